@@ -1,0 +1,154 @@
+# pt2utils. `make help` lists the targets. V=1 shows commands, O=dir builds elsewhere, SAN=address,undefined sanitizes,
+# CC=clang compiles with another compiler, WERROR= lets warnings pass.
+
+VERSION  := 0.1.0
+O        ?= build
+CC       ?= cc
+prefix   ?= /usr/local
+bindir   ?= $(prefix)/bin
+mandir   ?= $(prefix)/share/man
+compdir  ?= $(prefix)/share/bash-completion/completions
+WERROR   ?= -Werror
+OPT      ?= -O2
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(V),1)
+Q :=
+else
+Q := @
+endif
+
+TOOLS    := tlparse
+PKGS     := zlib libmd libdeflate
+
+# Asked for only when something is compiled: `make demo` and `make check` install the packages first.
+pkg_cflags = $(shell pkg-config --cflags $(PKGS))
+pkg_libs   = $(shell pkg-config --libs $(PKGS))
+
+CFLAGS   ?= $(OPT) -g
+all_cflags = -std=gnu17 -D_GNU_SOURCE -DPT2_VERSION='"$(VERSION)"' -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes \
+	     -Wmissing-prototypes -Wpointer-arith -fno-common -pthread -MMD -MP -Ilibcommon $(CPPFLAGS) $(CFLAGS) $(san) $(pkg_cflags)
+ifneq ($(SAN),)
+san      := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+endif
+
+# The core never prints, exits or keeps state, so that a preload library can link it; the rest is for tools.
+tool_src := libcommon/base/diag.c libcommon/base/opt.c libcommon/base/child.c libcommon/io/output.c $(wildcard libcommon/html/*.c)
+core_src := $(filter-out $(tool_src),$(wildcard libcommon/*/*.c))
+core_obj := $(core_src:%.c=$(O)/%.o)
+tool_obj := $(tool_src:%.c=$(O)/%.o) $(O)/share.o
+libs     := $(O)/libpt2tool.a $(O)/libpt2core.a
+bins     := $(TOOLS:%=$(O)/bin/%)
+comps    := $(TOOLS:%=$(O)/completions/%)
+unit_src := $(wildcard tests/unit/test_*.c)
+units    := $(unit_src:tests/unit/%.c=$(O)/tests/%)
+fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
+fuzzers  := $(fuzz_src:tests/fuzz/%.c=$(O)/fuzz/%)
+share    := $(sort $(wildcard share/report/* share/dir/*))
+
+.PHONY: all demo check check-only bench fuzz lint install uninstall help clean tests
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(bins) $(comps)           ## build the tools
+
+help:                           ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 16
+
+# ---- compile ----
+
+$(O)/libcommon/%.o: libcommon/%.c
+	@mkdir -p $(@D)
+	@$(if $(Q),echo "  CC      $<")
+	$(Q)$(CC) $(all_cflags) $(if $(filter $<,$(core_src)),-fPIC -fvisibility=hidden) -c $< -o $@
+
+$(O)/cmd/%.o: cmd/%.c
+	@mkdir -p $(@D)
+	@$(if $(Q),echo "  CC      $<")
+	$(Q)$(CC) $(all_cflags) -Icmd/$(firstword $(subst /, ,$*)) -c $< -o $@
+
+# Page parts of share/ become part of the programs.
+$(O)/share.c: $(share) scripts/embed
+	@mkdir -p $(@D)
+	$(Q)scripts/embed $(share) > $@
+
+$(O)/share.o: $(O)/share.c
+	$(Q)$(CC) $(all_cflags) -c $< -o $@
+
+$(O)/libpt2core.a: $(core_obj)
+$(O)/libpt2tool.a: $(tool_obj)
+$(O)/%.a:
+	@$(if $(Q),echo "  AR      $@")
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+define tool_rule
+$(O)/bin/$(1): $$(patsubst %.c,$(O)/%.o,$$(wildcard cmd/$(1)/*.c)) $(libs)
+endef
+$(foreach t,$(TOOLS),$(eval $(call tool_rule,$(t))))
+
+$(O)/bin/%:
+	@mkdir -p $(@D)
+	@$(if $(Q),echo "  LD      $@")
+	$(Q)$(CC) $(CFLAGS) $(san) -pthread $(LDFLAGS) $^ -o $@ $(pkg_libs) -lm
+
+$(O)/completions/%: $(O)/bin/%
+	@mkdir -p $(@D)
+	$(Q)$< --completion=bash > $@
+
+# ---- run ----
+
+demo:                           ## install what is missing, build, make a report of a real trace
+	@scripts/install-deps build
+	@$(MAKE) --no-print-directory all
+	@scripts/demo $(O)
+
+check:                          ## install what the tests need, build, run all tests
+	@scripts/install-deps check
+	@$(MAKE) --no-print-directory check-only
+
+tests: all $(units) $(fuzzers)  ## build everything the tests run
+
+check-only: tests               ## run all tests without installing anything
+	@scripts/run-tests $(O)
+
+bench: all                      ## measure against the Rust tlparse; table into docs/BENCHMARKS.md
+	@scripts/install-deps bench
+	@scripts/bench $(O)
+
+# libFuzzer where the compiler is clang; else the same entries with a main that runs files.
+ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null | head -1)),)
+fuzz_flags := -fsanitize=fuzzer
+else
+fuzz_main  := tests/fuzz/main.c
+endif
+$(O)/fuzz/%: tests/fuzz/%.c $(fuzz_main) $(libs)
+	@mkdir -p $(@D)
+	@$(if $(Q),echo "  LD      $@")
+	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $(fuzz_flags) $(filter %.c,$^) $(libs) -o $@ $(pkg_libs) -lm
+
+fuzz: $(fuzzers)                ## run each fuzzer for a while: make fuzz CC=clang SAN=address,undefined O=build-fuzz SECONDS=60
+	@scripts/fuzz $(O) $(SECONDS)
+
+$(O)/tests/%: tests/unit/%.c $(libs)
+	@mkdir -p $(@D)
+	@$(if $(Q),echo "  LD      $@")
+	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $< $(libs) -o $@ $(pkg_libs) $(shell pkg-config --libs cmocka jansson) -lm
+
+lint:                           ## shellcheck, mandoc, a few habits
+	@scripts/lint
+
+install: all                    ## into DESTDIR and prefix
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(compdir)
+	install -m 755 $(bins) $(DESTDIR)$(bindir)
+	install -m 644 $(TOOLS:%=man/%.1) $(DESTDIR)$(mandir)/man1
+	install -m 644 $(comps) $(DESTDIR)$(compdir)
+
+uninstall:                      ## take away what install put there
+	rm -f $(TOOLS:%=$(DESTDIR)$(bindir)/%) $(TOOLS:%=$(DESTDIR)$(mandir)/man1/%.1) $(TOOLS:%=$(DESTDIR)$(compdir)/%)
+
+clean:                          ## remove the build folder
+	rm -rf $(O)
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)

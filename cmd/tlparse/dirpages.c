@@ -1,0 +1,634 @@
+/* dirpages.c - the HTML pages of the directory report: the facts of the Rust tlparse's pages, and the ones it drops. */
+#include "outdir.h"
+
+#define NIL UINT32_MAX
+
+static struct slice name(const struct trace *t, uint32_t n) { return n == INTERN_NONE ? slice_of("", 0) : intern_get(&t->names, n); }
+
+/* depth: folders between the page and the report's top. */
+static void head(struct buf *b, struct slice title, unsigned depth)
+{
+	html_raw(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"UTF-8\">\n<title>");
+	html_text(b, title);
+	html_raw(b, "</title>\n<link rel=\"stylesheet\" href=\"");
+	for (unsigned i = 0; i < depth; i++)
+		html_raw(b, "../");
+	html_raw(b, "assets/tlparse.css\">\n<script defer src=\"");
+	for (unsigned i = 0; i < depth; i++)
+		html_raw(b, "../");
+	html_raw(b, "assets/tlparse.js\"></script>\n</head>\n<body>\n");
+}
+
+static void tail(struct buf *b) { html_raw(b, "</body>\n</html>\n"); }
+
+static unsigned depth_of(struct slice path)
+{
+	unsigned n = 0;
+	for (size_t i = 0; i < path.n; i++)
+		n += path.p[i] == '/';
+	return n;
+}
+
+static void heading(struct buf *b, const char *text, struct slice what)
+{
+	html_raw(b, "<h1>");
+	html_raw(b, text);
+	html_text(b, what);
+	html_raw(b, "</h1>\n");
+}
+
+/* ---- stacks ---- */
+
+/* Buck's link-tree and torch elastic's seed folders say nothing about the file. */
+static struct slice simple_file(struct slice f)
+{
+	const char *p = slice_find(f, "#link-tree/");
+	if (p)
+		return slice_of(p + 11, (size_t)(f.p + f.n - p - 11));
+	p = slice_find(f, "-seed-nspid");
+	const char *slash = p ? memchr(p, '/', (size_t)(f.p + f.n - p)) : NULL;
+	return slash ? slice_of(slash + 1, (size_t)(f.p + f.n - slash - 1)) : f;
+}
+
+static void frame_html(struct buf *b, const struct trace *t, struct slice file, int64_t line, struct slice function, struct slice code,
+		       unsigned depth)
+{
+	(void)t;
+	const char *key = slice_find(file, "<eval_with_key>.");
+	if (!file.n)
+		file = SLICE("(unknown)");
+	if (key) {
+		size_t n = 0;
+		key += 16;
+		while (key + n < file.p + file.n && key[n] >= '0' && key[n] <= '9')
+			n++;
+		html_raw(b, "<a href=\"");
+		for (unsigned i = 0; i < depth; i++)
+			html_raw(b, "../");
+		html_raw(b, "dump_file/eval_with_key_");
+		buf_add(b, key, n);
+		buf_addf(b, ".html#L%lld\">", (long long)line);
+	}
+	html_text(b, simple_file(file));
+	buf_addf(b, ":%lld", (long long)line);
+	html_raw(b, key ? "</a> in " : " in ");
+	html_text(b, function);
+	if (!key && code.n) {
+		html_raw(b, "<br><code class=\"src\">");
+		html_text(b, code);
+		html_raw(b, "</code>");
+	}
+}
+
+/* A stack of an envelope, folded. */
+static void stack_html(struct buf *b, const struct trace *t, const struct json_tape *tape, uint32_t stack, const char *caption, bool open)
+{
+	struct buf tmp = {0};
+	html_raw(b, open ? "<details open><summary>" : "<details><summary>");
+	html_raw(b, caption);
+	html_raw(b, "</summary><ul class=\"stack\">");
+	if (stack != JSON_NONE && json_is(tape, stack, JSON_ARRAY))
+		for (uint32_t i = json_first(tape, stack); i < json_end(tape, stack); i = json_next(tape, i)) {
+			uint64_t file;
+			int64_t line = 0;
+			uint32_t k;
+			struct slice text[3] = {{"", 0}, {"", 0}, {"", 0}};
+			buf_reset(&tmp);
+			static const char *const keys[3] = {"uninterned_filename", "name", "loc"};
+			size_t end[3];
+			for (unsigned j = 0; j < 3; j++) {
+				k = json_get(tape, i, keys[j]);
+				if (k != JSON_NONE && json_is(tape, k, JSON_STRING))
+					json_unescape(tape, k, &tmp);
+				end[j] = tmp.len;
+			}
+			for (unsigned j = 0; j < 3; j++)
+				text[j] = slice_of(tmp.p + (j ? end[j - 1] : 0), end[j] - (j ? end[j - 1] : 0));
+			if (!text[0].n && json_u64(tape, json_get(tape, i, "filename"), &file) && file < t->n_string)
+				text[0] = name(t, t->string[file]);
+			json_i64(tape, json_get(tape, i, "line"), &line);
+			html_raw(b, "<li>");
+			frame_html(b, t, text[0], line, text[1], text[2], 1);
+			html_raw(b, "</li>");
+		}
+	html_raw(b, "</ul></details>");
+	buf_release(&tmp);
+}
+
+static const char *const status_class[] = {"missing", "ok", "empty", "break", "error"};
+
+static void trie_frame(struct buf *b, const struct trace *t, const struct trace_trie *trie, uint32_t k)
+{
+	const struct trace_stack *node = &trie->node[k];
+	const struct trace_frame *f = &t->frame[node->frame];
+	char id[COMPILE_ID_TEXT];
+	for (uint32_t i = node->first_start; i != NIL; i = trie->start[i].next) {
+		uint32_t compile = trie->start[i].compile;
+		if (compile == NIL)
+			continue;
+		const struct trace_compile *c = &t->compile[compile];
+		compile_id_text(&c->id, id);
+		buf_addf(b, "<a class=\"status-%s\" href=\"#[%s]\">[%s]</a> ", status_class[c->status], id, id);
+	}
+	frame_html(b, t, name(t, f->file), f->line, name(t, f->name), name(t, f->code), 0);
+}
+
+/* Depth first without recursion: a stack is as deep as the log says. Only children are indented: a chain is flat. */
+static void trie_html(struct buf *b, const struct trace *t, const struct trace_trie *trie)
+{
+	uint32_t first = NIL, last = NIL;
+	uint32_t *next_top = xcalloc(trie->n + 1u, sizeof(*next_top));
+	/* Nodes without a parent, in order of appearance, are siblings. */
+	for (uint32_t i = 0; i < trie->n; i++)
+		if (trie->node[i].parent == NIL) {
+			if (first == NIL)
+				first = i;
+			else
+				next_top[last] = i;
+			last = i;
+		}
+	html_raw(b, "<div class=\"trie\"><ul>\n");
+	for (uint32_t k = first; k != NIL;) {
+		const struct trace_stack *n = &trie->node[k];
+		bool fork = n->child != NIL && trie->node[n->child].sibling != NIL;
+		html_raw(b, "<li>");
+		trie_frame(b, t, trie, k);
+		if (fork)
+			html_raw(b, "<ul>\n");
+		else
+			html_raw(b, "</li>\n");
+		if (n->child != NIL) {
+			k = n->child;
+			continue;
+		}
+		for (;;) { /* up until there is a sibling */
+			uint32_t up = trie->node[k].parent;
+			uint32_t next = up == NIL ? (next_top[k] ? next_top[k] : NIL) : trie->node[k].sibling;
+			if (next != NIL || up == NIL) {
+				k = next;
+				break;
+			}
+			if (trie->node[trie->node[up].child].sibling != NIL)
+				html_raw(b, "</ul></li>\n");
+			k = up;
+		}
+	}
+	html_raw(b, "</ul></div>\n");
+	free(next_top);
+}
+
+/* ---- payload pages ---- */
+
+void page_code(struct buf *b, struct slice title, struct slice payload)
+{
+	head(b, title, depth_of(title));
+	html_raw(b, "<pre class=\"code\" data-lang=\"py\">");
+	html_text(b, payload);
+	html_raw(b, "</pre>\n");
+	tail(b);
+}
+
+void page_dump_file(struct buf *b, struct slice title, struct slice payload)
+{
+	struct slice line;
+	unsigned n = 0;
+	head(b, title, depth_of(title));
+	html_raw(b, "<pre class=\"lines\">");
+	while (slice_line(&payload, &line)) {
+		buf_addf(b, "<span id=\"L%u\">", ++n);
+		html_text(b, line);
+		html_raw(b, "\n</span>");
+	}
+	html_raw(b, "</pre>\n");
+	tail(b);
+}
+
+void page_guards(struct buf *b, const struct trace_artifact *a, const char *id, struct slice payload, struct json_tape *tape)
+{
+	uint32_t root;
+	struct buf tmp = {0};
+	(void)a;
+	head(b, SLICE("Guards"), 1);
+	heading(b, "Guards of ", slice_str(id));
+	html_raw(b, "<ul class=\"guards\">\n");
+	json_tape_text(tape, payload.p, payload.n);
+	if (json_parse(tape, 0, payload.n, &root) == 0)
+		for (uint32_t i = json_first(tape, root); i < json_end(tape, root); i = json_next(tape, i)) {
+			uint32_t code = json_get(tape, i, "code");
+			if (code == JSON_NONE)
+				continue;
+			buf_reset(&tmp);
+			json_unescape(tape, code, &tmp);
+			html_raw(b, "<li><code>");
+			html_text(b, buf_slice(&tmp));
+			html_raw(b, "</code></li>\n");
+		}
+	html_raw(b, "</ul>\n");
+	tail(b);
+	buf_release(&tmp);
+}
+
+void page_stack_traces(struct buf *b, struct slice payload, struct json_tape *tape)
+{
+	uint32_t root;
+	struct buf tmp = {0};
+	head(b, SLICE("Stack traces of kernels"), 1);
+	json_tape_text(tape, payload.p, payload.n);
+	if (json_parse(tape, 0, payload.n, &root) == 0 && json_is(tape, root, JSON_OBJECT))
+		for (uint32_t k = json_first(tape, root); k < json_end(tape, root); k = json_next_pair(tape, k)) {
+			buf_reset(&tmp);
+			json_unescape(tape, k, &tmp);
+			html_raw(b, "<h3>");
+			html_text(b, buf_slice(&tmp));
+			html_raw(b, "</h3>\n");
+			if (!json_is(tape, k + 1, JSON_ARRAY))
+				continue;
+			for (uint32_t i = json_first(tape, k + 1); i < json_end(tape, k + 1); i = json_next(tape, i)) {
+				if (!json_is(tape, i, JSON_STRING))
+					continue;
+				buf_reset(&tmp);
+				json_unescape(tape, i, &tmp);
+				html_raw(b, "<pre>");
+				/* Newlines were escaped twice by the writer. */
+				struct slice s = buf_slice(&tmp);
+				while (s.n) {
+					const char *nl = slice_find(s, "\\n");
+					size_t n = nl ? (size_t)(nl - s.p) : s.n;
+					html_text(b, slice_of(s.p, n));
+					if (nl)
+						buf_addc(b, '\n');
+					s = slice_of(s.p + n + (nl ? 2 : 0), s.n - n - (nl ? 2 : 0));
+				}
+				html_raw(b, "</pre>\n");
+			}
+		}
+	tail(b);
+	buf_release(&tmp);
+}
+
+/* ---- metrics ---- */
+
+void page_pending_row(struct buf *b, const struct trace *t, const struct trace_scan *s, const struct trace_record *r, bool guard)
+{
+	const struct json_tape *tape = &s->tape;
+	uint32_t v = trace_value(s, r, guard ? KIND_guard_added_fast : KIND_symbolic_shape_specialization);
+	static const char *const spec[] = {"symbol", "sources", "value", "reason"}, *const fast[] = {"expr"};
+	struct buf tmp = {0};
+	html_raw(b, "<tr>");
+	for (unsigned i = 0; i < (guard ? 1 : 4); i++) {
+		uint32_t k = json_get(tape, v, guard ? fast[i] : spec[i]);
+		html_raw(b, "<td>");
+		if (k != JSON_NONE && json_is(tape, k, JSON_ARRAY)) {
+			for (uint32_t j = json_first(tape, k); j < json_end(tape, k); j = json_next(tape, j)) {
+				buf_reset(&tmp);
+				json_unescape(tape, j, &tmp);
+				html_text(b, buf_slice(&tmp));
+				html_raw(b, "<br>");
+			}
+		} else if (k != JSON_NONE && json_is(tape, k, JSON_STRING)) {
+			buf_reset(&tmp);
+			json_unescape(tape, k, &tmp);
+			html_text(b, buf_slice(&tmp));
+		}
+		html_raw(b, "</td>");
+	}
+	html_raw(b, "<td>");
+	stack_html(b, t, tape, json_get(tape, v, "user_stack"), "User stack", false);
+	html_raw(b, "</td><td>");
+	stack_html(b, t, tape, json_get(tape, v, "stack"), "Framework stack", false);
+	html_raw(b, "</td></tr>\n");
+	buf_release(&tmp);
+}
+
+/* Every metric of the record: key, value. Lists become lists, long texts are folded. */
+static void metrics_table(struct buf *b, const struct json_tape *tape, uint32_t v)
+{
+	struct buf tmp = {0};
+	html_raw(b, "<table class=\"metrics sortable\"><thead><tr><th>Metric</th><th>Value</th></tr></thead><tbody>\n");
+	for (uint32_t k = json_first(tape, v); k < json_end(tape, v); k = json_next_pair(tape, k)) {
+		struct slice key = json_slice(tape, k);
+		html_raw(b, json_is(tape, k + 1, JSON_NULL) ? "<tr class=\"null\"><td>" : "<tr><td>");
+		html_text(b, key);
+		html_raw(b, "</td><td>");
+		if (json_is(tape, k + 1, JSON_ARRAY)) {
+			for (uint32_t i = json_first(tape, k + 1); i < json_end(tape, k + 1); i = json_next(tape, i)) {
+				buf_reset(&tmp);
+				if (json_is(tape, i, JSON_STRING))
+					json_unescape(tape, i, &tmp);
+				else
+					buf_add_slice(&tmp, json_raw(tape, i));
+				html_raw(b, "<pre>");
+				html_text(b, buf_slice(&tmp));
+				html_raw(b, "</pre>");
+			}
+		} else {
+			buf_reset(&tmp);
+			if (json_is(tape, k + 1, JSON_STRING))
+				json_unescape(tape, k + 1, &tmp);
+			else
+				buf_add_slice(&tmp, json_raw(tape, k + 1));
+			bool large = tmp.len > 300 || memchr(buf_str(&tmp), '\n', tmp.len);
+			html_raw(b, large ? "<details><summary>" : "");
+			if (large)
+				buf_addf(b, "%zu bytes</summary><pre>", tmp.len);
+			html_text(b, buf_slice(&tmp));
+			html_raw(b, large ? "</pre></details>" : "");
+		}
+		html_raw(b, "</td></tr>\n");
+	}
+	html_raw(b, "</tbody></table>\n");
+	buf_release(&tmp);
+}
+
+static const char *suffix(const struct trace_artifact *a)
+{
+	return a->flags & ART_HIT      ? " \xe2\x9c\x85"
+	       : a->flags & ART_MISS   ? " \xe2\x9d\x8c"
+	       : a->flags & ART_BYPASS ? " \xe2\x9d\x93"
+				       : "";
+}
+
+/* One artifact in a list. up: the page is in a folder below the top. */
+static void artifact_item(struct buf *b, const struct trace *t, const struct trace_artifact *a, bool up)
+{
+	struct buf path = {0};
+	html_raw(b, "<li>");
+	if (a->flags & ART_LINK) {
+		html_url(b, name(t, a->extra), name(t, a->name));
+	} else {
+		buf_adds(&path, up ? "../" : "");
+		trace_artifact_path(t, a, false, &path);
+		html_link(b, buf_slice(&path), slice_of(path.p + (up ? 3 : 0), path.len - (up ? 3 : 0)));
+		if (a->flags & ART_READABLE) {
+			buf_reset(&path);
+			buf_adds(&path, up ? "../" : "");
+			trace_artifact_path(t, a, true, &path);
+			html_raw(b, " (");
+			html_link(b, buf_slice(&path), SLICE("readable_html"));
+			html_raw(b, ")");
+		}
+	}
+	html_raw(b, suffix(a));
+	buf_addf(b, " <span class=\"note\">(%u)", a->number + (a->flags & ART_READABLE ? 1 : 0));
+	if (a->nodes >= 0)
+		buf_addf(b, " %d nodes", a->nodes);
+	if (!(a->flags & ART_NO_PAYLOAD))
+		buf_addf(b, " %u bytes", a->size);
+	html_raw(b, "</span></li>\n");
+	buf_release(&path);
+}
+
+void page_metrics(struct buf *b, const struct trace *t, const struct trace_scan *s, const struct trace_record *r,
+		  const struct trace_artifact *a, const struct pending *p)
+{
+	const struct json_tape *tape = &s->tape;
+	uint32_t v = trace_value(s, r, KIND_compilation_metrics);
+	const struct trace_compile *c = &t->compile[r->compile];
+	char id[COMPILE_ID_TEXT];
+	head(b, SLICE("Compilation metrics"), 1);
+	heading(b, "Compilation info for ", slice_str(compile_id_text(&c->id, id)));
+	if (c->loc.file != INTERN_NONE) {
+		html_raw(b, "<p>");
+		frame_html(b, t, name(t, c->loc.file), c->loc.line, name(t, c->loc.function), slice_of("", 0), 1);
+		html_raw(b, "</p>\n");
+	}
+	if (c->fail_type != INTERN_NONE) {
+		html_raw(b, "<h2>Failure</h2>\n<p class=\"status-error\">");
+		html_text(b, name(t, c->fail_type));
+		html_raw(b, "</p>\n<pre>");
+		html_text(b, name(t, c->fail_reason));
+		html_raw(b, "</pre>\n");
+	} else {
+		html_raw(b, "<p>No failure.</p>\n");
+	}
+	/* The attempts of a compile id share its stack: the last that has one. */
+	struct compile_id attempt = c->id;
+	for (unsigned tries = 0; tries < 32 && attempt.attempt >= -1; tries++, attempt.attempt--) {
+		uint32_t k = intern_find(&t->ids, slice_of((const char *)&attempt, sizeof(attempt)));
+		const struct trace_compile *x = k == INTERN_NONE ? NULL : &t->compile[k];
+		if (!x || x->stack == NIL)
+			continue;
+		html_raw(b, "<details><summary>Stack</summary><ul class=\"stack\">");
+		uint32_t n = 0, chain[512];
+		for (uint32_t up = x->stack; up != NIL && n < ARRAY_LEN(chain); up = t->starts.node[up].parent)
+			chain[n++] = up;
+		while (n--) {
+			const struct trace_frame *f = &t->frame[t->starts.node[chain[n]].frame];
+			html_raw(b, "<li>");
+			frame_html(b, t, name(t, f->file), f->line, name(t, f->name), name(t, f->code), 1);
+			html_raw(b, "</li>");
+		}
+		html_raw(b, "</ul></details>\n");
+		break;
+	}
+	html_raw(b, "<h2>Artifacts so far</h2>\n<ul>\n");
+	for (uint32_t k = c->first_artifact; k != NIL && &t->artifact[k] != a; k = t->artifact[k].next)
+		artifact_item(b, t, &t->artifact[k], true);
+	html_raw(b, "</ul>\n<h2>Symbolic shape specializations</h2>\n");
+	if (p->rows.len) {
+		html_raw(b, "<table><thead><tr><th>Symbol</th><th>Sources</th><th>Value</th><th>Reason</th><th>User stack</th>"
+			    "<th>Framework stack</th></tr></thead><tbody>\n");
+		buf_add_slice(b, buf_slice(&p->rows));
+		html_raw(b, "</tbody></table>\n");
+	} else {
+		html_raw(b, "<p>None.</p>\n");
+	}
+	html_raw(b, "<h2>Guards added fast</h2>\n");
+	if (p->guards.len) {
+		html_raw(b, "<table><thead><tr><th>Expression</th><th>User stack</th><th>Framework stack</th></tr></thead><tbody>\n");
+		buf_add_slice(b, buf_slice(&p->guards));
+		html_raw(b, "</tbody></table>\n");
+	} else {
+		html_raw(b, "<p>None.</p>\n");
+	}
+	html_raw(b, "<h2>All metrics</h2>\n");
+	metrics_table(b, tape, v);
+	tail(b);
+}
+
+void page_bwd_metrics(struct buf *b, const struct trace *t, const struct trace_scan *s, const struct trace_record *r,
+		      const struct trace_artifact *a)
+{
+	char id[COMPILE_ID_TEXT];
+	head(b, name(t, a->name), 1);
+	heading(b, "Backward compilation info for ", slice_str(compile_id_text(&t->compile[r->compile].id, id)));
+	metrics_table(b, &s->tape, trace_value(s, r, (enum trace_kind)a->kind));
+	tail(b);
+}
+
+/* ---- lists ---- */
+
+static void damage_banner(struct buf *b, const struct trace *t)
+{
+	if (!trace_damaged(t))
+		return;
+	html_raw(b, "<div class=\"banner\"><b>This log was not read whole.</b><ul>\n");
+	for (unsigned i = 0; i < DAMAGE_COUNT; i++)
+		if (t->damage[i].count)
+			buf_addf(b, "<li>line %llu%s: %s (%llu)</li>\n", (unsigned long long)t->damage[i].line,
+				 t->damage[i].count > 1 ? " and later" : "", trace_damage_text[i], (unsigned long long)t->damage[i].count);
+	html_raw(b, "</ul></div>\n");
+}
+
+static uint32_t metrics_page(const struct trace *t, uint32_t compile, uint32_t number)
+{
+	for (uint32_t k = t->compile[compile].first_artifact; k != NIL; k = t->artifact[k].next)
+		if (t->artifact[k].number == number)
+			return k;
+	return NIL;
+}
+
+void page_failures(struct buf *b, const struct trace *t)
+{
+	char id[COMPILE_ID_TEXT];
+	struct buf path = {0};
+	head(b, SLICE("Failures and restarts"), 0);
+	html_raw(b, "<h1>Failures, restarts and graph breaks</h1>\n<table class=\"sortable\"><thead><tr><th>Compile id</th>"
+		    "<th>Failure type</th><th>Reason</th><th>User code</th></tr></thead><tbody>\n");
+	for (uint32_t i = 0; i < t->n_failure; i++) {
+		const struct trace_failure *f = &t->failure[i];
+		uint32_t k = metrics_page(t, f->compile, f->metrics);
+		compile_id_text(&t->compile[f->compile].id, id);
+		html_raw(b, "<tr><td>");
+		buf_reset(&path);
+		if (k != NIL) {
+			trace_artifact_path(t, &t->artifact[k], false, &path);
+			html_link(b, buf_slice(&path), slice_str(id));
+		} else {
+			html_text(b, slice_str(id));
+		}
+		html_raw(b, "</td><td>");
+		html_text(b, f->type == INTERN_NONE ? SLICE("RestartAnalysis") : name(t, f->type));
+		html_raw(b, "</td><td><pre>");
+		html_text(b, name(t, f->reason));
+		html_raw(b, "</pre></td><td>");
+		if (f->loc.file != INTERN_NONE) {
+			html_text(b, name(t, f->loc.file));
+			buf_addf(b, ":%u", f->loc.line);
+		}
+		html_raw(b, "</td></tr>\n");
+	}
+	for (uint32_t i = 0; i < t->n_brk; i++) {
+		const struct trace_break *x = &t->brk[i];
+		if (x->artifact == NIL)
+			continue; /* its restart reason stands above */
+		compile_id_text(&t->compile[x->compile].id, id);
+		buf_reset(&path);
+		trace_artifact_path(t, &t->artifact[x->artifact], false, &path);
+		html_raw(b, "<tr><td>");
+		html_link(b, buf_slice(&path), slice_str(id));
+		html_raw(b, "</td><td>graph break");
+		if (x->url != INTERN_NONE) {
+			html_raw(b, " ");
+			char gb[16];
+			snprintf(gb, sizeof(gb), "GB%04d", x->gb);
+			html_url(b, name(t, x->url), slice_str(x->gb >= 0 ? gb : "more"));
+		}
+		html_raw(b, "</td><td><pre>");
+		html_text(b, name(t, x->reason));
+		html_raw(b, "</pre>");
+		struct slice rest = name(t, x->hints), line;
+		while (slice_line(&rest, &line)) {
+			html_raw(b, "<p>Hint: ");
+			html_text(b, line);
+			html_raw(b, "</p>");
+		}
+		html_raw(b, "</td><td>");
+		if (x->loc.file != INTERN_NONE) {
+			html_text(b, name(t, x->loc.file));
+			buf_addf(b, ":%u", x->loc.line);
+			if (x->loc.function != INTERN_NONE) {
+				html_raw(b, " in ");
+				html_text(b, name(t, x->loc.function));
+			}
+			html_raw(b, "<br><code class=\"src\">");
+			html_text(b, name(t, x->loc.code));
+			html_raw(b, "</code>");
+		}
+		html_raw(b, "</td></tr>\n");
+	}
+	html_raw(b, "</tbody></table>\n");
+	tail(b);
+	buf_release(&path);
+}
+
+void page_index(struct buf *b, const struct trace *t, const struct tlparse_options *opt)
+{
+	char id[COMPILE_ID_TEXT];
+	uint32_t restarts_and_failures = t->n_failure, breaks = 0;
+	head(b, SLICE("tlparse report"), 0);
+	html_raw(b, opt->header ? opt->header : ""); /* the user's own HTML, by request */
+	html_raw(b, "<main>\n<h1>What happened in this compilation</h1>\n");
+	damage_banner(b, t);
+	html_raw(b, "<h2>Stack trie</h2>\n<p>Where each compilation was started, by the stack of the program: "
+		    "<span class=\"status-ok\">[ok]</span> <span class=\"status-break\">[graph break or restart]</span> "
+		    "<span class=\"status-empty\">[empty graph]</span> <span class=\"status-error\">[error]</span> "
+		    "<span class=\"status-missing\">[no metrics]</span></p>\n<details open><summary>Stack</summary>\n");
+	trie_html(b, t, &t->starts);
+	html_raw(b, "</details>\n");
+	for (uint32_t i = 0; i < t->n_brk; i++)
+		breaks += t->brk[i].artifact != NIL;
+	buf_addf(b, "<h2>Failures and restarts</h2>\n<p><a href=\"failures_and_restarts.html\">%u failures and restarts, %u graph breaks</a></p>\n",
+		 restarts_and_failures, t->n_brk);
+	html_raw(b, "<h2>Timeline</h2>\n<p><a href=\"chromium_events.json\">chromium_events.json</a>");
+	buf_addf(b, " (%llu events; open it in https://ui.perfetto.dev or chrome://tracing)</p>\n", (unsigned long long)t->events);
+	html_raw(b, "<p>Raw data: <a href=\"raw.log\">raw.log</a> <a href=\"raw.jsonl\">raw.jsonl</a> "
+		    "<a href=\"compile_directory.json\">compile_directory.json</a></p>\n<h2>Artifacts by compile id</h2>\n"
+		    "<p class=\"note\">\xe2\x9c\x85 cache hit, \xe2\x9d\x8c cache miss, \xe2\x9d\x93 cache bypass; the number in "
+		    "parentheses is the order in the log.</p>\n<ul class=\"directory\">\n");
+	for (uint32_t i = 0; i < t->n_compile; i++) {
+		const struct trace_compile *c = &t->compile[i];
+		compile_id_text(&c->id, id);
+		buf_addf(b, "<li id=\"[%s]\"><a class=\"status-%s\" href=\"#[%s]\">[%s]</a>\n<ul>\n", id, status_class[c->status], id, id);
+		for (uint32_t k = c->first_artifact; k != NIL; k = t->artifact[k].next)
+			artifact_item(b, t, &t->artifact[k], false);
+		html_raw(b, "</ul></li>\n");
+	}
+	html_raw(b, "</ul>\n");
+	if (t->stacks.n) {
+		html_raw(b, "<h2>Unknown stacks</h2>\n<p>Stacks of records that belong to no compilation of a frame.</p>\n"
+			    "<details><summary>Stack</summary>\n");
+		trie_html(b, t, &t->stacks);
+		html_raw(b, "</details>\n");
+	}
+	if (t->n_unknown) {
+		html_raw(b, "<h2>Keys this version does not know</h2>\n<ul>\n");
+		for (uint32_t i = 0; i < t->n_unknown; i++) {
+			html_raw(b, "<li><code>");
+			html_text(b, name(t, t->unknown[i].key));
+			buf_addf(b, "</code> %llu times, first in line %llu</li>\n", (unsigned long long)t->unknown[i].count,
+				 (unsigned long long)t->unknown[i].line);
+		}
+		html_raw(b, "</ul>\n");
+	}
+	html_raw(b, "</main>\n");
+	tail(b);
+}
+
+void page_logs(struct buf *b, const struct report *r, char *const *folder, const struct tlparse_options *opt)
+{
+	struct buf path = {0};
+	head(b, SLICE("tlparse report"), 0);
+	html_raw(b, opt->header ? opt->header : "");
+	html_raw(b, "<main>\n<h1>Logs</h1>\n<table class=\"sortable\"><thead><tr><th>Log</th><th>Rank</th><th>Records</th>"
+		    "<th>Graph breaks</th><th>Compile seconds</th></tr></thead><tbody>\n");
+	for (unsigned i = 0; i < r->n; i++) {
+		const struct trace *t = &r->log[i];
+		html_raw(b, "<tr><td>");
+		if (t->records) {
+			buf_reset(&path);
+			buf_addf(&path, "%s/index.html", folder[i]);
+			html_link(b, buf_slice(&path), slice_str(t->path));
+		} else {
+			html_text(b, slice_str(t->path));
+			html_raw(b, " (nothing could be read)");
+		}
+		html_raw(b, "</td><td>");
+		if (t->rank >= 0)
+			buf_addf(b, "%lld", (long long)t->rank);
+		buf_addf(b, "</td><td>%llu</td><td>%u</td><td>%.3f</td></tr>\n", (unsigned long long)t->records, t->n_brk, t->compile_seconds);
+	}
+	html_raw(b, "</tbody></table>\n</main>\n");
+	tail(b);
+	buf_release(&path);
+}

@@ -1,0 +1,569 @@
+/* document.c - struct trace into the JSON document of docs/REPORT.md. */
+#include "tlparse.h"
+
+static void put_name(struct json_out *o, const struct trace *t, const char *key, uint32_t name)
+{
+	json_key(o, key);
+	if (name == INTERN_NONE)
+		json_out_null(o);
+	else
+		json_out_str(o, intern_get(&t->names, name));
+}
+
+static void put_u64(struct json_out *o, const char *key, uint64_t v)
+{
+	json_key(o, key);
+	json_out_u64(o, v);
+}
+
+static void put_count(struct json_out *o, const char *key, int64_t v)
+{
+	json_key(o, key);
+	if (v < 0)
+		json_out_null(o);
+	else
+		json_out_i64(o, v);
+}
+
+static void put_seconds(struct json_out *o, const char *key, double v)
+{
+	json_key(o, key);
+	if (v < 0)
+		json_out_null(o);
+	else
+		json_out_double(o, v, 6);
+}
+
+static void put_loc(struct json_out *o, const struct trace *t, const struct trace_loc *loc)
+{
+	json_key(o, "location");
+	if (loc->file == INTERN_NONE) {
+		json_out_null(o);
+		return;
+	}
+	json_obj(o);
+	put_name(o, t, "file", loc->file);
+	put_u64(o, "line", loc->line);
+	put_name(o, t, "function", loc->function);
+	put_name(o, t, "code", loc->code);
+	json_close(o);
+}
+
+/* A text of several lines as a list. */
+static void put_lines(struct json_out *o, const struct trace *t, const char *key, uint32_t name)
+{
+	json_key(o, key);
+	json_arr(o);
+	struct slice rest = name == INTERN_NONE ? slice_of("", 0) : intern_get(&t->names, name), line;
+	while (slice_line(&rest, &line))
+		json_out_str(o, line);
+	json_close(o);
+}
+
+static void put_artifact(struct json_out *o, const struct trace *t, const char *key, uint32_t index, bool page)
+{
+	json_key(o, key);
+	if (index == UINT32_MAX)
+		json_out_null(o);
+	else
+		json_out_u64(o, page ? index : t->artifact[index].number);
+}
+
+/* ---- summary ---- */
+
+struct sums {
+	uint64_t bytes, lines, records, graphs, events, artifacts, breaks, failures, restarts, skips, unknown, damaged;
+	uint64_t frames, compiles, recompiles;
+	uint64_t cache[CACHE_COUNT][3];
+	double seconds;
+};
+
+static void count_ids(const struct trace *t, struct sums *s)
+{
+	/* Distinct (autograd, frame) and (autograd, frame, compile): attempts are not counted. */
+	struct intern frames = {0}, compiles = {0};
+	for (uint32_t i = 0; i < t->n_compile; i++) {
+		const struct compile_id *id = &t->compile[i].id;
+		int64_t key[3] = {id->autograd, id->frame, id->compile};
+		if (id->frame < 0 || id->compile < 0)
+			continue;
+		if (id->attempt > 0)
+			s->restarts++;
+		intern_add(&frames, slice_of((const char *)key, 2 * sizeof(*key)));
+		uint32_t before = compiles.n;
+		if (intern_add(&compiles, slice_of((const char *)key, sizeof(key))) == before && id->compile > 0)
+			s->recompiles++;
+	}
+	s->frames += frames.n;
+	s->compiles += compiles.n;
+	intern_release(&frames);
+	intern_release(&compiles);
+}
+
+static void add_log(const struct trace *t, struct sums *s)
+{
+	count_ids(t, s);
+	s->bytes += t->bytes;
+	s->lines += t->lines;
+	s->records += t->records;
+	s->graphs += t->graphs;
+	s->events += t->events;
+	s->artifacts += t->n_artifact;
+	s->breaks += t->n_brk;
+	s->skips += t->n_skip;
+	s->seconds += t->compile_seconds;
+	for (uint32_t i = 0; i < t->n_failure; i++)
+		s->failures += t->failure[i].type != INTERN_NONE;
+	for (uint32_t i = 0; i < t->n_unknown; i++)
+		s->unknown += t->unknown[i].count;
+	for (unsigned i = 0; i < DAMAGE_COUNT; i++)
+		s->damaged += t->damage[i].count != 0;
+	for (unsigned i = 0; i < CACHE_COUNT; i++)
+		for (unsigned j = 0; j < 3; j++)
+			s->cache[i][j] += t->cache[i][j];
+}
+
+struct named_seconds {
+	struct slice name;
+	double seconds;
+};
+
+static int by_seconds(const void *a, const void *b)
+{
+	const struct named_seconds *x = a, *y = b;
+	return x->seconds < y->seconds ? 1 : x->seconds > y->seconds ? -1 : 0;
+}
+
+static void put_phases(struct json_out *o, const struct trace *log, unsigned n)
+{
+	struct named_seconds *all = NULL;
+	size_t count = 0, cap = 0;
+	for (unsigned i = 0; i < n; i++)
+		for (uint32_t k = 0; k < log[i].n_phase; k++) {
+			struct slice name = intern_get(&log[i].names, log[i].phase[k].name);
+			size_t at = 0;
+			while (at < count && !slice_eq(all[at].name, name))
+				at++;
+			if (at == count) {
+				GROW(all, count, cap, 1);
+				all[count++] = (struct named_seconds){name, 0};
+			}
+			all[at].seconds += log[i].phase[k].seconds;
+		}
+	if (count)
+		qsort(all, count, sizeof(*all), by_seconds);
+	json_key(o, "phases");
+	json_arr(o);
+	for (size_t k = 0; k < count; k++) {
+		json_obj(o);
+		json_key(o, "name");
+		json_out_str(o, all[k].name);
+		put_seconds(o, "seconds", all[k].seconds);
+		json_close(o);
+	}
+	json_close(o);
+	free(all);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static void put_summary(struct json_out *o, const struct trace *log, unsigned n)
+{
+	struct sums s = {0};
+	const struct trace *version = NULL;
+	int64_t *rank = xcalloc(n, sizeof(*rank));
+	for (unsigned i = 0; i < n; i++) {
+		add_log(&log[i], &s);
+		rank[i] = log[i].rank;
+		if (!version && log[i].torch_version != INTERN_NONE)
+			version = &log[i];
+	}
+	qsort(rank, n, sizeof(*rank), by_value);
+	json_key(o, "summary");
+	json_obj(o);
+	if (version) {
+		put_name(o, version, "torch_version", version->torch_version);
+	} else {
+		json_key(o, "torch_version");
+		json_out_null(o);
+	}
+	put_u64(o, "logs", n);
+	json_key(o, "ranks");
+	json_arr(o);
+	for (unsigned i = 0; i < n; i++)
+		if (rank[i] >= 0 && (!i || rank[i] != rank[i - 1]))
+			json_out_i64(o, rank[i]);
+	json_close(o);
+	free(rank);
+	put_u64(o, "bytes", s.bytes);
+	put_u64(o, "lines", s.lines);
+	put_u64(o, "records", s.records);
+	put_u64(o, "frames", s.frames);
+	put_u64(o, "compiles", s.compiles);
+	put_u64(o, "recompiles", s.recompiles);
+	put_u64(o, "restarts", s.restarts);
+	put_u64(o, "graph_breaks", s.breaks);
+	put_u64(o, "failures", s.failures);
+	put_u64(o, "graphs", s.graphs);
+	put_u64(o, "artifacts", s.artifacts);
+	put_u64(o, "chromium_events", s.events);
+	json_key(o, "cache");
+	json_obj(o);
+	for (unsigned i = 0; i < CACHE_COUNT; i++) {
+		json_key(o, trace_cache_name[i]);
+		json_obj(o);
+		put_u64(o, "hit", s.cache[i][0]);
+		put_u64(o, "miss", s.cache[i][1]);
+		put_u64(o, "bypass", s.cache[i][2]);
+		json_close(o);
+	}
+	json_close(o);
+	put_u64(o, "cudagraph_skips", s.skips);
+	put_seconds(o, "compile_seconds", s.seconds);
+	put_phases(o, log, n);
+	put_u64(o, "unknown_keys", s.unknown);
+	put_u64(o, "damaged", s.damaged);
+	json_close(o);
+}
+
+/* ---- one log ---- */
+
+static void put_compiles(struct json_out *o, const struct trace *t)
+{
+	static const char *const status[] = {"missing", "ok", "empty", "break", "error"};
+	char text[COMPILE_ID_TEXT];
+	/* Restart reasons of a compile id, by its index: failures come in the order of the log. */
+	json_key(o, "compile_ids");
+	json_arr(o);
+	for (uint32_t i = 0; i < t->n_compile; i++) {
+		const struct trace_compile *c = &t->compile[i];
+		json_obj(o);
+		json_key(o, "id");
+		json_out_str(o, slice_str(compile_id_text(&c->id, text)));
+		json_key(o, "dir");
+		json_out_str(o, slice_str(c->id.bad_line ? "unknown" : compile_id_dir(&c->id, text)));
+		put_count(o, "compiled_autograd_id", c->id.autograd);
+		put_count(o, "frame_id", c->id.frame);
+		put_count(o, "frame_compile_id", c->id.compile);
+		put_count(o, "attempt", c->id.attempt);
+		json_key(o, "status");
+		json_out_str(o, slice_str(status[c->status]));
+		put_loc(o, t, &c->loc);
+		put_u64(o, "line", c->line);
+		put_seconds(o, "seconds", c->seconds);
+		put_seconds(o, "backend_seconds", c->backend_seconds);
+		put_seconds(o, "inductor_seconds", c->inductor_seconds);
+		put_seconds(o, "code_gen_seconds", c->code_gen_seconds);
+		put_count(o, "graph_ops", c->ops);
+		put_count(o, "graph_nodes", c->nodes);
+		put_count(o, "graph_inputs", c->inputs);
+		put_count(o, "guards", c->guards);
+		put_u64(o, "graph_breaks", c->breaks);
+		put_count(o, "cache_size", c->cache_size);
+		put_u64(o, "artifacts", c->artifacts);
+		put_name(o, t, "fail_type", c->fail_type);
+		put_name(o, t, "fail_reason", c->fail_reason);
+		json_close(o);
+	}
+	json_close(o);
+}
+
+static void put_breaks(struct json_out *o, const struct trace *t, bool page)
+{
+	json_key(o, "graph_breaks");
+	json_arr(o);
+	for (uint32_t i = 0; i < t->n_brk; i++) {
+		const struct trace_break *b = &t->brk[i];
+		char gb[16];
+		json_obj(o);
+		put_u64(o, "compile_id", b->compile);
+		put_u64(o, "line", b->line);
+		put_loc(o, t, &b->loc);
+		put_name(o, t, "reason", b->reason);
+		put_name(o, t, "explanation", b->explanation);
+		put_lines(o, t, "hints", b->hints);
+		put_name(o, t, "context", b->context);
+		json_key(o, "gb");
+		if (b->gb < 0) {
+			json_out_null(o);
+		} else {
+			snprintf(gb, sizeof(gb), "GB%04d", b->gb);
+			json_out_str(o, slice_str(gb));
+		}
+		put_name(o, t, "url", b->url);
+		json_key(o, "source");
+		json_out_str(o, slice_str(b->artifact == UINT32_MAX ? "restart" : "artifact"));
+		put_artifact(o, t, "artifact", b->artifact, page);
+		json_close(o);
+	}
+	json_close(o);
+}
+
+static void put_recompiles(struct json_out *o, const struct trace *t, bool page)
+{
+	json_key(o, "recompiles");
+	json_arr(o);
+	for (uint32_t i = 0; i < t->n_recompile; i++) {
+		const struct trace_recompile *r = &t->recompile[i];
+		json_obj(o);
+		put_u64(o, "compile_id", r->compile);
+		put_u64(o, "line", r->line);
+		put_name(o, t, "reason", r->reason);
+		put_name(o, t, "guard", r->guard);
+		put_name(o, t, "old", r->old);
+		put_name(o, t, "new", r->new);
+		put_name(o, t, "all", r->all);
+		put_loc(o, t, &r->loc);
+		put_artifact(o, t, "artifact", r->artifact, page);
+		json_close(o);
+	}
+	json_close(o);
+}
+
+static void put_failures(struct json_out *o, const struct trace *t, const char *key, bool restarts)
+{
+	json_key(o, key);
+	json_arr(o);
+	for (uint32_t i = 0; i < t->n_failure; i++) {
+		const struct trace_failure *f = &t->failure[i];
+		if ((f->type == INTERN_NONE) != restarts)
+			continue;
+		json_obj(o);
+		put_u64(o, "compile_id", f->compile);
+		put_u64(o, "line", f->line);
+		if (!restarts)
+			put_name(o, t, "type", f->type);
+		put_name(o, t, "reason", f->reason);
+		if (!restarts)
+			put_loc(o, t, &f->loc);
+		json_close(o);
+	}
+	json_close(o);
+}
+
+static void put_symbols(struct json_out *o, const struct trace *t)
+{
+	json_key(o, "symbols");
+	json_arr(o);
+	for (uint32_t i = 0; i < t->n_symbol; i++) {
+		const struct trace_symbol *s = &t->symbol[i];
+		json_obj(o);
+		put_u64(o, "compile_id", s->compile);
+		put_u64(o, "line", s->line);
+		put_name(o, t, "symbol", s->symbol);
+		put_name(o, t, "value", s->value);
+		put_name(o, t, "range", s->range);
+		put_name(o, t, "source", s->source);
+		put_loc(o, t, &s->loc);
+		json_key(o, "unbacked");
+		json_out_bool(o, s->unbacked);
+		json_close(o);
+	}
+	json_close(o);
+	json_key(o, "specializations");
+	json_arr(o);
+	for (uint32_t i = 0; i < t->n_special; i++) {
+		const struct trace_special *s = &t->special[i];
+		json_obj(o);
+		put_u64(o, "compile_id", s->compile);
+		put_u64(o, "line", s->line);
+		put_name(o, t, "symbol", s->symbol);
+		put_name(o, t, "value", s->value);
+		put_lines(o, t, "sources", s->sources);
+		put_name(o, t, "reason", s->reason);
+		put_loc(o, t, &s->loc);
+		json_close(o);
+	}
+	json_close(o);
+}
+
+static void put_losses(struct json_out *o, const struct trace *t)
+{
+	json_key(o, "unknown_keys");
+	json_arr(o);
+	for (uint32_t i = 0; i < t->n_unknown; i++) {
+		json_obj(o);
+		put_name(o, t, "key", t->unknown[i].key);
+		put_u64(o, "count", t->unknown[i].count);
+		put_u64(o, "line", t->unknown[i].line);
+		json_close(o);
+	}
+	json_close(o);
+	json_key(o, "damage");
+	json_arr(o);
+	for (unsigned i = 0; i < DAMAGE_COUNT; i++) {
+		if (!t->damage[i].count)
+			continue;
+		json_obj(o);
+		json_key(o, "kind");
+		json_out_str(o, slice_str(trace_damage_name[i]));
+		put_u64(o, "count", t->damage[i].count);
+		put_u64(o, "line", t->damage[i].line);
+		json_key(o, "text");
+		json_out_str(o, slice_str(trace_damage_text[i]));
+		json_close(o);
+	}
+	json_close(o);
+}
+
+/* ---- the page's own arrays ---- */
+
+static void put_column_start(struct json_out *o, const char *key)
+{
+	json_key(o, key);
+	json_arr(o);
+}
+
+#define COLUMN(o, t, key, expr)                                                                                        \
+	do {                                                                                                           \
+		put_column_start(o, key);                                                                              \
+		for (uint32_t i_ = 0; i_ < (t)->n_artifact; i_++) {                                                    \
+			const struct trace_artifact *a = &(t)->artifact[i_];                                           \
+			expr;                                                                                          \
+		}                                                                                                      \
+		json_close(o);                                                                                         \
+	} while (0)
+
+static void put_artifacts(struct json_out *o, const struct trace *t)
+{
+	json_key(o, "artifacts");
+	json_obj(o);
+	COLUMN(o, t, "compile_id", json_out_u64(o, a->compile));
+	COLUMN(o, t, "key", json_out_u64(o, a->kind));
+	COLUMN(o, t, "name", json_out_u64(o, a->name));
+	COLUMN(o, t, "line", json_out_u64(o, a->line));
+	COLUMN(o, t, "size", json_out_u64(o, a->size));
+	COLUMN(o, t, "nodes", json_out_i64(o, a->nodes));
+	COLUMN(o, t, "t", json_out_double(o, (double)a->seconds, 3));
+	COLUMN(o, t, "block", json_out_i64(o, a->block == UINT32_MAX ? -1 : (int64_t)a->block));
+	COLUMN(o, t, "offset", json_out_u64(o, a->offset));
+	COLUMN(o, t, "number", json_out_u64(o, a->number));
+	COLUMN(o, t, "lang", json_out_u64(o, a->lang));
+	json_close(o);
+	json_key(o, "keys");
+	json_arr(o);
+	for (unsigned i = 0; i < KIND_COUNT; i++)
+		json_out_str(o, slice_of(trace_kind[i].name, trace_kind[i].name_len));
+	json_close(o);
+	json_key(o, "langs");
+	json_out_raw(o, SLICE("[\"text\",\"json\",\"py\",\"cpp\"]"));
+	/* Every text once; rows of the document hold their texts themselves, so only those that arrays refer to matter,
+	 * but indices must stay, so the others are empty. */
+	uint8_t *used = xcalloc(t->names.n + 1u, 1);
+	for (uint32_t i = 0; i < t->n_artifact; i++)
+		used[t->artifact[i].name] = 1;
+	for (uint32_t i = 0; i < t->n_frame; i++) {
+		const uint32_t n[] = {t->frame[i].file, t->frame[i].name, t->frame[i].code};
+		for (unsigned j = 0; j < 3; j++)
+			if (n[j] != INTERN_NONE)
+				used[n[j]] = 1;
+	}
+	json_key(o, "names");
+	json_arr(o);
+	for (uint32_t i = 0; i < t->names.n; i++)
+		json_out_str(o, used[i] ? t->names.item[i] : slice_of("", 0));
+	json_close(o);
+	free(used);
+}
+
+static void put_stacks(struct json_out *o, const struct trace *t)
+{
+	json_key(o, "frames");
+	json_arr(o);
+	for (uint32_t i = 0; i < t->n_frame; i++) {
+		const struct trace_frame *f = &t->frame[i];
+		json_arr(o);
+		json_out_i64(o, f->file == INTERN_NONE ? -1 : (int64_t)f->file);
+		json_out_i64(o, f->line);
+		json_out_str(o, f->name == INTERN_NONE ? slice_of("", 0) : intern_get(&t->names, f->name));
+		json_out_str(o, f->code == INTERN_NONE ? slice_of("", 0) : intern_get(&t->names, f->code));
+		json_close(o);
+	}
+	json_close(o);
+	json_key(o, "stacks");
+	json_arr(o);
+	for (uint32_t i = 0; i < t->starts.n; i++) {
+		const struct trace_stack *s = &t->starts.node[i];
+		json_arr(o);
+		json_out_i64(o, s->parent == UINT32_MAX ? -1 : (int64_t)s->parent);
+		json_out_u64(o, s->frame);
+		json_arr(o);
+		for (uint32_t k = s->first_start; k != UINT32_MAX; k = t->starts.start[k].next)
+			json_out_u64(o, t->starts.start[k].compile);
+		json_close(o);
+		json_close(o);
+	}
+	json_close(o);
+	json_key(o, "compile_stacks");
+	json_arr(o);
+	for (uint32_t i = 0; i < t->n_compile; i++)
+		json_out_i64(o, t->compile[i].stack == UINT32_MAX ? -1 : (int64_t)t->compile[i].stack);
+	json_close(o);
+}
+
+static void put_log(struct json_out *o, const struct trace *t, bool page)
+{
+	char start[32];
+	unsigned s = (unsigned)(t->first_usec / 1000000 % 86400), us = (unsigned)(t->first_usec % 1000000);
+	snprintf(start, sizeof(start), "%02u-%02uT%02u:%02u:%02u.%06u", t->first_day / 100u, t->first_day % 100u, s / 3600,
+		 s / 60 % 60, s % 60, us);
+	json_obj(o);
+	json_key(o, "path");
+	json_out_str(o, slice_str(t->path));
+	put_count(o, "rank", t->rank);
+	put_u64(o, "pid", t->pid);
+	json_key(o, "start");
+	json_out_str(o, slice_str(start));
+	put_seconds(o, "seconds", (double)(t->last_usec - t->first_usec) / 1e6);
+	put_summary(o, t, 1);
+	put_compiles(o, t);
+	put_breaks(o, t, page);
+	put_recompiles(o, t, page);
+	put_failures(o, t, "failures", false);
+	put_failures(o, t, "restarts", true);
+	put_symbols(o, t);
+	json_key(o, "cudagraph_skips");
+	json_arr(o);
+	for (uint32_t i = 0; i < t->n_skip; i++) {
+		json_obj(o);
+		put_u64(o, "compile_id", t->skip[i].compile);
+		put_name(o, t, "reason", t->skip[i].reason);
+		json_close(o);
+	}
+	json_close(o);
+	put_losses(o, t);
+	if (page) {
+		put_artifacts(o, t);
+		put_stacks(o, t);
+	}
+	json_close(o);
+}
+
+void report_document(struct json_out *o, const struct report *r, bool page)
+{
+	json_obj(o);
+	json_key(o, "schema");
+	json_out_str(o, SLICE("pt2utils.tlparse/1"));
+	json_key(o, "generator");
+	json_out_str(o, SLICE("tlparse (pt2utils) " PT2_VERSION));
+	put_summary(o, r->log, r->n);
+	json_key(o, "logs");
+	json_arr(o);
+	for (unsigned i = 0; i < r->n; i++)
+		put_log(o, &r->log[i], page);
+	json_close(o);
+	if (page) {
+		json_key(o, "blocks");
+		json_obj(o);
+		put_u64(o, "p", r->blocks.p);
+		put_u64(o, "m", r->blocks.m);
+		put_u64(o, "e", r->blocks.e);
+		put_u64(o, "r", r->blocks.r);
+		json_close(o);
+	}
+	json_close(o);
+}

@@ -1,0 +1,311 @@
+/* tlparse - what happened in this compilation? A structured trace (TORCH_TRACE) into a report. */
+#include "tlparse.h"
+
+#include "base/child.h"
+#include "base/diag.h"
+#include "base/opt.h"
+#include "io/output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct tlparse_options opt;
+static bool export_mode, provenance, all_ranks;
+static bool color; /* stderr is a terminal */
+
+static const struct opt options[] = {
+	OPT_HEADING("What to write"),
+	OPT_STRING(0, "html", "[=FILE]", &opt.html, "one self-contained HTML file, to FILE or standard output"),
+	OPT_FLAG(0, "json", &opt.json, "the facts as one JSON document"),
+	OPT_STRING('o', "output", "DIR", &opt.out, "a directory of files (default tl_out); with --json: the output file"),
+	OPT_HEADING("The directory, as the Rust tlparse has it"),
+	OPT_FLAG(0, "overwrite", &opt.overwrite, "replace an earlier report"),
+	OPT_FLAG('p', "plain-text", &opt.plain_text, "generated code as text files, not pages"),
+	OPT_STRING(0, "custom-header-html", "HTML", &opt.header, "HTML to put on top of the index, as it is"),
+	OPT_FLAG(0, "no-browser", &opt.no_browser, "do not open a browser"),
+	OPT_FLAG('e', "export", &export_mode, "the report of an export log (not in this version)"),
+	OPT_FLAG('i', "inductor-provenance", &provenance, "provenance pages (not in this version)"),
+	OPT_FLAG(0, "all-ranks-html", &all_ranks, "one report over all ranks (not in this version)"),
+	OPT_HEADING("Other"),
+	OPT_FLAG(0, "latest", &opt.latest, "of each directory, only the log written last"),
+	OPT_FLAG(0, "strict", &opt.strict, "exit with 1 when a log could not be read whole"),
+	OPT_FLAG(0, "strict-compile-id", &opt.strict_compile_id, "exit with 1 when a record has no usable compile id"),
+	OPT_FLAG('v', "verbose", &opt.verbose, "print the summary, and name every key that is not known"),
+	OPT_FLAG('q', "quiet", &opt.quiet, "no progress, no summary"),
+	OPT_END,
+};
+
+static const struct opt_spec spec = {
+	.tool = "tlparse",
+	.about = "Turn structured traces (TORCH_TRACE=DIR python app.py) into a report.",
+	.footer = "LOG is a trace, plain or .gz, a directory of traces, or - for standard input.\n"
+		  "Without an option: one HTML file on standard output, or tl_out/ when that is a terminal.",
+	.options = options,
+	.operands = "LOG...",
+	.min = 1,
+	.max = -1,
+};
+
+void show_progress(void *ctx, uint64_t consumed, uint64_t size)
+{
+	static struct timespec last;
+	struct timespec now;
+	(void)ctx;
+	if (!color || size < 32 << 20)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec == last.tv_sec && now.tv_nsec - last.tv_nsec < 100000000)
+		return;
+	last = now;
+	fprintf(stderr, "\r\033[K%3u%% of %llu MB", (unsigned)(consumed * 100 / size), (unsigned long long)(size >> 20));
+	if (consumed >= size)
+		fputs("\r\033[K", stderr);
+}
+
+/* ---- operands ---- */
+
+static int by_version(const void *a, const void *b) { return strverscmp(*(char *const *)a, *(char *const *)b); }
+
+/* The traces in a directory: what PyTorch names so, and what looks like one. */
+static void add_dir(const char *dir, char ***path, size_t *n, size_t *cap)
+{
+	DIR *d = opendir(dir);
+	if (!d)
+		die_errno(EXIT_INPUT, "cannot read directory '%s'", dir);
+	size_t first = *n;
+	time_t newest = 0;
+	long newest_ns = 0;
+	for (struct dirent *e; (e = readdir(d));) {
+		struct stat st;
+		if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &st, 0) < 0 || !S_ISREG(st.st_mode))
+			continue;
+		char *p = xasprintf("%s/%s", dir, e->d_name);
+		if (strncmp(e->d_name, "dedicated_log_torch_trace", 25) && !trace_probe(p)) {
+			free(p);
+			continue;
+		}
+		if (opt.latest && *n > first) {
+			if (st.st_mtim.tv_sec < newest || (st.st_mtim.tv_sec == newest && st.st_mtim.tv_nsec <= newest_ns)) {
+				free(p);
+				continue;
+			}
+			free((*path)[--*n]);
+		}
+		newest = st.st_mtim.tv_sec;
+		newest_ns = st.st_mtim.tv_nsec;
+		GROW(*path, *n, *cap, 1);
+		(*path)[(*n)++] = p;
+	}
+	closedir(d);
+	if (*n == first)
+		die(EXIT_INPUT, "no trace in directory '%s': a trace is what TORCH_TRACE=DIR makes PyTorch write", dir);
+	qsort(*path + first, *n - first, sizeof(**path), by_version);
+}
+
+static char **input_paths(const struct operands *in, size_t *n)
+{
+	char **path = NULL;
+	size_t cap = 0;
+	*n = 0;
+	for (int i = 0; i < in->n; i++) {
+		struct stat st;
+		if (strcmp(in->v[i], "-") && stat(in->v[i], &st) == 0 && S_ISDIR(st.st_mode)) {
+			add_dir(in->v[i], &path, n, &cap);
+			continue;
+		}
+		if (opt.latest)
+			die(EXIT_USAGE, "--latest wants a directory: '%s'", in->v[i]);
+		GROW(path, *n, cap, 1);
+		path[(*n)++] = xstrdup(in->v[i]);
+	}
+	return path;
+}
+
+/* ---- outputs ---- */
+
+/* Read the logs without an emitter; logs in which nothing can be read are left out with a warning. */
+static void read_facts(struct report *r)
+{
+	struct err err;
+	struct trace_hooks h = {.progress = opt.quiet ? NULL : show_progress};
+	unsigned good = 0;
+	for (unsigned i = 0; i < r->n; i++) {
+		if (trace_read(&r->log[i], &h, &err) == 0)
+			r->log[good++] = r->log[i];
+		else if (r->n == 1)
+			die_err(&err);
+		else {
+			warn("%s", err.text);
+			trace_release(&r->log[i]);
+		}
+	}
+	if (!good)
+		die(EXIT_INPUT, "nothing could be read in %u logs", r->n);
+	r->n = good;
+}
+
+static void write_json(struct report *r)
+{
+	struct err err = {.text = ""};
+	struct buf b = {0};
+	struct json_out o = {.b = &b};
+	read_facts(r);
+	report_document(&o, r, false);
+	buf_addc(&b, '\n');
+	struct output *out = opt.out ? output_file(opt.out, &err) : NULL;
+	if (opt.out && !out)
+		die_err(&err);
+	if (write_all(out ? output_fd(out) : STDOUT_FILENO, b.p, b.len, opt.out ? opt.out : "standard output", &err) < 0) {
+		output_abort(out);
+		if (err.text[0])
+			die_err(&err);
+	} else if (out && output_commit(out, &err) < 0) {
+		die_err(&err);
+	}
+	buf_release(&b);
+}
+
+static void write_html(struct report *r, bool to_stdout)
+{
+	struct err err = {.text = ""};
+	if (to_stdout) {
+		if (page_write(r, &opt, STDOUT_FILENO, &err) < 0 && err.text[0])
+			die_err(&err);
+		return;
+	}
+	struct output *out = output_file(opt.html, &err);
+	if (!out || page_write(r, &opt, output_fd(out), &err) < 0 || output_commit(out, &err) < 0)
+		die_err(&err);
+}
+
+static void open_browser(void)
+{
+	if (opt.no_browser || !isatty(STDOUT_FILENO) || !isatty(STDERR_FILENO) || !(getenv("DISPLAY") || getenv("WAYLAND_DISPLAY")))
+		return;
+	char *page = xasprintf("%s/index.html", opt.out);
+	struct child_spec c = {
+		.argv = (const char *[]){"xdg-open", page, NULL},
+		.in = {CHILD_NULL}, .out = {CHILD_NULL}, .err = {CHILD_NULL},
+		.leave_running = true,
+		.timeout_ms = 5000,
+	};
+	struct child_result res;
+	if (child_run(&c, &res, NULL) == 0)
+		child_result_release(&res);
+	free(page);
+}
+
+/* What a person wants to know first, in a few lines on stderr. */
+static void print_summary(const struct report *r, const char *where)
+{
+	if (opt.quiet || !(opt.verbose || color))
+		return;
+	for (unsigned i = 0; i < r->n; i++) {
+		const struct trace *t = &r->log[i];
+		uint32_t failures = 0, recompiles = t->n_recompile;
+		for (uint32_t k = 0; k < t->n_failure; k++)
+			failures += t->failure[k].type != INTERN_NONE;
+		struct slice version = t->torch_version == INTERN_NONE ? SLICE("unknown") : intern_get(&t->names, t->torch_version);
+		fprintf(stderr, "%s: torch %.*s, %u compile ids, %u graph breaks, %u recompiles, %u failures, %u artifacts, %.1f s compiling\n",
+			t->path, (int)version.n, version.p, t->n_compile, t->n_brk, recompiles, failures, t->n_artifact,
+			t->compile_seconds);
+		for (uint32_t k = 0; opt.verbose && k < t->n_unknown; k++) {
+			struct slice key = intern_get(&t->names, t->unknown[k].key);
+			warn("%s: key '%.*s' is not known (%llu records, first in line %llu)", t->path, (int)key.n, key.p,
+			     (unsigned long long)t->unknown[k].count, (unsigned long long)t->unknown[k].line);
+		}
+	}
+	if (where)
+		fprintf(stderr, "report: %s\n", where);
+}
+
+/* One warning line per log that could not be read whole. */
+static bool warn_damage(const struct report *r)
+{
+	bool damaged = false;
+	for (unsigned i = 0; i < r->n; i++) {
+		const struct trace *t = &r->log[i];
+		unsigned first = DAMAGE_COUNT, kinds = 0;
+		for (unsigned k = 0; k < DAMAGE_COUNT; k++)
+			if (t->damage[k].count) {
+				kinds++;
+				if (first == DAMAGE_COUNT || t->damage[k].line < t->damage[first].line)
+					first = k;
+			}
+		if (!kinds)
+			continue;
+		damaged = true;
+		if (kinds == 1)
+			warn("%s: line %llu: %s (%llu)", t->path, (unsigned long long)t->damage[first].line, trace_damage_text[first],
+			     (unsigned long long)t->damage[first].count);
+		else
+			warn("%s: line %llu: %s (%llu); and %u other kinds of damage, listed in the report", t->path,
+			     (unsigned long long)t->damage[first].line, trace_damage_text[first],
+			     (unsigned long long)t->damage[first].count, kinds - 1);
+	}
+	return damaged;
+}
+
+int main(int argc, char **argv)
+{
+	struct operands in;
+	struct err err;
+	opt_parse_or_exit(&spec, argc, argv, &in);
+	if (export_mode || provenance || all_ranks)
+		die(EXIT_USAGE, "%s is not in this version", export_mode ? "--export" : provenance ? "--inductor-provenance" : "--all-ranks-html");
+	color = isatty(STDERR_FILENO);
+	output_watch_signals();
+	diag_at_die(output_abort_all);
+
+	struct report r = {0};
+	size_t n;
+	char **path = input_paths(&in, &n);
+	r.n = (unsigned)n;
+	r.log = xcalloc(n, sizeof(*r.log));
+	for (size_t i = 0; i < n; i++)
+		trace_init(&r.log[i], path[i]);
+
+	bool rust_option = opt.overwrite || opt.no_browser || opt.strict || opt.strict_compile_id || opt.plain_text || opt.header;
+	const char *where = NULL;
+	if (opt.json) {
+		write_json(&r);
+	} else if (opt.out || (rust_option && !opt.html)) {
+		if (!opt.out)
+			opt.out = "tl_out";
+		if (outdir_write(&r, &opt, &err) < 0)
+			die_err(&err);
+		where = opt.out;
+	} else if (opt.html) {
+		bool to_stdout = !*opt.html || !strcmp(opt.html, "-");
+		write_html(&r, to_stdout);
+		where = to_stdout ? NULL : opt.html;
+	} else if (!isatty(STDOUT_FILENO)) {
+		write_html(&r, true);
+	} else {
+		opt.out = "tl_out";
+		if (outdir_write(&r, &opt, &err) < 0)
+			die_err(&err);
+		where = opt.out;
+	}
+	bool damaged = warn_damage(&r), bad_id = false;
+	print_summary(&r, where);
+	if (where && where == opt.out)
+		open_browser();
+	for (unsigned i = 0; i < r.n; i++)
+		for (uint32_t k = 0; k < r.log[i].n_compile; k++)
+			bad_id |= r.log[i].compile[k].id.bad_line != 0;
+
+	for (unsigned i = 0; i < r.n; i++)
+		trace_release(&r.log[i]);
+	for (size_t i = 0; i < n; i++)
+		free(path[i]);
+	free(path);
+	free(r.log);
+	operands_release(&in);
+	if (opt.strict && damaged)
+		return EXIT_FOUND;
+	return opt.strict_compile_id && bad_id ? EXIT_FOUND : EXIT_FINE;
+}

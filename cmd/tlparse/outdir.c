@@ -1,0 +1,627 @@
+/* outdir.c - the directory report, laid out as the Rust tlparse 0.4.3 lays it out.
+ *
+ * While the log is read: a file per artifact (side by side), raw.log, raw.jsonl and chromium_events.json (in order).
+ * Then compile_directory.json, failures_and_restarts.html, index.html. What is not in the Rust tool's sequence is named
+ * outside of it: assets/, payloads/malformed_*.txt.
+ */
+#include "outdir.h"
+
+#include "base/diag.h"
+#include "base/pool.h"
+#include "io/output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+struct outdir {
+	struct trace *t;
+	const struct tlparse_options *opt;
+	int fd, raw, jsonl, events;
+	bool any_event;
+	int year;
+	struct intern payloads;  /* names already written under payloads/ */
+	struct intern dirs;      /* folders already made */
+	struct pending *pending; /* per compile id */
+	uint32_t n_pending, cap_pending;
+	struct err *err;
+	pthread_mutex_t err_lock;
+};
+
+enum item_what { ITEM_PAYLOAD, ITEM_GUARDS, ITEM_CODE, ITEM_DUMP, ITEM_TRACES, ITEM_TEXT };
+
+/* One file to write: path and text are offsets into the slot's buffers. */
+struct item {
+	enum item_what what;
+	uint32_t path, record, artifact;
+	size_t text, text_len;
+	struct trace_artifact a;
+};
+
+struct slot {
+	struct item *item;
+	uint32_t n, cap;
+	struct buf path, text, jsonl, events, page;
+	uint32_t *payload_name; /* per record: offset into path + 1, 0 for none */
+	uint32_t n_name, cap_name;
+	struct json_tape tape;
+};
+
+static struct slot *slot_of(struct trace_scan *s)
+{
+	if (!s->emit)
+		s->emit = xcalloc(1, sizeof(struct slot));
+	return s->emit;
+}
+
+static void free_slot(void *ctx, struct trace_scan *s)
+{
+	struct slot *x = s->emit;
+	(void)ctx;
+	if (!x)
+		return;
+	buf_release(&x->path);
+	buf_release(&x->text);
+	buf_release(&x->jsonl);
+	buf_release(&x->events);
+	buf_release(&x->page);
+	json_tape_release(&x->tape);
+	free(x->item);
+	free(x->payload_name);
+	free(x);
+	s->emit = NULL;
+}
+
+/* Workers fail side by side: the first error is kept. */
+static int failed(struct outdir *d, const struct err *e)
+{
+	pthread_mutex_lock(&d->err_lock);
+	if (!d->err->text[0])
+		*d->err = *e;
+	pthread_mutex_unlock(&d->err_lock);
+	return -1;
+}
+
+static int make_dirs(struct outdir *d, const char *path)
+{
+	char *copy = NULL;
+	for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
+		uint32_t before = d->dirs.n;
+		if (intern_add(&d->dirs, slice_of(path, (size_t)(p - path))) < before)
+			continue;
+		free(copy);
+		copy = xstrndup(path, (size_t)(p - path));
+		if (mkdirat(d->fd, copy, 0777) < 0 && errno != EEXIST) {
+			struct err e;
+			err_errno(&e, EXIT_ENVIRON, "cannot make directory '%s'", copy);
+			free(copy);
+			return failed(d, &e);
+		}
+	}
+	free(copy);
+	return 0;
+}
+
+static int open_file(struct outdir *d, const char *path, struct err *e)
+{
+	int fd = openat(d->fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+	if (fd < 0)
+		err_errno(e, EXIT_ENVIRON, "cannot write '%s'", path);
+	return fd;
+}
+
+static int write_file(struct outdir *d, const char *path, struct slice text)
+{
+	struct err e;
+	int fd = open_file(d, path, &e);
+	if (fd < 0)
+		return failed(d, &e);
+	int r = write_all(fd, text.p, text.n, path, &e);
+	if (close(fd) < 0 && r == 0)
+		r = err_errno(&e, EXIT_ENVIRON, "cannot write '%s'", path);
+	return r < 0 ? failed(d, &e) : 0;
+}
+
+/* ---- in order: what to write ---- */
+
+static struct item *add_item(struct slot *x, enum item_what what, uint32_t record)
+{
+	GROW(x->item, x->n, x->cap, 1);
+	x->item[x->n] = (struct item){.what = what, .record = record, .path = (uint32_t)x->path.len};
+	return &x->item[x->n++];
+}
+
+static struct pending *pending_of(struct outdir *d, uint32_t compile)
+{
+	if (compile >= d->n_pending) {
+		GROW(d->pending, d->n_pending, d->cap_pending, compile - d->n_pending + 1);
+		memset(d->pending + d->n_pending, 0, (compile - d->n_pending + 1) * sizeof(*d->pending));
+		d->n_pending = compile + 1;
+	}
+	return &d->pending[compile];
+}
+
+static int plan_artifact(struct outdir *d, struct trace_scan *s, struct trace_record *r, uint32_t index, bool *payload_written)
+{
+	struct slot *x = s->emit;
+	struct trace *t = d->t;
+	const struct trace_artifact *a = &t->artifact[index];
+	uint32_t record = (uint32_t)(r - s->rec), path = (uint32_t)x->path.len;
+	if (a->flags & ART_LINK)
+		return 0;
+	enum item_what what = a->kind == KIND_dynamo_guards			? ITEM_GUARDS
+			      : a->kind == KIND_dump_file			? ITEM_DUMP
+			      : a->flags & ART_NO_PAYLOAD			? ITEM_TEXT
+			      : a->flags & ART_HTML				? ITEM_CODE
+										: ITEM_PAYLOAD;
+	struct item *it = add_item(x, what, record);
+	it->a = *a;
+	it->artifact = index;
+	trace_artifact_path(t, a, false, &x->path);
+	buf_addc(&x->path, 0);
+	if (make_dirs(d, x->path.p + path) < 0)
+		return -1;
+	if (what == ITEM_PAYLOAD) {
+		x->payload_name[record] = path + 1;
+		*payload_written = true;
+	}
+	if (what == ITEM_TEXT) {
+		it->text = x->text.len;
+		if (a->kind == KIND_compilation_metrics) {
+			struct pending *p = pending_of(d, r->compile);
+			page_metrics(&x->text, t, s, r, a, p);
+			buf_release(&p->rows);
+			buf_release(&p->guards);
+		} else {
+			page_bwd_metrics(&x->text, t, s, r, a);
+		}
+		it->text_len = x->text.len - it->text;
+	}
+	if (a->flags & ART_READABLE) {
+		it = add_item(x, ITEM_TRACES, record);
+		trace_artifact_path(t, a, true, &x->path);
+		buf_addc(&x->path, 0);
+	}
+	return 0;
+}
+
+static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
+{
+	struct outdir *d = ctx;
+	struct slot *x = slot_of(s);
+	uint32_t record = (uint32_t)(r - s->rec);
+	bool written = false;
+	if (record == 0) {
+		x->n = 0;
+		x->n_name = 0;
+		buf_reset(&x->path);
+		buf_reset(&x->text);
+		GROW(x->payload_name, x->n_name, x->cap_name, s->n);
+	}
+	x->payload_name[record] = 0;
+	x->n_name = record + 1;
+	if (r->flags & REC_NO_PREFIX)
+		return 0;
+	for (uint32_t i = 0; i < r->artifacts; i++)
+		if (plan_artifact(d, s, r, r->first_artifact + i, &written) < 0)
+			return -1;
+	bool taken = !(r->flags & (REC_NO_JSON | REC_MALFORMED | REC_LOOSE | REC_OTHER_RANK)) && !(r->kinds >> KIND_str & 1);
+	if (taken && r->kinds >> KIND_symbolic_shape_specialization & 1)
+		page_pending_row(&pending_of(d, r->compile)->rows, d->t, s, r, false);
+	if (taken && r->kinds >> KIND_guard_added_fast & 1)
+		page_pending_row(&pending_of(d, r->compile)->guards, d->t, s, r, true);
+	if (written || !r->payload_len || r->kinds >> KIND_chromium_event & 1)
+		return 0;
+	/* No file has this payload yet: payloads/MD5.txt, by the name that the record gives. */
+	uint32_t path = (uint32_t)x->path.len;
+	struct slice md5 = r->has_payload == JSON_NONE ? SLICE("") : json_slice(&s->tape, r->has_payload);
+	buf_adds(&x->path, "payloads/");
+	if (!taken)
+		buf_addf(&x->path, "malformed_%llu_", (unsigned long long)(s->first_line + r->line));
+	if (trace_safe_path(md5, &x->path))
+		trace_damage_add(d->t->damage, DAMAGE_NAME, s->first_line + r->line);
+	uint32_t before = d->payloads.n;
+	if (intern_add(&d->payloads, slice_of(x->path.p + path, x->path.len - path)) < before && r->flags & REC_MD5_BAD)
+		buf_addf(&x->path, "_line_%llu", (unsigned long long)(s->first_line + r->line));
+	else if (d->payloads.n == before) {
+		buf_adds(&x->path, ".txt");
+		buf_addc(&x->path, 0);
+		x->payload_name[record] = taken ? path + 1 : 0;
+		return 0; /* the same payload is there already */
+	}
+	buf_adds(&x->path, ".txt");
+	buf_addc(&x->path, 0);
+	if (make_dirs(d, x->path.p + path) < 0)
+		return -1;
+	x->payload_name[record] = taken ? path + 1 : 0;
+	GROW(x->item, x->n, x->cap, 1);
+	x->item[x->n++] = (struct item){.what = ITEM_PAYLOAD, .record = record, .path = path};
+	return 0;
+}
+
+/* ---- side by side: write ---- */
+
+static int copy_raw(void *ctx, struct trace_scan *s)
+{
+	struct outdir *d = ctx;
+	struct err e;
+	if (pwrite_all(d->raw, s->window.data, s->window.len, s->window.offset, "raw.log", &e) < 0)
+		return failed(d, &e);
+	return 0;
+}
+
+static void add_jsonl(struct outdir *d, struct trace_scan *s, struct trace_record *r, struct slot *x, const char *payload)
+{
+	struct buf *b = &x->jsonl;
+	struct slice root = json_raw(&s->tape, r->root);
+	bool empty = json_end(&s->tape, r->root) == r->root + 1;
+	if (r->flags & REC_NOT_UTF8 && !utf8_valid(root)) {
+		/* Strings are the only place where such bytes can be. */
+		buf_reset(&x->page);
+		for (size_t i = 0; i < root.n; i++)
+			buf_addc(&x->page, (unsigned char)root.p[i] < 128 ? root.p[i] : '?');
+		root = buf_slice(&x->page);
+	}
+	buf_add(b, root.p, root.n - 1);
+	unsigned sec = (unsigned)(r->usec / 1000000 % 86400);
+	buf_addf(b, "%s\"timestamp\":\"%04d-%02u-%02uT%02u:%02u:%02u.%06uZ\",\"thread\":%llu,\"pathname\":\"", empty ? "" : ",",
+		 r->year ? r->year : d->year, r->month_day / 100u, r->month_day % 100u, sec / 3600, sec / 60 % 60, sec % 60,
+		 (unsigned)(r->usec % 1000000), (unsigned long long)r->thread);
+	json_escape(b, slice_of(s->window.data + r->source, r->source_len), false);
+	buf_addf(b, "\",\"lineno\":%u", r->source_line);
+	if (payload) {
+		buf_adds(b, ",\"payload_filename\":\"");
+		json_escape(b, slice_str(payload), false);
+		buf_addc(b, '"');
+	}
+	buf_adds(b, "}\n");
+}
+
+static void add_event(struct trace_scan *s, struct trace_record *r, struct slot *x)
+{
+	struct slice p = trace_payload(s, r);
+	uint32_t root;
+	json_tape_text(&x->tape, p.p, p.n);
+	if (json_parse(&x->tape, 0, p.n, &root) < 0 || x->tape.loose || !utf8_valid(p))
+		return;
+	buf_add(&x->events, ",\n", 2);
+	buf_add_slice(&x->events, json_raw(&x->tape, root));
+}
+
+static int write_item(struct outdir *d, struct trace_scan *s, struct slot *x, const struct item *it)
+{
+	struct trace_record *r = &s->rec[it->record];
+	struct slice payload = trace_payload(s, r), title = slice_str(x->path.p + it->path);
+	char id[COMPILE_ID_TEXT];
+	buf_reset(&x->page);
+	switch (it->what) {
+	case ITEM_PAYLOAD: return write_file(d, title.p, payload);
+	case ITEM_TEXT: return write_file(d, title.p, slice_of(x->text.p + it->text, it->text_len));
+	case ITEM_GUARDS: page_guards(&x->page, &it->a, compile_id_text(&r->id, id), payload, &x->tape); break;
+	case ITEM_CODE: page_code(&x->page, title, payload); break;
+	case ITEM_DUMP: return 0; /* by name, so in order: see commit */
+	case ITEM_TRACES: page_stack_traces(&x->page, payload, &x->tape); break;
+	}
+	return write_file(d, title.p, buf_slice(&x->page));
+}
+
+static int emit(void *ctx, struct trace_scan *s)
+{
+	struct outdir *d = ctx;
+	struct slot *x = slot_of(s);
+	buf_reset(&x->jsonl);
+	buf_reset(&x->events);
+	if (!s->n)
+		x->n = 0;
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct trace_record *r = &s->rec[i];
+		if (r->flags & (REC_NO_PREFIX | REC_NO_JSON | REC_LOOSE))
+			continue;
+		bool taken = !(r->flags & (REC_MALFORMED | REC_OTHER_RANK));
+		if (taken && r->kinds >> KIND_str & 1)
+			continue;
+		if (taken && r->kinds >> KIND_chromium_event & 1) {
+			add_event(s, r, x);
+			continue;
+		}
+		if (!(r->flags & REC_RESERVED))
+			add_jsonl(d, s, r, x, x->payload_name[i] ? x->path.p + x->payload_name[i] - 1 : NULL);
+	}
+	for (uint32_t i = 0; i < x->n; i++)
+		if (write_item(d, s, x, &x->item[i]) < 0)
+			return -1;
+	return 0;
+}
+
+static int commit(void *ctx, struct trace_scan *s)
+{
+	struct outdir *d = ctx;
+	struct slot *x = slot_of(s);
+	struct err e;
+	for (uint32_t i = 0; i < x->n; i++) {
+		const struct item *it = &x->item[i];
+		if (it->what != ITEM_DUMP)
+			continue;
+		buf_reset(&x->page);
+		page_dump_file(&x->page, slice_str(x->path.p + it->path), trace_payload(s, &s->rec[it->record]));
+		if (write_file(d, x->path.p + it->path, buf_slice(&x->page)) < 0)
+			return -1;
+	}
+	if (write_all(d->jsonl, x->jsonl.p, x->jsonl.len, "raw.jsonl", &e) < 0)
+		return failed(d, &e);
+	struct slice ev = buf_slice(&x->events);
+	if (ev.n && !d->any_event) {
+		d->any_event = true;
+		ev.p[0] == ',' ? (void)(x->events.p[0] = '[') : (void)0;
+	}
+	if (write_all(d->events, ev.p, ev.n, "chromium_events.json", &e) < 0)
+		return failed(d, &e);
+	return 0;
+}
+
+/* ---- at the end ---- */
+
+static void compile_directory(struct buf *b, const struct trace *t)
+{
+	static const char *const mark[] = {"", "\xe2\x9c\x85", "\xe2\x9d\x8c", "\xe2\x9d\x93"};
+	struct json_out o = {.b = b};
+	struct buf path = {0};
+	char id[COMPILE_ID_TEXT], key[COMPILE_ID_TEXT + 2];
+	json_obj(&o);
+	for (uint32_t i = 0; i < t->n_compile; i++) {
+		const struct trace_compile *c = &t->compile[i];
+		compile_id_text(&c->id, id);
+		snprintf(key, sizeof(key), c->id.bad_line ? "%s" : "[%s]", id);
+		json_key(&o, key);
+		json_obj(&o);
+		json_key(&o, "artifacts");
+		json_arr(&o);
+		for (uint32_t k = c->first_artifact; k != UINT32_MAX; k = t->artifact[k].next) {
+			const struct trace_artifact *a = &t->artifact[k];
+			unsigned m = a->flags & ART_HIT ? 1 : a->flags & ART_MISS ? 2 : a->flags & ART_BYPASS ? 3 : 0;
+			struct slice name, url;
+			buf_reset(&path);
+			if (a->flags & ART_LINK) {
+				name = intern_get(&t->names, a->name);
+				url = intern_get(&t->names, a->extra);
+			} else {
+				trace_artifact_path(t, a, false, &path);
+				name = url = buf_slice(&path);
+			}
+			const char *slash = name.n ? memrchr(name.p, '/', name.n) : NULL;
+			if (slash)
+				name = slice_of(slash + 1, (size_t)(name.p + name.n - slash - 1));
+			json_obj(&o);
+			json_key(&o, "url");
+			json_out_str(&o, url);
+			json_key(&o, "name");
+			json_out_str(&o, name);
+			json_key(&o, "number");
+			json_out_u64(&o, a->number + (a->flags & ART_READABLE ? 1 : 0));
+			json_key(&o, "suffix");
+			json_out_str(&o, slice_str(mark[m]));
+			json_key(&o, "readable_url");
+			if (a->flags & ART_READABLE) {
+				buf_reset(&path);
+				trace_artifact_path(t, a, true, &path);
+				json_out_str(&o, buf_slice(&path));
+			} else if (a->flags & ART_JSON &&
+				   slice_starts(name, "inductor_provenance_tracking_kernel_stack_traces")) {
+				json_out_str(&o, SLICE(""));
+			} else {
+				json_out_null(&o);
+			}
+			json_close(&o);
+		}
+		json_close(&o);
+		json_close(&o);
+	}
+	json_close(&o);
+	buf_release(&path);
+}
+
+/* raw.jsonl starts with the string table, which is known only at the end. */
+static int finish_jsonl(struct outdir *d, struct err *err)
+{
+	struct trace *t = d->t;
+	struct buf b = {0};
+	struct json_out o = {.b = &b};
+	json_obj(&o);
+	json_key(&o, "string_table");
+	json_arr(&o);
+	if (!t->n_string)
+		json_out_null(&o);
+	for (uint32_t i = 0; i < t->n_string; i++) {
+		if (t->string[i] == INTERN_NONE)
+			json_out_null(&o);
+		else
+			json_out_str(&o, intern_get(&t->names, t->string[i]));
+	}
+	json_close(&o);
+	json_close(&o);
+	buf_addc(&b, '\n');
+	int fd = open_file(d, "raw.jsonl", err), r = fd < 0 ? -1 : 0;
+	if (!r)
+		r = write_all(fd, b.p, b.len, "raw.jsonl", err);
+	if (!r)
+		r = copy_all(d->jsonl, fd, "raw.jsonl", err);
+	if (fd >= 0 && close(fd) < 0 && !r)
+		r = err_errno(err, EXIT_ENVIRON, "cannot write 'raw.jsonl'");
+	buf_release(&b);
+	return r;
+}
+
+static int current_year(void)
+{
+	const char *epoch = getenv("SOURCE_DATE_EPOCH");
+	uint64_t v;
+	time_t now = epoch && slice_u64(slice_str(epoch), &v) ? (time_t)v : time(NULL);
+	struct tm tm;
+	return gmtime_r(&now, &tm) ? tm.tm_year + 1900 : 1970;
+}
+
+static int write_assets(struct outdir *d)
+{
+	if (make_dirs(d, "assets/") < 0)
+		return -1;
+	return write_file(d, "assets/tlparse.css", share_file("dir/tlparse.css")) < 0 ||
+			       write_file(d, "assets/tlparse.js", share_file("dir/tlparse.js")) < 0
+		       ? -1
+		       : 0;
+}
+
+static int one_log(struct trace *t, const struct tlparse_options *opt, int dir, struct err *err)
+{
+	struct outdir d = {.t = t, .opt = opt, .fd = dir, .raw = -1, .jsonl = -1, .events = -1, .year = current_year(), .err = err};
+	struct trace_hooks h = {
+		.ctx = &d, .raw = copy_raw, .record = plan_record, .emit = emit, .commit = commit, .free_slot = free_slot,
+		.progress = opt->quiet ? NULL : show_progress,
+	};
+	struct buf b = {0};
+	int r = -1;
+	pthread_mutex_init(&d.err_lock, NULL);
+	err->text[0] = 0;
+	t->plain_text = opt->plain_text;
+	if ((d.raw = open_file(&d, "raw.log", err)) < 0 || (d.events = open_file(&d, "chromium_events.json", err)) < 0 ||
+	    (d.jsonl = temp_file(err)) < 0)
+		goto out;
+	if (trace_read(t, &h, err) < 0)
+		goto out;
+	if (write_all(d.events, d.any_event ? "\n]" : "[]", 2, "chromium_events.json", err) < 0 || finish_jsonl(&d, err) < 0)
+		goto out;
+	compile_directory(&b, t);
+	if (write_file(&d, "compile_directory.json", buf_slice(&b)) < 0)
+		goto out;
+	buf_reset(&b);
+	page_failures(&b, t);
+	if (write_file(&d, "failures_and_restarts.html", buf_slice(&b)) < 0)
+		goto out;
+	buf_reset(&b);
+	page_index(&b, t, opt);
+	if (write_assets(&d) < 0 || write_file(&d, "index.html", buf_slice(&b)) < 0)
+		goto out;
+	r = 0;
+out:
+	if (d.raw >= 0 && close(d.raw) < 0 && !r)
+		r = err_errno(err, EXIT_ENVIRON, "cannot write 'raw.log'");
+	if (d.events >= 0 && close(d.events) < 0 && !r)
+		r = err_errno(err, EXIT_ENVIRON, "cannot write 'chromium_events.json'");
+	if (d.jsonl >= 0)
+		close(d.jsonl);
+	for (uint32_t i = 0; i < d.n_pending; i++) {
+		buf_release(&d.pending[i].rows);
+		buf_release(&d.pending[i].guards);
+	}
+	free(d.pending);
+	intern_release(&d.payloads);
+	intern_release(&d.dirs);
+	buf_release(&b);
+	pthread_mutex_destroy(&d.err_lock);
+	return r;
+}
+
+static bool has(int fd, const char *name) { return faccessat(fd, name, F_OK, 0) == 0; }
+
+static bool is_report(int fd)
+{
+	return has(fd, "index.html") && (has(fd, "compile_directory.json") || has(fd, "raw.log") || has(fd, "payloads") || has(fd, "assets/tlparse.css"));
+}
+
+/* Would replacing this folder delete a log that is about to be read? */
+static int holds_input(const char *out, const struct report *r, struct err *err)
+{
+	struct stat dir, up;
+	if (stat(out, &dir) < 0)
+		return 0;
+	for (unsigned i = 0; i < r->n; i++) {
+		char *real = strcmp(r->log[i].path, "-") ? realpath(r->log[i].path, NULL) : NULL;
+		for (char *slash; real && (slash = strrchr(real, '/'));) {
+			*slash = 0;
+			if (stat(*real ? real : "/", &up) == 0 && up.st_dev == dir.st_dev && up.st_ino == dir.st_ino) {
+				free(real);
+				return err_set(err, EXIT_USAGE, "will not overwrite '%s': it holds the input '%s'", out, r->log[i].path);
+			}
+		}
+		free(real);
+	}
+	return 0;
+}
+
+/* A folder per log, named as the log. */
+static char **folder_names(const struct report *r)
+{
+	char **name = xcalloc(r->n, sizeof(*name));
+	for (unsigned i = 0; i < r->n; i++) {
+		const char *slash = strrchr(r->log[i].path, '/');
+		struct slice base = slice_str(slash ? slash + 1 : r->log[i].path);
+		static const char *const ext[] = {".gz", ".log"};
+		for (unsigned k = 0; k < 2; k++)
+			if (base.n > strlen(ext[k]) && slice_ends(base, ext[k]))
+				base.n -= strlen(ext[k]);
+		struct buf b = {0};
+		trace_safe_path(slice_is(base, "-") ? SLICE("stdin") : base, &b);
+		for (unsigned k = 0; k < i; k++)
+			if (slice_is(buf_slice(&b), name[k])) {
+				buf_addf(&b, "_%u", i);
+				k = (unsigned)-1; /* look again */
+			}
+		name[i] = xstrndup(b.p, b.len);
+		buf_release(&b);
+	}
+	return name;
+}
+
+int outdir_write(struct report *r, const struct tlparse_options *opt, struct err *err)
+{
+	if (holds_input(opt->out, r, err) < 0)
+		return -1;
+	struct output *o = output_dir(opt->out, opt->overwrite, is_report, err);
+	if (!o)
+		return -1;
+	int status = 0;
+	if (r->n == 1) {
+		status = one_log(&r->log[0], opt, output_fd(o), err);
+	} else {
+		char **folder = folder_names(r);
+		unsigned good = 0;
+		struct outdir top = {.fd = output_fd(o), .err = err};
+		pthread_mutex_init(&top.err_lock, NULL);
+		for (unsigned i = 0; i < r->n && !status; i++) {
+			int fd = mkdirat(output_fd(o), folder[i], 0777) < 0 ? -1 : openat(output_fd(o), folder[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+			if (fd < 0) {
+				status = err_errno(err, EXIT_ENVIRON, "cannot make directory '%s'", folder[i]);
+				break;
+			}
+			if (one_log(&r->log[i], opt, fd, err) == 0)
+				good++;
+			else if (err->status == EXIT_INPUT)
+				warn("%s", err->text);
+			else
+				status = -1;
+			close(fd);
+		}
+		if (!status && !good)
+			status = -1;
+		if (!status) {
+			struct buf b = {0};
+			page_logs(&b, r, folder, opt);
+			err->text[0] = 0;
+			status = write_assets(&top) < 0 || write_file(&top, "index.html", buf_slice(&b)) < 0 ? -1 : 0;
+			buf_release(&b);
+		}
+		for (unsigned i = 0; i < r->n; i++)
+			free(folder[i]);
+		free(folder);
+		intern_release(&top.dirs);
+		pthread_mutex_destroy(&top.err_lock);
+	}
+	if (status < 0) {
+		output_abort(o);
+		return -1;
+	}
+	return output_commit(o, err);
+}

@@ -1,0 +1,404 @@
+/* page.c - the single HTML file (docs/REPORT.md).
+ *
+ * While the logs are read, payloads and records are packed into blocks, deflated side by side and written in order to an
+ * unlinked temporary file. The document, which is known only at the end, stands before them in the page, so that the
+ * page works while its blocks are still arriving.
+ */
+#include "tlparse.h"
+
+#include "base/base64.h"
+#include "base/diag.h"
+#include "html/html.h"
+#include "io/output.h"
+
+#include <libdeflate.h>
+#include <unistd.h>
+
+enum {
+	BLOCK = 256 << 10,       /* payloads are packed until a block has this many bytes */
+	LINES_BLOCK = 1 << 20,   /* streams of lines */
+	LEVEL = 2,               /* deflate: level 1 to 12; the page is read once, the tool is waited for */
+};
+
+struct where {
+	uint32_t block, offset;
+};
+
+struct page {
+	struct report *r;
+	struct trace *t;
+	unsigned log;
+	int spool;
+	uint32_t next_block;      /* of stream p */
+	uint32_t lines_block[3];  /* of streams m, e, r */
+	struct intern seen;       /* MD5 of payloads stored */
+	struct where *where;      /* and where: by the same index */
+	uint32_t n_where, cap_where;
+	struct err *err;
+};
+
+enum stream { STREAM_M, STREAM_E, STREAM_R, STREAMS };
+static const char stream_name[STREAMS] = {'m', 'e', 'r'};
+
+struct piece {
+	uint32_t record, block;
+};
+
+struct slot {
+	struct piece *piece; /* payloads to store, in order */
+	uint32_t n, cap;
+	struct buf raw, packed, out, lines[STREAMS], done[STREAMS];
+	/* done[s]: base64 texts of finished blocks, one after the other; ends: where each ends */
+	size_t *end[STREAMS];
+	uint32_t n_end[STREAMS], cap_end[STREAMS];
+	struct libdeflate_compressor *z;
+};
+
+static struct slot *slot_of(struct trace_scan *s)
+{
+	if (!s->emit) {
+		struct slot *x = s->emit = xcalloc(1, sizeof(struct slot));
+		x->z = libdeflate_alloc_compressor(LEVEL);
+	}
+	return s->emit;
+}
+
+static void free_slot(void *ctx, struct trace_scan *s)
+{
+	struct slot *x = s->emit;
+	(void)ctx;
+	if (!x)
+		return;
+	if (x->z)
+		libdeflate_free_compressor(x->z);
+	buf_release(&x->raw);
+	buf_release(&x->packed);
+	buf_release(&x->out);
+	for (unsigned i = 0; i < STREAMS; i++) {
+		buf_release(&x->lines[i]);
+		buf_release(&x->done[i]);
+		free(x->end[i]);
+	}
+	free(x->piece);
+	free(x);
+	s->emit = NULL;
+}
+
+/* ---- in order: where each payload goes ---- */
+
+static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
+{
+	struct page *p = ctx;
+	struct slot *x = slot_of(s);
+	if (r == s->rec)
+		x->n = 0;
+	bool any = false;
+	for (uint32_t i = 0; i < r->artifacts; i++)
+		any |= !(p->t->artifact[r->first_artifact + i].flags & (ART_LINK | ART_NO_PAYLOAD));
+	if (!any || !r->payload_len)
+		return 0;
+	uint32_t before = p->seen.n, k = intern_add(&p->seen, slice_of((const char *)r->md5, sizeof(r->md5)));
+	if (p->seen.n > before) {
+		/* A window's payloads share blocks; a block never spans windows, so that they stay independent. */
+		struct piece *last = x->n ? &x->piece[x->n - 1] : NULL;
+		struct where w = {p->next_block, 0};
+		if (last) {
+			const struct where *lw = &p->where[p->n_where - 1];
+			uint32_t end = lw->offset + s->rec[last->record].payload_len;
+			if ((uint64_t)end + r->payload_len <= BLOCK)
+				w = (struct where){lw->block, end};
+		}
+		if (!w.offset)
+			p->next_block++;
+		GROW(p->where, p->n_where, p->cap_where, 1);
+		p->where[p->n_where++] = w;
+		GROW(x->piece, x->n, x->cap, 1);
+		x->piece[x->n++] = (struct piece){(uint32_t)(r - s->rec), w.block};
+	}
+	for (uint32_t i = 0; i < r->artifacts; i++) {
+		struct trace_artifact *a = &p->t->artifact[r->first_artifact + i];
+		if (!(a->flags & (ART_LINK | ART_NO_PAYLOAD))) {
+			a->block = p->where[k].block;
+			a->offset = p->where[k].offset;
+		}
+	}
+	return 0;
+}
+
+/* ---- side by side: pack ---- */
+
+static void deflate64(struct slot *x, struct slice raw, struct buf *to)
+{
+	size_t bound = libdeflate_deflate_compress_bound(x->z, raw.n);
+	buf_reset(&x->packed);
+	buf_room(&x->packed, bound);
+	size_t n = libdeflate_deflate_compress(x->z, raw.p, raw.n, x->packed.p, bound);
+	base64_add(to, x->packed.p, n);
+}
+
+static void pack_payloads(struct slot *x, struct trace_scan *s)
+{
+	for (uint32_t i = 0; i < x->n;) {
+		uint32_t block = x->piece[i].block;
+		buf_reset(&x->raw);
+		for (; i < x->n && x->piece[i].block == block; i++)
+			buf_add_slice(&x->raw, trace_payload(s, &s->rec[x->piece[i].record]));
+		buf_addf(&x->out, "<script type=\"text/plain\" id=\"p%u\">", block);
+		deflate64(x, buf_slice(&x->raw), &x->out);
+		buf_adds(&x->out, "</script>\n");
+	}
+}
+
+static void end_block(struct slot *x, enum stream st)
+{
+	if (!x->lines[st].len)
+		return;
+	deflate64(x, buf_slice(&x->lines[st]), &x->done[st]);
+	GROW(x->end[st], x->n_end[st], x->cap_end[st], 1);
+	x->end[st][x->n_end[st]++] = x->done[st].len;
+	buf_reset(&x->lines[st]);
+}
+
+static void add_compile(struct buf *b, unsigned log, uint32_t compile)
+{
+	buf_add_u64(b, log);
+	buf_addc(b, ',');
+	if (compile == UINT32_MAX)
+		buf_adds(b, "-1");
+	else
+		buf_add_u64(b, compile);
+}
+
+/* A line of a stream must not hold newlines; in JSON they are white space. */
+static void add_flat(struct buf *b, struct slice s)
+{
+	size_t at = b->len;
+	buf_add_slice(b, s);
+	for (char *p = b->p + at; (p = memchr(p, '\n', (size_t)(b->p + b->len - p)));)
+		*p = ' ';
+}
+
+static const char *main_key(const struct trace_scan *s, const struct trace_record *r, size_t *n)
+{
+	if (r->kinds) {
+		const struct trace_kind_info *k = &trace_kind[__builtin_ctzll(r->kinds)];
+		*n = k->name_len;
+		return k->name;
+	}
+	/* A key that is not known: the first that is no context. */
+	if (r->root != JSON_NONE && json_is(&s->tape, r->root, JSON_OBJECT))
+		for (uint32_t k = json_first(&s->tape, r->root); k < json_end(&s->tape, r->root); k = json_next_pair(&s->tape, k)) {
+			struct slice key = json_slice(&s->tape, k);
+			static const char *const context[] = {"frame_id", "frame_compile_id", "attempt", "compiled_autograd_id",
+							      "has_payload", "rank", "stack", "subgraph_name"};
+			bool known = false;
+			for (unsigned i = 0; i < ARRAY_LEN(context); i++)
+				known |= slice_is(key, context[i]);
+			if (!known) {
+				*n = key.n;
+				return key.p;
+			}
+		}
+	*n = 1;
+	return "?";
+}
+
+static void add_metrics(struct page *p, struct trace_scan *s, struct trace_record *r, struct slot *x)
+{
+	static const enum trace_kind kinds[] = {KIND_compilation_metrics, KIND_bwd_compilation_metrics,
+						KIND_aot_autograd_backward_compilation_metrics, KIND_compilation_metrics_runtime,
+						KIND_bwd_compilation_metrics_runtime};
+	struct buf *b = &x->lines[STREAM_M];
+	for (unsigned i = 0; i < ARRAY_LEN(kinds); i++) {
+		uint32_t v = trace_value(s, r, kinds[i]);
+		if (v == JSON_NONE)
+			continue;
+		buf_addf(b, "{\"log\":%u,\"compile_id\":%lld,\"line\":%llu,\"key\":\"%s\",\"m\":", p->log,
+			 r->compile == UINT32_MAX ? -1ll : (long long)r->compile, (unsigned long long)(s->first_line + r->line),
+			 trace_kind[kinds[i]].name);
+		add_flat(b, json_raw(&s->tape, v));
+		buf_adds(b, "}\n");
+	}
+}
+
+static const uint64_t metrics_kinds = 1ull << KIND_compilation_metrics | 1ull << KIND_bwd_compilation_metrics |
+				      1ull << KIND_aot_autograd_backward_compilation_metrics |
+				      1ull << KIND_compilation_metrics_runtime | 1ull << KIND_bwd_compilation_metrics_runtime;
+
+static void add_other(struct page *p, struct trace_scan *s, struct trace_record *r, struct slot *x)
+{
+	struct buf *b = &x->lines[STREAM_R];
+	size_t n;
+	const char *key = r->flags & REC_NO_PREFIX ? (n = 12, "not a record") : r->flags & REC_NO_JSON ? (n = 8, "bad JSON") : main_key(s, r, &n);
+	add_compile(b, p->log, r->flags & REC_NO_PREFIX ? UINT32_MAX : r->compile);
+	buf_addc(b, ',');
+	buf_add_u64(b, s->first_line + r->line);
+	buf_addc(b, ',');
+	json_escape(b, slice_of(key, n), false);
+	buf_addc(b, '\t');
+	if (r->flags & (REC_NO_PREFIX | REC_NO_JSON | REC_LOOSE | REC_NOT_UTF8)) {
+		struct slice e = trace_envelope(s, r);
+		if (e.n > 4096 && r->flags & REC_NO_PREFIX)
+			e.n = 4096; /* lines that are no record: their beginning will do, raw.log has the rest */
+		buf_addc(b, '"');
+		json_escape(b, e, false);
+		buf_addc(b, '"');
+	} else {
+		add_flat(b, json_raw(&s->tape, r->root));
+	}
+	if (r->payload_len && !(r->flags & REC_NO_PREFIX) && !r->artifacts) {
+		buf_adds(b, "\t\"");
+		json_escape(b, trace_payload(s, r), false);
+		buf_addc(b, '"');
+	}
+	buf_addc(b, '\n');
+}
+
+static int emit(void *ctx, struct trace_scan *s)
+{
+	struct page *p = ctx;
+	struct slot *x = slot_of(s);
+	if (!x->z)
+		return err_set(p->err, EXIT_ENVIRON, "cannot start the compressor");
+	buf_reset(&x->out);
+	for (unsigned i = 0; i < STREAMS; i++) {
+		buf_reset(&x->done[i]);
+		x->n_end[i] = 0;
+	}
+	if (!s->n)
+		x->n = 0;
+	pack_payloads(x, s);
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct trace_record *r = &s->rec[i];
+		bool taken = !(r->flags & (REC_NO_PREFIX | REC_NO_JSON | REC_MALFORMED | REC_LOOSE | REC_OTHER_RANK));
+		if (taken && r->kinds & metrics_kinds) {
+			add_metrics(p, s, r, x);
+		} else if (taken && r->kinds >> KIND_chromium_event & 1) {
+			struct slice pay = trace_payload(s, r);
+			if (pay.n) {
+				add_compile(&x->lines[STREAM_E], p->log, r->compile);
+				buf_addc(&x->lines[STREAM_E], '\t');
+				add_flat(&x->lines[STREAM_E], pay);
+				buf_addc(&x->lines[STREAM_E], '\n');
+			}
+		} else if (!(taken && r->artifacts) && !(taken && r->kinds >> KIND_str & 1)) {
+			add_other(p, s, r, x);
+		}
+		for (unsigned k = 0; k < STREAMS; k++)
+			if (x->lines[k].len >= LINES_BLOCK)
+				end_block(x, k);
+	}
+	for (unsigned k = 0; k < STREAMS; k++)
+		end_block(x, k);
+	return 0;
+}
+
+static int commit(void *ctx, struct trace_scan *s)
+{
+	struct page *p = ctx;
+	struct slot *x = slot_of(s);
+	for (unsigned k = 0; k < STREAMS; k++) {
+		size_t at = 0;
+		for (uint32_t i = 0; i < x->n_end[k]; i++) {
+			buf_addf(&x->out, "<script type=\"text/plain\" id=\"%c%u\">", stream_name[k], p->lines_block[k]++);
+			buf_add(&x->out, x->done[k].p + at, x->end[k][i] - at);
+			buf_adds(&x->out, "</script>\n");
+			at = x->end[k][i];
+		}
+	}
+	return write_all(p->spool, x->out.p, x->out.len, "temporary file", p->err);
+}
+
+/* ---- the page ---- */
+
+static void put_js(struct buf *b)
+{
+	/* One script, in this order. */
+	static const char *const part[] = {"report/store.js",    "report/highlight.js", "report/widgets.js", "report/timeline.js",
+					   "report/views.js",    "report/browse.js",    "report/page.js"};
+	for (unsigned i = 0; i < ARRAY_LEN(part); i++)
+		buf_add_slice(b, share_file(part[i]));
+}
+
+/* report.html with its marks replaced; blocks come from the spool. */
+static int put_page(struct page *p, int fd)
+{
+	struct slice rest = share_file("report/report.html");
+	const char *what = fd == STDOUT_FILENO ? "standard output" : "report";
+	struct buf b = {0};
+	struct json_out o = {.b = &b, .html = true};
+	int r = 0;
+	while (!r && rest.n) {
+		const char *mark = slice_find(rest, "@PT2_"), *end = mark ? slice_find(slice_of(mark + 1, (size_t)(rest.p + rest.n - mark - 1)), "@") : NULL;
+		if (!end) {
+			buf_add_slice(&b, rest);
+			break;
+		}
+		struct slice key = slice_of(mark + 5, (size_t)(end - mark - 5));
+		buf_add(&b, rest.p, (size_t)(mark - rest.p));
+		if (slice_is(key, "CSS")) {
+			buf_add_slice(&b, share_file("report/report.css"));
+		} else if (slice_is(key, "JS")) {
+			put_js(&b);
+		} else if (slice_is(key, "MODEL")) {
+			report_document(&o, p->r, true);
+		} else if (slice_is(key, "BLOCKS")) {
+			r = write_all(fd, b.p, b.len, what, p->err);
+			buf_reset(&b);
+			if (!r)
+				r = copy_all(p->spool, fd, what, p->err);
+		}
+		rest = slice_of(end + 1, (size_t)(rest.p + rest.n - end - 1));
+	}
+	if (!r)
+		r = write_all(fd, b.p, b.len, what, p->err);
+	buf_release(&b);
+	return r;
+}
+
+int page_write(struct report *r, const struct tlparse_options *opt, int fd, struct err *err)
+{
+	struct page p = {.r = r, .err = err, .spool = temp_file(err)};
+	if (p.spool < 0)
+		return -1;
+	struct trace_hooks h = {
+		.ctx = &p, .record = plan_record, .emit = emit, .commit = commit, .free_slot = free_slot,
+		.progress = opt->quiet ? NULL : show_progress,
+	};
+	int status = 0;
+	unsigned good = 0;
+	for (unsigned i = 0; !status && i < r->n; i++) {
+		struct err e = {.text = ""};
+		p.t = &r->log[i];
+		p.log = good;
+		p.err = &e;
+		if (trace_read(p.t, &h, &e) == 0) {
+			r->log[good++] = r->log[i];
+		} else if (e.status == EXIT_INPUT && r->n > 1) {
+			warn("%s", e.text);
+			trace_release(&r->log[i]);
+		} else {
+			*err = e;
+			status = -1;
+			trace_release(&r->log[i]);
+			r->n = good;
+		}
+	}
+	p.err = err;
+	if (!status) {
+		r->n = good;
+		if (!good)
+			status = err_set(err, EXIT_INPUT, "nothing could be read");
+	}
+	if (!status) {
+		r->blocks.p = p.next_block;
+		r->blocks.m = p.lines_block[STREAM_M];
+		r->blocks.e = p.lines_block[STREAM_E];
+		r->blocks.r = p.lines_block[STREAM_R];
+		status = put_page(&p, fd);
+	}
+	close(p.spool);
+	intern_release(&p.seen);
+	free(p.where);
+	return status;
+}

@@ -1,0 +1,123 @@
+#include "base/base.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+static void verr(struct err *e, enum exit_status status, int errnum, const char *fmt, va_list ap)
+{
+	if (!e)
+		return;
+	e->status = status;
+	int n = vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	if (n < 0)
+		e->text[n = 0] = 0;
+	if (errnum && (size_t)n < sizeof(e->text))
+		snprintf(e->text + n, sizeof(e->text) - (size_t)n, ": %s", strerror(errnum));
+}
+
+int err_set(struct err *e, enum exit_status status, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	verr(e, status, 0, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+int err_errno(struct err *e, enum exit_status status, const char *fmt, ...)
+{
+	int errnum = errno;
+	va_list ap;
+	va_start(ap, fmt);
+	verr(e, status, errnum, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+static void *checked(void *p)
+{
+	if (!p) {
+		/* No allocation, no stdio buffer: this must work with nothing left. */
+		static const char msg[] = "out of memory\n";
+		if (write(2, msg, sizeof(msg) - 1) < 0)
+			_exit(EXIT_ENVIRON);
+		_exit(EXIT_ENVIRON);
+	}
+	return p;
+}
+
+void *xmalloc(size_t size) { return checked(malloc(size ? size : 1)); }
+
+void *xcalloc(size_t n, size_t size) { return checked(calloc(n ? n : 1, size ? size : 1)); }
+
+void *xreallocarray(void *p, size_t n, size_t size)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(n, size, &bytes))
+		return checked(NULL);
+	return checked(realloc(p, bytes ? bytes : 1));
+}
+
+char *xstrdup(const char *s) { return xstrndup(s, strlen(s)); }
+
+char *xstrndup(const char *s, size_t n)
+{
+	char *p = xmalloc(n + 1);
+	if (n)
+		memcpy(p, s, n);
+	p[n] = 0;
+	return p;
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	char *p = NULL;
+	va_list ap;
+	va_start(ap, fmt);
+	int n = vasprintf(&p, fmt, ap);
+	va_end(ap);
+	return checked(n < 0 ? NULL : p);
+}
+
+size_t grow_cap(size_t cap, size_t need)
+{
+	size_t next = cap < 8 ? 16 : cap + cap / 2;
+	return next < need ? need : next;
+}
+
+const char *slice_find(struct slice a, const char *s) { return a.n ? memmem(a.p, a.n, s, strlen(s)) : NULL; }
+
+bool slice_line(struct slice *rest, struct slice *line)
+{
+	if (!rest->n)
+		return false;
+	const char *nl = memchr(rest->p, '\n', rest->n);
+	size_t n = nl ? (size_t)(nl - rest->p) : rest->n;
+	*line = slice_of(rest->p, n);
+	size_t used = nl ? n + 1 : n;
+	*rest = slice_of(rest->p + used, rest->n - used);
+	return true;
+}
+
+struct slice slice_trim(struct slice a)
+{
+	while (a.n && (a.p[0] == ' ' || a.p[0] == '\t' || a.p[0] == '\n' || a.p[0] == '\r'))
+		a = slice_of(a.p + 1, a.n - 1);
+	while (a.n && (a.p[a.n - 1] == ' ' || a.p[a.n - 1] == '\t' || a.p[a.n - 1] == '\n' || a.p[a.n - 1] == '\r'))
+		a.n--;
+	return a;
+}
+
+bool slice_u64(struct slice a, uint64_t *out)
+{
+	uint64_t v = 0;
+	if (!a.n)
+		return false;
+	for (size_t i = 0; i < a.n; i++) {
+		if (a.p[i] < '0' || a.p[i] > '9' || __builtin_mul_overflow(v, 10u, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(a.p[i] - '0'), &v))
+			return false;
+	}
+	*out = v;
+	return true;
+}

@@ -1,0 +1,110 @@
+/* base.h - what every file of the suite starts with: errors, memory policy, banned functions.
+ *
+ * Memory policy (the whole of it):
+ *  - x*alloc never return NULL: running out of memory ends the process with one line and status 4. It is the only
+ *    case in which the library ends a process.
+ *  - growth is overflow-checked (xreallocarray); arrays that grow are referred to by index, not by pointer.
+ *  - what lives as long as a document lives in its `struct arena` and is freed in one call.
+ *
+ * Errors: a library function that can fail returns 0/-1 (or a pointer/NULL) and fills a `struct err`, whose text says
+ * what failed, where (file and offset or line) and why. It never prints. The tool decides what to do with it:
+ *
+ *     struct err err;
+ *     if (trace_open(&t, path, &err) < 0)
+ *         die_err(&err);                // prints err.text, exits with err.status
+ */
+#ifndef PT2_BASE_H
+#define PT2_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* Exit statuses of all tools (CONVENTIONS, rule 6). */
+enum exit_status {
+	EXIT_FINE = 0,    /* done, nothing found */
+	EXIT_FOUND = 1,   /* the tool found what it looks for: a mismatch, a NaN, a divergence */
+	EXIT_USAGE = 2,   /* the command line is wrong */
+	EXIT_INPUT = 3,   /* an input cannot be read or is malformed */
+	EXIT_ENVIRON = 4, /* the environment: no permission, disk full, missing program */
+};
+
+struct err {
+	enum exit_status status;
+	char text[1024];
+};
+
+/* Fill *e (which may be NULL) and return -1, so that `return err_set(...)` reads well. */
+int err_set(struct err *e, enum exit_status status, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* The same with ": strerror(errno)" appended. */
+int err_errno(struct err *e, enum exit_status status, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+void *xmalloc(size_t size);
+void *xcalloc(size_t n, size_t size);
+void *xreallocarray(void *p, size_t n, size_t size);
+char *xstrdup(const char *s);
+char *xstrndup(const char *s, size_t n);
+char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+/* Grow array `a` (with its count n and capacity cap) so that it holds at least n + more elements. */
+#define GROW(a, n, cap, more)                                                                                          \
+	do {                                                                                                           \
+		if ((size_t)(cap) < (size_t)(n) + (size_t)(more)) {                                                    \
+			(cap) = grow_cap((cap), (size_t)(n) + (size_t)(more));                                         \
+			(a) = xreallocarray((a), (cap), sizeof(*(a)));                                                 \
+		}                                                                                                      \
+	} while (0)
+size_t grow_cap(size_t cap, size_t need);
+
+/* A slice of text that somebody else owns. Not NUL-terminated. */
+struct slice {
+	const char *p;
+	size_t n;
+};
+#define SLICE(lit) ((struct slice){(lit), sizeof(lit) - 1})
+static inline struct slice slice_of(const char *p, size_t n) { return (struct slice){p, n}; }
+static inline struct slice slice_str(const char *s) { return (struct slice){s, strlen(s)}; }
+static inline bool slice_eq(struct slice a, struct slice b) { return a.n == b.n && (!a.n || !memcmp(a.p, b.p, a.n)); }
+static inline bool slice_is(struct slice a, const char *s) { return a.n == strlen(s) && !memcmp(a.p, s, a.n); }
+static inline bool slice_starts(struct slice a, const char *s)
+{
+	size_t n = strlen(s);
+	return a.n >= n && !memcmp(a.p, s, n);
+}
+static inline bool slice_ends(struct slice a, const char *s)
+{
+	size_t n = strlen(s);
+	return a.n >= n && !memcmp(a.p + a.n - n, s, n);
+}
+/* First occurrence of s in a, or NULL. */
+const char *slice_find(struct slice a, const char *s);
+/* Cut the next line (without its newline) off *rest; false when nothing is left. */
+bool slice_line(struct slice *rest, struct slice *line);
+struct slice slice_trim(struct slice a);
+/* Decimal digits only, no sign; false on overflow or anything else. */
+bool slice_u64(struct slice a, uint64_t *out);
+
+/* Functions that have bitten other projects; use buf_addf, slices, slice_u64. A use does not compile. */
+#define PT2_BANNED(f) pt2_##f##_is_banned
+#undef strcpy
+#undef strcat
+#undef strtok
+#define strcpy(a, b) PT2_BANNED(strcpy)
+#define strcat(a, b) PT2_BANNED(strcat)
+#define strtok(a, b) PT2_BANNED(strtok)
+#define sprintf(...) PT2_BANNED(sprintf)
+#define vsprintf(...) PT2_BANNED(vsprintf)
+#define atoi(a) PT2_BANNED(atoi)
+#define atol(a) PT2_BANNED(atol)
+#define atof(a) PT2_BANNED(atof)
+
+#endif

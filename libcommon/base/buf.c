@@ -1,0 +1,56 @@
+#include "base/buf.h"
+
+
+void buf_grow(struct buf *b, size_t more)
+{
+	size_t need;
+	if (__builtin_add_overflow(b->len, more, &need))
+		need = SIZE_MAX; /* xreallocarray reports it as out of memory */
+	b->cap = grow_cap(b->cap < 48 ? 48 : b->cap, need);
+	b->p = xreallocarray(b->p, b->cap, 1);
+}
+
+void buf_release(struct buf *b)
+{
+	free(b->p);
+	*b = (struct buf){0};
+}
+
+void buf_addvf(struct buf *b, const char *fmt, va_list ap)
+{
+	va_list again;
+	va_copy(again, ap);
+	char *at = buf_room(b, 64);
+	int n = vsnprintf(at, b->cap - b->len, fmt, ap);
+	if (n >= 0 && (size_t)n >= b->cap - b->len) {
+		at = buf_room(b, (size_t)n + 1);
+		n = vsnprintf(at, b->cap - b->len, fmt, again);
+	}
+	va_end(again);
+	if (n > 0)
+		b->len += (size_t)n;
+}
+
+void buf_addf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	buf_addvf(b, fmt, ap);
+	va_end(ap);
+}
+
+void buf_add_u64(struct buf *b, uint64_t v)
+{
+	char tmp[20];
+	size_t i = sizeof(tmp);
+	do
+		tmp[--i] = (char)('0' + v % 10);
+	while (v /= 10);
+	buf_add(b, tmp + i, sizeof(tmp) - i);
+}
+
+const char *buf_str(struct buf *b)
+{
+	*buf_room(b, 1) = 0;
+	return b->p;
+}

@@ -1,0 +1,86 @@
+#include "base/diag.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+const char *diag_tool = "pt2utils";
+bool diag_debug;
+static void (*at_die[8])(void);
+static size_t n_at_die;
+
+void diag_at_die(void (*fn)(void))
+{
+	if (n_at_die < ARRAY_LEN(at_die))
+		at_die[n_at_die++] = fn;
+}
+
+static void put(int errnum, const char *fmt, va_list ap)
+{
+	char line[2048];
+	int n = snprintf(line, sizeof(line), "%s: ", diag_tool);
+	size_t len = n < 0 ? 0 : (size_t)n;
+	n = vsnprintf(line + len, sizeof(line) - len - 1, fmt, ap);
+	len += n < 0 ? 0 : (size_t)n;
+	if (len > sizeof(line) - 2)
+		len = sizeof(line) - 2;
+	if (errnum) {
+		n = snprintf(line + len, sizeof(line) - len - 1, ": %s", strerror(errnum));
+		len += n < 0 ? 0 : (size_t)n;
+		if (len > sizeof(line) - 2)
+			len = sizeof(line) - 2;
+	}
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)line[i] < 32 || line[i] == 127)
+			line[i] = '?';
+	line[len++] = '\n';
+	fflush(stdout);
+	/* One write: two processes' messages do not mix. Nothing can be done when stderr is gone. */
+	if (write(STDERR_FILENO, line, len) < 0)
+		return;
+}
+
+static _Noreturn void quit(enum exit_status status)
+{
+	for (size_t i = 0; i < n_at_die; i++)
+		at_die[i]();
+	exit(status);
+}
+
+void die(enum exit_status status, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	put(0, fmt, ap);
+	va_end(ap);
+	quit(status);
+}
+
+void die_errno(enum exit_status status, const char *fmt, ...)
+{
+	int errnum = errno;
+	va_list ap;
+	va_start(ap, fmt);
+	put(errnum, fmt, ap);
+	va_end(ap);
+	quit(status);
+}
+
+void die_err(const struct err *e) { die(e->status, "%s", e->text); }
+
+void warn(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	put(0, fmt, ap);
+	va_end(ap);
+}
+
+void debug(const char *fmt, ...)
+{
+	if (!diag_debug)
+		return;
+	va_list ap;
+	va_start(ap, fmt);
+	put(0, fmt, ap);
+	va_end(ap);
+}

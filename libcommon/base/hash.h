@@ -1,0 +1,33 @@
+/* hash.h - an interning table: bytes -> small index, each distinct text stored once.
+ *
+ *     struct intern names = {0};
+ *     uint32_t i = intern_add(&names, SLICE("dynamo_guards"));     // the same text gives the same index
+ *     struct slice s = intern_get(&names, i);
+ *     intern_release(&names);
+ *
+ * Indices count from 0 in order of first appearance. Keys may hold any bytes (structs without padding, too).
+ */
+#ifndef PT2_HASH_H
+#define PT2_HASH_H
+#include "base/arena.h"
+
+struct intern {
+	struct arena arena;
+	struct slice *item;
+	uint32_t n, cap;
+	uint32_t *slot; /* index + 1, 0 when empty; size is a power of two */
+	uint32_t mask;
+};
+#define INTERN_NONE UINT32_MAX
+
+uint64_t hash_bytes(const void *p, size_t n);
+uint32_t intern_add(struct intern *t, struct slice s);
+/* Like intern_add, but INTERN_NONE when the text is not there yet. */
+uint32_t intern_find(const struct intern *t, struct slice s);
+void intern_release(struct intern *t);
+static inline struct slice intern_get(const struct intern *t, uint32_t i)
+{
+	return i < t->n ? t->item[i] : (struct slice){"", 0};
+}
+
+#endif

@@ -1,0 +1,587 @@
+#include "base/json.h"
+
+#include <math.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+void json_tape_text(struct json_tape *t, const char *text, size_t len)
+{
+	t->text = text;
+	t->len = len;
+	t->n = 0;
+	t->loose = 0;
+	t->error = NULL;
+}
+
+void json_tape_release(struct json_tape *t)
+{
+	free(t->tok);
+	*t = (struct json_tape){0};
+}
+
+/* First byte at or after p that ends a run of plain string text: a quote, a backslash or a control byte. */
+static inline const char *string_run(const char *p, const char *end)
+{
+#ifdef __SSE2__
+	const __m128i quote = _mm_set1_epi8('"'), back = _mm_set1_epi8('\\'), ctl = _mm_set1_epi8(0x1f);
+	for (; end - p >= 16; p += 16) {
+		__m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+		__m128i hit = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, back)),
+					   _mm_cmpeq_epi8(_mm_min_epu8(v, ctl), v));
+		int mask = _mm_movemask_epi8(hit);
+		if (mask)
+			return p + __builtin_ctz((unsigned)mask);
+	}
+#endif
+	while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p > 0x1f)
+		p++;
+	return p;
+}
+
+static int hex4(const char *p, const char *end)
+{
+	int v = 0;
+	if (end - p < 4)
+		return -1;
+	for (int i = 0; i < 4; i++) {
+		char c = p[i];
+		int d = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+		if (d < 0)
+			return -1;
+		v = v * 16 + d;
+	}
+	return v;
+}
+
+/* p: after the opening quote. Returns the closing quote, or NULL with *why set and *at where. */
+static const char *scan_string(const char *p, const char *end, struct json_tok *tok, unsigned *loose, const char **why,
+			       const char **at)
+{
+	for (;;) {
+		p = string_run(p, end);
+		if (p >= end) {
+			*why = "string without end";
+			*at = end;
+			return NULL;
+		}
+		if (*p == '"')
+			return p;
+		*at = p;
+		if (*p != '\\') {
+			*why = "control byte in a string";
+			return NULL;
+		}
+		tok->escaped = 1;
+		if (end - p < 2) {
+			*why = "string without end";
+			return NULL;
+		}
+		switch (p[1]) {
+		case '"': case '\\': case '/': case 'b': case 'f': case 'n': case 'r': case 't':
+			p += 2;
+			break;
+		case 'u': {
+			int v = hex4(p + 2, end);
+			if (v < 0) {
+				*why = "bad \\u escape";
+				return NULL;
+			}
+			p += 6;
+			if (v >= 0xd800 && v < 0xdc00) {
+				int low = end - p >= 6 && p[0] == '\\' && p[1] == 'u' ? hex4(p + 2, end) : -1;
+				if (low >= 0xdc00 && low < 0xe000)
+					p += 6;
+				else
+					*loose |= JSON_LOOSE_SURROGATE;
+			} else if (v >= 0xdc00 && v < 0xe000) {
+				*loose |= JSON_LOOSE_SURROGATE;
+			}
+			break;
+		}
+		default:
+			*why = "bad escape";
+			return NULL;
+		}
+	}
+}
+
+static inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* p: at a digit or '-'. Returns the byte after the number, or NULL. */
+static const char *scan_number(const char *p, const char *end, unsigned *loose)
+{
+	const char *start = p;
+	if (*p == '-')
+		p++;
+	if (p >= end || !is_digit(*p))
+		return NULL;
+	if (*p == '0')
+		p++;
+	else
+		while (p < end && is_digit(*p))
+			p++;
+	bool wide = p - start > 300;
+	if (p < end && *p == '.') {
+		if (++p >= end || !is_digit(*p))
+			return NULL;
+		while (p < end && is_digit(*p))
+			p++;
+	}
+	if (p < end && (*p == 'e' || *p == 'E')) {
+		p++;
+		if (p < end && (*p == '+' || *p == '-'))
+			p++;
+		if (p >= end || !is_digit(*p))
+			return NULL;
+		while (p < end && is_digit(*p))
+			p++;
+		wide = true;
+	}
+	if (UNLIKELY(wide)) {
+		char *copy = xstrndup(start, (size_t)(p - start));
+		if (isinf(strtod(copy, NULL)))
+			*loose |= JSON_LOOSE_RANGE;
+		free(copy);
+	}
+	return p;
+}
+
+static const struct literal {
+	char text[10];
+	uint8_t len, type;
+	bool loose;
+} literals[] = {
+	{"null", 4, JSON_NULL, false},    {"true", 4, JSON_TRUE, false},      {"false", 5, JSON_FALSE, false},
+	{"NaN", 3, JSON_NUMBER, true},    {"Infinity", 8, JSON_NUMBER, true}, {"-Infinity", 9, JSON_NUMBER, true},
+};
+
+static inline bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+/* While a container is open its token's `next` holds its parent, so the tape itself is the stack. */
+int json_parse(struct json_tape *t, size_t off, size_t len, uint32_t *root)
+{
+	const char *text = t->text, *p = text + off, *end = p + len, *why = "value expected", *at;
+	const uint32_t first = t->n;
+	uint32_t open = JSON_NONE;
+	unsigned depth = 0, loose = 0;
+	struct json_tok *k;
+
+	t->loose = 0;
+	t->error = NULL;
+value:
+	while (p < end && is_space(*p))
+		p++;
+	at = p;
+	if (p >= end)
+		goto bad;
+	if (UNLIKELY(t->n == t->cap)) {
+		if (t->n > UINT32_MAX / 2)
+			goto bad;
+		GROW(t->tok, t->n, t->cap, 1);
+	}
+	k = &t->tok[t->n++];
+	k->off = (uint32_t)(p - text);
+	k->escaped = 0;
+	switch (*p) {
+	case '"': {
+		const char *close = scan_string(p + 1, end, k, &loose, &why, &at);
+		if (!close)
+			goto bad;
+		k->type = JSON_STRING;
+		k->off++;
+		k->len = (uint32_t)(close - p - 1);
+		k->next = t->n;
+		p = close + 1;
+		goto after_value;
+	}
+	case '{':
+	case '[':
+		if (++depth >= JSON_STRICT_DEPTH) {
+			loose |= JSON_LOOSE_DEPTH;
+			if (depth > JSON_MAX_DEPTH) {
+				why = "nested too deep";
+				goto bad;
+			}
+		}
+		k->type = *p == '{' ? JSON_OBJECT : JSON_ARRAY;
+		k->next = open;
+		open = t->n - 1;
+		p++;
+		while (p < end && is_space(*p))
+			p++;
+		if (k->type == JSON_OBJECT) {
+			if (p < end && *p == '}')
+				goto close;
+			goto key;
+		}
+		if (p < end && *p == ']')
+			goto close;
+		goto value;
+	default:
+		if (is_digit(*p) || (*p == '-' && end - p > 1 && p[1] != 'I')) {
+			const char *e = scan_number(p, end, &loose);
+			if (!e) {
+				why = "bad number";
+				goto bad;
+			}
+			k->type = JSON_NUMBER;
+			k->len = (uint32_t)(e - p);
+			k->next = t->n;
+			p = e;
+			goto after_value;
+		}
+		for (size_t i = 0; i < ARRAY_LEN(literals); i++) {
+			const struct literal *l = &literals[i];
+			if (end - p >= l->len && !memcmp(p, l->text, l->len)) {
+				k->type = l->type;
+				k->len = l->len;
+				k->next = t->n;
+				if (l->loose)
+					loose |= JSON_LOOSE_NAN;
+				p += l->len;
+				goto after_value;
+			}
+		}
+		goto bad;
+	}
+key:
+	while (p < end && is_space(*p))
+		p++;
+	at = p;
+	if (p >= end || *p != '"') {
+		why = "member name expected";
+		goto bad;
+	}
+	if (UNLIKELY(t->n == t->cap))
+		GROW(t->tok, t->n, t->cap, 1);
+	k = &t->tok[t->n++];
+	k->escaped = 0;
+	at = scan_string(p + 1, end, k, &loose, &why, &at);
+	if (!at) {
+		at = p;
+		goto bad;
+	}
+	k->type = JSON_STRING;
+	k->off = (uint32_t)(p + 1 - text);
+	k->len = (uint32_t)(at - p - 1);
+	k->next = t->n;
+	p = at + 1;
+	while (p < end && is_space(*p))
+		p++;
+	at = p;
+	if (p >= end || *p != ':') {
+		why = "':' expected";
+		goto bad;
+	}
+	p++;
+	goto value;
+after_value:
+	if (open == JSON_NONE)
+		goto done;
+	while (p < end && is_space(*p))
+		p++;
+	at = p;
+	k = &t->tok[open];
+	if (p < end && *p == ',') {
+		p++;
+		if (k->type == JSON_OBJECT)
+			goto key;
+		goto value;
+	}
+	if (p >= end || *p != (k->type == JSON_OBJECT ? '}' : ']')) {
+		why = p >= end ? "text ends inside a value" : k->type == JSON_OBJECT ? "',' or '}' expected" : "',' or ']' expected";
+		goto bad;
+	}
+close:
+	k = &t->tok[open];
+	open = k->next;
+	k->len = (uint32_t)(p + 1 - text) - k->off;
+	k->next = t->n;
+	depth--;
+	p++;
+	goto after_value;
+done:
+	while (p < end && is_space(*p))
+		p++;
+	if (p < end) {
+		at = p;
+		why = "text after the value";
+		goto bad;
+	}
+	t->loose = loose;
+	*root = first;
+	return 0;
+bad:
+	t->n = first;
+	t->error = why;
+	t->error_at = (size_t)(at - text);
+	return -1;
+}
+
+uint32_t json_get(const struct json_tape *t, uint32_t k, const char *key)
+{
+	uint32_t found = JSON_NONE;
+	if (k == JSON_NONE || t->tok[k].type != JSON_OBJECT)
+		return JSON_NONE;
+	size_t n = strlen(key);
+	for (uint32_t i = json_first(t, k); i < json_end(t, k); i = json_next_pair(t, i))
+		if (t->tok[i].len == n && !memcmp(t->text + t->tok[i].off, key, n))
+			found = i + 1;
+	return found;
+}
+
+static void add_utf8(struct buf *b, unsigned c)
+{
+	char *p = buf_room(b, 4);
+	if (c < 0x80) {
+		p[0] = (char)c;
+		b->len += 1;
+	} else if (c < 0x800) {
+		p[0] = (char)(0xc0 | c >> 6);
+		p[1] = (char)(0x80 | (c & 63));
+		b->len += 2;
+	} else if (c < 0x10000) {
+		p[0] = (char)(0xe0 | c >> 12);
+		p[1] = (char)(0x80 | (c >> 6 & 63));
+		p[2] = (char)(0x80 | (c & 63));
+		b->len += 3;
+	} else {
+		p[0] = (char)(0xf0 | c >> 18);
+		p[1] = (char)(0x80 | (c >> 12 & 63));
+		p[2] = (char)(0x80 | (c >> 6 & 63));
+		p[3] = (char)(0x80 | (c & 63));
+		b->len += 4;
+	}
+}
+
+void json_unescape(const struct json_tape *t, uint32_t k, struct buf *b)
+{
+	struct slice s = json_slice(t, k);
+	if (!t->tok[k].escaped) {
+		buf_add_slice(b, s);
+		return;
+	}
+	const char *p = s.p, *end = s.p + s.n;
+	while (p < end) {
+		const char *run = memchr(p, '\\', (size_t)(end - p));
+		if (!run)
+			run = end;
+		buf_add(b, p, (size_t)(run - p));
+		p = run;
+		if (p >= end)
+			break;
+		switch (p[1]) {
+		case 'b': buf_addc(b, '\b'); break;
+		case 'f': buf_addc(b, '\f'); break;
+		case 'n': buf_addc(b, '\n'); break;
+		case 'r': buf_addc(b, '\r'); break;
+		case 't': buf_addc(b, '\t'); break;
+		case 'u': {
+			unsigned v = (unsigned)hex4(p + 2, end);
+			p += 4;
+			if (v >= 0xd800 && v < 0xdc00 && end - p >= 8 && p[2] == '\\' && p[3] == 'u') {
+				unsigned low = (unsigned)hex4(p + 4, end);
+				if (low >= 0xdc00 && low < 0xe000) {
+					v = 0x10000 + ((v - 0xd800) << 10) + (low - 0xdc00);
+					p += 6;
+				}
+			}
+			add_utf8(b, v >= 0xd800 && v < 0xe000 ? 0xfffd : v);
+			break;
+		}
+		default: buf_addc(b, p[1]); break;
+		}
+		p += 2;
+	}
+}
+
+bool json_i64(const struct json_tape *t, uint32_t k, int64_t *out)
+{
+	if (k == JSON_NONE || t->tok[k].type != JSON_NUMBER)
+		return false;
+	struct slice s = json_slice(t, k);
+	bool neg = s.p[0] == '-';
+	uint64_t v;
+	if (!slice_u64(slice_of(s.p + neg, s.n - neg), &v) || v > (uint64_t)INT64_MAX + neg)
+		return false;
+	*out = neg ? (int64_t)(0 - v) : (int64_t)v;
+	return true;
+}
+
+bool json_u64(const struct json_tape *t, uint32_t k, uint64_t *out)
+{
+	return k != JSON_NONE && t->tok[k].type == JSON_NUMBER && slice_u64(json_slice(t, k), out);
+}
+
+bool json_double(const struct json_tape *t, uint32_t k, double *out)
+{
+	if (k == JSON_NONE || t->tok[k].type != JSON_NUMBER)
+		return false;
+	struct slice s = json_slice(t, k);
+	char tmp[64], *copy = s.n < sizeof(tmp) ? tmp : xmalloc(s.n + 1);
+	memcpy(copy, s.p, s.n);
+	copy[s.n] = 0;
+	*out = strtod(copy, NULL);
+	if (copy != tmp)
+		free(copy);
+	return true;
+}
+
+/* Length of the valid UTF-8 sequence at p, 0 when there is none. */
+static size_t utf8_len(const unsigned char *p, size_t n)
+{
+	if (p[0] < 0x80)
+		return 1;
+	if (p[0] < 0xc2 || p[0] > 0xf4)
+		return 0;
+	size_t need = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+	if (n < need)
+		return 0;
+	for (size_t i = 1; i < need; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
+	    (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return need;
+}
+
+bool utf8_valid(struct slice s)
+{
+	const unsigned char *p = (const unsigned char *)s.p, *end = p + s.n;
+	while (p < end) {
+		uint64_t w;
+		while (end - p >= 8 && (memcpy(&w, p, 8), !(w & 0x8080808080808080ull)))
+			p += 8;
+		if (p >= end)
+			break;
+		size_t n = utf8_len(p, (size_t)(end - p));
+		if (!n)
+			return false;
+		p += n;
+	}
+	return true;
+}
+
+void json_escape(struct buf *b, struct slice s, bool html)
+{
+	const char *p = s.p, *end = s.p + s.n;
+	while (p < end) {
+		const char *run = p;
+		while (run < end && (unsigned char)*run >= 0x20 && *run != '"' && *run != '\\' && (unsigned char)*run < 0x80 &&
+		       !(html && *run == '<'))
+			run++;
+		buf_add(b, p, (size_t)(run - p));
+		p = run;
+		if (p >= end)
+			break;
+		unsigned char c = (unsigned char)*p;
+		if (c >= 0x80) {
+			size_t n = utf8_len((const unsigned char *)p, (size_t)(end - p));
+			if (n)
+				buf_add(b, p, n);
+			else
+				buf_add(b, "\xef\xbf\xbd", 3);
+			p += n ? n : 1;
+			continue;
+		}
+		static const char map[] = "btn?fr"; /* 8..13 */
+		if (c == '"' || c == '\\') {
+			buf_addc(b, '\\');
+			buf_addc(b, (char)c);
+		} else if (c >= 8 && c <= 13 && c != 11) {
+			buf_addc(b, '\\');
+			buf_addc(b, map[c - 8]);
+		} else {
+			buf_addf(b, "\\u%04x", c);
+		}
+		p++;
+	}
+}
+
+/* Before a value or a key: the comma, unless it is the first of its container or follows a key. */
+static void separate(struct json_out *o)
+{
+	uint64_t bit = 1ull << (o->depth & 63);
+	if (o->depth && (o->has_item & bit) && o->b->len && o->b->p[o->b->len - 1] != ':')
+		buf_addc(o->b, ',');
+	o->has_item |= bit;
+}
+
+static void open_container(struct json_out *o, char c)
+{
+	separate(o);
+	buf_addc(o->b, c);
+	o->depth++;
+	uint64_t bit = 1ull << (o->depth & 63);
+	o->has_item &= ~bit;
+	o->is_array = c == '[' ? o->is_array | bit : o->is_array & ~bit;
+}
+
+void json_obj(struct json_out *o) { open_container(o, '{'); }
+
+void json_arr(struct json_out *o) { open_container(o, '['); }
+
+void json_close(struct json_out *o)
+{
+	buf_addc(o->b, o->is_array >> (o->depth & 63) & 1 ? ']' : '}');
+	o->depth--;
+}
+
+void json_key(struct json_out *o, const char *key)
+{
+	separate(o);
+	buf_addc(o->b, '"');
+	json_escape(o->b, slice_str(key), o->html);
+	buf_add(o->b, "\":", 2);
+}
+
+void json_out_str(struct json_out *o, struct slice s)
+{
+	separate(o);
+	buf_addc(o->b, '"');
+	json_escape(o->b, s, o->html);
+	buf_addc(o->b, '"');
+}
+
+void json_out_u64(struct json_out *o, uint64_t v)
+{
+	separate(o);
+	buf_add_u64(o->b, v);
+}
+
+void json_out_i64(struct json_out *o, int64_t v)
+{
+	separate(o);
+	if (v < 0)
+		buf_addc(o->b, '-');
+	buf_add_u64(o->b, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+}
+
+void json_out_double(struct json_out *o, double v, int decimals)
+{
+	if (!isfinite(v)) {
+		json_out_null(o);
+		return;
+	}
+	separate(o);
+	size_t start = o->b->len;
+	buf_addf(o->b, "%.*f", decimals, v);
+	if (memchr(o->b->p + start, '.', o->b->len - start)) {
+		while (o->b->p[o->b->len - 1] == '0')
+			o->b->len--;
+		if (o->b->p[o->b->len - 1] == '.')
+			o->b->len--;
+	}
+}
+
+void json_out_bool(struct json_out *o, bool v) { json_out_raw(o, v ? SLICE("true") : SLICE("false")); }
+
+void json_out_null(struct json_out *o) { json_out_raw(o, SLICE("null")); }
+
+void json_out_raw(struct json_out *o, struct slice json)
+{
+	separate(o);
+	buf_add_slice(o->b, json);
+}

@@ -1,0 +1,190 @@
+/* opt.h - one option table per tool: parsing, -h, completion and the check against the man page all come from it.
+ *
+ *     static struct { bool quiet; const char *out; int jobs; int mode; struct opt_list with; struct opt_pairs max; } o;
+ *     static const char *const modes[] = {"fast", "exact", NULL};
+ *     static const struct opt options[] = {
+ *         OPT_HEADING("Output"),
+ *         OPT_STRING('o', "output", "DIR", &o.out, "write into this directory"),
+ *         OPT_STRING(0, "html", "[=FILE]", &o.html, "write one page"),      // --html or --html=FILE
+ *         OPT_FLAG('q', "quiet", &o.quiet, "say nothing"),
+ *         OPT_HEADING("Search"),
+ *         OPT_INT('j', "jobs", "N", &o.jobs, 1, 256, "this many at once"),
+ *         OPT_CHOICE('m', "mode", "MODE", &o.mode, modes, "how to search"), // o.mode is the index
+ *         OPT_LIST(0, "with", "FILE", &o.with, "may be given again"),
+ *         OPT_PAIRS(0, "max", "NAME=N", &o.max, "may be given again"),
+ *         OPT_END
+ *     };
+ *     static const struct opt_spec spec = {
+ *         .tool = "tlparse", .about = "Turn a trace log into a report.", .options = options,
+ *         .operands = "TRACE...", .min = 1, .max = -1,
+ *     };
+ *     int main(int argc, char **argv)
+ *     {
+ *         struct operands in;
+ *         opt_parse_or_exit(&spec, argc, argv, &in);         // in.v[0 .. in.n-1]
+ *         ...
+ *         operands_release(&in); opt_list_release(&o.with);
+ *     }
+ *
+ * The command line
+ *  - -a, -abc (flags together), -oVALUE, -o VALUE, --long, --long=VALUE, --long VALUE. A long name is never abbreviated.
+ *  - Options and operands may be mixed; `--` ends options; `-` is an operand.
+ *  - With .command, everything after `--` is a command to run (in.command, NULL-terminated) and no operand.
+ *  - A separate value may start with a dash, but is never `--`: "--log -- python x.py" lacks a value.
+ *  - Given twice: the last one wins, except for OPT_LIST, OPT_PAIRS, OPT_COUNT and OPT_CALL.
+ *  - Subcommands (.commands): the first operand is one only when it equals a name exactly and no `--` stood before;
+ *    `./report` or `-- report` mean the file. After it, the subcommand's options are known besides the tool's own.
+ *  - Every tool has -h/--help, -V/--version and, hidden, --help-options (one option a line: short, long, argument,
+ *    help, between tabs), --help-synopsis and --completion=bash.
+ *
+ * Ownership: values point into argv. Lists are the caller's to release. Tables are constant and must outlive parsing.
+ * Targets keep what they held (their defaults) unless the option is given.
+ *
+ * Failure: opt_parse returns OPT_BAD with one line in err; opt_parse_or_exit prints it with "Try 'tool -h'" and ends
+ * with status 2. This file belongs to the tools: opt_parse_or_exit prints and exits, the rest does not.
+ */
+#ifndef PT2_OPT_H
+#define PT2_OPT_H
+#include "base/buf.h"
+
+#ifndef PT2_VERSION
+#define PT2_VERSION "0.1.0"
+#endif
+
+struct opt_list {
+	const char **v;
+	size_t n, cap;
+};
+struct opt_pair {
+	struct slice name;
+	const char *value;
+};
+struct opt_pairs {
+	struct opt_pair *v;
+	size_t n, cap;
+};
+
+enum opt_type {
+	OPT_T_END,
+	OPT_T_HEADING, /* help: the title of what follows */
+	OPT_T_FLAG,    /* bool */
+	OPT_T_COUNT,   /* int, one more each time */
+	OPT_T_INT,     /* int; imin..imax */
+	OPT_T_U64,     /* uint64_t; umin..umax */
+	OPT_T_SIZE,    /* the same, and a K, M, G or T (1024s) may follow the number */
+	OPT_T_DOUBLE,  /* double; dmin..dmax, never NaN */
+	OPT_T_STRING,  /* const char *; with a "[=ARG]" argument "" when given without one */
+	OPT_T_CHOICE,  /* int: index into choices; -1 (your default) when not given */
+	OPT_T_LIST,    /* struct opt_list */
+	OPT_T_PAIRS,   /* struct opt_pairs; the name is not empty and ends at the first '=' */
+	OPT_T_CALL,    /* call() below */
+};
+
+struct opt {
+	enum opt_type type;
+	char s;          /* short, 0 for none */
+	const char *l;   /* long, NULL for none */
+	const char *arg; /* argument's name, NULL for none; "[=NAME]": optional, only as --long=VALUE.
+			  * A name that holds FILE, DIR or COMMAND completes as such. */
+	const char *help; /* NULL: the option is accepted, and shown nowhere */
+	void *target;
+	union {
+		struct { /* lowest and highest; both 0: no range */
+			int64_t imin, imax;
+		};
+		struct {
+			uint64_t umin, umax;
+		};
+		struct {
+			double dmin, dmax;
+		};
+		const char *const *choices; /* NULL-terminated */
+		/* value is NULL when the option takes none. 0, or -1 with err filled (say what is wrong with the
+		 * value; the option's name is put before it). */
+		int (*call)(void *target, const char *value, struct err *err);
+	};
+};
+
+/* clang-format off */
+#define OPT_END {.type = OPT_T_END}
+#define OPT_HEADING(title) {.type = OPT_T_HEADING, .help = (title)}
+#define OPT_FLAG(s_, l_, t_, h_) {.type = OPT_T_FLAG, .s = (s_), .l = (l_), .help = (h_), .target = OPT_TARGET(bool, t_)}
+#define OPT_COUNT(s_, l_, t_, h_) {.type = OPT_T_COUNT, .s = (s_), .l = (l_), .help = (h_), .target = OPT_TARGET(int, t_)}
+#define OPT_INT(s_, l_, a_, t_, lo_, hi_, h_) {.type = OPT_T_INT, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
+	.target = OPT_TARGET(int, t_), .imin = (lo_), .imax = (hi_)}
+#define OPT_U64(s_, l_, a_, t_, lo_, hi_, h_) {.type = OPT_T_U64, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
+	.target = OPT_TARGET(uint64_t, t_), .umin = (lo_), .umax = (hi_)}
+#define OPT_SIZE(s_, l_, a_, t_, lo_, hi_, h_) {.type = OPT_T_SIZE, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
+	.target = OPT_TARGET(uint64_t, t_), .umin = (lo_), .umax = (hi_)}
+#define OPT_DOUBLE(s_, l_, a_, t_, lo_, hi_, h_) {.type = OPT_T_DOUBLE, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
+	.target = OPT_TARGET(double, t_), .dmin = (lo_), .dmax = (hi_)}
+#define OPT_STRING(s_, l_, a_, t_, h_) {.type = OPT_T_STRING, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
+	.target = OPT_TARGET(const char *, t_)}
+#define OPT_CHOICE(s_, l_, a_, t_, c_, h_) {.type = OPT_T_CHOICE, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
+	.target = OPT_TARGET(int, t_), .choices = (c_)}
+#define OPT_LIST(s_, l_, a_, t_, h_) {.type = OPT_T_LIST, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
+	.target = OPT_TARGET(struct opt_list, t_)}
+#define OPT_PAIRS(s_, l_, a_, t_, h_) {.type = OPT_T_PAIRS, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
+	.target = OPT_TARGET(struct opt_pairs, t_)}
+#define OPT_CALL(s_, l_, a_, fn_, t_, h_) {.type = OPT_T_CALL, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
+	.target = (t_), .call = (fn_)}
+/* A target of the wrong type does not compile. */
+#define OPT_TARGET(type, t) ((void *)(1 ? (t) : (type *)(t)))
+/* clang-format on */
+
+struct opt_command {
+	const char *name, *summary;
+	const struct opt *options; /* NULL for none */
+	const char *operands;      /* as in the synopsis: "KERNEL DIR"; NULL for none */
+	int min, max;              /* number of operands (min counts only without a command); max -1: any */
+	bool command;              /* "-- COMMAND [ARG...]" is taken */
+	bool need_command;         /* and must be given */
+};
+
+struct opt_spec {
+	const char *tool;
+	const char *about;  /* one sentence under the usage lines */
+	const char *footer; /* text under the options, may be NULL */
+	const struct opt *options;
+	const char *operands; /* these five as in struct opt_command */
+	int min, max;
+	bool command, need_command;
+	const struct opt_command *commands; /* ended by a NULL name; NULL for none */
+};
+
+struct operands {
+	const char **v; /* NULL-terminated */
+	int n;
+	char **command; /* after `--`, NULL-terminated; NULL when there was no `--` */
+	int n_command;
+	const struct opt_command *sub; /* the subcommand, or NULL */
+};
+
+enum opt_result {
+	OPT_OK,
+	OPT_SHOW, /* print `text` on stdout and exit with 0 */
+	OPT_BAD,  /* err.text; status 2 */
+};
+
+/* The whole of it for a main: sets diag_tool, then returns, or prints and exits. */
+void opt_parse_or_exit(const struct opt_spec *spec, int argc, char **argv, struct operands *in);
+/* The same without printing or exiting. width: columns for -h, 0 for COLUMNS or the terminal or 80. */
+enum opt_result opt_parse(const struct opt_spec *spec, int argc, char **argv, int width, struct operands *in,
+			  struct buf *text, struct err *err);
+void operands_release(struct operands *in);
+void opt_list_release(struct opt_list *l);
+void opt_pairs_release(struct opt_pairs *p);
+/* The value of the last pair of this name, or NULL. */
+const char *opt_pairs_get(const struct opt_pairs *p, const char *name);
+
+/* "tlparse [-hqV] [-o DIR] [--html[=FILE]] TRACE...": one line without a newline. sub NULL: the tool itself. Flags with a
+ * short name come first in one bracket (sorted, case aside), then the others in the table's order. */
+void opt_synopsis(const struct opt_spec *spec, const struct opt_command *sub, struct buf *b);
+void opt_help(const struct opt_spec *spec, const struct opt_command *sub, int width, struct buf *b);
+void opt_help_options(const struct opt_spec *spec, const struct opt_command *sub, struct buf *b);
+void opt_completion_bash(const struct opt_spec *spec, struct buf *b);
+/* Is the table itself in order: no name twice (subcommands included), none of the reserved ones, help everywhere, tabs
+ * and newlines nowhere, arguments where the type wants them. Every tool's test calls it. */
+int opt_check(const struct opt_spec *spec, struct err *err);
+
+#endif

@@ -1,0 +1,79 @@
+#include "html/html.h"
+
+#include "base/json.h"
+
+static const char *const entity[128] = {['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;", ['\''] = "&#39;"};
+
+static void escape(struct buf *b, struct slice s)
+{
+	const char *p = s.p, *end = s.p + s.n;
+	while (p < end) {
+		const char *run = p;
+		while (run < end && ((unsigned char)*run >= 128 || !entity[(unsigned char)*run]) && *run)
+			run++;
+		buf_add(b, p, (size_t)(run - p));
+		if (run < end) {
+			if (*run)
+				buf_adds(b, entity[(unsigned char)*run]);
+			else
+				buf_adds(b, "\xef\xbf\xbd"); /* NUL has no place in HTML */
+			run++;
+		}
+		p = run;
+	}
+}
+
+void html_text(struct buf *b, struct slice s)
+{
+	if (utf8_valid(s)) {
+		escape(b, s);
+		return;
+	}
+	/* json_escape repairs; here byte by byte is fine, damaged texts are rare. */
+	for (size_t i = 0, n; i < s.n; i += n) {
+		for (n = 1; n < 4 && i + n < s.n && ((unsigned char)s.p[i + n] & 0xc0) == 0x80; n++)
+			;
+		struct slice c = slice_of(s.p + i, n);
+		if (utf8_valid(c))
+			escape(b, c);
+		else
+			buf_adds(b, "\xef\xbf\xbd");
+	}
+}
+
+void html_href(struct buf *b, struct slice path)
+{
+	static const char hex[] = "0123456789ABCDEF";
+	for (size_t i = 0; i < path.n; i++) {
+		unsigned char c = (unsigned char)path.p[i];
+		if ((c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || (c && strchr("/-_.~!,", c))) {
+			buf_addc(b, (char)c);
+		} else {
+			buf_addc(b, '%');
+			buf_addc(b, hex[c >> 4]);
+			buf_addc(b, hex[c & 15]);
+		}
+	}
+}
+
+void html_link(struct buf *b, struct slice path, struct slice text)
+{
+	html_raw(b, "<a href=\"");
+	html_href(b, path);
+	html_raw(b, "\">");
+	html_text(b, text);
+	html_raw(b, "</a>");
+}
+
+void html_url(struct buf *b, struct slice url, struct slice text)
+{
+	bool ok = slice_starts(url, "https://") || slice_starts(url, "http://");
+	if (ok) {
+		html_raw(b, "<a rel=\"noopener noreferrer\" href=\"");
+		html_text(b, url);
+		html_raw(b, "\">");
+	}
+	html_text(b, text);
+	if (ok)
+		html_raw(b, "</a>");
+}

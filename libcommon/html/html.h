@@ -1,0 +1,24 @@
+/* html.h - the one HTML emitter: text is escaped unless a call says raw.
+ *
+ *     html_raw(&b, "<td title=\"");  html_text(&b, name);  html_raw(&b, "\">");
+ *     html_link(&b, path, name);                        // <a href="percent-encoded">escaped</a>
+ *
+ * Escaped text is safe in element content and in double-quoted attributes. Bytes that are not UTF-8 become U+FFFD, so
+ * that the page is what its charset says. Parts of share/ are embedded at build time (embed.S) and found here.
+ */
+#ifndef PT2_HTML_H
+#define PT2_HTML_H
+#include "base/buf.h"
+
+void html_text(struct buf *b, struct slice s);
+/* A relative path or file name as the value of href: everything but unreserved bytes and '/' is percent-encoded. */
+void html_href(struct buf *b, struct slice path);
+void html_link(struct buf *b, struct slice path, struct slice text);
+/* An address from a log: a link only when it is http or https, else plain text. */
+void html_url(struct buf *b, struct slice url, struct slice text);
+static inline void html_raw(struct buf *b, const char *s) { buf_adds(b, s); }
+
+/* A file of share/ by its name there ("report/report.css"), as embedded; n == 0 when there is none. */
+struct slice share_file(const char *name);
+
+#endif

@@ -1,0 +1,325 @@
+#include "io/output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct output {
+	struct output *next;
+	char *path, *tmp;
+	int fd;
+	bool dir, replace;
+};
+
+static struct output *open_outputs;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	remove(path);
+	return 0;
+}
+
+static void remove_tree(const char *path)
+{
+	/* Workers may still be adding files while a signal takes the tree away. */
+	for (int i = 0; i < 5 && access(path, F_OK) == 0; i++)
+		nftw(path, remove_one, 32, FTW_DEPTH | FTW_PHYS);
+}
+
+static struct output *add(const char *path, bool dir)
+{
+	struct output *o = xcalloc(1, sizeof(*o));
+	size_t n = strlen(path);
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	o->path = xstrndup(path, n);
+	o->tmp = xasprintf("%s.tmp.%ld", o->path, (long)getpid());
+	o->dir = dir;
+	o->fd = -1;
+	pthread_mutex_lock(&lock);
+	o->next = open_outputs;
+	open_outputs = o;
+	pthread_mutex_unlock(&lock);
+	return o;
+}
+
+static void drop(struct output *o)
+{
+	pthread_mutex_lock(&lock);
+	for (struct output **p = &open_outputs; *p; p = &(*p)->next)
+		if (*p == o) {
+			*p = o->next;
+			break;
+		}
+	pthread_mutex_unlock(&lock);
+	free(o->path);
+	free(o->tmp);
+	free(o);
+}
+
+struct output *output_file(const char *path, struct err *err)
+{
+	struct stat st;
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		err_set(err, EXIT_USAGE, "cannot write '%s': is a directory", path);
+		return NULL;
+	}
+	struct output *o = add(path, false);
+	o->fd = open(o->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (o->fd < 0) {
+		err_errno(err, EXIT_ENVIRON, "cannot write '%s'", o->tmp);
+		drop(o);
+		return NULL;
+	}
+	return o;
+}
+
+static bool is_empty(int fd)
+{
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	bool empty = d != NULL;
+	for (struct dirent *e; d && (e = readdir(d));)
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			empty = false;
+	if (d)
+		closedir(d);
+	return empty;
+}
+
+struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd), struct err *err)
+{
+	char here[PATH_MAX], real[PATH_MAX];
+	if (!*path) {
+		err_set(err, EXIT_USAGE, "the output directory has no name");
+		return NULL;
+	}
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0) {
+		bool empty = is_empty(fd), ours = is_ours(fd);
+		close(fd);
+		if (!empty && !replace) {
+			err_set(err, EXIT_USAGE, "directory '%s' exists; --overwrite replaces it, -o DIR writes elsewhere", path);
+			return NULL;
+		}
+		if (!empty && !ours) {
+			err_set(err, EXIT_USAGE, "will not overwrite '%s': it is no report of this tool", path);
+			return NULL;
+		}
+		if (getcwd(here, sizeof(here)) && realpath(path, real)) {
+			size_t n = strlen(real);
+			if (!strncmp(here, real, n) && (!here[n] || here[n] == '/' || n == 1)) {
+				err_set(err, EXIT_USAGE, "will not overwrite '%s': it is or holds the working directory", path);
+				return NULL;
+			}
+		}
+	} else if (errno == ENOTDIR) {
+		err_set(err, EXIT_USAGE, "cannot write into '%s': it is a file", path);
+		return NULL;
+	}
+	struct output *o = add(path, true);
+	o->replace = fd >= 0;
+	/* Folders above the report are made, as mkdir -p does. */
+	for (char *p = o->tmp + 1; (p = strchr(p, '/')); p++) {
+		*p = 0;
+		int r = mkdir(o->tmp, 0777);
+		*p = '/';
+		if (r < 0 && errno != EEXIST)
+			break;
+	}
+	if (mkdir(o->tmp, 0777) < 0 || (o->fd = open(o->tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
+		err_errno(err, EXIT_ENVIRON, "cannot make directory '%s'", o->tmp);
+		drop(o);
+		return NULL;
+	}
+	return o;
+}
+
+int output_fd(const struct output *o) { return o->fd; }
+
+int output_commit(struct output *o, struct err *err)
+{
+	int fd = o->fd;
+	o->fd = -1;
+	if (close(fd) < 0) {
+		err_errno(err, EXIT_ENVIRON, "cannot write '%s'", o->path);
+		output_abort(o);
+		return -1;
+	}
+	int r = o->dir && o->replace ? renameat2(AT_FDCWD, o->tmp, AT_FDCWD, o->path, RENAME_EXCHANGE) : rename(o->tmp, o->path);
+	if (r < 0 && o->dir && o->replace && (errno == EINVAL || errno == ENOSYS)) {
+		/* A file system without exchange: two renames. */
+		char *old = xasprintf("%s.old.%ld", o->path, (long)getpid());
+		r = rename(o->path, old);
+		if (!r)
+			r = rename(o->tmp, o->path);
+		if (!r)
+			rename(old, o->tmp);
+		free(old);
+	}
+	if (r < 0) {
+		err_errno(err, EXIT_ENVIRON, "cannot rename '%s' to '%s'", o->tmp, o->path);
+		output_abort(o);
+		return -1;
+	}
+	if (o->dir && o->replace)
+		remove_tree(o->tmp);
+	drop(o);
+	return 0;
+}
+
+static void take_away(struct output *o)
+{
+	if (o->dir)
+		remove_tree(o->tmp);
+	else
+		unlink(o->tmp);
+}
+
+void output_abort(struct output *o)
+{
+	if (!o)
+		return;
+	if (o->fd >= 0)
+		close(o->fd);
+	take_away(o);
+	drop(o);
+}
+
+void output_abort_all(void)
+{
+	pthread_mutex_lock(&lock);
+	for (struct output *o = open_outputs; o; o = o->next)
+		take_away(o);
+	open_outputs = NULL;
+	pthread_mutex_unlock(&lock);
+}
+
+static void *wait_for_signal(void *arg)
+{
+	sigset_t *set = arg;
+	int sig;
+	if (sigwait(set, &sig))
+		return NULL;
+	output_abort_all();
+	signal(sig, SIG_DFL);
+	sigset_t one;
+	sigemptyset(&one);
+	sigaddset(&one, sig);
+	kill(getpid(), sig);
+	pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+	return NULL;
+}
+
+void output_watch_signals(void)
+{
+	static sigset_t set;
+	pthread_t t;
+	static const int sigs[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction sa;
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	for (unsigned i = 0; i < ARRAY_LEN(sigs); i++)
+		if (sigaction(sigs[i], NULL, &sa) == 0 && sa.sa_handler != SIG_IGN) /* nohup stays nohup */
+			sigaddset(&set, sigs[i]);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	if (pthread_create(&t, NULL, wait_for_signal, &set))
+		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	else
+		pthread_detach(t);
+}
+
+static int write_failed(const char *what, struct err *err)
+{
+	if (errno == EPIPE) {
+		if (err) {
+			err->status = EXIT_FINE;
+			err->text[0] = 0;
+		}
+		return -1;
+	}
+	return err_errno(err, EXIT_ENVIRON, "cannot write '%s'", what);
+}
+
+int write_all(int fd, const void *p, size_t n, const char *what, struct err *err)
+{
+	while (n) {
+		ssize_t r = write(fd, p, n);
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0)
+			return write_failed(what, err);
+		p = (const char *)p + r;
+		n -= (size_t)r;
+	}
+	return 0;
+}
+
+int pwrite_all(int fd, const void *p, size_t n, uint64_t at, const char *what, struct err *err)
+{
+	while (n) {
+		ssize_t r = pwrite(fd, p, n, (off_t)at);
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0)
+			return write_failed(what, err);
+		p = (const char *)p + r;
+		n -= (size_t)r;
+		at += (uint64_t)r;
+	}
+	return 0;
+}
+
+int copy_all(int from, int to, const char *what, struct err *err)
+{
+	off_t at = 0;
+	for (;;) {
+		ssize_t r = sendfile(to, from, &at, 1 << 30);
+		if (r == 0)
+			return 0;
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0 && at == 0 && (errno == EINVAL || errno == ENOSYS))
+			break; /* an output opened with O_APPEND */
+		if (r < 0)
+			return write_failed(what, err);
+	}
+	char buf[1 << 16];
+	for (;;) {
+		ssize_t r = pread(from, buf, sizeof(buf), at);
+		if (r < 0)
+			return err_errno(err, EXIT_ENVIRON, "cannot read back temporary data");
+		if (r == 0)
+			return 0;
+		if (write_all(to, buf, (size_t)r, what, err) < 0)
+			return -1;
+		at += r;
+	}
+}
+
+int temp_file(struct err *err)
+{
+	const char *dir = getenv("TMPDIR");
+	if (!dir || !*dir)
+		dir = "/tmp";
+	int fd = open(dir, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	char *name = xasprintf("%s/pt2utils.XXXXXX", dir);
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(name);
+	else
+		err_errno(err, EXIT_ENVIRON, "cannot make a temporary file in '%s'", dir);
+	free(name);
+	return fd;
+}

@@ -1,0 +1,40 @@
+/* output.h - files and folders that appear under their name only when they are whole.
+ *
+ *     struct output *o = output_file("report.html", &err);     // writes report.html.tmp.PID
+ *     write_all(output_fd(o), p, n, &err);
+ *     if (output_commit(o, &err) < 0) ...                      // closes, renames; fails on a full disk
+ *
+ *     struct output *o = output_dir("tl_out", true, is_ours, &err);   // tl_out.tmp.PID/, output_fd is the folder
+ *     output_commit(o, &err);                                  // renamed once; what it replaces is deleted after that
+ *
+ * Until commit, output_abort, die() and the signals of output_watch_signals() remove what was made. Nothing else is
+ * ever deleted: an existing folder is replaced only when `replace` is asked for and `is_ours` says it may be.
+ * Belongs to the tools: it keeps a list of open outputs for the signals.
+ */
+#ifndef PT2_OUTPUT_H
+#define PT2_OUTPUT_H
+#include "base/base.h"
+
+struct output;
+
+struct output *output_file(const char *path, struct err *err);
+/* is_ours(dir fd): may this existing folder be replaced? An empty folder always may. */
+struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd), struct err *err);
+int output_fd(const struct output *o);
+int output_commit(struct output *o, struct err *err);
+void output_abort(struct output *o);
+/* Call once, before any thread is started: SIGINT, SIGTERM, SIGHUP remove open outputs, then end the process as they
+ * would have. SIGPIPE is ignored, so that writes fail with EPIPE and are seen. */
+void output_watch_signals(void);
+void output_abort_all(void);
+
+/* Write everything; what names the target in the error text. EPIPE is reported with err->text empty and status
+ * EXIT_FINE: the reader had enough, which is no error. */
+int write_all(int fd, const void *p, size_t n, const char *what, struct err *err);
+int pwrite_all(int fd, const void *p, size_t n, uint64_t at, const char *what, struct err *err);
+/* Copy a whole file (from its start) to fd. */
+int copy_all(int from, int to, const char *what, struct err *err);
+/* An unlinked temporary file in $TMPDIR or /tmp. */
+int temp_file(struct err *err);
+
+#endif

@@ -1,0 +1,54 @@
+/* window.h - read a file of any size through windows that end where a record ends.
+ *
+ * Works for regular files, pipes and standard input ("-"), plain or gzip (recognised by its first two bytes, also on a
+ * pipe). One pass; memory is the windows', never the file's.
+ *
+ *     struct input in;
+ *     if (input_open(&in, path, &err) < 0) …
+ *     struct window w = {0};
+ *     while ((r = input_next(&in, &w, 4 << 20, my_cut, &err)) > 0)
+ *         use(w.data, w.len);           // the bytes may be changed in place
+ *     window_release(&w);
+ *     input_close(&in);
+ *
+ * The cut function says where in a window the last complete record ends: a window never splits a record, unless the
+ * record is larger than RECORD_MAX (256 MiB): then the window ends anywhere and the next one has `continued` set.
+ */
+#ifndef PT2_WINDOW_H
+#define PT2_WINDOW_H
+#include "base/buf.h"
+
+enum { RECORD_MAX = 256 << 20 };
+
+struct input {
+	const char *path; /* for messages; "-" is shown as (standard input) */
+	int fd;
+	bool seekable;
+	uint64_t size;     /* of the file on disk, 0 when not known */
+	uint64_t consumed; /* bytes of it read so far: for progress */
+	uint64_t offset;   /* of the next window, in uncompressed bytes */
+	struct buf tail;   /* read, but belongs to the next window */
+	bool eof, continued;
+	void *gz;          /* z_stream, NULL when plain */
+	char *gzbuf;
+	bool gz_ended;     /* a gzip member ended whole; the file may end here */
+	const char *lost;  /* the input broke off: why (a truncated or corrupt .gz, a read error); what came before is good */
+};
+
+struct window {
+	char *data;
+	size_t len, cap;
+	uint64_t offset;
+	bool last, continued;
+};
+
+/* Number of leading bytes of data[0,len) that are complete records; 0 when not even one is known to be complete. */
+typedef size_t window_cut(const char *data, size_t len);
+
+int input_open(struct input *in, const char *path, struct err *err);
+/* 1: a window, 0: the end. Read errors and damaged gzip data end the input early and set in->lost. */
+int input_next(struct input *in, struct window *w, size_t want, window_cut *cut);
+void input_close(struct input *in);
+void window_release(struct window *w);
+
+#endif

@@ -1,0 +1,426 @@
+/* scan.c - phase 1: a window of the log into records. Needs nothing but the window, so windows are scanned side by side. */
+#include "trace/trace.h"
+
+#include <md5.h>
+
+const struct trace_kind_info trace_kind[KIND_COUNT] = {
+#define X(name, form, fields, flags) {#name, sizeof(#name) - 1, form, flags},
+	TRACE_KINDS(X)
+#undef X
+};
+
+enum trace_kind trace_kind_of(struct slice key)
+{
+	for (unsigned i = 0; i < KIND_COUNT; i++)
+		if (trace_kind[i].name_len == key.n && !memcmp(trace_kind[i].name, key.p, key.n))
+			return i;
+	return KIND_COUNT;
+}
+
+/* ---- the glog prefix ---- */
+
+struct prefix {
+	const char *start, *source, *source_end, *envelope;
+	unsigned year, month, day;
+	uint64_t usec, thread, line;
+};
+
+static inline bool digits(const char *p, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (p[i] < '0' || p[i] > '9')
+			return false;
+	return true;
+}
+
+static inline unsigned dec(const char *p, int n)
+{
+	unsigned v = 0;
+	while (n--)
+		v = v * 10 + (unsigned)(*p++ - '0');
+	return v;
+}
+
+/* Does a prefix start at p? V1121 07:59:23.043000 1234 torch/x.py:915] { */
+static bool prefix_at(const char *p, const char *end, struct prefix *x)
+{
+	enum { MIN = sizeof("V1121 07:59:23.043000 1 a:1] {") - 1 };
+	if (end - p < MIN || !digits(p + 1, 4))
+		return false;
+	x->start = p;
+	x->year = 0;
+	p++;
+	if (digits(p, 8)) { /* glog's own year, not Python's */
+		x->year = dec(p, 4);
+		p += 4;
+		if (end - p < MIN)
+			return false;
+	}
+	if (p[4] != ' ' || !digits(p + 5, 2) || p[7] != ':' || !digits(p + 8, 2) || p[10] != ':' || !digits(p + 11, 2) ||
+	    !digits(p + 14, 6) || p[20] != ' ')
+		return false;
+	x->month = dec(p, 2);
+	x->day = dec(p + 2, 2);
+	x->usec = ((dec(p + 5, 2) * 60ull + dec(p + 8, 2)) * 60 + dec(p + 11, 2)) * 1000000 + dec(p + 14, 6);
+	p += 21;
+	x->thread = 0;
+	const char *from = p;
+	while (p < end && *p >= '0' && *p <= '9' && p - from < 19)
+		x->thread = x->thread * 10 + (uint64_t)(*p++ - '0');
+	if (p == from)
+		return false;
+	x->source = p;
+	const char *colon = memchr(p, ':', (size_t)(end - p > 4096 ? 4096 : end - p));
+	if (!colon || colon == p)
+		return false;
+	x->source_end = p = colon;
+	p++;
+	x->line = 0;
+	from = p;
+	while (p < end && *p >= '0' && *p <= '9' && p - from < 9)
+		x->line = x->line * 10 + (uint64_t)(*p++ - '0');
+	if (p == from || end - p < 3 || p[0] != ']' || p[1] != ' ')
+		return false;
+	x->envelope = p + 2;
+	return true;
+}
+
+static bool find_prefix(const char *p, const char *end, struct prefix *x)
+{
+	for (; end - p > 28; p++)
+		if ((*p == 'V' || *p == 'I' || *p == 'W' || *p == 'E' || *p == 'C') && prefix_at(p, end, x))
+			return true;
+	return false;
+}
+
+size_t trace_cut(const char *data, size_t len)
+{
+	struct prefix x;
+	size_t plain = 0, tried = 0;
+	const char *p = memrchr(data, '\n', len);
+	/* Backwards over line starts. A record starts at a line with a prefix; where none is in sight, any line that is no
+	 * payload will do, so that a file that is no log at all is not read into one window. */
+	while (p) {
+		const char *line = p + 1, *end = memchr(line, '\n', len - (size_t)(line - data));
+		if (line < data + len && *line != '\t' && *line != '\n' && *line != '\r') {
+			if (!plain)
+				plain = (size_t)(line - data);
+			if (find_prefix(line, end ? end : data + len, &x))
+				return (size_t)(line - data);
+			if (++tried > 1000)
+				break;
+		}
+		p = p > data ? memrchr(data, '\n', (size_t)(p - data)) : NULL;
+	}
+	return plain;
+}
+
+/* ---- records ---- */
+
+/* Nodes of a graph as print_readable writes it: `name: "f32[8]" = expr`. Aliases of inputs (l_x_ = L_x_) are none. */
+static int32_t count_nodes(struct slice text)
+{
+	int32_t n = 0;
+	struct slice line;
+	while (slice_line(&text, &line)) {
+		const char *p = line.p, *end = line.p + line.n;
+		while (p < end && (*p == ' ' || *p == '\t'))
+			p++;
+		if (p == line.p || p >= end || *p == '#')
+			continue;
+		const char *name = p;
+		while (p < end && (*p == '_' || (*p >= '0' && *p <= '9') || ((*p | 32) >= 'a' && (*p | 32) <= 'z')))
+			p++;
+		if (p == name)
+			continue;
+		if (p + 2 < end && p[0] == ':' && p[1] == ' ' && p[2] == '"') {
+			p = memchr(p + 3, '"', (size_t)(end - p - 3));
+			if (!p)
+				continue;
+			p++;
+		}
+		if (end - p > 3 && !memcmp(p, " = ", 3) && !(end - p > 5 && p[3] == 'L' && p[4] == '_'))
+			n++;
+	}
+	return n;
+}
+
+static void hash_payload(struct trace_scan *s, struct trace_record *r)
+{
+	struct slice pay = trace_payload(s, r), want = json_slice(&s->tape, r->has_payload);
+	MD5_CTX ctx;
+	MD5Init(&ctx);
+	MD5Update(&ctx, (const uint8_t *)pay.p, pay.n);
+	MD5Final(r->md5, &ctx);
+	static const char hex[] = "0123456789abcdef";
+	bool same = want.n == 32;
+	for (unsigned i = 0; same && i < 16; i++)
+		same = want.p[2 * i] == hex[r->md5[i] >> 4] && want.p[2 * i + 1] == hex[r->md5[i] & 15];
+	if (!same)
+		r->flags |= REC_MD5_BAD;
+}
+
+/* The record's last line has been seen. */
+static void finish(struct trace_scan *s, struct trace_record *r)
+{
+	if (!(r->flags & REC_PAYLOAD))
+		return;
+	struct slice pay = trace_payload(s, r);
+	hash_payload(s, r);
+	if (!utf8_valid(pay))
+		r->flags |= REC_NOT_UTF8;
+	for (uint64_t k = r->kinds; k; k &= k - 1)
+		if (trace_kind[__builtin_ctzll(k)].flags & K_GRAPH)
+			r->nodes = count_nodes(pay);
+	if (r->kinds & 1ull << KIND_dynamo_guards) {
+		uint32_t root;
+		json_tape_text(&s->payload_tape, pay.p, pay.n);
+		if (json_parse(&s->payload_tape, 0, pay.n, &root) < 0 || s->payload_tape.loose ||
+		    !trace_guards_valid(&s->payload_tape, root))
+			r->flags |= REC_GUARDS_BAD;
+	}
+}
+
+/* An id: a number below 2^32, or null. Anything else makes all ids of the record unusable. */
+static void read_id(const struct json_tape *t, uint32_t k, int64_t *id, bool *bad)
+{
+	uint64_t v;
+	if (json_is(t, k, JSON_NULL))
+		return;
+	if (json_u64(t, k, &v) && v <= UINT32_MAX)
+		*id = (int64_t)v;
+	else
+		*bad = true;
+}
+
+static void read_envelope(struct trace_scan *s, struct trace_record *r)
+{
+	struct json_tape *t = &s->tape;
+	if (json_parse(t, r->envelope, r->envelope_len, &r->root) < 0) {
+		r->root = JSON_NONE;
+		r->flags |= REC_NO_JSON;
+		return;
+	}
+	if (t->loose)
+		r->flags |= REC_LOOSE;
+	if (!json_is(t, r->root, JSON_OBJECT)) {
+		r->flags |= REC_NO_JSON;
+		return;
+	}
+	bool bad_id = false;
+	unsigned context = 0; /* bit per context key, to see duplicates */
+	for (uint32_t k = json_first(t, r->root); k < json_end(t, r->root); k = json_next_pair(t, k)) {
+		struct slice key = json_slice(t, k);
+		uint32_t v = k + 1;
+		uint64_t n;
+		int bit = -1;
+		if (slice_is(key, "frame_id"))
+			read_id(t, v, &r->id.frame, &bad_id);
+		else if (slice_is(key, "frame_compile_id"))
+			read_id(t, v, &r->id.compile, &bad_id);
+		else if (slice_is(key, "attempt"))
+			read_id(t, v, &r->id.attempt, &bad_id);
+		else if (slice_is(key, "compiled_autograd_id"))
+			read_id(t, v, &r->id.autograd, &bad_id);
+		else if (slice_is(key, "has_payload")) {
+			bit = 0;
+			if (json_is(t, v, JSON_STRING)) {
+				r->has_payload = v;
+				r->flags |= REC_PAYLOAD;
+			} else if (!json_is(t, v, JSON_NULL)) {
+				r->flags |= REC_MALFORMED;
+			}
+		} else if (slice_is(key, "rank")) {
+			bit = 1;
+			if (json_u64(t, v, &n) && n <= UINT32_MAX)
+				r->rank = (int64_t)n;
+			else if (!json_is(t, v, JSON_NULL))
+				r->flags |= REC_MALFORMED;
+		} else if (slice_is(key, "stack")) {
+			bit = 2;
+			if (!json_is(t, v, JSON_NULL)) {
+				r->stack = v;
+				if (!schema_stack(t, v))
+					r->flags |= REC_MALFORMED;
+			}
+		} else if (slice_is(key, "subgraph_name")) {
+			continue;
+		} else {
+			enum trace_kind kind = trace_kind_of(key);
+			if (kind == KIND_COUNT) {
+				r->flags |= REC_UNKNOWN;
+				if (slice_is(key, "timestamp") || slice_is(key, "thread") || slice_is(key, "pathname") ||
+				    slice_is(key, "lineno") || slice_is(key, "payload_filename"))
+					r->flags |= REC_RESERVED;
+				continue;
+			}
+			if (json_is(t, v, JSON_NULL) && !(trace_kind[kind].flags & K_NEW))
+				continue;
+			if (r->kinds >> kind & 1 || !schema_fits(t, kind, v))
+				r->flags |= REC_MALFORMED;
+			r->kinds |= 1ull << kind;
+			r->value = v;
+		}
+		if (bit >= 0) {
+			if (context >> bit & 1)
+				r->flags |= REC_MALFORMED;
+			context |= 1u << bit;
+		}
+	}
+	if (bad_id)
+		r->id = (struct compile_id){-1, -1, -1, -1, 1};
+	else if (r->id.compile >= 0 && r->id.attempt < 0) {
+		/* Some run-time records have no attempt: they belong to the first. */
+		r->flags |= REC_NO_ATTEMPT;
+		r->id.attempt = 0;
+	}
+}
+
+uint32_t trace_value(const struct trace_scan *s, const struct trace_record *r, enum trace_kind k)
+{
+	if (!(r->kinds >> k & 1))
+		return JSON_NONE;
+	return r->kinds == 1ull << k ? r->value : json_get(&s->tape, r->root, trace_kind[k].name);
+}
+
+static struct trace_record *new_record(struct trace_scan *s, uint32_t line, uint32_t flags, const char *p, size_t n)
+{
+	GROW(s->rec, s->n, s->cap, 1);
+	struct trace_record *r = &s->rec[s->n++];
+	*r = (struct trace_record){
+		.line = line,
+		.flags = flags,
+		.envelope = (uint32_t)(p - s->window.data),
+		.envelope_len = (uint32_t)n,
+		.root = JSON_NONE,
+		.value = JSON_NONE,
+		.has_payload = JSON_NONE,
+		.stack = JSON_NONE,
+		.nodes = -1,
+		.rank = -1,
+		.id = {-1, -1, -1, -1, 0},
+	};
+	return r;
+}
+
+/* A line that is no record. Neighbours of the same kind are one entry: payload_lines counts them. */
+static void no_record(struct trace_scan *s, uint32_t line, uint32_t flags, const char *p, size_t n)
+{
+	struct trace_record *last = s->n ? &s->rec[s->n - 1] : NULL;
+	if (last && last->flags == flags && last->line + last->payload_lines == line) {
+		last->payload_lines++;
+		last->envelope_len = (uint32_t)(p + n - s->window.data) - last->envelope;
+	} else {
+		new_record(s, line, flags, p, n)->payload_lines = 1;
+	}
+}
+
+void trace_scan_window(struct trace_scan *s)
+{
+	char *data = s->window.data, *p = data, *end = data + s->window.len;
+	struct trace_record *cur = NULL;
+	const char *label = data;
+	size_t before = 0; /* bytes before the prefix of the current record: a scheduler's label, on its payload lines too */
+	uint32_t line = 0;
+
+	s->n = 0;
+	json_tape_text(&s->tape, data, s->window.len);
+	for (char *next; p < end; p = next, line++) {
+		char *nl = memchr(p, '\n', (size_t)(end - p)), *stop = nl ? nl : end;
+		next = nl ? nl + 1 : end;
+		if (nl && stop > p && stop[-1] == '\r')
+			stop--;
+		if (stop == p)
+			continue;
+		if (s->window.continued && line == 0) { /* the rest of a line that was too long */
+			no_record(s, line, REC_NO_PREFIX, p, (size_t)(stop - p));
+			continue;
+		}
+		char *text = NULL; /* of a payload line */
+		if (*p == '\t')
+			text = p + 1;
+		else if (before && cur && (size_t)(stop - p) > before && p[before] == '\t' &&
+			 !memcmp(p, label, before))
+			text = p + before + 1;
+		if (text) {
+			if (!cur || !(cur->flags & REC_PAYLOAD)) {
+				no_record(s, line, REC_NO_PREFIX | REC_ORPHAN, p, (size_t)(stop - p));
+				cur = NULL;
+				before = 0;
+				continue;
+			}
+			if (!cur->payload_lines++)
+				cur->payload = (uint32_t)(p - data);
+			else
+				data[cur->payload + cur->payload_len++] = '\n';
+			memmove(data + cur->payload + cur->payload_len, text, (size_t)(stop - text));
+			cur->payload_len += (uint32_t)(stop - text);
+			continue;
+		}
+		if (cur)
+			finish(s, cur);
+		before = 0;
+		struct prefix x;
+		if (!find_prefix(p, stop, &x)) {
+			no_record(s, line, REC_NO_PREFIX, p, (size_t)(stop - p));
+			cur = NULL;
+			continue;
+		}
+		cur = new_record(s, line, x.year ? REC_YEAR : 0, x.envelope, (size_t)(stop - x.envelope));
+		cur->month_day = (uint16_t)(x.month * 100 + x.day);
+		cur->year = (uint16_t)x.year;
+		cur->usec = x.usec;
+		cur->thread = x.thread;
+		cur->source = (uint32_t)(x.source - data);
+		cur->source_len = (uint32_t)(x.source_end - x.source);
+		cur->source_line = (uint32_t)x.line;
+		if (!utf8_valid(slice_of(p, (size_t)(stop - p))))
+			cur->flags |= REC_NOT_UTF8;
+		read_envelope(s, cur);
+		before = (size_t)(x.start - p);
+		label = p;
+	}
+	if (cur)
+		finish(s, cur);
+	s->lines = line;
+	if (s->n && s->window.last) {
+		struct trace_record *last = &s->rec[s->n - 1];
+		if (end[-1] != '\n' || last->flags & REC_MD5_BAD)
+			last->flags |= REC_LAST;
+	}
+}
+
+void trace_scan_release(struct trace_scan *s)
+{
+	window_release(&s->window);
+	json_tape_release(&s->tape);
+	json_tape_release(&s->payload_tape);
+	buf_release(&s->tmp);
+	free(s->rec);
+	s->rec = NULL;
+	s->n = s->cap = 0;
+}
+
+static size_t first_window(const char *data, size_t len)
+{
+	(void)data;
+	return len;
+}
+
+bool trace_probe(const char *path)
+{
+	struct input in;
+	struct window w = {0};
+	bool found = false;
+	if (input_open(&in, path, NULL) < 0)
+		return false;
+	if (in.seekable && input_next(&in, &w, 1 << 16, first_window) > 0) {
+		struct slice rest = slice_of(w.data, w.len), line;
+		struct prefix x;
+		while (!found && slice_line(&rest, &line))
+			found = line.n && line.p[0] != '\t' && find_prefix(line.p, line.p + line.n, &x) && *x.envelope == '{';
+	}
+	window_release(&w);
+	input_close(&in);
+	return found;
+}

@@ -1,0 +1,49 @@
+/* text.h - the human-readable texts inside traces, taken apart: graph breaks and recompile reasons.
+ *
+ * Formats (torch 2.13.0: torch/_dynamo/exc.py format_graph_break_message, torch/_dynamo/symbolic_convert.py,
+ * torch/_dynamo/guards.py get_guard_fail_reason). All slices point into the text given.
+ */
+#ifndef PT2_TRACE_TEXT_H
+#define PT2_TRACE_TEXT_H
+#include "base/base.h"
+
+/* A dynamo_graph_break_reason artifact, or one of compilation_metrics' restart_reasons (which starts at the reason):
+ *
+ *     Graph break in user code at app/m.py:5
+ *     Graph Break Reason: Encountered graph break when attempting to trace CALL: a function call, e.g. f(x, y):
+ *
+ *     Call to `torch._dynamo.graph_break()`
+ *       Explanation: User-inserted graph break. Message: None
+ *       Hint: Remove the `torch._dynamo.graph_break()` call.
+ *
+ *       Developer debug context: Called `torch._dynamo.graph_break()` with args `[]`, kwargs `{}`
+ *
+ *      For more details about this graph break, please visit: https://.../gb/gb0025.html
+ *
+ *     User code traceback:
+ *       File "app/m.py", line 5, in f
+ *         torch._dynamo.graph_break()
+ */
+struct break_text {
+	struct slice file, function, code; /* n == 0: not said */
+	uint32_t line;
+	struct slice reason, explanation, context, url;
+	struct slice hint[16];
+	unsigned hints;
+	int gb; /* 25 of gb0025.html; -1 */
+};
+void break_text_parse(struct slice text, struct break_text *out);
+/* Is a restart reason a graph break, and not a restart for another cause (a tensor's size became dynamic, ...)? */
+bool break_text_is_break(const struct break_text *b);
+
+/* One recompile reason: "0/1: n == 2    # y = x * n  # app/m.py:21 in step (HINT: type int)\nUser stack trace:\n  File ..." */
+struct recompile_text {
+	struct slice rejected_by;          /* "0/1": the compiled code whose guard failed */
+	struct slice guard;                /* "n == 2" */
+	struct slice old, new;             /* n == 0: the text does not say */
+	struct slice file, function, code;
+	uint32_t line;
+};
+void recompile_text_parse(struct slice text, struct recompile_text *out);
+
+#endif
