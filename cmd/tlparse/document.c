@@ -236,14 +236,15 @@ static void put_compiles(struct json_out *o, const struct trace *t)
 {
 	static const char *const status[] = {"missing", "ok", "empty", "break", "error"};
 	char text[COMPILE_ID_TEXT];
-	/* Restart reasons of a compile id, by its index: failures come in the order of the log. */
 	json_key(o, "compile_ids");
 	json_arr(o);
 	for (uint32_t i = 0; i < t->n_compile; i++) {
 		const struct trace_compile *c = &t->compile[i];
 		json_obj(o);
+		struct compile_id id = c->id;
+		id.attempt = 0;
 		json_key(o, "id");
-		json_out_str(o, slice_str(compile_id_text(&c->id, text)));
+		json_out_str(o, slice_str(compile_id_text(&id, text)));
 		json_key(o, "dir");
 		json_out_str(o, slice_str(c->id.bad_line ? "unknown" : compile_id_dir(&c->id, text)));
 		put_count(o, "compiled_autograd_id", c->id.autograd);

@@ -2,7 +2,7 @@
  *
  * While the log is read: a file per artifact (side by side), raw.log, raw.jsonl and chromium_events.json (in order).
  * Then compile_directory.json, failures_and_restarts.html, index.html. What is not in the Rust tool's sequence is named
- * outside of it: assets/, payloads/malformed_*.txt.
+ * outside of it: assets/, payloads/unlisted_LINE_*.txt.
  */
 #include "outdir.h"
 
@@ -221,7 +221,7 @@ static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 	struct slice md5 = r->has_payload == JSON_NONE ? SLICE("") : json_slice(&s->tape, r->has_payload);
 	buf_adds(&x->path, "payloads/");
 	if (!taken)
-		buf_addf(&x->path, "malformed_%llu_", (unsigned long long)(s->first_line + r->line));
+		buf_addf(&x->path, "unlisted_%llu_", (unsigned long long)(s->first_line + r->line));
 	if (trace_safe_path(md5, &x->path))
 		trace_damage_add(d->t->damage, DAMAGE_NAME, s->first_line + r->line);
 	uint32_t before = d->payloads.n;

@@ -307,7 +307,8 @@ static struct trace_loc user_loc(struct trace *t, const struct json_tape *tape, 
 		last = i;
 	if (last == JSON_NONE || !json_is(tape, last, JSON_OBJECT))
 		return loc;
-	const struct trace_frame *f = &t->frame[frame_of(t, tape, last)];
+	uint32_t k = frame_of(t, tape, last); /* may move t->frame */
+	const struct trace_frame *f = &t->frame[k];
 	return (struct trace_loc){f->file, f->line > 0 ? (uint32_t)f->line : 0, f->name, f->code};
 }
 
@@ -531,6 +532,14 @@ static void add_recompile(struct trace *t, struct slice payload, uint32_t compil
 	buf_release(&copy);
 }
 
+static void take_torch_version(struct trace *t, struct slice payload)
+{
+	uint32_t root;
+	json_tape_text(&t->tape, payload.p, payload.n);
+	if (t->torch_version == INTERN_NONE && !json_parse(&t->tape, 0, payload.n, &root))
+		t->torch_version = token_name(t, &t->tape, json_get(&t->tape, root, "pytorch_version"));
+}
+
 static void take_artifact(struct trace *t, struct trace_scan *s, struct trace_record *r)
 {
 	uint32_t v = trace_value(s, r, KIND_artifact);
@@ -565,11 +574,8 @@ static void take_artifact(struct trace *t, struct trace_scan *s, struct trace_re
 		add_break(t, &b, r->compile, index, line);
 	} else if (slice_is(name, "recompile_reasons")) {
 		add_recompile(t, payload, r->compile, index, line);
-	} else if (slice_is(name, "torch_version") && t->torch_version == INTERN_NONE) {
-		uint32_t root;
-		json_tape_text(&t->tape, payload.p, payload.n);
-		if (!json_parse(&t->tape, 0, payload.n, &root))
-			t->torch_version = token_name(t, &t->tape, json_get(&t->tape, root, "pytorch_version"));
+	} else if (slice_is(name, "torch_version")) {
+		take_torch_version(t, payload);
 	}
 }
 
@@ -881,6 +887,14 @@ static void take_kind(struct trace *t, struct trace_scan *s, struct trace_record
 	}
 }
 
+/* What a process says of itself before it has a rank may come after records that have one. */
+static void take_rankless(struct trace *t, struct trace_scan *s, struct trace_record *r)
+{
+	uint32_t name = json_get(&s->tape, trace_value(s, r, KIND_artifact), "name");
+	if (name != JSON_NONE && slice_is(json_slice(&s->tape, name), "torch_version"))
+		take_torch_version(t, trace_payload(s, r));
+}
+
 static void reduce_record(struct trace *t, struct trace_scan *s, struct trace_record *r)
 {
 	uint64_t line = s->first_line + r->line;
@@ -932,8 +946,12 @@ static void reduce_record(struct trace *t, struct trace_scan *s, struct trace_re
 	if (t->rank < 0) {
 		t->rank = r->rank;
 	} else if (r->rank != t->rank) {
+		/* The Rust tlparse numbers no record of another rank or of none, once a rank is known; so do we. */
 		r->flags |= REC_OTHER_RANK;
-		trace_damage_add(t->damage, DAMAGE_RANK, line);
+		if (r->rank >= 0)
+			trace_damage_add(t->damage, DAMAGE_RANK, line);
+		else
+			take_rankless(t, s, r);
 		return;
 	}
 	r->compile = compile_of(t, r, line);
