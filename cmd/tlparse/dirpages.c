@@ -1,6 +1,8 @@
 /* dirpages.c - the HTML pages of the directory report: the facts of the Rust tlparse's pages, and the ones it drops. */
 #include "outdir.h"
 
+#include "base/srcloc.h"
+
 #define NIL UINT32_MAX
 
 static struct slice name(const struct trace *t, uint32_t n) { return n == INTERN_NONE ? slice_of("", 0) : intern_get(&t->names, n); }
@@ -39,21 +41,8 @@ static void heading(struct buf *b, const char *text, struct slice what)
 
 /* ---- stacks ---- */
 
-/* Buck's link-tree and torch elastic's seed folders say nothing about the file. */
-static struct slice simple_file(struct slice f)
+static void frame_html(struct buf *b, struct slice file, int64_t line, struct slice function, struct slice code, unsigned depth)
 {
-	const char *p = slice_find(f, "#link-tree/");
-	if (p)
-		return slice_of(p + 11, (size_t)(f.p + f.n - p - 11));
-	p = slice_find(f, "-seed-nspid");
-	const char *slash = p ? memchr(p, '/', (size_t)(f.p + f.n - p)) : NULL;
-	return slash ? slice_of(slash + 1, (size_t)(f.p + f.n - slash - 1)) : f;
-}
-
-static void frame_html(struct buf *b, const struct trace *t, struct slice file, int64_t line, struct slice function, struct slice code,
-		       unsigned depth)
-{
-	(void)t;
 	const char *key = slice_find(file, "<eval_with_key>.");
 	if (!file.n)
 		file = SLICE("(unknown)");
@@ -69,7 +58,7 @@ static void frame_html(struct buf *b, const struct trace *t, struct slice file, 
 		buf_add(b, key, n);
 		buf_addf(b, ".html#L%lld\">", (long long)line);
 	}
-	html_text(b, simple_file(file));
+	html_text(b, srcloc_short_file(file));
 	buf_addf(b, ":%lld", (long long)line);
 	html_raw(b, key ? "</a> in " : " in ");
 	html_text(b, function);
@@ -108,7 +97,7 @@ static void stack_html(struct buf *b, const struct trace *t, const struct json_t
 				text[0] = name(t, t->string[file]);
 			json_i64(tape, json_get(tape, i, "line"), &line);
 			html_raw(b, "<li>");
-			frame_html(b, t, text[0], line, text[1], text[2], 1);
+			frame_html(b, text[0], line, text[1], text[2], 1);
 			html_raw(b, "</li>");
 		}
 	html_raw(b, "</ul></details>");
@@ -130,7 +119,7 @@ static void trie_frame(struct buf *b, const struct trace *t, const struct trace_
 		compile_id_text(&c->id, id);
 		buf_addf(b, "<a class=\"status-%s\" href=\"#[%s]\">[%s]</a> ", status_class[c->status], id, id);
 	}
-	frame_html(b, t, name(t, f->file), f->line, name(t, f->name), name(t, f->code), 0);
+	frame_html(b, name(t, f->file), f->line, name(t, f->name), name(t, f->code), 0);
 }
 
 /* Depth first without recursion: a stack is as deep as the log says. Only children are indented: a chain is flat. */
@@ -389,7 +378,7 @@ void page_metrics(struct buf *b, const struct trace *t, const struct trace_scan 
 	heading(b, "Compilation info for ", slice_str(compile_id_text(&c->id, id)));
 	if (c->loc.file != INTERN_NONE) {
 		html_raw(b, "<p>");
-		frame_html(b, t, name(t, c->loc.file), c->loc.line, name(t, c->loc.function), slice_of("", 0), 1);
+		frame_html(b, name(t, c->loc.file), c->loc.line, name(t, c->loc.function), slice_of("", 0), 1);
 		html_raw(b, "</p>\n");
 	}
 	if (c->fail_type != INTERN_NONE) {
@@ -415,7 +404,7 @@ void page_metrics(struct buf *b, const struct trace *t, const struct trace_scan 
 		while (n--) {
 			const struct trace_frame *f = &t->frame[t->starts.node[chain[n]].frame];
 			html_raw(b, "<li>");
-			frame_html(b, t, name(t, f->file), f->line, name(t, f->name), name(t, f->code), 1);
+			frame_html(b, name(t, f->file), f->line, name(t, f->name), name(t, f->code), 1);
 			html_raw(b, "</li>");
 		}
 		html_raw(b, "</ul></details>\n");

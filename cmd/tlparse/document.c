@@ -538,6 +538,15 @@ static void put_log(struct json_out *o, const struct trace *t, bool page)
 	json_close(o);
 	put_losses(o, t);
 	if (page) {
+		json_key(o, "strings");
+		json_arr(o);
+		for (uint32_t i = 0; i < t->n_string; i++) {
+			if (t->string[i] == INTERN_NONE)
+				json_out_null(o);
+			else
+				json_out_str(o, intern_get(&t->names, t->string[i]));
+		}
+		json_close(o);
 		put_artifacts(o, t);
 		put_stacks(o, t);
 	}

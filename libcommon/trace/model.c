@@ -468,9 +468,9 @@ static void count_cache(struct trace *t, const struct trace_artifact *a)
 	t->cache[c][what]++;
 }
 
-static struct trace_loc loc_of(struct trace *t, struct slice file, uint32_t line, struct slice function, struct slice code)
+static struct trace_loc loc_of(struct trace *t, const struct srcloc *at)
 {
-	return (struct trace_loc){name_or_none(t, file), line, name_or_none(t, function), name_or_none(t, code)};
+	return (struct trace_loc){name_or_none(t, at->file), at->line, name_or_none(t, at->func), name_or_none(t, at->code)};
 }
 
 static void add_break(struct trace *t, const struct break_text *b, uint32_t compile, uint32_t artifact, uint64_t line)
@@ -487,7 +487,7 @@ static void add_break(struct trace *t, const struct break_text *b, uint32_t comp
 		.compile = compile,
 		.artifact = artifact,
 		.line = line,
-		.loc = loc_of(t, b->file, b->line, b->function, b->code),
+		.loc = loc_of(t, &b->at),
 		.reason = name_of(t, b->reason),
 		.explanation = name_or_none(t, b->explanation),
 		.hints = name_or_none(t, buf_slice(&t->tmp2)),
@@ -522,7 +522,7 @@ static void add_recompile(struct trace *t, struct slice payload, uint32_t compil
 		.compile = compile,
 		.artifact = artifact,
 		.line = line,
-		.loc = loc_of(t, x.file, x.line, x.function, x.code),
+		.loc = loc_of(t, &x.at),
 		.reason = name_of(t, first),
 		.guard = name_or_none(t, x.guard),
 		.old = name_or_none(t, x.old),

@@ -1,60 +1,5 @@
 #include "trace/text.h"
 
-/* `  File "app/m.py", line 5, in f` */
-static bool traceback_line(struct slice line, struct slice *file, uint32_t *number, struct slice *function)
-{
-	line = slice_trim(line);
-	if (!slice_starts(line, "File \""))
-		return false;
-	const char *p = line.p + 6, *end = line.p + line.n, *quote = memchr(p, '"', (size_t)(end - p));
-	if (!quote)
-		return false;
-	struct slice rest = slice_of(quote, (size_t)(end - quote));
-	const char *at = slice_find(rest, "line "), *in = slice_find(rest, ", in ");
-	if (!at)
-		return false;
-	const char *digits = at + 5, *stop = digits;
-	while (stop < end && *stop >= '0' && *stop <= '9')
-		stop++;
-	uint64_t v;
-	if (!slice_u64(slice_of(digits, (size_t)(stop - digits)), &v) || v > UINT32_MAX)
-		return false;
-	*file = slice_of(p, (size_t)(quote - p));
-	*number = (uint32_t)v;
-	*function = in ? slice_trim(slice_of(in + 5, (size_t)(end - in - 5))) : slice_of("", 0);
-	return true;
-}
-
-/* `app/m.py:21 in step (note)`, at the start of s */
-static bool place(struct slice s, struct slice *file, uint32_t *number, struct slice *function)
-{
-	s = slice_trim(s);
-	const char *nl = memchr(s.p, '\n', s.n);
-	if (nl)
-		s.n = (size_t)(nl - s.p);
-	for (size_t i = 0; i + 1 < s.n; i++) {
-		if (s.p[i] != ':' || s.p[i + 1] < '0' || s.p[i + 1] > '9')
-			continue;
-		size_t j = i + 1;
-		while (j < s.n && s.p[j] >= '0' && s.p[j] <= '9')
-			j++;
-		uint64_t v;
-		if (!slice_u64(slice_of(s.p + i + 1, j - i - 1), &v) || v > UINT32_MAX || memchr(s.p, ' ', i))
-			return false;
-		*file = slice_of(s.p, i);
-		*number = (uint32_t)v;
-		*function = slice_of("", 0);
-		struct slice rest = slice_of(s.p + j, s.n - j);
-		if (slice_starts(rest, " in ")) {
-			rest = slice_of(rest.p + 4, rest.n - 4);
-			const char *stop = memchr(rest.p, ' ', rest.n);
-			*function = slice_of(rest.p, stop ? (size_t)(stop - rest.p) : rest.n);
-		}
-		return true;
-	}
-	return false;
-}
-
 static struct slice upto(const char *from, const char *to)
 {
 	return slice_trim(slice_of(from, to > from ? (size_t)(to - from) : 0));
@@ -77,6 +22,15 @@ static const char *next_label(const char *p, const char *end)
 	return end;
 }
 
+/* "app/m.py:5": the file is all up to the last colon, blanks included. */
+static void top_place(struct slice s, struct srcloc *at)
+{
+	const char *colon = s.n ? memrchr(s.p, ':', s.n) : NULL;
+	uint64_t line;
+	if (colon && slice_u64(slice_of(colon + 1, (size_t)(s.p + s.n - colon - 1)), &line) && line <= UINT32_MAX)
+		*at = (struct srcloc){.file = slice_of(s.p, (size_t)(colon - s.p)), .line = (uint32_t)line};
+}
+
 void break_text_parse(struct slice text, struct break_text *b)
 {
 	*b = (struct break_text){.gb = -1};
@@ -86,8 +40,7 @@ void break_text_parse(struct slice text, struct break_text *b)
 	while (slice_line(&rest, &line)) {
 		struct slice t = slice_trim(line);
 		if (slice_starts(t, "Graph break in user code at ")) {
-			place(slice_of(t.p + 28, t.n - 28), &b->file, &b->line, &b->function);
-			b->function = slice_of("", 0);
+			top_place(slice_of(t.p + 28, t.n - 28), &b->at);
 		} else if (slice_starts(t, "Graph Break Reason: ") || slice_starts(t, "Reason: ")) {
 			const char *colon = slice_find(t, "Reason: ") + 8;
 			b->reason = slice_of(colon, (size_t)(t.p + t.n - colon));
@@ -115,19 +68,12 @@ void break_text_parse(struct slice text, struct break_text *b)
 		} else if (slice_starts(line, "Traceback (most recent")) {
 			break;
 		} else if (in_traceback) {
-			struct slice file, function;
-			uint32_t n;
-			if (traceback_line(line, &file, &n, &function)) {
-				/* The place named on top has no function; the traceback has it, with the code below. */
-				if (!b->file.n || (n == b->line && slice_eq(file, b->file))) {
-					b->file = file;
-					b->line = n;
-					b->function = function;
-					struct slice code, peek = rest;
-					if (slice_line(&peek, &code) && !slice_find(code, "File \""))
-						b->code = slice_trim(code);
-				}
-			}
+			struct slice from = slice_of(line.p, (size_t)(end - line.p));
+			struct srcloc at;
+			/* The place named on top has no function; the traceback has it, with the code below. */
+			if (slice_starts(t, "File \"") && srcloc_next(&from, &at) &&
+			    (!b->at.file.n || (at.line == b->at.line && slice_eq(at.file, b->at.file))))
+				b->at = at;
 		} else if (!b->reason.n && t.n) {
 			b->reason = t;
 		}
@@ -166,12 +112,15 @@ static void old_new(struct recompile_text *r)
 	const char *eq = slice_find(r->guard, " == ");
 	if (eq && !slice_find(slice_of(eq + 4, (size_t)(end - eq - 4)), " == "))
 		r->old = upto(eq + 4, end);
+	/* A value, not another expression. */
+	if (r->old.n && !strchr("0123456789-'\"TFN[(", r->old.p[0]))
+		r->old.n = 0;
 }
 
 void recompile_text_parse(struct slice text, struct recompile_text *r)
 {
 	*r = (struct recompile_text){0};
-	struct slice rest = text, first, line;
+	struct slice rest = text, first;
 	if (!slice_line(&rest, &first))
 		return;
 	first = slice_trim(first);
@@ -185,26 +134,24 @@ void recompile_text_parse(struct slice text, struct recompile_text *r)
 	const char *hash = slice_find(first, "  # ");
 	r->guard = slice_trim(slice_of(first.p, hash ? (size_t)(hash - first.p) : first.n));
 	/* "# code  # file:line in function" */
+	struct slice code = {"", 0};
 	while (hash) {
 		struct slice note = slice_of(hash + 4, (size_t)(first.p + first.n - hash - 4));
 		const char *more = slice_find(note, "  # ");
 		struct slice part = slice_trim(slice_of(note.p, more ? (size_t)(more - note.p) : note.n));
-		if (!place(part, &r->file, &r->line, &r->function) && !r->code.n)
-			r->code = part;
+		struct srcloc at;
+		if (more && !code.n)
+			code = part;
+		else if (srcloc_parse(part, &at))
+			r->at = at;
 		hash = more;
 	}
 	/* The user stack names the file as the program knows it: the innermost frame is the place. */
-	while (slice_line(&rest, &line)) {
-		struct slice file, function;
-		uint32_t n;
-		if (!traceback_line(line, &file, &n, &function))
-			continue;
-		r->file = file;
-		r->line = n;
-		r->function = function;
-		struct slice code, peek = rest;
-		if (slice_line(&peek, &code) && !slice_find(code, "File \""))
-			r->code = slice_trim(code);
-	}
+	struct srcloc at;
+	while (srcloc_next(&rest, &at))
+		if (at.form == SRCLOC_PYTHON)
+			r->at = at;
+	if (!r->at.code.n)
+		r->at.code = code;
 	old_new(r);
 }

@@ -5,7 +5,7 @@
  */
 #ifndef PT2_TRACE_TEXT_H
 #define PT2_TRACE_TEXT_H
-#include "base/base.h"
+#include "base/srcloc.h"
 
 /* A dynamo_graph_break_reason artifact, or one of compilation_metrics' restart_reasons (which starts at the reason):
  *
@@ -25,8 +25,7 @@
  *         torch._dynamo.graph_break()
  */
 struct break_text {
-	struct slice file, function, code; /* n == 0: not said */
-	uint32_t line;
+	struct srcloc at; /* the user's line; file.n == 0: not said */
 	struct slice reason, explanation, context, url;
 	struct slice hint[16];
 	unsigned hints;
@@ -41,8 +40,7 @@ struct recompile_text {
 	struct slice rejected_by;          /* "0/1": the compiled code whose guard failed */
 	struct slice guard;                /* "n == 2" */
 	struct slice old, new;             /* n == 0: the text does not say */
-	struct slice file, function, code;
-	uint32_t line;
+	struct srcloc at;
 };
 void recompile_text_parse(struct slice text, struct recompile_text *out);
 

@@ -128,7 +128,7 @@ static inline struct slice trace_envelope(const struct trace_scan *s, const stru
 
 /* ---- phase 2: the model --------------------------------------------------------------------------------------- */
 
-/* A place in somebody's source. file, function, code: texts of trace.names; INTERN_NONE when not known. */
+/* A struct srcloc (base/srcloc.h) as rows keep it. file, function, code: texts of trace.names; INTERN_NONE: not known. */
 struct trace_loc {
 	uint32_t file, line, function, code;
 };
