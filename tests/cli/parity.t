@@ -15,10 +15,10 @@ compare() {
 		return
 	fi
 	run tlparse "$log" -o ours "$@"
-	if [ "$status" -eq 0 ] && python3 "$ROOT/tests/lib/compare_reports.py" ours theirs >diff 2>&1; then
+	if [ "$status" -eq 0 ] && python3 "$ROOT/tests/lib/compare_reports.py" ours theirs >differences 2>&1; then
 		pass "$what"
 	else
-		fail "$what" "status $status" "$(cat diff)"
+		fail "$what" "status $status" "$(cat differences)"
 	fi
 }
 

@@ -2,7 +2,7 @@
 # A test runs in a private, empty folder ($TMP, the current directory); $ROOT is the source tree, $BUILD the build,
 # $DATA the unpacked traces. `run CMD...` keeps stdout in out, stderr in err and the status in $status; death by a signal
 # is never a pass.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # status is for the tests
 set -u
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 : "${BUILD:=$ROOT/build}" "${DATA:=$BUILD/data}"

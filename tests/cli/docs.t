@@ -1,0 +1,56 @@
+#!/bin/bash
+# Options, manual page and README say the same, and their examples run.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+flat() { tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
+tools=(tlparse)
+for tool in "${tools[@]}"; do
+	source=$ROOT/man/$tool.1
+	mandoc -Tascii -O width=1000 "$source" >page 2>/dev/null # the page as one reads it
+	sed -i 's/.\x08//g' page
+	sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' page | sed '1d;$d' | flat >synopsis
+	run "$tool" --help-synopsis
+	is "$tool: the synopsis of the manual page is the option table's" "$(cat synopsis)" "$(flat <out)"
+	run "$tool" --help-options
+	missing=
+	while IFS='|' read -r short long arg _; do
+		grep -q -- "--$long" page || missing="$missing --$long"
+		[ -z "$short" ] || grep -qE -- "(^| )-$short, " page || missing="$missing -$short"
+		name=${arg//[^A-Z]/}
+		grep -q -- "--$long.*$name" page || missing="$missing $long:$name"
+	done < <(tr '\t' '|' <out)
+	is "$tool: every option is in the manual page" "$missing" ""
+	exits "$tool -h exits with 0" 0 "$tool" -h
+	is "$tool -h says nothing on stderr" "$(cat err)" ""
+	ok "$tool -h fits 80 columns" bash -c "! COLUMNS=80 $tool -h | grep -E '.{81}'"
+	run "$tool" --completion=bash
+	ok "$tool: the completion is valid bash" bash -n out
+done
+
+# Examples run in a folder that holds what they name.
+setup() {
+	rm -rf work
+	mkdir -p work/traces
+	cp "$DATA/graph_breaks.log" work/trace.log
+	cp "$DATA/simple.log" "$DATA/dynamic.log" work/traces/
+	gzip -k work/trace.log
+}
+example() { # example SOURCE COMMAND
+	setup
+	if (cd work && bash -euo pipefail -c "$2") >out 2>err; then pass "$1: $(head -1 <<<"$2")"; else fail "$1: $2" "$(cat out)"; fi
+}
+
+# Indented lines under EXAMPLES; a line that starts deeper goes on with the one before.
+sed -n '/^EXAMPLES/,/^DIFFERENCES/p' page | grep -E '^ {11}' | sed 's/^ \{11\}//' |
+	awk '/^ / {printf "\n%s", $0; next} {if (NR > 1) printf "%c", 0; printf "%s", $0} END {printf "%c", 0}' >examples
+while IFS= read -r -d '' line; do
+	example tlparse.1 "$line"
+done <examples
+
+# Shell blocks of README, but for what needs PyTorch, builds or installs.
+awk '/^```sh/ {on = 1; next} /^```/ {on = 0} on' "$ROOT/README.md" | grep -vE '^(make|TORCH_TRACE)' | sed 's/  *#.*//' >examples
+while read -r line; do
+	example README "$line"
+done <examples
+done_testing
