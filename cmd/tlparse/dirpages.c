@@ -544,7 +544,6 @@ void page_failures(struct buf *b, const struct trace *t)
 void page_index(struct buf *b, const struct trace *t, const struct tlparse_options *opt)
 {
 	char id[COMPILE_ID_TEXT];
-	uint32_t restarts_and_failures = t->n_failure, breaks = 0;
 	head(b, SLICE("tlparse report"), 0);
 	html_raw(b, opt->header ? opt->header : ""); /* the user's own HTML, by request */
 	html_raw(b, "<main>\n<h1>What happened in this compilation</h1>\n");
@@ -555,10 +554,8 @@ void page_index(struct buf *b, const struct trace *t, const struct tlparse_optio
 		    "<span class=\"status-missing\">[no metrics]</span></p>\n<details open><summary>Stack</summary>\n");
 	trie_html(b, t, &t->starts);
 	html_raw(b, "</details>\n");
-	for (uint32_t i = 0; i < t->n_brk; i++)
-		breaks += t->brk[i].artifact != NIL;
-	buf_addf(b, "<h2>Failures and restarts</h2>\n<p><a href=\"failures_and_restarts.html\">%u failures and restarts, %u graph breaks</a></p>\n",
-		 restarts_and_failures, t->n_brk);
+	html_raw(b, "<h2>Failures and restarts</h2>\n<p><a href=\"failures_and_restarts.html\">");
+	buf_addf(b, "%u failures and restarts, %u graph breaks</a></p>\n", t->n_failure, t->n_brk);
 	html_raw(b, "<h2>Timeline</h2>\n<p><a href=\"chromium_events.json\">chromium_events.json</a>");
 	buf_addf(b, " (%llu events; open it in https://ui.perfetto.dev or chrome://tracing)</p>\n", (unsigned long long)t->events);
 	html_raw(b, "<p>Raw data: <a href=\"raw.log\">raw.log</a> <a href=\"raw.jsonl\">raw.jsonl</a> "

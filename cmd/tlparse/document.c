@@ -71,14 +71,7 @@ static void put_artifact(struct json_out *o, const struct trace *t, const char *
 
 /* ---- summary ---- */
 
-struct sums {
-	uint64_t bytes, lines, records, graphs, events, artifacts, breaks, failures, restarts, skips, unknown, damaged;
-	uint64_t frames, compiles, recompiles;
-	uint64_t cache[CACHE_COUNT][3];
-	double seconds;
-};
-
-static void count_ids(const struct trace *t, struct sums *s)
+static void count_ids(const struct trace *t, struct report_sums *s)
 {
 	/* Distinct (autograd, frame) and (autograd, frame, compile): attempts are not counted. */
 	struct intern frames = {0}, compiles = {0};
@@ -100,7 +93,7 @@ static void count_ids(const struct trace *t, struct sums *s)
 	intern_release(&compiles);
 }
 
-static void add_log(const struct trace *t, struct sums *s)
+void report_add(const struct trace *t, struct report_sums *s)
 {
 	count_ids(t, s);
 	s->bytes += t->bytes;
@@ -173,11 +166,11 @@ static int by_value(const void *a, const void *b)
 
 static void put_summary(struct json_out *o, const struct trace *log, unsigned n)
 {
-	struct sums s = {0};
+	struct report_sums s = {0};
 	const struct trace *version = NULL;
 	int64_t *rank = xcalloc(n, sizeof(*rank));
 	for (unsigned i = 0; i < n; i++) {
-		add_log(&log[i], &s);
+		report_add(&log[i], &s);
 		rank[i] = log[i].rank;
 		if (!version && log[i].torch_version != INTERN_NONE)
 			version = &log[i];

@@ -70,11 +70,11 @@ void show_progress(void *ctx, uint64_t consumed, uint64_t size)
 static int by_version(const void *a, const void *b) { return strverscmp(*(char *const *)a, *(char *const *)b); }
 
 /* The traces in a directory: what PyTorch names so, and what looks like one. */
-static void add_dir(const char *dir, char ***path, size_t *n, size_t *cap)
+static int add_dir(const char *dir, char ***path, size_t *n, size_t *cap, struct err *err)
 {
 	DIR *d = opendir(dir);
 	if (!d)
-		die_errno(EXIT_INPUT, "cannot read directory '%s'", dir);
+		return err_errno(err, EXIT_INPUT, "cannot read directory '%s'", dir);
 	size_t first = *n;
 	time_t newest = 0;
 	long newest_ns = 0;
@@ -101,19 +101,27 @@ static void add_dir(const char *dir, char ***path, size_t *n, size_t *cap)
 	}
 	closedir(d);
 	if (*n == first)
-		die(EXIT_INPUT, "no trace in directory '%s': a trace is what TORCH_TRACE=DIR makes PyTorch write", dir);
+		return err_set(err, EXIT_INPUT, "no trace in directory '%s': a trace is what TORCH_TRACE=DIR makes PyTorch write", dir);
 	qsort(*path + first, *n - first, sizeof(**path), by_version);
+	return 0;
 }
 
-static char **input_paths(const struct operands *in, size_t *n)
+/* lost: operands in which there is nothing to read, when there are others. */
+static char **input_paths(const struct operands *in, size_t *n, unsigned *lost)
 {
+	struct err err;
 	char **path = NULL;
 	size_t cap = 0;
 	*n = 0;
 	for (int i = 0; i < in->n; i++) {
 		struct stat st;
 		if (strcmp(in->v[i], "-") && stat(in->v[i], &st) == 0 && S_ISDIR(st.st_mode)) {
-			add_dir(in->v[i], &path, n, &cap);
+			if (add_dir(in->v[i], &path, n, &cap, &err) < 0) {
+				if (in->n == 1)
+					die_err(&err);
+				warn("%s", err.text);
+				++*lost;
+			}
 			continue;
 		}
 		if (opt.latest)
@@ -121,6 +129,8 @@ static char **input_paths(const struct operands *in, size_t *n)
 		GROW(path, *n, cap, 1);
 		path[(*n)++] = xstrdup(in->v[i]);
 	}
+	if (!*n)
+		die(EXIT_INPUT, "nothing could be read");
 	return path;
 }
 
@@ -140,10 +150,11 @@ static void read_facts(struct report *r)
 		else {
 			warn("%s", err.text);
 			trace_release(&r->log[i]);
+			r->lost++;
 		}
 	}
 	if (!good)
-		die(EXIT_INPUT, "nothing could be read in %u logs", r->n);
+		die(EXIT_INPUT, "nothing could be read");
 	r->n = good;
 }
 
@@ -205,13 +216,12 @@ static void print_summary(const struct report *r, const char *where)
 		return;
 	for (unsigned i = 0; i < r->n; i++) {
 		const struct trace *t = &r->log[i];
-		uint32_t failures = 0, recompiles = t->n_recompile;
-		for (uint32_t k = 0; k < t->n_failure; k++)
-			failures += t->failure[k].type != INTERN_NONE;
+		struct report_sums c = {0};
+		report_add(t, &c);
 		struct slice version = t->torch_version == INTERN_NONE ? SLICE("unknown") : intern_get(&t->names, t->torch_version);
-		fprintf(stderr, "%s: torch %.*s, %u compile ids, %u graph breaks, %u recompiles, %u failures, %u artifacts, %.1f s compiling\n",
-			t->path, (int)version.n, version.p, t->n_compile, t->n_brk, recompiles, failures, t->n_artifact,
-			t->compile_seconds);
+		fprintf(stderr, "%s: torch %.*s, %u compiles, %u graph breaks, %u recompiles, %u failures, %u artifacts, %.1f s compiling\n",
+			t->path, (int)version.n, version.p, (unsigned)c.compiles, t->n_brk, (unsigned)c.recompiles,
+			(unsigned)c.failures, t->n_artifact, t->compile_seconds);
 		for (uint32_t k = 0; opt.verbose && k < t->n_unknown; k++) {
 			struct slice key = intern_get(&t->names, t->unknown[k].key);
 			warn("%s: key '%.*s' is not known (%llu records, first in line %llu)", t->path, (int)key.n, key.p,
@@ -262,7 +272,7 @@ int main(int argc, char **argv)
 
 	struct report r = {0};
 	size_t n;
-	char **path = input_paths(&in, &n);
+	char **path = input_paths(&in, &n, &r.lost);
 	r.n = (unsigned)n;
 	r.log = xcalloc(n, sizeof(*r.log));
 	for (size_t i = 0; i < n; i++)
@@ -305,7 +315,7 @@ int main(int argc, char **argv)
 	free(path);
 	free(r.log);
 	operands_release(&in);
-	if (opt.strict && damaged)
+	if (opt.strict && (damaged || r.lost))
 		return EXIT_FOUND;
 	return opt.strict_compile_id && bad_id ? EXIT_FOUND : EXIT_FINE;
 }

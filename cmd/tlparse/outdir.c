@@ -528,7 +528,11 @@ static bool has(int fd, const char *name) { return faccessat(fd, name, F_OK, 0) 
 
 static bool is_report(int fd)
 {
-	return has(fd, "index.html") && (has(fd, "compile_directory.json") || has(fd, "raw.log") || has(fd, "payloads") || has(fd, "assets/tlparse.css"));
+	static const char *const mark[] = {"compile_directory.json", "raw.log", "payloads", "assets/tlparse.css"};
+	bool ours = false;
+	for (unsigned i = 0; i < ARRAY_LEN(mark); i++)
+		ours |= has(fd, mark[i]);
+	return ours && has(fd, "index.html");
 }
 
 /* Would replacing this folder delete a log that is about to be read? */
@@ -587,6 +591,7 @@ int outdir_write(struct report *r, const struct tlparse_options *opt, struct err
 		status = one_log(&r->log[0], opt, output_fd(o), err);
 	} else {
 		char **folder = folder_names(r);
+		const unsigned n = r->n;
 		unsigned good = 0;
 		struct outdir top = {.fd = output_fd(o), .err = err};
 		pthread_mutex_init(&top.err_lock, NULL);
@@ -596,24 +601,32 @@ int outdir_write(struct report *r, const struct tlparse_options *opt, struct err
 				status = err_errno(err, EXIT_ENVIRON, "cannot make directory '%s'", folder[i]);
 				break;
 			}
-			if (one_log(&r->log[i], opt, fd, err) == 0)
-				good++;
-			else if (err->status == EXIT_INPUT)
+			if (one_log(&r->log[i], opt, fd, err) == 0) {
+				char *name = folder[i];
+				folder[i] = folder[good];
+				folder[good] = name;
+				r->log[good++] = r->log[i];
+			} else if (err->status == EXIT_INPUT) {
 				warn("%s", err->text);
-			else
+				trace_release(&r->log[i]);
+				output_discard(o, folder[i]);
+				r->lost++;
+			} else {
 				status = -1;
+			}
 			close(fd);
 		}
 		if (!status && !good)
-			status = -1;
+			status = err_set(err, EXIT_INPUT, "nothing could be read");
 		if (!status) {
+			r->n = good;
 			struct buf b = {0};
 			page_logs(&b, r, folder, opt);
 			err->text[0] = 0;
 			status = write_assets(&top) < 0 || write_file(&top, "index.html", buf_slice(&b)) < 0 ? -1 : 0;
 			buf_release(&b);
 		}
-		for (unsigned i = 0; i < r->n; i++)
+		for (unsigned i = 0; i < n; i++)
 			free(folder[i]);
 		free(folder);
 		intern_release(&top.dirs);

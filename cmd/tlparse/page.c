@@ -329,7 +329,8 @@ static int put_page(struct page *p, int fd)
 	struct json_out o = {.b = &b, .html = true};
 	int r = 0;
 	while (!r && rest.n) {
-		const char *mark = slice_find(rest, "@PT2_"), *end = mark ? slice_find(slice_of(mark + 1, (size_t)(rest.p + rest.n - mark - 1)), "@") : NULL;
+		const char *stop = rest.p + rest.n, *mark = slice_find(rest, "@PT2_");
+		const char *end = mark ? memchr(mark + 1, '@', (size_t)(stop - mark - 1)) : NULL;
 		if (!end) {
 			buf_add_slice(&b, rest);
 			break;
@@ -377,6 +378,7 @@ int page_write(struct report *r, const struct tlparse_options *opt, int fd, stru
 		} else if (e.status == EXIT_INPUT && r->n > 1) {
 			warn("%s", e.text);
 			trace_release(&r->log[i]);
+			r->lost++;
 		} else {
 			*err = e;
 			status = -1;

@@ -21,8 +21,17 @@ struct tlparse_options {
 struct report {
 	struct trace *log;
 	unsigned n;
+	unsigned lost; /* operands and logs in which nothing could be read */
 	struct { uint32_t p, m, e, r; } blocks; /* of the single file */
 };
+/* The numbers of the summary: a log's are added to what is there. */
+struct report_sums {
+	uint64_t bytes, lines, records, graphs, events, artifacts, breaks, failures, restarts, skips, unknown, damaged;
+	uint64_t frames, compiles, recompiles;
+	uint64_t cache[CACHE_COUNT][3];
+	double seconds;
+};
+void report_add(const struct trace *t, struct report_sums *s);
 /* page: with the arrays that only the single file needs. */
 void report_document(struct json_out *o, const struct report *r, bool page);
 

@@ -146,6 +146,13 @@ struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd
 
 int output_fd(const struct output *o) { return o->fd; }
 
+void output_discard(const struct output *o, const char *name)
+{
+	char *path = xasprintf("%s/%s", o->tmp, name);
+	remove_tree(path);
+	free(path);
+}
+
 int output_commit(struct output *o, struct err *err)
 {
 	int fd = o->fd;

@@ -21,6 +21,8 @@ struct output *output_file(const char *path, struct err *err);
 /* is_ours(dir fd): may this existing folder be replaced? An empty folder always may. */
 struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd), struct err *err);
 int output_fd(const struct output *o);
+/* Remove a folder that was made in an output directory. */
+void output_discard(const struct output *o, const char *name);
 int output_commit(struct output *o, struct err *err);
 void output_abort(struct output *o);
 /* Call once, before any thread is started: SIGINT, SIGTERM, SIGHUP remove open outputs, then end the process as they
