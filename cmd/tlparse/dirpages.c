@@ -192,11 +192,10 @@ void page_dump_file(struct buf *b, struct slice title, struct slice payload)
 	tail(b);
 }
 
-void page_guards(struct buf *b, const struct trace_artifact *a, const char *id, struct slice payload, struct json_tape *tape)
+void page_guards(struct buf *b, const char *id, struct slice payload, struct json_tape *tape)
 {
 	uint32_t root;
 	struct buf tmp = {0};
-	(void)a;
 	head(b, SLICE("Guards"), 1);
 	heading(b, "Guards of ", slice_str(id));
 	html_raw(b, "<ul class=\"guards\">\n");

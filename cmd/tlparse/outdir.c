@@ -301,7 +301,7 @@ static int write_item(struct outdir *d, struct trace_scan *s, struct slot *x, co
 	switch (it->what) {
 	case ITEM_PAYLOAD: return write_file(d, title.p, payload);
 	case ITEM_TEXT: return write_file(d, title.p, slice_of(x->text.p + it->text, it->text_len));
-	case ITEM_GUARDS: page_guards(&x->page, &it->a, compile_id_text(&r->id, id), payload, &x->tape); break;
+	case ITEM_GUARDS: page_guards(&x->page, compile_id_text(&r->id, id), payload, &x->tape); break;
 	case ITEM_CODE: page_code(&x->page, title, payload); break;
 	case ITEM_DUMP: return 0; /* by name, so in order: see commit */
 	case ITEM_TRACES: page_stack_traces(&x->page, payload, &x->tape); break;

@@ -16,7 +16,7 @@ void page_metrics(struct buf *b, const struct trace *t, const struct trace_scan 
 void page_bwd_metrics(struct buf *b, const struct trace *t, const struct trace_scan *s, const struct trace_record *r,
 		      const struct trace_artifact *a);
 void page_pending_row(struct buf *b, const struct trace *t, const struct trace_scan *s, const struct trace_record *r, bool guard);
-void page_guards(struct buf *b, const struct trace_artifact *a, const char *id, struct slice payload, struct json_tape *tape);
+void page_guards(struct buf *b, const char *id, struct slice payload, struct json_tape *tape);
 void page_code(struct buf *b, struct slice title, struct slice payload);
 void page_dump_file(struct buf *b, struct slice title, struct slice payload);
 void page_stack_traces(struct buf *b, struct slice payload, struct json_tape *tape);

@@ -807,8 +807,7 @@ static void take_kind(struct trace *t, struct trace_scan *s, struct trace_record
 		json_unescape(tape, json_get(tape, v, "name"), &t->tmp);
 		struct slice type = info->form == FORM_GRAPH_DUMP ? json_slice(tape, json_get(tape, v, "name")) : slice_of("", 0);
 		bool cpp = slice_ends(type, "_wrapper_code") || slice_ends(type, "_kernel_code") || slice_ends(type, "_header_code");
-		struct trace_artifact *a = add_artifact(t, s, r, kind, buf_slice(&t->tmp), cpp ? LANG_CPP : LANG_TEXT, 0);
-		(void)a;
+		add_artifact(t, s, r, kind, buf_slice(&t->tmp), cpp ? LANG_CPP : LANG_TEXT, 0);
 		return;
 	}
 	case FORM_GUARDS:
