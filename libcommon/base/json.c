@@ -161,7 +161,7 @@ static inline bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' 
 /* While a container is open its token's `next` holds its parent, so the tape itself is the stack. */
 int json_parse(struct json_tape *t, size_t off, size_t len, uint32_t *root)
 {
-	const char *text = t->text, *p = text + off, *end = p + len, *why = "value expected", *at;
+	const char *text = t->text, *p = text + off, *end = p + len, *why = "value expected", *at, *close;
 	const uint32_t first = t->n;
 	uint32_t open = JSON_NONE;
 	unsigned depth = 0, loose = 0;
@@ -185,7 +185,7 @@ value:
 	k->escaped = 0;
 	switch (*p) {
 	case '"': {
-		const char *close = scan_string(p + 1, end, k, &loose, &why, &at);
+		close = scan_string(p + 1, end, k, &loose, &why, &at);
 		if (!close)
 			goto bad;
 		k->type = JSON_STRING;
@@ -257,16 +257,14 @@ key:
 		GROW(t->tok, t->n, t->cap, 1);
 	k = &t->tok[t->n++];
 	k->escaped = 0;
-	at = scan_string(p + 1, end, k, &loose, &why, &at);
-	if (!at) {
-		at = p;
+	close = scan_string(p + 1, end, k, &loose, &why, &at);
+	if (!close)
 		goto bad;
-	}
 	k->type = JSON_STRING;
 	k->off = (uint32_t)(p + 1 - text);
-	k->len = (uint32_t)(at - p - 1);
+	k->len = (uint32_t)(close - p - 1);
 	k->next = t->n;
-	p = at + 1;
+	p = close + 1;
 	while (p < end && is_space(*p))
 		p++;
 	at = p;
@@ -504,8 +502,9 @@ void json_escape(struct buf *b, struct slice s, bool html)
 static void separate(struct json_out *o)
 {
 	uint64_t bit = 1ull << (o->depth & 63);
-	if (o->depth && (o->has_item & bit) && o->b->len && o->b->p[o->b->len - 1] != ':')
+	if (o->depth && (o->has_item & bit) && !o->after_key)
 		buf_addc(o->b, ',');
+	o->after_key = false;
 	o->has_item |= bit;
 }
 
@@ -535,6 +534,7 @@ void json_key(struct json_out *o, const char *key)
 	buf_addc(o->b, '"');
 	json_escape(o->b, slice_str(key), o->html);
 	buf_add(o->b, "\":", 2);
+	o->after_key = true;
 }
 
 void json_out_str(struct json_out *o, struct slice s)

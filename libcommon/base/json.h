@@ -92,10 +92,13 @@ bool utf8_valid(struct slice s);
  *     json_key(&o, "name"); json_out_str(&o, s);
  *     json_key(&o, "n");    json_out_u64(&o, 3);
  *     json_close(&o);
+ *
+ * At most 63 levels. The buffer may be written out and emptied between any two calls.
  */
 struct json_out {
 	struct buf *b;
 	bool html; /* write < as \u003c: safe inside a <script> element */
+	bool after_key;
 	unsigned depth;
 	uint64_t has_item; /* bit per level */
 	uint64_t is_array;
