@@ -158,11 +158,24 @@ static void read_facts(struct report *r)
 	r->n = good;
 }
 
+/* A log is never replaced by its report. */
+static void refuse_input(const char *out, const struct report *r)
+{
+	struct stat a, b;
+	if (stat(out, &a) < 0 || !S_ISREG(a.st_mode))
+		return;
+	for (unsigned i = 0; i < r->n; i++)
+		if (stat(r->log[i].path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+			die(EXIT_USAGE, "will not overwrite '%s': it is the input", out);
+}
+
 static void write_json(struct report *r)
 {
 	struct err err = {.text = ""};
 	struct buf b = {0};
 	struct json_out o = {.b = &b};
+	if (opt.out)
+		refuse_input(opt.out, r);
 	read_facts(r);
 	report_document(&o, r, false);
 	buf_addc(&b, '\n');
@@ -187,6 +200,7 @@ static void write_html(struct report *r, bool to_stdout)
 			die_err(&err);
 		return;
 	}
+	refuse_input(opt.html, r);
 	struct output *out = output_file(opt.html, &err);
 	if (!out || page_write(r, &opt, output_fd(out), &err) < 0 || output_commit(out, &err) < 0)
 		die_err(&err);

@@ -39,30 +39,32 @@ static void put(int errnum, const char *fmt, va_list ap)
 		return;
 }
 
-static _Noreturn void quit(enum exit_status status)
+/* Before the message: a thread that a signal is taking the outputs from waits there, and says nothing. */
+static void clean_up(void)
 {
 	for (size_t i = 0; i < n_at_die; i++)
 		at_die[i]();
-	exit(status);
 }
 
 void die(enum exit_status status, const char *fmt, ...)
 {
 	va_list ap;
+	clean_up();
 	va_start(ap, fmt);
 	put(0, fmt, ap);
 	va_end(ap);
-	quit(status);
+	exit(status);
 }
 
 void die_errno(enum exit_status status, const char *fmt, ...)
 {
 	int errnum = errno;
 	va_list ap;
+	clean_up();
 	va_start(ap, fmt);
 	put(errnum, fmt, ap);
 	va_end(ap);
-	quit(status);
+	exit(status);
 }
 
 void die_err(const struct err *e) { die(e->status, "%s", e->text); }

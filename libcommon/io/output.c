@@ -13,7 +13,7 @@
 
 struct output {
 	struct output *next;
-	char *path, *tmp;
+	char *path, *tmp; /* tmp: NULL when written in place */
 	int fd;
 	bool dir, replace;
 };
@@ -31,7 +31,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 static void remove_tree(const char *path)
 {
 	/* Workers may still be adding files while a signal takes the tree away. */
-	for (int i = 0; i < 5 && access(path, F_OK) == 0; i++)
+	for (int i = 0; i < 50 && access(path, F_OK) == 0; i++)
 		nftw(path, remove_one, 32, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -69,14 +69,24 @@ static void drop(struct output *o)
 struct output *output_file(const char *path, struct err *err)
 {
 	struct stat st;
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+	bool exists = stat(path, &st) == 0;
+	if (exists && S_ISDIR(st.st_mode)) {
 		err_set(err, EXIT_USAGE, "cannot write '%s': is a directory", path);
 		return NULL;
 	}
-	struct output *o = add(path, false);
-	o->fd = open(o->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	/* A link stays: the file that it names is replaced. */
+	char *real = exists && lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && stat(path, &st) == 0 && S_ISREG(st.st_mode) ? realpath(path, NULL) : NULL;
+	struct output *o = add(real ? real : path, false);
+	free(real);
+	if (exists && !S_ISREG(st.st_mode)) { /* /dev/stdout, a named pipe: nothing to replace */
+		free(o->tmp);
+		o->tmp = NULL;
+		o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	} else {
+		o->fd = open(o->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	}
 	if (o->fd < 0) {
-		err_errno(err, EXIT_ENVIRON, "cannot write '%s'", o->tmp);
+		err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
 		drop(o);
 		return NULL;
 	}
@@ -162,6 +172,10 @@ int output_commit(struct output *o, struct err *err)
 		output_abort(o);
 		return -1;
 	}
+	if (!o->tmp) {
+		drop(o);
+		return 0;
+	}
 	int r = o->dir && o->replace ? renameat2(AT_FDCWD, o->tmp, AT_FDCWD, o->path, RENAME_EXCHANGE) : rename(o->tmp, o->path);
 	if (r < 0 && o->dir && o->replace && (errno == EINVAL || errno == ENOSYS)) {
 		/* A file system without exchange: two renames. */
@@ -188,7 +202,7 @@ static void take_away(struct output *o)
 {
 	if (o->dir)
 		remove_tree(o->tmp);
-	else
+	else if (o->tmp)
 		unlink(o->tmp);
 }
 
@@ -217,7 +231,10 @@ static void *wait_for_signal(void *arg)
 	int sig;
 	if (sigwait(set, &sig))
 		return NULL;
-	output_abort_all();
+	/* The lock is kept: a thread that fails because its files are gone waits for the end, in silence. */
+	pthread_mutex_lock(&lock);
+	for (struct output *o = open_outputs; o; o = o->next)
+		take_away(o);
 	signal(sig, SIG_DFL);
 	sigset_t one;
 	sigemptyset(&one);
@@ -234,6 +251,11 @@ void output_watch_signals(void)
 	static const int sigs[] = {SIGINT, SIGTERM, SIGHUP};
 	struct sigaction sa;
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* ulimit -f: writing fails with EFBIG */
+	/* A standard stream that is closed must not become the number of a file: whoever uses it is to fail. */
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+			break;
 	sigemptyset(&set);
 	for (unsigned i = 0; i < ARRAY_LEN(sigs); i++)
 		if (sigaction(sigs[i], NULL, &sa) == 0 && sa.sa_handler != SIG_IGN) /* nohup stays nohup */

@@ -17,6 +17,7 @@
 
 struct output;
 
+/* What is no regular file (a pipe, /dev/stdout) is written in place. */
 struct output *output_file(const char *path, struct err *err);
 /* is_ours(dir fd): may this existing folder be replaced? An empty folder always may. */
 struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd), struct err *err);
@@ -26,7 +27,8 @@ void output_discard(const struct output *o, const char *name);
 int output_commit(struct output *o, struct err *err);
 void output_abort(struct output *o);
 /* Call once, before any thread is started: SIGINT, SIGTERM, SIGHUP remove open outputs, then end the process as they
- * would have. SIGPIPE is ignored, so that writes fail with EPIPE and are seen. */
+ * would have. SIGPIPE and SIGXFSZ are ignored, so that writes fail and are seen; standard streams that are closed fail
+ * instead of becoming the number of a file. */
 void output_watch_signals(void);
 void output_abort_all(void);
 

@@ -105,7 +105,7 @@ exits "a directory without traces" 3 tlparse --json none
 like "... names it" "$(cat err)" "none"
 run tlparse logs -o many
 is "a directory as a directory: exit 0" "$status" 0
-is "... one folder for each log" "$(cd many && ls -d ./*/ | grep -vc assets)" 4
+is "... one folder for each log" "$(find many -mindepth 2 -maxdepth 2 -name raw.log -printf . )" "...."
 is "... all in the index" "$(grep -c 'href="[^"]*/index.html"' many/index.html | grep -c '[1-9]')" 1
 run tlparse logs
 is "a directory as a page" "$status $(grep -c 'id="model"' out)" "0 1"
