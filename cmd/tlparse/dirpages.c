@@ -122,7 +122,16 @@ static void trie_frame(struct buf *b, const struct trace *t, const struct trace_
 	frame_html(b, name(t, f->file), f->line, name(t, f->name), name(t, f->code), 0);
 }
 
-/* Depth first without recursion: a stack is as deep as the log says. Only children are indented: a chain is flat. */
+/* Is what is below frame k indented? A chain is flat, so that stacks do not run off to the right; but below a frame that
+ * has siblings the chain must be told from them. */
+static bool indents(const struct trace_trie *trie, uint32_t k, bool one_top)
+{
+	const struct trace_stack *n = &trie->node[k];
+	bool siblings = n->parent == NIL ? !one_top : trie->node[trie->node[n->parent].child].sibling != NIL;
+	return n->child != NIL && (siblings || trie->node[n->child].sibling != NIL);
+}
+
+/* Depth first without recursion: a stack is as deep as the log says. */
 static void trie_html(struct buf *b, const struct trace *t, const struct trace_trie *trie)
 {
 	uint32_t first = NIL, last = NIL;
@@ -139,13 +148,9 @@ static void trie_html(struct buf *b, const struct trace *t, const struct trace_t
 	html_raw(b, "<div class=\"trie\"><ul>\n");
 	for (uint32_t k = first; k != NIL;) {
 		const struct trace_stack *n = &trie->node[k];
-		bool fork = n->child != NIL && trie->node[n->child].sibling != NIL;
 		html_raw(b, "<li>");
 		trie_frame(b, t, trie, k);
-		if (fork)
-			html_raw(b, "<ul>\n");
-		else
-			html_raw(b, "</li>\n");
+		html_raw(b, indents(trie, k, first == last) ? "<ul>\n" : "</li>\n");
 		if (n->child != NIL) {
 			k = n->child;
 			continue;
@@ -157,7 +162,7 @@ static void trie_html(struct buf *b, const struct trace *t, const struct trace_t
 				k = next;
 				break;
 			}
-			if (trie->node[trie->node[up].child].sibling != NIL)
+			if (indents(trie, up, first == last))
 				html_raw(b, "</ul></li>\n");
 			k = up;
 		}

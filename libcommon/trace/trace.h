@@ -312,7 +312,7 @@ struct trace {
 	double compile_seconds;
 	struct buf tmp, tmp2;
 	struct json_tape tape;      /* for payloads that reduce looks into */
-	bool plain_text, keep_guards; /* options of the numbering: -p makes inductor_output_code a text file */
+	bool plain_text; /* set before reading: inductor_output_code becomes a text file (-p), not a page */
 };
 
 /* ---- reading -------------------------------------------------------------------------------------------------- */
