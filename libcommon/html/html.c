@@ -29,15 +29,16 @@ void html_text(struct buf *b, struct slice s)
 		escape(b, s);
 		return;
 	}
-	/* json_escape repairs; here byte by byte is fine, damaged texts are rare. */
+	/* Sequence by sequence is fine: damaged texts are rare. Only the bad bytes are lost. */
 	for (size_t i = 0, n; i < s.n; i += n) {
-		for (n = 1; n < 4 && i + n < s.n && ((unsigned char)s.p[i + n] & 0xc0) == 0x80; n++)
+		for (n = 1; n <= 4 && i + n <= s.n && !utf8_valid(slice_of(s.p + i, n)); n++)
 			;
-		struct slice c = slice_of(s.p + i, n);
-		if (utf8_valid(c))
-			escape(b, c);
-		else
+		if (n <= 4 && i + n <= s.n) {
+			escape(b, slice_of(s.p + i, n));
+		} else {
 			buf_adds(b, "\xef\xbf\xbd");
+			n = 1;
+		}
 	}
 }
 
