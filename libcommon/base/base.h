@@ -74,16 +74,16 @@ struct slice {
 static inline struct slice slice_of(const char *p, size_t n) { return (struct slice){p, n}; }
 static inline struct slice slice_str(const char *s) { return (struct slice){s, strlen(s)}; }
 static inline bool slice_eq(struct slice a, struct slice b) { return a.n == b.n && (!a.n || !memcmp(a.p, b.p, a.n)); }
-static inline bool slice_is(struct slice a, const char *s) { return a.n == strlen(s) && !memcmp(a.p, s, a.n); }
+static inline bool slice_is(struct slice a, const char *s) { return a.n == strlen(s) && (!a.n || !memcmp(a.p, s, a.n)); }
 static inline bool slice_starts(struct slice a, const char *s)
 {
 	size_t n = strlen(s);
-	return a.n >= n && !memcmp(a.p, s, n);
+	return a.n >= n && (!n || !memcmp(a.p, s, n));
 }
 static inline bool slice_ends(struct slice a, const char *s)
 {
 	size_t n = strlen(s);
-	return a.n >= n && !memcmp(a.p + a.n - n, s, n);
+	return a.n >= n && (!n || !memcmp(a.p + a.n - n, s, n));
 }
 /* First occurrence of s in a, or NULL. */
 const char *slice_find(struct slice a, const char *s);

@@ -19,8 +19,8 @@
 
 struct child {
 	pid_t pid;
-	int pidfd;           /* -1: this kernel (or valgrind) has none, so its end is polled for */
-	int fd[3];           /* our ends of pipes, -1 when there is none */
+	int pidfd; /* -1: this kernel (or valgrind) has none, so its end is polled for */
+	int fd[3]; /* our ends of pipes, -1 when there is none */
 	enum child_io how[3];
 	struct buf input;
 	size_t input_at;
@@ -29,7 +29,7 @@ struct child {
 	bool reaped, reported;
 	bool termed, killed; /* signals sent so far */
 	int64_t started, deadline, kill_at, grace;
-	int guard;           /* slot in guarded[], -1 */
+	int guard; /* slot in guarded[], -1 */
 	void *user;
 	struct child_result r;
 };
@@ -202,8 +202,8 @@ static char **candidates(const char *name)
 		for (const char *p = path;; p++) {
 			size_t len = strcspn(p, ":");
 			GROW(list, n, cap, 1);
-			list[n++] = len ? xasprintf("%.*s/%s", (int)(len > INT_MAX ? INT_MAX : len), p, name) :
-					  xasprintf("./%s", name);
+			list[n++] = len ? xasprintf("%.*s/%s", (int)(len > INT_MAX ? INT_MAX : len), p, name)
+					: xasprintf("./%s", name);
 			p += len;
 			if (!*p)
 				break;
@@ -240,10 +240,13 @@ char *child_which(const char *name)
 
 enum step { STEP_GROUP, STEP_PARENT, STEP_FDS, STEP_CWD, STEP_LIMIT, STEP_HOOK, STEP_EXEC };
 static const char *const step_name[] = {
-	[STEP_GROUP] = "set the process group",  [STEP_PARENT] = "bind to the parent",
-	[STEP_FDS] = "pass file descriptors",    [STEP_CWD] = "enter the directory",
-	[STEP_LIMIT] = "set resource limits",    [STEP_HOOK] = "prepare the process",
-	[STEP_EXEC] = "run",
+    [STEP_GROUP] = "set the process group",
+    [STEP_PARENT] = "bind to the parent",
+    [STEP_FDS] = "pass file descriptors",
+    [STEP_CWD] = "enter the directory",
+    [STEP_LIMIT] = "set resource limits",
+    [STEP_HOOK] = "prepare the process",
+    [STEP_EXEC] = "run",
 };
 struct report {
 	int step, errnum;
@@ -253,9 +256,9 @@ struct plan {
 	const struct child_spec *spec;
 	char **files;
 	const char **env;
-	int stream[3];  /* descriptors to become 0, 1, 2; -1 keeps the tool's */
-	int *high;      /* room for n_fds descriptors */
-	int report;     /* pipe to the parent */
+	int stream[3]; /* descriptors to become 0, 1, 2; -1 keeps the tool's */
+	int *high;     /* room for n_fds descriptors */
+	int report;    /* pipe to the parent */
 	pid_t parent;
 	sigset_t mask;
 };
@@ -317,7 +320,8 @@ static _Noreturn void child_side(struct plan *p)
 	 * but a SIGPIPE the tool ignores for itself is not the command's business. */
 	for (int s = 1; s < NSIG; s++) {
 		struct sigaction sa;
-		if (!sigaction(s, NULL, &sa) && (s == SIGPIPE || (sa.sa_handler != SIG_DFL && sa.sa_handler != SIG_IGN))) {
+		if (!sigaction(s, NULL, &sa) &&
+		    (s == SIGPIPE || (sa.sa_handler != SIG_DFL && sa.sa_handler != SIG_IGN))) {
 			sa.sa_handler = SIG_DFL;
 			sa.sa_flags = 0;
 			sigaction(s, &sa, NULL);
@@ -425,8 +429,7 @@ static int open_streams(const struct child_spec *spec, struct child *c, struct p
 	for (int i = 0; i < 3; i++) {
 		c->how[i] = s[i].how;
 		switch (s[i].how) {
-		case CHILD_INHERIT:
-			break;
+		case CHILD_INHERIT: break;
 		case CHILD_MERGE:
 			if (i != 2) {
 				errno = EINVAL;
@@ -449,9 +452,7 @@ static int open_streams(const struct child_spec *spec, struct child *c, struct p
 				return -1;
 			p->stream[i] = theirs[i];
 			break;
-		case CHILD_FD:
-			p->stream[i] = s[i].fd;
-			break;
+		case CHILD_FD: p->stream[i] = s[i].fd; break;
 		}
 	}
 	return 0;
@@ -684,7 +685,8 @@ static bool finish(struct child *c, bool block)
 	siginfo_t info = {0};
 	int w;
 	/* Left unreaped until its group is dead: its id cannot be anyone else's before that. */
-	while ((w = waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOWAIT | (block ? 0 : WNOHANG))) < 0 && errno == EINTR)
+	while ((w = waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOWAIT | (block ? 0 : WNOHANG))) < 0 &&
+	       errno == EINTR)
 		;
 	if (!w && !info.si_pid)
 		return false;
@@ -701,7 +703,8 @@ static bool finish(struct child *c, bool block)
 	close_fd(&c->fd[0]);
 	for (int i = 1; i < 3; i++)
 		if (c->how[i] == CHILD_PIPE) {
-			collect(c, i, 1u << 20); /* a pipe holds less; somebody else's endless output must not hold us */
+			collect(c, i,
+				1u << 20); /* a pipe holds less; somebody else's endless output must not hold us */
 			close_fd(&c->fd[i]);
 		}
 	if (got == c->pid && WIFSIGNALED(status)) {
@@ -778,7 +781,10 @@ int childset_wait(struct childset *set, int watch_fd, int timeout_ms, struct chi
 		if (!waiting)
 			break;
 		int64_t left = wake == NEVER ? -1 : wake - now_ns();
-		int ms = wake == NEVER ? -1 : left <= 0 ? 0 : left / MS >= INT_MAX ? INT_MAX : (int)((left + MS - 1) / MS);
+		int ms = wake == NEVER          ? -1
+			 : left <= 0            ? 0
+			 : left / MS >= INT_MAX ? INT_MAX
+						: (int)((left + MS - 1) / MS);
 		if (blind && (ms < 0 || ms > 5))
 			ms = 5;
 		int ready = poll(pf, n, ms);
@@ -872,9 +878,11 @@ void childset_release(struct childset *set)
 int child_run(const struct child_spec *spec, struct child_result *r, struct err *err)
 {
 	*r = (struct child_result){.how = CHILD_NOT_STARTED};
-	if (spec->out.how == CHILD_RAW || spec->err.how == CHILD_RAW || (spec->in.how == CHILD_PIPE && spec->keep_stdin)) {
+	if (spec->out.how == CHILD_RAW || spec->err.how == CHILD_RAW ||
+	    (spec->in.how == CHILD_PIPE && spec->keep_stdin)) {
 		r->start_errno = EINVAL; /* nobody would read or close it */
-		return err_set(err, EXIT_ENVIRON, "cannot run a child to its end with a stream only its caller can serve");
+		return err_set(err, EXIT_ENVIRON,
+			       "cannot run a child to its end with a stream only its caller can serve");
 	}
 	struct childset set = {0};
 	struct child *c = child_start(&set, spec, err);

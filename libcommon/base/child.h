@@ -75,22 +75,22 @@ struct child_spec {
 	const char *const *env_unset; /* names to remove, same patterns */
 	const char *const *env_set;   /* "NAME=VALUE" to add or replace, after the two above */
 	struct child_stream in, out, err;
-	struct slice input;   /* written to stdin when .in is CHILD_PIPE */
-	bool keep_stdin;      /* leave stdin open after .input, for child_send */
+	struct slice input; /* written to stdin when .in is CHILD_PIPE */
+	bool keep_stdin;    /* leave stdin open after .input, for child_send */
 	const struct child_fd *fds;
 	size_t n_fds;
-	int timeout_ms;       /* 0: none */
-	int grace_ms;         /* from TERM to KILL; 0: 2000 */
-	uint64_t max_memory;  /* bytes of address space */
-	uint64_t max_cpu_s;   /* SIGXCPU, a second later SIGKILL */
-	uint64_t max_file;    /* bytes per written file */
-	uint64_t max_procs;   /* processes of this user */
+	int timeout_ms;      /* 0: none */
+	int grace_ms;        /* from TERM to KILL; 0: 2000 */
+	uint64_t max_memory; /* bytes of address space */
+	uint64_t max_cpu_s;  /* SIGXCPU, a second later SIGKILL */
+	uint64_t max_file;   /* bytes per written file */
+	uint64_t max_procs;  /* processes of this user */
 	bool allow_core;
-	bool same_group;      /* stay in the tool's process group */
-	bool leave_running;   /* never kill what it leaves behind, nor itself at child_free */
-	bool die_with_parent; /* SIGKILL when the tool dies, however it dies */
+	bool same_group;             /* stay in the tool's process group */
+	bool leave_running;          /* never kill what it leaves behind, nor itself at child_free */
+	bool die_with_parent;        /* SIGKILL when the tool dies, however it dies */
 	size_t keep_head, keep_tail; /* of each collected stream, in bytes; both 0: 64 KiB each */
-	void *user;           /* handed back by child_user */
+	void *user;                  /* handed back by child_user */
 	/* Instead of a program: run this in a fork and _exit with what it returns (what it left in stdio buffers is
 	 * lost: write(2)). Only stdin, stdout, stderr and .fds are open; .argv names it in messages, the environment is
 	 * the tool's. The caller's threads do not exist there. */

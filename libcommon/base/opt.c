@@ -16,12 +16,12 @@ enum { RESERVED_H, RESERVED_V, RESERVED_OPTIONS, RESERVED_SYNOPSIS, RESERVED_COM
 	}
 /* What every tool has. Their id stands in imin. */
 static const struct opt reserved[] = {
-	RESERVED('h', "help", NULL, "print this help", RESERVED_H),
-	RESERVED('V', "version", NULL, "print the version", RESERVED_V),
-	RESERVED(0, "help-options", NULL, NULL, RESERVED_OPTIONS),
-	RESERVED(0, "help-synopsis", NULL, NULL, RESERVED_SYNOPSIS),
-	RESERVED(0, "completion", "SHELL", NULL, RESERVED_COMPLETION),
-	OPT_END,
+    RESERVED('h', "help", NULL, "print this help", RESERVED_H),
+    RESERVED('V', "version", NULL, "print the version", RESERVED_V),
+    RESERVED(0, "help-options", NULL, NULL, RESERVED_OPTIONS),
+    RESERVED(0, "help-synopsis", NULL, NULL, RESERVED_SYNOPSIS),
+    RESERVED(0, "completion", "SHELL", NULL, RESERVED_COMPLETION),
+    OPT_END,
 };
 static const struct opt none[] = {OPT_END};
 
@@ -34,8 +34,8 @@ struct walk {
 
 static struct walk walk_start(const struct opt_spec *spec, const struct opt_command *sub)
 {
-	return (struct walk){.table = {sub && sub->options ? sub->options : none, spec->options ? spec->options : none,
-				       reserved}};
+	return (struct walk){
+	    .table = {sub && sub->options ? sub->options : none, spec->options ? spec->options : none, reserved}};
 }
 
 static const struct opt *walk_next(struct walk *w)
@@ -181,8 +181,8 @@ static int set_double(const struct opt *o, const char *value, const char *name, 
 	if (end == value || *end || isspace((unsigned char)*value) || !isfinite(v))
 		return err_set(err, EXIT_USAGE, "option '%s' needs a number, not '%s'", name, value);
 	if ((o->dmin != 0 || o->dmax != 0) && (v < o->dmin || v > o->dmax))
-		return err_set(err, EXIT_USAGE, "option '%s' needs a number from %g to %g, not '%s'", name, o->dmin, o->dmax,
-			       value);
+		return err_set(err, EXIT_USAGE, "option '%s' needs a number from %g to %g, not '%s'", name, o->dmin,
+			       o->dmax, value);
 	*(double *)o->target = v;
 	return 0;
 }
@@ -208,27 +208,18 @@ static int apply(const struct opt *o, const char *name, const char *value, struc
 {
 	switch (o->type) {
 	case OPT_T_END:
-	case OPT_T_HEADING:
-		break;
-	case OPT_T_FLAG:
-		*(bool *)o->target = true;
-		break;
+	case OPT_T_HEADING: break;
+	case OPT_T_FLAG: *(bool *)o->target = true; break;
 	case OPT_T_COUNT:
 		if (*(int *)o->target < INT_MAX)
 			++*(int *)o->target;
 		break;
-	case OPT_T_INT:
-		return set_int(o, value, name, err);
+	case OPT_T_INT: return set_int(o, value, name, err);
 	case OPT_T_U64:
-	case OPT_T_SIZE:
-		return set_u64(o, value, name, err);
-	case OPT_T_DOUBLE:
-		return set_double(o, value, name, err);
-	case OPT_T_STRING:
-		*(const char **)o->target = value ? value : "";
-		break;
-	case OPT_T_CHOICE:
-		return set_choice(o, value, name, err);
+	case OPT_T_SIZE: return set_u64(o, value, name, err);
+	case OPT_T_DOUBLE: return set_double(o, value, name, err);
+	case OPT_T_STRING: *(const char **)o->target = value ? value : ""; break;
+	case OPT_T_CHOICE: return set_choice(o, value, name, err);
 	case OPT_T_LIST: {
 		struct opt_list *l = o->target;
 		GROW(l->v, l->n, l->cap, 1);
@@ -286,15 +277,9 @@ static int show_reserved(const struct opt_spec *spec, const struct opt_command *
 			 const char *value, int width, struct buf *text, struct err *err)
 {
 	switch (o->imin) {
-	case RESERVED_H:
-		opt_help(spec, sub, width, text);
-		break;
-	case RESERVED_V:
-		buf_addf(text, "%s (pt2utils) %s\n", spec->tool, PT2_VERSION);
-		break;
-	case RESERVED_OPTIONS:
-		opt_help_options(spec, sub, text);
-		break;
+	case RESERVED_H: opt_help(spec, sub, width, text); break;
+	case RESERVED_V: buf_addf(text, "%s (pt2utils) %s\n", spec->tool, PT2_VERSION); break;
+	case RESERVED_OPTIONS: opt_help_options(spec, sub, text); break;
 	case RESERVED_SYNOPSIS:
 		opt_synopsis(spec, sub, text);
 		buf_addc(text, '\n');
@@ -916,10 +901,12 @@ static int check_one(const struct opt_spec *spec, const struct opt *o, struct er
 	if (is_optional(o)) {
 		size_t n = strlen(o->arg);
 		if (o->s || !o->l || n < 4 || o->arg[1] != '=' || o->arg[n - 1] != ']')
-			return err_set(err, EXIT_USAGE, "%s: %s: an optional argument is written \"[=NAME]\", long only",
-				       spec->tool, name);
+			return err_set(err, EXIT_USAGE,
+				       "%s: %s: an optional argument is written \"[=NAME]\", long only", spec->tool,
+				       name);
 		if (o->type != OPT_T_STRING && o->type != OPT_T_CALL)
-			return err_set(err, EXIT_USAGE, "%s: %s: this type's argument cannot be optional", spec->tool, name);
+			return err_set(err, EXIT_USAGE, "%s: %s: this type's argument cannot be optional", spec->tool,
+				       name);
 	}
 	if (o->type == OPT_T_CHOICE && (!o->choices || !o->choices[0]))
 		return err_set(err, EXIT_USAGE, "%s: %s: no choices", spec->tool, name);
@@ -939,7 +926,8 @@ static int check_tables(const struct opt_spec *spec, const struct opt_command *s
 			if (is_option(o) && is_option(q) &&
 			    ((o->s && o->s == q->s) || (o->l && q->l && !strcmp(o->l, q->l))))
 				return err_set(err, EXIT_USAGE, "%s%s%s: two options are called %s%s", spec->tool,
-					       sub ? " " : "", sub ? sub->name : "", o->l && q->l && !strcmp(o->l, q->l) ? "--" : "-",
+					       sub ? " " : "", sub ? sub->name : "",
+					       o->l && q->l && !strcmp(o->l, q->l) ? "--" : "-",
 					       o->l && q->l && !strcmp(o->l, q->l) ? o->l : (char[]){o->s, 0});
 	}
 	return 0;

@@ -27,7 +27,8 @@
  *     }
  *
  * The command line
- *  - -a, -abc (flags together), -oVALUE, -o VALUE, --long, --long=VALUE, --long VALUE. A long name is never abbreviated.
+ *  - -a, -abc (flags together), -oVALUE, -o VALUE, --long, --long=VALUE, --long VALUE. A long name is never
+ * abbreviated.
  *  - Options and operands may be mixed; `--` ends options; `-` is an operand.
  *  - With .command, everything after `--` is a command to run (in.command, NULL-terminated) and no operand.
  *  - A separate value may start with a dash, but is never `--`: "--log -- python x.py" lacks a value.
@@ -82,10 +83,10 @@ enum opt_type {
 
 struct opt {
 	enum opt_type type;
-	char s;          /* short, 0 for none */
-	const char *l;   /* long, NULL for none */
-	const char *arg; /* argument's name, NULL for none; "[=NAME]": optional, only as --long=VALUE.
-			  * A name that holds FILE, DIR or COMMAND completes as such. */
+	char s;           /* short, 0 for none */
+	const char *l;    /* long, NULL for none */
+	const char *arg;  /* argument's name, NULL for none; "[=NAME]": optional, only as --long=VALUE.
+			   * A name that holds FILE, DIR or COMMAND completes as such. */
 	const char *help; /* NULL: the option is accepted, and shown nowhere */
 	void *target;
 	union {
@@ -108,16 +109,18 @@ struct opt {
 /* clang-format off */
 #define OPT_END {.type = OPT_T_END}
 #define OPT_HEADING(title) {.type = OPT_T_HEADING, .help = (title)}
-#define OPT_FLAG(s_, l_, t_, h_) {.type = OPT_T_FLAG, .s = (s_), .l = (l_), .help = (h_), .target = OPT_TARGET(bool, t_)}
-#define OPT_COUNT(s_, l_, t_, h_) {.type = OPT_T_COUNT, .s = (s_), .l = (l_), .help = (h_), .target = OPT_TARGET(int, t_)}
+#define OPT_FLAG(s_, l_, t_, h_) {.type = OPT_T_FLAG, .s = (s_), .l = (l_), .help = (h_), \
+	.target = OPT_TARGET(bool, t_)}
+#define OPT_COUNT(s_, l_, t_, h_) {.type = OPT_T_COUNT, .s = (s_), .l = (l_), .help = (h_), \
+	.target = OPT_TARGET(int, t_)}
 #define OPT_INT(s_, l_, a_, t_, lo_, hi_, h_) {.type = OPT_T_INT, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
 	.target = OPT_TARGET(int, t_), .imin = (lo_), .imax = (hi_)}
 #define OPT_U64(s_, l_, a_, t_, lo_, hi_, h_) {.type = OPT_T_U64, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
 	.target = OPT_TARGET(uint64_t, t_), .umin = (lo_), .umax = (hi_)}
 #define OPT_SIZE(s_, l_, a_, t_, lo_, hi_, h_) {.type = OPT_T_SIZE, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
 	.target = OPT_TARGET(uint64_t, t_), .umin = (lo_), .umax = (hi_)}
-#define OPT_DOUBLE(s_, l_, a_, t_, lo_, hi_, h_) {.type = OPT_T_DOUBLE, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
-	.target = OPT_TARGET(double, t_), .dmin = (lo_), .dmax = (hi_)}
+#define OPT_DOUBLE(s_, l_, a_, t_, lo_, hi_, h_) {.type = OPT_T_DOUBLE, .s = (s_), .l = (l_), .arg = (a_), \
+	.help = (h_), .target = OPT_TARGET(double, t_), .dmin = (lo_), .dmax = (hi_)}
 #define OPT_STRING(s_, l_, a_, t_, h_) {.type = OPT_T_STRING, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
 	.target = OPT_TARGET(const char *, t_)}
 #define OPT_CHOICE(s_, l_, a_, t_, c_, h_) {.type = OPT_T_CHOICE, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), \
@@ -177,8 +180,8 @@ void opt_pairs_release(struct opt_pairs *p);
 /* The value of the last pair of this name, or NULL. */
 const char *opt_pairs_get(const struct opt_pairs *p, const char *name);
 
-/* "tlparse [-hqV] [-o DIR] [--html[=FILE]] TRACE...": one line without a newline. sub NULL: the tool itself. Flags with a
- * short name come first in one bracket (sorted, case aside), then the others in the table's order. */
+/* "tlparse [-hqV] [-o DIR] [--html[=FILE]] TRACE...": one line without a newline. sub NULL: the tool itself. Flags with
+ * a short name come first in one bracket (sorted, case aside), then the others in the table's order. */
 void opt_synopsis(const struct opt_spec *spec, const struct opt_command *sub, struct buf *b);
 void opt_help(const struct opt_spec *spec, const struct opt_command *sub, int width, struct buf *b);
 void opt_help_options(const struct opt_spec *spec, const struct opt_command *sub, struct buf *b);

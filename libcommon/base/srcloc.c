@@ -19,10 +19,7 @@ static bool number(struct slice s, size_t i, uint32_t *out, size_t *end)
 	return j > i;
 }
 
-static bool starts_at(struct slice s, size_t i, const char *what)
-{
-	return i <= s.n && slice_starts(cut(s, i), what);
-}
+static bool starts_at(struct slice s, size_t i, const char *what) { return i <= s.n && slice_starts(cut(s, i), what); }
 
 static size_t find_from(struct slice s, size_t i, const char *what)
 {
@@ -98,8 +95,8 @@ static bool severity_at(struct slice s, size_t i, struct srcloc *out)
 
 static bool ends_name(char c)
 {
-	return is_space(c) || c == '(' || c == '[' || c == '{' || c == '\'' || c == '"' || c == '`' || c == ',' || c == ';' ||
-	       c == '=' || c == '|';
+	return is_space(c) || c == '(' || c == '[' || c == '{' || c == '\'' || c == '"' || c == '`' || c == ',' ||
+	       c == ';' || c == '=' || c == '|';
 }
 
 static bool has_letter(struct slice s)
@@ -134,8 +131,8 @@ static bool file_like(struct slice f)
 	if (dot < 2 || dot == f.n || f.n - dot > 4)
 		return false;
 	struct slice ext = cut(f, dot);
-	static const char *const known[] = {"py",  "pyx", "pyi", "c",   "cc",  "cpp", "cxx", "h",  "hh",
-					    "hpp", "cu",  "cuh", "inc", "ttir", "ptx", "s",  "S",  "hip"};
+	static const char *const known[] = {"py",  "pyx", "pyi", "c",   "cc",   "cpp", "cxx", "h", "hh",
+					    "hpp", "cu",  "cuh", "inc", "ttir", "ptx", "s",   "S", "hip"};
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (slice_is(ext, known[i]))
 			return true;
@@ -212,7 +209,8 @@ static bool parse_colon(struct slice s, struct srcloc *out)
 		if (says) {
 			/* The whole beginning of the line is the name when it is a path: it may hold spaces. */
 			struct slice all = i > lead ? slice_of(s.p + lead, i - lead) : slice_of(s.p, 0);
-			if (all.n && (all.p[0] == '/' || (all.n > 2 && all.p[1] == ':' && (all.p[2] == '\\' || all.p[2] == '/'))))
+			if (all.n && (all.p[0] == '/' ||
+				      (all.n > 2 && all.p[1] == ':' && (all.p[2] == '\\' || all.p[2] == '/'))))
 				at.file = all;
 			at.form = SRCLOC_COMPILER;
 		}
@@ -274,8 +272,8 @@ bool srcloc_next(struct slice *rest, struct srcloc *out)
 		/* The code is the next line, if it is indented deeper than this one and is no frame itself. */
 		struct slice after = *rest, code;
 		struct srcloc other;
-		if (slice_line(&after, &code) && indent_of(code) > indent_of(line) && slice_trim(code).n && !is_marker(code) &&
-		    !parse_python(code, &other)) {
+		if (slice_line(&after, &code) && indent_of(code) > indent_of(line) && slice_trim(code).n &&
+		    !is_marker(code) && !parse_python(code, &other)) {
 			out->code = slice_trim(code);
 			*rest = after;
 			struct slice mark;
@@ -374,13 +372,41 @@ static size_t behind_last(struct slice s, const char *what)
 static bool torch_inside(struct slice s)
 {
 	static const char *const parts[] = {
-		"_dynamo/",	  "_inductor/",	    "_functorch/",	"_export/",	  "_higher_order_ops/",
-		"_subclasses/",	  "_library/",	    "_logging/",	"_prims/",	  "_prims_common/",
-		"_refs/",	  "_decomp/",	    "_guards.py",	"_ops.py",	  "_tensor.py",
-		"_compile.py",	  "_utils_internal.py", "_jit_internal.py", "_meta_registrations.py", "_numpy/",
-		"fx/",		  "nn/modules/",    "nn/functional.py", "nn/parallel/",	  "autograd/",
-		"optim/",	  "export/",	    "functional.py",	"overrides.py",	  "distributed/",
-		"utils/_",	  "utils/checkpoint.py", "testing/_internal/", "ao/quantization/", "csrc/",
+	    "_dynamo/",
+	    "_inductor/",
+	    "_functorch/",
+	    "_export/",
+	    "_higher_order_ops/",
+	    "_subclasses/",
+	    "_library/",
+	    "_logging/",
+	    "_prims/",
+	    "_prims_common/",
+	    "_refs/",
+	    "_decomp/",
+	    "_guards.py",
+	    "_ops.py",
+	    "_tensor.py",
+	    "_compile.py",
+	    "_utils_internal.py",
+	    "_jit_internal.py",
+	    "_meta_registrations.py",
+	    "_numpy/",
+	    "fx/",
+	    "nn/modules/",
+	    "nn/functional.py",
+	    "nn/parallel/",
+	    "autograd/",
+	    "optim/",
+	    "export/",
+	    "functional.py",
+	    "overrides.py",
+	    "distributed/",
+	    "utils/_",
+	    "utils/checkpoint.py",
+	    "testing/_internal/",
+	    "ao/quantization/",
+	    "csrc/",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		if (slice_starts(s, parts[i]))
@@ -433,7 +459,8 @@ static bool is_stdlib(struct slice file)
 		size_t j = i + strlen("/python");
 		while (j < file.n && (is_digit(file.p[j]) || file.p[j] == '.' || file.p[j] == 't'))
 			j++;
-		bool lib = i >= 4 && (!memcmp(file.p + i - 4, "/lib", 4) || (i >= 6 && !memcmp(file.p + i - 6, "/lib64", 6)));
+		bool lib =
+		    i >= 4 && (!memcmp(file.p + i - 4, "/lib", 4) || (i >= 6 && !memcmp(file.p + i - 6, "/lib64", 6)));
 		if (lib && j > i + strlen("/python") && j < file.n && file.p[j] == '/')
 			return true;
 	}

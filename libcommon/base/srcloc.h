@@ -72,7 +72,8 @@ enum srcloc_origin {
 	SRCLOC_PACKAGE,   /* somebody's installed package, not torch's: user code as far as torch is concerned */
 	SRCLOC_TORCH,     /* torch, torchgen, functorch, triton; also a relative torch/x.py or _dynamo/x.py */
 	SRCLOC_STDLIB,    /* Python's own library */
-	SRCLOC_GENERATED, /* <eval_with_key>.3, <frozen runpy>, files of Inductor's and Triton's caches and debug folders */
+	SRCLOC_GENERATED, /* <eval_with_key>.3, <frozen runpy>, files of Inductor's and Triton's caches and debug
+			     folders */
 };
 enum srcloc_origin srcloc_origin(struct slice file);
 static inline bool srcloc_is_user(struct slice file) { return srcloc_origin(file) <= SRCLOC_PACKAGE; }
