@@ -37,9 +37,8 @@ enum item_what { ITEM_PAYLOAD, ITEM_GUARDS, ITEM_CODE, ITEM_DUMP, ITEM_TRACES, I
 /* One file to write: path and text are offsets into the slot's buffers. */
 struct item {
 	enum item_what what;
-	uint32_t path, record, artifact;
+	uint32_t path, record;
 	size_t text, text_len;
-	struct trace_artifact a;
 };
 
 struct slot {
@@ -159,8 +158,6 @@ static int plan_artifact(struct outdir *d, struct trace_scan *s, struct trace_re
 			      : a->flags & ART_HTML				? ITEM_CODE
 										: ITEM_PAYLOAD;
 	struct item *it = add_item(x, what, record);
-	it->a = *a;
-	it->artifact = index;
 	trace_artifact_path(t, a, false, &x->path);
 	buf_addc(&x->path, 0);
 	if (make_dirs(d, x->path.p + path) < 0)

@@ -1,0 +1,433 @@
+// What the log says went on: summary, stacks, compile ids, failures, graph breaks, recompiles, symbols.
+"use strict";
+(function () {
+  const pt2 = window.pt2, h = pt2.h, doc = pt2.doc;
+  const views = pt2.views = {};
+
+  // ---- pieces used everywhere --------------------------------------------------------------------------------
+
+  // The address of a view: log 0 needs no prefix, so that the common single log has short addresses.
+  pt2.href = (log, ...parts) => "#/" + (log ? "L" + log + "/" : "") + parts.map(encodeURIComponent).join("/");
+  pt2.compileLabel = c => c.none ? "none" : (c.id == null ? "no id" : c.id) + (c.attempt > 0 ? "_" + c.attempt : "");
+  const STATUS = {
+    ok: "compiled", break: "compiled after a graph break or restart", empty: "nothing to compile: no operations in the graph",
+    error: "failed", missing: "the log holds no compilation_metrics for it",
+  };
+  pt2.compileLink = function (log, i) {
+    const c = typeof i === "object" ? i : doc.logs[log].compile_ids[i];
+    if (!c || c.none) return h("span.dim", null, "no compile id");
+    return h("a.cid.st-" + status(c), { href: pt2.href(log, "compile", c.slug), title: STATUS[status(c)] + (c.location ? "\n" + place(c.location) : "") }, pt2.compileLabel(c));
+  };
+  const status = c => STATUS[c.status] ? c.status : "missing";
+  const place = l => l.file + ":" + l.line + (l.function ? " in " + l.function : "");
+  const badge = s => h("span.badge.st-" + s, { title: STATUS[s] }, s);
+
+  // file:line in function, the path behind the pointer, and the line of code under it.
+  pt2.where = function (l, code) {
+    if (!l || l.file == null) return h("span.dim", null, "place not known");
+    return h("span.where", { title: place(l) }, h("b", null, pt2.baseName(l.file) + (l.line == null ? "" : ":" + l.line)), l.function && [" in ", h("span.fn", null, l.function)],
+      code && l.code && codeLine(l.code));
+  };
+  const codeLine = s => { const el = h("code.line"); paint(el, s); return el; };
+  function paint(el, s) {
+    let x = 0;
+    pt2.langs.py(s, 0, (a, b, c) => { if (a > x) el.append(s.slice(x, a)); el.append(h("span.x-" + c, null, s.slice(a, b))); x = b; });
+    el.append(s.slice(x));
+  }
+  pt2.codeSpan = function (s) { const el = h("code"); paint(el, s); return el; };
+
+  // A text of which the first line says most; the rest folds.
+  function folded(text, cls) {
+    const s = String(text).trim(), at = s.indexOf("\n");
+    if (s.length < 700 && s.split("\n").length < 9) return h("div." + cls, null, s);
+    const first = s.slice(0, at < 0 ? 300 : Math.min(at, 300));
+    return h("details.fold", null, h("summary", null, h("span." + cls, null, first + (first.length < s.length && at !== first.length ? "…" : ""))), h("pre", null, s));
+  }
+  const section = (title, count, ...body) => h("section", null, h("h2", null, title, count != null && h("span.n", null, pt2.num(count))), body);
+  const empty = text => h("p.empty", null, text);
+  const head = (title, note) => h("div.head", null, h("h1", null, title), note && h("p", null, note));
+  const artifactLink = (log, i, text) => i == null || i < 0 || i >= pt2.count(log) ? null : h("a", { href: pt2.href(log, "artifact", i) }, text || pt2.artifactName(log, i));
+  const line = n => n ? h("span.dim", null, "log line " + n) : null;
+  pt2.parts = { section, empty, head };
+
+  // Many chips: the first few, the rest behind a button.
+  function chips(log, ids, most = 12) {
+    const el = h("span.chips", null, ids.slice(0, most).map(i => pt2.compileLink(log, i)));
+    if (ids.length > most) {
+      const more = h("button.link", { type: "button", onclick: () => { more.remove(); el.append(...ids.slice(most).map(i => pt2.compileLink(log, i))); } }, "+ " + (ids.length - most));
+      el.append(more);
+    }
+    return el;
+  }
+  pt2.chips = chips;
+  // Long lists of blocks: some now, the rest on demand.
+  function some(items, make, most = 60) {
+    const el = h("div.blocks");
+    let n = 0;
+    const more = h("button.more", { type: "button", onclick: add });
+    function add() {
+      more.remove();
+      for (const stop = Math.min(items.length, n + most); n < stop; n++) el.append(make(items[n], n));
+      if (n < items.length) { more.textContent = "Show " + Math.min(most, items.length - n) + " more of " + pt2.num(items.length - n); el.append(more); }
+    }
+    add();
+    return el;
+  }
+  pt2.some = some;
+  function groupBy(list, key) {
+    const m = new Map();
+    for (const x of list) { const k = key(x); if (m.has(k)) m.get(k).push(x); else m.set(k, [x]); }
+    return [...m.entries()];
+  }
+  pt2.groupBy = groupBy;
+
+  // ---- summary -----------------------------------------------------------------------------------------------
+
+  function banner(log, L) {
+    if (!L.damage.length) return null;
+    const n = L.damage.reduce((a, d) => a + (d.count || 1), 0);
+    return h("section.banner", { role: "alert" },
+      h("h2", null, "This log was damaged: ", pt2.plural(n, "problem")), h("p", null, "Everything that could be read is in this report. What was not:"),
+      some(L.damage, d => h("div.row", null, h("b", null, String(d.kind).replace(/_/g, " ")), d.count > 1 ? " × " + pt2.num(d.count) : "",
+        d.line ? h("span.dim", null, d.count > 1 ? " first at line " : " at line ", d.line) : "", h("div", null, d.text)), 8));
+  }
+  function card(title, value, note, href, tone) {
+    return h((href ? "a" : "div") + ".stat" + (tone ? "." + tone : ""), { href }, h("span.t", null, title), h("span.v", null, value), h("span.s", null, note));
+  }
+  function cards(log, S, linked) {
+    const to = (...p) => linked ? pt2.href(log, ...p) : null;
+    let hit = 0, miss = 0, bypass = 0;
+    const each = [];
+    for (const k in S.cache || {}) {
+      const c = S.cache[k];
+      hit += c.hit || 0;
+      miss += c.miss || 0;
+      bypass += c.bypass || 0;
+      each.push(k + ": " + (c.hit || 0) + " hit, " + (c.miss || 0) + " miss, " + (c.bypass || 0) + " bypass");
+    }
+    const cache = card("Caches", [pt2.num(hit), h("small", null, " hit "), pt2.num(miss), h("small", null, " miss"), bypass ? [" " + pt2.num(bypass), h("small", null, " bypass")] : null],
+      hit + miss + bypass ? Object.keys(S.cache).filter(k => Object.values(S.cache[k]).some(Boolean)).join(", ") : "no cache records", to("artifacts", "_cache_"), bypass ? "warn" : "");
+    cache.title = each.join("\n");
+    const many = (n, one, more) => pt2.num(n) + " " + (n === 1 ? one : more || one + "s");
+    return h("div.stats", null,
+      card("Compile time", pt2.secs(S.compile_seconds), "all compilations together", to("timeline")),
+      card("Compilations", pt2.num(S.compiles), many(S.frames, "frame") + ", " + many(S.graphs, "graph"), to("compiles")),
+      card("Graph breaks", pt2.num(S.graph_breaks), S.graph_breaks ? "by user line, with hints" : "none recorded", to("breaks"), S.graph_breaks ? "warn" : "good"),
+      card("Recompiles", pt2.num(S.recompiles), S.recompiles ? "with the guard that failed" : "none", to("recompiles"), S.recompiles ? "warn" : "good"),
+      card("Failures", pt2.num(S.failures), S.failures ? "compilations that raised" : "none", to("failures"), S.failures ? "bad" : "good"),
+      card("Restarts", pt2.num(S.restarts), S.restarts ? "analysis begun again" : "none", to("failures"), S.restarts ? "warn" : "good"),
+      cache,
+      card("CUDA graph skips", pt2.num(S.cudagraph_skips), S.cudagraph_skips ? "with reasons" : "none recorded", to("failures"), S.cudagraph_skips ? "warn" : "good"),
+      card("Artifacts", pt2.num(S.artifacts), pt2.bytes(S.bytes) + " of log, " + many(S.records, "record"), to("artifacts")),
+      card("Not understood", pt2.num(S.unknown_keys), S.unknown_keys ? "records of unknown keys" : "every key is known", to("records"), S.unknown_keys ? "warn" : "good"));
+  }
+  function bars(items, most) {
+    const top = Math.max(1e-12, ...items.map(i => i.seconds));
+    return h("div.bars", { role: "list" }, items.slice(0, most).map(i => h("div.barrow", { role: "listitem" },
+      h("span.bl", { title: i.title || i.name }, i.label || i.name), h("span.meter", null, h("i", { style: "width:" + (i.seconds / top * 100).toFixed(1) + "%" })), h("span.num", null, pt2.secs(i.seconds)))));
+  }
+  const phaseName = s => String(s).replace(/_(cumulative_)?(compile_)?time(_us|_s|_ms)?$|_(us|ms)$/, "").replace(/_/g, " ");
+
+  function phases(S) {
+    const list = (S.phases || []).filter(p => p.seconds > 0).map(p => ({ name: p.name, seconds: p.seconds, label: phaseName(p.name), title: p.name }));
+    return section("Slowest phases", null, list.length ? [bars(list, 9), h("p.note", null, "A phase holds the phases it calls, so these do not add up.")] : empty("No times recorded."));
+  }
+  function firstLook(log, L) {
+    const rows = [];
+    const most = (list, key) => groupBy(list, key).sort((a, b) => b[1].length - a[1].length).map(g => g[1]);
+    for (const list of most(L.failures, f => f.type + "\0" + short(f.reason)).slice(0, 3)) rows.push(["bad", pt2.plural(list.length, "failure"), h("span", null, h("b", null, list[0].type || "error"), " ", short(list[0].reason)), list[0].compile_id, pt2.href(log, "failures")]);
+    for (const list of most(L.graph_breaks, breakKey).slice(0, 4)) rows.push(["warn", pt2.plural(list.length, "break"), h("span", null, pt2.where(list[0].location), " ", short(list[0].reason)), list[0].compile_id, pt2.href(log, "breaks")]);
+    for (const list of most(L.recompiles, r => { const l = placeOf(L, r.compile_id); return l ? place(l) : frameOf(L, r.compile_id); }).slice(0, 4)) {
+      const ids = new Set(list.map(r => r.compile_id)).size;
+      rows.push(["warn", pt2.plural(ids, "recompile"), h("span", null, pt2.where(placeOf(L, list[0].compile_id)), " ", short(list[list.length - 1].guard || list[list.length - 1].reason)), list[list.length - 1].compile_id, pt2.href(log, "recompiles")]);
+    }
+    for (const list of most(L.cudagraph_skips, s => short(s.reason)).slice(0, 2)) rows.push(["warn", list.length > 1 ? list.length + " no CUDA graph" : "no CUDA graph", short(list[0].reason), list[0].compile_id, pt2.href(log, "failures")]);
+    if (!rows.length) return null;
+    return section("Look here first", null, h("div.look", null, rows.map(([tone, what, text, id, href]) =>
+      h("div.lrow." + tone, null, h("a.what", { href }, what), h("span.text", null, text), pt2.compileLink(log, id)))));
+  }
+  const short = s => { s = String(s == null ? "" : s).split("\n")[0]; return s.length > 220 ? s.slice(0, 219) + "…" : s; };
+  // frame_id -> its compilations
+  function family(L, id) {
+    if (!L.families) { L.families = new Map(); for (const c of L.compile_ids) { const f = L.families.get(c.frame_id); if (f) f.push(c); else L.families.set(c.frame_id, [c]); } }
+    return L.families.get(id) || [];
+  }
+  const frameOf = (L, i) => { const c = L.compile_ids[i]; return c ? c.frame_id : -1; };
+  // A compilation that was given up has no metrics and so no place; the others of its frame do.
+  const placeOf = pt2.placeOf = (L, i) => { const c = L.compile_ids[i], d = c && (c.location ? c : family(L, c.frame_id).find(x => x.location)); return d ? d.location : null; };
+
+  function unknown(log, L) {
+    if (!L.unknown_keys.length) return null;
+    return section("Records of unknown keys", L.unknown_keys.length, h("p.note", null, "This version of tlparse does not know these keys. Their records are kept and can be read under Other records."),
+      h("ul.plain", null, L.unknown_keys.slice(0, 50).map(u => h("li", null, h("a", { href: pt2.href(log, "records", u.key) }, h("code", null, u.key)), " × " + pt2.num(u.count), u.line ? h("span.dim", null, ", first at line " + u.line) : ""))));
+  }
+
+  views.overview = function (log) {
+    const L = doc.logs[log], S = L.summary || doc.summary;
+    const slow = L.compile_ids.filter(c => c.seconds > 0).sort((a, b) => b.seconds - a.seconds);
+    const facts = ["torch " + (S.torch_version || "version not recorded"), L.rank != null && "rank " + L.rank, L.pid != null && "process " + L.pid, L.start && "started " + String(L.start).replace(/^(\d\d)(\d\d) /, "$1-$2 ").replace("T", " ").replace(/\.\d+$/, ""),
+      L.seconds != null && pt2.secs(L.seconds) + " of log"].filter(Boolean);
+    return h("div.view", null, banner(log, L),
+      h("div.head", null, h("h1", null, pt2.baseName(L.path)), h("p", null, facts.join("  ·  "))),
+      cards(log, S, true), firstLook(log, L),
+      h("div.two", null, phases(S),
+        section("Slowest compilations", null, slow.length ? h("div.bars", { role: "list" }, slow.slice(0, 9).map(c => h("div.barrow", { role: "listitem" },
+          h("span.bl", null, pt2.compileLink(log, c), " ", c.location ? h("span", { title: place(c.location) }, c.location.function || pt2.baseName(c.location.file)) : ""),
+          h("span.meter", null, h("i", { style: "width:" + (c.seconds / slow[0].seconds * 100).toFixed(1) + "%" })), h("span.num", null, pt2.secs(c.seconds))))) : empty("No compilation times in this log."))),
+      unknown(log, L),
+      section("Where compilations started", null, trie(log)));
+  };
+
+  views.all = function () {
+    const S = doc.summary, rows = doc.logs.map((L, i) => ({ L, S: L.summary || {}, i }));
+    const col = (title, get, tone) => ({ title, width: "minmax(76px, 1fr)", num: true, cell: r => { const v = get(r.S); return v && tone ? h("span." + tone, null, pt2.num(v)) : pt2.num(v); }, sort: r => get(r.S) });
+    const damaged = rows.filter(r => r.L.damage.length);
+    return h("div.view", null,
+      damaged.length ? h("section.banner", { role: "alert" }, h("h2", null, "Damaged: ", pt2.plural(damaged.length, "log")), damaged.slice(0, 20).map(r => h("div.row", null, h("a", { href: "#/L" + r.i + "/" }, pt2.baseName(r.L.path)), ": ",
+        r.L.damage.slice(0, 3).map(d => d.kind.replace(/_/g, " ") + (d.line ? " at line " + d.line : "")).join("; ")))) : null,
+      head(pt2.plural(doc.logs.length, "log"), ["torch " + (S.torch_version || "version not recorded"), S.ranks && S.ranks.length ? "ranks " + S.ranks.join(", ") : null].filter(Boolean).join("  ·  ")),
+      cards(0, S, false),
+      section("Logs", doc.logs.length, pt2.table({
+        label: "Logs", rows, open: r => { location.hash = "#/L" + r.i + "/"; },
+        columns: [
+          { title: "Log", width: "minmax(310px, 3fr)", cell: r => h("a", { href: "#/L" + r.i + "/", title: r.L.path }, pt2.baseName(r.L.path)), sort: r => r.L.path },
+          { title: "Rank", width: "64px", num: true, cell: r => pt2.num(r.L.rank), sort: r => r.L.rank },
+          { title: "Process", width: "84px", num: true, cell: r => r.L.pid == null ? "–" : String(r.L.pid), sort: r => r.L.pid },
+          { title: "Compile time", width: "minmax(100px, 1fr)", num: true, cell: r => pt2.secs(r.S.compile_seconds), sort: r => r.S.compile_seconds },
+          col("Compiles", s => s.compiles), col("Recompiles", s => s.recompiles, "warn"), col("Breaks", s => s.graph_breaks, "warn"), col("Failures", s => s.failures, "bad"),
+          col("Restarts", s => s.restarts), col("Artifacts", s => s.artifacts), col("Damaged", s => s.damaged, "bad"),
+        ],
+      }).el), phases(S));
+  };
+
+  // ---- stacks ------------------------------------------------------------------------------------------------
+
+  // The trie of stacks. Frames with one way on are one run, so a stack of thirty frames is not thirty steps deep.
+  function trie(log) {
+    const L = doc.logs[log], stacks = L.stacks, kids = stacks.map(() => []), tops = [], weight = new Uint32Array(stacks.length);
+    stacks.forEach(([p], i) => (p >= 0 && p < i ? kids[p] : tops).push(i));
+    for (let i = stacks.length - 1; i >= 0; i--) { weight[i] += (stacks[i][2] || []).length; const p = stacks[i][0]; if (p >= 0 && p < i) weight[p] += weight[i]; }
+    const unknownStack = L.real.filter(c => !(L.compile_stacks[c.index] >= 0)).map(c => c.index);
+    if (!stacks.length && !unknownStack.length) return empty("No stacks recorded.");
+    let budget = 600;
+    function frame(i) {
+      const f = L.frames[stacks[i][1]] || [], file = L.names[f[0]] == null ? "?" : L.names[f[0]];
+      return h("span.frame" + (/[/\\](site|dist)-packages[/\\]|[/\\]torch[/\\]_|^torch[/\\]|^<frozen|[/\\]lib[/\\]python\d/.test(file) ? ".lib" : ""), { title: file + ":" + f[1] }, h("b", null, pt2.baseName(file) + ":" + f[1]), " in ", h("span.fn", null, f[2] || "?"), f[3] ? codeLine(f[3]) : null);
+    }
+    function worst(ids) { return ["error", "break", "missing", "empty", "ok"].find(s => ids.some(i => L.compile_ids[i] && status(L.compile_ids[i]) === s)) || "none"; }
+    function node(i) {
+      const run = [i];
+      while (kids[i].length === 1 && !(stacks[i][2] || []).length) { i = kids[i][0]; run.push(i); }
+      const ids = stacks[i][2] || [], last = run.pop();
+      const el = h("div.tnode.sb-" + worst(ids));
+      if (run.length > 4) {
+        el.append(frame2(run[0]), h("details.fold", null, h("summary", null, pt2.plural(run.length - 2, "more frame")), run.slice(1, -1).map(frame2)), frame2(run[run.length - 1]));
+      } else el.append(...run.map(frame2));
+      const line = h("span.tline", null, frame(last), ids.length ? chips(log, ids) : null);
+      if (!kids[i].length) { el.append(h("div.tleaf", null, line)); return el; }
+      budget -= kids[i].length;
+      const below = h("div.tkids"), d = h("details.tfold", null, h("summary", null, line, h("span.dim.cnt", null, pt2.plural(weight[i], "compile"))), below);
+      const fill = () => { if (!below.firstChild) below.append(some(kids[i], node, 200)); };
+      if (budget > 0) { d.open = true; fill(); }
+      d.addEventListener("toggle", () => { if (d.open) fill(); });
+      el.append(d);
+      return el;
+    }
+    const frame2 = i => h("div.tleaf", null, frame(i));
+    const body = h("div.trie");
+    body.append(some(tops, node, 300));
+    if (unknownStack.length) body.append(h("div.tnode", null, h("div.tleaf", null, h("span.dim", null, "stack not recorded "), chips(log, unknownStack, 40))));
+    const all = open => { budget = open ? 1e9 : 0; for (let more = true; more;) { more = false; for (const d of body.querySelectorAll("details.tfold")) if (d.open !== open) { d.open = open; if (open) { more = true; const b = d.lastChild; if (!b.firstChild) d.dispatchEvent(new Event("toggle")); } } } };
+    return h("div", null, h("div.bar.legend", null, Object.keys(STATUS).map(s => h("span", { title: STATUS[s] }, h("i.dot.st-" + s), s)), h("span.grow"),
+      h("button", { type: "button", onclick: () => all(true) }, "Unfold all"), h("button", { type: "button", onclick: () => all(false) }, "Fold all")), body);
+  }
+  views.stacks = log => h("div.view", null, head("Stacks", "Where each compilation started: the Python stack at the time, shared parts once."), trie(log));
+  function stackOf(log, i) {
+    const L = doc.logs[log], out = [];
+    for (let n = L.compile_stacks[i], guard = 0; n >= 0 && L.stacks[n] && guard < 5000; n = L.stacks[n][0], guard++) {
+      const f = L.frames[L.stacks[n][1]] || [];
+      out.unshift({ file: L.names[f[0]], line: f[1], function: f[2], code: f[3] });
+    }
+    return out;
+  }
+
+  // ---- compile ids -------------------------------------------------------------------------------------------
+
+  function breaksOf(L) {
+    if (!L.breakCount) { L.breakCount = new Map(); for (const b of L.graph_breaks) L.breakCount.set(b.compile_id, (L.breakCount.get(b.compile_id) || 0) + 1); }
+    return L.breakCount;
+  }
+  views.compiles = function (log) {
+    const L = doc.logs[log], n = breaksOf(L), breaks = c => n.get(c.index) || (c.graph_breaks == null ? 0 : c.graph_breaks);
+    const num = (title, get, width, tip) => ({ title, tip, width: width || "minmax(64px, 0.6fr)", num: true, cell: c => pt2.num(get(c)), sort: get });
+    const sec = (title, get) => ({ title, width: "minmax(86px, 0.8fr)", num: true, cell: c => pt2.secs(get(c)), sort: get });
+    const table = pt2.table({
+      label: "Compile ids", rows: L.real, open: c => { location.hash = pt2.href(log, "compile", c.slug); },
+      columns: [
+        { title: "Id", width: "minmax(70px, 0.6fr)", cell: c => pt2.compileLink(log, c), sort: c => pt2.compileLabel(c) },
+        { title: "Status", width: "84px", cell: c => badge(status(c)), sort: c => c.status },
+        { title: "Code", width: "minmax(210px, 3fr)", cell: c => pt2.where(placeOf(L, c.index)), sort: c => { const l = placeOf(L, c.index); return l ? place(l) : ""; } },
+        sec("Total", c => c.seconds), sec("Backend", c => c.backend_seconds), sec("Inductor", c => c.inductor_seconds), sec("Codegen", c => c.code_gen_seconds),
+        num("Ops", c => c.graph_ops), num("Nodes", c => c.graph_nodes), num("Inputs", c => c.graph_inputs), num("Guards", c => c.guards),
+        { title: "Breaks", width: "minmax(66px, 0.6fr)", num: true, cell: c => breaks(c) ? h("span.warn", null, breaks(c)) : "0", sort: breaks },
+        num("Artifacts", c => c.owns.length, "84px"),
+      ],
+    });
+    let want = "";
+    const states = [...new Set(L.real.map(status))];
+    const box = pt2.searchBox("Filter by id, file, function", apply);
+    const seg = h("span.seg", { role: "group", "aria-label": "Status" }, ["", ...states].map(s => h("button", { type: "button", "aria-pressed": String(s === want), "data-s": s, onclick: () => { want = s; apply(); } },
+      s ? [h("i.dot.st-" + s), s + " " + L.real.filter(c => status(c) === s).length] : "all " + L.real.length)));
+    function apply() {
+      const q = box.value.trim().toLowerCase();
+      for (const b of seg.children) b.setAttribute("aria-pressed", String(b.dataset.s === want));
+      table.set(L.real.filter(c => (!want || status(c) === want) && (!q || (pt2.compileLabel(c) + " " + place(placeOf(L, c.index) || { file: "" })).toLowerCase().includes(q))));
+    }
+    return h("div.view", null, head("Compile ids", "frame / compilation of that frame, and _attempt when the analysis was begun again."), h("div.bar", null, box, states.length > 1 ? seg : null), table.el);
+  };
+
+  views.compile = function (log, slug) {
+    const L = doc.logs[log], i = L.slugs.get(slug), c = L.compile_ids[i];
+    if (!c) return h("div.view", null, head("No such compile id"), empty("This log has no compile id " + (slug || "") + "."));
+    const mine = list => list.filter(x => x.compile_id === i);
+    const brothers = c.frame_id == null ? [] : family(L, c.frame_id).filter(d => d.compiled_autograd_id === c.compiled_autograd_id);
+    const stack = stackOf(log, i), breaks = mine(L.graph_breaks), re = mine(L.recompiles), fails = mine(L.failures), syms = mine(L.symbols), spec = mine(L.specializations), skips = mine(L.cudagraph_skips);
+    const later = c.seconds == null && brothers.find(d => d.id === c.id && d.attempt > c.attempt);
+    const at = L.real.indexOf(c), prev = L.real[at - 1], next = L.real[at + 1];
+    const facts = [["Total", pt2.secs(c.seconds)], ["Backend", pt2.secs(c.backend_seconds)], ["Inductor", pt2.secs(c.inductor_seconds)], ["Codegen", pt2.secs(c.code_gen_seconds)],
+      ["Graph ops", pt2.num(c.graph_ops)], ["Nodes", pt2.num(c.graph_nodes)], ["Inputs", pt2.num(c.graph_inputs)], ["Guards", pt2.num(c.guards)], ["Cache size", pt2.num(c.cache_size)], ["Log line", c.line || "–"]];
+    const total = c.owns.reduce((a, k) => a + L.artifacts.size[k], 0);
+    const metrics = h("div");
+    const arts = pt2.table({
+      label: "Artifacts", rows: c.owns.map(k => pt2.artifact(log, k)), height: 28, open: a => { location.hash = pt2.href(log, "artifact", a.i); },
+      columns: pt2.artifactColumns(log, true),
+    });
+    const view = h("div.view", null,
+      h("div.head", null, h("div.crumbs", null, h("a", { href: pt2.href(log, "compiles") }, "Compile ids"), h("span.grow"),
+        prev && h("a", { href: pt2.href(log, "compile", prev.slug), rel: "prev" }, "← " + pt2.compileLabel(prev)), next && h("a", { href: pt2.href(log, "compile", next.slug), rel: "next" }, pt2.compileLabel(next) + " →")),
+      h("h1", null, "Compile ", pt2.compileLabel(c), " ", badge(status(c))), placeOf(L, i) && h("p.lead", null, pt2.where(placeOf(L, i), true)),
+      brothers.length > 1 && h("p", null, h("span.dim", null, "This frame: "), chips(log, brothers.map(b => b.index), 24))),
+      h("div.factrow", null, facts.map(([k, v]) => h("div", { }, h("span.t", null, k), h("span.v", null, v)))),
+      later ? h("p.tip", null, "This attempt was given up; the analysis began again as ", pt2.compileLink(log, later), ".") : null,
+      fails.length || c.fail_type ? section("Failure", null, (fails.length ? fails : [{ type: c.fail_type, reason: c.fail_reason, compile_id: i }]).map(f => failure(log, f, true))) : null,
+      re.length ? section("Why it was compiled again", re.length, recompileTable(log, re, false)) : null,
+      c.restarts.length ? section("Restarts", c.restarts.length, c.restarts.map(r => h("div.item.warn", null, folded(r, "reason")))) : null,
+      breaks.length ? section("Graph breaks", breaks.length, breakGroups(log, breaks)) : null,
+      skips.length ? section("CUDA graphs skipped", skips.length, skips.map(s => h("div.item.warn", null, folded(s.reason, "reason")))) : null,
+      syms.length ? section("Symbols", syms.length, symbolTable(log, syms)) : null,
+      spec.length ? section("Specializations", spec.length, specTable(log, spec)) : null,
+      section("Artifacts", c.owns.length, c.owns.length ? [h("p.note", null, pt2.bytes(total) + ". ", h("a", { href: pt2.href(log, "artifacts", pt2.compileLabel(c)) }, "Search among them")), arts.el] : empty("None.")),
+      stack.length ? section("Stack", null, h("div.trie", null, stack.map(f => h("div.tleaf", null, pt2.where(f, true))))) : null,
+      section("Metrics", null, metrics));
+    pt2.metricsOf(log, i, metrics);
+    return view;
+  };
+
+  // ---- failures, restarts, CUDA graphs -------------------------------------------------------------------------
+
+  function failure(log, f, here) {
+    return h("div.item.bad", null, h("div.bar", null, h("b", null, f.type || "error"), !here && pt2.compileLink(log, f.compile_id), h("span.grow"), line(f.line)),
+      f.location && h("p", null, pt2.where(f.location, true)), f.reason && folded(f.reason, "reason"));
+  }
+  views.failures = function (log) {
+    const L = doc.logs[log], again = L.compile_ids.filter(c => c.restarts.length), tries = L.compile_ids.filter(c => c.attempt > 0);
+    return h("div.view", null, head("Failures and restarts", "A restart begins the analysis of a frame again, most often because of a graph break or a specialization."),
+      section("Failures", L.failures.length, L.failures.length ? some(L.failures, f => failure(log, f)) : empty("No compilation failed.")),
+      section("Restarts", again.length ? again.reduce((n, c) => n + c.restarts.length, 0) : tries.length,
+        again.length ? some(again, c => h("div.item.warn", null, h("div.bar", null, pt2.compileLink(log, c), c.location && pt2.where(c.location)), c.restarts.map(r => folded(r, "reason"))))
+          : tries.length ? [h("p.note", null, "The log does not give the reasons."), chips(log, tries.map(c => c.index), 60)] : empty("No restarts.")),
+      section("CUDA graphs skipped", L.cudagraph_skips.length, L.cudagraph_skips.length ? some(L.cudagraph_skips, s => h("div.item.warn", null, h("div.bar", null, pt2.compileLink(log, s.compile_id)), folded(s.reason, "reason"))) : empty("None recorded.")));
+  };
+
+  // ---- graph breaks ------------------------------------------------------------------------------------------
+
+  const breakKey = b => b.location ? b.location.file + ":" + b.location.line : "?";
+  function breakGroups(log, list) {
+    const groups = groupBy(list, breakKey).sort((a, b) => b[1].length - a[1].length);
+    return some(groups, ([, at]) => h("div.item.warn", null,
+      h("div.bar", null, pt2.where(at[0].location), h("span.grow"), at.length > 1 && h("span.n", null, pt2.plural(at.length, "break"))),
+      at[0].location && at[0].location.code && codeLine(at[0].location.code),
+      groupBy(at, b => b.reason + "\0" + b.context).map(([, same]) => oneBreak(log, same))), 40);
+  }
+  function oneBreak(log, same) {
+    const b = same[0];
+    return h("div.break", null, h("h3", null, b.reason || "reason not recorded", " ", b.gb && (b.url ? pt2.external(b.url, b.gb) : h("span.dim", null, b.gb))),
+      b.explanation && h("p", null, b.explanation),
+      b.hints && b.hints.length ? h("ul.hints", null, [...new Set(b.hints)].map(x => h("li", null, x))) : null,
+      b.context && h("p.ctx", null, h("span.dim", null, "Context "), h("code", null, b.context)),
+      h("p.meta", null, chips(log, [...new Set(same.map(x => x.compile_id))]), " ", b.artifact != null && b.source !== "restart" ? artifactLink(log, b.artifact, "whole text") : h("span.dim", null, "known only from a restart"), " ", line(b.line)));
+  }
+  views.breaks = function (log) {
+    const L = doc.logs[log], n = new Set(L.graph_breaks.map(breakKey)).size;
+    return h("div.view", null, head("Graph breaks", L.graph_breaks.length ? pt2.plural(L.graph_breaks.length, "break") + " at " + pt2.plural(n, "line") + " of user code, the most frequent first." : null),
+      L.graph_breaks.length ? breakGroups(log, L.graph_breaks) : empty("No graph breaks were recorded."));
+  };
+
+  // ---- recompiles --------------------------------------------------------------------------------------------
+
+  // Old and new value stand in columns of their own.
+  const bare = r => { const s = String(r.guard || r.reason || ""); return r.old != null && r.new != null ? s.replace(/[.,]? expected .*, actual .*$/, "") : s; };
+  function recompileTable(log, list, link = true) {
+    return h("div.scroll", null, h("table", null, h("thead", null, h("tr", null, link && h("th", null, "Compile"), h("th", null, "Guard that failed"), h("th", null, "Old"), h("th"), h("th", null, "New"), h("th", null, "Where"), h("th"))),
+      h("tbody", null, list.map((r, i) => h("tr", null, link && h("td", null, i && list[i - 1].compile_id === r.compile_id ? "" : pt2.compileLink(log, r.compile_id)), h("td.wide", { title: r.reason }, pt2.codeSpan(bare(r))),
+        h("td", null, r.old == null ? "" : h("code.old", null, r.old)), h("td.dim", null, r.old == null && r.new == null ? "" : "→"), h("td", null, r.new == null ? "" : h("code.new", null, r.new)),
+        h("td", null, r.location ? pt2.where(r.location, true) : ""), h("td", null, artifactLink(log, r.artifact, "text")))))));
+  }
+  views.recompiles = function (log) {
+    const L = doc.logs[log], groups = groupBy(L.recompiles, r => frameOf(L, r.compile_id)).sort((a, b) => b[1].length - a[1].length);
+    return h("div.view", null, head("Recompiles", L.recompiles.length ? "By frame. A compilation tried against several older ones has a row for each." : null),
+      groups.length ? some(groups, ([id, list]) => {
+        const at = placeOf(L, list[0].compile_id), n = new Set(family(L, id).map(x => x.id)).size;
+        const sized = new Set();
+        for (const r of list) { const m = /tensor '([^']+)' size mismatch at index (\d+)/.exec(r.guard || r.reason || ""); if (m) sized.add(m[1] + ", " + m[2]); }
+        return section(at ? pt2.where(at) : "frame " + id, null,
+          h("p.note", null, "Frame " + id + ", " + pt2.plural(n, "compilation") + (n > 8 ? ", more than the default recompile_limit of 8." : n === 8 ? ", the default recompile_limit." : ".")),
+          sized.size ? h("p.tip", null, "A size changes between calls: ", [...sized].slice(0, 4).map((s, k) => [k ? ", " : "", h("code", null, "torch._dynamo.mark_dynamic(" + s + ")")]), " or dynamic=True can compile for all sizes at once.") : null,
+          some(chunk(list, 200), part => recompileTable(log, part), 1));
+      }, 30) : empty((L.summary || {}).recompiles ? "The log gives no reasons for its recompiles." : "Nothing was compiled twice."));
+  };
+  const chunk = (list, n) => { const out = []; for (let i = 0; i < list.length; i += n) out.push(list.slice(i, i + n)); return out; };
+
+  // ---- symbols -----------------------------------------------------------------------------------------------
+
+  function symbolTable(log, rows) {
+    const L = doc.logs[log], fixed = new Map();
+    for (const s of L.specializations) fixed.set(s.compile_id + " " + s.symbol, s.value);
+    return pt2.table({
+      label: "Symbols", rows, height: 30, columns: [
+        { title: "Symbol", width: "96px", cell: s => [h("code", null, s.symbol), s.unbacked && h("small.dim", null, " unbacked")], sort: s => s.symbol },
+        { title: "Compile", width: "84px", cell: s => pt2.compileLink(log, s.compile_id), sort: s => s.compile_id },
+        { title: "Source", width: "minmax(170px, 2fr)", cell: s => s.source ? h("code", { title: s.source }, s.source) : "–", sort: s => s.source },
+        { title: "Value", width: "90px", num: true, cell: s => s.value == null ? "–" : String(s.value), sort: s => isFinite(+s.value) ? +s.value : s.value },
+        { title: "Range", width: "minmax(100px, 1fr)", cell: s => s.range || "–", sort: s => s.range },
+        { title: "Fixed to", width: "90px", cell: s => { const v = fixed.get(s.compile_id + " " + s.symbol); return v == null ? "–" : h("span.warn", null, v); } },
+        { title: "User line", width: "minmax(220px, 3fr)", cell: s => s.location ? h("span", null, pt2.where(s.location), " ", s.location.code && pt2.codeSpan(s.location.code)) : "–", sort: s => s.location ? place(s.location) : "" },
+      ],
+    }).el;
+  }
+  function specTable(log, rows) {
+    return pt2.table({
+      label: "Specializations", rows, columns: [
+        { title: "Symbol", width: "90px", cell: s => h("code", null, s.symbol), sort: s => s.symbol },
+        { title: "Compile", width: "84px", cell: s => pt2.compileLink(log, s.compile_id), sort: s => s.compile_id },
+        { title: "Became", width: "90px", num: true, cell: s => String(s.value), sort: s => s.value },
+        { title: "Sources", width: "minmax(160px, 2fr)", cell: s => (s.sources || []).join(", "), sort: s => (s.sources || []).join() },
+        { title: "Reason", width: "minmax(160px, 2fr)", cell: s => s.reason || "–", sort: s => s.reason },
+        { title: "User line", width: "minmax(200px, 2fr)", cell: s => s.location ? pt2.where(s.location) : "–", sort: s => s.location ? place(s.location) : "" },
+      ],
+    }).el;
+  }
+  views.symbols = function (log) {
+    const L = doc.logs[log];
+    return h("div.view", null, head("Symbols", "Sizes that Dynamo made symbolic: where each came from, what it may be, and whether something fixed it."),
+      section("Symbols", L.symbols.length, L.symbols.length ? symbolTable(log, L.symbols) : empty("No symbols: every shape was static.")),
+      section("Specializations", L.specializations.length, L.specializations.length ? specTable(log, L.specializations) : empty("No symbol was specialized.")));
+  };
+
+  views.timeline = function (log) {
+    const place = h("div.tl");
+    const el = h("div.view", null, head("Timeline", "What torch.compile did when, from its chromium events."), place);
+    el.ready = pt2.timeline(log, place).then(t => { pt2.currentTimeline = t; });
+    return el;
+  };
+})();

@@ -1,0 +1,301 @@
+#!/usr/bin/python3
+"""Opens a report in headless Chromium and looks at all of it.
+
+usage: report_test.py REPORT.html [SCREENSHOT-FOLDER]
+
+Prints TAP. What the page shows is held against the file itself: this script unpacks the blocks on its own.
+Says "1..0 # SKIP …" and ends 0 where python3-selenium, chromium or chromium-driver are not installed.
+"""
+import base64
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+import time
+import zlib
+
+MOST = 1500          # artifacts opened; of more, a sample spread evenly
+
+
+def skip(why):
+    print("1..0 # SKIP " + why)
+    sys.exit(0)
+
+
+if len(sys.argv) < 2:
+    sys.exit(__doc__)
+try:
+    from selenium import webdriver
+    from selenium.common.exceptions import NoAlertPresentException
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+except ImportError:
+    skip("python3-selenium is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMEDRIVER = shutil.which("chromedriver")
+if not CHROMIUM or not CHROMEDRIVER:
+    skip("chromium or chromium-driver is not installed")
+
+report = pathlib.Path(sys.argv[1]).resolve()
+shots = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
+source = report.read_text(encoding="utf-8", errors="replace")
+model = json.loads(re.search(r'<script type="application/json" id="model">(.*?)</script>', source, re.S)[1])
+blocks = {m[1]: m[2] for m in re.finditer(r'<script type="text/plain" id="([pmer]\d+)">([^<]*)</script>', source)}
+unpacked = {}
+
+number = failed = 0
+
+
+def ok(good, what, detail=""):
+    global number, failed
+    number += 1
+    failed += not good
+    print(("ok" if good else "not ok"), number, "-", what.replace("#", "\\#"), flush=True)
+    if not good and detail:
+        for line in str(detail)[:2000].splitlines():
+            print("#   " + line)
+    return good
+
+
+def block(name):
+    if name not in unpacked:
+        if len(unpacked) > 40:
+            unpacked.clear()
+        unpacked[name] = zlib.decompress(base64.b64decode(blocks[name]), -15)
+    return unpacked[name]
+
+
+def payload(log, i):
+    a = log["artifacts"]
+    if not a["size"][i] or a["block"][i] < 0:
+        return b""
+    return block("p%d" % a["block"][i])[a["offset"][i]:a["offset"][i] + a["size"][i]]
+
+
+def artifact_words(log, i):
+    a, ids = log["artifacts"], log["compile_ids"]
+    key = log["keys"][a["key"][i]]
+    name = log["names"][a["name"][i]] if 0 <= a["name"][i] < len(log["names"]) else key
+    c = ids[a["compile_id"][i]] if 0 <= a["compile_id"][i] < len(ids) else None
+    label = "" if not c else str(c["id"]) + ("_%d" % c["attempt"] if c["attempt"] else "")
+    return ("%s %s %s" % (name, key, label)).lower()
+
+
+options = Options()
+options.binary_location = CHROMIUM
+for flag in ("--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1400,900", "--no-first-run", "--disable-ipc-flooding-protection",
+             "--disable-background-networking", "--disable-component-update", "--disable-default-apps", "--disable-extensions"):
+    options.add_argument(flag)
+if os.geteuid() == 0:
+    options.add_argument("--no-sandbox")
+options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+try:
+    d = webdriver.Chrome(options=options, service=Service(CHROMEDRIVER))
+except Exception as e:      # a machine on which the browser cannot run at all: nothing about the report
+    skip("chromium does not start: " + str(e).split("\n")[0])
+d.set_script_timeout(120)
+d.set_page_load_timeout(120)
+js = d.execute_script
+
+
+def promise(body, *args):
+    """Runs an async function's body in the page; its value, or its error as text."""
+    r = d.execute_async_script(
+        "const done = arguments[arguments.length - 1], args = [...arguments].slice(0, -1);"
+        "(async () => {" + body + "})().then(v => done([v, null]), e => done([null, String(e && e.message || e)]));", *args)
+    return r
+
+
+console = []
+
+
+def complaints():
+    """Errors and warnings since the last call."""
+    for entry in d.get_log("browser"):
+        if entry["level"] in ("SEVERE", "WARNING"):
+            console.append(entry["level"] + " " + entry["message"])
+    try:
+        console.append("an alert opened: " + d.switch_to.alert.text)
+        d.switch_to.alert.dismiss()
+    except NoAlertPresentException:
+        pass
+    return console
+
+
+LOOK = """
+const bad = [];
+for (const e of document.querySelectorAll('#main script, #main img, #main iframe, #main object, #main embed, #main style, #main svg')) bad.push('element ' + e.tagName);
+for (const e of document.querySelectorAll('#top *, #body *, dialog *')) for (const a of e.attributes) {
+  if (/^on/i.test(a.name)) bad.push('attribute ' + a.name);
+  if (a.name === 'href' && !/^(#|https?:)/.test(a.value) && !/^blob:/.test(a.value)) bad.push('href ' + a.value);
+  if (a.name === 'href' && /^https?:/.test(a.value) && !/noopener/.test(e.rel)) bad.push('no noopener ' + a.value);
+}
+for (const e of document.querySelectorAll('.problem')) bad.push('problem: ' + e.textContent);
+if (/could not be drawn/.test(document.querySelector('#main').textContent)) bad.push(document.querySelector('#main').textContent.slice(0, 600));
+return bad;
+"""
+
+
+def visit(address):
+    value, error = promise("await pt2.go(args[0]); await new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)));"
+                           "return document.querySelector('#main').textContent.length", address)
+    found = js(LOOK)
+    if error:
+        found.append(error)
+    if not error and not value:
+        found.append("an empty page")
+    return found
+
+
+def shot(name):
+    if shots:
+        shots.mkdir(parents=True, exist_ok=True)
+        d.save_screenshot(str(shots / (name + ".png")))
+
+
+try:
+    d.get(report.as_uri())
+    logs = model["logs"]
+    ok(js("return typeof pt2 === 'object' && !!document.querySelector('#main h1')"), "the page loads")
+    ok(js("return pt2.complete === true"), "every block arrived")
+    ok(all("%s%d" % (s, n) in blocks for s, count in model.get("blocks", {}).items() for n in range(count)), "the document's number of blocks is there")
+    ok(js("return performance.getEntriesByType('resource').filter(r => !/^data:/.test(r.name)).map(r => r.name)") == [], "nothing is fetched")
+    shot("first")
+
+    # views
+    prefix = lambda n: "#/L%d/" % n
+    wrong = []
+    if len(logs) > 1:
+        wrong += visit("#/all")
+    for n in range(min(len(logs), 8)):
+        for view in ("", "stacks", "compiles", "failures", "breaks", "recompiles", "symbols", "timeline", "metrics", "config", "artifacts", "records"):
+            problems = visit(prefix(n) + view)
+            shot("%d-%s" % (n, view or "summary"))
+            if problems:
+                wrong.append("%s: %s" % (prefix(n) + view, problems))
+    ok(not wrong, "each view opens", wrong)
+    wrong = []
+    for n, log in enumerate(logs[:8]):
+        slugs = js("return [...pt2.doc.logs[arguments[0]].slugs.keys()]", n)
+        if len(slugs) != len(log["compile_ids"]):
+            wrong.append("log %d: %d addresses for %d compile ids" % (n, len(slugs), len(log["compile_ids"])))
+        for slug in slugs[:: max(1, len(slugs) // 60)]:
+            problems = visit(prefix(n) + "compile/" + js("return encodeURIComponent(arguments[0])", slug))
+            if problems:
+                wrong.append("%s: %s" % (slug, problems))
+    shot("compile")
+    ok(not wrong, "compile ids open", wrong)
+
+    # artifacts
+    for n, log in enumerate(logs[:8]):
+        total = len(log["artifacts"]["line"])
+        ok(js("return pt2.count(arguments[0])", n) == total, "log %d: the page counts %d artifacts" % (n, total))
+        chosen = list(range(total)) if total <= MOST else sorted({i * (total - 1) // (MOST - 1) for i in range(MOST)})
+        wrong, odd = [], []
+        for k in range(0, len(chosen), 25):
+            part = chosen[k:k + 25]
+            values, error = promise(
+                "const out = []; for (const i of args[0]) { const t = await pt2.openArtifact(i, args[1]);"
+                "out.push([t, !!document.querySelector('.reader .code .ln, .reader .guards, .reader > .empty')]); } return out", part, n)
+            if error:
+                wrong.append("%d…: %s" % (part[0], error))
+                continue
+            for i, (text, drawn) in zip(part, values):
+                want = payload(log, i).decode("utf-8", "replace")
+                if text != want:
+                    wrong.append("artifact %d: %d characters, not %d" % (i, len(text), len(want)))
+                if not drawn:
+                    wrong.append("artifact %d: nothing is shown" % i)
+            odd += js(LOOK)
+        shot("%d-artifact" % n)
+        ok(not wrong, "log %d: %d artifacts open with the payload's text" % (n, len(chosen)), "\n".join(wrong[:10]))
+        ok(not odd, "log %d: nothing in them is taken for markup" % n, odd)
+        if not total:
+            continue
+
+        # search
+        hay = [artifact_words(log, i) for i in range(total)]
+        words = sorted({w for s in hay for w in s.split() if "/" not in w})
+        words = words[:: max(1, len(words) // 12)][:14] + ["graph", "no-such-artifact-anywhere", ""]
+        visit(prefix(n) + "artifacts")
+        wrong = []
+        for w in words:
+            got, want = js("return pt2.search(arguments[0])", w), sum(all(p in s for p in w.split()) for s in hay)
+            if got != want:
+                wrong.append("%r: %d found, not %d" % (w, got, want))
+        ok(not wrong, "log %d: search finds what is there" % n, wrong)
+        if total <= MOST:
+            text = next((t for t in (payload(log, i).decode("utf-8", "replace") for i in range(total)) if re.search(r"[A-Za-z_]{6,}", t)), "")
+            word = max(re.findall(r"[A-Za-z_]{6,40}", text)[:200], key=len, default="")
+            if word:
+                want = sum(word.lower() in payload(log, i).decode("utf-8", "replace").lower() for i in range(total))
+                js("pt2.search(arguments[0]); document.querySelector('.finder input[type=search]').dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'}))", word)
+                for _ in range(300):
+                    note = js("return document.querySelector('.finder .note').textContent")
+                    if note.startswith("Found"):
+                        break
+                    time.sleep(0.1)
+                found = re.sub(r"\D", "", note)
+                ok(found == str(want), "log %d: a search inside finds %r in %d artifacts" % (n, word, want), note)
+            js("pt2.search('')")
+
+    # address and back
+    visit(prefix(0) + "breaks")
+    js("location.hash = '#/L0/symbols'")
+    time.sleep(0.3)
+    there = js("return document.querySelector('#main h1').textContent")
+    d.back()
+    time.sleep(0.3)
+    ok(there == "Symbols" and js("return document.querySelector('#main h1').textContent") == "Graph breaks", "the back button goes back")
+    ok(not visit("#/L0/no-such-page") and not visit("#/L0/artifact/999999999") and not visit("#/L0/compile/%3Cb%3E"), "addresses of nothing say so")
+    ok(not visit("#/L0/constructor") and not visit("#/__proto__/x/%E0%A4%A"), "odd addresses do no harm")
+
+    # timeline
+    if model.get("blocks", {}).get("e"):
+        visit(prefix(0) + "timeline")
+        colours = js("const c = document.querySelector('canvas'); if (!c) return 0; const p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
+                     "const s = new Set(); for (let i = 0; i < p.length; i += 4 * 7) s.add(p[i] << 16 | p[i + 1] << 8 | p[i + 2]); return s.size")
+        events = js("return pt2.currentTimeline ? pt2.currentTimeline.data.n : 0")
+        ok(not events or colours > 4, "the timeline of log 0 is drawn (%d events, %d colours)" % (events, colours))
+
+    # light, dark, narrow
+    def shade():
+        return js("const m = getComputedStyle(document.body).backgroundColor.match(/\\d+/g); return (+m[0] + +m[1] + +m[2]) / 3")
+    seen = []
+    for scheme in ("light", "dark"):
+        d.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        visit(prefix(0))
+        seen.append(shade())
+        shot(scheme)
+    ok(seen[0] > 200 and seen[1] < 80, "light and dark follow the system", seen)
+    js("document.querySelector('#theme').click()")
+    ok(shade() > 200, "the button changes to light")
+    js("document.querySelector('#theme').click()")
+    ok(shade() < 80, "and back to dark")
+    d.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True})
+    wrong = []
+    for view in ("", "compiles", "breaks", "artifacts", "artifact/0", "timeline", "metrics", "config"):
+        visit(prefix(0) + view)
+        time.sleep(0.1)
+        wide = js("return [document.documentElement.scrollWidth, document.querySelector('#main').scrollWidth - document.querySelector('#main').clientWidth, innerWidth]")
+        shot("narrow-" + (view.replace("/", "-") or "summary"))
+        if wide[0] > wide[2] or wide[1] > 1:
+            wrong.append("%s: %s" % (view, wide))
+    ok(not wrong, "nothing sticks out on a phone", wrong)
+    d.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    ok(not complaints(), "no console error, warning or alert", "\n".join(console[:10]))
+
+    # a browser without DecompressionStream still shows the summary, and says what is missing
+    d.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": "delete window.DecompressionStream;"})
+    d.get("about:blank")
+    d.get(report.as_uri())
+    ok(js("return /DecompressionStream/.test((document.querySelector('.problem') || {}).textContent || '') && !!document.querySelector('#main h1')"),
+       "an old browser is told what it lacks")
+finally:
+    d.quit()
+
+print("1..%d" % number)
+sys.exit(1 if failed else 0)
