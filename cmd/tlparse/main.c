@@ -266,9 +266,9 @@ static bool warn_damage(const struct report *r)
 			warn("%s: line %llu: %s (%llu)", t->path, (unsigned long long)t->damage[first].line, trace_damage_text[first],
 			     (unsigned long long)t->damage[first].count);
 		else
-			warn("%s: line %llu: %s (%llu); and %u other kinds of damage, listed in the report", t->path,
+			warn("%s: line %llu: %s (%llu); and %u other %s of damage, listed in the report", t->path,
 			     (unsigned long long)t->damage[first].line, trace_damage_text[first],
-			     (unsigned long long)t->damage[first].count, kinds - 1);
+			     (unsigned long long)t->damage[first].count, kinds - 1, kinds == 2 ? "kind" : "kinds");
 	}
 	return damaged;
 }

@@ -382,10 +382,12 @@ void trace_scan_window(struct trace_scan *s)
 	}
 	if (cur)
 		finish(s, cur);
-	s->lines = line;
+	/* A line that goes on in the next window is counted there. */
+	s->lines = line - (line && end[-1] != '\n' && !s->window.last);
 	if (s->n && s->window.last) {
 		struct trace_record *last = &s->rec[s->n - 1];
-		if (end[-1] != '\n' || last->flags & REC_MD5_BAD)
+		/* What is no MD5 at all has not been cut short. */
+		if (end[-1] != '\n' || (last->flags & REC_MD5_BAD && json_slice(&s->tape, last->has_payload).n == 32))
 			last->flags |= REC_LAST;
 	}
 }

@@ -216,7 +216,7 @@ struct trace_skip {
 	X(PREFIX, "not_a_record", "lines that are no record (no prefix like 'V1121 07:59:23.043000 PID path:LINE]')")  \
 	X(ORPHAN, "orphan_payload", "payload lines whose record is missing (two writers in one file, or lines lost)")  \
 	X(JSON, "bad_json", "records whose envelope is not JSON; shown under other records")                           \
-	X(MALFORMED, "malformed", "records with a field of a wrong type; shown under other records")                   \
+	X(MALFORMED, "malformed", "records with a field of a wrong type, or JSON that strict readers refuse; shown under other records")          \
 	X(MD5, "bad_md5", "payloads that are not what was written (MD5 differs); shown as found")                      \
 	X(UTF8, "not_utf8", "records with bytes that are not UTF-8; shown with replacement characters")                \
 	X(RANK, "other_rank", "records of another rank than the log's first; shown under other records")               \
