@@ -113,9 +113,11 @@ struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd
 		err_set(err, EXIT_USAGE, "the output directory has no name");
 		return NULL;
 	}
+	bool empty = true;
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0) {
-		bool empty = is_empty(fd), ours = is_ours(fd);
+		empty = is_empty(fd);
+		bool ours = empty || is_ours(fd);
 		close(fd);
 		if (!empty && !replace) {
 			err_set(err, EXIT_USAGE, "directory '%s' exists; --overwrite replaces it, -o DIR writes elsewhere", path);
@@ -125,7 +127,11 @@ struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd
 			err_set(err, EXIT_USAGE, "will not overwrite '%s': it is no report of this tool", path);
 			return NULL;
 		}
-		if (getcwd(here, sizeof(here)) && realpath(path, real)) {
+		if (!realpath(path, real)) {
+			err_errno(err, EXIT_ENVIRON, "cannot write into '%s'", path);
+			return NULL;
+		}
+		if (getcwd(here, sizeof(here))) {
 			size_t n = strlen(real);
 			if (!strncmp(here, real, n) && (!here[n] || here[n] == '/' || n == 1)) {
 				err_set(err, EXIT_USAGE, "will not overwrite '%s': it is or holds the working directory", path);
@@ -137,7 +143,13 @@ struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd
 		return NULL;
 	}
 	struct output *o = add(path, true);
-	o->replace = fd >= 0;
+	char link[1];
+	if (fd >= 0 && readlink(o->path, link, sizeof(link)) >= 0) { /* a link stays: the folder that it names is replaced */
+		drop(o);
+		o = add(real, true);
+	}
+	/* An empty folder gives way to rename(), and only while it is empty. */
+	o->replace = !empty;
 	/* Folders above the report are made, as mkdir -p does. */
 	for (char *p = o->tmp + 1; (p = strchr(p, '/')); p++) {
 		*p = 0;
@@ -181,10 +193,13 @@ int output_commit(struct output *o, struct err *err)
 		/* A file system without exchange: two renames. */
 		char *old = xasprintf("%s.old.%ld", o->path, (long)getpid());
 		r = rename(o->path, old);
-		if (!r)
-			r = rename(o->tmp, o->path);
-		if (!r)
+		if (!r && (r = rename(o->tmp, o->path)) < 0) {
+			int why = errno;
+			rename(old, o->path);
+			errno = why;
+		} else if (!r) {
 			rename(old, o->tmp);
+		}
 		free(old);
 	}
 	if (r < 0) {
