@@ -219,8 +219,7 @@ static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 	buf_adds(&x->path, "payloads/");
 	if (!taken)
 		buf_addf(&x->path, "unlisted_%llu_", (unsigned long long)(s->first_line + r->line));
-	if (trace_safe_path(md5, &x->path))
-		trace_damage_add(d->t->damage, DAMAGE_NAME, s->first_line + r->line);
+	trace_safe_path(md5, &x->path); /* a name that is no MD5 is damage already */
 	uint32_t before = d->payloads.n;
 	if (intern_add(&d->payloads, slice_of(x->path.p + path, x->path.len - path)) < before && r->flags & REC_MD5_BAD)
 		buf_addf(&x->path, "_line_%llu", (unsigned long long)(s->first_line + r->line));
