@@ -18,7 +18,7 @@
       { title: "Name", width: "minmax(150px, 1fr)", sort: a => a.name, cell: a => h("span.aname", null, h("a", { href: pt2.href(log, "artifact", a.i), tabindex: "-1", title: a.name + (KEYED.has(a.key) || a.key === a.name ? "" : "\n" + a.key) },
         middle(named(a))), mark(a.name)) },
       { title: "Nodes", width: "60px", num: true, cell: a => a.nodes < 0 ? "" : pt2.num(a.nodes), sort: a => a.nodes < 0 ? null : a.nodes },
-      { title: "Size", width: "68px", num: true, cell: a => pt2.bytes(a.size), sort: a => a.size },
+      { title: "Size", width: "68px", num: true, cell: a => a.size || !/metrics/.test(a.key) ? pt2.bytes(a.size) : "", sort: a => a.size },
       { title: "Time", width: "78px", num: true, tip: "Since the log's start", cell: a => a.t == null || a.t < 0 ? "" : pt2.secs(a.t), sort: a => a.t },
     ];
     if (!alone) cols.splice(1, 0, { title: "Compile", width: "66px", cell: a => C[a.compile] ? pt2.compileLink(log, a.compile) : h("span.dim", null, "–"), sort: a => a.compile });
@@ -140,7 +140,11 @@
         throw e;
       }
       if (mine !== token) return text;
-      if (!a.size) { right.replaceChildren(title, empty("Nothing was written here: the payload is empty.")); return text; }
+      if (!a.size) {          // metrics are numbered among the artifacts, but are read elsewhere
+        const metrics = /metrics/.test(a.key) && c && !c.none;
+        right.replaceChildren(title, metrics ? h("p.empty", null, h("a", { href: pt2.href(log, "metrics", c.slug) }, "The metrics of " + pt2.compileLabel(c))) : empty("Nothing was written here: the payload is empty."));
+        return text;
+      }
       const lang = pt2.guessLang(a, text), guards = guardViews(log, a, text, lang);
       const v = pt2.viewer({ text, bytes, lang, name: a.name, views: guards });
       right.replaceChildren(title, v.el);
