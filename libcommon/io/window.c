@@ -18,7 +18,7 @@ static ssize_t read_some(struct input *in, char *to, size_t n)
 		in->lost = strerror(errno);
 		return 0;
 	}
-	in->consumed += (size_t)r;
+	__atomic_store_n(&in->consumed, in->consumed + (size_t)r, __ATOMIC_RELAXED); /* progress is shown by another thread */
 	return r;
 }
 

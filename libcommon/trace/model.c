@@ -130,6 +130,12 @@ static bool same_compile(const struct compile_id *a, const struct compile_id *b)
 	return a->autograd == b->autograd && a->frame == b->frame && a->compile == b->compile && a->bad_line == b->bad_line;
 }
 
+/* A break without a count of ops is one that only a later attempt tells (finish_status in read.c). */
+static bool has_metrics(const struct trace_compile *c)
+{
+	return c->status != STATUS_MISSING && !(c->status == STATUS_BREAK && c->ops < 0);
+}
+
 const struct trace_compile *trace_find_compile(const struct trace *t, const char *text)
 {
 	const struct trace_compile *best = NULL;
@@ -143,7 +149,7 @@ const struct trace_compile *trace_find_compile(const struct trace *t, const char
 			return c;
 		struct compile_id first = c->id;
 		first.attempt = 0;
-		if (slice_is(want, compile_id_text(&first, a)) && (!best || c->status != STATUS_MISSING || best->status == STATUS_MISSING))
+		if (slice_is(want, compile_id_text(&first, a)) && (!best || has_metrics(c) || !has_metrics(best)))
 			best = c;
 	}
 	return best;
@@ -314,7 +320,7 @@ static struct trace_loc user_loc(struct trace *t, const struct json_tape *tape, 
 
 /* ---- names of files ---- */
 
-enum { COMPONENT_MAX = 200 };
+enum { COMPONENT_MAX = 200, PATH_LIMIT = 1000 };
 
 bool trace_safe_path(struct slice name, struct buf *out)
 {
@@ -327,6 +333,10 @@ bool trace_safe_path(struct slice name, struct buf *out)
 		if (!part.n || slice_is(part, ".")) {
 			changed |= out->len == start || part.n; /* absolute, or "./" */
 			continue;
+		}
+		if (out->len - start + part.n > PATH_LIMIT && out->len > start) {
+			buf_addf(out, "/~%016llx", (unsigned long long)hash_bytes(part.p, (size_t)(name.p + name.n - part.p)));
+			return true;
 		}
 		if (out->len > start)
 			buf_addc(out, '/');
@@ -408,6 +418,20 @@ void trace_artifact_path(const struct trace *t, const struct trace_artifact *a, 
 
 /* ---- artifacts ---- */
 
+/* Microseconds since the log's first record; 0 where threads wrote in another order. A year has 365 days here. */
+static uint64_t since_start(const struct trace *t, const struct trace_record *r)
+{
+	static const int16_t before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
+	const unsigned month[2] = {t->first_day / 100u, r->month_day / 100u};
+	int days = 0;
+	if (month[0] - 1 < 12 && month[1] - 1 < 12)
+		days = before[month[1] - 1] + r->month_day % 100 - before[month[0] - 1] - t->first_day % 100;
+	if (days < -182)
+		days += 365; /* past New Year */
+	uint64_t now = r->usec + (days > 0 ? (uint64_t)days * 86400000000ull : 0);
+	return days < 0 || now < t->first_usec ? 0 : now - t->first_usec;
+}
+
 static struct trace_artifact *add_artifact(struct trace *t, struct trace_scan *s, struct trace_record *r, enum trace_kind kind,
 					   struct slice name, enum trace_lang lang, unsigned flags)
 {
@@ -435,7 +459,7 @@ static struct trace_artifact *add_artifact(struct trace *t, struct trace_scan *s
 		.kind = kind,
 		.lang = lang,
 		.nodes = r->nodes,
-		.seconds = (float)((double)(r->usec - t->first_usec) / 1e6),
+		.seconds = (float)((double)since_start(t, r) / 1e6),
 		.next = NIL,
 		.block = NIL,
 		.extra = NIL,
@@ -901,11 +925,12 @@ static void reduce_record(struct trace *t, struct trace_scan *s, struct trace_re
 	r->compile = NIL;
 	if (r->flags & REC_NO_PREFIX) {
 		struct trace_damage *d = &t->damage[r->flags & REC_ORPHAN ? DAMAGE_ORPHAN : DAMAGE_PREFIX];
-		if (r->flags & REC_LAST)
-			d = &t->damage[DAMAGE_TRUNCATED];
-		if (!d->count)
+		uint32_t n = r->payload_lines - (r->flags & REC_LAST ? 1 : 0); /* only the last line of them is cut short */
+		if (n && !d->count)
 			d->line = line;
-		d->count += r->payload_lines;
+		d->count += n;
+		if (r->flags & REC_LAST)
+			trace_damage_add(t->damage, DAMAGE_TRUNCATED, line + n);
 		return;
 	}
 	if (r->flags & REC_NOT_UTF8)
@@ -921,12 +946,9 @@ static void reduce_record(struct trace *t, struct trace_scan *s, struct trace_re
 		t->first_day = r->month_day;
 		t->pid = r->thread;
 	}
-	if (r->usec < t->first_usec && r->usec + 43200000000ull < t->first_usec)
-		r->usec += 86400000000ull; /* past midnight */
-	if (r->usec < t->first_usec)
-		r->usec = t->first_usec;
-	if (r->usec > t->last_usec)
-		t->last_usec = r->usec;
+	uint64_t now = t->first_usec + since_start(t, r);
+	if (now > t->last_usec)
+		t->last_usec = now;
 	if (r->flags & REC_MD5_BAD)
 		trace_damage_add(t->damage, r->flags & REC_LAST ? DAMAGE_TRUNCATED : DAMAGE_MD5, line);
 	if (r->flags & REC_UNKNOWN)

@@ -93,16 +93,39 @@ static bool find_prefix(const char *p, const char *end, struct prefix *x)
 	return false;
 }
 
+/* What a scheduler writes before every line, payload lines too: as much as stands before the first prefix. */
+static size_t find_label(const char *data, size_t len, const char **of)
+{
+	struct slice rest = slice_of(data, len), line;
+	struct prefix x;
+	for (int i = 0; i < 100 && slice_line(&rest, &line); i++)
+		if (find_prefix(line.p, line.p + line.n, &x)) {
+			*of = line.p;
+			return (size_t)(x.start - line.p);
+		}
+	return 0;
+}
+
+/* Is this a payload line behind a label, as far as can be seen of it? */
+static bool label_payload(struct slice rest, struct slice label)
+{
+	if (rest.n <= label.n)
+		return !memcmp(rest.p, label.p, rest.n);
+	return rest.p[label.n] == '\t' && !memcmp(rest.p, label.p, label.n);
+}
+
 size_t trace_cut(const char *data, size_t len)
 {
 	struct prefix x;
-	size_t plain = 0, tried = 0;
-	const char *p = memrchr(data, '\n', len);
+	size_t plain = 0, tried = 0, label;
+	const char *of = NULL, *p = memrchr(data, '\n', len);
+	label = find_label(data, len, &of);
 	/* Backwards over line starts. A record starts at a line with a prefix; where none is in sight, any line that is no
 	 * payload will do, so that a file that is no log at all is not read into one window. */
 	while (p) {
 		const char *line = p + 1, *end = memchr(line, '\n', len - (size_t)(line - data));
-		if (line < data + len && *line != '\t' && *line != '\n' && *line != '\r') {
+		if (line < data + len && *line != '\t' && *line != '\n' && *line != '\r' &&
+		    !(label && label_payload(slice_of(line, (size_t)(data + len - line)), slice_of(of, label)))) {
 			if (!plain)
 				plain = (size_t)(line - data);
 			if (find_prefix(line, end ? end : data + len, &x))
@@ -209,20 +232,25 @@ static void read_envelope(struct trace_scan *s, struct trace_record *r)
 	}
 	bool bad_id = false;
 	unsigned context = 0; /* bit per context key, to see duplicates */
+	uint64_t seen = 0;    /* bit per kind, null or not */
 	for (uint32_t k = json_first(t, r->root); k < json_end(t, r->root); k = json_next_pair(t, k)) {
 		struct slice key = json_slice(t, k);
 		uint32_t v = k + 1;
 		uint64_t n;
 		int bit = -1;
-		if (slice_is(key, "frame_id"))
+		if (slice_is(key, "frame_id")) {
+			bit = 3;
 			read_id(t, v, &r->id.frame, &bad_id);
-		else if (slice_is(key, "frame_compile_id"))
+		} else if (slice_is(key, "frame_compile_id")) {
+			bit = 4;
 			read_id(t, v, &r->id.compile, &bad_id);
-		else if (slice_is(key, "attempt"))
+		} else if (slice_is(key, "attempt")) {
+			bit = 5;
 			read_id(t, v, &r->id.attempt, &bad_id);
-		else if (slice_is(key, "compiled_autograd_id"))
+		} else if (slice_is(key, "compiled_autograd_id")) {
+			bit = 6;
 			read_id(t, v, &r->id.autograd, &bad_id);
-		else if (slice_is(key, "has_payload")) {
+		} else if (slice_is(key, "has_payload")) {
 			bit = 0;
 			if (json_is(t, v, JSON_STRING)) {
 				r->has_payload = v;
@@ -254,16 +282,24 @@ static void read_envelope(struct trace_scan *s, struct trace_record *r)
 					r->flags |= REC_RESERVED;
 				continue;
 			}
-			if (json_is(t, v, JSON_NULL) && !(trace_kind[kind].flags & K_NEW))
+			bool is_new = trace_kind[kind].flags & K_NEW;
+			if (seen >> kind & 1 && !is_new)
+				r->flags |= REC_MALFORMED;
+			seen |= 1ull << kind;
+			if (json_is(t, v, JSON_NULL) && !is_new)
 				continue;
-			if (r->kinds >> kind & 1 || !schema_fits(t, kind, v))
+			if (!schema_fits(t, kind, v))
 				r->flags |= REC_MALFORMED;
 			r->kinds |= 1ull << kind;
 			r->value = v;
 		}
 		if (bit >= 0) {
-			if (context >> bit & 1)
-				r->flags |= REC_MALFORMED;
+			if (context >> bit & 1) {
+				if (bit < 3)
+					r->flags |= REC_MALFORMED;
+				else
+					bad_id = true;
+			}
 			context |= 1u << bit;
 		}
 	}

@@ -170,7 +170,7 @@ static bool fits_fields(const struct json_tape *t, const struct field *f, uint32
 {
 	uint64_t seen = 0;
 	if (t->tok[k].type != JSON_OBJECT)
-		return t->tok[k].type == JSON_ARRAY && !f[0].name; /* [] will do where nothing is asked for */
+		return t->tok[k].type == JSON_ARRAY && json_end(t, k) == k + 1 && !f[0].name; /* [] will do where nothing is asked for */
 	for (uint32_t i = json_first(t, k); i < json_end(t, k); i = json_next_pair(t, i)) {
 		struct slice key = json_slice(t, i);
 		for (unsigned j = 0; f[j].name; j++) {
