@@ -564,6 +564,8 @@ static char **folder_names(const struct report *r)
 				base.n -= strlen(ext[k]);
 		struct buf b = {0};
 		trace_safe_path(slice_is(base, "-") ? SLICE("stdin") : base, &b);
+		if (slice_is(buf_slice(&b), "index.html") || slice_is(buf_slice(&b), "assets"))
+			buf_addc(&b, '_');
 		for (unsigned k = 0; k < i; k++)
 			if (slice_is(buf_slice(&b), name[k])) {
 				buf_addf(&b, "_%u", i);

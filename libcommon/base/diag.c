@@ -14,10 +14,10 @@ void diag_at_die(void (*fn)(void))
 		at_die[n_at_die++] = fn;
 }
 
-static void put(int errnum, const char *fmt, va_list ap)
+static void put(const char *tool, int errnum, const char *fmt, va_list ap)
 {
 	char line[2048];
-	int n = snprintf(line, sizeof(line), "%s: ", diag_tool);
+	int n = snprintf(line, sizeof(line), *tool ? "%s: " : "%s", tool);
 	size_t len = n < 0 ? 0 : (size_t)n;
 	n = vsnprintf(line + len, sizeof(line) - len - 1, fmt, ap);
 	len += n < 0 ? 0 : (size_t)n;
@@ -51,7 +51,7 @@ void die(enum exit_status status, const char *fmt, ...)
 	va_list ap;
 	clean_up();
 	va_start(ap, fmt);
-	put(0, fmt, ap);
+	put(diag_tool, 0, fmt, ap);
 	va_end(ap);
 	exit(status);
 }
@@ -62,7 +62,7 @@ void die_errno(enum exit_status status, const char *fmt, ...)
 	va_list ap;
 	clean_up();
 	va_start(ap, fmt);
-	put(errnum, fmt, ap);
+	put(diag_tool, errnum, fmt, ap);
 	va_end(ap);
 	exit(status);
 }
@@ -73,7 +73,15 @@ void warn(const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	put(0, fmt, ap);
+	put(diag_tool, 0, fmt, ap);
+	va_end(ap);
+}
+
+void note(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	put("", 0, fmt, ap);
 	va_end(ap);
 }
 
@@ -83,6 +91,6 @@ void debug(const char *fmt, ...)
 		return;
 	va_list ap;
 	va_start(ap, fmt);
-	put(0, fmt, ap);
+	put(diag_tool, 0, fmt, ap);
 	va_end(ap);
 }
