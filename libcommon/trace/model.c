@@ -322,6 +322,12 @@ static struct trace_loc user_loc(struct trace *t, const struct json_tape *tape, 
 
 enum { COMPONENT_MAX = 200, PATH_LIMIT = 1000 };
 
+/* A folder of such a name could be another record's file. */
+static bool like_a_file(struct slice part)
+{
+	return slice_ends(part, ".txt") || slice_ends(part, ".html") || slice_ends(part, ".json");
+}
+
 bool trace_safe_path(struct slice name, struct buf *out)
 {
 	bool changed = false;
@@ -358,6 +364,10 @@ bool trace_safe_path(struct slice name, struct buf *out)
 		}
 		if (n < part.n)
 			buf_addf(out, "~%016llx", (unsigned long long)hash_bytes(part.p, part.n));
+		else if (slash && like_a_file(part)) {
+			changed = true;
+			buf_addc(out, '_');
+		}
 	}
 	if (out->len == start) {
 		changed = true;
