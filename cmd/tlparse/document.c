@@ -225,8 +225,26 @@ static void put_summary(struct json_out *o, const struct trace *log, unsigned n)
 
 /* ---- one log ---- */
 
+/* Rows of t->failure that are restarts, as a list for each compile id. */
+struct restart_lists {
+	uint32_t *first, *next; /* by compile id, by row; UINT32_MAX ends */
+};
+
+static struct restart_lists restart_lists(const struct trace *t)
+{
+	struct restart_lists l = {xcalloc(t->n_compile, sizeof(*l.first)), xcalloc(t->n_failure, sizeof(*l.next))};
+	memset(l.first, 255, t->n_compile * sizeof(*l.first));
+	for (uint32_t i = t->n_failure; i-- > 0;)
+		if (t->failure[i].type == INTERN_NONE) {
+			l.next[i] = l.first[t->failure[i].compile];
+			l.first[t->failure[i].compile] = i;
+		}
+	return l;
+}
+
 static void put_compiles(struct json_out *o, const struct trace *t)
 {
+	struct restart_lists l = restart_lists(t);
 	static const char *const status[] = {"missing", "ok", "empty", "break", "error"};
 	char text[COMPILE_ID_TEXT];
 	json_key(o, "compile_ids");
@@ -259,11 +277,18 @@ static void put_compiles(struct json_out *o, const struct trace *t)
 		put_u64(o, "graph_breaks", c->breaks);
 		put_count(o, "cache_size", c->cache_size);
 		put_u64(o, "artifacts", c->artifacts);
+		json_key(o, "restarts");
+		json_arr(o);
+		for (uint32_t k = l.first[i]; k != UINT32_MAX; k = l.next[k])
+			json_out_str(o, intern_get(&t->names, t->failure[k].reason));
+		json_close(o);
 		put_name(o, t, "fail_type", c->fail_type);
 		put_name(o, t, "fail_reason", c->fail_reason);
 		json_close(o);
 	}
 	json_close(o);
+	free(l.first);
+	free(l.next);
 }
 
 static void put_breaks(struct json_out *o, const struct trace *t, bool page)
