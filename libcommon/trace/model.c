@@ -302,20 +302,26 @@ static uint32_t trie_add(struct trace *t, struct trace_trie *trie, const struct 
 	return parent;
 }
 
-/* The innermost frame of a user_stack: where in the user's program it happened. */
+/* The innermost frame of a user_stack that is in a file: where in the user's program it happened. */
 static struct trace_loc user_loc(struct trace *t, const struct json_tape *tape, uint32_t value)
 {
 	struct trace_loc loc = {INTERN_NONE, 0, INTERN_NONE, INTERN_NONE};
-	uint32_t stack = json_get(tape, value, "user_stack"), last = JSON_NONE;
+	uint32_t stack = json_get(tape, value, "user_stack");
+	bool in_file = false;
 	if (stack == JSON_NONE || !json_is(tape, stack, JSON_ARRAY))
 		return loc;
-	for (uint32_t i = json_first(tape, stack); i < json_end(tape, stack); i = json_next(tape, i))
-		last = i;
-	if (last == JSON_NONE || !json_is(tape, last, JSON_OBJECT))
-		return loc;
-	uint32_t k = frame_of(t, tape, last); /* may move t->frame */
-	const struct trace_frame *f = &t->frame[k];
-	return (struct trace_loc){f->file, f->line > 0 ? (uint32_t)f->line : 0, f->name, f->code};
+	for (uint32_t i = json_first(tape, stack); i < json_end(tape, stack); i = json_next(tape, i)) {
+		if (!json_is(tape, i, JSON_OBJECT))
+			continue;
+		uint32_t k = frame_of(t, tape, i); /* may move t->frame */
+		const struct trace_frame *f = &t->frame[k];
+		bool made_up = f->file == INTERN_NONE || slice_starts(intern_get(&t->names, f->file), "<"); /* <string>, <eval_with_key>.0 */
+		if (made_up && in_file)
+			continue;
+		in_file |= !made_up;
+		loc = (struct trace_loc){f->file, f->line > 0 ? (uint32_t)f->line : 0, f->name, f->code};
+	}
+	return loc;
 }
 
 /* ---- names of files ---- */
