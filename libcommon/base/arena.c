@@ -11,7 +11,7 @@ enum { BLOCK_MIN = 4096, BLOCK_MAX = 1 << 18 };
 void *arena_alloc(struct arena *a, size_t size)
 {
 	size = (size + 7) & ~(size_t)7;
-	if (UNLIKELY((size_t)(a->end - a->at) < size)) {
+	if (UNLIKELY(!a->at || (size_t)(a->end - a->at) < size)) {
 		size_t want = a->total < BLOCK_MIN ? BLOCK_MIN : a->total > BLOCK_MAX ? BLOCK_MAX : a->total;
 		if (want < size)
 			want = size;

@@ -4,6 +4,8 @@ static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 
 void base64_add(struct buf *b, const void *p, size_t n)
 {
+	if (!n)
+		return;
 	const unsigned char *in = p;
 	char *out = buf_room(b, (n + 2) / 3 * 4);
 	b->len += (n + 2) / 3 * 4;

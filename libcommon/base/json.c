@@ -447,6 +447,8 @@ static size_t utf8_len(const unsigned char *p, size_t n)
 
 bool utf8_valid(struct slice s)
 {
+	if (!s.n) /* p may be NULL then, and NULL + 0 is undefined */
+		return true;
 	const unsigned char *p = (const unsigned char *)s.p, *end = p + s.n;
 	while (p < end) {
 		uint64_t w;
@@ -464,6 +466,8 @@ bool utf8_valid(struct slice s)
 
 void json_escape(struct buf *b, struct slice s, bool html)
 {
+	if (!s.n)
+		return;
 	const char *p = s.p, *end = s.p + s.n;
 	while (p < end) {
 		const char *run = p;

@@ -6,6 +6,8 @@ static const char *const entity[128] = {['<'] = "&lt;", ['>'] = "&gt;", ['&'] = 
 
 static void escape(struct buf *b, struct slice s)
 {
+	if (!s.n)
+		return;
 	const char *p = s.p, *end = s.p + s.n;
 	while (p < end) {
 		const char *run = p;

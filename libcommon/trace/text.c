@@ -34,6 +34,8 @@ static void top_place(struct slice s, struct srcloc *at)
 void break_text_parse(struct slice text, struct break_text *b)
 {
 	*b = (struct break_text){.gb = -1};
+	if (!text.n)
+		return;
 	struct slice rest = text, line;
 	const char *end = text.p + text.n;
 	bool in_traceback = false;

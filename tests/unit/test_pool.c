@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 
 #include "base/pool.h"
 
@@ -61,7 +62,7 @@ static int do_scan(void *ctx, void *slot)
 {
 	struct work *w = ctx;
 	int n = ++w->inside, max = w->inside_max;
-	while (n > max && !__atomic_compare_exchange_n(&w->inside_max, &max, n, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+	while (n > max && !atomic_compare_exchange_weak(&w->inside_max, &max, n))
 		;
 	w->scanned++;
 	int r = step(w, slot, SCAN);
