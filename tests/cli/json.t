@@ -1,0 +1,137 @@
+#!/bin/bash
+# The document (docs/REPORT.md): its schema on every log, its numbers against those counted by hand, and the same facts
+# whatever way a log is read.
+# shellcheck source=tests/lib/tap.sh disable=SC2016
+. "$(dirname "$0")/../lib/tap.sh"
+export PYTHONDONTWRITEBYTECODE=1
+readme=$ROOT/tests/data/README.md
+
+# ---- every recorded log: the schema, README's table, the directory report ----
+for log in "$DATA"/*.log "$DATA"/ranks*/*.log; do
+	name=$(realpath --relative-to "$DATA" "$log")
+	name=${name%.log}
+	name=${name/dedicated_log_torch_trace_/}
+	name=${name%_fixture*}
+	rm -rf dir
+	run tlparse --json "$log"
+	mv out document.json
+	tlparse "$log" -o dir 2>/dev/null
+	if message=$(python3 "$ROOT/tests/lib/check_document.py" document.json "$readme" "$name" dir 2>&1); then
+		pass "$name: schema, table of README, directory"
+	else
+		fail "$name: schema, table of README, directory" "$message"
+	fi
+	is "$name: nothing is damaged or unknown" "$status $(jq -c '.summary|[.damaged,.unknown_keys]' document.json) $(cat err)" "0 [0,0] "
+done
+for log in "$ROOT"/tests/data/broken/*.log; do
+	[ -s "$log" ] || continue
+	tlparse --json "$log" >document.json 2>/dev/null
+	message=$(python3 "$ROOT/tests/lib/check_document.py" document.json 2>&1)
+	is "broken/$(basename "$log"): schema" "$? $message" "0 "
+done
+
+# ---- what README.md says of some logs ----
+# facts LOG WHAT JQ WANT : of the log's object $l, with id(row) its compile id
+facts() {
+	local got
+	got=$(tlparse --json "$DATA/$1.log" 2>&1 | jq -c "def id(r): .compile_ids[r.compile_id].id; .logs[0] | $3" 2>&1)
+	is "$1: $2" "$got" "$4"
+}
+facts graph_breaks "the breaks" '[. as $l | .graph_breaks[] | [(. as $r | $l | id($r)), .location.line, .gb]]' \
+	'[["0/0",9,"GB0124"],["1/0",9,"GB0124"],["2/0",9,"GB0059"],["4/0",14,"GB0170"],["5/0",14,"GB0170"],["8/0",21,"GB0007"],["10/0",27,"GB0025"],["12/0",43,"GB7000"]]'
+facts graph_breaks "their file" '[.graph_breaks[].location.file]|unique' '["/home/user/app/graph_breaks.py"]'
+facts graph_breaks "one in full" '.graph_breaks[6]|[.reason,.explanation,.hints,.context,.url]' \
+	'["Call to `torch._dynamo.graph_break()`","User-inserted graph break. Message: None",["Remove the `torch._dynamo.graph_break()` call."],"Called `torch._dynamo.graph_break()` with args `[]`, kwargs `{}`","https://meta-pytorch.github.io/compile-graph-break-site/gb/gb0025.html"]'
+facts graph_breaks "restarted" '[.compile_ids[]|select(.restarts != [])|.id]' '["0/0","1/0","2/0","4/0","8/0","10/0"]'
+facts graph_breaks "failures" '[. as $l | .failures[] | [(. as $r | $l | id($r)), .type, .location.line]]' '[["12/0","Unsupported",43],["13/0","Unsupported",50]]'
+facts graph_breaks "metrics but no graph" '[.compile_ids[]|select(.status == "empty")|.id]' '["0/0","2/0","4/0"]'
+facts graph_breaks "status of failed ids" '[.compile_ids[]|select(.status == "error")|[.id,.fail_type]]' '[["12/0","Unsupported"],["13/0","Unsupported"]]'
+facts recompiles "which, rejected by which guard" '[. as $l | .recompiles[] | [(. as $r | $l | id($r)), (.reason|split(":")[0]), .guard[:21], .old, .new]]' \
+	'[["0/1","0/0","tensor '\''x'\'' size misma","3","5"],["0/2","0/1","n == 2","2",null],["0/3","0/2","tensor '\''x'\'' dtype mism","Float","Double"],["0/4","0/3","tensor '\''x'\'' dtype mism","Double","Float"],["0/5","0/4","___check_type_id(mode","__main__.Slow",null],["0/6","0/5","not extra",null,null],["0/7","0/6","tensor '\''x'\'' rank misma","1","2"],["0/8","0/7","tensor '\''x'\'' requires_g","requires_grad=0",null],["1/1","1/0","scale == 0.5","0.5",null]]'
+facts recompiles "0/4: the reason against 0/2 is there, too" '.recompiles[3].all | test("0/2: .*type")' true
+facts recompiles "where" '[.recompiles[]|.location.line]' '[null,21,null,null,22,24,null,null,31]'
+facts recompiles "the limit" '[. as $l | .failures[] | [(. as $r | $l | id($r)), .type, (.reason|split("\n")[0])]]' '[["0/8","Unsupported","Dynamo recompile limit exceeded"]]'
+facts recompiles "a float becomes dynamic" '[. as $l | .symbols[] | select((. as $r | $l | id($r)) == "1/1") | [.symbol,.value,.source]]' '[["zf69","1.5","L['\''scale'\'']"]]'
+facts compile_error "failures" '[. as $l | .failures[] | [(. as $r | $l | id($r)), .type]]' '[["0/0","InductorError"],["1/0","BackendCompilerFailed"],["2/0","TorchRuntimeError"],["3/0","Unsupported"]]'
+facts compile_error "where, when it is said" '[.failures[]|.location.line]' '[null,null,29,34]'
+facts compile_error "a reason" '.failures[0].reason|split("\n")[0]' '"CppCompileError: C++ compile error"'
+facts dynamic "symbols" '[.symbols[]|select(.unbacked|not)]|length' 7
+facts dynamic "unbacked symbols" '[.symbols[]|select(.unbacked)]|length' 8
+facts dynamic "a marked size" '[.symbols[0]|.symbol,.value,.range,.source,.location]' '["s77","8","[2, 64]","L['\''x'\''].size()[0]",{"file":"/home/user/app/dynamic.py","line":10,"function":"marked","code":"return x.reshape(-1, 2).sum(1)"}]'
+facts dynamic "specialization" '[. as $l | .specializations[] | [(. as $r | $l | id($r)), .symbol, .value, .sources]]' '[["2/2","s77","6",["L['\''x'\''].size()[0]"]]]'
+facts dynamic "a symbol's place is a file's" '[.symbols[].location|select(. and (.file|startswith("<")))]' '[]'
+facts dynamic "recompiles" '[. as $l | .recompiles[] | (. as $r | $l | id($r))]' '["0/1","1/1","1/2","2/1","2/2"]'
+facts training "caches" '.summary.cache|[.fx_graph,.aotautograd]' '[{"hit":0,"miss":4,"bypass":0},{"hit":0,"miss":2,"bypass":1}]'
+facts training "empty ids" '[.compile_ids[]|select(.status == "empty")|.id]' '["1/0","2/0","4/0"]'
+facts training "the recompile" '[. as $l | .recompiles[] | (. as $r | $l | id($r))]' '["3/1"]'
+facts caches_cold "caches" '.summary.cache|[.fx_graph,.aotautograd]' '[{"hit":1,"miss":1,"bypass":1},{"hit":1,"miss":1,"bypass":1}]'
+facts caches_warm "caches" '.summary.cache|[.fx_graph,.aotautograd]' '[{"hit":2,"miss":0,"bypass":1},{"hit":2,"miss":0,"bypass":1}]'
+facts compiled_autograd "ids of compiled autograd" '[.compile_ids[]|select(.compiled_autograd_id != null)|.id]' '["!0/-/-","!0/1/0","!1/-/-","!1/3/0","!2/-/-","!2/4/0"]'
+facts simple "the graph" '.compile_ids[0]|[.id,.dir,.status,.graph_ops,.location.line]' '["0/0","-_0_0_0","ok",2,5]'
+facts big "the break, met twice" '[.graph_breaks[]|[.location.line,.gb]]|unique' '[[35,"GB0170"]]'
+facts models "the breaks" '[.graph_breaks[].location.line]|unique' '[28,61]'
+facts models "the recompiles" '[. as $l | .recompiles[] | (. as $r | $l | id($r))]|sort' '["2/1","2/2","3/1","4/1"]'
+facts models "no graph break: a restart to make scalars tensors" '[. as $l | .restarts[]|select(.reason|test("TensorifyScalar"))|(. as $r | $l | id($r))]' '["2/2"]'
+is "out_of_order: the facts of the log it was made of" \
+	"$(tlparse --json "$ROOT/tests/data/broken/out_of_order.log" | jq -c '.summary|[.graph_breaks,.failures,.graphs]')" "[4,0,1]"
+
+# ---- several logs ----
+logs=("$DATA"/simple.log "$DATA"/graph_breaks.log "$DATA"/ranks4/*.log)
+run tlparse --json "${logs[@]}"
+mv out document.json
+message=$(python3 "$ROOT/tests/lib/check_document.py" document.json 2>&1)
+is "several logs: the summary is their sum" "$? $message" "0 "
+is "several logs: ranks" "$(jq -c '[.summary.ranks,[.logs[].rank]]' document.json)" "[[0,1,2,3],[null,null,0,1,2,3]]"
+for i in 0 1 2 3 4 5; do tlparse --json "${logs[i]}" | jq -c '.logs[0]'; done >alone
+is "several logs: each as it is alone" "$(jq -c '.logs[]' document.json | cmp - alone 2>&1)" ""
+
+# ---- the same bytes whatever way ----
+path='s/"path":"[^"]*"//g'
+for name in models training ranks4/dedicated_log_torch_trace_rank_1_fixture1; do
+	log=$DATA/$name.log
+	tlparse --json "$log" | sed "$path" >want
+	gzip -1c "$log" >log.gz
+	tlparse --json log.gz | sed "$path" >got
+	is "$name: .gz gives the same bytes" "$(cmp got want 2>&1)" ""
+	tlparse --json - <"$log" | sed "$path" >got
+	is "$name: standard input gives the same bytes" "$(cmp got want 2>&1)" ""
+	for cpus in 0 0,1; do
+		taskset -c $cpus true 2>/dev/null || { skip "$name: CPUs $cpus" "not there"; continue; }
+		taskset -c $cpus tlparse --json "$log" | sed "$path" >got
+		is "$name: CPUs $cpus give the same bytes" "$(cmp got want 2>&1)" ""
+	done
+	# A pipe in single bytes and lines: windows end elsewhere.
+	tlparse --json - < <(head -c 70001 "$log"; sleep 0.02; tail -c +70002 "$log") | sed "$path" >got
+	is "$name: pieces give the same bytes" "$(cmp got want 2>&1)" ""
+done
+for _ in 1 2 3; do taskset -c 0,1 tlparse "$DATA/models.log" 2>/dev/null | md5sum; done | uniq >sums
+is "the page is the same bytes each time" "$(wc -l <sums)" 1
+
+# ---- the page says the same ----
+for name in graph_breaks models ranks4; do
+	log=$DATA/$name
+	[ -d "$log" ] || log=$log.log
+	tlparse --json "$log" >document.json
+	tlparse "$log" >page.html
+	is "$name: the page's document is the same, but for its own arrays" "$(PYTHONPATH=$ROOT/tests/lib python3 -c '
+import json, report
+doc, page = json.load(open("document.json")), report.Page(open("page.html", "rb").read())
+model = page.model
+del model["blocks"]
+events = sum(1 for _ in page.lines("e"))
+assert events == doc["summary"]["chromium_events"], events
+for a, b in zip(doc["logs"], model["logs"], strict=True):
+    arrays = b["artifacts"]
+    assert len(arrays["line"]) == a["summary"]["artifacts"]
+    for key in ("graph_breaks", "recompiles"):
+        for x, y in zip(a[key], b[key], strict=True):
+            if x["artifact"] is not None:
+                y["artifact"] = arrays["number"][y["artifact"]]
+    for i, count in enumerate(c["artifacts"] for c in a["compile_ids"]):
+        assert arrays["compile_id"].count(i) == count
+    for key in set(b) - set(a):
+        del b[key]
+assert doc == model
+print("same")' 2>&1 | tail -n 1)" same
+done
+done_testing
