@@ -1,7 +1,6 @@
 /* scan.c - phase 1: a window of the log into records. Needs nothing but the window, so windows are scanned side by side. */
 #include "trace/trace.h"
 
-#include <md5.h>
 
 const struct trace_kind_info trace_kind[KIND_COUNT] = {
 #define X(name, form, fields, flags) {#name, sizeof(#name) - 1, form, flags},
@@ -168,19 +167,21 @@ static int32_t count_nodes(struct slice text)
 	return n;
 }
 
-static void hash_payload(struct trace_scan *s, struct trace_record *r)
+/* MD5 of all payloads of the window, and whether it is the one that was written. */
+static void hash_payloads(struct trace_scan *s)
 {
-	struct slice pay = trace_payload(s, r), want = json_slice(&s->tape, r->has_payload);
-	MD5_CTX ctx;
-	MD5Init(&ctx);
-	MD5Update(&ctx, (const uint8_t *)pay.p, pay.n);
-	MD5Final(r->md5, &ctx);
 	static const char hex[] = "0123456789abcdef";
-	bool same = want.n == 32;
-	for (unsigned i = 0; same && i < 16; i++)
-		same = want.p[2 * i] == hex[r->md5[i] >> 4] && want.p[2 * i + 1] == hex[r->md5[i] & 15];
-	if (!same)
-		r->flags |= REC_MD5_BAD;
+	md5_many(s->md5, s->n_md5);
+	for (uint32_t k = 0; k < s->n_md5; k++) {
+		struct trace_record *r = &s->rec[s->md5[k].tag];
+		struct slice want = json_slice(&s->tape, r->has_payload);
+		memcpy(r->md5, s->md5[k].digest, sizeof(r->md5));
+		bool same = want.n == 32;
+		for (unsigned i = 0; same && i < 16; i++)
+			same = want.p[2 * i] == hex[r->md5[i] >> 4] && want.p[2 * i + 1] == hex[r->md5[i] & 15];
+		if (!same)
+			r->flags |= REC_MD5_BAD;
+	}
 }
 
 /* The record's last line has been seen. */
@@ -189,7 +190,8 @@ static void finish(struct trace_scan *s, struct trace_record *r)
 	if (!(r->flags & REC_PAYLOAD))
 		return;
 	struct slice pay = trace_payload(s, r);
-	hash_payload(s, r);
+	GROW(s->md5, s->n_md5, s->cap_md5, 1);
+	s->md5[s->n_md5++] = (struct md5_job){.p = pay.p, .n = pay.n, .tag = (uint32_t)(r - s->rec)};
 	if (!utf8_valid(pay))
 		r->flags |= REC_NOT_UTF8;
 	for (uint64_t k = r->kinds; k; k &= k - 1)
@@ -359,7 +361,7 @@ void trace_scan_window(struct trace_scan *s)
 	size_t before = 0; /* bytes before the prefix of the current record: a scheduler's label, on its payload lines too */
 	uint32_t line = 0;
 
-	s->n = 0;
+	s->n = s->n_md5 = 0;
 	json_tape_text(&s->tape, data, s->window.len);
 	for (char *next; p < end; p = next, line++) {
 		char *nl = memchr(p, '\n', (size_t)(end - p)), *stop = nl ? nl : end;
@@ -418,6 +420,7 @@ void trace_scan_window(struct trace_scan *s)
 	}
 	if (cur)
 		finish(s, cur);
+	hash_payloads(s);
 	/* A line that goes on in the next window is counted there. */
 	s->lines = line - (line && end[-1] != '\n' && !s->window.last);
 	if (s->n && s->window.last) {
@@ -435,8 +438,10 @@ void trace_scan_release(struct trace_scan *s)
 	json_tape_release(&s->payload_tape);
 	buf_release(&s->tmp);
 	free(s->rec);
+	free(s->md5);
 	s->rec = NULL;
-	s->n = s->cap = 0;
+	s->md5 = NULL;
+	s->n = s->cap = s->n_md5 = s->cap_md5 = 0;
 }
 
 static size_t first_window(const char *data, size_t len)

@@ -39,8 +39,10 @@
 #define PT2_TRACE_H
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/md5many.h"
 #include "io/window.h"
 #include "trace/kinds.h"
+#include "trace/provenance.h"
 
 /* ---- compile ids ---------------------------------------------------------------------------------------------- */
 
@@ -109,6 +111,8 @@ struct trace_scan {
 	struct trace_record *rec;
 	uint32_t n, cap;
 	uint32_t lines;
+	struct md5_job *md5; /* payloads to hash, tag: the record */
+	uint32_t n_md5, cap_md5;
 	uint64_t first_line; /* set before reduce */
 	struct buf tmp;
 	struct json_tape payload_tape;
@@ -125,6 +129,8 @@ static inline struct slice trace_envelope(const struct trace_scan *s, const stru
 {
 	return slice_of(s->window.data + r->envelope, r->envelope_len);
 }
+
+struct trace;
 
 /* ---- phase 2: the model --------------------------------------------------------------------------------------- */
 
@@ -143,6 +149,7 @@ enum artifact_flags {
 	ART_NO_ATTEMPT = 32,
 	ART_HIT = 64, ART_MISS = 128, ART_BYPASS = 256, /* cache artifacts */
 	ART_NO_PAYLOAD = 512, /* made from the envelope: metrics pages */
+	ART_UNLISTED = 1024,  /* not numbered: the Rust tlparse has no such file */
 };
 
 struct trace_artifact {
@@ -208,6 +215,56 @@ struct trace_special {
 struct trace_skip {
 	uint32_t compile, reason;
 };
+
+/* What torch.export and draft_export found (records of export.c). loc: the innermost frame of the user's stack. */
+enum trace_export_kind {
+	EXPORT_GUARD,          /* guard_added, prefix eval: a guard was evaluated while exporting */
+	EXPORT_SPECIALIZED,    /* propagate_real_tensors_provenance: data-dependent, went on with the real value */
+	EXPORT_DATA_DEPENDENT, /* guard_on_data_dependent_error: data-dependent, export failed */
+	EXPORT_MISSING,        /* missing_fake_kernel */
+	EXPORT_MISMATCHED,     /* mismatched_fake_kernel */
+};
+struct trace_export {
+	uint32_t compile, artifact; /* artifact: its page in the directory of -e, UINT32_MAX */
+	uint64_t line;
+	struct trace_loc loc;
+	enum trace_export_kind kind;
+	uint32_t expr;              /* the expression, or the operator that has no good fake kernel */
+	uint32_t result, reason;
+	uint32_t sources, locals;   /* "s77 = L['x'].size()[0]", one a line */
+	uint32_t node;              /* row of trace.expr: how the expression came about, UINT32_MAX */
+	uint32_t user_stack, stack; /* nodes of trace.export_stacks, UINT32_MAX */
+};
+/* A symbolic expression, by expression_created or create_unbacked_symbol. Its arguments are rows before it, so that the
+ * rows are a DAG whatever the log says: an id means what it meant last when the record was written (ids are Python's
+ * id() and come again). At most TRACE_EXPR_MAX rows are kept, with TRACE_ARGS_MAX arguments each. */
+enum { TRACE_EXPR_MAX = 1 << 20, TRACE_ARGS_MAX = 64 };
+struct trace_expr {
+	uint64_t id, line;
+	struct trace_loc loc;
+	uint32_t compile;
+	uint32_t method, result, args;  /* args: texts, one a line; method INTERN_NONE: an unbacked symbol */
+	uint32_t first_arg, n_arg;      /* of trace.expr_arg: rows of trace.expr */
+	uint32_t user_stack, stack;
+};
+/* An expression and what it was made of: depth first, each once, at most max steps. How many were written. */
+struct trace_expr_step {
+	uint32_t row, depth;
+};
+uint32_t trace_expr_history(const struct trace *t, uint32_t row, struct trace_expr_step *step, uint32_t max);
+
+/* One Inductor compilation with node mappings (provenance.h): which artifacts belong together, and the line links between
+ * them. A compile id has several: forward, backward, and again after a cache hit. Texts are kept only from the record
+ * that brings them to the one that completes the set (the kernel stack traces, the next graph of the same compile id, the
+ * compilation metrics, the end), and at most TRACE_TEXTS_MAX bytes of them; the oldest set is linked with what is there. */
+enum { TRACE_TEXTS_MAX = 16 << 20 };
+struct trace_provenance {
+	uint32_t compile;
+	uint32_t artifact[PROV_TEXTS]; /* UINT32_MAX: the log has none */
+	struct slice links;            /* JSON (provenance_json), "<" written as \u003c; in trace.links */
+};
+/* Which part of such a set an artifact is; PROV_TEXTS: none. */
+enum prov_text trace_provenance_part(const struct trace *t, const struct trace_artifact *a);
 
 /* What is wrong with a log. One row per kind: how often, where first. */
 #define TRACE_DAMAGE(X)                                                                                                \
@@ -300,6 +357,20 @@ struct trace {
 	struct intern frames;       /* struct trace_frame -> frame, the same index */
 	struct trace_trie starts;   /* stacks of dynamo_start */
 	struct trace_trie stacks;   /* stacks of records that carry one of their own (unknown where it led) */
+	ROWS(struct trace_export, export);
+	ROWS(struct trace_expr, expr);
+	ROWS(uint32_t, expr_arg);
+	struct intern expr_ids;     /* ids of expressions; expr_row: the newest row of each */
+	ROWS(uint32_t, expr_row);
+	struct trace_trie export_stacks;
+	uint64_t expr_lost;         /* expressions beyond TRACE_EXPR_MAX */
+	uint32_t exported;          /* artifact of the first exported_program, UINT32_MAX */
+	uint64_t exported_line;     /* and its line, 0 */
+	ROWS(struct trace_provenance, provenance);
+	struct arena links;
+	struct prov_set *prov_set;  /* sets not yet complete (provset.c) */
+	uint32_t n_prov_set, cap_prov_set;
+	size_t prov_bytes;
 	struct trace_damage damage[DAMAGE_COUNT];
 	uint32_t number;            /* next artifact number */
 	int64_t rank;               /* -1: no record names one */
@@ -312,7 +383,10 @@ struct trace {
 	double compile_seconds;
 	struct buf tmp, tmp2;
 	struct json_tape tape;      /* for payloads that reduce looks into */
-	bool plain_text; /* set before reading: inductor_output_code becomes a text file (-p), not a page */
+	/* Set before reading: */
+	bool plain_text;  /* inductor_output_code becomes a text file (-p), not a page */
+	bool export_only; /* only what export makes is an artifact (-e): exported programs, and a page per guard */
+	bool unlisted;    /* payloads that the directory has no numbered file for become artifacts, too (the single file) */
 };
 
 /* ---- reading -------------------------------------------------------------------------------------------------- */
@@ -328,6 +402,7 @@ struct trace_hooks {
 	void (*free_slot)(void *ctx, struct trace_scan *s);
 	void (*progress)(void *ctx, uint64_t consumed, uint64_t size);  /* in order */
 	unsigned threads;                                               /* 0: as many as there are CPUs */
+	unsigned share; /* this many logs are read side by side: windows are that much smaller */
 };
 
 void trace_init(struct trace *t, const char *path);

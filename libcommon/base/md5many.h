@@ -1,0 +1,27 @@
+/* md5many.h - MD5 (RFC 1321) of many texts at once.
+ *
+ *     struct md5_job job[2] = {{a, na}, {b, nb}};
+ *     md5_many(job, 2);
+ *     memcmp(job[0].digest, ...);
+ *
+ * A trace holds thousands of small payloads, each with its MD5; one after the other they take a third of the time that
+ * reading a log takes. MD5 cannot be made faster for one text, but 16 texts go side by side through vector registers
+ * (AVX-512, AVX2 or plain SSE2, chosen at run time): six times as fast as libmd here. Texts over 64 KiB, and what is left
+ * when few texts are, go through libmd, which is better at one.
+ *
+ * The order of jobs is changed. Nothing is allocated, there is no failure, no state.
+ */
+#ifndef PT2_MD5MANY_H
+#define PT2_MD5MANY_H
+#include "base/base.h"
+
+struct md5_job {
+	const void *p;
+	size_t n;
+	uint32_t tag; /* the caller's: says whose digest it is after the order has changed */
+	uint8_t digest[16];
+};
+
+void md5_many(struct md5_job *job, size_t n);
+
+#endif

@@ -1,0 +1,55 @@
+/* MD5 of many texts against libmd, for all lengths around a block, many counts, and long ones. */
+#include "base/md5many.h"
+
+#include <md5.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static void check(size_t n, size_t step, size_t max)
+{
+	struct md5_job *job = xcalloc(n + 1, sizeof(*job));
+	uint8_t *text = xmalloc(max + n + 1);
+	for (size_t i = 0; i < max + n + 1; i++)
+		text[i] = (uint8_t)(i * 2654435761u >> 13);
+	for (size_t i = 0; i < n; i++)
+		job[i] = (struct md5_job){.p = text + i, .n = i * step % (max + 1), .tag = (uint32_t)i};
+	md5_many(job, n);
+	for (size_t i = 0; i < n; i++) {
+		uint8_t want[16];
+		MD5_CTX ctx;
+		MD5Init(&ctx);
+		MD5Update(&ctx, text + job[i].tag, job[i].tag * step % (max + 1));
+		MD5Final(want, &ctx);
+		assert_memory_equal(job[i].digest, want, 16);
+	}
+	free(job);
+	free(text);
+}
+
+static void test_lengths(void **state)
+{
+	(void)state;
+	check(400, 1, 399);
+}
+
+static void test_counts(void **state)
+{
+	(void)state;
+	for (size_t n = 0; n < 70; n++)
+		check(n, 37, 300);
+}
+
+static void test_long(void **state)
+{
+	(void)state;
+	check(40, 7919, 200000);
+	check(3, 70001, 200000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_lengths), cmocka_unit_test(test_counts), cmocka_unit_test(test_long)};
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
