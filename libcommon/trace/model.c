@@ -1,4 +1,5 @@
 /* model.c - phase 2: records, in order, into struct trace. Also what is asked of it afterwards. */
+#include "trace/reduce.h"
 #include "trace/text.h"
 #include "trace/trace.h"
 
@@ -32,7 +33,7 @@ bool trace_damaged(const struct trace *t)
 
 void trace_init(struct trace *t, const char *path)
 {
-	*t = (struct trace){.path = path, .rank = -1, .torch_version = INTERN_NONE};
+	*t = (struct trace){.path = path, .rank = -1, .torch_version = INTERN_NONE, .exported = NIL};
 }
 
 static void trie_release(struct trace_trie *trie)
@@ -49,6 +50,15 @@ void trace_release(struct trace *t)
 	intern_release(&t->frames);
 	trie_release(&t->starts);
 	trie_release(&t->stacks);
+	trie_release(&t->export_stacks);
+	intern_release(&t->expr_ids);
+	arena_release(&t->links);
+	provset_release(t);
+	free(t->export);
+	free(t->expr);
+	free(t->expr_arg);
+	free(t->expr_row);
+	free(t->provenance);
 	free(t->string);
 	free(t->compile);
 	free(t->artifact);
@@ -289,7 +299,7 @@ static uint32_t trie_add(struct trace *t, struct trace_trie *trie, const struct 
 		}
 		parent = node;
 	}
-	if (parent != NIL) {
+	if (parent != NIL && compile != NIL) {
 		GROW(trie->start, trie->n_start, trie->cap_start, 1);
 		trie->start[trie->n_start] = (struct trace_start){compile, NIL};
 		struct trace_stack *node = &trie->node[parent];
@@ -424,7 +434,7 @@ void trace_artifact_path(const struct trace *t, const struct trace_artifact *a, 
 	}
 	buf_addc(out, '/');
 	trace_safe_path(intern_get(&t->names, a->name), out);
-	if (!(a->flags & ART_GLOBAL))
+	if (!(a->flags & (ART_GLOBAL | ART_UNLISTED)))
 		buf_addf(out, "_%u", a->number);
 	if (readable)
 		buf_adds(out, "_readable.html");
@@ -469,7 +479,7 @@ static struct trace_artifact *add_artifact(struct trace *t, struct trace_scan *s
 	*a = (struct trace_artifact){
 		.compile = r->compile,
 		.name = name_of(t, name),
-		.number = t->number++,
+		.number = flags & ART_UNLISTED ? NIL : t->number++,
 		.size = flags & ART_NO_PAYLOAD ? 0 : r->payload_len,
 		.line = line,
 		.kind = kind,
@@ -833,6 +843,8 @@ static void take_kind(struct trace *t, struct trace_scan *s, struct trace_record
 	struct slice name = slice_of(info->name, info->name_len);
 	uint32_t v = trace_value(s, r, kind);
 
+	if (t->export_only && info->form != FORM_NONE)
+		return;
 	switch ((enum trace_form)info->form) {
 	case FORM_PAYLOAD:
 		add_artifact(t, s, r, kind, name, LANG_TEXT, 0);
@@ -914,8 +926,15 @@ static void take_kind(struct trace *t, struct trace_scan *s, struct trace_record
 		return;
 	}
 	case KIND_chromium_event: t->events++; return;
-	case KIND_create_symbol:
-	case KIND_create_unbacked_symbol: take_symbol(t, s, r, kind); return;
+	case KIND_create_unbacked_symbol: export_record(t, s, r, kind); /* fall through */
+	case KIND_create_symbol: take_symbol(t, s, r, kind); return;
+	case KIND_expression_created:
+	case KIND_guard_added:
+	case KIND_propagate_real_tensors_provenance:
+	case KIND_guard_on_data_dependent_error:
+	case KIND_missing_fake_kernel:
+	case KIND_mismatched_fake_kernel:
+	case KIND_exported_program: export_record(t, s, r, kind); return;
 	case KIND_symbolic_shape_specialization: take_specialization(t, s, r); return;
 	case KIND_compilation_metrics_runtime:
 	case KIND_bwd_compilation_metrics_runtime:
@@ -924,6 +943,23 @@ static void take_kind(struct trace *t, struct trace_scan *s, struct trace_record
 		return;
 	default: return;
 	}
+}
+
+/* ---- for the other files of phase 2 (reduce.h) ---- */
+
+uint32_t reduce_scalar(struct trace *t, const struct json_tape *tape, uint32_t k) { return scalar_name(t, tape, k); }
+
+uint32_t reduce_lines(struct trace *t, const struct json_tape *tape, uint32_t k) { return name_or_none(t, join_list(t, tape, k)); }
+
+uint32_t reduce_stack(struct trace *t, struct trace_trie *trie, const struct json_tape *tape, uint32_t k)
+{
+	return k == JSON_NONE || !json_is(tape, k, JSON_ARRAY) ? NIL : trie_add(t, trie, tape, k, false, NIL);
+}
+
+struct trace_artifact *reduce_artifact(struct trace *t, struct trace_scan *s, struct trace_record *r, enum trace_kind kind,
+				       struct slice name, enum trace_lang lang, unsigned flags)
+{
+	return add_artifact(t, s, r, kind, name, lang, flags);
 }
 
 /* What a process says of itself before it has a rank may come after records that have one. */
@@ -994,6 +1030,7 @@ static void reduce_record(struct trace *t, struct trace_scan *s, struct trace_re
 	r->compile = compile_of(t, r, line);
 	for (uint64_t k = r->kinds; k; k &= k - 1)
 		take_kind(t, s, r, (enum trace_kind)__builtin_ctzll(k));
+	provset_record(t, s, r);
 	if (r->stack != JSON_NONE)
 		trie_add(t, &t->stacks, &s->tape, r->stack, false, NIL);
 }

@@ -1,6 +1,6 @@
 /* read.c - the three phases put together over base/pool. */
 #include "base/pool.h"
-#include "trace/trace.h"
+#include "trace/reduce.h"
 
 struct reading {
 	struct trace *t;
@@ -105,6 +105,7 @@ int trace_read(struct trace *t, const struct trace_hooks *hooks, struct err *err
 	}
 	input_close(&r.in);
 	finish_status(t);
+	provset_end(t);
 	if (t->n_phase)
 		qsort(t->phase, t->n_phase, sizeof(*t->phase), by_seconds);
 	return status;

@@ -117,17 +117,28 @@ static bool fits_list(const struct json_tape *t, uint32_t k, enum ftype item)
 	return true;
 }
 
-static bool fits_map(const struct json_tape *t, uint32_t k, enum ftype item, bool nulls)
+static bool fits_map(const struct json_tape *t, uint32_t k, enum ftype item)
 {
 	if (t->tok[k].type != JSON_OBJECT)
 		return false;
 	for (uint32_t i = json_first(t, k); i < json_end(t, k); i = json_next_pair(t, i)) {
-		bool ok = item == T_STR ? json_is(t, i + 1, JSON_STRING) || (nulls && json_is(t, i + 1, JSON_NULL))
+		bool ok = item == T_STR ? json_is(t, i + 1, JSON_STRING)
 			: item == T_U64 ? fits_u(t, i + 1, UINT64_MAX)
 					: fits_list(t, i + 1, T_SYMINT);
 		if (!ok)
 			return false;
 	}
+	return true;
+}
+
+/* A text, null, or (torch 2.13) a list of these, one per leaf of the local. */
+static bool fits_local(const struct json_tape *t, uint32_t k)
+{
+	if (!json_is(t, k, JSON_ARRAY))
+		return json_is(t, k, JSON_STRING) || json_is(t, k, JSON_NULL);
+	for (uint32_t i = json_first(t, k); i < json_end(t, k); i = json_next(t, i))
+		if (!json_is(t, i, JSON_STRING) && !json_is(t, i, JSON_NULL))
+			return false;
 	return true;
 }
 
@@ -137,9 +148,13 @@ static bool fits_locals(const struct json_tape *t, uint32_t k)
 		return false;
 	for (uint32_t i = json_first(t, k); i < json_end(t, k); i = json_next_pair(t, i)) {
 		struct slice key = json_slice(t, i);
-		if ((slice_is(key, "locals") || slice_is(key, "symbols")) && !json_is(t, i + 1, JSON_NULL) &&
-		    !fits_map(t, i + 1, T_STR, true))
+		if (!(slice_is(key, "locals") || slice_is(key, "symbols")) || json_is(t, i + 1, JSON_NULL))
+			continue;
+		if (!json_is(t, i + 1, JSON_OBJECT))
 			return false;
+		for (uint32_t j = json_first(t, i + 1); j < json_end(t, i + 1); j = json_next_pair(t, j))
+			if (!fits_local(t, j + 1))
+				return false;
 	}
 	return true;
 }
@@ -156,9 +171,9 @@ static bool fits(const struct json_tape *t, enum ftype type, uint32_t k)
 	case T_STRS: return fits_list(t, k, T_STR);
 	case T_U64S: return fits_list(t, k, T_U64);
 	case T_STACK: return fits_list(t, k, T_STACK);
-	case T_MAP_STR: return fits_map(t, k, T_STR, false);
-	case T_MAP_U64: return fits_map(t, k, T_U64, false);
-	case T_MAP_SYMINTS: return fits_map(t, k, T_SYMINTS, false);
+	case T_MAP_STR: return fits_map(t, k, T_STR);
+	case T_MAP_U64: return fits_map(t, k, T_U64);
+	case T_MAP_SYMINTS: return fits_map(t, k, T_SYMINTS);
 	case T_LOCALS: return fits_locals(t, k);
 	case T_SYMINT: return json_is(t, k, JSON_STRING) || fits_i(t, k, INT64_MIN, INT64_MAX);
 	case T_SYMINTS: return fits_list(t, k, T_SYMINT);
