@@ -329,6 +329,8 @@ int main(int argc, char **argv)
 	free(path);
 	free(r.log);
 	operands_release(&in);
+	if (close(STDOUT_FILENO) < 0) /* where a full disk may be told */
+		die_errno(EXIT_ENVIRON, "cannot write 'standard output'");
 	if (opt.strict && (damaged || r.lost))
 		return EXIT_FOUND;
 	return opt.strict_compile_id && bad_id ? EXIT_FOUND : EXIT_FINE;
