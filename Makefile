@@ -108,7 +108,13 @@ check:                          ## install what the tests need, build, run all t
 	@scripts/install-deps check
 	@$(MAKE) --no-print-directory check-only
 
-tests: all $(units) $(fuzzers)  ## build everything the tests run
+# What makes calls fail (tests/cli/inject.t); a sanitizer has a preload of its own.
+inject   := $(if $(SAN),,$(O)/tests-lib/inject.so)
+$(O)/tests-lib/%.so: tests/lib/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -MF $@.d -fPIC -shared $< -o $@
+
+tests: all $(units) $(fuzzers) $(inject)  ## build everything the tests run
 
 check-only: tests               ## run all tests without installing anything
 	@scripts/run-tests $(O)

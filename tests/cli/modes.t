@@ -55,6 +55,8 @@ done
 ok "--custom-header-html is in the index" grep -q hello tl_out/index.html
 rm -rf tl_out
 for o in -e -i --all-ranks-html; do
+	run tlparse -h
+	grep -e " $o" out | grep -q "not in this version" || continue
 	run tlparse in.log "$o"
 	is "$o is not there yet: a word, no report" "$status $(wc -l <err) $(test -e tl_out && echo there)" "2 1 "
 done

@@ -1,0 +1,156 @@
+/* inject.c - a preload that makes calls fail on purpose, for tests/cli/inject.t. What the environment asks for:
+ *
+ *     INJECT_FILE=TEXT      reads: only of files whose path contains TEXT
+ *     INJECT_READ=EIO:N     reading the file fails after N bytes
+ *     INJECT_READ=SHORT     a read gives 1 to 7 bytes
+ *     INJECT_READ=EINTR     two of three reads, and writes, are interrupted
+ *     INJECT_WRITE=N        writes to regular files and pipes fail with ENOSPC after N bytes in all
+ *     INJECT_WRITE=SHORT    a write takes 1 to 7 bytes, or half
+ *     INJECT_MALLOC=N       the Nth allocation of 64 bytes and more, and all after it, fail
+ *     INJECT_CLOSE=N        the Nth close of a file that was written fails with ENOSPC
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FDS = 1024 };
+static atomic_long read_bytes, written, calls, allocations, closes;
+static atomic_bool was_written[FDS];
+
+static const char *want(const char *name) { return getenv(name); }
+
+#define REAL(name)                                                                                                     \
+	static typeof(name) *real;                                                                                     \
+	if (!real)                                                                                                     \
+	real = (typeof(name) *)dlsym(RTLD_NEXT, #name)
+
+static int chosen(int fd)
+{
+	char link[64], path[PATH_MAX];
+	const char *file = want("INJECT_FILE");
+	if (!file)
+		return fd == 0;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0)
+		return 0;
+	path[n] = 0;
+	return strstr(path, file) != NULL;
+}
+
+static int interrupted(const char *how)
+{
+	if (!how || strcmp(how, "EINTR") || calls++ % 3 == 2)
+		return 0;
+	errno = EINTR;
+	return 1;
+}
+
+ssize_t read(int fd, void *p, size_t n)
+{
+	REAL(read);
+	const char *how = want("INJECT_READ");
+	if (!how || !n || !chosen(fd))
+		return real(fd, p, n);
+	if (interrupted(how))
+		return -1;
+	if (!strcmp(how, "SHORT") && n > 7)
+		n = (size_t)(1 + calls++ % 7);
+	if (!strncmp(how, "EIO:", 4)) {
+		long left = atol(how + 4) - read_bytes;
+		if (left <= 0) {
+			errno = EIO;
+			return -1;
+		}
+		if (n > (size_t)left)
+			n = (size_t)left;
+	}
+	ssize_t r = real(fd, p, n);
+	if (r > 0)
+		read_bytes += r;
+	return r;
+}
+
+/* How much of a write of n bytes may be done: n, less, or -1 with errno set. */
+static ssize_t allow(int fd, size_t n)
+{
+	const char *how = want("INJECT_WRITE");
+	if (fd >= 0 && fd < FDS && fd != STDERR_FILENO)
+		was_written[fd] = 1;
+	if (interrupted(want("INJECT_READ")))
+		return -1;
+	if (!how || fd == STDERR_FILENO)
+		return (ssize_t)n;
+	if (!strcmp(how, "SHORT"))
+		return n < 8 ? 1 : calls++ % 3 ? (ssize_t)(n / 2) : (ssize_t)(1 + calls % 7);
+	long left = atol(how) - written;
+	if (left <= 0) {
+		errno = ENOSPC;
+		return -1;
+	}
+	if (n > (size_t)left)
+		n = (size_t)left;
+	written += (long)n;
+	return (ssize_t)n;
+}
+
+ssize_t write(int fd, const void *p, size_t n)
+{
+	REAL(write);
+	ssize_t m = allow(fd, n);
+	return m < 0 ? -1 : real(fd, p, (size_t)m);
+}
+
+ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
+{
+	REAL(pwrite);
+	ssize_t m = allow(fd, n);
+	return m < 0 ? -1 : real(fd, p, (size_t)m, at);
+}
+
+ssize_t sendfile(int to, int from, off_t *at, size_t n)
+{
+	REAL(sendfile);
+	struct stat st;
+	if (fstat(from, &st) == 0 && at && (off_t)n > st.st_size - *at)
+		n = (size_t)(st.st_size - *at);
+	ssize_t m = n ? allow(to, n) : 0;
+	return m < 0 ? -1 : m == 0 ? 0 : real(to, from, at, (size_t)m);
+}
+
+int close(int fd)
+{
+	REAL(close);
+	const char *how = want("INJECT_CLOSE");
+	if (fd >= 0 && fd < FDS && was_written[fd]) {
+		was_written[fd] = 0;
+		if (how && ++closes == atol(how)) {
+			real(fd);
+			errno = ENOSPC;
+			return -1;
+		}
+	}
+	return real(fd);
+}
+
+static int refused(size_t n)
+{
+	const char *how = n >= 64 ? want("INJECT_MALLOC") : NULL;
+	if (!how || ++allocations < atol(how))
+		return 0;
+	errno = ENOMEM;
+	return 1;
+}
+
+/* glibc's own names: dlsym allocates, and must not come back here. */
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+void *malloc(size_t n) { return refused(n) ? NULL : __libc_malloc(n); }
+void *calloc(size_t n, size_t size) { return refused(n * size) ? NULL : __libc_calloc(n, size); }
+void *realloc(void *p, size_t n) { return refused(n) ? NULL : __libc_realloc(p, n); }
