@@ -7,7 +7,7 @@
 
 void json_tape_text(struct json_tape *t, const char *text, size_t len)
 {
-	t->text = text;
+	t->text = len ? text : ""; /* an empty buf has no p */
 	t->len = len;
 	t->n = 0;
 	t->loose = 0;
@@ -451,8 +451,10 @@ bool utf8_valid(struct slice s)
 		return true;
 	const unsigned char *p = (const unsigned char *)s.p, *end = p + s.n;
 	while (p < end) {
-		uint64_t w;
-		while (end - p >= 8 && (memcpy(&w, p, 8), !(w & 0x8080808080808080ull)))
+		uint64_t w[4];
+		while (end - p >= 32 && (memcpy(w, p, 32), !((w[0] | w[1] | w[2] | w[3]) & 0x8080808080808080ull)))
+			p += 32;
+		while (end - p >= 8 && (memcpy(w, p, 8), !(w[0] & 0x8080808080808080ull)))
 			p += 8;
 		if (p >= end)
 			break;

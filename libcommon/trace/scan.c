@@ -167,20 +167,38 @@ static int32_t count_nodes(struct slice text)
 	return n;
 }
 
-/* MD5 of all payloads of the window, and whether it is the one that was written. */
+/* MD5 of all payloads of the window, and whether it is the one that was written. Records no longer move. */
 static void hash_payloads(struct trace_scan *s)
 {
-	static const char hex[] = "0123456789abcdef";
+	s->n_md5 = 0;
+	for (uint32_t k = 0; k < s->n; k++) {
+		struct trace_record *r = &s->rec[k];
+		if (!(r->flags & REC_PAYLOAD))
+			continue;
+		GROW(s->md5, s->n_md5, s->cap_md5, 1);
+		s->md5[s->n_md5++] = (struct md5_job){trace_payload(s, r).p, r->payload_len, r->md5};
+	}
 	md5_many(s->md5, s->n_md5);
-	for (uint32_t k = 0; k < s->n_md5; k++) {
-		struct trace_record *r = &s->rec[s->md5[k].tag];
-		struct slice want = json_slice(&s->tape, r->has_payload);
-		memcpy(r->md5, s->md5[k].digest, sizeof(r->md5));
-		bool same = want.n == 32;
-		for (unsigned i = 0; same && i < 16; i++)
-			same = want.p[2 * i] == hex[r->md5[i] >> 4] && want.p[2 * i + 1] == hex[r->md5[i] & 15];
-		if (!same)
+	for (uint32_t k = 0; k < s->n; k++) {
+		struct trace_record *r = &s->rec[k];
+		if (r->flags & REC_PAYLOAD && memcmp(r->md5, r->want, sizeof(r->md5)))
 			r->flags |= REC_MD5_BAD;
+	}
+}
+
+/* has_payload, 32 lower-case hex digits; anything else is the MD5 of nothing that there is. */
+static void read_md5(struct slice hex, struct trace_record *r)
+{
+	if (hex.n != 32) {
+		r->flags |= REC_MD5_BAD;
+		return;
+	}
+	for (unsigned i = 0; i < 32; i++) {
+		char c = hex.p[i];
+		int v = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+		if (v < 0)
+			r->flags |= REC_MD5_BAD;
+		r->want[i / 2] = (uint8_t)(r->want[i / 2] << 4 | (v & 15));
 	}
 }
 
@@ -190,8 +208,6 @@ static void finish(struct trace_scan *s, struct trace_record *r)
 	if (!(r->flags & REC_PAYLOAD))
 		return;
 	struct slice pay = trace_payload(s, r);
-	GROW(s->md5, s->n_md5, s->cap_md5, 1);
-	s->md5[s->n_md5++] = (struct md5_job){.p = pay.p, .n = pay.n, .tag = (uint32_t)(r - s->rec)};
 	if (!utf8_valid(pay))
 		r->flags |= REC_NOT_UTF8;
 	for (uint64_t k = r->kinds; k; k &= k - 1)
@@ -257,6 +273,7 @@ static void read_envelope(struct trace_scan *s, struct trace_record *r)
 			if (json_is(t, v, JSON_STRING)) {
 				r->has_payload = v;
 				r->flags |= REC_PAYLOAD;
+				read_md5(json_slice(t, v), r);
 			} else if (!json_is(t, v, JSON_NULL)) {
 				r->flags |= REC_MALFORMED;
 			}
@@ -361,7 +378,7 @@ void trace_scan_window(struct trace_scan *s)
 	size_t before = 0; /* bytes before the prefix of the current record: a scheduler's label, on its payload lines too */
 	uint32_t line = 0;
 
-	s->n = s->n_md5 = 0;
+	s->n = 0;
 	json_tape_text(&s->tape, data, s->window.len);
 	for (char *next; p < end; p = next, line++) {
 		char *nl = memchr(p, '\n', (size_t)(end - p)), *stop = nl ? nl : end;

@@ -102,7 +102,7 @@ struct trace_record {
 	uint32_t source_line;
 	uint32_t compile;           /* set by reduce: index into trace.compile */
 	struct compile_id id;
-	uint8_t md5[16];            /* of the payload as read */
+	uint8_t md5[16], want[16];  /* of the payload as read, and as has_payload has it */
 };
 
 struct trace_scan {
@@ -111,7 +111,7 @@ struct trace_scan {
 	struct trace_record *rec;
 	uint32_t n, cap;
 	uint32_t lines;
-	struct md5_job *md5; /* payloads to hash, tag: the record */
+	struct md5_job *md5; /* payloads to hash */
 	uint32_t n_md5, cap_md5;
 	uint64_t first_line; /* set before reduce */
 	struct buf tmp;
