@@ -1,0 +1,55 @@
+#!/usr/bin/python3
+"""pages_test.py PAGE.html... : each page opens in headless Chromium without a console error, a failed request or an alert.
+
+Prints what is wrong, a line each; ends in 1 when something is, in 77 where the browser is missing.
+"""
+import os
+import pathlib
+import shutil
+import sys
+
+try:
+    from selenium import webdriver
+    from selenium.common.exceptions import NoAlertPresentException
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+except ImportError:
+    sys.exit(77)
+chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+if not chromium or not shutil.which("chromedriver"):
+    sys.exit(77)
+
+options = Options()
+options.binary_location = chromium
+for flag in ("--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1200,800", "--no-first-run"):
+    options.add_argument(flag)
+if os.geteuid() == 0:
+    options.add_argument("--no-sandbox")
+options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+try:
+    d = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+except Exception:
+    sys.exit(77)
+wrong = []
+try:
+    d.set_page_load_timeout(60)
+    for page in sys.argv[1:]:
+        d.get(pathlib.Path(page).resolve().as_uri())
+        try:
+            wrong.append("%s: an alert: %s" % (page, d.switch_to.alert.text))
+            d.switch_to.alert.dismiss()
+        except NoAlertPresentException:
+            pass
+        wrong += ["%s: %s" % (page, e["message"]) for e in d.get_log("browser") if e["level"] in ("SEVERE", "WARNING")]
+        if not d.execute_script("return document.body.innerText.trim().length"):
+            wrong.append(page + ": is empty")
+        if d.execute_script("return document.styleSheets.length") < 1:
+            wrong.append(page + ": has no style")
+        unread = d.execute_script(
+            "return [...document.querySelectorAll('pre.code')].filter(p => p.textContent.trim() && !p.querySelector('span')).length")
+        if unread:
+            wrong.append("%s: %d pieces of code are not coloured" % (page, unread))
+finally:
+    d.quit()
+print("\n".join(wrong))
+sys.exit(1 if wrong else 0)

@@ -1,0 +1,43 @@
+#!/bin/bash
+# Reports in a browser: the single file (tests/browser/report_test.py looks at all of it), and pages of the directory.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+browser=$ROOT/tests/browser
+broken=$ROOT/tests/data/broken
+
+look() {
+	timeout 150 "$browser/report_test.py" "$1.html" >"$1.tap" 2>"$1.err"
+	echo $? >"$1.status"
+}
+names=()
+for log in "$DATA"/{graph_breaks,dynamic,recompiles,training,models}.log "$DATA/ranks4" "$broken"/{hostile_names,hostile_text,two_writers,utf8_payload}.log; do
+	name=$(basename "$log" .log)
+	names+=("$name")
+	tlparse "$log" >"$name.html" 2>/dev/null
+	look "$name" &
+	[ $((${#names[@]} % 2)) = 0 ] && wait # two at a time
+done
+wait
+for name in "${names[@]}"; do
+	if skipped=$(grep -m1 -oP '^1\.\.0 # SKIP \K.*' "$name.tap"); then
+		skip_all "$skipped"
+	elif [ "$(cat "$name.status")" = 0 ]; then
+		pass "$name: $(grep -c '^ok' "$name.tap") things looked at"
+	else
+		fail "$name" "status $(cat "$name.status")" "$(grep -v '^ok' "$name.tap")" "$(tail -n 3 "$name.err")"
+	fi
+done
+
+tlparse "$DATA/graph_breaks.log" -o breaks 2>/dev/null
+tlparse "$DATA/simple.log" -o simple 2>/dev/null
+tlparse "$DATA/simple.log" "$DATA/recompiles.log" -o several 2>/dev/null
+tlparse "$broken/hostile_text.log" -o hostile 2>/dev/null
+tlparse "$DATA/provenance_jit.log" -o provenance 2>/dev/null
+pages=(breaks/index.html breaks/failures_and_restarts.html simple/index.html simple/*/inductor_output_code*.html several/index.html
+	simple/*/compilation_metrics*.html hostile/index.html hostile/failures_and_restarts.html hostile/*/*.html provenance/*/*_readable.html)
+run timeout 100 "$browser/pages_test.py" "${pages[@]}"
+is "${#pages[@]} pages of directories open, and nothing complains" "$status $(cat out)" "0 "
+tlparse "$DATA/graph_breaks.log" | sed 's|<body>|<body><script>nosuchfunction()</script>|' >bent.html
+run timeout 60 "$browser/pages_test.py" bent.html
+is "a page that does complain is seen" "$status" 1
+done_testing
