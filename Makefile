@@ -46,7 +46,7 @@ unit_src := $(wildcard tests/unit/test_*.c)
 units    := $(unit_src:tests/unit/%.c=$(O)/tests/%)
 fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
 fuzzers  := $(fuzz_src:tests/fuzz/%.c=$(O)/fuzz/%)
-share    := $(sort $(wildcard share/report/* share/dir/*))
+share    := $(sort $(wildcard share/report/* share/dir/* share/ranks/*))
 
 .PHONY: all demo check check-only bench fuzz lint install uninstall help clean tests
 .DELETE_ON_ERROR:
@@ -126,13 +126,16 @@ bench: all                      ## measure against the Rust tlparse; table into 
 # libFuzzer where the compiler is clang; else the same entries with a main that runs files.
 ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null | head -1)),)
 fuzz_flags := -fsanitize=fuzzer
+ifneq ($(filter fuzz,$(MAKECMDGOALS)),)
+all_cflags += -fsanitize=fuzzer-no-link # so that it sees into the library
+endif
 else
 fuzz_main  := tests/fuzz/main.c
 endif
 $(O)/fuzz/%: tests/fuzz/%.c $(fuzz_main) $(libs)
 	@mkdir -p $(@D)
 	@$(if $(Q),echo "  LD      $@")
-	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $(fuzz_flags) $(filter %.c,$^) $(libs) -o $@ $(pkg_libs) -lm
+	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $(fuzz_flags) $< $(fuzz_main) $(libs) -o $@ $(pkg_libs) -lm
 
 fuzz: $(fuzzers)                ## run each fuzzer for a while: make fuzz CC=clang SAN=address,undefined O=build-fuzz SECONDS=60
 	@scripts/fuzz $(O) $(SECONDS)

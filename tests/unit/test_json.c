@@ -313,6 +313,18 @@ static void error_offsets(void **state)
 	}
 }
 
+static void no_text_at_all(void **state)
+{
+	(void)state;
+	struct buf empty = {0};
+	struct json_tape t = {0};
+	uint32_t root;
+	json_tape_text(&t, empty.p, empty.len);
+	assert_int_equal(json_parse(&t, 0, 0, &root), -1);
+	assert_int_equal(t.error_at, 0);
+	json_tape_release(&t);
+}
+
 static void several_documents(void **state)
 {
 	(void)state;
@@ -804,7 +816,7 @@ int main(void)
 	    cmocka_unit_test(jansson_mutated),   cmocka_unit_test(jansson_recorded),  cmocka_unit_test(emitter),
 	    cmocka_unit_test(emitter_in_pieces), cmocka_unit_test(emitter_doubles),   cmocka_unit_test(emitter_nests),
 	    cmocka_unit_test(escape),            cmocka_unit_test(escape_repairs),    cmocka_unit_test(utf8),
-	    cmocka_unit_test_teardown(round_trip, clean),
+	    cmocka_unit_test(no_text_at_all),    cmocka_unit_test_teardown(round_trip, clean),
 	};
 	return RUN(tests);
 }

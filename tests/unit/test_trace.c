@@ -736,7 +736,7 @@ static void tries(void **state)
 	add(ARTIFACT("a") AT ", \"stack\": [" FRAME(5) "]", NULL);
 	read_it();
 	struct buf b = {0};
-	put_trie(&b, &rd.t, &rd.t.starts);
+	model_trie(&b, &rd.t, &rd.t.starts);
 	assert_string_equal(buf_str(&b), "  node 0 parent -1 child 1 sibling -1 - 'f1' 1 start 2\n"
 					 "  node 1 parent 0 child -1 sibling 2 - 'f2' 2 start 0 start 4\n"
 					 "  node 2 parent 0 child -1 sibling -1 - 'f3' 3 start 1\n");
