@@ -524,7 +524,7 @@ static void put_stacks(struct json_out *o, const struct trace *t)
 	json_close(o);
 }
 
-static void put_log(struct json_out *o, const struct trace *t, bool page)
+static void put_log(struct json_out *o, const struct trace *t, const struct rank_facts *facts, bool page)
 {
 	char start[32];
 	unsigned s = (unsigned)(t->first_usec / 1000000 % 86400), us = (unsigned)(t->first_usec % 1000000);
@@ -555,6 +555,10 @@ static void put_log(struct json_out *o, const struct trace *t, bool page)
 	}
 	json_close(o);
 	put_losses(o, t);
+	if (facts && !page) {
+		json_key(o, "ranks");
+		rank_facts_out(facts, o);
+	}
 	if (page) {
 		json_key(o, "strings");
 		json_arr(o);
@@ -582,7 +586,7 @@ void report_document(struct json_out *o, const struct report *r, bool page)
 	json_key(o, "logs");
 	json_arr(o);
 	for (unsigned i = 0; i < r->n; i++)
-		put_log(o, &r->log[i], page);
+		put_log(o, &r->log[i], r->facts ? &r->facts[i] : NULL, page);
 	json_close(o);
 	if (page) {
 		json_key(o, "blocks");

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static struct tlparse_options opt;
-static bool export_mode, provenance, all_ranks;
+static bool export_mode, provenance;
 static bool color; /* stderr is a terminal */
 
 static const struct opt options[] = {
@@ -28,7 +28,7 @@ static const struct opt options[] = {
 	OPT_FLAG(0, "no-browser", &opt.no_browser, "do not open a browser"),
 	OPT_FLAG('e', "export", &export_mode, "the report of an export log (not in this version)"),
 	OPT_FLAG('i', "inductor-provenance", &provenance, "provenance pages (not in this version)"),
-	OPT_FLAG(0, "all-ranks-html", &all_ranks, "one report over all ranks (not in this version)"),
+	OPT_FLAG(0, "all-ranks-html", &opt.all_ranks, "one report over the logs of all ranks, or over their --json documents"),
 	OPT_HEADING("Other"),
 	OPT_FLAG(0, "latest", &opt.latest, "of each directory, only the log written last"),
 	OPT_FLAG(0, "strict", &opt.strict, "exit with 1 when a log could not be read whole"),
@@ -69,13 +69,15 @@ void show_progress(void *ctx, uint64_t consumed, uint64_t size)
 
 static int by_version(const void *a, const void *b) { return strverscmp(*(char *const *)a, *(char *const *)b); }
 
-/* The traces in a directory: what PyTorch names so, and what looks like one. */
+/* The traces in a directory: what PyTorch names so, and what looks like one. For --all-ranks-html, where there is none: what
+ * --json has written. */
 static int add_dir(const char *dir, char ***path, size_t *n, size_t *cap, struct err *err)
 {
 	DIR *d = opendir(dir);
 	if (!d)
 		return err_errno(err, EXIT_INPUT, "cannot read directory '%s'", dir);
-	size_t first = *n;
+	size_t first = *n, documents = 0, cap_documents = 0;
+	char **document = NULL;
 	time_t newest = 0;
 	long newest_ns = 0;
 	for (struct dirent *e; (e = readdir(d));) {
@@ -84,7 +86,12 @@ static int add_dir(const char *dir, char ***path, size_t *n, size_t *cap, struct
 			continue;
 		char *p = xasprintf("%s/%s", dir, e->d_name);
 		if (strncmp(e->d_name, "dedicated_log_torch_trace", 25) && !trace_probe(p)) {
-			free(p);
+			if (opt.all_ranks && ranks_is_document(p)) {
+				GROW(document, documents, cap_documents, 1);
+				document[documents++] = p;
+			} else {
+				free(p);
+			}
 			continue;
 		}
 		if (opt.latest && *n > first) {
@@ -100,6 +107,15 @@ static int add_dir(const char *dir, char ***path, size_t *n, size_t *cap, struct
 		(*path)[(*n)++] = p;
 	}
 	closedir(d);
+	for (size_t i = 0; i < documents; i++) {
+		if (*n - first != i) {
+			free(document[i]);
+			continue;
+		}
+		GROW(*path, *n, *cap, 1);
+		(*path)[(*n)++] = document[i];
+	}
+	free(document);
 	if (*n == first)
 		return err_set(err, EXIT_INPUT, "no trace in directory '%s': a trace is what TORCH_TRACE=DIR makes PyTorch write", dir);
 	qsort(*path + first, *n - first, sizeof(**path), by_version);
@@ -136,16 +152,36 @@ static char **input_paths(const struct operands *in, size_t *n, unsigned *lost)
 
 /* ---- outputs ---- */
 
+/* The facts that a comparison of ranks needs are read along. */
+struct fact_reader {
+	struct trace *t;
+	struct rank_facts *facts;
+};
+static int take_facts(void *ctx, struct trace_scan *s, struct trace_record *r)
+{
+	struct fact_reader *x = ctx;
+	rank_facts_take(x->facts, x->t, s, r);
+	return 0;
+}
+
 /* Read the logs without an emitter; logs in which nothing can be read are left out with a warning. */
 static void read_facts(struct report *r)
 {
 	struct err err;
-	struct trace_hooks h = {.progress = opt.quiet ? NULL : show_progress};
+	struct fact_reader x;
+	struct trace_hooks h = {.ctx = &x, .record = take_facts, .progress = opt.quiet ? NULL : show_progress};
 	unsigned good = 0;
+	r->facts = xcalloc(r->n, sizeof(*r->facts));
 	for (unsigned i = 0; i < r->n; i++) {
-		if (trace_read(&r->log[i], &h, &err) == 0)
+		x = (struct fact_reader){&r->log[i], &r->facts[good]};
+		rank_facts_init(x.facts, x.t->path);
+		if (trace_read(x.t, &h, &err) == 0) {
+			rank_facts_finish(x.facts, x.t);
 			r->log[good++] = r->log[i];
-		else if (r->n == 1)
+			continue;
+		}
+		rank_facts_release(x.facts);
+		if (r->n == 1)
 			die_err(&err);
 		else {
 			warn("%s", err.text);
@@ -178,6 +214,10 @@ static void write_json(struct report *r)
 		refuse_input(opt.out, r);
 	read_facts(r);
 	report_document(&o, r, false);
+	for (unsigned i = 0; i < r->n; i++)
+		rank_facts_release(&r->facts[i]);
+	free(r->facts);
+	r->facts = NULL;
 	buf_addc(&b, '\n');
 	struct output *out = opt.out ? output_file(opt.out, &err) : NULL;
 	if (opt.out && !out)
@@ -273,13 +313,33 @@ static bool warn_damage(const struct report *r)
 	return damaged;
 }
 
+static int write_ranks(struct report *r)
+{
+	struct ranks_result res;
+	struct err err;
+	if (!opt.out)
+		opt.out = "tl_out";
+	if (ranks_write(r, &opt, &res, &err) < 0)
+		die_err(&err);
+	if (!opt.quiet && (opt.verbose || color))
+		fprintf(stderr, "%u processes%s%s\nreport: %s\n", res.processes, res.agree ? ", all alike" : ", not all alike",
+			res.lost ? "; some logs could not be read" : "", opt.out);
+	open_browser();
+	if (opt.strict && (res.damaged || res.lost || r->lost))
+		return EXIT_FOUND;
+	return opt.strict_compile_id && res.bad_ids ? EXIT_FOUND : EXIT_FINE;
+}
+
 int main(int argc, char **argv)
 {
 	struct operands in;
 	struct err err;
 	opt_parse_or_exit(&spec, argc, argv, &in);
-	if (export_mode || provenance || all_ranks)
-		die(EXIT_USAGE, "%s is not in this version", export_mode ? "--export" : provenance ? "--inductor-provenance" : "--all-ranks-html");
+	if (export_mode || provenance)
+		die(EXIT_USAGE, "%s is not in this version", export_mode ? "--export" : "--inductor-provenance");
+	if (opt.all_ranks && (opt.json || opt.html || opt.latest))
+		die(EXIT_USAGE, "--all-ranks-html makes a directory of all logs: it does not go with --%s",
+		    opt.json ? "json" : opt.html ? "html" : "latest");
 	color = isatty(STDERR_FILENO);
 	output_watch_signals();
 	diag_at_die(output_abort_all);
@@ -292,6 +352,15 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < n; i++)
 		trace_init(&r.log[i], path[i]);
 
+	if (opt.all_ranks) {
+		int status = write_ranks(&r);
+		for (size_t i = 0; i < n; i++)
+			free(path[i]);
+		free(path);
+		free(r.log);
+		operands_release(&in);
+		return status;
+	}
 	bool rust_option = opt.overwrite || opt.no_browser || opt.strict || opt.strict_compile_id || opt.plain_text || opt.header;
 	const char *where = NULL;
 	if (opt.json) {

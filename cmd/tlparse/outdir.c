@@ -21,6 +21,7 @@
 struct outdir {
 	struct trace *t;
 	const struct tlparse_options *opt;
+	const struct outdir_extra *extra;
 	int fd, raw, jsonl, events;
 	bool any_event;
 	int year;
@@ -45,6 +46,7 @@ struct slot {
 	struct item *item;
 	uint32_t n, cap;
 	struct buf path, text, jsonl, events, page;
+	struct buf shared; /* events once more, for outdir_extra */
 	uint32_t *payload_name; /* per record: offset into path + 1, 0 for none */
 	uint32_t n_name, cap_name;
 	struct json_tape tape;
@@ -67,6 +69,7 @@ static void free_slot(void *ctx, struct trace_scan *s)
 	buf_release(&x->text);
 	buf_release(&x->jsonl);
 	buf_release(&x->events);
+	buf_release(&x->shared);
 	buf_release(&x->page);
 	json_tape_release(&x->tape);
 	free(x->item);
@@ -192,6 +195,8 @@ static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 	struct slot *x = slot_of(s);
 	uint32_t record = (uint32_t)(r - s->rec);
 	bool written = false;
+	if (d->extra)
+		rank_facts_take(d->extra->facts, d->t, s, r);
 	if (record == 0) {
 		x->n = 0;
 		x->n_name = 0;
@@ -277,7 +282,35 @@ static void add_jsonl(struct outdir *d, struct trace_scan *s, struct trace_recor
 	buf_adds(b, "}\n");
 }
 
-static void add_event(struct trace_scan *s, struct trace_record *r, struct slot *x)
+/* The event with a NUL in the place of its pid, which no JSON text holds: what the process is called is known later. */
+static void share_event(struct slot *x, uint32_t root)
+{
+	const struct json_tape *t = &x->tape;
+	struct slice raw = json_raw(t, root);
+	const char *at = raw.p, *end = raw.p + raw.n;
+	bool any = false;
+	buf_add(&x->shared, ",\n", 2);
+	if (json_is(t, root, JSON_OBJECT)) {
+		for (uint32_t k = json_first(t, root); k < json_end(t, root); k = json_next_pair(t, k)) {
+			if (!slice_is(json_slice(t, k), "pid"))
+				continue;
+			struct slice v = json_raw(t, k + 1);
+			buf_add(&x->shared, at, (size_t)(v.p - at));
+			buf_addc(&x->shared, 0);
+			at = v.p + v.n;
+			any = true;
+		}
+		if (!any) {
+			buf_add(&x->shared, at, (size_t)(end - 1 - at));
+			buf_adds(&x->shared, json_end(t, root) > root + 1 ? ",\"pid\":" : "\"pid\":");
+			buf_addc(&x->shared, 0);
+			at = end - 1;
+		}
+	}
+	buf_add(&x->shared, at, (size_t)(end - at));
+}
+
+static void add_event(struct outdir *d, struct trace_scan *s, struct trace_record *r, struct slot *x)
 {
 	struct slice p = trace_payload(s, r);
 	uint32_t root;
@@ -286,6 +319,8 @@ static void add_event(struct trace_scan *s, struct trace_record *r, struct slot 
 		return;
 	buf_add(&x->events, ",\n", 2);
 	buf_add_slice(&x->events, json_raw(&x->tape, root));
+	if (d->extra)
+		share_event(x, root);
 }
 
 static int write_item(struct outdir *d, struct trace_scan *s, struct slot *x, const struct item *it)
@@ -311,6 +346,7 @@ static int emit(void *ctx, struct trace_scan *s)
 	struct slot *x = slot_of(s);
 	buf_reset(&x->jsonl);
 	buf_reset(&x->events);
+	buf_reset(&x->shared);
 	if (!s->n)
 		x->n = 0;
 	for (uint32_t i = 0; i < s->n; i++) {
@@ -321,7 +357,7 @@ static int emit(void *ctx, struct trace_scan *s)
 		if (taken && r->kinds >> KIND_str & 1)
 			continue;
 		if (taken && r->kinds >> KIND_chromium_event & 1) {
-			add_event(s, r, x);
+			add_event(d, s, r, x);
 			continue;
 		}
 		if (!(r->flags & REC_RESERVED))
@@ -355,6 +391,8 @@ static int commit(void *ctx, struct trace_scan *s)
 		ev.p[0] == ',' ? (void)(x->events.p[0] = '[') : (void)0;
 	}
 	if (write_all(d->events, ev.p, ev.n, "chromium_events.json", &e) < 0)
+		return failed(d, &e);
+	if (x->shared.len && write_all(d->extra->events, x->shared.p, x->shared.len, "chromium_events.json", &e) < 0)
 		return failed(d, &e);
 	return 0;
 }
@@ -470,9 +508,9 @@ static int write_assets(struct outdir *d)
 		       : 0;
 }
 
-static int one_log(struct trace *t, const struct tlparse_options *opt, int dir, struct err *err)
+int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, const struct outdir_extra *extra, struct err *err)
 {
-	struct outdir d = {.t = t, .opt = opt, .fd = dir, .raw = -1, .jsonl = -1, .events = -1, .year = current_year(), .err = err};
+	struct outdir d = {.t = t, .opt = opt, .extra = extra, .fd = dir, .raw = -1, .jsonl = -1, .events = -1, .year = current_year(), .err = err};
 	struct trace_hooks h = {
 		.ctx = &d, .raw = copy_raw, .record = plan_record, .emit = emit, .commit = commit, .free_slot = free_slot,
 		.progress = opt->quiet ? NULL : show_progress,
@@ -482,6 +520,11 @@ static int one_log(struct trace *t, const struct tlparse_options *opt, int dir, 
 	pthread_mutex_init(&d.err_lock, NULL);
 	err->text[0] = 0;
 	t->plain_text = opt->plain_text;
+	if (extra) {
+		h.progress = NULL;
+		h.threads = extra->threads;
+		h.share = extra->share;
+	}
 	if ((d.raw = open_file(&d, "raw.log", err)) < 0 || (d.events = open_file(&d, "chromium_events.json", err)) < 0 ||
 	    (d.jsonl = temp_file(err)) < 0)
 		goto out;
@@ -524,7 +567,7 @@ static bool has(int fd, const char *name) { return faccessat(fd, name, F_OK, 0) 
 
 static bool is_report(int fd)
 {
-	static const char *const mark[] = {"compile_directory.json", "raw.log", "payloads", "assets/tlparse.css"};
+	static const char *const mark[] = {"compile_directory.json", "raw.log", "payloads", "assets/tlparse.css", "combined_trace.json.gz", "collective_schedules.json"};
 	bool ours = false;
 	for (unsigned i = 0; i < ARRAY_LEN(mark); i++)
 		ours |= has(fd, mark[i]);
@@ -577,16 +620,19 @@ static char **folder_names(const struct report *r)
 	return name;
 }
 
+struct output *outdir_open(const struct report *r, const struct tlparse_options *opt, struct err *err)
+{
+	return holds_input(opt->out, r, err) < 0 ? NULL : output_dir(opt->out, opt->overwrite, is_report, err);
+}
+
 int outdir_write(struct report *r, const struct tlparse_options *opt, struct err *err)
 {
-	if (holds_input(opt->out, r, err) < 0)
-		return -1;
-	struct output *o = output_dir(opt->out, opt->overwrite, is_report, err);
+	struct output *o = outdir_open(r, opt, err);
 	if (!o)
 		return -1;
 	int status = 0;
 	if (r->n == 1) {
-		status = one_log(&r->log[0], opt, output_fd(o), err);
+		status = outdir_log(&r->log[0], opt, output_fd(o), NULL, err);
 	} else {
 		char **folder = folder_names(r);
 		const unsigned n = r->n;
@@ -599,7 +645,7 @@ int outdir_write(struct report *r, const struct tlparse_options *opt, struct err
 				status = err_errno(err, EXIT_ENVIRON, "cannot make directory '%s'", folder[i]);
 				break;
 			}
-			if (one_log(&r->log[i], opt, fd, err) == 0) {
+			if (outdir_log(&r->log[i], opt, fd, NULL, err) == 0) {
 				char *name = folder[i];
 				folder[i] = folder[good];
 				folder[good] = name;

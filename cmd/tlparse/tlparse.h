@@ -5,21 +5,26 @@
  *     page.c       the single HTML file: blocks while reading, then the document
  *     outdir.c     the directory: a file per artifact while reading, then the lists
  *     dirpages.c   the directory's HTML pages
+ *     ranks.c      many ranks: all logs into directories, what is compared into files of its own
+ *     rankspage.c  the landing page over them
  */
 #ifndef TLPARSE_H
 #define TLPARSE_H
+#include "trace/ranks.h"
 #include "trace/trace.h"
 
 struct tlparse_options {
 	const char *out;          /* -o */
 	const char *html;         /* --html=FILE; "-" is standard output */
 	const char *header;       /* --custom-header-html */
+	bool all_ranks; /* --all-ranks-html */
 	bool json, overwrite, strict, strict_compile_id, no_browser, plain_text, verbose, quiet, latest;
 };
 
 /* ---- document.c ---- */
 struct report {
 	struct trace *log;
+	struct rank_facts *facts; /* per log, for --json; NULL: none */
 	unsigned n;
 	unsigned lost; /* operands and logs in which nothing could be read */
 	struct { uint32_t p, m, e, r; } blocks; /* of the single file */
@@ -40,6 +45,35 @@ int page_write(struct report *r, const struct tlparse_options *opt, int fd, stru
 
 /* ---- outdir.c ---- */
 int outdir_write(struct report *r, const struct tlparse_options *opt, struct err *err);
+struct output;
+/* The folder that opt->out names, opened for writing; refused where it holds an input or is no report. */
+struct output *outdir_open(const struct report *r, const struct tlparse_options *opt, struct err *err);
+/* One log's directory, for a report over many: its facts, and its chromium events once more. */
+struct outdir_extra {
+	struct rank_facts *facts;
+	int events;              /* file: ",\n" and an event, a NUL byte where its pid goes, and so on */
+	unsigned threads, share; /* of trace_hooks */
+};
+int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, const struct outdir_extra *extra, struct err *err);
+
+/* ---- ranks.c ---- */
+struct ranks_result {
+	unsigned processes, lost, damaged, bad_ids;
+	bool agree;
+};
+/* --all-ranks-html: the logs, or documents of --json, that r names. */
+int ranks_write(struct report *r, const struct tlparse_options *opt, struct ranks_result *res, struct err *err);
+/* Was this file written by tlparse --json? */
+bool ranks_is_document(const char *path);
+
+/* ---- rankspage.c ---- */
+struct ranks_page {
+	const struct ranks *all;
+	const struct tlparse_options *opt;
+	const bool *folder;       /* per process: has it a directory of its own? */
+	bool events, estimates, schedules; /* the files beside the page */
+};
+void ranks_page(struct buf *b, const struct ranks_page *p);
 
 /* ---- main.c ---- */
 /* Progress of the log being read, on a terminal, at most ten times a second. */

@@ -76,9 +76,11 @@ int trace_read(struct trace *t, const struct trace_hooks *hooks, struct err *err
 	/* One more than there are CPUs: somebody always waits for his turn. Small logs are not worth a thread. */
 	threads = r.in.seekable && !r.in.gz && r.in.size < 1 << 20 ? 1 : threads > 16 ? 16 : threads + (threads > 1);
 	/* All windows together take 12 MiB, what is made of them as much again. */
-	r.window = (12u << 20) / threads;
+	r.window = (12u << 20) / threads / (r.hooks->share ? r.hooks->share : 1);
 	if (r.window > 4 << 20)
 		r.window = 4 << 20;
+	if (r.window < 256 << 10)
+		r.window = 256 << 10;
 	void *slots[17];
 	for (unsigned i = 0; i < threads; i++)
 		slots[i] = xcalloc(1, sizeof(struct trace_scan));

@@ -1,0 +1,834 @@
+/* ranks.c - --all-ranks-html: a directory per log, and beside them what was compared over all.
+ *
+ * Logs are read side by side, each by itself: that needs no order between windows, and is as fast as one log of their size.
+ * Only when there are fewer logs than CPUs does each get threads of its own. Documents of tlparse --json take the place of
+ * logs that lie elsewhere: the same facts, no directories.
+ *
+ * Written: rank_N/ (proc_PID/ for a log without a rank, rank_N_2/ for a second one of a rank), index.html, combined_trace.json.gz,
+ * and as the Rust tlparse 0.4.3 names them chromium_events.json, runtime_estimations.json, chromium_trace_with_runtime.json,
+ * collective_schedules.json, rank_N/collectives_parity.json; lists sorted by rank and graph.
+ */
+#include "base/diag.h"
+#include "base/pool.h"
+#include "io/output.h"
+#include "tlparse.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { DOCUMENT_MAX = 1 << 30, SLOTS = 16 };
+
+struct job {
+	struct report *r;
+	const struct tlparse_options *opt;
+	struct ranks_result *res;
+	struct ranks all;
+	int fd; /* of the report's folder */
+	const struct output *out;
+	unsigned next, threads, share;
+	struct err *err;
+	bool failed;
+};
+
+/* One operand being read. */
+struct item {
+	struct job *job;
+	unsigned index;
+	bool document, lost;
+	struct rank_facts *facts;
+	unsigned n, cap;
+	struct err err; /* of a log that is lost, or why all stops */
+};
+
+static char *folder_of(unsigned index) { return xasprintf("log_%u", index); }
+static char *events_of(unsigned index) { return xasprintf("events_%u", index); }
+
+bool ranks_is_document(const char *path)
+{
+	char head[64];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
+	if (fd >= 0)
+		close(fd);
+	struct slice s = slice_trim(slice_of(head, n > 0 ? (size_t)n : 0));
+	return slice_starts(s, "{\"schema\":") || (slice_starts(s, "{") && slice_find(s, "\"schema\""));
+}
+
+/* ---- reading ---- */
+
+static int next_item(void *ctx, void *slot)
+{
+	struct job *j = ctx;
+	struct item *it = slot;
+	if (j->next >= j->r->n)
+		return 0;
+	free(it->facts);
+	*it = (struct item){.job = j, .index = j->next++};
+	return 1;
+}
+
+static int read_document(struct item *it, const char *path)
+{
+	struct json_tape tape = {0};
+	struct buf text = {0};
+	struct stat st;
+	uint32_t root, logs;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), r = -1;
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		err_errno(&it->err, EXIT_INPUT, "cannot read '%s'", path);
+		goto out;
+	}
+	if (st.st_size > DOCUMENT_MAX) {
+		err_set(&it->err, EXIT_INPUT, "cannot read '%s': the document is larger than 1 GiB", path);
+		goto out;
+	}
+	buf_room(&text, (size_t)st.st_size + 1);
+	for (ssize_t n; (n = read(fd, buf_room(&text, 1 << 16), 1 << 16)) != 0;) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 || text.len + (size_t)n > DOCUMENT_MAX) {
+			err_errno(&it->err, EXIT_INPUT, "cannot read '%s'", path);
+			goto out;
+		}
+		text.len += (size_t)n;
+	}
+	json_tape_text(&tape, text.p, text.len);
+	if (json_parse(&tape, 0, text.len, &root) < 0) {
+		err_set(&it->err, EXIT_INPUT, "cannot read '%s': byte %zu: %s", path, tape.error_at, tape.error);
+		goto out;
+	}
+	logs = json_get(&tape, root, "logs");
+	if (tape.loose || logs == JSON_NONE || !json_is(&tape, logs, JSON_ARRAY) || json_end(&tape, logs) == logs + 1) {
+		err_set(&it->err, EXIT_INPUT, "cannot read '%s': not a document of tlparse --json", path);
+		goto out;
+	}
+	for (uint32_t k = json_first(&tape, logs); k < json_end(&tape, logs); k = json_next(&tape, k)) {
+		struct err e;
+		GROW(it->facts, it->n, it->cap, 1);
+		if (rank_facts_in(&it->facts[it->n], &tape, k, &e) < 0) {
+			err_set(&it->err, EXIT_INPUT, "cannot read '%s': %s", path, e.text);
+			goto out;
+		}
+		it->n++;
+	}
+	r = 0;
+out:
+	if (fd >= 0)
+		close(fd);
+	json_tape_release(&tape);
+	buf_release(&text);
+	return r;
+}
+
+static int read_log(struct item *it, struct trace *t)
+{
+	struct job *j = it->job;
+	char *folder = folder_of(it->index), *name = events_of(it->index);
+	int dir = mkdirat(j->fd, folder, 0777) < 0 ? -1 : openat(j->fd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = -1;
+	int events = dir < 0 ? -1 : openat(j->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (dir < 0 || events < 0) {
+		err_errno(&it->err, EXIT_ENVIRON, "cannot make '%s'", dir < 0 ? folder : name);
+	} else {
+		it->facts = xcalloc(1, sizeof(*it->facts));
+		it->n = 1;
+		rank_facts_init(it->facts, t->path);
+		const struct outdir_extra x = {it->facts, events, j->threads, j->share};
+		r = outdir_log(t, j->opt, dir, &x, &it->err);
+		if (!r)
+			rank_facts_finish(it->facts, t);
+	}
+	if (events >= 0 && close(events) < 0 && !r)
+		r = err_errno(&it->err, EXIT_ENVIRON, "cannot write '%s'", name);
+	if (dir >= 0)
+		close(dir);
+	free(folder);
+	free(name);
+	return r;
+}
+
+static int read_item(void *ctx, void *slot)
+{
+	struct job *j = ctx;
+	struct item *it = slot;
+	struct trace *t = &j->r->log[it->index];
+	it->document = strcmp(t->path, "-") && ranks_is_document(t->path);
+	if ((it->document ? read_document(it, t->path) : read_log(it, t)) == 0)
+		return 0;
+	it->lost = true;
+	return it->err.status == EXIT_INPUT ? 0 : -1;
+}
+
+/* In order: the log's warning, and its facts to the others. */
+static int take_item(void *ctx, void *slot)
+{
+	struct job *j = ctx;
+	struct item *it = slot;
+	struct trace *t = &j->r->log[it->index];
+	if (it->lost) {
+		warn("%s", it->err.text);
+		const char *why = strstr(it->err.text, "': ");
+		ranks_lost(&j->all, t->path, why ? why + 3 : it->err.text);
+		for (unsigned i = 0; i < it->n; i++)
+			rank_facts_release(&it->facts[i]);
+		if (!it->document) {
+			char *folder = folder_of(it->index), *events = events_of(it->index);
+			output_discard(j->out, folder);
+			unlinkat(j->fd, events, 0);
+			free(folder);
+			free(events);
+		}
+		j->res->lost++;
+	}
+	for (unsigned i = 0; i < it->n && !it->lost; i++) {
+		bool bad = false;
+		uint64_t damaged = 0, line = 0;
+		const struct rank_facts *f = &it->facts[i];
+		for (unsigned k = 0; k < DAMAGE_COUNT; k++)
+			if (f->damage[k].count) {
+				damaged++;
+				line = !line || f->damage[k].line < line ? f->damage[k].line : line;
+			}
+		for (uint32_t k = 0; k < f->n_compile; k++)
+			bad |= f->compile[k].unknown;
+		if (damaged)
+			warn("%s: line %llu: damaged (%llu kind%s, listed in the report)", f->path, (unsigned long long)line,
+			     (unsigned long long)damaged, damaged == 1 ? "" : "s");
+		j->res->damaged += damaged != 0;
+		j->res->bad_ids += bad;
+		it->facts[i].tag = it->document ? UINT32_MAX : it->index;
+		if (j->all.n_process < RANK_PROCESSES)
+			ranks_add(&j->all, &it->facts[i]);
+		else
+			rank_facts_release(&it->facts[i]);
+	}
+	/* What is left of the log are its folder and its facts. */
+	const char *path = t->path;
+	trace_release(t);
+	trace_init(t, path);
+	free(it->facts);
+	it->facts = NULL;
+	it->n = it->cap = 0;
+	return 0;
+}
+
+static int read_all(struct job *j)
+{
+	unsigned cpus = cpu_count(), n = j->r->n < cpus ? j->r->n : cpus;
+	if (n > SLOTS)
+		n = SLOTS;
+	j->share = n;
+	j->threads = cpus / n ? cpus / n : 1;
+	void *slots[SLOTS];
+	for (unsigned i = 0; i < n; i++)
+		slots[i] = xcalloc(1, sizeof(struct item));
+	const struct pipeline p = {j, next_item, read_item, take_item, NULL, NULL};
+	int r = pipeline_run(&p, slots, n);
+	for (unsigned i = 0; i < n; i++) {
+		struct item *it = slots[i];
+		if (r < 0 && it->lost && it->err.status != EXIT_INPUT && !j->failed) {
+			*j->err = it->err;
+			j->failed = true;
+		}
+		for (unsigned k = 0; k < it->n; k++)
+			rank_facts_release(&it->facts[k]);
+		free(it->facts);
+		free(it);
+	}
+	return r;
+}
+
+/* ---- files ---- */
+
+static int create(struct job *j, const char *path)
+{
+	int fd = openat(j->fd, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+	if (fd < 0)
+		err_errno(j->err, EXIT_ENVIRON, "cannot write '%s'", path);
+	return fd;
+}
+
+static int done(struct job *j, int fd, const char *path, int r)
+{
+	if (fd >= 0 && close(fd) < 0 && !r)
+		r = err_errno(j->err, EXIT_ENVIRON, "cannot write '%s'", path);
+	return r;
+}
+
+static int put_file(struct job *j, const char *path, struct slice text)
+{
+	int fd = create(j, path);
+	return done(j, fd, path, fd < 0 ? -1 : write_all(fd, text.p, text.n, path, j->err));
+}
+
+static bool plain(const struct rank_facts *f) { return f->rank >= 0 && f->nth == 1; }
+
+/* The rank; what is none, or a rank again, has a number of its own, and says who it is. */
+static void put_who(struct json_out *o, const struct rank_facts *f)
+{
+	json_key(o, "rank");
+	json_out_u64(o, f->process);
+	if (!plain(f)) {
+		json_key(o, "process");
+		json_out_str(o, slice_str(f->name));
+	}
+}
+
+/* All events, every one with the pid of its process, out of the files that were written beside. */
+static int put_events(struct job *j, bool *any)
+{
+	static const char name[] = "chromium_events.json";
+	struct buf out = {0};
+	char *in = xmalloc(1 << 18);
+	int fd = -1, r = 0;
+	*any = false;
+	for (uint32_t i = 0; i < j->all.n_process && !r; i++) {
+		const struct rank_facts *f = &j->all.process[i];
+		if (f->tag == UINT32_MAX)
+			continue;
+		char *path = events_of(f->tag), pid[24];
+		int from = openat(j->fd, path, O_RDONLY | O_CLOEXEC);
+		bool first = true;
+		int len = snprintf(pid, sizeof(pid), "%llu", (unsigned long long)f->process);
+		if (from < 0)
+			r = err_errno(j->err, EXIT_ENVIRON, "cannot read '%s'", path);
+		for (ssize_t n; !r && (n = read(from, in, 1 << 18)) != 0;) {
+			if (n < 0) {
+				if (errno != EINTR)
+					r = err_errno(j->err, EXIT_ENVIRON, "cannot read '%s'", path);
+				continue;
+			}
+			if (fd < 0 && (fd = create(j, name)) < 0) {
+				r = -1;
+				break;
+			}
+			if (!*any)
+				in[0] = '[';
+			*any = true;
+			if (first && !plain(f)) {
+				buf_addf(&out, "%s{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%s,\"args\":{\"name\":\"%s\"}}", in[0] == '[' ? "[" : ",\n", pid,
+					 f->name);
+				in[0] = ',';
+			}
+			first = false;
+			for (const char *p = in, *end = in + n; p < end;) {
+				const char *nul = memchr(p, 0, (size_t)(end - p));
+				buf_add(&out, p, (size_t)((nul ? nul : end) - p));
+				if (nul)
+					buf_add(&out, pid, (size_t)len);
+				p = nul ? nul + 1 : end;
+			}
+			r = write_all(fd, out.p, out.len, name, j->err);
+			buf_reset(&out);
+		}
+		if (from >= 0)
+			close(from);
+		if (unlinkat(j->fd, path, 0) < 0 && !r)
+			r = err_errno(j->err, EXIT_ENVIRON, "cannot remove '%s'", path);
+		free(path);
+	}
+	if (!r && fd >= 0)
+		r = write_all(fd, "\n]", 2, name, j->err);
+	free(in);
+	buf_release(&out);
+	return done(j, fd, name, r);
+}
+
+/* Lists of a process by graph, as the Rust tool's are after sorting. */
+struct sorted {
+	struct slice dir;
+	const struct rank_list *row;
+};
+static int by_graph(const void *a, const void *b)
+{
+	const struct sorted *x = a, *y = b;
+	size_t n = x->dir.n < y->dir.n ? x->dir.n : y->dir.n;
+	int r = n ? memcmp(x->dir.p, y->dir.p, n) : 0;
+	if (!r)
+		r = (x->dir.n > y->dir.n) - (x->dir.n < y->dir.n);
+	return r ? r : (x->row->number > y->row->number) - (x->row->number < y->row->number);
+}
+
+static struct sorted *sort_lists(const struct ranks *all, const struct rank_facts *f, const struct rank_list *row, uint32_t n)
+{
+	struct sorted *s = xcalloc(n + 1u, sizeof(*s));
+	for (uint32_t i = 0; i < n; i++)
+		s[i] = (struct sorted){intern_get(&all->names, f->compile[row[i].compile].dir), &row[i]};
+	qsort(s, n, sizeof(*s), by_graph);
+	return s;
+}
+
+static void key_str(struct json_out *o, const char *key, struct slice s)
+{
+	json_key(o, key);
+	json_out_str(o, s);
+}
+
+static void key_u64(struct json_out *o, const char *key, uint64_t v)
+{
+	json_key(o, key);
+	json_out_u64(o, v);
+}
+
+static int put_schedules(struct job *j, bool *any)
+{
+	const struct ranks *all = &j->all;
+	struct buf b = {0};
+	struct json_out o = {.b = &b};
+	*any = false;
+	json_arr(&o);
+	for (uint32_t i = 0; i < all->n_process; i++) {
+		const struct rank_facts *f = &all->process[i];
+		struct sorted *s = sort_lists(all, f, f->schedule, f->n_schedule);
+		for (uint32_t k = 0; k < f->n_schedule; k++) {
+			const struct rank_op *op = rank_ops(&all->names, s[k].row);
+			*any = true;
+			json_obj(&o);
+			put_who(&o, f);
+			key_str(&o, "graph", s[k].dir);
+			json_key(&o, "ops");
+			json_arr(&o);
+			for (uint32_t n = 0; n < s[k].row->ops; n++)
+				json_out_str(&o, intern_get(&all->names, op[n].name));
+			json_close(&o);
+			json_close(&o);
+		}
+		free(s);
+	}
+	json_close(&o);
+	int r = *any ? put_file(j, "collective_schedules.json", buf_slice(&b)) : 0;
+	buf_release(&b);
+	return r;
+}
+
+/* The thread id that the Rust tool computes for a graph: FxHash of (rank as u32, text), the low 32 bits. */
+static uint32_t graph_tid(uint32_t rank, struct slice graph)
+{
+	uint64_t h = 0, w;
+#define FX(word) (h = ((h << 5 | h >> 59) ^ (word)) * 0x517cc1b727220a95ull)
+	FX(rank);
+	const char *p = graph.p;
+	size_t n = graph.n;
+	for (; n >= 8; p += 8, n -= 8) {
+		memcpy(&w, p, 8);
+		FX(w);
+	}
+	if (n >= 4) {
+		uint32_t half;
+		memcpy(&half, p, 4);
+		FX(half);
+		p += 4;
+		n -= 4;
+	}
+	for (; n; p++, n--)
+		FX((unsigned char)*p);
+	FX(0xff);
+#undef FX
+	return (uint32_t)h;
+}
+
+static double number_of(const struct ranks *all, uint32_t name)
+{
+	struct slice s = intern_get(&all->names, name);
+	char tmp[64];
+	size_t n = s.n < sizeof(tmp) - 1 ? s.n : sizeof(tmp) - 1;
+	memcpy(tmp, s.p, n);
+	tmp[n] = 0;
+	return strtod(tmp, NULL);
+}
+
+static uint64_t as_u64(double d) { return d >= 1 ? d < 1.8e19 ? (uint64_t)d : UINT64_MAX : 0; }
+
+static void meta_start(struct json_out *o, const char *name, uint64_t pid, int64_t tid)
+{
+	json_obj(o);
+	key_str(o, "name", slice_str(name));
+	key_str(o, "ph", SLICE("M"));
+	key_u64(o, "pid", pid);
+	if (tid >= 0)
+		key_u64(o, "tid", (uint64_t)tid);
+	json_key(o, "args");
+	json_obj(o);
+}
+
+static void meta_end(struct json_out *o)
+{
+	json_close(o);
+	json_close(o);
+}
+
+static void put_runtime_op(struct json_out *o, const struct ranks *all, const struct rank_facts *f, struct slice graph, uint32_t tid,
+			   const struct rank_op *op, uint64_t *at)
+{
+	double ns = number_of(all, op->ns);
+	uint64_t us = as_u64(ns / 1000 > 1 ? ns / 1000 : 1);
+	if (ns / 1000 > (double)us)
+		us++;
+	if (us > UINT64_MAX / 4)
+		us = UINT64_MAX / 4;
+	json_obj(o);
+	key_str(o, "name", intern_get(&all->names, op->name));
+	key_str(o, "ph", SLICE("X"));
+	key_u64(o, "ts", *at);
+	key_u64(o, "dur", us);
+	key_u64(o, "pid", f->process);
+	key_u64(o, "tid", tid);
+	key_str(o, "cat", SLICE("runtime"));
+	json_key(o, "args");
+	json_obj(o);
+	key_str(o, "graph", graph);
+	put_who(o, f);
+	key_u64(o, "runtime_ns", as_u64(ns));
+	json_close(o);
+	json_close(o);
+	*at = *at > UINT64_MAX / 2 ? *at : *at + us;
+}
+
+static int put_estimates(struct job *j, bool *any)
+{
+	const struct ranks *all = &j->all;
+	struct buf list = {0}, trace = {0}, tail = {0};
+	struct json_out o = {.b = &list}, t = {.b = &trace}, m = {.b = &tail};
+	*any = false;
+	json_arr(&o);
+	json_arr(&t);
+	json_arr(&m);
+	for (uint32_t i = 0; i < all->n_process; i++) {
+		const struct rank_facts *f = &all->process[i];
+		struct sorted *s = sort_lists(all, f, f->estimate, f->n_estimate);
+		uint64_t at = 0;
+		for (uint32_t k = 0; k < f->n_estimate; k++) {
+			const struct rank_op *op = rank_ops(&all->names, s[k].row);
+			uint32_t tid = graph_tid((uint32_t)f->process, s[k].dir);
+			if (!k || !slice_eq(s[k].dir, s[k - 1].dir))
+				at = 0;
+			*any = true;
+			json_obj(&o);
+			put_who(&o, f);
+			key_str(&o, "graph", s[k].dir);
+			json_key(&o, "ops");
+			json_arr(&o);
+			for (uint32_t n = 0; n < s[k].row->ops; n++) {
+				json_obj(&o);
+				key_str(&o, "name", intern_get(&all->names, op[n].name));
+				json_key(&o, "estimated_runtime_ns");
+				json_out_raw(&o, intern_get(&all->names, op[n].ns));
+				json_close(&o);
+				put_runtime_op(&t, all, f, s[k].dir, tid, &op[n], &at);
+			}
+			json_close(&o);
+			json_close(&o);
+		}
+		if (f->n_estimate) {
+			char *name = plain(f) ? xasprintf("Rank %lld", (long long)f->rank) : xstrdup(f->name);
+			meta_start(&t, "process_name", f->process, -1);
+			key_str(&t, "name", slice_str(name));
+			meta_end(&t);
+			meta_start(&t, "process_sort_index", f->process, -1);
+			key_u64(&t, "sort_index", f->process);
+			meta_end(&t);
+			free(name);
+		}
+		uint64_t index = 0;
+		for (uint32_t k = 0; k < f->n_estimate; k++) {
+			if (k && slice_eq(s[k].dir, s[k - 1].dir))
+				continue;
+			uint32_t tid = graph_tid((uint32_t)f->process, s[k].dir);
+			struct buf name = {0};
+			buf_adds(&name, "graph ");
+			buf_add_slice(&name, s[k].dir);
+			meta_start(&m, "thread_name", f->process, tid);
+			key_str(&m, "name", buf_slice(&name));
+			meta_end(&m);
+			meta_start(&m, "thread_sort_index", f->process, tid);
+			key_u64(&m, "sort_index", index++);
+			meta_end(&m);
+			buf_release(&name);
+		}
+		free(s);
+	}
+	json_close(&o);
+	json_close(&t);
+	json_close(&m);
+	if (*any && tail.len > 2) { /* "[...]" and "[...]" become one list */
+		trace.p[trace.len - 1] = ',';
+		buf_add(&trace, tail.p + 1, tail.len - 1);
+	}
+	int r = !*any ? 0
+		      : put_file(j, "runtime_estimations.json", buf_slice(&list)) < 0 ||
+				put_file(j, "chromium_trace_with_runtime.json", buf_slice(&trace)) < 0
+			? -1
+			: 0;
+	buf_release(&list);
+	buf_release(&trace);
+	buf_release(&tail);
+	return r;
+}
+
+static int put_parity(struct job *j, const struct rank_facts *f)
+{
+	const struct ranks *all = &j->all;
+	struct buf b = {0};
+	struct json_out o = {.b = &b};
+	json_obj(&o);
+	key_str(&o, "description",
+		SLICE("Difference of # of collectives in scheduler and inductor output code and missing wait collectives"));
+	json_key(&o, "graphs");
+	json_arr(&o);
+	for (uint32_t i = 0; i < f->n_parity; i++) {
+		const struct rank_compile *c = &f->compile[f->parity[i].compile];
+		struct buf id = {0};
+		struct slice text = intern_get(&all->names, c->id);
+		if (!c->unknown)
+			buf_addc(&id, '[');
+		buf_add_slice(&id, text);
+		if (!c->unknown)
+			buf_addc(&id, ']');
+		json_obj(&o);
+		key_str(&o, "graph", intern_get(&all->names, c->dir));
+		key_str(&o, "compile_id", buf_slice(&id));
+		key_u64(&o, "offset", f->parity[i].offset);
+		key_u64(&o, "missing_waits", f->parity[i].missing_waits);
+		json_close(&o);
+		buf_release(&id);
+	}
+	json_close(&o);
+	json_close(&o);
+	char *path = xasprintf("%s/collectives_parity.json", f->name);
+	int r = put_file(j, path, buf_slice(&b));
+	free(path);
+	buf_release(&b);
+	return r;
+}
+
+/* ---- the combined timeline ---- */
+
+struct gz {
+	z_stream z;
+	int fd, r;
+	struct err *err;
+	char out[1 << 16];
+};
+
+static void gz_put(struct gz *g, struct slice s, bool end)
+{
+	g->z.next_in = (void *)(uintptr_t)s.p;
+	g->z.avail_in = (uInt)s.n;
+	int status = Z_OK;
+	while (!g->r && (g->z.avail_in || (end && status != Z_STREAM_END))) {
+		g->z.next_out = (void *)g->out;
+		g->z.avail_out = sizeof(g->out);
+		status = deflate(&g->z, end ? Z_FINISH : Z_NO_FLUSH);
+		g->r = write_all(g->fd, g->out, sizeof(g->out) - g->z.avail_out, "combined_trace.json.gz", g->err);
+	}
+}
+
+/* The track of a compile id: attempts share one. */
+static struct slice track_of(struct slice id)
+{
+	const char *p = id.n ? memchr(id.p, '_', id.n) : NULL;
+	return p ? slice_of(id.p, (size_t)(p - id.p)) : id;
+}
+
+static void put_process(struct json_out *o, const struct ranks *all, const struct rank_facts *f, uint64_t sort, struct intern *tracks)
+{
+	struct buf b = {0};
+	buf_adds(&b, f->name);
+	if (f->rank < 0 || f->nth > 1)
+		buf_addf(&b, " (pid %llu)", (unsigned long long)f->pid);
+	meta_start(o, "process_name", f->process, -1);
+	key_str(o, "name", buf_slice(&b));
+	meta_end(o);
+	meta_start(o, "process_sort_index", f->process, -1);
+	key_u64(o, "sort_index", sort);
+	meta_end(o);
+	for (uint32_t i = 0; i < f->n_compile; i++) {
+		struct slice id = track_of(intern_get(&all->names, f->compile[i].id));
+		uint32_t before = tracks->n, k = intern_add(tracks, id);
+		if (k < before)
+			continue;
+		buf_reset(&b);
+		buf_addc(&b, '[');
+		buf_add_slice(&b, id);
+		buf_addc(&b, ']');
+		if (f->compile[i].loc != INTERN_NONE) {
+			buf_addc(&b, ' ');
+			buf_add_slice(&b, intern_get(&all->names, f->compile[i].loc));
+		}
+		meta_start(o, "thread_name", f->process, k + 1);
+		key_str(o, "name", buf_slice(&b));
+		meta_end(o);
+		meta_start(o, "thread_sort_index", f->process, k + 1);
+		key_u64(o, "sort_index", k);
+		meta_end(o);
+	}
+	buf_release(&b);
+}
+
+static void put_spans(struct json_out *o, const struct ranks *all, const struct rank_facts *f, struct intern *tracks)
+{
+	static const char *const cache[] = {"", "bypass", "hit", "miss"};
+	static const char *const status[] = {"missing", "ok", "empty", "break", "error"};
+	const int64_t base = f->start - all->start;
+	for (uint32_t i = 0; i < f->n_span; i++) {
+		const struct rank_span *s = &f->span[i];
+		const struct rank_compile *c = &f->compile[s->compile];
+		struct slice id = intern_get(&all->names, c->id);
+		struct buf b = {0};
+		buf_add_slice(&b, id);
+		if (s->kind == RANK_SPAN_BACKWARD)
+			buf_adds(&b, " backward");
+		if (c->loc != INTERN_NONE) {
+			buf_addc(&b, ' ');
+			buf_add_slice(&b, intern_get(&all->names, c->loc));
+		}
+		json_obj(o);
+		key_str(o, "name", buf_slice(&b));
+		key_str(o, "ph", SLICE("X"));
+		json_key(o, "ts");
+		json_out_i64(o, base + s->start);
+		json_key(o, "dur");
+		json_out_i64(o, s->end - s->start);
+		key_u64(o, "pid", f->process);
+		key_u64(o, "tid", intern_add(tracks, track_of(id)) + 1u);
+		key_str(o, "cat", s->kind == RANK_SPAN_BACKWARD ? SLICE("backward") : SLICE("compile"));
+		json_key(o, "args");
+		json_obj(o);
+		key_str(o, "compile_id", id);
+		key_str(o, "status", slice_str(status[c->status]));
+		if (c->cache)
+			key_str(o, "cache", slice_str(cache[c->cache]));
+		json_close(o);
+		json_close(o);
+		buf_release(&b);
+	}
+	for (uint32_t i = 0; i < f->n_mark; i++) {
+		const struct rank_mark *m = &f->mark[i];
+		static const char *const what[] = {"", "", "graph break", "recompile", "failure", "", ""};
+		json_obj(o);
+		key_str(o, "name", slice_str(what[m->kind]));
+		key_str(o, "ph", SLICE("i"));
+		key_str(o, "s", SLICE("t"));
+		json_key(o, "ts");
+		json_out_i64(o, base + m->at);
+		key_u64(o, "pid", f->process);
+		key_u64(o, "tid", intern_add(tracks, track_of(intern_get(&all->names, f->compile[m->compile].id))) + 1u);
+		key_str(o, "cat", slice_str(what[m->kind]));
+		json_key(o, "args");
+		json_obj(o);
+		key_str(o, "reason", m->text == INTERN_NONE ? SLICE("") : intern_get(&all->names, m->text));
+		json_close(o);
+		json_close(o);
+	}
+}
+
+static int put_timeline(struct job *j)
+{
+	static const char name[] = "combined_trace.json.gz";
+	const struct ranks *all = &j->all;
+	struct gz *g = xcalloc(1, sizeof(*g));
+	struct buf b = {0};
+	struct json_out o = {.b = &b};
+	g->err = j->err;
+	if ((g->fd = create(j, name)) < 0) {
+		free(g);
+		return -1;
+	}
+	if (deflateInit2(&g->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+		g->r = err_set(j->err, EXIT_ENVIRON, "cannot start the compressor");
+	json_obj(&o);
+	key_str(&o, "displayTimeUnit", SLICE("ms"));
+	json_key(&o, "traceEvents");
+	json_arr(&o);
+	for (uint32_t i = 0; i < all->n_process; i++) {
+		struct intern tracks = {0};
+		put_process(&o, all, &all->process[i], i, &tracks);
+		put_spans(&o, all, &all->process[i], &tracks);
+		intern_release(&tracks);
+		if (!g->r)
+			gz_put(g, buf_slice(&b), false);
+		buf_reset(&b);
+	}
+	json_close(&o);
+	json_close(&o);
+	buf_addc(&b, '\n');
+	if (!g->r)
+		gz_put(g, buf_slice(&b), true);
+	deflateEnd(&g->z);
+	buf_release(&b);
+	int r = done(j, g->fd, name, g->r);
+	free(g);
+	return r;
+}
+
+/* ---- all together ---- */
+
+static int name_folders(struct job *j, bool *folder)
+{
+	for (uint32_t i = 0; i < j->all.n_process; i++) {
+		const struct rank_facts *f = &j->all.process[i];
+		if (f->tag == UINT32_MAX)
+			continue;
+		char *from = folder_of(f->tag);
+		int r = renameat(j->fd, from, j->fd, f->name);
+		if (r < 0)
+			err_errno(j->err, EXIT_ENVIRON, "cannot rename '%s' to '%s'", from, f->name);
+		free(from);
+		if (r < 0 || put_parity(j, f) < 0)
+			return -1;
+		folder[i] = true;
+	}
+	return 0;
+}
+
+static int write_all_files(struct job *j)
+{
+	struct ranks_page p = {.all = &j->all, .opt = j->opt};
+	bool *folder = xcalloc(j->all.n_process + 1u, sizeof(*folder));
+	int r = name_folders(j, folder) < 0 || put_events(j, &p.events) < 0 || put_estimates(j, &p.estimates) < 0 ||
+				put_schedules(j, &p.schedules) < 0 || put_timeline(j) < 0
+			? -1
+			: 0;
+	p.folder = folder;
+	if (!r) {
+		struct buf b = {0};
+		ranks_page(&b, &p);
+		r = put_file(j, "index.html", buf_slice(&b));
+		buf_release(&b);
+	}
+	free(folder);
+	return r;
+}
+
+int ranks_write(struct report *r, const struct tlparse_options *opt, struct ranks_result *res, struct err *err)
+{
+	struct job j = {.r = r, .opt = opt, .res = res, .err = err};
+	*res = (struct ranks_result){0};
+	struct output *o = outdir_open(r, opt, err);
+	if (!o)
+		return -1;
+	j.out = o;
+	j.fd = output_fd(o);
+	err->text[0] = 0;
+	int status = read_all(&j);
+	if (status < 0 && !j.failed)
+		err_set(err, EXIT_ENVIRON, "cannot read the logs");
+	if (!status && !j.all.n_process)
+		status = err_set(err, EXIT_INPUT, "nothing could be read");
+	if (!status) {
+		ranks_finish(&j.all);
+		res->processes = j.all.n_process;
+		res->agree = true;
+		for (unsigned c = 0; c < RANK_CHECK_COUNT; c++)
+			res->agree &= j.all.check[c].agree;
+		status = write_all_files(&j);
+	}
+	ranks_release(&j.all);
+	if (status < 0) {
+		output_abort(o);
+		return -1;
+	}
+	return output_commit(o, err);
+}
