@@ -223,6 +223,8 @@ static void put_summary(struct json_out *o, const struct trace *log, unsigned n)
 	json_close(o);
 }
 
+void report_summary(struct json_out *o, const struct trace *log, unsigned n) { put_summary(o, log, n); }
+
 /* ---- one log ---- */
 
 /* Rows of t->failure that are restarts, as a list for each compile id. */

@@ -20,7 +20,8 @@ static const struct opt options[] = {
 	OPT_HEADING("What to write"),
 	OPT_STRING(0, "html", "[=FILE]", &opt.html, "one self-contained HTML file, to FILE or standard output"),
 	OPT_FLAG(0, "json", &opt.json, "the facts as one JSON document"),
-	OPT_STRING('o', "output", "DIR", &opt.out, "a directory of files (default tl_out); with --json: the output file"),
+	OPT_STRING('o', "output", "DIR", &opt.out, "a directory of files (default tl_out); with --json or --diff: the output file"),
+	OPT_FLAG(0, "diff", &opt.diff, "compare two runs, BEFORE AFTER; exit with 1 when something differs"),
 	OPT_HEADING("The directory, as the Rust tlparse has it"),
 	OPT_FLAG(0, "overwrite", &opt.overwrite, "replace an earlier report"),
 	OPT_FLAG('p', "plain-text", &opt.plain_text, "generated code as text files, not pages"),
@@ -31,6 +32,7 @@ static const struct opt options[] = {
 	OPT_FLAG(0, "all-ranks-html", &opt.all_ranks, "one report over the logs of all ranks, or over their --json documents"),
 	OPT_HEADING("Other"),
 	OPT_FLAG(0, "latest", &opt.latest, "of each directory, only the log written last"),
+	OPT_PAIRS(0, "max", "NAME=N", &opt.max, "exit with 1 when there are more: graph-breaks=0, recompiles=3, compile-seconds=60, ..."),
 	OPT_FLAG(0, "strict", &opt.strict, "exit with 1 when a log could not be read whole"),
 	OPT_FLAG(0, "strict-compile-id", &opt.strict_compile_id, "exit with 1 when a record has no usable compile id"),
 	OPT_FLAG('v', "verbose", &opt.verbose, "print the summary, and name every key that is not known"),
@@ -330,6 +332,28 @@ static int write_ranks(struct report *r)
 	return opt.strict_compile_id && res.bad_ids ? EXIT_FOUND : EXIT_FINE;
 }
 
+static int compare_runs(struct operands *in)
+{
+	const char *name[2] = {in->v[0], in->v[1]};
+	char **path[2];
+	size_t n[2];
+	for (unsigned s = 0; s < 2; s++) {
+		const char *one[2] = {name[s], NULL};
+		unsigned lost = 0;
+		path[s] = input_paths(&(struct operands){.v = one, .n = 1}, &n[s], &lost);
+	}
+	int status = diff_main(&opt, name, path, n);
+	for (unsigned s = 0; s < 2; s++) {
+		for (size_t i = 0; i < n[s]; i++)
+			free(path[s][i]);
+		free(path[s]);
+	}
+	operands_release(in);
+	if (close(STDOUT_FILENO) < 0)
+		die_errno(EXIT_ENVIRON, "cannot write 'standard output'");
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	struct operands in;
@@ -340,9 +364,19 @@ int main(int argc, char **argv)
 	if (opt.all_ranks && (opt.json || opt.html || opt.latest))
 		die(EXIT_USAGE, "--all-ranks-html makes a directory of all logs: it does not go with --%s",
 		    opt.json ? "json" : opt.html ? "html" : "latest");
+	if (opt.diff && in.n != 2)
+		die(EXIT_USAGE, "--diff wants two logs or directories, before and after");
+	if (opt.diff && opt.all_ranks)
+		die(EXIT_USAGE, "--diff does not go with --all-ranks-html");
+	if (opt.max.n && (opt.diff || opt.all_ranks))
+		die(EXIT_USAGE, "--max does not go with --%s", opt.diff ? "diff" : "all-ranks-html");
+	limits_check(&opt.max);
 	color = isatty(STDERR_FILENO);
 	output_watch_signals();
 	diag_at_die(output_abort_all);
+
+	if (opt.diff)
+		return compare_runs(&in);
 
 	struct report r = {0};
 	size_t n;
@@ -391,6 +425,8 @@ int main(int argc, char **argv)
 		for (uint32_t k = 0; k < r.log[i].n_compile; k++)
 			bad_id |= r.log[i].compile[k].id.bad_line != 0;
 
+	bool over = limits_exceeded(&opt.max, &r);
+	opt_pairs_release(&opt.max);
 	for (unsigned i = 0; i < r.n; i++)
 		trace_release(&r.log[i]);
 	for (size_t i = 0; i < n; i++)
@@ -400,6 +436,8 @@ int main(int argc, char **argv)
 	operands_release(&in);
 	if (close(STDOUT_FILENO) < 0) /* where a full disk may be told */
 		die_errno(EXIT_ENVIRON, "cannot write 'standard output'");
+	if (over)
+		return EXIT_FOUND;
 	if (opt.strict && (damaged || r.lost))
 		return EXIT_FOUND;
 	return opt.strict_compile_id && bad_id ? EXIT_FOUND : EXIT_FINE;

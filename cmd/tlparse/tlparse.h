@@ -5,12 +5,15 @@
  *     page.c       the single HTML file: blocks while reading, then the document
  *     outdir.c     the directory: a file per artifact while reading, then the lists
  *     dirpages.c   the directory's HTML pages
+ *     diff.c       two runs compared; diffpage.c: as a page
+ *     limits.c     --max
  *     ranks.c      many ranks: all logs into directories, what is compared into files of its own
  *     rankspage.c  the landing page over them
  */
 #ifndef TLPARSE_H
 #define TLPARSE_H
 #include "trace/ranks.h"
+#include "base/opt.h"
 #include "trace/trace.h"
 
 struct tlparse_options {
@@ -18,6 +21,8 @@ struct tlparse_options {
 	const char *html;         /* --html=FILE; "-" is standard output */
 	const char *header;       /* --custom-header-html */
 	bool all_ranks; /* --all-ranks-html */
+	struct opt_pairs max;     /* --max */
+	bool diff;
 	bool json, overwrite, strict, strict_compile_id, no_browser, plain_text, verbose, quiet, latest;
 };
 
@@ -39,6 +44,18 @@ struct report_sums {
 void report_add(const struct trace *t, struct report_sums *s);
 /* page: with the arrays that only the single file needs. */
 void report_document(struct json_out *o, const struct report *r, bool page);
+
+/* "summary": {...} of some logs, as a member of the object that is open. */
+void report_summary(struct json_out *o, const struct trace *log, unsigned n);
+
+/* ---- diff.c: --diff; the exit status. Operands, and the logs that each stands for ---- */
+int diff_main(const struct tlparse_options *opt, const char *const name[2], char **const path[2], const size_t n[2]);
+
+/* ---- limits.c ---- */
+/* Names and numbers of --max: ends with the usage status when one is wrong. */
+void limits_check(const struct opt_pairs *max);
+/* One line on stderr for each limit that the logs are over. */
+bool limits_exceeded(const struct opt_pairs *max, const struct report *r);
 
 /* ---- page.c ---- */
 int page_write(struct report *r, const struct tlparse_options *opt, int fd, struct err *err);

@@ -1,0 +1,521 @@
+/* diff.c - tlparse --diff BEFORE AFTER: reading, pairing of logs, JSON, the summary on a terminal. */
+#include "diff.h"
+
+#include "base/diag.h"
+#include "io/output.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NIL UINT32_MAX
+
+bool diff_differs(const struct diff_set *d)
+{
+	for (unsigned i = 0; i < d->n; i++)
+		if (!d->pair[i].a || !d->pair[i].b || compare_differs(&d->pair[i].c))
+			return true;
+	return false;
+}
+
+/* ---- reading ---- */
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct compare_log *x = a, *y = b;
+	if (x->t.rank != y->t.rank)
+		return x->t.rank < y->t.rank ? -1 : 1;
+	if (x->t.first_day != y->t.first_day)
+		return x->t.first_day < y->t.first_day ? -1 : 1;
+	return x->t.first_usec < y->t.first_usec ? -1 : x->t.first_usec > y->t.first_usec;
+}
+
+static void read_side(struct diff_set *d, unsigned s, char **path, size_t n, const struct tlparse_options *opt)
+{
+	struct diff_side *side = &d->side[s];
+	struct trace_hooks h = {.progress = opt->quiet ? NULL : show_progress};
+	struct err err;
+	side->log = xcalloc(n, sizeof(*side->log));
+	for (size_t i = 0; i < n; i++) {
+		if (compare_read(&side->log[side->n], path[i], temp_file, &h, &err) == 0) {
+			side->n++;
+		} else if (n == 1 || err.status != EXIT_INPUT) {
+			die_err(&err);
+		} else {
+			warn("%s", err.text);
+			d->lost++;
+		}
+	}
+	if (!side->n)
+		die(EXIT_INPUT, "nothing could be read in '%s'", side->name);
+	qsort(side->log, side->n, sizeof(*side->log), by_rank);
+	side->trace = xcalloc(side->n, sizeof(*side->trace));
+	for (unsigned i = 0; i < side->n; i++)
+		side->trace[i] = side->log[i].t;
+}
+
+static void add_pair(struct diff_set *d, struct compare_log *a, struct compare_log *b)
+{
+	struct diff_pair *p = &d->pair[d->n++];
+	p->a = a;
+	p->b = b;
+	compare_run(&p->c, a, b);
+}
+
+/* Logs of the same rank, then what is left by order. */
+static void pair_logs(struct diff_set *d)
+{
+	struct diff_side *a = &d->side[0], *b = &d->side[1];
+	uint32_t *match = xcalloc(a->n + 1u, sizeof(*match));
+	bool *taken = xcalloc(b->n + 1u, sizeof(*taken));
+	for (unsigned i = 0; i < a->n; i++) {
+		match[i] = NIL;
+		for (unsigned j = 0; match[i] == NIL && j < b->n; j++)
+			if (!taken[j] && a->log[i].t.rank == b->log[j].t.rank) {
+				match[i] = j;
+				taken[j] = true;
+			}
+	}
+	for (unsigned i = 0, j = 0; i < a->n; i++) {
+		while (j < b->n && taken[j])
+			j++;
+		if (match[i] == NIL && j < b->n) {
+			match[i] = j;
+			taken[j] = true;
+		}
+	}
+	d->pair = xcalloc((size_t)a->n + b->n, sizeof(*d->pair));
+	for (unsigned i = 0; i < a->n; i++)
+		add_pair(d, &a->log[i], match[i] == NIL ? NULL : &b->log[match[i]]);
+	for (unsigned j = 0; j < b->n; j++)
+		if (!taken[j])
+			add_pair(d, NULL, &b->log[j]);
+	free(match);
+	free(taken);
+}
+
+static void release(struct diff_set *d)
+{
+	for (unsigned i = 0; i < d->n; i++)
+		compare_release(&d->pair[i].c);
+	for (unsigned s = 0; s < 2; s++) {
+		for (unsigned i = 0; i < d->side[s].n; i++)
+			compare_log_release(&d->side[s].log[i]);
+		free(d->side[s].log);
+		free(d->side[s].trace);
+	}
+	free(d->pair);
+}
+
+/* ---- JSON ---- */
+
+static void put_u64(struct json_out *o, const char *key, uint64_t v)
+{
+	json_key(o, key);
+	json_out_u64(o, v);
+}
+
+static void put_bool(struct json_out *o, const char *key, bool v)
+{
+	json_key(o, key);
+	json_out_bool(o, v);
+}
+
+static void put_text(struct json_out *o, const char *key, struct slice s)
+{
+	json_key(o, key);
+	if (s.n)
+		json_out_str(o, s);
+	else
+		json_out_null(o);
+}
+
+static void put_seconds(struct json_out *o, const char *key, double v, bool known)
+{
+	json_key(o, key);
+	if (known)
+		json_out_double(o, v, 6);
+	else
+		json_out_null(o);
+}
+
+static void put_place(struct json_out *o, const struct compare_loc *at)
+{
+	json_key(o, "location");
+	if (!at->file.n) {
+		json_out_null(o);
+		return;
+	}
+	json_obj(o);
+	json_key(o, "file");
+	json_out_str(o, at->file);
+	put_u64(o, "line", at->line);
+	put_text(o, "function", at->function);
+	put_text(o, "code", at->code);
+	json_close(o);
+}
+
+static const char *unit_text(const struct compare_log *l, uint32_t unit, char text[COMPILE_ID_TEXT])
+{
+	struct compile_id id = compare_last(l, unit)->id;
+	id.attempt = 0;
+	return compile_id_text(&id, text);
+}
+
+static void put_log_name(struct json_out *o, const char *key, const struct compare_log *l)
+{
+	json_key(o, key);
+	if (!l) {
+		json_out_null(o);
+		return;
+	}
+	json_obj(o);
+	json_key(o, "path");
+	json_out_str(o, slice_str(l->t.path));
+	json_key(o, "rank");
+	if (l->t.rank < 0)
+		json_out_null(o);
+	else
+		json_out_i64(o, l->t.rank);
+	put_u64(o, "pid", l->t.pid);
+	put_bool(o, "damaged", trace_damaged(&l->t));
+	json_close(o);
+}
+
+static void put_compiles(struct json_out *o, const struct compare *c)
+{
+	char text[COMPILE_ID_TEXT];
+	json_key(o, "compile_ids");
+	json_arr(o);
+	for (uint32_t i = 0; i < c->n_pair; i++) {
+		const struct compare_pair *p = &c->pair[i];
+		json_obj(o);
+		put_text(o, "before", p->a == NIL ? slice_of("", 0) : slice_str(unit_text(c->a, p->a, text)));
+		put_text(o, "after", p->b == NIL ? slice_of("", 0) : slice_str(unit_text(c->b, p->b, text)));
+		put_place(o, &p->at);
+		put_seconds(o, "before_seconds", p->seconds[0], p->seconds[0] >= 0);
+		put_seconds(o, "after_seconds", p->seconds[1], p->seconds[1] >= 0);
+		put_bool(o, "timed", p->timed);
+		put_u64(o, "changes", p->changes);
+		put_u64(o, "texts", p->texts);
+		json_close(o);
+	}
+	json_close(o);
+}
+
+static void put_changes(struct json_out *o, const struct compare *c, enum compare_kind kind)
+{
+	json_key(o, compare_kind_name[kind]);
+	json_arr(o);
+	for (uint32_t i = 0; i < c->n_change; i++) {
+		const struct compare_change *x = &c->change[i];
+		if (x->kind != kind)
+			continue;
+		json_obj(o);
+		json_key(o, "how");
+		json_out_str(o, slice_str(compare_how_name[x->how]));
+		json_key(o, "compile_id");
+		if (x->pair == NIL)
+			json_out_null(o);
+		else
+			json_out_u64(o, x->pair);
+		put_text(o, "subject", x->subject);
+		put_text(o, "before", x->before);
+		put_text(o, "after", x->after);
+		put_place(o, &x->at);
+		put_u64(o, "count", x->count);
+		put_seconds(o, "seconds", x->seconds, x->seconds < 0 || x->seconds > 0);
+		json_close(o);
+	}
+	json_close(o);
+}
+
+static void put_texts(struct json_out *o, const struct compare *c, const struct diff_place *place)
+{
+	json_key(o, "texts");
+	json_arr(o);
+	for (uint32_t i = 0; i < c->n_text; i++) {
+		const struct compare_text *t = &c->text[i];
+		const struct trace_artifact *a = &c->a->t.artifact[t->a], *b = &c->b->t.artifact[t->b];
+		json_obj(o);
+		put_u64(o, "compile_id", t->pair);
+		json_key(o, "name");
+		json_out_str(o, intern_get(&c->b->t.names, b->name));
+		put_u64(o, "before_line", a->line);
+		put_u64(o, "after_line", b->line);
+		put_u64(o, "removed", t->removed);
+		put_u64(o, "added", t->added);
+		put_bool(o, "shown", t->shown);
+		json_key(o, "same_as");
+		if (t->same_as == NIL)
+			json_out_null(o);
+		else
+			json_out_u64(o, t->same_as);
+		put_bool(o, "coarse", t->coarse);
+		put_u64(o, "left_out", t->left_out);
+		if (!place) {
+			put_text(o, "diff", t->diff);
+		} else if (t->diff.n) {
+			put_u64(o, "block", place[i].block);
+			put_u64(o, "offset", place[i].offset);
+			put_u64(o, "size", t->diff.n);
+		}
+		json_close(o);
+	}
+	json_close(o);
+}
+
+static void put_pair(struct json_out *o, const struct diff_pair *p, const struct diff_place *place)
+{
+	const struct compare *c = &p->c;
+	json_obj(o);
+	put_log_name(o, "before", p->a);
+	put_log_name(o, "after", p->b);
+	put_bool(o, "differs", !p->a || !p->b || compare_differs(c));
+	json_key(o, "frames");
+	json_obj(o);
+	put_u64(o, "matched", c->frames[0]);
+	put_u64(o, "gone", c->frames[1]);
+	put_u64(o, "new", c->frames[2]);
+	json_close(o);
+	put_compiles(o, c);
+	for (unsigned k = 0; k < COMPARE_KIND_COUNT; k++)
+		put_changes(o, c, k);
+	put_texts(o, c, place);
+	json_key(o, "more");
+	json_obj(o);
+	for (unsigned k = 0; k < COMPARE_KIND_COUNT; k++)
+		if (c->more[k])
+			put_u64(o, compare_kind_name[k], c->more[k]);
+	json_close(o);
+	put_u64(o, "texts_left", c->texts_left);
+	put_u64(o, "unread", c->unread);
+	json_close(o);
+}
+
+void diff_document(struct json_out *o, const struct diff_set *d, const struct diff_place *place, uint32_t blocks)
+{
+	json_obj(o);
+	json_key(o, "schema");
+	json_out_str(o, SLICE("pt2utils.tlparse.diff/1"));
+	json_key(o, "generator");
+	json_out_str(o, SLICE("tlparse (pt2utils) " PT2_VERSION));
+	put_bool(o, "differs", diff_differs(d));
+	for (unsigned s = 0; s < 2; s++) {
+		json_key(o, s ? "after" : "before");
+		json_obj(o);
+		json_key(o, "name");
+		json_out_str(o, slice_str(d->side[s].name));
+		report_summary(o, d->side[s].trace, d->side[s].n);
+		json_close(o);
+	}
+	json_key(o, "counts");
+	json_obj(o);
+	uint64_t texts = 0;
+	for (unsigned k = 0; k < COMPARE_KIND_COUNT; k++) {
+		uint64_t n = 0;
+		for (unsigned i = 0; i < d->n; i++)
+			n += (uint64_t)d->pair[i].c.rows[k] + d->pair[i].c.more[k];
+		put_u64(o, compare_kind_name[k], n);
+	}
+	for (unsigned i = 0; i < d->n; i++)
+		texts += d->pair[i].c.n_text;
+	put_u64(o, "texts", texts);
+	json_close(o);
+	json_key(o, "logs");
+	json_arr(o);
+	const struct diff_place *at = place;
+	for (unsigned i = 0; i < d->n; i++) {
+		put_pair(o, &d->pair[i], at);
+		at = at ? at + d->pair[i].c.n_text : NULL;
+	}
+	json_close(o);
+	if (place)
+		put_u64(o, "blocks", blocks);
+	json_close(o);
+}
+
+/* ---- on a terminal ---- */
+
+enum { SHOWN = 5 };
+
+static void add_place(struct buf *b, const struct compare_loc *at)
+{
+	if (!at->file.n)
+		return;
+	buf_add_slice(b, at->file);
+	if (at->line)
+		buf_addf(b, ":%u", at->line);
+	if (at->function.n) {
+		buf_adds(b, " in ");
+		buf_add_slice(b, at->function);
+	}
+}
+
+/* One line of a text from a log: no control bytes, not too long. */
+static void add_short(struct buf *b, struct slice s, size_t max)
+{
+	for (size_t i = 0; i < s.n && i < max; i++)
+		buf_addc(b, (unsigned char)s.p[i] < 32 || s.p[i] == 127 ? ' ' : s.p[i]);
+	if (s.n > max)
+		buf_adds(b, "...");
+}
+
+static void add_row(struct buf *b, const struct compare *c, const struct compare_change *x)
+{
+	char text[COMPILE_ID_TEXT];
+	static const char sign[] = {'+', '-', '~', '~', '~'};
+	buf_addf(b, "    %c ", sign[x->how]);
+	if (x->pair != NIL) {
+		const struct compare_pair *p = &c->pair[x->pair];
+		buf_addf(b, "[%s] ", p->b != NIL ? unit_text(c->b, p->b, text) : unit_text(c->a, p->a, text));
+	}
+	size_t at = b->len;
+	struct buf place = {0};
+	add_place(&place, &x->at);
+	add_short(b, buf_slice(&place), 100);
+	buf_release(&place);
+	if (x->subject.n) {
+		if (b->len > at)
+			buf_adds(b, ": ");
+		add_short(b, x->subject, 100);
+	}
+	if (x->before.n || x->after.n) {
+		if (b->len > at)
+			buf_adds(b, ": ");
+		add_short(b, x->before, 80);
+		if (x->before.n && x->after.n)
+			buf_adds(b, " -> ");
+		add_short(b, x->after, 80);
+	}
+	if (x->kind == COMPARE_TIME)
+		buf_addf(b, " s (%+.3f s)", x->seconds);
+	else if (x->seconds < 0 || x->seconds > 0)
+		buf_addf(b, " (%.3f s)", x->seconds < 0 ? -x->seconds : x->seconds);
+	if (x->count > 1)
+		buf_addf(b, " (%u times)", x->count);
+	buf_addc(b, '\n');
+}
+
+static void add_summary(struct buf *b, const struct diff_set *d)
+{
+	struct report_sums sum[2] = {{0}};
+	for (unsigned s = 0; s < 2; s++)
+		for (unsigned i = 0; i < d->side[s].n; i++)
+			report_add(&d->side[s].trace[i], &sum[s]);
+	const struct {
+		const char *name;
+		uint64_t v[2];
+	} count[] = {
+		{"frames", {sum[0].frames, sum[1].frames}},
+		{"compiles", {sum[0].compiles, sum[1].compiles}},
+		{"recompiles", {sum[0].recompiles, sum[1].recompiles}},
+		{"graph breaks", {sum[0].breaks, sum[1].breaks}},
+		{"failures", {sum[0].failures, sum[1].failures}},
+		{"graphs", {sum[0].graphs, sum[1].graphs}},
+	};
+	for (unsigned i = 0; i < ARRAY_LEN(count); i++)
+		buf_addf(b, "%-14s %8llu -> %llu\n", count[i].name, (unsigned long long)count[i].v[0], (unsigned long long)count[i].v[1]);
+	buf_addf(b, "%-14s %8.1f -> %.1f\n", "compile s", sum[0].seconds, sum[1].seconds);
+	if (!diff_differs(d))
+		buf_adds(b, "no difference\n");
+	for (unsigned i = 0; i < d->n; i++) {
+		const struct diff_pair *p = &d->pair[i];
+		const struct compare *c = &p->c;
+		if (d->n > 1 && (!p->a || !p->b || compare_differs(c)))
+			buf_addf(b, "\n%s -> %s\n", p->a ? p->a->t.path : "(none)", p->b ? p->b->t.path : "(none)");
+		for (unsigned k = 0; k < COMPARE_KIND_COUNT; k++) {
+			uint32_t shown = 0, all = c->rows[k] + c->more[k];
+			if (!all)
+				continue;
+			buf_addf(b, "\n%s (%u)\n", compare_kind_title[k], all);
+			for (uint32_t r = 0; r < c->n_change && shown < SHOWN; r++)
+				if (c->change[r].kind == k) {
+					add_row(b, c, &c->change[r]);
+					shown++;
+				}
+			if (all > shown)
+				buf_addf(b, "      and %u more\n", all - shown);
+		}
+		if (!c->n_text)
+			continue;
+		buf_addf(b, "\nGraphs and code (%u)\n", c->n_text);
+		uint32_t shown = 0;
+		for (uint32_t r = 0; r < c->n_text && shown < 2 * SHOWN; r++, shown++) {
+			const struct compare_text *t = &c->text[r];
+			char text[COMPILE_ID_TEXT];
+			buf_addf(b, "    ~ [%s] ", unit_text(c->b, c->pair[t->pair].b, text));
+			add_short(b, intern_get(&c->b->t.names, c->b->t.artifact[t->b].name), 80);
+			if (t->shown)
+				buf_addf(b, ": -%u +%u lines\n", t->removed, t->added);
+			else
+				buf_addc(b, '\n');
+		}
+		if (c->n_text > shown)
+			buf_addf(b, "      and %u more\n", c->n_text - shown);
+	}
+}
+
+/* ---- the tool ---- */
+
+static void write_out(const struct diff_set *d, const struct tlparse_options *opt, const char *to, bool text)
+{
+	struct err err = {.text = ""};
+	struct output *out = to ? output_file(to, &err) : NULL;
+	struct buf b = {0};
+	struct json_out o = {.b = &b};
+	int r;
+	if (to && !out)
+		die_err(&err);
+	int fd = out ? output_fd(out) : STDOUT_FILENO;
+	if (opt->json) {
+		diff_document(&o, d, NULL, 0);
+		buf_addc(&b, '\n');
+		r = write_all(fd, b.p, b.len, to ? to : "standard output", &err);
+	} else if (text) {
+		add_summary(&b, d);
+		r = write_all(fd, b.p, b.len, "standard output", &err);
+	} else {
+		r = diffpage_write(d, fd, &err);
+	}
+	buf_release(&b);
+	if (r < 0) {
+		output_abort(out);
+		if (err.text[0])
+			die_err(&err);
+	} else if (out && output_commit(out, &err) < 0) {
+		die_err(&err);
+	}
+}
+
+static void refuse(const char *out, char **path, size_t n)
+{
+	struct stat a, b;
+	if (stat(out, &a) < 0 || !S_ISREG(a.st_mode))
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (stat(path[i], &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+			die(EXIT_USAGE, "will not overwrite '%s': it is the input", out);
+}
+
+int diff_main(const struct tlparse_options *opt, const char *const name[2], char **const path[2], const size_t n[2])
+{
+	struct diff_set d = {.side = {{.name = name[0]}, {.name = name[1]}}};
+	bool html = opt->html != NULL;
+	const char *to = opt->out ? opt->out : html && *opt->html && strcmp(opt->html, "-") ? opt->html : NULL;
+	if (!strcmp(name[0], "-") && !strcmp(name[1], "-"))
+		die(EXIT_USAGE, "only one of the two can be standard input");
+	for (unsigned s = 0; to && s < 2; s++)
+		refuse(to, path[s], n[s]);
+	for (unsigned s = 0; s < 2; s++)
+		read_side(&d, s, path[s], n[s], opt);
+	pair_logs(&d);
+	write_out(&d, opt, to, !opt->json && !to && !html && isatty(STDOUT_FILENO));
+	for (unsigned s = 0; s < 2; s++)
+		for (unsigned i = 0; i < d.side[s].n; i++)
+			if (trace_damaged(&d.side[s].log[i].t))
+				warn("%s: damaged: what could not be read is not compared; the report of 'tlparse %s' says what it was",
+				     d.side[s].log[i].t.path, d.side[s].log[i].t.path);
+	bool differs = diff_differs(&d);
+	release(&d);
+	return differs ? EXIT_FOUND : EXIT_FINE;
+}

@@ -1,0 +1,37 @@
+/* diff.h - two runs compared (--diff): what diff.c and diffpage.c share. */
+#ifndef TLPARSE_DIFF_H
+#define TLPARSE_DIFF_H
+#include "tlparse.h"
+#include "trace/compare.h"
+
+struct diff_side {
+	const char *name; /* the operand */
+	struct compare_log *log;
+	struct trace *trace; /* the same, as report_summary wants them; borrowed from log */
+	unsigned n;
+};
+/* A log of each side, or of one. */
+struct diff_pair {
+	struct compare_log *a, *b;
+	struct compare c;
+	uint32_t first_block; /* where the page keeps its first text */
+};
+struct diff_set {
+	struct diff_side side[2];
+	struct diff_pair *pair;
+	unsigned n;
+	unsigned lost;
+};
+
+/* Where the page has the text of a row: {block, offset}, by pair and row. */
+struct diff_place {
+	uint32_t block, offset;
+};
+/* place: NULL for --json, which holds the texts themselves. */
+void diff_document(struct json_out *o, const struct diff_set *d, const struct diff_place *place, uint32_t blocks);
+bool diff_differs(const struct diff_set *d);
+
+/* diffpage.c */
+int diffpage_write(const struct diff_set *d, int fd, struct err *err);
+
+#endif

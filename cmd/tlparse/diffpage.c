@@ -1,0 +1,85 @@
+/* diffpage.c - the page of --diff (docs/REPORT.md): share/diff/diff.html with the document and blocks of texts. */
+#include "diff.h"
+
+#include "base/base64.h"
+#include "html/html.h"
+#include "io/output.h"
+
+#include <libdeflate.h>
+#include <unistd.h>
+
+enum { BLOCK = 256 << 10, LEVEL = 6 };
+
+struct blocks {
+	struct libdeflate_compressor *z;
+	struct buf raw, packed, out;
+	uint32_t n;
+};
+
+static void end_block(struct blocks *k)
+{
+	if (!k->raw.len)
+		return;
+	size_t bound = libdeflate_deflate_compress_bound(k->z, k->raw.len);
+	buf_reset(&k->packed);
+	buf_room(&k->packed, bound);
+	size_t n = libdeflate_deflate_compress(k->z, k->raw.p, k->raw.len, k->packed.p, bound);
+	buf_addf(&k->out, "<script type=\"text/plain\" id=\"d%u\">", k->n++);
+	base64_add(&k->out, k->packed.p, n);
+	buf_adds(&k->out, "</script>\n");
+	buf_reset(&k->raw);
+}
+
+int diffpage_write(const struct diff_set *d, int fd, struct err *err)
+{
+	struct blocks k = {.z = libdeflate_alloc_compressor(LEVEL)};
+	const char *what = fd == STDOUT_FILENO ? "standard output" : "report";
+	uint32_t texts = 0, n = 0;
+	if (!k.z)
+		return err_set(err, EXIT_ENVIRON, "cannot start the compressor");
+	for (unsigned i = 0; i < d->n; i++)
+		texts += d->pair[i].c.n_text;
+	struct diff_place *place = xcalloc(texts + 1u, sizeof(*place));
+	for (unsigned i = 0; i < d->n; i++)
+		for (uint32_t r = 0; r < d->pair[i].c.n_text; r++, n++) {
+			struct slice text = d->pair[i].c.text[r].diff;
+			if (!text.n)
+				continue;
+			if (k.raw.len + text.n > BLOCK)
+				end_block(&k);
+			place[n] = (struct diff_place){k.n, (uint32_t)k.raw.len};
+			buf_add_slice(&k.raw, text);
+		}
+	end_block(&k);
+
+	struct slice rest = share_file("diff/diff.html");
+	struct buf b = {0};
+	struct json_out o = {.b = &b, .html = true};
+	while (rest.n) {
+		const char *stop = rest.p + rest.n, *mark = slice_find(rest, "@PT2_");
+		const char *end = mark ? memchr(mark + 1, '@', (size_t)(stop - mark - 1)) : NULL;
+		if (!end) {
+			buf_add_slice(&b, rest);
+			break;
+		}
+		struct slice key = slice_of(mark + 5, (size_t)(end - mark - 5));
+		buf_add(&b, rest.p, (size_t)(mark - rest.p));
+		if (slice_is(key, "CSS"))
+			buf_add_slice(&b, share_file("diff/diff.css"));
+		else if (slice_is(key, "JS"))
+			buf_add_slice(&b, share_file("diff/diff.js"));
+		else if (slice_is(key, "MODEL"))
+			diff_document(&o, d, place, k.n);
+		else if (slice_is(key, "BLOCKS"))
+			buf_add_slice(&b, buf_slice(&k.out));
+		rest = slice_of(end + 1, (size_t)(stop - end - 1));
+	}
+	int r = write_all(fd, b.p, b.len, what, err);
+	buf_release(&b);
+	buf_release(&k.raw);
+	buf_release(&k.packed);
+	buf_release(&k.out);
+	libdeflate_free_compressor(k.z);
+	free(place);
+	return r;
+}
