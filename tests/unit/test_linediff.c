@@ -1,6 +1,6 @@
 /* The property: rows put each text together again, common lines are equal, and there are as many as there can be. */
 #include "base/linediff.h"
-#include "test.h"
+#include "../lib/test.h"
 
 #include <string.h>
 
