@@ -563,15 +563,37 @@ out:
 	return r;
 }
 
-static bool has(int fd, const char *name) { return faccessat(fd, name, F_OK, 0) == 0; }
+/* Files that stand at the top of a report, this tool's or the Rust tlparse's. Folders are not looked into. */
+static bool of_report(struct slice name)
+{
+	static const char *const files[] = {"index.html", "failures_and_restarts.html", "raw.log", "raw.jsonl", "chromium_events.json",
+					    "compile_directory.json", "collectives_parity.json", "collective_schedules.json",
+					    "runtime_estimations.json", "chromium_trace_with_runtime.json", "combined_trace.json.gz"};
+	for (unsigned i = 0; i < ARRAY_LEN(files); i++)
+		if (slice_is(name, files[i]))
+			return true;
+	return slice_starts(name, "provenance_tracking_") && slice_ends(name, ".html");
+}
 
+/* May this folder be replaced? It has a report's index, and no file that is somebody else's. */
 static bool is_report(int fd)
 {
-	static const char *const mark[] = {"compile_directory.json", "raw.log", "payloads", "assets/tlparse.css", "combined_trace.json.gz", "collective_schedules.json"};
-	bool ours = false;
-	for (unsigned i = 0; i < ARRAY_LEN(mark); i++)
-		ours |= has(fd, mark[i]);
-	return ours && has(fd, "index.html");
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	bool index = false, foreign = !d, part = false;
+	for (struct dirent *e; d && (e = readdir(d));) {
+		struct stat st;
+		struct slice name = slice_str(e->d_name);
+		if (slice_is(name, ".") || slice_is(name, ".."))
+			continue;
+		bool dir = fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+		index |= slice_is(name, "index.html");
+		part |= !slice_is(name, "index.html");
+		foreign |= !dir && !of_report(name);
+	}
+	if (d)
+		closedir(d);
+	return index && part && !foreign;
 }
 
 /* Would replacing this folder delete a log that is about to be read? */

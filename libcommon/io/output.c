@@ -124,7 +124,7 @@ struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd
 			return NULL;
 		}
 		if (!empty && !ours) {
-			err_set(err, EXIT_USAGE, "will not overwrite '%s': it is no report of this tool", path);
+			err_set(err, EXIT_USAGE, "will not overwrite '%s': it is no report of this tool, or holds other files", path);
 			return NULL;
 		}
 		if (!realpath(path, real)) {

@@ -28,7 +28,13 @@ run tlparse $log -o rep
 before=$(listing)
 run tlparse $log -o rep
 one_line "a report is not replaced unasked" 2 ".*'rep' exists; --overwrite"
-touch rep/old
+touch rep/mine
+before=$(listing)
+run tlparse $log -o rep --overwrite
+one_line "a report with a file of somebody else is not replaced" 2 ".*'rep': it is no report of this tool, or holds other files"
+rm rep/mine
+before=$(listing)
+touch rep/-_0_0_0/old
 run tlparse $log -o rep --overwrite
 is "--overwrite: exit 0" "$status $(cat ../err)" "0 "
 is "--overwrite: the new report, nothing of the old" "$(listing)" "$before"
