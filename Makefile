@@ -46,7 +46,7 @@ unit_src := $(wildcard tests/unit/test_*.c)
 units    := $(unit_src:tests/unit/%.c=$(O)/tests/%)
 fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
 fuzzers  := $(fuzz_src:tests/fuzz/%.c=$(O)/fuzz/%)
-share    := $(sort $(wildcard share/report/* share/dir/* share/diff/* share/ranks/*))
+share    := $(sort $(wildcard share/report/* share/dir/* share/diff/* share/ranks/* share/provenance/*))
 
 .PHONY: all demo check check-only bench fuzz lint install uninstall help clean tests
 .DELETE_ON_ERROR:

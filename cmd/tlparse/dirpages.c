@@ -31,6 +31,10 @@ static unsigned depth_of(struct slice path)
 	return n;
 }
 
+void page_head(struct buf *b, struct slice title, unsigned depth) { head(b, title, depth); }
+
+void page_tail(struct buf *b) { tail(b); }
+
 static void heading(struct buf *b, const char *text, struct slice what)
 {
 	html_raw(b, "<h1>");
@@ -67,6 +71,11 @@ static void frame_html(struct buf *b, struct slice file, int64_t line, struct sl
 		html_text(b, code);
 		html_raw(b, "</code>");
 	}
+}
+
+void page_frame(struct buf *b, struct slice file, int64_t line, struct slice function, struct slice code, unsigned depth)
+{
+	frame_html(b, file, line, function, code, depth);
 }
 
 /* A stack of an envelope, folded. */
@@ -463,6 +472,8 @@ static void damage_banner(struct buf *b, const struct trace *t)
 	html_raw(b, "</ul></div>\n");
 }
 
+void page_damage(struct buf *b, const struct trace *t) { damage_banner(b, t); }
+
 static uint32_t metrics_page(const struct trace *t, uint32_t compile, uint32_t number)
 {
 	for (uint32_t k = t->compile[compile].first_artifact; k != NIL; k = t->artifact[k].next)
@@ -548,6 +559,7 @@ void page_failures(struct buf *b, const struct trace *t)
 void page_index(struct buf *b, const struct trace *t, const struct tlparse_options *opt)
 {
 	char id[COMPILE_ID_TEXT];
+	struct buf path = {0};
 	head(b, SLICE("tlparse report"), 0);
 	html_raw(b, opt->header ? opt->header : ""); /* the user's own HTML, by request */
 	html_raw(b, "<main>\n<h1>What happened in this compilation</h1>\n");
@@ -569,7 +581,14 @@ void page_index(struct buf *b, const struct trace *t, const struct tlparse_optio
 	for (uint32_t i = 0; i < t->n_compile; i++) {
 		const struct trace_compile *c = &t->compile[i];
 		compile_id_text(&c->id, id);
-		buf_addf(b, "<li id=\"[%s]\"><a class=\"status-%s\" href=\"#[%s]\">[%s]</a>\n<ul>\n", id, status_class[c->status], id, id);
+		buf_addf(b, "<li id=\"[%s]\"><a class=\"status-%s\" href=\"#[%s]\">[%s]</a>", id, status_class[c->status], id, id);
+		if (opt->provenance && c->artifacts) {
+			buf_reset(&path);
+			prov_page_name(t, i, &path);
+			html_raw(b, " \xc2\xb7 ");
+			html_link(b, buf_slice(&path), SLICE("graphs and code side by side"));
+		}
+		html_raw(b, "\n<ul>\n");
 		for (uint32_t k = c->first_artifact; k != NIL; k = t->artifact[k].next)
 			artifact_item(b, t, &t->artifact[k], false);
 		html_raw(b, "</ul></li>\n");
@@ -593,6 +612,7 @@ void page_index(struct buf *b, const struct trace *t, const struct tlparse_optio
 	}
 	html_raw(b, "</main>\n");
 	tail(b);
+	buf_release(&path);
 }
 
 void page_logs(struct buf *b, const struct report *r, char *const *folder, const struct tlparse_options *opt)

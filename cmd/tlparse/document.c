@@ -102,6 +102,8 @@ void report_add(const struct trace *t, struct report_sums *s)
 	s->graphs += t->graphs;
 	s->events += t->events;
 	s->artifacts += t->n_artifact;
+	for (uint32_t i = 0; i < t->n_artifact; i++)
+		s->artifacts -= t->artifact[i].flags & ART_UNLISTED ? 1 : 0;
 	s->breaks += t->n_brk;
 	s->skips += t->n_skip;
 	s->seconds += t->compile_seconds;
@@ -402,6 +404,106 @@ static void put_symbols(struct json_out *o, const struct trace *t)
 	json_close(o);
 }
 
+/* ---- export ---- */
+
+/* Expressions that a finding was made of: only these are told, arguments before what is made of them. number: the index in
+ * the list, UINT32_MAX for those left out. Arguments are earlier rows, so one pass from the end finds all. */
+static uint32_t *expressions_told(const struct trace *t)
+{
+	uint32_t *number = xcalloc(t->n_expr + 1u, sizeof(*number)), n = 0;
+	for (uint32_t i = 0; i < t->n_export; i++)
+		if (t->export[i].node != UINT32_MAX)
+			number[t->export[i].node] = 1;
+	for (uint32_t i = t->n_expr; i-- > 0;)
+		for (uint32_t k = 0; number[i] && k < t->expr[i].n_arg; k++)
+			number[t->expr_arg[t->expr[i].first_arg + k]] = 1;
+	for (uint32_t i = 0; i < t->n_expr; i++)
+		number[i] = number[i] ? n++ : UINT32_MAX;
+	return number;
+}
+
+static void put_expressions(struct json_out *o, const struct trace *t, const uint32_t *number)
+{
+	json_key(o, "expressions");
+	json_arr(o);
+	for (uint32_t i = 0; i < t->n_expr; i++) {
+		const struct trace_expr *e = &t->expr[i];
+		if (number[i] == UINT32_MAX)
+			continue;
+		json_obj(o);
+		put_u64(o, "compile_id", e->compile);
+		put_u64(o, "line", e->line);
+		put_name(o, t, "result", e->result);
+		put_name(o, t, "method", e->method);
+		put_lines(o, t, "arguments", e->args);
+		json_key(o, "made_of");
+		json_arr(o);
+		for (uint32_t k = 0; k < e->n_arg; k++)
+			json_out_u64(o, number[t->expr_arg[e->first_arg + k]]);
+		json_close(o);
+		put_loc(o, t, &e->loc);
+		json_close(o);
+	}
+	json_close(o);
+}
+
+static void put_export(struct json_out *o, const struct trace *t, bool page)
+{
+	static const char *const kind[] = {"guard", "specialized", "data_dependent", "missing_fake_kernel", "mismatched_fake_kernel"};
+	json_key(o, "export");
+	if (!t->n_export && !t->exported_line) {
+		json_out_null(o);
+		return;
+	}
+	uint32_t *number = expressions_told(t);
+	json_obj(o);
+	json_key(o, "failures");
+	json_arr(o);
+	for (uint32_t i = 0; i < t->n_export; i++) {
+		const struct trace_export *x = &t->export[i];
+		bool kernel = x->kind == EXPORT_MISSING || x->kind == EXPORT_MISMATCHED;
+		json_obj(o);
+		put_u64(o, "compile_id", x->compile);
+		put_u64(o, "line", x->line);
+		json_key(o, "kind");
+		json_out_str(o, slice_str(kind[x->kind]));
+		put_name(o, t, kernel ? "op" : "expr", x->expr);
+		put_name(o, t, "result", x->result);
+		put_name(o, t, "reason", x->reason);
+		put_loc(o, t, &x->loc);
+		put_lines(o, t, "locals", x->locals);
+		put_lines(o, t, "symbols", x->sources);
+		put_count(o, "expression", x->node == UINT32_MAX ? -1 : (int64_t)number[x->node]);
+		json_close(o);
+	}
+	json_close(o);
+	put_expressions(o, t, number);
+	put_u64(o, "expressions_lost", t->expr_lost);
+	if (page)
+		put_artifact(o, t, "exported_program", t->exported, true);
+	put_count(o, "exported_program_line", t->exported_line ? (int64_t)t->exported_line : -1);
+	json_close(o);
+	free(number);
+}
+
+static void put_provenance(struct json_out *o, const struct trace *t, bool page)
+{
+	static const char *const part[PROV_TEXTS] = {"pre", "post", "code", "aot", "map", "stacks"};
+	json_key(o, "provenance");
+	json_arr(o);
+	for (uint32_t i = 0; i < t->n_provenance; i++) {
+		const struct trace_provenance *p = &t->provenance[i];
+		json_obj(o);
+		put_u64(o, "compile_id", p->compile);
+		for (unsigned k = 0; k < PROV_TEXTS; k++)
+			put_artifact(o, t, part[k], p->artifact[k], page);
+		json_key(o, "links");
+		json_out_raw(o, p->links);
+		json_close(o);
+	}
+	json_close(o);
+}
+
 static void put_losses(struct json_out *o, const struct trace *t)
 {
 	json_key(o, "unknown_keys");
@@ -462,7 +564,7 @@ static void put_artifacts(struct json_out *o, const struct trace *t)
 	COLUMN(o, t, "t", json_out_double(o, (double)a->seconds, 3));
 	COLUMN(o, t, "block", json_out_i64(o, a->block == UINT32_MAX ? -1 : (int64_t)a->block));
 	COLUMN(o, t, "offset", json_out_u64(o, a->offset));
-	COLUMN(o, t, "number", json_out_u64(o, a->number));
+	COLUMN(o, t, "number", json_out_i64(o, a->flags & ART_UNLISTED ? -1 : (int64_t)a->number));
 	COLUMN(o, t, "lang", json_out_u64(o, a->lang));
 	json_close(o);
 	json_key(o, "keys");
@@ -556,6 +658,8 @@ static void put_log(struct json_out *o, const struct trace *t, const struct rank
 		json_close(o);
 	}
 	json_close(o);
+	put_export(o, t, page);
+	put_provenance(o, t, page);
 	put_losses(o, t);
 	if (facts && !page) {
 		json_key(o, "ranks");

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 static struct tlparse_options opt;
-static bool export_mode, provenance;
 static bool color; /* stderr is a terminal */
 
 static const struct opt options[] = {
@@ -27,8 +26,8 @@ static const struct opt options[] = {
 	OPT_FLAG('p', "plain-text", &opt.plain_text, "generated code as text files, not pages"),
 	OPT_STRING(0, "custom-header-html", "HTML", &opt.header, "HTML to put on top of the index, as it is"),
 	OPT_FLAG(0, "no-browser", &opt.no_browser, "do not open a browser"),
-	OPT_FLAG('e', "export", &export_mode, "the report of an export log (not in this version)"),
-	OPT_FLAG('i', "inductor-provenance", &provenance, "provenance pages (not in this version)"),
+	OPT_FLAG('e', "export", &opt.export, "the report of an export log: what stood in the way"),
+	OPT_FLAG('i', "inductor-provenance", &opt.provenance, "pages that link graphs and code by line"),
 	OPT_FLAG(0, "all-ranks-html", &opt.all_ranks, "one report over the logs of all ranks, or over their --json documents"),
 	OPT_HEADING("Other"),
 	OPT_FLAG(0, "latest", &opt.latest, "of each directory, only the log written last"),
@@ -359,8 +358,6 @@ int main(int argc, char **argv)
 	struct operands in;
 	struct err err;
 	opt_parse_or_exit(&spec, argc, argv, &in);
-	if (export_mode || provenance)
-		die(EXIT_USAGE, "%s is not in this version", export_mode ? "--export" : "--inductor-provenance");
 	if (opt.all_ranks && (opt.json || opt.html || opt.latest))
 		die(EXIT_USAGE, "--all-ranks-html makes a directory of all logs: it does not go with --%s",
 		    opt.json ? "json" : opt.html ? "html" : "latest");
@@ -395,7 +392,8 @@ int main(int argc, char **argv)
 		operands_release(&in);
 		return status;
 	}
-	bool rust_option = opt.overwrite || opt.no_browser || opt.strict || opt.strict_compile_id || opt.plain_text || opt.header;
+	bool rust_option = opt.overwrite || opt.no_browser || opt.strict || opt.strict_compile_id || opt.plain_text || opt.header ||
+			   opt.export || opt.provenance;
 	const char *where = NULL;
 	if (opt.json) {
 		write_json(&r);

@@ -25,6 +25,7 @@ struct outdir {
 	int fd, raw, jsonl, events;
 	bool any_event;
 	int year;
+	struct prov_pages *prov; /* -i */
 	struct intern payloads;  /* names already written under payloads/ */
 	struct intern dirs;      /* folders already made */
 	struct pending *pending; /* per compile id */
@@ -153,8 +154,11 @@ static int plan_artifact(struct outdir *d, struct trace_scan *s, struct trace_re
 	struct trace *t = d->t;
 	const struct trace_artifact *a = &t->artifact[index];
 	uint32_t record = (uint32_t)(r - s->rec), path = (uint32_t)x->path.len;
+	struct err e;
 	if (a->flags & ART_LINK)
 		return 0;
+	if (d->prov && prov_pages_take(d->prov, t, index, trace_payload(s, r), &e) < 0)
+		return failed(d, &e);
 	enum item_what what = a->kind == KIND_dynamo_guards			? ITEM_GUARDS
 			      : a->kind == KIND_dump_file			? ITEM_DUMP
 			      : a->flags & ART_NO_PAYLOAD			? ITEM_TEXT
@@ -176,6 +180,11 @@ static int plan_artifact(struct outdir *d, struct trace_scan *s, struct trace_re
 			page_metrics(&x->text, t, s, r, a, p);
 			buf_release(&p->rows);
 			buf_release(&p->guards);
+		} else if (d->opt->export) {
+			uint32_t k = t->n_export - 1;
+			while (t->export[k].artifact != index)
+				k--;
+			page_guard(&x->text, t, &t->export[k]);
 		} else {
 			page_bwd_metrics(&x->text, t, s, r, a);
 		}
@@ -212,9 +221,10 @@ static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 		if (plan_artifact(d, s, r, r->first_artifact + i, &written) < 0)
 			return -1;
 	bool taken = !(r->flags & (REC_NO_JSON | REC_MALFORMED | REC_LOOSE | REC_OTHER_RANK)) && !(r->kinds >> KIND_str & 1);
-	if (taken && r->kinds >> KIND_symbolic_shape_specialization & 1)
+	bool metrics = taken && !d->opt->export; /* are there pages for what waits? */
+	if (metrics && r->kinds >> KIND_symbolic_shape_specialization & 1)
 		page_pending_row(&pending_of(d, r->compile)->rows, d->t, s, r, false);
-	if (taken && r->kinds >> KIND_guard_added_fast & 1)
+	if (metrics && r->kinds >> KIND_guard_added_fast & 1)
 		page_pending_row(&pending_of(d, r->compile)->guards, d->t, s, r, true);
 	if (written || !r->payload_len || r->kinds >> KIND_chromium_event & 1)
 		return 0;
@@ -349,7 +359,7 @@ static int emit(void *ctx, struct trace_scan *s)
 	buf_reset(&x->shared);
 	if (!s->n)
 		x->n = 0;
-	for (uint32_t i = 0; i < s->n; i++) {
+	for (uint32_t i = 0; !d->opt->export && i < s->n; i++) {
 		struct trace_record *r = &s->rec[i];
 		if (r->flags & (REC_NO_PREFIX | REC_NO_JSON | REC_LOOSE))
 			continue;
@@ -383,6 +393,8 @@ static int commit(void *ctx, struct trace_scan *s)
 		if (write_file(d, x->path.p + it->path, buf_slice(&x->page)) < 0)
 			return -1;
 	}
+	if (d->opt->export)
+		return 0;
 	if (write_all(d->jsonl, x->jsonl.p, x->jsonl.len, "raw.jsonl", &e) < 0)
 		return failed(d, &e);
 	struct slice ev = buf_slice(&x->events);
@@ -508,6 +520,26 @@ static int write_assets(struct outdir *d)
 		       : 0;
 }
 
+/* A page per compile id, also where there is little to show: the Rust tool has them all. */
+static int write_provenance(struct outdir *d, struct err *err)
+{
+	struct buf name = {0}, page = {0};
+	bool unknown = false;
+	int r = 0;
+	for (uint32_t i = 0; !r && i < d->t->n_compile; i++) {
+		if (d->t->compile[i].id.bad_line && unknown)
+			continue;
+		unknown |= d->t->compile[i].id.bad_line != 0;
+		buf_reset(&name);
+		buf_reset(&page);
+		prov_page_name(d->t, i, &name);
+		r = prov_page(d->prov, &page, d->t, i, err) < 0 || write_file(d, buf_str(&name), buf_slice(&page)) < 0 ? -1 : 0;
+	}
+	buf_release(&name);
+	buf_release(&page);
+	return r;
+}
+
 int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, const struct outdir_extra *extra, struct err *err)
 {
 	struct outdir d = {.t = t, .opt = opt, .extra = extra, .fd = dir, .raw = -1, .jsonl = -1, .events = -1, .year = current_year(), .err = err};
@@ -520,11 +552,22 @@ int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, cons
 	pthread_mutex_init(&d.err_lock, NULL);
 	err->text[0] = 0;
 	t->plain_text = opt->plain_text;
+	t->export_only = opt->export;
 	if (extra) {
 		h.progress = NULL;
 		h.threads = extra->threads;
 		h.share = extra->share;
 	}
+	if (opt->export) {
+		h.raw = NULL;
+		if (trace_read(t, &h, err) == 0) {
+			page_export(&b, t, opt);
+			r = write_assets(&d) < 0 || write_file(&d, "index.html", buf_slice(&b)) < 0 ? -1 : 0;
+		}
+		goto out;
+	}
+	if (opt->provenance && !(d.prov = prov_pages_new(err)))
+		goto out;
 	if ((d.raw = open_file(&d, "raw.log", err)) < 0 || (d.events = open_file(&d, "chromium_events.json", err)) < 0 ||
 	    (d.jsonl = temp_file(err)) < 0)
 		goto out;
@@ -538,6 +581,8 @@ int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, cons
 	buf_reset(&b);
 	page_failures(&b, t);
 	if (write_file(&d, "failures_and_restarts.html", buf_slice(&b)) < 0)
+		goto out;
+	if (d.prov && write_provenance(&d, err) < 0)
 		goto out;
 	buf_reset(&b);
 	page_index(&b, t, opt);
@@ -556,6 +601,7 @@ out:
 		buf_release(&d.pending[i].guards);
 	}
 	free(d.pending);
+	prov_pages_free(d.prov);
 	intern_release(&d.payloads);
 	intern_release(&d.dirs);
 	buf_release(&b);

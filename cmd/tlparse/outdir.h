@@ -20,6 +20,20 @@ void page_guards(struct buf *b, const char *id, struct slice payload, struct jso
 void page_code(struct buf *b, struct slice title, struct slice payload);
 void page_dump_file(struct buf *b, struct slice title, struct slice payload);
 void page_stack_traces(struct buf *b, struct slice payload, struct json_tape *tape);
+/* What the pages of export.c are put together from. */
+void page_head(struct buf *b, struct slice title, unsigned depth);
+void page_tail(struct buf *b);
+void page_frame(struct buf *b, struct slice file, int64_t line, struct slice function, struct slice code, unsigned depth);
+void page_damage(struct buf *b, const struct trace *t);
+/* export.c: -e */
+void page_guard(struct buf *b, const struct trace *t, const struct trace_export *x);
+void page_export(struct buf *b, const struct trace *t, const struct tlparse_options *opt);
+/* provenance.c: -i. take while reading, page and page_name per compile id at the end. */
+struct prov_pages *prov_pages_new(struct err *err);
+int prov_pages_take(struct prov_pages *p, const struct trace *t, uint32_t artifact, struct slice payload, struct err *err);
+int prov_page(struct prov_pages *p, struct buf *b, const struct trace *t, uint32_t compile, struct err *err);
+void prov_page_name(const struct trace *t, uint32_t compile, struct buf *out);
+void prov_pages_free(struct prov_pages *p);
 void page_index(struct buf *b, const struct trace *t, const struct tlparse_options *opt);
 void page_failures(struct buf *b, const struct trace *t);
 void page_logs(struct buf *b, const struct report *r, char *const *folder, const struct tlparse_options *opt);

@@ -371,6 +371,7 @@ int page_write(struct report *r, const struct tlparse_options *opt, int fd, stru
 	for (unsigned i = 0; !status && i < r->n; i++) {
 		struct err e = {.text = ""};
 		p.t = &r->log[i];
+		p.t->unlisted = true;
 		p.log = good;
 		p.err = &e;
 		if (trace_read(p.t, &h, &e) == 0) {

@@ -7,6 +7,8 @@
  *     dirpages.c   the directory's HTML pages
  *     diff.c       two runs compared; diffpage.c: as a page
  *     limits.c     --max
+ *     export.c     the pages of -e
+ *     provenance.c the pages of -i
  *     ranks.c      many ranks: all logs into directories, what is compared into files of its own
  *     rankspage.c  the landing page over them
  */
@@ -23,6 +25,7 @@ struct tlparse_options {
 	bool all_ranks; /* --all-ranks-html */
 	struct opt_pairs max;     /* --max */
 	bool diff;
+	bool export, provenance;  /* -e, -i */
 	bool json, overwrite, strict, strict_compile_id, no_browser, plain_text, verbose, quiet, latest;
 };
 

@@ -15,6 +15,8 @@ enum prov_text trace_provenance_part(const struct trace *t, const struct trace_a
 {
 	static const struct { const char *name; enum prov_text part; } parts[] = {
 		{"before_pre_grad_graph", PROV_PRE},
+		{"inductor_pre_grad_graph", PROV_PRE},
+		{"inductor_post_grad_graph", PROV_POST},
 		{"after_post_grad_graph", PROV_POST},
 		{"inductor_provenance_tracking_node_mappings", PROV_MAP},
 		{"inductor_provenance_tracking_kernel_stack_traces", PROV_STACKS},

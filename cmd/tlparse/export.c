@@ -1,0 +1,230 @@
+/* export.c - the pages of -e, the report of an export log: the list of what was found, and a page per symbolic guard. */
+#include "outdir.h"
+
+#define NIL UINT32_MAX
+
+enum {
+	HISTORY_MAX = 500, /* expressions of one page */
+	FRAMES_MAX = 512,  /* frames of one stack */
+	INDENT_MAX = 20,   /* of the style sheet */
+};
+
+static struct slice name(const struct trace *t, uint32_t n) { return n == INTERN_NONE ? slice_of("", 0) : intern_get(&t->names, n); }
+
+/* For texts that the log may not have. */
+static void code_or(struct buf *b, const struct trace *t, uint32_t n, const char *otherwise)
+{
+	if (n == INTERN_NONE) {
+		html_raw(b, otherwise);
+		return;
+	}
+	html_raw(b, "<code>");
+	html_text(b, name(t, n));
+	html_raw(b, "</code>");
+}
+
+static void stack(struct buf *b, const struct trace *t, uint32_t node, const char *caption, bool open)
+{
+	uint32_t n = 0, chain[FRAMES_MAX], all = 0;
+	for (uint32_t up = node; up != NIL; up = t->export_stacks.node[up].parent, all++)
+		if (n < FRAMES_MAX)
+			chain[n++] = up;
+	if (!n)
+		return;
+	html_raw(b, open ? "<details open><summary>" : "<details><summary>");
+	html_raw(b, caption);
+	html_raw(b, "</summary><ul class=\"stack\">");
+	if (all > n)
+		buf_addf(b, "<li class=\"note\">%u outer frames</li>", all - n);
+	while (n--) {
+		const struct trace_frame *f = &t->frame[t->export_stacks.node[chain[n]].frame];
+		html_raw(b, "<li>");
+		page_frame(b, name(t, f->file), f->line, name(t, f->name), name(t, f->code), 1);
+		html_raw(b, "</li>");
+	}
+	html_raw(b, "</ul></details>\n");
+}
+
+static void lines(struct buf *b, const struct trace *t, const char *caption, uint32_t text)
+{
+	if (text == INTERN_NONE)
+		return;
+	html_raw(b, "<h2>");
+	html_raw(b, caption);
+	html_raw(b, "</h2>\n<pre class=\"code\">");
+	html_text(b, name(t, text));
+	html_raw(b, "</pre>\n");
+}
+
+static void place(struct buf *b, const struct trace *t, const struct trace_loc *loc, unsigned depth)
+{
+	if (loc->file != INTERN_NONE)
+		page_frame(b, name(t, loc->file), loc->line, name(t, loc->function), name(t, loc->code), depth);
+}
+
+/* How the expression came about: itself first, then what it was made of. */
+static void history(struct buf *b, const struct trace *t, uint32_t row)
+{
+	struct trace_expr_step *step = xcalloc(HISTORY_MAX, sizeof(*step));
+	uint32_t n = trace_expr_history(t, row, step, HISTORY_MAX);
+	html_raw(b, "<h2>Where the expression comes from</h2>\n");
+	if (!n)
+		html_raw(b, "<p>The log does not say.</p>\n");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct trace_expr *e = &t->expr[step[i].row];
+		buf_addf(b, "<div class=\"step d%u\"><p>", step[i].depth < INDENT_MAX ? step[i].depth : INDENT_MAX);
+		code_or(b, t, e->result, "(no result)");
+		if (e->method == INTERN_NONE) {
+			html_raw(b, " <span class=\"note\">a size or value that is known only when the program runs</span>");
+		} else {
+			html_raw(b, " <span class=\"note\">by</span> <code>");
+			html_text(b, name(t, e->method));
+			html_raw(b, "(");
+			struct slice rest = name(t, e->args), arg;
+			for (unsigned k = 0; slice_line(&rest, &arg); k++) {
+				html_raw(b, k ? ", " : "");
+				html_text(b, arg);
+			}
+			html_raw(b, ")</code>");
+		}
+		html_raw(b, "</p>\n");
+		if (e->loc.file != INTERN_NONE) {
+			html_raw(b, "<p>");
+			place(b, t, &e->loc, 1);
+			html_raw(b, "</p>\n");
+		}
+		stack(b, t, e->user_stack, "User stack", false);
+		stack(b, t, e->stack, "Framework stack", false);
+		html_raw(b, "</div>\n");
+	}
+	if (n == HISTORY_MAX)
+		buf_addf(b, "<p class=\"note\">Only the first %u expressions are shown.</p>\n", n);
+	free(step);
+}
+
+static const char *const kind_title[] = {
+	[EXPORT_GUARD] = "Guard evaluated",
+	[EXPORT_SPECIALIZED] = "Data-dependent, specialized",
+	[EXPORT_DATA_DEPENDENT] = "Data-dependent, export failed",
+	[EXPORT_MISSING] = "Missing fake kernel",
+	[EXPORT_MISMATCHED] = "Mismatched fake kernel",
+};
+
+static void what_happened(struct buf *b, const struct trace *t, const struct trace_export *x)
+{
+	switch (x->kind) {
+	case EXPORT_GUARD:
+		html_raw(b, "The program asked whether ");
+		code_or(b, t, x->expr, "an expression");
+		html_raw(b, " holds, and the answer became a guard. Inputs for which the answer is another one are not covered by "
+			    "the exported program: the sizes given as dynamic may be too wide (a constraint violation).");
+		break;
+	case EXPORT_SPECIALIZED:
+		html_raw(b, "Whether ");
+		code_or(b, t, x->expr, "an expression");
+		html_raw(b, " holds is known only when the program runs. Export went on with the value of the example inputs, ");
+		code_or(b, t, x->result, "which the log does not tell");
+		html_raw(b, ", and the graph asserts it.");
+		break;
+	case EXPORT_DATA_DEPENDENT:
+		html_raw(b, "Whether ");
+		code_or(b, t, x->expr, "an expression");
+		html_raw(b, " holds is known only when the program runs: export could not go on.");
+		break;
+	case EXPORT_MISSING:
+		html_raw(b, "The operator ");
+		code_or(b, t, x->expr, "(not named)");
+		html_raw(b, " has no fake kernel, which says what its outputs look like without running it.");
+		break;
+	case EXPORT_MISMATCHED:
+		html_raw(b, "The fake kernel of ");
+		code_or(b, t, x->expr, "(an operator not named)");
+		html_raw(b, " says something else than the real one: ");
+		code_or(b, t, x->reason, "the log does not tell what");
+		html_raw(b, ".");
+		break;
+	}
+}
+
+void page_guard(struct buf *b, const struct trace *t, const struct trace_export *x)
+{
+	page_head(b, SLICE("Symbolic guard"), 1);
+	html_raw(b, "<main>\n<h1>");
+	html_raw(b, kind_title[x->kind]);
+	html_raw(b, ": ");
+	code_or(b, t, x->expr, "(no expression)");
+	html_raw(b, "</h1>\n<p>");
+	what_happened(b, t, x);
+	html_raw(b, "</p>\n<h2>Where</h2>\n<p>");
+	place(b, t, &x->loc, 1);
+	if (x->loc.file == INTERN_NONE)
+		html_raw(b, "The log does not say.");
+	html_raw(b, "</p>\n");
+	stack(b, t, x->user_stack, "User stack", true);
+	stack(b, t, x->stack, "Framework stack", false);
+	lines(b, t, "Locals", x->locals);
+	lines(b, t, "Symbols", x->sources);
+	history(b, t, x->node);
+	html_raw(b, "<p><a href=\"../index.html\">All findings</a></p>\n</main>\n");
+	page_tail(b);
+}
+
+void page_export(struct buf *b, const struct trace *t, const struct tlparse_options *opt)
+{
+	static const char fake[] = "https://docs.pytorch.org/docs/stable/library.html#torch.library.register_fake";
+	struct buf path = {0};
+	page_head(b, SLICE("Export report"), 0);
+	html_raw(b, opt->header ? opt->header : ""); /* the user's own HTML, by request */
+	html_raw(b, "<main>\n<h1>What was found during export</h1>\n");
+	page_damage(b, t);
+	if (!t->n_export) {
+		html_raw(b, t->exported_line ? "<p class=\"status-ok\">Nothing was found, and there is an exported program: "
+					       "<code>torch.export.export</code> will do.</p>\n"
+					     : "<p>The log tells of no problem, but of no exported program either.</p>\n");
+	} else {
+		buf_addf(b, "<p><b>%u finding%s.</b> Until they are dealt with, the exported program may be wrong for inputs other than the "
+			    "example's.</p>\n",
+			 t->n_export, t->n_export == 1 ? "" : "s");
+		html_raw(b, "<table class=\"sortable\"><thead><tr><th>Kind</th><th>What happened</th><th>User code</th><th>More</th>"
+			    "</tr></thead><tbody>\n");
+	}
+	for (uint32_t i = 0; i < t->n_export; i++) {
+		const struct trace_export *x = &t->export[i];
+		html_raw(b, "<tr><td>");
+		html_raw(b, kind_title[x->kind]);
+		html_raw(b, "</td><td>");
+		what_happened(b, t, x);
+		html_raw(b, "</td><td>");
+		place(b, t, &x->loc, 0);
+		html_raw(b, "</td><td>");
+		buf_reset(&path);
+		if (x->artifact != NIL) {
+			trace_artifact_path(t, &t->artifact[x->artifact], false, &path);
+			html_link(b, buf_slice(&path), SLICE("stacks and history"));
+		} else {
+			html_url(b, slice_str(fake), SLICE("how to write a fake kernel"));
+		}
+		html_raw(b, "</td></tr>\n");
+	}
+	html_raw(b, t->n_export ? "</tbody></table>\n" : "");
+	html_raw(b, "<h2>Exported programs</h2>\n");
+	unsigned programs = 0;
+	for (uint32_t i = 0; i < t->n_artifact; i++) {
+		const struct trace_artifact *a = &t->artifact[i];
+		if (a->kind != KIND_exported_program)
+			continue;
+		html_raw(b, programs++ ? "" : "<ul>\n");
+		buf_reset(&path);
+		trace_artifact_path(t, a, false, &path);
+		html_raw(b, "<li>");
+		html_link(b, buf_slice(&path), buf_slice(&path));
+		buf_addf(b, " <span class=\"note\">line %llu of the log, %u bytes</span></li>\n", (unsigned long long)a->line, a->size);
+	}
+	html_raw(b, programs ? "</ul>\n" : "<p>The log holds none.</p>\n");
+	if (t->expr_lost)
+		buf_addf(b, "<p class=\"note\">%llu expressions are too many to be kept: histories may end early.</p>\n",
+			 (unsigned long long)t->expr_lost);
+	html_raw(b, "</main>\n");
+	page_tail(b);
+	buf_release(&path);
+}

@@ -1,0 +1,250 @@
+/* provenance.c - the pages of -i: a page per compile id, graph before | graph after | generated code, linked by line.
+ *
+ * While the log is read, the texts that such pages show go to an unlinked temporary file; the pages are made at the end, of
+ * the sets that the model has (trace_provenance), or where a compile id has none, of the texts in their order.
+ */
+#include "base/diag.h"
+#include "io/output.h"
+#include "outdir.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#define NIL UINT32_MAX
+
+struct prov_text_at {
+	uint32_t artifact, len;
+	uint64_t at;
+};
+
+struct prov_pages {
+	int fd;
+	uint64_t end;
+	struct prov_text_at *text; /* in the order of artifacts */
+	uint32_t n, cap;
+	struct intern used;        /* of the page being made: artifact -> index of its text */
+	struct buf tmp;
+};
+
+struct prov_pages *prov_pages_new(struct err *err)
+{
+	int fd = temp_file(err);
+	if (fd < 0)
+		return NULL;
+	struct prov_pages *p = xcalloc(1, sizeof(*p));
+	p->fd = fd;
+	return p;
+}
+
+void prov_pages_free(struct prov_pages *p)
+{
+	if (!p)
+		return;
+	close(p->fd);
+	free(p->text);
+	intern_release(&p->used);
+	buf_release(&p->tmp);
+	free(p);
+}
+
+int prov_pages_take(struct prov_pages *p, const struct trace *t, uint32_t artifact, struct slice payload, struct err *err)
+{
+	enum prov_text part = trace_provenance_part(t, &t->artifact[artifact]);
+	if (part == PROV_TEXTS || part == PROV_MAP)
+		return 0;
+	if (pwrite_all(p->fd, payload.p, payload.n, p->end, "temporary file", err) < 0)
+		return -1;
+	GROW(p->text, p->n, p->cap, 1);
+	p->text[p->n++] = (struct prov_text_at){artifact, (uint32_t)payload.n, p->end};
+	p->end += payload.n;
+	return 0;
+}
+
+static const struct prov_text_at *find(const struct prov_pages *p, uint32_t artifact)
+{
+	uint32_t lo = 0, hi = p->n;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (p->text[mid].artifact < artifact)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < p->n && p->text[lo].artifact == artifact ? &p->text[lo] : NULL;
+}
+
+static int load(struct prov_pages *p, uint32_t artifact, struct buf *b, struct err *err)
+{
+	const struct prov_text_at *x = find(p, artifact);
+	buf_reset(b);
+	buf_room(b, x ? x->len : 0);
+	while (x && b->len < x->len) {
+		ssize_t n = pread(p->fd, b->p + b->len, x->len - b->len, (off_t)(x->at + b->len));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return err_errno(err, EXIT_ENVIRON, "cannot read the temporary file");
+		b->len += (size_t)n;
+	}
+	return 0;
+}
+
+/* The key of one part of a set: an index into texts. */
+static void put_part(struct prov_pages *p, struct json_out *o, const char *key, uint32_t artifact)
+{
+	json_key(o, key);
+	if (artifact == NIL || !find(p, artifact))
+		json_out_null(o);
+	else
+		json_out_u64(o, intern_add(&p->used, slice_of((const char *)&artifact, sizeof(artifact))));
+}
+
+static void put_set(struct prov_pages *p, struct json_out *o, const uint32_t artifact[PROV_TEXTS], struct slice links, bool mapped)
+{
+	json_obj(o);
+	put_part(p, o, "pre", artifact[PROV_PRE]);
+	put_part(p, o, "post", artifact[PROV_POST]);
+	put_part(p, o, "code", artifact[PROV_CODE]);
+	put_part(p, o, "aot", artifact[PROV_AOT]);
+	put_part(p, o, "stacks", artifact[PROV_STACKS]);
+	json_key(o, "mapped");
+	json_out_bool(o, mapped);
+	json_key(o, "links");
+	json_out_raw(o, links);
+	json_close(o);
+}
+
+/* Graphs and code without node mappings, with what can be said of them. */
+static int put_unmapped(struct prov_pages *p, struct json_out *o, const uint32_t artifact[PROV_TEXTS], struct err *err)
+{
+	struct buf text[PROV_TEXTS] = {{0}}, links = {0};
+	struct slice in[PROV_TEXTS];
+	struct provenance v = {0};
+	struct json_out lo = {.b = &links, .html = true};
+	int r = 0;
+	for (unsigned i = 0; !r && i < PROV_TEXTS; i++) {
+		if (artifact[i] != NIL)
+			r = load(p, artifact[i], &text[i], err);
+		in[i] = buf_slice(&text[i]);
+	}
+	if (!r) {
+		provenance_build(&v, in);
+		provenance_json(&v, &lo);
+		put_set(p, o, artifact, buf_slice(&links), false);
+	}
+	for (unsigned i = 0; i < PROV_TEXTS; i++)
+		buf_release(&text[i]);
+	buf_release(&links);
+	provenance_release(&v);
+	return r;
+}
+
+/* A compile id without node mappings: a set for each piece of code, with the graphs that came before it. */
+static int put_all_unmapped(struct prov_pages *p, struct json_out *o, const struct trace *t, uint32_t compile, struct err *err)
+{
+	uint32_t artifact[PROV_TEXTS];
+	bool shown = false;
+	memset(artifact, 0xff, sizeof(artifact));
+	for (uint32_t k = t->compile[compile].first_artifact; k != NIL; k = t->artifact[k].next) {
+		enum prov_text part = trace_provenance_part(t, &t->artifact[k]);
+		if (part == PROV_PRE || part == PROV_POST) {
+			artifact[part] = k;
+			shown = false;
+		} else if (part == PROV_CODE || part == PROV_AOT) {
+			artifact[part] = k;
+			artifact[part == PROV_CODE ? PROV_AOT : PROV_CODE] = NIL;
+			if (put_unmapped(p, o, artifact, err) < 0)
+				return -1;
+			shown = true;
+		}
+	}
+	artifact[PROV_CODE] = artifact[PROV_AOT] = NIL;
+	return shown ? 0 : put_unmapped(p, o, artifact, err);
+}
+
+static int put_texts(struct prov_pages *p, struct json_out *o, const struct trace *t, struct err *err)
+{
+	static const char *const lang[] = {"text", "json", "py", "cpp"};
+	struct buf path = {0};
+	int r = 0;
+	json_key(o, "texts");
+	json_arr(o);
+	for (uint32_t i = 0; !r && i < p->used.n; i++) {
+		uint32_t k;
+		memcpy(&k, intern_get(&p->used, i).p, sizeof(k));
+		const struct trace_artifact *a = &t->artifact[k];
+		enum prov_text part = trace_provenance_part(t, a);
+		buf_reset(&path);
+		trace_artifact_path(t, a, false, &path);
+		r = load(p, k, &p->tmp, err);
+		json_obj(o);
+		json_key(o, "path");
+		json_out_str(o, buf_slice(&path));
+		json_key(o, "lang");
+		json_out_str(o, slice_str(part == PROV_PRE || part == PROV_POST ? "py" : part == PROV_AOT ? "cpp" : lang[a->lang]));
+		json_key(o, "text");
+		json_out_str(o, buf_slice(&p->tmp));
+		json_close(o);
+	}
+	json_close(o);
+	buf_release(&path);
+	return r;
+}
+
+static int put_model(struct prov_pages *p, struct json_out *o, const struct trace *t, uint32_t compile, struct err *err)
+{
+	char id[COMPILE_ID_TEXT];
+	unsigned sets = 0;
+	int r = 0;
+	intern_release(&p->used);
+	p->used = (struct intern){0};
+	json_obj(o);
+	json_key(o, "compile_id");
+	json_out_str(o, slice_str(compile_id_text(&t->compile[compile].id, id)));
+	json_key(o, "sets");
+	json_arr(o);
+	for (uint32_t i = 0; i < t->n_provenance; i++)
+		if (t->provenance[i].compile == compile) {
+			put_set(p, o, t->provenance[i].artifact, t->provenance[i].links, true);
+			sets++;
+		}
+	if (!sets)
+		r = put_all_unmapped(p, o, t, compile, err);
+	json_close(o);
+	if (!r)
+		r = put_texts(p, o, t, err);
+	json_close(o);
+	return r;
+}
+
+int prov_page(struct prov_pages *p, struct buf *b, const struct trace *t, uint32_t compile, struct err *err)
+{
+	struct slice rest = share_file("provenance/provenance.html");
+	struct json_out o = {.b = b, .html = true};
+	int r = 0;
+	while (!r && rest.n) {
+		const char *stop = rest.p + rest.n, *mark = slice_find(rest, "@PT2_");
+		const char *end = mark ? memchr(mark + 1, '@', (size_t)(stop - mark - 1)) : NULL;
+		if (!end) {
+			buf_add_slice(b, rest);
+			break;
+		}
+		struct slice key = slice_of(mark + 5, (size_t)(end - mark - 5));
+		buf_add(b, rest.p, (size_t)(mark - rest.p));
+		if (slice_is(key, "CSS"))
+			buf_add_slice(b, share_file("provenance/provenance.css"));
+		else if (slice_is(key, "JS"))
+			buf_add_slice(b, share_file("provenance/provenance.js"));
+		else if (slice_is(key, "MODEL"))
+			r = put_model(p, &o, t, compile, err);
+		rest = slice_of(end + 1, (size_t)(stop - end - 1));
+	}
+	return r;
+}
+
+void prov_page_name(const struct trace *t, uint32_t compile, struct buf *out)
+{
+	const struct compile_id *id = &t->compile[compile].id;
+	char dir[COMPILE_ID_TEXT];
+	buf_addf(out, "provenance_tracking_%s.html", id->bad_line ? "(unknown)" : compile_id_dir(id, dir));
+}
