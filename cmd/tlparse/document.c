@@ -467,7 +467,8 @@ static void put_export(struct json_out *o, const struct trace *t, bool page)
 		put_u64(o, "line", x->line);
 		json_key(o, "kind");
 		json_out_str(o, slice_str(kind[x->kind]));
-		put_name(o, t, kernel ? "op" : "expr", x->expr);
+		put_name(o, t, "expr", kernel ? INTERN_NONE : x->expr);
+		put_name(o, t, "op", kernel ? x->expr : INTERN_NONE);
 		put_name(o, t, "result", x->result);
 		put_name(o, t, "reason", x->reason);
 		put_loc(o, t, &x->loc);
@@ -479,8 +480,7 @@ static void put_export(struct json_out *o, const struct trace *t, bool page)
 	json_close(o);
 	put_expressions(o, t, number);
 	put_u64(o, "expressions_lost", t->expr_lost);
-	if (page)
-		put_artifact(o, t, "exported_program", t->exported, true);
+	put_artifact(o, t, "exported_program", page ? t->exported : UINT32_MAX, page);
 	put_count(o, "exported_program_line", t->exported_line ? (int64_t)t->exported_line : -1);
 	json_close(o);
 	free(number);

@@ -26,7 +26,20 @@ COMPILE = {
     "graph_ops": I0, "graph_nodes": I0, "graph_inputs": I0, "guards": I0, "graph_breaks": INT, "cache_size": I0, "artifacts": INT,
     "restarts": [S], "fail_type": S0, "fail_reason": S0,
 }  # fmt: skip
+LINES = {}  # line -> lines; what is in it is held against the texts by provenance.t
+LINKS = {
+    "kernels": [[S + INT]], "codeCalls": [[INT]], "aotCalls": [[INT]], "sources": [[S0 + INT]], "preSource": [[INT]], "postSource": [[INT]],
+}  # fmt: skip
+for way in ("preToPost", "postToPre", "codeToPost", "postToCode", "aotToPost", "postToAot"):
+    LINKS[way] = LINES
+EXPORT = {
+    "failures": [WHERE | {"kind": S, "expr": S0, "op": S0, "result": S0, "reason": S0, "locals": [S], "symbols": [S], "expression": I0}],
+    "expressions": [WHERE | {"result": S0, "method": S0, "arguments": [S], "made_of": [INT]}],
+    "expressions_lost": INT, "exported_program": I0, "exported_program_line": I0,
+}  # fmt: skip
 LOG = {
+    "export": (EXPORT, None),
+    "provenance": [{"compile_id": INT, "pre": I0, "post": I0, "code": I0, "aot": I0, "map": INT, "stacks": I0, "links": LINKS}],
     "path": S, "rank": I0, "pid": INT, "start": S, "seconds": N, "summary": SUMMARY, "compile_ids": [COMPILE],
     "graph_breaks": [WHERE | {"reason": S, "explanation": S0, "hints": [S], "context": S0, "gb": S0, "url": S0, "source": S, "artifact": I0}],
     "recompiles": [WHERE | {"reason": S, "guard": S0, "old": S0, "new": S0, "all": S, "artifact": INT}],
@@ -48,7 +61,10 @@ def check(good, *what):
 
 
 def fits(value, want, where):
-    if isinstance(want, dict):
+    if want is LINES:
+        ok = isinstance(value, dict) and all(k.isdigit() and v and all(isinstance(n, int) and n > 0 for n in v) for k, v in value.items())
+        check(ok, where, "is no map of lines")
+    elif isinstance(want, dict):
         check(isinstance(value, dict) and list(value) and set(value) == set(want), where, "has", sorted(set(value) ^ set(want)) if isinstance(value, dict) else value)
         for key in set(want) & set(value if isinstance(value, dict) else ()):
             fits(value[key], want[key], where + "." + key)
