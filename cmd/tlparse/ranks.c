@@ -647,7 +647,7 @@ static void put_process(struct json_out *o, const struct ranks *all, const struc
 	for (uint32_t i = 0; i < f->n_compile; i++) {
 		struct slice id = track_of(intern_get(&all->names, f->compile[i].id));
 		uint32_t before = tracks->n, k = intern_add(tracks, id);
-		if (k < before)
+		if (k < before || slice_is(id, "-/-"))
 			continue;
 		buf_reset(&b);
 		buf_addc(&b, '[');

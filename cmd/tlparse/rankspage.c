@@ -396,15 +396,15 @@ static void put_graphs(struct page *g, const struct side *l, const struct side *
 		raw(g, a == NIL && b == NIL ? "both" : a == NIL ? "the left one" : "the right one");
 		raw(g, " was too large to be kept. It is in the rank's own report.</p>\n");
 	} else {
-		buf_addf(g->b, "<div id=\"pair%u\">", seen);
-		if (!l->fp || !r->fp) {
-			raw(g, "<p class=\"dim\">");
+		bool one = !l->fp || !r->fp;
+		buf_addf(g->b, one ? "<details id=\"pair%u\"><summary>" : "<div id=\"pair%u\">", seen);
+		if (one) {
 			who(g, l->fp ? r->process : l->process);
-			raw(g, " captured no graph here.</p>");
+			raw(g, " has no graph here; the other side's</summary>");
 		}
 		put_diff(g, l->fp ? name(g, g->all->graph[a].text) : SLICE(""), r->fp ? name(g, g->all->graph[b].text) : SLICE(""),
 			 (l->fp && g->all->graph[a].cut) || (r->fp && g->all->graph[b].cut));
-		raw(g, "</div>\n");
+		raw(g, one ? "</details>\n" : "</div>\n");
 	}
 	raw(g, "</div>\n");
 }
@@ -420,8 +420,15 @@ static struct side side_of(struct page *g, uint32_t process, const struct rank_i
 /* One item in words. */
 static void put_item(struct page *g, enum rank_check check, const struct rank_facts *f, const struct rank_item *it)
 {
-	if (check != RANK_CHECK_ORDER)
-		id_text(g, f, it->compile);
+	if (check == RANK_CHECK_ORDER) {
+		raw(g, "<code class=\"id\">");
+		text(g, name(g, it->text));
+		raw(g, "</code> ");
+		if (it->compile != NIL)
+			text(g, name(g, f->compile[it->compile].loc));
+		return;
+	}
+	id_text(g, f, it->compile);
 	raw(g, " ");
 	if (it->kind < RANK_EVENT_COUNT && it->kind != RANK_CACHE) {
 		raw(g, "<span class=\"ev ev-");
@@ -1007,7 +1014,76 @@ static void put_schedules(struct page *g)
 	raw(g, "</section>\n");
 }
 
-/* Where ranks run different things at the same place, though each order is fine by itself. */
+/* What the ranks run at one place of the order: where the collectives or the cache of it differ, they may wait for each other. */
+static void put_places(struct page *g)
+{
+	enum { PLACES = 200, ROWS_SHOWN = 40 };
+	const struct ranks *all = g->all;
+	struct rank_items *it = xcalloc(all->n_process + 1u, sizeof(*it));
+	uint64_t *value = xcalloc(all->n_process + 1u, sizeof(*value));
+	uint32_t *m = xcalloc(all->n_process + 1u, sizeof(*m)), longest = 0, shown = 0;
+	for (uint32_t p = 0; p < all->n_process; p++) {
+		rank_items_of(all, &all->process[p], RANK_CHECK_ORDER, &it[p]);
+		longest = it[p].n_item > longest ? it[p].n_item : longest;
+	}
+	for (uint32_t i = 0; i < longest && i < PLACES; i++)
+		for (unsigned what = 0; what < 2 && shown < ROWS_SHOWN; what++) {
+			uint64_t first = 0;
+			bool differ = false;
+			for (uint32_t p = 0; p < all->n_process; p++) {
+				const struct rank_facts *f = &all->process[p];
+				value[p] = 0;
+				if (i >= it[p].n_item || it[p].item[i].compile == NIL)
+					continue;
+				uint32_t c = it[p].item[i].compile;
+				for (uint32_t k = 0; !what && k < f->n_schedule; k++)
+					if (f->schedule[k].compile == c)
+						value[p] = value[p] * 31 + f->schedule[k].text + 1;
+				if (what)
+					value[p] = f->compile[c].cache;
+				if (!value[p])
+					continue; /* nothing known: nothing to compare */
+				differ |= first && value[p] != first;
+				first = first ? first : value[p];
+			}
+			if (!differ)
+				continue;
+			if (!shown++)
+				raw(g, "<h3>Places of the order at which ranks do different things</h3>\n<table class=\"list\"><tr><th class=\"r\">place</th>"
+				       "<th>what differs</th><th>groups</th></tr>\n");
+			buf_addf(g->b, "<tr><td class=\"r\">%u</td><td>%s</td><td>", i + 1, what ? "cache" : "collectives of the graph");
+			bool any = false;
+			unsigned groups = 0;
+			for (uint32_t p = 0; p < all->n_process; p++) {
+				if (groups == SPLITS_SHOWN) {
+					raw(g, " …");
+					break;
+				}
+				uint64_t v = value[p];
+				uint32_t n = 0;
+				for (uint32_t q = p; v && q < all->n_process; q++)
+					if (value[q] == v) {
+						m[n++] = q;
+						value[q] = 0;
+					}
+				if (!n)
+					continue;
+				raw(g, any ? " <span class=\"sep\">|</span> " : "");
+				members(g, m, n);
+				any = true;
+				groups++;
+			}
+			raw(g, "</td></tr>\n");
+		}
+	if (shown)
+		raw(g, "</table>\n");
+	for (uint32_t p = 0; p < all->n_process; p++)
+		free(it[p].item);
+	free(it);
+	free(value);
+	free(m);
+}
+
 static void put_order(struct page *g)
 {
 	const struct ranks *all = g->all;
@@ -1029,7 +1105,9 @@ static void put_order(struct page *g)
 		}
 		raw(g, f->n_order > 60 ? " …</td></tr>\n" : "</td></tr>\n");
 	}
-	raw(g, "</table></section>\n");
+	raw(g, "</table>\n");
+	put_places(g);
+	raw(g, "</section>\n");
 }
 
 /* ---- processes ---- */
@@ -1052,7 +1130,7 @@ static void put_processes(struct page *g)
 		for (uint32_t i = 0; i < f->n_event; i++)
 			count[f->event[i].kind]++;
 		for (uint32_t i = 0; i < f->n_compile; i++)
-			ids += !f->compile[i].unknown;
+			ids += !f->compile[i].unknown && !slice_is(name(g, f->compile[i].id), "-/-");
 		for (unsigned k = 0; k < DAMAGE_COUNT; k++)
 			damaged |= f->damage[k].count != 0;
 		buf_addf(g->b, "<tr><td data-v=\"%u\">", p);

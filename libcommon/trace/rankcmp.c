@@ -228,7 +228,11 @@ void rank_items_of(const struct ranks *all, const struct rank_facts *f, enum ran
 			for (uint32_t k = 0; k < f->n_compile && compile == NIL; k++)
 				if (f->compile[k].id == f->order[i])
 					compile = k;
-			add_item(out, name_fp(all, f->order[i]), compile, f->order[i], RANK_EVENT_COUNT);
+			/* The same id of another function is another graph. */
+			uint64_t fp = name_fp(all, f->order[i]);
+			if (compile != NIL)
+				fp = mix2(fp, name_fp(all, f->compile[compile].loc));
+			add_item(out, fp, compile, f->order[i], RANK_EVENT_COUNT);
 		}
 		return;
 	case RANK_CHECK_VERSION:

@@ -244,9 +244,12 @@ static void take_graph(struct rank_facts *f, const struct trace_scan *s, const s
 	struct slice text = trace_payload(s, r);
 	uint64_t fp = fingerprint(text, &w->tmp);
 	buf_reset(&w->tmp);
-	add_flat(&w->tmp, what, 200);
+	if (!slice_is(what, "dynamo_output_graph") || r->nodes < 0) {
+		add_flat(&w->tmp, what, 200);
+		buf_adds(&w->tmp, r->nodes >= 0 ? ", " : "");
+	}
 	if (r->nodes >= 0)
-		buf_addf(&w->tmp, ", %d node%s", r->nodes, r->nodes == 1 ? "" : "s");
+		buf_addf(&w->tmp, "%d node%s", r->nodes, r->nodes == 1 ? "" : "s");
 	add_event(f, captured ? RANK_GRAPH : RANK_MADE, r->compile, line, fp, name_of(f, buf_slice(&w->tmp)), RANK_CACHE_NONE);
 	uint32_t before = w->graphs.n;
 	if (intern_add(&w->graphs, slice_of((const char *)&fp, sizeof(fp))) < before)

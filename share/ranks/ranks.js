@@ -75,7 +75,7 @@
       g.fillStyle = line;
       g.fillRect(x(t), head - 4, 1, h);
       g.fillStyle = dim;
-      g.fillText("+" + time(t), x(t) + 3, 9);
+      if (x(t) < w - 56) g.fillText("+" + time(t), x(t) + 3, 9);
     }
     g.save();
     g.beginPath();
