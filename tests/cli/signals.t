@@ -54,7 +54,7 @@ for wait in 0 0.01 0.03 0.1; do
 done
 check "nohup: an ignored SIGHUP stays ignored" "0||dir" SIGHUP 0.05 ignored - -o dir
 cp "$DATA/simple.log" box/
-(cd box && tlparse simple.log -o dir && touch dir/old)
+(cd box && tlparse simple.log -o dir && touch dir/-_0_0_0/old)
 is "SIGTERM while a report is to be replaced: the old one stays" \
-	"$(python3 interrupt.py SIGTERM 0.05 file "$TMP/big.log" -o dir --overwrite 2>&1) $(ls box/dir/old)" "-15||dir simple.log box/dir/old"
+	"$(python3 interrupt.py SIGTERM 0.05 file "$TMP/big.log" -o dir --overwrite 2>&1) $(ls box/dir/-_0_0_0/old)" "-15||dir simple.log box/dir/-_0_0_0/old"
 done_testing
