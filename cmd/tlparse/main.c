@@ -254,7 +254,7 @@ static void open_browser(void)
 	char *page = xasprintf("%s/index.html", opt.out);
 	struct child_spec c = {
 		.argv = (const char *[]){"xdg-open", page, NULL},
-		.in = {CHILD_NULL}, .out = {CHILD_NULL}, .err = {CHILD_NULL},
+		.in.how = CHILD_NULL, .out.how = CHILD_NULL, .err.how = CHILD_NULL,
 		.leave_running = true,
 		.timeout_ms = 5000,
 	};
