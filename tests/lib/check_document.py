@@ -37,7 +37,14 @@ EXPORT = {
     "expressions": [WHERE | {"result": S0, "method": S0, "arguments": [S], "made_of": [INT]}],
     "expressions_lost": INT, "exported_program": I0, "exported_program_line": I0,
 }  # fmt: skip
+LIST = INT + (list,)
+RANKS = {
+    "version": INT, "rank": I0, "records": INT, "start": INT, "end": INT, "torch_version": INT, "names": [S], "compiles": [[INT]],
+    "events": [[S + INT]], "spans": [[INT]], "marks": [[S + INT]], "schedules": [[LIST]], "estimates": [[LIST]], "tensors": [[INT]],
+    "order": ([INT], None), "parity": [[INT]], "graphs": [[S + INT]], "cut": [INT],
+}  # fmt: skip
 LOG = {
+    "ranks": RANKS,
     "export": (EXPORT, None),
     "provenance": [{"compile_id": INT, "pre": I0, "post": I0, "code": I0, "aot": I0, "map": INT, "stacks": I0, "links": LINKS}],
     "path": S, "rank": I0, "pid": INT, "start": S, "seconds": N, "summary": SUMMARY, "compile_ids": [COMPILE],
@@ -74,7 +81,7 @@ def fits(value, want, where):
             fits(v, want[0], "%s[%d]" % (where, i))
     elif value is None:
         check(None in want, where, "is null")
-    elif isinstance(want[0], dict):
+    elif isinstance(want[0], (dict, list)):
         fits(value, want[0], where)
     else:
         check(isinstance(value, tuple(t for t in want if t)) and (bool in want or not isinstance(value, bool)), where, "is", repr(value))
