@@ -315,7 +315,8 @@ static void put_js(struct buf *b)
 {
 	/* One script, in this order. */
 	static const char *const part[] = {"report/store.js",    "report/highlight.js", "report/widgets.js", "report/timeline.js",
-					   "report/views.js",    "report/browse.js",    "report/page.js"};
+					   "report/views.js",    "report/browse.js",    "report/provenance.js", "report/export.js",
+					   "report/page.js"};
 	for (unsigned i = 0; i < ARRAY_LEN(part); i++)
 		buf_add_slice(b, share_file(part[i]));
 }

@@ -8,6 +8,7 @@
   const NAV = [
     ["", "Summary"], ["stacks", "Stacks"], ["compiles", "Compile ids", L => L.real.length], ["failures", "Failures, restarts", L => L.failures.length + Math.max((L.summary || {}).restarts || 0, L.compile_ids.reduce((n, c) => n + c.restarts.length, 0)) + L.cudagraph_skips.length, "bad"],
     ["breaks", "Graph breaks", L => L.graph_breaks.length, "warn"], ["recompiles", "Recompiles", L => (L.summary || {}).recompiles || 0, "warn"], ["symbols", "Symbols", L => L.symbols.length],
+    ["export", "Export", L => L.export ? L.export.failures.length : 0, "warn", L => L.export], ["provenance", "Provenance", L => L.provenance.length, "", L => L.provenance.length],
     ["timeline", "Timeline"], ["metrics", "Metrics"], ["config", "Configurations"], ["artifacts", "Artifacts", L => L.artifacts.line.length], ["records", "Other records"],
   ];
   // Views that cost something to make, or hold what the reader typed, are kept.
@@ -31,7 +32,7 @@
     }
     const L = doc.logs[log];
     const at = { compile: "compiles", artifact: "artifacts", overview: "" }[view];
-    nav.replaceChildren(...NAV.map(([id, title, count, tone]) => {
+    nav.replaceChildren(...NAV.filter(n => !n[4] || L && n[4](L)).map(([id, title, count, tone]) => {
       const n = count && L ? count(L) : null, here = (at == null ? view : at) === id;
       return h("a" + (n === 0 ? ".none" : ""), { href: id === "" ? (many ? "#/L" + log + "/" : "#/") : pt2.href(log, id), "aria-current": here ? "page" : null }, title, n ? h("span.n" + (tone ? "." + tone : ""), null, pt2.num(n)) : null);
     }));
@@ -85,7 +86,7 @@
     }
     const same = now && now.el === el;
     if (!same) {
-      main.className = name === "artifacts" ? "fill" : "";
+      main.className = name === "artifacts" || el.classList.contains("prov") ? "fill" : "";
       main.replaceChildren(el);
       const was = fresh ? null : scrolls.get(key);
       scrollers(el).forEach((e, i) => { e.scrollTop = was && was[i] ? was[i][0] : 0; e.scrollLeft = was && was[i] ? was[i][1] : 0; });

@@ -118,6 +118,7 @@
       card("Restarts", pt2.num(S.restarts), S.restarts ? "analysis begun again" : "none", to("failures"), S.restarts ? "warn" : "good"),
       cache,
       card("CUDA graph skips", pt2.num(S.cudagraph_skips), S.cudagraph_skips ? "with reasons" : "none recorded", to("failures"), S.cudagraph_skips ? "warn" : "good"),
+      linked && doc.logs[log].export && (x => card("Export", x.value, x.note, to("export"), x.tone))(pt2.exportCard(doc.logs[log])),
       card("Artifacts", pt2.num(S.artifacts), pt2.bytes(S.bytes) + " of log, " + many(S.records, "record"), to("artifacts")),
       card("Not understood", pt2.num(S.unknown_keys), S.unknown_keys ? "records of unknown keys" : "every key is known", to("records"), S.unknown_keys ? "warn" : "good"));
   }
@@ -136,6 +137,7 @@
     const rows = [];
     const most = (list, key) => groupBy(list, key).sort((a, b) => b[1].length - a[1].length).map(g => g[1]);
     for (const list of most(L.failures, f => f.type + "\0" + short(f.reason)).slice(0, 3)) rows.push(["bad", pt2.plural(list.length, "failure"), h("span", null, h("b", null, list[0].type || "error"), " ", short(list[0].reason)), list[0].compile_id, pt2.href(log, "failures")]);
+    for (const [tone, what, text, id] of pt2.exportRows(L)) rows.push([tone, what, text, id, pt2.href(log, "export")]);
     for (const list of most(L.graph_breaks, breakKey).slice(0, 4)) rows.push(["warn", pt2.plural(list.length, "break"), h("span", null, pt2.where(list[0].location), " ", short(list[0].reason)), list[0].compile_id, pt2.href(log, "breaks")]);
     for (const list of most(L.recompiles, r => { const l = placeOf(L, r.compile_id); return l ? place(l) : frameOf(L, r.compile_id); }).slice(0, 4)) {
       const ids = new Set(list.map(r => r.compile_id)).size;
@@ -308,6 +310,7 @@
       h("h1", null, "Compile ", pt2.compileLabel(c), " ", badge(status(c))), placeOf(L, i) && h("p.lead", null, pt2.where(placeOf(L, i), true)),
       brothers.length > 1 && h("p", null, h("span.dim", null, "This frame: "), chips(log, brothers.map(b => b.index), 24))),
       h("div.factrow", null, facts.map(([k, v]) => h("div", { }, h("span.t", null, k), h("span.v", null, v)))),
+      pt2.provenanceLink(log, null, i) && h("p.tip", null, pt2.provenanceLink(log, null, i), ": the graphs of this compilation and its generated code, linked line by line."),
       later ? h("p.tip", null, "This attempt was given up; the analysis began again as ", pt2.compileLink(log, later), ".") : null,
       fails.length || c.fail_type ? section("Failure", null, (fails.length ? fails : [{ type: c.fail_type, reason: c.fail_reason, compile_id: i }]).map(f => failure(log, f, true))) : null,
       re.length ? section("Why it was compiled again", re.length, recompileTable(log, re, false)) : null,

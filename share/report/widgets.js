@@ -184,7 +184,8 @@
   pt2.matcher = text => new RegExp(escapeRe(text), "gi");
 
   // A text with line numbers, coloured as lang. Lines longer than the wrap width are cut into rows, so a row's height is known.
-  pt2.code = function (text, lang, label) {
+  // mark(line, el), when given, may set classes of a row of that line; its element then says the line in data-line.
+  pt2.code = function (text, lang, label, mark) {
     const colour = pt2.langs[lang];
     const box = h("div.code", { tabindex: "0", role: "region", "aria-label": label || "Code" });
     let from, to, number, states, known, matches = [], current = -1, timer = 0, list;
@@ -204,7 +205,7 @@
           const b = Math.min(stop, a + cols);
           from.push(a);
           to.push(b);
-          number.push(a === i ? line : 0);
+          number.push(line);
           if (b - a > longest) longest = b - a;
           a = b;
         } while (a < stop);
@@ -271,13 +272,12 @@
         x = Math.max(x, q);
       }
       if (x < s.length) piece(x, s.length, "");
-      return h("div.ln", null, h("span.no", { "data-n": number[i] || "" }), line);
+      const el = h("div.ln", null, h("span.no", { "data-n": i && number[i - 1] === number[i] ? "" : number[i] }), line);
+      if (mark) { el.dataset.line = number[i]; mark(number[i], el); }
+      return el;
     }
-    function rowOf(pos) {
-      let a = 0, b = from.length;
-      while (a < b) { const m = (a + b) >> 1; if (from[m] <= pos) a = m + 1; else b = m; }
-      return a - 1;
-    }
+    const last = (list, x) => { let a = 0, b = list.length; while (a < b) { const m = (a + b) >> 1; if (list[m] <= x) a = m + 1; else b = m; } return a - 1; };
+    const rowOf = pos => last(from, pos);
     layout(LONG);
     list = pt2.list(box, { count: from.length, height: ROW, render, all: 600 });
     return {
@@ -306,6 +306,10 @@
         return current;
       },
       full: () => matches.length >= MATCHES,
+      lines: () => number[number.length - 1] || 0,
+      lineText(n) { const i = last(number, n - 1) + 1; return number[i] === n ? text.slice(from[i], to[last(number, n)]) : ""; },
+      showLine(n, middle) { list.show(Math.min(last(number, n - 1) + 1, number.length - 1), middle); },
+      remark() { list.each((i, el) => { el.className = "ln vrow"; mark(number[i], el); }); },
       wrap(on) {
         const probe = h("span.probe", null, "0".repeat(100));
         box.append(probe);
