@@ -789,7 +789,7 @@ static void put_timeline(struct page *g)
 {
 	const struct ranks *all = g->all;
 	struct drawn *d = NULL;
-	size_t n = 0, cap = 0, marks = 0, lost = 0;
+	size_t n = 0, cap = 0, lost = 0;
 	struct intern labels = {0};
 	for (uint32_t p = 0; p < all->n_process; p++) {
 		const struct rank_facts *f = &all->process[p];
@@ -798,7 +798,6 @@ static void put_timeline(struct page *g)
 			d[n++] = (struct drawn){f->start - all->start + f->span[i].start, f->start - all->start + f->span[i].end, p,
 						f->span[i].compile, f->span[i].kind};
 		}
-		marks += f->n_mark;
 	}
 	if (n > TIMELINE_SPANS) {
 		qsort(d, n, sizeof(*d), by_length);
