@@ -34,6 +34,8 @@ struct page {
 	struct intern seen;       /* MD5 of payloads stored */
 	struct where *where;      /* and where: by the same index */
 	uint32_t n_where, cap_where;
+	struct rank_facts *facts; /* of the log being read, where several are compared */
+	struct ranks all;
 	struct err *err;
 };
 
@@ -90,6 +92,8 @@ static int plan_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 {
 	struct page *p = ctx;
 	struct slot *x = slot_of(s);
+	if (p->facts)
+		rank_facts_take(p->facts, p->t, s, r);
 	if (r == s->rec)
 		x->n = 0;
 	bool any = false;
@@ -316,7 +320,7 @@ static void put_js(struct buf *b)
 	/* One script, in this order. */
 	static const char *const part[] = {"report/store.js",    "report/highlight.js", "report/widgets.js", "report/timeline.js",
 					   "report/views.js",    "report/browse.js",    "report/provenance.js", "report/export.js",
-					   "report/page.js"};
+					   "ranks/ranks.js",     "report/page.js"};
 	for (unsigned i = 0; i < ARRAY_LEN(part); i++)
 		buf_add_slice(b, share_file(part[i]));
 }
@@ -342,6 +346,12 @@ static int put_page(struct page *p, int fd)
 			buf_add_slice(&b, share_file("report/report.css"));
 		} else if (slice_is(key, "JS")) {
 			put_js(&b);
+		} else if (slice_is(key, "RANKS")) {
+			if (p->r->n > 1) {
+				buf_adds(&b, "<template id=\"ranks\">\n");
+				ranks_fragment(&b, &p->all);
+				buf_adds(&b, "</template>\n");
+			}
 		} else if (slice_is(key, "MODEL")) {
 			report_document(&o, p->r, true);
 		} else if (slice_is(key, "BLOCKS")) {
@@ -369,19 +379,34 @@ int page_write(struct report *r, const struct tlparse_options *opt, int fd, stru
 	};
 	int status = 0;
 	unsigned good = 0;
+	bool several = r->n > 1;
 	for (unsigned i = 0; !status && i < r->n; i++) {
 		struct err e = {.text = ""};
+		struct rank_facts facts;
 		p.t = &r->log[i];
 		p.t->unlisted = true;
 		p.log = good;
 		p.err = &e;
+		p.facts = several ? &facts : NULL;
+		if (several)
+			rank_facts_init(&facts, p.t->path);
 		if (trace_read(p.t, &h, &e) == 0) {
+			if (several) {
+				rank_facts_finish(&facts, p.t);
+				facts.tag = good;
+				ranks_add(&p.all, &facts);
+			}
 			r->log[good++] = r->log[i];
 		} else if (e.status == EXIT_INPUT && r->n > 1) {
+			const char *why = strstr(e.text, "': ");
 			warn("%s", e.text);
+			ranks_lost(&p.all, p.t->path, why ? why + 3 : e.text);
+			rank_facts_release(&facts);
 			trace_release(&r->log[i]);
 			r->lost++;
 		} else {
+			if (several)
+				rank_facts_release(&facts);
 			*err = e;
 			status = -1;
 			trace_release(&r->log[i]);
@@ -399,9 +424,12 @@ int page_write(struct report *r, const struct tlparse_options *opt, int fd, stru
 		r->blocks.m = p.lines_block[STREAM_M];
 		r->blocks.e = p.lines_block[STREAM_E];
 		r->blocks.r = p.lines_block[STREAM_R];
+		if (good > 1)
+			ranks_finish(&p.all);
 		status = put_page(&p, fd);
 	}
 	close(p.spool);
+	ranks_release(&p.all);
 	intern_release(&p.seen);
 	free(p.where);
 	return status;

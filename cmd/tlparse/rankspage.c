@@ -807,11 +807,12 @@ static void put_timeline(struct page *g)
 	if (n)
 		qsort(d, n, sizeof(*d), by_place);
 	raw(g, "<section id=\"timeline\"><h2>Timeline</h2>\n<p class=\"dim\">One row a process, aligned by the clock of the logs; the same colour is the same "
-	       "function. ▼ graph break, ◆ recompile, ✕ failure. Wheel to zoom, drag to move, double click for all. "
-	       "<a href=\"combined_trace.json.gz\">combined_trace.json.gz</a> opens in <a href=\"https://ui.perfetto.dev\">ui.perfetto.dev</a>");
-	if (g->p->events)
+	       "function. ▼ graph break, ◆ recompile, ✕ failure. Wheel to zoom, drag to move, double click for all.");
+	if (g->p->folder)
+		raw(g, " <a href=\"combined_trace.json.gz\">combined_trace.json.gz</a> opens in <a href=\"https://ui.perfetto.dev\">ui.perfetto.dev</a>");
+	if (g->p->folder && g->p->events)
 		raw(g, ", with every phase: <a href=\"chromium_events.json\">chromium_events.json</a>");
-	raw(g, ".</p>\n");
+	raw(g, g->p->folder ? ".</p>\n" : "</p>\n");
 	if (lost)
 		buf_addf(g->b, "<p class=\"dim\">Drawn are the %u longest of %zu compilations.</p>\n", TIMELINE_SPANS, n + lost);
 	raw(g, "<div id=\"draw\"><noscript>The drawing needs JavaScript.</noscript></div>\n<script type=\"application/json\" id=\"spans\">");
@@ -1133,8 +1134,12 @@ static void put_processes(struct page *g)
 		for (unsigned k = 0; k < DAMAGE_COUNT; k++)
 			damaged |= f->damage[k].count != 0;
 		buf_addf(g->b, "<tr><td data-v=\"%u\">", p);
-		if (g->p->folder[p]) {
-			buf_addf(g->b, "<a href=\"%s/index.html\">", f->name);
+		bool link = g->p->folder ? g->p->folder[p] : f->tag != UINT32_MAX;
+		if (link) {
+			if (g->p->folder)
+				buf_addf(g->b, "<a href=\"%s/index.html\">", f->name);
+			else
+				buf_addf(g->b, "<a href=\"#/L%u/\">", f->tag);
 			str(g, f->name);
 			raw(g, "</a>");
 		} else {
@@ -1193,6 +1198,35 @@ static void put_verdict(struct page *g)
 	raw(g, "</p>\n");
 }
 
+static void put_sections(struct page *g)
+{
+	raw(g, "<nav><a href=\"#checks\">Checks</a><a href=\"#time\">Compile time</a><a href=\"#timeline\">Timeline</a>"
+	       "<a href=\"#processes\">Processes</a></nav></header>\n<main>\n<div id=\"notes\">");
+	put_notes(g);
+	raw(g, "</div>\n");
+	put_checks(g);
+	put_splits(g);
+	put_time(g);
+	put_timeline(g);
+	put_schedules(g);
+	put_order(g);
+	put_estimates(g);
+	put_processes(g);
+	raw(g, "</main>\n");
+}
+
+void ranks_fragment(struct buf *b, const struct ranks *all)
+{
+	const struct ranks_page p = {.all = all};
+	struct page g = {.b = b, .all = all, .p = &p};
+	raw(&g, "<style>\n");
+	buf_add_slice(b, share_file("ranks/ranks.css"));
+	raw(&g, "</style>\n<header>");
+	put_verdict(&g);
+	put_sections(&g);
+	intern_release(&g.shown);
+}
+
 void ranks_page(struct buf *b, const struct ranks_page *p)
 {
 	struct page g = {.b = b, .all = p->all, .p = p};
@@ -1216,19 +1250,8 @@ void ranks_page(struct buf *b, const struct ranks_page *p)
 	seconds(&g, all->end - all->start);
 	raw(&g, " from the first record to the last</p>\n");
 	put_verdict(&g);
-	raw(&g, "<nav><a href=\"#checks\">Checks</a><a href=\"#time\">Compile time</a><a href=\"#timeline\">Timeline</a>"
-		"<a href=\"#processes\">Processes</a></nav></header>\n<main>\n<div id=\"notes\">");
-	put_notes(&g);
-	raw(&g, "</div>\n");
-	put_checks(&g);
-	put_splits(&g);
-	put_time(&g);
-	put_timeline(&g);
-	put_schedules(&g);
-	put_order(&g);
-	put_estimates(&g);
-	put_processes(&g);
-	raw(&g, "</main>\n<footer>tlparse (pt2utils) " PT2_VERSION "</footer>\n<script>\n");
+	put_sections(&g);
+	raw(&g, "<footer>tlparse (pt2utils) " PT2_VERSION "</footer>\n<script>\n");
 	buf_add_slice(b, share_file("ranks/ranks.js"));
 	raw(&g, "</script>\n</body>\n</html>\n");
 	intern_release(&g.shown);

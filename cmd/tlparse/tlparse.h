@@ -90,10 +90,12 @@ bool ranks_is_document(const char *path);
 struct ranks_page {
 	const struct ranks *all;
 	const struct tlparse_options *opt;
-	const bool *folder;       /* per process: has it a directory of its own? */
+	const bool *folder;       /* per process: has it a directory of its own? NULL: in the single file, where the tag is the log */
 	bool events, estimates, schedules; /* the files beside the page */
 };
 void ranks_page(struct buf *b, const struct ranks_page *p);
+/* The same for the single file: its style, head and sections, without the files that would lie beside it. */
+void ranks_fragment(struct buf *b, const struct ranks *all);
 
 /* ---- main.c ---- */
 /* Progress of the log being read, on a terminal, at most ten times a second. */

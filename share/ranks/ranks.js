@@ -1,9 +1,10 @@
 "use strict";
-(function () {
-  var $ = function (s) { return document.querySelector(s); };
+// root: the document, or where the single file shows the same page (an element's shadow).
+function pt2ranks(root) {
+  var $ = function (s) { return root.querySelector(s); };
 
   // A click on a head sorts its column; rows keep their order where the column says nothing.
-  document.querySelectorAll("table.sort").forEach(function (table) {
+  root.querySelectorAll("table.sort").forEach(function (table) {
     var heads = table.rows[0].cells;
     Array.prototype.forEach.call(heads, function (head, col) {
       head.tabIndex = 0;
@@ -44,7 +45,7 @@
   tip.hidden = true;
   box.textContent = "";
   box.appendChild(canvas);
-  document.body.appendChild(tip);
+  (root.body || root).appendChild(tip);
 
   // The same function has the same colour on all ranks, whatever its compile id.
   var hues = labels.map(function (l) {
@@ -156,7 +157,9 @@
     to = from + span;
     draw();
   }, { passive: false });
-  window.addEventListener("resize", draw);
+  var wide = 0;
+  new ResizeObserver(function () { if (box.clientWidth !== wide) { wide = box.clientWidth; draw(); } }).observe(box);
+  window.addEventListener("pt2theme", draw);
   if (window.matchMedia) window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-  draw();
-})();
+}
+if (!window.pt2) pt2ranks(document);

@@ -12,7 +12,7 @@
     ["timeline", "Timeline"], ["metrics", "Metrics"], ["config", "Configurations"], ["artifacts", "Artifacts", L => L.artifacts.line.length], ["records", "Other records"],
   ];
   // Views that cost something to make, or hold what the reader typed, are kept.
-  const KEEP = new Set(["compiles", "timeline", "metrics", "config", "artifacts", "records", "breaks", "overview", "stacks"]);
+  const KEEP = new Set(["all", "compiles", "timeline", "metrics", "config", "artifacts", "records", "breaks", "overview", "stacks"]);
   const kept = new Map(), scrolls = new Map();
   let now = null, shownHash = null;
 

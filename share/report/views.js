@@ -180,7 +180,24 @@
       section("Where compilations started", null, trie(log)));
   };
 
+  // What the ranks agree in, where they part, who is slow: a page of its own (cmd/tlparse/rankspage.c), which lies in a template.
+  function comparison() {
+    const t = document.getElementById("ranks");
+    if (!t) return [null, null];
+    const host = h("div.ranks"), root = host.attachShadow({ mode: "open" });
+    root.append(t.content.cloneNode(true), h("style", null, "header, main { max-width: none; padding: 0; } section { overflow-x: auto; }"));
+    const follow = e => {
+      const a = e.target.closest("a[href^='#']"), to = a && !a.hash.startsWith("#/") && root.getElementById(a.hash.slice(1));
+      if (to) { e.preventDefault(); to.scrollIntoView({ block: "start" }); }
+    };
+    root.addEventListener("click", follow);
+    window.pt2ranks(root);
+    const ranked = doc.logs.some(L => L.rank != null), verdict = root.querySelector(".verdict");
+    const top = ranked ? h("div", { onclick: follow }, verdict) : null;
+    return [top, h("section", null, ranked ? [h("h2", null, "Comparison"), host] : h("details", null, h("summary", null, "Compare these logs as processes of one program"), host))];
+  }
   views.all = function () {
+    const [verdict, compared] = comparison();
     const S = doc.summary, rows = doc.logs.map((L, i) => ({ L, S: L.summary || {}, i }));
     const col = (title, get, tone) => ({ title, width: "minmax(76px, 1fr)", num: true, cell: r => { const v = get(r.S); return v && tone ? h("span." + tone, null, pt2.num(v)) : pt2.num(v); }, sort: r => get(r.S) });
     const damaged = rows.filter(r => r.L.damage.length);
@@ -188,7 +205,7 @@
       damaged.length ? h("section.banner", { role: "alert" }, h("h2", null, "Damaged: ", pt2.plural(damaged.length, "log")), damaged.slice(0, 20).map(r => h("div.row", null, h("a", { href: "#/L" + r.i + "/" }, pt2.baseName(r.L.path)), ": ",
         r.L.damage.slice(0, 3).map(d => d.kind.replace(/_/g, " ") + (d.line ? " at line " + d.line : "")).join("; ")))) : null,
       head(pt2.plural(doc.logs.length, "log"), ["torch " + (S.torch_version || "version not recorded"), S.ranks && S.ranks.length ? "ranks " + S.ranks.join(", ") : null].filter(Boolean).join("  ·  ")),
-      cards(0, S, false),
+      verdict, cards(0, S, false),
       section("Logs", doc.logs.length, pt2.table({
         label: "Logs", rows, open: r => { location.hash = "#/L" + r.i + "/"; },
         columns: [
@@ -199,7 +216,7 @@
           col("Compiles", s => s.compiles), col("Recompiles", s => s.recompiles, "warn"), col("Breaks", s => s.graph_breaks, "warn"), col("Failures", s => s.failures, "bad"),
           col("Restarts", s => s.restarts), col("Artifacts", s => s.artifacts), col("Damaged", s => s.damaged, "bad"),
         ],
-      }).el), phases(S));
+      }).el), compared || phases(S));
   };
 
   // ---- stacks ------------------------------------------------------------------------------------------------
