@@ -101,7 +101,8 @@ static int read_document(struct item *it, const char *path)
 		goto out;
 	}
 	logs = json_get(&tape, root, "logs");
-	if (tape.loose || logs == JSON_NONE || !json_is(&tape, logs, JSON_ARRAY) || json_end(&tape, logs) == logs + 1) {
+	if (tape.loose || !utf8_valid(buf_slice(&text)) || logs == JSON_NONE || !json_is(&tape, logs, JSON_ARRAY) ||
+	    json_end(&tape, logs) == logs + 1) {
 		err_set(&it->err, EXIT_INPUT, "cannot read '%s': not a document of tlparse --json", path);
 		goto out;
 	}

@@ -251,7 +251,8 @@ static const enum rank_check order[] = {RANK_CHECK_CAPTURE, RANK_CHECK_IDS,   RA
 
 static void put_checks(struct page *g)
 {
-	raw(g, "<section id=\"checks\"><h2>What was compared</h2>\n<table class=\"checks\"><tr><th>check</th><th>verdict</th><th>groups that agree</th></tr>\n");
+	raw(g, "<section id=\"checks\"><h2>What was compared</h2>\n<table class=\"checks\"><tr><th>check</th><th>verdict</th>"
+	       "<th>groups that agree</th></tr>\n");
 	for (unsigned i = 0; i < ARRAY_LEN(order); i++) {
 		const struct check *c = &checks[order[i]];
 		const struct rank_verdict *v = &g->all->check[order[i]];
@@ -583,7 +584,8 @@ static void cache_marks(struct page *g, const struct rank_facts *f)
 			raw(g, " …");
 			return;
 		}
-		raw(g, e->cache == RANK_CACHE_HIT ? "<i class=\"hit\" title=\"" : e->cache == RANK_CACHE_MISS ? "<i class=\"miss\" title=\"" : "<i class=\"bypass\" title=\"");
+		static const char *const class[] = {"bypass", "bypass", "hit", "miss"};
+		buf_addf(g->b, "<i class=\"%s\" title=\"", class[e->cache]);
 		text(g, name(g, f->compile[e->compile].id));
 		raw(g, " ");
 		text(g, name(g, e->text));
@@ -742,10 +744,11 @@ static void put_time(struct page *g)
 	settle(&total);
 	if (n)
 		qsort(row, n, sizeof(*row), by_spread);
-	raw(g, "<section id=\"time\"><h2>Compile time</h2>\n<p class=\"dim\">A straggler takes half as long again as the median of the ranks, and at "
-	       "least half a second more. All others wait for it at the next collective.</p>\n<table class=\"list sort\"><tr><th>compile id</th>"
-	       "<th>function</th><th class=\"r\">ranks</th><th class=\"r\">fastest</th><th class=\"r\">median</th><th class=\"r\">slowest</th>"
-	       "<th>stragglers</th></tr>\n");
+	raw(g, "<section id=\"time\"><h2>Compile time</h2>\n<p class=\"dim\">A straggler takes half as long again as the median of the ranks, "
+	       "and at least half a second more. All others wait for it at the next collective.</p>\n"
+	       "<table class=\"list sort\"><tr><th>compile id</th><th>function</th>"
+	       "<th class=\"r\">ranks</th><th class=\"r\">fastest</th><th class=\"r\">median</th>"
+	       "<th class=\"r\">slowest</th><th>stragglers</th></tr>\n");
 	put_slow(g, &total, true);
 	for (size_t i = 0; i < n; i++) {
 		if (i < SLOW_ROWS)
@@ -806,8 +809,8 @@ static void put_timeline(struct page *g)
 	}
 	if (n)
 		qsort(d, n, sizeof(*d), by_place);
-	raw(g, "<section id=\"timeline\"><h2>Timeline</h2>\n<p class=\"dim\">One row a process, aligned by the clock of the logs; the same colour is the same "
-	       "function. ▼ graph break, ◆ recompile, ✕ failure. Wheel to zoom, drag to move, double click for all.");
+	raw(g, "<section id=\"timeline\"><h2>Timeline</h2>\n<p class=\"dim\">One row a process, aligned by the clock of the logs; "
+	       "the same colour is the same function. ▼ graph break, ◆ recompile, ✕ failure. Wheel to zoom, drag to move, double click for all.");
 	if (g->p->folder)
 		raw(g, " <a href=\"combined_trace.json.gz\">combined_trace.json.gz</a> opens in <a href=\"https://ui.perfetto.dev\">ui.perfetto.dev</a>");
 	if (g->p->folder && g->p->events)
@@ -931,8 +934,8 @@ static void put_estimates(struct page *g)
 	}
 	if (n) {
 		qsort(row, n, sizeof(*row), by_delta);
-		raw(g, "<section id=\"estimates\"><h2>Runtime estimates</h2>\n<p class=\"dim\">Inductor's estimate of each graph, by rank: where it differs, "
-		       "some wait for others.");
+		raw(g, "<section id=\"estimates\"><h2>Runtime estimates</h2>\n<p class=\"dim\">Inductor's estimate of each graph, by rank: "
+		       "where it differs, some wait for others.");
 		if (g->p->estimates)
 			raw(g, " <a href=\"runtime_estimations.json\">runtime_estimations.json</a>, for Perfetto: "
 			       "<a href=\"chromium_trace_with_runtime.json\">chromium_trace_with_runtime.json</a>.");
@@ -1090,7 +1093,8 @@ static void put_order(struct page *g)
 	const struct rank_verdict *v = &all->check[RANK_CHECK_ORDER];
 	if (!v->recorded)
 		return;
-	raw(g, "<section id=\"ran\"><h2>Graphs in the order in which they ran</h2>\n<table class=\"list\"><tr><th>ranks</th><th>order</th></tr>\n");
+	raw(g, "<section id=\"ran\"><h2>Graphs in the order in which they ran</h2>\n<table class=\"list\"><tr><th>ranks</th>"
+	       "<th>order</th></tr>\n");
 	for (uint32_t k = 0; k < v->n_group && k < SPLITS_SHOWN; k++) {
 		const struct rank_facts *f = &all->process[v->group[k].member[0]];
 		raw(g, "<tr><td>");
@@ -1118,10 +1122,11 @@ static void put_processes(struct page *g)
 	int64_t most = 1;
 	for (uint32_t p = 0; p < all->n_process; p++)
 		most = all->process[p].us > most ? all->process[p].us : most;
-	raw(g, "<section id=\"processes\"><h2>Processes</h2>\n<p><input type=\"search\" id=\"filter\" placeholder=\"filter: 3, proc, damaged …\" "
-	       "aria-label=\"filter processes\"></p>\n"
-	       "<div class=\"scroll\"><table class=\"list sort\" id=\"plist\"><tr><th>process</th><th class=\"r\">pid</th><th class=\"r\">starts at</th>"
-	       "<th class=\"r\">lasts</th><th class=\"r\">compile ids</th><th>compiling</th><th class=\"r\">breaks</th><th class=\"r\">recompiles</th>"
+	raw(g, "<section id=\"processes\"><h2>Processes</h2>\n<p><input type=\"search\" id=\"filter\" "
+	       "placeholder=\"filter: 3, proc, damaged …\" aria-label=\"filter processes\"></p>\n"
+	       "<div class=\"scroll\"><table class=\"list sort\" id=\"plist\"><tr><th>process</th><th class=\"r\">pid</th>"
+	       "<th class=\"r\">starts at</th><th class=\"r\">lasts</th><th class=\"r\">compile ids</th><th>compiling</th>"
+	       "<th class=\"r\">breaks</th><th class=\"r\">recompiles</th>"
 	       "<th class=\"r\">failures</th><th>caches</th><th>torch</th><th>log</th></tr>\n");
 	for (uint32_t p = 0; p < all->n_process; p++) {
 		const struct rank_facts *f = &all->process[p];
@@ -1151,8 +1156,8 @@ static void put_processes(struct page *g)
 		seconds(g, f->start - all->start);
 		buf_addf(g->b, "</td><td class=\"r\" data-v=\"%lld\">", (long long)f->end);
 		seconds(g, f->end);
-		buf_addf(g->b, "</td><td class=\"r\">%u</td><td class=\"bar\" data-v=\"%lld\"><span style=\"width:%lldpx\"></span>", ids, (long long)f->us,
-			 (long long)(f->us * 100 / most));
+		buf_addf(g->b, "</td><td class=\"r\">%u</td><td class=\"bar\" data-v=\"%lld\"><span style=\"width:%lldpx\"></span>", ids,
+			 (long long)f->us, (long long)(f->us * 100 / most));
 		seconds(g, f->us);
 		buf_addf(g->b, "</td><td class=\"r\">%u</td><td class=\"r\">%u</td><td class=\"r\">%u</td><td class=\"marks\">", count[RANK_BREAK],
 			 count[RANK_RECOMPILE], count[RANK_FAILURE]);
@@ -1234,7 +1239,8 @@ void ranks_page(struct buf *b, const struct ranks_page *p)
 	uint64_t ranks = 0;
 	for (uint32_t i = 0; i < all->n_process; i++)
 		ranks += plain(&all->process[i]);
-	raw(&g, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
+	raw(&g, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
 	buf_addf(b, "%" PRIu64 " rank%s - tlparse</title>\n<style>\n", ranks, many(ranks));
 	buf_add_slice(b, share_file("ranks/ranks.css"));
 	raw(&g, "</style>\n</head>\n<body>\n");

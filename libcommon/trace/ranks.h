@@ -11,7 +11,8 @@
  * of thousands of ranks can be read where they lie:
  *
  *     rank_facts_out(&f, &json_out);             // writes the object
- *     rank_facts_in(&f, &tape, log_token, &err)  // reads it back, out of a LOG of the document; hostile input is an error
+ *     rank_facts_in(&f, &tape, log_token, &err)  // reads it back, out of a LOG of a document that is
+ *                                                // strict JSON in UTF-8; hostile input is an error
  *
  * All of them together, then compared:
  *

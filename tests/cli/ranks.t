@@ -7,9 +7,15 @@
 name() { echo "dedicated_log_torch_trace_rank_$1_${2-x}.log"; }
 # page DIR : the landing page as text, a line per row
 page() { python3 "$ROOT/tests/lib/page_text.py" "$1/index.html"; }
-sound() { if python3 "$ROOT/tests/lib/compare_ranks.py" "${@:2}" >differences 2>&1; then pass "$1"; else fail "$1" "$(cat differences)"; fi; }
+# sound WHAT DIR [RUST-DIR]
+sound() {
+	if python3 "$ROOT/tests/lib/compare_ranks.py" "${@:2}" >differences 2>&1; then pass "$1"; else fail "$1" "$(cat differences)"; fi
+}
 # The page of the merge has no links to folders, nor to the events.
-unlinked() { sed -E 's#<a href="(rank|proc)_[^>]*>([^<]*)</a>#\2#; s#, with every phase: <a href="chromium_events.json">chromium_events.json</a>##' "$1"; }
+unlinked() {
+	sed -E -e 's#<a href="(rank|proc)_[^>]*>([^<]*)</a>#\2#' \
+		-e 's#, with every phase: <a href="chromium_events.json">chromium_events.json</a>##' "$1"
+}
 
 # ---- the same files and values as the Rust tool's ----
 if rust=$("$ROOT/scripts/rust-tlparse" "$BUILD" 2>err); then
@@ -50,7 +56,8 @@ like "a straggler" "$(grep '^1/0 lonely' text)" "rank 3$"
 like "two cache misses more" "$(cat text)" "ranks 1, 3 part from rank 0 .* at cache event 5"
 like "where collectives of a place differ" "$(cat text)" "1 collectives of the graph ranks 0, 2, 3 \| rank 1"
 zcat four/combined_trace.json.gz >trace.json
-is "timeline: a process per rank" "$(jq -r '[.traceEvents[]|select(.name=="process_name").args.name]|join(" ")' trace.json)" "rank_0 rank_1 rank_2 rank_3"
+is "timeline: a process per rank" \
+	"$(jq -r '[.traceEvents[]|select(.name=="process_name").args.name]|join(" ")' trace.json)" "rank_0 rank_1 rank_2 rank_3"
 is "timeline: tracks are compile ids" \
 	"$(jq -r '[.traceEvents[]|select(.name=="thread_name" and .pid==3).args.name[0:5]]|join(" ")' trace.json)" "[0/0] [1/0] [2/0]"
 is "timeline: recompiles are markers" "$(jq -c '[.traceEvents[]|select(.ph=="i")|[.pid,.name]]' trace.json)" '[[1,"recompile"]]'

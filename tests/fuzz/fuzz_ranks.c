@@ -16,7 +16,7 @@ static bool take(struct rank_facts *f, struct slice text)
 	struct err err;
 	uint32_t root;
 	json_tape_text(&tape, text.p, text.n);
-	bool ok = !json_parse(&tape, 0, text.n, &root) && !tape.loose && !rank_facts_in(f, &tape, root, &err);
+	bool ok = utf8_valid(text) && !json_parse(&tape, 0, text.n, &root) && !tape.loose && !rank_facts_in(f, &tape, root, &err);
 	json_tape_release(&tape);
 	return ok;
 }
