@@ -39,11 +39,15 @@
 
   // ---- what a line is linked with ------------------------------------------------------------------------------
 
-  // Kernels at a line of code: its call, or its definition (which stands in the wrapper that there is).
-  function kernelsAt(p, part, line) {
-    const K = p.links, calls = K[part === "aot" ? "aotCalls" : "codeCalls"] || [], out = new Set();
-    for (const [k, a, b] of calls) if (line >= a && line <= b) out.add(k);
-    if (!out.size && part === (p.code != null ? "code" : "aot")) (K.kernels || []).forEach(([, a, b], k) => { if (a && line >= a && line <= b) out.add(k); });
+  // Kernels at a line of code: called there, or else defined there (in the wrapper that there is). calls: where the calls begin.
+  function kernelsAt(p, part, line, calls) {
+    const K = p.links, all = K[part + "Calls"] || [], out = new Set();
+    for (const [k, a, b] of all) if (line >= a && line <= b) { out.add(k); if (calls) calls.push(a); }
+    if (!out.size && part === (p.code != null ? "code" : "aot")) (K.kernels || []).forEach(([, a, b], k) => {
+      if (!a || line < a || line > b) return;
+      out.add(k);
+      if (calls) for (const x of all) if (x[0] === k) calls.push(x[1]);
+    });
     return out;
   }
   // {pre, post, code, aot: Set of lines; kernels: Set}
@@ -52,8 +56,8 @@
     const follow = (from, to, lines) => { const m = K[WAYS[from][to]] || {}; for (const x of lines) for (const y of m[x] || []) out[to].add(y); };
     let starts = [line];
     if (part === "code" || part === "aot") {
-      out.kernels = kernelsAt(p, part, line);
-      const calls = (K[part + "Calls"] || []).filter(c => out.kernels.has(c[0])).map(c => c[1]);
+      const calls = [];
+      out.kernels = kernelsAt(p, part, line, calls);
       if (calls.length) starts = calls;
       for (const x of starts) if (x !== line) out[part].add(x);
       const other = part === "code" ? "aot" : "code";

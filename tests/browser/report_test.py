@@ -132,6 +132,11 @@ for (const e of document.querySelectorAll('#top *, #body *, dialog *')) for (con
   if (a.name === 'href' && !/^(#|https?:)/.test(a.value) && !/^blob:/.test(a.value)) bad.push('href ' + a.value);
   if (a.name === 'href' && /^https?:/.test(a.value) && !/noopener/.test(e.rel)) bad.push('no noopener ' + a.value);
 }
+const shadow = document.querySelector('.ranks') && document.querySelector('.ranks').shadowRoot;
+if (shadow) {
+  for (const e of shadow.querySelectorAll('script:not([type="application/json"]), img, iframe, object, embed, svg, link')) bad.push('compared: element ' + e.tagName);
+  for (const e of shadow.querySelectorAll('*')) for (const a of e.attributes) if (/^on/i.test(a.name) || a.name === 'href' && !/^#/.test(a.value)) bad.push('compared: ' + a.name + ' ' + a.value);
+}
 for (const e of document.querySelectorAll('.problem')) bad.push('problem: ' + e.textContent);
 if (/could not be drawn/.test(document.querySelector('#main').textContent)) bad.push(document.querySelector('#main').textContent.slice(0, 600));
 return bad;
@@ -170,7 +175,7 @@ try:
     if len(logs) > 1:
         wrong += visit("#/all")
     for n in range(min(len(logs), 8)):
-        for view in ("", "stacks", "compiles", "failures", "breaks", "recompiles", "symbols", "timeline", "metrics", "config", "artifacts", "records"):
+        for view in ("", "stacks", "compiles", "failures", "breaks", "recompiles", "symbols", "export", "provenance", "timeline", "metrics", "config", "artifacts", "records"):
             problems = visit(prefix(n) + view)
             shot("%d-%s" % (n, view or "summary"))
             if problems:
@@ -241,6 +246,114 @@ try:
                 ok(found == str(want), "log %d: a search inside finds %r in %d artifacts" % (n, word, want), note)
             js("pt2.search('')")
 
+    # provenance: a click on a line marks the lines that the document links with it
+    def follow(links, way, lines):
+        return sorted({t for x in lines for t in links.get(way, {}).get(str(x), [])})
+
+    for n, log in enumerate(logs[:8]):
+        sets, seen, wrong, clicks = log.get("provenance", []), {}, [], 0
+        for p in sets[:: max(1, len(sets) // 12)]:
+            seen[p["compile_id"]] = nth = sum(q["compile_id"] == p["compile_id"] for q in sets[:sets.index(p) + 1])
+            slug = js("return pt2.doc.logs[arguments[0]].compile_ids[arguments[1]].slug", n, p["compile_id"])
+            problems = visit(prefix(n) + "provenance/%s/%d" % (slug, nth))
+            wrong += problems
+            parts, links = [k for k in ("pre", "post", "code", "aot") if p[k] is not None], p["links"]
+            texts = {k: payload(log, p[k]).decode("utf-8", "replace").split("\n") for k in parts}
+            if js("return pt2.currentProvenance.set.index") != sets.index(p) or problems:
+                wrong.append("set %d is not shown" % sets.index(p))
+                continue
+            for part, ways in (("pre", ["preToPost"]), ("post", ["postToPre", "postToCode", "postToAot"]), ("code", ["codeToPost"]), ("aot", ["aotToPost"])):
+                lines = sorted({int(x) for w in ways for x in links.get(w, {})} if part in parts else [])
+                for line in lines[:: max(1, len(lines) // 5)]:
+                    post = [line] if part == "post" else follow(links, part + "ToPost", [line])
+                    want = {"pre": follow(links, "postToPre", post), "post": post, "code": follow(links, "postToCode", post), "aot": follow(links, "postToAot", post)}
+                    got, error = promise(
+                        "const two = () => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)));"
+                        "const pane = k => document.querySelector('.pp[data-pane=' + k + '] .code'), row = (k, n) => pane(k).querySelector('[data-line=\"' + n + '\"]');"
+                        "pane(args[0]).scrollTop = (args[1] - 3) * 19; await two(); getSelection().removeAllRanges();"
+                        "const r = row(args[0], args[1]), text = r.querySelector('.src').textContent; r.click(); await two();"
+                        "const P = pt2.currentProvenance, m = P.marked(), now = {};"
+                        "for (const k in m) if (k !== args[0] && m[k].length) now[k] = row(k, P.current(k)) && row(k, P.current(k)).className;"
+                        "return [text, m, now, row(args[0], args[1]).className, document.querySelector('.pdetail').textContent]", part, line)
+                    clicks += 1
+                    if error:
+                        wrong.append("%s %d: %s" % (part, line, error))
+                        continue
+                    text, marked, now, own, detail = got
+                    if text != texts[part][line - 1][:2000].rstrip("\r"):
+                        wrong.append("%s %d shows %r" % (part, line, text))
+                    own_kind = {"code", "aot"} if part in ("code", "aot") else {part}
+                    for k in set(parts) - own_kind:
+                        if marked[k] != want[k]:
+                            wrong.append("%s %d: %s marks %s, not %s" % (part, line, k, marked[k], want[k]))
+                        if want[k] and "now" not in (now.get(k) or "").split():
+                            wrong.append("%s %d: %s does not show line %s: %s" % (part, line, k, want[k][0], now.get(k)))
+                    if "sel" not in own.split():
+                        wrong.append("%s %d: not marked itself: %s" % (part, line, own))
+                    if part in ("pre", "post"):
+                        rows = [r for r in links[part + "Source"] if r[0] <= line]
+                        if rows and rows[-1][1] >= 0 and os.path.basename(links["sources"][rows[-1][1]][0]) not in detail:
+                            wrong.append("%s %d: its source is not told: %s" % (part, line, detail[:200]))
+        if sets:
+            shot("%d-provenance-clicked" % n)
+            ok(not wrong, "log %d: provenance: %d sets open, %d clicks mark what is linked" % (n, len(sets), clicks), "\n".join(map(str, wrong[:10])))
+            js("document.querySelector('.pp .code').focus(); document.querySelector('.pp .code').dispatchEvent(new KeyboardEvent('keydown', {key: 'Home', bubbles: true}));"
+               "document.querySelector('.pp .code').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowDown', bubbles: true}))")
+            ok(js("return pt2.currentProvenance.selected().line") == 2, "log %d: arrow keys move from line to line" % n)
+        visit(prefix(n))
+        there = js("return ['Provenance', 'Export'].map(s => [...document.querySelectorAll('#nav a')].some(a => a.textContent.startsWith(s)))")
+        ok(there == [bool(sets), bool(log.get("export"))], "log %d: the navigation names provenance and export where there are any" % n, there)
+
+    # export
+    for n, log in enumerate(logs[:8]):
+        x = log.get("export")
+        if not x:
+            continue
+        wrong = visit(prefix(n) + "export")
+        text = js("return document.querySelector('#main').textContent")
+        for f in x["failures"][:40]:
+            for part in (f["expr"], f["op"], f["result"], (f["location"] or {}).get("code")):
+                if part and part not in text:
+                    wrong.append("%r is not told" % part)
+        if x["exported_program"] is not None and not js("return !!document.querySelector('.verdict a[href$=\"artifact/%d\"]')" % x["exported_program"]):
+            wrong.append("no link to the exported program")
+        if ("succeeded" in text) != (not x["failures"] and x["exported_program_line"] is not None):
+            wrong.append("success is told wrongly")
+        trees = sum(f["expression"] is not None for f in x["failures"][:40])
+        if js("return document.querySelectorAll('.xtree').length") < trees:
+            wrong.append("histories are missing")
+        folded = js("const t = [...document.querySelectorAll('.xtree')].find(t => t.querySelector('button.tri')); if (!t) return null; const n = () => t.children.length, a = n();"
+                    "t.querySelector('button.tri').click(); const b = n(); t.querySelector('button.tri').click(); return [a, b, n()]")
+        if folded and not (folded[0] > folded[1] == 1 < folded[2]):
+            wrong.append("a history does not fold: %s" % folded)
+        ok(not wrong, "log %d: export: %d findings are told" % (n, len(x["failures"])), "\n".join(map(str, wrong[:10])))
+
+    # several logs are compared
+    if len(logs) > 1:
+        wrong = visit("#/all")
+        rows = js("return [...document.querySelector('.ranks').shadowRoot.querySelectorAll('#plist tr')].length") - 1
+        said = js("const r = document.querySelector('.ranks').shadowRoot; return [...r.querySelectorAll('#checks tr')].map(t => t.innerText || t.textContent)")
+        if rows != len(logs):
+            wrong.append("%d processes for %d logs" % (rows, len(logs)))
+        ids = {}
+        for log in logs:
+            ids.setdefault(frozenset(c["id"] for c in log["compile_ids"] if c["frame_id"] is not None), []).append(log["rank"])
+        row = next((s for s in said if s.startswith("Compile ids")), "")
+        named = {int(x) for x in re.findall(r"\d+", row.split("set of compile ids")[-1])[1:]}        # the first number is that of groups
+        alone = {r[0] for r in ids.values() if len(r) == 1 and r[0] is not None}
+        if len(ids) > 1 and ("%d groups" % len(ids) not in row or len(logs) == len({log["rank"] for log in logs}) and not alone <= named):
+            wrong.append("who parts in compile ids: %s, the page says %r" % (sorted(ids.values()), row))
+        if js("return pt2.doc.logs.some(l => l.rank != null)") and not js("return !!document.querySelector('#main .verdict')"):
+            wrong.append("no verdict")
+        anchor = js("const a = document.querySelector('.ranks').shadowRoot.querySelector('nav a'); a.click(); return location.hash")
+        if anchor != "#/all":
+            wrong.append("a link of the comparison leads away: " + anchor)
+        js("document.querySelector('.ranks').shadowRoot.querySelector('#plist a').click()")
+        time.sleep(0.3)
+        if not re.match(r"#/L\d+/$", js("return location.hash")):
+            wrong.append("a process does not lead to its log")
+        ok(not wrong, "the logs are compared: %d groups of compile ids" % len(ids), "\n".join(map(str, wrong[:10])))
+
     # address and back
     visit(prefix(0) + "breaks")
     js("location.hash = '#/L0/symbols'")
@@ -276,8 +389,8 @@ try:
     ok(shade() < 80, "and back to dark")
     d.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True})
     wrong = []
-    for view in ("", "compiles", "breaks", "artifacts", "artifact/0", "timeline", "metrics", "config"):
-        visit(prefix(0) + view)
+    for view in ("", "compiles", "breaks", "artifacts", "artifact/0", "timeline", "metrics", "config", "export", "provenance", "all"):
+        visit("#/all" if view == "all" else prefix(0) + view)
         time.sleep(0.1)
         wide = js("return [document.documentElement.scrollWidth, document.querySelector('#main').scrollWidth - document.querySelector('#main').clientWidth, innerWidth]")
         shot("narrow-" + (view.replace("/", "-") or "summary"))

@@ -10,7 +10,7 @@ look() {
 	echo $? >"$1.status"
 }
 names=()
-for log in "$DATA"/{graph_breaks,dynamic,recompiles,training,models}.log "$DATA/ranks4" "$broken"/{hostile_names,hostile_text,two_writers,utf8_payload}.log; do
+for log in "$DATA"/{graph_breaks,dynamic,recompiles,training,models,provenance_jit,aoti,export,draft_export}.log "$DATA/ranks4" "$broken"/{hostile_names,hostile_text,two_writers,utf8_payload}.log; do
 	name=$(basename "$log" .log)
 	names+=("$name")
 	tlparse "$log" >"$name.html" 2>/dev/null
