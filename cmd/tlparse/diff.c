@@ -382,10 +382,25 @@ static void add_row(struct buf *b, const struct compare *c, const struct compare
 	if (x->before.n || x->after.n) {
 		if (b->len > at)
 			buf_adds(b, ": ");
-		add_short(b, x->before, 80);
-		if (x->before.n && x->after.n)
-			buf_adds(b, " -> ");
-		add_short(b, x->after, 80);
+		/* What two long values begin with alike says little. */
+		size_t same = 0;
+		while (same < x->before.n && same < x->after.n && x->before.p[same] == x->after.p[same])
+			same++;
+		size_t skip = same > 60 && (x->before.n > 80 || x->after.n > 80) ? same - 30 : 0;
+		while (skip && ((unsigned char)x->before.p[skip] & 0xc0) == 0x80)
+			skip--;
+		if (skip) {
+			add_short(b, x->before, 25);
+			buf_addc(b, ' ');
+		}
+		for (unsigned s = 0; s < 2; s++) {
+			struct slice v = s ? x->after : x->before;
+			if (s && x->before.n && x->after.n)
+				buf_adds(b, " -> ");
+			if (skip)
+				buf_adds(b, "...");
+			add_short(b, slice_of(v.p + skip, v.n - skip), 80);
+		}
 	}
 	if (x->kind == COMPARE_TIME)
 		buf_addf(b, " s (%+.3f s)", x->seconds);

@@ -8,28 +8,35 @@
 
 enum { PLACES = 3 };
 
-/* The first places of what was counted, on one line. */
+/* The first places of what was counted, each once. */
 struct places {
-	struct buf text;
-	uint64_t n;
+	struct intern text;
+	uint32_t times[PLACES];
+	uint64_t n, shown;
+	struct buf tmp;
 };
 
-static struct buf *next_place(struct places *p)
+static void put_place(struct places *p)
 {
-	if (p->n++ >= PLACES)
-		return NULL;
-	if (p->text.len)
-		buf_adds(&p->text, ", ");
-	return &p->text;
+	struct slice text = buf_slice(&p->tmp);
+	uint32_t k = intern_find(&p->text, text);
+	p->n++;
+	if (k == INTERN_NONE && p->text.n < PLACES) {
+		k = intern_add(&p->text, text);
+		p->times[k] = 0;
+	}
+	if (k != INTERN_NONE) {
+		p->times[k]++;
+		p->shown++;
+	}
 }
 
 /* A place in the program, or the compile id where it is not known. */
-static void add_place(struct places *p, const struct trace *t, const struct trace_loc *loc, uint32_t compile)
+static void name_place(struct places *p, const struct trace *t, const struct trace_loc *loc, uint32_t compile)
 {
-	struct buf *b = next_place(p);
+	struct buf *b = &p->tmp;
 	char text[COMPILE_ID_TEXT];
-	if (!b)
-		return;
+	buf_reset(b);
 	if (loc->file == INTERN_NONE && compile < t->n_compile)
 		loc = &t->compile[compile].loc;
 	if (loc->file == INTERN_NONE) {
@@ -45,6 +52,12 @@ static void add_place(struct places *p, const struct trace *t, const struct trac
 		buf_adds(b, " in ");
 		buf_add_slice(b, intern_get(&t->names, loc->function));
 	}
+}
+
+static void add_place(struct places *p, const struct trace *t, const struct trace_loc *loc, uint32_t compile)
+{
+	name_place(p, t, loc, compile);
+	put_place(p);
 }
 
 static void at_breaks(struct places *p, const struct trace *t)
@@ -68,10 +81,11 @@ static void at_failures_of(struct places *p, const struct trace *t, bool restart
 static void at_failures(struct places *p, const struct trace *t) { at_failures_of(p, t, false); }
 static void at_restarts(struct places *p, const struct trace *t) { at_failures_of(p, t, true); }
 
+/* Compilations that came to an end; an attempt that was restarted has no place of its own. */
 static void at_compiles(struct places *p, const struct trace *t)
 {
 	for (uint32_t i = 0; i < t->n_compile; i++)
-		if (t->compile[i].id.frame >= 0 && t->compile[i].id.attempt <= 0)
+		if (t->compile[i].id.frame >= 0 && t->compile[i].loc.file != INTERN_NONE)
 			add_place(p, t, &t->compile[i].loc, i);
 }
 
@@ -88,10 +102,9 @@ static void at_slow(struct places *p, const struct trace *t)
 		if (best == UINT32_MAX)
 			return;
 		below = t->compile[best].seconds;
-		if (p->n < PLACES) {
-			add_place(p, t, &t->compile[best].loc, best);
-			buf_addf(&p->text, " (%.1f s)", below);
-		}
+		name_place(p, t, &t->compile[best].loc, best);
+		buf_addf(&p->tmp, " (%.1f s)", below);
+		put_place(p);
 	}
 }
 
@@ -107,32 +120,32 @@ static void at_misses(struct places *p, const struct trace *t)
 		const struct trace_artifact *a = &t->artifact[i];
 		if (!(a->flags & ART_MISS))
 			continue;
-		add_place(p, t, &t->compile[a->compile].loc, a->compile);
-		if (p->n <= PLACES) {
-			buf_adds(&p->text, " (");
-			buf_add_slice(&p->text, intern_get(&t->names, a->name));
-			buf_addc(&p->text, ')');
-		}
+		name_place(p, t, &t->compile[a->compile].loc, a->compile);
+		buf_adds(&p->tmp, " (");
+		buf_add_slice(&p->tmp, intern_get(&t->names, a->name));
+		buf_addc(&p->tmp, ')');
+		put_place(p);
 	}
 }
 
 static void at_unknown(struct places *p, const struct trace *t)
 {
 	for (uint32_t i = 0; i < t->n_unknown; i++) {
-		struct buf *b = next_place(p);
-		if (!b)
-			return;
-		buf_add_slice(b, intern_get(&t->names, t->unknown[i].key));
-		buf_addf(b, " in line %llu", (unsigned long long)t->unknown[i].line);
+		buf_reset(&p->tmp);
+		buf_addf(&p->tmp, "line %llu: ", (unsigned long long)t->unknown[i].line);
+		buf_add_slice(&p->tmp, intern_get(&t->names, t->unknown[i].key));
+		put_place(p);
 	}
 }
 
 static void at_damage(struct places *p, const struct trace *t)
 {
 	for (unsigned i = 0; i < DAMAGE_COUNT; i++) {
-		struct buf *b = t->damage[i].count ? next_place(p) : NULL;
-		if (b)
-			buf_addf(b, "%s in line %llu", trace_damage_name[i], (unsigned long long)t->damage[i].line);
+		if (!t->damage[i].count)
+			continue;
+		buf_reset(&p->tmp);
+		buf_addf(&p->tmp, "line %llu: %s", (unsigned long long)t->damage[i].line, trace_damage_name[i]);
+		put_place(p);
 	}
 }
 
@@ -233,14 +246,22 @@ bool limits_exceeded(const struct opt_pairs *max, const struct report *r)
 		if (got <= want)
 			continue;
 		over = true;
-		struct places p = {{0}, 0};
+		struct places p = {0};
+		struct buf text = {0};
 		for (unsigned n = 0; limit[k].places && n < r->n; n++)
 			limit[k].places(&p, &r->log[n]);
-		if (p.n > PLACES && !seconds)
-			buf_addf(&p.text, " and %llu more", (unsigned long long)(p.n - PLACES));
-		warn("%s: %.*f, at most %s wanted%s%s", limit[k].words, seconds ? 1 : 0, got, max->v[i].value, p.text.len ? ": " : "",
-		     p.text.len ? buf_str(&p.text) : "");
-		buf_release(&p.text);
+		for (uint32_t n = 0; n < p.text.n; n++) {
+			buf_adds(&text, n ? ", " : ": ");
+			buf_add_slice(&text, intern_get(&p.text, n));
+			if (p.times[n] > 1)
+				buf_addf(&text, " (%u times)", p.times[n]);
+		}
+		if (p.n > p.shown && !seconds)
+			buf_addf(&text, " and %llu more", (unsigned long long)(p.n - p.shown));
+		warn("%s: %.*f, at most %s wanted%s", limit[k].words, seconds ? 1 : 0, got, max->v[i].value, buf_str(&text));
+		buf_release(&text);
+		buf_release(&p.tmp);
+		intern_release(&p.text);
 	}
 	return over;
 }

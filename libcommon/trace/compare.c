@@ -263,7 +263,8 @@ static int open_plain(const char *path)
 {
 	struct stat st;
 	unsigned char head[2];
-	if (!strcmp(path, "-"))
+	/* A pipe is not even opened: its writer would find the reader gone. */
+	if (!strcmp(path, "-") || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		return -1;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)

@@ -1,0 +1,51 @@
+#!/bin/bash
+# tlparse --max NAME=N: limits on what the summary counts.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+log=$DATA/graph_breaks.log
+names=$(tlparse --max nosuch=1 "$log" 2>&1 | sed 's/.*known are //; s/,//g')
+like "the names" "$names" "^graph-breaks recompiles restarts failures compile-seconds "
+
+# Each name counts what --json reports.
+tlparse --json "$log" "$DATA/caches_cold.log" "$ROOT/tests/data/broken/unknown_keys.log" "$ROOT/tests/data/broken/bad_md5.log" >all.json 2>/dev/null
+set -- "$log" "$DATA/caches_cold.log" "$ROOT/tests/data/broken/unknown_keys.log" "$ROOT/tests/data/broken/bad_md5.log"
+for name in $names; do
+	case $name in
+	cache-misses) path='[.summary.cache[].miss] | add' ;;
+	unknown-keys) path=.summary.unknown_keys ;;
+	damage) path=.summary.damaged ;;
+	compile-seconds) path='.summary.compile_seconds | ceil' ;;
+	*) path=.summary.${name//-/_} ;;
+	esac
+	n=$(jq "$path" all.json)
+	ok "$name is a number of the summary" test "$n" -ge 0
+	exits "$name=$n: as many as wanted" 0 tlparse --json --max "$name=$n" "$@"
+	[ "$n" -gt 0 ] && [ "$name" != compile-seconds ] || continue
+	exits "$name=$((n - 1)): one too many" 1 tlparse --json --max "$name=$((n - 1))" "$@"
+	like "$name: the line says so" "$(grep -v -e bad_md5.log -e unknown_keys.log err | head -1; grep 'at most' err)" ": $n, at most $((n - 1)) wanted"
+done
+exits "seconds have a fraction" 1 tlparse --json --max compile-seconds=0.001 "$log"
+exits "seconds: enough" 0 tlparse --json --max compile-seconds=1e6 "$log"
+
+# One line per limit, with places; the output is written all the same.
+exits "several limits" 1 tlparse --json --max graph-breaks=0 --max failures=0 --max recompiles=0 --max graphs=100 "$log"
+is "one line for each that is exceeded" "$(wc -l <err)" 2
+like "the places" "$(cat err)" "^tlparse: graph breaks: 8, at most 0 wanted: [^ ]*graph_breaks.py:9 in shout \(3 times\), .* more"
+is "the output is whole" "$(jq .summary.graph_breaks out)" 8
+exits "one page on standard output" 1 tlparse --max graph-breaks=0 "$log"
+like "it is there" "$(tail -c 8 out)" '</html>'
+exits "one page in a file" 1 tlparse --max graph-breaks=0 --html=r.html "$log"
+ok "it is there" test -s r.html
+exits "a directory" 1 tlparse --max graph-breaks=0 -o dir "$log"
+ok "it is there" test -s dir/index.html
+exits "all logs together" 1 tlparse --json --max compiles=2 "$DATA/simple.log" "$DATA/caches_cold.log"
+exits "all logs together: enough" 0 tlparse --json --max compiles=3 "$DATA/simple.log" "$DATA/caches_cold.log"
+
+for bad in nosuch=1 graphs=-1 graphs=x graphs=1.5 graphs= graphs=99999999999999999999999 compile-seconds=nan compile-seconds=1x; do
+	exits "--max $bad is usage" 2 tlparse --json --max "$bad" "$log"
+	is "--max $bad: no output" "$(wc -c <out)" 0
+done
+exits "--max without a value is usage" 2 tlparse --max graphs "$log"
+exits "an unreadable log is still 3" 3 tlparse --json --max graphs=0 nosuch.log
+done_testing
