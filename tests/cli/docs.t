@@ -17,7 +17,7 @@ for tool in "${tools[@]}"; do
 	while IFS='|' read -r short long arg _; do
 		grep -q -- "--$long" page || missing="$missing --$long"
 		[ -z "$short" ] || grep -qE -- "(^| )-$short, " page || missing="$missing -$short"
-		name=${arg//[^A-Z]/}
+		name=${arg//[^A-Z=]/}
 		grep -q -- "--$long.*$name" page || missing="$missing $long:$name"
 	done < <(tr '\t' '|' <out)
 	is "$tool: every option is in the manual page" "$missing" ""
@@ -35,6 +35,8 @@ setup() {
 	cp "$DATA/graph_breaks.log" work/trace.log
 	cp "$DATA/simple.log" "$DATA/dynamic.log" work/traces/
 	gzip -k work/trace.log
+	cp work/trace.log work/before.log
+	cp work/trace.log work/after.log
 }
 example() { # example SOURCE COMMAND
 	setup
