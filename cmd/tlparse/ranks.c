@@ -49,6 +49,9 @@ static char *events_of(unsigned index) { return xasprintf("events_%u", index); }
 bool ranks_is_document(const char *path)
 {
 	char head[64];
+	struct stat st;
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return false; /* what a pipe gives is gone once it is read */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
 	if (fd >= 0)

@@ -183,6 +183,9 @@ exits "--overwrite replaces a merge" 0 tlparse --all-ranks-html --overwrite "$DA
 gzip -c "$DATA"/ranks2/*_rank_0_* >zipped.log.gz
 exits "files, compressed too" 0 tlparse --all-ranks-html zipped.log.gz "$DATA"/ranks2/*_rank_1_* -o zip_out
 is "the rank comes from the records" "$(cd zip_out && echo rank_*)" "rank_0 rank_1"
+exits "pipes" 0 tlparse --all-ranks-html <(cat "$DATA"/ranks2/*_rank_0_*) <(cat "$DATA"/ranks2/*_rank_1_*) -o pipe_out
+like "pipes are read whole" "$(page pipe_out)" "All ranks agree"
+unlike "nothing of them is lost" "$(page pipe_out)" "Damaged"
 exits "a header of one's own" 0 tlparse --all-ranks-html --custom-header-html='<b>mine</b>' "$DATA/ranks2" -o head_out
 ok "is on top" grep -q '<b>mine</b>' head_out/index.html
 done_testing
