@@ -102,7 +102,7 @@
   function view(log, p) {
     const L = doc.logs[log], K = p.links, c = L.compile_ids[p.compile_id], panes = {}, shown = PARTS.filter(k => p[k] != null);
     let sel = null, stacks = null;
-    const status = h("span.note", { role: "status" }), detail = h("div.pdetail", { tabindex: "0", role: "region", "aria-label": "Source and kernels" });
+    const status = h("span.said", { role: "status" }), detail = h("div.pdetail", { tabindex: "0", role: "region", "aria-label": "Source and kernels" });
     const select = h("select", { "aria-label": "Compilation", onchange: e => { location.hash = address(log, L.provenance[+e.target.value]); } },
       L.provenance.map((q, i) => h("option", { value: String(i), selected: q === p }, label(L, q))));
     const box = pt2.searchBox("Find a node or kernel", () => {}, { onkeydown: e => { if (e.key === "Enter") { e.preventDefault(); find(e.shiftKey ? -1 : 1); } } });
@@ -157,7 +157,7 @@
       }
       own.code.showLine(line, !near);
       const n = k => panes[k].list.length, said = shown.filter(k => k !== part && n(k)).map(k => pt2.plural(n(k), "line") + " in " + (k === "aot" ? "the C++ wrapper" : "the " + TITLE[k].toLowerCase()));
-      status.textContent = "Line " + line + (said.length ? ": " + said.join(", ") : ": linked with nothing");
+      status.textContent = status.title = "Line " + line + (said.length ? ": " + said.join(", ") : ": linked with nothing");
     }
     function describe(part, line, links) {
       const src = new Set(), graphs = part === "pre" || part === "post" ? [[part, [line]]] : [["post", links.post]];
@@ -200,7 +200,7 @@
     }
 
     grid.append(...shown.map(pane));
-    const el = h("div.prov", null, h("h1.sr", null, "Provenance"), h("div.bar", null, L.provenance.length > 1 ? select : h("b", null, label(L, p)), c && !c.none ? pt2.compileLink(log, c) : null, toggles, box, h("span.grow"), status), grid, detail);
+    const el = h("div.prov", null, h("h1.sr", null, "Provenance"), h("div.bar", null, L.provenance.length > 1 ? select : h("b", null, label(L, p)), c && !c.none ? pt2.compileLink(log, c) : null, toggles, box, status), grid, detail);
     detail.append(h("p.dim", null, "Unpacking…"));
     el.ready = (async () => {
       const texts = {};
@@ -224,6 +224,7 @@
         if (call) choose(call[0], call[1]);
         else detail.replaceChildren(h("p.dim", null, "Choose a line."));
       }
+      status.textContent = "↑ ↓ go from line to line, N and P to linked ones, Enter to the next match";
       name(texts.post);
     })();
     // Forward and backward of one compile id: the backward's graph takes tangents.

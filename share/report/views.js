@@ -199,7 +199,7 @@
   views.all = function () {
     const [verdict, compared] = comparison();
     const S = doc.summary, rows = doc.logs.map((L, i) => ({ L, S: L.summary || {}, i }));
-    const col = (title, get, tone) => ({ title, width: "minmax(76px, 1fr)", num: true, cell: r => { const v = get(r.S); return v && tone ? h("span." + tone, null, pt2.num(v)) : pt2.num(v); }, sort: r => get(r.S) });
+    const col = (title, get, tone) => ({ title, width: "minmax(86px, 1fr)", num: true, cell: r => { const v = get(r.S); return v && tone ? h("span." + tone, null, pt2.num(v)) : pt2.num(v); }, sort: r => get(r.S) });
     const damaged = rows.filter(r => r.L.damage.length);
     return h("div.view", null,
       damaged.length ? h("section.banner", { role: "alert" }, h("h2", null, "Damaged: ", pt2.plural(damaged.length, "log")), damaged.slice(0, 20).map(r => h("div.row", null, h("a", { href: "#/L" + r.i + "/" }, pt2.baseName(r.L.path)), ": ",
@@ -216,7 +216,7 @@
           col("Compiles", s => s.compiles), col("Recompiles", s => s.recompiles, "warn"), col("Breaks", s => s.graph_breaks, "warn"), col("Failures", s => s.failures, "bad"),
           col("Restarts", s => s.restarts), col("Artifacts", s => s.artifacts), col("Damaged", s => s.damaged, "bad"),
         ],
-      }).el), compared || phases(S));
+      }).el), compared, phases(S));
   };
 
   // ---- stacks ------------------------------------------------------------------------------------------------
