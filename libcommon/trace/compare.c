@@ -472,7 +472,8 @@ static void build_units(struct compare_log *l)
 
 /* ---- what is found ---- */
 
-static struct compare_change *add_change(struct compare *c, enum compare_kind kind, enum compare_how how, uint32_t pair, struct slice subject)
+static struct compare_change *add_change(struct compare *c, enum compare_kind kind, enum compare_how how, uint32_t pair,
+					 struct slice subject)
 {
 	if (pair != NIL)
 		c->pair[pair].changes++;
@@ -769,7 +770,8 @@ static void config_row(struct compare *c, unsigned kind, struct slice key, struc
 	buf_add_slice(&b, key);
 	for (uint32_t i = 0; i < c->n_change; i++) {
 		struct compare_change *x = &c->change[i];
-		if (x->kind == COMPARE_CONFIG && slice_eq(x->subject, buf_slice(&b)) && slice_eq(x->before, cut(before)) && slice_eq(x->after, cut(after))) {
+		if (x->kind == COMPARE_CONFIG && slice_eq(x->subject, buf_slice(&b)) && slice_eq(x->before, cut(before)) &&
+		    slice_eq(x->after, cut(after))) {
 			x->count += count;
 			buf_release(&b);
 			return;

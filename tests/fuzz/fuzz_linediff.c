@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const uint8_t *zero = size ? memchr(data, 0, size) : NULL;
 	size_t n = zero ? (size_t)(zero - data) : size;
 	struct linediff d = {0};
-	linediff_run(&d, slice_of((const char *)data, n), slice_of((const char *)data + n + (zero != NULL), size - n - (zero != NULL)), NULL, NULL);
+	size_t after = n + (zero != NULL);
+	linediff_run(&d, slice_of((const char *)data, n), slice_of((const char *)data + after, size - after), NULL, NULL);
 	uint32_t i = 0, j = 0;
 	for (uint32_t k = 0; k < d.n; k++) {
 		const struct linediff_row *r = &d.row[k];
