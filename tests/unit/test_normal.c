@@ -45,7 +45,8 @@ static void test_noise(void **state)
 	assert_true(same("{\"time_taken_ns\": 12, \"n\": 1}", "{\"time_taken_ns\": 99, \"n\": 1}"));
 	assert_false(same("{\"time_taken_ns\": 12, \"n\": 1}", "{\"time_taken_ns\": 12, \"n\": 2}"));
 	assert_true(same("\nos.environ['TORCH_TRACE'] = '/data/1'\n", "\nos.environ['TORCH_TRACE'] = '/data/2'\n"));
-	assert_true(same("\ntorch._inductor.config.a = 1\ntorch._inductor.config.b = 2\nx", "\ntorch._inductor.config.b = 2\ntorch._inductor.config.a = 1\nx"));
+	assert_true(same("\ntorch._inductor.config.a = 1\ntorch._inductor.config.b = 2\nx",
+			 "\ntorch._inductor.config.b = 2\ntorch._inductor.config.a = 1\nx"));
 	assert_false(same("\ntorch._inductor.config.a = 1\nx", "\ntorch._inductor.config.a = 2\nx"));
 }
 
@@ -71,10 +72,13 @@ static void test_diff(void **state)
 	counts("", "", 0, 0);
 	counts("a\nb\n", "a\nb", 0, 0);
 	/* One line more, and all numbers behind it shift. */
-	counts("buf0 = a()\nbuf1 = b(buf0)\nbuf2 = c(buf1)\nreturn buf2\n", "buf0 = a()\nbuf1 = x(buf0)\nbuf2 = b(buf0)\nbuf3 = c(buf2)\nreturn buf3\n", 0, 1);
+	counts("buf0 = a()\nbuf1 = b(buf0)\nbuf2 = c(buf1)\nreturn buf2\n",
+	       "buf0 = a()\nbuf1 = x(buf0)\nbuf2 = b(buf0)\nbuf3 = c(buf2)\nreturn buf3\n", 0, 1);
 	/* Another operand. */
-	counts("buf0 = a()\nbuf1 = b()\nbuf2 = c(buf0)\nd(buf0, buf1, buf2)\n", "buf0 = a()\nbuf1 = b()\nbuf2 = c(buf1)\nd(buf0, buf1, buf2)\n", 1, 1);
-	counts("torch._inductor.config.b = 2\ntorch._inductor.config.a = 1\n", "torch._inductor.config.a = 1\ntorch._inductor.config.c = 2\n", 1, 1);
+	counts("buf0 = a()\nbuf1 = b()\nbuf2 = c(buf0)\nd(buf0, buf1, buf2)\n",
+	       "buf0 = a()\nbuf1 = b()\nbuf2 = c(buf1)\nd(buf0, buf1, buf2)\n", 1, 1);
+	counts("torch._inductor.config.b = 2\ntorch._inductor.config.a = 1\n",
+	       "torch._inductor.config.a = 1\ntorch._inductor.config.c = 2\n", 1, 1);
 }
 
 static void test_guards(void **state)
@@ -86,7 +90,8 @@ static void test_guards(void **state)
 	assert_text(note, "# f(x)  # m.py:7 in f");
 	assert_false(normal_guard(SLICE("| +- GuardManager: source=L['x']"), &guard, &note));
 	assert_false(normal_guard(SLICE("TREE_GUARD_MANAGER:"), &guard, &note));
-	assert_true(normal_guard_hash(SLICE("ID_MATCH: ___check_obj_id(G['f'], 7654321)")) == normal_guard_hash(SLICE("ID_MATCH: ___check_obj_id(G['f'], 1234567)")));
+	assert_true(normal_guard_hash(SLICE("ID_MATCH: ___check_obj_id(G['f'], 7654321)")) ==
+		    normal_guard_hash(SLICE("ID_MATCH: ___check_obj_id(G['f'], 1234567)")));
 	assert_true(normal_guard_hash(SLICE("EQUALS_MATCH: L['n'] == 7654321")) != normal_guard_hash(SLICE("EQUALS_MATCH: L['n'] == 1234567")));
 	assert_true(normal_guards(SLICE("+- A: x\n+- B: y\n")) == normal_guards(SLICE("| +- B: y\n+- A: x  # note\n")));
 	assert_true(normal_guards(SLICE("+- A: x\n+- A: x\n")) != normal_guards(SLICE("+- A: x\n")));
