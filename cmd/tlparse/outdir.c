@@ -542,7 +542,9 @@ static int write_provenance(struct outdir *d, struct err *err)
 
 int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, const struct outdir_extra *extra, struct err *err)
 {
-	struct outdir d = {.t = t, .opt = opt, .extra = extra, .fd = dir, .raw = -1, .jsonl = -1, .events = -1, .year = current_year(), .err = err};
+	struct outdir d = {
+		.t = t, .opt = opt, .extra = extra, .fd = dir, .raw = -1, .jsonl = -1, .events = -1, .year = current_year(), .err = err,
+	};
 	struct trace_hooks h = {
 		.ctx = &d, .raw = copy_raw, .record = plan_record, .emit = emit, .commit = commit, .free_slot = free_slot,
 		.progress = opt->quiet ? NULL : show_progress,

@@ -75,7 +75,8 @@ struct output *output_file(const char *path, struct err *err)
 		return NULL;
 	}
 	/* A link stays: the file that it names is replaced. */
-	char *real = exists && lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && stat(path, &st) == 0 && S_ISREG(st.st_mode) ? realpath(path, NULL) : NULL;
+	bool link = exists && lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+	char *real = link && stat(path, &st) == 0 && S_ISREG(st.st_mode) ? realpath(path, NULL) : NULL;
 	struct output *o = add(real ? real : path, false);
 	free(real);
 	if (exists && !S_ISREG(st.st_mode)) { /* /dev/stdout, a named pipe: nothing to replace */
