@@ -8,7 +8,7 @@
 
   // The address of a view: log 0 needs no prefix, so that the common single log has short addresses.
   pt2.href = (log, ...parts) => "#/" + (log ? "L" + log + "/" : "") + parts.map(encodeURIComponent).join("/");
-  pt2.compileLabel = c => c.none ? "none" : (c.id == null ? "no id" : c.id) + (c.attempt > 0 ? "_" + c.attempt : "");
+  pt2.compileLabel = c => c.none ? (c.id === "unknown" ? c.id : "none") : (c.id == null ? "no id" : c.id) + (c.attempt > 0 ? "_" + c.attempt : "");
   const STATUS = {
     ok: "compiled", break: "compiled after a graph break or restart", empty: "nothing to compile: no operations in the graph",
     error: "failed", missing: "the log holds no compilation_metrics for it",

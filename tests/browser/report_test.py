@@ -340,8 +340,8 @@ try:
             ids.setdefault(frozenset(c["id"] for c in log["compile_ids"] if c["frame_id"] is not None), []).append(log["rank"])
         row = next((s for s in said if s.startswith("Compile ids")), "")
         named = {int(x) for x in re.findall(r"\d+", row.split("set of compile ids")[-1])[1:]}        # the first number is that of groups
-        alone = {r[0] for r in ids.values() if len(r) == 1 and r[0] is not None}
-        if len(ids) > 1 and ("%d groups" % len(ids) not in row or len(logs) == len({log["rank"] for log in logs}) and not alone <= named):
+        ranked = len({log["rank"] for log in logs} - {None}) == len(logs)
+        if ranked and len(ids) > 1 and ("%d groups" % len(ids) not in row or not {r[0] for r in ids.values() if len(r) == 1} <= named):
             wrong.append("who parts in compile ids: %s, the page says %r" % (sorted(ids.values()), row))
         if js("return pt2.doc.logs.some(l => l.rank != null)") and not js("return !!document.querySelector('#main .verdict')"):
             wrong.append("no verdict")
