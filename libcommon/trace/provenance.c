@@ -224,7 +224,7 @@ static size_t end_of_part(struct slice s, size_t from)
 	return from;
 }
 
-/* The next pure name in the line, or NIL. A chain of more than 8 parts is nothing Inductor writes. */
+/* The next pure name in the line, or NIL. Chains of many parts are nothing Inductor writes. */
 static uint32_t next_name(struct scanner *z)
 {
 	for (;;) {
@@ -253,7 +253,7 @@ static uint32_t next_name(struct scanner *z)
 			parts += !word(s.p[n]);
 			n++;
 		}
-		z->chain = slice_of(s.p, parts <= 16 ? n : 0);
+		z->chain = slice_of(s.p, parts <= 16 && n <= 1024 ? n : 0);
 		z->from = z->to = 0;
 		z->rest = slice_of(s.p + n, s.n - n);
 	}
@@ -326,18 +326,15 @@ static bool handles(struct code *c, struct slice s)
 	if (c->n_pending && c->pending[0].line)
 		give_up(c);
 	struct slice rest = slice_trim(slice_of(at + sizeof(mark) - 1, (size_t)(s.p + s.n - at) - (sizeof(mark) - 1)));
-	while (rest.n) {
-		uint32_t k = intern_find(&c->x->name, rest);
-		struct slice one = rest;
-		const char *comma = slice_find(rest, ", ");
-		if (k == INTERN_NONE && comma) {
-			one = slice_trim(slice_of(rest.p, (size_t)(comma - rest.p)));
+	for (bool whole = true; rest.n && c->n_pending < PENDING_MAX; whole = false) {
+		/* One handle, whose name may have commas, or a list. */
+		uint32_t k = whole ? intern_find(&c->x->name, rest) : INTERN_NONE;
+		const char *comma = k == INTERN_NONE ? slice_find(rest, ", ") : NULL;
+		struct slice one = comma ? slice_trim(slice_of(rest.p, (size_t)(comma - rest.p))) : rest;
+		if (k == INTERN_NONE)
 			k = intern_find(&c->x->name, one);
-			rest = slice_of(comma + 2, (size_t)(rest.p + rest.n - comma - 2));
-		} else {
-			rest.n = 0;
-		}
-		if (k != INTERN_NONE && c->n_pending < PENDING_MAX) {
+		rest = comma ? slice_of(comma + 2, (size_t)(rest.p + rest.n - comma - 2)) : SLICE("");
+		if (k != INTERN_NONE) {
 			c->x->found[k] = true;
 			c->pending[c->n_pending].kernel = k;
 			c->pending[c->n_pending++].line = 0;

@@ -1,0 +1,91 @@
+#!/bin/bash
+# -e: the report of an export log. What it has in common with the Rust tool's is in parity.t.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+text() { python3 -c 'import html,re,sys; print(" ".join(html.unescape(re.sub(r"<[^>]*>", " ", open(sys.argv[1]).read())).split()))' "$1"; }
+
+exits "draft_export: exit 0" 0 tlparse "$DATA/draft_export.log" -o draft -e
+is "draft_export: nothing to warn of" "$(cat err)" ""
+is "draft_export: the files" "$(cd draft && find . -type f ! -path './assets/*' | sort | tr '\n' ' ')" \
+	"./-_-_-_-/exported_program_0.txt ./-_-_-_-/symbolic_guard_information_line_38.html ./-_-_-_-/symbolic_guard_information_line_40.html ./index.html "
+index=$(text draft/index.html)
+like "the index counts" "$index" '4 findings'
+like "... names the operator without a fake kernel" "$index" 'pt2fix.nofake.default has no fake kernel'
+like "... and what is wrong with the other" "$index" 'fake kernel of pt2fix.badfake.default .* mismatch between fake value 4 and real value 2'
+like "... the data-dependent expression, its value and its line" "$index" 'u4 > 2 holds .* True .*draft_export.py:18 in forward if size > 2:'
+like "... the guard" "$index" 'Eq\(s77, 6\) holds, and the answer became a guard'
+page=$(text draft/-_-_-_-/symbolic_guard_information_line_38.html)
+like "a guard's page: locals" "$page" 'Locals size: u4'
+like "... the user's stack" "$page" 'User stack .*draft_export.py:18 in forward'
+like "... how the expression came about" "$page" 'u4 > 2 by gt\(u4, 2\) .* u4 a size or value that is known only .*draft_export.py:17 in forward size = n.item\(\)'
+like "symbols have their source" "$(text draft/-_-_-_-/symbolic_guard_information_line_40.html)" "s77 = L\['x'\].size\(\)\[0\]"
+is "no dead links" "$(python3 "$ROOT/tests/lib/compare_reports.py" draft draft)" ""
+
+tlparse "$DATA/export.log" -o export -e 2>err
+like "a failed export" "$(text export/index.html)" 'Eq\(u0, 1\) holds is known only when the program runs: export could not go on\. .*export.py:16 in forward'
+ok "... and the program exported before it" test -s export/-_-_-_-/exported_program_0.txt
+like "... are in one report" "$(cat export/index.html)" 'href="-_-_-_-/exported_program_0.txt"'
+
+tlparse "$DATA/simple.log" -o none -e 2>err
+like "a log without export says so" "$(text none/index.html)" 'no problem, but of no exported program'
+grep -avE '"(guard_on_data_dependent_error)"' "$DATA/export.log" | tlparse - -o good -e 2>err
+like "success" "$(text good/index.html)" 'Nothing was found, and there is an exported program'
+exits "-e --overwrite" 0 tlparse "$DATA/draft_export.log" -o export -e --overwrite
+ok "... has replaced the report" test -f export/-_-_-_-/symbolic_guard_information_line_38.html
+tlparse "$DATA/draft_export.log" "$DATA/export.log" -o two -e 2>err
+like "several logs have a report each" "$(echo two/*/index.html)" 'two/draft_export/index.html two/export/index.html'
+exits "-e alone makes a directory" 0 tlparse "$DATA/draft_export.log" -e
+ok "... tl_out" test -f tl_out/index.html
+tlparse --custom-header-html='<p>mine</p>' "$DATA/export.log" -o header -e
+like "the header is on top" "$(cat header/index.html)" '<p>mine</p>'
+
+# ---- --json and the single file ----
+tlparse --json "$DATA/draft_export.log" >document.json
+is "--json: the findings" "$(jq -c '[.logs[0].export.failures[]|[.kind,.op//.expr,.location.line]]' document.json)" \
+	'[["missing_fake_kernel","pt2fix.nofake.default",null],["mismatched_fake_kernel","pt2fix.badfake.default",null],["specialized","u4 > 2",18],["guard","Eq(s77, 6)",20]]'
+is "--json: the history" "$(jq -c '.logs[0].export|.expressions[.failures[2].expression]|[.result,.method,.arguments,.made_of]' document.json)" \
+	'["u4 > 2","gt",["u4","2"],[0]]'
+is "--json: no export, no section" "$(tlparse --json "$DATA/simple.log" | jq -c '.logs[0].export')" null
+tlparse "$DATA/draft_export.log" >page.html
+python3 - page.html >got <<'PY'
+import base64, json, re, sys, zlib
+page = open(sys.argv[1], encoding="utf-8").read()
+log = json.loads(re.search(r'id="model">(.*?)</script>', page, re.S).group(1))["logs"][0]
+a, k = log["artifacts"], log["export"]["exported_program"]
+block = zlib.decompress(base64.b64decode(re.search(r'id="p%d">(.*?)</script>' % a["block"][k], page, re.S).group(1)), -15)
+print(log["names"][a["name"][k]], a["number"][k], log["summary"]["artifacts"])
+sys.stdout.flush()
+sys.stdout.buffer.write(block[a["offset"][k] : a["offset"][k] + a["size"][k]])
+PY
+is "the page holds the program, outside of the numbering" "$(head -1 got)" "exported_program -1 0"
+is "... as it was logged" "$(tail -n +2 got | cmp - draft/-_-_-_-/exported_program_0.txt 2>&1)" ""
+
+# ---- hostile ----
+cat >hostile.py <<'PY'
+import json, sys
+N = int(sys.argv[1])
+def record(**m):
+    print("V1121 07:59:23.043000 1234 torch/x.py:915] " + json.dumps(m))
+evil = "<script>alert(1)</script>"
+for k in ("guard_added", "propagate_real_tensors_provenance", "guard_on_data_dependent_error", "missing_fake_kernel", "mismatched_fake_kernel",
+          "expression_created", "create_unbacked_symbol"):
+    record(**{k: {}})
+    record(**{k: {"expr": evil, "op": evil, "reason": evil, "prefix": "eval", "result": evil}})
+record(guard_added={"prefix": "eval"})
+for i in range(N):  # each made of the one before, and of one that comes later
+    record(expression_created={"method": "add", "result": evil, "result_id": i, "arguments": [evil], "argument_ids": [max(i - 1, 0), (i + 1) % N, i]})
+record(guard_added={"prefix": "eval", "expr": evil, "expr_node_id": N - 1, "symbol_to_sources": {evil: evil},
+       "user_stack": [{"line": -5, "name": evil, "filename": 99, "loc": evil}] * 3000, "frame_locals": {"locals": {evil: [evil, None]}}})
+record(guard_added={"prefix": "eval", "expr": "a", "expr_node_id": 12345678901, "frame_locals": {"locals": 3}})
+PY
+python3 hostile.py 100000 >hostile.log
+exits "hostile records: exit 0" 0 timeout 60 tlparse hostile.log -o hostile -e
+like "one record is malformed" "$(cat err)" 'line 100017: .*wrong type.* \(1\)'
+is "no markup of the log's" "$(cat hostile/index.html hostile/*/*.html | grep -c '<script>alert')" 0
+is "no dead links there" "$(python3 "$ROOT/tests/lib/compare_reports.py" hostile hostile)" ""
+like "long histories end somewhere" "$(text hostile/-_-_-_-/symbolic_guard_information_line_100016.html)" 'Only the first 500 expressions'
+exits "hostile records: --json" 0 timeout 60 tlparse --json hostile.log
+is "... holds the whole chain" "$(jq '.logs[0].export.expressions|length' out)" 100000
+exits "hostile records: the page" 0 timeout 60 tlparse --html=hostile.html hostile.log
+done_testing
