@@ -126,8 +126,9 @@ static void numbers(void **state)
 	(void)state;
 	struct buf b = {0}, name = {0};
 	add_record(&b, "", "\"artifact\": {\"name\": \"x\", \"encoding\": \"string\"}", "text");
-	add_record(&b, "", "\"guard_added\": {\"prefix\": \"eval\", \"expr\": \"a\", \"expr_node_id\": 1, \"frame_locals\": {\"locals\": {\"x\": \"y\"}}}", NULL);
-	add_record(&b, "", "\"guard_added\": {\"prefix\": \"eval\", \"expr\": \"b\", \"frame_locals\": {\"locals\": {\"x\": [\"y\"]}}}", NULL);
+#define GUARD(x) "\"guard_added\": {\"prefix\": \"eval\", \"expr\": \"a\", \"frame_locals\": {\"locals\": {\"x\": " x "}}}"
+	add_record(&b, "", GUARD("\"y\""), NULL);
+	add_record(&b, "", GUARD("[\"y\"]"), NULL);
 	add_record(&b, "", "\"exported_program\": {}", "program");
 	reader_init(&r);
 	r.t.export_only = true;
