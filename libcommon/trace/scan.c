@@ -84,10 +84,12 @@ static bool prefix_at(const char *p, const char *end, struct prefix *x)
 	return true;
 }
 
+/* Anywhere in a line, but not behind a tab: that is a payload in which a log stands, under a scheduler's label. */
 static bool find_prefix(const char *p, const char *end, struct prefix *x)
 {
-	for (; end - p > 28; p++)
-		if ((*p == 'V' || *p == 'I' || *p == 'W' || *p == 'E' || *p == 'C') && prefix_at(p, end, x))
+	for (const char *start = p; end - p > 28; p++)
+		if ((*p == 'V' || *p == 'I' || *p == 'W' || *p == 'E' || *p == 'C') && !(p > start && p[-1] == '\t') &&
+		    prefix_at(p, end, x))
 			return true;
 	return false;
 }
