@@ -191,17 +191,16 @@ static void hash_payloads(struct trace_scan *s)
 /* has_payload, 32 lower-case hex digits; anything else is the MD5 of nothing that there is. */
 static void read_md5(struct slice hex, struct trace_record *r)
 {
-	if (hex.n != 32) {
+	/* A table, for the digits are random and so would be the branches: value + 1. */
+	static const uint8_t digit[256] = {['0'] = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ['a'] = 11, 12, 13, 14, 15, 16};
+	unsigned bad = hex.n != 32;
+	for (unsigned i = 0; i < 16 && hex.n == 32; i++) {
+		unsigned high = digit[(uint8_t)hex.p[2 * i]], low = digit[(uint8_t)hex.p[2 * i + 1]];
+		bad |= !high | !low;
+		r->want[i] = (uint8_t)((high - 1) << 4 | ((low - 1) & 15));
+	}
+	if (bad)
 		r->flags |= REC_MD5_BAD;
-		return;
-	}
-	for (unsigned i = 0; i < 32; i++) {
-		char c = hex.p[i];
-		int v = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-		if (v < 0)
-			r->flags |= REC_MD5_BAD;
-		r->want[i / 2] = (uint8_t)(r->want[i / 2] << 4 | (v & 15));
-	}
 }
 
 /* The record's last line has been seen. */
