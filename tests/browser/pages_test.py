@@ -33,6 +33,7 @@ except Exception:
 wrong = []
 try:
     d.set_page_load_timeout(60)
+    d.set_script_timeout(60)
     for page in sys.argv[1:]:
         d.get(pathlib.Path(page).resolve().as_uri())
         try:
@@ -40,13 +41,29 @@ try:
             d.switch_to.alert.dismiss()
         except NoAlertPresentException:
             pass
+        # A diff of two runs: every text opens, unified and side by side.
+        empty = d.execute_async_script("""
+            const done = arguments[arguments.length - 1];
+            (async () => {
+              if (!window.pt2diff) return [];
+              const bad = [], texts = pt2diff.doc.logs.map((l) => (l.texts || []).length);
+              for (const split of [false, true]) {
+                pt2diff.setSplit(split);
+                for (let log = 0; log < texts.length; log++) {
+                  pt2diff.setLog(log);
+                  for (let i = 0; i < texts[log]; i++) if (!(await pt2diff.open(i))) bad.push([split, log, i]);
+                }
+              }
+              return bad;
+            })().then(done, (e) => done([String(e)]));""")
+        wrong += ["%s: shows no lines: %s" % (page, e) for e in empty]
         wrong += ["%s: %s" % (page, e["message"]) for e in d.get_log("browser") if e["level"] in ("SEVERE", "WARNING")]
         if not d.execute_script("return document.body.innerText.trim().length"):
             wrong.append(page + ": is empty")
         if d.execute_script("return document.styleSheets.length") < 1:
             wrong.append(page + ": has no style")
         unread = d.execute_script(
-            "return [...document.querySelectorAll('pre.code')].filter(p => p.textContent.trim() && !p.querySelector('span')).length")
+            "return [...document.querySelectorAll('pre.code[data-lang]')].filter(p => p.textContent.trim() && !p.querySelector('span')).length")
         if unread:
             wrong.append("%s: %d pieces of code are not coloured" % (page, unread))
 finally:

@@ -33,10 +33,15 @@ tlparse "$DATA/simple.log" -o simple 2>/dev/null
 tlparse "$DATA/simple.log" "$DATA/recompiles.log" -o several 2>/dev/null
 tlparse "$broken/hostile_text.log" -o hostile 2>/dev/null
 tlparse "$DATA/provenance_jit.log" -o provenance 2>/dev/null
+tlparse -i "$DATA/provenance_jit.log" -o linked 2>/dev/null
+tlparse -e "$DATA/draft_export.log" -o exported 2>/dev/null
+tlparse --diff "$DATA/caches_cold.log" "$DATA/caches_warm.log" >diff.html 2>/dev/null
+tlparse --diff "$broken"/hostile_{names,text}.log >hostile_diff.html 2>/dev/null
 tlparse --all-ranks-html "$DATA/ranks4" -o ranks 2>/dev/null
 tlparse --all-ranks-html "$broken"/hostile_{names,text}.log -o hostile_ranks 2>/dev/null
 pages=(ranks/index.html hostile_ranks/index.html breaks/index.html breaks/failures_and_restarts.html simple/index.html simple/*/inductor_output_code*.html several/index.html
-	simple/*/compilation_metrics*.html hostile/index.html hostile/failures_and_restarts.html hostile/*/*.html provenance/*/*_readable.html)
+	simple/*/compilation_metrics*.html hostile/index.html hostile/failures_and_restarts.html hostile/*/*.html provenance/*/*_readable.html
+	linked/provenance_tracking_*.html exported/index.html exported/*/*.html diff.html hostile_diff.html)
 run timeout 100 "$browser/pages_test.py" "${pages[@]}"
 is "${#pages[@]} pages of directories open, and nothing complains" "$status $(cat out)" "0 "
 tlparse "$DATA/graph_breaks.log" | sed 's|<body>|<body><script>nosuchfunction()</script>|' >bent.html
