@@ -55,15 +55,9 @@ int diffpage_write(const struct diff_set *d, int fd, struct err *err)
 	struct slice rest = share_file("diff/diff.html");
 	struct buf b = {0};
 	struct json_out o = {.b = &b, .html = true};
-	while (rest.n) {
-		const char *stop = rest.p + rest.n, *mark = slice_find(rest, "@PT2_");
-		const char *end = mark ? memchr(mark + 1, '@', (size_t)(stop - mark - 1)) : NULL;
-		if (!end) {
-			buf_add_slice(&b, rest);
-			break;
-		}
-		struct slice key = slice_of(mark + 5, (size_t)(end - mark - 5));
-		buf_add(&b, rest.p, (size_t)(mark - rest.p));
+	struct slice text, key;
+	while (share_next(&rest, &text, &key)) {
+		buf_add_slice(&b, text);
 		if (slice_is(key, "CSS"))
 			buf_add_slice(&b, share_file("diff/diff.css"));
 		else if (slice_is(key, "JS"))
@@ -72,7 +66,6 @@ int diffpage_write(const struct diff_set *d, int fd, struct err *err)
 			diff_document(&o, d, place, k.n);
 		else if (slice_is(key, "BLOCKS"))
 			buf_add_slice(&b, buf_slice(&k.out));
-		rest = slice_of(end + 1, (size_t)(stop - end - 1));
 	}
 	int r = write_all(fd, b.p, b.len, what, err);
 	buf_release(&b);

@@ -193,12 +193,7 @@ static const char *main_key(const struct trace_scan *s, const struct trace_recor
 	if (r->root != JSON_NONE && json_is(&s->tape, r->root, JSON_OBJECT))
 		for (uint32_t k = json_first(&s->tape, r->root); k < json_end(&s->tape, r->root); k = json_next_pair(&s->tape, k)) {
 			struct slice key = json_slice(&s->tape, k);
-			static const char *const context[] = {"frame_id", "frame_compile_id", "attempt", "compiled_autograd_id",
-							      "has_payload", "rank", "stack", "subgraph_name"};
-			bool known = false;
-			for (unsigned i = 0; i < ARRAY_LEN(context); i++)
-				known |= slice_is(key, context[i]);
-			if (!known) {
+			if (!trace_is_context(key)) {
 				*n = key.n;
 				return key.p;
 			}
@@ -333,15 +328,9 @@ static int put_page(struct page *p, int fd)
 	struct buf b = {0};
 	struct json_out o = {.b = &b, .html = true};
 	int r = 0;
-	while (!r && rest.n) {
-		const char *stop = rest.p + rest.n, *mark = slice_find(rest, "@PT2_");
-		const char *end = mark ? memchr(mark + 1, '@', (size_t)(stop - mark - 1)) : NULL;
-		if (!end) {
-			buf_add_slice(&b, rest);
-			break;
-		}
-		struct slice key = slice_of(mark + 5, (size_t)(end - mark - 5));
-		buf_add(&b, rest.p, (size_t)(mark - rest.p));
+	struct slice text, key;
+	while (!r && share_next(&rest, &text, &key)) {
+		buf_add_slice(&b, text);
 		if (slice_is(key, "CSS")) {
 			buf_add_slice(&b, share_file("report/report.css"));
 		} else if (slice_is(key, "JS")) {
@@ -360,7 +349,6 @@ static int put_page(struct page *p, int fd)
 			if (!r)
 				r = copy_all(p->spool, fd, what, p->err);
 		}
-		rest = slice_of(end + 1, (size_t)(rest.p + rest.n - end - 1));
 	}
 	if (!r)
 		r = write_all(fd, b.p, b.len, what, p->err);

@@ -222,22 +222,15 @@ int prov_page(struct prov_pages *p, struct buf *b, const struct trace *t, uint32
 	struct slice rest = share_file("provenance/provenance.html");
 	struct json_out o = {.b = b, .html = true};
 	int r = 0;
-	while (!r && rest.n) {
-		const char *stop = rest.p + rest.n, *mark = slice_find(rest, "@PT2_");
-		const char *end = mark ? memchr(mark + 1, '@', (size_t)(stop - mark - 1)) : NULL;
-		if (!end) {
-			buf_add_slice(b, rest);
-			break;
-		}
-		struct slice key = slice_of(mark + 5, (size_t)(end - mark - 5));
-		buf_add(b, rest.p, (size_t)(mark - rest.p));
+	struct slice text, key;
+	while (!r && share_next(&rest, &text, &key)) {
+		buf_add_slice(b, text);
 		if (slice_is(key, "CSS"))
 			buf_add_slice(b, share_file("provenance/provenance.css"));
 		else if (slice_is(key, "JS"))
 			buf_add_slice(b, share_file("provenance/provenance.js"));
 		else if (slice_is(key, "MODEL"))
 			r = put_model(p, &o, t, compile, err);
-		rest = slice_of(end + 1, (size_t)(stop - end - 1));
 	}
 	return r;
 }

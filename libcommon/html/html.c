@@ -80,3 +80,21 @@ void html_url(struct buf *b, struct slice url, struct slice text)
 	if (ok)
 		html_raw(b, "</a>");
 }
+
+bool share_next(struct slice *rest, struct slice *text, struct slice *mark)
+{
+	if (!rest->n)
+		return false;
+	const char *stop = rest->p + rest->n, *at = slice_find(*rest, "@PT2_");
+	const char *end = at ? memchr(at + 1, '@', (size_t)(stop - at - 1)) : NULL;
+	if (!end) {
+		*text = *rest;
+		*mark = slice_of("", 0);
+		*rest = slice_of(stop, 0);
+		return true;
+	}
+	*text = slice_of(rest->p, (size_t)(at - rest->p));
+	*mark = slice_of(at + 5, (size_t)(end - at - 5));
+	*rest = slice_of(end + 1, (size_t)(stop - end - 1));
+	return true;
+}

@@ -18,6 +18,10 @@ void html_link(struct buf *b, struct slice path, struct slice text);
 void html_url(struct buf *b, struct slice url, struct slice text);
 static inline void html_raw(struct buf *b, const char *s) { buf_adds(b, s); }
 
+/* A frame of share/ with marks like @PT2_CSS@: cut the text up to the next mark off *rest, and the mark's name ("CSS"; empty
+ * behind the last one). False when nothing is left. */
+bool share_next(struct slice *rest, struct slice *text, struct slice *mark);
+
 /* A file of share/ by its name there ("report/report.css"), as embedded; n == 0 when there is none. */
 struct slice share_file(const char *name);
 

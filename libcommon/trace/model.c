@@ -815,13 +815,8 @@ static void take_specialization(struct trace *t, struct trace_scan *s, struct tr
 static void take_unknown(struct trace *t, struct trace_scan *s, struct trace_record *r, uint64_t line)
 {
 	for (uint32_t k = json_first(&s->tape, r->root); k < json_end(&s->tape, r->root); k = json_next_pair(&s->tape, k)) {
-		static const char *const context[] = {"frame_id", "frame_compile_id", "attempt", "compiled_autograd_id",
-						      "has_payload", "rank", "stack", "subgraph_name"};
 		struct slice key = json_slice(&s->tape, k);
-		bool known = trace_kind_of(key) != KIND_COUNT;
-		for (unsigned i = 0; !known && i < ARRAY_LEN(context); i++)
-			known = slice_is(key, context[i]);
-		if (known)
+		if (trace_kind_of(key) != KIND_COUNT || trace_is_context(key))
 			continue;
 		uint32_t n = name_of(t, key), i = 0;
 		while (i < t->n_unknown && t->unknown[i].key != n)

@@ -16,6 +16,16 @@ enum trace_kind trace_kind_of(struct slice key)
 	return KIND_COUNT;
 }
 
+bool trace_is_context(struct slice key)
+{
+	static const char *const context[] = {"frame_id",    "frame_compile_id", "attempt", "compiled_autograd_id",
+					      "has_payload", "rank",             "stack",   "subgraph_name"};
+	for (unsigned i = 0; i < ARRAY_LEN(context); i++)
+		if (slice_is(key, context[i]))
+			return true;
+	return false;
+}
+
 /* ---- the glog prefix ---- */
 
 struct prefix {

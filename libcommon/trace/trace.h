@@ -437,5 +437,7 @@ extern const struct trace_kind_info {
 } trace_kind[KIND_COUNT];
 /* The kind a key names, or KIND_COUNT. */
 enum trace_kind trace_kind_of(struct slice key);
+/* Does a key say whose record it is (frame_id, rank, ...), and not what it is? */
+bool trace_is_context(struct slice key);
 
 #endif
