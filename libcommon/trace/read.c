@@ -77,8 +77,8 @@ int trace_read(struct trace *t, const struct trace_hooks *hooks, struct err *err
 	threads = r.in.seekable && !r.in.gz && r.in.size < 1 << 20 ? 1 : threads > 16 ? 16 : threads + (threads > 1);
 	/* All windows together take 12 MiB, what is made of them as much again. */
 	r.window = (12u << 20) / threads / (r.hooks->share ? r.hooks->share : 1);
-	if (r.window > 4 << 20)
-		r.window = 4 << 20;
+	if (r.window > 2 << 20)
+		r.window = 2 << 20; /* what is larger than the caches is slower */
 	if (r.window < 256 << 10)
 		r.window = 256 << 10;
 	void *slots[17];
