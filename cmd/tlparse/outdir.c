@@ -400,7 +400,7 @@ static int commit(void *ctx, struct trace_scan *s)
 	struct slice ev = buf_slice(&x->events);
 	if (ev.n && !d->any_event) {
 		d->any_event = true;
-		ev.p[0] == ',' ? (void)(x->events.p[0] = '[') : (void)0;
+		x->events.p[0] = '['; /* for the comma before the first */
 	}
 	if (write_all(d->events, ev.p, ev.n, "chromium_events.json", &e) < 0)
 		return failed(d, &e);

@@ -464,7 +464,6 @@ void trace_scan_release(struct trace_scan *s)
 	window_release(&s->window);
 	json_tape_release(&s->tape);
 	json_tape_release(&s->payload_tape);
-	buf_release(&s->tmp);
 	free(s->rec);
 	free(s->md5);
 	s->rec = NULL;

@@ -114,7 +114,6 @@ struct trace_scan {
 	struct md5_job *md5; /* payloads to hash */
 	uint32_t n_md5, cap_md5;
 	uint64_t first_line; /* set before reduce */
-	struct buf tmp;
 	struct json_tape payload_tape;
 	void *emit;          /* the emitter's own, per slot */
 };
