@@ -21,11 +21,11 @@ Q := @
 endif
 
 TOOLS    := tlparse
-PKGS     := zlib libmd libdeflate
+PKGS     := zlib libmd libdeflate minizip libelf libdw libseccomp
 
 # Asked for only when something is compiled: `make demo` and `make check` install the packages first.
 pkg_cflags = $(shell pkg-config --cflags $(PKGS))
-pkg_libs   = $(shell pkg-config --libs $(PKGS))
+pkg_libs   = -Wl,--as-needed $(shell pkg-config --libs $(PKGS))
 
 CFLAGS   ?= $(OPT) -g
 all_cflags = -std=gnu17 -D_GNU_SOURCE -DPT2_VERSION='"$(VERSION)"' -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes \
@@ -35,7 +35,8 @@ san      := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 
 # The core never prints, exits or keeps state, so that a preload library can link it; the rest is for tools.
-tool_src := libcommon/base/diag.c libcommon/base/opt.c libcommon/base/child.c libcommon/io/output.c $(wildcard libcommon/html/*.c)
+tool_src := libcommon/base/diag.c libcommon/base/opt.c libcommon/base/child.c libcommon/io/output.c \
+	    $(wildcard libcommon/html/*.c libcommon/live/*.c libcommon/aoti/probe*.c)
 core_src := $(filter-out $(tool_src),$(wildcard libcommon/*/*.c))
 core_obj := $(core_src:%.c=$(O)/%.o)
 tool_obj := $(tool_src:%.c=$(O)/%.o) $(O)/share.o

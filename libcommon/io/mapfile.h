@@ -1,0 +1,28 @@
+/* mapfile.h - a whole file as bytes, mapped read-only: for formats with an index (zip, ELF, npy), of any size.
+ *
+ *     struct mapfile f;
+ *     if (mapfile_open(&f, path, &err) < 0) ...
+ *     use(f.bytes);                       // pages are read when touched
+ *     mapfile_close(&f);
+ *
+ * What cannot be mapped (a pipe, "-") is read into memory whole, up to MAPFILE_MAX_PIPE. A file that is made shorter
+ * by someone else while it is mapped ends the process with SIGBUS; tools that need not live with that copy first.
+ */
+#ifndef PT2_MAPFILE_H
+#define PT2_MAPFILE_H
+#include "base/buf.h"
+
+#define MAPFILE_MAX_PIPE (4ull << 30)
+
+struct mapfile {
+	struct slice bytes;
+	int fd;         /* kept open, -1 for what was read from a pipe */
+	bool mapped;
+	char *path;     /* for messages; "-" is shown as (standard input) */
+};
+
+int mapfile_open(struct mapfile *f, const char *path, struct err *err);
+int mapfile_openat(struct mapfile *f, int dir, const char *name, const char *shown, struct err *err);
+void mapfile_close(struct mapfile *f);
+
+#endif

@@ -1,0 +1,82 @@
+/* tensor.h - a tensor's metadata, and the files that hold tensors.
+ *
+ *     struct tensor_file *f = tensor_file_open("batch.npz", &err);     // .npy .npz .safetensors .pt/.pth, by content
+ *     for (size_t i = 0; i < f->n; i++)
+ *         f->v[i].name, f->v[i].meta, f->v[i].data ...
+ *     tensor_file_close(f);
+ *
+ *     struct tensor_meta m;
+ *     tensor_spec_parse(SLICE("bf16[2,3]/(1,2)@cuda:0"), &m, &err);    // no file: only what it would be
+ *
+ * Sizes and strides are in elements, as in torch. A tensor of no dimensions has n_dim 0 and one element.
+ *
+ * Files are mapped: nothing but headers is read, so a file of many GB opens at once and .data costs what is touched.
+ * .data is NULL for a member that is compressed (npz written by savez_compressed): tensor_data() inflates it then.
+ *
+ * Failure: NULL or -1 and err (EXIT_INPUT) that names the file, the member or offset, what is wrong and what to do.
+ * Nothing in a file is executed: pickles are read with a closed set of opcodes and globals (pickle.h).
+ */
+#ifndef PT2_TENSOR_H
+#define PT2_TENSOR_H
+#include "base/arena.h"
+#include "base/buf.h"
+#include "tensor/dtype.h"
+
+#define TENSOR_MAX_DIMS 64 /* torch's own limit for most of its operators */
+
+struct tensor_meta {
+	int dtype;       /* enum dtype; kept as a number, for a process may pass one that is not known here */
+	int device;      /* torch's DeviceType */
+	int device_index; /* -1: none, as for cpu */
+	int n_dim;
+	int64_t size[TENSOR_MAX_DIMS];
+	int64_t stride[TENSOR_MAX_DIMS];
+	bool has_address; /* `address` is known (a live tensor, not a file) */
+	uint64_t address; /* of the first element */
+};
+
+/* Strides of a contiguous tensor with these sizes, as torch computes them (a size of 0 counts as 1). */
+void tensor_contiguous(struct tensor_meta *m);
+bool tensor_is_contiguous(const struct tensor_meta *m);
+/* Product of the sizes; false on overflow or a negative size. */
+bool tensor_numel(const struct tensor_meta *m, int64_t *numel);
+/* Bytes from the first to behind the last element that the strides reach; false on overflow. */
+bool tensor_extent(const struct tensor_meta *m, int64_t *bytes);
+
+/* DTYPE[sizes] with optional /(strides) and @device: f32[8,10], i64[], bf16[2,3]/(1,2)@cuda:0. Spaces are allowed
+ * after commas. Contiguous on the cpu unless told. */
+int tensor_spec_parse(struct slice text, struct tensor_meta *m, struct err *err);
+/* Does this operand look like a spec (DTYPE[...), whatever its faults? */
+bool tensor_spec_like(struct slice text);
+/* The spec that gives m; strides only if not contiguous, device only if not the cpu. */
+void tensor_spec_print(const struct tensor_meta *m, struct buf *b);
+
+/* One tensor of a file. */
+struct tensor {
+	struct slice name;  /* its key in .npz and .safetensors; in .pt the path: "inputs[0]", "x.mask"; "" for the only one */
+	struct tensor_meta meta;
+	struct slice data;  /* from the first element on, little-endian, tensor_extent() bytes; p NULL: see tensor_data() */
+	uint32_t member;    /* reader's own */
+};
+
+enum tensor_format { TENSOR_NPY, TENSOR_NPZ, TENSOR_SAFETENSORS, TENSOR_PT };
+
+struct tensor_file {
+	const char *path;
+	enum tensor_format format;
+	struct tensor *v;
+	size_t n;
+	/* .pt: the top object was a list or tuple (order is what counts), a dict (names count), or one tensor. */
+	enum { TENSOR_TOP_ONE, TENSOR_TOP_SEQUENCE, TENSOR_TOP_MAPPING } top;
+	struct arena arena;
+	void *state; /* the mapping, the zip */
+};
+
+struct tensor_file *tensor_file_open(const char *path, struct err *err);
+/* The same on bytes in memory, which must outlive it (tests, fuzzing, members of packages). */
+struct tensor_file *tensor_file_bytes(struct slice bytes, const char *path, struct err *err);
+void tensor_file_close(struct tensor_file *f);
+/* Bytes of tensor i, inflated if need be (kept until close). */
+int tensor_data(struct tensor_file *f, size_t i, struct slice *data, struct err *err);
+
+#endif
