@@ -21,7 +21,7 @@ Q := @
 endif
 
 TOOLS    := tlparse
-PKGS     := zlib libmd libdeflate minizip libelf libdw libseccomp
+PKGS     := zlib libmd libdeflate libelf libdw libseccomp
 
 # Asked for only when something is compiled: `make demo` and `make check` install the packages first.
 pkg_cflags = $(shell pkg-config --cflags $(PKGS))

@@ -14,7 +14,10 @@
  * Untrusted: offsets and sizes are checked against the bytes there are, local headers against the directory, members
  * may not overlap one another (the usual zip bomb), and an inflated member is at most ZIP_MAX_INFLATED and what the
  * directory says. The checksum of what zip_data gives is verified unless the member is stored and larger than
- * ZIP_CHECK_MAX (weights are not read through to open a package).
+ * ZIP_CHECK_MAX (weights are not read through to open a package), or the directory gives 0 for it: so
+ * torch.serialization.set_crc32_options(False) has it (torch 2.13, caffe2/serialize/inline_container.cc).
+ *
+ * Source of the format: PKWARE's APPNOTE.TXT 6.3.10.
  */
 #ifndef PT2_ZIP_H
 #define PT2_ZIP_H
@@ -27,29 +30,33 @@
 
 struct zip_member {
 	struct slice name;
-	uint64_t offset; /* of the data in the archive's bytes */
+	uint64_t header; /* where its local header is in the archive's bytes */
+	uint64_t limit;  /* where the next member's header, or the directory, begins */
+	uint64_t offset; /* of the data in the archive's bytes; 0 until zip_locate or zip_data read the local header */
 	uint64_t packed, size;
 	uint32_t crc;
 	uint16_t method; /* 0 stored, 8 deflated */
 	uint16_t flags;
-	struct slice inflated; /* once zip_data has done it */
+	bool checked;    /* the checksum is right */
+	char *inflated;  /* once zip_data has done it */
 };
 
 struct zip {
-	struct slice bytes;
+	struct slice bytes; /* both are the caller's, and must live as long */
 	const char *path;
-	struct zip_member *v;
+	struct zip_member *v; /* in the directory's order */
 	size_t n;
-	struct arena arena;
-	void **owned; /* inflated members */
-	size_t n_owned, cap_owned;
+	uint32_t *by_name; /* made by the first zip_find */
 };
 
 /* Does it begin or end as a zip archive does? */
 bool zip_like(struct slice bytes);
 int zip_open(struct zip *z, struct slice bytes, const char *path, struct err *err);
 void zip_close(struct zip *z);
+/* NULL when there is none; of several with one name the last, as Python has it. */
 struct zip_member *zip_find(struct zip *z, struct slice name);
+/* Check the local header and set m->offset, without looking at the data. Whatever its method: m->packed bytes are there. */
+int zip_locate(struct zip *z, struct zip_member *m, struct err *err);
 int zip_data(struct zip *z, struct zip_member *m, struct slice *data, struct err *err);
 
 #endif
