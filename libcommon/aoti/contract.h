@@ -165,6 +165,7 @@ bool contract_bind_max(const struct contract *c, struct symbind *env);
 /* The documented JSON form (docs/CONTRACT.md). Reading gives the same contract back; it is how a probe's child, the
  * live library and other programs get one. */
 void contract_to_json(const struct contract *c, struct json_out *o);
+void contract_members(const struct contract *c, struct json_out *o); /* into an object that is open: more may follow */
 int contract_from_json(struct contract *c, struct slice text, struct err *err);
 
 /* Differences between two contracts of the same binary (text and probe), a line each, as "input 0 (arg4_1), dim 1: text

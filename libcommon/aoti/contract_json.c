@@ -181,9 +181,8 @@ static void out_program(const struct contract *c, struct json_out *o)
 	json_close(o);
 }
 
-void contract_to_json(const struct contract *c, struct json_out *o)
+void contract_members(const struct contract *c, struct json_out *o)
 {
-	json_obj(o);
 	json_key(o, "schema");
 	json_out_u64(o, SCHEMA);
 	json_key(o, "source");
@@ -254,6 +253,12 @@ void contract_to_json(const struct contract *c, struct json_out *o)
 	for (uint32_t i = 0; i < c->n_notes; i++)
 		json_out_str(o, c->note[i]);
 	json_close(o);
+}
+
+void contract_to_json(const struct contract *c, struct json_out *o)
+{
+	json_obj(o);
+	contract_members(c, o);
 	json_close(o);
 }
 
