@@ -63,9 +63,14 @@ enum dtype dtype_by_short(struct slice name); /* also torch's and "b1", "f8e4m3"
 enum dtype dtype_by_safetensors(struct slice name);
 enum dtype dtype_by_storage(struct slice name);
 
-/* torch's DeviceType numbers (torch/headeronly/core/DeviceType.h): what AOTI compares. */
-#define DEVICES(X) X(0, "cpu") X(1, "cuda") X(12, "xpu") X(13, "mps") X(14, "meta") X(20, "privateuseone")
-enum { DEVICE_CPU = 0, DEVICE_CUDA = 1, DEVICE_NONE = -1 };
+/* torch's DeviceType numbers (torch 2.13, torch/headeronly/core/DeviceType.h): what AOTI compares. */
+/* clang-format off */
+#define DEVICES(X) \
+	X(0, "cpu") X(1, "cuda") X(2, "mkldnn") X(3, "opengl") X(4, "opencl") X(5, "ideep") X(6, "hip") X(7, "fpga") \
+	X(8, "maia") X(9, "xla") X(10, "vulkan") X(11, "metal") X(12, "xpu") X(13, "mps") X(14, "meta") X(15, "hpu") \
+	X(16, "ve") X(17, "lazy") X(18, "ipu") X(19, "mtia") X(20, "privateuseone")
+/* clang-format on */
+enum { DEVICE_CPU = 0, DEVICE_CUDA = 1, DEVICE_META = 14, DEVICE_NONE = -1 };
 const char *device_name(int type); /* "cuda", or "device 99" */
 int device_by_name(struct slice name);
 /* "cuda:1" or "cuda" (index -1). -1 when it is no device. */
