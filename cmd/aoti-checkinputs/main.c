@@ -1,0 +1,137 @@
+/* aoti-checkinputs - what does this compiled model expect, and is this call right? */
+#include "base/child.h"
+#include "base/diag.h"
+#include "checkinputs.h"
+#include "io/output.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+static struct checkinputs_options opt = {.error_exitcode = -1};
+
+static const struct opt options[] = {
+	OPT_HEADING("What to do"),
+	OPT_FLAG(0, "doctor", &opt.doctor, "will it load and run on this host?"),
+	OPT_STRING(0, "against", "FILE", &opt.against, "compare with the program that torch.export saved"),
+	OPT_FLAG(0, "probe", &opt.probe, "run the binary on fake tensors too, and compare it with its text"),
+	OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of the model, not even in the sandbox"),
+	OPT_HEADING("Which"),
+	OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package"),
+	OPT_PAIRS(0, "shape", "SYMBOL=N", &opt.shape, "a size for the memory that is needed (default: the largest)"),
+	OPT_STRING(0, "torch", "DIR", &opt.torch, "the libtorch that --doctor looks at (default: the one that is found; none: no)"),
+	OPT_HEADING("Output"),
+	OPT_FLAG(0, "json", &opt.json, "one JSON document"),
+	OPT_FLAG('a', "all", &opt.all, "every constant and call"),
+	OPT_FLAG('q', "quiet", &opt.quiet, "only the exit status"),
+	OPT_HEADING("Watching a command"),
+	OPT_STRING(0, "log", "FILE", &opt.log, "write what is found there, not to standard error"),
+	OPT_FLAG(0, "fail", &opt.fail, "let a wrong call return an error instead of running"),
+	OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N when something does not fit"),
+	OPT_END,
+};
+
+static const struct opt_spec spec = {
+	.tool = "aoti-checkinputs",
+	.about = "What a compiled model (AOTInductor) expects of its inputs, and every way a call is wrong.",
+	.footer = "MODEL is a .pt2 package, a model.so, or a folder. INPUT is a file (.npy .npz .safetensors .pt), one tensor of it\n"
+		  "(FILE:KEY), or a spec such as f32[8,10] or 'bf16[2,3]/(1,2)@cuda:0'; NAME=INPUT says which input it is.\n"
+		  "With a command: every call of every such model in that process is checked.",
+	.options = options,
+	.operands = "MODEL [INPUT...]",
+	.min = 1,
+	.max = -1,
+	.command = true,
+};
+
+/* Where the intermediate memory is asked for: given sizes, else the largest. */
+static int take_shape(const struct contract *c, const struct given *g, struct symbind *at, struct err *err)
+{
+	struct symbind given = {0};
+	contract_bind_max(c, at);
+	if (g)
+		contract_bind(c, g->meta, g->n, &given);
+	for (uint32_t i = 0; i < given.n; i++)
+		if (given.bound[i])
+			symbind_set(at, i, given.value[i]);
+	symbind_release(&given);
+	for (size_t i = 0; i < opt.shape.n; i++) {
+		const struct opt_pair *p = &opt.shape.v[i];
+		uint64_t v;
+		uint32_t k = 0;
+		while (k < c->n_symbols && !slice_eq(symtab_name(&c->tab, c->symbol[k].symbol), p->name))
+			k++;
+		if (k == c->n_symbols)
+			return err_set(err, EXIT_USAGE, "--shape: '%.*s' is no symbol of this model", (int)p->name.n, p->name.p);
+		if (!slice_u64(slice_str(p->value), &v) || v > INT64_MAX)
+			return err_set(err, EXIT_USAGE, "--shape: '%s' is no size", p->value);
+		symbind_set(at, c->symbol[k].symbol, (int64_t)v);
+	}
+	return 0;
+}
+
+static int show(const struct operands *in)
+{
+	struct loaded l;
+	struct given g = {0};
+	struct check k = {0};
+	struct symbind at = {0};
+	struct err err;
+	bool asked = in->n > 1;
+	if (load_model(&l, in->v[0], &opt, &err) < 0)
+		die_err(&err);
+	if (asked && given_read(&g, &l.contract, in->v + 1, in->n - 1, &err) < 0)
+		die_err(&err);
+	if (take_shape(&l.contract, asked ? &g : NULL, &at, &err) < 0)
+		die_err(&err);
+	if (asked)
+		check_inputs(&k, &l.contract, g.meta, g.n);
+	struct screen s = screen_make();
+	if (opt.json)
+		document_write(&s.b, &l, asked ? &g : NULL, asked ? &k : NULL, &at);
+	else if (!opt.quiet && asked)
+		show_check(&s, &l, &g, &k);
+	else if (!opt.quiet)
+		show_contract(&s, &l, &at, opt.all);
+	if (asked && l.n_differences && !opt.json)
+		warn("the text of '%s' is not what its binary was built from: see aoti-checkinputs --probe without inputs", in->v[0]);
+	if (screen_flush(&s, &err) < 0 && err.text[0])
+		die_err(&err);
+	int status = k.n_bad || l.n_differences ? EXIT_FOUND : EXIT_FINE;
+	buf_release(&s.b);
+	symbind_release(&at);
+	check_release(&k);
+	given_release(&g);
+	loaded_release(&l);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct operands in;
+	int status;
+	output_watch_signals();
+	opt_parse_or_exit(&spec, argc, argv, &in);
+	if (in.command && (in.n || opt.doctor || opt.against || opt.probe || opt.json))
+		die(EXIT_USAGE, "a command is watched alone: no model, no --doctor, --against, --probe or --json");
+	if (!in.command && (opt.fail || opt.log))
+		die(EXIT_USAGE, "--log and --fail are for watching a command: aoti-checkinputs --log FILE -- COMMAND");
+	if (opt.probe && opt.no_exec)
+		die(EXIT_USAGE, "--probe runs the binary, --no-exec forbids it");
+	if ((opt.doctor || opt.against) && in.n > 1)
+		die(EXIT_USAGE, "--doctor and --against take a model only, no inputs");
+	if (opt.doctor && opt.against)
+		die(EXIT_USAGE, "--doctor and --against are two questions: ask one at a time");
+	if (in.command)
+		status = run_live(in.command, &opt);
+	else if (opt.doctor)
+		status = run_doctor(in.v[0], &opt);
+	else if (opt.against)
+		status = run_against(in.v[0], &opt);
+	else
+		status = show(&in);
+	if (status == EXIT_FOUND && opt.error_exitcode >= 0 && !in.command)
+		status = opt.error_exitcode;
+	opt_pairs_release(&opt.shape);
+	operands_release(&in);
+	return status;
+}

@@ -1,0 +1,347 @@
+/* The contract as tables. */
+#include "checkinputs.h"
+
+#include <inttypes.h>
+
+enum { SOME = 16 }; /* rows of long tables unless all are asked for */
+
+static void add_size(struct buf *b, const struct contract *c, struct symsize s)
+{
+	if (contract_known(c, s))
+		symsize_print(&c->tab, s, b);
+	else
+		buf_addc(b, '?');
+}
+
+/* [s77, 8] */
+static void add_list(struct buf *b, const struct contract *c, int n, const struct contract_dim *d, bool stride)
+{
+	if (n < 0) {
+		buf_addc(b, '?');
+		return;
+	}
+	buf_addc(b, '[');
+	for (int i = 0; i < n; i++) {
+		buf_adds(b, i ? ", " : "");
+		add_size(b, c, stride ? d[i].stride : d[i].size);
+	}
+	buf_addc(b, ']');
+}
+
+static void add_type(struct buf *b, int dtype, int device)
+{
+	buf_addf(b, "%s\t", dtype == DTYPE_NONE ? "?" : dtype_name(dtype));
+	buf_addf(b, "%s\t", device == DEVICE_NONE ? "?" : device_name(device));
+}
+
+static void add_range(struct buf *b, struct symrange r)
+{
+	if (r.lo_inf && r.hi_inf)
+		buf_adds(b, "any");
+	else if (r.hi_inf || r.hi == INT64_MAX)
+		buf_addf(b, "%" PRId64 " or more", r.lo);
+	else if (r.lo_inf)
+		buf_addf(b, "at most %" PRId64, r.hi);
+	else
+		buf_addf(b, "%" PRId64 "..%" PRId64, r.lo, r.hi);
+}
+
+static void heading(struct screen *s, const char *text)
+{
+	buf_addc(&s->b, '\n');
+	put_bold(s, text);
+	buf_addc(&s->b, '\n');
+}
+
+static void more(struct screen *s, uint32_t n, bool all)
+{
+	if (n > SOME && !all)
+		buf_addf(&s->b, "  ... and %u more (--all shows them)\n", n - SOME);
+}
+
+static void show_head(struct screen *s, const struct loaded *l)
+{
+	const struct contract *c = &l->contract;
+	struct package_metadata md = {0};
+	put_bold(s, l->pkg.path);
+	if (l->pkg.kind != PACKAGE_SO)
+		buf_addf(&s->b, ": model %.*s", (int)l->model->name.n, l->model->name.p);
+	if (package_metadata((struct package *)&l->pkg, l->model, &md, NULL) < 0)
+		md = (struct package_metadata){0};
+	if (c->device != DEVICE_NONE)
+		buf_addf(&s->b, ", compiled for %s", device_name(c->device));
+	if (md.cpu_isa.n || md.compute_capability.n)
+		buf_addf(&s->b, " (%.*s%s%.*s)", (int)md.cpu_isa.n, md.cpu_isa.p ? md.cpu_isa.p : "",
+			 md.cpu_isa.n && md.compute_capability.n ? ", sm " : "", (int)md.compute_capability.n,
+			 md.compute_capability.p ? md.compute_capability.p : "");
+	buf_adds(&s->b, c->source == CONTRACT_FROM_PROBE ? "; found out by probing the binary\n" : "; read from its generated text\n");
+}
+
+static void show_inputs(struct screen *s, const struct contract *c)
+{
+	struct buf b = {0};
+	buf_adds(&b, "#\targument\tname\tdtype\tdevice\tsizes\tstrides\n");
+	for (uint32_t i = 0; i < c->n_inputs; i++) {
+		const struct contract_input *in = &c->input[i];
+		buf_addf(&b, "%u\t%.*s\t%.*s\t", i, (int)(in->path.n ? in->path.n : 1), in->path.n ? in->path.p : "?", (int)in->name.n,
+			 in->name.n ? in->name.p : "");
+		add_type(&b, in->dtype, in->device);
+		add_list(&b, c, in->n_dim, in->dim, false);
+		if (!in->rank_known)
+			b.len--, buf_adds(&b, in->n_dim ? ", ...]" : "...]");
+		buf_addc(&b, '\t');
+		add_list(&b, c, in->n_dim, in->dim, true);
+		if (!in->used)
+			buf_adds(&b, "  never used");
+		if (in->alignment)
+			buf_addf(&b, "  aligned to %d bytes", in->alignment);
+		buf_addc(&b, '\n');
+	}
+	heading(s, "Inputs");
+	if (c->n_inputs)
+		put_table(s, buf_slice(&b));
+	else
+		buf_adds(&s->b, "  none\n");
+	buf_release(&b);
+}
+
+/* Every dim that a symbol is in, so that what must agree is seen. */
+static void add_places(struct buf *b, const struct contract *c, const struct contract_symbol *sym)
+{
+	bool first = true;
+	for (uint32_t i = 0; i < c->n_inputs; i++)
+		for (int d = 0; d < c->input[i].n_dim; d++) {
+			const struct contract_dim *dim = &c->input[i].dim[d];
+			uint32_t ids[8];
+			size_t n = symsize_symbols(&c->tab, dim->size, ids, ARRAY_LEN(ids));
+			bool in = false;
+			for (size_t k = 0; k < n && k < ARRAY_LEN(ids); k++)
+				in |= ids[k] == sym->symbol;
+			if (!in)
+				continue;
+			buf_addf(b, "%sdim %d of ", first ? "" : " = ", d);
+			const struct contract_input *input = &c->input[i];
+			buf_add_slice(b, input->path.n ? input->path : input->name);
+			if (n > 1 || !symsize_eq(dim->size, symsize_symbol((struct symtab *)&c->tab, symtab_name(&c->tab, sym->symbol)))) {
+				buf_adds(b, " (");
+				symsize_print(&c->tab, dim->size, b);
+				buf_adds(b, ")");
+			}
+			first = false;
+		}
+	if (first)
+		buf_adds(b, "from the data");
+}
+
+static void show_symbols(struct screen *s, const struct contract *c)
+{
+	if (!c->n_symbols)
+		return;
+	struct buf b = {0};
+	buf_adds(&b, "symbol\trange\twhere\n");
+	for (uint32_t i = 0; i < c->n_symbols; i++) {
+		buf_add_slice(&b, symtab_name(&c->tab, c->symbol[i].symbol));
+		buf_addc(&b, '\t');
+		add_range(&b, c->symbol[i].range);
+		buf_addc(&b, '\t');
+		add_places(&b, c, &c->symbol[i]);
+		buf_addc(&b, '\n');
+	}
+	heading(s, "Sizes that may vary");
+	put_table(s, buf_slice(&b));
+	buf_release(&b);
+}
+
+static void show_outputs(struct screen *s, const struct contract *c)
+{
+	struct buf b = {0};
+	buf_adds(&b, "#\tresult\tdtype\tdevice\tsizes\tstrides\n");
+	for (uint32_t i = 0; i < c->n_outputs; i++) {
+		const struct contract_output *o = &c->output[i];
+		struct slice name = o->path.n ? o->path : o->name;
+		buf_addf(&b, "%u\t%.*s\t", i, (int)name.n, name.n ? name.p : "");
+		add_type(&b, o->dtype, o->device);
+		add_list(&b, c, o->n_dim, o->dim, false);
+		buf_addc(&b, '\t');
+		add_list(&b, c, o->n_dim, o->dim, true);
+		buf_addc(&b, '\n');
+	}
+	heading(s, "Outputs");
+	put_table(s, buf_slice(&b));
+	buf_release(&b);
+}
+
+static void show_constants(struct screen *s, const struct contract *c, bool all)
+{
+	static const char *const type[] = {"", "parameter", "buffer", "tensor", "folded"};
+	if (!c->n_constants)
+		return;
+	struct buf b = {0};
+	buf_adds(&b, "#\tmodule path\tkind\tdtype\tdevice\tsizes\tbytes\n");
+	for (uint32_t i = 0; i < c->n_constants && (all || i < SOME); i++) {
+		const struct contract_constant *k = &c->constant[i];
+		struct slice name = k->fqn.n ? k->fqn : k->name;
+		buf_addf(&b, "%u\t%.*s\t%s\t", i, (int)name.n, name.n ? name.p : "", type[k->type]);
+		add_type(&b, k->dtype, k->device);
+		add_list(&b, c, k->n_dim, k->dim, false);
+		buf_addf(&b, "\t%" PRIu64 "\n", k->bytes);
+	}
+	heading(s, "Constants");
+	put_table(s, buf_slice(&b));
+	more(s, c->n_constants, all);
+	buf_release(&b);
+}
+
+static void show_memory(struct screen *s, const struct contract *c, const struct symbind *at)
+{
+	uint64_t peak;
+	uint32_t lost;
+	bool known = contract_peak(c, at, &peak, &lost);
+	heading(s, "Memory");
+	buf_adds(&s->b, "  weights            ");
+	add_bytes(&s->b, c->weight_bytes);
+	buf_adds(&s->b, "\n  intermediate peak  ");
+	if (!known)
+		buf_adds(&s->b, lost < c->n_storages ? "at least " : "not known");
+	if (known || lost < c->n_storages)
+		add_bytes(&s->b, peak);
+	bool first = true;
+	for (uint32_t i = 0; i < c->n_symbols; i++) {
+		int64_t v;
+		if (!symbind_get(at, c->symbol[i].symbol, &v))
+			continue;
+		struct slice name = symtab_name(&c->tab, c->symbol[i].symbol);
+		buf_addf(&s->b, "%s%.*s = %" PRId64, first ? " at " : ", ", (int)name.n, name.p, v);
+		first = false;
+	}
+	if (!known)
+		buf_addf(&s->b, " (%u of %u buffers have sizes that are not known here: --shape NAME=N gives one)", lost, c->n_storages);
+	buf_addc(&s->b, '\n');
+}
+
+static void show_calls(struct screen *s, const struct contract *c, bool all)
+{
+	if (!c->n_calls)
+		return;
+	struct buf b = {0};
+	buf_adds(&b, "#\tkernel or op\twrites\treads\tsource nodes\n");
+	for (uint32_t i = 0; i < c->n_calls && (all || i < SOME); i++) {
+		const struct contract_call *k = &c->call[i];
+		buf_addf(&b, "%u\t%.*s%s\t", i, (int)k->name.n, k->name.p, k->kind == CALL_PROXY ? " (custom op)" : "");
+		for (int out = 1; out >= 0; out--) {
+			bool first = true;
+			for (uint32_t a = k->arg; a < k->arg + k->n_args; a++) {
+				const struct contract_arg *arg = &c->arg[a];
+				bool takes = out ? arg->role == ARG_OUT || arg->role == ARG_INOUT : arg->role == ARG_IN || arg->role == ARG_INOUT;
+				if (arg->value == CONTRACT_NONE || !takes)
+					continue;
+				buf_adds(&b, first ? "" : ", ");
+				buf_add_slice(&b, c->value[arg->value].name);
+				first = false;
+			}
+			buf_addc(&b, '\t');
+		}
+		buf_add_slice(&b, k->nodes);
+		buf_addc(&b, '\n');
+	}
+	heading(s, "Calls, in order");
+	put_table(s, buf_slice(&b));
+	more(s, c->n_calls, all);
+	buf_release(&b);
+}
+
+static void show_doubts(struct screen *s, const struct loaded *l)
+{
+	const struct contract *c = &l->contract;
+	if (c->n_notes) {
+		heading(s, "Not understood");
+		for (uint32_t i = 0; i < c->n_notes; i++)
+			buf_addf(&s->b, "  %.*s\n", (int)c->note[i].n, c->note[i].p);
+	}
+	if (l->n_differences) {
+		buf_addc(&s->b, '\n');
+		put_red(s, "The text is not what this binary was built from");
+		buf_addc(&s->b, '\n');
+		struct slice rest = buf_slice(&l->differences), row;
+		while (slice_line(&rest, &row))
+			buf_addf(&s->b, "  %.*s\n", (int)row.n, row.p);
+	} else if (l->probed && c->source == CONTRACT_FROM_TEXT) {
+		buf_adds(&s->b, "\nThe binary agrees with its text.\n");
+	}
+}
+
+void show_contract(struct screen *s, const struct loaded *l, const struct symbind *at, bool all)
+{
+	const struct contract *c = &l->contract;
+	show_head(s, l);
+	show_inputs(s, c);
+	show_symbols(s, c);
+	show_outputs(s, c);
+	show_constants(s, c, all);
+	show_memory(s, c, at);
+	show_calls(s, c, all);
+	show_doubts(s, l);
+}
+
+/* ---- what does not fit ---- */
+
+static void show_finding(struct screen *s, const struct contract *c, const struct check_finding *f)
+{
+	struct slice rest = f->aoti, row;
+	while (slice_line(&rest, &row))
+		buf_addf(&s->b, "  %.*s\n", (int)row.n, row.p);
+	buf_adds(&s->b, "    ");
+	if (f->dim >= 0)
+		buf_addf(&s->b, "%s of dim %d", f->what == CHECK_STRIDE ? "stride" : "size", f->dim);
+	else
+		buf_adds(&s->b, f->what == CHECK_COUNT ? "inputs" : check_what_name(f->what));
+	buf_addf(&s->b, ": expected %.*s, given ", (int)f->expected.n, f->expected.p);
+	char *given = xstrndup(f->given.p, f->given.n);
+	f->advice ? buf_adds(&s->b, given) : put_red(s, given);
+	free(given);
+	buf_adds(&s->b, f->advice ? "\n    note: " : "\n    fix: ");
+	if (f->fix.n && f->fix.p[0] == '.') {
+		const struct contract_input *in = &c->input[f->input];
+		buf_add_slice(&s->b, in->path.n ? in->path : in->name);
+	}
+	buf_addf(&s->b, "%.*s\n", (int)f->fix.n, f->fix.p);
+}
+
+void show_check(struct screen *s, const struct loaded *l, const struct given *g, const struct check *k)
+{
+	const struct contract *c = &l->contract;
+	for (uint32_t i = 0; i <= c->n_inputs; i++) { /* the last turn: what is about no input */
+		uint32_t input = i < c->n_inputs ? i : CONTRACT_NONE;
+		bool first = true;
+		for (size_t f = 0; f < k->n; f++) {
+			if (k->v[f].input != input)
+				continue;
+			if (first && input != CONTRACT_NONE) {
+				struct buf b = {0};
+				add_input_name(&b, c, input);
+				put_bold(s, buf_str(&b));
+				buf_reset(&b);
+				tensor_spec_print(&g->meta[input], &b);
+				buf_addf(&s->b, " = %s", g->from[input]);
+				if (strcmp(buf_str(&b), g->from[input]))
+					buf_addf(&s->b, ", %s", buf_str(&b));
+				buf_addc(&s->b, '\n');
+				buf_release(&b);
+			}
+			first = false;
+			show_finding(s, c, &k->v[f]);
+		}
+	}
+	uint32_t bad = 0;
+	for (uint32_t i = 0; i < c->n_inputs; i++)
+		for (size_t f = 0; f < k->n; f++)
+			if (k->v[f].input == i && !k->v[f].advice) {
+				bad++;
+				break;
+			}
+	if (!k->n_bad)
+		buf_addf(&s->b, "%s: %s\n", l->pkg.path,
+			 c->n_inputs == 0 ? "takes no inputs" : c->n_inputs == 1 ? "the input fits" : "all inputs fit");
+	else
+		buf_addf(&s->b, "%s: %u of %u inputs %s not fit\n", l->pkg.path, bad, c->n_inputs, bad == 1 ? "does" : "do");
+}
