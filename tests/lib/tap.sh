@@ -1,6 +1,6 @@
 # tap.sh - for tests/cli/*.t: source it, call ok/is/like/..., end with done_testing.
 # A test runs in a private, empty folder ($TMP, the current directory); $ROOT is the source tree, $BUILD the build,
-# $DATA the unpacked traces. `run CMD...` keeps stdout in out, stderr in err and the status in $status; death by a signal
+# $DATA the unpacked traces, $DATA/aoti the unpacked packages. `run CMD...` keeps stdout in out, stderr in err and the status in $status; death by a signal
 # is never a pass.
 # shellcheck shell=bash disable=SC2034 # status is for the tests
 set -u
