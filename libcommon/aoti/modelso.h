@@ -1,0 +1,196 @@
+/* modelso.h - a compiled model library (model.so) as bytes in memory: what it exports, needs and holds. Nothing is run.
+ *
+ *     struct modelso so;
+ *     if (modelso_open(&so, bytes, "model.so", &err) < 0) ...
+ *     so.device_code, so.constants.form, so.kernel[0].name, modelso_exports(&so, "AOTInductorGetLastError") ...
+ *     struct modelso_row row;
+ *     if (modelso_line(&so, 0x19fd0, &row, &err) == 1) ...            // row.file, row.line of HASH.wrapper.cpp
+ *     modelso_close(&so);
+ *
+ * The bytes must outlive it; slices point into them. Only headers, the dynamic section, symbol tables and read-only
+ * strings are touched: weights (GBs, embedded or behind the ELF) are not. Lines and producers come from DWARF and cost
+ * (20 ms) only when they are asked for. Offsets are from the start of the bytes, addresses as in the ELF.
+ *
+ * Where the facts come from (torch 2.13): exported functions: torch/csrc/inductor/aoti_runtime/interface.h; constants:
+ * torch/_inductor/codecache.py (AotCodeCompiler.compile) and aoti_runtime/model_base.h (_get_constants_start); embedded
+ * kernels: torch/_inductor/cpp_builder.py (batch_convert_cubins_to_obj); flags of cubins: EF_CUDA_SM of LLVM's ELF.h.
+ *
+ * Untrusted: the header and the section table are checked against the bytes before libelf sees them, chains of version
+ * needs are followed for as long as their section has entries, counts are bounded. Failure: -1 and err (EXIT_INPUT), which
+ * names what lies where. A Windows DLL, a Mach-O, a program or an object file is refused by name. A library of another
+ * machine is opened as any other; one that is big-endian or of 32 bits only as far as its header (`header_only`).
+ */
+#ifndef PT2_MODELSO_H
+#define PT2_MODELSO_H
+#include "base/hash.h"
+
+/* Who a missing symbol is expected from. */
+enum modelso_origin {
+	FROM_AOTI,   /* aoti_torch_*: the C interface of torch */
+	FROM_TORCH,  /* at::, c10::, torch:: in C++, other torch_* in C */
+	FROM_SLEEF,  /* Sleef_*: vector mathematics, inside libtorch_cpu */
+	FROM_CUDA,   /* cu*, cuda*, nv*: driver and runtime; hip* */
+	FROM_OPENMP, /* GOMP_*, omp_*, __kmpc_* */
+	FROM_SYSTEM, /* has a version of libc, libstdc++, libgcc, libm */
+	FROM_OTHER,
+	MODELSO_ORIGINS,
+};
+
+struct modelso_import {
+	struct slice name;
+	struct slice version, library; /* "GLIBC_2.14", "libc.so.6"; empty when it has none */
+	enum modelso_origin origin;
+	bool weak;
+};
+
+struct modelso_version {
+	struct slice library, version;
+	uint32_t hash;
+	bool weak;
+};
+
+enum modelso_kernel_kind { KERNEL_CPP, KERNEL_TRITON };
+struct modelso_kernel {
+	struct slice name; /* cpp_fused_relu_0, triton_poi_fused_add_0 */
+	enum modelso_kernel_kind kind;
+	uint64_t address, size; /* 0 when only the name is known */
+};
+
+/* How the entry points have grown (interface.h of the versions named): each has all before it. */
+enum modelso_api {
+	API_NONE,        /* exports no AOTInductor functions: no AOTI model */
+	API_MODEL,       /* AOTInductorModelCreate only: a model to be linked in, no container */
+	API_CONTAINER,   /* AOTInductorModelContainerCreate, Run (2.1) */
+	API_WITH_DEVICE, /* AOTInductorModelContainerCreateWithDevice (2.3): what packages are opened with */
+	API_BLOB,        /* AOTInductorModelUpdateConstantsFromBlob */
+	API_LAST_ERROR,  /* AOTInductorGetLastError */
+};
+
+/* Which runtime it was made for, by its imports. */
+enum modelso_runtime {
+	RUNTIME_NONE,       /* no AOTI model */
+	RUNTIME_TORCH,      /* links libtorch */
+	RUNTIME_SHIM,       /* imports aoti_torch_*, links no libtorch (aot_inductor.link_libtorch = False, ExecuTorch) */
+	RUNTIME_EXECUTORCH, /* names ExecuTorch itself */
+	RUNTIME_PREFIXED,   /* imports PREFIXaoti_torch_* (aot_inductor.shim_symbol_prefix) */
+	RUNTIME_STANDALONE, /* imports none of them: carries its own tensors (use_libtorch = False) */
+};
+
+enum modelso_form {
+	CONSTANTS_NONE,     /* none in the library: there are none, or the user brings them */
+	CONSTANTS_EMBEDDED, /* in .lrodata (.ldata when the model changes them) */
+	CONSTANTS_APPENDED, /* behind the ELF, in the same file */
+	CONSTANTS_BLOB,     /* in HASH.wrapper_weights.blob */
+};
+struct modelso_constants {
+	enum modelso_form form;
+	uint64_t offset, size; /* in the bytes; BLOB: offset 0 and the size that the blob must have */
+	struct slice section;  /* that holds them, or the size of them */
+	/* APPENDED: "" when all is well, else why the model will refuse its weights (cut off, another file's, ...) */
+	const char *damage;
+};
+
+enum modelso_device { DEVICE_CODE_CPU, DEVICE_CODE_CUDA, DEVICE_CODE_ROCM, DEVICE_CODE_XPU, DEVICE_CODE_MPS };
+
+/* Code for a GPU inside the library or in a file of the package. */
+enum modelso_image_kind { IMAGE_CUBIN, IMAGE_FATBIN, IMAGE_HSACO, IMAGE_SPIRV };
+struct modelso_image {
+	enum modelso_image_kind kind;
+	struct slice name;     /* of the kernel, from its symbol; empty when not known */
+	uint64_t offset, size; /* size 0: not known */
+	unsigned sm;           /* 90 for sm_90; 0 when not known */
+	bool exact;            /* sm_90a: runs on this one only */
+};
+
+struct modelso_row {
+	uint64_t address;
+	const char *file; /* as the compiler was given it: a path of the machine that compiled */
+	uint32_t line;    /* 0: made by the compiler, no line */
+	bool end;         /* first address behind a sequence */
+};
+
+struct modelso {
+	struct slice bytes;
+	const char *name; /* for messages */
+	uint16_t machine, type;
+	uint8_t bits;
+	bool big_endian, header_only;
+	bool bind_now, relro, stripped; /* stripped: no .symtab */
+
+	struct slice *needed, *rpath; /* rpath: DT_RPATH and DT_RUNPATH */
+	struct slice soname;
+	struct modelso_version *version;
+	struct slice *entry; /* exported AOTInductor* functions, sorted */
+	struct modelso_import *import;
+	struct modelso_kernel *kernel;
+	uint32_t n_needed, n_rpath, n_version, n_entry, n_import, n_kernel;
+	uint32_t cap_needed, cap_rpath, cap_version, cap_entry, cap_import, cap_kernel;
+	uint32_t n_from[MODELSO_ORIGINS]; /* imports by origin */
+
+	struct slice glibc, glibcxx, cxxabi; /* highest needed, "2.34", "3.4.30", "1.3.9"; empty when none */
+	bool cxx11_abi, old_abi;             /* uses std::__cxx11::basic_string; uses the one before it */
+	enum modelso_api api;
+	enum modelso_runtime runtime;
+	struct slice shim_prefix; /* RUNTIME_PREFIXED */
+	enum modelso_device device_code;
+	struct modelso_constants constants;
+	uint64_t run_impl, run_impl_size; /* address of AOTInductorModel::run_impl, 0 when not exported */
+
+	void *elf; /* libelf's */
+	uint16_t *versym;
+	size_t n_versym;
+	struct modelso_dwarf *dwarf; /* once asked for */
+	struct intern names;         /* versions by index, while opening */
+	struct arena arena;
+};
+
+int modelso_open(struct modelso *m, struct slice bytes, const char *name, struct err *err);
+void modelso_close(struct modelso *m);
+
+/* What these bytes are, for messages: "a Windows DLL", "an aarch64 ELF library", "a Mach-O library"; NULL when they are
+ * none of the executable formats. *elf (may be NULL) tells whether it is an ELF file. */
+const char *modelso_what(struct slice bytes, bool *elf);
+/* "x86_64", "aarch64", as uname -m and AOTI_MACHINE have it; "machine 123" for others. */
+const char *modelso_machine_name(uint16_t machine, bool big_endian);
+const char *modelso_api_name(enum modelso_api api);
+const char *modelso_runtime_name(enum modelso_runtime runtime);
+const char *modelso_form_name(enum modelso_form form);
+
+bool modelso_exports(const struct modelso *m, const char *entry);
+bool modelso_imports(const struct modelso *m, const char *symbol);
+/* Compare versions as numbers: GLIBC_2.9 < GLIBC_2.14, with or without a prefix that is the same. */
+int modelso_version_cmp(struct slice a, struct slice b);
+
+/* Images of GPU code in the data sections (not in the constants). Returns how many there are; writes at most max. */
+size_t modelso_images(const struct modelso *m, struct modelso_image *v, size_t max);
+/* One image by itself: a .cubin, .hsaco, .spv or .fatbin file of a package. False when it is none. */
+bool modelso_image_read(struct slice bytes, struct modelso_image *image);
+
+/* The row that covers an address. 1: found; 0: the library has no line for it; -1: its line information is damaged. */
+int modelso_line(struct modelso *m, uint64_t address, struct modelso_row *row, struct err *err);
+/* All rows of [from, to), sorted by address (run_impl: m->run_impl, + m->run_impl_size). The array lives until close.
+ * 0 and *n 0 when the library was compiled without line information. */
+int modelso_rows(struct modelso *m, uint64_t from, uint64_t to, const struct modelso_row **rows, size_t *n,
+		 struct err *err);
+bool modelso_has_lines(const struct modelso *m);
+/* The compilers' own words, with their flags when gcc recorded them ("GNU C++20 12.2.0 -march=x86-64-v3 ..."). */
+int modelso_producers(struct modelso *m, const struct slice **v, size_t *n, struct err *err);
+
+/* Contents of a section by name, as it lies in the bytes; false when there is none, or it has no bytes. */
+bool modelso_section(const struct modelso *m, const char *section, struct slice *data, uint64_t *address);
+
+/* For reading other libraries of the system (libc.so.6, libtorch_cpu.so) the same way. */
+struct modelso_lib {
+	struct slice soname;
+	struct intern versions; /* that it defines: GLIBC_2.36 */
+	struct intern exports;  /* names that begin with one of the prefixes asked for */
+	bool cxx11_abi, old_abi;
+	uint16_t machine;
+	uint8_t bits;
+};
+/* prefixes: NULL-terminated list, or NULL: no exports, only versions. */
+int modelso_lib_read(struct modelso_lib *l, struct slice bytes, const char *name, const char *const *prefixes,
+		     struct err *err);
+void modelso_lib_release(struct modelso_lib *l);
+
+#endif

@@ -1,0 +1,50 @@
+/* modelso_elf.h - for modelso*.c only: a 64-bit little-endian ELF file's sections, checked against its bytes once.
+ *
+ * Not libelf: it trusts chains and string offsets that a hostile file gets wrong, and structures are copied out here, so
+ * that a library that begins at an odd place of a zip is read as any other.
+ */
+#ifndef PT2_MODELSO_ELF_H
+#define PT2_MODELSO_ELF_H
+#include <elf.h>
+
+#include "base/base.h"
+
+#define ELF_MAX_NAME 16384 /* bytes of a symbol's name; C++ reaches 4 KB */
+
+struct elf_view {
+	struct slice bytes;
+	Elf64_Ehdr eh;
+	uint32_t n;         /* sections */
+	struct slice names; /* of sections */
+};
+
+/* Checks the header, the section table and the place of every section; err names what is wrong. */
+int elf_view_open(struct elf_view *v, struct slice bytes, const char *name, struct err *err);
+/* False when i is not a section. */
+bool elf_section(const struct elf_view *v, uint32_t i, Elf64_Shdr *sh);
+/* Index of the first section with this name (name) or type (name NULL), 0 for none. */
+uint32_t elf_find(const struct elf_view *v, const char *name, uint32_t type);
+/* Its bytes, empty for one without (SHT_NOBITS). */
+struct slice elf_data(const struct elf_view *v, const Elf64_Shdr *sh);
+struct slice elf_name(const struct elf_view *v, const Elf64_Shdr *sh);
+/* The string at an offset of a string table; empty when it is outside, without an end, or too long. */
+struct slice elf_str(struct slice table, uint64_t offset);
+
+/* Symbols of the table of this type: entries and names. False when there is none. */
+struct elf_symbols {
+	struct slice entries, strings;
+	size_t n;
+	uint32_t section;
+};
+bool elf_symbols(const struct elf_view *v, uint32_t type, struct elf_symbols *s);
+Elf64_Sym elf_symbol(const struct elf_symbols *s, size_t i);
+struct slice elf_symbol_name(const struct elf_symbols *s, const Elf64_Sym *sym);
+
+/* Each entry of .gnu.version_r. */
+typedef void elf_need(void *arg, struct slice library, struct slice version, const Elf64_Vernaux *aux);
+void elf_version_needs(const struct elf_view *v, elf_need *each, void *arg);
+/* Each version that .gnu.version_d defines, without the file's own name. */
+typedef void elf_def(void *arg, struct slice version);
+void elf_version_defs(const struct elf_view *v, elf_def *each, void *arg);
+
+#endif
