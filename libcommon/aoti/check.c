@@ -213,11 +213,16 @@ static void look_dtype(struct look *l)
 	f->fix = keep(l->k, ".to(torch.%s)", dtype_name(want));
 }
 
+static bool rank_fits(const struct contract_input *w, const struct tensor_meta *m)
+{
+	return m->n_dim == w->n_dim || (!w->rank_known && m->n_dim > w->n_dim);
+}
+
 static void look_rank(struct look *l, bool in_assert)
 {
 	const struct contract_input *w = l->want;
 	int got = l->got->n_dim;
-	if (got == w->n_dim || (!w->rank_known && got > w->n_dim))
+	if (rank_fits(w, l->got))
 		return;
 	struct slice aoti = in_assert ? keep(l->k, "expected ndim %d but got %d\nError in op: input", w->n_dim, got) : first_dim_message(l);
 	/* Where dims are missing, check_input reads sizes and strides behind the tensor's own: its words cannot be known. */
@@ -459,6 +464,12 @@ void check_inputs(struct check *k, const struct contract *c, const struct tensor
 	size_t both = n < c->n_inputs ? n : c->n_inputs;
 	struct symbind env = {0};
 	contract_bind(c, in, both, &env);
+	/* What a tensor of another rank says of a symbol says nothing about the inputs that share it. */
+	for (uint32_t i = 0; i < c->n_symbols; i++) {
+		const struct contract_symbol *s = &c->symbol[i];
+		if (s->input < both && s->symbol < env.n && !rank_fits(&c->input[s->input], &in[s->input]))
+			env.bound[s->symbol] = false;
+	}
 	struct look *look = xcalloc(both + 1, sizeof(*look));
 	struct turn *turns = xcalloc(both + 1, sizeof(*turns));
 	size_t n_turns = 0;

@@ -2,7 +2,7 @@
 #include "aoti/contract.h"
 #include "aoti/contract_check.h"
 
-enum { SCHEMA = 1 };
+#define SCHEMA "pt2utils.contract/1"
 
 static const char *const sources[] = {"text", "probe"};
 static const char *const constant_types[] = {"unknown", "parameter", "buffer", "tensor", "folded"};
@@ -184,7 +184,7 @@ static void out_program(const struct contract *c, struct json_out *o)
 void contract_members(const struct contract *c, struct json_out *o)
 {
 	json_key(o, "schema");
-	json_out_u64(o, SCHEMA);
+	json_out_str(o, SLICE(SCHEMA));
 	json_key(o, "source");
 	json_out_str(o, slice_str(sources[c->source]));
 	out_text(o, "model", c->model);
@@ -577,7 +577,7 @@ static void in_contract(struct reader *r, uint32_t root)
 {
 	struct contract *c = r->c;
 	uint32_t n;
-	if (in_u64(r, root, "schema") != SCHEMA) {
+	if (!slice_is(in_text(r, root, "schema"), SCHEMA)) {
 		r->bad = "schema";
 		return;
 	}
