@@ -49,7 +49,7 @@ fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
 fuzzers  := $(fuzz_src:tests/fuzz/%.c=$(O)/fuzz/%)
 share    := $(sort $(wildcard share/report/* share/dir/* share/diff/* share/ranks/* share/provenance/*))
 
-.PHONY: all demo check check-only bench fuzz lint install uninstall help clean tests
+.PHONY: all demo check check-only check-live bench fuzz lint install uninstall help clean tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -119,6 +119,10 @@ tests: all $(units) $(fuzzers) $(inject)  ## build everything the tests run
 
 check-only: tests               ## run all tests without installing anything
 	@scripts/run-tests $(O)
+
+check-live: tests               ## hold the tools against real torch, in a virtual environment of its own (or $PT2_PYTHON)
+	@scripts/live-venv $(O) >/dev/null || true
+	@scripts/run-tests $(O) tests/live/*.t
 
 bench: all                      ## measure against the Rust tlparse; table into docs/BENCHMARKS.md
 	@scripts/install-deps bench
