@@ -33,7 +33,7 @@
 #define CONTRACT_MAX_INPUTS 65536
 #define CONTRACT_NONE UINT32_MAX
 
-enum contract_source { CONTRACT_FROM_TEXT, CONTRACT_FROM_PROBE };
+enum contract_source { CONTRACT_FROM_TEXT, CONTRACT_FROM_PROBE, CONTRACT_FROM_EXPORT };
 
 struct contract_dim {
 	struct symsize size;   /* an integer, an expression, or "?" */

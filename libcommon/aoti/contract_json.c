@@ -4,7 +4,7 @@
 
 #define SCHEMA "pt2utils.contract/1"
 
-static const char *const sources[] = {"text", "probe"};
+static const char *const sources[] = {"text", "probe", "export"};
 static const char *const constant_types[] = {"unknown", "parameter", "buffer", "tensor", "folded"};
 static const char *const value_kinds[] = {"input", "constant", "buffer"};
 static const char *const call_kinds[] = {"kernel", "op", "proxy"};
