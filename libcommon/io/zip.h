@@ -58,5 +58,8 @@ struct zip_member *zip_find(struct zip *z, struct slice name);
 /* Check the local header and set m->offset, without looking at the data. Whatever its method: m->packed bytes are there. */
 int zip_locate(struct zip *z, struct zip_member *m, struct err *err);
 int zip_data(struct zip *z, struct zip_member *m, struct slice *data, struct err *err);
+/* For formats with a header of their own: a stored member in place without its checksum verified; of a deflated one the
+ * first `want` bytes (fewer when it has no more), in head. */
+int zip_head(struct zip *z, struct zip_member *m, size_t want, struct buf *head, struct slice *data, struct err *err);
 
 #endif

@@ -1,0 +1,322 @@
+/* What the known globals are, and what calls of them make. */
+#include "tensor/pickle.h"
+
+enum call {
+	CALL_STORAGE, /* these four are values, not functions: node.n has the dtype */
+	CALL_DTYPE,
+	CALL_TENSOR_TYPE,
+	CALL_ORDERED_DICT,
+	CALL_TENSOR_V2,
+	CALL_TENSOR_V3,
+	CALL_META_TENSOR,
+	CALL_PARAMETER,
+	CALL_FROM_TYPE,
+	CALL_SIZE,
+	CALL_SET,
+	CALL_BYTES,
+	CALL_ENCODE,
+	CALL_OTHER,
+};
+
+static const struct {
+	const char *module, *name;
+	enum call call;
+} globals[] = {
+	{"torch._utils", "_rebuild_tensor_v2", CALL_TENSOR_V2},
+	{"torch._utils", "_rebuild_tensor_v3", CALL_TENSOR_V3},
+	{"torch._utils", "_rebuild_meta_tensor_no_storage", CALL_META_TENSOR},
+	{"torch._utils", "_rebuild_parameter", CALL_PARAMETER},
+	{"torch._utils", "_rebuild_parameter_with_state", CALL_PARAMETER},
+	{"torch._tensor", "_rebuild_from_type_v2", CALL_FROM_TYPE},
+	{"torch", "Tensor", CALL_TENSOR_TYPE},
+	{"torch.nn.parameter", "Parameter", CALL_TENSOR_TYPE},
+	{"torch", "Size", CALL_SIZE},
+	{"torch", "device", CALL_OTHER},
+	{"collections", "OrderedDict", CALL_ORDERED_DICT},
+	{"_codecs", "encode", CALL_ENCODE},
+};
+
+static const struct {
+	const char *name;
+	enum call call;
+} builtins[] = {
+	{"set", CALL_SET}, {"frozenset", CALL_SET}, {"bytes", CALL_BYTES}, {"bytearray", CALL_BYTES}, {"complex", CALL_OTHER},
+};
+
+static int refuse(struct pickle *p, struct slice module, struct slice name)
+{
+	const char *hint = "save tensors only";
+	if (slice_is(module, "torch._utils") || slice_is(module, "torch._tensor"))
+		hint = "save it as a plain dense tensor";
+	else if (slice_starts(module, "torch.nn.modules") || slice_is(module, "__main__"))
+		hint = "save the model's state_dict()";
+	else if (slice_starts(module, "numpy"))
+		hint = "save torch.from_numpy(array), or the array by np.save";
+	return err_set(p->err, EXIT_INPUT, "'%s': refuses global '%.*s.%.*s': only tensors and plain containers are read; %s", p->path,
+		       (int)(module.n > 100 ? 100 : module.n), module.p, (int)(name.n > 100 ? 100 : name.n), name.p, hint);
+}
+
+static bool torch_value(struct slice name, enum call *call, int *dtype)
+{
+	*call = CALL_STORAGE;
+	*dtype = dtype_by_storage(name);
+	if (*dtype != DTYPE_NONE)
+		return true;
+	*call = CALL_DTYPE;
+	*dtype = slice_starts(name, "torch.") ? DTYPE_NONE : (int)dtype_by_name(name);
+	return *dtype != DTYPE_NONE;
+}
+
+int pickle_global(struct pickle *p, struct slice module, struct slice name, uint32_t *out)
+{
+	enum call call = CALL_OTHER;
+	int dtype = DTYPE_NONE;
+	bool known = false;
+	for (size_t i = 0; i < ARRAY_LEN(globals) && !known; i++)
+		if (slice_is(module, globals[i].module) && slice_is(name, globals[i].name)) {
+			call = globals[i].call;
+			known = true;
+		}
+	bool builtin = slice_is(module, "builtins") || slice_is(module, "__builtin__");
+	for (size_t i = 0; i < ARRAY_LEN(builtins) && builtin && !known; i++)
+		if (slice_is(name, builtins[i].name)) {
+			call = builtins[i].call;
+			known = true;
+		}
+	if (!known && slice_is(module, "torch"))
+		known = torch_value(name, &call, &dtype);
+	if (!known && slice_is(module, "torch.storage") && slice_is(name, "UntypedStorage")) {
+		call = CALL_STORAGE;
+		known = true;
+	}
+	if (!known)
+		return refuse(p, module, name);
+	*out = pickle_new(p, PICKLE_GLOBAL);
+	p->node[*out].i = call;
+	p->node[*out].n = (uint32_t)dtype;
+	return 0;
+}
+
+static bool is_global(const struct pickle *p, uint32_t node, enum call call)
+{
+	return p->node[node].kind == PICKLE_GLOBAL && p->node[node].i == call;
+}
+
+static bool is_kind(const struct pickle *p, uint32_t node, enum pickle_kind kind) { return p->node[node].kind == kind; }
+
+/* ---- tensors ---- */
+
+/* A tuple of numbers that are not negative; *n_dim is their count. */
+static bool numbers(const struct pickle *p, uint32_t node, int64_t *v, int *n_dim)
+{
+	const struct pickle_node *t = &p->node[node];
+	if (t->kind != PICKLE_TUPLE || t->n > TENSOR_MAX_DIMS)
+		return false;
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct pickle_node *k = &p->node[t->item[i]];
+		if (k->kind != PICKLE_INT || k->i < 0)
+			return false;
+		v[i] = k->i;
+	}
+	*n_dim = (int)t->n;
+	return true;
+}
+
+void pickle_tensor_meta(const struct pickle *p, const struct pickle_tensor *t, struct tensor_meta *m)
+{
+	int n_stride;
+	*m = (struct tensor_meta){.dtype = t->dtype, .device = t->device, .device_index = t->device_index};
+	if (!numbers(p, t->size, m->size, &m->n_dim) || !numbers(p, t->stride, m->stride, &n_stride))
+		m->n_dim = 0; /* not reached: they were checked, and tuples do not change */
+}
+
+static int check_shape(struct pickle *p, const struct pickle_tensor *t)
+{
+	struct tensor_meta m = {.dtype = t->dtype};
+	int n_stride;
+	int64_t extent;
+	if (!numbers(p, t->size, m.size, &m.n_dim))
+		return pickle_fail(p, "a tensor's sizes are not at most 64 numbers of 0 or more: the file is damaged");
+	if (!numbers(p, t->stride, m.stride, &n_stride) || n_stride != m.n_dim)
+		return pickle_fail(p, "a tensor's strides do not go with its sizes: the file is damaged");
+	if (!tensor_extent(&m, &extent))
+		return pickle_fail(p, "a tensor's sizes are larger than any tensor: the file is damaged");
+	return 0;
+}
+
+static struct pickle_tensor *new_tensor(struct pickle *p)
+{
+	struct pickle_tensor *t = arena_alloc(&p->arena, sizeof(*t));
+	*t = (struct pickle_tensor){.device = DEVICE_CPU, .device_index = -1};
+	return t;
+}
+
+static uint32_t tensor_node(struct pickle *p, const struct pickle_tensor *t)
+{
+	uint32_t k = pickle_new(p, PICKLE_TENSOR);
+	p->node[k].tensor = t;
+	return k;
+}
+
+/* {"conj": True} or {"neg": True}: what stands in the file is not yet conjugated or negated. */
+static bool lazy(const struct pickle *p, uint32_t metadata)
+{
+	const struct pickle_node *d = &p->node[metadata];
+	for (uint32_t i = 1; d->kind == PICKLE_DICT && i < d->n; i += 2)
+		if (is_kind(p, d->item[i], PICKLE_BOOL) && p->node[d->item[i]].i)
+			return true;
+	return false;
+}
+
+/* (storage, offset, size, stride, requires_grad, hooks[, metadata]); v3 has (..., hooks, dtype[, metadata]) */
+static int call_tensor(struct pickle *p, const struct pickle_node *args, bool v3, uint32_t *out)
+{
+	uint32_t *a = args->item, n = args->n, known = v3 ? 7 : 6;
+	if (n < known || n > known + 1 || !is_kind(p, a[0], PICKLE_STORAGE) || !is_kind(p, a[1], PICKLE_INT) || p->node[a[1]].i < 0)
+		return pickle_fail(p, "a tensor is not made as torch makes them: the file is damaged, or from a newer torch");
+	struct pickle_tensor *t = new_tensor(p);
+	t->storage = p->node[a[0]].storage;
+	t->offset = p->node[a[1]].i;
+	/* _rebuild_tensor_v2 takes the dtype from the storage; an untyped one counts as bytes. */
+	t->dtype = t->storage->dtype == DTYPE_NONE ? DTYPE_U8 : t->storage->dtype;
+	if (v3) {
+		if (!is_global(p, a[6], CALL_DTYPE))
+			return pickle_fail(p, "a tensor's dtype is none: the file is damaged");
+		t->dtype = (int)p->node[a[6]].n;
+	}
+	t->lazy = n > known && lazy(p, a[known]);
+	if (device_parse(t->storage->location, &t->device, &t->device_index) < 0)
+		return pickle_fail(p, "a tensor is on '%.*s', which is no device that is known here: save it from the cpu (x.cpu())",
+				   (int)(t->storage->location.n > 100 ? 100 : t->storage->location.n), t->storage->location.p);
+	t->size = a[2];
+	t->stride = a[3];
+	if (check_shape(p, t) < 0)
+		return -1;
+	*out = tensor_node(p, t);
+	return 0;
+}
+
+/* (dtype, size, stride, requires_grad) */
+static int call_meta_tensor(struct pickle *p, const struct pickle_node *args, uint32_t *out)
+{
+	if (args->n != 4 || !is_global(p, args->item[0], CALL_DTYPE))
+		return pickle_fail(p, "a meta tensor is not made as torch makes them: the file is damaged, or from a newer torch");
+	struct pickle_tensor *t = new_tensor(p);
+	t->device = DEVICE_META;
+	t->dtype = (int)p->node[args->item[0]].n;
+	t->size = args->item[1];
+	t->stride = args->item[2];
+	if (check_shape(p, t) < 0)
+		return -1;
+	*out = tensor_node(p, t);
+	return 0;
+}
+
+/* (data, requires_grad, hooks[, state]): data */
+static int call_parameter(struct pickle *p, const struct pickle_node *args, uint32_t *out)
+{
+	if (args->n < 3 || args->n > 4 || !is_kind(p, args->item[0], PICKLE_TENSOR))
+		return pickle_fail(p, "a Parameter is not made as torch makes them: the file is damaged, or from a newer torch");
+	*out = args->item[0];
+	return 0;
+}
+
+/* ---- the rest ---- */
+
+/* set([...]), and OrderedDict() or OrderedDict([(k, v), ...]) as old versions of Python have it. */
+static int call_container(struct pickle *p, const struct pickle_node *args, enum pickle_kind kind, uint32_t *out)
+{
+	uint32_t from = args->n ? args->item[0] : 0, n_args = args->n;
+	uint32_t k = *out = pickle_new(p, kind);
+	if (!n_args)
+		return 0;
+	struct pickle_node list = p->node[from];
+	if (n_args > 1 || (list.kind != PICKLE_LIST && list.kind != PICKLE_TUPLE))
+		return pickle_fail(p, "a container is not made from a list: the file is damaged");
+	if (kind == PICKLE_SET)
+		return pickle_add(p, k, list.item, list.n);
+	for (uint32_t i = 0; i < list.n; i++) {
+		struct pickle_node pair = p->node[list.item[i]];
+		if ((pair.kind != PICKLE_LIST && pair.kind != PICKLE_TUPLE) || pair.n != 2)
+			return pickle_fail(p, "an OrderedDict is not made from pairs: the file is damaged");
+		if (pickle_add(p, k, pair.item, 2) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* _codecs.encode("text", "latin1") */
+static int call_encode(struct pickle *p, const struct pickle_node *args, uint32_t *out)
+{
+	if (!args->n || !is_kind(p, args->item[0], PICKLE_STR))
+		return pickle_fail(p, "bytes are not made from text: the file is damaged");
+	struct pickle_node text = p->node[args->item[0]];
+	text.kind = PICKLE_BYTES;
+	*out = pickle_new(p, PICKLE_BYTES);
+	p->node[*out] = text;
+	return 0;
+}
+
+/* torch.Size((2, 3)): the tuple */
+static int call_size(struct pickle *p, const struct pickle_node *args, uint32_t *out)
+{
+	if (args->n != 1 || !is_kind(p, args->item[0], PICKLE_TUPLE))
+		return pickle_fail(p, "a torch.Size is not made from a tuple: the file is damaged");
+	*out = args->item[0];
+	return 0;
+}
+
+/* (function, type, args, state): function(*args), once; a tensor's attributes are left out */
+static int unwrap_from_type(struct pickle *p, struct pickle_node *func, struct pickle_node *args)
+{
+	if (args->n != 4 || !is_kind(p, args->item[0], PICKLE_GLOBAL) || !is_global(p, args->item[1], CALL_TENSOR_TYPE) ||
+	    !is_kind(p, args->item[2], PICKLE_TUPLE) || is_global(p, args->item[0], CALL_FROM_TYPE))
+		return pickle_fail(p, "a tensor with attributes is not made as torch makes them: the file is damaged");
+	*func = p->node[args->item[0]];
+	*args = p->node[args->item[2]];
+	return 0;
+}
+
+int pickle_call(struct pickle *p, uint32_t func, uint32_t args, uint32_t *out)
+{
+	/* Copies: making a node moves the others. */
+	struct pickle_node f = p->node[func], a = p->node[args];
+	if (f.kind != PICKLE_GLOBAL || a.kind != PICKLE_TUPLE)
+		return pickle_fail(p, "it calls what is no function: the file is damaged");
+	if (f.i == CALL_FROM_TYPE && unwrap_from_type(p, &f, &a) < 0)
+		return -1;
+	switch ((enum call)f.i) {
+	case CALL_TENSOR_V2: return call_tensor(p, &a, false, out);
+	case CALL_TENSOR_V3: return call_tensor(p, &a, true, out);
+	case CALL_META_TENSOR: return call_meta_tensor(p, &a, out);
+	case CALL_PARAMETER: return call_parameter(p, &a, out);
+	case CALL_ORDERED_DICT: return call_container(p, &a, PICKLE_DICT, out);
+	case CALL_SET: return call_container(p, &a, PICKLE_SET, out);
+	case CALL_SIZE: return call_size(p, &a, out);
+	case CALL_ENCODE: return call_encode(p, &a, out);
+	case CALL_BYTES:
+	case CALL_OTHER: *out = pickle_new(p, PICKLE_OTHER); return 0;
+	case CALL_STORAGE:
+	case CALL_DTYPE:
+	case CALL_TENSOR_TYPE:
+	case CALL_FROM_TYPE: break;
+	}
+	return pickle_fail(p, "it calls what is a type here: the file is damaged");
+}
+
+/* ("storage", torch.FloatStorage, key, location, numel) */
+int pickle_persistent(struct pickle *p, uint32_t id, uint32_t *out)
+{
+	const struct pickle_node *t = &p->node[id];
+	if (t->kind != PICKLE_TUPLE || t->n != 5 || !is_kind(p, t->item[0], PICKLE_STR) ||
+	    !slice_is(pickle_text(&p->node[t->item[0]]), "storage") || !is_global(p, t->item[1], CALL_STORAGE) ||
+	    !is_kind(p, t->item[2], PICKLE_STR) || !is_kind(p, t->item[3], PICKLE_STR) || !is_kind(p, t->item[4], PICKLE_INT) ||
+	    p->node[t->item[4]].i < 0)
+		return pickle_fail(p, "a storage is not named as torch names them: the file is damaged, or from a newer torch");
+	struct pickle_storage *s = arena_alloc(&p->arena, sizeof(*s));
+	*s = (struct pickle_storage){.dtype = (int)p->node[t->item[1]].n, .key = pickle_text(&p->node[t->item[2]]),
+				     .location = pickle_text(&p->node[t->item[3]]), .numel = p->node[t->item[4]].i};
+	*out = pickle_new(p, PICKLE_STORAGE);
+	p->node[*out].storage = s;
+	return 0;
+}
