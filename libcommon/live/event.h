@@ -1,0 +1,86 @@
+/* event.h - what a watched process tells: the event log, the counters, and the names both sides agree on.
+ *
+ * A tool runs a command under libpt2probe.so (live.h). Between the two there is one private folder (mode 0700), named by
+ * PT2_PROBE_DIR in the command's environment:
+ *
+ *     events      JSON lines, appended by every process of the command, one write(2) each (O_APPEND); a killed process
+ *                 leaves whole lines. The file is opened for each event: no descriptor is kept in a process that is
+ *                 not ours, so closing all descriptors, daemons, fork and exec change nothing.
+ *     socket      a process that loads a model asks here for its contract (below)
+ *     counters    struct live_counters, mapped shared by all processes: how often each model was called. It is right
+ *                 whatever happens to the process (SIGKILL, _exit, exec).
+ *
+ * Every event is an object with: "ev" (its kind), "t" (seconds since 1970), "pid", "tid" and, but for those of the
+ * process itself, "model": the number of the loaded model in the whole process tree, which is also its slot of the
+ * counters. A process that is forked goes on with its parent's numbers. Kinds and their other members:
+ *
+ *     model-seen     path (as the process knows it), dev, ino, entries: the entry points that are watched
+ *     contract       inputs: how many it has; unknown: inputs whose checks are not complete
+ *     no-contract    text: why. Calls of this model are counted, not checked
+ *     call-mismatch  call (how many calls there had been), entry, failed (--fail: the model did not run), repeat: the
+ *                    N-th time that the same is wrong, last: it will not be told again, only counted; inputs: what was
+ *                    given (specs as in tensor.h), findings: what is wrong, each {what, input, name, path, dim,
+ *                    expected, given, fix, aoti, advice} (check.h)
+ *     calls-summary  calls, mismatched, unchecked, failed: written by the tool, at the end
+ *     stepped-aside  text: what this process does that is not understood, and is therefore left alone
+ *
+ * Asking for a contract: the process sends {"path":..., "dev":..., "ino":...} and shuts down its writing side; the answer
+ * is '+' and the contract as JSON (contract.h), or '-' and the reason, then the end of the stream.
+ */
+#ifndef PT2_LIVE_EVENT_H
+#define PT2_LIVE_EVENT_H
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Environment variables that the tool sets for the command. */
+#define LIVE_ENV(X) \
+	X(DIR, "PT2_PROBE_DIR")   /* the folder above; without it the library does nothing */ \
+	X(FAIL, "PT2_PROBE_FAIL") /* 1: a call whose inputs do not fit returns an error and does not run */
+
+#define LIVE_EVENTS(X) \
+	X(MODEL_SEEN, "model-seen") \
+	X(CONTRACT, "contract") \
+	X(NO_CONTRACT, "no-contract") \
+	X(CALL_MISMATCH, "call-mismatch") \
+	X(CALLS_SUMMARY, "calls-summary") \
+	X(STEPPED_ASIDE, "stepped-aside")
+
+/* clang-format off */
+#define LIVE_ENUM(id, name) LIVE_##id,
+enum live_kind { LIVE_EVENTS(LIVE_ENUM) LIVE_KINDS };
+#undef LIVE_ENUM
+#define LIVE_ENUM(id, name) LIVE_ENV_##id,
+enum live_env { LIVE_ENV(LIVE_ENUM) LIVE_ENVS };
+#undef LIVE_ENUM
+/* clang-format on */
+
+/* Names in the folder. */
+#define LIVE_FILE_EVENTS "events"
+#define LIVE_FILE_SOCKET "socket"
+#define LIVE_FILE_COUNTERS "counters"
+
+#define LIVE_MAX_LINE (256u << 10)     /* bytes of one event; longer ones lose their findings */
+#define LIVE_MAX_CONTRACT (64u << 20)  /* bytes of an answer */
+#define LIVE_ASK_MS 5000               /* how long a process waits for a contract */
+#define LIVE_FULL_REPEATS 3            /* the same mismatch is told so often, then only counted */
+#define LIVE_MODELS 1023               /* in one run of a command, over all its processes */
+#define LIVE_NO_MODEL UINT32_MAX
+
+/* One loaded model; only ever added to. */
+struct live_count {
+	_Atomic uint64_t calls, mismatched, unchecked, failed;
+	_Atomic uint32_t pid; /* that loaded it */
+	uint32_t zero[7];
+};
+_Static_assert(sizeof(struct live_count) == 64, "a cache line each: models in different threads do not disturb another");
+
+#define LIVE_MAGIC "PT2LIVE1"
+struct live_counters {
+	char magic[8];
+	_Atomic uint32_t used; /* slots given out; may run beyond LIVE_MODELS */
+	uint32_t zero[13];
+	struct live_count model[LIVE_MODELS];
+};
+_Static_assert(sizeof(struct live_counters) == 64u << 10, "one size for both sides");
+
+#endif

@@ -1,0 +1,80 @@
+/* live.h - run a command and watch every AOTInductor model that it, or a process of its, loads.
+ *
+ *     static int contract(void *user, const char *so_path, pid_t pid, struct buf *json, struct err *err);
+ *     static void event(void *user, const struct live_event *ev);
+ *     struct live_options o = {.contract = contract, .event = event, .user = &mine};
+ *     struct live_result r;
+ *     child_signals(CHILD_SIGNALS_FORWARD);                 // once, by the tool
+ *     if (live_run(&o, command, &r, &err) < 0)              // could not be started
+ *         die_err(&err);
+ *     if (!r.models)
+ *         r.unseen ...                                      // why: "'serve' is a static program", or ""
+ *     live_result_release(&r);
+ *
+ * The command runs in the tool's process group with the tool's streams and environment; libpt2probe.so is put in front
+ * of LD_PRELOAD (behind, where a sanitizer's runtime is already there: those must come first). The probe asks for
+ * the contract of each model; meanwhile the process waits in dlopen(), so answer within LIVE_ASK_MS. Events arrive
+ * while the command runs, in the order in which they were written. The private folder (event.h) is removed at the end.
+ * What the command leaves running (a daemon) is not waited for; it is no longer watched.
+ *
+ * The library is $PT2_PROBE, else ../lib/pt2utils/libpt2probe.so from the program's own folder.
+ *
+ * Not watched, and said in r.unseen where the command itself is such a file: static programs and setuid ones (the loader
+ * ignores LD_PRELOAD), programs for another machine or C library.
+ *
+ * Failure: -1 and err (EXIT_ENVIRON): no library, no private folder, no such command. How the command ended is no failure.
+ */
+#ifndef PT2_LIVE_H
+#define PT2_LIVE_H
+#include "base/buf.h"
+#include "base/child.h"
+#include "base/json.h"
+#include "live/event.h"
+
+#include <sys/types.h>
+
+struct live_event {
+	enum live_kind kind; /* LIVE_KINDS: one that this version does not know */
+	double time;
+	pid_t pid, tid;
+	uint32_t model;     /* LIVE_NO_MODEL for none */
+	struct slice path;  /* of the model's library, "" while it is not known */
+	struct slice line;  /* the whole event, JSON */
+	const struct json_tape *tape; /* its tokens; the event is token `root` */
+	uint32_t root;
+};
+
+struct live_options {
+	/* The contract (contract_to_json) of the library so_path, which can be opened right now; later it may be gone: torch
+	 * unpacks packages into a folder that it deletes. pid: of the process that loads it. -1 and err: there is none. */
+	int (*contract)(void *user, const char *so_path, pid_t pid, struct buf *json, struct err *err);
+	void (*event)(void *user, const struct live_event *ev); /* may be NULL */
+	void *user;
+	bool fail; /* calls that do not fit return an error */
+};
+
+struct live_result {
+	struct child_result command;
+	uint32_t models;
+	uint64_t calls, mismatched, unchecked, failed;
+	uint32_t without_contract; /* models */
+	uint64_t bad_lines;        /* of the event log, that are no events */
+	char unseen[512];          /* why no model may have been seen; "" when nothing is known against it */
+};
+
+int live_run(const struct live_options *o, char *const *command, struct live_result *r, struct err *err);
+void live_result_release(struct live_result *r);
+
+/* An event as a person reads it, lines without a final newline: "model 0 (/tmp/m.so), call 3: input 1 (arg1_1) ...". */
+void live_event_text(const struct live_event *ev, struct buf *b);
+const char *live_kind_name(enum live_kind k);
+
+/* ---- parts, for tests ---- */
+
+/* Why a preload library would have no effect on this program; false when nothing speaks against it. Scripts are followed to
+ * their interpreters. */
+bool live_unseen(const char *program, char *why, size_t room);
+/* Where a path that process pid uses is found by this process: /proc/self/..., /dev/fd/... and relative ones. */
+void live_path_of(pid_t pid, struct slice path, struct buf *b);
+
+#endif

@@ -1,0 +1,250 @@
+#include "probe.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/stat.h>
+
+const char *const entry_name[ENTRIES] = {
+    [ENTRY_RUN] = "AOTInductorModelContainerRun",
+    [ENTRY_RUN_SINGLE] = "AOTInductorModelContainerRunSingleThreaded",
+    [ENTRY_MODEL_RUN] = "AOTInductorModelRun",
+    [ENTRY_LAST_ERROR] = "AOTInductorGetLastError",
+};
+
+struct model models[PROBE_MODELS];
+
+/* Taken with the loader's own lock held (initialisers run under it), never the other way round. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Another thread of the parent may have held a lock. */
+static void after_fork(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	for (size_t i = 0; i < PROBE_MODELS; i++)
+		if (models[i].used)
+			pthread_mutex_init(&models[i].lock, NULL);
+}
+
+static void watch_forks(void)
+{
+	static bool done;
+	if (!done)
+		pthread_atfork(NULL, NULL, after_fork);
+	done = true;
+}
+
+/* Is this object's entry point ours already? */
+static bool redirected(const struct object *o, size_t i)
+{
+	for (int e = 0; e < ENTRIES; e++) {
+		ElfW(Sym) *s = models[i].real[e] ? object_export(o, entry_name[e]) : NULL;
+		if (s)
+			return object_address(o, s) == entry_address(i, (enum entry)e);
+	}
+	return false;
+}
+
+static bool known(const struct object *o)
+{
+	for (size_t i = 0; i < PROBE_MODELS; i++)
+		if (models[i].used && models[i].object.base == o->base && redirected(o, i))
+			return true;
+	return false;
+}
+
+/* A model that was unloaded took its changed symbols with it; whatever lies there now has others. */
+static void forget_unloaded(void)
+{
+	for (size_t i = 0; i < PROBE_MODELS; i++) {
+		struct model *m = &models[i];
+		struct object now;
+		if (!m->used || (object_at((const void *)m->object.start, &now) && now.base == m->object.base && redirected(&now, i)))
+			continue;
+		m->used = false;
+		if (m->has_contract) {
+			precheck_release(&m->check);
+			contract_release(&m->contract);
+		}
+		free(m->path);
+		pthread_mutex_destroy(&m->lock);
+	}
+}
+
+static struct model *free_place(void)
+{
+	for (size_t i = 0; i < PROBE_MODELS; i++)
+		if (!models[i].used)
+			return &models[i];
+	return NULL;
+}
+
+/* In the order in which the model itself would find it. */
+static void *find_function(const struct object *o, const char *name)
+{
+	void *p = o->handle ? dlsym(o->handle, name) : NULL;
+	if (!p)
+		p = dlsym(RTLD_DEFAULT, name);
+	void *torch = p ? NULL : dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+	if (torch) {
+		p = dlsym(torch, name);
+		dlclose(torch);
+	}
+	if (!p)
+		dlerror();
+	return p;
+}
+
+static bool find_torch(const struct object *o, struct torch_functions *t)
+{
+	const struct {
+		const char *name;
+		void *to;
+		bool optional;
+	} want[] = {
+	    {"aoti_torch_get_dtype", &t->get_dtype, false},
+	    {"aoti_torch_get_dim", &t->get_dim, false},
+	    {"aoti_torch_get_sizes", &t->get_sizes, false},
+	    {"aoti_torch_get_strides", &t->get_strides, false},
+	    {"aoti_torch_get_device_type", &t->get_device_type, false},
+	    {"aoti_torch_get_device_index", &t->get_device_index, true},
+	    {"aoti_torch_get_layout", &t->get_layout, true},
+	    {"aoti_torch_get_data_ptr", &t->get_data_ptr, false},
+	    {"aoti_torch_delete_tensor_object", &t->delete_tensor, false},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+		void *p = find_function(o, want[i].name);
+		if (!p && !want[i].optional)
+			return false;
+		memcpy(want[i].to, &p, sizeof(p));
+	}
+	return true;
+}
+
+/* xmalloc ends a process that has no memory left: that is not ours to do to a guest. */
+static bool roomy(void)
+{
+	void *p = malloc(LIVE_MAX_CONTRACT / 8);
+	free(p);
+	return p != NULL;
+}
+
+static void tell_seen(const struct model *m, uint64_t dev, uint64_t ino)
+{
+	struct buf b = {0};
+	struct json_out o;
+	event_begin(&o, &b, LIVE_MODEL_SEEN, m->id);
+	json_key(&o, "path");
+	json_out_str(&o, slice_str(m->path));
+	json_key(&o, "dev");
+	json_out_u64(&o, dev);
+	json_key(&o, "ino");
+	json_out_u64(&o, ino);
+	json_key(&o, "entries");
+	json_arr(&o);
+	for (int e = 0; e < ENTRIES; e++)
+		if (m->real[e])
+			json_out_str(&o, slice_str(entry_name[e]));
+	json_close(&o);
+	event_end(&o, &b);
+}
+
+static uint32_t incomplete(const struct contract *c)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < c->n_inputs; i++) {
+		bool whole = c->input[i].rank_known && c->input[i].dtype != DTYPE_NONE;
+		for (int d = 0; d < c->input[i].n_dim; d++)
+			whole &= contract_known(c, c->input[i].dim[d].size) && contract_known(c, c->input[i].dim[d].stride);
+		n += !whole;
+	}
+	return n;
+}
+
+static void take_contract(struct model *m, uint64_t dev, uint64_t ino)
+{
+	struct buf json = {0}, b = {0};
+	struct json_out o;
+	struct err err = {0};
+	if (!roomy())
+		err_set(&err, EXIT_ENVIRON, "the process is short of memory");
+	else if (!talk_contract(m->path, dev, ino, &json, &err) &&
+		 !contract_from_json(&m->contract, slice_of(json.p + 1, json.len - 1), &err)) {
+		precheck_build(&m->check, &m->contract);
+		m->has_contract = true;
+	}
+	buf_release(&json);
+	event_begin(&o, &b, m->has_contract ? LIVE_CONTRACT : LIVE_NO_CONTRACT, m->id);
+	if (m->has_contract) {
+		json_key(&o, "inputs");
+		json_out_u64(&o, m->contract.n_inputs);
+		json_key(&o, "unknown");
+		json_out_u64(&o, incomplete(&m->contract));
+	} else {
+		contract_release(&m->contract);
+		json_key(&o, "text");
+		json_out_str(&o, slice_str(err.text));
+	}
+	event_end(&o, &b);
+}
+
+static void take_on(const struct object *o, ElfW(Sym) * const symbol[ENTRIES])
+{
+	struct model *m = free_place();
+	if (!m) {
+		event_aside(LIVE_NO_MODEL, "more models are loaded at a time than can be watched; this one is not");
+		return;
+	}
+	*m = (struct model){.object = *o, .count = &m->own_count, .lock = PTHREAD_MUTEX_INITIALIZER};
+	if (!find_torch(o, &m->torch)) {
+		event_aside(LIVE_NO_MODEL, "a model was loaded, but libtorch's tensor functions were not found");
+		return;
+	}
+	struct live_count *count = talk_slot(&m->id);
+	if (count)
+		m->count = count;
+	m->path = xstrdup(*o->name ? o->name : "/proc/self/exe");
+	struct stat st = {0};
+	stat(m->path, &st);
+	for (int e = 0; e < ENTRIES; e++)
+		m->real[e] = symbol[e] ? object_address(o, symbol[e]) : NULL;
+	tell_seen(m, st.st_dev, st.st_ino);
+	take_contract(m, st.st_dev, st.st_ino);
+
+	/* From here on it may be called. */
+	m->used = true;
+	size_t i = (size_t)(m - models);
+	for (int e = 0; e < ENTRIES; e++) {
+		if (!symbol[e])
+			continue;
+		void *ours = entry_address(i, (enum entry)e);
+		if (object_redirect(o, symbol[e], ours) < 0) {
+			char text[128];
+			snprintf(text, sizeof(text), "%s cannot be watched: %s", entry_name[e], strerror(errno));
+			event_aside(m->id, text);
+		} else {
+			object_rebind(o, entry_name[e], m->real[e], ours);
+		}
+	}
+	if (object_export(o, "AOTInductorModelRunMinimalArrayrefInterface") ||
+	    object_export(o, "AOTInductorModelRunMinimalArrayrefInterfaceV2"))
+		event_aside(m->id, "calls by the minimal arrayref interface are not watched");
+}
+
+void model_look(const struct object *o)
+{
+	ElfW(Sym) *symbol[ENTRIES];
+	bool any = false;
+	for (int e = 0; e < ENTRIES; e++) {
+		symbol[e] = object_export(o, entry_name[e]);
+		any |= symbol[e] && e != ENTRY_LAST_ERROR;
+		if (e == ENTRY_MODEL_RUN && !any)
+			return; /* most callers */
+	}
+	pthread_mutex_lock(&lock);
+	watch_forks();
+	if (!known(o)) {
+		forget_unloaded();
+		take_on(o, symbol);
+	}
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,266 @@
+#include "probe.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Addresses in the dynamic section: ld.so has made them absolute, except where the section is read-only. */
+static uintptr_t dynamic_address(const struct object *o, ElfW(Addr) p)
+{
+	return p >= o->start && p < o->end ? p : o->base + p;
+}
+
+static bool read_dynamic(struct object *o)
+{
+	for (const ElfW(Dyn) *d = o->dynamic; d && d->d_tag != DT_NULL; d++) {
+		uintptr_t p = dynamic_address(o, d->d_un.d_ptr);
+		switch (d->d_tag) {
+		case DT_SYMTAB: o->sym = (ElfW(Sym) *)p; break;
+		case DT_STRTAB: o->str = (const char *)p; break;
+		case DT_STRSZ: o->str_size = d->d_un.d_val; break;
+		case DT_GNU_HASH: o->gnu_hash = (const uint32_t *)p; break;
+		case DT_HASH: o->hash = (const uint32_t *)p; break;
+		}
+	}
+	return o->sym && o->str && (o->gnu_hash || o->hash);
+}
+
+struct phdr_search {
+	uintptr_t address;
+	struct object *o;
+	bool found;
+};
+
+static int search_phdr(struct dl_phdr_info *info, size_t size, void *user)
+{
+	(void)size;
+	struct phdr_search *s = user;
+	struct object o = {.base = info->dlpi_addr, .name = info->dlpi_name, .start = UINTPTR_MAX};
+	bool inside = false;
+	for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		uintptr_t at = o.base + ph->p_vaddr;
+		if (ph->p_type == PT_DYNAMIC)
+			o.dynamic = (const ElfW(Dyn) *)at;
+		if (ph->p_type != PT_LOAD)
+			continue;
+		o.start = at < o.start ? at : o.start;
+		o.end = at + ph->p_memsz > o.end ? at + ph->p_memsz : o.end;
+		inside |= s->address >= at && s->address - at < ph->p_memsz;
+	}
+	if (!inside)
+		return 0;
+	*s->o = o;
+	return s->found = true;
+}
+
+bool object_at(const void *address, struct object *o)
+{
+	*o = (struct object){0};
+#if __GLIBC_PREREQ(2, 35)
+	/* No lock, some 10 ns: functions of ours may be called often by somebody who is no model. */
+	struct dl_find_object found;
+	if (!_dl_find_object((void *)(uintptr_t)address, &found) && found.dlfo_link_map) {
+		o->base = found.dlfo_link_map->l_addr;
+		o->start = (uintptr_t)found.dlfo_map_start;
+		o->end = (uintptr_t)found.dlfo_map_end;
+		o->name = found.dlfo_link_map->l_name;
+		o->handle = found.dlfo_link_map;
+		o->dynamic = found.dlfo_link_map->l_ld;
+		return read_dynamic(o);
+	}
+#endif
+	struct phdr_search s = {(uintptr_t)address, o, false};
+	dl_iterate_phdr(search_phdr, &s);
+	return s.found && read_dynamic(o);
+}
+
+static bool defines(const struct object *o, const ElfW(Sym) * s, const char *name)
+{
+	return s->st_shndx != SHN_UNDEF && s->st_name < o->str_size && !strcmp(o->str + s->st_name, name);
+}
+
+static ElfW(Sym) * find_gnu(const struct object *o, const char *name)
+{
+	const uint32_t *table = o->gnu_hash;
+	uint32_t n_buckets = table[0], first = table[1], n_bloom = table[2], shift = table[3];
+	const ElfW(Addr) *bloom = (const ElfW(Addr) *)(table + 4);
+	const uint32_t *bucket = (const uint32_t *)(bloom + n_bloom), *chain = bucket + n_buckets;
+	uint32_t h = 5381;
+	for (const unsigned char *p = (const unsigned char *)name; *p; p++)
+		h = h * 33 + *p;
+	const unsigned bits = 8 * sizeof(*bloom);
+	if (!n_buckets || !n_bloom)
+		return NULL;
+	ElfW(Addr) word = bloom[h / bits % n_bloom];
+	if (!(word >> h % bits & word >> (h >> shift) % bits & 1))
+		return NULL;
+	for (uint32_t i = bucket[h % n_buckets]; i >= first && i; i++) {
+		uint32_t c = chain[i - first];
+		if ((c | 1) == (h | 1) && defines(o, &o->sym[i], name))
+			return &o->sym[i];
+		if (c & 1)
+			break;
+	}
+	return NULL;
+}
+
+static ElfW(Sym) * find_sysv(const struct object *o, const char *name)
+{
+	uint32_t n_buckets = o->hash[0], n_chain = o->hash[1], h = 0;
+	const uint32_t *bucket = o->hash + 2, *chain = bucket + n_buckets;
+	for (const unsigned char *p = (const unsigned char *)name; *p; p++) {
+		h = (h << 4) + *p;
+		h = (h ^ (h >> 24 & 0xf0)) & 0x0fffffff;
+	}
+	if (!n_buckets)
+		return NULL;
+	for (uint32_t i = bucket[h % n_buckets], k = 0; i && i < n_chain && k < n_chain; i = chain[i], k++)
+		if (defines(o, &o->sym[i], name))
+			return &o->sym[i];
+	return NULL;
+}
+
+ElfW(Sym) * object_export(const struct object *o, const char *name)
+{
+	return o->gnu_hash ? find_gnu(o, name) : find_sysv(o, name);
+}
+
+/* What the loader has made of the page: the segment's flags, less what RELRO took away. -1 when it is not known. */
+struct page_search {
+	uintptr_t address;
+	int prot;
+};
+
+static int search_page(struct dl_phdr_info *info, size_t size, void *user)
+{
+	(void)size;
+	struct page_search *s = user;
+	bool relro = false;
+	for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		uintptr_t at = info->dlpi_addr + ph->p_vaddr;
+		bool in = s->address >= at && s->address - at < ph->p_memsz;
+		if (in && ph->p_type == PT_LOAD)
+			s->prot = (ph->p_flags & PF_R ? PROT_READ : 0) | (ph->p_flags & PF_W ? PROT_WRITE : 0) |
+				  (ph->p_flags & PF_X ? PROT_EXEC : 0);
+		relro |= in && ph->p_type == PT_GNU_RELRO;
+	}
+	if (s->prot >= 0 && relro)
+		s->prot &= ~PROT_WRITE;
+	return s->prot >= 0;
+}
+
+/* Past the page's protection, where mprotect is not allowed to make code writable. */
+static int write_forced(void *at, uintptr_t value)
+{
+	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	ssize_t n = pwrite(fd, &value, sizeof(value), (off_t)(uintptr_t)at);
+	int why = errno;
+	close(fd);
+	errno = why;
+	return n == (ssize_t)sizeof(value) ? 0 : -1;
+}
+
+static int write_word(uintptr_t *at, uintptr_t value)
+{
+	struct page_search s = {(uintptr_t)at, -1};
+	dl_iterate_phdr(search_page, &s);
+	if (s.prot < 0) {
+		errno = EFAULT;
+		return -1;
+	}
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *start = (void *)((uintptr_t)at & ~(page - 1));
+	if (!(s.prot & PROT_WRITE) && mprotect(start, page, s.prot | PROT_WRITE) < 0)
+		return write_forced(at, value);
+	__atomic_store_n(at, value, __ATOMIC_RELEASE);
+	if (!(s.prot & PROT_WRITE))
+		mprotect(start, page, s.prot);
+	return 0;
+}
+
+int object_redirect(const struct object *o, ElfW(Sym) * s, const void *to)
+{
+	return write_word(&s->st_value, (uintptr_t)to - o->base);
+}
+
+/* Programs that were linked against the model. */
+
+struct rebind {
+	const char *needed; /* its name in their DT_NEEDED */
+	const char *symbol;
+	uintptr_t from, to;
+};
+
+static void rebind_table(const struct object *o, const struct rebind *r, uintptr_t table, size_t bytes)
+{
+	const ElfW(Rela) *rela = (const ElfW(Rela) *)table;
+	for (size_t i = 0; i < bytes / sizeof(*rela); i++) {
+		uint32_t k = (uint32_t)ELF64_R_SYM(rela[i].r_info);
+		if (!k || o->sym[k].st_name >= o->str_size || strcmp(o->str + o->sym[k].st_name, r->symbol))
+			continue;
+		uintptr_t *slot = (uintptr_t *)(o->base + rela[i].r_offset);
+		/* A lazily bound one does not hold it yet: it will find what dlsym finds. */
+		if (*slot == r->from)
+			write_word(slot, r->to);
+	}
+}
+
+static int rebind_object(struct dl_phdr_info *info, size_t size, void *user)
+{
+	(void)size;
+	const struct rebind *r = user;
+	struct object o = {.base = info->dlpi_addr, .name = info->dlpi_name, .start = UINTPTR_MAX};
+	for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		uintptr_t at = o.base + ph->p_vaddr;
+		if (ph->p_type == PT_DYNAMIC)
+			o.dynamic = (const ElfW(Dyn) *)at;
+		if (ph->p_type != PT_LOAD)
+			continue;
+		o.start = at < o.start ? at : o.start;
+		o.end = at + ph->p_memsz > o.end ? at + ph->p_memsz : o.end;
+	}
+	if (!o.dynamic || !read_dynamic(&o))
+		return 0;
+	bool needs = false;
+	uintptr_t rela = 0, plt = 0;
+	size_t rela_size = 0, plt_size = 0;
+	for (const ElfW(Dyn) *d = o.dynamic; d->d_tag != DT_NULL; d++) {
+		switch (d->d_tag) {
+		case DT_NEEDED:
+			needs |= d->d_un.d_val < o.str_size && !strcmp(o.str + d->d_un.d_val, r->needed);
+			break;
+		case DT_RELA: rela = dynamic_address(&o, d->d_un.d_ptr); break;
+		case DT_RELASZ: rela_size = d->d_un.d_val; break;
+		case DT_JMPREL: plt = dynamic_address(&o, d->d_un.d_ptr); break;
+		case DT_PLTRELSZ: plt_size = d->d_un.d_val; break;
+		}
+	}
+	if (needs) {
+		rebind_table(&o, r, rela, rela_size);
+		rebind_table(&o, r, plt, plt_size);
+	}
+	return 0;
+}
+
+void object_rebind(const struct object *o, const char *symbol, const void *from, const void *to)
+{
+	struct rebind r = {.symbol = symbol, .from = (uintptr_t)from, .to = (uintptr_t)to};
+	for (const ElfW(Dyn) *d = o->dynamic; d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_SONAME && d->d_un.d_val < o->str_size)
+			r.needed = o->str + d->d_un.d_val;
+	if (!r.needed) {
+		/* Without a SONAME the linker writes down the file as it was given: with a slash that is a path. */
+		const char *slash = strrchr(o->name, '/');
+		r.needed = slash ? slash + 1 : o->name;
+		dl_iterate_phdr(rebind_object, &r);
+		r.needed = o->name;
+	}
+	dl_iterate_phdr(rebind_object, &r);
+}

@@ -1,0 +1,139 @@
+/* probe.h - libpt2probe.so: watches the AOTInductor models of a process that knows nothing of it.
+ *
+ * Preloaded (LD_PRELOAD) by a tool, see live/live.h. In a process that uses no model it does nothing: no thread, no
+ * descriptor, no signal handler, no constructor.
+ *
+ * How a model is recognised. A compiled model's static initialisers call aoti_torch_device_type_cpu(),
+ * aoti_torch_dtype_float32() and the like (torch 2.13, torch/csrc/inductor/aoti_runtime/utils.h, CACHE_TORCH_DTYPE; so in
+ * all releases since 2.2). We define these functions (recognise.c), forward them, and look at the object that called: if
+ * it exports AOTInductorModelContainerRun or AOTInductorModelRun, it is a model, and dlopen() has not returned yet.
+ *
+ * How it is watched. Callers get the entry points by dlsym(). So the values of these symbols in the model's own symbol
+ * table in memory are changed to our functions (object.c): no code is patched, nothing is hooked in libtorch or in
+ * the dynamic loader, and an unloaded model takes the change with it. A program linked against the model had its slots
+ * filled before any initialiser ran: those slots are changed as well. Our functions (entry.c) must know for which model
+ * they are called: there are PROBE_MODELS of each, one per model that is loaded at a time.
+ *
+ * A guest's rules: nothing exported but the functions above (exports.map); errno is saved; a thread that is in our
+ * code is never taken in again (probe_enter); a call that fits its contract takes no lock and no memory; whatever is not
+ * understood is left alone, with a "stepped-aside" event; results are never changed, but for --fail.
+ *
+ * Not seen: models in another namespace (dlmopen), and models that were stripped of their exports.
+ */
+#ifndef PT2_PROBE_LIB_H
+#define PT2_PROBE_LIB_H
+#include <elf.h>
+#include <link.h>
+#include <pthread.h>
+
+#include "aoti/check.h"
+#include "aoti/contract.h"
+#include "live/event.h"
+#include "precheck.h"
+
+#define PROBE_MODELS 256 /* loaded in one process at a time */
+
+/* ---- object.c: loaded ELF objects ---- */
+
+struct object {
+	uintptr_t base;       /* what is added to the file's addresses */
+	uintptr_t start, end; /* of its mapping */
+	const char *name;     /* the loader's own, "" for the program; valid while it is loaded */
+	void *handle;         /* for dlsym, NULL when not known */
+	const ElfW(Dyn) * dynamic;
+	ElfW(Sym) * sym;
+	const char *str;
+	size_t str_size;
+	const uint32_t *gnu_hash, *hash;
+};
+
+/* The object that this address lies in. */
+bool object_at(const void *address, struct object *o);
+/* A symbol that the object defines, by the object's own hash table; NULL. */
+ElfW(Sym) * object_export(const struct object *o, const char *name);
+static inline void *object_address(const struct object *o, const ElfW(Sym) * s) { return (void *)(o->base + s->st_value); }
+/* Make dlsym() give `to` for this symbol. -1 and errno. */
+int object_redirect(const struct object *o, ElfW(Sym) * s, const void *to);
+/* Slots of objects that were linked against o and already hold `from` get `to`. */
+void object_rebind(const struct object *o, const char *symbol, const void *from, const void *to);
+
+/* ---- model.c: a model is seen ---- */
+
+enum entry { ENTRY_RUN, ENTRY_RUN_SINGLE, ENTRY_MODEL_RUN, ENTRY_LAST_ERROR, ENTRIES };
+extern const char *const entry_name[ENTRIES];
+
+/* libtorch's own; those of the model's own dependencies (torch/csrc/inductor/aoti_torch/c/shim.h). 0 is success. */
+struct torch_functions {
+	int32_t (*get_dtype)(void *tensor, int32_t *dtype);
+	int32_t (*get_dim)(void *tensor, int64_t *dim);
+	int32_t (*get_sizes)(void *tensor, int64_t **sizes);
+	int32_t (*get_strides)(void *tensor, int64_t **strides);
+	int32_t (*get_device_type)(void *tensor, int32_t *type);
+	int32_t (*get_device_index)(void *tensor, int32_t *index); /* may be NULL */
+	int32_t (*get_layout)(void *tensor, int32_t *layout);      /* may be NULL */
+	int32_t (*get_data_ptr)(void *tensor, void **data);
+	int32_t (*delete_tensor)(void *tensor);
+};
+
+#define PROBE_SEEN 32
+struct seen {
+	uint64_t what;
+	uint32_t times;
+};
+
+struct model {
+	_Atomic bool used;
+	struct object object;
+	char *path; /* as the process knows it */
+	uint32_t id; /* LIVE_NO_MODEL when there was no slot left */
+	struct live_count *count, own_count;
+	void *real[ENTRIES];
+	struct torch_functions torch;
+	bool has_contract; /* set once, before the first call */
+	struct contract contract;
+	struct precheck check;
+	_Atomic bool advised; /* what is no mismatch is told once */
+	_Atomic bool opaque;  /* inputs were given that cannot be looked at: told once */
+	pthread_mutex_t lock; /* of seen */
+	struct seen seen[PROBE_SEEN];
+	uint32_t n_seen;
+};
+
+extern struct model models[PROBE_MODELS];
+
+/* An object that may be a model: take it on, if it is one and not known yet. */
+void model_look(const struct object *o);
+
+/* ---- call.c: a model is called ---- */
+
+/* Before a call: true when it may run. n is SIZE_MAX when the caller did not say. */
+bool model_admit(struct model *m, enum entry entry, void **inputs, size_t n);
+/* What AOTInductorGetLastError shall say in this thread, NULL when the last call was not refused by us. */
+const char *model_refusal(const struct model *m);
+
+/* ---- entry.c ---- */
+
+/* Our function for this entry point of models[i]. */
+void *entry_address(size_t i, enum entry entry);
+
+/* ---- talk.c: the tool ---- */
+
+/* Is a tool watching? Reads the environment once. */
+bool talk_on(void);
+bool talk_fail(void);
+/* A slot of the counters, or NULL when there is none to be had. */
+struct live_count *talk_slot(uint32_t *id);
+/* Ask for the contract of the model. -1 and err. */
+int talk_contract(const char *path, uint64_t dev, uint64_t ino, struct buf *json, struct err *err);
+/* Begin an event in b; add members, then end it. model: LIVE_NO_MODEL for none. */
+void event_begin(struct json_out *o, struct buf *b, enum live_kind kind, uint32_t model);
+void event_end(struct json_out *o, struct buf *b);
+void event_aside(uint32_t model, const char *text);
+
+/* ---- recognise.c ---- */
+
+/* Is this thread in our code already? If not, it is from now on. */
+bool probe_enter(void);
+void probe_leave(void);
+
+#endif

@@ -1,0 +1,249 @@
+/* The way to the tool: events, counters, contracts. Nothing is kept open. */
+#include "probe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+/* clang-format off */
+#define NAME(id, name) [LIVE_ENV_##id] = name,
+static const char *const env_name[] = { LIVE_ENV(NAME) };
+#undef NAME
+#define NAME(id, name) [LIVE_##id] = name,
+static const char *const kind_name[] = { LIVE_EVENTS(NAME) };
+#undef NAME
+/* clang-format on */
+
+static enum { UNKNOWN, OFF, ON } state;
+static char folder[sizeof(((struct sockaddr_un *)0)->sun_path)];
+static bool fail_calls;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct live_counters *counters;
+
+static bool in_folder(char *path, size_t room, const char *name)
+{
+	int n = snprintf(path, room, "%s/%s", folder, name);
+	return n > 0 && (size_t)n < room;
+}
+
+/* Not a constructor: the initialisers of a program's own model may run before ours. */
+static void read_environment(void)
+{
+	const char *dir = getenv(env_name[LIVE_ENV_DIR]), *fail = getenv(env_name[LIVE_ENV_FAIL]);
+	size_t n = dir ? strlen(dir) : 0;
+	if (n && n < sizeof(folder) - sizeof("/" LIVE_FILE_COUNTERS)) {
+		memcpy(folder, dir, n + 1);
+		fail_calls = fail && *fail == '1';
+	}
+	__atomic_store_n(&state, *folder ? ON : OFF, __ATOMIC_RELEASE);
+}
+
+bool talk_on(void)
+{
+	if (UNLIKELY(__atomic_load_n(&state, __ATOMIC_ACQUIRE) == UNKNOWN))
+		pthread_once(&once, read_environment);
+	return state == ON;
+}
+
+bool talk_fail(void) { return fail_calls; }
+
+/* Called by one thread at a time. The mapping stays for good; a forked child counts in the same place. */
+static bool map_counters(void)
+{
+	char path[sizeof(folder) + 16];
+	if (counters)
+		return true;
+	if (!in_folder(path, sizeof(path), LIVE_FILE_COUNTERS))
+		return false;
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return false;
+	struct live_counters *c = mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	off_t size = lseek(fd, 0, SEEK_END);
+	close(fd);
+	if (c == MAP_FAILED)
+		return false;
+	if (size != (off_t)sizeof(*c) || memcmp(c->magic, LIVE_MAGIC, sizeof(c->magic))) {
+		munmap(c, sizeof(*c));
+		return false;
+	}
+	counters = c;
+	return true;
+}
+
+struct live_count *talk_slot(uint32_t *id)
+{
+	*id = LIVE_NO_MODEL;
+	if (!map_counters())
+		return NULL;
+	uint32_t k = atomic_fetch_add(&counters->used, 1);
+	if (k >= LIVE_MODELS)
+		return NULL;
+	*id = k;
+	counters->model[k].pid = (uint32_t)getpid();
+	return &counters->model[k];
+}
+
+/* Events. */
+
+void event_begin(struct json_out *o, struct buf *b, enum live_kind kind, uint32_t model)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	buf_reset(b);
+	*o = (struct json_out){.b = b};
+	json_obj(o);
+	json_key(o, "ev");
+	json_out_str(o, slice_str(kind_name[kind]));
+	json_key(o, "t");
+	json_out_double(o, (double)now.tv_sec + (double)now.tv_nsec * 1e-9, 6);
+	json_key(o, "pid");
+	json_out_i64(o, getpid());
+	json_key(o, "tid");
+	json_out_i64(o, syscall(SYS_gettid));
+	if (model != LIVE_NO_MODEL) {
+		json_key(o, "model");
+		json_out_u64(o, model);
+	}
+}
+
+void event_end(struct json_out *o, struct buf *b)
+{
+	char path[sizeof(folder) + 16];
+	json_close(o);
+	buf_addc(b, '\n');
+	if (b->len <= LIVE_MAX_LINE && in_folder(path, sizeof(path), LIVE_FILE_EVENTS)) {
+		int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+		if (fd >= 0) {
+			ssize_t n;
+			while ((n = write(fd, b->p, b->len)) < 0 && errno == EINTR)
+				;
+			close(fd);
+		}
+	}
+	buf_release(b);
+}
+
+void event_aside(uint32_t model, const char *text)
+{
+	struct buf b = {0};
+	struct json_out o;
+	event_begin(&o, &b, LIVE_STEPPED_ASIDE, model);
+	json_key(&o, "text");
+	json_out_str(&o, slice_str(text));
+	event_end(&o, &b);
+}
+
+/* Contracts. */
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static bool wait_for(int fd, short what, int64_t end)
+{
+	for (;;) {
+		int64_t left = end - now_ms();
+		struct pollfd p = {.fd = fd, .events = what};
+		int r = left > 0 ? poll(&p, 1, (int)left) : 0;
+		if (r > 0)
+			return true;
+		if (!r)
+			errno = ETIMEDOUT;
+		if (!r || errno != EINTR)
+			return false;
+	}
+}
+
+static int send_all(int fd, const char *p, size_t n, int64_t end)
+{
+	while (n) {
+		ssize_t k = send(fd, p, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0 && (errno != EAGAIN || !wait_for(fd, POLLOUT, end)))
+			return -1;
+		if (k > 0) {
+			p += k;
+			n -= (size_t)k;
+		}
+	}
+	return shutdown(fd, SHUT_WR);
+}
+
+static int receive_all(int fd, struct buf *b, int64_t end)
+{
+	for (;;) {
+		if (b->len > LIVE_MAX_CONTRACT) {
+			errno = EMSGSIZE;
+			return -1;
+		}
+		if (!wait_for(fd, POLLIN, end))
+			return -1;
+		ssize_t n = recv(fd, buf_room(b, 1 << 16), 1 << 16, MSG_DONTWAIT);
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			return -1;
+		if (n == 0)
+			return 0;
+		if (n > 0)
+			b->len += (size_t)n;
+	}
+}
+
+static int ask(int fd, const char *path, uint64_t dev, uint64_t ino, struct buf *answer)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	int64_t end = now_ms() + LIVE_ASK_MS;
+	if (!in_folder(at.sun_path, sizeof(at.sun_path), LIVE_FILE_SOCKET)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	/* A full backlog of a busy tool: connect would not wait. */
+	while (connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0) {
+		if (errno == EAGAIN && now_ms() < end)
+			poll(NULL, 0, 10);
+		else if (errno != EINTR)
+			return -1;
+	}
+	struct buf q = {0};
+	struct json_out o = {.b = &q};
+	json_obj(&o);
+	json_key(&o, "path");
+	json_out_str(&o, slice_str(path));
+	json_key(&o, "dev");
+	json_out_u64(&o, dev);
+	json_key(&o, "ino");
+	json_out_u64(&o, ino);
+	json_close(&o);
+	int r = send_all(fd, q.p, q.len, end);
+	buf_release(&q);
+	return r < 0 ? -1 : receive_all(fd, answer, end);
+}
+
+int talk_contract(const char *path, uint64_t dev, uint64_t ino, struct buf *json, struct err *err)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return err_errno(err, EXIT_ENVIRON, "cannot ask for the model's contract");
+	int r = ask(fd, path, dev, ino, json);
+	int why = errno;
+	close(fd);
+	errno = why;
+	if (r < 0)
+		return err_errno(err, EXIT_ENVIRON, "no answer when asking for the model's contract");
+	if (json->len && json->p[0] == '-')
+		return err_set(err, EXIT_INPUT, "%.*s", (int)(json->len > 1000 ? 999 : json->len - 1), json->p + 1);
+	if (!json->len || json->p[0] != '+')
+		return err_set(err, EXIT_ENVIRON, "the tool gave no contract");
+	return 0;
+}

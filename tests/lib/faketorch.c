@@ -1,0 +1,202 @@
+/* faketorch.c - as much of libtorch_cpu.so as recorded models without operators of torch's own need (first, second, nested,
+ * derived, mixed): tensors of the C ABI on plain malloc. For tests of the probe in processes without torch; its SONAME is
+ * libtorch_cpu.so. Numbers and signatures: torch 2.13, torch/csrc/inductor/aoti_torch/c/shim.h.
+ */
+#include <math.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+enum { MAX_DIMS = 16 };
+
+struct storage {
+	atomic_int refs;
+	bool owned;
+	char *data;
+	int64_t bytes;
+};
+
+struct tensor {
+	struct storage *s;
+	int32_t dtype, device;
+	int64_t n_dim, offset, size[MAX_DIMS], stride[MAX_DIMS];
+};
+
+static atomic_long alive;
+static _Thread_local bool grad = true;
+
+/* Tensors that somebody has forgotten. */
+long faketorch_alive(void) { return alive; }
+
+static int64_t element(int32_t dtype)
+{
+	static const int8_t bytes[] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2};
+	return dtype >= 0 && dtype < (int32_t)sizeof(bytes) ? bytes[dtype] : 8;
+}
+
+static struct tensor *make(struct storage *s, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
+			   int32_t dtype, int32_t device)
+{
+	struct tensor *t = calloc(1, sizeof(*t));
+	*t = (struct tensor){.s = s, .dtype = dtype, .device = device, .n_dim = n_dim, .offset = offset};
+	for (int64_t i = 0; i < n_dim; i++) {
+		t->size[i] = size[i];
+		t->stride[i] = stride[i];
+	}
+	alive++;
+	return t;
+}
+
+static int64_t reach(int64_t n_dim, const int64_t *size, const int64_t *stride)
+{
+	int64_t last = 1;
+	for (int64_t i = 0; i < n_dim; i++) {
+		if (!size[i])
+			return 0;
+		last += (size[i] - 1) * stride[i];
+	}
+	return last;
+}
+
+int32_t aoti_torch_empty_strided(int64_t n_dim, const int64_t *size, const int64_t *stride, int32_t dtype, int32_t device,
+				 int32_t index, struct tensor **out)
+{
+	(void)index;
+	if (n_dim > MAX_DIMS)
+		return 1;
+	struct storage *s = calloc(1, sizeof(*s));
+	s->refs = 1;
+	s->owned = true;
+	s->bytes = reach(n_dim, size, stride) * element(dtype);
+	s->data = aligned_alloc(64, (size_t)(s->bytes + 127) / 64 * 64);
+	memset(s->data, 0, (size_t)(s->bytes + 127) / 64 * 64);
+	*out = make(s, n_dim, size, stride, 0, dtype, device);
+	return 0;
+}
+
+int32_t aoti_torch_create_tensor_from_blob(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
+					   int32_t dtype, int32_t device, int32_t index, struct tensor **out)
+{
+	(void)index;
+	struct storage *s = calloc(1, sizeof(*s));
+	*s = (struct storage){.refs = 1, .data = data, .bytes = (offset + reach(n_dim, size, stride)) * element(dtype)};
+	*out = make(s, n_dim, size, stride, offset, dtype, device);
+	return 0;
+}
+
+int32_t aoti_torch_create_tensor_from_blob_v2(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride,
+					      int64_t offset, int32_t dtype, int32_t device, int32_t index, struct tensor **out,
+					      int32_t layout, const uint8_t *opaque, int64_t opaque_bytes)
+{
+	(void)layout, (void)opaque, (void)opaque_bytes;
+	return aoti_torch_create_tensor_from_blob(data, n_dim, size, stride, offset, dtype, device, index, out);
+}
+
+int32_t aoti_torch_new_tensor_handle(struct tensor *t, struct tensor **out)
+{
+	t->s->refs++;
+	*out = make(t->s, t->n_dim, t->size, t->stride, t->offset, t->dtype, t->device);
+	return 0;
+}
+
+int32_t aoti_torch__reinterpret_tensor(struct tensor *t, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
+				       struct tensor **out)
+{
+	t->s->refs++;
+	*out = make(t->s, n_dim, size, stride, t->offset + offset, t->dtype, t->device);
+	return 0;
+}
+
+int32_t aoti_torch_delete_tensor_object(struct tensor *t)
+{
+	if (!t)
+		return 0;
+	if (!--t->s->refs) {
+		if (t->s->owned)
+			free(t->s->data);
+		free(t->s);
+	}
+	free(t);
+	alive--;
+	return 0;
+}
+
+int32_t aoti_torch_clone(struct tensor *t, struct tensor **out)
+{
+	aoti_torch_empty_strided(t->n_dim, t->size, t->stride, t->dtype, t->device, 0, out);
+	memcpy((*out)->s->data, t->s->data + t->offset * element(t->dtype), (size_t)(*out)->s->bytes);
+	return 0;
+}
+
+int32_t aoti_torch_get_numel(struct tensor *t, int64_t *out)
+{
+	*out = 1;
+	for (int64_t i = 0; i < t->n_dim; i++)
+		*out *= t->size[i];
+	return 0;
+}
+
+int32_t aoti_torch_get_data_ptr(struct tensor *t, void **out)
+{
+	*out = t->s->data + t->offset * element(t->dtype);
+	return 0;
+}
+
+int32_t aoti_torch_get_sizes(struct tensor *t, int64_t **out)
+{
+	*out = t->size;
+	return 0;
+}
+
+int32_t aoti_torch_get_strides(struct tensor *t, int64_t **out)
+{
+	*out = t->stride;
+	return 0;
+}
+
+int32_t aoti_torch_get_dim(struct tensor *t, int64_t *out) { return *out = t->n_dim, 0; }
+int32_t aoti_torch_get_dtype(struct tensor *t, int32_t *out) { return *out = t->dtype, 0; }
+int32_t aoti_torch_get_device_type(struct tensor *t, int32_t *out) { return *out = t->device, 0; }
+int32_t aoti_torch_get_device_index(struct tensor *t, int32_t *out) { return (void)t, *out = 0, 0; }
+int32_t aoti_torch_get_layout(struct tensor *t, int32_t *out) { return (void)t, *out = 0, 0; }
+int32_t aoti_torch_get_storage_offset(struct tensor *t, int64_t *out) { return *out = t->offset, 0; }
+int32_t aoti_torch_get_storage_size(struct tensor *t, int64_t *out) { return *out = t->s->bytes, 0; }
+
+bool aoti_torch_grad_mode_is_enabled(void) { return grad; }
+void aoti_torch_grad_mode_set_enabled(bool on) { grad = on; }
+void aoti_torch_check(bool ok, const char *func, const char *file, uint32_t line, const char *text)
+{
+	(void)func, (void)file, (void)line, (void)text;
+	if (!ok)
+		abort();
+}
+
+int32_t aoti_torch_device_type_cpu(void) { return 0; }
+int32_t aoti_torch_device_type_cuda(void) { return 1; }
+int32_t aoti_torch_layout_strided(void) { return 0; }
+int32_t aoti_torch_dtype_int32(void) { return 3; }
+int32_t aoti_torch_dtype_int64(void) { return 4; }
+int32_t aoti_torch_dtype_float32(void) { return 6; }
+int32_t aoti_torch_dtype_bool(void) { return 11; }
+int32_t aoti_torch_dtype_bfloat16(void) { return 15; }
+
+#ifdef __x86_64__
+typedef float float8 __attribute__((vector_size(32)));
+#pragma GCC diagnostic ignored "-Wpsabi"
+__attribute__((target("avx2"))) float8 Sleef_sinf8_u35(float8 x)
+{
+	for (int i = 0; i < 8; i++)
+		x[i] = sinf(x[i]);
+	return x;
+}
+__attribute__((target("avx2"))) float8 Sleef_cosf8_u35(float8 x)
+{
+	for (int i = 0; i < 8; i++)
+		x[i] = cosf(x[i]);
+	return x;
+}
+#endif
