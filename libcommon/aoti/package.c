@@ -232,13 +232,13 @@ static int open_flat(struct package *pkg, struct err *err)
 
 /* ---- the three kinds ---- */
 
-static int open_dir(struct package *pkg, struct err *err)
+static int open_dir(struct package *pkg, bool exported, struct err *err)
 {
 	pkg->kind = PACKAGE_DIR;
 	if (package_list(pkg, pkg->path, 8, err) < 0)
 		return -1;
 	find_models(pkg);
-	if (pkg->n)
+	if (pkg->n || (exported && pkg->n_exported))
 		return 0;
 	if (pkg->n_exported)
 		return err_set(err, EXIT_INPUT, "'%s' is an exported program, not compiled: compile it with "
@@ -271,7 +271,7 @@ static int open_so(struct package *pkg, struct err *err)
 	return 0;
 }
 
-static int open_zip(struct package *pkg, struct err *err)
+static int open_zip(struct package *pkg, bool exported, struct err *err)
 {
 	pkg->kind = PACKAGE_PT2;
 	if (zip_open(&pkg->zip, pkg->map.bytes, pkg->path, err) < 0)
@@ -280,14 +280,15 @@ static int open_zip(struct package *pkg, struct err *err)
 		if (pkg->zip.v[i].name.n && !slice_ends(pkg->zip.v[i].name, "/"))
 			package_add_file(pkg, pkg->zip.v[i].name, pkg->zip.v[i].size, &pkg->zip.v[i]);
 	find_models(pkg);
-	if (!pkg->n) {
+	if (!pkg->n && !(exported && pkg->n_exported)) {
 		package_not(pkg, pkg->map.bytes, err);
 		return -1;
 	}
 	return 0;
 }
 
-int package_open(struct package *pkg, const char *path, struct err *err)
+/* exported: a file with an exported program and no compiled model will do. */
+static int open_path(struct package *pkg, const char *path, bool exported, struct err *err)
 {
 	struct stat st;
 	*pkg = (struct package){.map = {.fd = -1}};
@@ -295,20 +296,32 @@ int package_open(struct package *pkg, const char *path, struct err *err)
 	package_add_file(pkg, SLICE(""), 0, NULL);
 	int r = -1;
 	if (strcmp(path, "-") && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		r = open_dir(pkg, err);
+		r = open_dir(pkg, exported, err);
 	} else if (mapfile_open(&pkg->map, path, err) == 0) {
 		bool elf;
 		modelso_what(pkg->map.bytes, &elf);
 		if (elf)
 			r = open_so(pkg, err);
 		else if (zip_like(pkg->map.bytes))
-			r = open_zip(pkg, err);
+			r = open_zip(pkg, exported, err);
 		else
 			package_not(pkg, pkg->map.bytes, err);
 	}
 	if (r < 0)
 		package_close(pkg);
 	return r;
+}
+
+int package_open(struct package *pkg, const char *path, struct err *err) { return open_path(pkg, path, false, err); }
+
+int package_open_exported(struct package *pkg, const char *path, struct err *err)
+{
+	if (open_path(pkg, path, true, err) < 0)
+		return -1;
+	if (pkg->n_exported)
+		return 0;
+	package_close(pkg);
+	return err_set(err, EXIT_INPUT, "'%s' holds no exported program: give what torch.export.save wrote", path);
 }
 
 void package_close(struct package *pkg)

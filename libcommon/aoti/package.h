@@ -67,6 +67,8 @@ struct package {
 };
 
 int package_open(struct package *pkg, const char *path, struct err *err);
+/* What torch.export.save wrote: pkg.exported has at least one; there may be no model. */
+int package_open_exported(struct package *pkg, const char *path, struct err *err);
 void package_close(struct package *pkg);
 struct package_model *package_model(struct package *pkg, const char *name, struct err *err);
 /* Bytes of a file, valid until package_close. A large .so or blob is mapped, not read. */

@@ -1,0 +1,112 @@
+/* --against: what was exported, held against what was compiled. */
+#include "aoti/against.h"
+#include "aoti/exported.h"
+#include "base/diag.h"
+#include "base/json.h"
+#include "checkinputs.h"
+#include "io/output.h"
+
+/* The exported program of a file: a .pt2 of torch.export.save. */
+static void load_exported(struct contract *c, struct package *pkg, const char *path)
+{
+	struct err err;
+	struct slice json;
+	if (package_open_exported(pkg, path, &err) < 0)
+		die_err(&err);
+	if (pkg->n_exported > 1)
+		warn("'%s' holds %u exported programs: the first one is compared", path, pkg->n_exported);
+	if (package_data(pkg, pkg->exported[0], &json, &err) < 0 || exported_read(c, json, &err) < 0)
+		die(err.status, "'%s': %s", path, err.text);
+}
+
+static void show_text(struct screen *s, const struct against *a, const char *exported, const char *path)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		const struct against_finding *f = &a->v[i];
+		char *subject = xstrndup(f->subject.p, f->subject.n);
+		f->advice ? buf_adds(&s->b, subject) : put_red(s, subject);
+		free(subject);
+		buf_addf(&s->b, ": exported %.*s, compiled %.*s\n", (int)f->exported.n, f->exported.p, (int)f->compiled.n, f->compiled.p);
+		if (f->why.n)
+			buf_addf(&s->b, "    %s%.*s\n", f->advice ? "note: " : "", (int)f->why.n, f->why.p);
+		if (f->fix.n)
+			buf_addf(&s->b, "    fix: %.*s\n", (int)f->fix.n, f->fix.p);
+	}
+	if (!a->n_bad)
+		buf_addf(&s->b, "%s takes what %s promises\n", path, exported);
+	else
+		buf_addf(&s->b, "%s does not take all that %s promises: %zu difference%s\n", path, exported, a->n_bad, a->n_bad == 1 ? "" : "s");
+}
+
+static void out_text(struct json_out *o, const char *key, struct slice s)
+{
+	json_key(o, key);
+	if (s.n)
+		json_out_str(o, s);
+	else
+		json_out_null(o);
+}
+
+static void show_json(struct buf *b, const struct against *a, const char *exported, const char *path)
+{
+	static const char *const parts[] = {"model", "input", "output", "constant"};
+	struct json_out o = {.b = b};
+	json_obj(&o);
+	out_text(&o, "schema", SLICE("pt2utils.against/1"));
+	out_text(&o, "exported", slice_str(exported));
+	out_text(&o, "compiled", slice_str(path));
+	json_key(&o, "same_model");
+	json_out_bool(&o, a->same_model);
+	json_key(&o, "fits");
+	json_out_bool(&o, !a->n_bad);
+	json_key(&o, "findings");
+	json_arr(&o);
+	for (size_t i = 0; i < a->n; i++) {
+		const struct against_finding *f = &a->v[i];
+		json_obj(&o);
+		out_text(&o, "what", slice_str(against_what_name(f->what)));
+		out_text(&o, "part", slice_str(parts[f->part]));
+		json_key(&o, "index");
+		f->index == CONTRACT_NONE ? json_out_null(&o) : json_out_u64(&o, f->index);
+		json_key(&o, "dim");
+		f->dim < 0 ? json_out_null(&o) : json_out_i64(&o, f->dim);
+		json_key(&o, "advice");
+		json_out_bool(&o, f->advice);
+		out_text(&o, "subject", f->subject);
+		out_text(&o, "exported", f->exported);
+		out_text(&o, "compiled", f->compiled);
+		out_text(&o, "why", f->why);
+		out_text(&o, "fix", f->fix);
+		json_close(&o);
+	}
+	json_close(&o);
+	json_close(&o);
+	buf_addc(b, '\n');
+}
+
+int run_against(const char *path, const struct checkinputs_options *o)
+{
+	struct package exported_pkg = {0};
+	struct contract exported = {0};
+	struct loaded l;
+	struct against a = {0};
+	struct err err;
+	load_exported(&exported, &exported_pkg, o->against);
+	if (load_model(&l, path, o, &err) < 0)
+		die_err(&err);
+	against_compare(&exported, &l.contract, &a);
+	struct screen s = screen_make();
+	if (o->json)
+		show_json(&s.b, &a, o->against, path);
+	else if (!o->quiet)
+		show_text(&s, &a, o->against, path);
+	if (screen_flush(&s, &err) < 0 && err.text[0])
+		die_err(&err);
+	int status = a.n_bad ? EXIT_FOUND : EXIT_FINE;
+	buf_release(&s.b);
+	against_release(&a);
+	loaded_release(&l);
+	contract_release(&exported);
+	package_close(&exported_pkg);
+	return status;
+}

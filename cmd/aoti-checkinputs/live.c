@@ -1,0 +1,95 @@
+/* Watching a command: every call of every model in it against its contract. */
+#include "base/diag.h"
+#include "checkinputs.h"
+#include "io/output.h"
+#include "live/live.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+struct watch {
+	struct checkinputs_options o;
+	int log; /* -1: standard error */
+	bool log_failed;
+};
+
+static void say(struct watch *w, const char *text, size_t n)
+{
+	struct err err;
+	int fd = w->log < 0 ? STDERR_FILENO : w->log;
+	if (w->log_failed || write_all(fd, text, n, w->o.log ? w->o.log : "standard error", &err) == 0)
+		return;
+	w->log_failed = true;
+	if (w->log >= 0)
+		warn("%s", err.text);
+}
+
+static void on_event(void *user, const struct live_event *ev)
+{
+	struct watch *w = user;
+	bool finding = ev->kind == LIVE_CALL_MISMATCH || ev->kind == LIVE_NO_CONTRACT || ev->kind == LIVE_STEPPED_ASIDE;
+	if (w->o.quiet || (!finding && !w->o.log))
+		return;
+	struct buf b = {0};
+	buf_addf(&b, "%s: ", diag_tool);
+	live_event_text(ev, &b);
+	buf_addc(&b, '\n');
+	say(w, b.p, b.len);
+	buf_release(&b);
+}
+
+static int on_contract(void *user, const char *so_path, pid_t pid, struct buf *json, struct err *err)
+{
+	struct watch *w = user;
+	return load_live(&w->o, so_path, pid, json, err);
+}
+
+static void summary(struct watch *w, const struct live_result *r)
+{
+	struct buf b = {0};
+	if (w->o.quiet)
+		return;
+	if (!r->models) {
+		buf_addf(&b, "%s: no compiled model was seen in this command%s%s\n", diag_tool, r->unseen[0] ? ": " : "", r->unseen);
+	} else {
+		buf_addf(&b, "%s: %u model%s, %llu call%s, %llu did not fit", diag_tool, r->models, r->models == 1 ? "" : "s",
+			 (unsigned long long)r->calls, r->calls == 1 ? "" : "s", (unsigned long long)r->mismatched);
+		if (r->failed)
+			buf_addf(&b, ", %llu were stopped", (unsigned long long)r->failed);
+		if (r->unchecked)
+			buf_addf(&b, ", %llu could not be checked", (unsigned long long)r->unchecked);
+		buf_addc(&b, '\n');
+	}
+	say(w, b.p, b.len);
+	buf_release(&b);
+}
+
+int run_live(char **command, const struct checkinputs_options *o)
+{
+	struct watch w = {.o = *o, .log = -1};
+	struct live_options lo = {.contract = on_contract, .event = on_event, .user = &w, .fail = o->fail};
+	struct live_result r;
+	struct err err;
+	w.o.model = NULL; /* a library in a process is one model */
+	w.o.probe = false;
+	if (o->log && (w.log = open(o->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666)) < 0)
+		die_errno(EXIT_ENVIRON, "cannot write '%s'", o->log);
+	child_signals(CHILD_SIGNALS_FORWARD);
+	if (live_run(&lo, command, &r, &err) < 0)
+		die_err(&err);
+	summary(&w, &r);
+	if (w.log >= 0 && close(w.log) < 0)
+		die_errno(EXIT_ENVIRON, "cannot write '%s'", o->log);
+	int own = r.command.how == CHILD_EXITED ? r.command.status : -1;
+	if (r.mismatched && o->error_exitcode >= 0)
+		own = o->error_exitcode;
+	else if (own == 0 && r.mismatched)
+		own = EXIT_FOUND;
+	else if (own == 0 && (!r.models || (r.calls && r.unchecked == r.calls)))
+		own = EXIT_ENVIRON; /* nothing was checked: never a silent 0 */
+	if (own < 0)
+		child_exit_like(&r.command);
+	live_result_release(&r);
+	return own;
+}
