@@ -6,6 +6,7 @@ O        ?= build
 CC       ?= cc
 prefix   ?= /usr/local
 bindir   ?= $(prefix)/bin
+libdir   ?= $(prefix)/lib/pt2utils
 mandir   ?= $(prefix)/share/man
 compdir  ?= $(prefix)/share/bash-completion/completions
 WERROR   ?= -Werror
@@ -49,11 +50,13 @@ fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
 fuzzers  := $(fuzz_src:tests/fuzz/%.c=$(O)/fuzz/%)
 share    := $(sort $(wildcard share/report/* share/dir/* share/diff/* share/ranks/* share/provenance/*))
 
+probe    := $(O)/lib/pt2utils/libpt2probe.so
+
 .PHONY: all demo check check-only check-live bench fuzz lint install uninstall help clean tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(bins) $(comps)           ## build the tools
+all: $(bins) $(comps) $(probe)  ## build the tools
 
 help:                           ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 16
@@ -98,6 +101,32 @@ $(O)/completions/%: $(O)/bin/%
 	@mkdir -p $(@D)
 	$(Q)$< --completion=bash > $@
 
+# What lives in other people's processes is never sanitized: their runtimes want to be first.
+guests   := $(probe) $(O)/tests-lib/faketorch.so $(O)/tests-lib/fakemodel.so $(O)/tests-lib/livehost
+ifneq ($(SAN),)
+$(guests): $(O)/%: plain-guests
+	@mkdir -p $(@D)
+	$(Q)cp $(O)/plain/$* $@
+.PHONY: plain-guests
+plain-guests:
+	$(Q)$(MAKE) --no-print-directory SAN= O=$(O)/plain $(guests:$(O)/%=$(O)/plain/%)
+else
+$(O)/libprobe/%.o: libprobe/%.c
+	@mkdir -p $(@D)
+	@$(if $(Q),echo "  CC      $<")
+	$(Q)$(CC) $(all_cflags) -fPIC -fvisibility=hidden -fexceptions -ftls-model=initial-exec -c $< -o $@
+
+$(probe): $(patsubst %.c,$(O)/%.o,$(wildcard libprobe/*.c)) $(O)/libpt2core.a libprobe/exports.map
+	@mkdir -p $(@D)
+	@$(if $(Q),echo "  LD      $@")
+	$(Q)$(CC) $(CFLAGS) -pthread -shared $(LDFLAGS) -Wl,--version-script=libprobe/exports.map -Wl,-z,defs -Wl,-z,now \
+		-Wl,--as-needed -Wl,-soname,$(@F) $(filter-out %.map,$^) -o $@
+
+$(O)/tests-lib/livehost: tests/lib/livehost.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -MF $@.d $< -o $@ -ldl -lm
+endif
+
 # ---- run ----
 
 demo:                           ## install what is missing, build, make a report of a real trace
@@ -111,11 +140,14 @@ check:                          ## install what the tests need, build, run all t
 
 # What makes calls fail (tests/cli/inject.t); a sanitizer has a preload of its own.
 inject   := $(if $(SAN),,$(O)/tests-lib/inject.so)
+$(O)/tests-lib/faketorch.so: private all_cflags += -Wl,-soname,libtorch_cpu.so
+$(O)/tests-lib/fakemodel.so: $(O)/tests-lib/faketorch.so
+$(O)/tests-lib/fakemodel.so: private all_cflags += -Wl,--no-as-needed $(O)/tests-lib/faketorch.so
 $(O)/tests-lib/%.so: tests/lib/%.c
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(all_cflags) -MF $@.d -fPIC -shared $< -o $@
+	$(Q)$(CC) $(all_cflags) -MF $@.d -fPIC -shared $< -o $@ -lm
 
-tests: all $(units) $(fuzzers) $(inject)  ## build everything the tests run
+tests: all $(units) $(fuzzers) $(inject) $(guests)  ## build everything the tests run
 
 check-only: tests               ## run all tests without installing anything
 	@scripts/run-tests $(O)
@@ -150,17 +182,20 @@ $(O)/tests/%: tests/unit/%.c $(libs)
 	@$(if $(Q),echo "  LD      $@")
 	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $< $(libs) -o $@ $(pkg_libs) $(shell pkg-config --libs cmocka jansson) -lm
 
+$(O)/tests/test_live: | $(guests)
+
 lint:                           ## shellcheck, mandoc, a few habits
 	@scripts/lint
 
 install: all                    ## into DESTDIR and prefix
-	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(compdir)
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(compdir)
 	install -m 755 $(bins) $(DESTDIR)$(bindir)
+	install -m 755 $(probe) $(DESTDIR)$(libdir)
 	install -m 644 $(TOOLS:%=man/%.1) $(DESTDIR)$(mandir)/man1
 	install -m 644 $(comps) $(DESTDIR)$(compdir)
 
 uninstall:                      ## take away what install put there
-	rm -f $(TOOLS:%=$(DESTDIR)$(bindir)/%) $(TOOLS:%=$(DESTDIR)$(mandir)/man1/%.1) $(TOOLS:%=$(DESTDIR)$(compdir)/%)
+	rm -f $(DESTDIR)$(libdir)/$(notdir $(probe)) $(TOOLS:%=$(DESTDIR)$(bindir)/%) $(TOOLS:%=$(DESTDIR)$(mandir)/man1/%.1) $(TOOLS:%=$(DESTDIR)$(compdir)/%)
 
 clean:                          ## remove the build folder
 	rm -rf $(O)

@@ -78,23 +78,7 @@ static struct model *free_place(void)
 	return NULL;
 }
 
-/* In the order in which the model itself would find it. */
-static void *find_function(const struct object *o, const char *name)
-{
-	void *p = o->handle ? dlsym(o->handle, name) : NULL;
-	if (!p)
-		p = dlsym(RTLD_DEFAULT, name);
-	void *torch = p ? NULL : dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
-	if (torch) {
-		p = dlsym(torch, name);
-		dlclose(torch);
-	}
-	if (!p)
-		dlerror();
-	return p;
-}
-
-static bool find_torch(const struct object *o, struct torch_functions *t)
+static bool find_functions(void *handle, struct torch_functions *t)
 {
 	const struct {
 		const char *name;
@@ -112,12 +96,34 @@ static bool find_torch(const struct object *o, struct torch_functions *t)
 	    {"aoti_torch_delete_tensor_object", &t->delete_tensor, false},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
-		void *p = find_function(o, want[i].name);
+		void *p = dlsym(handle, want[i].name);
+		if (!p)
+			dlerror(); /* what the process asks for later is not about our search */
 		if (!p && !want[i].optional)
 			return false;
 		memcpy(want[i].to, &p, sizeof(p));
 	}
 	return true;
+}
+
+/* Where the model itself finds them: in the global scope, or among its own dependencies. Those stay as long as it does, so
+ * the handle is not kept. */
+static bool find_torch(const struct object *o, struct torch_functions *t)
+{
+	if (find_functions(RTLD_DEFAULT, t))
+		return true;
+	const char *const names[] = {o->name, "libtorch_cpu.so"};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		void *handle = *names[i] ? dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD) : NULL;
+		bool found = handle && find_functions(handle, t);
+		if (handle)
+			dlclose(handle);
+		else
+			dlerror();
+		if (found)
+			return true;
+	}
+	return false;
 }
 
 /* xmalloc ends a process that has no memory left: that is not ours to do to a guest. */

@@ -67,7 +67,6 @@ bool object_at(const void *address, struct object *o)
 		o->start = (uintptr_t)found.dlfo_map_start;
 		o->end = (uintptr_t)found.dlfo_map_end;
 		o->name = found.dlfo_link_map->l_name;
-		o->handle = found.dlfo_link_map;
 		o->dynamic = found.dlfo_link_map->l_ld;
 		return read_dynamic(o);
 	}

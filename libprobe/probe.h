@@ -39,7 +39,6 @@ struct object {
 	uintptr_t base;       /* what is added to the file's addresses */
 	uintptr_t start, end; /* of its mapping */
 	const char *name;     /* the loader's own, "" for the program; valid while it is loaded */
-	void *handle;         /* for dlsym, NULL when not known */
 	const ElfW(Dyn) * dynamic;
 	ElfW(Sym) * sym;
 	const char *str;

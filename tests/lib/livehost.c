@@ -32,7 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_INPUTS = 16, MAX_OUTPUTS = 16, MAX_DIMS = 16, MAX_MODELS = 8 };
+enum { MAX_INPUTS = 16, MAX_OUTPUTS = 16, MAX_DIMS = 16, MAX_MODELS = 64 };
 typedef int32_t run_fn(void *, void **, size_t, void **, size_t, void *, void *);
 typedef int32_t create_fn(void **, size_t, const char *, const char *);
 typedef int32_t count_fn(void *, size_t *);
