@@ -30,8 +30,10 @@ struct walk {
 
 static int fail(struct walk *w, const char *what)
 {
-	return err_set(w->err, EXIT_INPUT, "'%s': tensor '%.*s': %s", w->f->path, (int)(w->name.len > 200 ? 200 : w->name.len),
-		       w->name.len ? w->name.p : "", what);
+	if (!w->name.len)
+		return err_set(w->err, EXIT_INPUT, "'%s': its tensor %s", w->f->path, what);
+	return err_set(w->err, EXIT_INPUT, "'%s': tensor '%.*s' %s", w->f->path, (int)(w->name.len > 200 ? 200 : w->name.len), w->name.p,
+		       what);
 }
 
 /* ---- names ---- */
@@ -83,11 +85,11 @@ static int find_storage(struct walk *w, const struct pickle_storage *s, struct z
 	buf_release(&name);
 	uint64_t item = s->dtype == DTYPE_NONE ? 1 : (uint64_t)dtype_info(s->dtype)->bytes;
 	if (__builtin_mul_overflow((uint64_t)s->numel, item, bytes))
-		return fail(w, "its storage is larger than any file: the file is damaged");
+		return fail(w, "has a storage that is larger than any file: the file is damaged");
 	if (!*m)
-		return *bytes ? fail(w, "its storage is missing from the archive: save the file again") : 0;
+		return *bytes ? fail(w, "has a storage that is missing from the archive: save the file again") : 0;
 	if ((*m)->size < *bytes)
-		return fail(w, "its storage has fewer bytes than it should: the file is damaged");
+		return fail(w, "has a storage with fewer bytes than it should have: the file is damaged");
 	return 0;
 }
 

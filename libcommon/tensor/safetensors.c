@@ -25,7 +25,7 @@ struct header {
 
 static int fail(const struct header *h, const char *what)
 {
-	return err_set(h->err, EXIT_INPUT, "'%s': tensor '%.*s': %s", h->f->path, (int)(h->name.len > 200 ? 200 : h->name.len),
+	return err_set(h->err, EXIT_INPUT, "'%s': tensor '%.*s' %s", h->f->path, (int)(h->name.len > 200 ? 200 : h->name.len),
 		       h->name.len ? h->name.p : "", what);
 }
 
