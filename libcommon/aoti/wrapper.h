@@ -18,12 +18,28 @@
  * What should be there and was not understood becomes a note of the contract (contract_note), never a guess.
  * The text is untrusted: no recursion, everything bounded, linear in its length.
  *
- * Failure: -1 and EXIT_INPUT when the text is not a wrapper at all (no run_impl, no inputs).
+ * Not in the text: data types of what an operator makes (only where the operator leaves no choice, or a kernel's
+ * argument says so), how often a loop runs, what its branches (torch.cond) have in common. Kernel arguments that are
+ * neither const nor named in_ptrN, out_ptrN, in_out_ptrN are in and out: they may be written.
+ * Storages of what proxies and operators make count from their call on, buffers on the stack until the end.
+ *
+ * Failure: -1 and EXIT_INPUT when the text is not a wrapper at all (no run_impl, no constructor).
  */
 #ifndef PT2_WRAPPER_H
 #define PT2_WRAPPER_H
 #include "aoti/contract.h"
 
 int wrapper_read(struct contract *c, struct slice text, struct slice kernel_text, struct err *err);
+
+/* Operators of the proxy executor are only numbers in the text: calls named proxy_executor[K]. Their names are in the
+ * package's extern nodes (HASH.wrapper.json; torch/_inductor/extern_node_serializer.py, the schema in
+ * torch/_export/serde/schema.py, ExternKernelNodes):
+ *
+ *     {"nodes": [{"name": "buf1", "node": {"target": "pt2fix::add_", "inputs": [...], "outputs": [...], ...}}]}
+ *
+ * Gives each such call its target. Which tensors an operator changes is in neither file: those that it did not make are
+ * in, but the first of an operator whose name ends in _ (add_, add_.Tensor) is in and out, as PyTorch names them.
+ * -1 and EXIT_INPUT when the JSON is malformed; a node that is not there becomes a note. */
+int wrapper_name_proxies(struct contract *c, struct slice extern_nodes_json, struct err *err);
 
 #endif
