@@ -28,6 +28,8 @@ struct loaded {
 
 /* Says on standard error where the contract comes from when that is not the text. */
 int load_model(struct loaded *l, const char *path, const struct checkinputs_options *o, struct err *err);
+/* The package and, if it has a text, its contract; never the binary's. */
+int load_text(struct loaded *l, const char *path, const struct checkinputs_options *o, struct err *err);
 void loaded_release(struct loaded *l);
 /* The contract of a model library of a live process: from its neighbours' text, else probed. */
 int load_live(void *user, const char *so_path, pid_t pid, struct buf *json, struct err *err);

@@ -4,12 +4,19 @@
 #include "base/diag.h"
 #include "checkinputs.h"
 
+/* Bytes of a file that need not be there. */
+static int data_if_any(struct loaded *l, uint32_t file, struct slice *data, struct err *err)
+{
+	*data = (struct slice){0};
+	return file ? package_data(&l->pkg, file, data, err) : 0;
+}
+
 static int read_text(struct loaded *l, struct contract *c, struct err *err)
 {
 	const struct package_model *m = l->model;
 	struct slice text, kernel, nodes;
-	if (package_data(&l->pkg, m->wrapper_cpp, &text, err) < 0 || package_data(&l->pkg, m->kernel_cpp, &kernel, err) < 0 ||
-	    package_data(&l->pkg, m->extern_nodes, &nodes, err) < 0)
+	if (package_data(&l->pkg, m->wrapper_cpp, &text, err) < 0 || data_if_any(l, m->kernel_cpp, &kernel, err) < 0 ||
+	    data_if_any(l, m->extern_nodes, &nodes, err) < 0)
 		return -1;
 	if (wrapper_read(c, text, kernel, err) < 0) {
 		struct slice name = l->pkg.file[m->wrapper_cpp].name;
@@ -31,7 +38,7 @@ static int probe_binary(struct loaded *l, struct contract *c, struct err *err)
 	struct slice so, nodes;
 	if (!m->so)
 		return err_set(err, EXIT_INPUT, "'%s': model '%.*s' has no library to probe", l->pkg.path, (int)m->name.n, m->name.p);
-	if (package_data(&l->pkg, m->so, &so, err) < 0 || package_data(&l->pkg, m->extern_nodes, &nodes, err) < 0 ||
+	if (package_data(&l->pkg, m->so, &so, err) < 0 || data_if_any(l, m->extern_nodes, &nodes, err) < 0 ||
 	    package_metadata(&l->pkg, m, &md, err) < 0)
 		return -1;
 	struct probe_options po = {.blob_size = m->weights_blob ? l->pkg.file[m->weights_blob].size : 0};
@@ -58,6 +65,23 @@ static void compare(struct loaded *l)
 	l->probed = true;
 	l->n_differences = contract_diff(&l->contract, &binary, &l->differences);
 	contract_release(&binary);
+}
+
+int load_text(struct loaded *l, const char *path, const struct checkinputs_options *o, struct err *err)
+{
+	*l = (struct loaded){0};
+	if (package_open(&l->pkg, path, err) < 0)
+		return -1;
+	l->model = package_model(&l->pkg, o->model, err);
+	if (!l->model) {
+		package_close(&l->pkg);
+		return -1;
+	}
+	if (l->model->wrapper_cpp && read_text(l, &l->contract, err) < 0) {
+		warn("%s", err->text);
+		contract_release(&l->contract);
+	}
+	return 0;
 }
 
 int load_model(struct loaded *l, const char *path, const struct checkinputs_options *o, struct err *err)

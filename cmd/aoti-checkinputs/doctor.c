@@ -1,0 +1,94 @@
+/* --doctor: will it load and run on this host? */
+#include "aoti/doctor.h"
+#include "base/diag.h"
+#include "base/json.h"
+#include "checkinputs.h"
+#include "io/output.h"
+
+static void show_text(struct screen *s, const struct doctor *d, const struct loaded *l)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		const struct doctor_finding *f = &d->v[i];
+		const char *level = doctor_level_name(f->level);
+		char *label = xasprintf("%-8s", level);
+		if (f->level >= DOCTOR_WARNING)
+			put_red(s, label);
+		else
+			put_dim(s, label);
+		free(label);
+		buf_addf(&s->b, "%.*s\n", (int)f->what.n, f->what.p);
+		if (f->why.n)
+			buf_addf(&s->b, "          %.*s\n", (int)f->why.n, f->why.p);
+		if (f->fix.n)
+			buf_addf(&s->b, "          fix: %.*s\n", (int)f->fix.n, f->fix.p);
+	}
+	size_t fatal = 0;
+	for (size_t i = 0; i < d->n; i++)
+		fatal += d->v[i].level == DOCTOR_FATAL;
+	buf_addf(&s->b, "%s: %s\n", l->pkg.path,
+		 fatal       ? "will not run here"
+		 : d->n_bad ? "may not run here as it should"
+			    : "nothing stands in the way of running it here");
+}
+
+static void show_json(struct buf *b, const struct doctor *d, const struct loaded *l)
+{
+	struct json_out o = {.b = b};
+	json_obj(&o);
+	json_key(&o, "schema");
+	json_out_str(&o, SLICE("pt2utils.doctor/1"));
+	json_key(&o, "file");
+	json_out_str(&o, slice_str(l->pkg.path));
+	json_key(&o, "model");
+	json_out_str(&o, l->model->name);
+	json_key(&o, "healthy");
+	json_out_bool(&o, !d->n_bad);
+	json_key(&o, "findings");
+	json_arr(&o);
+	for (size_t i = 0; i < d->n; i++) {
+		const struct doctor_finding *f = &d->v[i];
+		json_obj(&o);
+		json_key(&o, "level");
+		json_out_str(&o, slice_str(doctor_level_name(f->level)));
+		json_key(&o, "id");
+		json_out_str(&o, slice_str(f->id));
+		json_key(&o, "what");
+		json_out_str(&o, f->what);
+		json_key(&o, "why");
+		f->why.n ? json_out_str(&o, f->why) : json_out_null(&o);
+		json_key(&o, "fix");
+		f->fix.n ? json_out_str(&o, f->fix) : json_out_null(&o);
+		json_close(&o);
+	}
+	json_close(&o);
+	json_close(&o);
+	buf_addc(b, '\n');
+}
+
+int run_doctor(const char *path, const struct checkinputs_options *o)
+{
+	struct loaded l;
+	struct err err;
+	struct doctor d = {0};
+	if (load_text(&l, path, o, &err) < 0)
+		die_err(&err);
+	struct doctor_options d_o = {
+		.torch = o->torch && strcmp(o->torch, "none") ? o->torch : NULL,
+		.no_torch = o->torch && !strcmp(o->torch, "none"),
+		.contract = l.contract.n_inputs || l.contract.n_outputs ? &l.contract : NULL,
+	};
+	if (doctor_examine(&d, &l.pkg, l.model, &d_o, &err) < 0)
+		die_err(&err);
+	struct screen s = screen_make();
+	if (o->json)
+		show_json(&s.b, &d, &l);
+	else if (!o->quiet)
+		show_text(&s, &d, &l);
+	if (screen_flush(&s, &err) < 0 && err.text[0])
+		die_err(&err);
+	int status = d.n_bad ? EXIT_FOUND : EXIT_FINE;
+	buf_release(&s.b);
+	doctor_release(&d);
+	loaded_release(&l);
+	return status;
+}
