@@ -416,9 +416,22 @@ static void finish_input(struct wrapper *w, uint32_t i)
 	}
 }
 
+/* A kernel's argument may tell the data type of a view or a reuse: then it is that of the other too. */
+static void spread_dtypes(struct wrapper *w)
+{
+	struct contract_value *v = w->c->value;
+	for (uint32_t i = w->c->n_values; i-- > 0;)
+		if (w->wv[i].from && v[w->wv[i].from - 1].dtype == DTYPE_NONE)
+			v[w->wv[i].from - 1].dtype = v[i].dtype;
+	for (uint32_t i = 0; i < w->c->n_values; i++)
+		if (w->wv[i].from && v[i].dtype == DTYPE_NONE)
+			v[i].dtype = v[w->wv[i].from - 1].dtype;
+}
+
 static void finish_values(struct wrapper *w)
 {
 	struct contract *c = w->c;
+	spread_dtypes(w);
 	for (uint32_t i = 0; i < c->n_values; i++) {
 		struct contract_value *v = &c->value[i];
 		if (w->wv[i].whole && v->kind == VALUE_INPUT && c->input[v->index].rank_known) {

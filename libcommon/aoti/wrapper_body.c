@@ -6,7 +6,7 @@ static struct slice inside(struct slice head)
 {
 	const char *open = memchr(head.p, '(', head.n);
 	size_t at = open ? (size_t)(open - head.p) : 0, n = open ? text_group(head, at) : 0;
-	return n == head.n ? slice_trim(slice_of(open + 1, n - at - 2)) : (struct slice){0};
+	return n && n == head.n ? slice_trim(slice_of(open + 1, n - at - 2)) : (struct slice){0};
 }
 
 /* if ((reinterpret_cast<std::uintptr_t>(arg0_1.data_ptr()) & (16 -1)) != 0) {
@@ -293,6 +293,7 @@ static bool assign(struct wrapper *w, struct slice name, struct slice init)
 		w->wv[now].whole = false;
 		value->n_dim = -1;
 		value->dtype = DTYPE_NONE;
+		w->wv[now].from = 0;
 	}
 	if (w->branches && value->kind != VALUE_BUFFER) { /* that branch gives an input or a constant, the other may not */
 		w->wv[now].whole = false;

@@ -141,6 +141,7 @@ static bool handle_maker(struct wrapper *w, struct slice fn, struct slice args)
 			return false;
 		/* Inductor's bit casts keep the size of an element, so the dims too. */
 		w->c->value[v].dtype = wrapper_dtype(a[1]);
+		w->wv[v].from = 0;
 		return true;
 	}
 	if (slice_is(fn, "as_strided") && n == 4 && share(w, a[0], a[3], &v)) {
@@ -154,6 +155,7 @@ static bool handle_maker(struct wrapper *w, struct slice fn, struct slice args)
 	if (slice_is(fn, "_alloc_from_pool") && n == 7 && share(w, a[0], a[6], &v)) {
 		set_dims(w, v, a[4], a[5]);
 		w->c->value[v].dtype = wrapper_dtype(a[2]);
+		w->wv[v].from = 0;
 		return true;
 	}
 	if (slice_is(fn, "new_uninitialized_tensor") && n == 1 && out_handle(w, a[0], &name)) {
@@ -261,6 +263,7 @@ static void op_makes(struct wrapper *w, struct op *op, struct slice name, struct
 		w->wv[v].whole = false;
 		c->value[v].n_dim = -1;
 		c->value[v].dtype = DTYPE_NONE;
+		w->wv[v].from = 0;
 	} else {
 		v = wrapper_value(w, name, VALUE_BUFFER);
 		wrapper_storage(w, v, c->n_calls);

@@ -69,6 +69,7 @@ struct wints {
 struct wvalue {
 	bool whole; /* an input as it is given: its dims are the input's */
 	bool fresh; /* aoti_torch_new_uninitialized_tensor: waits for a proxy call to fill it */
+	uint32_t from; /* value + 1 that it is a view or a reuse of, with the same data type */
 	uint32_t like; /* value + 1 whose dims it has too, unless others are known */
 };
 struct wstorage {

@@ -58,6 +58,7 @@ uint32_t wrapper_same(struct wrapper *w, struct slice name, uint32_t of)
 	w->c->value[i] = w->c->value[of];
 	w->c->value[i].name = own;
 	w->wv[i] = w->wv[of];
+	w->wv[i].from = of + 1;
 	return i;
 }
 
