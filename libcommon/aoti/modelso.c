@@ -363,8 +363,8 @@ static enum modelso_device find_device(const struct modelso *m)
 const char *modelso_api_name(enum modelso_api api)
 {
 	static const char *const name[] = {"no AOTInductor functions", "a model without a container",
-					   "containers (torch 2.1)", "containers with a device (torch 2.3)",
-					   "weights from a blob", "error texts (AOTInductorGetLastError)"};
+					   "containers (torch 2.2)", "containers with a device (torch 2.3)",
+					   "weights from a blob (torch 2.10)", "error texts (torch 2.13)"};
 	return (size_t)api < ARRAY_LEN(name) ? name[api] : "?";
 }
 

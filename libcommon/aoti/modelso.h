@@ -13,7 +13,8 @@
  *
  * Where the facts come from (torch 2.13): exported functions: torch/csrc/inductor/aoti_runtime/interface.h; constants:
  * torch/_inductor/codecache.py (AotCodeCompiler.compile) and aoti_runtime/model_base.h (_get_constants_start); embedded
- * kernels: torch/_inductor/cpp_builder.py (batch_convert_cubins_to_obj); flags of cubins: EF_CUDA_SM of LLVM's ELF.h.
+ * kernels: torch/_inductor/cpp_builder.py (batch_convert_cubins_to_obj); flags of cubins: output of ptxas of CUDA 12.4, 12.9
+ * and 13.5.
  *
  * Untrusted: the header and the section table are checked against the bytes before libelf sees them, chains of version
  * needs are followed for as long as their section has entries, counts are bounded. Failure: -1 and err (EXIT_INPUT), which
@@ -56,14 +57,14 @@ struct modelso_kernel {
 	uint64_t address, size; /* 0 when only the name is known */
 };
 
-/* How the entry points have grown (interface.h of the versions named): each has all before it. */
+/* How the entry points have grown (interface.h of torch 2.3 to 2.13, see shimversions.h): each has all before it. */
 enum modelso_api {
 	API_NONE,        /* exports no AOTInductor functions: no AOTI model */
 	API_MODEL,       /* AOTInductorModelCreate only: a model to be linked in, no container */
-	API_CONTAINER,   /* AOTInductorModelContainerCreate, Run (2.1) */
+	API_CONTAINER,   /* AOTInductorModelContainerCreate, Run (2.2) */
 	API_WITH_DEVICE, /* AOTInductorModelContainerCreateWithDevice (2.3): what packages are opened with */
-	API_BLOB,        /* AOTInductorModelUpdateConstantsFromBlob */
-	API_LAST_ERROR,  /* AOTInductorGetLastError */
+	API_BLOB,        /* AOTInductorModelUpdateConstantsFromBlob (2.10) */
+	API_LAST_ERROR,  /* AOTInductorGetLastError (2.13) */
 };
 
 /* Which runtime it was made for, by its imports. */
@@ -99,7 +100,7 @@ struct modelso_image {
 	struct slice name;     /* of the kernel, from its symbol; empty when not known */
 	uint64_t offset, size; /* size 0: not known */
 	unsigned sm;           /* 90 for sm_90; 0 when not known */
-	bool exact;            /* sm_90a: runs on this one only */
+	bool exact;            /* sm_90a: runs on this one only; CUDA 13 does not say */
 };
 
 struct modelso_row {
@@ -181,16 +182,12 @@ bool modelso_section(const struct modelso *m, const char *section, struct slice 
 
 /* For reading other libraries of the system (libc.so.6, libtorch_cpu.so) the same way. */
 struct modelso_lib {
-	struct slice soname;
-	struct intern versions; /* that it defines: GLIBC_2.36 */
-	struct intern exports;  /* names that begin with one of the prefixes asked for */
-	bool cxx11_abi, old_abi;
 	uint16_t machine;
-	uint8_t bits;
+	struct slice soname;
 };
-/* prefixes: NULL-terminated list, or NULL: no exports, only versions. */
-int modelso_lib_read(struct modelso_lib *l, struct slice bytes, const char *name, const char *const *prefixes,
-		     struct err *err);
-void modelso_lib_release(struct modelso_lib *l);
+typedef void modelso_each(void *arg, struct slice name);
+/* Calls `version` with each version that it defines (GLIBC_2.36) and `exported` with each symbol; either may be NULL. */
+int modelso_lib_read(struct modelso_lib *l, struct slice bytes, const char *name, modelso_each *version,
+		     modelso_each *exported, void *arg, struct err *err);
 
 #endif

@@ -159,11 +159,11 @@ static bool cubin(struct slice b, struct modelso_image *image)
 	if (eh.e_machine == EM_AMDGPU) {
 		image->kind = IMAGE_HSACO;
 	} else if (eh.e_machine == EM_CUDA) {
-		/* CUDA 13 moved the number of the SM (ABI version 8) and the mark of sm_90a. */
+		/* ptxas of CUDA 13 moved the number of the SM (ABI version 8), and no longer marks sm_90a. */
 		bool v2 = eh.e_ident[EI_ABIVERSION] >= 8;
 		image->kind = IMAGE_CUBIN;
 		image->sm = v2 ? eh.e_flags >> 8 & 0xff : eh.e_flags & 0xff;
-		image->exact = eh.e_flags & (v2 ? 0x8 : 0x800);
+		image->exact = !v2 && eh.e_flags & 0x800;
 	} else {
 		return false;
 	}

@@ -1,7 +1,16 @@
 /* Libraries of the system: what they define. */
 #include "aoti/modelso_part.h"
 
-static void add_def(void *arg, struct slice version) { intern_add(arg, version); }
+struct definer {
+	modelso_each *each;
+	void *arg;
+};
+
+static void version_def(void *arg, struct slice version)
+{
+	const struct definer *d = arg;
+	d->each(d->arg, version);
+}
 
 static void soname(struct modelso_lib *l, const struct elf_view *v)
 {
@@ -20,33 +29,11 @@ static void soname(struct modelso_lib *l, const struct elf_view *v)
 	}
 }
 
-static void exports(struct modelso_lib *l, const struct elf_view *v, const char *const *prefixes)
-{
-	struct elf_symbols s;
-	if (!elf_symbols(v, SHT_DYNSYM, &s))
-		return;
-	for (size_t i = 1; i < s.n; i++) {
-		Elf64_Sym sym = elf_symbol(&s, i);
-		if (sym.st_shndx == SHN_UNDEF)
-			continue;
-		struct slice name = elf_symbol_name(&s, &sym);
-		for (const char *const *p = prefixes; *p; p++)
-			if (slice_starts(name, *p)) {
-				intern_add(&l->exports, name);
-				break;
-			}
-		/* torch's own functions only: the library may carry a few templates of either kind from others */
-		if (slice_starts(name, "_ZN2at") || slice_starts(name, "_ZN3c10")) {
-			l->cxx11_abi = l->cxx11_abi || slice_find(name, "7__cxx1112basic_string");
-			l->old_abi = l->old_abi || slice_find(name, "RKSs");
-		}
-	}
-}
-
-int modelso_lib_read(struct modelso_lib *l, struct slice bytes, const char *name, const char *const *prefixes,
-		     struct err *err)
+int modelso_lib_read(struct modelso_lib *l, struct slice bytes, const char *name, modelso_each *version,
+		     modelso_each *exported, void *arg, struct err *err)
 {
 	struct elf_view v;
+	struct elf_symbols s;
 	bool elf;
 	*l = (struct modelso_lib){0};
 	const char *what = modelso_what(bytes, &elf);
@@ -55,17 +42,15 @@ int modelso_lib_read(struct modelso_lib *l, struct slice bytes, const char *name
 	if (elf_view_open(&v, bytes, name, err) < 0)
 		return -1;
 	l->machine = v.eh.e_machine;
-	l->bits = 64;
 	soname(l, &v);
-	elf_version_defs(&v, add_def, &l->versions);
-	if (prefixes)
-		exports(l, &v, prefixes);
+	if (version)
+		elf_version_defs(&v, version_def, &(struct definer){version, arg});
+	if (!exported || !elf_symbols(&v, SHT_DYNSYM, &s))
+		return 0;
+	for (size_t i = 1; i < s.n; i++) {
+		Elf64_Sym sym = elf_symbol(&s, i);
+		if (sym.st_shndx != SHN_UNDEF)
+			exported(arg, elf_symbol_name(&s, &sym));
+	}
 	return 0;
-}
-
-void modelso_lib_release(struct modelso_lib *l)
-{
-	intern_release(&l->versions);
-	intern_release(&l->exports);
-	*l = (struct modelso_lib){0};
 }

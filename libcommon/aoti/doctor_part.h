@@ -1,0 +1,30 @@
+/* doctor_part.h - what doctor*.c share. */
+#ifndef PT2_DOCTOR_PART_H
+#define PT2_DOCTOR_PART_H
+#include "aoti/doctor.h"
+#include "aoti/modelso.h"
+
+struct exam {
+	struct doctor *d;
+	struct package *pkg;
+	struct package_model *m;
+	const struct doctor_options *o;
+	struct doctor_host host;
+	struct modelso so;
+	struct package_metadata md;
+	struct slice torch; /* folder of its libraries; empty: none */
+};
+
+/* Texts are formatted into the doctor's arena; what: one line without a full stop. */
+void doctor_add(struct exam *x, enum doctor_level level, const char *id, struct slice what, struct slice why, struct slice fix);
+struct slice doctor_text(struct exam *x, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+void doctor_cpu(struct exam *x);
+void doctor_system(struct exam *x);
+void doctor_torch(struct exam *x);
+void doctor_gpu(struct exam *x);
+
+/* Path of a library by its soname, as ld.so would find it; also in the torch folder. False when it is nowhere. */
+bool doctor_library_path(struct arena *a, const struct modelso *so, struct slice torch, struct slice soname, struct slice *path);
+
+#endif
