@@ -27,6 +27,7 @@ struct probe_options {
 	uint64_t max_memory;     /* 0: 4 GiB of address space beyond the library's own size */
 	uint64_t blob_size;      /* of a weights blob outside the library; zeros of this size stand for it */
 	bool verbose;            /* the child's own messages go to stderr */
+	const char *device;      /* what the model is made for: "cpu", "cuda" (a package's metadata says); NULL: cpu */
 };
 
 int probe_contract(struct contract *c, struct slice so, const struct probe_options *o, struct err *err);

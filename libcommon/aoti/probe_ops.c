@@ -1,0 +1,513 @@
+/* Calls of the program: torch's operators, generated kernels, custom ops through the proxy executor, CUDA launches. Each is
+ * written down with its tensors; what an operator makes becomes a tensor whose sizes the program will tell.
+ *
+ * A kernel's parameters have no types in the binary. A word is a tensor if it is a data pointer that the program asked for
+ * since the last call, as generated code does right before it, or a constant's; they end with the last that was asked for,
+ * for a kernel always writes something. Which are written follows from Inductor's order (in_out_ptrs, in_ptrs, out_ptrs). */
+#include "aoti/probe_child.h"
+
+struct signature {
+	const char *name, *sig;
+};
+static const struct signature signatures[] = {
+#include "aoti/probe_opsigs.h"
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct signature *)a)->name, ((const struct signature *)b)->name);
+}
+
+static const char *find_signature(const char *name)
+{
+	struct signature key = {name, NULL};
+	const struct signature *s = bsearch(&key, signatures, ARRAY_LEN(signatures), sizeof(key), by_name);
+	return s ? s->sig : NULL;
+}
+
+static const char *without_device(const char *name)
+{
+	static const char *const devices[] = {"cpu_", "cuda_", "mps_", "xpu_"};
+	for (size_t i = 0; i < ARRAY_LEN(devices); i++)
+		if (!strncmp(name, devices[i], strlen(devices[i])))
+			return name + strlen(devices[i]);
+	return name;
+}
+
+#define PREFIX "aoti_torch_"
+static const char *stem_of(const char *name) { return strncmp(name, PREFIX, strlen(PREFIX)) ? name : name + strlen(PREFIX); }
+
+const char *op_signature(const char *name)
+{
+	const char *sig = find_signature(stem_of(name)), *rest = without_device(stem_of(name));
+	if (sig || rest == stem_of(name))
+		return sig;
+	struct buf b = {0};
+	buf_addf(&b, "@%s", rest);
+	sig = find_signature(buf_str(&b));
+	buf_release(&b);
+	return sig;
+}
+
+/* Types of results that are certain (torch 2.13, aten/src/ATen/native/native_functions.yaml): a letter per result, s the
+ * first tensor's, S the second's, f the same if that is a floating type, l int64, b bool. What is not here is not known. */
+static const struct {
+	const char *name, *types;
+} result_types[] = {
+    {"_adaptive_avg_pool2d", "s"},
+    {"_adaptive_avg_pool3d", "s"},
+    {"_addmm_activation", "s"},
+    {"_cdist_forward", "s"},
+    {"_embedding_bag", "slll"},
+    {"_embedding_bag_forward_only", "slll"},
+    {"_fft_c2c", "s"},
+    {"_pdist_forward", "s"},
+    {"_scaled_dot_product_cudnn_attention", "s"},
+    {"_scaled_dot_product_efficient_attention", "s"},
+    {"_scaled_dot_product_flash_attention", "s"},
+    {"_scaled_dot_product_flash_attention_for_cpu", "s"},
+    {"abs", "f"},
+    {"adaptive_max_pool2d", "sl"},
+    {"adaptive_max_pool3d", "sl"},
+    {"addbmm", "s"},
+    {"addmm", "s"},
+    {"addmv", "s"},
+    {"argmax", "l"},
+    {"argmin", "l"},
+    {"argsort", "l"},
+    {"aten_amax", "s"},
+    {"aten_narrow", "s"},
+    {"aten_pad", "s"},
+    {"avg_pool2d", "s"},
+    {"avg_pool3d", "s"},
+    {"baddbmm", "s"},
+    {"bmm", "s"},
+    {"bucketize_Tensor", "?"},
+    {"convolution", "s"},
+    {"cummax", "sl"},
+    {"cummin", "sl"},
+    {"cumprod", "f"},
+    {"cumsum", "f"},
+    {"fractional_max_pool2d", "sl"},
+    {"fractional_max_pool3d", "sl"},
+    {"grid_sampler_2d_backward", "SS"},
+    {"index_Tensor", "s"},
+    {"index_put", "s"},
+    {"kthvalue", "sl"},
+    {"linear", "s"},
+    {"logcumsumexp", "s"},
+    {"masked_scatter", "s"},
+    {"masked_select", "s"},
+    {"max_pool2d_with_indices", "sl"},
+    {"max_pool3d_with_indices", "sl"},
+    {"median", "s"},
+    {"mkldnn__convolution_pointwise", "s"},
+    {"mkldnn__convolution_pointwise_binary", "s"},
+    {"mm", "s"},
+    {"mode", "sl"},
+    {"nanmedian", "s"},
+    {"nonzero", "l"},
+    {"nonzero_static", "l"},
+    {"pow_Tensor_Scalar", "f"},
+    {"randperm", "?"},
+    {"renorm", "s"},
+    {"repeat_interleave_Tensor", "l"},
+    {"resize_", "s"},
+    {"rand_like", "?"},
+    {"searchsorted_Tensor", "?"},
+    {"slice_Tensor", "s"},
+    {"sort", "sl"},
+    {"sort_stable", "sl"},
+    {"topk", "sl"},
+    {"triangular_solve", "ss"},
+    {"unique2", "sll"},
+    {"_unique2", "sll"},
+    {"unique_consecutive", "sll"},
+    {"unique_dim", "sll"},
+    {"upsample_bicubic2d_backward", "s"},
+    {"upsample_trilinear3d_backward", "s"},
+    {"view_as_complex", "?"},
+    {"view_dtype", "?"},
+};
+
+static bool is_floating(int t)
+{
+	return t == DTYPE_F16 || t == DTYPE_F32 || t == DTYPE_F64 || t == DTYPE_BF16 || t == DTYPE_C64 || t == DTYPE_C128;
+}
+
+/* *dtype: of result `ret`, given the first tensors; returns whether it is certain. */
+static bool result_type(const char *name, int ret, const struct fake *first, const struct fake *second, int *dtype)
+{
+	const char *rest = without_device(stem_of(name)), *types = "";
+	for (size_t i = 0; i < ARRAY_LEN(result_types); i++)
+		if (!strcmp(result_types[i].name, rest))
+			types = result_types[i].types;
+	*dtype = first ? first->dtype : DTYPE_F32;
+	bool sure = first && (first->value >= world->run.n_values || world->run.value[first->value].dtype_sure);
+	switch ((size_t)ret < strlen(types) ? types[ret] : '?') {
+	case 's': return sure;
+	case 'S': *dtype = second ? second->dtype : *dtype; return second != NULL;
+	case 'f': return sure && is_floating(*dtype);
+	case 'l': *dtype = DTYPE_I64; return true;
+	case 'b': *dtype = DTYPE_BOOL; return true;
+	default: return false;
+	}
+}
+
+/* ---- what is written down ---- */
+
+void call_begin(enum call_kind kind, const char *name)
+{
+	struct run *r = &world->run;
+	if (r->n_calls >= 1u << 20)
+		r->overflow = true;
+	r->n_calls -= r->overflow && r->n_calls ? 1 : 0;
+	GROW(r->call, r->n_calls, r->cap_calls, 1);
+	r->call[r->n_calls++] = (struct run_call){kind, name, r->n_args, 0};
+}
+
+static void arg_value(enum arg_role role, uint32_t v)
+{
+	struct run *r = &world->run;
+	if (v < r->n_values && r->n_args < 1u << 24) {
+		r->value[v].referenced = true;
+		r->value[v].written |= role != ARG_IN;
+		/* Whatever is written through a view is in the buffer it is a view of. */
+		if (role != ARG_IN && r->value[v].base < r->n_values)
+			r->value[r->value[v].base].written = true;
+		GROW(r->arg, r->n_args, r->cap_args, 1);
+		r->arg[r->n_args++] = (struct run_arg){role, v};
+		r->call[r->n_calls - 1].n_args++;
+	}
+}
+
+void call_arg(enum arg_role role, const struct fake *f)
+{
+	struct run *r = &world->run;
+	if (!f || f->value >= r->n_values)
+		return;
+	/* reinterpret_tensor_wrapper(buf0, ...) in a call is buf0, seen in another way; it has no name of its own. */
+	uint32_t v = f->value;
+	if (r->value[v].base != CONTRACT_NONE && !r->value[v].referenced)
+		v = r->value[v].base;
+	arg_value(role, v);
+}
+
+void call_end(void) { world->run.n_fetched = 0; }
+
+/* ---- operators ---- */
+
+/* The arguments of a call, by the calling convention of x86-64. */
+struct reader {
+	const struct stub_call *c;
+	int ints, reals, stack;
+};
+
+static uint64_t next_int(struct reader *r) { return r->ints < 6 ? r->c->ints[r->ints++] : r->c->stack[r->stack++]; }
+static void next_real(struct reader *r) { *(r->reals < 8 ? &r->reals : &r->stack) += 1; }
+static const void *next_pointer(struct reader *r) { return (const void *)(uintptr_t)next_int(r); }
+
+/* A number read from a tensor: an integer is a size that comes from data, for all we know. */
+static void read_item(const char *type, void *out)
+{
+	int dtype = dtype_by_name(slice_str(type));
+	const struct dtype_info *d = dtype_info(dtype);
+	if (!out || !d)
+		return;
+	memset(out, 0, (size_t)d->bytes);
+	if (dtype == DTYPE_F32)
+		*(float *)out = 1;
+	else if (dtype == DTYPE_F64)
+		*(double *)out = 1;
+	else if (dtype == DTYPE_BOOL)
+		*(bool *)out = true;
+	else if (dtype == DTYPE_I64 || dtype == DTYPE_U64)
+		*(int64_t *)out = item_next();
+	else if (dtype == DTYPE_I32 || dtype == DTYPE_U32)
+		*(int32_t *)out = (int32_t)item_next();
+	else
+		*(char *)out = 1;
+}
+
+static uint64_t make_scalar(const char *type, struct reader *r, bool real)
+{
+	if (real)
+		next_real(r);
+	else
+		next_int(r);
+	if (!strcmp(type, "complex128"))
+		next_real(r);
+	struct fake **out = (struct fake **)(uintptr_t)next_int(r);
+	typedef int32_t empty(int64_t, const int64_t *, const int64_t *, int32_t, int32_t, int32_t, struct fake **);
+	empty *make = (empty *)fake_function("aoti_torch_empty_strided");
+	return out ? (uint64_t)make(0, NULL, NULL, dtype_by_name(slice_str(type)), DEVICE_CPU, -1, out) : 1;
+}
+
+struct op_tensors {
+	const struct fake *first, *second;
+};
+
+static void op_arg(struct op_tensors *t, enum arg_role role, const void *handle)
+{
+	const struct fake *f = fake_of(handle);
+	if (!f)
+		return;
+	if (!t->first)
+		t->first = f;
+	else if (!t->second)
+		t->second = f;
+	call_arg(role, f);
+}
+
+static void op_list(struct op_tensors *t, char letter, const void *const *list, uint64_t n)
+{
+	for (uint64_t i = 0; list && i < n && i < 4096; i++)
+		op_arg(t, ARG_IN, letter == 'L' ? list[i] : list[i] ? *(const void *const *)list[i] : NULL);
+}
+
+uint64_t op_called(const struct stub *s, const struct stub_call *c)
+{
+	static const char item[] = PREFIX "item_", scalar[] = PREFIX "scalar_to_tensor_";
+	struct reader r = {.c = c};
+	if (!strncmp(s->name, item, strlen(item))) {
+		read_item(s->name + strlen(item), (void *)(uintptr_t)c->ints[1]);
+		return 0;
+	}
+	if (!strncmp(s->name, scalar, strlen(scalar)))
+		return make_scalar(s->name + strlen(scalar), &r, s->sig[0] != 'i');
+	uint32_t number = (uint32_t)(s - world->stub);
+	struct op_tensors t = {0};
+	int ret = 0;
+	call_begin(CALL_OP, s->name);
+	for (const char *p = s->sig; *p; p++)
+		switch (*p) {
+		case 'T': op_arg(&t, ARG_IN, next_pointer(&r)); break;
+		case 'O': call_arg(ARG_OUT, fake_of(next_pointer(&r))); break;
+		case 'M': op_arg(&t, ARG_INOUT, next_pointer(&r)); break;
+		case 'P': {
+			const void *const *h = next_pointer(&r);
+			op_arg(&t, ARG_IN, h ? *h : NULL);
+			break;
+		}
+		case 'L':
+		case 'Q': {
+			const void *const *list = next_pointer(&r);
+			op_list(&t, *p, list, next_int(&r));
+			p++; /* the length */
+			break;
+		}
+		case 'R': {
+			struct fake **out = (struct fake **)(uintptr_t)next_pointer(&r);
+			int dtype;
+			bool sure = result_type(s->name, ret, t.first, t.second, &dtype);
+			struct fake *f = fake_made(number, ret++, dtype, sure, t.first ? t.first->device : world->device,
+						   t.first ? t.first->device_index : -1);
+			if (out)
+				*out = f;
+			call_arg(ARG_OUT, f);
+			break;
+		}
+		case 'S': {
+			int64_t *out = (int64_t *)(uintptr_t)next_pointer(&r);
+			if (out)
+				*out = item_next();
+			break;
+		}
+		case 'z': next_real(&r); /* fall through */
+		case 'c':
+		case 'd':
+		case 'f': next_real(&r); break;
+		default: next_int(&r);
+		}
+	call_end();
+	return 0;
+}
+
+/* ---- kernels ---- */
+
+/* The tensor that a word of a kernel's arguments is, or CONTRACT_NONE. *fetched: it was asked for since the last call. */
+static uint32_t value_at(uint64_t word, bool *fetched)
+{
+	const struct run *r = &world->run;
+	*fetched = true;
+	for (uint32_t i = r->n_fetched; i-- > 0;)
+		if (r->fetched[i].address == word)
+			return r->fetched[i].value;
+	*fetched = false;
+	for (uint32_t i = 0; word && i < world->n_constants; i++) {
+		const struct fake *f = world->constant[i].fake;
+		const struct dtype_info *d = f ? dtype_info(f->dtype) : NULL;
+		if (d && f->address + (uint64_t)f->offset * (uint64_t)d->bytes == word)
+			return world->n_inputs + i;
+	}
+	return CONTRACT_NONE;
+}
+
+/* Inputs and constants are read. So is a buffer that was written before, unless the kernel has no new one to write: then it
+ * writes its first argument (an in_out_ptr), or else its last. */
+static void kernel_args(const uint32_t *v, uint32_t n)
+{
+	const struct run *r = &world->run;
+	bool writes_new = false;
+	for (uint32_t i = 0; i < n; i++)
+		writes_new |= r->value[v[i]].kind == VALUE_BUFFER && !r->value[v[i]].written;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct run_value *x = &r->value[v[i]];
+		bool buffer = x->kind == VALUE_BUFFER, target = false;
+		if (!writes_new && buffer)
+			target = i == 0 || (i == n - 1 && r->value[v[0]].kind != VALUE_BUFFER);
+		enum arg_role role = buffer && !x->written ? ARG_OUT : target ? ARG_INOUT : ARG_IN;
+		arg_value(role, v[i]);
+	}
+}
+
+enum { MAX_WORDS = 512 };
+
+static void kernel_from_words(const char *name, const struct stub_call *c)
+{
+	struct run *r = &world->run;
+	uint32_t found[MAX_WORDS], n = 0, n_until = 0, left = r->n_fetched, missed = 0;
+	/* Pointers come before numbers, so a row of words that are none is the end. */
+	for (uint32_t i = 0; i < MAX_WORDS && left && missed < 6; i++) {
+		bool fetched;
+		uint32_t v = value_at(i < 6 ? c->ints[i] : c->stack[i - 6], &fetched);
+		missed = v == CONTRACT_NONE ? missed + 1 : 0;
+		if (v == CONTRACT_NONE)
+			continue;
+		found[n++] = v;
+		if (fetched) {
+			n_until = n;
+			left -= left > 0;
+		}
+	}
+	call_begin(CALL_KERNEL, name);
+	kernel_args(found, n_until);
+	call_end();
+}
+
+void kernel_called(const char *name, const struct stub_call *c) { kernel_from_words(name, c); }
+
+/* ---- CUDA: no device, no error; a launch is a kernel's call ---- */
+
+static void kernel_of_fetched(const char *name)
+{
+	struct run *r = &world->run;
+	uint32_t found[MAX_WORDS], n = 0;
+	for (uint32_t i = 0; i < r->n_fetched && n < MAX_WORDS; i++)
+		found[n++] = r->fetched[i].value;
+	call_begin(CALL_KERNEL, name);
+	kernel_args(found, n);
+	call_end();
+}
+
+struct cuda_function {
+	uint64_t magic;
+	const char *name;
+};
+
+static int cuda_get_function(void **out, void *module, const char *name)
+{
+	(void)module;
+	struct cuda_function *f = arena_alloc(&world->arena, sizeof(*f));
+	*f = (struct cuda_function){FAKE_MAGIC, arena_strndup(&world->arena, name, strnlen(name, 4096))};
+	*out = f;
+	return 0;
+}
+
+static const char *cuda_name(const void *function)
+{
+	const struct cuda_function *f = function;
+	return f && f->magic == FAKE_MAGIC ? f->name : "unknown kernel";
+}
+
+static int cuda_launch(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+		       unsigned shared, void *stream, void **arguments, void **extra)
+{
+	(void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)stream, (void)arguments, (void)extra;
+	kernel_of_fetched(cuda_name(function));
+	return 0;
+}
+
+static int cuda_launch_ex(const void *config, void *function, void **arguments, void **extra)
+{
+	(void)config, (void)arguments, (void)extra;
+	kernel_of_fetched(cuda_name(function));
+	return 0;
+}
+
+static int cuda_zero(int *out)
+{
+	*out = 0;
+	return 0;
+}
+
+static int cuda_malloc(void **out, size_t n)
+{
+	(void)n;
+	*out = (void *)(uintptr_t)(0x6000000000000000ull + world->kept_address++ * (1ull << 36));
+	return 0;
+}
+
+static const char *cuda_no_error(int code)
+{
+	(void)code;
+	return "";
+}
+
+static int cuda_error_text(int code, const char **out)
+{
+	(void)code;
+	*out = "";
+	return 0;
+}
+
+/* ---- custom ops ---- */
+
+static int32_t proxy_call(void *executor, int node, int n_ints, int64_t *ints, int n_tensors, struct fake **tensors)
+{
+	(void)executor, (void)n_ints, (void)ints;
+	struct buf b = {0};
+	buf_addf(&b, "extern_nodes[%d]", node);
+	const char *name = arena_strndup(&world->run.arena, b.p, b.len);
+	buf_release(&b);
+	const struct fake *first = NULL;
+	int ret = 0;
+	call_begin(CALL_PROXY, name);
+	for (int i = 0; i < n_tensors && i < 65536; i++) {
+		struct fake *f = fake_of(tensors[i]);
+		if (f && !f->defined) {
+			f->dtype = first ? first->dtype : f->dtype;
+			fake_become_made(f, 0x80000000u | (uint32_t)node, ret++, false);
+			call_arg(ARG_OUT, f);
+		} else if (f) {
+			first = first ? first : f;
+			call_arg(ARG_IN, f);
+		}
+	}
+	call_end();
+	return 0;
+}
+
+void *op_function(const char *name)
+{
+	static const struct {
+		const char *name;
+		void *function;
+	} table[] = {
+	    {PREFIX "proxy_executor_call_function", proxy_call},
+	    {"cuModuleGetFunction", cuda_get_function},
+	    {"cuLaunchKernel", cuda_launch},
+	    {"cuLaunchKernelEx", cuda_launch_ex},
+	    {"cudaGetDevice", cuda_zero},
+	    {"cuCtxGetDevice", cuda_zero},
+	    {"cudaMalloc", cuda_malloc},
+	    {"cudaGetErrorString", cuda_no_error},
+	    {"cudaGetErrorName", cuda_no_error},
+	    {"cuGetErrorString", cuda_error_text},
+	    {"cuGetErrorName", cuda_error_text},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		if (!strcmp(name, table[i].name))
+			return table[i].function;
+	return NULL;
+}
