@@ -13,27 +13,6 @@ static void add_size(struct buf *b, const struct contract *c, struct symsize s)
 		buf_addc(b, '?');
 }
 
-/* [s77, 8] */
-static void add_list(struct buf *b, const struct contract *c, int n, const struct contract_dim *d, bool stride)
-{
-	if (n < 0) {
-		buf_addc(b, '?');
-		return;
-	}
-	buf_addc(b, '[');
-	for (int i = 0; i < n; i++) {
-		buf_adds(b, i ? ", " : "");
-		add_size(b, c, stride ? d[i].stride : d[i].size);
-	}
-	buf_addc(b, ']');
-}
-
-static void add_type(struct buf *b, int dtype, int device)
-{
-	buf_addf(b, "%s\t", dtype == DTYPE_NONE ? "?" : dtype_name(dtype));
-	buf_addf(b, "%s\t", device == DEVICE_NONE ? "?" : device_name(device));
-}
-
 static void add_range(struct buf *b, struct symrange r)
 {
 	if (r.lo_inf && r.hi_inf)
@@ -44,6 +23,30 @@ static void add_range(struct buf *b, struct symrange r)
 		buf_addf(b, "at most %" PRId64, r.hi);
 	else
 		buf_addf(b, "%" PRId64 "..%" PRId64, r.lo, r.hi);
+}
+
+/* [s77, 8]; of a size that is only bounded, the bounds */
+static void add_list(struct buf *b, const struct contract *c, int n, const struct contract_dim *d, bool stride)
+{
+	if (n < 0) {
+		buf_addc(b, '?');
+		return;
+	}
+	buf_addc(b, '[');
+	for (int i = 0; i < n; i++) {
+		buf_adds(b, i ? ", " : "");
+		if (!stride && !contract_known(c, d[i].size) && !(d[i].range.lo_inf && d[i].range.hi_inf))
+			add_range(b, d[i].range);
+		else
+			add_size(b, c, stride ? d[i].stride : d[i].size);
+	}
+	buf_addc(b, ']');
+}
+
+static void add_type(struct buf *b, int dtype, int device)
+{
+	buf_addf(b, "%s\t", dtype == DTYPE_NONE ? "?" : dtype_name(dtype));
+	buf_addf(b, "%s\t", device == DEVICE_NONE ? "?" : device_name(device));
 }
 
 static void heading(struct screen *s, const char *text)
@@ -285,7 +288,8 @@ void show_contract(struct screen *s, const struct loaded *l, const struct symbin
 
 /* ---- what does not fit ---- */
 
-static void show_finding(struct screen *s, const struct contract *c, const struct check_finding *f)
+/* What to do is said once where it is the same for many. */
+static void show_finding(struct screen *s, const struct contract *c, const struct check_finding *f, bool same_fix)
 {
 	struct slice rest = f->aoti, row;
 	while (slice_line(&rest, &row))
@@ -299,7 +303,10 @@ static void show_finding(struct screen *s, const struct contract *c, const struc
 	char *given = xstrndup(f->given.p, f->given.n);
 	f->advice ? buf_adds(&s->b, given) : put_red(s, given);
 	free(given);
-	buf_adds(&s->b, f->advice ? "\n    note: " : "\n    fix: ");
+	buf_addc(&s->b, '\n');
+	if (same_fix)
+		return;
+	buf_adds(&s->b, f->advice ? "    note: " : "    fix: ");
 	if (f->fix.n && f->fix.p[0] == '.') {
 		const struct contract_input *in = &c->input[f->input];
 		buf_add_slice(&s->b, in->path.n ? in->path : in->name);
@@ -329,7 +336,8 @@ void show_check(struct screen *s, const struct loaded *l, const struct given *g,
 				buf_release(&b);
 			}
 			first = false;
-			show_finding(s, c, &k->v[f]);
+			const struct check_finding *next = f + 1 < k->n ? &k->v[f + 1] : NULL;
+			show_finding(s, c, &k->v[f], next && next->input == input && slice_eq(next->fix, k->v[f].fix));
 		}
 	}
 	uint32_t bad = 0;

@@ -1,0 +1,127 @@
+#!/bin/bash
+# aoti-checkinputs: the contract of the recorded packages, inputs from files and specs, what does not fit, exit statuses.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+P=$DATA/aoti
+IO=$ROOT/tests/data/aoti/io
+check=aoti-checkinputs
+npy() { python3 "$ROOT/tests/lib/npy.py" "$@"; }
+facts() { $check --json "$@" 2>err | jq -c "$query"; }
+
+# ---- contracts ----
+query='[.inputs[] | [.dtype, [.dims[].size], [.dims[].stride], .rank]]'
+is "mlp: inputs" "$(facts "$P/mlp.pt2")" '[["float32",["s77",8],[8,1],2]]'
+is "nested: paths" "$($check --json "$P/nested.pt2" | jq -c '[.inputs[].path]')" \
+	'["args[0][\"pair\"][0]","args[0][\"pair\"][1]","args[0][\"list\"][0]","args[1]"]'
+is "nested: results" "$($check --json "$P/nested.pt2" | jq -c '[.outputs[].path]')" '["[\"sum\"]","[\"parts\"][0]","[\"parts\"][1]"]'
+query='[.inputs[] | [.dtype, (.dims | length), .rank, .used]]'
+is "mixed: four types" "$(facts "$P/mixed.pt2")" '[["float32",3,3,true],["bool",2,2,true],["int32",0,0,true],["bfloat16",3,3,true]]'
+is "derived: an input that nobody reads has no rank" "$(facts "$P/derived.pt2")" '[["float32",2,2,true],["float32",2,null,false],["float32",2,2,true]]'
+is "derived: twice the batch" "$($check --json "$P/derived.pt2" | jq -r '.inputs[2].dims[0].size')" '2*s22'
+query='.symbols | length'
+is "mixed: two sizes vary" "$(facts "$P/mixed.pt2")" 2
+is "mixed: bounds" "$($check --json "$P/mixed.pt2" | jq -c '[.symbols[] | [.min, .max]]')" '[[2,64],[3,50]]'
+is "mlp: outputs as formulas" "$($check --json "$P/mlp.pt2" | jq -c '[.outputs[] | [.dtype, .sizes, .strides]]')" '[["float32",["s77",4],[4,1]]]'
+is "mlp: constants with their module paths" "$($check --json "$P/mlp.pt2" | jq -c '[.constants[].fqn]')" '["up.weight","up.bias","down.weight"]'
+is "mlp: weights" "$($check --json "$P/mlp.pt2" | jq .weight_bytes)" 832
+is "mlp: kernels and ops in order" "$($check --json "$P/mlp.pt2" | jq -c '[.calls[].name]')" \
+	'["aoti_torch_cpu_addmm_out","cpp_fused_relu_0","aoti_torch_cpu_addmm_out","cpp_fused__softmax_1"]'
+is "custom ops by name" "$($check --json "$P/custom_op.pt2" | jq -r '[.calls[] | select(.kind == "proxy") | .name] | unique | join(" ")')" \
+	"$(unzip -p "$P/custom_op.pt2" '*custom_op*.json' '*extern*.json' 2>/dev/null | grep -o '"[a-z0-9_]*::[a-z_]*' | tr -d '"' | sort -u | tr '\n' ' ' | sed 's/ $//')"
+is "no notes on any package" "$(for f in "$P"/*.pt2; do
+	for m in $(unzip -Z1 "$f" | sed -n 's|.*/data/aotinductor/\([^/]*\)/.*|\1|p' | sort -u); do $check --json -m "$m" "$f" 2>&1 | jq -r '.notes[]?'; done
+done)" ""
+exits "peak memory at a size" 0 $check --json --shape s77=2 "$P/mlp.pt2"
+small=$(jq .peak_bytes out)
+ok "more at the largest" test "$($check --json "$P/mlp.pt2" | jq .peak_bytes)" -gt "$small"
+is "at the inputs' sizes" "$($check --json "$P/mlp.pt2" 'f32[2,8]' | jq .peak_bytes)" "$small"
+exits "an unknown symbol" 2 $check --shape nosuch=2 "$P/mlp.pt2"
+
+run $check "$P/mixed.pt2"
+like "the table: argument and type" "$(cat out)" 'args\[0\] .*float32 +cpu +\[s[0-9]+, s[0-9]+, 12\]'
+like "the table: what must agree" "$(cat out)" '2\.\.64 +dim 0 of args\[0\] = dim 0 of args\[1\] = dim 0 of args\[3\]'
+unlike "no colour in a pipe" "$(cat out)" $'\033'
+exits "many constants and calls" 0 $check --all "$P/attn.pt2"
+
+# ---- one of several ----
+exits "several models: which?" 2 $check "$P/multi.pt2"
+like "all are named" "$(cat err)" "first.*second"
+exits "one that is not there" 2 $check -m third "$P/multi.pt2"
+is "the second has two inputs" "$($check --model second --json "$P/multi.pt2" | jq '.inputs | length')" 2
+
+# ---- other forms of a model ----
+mkdir dir && (cd dir && unzip -qo "$P/mlp.pt2")
+is "an unpacked folder" "$($check --json dir | jq -c '.constants | length')" 3
+so=$(find dir -name '*.so')
+is "a library with its neighbours" "$($check --json "$so" 2>err | jq -r .source)" text
+is "without a word" "$(cat err)" ""
+mkdir bare && cp "$so" bare/model.so
+is "a bare library is probed" "$($check --json bare/model.so 2>err | jq -r .source)" probe
+like "and that is said" "$(cat err)" "sandbox"
+query='[.inputs[] | [.dtype, .dims[0].min, .dims[0].max, .dims[1].size, .rank]]'
+is "the same contract" "$(facts bare/model.so)" '[["float32",2,64,8,2]]'
+exits "but not if that is forbidden" 3 $check --no-exec bare/model.so
+like "why" "$(cat err)" "no-exec forbids"
+exits "a library of the old kind" 0 $check --json "$(find "$P/old" -name '*.so' | head -1)"
+
+# ---- text against binary ----
+exits "they agree" 0 $check --probe "$P/mixed.pt2"
+like "and that is said" "$(cat out)" "agrees with its text"
+is "nothing on stderr" "$(cat err)" ""
+cp -r dir stale
+sed -i 's/8 != arg4_1_size\[1\]/9 != arg4_1_size[1]/; s/{s77, 8L}, {8L, 1L}/{s77, 9L}, {9L, 1L}/' "$(find stale -name '*.wrapper.cpp')"
+exits "the text of another binary" 1 $check --probe stale
+like "what differs" "$(cat out)" "not what this binary was built from.*input 0 \(arg4_1\), dim 1: size 9 in the text, 8 in the binary"
+exits "without --probe it is believed" 0 $check stale
+
+# ---- inputs ----
+npy x.npy '<f4' 5 8
+npy x64.npy '<f8' 5 8
+npy fortran.npy '<f4' 5 8 --fortran
+npy x.safetensors '<f4' 5 8
+mlp=$P/mlp.pt2
+for good in x.npy x.safetensors 'f32[5,8]' 0=x.npy arg4_1=x.npy 'args[0]=x.npy' 'args[0]=f32[64,8]' "$IO/mlp.npz:in0" "0=$IO/mlp.npz:in0" \
+	x.npy@cpu 'f32[2, 8]/(8,1)'; do
+	exits "fits: ${good##*/}" 0 $check "$mlp" "$good"
+done
+exits "a checkpoint's tensor" 0 $check "$mlp" "$IO/mlp.pt:inputs[0]"
+exits "many at once" 0 $check -m second "$P/multi.pt2" "$IO/multi_second.pt:inputs[0]" "$IO/multi_second.pt:inputs[1]"
+like "and says so" "$(cat out)" "all inputs fit"
+for bad in x64.npy fortran.npy 'f32[100,8]' 'f32[1,8]' 'f32[8]' 'f32[5,8,1]' 'f32[5,9]' 'f16[5,8]' 'f32[5,8]@cuda:0' x.npy@cuda; do
+	exits "does not fit: $bad" 1 $check "$mlp" "$bad"
+	like "a fix: $bad" "$(cat out)" "fix: "
+done
+run $check "$mlp" 'f64[100,8]/(1,100)'
+is "everything at once, in torch's words first" "$(sed -n '2p;5p;8p;11p' out | sed 's/^ *//')" \
+	'input_handles[0]: unmatched dtype, expected: 6(at::kFloat), but got: 7
+input_handles[0]: dim value is too large at 0, expected to be <= 64, but got: 100
+input_handles[0]: unmatched stride value at 0, expected: 8, but got: 1
+input_handles[0]: unmatched stride value at 1, expected: 1, but got: 100'
+run $check "$P/mixed.pt2" 'f32[4,5,12]' 'b8[4,6]' 'i32[]' 'bf16[4,5,12]/(12,48,1)'
+is "sizes that must agree" "$status" 1
+like "with whom" "$(cat out)" "expected s[0-9]+ = 5 \(s[0-9]+ = 5, from dim 1 of args\[0\]\)|expected s[0-9]+ = 5 \(.*args"
+exits "an input is missing" 1 $check -m second "$P/multi.pt2" 'f32[4]'
+like "which" "$(cat out)" "args\[1\]"
+exits "too many" 2 $check "$mlp" x.npy x.npy
+exits "an unknown name" 2 $check "$mlp" nosuch=x.npy
+like "the names there are" "$(cat err)" 'args\[0\] \(arg4_1\)'
+exits "given twice" 2 $check "$mlp" 0=x.npy 'args[0]=x.npy'
+exits "a spec that is none" 2 $check "$mlp" 'f99[5,8]'
+exits "a file that is not there" 3 $check "$mlp" nosuch.npy
+exits "a key that is not there" 2 $check "$mlp" "0=$IO/mlp.npz:nosuch"
+exits "quiet" 1 $check -q "$mlp" x64.npy
+is "is quiet" "$(cat out err)" ""
+exits "a status of one's own" 42 $check --error-exitcode=42 "$mlp" x64.npy
+exits "only for findings" 0 $check --error-exitcode=42 "$mlp" x.npy
+is "findings as JSON" "$($check --json "$mlp" x64.npy | jq -c '[.fits, .findings[0].what, .findings[0].fix, .given[0].dtype]')" \
+	'[false,"dtype",".to(torch.float32)","float64"]'
+
+# ---- usage ----
+exits "no model" 2 $check
+exits "nothing there" 3 $check nosuch.pt2
+exits "--probe and --no-exec" 2 $check --probe --no-exec "$mlp"
+exits "--fail without a command" 2 $check --fail "$mlp"
+exits "a full disk" 4 bash -c "$check --json '$mlp' >/dev/full"
+exits "a reader that had enough" 0 bash -c "set -o pipefail; $check --all '$P/attn.pt2' | head -1"
+done_testing
