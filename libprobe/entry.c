@@ -9,8 +9,8 @@ typedef int32_t (*last_error_fn)(const char **text);
 
 #define FAILURE 1 /* AOTI_RUNTIME_FAILURE, torch/csrc/inductor/aoti_runtime/utils.h */
 
-static inline int32_t run(struct model *m, enum entry e, void *container, void **in, size_t n_in, void **out, size_t n_out,
-			  void *stream, void *proxy)
+static inline int32_t run(struct model *m, enum entry e, void *container, void **in, size_t n_in, void **out,
+			  size_t n_out, void *stream, void *proxy)
 {
 	if (UNLIKELY(!model_admit(m, e, in, n_in)))
 		return FAILURE;

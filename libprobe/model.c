@@ -58,7 +58,8 @@ static void forget_unloaded(void)
 	for (size_t i = 0; i < PROBE_MODELS; i++) {
 		struct model *m = &models[i];
 		struct object now;
-		if (!m->used || (object_at((const void *)m->object.start, &now) && now.base == m->object.base && redirected(&now, i)))
+		if (!m->used || (object_at((const void *)m->object.start, &now) && now.base == m->object.base &&
+				 redirected(&now, i)))
 			continue;
 		m->used = false;
 		if (m->has_contract) {
@@ -106,8 +107,8 @@ static bool find_functions(void *handle, struct torch_functions *t)
 	return true;
 }
 
-/* Where the model itself finds them: in the global scope, or among its own dependencies. Those stay as long as it does, so
- * the handle is not kept. */
+/* Where the model itself finds them: in the global scope, or among its own dependencies. Those stay as long as it does,
+ * so the handle is not kept. */
 static bool find_torch(const struct object *o, struct torch_functions *t)
 {
 	if (find_functions(RTLD_DEFAULT, t))
@@ -160,7 +161,8 @@ static uint32_t incomplete(const struct contract *c)
 	for (uint32_t i = 0; i < c->n_inputs; i++) {
 		bool whole = c->input[i].rank_known && c->input[i].dtype != DTYPE_NONE;
 		for (int d = 0; d < c->input[i].n_dim; d++)
-			whole &= contract_known(c, c->input[i].dim[d].size) && contract_known(c, c->input[i].dim[d].stride);
+			whole &=
+			    contract_known(c, c->input[i].dim[d].size) && contract_known(c, c->input[i].dim[d].stride);
 		n += !whole;
 	}
 	return n;
@@ -193,7 +195,7 @@ static void take_contract(struct model *m, uint64_t dev, uint64_t ino)
 	event_end(&o, &b);
 }
 
-static void take_on(const struct object *o, ElfW(Sym) * const symbol[ENTRIES])
+static void take_on(const struct object *o, ElfW(Sym) *const symbol[ENTRIES])
 {
 	struct model *m = free_place();
 	if (!m) {
@@ -238,7 +240,7 @@ static void take_on(const struct object *o, ElfW(Sym) * const symbol[ENTRIES])
 
 void model_look(const struct object *o)
 {
-	ElfW(Sym) *symbol[ENTRIES];
+	ElfW(Sym) * symbol[ENTRIES];
 	bool any = false;
 	for (int e = 0; e < ENTRIES; e++) {
 		symbol[e] = object_export(o, entry_name[e]);

@@ -232,9 +232,7 @@ static int rebind_object(struct dl_phdr_info *info, size_t size, void *user)
 	size_t rela_size = 0, plt_size = 0;
 	for (const ElfW(Dyn) *d = o.dynamic; d->d_tag != DT_NULL; d++) {
 		switch (d->d_tag) {
-		case DT_NEEDED:
-			needs |= d->d_un.d_val < o.str_size && !strcmp(o.str + d->d_un.d_val, r->needed);
-			break;
+		case DT_NEEDED: needs |= d->d_un.d_val < o.str_size && !strcmp(o.str + d->d_un.d_val, r->needed); break;
 		case DT_RELA: rela = dynamic_address(&o, d->d_un.d_ptr); break;
 		case DT_RELASZ: rela_size = d->d_un.d_val; break;
 		case DT_JMPREL: plt = dynamic_address(&o, d->d_un.d_ptr); break;

@@ -4,9 +4,9 @@
  *     if (!precheck_passes(&p, views, n)) ... check_inputs() says what is wrong, if anything is
  *     precheck_release(&p);
  *
- * When it passes, check_inputs() has nothing to say. When it does not, check_inputs() decides: a tensor without elements
- * or with an unusual stride of a dimension of size 1 may still fit. It takes no memory and no lock; any number of
- * threads may use one precheck at once. The contract must outlive it.
+ * When it passes, check_inputs() has nothing to say. When it does not, check_inputs() decides: a tensor without
+ * elements or with an unusual stride of a dimension of size 1 may still fit. It takes no memory and no lock; any number
+ * of threads may use one precheck at once. The contract must outlive it.
  */
 #ifndef PT2_PRECHECK_H
 #define PT2_PRECHECK_H
@@ -24,7 +24,7 @@ struct input_view {
 
 struct precheck_dim {
 	int64_t lo, hi, stride;
-	uint32_t size_expr, stride_expr; /* index into expr + 1, 0 for none */
+	uint32_t size_expr, stride_expr;  /* index into expr + 1, 0 for none */
 	bool stride_known, stride_of_one; /* stride_of_one: it counts for dimensions of size 1, too */
 };
 struct precheck_input {

@@ -4,9 +4,10 @@
  * descriptor, no signal handler, no constructor.
  *
  * How a model is recognised. A compiled model's static initialisers call aoti_torch_device_type_cpu(),
- * aoti_torch_dtype_float32() and the like (torch 2.13, torch/csrc/inductor/aoti_runtime/utils.h, CACHE_TORCH_DTYPE; so in
- * all releases since 2.2). We define these functions (recognise.c), forward them, and look at the object that called: if
- * it exports AOTInductorModelContainerRun or AOTInductorModelRun, it is a model, and dlopen() has not returned yet.
+ * aoti_torch_dtype_float32() and the like (torch 2.13, torch/csrc/inductor/aoti_runtime/utils.h, CACHE_TORCH_DTYPE; so
+ * in all releases since 2.2). We define these functions (recognise.c), forward them, and look at the object that
+ * called: if it exports AOTInductorModelContainerRun or AOTInductorModelRun, it is a model, and dlopen() has not
+ * returned yet.
  *
  * How it is watched. Callers get the entry points by dlsym(). So the values of these symbols in the model's own symbol
  * table in memory are changed to our functions (object.c): no code is patched, nothing is hooked in libtorch or in
@@ -15,8 +16,8 @@
  * they are called: there are PROBE_MODELS of each, one per model that is loaded at a time.
  *
  * A guest's rules: nothing exported but the functions above (exports.map); errno is saved; a thread that is in our
- * code is never taken in again (probe_enter); a call that fits its contract takes no lock and no memory; whatever is not
- * understood is left alone, with a "stepped-aside" event; results are never changed, but for --fail.
+ * code is never taken in again (probe_enter); a call that fits its contract takes no lock and no memory; whatever is
+ * not understood is left alone, with a "stepped-aside" event; results are never changed, but for --fail.
  *
  * Not seen: models in another namespace (dlmopen), and models that were stripped of their exports.
  */
@@ -50,7 +51,10 @@ struct object {
 bool object_at(const void *address, struct object *o);
 /* A symbol that the object defines, by the object's own hash table; NULL. */
 ElfW(Sym) * object_export(const struct object *o, const char *name);
-static inline void *object_address(const struct object *o, const ElfW(Sym) * s) { return (void *)(o->base + s->st_value); }
+static inline void *object_address(const struct object *o, const ElfW(Sym) * s)
+{
+	return (void *)(o->base + s->st_value);
+}
 /* Make dlsym() give `to` for this symbol. -1 and errno. */
 int object_redirect(const struct object *o, ElfW(Sym) * s, const void *to);
 /* Slots of objects that were linked against o and already hold `from` get `to`. */
@@ -83,7 +87,7 @@ struct seen {
 struct model {
 	_Atomic bool used;
 	struct object object;
-	char *path; /* as the process knows it */
+	char *path;  /* as the process knows it */
 	uint32_t id; /* LIVE_NO_MODEL when there was no slot left */
 	struct live_count *count, own_count;
 	void *real[ENTRIES];

@@ -50,8 +50,8 @@ bool probe_enter(void)
 
 void probe_leave(void) { inside = false; }
 
-/* Python loads libtorch out of the global scope, where RTLD_NEXT does not see it. The library is kept from then on: nobody
- * unloads libtorch, and a pointer into it must not outlive it. */
+/* Python loads libtorch out of the global scope, where RTLD_NEXT does not see it. The library is kept from then on:
+ * nobody unloads libtorch, and a pointer into it must not outlive it. */
 static void *find_real(const char *name)
 {
 	void *p = dlsym(RTLD_NEXT, name);

@@ -8,6 +8,29 @@ static const char *const names[LIVE_KINDS] = { LIVE_EVENTS(NAME) };
 
 const char *live_kind_name(enum live_kind k) { return k < LIVE_KINDS ? names[k] : "unknown"; }
 
+bool live_event_parse(struct live_event *ev, struct json_tape *t, struct slice line)
+{
+	uint32_t k;
+	uint64_t n;
+	int64_t id;
+	*ev = (struct live_event){.kind = LIVE_KINDS, .model = LIVE_NO_MODEL, .path = {"", 0}, .line = line, .tape = t};
+	json_tape_text(t, line.p, line.n);
+	if (json_parse(t, 0, line.n, &ev->root) < 0 || (k = json_get(t, ev->root, "ev")) == JSON_NONE)
+		return false;
+	for (int i = 0; i < LIVE_KINDS; i++)
+		if (slice_is(json_slice(t, k), names[i]))
+			ev->kind = (enum live_kind)i;
+	if ((k = json_get(t, ev->root, "t")) != JSON_NONE)
+		json_double(t, k, &ev->time);
+	if ((k = json_get(t, ev->root, "pid")) != JSON_NONE && json_i64(t, k, &id))
+		ev->pid = (pid_t)id;
+	if ((k = json_get(t, ev->root, "tid")) != JSON_NONE && json_i64(t, k, &id))
+		ev->tid = (pid_t)id;
+	if ((k = json_get(t, ev->root, "model")) != JSON_NONE && json_u64(t, k, &n) && n < LIVE_MODELS)
+		ev->model = (uint32_t)n;
+	return true;
+}
+
 static struct slice text_of(const struct live_event *ev, uint32_t k, const char *key, struct buf *hold)
 {
 	uint32_t v = json_get(ev->tape, k, key);
@@ -32,7 +55,8 @@ static bool true_of(const struct live_event *ev, uint32_t k, const char *key)
 	return v != JSON_NONE && json_is(ev->tape, v, JSON_TRUE);
 }
 
-static void add_part(const struct live_event *ev, uint32_t k, const char *key, const char *before, struct buf *hold, struct buf *b)
+static void add_part(const struct live_event *ev, uint32_t k, const char *key, const char *before, struct buf *hold,
+		     struct buf *b)
 {
 	struct slice s = text_of(ev, k, key, hold);
 	if (s.n)
@@ -94,9 +118,9 @@ void live_event_text(const struct live_event *ev, struct buf *b)
 		break;
 	case LIVE_CALL_MISMATCH: mismatch_text(ev, b); break;
 	case LIVE_CALLS_SUMMARY:
-		buf_addf(b, "%llu calls, %llu mismatched, %llu unchecked, %llu refused", (unsigned long long)number_of(ev, "calls"),
-			 (unsigned long long)number_of(ev, "mismatched"), (unsigned long long)number_of(ev, "unchecked"),
-			 (unsigned long long)number_of(ev, "failed"));
+		buf_addf(b, "%llu calls, %llu mismatched, %llu unchecked, %llu refused",
+			 (unsigned long long)number_of(ev, "calls"), (unsigned long long)number_of(ev, "mismatched"),
+			 (unsigned long long)number_of(ev, "unchecked"), (unsigned long long)number_of(ev, "failed"));
 		break;
 	case LIVE_STEPPED_ASIDE:
 		buf_addf(b, "process %d", (int)ev->pid);

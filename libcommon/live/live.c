@@ -107,8 +107,8 @@ static int make_socket(struct live *l, struct err *err)
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	int n = snprintf(at.sun_path, sizeof(at.sun_path), "%.90s/" LIVE_FILE_SOCKET, l->dir);
 	l->listen = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (n < 0 || (size_t)n >= sizeof(at.sun_path) || l->listen < 0 || bind(l->listen, (struct sockaddr *)&at, sizeof(at)) < 0 ||
-	    listen(l->listen, 64) < 0)
+	if (n < 0 || (size_t)n >= sizeof(at.sun_path) || l->listen < 0 ||
+	    bind(l->listen, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(l->listen, 64) < 0)
 		return err_errno(err, EXIT_ENVIRON, "cannot listen on '%s'", at.sun_path);
 	return 0;
 }
@@ -185,26 +185,11 @@ static void learn_path(struct live *l, const struct live_event *ev)
 
 static void take_line(struct live *l, struct slice line)
 {
-	struct live_event ev = {.kind = LIVE_KINDS, .model = LIVE_NO_MODEL, .line = line, .tape = &l->tape};
-	uint64_t n;
-	int64_t id;
-	json_tape_text(&l->tape, line.p, line.n);
-	uint32_t k;
-	if (json_parse(&l->tape, 0, line.n, &ev.root) < 0 || (k = json_get(&l->tape, ev.root, "ev")) == JSON_NONE) {
+	struct live_event ev;
+	if (!live_event_parse(&ev, &l->tape, line)) {
 		l->r->bad_lines++;
 		return;
 	}
-	for (int i = 0; i < LIVE_KINDS; i++)
-		if (slice_is(json_slice(&l->tape, k), live_kind_name((enum live_kind)i)))
-			ev.kind = (enum live_kind)i;
-	if ((k = json_get(&l->tape, ev.root, "t")) != JSON_NONE)
-		json_double(&l->tape, k, &ev.time);
-	if ((k = json_get(&l->tape, ev.root, "pid")) != JSON_NONE && json_i64(&l->tape, k, &id))
-		ev.pid = (pid_t)id;
-	if ((k = json_get(&l->tape, ev.root, "tid")) != JSON_NONE && json_i64(&l->tape, k, &id))
-		ev.tid = (pid_t)id;
-	if ((k = json_get(&l->tape, ev.root, "model")) != JSON_NONE && json_u64(&l->tape, k, &n) && n < LIVE_MODELS)
-		ev.model = (uint32_t)n;
 	if (ev.kind == LIVE_MODEL_SEEN) {
 		l->r->models++;
 		learn_path(l, &ev);
@@ -228,7 +213,8 @@ static void read_log(struct live *l)
 			break;
 		l->tail.len += (size_t)n;
 		size_t used = 0;
-		for (char *nl; (nl = memchr(l->tail.p + used, '\n', l->tail.len - used)); used = (size_t)(nl - l->tail.p) + 1)
+		for (char *nl; (nl = memchr(l->tail.p + used, '\n', l->tail.len - used));
+		     used = (size_t)(nl - l->tail.p) + 1)
 			take_line(l, slice_of(l->tail.p + used, (size_t)(nl - l->tail.p) - used));
 		memmove(l->tail.p, l->tail.p + used, l->tail.len - used);
 		l->tail.len -= used;
@@ -250,7 +236,10 @@ static void sum_up(struct live *l)
 		const struct {
 			const char *key;
 			uint64_t v;
-		} sums[] = {{"calls", c->calls}, {"mismatched", c->mismatched}, {"unchecked", c->unchecked}, {"failed", c->failed}};
+		} sums[] = {{"calls", c->calls},
+			    {"mismatched", c->mismatched},
+			    {"unchecked", c->unchecked},
+			    {"failed", c->failed}};
 		json_obj(&o);
 		json_key(&o, "ev");
 		json_out_str(&o, slice_str(live_kind_name(LIVE_CALLS_SUMMARY)));
@@ -283,7 +272,8 @@ static int answer_for(struct live *l, struct client *c, struct buf *json, struct
 	struct stat st;
 	int r = -1;
 	json_tape_text(&t, c->question.p, c->question.len);
-	if (!c->question.len || json_parse(&t, 0, c->question.len, &root) < 0 || (k = json_get(&t, root, "path")) == JSON_NONE) {
+	if (!c->question.len || json_parse(&t, 0, c->question.len, &root) < 0 ||
+	    (k = json_get(&t, root, "path")) == JSON_NONE) {
 		err_set(err, EXIT_INPUT, "a question that is none");
 		goto out;
 	}
@@ -418,8 +408,10 @@ static int find_library(struct live *l, char path[PATH_MAX], struct err *err)
 	if (strpbrk(path, ": \t\n")) {
 		in_dir(l, "libpt2probe.so", link, sizeof(link));
 		if (symlink(path, link) < 0 || strpbrk(link, ": \t\n"))
-			return err_set(err, EXIT_ENVIRON,
-				       "cannot preload '%s': its path holds a colon or a space; set TMPDIR to a folder without", path);
+			return err_set(
+			    err, EXIT_ENVIRON,
+			    "cannot preload '%s': its path holds a colon or a space; set TMPDIR to a folder without",
+			    path);
 		memcpy(path, link, strlen(link) + 1);
 	}
 	return 0;
@@ -436,7 +428,8 @@ static char *preload_variable(const char *library)
 	const char *old = getenv("LD_PRELOAD");
 	if (!old || !*old)
 		return xasprintf("LD_PRELOAD=%s", library);
-	return wants_to_be_first(old) ? xasprintf("LD_PRELOAD=%s:%s", old, library) : xasprintf("LD_PRELOAD=%s:%s", library, old);
+	return wants_to_be_first(old) ? xasprintf("LD_PRELOAD=%s:%s", old, library)
+				      : xasprintf("LD_PRELOAD=%s:%s", library, old);
 }
 
 static void move_result(struct child_result *to, const struct child_result *from)

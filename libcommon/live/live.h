@@ -19,10 +19,11 @@
  *
  * The library is $PT2_PROBE, else ../lib/pt2utils/libpt2probe.so from the program's own folder.
  *
- * Not watched, and said in r.unseen where the command itself is such a file: static programs and setuid ones (the loader
- * ignores LD_PRELOAD), programs for another machine or C library.
+ * Not watched, and said in r.unseen where the command itself is such a file: static programs and setuid ones (the
+ * loader ignores LD_PRELOAD), programs for another machine or C library.
  *
- * Failure: -1 and err (EXIT_ENVIRON): no library, no private folder, no such command. How the command ended is no failure.
+ * Failure: -1 and err (EXIT_ENVIRON): no library, no private folder, no such command. How the command ended is no
+ * failure.
  */
 #ifndef PT2_LIVE_H
 #define PT2_LIVE_H
@@ -37,16 +38,17 @@ struct live_event {
 	enum live_kind kind; /* LIVE_KINDS: one that this version does not know */
 	double time;
 	pid_t pid, tid;
-	uint32_t model;     /* LIVE_NO_MODEL for none */
-	struct slice path;  /* of the model's library, "" while it is not known */
-	struct slice line;  /* the whole event, JSON */
+	uint32_t model;               /* LIVE_NO_MODEL for none */
+	struct slice path;            /* of the model's library, "" while it is not known */
+	struct slice line;            /* the whole event, JSON */
 	const struct json_tape *tape; /* its tokens; the event is token `root` */
 	uint32_t root;
 };
 
 struct live_options {
-	/* The contract (contract_to_json) of the library so_path, which can be opened right now; later it may be gone: torch
-	 * unpacks packages into a folder that it deletes. pid: of the process that loads it. -1 and err: there is none. */
+	/* The contract (contract_to_json) of the library so_path, which can be opened right now; later it may be gone:
+	 * torch unpacks packages into a folder that it deletes. pid: of the process that loads it. -1 and err: there is
+	 * none. */
 	int (*contract)(void *user, const char *so_path, pid_t pid, struct buf *json, struct err *err);
 	void (*event)(void *user, const struct live_event *ev); /* may be NULL */
 	void *user;
@@ -65,14 +67,16 @@ struct live_result {
 int live_run(const struct live_options *o, char *const *command, struct live_result *r, struct err *err);
 void live_result_release(struct live_result *r);
 
+/* One line of the event log. False when it is no event; `path` is left empty. Uses the tape, which must live on. */
+bool live_event_parse(struct live_event *ev, struct json_tape *t, struct slice line);
 /* An event as a person reads it, lines without a final newline: "model 0 (/tmp/m.so), call 3: input 1 (arg1_1) ...". */
 void live_event_text(const struct live_event *ev, struct buf *b);
 const char *live_kind_name(enum live_kind k);
 
 /* ---- parts, for tests ---- */
 
-/* Why a preload library would have no effect on this program; false when nothing speaks against it. Scripts are followed to
- * their interpreters. */
+/* Why a preload library would have no effect on this program; false when nothing speaks against it. Scripts are
+ * followed to their interpreters. */
 bool live_unseen(const char *program, char *why, size_t room);
 /* Where a path that process pid uses is found by this process: /proc/self/..., /dev/fd/... and relative ones. */
 void live_path_of(pid_t pid, struct slice path, struct buf *b);

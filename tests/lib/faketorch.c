@@ -1,6 +1,6 @@
-/* faketorch.c - as much of libtorch_cpu.so as recorded models without operators of torch's own need (first, second, nested,
- * derived, mixed): tensors of the C ABI on plain malloc. For tests of the probe in processes without torch; its SONAME is
- * libtorch_cpu.so. Numbers and signatures: torch 2.13, torch/csrc/inductor/aoti_torch/c/shim.h.
+/* faketorch.c - as much of libtorch_cpu.so as recorded models without operators of torch's own need (first, second,
+ * nested, derived, mixed): tensors of the C ABI on plain malloc. For tests of the probe in processes without torch; its
+ * SONAME is libtorch_cpu.so. Numbers and signatures: torch 2.13, torch/csrc/inductor/aoti_torch/c/shim.h.
  */
 #include <math.h>
 #include <stdatomic.h>
@@ -62,8 +62,8 @@ static int64_t reach(int64_t n_dim, const int64_t *size, const int64_t *stride)
 	return last;
 }
 
-int32_t aoti_torch_empty_strided(int64_t n_dim, const int64_t *size, const int64_t *stride, int32_t dtype, int32_t device,
-				 int32_t index, struct tensor **out)
+int32_t aoti_torch_empty_strided(int64_t n_dim, const int64_t *size, const int64_t *stride, int32_t dtype,
+				 int32_t device, int32_t index, struct tensor **out)
 {
 	(void)index;
 	if (n_dim > MAX_DIMS)
@@ -78,8 +78,9 @@ int32_t aoti_torch_empty_strided(int64_t n_dim, const int64_t *size, const int64
 	return 0;
 }
 
-int32_t aoti_torch_create_tensor_from_blob(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
-					   int32_t dtype, int32_t device, int32_t index, struct tensor **out)
+int32_t aoti_torch_create_tensor_from_blob(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride,
+					   int64_t offset, int32_t dtype, int32_t device, int32_t index,
+					   struct tensor **out)
 {
 	(void)index;
 	struct storage *s = calloc(1, sizeof(*s));
@@ -89,8 +90,9 @@ int32_t aoti_torch_create_tensor_from_blob(void *data, int64_t n_dim, const int6
 }
 
 int32_t aoti_torch_create_tensor_from_blob_v2(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride,
-					      int64_t offset, int32_t dtype, int32_t device, int32_t index, struct tensor **out,
-					      int32_t layout, const uint8_t *opaque, int64_t opaque_bytes)
+					      int64_t offset, int32_t dtype, int32_t device, int32_t index,
+					      struct tensor **out, int32_t layout, const uint8_t *opaque,
+					      int64_t opaque_bytes)
 {
 	(void)layout, (void)opaque, (void)opaque_bytes;
 	return aoti_torch_create_tensor_from_blob(data, n_dim, size, stride, offset, dtype, device, index, out);
@@ -103,8 +105,8 @@ int32_t aoti_torch_new_tensor_handle(struct tensor *t, struct tensor **out)
 	return 0;
 }
 
-int32_t aoti_torch__reinterpret_tensor(struct tensor *t, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
-				       struct tensor **out)
+int32_t aoti_torch__reinterpret_tensor(struct tensor *t, int64_t n_dim, const int64_t *size, const int64_t *stride,
+				       int64_t offset, struct tensor **out)
 {
 	t->s->refs++;
 	*out = make(t->s, n_dim, size, stride, t->offset + offset, t->dtype, t->device);

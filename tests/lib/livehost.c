@@ -4,9 +4,8 @@
  *     torch=FILE         load faketorch.so as python loads libtorch: out of the global scope
  *     load=FILE          load a model and make a container; later calls are of the last one loaded
  *     use=N              later calls are of the Nth one loaded, from 0
- *     call=SPEC;SPEC     run: "rc", the outputs' hash, the error's text. A SPEC is f32[2,3] or f32[2,3]/(1,2), with dtypes
- *                        f32 f64 i32 i64 b8 bf16
- *     single=... bare=   the same by ...RunSingleThreaded, by AOTInductorModelRun
+ *     call=SPEC;SPEC     run: "rc", the outputs' hash, the error's text. A SPEC is f32[2,3] or f32[2,3]/(1,2), with
+ * dtypes f32 f64 i32 i64 b8 bf16 single=... bare=   the same by ...RunSingleThreaded, by AOTInductorModelRun
  *     threads=TxN:SPECS  T threads run N times each: how many failed, how many different outputs
  *     bench=N:SPECS      nanoseconds per call
  *     errno=SPECS        does a call leave errno alone?
@@ -118,14 +117,15 @@ static void load(const char *path)
 	m->delete = ENTRY(m->so, AOTInductorModelContainerDelete);
 	m->delete_model = ENTRY(m->so, AOTInductorModelDelete);
 	m->error = ENTRY(m->so, AOTInductorGetLastError);
-	if (create(&m->container, 4, "cpu", NULL) || outputs(m->container, &m->n_outputs) || create_model(&m->bare, NULL, 0))
+	if (create(&m->container, 4, "cpu", NULL) || outputs(m->container, &m->n_outputs) ||
+	    create_model(&m->bare, NULL, 0))
 		die(path, "no container");
 	cur = m;
 }
 
 static void unload(void)
 {
-	cur->delete(cur->container);
+	cur->delete (cur->container);
 	cur->delete_model(cur->bare);
 	if (cur->so)
 		dlclose(cur->so);
@@ -196,8 +196,9 @@ static int32_t call(struct model *m, enum how how, const char *specs, uint64_t *
 {
 	void *in[MAX_INPUTS], *out[MAX_OUTPUTS] = {0};
 	size_t n = make_inputs(specs, in);
-	int32_t rc = how == BARE ? m->model_run(m->bare, in, out)
-				 : (how == SINGLE ? m->run_single : m->run)(m->container, in, n, out, m->n_outputs, NULL, NULL);
+	int32_t rc = how == BARE
+			 ? m->model_run(m->bare, in, out)
+			 : (how == SINGLE ? m->run_single : m->run)(m->container, in, n, out, m->n_outputs, NULL, NULL);
 	*hash = 14695981039346656037ull;
 	for (size_t i = 0; i < m->n_outputs && !rc; i++) {
 		void *data;

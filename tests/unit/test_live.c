@@ -53,14 +53,16 @@ static void add_shape(struct buf *b, const char *sizes, const char *strides, con
 		else
 			buf_addf(b, "\"min\":%ld,\"max\":%ld,", lo, hi);
 		buf_addf(b, known ? "\"stride\":%.*s," : "\"stride\":\"%.*s\",", (int)nt, t);
-		buf_addf(b, "\"size_checked\":%s,\"stride_checked\":%s}", exact ? "true" : "false", known ? "true" : "false");
+		buf_addf(b, "\"size_checked\":%s,\"stride_checked\":%s}", exact ? "true" : "false",
+			 known ? "true" : "false");
 		s += ns + (s[ns] == ' ');
 		t += nt + (t[nt] == ' ');
 	}
 	buf_adds(b, "],");
 }
 
-static void add_input(struct buf *b, int i, const char *dtype, int rank, const char *sizes, const char *strides, const char *ranges)
+static void add_input(struct buf *b, int i, const char *dtype, int rank, const char *sizes, const char *strides,
+		      const char *ranges)
 {
 	buf_addf(b,
 		 "%s{\"index\":%d,\"name\":\"arg%d_1\",\"path\":null,\"dtype\":\"%s\",\"device\":\"cpu\",\"rank\":%d,"
@@ -73,10 +75,12 @@ static void add_input(struct buf *b, int i, const char *dtype, int rank, const c
 /* The contracts of the models that are used here (docs/CONTRACT.md), as their wrapper.cpp has them. */
 static void contract_of(const char *path, struct buf *b)
 {
-	static const char head[] = "{\"schema\":\"pt2utils.contract/1\",\"source\":\"text\",\"model\":null,\"device\":\"cpu\","
-				   "\"weight_bytes\":0,\"inputs\":[";
-	static const char tail[] = ",\"outputs\":[],\"constants\":[],\"values\":[],\"storages\":[],\"calls\":[],\"in_spec\":null,"
-				   "\"out_spec\":null,\"notes\":[]}";
+	static const char head[] =
+	    "{\"schema\":\"pt2utils.contract/1\",\"source\":\"text\",\"model\":null,\"device\":\"cpu\","
+	    "\"weight_bytes\":0,\"inputs\":[";
+	static const char tail[] =
+	    ",\"outputs\":[],\"constants\":[],\"values\":[],\"storages\":[],\"calls\":[],\"in_spec\":null,"
+	    "\"out_spec\":null,\"notes\":[]}";
 	buf_adds(b, head);
 	if (strstr(path, "mixed")) {
 		add_input(b, 0, "float32", 3, "s17 s27 12", "12*s27 12 1", "2:64 3:50 -");
@@ -124,7 +128,8 @@ static void take_event(void *user, const struct live_event *ev)
 	buf_addf(&s->events, "%s %d", live_kind_name(ev->kind), (int)ev->model);
 	uint32_t list = json_get(ev->tape, ev->root, "findings");
 	if (list != JSON_NONE)
-		for (uint32_t k = json_first(ev->tape, list); k < json_end(ev->tape, list); k = json_next(ev->tape, k)) {
+		for (uint32_t k = json_first(ev->tape, list); k < json_end(ev->tape, list);
+		     k = json_next(ev->tape, k)) {
 			uint32_t what = json_get(ev->tape, k, "what");
 			buf_addc(&s->events, ' ');
 			buf_add_slice(&s->events, json_slice(ev->tape, what));
@@ -241,10 +246,12 @@ static void mismatches_are_told(void **state)
 	(void)state;
 	NEED_MODELS();
 	struct seen s = {0};
-	/* dtype; equality across inputs (no check of AOTI's own sees it here); strides; too large; rank of the scalar */
+	/* dtype; equality across inputs (no check of AOTI's own sees it here); strides; too large; rank of the scalar
+	 */
 	const char *const *args =
-	    ARGS(mixed, "call=f32[2,3,12];b8[2,3];i64[];bf16[2,3,12]/(12,24,1)", "call=f32[2,3,12];b8[2,4];i32[];bf16[2,3,12]/(12,24,1)",
-		 "call=f32[2,3,12];b8[2,3];i32[];bf16[2,3,12]", "call=f32[65,3,12];b8[65,3];i32[];bf16[65,3,12]/(12,780,1)", "alive");
+	    ARGS(mixed, "call=f32[2,3,12];b8[2,3];i64[];bf16[2,3,12]/(12,24,1)",
+		 "call=f32[2,3,12];b8[2,4];i32[];bf16[2,3,12]/(12,24,1)", "call=f32[2,3,12];b8[2,3];i32[];bf16[2,3,12]",
+		 "call=f32[65,3,12];b8[65,3];i32[];bf16[65,3,12]/(12,780,1)", "alive");
 	struct buf bare = {0};
 	watch(&s, false, args);
 	run_host(NULL, false, args, &bare);
@@ -267,8 +274,8 @@ static void refused_calls_do_not_run(void **state)
 	NEED_MODELS();
 	struct seen s = {0};
 	watch(&s, true,
-	      ARGS(mixed, "call=f32[2,3,12];b8[2,3];i64[];bf16[2,3,12]/(12,24,1)", "call=" GOOD, "bare=f64[2,3,12];b8[2,3];i32[];bf16[2,3,12]",
-		   "alive"));
+	      ARGS(mixed, "call=f32[2,3,12];b8[2,3];i64[];bf16[2,3,12]/(12,24,1)", "call=" GOOD,
+		   "bare=f64[2,3,12];b8[2,3];i32[];bf16[2,3,12]", "alive"));
 	has(&s.out, "rc 1 input_handles[2]: unmatched dtype, expected: 3(at::kInt), but got: 4\n");
 	has(&s.out, "input 2 (arg2_1): expected int32, given int64");
 	has(&s.out, "rc 0 ");
@@ -315,7 +322,9 @@ static void forks_go_on(void **state)
 	(void)state;
 	NEED_MODELS();
 	struct seen s = {0};
-	watch(&s, false, ARGS(mixed, "call=" GOOD, "fork", "closefds", "call=" GOOD, "call=i64[];i64[];i64[];i64[]", derived, "_exit"));
+	watch(&s, false,
+	      ARGS(mixed, "call=" GOOD, "fork", "closefds", "call=" GOOD, "call=i64[];i64[];i64[];i64[]", derived,
+		   "_exit"));
 	has(&s.out, "child ended with 0");
 	assert_int_equal(s.r.models, 2);
 	assert_int_equal(s.r.calls, 3);
@@ -358,8 +367,8 @@ static void models_come_and_go(void **state)
 	(void)state;
 	struct seen s = {0};
 	watch(&s, true,
-	      ARGS(fake_first, "call=f32[4]", "unload", fake_second, "call=f32[4];f32[4]", "call=f32[4]", "unload", fake_first, "call=f32[4]",
-		   "call=f32[5]", "unload", "alive"));
+	      ARGS(fake_first, "call=f32[4]", "unload", fake_second, "call=f32[4];f32[4]", "call=f32[4]", "unload",
+		   fake_first, "call=f32[4]", "call=f32[5]", "unload", "alive"));
 	assert_int_equal(s.r.models, 3);
 	assert_int_equal(s.r.calls, 5);
 	assert_int_equal(s.r.failed, 2);
@@ -369,14 +378,16 @@ static void models_come_and_go(void **state)
 	forget(&s);
 }
 
-/* A real one stays when it is unloaded (the loader keeps what has unique symbols), and is the same when loaded again. */
+/* A real one stays when it is unloaded (the loader keeps what has unique symbols), and is the same when loaded again.
+ */
 static void a_model_is_loaded_again(void **state)
 {
 	(void)state;
 	NEED_MODELS();
 	struct seen s = {0};
 	watch(&s, false,
-	      ARGS(first, "call=f32[4]", "unload", second, "call=f32[4];f32[4]", "unload", first, "call=f32[4]", "call=f32[5]", "alive"));
+	      ARGS(first, "call=f32[4]", "unload", second, "call=f32[4];f32[4]", "unload", first, "call=f32[4]",
+		   "call=f32[5]", "alive"));
 	assert_true(s.r.models == 2 || s.r.models == 3);
 	assert_int_equal(s.r.calls, 4);
 	assert_int_equal(s.r.mismatched, 1);
@@ -409,7 +420,8 @@ static void two_models_are_told_apart(void **state)
 	NEED_MODELS();
 	struct seen s = {0};
 	watch(&s, true,
-	      ARGS(first, second, "use=0", "call=f32[4]", "use=1", "call=f32[4];f32[4]", "use=0", "call=f32[3]", "use=1", "call=f32[4]"));
+	      ARGS(first, second, "use=0", "call=f32[4]", "use=1", "call=f32[4];f32[4]", "use=0", "call=f32[3]",
+		   "use=1", "call=f32[4]"));
 	assert_int_equal(s.r.models, 2);
 	assert_int_equal(s.r.calls, 4);
 	has(&s.events, "call-mismatch 0 size\n");
@@ -438,7 +450,8 @@ static void linked_programs(void **state)
 	const char *root = getenv("PT2_SOURCE");
 	for (int now = 0; now < 2; now++) {
 		char *exe = xasprintf("%s/linked%d", folder, now);
-		char *cmd = xasprintf("cc -O1 -D_GNU_SOURCE -DLINKED -Wl,--no-as-needed -o %s %s/tests/lib/livehost.c %s %s -pthread -ldl -lm "
+		char *cmd = xasprintf("cc -O1 -D_GNU_SOURCE -DLINKED -Wl,--no-as-needed -o %s %s/tests/lib/livehost.c "
+				      "%s %s -pthread -ldl -lm "
 				      "-Wl,-z,%s -Wl,-rpath,%s 2>/dev/null",
 				      exe, root ? root : ".", mixed + 5, faketorch, now ? "now" : "lazy", folder);
 		if (system(cmd)) {
@@ -500,8 +513,9 @@ static void paths_of_others(void **state)
 	(void)state;
 	NEED_MODELS();
 	struct seen s = {0};
-	char *cmd = xasprintf("cd %s && exec 7<mixed.so && %s torch=%s load=/proc/self/fd/7 'call=" GOOD "' load=./derived.so", folder, host,
-			      faketorch);
+	char *cmd =
+	    xasprintf("cd %s && exec 7<mixed.so && %s torch=%s load=/proc/self/fd/7 'call=" GOOD "' load=./derived.so",
+		      folder, host, faketorch);
 	struct live_options o = {.contract = give_contract, .event = take_event, .user = &s};
 	struct err err;
 	/* Its own standard output would stand in the middle of ours. */
