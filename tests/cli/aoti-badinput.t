@@ -50,14 +50,21 @@ for file in made/tensors/*; do
 done
 refused "a tensor file for an input by name" shape_huge.npy "$good" "x=$TMP/made/tensors/shape_huge.npy"
 
-# A spec of the call that nests without end: the names are lost, the contract is not.
-for file in made/specs/*; do
+# A pipe is read whole, and then it is a file like others.
+mkfifo fifo.pt2 fifo.npy
+head -c 5000 "$good" >fifo.pt2 &
+refused "a pipe" fifo.pt2 "$TMP/fifo.pt2"
+echo "not an array" >fifo.npy &
+refused "a pipe for an input" fifo.npy "$good" "$TMP/fifo.npy"
+wait
+
+for file in made/either/*; do
 	run timeout 20 aoti-checkinputs --json "$file"
-	like "${file#made/}: no crash" "$status" '^[03]$'
+	like "${file#made/}: read or refused" "$status" '^[03]$'
 done
 
 # The other modes on the same files.
-for file in made/models/{truncated_1000.pt2,overlap.pt2,elf_magic.so,no_model.pt2,fifo.pt2,empty_folder}; do
+for file in made/models/{truncated_1000.pt2,overlap.pt2,elf_magic.so,no_model.pt2,empty_folder}; do
 	refused "--doctor ${file#made/}" "$file" --doctor "$TMP/$file"
 	refused "--against ${file#made/}" "$file" --against "$TMP/$file" "$good"
 done

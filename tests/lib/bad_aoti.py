@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""bad_aoti.py PACKAGE.pt2 : damaged and hostile models in models/, damaged tensor files in tensors/, from a good package."""
+"""bad_aoti.py PACKAGE.pt2 : damaged and hostile models in models/, damaged tensor files in tensors/, from a good package.
+In either/ are models that may be read or refused."""
 import io
 import json
 import os
@@ -77,9 +78,11 @@ def lies(directory, end):
     locator = good.rfind(b"PK\6\7")
     if locator >= 0:
         record = struct.unpack_from("<Q", good, locator + 8)[0]
-        for name, at in (("locator", locator + 8), ("entries", record + 32), ("size", record + 40), ("offset", record + 48)):
-            for n in (1, len(good), 1 << 40, MAX64):
-                model(f"zip64_{name}_{n}.pt2", put(put(good, end + 8, u16(MAX16) * 2 + u32(MAX32) * 2), at, u64(n)))
+        wide = put(good, end + 8, u16(MAX16) * 2 + u32(MAX32) * 2)
+        for n in (1, len(good), 1 << 40, MAX64):
+            for name, at in (("entries", record + 32), ("size", record + 40), ("offset", record + 48)):
+                model(f"zip64_{name}_{n}.pt2", put(wide, at, u64(n)))
+            write(f"either/zip64_locator_{n}.pt2", put(wide, locator + 8, u64(n)))  # the record may be found all the same
 
 
 def bombs():
@@ -141,12 +144,11 @@ def packages():
         model(f"text_{name}.pt2", archive({f"{stem}/x.wrapper.cpp": text}))
     for name, spec in {"deep": b"[1, " + b'{"type": null, "context": null, "children_spec": [' * 20000, "wide": b"[" + b"1," * 200000}.items():
         begin = cpp.index(b'in_spec_ = R"(') + len(b'in_spec_ = R"(')
-        write(f"specs/spec_{name}.pt2", archive(members | {cpp_name: cpp[:begin] + spec + cpp[cpp.index(b')";', begin):]}))
+        write(f"either/spec_{name}.pt2", archive(members | {cpp_name: cpp[:begin] + spec + cpp[cpp.index(b')";', begin):]}))
     os.makedirs("models/empty_folder")
     write("models/odd_folder/notes.txt", b"nothing here\n")
     os.makedirs("models/odd_folder/x.wrapper.so")
     write("models/cut_folder/x.wrapper.so", so[:3000])
-    os.mkfifo("models/fifo.pt2")
     os.symlink("/dev/null", "models/null.pt2")
     os.symlink("loop.pt2", "models/loop.pt2")
     os.symlink("/nonexistent", "models/dangling.pt2")
@@ -243,7 +245,7 @@ def pickles():
     tensor("long_string.pt", pt(b"\x80\x02X\xff\xff\xff\xff."))
     tensor("long8_string.pt", pt(b"\x80\x04\x8d" + u64(1 << 62) + b"."))
     tensor("nested.pt", pt(b"\x80\x02" + b"(" * 200000 + b"t" * 200000 + b"."))
-    tensor("laughs.pt", pt(b"\x80\x02](K\1K\1eq\0" + b"".join(b"](h%ch%ce" % (i, i) + b"q%c" % (i + 1) for i in range(60)) + b"."))
+    tensor("laughs.pt", pt(b"\x80\x02](K\1K\1eq\0" + b"".join(b"0](h%ch%ceq%c" % (i, i, i + 1) for i in range(60)) + b"."))
     tensor("itself.pt", pt(b"\x80\x02]q\0h\0a."))
     tensor("opcode.pt", pt(b"\x80\x02\xfe."))
     tensor("nothing.pt", pt(b""))
@@ -258,7 +260,6 @@ def files():
     tensor("empty.pt", b"")
     tensor("noise.npy", bytes((i * i * 31 + i // 7) % 256 for i in range(5000)))
     os.makedirs("tensors/folder.npy")
-    os.mkfifo("tensors/fifo.npy")
     os.symlink("/dev/null", "tensors/null.npy")
 
 
