@@ -85,8 +85,10 @@ static int put_named(struct reading *r, struct slice name, const struct tensor_m
 	return 0;
 }
 
-static bool by_order(const struct tensor_file *f)
+static bool by_order(const struct tensor_file *f, const struct contract *c)
 {
+	if (f->n == 1 && find_input(c, f->v[0].name) < 0)
+		return true; /* the only one: its key does not matter */
 	if (f->format == TENSOR_NPY || f->top == TENSOR_TOP_ONE || f->top == TENSOR_TOP_SEQUENCE)
 		return true;
 	/* numpy names what was saved without names arr_0, arr_1, ... */
@@ -102,7 +104,7 @@ static bool by_order(const struct tensor_file *f)
 /* A file without NAME=: its keys are inputs, or its tensors come in order. */
 static int put_file(struct reading *r, const struct tensor_file *f, int device, int index)
 {
-	bool order = by_order(f);
+	bool order = by_order(f, r->c);
 	for (size_t i = 0; i < f->n; i++) {
 		struct tensor_meta m = f->v[i].meta;
 		struct slice name = f->v[i].name, key = f->n > 1 ? name : (struct slice){0};

@@ -44,6 +44,30 @@ struct contract_dim *contract_dims(struct contract *c, int n)
 
 /* ---- finish ---- */
 
+/* N of "argN_1": the compiler names a graph's inputs by their position among all flat arguments, weights first. */
+static bool arg_number(struct slice name, uint64_t *n)
+{
+	return slice_starts(name, "arg") && slice_ends(name, "_1") && name.n > 5 && slice_u64(slice_of(name.p + 3, name.n - 5), n);
+}
+
+/* Some values of the call are no tensors (None, numbers) and so no inputs. The inputs' numbers tell which, if they reach from
+ * the call's first value to its last. */
+static bool paths_by_number(struct contract *c, const struct slice *paths, uint32_t n)
+{
+	uint64_t first, last, at;
+	if (!c->n_inputs || n < c->n_inputs || !arg_number(c->input[0].name, &first) ||
+	    !arg_number(c->input[c->n_inputs - 1].name, &last) || last - first + 1 != n)
+		return false;
+	for (uint32_t i = 0; i < c->n_inputs; i++)
+		if (!arg_number(c->input[i].name, &at) || at < first + i || at > last)
+			return false;
+	for (uint32_t i = 0; i < c->n_inputs; i++) {
+		arg_number(c->input[i].name, &at);
+		c->input[i].path = paths[at - first];
+	}
+	return true;
+}
+
 static void take_paths(struct contract *c)
 {
 	struct slice *paths;
@@ -52,11 +76,11 @@ static void take_paths(struct contract *c)
 	if (c->in_spec.n) {
 		if (pytree_paths(&c->arena, c->in_spec, true, &paths, &n, &err) < 0)
 			contract_note(c, "in_spec_: %s", err.text);
-		else if (n != c->n_inputs)
+		else if (n != c->n_inputs && !paths_by_number(c, paths, n))
 			contract_note(c, "the call has %u values, the model %u inputs: some are no tensors, so inputs have no paths",
 				      n, c->n_inputs);
 		else
-			for (uint32_t i = 0; i < n; i++)
+			for (uint32_t i = 0; n == c->n_inputs && i < n; i++)
 				c->input[i].path = paths[i];
 	}
 	if (c->out_spec.n) {
