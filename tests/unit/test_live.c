@@ -1,5 +1,5 @@
 /* The probe in processes that know nothing of it: recorded models on faketorch.so, run by livehost. */
-#include "test.h"
+#include "../lib/test.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* libprobe/precheck: whatever it lets pass, check_inputs has nothing against; and it lets pass what is usual. */
-#include "test.h"
+#include "../lib/test.h"
 
 #include "../../libprobe/precheck.c"
 #include "aoti/check.h"
