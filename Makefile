@@ -109,7 +109,7 @@ $(guests): $(O)/%: plain-guests
 	$(Q)cp $(O)/plain/$* $@
 .PHONY: plain-guests
 plain-guests:
-	$(Q)$(MAKE) --no-print-directory SAN= O=$(O)/plain $(guests:$(O)/%=$(O)/plain/%)
+	$(Q)$(MAKE) -s --no-print-directory SAN= O=$(O)/plain $(guests:$(O)/%=$(O)/plain/%)
 else
 $(O)/libprobe/%.o: libprobe/%.c
 	@mkdir -p $(@D)

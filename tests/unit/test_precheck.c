@@ -96,7 +96,7 @@ static void mutate(struct tensor_meta *m, uint64_t *seed)
 	case 2: t->n_dim = (int)pick(seed, 5); break;
 	case 3: t->size[d] = value; break;
 	case 4: t->stride[d] = value; break;
-	case 5: t->size[d] += pick(seed, 2) ? 1 : -1; break;
+	case 5: __builtin_add_overflow(t->size[d], pick(seed, 2) ? 1 : -1, &t->size[d]); break; /* may wrap */
 	case 6: tensor_contiguous(t); break;
 	case 7: t->address += pick(seed, 32); break;
 	}
