@@ -171,11 +171,13 @@ void against_constants(struct compare *k)
 		f->why = SLICE("the binary has weights that this export does not: they cannot be updated from it");
 		f->fix = SLICE("compile this exported program again");
 	}
+	/* torch 2.13, torch/_inductor/graph.py, can_inline_constant. */
 	if (n_lost && paths) {
 		struct against_finding *f = against_found(k, AGAINST_CONSTANT, AGAINST_WEIGHT, CONTRACT_NONE, -1, true);
 		f->exported = lost_text;
 		f->compiled = SLICE("not there");
-		f->why = SLICE("the compiled code does not use them, or has them in another form; updating them changes nothing");
+		f->why = SLICE("the compiled code does not use them, or has their values in its instructions (up to 8 numbers); "
+			       "updating them changes nothing");
 	}
 	free(taken);
 	free(which);

@@ -1,9 +1,10 @@
 #include "aoti/exported.h"
+#include "aoti/bounds.h"
 #include "aoti/pytree.h"
 #include "aoti/srepr.h"
 #include "base/jsonskim.h"
 
-enum { MIN_MAJOR = 5, MAX_MAJOR = 8, MAX_CONSTANTS = 1 << 22, MAX_SYMBOLS = 64 };
+enum { MIN_MAJOR = 5, MAX_MAJOR = 8, MAX_CONSTANTS = 1 << 22 };
 
 /* What an argument of the signature is. */
 enum arg_kind { ARG_TENSOR, ARG_SYM_INT, ARG_CONSTANT, ARG_OTHER };
@@ -37,9 +38,7 @@ struct reader {
 	struct intern names; /* raw, as between the quotes */
 	struct facts *facts; /* of names */
 	struct list input, output, constant;
-	struct symbind range_at; /* symbol -> index into range */
-	struct symrange *range;
-	uint32_t n_range, cap_range;
+	struct bounds bounds;
 };
 
 /* ---- parts of the text ---- */
@@ -441,67 +440,9 @@ static int take_ranges(struct reader *r, struct slice part)
 		if (symsize_parse(&r->c->tab, text_of(r, k), &s, NULL) < 0 ||
 		    !symsize_linear(&r->c->tab, s, &id, &mul, &plus) || mul != 1 || plus)
 			continue;
-		GROW(r->range, r->n_range, r->cap_range, 1);
-		symbind_set(&r->range_at, id, r->n_range);
-		r->range[r->n_range++] = range_of(r, k + 1);
+		bounds_set(&r->bounds, id, range_of(r, k + 1));
 	}
 	return 0;
-}
-
-static struct symrange symbol_range(const struct reader *r, uint32_t symbol)
-{
-	int64_t i;
-	return symbind_get(&r->range_at, symbol, &i) ? r->range[i] : SYMRANGE_ALL;
-}
-
-/* Is s = add + the sum of mul[i]*ids[i]? Told by taking away what each symbol adds when it is 1 instead of 0. */
-static bool affine(struct contract *c, struct symsize s, const uint32_t *ids, size_t n, int64_t *mul, int64_t *plus)
-{
-	struct symbind env = {0};
-	struct symsize part, rest = s;
-	bool ok = true;
-	for (size_t i = 0; i < n; i++)
-		symbind_set(&env, ids[i], 0);
-	ok = symsize_eval(&c->tab, s, &env, plus, NULL) == 0;
-	for (size_t i = 0; i < n && ok; i++) {
-		int64_t v;
-		symbind_set(&env, ids[i], 1);
-		ok = symsize_eval(&c->tab, s, &env, &v, NULL) == 0 && !__builtin_sub_overflow(v, *plus, &mul[i]) &&
-		     symsize_mul(&c->tab, symsize_int(mul[i]), symsize_symbol(&c->tab, symtab_name(&c->tab, ids[i])), &part,
-				 NULL) == 0 &&
-		     symsize_sub(&c->tab, rest, part, &rest, NULL) == 0;
-		symbind_set(&env, ids[i], 0);
-	}
-	symbind_release(&env);
-	return ok && symsize_is_int(rest) && rest.k == *plus;
-}
-
-static void add_end(int64_t *sum, bool *inf, int64_t mul, int64_t end, bool end_inf)
-{
-	int64_t v;
-	if (end_inf || __builtin_mul_overflow(mul, end, &v) || __builtin_add_overflow(*sum, v, sum))
-		*inf = true;
-}
-
-static struct symrange range_of_size(const struct reader *r, struct symsize s)
-{
-	uint32_t ids[MAX_SYMBOLS];
-	int64_t mul[MAX_SYMBOLS], plus;
-	size_t n = symsize_symbols(&r->c->tab, s, ids, MAX_SYMBOLS);
-	if (symsize_is_int(s) || !n || n > MAX_SYMBOLS || !contract_known(r->c, s) || !affine(r->c, s, ids, n, mul, &plus))
-		return SYMRANGE_ALL;
-	struct symrange out = {plus, plus, false, false};
-	for (size_t i = 0; i < n; i++) {
-		struct symrange v = symbol_range(r, ids[i]);
-		bool up = mul[i] >= 0;
-		add_end(&out.lo, &out.lo_inf, mul[i], up ? v.lo : v.hi, up ? v.lo_inf : v.hi_inf);
-		add_end(&out.hi, &out.hi_inf, mul[i], up ? v.hi : v.lo, up ? v.hi_inf : v.lo_inf);
-	}
-	if (out.lo_inf)
-		out.lo = 0;
-	if (out.hi_inf)
-		out.hi = 0;
-	return out;
 }
 
 struct symbols {
@@ -512,16 +453,16 @@ struct symbols {
 
 static void take_symbols_of(const struct reader *r, struct symsize s, struct symbols *all)
 {
-	uint32_t ids[MAX_SYMBOLS];
-	size_t n = symsize_is_int(s) ? 0 : symsize_symbols(&r->c->tab, s, ids, MAX_SYMBOLS);
-	for (size_t i = 0; i < n && i < MAX_SYMBOLS; i++) {
+	uint32_t ids[BOUNDS_MAX_SYMBOLS];
+	size_t n = symsize_is_int(s) ? 0 : symsize_symbols(&r->c->tab, s, ids, BOUNDS_MAX_SYMBOLS);
+	for (size_t i = 0; i < n && i < BOUNDS_MAX_SYMBOLS; i++) {
 		int64_t v;
 		if (symbind_get(&all->seen, ids[i], &v))
 			continue;
 		symbind_set(&all->seen, ids[i], 1);
 		GROW(all->v, all->n, all->cap, 1);
 		all->v[all->n++] =
-		    (struct contract_symbol){ids[i], symbol_range(r, ids[i]), CONTRACT_NONE, CONTRACT_NONE};
+		    (struct contract_symbol){ids[i], bounds_symbol(&r->bounds, ids[i]), CONTRACT_NONE, CONTRACT_NONE};
 	}
 }
 
@@ -535,7 +476,7 @@ static int fill_ranges(struct reader *r)
 		struct slice value = r->facts[e->name].sym_int;
 		uint32_t root;
 		for (int d = 0; d < c->input[i].n_dim; d++) {
-			c->input[i].dim[d].range = range_of_size(r, c->input[i].dim[d].size);
+			c->input[i].dim[d].range = bounds_size(&r->bounds, &c->tab, c->input[i].dim[d].size);
 			take_symbols_of(r, c->input[i].dim[d].size, &all);
 		}
 		if (e->kind == ARG_SYM_INT && value.p) {
@@ -719,8 +660,7 @@ int exported_read(struct contract *c, struct slice model_json, struct err *err)
 	json_tape_release(&r.t);
 	buf_release(&r.b);
 	intern_release(&r.names);
-	symbind_release(&r.range_at);
-	free(r.range);
+	bounds_release(&r.bounds);
 	free(r.facts);
 	free(r.input.v);
 	free(r.output.v);

@@ -6,7 +6,8 @@ enum { MAX_TEXT = 16 * SYMSIZE_MAX_TEXT, MAX_NAME = 128 };
 struct frame {
 	const char *between; /* its arguments */
 	uint32_t args;
-	bool pow;
+	bool pow, mul;
+	struct slice divisor; /* of a product that begins with Rational(1, 2): comes last, as in s0/2 */
 };
 
 struct convert {
@@ -89,16 +90,22 @@ static int take_quoted(struct convert *c, bool (*good)(int), struct slice *text)
 	return 0;
 }
 
-static int take_integer(struct convert *c)
+static int take_digits(struct convert *c, struct slice *s)
 {
 	skip_space(c);
 	size_t from = c->i;
 	c->i += peek(c) == '-';
 	while (digit(peek(c)))
 		c->i++;
-	struct slice s = slice_of(c->s.p + from, c->i - from);
-	if (s.n == slice_starts(s, "-") || s.n > 32)
-		return fail(c, "not an integer");
+	*s = slice_of(c->s.p + from, c->i - from);
+	return s->n == slice_starts(*s, "-") || s->n > 32 ? fail(c, "not an integer") : 0;
+}
+
+static int take_integer(struct convert *c)
+{
+	struct slice s;
+	if (take_digits(c, &s) < 0)
+		return -1;
 	if (*s.p == '-')
 		buf_addc(c->out, '(');
 	buf_add_slice(c->out, s);
@@ -109,6 +116,28 @@ static int take_integer(struct convert *c)
 
 static bool good_symbol(int ch) { return letter(ch) || digit(ch); }
 static bool good_float(int ch) { return digit(ch) || ch == '.' || ch == 'e' || ch == '-' || ch == '+'; }
+
+static int rational(struct convert *c)
+{
+	struct frame *f = c->n ? &c->frame[c->n - 1] : NULL;
+	bool apart = f && f->mul && !f->args;
+	struct slice divisor;
+	buf_addc(c->out, '(');
+	if (take_integer(c) < 0)
+		return -1;
+	if (!take(c, ','))
+		return fail(c, "a comma is missing");
+	if (take_digits(c, &divisor) < 0)
+		return -1;
+	if (*divisor.p == '-')
+		return fail(c, "a negative divisor");
+	if (apart)
+		f->divisor = divisor;
+	else
+		buf_addf(c->out, "/%.*s", (int)divisor.n, divisor.p);
+	buf_addc(c->out, ')');
+	return take(c, ')') ? 1 : fail(c, "a bracket is missing");
+}
 
 /* What holds no other expression. 1: it was one of these. */
 static int leaf(struct convert *c, struct slice name)
@@ -133,19 +162,7 @@ static int leaf(struct convert *c, struct slice name)
 			return -1;
 		return take(c, ')') ? 1 : fail(c, "a bracket is missing");
 	}
-	if (slice_is(name, "Rational")) {
-		buf_addc(c->out, '(');
-		if (take_integer(c) < 0)
-			return -1;
-		buf_addc(c->out, '/');
-		if (!take(c, ','))
-			return fail(c, "a comma is missing");
-		if (take_integer(c) < 0)
-			return -1;
-		buf_addc(c->out, ')');
-		return take(c, ')') ? 1 : fail(c, "a bracket is missing");
-	}
-	return 0;
+	return slice_is(name, "Rational") ? rational(c) : 0;
 }
 
 static int open_call(struct convert *c, struct slice name)
@@ -161,6 +178,7 @@ static int open_call(struct convert *c, struct slice name)
 		f->between = " + ";
 	} else if (slice_is(name, "Mul")) {
 		f->between = "*";
+		f->mul = true;
 	} else if (slice_is(name, "Pow")) {
 		f->between = "**";
 		f->pow = true;
@@ -188,11 +206,26 @@ static int after_value(struct convert *c)
 			return fail(c, "a bracket is missing");
 		if (f->pow && f->args != 2)
 			return fail(c, "a power without two parts");
+		if (f->divisor.n)
+			buf_addf(c->out, "/%.*s", (int)f->divisor.n, f->divisor.p);
 		buf_addc(c->out, ')');
 		c->n--;
 	}
 	skip_space(c);
 	return c->i == c->s.n ? 0 : fail(c, "text behind the end");
+}
+
+/* A name that is no call: only these are. */
+static int bare(struct convert *c, struct slice name)
+{
+	static const char *const known[][2] = {{"true", "1"},  {"false", "0"}, {"int_oo", "int_oo"},
+					       {"oo", "oo"},   {"nan", "nan"}, {"zoo", "zoo"}};
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (slice_is(name, known[i][0])) {
+			buf_adds(c->out, known[i][1]);
+			return 0;
+		}
+	return fail(c, "a bracket is missing");
 }
 
 static int value(struct convert *c)
@@ -204,11 +237,7 @@ static int value(struct convert *c)
 		if (c->out->len - c->before > SYMSIZE_MAX_TEXT)
 			return fail(c, "too long");
 		if (!take(c, '(')) {
-			if (slice_is(name, "true") || slice_is(name, "false"))
-				buf_addc(c->out, *name.p == 't' ? '1' : '0');
-			else
-				buf_add_slice(c->out, name); /* int_oo */
-			return 0;
+			return bare(c, name);
 		}
 		int rc = leaf(c, name);
 		if (rc)
