@@ -329,11 +329,14 @@ static bool take_assert(struct wrapper *w, struct slice args)
 	struct wints sizes = wrapper_ints(w, size), strides = wrapper_ints(w, stride);
 	if (sizes.n < 0 || sizes.n != strides.n)
 		return false;
+	bool clear = true;
+	for (int i = 0; i < sizes.n; i++)
+		clear &= contract_known(w->c, sizes.v[i]) && contract_known(w->c, strides.v[i]);
 	struct contract_value *v = &w->c->value[t.value];
 	if (w->wv[t.value].whole && v->kind == VALUE_INPUT) {
 		struct winput *in = &w->in[v->index];
 		if (w->branches || w->c->input[v->index].asserted)
-			return true;
+			return clear;
 		w->c->input[v->index].asserted = ++w->n_asserted;
 		in->asserted_rank = sizes.n;
 		in->size = sizes.v;
@@ -341,7 +344,7 @@ static bool take_assert(struct wrapper *w, struct slice args)
 	} else if (v->n_dim < 0) {
 		v->n_dim = wrapper_dims(w, sizes, strides, &v->dim);
 	}
-	return true;
+	return clear;
 }
 
 /* ---- statements ---- */

@@ -1,0 +1,624 @@
+/* aoti/wrapper: what the generated text says of every recorded package; shapes of statements that none of them has;
+ * texts that end anywhere. */
+#include "../lib/test.h"
+
+#include "aoti/wrapper.h"
+#include "io/zip.h"
+
+static struct err err;
+static struct contract c;
+static struct buf text;
+
+/* ---- a contract as lines ---- */
+
+static void put(const char *fmt, ...) PRINTF_LIKE(1, 2);
+static void put(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	buf_addvf(&text, fmt, ap);
+	va_end(ap);
+}
+
+#define S(s) (int)(s).n, (s).p
+
+static void put_type(int dtype, int device)
+{
+	const struct dtype_info *d = dtype_info(dtype);
+	put("%s@%s", d ? d->brief : "?", device == DEVICE_NONE ? "?" : device_name(device));
+}
+
+/* [s17!2..64,8]/(8,1!): ! was checked as an integer */
+static void put_dims(int n, const struct contract_dim *d)
+{
+	if (n < 0) {
+		put("[?]");
+		return;
+	}
+	for (int k = 0; k < 2; k++) {
+		put(k ? "/(" : "[");
+		for (int i = 0; i < n; i++) {
+			const struct symrange *r = &d[i].range;
+			put(i ? "," : "");
+			symsize_print(&c.tab, k ? d[i].stride : d[i].size, &text);
+			put((k ? d[i].stride_checked : d[i].size_checked) ? "!" : "");
+			if (!k && (!r->lo_inf || !r->hi_inf)) {
+				put(":");
+				if (!r->lo_inf)
+					put("%lld", (long long)r->lo);
+				put("..");
+				if (!r->hi_inf)
+					put("%lld", (long long)r->hi);
+			}
+		}
+		put(k ? ")" : "]");
+	}
+}
+
+static const char *inputs(void)
+{
+	buf_reset(&text);
+	for (uint32_t i = 0; i < c.n_inputs; i++) {
+		const struct contract_input *in = &c.input[i];
+		put("%.*s ", S(in->name));
+		put_type(in->dtype, in->device);
+		put_dims(in->n_dim, in->dim);
+		put(" %s%u%s", in->rank_known ? "#" : "rank? #", in->asserted, in->used ? "" : " unused");
+		put(in->alignment ? " align %d\n" : "\n", in->alignment);
+	}
+	return buf_str(&text);
+}
+
+static const char *outputs(void)
+{
+	buf_reset(&text);
+	for (uint32_t i = 0; i < c.n_outputs; i++) {
+		const struct contract_output *o = &c.output[i];
+		struct slice v = o->value == CONTRACT_NONE ? SLICE("nothing") : c.value[o->value].name;
+		put("%.*s = %.*s ", S(o->name), S(v));
+		put_type(o->dtype, o->device);
+		put_dims(o->n_dim, o->dim);
+		put("\n");
+	}
+	return buf_str(&text);
+}
+
+/* kernel(<in, >out, =inout, scalar) */
+static const char *calls(void)
+{
+	buf_reset(&text);
+	for (uint32_t i = 0; i < c.n_calls; i++) {
+		const struct contract_call *k = &c.call[i];
+		put("%s%.*s(", k->kind == CALL_PROXY ? "proxy " : "", S(k->name));
+		for (uint32_t j = 0; j < k->n_args; j++) {
+			const struct contract_arg *a = &c.arg[k->arg + j];
+			put(j ? ", " : "");
+			if (a->role == ARG_SCALAR)
+				put("%.*s", S(a->text));
+			else
+				put("%s%.*s", a->role == ARG_IN ? "<" : a->role == ARG_OUT ? ">" : "=", S(c.value[a->value].name));
+		}
+		put(")\n");
+	}
+	return buf_str(&text);
+}
+
+/* name bytes born-dies */
+static const char *storages(void)
+{
+	buf_reset(&text);
+	for (uint32_t i = 0; i < c.n_storages; i++) {
+		for (uint32_t v = 0; v < c.n_values; v++)
+			if (c.value[v].storage == i)
+				put("%.*s ", S(c.value[v].name));
+		symsize_print(&c.tab, c.storage[i].bytes, &text);
+		put(" %u-%u\n", c.storage[i].born, c.storage[i].dies);
+	}
+	return buf_str(&text);
+}
+
+static const char *symbols(void)
+{
+	buf_reset(&text);
+	for (uint32_t i = 0; i < c.n_symbols; i++) {
+		const struct contract_symbol *s = &c.symbol[i];
+		struct slice name = symtab_name(&c.tab, s->symbol);
+		put("%.*s ", S(name));
+		symrange_print(s->range, &text);
+		put(s->input == CONTRACT_NONE ? " data\n" : " %u.%u\n", s->input, s->dim);
+	}
+	return buf_str(&text);
+}
+
+static const char *notes(void)
+{
+	buf_reset(&text);
+	for (uint32_t i = 0; i < c.n_notes; i++)
+		put("%.*s\n", S(c.note[i]));
+	return buf_str(&text);
+}
+
+static void is(const char *got, const char *want) { assert_string_equal(got, want); }
+
+/* ---- recorded packages ---- */
+
+/* A member of a package: its text, kept in `out`. */
+static bool member(const char *package, const char *model, const char *tail, struct buf *out)
+{
+	struct buf file = {0};
+	struct zip z;
+	struct slice data;
+	char *name = xasprintf("aoti/%s.pt2.xz", package), *folder = xasprintf("/aotinductor/%s/", model);
+	bool found = false;
+	if (!data_load(name, &file))
+		fail_msg("%s: cannot be unpacked", name);
+	assert_int_equal(zip_open(&z, buf_slice(&file), name, &err), 0);
+	buf_reset(out);
+	for (size_t i = 0; i < z.n && !found; i++) {
+		found = slice_find(z.v[i].name, folder) && slice_ends(z.v[i].name, tail);
+		if (found && zip_data(&z, &z.v[i], &data, &err) == 0)
+			buf_add_slice(out, data);
+	}
+	zip_close(&z);
+	buf_release(&file);
+	free(name);
+	free(folder);
+	return found;
+}
+
+static void read_package(const char *package, const char *model)
+{
+	struct buf wrapper = {0}, kernel = {0};
+	contract_release(&c);
+	if (!member(package, model, ".wrapper.cpp", &wrapper))
+		fail_msg("%s has no wrapper.cpp", package);
+	member(package, model, ".kernel.cpp", &kernel);
+	if (wrapper_read(&c, buf_slice(&wrapper), buf_slice(&kernel), &err) < 0)
+		fail_msg("%s: %s", package, err.text);
+	buf_release(&wrapper);
+	buf_release(&kernel);
+}
+
+static const struct {
+	const char *package, *model, *inputs, *outputs;
+} packages[] = {
+    {"mlp", "model", "arg4_1 f32@cpu[s77:2..64,8!]/(8!,1!) #1\n", "output0 = buf5 f32@cpu[s77,4]/(4,1)\n"},
+    {"mlp_provenance", "model", "arg4_1 f32@cpu[3!,8!]/(8!,1!) #1\n", "output0 = buf5 f32@cpu[3,4]/(4,1)\n"},
+    {"conv", "model", "arg7_1 f32@cpu[s77:2..15,3!,8!,8!]/(192!,64!,8!,1!) #1\n",
+     "output0 = buf4 f32@cpu[s77,4,4,4]/(64,16,4,1)\n"},
+    {"attn", "model", "arg4_1 f32@cpu[2!,6!,16!]/(96!,16!,1!) #1\n", "output0 = buf5 f32@cpu[2,6,16]/(96,16,1)\n"},
+    {"emb", "model", "arg3_1 i64@cpu[2!,5!]/(5!,1!) #1\n", "output0 = buf3 f32@cpu[2,5,8]/(40,8,1)\n"},
+    {"misc", "model",
+     "arg0_1 f32@cpu[6!,8!]/(8!,1!) #1\narg1_1 i64@cpu[4!]/(1!) #2\narg2_1 f32@cpu[4!,8!]/(8!,1!) #3\n",
+     "output0 = buf1 f32@cpu[6,8]/(8,1)\noutput1 = buf2 i64@cpu[6,8]/(8,1)\noutput2 = buf4 f32@cpu[6,3]/(3,1)\n"
+     "output3 = buf14 f32@cpu[6,8]/(8,1)\noutput4 = buf8 i64@cpu[u0,2]/(1,u0)\noutput5 = buf15 f32@cpu[6,8]/(8,1)\n"},
+    {"mixed", "model",
+     "arg0_1 f32@cpu[s17:2..64,s27:3..50,12!]/(12*s27,12!,1!) #1\narg1_1 b8@cpu[s17:2..64,s27:3..50]/(s27,1!) #4\n"
+     "arg2_1 i32@cpu[]/() #2\narg3_1 bf16@cpu[s17:2..64,s27:3..50,12!]/(12!,12*s17,1!) #3\n",
+     "output0 = buf0 f32@cpu[s17,s27,12]/(12*s27,12,1)\n"},
+    {"derived", "model",
+     "arg0_1 f32@cpu[s22:2..64,4!]/(4!,1!) #2\narg1_1 f32@cpu[?:2..64,2!]/(2!,1!) rank? #0 unused\n"
+     "arg2_1 f32@cpu[2*s22:4..128,4!]/(4!,1!) #1\n",
+     "output0 = buf0 f32@cpu[s22,4]/(4,1)\n"},
+    {"nested", "model",
+     "arg0_1 f32@cpu[2!,3!]/(3!,1!) #1\narg1_1 f32@cpu[2!,3!]/(3!,1!) #2\narg2_1 f32@cpu[2!,3!]/(3!,1!) #4\n"
+     "arg3_1 f32@cpu[]/() #3\n",
+     "output0 = buf0 f32@cpu[2,3]/(3,1)\noutput1 = buf1 f32@cpu[2,3]/(3,1)\noutput2 = buf2 f32@cpu[]/()\n"},
+    {"weights_appended", "model", "arg4_1 f32@cpu[2!,64!]/(64!,1!) #1\n", "output0 = buf2 f32@cpu[2,64]/(64,1)\n"},
+    {"weights_blob", "model", "arg4_1 f32@cpu[2!,64!]/(64!,1!) #1\n", "output0 = buf2 f32@cpu[2,64]/(64,1)\n"},
+    {"multi", "first", "arg0_1 f32@cpu[4!]/(1!) #1\n", "output0 = buf0 f32@cpu[4]/(1)\n"},
+    {"multi", "second", "arg0_1 f32@cpu[4!]/(1!) #1\narg1_1 f32@cpu[4!]/(1!) #2\n", "output0 = buf0 f32@cpu[4]/(1)\n"},
+};
+
+static void test_packages(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(packages); i++) {
+		read_package(packages[i].package, packages[i].model);
+		is(inputs(), packages[i].inputs);
+		is(outputs(), packages[i].outputs);
+		is(notes(), "");
+		assert_int_equal(c.source, CONTRACT_FROM_TEXT);
+		assert_int_equal(c.device, DEVICE_CPU);
+	}
+	contract_release(&c);
+}
+
+static void test_constants(void **state)
+{
+	(void)state;
+	read_package("attn", "model");
+	assert_int_equal(c.n_constants, 4);
+	const struct contract_constant *k = &c.constant[0];
+	assert_text(k->name, "qkv_weight");
+	assert_text(k->fqn, "qkv.weight");
+	assert_int_equal(k->type, CONSTANT_PARAMETER);
+	assert_int_equal(k->dtype, DTYPE_F32);
+	assert_int_equal(k->device, DEVICE_CPU);
+	assert_int_equal(k->bytes, 3072);
+	assert_int_equal(k->offset, 0);
+	assert_false(k->from_folded);
+	assert_int_equal(k->n_dim, 2);
+	assert_true(symsize_eq(k->dim[0].size, symsize_int(48)) && symsize_eq(k->dim[0].stride, symsize_int(16)));
+	assert_text(c.constant[3].name, "out_bias");
+	assert_int_equal(c.constant[3].n_dim, 1);
+	assert_int_equal(c.weight_bytes, 3072 + 192 + 1024 + 64);
+	read_package("weights_blob", "model");
+	assert_int_equal(c.n_constants, 4);
+	assert_text(c.constant[1].fqn, "0.bias");
+	assert_int_equal(c.constant[1].type, CONSTANT_UNKNOWN);
+	read_package("folded", "model");
+	assert_int_equal(c.n_constants, 3);
+	assert_text(c.constant[2].name, "_FOLDED_CONST_div");
+	assert_true(c.constant[2].from_folded);
+	assert_int_equal(c.constant[2].type, CONSTANT_FOLDED);
+	/* What computes it is no part of a run. */
+	for (uint32_t i = 0; i < c.n_calls; i++)
+		assert_false(slice_find(c.call[i].name, "clone"));
+	is(notes(), "");
+}
+
+static void test_calls(void **state)
+{
+	(void)state;
+	read_package("mlp", "model");
+	is(calls(), "aoti_torch_cpu_addmm_out(>buf0, <up_bias, <arg4_1, <up_weight, 1L, 1L)\n"
+		    "cpp_fused_relu_0(=buf1, >buf2, s77)\n"
+		    "aoti_torch_cpu_addmm_out(>buf3, <buf2, <buf1, <down_weight, 1L, 1L)\n"
+		    "cpp_fused__softmax_1(<buf3, >buf4, >buf5, s77)\n");
+	assert_text(c.call[2].nodes, "relu, linear_1");
+	assert_text(c.call[2].aten, "aten.relu, aten.t, aten.addmm");
+	assert_text(c.call[1].nodes, "");
+	assert_int_equal(c.call[1].line, 881);
+	is(storages(), "buf0 buf1 64*s77 0-2\nbuf2 16 1-2\nbuf3 16*s77 2-4\nbuf4 16*s77 3-4\nbuf5 16*s77 3-4\n");
+	is(symbols(), "s77 [2, 64] 0.0\n");
+	read_package("attn", "model");
+	is(storages(), "buf0 2304 0-1\nbuf2 768 1-2\nbuf3 ? 1-4\nbuf4 buf5 768 2-4\n");
+	read_package("misc", "model");
+	is(calls(), "aoti_torch_cpu_sort_stable(<arg0_1, &var_0, 1L, 0, >buf1, >buf2)\n"
+		    "aoti_torch_cpu_topk(<arg0_1, 3L, -1L, 1, 1, >buf4, >buf5)\n"
+		    "cpp_fused_gt_index_put_0(<arg0_1, >buf6, >buf15)\n"
+		    "aoti_torch_cpu_nonzero(<buf6, >buf8)\n"
+		    "aoti_torch_cpu_cumsum(<arg0_1, 0L, nullptr, >buf14)\n"
+		    "cpp_fused_index_put_1(<arg1_1, <arg2_1, >buf15)\n");
+	is(symbols(), "u0 [0, 48] data\n");
+	/* Unused, and of no known shape in the text but that of the values beside it. */
+	is(storages(), "buf1 192 0-6\nbuf2 384 0-6\nbuf4 72 1-6\nbuf5 144 1-6\nbuf6 48 2-3\nbuf15 192 2-6\nbuf8 16*u0 3-6\n"
+		       "buf14 192 4-6\n");
+	read_package("conv", "model");
+	is(calls(), "cpp_fused_convolution_0(<arg7_1, <conv_weight, >buf0, >buf1, >buf2, s77)\n"
+		    "aoti_torch_cpu_convolution(<buf0, <buf1, <buf2, std::array<int64_t, 2>{1L, 1L}.cbegin(), 2, "
+		    "std::array<int64_t, 2>{1L, 1L}.cbegin(), 2, std::array<int64_t, 2>{1L, 1L}.cbegin(), 2, 0, "
+		    "std::array<int64_t, 2>{0L, 0L}.cbegin(), 2, 1L, >buf3)\n"
+		    "cpp_fused__native_batch_norm_legit_no_training_max_pool2d_with_indices_relu_1(<buf3, >buf4, s77)\n");
+	contract_release(&c);
+}
+
+static void test_proxy(void **state)
+{
+	(void)state;
+	struct buf nodes = {0};
+	read_package("custom_op", "model");
+	is(calls(), "cpp_fused_mul_sin_soft_clip_0(<arg1_1, >buf0, s17)\n"
+		    "proxy proxy_executor[0](1, s17, <buf0, >buf2)\n"
+		    "proxy proxy_executor[1](<buf2, <arg2_1)\n"
+		    "cpp_fused_add_1(<buf2, >buf5, s17)\n");
+	is(storages(), "buf0 buf5 16*s17 0-4\nbuf2 16*s17 1-4\n");
+	assert_true(member("custom_op", "model", ".wrapper.json", &nodes));
+	assert_int_equal(wrapper_name_proxies(&c, buf_slice(&nodes), &err), 0);
+	assert_text(c.call[1].name, "pt2fix::soft_clip");
+	assert_text(c.call[2].name, "pt2fix::add_");
+	is(notes(), "");
+	assert_non_null(strstr(calls(), "proxy pt2fix::add_(=buf2, <arg2_1)\n"));
+	read_package("custom_op", "model");
+	assert_int_equal(wrapper_name_proxies(&c, SLICE("{\"nodes\": [{\"node\": {\"target\": \"a::b_.Tensor\"}}]}"), &err), 0);
+	assert_text(c.call[1].name, "a::b_.Tensor");
+	assert_int_equal(c.arg[c.call[1].arg + 2].role, ARG_INOUT);
+	assert_text(c.call[2].name, "proxy_executor[1]");
+	is(notes(), "extern nodes: node 1, which the text calls, is not there\n");
+	static const char *const bad[] = {"", "[", "[]", "{}", "{\"nodes\": 3}"};
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		assert_int_equal(wrapper_name_proxies(&c, slice_str(bad[i]), &err), -1);
+		assert_int_equal(err.status, EXIT_INPUT);
+	}
+	buf_release(&nodes);
+	contract_release(&c);
+}
+
+static void test_later_packages(void **state)
+{
+	(void)state;
+	read_package("halves", "model");
+	is(inputs(), "arg0_1 f16@cpu[4!]/(1!) #1\narg1_1 u8@cpu[4!]/(1!) #2\narg2_1 i8@cpu[4!]/(1!) #3\n"
+		     "arg3_1 i16@cpu[4!]/(1!) #4\narg4_1 f64@cpu[4!]/(1!) #5\narg5_1 c64@cpu[4!]/(1!) #6\n");
+	is(notes(), "");
+	read_package("strided", "model");
+	is(inputs(), "arg2_1 f32@cpu[2!,4!,6!,6!]/(144!,1!,24!,4!) #1\narg3_1 f32@cpu[3!,4!]/(1!,3!) #2\n"
+		     "arg4_1 f32@cpu[4!,5!]/(16!,1!) #3\n");
+	is(notes(), "");
+	read_package("unbounded", "model");
+	assert_int_equal(c.n_inputs, 3);
+	assert_true(c.input[0].dim[0].range.lo == 2 && c.input[0].dim[0].range.hi_inf);
+	assert_true(c.input[2].dim[0].range.lo == 2 && c.input[2].dim[0].range.hi == 3);
+	is(notes(), "");
+	read_package("kwargs", "model");
+	assert_int_equal(c.n_inputs, 7);
+	assert_text(c.input[3].name, "arg5_1");
+	read_package("cond", "model");
+	assert_int_equal(c.n_notes, 1);
+	assert_non_null(strstr(notes(), "a condition or a loop"));
+	is(outputs(), "output0 = buf3 f32@cpu[3,4]/(4,1)\n");
+	/* One branch's memory does not outlive it. */
+	is(storages(), "buf0 4 0-0\nbuf1 1 0-3\ntrue_graph_0_buf0 buf3 48 2-2\nfalse_graph_0_buf0 buf3 48 3-4\n");
+	contract_release(&c);
+}
+
+/* ---- texts by hand ---- */
+
+/* n_in inputs f32[s0, 4] from 2 on, called arg0_1..., a constant w of 4 floats, and run_impl with this body. */
+static void compose(struct buf *b, int n_in, int n_out, const char *before, const char *body)
+{
+	buf_reset(b);
+	buf_addf(b,
+		 "#include <torch/csrc/inductor/aoti_include/cpu.h>\n%s"
+		 "AOTInductorModel::AOTInductorModel(std::shared_ptr<ConstantMap> constants_map)\n"
+		 "    : AOTInductorModelBase(%d,\n                           %d,\n                           1,\n"
+		 "                           device_str) {\n",
+		 before, n_in, n_out);
+	for (int i = 0; i < n_in; i++)
+		buf_addf(b, "    inputs_info_[%d].name = \"arg%d_1\";\n", i, i);
+	buf_adds(b, "    constants_info_[0].name = \"w\";\n    constants_info_[0].dtype = cached_torch_dtype_float32;\n"
+		    "    constants_info_[0].device_type = cached_torch_device_type_cpu;\n"
+		    "    constants_info_[0].data_size = 64;\n    constants_info_[0].shape = {4};\n"
+		    "    constants_info_[0].stride = {1};\n");
+	for (int i = 0; i < n_out; i++)
+		buf_addf(b, "    outputs_info_[%d].name = \"output%d\";\n", i, i);
+	buf_adds(b, "}\n");
+	for (int i = 0; i < n_in; i++)
+		buf_addf(b,
+			 "AOTI_NOINLINE static void check_input_%d(\n    AtenTensorHandle* input_handles\n) {\n"
+			 "    ConstantHandle arg%d_1 = ConstantHandle(input_handles[%d]);\n"
+			 "    int32_t arg%d_1_expected_dtype = aoti_torch_dtype_float32();\n"
+			 "    if (arg%d_1_size[0] < 2) {\n        std::stringstream ss;\n    }\n"
+			 "    if (4 != arg%d_1_size[1]) {\n        std::stringstream ss;\n    }\n}\n",
+			 i, i, i, i, i, i);
+	buf_adds(b, "void AOTInductorModel::run_impl(\n    AtenTensorHandle*\n        input_handles, // handles (\n"
+		    "    DeviceStreamType stream\n) {\n    __check_inputs_outputs(input_handles, output_handles);\n"
+		    "    auto inputs = steal_from_raw_handles_to_raii_handles(input_handles, 1);\n");
+	for (int i = 0; i < n_in; i++)
+		buf_addf(b, "    auto arg%d_1 = std::move(inputs[%d]);\n", i, i);
+	buf_adds(b, "    [[maybe_unused]] auto& w = constants_->at(0);\n    inputs.clear();\n");
+	buf_adds(b, body);
+	buf_adds(b, "} // AOTInductorModel::run_impl\n} // namespace torch::aot_inductor\n");
+}
+
+static void read_text(int n_in, int n_out, const char *before, const char *body)
+{
+	struct buf b = {0};
+	struct guard g = {0};
+	compose(&b, n_in, n_out, before, body);
+	contract_release(&c);
+	if (wrapper_read(&c, slice_of(guard_put(&g, b.p, b.len), b.len), (struct slice){0}, &err) < 0)
+		fail_msg("%s", err.text);
+	guard_release(&g);
+	buf_release(&b);
+}
+
+#define EMPTY(buf, dims, size, stride)                                                                                 \
+	"    AtenTensorHandle " buf "_handle;\n    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(" dims ", " size      \
+	", " stride ", cached_torch_dtype_float32, cached_torch_device_type_cpu, this->device_idx_, &" buf "_handle));\n"  \
+	"    RAIIAtenTensorHandle " buf "(" buf "_handle);\n"
+#define ENV "    if (_check_aoti_runtime_check_inputs_env()) { "
+
+/* torch 2.13, cpp_wrapper_gpu.py: DeferredTritonCallWrapper, codegen_inputs, _generate_kernel_call_helper. */
+static void test_gpu(void **state)
+{
+	(void)state;
+	read_text(2, 1,
+		  "#include <torch/csrc/inductor/aoti_include/cuda.h>\n"
+		  "template <typename in_ptr0_type_, typename in_out_ptr0_type_, typename kernels_type_>\n"
+		  "static __attribute__((noinline)) void call_triton_poi_fused_add_0(\n"
+		  "    const in_out_ptr0_type_& in_out_ptr0,\n    const in_ptr0_type_& in_ptr0,\n    int64_t xnumel,\n"
+		  "    int32_t device_idx_,\n    cudaStream_t stream_,\n    kernels_type_& kernels_,\n"
+		  "    const std::optional<std::string>& cubin_dir_ = std::nullopt\n){\n    /*\n"
+		  "    async_compile.triton('triton_poi_fused_add_0', '''\n    void AOTInductorModel::run_impl(\n    */\n"
+		  "    CUdeviceptr var_0 = reinterpret_cast<CUdeviceptr>(in_ptr0.data_ptr());\n}\n"
+		  "static __attribute__((noinline)) void call_scale_kernel_1(\n    const x_ptr_type_& x_ptr,\n"
+		  "    const y_ptr_type_& y_ptr,\n    int32_t device_idx_,\n    cudaStream_t stream_\n){\n}\n"
+		  "extern \"C\" int cuda_fused_mm_2(const half* X, const half* W, half* Y, const int M, cudaStream_t stream);\n",
+		  "    if ((reinterpret_cast<std::uintptr_t>(arg0_1.data_ptr()) & (16 -1)) != 0) {\n"
+		  "        AOTI_TORCH_WARN(\"Input 0 was compiled as 16-bytes aligned, but it is not aligned at run time.\");\n"
+		  "        AtenTensorHandle arg0_1_aligned;\n"
+		  "        aoti_torch_clone_preserve_strides(arg0_1, &arg0_1_aligned);\n"
+		  "        arg0_1 = std::move(RAIIAtenTensorHandle(arg0_1_aligned));\n    }\n"
+		  "    auto arg0_1_size = arg0_1.sizes();\n    int64_t s0 = arg0_1_size[0];\n"
+		  "    AOTICudaStreamGuard stream_guard(stream, this->device_idx_);\n"
+		  "    const int64_t int_array_0[] = {s0, 4L};\n    static constexpr int64_t int_array_1[] = {4L, 1L};\n"
+		  "    AtenTensorHandle buf0_handle;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(2, int_array_0, int_array_1, cached_torch_dtype_float16, "
+		  "cached_torch_device_type_cuda, this->device_idx_, &buf0_handle));\n"
+		  "    RAIIAtenTensorHandle buf0(buf0_handle);\n"
+		  "    // Topologically Sorted Source Nodes: [add], Original ATen: [aten.add]\n"
+		  "    int64_t triton_poi_fused_add_0_xnumel = 4L*s0;\n"
+		  "    call_triton_poi_fused_add_0(buf0, arg0_1, triton_poi_fused_add_0_xnumel, this->device_idx_, stream, kernels, "
+		  "this->cubin_dir_);\n"
+		  "    call_scale_kernel_1(arg1_1, buf0, this->device_idx_, stream, kernels, this->cubin_dir_);\n"
+		  "    kernels.cuda_fused_mm_2((const half*)(arg0_1.data_ptr()), (const half*)(arg1_1.data_ptr()), "
+		  "(half*)(buf0.data_ptr()), 4L, stream);\n"
+		  "    output_handles[0] = buf0.release();\n");
+	assert_int_equal(c.device, DEVICE_CUDA);
+	is(inputs(), "arg0_1 f32@?[s0:2..,4!]/(?,?) rank? #0 align 16\narg1_1 f32@?[?:2..,4!]/(?,?) rank? #0\n");
+	is(calls(), "triton_poi_fused_add_0(=buf0, <arg0_1, triton_poi_fused_add_0_xnumel)\n"
+		    "scale_kernel_1(=arg1_1, =buf0)\n"
+		    "cuda_fused_mm_2(<arg0_1, <arg1_1, =buf0, 4L)\n");
+	assert_text(c.call[0].aten, "aten.add");
+	is(outputs(), "output0 = buf0 f16@cuda[s0,4]/(4,1)\n");
+	assert_int_equal(c.n_notes, 1);
+	assert_non_null(strstr(notes(), "scale_kernel_1: which arguments it writes is not in the text"));
+}
+
+/* torch 2.5 and 2.6: kernels are launched from run_impl, views are made by a call of their own. */
+static void test_gpu_before_2_7(void **state)
+{
+	(void)state;
+	read_text(1, 1, "",
+		  EMPTY("buf0", "1", "int_array_0", "int_array_0")
+		  "    if (kernels.triton_poi_fused_0 == nullptr) {\n"
+		  "        kernels.triton_poi_fused_0 = loadKernel(\"/tmp/x.cubin\", \"triton_\", 0, this->cubin_dir_);\n    }\n"
+		  "    CUdeviceptr var_0 = reinterpret_cast<CUdeviceptr>(arg0_1.data_ptr());\n"
+		  "    CUdeviceptr var_1 = reinterpret_cast<CUdeviceptr>(buf0.data_ptr());\n    int var_2 = 12;\n"
+		  "    void* kernel_args_var_0[] = {&var_0, &var_1, &var_2};\n"
+		  "    Grid triton_poi_fused_0_grid_0 = Grid(1L, 1L, 1L);\n"
+		  "    if (triton_poi_fused_0_grid_0.is_non_zero()) {\n"
+		  "    launchKernel(kernels.triton_poi_fused_0, triton_poi_fused_0_grid_0.grid_x, 1, 1, 4, 0, kernel_args_var_0, "
+		  "stream);\n    }\n"
+		  "    AtenTensorHandle tmp_tensor_handle_0;\n"
+		  "    static constexpr int64_t int_array_1[] = {2L, };\n    static constexpr int64_t int_array_2[] = {1L, };\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch__reinterpret_tensor(buf0, 1, int_array_1, int_array_2, 0L, "
+		  "&tmp_tensor_handle_0));\n"
+		  "    auto buf1 = RAIIAtenTensorHandle(tmp_tensor_handle_0); buf0.reset();  // reuse\n"
+		  "    output_handles[0] = buf1.release();\n");
+	is(calls(), "triton_poi_fused_0(=arg0_1, =buf0, &var_2)\n");
+	is(outputs(), "output0 = buf1 f32@cpu[2]/(1)\n");
+	assert_int_equal(c.n_notes, 1);
+	assert_int_equal(c.value[c.output[0].value].storage, 0);
+}
+
+/* config.memory_planning: one allocation, parts of it. align() rounds up to 64. */
+static void test_pool(void **state)
+{
+	(void)state;
+	read_text(1, 1, "",
+		  "    auto arg0_1_size = arg0_1.sizes();\n    int64_t s0 = arg0_1_size[0];\n"
+		  "    const int64_t int_array_0[] = {std::max(static_cast<int64_t>(64L*s0), static_cast<int64_t>(16L + "
+		  "align(16L*s0))), };\n    static constexpr int64_t int_array_1[] = {1L, };\n"
+		  "    AtenTensorHandle pool0_handle;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(1, int_array_0, int_array_1, cached_torch_dtype_uint8, "
+		  "cached_torch_device_type_cpu, this->device_idx_, &pool0_handle));\n"
+		  "    RAIIAtenTensorHandle pool0(pool0_handle);\n    AtenTensorHandle tmp_tensor_handle_0;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch__alloc_from_pool(pool0, align(16L*s0), cached_torch_dtype_float32, 1, "
+		  "int_array_1, int_array_1, &tmp_tensor_handle_0));\n    auto buf0 = RAIIAtenTensorHandle(tmp_tensor_handle_0);\n"
+		  "    cpp_fused_0((const float*)(arg0_1.data_ptr()), (float*)(buf0.data_ptr()));\n"
+		  "    pool0.reset(); buf0.reset();\n    cpp_fused_0((const float*)(arg0_1.data_ptr()));\n");
+	is(storages(), "pool0 buf0 Max(64*s0, 64*((16*s0 + 63)//64) + 16) 0-0\n");
+	is(outputs(), "output0 = nothing ?@?[?]\n");
+	assert_int_equal(c.value[c.arg[1].value].dtype, DTYPE_F32);
+}
+
+/* aot_inductor.allow_stack_allocation, cpp_wrapper_cpu_array_ref.py */
+static void test_stack(void **state)
+{
+	(void)state;
+	read_text(1, 2, "extern \"C\"  void  cpp_fused_0(const float* in_ptr0,\n                       float* out_ptr0);\n",
+		  "    static constexpr int64_t int_array_0[] = {3L, 4L};\n    static constexpr int64_t int_array_1[] = {4L, 1L};\n"
+		  "    float buf0_storage[12];\n"
+		  "    ArrayRefTensor<float> buf0(buf0_storage, int_array_0, int_array_1, cached_torch_device_type_cpu, "
+		  "this->device_idx_);\n"
+		  "    auto* var_0 = get_data_ptr_wrapper(arg0_1);\n    auto* var_1 = get_data_ptr_wrapper(buf0);\n"
+		  "    cpp_fused_0((const float*)(var_0), (float*)(var_1));\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_mm_out(borrow_arrayref_tensor_as_tensor(buf0), "
+		  "copy_arrayref_tensor_to_tensor(arg0_1), w));\n"
+		  "    if constexpr (std::is_same_v<std::decay_t<decltype(buf0)>,RAIIAtenTensorHandle>) {\n"
+		  "    output_handles[0] = buf0.release();\n    } else {\n"
+		  "    thread_local ThreadLocalCachedOutputArray<std::decay_t<decltype(buf0)>> cached_output_0{buf0};\n"
+		  "    cached_output_0.copy_data_from(buf0);\n    }\n");
+	is(calls(), "cpp_fused_0(<var_0, >var_1)\naoti_torch_cpu_mm_out(>buf0, <arg0_1, <w)\n");
+	is(outputs(), "output0 = buf0 f32@cpu[3,4]/(4,1)\noutput1 = nothing ?@?[?]\n");
+	is(storages(), "buf0 var_1 48 0-2\n");
+	is(notes(), "");
+}
+
+/* cpp.enable_kernel_profile, debug_intermediate_value_printer, nan_asserts, provenance */
+static void test_debugging(void **state)
+{
+	(void)state;
+	read_text(1, 1, "",
+		  "    aoti_torch_print_tensor_handle(arg0_1, \"aoti_model_inputs - arg0_1\");\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_check_inf_and_nan(\"arg0_1\", arg0_1));\n"
+		  EMPTY("buf0", "1", "int_array_0", "int_array_0")
+		  "    // [Provenance debug handles] aoti_torch_cpu_addmm_out:1\n"
+		  "    RAIIAtenRecordFunctionHandle record_inductor_wrapper_call_(\"inductor_wrapper_call\", nullptr);\n    {\n"
+		  "    KernelContextGuard _ctx(\"aoti_torch_cpu_mm_out\", R\"(\nFile \"a{.py\", line 3, in f\n    return v@v.t(); }\n)\");\n"
+		  "    RAIIAtenRecordFunctionHandle record_aoti_torch_cpu_mm_out_(\"aoti_torch_cpu_mm_out\", nullptr);\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_mm_out(buf0, arg0_1, w));\n    }\n"
+		  "    printf(\"[ after_launch: x ]\\n\");\n"
+		  "    aoti_torch_save_tensor_handle(buf0, \"buf0\", \"after_launch\", \"x\");\n"
+		  "    output_handles[0] = buf0.release();\n");
+	is(calls(), "aoti_torch_cpu_mm_out(>buf0, <arg0_1, <w)\n");
+	is(notes(), "");
+	/* int_array_0 is never declared. */
+	is(outputs(), "output0 = buf0 f32@cpu[?]\n");
+}
+
+static void test_outputs(void **state)
+{
+	(void)state;
+	read_text(2, 8, "",
+		  "    auto arg0_1_size = arg0_1.sizes();\n    int64_t s0 = arg0_1_size[0];\n"
+		  ENV "assert_size_stride(arg0_1, {s0, 4L}, {4L, 1L}, \"input\"); }\n"
+		  "    const int64_t int_array_0[] = {(-1L) + s0, 4L};\n    static constexpr int64_t int_array_1[] = {4L, 1L};\n"
+		  "    auto var_0 = wrap_with_raii_handle_if_needed(reinterpret_tensor_wrapper(arg0_1, 2, int_array_0, int_array_1, "
+		  "4L));\n    auto var_1 = wrap_with_raii_handle_if_needed(reinterpret_tensor_wrapper(w, 1, {2L, }, {1L, }, 0L));\n"
+		  "    output_handles[0] = arg0_1.release();\n"
+		  "    aoti_torch_clone(w, &output_handles[1]);\n"
+		  "    output_handles[2] = var_0.release();\n"
+		  "    aoti_torch_clone(var_1, &output_handles[3]);\n"
+		  "    RAIIAtenTensorHandle scalar_to_tensor_0 = scalar_to_tensor_handle(2L*s0);\n"
+		  "    output_handles[4] = scalar_to_tensor_0.release();\n"
+		  "    output_handles[6] = output_handles[0];\n"
+		  "    aoti_torch_clone(arg1_1, &output_handles[7]);\n");
+	is(outputs(), "output0 = arg0_1 f32@?[s0:2..,4!]/(4,1)\noutput1 = output1 f32@cpu[4]/(1)\n"
+		      "output2 = var_0 f32@?[s0 - 1,4]/(4,1)\noutput3 = output3 f32@cpu[2]/(1)\n"
+		      "output4 = scalar_to_tensor_0 i64@cpu[]/()\noutput5 = nothing ?@?[?]\n"
+		      "output6 = arg0_1 f32@?[s0:2..,4!]/(4,1)\noutput7 = output7 f32@?[?]\n");
+	/* A view of an input is the input's memory. */
+	assert_int_equal(c.value[c.output[2].value].kind, VALUE_INPUT);
+	assert_int_equal(c.value[c.output[1].value].kind, VALUE_BUFFER);
+	assert_true(c.input[0].used && c.input[1].used);
+	is(calls(), "aoti_torch_clone(<w, >output1)\naoti_torch_clone(<var_1, >output3)\naoti_torch_clone(<arg1_1, >output7)\n");
+	is(notes(), "");
+}
+
+static void test_symbols(void **state)
+{
+	(void)state;
+	read_text(3, 1, "",
+		  "    auto arg0_1_size = arg0_1.sizes();\n    int64_t arg0_1_size_0 = arg0_1_size[0];\n"
+		  "    int64_t s17 = (1.0/2.0)*arg0_1_size_0;\n    int64_t s18 = s17;\n"
+		  "    auto arg1_1_stride = arg1_1.strides();\n    int64_t s5 = arg1_1_stride[0];\n"
+		  ENV "assert_size_stride(arg0_1, {2L*s18, c10::div_floor_integer(static_cast<int64_t>(8L*s17), "
+		  "static_cast<int64_t>(2L))}, {std::max<int64_t>({1L, s17, 3L}), c10::div_mod(s17, 4L)}, \"input\"); }\n"
+		  ENV "assert_size_stride(arg2_1, {s99, 4L}, {4L, 1L}, \"input\"); }\n"
+		  "    int64_t ps0 = 3L*s17 + 1L;\n    int64_t u1_raw;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_item_int64(arg1_1, &u1_raw));\n    auto u1 = u1_raw;\n"
+		  "    if (!(u1 >= 1L)) { throw std::runtime_error(\"Expected u1 >= 1 but received \" + std::to_string(u1)); }\n"
+		  "    if (!(u1 < 4L)) { throw std::runtime_error(\"Expected u1 < 4 but received \" + std::to_string(u1)); }\n"
+		  "    if (!(0L <= u1)) { throw std::runtime_error(\"Expected 0 <= u1\"); }\n"
+		  "    if (!(2L*s17 <= 25L)) { throw std::runtime_error(\"Expected\"); }\n"
+		  "    if (!((-2L)*s17 <= (-5L))) { throw std::runtime_error(\"Expected\"); }\n"
+		  "    if (!(u1 == u1 || u1 < 0L)) { throw std::runtime_error(\"Expected\"); }\n"
+		  "    AOTI_TORCH_CHECK(s17 != 0, \"Integer modulo by zero\");\n"
+		  "    auto u2_index = u1 < 0 ? u1 + 5L: u1;\n    int64_t u2 = u2_index < 0 ? 0 : u2_index;\n"
+		  "    const int64_t int_array_0[] = {ps0, u2};\n    static constexpr int64_t int_array_1[] = {4L, 1L};\n"
+		  EMPTY("buf0", "2", "int_array_0", "int_array_1")
+		  "    output_handles[0] = buf0.release();\n");
+	is(inputs(), "arg0_1 f32@?[2*s17:2..,4!]/(Max(3, s17),Mod(s17, 4)) #1\narg1_1 f32@?[?:2..,4!]/(s5,?) rank? #0\n"
+		     "arg2_1 f32@?[?:2..,4!]/(4,1) #2\n");
+	is(outputs(), "output0 = buf0 f32@cpu[3*s17 + 1,u2]/(4,1)\n");
+	/* From arg0_1: 2*s17 >= 2 and its own asserts, 2*s17 <= 25 and 2*s17 >= 5. */
+	is(symbols(), "u1 [1, 3] data\ns17 [3, 12] 0.0\nu2 [-int_oo, int_oo] data\n");
+	assert_non_null(strstr(notes(), "not understood: assert_size_stride(arg2_1, {s99, 4L}"));
+	assert_non_null(strstr(notes(), "input 0, dim 1: check_input and assert_size_stride disagree about its size"));
+	assert_int_equal(c.n_notes, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_packages), cmocka_unit_test(test_constants),	cmocka_unit_test(test_calls),
+	    cmocka_unit_test(test_proxy),    cmocka_unit_test(test_later_packages), cmocka_unit_test(test_gpu),
+	    cmocka_unit_test(test_gpu_before_2_7), cmocka_unit_test(test_pool),	cmocka_unit_test(test_stack),
+	    cmocka_unit_test(test_debugging), cmocka_unit_test(test_outputs), cmocka_unit_test(test_symbols),
+	};
+	return RUN(tests);
+}
