@@ -193,12 +193,15 @@ static struct slice triton_in(struct slice s)
 	if (digits - s.p >= 5 && !memcmp(digits - 5, "call_", 5))
 		digits -= 5;
 	const char *start = digits;
+	size_t skip = (size_t)(p - digits);
+	uint64_t n = 0;
 	while (start > s.p && isdigit((unsigned char)start[-1]))
 		start--;
-	uint64_t n;
-	if (start < digits && slice_u64(slice_of(start, (size_t)(digits - start)), &n) && n > (size_t)(p - digits) &&
-	    n - (size_t)(p - digits) <= name.n)
-		name.n = (size_t)n - (size_t)(p - digits);
+	/* A digit of the name before may stand in front of the length: _GLOBAL__N_1 28call_triton_... */
+	while (start < digits && (!slice_u64(slice_of(start, (size_t)(digits - start)), &n) || n <= skip || n - skip > name.n))
+		start++;
+	if (start < digits)
+		name.n = (size_t)n - skip;
 	else if (slice_starts(s, "__"))
 		for (const char *const *e = (const char *const[]){"_start", "_end", "_size", "_smem", NULL}; *e; e++)
 			if (slice_ends(name, *e))
