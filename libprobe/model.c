@@ -248,6 +248,9 @@ void model_look(const struct object *o)
 		if (e == ENTRY_MODEL_RUN && !any)
 			return; /* most callers */
 	}
+	/* With AOTI_RUNTIME_CHECK_INPUTS a model asks for dtypes in every call: no lock then. */
+	if (known(o))
+		return;
 	pthread_mutex_lock(&lock);
 	watch_forks();
 	if (!known(o)) {
