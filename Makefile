@@ -21,7 +21,7 @@ else
 Q := @
 endif
 
-TOOLS    := tlparse
+TOOLS    := tlparse aoti-checkinputs
 PKGS     := zlib libmd libdeflate libelf libdw libseccomp
 
 # Asked for only when something is compiled: `make demo` and `make check` install the packages first.
