@@ -408,6 +408,7 @@ static void read_text(int n_in, int n_out, const char *before, const char *body)
 	"    AtenTensorHandle " buf "_handle;\n    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(" dims ", " size      \
 	", " stride ", cached_torch_dtype_float32, cached_torch_device_type_cpu, this->device_idx_, &" buf "_handle));\n"  \
 	"    RAIIAtenTensorHandle " buf "(" buf "_handle);\n"
+#define KERNEL(name) "extern \"C\"  void  " name "(const float* in_ptr0,\n                       float* out_ptr0);\n"
 #define ENV "    if (_check_aoti_runtime_check_inputs_env()) { "
 
 /* torch 2.13, cpp_wrapper_gpu.py: DeferredTritonCallWrapper, codegen_inputs, _generate_kernel_call_helper. */
@@ -612,6 +613,216 @@ static void test_symbols(void **state)
 	assert_int_equal(c.n_notes, 2);
 }
 
+/* cond and while_loop: cpp_wrapper_cpu.py, codegen_conditional and codegen_while_loop. */
+static void test_branches(void **state)
+{
+	(void)state;
+	read_text(2, 2, KERNEL("cpp_a_0") KERNEL("cpp_b_0"),
+		  "    static constexpr int64_t int_array_0[] = {2L, };\n    static constexpr int64_t int_array_1[] = {1L, };\n"
+		  "    static constexpr int64_t int_array_2[] = {3L, };\n"
+		  "    RAIIAtenTensorHandle buf1;\n    RAIIAtenTensorHandle buf2;\n    bool arg1_1_scalar;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_item_bool(arg1_1, &arg1_1_scalar));\n    if (arg1_1_scalar) {\n"
+		  EMPTY("t0", "1", "int_array_0", "int_array_1") EMPTY("t1", "1", "int_array_0", "int_array_1")
+		  "    cpp_a_0((const float*)(arg0_1.data_ptr()), (float*)(t0.data_ptr()));\n"
+		  "    buf1.reset();\n    buf1 = std::move(t0);\n    buf2.reset();\n    buf2 = std::move(t1);\n    } else {\n"
+		  EMPTY("f0", "1", "int_array_0", "int_array_1") EMPTY("f1", "1", "int_array_2", "int_array_1")
+		  ENV "assert_size_stride(arg0_1, {9L, 9L}, {9L, 9L}, \"input\"); }\n"
+		  "    cpp_b_0((const float*)(arg0_1.data_ptr()), (float*)(f0.data_ptr()));\n"
+		  "    buf1.reset();\n    buf1 = std::move(f0);\n    buf2.reset();\n    buf2 = std::move(f1);\n    }\n"
+		  "    output_handles[0] = buf1.release();\n    output_handles[1] = buf2.release();\n");
+	/* The branches agree about the first, not about the second. */
+	is(outputs(), "output0 = buf1 f32@cpu[2]/(1)\noutput1 = buf2 ?@cpu[?]\n");
+	is(storages(), "t0 buf1 8 1-1\nt1 buf2 8 1-1\nf0 buf1 8 2-3\nf1 buf2 12 2-3\n");
+	assert_int_equal(c.input[0].asserted, 0);
+	assert_int_equal(c.n_notes, 1);
+
+	read_text(1, 1, KERNEL("cpp_b_0") KERNEL("cpp_c_0") KERNEL("cpp_d_0"),
+		  "    static constexpr int64_t int_array_0[] = {2L, };\n    static constexpr int64_t int_array_1[] = {1L, };\n"
+		  EMPTY("buf0", "1", "int_array_0", "int_array_1")
+		  "    RAIIAtenTensorHandle buf1_cond_result;\n    AtenTensorHandle buf2_handle;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_assign_tensors_out(buf0, &buf2_handle));\n"
+		  "    RAIIAtenTensorHandle buf2(buf2_handle);\n    while (1) {\n"
+		  EMPTY("c0", "1", "int_array_0", "int_array_1")
+		  "    cpp_c_0((const float*)(buf2.data_ptr()), (float*)(c0.data_ptr()));\n"
+		  "    buf1_cond_result.reset();\n    buf1_cond_result = std::move(c0);\n    bool buf1_cond_result_scalar;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_item_bool(buf1_cond_result, &buf1_cond_result_scalar));\n"
+		  "    if (!buf1_cond_result_scalar) break;\n"
+		  EMPTY("b0", "1", "int_array_0", "int_array_1")
+		  "    cpp_b_0((const float*)(buf2.data_ptr()), (float*)(b0.data_ptr()));\n"
+		  "    buf2.reset();\n    buf2 = std::move(b0);\n    }\n    buf0.reset();\n"
+		  "    cpp_d_0((const float*)(buf2.data_ptr()));\n    output_handles[0] = buf2.release();\n");
+	is(outputs(), "output0 = buf2 f32@cpu[2]/(1)\n");
+	is(storages(), "buf0 buf2 8 0-2\nc0 buf1_cond_result 8 0-4\nb0 buf2 8 2-4\n");
+	assert_int_equal(c.n_notes, 1);
+}
+
+static void test_operators(void **state)
+{
+	(void)state;
+	read_text(2, 2, "",
+		  "    static constexpr int64_t int_array_0[] = {2L, };\n    static constexpr int64_t int_array_1[] = {1L, };\n"
+		  EMPTY("buf0", "1", "int_array_0", "int_array_1")
+		  "    aoti_torch_cpu_scatter_reduce_two_out(buf0, buf0,0,wrap_with_raii_handle_if_needed(reinterpret_tensor_wrapper("
+		  "arg0_1, 1, int_array_0, int_array_1, 0L)),arg1_1, \"a,(max\",1);\n"
+		  "    aoti_torch_index_put_out(buf0, buf0, std::array<AtenTensorHandle, 2>{arg0_1, RAIIAtenTensorHandle(arg1_1)}"
+		  ".cbegin(), 2, w, false);\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_copy_(buf0, arg0_1, 0));\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_fill__Scalar(buf0, 0.0));\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_zero_(buf0.get()));\n"
+		  "    AtenTensorHandle buf3_handle;\n    int64_t buf2_1 = 3;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_view_as_real(buf0, &buf3_handle, &buf2_1));\n"
+		  "    RAIIAtenTensorHandle buf3(buf3_handle);\n    buf0.reset();\n"
+		  "    AtenTensorHandle buf4_handle;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(my_shim(arg0_1, &temporary_reference(arg1_1.get()), nullptr, &buf4_handle));\n"
+		  "    RAIIAtenTensorHandle buf4(buf4_handle);\n"
+		  ENV "assert_size_stride(buf4, {2L, }, {1L, }, \"torch.ops.my.op\"); }\n"
+		  "    cpp_fused_0((int64_t*)(buf4.data_ptr()));\n"
+		  "    auto buf5 = wrap_with_raii_handle_if_needed(reinterpret_tensor_wrapper(buf4, 1, int_array_1, int_array_1, 0L)); "
+		  "buf4.reset();  // reuse\n"
+		  "    AtenTensorHandle buf6_handle;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_cumsum(buf5, 0L, &var_0, &buf6_handle));\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_delete_tensor_object(buf6_handle));\n"
+		  "    output_handles[0] = buf3.release();\n    output_handles[1] = buf5.release();\n");
+	is(calls(), "aoti_torch_cpu_scatter_reduce_two_out(>buf0, <buf0, 0, <arg0_1, <arg1_1, \"a,(max\", 1)\n"
+		    "aoti_torch_index_put_out(>buf0, <buf0, <arg0_1, <arg1_1, 2, <w, false)\n"
+		    "aoti_torch_copy_(=buf0, <arg0_1, 0)\naoti_torch_cpu_fill__Scalar(=buf0, 0.0)\naoti_torch_zero_(=buf0)\n"
+		    "aoti_torch_cpu_view_as_real(<buf0, >buf3, &buf2_1)\nmy_shim(<arg0_1, <arg1_1, nullptr, >buf4)\n"
+		    "cpp_fused_0(=buf4)\naoti_torch_cpu_cumsum(<buf5, 0L, &var_0, >buf6)\n");
+	/* A view keeps the memory of what it is a view of. */
+	is(storages(), "buf0 buf3 8 0-9\nbuf4 buf5 16 6-9\nbuf6 ? 8-8\n");
+	is(outputs(), "output0 = buf3 ?@cpu[?]\noutput1 = buf5 i64@?[1]/(1)\n");
+	is(notes(), "line 72: cpp_fused_0: which arguments it writes is not in the text; they are shown as in and out\n");
+}
+
+static void test_not_understood(void **state)
+{
+	(void)state;
+	read_text(1, 2, "",
+		  "    somebody(arg0_1);\n    auto [a, b] = pair();\n    for (int i = 0; i < 3; i++) {\n        cpp_x_0(i);\n    }\n"
+		  "    cpp_fused_0((const float*)(buf77.data_ptr()), buf78);\n"
+		  "    output_handles[9] = arg0_1.release();\n    output_handles[0] = buf9.release();\n");
+	is(outputs(), "output0 = nothing ?@?[?]\noutput1 = nothing ?@?[?]\n");
+	is(calls(), "cpp_fused_0((const float*)(buf77.data_ptr()), buf78)\n");
+	const char *all = notes();
+	assert_non_null(strstr(all, "not understood: somebody(arg0_1)\n"));
+	assert_non_null(strstr(all, "not understood: for (int i = 0; i < 3; i++)\n"));
+	assert_non_null(strstr(all, "does not say where buf78 comes from\n"));
+	assert_non_null(strstr(all, "not understood: output_handles[9] = arg0_1.release()\n"));
+	assert_non_null(strstr(all, "not understood: output_handles[0] = buf9.release()\n"));
+	/* Not a page for every line of a text of another kind. */
+	struct buf b = {0};
+	for (int i = 0; i < 1000; i++)
+		buf_adds(&b, "    what(is, this);\n");
+	read_text(1, 1, "", buf_str(&b));
+	assert_true(c.n_notes < 30);
+	assert_non_null(strstr(notes(), "980 more statements were not understood"));
+	/* Braces without end. */
+	buf_reset(&b);
+	for (int i = 0; i < 100; i++)
+		buf_adds(&b, "{ if (x) {");
+	read_text(1, 1, "", buf_str(&b));
+	assert_non_null(strstr(notes(), "blocks are nested more than 64 deep"));
+	buf_release(&b);
+}
+
+static int read_raw(const char *s)
+{
+	contract_release(&c);
+	return wrapper_read(&c, slice_str(s), (struct slice){0}, &err);
+}
+
+static void test_specs(void **state)
+{
+	(void)state;
+	/* For MSVC long strings are cut; until 2.6 they were quoted. */
+	assert_int_equal(read_raw("    : AOTInductorModelBase(1, 1, 0, device_str) {\n    in_spec_ =\n"
+				  "R\"([1, {\"type\": \"builtins.tuple\", \"context\": \"null\", \"children_spec\": [{\"type\": "
+				  "\"builtins.tuple\", \"context\": \"null\", \"children_sp)\"\n"
+				  "R\"(ec\": [{\"type\": null, \"context\": null, \"children_spec\": []}]}, {\"type\": \"builtins.dict\", "
+				  "\"context\": \"[]\", \"children_spec\": []}]}])\"\n;\n"
+				  "    out_spec_ = \"[1, {\\\"type\\\": null, \\\"context\\\": null, \\\"children_spec\\\": []}]\";\n"),
+			 0);
+	assert_text(c.input[0].path, "args[0]");
+	assert_text(c.out_spec, "[1, {\"type\": null, \"context\": null, \"children_spec\": []}]");
+	assert_int_equal(c.n_outputs, 1);
+	assert_int_equal(c.output[0].n_dim, -1);
+	is(notes(), "the text has no run_impl: it is cut off, or of a model that this reader does not know\n");
+	assert_int_equal(read_raw(""), -1);
+	assert_int_equal(err.status, EXIT_INPUT);
+	assert_int_equal(read_raw("int main(void)\n{\n}\n"), -1);
+}
+
+/* Up to torch 2.6 one function checks all inputs, and assert_size_stride is not called. */
+static void test_old_checks(void **state)
+{
+	(void)state;
+	assert_int_equal(
+	    read_raw("    : AOTInductorModelBase(2, 1, 0, device_str, cubin_dir, true) {\n    inputs_info_[0].name = \"arg0_1\";\n"
+		     "    inputs_info_[1].name = \"arg1_1\";\n}\nAOTI_NOINLINE static void __check_inputs_outputs(\n) {\n"
+		     "    ConstantHandle arg0_1 = ConstantHandle(input_handles[0]);\n"
+		     "    int32_t arg0_1_expected_dtype = aoti_torch_dtype_bfloat16();\n"
+		     "    if (arg0_1_expected_dtype != arg0_1_dtype) {\n    }\n"
+		     "    if (arg0_1_size[0] > 9223372036854775807) {\n    }\n    if (7 != arg0_1_stride[1]) {\n    }\n"
+		     "    ConstantHandle arg1_1 = ConstantHandle(input_handles[1]);\n"
+		     "    int32_t arg1_1_expected_device_type = 1;\n    if (8 != arg1_1_size[0]) {\n    }\n"
+		     "    ConstantHandle output0 = ConstantHandle(output_handles[0]);\n    if (9 != output0_size[0]) {\n    }\n}\n"
+		     "void AOTInductorModel::run_impl(\n) {\n    auto inputs = steal_from_raw_handles_to_raii_handles(i, 2);\n"
+		     "    auto arg0_1 = std::move(inputs[0]);\n    auto arg1_1 = std::move(inputs[1]);\n"
+		     "    auto arg0_1_size = arg0_1.sizes();\n    auto s0 = arg0_1_size[0];\n"
+		     "    cpp_fused_0((const float*)(arg0_1.data_ptr()), s0);\n}\n"),
+	    0);
+	is(inputs(), "arg0_1 bf16@?[s0,?]/(?,7!) rank? #0\narg1_1 ?@cuda[8!]/(?) rank? #0 unused\n");
+	is(symbols(), "s0 [-int_oo, int_oo] 0.0\n");
+	is(notes(), "");
+}
+
+/* Kernels that only the text beside it declares. */
+static void test_kernel_text(void **state)
+{
+	(void)state;
+	struct buf b = {0};
+	compose(&b, 1, 1, "",
+		EMPTY("buf0", "1", "int_array_0", "int_array_0")
+		"    cpp_fused_0((const float*)(arg0_1.data_ptr()), (float*)(buf0.data_ptr()), 3L);\n");
+	contract_release(&c);
+	assert_int_equal(wrapper_read(&c, buf_slice(&b),
+				      SLICE("#include <x>\nextern \"C\"  void  cpp_fused_0(const float* in_ptr0,\n     float* "
+					    "in_out_ptr0,\n    const int64_t ks0)\n{\n}\n"),
+				      &err),
+			 0);
+	is(calls(), "cpp_fused_0(<arg0_1, =buf0, 3L)\n");
+	is(notes(), "");
+	buf_release(&b);
+}
+
+/* ---- texts that end anywhere ---- */
+
+static void cut_everywhere(const char *package, size_t step)
+{
+	struct buf b = {0}, line = {0};
+	struct guard g = {0};
+	assert_true(member(package, "model", ".wrapper.cpp", &b));
+	for (size_t n = 0; n < b.len; n += step) {
+		contract_release(&c);
+		if (wrapper_read(&c, slice_of(guard_put(&g, b.p, n), n), (struct slice){0}, &err) < 0)
+			assert_int_equal(err.status, EXIT_INPUT);
+		else if (n + 3000 < b.len)
+			assert_true(c.n_notes > 0); /* the end is missing, and said to be */
+	}
+	guard_release(&g);
+	buf_release(&b);
+	buf_release(&line);
+}
+
+static void test_cut(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"misc", "mixed", "custom_op", "cond", "attn"};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		cut_everywhere(names[i], 100);
+	contract_release(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -619,6 +830,9 @@ int main(void)
 	    cmocka_unit_test(test_proxy),    cmocka_unit_test(test_later_packages), cmocka_unit_test(test_gpu),
 	    cmocka_unit_test(test_gpu_before_2_7), cmocka_unit_test(test_pool),	cmocka_unit_test(test_stack),
 	    cmocka_unit_test(test_debugging), cmocka_unit_test(test_outputs), cmocka_unit_test(test_symbols),
+	    cmocka_unit_test(test_branches), cmocka_unit_test(test_operators), cmocka_unit_test(test_not_understood),
+	    cmocka_unit_test(test_specs), cmocka_unit_test(test_old_checks), cmocka_unit_test(test_kernel_text),
+	    cmocka_unit_test(test_cut),
 	};
 	return RUN(tests);
 }
