@@ -88,7 +88,7 @@ struct stub {
 struct stub_call {
 	const uint64_t *ints;  /* rdi rsi rdx rcx r8 r9 */
 	const uint64_t *reals; /* xmm0 to xmm7, two words each */
-	const uint64_t *stack;
+	const uint64_t *stack; /* [-1]: where it returns to */
 };
 void *stub_new(struct image *im, struct stub s);
 /* Make the function at `entry` jump to the stub. */
@@ -194,9 +194,10 @@ struct run {
 	struct fetched *fetched; /* data pointers asked for since the last call */
 	uint32_t n_values, n_storages, n_calls, n_args, n_fetched;
 	uint32_t cap_values, cap_storages, cap_calls, cap_args, cap_fetched;
-	uint32_t n_made, n_items, n_asserted;
+	uint32_t n_made, n_items, n_asserted, n_asked_bool;
+	uint64_t asked_bool[256]; /* where in the code a bool was asked for */
 	struct fake **output;
-	bool overflow;
+	bool overflow, in_call;
 };
 
 struct constant {
@@ -253,6 +254,8 @@ void fake_become_made(struct fake *f, uint32_t op, int ret, bool sure);
 /* After creation and folding: tensors made until now are constants, if anything. */
 void fake_settle_kept(void);
 struct fake *fake_of(const void *handle); /* NULL if it is none of ours */
+/* The value that a tensor is in this run, or CONTRACT_NONE. */
+uint32_t fake_value(struct fake *f);
 void run_reset(void);
 /* Bytes from the first to behind the last element, UNKNOWN if a size is not known. */
 int64_t fake_extent(const struct fake *f);
@@ -267,7 +270,7 @@ void kernel_called(const char *name, const struct stub_call *c);
 /* cu*, cuda*, and the proxy executor. */
 void *op_function(const char *name);
 void call_begin(enum call_kind kind, const char *name);
-void call_arg(enum arg_role role, const struct fake *f);
+void call_arg(enum arg_role role, struct fake *f);
 void call_end(void);
 
 /* ---- probe_run.c ---- */
@@ -296,8 +299,6 @@ struct complaint {
 };
 int model_create(struct err *err);
 void model_run(struct complaint *c);
-/* Runs constant folding, if there is any; what it does is no part of the program. */
-void model_fold(struct complaint *c);
 bool model_specs(const char **in, const char **out);
 const char *model_input_name(uint32_t i);
 const char *model_output_name(uint32_t i);

@@ -70,7 +70,7 @@ static uint32_t new_storage(uint64_t address, int64_t bytes)
 	r->storage[r->n_storages] = (struct run_storage){.address = address,
 							 .bytes = bytes,
 							 .value = CONTRACT_NONE,
-							 .born = r->n_calls,
+							 .born = r->in_call ? r->n_calls - 1 : r->n_calls,
 							 .dies = CONTRACT_NONE,
 							 .refs = 1};
 	return r->n_storages++;
@@ -146,7 +146,7 @@ static struct fake *new_buffer(struct fake *f)
 }
 
 /* The value a handle stands for in this run. Tensors that folding made are told apart by type and size only. */
-static uint32_t value_of(struct fake *f)
+uint32_t fake_value(struct fake *f)
 {
 	for (uint32_t i = 0; f->value == CONTRACT_NONE && i < world->n_constants; i++) {
 		struct constant *k = &world->constant[i];
@@ -164,7 +164,8 @@ void run_reset(void)
 	arena_release(&r->arena);
 	r->arena = (struct arena){0};
 	r->n_values = r->n_storages = r->n_calls = r->n_args = r->n_fetched = 0;
-	r->n_made = r->n_items = r->n_asserted = 0;
+	r->n_made = r->n_items = r->n_asserted = r->n_asked_bool = 0;
+	r->in_call = r->overflow = false;
 	world->asked = NULL;
 	world->next_address = 0;
 	for (uint32_t i = 0; i < world->n_inputs; i++)
@@ -271,7 +272,7 @@ static int32_t get_data_ptr(handle *h, void **out)
 	struct run *r = &world->run;
 	uint64_t p = f->address + (uint64_t)f->offset * (uint64_t)bytes_of(f->dtype);
 	*out = (void *)(uintptr_t)p;
-	if (value_of(f) != CONTRACT_NONE && r->n_fetched < 1u << 20) {
+	if (fake_value(f) != CONTRACT_NONE && r->n_fetched < 1u << 20) {
 		GROW(r->fetched, r->n_fetched, r->cap_fetched, 1);
 		r->fetched[r->n_fetched++] = (struct fetched){p, f->value};
 	}
@@ -376,7 +377,7 @@ static struct fake *new_view(struct fake *of, int64_t n_dim, const int64_t *size
 {
 	struct run *r = &world->run;
 	struct fake *f = new_fake((int)n_dim, size, stride, dtype, of->device, of->device_index);
-	uint32_t base = value_of(of);
+	uint32_t base = fake_value(of);
 	f->address = of->address;
 	if (base == CONTRACT_NONE || base >= r->n_values)
 		return f;
@@ -468,7 +469,7 @@ static int32_t new_uninitialized(handle **out)
 	return OK;
 }
 
-static int32_t clone(handle *h, handle **out)
+static int32_t clone_as(const char *name, handle *h, handle **out)
 {
 	FAKE(f, h);
 	int n = rank_of(f) < 0 ? 0 : rank_of(f);
@@ -477,8 +478,8 @@ static int32_t clone(handle *h, handle **out)
 	if (keeping()) {
 		c->address = new_address();
 	} else {
+		call_begin(CALL_OP, name);
 		new_buffer(c);
-		call_begin(CALL_OP, "aoti_torch_clone");
 		call_arg(ARG_IN, f);
 		call_arg(ARG_OUT, c);
 		call_end();
@@ -487,6 +488,8 @@ static int32_t clone(handle *h, handle **out)
 	return OK;
 }
 
+static int32_t clone(handle *h, handle **out) { return clone_as("aoti_torch_clone", h, out); }
+static int32_t clone_strided(handle *h, handle **out) { return clone_as("aoti_torch_clone_preserve_strides", h, out); }
 static int32_t assign_tensors_out(handle *src, handle **out) { return new_tensor_handle(src, out); }
 
 static int32_t delete_tensor(handle *h)
@@ -545,7 +548,7 @@ void *fake_function(const char *name)
 	    {"new_tensor_handle", new_tensor_handle},
 	    {"new_uninitialized_tensor", new_uninitialized},
 	    {"clone", clone},
-	    {"clone_preserve_strides", clone},
+	    {"clone_preserve_strides", clone_strided},
 	    {"assign_tensors_out", assign_tensors_out},
 	    {"delete_tensor_object", delete_tensor},
 	    {"dtype_element_size", element_size},

@@ -275,8 +275,10 @@ static bool fit_floor(struct symtab *tab, const struct fit_points *p, const int6
 	c = v[0] % k;
 	for (uint32_t i = 0; i < p->n; i++)
 		w[i] = (v[i] - c) / k;
+	int64_t enough = p->whole[j] ? INT64_MAX : distinct_points(p, &j, 1);
 	int64_t rise = w[far] - w[0], run = p->at[far][j] - p->at[0][j];
-	for (int64_t d = 2; d <= 32; d++)
+	/* Three unknowns, and a rest that must be seen in full. */
+	for (int64_t d = 2; d <= 32 && d + 4 <= enough; d++)
 		for (int64_t a = rise * d / run - 1; a <= rise * d / run + 1; a++) {
 			int64_t b;
 			struct symsize s = p->symbol[j];

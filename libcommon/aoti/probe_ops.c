@@ -164,6 +164,7 @@ void call_begin(enum call_kind kind, const char *name)
 	r->n_calls -= r->overflow && r->n_calls ? 1 : 0;
 	GROW(r->call, r->n_calls, r->cap_calls, 1);
 	r->call[r->n_calls++] = (struct run_call){kind, name, r->n_args, 0};
+	r->in_call = true;
 }
 
 static void arg_value(enum arg_role role, uint32_t v)
@@ -181,10 +182,10 @@ static void arg_value(enum arg_role role, uint32_t v)
 	}
 }
 
-void call_arg(enum arg_role role, const struct fake *f)
+void call_arg(enum arg_role role, struct fake *f)
 {
 	struct run *r = &world->run;
-	if (!f || f->value >= r->n_values)
+	if (!f || fake_value(f) >= r->n_values)
 		return;
 	/* reinterpret_tensor_wrapper(buf0, ...) in a call is buf0, seen in another way; it has no name of its own. */
 	uint32_t v = f->value;
@@ -193,7 +194,11 @@ void call_arg(enum arg_role role, const struct fake *f)
 	arg_value(role, v);
 }
 
-void call_end(void) { world->run.n_fetched = 0; }
+void call_end(void)
+{
+	world->run.n_fetched = 0;
+	world->run.in_call = false;
+}
 
 /* ---- operators ---- */
 
@@ -207,8 +212,21 @@ static uint64_t next_int(struct reader *r) { return r->ints < 6 ? r->c->ints[r->
 static void next_real(struct reader *r) { *(r->reals < 8 ? &r->reals : &r->stack) += 1; }
 static const void *next_pointer(struct reader *r) { return (const void *)(uintptr_t)next_int(r); }
 
+/* What `if` and `while` ask: true once at each place, so that a branch is taken and a loop ends. */
+static bool read_bool(uint64_t from)
+{
+	struct run *r = &world->run;
+	world_note("the program branches on data (aoti_torch_item_bool): what it does if true is told, and loops once");
+	for (uint32_t i = 0; i < r->n_asked_bool; i++)
+		if (r->asked_bool[i] == from)
+			return false;
+	if (r->n_asked_bool < ARRAY_LEN(r->asked_bool))
+		r->asked_bool[r->n_asked_bool++] = from;
+	return true;
+}
+
 /* A number read from a tensor: an integer is a size that comes from data, for all we know. */
-static void read_item(const char *type, void *out)
+static void read_item(const char *type, void *out, uint64_t from)
 {
 	int dtype = dtype_by_name(slice_str(type));
 	const struct dtype_info *d = dtype_info(dtype);
@@ -220,7 +238,7 @@ static void read_item(const char *type, void *out)
 	else if (dtype == DTYPE_F64)
 		*(double *)out = 1;
 	else if (dtype == DTYPE_BOOL)
-		*(bool *)out = true;
+		*(bool *)out = read_bool(from);
 	else if (dtype == DTYPE_I64 || dtype == DTYPE_U64)
 		*(int64_t *)out = item_next();
 	else if (dtype == DTYPE_I32 || dtype == DTYPE_U32)
@@ -249,7 +267,7 @@ struct op_tensors {
 
 static void op_arg(struct op_tensors *t, enum arg_role role, const void *handle)
 {
-	const struct fake *f = fake_of(handle);
+	struct fake *f = fake_of(handle);
 	if (!f)
 		return;
 	if (!t->first)
@@ -270,7 +288,10 @@ uint64_t op_called(const struct stub *s, const struct stub_call *c)
 	static const char item[] = PREFIX "item_", scalar[] = PREFIX "scalar_to_tensor_";
 	struct reader r = {.c = c};
 	if (!strncmp(s->name, item, strlen(item))) {
-		read_item(s->name + strlen(item), (void *)(uintptr_t)c->ints[1]);
+		call_begin(CALL_OP, s->name);
+		call_arg(ARG_IN, fake_of((void *)(uintptr_t)c->ints[0]));
+		call_end();
+		read_item(s->name + strlen(item), (void *)(uintptr_t)c->ints[1], c->stack[-1]);
 		return 0;
 	}
 	if (!strncmp(s->name, scalar, strlen(scalar)))
@@ -467,7 +488,7 @@ static int32_t proxy_call(void *executor, int node, int n_ints, int64_t *ints, i
 {
 	(void)executor, (void)n_ints, (void)ints;
 	struct buf b = {0};
-	buf_addf(&b, "extern_nodes[%d]", node);
+	buf_addf(&b, "proxy_executor[%d]", node); /* wrapper_name_proxies() finds its name */
 	const char *name = arena_strndup(&world->run.arena, b.p, b.len);
 	buf_release(&b);
 	const struct fake *first = NULL;

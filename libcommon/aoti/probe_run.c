@@ -15,7 +15,6 @@ typedef int32_t size_function(void *, size_t, size_t *);
 typedef int32_t flag_function(void *, size_t, bool *);
 typedef int32_t spec_function(void *, const char **, const char **);
 typedef int32_t blob_function(void *, const uint8_t *);
-typedef int32_t fold_function(void *, bool, void *, void *);
 typedef int32_t error_function(const char **);
 
 #define ENTRY(type, name) ((type *)image_symbol(&world->im, name))
@@ -148,22 +147,6 @@ int model_create(struct err *err)
 	world->creating = false;
 	start_shapes();
 	return 0;
-}
-
-void model_fold(struct complaint *c)
-{
-	fold_function *f = ENTRY(fold_function, CONTAINER "RunConstantFolding");
-	bool any = false;
-	*c = (struct complaint){.kind = SAID_NOTHING};
-	for (uint32_t i = 0; i < world->n_constants; i++)
-		any |= world->constant[i].from_folded;
-	if (!f || !any)
-		return;
-	run_reset();
-	world->folding = true;
-	if (f(world->container, false, NULL, NULL))
-		complaint_parse(slice_str(last_error()), c);
-	world->folding = false;
 }
 
 void model_run(struct complaint *c)

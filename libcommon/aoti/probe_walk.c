@@ -525,16 +525,18 @@ static void vary(struct walks *w)
 	free(other);
 }
 
+/* The first run of a model folds constants before it looks at its inputs. What it makes then stays, and is no part of the
+ * program; the inputs are impossible, so that the run ends there. */
 static void fold(void)
 {
 	struct complaint c;
-	for (int n = 0; n < 4096; n++) {
-		model_fold(&c);
-		if (c.kind == SAID_NOTHING || adapt(&c) != SETTLED)
-			break;
-	}
-	if (c.kind != SAID_NOTHING)
-		world_note("constant folding fails: %.500s", c.text);
+	int n = 0;
+	world->folding = true;
+	do
+		model_run(&c);
+	while (n++ < 4096 && c.kind > SAID_DEVICE && world->asked && world->asked->value >= world->n_inputs &&
+	       adapt(&c) == SETTLED);
+	world->folding = false;
 	fake_settle_kept();
 	for (uint32_t i = 0; i < world->n_constants; i++)
 		if (world->constant[i].fake)
@@ -544,8 +546,8 @@ static void fold(void)
 int walk_model(struct walks *w, struct err *err)
 {
 	(void)err;
-	fold();
 	start_inputs();
+	fold();
 	learn_checks();
 	enum settled s = CONFLICT;
 	for (int attempt = 0; attempt < 6 && s == CONFLICT; attempt++) {

@@ -1,0 +1,615 @@
+/* aoti/probe: contracts from the binary alone, the same as from the text; and libraries that mean harm. */
+#include "../lib/test.h"
+
+#include <errno.h>
+#include <seccomp.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "aoti/package.h"
+#include "aoti/probe_child.h"
+#include "aoti/wrapper.h"
+#include "base/child.h"
+
+static char dir[64];
+
+static int setup(void **state)
+{
+	(void)state;
+	snprintf(dir, sizeof(dir), "/tmp/test_probe.XXXXXX");
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	char *cmd = xasprintf("rm -rf '%s'", dir);
+	int rc = system(cmd);
+	free(cmd);
+	return rc;
+}
+
+static char *put(const char *name, struct slice s)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(s.p, 1, s.n, f), s.n);
+	fclose(f);
+	return path;
+}
+
+/* ---- recorded packages ---- */
+
+struct fixture {
+	struct package pkg;
+	char *path;
+};
+
+static void fixture_open(struct fixture *f, const char *name)
+{
+	struct buf b = {0};
+	struct err err;
+	char *xz = xasprintf("aoti/%s.pt2.xz", name);
+	if (!data_load(xz, &b))
+		fail_msg("cannot unpack %s", xz);
+	f->path = put("model.pt2", buf_slice(&b));
+	if (package_open(&f->pkg, f->path, &err) < 0)
+		fail_msg("%s", err.text);
+	buf_release(&b);
+	free(xz);
+}
+
+static void fixture_close(struct fixture *f)
+{
+	package_close(&f->pkg);
+	free(f->path);
+}
+
+static void probe_model(struct fixture *f, size_t i, struct contract *c)
+{
+	struct package_model *m = &f->pkg.model[i];
+	struct slice so;
+	struct err err;
+	struct probe_options o = {.blob_size = f->pkg.file[m->weights_blob].size};
+	*c = (struct contract){0};
+	if (package_data(&f->pkg, m->so, &so, &err) < 0 || probe_contract(c, so, &o, &err) < 0)
+		fail_msg("%s: %s", f->path, err.text);
+}
+
+static void read_text(struct fixture *f, size_t i, struct contract *c)
+{
+	struct package_model *m = &f->pkg.model[i];
+	struct slice text, kernels;
+	struct err err;
+	*c = (struct contract){0};
+	if (package_data(&f->pkg, m->wrapper_cpp, &text, &err) < 0 || package_data(&f->pkg, m->kernel_cpp, &kernels, &err) < 0 ||
+	    wrapper_read(c, text, kernels, &err) < 0)
+		fail_msg("%s: %s", f->path, err.text);
+}
+
+/* Everything about inputs as one text: what a reader of a table would see. */
+static void describe(const struct contract *c, struct buf *b)
+{
+	for (uint32_t i = 0; i < c->n_inputs; i++) {
+		const struct contract_input *in = &c->input[i];
+		buf_addf(b, "%.*s %s %s%s", (int)in->name.n, in->name.p, dtype_name(in->dtype), device_name(in->device),
+			 in->rank_known ? "" : " rank?");
+		for (int d = 0; d < in->n_dim; d++) {
+			buf_addc(b, ' ');
+			symsize_print(&c->tab, in->dim[d].size, b);
+			if (!in->dim[d].range.lo_inf || !in->dim[d].range.hi_inf)
+				symrange_print(in->dim[d].range, b);
+			buf_addc(b, '/');
+			symsize_print(&c->tab, in->dim[d].stride, b);
+		}
+		buf_addc(b, '\n');
+	}
+	for (uint32_t i = 0; i < c->n_outputs; i++) {
+		const struct contract_output *o = &c->output[i];
+		buf_addf(b, "-> %s", o->dtype == DTYPE_NONE ? "?" : dtype_name(o->dtype));
+		for (int d = 0; d < o->n_dim; d++) {
+			buf_addc(b, ' ');
+			symsize_print(&c->tab, o->dim[d].size, b);
+			buf_addc(b, '/');
+			symsize_print(&c->tab, o->dim[d].stride, b);
+		}
+		buf_addc(b, '\n');
+	}
+}
+
+static void test_contracts(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *want;
+	} cases[] = {
+	    {"mlp", "arg4_1 float32 cpu s0[2, 64]/8 8/1\n-> float32 s0/4 4/1\n"},
+	    {"conv", "arg7_1 float32 cpu s0[2, 15]/192 3/64 8/8 8/1\n-> float32 s0/64 4/16 4/4 4/1\n"},
+	    {"derived", "arg0_1 float32 cpu s0[2, 64]/4 4/1\n"
+			"arg1_1 float32 cpu rank? ?[2, 64]/2 2/1\n"
+			"arg2_1 float32 cpu 2*s0[4, 128]/4 4/1\n"
+			"-> float32 s0/4 4/1\n"},
+	    {"mixed", "arg0_1 float32 cpu s0[2, 64]/12*s1 s1[3, 50]/12 12/1\n"
+		      "arg1_1 bool cpu s0[2, 64]/s1 s1[3, 50]/1\n"
+		      "arg2_1 int32 cpu\n"
+		      "arg3_1 bfloat16 cpu s0[2, 64]/12 s1[3, 50]/12*s0 12/1\n"
+		      "-> float32 s0/12*s1 s1/12 12/1\n"},
+	    {"misc", "arg0_1 float32 cpu 6/8 8/1\narg1_1 int64 cpu 4/1\narg2_1 float32 cpu 4/8 8/1\n"
+		     "-> float32 6/8 8/1\n-> int64 6/8 8/1\n-> float32 6/3 3/1\n-> float32 6/8 8/1\n-> int64 u0/1 2/u0\n"
+		     "-> float32 6/8 8/1\n"},
+	    {"unbounded", "arg0_1 float32 cpu s0[2, int_oo]/4 4/1\narg1_1 float32 cpu s1[2, int_oo]/3 3/1\n"
+			  "arg2_1 float32 cpu s2[2, 3]/7 7/1\n"
+			  "-> float32 s0/1\n-> float32 s1/3 3/1\n-> float32 s2/7 7/1\n"},
+	    {"strided", "arg2_1 float32 cpu 2/144 4/1 6/24 6/4\narg3_1 float32 cpu 3/1 4/3\narg4_1 float32 cpu 4/16 5/1\n"
+			"-> float32 2/288 8/1 6/48 6/8\n-> float32 3/5 5/1\n"},
+	    {"custom_op", "arg1_1 float32 cpu s0[2, 64]/4 4/1\narg2_1 float32 cpu s0[2, 64]/4 4/1\n-> float32 s0/4 4/1\n"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct fixture f;
+		struct contract c;
+		struct buf b = {0};
+		fixture_open(&f, cases[i].name);
+		probe_model(&f, 0, &c);
+		describe(&c, &b);
+		if (strcmp(buf_str(&b), cases[i].want))
+			fail_msg("%s:\n%s", cases[i].name, buf_str(&b));
+		assert_int_equal(c.source, CONTRACT_FROM_PROBE);
+		contract_release(&c);
+		buf_release(&b);
+		fixture_close(&f);
+	}
+}
+
+static void test_text_and_binary_agree(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"mlp",	"mlp_provenance", "conv",    "attn",	  "emb",      "misc",	 "mixed",
+					    "derived",	"nested",	  "multi",   "custom_op", "kwargs",   "strided", "halves",
+					    "unbounded", "cond",	  "folded",  "weights_appended", "weights_blob"};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		struct fixture f;
+		fixture_open(&f, names[i]);
+		for (size_t k = 0; k < f.pkg.n; k++) {
+			struct contract text, binary;
+			struct buf lines = {0};
+			read_text(&f, k, &text);
+			probe_model(&f, k, &binary);
+			if (contract_diff(&text, &binary, &lines))
+				fail_msg("%s: %s", names[i], buf_str(&lines));
+			assert_int_equal(text.weight_bytes, binary.weight_bytes);
+			uint64_t a = 0, b = 0;
+			struct symbind ea = {0}, eb = {0};
+			contract_bind_max(&text, &ea);
+			contract_bind_max(&binary, &eb);
+			bool known = contract_peak(&text, &ea, &a, NULL), also = contract_peak(&binary, &eb, &b, NULL);
+			if (known && also && a != b)
+				fail_msg("%s: %llu bytes of buffers in the text, %llu in the binary", names[i],
+					 (unsigned long long)a, (unsigned long long)b);
+			symbind_release(&ea);
+			symbind_release(&eb);
+			buf_release(&lines);
+			contract_release(&text);
+			contract_release(&binary);
+		}
+		fixture_close(&f);
+	}
+}
+
+/* ---- libraries that mean harm ---- */
+
+#define ENTRIES                                                                                                        \
+	"#include <stddef.h>\n#include <stdlib.h>\n#include <unistd.h>\n#include <fcntl.h>\n#include <signal.h>\n"            \
+	"#include <string.h>\n#include <sys/socket.h>\n#include <sys/mman.h>\n#include <sys/prctl.h>\n"                       \
+	"#include <sys/syscall.h>\n"                                                                                     \
+	"static int here;\n"                                                                                             \
+	"int AOTInductorModelContainerCreateWithDevice(void **c, size_t n, const char *d, const char *e)"                \
+	"{ *c = &here; return 0; }\n"                                                                                    \
+	"int AOTInductorModelContainerGetNumInputs(void *c, size_t *n) { *n = 0; return 0; }\n"                          \
+	"int AOTInductorModelContainerGetNumOutputs(void *c, size_t *n) { *n = 0; return 0; }\n"
+
+#define RUN_NOTHING                                                                                                    \
+	"int AOTInductorModelContainerRun(void *c, void **i, size_t n, void **o, size_t m, void *s, void *p)"            \
+	"{ return 0; }\n"
+
+/* Compile a library; its bytes. */
+static struct buf compile(const char *code)
+{
+	struct buf b = {0};
+	char *c = put("bad.c", slice_str(code));
+	char *cmd = xasprintf("gcc -w -O1 -shared -fPIC -o '%s/bad.so' '%s' && cat '%s/bad.so'", dir, c, dir);
+	FILE *f = popen(cmd, "r");
+	size_t n;
+	while (f && (n = fread(buf_room(&b, 1 << 16), 1, 1 << 16, f)) > 0)
+		b.len += n;
+	if (!f || pclose(f))
+		fail_msg("cannot compile:\n%s", code);
+	free(cmd);
+	free(c);
+	return b;
+}
+
+static int probe_code(const char *code, int timeout_ms, uint64_t memory, struct contract *c, struct err *err)
+{
+	struct buf b = compile(code);
+	struct probe_options o = {.timeout_ms = timeout_ms, .max_memory = memory};
+	*c = (struct contract){0};
+	int rc = probe_contract(c, buf_slice(&b), &o, err);
+	buf_release(&b);
+	return rc;
+}
+
+static void harmless(const char *code)
+{
+	struct contract c;
+	struct err err;
+	if (probe_code(code, 0, 0, &c, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(c.n_inputs, 0);
+	contract_release(&c);
+}
+
+/* It fails, as the file's fault, and says this. */
+static void harmful(const char *code, const char *text)
+{
+	struct contract c;
+	struct err err;
+	if (!probe_code(code, 1500, 256u << 20, &c, &err))
+		fail_msg("it was probed:\n%s", code);
+	if (!strstr(err.text, text) || err.status != EXIT_INPUT)
+		fail_msg("'%s' (%d) does not say '%s'", err.text, err.status, text);
+}
+
+#define AT_START(code) ENTRIES RUN_NOTHING "__attribute__((constructor)) static void start(void) { " code " }\n"
+
+static void test_small_libraries(void **state)
+{
+	(void)state;
+	harmless(ENTRIES RUN_NOTHING);
+	/* The environment is not the tool's, and memory is there to be used. */
+	setenv("PT2_TEST_PROBE", "1", 1);
+	harmless(AT_START("if (getenv(\"PT2_TEST_PROBE\") || getenv(\"PATH\")) abort();"
+			  "memset(malloc(1 << 24), 1, 1 << 24);"));
+	/* Thread-local data, of the two models that gcc has. */
+	harmless(ENTRIES RUN_NOTHING "__thread int a = 5, z; __attribute__((constructor)) static void start(void)"
+				     "{ if (a != 5 || z) abort(); a = 6; if (*&a != 6) abort(); }\n");
+	/* An indirect function: its resolver runs in the sandbox. */
+	harmless(ENTRIES RUN_NOTHING "static int six(void) { return 6; } static void *choose(void) { return six; }\n"
+				     "int pick(void) __attribute__((ifunc(\"choose\")));\n"
+				     "__attribute__((constructor)) static void start(void) { if (pick() != 6) abort(); }\n");
+	struct contract c;
+	struct err err;
+	assert_int_equal(probe_code("int x;\n", 0, 0, &c, &err), -1);
+	assert_int_equal(err.status, EXIT_INPUT);
+	assert_non_null(strstr(err.text, "it is no compiled model"));
+}
+
+static void test_harm(void **state)
+{
+	(void)state;
+	harmful(AT_START("*(volatile int *)8 = 1;"), "SIGSEGV");
+	harmful(AT_START("abort();"), "SIGABRT");
+	harmful(AT_START("for (;;) ;"), "not done after 1500 ms, in the model's initialisers");
+	harmful(AT_START("fork(); for (;;) ;"), "(clone), which the sandbox forbids, in the model's initialisers");
+	harmful(AT_START("socket(AF_INET, SOCK_STREAM, 0);"), "(socket), which the sandbox forbids");
+	harmful(AT_START("execl(\"/bin/true\", \"true\", NULL);"), "(execve), which the sandbox forbids");
+	harmful(AT_START("syscall(SYS_openat, AT_FDCWD, \"/tmp/x\", O_RDWR | O_CREAT, 0600);"), "(openat), which the sandbox forbids");
+	harmful(AT_START("syscall(SYS_openat, AT_FDCWD, \"/etc/passwd\", O_RDONLY);"), "(openat), which the sandbox forbids");
+	harmful(AT_START("unlink(\"/tmp/x\");"), "(unlink), which the sandbox forbids");
+	harmful(AT_START("kill(getppid(), SIGTERM);"), "(getppid), which the sandbox forbids");
+	harmful(AT_START("syscall(SYS_kill, 1, 0);"), "(kill), which the sandbox forbids");
+	harmful(AT_START("syscall(SYS_tgkill, getpid(), getpid(), SIGSTOP);"), "(tgkill), which the sandbox forbids");
+	harmful(AT_START("syscall(SYS_ptrace, 0, 0, 0, 0);"), "(ptrace), which the sandbox forbids");
+	harmful(AT_START("prctl(PR_SET_DUMPABLE, 1);"), "(prctl), which the sandbox forbids");
+	harmful(AT_START("syscall(SYS_rt_sigaction, SIGSYS, 0, 0, 8);"), "(rt_sigaction), which the sandbox forbids");
+	harmful(AT_START("syscall(SYS_read, 0, &here, 1);"), "(read), which the sandbox forbids");
+	harmful(AT_START("syscall(SYS_write, 1, \"x\", 1);"), "(write), which the sandbox forbids");
+	/* A system call of another architecture (int 0x80: 20 is getpid there). */
+	harmful(AT_START("__asm__ volatile(\"int $0x80\" : : \"a\"(20) : \"memory\");"), "SIGSYS");
+	/* Refused with the signal blocked: the kernel ends it. */
+	harmful(AT_START("sigset_t s; sigfillset(&s); sigprocmask(SIG_BLOCK, &s, NULL); socket(1, 1, 0);"), "SIGSYS");
+	harmful(AT_START("exit(0);"), "exited with status 3 in the model's initialisers");
+	harmful(AT_START("syscall(SYS_exit_group, 0);"), "exited with status 0 in the model's initialisers");
+	/* Garbage and lies in the answer's pipe, whatever its number. */
+	harmful(AT_START("syscall(SYS_write, 3, \"C{]\", 3); syscall(SYS_exit_group, 0);"), "its answer makes no sense");
+	harmful(AT_START("syscall(SYS_write, 3, \"C{}\", 3); syscall(SYS_exit_group, 0);"), "its answer makes no sense");
+	harmful(AT_START("syscall(SYS_write, 3, \"\", 1);"), "its answer makes no sense");
+	harmful(AT_START("syscall(SYS_write, 3, \"3\\033[2Joops\", 9); syscall(SYS_exit_group, 0);"), "cannot probe:  [2Joops");
+	harmful(AT_START("char *p = calloc(1, 1 << 20); for (;;) syscall(SYS_write, 3, p, 1 << 20);"), "not done after 1500 ms");
+	/* What it exports may be anything. */
+	harmful("int AOTInductorModelContainerCreateWithDevice(void **c) { *c = 0; return 0; }\n", "could not be created");
+	harmful("int AOTInductorModelContainerCreateWithDevice(void **c) { *c = c; return 0; }\n", "exports no");
+	harmful(ENTRIES "int AOTInductorModelContainerRun(void *c) { return *(volatile int *)0; }\n", "SIGSEGV");
+}
+
+/* Memory without end: an address sanitizer's shadow does not leave a limit. */
+static void test_memory(void **state)
+{
+	(void)state;
+#if defined(__SANITIZE_ADDRESS__)
+	skip();
+#endif
+	harmful(AT_START("for (;;) { char *p = malloc(1 << 24); if (!p) abort(); memset(p, 1, 1 << 24); }"), "SIGABRT");
+}
+
+/* ELF files that lie. */
+static void test_damaged(void **state)
+{
+	(void)state;
+	struct buf good = compile(ENTRIES RUN_NOTHING);
+	struct probe_options o = {.timeout_ms = 2000};
+	struct contract c;
+	struct err err;
+	uint64_t seed = 5;
+	assert_int_equal(probe_contract(&(struct contract){0}, slice_of("", 0), &o, &err), -1);
+	assert_int_equal(err.status, EXIT_INPUT);
+	assert_int_equal(probe_contract(&(struct contract){0}, slice_of(good.p, 100), &o, &err), -1);
+	assert_int_equal(err.status, EXIT_INPUT);
+	unsigned refused = 0;
+	struct guard guard = {0};
+	for (int i = 0; i < 60; i++) {
+		char *p = guard_put(&guard, good.p, good.len);
+		for (int k = 0; k < 4; k++)
+			p[i < 20 ? pick(&seed, 512) : pick(&seed, (uint32_t)good.len)] ^= (char)(1 + pick(&seed, 255));
+		c = (struct contract){0};
+		refused += probe_contract(&c, slice_of(p, good.len), &o, &err) < 0;
+		contract_release(&c);
+	}
+	guard_release(&guard);
+	assert_true(refused > 5);
+	/* Another machine's: it cannot be done here, whatever it is. */
+	good.p[18] = (char)183; /* EM_AARCH64 */
+	assert_int_equal(probe_contract(&c, buf_slice(&good), &o, &err), -1);
+	assert_int_equal(err.status, EXIT_ENVIRON);
+	buf_release(&good);
+}
+
+/* A host that has no filters of system calls: then nothing of the file may run. */
+static int probe_without_seccomp(void *arg)
+{
+	struct slice *so = arg;
+	scmp_filter_ctx f = seccomp_init(SCMP_ACT_ALLOW);
+	if (!f || seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(seccomp), 0) ||
+	    seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP)) || seccomp_load(f))
+		return 10;
+	seccomp_release(f);
+	struct probe_options o = {.timeout_ms = 2000};
+	struct contract c = {0};
+	struct err err;
+	if (!probe_contract(&c, *so, &o, &err))
+		return 11;
+	dprintf(1, "%s\n", err.text);
+	return err.status;
+}
+
+static int probe_without_no_new_privs(void *arg)
+{
+	struct slice *so = arg;
+	scmp_filter_ctx f = seccomp_init(SCMP_ACT_ALLOW);
+	if (!f || seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_GET_NO_NEW_PRIVS)) ||
+	    seccomp_load(f))
+		return 10;
+	seccomp_release(f);
+	struct probe_options o = {.timeout_ms = 2000};
+	struct contract c = {0};
+	struct err err;
+	if (!probe_contract(&c, *so, &o, &err))
+		return 11;
+	dprintf(1, "%s\n", err.text);
+	return err.status;
+}
+
+static void refused_here(int (*function)(void *), const char *text)
+{
+	/* Were it run, it would be seen: it would be the file's fault. */
+	struct buf b = compile(AT_START("*(volatile int *)8 = 1;"));
+	struct slice so = buf_slice(&b);
+	struct child_spec spec = {.argv = (const char *[]){"test", NULL}, .function = function, .arg = &so, .out.how = CHILD_PIPE};
+	struct child_result r;
+	struct err err;
+	struct buf out = {0};
+	assert_int_equal(child_run(&spec, &r, &err), 0);
+	child_output_text(&r.out, &out);
+	if (r.how != CHILD_EXITED || r.status != EXIT_ENVIRON || !strstr(buf_str(&out), text))
+		fail_msg("status %d, signal %d: %s", r.status, r.sig, buf_str(&out));
+	child_result_release(&r);
+	buf_release(&out);
+	buf_release(&b);
+}
+
+static void test_no_sandbox_no_probe(void **state)
+{
+	(void)state;
+	refused_here(probe_without_seccomp, "cannot install the first filter");
+	refused_here(probe_without_no_new_privs, "cannot give up new privileges");
+}
+
+/* ---- formulas ---- */
+
+#define POINTS 14
+static int64_t row[POINTS][3] = {
+    {7, 11, 13}, {17, 11, 13}, {20, 11, 13}, {23, 11, 13}, {7, 19, 13}, {7, 22, 13},   {7, 29, 13},
+    {7, 11, 31}, {7, 11, 34},  {7, 11, 37},	{17, 19, 13}, {7, 19, 31}, {17, 11, 31}, {20, 22, 34},
+};
+
+static void formula_is(int64_t (*f)(int64_t, int64_t, int64_t), const char *want)
+{
+	struct symtab tab = {0};
+	const int64_t *at[POINTS];
+	int64_t v[POINTS];
+	struct symsize symbol[3] = {symsize_symbol(&tab, SLICE("s0")), symsize_symbol(&tab, SLICE("s1")),
+				    symsize_symbol(&tab, SLICE("s2"))};
+	bool whole[3] = {false};
+	struct fit_points p = {POINTS, 3, at, symbol, whole};
+	for (int i = 0; i < POINTS; i++) {
+		at[i] = row[i];
+		v[i] = f(row[i][0], row[i][1], row[i][2]);
+	}
+	struct symsize got;
+	struct buf b = {0};
+	if (fit_formula(&tab, &p, v, &got))
+		symsize_print(&tab, got, &b);
+	else
+		buf_adds(&b, "?");
+	/* Equal as expressions, however they are written. */
+	struct symsize as = symsize_parse_any(&tab, slice_str(want));
+	if (strcmp(want, "?") ? !symsize_eq(got, as) : strcmp(buf_str(&b), "?") != 0)
+		fail_msg("'%s' instead of '%s'", buf_str(&b), want);
+	buf_release(&b);
+	symtab_release(&tab);
+}
+
+static int64_t f_const(int64_t a, int64_t b, int64_t c) { (void)a, (void)b, (void)c; return 12; }
+static int64_t f_product(int64_t a, int64_t b, int64_t c) { return 4 * a * b * c; }
+static int64_t f_square(int64_t a, int64_t b, int64_t c) { (void)c; return 3 * a * a * b; }
+static int64_t f_linear(int64_t a, int64_t b, int64_t c) { (void)a, (void)c; return 2 * b - 3; }
+static int64_t f_sum(int64_t a, int64_t b, int64_t c) { return a + b + 2 * c + 1; }
+static int64_t f_mixed(int64_t a, int64_t b, int64_t c) { return b * (a + c); }
+static int64_t f_shifted(int64_t a, int64_t b, int64_t c) { (void)b; return (a + 1) * c * 12; }
+static int64_t f_extent(int64_t a, int64_t b, int64_t c) { return 4 * (1 + (a - 1) * b * c + (b - 1) * c + (c - 1)); }
+static int64_t f_noise(int64_t a, int64_t b, int64_t c) { return (a * 7919) % 13 + b * b * b * 5 + c; }
+static int64_t f_max(int64_t a, int64_t b, int64_t c) { (void)c; return a > b ? a : b; }
+
+static void test_formulas(void **state)
+{
+	(void)state;
+	formula_is(f_const, "12");
+	formula_is(f_product, "4*s0*s1*s2");
+	formula_is(f_square, "3*s0**2*s1");
+	formula_is(f_linear, "2*s1 - 3");
+	formula_is(f_sum, "s0 + s1 + 2*s2 + 1");
+	formula_is(f_mixed, "s0*s1 + s1*s2");
+	formula_is(f_shifted, "12*s0*s2 + 12*s2");
+	formula_is(f_extent, "4*s0*s1*s2");
+	formula_is(f_noise, "?");
+	formula_is(f_max, "?");
+}
+
+static void floor_is(int64_t (*f)(int64_t), const char *want)
+{
+	struct symtab tab = {0};
+	enum { N = 41 };
+	int64_t at_value[N], v[N];
+	const int64_t *at[N];
+	struct symsize symbol = symsize_symbol(&tab, SLICE("s0")), got;
+	bool whole = false;
+	struct fit_points p = {N, 1, at, &symbol, &whole};
+	for (int i = 0; i < N; i++) {
+		at_value[i] = 5 + i;
+		at[i] = &at_value[i];
+		v[i] = f(at_value[i]);
+	}
+	assert_true(fit_formula(&tab, &p, v, &got));
+	if (!symsize_eq(got, symsize_parse_any(&tab, slice_str(want)))) {
+		struct buf b = {0};
+		symsize_print(&tab, got, &b);
+		fail_msg("'%s' instead of '%s'", buf_str(&b), want);
+	}
+	symtab_release(&tab);
+}
+
+static int64_t f_half(int64_t s) { return s / 2; }
+static int64_t f_half_up(int64_t s) { return (s - 1) / 2 + 1; }
+static int64_t f_pool(int64_t s) { return 48 * ((s - 3) / 2 + 1); }
+static int64_t f_third(int64_t s) { return (2 * s + 1) / 3; }
+
+static void test_floors(void **state)
+{
+	(void)state;
+	floor_is(f_half, "s0//2");
+	floor_is(f_half_up, "(s0 + 1)//2");
+	floor_is(f_pool, "48*((s0 - 1)//2)");
+	floor_is(f_third, "(2*s0 + 1)//3");
+}
+
+/* Two values only: a line goes through them, and is right if there are no others; else it is a guess, and none is made. */
+static void test_small_ranges(void **state)
+{
+	(void)state;
+	struct symtab tab = {0};
+	int64_t two = 2, three = 3, v[2] = {16, 24}, w[2] = {5, 11};
+	const int64_t *at[2] = {&two, &three};
+	struct symsize symbol = symsize_symbol(&tab, SLICE("s0")), got;
+	bool whole = true;
+	struct fit_points p = {2, 1, at, &symbol, &whole};
+	assert_true(fit_formula(&tab, &p, v, &got));
+	assert_true(symsize_eq(got, symsize_parse_any(&tab, SLICE("8*s0"))));
+	assert_true(fit_formula(&tab, &p, w, &got));
+	assert_true(symsize_eq(got, symsize_parse_any(&tab, SLICE("6*s0 - 7"))));
+	whole = false;
+	assert_false(fit_formula(&tab, &p, w, &got));
+	symtab_release(&tab);
+}
+
+/* ---- complaints ---- */
+
+static void said(const char *text, enum complaint_kind kind, uint32_t input, int dim, int64_t expected)
+{
+	struct complaint c;
+	struct guard g = {0};
+	complaint_parse(slice_of(guard_put(&g, text, strlen(text)), strlen(text)), &c);
+	if (c.kind != kind || c.input != input || c.dim != dim || c.expected != expected)
+		fail_msg("'%s': kind %d, input %u, dim %d, expected %lld", text, c.kind, c.input, c.dim, (long long)c.expected);
+	guard_release(&g);
+}
+
+static void test_complaints(void **state)
+{
+	(void)state;
+	struct world w = {.n_inputs = 3};
+	world = &w;
+	said("input_handles[1]: unmatched dim value at 2, expected: 8, but got: -7\n", SAID_SIZE, 1, 2, 8);
+	said("input_handles[0]: dim value is too small at 0, expected it to be >= 2, but got: -7\n", SAID_SMALL, 0, 0, 2);
+	said("input_handles[0]: dim value is too large at 63, expected to be <= 64, but got: 100\n", SAID_LARGE, 0, 63, 64);
+	said("input_handles[2]: unmatched stride value at 0, expected: 12, but got: -9\n", SAID_STRIDE, 2, 0, 12);
+	said("input_handles[0]: unmatched dtype, expected: 6(at::kFloat), but got: 7\n", SAID_DTYPE, 0, 0, 6);
+	said("input_handles[0]: unmatched device type, expected: 00(cpu), but got: 1\n", SAID_DEVICE, 0, 0, 0);
+	said("input_handles[0]: unmatched device type, expected: 11(cuda), but got: 0\n", SAID_DEVICE, 0, 0, 1);
+	said("expected ndim 2 but got -1\nError in op: input", SAID_RANK, 0, 0, 2);
+	said("Expected u0 <= 48 but received 97", SAID_BOUND, 0, 0, 48);
+	said("Expected u0 >= 0 to be True but received -7", SAID_BOUND, 0, 0, 0);
+	said("input_handles[3]: unmatched dtype, expected: 6", SAID_OTHER, 0, 0, 0);
+	said("input_handles[0]: unmatched dim value at 64, expected: 8", SAID_OTHER, 0, 0, 0);
+	said("input_handles[0]: unmatched dim value at 1, expected: 99999999999999999999", SAID_OTHER, 0, 0, 0);
+	said("input_handles[0", SAID_OTHER, 0, 0, 0);
+	said("", SAID_OTHER, 0, 0, 0);
+	struct complaint c;
+	struct slice rest;
+	int dim;
+	int64_t size, stride;
+	complaint_parse(SLICE("expected size 7==8, stride -9223372036854775808==4 at dim=0; expected size 5==6, stride 1==1 at dim=3\n"),
+			&c);
+	assert_int_equal(c.kind, SAID_SHAPE);
+	rest = slice_str(c.text);
+	assert_true(complaint_next_dim(&rest, &dim, &size, &stride) && dim == 0 && size == 8 && stride == 4);
+	assert_true(complaint_next_dim(&rest, &dim, &size, &stride) && dim == 3 && size == 6 && stride == 1);
+	assert_false(complaint_next_dim(&rest, &dim, &size, &stride));
+	world = NULL;
+}
+
+static void test_signatures(void **state)
+{
+	(void)state;
+	assert_string_equal(op_signature("aoti_torch_cpu_addmm_out"), "OTTTdd");
+	assert_string_equal(op_signature("aoti_torch_cuda_addmm_out"), "OTTTdd");
+	assert_string_equal(op_signature("aoti_torch_cpu_sort_stable"), "TpiiRR");
+	assert_string_equal(op_signature("aoti_torch_copy_"), "MTi");
+	assert_string_equal(op_signature("aoti_torch_cpu_cat"), "LiiR");
+	assert_null(op_signature("aoti_torch_cpu_no_such_thing"));
+	assert_null(op_signature("aoti_torch_"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_contracts),	 cmocka_unit_test(test_text_and_binary_agree),
+	    cmocka_unit_test(test_small_libraries), cmocka_unit_test(test_harm),
+	    cmocka_unit_test(test_memory),	 cmocka_unit_test(test_damaged),
+	    cmocka_unit_test(test_no_sandbox_no_probe), cmocka_unit_test(test_formulas),
+	    cmocka_unit_test(test_floors),	 cmocka_unit_test(test_small_ranges),
+	    cmocka_unit_test(test_complaints),	 cmocka_unit_test(test_signatures),
+	};
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name(__FILE__, tests, setup, teardown);
+}
