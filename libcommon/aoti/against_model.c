@@ -207,8 +207,7 @@ static struct slice outline(struct compare *k, const struct contract *c)
 			    (int)names.n, names.p);
 }
 
-/* Another number of inputs may be another export of the same model; with none of the weights, or none of the inputs,
- * in common it is another model. */
+/* Weights in common: at most another export of the same model. Else those that there are, or the inputs, tell. */
 void against_model(struct compare *k)
 {
 	const struct contract *e = k->e, *c = k->c;
@@ -216,8 +215,8 @@ void against_model(struct compare *k)
 	for (uint32_t i = 0; i < n; i++)
 		alike += resembles(&e->input[i], &c->input[i]);
 	bool weights = e->n_constants && k->compiled_weights;
-	bool other = (weights && !k->shared_weights) || (n && !alike) || (e->n_inputs != c->n_inputs && !k->shared_weights);
-	if (!other)
+	bool inputs = n ? alike > 0 && e->n_inputs == c->n_inputs : e->n_inputs == c->n_inputs;
+	if (k->shared_weights || (!weights && inputs))
 		return;
 	k->out->same_model = false;
 	struct against_finding *f = against_found(k, AGAINST_MODEL, AGAINST_WHOLE, CONTRACT_NONE, -1, false);
