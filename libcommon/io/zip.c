@@ -431,6 +431,9 @@ int zip_head(struct zip *z, struct zip_member *m, size_t want, struct buf *head,
 	if (want > UINT32_MAX / 2)
 		return bad_member(z, m, err, "its header is too large");
 	buf_reset(head);
+	*data = SLICE("");
+	if (!want)
+		return 0;
 	z_stream s = {.next_in = (Bytef *)(uintptr_t)(z->bytes.p + m->offset),
 		      .avail_in = (uInt)(m->packed < UINT32_MAX / 2 ? m->packed : UINT32_MAX / 2),
 		      .next_out = (Bytef *)buf_room(head, want + 1), .avail_out = (uInt)want};

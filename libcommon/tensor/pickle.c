@@ -248,7 +248,7 @@ static int push_container(struct pickle *p, enum pickle_kind kind, uint32_t from
 	uint32_t k = pickle_new(p, kind), n = p->n_stack - from;
 	if (kind == PICKLE_DICT && n % 2)
 		return damaged(p, "a dict has a key without a value");
-	if (pickle_add(p, k, p->stack + from, n) < 0)
+	if (n && pickle_add(p, k, p->stack + from, n) < 0)
 		return -1;
 	p->n_stack = from;
 	return push(p, k);

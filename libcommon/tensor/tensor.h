@@ -11,7 +11,7 @@
  * Sizes and strides are in elements, as in torch. A tensor of no dimensions has n_dim 0 and one element.
  *
  * Files are mapped: nothing but headers is read, so a file of many GB opens at once and .data costs what is touched.
- * .data is NULL for a member that is compressed (npz written by savez_compressed): tensor_data() inflates it then.
+ * .data.p is NULL for a member that is compressed (npz written by savez_compressed): tensor_data() inflates it then.
  *
  * Failure: NULL or -1 and err (EXIT_INPUT) that names the file, the member or offset, what is wrong and what to do.
  * Nothing in a file is executed: pickles are read with a closed set of opcodes and globals (pickle.h).
@@ -44,7 +44,7 @@ bool tensor_numel(const struct tensor_meta *m, int64_t *numel);
 bool tensor_extent(const struct tensor_meta *m, int64_t *bytes);
 
 /* DTYPE[sizes] with optional /(strides) and @device: f32[8,10], i64[], bf16[2,3]/(1,2)@cuda:0. Spaces are allowed
- * after commas. Contiguous on the cpu unless told. */
+ * after commas. Contiguous on the cpu unless told. Failure: EXIT_USAGE, and text that says which form a spec has. */
 int tensor_spec_parse(struct slice text, struct tensor_meta *m, struct err *err);
 /* Does this operand look like a spec (DTYPE[...), whatever its faults? */
 bool tensor_spec_like(struct slice text);
@@ -53,7 +53,9 @@ void tensor_spec_print(const struct tensor_meta *m, struct buf *b);
 
 /* One tensor of a file. */
 struct tensor {
-	struct slice name;  /* its key in .npz and .safetensors; in .pt the path: "inputs[0]", "x.mask"; "" for the only one */
+	/* Its key in .npz and .safetensors; in .pt the path: "inputs[0]", "x.mask", "state[0].exp_avg"; "" for the only one. Two of a
+	 * .pt may have one name: {"a.b": t, "a": {"b": u}}. */
+	struct slice name;
 	struct tensor_meta meta;
 	struct slice data;  /* from the first element on, little-endian, tensor_extent() bytes; p NULL: see tensor_data() */
 	uint32_t member;    /* reader's own */
@@ -76,7 +78,8 @@ struct tensor_file *tensor_file_open(const char *path, struct err *err);
 /* The same on bytes in memory, which must outlive it (tests, fuzzing, members of packages). */
 struct tensor_file *tensor_file_bytes(struct slice bytes, const char *path, struct err *err);
 void tensor_file_close(struct tensor_file *f);
-/* Bytes of tensor i, inflated if need be (kept until close). */
+/* Bytes of tensor i, inflated if need be (kept until close). Of an archive's member the checksum is verified now (io/zip.h),
+ * which .data alone does not do. Fails for a tensor on the meta device, which has no data. */
 int tensor_data(struct tensor_file *f, size_t i, struct slice *data, struct err *err);
 
 #endif

@@ -1,6 +1,10 @@
 /* tensor: dtypes, devices, specs, and the files .npy, .npz and .safetensors. */
 #include "../lib/test.h"
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "../lib/mkzip.h"
 #include "tensor/tensor.h"
 
@@ -489,6 +493,32 @@ static void test_recorded(void **state)
 	}
 }
 
+/* A file of 6 GiB is opened without being read: it is a hole, and memory does not grow. */
+static void test_large(void **state)
+{
+	(void)state;
+	struct buf b = {0};
+	struct err err = {0};
+	struct rusage before, after;
+	char path[] = "/tmp/test_tensor.XXXXXX";
+	int fd = mkstemp(path);
+	npy(&b, 1, NPY("'<f4'", "(1610612736,)"), 0);
+	assert_int_equal(write(fd, b.p, b.len), b.len);
+	assert_int_equal(ftruncate(fd, (off_t)b.len + (6ll << 30)), 0);
+	getrusage(RUSAGE_SELF, &before);
+	struct tensor_file *f = tensor_file_open(path, &err);
+	if (!f)
+		fail_msg("%s", err.text);
+	assert_int_equal(f->v[0].data.n, 6ull << 30);
+	assert_int_equal(f->v[0].data.p[(6ull << 30) - 1], 0);
+	tensor_file_close(f);
+	getrusage(RUSAGE_SELF, &after);
+	assert_true(after.ru_maxrss - before.ru_maxrss < 16 << 10); /* KiB */
+	close(fd);
+	unlink(path);
+	buf_release(&b);
+}
+
 /* An input saved both ways has the same bytes. */
 static void test_same_data(void **state)
 {
@@ -513,7 +543,7 @@ int main(void)
 		cmocka_unit_test(test_dtypes),      cmocka_unit_test(test_devices),     cmocka_unit_test(test_specs),
 		cmocka_unit_test(test_sizes),       cmocka_unit_test(test_npy),         cmocka_unit_test(test_npz),
 		cmocka_unit_test(test_npz_broken),  cmocka_unit_test(test_safetensors), cmocka_unit_test(test_others),
-		cmocka_unit_test(test_recorded),    cmocka_unit_test(test_same_data),
+		cmocka_unit_test(test_recorded),    cmocka_unit_test(test_same_data),   cmocka_unit_test(test_large),
 	};
 	int r = RUN(tests);
 	guard_release(&g);
