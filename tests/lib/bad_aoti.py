@@ -102,15 +102,18 @@ def elf():
     shoff = struct.unpack_from("<Q", so, 40)[0]
     shnum, shstrndx = struct.unpack_from("<HH", so, 60)
     phoff = struct.unpack_from("<Q", so, 32)[0]
-    header = {"magic": (1, b"ELG"), "class32": (4, b"\1"), "class9": (4, b"\11"), "big_endian": (5, b"\2"), "executable": (16, u16(0)), "aarch64": (18, u16(183)),
+    header = {"magic": (1, b"ELG"), "class32": (4, b"\1"), "class9": (4, b"\11"), "executable": (16, u16(0)), "aarch64": (18, u16(183)),
               "riscv": (18, u16(243)), "phoff": (32, u64(MAX64 - 7)), "phnum": (56, u16(MAX16)), "phentsize": (54, u16(1))}
     for name, (at, new) in header.items():
         model(f"elf_{name}.so", put(so, at, new))
     for i in range(struct.unpack_from("<H", so, 56)[0]):
         if struct.unpack_from("<I", so, phoff + 56 * i)[0] in (1, 2):  # PT_LOAD, PT_DYNAMIC
-            model(f"elf_segment{i}_offset.so", put(so, phoff + 56 * i + 8, u64(MAX64 - 4095)))
-            model(f"elf_segment{i}_filesz.so", put(so, phoff + 56 * i + 32, u64(1 << 60)))
-    model("elf_sections_end.so", put(put(so, 40, u64(len(so) - 10)), 60, u16(MAX16)))
+            folder = "models" if struct.unpack_from("<I", so, phoff + 56 * i)[0] == 1 else "either"
+            write(f"{folder}/elf_segment{i}_offset.so", put(so, phoff + 56 * i + 8, u64(MAX64 - 4095)))
+            write(f"{folder}/elf_segment{i}_filesz.so", put(so, phoff + 56 * i + 32, u64(1 << 60)))
+    # Nothing of these is needed to run a library.
+    write("either/elf_big_endian.so", put(so, 5, b"\2"))
+    write("either/elf_sections_end.so", put(put(so, 40, u64(len(so) - 10)), 60, u16(MAX16)))
     model("elf_segments_none.so", put(so, 56, u16(0)))
     sections = so
     for i in range(shnum):  # tables that all lie, and with them the segments

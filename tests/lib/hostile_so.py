@@ -2,7 +2,7 @@
 """hostile_so.py PACKAGE.pt2 : model libraries with other code in them than the compiler's, for x86-64.
 
 Makes NAME.so (bare) and NAME.pt2 (with the text of the package) where NAME is WHERE_WHAT: WHERE is the function that is
-overwritten (init: the first static initialiser, create, run), WHAT what it does now.
+overwritten (init: a static initialiser, create, run: those of the C interface), WHAT what it does now.
 """
 import struct
 import sys
@@ -43,7 +43,7 @@ CODE = {
     "kills": syscall(110) + b"\x89\xc7" + esi(15) + syscall(62) + RET,  # kill(getppid(), SIGTERM)
     "forks": syscall(57) + b"\xeb\xfe",  # and both hang
     "connects": edi(2) + esi(1) + edx(0) + syscall(41) + b"\x0f\x0b",  # socket(): then dies, so that it is seen
-    "eats": esi(1 << 30) + b"\x31\xff\xba\3\0\0\0\x41\xba\x22\x80\0\0\x49\x83\xc8\xff\x45\x31\xc9" + syscall(9) + b"\xeb\xde",  # mmap(1 GB), populated
+    "eats": esi(1 << 30) + b"\x31\xff\xba\3\0\0\0\x41\xba\x22\0\0\0\x49\x83\xc8\xff\x45\x31\xc9" + syscall(9) + b"\x48\x85\xc0\x79\xdb\x0f\x0b",  # mmap(1 GB) until it fails
 }  # fmt: skip
 
 
@@ -84,20 +84,24 @@ class Elf:
                 return value
         raise ValueError(name)
 
-    def patched(self, address, code):
-        at = self.offset(address)
-        return bytes(self.data[:at] + code + self.data[at + len(code):])
+    def patched(self, addresses, code):
+        data = bytes(self.data)
+        for at in map(self.offset, addresses):
+            data = data[:at] + code + data[at + len(code):]
+        return data
 
 
 members = {i.filename: zipfile.ZipFile(sys.argv[1]).read(i) for i in zipfile.ZipFile(sys.argv[1]).infolist()}
 name = next(n for n in members if n.endswith(".so"))
 elf = Elf(members[name])
-where = {"init": elf.first_initialiser(), "create": elf.symbol("AOTInductorModelContainerCreateWithDevice"), "run": elf.symbol("AOTInductorModelContainerRun")}
-for place, address in where.items():
+run = [elf.symbol(f"AOTInductorModelContainerRun{single}") for single in ("", "SingleThreaded")]
+where = {"init": [elf.first_initialiser()], "create": [elf.symbol("AOTInductorModelContainerCreateWithDevice")], "run": run}
+FEW = {"create": ("crashes",), "run": ("crashes", "exits", "creates", "writes", "kills", "connects")}
+for place, addresses in where.items():
     for what, code in CODE.items():
-        if place == "create" and what not in ("crashes", "hangs"):
+        if what not in FEW.get(place, CODE):
             continue
-        so = elf.patched(address, code)
+        so = elf.patched(addresses, code)
         with open(f"{place}_{what}.so", "wb") as f:
             f.write(so)
         with zipfile.ZipFile(f"{place}_{what}.pt2", "w") as z:
