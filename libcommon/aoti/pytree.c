@@ -9,8 +9,8 @@
 struct node {
 	uint32_t child, end; /* tokens of children_spec */
 	uint32_t index, n;
-	size_t path;   /* length of the node's own path */
-	size_t *part;  /* n + 1 offsets into `parts`: "[0]", ".x"; NULL: by position */
+	size_t path;  /* length of the node's own path */
+	size_t *part; /* n + 1 offsets into `parts`: "[0]", ".x"; NULL: by position */
 	char *parts;
 };
 
@@ -27,10 +27,7 @@ struct walk {
 	struct err *err;
 };
 
-static int bad(struct walk *w, const char *what)
-{
-	return err_set(w->err, EXIT_INPUT, "pytree spec: %s", what);
-}
+static int bad(struct walk *w, const char *what) { return err_set(w->err, EXIT_INPUT, "pytree spec: %s", what); }
 
 /* ---- what the children of a node are called ---- */
 
@@ -160,10 +157,8 @@ static int visit(struct walk *w, uint32_t obj)
 	if (w->call && w->depth == 0 && n != 2)
 		return bad(w, "it is not that of a call, a tuple of args and kwargs");
 	GROW(w->stack, w->depth, w->cap_depth, 1);
-	w->stack[w->depth++] = (struct node){.child = json_first(&w->tape, children),
-					     .end = json_end(&w->tape, children),
-					     .n = n,
-					     .path = w->path.len};
+	w->stack[w->depth++] = (struct node){
+	    .child = json_first(&w->tape, children), .end = json_end(&w->tape, children), .n = n, .path = w->path.len};
 	if (n && !(w->call && w->depth == 1))
 		child_names(w, obj, n);
 	return 0;

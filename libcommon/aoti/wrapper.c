@@ -6,8 +6,8 @@
 void wrapper_unclear(struct wrapper *w, struct slice text)
 {
 	if (w->n_unclear++ < MAX_UNCLEAR)
-		contract_note(w->c, "line %u: not understood: %.*s%s", w->line, (int)(text.n > 120 ? 120 : text.n), text.p,
-			      text.n > 120 ? " ..." : "");
+		contract_note(w->c, "line %u: not understood: %.*s%s", w->line, (int)(text.n > 120 ? 120 : text.n),
+			      text.p, text.n > 120 ? " ..." : "");
 }
 
 /* ---- constructor ---- */
@@ -37,8 +37,8 @@ static void add_output(struct wrapper *w)
 			memcpy(v, c->output, cap * sizeof(*v));
 		c->output = v;
 	}
-	c->output[c->n_outputs++] = (struct contract_output){
-	    .dtype = DTYPE_NONE, .device = DEVICE_NONE, .n_dim = -1, .value = CONTRACT_NONE};
+	c->output[c->n_outputs++] =
+	    (struct contract_output){.dtype = DTYPE_NONE, .device = DEVICE_NONE, .n_dim = -1, .value = CONTRACT_NONE};
 }
 
 static void add_constant(struct wrapper *w)
@@ -315,16 +315,12 @@ static void take_line(struct wrapper *w, struct scan *t, struct slice raw)
 		if (text_take(&s, "constants_info_"))
 			take_constant(w, line, s);
 		break;
-	case 'C':
-		wrapper_check_line(w, line);
-		break;
+	case 'C': wrapper_check_line(w, line); break;
 	case ':':
 		if (text_take(&s, ": AOTInductorModelBase("))
 			take_base(w, t, s);
 		break;
-	case '#':
-		take_include(w, line);
-		break;
+	case '#': take_include(w, line); break;
 	case '}':
 		if (raw.p == line.p)
 			w->checked = CONTRACT_NONE;
@@ -343,10 +339,10 @@ static void take_line(struct wrapper *w, struct scan *t, struct slice raw)
 		break;
 	case 'A':
 		if (slice_starts(line, "AOTInductorModelOutputs "))
-			contract_note(w->c, "line %u: the model has a minimal ArrayRef interface, which is not read", t->line);
+			contract_note(w->c, "line %u: the model has a minimal ArrayRef interface, which is not read",
+				      t->line);
 		break;
-	default:
-		break;
+	default: break;
 	}
 }
 
@@ -472,7 +468,8 @@ static void finish(struct wrapper *w, const struct scan *t)
 	if (w->n_sym)
 		memcpy(c->symbol, w->sym, w->n_sym * sizeof(*c->symbol));
 	if (!t->run_impl)
-		contract_note(c, "the text has no run_impl: it is cut off, or of a model that this reader does not know");
+		contract_note(c,
+			      "the text has no run_impl: it is cut off, or of a model that this reader does not know");
 	if (!t->base)
 		contract_note(c, "the text has no constructor: names of inputs and constants are missing");
 	if (w->n_unclear > MAX_UNCLEAR)
@@ -509,7 +506,8 @@ int wrapper_read(struct contract *c, struct slice text, struct slice kernel_text
 	scan(&w, &t);
 	int r = 0;
 	if (!t.base && !t.run_impl)
-		r = err_set(err, EXIT_INPUT, "this is no wrapper.cpp of AOTInductor: it has no AOTInductorModel and no run_impl");
+		r = err_set(err, EXIT_INPUT,
+			    "this is no wrapper.cpp of AOTInductor: it has no AOTInductorModel and no run_impl");
 	else
 		finish(&w, &t);
 	release(&w);

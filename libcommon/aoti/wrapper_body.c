@@ -34,7 +34,8 @@ static void note_branch(struct wrapper *w)
 		return;
 	w->noted_branch = true;
 	contract_note(w->c,
-		      "line %u: a condition or a loop: calls of all its branches are listed one after the other, as if each ran once",
+		      "line %u: a condition or a loop: calls of all its branches are listed one after the other, as if "
+		      "each ran once",
 		      w->line);
 }
 
@@ -48,7 +49,7 @@ static enum block_kind block_kind(struct wrapper *w, struct slice head)
 	if (take_alignment(w, head) || slice_starts(head, "if (kernels."))
 		return BLOCK_SKIP;
 	if (slice_ends(cond, ".is_non_zero()"))
-		return BLOCK_SCOPE; /* a launch, unless its grid is empty (torch 2.5, 2.6) */
+		return BLOCK_SCOPE;               /* a launch, unless its grid is empty (torch 2.5, 2.6) */
 	if (slice_starts(head, "if constexpr (")) /* output of a tensor, or of one on the stack: the former is read */
 		return BLOCK_SCOPE;
 	name = text_name(&cond);
@@ -213,8 +214,9 @@ static bool declare_auto(struct wrapper *w, struct slice name, struct slice init
 		wrapper_declare(w, name, !input ? VAR_OTHER : size ? VAR_SIZES : VAR_STRIDES)->value = index;
 	} else if (wrapper_tensor(w, init, &t) && t.value != CONTRACT_NONE) {
 		bind_tensor(w, name, &t, !slice_starts(init, "get_data_ptr_wrapper("));
-	} else if (slice_starts(init, "steal_from_raw_handles") || slice_starts(init, "static_cast<AOTInductorModelKernels") ||
-		   slice_starts(init, "at::") || slice_starts(init, "cached_torch_")) {
+	} else if (slice_starts(init, "steal_from_raw_handles") ||
+		   slice_starts(init, "static_cast<AOTInductorModelKernels") || slice_starts(init, "at::") ||
+		   slice_starts(init, "cached_torch_")) {
 		wrapper_declare(w, name, VAR_OTHER);
 	} else {
 		wrapper_declare_size(w, name, init);
@@ -260,7 +262,8 @@ static bool declare_on_stack(struct wrapper *w, struct slice type, struct slice 
 	value->device = wrapper_device(device);
 	if (text_take(&element, "ArrayRefTensor<") && slice_ends(element, ">")) {
 		char pointer[64];
-		int n = snprintf(pointer, sizeof(pointer), "%.*s*", (int)(element.n > 60 ? 60 : element.n - 1), element.p);
+		int n =
+		    snprintf(pointer, sizeof(pointer), "%.*s*", (int)(element.n > 60 ? 60 : element.n - 1), element.p);
 		value->dtype = wrapper_cpp_dtype(slice_of(pointer, (size_t)n));
 	}
 	wrapper_storage(w, v, w->c->n_calls);
@@ -295,7 +298,8 @@ static bool assign(struct wrapper *w, struct slice name, struct slice init)
 		value->dtype = DTYPE_NONE;
 		w->wv[now].from = 0;
 	}
-	if (w->branches && value->kind != VALUE_BUFFER) { /* that branch gives an input or a constant, the other may not */
+	if (w->branches &&
+	    value->kind != VALUE_BUFFER) { /* that branch gives an input or a constant, the other may not */
 		w->wv[now].whole = false;
 		*value = (struct contract_value){.name = value->name,
 						 .kind = VALUE_BUFFER,
@@ -323,8 +327,8 @@ static bool take_assert(struct wrapper *w, struct slice args)
 {
 	struct slice name, size, stride;
 	struct wtensor t;
-	if (!text_arg(&args, &name) || !text_arg(&args, &size) || !text_arg(&args, &stride) || !wrapper_tensor(w, name, &t) ||
-	    t.value == CONTRACT_NONE)
+	if (!text_arg(&args, &name) || !text_arg(&args, &size) || !text_arg(&args, &stride) ||
+	    !wrapper_tensor(w, name, &t) || t.value == CONTRACT_NONE)
 		return false;
 	struct wints sizes = wrapper_ints(w, size), strides = wrapper_ints(w, stride);
 	if (sizes.n < 0 || sizes.n != strides.n)
@@ -467,8 +471,8 @@ static bool named(struct wrapper *w, struct slice whole, struct slice name, stru
 
 static void statement(struct wrapper *w, struct slice s)
 {
-	static const char *const before[] = {"[[maybe_unused]] ", "static ", "constexpr ", "const ", "thread_local ",
-					     "alignas(64) "};
+	static const char *const before[] = {"[[maybe_unused]] ", "static ",     "constexpr ", "const ",
+					     "thread_local ",     "alignas(64) "};
 	struct slice whole = s;
 	for (size_t i = 0; i < ARRAY_LEN(before); i++)
 		text_take(&s, before[i]);
@@ -519,8 +523,9 @@ void wrapper_body(struct wrapper *w, struct stmts *s)
 		}
 		if (t.kind == STMT_OPEN) {
 			if (!enter(w, t.text, constexpr_before)) {
-				contract_note(w->c, "line %u: blocks are nested more than %d deep; the rest is not read", t.line,
-					      WRAPPER_MAX_DEPTH);
+				contract_note(w->c,
+					      "line %u: blocks are nested more than %d deep; the rest is not read",
+					      t.line, WRAPPER_MAX_DEPTH);
 				break;
 			}
 		} else if (t.kind == STMT_COMMENT) {

@@ -7,10 +7,8 @@ static void begin_call(struct wrapper *w, enum call_kind kind, struct slice name
 	struct contract *c = w->c;
 	GROW(c->call, c->n_calls, c->cap_calls, 1);
 	struct contract_call *k = &c->call[c->n_calls];
-	*k = (struct contract_call){.kind = kind,
-				    .name = arena_slice(&c->arena, name),
-				    .line = w->line,
-				    .arg = c->n_args};
+	*k = (struct contract_call){
+	    .kind = kind, .name = arena_slice(&c->arena, name), .line = w->line, .arg = c->n_args};
 	/* The C++ kernels of the CPU have no such comment; one above them belongs to an operator that became a view. */
 	if (kind != CALL_KERNEL || !slice_starts(name, "cpp_")) {
 		k->nodes = arena_slice(&c->arena, w->nodes);
@@ -37,7 +35,8 @@ static void add_scalar(struct wrapper *w, struct slice text)
 {
 	struct slice rest = text, name = text_name(&rest);
 	if (!rest.n && (slice_starts(name, "buf") || slice_starts(name, "arg")) && !wrapper_var(w, name))
-		contract_note(w->c, "line %u: the text does not say where %.*s comes from", w->line, (int)name.n, name.p);
+		contract_note(w->c, "line %u: the text does not say where %.*s comes from", w->line, (int)name.n,
+			      name.p);
 	add_arg(w, ARG_SCALAR, CONTRACT_NONE, text);
 }
 
@@ -205,8 +204,8 @@ static bool is_view_op(struct slice op)
 {
 	static const char *const views[] = {
 	    "view",   "view_as_real", "view_as_complex", "slice_Tensor", "select_int", "permute",     "transpose_int",
-	    "narrow", "expand",	      "alias",		 "detach",	 "squeeze",    "squeeze_dim", "unsqueeze",
-	    "t",      "as_strided",   "_reshape_alias",	 "diagonal",	 "unfold",     "real",	      "_conj",
+	    "narrow", "expand",       "alias",           "detach",       "squeeze",    "squeeze_dim", "unsqueeze",
+	    "t",      "as_strided",   "_reshape_alias",  "diagonal",     "unfold",     "real",        "_conj",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(views); i++)
 		if (slice_is(op, views[i]))
@@ -244,7 +243,7 @@ struct op {
 	struct slice name;
 	int device;
 	bool out, in_place, view;
-	uint32_t first;	 /* first tensor that is read */
+	uint32_t first;                   /* first tensor that is read */
 	uint32_t made, n_made, n_tensors; /* the last that was made */
 	const char *dtypes;
 };
@@ -358,8 +357,8 @@ static bool call_clone(struct wrapper *w, struct slice name, struct slice args)
 	if (split(args, a) != 2 || !wrapper_tensor(w, a[0], &t))
 		return false;
 	out = a[1];
-	if (!text_take(&out, "&output_handles[") || !slice_ends(out, "]") || !text_i64(slice_of(out.p, out.n - 1), &k) ||
-	    k < 0 || k >= w->c->n_outputs)
+	if (!text_take(&out, "&output_handles[") || !slice_ends(out, "]") ||
+	    !text_i64(slice_of(out.p, out.n - 1), &k) || k < 0 || k >= w->c->n_outputs)
 		return false;
 	begin_call(w, CALL_OP, name);
 	uint32_t v = wrapper_same(w, w->c->output[k].name, t.value);
@@ -478,8 +477,9 @@ static void kernel_arg(struct wrapper *w, struct wkernel *k, struct slice param,
 	if (constant)
 		role = ARG_IN;
 	else if (!by_name && (!k || k->triton) && !(k && k->noted)) {
-		contract_note(w->c, "line %u: %.*s: which arguments it writes is not in the text; they are shown as in and out",
-			      w->line, (int)(name.n > 80 ? 80 : name.n), name.p);
+		contract_note(
+		    w->c, "line %u: %.*s: which arguments it writes is not in the text; they are shown as in and out",
+		    w->line, (int)(name.n > 80 ? 80 : name.n), name.p);
 		if (k)
 			k->noted = true;
 	}
@@ -542,9 +542,21 @@ static bool call_launch(struct wrapper *w, struct slice args)
 static bool is_silent(struct slice name)
 {
 	static const char *const prefixes[] = {
-	    "aoti_torch_get_", "aoti_torch_print_",  "aoti_torch_save_",     "aoti_torch_check",	"AOTI_TORCH_",
-	    "AOTI_RUNTIME_",   "init",		     "wrap_with_raii_",	     "aoti_torch_delete_",	"aoti_torch_grad_",
-	    "assert_numel",    "printf",	     "__check_inputs_outputs", "aoti_torch_warn",	"aoti_record_",
+	    "aoti_torch_get_",
+	    "aoti_torch_print_",
+	    "aoti_torch_save_",
+	    "aoti_torch_check",
+	    "AOTI_TORCH_",
+	    "AOTI_RUNTIME_",
+	    "init",
+	    "wrap_with_raii_",
+	    "aoti_torch_delete_",
+	    "aoti_torch_grad_",
+	    "assert_numel",
+	    "printf",
+	    "__check_inputs_outputs",
+	    "aoti_torch_warn",
+	    "aoti_record_",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
 		if (slice_starts(name, prefixes[i]))

@@ -157,8 +157,8 @@ struct symsize wrapper_extent(struct wrapper *w, int n, const struct contract_di
 			return w->unknown;
 		if (symsize_eq(dim[i].size, symsize_int(0)))
 			return symsize_int(0);
-		if (symsize_sub(t, dim[i].size, symsize_int(1), &x, NULL) < 0 || symsize_mul(t, x, dim[i].stride, &x, NULL) < 0 ||
-		    symsize_add(t, sum, x, &sum, NULL) < 0)
+		if (symsize_sub(t, dim[i].size, symsize_int(1), &x, NULL) < 0 ||
+		    symsize_mul(t, x, dim[i].stride, &x, NULL) < 0 || symsize_add(t, sum, x, &sum, NULL) < 0)
 			return w->unknown;
 	}
 	return symsize_mul(t, sum, symsize_int(d->bytes), &x, NULL) < 0 ? w->unknown : x;
@@ -252,7 +252,8 @@ static void not_positive(struct wrapper *w, struct symsize d)
 {
 	uint32_t id;
 	int64_t mul, add;
-	if (symsize_is_int(d) || !symsize_linear(&w->c->tab, d, &id, &mul, &add) || add == INT64_MIN || mul == INT64_MIN)
+	if (symsize_is_int(d) || !symsize_linear(&w->c->tab, d, &id, &mul, &add) || add == INT64_MIN ||
+	    mul == INT64_MIN)
 		return;
 	struct symrange r = SYMRANGE_ALL;
 	if (mul > 0) {

@@ -65,7 +65,8 @@ int wrapper_name_proxies(struct contract *c, struct slice extern_nodes_json, str
 			continue;
 		uint32_t target = k < n ? json_get(&t, json_get(&t, node[k], "node"), "target") : JSON_NONE;
 		if (target == JSON_NONE || !json_is(&t, target, JSON_STRING)) {
-			contract_note(c, "extern nodes: node %llu, which the text calls, is not there", (unsigned long long)k);
+			contract_note(c, "extern nodes: node %llu, which the text calls, is not there",
+				      (unsigned long long)k);
 			continue;
 		}
 		buf_reset(&name);

@@ -28,7 +28,7 @@ struct stmts {
 struct stmt stmt_next(struct stmts *s);
 
 bool text_take(struct slice *s, const char *prefix); /* cut it off, with the space behind it */
-struct slice text_name(struct slice *s);	     /* cut a name off (letters, digits, _ and ::); empty if there is none */
+struct slice text_name(struct slice *s); /* cut a name off (letters, digits, _ and ::); empty if there is none */
 /* s.p[i] opens a bracket (or is a template's <): the index behind its end, 0 when it has none. */
 size_t text_group(struct slice s, size_t i);
 /* Cut the next argument off; false when nothing is left (a last comma, as in {4L, }, adds none). */
@@ -44,18 +44,18 @@ struct slice text_last_name(struct slice s);
 
 enum var_kind {
 	VAR_NONE,
-	VAR_OTHER,    /* declared, of no interest */
-	VAR_TENSOR,   /* RAIIAtenTensorHandle, or a pointer got from one */
-	VAR_HANDLE,   /* AtenTensorHandle: owns nothing */
-	VAR_INTS,     /* int_array_0 */
-	VAR_SYMBOL,   /* an integer whose value is known as an expression */
-	VAR_SIZES,    /* arg0_1_size = arg0_1.sizes() */
+	VAR_OTHER,  /* declared, of no interest */
+	VAR_TENSOR, /* RAIIAtenTensorHandle, or a pointer got from one */
+	VAR_HANDLE, /* AtenTensorHandle: owns nothing */
+	VAR_INTS,   /* int_array_0 */
+	VAR_SYMBOL, /* an integer whose value is known as an expression */
+	VAR_SIZES,  /* arg0_1_size = arg0_1.sizes() */
 	VAR_STRIDES,
 	VAR_POINTERS, /* void* kernel_args_var_0[] = {&var_0, ...} */
 };
 struct wvar {
 	enum var_kind kind;
-	bool owns;	/* keeps the storage alive */
+	bool owns;      /* keeps the storage alive */
 	uint32_t value; /* tensor: into values; ints: into w->ints; sizes: the input */
 	uint32_t depth;
 	struct symsize size; /* VAR_SYMBOL */
@@ -67,15 +67,15 @@ struct wints {
 };
 /* Beside each value. */
 struct wvalue {
-	bool whole; /* an input as it is given: its dims are the input's */
-	bool fresh; /* aoti_torch_new_uninitialized_tensor: waits for a proxy call to fill it */
+	bool whole;    /* an input as it is given: its dims are the input's */
+	bool fresh;    /* aoti_torch_new_uninitialized_tensor: waits for a proxy call to fill it */
 	uint32_t from; /* value + 1 that it is a view or a reuse of, with the same data type */
 	uint32_t like; /* value + 1 whose dims it has too, unless others are known */
 };
 struct wstorage {
 	uint32_t refs;
 	uint32_t owner; /* the value it was made for */
-	bool pinned;	/* an output */
+	bool pinned;    /* an output */
 };
 struct winput {
 	struct contract_dim *dim;
@@ -87,7 +87,7 @@ struct winput {
 		int dim;
 		bool stride;
 		struct symsize symbol;
-	} *bound;
+	} * bound;
 	int n_bound, cap_bound;
 };
 struct wkernel {
@@ -177,8 +177,8 @@ struct wtensor {
 	int dtype; /* of the cast, DTYPE_NONE */
 };
 bool wrapper_tensor(struct wrapper *w, struct slice expr, struct wtensor *t);
-int wrapper_dtype(struct slice text);	  /* cached_torch_dtype_float32, at::kFloat */
-int wrapper_device(struct slice text);	  /* cached_torch_device_type_cpu */
+int wrapper_dtype(struct slice text);     /* cached_torch_dtype_float32, at::kFloat */
+int wrapper_device(struct slice text);    /* cached_torch_device_type_cpu */
 int wrapper_cpp_dtype(struct slice type); /* const float* */
 
 /* ---- wrapper_call.c ---- */

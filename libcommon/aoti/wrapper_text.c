@@ -5,6 +5,21 @@ static bool name_char(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+/* What ends a run of characters that mean nothing to a statement, a group, an argument. */
+enum { END_STMT = 1, END_GROUP = 2, END_ARG = 4 };
+#define ALL (END_STMT | END_GROUP | END_ARG)
+static const uint8_t meaning[256] = {
+    ['"'] = ALL, ['\''] = ALL,     ['('] = ALL,      [')'] = ALL,     ['['] = ALL,     [']'] = ALL,     ['{'] = ALL,
+    ['}'] = ALL, ['/'] = END_STMT, [';'] = END_STMT, [','] = END_ARG, ['<'] = END_ARG, ['>'] = END_ARG,
+};
+
+static const char *skip_plain(const char *p, const char *end, uint8_t ends)
+{
+	while (p < end && !(meaning[(unsigned char)*p] & ends))
+		p++;
+	return p;
+}
+
 static bool space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 /* p is at a quote: behind the literal, or end. A raw string R"X(...)X" when raw. */
@@ -94,12 +109,10 @@ struct stmt stmt_next(struct stmts *s)
 		r.text = slice_trim(slice_of(p + 2, (size_t)(s->p - p - 2)));
 		return r;
 	}
-	for (size_t depth = 0; p < s->end;) {
+	for (size_t depth = 0; (p = skip_plain(p, s->end, END_STMT)) < s->end;) {
 		switch (*p) {
 		case '"':
-		case '\'':
-			p = skip_quoted(p, s->end, p > from && p[-1] == 'R');
-			continue;
+		case '\'': p = skip_quoted(p, s->end, p > from && p[-1] == 'R'); continue;
 		case '/':
 			if (s->end - p >= 2 && p[1] == '/') {
 				p = skip_line(p, s->end);
@@ -107,13 +120,9 @@ struct stmt stmt_next(struct stmts *s)
 			}
 			break;
 		case '(':
-		case '[':
-			depth++;
-			break;
+		case '[': depth++; break;
 		case ')':
-		case ']':
-			depth -= depth > 0;
-			break;
+		case ']': depth -= depth > 0; break;
 		case '{':
 			if (!depth && opens_block(from, p))
 				r.kind = STMT_OPEN;
@@ -130,8 +139,7 @@ struct stmt stmt_next(struct stmts *s)
 			if (!depth)
 				r.kind = STMT_PLAIN;
 			break;
-		default:
-			break;
+		default: break;
 		}
 		if (r.kind != STMT_END) {
 			r.text = slice_trim(slice_of(from, (size_t)(p - from)));
@@ -189,17 +197,13 @@ size_t text_group(struct slice s, size_t i)
 		}
 		return 0;
 	}
-	for (size_t depth = 0; p < end;) {
+	for (size_t depth = 0; (p = skip_plain(p, end, END_GROUP)) < end;) {
 		switch (*p) {
 		case '"':
-		case '\'':
-			p = skip_quoted(p, end, p > s.p && p[-1] == 'R');
-			continue;
+		case '\'': p = skip_quoted(p, end, p > s.p && p[-1] == 'R'); continue;
 		case '(':
 		case '[':
-		case '{':
-			depth++;
-			break;
+		case '{': depth++; break;
 		case ')':
 		case ']':
 		case '}':
@@ -208,8 +212,7 @@ size_t text_group(struct slice s, size_t i)
 			if (!depth)
 				return (size_t)(p - s.p) + 1;
 			break;
-		default:
-			break;
+		default: break;
 		}
 		p++;
 	}
@@ -223,32 +226,21 @@ bool text_arg(struct slice *rest, struct slice *arg)
 		return false;
 	const char *from = rest->p, *p = from, *end = from + rest->n;
 	size_t depth = 0, angle = 0;
-	while (p < end) {
+	while ((p = skip_plain(p, end, END_ARG)) < end) {
 		if (*p == ',' && !depth && !angle)
 			break;
 		switch (*p) {
 		case '"':
-		case '\'':
-			p = skip_quoted(p, end, p > from && p[-1] == 'R');
-			continue;
+		case '\'': p = skip_quoted(p, end, p > from && p[-1] == 'R'); continue;
 		case '(':
 		case '[':
-		case '{':
-			depth++;
-			break;
+		case '{': depth++; break;
 		case ')':
 		case ']':
-		case '}':
-			depth -= depth > 0;
-			break;
-		case '<':
-			angle += !depth && opens_template(from, p);
-			break;
-		case '>':
-			angle -= !depth && angle && p[-1] != '-';
-			break;
-		default:
-			break;
+		case '}': depth -= depth > 0; break;
+		case '<': angle += !depth && opens_template(from, p); break;
+		case '>': angle -= !depth && angle && p[-1] != '-'; break;
+		default: break;
 		}
 		p++;
 	}

@@ -138,20 +138,34 @@ int wrapper_cpp_dtype(struct slice type)
 		const char *name;
 		int dtype;
 	} types[] = {
-	    {"float", DTYPE_F32},	{"double", DTYPE_F64},
-	    {"at::Half", DTYPE_F16},	{"half", DTYPE_F16},
-	    {"int64_t", DTYPE_I64},	{"long", DTYPE_I64},
-	    {"int32_t", DTYPE_I32},	{"int", DTYPE_I32},
-	    {"int16_t", DTYPE_I16},	{"short", DTYPE_I16},
-	    {"int8_t", DTYPE_I8},	{"signed char", DTYPE_I8},
-	    {"uint8_t", DTYPE_U8},	{"unsigned char", DTYPE_U8},
-	    {"uint16_t", DTYPE_U16},	{"uint32_t", DTYPE_U32},
-	    {"uint64_t", DTYPE_U64},	{"bool", DTYPE_BOOL},
-	    {"at::BFloat16", DTYPE_BF16}, {"bfloat16", DTYPE_BF16},
-	    {"at::complex<at::Half>", DTYPE_C32}, {"at::complex<float>", DTYPE_C64},
-	    {"c10::complex<float>", DTYPE_C64}, {"at::complex<double>", DTYPE_C128},
-	    {"c10::complex<double>", DTYPE_C128}, {"at::Float8_e4m3fn", DTYPE_F8E4M3FN},
-	    {"at::Float8_e5m2", DTYPE_F8E5M2}, {"at::Float8_e4m3fnuz", DTYPE_F8E4M3FNUZ},
+	    {"float", DTYPE_F32},
+	    {"double", DTYPE_F64},
+	    {"at::Half", DTYPE_F16},
+	    {"half", DTYPE_F16},
+	    {"int64_t", DTYPE_I64},
+	    {"long", DTYPE_I64},
+	    {"int32_t", DTYPE_I32},
+	    {"int", DTYPE_I32},
+	    {"int16_t", DTYPE_I16},
+	    {"short", DTYPE_I16},
+	    {"int8_t", DTYPE_I8},
+	    {"signed char", DTYPE_I8},
+	    {"uint8_t", DTYPE_U8},
+	    {"unsigned char", DTYPE_U8},
+	    {"uint16_t", DTYPE_U16},
+	    {"uint32_t", DTYPE_U32},
+	    {"uint64_t", DTYPE_U64},
+	    {"bool", DTYPE_BOOL},
+	    {"at::BFloat16", DTYPE_BF16},
+	    {"bfloat16", DTYPE_BF16},
+	    {"at::complex<at::Half>", DTYPE_C32},
+	    {"at::complex<float>", DTYPE_C64},
+	    {"c10::complex<float>", DTYPE_C64},
+	    {"at::complex<double>", DTYPE_C128},
+	    {"c10::complex<double>", DTYPE_C128},
+	    {"at::Float8_e4m3fn", DTYPE_F8E4M3FN},
+	    {"at::Float8_e5m2", DTYPE_F8E5M2},
+	    {"at::Float8_e4m3fnuz", DTYPE_F8E4M3FNUZ},
 	    {"at::Float8_e5m2fnuz", DTYPE_F8E5M2FNUZ},
 	};
 	type = slice_trim(type);
@@ -172,9 +186,16 @@ int wrapper_cpp_dtype(struct slice type)
 static bool passes(struct slice name)
 {
 	static const char *const names[] = {
-	    "wrap_with_raii_handle_if_needed", "RAIIAtenTensorHandle", "std::move", "temporary_reference",
-	    "borrow_arrayref_tensor_as_tensor", "copy_arrayref_tensor_to_tensor", "expensive_copy_to_tensor_if_needed",
-	    "convert_arrayref_tensor_to_tensor", "get_data_ptr_wrapper", "unwrap_raii_handle_if_needed",
+	    "wrap_with_raii_handle_if_needed",
+	    "RAIIAtenTensorHandle",
+	    "std::move",
+	    "temporary_reference",
+	    "borrow_arrayref_tensor_as_tensor",
+	    "copy_arrayref_tensor_to_tensor",
+	    "expensive_copy_to_tensor_if_needed",
+	    "convert_arrayref_tensor_to_tensor",
+	    "get_data_ptr_wrapper",
+	    "unwrap_raii_handle_if_needed",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (slice_is(name, names[i]))
