@@ -13,7 +13,8 @@ const char *doctor_level_name(enum doctor_level level)
 	return (size_t)level < ARRAY_LEN(name) ? name[level] : "?";
 }
 
-void doctor_add(struct exam *x, enum doctor_level level, const char *id, struct slice what, struct slice why, struct slice fix)
+void doctor_add(struct exam *x, enum doctor_level level, const char *id, struct slice what, struct slice why,
+		struct slice fix)
 {
 	struct doctor *d = x->d;
 	GROW(d->v, d->n, d->cap, 1);
@@ -47,37 +48,46 @@ static bool other_machine(struct exam *x)
 {
 	const char *machine = modelso_machine_name(x->so.machine, x->so.big_endian);
 	if (strcmp(machine, x->host.machine)) {
-		doctor_add(x, DOCTOR_FATAL, "machine", doctor_text(x, "compiled for %s, but this machine is %s", machine, x->host.machine),
-			   SLICE("it will not load: \"cannot open shared object file\" or \"wrong ELF class\""),
-			   doctor_text(x, "compile it on a machine of the kind that it shall run on (%s)", x->host.machine));
+		doctor_add(
+		    x, DOCTOR_FATAL, "machine",
+		    doctor_text(x, "compiled for %s, but this machine is %s", machine, x->host.machine),
+		    SLICE("it will not load: \"cannot open shared object file\" or \"wrong ELF class\""),
+		    doctor_text(x, "compile it on a machine of the kind that it shall run on (%s)", x->host.machine));
 		return x->so.header_only;
 	}
-	doctor_add(x, DOCTOR_OK, "machine", doctor_text(x, "compiled for %s, as this machine is", machine), NOTHING, NOTHING);
+	doctor_add(x, DOCTOR_OK, "machine", doctor_text(x, "compiled for %s, as this machine is", machine), NOTHING,
+		   NOTHING);
 	if (x->md.platform.n && !slice_is(x->md.platform, "linux"))
-		doctor_add(x, DOCTOR_WARNING, "platform", doctor_text(x, "its metadata say that it was compiled on %.*s", S(x->md.platform)),
+		doctor_add(x, DOCTOR_WARNING, "platform",
+			   doctor_text(x, "its metadata say that it was compiled on %.*s", S(x->md.platform)),
 			   SLICE("torch warns of it while loading; metadata and library are not of one compilation"),
 			   SLICE("compile the package again"));
 	if (x->md.machine.n && !slice_is(x->md.machine, machine))
-		doctor_add(x, DOCTOR_WARNING, "metadata", doctor_text(x, "the library is for %s, its metadata say %.*s", machine, S(x->md.machine)),
-			   SLICE("metadata and library are not of one compilation"), SLICE("compile the package again"));
+		doctor_add(x, DOCTOR_WARNING, "metadata",
+			   doctor_text(x, "the library is for %s, its metadata say %.*s", machine, S(x->md.machine)),
+			   SLICE("metadata and library are not of one compilation"),
+			   SLICE("compile the package again"));
 	return false;
 }
 
 /* ---- the interface ---- */
 
 static const char *const required[] = {
-	"AOTInductorModelContainerCreateWithDevice", "AOTInductorModelContainerDelete", "AOTInductorModelContainerGetCallSpec",
-	"AOTInductorModelContainerGetNumInputs", "AOTInductorModelContainerGetNumOutputs", "AOTInductorModelContainerRun",
-	"AOTInductorModelContainerGetNumConstants", "AOTInductorModelContainerGetConstantName",
-	"AOTInductorModelContainerUpdateConstantBuffer",
+    "AOTInductorModelContainerCreateWithDevice",     "AOTInductorModelContainerDelete",
+    "AOTInductorModelContainerGetCallSpec",          "AOTInductorModelContainerGetNumInputs",
+    "AOTInductorModelContainerGetNumOutputs",        "AOTInductorModelContainerRun",
+    "AOTInductorModelContainerGetNumConstants",      "AOTInductorModelContainerGetConstantName",
+    "AOTInductorModelContainerUpdateConstantBuffer",
 };
 
 static void interface(struct exam *x)
 {
 	const char *lacking = NULL;
 	if (x->so.api == API_NONE) {
-		doctor_add(x, DOCTOR_FATAL, "not-aoti", SLICE("exports no AOTInductor functions: it is some other library"),
-			   SLICE("there is nothing in it that could be called"), SLICE("name the library that AOTInductor compiled"));
+		doctor_add(x, DOCTOR_FATAL, "not-aoti",
+			   SLICE("exports no AOTInductor functions: it is some other library"),
+			   SLICE("there is nothing in it that could be called"),
+			   SLICE("name the library that AOTInductor compiled"));
 		return;
 	}
 	if (x->so.api == API_MODEL) {
@@ -90,13 +100,18 @@ static void interface(struct exam *x)
 		if (!modelso_exports(&x->so, required[i]))
 			lacking = required[i];
 	if (lacking)
-		doctor_add(x, DOCTOR_WARNING, "old-api", doctor_text(x, "does not export %s: compiled by a torch before 2.%u", lacking, SHIM_OLDEST),
-			   SLICE("later versions ask for it while loading"), SLICE("compile it again with the torch that it will run with"));
+		doctor_add(x, DOCTOR_WARNING, "old-api",
+			   doctor_text(x, "does not export %s: compiled by a torch before 2.%u", lacking, SHIM_OLDEST),
+			   SLICE("later versions ask for it while loading"),
+			   SLICE("compile it again with the torch that it will run with"));
 	else
-		doctor_add(x, DOCTOR_OK, "old-api", doctor_text(x, "entry points: %s", modelso_api_name(x->so.api)), NOTHING, NOTHING);
+		doctor_add(x, DOCTOR_OK, "old-api", doctor_text(x, "entry points: %s", modelso_api_name(x->so.api)),
+			   NOTHING, NOTHING);
 	if (!lacking && x->so.api < API_LAST_ERROR)
-		doctor_add(x, DOCTOR_NOTE, "no-error-texts", SLICE("has no AOTInductorGetLastError: compiled by a torch before 2.13"),
-			   SLICE("when a call fails, torch can only say that it failed; why stands on stderr"), NOTHING);
+		doctor_add(x, DOCTOR_NOTE, "no-error-texts",
+			   SLICE("has no AOTInductorGetLastError: compiled by a torch before 2.13"),
+			   SLICE("when a call fails, torch can only say that it failed; why stands on stderr"),
+			   NOTHING);
 }
 
 static void runtime(struct exam *x)
@@ -114,11 +129,12 @@ static void runtime(struct exam *x)
 		return;
 	case RUNTIME_EXECUTORCH:
 	case RUNTIME_STANDALONE:
-		doctor_add(x, DOCTOR_WARNING, "runtime", doctor_text(x, "made for another runtime: %s", name), slice_str(not_torch),
-			   SLICE("compile it with torch's defaults to load it with torch"));
+		doctor_add(x, DOCTOR_WARNING, "runtime", doctor_text(x, "made for another runtime: %s", name),
+			   slice_str(not_torch), SLICE("compile it with torch's defaults to load it with torch"));
 		return;
 	case RUNTIME_PREFIXED:
-		doctor_add(x, DOCTOR_WARNING, "runtime", doctor_text(x, "made for a runtime whose functions begin with %.*s", S(x->so.shim_prefix)),
+		doctor_add(x, DOCTOR_WARNING, "runtime",
+			   doctor_text(x, "made for a runtime whose functions begin with %.*s", S(x->so.shim_prefix)),
 			   slice_str(not_torch), SLICE("compile it with torch's defaults to load it with torch"));
 	}
 }
@@ -130,19 +146,24 @@ static void blob(struct exam *x)
 	uint64_t want = x->so.constants.size;
 	static const char why[] = "the weights are in no other place: the first call fails or ends the process";
 	if (!x->m->weights_blob)
-		doctor_add(x, DOCTOR_FATAL, "weights-blob", SLICE("its weights are in a file of their own (*_weights.blob), which is not here"),
-			   slice_str(why),
-			   x->pkg->kind == PACKAGE_SO ? SLICE("put the .blob beside the library, under its own name")
-						      : SLICE("package it again with all files that aot_compile returned"));
+		doctor_add(
+		    x, DOCTOR_FATAL, "weights-blob",
+		    SLICE("its weights are in a file of their own (*_weights.blob), which is not here"), slice_str(why),
+		    x->pkg->kind == PACKAGE_SO ? SLICE("put the .blob beside the library, under its own name")
+					       : SLICE("package it again with all files that aot_compile returned"));
 	else if (x->pkg->file[x->m->weights_blob].size != want)
-		doctor_add(x, DOCTOR_FATAL, "weights-blob",
-			   doctor_text(x, "%.*s has %llu bytes, but the library expects %llu", S(x->pkg->file[x->m->weights_blob].name),
-				       (unsigned long long)x->pkg->file[x->m->weights_blob].size, (unsigned long long)want),
-			   SLICE("it was cut off, or belongs to another model: wrong weights, or a crash behind its end"),
-			   SLICE("use the blob that was made together with the library"));
+		doctor_add(
+		    x, DOCTOR_FATAL, "weights-blob",
+		    doctor_text(x, "%.*s has %llu bytes, but the library expects %llu",
+				S(x->pkg->file[x->m->weights_blob].name),
+				(unsigned long long)x->pkg->file[x->m->weights_blob].size, (unsigned long long)want),
+		    SLICE("it was cut off, or belongs to another model: wrong weights, or a crash behind its end"),
+		    SLICE("use the blob that was made together with the library"));
 	else
-		doctor_add(x, DOCTOR_OK, "weights-blob", doctor_text(x, "weights: %llu bytes in %.*s", (unsigned long long)want,
-			   S(x->pkg->file[x->m->weights_blob].name)), NOTHING, NOTHING);
+		doctor_add(x, DOCTOR_OK, "weights-blob",
+			   doctor_text(x, "weights: %llu bytes in %.*s", (unsigned long long)want,
+				       S(x->pkg->file[x->m->weights_blob].name)),
+			   NOTHING, NOTHING);
 }
 
 static void constants(struct exam *x)
@@ -152,22 +173,30 @@ static void constants(struct exam *x)
 	if (x->so.api == API_NONE)
 		return;
 	if (c->damage[0]) {
-		doctor_add(x, DOCTOR_FATAL, "weights-damaged", slice_str(c->damage), SLICE("creating the model fails: \"Weights data seems corrupt\""),
+		doctor_add(x, DOCTOR_FATAL, "weights-damaged", slice_str(c->damage),
+			   c->form == CONSTANTS_APPENDED
+			       ? SLICE("creating the model fails: \"Weights data seems corrupt\"")
+			       : SLICE("weights would be read from other memory"),
 			   SLICE("use the library as it was compiled: it must not be stripped, signed, or cut"));
 	} else if (c->form == CONSTANTS_BLOB) {
 		blob(x);
 	} else if (c->form == CONSTANTS_NONE && k && k->weight_bytes > 0) {
-		doctor_add(x, DOCTOR_WARNING, "weights-elsewhere",
-			   doctor_text(x, "needs %llu bytes of weights, and has none", (unsigned long long)k->weight_bytes),
-			   SLICE("compiled with aot_inductor.package_constants_in_so = False: without them the first call fails or crashes"),
-			   SLICE("load them before the first call (AOTIModelPackageLoader.load_constants)"));
+		doctor_add(
+		    x, DOCTOR_WARNING, "weights-elsewhere",
+		    doctor_text(x, "needs %llu bytes of weights, and has none", (unsigned long long)k->weight_bytes),
+		    SLICE("compiled with aot_inductor.package_constants_in_so = False: without them the first call "
+			  "fails or crashes"),
+		    SLICE("load them before the first call (AOTIModelPackageLoader.load_constants)"));
 	} else {
-		doctor_add(x, DOCTOR_OK, "weights-damaged",
-			   doctor_text(x, "weights: %s, %llu bytes", modelso_form_name(c->form), (unsigned long long)c->size), NOTHING, NOTHING);
+		doctor_add(
+		    x, DOCTOR_OK, "weights-damaged",
+		    doctor_text(x, "weights: %s, %llu bytes", modelso_form_name(c->form), (unsigned long long)c->size),
+		    NOTHING, NOTHING);
 	}
 }
 
-/* torch 2.11 learnt to keep constants on the cpu beside a GPU's (model_base.h); its own check tells that the code can. */
+/* torch 2.11 learnt to keep constants on the cpu beside a GPU's (model_base.h); its own check tells that the code can.
+ */
 static void constant_devices(struct exam *x)
 {
 	const struct contract *k = x->o->contract;
@@ -187,14 +216,16 @@ static void constant_devices(struct exam *x)
 	bool mixed = modelso_section(&x->so, ".rodata", &ro, NULL) && slice_find(ro, "Mixed-device constants");
 	if (other || (cpu && !mixed))
 		doctor_add(x, DOCTOR_FATAL, "constant-device",
-			   doctor_text(x, "constant %.*s is for %s, the code for %s (%u such)", S(k->constant[first].name),
-				       device_name(k->constant[first].device), device_name(k->device), cpu + other),
+			   doctor_text(x, "constant %.*s is for %s, the code for %s (%u such)",
+				       S(k->constant[first].name), device_name(k->constant[first].device),
+				       device_name(k->device), cpu + other),
 			   SLICE("loading copies all constants to the code's own device: a crash, or wrong memory"),
 			   SLICE("move the whole module to one device before torch.export"));
 	else if (cpu)
-		doctor_add(x, DOCTOR_NOTE, "constant-device", doctor_text(x, "%u constants stay on the cpu", cpu),
-			   SLICE("torch before 2.11 could not load such a model; kernels on the GPU cannot use them in place"),
-			   SLICE("move the whole module to one device before torch.export, unless it is meant"));
+		doctor_add(
+		    x, DOCTOR_NOTE, "constant-device", doctor_text(x, "%u constants stay on the cpu", cpu),
+		    SLICE("torch before 2.11 could not load such a model; kernels on the GPU cannot use them in place"),
+		    SLICE("move the whole module to one device before torch.export, unless it is meant"));
 }
 
 /* ---- operators from elsewhere ---- */
@@ -220,8 +251,8 @@ static size_t custom_ops(const struct json_tape *t, uint32_t root, struct slice 
 		if (target == JSON_NONE || !json_is(t, target, JSON_STRING))
 			continue;
 		struct slice name = json_slice(t, target);
-		if (!slice_starts(name, "aten::") && !slice_starts(name, "torch.ops.aten.") && !slice_starts(name, "prim::") &&
-		    first_time(ops, n, name))
+		if (!slice_starts(name, "aten::") && !slice_starts(name, "torch.ops.aten.") &&
+		    !slice_starts(name, "prim::") && first_time(ops, n, name))
 			ops[n++] = name;
 	}
 	return n;
@@ -235,17 +266,23 @@ static void list_ops(struct exam *x, struct slice text)
 	uint32_t root;
 	json_tape_text(&t, text.p, text.n < UINT32_MAX ? text.n : 0);
 	if (json_parse(&t, 0, t.len, &root) < 0) {
-		doctor_add(x, DOCTOR_FATAL, "extern-nodes", doctor_text(x, "%.*s is no JSON: %s at byte %zu", S(x->pkg->file[x->m->extern_nodes].name),
-			   t.error, t.error_at), SLICE("operators without a C function are called through it: loading fails"), SLICE("package it again"));
+		doctor_add(x, DOCTOR_FATAL, "extern-nodes",
+			   doctor_text(x, "%.*s is no JSON: %s at byte %zu", S(x->pkg->file[x->m->extern_nodes].name),
+				       t.error, t.error_at),
+			   SLICE("operators without a C function are called through it: loading fails"),
+			   SLICE("package it again"));
 	} else {
 		size_t n = custom_ops(&t, root, ops);
 		for (size_t i = 0; i < n && b.len < 600; i++)
 			buf_addf(&b, "%s%.*s", i ? ", " : "", S(ops[i]));
 		if (n)
-			doctor_add(x, DOCTOR_NOTE, "custom-ops", doctor_text(x, "calls operators that are not torch's own: %s", buf_str(&b)),
-				   SLICE("loading fails where they are not registered: \"Could not find schema for ...\""),
-				   SLICE("import the package that defines them (or torch.ops.load_library) before loading; operators written in "
-					 "Python need Python"));
+			doctor_add(
+			    x, DOCTOR_NOTE, "custom-ops",
+			    doctor_text(x, "calls operators that are not torch's own: %s", buf_str(&b)),
+			    SLICE("loading fails where they are not registered: \"Could not find schema for ...\""),
+			    SLICE("import the package that defines them (or torch.ops.load_library) before loading; "
+				  "operators written in "
+				  "Python need Python"));
 	}
 	buf_release(&b);
 	json_tape_release(&t);
@@ -258,16 +295,20 @@ static void extern_nodes(struct exam *x)
 	bool calls = modelso_imports(&x->so, "aoti_torch_proxy_executor_call_function");
 	if (!x->m->extern_nodes) {
 		if (calls && x->pkg->kind != PACKAGE_SO)
-			doctor_add(x, DOCTOR_FATAL, "extern-nodes", SLICE("calls operators through the proxy executor, but their list "
-				   "(*.wrapper.json, extern_nodes.json) is not here"), SLICE("the first such call fails"), SLICE("package it again"));
+			doctor_add(x, DOCTOR_FATAL, "extern-nodes",
+				   SLICE("calls operators through the proxy executor, but their list "
+					 "(*.wrapper.json, extern_nodes.json) is not here"),
+				   SLICE("the first such call fails"), SLICE("package it again"));
 		else if (calls)
-			doctor_add(x, DOCTOR_WARNING, "extern-nodes", SLICE("calls operators through the proxy executor; their list "
-				   "(*.wrapper.json, extern_nodes.json) is not beside it"),
+			doctor_add(x, DOCTOR_WARNING, "extern-nodes",
+				   SLICE("calls operators through the proxy executor; their list "
+					 "(*.wrapper.json, extern_nodes.json) is not beside it"),
 				   SLICE("the first such call fails"), SLICE("put the .json beside the library"));
 		return;
 	}
 	if (package_data(x->pkg, x->m->extern_nodes, &text, &err) < 0)
-		doctor_add(x, DOCTOR_FATAL, "extern-nodes", doctor_text(x, "%s", err.text), SLICE("loading fails"), SLICE("package it again"));
+		doctor_add(x, DOCTOR_FATAL, "extern-nodes", doctor_text(x, "%s", err.text), SLICE("loading fails"),
+			   SLICE("package it again"));
 	else
 		list_ops(x, text);
 }
@@ -278,11 +319,14 @@ static void files(struct exam *x)
 {
 	if (!x->m->metadata)
 		doctor_add(x, DOCTOR_NOTE, "no-metadata", SLICE("there is no *_metadata.json"),
-			   SLICE("torch reads from it which device the model is for, and warns of another CPU"), NOTHING);
+			   SLICE("torch reads from it which device the model is for, and warns of another CPU"),
+			   NOTHING);
 	if (!x->m->wrapper_cpp)
-		doctor_add(x, DOCTOR_NOTE, "no-text", SLICE("the C++ text (*.wrapper.cpp) is not here"),
-			   SLICE("names, lines and buffers can only be guessed from the library"),
-			   SLICE("keep it: packages have it unless aot_inductor.package_cpp_only or a build step took it out"));
+		doctor_add(
+		    x, DOCTOR_NOTE, "no-text", SLICE("the C++ text (*.wrapper.cpp) is not here"),
+		    SLICE("names, lines and buffers can only be guessed from the library"),
+		    SLICE(
+			"keep it: packages have it unless aot_inductor.package_cpp_only or a build step took it out"));
 }
 
 /* ---- all of it ---- */
@@ -328,7 +372,8 @@ int doctor_examine(struct doctor *d, struct package *pkg, struct package_model *
 	else
 		doctor_host_here(&x.host);
 	if (x.o->torch && !x.o->no_torch && !doctor_find_torch(&d->arena, x.o->torch, &found, &version))
-		return err_set(err, EXIT_INPUT, "'%s' has no libtorch_cpu.so, in it, in lib/ or in torch/lib/", x.o->torch);
+		return err_set(err, EXIT_INPUT, "'%s' has no libtorch_cpu.so, in it, in lib/ or in torch/lib/",
+			       x.o->torch);
 	if (package_metadata(pkg, m, &x.md, err) < 0)
 		return -1;
 	files(&x);

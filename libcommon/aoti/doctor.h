@@ -11,8 +11,9 @@
  * driver's own library, asked which GPUs there are, and only for a model with CUDA code.
  *
  * A finding says what, why it breaks (empty for ok), and what to do. Levels: ok: looked at, fine; note: worth knowing;
- * warning: may give wrong results or fail later; fatal: it will not load, or will crash. Ids are stable (kebab-case); the
- * same id has one level ok or another when it is not. Order: package, library, machine, system, torch, weights, GPU, ops.
+ * warning: may give wrong results or fail later; fatal: it will not load, or will crash. Ids are stable (kebab-case);
+ * the same id has one level ok or another when it is not. Order: package, library, machine, system, torch, weights,
+ * GPU, ops.
  *
  * Failure: -1 and err for a library that is damaged; a library of another system (a Windows DLL) is a finding.
  */
@@ -29,8 +30,9 @@ struct doctor_finding {
 	struct slice what, why, fix;
 };
 
-/* Instruction sets: gcc's name for each (-mavx512f), CPUID leaf, subleaf, register (a b c d) and bit, and which state the
- * operating system must save for it (0: none, 1: AVX, 2: AVX-512, 3: AMX). Intel SDM volume 2, CPUID; volume 1, 13. */
+/* Instruction sets: gcc's name for each (-mavx512f), CPUID leaf, subleaf, register (a b c d) and bit, and which state
+ * the operating system must save for it (0: none, 1: AVX, 2: AVX-512, 3: AMX). Intel SDM volume 2, CPUID; volume 1, 13.
+ */
 /* clang-format off */
 #define ISAS(X) \
 	X(SSE3, "sse3", 1, 0, c, 0, 0) X(SSSE3, "ssse3", 1, 0, c, 9, 0) X(SSE41, "sse4.1", 1, 0, c, 19, 0) \
@@ -58,7 +60,8 @@ enum isa_bit {
 /* A library of a machine that is described instead of looked at. */
 struct doctor_library {
 	const char *soname;
-	const char *const *version; /* that it defines; of GLIBC_2.36 follow all older GLIBC_; NULL-terminated, or NULL */
+	/* Versions that it defines, NULL-terminated, or NULL; GLIBC_2.36 stands for all older GLIBC_ as well. */
+	const char *const *version;
 };
 
 /* The machine that the model shall run on. */
@@ -69,15 +72,16 @@ struct doctor_host {
 	bool described;      /* library is all that there is; else the system's own are looked up */
 	const struct doctor_library *library;
 	size_t n_library;
-	bool gpu_asked;      /* n_gpu and sm are filled; else the driver is asked when it matters */
+	bool gpu_asked; /* n_gpu and sm are filled; else the driver is asked when it matters */
 	bool gpu_driver;
 	unsigned n_gpu, sm[16];
 };
 
 struct doctor_options {
-	const char *torch;  /* folder of a libtorch, of a Python's torch, or the libtorch_cpu.so itself; NULL: look for one */
-	bool no_torch;      /* hold it against none */
-	const struct doctor_host *host; /* NULL: this machine */
+	/* Folder of a libtorch, of a Python's torch, or the libtorch_cpu.so itself; NULL: look for one. */
+	const char *torch;
+	bool no_torch;                   /* hold it against none */
+	const struct doctor_host *host;  /* NULL: this machine */
 	const struct contract *contract; /* may be NULL: constants' devices and names are not known then */
 };
 
@@ -95,8 +99,8 @@ const char *doctor_level_name(enum doctor_level level);
 
 /* This machine: CPU, and nothing that costs. Texts are static. */
 void doctor_host_here(struct doctor_host *h);
-/* The instruction sets that compiler flags (-march=x86-64-v3 -mno-fma) or AOTI_CPU_ISA ("AVX512 AVX512_VNNI AMX_TILE") name.
- * *native: -march=native was among the flags; *unknown: an -march that is not known here. */
+/* The instruction sets that compiler flags (-march=x86-64-v3 -mno-fma) or AOTI_CPU_ISA ("AVX512 AVX512_VNNI AMX_TILE")
+ * name. *native: -march=native was among the flags; *unknown: an -march that is not known here. */
 uint64_t doctor_isa_of_flags(struct slice flags, bool *native, struct slice *unknown);
 uint64_t doctor_isa_of_metadata(struct slice cpu_isa, struct slice *unknown);
 /* "2.13.0+cpu", and the folder with its libraries, of the libtorch that would be used; false when none is found. */

@@ -8,7 +8,7 @@
 
 static const char *const isa_name[] = {
 #define ISA_NAME(id, name, ...) name,
-	ISAS(ISA_NAME)
+    ISAS(ISA_NAME)
 #undef ISA_NAME
 };
 
@@ -31,10 +31,10 @@ static bool state_saved(unsigned state)
 static uint64_t cpu_isa(void)
 {
 	uint64_t isa = 0;
-#define ISA_PROBE(id, name, leaf, sub, reg, bit, state)                                                                        \
+#define ISA_PROBE(id, name, leaf, sub, reg, bit, state)                                                                \
 	{                                                                                                              \
 		unsigned a = 0, b = 0, c = 0, d = 0;                                                                   \
-		if (__get_cpuid_count(leaf, sub, &a, &b, &c, &d) && (reg >> bit & 1) && state_saved(state))             \
+		if (__get_cpuid_count(leaf, sub, &a, &b, &c, &d) && (reg >> bit & 1) && state_saved(state))            \
 			isa |= ISA(id);                                                                                \
 		(void)a, (void)b, (void)c, (void)d;                                                                    \
 	}
@@ -73,9 +73,9 @@ void doctor_host_here(struct doctor_host *h)
 #define V2 (ISA(SSE3) | ISA(SSSE3) | ISA(SSE41) | ISA(SSE42) | ISA(POPCNT))
 #define V3 (V2 | ISA(AVX) | ISA(AVX2) | ISA(BMI) | ISA(BMI2) | ISA(F16C) | ISA(FMA) | ISA(LZCNT) | ISA(MOVBE))
 #define V4 (V3 | ISA(AVX512F) | ISA(AVX512BW) | ISA(AVX512CD) | ISA(AVX512DQ) | ISA(AVX512VL))
-#define ICE                                                                                                                    \
-	(V4 | ISA(AVX512IFMA) | ISA(AVX512VBMI) | ISA(AVX512VBMI2) | ISA(AVX512VNNI) | ISA(AVX512BITALG) | ISA(AVX512POPCNT) |    \
-	 ISA(GFNI) | ISA(VAES))
+#define ICE                                                                                                            \
+	(V4 | ISA(AVX512IFMA) | ISA(AVX512VBMI) | ISA(AVX512VBMI2) | ISA(AVX512VNNI) | ISA(AVX512BITALG) |             \
+	 ISA(AVX512POPCNT) | ISA(GFNI) | ISA(VAES))
 #define SPR (ICE | ISA(AVX512BF16) | ISA(AVX512FP16) | ISA(AVXVNNI) | ISA(AMX_TILE) | ISA(AMX_BF16) | ISA(AMX_INT8))
 
 /* gcc 13, "x86 Options": what each -march= may use, of the sets known here. */
@@ -83,29 +83,29 @@ static const struct {
 	const char *name;
 	uint64_t isa;
 } march[] = {
-	{"x86-64", 0},
-	{"x86-64-v2", V2},
-	{"nehalem", V2},
-	{"x86-64-v3", V3},
-	{"haswell", V3},
-	{"broadwell", V3},
-	{"skylake", V3},
-	{"znver1", V3},
-	{"znver2", V3},
-	{"znver3", V3 | ISA(VAES)},
-	{"alderlake", V3 | ISA(GFNI) | ISA(VAES) | ISA(AVXVNNI)},
-	{"x86-64-v4", V4},
-	{"skylake-avx512", V4},
-	{"cascadelake", V4 | ISA(AVX512VNNI)},
-	{"cooperlake", V4 | ISA(AVX512VNNI) | ISA(AVX512BF16)},
-	{"icelake-client", ICE},
-	{"icelake-server", ICE},
-	{"tigerlake", ICE},
-	{"znver4", ICE | ISA(AVX512BF16)},
-	{"znver5", ICE | ISA(AVX512BF16) | ISA(AVXVNNI)},
-	{"sapphirerapids", SPR},
-	{"emeraldrapids", SPR},
-	{"graniterapids", SPR | ISA(AMX_FP16)},
+    {"x86-64", 0},
+    {"x86-64-v2", V2},
+    {"nehalem", V2},
+    {"x86-64-v3", V3},
+    {"haswell", V3},
+    {"broadwell", V3},
+    {"skylake", V3},
+    {"znver1", V3},
+    {"znver2", V3},
+    {"znver3", V3 | ISA(VAES)},
+    {"alderlake", V3 | ISA(GFNI) | ISA(VAES) | ISA(AVXVNNI)},
+    {"x86-64-v4", V4},
+    {"skylake-avx512", V4},
+    {"cascadelake", V4 | ISA(AVX512VNNI)},
+    {"cooperlake", V4 | ISA(AVX512VNNI) | ISA(AVX512BF16)},
+    {"icelake-client", ICE},
+    {"icelake-server", ICE},
+    {"tigerlake", ICE},
+    {"znver4", ICE | ISA(AVX512BF16)},
+    {"znver5", ICE | ISA(AVX512BF16) | ISA(AVXVNNI)},
+    {"sapphirerapids", SPR},
+    {"emeraldrapids", SPR},
+    {"graniterapids", SPR | ISA(AMX_FP16)},
 };
 
 static uint64_t isa_by_name(struct slice name)
@@ -128,7 +128,10 @@ static bool next_word(struct slice *rest, struct slice *w)
 	return n > 0;
 }
 
-static struct slice cut(struct slice s, const char *prefix) { return slice_of(s.p + strlen(prefix), s.n - strlen(prefix)); }
+static struct slice cut(struct slice s, const char *prefix)
+{
+	return slice_of(s.p + strlen(prefix), s.n - strlen(prefix));
+}
 
 /* -m options count after any -march, wherever they stand, as in gcc. */
 uint64_t doctor_isa_of_flags(struct slice flags, bool *native, struct slice *unknown)
@@ -154,19 +157,20 @@ uint64_t doctor_isa_of_flags(struct slice flags, bool *native, struct slice *unk
 	return (base | on) & ~off;
 }
 
-/* str(pick_vec_isa()).upper(), torch/_inductor/cpu_vec_isa.py: the flags of VecAVX2, VecAVX512, VecAVX512VNNI, VecAMX. */
+/* str(pick_vec_isa()).upper(), torch/_inductor/cpu_vec_isa.py: the flags of VecAVX2, VecAVX512, VecAVX512VNNI, VecAMX.
+ */
 uint64_t doctor_isa_of_metadata(struct slice cpu_isa_text, struct slice *unknown)
 {
 	static const struct {
 		const char *name;
 		uint64_t isa;
 	} names[] = {
-		{"AVX2", ISA(AVX) | ISA(AVX2) | ISA(FMA) | ISA(F16C)},
-		{"AVX512", ISA(AVX) | ISA(AVX2) | ISA(AVX512F) | ISA(AVX512DQ) | ISA(AVX512VL) | ISA(AVX512BW) | ISA(FMA)},
-		{"AVX512_VNNI", ISA(AVX512VNNI)},
-		{"AMX_TILE", ISA(AMX_TILE) | ISA(AMX_BF16) | ISA(AMX_INT8)},
-		{"AVX512_BF16", ISA(AVX512BF16)},
-		{"INVALID_VEC_ISA", 0},
+	    {"AVX2", ISA(AVX) | ISA(AVX2) | ISA(FMA) | ISA(F16C)},
+	    {"AVX512", ISA(AVX) | ISA(AVX2) | ISA(AVX512F) | ISA(AVX512DQ) | ISA(AVX512VL) | ISA(AVX512BW) | ISA(FMA)},
+	    {"AVX512_VNNI", ISA(AVX512VNNI)},
+	    {"AMX_TILE", ISA(AMX_TILE) | ISA(AMX_BF16) | ISA(AMX_INT8)},
+	    {"AVX512_BF16", ISA(AVX512BF16)},
+	    {"INVALID_VEC_ISA", 0},
 	};
 	uint64_t isa = 0;
 	struct slice w;
@@ -255,28 +259,35 @@ void doctor_cpu(struct exam *x)
 	const char *cpu = x->host.cpu ? x->host.cpu : "this CPU";
 	if (missing) {
 		struct slice list = isa_list(x, missing);
-		doctor_add(x, DOCTOR_FATAL, "cpu-isa", doctor_text(x, "compiled for a CPU with %.*s, which %s lacks", S(list), cpu),
-			   SLICE("the first kernel that uses it ends the process with SIGILL (illegal instruction)"),
-			   SLICE("compile on this machine, or for any x86-64-v3 machine: torch._inductor.config.cpp.march = "
-				 "\"x86-64-v3\" and cpp.simdlen = 256"));
+		doctor_add(
+		    x, DOCTOR_FATAL, "cpu-isa",
+		    doctor_text(x, "compiled for a CPU with %.*s, which %s lacks", S(list), cpu),
+		    SLICE("the first kernel that uses it ends the process with SIGILL (illegal instruction)"),
+		    SLICE("compile on this machine, or for any x86-64-v3 machine: torch._inductor.config.cpp.march = "
+			  "\"x86-64-v3\" and cpp.simdlen = 256"));
 	} else if (need.told || x->md.cpu_isa.n) {
 		doctor_add(x, DOCTOR_OK, "cpu-isa",
 			   doctor_text(x, "instruction sets: %.*s; %s has them",
 				       S(need.isa ? isa_list(x, need.isa) : SLICE("baseline x86-64")), cpu),
 			   SLICE(""), SLICE(""));
 	} else {
-		doctor_add(x, DOCTOR_NOTE, "cpu-isa", SLICE("nothing says which instruction sets it was compiled for"),
-			   SLICE("torch compiles for the machine it runs on (-march=native); elsewhere the code may end with "
-				 "SIGILL"),
-			   SLICE("keep *_metadata.json and the C++ text beside the library"));
+		doctor_add(
+		    x, DOCTOR_NOTE, "cpu-isa", SLICE("nothing says which instruction sets it was compiled for"),
+		    SLICE("torch compiles for the machine it runs on (-march=native); elsewhere the code may end with "
+			  "SIGILL"),
+		    SLICE("keep *_metadata.json and the C++ text beside the library"));
 	}
 	if (need.native)
-		doctor_add(x, DOCTOR_NOTE, "march-native", SLICE("compiled with -march=native: it may use anything that the machine had "
-								 "which compiled it"),
-			   SLICE("AOTI_CPU_ISA names only the vector extension, so that a SIGILL is possible on an older CPU"),
-			   SLICE("compile with torch._inductor.config.cpp.march = \"x86-64-v3\" to ship to other machines"));
+		doctor_add(
+		    x, DOCTOR_NOTE, "march-native",
+		    SLICE("compiled with -march=native: it may use anything that the machine had "
+			  "which compiled it"),
+		    SLICE("AOTI_CPU_ISA names only the vector extension, so that a SIGILL is possible on an older CPU"),
+		    SLICE("compile with torch._inductor.config.cpp.march = \"x86-64-v3\" to ship to other machines"));
 	if (need.unknown.n || odd.n)
 		doctor_add(x, DOCTOR_NOTE, "march-unknown",
-			   doctor_text(x, "compiled for '%.*s', which is not known here", S(need.unknown.n ? need.unknown : odd)),
-			   SLICE("whether this CPU can run it was not checked"), SLICE("compare the two machines' CPUs"));
+			   doctor_text(x, "compiled for '%.*s', which is not known here",
+				       S(need.unknown.n ? need.unknown : odd)),
+			   SLICE("whether this CPU can run it was not checked"),
+			   SLICE("compare the two machines' CPUs"));
 }

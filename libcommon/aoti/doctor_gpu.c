@@ -22,7 +22,8 @@ static void ask_driver(struct doctor_host *h)
 	int (*attribute)(int *, int, int) = (int (*)(int *, int, int))(uintptr_t)dlsym(so, "cuDeviceGetAttribute");
 	if (init && count && get && attribute && init(0) == 0 && count(&n) == 0)
 		for (int i = 0; i < n && h->n_gpu < ARRAY_LEN(h->sm); i++)
-			if (get(&device, i) == 0 && attribute(&major, CU_MAJOR, device) == 0 && attribute(&minor, CU_MINOR, device) == 0)
+			if (get(&device, i) == 0 && attribute(&major, CU_MAJOR, device) == 0 &&
+			    attribute(&minor, CU_MINOR, device) == 0)
 				h->sm[h->n_gpu++] = (unsigned)(major * 10 + minor);
 	/* Never closed: drivers leave threads behind. */
 }
@@ -93,13 +94,16 @@ static void check_code(struct exam *x, const struct sm_need *v, size_t n, unsign
 			continue;
 		bad++;
 		doctor_add(x, DOCTOR_FATAL, "gpu-sm",
-			   doctor_text(x, "has code for sm_%u%s (%.*s), but the GPU here is %.*s", v[i].sm, v[i].exact ? "a" : "", S(v[i].from),
-				       S(gpus(x))),
-			   SLICE("kernels are compiled for one generation: \"no kernel image is available for execution on the device\""),
-			   SLICE("compile on this GPU, or with torch._inductor.config.aot_inductor.emit_multi_arch_kernel = True"));
+			   doctor_text(x, "has code for sm_%u%s (%.*s), but the GPU here is %.*s", v[i].sm,
+				       v[i].exact ? "a" : "", S(v[i].from), S(gpus(x))),
+			   SLICE("kernels are compiled for one generation: \"no kernel image is available for "
+				 "execution on the device\""),
+			   SLICE("compile on this GPU, or with "
+				 "torch._inductor.config.aot_inductor.emit_multi_arch_kernel = True"));
 	}
 	if (!bad && n)
-		doctor_add(x, DOCTOR_OK, "gpu-sm", doctor_text(x, "GPU code for sm_%u runs on the GPU here (%.*s)", v[0].sm, S(gpus(x))),
+		doctor_add(x, DOCTOR_OK, "gpu-sm",
+			   doctor_text(x, "GPU code for sm_%u runs on the GPU here (%.*s)", v[0].sm, S(gpus(x))),
 			   SLICE(""), SLICE(""));
 }
 
@@ -117,7 +121,8 @@ void doctor_gpu(struct exam *x)
 	if (!x->host.gpu_asked)
 		ask_driver(&x->host);
 	if (!x->host.gpu_driver)
-		doctor_add(x, DOCTOR_FATAL, "gpu-missing", SLICE("compiled for CUDA, but there is no NVIDIA driver (libcuda.so.1)"),
+		doctor_add(x, DOCTOR_FATAL, "gpu-missing",
+			   SLICE("compiled for CUDA, but there is no NVIDIA driver (libcuda.so.1)"),
 			   SLICE("it will not load"), SLICE("run on a machine with a GPU, or compile for the cpu"));
 	else if (!x->host.n_gpu)
 		doctor_add(x, DOCTOR_FATAL, "gpu-missing", SLICE("compiled for CUDA, but the driver finds no GPU"),

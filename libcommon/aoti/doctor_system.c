@@ -12,8 +12,8 @@
 
 /* ---- where ld.so would look ---- */
 
-/* /etc/ld.so.cache (glibc, sysdeps/generic/dl-cache.h: struct cache_file_new): a table of soname and path, as offsets from
- * the header. An old table may stand before it. */
+/* /etc/ld.so.cache (glibc, sysdeps/generic/dl-cache.h: struct cache_file_new): a table of soname and path, as offsets
+ * from the header. An old table may stand before it. */
 struct cache_header {
 	char magic[20]; /* glibc-ld.so.cache1.1 */
 	uint32_t nlibs, len_strings;
@@ -91,7 +91,8 @@ static bool in_folders(struct arena *a, const char *list, struct slice soname, s
 	return false;
 }
 
-/* The wheels of NVIDIA's libraries, which torch loads before any model: SITE/nvidia/cublas/lib beside SITE/torch/lib. */
+/* The wheels of NVIDIA's libraries, which torch loads before any model: SITE/nvidia/cublas/lib beside SITE/torch/lib.
+ */
 static bool in_wheels(struct arena *a, struct slice torch, struct slice soname, struct slice *path)
 {
 	glob_t g;
@@ -105,7 +106,8 @@ static bool in_wheels(struct arena *a, struct slice torch, struct slice soname, 
 	return true;
 }
 
-bool doctor_library_path(struct arena *a, const struct modelso *so, struct slice torch, struct slice soname, struct slice *path)
+bool doctor_library_path(struct arena *a, const struct modelso *so, struct slice torch, struct slice soname,
+			 struct slice *path)
 {
 	static const char standard[] =
 #if defined(__x86_64__)
@@ -124,8 +126,9 @@ bool doctor_library_path(struct arena *a, const struct modelso *so, struct slice
 			return true;
 	}
 	/* What the process has loaded already counts first: importing torch loads its own. */
-	return in_folder(a, torch, soname, path) || in_wheels(a, torch, soname, path) || in_folders(a, getenv("LD_LIBRARY_PATH"), soname, path) ||
-	       in_cache(a, soname, path) || in_folders(a, standard, soname, path);
+	return in_folder(a, torch, soname, path) || in_wheels(a, torch, soname, path) ||
+	       in_folders(a, getenv("LD_LIBRARY_PATH"), soname, path) || in_cache(a, soname, path) ||
+	       in_folders(a, standard, soname, path);
 }
 
 /* ---- versions ---- */
@@ -145,8 +148,9 @@ static bool described_has(const struct doctor_library *l, struct slice version)
 {
 	for (const char *const *v = l->version; v && *v; v++) {
 		struct slice have = slice_str(*v);
-		if (slice_eq(have, version) || (slice_eq(prefix_of(have), prefix_of(version)) && prefix_of(version).n < version.n &&
-						modelso_version_cmp(have, version) >= 0))
+		if (slice_eq(have, version) ||
+		    (slice_eq(prefix_of(have), prefix_of(version)) && prefix_of(version).n < version.n &&
+		     modelso_version_cmp(have, version) >= 0))
 			return true;
 	}
 	return false;
@@ -207,7 +211,9 @@ static struct slice newest(const struct library *l, struct slice prefix)
 
 static const char *version_id(struct slice soname)
 {
-	return slice_is(soname, "libc.so.6") ? "glibc-version" : slice_is(soname, "libstdc++.so.6") ? "libstdcxx-version" : "library-version";
+	return slice_is(soname, "libc.so.6")        ? "glibc-version"
+	       : slice_is(soname, "libstdc++.so.6") ? "libstdcxx-version"
+						    : "library-version";
 }
 
 static void check_versions(struct exam *x, const struct library *l)
@@ -228,19 +234,24 @@ static void check_versions(struct exam *x, const struct library *l)
 	}
 	if (!worst.n) {
 		if (top.n)
-			doctor_add(x, DOCTOR_OK, version_id(l->soname), doctor_text(x, "%.*s has %.*s, the newest version that is needed", S(l->soname), S(top)),
-				   SLICE(""), SLICE(""));
+			doctor_add(
+			    x, DOCTOR_OK, version_id(l->soname),
+			    doctor_text(x, "%.*s has %.*s, the newest version that is needed", S(l->soname), S(top)),
+			    SLICE(""), SLICE(""));
 		return;
 	}
 	struct slice have = newest(l, prefix_of(worst));
-	doctor_add(x, weak ? DOCTOR_NOTE : DOCTOR_FATAL, version_id(l->soname),
-		   doctor_text(x, "needs %.*s of %.*s, which here ends with %.*s", S(worst), S(l->soname), S(have.n ? have : SLICE("an older one"))),
-		   weak ? SLICE("the need is weak: it loads, and a function that is missing is not called")
-			: doctor_text(x, "it will not load: \"version `%.*s' not found\"", S(worst)),
-		   slice_is(l->soname, "libstdc++.so.6")
-			   ? SLICE("compile with a gcc no newer than this system's, or put a newer libstdc++ first (conda install "
-				   "libstdcxx-ng, or LD_LIBRARY_PATH)")
-			   : SLICE("compile on a system as old as the oldest it shall run on, or run it in a container of a newer one"));
+	doctor_add(
+	    x, weak ? DOCTOR_NOTE : DOCTOR_FATAL, version_id(l->soname),
+	    doctor_text(x, "needs %.*s of %.*s, which here ends with %.*s", S(worst), S(l->soname),
+			S(have.n ? have : SLICE("an older one"))),
+	    weak ? SLICE("the need is weak: it loads, and a function that is missing is not called")
+		 : doctor_text(x, "it will not load: \"version `%.*s' not found\"", S(worst)),
+	    slice_is(l->soname, "libstdc++.so.6")
+		? SLICE("compile with a gcc no newer than this system's, or put a newer libstdc++ first (conda install "
+			"libstdcxx-ng, or LD_LIBRARY_PATH)")
+		: SLICE("compile on a system as old as the oldest it shall run on, or run it in a container of a newer "
+			"one"));
 }
 
 /* ---- the check ---- */
@@ -254,17 +265,19 @@ static void missing_library(struct exam *x, struct slice soname)
 {
 	if (of_torch(soname)) {
 		if (x->torch.n)
-			doctor_add(x, DOCTOR_FATAL, "library-missing",
-				   doctor_text(x, "needs %.*s, which this torch (%.*s) does not have", S(soname), S(x->torch)),
-				   SLICE("it will not load: \"cannot open shared object file\""),
-				   slice_find(soname, "cuda") ? SLICE("install a torch with CUDA; this one is for the CPU")
-							      : SLICE("use a torch of the kind that it was compiled with"));
+			doctor_add(
+			    x, DOCTOR_FATAL, "library-missing",
+			    doctor_text(x, "needs %.*s, which this torch (%.*s) does not have", S(soname), S(x->torch)),
+			    SLICE("it will not load: \"cannot open shared object file\""),
+			    slice_find(soname, "cuda") ? SLICE("install a torch with CUDA; this one is for the CPU")
+						       : SLICE("use a torch of the kind that it was compiled with"));
 		return; /* doctor_torch says so where there is no torch */
 	}
 	bool driver = slice_is(soname, "libcuda.so.1");
 	doctor_add(x, DOCTOR_FATAL, "library-missing", doctor_text(x, "needs %.*s, which is not installed", S(soname)),
 		   SLICE("it will not load: \"cannot open shared object file\""),
-		   driver ? SLICE("it comes with the NVIDIA driver: run on a machine with a GPU, or in a container with access to it")
+		   driver ? SLICE("it comes with the NVIDIA driver: run on a machine with a GPU, or in a container "
+				  "with access to it")
 			  : SLICE("install the package that has it, or name its folder in LD_LIBRARY_PATH"));
 }
 
@@ -284,9 +297,12 @@ void doctor_system(struct exam *x)
 		intern_release(&l.versions);
 	}
 	if (!missing && here)
-		doctor_add(x, DOCTOR_OK, "library-missing", doctor_text(x, "the %u libraries that it needs beside torch are here", here),
-			   SLICE(""), SLICE(""));
+		doctor_add(x, DOCTOR_OK, "library-missing",
+			   doctor_text(x, "the %u libraries that it needs beside torch are here", here), SLICE(""),
+			   SLICE(""));
 	if (x->so.n_rpath)
-		doctor_add(x, DOCTOR_NOTE, "rpath", doctor_text(x, "looks for libraries in %.*s first", S(x->so.rpath[0])),
-			   SLICE("a torch found there is another one than the process has loaded"), SLICE("patchelf --remove-rpath"));
+		doctor_add(x, DOCTOR_NOTE, "rpath",
+			   doctor_text(x, "looks for libraries in %.*s first", S(x->so.rpath[0])),
+			   SLICE("a torch found there is another one than the process has loaded"),
+			   SLICE("patchelf --remove-rpath"));
 }

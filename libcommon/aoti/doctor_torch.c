@@ -165,6 +165,7 @@ struct found {
 	struct intern want;
 	bool *have;
 	bool cxx11, old_abi;
+	unsigned minor; /* newest torch 2.N whose functions it has */
 };
 
 static void exported(void *arg, struct slice name)
@@ -173,6 +174,11 @@ static void exported(void *arg, struct slice name)
 	uint32_t i = intern_find(&f->want, name);
 	if (i != INTERN_NONE)
 		f->have[i] = true;
+	if (slice_starts(name, "aoti_torch_") || slice_starts(name, "torch_")) {
+		const struct shim_version *v = lookup(shim_versions, ARRAY_LEN(shim_versions), name);
+		if (v && v->minor > f->minor)
+			f->minor = v->minor;
+	}
 	/* torch's own functions only: templates of others may come in either kind */
 	if (slice_starts(name, "_ZN2at") || slice_starts(name, "_ZN3c10")) {
 		f->cxx11 = f->cxx11 || slice_find(name, "7__cxx1112basic_string");
@@ -180,7 +186,8 @@ static void exported(void *arg, struct slice name)
 	}
 }
 
-/* All of torch's libraries count: aoti_torch_cuda_* is in libtorch_cuda.so. Biggest of them (300 MB) is read in 10 ms. */
+/* All of torch's libraries count: aoti_torch_cuda_* is in libtorch_cuda.so. Biggest of them (300 MB) is read in 10 ms.
+ */
 static void read_libraries(struct exam *x, struct found *f)
 {
 	char *folder = xstrndup(x->torch.p, x->torch.n);
@@ -222,39 +229,49 @@ static void report_missing(struct exam *x, const struct found *f, struct slice v
 		if (v && v->minor > newest)
 			newest = v->minor;
 		if (n++ < 5)
-			buf_addf(&b, v && v->minor ? "%s%.*s (since torch 2.%u)" : "%s%.*s", n > 1 ? ", " : "", S(name), v ? v->minor : 0);
+			buf_addf(&b, v && v->minor ? "%s%.*s (since torch 2.%u)" : "%s%.*s", n > 1 ? ", " : "", S(name),
+				 v ? v->minor : 0);
 	}
 	if (n > 5)
 		buf_addf(&b, " and %u more", n - 5);
 	struct slice have = version.n ? version : SLICE("of an unknown version");
 	if (!n)
 		doctor_add(x, DOCTOR_OK, "torch-symbols",
-			   doctor_text(x, "torch %.*s has all %u functions that it calls", S(have), f->want.n), SLICE(""), SLICE(""));
+			   doctor_text(x, "torch %.*s has all %u functions that it calls", S(have), f->want.n),
+			   SLICE(""), SLICE(""));
 	else
-		doctor_add(x, DOCTOR_FATAL, "torch-symbols",
-			   doctor_text(x, "needs %s, which torch %.*s (%.*s) lacks", buf_str(&b), S(have), S(x->torch)),
-			   SLICE("it will not load, or ends at the first call: \"undefined symbol\""),
-			   newest ? doctor_text(x, "run it with torch 2.%u or newer, or compile it with the torch that it will run with", newest)
-			   : unknown == n ? SLICE("load the library that defines them first (a custom operator's?), or compile it with the torch "
-						  "that it will run with")
-					  : SLICE("use a torch of the kind that it was compiled with (CUDA, XPU)"));
+		doctor_add(
+		    x, DOCTOR_FATAL, "torch-symbols",
+		    doctor_text(x, "needs %s, which torch %.*s (%.*s) lacks", buf_str(&b), S(have), S(x->torch)),
+		    SLICE("it will not load, or ends at the first call: \"undefined symbol\""),
+		    newest
+			? doctor_text(
+			      x, "run it with torch 2.%u or newer, or compile it with the torch that it will run with",
+			      newest)
+		    : unknown == n ? SLICE("load the library that defines them first (a custom operator's?), or "
+					   "compile it with the torch "
+					   "that it will run with")
+				   : SLICE("use a torch of the kind that it was compiled with (CUDA, XPU)"));
 	buf_release(&b);
 }
 
-/* Strings cross between model and torch only in old entry points (constant maps), so a mismatch is no failure by itself. */
+/* Strings cross between model and torch only in old entry points (constant maps), so a mismatch is no failure by
+ * itself. */
 static void report_abi(struct exam *x, const struct found *f)
 {
 	if (!(f->cxx11 || f->old_abi) || !(x->so.cxx11_abi || x->so.old_abi))
 		return;
 	bool model_old = x->so.old_abi && !x->so.cxx11_abi, torch_old = f->old_abi && !f->cxx11;
 	if (model_old == torch_old)
-		doctor_add(x, DOCTOR_OK, "cxx-abi", doctor_text(x, "C++ ABI: both %s std::__cxx11::string", model_old ? "without" : "with"),
+		doctor_add(x, DOCTOR_OK, "cxx-abi",
+			   doctor_text(x, "C++ ABI: both %s std::__cxx11::string", model_old ? "without" : "with"),
 			   SLICE(""), SLICE(""));
 	else
 		doctor_add(x, DOCTOR_WARNING, "cxx-abi",
-			   doctor_text(x, "compiled %s std::__cxx11::string, but this torch is %s it", model_old ? "without" : "with",
-				       torch_old ? "without" : "with"),
-			   SLICE("loading works, for the interface is C; exchanging or extracting constants by name passes C++ maps and crashes"),
+			   doctor_text(x, "compiled %s std::__cxx11::string, but this torch is %s it",
+				       model_old ? "without" : "with", torch_old ? "without" : "with"),
+			   SLICE("loading works, for the interface is C; exchanging or extracting constants by name "
+				 "passes C++ maps and crashes"),
 			   SLICE("compile it with the torch that it will run with"));
 }
 
@@ -263,11 +280,13 @@ static void needed_version(struct exam *x)
 	struct slice why = {"", 0};
 	unsigned oldest = oldest_torch(&x->so, &why), by = compiled_by(&x->so);
 	if (by)
-		doctor_add(x, DOCTOR_OK, "torch-compiled", doctor_text(x, "compiled by torch 2.%u or newer (by what it exports)", by), SLICE(""),
+		doctor_add(x, DOCTOR_OK, "torch-compiled",
+			   doctor_text(x, "compiled by torch 2.%u or newer (by what it exports)", by), SLICE(""),
 			   SLICE(""));
 	if (why.n)
-		doctor_add(x, DOCTOR_OK, "torch-needed", doctor_text(x, "calls functions of torch 2.%u (%.*s)", oldest, S(why)),
-			   SLICE(""), SLICE(""));
+		doctor_add(x, DOCTOR_OK, "torch-needed",
+			   doctor_text(x, "calls functions of torch 2.%u (%.*s)", oldest, S(why)), SLICE(""),
+			   SLICE(""));
 }
 
 void doctor_torch(struct exam *x)
@@ -279,7 +298,8 @@ void doctor_torch(struct exam *x)
 	needed_version(x);
 	if (!x->torch.n) {
 		doctor_add(x, DOCTOR_NOTE, "torch-found",
-			   x->o->no_torch ? SLICE("not held against any torch") : SLICE("no libtorch was found to hold it against"),
+			   x->o->no_torch ? SLICE("not held against any torch")
+					  : SLICE("no libtorch was found to hold it against"),
 			   SLICE("functions that are missing would be noticed only when it is loaded"),
 			   SLICE("name one: its folder or libtorch_cpu.so, or set PT2_TORCH"));
 		return;
@@ -290,6 +310,8 @@ void doctor_torch(struct exam *x)
 			intern_add(&f.want, x->so.import[i].name);
 	f.have = xcalloc(f.want.n, sizeof(*f.have));
 	read_libraries(x, &f);
+	if (!version.n && f.minor)
+		version = doctor_text(x, "2.%u (by its functions)", f.minor);
 	report_missing(x, &f, version);
 	report_abi(x, &f);
 	free(f.have);

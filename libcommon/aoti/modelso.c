@@ -173,8 +173,7 @@ static void add_kernel(struct modelso *m, struct slice name, enum modelso_kernel
 	if (m->names.n == before)
 		return;
 	GROW(m->kernel, m->n_kernel, m->cap_kernel, 1);
-	m->kernel[m->n_kernel++] =
-	    (struct modelso_kernel){name, kind, sym ? sym->st_value : 0, sym ? sym->st_size : 0};
+	m->kernel[m->n_kernel++] = (struct modelso_kernel){name, kind, sym ? sym->st_value : 0, sym ? sym->st_size : 0};
 }
 
 static bool word(char c) { return isalnum((unsigned char)c) || c == '_'; }
@@ -198,7 +197,8 @@ static struct slice triton_in(struct slice s)
 	while (start > s.p && isdigit((unsigned char)start[-1]))
 		start--;
 	/* A digit of the name before may stand in front of the length: _GLOBAL__N_1 28call_triton_... */
-	while (start < digits && (!slice_u64(slice_of(start, (size_t)(digits - start)), &n) || n <= skip || n - skip > name.n))
+	while (start < digits &&
+	       (!slice_u64(slice_of(start, (size_t)(digits - start)), &n) || n <= skip || n - skip > name.n))
 		start++;
 	if (start < digits)
 		name.n = (size_t)n - skip;
@@ -248,7 +248,8 @@ static int read_symbols(struct modelso *m, const struct elf_view *v, struct err 
 	}
 	if (!elf_symbols(v, SHT_DYNSYM, &s)) {
 		free(map);
-		return err_set(err, EXIT_INPUT, "'%s' has no dynamic symbols: it is no shared library, or damaged", m->name);
+		return err_set(err, EXIT_INPUT, "'%s' has no dynamic symbols: it is no shared library, or damaged",
+			       m->name);
 	}
 	for (size_t i = 1; i < s.n; i++) {
 		Elf64_Sym sym = elf_symbol(&s, i);
@@ -275,7 +276,8 @@ static int read_symbols(struct modelso *m, const struct elf_view *v, struct err 
 	return 0;
 }
 
-/* Names of kernels that are loaded from files stand in the strings only: loadKernel("....cubin", "triton_poi_0", ...). */
+/* Names of kernels that are loaded from files stand in the strings only: loadKernel("....cubin", "triton_poi_0", ...).
+ */
 static void kernels_in_strings(struct modelso *m)
 {
 	struct slice ro;
@@ -365,16 +367,20 @@ static enum modelso_device find_device(const struct modelso *m)
 
 const char *modelso_api_name(enum modelso_api api)
 {
-	static const char *const name[] = {"no AOTInductor functions", "a model without a container",
-					   "containers (torch 2.2)", "containers with a device (torch 2.3)",
+	static const char *const name[] = {"no AOTInductor functions",         "a model without a container",
+					   "containers (torch 2.2)",           "containers with a device (torch 2.3)",
 					   "weights from a blob (torch 2.10)", "error texts (torch 2.13)"};
 	return (size_t)api < ARRAY_LEN(name) ? name[api] : "?";
 }
 
 const char *modelso_runtime_name(enum modelso_runtime runtime)
 {
-	static const char *const name[] = {"none", "libtorch", "a runtime with torch's C interface, but not libtorch",
-					   "ExecuTorch", "a runtime with a renamed C interface", "none (it stands alone)"};
+	static const char *const name[] = {"none",
+					   "libtorch",
+					   "a runtime with torch's C interface, but not libtorch",
+					   "ExecuTorch",
+					   "a runtime with a renamed C interface",
+					   "none (it stands alone)"};
 	return (size_t)runtime < ARRAY_LEN(name) ? name[runtime] : "?";
 }
 
@@ -425,7 +431,7 @@ static int check_kind(struct modelso *m, struct err *err)
 
 int modelso_open(struct modelso *m, struct slice bytes, const char *name, struct err *err)
 {
-	*m = (struct modelso){.bytes = bytes, .name = name};
+	*m = (struct modelso){.bytes = bytes, .name = name, .constants.damage = ""};
 	struct elf_view v;
 	if (check_kind(m, err) < 0)
 		goto fail;

@@ -13,13 +13,14 @@
  *
  * Where the facts come from (torch 2.13): exported functions: torch/csrc/inductor/aoti_runtime/interface.h; constants:
  * torch/_inductor/codecache.py (AotCodeCompiler.compile) and aoti_runtime/model_base.h (_get_constants_start); embedded
- * kernels: torch/_inductor/cpp_builder.py (batch_convert_cubins_to_obj); flags of cubins: output of ptxas of CUDA 12.4, 12.9
- * and 13.5.
+ * kernels: torch/_inductor/cpp_builder.py (batch_convert_cubins_to_obj); flags of cubins: output of ptxas of
+ * CUDA 12.4, 12.9 and 13.5.
  *
  * Untrusted: the header and the section table are checked against the bytes before libelf sees them, chains of version
- * needs are followed for as long as their section has entries, counts are bounded. Failure: -1 and err (EXIT_INPUT), which
- * names what lies where. A Windows DLL, a Mach-O, a program or an object file is refused by name. A library of another
- * machine is opened as any other; one that is big-endian or of 32 bits only as far as its header (`header_only`).
+ * needs are followed for as long as their section has entries, counts are bounded. Failure: -1 and err (EXIT_INPUT),
+ * which names what lies where. A Windows DLL, a Mach-O, a program or an object file is refused by name. A library of
+ * another machine is opened as any other; one that is big-endian or of 32 bits only as far as its header
+ * (`header_only`).
  */
 #ifndef PT2_MODELSO_H
 #define PT2_MODELSO_H
@@ -69,9 +70,9 @@ enum modelso_api {
 
 /* Which runtime it was made for, by its imports. */
 enum modelso_runtime {
-	RUNTIME_NONE,       /* no AOTI model */
-	RUNTIME_TORCH,      /* links libtorch */
-	RUNTIME_SHIM,       /* imports aoti_torch_*, links no libtorch (aot_inductor.link_libtorch = False, ExecuTorch) */
+	RUNTIME_NONE,  /* no AOTI model */
+	RUNTIME_TORCH, /* links libtorch */
+	RUNTIME_SHIM,  /* imports aoti_torch_*, links no libtorch (aot_inductor.link_libtorch = False, ExecuTorch) */
 	RUNTIME_EXECUTORCH, /* names ExecuTorch itself */
 	RUNTIME_PREFIXED,   /* imports PREFIXaoti_torch_* (aot_inductor.shim_symbol_prefix) */
 	RUNTIME_STANDALONE, /* imports none of them: carries its own tensors (use_libtorch = False) */
@@ -186,7 +187,8 @@ struct modelso_lib {
 	struct slice soname;
 };
 typedef void modelso_each(void *arg, struct slice name);
-/* Calls `version` with each version that it defines (GLIBC_2.36) and `exported` with each symbol; either may be NULL. */
+/* Calls `version` with each version that it defines (GLIBC_2.36) and `exported` with each symbol; either may be NULL.
+ */
 int modelso_lib_read(struct modelso_lib *l, struct slice bytes, const char *name, modelso_each *version,
 		     modelso_each *exported, void *arg, struct err *err);
 

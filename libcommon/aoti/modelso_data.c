@@ -3,16 +3,18 @@
 
 /* ---- which executable format ---- */
 
-#define MACHINES(X) \
-	X(EM_386, "i686") X(EM_ARM, "armv7l") X(EM_X86_64, "x86_64") X(EM_AARCH64, "aarch64") X(EM_S390, "s390x") \
-	X(EM_RISCV, "riscv64") X(258, "loongarch64") X(EM_AMDGPU, "amdgpu") X(EM_CUDA, "cuda")
+#define MACHINES(X)                                                                                                    \
+	X(EM_386, "i686")                                                                                              \
+	X(EM_ARM, "armv7l") X(EM_X86_64, "x86_64") X(EM_AARCH64, "aarch64") X(EM_S390, "s390x") X(EM_RISCV, "riscv64") \
+	    X(258, "loongarch64") X(EM_AMDGPU, "amdgpu") X(EM_CUDA, "cuda")
 
 const char *modelso_machine_name(uint16_t machine, bool big_endian)
 {
 	static _Thread_local char other[32];
 	switch (machine) {
-#define CASE(num, text) case num: return text;
-	MACHINES(CASE)
+#define CASE(num, text)                                                                                                \
+	case num: return text;
+		MACHINES(CASE)
 #undef CASE
 	case EM_PPC64: return big_endian ? "ppc64" : "ppc64le";
 	}
@@ -38,8 +40,8 @@ static const char *elf_what(struct slice b)
 
 const char *modelso_what(struct slice b, bool *elf)
 {
-	static const char *const mach[] = {"\xfe\xed\xfa\xce", "\xce\xfa\xed\xfe", "\xfe\xed\xfa\xcf", "\xcf\xfa\xed\xfe",
-					   "\xca\xfe\xba\xbe"};
+	static const char *const mach[] = {"\xfe\xed\xfa\xce", "\xce\xfa\xed\xfe", "\xfe\xed\xfa\xcf",
+					   "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"};
 	if (elf)
 		*elf = false;
 	if (b.n >= 4 && !memcmp(b.p, ELFMAG, SELFMAG)) {
@@ -73,18 +75,19 @@ static void check_appended(struct modelso *m, const struct elf_view *v, uint64_t
 {
 	struct modelso_constants *c = &m->constants;
 	uint64_t size = m->bytes.n, last, table = v->eh.e_shoff + (uint64_t)v->n * sizeof(Elf64_Shdr);
-	c->damage = "";
 	c->size = total >= 8 ? total - 8 : 0;
 	if (total < 8 || total > size) {
-		c->damage = "the file is smaller than the weights that should follow the library in it: it was cut off, "
-			    "or linked again";
+		c->damage =
+		    "the file is smaller than the weights that should follow the library in it: it was cut off, "
+		    "or linked again";
 		return;
 	}
 	c->offset = size - total;
 	memcpy(&last, m->bytes.p + size - 8, 8);
 	if (last != magic)
-		c->damage = "the mark at the end of the weights is not the one in the library: the file was cut off, bytes "
-			    "were added (by a signing or stripping tool), or the weights are another model's";
+		c->damage =
+		    "the mark at the end of the weights is not the one in the library: the file was cut off, bytes "
+		    "were added (by a signing or stripping tool), or the weights are another model's";
 	else if (c->offset & 0x3fff)
 		c->damage = "the weights do not begin at a multiple of 16 KiB of the file";
 	else if (c->offset < table)
@@ -120,7 +123,6 @@ void modelso_find_constants(struct modelso *m, const struct elf_view *v)
 	Elf64_Shdr sh;
 	uint64_t size, word[2] = {0};
 	struct slice ro = {0};
-	c->damage = "";
 	if (!constant_symbols(v, &start, &end) || !elf_section(v, start.st_shndx, &sh))
 		return;
 	struct slice data = elf_data(v, &sh);
@@ -153,7 +155,8 @@ enum { FATBIN_MAGIC = 0xBA55ED50, SPIRV_MAGIC = 0x07230203 };
 static bool cubin(struct slice b, struct modelso_image *image)
 {
 	Elf64_Ehdr eh;
-	if (b.n < sizeof(eh) || memcmp(b.p, ELFMAG, SELFMAG) || b.p[EI_CLASS] != ELFCLASS64 || b.p[EI_DATA] != ELFDATA2LSB)
+	if (b.n < sizeof(eh) || memcmp(b.p, ELFMAG, SELFMAG) || b.p[EI_CLASS] != ELFCLASS64 ||
+	    b.p[EI_DATA] != ELFDATA2LSB)
 		return false;
 	memcpy(&eh, b.p, sizeof(eh));
 	if (eh.e_machine == EM_AMDGPU) {

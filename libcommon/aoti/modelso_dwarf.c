@@ -131,7 +131,8 @@ static struct modelso_dwarf *read_rows(struct modelso *m)
 
 static int damaged(const struct modelso *m, struct err *err)
 {
-	return err_set(err, EXIT_INPUT, "'%s': its line information (.debug_line) is damaged: %s", m->name, dwarf_errmsg(-1));
+	return err_set(err, EXIT_INPUT, "'%s': its line information (.debug_line) is damaged: %s", m->name,
+		       dwarf_errmsg(-1));
 }
 
 /* First row above the address. */

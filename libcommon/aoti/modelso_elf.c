@@ -4,18 +4,25 @@ static int check_header(struct elf_view *v, const char *name, struct err *err)
 {
 	size_t size = v->bytes.n;
 	if (size < sizeof(v->eh))
-		return err_set(err, EXIT_INPUT, "'%s' ends within its ELF header (%zu bytes): it was cut off", name, size);
+		return err_set(err, EXIT_INPUT, "'%s' ends within its ELF header (%zu bytes): it was cut off", name,
+			       size);
 	memcpy(&v->eh, v->bytes.p, sizeof(v->eh));
 	const Elf64_Ehdr *e = &v->eh;
 	if (!e->e_shoff)
-		return err_set(err, EXIT_INPUT, "'%s' has no section table (stripped by sstrip?): use the library as it "
-						"was compiled", name);
+		return err_set(err, EXIT_INPUT,
+			       "'%s' has no section table (stripped by sstrip?): use the library as it "
+			       "was compiled",
+			       name);
 	if (e->e_shentsize != sizeof(Elf64_Shdr))
-		return err_set(err, EXIT_INPUT, "'%s': entries of the section table have %u bytes instead of %zu: the ELF "
-						"header is damaged", name, e->e_shentsize, sizeof(Elf64_Shdr));
+		return err_set(err, EXIT_INPUT,
+			       "'%s': entries of the section table have %u bytes instead of %zu: the ELF "
+			       "header is damaged",
+			       name, e->e_shentsize, sizeof(Elf64_Shdr));
 	if (e->e_shoff > size || size - e->e_shoff < sizeof(Elf64_Shdr))
-		return err_set(err, EXIT_INPUT, "'%s': the section table lies at 0x%llx, but the file has 0x%zx bytes: it "
-						"was cut off or damaged", name, (unsigned long long)e->e_shoff, size);
+		return err_set(err, EXIT_INPUT,
+			       "'%s': the section table lies at 0x%llx, but the file has 0x%zx bytes: it "
+			       "was cut off or damaged",
+			       name, (unsigned long long)e->e_shoff, size);
 	return 0;
 }
 
@@ -26,8 +33,9 @@ static int count_sections(struct elf_view *v, const char *name, struct err *err)
 	memcpy(&first, v->bytes.p + v->eh.e_shoff, sizeof(first));
 	uint64_t n = v->eh.e_shnum ? v->eh.e_shnum : first.sh_size;
 	if (!n || n > (v->bytes.n - v->eh.e_shoff) / sizeof(Elf64_Shdr))
-		return err_set(err, EXIT_INPUT, "'%s': the section table should have %llu entries, but the file has 0x%zx "
-						"bytes: it was cut off or damaged",
+		return err_set(err, EXIT_INPUT,
+			       "'%s': the section table should have %llu entries, but the file has 0x%zx "
+			       "bytes: it was cut off or damaged",
 			       name, (unsigned long long)n, v->bytes.n);
 	v->n = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 	return 0;
@@ -40,17 +48,19 @@ static int check_sections(struct elf_view *v, const char *name, struct err *err)
 	if (names == SHN_XINDEX && elf_section(v, 0, &sh))
 		names = sh.sh_link;
 	if (!elf_section(v, names, &sh) || !names)
-		return err_set(err, EXIT_INPUT, "'%s': the names of its %u sections are said to be in section %u: the "
-						"section table is damaged", name, v->n, names);
-	for (uint32_t i = 1; i < v->n; i++) {
+		return err_set(err, EXIT_INPUT,
+			       "'%s': the names of its %u sections are said to be in section %u: the "
+			       "section table is damaged",
+			       name, v->n, names);
+	for (uint32_t i = 0; i < v->n; i++) { /* 0, too: links may lead there, whatever it says it is */
 		elf_section(v, i, &sh);
 		if (sh.sh_type != SHT_NOBITS && sh.sh_type != SHT_NULL &&
 		    (sh.sh_offset > v->bytes.n || sh.sh_size > v->bytes.n - sh.sh_offset))
-			return err_set(err, EXIT_INPUT,
-				       "'%s': section %u lies at 0x%llx with 0x%llx bytes, but the file has 0x%zx: it was "
-				       "cut off, or its section table is damaged",
-				       name, i, (unsigned long long)sh.sh_offset, (unsigned long long)sh.sh_size,
-				       v->bytes.n);
+			return err_set(
+			    err, EXIT_INPUT,
+			    "'%s': section %u lies at 0x%llx with 0x%llx bytes, but the file has 0x%zx: it was "
+			    "cut off, or its section table is damaged",
+			    name, i, (unsigned long long)sh.sh_offset, (unsigned long long)sh.sh_size, v->bytes.n);
 	}
 	elf_section(v, names, &sh);
 	v->names = elf_data(v, &sh);

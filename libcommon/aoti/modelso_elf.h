@@ -1,7 +1,7 @@
 /* modelso_elf.h - for modelso*.c only: a 64-bit little-endian ELF file's sections, checked against its bytes once.
  *
- * Not libelf: it trusts chains and string offsets that a hostile file gets wrong, and structures are copied out here, so
- * that a library that begins at an odd place of a zip is read as any other.
+ * Not libelf: it trusts chains and string offsets that a hostile file gets wrong, and structures are copied out here,
+ * so that a library that begins at an odd place of a zip is read as any other.
  */
 #ifndef PT2_MODELSO_ELF_H
 #define PT2_MODELSO_ELF_H

@@ -38,7 +38,8 @@ int modelso_lib_read(struct modelso_lib *l, struct slice bytes, const char *name
 	*l = (struct modelso_lib){0};
 	const char *what = modelso_what(bytes, &elf);
 	if (!elf || bytes.n < EI_NIDENT || bytes.p[EI_CLASS] != ELFCLASS64 || bytes.p[EI_DATA] != ELFDATA2LSB)
-		return err_set(err, EXIT_INPUT, "'%s' is %s, not a 64-bit ELF library", name, what ? what : "something else");
+		return err_set(err, EXIT_INPUT, "'%s' is %s, not a 64-bit ELF library", name,
+			       what ? what : "something else");
 	if (elf_view_open(&v, bytes, name, err) < 0)
 		return -1;
 	l->machine = v.eh.e_machine;

@@ -18,12 +18,14 @@ static struct slice last_part(struct slice path)
 
 bool package_is_library(struct slice name)
 {
-	return slice_ends(name, ".so") || slice_ends(name, ".pyd") || slice_ends(name, ".dll") || slice_ends(name, ".dylib");
+	return slice_ends(name, ".so") || slice_ends(name, ".pyd") || slice_ends(name, ".dll") ||
+	       slice_ends(name, ".dylib");
 }
 
 struct slice package_stem(struct slice name)
 {
-	static const char *const ends[] = {".wrapper.so", ".wrapper.pyd", ".wrapper.dll", ".so", ".pyd", ".dll", ".dylib"};
+	static const char *const ends[] = {".wrapper.so", ".wrapper.pyd", ".wrapper.dll", ".so",
+					   ".pyd",        ".dll",         ".dylib"};
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
 		if (slice_ends(name, ends[i]) && name.n > strlen(ends[i]))
 			return slice_of(name.p, name.n - strlen(ends[i]));
@@ -45,25 +47,28 @@ struct role {
 	const char *end;
 	size_t member;
 };
-#define ROLE(end, member) {end, offsetof(struct package_model, member)}
+#define ROLE(end, member)                                                                                              \
+	{                                                                                                              \
+		end, offsetof(struct package_model, member)                                                            \
+	}
 static const struct role roles[] = {
-	ROLE(".wrapper.so", so),
-	ROLE(".wrapper.pyd", so),
-	ROLE(".wrapper.dll", so),
-	ROLE(".so", so),
-	ROLE(".pyd", so),
-	ROLE(".dll", so),
-	ROLE(".dylib", so),
-	ROLE(".wrapper.cpp", wrapper_cpp),
-	ROLE(".kernel.cpp", kernel_cpp),
-	ROLE(".cpp", wrapper_cpp),
-	ROLE(".wrapper_metadata.json", metadata),
-	ROLE("_metadata.json", metadata),
-	ROLE("_weights.blob", weights_blob),
-	ROLE("kernel_information.json", kernel_information),
-	ROLE("custom_objs_config.json", custom_objs),
-	ROLE("extern_nodes.json", extern_nodes),
-	ROLE(".wrapper.json", extern_nodes),
+    ROLE(".wrapper.so", so),
+    ROLE(".wrapper.pyd", so),
+    ROLE(".wrapper.dll", so),
+    ROLE(".so", so),
+    ROLE(".pyd", so),
+    ROLE(".dll", so),
+    ROLE(".dylib", so),
+    ROLE(".wrapper.cpp", wrapper_cpp),
+    ROLE(".kernel.cpp", kernel_cpp),
+    ROLE(".cpp", wrapper_cpp),
+    ROLE(".wrapper_metadata.json", metadata),
+    ROLE("_metadata.json", metadata),
+    ROLE("_weights.blob", weights_blob),
+    ROLE("kernel_information.json", kernel_information),
+    ROLE("custom_objs_config.json", custom_objs),
+    ROLE("extern_nodes.json", extern_nodes),
+    ROLE(".wrapper.json", extern_nodes),
 };
 
 static size_t role_of(struct slice name)
@@ -140,7 +145,8 @@ static bool exported_program(struct slice path)
 {
 	const char *p = slice_find(path, "models/");
 	return slice_is(last_part(path), "serialized_exported_program.json") ||
-	       (p && (p == path.p || p[-1] == '/') && slice_ends(path, ".json") && !memchr(p + 7, '/', (size_t)(path.p + path.n - p) - 7));
+	       (p && (p == path.p || p[-1] == '/') && slice_ends(path, ".json") &&
+		!memchr(p + 7, '/', (size_t)(path.p + path.n - p) - 7));
 }
 
 static void find_models(struct package *pkg)
@@ -177,18 +183,20 @@ static void find_models(struct package *pkg)
 /* Part of the model whose library has this stem: HASH.wrapper.cpp, HASH_metadata.json, but not HASH2.so. */
 static bool same_stem(struct slice name, struct slice stem)
 {
-	return name.n > stem.n && slice_eq(slice_of(name.p, stem.n), stem) && (name.p[stem.n] == '.' || name.p[stem.n] == '_');
+	return name.n > stem.n && slice_eq(slice_of(name.p, stem.n), stem) &&
+	       (name.p[stem.n] == '.' || name.p[stem.n] == '_');
 }
 
 /* Names that only Inductor gives. A lone a.cpp beside a library need not be its text. */
 static bool inductor_name(struct slice name)
 {
-	static const char *const ends[] = {".wrapper.cpp", ".kernel.cpp", "_metadata.json", "_weights.blob", ".wrapper.json"};
+	static const char *const ends[] = {".wrapper.cpp", ".kernel.cpp", "_metadata.json", "_weights.blob",
+					   ".wrapper.json"};
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
 		if (slice_ends(name, ends[i]))
 			return true;
-	return gpu_code(name) || slice_is(name, "kernel_information.json") || slice_is(name, "custom_objs_config.json") ||
-	       slice_is(name, "extern_nodes.json");
+	return gpu_code(name) || slice_is(name, "kernel_information.json") ||
+	       slice_is(name, "custom_objs_config.json") || slice_is(name, "extern_nodes.json");
 }
 
 static void count_flat(const struct package *pkg, unsigned *libraries, unsigned *wrappers)
@@ -225,8 +233,10 @@ static int open_flat(struct package *pkg, struct err *err)
 		if (package_is_library(pkg->file[i].name) && (!named || slice_find(pkg->file[i].name, ".wrapper.")))
 			flat_model(pkg, i, libraries == 1 && wrappers <= 1);
 	if (!pkg->n)
-		return err_set(err, EXIT_INPUT, "'%s' holds no compiled model: there is neither data/aotinductor/ below it nor "
-						"a .so in it", pkg->path);
+		return err_set(err, EXIT_INPUT,
+			       "'%s' holds no compiled model: there is neither data/aotinductor/ below it nor "
+			       "a .so in it",
+			       pkg->path);
 	return 0;
 }
 
@@ -241,8 +251,10 @@ static int open_dir(struct package *pkg, bool exported, struct err *err)
 	if (pkg->n || (exported && pkg->n_exported))
 		return 0;
 	if (pkg->n_exported)
-		return err_set(err, EXIT_INPUT, "'%s' is an exported program, not compiled: compile it with "
-						"torch._inductor.aoti_compile_and_package(torch.export.load(...))", pkg->path);
+		return err_set(err, EXIT_INPUT,
+			       "'%s' is an exported program, not compiled: compile it with "
+			       "torch._inductor.aoti_compile_and_package(torch.export.load(...))",
+			       pkg->path);
 	pkg->n_file = 1;
 	return package_list(pkg, pkg->path, 1, err) < 0 ? -1 : open_flat(pkg, err);
 }
@@ -364,7 +376,8 @@ struct package_model *package_model(struct package *pkg, const char *name, struc
 	if (name)
 		err_set(err, EXIT_USAGE, "'%s' has no model '%.100s', but: %s", pkg->path, name, buf_str(&b));
 	else
-		err_set(err, EXIT_USAGE, "'%s' holds %zu models, choose one with --model: %s", pkg->path, pkg->n, buf_str(&b));
+		err_set(err, EXIT_USAGE, "'%s' holds %zu models, choose one with --model: %s", pkg->path, pkg->n,
+			buf_str(&b));
 	buf_release(&b);
 	return NULL;
 }
@@ -422,8 +435,8 @@ int package_metadata(struct package *pkg, const struct package_model *m, struct 
 	json_tape_text(&t, data.p, data.n < UINT32_MAX ? data.n : 0);
 	int r = json_parse(&t, 0, data.n < UINT32_MAX ? data.n : 0, &root);
 	if (r < 0) {
-		err_set(err, EXIT_INPUT, "'%s': %.*s is no JSON: %s at byte %zu", pkg->path, (int)(name.n > 200 ? 200 : name.n),
-			name.p, t.error, t.error_at);
+		err_set(err, EXIT_INPUT, "'%s': %.*s is no JSON: %s at byte %zu", pkg->path,
+			(int)(name.n > 200 ? 200 : name.n), name.p, t.error, t.error_at);
 	} else {
 		md->device = text_of(pkg, &t, root, "AOTI_DEVICE_KEY");
 		md->platform = text_of(pkg, &t, root, "AOTI_PLATFORM");

@@ -33,8 +33,8 @@ static int list_one(struct package *pkg, struct folder_stack *todo, struct folde
 			continue;
 		todo->entries++;
 		size_t n = strlen(f.path), has = n && f.path[n - 1] == '/';
-		char *joined = !strcmp(f.path, ".") ? xstrdup(e->d_name)
-						    : xasprintf("%s%s%s", f.path, has ? "" : "/", e->d_name);
+		char *joined =
+		    !strcmp(f.path, ".") ? xstrdup(e->d_name) : xasprintf("%s%s%s", f.path, has ? "" : "/", e->d_name);
 		char *path = arena_strndup(&pkg->arena, joined, strlen(joined));
 		free(joined);
 		/* Links to files count, links to folders could go round. */
@@ -42,8 +42,8 @@ static int list_one(struct package *pkg, struct folder_stack *todo, struct folde
 			continue;
 		if (S_ISREG(st.st_mode)) {
 			package_add_file(pkg, slice_str(path), (uint64_t)st.st_size, NULL);
-		} else if (S_ISDIR(st.st_mode) && f.depth + 1 < depth && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-			   S_ISDIR(st.st_mode)) {
+		} else if (S_ISDIR(st.st_mode) && f.depth + 1 < depth &&
+			   fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode)) {
 			GROW(todo->v, todo->n, todo->cap, 1);
 			todo->v[todo->n++] = (struct folder){path, f.depth + 1};
 		}
@@ -93,7 +93,8 @@ static const char *zip_not(const struct package *pkg)
 		npy = npy || slice_ends(path, ".npy");
 	}
 	if (aoti)
-		return "is a package without a compiled model: data/aotinductor/ holds neither a library nor its C++ text";
+		return "is a package without a compiled model: data/aotinductor/ holds neither a library nor its C++ "
+		       "text";
 	if (pkg->n_exported)
 		return "is an exported program, not compiled: compile it with "
 		       "torch._inductor.aoti_compile_and_package(torch.export.load(...))";
@@ -135,10 +136,12 @@ static const char *text_not(struct slice b)
 {
 	struct slice t = slice_trim(slice_of(b.p, b.n < 4096 ? b.n : 4096));
 	if (has(b, "aoti_runtime") || has(b, "AOTInductorModel"))
-		return "is the C++ text of a model, not the model: give the library (.so) or the package (.pt2) that it "
+		return "is the C++ text of a model, not the model: give the library (.so) or the package (.pt2) that "
+		       "it "
 		       "belongs to";
 	if (has(b, "extern \"C\"") && has(b, "cpp_fused_"))
-		return "is the C++ text of a model's kernels, not the model: give the library (.so) or the package (.pt2)";
+		return "is the C++ text of a model's kernels, not the model: give the library (.so) or the package "
+		       "(.pt2)";
 	if (t.n && (t.p[0] == '{' || t.p[0] == '['))
 		return "is a JSON file, not a compiled model";
 	if (slice_starts(t, "version https://git-lfs"))
@@ -150,7 +153,12 @@ static const char *bytes_not(struct slice b)
 {
 	if (!b.n)
 		return "is empty";
-	if (begins(b, "\x1f\x8b", 2) || begins(b, "\xfd" "7zXZ", 5) || begins(b, "\x28\xb5\x2f\xfd", 4) || begins(b, "BZh", 3))
+	if (begins(b, "\x1f\x8b", 2) ||
+	    begins(b,
+		   "\xfd"
+		   "7zXZ",
+		   5) ||
+	    begins(b, "\x28\xb5\x2f\xfd", 4) || begins(b, "BZh", 3))
 		return "is compressed: unpack it first";
 	if (begins(b, "\x93NUMPY", 6))
 		return "is an .npy file (a tensor), not a compiled model";
@@ -169,8 +177,8 @@ void package_not(const struct package *pkg, struct slice bytes, struct err *err)
 	if (pkg->kind == PACKAGE_PT2 && pkg->n_file > 1)
 		err_set(err, EXIT_INPUT, "'%s' %s", pkg->path, zip_not(pkg));
 	else if (what)
-		err_set(err, EXIT_INPUT, "'%s' is %s: only Linux libraries (ELF) and packages (.pt2) can be read", pkg->path,
-			what);
+		err_set(err, EXIT_INPUT, "'%s' is %s: only Linux libraries (ELF) and packages (.pt2) can be read",
+			pkg->path, what);
 	else
 		err_set(err, EXIT_INPUT, "'%s' %s", pkg->path, bytes_not(bytes));
 }

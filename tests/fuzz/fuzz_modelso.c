@@ -16,10 +16,7 @@ static void within(struct slice bytes, struct slice s)
 	require(!s.n || (s.p >= bytes.p && s.p + s.n <= bytes.p + bytes.n));
 }
 
-static void nothing(void *arg, struct slice s)
-{
-	within(*(struct slice *)arg, s);
-}
+static void nothing(void *arg, struct slice s) { within(*(struct slice *)arg, s); }
 
 static void ask(struct modelso *m)
 {

@@ -57,21 +57,31 @@ static void put_elf(const char *name, const struct elf_order *o)
 /* ---- a machine ---- */
 
 static const char *const glibc[] = {"GLIBC_2.36", NULL}, *const old_glibc[] = {"GLIBC_2.17", NULL};
-static const char *const stdcxx[] = {"GLIBCXX_3.4.30", "CXXABI_1.3.13", NULL}, *const old_stdcxx[] = {"GLIBCXX_3.4.19", "CXXABI_1.3.7", NULL};
+static const char *const stdcxx[] = {"GLIBCXX_3.4.30", "CXXABI_1.3.13", NULL}, *const old_stdcxx[] = {"GLIBCXX_3.4.19",
+												      "CXXABI_1.3.7",
+												      NULL};
 static const char *const gcc[] = {"GCC_3.0", NULL};
 static const struct doctor_library good_libraries[] = {
-	{"libc.so.6", glibc}, {"libm.so.6", glibc}, {"ld-linux-x86-64.so.2", glibc}, {"libstdc++.so.6", stdcxx}, {"libgcc_s.so.1", gcc},
-	{"libgomp.so.1", NULL}, {"libcuda.so.1", NULL},
+    {"libc.so.6", glibc},   {"libm.so.6", glibc},   {"ld-linux-x86-64.so.2", glibc}, {"libstdc++.so.6", stdcxx},
+    {"libgcc_s.so.1", gcc}, {"libgomp.so.1", NULL}, {"libcuda.so.1", NULL},
 };
 static const struct doctor_library old_libraries[] = {
-	{"libc.so.6", old_glibc}, {"libm.so.6", old_glibc}, {"ld-linux-x86-64.so.2", old_glibc}, {"libstdc++.so.6", old_stdcxx},
+    {"libc.so.6", old_glibc},
+    {"libm.so.6", old_glibc},
+    {"ld-linux-x86-64.so.2", old_glibc},
+    {"libstdc++.so.6", old_stdcxx},
 };
 #define AVX2_CPU (doctor_isa_of_flags(SLICE("-march=x86-64-v3"), &(bool){false}, &(struct slice){0}))
 
 static struct doctor_host host(void)
 {
-	return (struct doctor_host){.machine = "x86_64", .cpu = "a Haswell", .isa = AVX2_CPU, .described = true, .library = good_libraries,
-				    .n_library = ARRAY_LEN(good_libraries), .gpu_asked = true};
+	return (struct doctor_host){.machine = "x86_64",
+				    .cpu = "a Haswell",
+				    .isa = AVX2_CPU,
+				    .described = true,
+				    .library = good_libraries,
+				    .n_library = ARRAY_LEN(good_libraries),
+				    .gpu_asked = true};
 }
 
 struct visit {
@@ -105,7 +115,8 @@ static void leave(struct visit *v)
 }
 
 /* The finding with this id, of this level, that says this; the last one with the id counts. */
-static const struct doctor_finding *expect(const struct visit *v, const char *id, enum doctor_level level, const char *text)
+static const struct doctor_finding *expect(const struct visit *v, const char *id, enum doctor_level level,
+					   const char *text)
 {
 	const struct doctor_finding *f = NULL;
 	for (size_t i = 0; i < v->d.n; i++)
@@ -163,8 +174,8 @@ static void healthy(void **state)
 	/* And on this machine: it has what it takes to build this program, but perhaps no AVX2. */
 	examine(&v, "mlp.pt2", &(struct doctor_options){.no_torch = true});
 	for (size_t i = 0; i < v.d.n; i++)
-		if (v.d.v[i].level == DOCTOR_FATAL && strcmp(v.d.v[i].id, "cpu-isa") && strcmp(v.d.v[i].id, "machine") &&
-		    !strstr(v.d.v[i].id, "-version"))
+		if (v.d.v[i].level == DOCTOR_FATAL && strcmp(v.d.v[i].id, "cpu-isa") &&
+		    strcmp(v.d.v[i].id, "machine") && !strstr(v.d.v[i].id, "-version"))
 			fail_msg("%s: %.*s", v.d.v[i].id, (int)v.d.v[i].what.n, v.d.v[i].what.p);
 	leave(&v);
 	wipe();
@@ -178,7 +189,8 @@ static void old_cpu(void **state)
 	h.isa = doctor_isa_of_flags(SLICE("-march=nehalem"), &(bool){false}, &(struct slice){0});
 	put_fixture("emb", "emb.pt2");
 	examine(&v, "emb.pt2", &(struct doctor_options){.host = &h, .no_torch = true});
-	const struct doctor_finding *f = expect(&v, "cpu-isa", DOCTOR_FATAL, "avx, f16c, fma, avx2, which a Haswell lacks");
+	const struct doctor_finding *f =
+	    expect(&v, "cpu-isa", DOCTOR_FATAL, "avx, f16c, fma, avx2, which a Haswell lacks");
 	assert_non_null(slice_find(f->why, "SIGILL"));
 	assert_int_equal(v.d.n_bad, 1);
 	leave(&v);
@@ -214,7 +226,9 @@ static void old_system(void **state)
 	put_fixture("emb", "emb.pt2");
 	examine(&v, "emb.pt2", &(struct doctor_options){.host = &h, .no_torch = true});
 	expect(&v, "glibc-version", DOCTOR_FATAL, "needs GLIBC_2.34 of libc.so.6, which here ends with GLIBC_2.17");
-	const struct doctor_finding *f = expect(&v, "libstdcxx-version", DOCTOR_FATAL, "needs GLIBCXX_3.4.30 of libstdc++.so.6, which here ends with GLIBCXX_3.4.19");
+	const struct doctor_finding *f =
+	    expect(&v, "libstdcxx-version", DOCTOR_FATAL,
+		   "needs GLIBCXX_3.4.30 of libstdc++.so.6, which here ends with GLIBCXX_3.4.19");
 	assert_non_null(slice_find(f->why, "version `GLIBCXX_3.4.30' not found"));
 	expect(&v, "library-missing", DOCTOR_FATAL, "libgcc_s.so.1, which is not installed");
 	leave(&v);
@@ -264,10 +278,13 @@ static void custom_ops(void **state)
 	static const struct elf_order calls = {.n_symbol = 1, .symbol = {{"aoti_torch_proxy_executor_call_function"}}};
 	struct visit v;
 	put_elf("a.so", &calls);
-	put("a.json", SLICE("{\"nodes\": [{\"name\": \"buf1\", \"node\": {\"target\": \"pt2fix::soft_clip\"}}, {\"node\": {\"target\": \"aten::sin\"}}, "
-			    "{\"node\": {\"target\": \"pt2fix::soft_clip\"}}, {\"node\": {\"target\": \"mine::add_\"}}, {\"node\": 7}, 3]}"));
+	put("a.json", SLICE("{\"nodes\": [{\"name\": \"buf1\", \"node\": {\"target\": \"pt2fix::soft_clip\"}}, "
+			    "{\"node\": {\"target\": \"aten::sin\"}}, "
+			    "{\"node\": {\"target\": \"pt2fix::soft_clip\"}}, {\"node\": {\"target\": "
+			    "\"mine::add_\"}}, {\"node\": 7}, 3]}"));
 	examine(&v, "a.so", &o);
-	const struct doctor_finding *f = expect(&v, "custom-ops", DOCTOR_NOTE, "not torch's own: pt2fix::soft_clip, mine::add_");
+	const struct doctor_finding *f =
+	    expect(&v, "custom-ops", DOCTOR_NOTE, "not torch's own: pt2fix::soft_clip, mine::add_");
 	assert_null(slice_find(f->what, "sin"));
 	none(&v, "extern-nodes");
 	leave(&v);
@@ -300,12 +317,16 @@ static void flags(void **state)
 	bool native = false;
 	struct slice unknown = {0};
 	uint64_t v3 = AVX2_CPU;
-	assert_int_equal(doctor_isa_of_flags(SLICE("g++ a.cpp -O3 -mavx2 -mfma -mf16c -mtune=native"), &native, &unknown), ISA(AVX2) | ISA(FMA) | ISA(F16C));
+	assert_int_equal(
+	    doctor_isa_of_flags(SLICE("g++ a.cpp -O3 -mavx2 -mfma -mf16c -mtune=native"), &native, &unknown),
+	    ISA(AVX2) | ISA(FMA) | ISA(F16C));
 	assert_false(native || unknown.n);
 	assert_int_equal(doctor_isa_of_flags(SLICE("-mno-fma -march=x86-64-v3"), &native, &unknown), v3 & ~ISA(FMA));
 	assert_int_equal(doctor_isa_of_flags(SLICE("-march=x86-64-v3 -mno-fma -mfma"), &native, &unknown), v3);
-	assert_int_equal(doctor_isa_of_flags(SLICE("-march=x86-64 -msse4.2 -mabm"), &native, &unknown), ISA(SSE42) | ISA(LZCNT) | ISA(POPCNT));
-	assert_int_equal(doctor_isa_of_flags(SLICE("-march=native -mavx512f -mamx-tile"), &native, &unknown), ISA(AVX512F) | ISA(AMX_TILE));
+	assert_int_equal(doctor_isa_of_flags(SLICE("-march=x86-64 -msse4.2 -mabm"), &native, &unknown),
+			 ISA(SSE42) | ISA(LZCNT) | ISA(POPCNT));
+	assert_int_equal(doctor_isa_of_flags(SLICE("-march=native -mavx512f -mamx-tile"), &native, &unknown),
+			 ISA(AVX512F) | ISA(AMX_TILE));
 	assert_true(native);
 	native = false;
 	assert_int_equal(doctor_isa_of_flags(SLICE("-march=quantumlake"), &native, &unknown), 0);
@@ -341,12 +362,22 @@ static void this_cpu(void **state)
 	static const struct {
 		const char *flag;
 		uint64_t bit;
-	} of[] = {{" sse4_2 ", ISA(SSE42)}, {" avx2 ", ISA(AVX2)}, {" fma ", ISA(FMA)}, {" f16c ", ISA(F16C)}, {" bmi2 ", ISA(BMI2)}, {" abm ", ISA(LZCNT)},
-		  {" avx512f ", ISA(AVX512F)}, {" avx512vl ", ISA(AVX512VL)}, {" avx512_vnni ", ISA(AVX512VNNI)},
-		  {" avx512_bf16 ", ISA(AVX512BF16)}, {" amx_tile ", ISA(AMX_TILE)}, {" avx512_fp16 ", ISA(AVX512FP16)}};
+	} of[] = {{" sse4_2 ", ISA(SSE42)},
+		  {" avx2 ", ISA(AVX2)},
+		  {" fma ", ISA(FMA)},
+		  {" f16c ", ISA(F16C)},
+		  {" bmi2 ", ISA(BMI2)},
+		  {" abm ", ISA(LZCNT)},
+		  {" avx512f ", ISA(AVX512F)},
+		  {" avx512vl ", ISA(AVX512VL)},
+		  {" avx512_vnni ", ISA(AVX512VNNI)},
+		  {" avx512_bf16 ", ISA(AVX512BF16)},
+		  {" amx_tile ", ISA(AMX_TILE)},
+		  {" avx512_fp16 ", ISA(AVX512FP16)}};
 	for (size_t i = 0; i < ARRAY_LEN(of); i++)
 		if (!!strstr(line, of[i].flag) != !!(h.isa & of[i].bit))
-			fail_msg("%s: cpuinfo %d, cpuid %d", of[i].flag, !!strstr(line, of[i].flag), !!(h.isa & of[i].bit));
+			fail_msg("%s: cpuinfo %d, cpuid %d", of[i].flag, !!strstr(line, of[i].flag),
+				 !!(h.isa & of[i].bit));
 }
 
 static void march(void **state)
@@ -356,7 +387,8 @@ static void march(void **state)
 	struct doctor_options o = {.host = &h, .no_torch = true};
 	struct visit v;
 	put_elf("a.so", &(struct elf_order){0});
-	put("a.kernel.cpp", SLICE("x\n// Compile cmd\n// g++ -march=native -mavx512f -mavx512bw\n// Link cmd\n// g++ -mamx-tile\n"));
+	put("a.kernel.cpp",
+	    SLICE("x\n// Compile cmd\n// g++ -march=native -mavx512f -mavx512bw\n// Link cmd\n// g++ -mamx-tile\n"));
 	examine(&v, "a.so", &o);
 	expect(&v, "cpu-isa", DOCTOR_FATAL, "a CPU with avx512f, avx512bw, which");
 	expect(&v, "march-native", DOCTOR_NOTE, "-march=native");
@@ -366,7 +398,8 @@ static void march(void **state)
 	expect(&v, "march-unknown", DOCTOR_NOTE, "'quantumlake'");
 	leave(&v);
 	put("a.kernel.cpp", SLICE("x\n"));
-	put("a_metadata.json", SLICE("{\"AOTI_CPU_ISA\": \"AVX512 AVX512_VNNI AMX_TILE\", \"AOTI_PLATFORM\": \"win32\", \"AOTI_MACHINE\": \"aarch64\"}"));
+	put("a_metadata.json", SLICE("{\"AOTI_CPU_ISA\": \"AVX512 AVX512_VNNI AMX_TILE\", \"AOTI_PLATFORM\": "
+				     "\"win32\", \"AOTI_MACHINE\": \"aarch64\"}"));
 	examine(&v, "a.so", &o);
 	expect(&v, "cpu-isa", DOCTOR_FATAL, "amx-int8");
 	expect(&v, "platform", DOCTOR_WARNING, "compiled on win32");
@@ -384,7 +417,9 @@ static void put_torch(const char *root, const char *version, const char *symbol,
 {
 	char *so = xasprintf("%s/torch/lib/libtorch_cpu.so", root), *c10 = xasprintf("%s/torch/lib/libc10.so", root);
 	char *py = xasprintf("%s/torch/version.py", root), *text = xasprintf("x = 1\n__version__ = '%s'\n", version);
-	put_elf(so, &(struct elf_order){.n_symbol = 2, .symbol = {{"aoti_torch_clone", .section = ELF_RODATA}, {symbol, .section = ELF_RODATA}}});
+	put_elf(so, &(struct elf_order){
+			.n_symbol = 2,
+			.symbol = {{"aoti_torch_clone", .section = ELF_RODATA}, {symbol, .section = ELF_RODATA}}});
 	put_elf(c10, &(struct elf_order){.n_symbol = 1, .symbol = {{abi, .section = ELF_RODATA}}});
 	put(py, slice_str(text));
 	free(so), free(c10), free(py), free(text);
@@ -396,16 +431,23 @@ static void torches(void **state)
 	struct doctor_host h = host();
 	struct doctor_options o = {.host = &h};
 	struct visit v;
-	struct elf_order m = {.needed = {"libtorch_cpu.so"}, .n_symbol = 6,
-			      .symbol = {{"aoti_torch_clone"}, {"aoti_torch_cpu__grouped_mm"}, {"aoti_torch_cpu_mine"}, {"Sleef_expf8_u10"},
-					 {CXX11_ERROR}, {"AOTInductorModelContainerRun", .section = ELF_RODATA, .func = true}}};
+	struct elf_order m = {.needed = {"libtorch_cpu.so"},
+			      .n_symbol = 6,
+			      .symbol = {{"aoti_torch_clone"},
+					 {"aoti_torch_cpu__grouped_mm"},
+					 {"aoti_torch_cpu_mine"},
+					 {"Sleef_expf8_u10"},
+					 {CXX11_ERROR},
+					 {"AOTInductorModelContainerRun", .section = ELF_RODATA, .func = true}}};
 	put_torch("old", "2.6.0", "Sleef_expf8_u10", OLD_ERROR);
 	put_torch("new", "2.13.0+cu130", "aoti_torch_cpu__grouped_mm", CXX11_ERROR);
 	put_elf("model.so", &m);
-	char *old = xasprintf("%s/old", dir), *new = xasprintf("%s/new/torch/lib/libtorch_cpu.so", dir), *bad = xasprintf("%s/none", dir);
+	char *old = xasprintf("%s/old", dir), *new = xasprintf("%s/new/torch/lib/libtorch_cpu.so", dir),
+	     *bad = xasprintf("%s/none", dir);
 	o.torch = old;
 	examine(&v, "model.so", &o);
-	const struct doctor_finding *f = expect(&v, "torch-symbols", DOCTOR_FATAL, "aoti_torch_cpu__grouped_mm (since torch 2.12), aoti_torch_cpu_mine, ");
+	const struct doctor_finding *f = expect(&v, "torch-symbols", DOCTOR_FATAL,
+						"aoti_torch_cpu__grouped_mm (since torch 2.12), aoti_torch_cpu_mine, ");
 	assert_non_null(slice_find(f->what, "which torch 2.6.0 ("));
 	assert_null(slice_find(f->what, "clone"));
 	assert_null(slice_find(f->what, "Sleef"));
@@ -416,7 +458,8 @@ static void torches(void **state)
 	leave(&v);
 	o.torch = new;
 	examine(&v, "model.so", &o);
-	f = expect(&v, "torch-symbols", DOCTOR_FATAL, "needs aoti_torch_cpu_mine, Sleef_expf8_u10, which torch 2.13.0+cu130 (");
+	f = expect(&v, "torch-symbols", DOCTOR_FATAL,
+		   "needs aoti_torch_cpu_mine, Sleef_expf8_u10, which torch 2.13.0+cu130 (");
 	assert_non_null(slice_find(f->fix, "custom operator"));
 	expect(&v, "cxx-abi", DOCTOR_OK, "both with");
 	leave(&v);
@@ -427,6 +470,21 @@ static void torches(void **state)
 	expect(&v, "torch-symbols", DOCTOR_OK, "has all 1 functions");
 	none(&v, "cxx-abi");
 	leave(&v);
+	/* A build of libtorch without version.py. */
+	put_elf("plain/lib/libtorch_cpu.so",
+		&(struct elf_order){.n_symbol = 2,
+				    .symbol = {{"aoti_torch_clone", .section = ELF_RODATA},
+					       {"aoti_torch_new_tensor_handle", .section = ELF_RODATA}}});
+	char *plain = xasprintf("%s/plain", dir);
+	o.torch = plain;
+	examine(&v, "model.so", &o);
+	expect(&v, "torch-symbols", DOCTOR_OK, "torch 2.7 (by its functions) has all 1");
+	leave(&v);
+	put("plain/build-version", SLICE("2.8.0+cpu\n"));
+	examine(&v, "model.so", &o);
+	expect(&v, "torch-symbols", DOCTOR_OK, "torch 2.8.0+cpu has all 1");
+	leave(&v);
+	free(plain);
 	/* Found by the environment; and what was given is not one. */
 	o.torch = NULL;
 	setenv("PT2_TORCH", old, 1);
@@ -503,8 +561,9 @@ static void interfaces(void **state)
 	expect(&v, "old-api", DOCTOR_WARNING, "does not export AOTInductorModelContainerCreateWithDevice");
 	expect(&v, "runtime", DOCTOR_WARNING, "made for another runtime: none (it stands alone)");
 	leave(&v);
-	static const char *const all[] = {"CreateWithDevice", "Delete", "GetCallSpec", "GetNumInputs", "GetNumOutputs", "Run",
-					  "GetNumConstants", "GetConstantName", "UpdateConstantBuffer"};
+	static const char *const all[] = {"CreateWithDevice", "Delete",          "GetCallSpec",
+					  "GetNumInputs",     "GetNumOutputs",   "Run",
+					  "GetNumConstants",  "GetConstantName", "UpdateConstantBuffer"};
 	char name[ARRAY_LEN(all)][64];
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
 		snprintf(name[i], sizeof(name[i]), "AOTInductorModelContainer%s", all[i]);
@@ -582,9 +641,13 @@ static void gpus(void **state)
 	struct doctor_options o = {.host = &h, .no_torch = true};
 	struct visit v;
 	struct buf ro = {0};
-	Elf64_Ehdr eh = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 0x33, 7}, .e_machine = EM_CUDA, .e_flags = 0x5a055a};
+	Elf64_Ehdr eh = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 0x33, 7},
+			 .e_machine = EM_CUDA,
+			 .e_flags = 0x5a055a};
 	buf_add(&ro, &eh, sizeof(eh));
-	struct elf_order m = {.needed = {"libcuda.so.1"}, .rodata = buf_slice(&ro), .n_symbol = 2,
+	struct elf_order m = {.needed = {"libcuda.so.1"},
+			      .rodata = buf_slice(&ro),
+			      .n_symbol = 2,
 			      .symbol = {{"cuLaunchKernel"}, {"__triton_poi_0_start", .section = ELF_RODATA}}};
 	put_elf("a.so", &m);
 	examine(&v, "a.so", &o);
@@ -645,11 +708,13 @@ static void constants(void **state)
 {
 	(void)state;
 	struct doctor_host h = host();
-	struct contract_constant k[2] = {{.name = SLICE("weight"), .device = DEVICE_CUDA, .bytes = 8}, {.name = SLICE("bias"), .device = DEVICE_CPU, .bytes = 8}};
+	struct contract_constant k[2] = {{.name = SLICE("weight"), .device = DEVICE_CUDA, .bytes = 8},
+					 {.name = SLICE("bias"), .device = DEVICE_CPU, .bytes = 8}};
 	struct contract c = {.device = DEVICE_CUDA, .constant = k, .n_constants = 2, .weight_bytes = 16};
 	struct doctor_options o = {.host = &h, .no_torch = true, .contract = &c};
 	struct visit v;
-	struct elf_order m = {.n_symbol = 3, .lrodata = SLICE("0123456789abcdef"),
+	struct elf_order m = {.n_symbol = 3,
+			      .lrodata = SLICE("0123456789abcdef"),
 			      .symbol = {{"AOTInductorModelContainerCreate", .section = ELF_RODATA},
 					 {"_binary_constants_bin_start", .section = ELF_LRODATA},
 					 {"_binary_constants_bin_end", .section = ELF_LRODATA, .at = 16}}};
@@ -686,11 +751,14 @@ static void constants(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(healthy),	   cmocka_unit_test(old_cpu),	    cmocka_unit_test(other_machine),
-		cmocka_unit_test(old_system),	   cmocka_unit_test(blobs),	    cmocka_unit_test(custom_ops),
-		cmocka_unit_test(flags),	   cmocka_unit_test(this_cpu),	    cmocka_unit_test(march),
-		cmocka_unit_test(torches),	   cmocka_unit_test(places_of_torch), cmocka_unit_test(interfaces),
-		cmocka_unit_test(other_systems),   cmocka_unit_test(gpus),	    cmocka_unit_test(constants),
+	    cmocka_unit_test(healthy),         cmocka_unit_test(old_cpu),
+	    cmocka_unit_test(other_machine),   cmocka_unit_test(old_system),
+	    cmocka_unit_test(blobs),           cmocka_unit_test(custom_ops),
+	    cmocka_unit_test(flags),           cmocka_unit_test(this_cpu),
+	    cmocka_unit_test(march),           cmocka_unit_test(torches),
+	    cmocka_unit_test(places_of_torch), cmocka_unit_test(interfaces),
+	    cmocka_unit_test(other_systems),   cmocka_unit_test(gpus),
+	    cmocka_unit_test(constants),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name(__FILE__, tests, setup, teardown);

@@ -116,10 +116,10 @@ static void forms_of_constants(void **state)
 		enum modelso_form form;
 		uint64_t offset, size;
 	} of[] = {
-		{"weights_blob", CONSTANTS_BLOB, 0, 66304},
-		{"weights_appended", CONSTANTS_APPENDED, 0x5c000, 66304},
-		{"nested", CONSTANTS_NONE, 0, 0},
-		{"conv", CONSTANTS_EMBEDDED, 0x48f80, 448},
+	    {"weights_blob", CONSTANTS_BLOB, 0, 66304},
+	    {"weights_appended", CONSTANTS_APPENDED, 0x5c000, 66304},
+	    {"nested", CONSTANTS_NONE, 0, 0},
+	    {"conv", CONSTANTS_EMBEDDED, 0x48f80, 448},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(of); i++) {
 		struct buf so = {0};
@@ -242,27 +242,28 @@ static void origins(void **state)
 	(void)state;
 	struct buf b = {0};
 	struct modelso m;
-	made(&m, &b, &(struct elf_order){
-			 .needed = {"libtorch_cpu.so", "libc.so.6"},
-			 .soname = "model.so",
-			 .rpath = "$ORIGIN:/opt/lib",
-			 .bind_now = true,
-			 .n_symbol = 14,
-			 .symbol = {{"aoti_torch_clone"},
-				    {"_ZN2at4_ops5relu_4callERKNS_6TensorE"},
-				    {"_ZNK3c106SymInt3strB5cxx11Ev"},
-				    {"torch_call_dispatcher"},
-				    {"Sleef_expf16_u10"},
-				    {"cuLaunchKernel"},
-				    {"cudaMalloc", "libcudart.so.12", "libcudart.so.12"},
-				    {"custard"},
-				    {"GOMP_parallel", "libgomp.so.1", "GOMP_4.0"},
-				    {"memcpy", "libc.so.6", "GLIBC_2.14"},
-				    {"qsort_r", "libc.so.6", "GLIBC_2.8"},
-				    {"_ZNSsC1EPKcRKSaIcE", "libstdc++.so.6", "GLIBCXX_3.4"},
-				    {"__gmon_start__", .weak = true},
-				    {"AOTInductorModelContainerCreateWithDevice", .section = ELF_RODATA, .func = true}},
-		     });
+	made(&m, &b,
+	     &(struct elf_order){
+		 .needed = {"libtorch_cpu.so", "libc.so.6"},
+		 .soname = "model.so",
+		 .rpath = "$ORIGIN:/opt/lib",
+		 .bind_now = true,
+		 .n_symbol = 14,
+		 .symbol = {{"aoti_torch_clone"},
+			    {"_ZN2at4_ops5relu_4callERKNS_6TensorE"},
+			    {"_ZNK3c106SymInt3strB5cxx11Ev"},
+			    {"torch_call_dispatcher"},
+			    {"Sleef_expf16_u10"},
+			    {"cuLaunchKernel"},
+			    {"cudaMalloc", "libcudart.so.12", "libcudart.so.12"},
+			    {"custard"},
+			    {"GOMP_parallel", "libgomp.so.1", "GOMP_4.0"},
+			    {"memcpy", "libc.so.6", "GLIBC_2.14"},
+			    {"qsort_r", "libc.so.6", "GLIBC_2.8"},
+			    {"_ZNSsC1EPKcRKSaIcE", "libstdc++.so.6", "GLIBCXX_3.4"},
+			    {"__gmon_start__", .weak = true},
+			    {"AOTInductorModelContainerCreateWithDevice", .section = ELF_RODATA, .func = true}},
+	     });
 	assert_int_equal(m.n_from[FROM_AOTI], 1);
 	assert_int_equal(m.n_from[FROM_TORCH], 3);
 	assert_int_equal(m.n_from[FROM_SLEEF], 1);
@@ -293,19 +294,22 @@ static void runtimes(void **state)
 		const char *needed, *import, *export;
 		enum modelso_runtime runtime;
 	} of[] = {
-		{"libtorch.so", "aoti_torch_clone", run, RUNTIME_TORCH},
-		{"libc.so.6", "aoti_torch_clone", run, RUNTIME_SHIM},
-		{"libc.so.6", "mine_aoti_torch_clone", run, RUNTIME_PREFIXED},
-		{"libc.so.6", "malloc", run, RUNTIME_STANDALONE},
-		{"libc.so.6", "_ZN10executorch7runtime5ErrorE", run, RUNTIME_EXECUTORCH},
-		{"libexecutorch.so", "malloc", run, RUNTIME_EXECUTORCH},
-		{"libtorch.so", "aoti_torch_clone", "main", RUNTIME_NONE},
+	    {"libtorch.so", "aoti_torch_clone", run, RUNTIME_TORCH},
+	    {"libc.so.6", "aoti_torch_clone", run, RUNTIME_SHIM},
+	    {"libc.so.6", "mine_aoti_torch_clone", run, RUNTIME_PREFIXED},
+	    {"libc.so.6", "malloc", run, RUNTIME_STANDALONE},
+	    {"libc.so.6", "_ZN10executorch7runtime5ErrorE", run, RUNTIME_EXECUTORCH},
+	    {"libexecutorch.so", "malloc", run, RUNTIME_EXECUTORCH},
+	    {"libtorch.so", "aoti_torch_clone", "main", RUNTIME_NONE},
 	};
 	struct buf b = {0};
 	struct modelso m;
 	for (size_t i = 0; i < ARRAY_LEN(of); i++) {
-		made(&m, &b, &(struct elf_order){.needed = {of[i].needed}, .n_symbol = 2,
-						 .symbol = {{of[i].import}, {of[i].export, .section = ELF_RODATA, .func = true}}});
+		made(&m, &b,
+		     &(struct elf_order){
+			 .needed = {of[i].needed},
+			 .n_symbol = 2,
+			 .symbol = {{of[i].import}, {of[i].export, .section = ELF_RODATA, .func = true}}});
 		assert_int_equal(m.runtime, of[i].runtime);
 		assert_text(m.shim_prefix, of[i].runtime == RUNTIME_PREFIXED ? "mine_" : "");
 		assert_int_equal(m.api, API_NONE);
@@ -321,11 +325,11 @@ static void apis(void **state)
 		const char *name;
 		enum modelso_api api;
 	} of[] = {
-		{"AOTInductorModelCreate", API_MODEL},
-		{"AOTInductorModelContainerCreate", API_CONTAINER},
-		{"AOTInductorModelContainerCreateWithDevice", API_WITH_DEVICE},
-		{"AOTInductorModelUpdateConstantsFromBlob", API_BLOB},
-		{"AOTInductorGetLastError", API_LAST_ERROR},
+	    {"AOTInductorModelCreate", API_MODEL},
+	    {"AOTInductorModelContainerCreate", API_CONTAINER},
+	    {"AOTInductorModelContainerCreateWithDevice", API_WITH_DEVICE},
+	    {"AOTInductorModelUpdateConstantsFromBlob", API_BLOB},
+	    {"AOTInductorGetLastError", API_LAST_ERROR},
 	};
 	struct elf_order o = {0};
 	struct buf b = {0};
@@ -342,7 +346,8 @@ static void apis(void **state)
 /* As ptxas writes it: an ELF header, sections, program headers last. */
 static void add_cubin(struct buf *b, uint32_t flags, uint8_t abi)
 {
-	Elf64_Ehdr eh = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 0x33, abi}, .e_type = ET_EXEC};
+	Elf64_Ehdr eh = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 0x33, abi},
+			 .e_type = ET_EXEC};
 	eh.e_machine = EM_CUDA;
 	eh.e_flags = flags;
 	eh.e_shoff = sizeof(eh), eh.e_shnum = 2, eh.e_shentsize = 64;
@@ -363,17 +368,20 @@ static void gpu_code(void **state)
 	add_cubin(&ro, 0x5a0d5a, 7);
 	add_cubin(&ro, 0x6005a04, 8);
 	buf_add(&ro, "\x50\xed\x55\xba\1\0\x10\0", 8);
-	buf_add_slice(&ro, SLICE("\177ELF, but no image\0triton_red_fused_sum_3\0xtriton_no\0triton_\0triton_poi.fused\0"));
-	made(&m, &b, &(struct elf_order){
-			 .needed = {"libtorch_cuda.so"},
-			 .rodata = buf_slice(&ro),
-			 .n_symbol = 5,
-			 .symbol = {{"cuModuleLoadData"},
-				    {"__triton_poi_fused_add_0_start", .section = ELF_RODATA, .at = 4},
-				    {"__triton_poi_fused_add_0_end", .section = ELF_RODATA, .at = 4},
-				    {"_ZN12_GLOBAL__N_128call_triton_per_fused_mean_1IN1aE", .section = ELF_RODATA, .func = true},
-				    {"cpp_fused_add_2", .section = ELF_RODATA, .func = true, .size = 9}},
-		     });
+	buf_add_slice(&ro,
+		      SLICE("\177ELF, but no image\0triton_red_fused_sum_3\0xtriton_no\0triton_\0triton_poi.fused\0"));
+	made(&m, &b,
+	     &(struct elf_order){
+		 .needed = {"libtorch_cuda.so"},
+		 .rodata = buf_slice(&ro),
+		 .n_symbol = 5,
+		 .symbol = {{"cuModuleLoadData"},
+			    {"__triton_poi_fused_add_0_start", .section = ELF_RODATA, .at = 4},
+			    {"__triton_poi_fused_add_0_end", .section = ELF_RODATA, .at = 4},
+			    {"_ZN12_GLOBAL__N_128call_triton_per_fused_mean_1IN1aE", .section = ELF_RODATA,
+			     .func = true},
+			    {"cpp_fused_add_2", .section = ELF_RODATA, .func = true, .size = 9}},
+	     });
 	assert_int_equal(m.device_code, DEVICE_CODE_CUDA);
 	assert_int_equal(m.n_kernel, 4);
 	assert_text(m.kernel[0].name, "triton_poi_fused_add_0");
@@ -411,9 +419,10 @@ static void constants_made(void **state)
 	struct buf b = {0};
 	struct modelso m;
 	struct elf_order o = {
-		.lrodata = SLICE("\7"),
-		.n_symbol = 2,
-		.symbol = {{"_binary_constants_bin_start", .section = ELF_LRODATA}, {"_binary_constants_bin_end", .section = ELF_LRODATA, .at = 1}},
+	    .lrodata = SLICE("\7"),
+	    .n_symbol = 2,
+	    .symbol = {{"_binary_constants_bin_start", .section = ELF_LRODATA},
+		       {"_binary_constants_bin_end", .section = ELF_LRODATA, .at = 1}},
 	};
 	made(&m, &b, &o); /* one byte that is not the assembler's filler */
 	assert_int_equal(m.constants.form, CONSTANTS_EMBEDDED);
@@ -434,7 +443,9 @@ static void constants_made(void **state)
 	assert_non_null(strstr(m.constants.damage, "do not lie in their section"));
 	modelso_close(&m);
 	/* torch 2.5's spelling, with 16 bytes behind: {8 + 8 bytes, mark} */
-	o = (struct elf_order){.rodata = SLICE("Weigths data seems corrupt"), .lrodata = SLICE("\x10\0\0\0\0\0\0\0abcdefgh"), .n_symbol = 2,
+	o = (struct elf_order){.rodata = SLICE("Weigths data seems corrupt"),
+			       .lrodata = SLICE("\x10\0\0\0\0\0\0\0abcdefgh"),
+			       .n_symbol = 2,
 			       .symbol = {{"_binary_constants_bin_start", .section = ELF_LRODATA},
 					  {"_binary_constants_bin_end", .section = ELF_LRODATA, .at = 16}}};
 	elf_make(&b, &o);
@@ -521,6 +532,10 @@ static void bad_tables(void **state)
 	open_fails(buf_slice(&b), "section 5 lies at");
 	elf_make(&b, &o);
 	sh = (Elf64_Shdr *)(b.p + good.e_shoff);
+	sh[0] = (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = b.len, .sh_size = 1};
+	open_fails(buf_slice(&b), "section 0 lies at");
+	elf_make(&b, &o);
+	sh = (Elf64_Shdr *)(b.p + good.e_shoff);
 	sh[ELF_DYNSYM].sh_type = SHT_PROGBITS;
 	open_fails(buf_slice(&b), "no dynamic symbols");
 	buf_release(&b);
@@ -537,7 +552,10 @@ static void against_a_wall(void **state)
 	uint64_t seed = 7;
 	add_cubin(&ro, 0x500550, 7);
 	buf_adds(&ro, "triton_poi");
-	elf_make(&b, &(struct elf_order){.needed = {"libtorch.so", "libc.so.6"}, .rodata = buf_slice(&ro), .lrodata = SLICE("12345678"), .n_symbol = 6,
+	elf_make(&b, &(struct elf_order){.needed = {"libtorch.so", "libc.so.6"},
+					 .rodata = buf_slice(&ro),
+					 .lrodata = SLICE("12345678"),
+					 .n_symbol = 6,
 					 .symbol = {{"memcpy", "libc.so.6", "GLIBC_2.14"},
 						    {"memmove", "libc.so.6", "GLIBC_2.2.5"},
 						    {"cuInit"},
@@ -570,7 +588,12 @@ static void versions(void **state)
 	static const struct {
 		const char *a, *b;
 		int cmp;
-	} of[] = {{"GLIBC_2.9", "GLIBC_2.14", -1}, {"2.14", "2.14", 0}, {"3.4.30", "3.4.9", 1}, {"3.4", "3.4.1", -1}, {"", "1", -1}, {"", "", 0},
+	} of[] = {{"GLIBC_2.9", "GLIBC_2.14", -1},
+		  {"2.14", "2.14", 0},
+		  {"3.4.30", "3.4.9", 1},
+		  {"3.4", "3.4.1", -1},
+		  {"", "1", -1},
+		  {"", "", 0},
 		  {"2.99999999999999999999", "2.5", 1}};
 	for (size_t i = 0; i < ARRAY_LEN(of); i++)
 		assert_int_equal(modelso_version_cmp(slice_str(of[i].a), slice_str(of[i].b)), of[i].cmp);
@@ -589,7 +612,8 @@ static void libraries(void **state)
 	struct buf b = {0}, names = {0};
 	struct modelso_lib l;
 	struct err err;
-	elf_make(&b, &(struct elf_order){.soname = "libx.so.1", .n_symbol = 2, .symbol = {{"mine", .section = ELF_RODATA}, {"yours"}}});
+	elf_make(&b, &(struct elf_order){
+			 .soname = "libx.so.1", .n_symbol = 2, .symbol = {{"mine", .section = ELF_RODATA}, {"yours"}}});
 	assert_int_equal(modelso_lib_read(&l, buf_slice(&b), "libx", collect, collect, &names, &err), 0);
 	assert_text(l.soname, "libx.so.1");
 	assert_string_equal(buf_str(&names), "mine ");
@@ -622,11 +646,21 @@ static void libraries(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mlp),		cmocka_unit_test(forms_of_constants), cmocka_unit_test(appended_damage),
-		cmocka_unit_test(lines),	cmocka_unit_test(damaged_lines),      cmocka_unit_test(origins),
-		cmocka_unit_test(runtimes),	cmocka_unit_test(apis),		      cmocka_unit_test(gpu_code),
-		cmocka_unit_test(constants_made), cmocka_unit_test(others),	      cmocka_unit_test(bad_tables),
-		cmocka_unit_test(against_a_wall), cmocka_unit_test(versions),	      cmocka_unit_test(libraries),
+	    cmocka_unit_test(mlp),
+	    cmocka_unit_test(forms_of_constants),
+	    cmocka_unit_test(appended_damage),
+	    cmocka_unit_test(lines),
+	    cmocka_unit_test(damaged_lines),
+	    cmocka_unit_test(origins),
+	    cmocka_unit_test(runtimes),
+	    cmocka_unit_test(apis),
+	    cmocka_unit_test(gpu_code),
+	    cmocka_unit_test(constants_made),
+	    cmocka_unit_test(others),
+	    cmocka_unit_test(bad_tables),
+	    cmocka_unit_test(against_a_wall),
+	    cmocka_unit_test(versions),
+	    cmocka_unit_test(libraries),
 	};
 	return RUN(tests);
 }
