@@ -63,7 +63,7 @@ static int read_headers(struct loader *l)
 	/* Copies, for a member of an archive may lie at any address. */
 	memcpy(eh, l->so.p, sizeof(*eh));
 	if (eh->e_machine != EM_X86_64 || eh->e_ident[EI_CLASS] != ELFCLASS64)
-		return err_set(l->err, EXIT_ENVIRON, "the model is not for x86-64 machines, so it cannot be run here");
+		return err_set(l->err, EXIT_INPUT, "the model is not for x86-64 machines, so it cannot be run here");
 	if (eh->e_type != ET_DYN || eh->e_phentsize != sizeof(Elf64_Phdr) || eh->e_phoff > l->so.n ||
 	    eh->e_phnum > (l->so.n - eh->e_phoff) / sizeof(Elf64_Phdr))
 		return bad(l, "its program headers lie outside");
@@ -240,11 +240,12 @@ void *image_symbol(const struct image *im, const char *name)
 	return NULL;
 }
 
-/* As the dynamic linker would: the C library and what the program has first, but C++ from the library that has it (a
- * sanitizer's own __cxa_throw would look for a libstdc++ that was there from the start). */
+/* As the dynamic linker would: the C library and what the program has first (new and delete too, which a sanitizer has),
+ * but C++ from the library that has it: a sanitizer's __cxa_throw looks for a libstdc++ that was there from the start. */
 static void *system_symbol(const struct image *im, const char *name)
 {
-	bool cxx = name[0] == '_' && (name[1] == 'Z' || !strncmp(name, "__cxa_", 6) || !strncmp(name, "__gxx_", 6) ||
+	bool memory = !strncmp(name, "_Zn", 3) || !strncmp(name, "_Zd", 3);
+	bool cxx = !memory && name[0] == '_' && (name[1] == 'Z' || !strncmp(name, "__cxa_", 6) || !strncmp(name, "__gxx_", 6) ||
 				      !strncmp(name, "_Unwind_", 8) || !strncmp(name, "__dynamic_cast", 14));
 	void *p = cxx ? dlsym(im->cxx, name) : dlsym(RTLD_DEFAULT, name);
 	return p ? p : dlsym(cxx ? RTLD_DEFAULT : im->cxx, name);

@@ -86,12 +86,17 @@ static const int while_loading[] = {
     SCMP_SYS(mmap),   SCMP_SYS(uname),	 SCMP_SYS(rt_sigaction), SCMP_SYS(seccomp), SCMP_SYS(prctl),	  SCMP_SYS(set_robust_list),
 };
 
+/* What the sanitizer's runtime asks for when a function does not return (exceptions, exit): its own stack. */
+static const int for_asan[] = {SCMP_SYS(sigaltstack)};
+
 /* Common to both. 0, or a negative errno. */
 static int common_rules(scmp_filter_ctx f, const struct probe_job *j)
 {
 	int rc = 0;
 	for (size_t i = 0; i < ARRAY_LEN(always) && !rc; i++)
 		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, always[i], 0);
+	for (size_t i = 0; WITH_ASAN && i < ARRAY_LEN(for_asan) && !rc; i++)
+		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, for_asan[i], 0);
 	/* abort(): so that it is seen as what it is. */
 	if (!rc)
 		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 2, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()),
