@@ -11,23 +11,24 @@ static int data_if_any(struct loaded *l, uint32_t file, struct slice *data, stru
 	return file ? package_data(&l->pkg, file, data, err) : 0;
 }
 
+/* 0; 1: the text is no wrapper that is understood (the binary may still say what it expects); -1: the package is damaged. */
 static int read_text(struct loaded *l, struct contract *c, struct err *err)
 {
 	const struct package_model *m = l->model;
 	struct slice text, kernel, nodes;
-	if (package_data(&l->pkg, m->wrapper_cpp, &text, err) < 0 || data_if_any(l, m->kernel_cpp, &kernel, err) < 0 ||
+	struct err why;
+	if (data_if_any(l, m->wrapper_cpp, &text, err) < 0 || data_if_any(l, m->kernel_cpp, &kernel, err) < 0 ||
 	    data_if_any(l, m->extern_nodes, &nodes, err) < 0)
 		return -1;
-	if (wrapper_read(c, text, kernel, err) < 0) {
+	if (wrapper_read(c, text, kernel, &why) < 0) {
 		struct slice name = l->pkg.file[m->wrapper_cpp].name;
-		char *why = xstrdup(err->text);
-		err_set(err, EXIT_INPUT, "'%s': %.*s: %s", l->pkg.path, (int)name.n, name.p, why);
-		free(why);
-		return -1;
+		contract_release(c);
+		err_set(err, why.status, "'%s': %.*s: %s", l->pkg.path, (int)name.n, name.p, why.text);
+		return 1;
 	}
 	c->model = m->name;
-	if (nodes.n && wrapper_name_proxies(c, nodes, err) < 0)
-		contract_note(c, "the names of custom ops: %s", err->text);
+	if (nodes.n && wrapper_name_proxies(c, nodes, &why) < 0)
+		contract_note(c, "the names of custom ops: %s", why.text);
 	return 0;
 }
 
@@ -37,7 +38,7 @@ static int probe_binary(struct loaded *l, struct contract *c, struct err *err)
 	struct package_metadata md;
 	struct slice so, nodes;
 	if (!m->so)
-		return err_set(err, EXIT_INPUT, "'%s': model '%.*s' has no library to probe", l->pkg.path, (int)m->name.n, m->name.p);
+		return err_set(err, EXIT_INPUT, "model '%.*s' has no library to probe", (int)m->name.n, m->name.p);
 	if (package_data(&l->pkg, m->so, &so, err) < 0 || data_if_any(l, m->extern_nodes, &nodes, err) < 0 ||
 	    package_metadata(&l->pkg, m, &md, err) < 0)
 		return -1;
@@ -67,51 +68,56 @@ static void compare(struct loaded *l)
 	contract_release(&binary);
 }
 
-int load_text(struct loaded *l, const char *path, const struct checkinputs_options *o, struct err *err)
+/* The package, its model and, if it has a text, the contract; text says why there is none. */
+static int open_model(struct loaded *l, const char *path, const struct checkinputs_options *o, struct err *text, struct err *err)
 {
+	int read = 1;
 	*l = (struct loaded){0};
 	if (package_open(&l->pkg, path, err) < 0)
 		return -1;
 	l->model = package_model(&l->pkg, o->model, err);
-	if (!l->model) {
-		package_close(&l->pkg);
+	if (!l->model || (l->model->wrapper_cpp && (read = read_text(l, &l->contract, text)) < 0)) {
+		if (l->model)
+			*err = *text;
+		loaded_release(l);
 		return -1;
 	}
-	if (l->model->wrapper_cpp && read_text(l, &l->contract, err) < 0) {
-		warn("%s", err->text);
-		contract_release(&l->contract);
-	}
-	return 0;
+	if (!l->model->wrapper_cpp)
+		err_set(text, EXIT_INPUT, "'%s': no generated text (wrapper.cpp) beside it", path);
+	return read;
+}
+
+int load_text(struct loaded *l, const char *path, const struct checkinputs_options *o, struct err *err)
+{
+	struct err text;
+	int read = open_model(l, path, o, &text, err);
+	if (read == 1 && l->model->wrapper_cpp)
+		warn("%s", text.text);
+	return read < 0 ? -1 : 0;
 }
 
 int load_model(struct loaded *l, const char *path, const struct checkinputs_options *o, struct err *err)
 {
-	*l = (struct loaded){0};
-	if (package_open(&l->pkg, path, err) < 0)
+	struct err text, probe;
+	int read = open_model(l, path, o, &text, err);
+	if (read < 0)
 		return -1;
-	l->model = package_model(&l->pkg, o->model, err);
-	if (!l->model)
-		goto fail;
-	const struct package_model *m = l->model;
-	if (m->wrapper_cpp && read_text(l, &l->contract, err) == 0) {
+	if (read == 0) {
 		if (o->probe)
 			compare(l);
 		return 0;
 	}
-	contract_release(&l->contract);
-	if (m->wrapper_cpp)
-		warn("%s", err->text);
-	const char *lack = m->wrapper_cpp ? "its generated text cannot be used" : "no generated text (wrapper.cpp) beside it";
-	if (o->no_exec) {
-		err_set(err, EXIT_INPUT, "'%s': %s, and --no-exec forbids probing the binary", path, lack);
-		goto fail;
+	if (!l->model->so) {
+		*err = text;
+	} else if (o->no_exec) {
+		err_set(err, EXIT_INPUT, "%s, and --no-exec forbids probing the binary", text.text);
+	} else if (probe_binary(l, &l->contract, &probe) < 0) {
+		err_set(err, probe.status, "%s; %s", text.text, probe.text);
+	} else {
+		note("%s: what follows was found out by running the binary on fake tensors, in a sandbox", text.text);
+		l->probed = true;
+		return 0;
 	}
-	note("%s: %s: the binary is run on fake tensors, in a sandbox", path, lack);
-	if (probe_binary(l, &l->contract, err) < 0)
-		goto fail;
-	l->probed = true;
-	return 0;
-fail:
 	loaded_release(l);
 	return -1;
 }

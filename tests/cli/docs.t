@@ -4,11 +4,10 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 flat() { tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
-tools=(tlparse)
+tools=(tlparse aoti-checkinputs)
+page() { mandoc -Tascii -O width=1000 "$ROOT/man/$1.1" 2>/dev/null | sed 's/.\x08//g' >page; } # as one reads it
 for tool in "${tools[@]}"; do
-	source=$ROOT/man/$tool.1
-	mandoc -Tascii -O width=1000 "$source" >page 2>/dev/null # the page as one reads it
-	sed -i 's/.\x08//g' page
+	page "$tool"
 	sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' page | sed '1d;$d' | flat >synopsis
 	run "$tool" --help-synopsis
 	is "$tool: the synopsis of the manual page is the option table's" "$(cat synopsis)" "$(flat <out)"
@@ -37,18 +36,35 @@ setup() {
 	gzip -k work/trace.log
 	cp work/trace.log work/before.log
 	cp work/trace.log work/after.log
+	cp "$DATA/aoti/mlp.pt2" work/model.pt2
+	cp "$DATA/aoti/multi.pt2" work/pkg.pt2
+	cp "$ROOT/tests/data/export/mlp.pt2" work/exported.pt2
+	python3 "$ROOT/tests/lib/npy.py" work/batch.npy '<f4' 5 8
+	python3 "$ROOT/tests/lib/npy.py" work/x.npy '<f4' 4
+	cp work/x.npy work/y.npy
+	cp server work/server
 }
+# A server with a compiled model, as far as is needed: no torch, one call.
+mkdir models && (cd models && unzip -qo "$DATA/aoti/nested.pt2")
+cat >server <<EOF
+#!/bin/sh
+exec '$BUILD/tests-lib/livehost' torch='$BUILD/tests-lib/faketorch.so' load='$(find "$PWD/models" -name '*.so')' 'call=f32[2,3];f32[2,3];f32[2,3];f32[]'
+EOF
+chmod +x server
 example() { # example SOURCE COMMAND
 	setup
 	if (cd work && bash -euo pipefail -c "$2") >out 2>err; then pass "$1: $(head -1 <<<"$2")"; else fail "$1: $2" "$(cat out)"; fi
 }
 
 # Indented lines under EXAMPLES; a line that starts deeper goes on with the one before.
-sed -n '/^EXAMPLES/,/^DIFFERENCES/p' page | grep -E '^ {11}' | sed 's/^ \{11\}//' |
-	awk '/^ / {printf "\n%s", $0; next} {if (NR > 1) printf "%c", 0; printf "%s", $0} END {printf "%c", 0}' >examples
-while IFS= read -r -d '' line; do
-	example tlparse.1 "$line"
-done <examples
+for tool in "${tools[@]}"; do
+	page "$tool"
+	sed -n '/^EXAMPLES/,/^\(DIFFERENCES\|SEE ALSO\)/p' page | grep -E '^ {11}' | sed 's/^ \{11\}//' |
+		awk '/^ / {printf "\n%s", $0; next} {if (NR > 1) printf "%c", 0; printf "%s", $0} END {printf "%c", 0}' >examples
+	while IFS= read -r -d '' line; do
+		example "$tool.1" "$line"
+	done <examples
+done
 
 # Shell blocks of README, but for what needs PyTorch, builds or installs.
 awk '/^```sh/ {on = 1; next} /^```/ {on = 0} on' "$ROOT/README.md" | grep -vE '^(make|TORCH_TRACE)' | sed 's/  *#.*//' >examples
