@@ -10,8 +10,8 @@
  *         16..64 are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise
  *
  * The two may differ: while lowering, the compiler learns more of the symbols than the export did (docs/FACTS.md, "A
- * convolution takes fewer batches than were exported"), it makes demands of strides that torch.export does not know, and
- * it checks nothing of an input that is not used. Or the package is from another export than one thinks.
+ * convolution takes fewer batches than were exported"), it makes demands of strides that torch.export does not know,
+ * and it checks nothing of an input that is not used. Or the package is from another export than one thinks.
  *
  * Expressions are compared by value: their symbols have other names on the two sides. For a few choices of the export's
  * symbols the sizes of the inputs follow, from these the compiled symbols, and every compiled size must then be the
@@ -47,7 +47,7 @@ enum against_part { AGAINST_WHOLE, AGAINST_INPUT, AGAINST_OUTPUT, AGAINST_WEIGHT
 struct against_finding {
 	enum against_what what;
 	enum against_part part;
-	uint32_t index; /* of the input or output; of the constant in the compiled contract; CONTRACT_NONE for the whole */
+	uint32_t index; /* of the input, output or compiled constant; CONTRACT_NONE for all of them */
 	int dim;        /* -1 when it is about all of it */
 	bool advice;
 	struct slice subject;  /* "input 0 (x), dim 0" */

@@ -5,7 +5,8 @@ enum { NAMES = 8 }; /* of weights in one finding */
 
 /* ---- outputs ---- */
 
-static void output_shape(struct compare *k, uint32_t i, const struct contract_output *e, const struct contract_output *c)
+static void output_shape(struct compare *k, uint32_t i, const struct contract_output *e,
+			 const struct contract_output *c)
 {
 	bool other = false, strides = false;
 	for (int d = 0; d < e->n_dim; d++) {
@@ -21,14 +22,18 @@ static void output_shape(struct compare *k, uint32_t i, const struct contract_ou
 	    against_found(k, other ? AGAINST_SIZE : AGAINST_STRIDE, AGAINST_OUTPUT, i, -1, !other);
 	f->exported = against_sizes(k, k->e, e->dim, e->n_dim, !other);
 	f->compiled = against_sizes(k, k->c, c->dim, c->n_dim, !other);
-	f->why = other ? SLICE("what takes the result gets another size")
-		       : SLICE("the values are the same in another order in memory: .view() on the result may fail where it did "
-			       "not in eager mode");
+	f->why =
+	    other
+		? SLICE("what takes the result gets another size")
+		: SLICE(
+		      "the values are the same in another order in memory: .view() on the result may fail where it did "
+		      "not in eager mode");
 	if (!other)
 		f->fix = SLICE("use .reshape(), or .contiguous() first, where the layout matters");
 }
 
-static void compare_output(struct compare *k, uint32_t i, const struct contract_output *e, const struct contract_output *c)
+static void compare_output(struct compare *k, uint32_t i, const struct contract_output *e,
+			   const struct contract_output *c)
 {
 	if (e->dtype != DTYPE_NONE && c->dtype != DTYPE_NONE && e->dtype != c->dtype) {
 		struct against_finding *f = against_found(k, AGAINST_DTYPE, AGAINST_OUTPUT, i, -1, false);
@@ -106,7 +111,8 @@ static bool same_shape(const struct contract_constant *e, const struct contract_
 	if (e->n_dim != c->n_dim)
 		return false;
 	for (int d = 0; d < e->n_dim; d++)
-		if (symsize_is_int(e->dim[d].size) && symsize_is_int(c->dim[d].size) && e->dim[d].size.k != c->dim[d].size.k)
+		if (symsize_is_int(e->dim[d].size) && symsize_is_int(c->dim[d].size) &&
+		    e->dim[d].size.k != c->dim[d].size.k)
 			return false;
 	return true;
 }
@@ -117,7 +123,8 @@ static void compare_constant(struct compare *k, const struct contract_constant *
 	bool dtypes = e->dtype != DTYPE_NONE && c->dtype != DTYPE_NONE && e->dtype != c->dtype;
 	if (!dtypes && same_shape(e, c))
 		return;
-	struct slice es = against_sizes(k, k->e, e->dim, e->n_dim, false), cs = against_sizes(k, k->c, c->dim, c->n_dim, false);
+	struct slice es = against_sizes(k, k->e, e->dim, e->n_dim, false),
+		     cs = against_sizes(k, k->c, c->dim, c->n_dim, false);
 	struct against_finding *f = against_found(k, AGAINST_CONSTANT, AGAINST_WEIGHT, index, -1, false);
 	f->exported = against_text(k, "%s %.*s", dtype_name(e->dtype), (int)es.n, es.p);
 	f->compiled = against_text(k, "%s %.*s", dtype_name(c->dtype), (int)cs.n, cs.p);
@@ -165,7 +172,8 @@ void against_constants(struct compare *k)
 	uint32_t n_extra = extra.n, n_lost = lost.n;
 	struct slice extra_text = names_text(k, &extra), lost_text = names_text(k, &lost);
 	if (n_extra) {
-		struct against_finding *f = against_found(k, AGAINST_CONSTANT, AGAINST_WEIGHT, CONTRACT_NONE, -1, false);
+		struct against_finding *f =
+		    against_found(k, AGAINST_CONSTANT, AGAINST_WEIGHT, CONTRACT_NONE, -1, false);
 		f->exported = SLICE("not there");
 		f->compiled = extra_text;
 		f->why = SLICE("the binary has weights that this export does not: they cannot be updated from it");
@@ -176,8 +184,9 @@ void against_constants(struct compare *k)
 		struct against_finding *f = against_found(k, AGAINST_CONSTANT, AGAINST_WEIGHT, CONTRACT_NONE, -1, true);
 		f->exported = lost_text;
 		f->compiled = SLICE("not there");
-		f->why = SLICE("the compiled code does not use them, or has their values in its instructions (up to 8 numbers); "
-			       "updating them changes nothing");
+		f->why = SLICE(
+		    "the compiled code does not use them, or has their values in its instructions (up to 8 numbers); "
+		    "updating them changes nothing");
 	}
 	free(taken);
 	free(which);

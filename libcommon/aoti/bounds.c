@@ -34,7 +34,8 @@ static bool affine(struct bounds *b, struct symtab *tab, struct symsize s, const
 		int64_t v;
 		symbind_set(env, ids[i], 1);
 		ok = symsize_eval(tab, s, env, &v, NULL) == 0 && !__builtin_sub_overflow(v, *plus, &mul[i]) &&
-		     symsize_mul(tab, symsize_int(mul[i]), symsize_symbol(tab, symtab_name(tab, ids[i])), &part, NULL) == 0 &&
+		     symsize_mul(tab, symsize_int(mul[i]), symsize_symbol(tab, symtab_name(tab, ids[i])), &part,
+				 NULL) == 0 &&
 		     symsize_sub(tab, rest, part, &rest, NULL) == 0;
 		symbind_set(env, ids[i], 0);
 	}

@@ -167,7 +167,7 @@ static int leaf(struct convert *c, struct slice name)
 
 static int open_call(struct convert *c, struct slice name)
 {
-	static const char *const relation[][2] = {{"Equality", "Eq"},	    {"Unequality", "Ne"},
+	static const char *const relation[][2] = {{"Equality", "Eq"},       {"Unequality", "Ne"},
 						  {"StrictLessThan", "Lt"}, {"LessThan", "Le"},
 						  {"GreaterThan", "Ge"},    {"StrictGreaterThan", "Gt"}};
 	if (c->n == SYMSIZE_MAX_DEPTH)
@@ -218,8 +218,8 @@ static int after_value(struct convert *c)
 /* A name that is no call: only these are. */
 static int bare(struct convert *c, struct slice name)
 {
-	static const char *const known[][2] = {{"true", "1"},  {"false", "0"}, {"int_oo", "int_oo"},
-					       {"oo", "oo"},   {"nan", "nan"}, {"zoo", "zoo"}};
+	static const char *const known[][2] = {{"true", "1"}, {"false", "0"}, {"int_oo", "int_oo"},
+					       {"oo", "oo"},  {"nan", "nan"}, {"zoo", "zoo"}};
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (slice_is(name, known[i][0])) {
 			buf_adds(c->out, known[i][1]);

@@ -1,7 +1,7 @@
 /* srepr.h - sympy's srepr, in which torch.export writes sizes, as the infix text that symsize_parse reads.
  *
- *     srepr_to_infix(SLICE("Mul(Integer(2), Symbol('s77', positive=True, integer=True))"), &b, &err)   // "(2*s77)"
- *     srepr_to_infix(SLICE("FloorDiv(Symbol('s0', integer=True), Integer(2))"), &b, &err)              // FloorDiv(s0, 2)
+ *     srepr_to_infix(SLICE("Mul(Integer(2), Symbol('s77', integer=True))"), &b, &err)         // (2*s77)
+ *     srepr_to_infix(SLICE("FloorDiv(Symbol('s0', integer=True), Integer(2))"), &b, &err)     // FloorDiv(s0, 2)
  *
  * Read are Symbol, Integer, Rational, Float, Add, Mul, Pow, the relations (StrictLessThan(a, b) becomes Lt(a, b)) and
  * calls of any other name, with or without a module in front; whether such a call has a value is for symsize to say.

@@ -1,5 +1,5 @@
-/* Any bytes as an exported program and as srepr: bounded, no crash; a program that is read fits itself, is the same when
- * it comes back from JSON, and may be held against anything. */
+/* Any bytes as an exported program and as srepr: bounded, no crash; a program that is read fits itself, is the same
+ * when it comes back from JSON, and may be held against anything. */
 #include "aoti/against.h"
 #include "aoti/exported.h"
 #include "aoti/srepr.h"

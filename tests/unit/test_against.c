@@ -93,7 +93,8 @@ static struct contract_input *unused(struct contract *k, const char *name, int d
 static struct contract_output *output(struct contract *k, int dtype, const char *shape)
 {
 	struct contract_output *o = &k->output[k->n_outputs++];
-	*o = (struct contract_output){.name = SLICE("out"), .dtype = dtype, .device = DEVICE_CPU, .value = CONTRACT_NONE};
+	*o = (struct contract_output){
+	    .name = SLICE("out"), .dtype = dtype, .device = DEVICE_CPU, .value = CONTRACT_NONE};
 	o->n_dim = dims(k, shape, &o->dim);
 	return o;
 }
@@ -134,8 +135,9 @@ static void assert_found(const char *want)
 	struct buf b = {0};
 	for (size_t i = 0; i < a.n; i++) {
 		const struct against_finding *f = &a.v[i];
-		buf_addf(&b, "%s%s%s %.*s: %.*s | %.*s", i ? "\n" : "", f->advice ? "advice " : "", against_what_name(f->what),
-			 (int)f->subject.n, f->subject.p, (int)f->exported.n, f->exported.p, (int)f->compiled.n, f->compiled.p);
+		buf_addf(&b, "%s%s%s %.*s: %.*s | %.*s", i ? "\n" : "", f->advice ? "advice " : "",
+			 against_what_name(f->what), (int)f->subject.n, f->subject.p, (int)f->exported.n, f->exported.p,
+			 (int)f->compiled.n, f->compiled.p);
 	}
 	assert_string_equal(buf_str(&b), want);
 	buf_release(&b);
@@ -173,7 +175,8 @@ static void test_narrower(void **state)
 	expect("s0{0..}/1", "s0{2..}/1", "narrower input 0 (x), dim 0: s0: any size | 2 and more");
 	assert_text(a.v[0].why, "0..1 are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
 	expect("s0{1..}/1", "s0{2..9}/1", "narrower input 0 (x), dim 0: s0: 1 and more | 2..9");
-	assert_text(a.v[0].why, "1 and 10 and more are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
+	assert_text(a.v[0].why,
+		    "1 and 10 and more are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
 	expect("s0{2..16}/1", "s0{2..15}/1", "narrower input 0 (x), dim 0: s0: 2..16 | 2..15");
 	assert_text(a.v[0].why, "16 are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
 	/* Nothing in common. */
@@ -246,7 +249,8 @@ static void test_strides(void **state)
 	(void)state;
 	/* Channels last, as the example was. */
 	expect("2/48 3/1 4/12 4/3", "2/48 3/1 4/12 4/3",
-	       "advice stride input 0 (x): (48, 1, 12, 3) in the example, which the export does not check | (48, 1, 12, 3)");
+	       "advice stride input 0 (x): (48, 1, 12, 3) in the example, which the export does not check | (48, 1, "
+	       "12, 3)");
 	/* Other than the example's. */
 	expect("s0{2..64}/8 8/1", "s0{2..64}/1 8/s0",
 	       "stride input 0 (x): (8, 1) in the example, which the export does not check | (1, s0)");
@@ -320,7 +324,8 @@ static void test_relation_added(void **state)
 	input(&c, "arg0_1", DTYPE_F32, "s5{2..64}/1");
 	input(&c, "arg1_1", DTYPE_F32, "s5{2..64}/1");
 	compare();
-	assert_found("equal input 1 (y), dim 0: 5 | s5, s5 being dim 0 of x\nadvice size input 0 (x), dim 0: 4 | s5: 2..64");
+	assert_found(
+	    "equal input 1 (y), dim 0: 5 | s5, s5 being dim 0 of x\nadvice size input 0 (x), dim 0: 4 | s5: 2..64");
 }
 
 static void test_relation_lost(void **state)
@@ -553,7 +558,8 @@ static void test_recorded(void **state)
 	recorded("derived", "derived");
 	assert_found("advice unchecked input 1 (unused), dim 0: s22, s22 being dim 0 of x | not checked");
 	recorded("mixed", "mixed");
-	assert_found("advice stride input 3 (y): (12, 12*s17, 1) in the example, which the export does not check | (12, 12*s17, 1)");
+	assert_found("advice stride input 3 (y): (12, 12*s17, 1) in the example, which the export does not check | "
+		     "(12, 12*s17, 1)");
 	recorded("unbounded", "unbounded");
 	assert_found("narrower input 0 (x), dim 0: s77: any size | 2 and more");
 }
@@ -572,27 +578,13 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, teardown)
 	const struct CMUnitTest tests[] = {
-	    T(test_same),
-	    T(test_narrower),
-	    T(test_wider),
-	    T(test_static),
-	    T(test_rank),
-	    T(test_dtype),
-	    T(test_strides),
-	    T(test_unused_input),
-	    T(test_unused_first),
-	    T(test_unused_static),
-	    T(test_relation_added),
-	    T(test_relation_lost),
-	    T(test_small_ranges),
-	    T(test_not_understood),
-	    T(test_said_once),
-	    T(test_outputs),
-	    T(test_output_count),
-	    T(test_weights),
-	    T(test_other_model),
-	    T(test_recorded),
-	    T(test_recorded_others),
+	    T(test_same),          T(test_narrower),       T(test_wider),
+	    T(test_static),        T(test_rank),           T(test_dtype),
+	    T(test_strides),       T(test_unused_input),   T(test_unused_first),
+	    T(test_unused_static), T(test_relation_added), T(test_relation_lost),
+	    T(test_small_ranges),  T(test_not_understood), T(test_said_once),
+	    T(test_outputs),       T(test_output_count),   T(test_weights),
+	    T(test_other_model),   T(test_recorded),       T(test_recorded_others),
 	};
 	return RUN(tests);
 }

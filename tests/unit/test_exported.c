@@ -85,7 +85,8 @@ static void assert_outputs(const char *want)
 	struct buf b = {0};
 	for (uint32_t i = 0; i < c.n_outputs; i++) {
 		const struct contract_output *o = &c.output[i];
-		buf_addf(&b, "%s%.*s %s ", i ? "; " : "", (int)o->name.n, o->name.p, o->dtype < 0 ? "-" : dtype_name(o->dtype));
+		buf_addf(&b, "%s%.*s %s ", i ? "; " : "", (int)o->name.n, o->name.p,
+			 o->dtype < 0 ? "-" : dtype_name(o->dtype));
 		if (o->n_dim < 0)
 			buf_adds(&b, "-");
 		else
@@ -179,7 +180,8 @@ static void test_as_json(void **state)
 /* ---- made by hand ---- */
 
 #define TENSOR(dtype, sizes, strides)                                                                                  \
-	"{\"dtype\":" #dtype ",\"sizes\":[" sizes "],\"strides\":[" strides "],\"device\":{\"type\":\"cuda\",\"index\":0}}"
+	"{\"dtype\":" #dtype ",\"sizes\":[" sizes "],\"strides\":[" strides                                            \
+	"],\"device\":{\"type\":\"cuda\",\"index\":0}}"
 #define INT(n) "{\"as_int\":" #n "}"
 #define EXPR(text) "{\"as_expr\":{\"expr_str\":\"" text "\",\"hint\":null}}"
 #define SYM(name) "Symbol('" name "', positive=True, integer=True)"
@@ -191,33 +193,46 @@ struct parts {
 	const char *version, *ranges, *inputs, *outputs, *values, *ints, *calls;
 };
 static const struct parts whole = {
-	.version = "{\"major\":8,\"minor\":20}",
-	.ranges = "{\"s0\":{\"min_val\":null,\"max_val\":10},\"2*s0\":{\"min_val\":4,\"max_val\":20},"
-		  "\"s1\":{\"min_val\":3,\"max_val\":null},\"u9\":{\"min_val\":1,\"max_val\":7}}",
-	.inputs = "{\"tensor_constant\":{\"arg\":{\"name\":\"c_k\"},\"tensor_constant_name\":\"k\"}},"
-		  "{\"custom_obj\":{\"arg\":{\"name\":\"o\",\"class_fqn\":\"f\"},\"custom_obj_name\":\"o\"}},"
-		  "{\"token\":{\"arg\":{\"name\":\"t\"}}}," USER("as_tensor", "name", "batch_0") ","
-		  USER("as_tensor", "name", "batch_1") ","
-		  "{\"constant_input\":{\"name\":\"flag\",\"value\":{\"as_bool\":true}}},"
-		  USER("as_sym_int", "as_name", "n") "," USER("as_tensor", "name", "mask"),
-	.outputs = "{\"buffer_mutation\":{\"arg\":{\"name\":\"add\"},\"buffer_name\":\"b\"}},"
-		   "{\"user_output\":{\"arg\":{\"as_tensor\":{\"name\":\"add\"}}}},"
-		   "{\"user_output\":{\"arg\":{\"as_none\":true}}},"
-		   "{\"user_output\":{\"arg\":{\"as_sym_int\":{\"as_name\":\"n\"}}}},"
-		   "{\"loss_output\":{\"arg\":{\"name\":\"mask\"}}}",
-	.values = "\"c_k\":" TENSOR(1, INT(3), INT(1)) ","
-		  "\"batch_0\":" TENSOR(7, EXPR(SYM("s0")) "," EXPR("Add(Mul(Integer(-1), " SYM("s0") "), " SYM("s1") ")"),
-					INT(1) "," INT(2)) ","
-		  "\"batch_1\":" TENSOR(99, EXPR("FloorDiv(" SYM("s1") ", Integer(2))"), EXPR("Wrong(")) ","
-		  "\"mask\":" TENSOR(30, EXPR("Add(Mul(Integer(2), " SYM("s0") "), Integer(1))") "," INT(4), "") ","
-		  "\"add\":" TENSOR(13, EXPR(SYM("u9")), INT(1)) ",\"left\":7",
-	.ints = "\"n\":" EXPR(SYM("s7")),
-	.calls = "{\"fqn\":\"\",\"signature\":{\"inputs\":[],\"outputs\":[],\"in_spec\":\"[1, {\\\"type\\\": \\\"builtins.tuple\\\", "
-		 "\\\"context\\\": \\\"null\\\", \\\"children_spec\\\": [{\\\"type\\\": \\\"builtins.tuple\\\", \\\"context\\\": "
-		 "\\\"null\\\", \\\"children_spec\\\": [{\\\"type\\\": \\\"builtins.tuple\\\", \\\"context\\\": \\\"null\\\", "
-		 "\\\"children_spec\\\": [" LEAF ", " LEAF "]}, " LEAF ", " LEAF "]}, {\\\"type\\\": \\\"builtins.dict\\\", "
-		 "\\\"context\\\": \\\"[\\\\\\\"mask\\\\\\\"]\\\", \\\"children_spec\\\": [" LEAF "]}]}]\",\"out_spec\":\"\","
-		 "\"forward_arg_names\":[\"batch\",\"flag\",\"n\",\"mask\"]}},{\"fqn\":\"sub\",\"signature\":null}",
+    .version = "{\"major\":8,\"minor\":20}",
+    .ranges = "{\"s0\":{\"min_val\":null,\"max_val\":10},\"2*s0\":{\"min_val\":4,\"max_val\":20},"
+	      "\"s1\":{\"min_val\":3,\"max_val\":null},\"u9\":{\"min_val\":1,\"max_val\":7}}",
+    .inputs = "{\"tensor_constant\":{\"arg\":{\"name\":\"c_k\"},\"tensor_constant_name\":\"k\"}},"
+	      "{\"custom_obj\":{\"arg\":{\"name\":\"o\",\"class_fqn\":\"f\"},\"custom_obj_name\":\"o\"}},"
+	      "{\"token\":{\"arg\":{\"name\":\"t\"}}}," USER("as_tensor", "name", "batch_0") "," USER(
+		  "as_tensor", "name",
+		  "batch_1") ","
+			     "{\"constant_input\":{\"name\":\"flag\",\"value\":{\"as_bool\":true}}}," USER(
+				 "as_sym_int", "as_name", "n") "," USER("as_tensor", "name", "mask"),
+    .outputs = "{\"buffer_mutation\":{\"arg\":{\"name\":\"add\"},\"buffer_name\":\"b\"}},"
+	       "{\"user_output\":{\"arg\":{\"as_tensor\":{\"name\":\"add\"}}}},"
+	       "{\"user_output\":{\"arg\":{\"as_none\":true}}},"
+	       "{\"user_output\":{\"arg\":{\"as_sym_int\":{\"as_name\":\"n\"}}}},"
+	       "{\"loss_output\":{\"arg\":{\"name\":\"mask\"}}}",
+    .values = "\"c_k\":" TENSOR(
+	1, INT(3),
+	INT(1)) ","
+		"\"batch_0\":" TENSOR(
+		    7, EXPR(SYM("s0")) "," EXPR("Add(Mul(Integer(-1), " SYM("s0") "), " SYM("s1") ")"),
+		    INT(1) "," INT(
+			2)) ","
+			    "\"batch_1\":" TENSOR(
+				99, EXPR("FloorDiv(" SYM("s1") ", Integer(2))"),
+				EXPR("Wrong(")) ","
+						"\"mask\":" TENSOR(
+						    30,
+						    EXPR("Add(Mul(Integer(2), " SYM("s0") "), Integer(1))") "," INT(4),
+						    "") ","
+							"\"add\":" TENSOR(13, EXPR(SYM("u9")), INT(1)) ",\"left\":7",
+    .ints = "\"n\":" EXPR(SYM("s7")),
+    .calls =
+	"{\"fqn\":\"\",\"signature\":{\"inputs\":[],\"outputs\":[],\"in_spec\":\"[1, {\\\"type\\\": "
+	"\\\"builtins.tuple\\\", "
+	"\\\"context\\\": \\\"null\\\", \\\"children_spec\\\": [{\\\"type\\\": \\\"builtins.tuple\\\", "
+	"\\\"context\\\": "
+	"\\\"null\\\", \\\"children_spec\\\": [{\\\"type\\\": \\\"builtins.tuple\\\", \\\"context\\\": \\\"null\\\", "
+	"\\\"children_spec\\\": [" LEAF ", " LEAF "]}, " LEAF ", " LEAF "]}, {\\\"type\\\": \\\"builtins.dict\\\", "
+	"\\\"context\\\": \\\"[\\\\\\\"mask\\\\\\\"]\\\", \\\"children_spec\\\": [" LEAF "]}]}]\",\"out_spec\":\"\","
+	"\"forward_arg_names\":[\"batch\",\"flag\",\"n\",\"mask\"]}},{\"fqn\":\"sub\",\"signature\":null}",
 };
 
 static void assemble(const struct parts *p, struct buf *b)
@@ -225,7 +240,8 @@ static void assemble(const struct parts *p, struct buf *b)
 	buf_reset(b);
 	buf_addf(b,
 		 "{\"graph_module\":{\"graph\":{\"inputs\":[],\"outputs\":[],\"nodes\":[{\"target\":\"f\"}],"
-		 "\"tensor_values\":{%s},\"sym_int_values\":{%s}},\"signature\":{\"input_specs\":[%s],\"output_specs\":[%s]},"
+		 "\"tensor_values\":{%s},\"sym_int_values\":{%s}},\"signature\":{\"input_specs\":[%s],\"output_specs\":"
+		 "[%s]},"
 		 "\"module_call_graph\":[%s]},\"range_constraints\":%s,\"schema_version\":%s}",
 		 p->values, p->ints, p->inputs, p->outputs, p->calls, p->ranges, p->version);
 }
@@ -255,8 +271,9 @@ static void test_every_kind(void **state)
 {
 	(void)state;
 	read_parts(whole);
-	assert_inputs("batch_0 float32 cuda [s0{[-int_oo, 10]}/1, -s0 + s1{[-7, int_oo]}/2]; batch_1 dtype -1 cuda "
-		      "[(s1//2){[-int_oo, int_oo]}/?]; n int64 - []; mask float8_e5m2 cuda [2*s0 + 1{[-int_oo, 21]}/?, 4/?]");
+	assert_inputs(
+	    "batch_0 float32 cuda [s0{[-int_oo, 10]}/1, -s0 + s1{[-7, int_oo]}/2]; batch_1 dtype -1 cuda "
+	    "[(s1//2){[-int_oo, int_oo]}/?]; n int64 - []; mask float8_e5m2 cuda [2*s0 + 1{[-int_oo, 21]}/?, 4/?]");
 	assert_paths("batch[0] batch[1] n mask");
 	assert_outputs("add bfloat16 [u9/1];  - -; n int64 []; mask float8_e5m2 [2*s0 + 1/?, 4/?]");
 	assert_int_equal(c.n_constants, 1);
@@ -278,7 +295,8 @@ static void test_symbols_from_data(void **state)
 		if (slice_is(name, "s7"))
 			s7 = c.symbol[i].input == CONTRACT_NONE;
 		if (slice_is(name, "u9"))
-			u9 = c.symbol[i].input == CONTRACT_NONE && c.symbol[i].range.lo == 1 && c.symbol[i].range.hi == 7;
+			u9 = c.symbol[i].input == CONTRACT_NONE && c.symbol[i].range.lo == 1 &&
+			     c.symbol[i].range.hi == 7;
 	}
 	assert_true(s7 && u9);
 }
@@ -294,9 +312,11 @@ static void test_older(void **state)
 	p.inputs = USER("as_tensor", "name", "x") ",{\"user_input\":{\"arg\":{\"as_none\":true}}}";
 	p.outputs = "";
 	p.values = "\"x\":" TENSOR(28, EXPR("s0") "," EXPR("2*s0 + 1") "," EXPR("s1"), INT(1) "," INT(1) "," INT(1));
-	p.calls = "{\"fqn\":\"\",\"signature\":{\"in_spec\":\"[1, {\\\"type\\\": \\\"builtins.tuple\\\", \\\"context\\\": \\\"null\\\", "
+	p.calls = "{\"fqn\":\"\",\"signature\":{\"in_spec\":\"[1, {\\\"type\\\": \\\"builtins.tuple\\\", "
+		  "\\\"context\\\": \\\"null\\\", "
 		  "\\\"children_spec\\\": [{\\\"type\\\": \\\"builtins.tuple\\\", \\\"context\\\": \\\"null\\\", "
-		  "\\\"children_spec\\\": [" LEAF ", " LEAF "]}, {\\\"type\\\": \\\"builtins.dict\\\", \\\"context\\\": \\\"[]\\\", "
+		  "\\\"children_spec\\\": [" LEAF ", " LEAF
+		  "]}, {\\\"type\\\": \\\"builtins.dict\\\", \\\"context\\\": \\\"[]\\\", "
 		  "\\\"children_spec\\\": []}]}]\",\"out_spec\":\"\"}}";
 	read_parts(p);
 	assert_inputs("x uint16 cuda [s0{[2, int_oo]}/1, 2*s0 + 1{[5, int_oo]}/1, s1{[-int_oo, int_oo]}/1]");
@@ -329,7 +349,8 @@ static void test_missing_parts(void **state)
 	    {"{\"schema_version\":{\"major\":8}}", "'graph_module' is missing"},
 	    {"{\"schema_version\":{\"major\":8},\"graph_module\":{}}", "'graph' is missing"},
 	    {"{\"schema_version\":{\"major\":8},\"graph_module\":{\"graph\":{}}}", "'signature' is missing"},
-	    {"{\"schema_version\":{\"major\":8},\"graph_module\":{\"graph\":{},\"signature\":{}}}", "'input_specs' is missing"},
+	    {"{\"schema_version\":{\"major\":8},\"graph_module\":{\"graph\":{},\"signature\":{}}}",
+	     "'input_specs' is missing"},
 	    {"{\"schema_version\":{\"major\":8},\"graph_module\":7}", "neither an object"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
@@ -352,7 +373,8 @@ static void test_contradicting_bounds(void **state)
 {
 	(void)state;
 	struct parts p = whole;
-	p.ranges = "{\"s0\":{\"min_val\":5,\"max_val\":4},\"s1\":{\"min_val\":1e999,\"max_val\":\"x\"},\"u9\":7,\"((\":{}}";
+	p.ranges =
+	    "{\"s0\":{\"min_val\":5,\"max_val\":4},\"s1\":{\"min_val\":1e999,\"max_val\":\"x\"},\"u9\":7,\"((\":{}}";
 	read_parts(p);
 	assert_int_equal(c.n_notes, 3);
 	assert_true(c.input[0].dim[0].range.lo_inf && c.input[0].dim[0].range.hi_inf);
@@ -366,8 +388,12 @@ static void test_huge_numbers(void **state)
 	p.inputs = "{\"parameter\":{\"arg\":{\"name\":\"w\"},\"parameter_name\":\"w\"}},"
 		   "{\"buffer\":{\"arg\":{\"name\":\"v\"},\"buffer_name\":\"v\"}}";
 	p.outputs = "";
-	p.values = "\"w\":" TENSOR(8, INT(9223372036854775807) "," INT(16), INT(1) "," INT(1)) ","
-		   "\"v\":" TENSOR(8, INT(99999999999999999999) "," INT(-3) "," EXPR("Integer(99999999999999999999)"), "");
+	p.values = "\"w\":" TENSOR(8, INT(9223372036854775807) "," INT(16),
+				   INT(1) "," INT(1)) ","
+						      "\"v\":" TENSOR(8,
+								      INT(99999999999999999999) "," INT(-3) "," EXPR(
+									  "Integer(99999999999999999999)"),
+								      "");
 	p.calls = "{\"fqn\":\"\",\"signature\":null}";
 	read_parts(p);
 	assert_int_equal(c.constant[0].bytes, 0);
@@ -403,7 +429,8 @@ static void test_deep_nesting(void **state)
 	memset(deep + n, ']', n);
 	deep[2 * n] = 0;
 	struct parts p = whole;
-	char *values = xasprintf("%s,\"other\":%s", whole.values, deep), *inputs = xasprintf("%s,%s", whole.inputs, deep);
+	char *values = xasprintf("%s,\"other\":%s", whole.values, deep),
+	     *inputs = xasprintf("%s,%s", whole.inputs, deep);
 	p.values = values;
 	read_parts(p);
 	p = whole;
@@ -486,7 +513,8 @@ static void test_srepr(void **state)
 	    {"Equality(" SYM("s0") ", Symbol('u1', integer=True))", "Eq(s0, u1)"},
 	    {"StrictLessThan(" SYM("s0") ", Symbol('u1', integer=True))", "s0 < u1"},
 	    {"Unequality(" SYM("s0") ", Integer(2))", "Ne(s0, 2)"},
-	    {"And(StrictGreaterThan(" SYM("s0") ", Integer(3)), StrictLessThan(Symbol('u1', integer=True), Integer(4)))",
+	    {"And(StrictGreaterThan(" SYM(
+		 "s0") ", Integer(3)), StrictLessThan(Symbol('u1', integer=True), Integer(4)))",
 	     "(s0 > 3) & (u1 < 4)"},
 	    {"CleanDiv(" SYM("s0") ", Integer(2))", "(s0//2)"},
 	    {"PythonMod(" SYM("s0") ", Integer(3))", "PythonMod(s0, 3)"},
@@ -499,10 +527,11 @@ static void test_srepr(void **state)
 	struct symtab tab = {0};
 	struct buf b = {0};
 	for (size_t i = 0; i < ARRAY_LEN(same); i++) {
-		struct symsize x, y;
+		struct symsize x = {0}, y = {0};
 		buf_reset(&b);
 		assert_true(srepr_like(slice_str(same[i][0])));
-		if (srepr_to_infix(slice_str(same[i][0]), &b, &err) < 0 || symsize_parse(&tab, buf_slice(&b), &x, &err) < 0 ||
+		if (srepr_to_infix(slice_str(same[i][0]), &b, &err) < 0 ||
+		    symsize_parse(&tab, buf_slice(&b), &x, &err) < 0 ||
 		    symsize_parse(&tab, slice_str(same[i][1]), &y, &err) < 0)
 			fail_msg("%s: %s", same[i][0], err.text);
 		if (!symsize_eq(x, y))
@@ -512,13 +541,15 @@ static void test_srepr(void **state)
 	/* No integers: opaque, and no failure. */
 	static const char *const opaque[] = {
 	    "RoundToInt(Mul(Float('0.5', precision=53), ToFloat(" SYM("s0") ")))",
-	    "Piecewise(ExprCondPair(" SYM("s0") ", StrictGreaterThan(" SYM("s0") ", Integer(3))), ExprCondPair(Integer(1), true))",
+	    "Piecewise(ExprCondPair(" SYM("s0") ", StrictGreaterThan(" SYM(
+		"s0") ", Integer(3))), ExprCondPair(Integer(1), true))",
 	    "IntTrueDivision(" SYM("s0") ", Integer(2))",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(opaque); i++) {
-		struct symsize x;
+		struct symsize x = {0};
 		buf_reset(&b);
-		if (srepr_to_infix(slice_str(opaque[i]), &b, &err) < 0 || symsize_parse(&tab, buf_slice(&b), &x, &err) < 0)
+		if (srepr_to_infix(slice_str(opaque[i]), &b, &err) < 0 ||
+		    symsize_parse(&tab, buf_slice(&b), &x, &err) < 0)
 			fail_msg("%s: %s", opaque[i], err.text);
 		assert_true(symsize_has_opaque(&tab, x));
 	}
@@ -530,11 +561,41 @@ static void test_srepr_refused(void **state)
 {
 	(void)state;
 	static const char *const bad[] = {
-	    "", "(", ")", "Symbol", "Symbol(", "Symbol()", "Symbol('", "Symbol('a", "Symbol('a'", "Symbol('a', x)", "Symbol('a', x=)",
-	    "Symbol('a b')", "Symbol('a); drop')", "Symbol('1')", "Symbol(\"a')", "Integer()", "Integer(-)", "Integer(x)", "Integer(1",
-	    "Integer(1))", "Add(", "Add()", "Add(,)", "Add(Integer(1),)", "Add(Integer(1) Integer(2))", "Pow(Integer(1))",
-	    "Pow(Integer(1), Integer(2), Integer(3))", "Rational(1)", "Rational(1, 2", "Integer(1), Integer(2)", "Add(Integer(1)]",
-	    "Integer(123456789012345678901234567890123)", "Float('0.5; x', precision=53)", "\xff(Integer(1))", "Integer(1) + Integer(2)",
+	    "",
+	    "(",
+	    ")",
+	    "Symbol",
+	    "Symbol(",
+	    "Symbol()",
+	    "Symbol('",
+	    "Symbol('a",
+	    "Symbol('a'",
+	    "Symbol('a', x)",
+	    "Symbol('a', x=)",
+	    "Symbol('a b')",
+	    "Symbol('a); drop')",
+	    "Symbol('1')",
+	    "Symbol(\"a')",
+	    "Integer()",
+	    "Integer(-)",
+	    "Integer(x)",
+	    "Integer(1",
+	    "Integer(1))",
+	    "Add(",
+	    "Add()",
+	    "Add(,)",
+	    "Add(Integer(1),)",
+	    "Add(Integer(1) Integer(2))",
+	    "Pow(Integer(1))",
+	    "Pow(Integer(1), Integer(2), Integer(3))",
+	    "Rational(1)",
+	    "Rational(1, 2",
+	    "Integer(1), Integer(2)",
+	    "Add(Integer(1)]",
+	    "Integer(123456789012345678901234567890123)",
+	    "Float('0.5; x', precision=53)",
+	    "\xff(Integer(1))",
+	    "Integer(1) + Integer(2)",
 	};
 	struct buf b = {0};
 	struct guard g = {0};
@@ -629,28 +690,12 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, teardown)
 	const struct CMUnitTest tests[] = {
-	    T(test_mlp),
-	    T(test_conv),
-	    T(test_derived),
-	    T(test_mixed),
-	    T(test_unbounded),
-	    T(test_as_json),
-	    T(test_every_kind),
-	    T(test_symbols_from_data),
-	    T(test_older),
-	    T(test_other_schemas),
-	    T(test_missing_parts),
-	    T(test_contradicting_bounds),
-	    T(test_huge_numbers),
-	    T(test_too_many_dims),
-	    T(test_deep_nesting),
-	    T(test_damaged),
-	    T(test_large),
-	    T(test_srepr),
-	    T(test_srepr_refused),
-	    T(test_srepr_bounded),
-	    T(test_bounds),
-	    T(test_dtypes),
+	    T(test_mlp),          T(test_conv),          T(test_derived),       T(test_mixed),
+	    T(test_unbounded),    T(test_as_json),       T(test_every_kind),    T(test_symbols_from_data),
+	    T(test_older),        T(test_other_schemas), T(test_missing_parts), T(test_contradicting_bounds),
+	    T(test_huge_numbers), T(test_too_many_dims), T(test_deep_nesting),  T(test_damaged),
+	    T(test_large),        T(test_srepr),         T(test_srepr_refused), T(test_srepr_bounded),
+	    T(test_bounds),       T(test_dtypes),
 	};
 	int failed = RUN(tests);
 	buf_release(&file);
