@@ -29,7 +29,7 @@ struct stmt stmt_next(struct stmts *s);
 
 bool text_take(struct slice *s, const char *prefix); /* cut it off, with the space behind it */
 struct slice text_name(struct slice *s); /* cut a name off (letters, digits, _ and ::); empty if there is none */
-/* s.p[i] opens a bracket (or is a template's <): the index behind its end, 0 when it has none. */
+/* s.p[i] opens a bracket (or is a template's <): the index behind its end; 0 when it has none, or s.p[i] opens none. */
 size_t text_group(struct slice s, size_t i);
 /* Cut the next argument off; false when nothing is left (a last comma, as in {4L, }, adds none). */
 bool text_arg(struct slice *rest, struct slice *arg);

@@ -177,16 +177,18 @@ struct slice text_name(struct slice *s)
 	while (n < s->n && (name_char(s->p[n]) || (s->p[n] == ':' && n + 1 < s->n && s->p[n + 1] == ':')))
 		n += s->p[n] == ':' ? 2 : 1;
 	struct slice name = slice_of(s->p, n);
-	s->p += n;
-	s->n -= n;
+	if (n) {
+		s->p += n;
+		s->n -= n;
+	}
 	return name;
 }
 
 size_t text_group(struct slice s, size_t i)
 {
-	const char *p = s.p + i, *end = s.p + s.n;
-	if (i >= s.n)
+	if (i >= s.n || !strchr("([{<", s.p[i]) || !s.p[i])
 		return 0;
+	const char *p = s.p + i, *end = s.p + s.n;
 	if (*p == '<') {
 		size_t depth = 0;
 		for (; p < end; p++) {
@@ -293,5 +295,5 @@ struct slice text_last_name(struct slice s)
 	size_t n = s.n;
 	while (n && name_char(s.p[n - 1]))
 		n--;
-	return slice_of(s.p + n, s.n - n);
+	return n ? slice_of(s.p + n, s.n - n) : s;
 }

@@ -810,6 +810,9 @@ static void test_specs(void **state)
 	assert_int_equal(read_raw(""), -1);
 	assert_int_equal(err.status, EXIT_INPUT);
 	assert_int_equal(read_raw("int main(void)\n{\n}\n"), -1);
+	/* An index without its bracket. */
+	assert_int_equal(read_raw("    : AOTInductorModelBase(1, 1, 0) {\n    inputs_info_].name = \"x\";\n    in_spec_ =\n"), 0);
+	assert_non_null(strstr(notes(), "line 2: not understood: inputs_info_]"));
 }
 
 /* Up to torch 2.6 one function checks all inputs, and assert_size_stride is not called. */
