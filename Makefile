@@ -156,7 +156,7 @@ check-live: tests               ## hold the tools against real torch, in a virtu
 	@scripts/live-venv $(O) >/dev/null || true
 	@scripts/run-tests $(O) tests/live/*.t
 
-bench: all                      ## measure against the Rust tlparse; table into docs/BENCHMARKS.md
+bench: all $(guests)           ## measure speed and memory, also the Rust tlparse's; tables into docs/BENCHMARKS.md
 	@scripts/install-deps bench
 	@scripts/bench $(O)
 
