@@ -27,6 +27,22 @@ static bool read_dynamic(struct object *o)
 	return o->sym && o->str && (o->gnu_hash || o->hash);
 }
 
+#if __GLIBC_PREREQ(2, 35)
+/* No lock, some 10 ns: functions of ours may be called often by somebody who is no model. */
+bool object_at(const void *address, struct object *o)
+{
+	struct dl_find_object found;
+	*o = (struct object){0};
+	if (_dl_find_object((void *)(uintptr_t)address, &found) || !found.dlfo_link_map)
+		return false;
+	o->base = found.dlfo_link_map->l_addr;
+	o->start = (uintptr_t)found.dlfo_map_start;
+	o->end = (uintptr_t)found.dlfo_map_end;
+	o->name = found.dlfo_link_map->l_name;
+	o->dynamic = found.dlfo_link_map->l_ld;
+	return read_dynamic(o);
+}
+#else
 struct phdr_search {
 	uintptr_t address;
 	struct object *o;
@@ -58,23 +74,12 @@ static int search_phdr(struct dl_phdr_info *info, size_t size, void *user)
 
 bool object_at(const void *address, struct object *o)
 {
-	*o = (struct object){0};
-#if __GLIBC_PREREQ(2, 35)
-	/* No lock, some 10 ns: functions of ours may be called often by somebody who is no model. */
-	struct dl_find_object found;
-	if (!_dl_find_object((void *)(uintptr_t)address, &found) && found.dlfo_link_map) {
-		o->base = found.dlfo_link_map->l_addr;
-		o->start = (uintptr_t)found.dlfo_map_start;
-		o->end = (uintptr_t)found.dlfo_map_end;
-		o->name = found.dlfo_link_map->l_name;
-		o->dynamic = found.dlfo_link_map->l_ld;
-		return read_dynamic(o);
-	}
-#endif
 	struct phdr_search s = {(uintptr_t)address, o, false};
+	*o = (struct object){0};
 	dl_iterate_phdr(search_phdr, &s);
 	return s.found && read_dynamic(o);
 }
+#endif
 
 static bool defines(const struct object *o, const ElfW(Sym) * s, const char *name)
 {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -114,6 +115,22 @@ void event_begin(struct json_out *o, struct buf *b, enum live_kind kind, uint32_
 	}
 }
 
+/* A process may live under a limit of file sizes (ulimit -f), at which a write ends it unless the signal is blocked. */
+static void append(int fd, const struct buf *b)
+{
+	sigset_t limit, old, pending;
+	sigemptyset(&limit);
+	sigaddset(&limit, SIGXFSZ);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &limit, &old);
+	ssize_t n;
+	while ((n = write(fd, b->p, b->len)) < 0 && errno == EINTR)
+		;
+	if (n < 0 && errno == EFBIG && !sigismember(&pending, SIGXFSZ))
+		sigtimedwait(&limit, NULL, &(struct timespec){0});
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
 void event_end(struct json_out *o, struct buf *b)
 {
 	char path[sizeof(folder) + 16];
@@ -122,9 +139,7 @@ void event_end(struct json_out *o, struct buf *b)
 	if (b->len <= LIVE_MAX_LINE && in_folder(path, sizeof(path), LIVE_FILE_EVENTS)) {
 		int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
 		if (fd >= 0) {
-			ssize_t n;
-			while ((n = write(fd, b->p, b->len)) < 0 && errno == EINTR)
-				;
+			append(fd, b);
 			close(fd);
 		}
 	}

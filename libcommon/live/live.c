@@ -75,8 +75,11 @@ static int make_counters(struct live *l, struct err *err)
 	char path[PATH_MAX];
 	in_dir(l, LIVE_FILE_COUNTERS, path, sizeof(path));
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0 || ftruncate(fd, sizeof(*l->counters)) < 0) {
+	/* With its blocks: on a full disk a hole would be a SIGBUS in somebody else's process. */
+	if (fd < 0 || (errno = posix_fallocate(fd, 0, sizeof(*l->counters)))) {
+		int why = errno;
 		close_fd(&fd);
+		errno = why;
 		return err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
 	}
 	void *p = mmap(NULL, sizeof(*l->counters), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

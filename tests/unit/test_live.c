@@ -361,6 +361,25 @@ static void a_killed_process_leaves_its_events(void **state)
 	forget(&s);
 }
 
+/* A process under ulimit -f loses its events, not its life. */
+static void file_sizes_are_limited(void **state)
+{
+	(void)state;
+	struct seen s = {0};
+	struct err err;
+	char *cmd = xasprintf(
+	    "ulimit -f 0; '%s' 'torch=%s' '%s' 'call=f32[4]' 'call=f32[5]' | cat >/dev/null; exit ${PIPESTATUS[0]}",
+	    host, faketorch, fake_first);
+	struct live_options o = {.contract = give_contract, .event = take_event, .user = &s};
+	if (live_run(&o, (char *[]){(char[]){"bash"}, (char[]){"-c"}, cmd, NULL}, &s.r, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(s.r.command.status, 0);
+	assert_int_equal(s.r.calls, 2);
+	assert_int_equal(s.r.mismatched, 1);
+	free(cmd);
+	forget(&s);
+}
+
 /* Another model at the same address must not be taken for the one that was there. */
 static void models_come_and_go(void **state)
 {
@@ -757,6 +776,7 @@ int main(void)
 	    cmocka_unit_test(forks_go_on),
 	    cmocka_unit_test(exec_goes_on),
 	    cmocka_unit_test(a_killed_process_leaves_its_events),
+	    cmocka_unit_test(file_sizes_are_limited),
 	    cmocka_unit_test(models_come_and_go),
 	    cmocka_unit_test(a_model_is_loaded_again),
 	    cmocka_unit_test(many_models),
