@@ -139,6 +139,20 @@ static void runtime(struct exam *x)
 	}
 }
 
+/* Which runner torch takes for it, it reads from the metadata (AOTI_DEVICE_KEY; ROCm's is "cuda", too). */
+static void device_key(struct exam *x)
+{
+	static const char *const key[] = {"cpu", "cuda", "cuda", "xpu", "mps"};
+	const char *code = key[x->so.device_code];
+	if (x->md.device.n && !slice_is(x->md.device, code) && x->so.api != API_NONE)
+		doctor_add(
+		    x, DOCTOR_WARNING, "device-key",
+		    doctor_text(x, "its metadata say it is for %.*s, but the code is for %s", S(x->md.device), code),
+		    SLICE("torch chooses by the metadata what it loads the library with; they are not of one "
+			  "compilation"),
+		    SLICE("compile the package again"));
+}
+
 /* ---- constants ---- */
 
 static void blob(struct exam *x)
@@ -352,6 +366,7 @@ static void examine(struct exam *x)
 		return;
 	interface(x);
 	runtime(x);
+	device_key(x);
 	doctor_cpu(x);
 	doctor_system(x);
 	doctor_torch(x);

@@ -119,7 +119,8 @@ static void old_extern_nodes(struct package *pkg, struct package_model *m)
 
 static struct package_model *new_model(struct package *pkg, struct slice name)
 {
-	pkg->model = xreallocarray(pkg->model, pkg->n + 1, sizeof(*pkg->model));
+	if (!(pkg->n & (pkg->n - 1))) /* full at every power of two */
+		pkg->model = xreallocarray(pkg->model, pkg->n ? pkg->n * 2 : 1, sizeof(*pkg->model));
 	pkg->model[pkg->n] = (struct package_model){.name = name};
 	return &pkg->model[pkg->n++];
 }
@@ -127,7 +128,7 @@ static struct package_model *new_model(struct package *pkg, struct slice name)
 /* ---- ROOT/data/aotinductor/MODEL/FILE, in a zip or a folder ---- */
 
 /* The model's name is all between; the last such folder counts, for a package may be unpacked below another. */
-static bool model_of(struct slice path, struct slice *model)
+static bool model_of(struct slice path, struct slice *model, struct slice *folder)
 {
 	static const char dir[] = "data/aotinductor/";
 	struct slice rest = path, base = last_part(path);
@@ -138,6 +139,7 @@ static bool model_of(struct slice path, struct slice *model)
 	if (!at || !base.n || base.p - 1 <= at)
 		return false;
 	*model = slice_of(at, (size_t)(base.p - 1 - at));
+	*folder = slice_of(path.p, (size_t)(base.p - 1 - path.p));
 	return true;
 }
 
@@ -149,13 +151,39 @@ static bool exported_program(struct slice path)
 		!memchr(p + 7, '/', (size_t)(path.p + path.n - p) - 7));
 }
 
+/* Of several packages unpacked below one folder, each has its "model": then they are called a/model, b/model. */
+static void name_apart(struct package *pkg, const struct slice *folder)
+{
+	static const char dir[] = "data/aotinductor/";
+	struct intern names = {0};
+	uint32_t *times = xcalloc(pkg->n, sizeof(*times));
+	for (size_t i = 0; i < pkg->n; i++)
+		times[intern_add(&names, pkg->model[i].name)]++;
+	for (size_t i = 0; i < pkg->n; i++) {
+		struct slice root = folder[i], name = pkg->model[i].name;
+		size_t top = strlen(pkg->path), all = name.n + sizeof(dir) - 1;
+		if (times[intern_find(&names, name)] < 2 || root.n <= all)
+			continue;
+		root.n -= all;
+		if (pkg->kind == PACKAGE_DIR && root.n > top && slice_starts(root, pkg->path))
+			root = slice_of(root.p + top, root.n - top);
+		while (root.n && root.p[0] == '/')
+			root.p++, root.n--;
+		char *apart = xasprintf("%.*s%.*s", (int)root.n, root.p, (int)name.n, name.p);
+		pkg->model[i].name = arena_slice(&pkg->arena, slice_str(apart));
+		free(apart);
+	}
+	free(times);
+	intern_release(&names);
+}
+
 static void find_models(struct package *pkg)
 {
-	struct intern names = {0};
+	struct intern folders = {0};
 	for (uint32_t i = 1; i < pkg->n_file; i++) {
-		struct slice path = pkg->file[i].path, name;
-		if (model_of(path, &name)) {
-			uint32_t k = intern_add(&names, name);
+		struct slice path = pkg->file[i].path, name, folder;
+		if (model_of(path, &name, &folder)) {
+			uint32_t k = intern_add(&folders, folder);
 			if (k == pkg->n)
 				new_model(pkg, name);
 			take(pkg, &pkg->model[k], i);
@@ -163,7 +191,8 @@ static void find_models(struct package *pkg)
 			push(&pkg->exported, &pkg->n_exported, i);
 		}
 	}
-	intern_release(&names);
+	name_apart(pkg, folders.item);
+	intern_release(&folders);
 	size_t n = 0; /* a folder that was packed without any of a model's files is none */
 	for (size_t i = 0; i < pkg->n; i++) {
 		struct package_model *m = &pkg->model[i];

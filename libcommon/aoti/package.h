@@ -20,7 +20,9 @@
  *     ROOT/data/aotinductor/MODEL/HASH.cubin, .spv, .hsaco      kernels for a GPU
  *     ROOT/models/NAME.json                                   an exported program: pkg.exported
  * ROOT is left out by older torch. The same names beside a bare .so are its neighbours: those whose stem is the .so's
- * own (HASH.wrapper.cpp for HASH.wrapper.so), and in a folder that holds one model only, everything.
+ * own (HASH.wrapper.cpp for HASH.wrapper.so), and in a folder that holds one model only, everything. A folder may be
+ * the unpacked package, any folder of it, one above it, or flat files; of several packages below it that call their
+ * models the same, the names get the path before them: a/model, b/model.
  *
  * Nothing is executed, only the parts that are asked for are read. Failure: -1 (or NULL) and err: EXIT_INPUT for a file
  * that is no package, EXIT_USAGE from package_model when the name is unknown or one is needed (all names are listed).

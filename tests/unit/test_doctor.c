@@ -694,6 +694,18 @@ static void gpus(void **state)
 	put("a_metadata.json", SLICE("{\"AOTI_COMPUTE_CAPABILITY\": \"120\"}"));
 	examine(&v, "a.so", &o);
 	expect(&v, "gpu-sm", DOCTOR_FATAL, "sm_120 (AOTI_COMPUTE_CAPABILITY)");
+	none(&v, "device-key");
+	leave(&v);
+	m.symbol[1] = (struct elf_order_symbol){"AOTInductorModelContainerCreate", .section = ELF_RODATA};
+	m.n_symbol = 2;
+	put("a_metadata.json", SLICE("{\"AOTI_DEVICE_KEY\": \"cpu\"}"));
+	put_elf("a.so", &m);
+	examine(&v, "a.so", &o);
+	expect(&v, "device-key", DOCTOR_WARNING, "it is for cpu, but the code is for cuda");
+	leave(&v);
+	put("a_metadata.json", SLICE("{\"AOTI_DEVICE_KEY\": \"cuda\"}"));
+	examine(&v, "a.so", &o);
+	none(&v, "device-key");
 	leave(&v);
 	m.symbol[0].name = "hipLaunchKernel";
 	put_elf("a.so", &m);

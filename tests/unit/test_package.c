@@ -191,6 +191,23 @@ static void unpacked_folder(void **state)
 	wipe();
 }
 
+/* Two packages below one folder are two models, although both are called the same. */
+static void several_packages(void **state)
+{
+	(void)state;
+	struct package pkg;
+	unpack("mlp", "a/b");
+	unpack("emb", "a");
+	open_ok(&pkg, "a");
+	assert_int_equal(pkg.n, 2);
+	assert_text(pkg.model[0].name, "b/mlp/model");
+	assert_text(pkg.model[1].name, "emb/model");
+	assert_mlp(&pkg, &pkg.model[0]);
+	assert_int_equal(pkg.model[1].n_file, 5);
+	package_close(&pkg);
+	wipe();
+}
+
 #define SO SLICE("\177ELF and so on, enough for a beginning of a library file")
 
 static void bare_library(void **state)
@@ -426,9 +443,16 @@ static void cut_off(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(pt2),          cmocka_unit_test(several_models), cmocka_unit_test(unpacked_folder),
-	    cmocka_unit_test(bare_library), cmocka_unit_test(stems),          cmocka_unit_test(old_layouts),
-	    cmocka_unit_test(bad_metadata), cmocka_unit_test(not_a_package),  cmocka_unit_test(cut_off),
+	    cmocka_unit_test(pt2),
+	    cmocka_unit_test(several_models),
+	    cmocka_unit_test(unpacked_folder),
+	    cmocka_unit_test(several_packages),
+	    cmocka_unit_test(bare_library),
+	    cmocka_unit_test(stems),
+	    cmocka_unit_test(old_layouts),
+	    cmocka_unit_test(bad_metadata),
+	    cmocka_unit_test(not_a_package),
+	    cmocka_unit_test(cut_off),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name(__FILE__, tests, setup, teardown);
