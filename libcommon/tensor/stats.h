@@ -1,0 +1,36 @@
+/* stats.h - what is in a tensor: NaN, infinities, zeros, range, mean - at the speed of memory.
+ *
+ *     struct tensor_stats s;
+ *     tensor_stats(&meta, data, STATS_ALL, &s);       // any dtype, any strides
+ *     if (s.nan) ... s.first_bad is the linear index (row-major over sizes) of the first NaN or infinity
+ *
+ * STATS_BAD counts NaN and infinities only (about a memory pass); STATS_ALL adds zeros, min, max, mean. Instruction sets
+ * are chosen at run time (AVX-512, AVX2, plain C). Nothing is allocated and nothing is locked: it runs inside other
+ * people's processes. Dense tensors (in any order of dims) are scanned as one run; others dim by dim.
+ *
+ * min, max and mean leave out NaN (and count infinities); they are NaN for a tensor without numbers. Complex numbers
+ * count as NaN or infinite when a part is; min and max are of magnitudes. bool counts true as 1. The mean is summed in double.
+ */
+#ifndef PT2_STATS_H
+#define PT2_STATS_H
+#include "tensor/tensor.h"
+
+enum { STATS_BAD = 1, STATS_ALL = 2 };
+
+struct tensor_stats {
+	uint64_t n;                       /* elements looked at */
+	uint64_t nan, pos_inf, neg_inf;   /* 0 for integers */
+	uint64_t zero;                    /* STATS_ALL, as the following */
+	double min, max, mean;
+	int64_t first_bad;                /* -1: none */
+	bool known;                       /* false: a dtype that has no numbers (quantized, packed) */
+};
+
+/* data: address of the first element. The caller vouches that the strides stay inside memory (tensor_extent). */
+void tensor_stats(const struct tensor_meta *m, const void *data, int want, struct tensor_stats *out);
+/* The element at linear index i (row-major over sizes) as a double; NaN for what is no number. */
+double tensor_at(const struct tensor_meta *m, const void *data, int64_t i);
+/* Indices of linear index i: index[0 .. n_dim-1]. */
+void tensor_index(const struct tensor_meta *m, int64_t i, int64_t *index);
+
+#endif
