@@ -3,7 +3,7 @@
 #include "aoti/exported.h"
 #include "aoti/wrapper.h"
 #include "io/zip.h"
-#include "test.h"
+#include "../lib/test.h"
 
 static struct contract e, c;
 static struct against a;

@@ -3,7 +3,7 @@
 #include "aoti/exported.h"
 #include "aoti/srepr.h"
 #include "io/zip.h"
-#include "test.h"
+#include "../lib/test.h"
 
 static struct contract c;
 static struct err err;

@@ -1,6 +1,6 @@
 /* base/jsonskim: where members lie, and texts that do not close. */
 #include "base/jsonskim.h"
-#include "test.h"
+#include "../lib/test.h"
 
 /* "key=value;..." of a text, or "error@offset". */
 static void skimmed(struct slice text, struct buf *b)
