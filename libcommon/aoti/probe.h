@@ -4,18 +4,18 @@
  *     struct contract c = {0};
  *     if (probe_contract(&c, so_bytes, weights_blob_size, &po, &err) < 0) ...   // err says why; nothing ran unconfined
  *
- * How (docs/PROBE.md): in a child process of its own the library is copied into a memfd, its needs and versions for
- * torch, CUDA and OpenMP are taken away, its initialisers too; dlopen() then runs nothing of it. All its imports from
- * torch are filled with fakes, its kernels with stubs that do nothing; then its initialisers run, a container is made
- * and Run is called with fake tensors under AOTI_RUNTIME_CHECK_INPUTS. What the model complains of is what it expects.
+ * How (docs/PROBE.md): in a child process of its own a loader of ours maps and relocates the library. Its imports from
+ * torch, CUDA and OpenMP are bound to fakes, its kernels become stubs that do nothing; then its initialisers run, a
+ * container is made and Run is called with fake tensors under AOTI_RUNTIME_CHECK_INPUTS. What the model complains of is
+ * what it expects.
  *
  * Sandbox: no_new_privs, resource limits (memory, CPU time, file size 0, no processes), and two seccomp filters: one
- * while libraries are loaded (files may be opened for reading, nothing else), a tighter one before any code of the file
- * runs (memory, a pipe to the parent, exit). If any of it cannot be set up, nothing is loaded: -1, EXIT_ENVIRON.
+ * while libstdc++ is loaded (files may be opened for reading, nothing else), a tighter one before the first byte of the
+ * file is looked at (memory, a pipe to the parent, exit). If any of it cannot be set up: -1, EXIT_ENVIRON.
  * The parent only reads JSON from a pipe, bounded and checked (contract_from_json).
  *
- * Failure: -1 and err: EXIT_ENVIRON where it cannot be done here (no seccomp, another machine's code, no libstdc++),
- * EXIT_INPUT where the model crashed, hung or made no sense ("its initialisers were killed by SIGSEGV").
+ * Failure: -1 and err: EXIT_ENVIRON where it cannot be done here (no seccomp, no libstdc++), EXIT_INPUT where the model is
+ * another machine's, crashed, hung or made no sense ("cannot probe: killed by SIGSEGV ... in the model's initialisers").
  * x86-64 Linux only; elsewhere always EXIT_ENVIRON.
  */
 #ifndef PT2_PROBE_H
