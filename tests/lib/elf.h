@@ -11,6 +11,10 @@
 
 #include "base/buf.h"
 
+#ifdef __clang__ /* {"aoti_torch_clone"} is an import and nothing else; gcc does not mind */
+#pragma clang diagnostic ignored "-Wmissing-field-initializers"
+#endif
+
 enum {
 	ELF_DYNSYM = 1,
 	ELF_DYNSTR,
