@@ -248,6 +248,121 @@ static void test_text_and_binary_agree(void **state)
 	}
 }
 
+/* ---- a model of our own: a GPU's, with sizes that round, a loop on data and a number from data ---- */
+
+static const char gpu_model[] =
+    "#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n"
+    "typedef void *H;\n"
+    "extern int aoti_torch_get_sizes(H, int64_t **), aoti_torch_get_strides(H, int64_t **), aoti_torch_get_dim(H, int64_t *);\n"
+    "extern int aoti_torch_get_dtype(H, int *), aoti_torch_get_device_type(H, int *), aoti_torch_get_data_ptr(H, void **);\n"
+    "extern int aoti_torch_dtype_float32(void), aoti_torch_device_type_cuda(void), aoti_torch_delete_tensor_object(H);\n"
+    "extern int aoti_torch_empty_strided(int64_t, int64_t *, int64_t *, int, int, int, H *);\n"
+    "extern int aoti_torch_item_bool(H, _Bool *), aoti_torch_item_int64(H, int64_t *);\n"
+    "extern int cuModuleLoad(void **, const char *), cuModuleGetFunction(void **, void *, const char *);\n"
+    "extern int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,"
+    " void **);\n"
+    "static char text[512];\n"
+    "int AOTInductorGetLastError(const char **t) { *t = text; return 0; }\n"
+    "static int fail(const char *f, ...) { va_list a; va_start(a, f); vsnprintf(text, sizeof text, f, a); va_end(a); return 1; }\n"
+    "static int here; static void *kernel;\n"
+    "int AOTInductorModelContainerCreateWithDevice(void **c, size_t n, const char *d, const char *e)\n"
+    "{ void *m; *c = &here; if (cuModuleLoad(&m, \"x.cubin\")) return 1;\n"
+    "  return d[0] != 'c' || d[1] != 'u' || cuModuleGetFunction(&kernel, m, \"triton_poi_fused_add_0\"); }\n"
+    "int AOTInductorModelContainerGetNumInputs(void *c, size_t *n) { *n = 1; return 0; }\n"
+    "int AOTInductorModelContainerGetNumOutputs(void *c, size_t *n) { *n = 2; return 0; }\n"
+    "int AOTInductorModelContainerGetInputName(void *c, size_t i, const char **n) { *n = \"x\"; return 0; }\n"
+    "static int launch(H a, H b) { void *p, *q, *args[2] = {&p, &q}; aoti_torch_get_data_ptr(a, &p);\n"
+    "  aoti_torch_get_data_ptr(b, &q); return cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, 0, args, 0); }\n"
+    "int AOTInductorModelContainerRun(void *c, H *in, size_t n, H *out, size_t m, void *stream, void *proxy)\n"
+    "{ int t; int64_t *s, *z, dim, u; _Bool again; void *p;\n"
+    "  aoti_torch_get_data_ptr(in[0], &p);\n"
+    "  aoti_torch_get_dtype(in[0], &t);\n"
+    "  if (t != 6) return fail(\"input_handles[0]: unmatched dtype, expected: 6(at::kFloat), but got: %d\\n\", t);\n"
+    "  aoti_torch_get_sizes(in[0], &s); aoti_torch_get_strides(in[0], &z);\n"
+    "  if (s[0] < 4) return fail(\"input_handles[0]: dim value is too small at 0, expected it to be >= 4, but got: %ld\\n\", s[0]);\n"
+    "  if (s[0] > 900) return fail(\"input_handles[0]: dim value is too large at 0, expected to be <= 900, but got: %ld\\n\", s[0]);\n"
+    "  aoti_torch_get_device_type(in[0], &t);\n"
+    "  if (t != 1) return fail(\"input_handles[0]: unmatched device type, expected: 11(cuda), but got: %d\\n\", t);\n"
+    "  aoti_torch_get_dim(in[0], &dim);\n"
+    "  if (dim != 1) return fail(\"expected ndim 1 but got %ld\\nError in op: input\", dim);\n"
+    "  if (z[0] != 1) return fail(\"expected size %ld==%ld, stride %ld==1 at dim=0\\nError in op: input\", s[0], s[0], z[0]);\n"
+    "  int64_t size[2] = {(s[0] - 1) / 2 + 1, 3 * s[0] + 1}, stride[2] = {3 * s[0] + 1, 1};\n"
+    "  H a; aoti_torch_empty_strided(2, size, stride, aoti_torch_dtype_float32(), aoti_torch_device_type_cuda(), 0, &a);\n"
+    "  launch(in[0], a);\n"
+    "  do { launch(a, a); aoti_torch_item_bool(a, &again); } while (again);\n"
+    "  aoti_torch_item_int64(a, &u);\n"
+    "  if (!(u <= 12)) return fail(\"Expected u7 <= 12 but received %ld\", u);\n"
+    "  H b; size[0] = u; size[1] = 2; stride[0] = 2;\n"
+    "  aoti_torch_empty_strided(2, size, stride, aoti_torch_dtype_float32(), aoti_torch_device_type_cuda(), 0, &b);\n"
+    "  launch(a, b);\n"
+    "  aoti_torch_delete_tensor_object(in[0]); out[0] = a; out[1] = b; return 0; }\n";
+
+static struct buf compile(const char *code, const char *flags);
+
+static void test_written_model(void **state)
+{
+	(void)state;
+	/* However it is linked. */
+	static const char *const flags[] = {"", "-Wl,-z,now,-z,relro", "-Wl,-z,pack-relative-relocs", "-Wl,--hash-style=sysv -mtls-dialect=gnu2"};
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
+		struct buf so = compile(gpu_model, flags[i]), b = {0};
+		struct probe_options o = {.device = "cuda"};
+		struct contract c = {0};
+		struct err err;
+		if (probe_contract(&c, buf_slice(&so), &o, &err) < 0)
+			fail_msg("%s: %s", flags[i], err.text);
+		describe(&c, &b);
+		assert_string_equal(buf_str(&b), "x float32 cuda s0[4, 900]/1\n"
+						 "-> float32 ((s0 + 1)//2)/3*s0 + 1 3*s0 + 1/1\n-> float32 u7/2 2/1\n");
+		assert_int_equal(c.device, DEVICE_CUDA);
+		assert_int_equal(c.n_calls, 7);
+		assert_text(c.call[0].name, "triton_poi_fused_add_0");
+		assert_int_equal(c.call[0].kind, CALL_KERNEL);
+		assert_int_equal(c.call[0].n_args, 2);
+		assert_int_equal(c.arg[0].role, ARG_IN);
+		assert_int_equal(c.arg[1].role, ARG_OUT);
+		assert_text(c.call[2].name, "aoti_torch_item_bool");
+		assert_int_equal(c.n_symbols, 2);
+		assert_int_equal(c.symbol[1].range.hi, 12);
+		assert_true(c.symbol[1].range.lo_inf);
+		assert_int_equal(c.n_notes, 1); /* that it branches on data */
+		contract_release(&c);
+		buf_release(&so);
+		buf_release(&b);
+	}
+}
+
+/* Models of before AOTInductorGetLastError, and of before CreateWithDevice or RunSingleThreaded: names taken away. */
+static void test_older_models(void **state)
+{
+	(void)state;
+	static const char *const gone[] = {"AOTInductorGetLastError", "AOTInductorModelContainerCreateWithDevice",
+					   "AOTInductorModelContainerRunSingleThreaded"};
+	struct fixture f;
+	struct slice so;
+	struct err err;
+	fixture_open(&f, "mlp");
+	assert_int_equal(package_data(&f.pkg, f.pkg.model[0].so, &so, &err), 0);
+	char *copy = xmalloc(so.n);
+	memcpy(copy, so.p, so.n);
+	for (size_t i = 0; i < ARRAY_LEN(gone); i++) {
+		/* Whole names only: Create is the beginning of CreateWithDevice. */
+		char *at = memmem(copy, so.n, gone[i], strlen(gone[i]) + 1);
+		assert_non_null(at);
+		*at = 'X';
+		struct contract c = {0};
+		struct buf b = {0};
+		if (probe_contract(&c, slice_of(copy, so.n), &(struct probe_options){0}, &err) < 0)
+			fail_msg("without %s: %s", gone[i], err.text);
+		describe(&c, &b);
+		assert_string_equal(buf_str(&b), "arg4_1 float32 cpu s0[2, 64]/8 8/1\n-> float32 s0/4 4/1\n");
+		contract_release(&c);
+		buf_release(&b);
+	}
+	free(copy);
+	fixture_close(&f);
+}
+
 /* ---- libraries that mean harm ---- */
 
 #define ENTRIES                                                                                                        \
@@ -265,11 +380,11 @@ static void test_text_and_binary_agree(void **state)
 	"{ return 0; }\n"
 
 /* Compile a library; its bytes. */
-static struct buf compile(const char *code)
+static struct buf compile(const char *code, const char *flags)
 {
 	struct buf b = {0};
 	char *c = put("bad.c", slice_str(code));
-	char *cmd = xasprintf("gcc -w -O1 -shared -fPIC -o '%s/bad.so' '%s' && cat '%s/bad.so'", dir, c, dir);
+	char *cmd = xasprintf("gcc -w -O1 -shared -fPIC %s -o '%s/bad.so' '%s' && cat '%s/bad.so'", flags, dir, c, dir);
 	FILE *f = popen(cmd, "r");
 	size_t n;
 	while (f && (n = fread(buf_room(&b, 1 << 16), 1, 1 << 16, f)) > 0)
@@ -283,7 +398,7 @@ static struct buf compile(const char *code)
 
 static int probe_code(const char *code, int timeout_ms, uint64_t memory, struct contract *c, struct err *err)
 {
-	struct buf b = compile(code);
+	struct buf b = compile(code, "");
 	struct probe_options o = {.timeout_ms = timeout_ms, .max_memory = memory};
 	*c = (struct contract){0};
 	int rc = probe_contract(c, buf_slice(&b), &o, err);
@@ -336,39 +451,98 @@ static void test_small_libraries(void **state)
 	assert_non_null(strstr(err.text, "it is no compiled model"));
 }
 
+/* What a library does as soon as it can, and how that is told. */
+static const struct {
+	const char *code, *text;
+} harm[] = {
+	{"*(volatile int *)8 = 1;",
+	 "SIGSEGV"},
+	{"abort();",
+	 "SIGABRT"},
+	{"for (;;) ;",
+	 "not done after 1500 ms, in the model's initialisers"},
+	{"fork(); for (;;) ;",
+	 "(clone), which the sandbox forbids, in the model's initialisers"},
+	{"socket(AF_INET, SOCK_STREAM, 0);",
+	 "(socket), which the sandbox forbids"},
+	{"execl(\"/bin/true\", \"true\", NULL);",
+	 "(execve), which the sandbox forbids"},
+	{"syscall(SYS_openat, AT_FDCWD, \"/tmp/x\", O_RDWR | O_CREAT, 0600);",
+	 "(openat), which the sandbox forbids"},
+	{"syscall(SYS_openat, AT_FDCWD, \"/etc/passwd\", O_RDONLY);",
+	 "(openat), which the sandbox forbids"},
+	{"unlink(\"/tmp/x\");",
+	 "(unlink), which the sandbox forbids"},
+	{"kill(getppid(), SIGTERM);",
+	 "(getppid), which the sandbox forbids"},
+	{"syscall(SYS_kill, 1, 0);",
+	 "(kill), which the sandbox forbids"},
+	{"syscall(SYS_tgkill, getpid(), getpid(), SIGSTOP);",
+	 "(tgkill), which the sandbox forbids"},
+	{"syscall(SYS_ptrace, 0, 0, 0, 0);",
+	 "(ptrace), which the sandbox forbids"},
+	{"prctl(PR_SET_DUMPABLE, 1);",
+	 "(prctl), which the sandbox forbids"},
+	{"syscall(SYS_rt_sigaction, SIGSYS, 0, 0, 8);",
+	 "(rt_sigaction), which the sandbox forbids"},
+	{"syscall(SYS_read, 0, &here, 1);",
+	 "(read), which the sandbox forbids"},
+	{"syscall(SYS_write, 1, \"x\", 1);",
+	 "(write), which the sandbox forbids"},
+	/* A system call of another architecture (int 0x80: 20 is getpid there). */
+	{"__asm__ volatile(\"int $0x80\" : : \"a\"(20) : \"memory\");",
+	 "SIGSYS"},
+	/* Refused with the signal blocked: the kernel ends it. */
+	{"sigset_t s; sigfillset(&s); sigprocmask(SIG_BLOCK, &s, NULL); socket(1, 1, 0);",
+	 "SIGSYS"},
+	{"exit(0);",
+	 "exited with status 3 in the model's initialisers"},
+	{"syscall(SYS_exit_group, 0);",
+	 "exited with status 0 in the model's initialisers"},
+	/* Garbage and lies in the answer's pipe, whatever its number. */
+	{"syscall(SYS_write, 3, \"C{]\", 3); syscall(SYS_exit_group, 0);",
+	 "its answer makes no sense"},
+	{"syscall(SYS_write, 3, \"C{}\", 3); syscall(SYS_exit_group, 0);",
+	 "its answer makes no sense"},
+	{"syscall(SYS_write, 3, \"\", 1);",
+	 "its answer makes no sense"},
+	{"syscall(SYS_write, 3, \"3\\033[2Joops\", 9); syscall(SYS_exit_group, 0);",
+	 "cannot probe:  [2Joops"},
+	{"char *p = calloc(1, 1 << 20); for (;;) syscall(SYS_write, 3, p, 1 << 20);",
+	 "not done after 1500 ms"},
+};
+
+/* All in one library, compiled once: which of them is a number in its data. */
 static void test_harm(void **state)
 {
 	(void)state;
-	harmful(AT_START("*(volatile int *)8 = 1;"), "SIGSEGV");
-	harmful(AT_START("abort();"), "SIGABRT");
-	harmful(AT_START("for (;;) ;"), "not done after 1500 ms, in the model's initialisers");
-	harmful(AT_START("fork(); for (;;) ;"), "(clone), which the sandbox forbids, in the model's initialisers");
-	harmful(AT_START("socket(AF_INET, SOCK_STREAM, 0);"), "(socket), which the sandbox forbids");
-	harmful(AT_START("execl(\"/bin/true\", \"true\", NULL);"), "(execve), which the sandbox forbids");
-	harmful(AT_START("syscall(SYS_openat, AT_FDCWD, \"/tmp/x\", O_RDWR | O_CREAT, 0600);"), "(openat), which the sandbox forbids");
-	harmful(AT_START("syscall(SYS_openat, AT_FDCWD, \"/etc/passwd\", O_RDONLY);"), "(openat), which the sandbox forbids");
-	harmful(AT_START("unlink(\"/tmp/x\");"), "(unlink), which the sandbox forbids");
-	harmful(AT_START("kill(getppid(), SIGTERM);"), "(getppid), which the sandbox forbids");
-	harmful(AT_START("syscall(SYS_kill, 1, 0);"), "(kill), which the sandbox forbids");
-	harmful(AT_START("syscall(SYS_tgkill, getpid(), getpid(), SIGSTOP);"), "(tgkill), which the sandbox forbids");
-	harmful(AT_START("syscall(SYS_ptrace, 0, 0, 0, 0);"), "(ptrace), which the sandbox forbids");
-	harmful(AT_START("prctl(PR_SET_DUMPABLE, 1);"), "(prctl), which the sandbox forbids");
-	harmful(AT_START("syscall(SYS_rt_sigaction, SIGSYS, 0, 0, 8);"), "(rt_sigaction), which the sandbox forbids");
-	harmful(AT_START("syscall(SYS_read, 0, &here, 1);"), "(read), which the sandbox forbids");
-	harmful(AT_START("syscall(SYS_write, 1, \"x\", 1);"), "(write), which the sandbox forbids");
-	/* A system call of another architecture (int 0x80: 20 is getpid there). */
-	harmful(AT_START("__asm__ volatile(\"int $0x80\" : : \"a\"(20) : \"memory\");"), "SIGSYS");
-	/* Refused with the signal blocked: the kernel ends it. */
-	harmful(AT_START("sigset_t s; sigfillset(&s); sigprocmask(SIG_BLOCK, &s, NULL); socket(1, 1, 0);"), "SIGSYS");
-	harmful(AT_START("exit(0);"), "exited with status 3 in the model's initialisers");
-	harmful(AT_START("syscall(SYS_exit_group, 0);"), "exited with status 0 in the model's initialisers");
-	/* Garbage and lies in the answer's pipe, whatever its number. */
-	harmful(AT_START("syscall(SYS_write, 3, \"C{]\", 3); syscall(SYS_exit_group, 0);"), "its answer makes no sense");
-	harmful(AT_START("syscall(SYS_write, 3, \"C{}\", 3); syscall(SYS_exit_group, 0);"), "its answer makes no sense");
-	harmful(AT_START("syscall(SYS_write, 3, \"\", 1);"), "its answer makes no sense");
-	harmful(AT_START("syscall(SYS_write, 3, \"3\\033[2Joops\", 9); syscall(SYS_exit_group, 0);"), "cannot probe:  [2Joops");
-	harmful(AT_START("char *p = calloc(1, 1 << 20); for (;;) syscall(SYS_write, 3, p, 1 << 20);"), "not done after 1500 ms");
-	/* What it exports may be anything. */
+	static const uint32_t mark = 0x5eed0bad;
+	struct buf code = {0};
+	buf_adds(&code, ENTRIES RUN_NOTHING "volatile unsigned which = 0x5eed0bad;\n"
+					    "__attribute__((constructor)) static void start(void) { switch (which) {\n");
+	for (size_t i = 0; i < ARRAY_LEN(harm); i++)
+		buf_addf(&code, "case %zu: { %s } break;\n", i, harm[i].code);
+	buf_adds(&code, "} }\n");
+	struct buf so = compile(buf_str(&code), "");
+	char *which = memmem(so.p, so.len, &mark, sizeof(mark));
+	assert_non_null(which);
+	for (uint32_t i = 0; i < ARRAY_LEN(harm); i++) {
+		struct contract c = {0};
+		struct err err;
+		struct probe_options o = {.timeout_ms = 1500, .max_memory = 256u << 20};
+		memcpy(which, &i, sizeof(i));
+		if (!probe_contract(&c, buf_slice(&so), &o, &err))
+			fail_msg("it was probed: %s", harm[i].code);
+		if (!strstr(err.text, harm[i].text) || err.status != EXIT_INPUT)
+			fail_msg("'%s' (%d) does not say '%s'", err.text, err.status, harm[i].text);
+	}
+	buf_release(&so);
+	buf_release(&code);
+}
+
+static void test_odd_entries(void **state)
+{
+	(void)state;
 	harmful("int AOTInductorModelContainerCreateWithDevice(void **c) { *c = 0; return 0; }\n", "could not be created");
 	harmful("int AOTInductorModelContainerCreateWithDevice(void **c) { *c = c; return 0; }\n", "exports no");
 	harmful(ENTRIES "int AOTInductorModelContainerRun(void *c) { return *(volatile int *)0; }\n", "SIGSEGV");
@@ -388,7 +562,7 @@ static void test_memory(void **state)
 static void test_damaged(void **state)
 {
 	(void)state;
-	struct buf good = compile(ENTRIES RUN_NOTHING);
+	struct buf good = compile(ENTRIES RUN_NOTHING, "");
 	struct probe_options o = {.timeout_ms = 2000};
 	struct contract c;
 	struct err err;
@@ -455,7 +629,7 @@ static int probe_without_no_new_privs(void *arg)
 static void refused_here(int (*function)(void *), const char *text)
 {
 	/* Were it run, it would be seen: it would be the file's fault. */
-	struct buf b = compile(AT_START("*(volatile int *)8 = 1;"));
+	struct buf b = compile(AT_START("*(volatile int *)8 = 1;"), "");
 	struct slice so = buf_slice(&b);
 	struct child_spec spec = {.argv = (const char *[]){"test", NULL}, .function = function, .arg = &so, .out.how = CHILD_PIPE};
 	struct child_result r;
@@ -657,6 +831,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_contracts),	 cmocka_unit_test(test_text_and_binary_agree),
 	    cmocka_unit_test(test_small_libraries), cmocka_unit_test(test_harm),
+	    cmocka_unit_test(test_odd_entries),	 cmocka_unit_test(test_written_model),
+	    cmocka_unit_test(test_older_models),
 	    cmocka_unit_test(test_memory),	 cmocka_unit_test(test_damaged),
 	    cmocka_unit_test(test_no_sandbox_no_probe), cmocka_unit_test(test_formulas),
 	    cmocka_unit_test(test_floors),	 cmocka_unit_test(test_small_ranges),
