@@ -686,6 +686,49 @@ static void paths_are_translated(void **state)
 	path_is("", "");
 }
 
+/* A line that was cut anywhere, and one with other types than expected: said or passed over, never read beyond. */
+static void events_are_cut(void **state)
+{
+	(void)state;
+	static const char line[] =
+	    "{\"ev\":\"call-mismatch\",\"t\":2.5,\"pid\":7,\"tid\":8,\"model\":3,\"call\":12,\"failed\":true,\"last\":"
+	    "true,"
+	    "\"findings\":[{\"what\":\"dtype\",\"input\":0,\"name\":\"x\",\"dim\":1,\"expected\":\"a\",\"given\":\"b\","
+	    "\"fix\":\"c\",\"aoti\":\"d\"},5,null,{\"input\":-1}]}";
+	struct guard g = {0};
+	struct json_tape t = {0};
+	struct buf b = {0};
+	struct live_event ev;
+	for (size_t n = 0; n < sizeof(line) - 1; n++)
+		assert_false(live_event_parse(&ev, &t, slice_of(guard_put(&g, line, n), n)));
+	assert_true(live_event_parse(&ev, &t, slice_of(guard_put(&g, line, sizeof(line) - 1), sizeof(line) - 1)));
+	assert_int_equal(ev.kind, LIVE_CALL_MISMATCH);
+	assert_int_equal(ev.model, 3);
+	assert_int_equal(ev.pid, 7);
+	assert_true(ev.time > 2.4 && ev.time < 2.6);
+	live_event_text(&ev, &b);
+	has(&b, "model 3: call 12: the inputs do not fit, the call was refused\n"
+		"  input 0 x, dim 1: dtype: expected a, given b; c\n    AOTInductor says: d\n");
+	has(&b, "more calls of this kind are only counted");
+	static const char *const odd[] = {"[]",
+					  "5",
+					  "{}",
+					  "{\"ev\":1}",
+					  "{\"ev\":\"later\",\"model\":4294967295,\"pid\":\"x\"}",
+					  "{\"ev\":\"call-mismatch\",\"findings\":{\"a\":1}}"};
+	for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+		struct slice s = slice_of(guard_put(&g, odd[i], strlen(odd[i])), strlen(odd[i]));
+		assert_int_equal(live_event_parse(&ev, &t, s), i >= 3);
+		buf_reset(&b);
+		if (i >= 3)
+			live_event_text(&ev, &b);
+	}
+	assert_int_equal(ev.model, LIVE_NO_MODEL);
+	buf_release(&b);
+	json_tape_release(&t);
+	guard_release(&g);
+}
+
 /* ---- the models ---- */
 
 static char *unpack(const char *package, const char *member, const char *as)
@@ -791,6 +834,7 @@ int main(void)
 	    cmocka_unit_test(only_the_models_functions_are_exported),
 	    cmocka_unit_test(programs_that_cannot_be_watched),
 	    cmocka_unit_test(paths_are_translated),
+	    cmocka_unit_test(events_are_cut),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name(__FILE__, tests, set_up, tear_down);
