@@ -204,44 +204,53 @@ static const char *take_spec(struct wrapper *w, const char *p, const char *end, 
 
 /* ---- declarations of kernels ---- */
 
-/* extern "C"  void  cpp_fused_add_0(float* in_out_ptr0, ...); or { */
-static void take_extern(struct wrapper *w, const char *p, const char *end)
+/* extern "C"  void  cpp_fused_add_0(float* in_out_ptr0, ...); or {: behind its brackets, p when it is none, and end
+ * when they do not close (nothing after it can be understood then). */
+static const char *take_extern(struct wrapper *w, const char *p, const char *end)
 {
-	struct slice s = slice_of(p, (size_t)(end - p)), type;
+	const char *nl = memchr(p, '\n', (size_t)(end - p));
+	struct slice s = slice_of(p, (size_t)((nl ? nl : end) - p)), name;
 	if (!text_take(&s, "extern \"C\"") || !s.n || *s.p == '{')
-		return;
+		return p;
 	for (;;) { /* the name is the one before the bracket */
-		type = text_name(&s);
-		if (!type.n)
-			return;
+		name = text_name(&s);
+		if (!name.n)
+			return p;
 		while (s.n && (*s.p == '*' || *s.p == ' '))
 			s = slice_of(s.p + 1, s.n - 1);
 		if (s.n && *s.p == '(')
 			break;
 	}
+	s.n = (size_t)(end - s.p);
 	size_t n = text_group(s, 0);
 	if (n)
-		wrapper_kernel(w, type, slice_of(s.p + 1, n - 2), false);
+		wrapper_kernel(w, name, slice_of(s.p + 1, n - 2), false);
+	return n ? s.p + n : end;
 }
 
 void wrapper_declarations(struct wrapper *w, struct slice text)
 {
 	const char *end = text.p + text.n;
-	for (struct slice line; slice_line(&text, &line);)
-		if (slice_starts(line, "extern \"C\""))
-			take_extern(w, line.p, end);
+	for (struct slice line; slice_line(&text, &line);) {
+		const char *p = slice_starts(line, "extern \"C\"") ? take_extern(w, line.p, end) : line.p;
+		if (p > text.p)
+			text = slice_of(p, (size_t)(end - p));
+	}
 }
 
 /* static __attribute__((noinline)) void call_triton_poi_fused_add_0( ... ){ (cpp_wrapper_gpu.py) */
-static void take_triton(struct wrapper *w, const char *p, const char *end)
+static const char *take_triton(struct wrapper *w, const char *p, const char *end)
 {
 	struct slice s = slice_of(p, (size_t)(end - p));
 	if (!text_take(&s, "static __attribute__((noinline)) void call_"))
-		return;
+		return p;
 	struct slice name = text_name(&s);
-	size_t n = s.n && *s.p == '(' ? text_group(s, 0) : 0;
+	if (!s.n || *s.p != '(')
+		return p;
+	size_t n = text_group(s, 0);
 	if (n)
 		wrapper_kernel(w, name, slice_of(s.p + 1, n - 2), true);
+	return n ? s.p + n : end;
 }
 
 /* ---- the text ---- */
@@ -250,7 +259,7 @@ struct scan {
 	struct slice text;
 	const char *p, *end;
 	uint32_t line;
-	bool base, run_impl;
+	bool base, run_impl, in_spec, out_spec;
 };
 
 /* The include of its main device: cpu.h is there for models of GPUs too. */
@@ -275,19 +284,34 @@ static void take_base(struct wrapper *w, struct scan *t, struct slice s)
 			i ? add_output(w) : add_input(w);
 }
 
+/* On from p, which is further than the line that is being read. */
+static void move_on(struct scan *t, const char *p)
+{
+	if (p <= t->p)
+		return;
+	t->line += 1;
+	for (const char *q = t->p; (q = memchr(q, '\n', (size_t)(p - q))); q++)
+		t->line++;
+	t->p = p;
+}
+
 static void take_run_impl(struct wrapper *w, struct scan *t, struct slice line)
 {
 	struct stmts s = {line.p, t->end, t->line};
+	if (t->run_impl)
+		return;
 	struct stmt head = stmt_next(&s);
-	if (head.kind == STMT_PLAIN || t->run_impl)
-		return; /* a declaration */
-	t->run_impl = true;
-	if (head.kind == STMT_OPEN)
-		wrapper_body(w, &s);
-	else
-		contract_note(w->c, "line %u: the text ends within run_impl", s.line);
-	t->p = s.p;
-	t->line = s.line;
+	if (head.kind != STMT_PLAIN) { /* else a declaration */
+		t->run_impl = true;
+		if (head.kind == STMT_OPEN)
+			wrapper_body(w, &s);
+		else
+			contract_note(w->c, "line %u: the text ends within run_impl", s.line);
+	}
+	if (s.p > t->p) {
+		t->p = s.p;
+		t->line = s.line;
+	}
 }
 
 static void take_line(struct wrapper *w, struct scan *t, struct slice raw)
@@ -300,16 +324,16 @@ static void take_line(struct wrapper *w, struct scan *t, struct slice raw)
 	case 'i':
 		if (text_take(&s, "inputs_info_"))
 			take_input(w, line, s);
-		else if (text_take(&s, "in_spec_ ="))
-			take_spec(w, s.p, t->end, &w->c->in_spec);
+		else if (!t->in_spec && (t->in_spec = text_take(&s, "in_spec_ =")))
+			move_on(t, take_spec(w, s.p, t->end, &w->c->in_spec));
 		else
 			wrapper_check_line(w, line);
 		break;
 	case 'o':
 		if (text_take(&s, "outputs_info_"))
 			take_output(w, line, s);
-		else if (text_take(&s, "out_spec_ ="))
-			take_spec(w, s.p, t->end, &w->c->out_spec);
+		else if (!t->out_spec && (t->out_spec = text_take(&s, "out_spec_ =")))
+			move_on(t, take_spec(w, s.p, t->end, &w->c->out_spec));
 		break;
 	case 'c':
 		if (text_take(&s, "constants_info_"))
@@ -317,7 +341,7 @@ static void take_line(struct wrapper *w, struct scan *t, struct slice raw)
 		break;
 	case 'C': wrapper_check_line(w, line); break;
 	case ':':
-		if (text_take(&s, ": AOTInductorModelBase("))
+		if (!t->base && text_take(&s, ": AOTInductorModelBase("))
 			take_base(w, t, s);
 		break;
 	case '#': take_include(w, line); break;
@@ -327,11 +351,11 @@ static void take_line(struct wrapper *w, struct scan *t, struct slice raw)
 		break;
 	case 'e':
 		if (raw.p == line.p && slice_starts(line, "extern \"C\""))
-			take_extern(w, line.p, t->end);
+			move_on(t, take_extern(w, line.p, t->end));
 		break;
 	case 's':
 		if (raw.p == line.p && slice_starts(line, "static __attribute__((noinline)) void call_"))
-			take_triton(w, line.p, t->end);
+			move_on(t, take_triton(w, line.p, t->end));
 		break;
 	case 'v':
 		if (raw.p == line.p && slice_starts(line, "void ") && slice_ends(line, "::run_impl("))
@@ -352,10 +376,9 @@ static void scan(struct wrapper *w, struct scan *t)
 		const char *nl = memchr(t->p, '\n', (size_t)(t->end - t->p));
 		struct slice line = slice_of(t->p, (size_t)((nl ? nl : t->end) - t->p));
 		t->p = nl ? nl + 1 : t->end;
-		uint32_t before = t->line;
+		const char *next = t->p;
 		take_line(w, t, line);
-		if (t->line == before) /* else run_impl was read, up to somewhere in a line */
-			t->line++;
+		t->line += t->p == next; /* else more was read, up to somewhere in a line */
 	}
 }
 

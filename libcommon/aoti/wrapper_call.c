@@ -424,29 +424,6 @@ static bool call_proxy(struct wrapper *w, struct slice args)
 
 /* ---- kernels ---- */
 
-void wrapper_kernel(struct wrapper *w, struct slice name, struct slice params, bool triton)
-{
-	uint32_t i = intern_add(&w->kernel_names, name);
-	if (i == w->n_kernel) {
-		GROW(w->kernel, w->n_kernel, w->cap_kernel, 1);
-		w->n_kernel++;
-	} else if (w->kernel[i].params.n) {
-		return; /* a declaration, then its definition */
-	}
-	w->kernel[i] = (struct wkernel){.params = params, .triton = triton};
-}
-
-static struct wkernel *find_kernel(struct wrapper *w, struct slice name)
-{
-	uint32_t i = intern_find(&w->kernel_names, name);
-	if (i == INTERN_NONE && !w->kernel_text_read) {
-		w->kernel_text_read = true;
-		wrapper_declarations(w, w->kernel_text);
-		i = intern_find(&w->kernel_names, name);
-	}
-	return i == INTERN_NONE ? NULL : &w->kernel[i];
-}
-
 /* From the names that Inductor gives to parameters (torch/_inductor/codegen/common.py, KernelArgs; templates call
  * what they read arg_A). False when the parameter's name does not tell. */
 static bool param_role(struct slice param, enum arg_role *role)
@@ -463,20 +440,58 @@ static bool param_role(struct slice param, enum arg_role *role)
 	return true;
 }
 
-static void kernel_arg(struct wrapper *w, struct wkernel *k, struct slice param, struct slice arg, struct slice name)
+void wrapper_kernel(struct wrapper *w, struct slice name, struct slice params, bool triton)
+{
+	uint32_t i = intern_add(&w->kernel_names, name), n = 0, cap = 0;
+	if (i == w->n_kernel) {
+		GROW(w->kernel, w->n_kernel, w->cap_kernel, 1);
+		w->n_kernel++;
+	} else if (w->kernel[i].param) {
+		return; /* a declaration, then its definition */
+	}
+	uint8_t *v = NULL;
+	for (struct slice param; text_arg(&params, &param); n++) {
+		enum arg_role role = ARG_IN;
+		GROW(v, n, cap, 1);
+		v[n] = param_role(param, &role) ? PARAM_NAMED : 0;
+		v[n] |= (uint8_t)role;
+		/* const in_ptr0_type_& says nothing: it is the handle that is constant. */
+		if (!triton && slice_starts(param, "const "))
+			v[n] |= PARAM_CONST;
+	}
+	w->kernel[i] = (struct wkernel){.n = n, .triton = triton};
+	if (n) {
+		w->kernel[i].param = arena_alloc(&w->c->arena, n);
+		memcpy(w->kernel[i].param, v, n);
+	}
+	free(v);
+}
+
+static struct wkernel *find_kernel(struct wrapper *w, struct slice name)
+{
+	uint32_t i = intern_find(&w->kernel_names, name);
+	if (i == INTERN_NONE && !w->kernel_text_read) {
+		w->kernel_text_read = true;
+		wrapper_declarations(w, w->kernel_text);
+		i = intern_find(&w->kernel_names, name);
+	}
+	return i == INTERN_NONE ? NULL : &w->kernel[i];
+}
+
+static void kernel_arg(struct wrapper *w, struct wkernel *k, uint32_t index, struct slice arg, struct slice name)
 {
 	struct wtensor t;
 	if (!wrapper_tensor(w, arg, &t) || t.value == CONTRACT_NONE) {
 		add_scalar(w, arg);
 		return;
 	}
+	uint8_t param = k && index < k->n ? k->param[index] : 0;
 	enum arg_role role = ARG_INOUT;
-	bool by_name = param_role(param, &role);
-	/* const in_ptr0_type_& says nothing: it is the handle that is constant. */
-	bool constant = (k && !k->triton && slice_starts(param, "const ")) || slice_starts(t.cast, "const ");
-	if (constant)
+	if ((param & PARAM_CONST) || slice_starts(t.cast, "const ")) {
 		role = ARG_IN;
-	else if (!by_name && (!k || k->triton) && !(k && k->noted)) {
+	} else if (param & PARAM_NAMED) {
+		role = (enum arg_role)(param & PARAM_ROLE);
+	} else if ((!k || k->triton) && !(k && k->noted)) {
 		contract_note(
 		    w->c, "line %u: %.*s: which arguments it writes is not in the text; they are shown as in and out",
 		    w->line, (int)(name.n > 80 ? 80 : name.n), name.p);
@@ -498,14 +513,11 @@ static bool is_launch_arg(struct slice arg)
 static void call_kernel(struct wrapper *w, struct slice name, struct slice args)
 {
 	struct wkernel *k = find_kernel(w, name);
-	struct slice params = k ? k->params : (struct slice){0}, arg, param;
+	struct slice arg;
 	begin_call(w, CALL_KERNEL, name);
-	while (text_arg(&args, &arg)) {
-		if (!text_arg(&params, &param))
-			param = (struct slice){0};
+	for (uint32_t i = 0; text_arg(&args, &arg); i++)
 		if (!is_launch_arg(arg))
-			kernel_arg(w, k, param, arg, name);
-	}
+			kernel_arg(w, k, i, arg, name);
 	end_call(w);
 }
 
@@ -531,7 +543,7 @@ static bool call_launch(struct wrapper *w, struct slice args)
 		k = find_kernel(w, name);
 	}
 	while (text_arg(&list, &one))
-		kernel_arg(w, k, (struct slice){0}, one, name);
+		kernel_arg(w, k, UINT32_MAX, one, name);
 	end_call(w);
 	return true;
 }

@@ -41,11 +41,8 @@ static bool rewrite(struct wrapper *w, struct slice text, struct buf *b)
 		}
 		bool call = s.n && *s.p == '(';
 		if (s.n && *s.p == '<' && (slice_is(name, "static_cast") || slice_starts(name, "std::m"))) {
-			size_t n = text_group(s, 0);
-			if (!slice_is(slice_of(s.p, n), "<int64_t>"))
+			if (!text_take(&s, "<int64_t>"))
 				return false;
-			s.p += n;
-			s.n -= n;
 			call = true;
 		}
 		if (!call) {

@@ -91,9 +91,11 @@ struct winput {
 	int n_bound, cap_bound;
 };
 struct wkernel {
-	struct slice params;
+	uint8_t *param; /* PARAM_*, of each parameter; NULL when they are not known */
+	uint32_t n;
 	bool triton, noted;
 };
+enum { PARAM_CONST = 4, PARAM_NAMED = 8, PARAM_ROLE = 3 }; /* const T*; the low bits are the role that the name tells */
 
 enum block_kind { BLOCK_SCOPE, BLOCK_SKIP, BLOCK_GUARD, BLOCK_BRANCH };
 struct wblock {

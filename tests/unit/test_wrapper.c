@@ -811,7 +811,8 @@ static void test_specs(void **state)
 	assert_int_equal(err.status, EXIT_INPUT);
 	assert_int_equal(read_raw("int main(void)\n{\n}\n"), -1);
 	/* An index without its bracket. */
-	assert_int_equal(read_raw("    : AOTInductorModelBase(1, 1, 0) {\n    inputs_info_].name = \"x\";\n    in_spec_ =\n"), 0);
+	assert_int_equal(
+	    read_raw("    : AOTInductorModelBase(1, 1, 0) {\n    inputs_info_].name = \"x\";\n    in_spec_ =\n"), 0);
 	assert_non_null(strstr(notes(), "line 2: not understood: inputs_info_]"));
 }
 
@@ -893,6 +894,41 @@ static void test_cut(void **state)
 	contract_release(&c);
 }
 
+/* Lines that begin something that never ends, many times: work stays in proportion to the length. */
+static void test_never_ending(void **state)
+{
+	(void)state;
+	static const char *const lines[] = {
+	    "    in_spec_ =\n",
+	    "    out_spec_ = R\"(\n",
+	    "    : AOTInductorModelBase(1\n",
+	    "extern \"C\"  void  f(\n",
+	    "static __attribute__((noinline)) void call_x(\n",
+	    "void A::run_impl(\n",
+	    "    int64_t s1 = std::max<int64_t>({static_cast<int64_t>(\n",
+	    "    const int64_t int_array_0[] = {{{((\n",
+	};
+	struct buf b = {0};
+	alarm(120);
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+		for (int body = 0; body < 2; body++) {
+			buf_reset(&b);
+			buf_adds(&b, "    : AOTInductorModelBase(1, 1, 0) {\n");
+			if (body)
+				buf_adds(&b, "void AOTInductorModel::run_impl(\n) {\n");
+			for (int k = 0; k < 100000; k++)
+				buf_adds(&b, lines[i]);
+			for (int k = 0; k < 100000; k++)
+				buf_addc(&b, ')');
+			assert_int_equal(read_raw(buf_str(&b)), 0);
+			assert_true(c.n_notes > 0);
+		}
+	}
+	alarm(0);
+	contract_release(&c);
+	buf_release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -915,6 +951,7 @@ int main(void)
 	    cmocka_unit_test(test_old_checks),
 	    cmocka_unit_test(test_kernel_text),
 	    cmocka_unit_test(test_cut),
+	    cmocka_unit_test(test_never_ending),
 	};
 	return RUN(tests);
 }
