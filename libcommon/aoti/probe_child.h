@@ -165,9 +165,7 @@ struct run_value {
 	bool dtype_sure, referenced, written;
 };
 struct run_storage {
-	uint64_t address;
-	int64_t bytes;
-	uint32_t value; /* whose shape gives the bytes, when an op made it; else CONTRACT_NONE */
+	uint32_t owner; /* the value it was made for: its shape gives the bytes */
 	uint32_t born, dies, refs;
 };
 struct run_call {

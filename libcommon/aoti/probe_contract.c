@@ -358,16 +358,37 @@ static void fill_calls(struct filler *f)
 	c->n_args = c->cap_args = r->n_args;
 }
 
-static void fill_storages(struct filler *f, const struct symsize *formula, uint32_t *q)
+/* (1 + sum of (size - 1) * stride) elements, as torch allocates (c10/core/TensorImpl.h, computeStorageNbytes). */
+static struct symsize bytes_of(struct contract *c, const struct contract_value *v, int item)
+{
+	struct symsize sum = symsize_int(1), part;
+	bool ok = v->n_dim >= 0 && item > 0;
+	for (int d = 0; ok && d < v->n_dim; d++) {
+		bool empty = symsize_is_int(v->dim[d].size) && v->dim[d].size.k <= 0;
+		bool one = symsize_is_int(v->dim[d].size) && v->dim[d].size.k == 1; /* its stride may be unknown */
+		if (empty)
+			return symsize_int(0);
+		ok = one || (contract_known(c, v->dim[d].size) && contract_known(c, v->dim[d].stride) &&
+			     !symsize_sub(&c->tab, v->dim[d].size, symsize_int(1), &part, NULL) &&
+			     !symsize_mul(&c->tab, part, v->dim[d].stride, &part, NULL) &&
+			     !symsize_add(&c->tab, sum, part, &sum, NULL));
+	}
+	return ok && !symsize_mul(&c->tab, sum, symsize_int(item), &sum, NULL) ? sum : contract_unknown(c);
+}
+
+static void fill_storages(struct filler *f)
 {
 	struct contract *c = f->c;
 	const struct run *r = &world->run;
 	c->storage = xcalloc((size_t)r->n_storages + 1, sizeof(*c->storage));
 	for (uint32_t i = 0; i < r->n_storages; i++) {
-		uint32_t born = r->storage[i].born, dies = r->storage[i].dies;
-		c->storage[i] =
-		    (struct contract_storage){formula[(*q)++], born < r->n_calls ? born : r->n_calls,
-					      dies == CONTRACT_NONE ? r->n_calls : dies < r->n_calls ? dies : r->n_calls};
+		uint32_t owner = r->storage[i].owner, born = r->storage[i].born, dies = r->storage[i].dies;
+		/* Of what an operator made the type may not be known; then the bytes are not either. */
+		const struct run_value *v = &r->value[owner];
+		const struct dtype_info *type = v->dtype_sure ? dtype_info(v->fake->dtype) : NULL;
+		c->storage[i] = (struct contract_storage){bytes_of(c, &c->value[f->value_of[owner]], type ? type->bytes : 0),
+							  born < r->n_calls ? born : r->n_calls,
+							  dies < r->n_calls ? dies : r->n_calls};
 	}
 	c->n_storages = c->cap_storages = r->n_storages;
 }
@@ -409,7 +430,7 @@ int probe_fill(struct contract *c, struct walks *w, struct err *err)
 	fill_fixed_values(&f);
 	if (w->complete) {
 		fill_buffers(&f, formula, &q);
-		fill_storages(&f, formula, &q);
+		fill_storages(&f);
 		fill_calls(&f);
 	}
 	fill_outputs(&f);

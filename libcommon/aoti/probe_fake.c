@@ -63,13 +63,12 @@ static uint32_t new_value(enum value_kind kind, uint32_t index, uint32_t storage
 	return r->n_values++;
 }
 
-static uint32_t new_storage(uint64_t address, int64_t bytes)
+/* Memory for the value that comes next. */
+static uint32_t new_storage(void)
 {
 	struct run *r = &world->run;
 	GROW(r->storage, r->n_storages, r->cap_storages, 1);
-	r->storage[r->n_storages] = (struct run_storage){.address = address,
-							 .bytes = bytes,
-							 .value = CONTRACT_NONE,
+	r->storage[r->n_storages] = (struct run_storage){.owner = r->n_values,
 							 .born = r->in_call ? r->n_calls - 1 : r->n_calls,
 							 .dies = CONTRACT_NONE,
 							 .refs = 1};
@@ -140,7 +139,7 @@ int64_t fake_extent(const struct fake *f)
 static struct fake *new_buffer(struct fake *f)
 {
 	f->address = new_address();
-	f->value = new_value(VALUE_BUFFER, 0, new_storage(f->address, fake_extent(f)), CONTRACT_NONE);
+	f->value = new_value(VALUE_BUFFER, 0, new_storage(), CONTRACT_NONE);
 	world->run.value[f->value].fake = f;
 	return f;
 }
@@ -213,9 +212,7 @@ void fake_become_made(struct fake *f, uint32_t op, int ret, bool sure)
 	f->shape = &next_made(op, ret)->shape;
 	f->defined = true;
 	f->address = new_address();
-	uint32_t storage = new_storage(f->address, UNKNOWN);
-	f->value = new_value(VALUE_BUFFER, 0, storage, CONTRACT_NONE);
-	world->run.storage[storage].value = f->value;
+	f->value = new_value(VALUE_BUFFER, 0, new_storage(), CONTRACT_NONE);
 	world->run.value[f->value].fake = f;
 	world->run.value[f->value].dtype_sure = sure;
 	world->run.value[f->value].written = true;
@@ -433,7 +430,7 @@ static int32_t create_from_blob(void *data, int64_t n_dim, const int64_t *size, 
 		GROW(world->blob, world->n_blobs, world->cap_blobs, 1);
 		world->blob[world->n_blobs++] = f;
 	} else if (!world->folding) {
-		f->value = new_value(VALUE_BUFFER, 0, new_storage(f->address, fake_extent(f)), CONTRACT_NONE);
+		f->value = new_value(VALUE_BUFFER, 0, new_storage(), CONTRACT_NONE);
 		world->run.value[f->value].fake = f;
 	}
 	*out = f;

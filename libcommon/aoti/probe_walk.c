@@ -344,7 +344,7 @@ int input_dims(uint32_t i)
 	return in->shape.n_dim >= 0 ? in->shape.n_dim : in->n_mentioned;
 }
 
-/* In the order in which probe_contract.c takes them: inputs, values, storages. */
+/* In the order in which probe_contract.c takes them: inputs, then values. */
 static int64_t *take_numbers(uint32_t *n)
 {
 	const struct run *r = &world->run;
@@ -359,10 +359,6 @@ static int64_t *take_numbers(uint32_t *n)
 			add_number(&a, f->size[d]);
 			add_number(&a, f->stride[d]);
 		}
-	}
-	for (uint32_t i = 0; i < r->n_storages; i++) {
-		const struct run_storage *s = &r->storage[i];
-		add_number(&a, s->value == CONTRACT_NONE ? s->bytes : fake_extent(r->value[s->value].fake));
 	}
 	*n = (uint32_t)a.n;
 	return a.v;
