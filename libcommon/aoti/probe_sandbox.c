@@ -89,6 +89,17 @@ static const int while_loading[] = {
 /* What the sanitizer's runtime asks for when a function does not return (exceptions, exit): its own stack. */
 static const int for_asan[] = {SCMP_SYS(sigaltstack)};
 
+/* (The header's SCMP_A0 leaves a field out, which compilers warn of.) */
+static struct scmp_arg_cmp argument(unsigned n, scmp_datum_t is)
+{
+	return (struct scmp_arg_cmp){n, SCMP_CMP_EQ, is, 0};
+}
+
+static struct scmp_arg_cmp argument_bits(unsigned n, scmp_datum_t mask, scmp_datum_t are)
+{
+	return (struct scmp_arg_cmp){n, SCMP_CMP_MASKED_EQ, mask, are};
+}
+
 /* Common to both. 0, or a negative errno. */
 static int common_rules(scmp_filter_ctx f, const struct probe_job *j)
 {
@@ -99,16 +110,15 @@ static int common_rules(scmp_filter_ctx f, const struct probe_job *j)
 		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, for_asan[i], 0);
 	/* abort(): so that it is seen as what it is. */
 	if (!rc)
-		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 2, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()),
-				      SCMP_A2(SCMP_CMP_EQ, SIGABRT));
+		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 2, argument(0, (scmp_datum_t)getpid()),
+				      argument(2, SIGABRT));
 	if (!rc)
-		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(write), 1,
-				      SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)j->answer_fd));
+		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, argument(0, (scmp_datum_t)j->answer_fd));
 	/* /dev/null unless the user wants to see it. */
 	if (!rc)
-		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, SCMP_A0(SCMP_CMP_EQ, 2));
+		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, argument(0, 2));
 	if (!rc)
-		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(writev), 1, SCMP_A0(SCMP_CMP_EQ, 2));
+		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(writev), 1, argument(0, 2));
 	return rc;
 }
 
@@ -120,16 +130,15 @@ static int loading_rules(scmp_filter_ctx f)
 	for (size_t i = 0; i < ARRAY_LEN(while_loading) && !rc; i++)
 		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, while_loading[i], 0);
 	if (!rc)
-		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, mask, O_RDONLY));
+		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1, argument_bits(2, mask, O_RDONLY));
 	if (!rc)
-		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(open), 1, SCMP_A1(SCMP_CMP_MASKED_EQ, mask, O_RDONLY));
+		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(open), 1, argument_bits(1, mask, O_RDONLY));
 	return rc;
 }
 
 static int running_rules(scmp_filter_ctx f)
 {
-	return seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
-				SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS));
+	return seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, argument_bits(3, MAP_ANONYMOUS, MAP_ANONYMOUS));
 }
 
 static int install(const struct probe_job *j, int (*rules)(scmp_filter_ctx f), const char *which, struct err *err)

@@ -594,39 +594,25 @@ static void test_damaged(void **state)
 }
 
 /* A host that has no filters of system calls: then nothing of the file may run. */
-static int probe_without_seccomp(void *arg)
+static int without(bool no_seccomp, int no_prctl, struct slice so)
 {
-	struct slice *so = arg;
+	struct scmp_arg_cmp what = {0, SCMP_CMP_EQ, (scmp_datum_t)no_prctl, 0};
 	scmp_filter_ctx f = seccomp_init(SCMP_ACT_ALLOW);
-	if (!f || seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(seccomp), 0) ||
-	    seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP)) || seccomp_load(f))
+	if (!f || (no_seccomp && seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(seccomp), 0)) ||
+	    seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1, what) || seccomp_load(f))
 		return 10;
 	seccomp_release(f);
 	struct probe_options o = {.timeout_ms = 2000};
 	struct contract c = {0};
 	struct err err;
-	if (!probe_contract(&c, *so, &o, &err))
+	if (!probe_contract(&c, so, &o, &err))
 		return 11;
 	dprintf(1, "%s\n", err.text);
 	return err.status;
 }
 
-static int probe_without_no_new_privs(void *arg)
-{
-	struct slice *so = arg;
-	scmp_filter_ctx f = seccomp_init(SCMP_ACT_ALLOW);
-	if (!f || seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_GET_NO_NEW_PRIVS)) ||
-	    seccomp_load(f))
-		return 10;
-	seccomp_release(f);
-	struct probe_options o = {.timeout_ms = 2000};
-	struct contract c = {0};
-	struct err err;
-	if (!probe_contract(&c, *so, &o, &err))
-		return 11;
-	dprintf(1, "%s\n", err.text);
-	return err.status;
-}
+static int probe_without_seccomp(void *so) { return without(true, PR_SET_SECCOMP, *(struct slice *)so); }
+static int probe_without_no_new_privs(void *so) { return without(false, PR_GET_NO_NEW_PRIVS, *(struct slice *)so); }
 
 static void refused_here(int (*function)(void *), const char *text)
 {
