@@ -92,7 +92,7 @@ int run_against(const char *path, const struct checkinputs_options *o)
 	struct against a = {0};
 	struct err err;
 	load_exported(&exported, &exported_pkg, o->against);
-	if (load_model(&l, path, o, &err) < 0)
+	if (load_model(&l, path, load_how(o), &err) < 0)
 		die_err(&err);
 	against_compare(&exported, &l.contract, &a);
 	struct screen s = screen_make();

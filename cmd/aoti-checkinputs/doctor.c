@@ -70,7 +70,7 @@ int run_doctor(const char *path, const struct checkinputs_options *o)
 	struct loaded l;
 	struct err err;
 	struct doctor d = {0};
-	if (load_text(&l, path, o, &err) < 0)
+	if (load_text(&l, path, load_how(o), &err) < 0)
 		die_err(&err);
 	struct doctor_options d_o = {
 		.torch = o->torch && strcmp(o->torch, "none") ? o->torch : NULL,

@@ -41,8 +41,15 @@ static void on_event(void *user, const struct live_event *ev)
 
 static int on_contract(void *user, const char *so_path, pid_t pid, struct buf *json, struct err *err)
 {
-	struct watch *w = user;
-	return load_live(&w->o, so_path, pid, json, err);
+	const struct watch *w = user;
+	struct loaded l;
+	(void)pid;
+	if (load_model(&l, so_path, load_how(&w->o), err) < 0)
+		return -1;
+	struct json_out out = {.b = json};
+	contract_to_json(&l.contract, &out);
+	loaded_release(&l);
+	return 0;
 }
 
 static void summary(struct watch *w, const struct live_result *r)

@@ -78,7 +78,7 @@ static int show(const struct operands *in)
 	struct symbind at = {0};
 	struct err err;
 	bool asked = in->n > 1;
-	if (load_model(&l, in->v[0], &opt, &err) < 0)
+	if (load_model(&l, in->v[0], load_how(&opt), &err) < 0)
 		die_err(&err);
 	if (asked && given_read(&g, &l.contract, in->v + 1, in->n - 1, &err) < 0)
 		die_err(&err);

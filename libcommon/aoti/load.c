@@ -1,8 +1,8 @@
 /* A package's contract: from its generated text, or from its binary. */
+#include "aoti/load.h"
 #include "aoti/probe.h"
 #include "aoti/wrapper.h"
 #include "base/diag.h"
-#include "checkinputs.h"
 
 /* Bytes of a file that need not be there. */
 static int data_if_any(struct loaded *l, uint32_t file, struct slice *data, struct err *err)
@@ -69,13 +69,13 @@ static void compare(struct loaded *l)
 }
 
 /* The package, its model and, if it has a text, the contract; text says why there is none. */
-static int open_model(struct loaded *l, const char *path, const struct checkinputs_options *o, struct err *text, struct err *err)
+static int open_model(struct loaded *l, const char *path, struct load_options o, struct err *text, struct err *err)
 {
 	int read = 1;
 	*l = (struct loaded){0};
 	if (package_open(&l->pkg, path, err) < 0)
 		return -1;
-	l->model = package_model(&l->pkg, o->model, err);
+	l->model = package_model(&l->pkg, o.model, err);
 	if (!l->model || (l->model->wrapper_cpp && (read = read_text(l, &l->contract, text)) < 0)) {
 		if (l->model)
 			*err = *text;
@@ -87,7 +87,7 @@ static int open_model(struct loaded *l, const char *path, const struct checkinpu
 	return read;
 }
 
-int load_text(struct loaded *l, const char *path, const struct checkinputs_options *o, struct err *err)
+int load_text(struct loaded *l, const char *path, struct load_options o, struct err *err)
 {
 	struct err text;
 	int read = open_model(l, path, o, &text, err);
@@ -96,20 +96,20 @@ int load_text(struct loaded *l, const char *path, const struct checkinputs_optio
 	return read < 0 ? -1 : 0;
 }
 
-int load_model(struct loaded *l, const char *path, const struct checkinputs_options *o, struct err *err)
+int load_model(struct loaded *l, const char *path, struct load_options o, struct err *err)
 {
 	struct err text, probe;
 	int read = open_model(l, path, o, &text, err);
 	if (read < 0)
 		return -1;
 	if (read == 0) {
-		if (o->probe)
+		if (o.probe)
 			compare(l);
 		return 0;
 	}
 	if (!l->model->so) {
 		*err = text;
-	} else if (o->no_exec) {
+	} else if (o.no_exec) {
 		err_set(err, EXIT_INPUT, "%s, and --no-exec forbids probing the binary", text.text);
 	} else if (probe_binary(l, &l->contract, &probe) < 0) {
 		err_set(err, probe.status, "%s; %s", text.text, probe.text);
@@ -128,17 +128,4 @@ void loaded_release(struct loaded *l)
 	buf_release(&l->differences);
 	package_close(&l->pkg);
 	l->model = NULL;
-}
-
-int load_live(void *user, const char *so_path, pid_t pid, struct buf *json, struct err *err)
-{
-	const struct checkinputs_options *o = user;
-	struct loaded l;
-	(void)pid;
-	if (load_model(&l, so_path, o, err) < 0)
-		return -1;
-	struct json_out out = {.b = json};
-	contract_to_json(&l.contract, &out);
-	loaded_release(&l);
-	return 0;
 }

@@ -1,8 +1,17 @@
 /* Which operand is which input: files (one tensor or many), specs, by position or by NAME=. */
+#include "aoti/operands.h"
 #include "aoti/pytree.h"
-#include "checkinputs.h"
 
 #include <unistd.h>
+
+/* One tensor that was given, or a spec (no file). */
+struct origin {
+	struct tensor_meta meta;
+	const char *from;
+	struct slice key; /* shown behind a file of several */
+	struct tensor_file *file;
+	size_t index;
+};
 
 struct reading {
 	struct given *g;
@@ -10,11 +19,23 @@ struct reading {
 	struct err *err;
 };
 
-static void place(struct reading *r, size_t i, const struct tensor_meta *m, const char *from, struct slice key)
+static void place(struct reading *r, size_t i, const struct origin *o)
 {
-	r->g->meta[i] = *m;
+	r->g->meta[i] = o->meta;
+	r->g->source[i] = (struct given_source){o->file, o->index};
 	free(r->g->from[i]);
-	r->g->from[i] = key.n ? xasprintf("%s:%.*s", from, (int)key.n, key.p) : xstrdup(from);
+	r->g->from[i] = o->key.n ? xasprintf("%s:%.*s", o->from, (int)o->key.n, o->key.p) : xstrdup(o->from);
+}
+
+void add_input_name(struct buf *b, const struct contract *c, uint32_t input)
+{
+	const struct contract_input *in = &c->input[input];
+	if (in->path.n && in->name.n)
+		buf_addf(b, "%.*s (%.*s)", (int)in->path.n, in->path.p, (int)in->name.n, in->name.p);
+	else if (in->path.n || in->name.n)
+		buf_add_slice(b, in->path.n ? in->path : in->name);
+	else
+		buf_addf(b, "input %u", input);
 }
 
 static bool is_free(const struct given *g, size_t i) { return g->meta[i].n_dim < 0; }
@@ -58,30 +79,30 @@ static int no_input(struct reading *r, struct slice name, bool several, const ch
 	return -1;
 }
 
-static int put_next(struct reading *r, const struct tensor_meta *m, const char *from, struct slice key)
+static int put_next(struct reading *r, const struct origin *o)
 {
 	struct given *g = r->g;
 	for (size_t i = 0; i < r->c->n_inputs; i++)
 		if (is_free(g, i)) {
-			place(r, i, m, from, key);
+			place(r, i, o);
 			return 0;
 		}
 	struct buf b = {0};
 	add_names(&b, r->c);
-	err_set(r->err, EXIT_USAGE, "too many inputs, the first that is too many is '%s': the model takes %u: %s", from, r->c->n_inputs,
+	err_set(r->err, EXIT_USAGE, "too many inputs, the first that is too many is '%s': the model takes %u: %s", o->from, r->c->n_inputs,
 		buf_str(&b));
 	buf_release(&b);
 	return -1;
 }
 
-static int put_named(struct reading *r, struct slice name, const struct tensor_meta *m, const char *from, struct slice key)
+static int put_named(struct reading *r, struct slice name, const struct origin *o)
 {
 	int64_t i = find_input(r->c, name);
 	if (i < 0)
 		return no_input(r, name, i == -2, "");
 	if (!is_free(r->g, (size_t)i))
-		return err_set(r->err, EXIT_USAGE, "'%.*s' is given twice: as '%s' and as '%s'", (int)name.n, name.p, r->g->from[i], from);
-	place(r, (size_t)i, m, from, key);
+		return err_set(r->err, EXIT_USAGE, "'%.*s' is given twice: as '%s' and as '%s'", (int)name.n, name.p, r->g->from[i], o->from);
+	place(r, (size_t)i, o);
 	return 0;
 }
 
@@ -101,28 +122,33 @@ static bool by_order(const struct tensor_file *f, const struct contract *c)
 	return true;
 }
 
+static struct origin origin_of(struct tensor_file *f, const struct tensor *t, int device, int index)
+{
+	struct origin o = {t->meta, f->path, f->n > 1 ? t->name : (struct slice){0}, f, (size_t)(t - f->v)};
+	if (device != DEVICE_NONE)
+		o.meta.device = device, o.meta.device_index = index;
+	return o;
+}
+
 /* A file without NAME=: its keys are inputs, or its tensors come in order. */
-static int put_file(struct reading *r, const struct tensor_file *f, int device, int index)
+static int put_file(struct reading *r, struct tensor_file *f, int device, int index)
 {
 	bool order = by_order(f, r->c);
 	for (size_t i = 0; i < f->n; i++) {
-		struct tensor_meta m = f->v[i].meta;
-		struct slice name = f->v[i].name, key = f->n > 1 ? name : (struct slice){0};
-		if (device != DEVICE_NONE)
-			m.device = device, m.device_index = index;
+		struct origin o = origin_of(f, &f->v[i], device, index);
 		if (order) {
-			if (put_next(r, &m, f->path, key) < 0)
+			if (put_next(r, &o) < 0)
 				return -1;
 			continue;
 		}
-		int64_t at = find_input(r->c, name);
+		int64_t at = find_input(r->c, f->v[i].name);
 		if (at < 0) {
 			char *where = xasprintf("'%s': key ", f->path);
-			no_input(r, name, at == -2, where);
+			no_input(r, f->v[i].name, at == -2, where);
 			free(where);
 			return -1;
 		}
-		if (put_named(r, name, &m, f->path, key) < 0)
+		if (put_named(r, f->v[i].name, &o) < 0)
 			return -1;
 	}
 	return 0;
@@ -149,16 +175,14 @@ static int no_key(struct reading *r, const struct tensor_file *f, struct slice k
 }
 
 /* One tensor of a file for one input: FILE, FILE with a tensor of the input's name, or FILE:KEY. */
-static int put_from_file(struct reading *r, struct slice name, const struct tensor_file *f, struct slice key, int device, int index)
+static int put_from_file(struct reading *r, struct slice name, struct tensor_file *f, struct slice key, int device, int index)
 {
 	struct slice want = key.n ? key : name;
 	const struct tensor *t = f->n == 1 && !key.n ? &f->v[0] : find_key(f, want);
 	if (!t)
 		return no_key(r, f, want);
-	struct tensor_meta m = t->meta;
-	if (device != DEVICE_NONE)
-		m.device = device, m.device_index = index;
-	return put_named(r, name, &m, f->path, f->n > 1 ? t->name : (struct slice){0});
+	struct origin o = origin_of(f, t, device, index);
+	return name.n ? put_named(r, name, &o) : put_next(r, &o);
 }
 
 static int open_file(struct reading *r, const char *path, struct tensor_file **out)
@@ -201,7 +225,6 @@ static const char *name_end(const char *s)
 
 static int read_operand(struct reading *r, const char *operand)
 {
-	struct tensor_meta m;
 	struct slice name = {0}, key = {0};
 	const char *eq = tensor_spec_like(slice_str(operand)) || exists(operand) ? NULL : name_end(operand), *rest = eq ? eq + 1 : operand;
 	int device = DEVICE_NONE, index = -1, rc;
@@ -211,11 +234,10 @@ static int read_operand(struct reading *r, const char *operand)
 	if (eq && !name.n)
 		return err_set(r->err, EXIT_USAGE, "'%s': a name is missing before '='", operand);
 	if (tensor_spec_like(slice_str(rest)) && !exists(rest)) {
-		if (tensor_spec_parse(slice_str(rest), &m, r->err) < 0) {
-			r->err->status = EXIT_USAGE;
+		struct origin o = {.from = rest};
+		if (tensor_spec_parse(slice_str(rest), &o.meta, r->err) < 0)
 			return -1;
-		}
-		return eq ? put_named(r, name, &m, rest, key) : put_next(r, &m, rest, key);
+		return eq ? put_named(r, name, &o) : put_next(r, &o);
 	}
 	char *path = xstrdup(rest), *colon;
 	cut_device(path, &device, &index);
@@ -227,21 +249,8 @@ static int read_operand(struct reading *r, const char *operand)
 			*colon = ':';
 	}
 	rc = open_file(r, path, &f);
-	if (rc == 0 && eq) {
-		rc = put_from_file(r, name, f, key, device, index);
-	} else if (rc == 0 && key.n) {
-		const struct tensor *t = find_key(f, key);
-		if (t) {
-			m = t->meta;
-			if (device != DEVICE_NONE)
-				m.device = device, m.device_index = index;
-			rc = put_next(r, &m, path, key);
-		} else {
-			rc = no_key(r, f, key);
-		}
-	} else if (rc == 0) {
-		rc = put_file(r, f, device, index);
-	}
+	if (rc == 0)
+		rc = eq || key.n ? put_from_file(r, name, f, key, device, index) : put_file(r, f, device, index);
 	free(path);
 	return rc;
 }
@@ -251,6 +260,7 @@ int given_read(struct given *g, const struct contract *c, const char *const *ope
 	*g = (struct given){.n = c->n_inputs};
 	g->meta = xcalloc(g->n + 1, sizeof(*g->meta));
 	g->from = xcalloc(g->n + 1, sizeof(*g->from));
+	g->source = xcalloc(g->n + 1, sizeof(*g->source));
 	for (size_t i = 0; i < g->n; i++)
 		g->meta[i].n_dim = -1;
 	struct reading r = {g, c, err};
@@ -266,6 +276,14 @@ int given_read(struct given *g, const struct contract *c, const char *const *ope
 	return 0;
 }
 
+int given_data(struct given *g, size_t input, struct slice *data, struct err *err)
+{
+	const struct given_source *s = &g->source[input];
+	if (!s->file)
+		return err_set(err, EXIT_USAGE, "'%s' has no values: give a file", g->from[input] ? g->from[input] : "this input");
+	return tensor_data(s->file, s->index, data, err);
+}
+
 void given_release(struct given *g)
 {
 	for (size_t i = 0; i < g->n_file; i++)
@@ -275,5 +293,6 @@ void given_release(struct given *g)
 	free(g->file);
 	free(g->meta);
 	free(g->from);
+	free(g->source);
 	*g = (struct given){0};
 }

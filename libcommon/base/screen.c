@@ -1,5 +1,5 @@
 /* Text for people: tables that fit the width, colour on a terminal only. */
-#include "checkinputs.h"
+#include "base/screen.h"
 #include "io/output.h"
 
 #include <sys/ioctl.h>
@@ -124,17 +124,6 @@ void put_table(struct screen *s, struct slice cells)
 		buf_addc(&s->b, '\n');
 		heading = false;
 	}
-}
-
-void add_input_name(struct buf *b, const struct contract *c, uint32_t input)
-{
-	const struct contract_input *in = &c->input[input];
-	if (in->path.n && in->name.n)
-		buf_addf(b, "%.*s (%.*s)", (int)in->path.n, in->path.p, (int)in->name.n, in->name.p);
-	else if (in->path.n || in->name.n)
-		buf_add_slice(b, in->path.n ? in->path : in->name);
-	else
-		buf_addf(b, "input %u", input);
 }
 
 void add_bytes(struct buf *b, uint64_t bytes)

@@ -1,0 +1,28 @@
+/* screen.h - text for people on standard output: tables that fit the width, colour on a terminal only. For tools.
+ *
+ *     struct screen s = screen_make();
+ *     put_bold(&s, "Inputs"); buf_addc(&s.b, '\n');
+ *     put_table(&s, SLICE("#\tname\tsizes\n0\tx\t[3, 8]\n"));
+ *     if (screen_flush(&s, &err) < 0 && err.text[0]) die_err(&err);     // an empty text: the reader had enough
+ */
+#ifndef PT2_SCREEN_H
+#define PT2_SCREEN_H
+#include "base/buf.h"
+
+struct screen {
+	struct buf b;
+	int width;  /* columns; 0: no terminal, nothing is wrapped */
+	bool color; /* NO_COLOR and TERM=dumb turn it off */
+};
+struct screen screen_make(void);
+/* Write and empty it. */
+int screen_flush(struct screen *s, struct err *err);
+void put_bold(struct screen *s, const char *text);
+void put_red(struct screen *s, const char *text);
+void put_dim(struct screen *s, const char *text);
+/* A table: cells between tabs, rows between newlines; the first row is the heading. Columns are as wide as they need be; where
+ * that does not fit, the last one is wrapped. Control bytes become '?'. At most 12 columns. */
+void put_table(struct screen *s, struct slice cells);
+void add_bytes(struct buf *b, uint64_t bytes); /* "66.3 KB" */
+
+#endif
