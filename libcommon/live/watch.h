@@ -1,0 +1,85 @@
+/* watch.h - run a model here, or watch a command, and look at what its kernels and ops did: what aoti-nanassert and
+ * aoti-printer share.
+ *
+ *     struct watch_options o = {.calls = {.want = CALLS_BAD}, .model = "model.pt2", .operand = in.v + 1, .n_operand = n};
+ *     struct watch w;
+ *     if (watch_run(&w, &o, &err) < 0) ...             // nothing could be run; err says what is missing and what to do
+ *     struct watch_call c;
+ *     while (watch_next(&w, &c))                       // in the order in which they ended; a crashed one comes last
+ *         ... c.name, c.contract->call[c.index].nodes, c.value[i].rec->v.stats
+ *     watch_release(&w);
+ *
+ * One way for all: the program (pt2-run with our libpt2shim.so, pt2-run with an installed libtorch, or the user's command) runs
+ * under libpt2probe.so (live.h), which writes the call log (calls.h); contracts come from aoti/load.h. A model out of a file is
+ * run in a child with limits and a filter of system calls (run.h); a command is the user's own and is not confined.
+ *
+ * The tool's exit status: watch_status(): findings and how the command ended, by the rule of CONVENTIONS 6.
+ */
+#ifndef PT2_LIVE_WATCH_H
+#define PT2_LIVE_WATCH_H
+#include "aoti/load.h"
+#include "live/calls.h"
+#include "live/live.h"
+
+struct watch;
+struct watch_options {
+	struct calls_config calls; /* .want, filters, runs, save_dir, lo, hi; the rest is filled in */
+	/* either a model with inputs ... */
+	const char *model; /* a package, a library, a folder; or a bundle that CALLS_RECORD kept (then no operands) */
+	const char *name;  /* one of several models */
+	const char *const *operand;
+	int n_operand;
+	const char *torch; /* NULL: libshim; "": find an installed libtorch; else its folder */
+	unsigned runs;     /* 0: 1 */
+	bool no_exec;      /* refused with the reason: the question cannot be answered without running it */
+	/* ... or a command */
+	char **command;
+	/* Called about every 50 ms while it runs (calls that have ended can be read); may be NULL. */
+	void (*tick)(void *user, struct watch *w);
+	void *user;
+	bool quiet;
+};
+
+struct watch_model {
+	uint32_t id; /* as in event.h */
+	char *path;
+	struct contract contract; /* n_inputs, n_calls 0 when there is none */
+};
+
+struct watch_value {
+	struct call_record rec; /* CALL_VALUE */
+	const char *name;       /* the buffer's, "" */
+	const char *saved;      /* the file it was saved to, "" */
+	const struct contract_value *value; /* NULL when it could not be matched */
+};
+
+/* One call of a kernel or op, whole. */
+struct watch_call {
+	struct call_record begin, end; /* end.what CALL_NONE: it never returned (a crash, or still running) */
+	const char *name;
+	const struct watch_model *model;
+	const struct contract_call *contract; /* NULL when it could not be matched */
+	const struct watch_value *value;      /* before ones first, as the arguments stand */
+	uint32_t n_values;
+};
+
+struct watch {
+	struct live_result live;
+	struct calls_reader calls;
+	struct watch_model *model;
+	size_t n_models, cap_models;
+	struct watch_open *open; /* calls that have begun */
+	size_t n_open, cap_open;
+	struct arena arena;
+	char *folder;
+	bool ended;
+};
+
+int watch_run(struct watch *w, const struct watch_options *o, struct err *err);
+/* False: no more (for now, while the command runs; for ever once w->ended). Pointers are valid until the next call. */
+bool watch_next(struct watch *w, struct watch_call *c);
+void watch_release(struct watch *w);
+/* The exit status for this many findings; error_exitcode -1: not given. A command that was killed by a signal ends the tool by it. */
+int watch_status(const struct watch *w, size_t findings, int error_exitcode);
+
+#endif
