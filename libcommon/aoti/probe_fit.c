@@ -4,6 +4,7 @@
 #define MAX_DEPENDS 6
 #define MAX_BASIS 40
 #define MAX_COEFFICIENT (1ll << 40)
+#define MAX_NUMBER (1ll << 55)
 #define PRIME ((1ull << 61) - 1)
 
 typedef unsigned __int128 u128;
@@ -305,6 +306,9 @@ bool fit_formula(struct symtab *tab, const struct fit_points *p, const int64_t *
 	*out = symsize_int(p->n ? v[0] : 0);
 	if (constant)
 		return p->n > 0;
+	for (uint32_t i = 0; i < p->n; i++)
+		if (v[i] > MAX_NUMBER || v[i] < -MAX_NUMBER)
+			return false;
 	uint32_t n = depends_on(p, v, dep);
 	if (!n || n > MAX_DEPENDS)
 		return false;

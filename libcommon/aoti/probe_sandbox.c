@@ -63,7 +63,8 @@ int sandbox_limits(const struct probe_job *j, struct err *err)
 	/* When it may speak, standard error may be a file; the filters let nothing else be written. */
 	if (!j->o->verbose && limit(RLIMIT_FSIZE, 0, "the size of files", err) < 0)
 		return -1;
-	if (limit(RLIMIT_CORE, 0, "core files", err) < 0 || limit(RLIMIT_NPROC, 0, "processes", err) < 0 || limit(RLIMIT_CPU, seconds, "processor time", err) < 0)
+	if (limit(RLIMIT_CORE, 0, "core files", err) < 0 || limit(RLIMIT_NPROC, 0, "processes", err) < 0 ||
+	    limit(RLIMIT_CPU, seconds, "processor time", err) < 0)
 		return -1;
 	/* The sanitizer's shadow takes terabytes of address space; there only time and the filters limit. */
 	if (WITH_ASAN)

@@ -272,9 +272,26 @@ static _Noreturn void give_up(int fd, enum step step)
 	_exit(127);
 }
 
+/* Close what lies between the descriptors that stay: a call per gap instead of one per possible descriptor. */
+static bool close_gaps(unsigned first, const struct plan *p, int keep)
+{
+	for (;;) {
+		unsigned next = keep >= 0 && (unsigned)keep >= first ? (unsigned)keep : ~0u;
+		for (size_t i = 0; i < p->spec->n_fds; i++)
+			if ((unsigned)p->spec->fds[i].to >= first && (unsigned)p->spec->fds[i].to < next)
+				next = (unsigned)p->spec->fds[i].to;
+		if (next > first && syscall(SYS_close_range, first, next - (next != ~0u), 0u) < 0)
+			return false;
+		if (next == ~0u)
+			return true;
+		first = next + 1;
+	}
+}
+
 static void each_fd_from(int first, bool close_it, const struct plan *p, int keep)
 {
-	if (!close_it && !syscall(SYS_close_range, (unsigned)first, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */))
+	if (close_it ? close_gaps((unsigned)first, p, keep)
+		     : !syscall(SYS_close_range, (unsigned)first, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */))
 		return;
 	struct rlimit lim;
 	int max = 65536;
