@@ -82,8 +82,9 @@ __attribute__((used)) uint64_t probe_stub_called(uint32_t number, const uint64_t
 	case STUB_OP: return op_called(s, &c);
 	case STUB_UNKNOWN: break;
 	}
-	world_note("it calls %s, which is not known here; 0 was returned", s->name);
-	return 0;
+	/* It failed, as torch's functions say it: an operator that made nothing must not seem to have made something. */
+	world_note("the program calls %s, which is not known here", s->name);
+	return 1;
 }
 
 enum { STUB_BYTES = 32 };

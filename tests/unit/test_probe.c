@@ -549,6 +549,39 @@ static void test_odd_entries(void **state)
 	harmful(ENTRIES "int AOTInductorModelContainerRun(void *c) { return *(volatile int *)0; }\n", "SIGSEGV");
 }
 
+/* Where the program cannot be followed, what its checks said is still told. */
+static void test_unknown_operator(void **state)
+{
+	(void)state;
+	struct contract c;
+	struct err err;
+	bool named = false, stopped = false;
+	if (probe_code("#include <stddef.h>\n"
+		       "extern int aoti_torch_cpu_not_yet(void *, void **), aoti_torch_get_dtype(void *, int *);\n"
+		       "static const char *text = \"\"; static int here;\n"
+		       "int AOTInductorGetLastError(const char **t) { *t = text; return 0; }\n"
+		       "int AOTInductorModelContainerCreateWithDevice(void **c) { *c = &here; return 0; }\n"
+		       "int AOTInductorModelContainerGetNumInputs(void *c, size_t *n) { *n = 1; return 0; }\n"
+		       "int AOTInductorModelContainerGetNumOutputs(void *c, size_t *n) { *n = 1; return 0; }\n"
+		       "int AOTInductorModelContainerRun(void *c, void **in, size_t n, void **out) { int t;\n"
+		       "  aoti_torch_get_dtype(in[0], &t); text = \"input_handles[0]: unmatched dtype, expected: 4(at::kLong)\";\n"
+		       "  if (t != 4) return 1;\n"
+		       "  text = \"aoti_torch_cpu_not_yet(x, &y) API call failed\"; return aoti_torch_cpu_not_yet(in[0], out); }\n",
+		       0, 0, &c, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(c.n_inputs, 1);
+	assert_int_equal(c.input[0].dtype, DTYPE_I64);
+	assert_false(c.input[0].rank_known);
+	assert_int_equal(c.output[0].n_dim, -1);
+	assert_int_equal(c.n_calls, 0);
+	for (uint32_t i = 0; i < c.n_notes; i++) {
+		named |= slice_is(c.note[i], "the program calls aoti_torch_cpu_not_yet, which is not known here");
+		stopped |= slice_starts(c.note[i], "the program could not be followed to its end: aoti_torch_cpu_not_yet(x, &y)");
+	}
+	assert_true(named && stopped);
+	contract_release(&c);
+}
+
 /* Memory without end: an address sanitizer's shadow does not leave a limit. */
 static void test_memory(void **state)
 {
@@ -648,6 +681,7 @@ int main(void)
 	    cmocka_unit_test(test_small_libraries),
 	    cmocka_unit_test(test_harm),
 	    cmocka_unit_test(test_odd_entries),
+	    cmocka_unit_test(test_unknown_operator),
 	    cmocka_unit_test(test_memory),
 	    cmocka_unit_test(test_damaged),
 	    cmocka_unit_test(test_no_sandbox_no_probe),
