@@ -112,8 +112,8 @@ int main(int argc, char **argv)
 	int status;
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
 	opt_parse_or_exit(&spec, argc, argv, &in);
-	if (!in.command) /* a command that is watched must not inherit blocked signals */
-		output_watch_signals();
+	if (!in.command) /* a command that is watched must not inherit ignored signals */
+		output_fail_writes();
 	if (in.command && (in.n || opt.doctor || opt.against || opt.probe || opt.json))
 		die(EXIT_USAGE, "a command is watched alone: no model, no --doctor, --against, --probe or --json");
 	if (!in.command && (opt.fail || opt.log))

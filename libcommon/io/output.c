@@ -260,18 +260,23 @@ static void *wait_for_signal(void *arg)
 	return NULL;
 }
 
-void output_watch_signals(void)
+void output_fail_writes(void)
 {
-	static sigset_t set;
-	pthread_t t;
-	static const int sigs[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction sa;
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* ulimit -f: writing fails with EFBIG */
 	/* A standard stream that is closed must not become the number of a file: whoever uses it is to fail. */
 	for (int fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
 			break;
+}
+
+void output_watch_signals(void)
+{
+	static sigset_t set;
+	pthread_t t;
+	static const int sigs[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction sa;
+	output_fail_writes();
 	sigemptyset(&set);
 	for (unsigned i = 0; i < ARRAY_LEN(sigs); i++)
 		if (sigaction(sigs[i], NULL, &sa) == 0 && sa.sa_handler != SIG_IGN) /* nohup stays nohup */

@@ -26,9 +26,11 @@ int output_fd(const struct output *o);
 void output_discard(const struct output *o, const char *name);
 int output_commit(struct output *o, struct err *err);
 void output_abort(struct output *o);
-/* Call once, before any thread is started: SIGINT, SIGTERM, SIGHUP remove open outputs, then end the process as they
- * would have. SIGPIPE and SIGXFSZ are ignored, so that writes fail and are seen; standard streams that are closed fail
- * instead of becoming the number of a file. */
+/* SIGPIPE and SIGXFSZ are ignored, so that writes fail and are seen; standard streams that are closed fail instead of becoming
+ * the number of a file. For tools without outputs of their own; before any command is started. */
+void output_fail_writes(void);
+/* The same, and a thread that on SIGINT, SIGTERM, SIGHUP removes open outputs and then ends the process as they would have.
+ * Call once, before any thread is started; not in a tool that forks to run code (child.h, .function). */
 void output_watch_signals(void);
 void output_abort_all(void);
 
