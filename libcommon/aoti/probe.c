@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
+#include <stdio_ext.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -40,6 +40,9 @@ static int answer(int fd, char tag, struct slice text)
 
 static int set_up(struct probe_job *j, struct err *err)
 {
+	/* What the tool has not written yet is not the child's to write (a C++ stream flushes stdio's). */
+	__fpurge(stdout);
+	__fpurge(stderr);
 	/* The answer's pipe moves away from standard output, where the model may print. */
 	j->answer_fd = fcntl(STDOUT_FILENO, F_DUPFD, 3);
 	int null = open("/dev/null", O_RDWR);

@@ -115,11 +115,12 @@ static int common_rules(scmp_filter_ctx f, const struct probe_job *j)
 				      argument(2, SIGABRT));
 	if (!rc)
 		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, argument(0, (scmp_datum_t)j->answer_fd));
-	/* /dev/null unless the user wants to see it. */
-	if (!rc)
-		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, argument(0, 2));
-	if (!rc)
-		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(writev), 1, argument(0, 2));
+	/* Standard output is /dev/null, and so is standard error unless the user wants to see it. */
+	for (scmp_datum_t fd = 1; fd <= 2 && !rc; fd++) {
+		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, argument(0, fd));
+		if (!rc)
+			rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(writev), 1, argument(0, fd));
+	}
 	return rc;
 }
 

@@ -438,6 +438,8 @@ static void test_small_libraries(void **state)
 	setenv("PT2_TEST_PROBE", "1", 1);
 	harmless(AT_START("if (getenv(\"PT2_TEST_PROBE\") || getenv(\"PATH\")) abort();"
 			  "memset(malloc(1 << 24), 1, 1 << 24);"));
+	/* It may print, to nowhere. */
+	harmless("#include <stdio.h>\n" AT_START("puts(\"hello\"); fflush(NULL); write(1, \"x\", 1); write(2, \"y\", 1);"));
 	/* Thread-local data, of the two models that gcc has. */
 	harmless(ENTRIES RUN_NOTHING "__thread int a = 5, z; __attribute__((constructor)) static void start(void)"
 				     "{ if (a != 5 || z) abort(); a = 6; if (*&a != 6) abort(); }\n");
@@ -488,7 +490,7 @@ static const struct {
 	 "(rt_sigaction), which the sandbox forbids"},
 	{"syscall(SYS_read, 0, &here, 1);",
 	 "(read), which the sandbox forbids"},
-	{"syscall(SYS_write, 1, \"x\", 1);",
+	{"syscall(SYS_write, 0, \"x\", 1);",
 	 "(write), which the sandbox forbids"},
 	/* A system call of another architecture (int 0x80: 20 is getpid there). */
 	{"__asm__ volatile(\"int $0x80\" : : \"a\"(20) : \"memory\");",
@@ -643,6 +645,39 @@ static int without(bool no_seccomp, int no_prctl, struct slice so)
 	return err.status;
 }
 
+/* Output that the tool has buffered is written once, by the tool. */
+static int probe_with_output(void *so)
+{
+	struct contract c = {0};
+	struct err err;
+	printf("once,");
+	int rc = probe_contract(&c, *(struct slice *)so, &(struct probe_options){0}, &err);
+	contract_release(&c);
+	printf("%s", rc < 0 ? err.text : "probed");
+	fflush(stdout);
+	return 0;
+}
+
+static void test_pending_output(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct slice so;
+	struct err err;
+	struct child_result r;
+	struct buf out = {0};
+	fixture_open(&f, "mlp");
+	assert_int_equal(package_data(&f.pkg, f.pkg.model[0].so, &so, &err), 0);
+	struct child_spec spec = {.argv = (const char *[]){"test", NULL}, .function = probe_with_output, .arg = &so, .out.how = CHILD_PIPE};
+	fflush(stdout);
+	assert_int_equal(child_run(&spec, &r, &err), 0);
+	child_output_text(&r.out, &out);
+	assert_string_equal(buf_str(&out), "once,probed");
+	child_result_release(&r);
+	buf_release(&out);
+	fixture_close(&f);
+}
+
 static int probe_without_seccomp(void *so) { return without(true, PR_SET_SECCOMP, *(struct slice *)so); }
 static int probe_without_no_new_privs(void *so) { return without(false, PR_GET_NO_NEW_PRIVS, *(struct slice *)so); }
 
@@ -685,6 +720,7 @@ int main(void)
 	    cmocka_unit_test(test_memory),
 	    cmocka_unit_test(test_damaged),
 	    cmocka_unit_test(test_no_sandbox_no_probe),
+	    cmocka_unit_test(test_pending_output),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name(__FILE__, tests, setup, teardown);
