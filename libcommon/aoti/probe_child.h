@@ -312,7 +312,6 @@ struct source {
 	enum source_kind kind;
 	uint32_t index;
 	int dim;
-	struct bounds bounds;
 	int64_t base;
 	struct symsize symbol; /* probe_contract.c */
 	bool named;
@@ -336,6 +335,8 @@ int walk_model(struct walks *w, struct err *err);
 void walks_release(struct walks *w);
 /* Runs with a row of consecutive values of source j, for formulas that round. */
 void walk_row(struct walks *w, uint32_t j);
+/* What checks have said of it. */
+struct bounds *source_bounds(const struct source *s);
 /* The rank, or how many dims check_input mentions. */
 int input_dims(uint32_t i);
 

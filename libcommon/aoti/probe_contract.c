@@ -21,8 +21,7 @@ static struct slice text(struct contract *c, const char *s)
 
 static bool range_is_whole(const struct filler *f, uint32_t j)
 {
-	const struct source *s = &f->w->source[j];
-	struct bounds b = s->kind == SOURCE_INPUT ? world->input[s->index].bounds[s->dim] : s->bounds;
+	struct bounds b = *source_bounds(&f->w->source[j]);
 	if (!b.has_lo || !b.has_hi || b.hi - b.lo > 4096)
 		return false;
 	for (int64_t v = b.lo; v <= b.hi; v++) {
@@ -101,11 +100,10 @@ static void data_symbols(struct filler *f)
 		const struct source *s = &f->w->source[j];
 		if (s->kind == SOURCE_INPUT || !s->named)
 			continue;
-		struct bounds b = s->kind == SOURCE_ITEM ? world->item[s->index].bounds : world->made[s->index]->bounds[s->dim];
 		struct buf name = {0};
 		symsize_print(&c->tab, f->symbol[j], &name);
 		c->symbol[c->n_symbols++] = (struct contract_symbol){.symbol = symtab_symbol(&c->tab, buf_slice(&name)),
-								     .range = range_of(b),
+								     .range = range_of(*source_bounds(s)),
 								     .input = CONTRACT_NONE,
 								     .dim = CONTRACT_NONE};
 		buf_release(&name);

@@ -173,7 +173,7 @@ static int64_t *source_value(const struct source *s)
 	}
 }
 
-static struct bounds *source_bounds(const struct source *s)
+struct bounds *source_bounds(const struct source *s)
 {
 	switch (s->kind) {
 	case SOURCE_INPUT: return &world->input[s->index].bounds[s->dim];
