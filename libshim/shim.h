@@ -25,7 +25,13 @@
 #define PT2_SHIM_H
 #include "tensor/dtype.h"
 
+#include <setjmp.h>
 #include <stdatomic.h>
+
+/* After a failure an op looks at nothing but its frame. */
+#ifndef __clang__
+#pragma GCC diagnostic ignored "-Wclobbered"
+#endif
 
 #define SHIM_DIMS 64
 
@@ -36,9 +42,11 @@ struct shim_storage {
 	bool owned; /* freed with it; else somebody else's (create_tensor_from_blob) */
 };
 
+/* A handle. Two handles of one tensor share its storage, but each has sizes of its own. */
 struct shim_tensor {
-	struct shim_storage *storage;
-	int64_t offset; /* elements */
+	struct shim_storage *storage; /* NULL: not defined (aoti_torch_new_uninitialized_tensor) */
+	struct shim_tensor *next_made; /* the frame's */
+	int64_t offset; /* elements from the storage's start */
 	int32_t dtype, n_dim;
 	int64_t size[SHIM_DIMS], stride[SHIM_DIMS];
 };
@@ -48,21 +56,21 @@ typedef int32_t AOTITorchError;
 /* Leave the op with an error. */
 _Noreturn void shim_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);
 const char *shim_last_error(void);
+void shim_note(const char *text); /* an error's text, kept as shim_fail() keeps it */
 /* An op's body stands between these; shim_fail() ends up behind SHIM_END. What was made in it and not given away leaks no
  * memory: new tensors are released by the frame unless shim_keep() was called (ret handles are kept by SHIM_GIVE). */
 struct shim_frame {
 	struct shim_frame *outer;
-	struct shim_tensor *made[32];
-	int n_made;
-	void *jump[8]; /* __builtin_setjmp */
+	struct shim_tensor *made;
 	const char *op;
+	jmp_buf jump;
 };
 void shim_enter(struct shim_frame *f, const char *op);
 AOTITorchError shim_leave(struct shim_frame *f, bool failed);
 #define SHIM_TRY                                                                                                       \
 	struct shim_frame shim_frame_;                                                                                 \
 	shim_enter(&shim_frame_, __func__);                                                                            \
-	bool shim_failed_ = __builtin_setjmp(shim_frame_.jump);                                                        \
+	bool shim_failed_ = _setjmp(shim_frame_.jump) != 0;                                                            \
 	if (!shim_failed_)
 #define SHIM_END return shim_leave(&shim_frame_, shim_failed_);
 #define SHIM_GIVE(ret, tensor) (*(ret) = shim_keep(tensor))
@@ -82,18 +90,41 @@ static inline int64_t shim_numel(const struct shim_tensor *t)
 /* New tensors, owned by the frame until kept. Memory is 64-aligned and not initialised. */
 struct shim_tensor *shim_new(int dtype, int n_dim, const int64_t *size, const int64_t *stride); /* stride NULL: contiguous */
 struct shim_tensor *shim_like(const struct shim_tensor *t, int dtype); /* torch.empty_like: dense ones keep their order of dims */
+/* Of the same storage; offset counts from the storage's start, as t->offset does. Fails when it would reach beyond it. */
 struct shim_tensor *shim_view(const struct shim_tensor *t, int n_dim, const int64_t *size, const int64_t *stride, int64_t offset);
+struct shim_tensor *shim_view_dtype(const struct shim_tensor *t, int dtype, int n_dim, const int64_t *size,
+				    const int64_t *stride, int64_t offset);
+/* Somebody else's memory; a tensor that is not defined. */
+struct shim_tensor *shim_of_blob(void *data, int dtype, int n_dim, const int64_t *size, const int64_t *stride, int64_t offset);
+struct shim_tensor *shim_none(void);
+/* dst becomes what src is. */
+void shim_assign(struct shim_tensor *dst, const struct shim_tensor *src);
+void shim_grow(struct shim_tensor *t, uint64_t bytes); /* its storage, at least; keeps what is in it */
 struct shim_tensor *shim_contiguous(struct shim_tensor *t); /* itself (kept alive by the caller), or a copy */
+/* No longer the frame's. Of one that is not the frame's (an operand), a handle more. */
 struct shim_tensor *shim_keep(struct shim_tensor *t);
 void shim_release(struct shim_tensor *t);
 bool shim_is_contiguous(const struct shim_tensor *t);
+bool shim_is_dense(const struct shim_tensor *t); /* torch's is_non_overlapping_and_dense */
+/* What an element-wise op of these operands returns: broadcast sizes, and strides in the order that ATen's TensorIterator
+ * chooses (aten/src/ATen/TensorIterator.cpp, reorder_dimensions, allocate_or_resize_outputs). */
+struct shim_tensor *shim_elementwise(int dtype, const struct shim_tensor *const *operand, int n);
+/* torch.result_type of tensors: dimensions count before scalars (0-dim tensors), then floats before integers. */
+int shim_result_type(const struct shim_tensor *a, const struct shim_tensor *b);
+int shim_promote(int a, int b); /* torch.promote_types */
+bool shim_is_float(int dtype);   /* floating point, not complex */
+bool shim_is_complex(int dtype);
+/* Contiguous strides. */
+void shim_contiguous_strides(int n_dim, const int64_t *size, int64_t *stride);
 /* Copy with conversion of dtype, broadcasting src to dst as copy_ does. */
 void shim_copy(struct shim_tensor *dst, const struct shim_tensor *src);
 /* Sizes of broadcasting a and b. */
 int shim_broadcast(const struct shim_tensor *a, const struct shim_tensor *b, int64_t *size);
 /* A negative dim counts from the end. */
 int shim_dim(const struct shim_tensor *t, int64_t dim);
-/* Values as float or double arrays in row-major order (malloc), and back. */
+/* Convert n elements, strides in bytes. Between any two dtypes but the quantized ones. */
+void shim_convert(int to, void *dst, int64_t dst_stride, int from, const void *src, int64_t src_stride, int64_t n);
+/* Values as float or double arrays in row-major order (malloc: yours to free, also before shim_fail), and back. */
 double *shim_to_f64(const struct shim_tensor *t);
 float *shim_to_f32(const struct shim_tensor *t);
 void shim_from_f32(struct shim_tensor *dst, const float *v);

@@ -1,0 +1,307 @@
+/* The core of torch's C interface (torch/csrc/inductor/aoti_torch/c/shim.h): constants, what a tensor is, making tensors. */
+#include "shim.h"
+
+/* ---- constants ---- */
+
+#define DEVICE(name, number) int32_t aoti_torch_device_type_##name(void) { return number; }
+DEVICE(cpu, 0)
+DEVICE(cuda, 1)
+DEVICE(meta, 14)
+DEVICE(xpu, 12)
+DEVICE(mps, 13)
+DEVICE(privateuse1, 20)
+
+#define DTYPE(name, id) int32_t aoti_torch_dtype_##name(void) { return DTYPE_##id; }
+DTYPE(float8_e5m2, F8E5M2)
+DTYPE(float8_e4m3fn, F8E4M3FN)
+DTYPE(float8_e5m2fnuz, F8E5M2FNUZ)
+DTYPE(float8_e4m3fnuz, F8E4M3FNUZ)
+DTYPE(float8_e8m0fnu, F8E8M0FNU)
+DTYPE(float4_e2m1fn_x2, F4E2M1FN_X2)
+DTYPE(bfloat16, BF16)
+DTYPE(float16, F16)
+DTYPE(float32, F32)
+DTYPE(float64, F64)
+DTYPE(uint8, U8)
+DTYPE(uint16, U16)
+DTYPE(uint32, U32)
+DTYPE(uint64, U64)
+DTYPE(int8, I8)
+DTYPE(int16, I16)
+DTYPE(int32, I32)
+DTYPE(int64, I64)
+DTYPE(bool, BOOL)
+DTYPE(complex32, C32)
+DTYPE(complex64, C64)
+DTYPE(complex128, C128)
+
+size_t aoti_torch_dtype_element_size(int32_t dtype)
+{
+	const struct dtype_info *d = dtype_info(dtype);
+	return d ? (size_t)d->bytes : 0;
+}
+
+/* c10/core/Layout.h */
+#define LAYOUT(name, number) int32_t aoti_torch_layout_##name(void) { return number; }
+LAYOUT(strided, 0)
+LAYOUT(sparse_coo, 1)
+LAYOUT(sparse_csr, 2)
+LAYOUT(_mkldnn, 3)
+LAYOUT(sparse_csc, 4)
+LAYOUT(sparse_bsr, 5)
+LAYOUT(sparse_bsc, 6)
+LAYOUT(jagged, 7)
+
+/* c10/core/MemoryFormat.h */
+#define FORMAT(name, number) int32_t aoti_torch_memory_format_##name(void) { return number; }
+FORMAT(contiguous_format, 0)
+FORMAT(preserve_format, 1)
+FORMAT(channels_last, 2)
+FORMAT(channels_last_3d, 3)
+
+/* torch/csrc/stable/version.h: a byte each for major, minor, patch, from the top. The newest one whose functions are here. */
+uint64_t aoti_torch_abi_version(void) { return 2ull << 56 | 13ull << 48; }
+
+static __thread bool grad_mode = true;
+bool aoti_torch_grad_mode_is_enabled(void) { return grad_mode; }
+void aoti_torch_grad_mode_set_enabled(bool enabled) { grad_mode = enabled; }
+
+/* ---- what a tensor is ---- */
+
+static void defined(const struct shim_tensor *t)
+{
+	if (!t->storage)
+		shim_fail("the tensor is not defined");
+}
+
+#define GET(name, type, value)                                                                                         \
+	AOTITorchError aoti_torch_get_##name(AtenTensorHandle t, type *ret)                                            \
+	{                                                                                                              \
+		SHIM_TRY {                                                                                             \
+			defined(t);                                                                                    \
+			*ret = value;                                                                                  \
+		}                                                                                                      \
+		SHIM_END                                                                                               \
+	}
+GET(data_ptr, void *, shim_data(t))
+GET(storage_size, int64_t, (int64_t)t->storage->bytes)
+GET(storage_numel, int64_t, (int64_t)t->storage->bytes / dtype_info(t->dtype)->bytes)
+GET(storage_offset, int64_t, t->offset)
+GET(dim, int64_t, t->n_dim)
+GET(numel, int64_t, shim_numel(t))
+GET(sizes, int64_t *, t->size)
+GET(strides, int64_t *, t->stride)
+GET(dtype, int32_t, t->dtype)
+GET(device_type, int32_t, DEVICE_CPU)
+GET(device_index, int32_t, -1)
+GET(layout, int32_t, 0)
+
+static int own_dim(const struct shim_tensor *t, int64_t d)
+{
+	defined(t);
+	if (!t->n_dim)
+		shim_fail("dimension %lld of a tensor of none", (long long)d);
+	return shim_dim(t, d);
+}
+
+AOTITorchError aoti_torch_get_size(AtenTensorHandle t, int64_t d, int64_t *ret)
+{
+	SHIM_TRY { *ret = t->size[own_dim(t, d)]; }
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_get_stride(AtenTensorHandle t, int64_t d, int64_t *ret)
+{
+	SHIM_TRY { *ret = t->stride[own_dim(t, d)]; }
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_is_contiguous(AtenTensorHandle t, bool *ret)
+{
+	SHIM_TRY {
+		defined(t);
+		*ret = shim_is_contiguous(t);
+	}
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_is_defined(AtenTensorHandle t, bool *ret)
+{
+	*ret = t->storage != NULL;
+	return 0;
+}
+
+AOTITorchError aoti_torch_get_current_device_index(int32_t *ret)
+{
+	*ret = 0;
+	return 0;
+}
+
+/* ---- making and giving back ---- */
+
+static void here(int32_t device_type)
+{
+	if (device_type != DEVICE_CPU)
+		shim_fail("a tensor on %s: only the cpu is here", device_name(device_type));
+}
+
+AOTITorchError aoti_torch_empty_strided(int64_t ndim, const int64_t *sizes, const int64_t *strides, int32_t dtype,
+					int32_t device_type, int32_t device_index, AtenTensorHandle *ret)
+{
+	(void)device_index;
+	SHIM_TRY {
+		here(device_type);
+		if (ndim < 0 || ndim > SHIM_DIMS)
+			shim_fail("%lld dimensions", (long long)ndim);
+		SHIM_GIVE(ret, shim_new(dtype, (int)ndim, sizes, strides));
+	}
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_empty_strided_pinned(int64_t ndim, const int64_t *sizes, const int64_t *strides, int32_t dtype,
+					       int32_t device_type, int32_t device_index, AtenTensorHandle *ret)
+{
+	return aoti_torch_empty_strided(ndim, sizes, strides, dtype, device_type, device_index, ret);
+}
+
+AOTITorchError aoti_torch_create_tensor_from_blob_v2(void *data, int64_t ndim, const int64_t *sizes, const int64_t *strides,
+						     int64_t storage_offset, int32_t dtype, int32_t device_type,
+						     int32_t device_index, AtenTensorHandle *ret, int32_t layout,
+						     const uint8_t *opaque, int64_t opaque_size)
+{
+	(void)device_index, (void)opaque, (void)opaque_size;
+	SHIM_TRY {
+		here(device_type);
+		if (layout)
+			shim_fail("a tensor of layout %d (a weight packed by oneDNN): only strided ones are here; use libtorch", layout);
+		if (ndim < 0 || ndim > SHIM_DIMS || storage_offset < 0)
+			shim_fail("%lld dimensions, offset %lld", (long long)ndim, (long long)storage_offset);
+		SHIM_GIVE(ret, shim_of_blob(data, dtype, (int)ndim, sizes, strides, storage_offset));
+	}
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_create_tensor_from_blob(void *data, int64_t ndim, const int64_t *sizes, const int64_t *strides,
+						  int64_t storage_offset, int32_t dtype, int32_t device_type,
+						  int32_t device_index, AtenTensorHandle *ret)
+{
+	return aoti_torch_create_tensor_from_blob_v2(data, ndim, sizes, strides, storage_offset, dtype, device_type, device_index,
+						     ret, 0, NULL, 0);
+}
+
+AOTITorchError aoti_torch_delete_tensor_object(AtenTensorHandle t)
+{
+	shim_release(t);
+	return 0;
+}
+
+AOTITorchError aoti_torch_new_uninitialized_tensor(AtenTensorHandle *ret)
+{
+	SHIM_TRY { SHIM_GIVE(ret, shim_none()); }
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_assign_tensors(AtenTensorHandle src, AtenTensorHandle dst)
+{
+	if (src != dst)
+		shim_assign(dst, src);
+	return 0;
+}
+
+AOTITorchError aoti_torch_assign_tensors_out(AtenTensorHandle src, AtenTensorHandle *ret)
+{
+	SHIM_TRY {
+		struct shim_tensor *t = shim_none();
+		shim_assign(t, src);
+		SHIM_GIVE(ret, t);
+	}
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_new_tensor_handle(AtenTensorHandle orig, AtenTensorHandle *ret)
+{
+	return aoti_torch_assign_tensors_out(orig, ret);
+}
+
+/* ---- views ---- */
+
+/* torch/csrc/inductor/inductor_ops.cpp: the offset is added to the tensor's own. */
+AOTITorchError aoti_torch__reinterpret_tensor(AtenTensorHandle self, int64_t ndim, const int64_t *sizes,
+					      const int64_t *strides, int64_t offset, AtenTensorHandle *ret)
+{
+	SHIM_TRY {
+		if (ndim < 0 || ndim > SHIM_DIMS || __builtin_add_overflow(offset, self->offset, &offset))
+			shim_fail("%lld dimensions, offset %lld", (long long)ndim, (long long)offset);
+		SHIM_GIVE(ret, shim_view(self, (int)ndim, sizes, strides, offset));
+	}
+	SHIM_END
+}
+
+AOTITorchError aoti_torch__alloc_from_pool(AtenTensorHandle self, int64_t offset_bytes, int32_t dtype, int64_t ndim,
+					   const int64_t *sizes, const int64_t *strides, AtenTensorHandle *ret)
+{
+	SHIM_TRY {
+		const struct dtype_info *d = dtype_info(dtype);
+		if (!d || ndim < 0 || ndim > SHIM_DIMS || self->offset || offset_bytes % d->bytes)
+			shim_fail("no room for %s in a pool at byte %lld", dtype_name(dtype), (long long)offset_bytes);
+		SHIM_GIVE(ret, shim_view_dtype(self, dtype, (int)ndim, sizes, strides, offset_bytes / d->bytes));
+	}
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_as_strided(AtenTensorHandle self, const int64_t *sizes, const int64_t *strides, AtenTensorHandle *ret)
+{
+	SHIM_TRY { SHIM_GIVE(ret, shim_view(self, self->n_dim, sizes, strides, self->offset)); }
+	SHIM_END
+}
+
+/* ---- copies ---- */
+
+AOTITorchError aoti_torch_copy_(AtenTensorHandle self, AtenTensorHandle src, int32_t non_blocking)
+{
+	(void)non_blocking;
+	SHIM_TRY {
+		defined(self);
+		defined(src);
+		shim_copy(self, src);
+	}
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_tensor_copy_(AtenTensorHandle src, AtenTensorHandle dst) { return aoti_torch_copy_(dst, src, 0); }
+
+AOTITorchError aoti_torch_clone(AtenTensorHandle self, AtenTensorHandle *ret)
+{
+	SHIM_TRY {
+		defined(self);
+		struct shim_tensor *t = shim_like(self, self->dtype);
+		shim_copy(t, self);
+		SHIM_GIVE(ret, t);
+	}
+	SHIM_END
+}
+
+/* All of the memory that the strides reach, with the same strides (torch/_inductor/compile_fx.py, clone_preserve_strides). */
+AOTITorchError aoti_torch_clone_preserve_strides(AtenTensorHandle self, AtenTensorHandle *ret)
+{
+	SHIM_TRY {
+		defined(self);
+		struct shim_tensor *t = shim_new(self->dtype, self->n_dim, self->size, self->stride);
+		if (t->storage->bytes)
+			memcpy(t->storage->data, shim_data(self), t->storage->bytes);
+		SHIM_GIVE(ret, t);
+	}
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_zero_(AtenTensorHandle self)
+{
+	SHIM_TRY {
+		defined(self);
+		static const uint8_t zero;
+		struct shim_storage s = {.data = (void *)(uintptr_t)&zero};
+		struct shim_tensor none = {.storage = &s, .dtype = DTYPE_U8};
+		shim_copy(self, &none);
+	}
+	SHIM_END
+}

@@ -1,0 +1,186 @@
+/* What a model asks of its host beside tensors: checks, warnings, printing, profiler ranges, ops that have no C function. */
+#include "shim.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <unistd.h>
+
+/* ---- errors that are thrown ---- */
+
+/* In libtorch this throws, from inside of a kernel; the model catches std::exception around it. So does this, by the C++
+ * runtime's own functions: the model has brought it along. */
+static _Noreturn void throw(const char *text)
+{
+	typedef void *allocate_function(size_t size);
+	typedef void construct_function(void *self, const char *text);
+	typedef void throw_function(void *object, void *type, void (*destroy)(void *));
+	void *cxx = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+	if (!cxx)
+		cxx = RTLD_DEFAULT;
+	/* dlsym() gives functions as data pointers */
+	union { void *p; allocate_function *f; } allocate = {dlsym(cxx, "__cxa_allocate_exception")};
+	union { void *p; construct_function *f; } construct = {dlsym(cxx, "_ZNSt13runtime_errorC1EPKc")};
+	union { void *p; throw_function *f; } throw_it = {dlsym(cxx, "__cxa_throw")};
+	union { void *p; void (*f)(void *); } destroy = {dlsym(cxx, "_ZNSt13runtime_errorD1Ev")};
+	void *type = dlsym(cxx, "_ZTISt13runtime_error");
+	enum { SIZE_OF_RUNTIME_ERROR = 16 }; /* libstdc++'s ABI: a table and a string's pointer */
+	if (allocate.p && construct.p && throw_it.p && destroy.p && type) {
+		void *e = allocate.f(SIZE_OF_RUNTIME_ERROR);
+		construct.f(e, text);
+		throw_it.f(e, type, destroy.f);
+	}
+	dprintf(2, "%s\n", text);
+	abort();
+}
+
+void aoti_torch_check(bool cond, const char *func, const char *file, uint32_t line, const char *msg)
+{
+	char text[1024];
+	if (cond)
+		return;
+	snprintf(text, sizeof(text), "%s (%s, %s:%u)", msg, func, file, line);
+	shim_note(text);
+	throw(text);
+}
+
+void aoti_torch_warn(const char *func, const char *file, uint32_t line, const char *msg)
+{
+	dprintf(2, "Warning: %s (%s, %s:%u)\n", msg, func, file, line);
+}
+
+/* ---- ops and values of the dispatcher ---- */
+
+/* The runner knows the ops' names (extern nodes) and refuses before; this is for those who do not ask. */
+AOTITorchError aoti_torch_proxy_executor_call_function(void *executor, int node, int n_ints, int64_t *ints, int n_tensors,
+						       AtenTensorHandle *tensors)
+{
+	(void)executor, (void)n_ints, (void)ints, (void)n_tensors, (void)tensors;
+	SHIM_TRY { shim_fail("extern node %d is a custom op, which only libtorch can run", node); }
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_call_dispatcher(const char *op, const char *overload, uint64_t *stack)
+{
+	(void)stack;
+	SHIM_TRY { shim_fail("%s%s%s has no C function: not without libtorch", op, *overload ? "." : "", overload); }
+	SHIM_END
+}
+
+/* Values for the profiler: nobody looks at them. */
+AOTITorchError aoti_torch_int64_to_ivalue(int64_t v, void **ret)
+{
+	(void)v;
+	*ret = NULL;
+	return 0;
+}
+AOTITorchError aoti_torch_strlist_to_ivalue(const char **v, int64_t n, void **ret)
+{
+	(void)v, (void)n;
+	*ret = NULL;
+	return 0;
+}
+AOTITorchError aoti_torch_str_to_ivalue(const char *v, void **ret)
+{
+	(void)v;
+	*ret = NULL;
+	return 0;
+}
+AOTITorchError aoti_torch_tensor_to_ivalue(AtenTensorHandle v, void **ret)
+{
+	(void)v;
+	*ret = NULL;
+	return 0;
+}
+AOTITorchError aoti_torch_delete_c10_value_object(void *v)
+{
+	(void)v;
+	return 0;
+}
+
+AOTITorchError aoti_record_function_start(const char *name, void *kwargs, void *const *inputs, uint64_t n, void **guard)
+{
+	(void)name, (void)kwargs, (void)inputs, (void)n;
+	*guard = NULL;
+	return 0;
+}
+AOTITorchError aoti_record_function_end(void *guard)
+{
+	(void)guard;
+	return 0;
+}
+
+/* ---- devices: there is one, and nothing to guard ---- */
+
+AOTITorchError aoti_torch_create_device_guard(int32_t index, void **ret)
+{
+	(void)index;
+	*ret = NULL;
+	return 0;
+}
+AOTITorchError aoti_torch_delete_device_guard(void *guard)
+{
+	(void)guard;
+	return 0;
+}
+AOTITorchError aoti_torch_device_guard_set_index(void *guard, int32_t index)
+{
+	(void)guard, (void)index;
+	return 0;
+}
+AOTITorchError aoti_torch_get_current_stream(int32_t index, void **ret)
+{
+	(void)index, (void)ret;
+	SHIM_TRY { shim_fail("the cpu has no streams"); }
+	SHIM_END
+}
+
+/* ---- looking at tensors (a model compiled with PyTorch's own debug printer) ---- */
+
+AOTITorchError aoti_torch_check_inf_and_nan(const char *name, AtenTensorHandle t)
+{
+	SHIM_TRY {
+		int64_t n = shim_numel(t), bad = 0;
+		if (shim_is_float(t->dtype) || shim_is_complex(t->dtype)) {
+			struct shim_tensor *c = shim_new(shim_is_complex(t->dtype) ? DTYPE_C128 : DTYPE_F64, t->n_dim, t->size, NULL);
+			shim_copy(c, t);
+			const double *v = (const double *)shim_data(c);
+			for (int64_t i = 0; i < (shim_is_complex(t->dtype) ? 2 * n : n); i++)
+				bad += !isfinite(v[i]);
+		}
+		if (bad)
+			shim_fail("At least one INF or NAN in %s", name);
+	}
+	SHIM_END
+}
+
+static void print_list(const char *what, const int64_t *v, int n)
+{
+	printf("%s: [", what);
+	for (int i = 0; i < n; i++)
+		printf("%s%lld", i ? ", " : "", (long long)v[i]);
+	printf("]\n");
+}
+
+/* torch's lines (torch/csrc/inductor/aoti_torch/shim_common.cpp), without the elements themselves. */
+void aoti_torch_print_tensor_handle(AtenTensorHandle t, const char *msg)
+{
+	int64_t n = shim_numel(t);
+	printf("[");
+	printf("  %s  ]:\n", msg);
+	printf("Number of elements: %lld\nDtype: %s\n", (long long)n, dtype_name(t->dtype));
+	if (n && !shim_is_complex(t->dtype)) {
+		double *v = shim_to_f64(t), sum = 0, lo = v[0], hi = v[0];
+		for (int64_t i = 0; i < n; i++) {
+			sum += v[i];
+			lo = v[i] < lo || v[i] != v[i] ? v[i] : lo;
+			hi = v[i] > hi || v[i] != v[i] ? v[i] : hi;
+		}
+		printf("Mean value: %g\nMin value: %g\nMax value: %g\n", sum / (double)n, lo, hi);
+		free(v);
+	}
+	printf("Device: cpu\n");
+	print_list("Size", t->size, t->n_dim);
+	print_list("Stride", t->stride, t->n_dim);
+	printf("Layout: strided\nIs contiguous: %d\nRequires grad: 0\n\n", shim_is_contiguous(t));
+	fflush(stdout);
+}

@@ -1,0 +1,473 @@
+/* Tensors of the torch-free runtime: storages, handles, frames and errors. */
+#include "shim.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+static __thread struct shim_frame *top;
+static __thread char last_error[1024];
+
+const char *shim_last_error(void) { return last_error; }
+
+void shim_note(const char *text) { snprintf(last_error, sizeof(last_error), "%s", text); }
+
+void shim_enter(struct shim_frame *f, const char *op)
+{
+	f->outer = top;
+	f->made = NULL;
+	f->op = op;
+	top = f;
+}
+
+AOTITorchError shim_leave(struct shim_frame *f, bool failed)
+{
+	top = f->outer;
+	while (f->made) {
+		struct shim_tensor *t = f->made;
+		f->made = t->next_made;
+		shim_release(t);
+	}
+	return failed;
+}
+
+/* As torch's log has it: "Exception in aoti_torch: ...". The op's name is said once, without the prefix that all have. */
+void shim_fail(const char *fmt, ...)
+{
+	char line[1200];
+	const char *op = top ? top->op : "shim";
+	if (!strncmp(op, "aoti_torch_", 11))
+		op += 11;
+	int n = snprintf(last_error, sizeof(last_error), "%s: ", op);
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(last_error + n, sizeof(last_error) - (size_t)n, fmt, ap);
+	va_end(ap);
+	n = snprintf(line, sizeof(line), "Exception in aoti_torch: %s\n", last_error);
+	if (write(2, line, (size_t)n) < 0)
+		errno = 0;
+	if (!top)
+		abort();
+	_longjmp(top->jump, 1);
+}
+
+/* ---- storage ---- */
+
+static struct shim_storage *storage_new(uint64_t bytes)
+{
+	struct shim_storage *s = malloc(sizeof(*s));
+	if (!s)
+		shim_fail("out of memory");
+	*s = (struct shim_storage){.refs = 1, .bytes = bytes, .owned = true};
+	/* No bytes, no address: as torch's allocator. */
+	if (bytes && (bytes > SIZE_MAX - 64 || !(s->data = aligned_alloc(64, (bytes + 63) & ~63ull)))) {
+		free(s);
+		shim_fail("cannot allocate %llu bytes", (unsigned long long)bytes);
+	}
+	return s;
+}
+
+static void storage_drop(struct shim_storage *s)
+{
+	if (!s || atomic_fetch_sub(&s->refs, 1) != 1)
+		return;
+	if (s->owned)
+		free(s->data);
+	free(s);
+}
+
+/* Elements from the first to behind the last that the strides reach. */
+static int64_t extent(int n_dim, const int64_t *size, const int64_t *stride)
+{
+	int64_t n = 1;
+	for (int i = 0; i < n_dim; i++) {
+		int64_t reach;
+		if (size[i] < 0)
+			shim_fail("a negative size, %lld", (long long)size[i]);
+		if (!size[i])
+			return 0;
+		if (__builtin_mul_overflow(size[i] - 1, stride[i], &reach) || __builtin_add_overflow(n, reach, &n))
+			shim_fail("a tensor that no memory can hold");
+	}
+	return n;
+}
+
+static const struct dtype_info *known(int dtype)
+{
+	const struct dtype_info *d = dtype_info(dtype);
+	if (!d)
+		shim_fail("dtype %d is not known here", dtype);
+	return d;
+}
+
+/* ---- tensors ---- */
+
+/* A handle of the frame's, without storage. */
+static struct shim_tensor *handle(int dtype, int n_dim)
+{
+	if (n_dim < 0 || n_dim > SHIM_DIMS)
+		shim_fail("%d dimensions; at most %d can be", n_dim, SHIM_DIMS);
+	struct shim_tensor *t = malloc(sizeof(*t));
+	if (!t)
+		shim_fail("out of memory");
+	t->storage = NULL;
+	t->offset = 0;
+	t->dtype = dtype;
+	t->n_dim = n_dim;
+	t->next_made = top ? top->made : NULL;
+	if (top)
+		top->made = t;
+	return t;
+}
+
+static void shape(struct shim_tensor *t, const int64_t *size, const int64_t *stride)
+{
+	if (!t->n_dim)
+		return; /* no arrays either */
+	memcpy(t->size, size, (size_t)t->n_dim * sizeof(*size));
+	memcpy(t->stride, stride, (size_t)t->n_dim * sizeof(*stride));
+}
+
+struct shim_tensor *shim_keep(struct shim_tensor *t)
+{
+	for (struct shim_frame *f = top; f; f = f->outer)
+		for (struct shim_tensor **at = &f->made; *at; at = &(*at)->next_made)
+			if (*at == t) {
+				*at = t->next_made;
+				return t;
+			}
+	/* Not made here: an operand that is given back as it came. */
+	struct shim_tensor *same = shim_view(t, t->n_dim, t->size, t->stride, t->offset);
+	return shim_keep(same);
+}
+
+void shim_release(struct shim_tensor *t)
+{
+	if (t)
+		storage_drop(t->storage);
+	free(t);
+}
+
+void shim_contiguous_strides(int n_dim, const int64_t *size, int64_t *stride)
+{
+	int64_t n = 1;
+	for (int i = n_dim - 1; i >= 0; i--) {
+		stride[i] = n;
+		if (__builtin_mul_overflow(n, size[i] > 1 ? size[i] : 1, &n))
+			shim_fail("a tensor that no memory can hold");
+	}
+}
+
+struct shim_tensor *shim_new(int dtype, int n_dim, const int64_t *size, const int64_t *stride)
+{
+	const struct dtype_info *d = known(dtype);
+	struct shim_tensor *t = handle(dtype, n_dim);
+	int64_t contiguous[SHIM_DIMS], bytes;
+	if (!stride) {
+		shim_contiguous_strides(n_dim, size, contiguous);
+		stride = contiguous;
+	}
+	shape(t, size, stride);
+	if (__builtin_mul_overflow(extent(n_dim, size, stride), d->bytes, &bytes) || bytes < 0)
+		shim_fail("a tensor that no memory can hold");
+	t->storage = storage_new((uint64_t)bytes);
+	return t;
+}
+
+struct shim_tensor *shim_of_blob(void *data, int dtype, int n_dim, const int64_t *size, const int64_t *stride, int64_t offset)
+{
+	const struct dtype_info *d = known(dtype);
+	struct shim_tensor *t = handle(dtype, n_dim);
+	shape(t, size, stride);
+	t->offset = offset;
+	t->storage = malloc(sizeof(*t->storage));
+	if (!t->storage)
+		shim_fail("out of memory");
+	uint64_t elements = (uint64_t)extent(n_dim, size, stride);
+	*t->storage = (struct shim_storage){
+	    .refs = 1, .data = data, .bytes = elements ? (elements + (uint64_t)offset) * (uint64_t)d->bytes : 0};
+	return t;
+}
+
+struct shim_tensor *shim_none(void) { return handle(DTYPE_F32, 0); }
+
+struct shim_tensor *shim_view_dtype(const struct shim_tensor *t, int dtype, int n_dim, const int64_t *size,
+				    const int64_t *stride, int64_t offset)
+{
+	const struct dtype_info *d = known(dtype);
+	if (!t->storage)
+		shim_fail("the tensor is not defined");
+	int64_t reach = extent(n_dim, size, stride), end;
+	if (offset < 0 || __builtin_add_overflow(reach, offset, &end) || (reach && (uint64_t)end > t->storage->bytes / (uint64_t)d->bytes))
+		shim_fail("a view of %lld elements from %lld on reaches beyond a storage of %llu bytes", (long long)reach,
+			  (long long)offset, (unsigned long long)t->storage->bytes);
+	struct shim_tensor *v = handle(dtype, n_dim);
+	shape(v, size, stride);
+	v->offset = offset;
+	v->storage = t->storage;
+	atomic_fetch_add(&t->storage->refs, 1);
+	return v;
+}
+
+struct shim_tensor *shim_view(const struct shim_tensor *t, int n_dim, const int64_t *size, const int64_t *stride, int64_t offset)
+{
+	return shim_view_dtype(t, t->dtype, n_dim, size, stride, offset);
+}
+
+void shim_assign(struct shim_tensor *dst, const struct shim_tensor *src)
+{
+	struct shim_storage *old = dst->storage;
+	if (src->storage)
+		atomic_fetch_add(&src->storage->refs, 1);
+	dst->storage = src->storage;
+	dst->offset = src->offset;
+	dst->dtype = src->dtype;
+	dst->n_dim = src->n_dim;
+	shape(dst, src->size, src->stride);
+	storage_drop(old);
+}
+
+void shim_grow(struct shim_tensor *t, uint64_t bytes)
+{
+	struct shim_storage *s = t->storage;
+	if (bytes <= s->bytes)
+		return;
+	if (!s->owned)
+		shim_fail("memory that is not the shim's own cannot grow from %llu to %llu bytes", (unsigned long long)s->bytes,
+			  (unsigned long long)bytes);
+	void *data = bytes > SIZE_MAX - 64 ? NULL : aligned_alloc(64, (bytes + 63) & ~63ull);
+	if (!data)
+		shim_fail("cannot allocate %llu bytes", (unsigned long long)bytes);
+	if (s->bytes)
+		memcpy(data, s->data, s->bytes);
+	free(s->data);
+	s->data = data;
+	s->bytes = bytes;
+}
+
+/* ---- shapes ---- */
+
+bool shim_is_contiguous(const struct shim_tensor *t)
+{
+	int64_t n = 1;
+	if (!shim_numel(t))
+		return true;
+	for (int i = t->n_dim - 1; i >= 0; i--) {
+		if (t->size[i] != 1 && t->stride[i] != n)
+			return false;
+		n *= t->size[i];
+	}
+	return true;
+}
+
+/* c10/core/TensorImpl.h, compute_non_overlapping_and_dense: some order of its dimensions is contiguous. */
+bool shim_is_dense(const struct shim_tensor *t)
+{
+	bool used[SHIM_DIMS] = {0};
+	if (shim_is_contiguous(t))
+		return true;
+	int left = 0;
+	for (int i = 0; i < t->n_dim; i++)
+		left += t->size[i] > 1;
+	for (int64_t want = 1; left; left--) {
+		int k = -1;
+		for (int i = 0; i < t->n_dim && k < 0; i++)
+			if (!used[i] && t->size[i] > 1 && t->stride[i] == want)
+				k = i;
+		if (k < 0)
+			return false;
+		used[k] = true;
+		want *= t->size[k];
+	}
+	return true;
+}
+
+/* Order of dimensions, innermost first, by the operands' strides: TensorIterator's insertion sort. `all` holds n arrays of
+ * strides, a 0 says nothing. */
+static void order_dims(int n_dim, const int64_t *size, const int64_t (*all)[SHIM_DIMS], int n, int *perm)
+{
+	for (int i = 0; i < n_dim; i++)
+		perm[i] = n_dim - 1 - i;
+	for (int i = 1; i < n_dim; i++) {
+		int at = i;
+		for (int j = i - 1; j >= 0; j--) {
+			int a = perm[j], b = perm[at], swap = 0;
+			for (int k = 0; k < n && !swap; k++) {
+				int64_t x = all[k][a], y = all[k][b];
+				if (!x || !y)
+					continue;
+				swap = x < y ? -1 : x > y ? 1 : size[a] > size[b] ? 1 : 0;
+			}
+			if (swap < 0)
+				break;
+			if (swap > 0) {
+				perm[j] = b;
+				perm[at] = a;
+				at = j;
+			}
+		}
+	}
+}
+
+static void dense_strides(int n_dim, const int64_t *size, const int *perm, int64_t *stride)
+{
+	int64_t n = 1;
+	for (int i = 0; i < n_dim; i++) {
+		stride[perm[i]] = n;
+		if (size[perm[i]] > 1 && __builtin_mul_overflow(n, size[perm[i]], &n))
+			shim_fail("a tensor that no memory can hold");
+	}
+}
+
+/* aten/src/ATen/native/TensorFactories.cpp, empty_like; infer_dense_strides of ExpandUtils.cpp. */
+struct shim_tensor *shim_like(const struct shim_tensor *t, int dtype)
+{
+	int64_t stride[1][SHIM_DIMS], dense[SHIM_DIMS];
+	int perm[SHIM_DIMS];
+	if (shim_is_dense(t))
+		return shim_new(dtype, t->n_dim, t->size, t->stride);
+	memcpy(stride[0], t->stride, sizeof(stride[0]));
+	order_dims(t->n_dim, t->size, stride, 1, perm);
+	dense_strides(t->n_dim, t->size, perm, dense);
+	return shim_new(dtype, t->n_dim, t->size, dense);
+}
+
+static int broadcast_into(const struct shim_tensor *t, int n_dim, int64_t *size)
+{
+	if (t->n_dim > n_dim) {
+		memmove(size + t->n_dim - n_dim, size, (size_t)n_dim * sizeof(*size));
+		memcpy(size, t->size, (size_t)(t->n_dim - n_dim) * sizeof(*size));
+		n_dim = t->n_dim;
+	}
+	for (int i = 0; i < t->n_dim; i++) {
+		int64_t *have = &size[n_dim - t->n_dim + i], want = t->size[i];
+		if (*have == 1)
+			*have = want;
+		else if (want != 1 && want != *have)
+			shim_fail("sizes %lld and %lld do not fit at dimension %d", (long long)*have, (long long)want,
+				  n_dim - t->n_dim + i);
+	}
+	return n_dim;
+}
+
+int shim_broadcast(const struct shim_tensor *a, const struct shim_tensor *b, int64_t *size)
+{
+	memcpy(size, a->size, (size_t)a->n_dim * sizeof(*size));
+	return broadcast_into(b, a->n_dim, size);
+}
+
+struct shim_tensor *shim_elementwise(int dtype, const struct shim_tensor *const *operand, int n)
+{
+	enum { MOST = 8 };
+	int64_t size[SHIM_DIMS] = {0}, all[MOST][SHIM_DIMS] = {{0}}, stride[SHIM_DIMS];
+	int perm[SHIM_DIMS], n_dim = 0;
+	bool alike = true;
+	if (n > MOST)
+		shim_fail("%d operands", n);
+	for (int k = 0; k < n; k++)
+		n_dim = broadcast_into(operand[k], n_dim, size);
+	for (int k = 0; k < n; k++) {
+		const struct shim_tensor *t = operand[k];
+		int shift = n_dim - t->n_dim;
+		for (int i = 0; i < t->n_dim; i++)
+			all[k][shift + i] = t->size[i] == 1 && size[shift + i] != 1 ? 0 : t->stride[i];
+		/* fast_set_up(): all of one shape and one dense layout */
+		alike = alike && !shift && !memcmp(t->size, size, (size_t)n_dim * sizeof(*size)) &&
+			!memcmp(t->stride, operand[0]->stride, (size_t)n_dim * sizeof(*size));
+	}
+	if (alike && n && shim_is_dense(operand[0]))
+		return shim_new(dtype, n_dim, size, shim_is_contiguous(operand[0]) ? NULL : operand[0]->stride);
+	order_dims(n_dim, size, (const int64_t(*)[SHIM_DIMS])all, n, perm);
+	dense_strides(n_dim, size, perm, stride);
+	return shim_new(dtype, n_dim, size, stride);
+}
+
+struct shim_tensor *shim_contiguous(struct shim_tensor *t)
+{
+	if (shim_is_contiguous(t))
+		return t;
+	struct shim_tensor *c = shim_new(t->dtype, t->n_dim, t->size, NULL);
+	shim_copy(c, t);
+	return c;
+}
+
+int shim_dim(const struct shim_tensor *t, int64_t dim)
+{
+	int64_t n = t->n_dim ? t->n_dim : 1;
+	if (dim < -n || dim >= n)
+		shim_fail("dimension %lld of a tensor with %d", (long long)dim, t->n_dim);
+	return (int)(dim < 0 ? dim + n : dim);
+}
+
+/* ---- dtypes ---- */
+
+bool shim_is_complex(int d) { return d == DTYPE_C32 || d == DTYPE_C64 || d == DTYPE_C128; }
+
+bool shim_is_float(int d)
+{
+	return d == DTYPE_F16 || d == DTYPE_BF16 || d == DTYPE_F32 || d == DTYPE_F64 || (d >= DTYPE_F8E5M2 && d <= DTYPE_F8E4M3FNUZ) ||
+	       d == DTYPE_F8E8M0FNU || d == DTYPE_F4E2M1FN_X2;
+}
+
+static int complex_of(int d) { return d == DTYPE_F64 ? DTYPE_C128 : d == DTYPE_F16 ? DTYPE_C32 : DTYPE_C64; }
+
+/* Rank among those of its kind: the wider takes it. */
+static int width(int d)
+{
+	switch (d) {
+	case DTYPE_BOOL: return 0;
+	case DTYPE_U8: case DTYPE_I8: return 1;
+	case DTYPE_I16: case DTYPE_U16: return 2;
+	case DTYPE_I32: case DTYPE_U32: return 3;
+	case DTYPE_I64: case DTYPE_U64: return 4;
+	case DTYPE_F16: case DTYPE_BF16: case DTYPE_C32: return 2;
+	case DTYPE_F32: case DTYPE_C64: return 3;
+	case DTYPE_F64: case DTYPE_C128: return 4;
+	default: return 1;
+	}
+}
+
+static bool is_unsigned(int d) { return d == DTYPE_U8 || d == DTYPE_U16 || d == DTYPE_U32 || d == DTYPE_U64; }
+
+/* c10/core/ScalarType.cpp, promoteTypes. */
+int shim_promote(int a, int b)
+{
+	if (a == b)
+		return a;
+	if (shim_is_complex(a) || shim_is_complex(b)) {
+		if (!shim_is_complex(a))
+			return shim_promote(b, a);
+		if (shim_is_float(b))
+			b = complex_of(b);
+		return shim_is_complex(b) && width(b) > width(a) ? b : a;
+	}
+	if (shim_is_float(a) || shim_is_float(b)) {
+		if (!shim_is_float(a))
+			return b;
+		if (!shim_is_float(b))
+			return a;
+		if (width(a) == width(b))
+			return DTYPE_F32; /* float16 with bfloat16, two kinds of float8 */
+		return width(a) > width(b) ? a : b;
+	}
+	if (a == DTYPE_BOOL || b == DTYPE_BOOL)
+		return a == DTYPE_BOOL ? b : a;
+	if (is_unsigned(a) == is_unsigned(b))
+		return width(a) > width(b) ? a : b;
+	int u = is_unsigned(a) ? a : b, s = is_unsigned(a) ? b : a;
+	if (u != DTYPE_U8)
+		shim_fail("no common dtype of %s and %s", dtype_info(a)->name, dtype_info(b)->name);
+	return width(s) > 1 ? s : DTYPE_I16;
+}
+
+static int kind(int d) { return shim_is_complex(d) ? 3 : shim_is_float(d) ? 2 : d == DTYPE_BOOL ? 0 : 1; }
+
+/* aten/src/ATen/native/TypeProperties.cpp: a tensor of no dimensions counts only where its kind is a higher one. */
+int shim_result_type(const struct shim_tensor *a, const struct shim_tensor *b)
+{
+	if (!a->n_dim == !b->n_dim)
+		return shim_promote(a->dtype, b->dtype);
+	int dims = a->n_dim ? a->dtype : b->dtype, scalar = a->n_dim ? b->dtype : a->dtype;
+	if (kind(scalar) <= kind(dims))
+		return dims;
+	return kind(dims) == 2 ? complex_of(dims) : scalar;
+}
