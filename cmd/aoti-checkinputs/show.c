@@ -68,7 +68,7 @@ static void show_head(struct screen *s, const struct loaded *l)
 	struct package_metadata md = {0};
 	put_bold(s, l->pkg.path);
 	if (l->pkg.kind != PACKAGE_SO)
-		buf_addf(&s->b, ": model %.*s", (int)l->model->name.n, l->model->name.p);
+		buf_addf(&s->b, ": model '%.*s'", (int)l->model->name.n, l->model->name.p);
 	if (package_metadata((struct package *)&l->pkg, l->model, &md, NULL) < 0)
 		md = (struct package_metadata){0};
 	if (c->device != DEVICE_NONE)
@@ -217,8 +217,13 @@ static void show_memory(struct screen *s, const struct contract *c, const struct
 		buf_addf(&s->b, "%s%.*s = %" PRId64, first ? " at " : ", ", (int)name.n, name.p, v);
 		first = false;
 	}
-	if (!known)
-		buf_addf(&s->b, " (%u of %u buffers have sizes that are not known here: --shape NAME=N gives one)", lost, c->n_storages);
+	uint32_t silent = 0;
+	for (uint32_t i = 0; i < c->n_storages; i++)
+		silent += !contract_known(c, c->storage[i].bytes);
+	if (silent)
+		buf_addf(&s->b, "; %u of %u buffers not counted: the text does not say their sizes", silent, c->n_storages);
+	if (lost > silent)
+		buf_addf(&s->b, "; %u of %u buffers have no largest size: give one with --shape NAME=N", lost - silent, c->n_storages);
 	buf_addc(&s->b, '\n');
 }
 

@@ -68,62 +68,92 @@ static void put_text(struct screen *s, struct slice t)
 		buf_addc(&s->b, (unsigned char)t.p[i] < ' ' || t.p[i] == 0x7f ? '?' : t.p[i]);
 }
 
-/* The last cell of a row, over several lines if need be. */
-static void put_wrapped(struct screen *s, struct slice t, size_t at)
+enum { COLUMNS = 12, INDENT = 2, GAP = 2, NARROW = 10 };
+
+/* How much of a cell goes into one line of `room` columns: up to a space, else behind a separator, else as much as fits. */
+static size_t fitting(struct slice t, size_t room)
 {
-	size_t room = s->width && (size_t)s->width > at + 20 ? (size_t)s->width - at : SIZE_MAX;
-	while (columns_of(t) > room) {
-		size_t end = 0, brk = 0;
-		for (size_t n = 0; end < t.n && n <= room; end++) {
-			n += ((unsigned char)t.p[end] & 0xc0) != 0x80;
-			if (t.p[end] == ' ' && n <= room)
-				brk = end;
-		}
-		if (!brk)
+	size_t end = 0, space = 0, soft = 0;
+	for (size_t n = 0; end < t.n; end++) {
+		n += ((unsigned char)t.p[end] & 0xc0) != 0x80;
+		if (n > room)
 			break;
-		put_text(s, slice_of(t.p, brk));
-		buf_addf(&s->b, "\n%*s", (int)at, "");
-		t = slice_of(t.p + brk + 1, t.n - brk - 1);
+		if (t.p[end] == ' ')
+			space = end;
+		else if (strchr("_/.,]:", t.p[end]))
+			soft = end + 1;
 	}
-	put_text(s, t);
+	if (end == t.n || (t.p[end] == ' ' && end))
+		return end;
+	return space ? space : soft > room / 2 ? soft : end;
+}
+
+/* The widest column gives way until all fit, or nothing is left to give. */
+static void squeeze(size_t width[COLUMNS], int columns, size_t room)
+{
+	for (;;) {
+		size_t sum = INDENT;
+		int widest = 0;
+		for (int c = 0; c < columns; c++) {
+			sum += width[c] + (c + 1 < columns ? GAP : 0);
+			widest = width[c] > width[widest] ? c : widest;
+		}
+		if (sum <= room || width[widest] <= NARROW)
+			return;
+		size_t over = sum - room, can = width[widest] - NARROW;
+		width[widest] -= over < can ? (over + 1) / 2 : can;
+	}
+}
+
+static void put_row(struct screen *s, struct slice row, const size_t width[COLUMNS], int columns)
+{
+	struct slice cell[COLUMNS] = {0};
+	bool more = true;
+	for (int c = 0; c < columns; c++)
+		cell[c] = cut(&row, '\t');
+	while (more) {
+		size_t blank = INDENT; /* columns that are due, so that no line ends in spaces */
+		more = false;
+		for (int c = 0; c < columns; c++) {
+			size_t n = s->width ? fitting(cell[c], width[c]) : cell[c].n;
+			struct slice part = slice_of(cell[c].p, n);
+			if (n) {
+				buf_addf(&s->b, "%*s", (int)blank, "");
+				put_text(s, part);
+				blank = 0;
+			}
+			blank += width[c] - (columns_of(part) < width[c] ? columns_of(part) : width[c]) + GAP;
+			cell[c] = slice_of(cell[c].p + n, cell[c].n - n);
+			while (cell[c].n && cell[c].p[0] == ' ')
+				cell[c] = slice_of(cell[c].p + 1, cell[c].n - 1);
+			more |= cell[c].n > 0;
+		}
+		buf_addc(&s->b, '\n');
+	}
 }
 
 void put_table(struct screen *s, struct slice cells)
 {
-	enum { COLUMNS = 12, INDENT = 2 };
 	size_t width[COLUMNS] = {0};
+	int columns = 0;
 	struct slice rest = cells;
 	while (rest.n) {
 		struct slice row = cut(&rest, '\n');
 		for (int c = 0; row.n && c < COLUMNS; c++) {
 			size_t n = columns_of(cut(&row, '\t'));
 			width[c] = n > width[c] ? n : width[c];
+			columns = c + 1 > columns ? c + 1 : columns;
 		}
 	}
-	bool heading = true;
-	while (cells.n) {
-		struct slice row = cut(&cells, '\n');
-		size_t at = INDENT;
-		buf_addf(&s->b, "%*s", INDENT, "");
-		if (heading && s->color)
-			buf_adds(&s->b, "\033[2m");
-		for (int c = 0; row.n && c < COLUMNS; c++) {
-			struct slice cell = cut(&row, '\t');
-			if (!row.n) {
-				put_wrapped(s, cell, at);
-				break;
-			}
-			put_text(s, cell);
-			buf_addf(&s->b, "%*s", (int)(width[c] - columns_of(cell) + 2), "");
-			at += width[c] + 2;
-		}
-		while (s->b.len && s->b.p[s->b.len - 1] == ' ')
-			s->b.len--;
-		if (heading && s->color)
-			buf_adds(&s->b, "\033[m");
-		buf_addc(&s->b, '\n');
-		heading = false;
-	}
+	if (s->width)
+		squeeze(width, columns, (size_t)s->width);
+	if (s->color)
+		buf_adds(&s->b, "\033[2m");
+	put_row(s, cut(&cells, '\n'), width, columns);
+	if (s->color)
+		buf_adds(&s->b, "\033[m");
+	while (cells.n)
+		put_row(s, cut(&cells, '\n'), width, columns);
 }
 
 void add_bytes(struct buf *b, uint64_t bytes)

@@ -21,7 +21,7 @@ void put_bold(struct screen *s, const char *text);
 void put_red(struct screen *s, const char *text);
 void put_dim(struct screen *s, const char *text);
 /* A table: cells between tabs, rows between newlines; the first row is the heading. Columns are as wide as they need be; where
- * that does not fit, the last one is wrapped. Control bytes become '?'. At most 12 columns. */
+ * that does not fit the terminal, the widest are wrapped. Control bytes become '?'. At most 12 columns. */
 void put_table(struct screen *s, struct slice cells);
 void add_bytes(struct buf *b, uint64_t bytes); /* "66.3 KB" */
 
