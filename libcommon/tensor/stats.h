@@ -9,7 +9,9 @@
  * people's processes. Dense tensors (in any order of dims) are scanned as one run; others dim by dim.
  *
  * min, max and mean leave out NaN (and count infinities); they are NaN for a tensor without numbers. Complex numbers
- * count as NaN or infinite when a part is; min and max are of magnitudes. bool counts true as 1. The mean is summed in double.
+ * count once, as NaN when a part is, else as infinite (with that part's sign) when one is; min, max and mean are of
+ * magnitudes. bool counts true as 1. The mean is summed in double. Elements that strides repeat (an expanded tensor) are
+ * looked at once and counted as often as they appear. The host's floating-point modes and flags are neither used nor changed.
  */
 #ifndef PT2_STATS_H
 #define PT2_STATS_H
