@@ -1,0 +1,76 @@
+/* run.h - run a compiled model once or more, in a process of its own: with our libpt2shim.so, or with an installed libtorch.
+ *
+ *     struct run_options o = {.model = NULL, .runs = 1};
+ *     struct run_result r;
+ *     if (run_model(&pkg, in, n_in, &o, &r, &err) < 0)      // what is missing, refused or crashed; r holds nothing
+ *         die_err(&err);
+ *     r.out.v[0].meta, r.out.v[0].data ...
+ *     run_result_release(&r);
+ *
+ * In parts, for a command line that live_run() is to start under the probe:
+ *
+ *     struct run_job job;
+ *     run_prepare(&job, &pkg, in, n_in, &o, &err);          // unpacks, checks, writes the inputs
+ *     live_run(&live, job.argv, &result, &err);             // or child_run
+ *     run_outputs(&job, &result.command, &r, &err);
+ *     run_job_release(&job);                                // removes the folder
+ *
+ * The child is pt2-run ($PT2_RUN, else ../lib/pt2utils/pt2-run from the program's own folder; pt2-run --help). All of the
+ * model's files are unpacked into a private folder (job.folder), the library under its own name, so that wrapper.cpp
+ * lies beside it.
+ *
+ * What is refused, by name: models for a GPU, another machine, processors that have more instructions than this one;
+ * models of other runtimes (no aoti_torch_* of torch's own: modelso.h); custom ops (they need Python's torch); operators
+ * that libpt2shim.so does not have - all of them listed, before anything runs: err says to use .torch then.
+ *
+ * Confinement (in pt2-run, before the model is loaded; docs/RUN.md): limits of address space and time, no core file; a filter of
+ * system calls: no network, no other program or process (threads may be), no file may be written or made but the outputs.
+ * What it may: read files. .watched lifts it as far as the probe needs it: a local socket, files in its folder.
+ */
+#ifndef PT2_LIVE_RUN_H
+#define PT2_LIVE_RUN_H
+#include "aoti/package.h"
+#include "base/child.h"
+#include "live/runfile.h"
+
+struct run_options {
+	const char *model;   /* of several in a package */
+	const char *torch;   /* NULL: libpt2shim.so; else a libtorch_cpu.so, or a folder that has one (torch, torch/lib) */
+	unsigned runs;       /* 0: 1; each with the inputs as given; the last one's outputs are returned */
+	unsigned threads;    /* OpenMP; 0: OMP_NUM_THREADS, else one for each processor */
+	uint64_t max_memory; /* bytes of address space; 0: 16 GiB and four times the model's files */
+	unsigned timeout_s;  /* 0: 600 */
+	bool check_inputs;   /* AOTI_RUNTIME_CHECK_INPUTS=1 */
+	bool watched;        /* it runs under libpt2probe.so */
+	const char *save_dir; /* .watched: the folder that the probe saves tensors to; NULL */
+	bool verbose;        /* what the model prints is shown; else dropped */
+	bool unconfined;     /* no filter of system calls */
+};
+
+struct run_job {
+	char **argv; /* NULL-terminated */
+	char *folder, *so, *outputs;
+	uint64_t max_memory;
+	unsigned timeout_s;
+	struct arena arena;
+};
+
+struct run_result {
+	struct runfile out; /* out.v[0].name is "out0" */
+};
+
+int run_prepare(struct run_job *job, struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
+		struct err *err);
+/* How the child ended becomes an error, unless it left outputs. */
+int run_outputs(const struct run_job *job, const struct child_result *child, struct run_result *r, struct err *err);
+void run_job_release(struct run_job *job);
+
+int run_model(struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
+	      struct run_result *r, struct err *err);
+void run_result_release(struct run_result *r);
+
+/* Where an installed libtorch is: python3 is asked (PATH's, or $PT2_PYTHON). malloc'ed path of libtorch_cpu.so, or NULL and
+ * EXIT_ENVIRON. */
+char *run_find_torch(struct err *err);
+
+#endif
