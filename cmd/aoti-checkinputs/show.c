@@ -17,7 +17,7 @@ static void add_range(struct buf *b, struct symrange r)
 {
 	if (r.lo_inf && r.hi_inf)
 		buf_adds(b, "any");
-	else if (r.hi_inf || r.hi == INT64_MAX)
+	else if (r.hi_inf || r.hi >= INT64_MAX / 2)
 		buf_addf(b, "%" PRId64 " or more", r.lo);
 	else if (r.lo_inf)
 		buf_addf(b, "at most %" PRId64, r.hi);

@@ -263,12 +263,15 @@ bool contract_bind(const struct contract *c, const struct tensor_meta *in, size_
 	return all;
 }
 
+/* The generator writes 2^63 - 1, or something close, where there is no bound. */
+static bool has_largest(struct symrange r) { return !r.hi_inf && r.hi < INT64_MAX / 2; }
+
 bool contract_bind_max(const struct contract *c, struct symbind *env)
 {
 	bool all = true;
 	for (uint32_t i = 0; i < c->n_symbols; i++) {
 		const struct symrange *r = &c->symbol[i].range;
-		if (r->hi_inf || r->hi == INT64_MAX)
+		if (!has_largest(*r))
 			all = false;
 		else
 			symbind_set(env, c->symbol[i].symbol, r->hi);
@@ -284,7 +287,7 @@ static void bind_data(const struct contract *c, const struct symbind *env, struc
 	for (uint32_t i = 0; i < c->n_symbols; i++) {
 		const struct contract_symbol *s = &c->symbol[i];
 		int64_t v;
-		if (s->input == CONTRACT_NONE && !symbind_get(full, s->symbol, &v) && !s->range.hi_inf)
+		if (s->input == CONTRACT_NONE && !symbind_get(full, s->symbol, &v) && has_largest(s->range))
 			symbind_set(full, s->symbol, s->range.hi);
 	}
 	/* The bound of a data-dependent size may be an expression that a symbol of its own stands for; it stays unknown. */
