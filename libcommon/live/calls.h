@@ -49,6 +49,24 @@ struct calls_config {
 	char filter[CALLS_FILTERS][128];
 };
 
+/* The beginning of the file `calls`: the configuration, and what all processes count together. */
+struct calls_head {
+	struct calls_config config;
+	_Alignas(64) _Atomic uint64_t next;  /* records given out so far; the n-th lies at place n % config.records */
+	_Alignas(64) _Atomic uint64_t seq;   /* numbers of calls given out */
+	_Alignas(64) _Atomic uint64_t names; /* bytes of `names` given out; from 1 on, for 0 is no name */
+	_Atomic uint64_t saved;              /* bytes of tensors that were saved */
+};
+#define CALLS_FILE "calls"
+#define CALLS_FILE_NAMES "names"
+#define CALLS_MAGIC "PT2CALL1"
+#define CALLS_RECORDS_AT 16384            /* where the first record begins in the file */
+#define CALLS_MAX_NAMES (64u << 20)       /* bytes; what is beyond has no name */
+#define CALLS_NO_RUN UINT32_MAX           /* `run` of what is called outside of any: constants are folded */
+#define CALLS_NO_CALL UINT32_MAX          /* `contract_call` that could not be matched */
+#define CALLS_NOT_RETURNED INT32_MIN      /* `result` of a call or Run that was left by a C++ exception */
+_Static_assert(sizeof(struct calls_head) <= CALLS_RECORDS_AT, "the head has its own pages");
+
 enum call_what {
 	CALL_NONE,       /* not written yet */
 	CALL_RUN_BEGIN,  /* the model's Run was entered */
@@ -63,7 +81,8 @@ enum call_role { CALL_ROLE_IN, CALL_ROLE_OUT, CALL_ROLE_INOUT, CALL_ROLE_CONSTAN
 struct call_record {
 	_Atomic uint32_t what; /* enum call_what; stored last */
 	uint32_t model;        /* as in event.h */
-	uint64_t seq;          /* number of the call among all of this command: joins BEGIN, END and VALUEs */
+	uint64_t place;        /* how many records were before it: a record of an older round is told by it */
+	uint64_t seq;          /* number of the call (or Run) among all of this command: joins BEGIN, END and VALUEs */
 	uint64_t time;         /* nanoseconds, CLOCK_MONOTONIC */
 	uint32_t run;          /* which Run of this model, from 0 */
 	uint32_t call;         /* which call of that Run, from 0 */
@@ -86,6 +105,27 @@ struct call_record {
 	};
 };
 _Static_assert(sizeof(struct call_record) <= 320, "five cache lines");
+
+/* The writer's side: any number of processes and threads. A record is whole once `what` is; one that was claimed by a process
+ * that was killed right then stays CALL_NONE.
+ *
+ *     struct call_record *r = calls_claim(head);
+ *     r->model = ...
+ *     calls_publish(r, CALL_BEGIN);
+ */
+static inline struct call_record *calls_claim(struct calls_head *h)
+{
+	uint64_t n = atomic_fetch_add_explicit(&h->next, 1, memory_order_relaxed);
+	struct call_record *r = (struct call_record *)((char *)h + CALLS_RECORDS_AT) + n % h->config.records;
+	atomic_store_explicit(&r->what, CALL_NONE, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	r->place = n;
+	return r;
+}
+static inline void calls_publish(struct call_record *r, enum call_what what)
+{
+	atomic_store_explicit(&r->what, what, memory_order_release);
+}
 
 struct calls_reader {
 	struct calls_config *config;
