@@ -63,6 +63,9 @@ uses() { echo "$host" "torch=$fake" "load=$so" "$@"; }
 	unlike "--log: and not on standard error" "$(cat err)" 'int64'
 	exits "-q" 1 aoti-checkinputs -q -- $(uses "call=$bad")
 	is "-q: nothing is said" "$(cat err)" ""
+	exits "many wrong calls are not told one by one" 1 aoti-checkinputs -- $(uses "threads=1x1000:$bad")
+	ok "but in a few lines" test "$(wc -l <err)" -lt 40
+	like "and counted" "$(last)" '100[01] calls, 100[01] did not fit'
 	# The command's own status is not hidden by a finding, and is by --error-exitcode.
 	exits "a finding and a failing command" 99 aoti-checkinputs -- $(uses "call=$bad" nonsense)
 	exits "--error-exitcode hides it" 33 aoti-checkinputs --error-exitcode=33 -- $(uses "call=$bad" nonsense)
