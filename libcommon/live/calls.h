@@ -9,17 +9,42 @@
  *
  * A file `calls` in the private folder of event.h, mapped shared by all processes of the command: a record is in it as
  * soon as its last store is done, whatever then happens to the process. So the last CALL_BEGIN without a CALL_END names the
- * kernel that was running when it crashed. The tool makes the file (sparse) with the configuration in its head; the
- * library only appends. When it is full, the oldest records are overwritten (`lost` counts them), but never configuration or names.
+ * kernel that was running when it crashed. The tool makes the file with the configuration in its head, and takes its room
+ * from the disk at once (a full disk must not end the host with SIGBUS); the library only appends. When it is full, the
+ * oldest records are overwritten (`lost` counts them), but never configuration or names.
  *
- * Names and texts are interned in a second file, `names`: appended bytes; an id is the offset of a NUL-terminated text.
+ *     struct calls_log *log = mmap(... "calls" ...);            // the library's side; calls_log_fits(log, size) first
+ *     struct call_record rec = {.what = CALL_BEGIN, .seq = calls_seq(log), .pid = pid, ...};
+ *     calls_append(log, &rec);                                  // a claim, a copy, a store; never waits
+ *
+ * Nothing is locked. A writer takes a ticket, whose record goes into slot `ticket % records`, marks the slot busy with its
+ * ticket, copies, and marks it done. One that finds its slot busy by a living writer (it was overtaken by a whole round of the
+ * log) or already used by a later ticket drops its record; the slot of a dead one it takes. The reader waits for a record that
+ * is claimed and not done; once a later one is done, it skips it if its writer's process is gone, after CALLS_PATIENCE_MS, or at
+ * once when `final` is set (the command has ended).
+ *
+ * Names and texts are interned in a second file, `names`: appended bytes; an id is the offset of a NUL-terminated text, 0 is
+ * none. A table of hashes in its head makes calls_intern give the same text the same id, in all processes. When it is full,
+ * the answer is 0.
  */
 #ifndef PT2_LIVE_CALLS_H
 #define PT2_LIVE_CALLS_H
 #include "base/buf.h"
 #include "tensor/stats.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
+
+#define CALLS_FILE "calls"
+#define CALLS_FILE_NAMES "names"
+#define CALLS_MAGIC "PT2CALL1"
+#define CALLS_NAMES_MAGIC "PT2NAME1"
+#define CALLS_RECORDS (1u << 16)       /* room unless told: 20 MB */
+#define CALLS_MAX_RECORDS (1u << 26)
+#define CALLS_NAMES_BYTES (8u << 20)
+#define CALLS_MAX_NAME 1023            /* bytes of a text; longer ones are cut */
+#define CALLS_PATIENCE_MS 1000
 
 /* What the library is to do for each call, in the head of the log. Numbers as PyTorch's debug printer levels where they
  * have one (torch/_inductor/config.py, aot_inductor.debug_intermediate_value_printer). */
@@ -35,8 +60,8 @@ enum calls_want {
 
 #define CALLS_FILTERS 64
 struct calls_config {
-	char magic[8]; /* "PT2CALL1" */
-	uint32_t size; /* of this head */
+	char magic[8]; /* CALLS_MAGIC; this to `records` are filled in by calls_create, `records` if it is 0 */
+	uint32_t size; /* of struct calls_log up to its records */
 	uint32_t record_size;
 	uint64_t records; /* room */
 	uint32_t want;
@@ -79,7 +104,8 @@ enum call_role { CALL_ROLE_IN, CALL_ROLE_OUT, CALL_ROLE_INOUT, CALL_ROLE_CONSTAN
 
 #define CALL_DIMS 8
 struct call_record {
-	_Atomic uint32_t what; /* enum call_what; stored last */
+	_Atomic uint64_t state; /* of the slot: 2 * ticket + 1 while it is written, 2 * ticket + 2 when it is done */
+	uint32_t what;          /* enum call_what */
 	uint32_t model;        /* as in event.h */
 	uint64_t place;        /* how many records were before it: a record of an older round is told by it */
 	uint64_t seq;          /* number of the call (or Run) among all of this command: joins BEGIN, END and VALUEs */
@@ -106,38 +132,149 @@ struct call_record {
 };
 _Static_assert(sizeof(struct call_record) <= 320, "five cache lines");
 
-/* The writer's side: any number of processes and threads. A record is whole once `what` is; one that was claimed by a process
- * that was killed right then stays CALL_NONE.
- *
- *     struct call_record *r = calls_claim(head);
- *     r->model = ...
- *     calls_publish(r, CALL_BEGIN);
- */
-static inline struct call_record *calls_claim(struct calls_head *h)
-{
-	uint64_t n = atomic_fetch_add_explicit(&h->next, 1, memory_order_relaxed);
-	struct call_record *r = (struct call_record *)((char *)h + CALLS_RECORDS_AT) + n % h->config.records;
-	atomic_store_explicit(&r->what, CALL_NONE, memory_order_relaxed);
-	atomic_thread_fence(memory_order_release);
-	r->place = n;
-	return r;
-}
-static inline void calls_publish(struct call_record *r, enum call_what what)
-{
-	atomic_store_explicit(&r->what, what, memory_order_release);
-}
-
-struct calls_reader {
-	struct calls_config *config;
-	const char *names;
-	uint64_t at, lost;
-	size_t size, names_size;
-	int fd, names_fd;
+/* The file `calls`: a head that all write, then the records. */
+struct calls_log {
+	struct calls_config config;
+	_Alignas(64) _Atomic uint64_t ticket; /* the next record's */
+	_Alignas(64) _Atomic uint64_t seq;    /* calls so far */
+	_Atomic uint64_t dropped;             /* records that found no slot */
+	_Atomic uint64_t saved;               /* bytes of saved tensors so far, against save_max */
+	_Alignas(64) struct call_record record[];
 };
 
-/* The tool's side. */
+/* The file `names`. */
+#define CALLS_HASHES 16384
+struct calls_names {
+	char magic[8];
+	uint32_t size;         /* of the file */
+	_Atomic uint32_t used; /* offset of the next text; may run beyond the end */
+	_Atomic uint32_t hash[CALLS_HASHES];
+	char text[];
+};
+
+/* ---- what both sides share ---- */
+
+/* Is this a log of `size` bytes that this version can use? */
+static inline bool calls_log_fits(const struct calls_log *l, uint64_t size)
+{
+	return size >= sizeof(*l) && !memcmp(l->config.magic, CALLS_MAGIC, 8) && l->config.size == sizeof(*l) &&
+	       l->config.record_size == sizeof(struct call_record) && l->config.records && l->config.records <= CALLS_MAX_RECORDS &&
+	       size - sizeof(*l) >= l->config.records * sizeof(struct call_record) && l->config.n_filters <= CALLS_FILTERS;
+}
+
+static inline bool calls_names_fit(const struct calls_names *n, uint64_t size)
+{
+	return size > sizeof(*n) && !memcmp(n->magic, CALLS_NAMES_MAGIC, 8) && n->size == size;
+}
+
+/* The number of a new call, from 1. */
+static inline uint64_t calls_seq(struct calls_log *l) { return atomic_fetch_add_explicit(&l->seq, 1, memory_order_relaxed) + 1; }
+
+/* Is the process gone? errno is kept. */
+static inline bool calls_gone(uint32_t pid)
+{
+	int was = errno;
+	bool gone = pid && pid <= INT32_MAX && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+	errno = was;
+	return gone;
+}
+
+/* The slot of a ticket, marked busy; NULL when it cannot be had. */
+static inline struct call_record *calls_claim(struct calls_log *l, uint64_t ticket, uint32_t pid)
+{
+	struct call_record *slot = &l->record[ticket % l->config.records];
+	uint64_t was = atomic_load_explicit(&slot->state, memory_order_relaxed);
+	do {
+		if (was > 2 * ticket || ((was & 1) && !calls_gone(__atomic_load_n(&slot->pid, __ATOMIC_RELAXED))))
+			return NULL;
+	} while (!atomic_compare_exchange_weak_explicit(&slot->state, &was, 2 * ticket + 1, memory_order_acquire,
+							memory_order_relaxed));
+	__atomic_store_n(&slot->pid, pid, __ATOMIC_RELAXED);
+	/* Whoever sees something of the new record also sees that the slot is busy. */
+	atomic_thread_fence(memory_order_release);
+	return slot;
+}
+
+/* Append rec (its .state is of no meaning). Returns false when it was dropped. */
+static inline bool calls_append(struct calls_log *l, const struct call_record *rec)
+{
+	const size_t from = offsetof(struct call_record, what);
+	const size_t to = rec->what == CALL_VALUE ? sizeof(*rec) : offsetof(struct call_record, took) + sizeof(rec->took);
+	uint64_t ticket = atomic_fetch_add_explicit(&l->ticket, 1, memory_order_relaxed);
+	struct call_record *slot = calls_claim(l, ticket, rec->pid);
+	if (!slot) {
+		atomic_fetch_add_explicit(&l->dropped, 1, memory_order_relaxed);
+		return false;
+	}
+	memcpy((char *)slot + from, (const char *)rec + from, to - from);
+	atomic_store_explicit(&slot->state, 2 * ticket + 2, memory_order_release);
+	return true;
+}
+
+/* A text of its own (the name of a saved file): its id, 0 when there is no room. */
+static inline uint32_t calls_text(struct calls_names *n, const char *text, size_t len)
+{
+	const uint32_t room = n->size - (uint32_t)sizeof(*n);
+	len = len > CALLS_MAX_NAME ? CALLS_MAX_NAME : len;
+	/* Looked at first, so that a full file is not counted beyond what 32 bits hold. */
+	if (atomic_load_explicit(&n->used, memory_order_relaxed) >= room)
+		return 0;
+	uint32_t at = atomic_fetch_add_explicit(&n->used, (uint32_t)len + 1, memory_order_relaxed);
+	if (at >= room || room - at < len + 1)
+		return 0;
+	memcpy(n->text + at, text, len);
+	n->text[at + len] = '\0';
+	return (uint32_t)sizeof(*n) + at;
+}
+
+/* The id of a text that comes again (a kernel, a buffer). */
+static inline uint32_t calls_intern(struct calls_names *n, const char *text, size_t len)
+{
+	uint32_t h = 2166136261u, id, mine = 0;
+	len = len > CALLS_MAX_NAME ? CALLS_MAX_NAME : len;
+	if (!len)
+		return 0;
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (uint8_t)text[i]) * 16777619u;
+	for (uint32_t probe = 0; probe < 32; probe++) {
+		_Atomic uint32_t *slot = &n->hash[(h + probe) % CALLS_HASHES];
+		id = atomic_load_explicit(slot, memory_order_acquire);
+		if (!id) {
+			if (!mine && !(mine = calls_text(n, text, len)))
+				return 0;
+			if (atomic_compare_exchange_strong_explicit(slot, &id, mine, memory_order_acq_rel, memory_order_acquire))
+				return mine;
+		}
+		if (id < n->size && n->size - id > len && !memcmp((const char *)n + id, text, len) && !((const char *)n)[id + len])
+			return id;
+	}
+	return mine ? mine : calls_text(n, text, len);
+}
+
+/* ---- the tool's side ---- */
+
+struct calls_reader {
+	struct calls_log *log;
+	const struct calls_config *config; /* the log's */
+	const struct calls_names *names;   /* NULL: none */
+	uint64_t at;      /* the next ticket to be read */
+	uint64_t records; /* checked; the file's own may be harmed later */
+	uint64_t lost;    /* records that were overwritten before they were read */
+	uint64_t torn;    /* records that were never completed */
+	uint64_t waiting; /* nanoseconds since when `at` is waited for, 0: not */
+	bool final;       /* set it when the command has ended */
+	size_t size, names_size;
+	bool mapped;
+};
+
+/* Make both files in the folder. lo and hi of 0 become -inf and inf. EXIT_ENVIRON: cannot be made, no room. */
 int calls_create(const char *folder, const struct calls_config *config, struct err *err);
+/* EXIT_INPUT: they are not there, not whole, or of another version. */
 int calls_open(struct calls_reader *r, const char *folder, struct err *err);
+/* The same on memory that must outlive it and is aligned to 64 bytes; names may be empty. What a record holds is what was
+ * written: only its .what and .v.n_dim are held within their limits. */
+int calls_open_bytes(struct calls_reader *r, struct slice log, struct slice names, const char *what, struct err *err);
+/* False: nothing more, for now. */
 bool calls_next(struct calls_reader *r, struct call_record *rec);
 const char *calls_name(const struct calls_reader *r, uint32_t name); /* "" when it is none */
 void calls_close(struct calls_reader *r);
