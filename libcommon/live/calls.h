@@ -74,23 +74,10 @@ struct calls_config {
 	char filter[CALLS_FILTERS][128];
 };
 
-/* The beginning of the file `calls`: the configuration, and what all processes count together. */
-struct calls_head {
-	struct calls_config config;
-	_Alignas(64) _Atomic uint64_t next;  /* records given out so far; the n-th lies at place n % config.records */
-	_Alignas(64) _Atomic uint64_t seq;   /* numbers of calls given out */
-	_Alignas(64) _Atomic uint64_t names; /* bytes of `names` given out; from 1 on, for 0 is no name */
-	_Atomic uint64_t saved;              /* bytes of tensors that were saved */
-};
-#define CALLS_FILE "calls"
-#define CALLS_FILE_NAMES "names"
-#define CALLS_MAGIC "PT2CALL1"
-#define CALLS_RECORDS_AT 16384            /* where the first record begins in the file */
-#define CALLS_MAX_NAMES (64u << 20)       /* bytes; what is beyond has no name */
-#define CALLS_NO_RUN UINT32_MAX           /* `run` of what is called outside of any: constants are folded */
-#define CALLS_NO_CALL UINT32_MAX          /* `contract_call` that could not be matched */
-#define CALLS_NOT_RETURNED INT32_MIN      /* `result` of a call or Run that was left by a C++ exception */
-_Static_assert(sizeof(struct calls_head) <= CALLS_RECORDS_AT, "the head has its own pages");
+/* Of a record. */
+#define CALLS_NO_RUN UINT32_MAX      /* `run` of what is called outside of any: constants are folded */
+#define CALLS_NO_CALL UINT32_MAX     /* `contract_call` that could not be matched */
+#define CALLS_NOT_RETURNED INT32_MIN /* `result` of a call or Run that was left by a C++ exception */
 
 enum call_what {
 	CALL_NONE,       /* not written yet */
@@ -107,7 +94,6 @@ struct call_record {
 	_Atomic uint64_t state; /* of the slot: 2 * ticket + 1 while it is written, 2 * ticket + 2 when it is done */
 	uint32_t what;          /* enum call_what */
 	uint32_t model;        /* as in event.h */
-	uint64_t place;        /* how many records were before it: a record of an older round is told by it */
 	uint64_t seq;          /* number of the call (or Run) among all of this command: joins BEGIN, END and VALUEs */
 	uint64_t time;         /* nanoseconds, CLOCK_MONOTONIC */
 	uint32_t run;          /* which Run of this model, from 0 */
@@ -127,10 +113,11 @@ struct call_record {
 			struct tensor_stats stats;  /* known false: not computed */
 			uint32_t saved;             /* name of the file, 0 */
 			double bad_value;           /* the first bad element */
+			uint64_t zero[2];
 		} v;
 	};
 };
-_Static_assert(sizeof(struct call_record) <= 320, "five cache lines");
+_Static_assert(sizeof(struct call_record) == 320, "five cache lines");
 
 /* The file `calls`: a head that all write, then the records. */
 struct calls_log {
