@@ -1,0 +1,183 @@
+/* The writer's side of dump.h. */
+#include "live/dump.h"
+#include "live/watch.h"
+
+#include <math.h>
+
+void dump_meta(const struct call_record *r, struct tensor_meta *m)
+{
+	*m = (struct tensor_meta){.dtype = r->v.dtype, .device = r->v.device, .device_index = r->v.device_index, .has_address = true,
+				  .address = r->v.address};
+	m->n_dim = r->v.n_dim < CALL_DIMS ? r->v.n_dim : CALL_DIMS;
+	for (int d = 0; d < m->n_dim; d++) {
+		m->size[d] = r->v.size[d];
+		m->stride[d] = r->v.stride[d];
+	}
+}
+
+void dump_number(struct json_out *o, double v)
+{
+	char text[32];
+	if (!isfinite(v)) {
+		json_out_null(o);
+		return;
+	}
+	for (int digits = 6; digits <= 17; digits++) { /* the shortest that reads back the same */
+		snprintf(text, sizeof(text), "%.*g", digits, v);
+		if (strtod(text, NULL) == v)
+			break;
+	}
+	json_out_raw(o, slice_str(text));
+}
+
+static void out_text(struct json_out *o, const char *key, struct slice s)
+{
+	if (!s.n)
+		return;
+	json_key(o, key);
+	json_out_str(o, s);
+}
+
+static void out_u64(struct json_out *o, const char *key, uint64_t v)
+{
+	json_key(o, key);
+	json_out_u64(o, v);
+}
+
+static void out_number(struct json_out *o, const char *key, double v)
+{
+	json_key(o, key);
+	dump_number(o, v);
+}
+
+static void out_list(struct json_out *o, const char *key, const int64_t *v, int n)
+{
+	json_key(o, key);
+	json_arr(o);
+	for (int d = 0; d < n; d++)
+		json_out_i64(o, v[d]);
+	json_close(o);
+}
+
+static void out_stats(struct json_out *o, const struct tensor_stats *s)
+{
+	if (!s->known)
+		return;
+	out_u64(o, "elements", s->n);
+	out_u64(o, "nan", s->nan);
+	out_u64(o, "inf", s->pos_inf);
+	out_u64(o, "neg_inf", s->neg_inf);
+	out_u64(o, "zeros", s->zero);
+	out_number(o, "min", s->min);
+	out_number(o, "max", s->max);
+	out_number(o, "mean", s->mean);
+	if (s->first_bad >= 0)
+		out_u64(o, "first_bad", (uint64_t)s->first_bad);
+}
+
+static void out_value(struct json_out *o, const struct watch_call *c, const struct watch_value *v, const char *file)
+{
+	struct tensor_meta m;
+	dump_meta(&v->rec, &m);
+	json_obj(o);
+	out_text(o, "buffer", slice_str(v->name));
+	if (v->value && v->value->kind == VALUE_CONSTANT && v->value->index < c->model->contract.n_constants)
+		out_text(o, "path", c->model->contract.constant[v->value->index].fqn);
+	out_u64(o, "arg", v->rec.v.arg);
+	out_text(o, "role", slice_str(dump_role_name((enum call_role)v->rec.v.role)));
+	out_text(o, "when", v->rec.v.before ? SLICE("before") : SLICE("after"));
+	out_text(o, "dtype", slice_str(dtype_name(m.dtype)));
+	struct buf device = {0};
+	buf_adds(&device, device_name(m.device));
+	if (m.device_index >= 0 && m.device != DEVICE_CPU)
+		buf_addf(&device, ":%d", m.device_index);
+	out_text(o, "device", buf_slice(&device));
+	buf_release(&device);
+	if (v->rec.v.n_dim <= CALL_DIMS) {
+		out_list(o, "sizes", m.size, m.n_dim);
+		out_list(o, "strides", m.stride, m.n_dim);
+	}
+	out_stats(o, &v->rec.v.stats);
+	out_text(o, "file", slice_str(file));
+	json_close(o);
+}
+
+static enum dump_kind kind_of(const struct watch_call *c)
+{
+	if (c->begin.what == CALL_RUN_BEGIN)
+		return DUMP_RUN;
+	if (c->contract)
+		return c->contract->kind == CALL_PROXY ? DUMP_PROXY : c->contract->kind == CALL_OP ? DUMP_OP : DUMP_KERNEL;
+	return slice_starts(slice_str(c->name), "aoti_torch_") ? DUMP_OP : DUMP_KERNEL;
+}
+
+void dump_members(struct json_out *o, const struct watch_call *c, bool (*value)(void *user, uint32_t i, const char **file), void *user)
+{
+	bool returned = c->end.what != CALL_NONE;
+	if (c->model) {
+		out_text(o, "model", c->model->contract.model);
+		out_u64(o, "model_id", c->model->id);
+	}
+	out_u64(o, "pid", c->begin.pid);
+	out_u64(o, "tid", c->begin.tid);
+	out_u64(o, "seq", c->begin.seq);
+	if (c->begin.run != CALLS_NO_RUN)
+		out_u64(o, "run", c->begin.run);
+	out_u64(o, "call", c->begin.call);
+	out_text(o, "kernel", slice_str(c->name));
+	out_text(o, "kind", slice_str(dump_kind_name(kind_of(c))));
+	if (c->contract) {
+		if (c->contract->line)
+			out_u64(o, "line", c->contract->line);
+		out_text(o, "nodes", c->contract->nodes);
+		out_text(o, "aten", c->contract->aten);
+	}
+	out_u64(o, "time_ns", c->begin.time);
+	if (returned)
+		out_u64(o, "took_ns", c->begin.what == CALL_RUN_BEGIN ? c->end.time - c->begin.time : c->end.took);
+	json_key(o, "returned");
+	json_out_bool(o, returned && c->end.result != CALLS_NOT_RETURNED);
+	if (returned && c->end.result != CALLS_NOT_RETURNED) {
+		json_key(o, "result");
+		json_out_i64(o, c->end.result);
+	}
+	json_key(o, "values");
+	json_arr(o);
+	for (uint32_t i = 0; i < c->n_values; i++) {
+		const char *file = c->value[i].saved;
+		if (!value || value(user, i, &file))
+			out_value(o, c, &c->value[i], file ? file : "");
+	}
+	json_close(o);
+}
+
+void dump_head(struct buf *b, const char *tool)
+{
+	struct json_out o = {.b = b};
+	json_obj(&o);
+	out_u64(&o, "dump", DUMP_VERSION);
+	out_text(&o, "writer", slice_str(tool));
+	json_close(&o);
+	buf_addc(b, '\n');
+}
+
+void dump_line(struct buf *b, const struct watch_call *c, bool (*value)(void *user, uint32_t i, const char **file), void *user)
+{
+	struct json_out o = {.b = b};
+	json_obj(&o);
+	dump_members(&o, c, value, user);
+	json_close(&o);
+	buf_addc(b, '\n');
+}
+
+void dump_end(struct buf *b, uint64_t calls, uint64_t lost)
+{
+	struct json_out o = {.b = b};
+	json_obj(&o);
+	json_key(&o, "ended");
+	json_out_bool(&o, true);
+	out_u64(&o, "calls", calls);
+	out_u64(&o, "lost", lost);
+	json_close(&o);
+	buf_addc(b, '\n');
+}
