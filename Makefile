@@ -53,12 +53,13 @@ share    := $(sort $(wildcard share/report/* share/dir/* share/diff/* share/rank
 
 probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
+runner   := $(O)/lib/pt2utils/pt2-run
 
 .PHONY: all demo check check-only check-live bench fuzz lint install uninstall help clean tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(bins) $(comps) $(probe) $(shim)  ## build the tools
+all: $(bins) $(comps) $(probe) $(shim) $(runner)  ## build the tools
 
 help:                           ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 16
@@ -104,7 +105,7 @@ $(O)/completions/%: $(O)/bin/%
 	$(Q)$< --completion=bash > $@
 
 # What lives in other people's processes is never sanitized: their runtimes want to be first.
-guests   := $(probe) $(shim) $(O)/tests-lib/faketorch.so $(O)/tests-lib/fakemodel.so $(O)/tests-lib/livehost
+guests   := $(probe) $(shim) $(runner) $(O)/tests-lib/faketorch.so $(O)/tests-lib/fakemodel.so $(O)/tests-lib/livehost
 ifneq ($(SAN),)
 $(guests): $(O)/%: plain-guests
 	@mkdir -p $(@D)
@@ -135,6 +136,11 @@ $(shim): $(patsubst %.c,$(O)/%.o,$(wildcard libshim/*.c)) $(O)/libpt2core.a libs
 	@$(if $(Q),echo "  LD      $@")
 	$(Q)$(CC) $(CFLAGS) -pthread -shared $(LDFLAGS) -Wl,--version-script=libshim/exports.map -Wl,-z,defs \
 		-Wl,--as-needed -Wl,-soname,libtorch_cpu.so $(filter-out %.map,$^) -o $@ -lm -ldl
+
+$(runner): $(patsubst %.c,$(O)/%.o,$(wildcard libshim/run/*.c)) $(libs)
+	@mkdir -p $(@D)
+	@$(if $(Q),echo "  LD      $@")
+	$(Q)$(CC) $(CFLAGS) -pthread $(LDFLAGS) $^ -o $@ $(pkg_libs) -ldl -lm
 
 $(O)/tests-lib/livehost: tests/lib/livehost.c
 	@mkdir -p $(@D)
@@ -204,12 +210,12 @@ lint:                           ## shellcheck, mandoc, a few habits
 install: all                    ## into DESTDIR and prefix
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(compdir)
 	install -m 755 $(bins) $(DESTDIR)$(bindir)
-	install -m 755 $(probe) $(shim) $(DESTDIR)$(libdir)
+	install -m 755 $(probe) $(shim) $(runner) $(DESTDIR)$(libdir)
 	install -m 644 $(TOOLS:%=man/%.1) $(DESTDIR)$(mandir)/man1
 	install -m 644 $(comps) $(DESTDIR)$(compdir)
 
 uninstall:                      ## take away what install put there
-	rm -f $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(probe) $(shim))) $(TOOLS:%=$(DESTDIR)$(bindir)/%) $(TOOLS:%=$(DESTDIR)$(mandir)/man1/%.1) $(TOOLS:%=$(DESTDIR)$(compdir)/%)
+	rm -f $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(probe) $(shim) $(runner))) $(TOOLS:%=$(DESTDIR)$(bindir)/%) $(TOOLS:%=$(DESTDIR)$(mandir)/man1/%.1) $(TOOLS:%=$(DESTDIR)$(compdir)/%)
 
 clean:                          ## remove the build folder
 	rm -rf $(O)

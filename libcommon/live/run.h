@@ -35,7 +35,8 @@
 
 struct run_options {
 	const char *model;   /* of several in a package */
-	const char *torch;   /* NULL: libpt2shim.so; else a libtorch_cpu.so, or a folder that has one (torch, torch/lib) */
+	const char *torch;   /* NULL: libpt2shim.so ($PT2_SHIM, else beside pt2-run); "": the installed libtorch of python3; else a
+			      * libtorch_cpu.so, or a folder with one (doctor_find_torch) */
 	unsigned runs;       /* 0: 1; each with the inputs as given; the last one's outputs are returned */
 	unsigned threads;    /* OpenMP; 0: OMP_NUM_THREADS, else one for each processor */
 	uint64_t max_memory; /* bytes of address space; 0: 16 GiB and four times the model's files */
@@ -68,9 +69,5 @@ void run_job_release(struct run_job *job);
 int run_model(struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
 	      struct run_result *r, struct err *err);
 void run_result_release(struct run_result *r);
-
-/* Where an installed libtorch is: python3 is asked (PATH's, or $PT2_PYTHON). malloc'ed path of libtorch_cpu.so, or NULL and
- * EXIT_ENVIRON. */
-char *run_find_torch(struct err *err);
 
 #endif

@@ -21,8 +21,8 @@ int runfile_write(int fd, const struct tensor_view *v, size_t n, const struct ru
 		int64_t bytes;
 		e[i] = (struct runfile_entry){.dtype = v[i].meta.dtype, .device = v[i].meta.device,
 					      .device_index = v[i].meta.device_index, .n_dim = v[i].meta.n_dim};
-		memcpy(e[i].size, v[i].meta.size, sizeof(e[i].size));
-		memcpy(e[i].stride, v[i].meta.stride, sizeof(e[i].stride));
+		memcpy(e[i].size, v[i].meta.size, (size_t)v[i].meta.n_dim * sizeof(*e[i].size));
+		memcpy(e[i].stride, v[i].meta.stride, (size_t)v[i].meta.n_dim * sizeof(*e[i].stride));
 		if (!tensor_extent(&v[i].meta, &bytes))
 			r = err_set(err, EXIT_INPUT, "tensor %zu in '%s' is larger than memory can be", i, what);
 		e[i].name_at = at;
@@ -94,7 +94,7 @@ int runfile_read(struct runfile *f, struct slice bytes, const char *what, struct
 	}
 	if (head.n > RUNFILE_MAX || !inside(bytes, sizeof(head), head.n * sizeof(struct runfile_entry)))
 		return err_set(err, EXIT_INPUT, "'%s' is damaged: %u tensors in %zu bytes", what, head.n, bytes.n);
-	f->v = arena_alloc(&f->arena, (head.n + 1) * sizeof(*f->v));
+	f->v = arena_alloc(&f->arena, ((size_t)head.n + 1) * sizeof(*f->v));
 	f->n = head.n;
 	for (size_t i = 0; i < f->n; i++) {
 		struct runfile_entry e;

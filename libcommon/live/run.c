@@ -1,0 +1,331 @@
+/* Run a model in a process of its own: unpack, check, start pt2-run, read what it wrote. */
+#include "live/run.h"
+
+#include "aoti/doctor.h"
+#include "base/json.h"
+#include "io/output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RUNNER "../lib/pt2utils/pt2-run"
+#define SHIM "libpt2shim.so"
+
+/* ---- the programs ---- */
+
+static char *own_file(struct arena *a, const char *variable, const char *relative, struct err *err)
+{
+	const char *asked = getenv(variable);
+	char at[PATH_MAX + 64], path[PATH_MAX];
+	if (asked && *asked) {
+		snprintf(at, sizeof(at), "%s", asked);
+	} else {
+		ssize_t n = readlink("/proc/self/exe", at, PATH_MAX);
+		if (n < 0) {
+			err_errno(err, EXIT_ENVIRON, "cannot find the program's own folder");
+			return NULL;
+		}
+		at[n] = 0;
+		char *slash = strrchr(at, '/');
+		snprintf(slash + 1, sizeof(at) - (size_t)(slash + 1 - at), "%s", relative);
+	}
+	if (!realpath(at, path)) {
+		err_errno(err, EXIT_ENVIRON, "cannot find '%s', a part of pt2utils", at);
+		return NULL;
+	}
+	return arena_strndup(a, path, strlen(path));
+}
+
+static const char *runtime(struct arena *a, const struct run_options *o, struct err *err)
+{
+	struct slice folder, version;
+	if (!o->torch)
+		return own_file(a, "PT2_SHIM", "../lib/pt2utils/" SHIM, err);
+	if (!doctor_find_torch(a, *o->torch ? o->torch : NULL, &folder, &version)) {
+		err_set(err, EXIT_ENVIRON, "no libtorch %s%s%s: install torch, or name its folder", *o->torch ? "in '" : "is found",
+			o->torch, *o->torch ? "'" : "");
+		return NULL;
+	}
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%.*s/libtorch_cpu.so", (int)folder.n, folder.p);
+	return arena_strndup(a, path, strlen(path));
+}
+
+/* ---- the folder ---- */
+
+static int make_folder(struct run_job *j, struct err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	char path[PATH_MAX];
+	if (!tmp || tmp[0] != '/' || strlen(tmp) > 256)
+		tmp = "/tmp";
+	snprintf(path, sizeof(path), "%s/pt2run.XXXXXX", tmp);
+	if (!mkdtemp(path))
+		return err_errno(err, EXIT_ENVIRON, "cannot make a folder in '%s'", tmp);
+	j->folder = arena_strndup(&j->arena, path, strlen(path));
+	return 0;
+}
+
+static char *in_folder(struct run_job *j, struct slice name)
+{
+	char path[PATH_MAX + 256];
+	int n = snprintf(path, sizeof(path), "%s/%.*s", j->folder, (int)(name.n < 240 ? name.n : 240), name.p);
+	return arena_strndup(&j->arena, path, (size_t)n);
+}
+
+/* A name that stays in the folder. */
+static bool plain_name(struct slice name)
+{
+	return name.n && name.n <= 240 && name.p[0] != '.' && !memchr(name.p, '/', name.n) && !memchr(name.p, 0, name.n);
+}
+
+static int put_file(const char *path, struct slice bytes, struct err *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_errno(err, EXIT_ENVIRON, "cannot make '%s'", path);
+	int r = write_all(fd, bytes.p, bytes.n, path, err);
+	close(fd);
+	return r;
+}
+
+/* All that belongs to the model, GPU code left out. *size: together. */
+static int unpack(struct run_job *j, struct package *pkg, const struct package_model *m, uint64_t *size, struct err *err)
+{
+	*size = 0;
+	for (uint32_t i = 0; i < m->n_file; i++) {
+		const struct package_file *f = &pkg->file[m->file[i]];
+		struct slice bytes;
+		if (!plain_name(f->name))
+			return err_set(err, EXIT_INPUT, "'%s' has a file of an odd name: '%.*s'", pkg->path, (int)(f->name.n < 80 ? f->name.n : 80),
+				       f->name.p);
+		if (package_data(pkg, m->file[i], &bytes, err) < 0 || put_file(in_folder(j, f->name), bytes, err) < 0)
+			return -1;
+		*size += bytes.n;
+	}
+	return 0;
+}
+
+static int put_inputs(const char *path, const struct tensor_view *in, size_t n, struct err *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_errno(err, EXIT_ENVIRON, "cannot make '%s'", path);
+	int r = runfile_write(fd, in, n, NULL, path, err);
+	close(fd);
+	return r;
+}
+
+/* ---- what can be told before ---- */
+
+static int check_processor(struct package *pkg, const struct package_model *m, struct err *err)
+{
+	struct package_metadata md;
+	struct doctor_host host;
+	struct slice unknown = {0};
+	if (package_metadata(pkg, m, &md, err) < 0)
+		return -1;
+	if (md.device.n && !slice_is(md.device, "cpu"))
+		return err_set(err, EXIT_INPUT, "'%s' is made for %.*s; only models for the cpu can be run", pkg->path,
+			       (int)(md.device.n < 40 ? md.device.n : 40), md.device.p);
+	doctor_host_here(&host);
+	if (md.machine.n && !slice_eq(md.machine, slice_str(host.machine)))
+		return err_set(err, EXIT_INPUT, "'%s' is made for %.*s; this machine is %s", pkg->path,
+			       (int)(md.machine.n < 40 ? md.machine.n : 40), md.machine.p, host.machine);
+	if (doctor_isa_of_metadata(md.cpu_isa, &unknown) & ~host.isa)
+		return err_set(err, EXIT_INPUT, "'%s' is made for processors with %.*s, which this one is not", pkg->path,
+			       (int)(md.cpu_isa.n < 80 ? md.cpu_isa.n : 80), md.cpu_isa.p);
+	return 0;
+}
+
+/* "pt2fix::soft_clip, pt2fix::add_" */
+static char *custom_ops(struct run_job *j, struct package *pkg, const struct package_model *m)
+{
+	struct slice text;
+	struct json_tape t = {0};
+	struct buf b = {0};
+	uint32_t root;
+	if (!m->extern_nodes || package_data(pkg, m->extern_nodes, &text, NULL) < 0)
+		return NULL;
+	json_tape_text(&t, text.p, text.n);
+	if (json_parse(&t, 0, text.n, &root) == 0 && json_is(&t, root, JSON_OBJECT)) {
+		uint32_t nodes = json_get(&t, root, "nodes");
+		bool list = nodes && json_is(&t, nodes, JSON_ARRAY);
+		for (uint32_t k = list ? json_first(&t, nodes) : 0; list && k < json_end(&t, nodes) && b.len < 400; k = json_next(&t, k)) {
+			uint32_t node = json_is(&t, k, JSON_OBJECT) ? json_get(&t, k, "node") : 0;
+			uint32_t target = node && json_is(&t, node, JSON_OBJECT) ? json_get(&t, node, "target") : 0;
+			struct slice name = target && json_is(&t, target, JSON_STRING) ? json_slice(&t, target) : (struct slice){0};
+			char op[128];
+			snprintf(op, sizeof(op), "%.*s", (int)(name.n < 100 ? name.n : 0), name.p ? name.p : "");
+			if (*op && !(b.len && slice_find(buf_slice(&b), op)))
+				buf_addf(&b, "%s%.*s", b.len ? ", " : "", (int)name.n, name.p);
+		}
+	}
+	json_tape_release(&t);
+	char *names = b.len ? arena_strndup(&j->arena, b.p, b.len) : NULL;
+	buf_release(&b);
+	return names;
+}
+
+/* ---- the command line ---- */
+
+struct words {
+	struct run_job *job;
+	char *v[48];
+	int n;
+};
+
+static void word(struct words *w, const char *text) { w->v[w->n++] = arena_strndup(&w->job->arena, text, strlen(text)); }
+
+static void option(struct words *w, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	word(w, name);
+	word(w, value);
+}
+
+static void option_number(struct words *w, const char *name, uint64_t value)
+{
+	char text[32];
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	option(w, name, value ? text : NULL);
+}
+
+static void command_line(struct run_job *j, const char *name, const char *runner, const char *torch, const char *inputs, const char *blob,
+			 const char *custom, const struct run_options *o)
+{
+	struct words w = {.job = j};
+	word(&w, runner);
+	option(&w, "--torch", torch);
+	option(&w, "--model", j->so);
+	option(&w, "--name", name);
+	option(&w, "--inputs", inputs);
+	option(&w, "--outputs", j->outputs);
+	option(&w, "--blob", blob);
+	option(&w, "--custom", custom);
+	option_number(&w, "--runs", o->runs);
+	option_number(&w, "--threads", o->threads);
+	option_number(&w, "--limit-memory", j->max_memory);
+	option(&w, "--save-dir", o->watched ? o->save_dir : NULL);
+	if (o->check_inputs)
+		word(&w, "--check-inputs");
+	if (o->watched)
+		word(&w, "--watched");
+	if (o->unconfined)
+		word(&w, "--unconfined");
+	if (o->verbose)
+		word(&w, "--verbose");
+	word(&w, "--quiet");
+	j->argv = arena_alloc(&j->arena, ((size_t)w.n + 1) * sizeof(*j->argv));
+	memcpy(j->argv, w.v, (size_t)w.n * sizeof(*w.v));
+	j->argv[w.n] = NULL;
+}
+
+static const char *shown_name(struct run_job *j, struct package *pkg, const struct package_model *m)
+{
+	char text[PATH_MAX];
+	int n = snprintf(text, sizeof(text), "%s%s%.*s", pkg->path, pkg->n > 1 ? ":" : "", pkg->n > 1 ? (int)m->name.n : 0,
+			 m->name.p);
+	return arena_strndup(&j->arena, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+}
+
+static int prepare(struct run_job *j, struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
+		   struct err *err)
+{
+	uint64_t size;
+	struct package_model *m = package_model(pkg, o->model, err);
+	if (!m)
+		return -1;
+	if (!m->so)
+		return err_set(err, EXIT_INPUT, "'%s' has no library to run, only texts", pkg->path);
+	const char *runner = own_file(&j->arena, "PT2_RUN", RUNNER, err), *torch = runner ? runtime(&j->arena, o, err) : NULL;
+	if (!torch || check_processor(pkg, m, err) < 0 || make_folder(j, err) < 0 || unpack(j, pkg, m, &size, err) < 0)
+		return -1;
+	const char *inputs = in_folder(j, SLICE("inputs.run"));
+	j->so = in_folder(j, pkg->file[m->so].name);
+	j->outputs = in_folder(j, SLICE("outputs.run"));
+	j->max_memory = o->max_memory ? o->max_memory : (16ull << 30) + 4 * size;
+	j->timeout_s = o->timeout_s ? o->timeout_s : 600;
+	if (put_inputs(inputs, in, n_in, err) < 0)
+		return -1;
+	command_line(j, shown_name(j, pkg, m), runner, torch, inputs, m->weights_blob ? in_folder(j, pkg->file[m->weights_blob].name) : NULL,
+		     custom_ops(j, pkg, m), o);
+	return 0;
+}
+
+int run_prepare(struct run_job *j, struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
+		struct err *err)
+{
+	*j = (struct run_job){0};
+	if (prepare(j, pkg, in, n_in, o, err) == 0)
+		return 0;
+	run_job_release(j);
+	return -1;
+}
+
+void run_job_release(struct run_job *j)
+{
+	DIR *d = j->folder ? opendir(j->folder) : NULL;
+	for (struct dirent *e; d && (e = readdir(d));)
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			unlinkat(dirfd(d), e->d_name, 0);
+	if (d)
+		closedir(d);
+	if (j->folder)
+		rmdir(j->folder);
+	arena_release(&j->arena);
+	*j = (struct run_job){0};
+}
+
+/* ---- what came of it ---- */
+
+int run_outputs(const struct run_job *j, const struct child_result *child, struct run_result *r, struct err *err)
+{
+	struct err why;
+	bool wrote = runfile_open(&r->out, j->outputs, &why) == 0;
+	if (child->how == CHILD_EXITED && wrote && r->out.error.status == EXIT_FINE && child->status == 0)
+		return 0;
+	if (wrote && r->out.error.status != EXIT_FINE) {
+		*err = r->out.error;
+		runfile_close(&r->out);
+		return -1;
+	}
+	if (wrote)
+		runfile_close(&r->out);
+	struct buf b = {0};
+	child_describe(child, &b);
+	err_set(err, child->how == CHILD_NOT_STARTED ? EXIT_ENVIRON : EXIT_INPUT, "the model's process %s", buf_str(&b));
+	buf_release(&b);
+	return -1;
+}
+
+int run_model(struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o, struct run_result *r,
+	      struct err *err)
+{
+	struct run_job j;
+	*r = (struct run_result){0};
+	if (run_prepare(&j, pkg, in, n_in, o, err) < 0)
+		return -1;
+	struct child_spec spec = {
+	    .argv = (const char *const *)j.argv,
+	    .in.how = CHILD_NULL,
+	    .out.how = o->verbose ? CHILD_INHERIT : CHILD_NULL,
+	    .timeout_ms = j.timeout_s > INT_MAX / 1000 ? INT_MAX : (int)j.timeout_s * 1000,
+	    .die_with_parent = true,
+	};
+	struct child_result child;
+	int rc = child_run(&spec, &child, err);
+	if (!rc) {
+		rc = run_outputs(&j, &child, r, err);
+		child_result_release(&child);
+	}
+	run_job_release(&j); /* the outputs are mapped: they stay */
+	return rc;
+}
+
+void run_result_release(struct run_result *r) { runfile_close(&r->out); }

@@ -1,0 +1,169 @@
+/* pt2-run: runs one compiled model with libpt2shim.so or libtorch_cpu.so. A part of the tools (live/run.h), not a tool itself. */
+#include "run.h"
+
+#include "tensor/tensor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <sched.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: pt2-run --torch LIB --model SO --inputs FILE --outputs FILE [option]...\n"
+    "Runs a compiled model (AOTInductor, for the cpu) once and writes what it returns.\n"
+    "  --torch LIB        libpt2shim.so or an installed libtorch_cpu.so\n"
+    "  --model SO         the model's library\n"
+    "  --name NAME        what messages call it\n"
+    "  --inputs FILE      tensors in the model's order: .safetensors, .pt, .npz, .npy (names do not count)\n"
+    "  --outputs FILE     written in a format between programs of the suite (live/runfile.h)\n"
+    "  --blob FILE        weights that are not inside the library\n"
+    "  --custom NAMES     custom ops that it calls, for the message that refuses them\n"
+    "  --runs N           call it N times, each with the inputs as given\n"
+    "  --threads N        OpenMP threads\n"
+    "  --limit-memory N   bytes of address space\n"
+    "  --check-inputs     AOTI_RUNTIME_CHECK_INPUTS=1: the model checks them itself\n"
+    "  --watched          libpt2probe.so is preloaded: permit its socket and files\n"
+    "  --save-dir DIR     with --watched: permit writing there\n"
+    "  --unconfined       no filter of system calls\n"
+    "  --verbose          show what the model prints\n"
+    "  --quiet            errors into the outputs file only\n"
+    "Exit status: 0, 2 usage, 3 the model or an input, 4 the environment.\n";
+
+static _Noreturn void usage_error(const char *what)
+{
+	fprintf(stderr, "pt2-run: %s (pt2-run --help)\n", what);
+	exit(EXIT_USAGE);
+}
+
+static uint64_t number(const char *text, const char *option)
+{
+	uint64_t n;
+	char what[128];
+	if (slice_u64(slice_str(text), &n))
+		return n;
+	snprintf(what, sizeof(what), "--%s wants a number, not '%.60s'", option, text);
+	usage_error(what);
+}
+
+enum { TORCH, MODEL, NAME, INPUTS, OUTPUTS, BLOB, CUSTOM, RUNS, THREADS, MEMORY, CHECK, WATCHED, SAVE_DIR, UNCONFINED, VERBOSE, QUIET, HELP };
+static const struct option options[] = {
+    {"torch", required_argument, NULL, TORCH},	   {"model", required_argument, NULL, MODEL},
+    {"name", required_argument, NULL, NAME},
+    {"inputs", required_argument, NULL, INPUTS},   {"outputs", required_argument, NULL, OUTPUTS},
+    {"blob", required_argument, NULL, BLOB},	   {"custom", required_argument, NULL, CUSTOM},
+    {"runs", required_argument, NULL, RUNS},	   {"threads", required_argument, NULL, THREADS},
+    {"limit-memory", required_argument, NULL, MEMORY}, {"watched", no_argument, NULL, WATCHED},
+    {"check-inputs", no_argument, NULL, CHECK},
+    {"save-dir", required_argument, NULL, SAVE_DIR}, {"unconfined", no_argument, NULL, UNCONFINED},
+    {"verbose", no_argument, NULL, VERBOSE},	   {"quiet", no_argument, NULL, QUIET},
+    {"help", no_argument, NULL, HELP},		   {0},
+};
+
+static void read_options(struct job *j, int argc, char **argv)
+{
+	int index = 0;
+	for (int c; (c = getopt_long(argc, argv, "", options, &index)) != -1;)
+		switch (c) {
+		case TORCH: j->torch = optarg; break;
+		case MODEL: j->model = optarg; break;
+		case NAME: j->name = optarg; break;
+		case INPUTS: j->inputs = optarg; break;
+		case OUTPUTS: j->outputs = optarg; break;
+		case BLOB: j->blob = optarg; break;
+		case CUSTOM: j->custom = optarg; break;
+		case RUNS: j->runs = (unsigned)number(optarg, "runs"); break;
+		case THREADS: j->threads = (unsigned)number(optarg, "threads"); break;
+		case MEMORY: j->max_memory = number(optarg, "limit-memory"); break;
+		case CHECK: setenv("AOTI_RUNTIME_CHECK_INPUTS", "1", 1); break;
+		case WATCHED: j->watched = true; break;
+		case SAVE_DIR: j->save_dir = optarg; break;
+		case UNCONFINED: j->unconfined = true; break;
+		case VERBOSE: j->verbose = true; break;
+		case QUIET: j->quiet = true; break;
+		case HELP: fputs(usage, stdout); exit(fflush(stdout) ? EXIT_ENVIRON : EXIT_FINE);
+		default: usage_error("a bad option");
+		}
+	if (!j->name)
+		j->name = j->model;
+	if (optind != argc || !j->torch || !j->model || !j->inputs || !j->outputs || !j->runs)
+		usage_error("--torch, --model, --inputs and --outputs are needed, and nothing else but options");
+}
+
+/* Waiting threads that spin take the processors from those that work: 20 times slower on two (docs/FACTS.md). */
+static void set_environment(const struct job *j)
+{
+	char n[16];
+	cpu_set_t set;
+	setenv("OMP_WAIT_POLICY", "passive", 0);
+	if (j->threads)
+		snprintf(n, sizeof(n), "%u", j->threads);
+	else
+		snprintf(n, sizeof(n), "%d", sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set));
+	setenv("OMP_NUM_THREADS", n, j->threads != 0);
+}
+
+/* The model's standard output and error go nowhere, but for the first 64 KiB of errors: a pipe that nobody empties before the end. */
+static int redirect(struct job *j, struct err *err)
+{
+	int p[2], null;
+	j->model_err = -1;
+	j->own_err = fcntl(2, F_DUPFD_CLOEXEC, 10);
+	if (j->verbose)
+		return 0;
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null < 0 || dup2(null, 1) < 0 || pipe2(p, O_CLOEXEC | O_NONBLOCK) < 0 || dup2(p[1], 2) < 0)
+		return err_errno(err, EXIT_ENVIRON, "cannot redirect what the model prints");
+	close(null);
+	close(p[1]);
+	j->model_err = p[0];
+	return 0;
+}
+
+static int run(struct job *j, struct err *err)
+{
+	struct tensor_view *v;
+	int r = -1;
+	struct runfile f;
+	if (runfile_open(&f, j->inputs, err) == 0) {
+		r = run_job(j, f.v, f.n, err);
+		runfile_close(&f);
+		return r;
+	}
+	struct tensor_file *t = tensor_file_open(j->inputs, err);
+	if (!t)
+		return -1;
+	v = xcalloc(t->n + 1, sizeof(*v));
+	for (size_t i = 0; i < t->n; i++) {
+		struct slice data;
+		v[i].name = t->v[i].name;
+		v[i].meta = t->v[i].meta;
+		if (tensor_data(t, i, &data, err) < 0)
+			goto out;
+		v[i].data = data.p;
+	}
+	r = run_job(j, v, t->n, err);
+out:
+	free(v);
+	tensor_file_close(t);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	struct job j = {.runs = 1};
+	struct err err = {0};
+	read_options(&j, argc, argv);
+	set_environment(&j);
+	j.out_fd = open(j.outputs, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (j.out_fd < 0) {
+		fprintf(stderr, "pt2-run: cannot write '%s': %s\n", j.outputs, strerror(errno));
+		return EXIT_ENVIRON;
+	}
+	if (redirect(&j, &err) == 0 && run(&j, &err) == 0)
+		return EXIT_FINE;
+	if (!j.quiet)
+		dprintf(j.own_err, "pt2-run: %s\n", err.text);
+	runfile_write_error(j.out_fd, &err, NULL);
+	return (int)err.status;
+}

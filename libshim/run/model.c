@@ -1,0 +1,372 @@
+/* Load a runtime and a model, call it. All of the two is reached by name: the model's entry points (torch 2.13,
+ * torch/csrc/inductor/aoti_runtime/interface.h) and the runtime's C interface, whichever library it comes from. */
+#include "run.h"
+
+#include "aoti/modelso.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct opaque *tensor;
+typedef struct container *container;
+
+/* Entry points of the model; those of older torch are there, newer ones may be NULL. */
+struct model {
+	void *so;
+	int32_t (*create_with_device)(container *c, size_t models, const char *device, const char *dir);
+	int32_t (*create)(container *c, size_t models, bool is_cpu, const char *dir);
+	int32_t (*destroy)(container c);
+	int32_t (*run)(container c, tensor *in, size_t n_in, tensor *out, size_t n_out, void *stream, void *proxy);
+	int32_t (*n_inputs)(container c, size_t *n);
+	int32_t (*n_outputs)(container c, size_t *n);
+	int32_t (*from_blob)(container c, const uint8_t *blob);
+	int32_t (*last_error)(const char **text);
+	container c;
+};
+
+struct torch {
+	void *so;
+	int32_t (*empty_strided)(int64_t n, const int64_t *size, const int64_t *stride, int32_t dtype, int32_t device, int32_t index,
+				 tensor *ret);
+	int32_t (*data_ptr)(tensor t, void **ret);
+	int32_t (*sizes)(tensor t, int64_t **ret);
+	int32_t (*strides)(tensor t, int64_t **ret);
+	int32_t (*dim)(tensor t, int64_t *ret);
+	int32_t (*dtype)(tensor t, int32_t *ret);
+	int32_t (*drop)(tensor t);
+	const char *(*last_error)(void); /* libpt2shim.so's own */
+};
+
+static uint64_t now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- what is missing ---- */
+
+static bool is_torch_library(struct slice name)
+{
+	return slice_starts(name, "libtorch") || slice_starts(name, "libc10");
+}
+
+static int load_needed(const struct modelso *m, struct err *err)
+{
+	for (uint32_t i = 0; i < m->n_needed; i++) {
+		char name[256];
+		if (is_torch_library(m->needed[i]) || slice_starts(m->needed[i], "ld-linux"))
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)m->needed[i].n, m->needed[i].p);
+		if (!dlopen(name, RTLD_LAZY | RTLD_LOCAL))
+			return err_set(err, EXIT_ENVIRON, "'%s' needs %s, which is not installed", m->name, name);
+	}
+	return 0;
+}
+
+static bool defined_somewhere(const struct modelso *m, const struct torch *t, const char *name)
+{
+	if (dlsym(t->so, name) || dlsym(RTLD_DEFAULT, name))
+		return true;
+	for (uint32_t i = 0; i < m->n_needed; i++) {
+		char library[256];
+		snprintf(library, sizeof(library), "%.*s", (int)m->needed[i].n, m->needed[i].p);
+		void *so = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+		bool found = so && dlsym(so, name);
+		if (so)
+			dlclose(so);
+		if (found)
+			return true;
+	}
+	return false;
+}
+
+static int name_missing(const struct modelso *m, const struct torch *t, struct err *err)
+{
+	struct buf b = {0};
+	bool own = t->last_error != NULL;
+	for (uint32_t i = 0; i < m->n_import; i++) {
+		const struct modelso_import *s = &m->import[i];
+		char name[512];
+		if (s->weak || s->version.n)
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)s->name.n, s->name.p);
+		if (!defined_somewhere(m, t, name))
+			buf_addf(&b, "%s%s", b.len ? ", " : "", name);
+	}
+	if (!b.len)
+		return 0;
+	err_set(err, EXIT_INPUT, "'%s' needs what %s does not have: %.*s%s", m->name, own ? "libpt2shim.so" : "this libtorch",
+		(int)(b.len < 800 ? b.len : 800), b.p, own ? "; run it with an installed libtorch (--torch)" : "");
+	buf_release(&b);
+	return -1;
+}
+
+/* libtorch_cpu.so has Sleef inside; we take the system's, of the same interface. */
+static int load_sleef(const struct modelso *m, const struct torch *t, struct err *err)
+{
+	for (uint32_t i = 0; i < m->n_import; i++) {
+		char name[128];
+		if (m->import[i].origin != FROM_SLEEF)
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)m->import[i].name.n, m->import[i].name.p);
+		if (dlsym(t->so, name))
+			return 0;
+		if (!dlopen("libsleef.so.3", RTLD_LAZY | RTLD_GLOBAL))
+			return err_set(err, EXIT_ENVIRON,
+				       "'%s' calls %s: libsleef.so.3 is needed (install libsleef3, or use --torch)", m->name, name);
+		return 0;
+	}
+	return 0;
+}
+
+static int refuse(const struct modelso *m, const struct job *j, struct err *err)
+{
+	if (m->runtime != RUNTIME_TORCH && m->runtime != RUNTIME_SHIM)
+		return err_set(err, EXIT_INPUT, "'%s' is not made for libtorch: %s%s%.*s", m->name, modelso_runtime_name(m->runtime),
+			       m->shim_prefix.n ? ", prefix " : "", (int)m->shim_prefix.n, m->shim_prefix.p);
+	if (m->api < API_CONTAINER)
+		return err_set(err, EXIT_INPUT, "'%s' has no container to be run with: %s", m->name, modelso_api_name(m->api));
+	if (m->device_code != DEVICE_CODE_CPU)
+		return err_set(err, EXIT_INPUT, "'%s' is made for a GPU; only models for the cpu can be run", m->name);
+	if (modelso_imports(m, "aoti_torch_proxy_executor_call_function"))
+		return err_set(err, EXIT_INPUT,
+			       "'%s' calls custom ops%s%s, which only its own program can run: watch that (-- COMMAND)", m->name,
+			       j->custom ? ": " : "", j->custom ? j->custom : "");
+	return 0;
+}
+
+static int check_model(const struct job *j, const struct torch *t, struct err *err)
+{
+	struct mapfile f;
+	struct modelso m;
+	if (mapfile_open(&f, j->model, err) < 0)
+		return -1;
+	int r = modelso_open(&m, f.bytes, j->name, err);
+	if (!r) {
+		r = refuse(&m, j, err) < 0 || load_needed(&m, err) < 0 || load_sleef(&m, t, err) < 0 || name_missing(&m, t, err) < 0 ? -1 : 0;
+		modelso_close(&m);
+	}
+	mapfile_close(&f);
+	return r;
+}
+
+/* ---- loading ---- */
+
+/* dlsym() gives functions as data pointers. */
+#define FIND(so, name, into) (*(void **)&(into) = dlsym((so), (name)))
+
+static int load_torch(struct torch *t, const char *path, struct err *err)
+{
+	/* Global: a model that was linked without libtorch finds its functions too. */
+	t->so = dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
+	if (!t->so)
+		return err_set(err, EXIT_ENVIRON, "cannot load '%s': %s", path, dlerror());
+	if (!FIND(t->so, "aoti_torch_empty_strided", t->empty_strided) || !FIND(t->so, "aoti_torch_get_data_ptr", t->data_ptr) ||
+	    !FIND(t->so, "aoti_torch_get_sizes", t->sizes) || !FIND(t->so, "aoti_torch_get_strides", t->strides) ||
+	    !FIND(t->so, "aoti_torch_get_dim", t->dim) || !FIND(t->so, "aoti_torch_get_dtype", t->dtype) ||
+	    !FIND(t->so, "aoti_torch_delete_tensor_object", t->drop))
+		return err_set(err, EXIT_ENVIRON, "'%s' has no AOTInductor interface (torch 2.4 and later have one)", path);
+	FIND(t->so, "shim_last_error", t->last_error);
+	return 0;
+}
+
+static int load_model(struct model *m, const struct job *j, struct err *err)
+{
+	m->so = dlopen(j->model, RTLD_NOW | RTLD_LOCAL);
+	if (!m->so)
+		return err_set(err, EXIT_INPUT, "cannot load '%s': %s", j->name, dlerror());
+	FIND(m->so, "AOTInductorModelContainerCreateWithDevice", m->create_with_device);
+	FIND(m->so, "AOTInductorModelContainerCreate", m->create);
+	FIND(m->so, "AOTInductorModelUpdateConstantsFromBlob", m->from_blob);
+	FIND(m->so, "AOTInductorGetLastError", m->last_error);
+	if (!FIND(m->so, "AOTInductorModelContainerDelete", m->destroy) || !FIND(m->so, "AOTInductorModelContainerRun", m->run) ||
+	    !FIND(m->so, "AOTInductorModelContainerGetNumInputs", m->n_inputs) ||
+	    !FIND(m->so, "AOTInductorModelContainerGetNumOutputs", m->n_outputs))
+		return err_set(err, EXIT_INPUT, "'%s' lacks entry points of a model", j->name);
+	return 0;
+}
+
+/* The last line of what was printed that tells something: libtorch tells its reasons there only. */
+static void printed_error(const struct job *j, struct buf *b)
+{
+	static char text[65536 + 1];
+	ssize_t n = j->model_err >= 0 ? read(j->model_err, text, sizeof(text) - 1) : 0;
+	struct slice rest = slice_of(text, n > 0 ? (size_t)n : 0), line, found = {0};
+	while (slice_line(&rest, &line)) {
+		const char *at = slice_find(line, "Exception in aoti_torch: ");
+		if (at)
+			found = slice_of(at + 25, line.n - (size_t)(at + 25 - line.p));
+		else if (!found.n && slice_starts(line, "Error: "))
+			found = slice_of(line.p + 7, line.n - 7);
+	}
+	buf_add_slice(b, slice_trim(found));
+}
+
+/* One line: what the model says, and why. */
+static int model_error(const struct job *j, const struct model *m, const struct torch *t, const char *what, struct err *err)
+{
+	struct buf b = {0};
+	const char *text = NULL, *own = t->last_error ? t->last_error() : "";
+	if (m->last_error)
+		m->last_error(&text);
+	if (text)
+		buf_adds(&b, text);
+	if (own && *own && !(text && strstr(text, own)))
+		buf_addf(&b, "%s%s", b.len ? ": " : "", own);
+	if (!b.len || !t->last_error) {
+		struct buf p = {0};
+		printed_error(j, &p);
+		if (p.len && !(text && strstr(text, buf_str(&p))))
+			buf_addf(&b, "%s%s", b.len ? ": " : "", buf_str(&p));
+		buf_release(&p);
+	}
+	if (!b.len)
+		buf_adds(&b, "it gives no reason");
+	for (size_t i = 0; i < b.len; i++)
+		if (b.p[i] == '\n')
+			b.p[i] = ' ';
+	err_set(err, EXIT_INPUT, "%s '%s': %s", what, j->name, buf_str(&b));
+	buf_release(&b);
+	return -1;
+}
+
+static int create(const struct job *j, struct model *m, const struct torch *t, struct mapfile *blob, struct err *err)
+{
+	char dir[4096];
+	const char *slash = strrchr(j->model, '/');
+	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - j->model) : 1, slash ? j->model : ".");
+	if (m->create_with_device ? m->create_with_device(&m->c, 1, "cpu", dir) : m->create ? m->create(&m->c, 1, true, dir) : 1)
+		return model_error(j, m, t, "cannot create the model of", err);
+	if (!j->blob)
+		return 0;
+	if (!m->from_blob)
+		return err_set(err, EXIT_INPUT, "'%s' takes no weights from a file", j->name);
+	if (mapfile_open(blob, j->blob, err) < 0)
+		return -1;
+	return m->from_blob(m->c, (const uint8_t *)blob->bytes.p) ? model_error(j, m, t, "cannot give its weights to", err) : 0;
+}
+
+/* ---- calling ---- */
+
+static int make_input(const struct torch *t, const struct tensor_view *v, size_t i, tensor *ret, struct err *err)
+{
+	int64_t bytes;
+	void *data;
+	if (!tensor_extent(&v->meta, &bytes) ||
+	    t->empty_strided(v->meta.n_dim, v->meta.size, v->meta.stride, v->meta.dtype, 0, 0, ret))
+		return err_set(err, EXIT_INPUT, "cannot make input %zu, %s with %d dimensions", i, dtype_name(v->meta.dtype), v->meta.n_dim);
+	if (t->data_ptr(*ret, &data))
+		return err_set(err, EXIT_INPUT, "input %zu has no memory", i);
+	if (bytes)
+		memcpy(data, v->data, (size_t)bytes);
+	return 0;
+}
+
+static int call(const struct job *j, struct model *m, const struct torch *t, const struct tensor_view *in, size_t n_in, tensor *out,
+		size_t n_out, uint64_t *took, struct err *err)
+{
+	tensor *given = xcalloc(n_in + 1, sizeof(*given));
+	int r = 0;
+	for (size_t i = 0; i < n_in && !r; i++)
+		r = make_input(t, &in[i], i, &given[i], err);
+	if (!r) {
+		uint64_t start = now();
+		r = m->run(m->c, given, n_in, out, n_out, NULL, NULL); /* takes the inputs, whatever comes */
+		*took = now() - start;
+		if (r)
+			r = model_error(j, m, t, "error in", err);
+	}
+	free(given);
+	return r;
+}
+
+static int view_output(const struct torch *t, tensor o, size_t i, struct tensor_view *v, struct arena *a, struct err *err)
+{
+	int64_t n, *size, *stride;
+	void *data;
+	char name[32];
+	if (t->dim(o, &n) || t->sizes(o, &size) || t->strides(o, &stride) || t->dtype(o, &v->meta.dtype) || t->data_ptr(o, &data) || n > TENSOR_MAX_DIMS)
+		return err_set(err, EXIT_INPUT, "output %zu cannot be read", i);
+	v->meta.device_index = -1;
+	v->meta.n_dim = (int)n;
+	memcpy(v->meta.size, size, (size_t)n * sizeof(*size));
+	memcpy(v->meta.stride, stride, (size_t)n * sizeof(*stride));
+	v->data = data;
+	snprintf(name, sizeof(name), "out%zu", i);
+	v->name = slice_str(arena_strndup(a, name, strlen(name)));
+	return 0;
+}
+
+static int write_outputs(const struct job *j, const struct torch *t, tensor *out, size_t n, const struct run_times *times, struct err *err)
+{
+	struct arena a = {0};
+	struct tensor_view *v = arena_alloc(&a, (n + 1) * sizeof(*v));
+	memset(v, 0, (n + 1) * sizeof(*v));
+	int r = 0;
+	for (size_t i = 0; i < n && !r; i++)
+		r = view_output(t, out[i], i, &v[i], &a, err);
+	if (!r)
+		r = runfile_write(j->out_fd, v, n, times, j->outputs, err);
+	arena_release(&a);
+	return r;
+}
+
+static int run_created(const struct job *j, struct model *m, const struct torch *t, const struct tensor_view *in, size_t n_in,
+		       struct run_times *times, struct err *err)
+{
+	size_t want, n_out;
+	if (m->n_inputs(m->c, &want) || m->n_outputs(m->c, &n_out))
+		return model_error(j, m, t, "cannot ask for inputs and outputs of", err);
+	if (want != n_in)
+		return err_set(err, EXIT_INPUT, "'%s' takes %zu inputs, %zu are given", j->name, want, n_in);
+	tensor *out = xcalloc(n_out + 1, sizeof(*out));
+	int r = 0;
+	for (unsigned k = 0; k < j->runs && !r; k++) {
+		uint64_t took = 0;
+		for (size_t i = 0; i < n_out; i++)
+			if (out[i])
+				t->drop(out[i]);
+		memset(out, 0, n_out * sizeof(*out));
+		r = call(j, m, t, in, n_in, out, n_out, &took, err);
+		*(k ? &times->rest : &times->first) += took;
+		times->runs++;
+	}
+	if (!r)
+		r = write_outputs(j, t, out, n_out, times, err);
+	for (size_t i = 0; i < n_out; i++)
+		if (out[i] && !r)
+			t->drop(out[i]);
+	free(out);
+	return r;
+}
+
+int run_job(struct job *j, const struct tensor_view *in, size_t n_in, struct err *err)
+{
+	struct torch t = {0};
+	struct model m = {0};
+	struct mapfile blob = {.fd = -1};
+	struct run_times times = {0};
+	uint64_t start = now();
+	if (load_torch(&t, j->torch, err) < 0)
+		return -1;
+	times.torch = now() - start;
+	if (confine(j, err) < 0 || check_model(j, &t, err) < 0)
+		return -1;
+	start = now();
+	if (load_model(&m, j, err) < 0)
+		return -1;
+	times.load = now() - start;
+	start = now();
+	int r = create(j, &m, &t, &blob, err);
+	times.create = now() - start;
+	if (!r)
+		r = run_created(j, &m, &t, in, n_in, &times, err);
+	if (m.c)
+		m.destroy(m.c);
+	mapfile_close(&blob);
+	return r;
+}

@@ -1,0 +1,20 @@
+/* run.h - pt2-run: one model, one process. main.c reads the command line, model.c loads and calls, confine.c locks the door. */
+#ifndef PT2_SHIM_RUN_H
+#define PT2_SHIM_RUN_H
+#include "live/runfile.h"
+
+struct job {
+	const char *name; /* of the model, for messages */
+	const char *torch, *model, *inputs, *outputs, *blob, *save_dir;
+	const char *custom; /* names of custom ops, from the extern nodes; NULL: none */
+	unsigned runs, threads;
+	uint64_t max_memory;
+	bool verbose, watched, unconfined, quiet;
+	int out_fd, own_err, model_err; /* where it writes; the real stderr; what the model printed can be read here, or -1 */
+};
+
+int run_job(struct job *j, const struct tensor_view *in, size_t n_in, struct err *err);
+/* No way back. */
+int confine(const struct job *j, struct err *err);
+
+#endif

@@ -1,0 +1,221 @@
+/* libshim and pt2-run: recorded packages without torch give what torch gave; what cannot run is refused by name. */
+#include "../lib/test.h"
+
+#include <complex.h>
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "live/run.h"
+
+static char dir[64];
+
+static int setup(void **state)
+{
+	(void)state;
+	snprintf(dir, sizeof(dir), "/tmp/test_shim.XXXXXX");
+	return mkdtemp(dir) ? setenv("TMPDIR", dir, 1) : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	char *cmd = xasprintf("rm -rf '%s'", dir);
+	int rc = system(cmd);
+	free(cmd);
+	return rc;
+}
+
+struct fixture {
+	struct package pkg;
+	char *path;
+	struct tensor_file *io;
+	struct tensor_view in[16];
+	size_t n_in;
+};
+
+static void fixture_open(struct fixture *f, const char *name, const char *io)
+{
+	struct buf b = {0};
+	struct err err;
+	char *xz = xasprintf("aoti/%s.pt2.xz", name), *at = xasprintf("aoti/io/%s.pt", io), *io_path = data_path(at);
+	*f = (struct fixture){.path = xasprintf("%s/model.pt2", dir)};
+	if (!data_load(xz, &b))
+		fail_msg("cannot unpack %s", xz);
+	FILE *file = fopen(f->path, "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite(b.p, 1, b.len, file), b.len);
+	fclose(file);
+	f->io = tensor_file_open(io_path, &err);
+	if (!f->io || package_open(&f->pkg, f->path, &err) < 0)
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < f->io->n; i++) {
+		struct tensor *t = &f->io->v[i];
+		if (!slice_starts(t->name, "in"))
+			continue;
+		assert_true(f->n_in < ARRAY_LEN(f->in));
+		f->in[f->n_in] = (struct tensor_view){t->name, t->meta, NULL};
+		struct slice data;
+		assert_int_equal(tensor_data(f->io, i, &data, &err), 0);
+		f->in[f->n_in++].data = data.p;
+	}
+	buf_release(&b);
+	free(xz);
+	free(at);
+	free(io_path);
+}
+
+static void fixture_close(struct fixture *f)
+{
+	package_close(&f->pkg);
+	tensor_file_close(f->io);
+	unlink(f->path);
+	free(f->path);
+}
+
+/* ---- comparing ---- */
+
+static float half(uint16_t h)
+{
+	int e = h >> 10 & 31, m = h & 1023;
+	float v = e == 31 ? (m ? NAN : INFINITY) : ldexpf((float)(e ? m + 1024 : m), (e ? e : 1) - 25);
+	return h & 0x8000 ? -v : v;
+}
+
+static double complex number(int dtype, const char *p)
+{
+#define AS(type) (__extension__({ type v_; memcpy(&v_, p, sizeof(v_)); v_; }))
+	switch (dtype) {
+	case DTYPE_F32: return (double)AS(float);
+	case DTYPE_F64: return AS(double);
+	case DTYPE_F16: return (double)half(AS(uint16_t));
+	case DTYPE_BF16: {
+		uint32_t u = (uint32_t)AS(uint16_t) << 16;
+		float v;
+		memcpy(&v, &u, 4);
+		return (double)v;
+	}
+	case DTYPE_C64: return (double)AS(float) + I * (double)((p += 4), AS(float));
+	default: fail_msg("%s", dtype_name(dtype)); return 0;
+	}
+}
+
+static bool is_exact(int dtype)
+{
+	return dtype <= DTYPE_I64 || dtype == DTYPE_BOOL;
+}
+
+static void same_element(const char *what, int dtype, const char *got, const char *want)
+{
+	if (is_exact(dtype)) {
+		if (memcmp(got, want, (size_t)dtype_info(dtype)->bytes))
+			fail_msg("%s: an integer differs", what);
+		return;
+	}
+	double complex g = number(dtype, got), w = number(dtype, want);
+	double tolerance = dtype == DTYPE_BF16 || dtype == DTYPE_F16 ? 1e-2 : 1e-5;
+	if (!(cabs(g - w) <= tolerance * (1 + cabs(w))) && !(isnan(creal(g)) && isnan(creal(w))) && g != w)
+		fail_msg("%s: %g instead of %g", what, creal(g), creal(w));
+}
+
+static void same_tensor(const char *what, const struct tensor_view *got, const struct tensor *want, const char *data)
+{
+	const struct tensor_meta *g = &got->meta, *w = &want->meta;
+	int64_t n, at[TENSOR_MAX_DIMS] = {0}, bytes = dtype_info(w->dtype)->bytes;
+	if (g->dtype != w->dtype || g->n_dim != w->n_dim)
+		fail_msg("%s: %s of %d dims instead of %s of %d", what, dtype_name(g->dtype), g->n_dim, dtype_name(w->dtype), w->n_dim);
+	for (int i = 0; i < w->n_dim; i++)
+		if (g->size[i] != w->size[i] || g->stride[i] != w->stride[i])
+			fail_msg("%s: dim %d is %lld/%lld instead of %lld/%lld", what, i, (long long)g->size[i],
+				 (long long)g->stride[i], (long long)w->size[i], (long long)w->stride[i]);
+	assert_true(tensor_numel(w, &n));
+	for (; n; n--) {
+		int64_t offset = 0;
+		for (int i = 0; i < w->n_dim; i++)
+			offset += at[i] * w->stride[i];
+		same_element(what, w->dtype, (const char *)got->data + offset * bytes, data + offset * bytes);
+		for (int i = w->n_dim - 1; i >= 0 && ++at[i] == w->size[i]; i--)
+			at[i] = 0;
+	}
+}
+
+static void same_outputs(const struct fixture *f, const struct run_result *r, const char *name)
+{
+	size_t k = 0;
+	for (size_t i = 0; i < f->io->n; i++) {
+		const struct tensor *t = &f->io->v[i];
+		char what[128];
+		struct slice data;
+		struct err err;
+		if (!slice_starts(t->name, "out"))
+			continue;
+		snprintf(what, sizeof(what), "%s %.*s", name, (int)t->name.n, t->name.p);
+		if (k >= r->out.n)
+			fail_msg("%s is missing", what);
+		assert_int_equal(tensor_data(f->io, i, &data, &err), 0);
+		same_tensor(what, &r->out.v[k++], t, data.p);
+	}
+	assert_int_equal(k, r->out.n);
+}
+
+/* ---- all recorded packages ---- */
+
+static void run_one(const char *package, const char *model, const char *io, const char *torch)
+{
+	struct fixture f;
+	struct run_options o = {.model = model, .runs = 2, .threads = 1, .torch = torch};
+	struct run_result r;
+	struct err err;
+	fixture_open(&f, package, io);
+	if (run_model(&f.pkg, f.in, f.n_in, &o, &r, &err) < 0)
+		fail_msg("%s: %s", io, err.text);
+	same_outputs(&f, &r, io);
+	assert_int_equal(r.out.times.runs, 2);
+	run_result_release(&r);
+	fixture_close(&f);
+}
+
+#define PACKAGE(name)                                                                                                  \
+	static void test_##name(void **state)                                                                          \
+	{                                                                                                              \
+		(void)state;                                                                                           \
+		run_one(#name, NULL, #name, NULL);                                                                     \
+	}
+PACKAGE(mlp)
+PACKAGE(mlp_provenance)
+PACKAGE(conv)
+PACKAGE(attn)
+PACKAGE(emb)
+PACKAGE(misc)
+PACKAGE(mixed)
+PACKAGE(derived)
+PACKAGE(nested)
+PACKAGE(weights_appended)
+PACKAGE(weights_blob)
+PACKAGE(kwargs)
+PACKAGE(unbounded)
+PACKAGE(strided)
+PACKAGE(halves)
+PACKAGE(cond)
+PACKAGE(folded)
+
+static void test_multi(void **state)
+{
+	(void)state;
+	run_one("multi", "first", "multi_first", NULL);
+	run_one("multi", "second", "multi_second", NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_mlp),	      cmocka_unit_test(test_mlp_provenance),   cmocka_unit_test(test_conv),
+	    cmocka_unit_test(test_attn),      cmocka_unit_test(test_emb),	       cmocka_unit_test(test_misc),
+	    cmocka_unit_test(test_mixed),     cmocka_unit_test(test_derived),	       cmocka_unit_test(test_nested),
+	    cmocka_unit_test(test_weights_appended), cmocka_unit_test(test_weights_blob), cmocka_unit_test(test_kwargs),
+	    cmocka_unit_test(test_unbounded), cmocka_unit_test(test_strided),	       cmocka_unit_test(test_halves),
+	    cmocka_unit_test(test_cond),      cmocka_unit_test(test_folded),	       cmocka_unit_test(test_multi),
+	};
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name(__FILE__, tests, setup, teardown);
+}
