@@ -144,7 +144,7 @@ class Shim:
             v = args.pop(0)
             stars = ty.count("*")
             base = ty.replace("*", "")
-            listed = i + 1 < len(params) and params[i + 1][1].endswith(("_len_", "stride_len_")) and stars and base != "char"
+            listed = i + 1 < len(params) and params[i + 1][1].endswith(("_len_", "num_indices")) and stars and base != "char"
             if listed:
                 n = 0 if v is None else len(v)
                 if v is None:
@@ -218,7 +218,7 @@ class Tester:
         """Normal floats, small integers, bools."""
         if dtype.is_floating_point or dtype.is_complex:
             wide = torch.complex128 if dtype.is_complex else torch.float64
-            return torch.randn(*size, generator=self.gen, dtype=wide).to(dtype)
+            return torch.randn(size, generator=self.gen, dtype=wide).to(dtype)
         if dtype == torch.bool:
             return torch.randint(0, 2, size, generator=self.gen) > 0
         return torch.randint(0 if dtype == torch.uint8 else -9, 10, size, generator=self.gen).to(dtype)
