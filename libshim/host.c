@@ -1,8 +1,13 @@
 /* What a model asks of its host beside tensors: checks, warnings, printing, profiler ranges, ops that have no C function. */
 #include "shim.h"
 
+#include "tensor/write.h"
+
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- errors that are thrown ---- */
@@ -183,4 +188,26 @@ void aoti_torch_print_tensor_handle(AtenTensorHandle t, const char *msg)
 	print_list("Stride", t->stride, t->n_dim);
 	printf("Layout: strided\nIs contiguous: %d\nRequires grad: 0\n\n", shim_is_contiguous(t));
 	fflush(stdout);
+}
+
+/* As libtorch does (shim_common.cpp): into tmp/aoti_torch/ of the current folder, a tensor by itself. */
+void aoti_torch_save_tensor_handle(AtenTensorHandle t, const char *tensor_name, const char *launch_prefix, const char *kernel_name)
+{
+	char path[4096];
+	struct err err = {0};
+	struct tensor_view v = {.meta = {.dtype = t->dtype, .device = DEVICE_CPU, .device_index = -1, .n_dim = t->n_dim}, .data = shim_data(t)};
+	memcpy(v.meta.size, t->size, (size_t)t->n_dim * sizeof(*t->size));
+	memcpy(v.meta.stride, t->stride, (size_t)t->n_dim * sizeof(*t->stride));
+	snprintf(path, sizeof(path), "tmp/aoti_torch/%s_%s_%s_cpu.pt", launch_prefix, kernel_name, tensor_name);
+	int fd = -1;
+	if ((mkdir("tmp", 0777) == 0 || errno == EEXIST) && (mkdir("tmp/aoti_torch", 0777) == 0 || errno == EEXIST))
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		err_errno(&err, EXIT_ENVIRON, "cannot write '%s'", path);
+	else
+		tensor_write(fd, TENSOR_PT, &v, 1, path, &err);
+	if (fd >= 0)
+		close(fd);
+	if (err.text[0])
+		dprintf(2, "aoti_torch_save_tensor_handle: %s\n", err.text);
 }
