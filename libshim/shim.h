@@ -138,6 +138,9 @@ static inline float shim_bf16_to_float(uint16_t h)
 }
 uint16_t shim_float_to_bf16(float f); /* to nearest even */
 
+/* random.c: what torch.manual_seed(seed) is to torch's CPU generator. */
+void shim_seed(uint64_t seed);
+
 /* ---- blas.c: OpenBLAS, loaded when it is first needed ---- */
 
 /* c[m,n] = beta*c + alpha * a[m,k] b[k,n], row-major with leading dims, ta/tb: transposed in memory. */

@@ -1,0 +1,381 @@
+/* index.c - x[i, :, j], index_put, masked_select, masked_scatter.
+ *
+ * Where the indexed dims are neighbours, their broadcast shape takes their place; else it comes first. Strides of an indexed
+ * result are those that TensorIterator gives the operands: self with 0 at the indexed dims, the indices with 0 at the others
+ * (torch 2.13, aten/src/ATen/native/TensorAdvancedIndexing.cpp, AdvancedIndex). index_put keeps the order of dims of its input.
+ */
+#include "elem.h"
+
+struct plan {
+	int n_dim;                                       /* of the result */
+	int64_t size[SHIM_DIMS], self_step[SHIM_DIMS];   /* steps of self in bytes, 0 in the block of indices */
+	int block_at, block_dims;
+	struct shim_tensor *index[SHIM_DIMS];            /* by dim of self, NULL where it is not indexed */
+	int64_t *offset;                                 /* bytes into self, over the block in row-major order */
+};
+
+/* A mask stands for as many indices as it has dims. */
+static int spread_mask(const struct shim_tensor *self, struct shim_tensor *mask, int dim, struct plan *p)
+{
+	if (dim + mask->n_dim > self->n_dim)
+		shim_fail("too many indices for tensor of dimension %d", self->n_dim);
+	for (int i = 0; i < mask->n_dim; i++)
+		if (mask->size[i] != self->size[dim + i])
+			shim_fail("The shape of the mask at index %d does not match the shape of the indexed tensor at index %d", i,
+				  dim + i);
+	struct shim_tensor *at = shim_nonzero(mask);
+	for (int i = 0; i < mask->n_dim; i++)
+		p->index[dim + i] = shim_view(at, 1, &at->size[0], &at->stride[0], at->offset + i * at->stride[1]);
+	return dim + mask->n_dim;
+}
+
+static void take_indices(const struct shim_tensor *self, struct shim_tensor *const *index, int64_t n, struct plan *p)
+{
+	int dim = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		struct shim_tensor *x = index[i];
+		if (x && (x->dtype == DTYPE_BOOL || x->dtype == DTYPE_U8)) {
+			if (!x->n_dim)
+				shim_fail("indexing with a mask of no dimensions is not supported here");
+			dim = spread_mask(self, x, dim, p);
+			continue;
+		}
+		if (dim >= self->n_dim)
+			shim_fail("too many indices for tensor of dimension %d (got %lld)", self->n_dim, (long long)n);
+		if (x && x->dtype != DTYPE_I64 && x->dtype != DTYPE_I32)
+			shim_fail("tensors used as indices must be long, int, byte or bool tensors");
+		p->index[dim++] = x;
+	}
+}
+
+static struct shim_tensor *as_int64(struct shim_tensor *x, int n_dim, const int64_t *size)
+{
+	int64_t stride[SHIM_DIMS];
+	int skip = n_dim - x->n_dim;
+
+	for (int i = 0; i < n_dim; i++)
+		stride[i] = i < skip || (x->size[i - skip] == 1 && size[i] != 1) ? 0 : x->stride[i - skip];
+	struct shim_tensor *wide = shim_view(x, n_dim, size, stride, x->offset), *c = shim_like(wide, DTYPE_I64);
+	shim_copy(c, wide);
+	return c;
+}
+
+static void broadcast_indices(struct plan *p, int dims, int64_t *block)
+{
+	struct shim_tensor shape = {.n_dim = 0};
+
+	for (int i = 0; i < dims; i++)
+		if (p->index[i]) {
+			shape.n_dim = shim_broadcast(&shape, p->index[i], block);
+			memcpy(shape.size, block, sizeof(shape.size));
+		}
+	p->block_dims = shape.n_dim;
+	/* torch makes int64 of others once they are broadcast: a copy without the strides of 0. */
+	for (int i = 0; i < dims; i++)
+		if (p->index[i] && p->index[i]->dtype != DTYPE_I64)
+			p->index[i] = as_int64(p->index[i], shape.n_dim, block);
+}
+
+/* Bytes into self of each element of the block. */
+static void compute_offsets(const struct shim_tensor *self, const int64_t *block, struct plan *p)
+{
+	struct walk w;
+	int64_t n = 1;
+
+	for (int i = 0; i < p->block_dims; i++)
+		n *= block[i];
+	p->offset = shim_scratch((uint64_t)n, sizeof(*p->offset));
+	memset(p->offset, 0, (size_t)n * sizeof(*p->offset));
+	for (int d = 0; d < self->n_dim; d++) {
+		struct shim_tensor *x = p->index[d];
+		int64_t *out = p->offset, size = self->size[d], step = line_step(self, d);
+		if (!x)
+			continue;
+		walk_begin(&w, p->block_dims, block);
+		walk_add(&w, shim_data(x), x);
+		for (bool more = walk_first(&w); more; more = walk_next(&w)) {
+			int64_t i = elem_i64(x->dtype, w.p[0]);
+			if (i < -size || i >= size)
+				shim_fail("index %lld is out of bounds for dimension %d with size %lld", (long long)i, d, (long long)size);
+			*out++ += (i < 0 ? i + size : i) * step;
+		}
+	}
+}
+
+static void add_dim(struct plan *p, int64_t size, int64_t step)
+{
+	if (p->n_dim >= SHIM_DIMS)
+		shim_fail("more than %d dimensions", SHIM_DIMS);
+	p->size[p->n_dim] = size;
+	p->self_step[p->n_dim++] = step;
+}
+
+static void make_plan(const struct shim_tensor *self, struct shim_tensor *const *index, int64_t n, struct plan *p)
+{
+	int64_t block[SHIM_DIMS] = {0};
+	int first = -1, last = -1, count = 0;
+
+	memset(p, 0, sizeof(*p));
+	take_indices(self, index, n, p);
+	for (int i = 0; i < self->n_dim; i++)
+		if (p->index[i]) {
+			first = first < 0 ? i : first;
+			last = i;
+			count++;
+		}
+	broadcast_indices(p, self->n_dim, block);
+	bool together = count && last - first + 1 == count;
+	for (int i = 0; i <= self->n_dim; i++) {
+		if (count && i == (together ? first : 0)) {
+			p->block_at = p->n_dim;
+			for (int k = 0; k < p->block_dims; k++)
+				add_dim(p, block[k], 0);
+		}
+		if (i < self->n_dim && !p->index[i])
+			add_dim(p, self->size[i], line_step(self, i));
+	}
+	compute_offsets(self, block, p);
+}
+
+/* Walk operands: other, self, the offset to add to self. */
+static void plan_walk(const struct plan *p, const struct shim_tensor *other, const struct shim_tensor *self, struct walk *w)
+{
+	int64_t step[SHIM_DIMS] = {0}, at = sizeof(*p->offset);
+
+	for (int i = p->block_at + p->block_dims - 1; i >= p->block_at; i--) {
+		step[i] = at;
+		at *= p->size[i];
+	}
+	walk_begin(w, p->n_dim, p->size);
+	walk_add(w, shim_data(other), other);
+	walk_add_steps(w, shim_data(self), p->self_step);
+	walk_add_steps(w, p->offset, step);
+}
+
+static int64_t offset_at(const struct walk *w)
+{
+	int64_t o;
+
+	memcpy(&o, w->p[2], sizeof(o));
+	return o;
+}
+
+/* An empty tensor with the layout of the result. */
+static struct shim_tensor *plan_result(const struct plan *p, const struct shim_tensor *self)
+{
+	const struct shim_tensor *operand[SHIM_DIMS + 1];
+	struct shim_tensor *shaped = shim_new(DTYPE_U8, 0, p->size, NULL);
+	int n = 0, bytes = elem_bytes(self->dtype);
+	struct shim_tensor *src = shim_view(shaped, 0, p->size, p->size, 0);
+
+	/* Only sizes and strides of these are looked at. */
+	src->n_dim = p->n_dim;
+	for (int i = 0; i < p->n_dim; i++) {
+		src->size[i] = p->size[i];
+		src->stride[i] = p->self_step[i] / bytes;
+	}
+	operand[n++] = src;
+	for (int d = 0; d < self->n_dim && n < 8; d++) {
+		const struct shim_tensor *x = p->index[d];
+		if (!x)
+			continue;
+		struct shim_tensor *v = shim_view(shaped, 0, p->size, p->size, 0);
+		int skip = p->block_at + p->block_dims - x->n_dim;
+		v->n_dim = p->n_dim;
+		for (int i = 0; i < p->n_dim; i++) {
+			bool in = i >= skip && i < skip + x->n_dim && x->size[i - skip] != 1;
+			v->size[i] = in ? x->size[i - skip] : 1;
+			v->stride[i] = in ? x->stride[i - skip] : 0;
+		}
+		operand[n++] = v;
+	}
+	return shim_elementwise(self->dtype, operand, n);
+}
+
+static void open_handles(const AtenTensorHandle **indices, int64_t n, struct shim_tensor **index)
+{
+	if (n > SHIM_DIMS)
+		shim_fail("more than %d indices", SHIM_DIMS);
+	for (int64_t i = 0; i < n; i++)
+		index[i] = indices[i] ? *indices[i] : NULL;
+}
+
+static struct shim_tensor *index_tensor(struct shim_tensor *self, const AtenTensorHandle **indices, int64_t n)
+{
+	struct shim_tensor *index[SHIM_DIMS];
+	struct plan *p = shim_scratch(1, sizeof(*p));
+	int bytes = elem_bytes(self->dtype);
+	struct walk w;
+
+	open_handles(indices, n, index);
+	make_plan(self, index, n, p);
+	struct shim_tensor *out = plan_result(p, self);
+	plan_walk(p, out, self, &w);
+	for (bool more = walk_first(&w); more; more = walk_next(&w))
+		elem_copy(w.p[0], w.p[1] + offset_at(&w), bytes);
+	return out;
+}
+
+AOTITorchError aoti_torch_cpu_index_Tensor(AtenTensorHandle self, const AtenTensorHandle **indices, int64_t indices_len_,
+					   AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		SHIM_GIVE(ret0, index_tensor(self, indices, indices_len_));
+	}
+	SHIM_END
+}
+
+/* ---- index_put ---- */
+
+/* *p += *q */
+void elem_add(int dtype, void *p, const void *q)
+{
+	if (elem_complex(dtype))
+		elem_set_c128(dtype, p, elem_c128(dtype, p) + elem_c128(dtype, q));
+	else if (elem_integral(dtype))
+		elem_set_i64(dtype, p, (int64_t)((uint64_t)elem_i64(dtype, p) + (uint64_t)elem_i64(dtype, q)));
+	else
+		elem_set_f64(dtype, p, elem_f64(dtype, p) + elem_f64(dtype, q));
+}
+
+static void put(struct shim_tensor *self, struct shim_tensor *const *index, int64_t n, struct shim_tensor *values, bool accumulate)
+{
+	struct plan *p = shim_scratch(1, sizeof(*p));
+	int bytes = elem_bytes(self->dtype);
+	int64_t size[SHIM_DIMS];
+	struct walk w;
+
+	if (values->dtype != self->dtype)
+		shim_fail("Index put requires the source and destination dtypes match, got %s for the destination and %s for the source.",
+			  dtype_info(self->dtype)->name, dtype_info(values->dtype)->name);
+	make_plan(self, index, n, p);
+	struct shim_tensor *shape = shim_new(DTYPE_U8, 0, p->size, NULL);
+	shape->n_dim = p->n_dim;
+	memcpy(shape->size, p->size, sizeof(p->size));
+	int dims = shim_broadcast(shape, values, size);
+	if (dims != p->n_dim || memcmp(size, p->size, (size_t)dims * sizeof(*size)))
+		shim_fail("shape mismatch: value tensor cannot be broadcast to indexing result");
+	plan_walk(p, values, self, &w);
+	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
+		char *to = w.p[1] + offset_at(&w);
+		if (accumulate)
+			elem_add(self->dtype, to, w.p[0]);
+		else
+			elem_copy(to, w.p[0], bytes);
+	}
+}
+
+AOTITorchError aoti_torch_cpu_index_put(AtenTensorHandle self, const AtenTensorHandle **indices, int64_t indices_len_,
+					AtenTensorHandle values, int32_t accumulate, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		struct shim_tensor *out = shim_clone(self), *index[SHIM_DIMS];
+		open_handles(indices, indices_len_, index);
+		put(out, index, indices_len_, values, accumulate);
+		SHIM_GIVE(ret0, out);
+	}
+	SHIM_END
+}
+
+/* Also in place: out is self, then. */
+AOTITorchError aoti_torch_index_put_out(AtenTensorHandle out, AtenTensorHandle self, const AtenTensorHandle *indices,
+					const uint32_t num_indices, const AtenTensorHandle values, bool accumulate)
+{
+	SHIM_TRY {
+		if (out != self && (out->storage != self->storage || out->offset != self->offset))
+			shim_copy(out, self);
+		put(out, indices, num_indices, values, accumulate);
+	}
+	SHIM_END
+}
+
+/* ---- masks ---- */
+
+static void need_mask(const struct shim_tensor *mask)
+{
+	if (mask->dtype != DTYPE_BOOL && mask->dtype != DTYPE_U8)
+		shim_fail("expected BoolTensor for mask");
+}
+
+static struct shim_tensor *masked_select(struct shim_tensor *self, struct shim_tensor *mask)
+{
+	int64_t size[SHIM_DIMS], n = 0;
+	int dims = shim_broadcast(self, mask, size), bytes = elem_bytes(self->dtype);
+	struct walk w;
+
+	need_mask(mask);
+	walk_begin(&w, dims, size);
+	walk_add(&w, shim_data(self), self);
+	walk_add(&w, shim_data(mask), mask);
+	for (bool more = walk_first(&w); more; more = walk_next(&w))
+		n += *w.p[1] != 0;
+	struct shim_tensor *out = shim_new(self->dtype, 1, &n, NULL);
+	char *to = n ? shim_data(out) : NULL;
+	for (bool more = walk_first(&w); more; more = walk_next(&w))
+		if (*w.p[1]) {
+			elem_copy(to, w.p[0], bytes);
+			to += bytes;
+		}
+	return out;
+}
+
+AOTITorchError aoti_torch_cpu_masked_select(AtenTensorHandle self, AtenTensorHandle mask, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		SHIM_GIVE(ret0, masked_select(self, mask));
+	}
+	SHIM_END
+}
+
+static struct shim_tensor *masked_scatter(struct shim_tensor *self, struct shim_tensor *mask, struct shim_tensor *source)
+{
+	int64_t size[SHIM_DIMS], left = shim_numel(source);
+	int dims = shim_broadcast(self, mask, size), bytes = elem_bytes(self->dtype);
+	struct shim_tensor *out = shim_new(self->dtype, dims, size, NULL), *src = shim_contiguous(source);
+	const char *from = shim_data(src);
+	struct walk w;
+
+	need_mask(mask);
+	if (source->dtype != self->dtype)
+		shim_fail("masked_scatter: expected self and source to have same dtypes");
+	shim_copy(out, self);
+	walk_begin(&w, dims, size);
+	walk_add(&w, shim_data(out), out);
+	walk_add(&w, shim_data(mask), mask);
+	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
+		if (!*w.p[1])
+			continue;
+		if (!left--)
+			shim_fail("Number of elements of source < number of ones in mask");
+		elem_copy(w.p[0], from, bytes);
+		from += bytes;
+	}
+	return out;
+}
+
+AOTITorchError aoti_torch_cpu_masked_scatter(AtenTensorHandle self, AtenTensorHandle mask, AtenTensorHandle source,
+					     AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		SHIM_GIVE(ret0, masked_scatter(self, mask, source));
+	}
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_cpu_masked_scatter_backward(AtenTensorHandle grad_output, AtenTensorHandle mask, const int64_t *sizes,
+						      int64_t sizes_len_, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		struct shim_tensor *out = shim_new(grad_output->dtype, (int)sizes_len_, sizes, NULL);
+		struct shim_tensor *v = masked_select(grad_output, mask);
+		uint64_t bytes = (uint64_t)shim_numel(v) * (uint64_t)elem_bytes(v->dtype);
+		if (bytes > out->storage->bytes)
+			shim_fail("the mask takes %lld elements of %lld", (long long)shim_numel(v), (long long)shim_numel(out));
+		shim_fill_zero(out);
+		if (bytes)
+			memcpy(shim_data(out), shim_data(v), bytes);
+		SHIM_GIVE(ret0, out);
+	}
+	SHIM_END
+}

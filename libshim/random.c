@@ -1,0 +1,631 @@
+/* random.c - random numbers as torch's CPU generator draws them: after shim_seed(s) the tensors equal those that follow
+ * torch.manual_seed(s), bit by bit (measured against torch 2.13, x86-64).
+ *
+ * Sources: ATen/core/MT19937RNGEngine.h (the engine, that of Matsumoto and Nishimura), DistributionsHelper.h,
+ * TransformationHelper.h, native/cpu/DistributionTemplates.h (what is drawn for which dtype, in memory order),
+ * native/cpu/avx_mathfun.h (logarithm, sine and cosine of float normals are its polynomials where the CPU has AVX2).
+ * Not reproduced, and refused by name: exponential (torch calls MKL's generator), bernoulli with a number on Intel
+ * processors (the same there), generators handed in.
+ *
+ * Nobody seeds the generator of a compiled model but its process; torch takes the time. Here it begins with torch's
+ * default_rng_seed_val, so that runs are equal to one another.
+ */
+#include "elem.h"
+
+#include <math.h>
+#include <pthread.h>
+
+#define REFUSED "random numbers of torch's generator are not reproduced here: run with --torch"
+
+enum { MT_N = 624, MT_M = 397 };
+
+static struct {
+	pthread_mutex_t lock;
+	bool seeded, has_normal;
+	int next;
+	uint32_t state[MT_N];
+	double normal; /* Box and Muller make two */
+} gen = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void seed_locked(uint64_t seed)
+{
+	gen.state[0] = (uint32_t)seed;
+	for (uint32_t i = 1; i < MT_N; i++)
+		gen.state[i] = 1812433253u * (gen.state[i - 1] ^ gen.state[i - 1] >> 30) + i;
+	gen.next = MT_N;
+	gen.seeded = true;
+	gen.has_normal = false;
+}
+
+void shim_seed(uint64_t seed)
+{
+	pthread_mutex_lock(&gen.lock);
+	seed_locked(seed);
+	pthread_mutex_unlock(&gen.lock);
+}
+
+static uint32_t twist(uint32_t u, uint32_t v)
+{
+	return ((u & 0x80000000u) | (v & 0x7fffffffu)) >> 1 ^ (v & 1 ? 0x9908b0dfu : 0);
+}
+
+/* With the lock held; so are all that follow. */
+static uint32_t draw32(void)
+{
+	uint32_t *s = gen.state;
+
+	if (gen.next == MT_N) {
+		for (int i = 0; i < MT_N; i++)
+			s[i] = s[(i + MT_M) % MT_N] ^ twist(s[i], s[(i + 1) % MT_N]);
+		gen.next = 0;
+	}
+	uint32_t y = s[gen.next++];
+	y ^= y >> 11;
+	y ^= y << 7 & 0x9d2c5680u;
+	y ^= y << 15 & 0xefc60000u;
+	return y ^ y >> 18;
+}
+
+static uint64_t draw64(void)
+{
+	uint64_t high = draw32();
+
+	return high << 32 | draw32();
+}
+
+static float draw_float(void) { return (float)(draw32() & 0xffffff) * 0x1p-24f; }
+static double draw_double(void) { return (double)(draw64() & ((UINT64_C(1) << 53) - 1)) * 0x1p-53; }
+
+static void begin(void)
+{
+	pthread_mutex_lock(&gen.lock);
+	if (!gen.seeded)
+		seed_locked(UINT64_C(67280421310721));
+}
+
+static void end(void) { pthread_mutex_unlock(&gen.lock); }
+
+/* ---- fills: t is dense, its elements are drawn in the order of memory ---- */
+
+/* What an element-wise fill of t writes, as n numbers; complex ones are two each (torch.view_as_real). */
+struct run {
+	char *p;
+	int64_t n;
+	int dtype, bytes;
+};
+
+static struct run run_of(const struct shim_tensor *t)
+{
+	struct run r = {shim_numel(t) ? shim_data(t) : NULL, shim_numel(t), t->dtype, 0};
+
+	if (!shim_is_dense(t))
+		shim_fail("a random fill of a tensor with gaps or overlaps");
+	if (elem_complex(t->dtype)) {
+		r.n *= 2;
+		r.dtype = t->dtype == DTYPE_C64 ? DTYPE_F32 : DTYPE_F64;
+	}
+	r.bytes = elem_bytes(r.dtype);
+	return r;
+}
+
+static struct run floats_of(const struct shim_tensor *t)
+{
+	struct run r = run_of(t);
+
+	if (!elem_floating(r.dtype))
+		shim_fail("expects a floating or complex dtype, got %s", dtype_name(t->dtype));
+	return r;
+}
+
+static void fill_uniform(const struct shim_tensor *t, double from, double to)
+{
+	struct run r = floats_of(t);
+	char bound[2][8];
+
+	if (!(from <= to))
+		shim_fail("uniform_ expects to return a [from, to) range, but found from=%g > to=%g", from, to);
+	elem_set_f64(r.dtype, bound[0], from);
+	elem_set_f64(r.dtype, bound[1], to);
+	begin();
+	for (int64_t i = 0; i < r.n; i++, r.p += r.bytes) {
+		if (r.dtype == DTYPE_F64) {
+			elem_set_f64(r.dtype, r.p, draw_double() * (to - from) + from);
+		} else {
+			float low = (float)from, width = (float)to - low;
+			elem_set_f64(r.dtype, r.p, (double)(draw_float() * width + low));
+		}
+		/* Rounding may have reached the bound that is not to be reached. */
+		if (elem_f64(r.dtype, r.p) == elem_f64(r.dtype, bound[1]))
+			elem_copy(r.p, bound[0], r.bytes);
+	}
+	end();
+}
+
+static void fill_int(const struct shim_tensor *t, int64_t low, int64_t high)
+{
+	struct run r = run_of(t);
+	uint64_t range = (uint64_t)high - (uint64_t)low;
+
+	if (low >= high)
+		shim_fail("random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld", (long long)low, (long long)high);
+	if (elem_complex(t->dtype) || (elem_floating(t->dtype) && (llabs(low) > 256 || llabs(high) > 256) && t->dtype != DTYPE_F64 &&
+				       t->dtype != DTYPE_F32))
+		shim_fail(REFUSED);
+	begin();
+	for (int64_t i = 0; i < r.n; i++, r.p += r.bytes) {
+		uint64_t v = range >= UINT64_C(1) << 28 ? draw64() : draw32();
+		elem_set_i64(r.dtype, r.p, (int64_t)(v % range + (uint64_t)low));
+	}
+	end();
+}
+
+/* ---- normals ---- */
+
+static double draw_normal(double mean, double std)
+{
+	if (gen.has_normal) {
+		gen.has_normal = false;
+		return gen.normal * std + mean;
+	}
+	double u1 = draw_double(), u2 = draw_double();
+	double radius = sqrt(-2.0 * log1p(-u2)), theta = 2.0 * M_PI * u1;
+	gen.normal = radius * sin(theta);
+	gen.has_normal = true;
+	return radius * cos(theta) * std + mean;
+}
+
+static float poly(float x, const float *c, int n)
+{
+	float y = c[0];
+
+	for (int i = 1; i < n; i++)
+		y = fmaf(y, x, c[i]);
+	return y;
+}
+
+/* Cephes' logf, of a number in (0, 1]. */
+static float cephes_log(float v)
+{
+	static const float c[] = {7.0376836292E-2f, -1.1514610310E-1f, 1.1676998740E-1f, -1.2420140846E-1f, 1.4249322787E-1f,
+				  -1.6668057665E-1f, 2.0000714765E-1f, -2.4999993993E-1f, 3.3333331174E-1f};
+	int exponent;
+	float x = frexpf(v < 0x1p-126f ? 0x1p-126f : v, &exponent), e = (float)exponent;
+
+	if (x < 0.707106781186547524f) {
+		e -= 1;
+		x = x - 1 + x;
+	} else {
+		x -= 1;
+	}
+	float z = x * x, y = poly(x, c, (int)ARRAY_LEN(c)) * x * z;
+	y = fmaf(e, -2.12194440e-4f, y) - z * 0.5f;
+	return fmaf(e, 0.693359375f, x + y);
+}
+
+/* Cephes' sinf and cosf, of a number that is not negative. */
+static void cephes_sincos(float v, float *sine, float *cosine)
+{
+	static const float cos_c[] = {2.443315711809948E-005f, -1.388731625493765E-003f, 4.166664568298827E-002f};
+	static const float sin_c[] = {-1.9515295891E-4f, 8.3321608736E-3f, -1.6666654611E-1f};
+	int octant = ((int)(v * 1.27323954473516f) + 1) & ~1;
+	float k = (float)octant, x = fmaf(k, -0.78515625f, v);
+
+	x = fmaf(k, -2.4187564849853515625e-4f, x);
+	x = fmaf(k, -3.77489497744594108e-8f, x);
+	float z = x * x;
+	float c = fmaf(poly(z, cos_c, 3) * z, z, -(z * 0.5f)) + 1;
+	float s = fmaf(poly(z, sin_c, 3) * z, x, x);
+	bool swap = octant & 2;
+	*sine = swap ? c : s;
+	*cosine = swap ? s : c;
+	if (octant & 4)
+		*sine = -*sine;
+	if (!((octant - 2) & 4))
+		*cosine = -*cosine;
+}
+
+static bool has_avx2(void)
+{
+#ifdef __x86_64__
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+	return false;
+#endif
+}
+
+/* 16 uniform floats become normal ones. */
+static void normal16_f32(float *v, float mean, float std)
+{
+	bool cephes = has_avx2();
+
+	for (int i = 0; i < 8; i++) {
+		float u1 = 1 - v[i], u2 = v[i + 8], sine, cosine;
+		float radius = sqrtf(-2 * (cephes ? cephes_log(u1) : logf(u1)));
+		float theta = cephes ? 6.28318548202514648f * u2 : (float)(2.0 * M_PI * (double)u2);
+		if (cephes) {
+			cephes_sincos(theta, &sine, &cosine);
+		} else {
+			sine = sinf(theta);
+			cosine = cosf(theta);
+		}
+		v[i] = fmaf(radius * cosine, std, mean);
+		v[i + 8] = fmaf(radius * sine, std, mean);
+	}
+}
+
+static void normal16_f64(double *v, double mean, double std)
+{
+	for (int i = 0; i < 8; i++) {
+		double radius = sqrt(-2 * log(1 - v[i])), theta = 2.0 * M_PI * v[i + 8];
+		v[i] = fma(radius * cos(theta), std, mean);
+		v[i + 8] = fma(radius * sin(theta), std, mean);
+	}
+}
+
+static void normal16(int dtype, const double *uniform, double mean, double std, char *to)
+{
+	int bytes = elem_bytes(dtype);
+	double d[16];
+	float f[16];
+
+	for (int i = 0; i < 16; i++) {
+		d[i] = uniform[i];
+		f[i] = (float)uniform[i];
+	}
+	if (dtype == DTYPE_F64)
+		normal16_f64(d, mean, std);
+	else
+		normal16_f32(f, (float)mean, (float)std);
+	for (int i = 0; i < 16; i++)
+		elem_set_f64(dtype, to + i * bytes, dtype == DTYPE_F64 ? d[i] : (double)f[i]);
+}
+
+static double draw_for(int dtype) { return dtype == DTYPE_F64 ? draw_double() : (double)draw_float(); }
+
+/* Sixteen at a time; what does not fill the last 16 is drawn anew together with what stands before it. float32 and float64
+ * draw all uniforms first. */
+static void normal_blocks(const struct run *r, double mean, double std)
+{
+	bool first = r->dtype == DTYPE_F32 || r->dtype == DTYPE_F64;
+	int64_t blocks = r->n / 16;
+	double u[16];
+
+	for (int64_t b = 0; b < blocks; b++) {
+		for (int i = 0; i < 16; i++)
+			u[i] = draw_for(r->dtype);
+		normal16(r->dtype, u, mean, std, r->p + b * 16 * r->bytes);
+	}
+	if (r->n % 16 == 0)
+		return;
+	for (int64_t i = 0; first && i < r->n % 16; i++)
+		draw_for(r->dtype);
+	for (int i = 0; i < 16; i++)
+		u[i] = draw_for(r->dtype);
+	normal16(r->dtype, u, mean, std, r->p + (r->n - 16) * r->bytes);
+}
+
+static void fill_normal(const struct shim_tensor *t, double mean, double std)
+{
+	struct run r = floats_of(t);
+
+	if (!(std >= 0))
+		shim_fail("normal expects std >= 0.0, but found std %g", std);
+	if (elem_complex(t->dtype))
+		std /= sqrt(2.0);
+	begin();
+	if (r.n >= 16 && shim_is_contiguous(t))
+		normal_blocks(&r, mean, std);
+	else
+		for (int64_t i = 0; i < r.n; i++)
+			elem_set_f64(r.dtype, r.p + i * r.bytes, draw_normal(mean, std));
+	end();
+}
+
+/* ---- bernoulli ---- */
+
+static void need_probability(double p)
+{
+	if (!(p >= 0 && p <= 1))
+		shim_fail("bernoulli_ expects p to be in [0, 1], but got p=%g", p);
+}
+
+static void fill_bernoulli(const struct shim_tensor *t, double p)
+{
+	struct run r = run_of(t);
+
+	need_probability(p);
+#ifdef __x86_64__
+	if (__builtin_cpu_is("intel"))
+		shim_fail(REFUSED);
+#endif
+	begin();
+	for (int64_t i = 0; i < r.n; i++)
+		elem_set_i64(r.dtype, r.p + i * r.bytes, draw_double() < p);
+	end();
+}
+
+/* Probabilities one by one. The order is that of self's memory; so that p is walked alike, self has to be contiguous. */
+static void fill_bernoulli_tensor(struct shim_tensor *t, struct shim_tensor *p)
+{
+	struct walk w;
+
+	if (!shim_is_contiguous(t))
+		shim_fail(REFUSED);
+	walk_begin(&w, t->n_dim, t->size);
+	walk_add(&w, shim_data(t), t);
+	walk_add(&w, shim_data(p), p);
+	for (bool more = walk_first(&w); more; more = walk_next(&w))
+		need_probability(elem_f64(p->dtype, w.p[1]));
+	begin();
+	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
+		double q = elem_f64(p->dtype, w.p[1]);
+		elem_set_i64(t->dtype, w.p[0], p->dtype == DTYPE_F64 ? draw_double() < q : draw_float() < (float)q);
+	}
+	end();
+}
+
+/* ---- ops ---- */
+
+typedef void *AtenGeneratorHandle;
+
+static void need_default(AtenGeneratorHandle *generator)
+{
+	if (generator && *generator)
+		shim_fail(REFUSED);
+}
+
+enum fill { FILL_UNIFORM, FILL_NORMAL, FILL_INT };
+
+struct fresh {
+	enum fill how;
+	int64_t low, high;
+	AtenGeneratorHandle *generator;
+};
+
+static void fill(const struct fresh *f, const struct shim_tensor *t)
+{
+	need_default(f->generator);
+	if (f->how == FILL_UNIFORM)
+		fill_uniform(t, 0, 1);
+	else if (f->how == FILL_NORMAL)
+		fill_normal(t, 0, 1);
+	else
+		fill_int(t, f->low, f->high);
+}
+
+static AOTITorchError fresh_op(const struct fresh *f, const int64_t *size, int64_t n, const int32_t *dtype, AtenTensorHandle *ret)
+{
+	SHIM_TRY {
+		if (n < 0 || n > SHIM_DIMS)
+			shim_fail("%lld dims", (long long)n);
+		struct shim_tensor *t = shim_new(dtype ? *dtype : f->how == FILL_INT ? DTYPE_I64 : DTYPE_F32, (int)n, size, NULL);
+		fill(f, t);
+		SHIM_GIVE(ret, t);
+	}
+	SHIM_END
+}
+
+/* memory_format: 0 contiguous, 1 preserve, 2 channels_last, 3 channels_last_3d (torch 2.13, c10/core/MemoryFormat.h). */
+static AOTITorchError like_op(const struct fresh *f, AtenTensorHandle self, const int32_t *dtype, const int32_t *format,
+			      AtenTensorHandle *ret)
+{
+	SHIM_TRY {
+		int to = dtype ? *dtype : self->dtype;
+		struct shim_tensor *t = !format || *format == 1 ? shim_like(self, to)
+								: shim_new_format(to, self->n_dim, self->size, *format > 1);
+		fill(f, t);
+		SHIM_GIVE(ret, t);
+	}
+	SHIM_END
+}
+
+#define OPTIONS                                                                                                        \
+	int32_t *dtype, int32_t *layout, int32_t *device, int32_t device_index_, int32_t *pin_memory
+#define UNUSED_OPTIONS (void)layout, (void)device, (void)device_index_, (void)pin_memory
+#define SIZE const int64_t *size, int64_t size_len_
+
+AOTITorchError aoti_torch_cpu_rand(SIZE, OPTIONS, AtenTensorHandle *ret0)
+{
+	UNUSED_OPTIONS;
+	return fresh_op(&(struct fresh){.how = FILL_UNIFORM}, size, size_len_, dtype, ret0);
+}
+
+AOTITorchError aoti_torch_cpu_rand_generator(SIZE, AtenGeneratorHandle *generator, OPTIONS, AtenTensorHandle *ret0)
+{
+	UNUSED_OPTIONS;
+	return fresh_op(&(struct fresh){.how = FILL_UNIFORM, .generator = generator}, size, size_len_, dtype, ret0);
+}
+
+AOTITorchError aoti_torch_cpu_rand_like(AtenTensorHandle self, OPTIONS, int32_t *memory_format, AtenTensorHandle *ret0)
+{
+	UNUSED_OPTIONS;
+	return like_op(&(struct fresh){.how = FILL_UNIFORM}, self, dtype, memory_format, ret0);
+}
+
+AOTITorchError aoti_torch_cpu_rand_like_generator(AtenTensorHandle self, AtenGeneratorHandle *generator, OPTIONS,
+						  int32_t *memory_format, AtenTensorHandle *ret0)
+{
+	UNUSED_OPTIONS;
+	return like_op(&(struct fresh){.how = FILL_UNIFORM, .generator = generator}, self, dtype, memory_format, ret0);
+}
+
+AOTITorchError aoti_torch_cpu_randn(SIZE, OPTIONS, AtenTensorHandle *ret0)
+{
+	UNUSED_OPTIONS;
+	return fresh_op(&(struct fresh){.how = FILL_NORMAL}, size, size_len_, dtype, ret0);
+}
+
+AOTITorchError aoti_torch_cpu_randn_generator(SIZE, AtenGeneratorHandle *generator, OPTIONS, AtenTensorHandle *ret0)
+{
+	UNUSED_OPTIONS;
+	return fresh_op(&(struct fresh){.how = FILL_NORMAL, .generator = generator}, size, size_len_, dtype, ret0);
+}
+
+AOTITorchError aoti_torch_cpu_randn_like(AtenTensorHandle self, OPTIONS, int32_t *memory_format, AtenTensorHandle *ret0)
+{
+	UNUSED_OPTIONS;
+	return like_op(&(struct fresh){.how = FILL_NORMAL}, self, dtype, memory_format, ret0);
+}
+
+AOTITorchError aoti_torch_cpu_randn_like_generator(AtenTensorHandle self, AtenGeneratorHandle *generator, OPTIONS,
+						   int32_t *memory_format, AtenTensorHandle *ret0)
+{
+	UNUSED_OPTIONS;
+	return like_op(&(struct fresh){.how = FILL_NORMAL, .generator = generator}, self, dtype, memory_format, ret0);
+}
+
+AOTITorchError aoti_torch_cpu_randint(int64_t high, SIZE, OPTIONS, AtenTensorHandle *ret0)
+{
+	UNUSED_OPTIONS;
+	return fresh_op(&(struct fresh){.how = FILL_INT, .high = high}, size, size_len_, dtype, ret0);
+}
+
+AOTITorchError aoti_torch_cpu_randint_generator(int64_t high, SIZE, AtenGeneratorHandle *generator, OPTIONS,
+						AtenTensorHandle *ret0)
+{
+	UNUSED_OPTIONS;
+	return fresh_op(&(struct fresh){.how = FILL_INT, .high = high, .generator = generator}, size, size_len_, dtype, ret0);
+}
+
+AOTITorchError aoti_torch_cpu_randint_low(int64_t low, int64_t high, SIZE, OPTIONS, AtenTensorHandle *ret0)
+{
+	UNUSED_OPTIONS;
+	return fresh_op(&(struct fresh){.how = FILL_INT, .low = low, .high = high}, size, size_len_, dtype, ret0);
+}
+
+AOTITorchError aoti_torch_cpu_randint_like(AtenTensorHandle self, int64_t high, OPTIONS, int32_t *memory_format,
+					   AtenTensorHandle *ret0)
+{
+	UNUSED_OPTIONS;
+	return like_op(&(struct fresh){.how = FILL_INT, .high = high}, self, dtype, memory_format, ret0);
+}
+
+AOTITorchError aoti_torch_cpu_randint_like_low_dtype(AtenTensorHandle self, int64_t low, int64_t high, OPTIONS,
+						     int32_t *memory_format, AtenTensorHandle *ret0)
+{
+	UNUSED_OPTIONS;
+	return like_op(&(struct fresh){.how = FILL_INT, .low = low, .high = high}, self, dtype, memory_format, ret0);
+}
+
+/* What Inductor draws the seeds of its own (Philox) random numbers with. */
+AOTITorchError aoti_torch_cpu_randint_low_out(AtenTensorHandle out, int64_t low, int64_t high, SIZE)
+{
+	SHIM_TRY {
+		if (size_len_ != out->n_dim || memcmp(size, out->size, (size_t)size_len_ * sizeof(*size)))
+			shim_fail("out is not of the size asked for");
+		fill_int(out, low, high);
+	}
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_cpu_randperm(int64_t n, OPTIONS, AtenTensorHandle *ret0)
+{
+	UNUSED_OPTIONS;
+	SHIM_TRY {
+		struct shim_tensor *t = shim_new(dtype ? *dtype : DTYPE_I64, 1, &n, NULL);
+		int bytes = elem_bytes(t->dtype);
+		char *p = n ? shim_data(t) : NULL, tmp[16];
+		elem_need_real(t);
+		if (n >= UINT32_MAX / 20) /* torch draws otherwise then */
+			shim_fail(REFUSED);
+		for (int64_t i = 0; i < n; i++)
+			elem_set_i64(t->dtype, p + i * bytes, i);
+		begin();
+		for (int64_t i = 0; i < n - 1; i++) {
+			int64_t k = i + (int64_t)(draw32() % (uint64_t)(n - i));
+			elem_copy(tmp, p + i * bytes, bytes);
+			elem_copy(p + i * bytes, p + k * bytes, bytes);
+			elem_copy(p + k * bytes, tmp, bytes);
+		}
+		end();
+		SHIM_GIVE(ret0, t);
+	}
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_cpu_uniform(AtenTensorHandle self, double from, double to, AtenGeneratorHandle *generator,
+				      AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		struct shim_tensor *t = shim_like(self, self->dtype);
+		need_default(generator);
+		fill_uniform(t, from, to);
+		SHIM_GIVE(ret0, t);
+	}
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_cpu_normal_functional(AtenTensorHandle self, double mean, double std, AtenGeneratorHandle *generator,
+						AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		struct shim_tensor *t = shim_like(self, self->dtype);
+		need_default(generator);
+		fill_normal(t, mean, std);
+		SHIM_GIVE(ret0, t);
+	}
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_cpu_exponential(AtenTensorHandle self, double lambd, AtenGeneratorHandle *generator,
+					  AtenTensorHandle *ret0)
+{
+	(void)self, (void)lambd, (void)generator, (void)ret0;
+	SHIM_TRY {
+		shim_fail(REFUSED);
+	}
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_cpu_bernoulli__float(AtenTensorHandle self, double p, AtenGeneratorHandle *generator)
+{
+	SHIM_TRY {
+		need_default(generator);
+		fill_bernoulli(self, p);
+	}
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_cpu_bernoulli__Tensor(AtenTensorHandle self, AtenTensorHandle p, AtenGeneratorHandle *generator)
+{
+	SHIM_TRY {
+		need_default(generator);
+		fill_bernoulli_tensor(self, p);
+	}
+	SHIM_END
+}
+
+/* The scale is rounded to the input's dtype first. */
+static void drop(struct shim_tensor *out, const struct shim_tensor *mask, double scale)
+{
+	struct walk w;
+	char rounded[8];
+
+	elem_set_f64(out->dtype, rounded, scale);
+	scale = elem_f64(out->dtype, rounded);
+	walk_begin(&w, out->n_dim, out->size);
+	walk_add(&w, shim_data(out), out);
+	walk_add(&w, shim_data(mask), mask);
+	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
+		elem_set_f64(out->dtype, w.p[0], elem_f64(out->dtype, w.p[0]) * (*w.p[1] ? scale : 0));
+	}
+}
+
+AOTITorchError aoti_torch_cpu_native_dropout(AtenTensorHandle input, double p, int32_t *train, AtenTensorHandle *ret0,
+					     AtenTensorHandle *ret1)
+{
+	SHIM_TRY {
+		struct shim_tensor *out = shim_clone(input), *mask = shim_like(input, DTYPE_BOOL);
+		if (!elem_floating(input->dtype))
+			shim_fail("native_dropout expects a floating dtype, got %s", dtype_name(input->dtype));
+		if (!train || *train) {
+			fill_bernoulli(mask, 1 - p);
+			drop(out, mask, p == 1 ? 0 : 1 / (1 - p));
+		} else if (shim_numel(mask)) {
+			memset(shim_data(mask), 1, (size_t)shim_numel(mask));
+		}
+		SHIM_GIVE(ret0, out);
+		SHIM_GIVE(ret1, mask);
+	}
+	SHIM_END
+}
