@@ -1,0 +1,311 @@
+#include "tensor/write_part.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/json.h"
+
+/* ---- the sink ---- */
+
+/* Four tables: the checksum keeps up with a disk (zlib is not linked into preload libraries). */
+static void crc_tables(struct sink *s)
+{
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t c = i;
+		for (int k = 0; k < 8; k++)
+			c = c >> 1 ^ (c & 1 ? 0xedb88320u : 0);
+		s->table[0][i] = c;
+	}
+	for (int k = 1; k < 4; k++)
+		for (uint32_t i = 0; i < 256; i++)
+			s->table[k][i] = s->table[k - 1][i] >> 8 ^ s->table[0][s->table[k - 1][i] & 0xff];
+}
+
+static void crc_add(struct sink *s, const char *p, size_t n)
+{
+	uint32_t c = ~s->crc, w;
+	for (; n >= 4; n -= 4, p += 4) {
+		memcpy(&w, p, 4);
+		c ^= w;
+		c = s->table[3][c & 0xff] ^ s->table[2][c >> 8 & 0xff] ^ s->table[1][c >> 16 & 0xff] ^ s->table[0][c >> 24];
+	}
+	for (; n; n--, p++)
+		c = c >> 8 ^ s->table[0][(c ^ (uint8_t)*p) & 0xff];
+	s->crc = ~c;
+}
+
+static int write_out(struct sink *s, const char *p, size_t n)
+{
+	while (n) {
+		ssize_t k = write(s->fd, p, n > 1u << 30 ? 1u << 30 : n);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return err_errno(s->err, EXIT_ENVIRON, "'%s': cannot be written", s->what);
+		p += k;
+		n -= (size_t)k;
+	}
+	return 0;
+}
+
+int sink_flush(struct sink *s)
+{
+	size_t n = s->n;
+	s->n = 0;
+	return write_out(s, s->room, n);
+}
+
+int sink_put(struct sink *s, const void *p, size_t n)
+{
+	if (!n)
+		return 0;
+	if (s->sum)
+		crc_add(s, p, n);
+	s->at += n;
+	if (n > SINK_ROOM - s->n && sink_flush(s) < 0)
+		return -1;
+	if (n > SINK_ROOM)
+		return write_out(s, p, n);
+	memcpy(s->room + s->n, p, n);
+	s->n += n;
+	return 0;
+}
+
+/* Memory in pieces, so that the checksum is taken of what the cache still holds when it is written. */
+static int put_run(struct sink *s, const char *p, uint64_t n)
+{
+	while (n) {
+		size_t part = n > 1u << 18 ? 1u << 18 : (size_t)n;
+		if (sink_put(s, p, part) < 0)
+			return -1;
+		p += part;
+		n -= part;
+	}
+	return 0;
+}
+
+static int put_strided(struct sink *s, const char *p, int64_t n, int64_t step, size_t bytes)
+{
+	for (int64_t i = 0; i < n; i++, p += step)
+		if (sink_put(s, p, bytes) < 0)
+			return -1;
+	return 0;
+}
+
+int sink_elements(struct sink *s, const struct tensor_view *v)
+{
+	const struct tensor_meta *m = &v->meta;
+	const int64_t bytes = dtype_info(m->dtype)->bytes;
+	int64_t index[TENSOR_MAX_DIMS] = {0}, n, at = 0;
+	int k = m->n_dim - 1;
+	if (!tensor_numel(m, &n) || !n)
+		return 0;
+	if (tensor_is_contiguous(m))
+		return put_run(s, v->data, (uint64_t)(n * bytes));
+	for (;;) {
+		const char *row = (const char *)v->data + at * bytes;
+		if ((m->stride[k] == 1 ? put_run(s, row, (uint64_t)(m->size[k] * bytes))
+				       : put_strided(s, row, m->size[k], m->stride[k] * bytes, (size_t)bytes)) < 0)
+			return -1;
+		int i = k;
+		while (i-- > 0) {
+			at += m->stride[i];
+			if (++index[i] < m->size[i])
+				break;
+			at -= m->size[i] * m->stride[i];
+			index[i] = 0;
+		}
+		if (i < 0)
+			return 0;
+	}
+}
+
+/* ---- .npy (numpy/lib/format.py) ---- */
+
+/* Is the memory dense with the first index running fastest? */
+static bool is_fortran(const struct tensor_meta *m)
+{
+	struct tensor_meta t = {.n_dim = m->n_dim};
+	for (int i = 0; i < m->n_dim; i++) {
+		t.size[i] = m->size[m->n_dim - 1 - i];
+		t.stride[i] = m->stride[m->n_dim - 1 - i];
+	}
+	return tensor_is_contiguous(&t) && !tensor_is_contiguous(m);
+}
+
+static int npy_write(struct sink *s, const struct tensor_view *v)
+{
+	const struct tensor_meta *m = &v->meta;
+	const bool fortran = is_fortran(m);
+	char head[10 + 128 + TENSOR_MAX_DIMS * 24 + 64] = "\x93NUMPY\x01";
+	size_t n = 10, room = sizeof(head) - 64;
+	n += (size_t)snprintf(head + n, room - n, "{'descr': '%s', 'fortran_order': %s, 'shape': (", dtype_info(m->dtype)->npy,
+			      fortran ? "True" : "False");
+	for (int i = 0; i < m->n_dim; i++)
+		n += (size_t)snprintf(head + n, room - n, "%s%lld%s", i ? ", " : "", (long long)m->size[i], m->n_dim == 1 ? "," : "");
+	n += (size_t)snprintf(head + n, room - n, "), }");
+	/* numpy leaves room for the size that grows when rows are appended: 21 digits. */
+	if (m->n_dim) {
+		int digits = snprintf(NULL, 0, "%lld", (long long)m->size[fortran ? m->n_dim - 1 : 0]);
+		memset(head + n, ' ', (size_t)(21 - digits));
+		n += (size_t)(21 - digits);
+	}
+	size_t end = (n + 1 + 63) / 64 * 64; /* at least a newline */
+	memset(head + n, ' ', end - n);
+	head[end - 1] = '\n';
+	head[8] = (char)((end - 10) & 0xff);
+	head[9] = (char)((end - 10) >> 8);
+	if (sink_put(s, head, end) < 0)
+		return -1;
+	int64_t bytes;
+	if (fortran && tensor_extent(m, &bytes))
+		return put_run(s, v->data, (uint64_t)bytes);
+	return sink_elements(s, v);
+}
+
+/* ---- .safetensors ---- */
+
+static int by_name(const void *a, const void *b)
+{
+	const struct slice *x = a, *y = b;
+	int c = memcmp(x->p ? x->p : "", y->p ? y->p : "", x->n < y->n ? x->n : y->n);
+	return c ? c : x->n < y->n ? -1 : x->n > y->n;
+}
+
+/* Keys of a file: Unicode texts, each once. */
+static int check_names(struct sink *s, const struct tensor_view *v, size_t n, bool safetensors)
+{
+	struct slice *name = xreallocarray(NULL, n + 1, sizeof(*name));
+	for (size_t i = 0; i < n; i++)
+		name[i] = v[i].name;
+	qsort(name, n, sizeof(*name), by_name);
+	int rc = 0;
+	for (size_t i = 0; i < n && !rc; i++) {
+		int shown = (int)(name[i].n > 200 ? 200 : name[i].n);
+		if (name[i].n && (!utf8_valid(name[i]) || memchr(name[i].p, 0, name[i].n)))
+			rc = err_set(s->err, EXIT_INPUT, "'%s': the name '%.*s' of a tensor is no UTF-8 text: give it another", s->what, shown,
+				     name[i].p);
+		else if (i && slice_eq(name[i], name[i - 1]))
+			rc = err_set(s->err, EXIT_INPUT, "'%s': two tensors are named '%.*s': give each a name of its own", s->what, shown,
+				     name[i].n ? name[i].p : "");
+		else if (safetensors && slice_is(name[i], "__metadata__"))
+			rc = err_set(s->err, EXIT_INPUT, "'%s': no tensor of a .safetensors file can be named '__metadata__'", s->what);
+	}
+	free(name);
+	return rc;
+}
+
+static int64_t bytes_of(const struct tensor_view *v)
+{
+	int64_t n;
+	tensor_numel(&v->meta, &n);
+	return n * dtype_info(v->meta.dtype)->bytes;
+}
+
+static void safetensors_header(struct buf *b, const struct tensor_view *v, size_t n)
+{
+	struct json_out o = {.b = b};
+	uint64_t at = 0;
+	json_obj(&o);
+	for (int bytes = 16; bytes; bytes /= 2)
+		for (size_t i = 0; i < n; i++) {
+			const struct tensor_meta *m = &v[i].meta;
+			if (dtype_info(m->dtype)->bytes != bytes)
+				continue;
+			char *name = xstrndup(v[i].name.p ? v[i].name.p : "", v[i].name.n);
+			json_key(&o, name);
+			free(name);
+			json_obj(&o);
+			json_key(&o, "dtype");
+			json_out_str(&o, slice_str(dtype_info(m->dtype)->safetensors));
+			json_key(&o, "shape");
+			json_arr(&o);
+			for (int k = 0; k < m->n_dim; k++)
+				json_out_i64(&o, m->size[k]);
+			json_close(&o);
+			json_key(&o, "data_offsets");
+			json_arr(&o);
+			json_out_u64(&o, at);
+			json_out_u64(&o, at += (uint64_t)bytes_of(&v[i]));
+			json_close(&o);
+			json_close(&o);
+		}
+	json_close(&o);
+	while (b->len % 8)
+		buf_addc(b, ' ');
+}
+
+static int safetensors_write(struct sink *s, const struct tensor_view *v, size_t n)
+{
+	struct buf b = {0};
+	if (check_names(s, v, n, true) < 0)
+		return -1;
+	safetensors_header(&b, v, n);
+	uint64_t length = b.len;
+	int rc = sink_put(s, &length, 8) < 0 || sink_put(s, b.p, b.len) < 0 ? -1 : 0;
+	for (int bytes = 16; bytes && !rc; bytes /= 2)
+		for (size_t i = 0; i < n && !rc; i++)
+			if (dtype_info(v[i].meta.dtype)->bytes == bytes)
+				rc = sink_elements(s, &v[i]);
+	buf_release(&b);
+	return rc;
+}
+
+/* ---- all ---- */
+
+bool tensor_writable(enum tensor_format format, int dtype)
+{
+	const struct dtype_info *t = dtype_info(dtype);
+	if (!t)
+		return false;
+	switch (format) {
+	case TENSOR_NPY: return *t->npy;
+	case TENSOR_SAFETENSORS: return *t->safetensors;
+	case TENSOR_PT: return dtype != DTYPE_QI8 && dtype != DTYPE_QU8 && dtype != DTYPE_QI32; /* scales are not known */
+	default: return false;
+	}
+}
+
+static int check_view(struct sink *s, enum tensor_format format, const struct tensor_view *v)
+{
+	static const char *const advice[] = {[TENSOR_NPY] = ".npy has no such dtype: save it as .safetensors or .pt",
+					     [TENSOR_SAFETENSORS] = ".safetensors has no such dtype: save it as .pt",
+					     [TENSOR_PT] = "the file would lack what its numbers mean"};
+	int64_t bytes, n;
+	if (!tensor_writable(format, v->meta.dtype))
+		return err_set(s->err, EXIT_INPUT, "'%s': a tensor of %s cannot be saved: %s", s->what, dtype_name(v->meta.dtype),
+			       advice[format]);
+	if (!tensor_extent(&v->meta, &bytes) || !tensor_numel(&v->meta, &n) ||
+	    __builtin_mul_overflow(n, dtype_info(v->meta.dtype)->bytes, &bytes))
+		return err_set(s->err, EXIT_INPUT, "'%s': a tensor has sizes or strides that no tensor can have", s->what);
+	return 0;
+}
+
+int tensor_write(int fd, enum tensor_format format, const struct tensor_view *v, size_t n, const char *what, struct err *err)
+{
+	struct sink s;
+	s.fd = fd;
+	s.what = what;
+	s.err = err;
+	s.at = s.n = 0;
+	s.sum = false;
+	s.crc = 0;
+	if (format == TENSOR_NPZ)
+		return err_set(err, EXIT_INPUT, "'%s': .npz files are not written: save as .npy, .safetensors or .pt", what);
+	if (format == TENSOR_NPY && n != 1)
+		return err_set(err, EXIT_INPUT, "'%s': a .npy file holds one tensor, not %zu: save as .safetensors or .pt", what, n);
+	for (size_t i = 0; i < n; i++)
+		if (check_view(&s, format, &v[i]) < 0)
+			return -1;
+	bool named = false;
+	for (size_t i = 0; i < n; i++)
+		named |= v[i].name.n > 0;
+	if (format == TENSOR_PT) {
+		if (named && check_names(&s, v, n, false) < 0)
+			return -1;
+		crc_tables(&s);
+	}
+	if ((format == TENSOR_NPY ? npy_write(&s, v) : format == TENSOR_PT ? pt_write(&s, v, n, named) : safetensors_write(&s, v, n)) < 0)
+		return -1;
+	return sink_flush(&s);
+}

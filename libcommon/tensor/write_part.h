@@ -1,0 +1,28 @@
+/* write_part.h - what the writers of tensor files share: bytes onto a descriptor through a small buffer. For write*.c only. */
+#ifndef PT2_WRITE_PART_H
+#define PT2_WRITE_PART_H
+#include "tensor/write.h"
+
+enum { SINK_ROOM = 16384 };
+
+struct sink {
+	int fd;
+	const char *what;
+	struct err *err;
+	uint64_t at;    /* bytes so far, those in room too */
+	bool sum;       /* keep crc */
+	uint32_t crc;   /* of the bytes since it was set to 0 */
+	uint32_t table[4][256];
+	size_t n;
+	_Alignas(64) char room[SINK_ROOM];
+};
+
+int sink_put(struct sink *s, const void *p, size_t n);
+int sink_flush(struct sink *s);
+/* The elements of v in the order of the sizes, one behind the other. */
+int sink_elements(struct sink *s, const struct tensor_view *v);
+
+/* named: a dict; else a list, or one tensor. */
+int pt_write(struct sink *s, const struct tensor_view *v, size_t n, bool named);
+
+#endif
