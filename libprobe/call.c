@@ -12,6 +12,15 @@ static _Thread_local struct {
 
 const char *model_refusal(const struct model *m) { return refusal.model == m ? refusal.text : NULL; }
 
+void model_refuse(const struct model *m, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(refusal.text, sizeof(refusal.text), fmt, ap);
+	va_end(ap);
+	refusal.model = m;
+}
+
 static bool view_input(const struct model *m, void *tensor, bool address, struct input_view *v)
 {
 	const struct torch_functions *t = &m->torch;
@@ -172,11 +181,10 @@ static void refuse(struct model *m, const struct check *k, void **inputs, size_t
 		snprintf(where, sizeof(where), "input %u (%.*s): ", f->input, (int)(name.n < 200 ? name.n : 200),
 			 name.p);
 	}
-	snprintf(refusal.text, sizeof(refusal.text), "%.*s%sthe inputs do not fit: %sexpected %.*s, given %.*s",
+	model_refuse(m, "%.*s%sthe inputs do not fit: %sexpected %.*s, given %.*s",
 		 (int)(f->aoti.n < 400 ? f->aoti.n : 400), f->aoti.p ? f->aoti.p : "", f->aoti.n ? "\n" : "", where,
 		 (int)(f->expected.n < 100 ? f->expected.n : 100), f->expected.p ? f->expected.p : "",
 		 (int)(f->given.n < 100 ? f->given.n : 100), f->given.p ? f->given.p : "");
-	refusal.model = m;
 	atomic_fetch_add_explicit(&m->count->failed, 1, memory_order_relaxed);
 	/* The handles are the callee's ("handles are stolen", torch/csrc/inductor/aoti_runtime/interface.h). */
 	for (size_t i = 0; i < n; i++) {
@@ -239,10 +247,12 @@ static bool examine(struct model *m, enum entry entry, void **inputs, size_t n)
 	return ok;
 }
 
-bool model_admit(struct model *m, enum entry entry, void **inputs, size_t n)
+bool model_admit(struct model *m, enum entry entry, void **inputs, size_t n, uint64_t *number)
 {
-	atomic_fetch_add_explicit(&m->count->calls, 1, memory_order_relaxed);
+	*number = atomic_fetch_add_explicit(&m->count->calls, 1, memory_order_relaxed);
 	refusal.model = NULL;
+	if (!talk_check())
+		return true;
 	if (!m->has_contract || !probe_enter()) {
 		atomic_fetch_add_explicit(&m->count->unchecked, 1, memory_order_relaxed);
 		return true;

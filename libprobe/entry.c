@@ -1,7 +1,7 @@
 /* What dlsym() gives instead of a model's entry points: one function per model and entry point, so that each knows its
  * model without any generated code. They end in the call of the real function and hold nothing, so that a C++ exception
  * (AOTI_VECTOR_SIZE_CHECK throws out of AOTInductorModelContainerRun) passes through them. */
-#include "probe.h"
+#include "ops.h"
 
 typedef int32_t (*run_fn)(void *container, void **in, size_t n_in, void **out, size_t n_out, void *stream, void *proxy);
 typedef int32_t (*model_run_fn)(void *model, void **in, void **out);
@@ -9,19 +9,32 @@ typedef int32_t (*last_error_fn)(const char **text);
 
 #define FAILURE 1 /* AOTI_RUNTIME_FAILURE, torch/csrc/inductor/aoti_runtime/utils.h */
 
-static inline int32_t run(struct model *m, enum entry e, void *container, void **in, size_t n_in, void **out,
-			  size_t n_out, void *stream, void *proxy)
+/* A place on the stack that is the same before and after the call. */
+#define HERE ((uintptr_t)__builtin_frame_address(0))
+
+static inline __attribute__((always_inline)) int32_t run(struct model *m, enum entry e, void *container, void **in,
+							  size_t n_in, void **out, size_t n_out, void *stream, void *proxy)
 {
-	if (UNLIKELY(!model_admit(m, e, in, n_in)))
+	uint64_t number;
+	if (UNLIKELY(!model_admit(m, e, in, n_in, &number)))
 		return FAILURE;
-	return ((run_fn)m->real[e])(container, in, n_in, out, n_out, stream, proxy);
+	run_fn real = (run_fn)m->real[e];
+	if (LIKELY(!m->ops))
+		return real(container, in, n_in, out, n_out, stream, proxy);
+	ops_run_begin(m, HERE, (uint32_t)number, in, n_in);
+	return ops_run_end(m, HERE, real(container, in, n_in, out, n_out, stream, proxy), out, n_out);
 }
 
-static inline int32_t model_run(struct model *m, void *model, void **in, void **out)
+static inline __attribute__((always_inline)) int32_t model_run(struct model *m, void *model, void **in, void **out)
 {
-	if (UNLIKELY(!model_admit(m, ENTRY_MODEL_RUN, in, SIZE_MAX)))
+	uint64_t number;
+	if (UNLIKELY(!model_admit(m, ENTRY_MODEL_RUN, in, SIZE_MAX, &number)))
 		return FAILURE;
-	return ((model_run_fn)m->real[ENTRY_MODEL_RUN])(model, in, out);
+	model_run_fn real = (model_run_fn)m->real[ENTRY_MODEL_RUN];
+	if (LIKELY(!m->ops))
+		return real(model, in, out);
+	ops_run_begin(m, HERE, (uint32_t)number, in, SIZE_MAX);
+	return ops_run_end(m, HERE, real(model, in, out), out, SIZE_MAX);
 }
 
 static inline int32_t last_error(struct model *m, const char **text)
@@ -31,6 +44,33 @@ static inline int32_t last_error(struct model *m, const char **text)
 		return ((last_error_fn)m->real[ENTRY_LAST_ERROR])(text);
 	*text = ours;
 	return 0;
+}
+
+/* What a model imports to ask for its tensors' memory, and to make its constants. */
+
+static inline int32_t get_data_ptr(struct model *m, void *tensor, void **data)
+{
+	int32_t r = m->ops->get_data_ptr(tensor, data);
+	if (!r)
+		ops_fetched(tensor, *data);
+	return r;
+}
+
+static inline int32_t from_blob(struct model *m, void *data, int64_t n_dim, const int64_t *size, const int64_t *stride,
+				int64_t offset, int32_t dtype, int32_t device, int32_t index, void **out)
+{
+	ops_learn_constant(m->ops, data, n_dim, size, stride, offset, dtype, device, index);
+	return m->ops->from_blob(data, n_dim, size, stride, offset, dtype, device, index, out);
+}
+
+static inline int32_t from_blob_v2(struct model *m, void *data, int64_t n_dim, const int64_t *size, const int64_t *stride,
+				   int64_t offset, int32_t dtype, int32_t device, int32_t index, void **out, int32_t layout,
+				   const uint8_t *opaque, int64_t opaque_bytes)
+{
+	if (!layout)
+		ops_learn_constant(m->ops, data, n_dim, size, stride, offset, dtype, device, index);
+	return m->ops->from_blob_v2(data, n_dim, size, stride, offset, dtype, device, index, out, layout, opaque,
+				    opaque_bytes);
 }
 
 /* 00 to ff */
@@ -53,15 +93,29 @@ static inline int32_t last_error(struct model *m, const char **text)
 		return run(&models[0x##i], ENTRY_RUN_SINGLE, c, in, n_in, out, n_out, s, p);                           \
 	}                                                                                                              \
 	static int32_t model_run_##i(void *m, void **in, void **out) { return model_run(&models[0x##i], m, in, out); } \
-	static int32_t last_error_##i(const char **text) { return last_error(&models[0x##i], text); }
+	static int32_t last_error_##i(const char **text) { return last_error(&models[0x##i], text); }                  \
+	static int32_t data_ptr_##i(void *t, void **d) { return get_data_ptr(&models[0x##i], t, d); }                  \
+	static int32_t blob_##i(void *p, int64_t n, const int64_t *s, const int64_t *t, int64_t o, int32_t type,       \
+				int32_t d, int32_t k, void **r)                                                        \
+	{                                                                                                              \
+		return from_blob(&models[0x##i], p, n, s, t, o, type, d, k, r);                                        \
+	}                                                                                                              \
+	static int32_t blob_v2_##i(void *p, int64_t n, const int64_t *s, const int64_t *t, int64_t o, int32_t type,    \
+				   int32_t d, int32_t k, void **r, int32_t l, const uint8_t *q, int64_t b)             \
+	{                                                                                                              \
+		return from_blob_v2(&models[0x##i], p, n, s, t, o, type, d, k, r, l, q, b);                            \
+	}
 EACH(FUNCTIONS)
 
 static const struct {
 	run_fn run, run_single;
 	model_run_fn model_run;
 	last_error_fn last_error;
+	int32_t (*data_ptr)(void *, void **);
+	ops_from_blob_fn *blob;
+	ops_from_blob_v2_fn *blob_v2;
 } table[] = {
-#define ADDRESSES(i) {run_##i, run_single_##i, model_run_##i, last_error_##i},
+#define ADDRESSES(i) {run_##i, run_single_##i, model_run_##i, last_error_##i, data_ptr_##i, blob_##i, blob_v2_##i},
     EACH(ADDRESSES)};
 _Static_assert(ARRAY_LEN(table) == PROBE_MODELS, "one row per model");
 
@@ -73,6 +127,17 @@ void *entry_address(size_t i, enum entry entry)
 	case ENTRY_MODEL_RUN: return (void *)table[i].model_run;
 	case ENTRY_LAST_ERROR: return (void *)table[i].last_error;
 	case ENTRIES: break;
+	}
+	return NULL;
+}
+
+void *ops_import_address(size_t i, enum ops_import which)
+{
+	switch (which) {
+	case OPS_GET_DATA_PTR: return (void *)table[i].data_ptr;
+	case OPS_FROM_BLOB: return (void *)table[i].blob;
+	case OPS_FROM_BLOB_V2: return (void *)table[i].blob_v2;
+	case OPS_IMPORTS: break;
 	}
 	return NULL;
 }

@@ -1,4 +1,4 @@
-#include "probe.h"
+#include "ops.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,6 +23,9 @@ static void after_fork(void)
 	for (size_t i = 0; i < PROBE_MODELS; i++)
 		if (models[i].used)
 			pthread_mutex_init(&models[i].lock, NULL);
+	for (size_t i = 0; i < PROBE_MODELS; i++)
+		if (models[i].used && models[i].ops)
+			ops_after_fork(models[i].ops);
 }
 
 static void watch_forks(void)
@@ -62,6 +65,7 @@ static void forget_unloaded(void)
 				 redirected(&now, i)))
 			continue;
 		m->used = false;
+		ops_forget(m);
 		if (m->has_contract) {
 			precheck_release(&m->check);
 			contract_release(&m->contract);
@@ -125,6 +129,21 @@ static bool find_torch(const struct object *o, struct torch_functions *t)
 			return true;
 	}
 	return false;
+}
+
+void *model_import(const struct object *o, const char *name)
+{
+	void *p = dlsym(RTLD_DEFAULT, name);
+	const char *names[] = {o ? o->name : "", o ? "libtorch_cpu.so" : ""};
+	for (size_t i = 0; i < ARRAY_LEN(names) && !p; i++) {
+		void *handle = *names[i] ? dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD) : NULL;
+		p = handle ? dlsym(handle, name) : NULL;
+		if (handle)
+			dlclose(handle);
+	}
+	if (!p)
+		dlerror(); /* what the process asks for later is not about our search */
+	return p;
 }
 
 /* xmalloc ends a process that has no memory left: that is not ours to do to a guest. */
@@ -217,6 +236,8 @@ static void take_on(const struct object *o, ElfW(Sym) *const symbol[ENTRIES])
 		m->real[e] = symbol[e] ? object_address(o, symbol[e]) : NULL;
 	tell_seen(m, st.st_dev, st.st_ino);
 	take_contract(m, st.st_dev, st.st_ino);
+
+	ops_take_on(m);
 
 	/* From here on it may be called. */
 	m->used = true;

@@ -170,7 +170,7 @@ static int write_forced(void *at, uintptr_t value)
 	return n == (ssize_t)sizeof(value) ? 0 : -1;
 }
 
-static int write_word(uintptr_t *at, uintptr_t value)
+int object_write(uintptr_t *at, uintptr_t value)
 {
 	struct page_search s = {(uintptr_t)at, -1};
 	dl_iterate_phdr(search_page, &s);
@@ -190,7 +190,55 @@ static int write_word(uintptr_t *at, uintptr_t value)
 
 int object_redirect(const struct object *o, ElfW(Sym) * s, const void *to)
 {
-	return write_word(&s->st_value, (uintptr_t)to - o->base);
+	return object_write(&s->st_value, (uintptr_t)to - o->base);
+}
+
+struct relocations {
+	uintptr_t rela, plt;
+	size_t rela_size, plt_size;
+};
+
+static struct relocations read_relocations(const struct object *o)
+{
+	struct relocations t = {0};
+	for (const ElfW(Dyn) *d = o->dynamic; d->d_tag != DT_NULL; d++) {
+		switch (d->d_tag) {
+		case DT_RELA: t.rela = dynamic_address(o, d->d_un.d_ptr); break;
+		case DT_RELASZ: t.rela_size = d->d_un.d_val; break;
+		case DT_JMPREL: t.plt = dynamic_address(o, d->d_un.d_ptr); break;
+		case DT_PLTRELSZ: t.plt_size = d->d_un.d_val; break;
+		}
+	}
+	return t;
+}
+
+#ifdef __x86_64__
+static bool holds_address(const ElfW(Rela) * r)
+{
+	uint32_t type = (uint32_t)ELF64_R_TYPE(r->r_info);
+	return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || (type == R_X86_64_64 && !r->r_addend);
+}
+#else
+static bool holds_address(const ElfW(Rela) * r)
+{
+	(void)r;
+	return false;
+}
+#endif
+
+void object_slots(const struct object *o, void (*slot)(void *user, uintptr_t *at, const ElfW(Sym) * s, const char *name),
+		  void *user)
+{
+	struct relocations t = read_relocations(o);
+	for (int which = 0; which < 2; which++) {
+		const ElfW(Rela) *r = (const ElfW(Rela) *)(which ? t.plt : t.rela);
+		size_t n = (which ? t.plt_size : t.rela_size) / sizeof(*r);
+		for (size_t i = 0; r && i < n; i++) {
+			uint32_t k = (uint32_t)ELF64_R_SYM(r[i].r_info);
+			if (k && holds_address(&r[i]) && o->sym[k].st_name < o->str_size)
+				slot(user, (uintptr_t *)(o->base + r[i].r_offset), &o->sym[k], o->str + o->sym[k].st_name);
+		}
+	}
 }
 
 /* Programs that were linked against the model. */
@@ -211,7 +259,7 @@ static void rebind_table(const struct object *o, const struct rebind *r, uintptr
 		uintptr_t *slot = (uintptr_t *)(o->base + rela[i].r_offset);
 		/* A lazily bound one does not hold it yet: it will find what dlsym finds. */
 		if (*slot == r->from)
-			write_word(slot, r->to);
+			object_write(slot, r->to);
 	}
 }
 
@@ -233,20 +281,12 @@ static int rebind_object(struct dl_phdr_info *info, size_t size, void *user)
 	if (!o.dynamic || !read_dynamic(&o))
 		return 0;
 	bool needs = false;
-	uintptr_t rela = 0, plt = 0;
-	size_t rela_size = 0, plt_size = 0;
-	for (const ElfW(Dyn) *d = o.dynamic; d->d_tag != DT_NULL; d++) {
-		switch (d->d_tag) {
-		case DT_NEEDED: needs |= d->d_un.d_val < o.str_size && !strcmp(o.str + d->d_un.d_val, r->needed); break;
-		case DT_RELA: rela = dynamic_address(&o, d->d_un.d_ptr); break;
-		case DT_RELASZ: rela_size = d->d_un.d_val; break;
-		case DT_JMPREL: plt = dynamic_address(&o, d->d_un.d_ptr); break;
-		case DT_PLTRELSZ: plt_size = d->d_un.d_val; break;
-		}
-	}
+	struct relocations t = read_relocations(&o);
+	for (const ElfW(Dyn) *d = o.dynamic; d->d_tag != DT_NULL; d++)
+		needs |= d->d_tag == DT_NEEDED && d->d_un.d_val < o.str_size && !strcmp(o.str + d->d_un.d_val, r->needed);
 	if (needs) {
-		rebind_table(&o, r, rela, rela_size);
-		rebind_table(&o, r, plt, plt_size);
+		rebind_table(&o, r, t.rela, t.rela_size);
+		rebind_table(&o, r, t.plt, t.plt_size);
 	}
 	return 0;
 }

@@ -15,6 +15,8 @@
  * filled before any initialiser ran: those slots are changed as well. Our functions (entry.c) must know for which model
  * they are called: there are PROBE_MODELS of each, one per model that is loaded at a time.
  *
+ * Kernels and ops of the model are watched as well when the tool asks for it: ops.h.
+ *
  * A guest's rules: nothing exported but the functions above (exports.map); errno is saved; a thread that is in our
  * code is never taken in again (probe_enter); a call that fits its contract takes no lock and no memory; whatever is
  * not understood is left alone, with a "stepped-aside" event; results are never changed, but for --fail.
@@ -57,6 +59,11 @@ static inline void *object_address(const struct object *o, const ElfW(Sym) * s)
 }
 /* Make dlsym() give `to` for this symbol. -1 and errno. */
 int object_redirect(const struct object *o, ElfW(Sym) * s, const void *to);
+/* A word of the loader's (a slot), whatever protects its page. -1 and errno. */
+int object_write(uintptr_t *at, uintptr_t value);
+/* Slots of the object's that hold a function's address, each with the symbol it is of. */
+void object_slots(const struct object *o, void (*slot)(void *user, uintptr_t *at, const ElfW(Sym) * s, const char *name),
+		  void *user);
 /* Slots of objects that were linked against o and already hold `from` get `to`. */
 void object_rebind(const struct object *o, const char *symbol, const void *from, const void *to);
 
@@ -100,6 +107,7 @@ struct model {
 	pthread_mutex_t lock; /* of seen */
 	struct seen seen[PROBE_SEEN];
 	uint32_t n_seen;
+	struct ops *ops; /* its kernels and ops (ops.h); NULL: not watched */
 };
 
 extern struct model models[PROBE_MODELS];
@@ -109,10 +117,15 @@ void model_look(const struct object *o);
 
 /* ---- call.c: a model is called ---- */
 
-/* Before a call: true when it may run. n is SIZE_MAX when the caller did not say. */
-bool model_admit(struct model *m, enum entry entry, void **inputs, size_t n);
+/* Before a call: true when it may run. n is SIZE_MAX when the caller did not say. *number: how many calls of this model were
+ * before it. */
+bool model_admit(struct model *m, enum entry entry, void **inputs, size_t n, uint64_t *number);
+/* Where the model itself would find this function. */
+void *model_import(const struct object *o, const char *name);
 /* What AOTInductorGetLastError shall say in this thread, NULL when the last call was not refused by us. */
 const char *model_refusal(const struct model *m);
+/* Let it say this. */
+void model_refuse(const struct model *m, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* ---- entry.c ---- */
 
@@ -124,6 +137,12 @@ void *entry_address(size_t i, enum entry entry);
 /* Is a tool watching? Reads the environment once. */
 bool talk_on(void);
 bool talk_fail(void);
+/* Are inputs to be checked? */
+bool talk_check(void);
+/* The path of a file in the folder. */
+bool talk_path(char *path, size_t room, const char *name);
+/* Write, also under a limit of file sizes. -1 and errno. */
+int talk_write(int fd, const void *p, size_t n);
 /* A slot of the counters, or NULL when there is none to be had. */
 struct live_count *talk_slot(uint32_t *id);
 /* Ask for the contract of the model. -1 and err. */

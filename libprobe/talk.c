@@ -24,7 +24,7 @@ static const char *const kind_name[] = { LIVE_EVENTS(NAME) };
 
 static enum { UNKNOWN, OFF, ON } state;
 static char folder[sizeof(((struct sockaddr_un *)0)->sun_path)];
-static bool fail_calls;
+static bool fail_calls, no_check;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct live_counters *counters;
 
@@ -38,10 +38,12 @@ static bool in_folder(char *path, size_t room, const char *name)
 static void read_environment(void)
 {
 	const char *dir = getenv(env_name[LIVE_ENV_DIR]), *fail = getenv(env_name[LIVE_ENV_FAIL]);
+	const char *unchecked = getenv(env_name[LIVE_ENV_NO_CHECK]);
 	size_t n = dir ? strlen(dir) : 0;
 	if (n && n < sizeof(folder) - sizeof("/" LIVE_FILE_COUNTERS)) {
 		memcpy(folder, dir, n + 1);
 		fail_calls = fail && *fail == '1';
+		no_check = unchecked && *unchecked == '1';
 	}
 	__atomic_store_n(&state, *folder ? ON : OFF, __ATOMIC_RELEASE);
 }
@@ -54,6 +56,8 @@ bool talk_on(void)
 }
 
 bool talk_fail(void) { return fail_calls; }
+bool talk_check(void) { return !no_check; }
+bool talk_path(char *path, size_t room, const char *name) { return in_folder(path, room, name); }
 
 /* Called by one thread at a time. The mapping stays for good; a forked child counts in the same place. */
 static bool map_counters(void)
@@ -116,19 +120,24 @@ void event_begin(struct json_out *o, struct buf *b, enum live_kind kind, uint32_
 }
 
 /* A process may live under a limit of file sizes (ulimit -f), at which a write ends it unless the signal is blocked. */
-static void append(int fd, const struct buf *b)
+int talk_write(int fd, const void *p, size_t n)
 {
 	sigset_t limit, old, pending;
 	sigemptyset(&limit);
 	sigaddset(&limit, SIGXFSZ);
 	sigpending(&pending);
 	pthread_sigmask(SIG_BLOCK, &limit, &old);
-	ssize_t n;
-	while ((n = write(fd, b->p, b->len)) < 0 && errno == EINTR)
-		;
-	if (n < 0 && errno == EFBIG && !sigismember(&pending, SIGXFSZ))
+	ssize_t r = 0;
+	while (n && ((r = write(fd, p, n)) > 0 || (r < 0 && errno == EINTR))) {
+		p = (const char *)p + (r > 0 ? r : 0);
+		n -= r > 0 ? (size_t)r : 0;
+	}
+	int why = errno;
+	if (r < 0 && why == EFBIG && !sigismember(&pending, SIGXFSZ))
 		sigtimedwait(&limit, NULL, &(struct timespec){0});
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	errno = why;
+	return n ? -1 : 0;
 }
 
 void event_end(struct json_out *o, struct buf *b)
@@ -139,7 +148,7 @@ void event_end(struct json_out *o, struct buf *b)
 	if (b->len <= LIVE_MAX_LINE && in_folder(path, sizeof(path), LIVE_FILE_EVENTS)) {
 		int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
 		if (fd >= 0) {
-			append(fd, b);
+			talk_write(fd, b->p, b->len);
 			close(fd);
 		}
 	}

@@ -4,50 +4,12 @@
  * A kernel's parameters have no types in the binary. A word is a tensor if it is a data pointer that the program asked for
  * since the last call, as generated code does right before it, or a constant's; they end with the last that was asked for,
  * for a kernel always writes something. Which are written follows from Inductor's order (in_out_ptrs, in_ptrs, out_ptrs). */
+#include "aoti/opsig.h"
 #include "aoti/probe_child.h"
 
-struct signature {
-	const char *name, *sig;
-};
-static const struct signature signatures[] = {
-#include "aoti/probe_opsigs.h"
-};
+#define PREFIX OPSIG_PREFIX
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct signature *)a)->name, ((const struct signature *)b)->name);
-}
-
-static const char *find_signature(const char *name)
-{
-	struct signature key = {name, NULL};
-	const struct signature *s = bsearch(&key, signatures, ARRAY_LEN(signatures), sizeof(key), by_name);
-	return s ? s->sig : NULL;
-}
-
-static const char *without_device(const char *name)
-{
-	static const char *const devices[] = {"cpu_", "cuda_", "mps_", "xpu_"};
-	for (size_t i = 0; i < ARRAY_LEN(devices); i++)
-		if (!strncmp(name, devices[i], strlen(devices[i])))
-			return name + strlen(devices[i]);
-	return name;
-}
-
-#define PREFIX "aoti_torch_"
-static const char *stem_of(const char *name) { return strncmp(name, PREFIX, strlen(PREFIX)) ? name : name + strlen(PREFIX); }
-
-const char *op_signature(const char *name)
-{
-	const char *sig = find_signature(stem_of(name)), *rest = without_device(stem_of(name));
-	if (sig || rest == stem_of(name))
-		return sig;
-	struct buf b = {0};
-	buf_addf(&b, "@%s", rest);
-	sig = find_signature(buf_str(&b));
-	buf_release(&b);
-	return sig;
-}
+const char *op_signature(const char *name) { return opsig(name); }
 
 /* Types of results that are certain (torch 2.13, aten/src/ATen/native/native_functions.yaml): a letter per result, s the
  * first tensor's, S the second's, f the same if that is a floating type, l int64, b bool. What is not here is not known. */
@@ -138,7 +100,7 @@ static bool is_floating(int t)
 /* *dtype: of result `ret`, given the first tensors; returns whether it is certain. */
 static bool result_type(const char *name, int ret, const struct fake *first, const struct fake *second, int *dtype)
 {
-	const char *rest = without_device(stem_of(name)), *types = "";
+	const char *rest = opsig_stem(name), *types = "";
 	for (size_t i = 0; i < ARRAY_LEN(result_types); i++)
 		if (!strcmp(result_types[i].name, rest))
 			types = result_types[i].types;

@@ -35,7 +35,8 @@
 /* Environment variables that the tool sets for the command. */
 #define LIVE_ENV(X) \
 	X(DIR, "PT2_PROBE_DIR")   /* the folder above; without it the library does nothing */ \
-	X(FAIL, "PT2_PROBE_FAIL") /* 1: a call whose inputs do not fit returns an error and does not run */
+	X(FAIL, "PT2_PROBE_FAIL") /* 1: a call whose inputs do not fit returns an error and does not run */ \
+	X(NO_CHECK, "PT2_PROBE_NO_CHECK") /* 1: inputs are not checked */
 
 #define LIVE_EVENTS(X) \
 	X(MODEL_SEEN, "model-seen") \

@@ -125,7 +125,8 @@ enum { ID_LISTEN = MAX_CLIENTS, ID_NOTIFY };
 
 static int set_up(struct live *l, struct err *err)
 {
-	if (make_dir(l, err) < 0 || make_counters(l, err) < 0 || make_log(l, err) < 0 || make_socket(l, err) < 0)
+	if (make_dir(l, err) < 0 || make_counters(l, err) < 0 || make_log(l, err) < 0 || make_socket(l, err) < 0 ||
+	    (l->o->calls && calls_create(l->dir, l->o->calls, err) < 0))
 		return -1;
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (l->epoll < 0 || watch(l, l->listen, EPOLLIN, ID_LISTEN) < 0 ||
@@ -134,7 +135,19 @@ static int set_up(struct live *l, struct err *err)
 	return 0;
 }
 
-static void take_down(struct live *l)
+/* What is left of the folder when nobody writes there any more: the call log. */
+static void remove_folder(const char *dir)
+{
+	static const char *const files[] = {CALLS_FILE, CALLS_FILE_NAMES};
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		char *path = xasprintf("%s/%s", dir, files[i]);
+		unlink(path);
+		free(path);
+	}
+	rmdir(dir);
+}
+
+static void take_down(struct live *l, bool keep)
 {
 	static const char *const files[] = {LIVE_FILE_EVENTS, LIVE_FILE_SOCKET, LIVE_FILE_COUNTERS, "libpt2probe.so"};
 	char path[PATH_MAX];
@@ -149,13 +162,14 @@ static void take_down(struct live *l)
 	close_fd(&l->epoll);
 	if (l->counters)
 		munmap(l->counters, sizeof(*l->counters));
-	if (l->dir[0]) {
-		for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-			in_dir(l, files[i], path, sizeof(path));
-			unlink(path);
-		}
-		rmdir(l->dir);
+	for (size_t i = 0; l->dir[0] && i < ARRAY_LEN(files); i++) {
+		in_dir(l, files[i], path, sizeof(path));
+		unlink(path);
 	}
+	if (l->dir[0] && keep)
+		l->r->folder = xstrdup(l->dir);
+	else if (l->dir[0])
+		remove_folder(l->dir);
 	for (uint32_t i = 0; i < l->n_path; i++)
 		free(l->path[i]);
 	free(l->path);
@@ -446,9 +460,11 @@ static int wait_for_command(struct live *l, struct childset *set, const char *na
 {
 	for (;;) {
 		struct child_event ev;
-		if (childset_wait(set, l->epoll, l->notify >= 0 ? -1 : 500, &ev) < 0)
+		if (childset_wait(set, l->epoll, l->o->tick ? 50 : l->notify >= 0 ? -1 : 500, &ev) < 0)
 			return err_errno(err, EXIT_ENVIRON, "cannot wait for '%s'", name);
 		serve(l);
+		if (l->o->tick)
+			l->o->tick(l->o->user, l->dir);
 		if (ev.what == CHILD_ENDED) {
 			move_result(&l->r->command, child_result(ev.child));
 			return 0;
@@ -463,11 +479,14 @@ static int run(struct live *l, char *const *command, struct err *err)
 		return -1;
 	char *dir = xasprintf("%s=%s", env_name[LIVE_ENV_DIR], l->dir), *preload = preload_variable(library);
 	char *fail = xasprintf("%s=%d", env_name[LIVE_ENV_FAIL], l->o->fail);
+	char *no_check = xasprintf("%s=%d", env_name[LIVE_ENV_NO_CHECK], l->o->no_check);
 	struct child_spec spec = {
 	    .argv = (const char *const *)command,
-	    .env_set = (const char *const[]){dir, preload, fail, NULL},
-	    .same_group = true,
-	    .allow_core = true,
+	    .env_set = (const char *const[]){dir, preload, fail, no_check, NULL},
+	    .same_group = !l->o->apart,
+	    .allow_core = !l->o->apart,
+	    .die_with_parent = l->o->apart,
+	    .timeout_ms = (int)(l->o->timeout_s < INT_MAX / 1000 ? l->o->timeout_s * 1000 : INT_MAX),
 	};
 	struct childset set = {0};
 	int r = child_start(&set, &spec, err) ? wait_for_command(l, &set, command[0], err) : -1;
@@ -475,6 +494,7 @@ static int run(struct live *l, char *const *command, struct err *err)
 	free(dir);
 	free(preload);
 	free(fail);
+	free(no_check);
 	return r;
 }
 
@@ -490,8 +510,15 @@ int live_run(const struct live_options *o, char *const *command, struct live_res
 		read_log(&l);
 		sum_up(&l);
 	}
-	take_down(&l);
+	take_down(&l, !rc && o->calls);
 	return rc;
 }
 
-void live_result_release(struct live_result *r) { child_result_release(&r->command); }
+void live_result_release(struct live_result *r)
+{
+	child_result_release(&r->command);
+	if (r->folder)
+		remove_folder(r->folder);
+	free(r->folder);
+	r->folder = NULL;
+}

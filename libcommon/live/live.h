@@ -30,6 +30,7 @@
 #include "base/buf.h"
 #include "base/child.h"
 #include "base/json.h"
+#include "live/calls.h"
 #include "live/event.h"
 
 #include <sys/types.h>
@@ -53,6 +54,16 @@ struct live_options {
 	void (*event)(void *user, const struct live_event *ev); /* may be NULL */
 	void *user;
 	bool fail; /* calls that do not fit return an error */
+
+	/* Kernels and ops are watched, too: the call log (calls.h) with this configuration is in the result's folder. */
+	const struct calls_config *calls; /* NULL: only the models' calls are */
+	bool no_check;                    /* inputs are not held against the contract */
+	/* A program of our own, not the user's: in a process group of its own that ends with the tool, and after this many
+	 * seconds (0: no limit). */
+	bool apart;
+	unsigned timeout_s;
+	/* Every 50 ms while the command runs, and once when it has ended; folder: where calls_open() finds the log. May be NULL. */
+	void (*tick)(void *user, const char *folder);
 };
 
 struct live_result {
@@ -62,6 +73,7 @@ struct live_result {
 	uint32_t without_contract; /* models */
 	uint64_t bad_lines;        /* of the event log, that are no events */
 	char unseen[512];          /* why no model may have been seen; "" when nothing is known against it */
+	char *folder;              /* of the call log, until live_result_release(); NULL without one */
 };
 
 int live_run(const struct live_options *o, char *const *command, struct live_result *r, struct err *err);

@@ -1,0 +1,204 @@
+/* The inputs of a Run are copied when it begins; if it was bad, they and the model become a folder (live/bundle.h). */
+#include "live/bundle.h"
+#include "ops.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_KEPT 65536
+#define MAX_FILES 256 /* beside the library */
+
+struct kept_input {
+	struct tensor_meta meta;
+	void *data; /* NULL: could not be kept */
+};
+struct ops_kept {
+	size_t n;
+	struct kept_input input[];
+};
+
+struct ops_kept *ops_keep(struct model *m, void **in, size_t n)
+{
+	const uint64_t most = ops_config()->save_max;
+	uint64_t sum = 0;
+	if (n > MAX_KEPT || (n && !in) || m->ops->bundles >= 16)
+		return NULL;
+	struct ops_kept *k = calloc(1, sizeof(*k) + n * sizeof(k->input[0]));
+	if (!k)
+		return NULL;
+	k->n = n;
+	for (size_t i = 0; i < n; i++) {
+		struct kept_input *x = &k->input[i];
+		struct ops_view v;
+		int64_t bytes;
+		if (!in[i] || !ops_view_of(m, in[i], &v) || !ops_meta_of(&v, &x->meta, &bytes))
+			continue;
+		sum += (uint64_t)bytes;
+		if ((most && sum > most) || !(x->data = malloc(bytes ? (size_t)bytes : 1)))
+			continue;
+		if (bytes)
+			memcpy(x->data, v.data, (size_t)bytes);
+	}
+	return k;
+}
+
+void ops_drop(struct ops_kept *k)
+{
+	for (size_t i = 0; k && i < k->n; i++)
+		free(k->input[i].data);
+	free(k);
+}
+
+static bool copy(int from, int to)
+{
+	char room[16384];
+	ssize_t n;
+	while ((n = read(from, room, sizeof(room))) > 0 || (n < 0 && errno == EINTR))
+		if (n > 0 && talk_write(to, room, (size_t)n) < 0)
+			return false;
+	return n == 0;
+}
+
+/* A hard link keeps what torch deletes with its folder; across file systems it is a copy. */
+static bool take_file(const char *from, const char *to)
+{
+	if (!linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW))
+		return true;
+	int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK), out = -1;
+	struct stat st;
+	bool ok = in >= 0 && !fstat(in, &st) && S_ISREG(st.st_mode) &&
+		  (out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)) >= 0 && copy(in, out);
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	return ok;
+}
+
+static bool join(char path[PATH_MAX], const char *folder, const char *name)
+{
+	int n = snprintf(path, PATH_MAX, "%s/%s", folder, name);
+	return n > 0 && n < PATH_MAX;
+}
+
+static bool belongs(const char *name)
+{
+	static const char *const ends[] = {".cpp", ".json", ".blob", ".cubin", ".txt"};
+	size_t n = strlen(name);
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		if (n > strlen(ends[i]) && !strcmp(name + n - strlen(ends[i]), ends[i]))
+			return true;
+	return false;
+}
+
+/* The library's name in the folder model/; "" when it is gone. */
+static void take_model(const char *path, const char *folder, char *library, size_t room)
+{
+	char to[PATH_MAX], dir[PATH_MAX], from[PATH_MAX], sub[PATH_MAX];
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	snprintf(library, room, strchr(name, '.') ? "%s" : "%s.so", name);
+	if (!join(sub, folder, BUNDLE_MODEL) || mkdir(sub, 0700) < 0 || !join(to, sub, library) || !take_file(path, to)) {
+		*library = 0;
+		return;
+	}
+	if (!slash || !strncmp(path, "/proc/", 6) || !strncmp(path, "/dev/", 5))
+		return;
+	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
+	DIR *d = opendir(*dir ? dir : "/");
+	int n = 0;
+	for (struct dirent *e; d && n < MAX_FILES && (e = readdir(d));)
+		if (belongs(e->d_name) && join(from, dir, e->d_name) && join(to, sub, e->d_name))
+			n += take_file(from, to);
+	if (d)
+		closedir(d);
+}
+
+static void out_inputs(struct ops_thread *t, const struct ops_run *run, const char *folder, struct json_out *o)
+{
+	const struct contract *c = &run->model->contract;
+	char path[PATH_MAX], name[32];
+	struct buf spec = {0};
+	json_key(o, "inputs");
+	json_arr(o);
+	for (size_t i = 0; i < run->kept->n; i++) {
+		const struct kept_input *x = &run->kept->input[i];
+		snprintf(name, sizeof(name), "input%zu", i);
+		bool saved = x->data && strlen(folder) < PATH_MAX / 2 && join(path, folder, name) &&
+			     ops_save(path, TENSOR_NPY, &x->meta, x->data, t->scratch);
+		json_obj(o);
+		json_key(o, "file");
+		if (saved)
+			json_out_str(o, slice_str(strrchr(path, '/') + 1));
+		else
+			json_out_null(o);
+		buf_reset(&spec);
+		if (x->data)
+			tensor_spec_print(&x->meta, &spec);
+		json_key(o, "spec");
+		json_out_str(o, buf_slice(&spec));
+		json_key(o, "name");
+		if (run->model->has_contract && i < c->n_inputs)
+			json_out_str(o, c->input[i].name);
+		else
+			json_out_null(o);
+		json_close(o);
+	}
+	json_close(o);
+	buf_release(&spec);
+}
+
+static bool write_index(struct ops_thread *t, const struct ops_run *run, const char *folder, const char *library)
+{
+	char path[PATH_MAX];
+	struct buf b = {0}, file = {0};
+	struct json_out o = {.b = &b};
+	json_obj(&o);
+	json_key(&o, "bundle");
+	json_out_u64(&o, BUNDLE_VERSION);
+	json_key(&o, "path");
+	json_out_str(&o, slice_str(run->model->path));
+	json_key(&o, "library");
+	buf_addf(&file, BUNDLE_MODEL "/%s", library);
+	if (*library)
+		json_out_str(&o, buf_slice(&file));
+	else
+		json_out_null(&o);
+	json_key(&o, "pid");
+	json_out_u64(&o, t->pid);
+	json_key(&o, "model");
+	json_out_u64(&o, run->model->id);
+	json_key(&o, "run");
+	json_out_u64(&o, run->run);
+	out_inputs(t, run, folder, &o);
+	json_close(&o);
+	buf_addc(&b, '\n');
+	int fd = !join(path, folder, BUNDLE_INDEX) ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	bool ok = fd >= 0 && !talk_write(fd, b.p, b.len);
+	if (fd >= 0)
+		close(fd);
+	buf_release(&b);
+	buf_release(&file);
+	return ok;
+}
+
+void ops_write_bundle(struct ops_thread *t, const struct ops_run *run)
+{
+	const struct calls_config *c = ops_config();
+	char folder[PATH_MAX / 2], whole[PATH_MAX / 2], library[NAME_MAX + 1];
+	int dir = (int)strnlen(c->save_dir, sizeof(c->save_dir));
+	if (!dir || atomic_fetch_add(&run->model->ops->bundles, 1) >= 16)
+		return;
+	snprintf(whole, sizeof(whole), "%.*s/bundle.m%u.r%06u", dir, c->save_dir, run->model->id, run->run);
+	snprintf(folder, sizeof(folder), "%.*s/.bundle.m%u.r%06u.%u", dir, c->save_dir, run->model->id, run->run, t->tid);
+	if (mkdir(folder, 0700) < 0) {
+		event_aside(run->model->id, "the inputs of a bad Run could not be kept: no folder for them");
+		return;
+	}
+	take_model(run->model->path, folder, library, sizeof(library));
+	if (!write_index(t, run, folder, library) || rename(folder, whole) < 0)
+		event_aside(run->model->id, "the inputs of a bad Run could not be kept whole");
+}

@@ -1,0 +1,69 @@
+/* The call log in this process. */
+#include "ops.h"
+
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct calls_log *the_log;
+static struct calls_names *the_names;
+
+struct calls_log *ops_log(void) { return the_log; }
+
+static void *map_whole(const char *name, size_t *size)
+{
+	char path[256];
+	if (!talk_path(path, sizeof(path), name))
+		return NULL;
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return NULL;
+	off_t n = lseek(fd, 0, SEEK_END);
+	void *p = n > 0 ? mmap(NULL, (size_t)n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+	close(fd);
+	*size = (size_t)n;
+	return p == MAP_FAILED ? NULL : p;
+}
+
+struct calls_log *ops_log_open(void)
+{
+	static bool tried;
+	size_t size, names_size;
+	if (tried)
+		return the_log;
+	tried = true;
+	struct calls_log *l = map_whole(CALLS_FILE, &size);
+	if (!l)
+		return NULL;
+	struct calls_names *n = map_whole(CALLS_FILE_NAMES, &names_size);
+	if (!calls_log_fits(l, size) || !n || !calls_names_fit(n, names_size)) {
+		munmap(l, size);
+		if (n)
+			munmap(n, names_size);
+		event_aside(LIVE_NO_MODEL, "the call log is of another version; kernels and ops are not watched");
+		return NULL;
+	}
+	the_names = n;
+	return the_log = l;
+}
+
+bool ops_wants_values(void) { return ops_config()->want & ~(uint32_t)CALLS_NAMES; }
+
+uint32_t ops_name(struct slice text) { return calls_intern(the_names, text.p, text.n); }
+
+const char *ops_text(uint32_t name) { return (const char *)the_names + name; }
+
+uint32_t ops_name_once(const char *text) { return calls_text(the_names, text, strlen(text)); }
+
+bool ops_filtered(struct slice name)
+{
+	const struct calls_config *c = ops_config();
+	char text[512];
+	snprintf(text, sizeof(text), "%.*s", (int)(name.n < sizeof(text) ? name.n : sizeof(text) - 1), name.p);
+	bool passes = !c->n_filters;
+	for (uint32_t i = 0; i < c->n_filters && !passes; i++)
+		passes = memchr(c->filter[i], 0, sizeof(c->filter[i])) && !fnmatch(c->filter[i], text, 0);
+	return passes;
+}

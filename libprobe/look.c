@@ -1,0 +1,148 @@
+/* One tensor: what it is, what is in it, a record of it. */
+#include "ops.h"
+
+#include <math.h>
+
+bool ops_view_of(const struct model *m, void *handle, struct ops_view *v)
+{
+	const struct torch_functions *t = &m->torch;
+	const struct ops *ops = m->ops;
+	int64_t *size, *stride;
+	int32_t layout = 0;
+	void *data = NULL;
+	bool defined = true;
+	*v = (struct ops_view){.handle = handle, .device_index = -1};
+	/* What libtorch does not like to be asked it complains of aloud: undefined tensors, and strides of sparse ones. */
+	if ((ops->is_defined && (ops->is_defined(handle, &defined) || !defined)) ||
+	    (t->get_layout && (t->get_layout(handle, &layout) || layout)) || t->get_dtype(handle, &v->dtype) ||
+	    t->get_device_type(handle, &v->device) || t->get_dim(handle, &v->n_dim) || t->get_sizes(handle, &size) ||
+	    t->get_strides(handle, &stride))
+		return false;
+	if (v->device == DEVICE_CPU ? t->get_data_ptr(handle, &data)
+				    : t->get_device_index && t->get_device_index(handle, &v->device_index))
+		return false;
+	v->data = data;
+	v->size = size;
+	v->stride = stride;
+	return v->n_dim >= 0 && v->n_dim <= TENSOR_MAX_DIMS && (v->n_dim == 0 || (size && stride));
+}
+
+bool ops_meta_of(const struct ops_view *v, struct tensor_meta *m, int64_t *bytes)
+{
+	m->dtype = v->dtype;
+	m->device = v->device;
+	m->device_index = v->device_index;
+	m->n_dim = (int)v->n_dim;
+	m->has_address = true;
+	m->address = (uintptr_t)v->data;
+	for (int64_t d = 0; d < v->n_dim; d++) {
+		m->size[d] = v->size[d];
+		m->stride[d] = v->stride[d];
+		if (v->size[d] < 0 || v->stride[d] < 0)
+			return false;
+	}
+	return v->device == DEVICE_CPU && dtype_info(v->dtype) && tensor_extent(m, bytes) && (v->data || !*bytes);
+}
+
+void ops_stats(const struct ops_view *v, int what, struct tensor_stats *s)
+{
+	struct tensor_meta m;
+	int64_t bytes;
+	*s = (struct tensor_stats){.first_bad = -1};
+	if (ops_meta_of(v, &m, &bytes))
+		tensor_stats(&m, v->data, what, s);
+}
+
+static bool out_of_range(const struct tensor_stats *s, int dtype)
+{
+	const struct calls_config *c = ops_config();
+	const struct dtype_info *d = dtype_info(dtype);
+	bool real = d && (strstr(d->name, "float") || strstr(d->name, "complex"));
+	return real && (s->min < c->lo || s->max > c->hi);
+}
+
+bool ops_is_bad(const struct tensor_stats *s, int dtype)
+{
+	return s->known && (s->nan || s->pos_inf || s->neg_inf || out_of_range(s, dtype));
+}
+
+static double bad_value(const struct ops_view *v, const struct tensor_stats *s)
+{
+	const struct calls_config *c = ops_config();
+	struct tensor_meta m;
+	int64_t bytes;
+	if (!s->known || !ops_meta_of(v, &m, &bytes))
+		return 0;
+	if (s->first_bad >= 0)
+		return tensor_at(&m, v->data, s->first_bad);
+	return !out_of_range(s, v->dtype) ? 0 : s->min < c->lo ? s->min : s->max;
+}
+
+static void add_word(char *path, size_t room, size_t *n, const char *word, size_t max)
+{
+	for (; *word && max-- && *n + 1 < room; word++)
+		path[(*n)++] = strchr("_-", *word) || (*word >= '0' && *word <= '9') || (*word >= 'a' && *word <= 'z') ||
+				       (*word >= 'A' && *word <= 'Z')
+				   ? *word
+				   : '_';
+	path[*n] = 0;
+}
+
+/* m0.r000003.c0012.after.cpp_fused_relu_0.a2.buf3.npy: no other tensor of this command has this name. */
+static uint32_t save(struct ops_thread *t, const struct ops_run *run, const struct call_record *r, const char *call_name,
+		     const struct ops_view *v)
+{
+	const struct calls_config *c = ops_config();
+	struct tensor_meta m;
+	int64_t bytes, n;
+	char path[1024], *file;
+	const struct dtype_info *d = dtype_info(v->dtype);
+	if (!ops_meta_of(v, &m, &bytes) || !tensor_numel(&m, &n) || !ops_may_save(r->model, (uint64_t)(n * d->bytes)))
+		return 0;
+	int at = snprintf(path, sizeof(path) / 2, "%.*s/", (int)strnlen(c->save_dir, sizeof(c->save_dir)), c->save_dir);
+	if (at < 2)
+		return 0;
+	file = path + at;
+	/* A model that has no number of its own, or a call outside of any Run, is told apart by process and call. */
+	at += snprintf(file, 128, r->model == LIVE_NO_MODEL ? "p%u." : "m%u.", r->model == LIVE_NO_MODEL ? t->pid : r->model);
+	if (run->run == CALLS_NO_RUN)
+		at += snprintf(path + at, 64, "s%llu.", (unsigned long long)r->seq);
+	else
+		at += snprintf(path + at, 64, "r%06u.", run->run);
+	if (r->v.role == CALL_ROLE_MODEL_INPUT || r->v.role == CALL_ROLE_MODEL_OUTPUT)
+		at += snprintf(path + at, 64, "run.%s.", r->v.before ? "before" : "after");
+	else
+		at += snprintf(path + at, 64, "c%04u.%s.", r->call, r->v.before ? "before" : "after");
+	size_t len = (size_t)at;
+	add_word(path, sizeof(path) - 64, &len, call_name, 100);
+	len += (size_t)snprintf(path + len, 32, ".a%u.", r->v.arg);
+	const char *buffer = r->name ? ops_text(r->name) : "tensor";
+	add_word(path, sizeof(path) - 32, &len, buffer, 60);
+	return ops_save(path, c->save_format, &m, v->data, t->scratch) ? ops_name_once(file) : 0;
+}
+
+void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call_record *like, const char *call_name,
+	      const struct ops_value *x, bool before, const struct tensor_stats *s)
+{
+	const struct ops_view *v = &x->view;
+	struct call_record r = *like;
+	r.model = run->model->id;
+	r.name = x->name;
+	r.v.arg = x->arg;
+	r.v.role = x->role;
+	r.v.before = before;
+	r.v.n_dim = (uint8_t)v->n_dim;
+	r.v.device = (int8_t)v->device;
+	r.v.device_index = (int8_t)v->device_index;
+	r.v.dtype = (int16_t)v->dtype;
+	r.v.address = (uintptr_t)v->data;
+	for (int64_t d = 0; d < v->n_dim && d < CALL_DIMS; d++) {
+		r.v.size[d] = v->size[d];
+		r.v.stride[d] = v->stride[d];
+	}
+	r.v.stats = *s;
+	r.v.bad_value = ops_is_bad(s, v->dtype) && (!before || x->role != CALL_ROLE_INOUT || !x->has_after) ? bad_value(v, s) : 0;
+	if (ops_config()->want & CALLS_SAVE && x->passes && (!before || !x->has_after))
+		r.v.saved = save(t, run, &r, call_name, v);
+	ops_append(t, run, &r);
+}

@@ -1,0 +1,189 @@
+/* One call of a kernel or op: before and after. */
+#include "ops.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define UNKNOWN_WORDS 1024 /* of arguments on the stack, where their number is not known */
+
+uint64_t ops_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void ops_append(const struct ops_thread *t, const struct ops_run *run, struct call_record *rec)
+{
+	rec->model = run->model->id;
+	rec->run = run->run;
+	rec->pid = t->pid;
+	rec->tid = t->tid;
+	calls_append(ops_log(), rec);
+}
+
+/* Which call of the contract is it? Branches and loops leave calls out and come back to them. */
+static uint32_t match(struct ops_run *run, const struct ops_site *s)
+{
+	const struct model *m = run->model;
+	const struct ops *ops = m->ops;
+	const uint32_t n = m->has_contract ? m->contract.n_calls : 0, site = (uint32_t)(s - ops_site);
+	if (run->run == CALLS_NO_RUN)
+		return CALLS_NO_CALL;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = run->next + i < n ? run->next + i : run->next + i - n;
+		if (ops->call_site[k] == site) {
+			run->next = k + 1 < n ? k + 1 : 0;
+			return k;
+		}
+	}
+	return CALLS_NO_CALL;
+}
+
+/* The Run that this call belongs to. */
+static struct ops_run *run_of(struct ops_thread *t, const struct ops_site *s, uintptr_t sp)
+{
+	struct ops_run *run = ops_run_at(t, sp);
+	if (LIKELY(t->depth && run->model == s->model))
+		return run;
+	run = &t->run[0];
+	run->model = s->model;
+	run->run = CALLS_NO_RUN;
+	run->watched = ops_config()->first_run == 0;
+	return run;
+}
+
+/* A call that neither returned nor crashed: an exception went through it. */
+void ops_left(struct ops_thread *t, struct ops_run *run)
+{
+	struct ops_open *o = &run->open;
+	if (!o->used)
+		return;
+	o->used = false;
+	uint64_t now = ops_now();
+	ops_append(t, run, &(struct call_record){.what = CALL_END,
+						 .time = now,
+						 .seq = o->seq,
+						 .call = o->call,
+						 .contract_call = o->contract_call,
+						 .name = o->name,
+						 .result = CALLS_NOT_RETURNED,
+						 .took = now - o->begun});
+}
+
+static uint32_t proxy_name(const struct ops_site *s, uint64_t node)
+{
+	char text[48];
+	int n = snprintf(text, sizeof(text), "proxy_executor[%d]", (int)node);
+	return n > 0 ? ops_name(slice_of(text, (size_t)n)) : s->name_id;
+}
+
+static struct ops_open *begin(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, const struct ops_regs *r,
+			      const uint64_t *stack)
+{
+	struct ops_open *o = &run->open;
+	const struct ops *ops = s->model->ops;
+	ops_left(t, run);
+	*o = (struct ops_open){.used = true, .site = s, .sp = (uintptr_t)stack, .call = run->calls++};
+	o->contract_call = match(run, s);
+	o->name = s->name_id;
+	if (o->contract_call != CALLS_NO_CALL)
+		o->name = ops->call_name[o->contract_call];
+	else if (s->kind == SITE_PROXY)
+		o->name = proxy_name(s, r->ints[1]);
+	o->seq = calls_seq(ops_log());
+	o->looked = ops_wants_values() &&
+		    (o->contract_call == CALLS_NO_CALL ? s->passes : ops->call_passes[o->contract_call] != 0);
+	if (o->looked)
+		ops_read_arguments(t, run, o, r->ints, stack);
+	o->begun = ops_now();
+	ops_append(t, run, &(struct call_record){.what = CALL_BEGIN,
+						 .time = o->begun,
+						 .seq = o->seq,
+						 .call = o->call,
+						 .contract_call = o->contract_call,
+						 .name = o->name});
+	if (o->looked) {
+		ops_values_before(t, run, o);
+		o->begun = ops_now();
+	}
+	return o;
+}
+
+static uint64_t words_of(struct ops_thread *t, const struct ops_site *s, const uint64_t *stack)
+{
+	if (LIKELY(s->stack_words != UINT32_MAX))
+		return s->stack_words;
+	/* Up to the end of the stack, at most; there are frames of the model above. */
+	uintptr_t top = t ? ops_stack_top(t) : 0, at = (uintptr_t)stack;
+	uint64_t left = top > at ? (top - at) / 8 : 16;
+	return left < UNKNOWN_WORDS ? left : UNKNOWN_WORDS;
+}
+
+struct ops_go probe_before(struct ops_regs *r, const uint64_t *stack)
+{
+	const struct ops_site *s = &ops_site[r->site];
+	int saved = errno;
+	r->open = NULL;
+	struct ops_thread *t = ops_thread();
+	struct ops_go go = {s->target, words_of(t, s, stack)};
+	if (LIKELY(t && probe_enter())) {
+		struct ops_run *run = run_of(t, s, (uintptr_t)stack);
+		if (UNLIKELY(run->failed))
+			go = (struct ops_go){NULL, s->kind != SITE_KERNEL}; /* AOTI_TORCH_FAILURE */
+		else if (run->watched && s->kind != SITE_GATE)
+			r->open = begin(t, run, s, r, stack);
+		t->n_fetched = 0;
+		probe_leave();
+	}
+	errno = saved;
+	return go;
+}
+
+static void finish(struct ops_thread *t, struct ops_run *run, const struct ops_regs *r, uint64_t now)
+{
+	struct ops_open *o = r->open;
+	int32_t result = o->site->kind == SITE_KERNEL ? 0 : (int32_t)r->rax;
+	struct call_record end = {.what = CALL_END,
+				  .time = now,
+				  .seq = o->seq,
+				  .call = o->call,
+				  .contract_call = o->contract_call,
+				  .name = o->name,
+				  .result = result,
+				  .took = now - o->begun};
+	o->used = false;
+	ops_append(t, run, &end);
+	if (!o->looked || result)
+		return;
+	/* A Run inside of this op has used the same room. */
+	if (UNLIKELY(t->values_of != o->seq))
+		ops_read_arguments(t, run, o, r->ints, (const uint64_t *)o->sp);
+	ops_values_after(t, run, o);
+}
+
+void probe_after(struct ops_regs *r)
+{
+	int saved = errno;
+	uint64_t now = ops_now();
+	struct ops_open *o = r->open;
+	struct ops_thread *t = ops_thread_if_any();
+	if (LIKELY(t && probe_enter())) {
+		struct ops_run *run = (struct ops_run *)((char *)o - offsetof(struct ops_run, open));
+		/* A Run inside of an op may have ended this one, if stacks are not what we think. */
+		if (LIKELY(o->used))
+			finish(t, run, r, now);
+		t->n_fetched = 0;
+		probe_leave();
+	}
+	errno = saved;
+}
+
+void ops_fetched(void *handle, void *address)
+{
+	struct ops_thread *t = ops_thread();
+	if (t && t->n_fetched < OPS_FETCHED) {
+		t->fetched[t->n_fetched].handle = handle;
+		t->fetched[t->n_fetched++].address = (uintptr_t)address;
+	}
+}

@@ -1,0 +1,267 @@
+/* ops.h - kernels and ops of a watched model: how their calls come to us, and what is written down of them (live/calls.h).
+ *
+ * Only when a tool has made a call log. Then a model that is taken on (model.c) gets its slots of kernels (cpp_fused_relu_0: in
+ * all recorded models the linker left a slot for each, though the model defines them itself) and of torch's ops changed to
+ * stubs, before anybody can call them (sites.c). A stub is static code that carries its number to one trampoline (tramp.c),
+ * which calls probe_before(), the function itself, probe_after() (ops.c).
+ *
+ * What arguments are (values.c): an op's are handles, by its signature (aoti/opsig.h). A kernel's are addresses. Generated
+ * code asks for each address right before the call: aoti_torch_get_data_ptr is watched as well, when values are wanted. Constants are
+ * asked for once, when the model is made: aoti_torch_create_tensor_from_blob is watched, too. Which buffer it is, and
+ * whether it is written, says the contract, whose calls are followed by name within a Run (branches and loops may leave some out).
+ *
+ * A thread keeps what it is in (thread.c): the Runs it is in, by their place on the stack, so that one that was left by a
+ * C++ exception is noticed by the next and nothing needs to be run by the unwinder.
+ *
+ * With CALLS_FAIL a kernel whose outputs are bad though its inputs were not ends the model's Run: kernels are left out
+ * from then on, the next op or allocation returns a failure (generated code throws), and the Run returns a failure with our text.
+ *
+ * x86-64 and CPU models; elsewhere, and for what was bound without a slot, a "stepped-aside" event says so.
+ */
+#ifndef PT2_PROBE_OPS_H
+#define PT2_PROBE_OPS_H
+#include "live/calls.h"
+#include "probe.h"
+
+#define OPS_SITES 4096 /* kernels and ops of all models that are loaded at a time */
+#define OPS_STRING_(x) #x
+#define OPS_STRING(x) OPS_STRING_(x)
+
+/* ---- tramp.c ---- */
+
+/* What the trampoline saved; its layout is known there. */
+struct ops_regs {
+	uint64_t ints[6]; /* rdi rsi rdx rcx r8 r9 */
+	uint64_t rax;
+	union {
+		uint64_t site;          /* before */
+		struct ops_open *open; /* set by probe_before: what probe_after finishes; NULL: nothing */
+	};
+	uint64_t xmm[16];
+	uint64_t rdx, zero; /* what was returned in rax and rdx */
+};
+_Static_assert(sizeof(struct ops_regs) == 208, "tramp.c");
+
+/* NULL for a machine that has no trampoline. */
+void *ops_stub(uint32_t site);
+
+/* ---- sites.c ---- */
+
+enum site_kind {
+	SITE_KERNEL,
+	SITE_OP,
+	SITE_PROXY, /* aoti_torch_proxy_executor_call_function */
+	SITE_GATE,  /* not written down; returns a failure in a Run that has failed */
+};
+
+struct ops_site {
+	void *target; /* what the slot would have held; NULL: a free place */
+	struct model *model;
+	const char *name; /* in the model's own string table */
+	const char *sig;
+	enum site_kind kind;
+	uint32_t name_id;
+	uint32_t stack_words; /* of arguments, at most; UINT32_MAX: not known */
+	bool passes;          /* the filters, by its name */
+};
+extern struct ops_site ops_site[OPS_SITES];
+
+typedef int32_t ops_from_blob_fn(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
+				 int32_t dtype, int32_t device, int32_t index, void **out);
+typedef int32_t ops_from_blob_v2_fn(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
+				    int32_t dtype, int32_t device, int32_t index, void **out, int32_t layout,
+				    const uint8_t *opaque, int64_t opaque_bytes);
+
+/* A constant, by its address. Never changed but for what is in front; replaced by another. */
+struct ops_constant {
+	_Atomic bool told;    /* CALLS_INPUTS: once */
+	_Atomic int scanned;  /* 0; 1: somebody is at it; 2: stats are valid */
+	struct tensor_stats stats;
+	struct ops_constant *next; /* of all, for the end */
+	uintptr_t address;
+	int32_t dtype, device, device_index, n_dim;
+	int64_t size[]; /* and strides behind */
+};
+struct ops_constants {
+	struct ops_constants *older;
+	size_t cap, n;
+	_Atomic(struct ops_constant *) slot[];
+};
+
+/* What a model has besides model.c's: its calls. */
+struct ops {
+	/* What the slots held. */
+	int32_t (*get_data_ptr)(void *tensor, void **data);
+	ops_from_blob_fn *from_blob;
+	ops_from_blob_v2_fn *from_blob_v2;
+	int32_t (*is_defined)(void *tensor, bool *defined); /* may be NULL */
+	/* of contract.call[k] and contract.value[v] */
+	uint32_t *call_site;  /* OPS_SITES: none */
+	uint32_t *call_name;  /* names of the log */
+	uint8_t *call_passes; /* the filters: bit 0 by its name, bit 1 by one of its buffers */
+	uint32_t *value_name;
+	bool *value_passes;
+	_Atomic(struct ops_constants *) constants;
+	struct ops_constant *all_constants;
+	pthread_mutex_t lock; /* for adding to them */
+	_Atomic uint32_t bundles;
+};
+
+/* Take on the calls of a model (model.c holds the lock). Does nothing when no calls are asked for. */
+void ops_take_on(struct model *m);
+void ops_forget(struct model *m);
+struct ops_constant *ops_find_constant(const struct ops *ops, uintptr_t address);
+void ops_after_fork(struct ops *ops);
+void ops_learn_constant(struct ops *ops, void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
+			int32_t dtype, int32_t device, int32_t device_index);
+
+/* ---- log.c ---- */
+
+/* Map the log if the folder has one; model.c's lock is held. NULL: no calls are asked for. It stays mapped for good. */
+struct calls_log *ops_log_open(void);
+struct calls_log *ops_log(void);
+static inline const struct calls_config *ops_config(void) { return &ops_log()->config; }
+/* Does anything want tensors? */
+bool ops_wants_values(void);
+uint32_t ops_name(struct slice text);      /* of a kernel or buffer */
+uint32_t ops_name_once(const char *text);  /* of a file */
+const char *ops_text(uint32_t name);       /* of an id that one of these gave, not 0 */
+bool ops_filtered(struct slice name);      /* passes the filters; true without any */
+
+/* ---- thread.c ---- */
+
+#define OPS_NESTED 8     /* Runs inside of another */
+#define OPS_FETCHED 512  /* addresses asked for between two kernels */
+#define OPS_VALUES 512   /* tensors of a call; more are not looked at */
+#define OPS_SCRATCH (64u << 10)
+
+struct ops_view {
+	void *handle; /* NULL: known by address only */
+	const void *data;
+	const int64_t *size, *stride;
+	int64_t n_dim;
+	int32_t dtype, device, device_index;
+};
+
+struct ops_value {
+	struct ops_view view;
+	void **result;   /* where an op puts the handle; NULL: view.handle, or view.data of a constant */
+	struct ops_constant *constant;
+	uint8_t role;    /* enum call_role */
+	uint8_t arg;     /* which argument; beyond 255: 255 */
+	bool seen;       /* view is filled in */
+	bool passes;     /* the filters */
+	bool told;       /* as it was before */
+	bool has_before, has_after;
+	uint32_t value;  /* of the contract, CONTRACT_NONE */
+	uint32_t name;
+	struct tensor_stats before, after;
+};
+
+struct ops_kept; /* bundle.c */
+
+struct ops_run {
+	struct model *model;
+	uintptr_t sp;
+	uint64_t seq;
+	uint32_t run, calls, next; /* next: index into the contract's calls that is expected */
+	bool watched, failed, bad; /* bad: a NaN was made in it */
+	struct ops_kept *kept;
+	struct ops_open {
+		bool used;
+		const struct ops_site *site;
+		uintptr_t sp;
+		uint64_t seq, begun;
+		uint32_t call, contract_call, name;
+		bool looked; /* values are valid */
+	} open;
+};
+
+struct ops_thread {
+	uint32_t pid, tid;
+	uint32_t depth;
+	struct ops_run run[OPS_NESTED + 1]; /* [0]: outside of any */
+	uint32_t n_fetched;
+	struct {
+		void *handle;
+		uintptr_t address;
+	} fetched[OPS_FETCHED];
+	uint32_t n_values;
+	uint64_t values_of; /* seq of the call whose they are */
+	struct ops_value value[OPS_VALUES];
+	uintptr_t stack_top;
+	char scratch[OPS_SCRATCH];
+};
+
+/* NULL when there is no memory. */
+struct ops_thread *ops_thread(void);
+struct ops_thread *ops_thread_if_any(void);
+void ops_threads_init(void);
+/* The Run that this place of the stack is in; those that were left are ended. */
+struct ops_run *ops_run_at(struct ops_thread *t, uintptr_t sp);
+/* Top of this thread's stack; 0 when it is not known. */
+uintptr_t ops_stack_top(struct ops_thread *t);
+
+/* Around a Run (entry.c); sp: a place on the stack, the same for both. n_in, n_out SIZE_MAX: as many as the contract says. */
+void ops_run_begin(struct model *m, uintptr_t sp, uint32_t number, void **in, size_t n_in);
+int32_t ops_run_end(struct model *m, uintptr_t sp, int32_t result, void **out, size_t n_out);
+
+/* Our functions for what models of index i import (entry.c). */
+enum ops_import { OPS_GET_DATA_PTR, OPS_FROM_BLOB, OPS_FROM_BLOB_V2, OPS_IMPORTS };
+void *ops_import_address(size_t i, enum ops_import which);
+
+/* ---- ops.c ---- */
+
+struct ops_go {
+	void *target;       /* NULL: do not call, return words */
+	uint64_t words;
+};
+struct ops_go probe_before(struct ops_regs *r, const uint64_t *stack);
+void probe_after(struct ops_regs *r);
+void ops_fetched(void *handle, void *address);
+/* Finish a call that never returned. */
+void ops_left(struct ops_thread *t, struct ops_run *run);
+uint64_t ops_now(void);
+/* Append a record of this thread and Run; rec's own members and what, time, seq are filled in. */
+void ops_append(const struct ops_thread *t, const struct ops_run *run, struct call_record *rec);
+
+/* ---- values.c ---- */
+
+/* The arguments of a call into t->value. */
+void ops_read_arguments(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, const uint64_t *ints,
+			const uint64_t *stack);
+/* Look at them: what there is to tell before, after. */
+void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);
+void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);
+/* The model's inputs or outputs. Returns whether any of them is bad. */
+bool ops_model_values(struct ops_thread *t, struct ops_run *run, void **handle, size_t n, bool output);
+
+/* ---- look.c: one tensor ---- */
+
+/* False when it is no plain tensor. .data only on the CPU. */
+bool ops_view_of(const struct model *m, void *handle, struct ops_view *v);
+/* False when it has no data that can be read. */
+bool ops_meta_of(const struct ops_view *v, struct tensor_meta *m, int64_t *bytes);
+/* what: STATS_BAD, STATS_ALL. .known false when there is nothing to count. */
+void ops_stats(const struct ops_view *v, int what, struct tensor_stats *s);
+bool ops_is_bad(const struct tensor_stats *s, int dtype);
+/* Tell of one: a CALL_VALUE record, and the file if that is asked for. `like` has seq, call, contract_call and time. */
+void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call_record *like, const char *call_name,
+	      const struct ops_value *x, bool before, const struct tensor_stats *s);
+
+/* ---- save.c ---- */
+
+/* One tensor as a file PATH.npy, or PATH.safetensors (what numpy has no type for); the ending, of up to 13 bytes, is added to
+ * path. Returns bytes written, 0 on failure. scratch: OPS_SCRATCH bytes. */
+uint64_t ops_save(char *path, enum tensor_format format, const struct tensor_meta *m, const void *data, char *scratch);
+/* May this much still be saved? Said once when not. */
+bool ops_may_save(uint32_t model, uint64_t bytes);
+
+/* ---- bundle.c ---- */
+
+/* Copies of the inputs of a Run, in case it turns out bad. NULL: none kept. */
+struct ops_kept *ops_keep(struct model *m, void **in, size_t n);
+void ops_write_bundle(struct ops_thread *t, const struct ops_run *run);
+void ops_drop(struct ops_kept *k);
+
+#endif

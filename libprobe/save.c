@@ -1,0 +1,127 @@
+/* Tensors into files, without memory of our own: .npy (numpy/lib/format.py, version 1.0), and .safetensors for types that
+ * numpy lacks. */
+#include "ops.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+struct out {
+	int fd;
+	char *scratch;
+	size_t used;
+	bool failed;
+};
+
+static void flush(struct out *o)
+{
+	o->failed |= !o->failed && o->used && talk_write(o->fd, o->scratch, o->used) < 0;
+	o->used = 0;
+}
+
+static void add(struct out *o, const char *p, size_t n)
+{
+	if (n > OPS_SCRATCH - o->used)
+		flush(o);
+	memcpy(o->scratch + o->used, p, n);
+	o->used += n;
+}
+
+/* Row-major, whatever the strides. */
+static void add_elements(struct out *o, const struct tensor_meta *m, const char *data, int64_t n, size_t bytes)
+{
+	int64_t index[TENSOR_MAX_DIMS] = {0};
+	int64_t at = 0;
+	for (int64_t i = 0; i < n && !o->failed; i++) {
+		add(o, data + at * (int64_t)bytes, bytes);
+		for (int d = m->n_dim - 1; d >= 0; d--) {
+			at += m->stride[d];
+			if (++index[d] < m->size[d])
+				break;
+			at -= m->stride[d] * m->size[d];
+			index[d] = 0;
+		}
+	}
+}
+
+static size_t add_shape(char *p, size_t room, const struct tensor_meta *m, const char *one)
+{
+	size_t n = 0;
+	for (int d = 0; d < m->n_dim; d++)
+		n += (size_t)snprintf(p + n, room - n, "%s%lld", d ? ", " : "", (long long)m->size[d]);
+	if (m->n_dim == 1)
+		n += (size_t)snprintf(p + n, room - n, "%s", one);
+	return n;
+}
+
+static size_t npy_head(char *p, size_t room, const struct tensor_meta *m, const char *descr)
+{
+	size_t n = 10;
+	n += (size_t)snprintf(p + n, room - n, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
+	n += add_shape(p + n, room - n, m, ",");
+	n += (size_t)snprintf(p + n, room - n, "), }");
+	while ((n + 1) % 64)
+		p[n++] = ' ';
+	p[n++] = '\n';
+	memcpy(p, "\x93NUMPY\x01", 8);
+	p[8] = (char)((n - 10) & 255);
+	p[9] = (char)((n - 10) >> 8);
+	return n;
+}
+
+static size_t safetensors_head(char *p, size_t room, const struct tensor_meta *m, const char *type, uint64_t bytes)
+{
+	size_t n = 8;
+	n += (size_t)snprintf(p + n, room - n, "{\"tensor\":{\"dtype\":\"%s\",\"shape\":[", type);
+	n += add_shape(p + n, room - n, m, "");
+	n += (size_t)snprintf(p + n, room - n, "],\"data_offsets\":[0,%llu]}}", (unsigned long long)bytes);
+	while (n % 8)
+		p[n++] = ' ';
+	uint64_t len = n - 8;
+	memcpy(p, &len, 8);
+	return n;
+}
+
+uint64_t ops_save(char *path, enum tensor_format format, const struct tensor_meta *m, const void *data, char *scratch)
+{
+	const struct dtype_info *d = dtype_info(m->dtype);
+	char head[2048];
+	int64_t n;
+	size_t len;
+	if (!d || !tensor_numel(m, &n))
+		return 0;
+	const uint64_t bytes = (uint64_t)n * (uint64_t)d->bytes;
+	bool npy = format != TENSOR_SAFETENSORS && *d->npy;
+	if (!npy && !*d->safetensors)
+		return 0;
+	memcpy(path + strlen(path), npy ? ".npy" : ".safetensors", npy ? sizeof(".npy") : sizeof(".safetensors"));
+	len = npy ? npy_head(head, sizeof(head), m, d->npy) : safetensors_head(head, sizeof(head), m, d->safetensors, bytes);
+	struct out o = {.scratch = scratch};
+	o.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (o.fd < 0)
+		return 0;
+	add(&o, head, len);
+	if (tensor_is_contiguous(m)) {
+		flush(&o);
+		o.failed |= !o.failed && talk_write(o.fd, data, bytes) < 0;
+	} else {
+		add_elements(&o, m, data, n, (size_t)d->bytes);
+		flush(&o);
+	}
+	close(o.fd);
+	if (o.failed)
+		unlink(path);
+	return o.failed ? 0 : len + bytes;
+}
+
+bool ops_may_save(uint32_t model, uint64_t bytes)
+{
+	struct calls_log *l = ops_log();
+	static _Atomic bool told;
+	uint64_t was = atomic_fetch_add_explicit(&l->saved, bytes, memory_order_relaxed);
+	if (!l->config.save_max || (was <= l->config.save_max && bytes <= l->config.save_max - was))
+		return true;
+	atomic_fetch_sub_explicit(&l->saved, bytes, memory_order_relaxed);
+	if (!atomic_exchange(&told, true))
+		event_aside(model, "as much was saved as may be; tensors are no longer saved");
+	return false;
+}

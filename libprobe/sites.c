@@ -1,0 +1,368 @@
+/* Which functions of a model are watched, and its slots. */
+#include "ops.h"
+
+#include <errno.h>
+
+#include "aoti/opsig.h"
+
+#define MARGIN 16     /* words of arguments copied beyond those that the contract tells of */
+#define ANY_OP 128    /* words of arguments of an op that is not known */
+#define MAX_TOLD 8    /* names in an event */
+
+struct ops_site ops_site[OPS_SITES];
+
+/* ---- constants ---- */
+
+static size_t place(uintptr_t address, size_t cap) { return (address >> 4) * 0x9e3779b97f4a7c15ull >> 20 & (cap - 1); }
+
+struct ops_constant *ops_find_constant(const struct ops *ops, uintptr_t address)
+{
+	struct ops_constants *t = atomic_load_explicit(&ops->constants, memory_order_acquire);
+	struct ops_constant *c;
+	if (!t || !address)
+		return NULL;
+	for (size_t i = place(address, t->cap); (c = atomic_load_explicit(&t->slot[i], memory_order_acquire));
+	     i = (i + 1) & (t->cap - 1))
+		if (c->address == address)
+			return c;
+	return NULL;
+}
+
+static void put(struct ops_constants *t, struct ops_constant *c)
+{
+	size_t i = place(c->address, t->cap);
+	struct ops_constant *there;
+	while ((there = t->slot[i]) && there->address != c->address)
+		i = (i + 1) & (t->cap - 1);
+	t->n += !there;
+	atomic_store_explicit(&t->slot[i], c, memory_order_release);
+}
+
+/* Readers hold no lock: what they may be looking at stays until the model goes. */
+static bool grow(struct ops *ops)
+{
+	struct ops_constants *old = ops->constants;
+	size_t cap = old ? old->cap * 2 : 64;
+	struct ops_constants *t = calloc(1, sizeof(*t) + cap * sizeof(t->slot[0]));
+	if (!t)
+		return false;
+	t->cap = cap;
+	t->older = old;
+	for (size_t i = 0; old && i < old->cap; i++)
+		if (old->slot[i])
+			put(t, old->slot[i]);
+	atomic_store_explicit(&ops->constants, t, memory_order_release);
+	return true;
+}
+
+void ops_learn_constant(struct ops *ops, void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
+			int32_t dtype, int32_t device, int32_t device_index)
+{
+	const struct dtype_info *d = dtype_info(dtype);
+	if (!data || !d || n_dim < 0 || n_dim > TENSOR_MAX_DIMS)
+		return;
+	size_t dims = (size_t)n_dim;
+	struct ops_constant *c = calloc(1, sizeof(*c) + 2 * dims * sizeof(int64_t));
+	if (!c)
+		return;
+	c->address = (uintptr_t)data + (uintptr_t)(offset * d->bytes);
+	c->dtype = dtype;
+	c->device = device;
+	c->device_index = device_index;
+	c->n_dim = (int32_t)n_dim;
+	if (dims) {
+		memcpy(c->size, size, dims * sizeof(int64_t));
+		memcpy(c->size + dims, stride, dims * sizeof(int64_t));
+	}
+	pthread_mutex_lock(&ops->lock);
+	c->next = ops->all_constants;
+	ops->all_constants = c;
+	struct ops_constants *t = ops->constants;
+	if ((t && t->n * 2 < t->cap) || grow(ops))
+		put(ops->constants, c);
+	pthread_mutex_unlock(&ops->lock);
+}
+
+void ops_after_fork(struct ops *ops) { pthread_mutex_init(&ops->lock, NULL); }
+
+/* ---- slots ---- */
+
+struct taking {
+	struct model *m;
+	uint32_t first_free;
+	bool no_room;
+	bool values, gates;
+};
+
+/* What a slot stands for: bound already, or as the linker would bind it (first of the global scope, then the model's own). */
+static void *target_of(const struct object *o, const uintptr_t *at, const ElfW(Sym) * s, const char *name)
+{
+	uintptr_t own = s->st_shndx != SHN_UNDEF ? o->base + s->st_value : 0;
+	if (*at == own || *at < o->start || *at >= o->end)
+		return (void *)*at;
+	void *p = model_import(own ? NULL : o, name);
+	return p ? p : (void *)own;
+}
+
+static struct ops_site *site_of(struct taking *k, const char *name)
+{
+	struct ops_site *free_one = NULL;
+	for (uint32_t i = 0; i < OPS_SITES; i++) {
+		struct ops_site *s = &ops_site[i];
+		if (s->model == k->m && s->target && !strcmp(s->name, name))
+			return s;
+		if (!s->target) {
+			free_one = free_one ? free_one : s;
+			/* Those in use are together in front, but for models that were unloaded. */
+			if (i >= k->first_free)
+				break;
+		}
+	}
+	k->no_room |= !free_one;
+	return free_one;
+}
+
+static bool starts(const char *s, const char *with) { return !strncmp(s, with, strlen(with)); }
+
+static bool has_call(const struct model *m, enum call_kind kind, const char *name)
+{
+	for (uint32_t i = 0; m->has_contract && i < m->contract.n_calls; i++)
+		if (m->contract.call[i].kind == kind && slice_is(m->contract.call[i].name, name))
+			return true;
+	return false;
+}
+
+static bool is_kernel(const struct model *m, const char *name)
+{
+	/* torch/_inductor/codegen/cpp.py, cpp_gemm_template.py, triton.py */
+	return starts(name, "cpp_") || starts(name, "triton_") || has_call(m, CALL_KERNEL, name);
+}
+
+/* Ops whose names have no device (aoti_torch_index_put_out) are told from accessors by the contract, or by what they write. */
+static bool is_op(const struct model *m, const char *name)
+{
+	if (starts(name, OPSIG_PREFIX "cpu_") || has_call(m, CALL_OP, name))
+		return true;
+	const char *sig = m->has_contract ? NULL : opsig(name);
+	return sig && strpbrk(sig, "OM") && !starts(name, OPSIG_PREFIX "assign");
+}
+
+static bool classify(const struct taking *k, const ElfW(Sym) * s, const char *name, enum site_kind *kind)
+{
+	if (s->st_shndx != SHN_UNDEF) {
+		*kind = SITE_KERNEL;
+		return is_kernel(k->m, name);
+	}
+	if (!starts(name, OPSIG_PREFIX))
+		return false;
+	if (!strcmp(name, OPSIG_PREFIX "proxy_executor_call_function"))
+		*kind = SITE_PROXY;
+	else if (is_op(k->m, name))
+		*kind = SITE_OP;
+	else if (k->gates && (starts(name, OPSIG_PREFIX "item_") || starts(name, OPSIG_PREFIX "empty_strided")))
+		*kind = SITE_GATE;
+	else
+		return false;
+	return true;
+}
+
+static uint32_t kernel_words(const struct model *m, const char *name)
+{
+	uint32_t words = 0;
+	bool known = false;
+	if (!m->has_contract || m->contract.source != CONTRACT_FROM_TEXT)
+		return UINT32_MAX;
+	for (uint32_t i = 0; i < m->contract.n_calls; i++) {
+		const struct contract_call *c = &m->contract.call[i];
+		if (c->kind != CALL_KERNEL || !slice_is(c->name, name))
+			continue;
+		known = true;
+		words = c->n_args > words ? c->n_args : words;
+	}
+	return known ? words + MARGIN : UINT32_MAX;
+}
+
+static uint32_t op_words(const char *sig)
+{
+	uint32_t n = 0;
+	if (!sig)
+		return ANY_OP;
+	for (; *sig; sig++)
+		n += *sig == 'z' ? 2 : 1;
+	return n;
+}
+
+/* Accessors that tell us which address is which tensor. */
+static bool take_accessor(struct taking *k, uintptr_t *at, const ElfW(Sym) * s, const char *name)
+{
+	static const char *const names[OPS_IMPORTS] = {[OPS_GET_DATA_PTR] = OPSIG_PREFIX "get_data_ptr",
+						       [OPS_FROM_BLOB] = OPSIG_PREFIX "create_tensor_from_blob",
+						       [OPS_FROM_BLOB_V2] = OPSIG_PREFIX "create_tensor_from_blob_v2"};
+	struct ops *ops = k->m->ops;
+	for (int i = 0; i < OPS_IMPORTS; i++) {
+		if (strcmp(name, names[i]))
+			continue;
+		void *ours = ops_import_address((size_t)(k->m - models), (enum ops_import)i);
+		void *target = *at == (uintptr_t)ours ? NULL : target_of(&k->m->object, at, s, name);
+		if (!target)
+			return true;
+		void *to[OPS_IMPORTS] = {&ops->get_data_ptr, &ops->from_blob, &ops->from_blob_v2};
+		memcpy(to[i], &target, sizeof(target));
+		object_write(at, (uintptr_t)ours);
+		return true;
+	}
+	return false;
+}
+
+static void take_slot(void *user, uintptr_t *at, const ElfW(Sym) * sym, const char *name)
+{
+	struct taking *k = user;
+	enum site_kind kind;
+	if ((k->values && take_accessor(k, at, sym, name)) || !classify(k, sym, name, &kind))
+		return;
+	struct ops_site *s = site_of(k, name);
+	if (!s)
+		return;
+	uint32_t i = (uint32_t)(s - ops_site);
+	if (!s->target) {
+		void *target = target_of(&k->m->object, at, sym, name);
+		if (!target)
+			return;
+		*s = (struct ops_site){.target = target, .model = k->m, .name = name, .kind = kind};
+		s->sig = kind == SITE_KERNEL ? NULL : opsig(name);
+		s->stack_words = kind == SITE_KERNEL ? kernel_words(k->m, name) : op_words(s->sig);
+		s->name_id = ops_name(slice_str(name));
+		s->passes = ops_filtered(slice_str(name));
+		k->first_free = i >= k->first_free ? i + 1 : k->first_free;
+	}
+	if (object_write(at, (uintptr_t)ops_stub(i)) < 0) {
+		char text[256];
+		snprintf(text, sizeof(text), "%.100s cannot be watched: %s", name, strerror(errno));
+		event_aside(k->m->id, text);
+	}
+}
+
+/* ---- the contract's calls ---- */
+
+static uint32_t site_of_call(const struct model *m, const struct contract_call *c, uint32_t name)
+{
+	for (uint32_t i = 0; i < OPS_SITES; i++) {
+		const struct ops_site *s = &ops_site[i];
+		if (!s->target || s->model != m)
+			continue;
+		if (c->kind == CALL_PROXY ? s->kind == SITE_PROXY
+					  : (name ? s->name_id == name : slice_is(c->name, s->name)) && s->kind != SITE_GATE)
+			return i;
+	}
+	return OPS_SITES;
+}
+
+static bool name_calls(struct model *m)
+{
+	const struct contract *c = &m->contract;
+	struct ops *ops = m->ops;
+	uint32_t calls = m->has_contract ? c->n_calls : 0, values = m->has_contract ? c->n_values : 0;
+	ops->call_site = calloc(calls + 1, sizeof(*ops->call_site));
+	ops->call_name = calloc(calls + 1, sizeof(*ops->call_name));
+	ops->call_passes = calloc(calls + 1, sizeof(*ops->call_passes));
+	ops->value_name = calloc(values + 1, sizeof(*ops->value_name));
+	ops->value_passes = calloc(values + 1, sizeof(*ops->value_passes));
+	if (!ops->call_site || !ops->call_name || !ops->call_passes || !ops->value_name || !ops->value_passes)
+		return false;
+	for (uint32_t i = 0; i < calls; i++) {
+		ops->call_name[i] = ops_name(c->call[i].name);
+		ops->call_passes[i] = ops_filtered(c->call[i].name);
+	}
+	for (uint32_t i = 0; i < values; i++) {
+		ops->value_name[i] = ops_name(c->value[i].name);
+		ops->value_passes[i] = ops_filtered(c->value[i].name);
+	}
+	for (uint32_t i = 0; i < calls; i++)
+		for (uint32_t a = 0; a < c->call[i].n_args; a++) {
+			uint32_t v = c->arg[c->call[i].arg + a].value;
+			if (v < values && ops->value_passes[v])
+				ops->call_passes[i] |= 2;
+		}
+	return true;
+}
+
+/* Calls of the contract that have no slot: the linker bound them for good. */
+static void find_sites(struct model *m)
+{
+	const struct contract *c = &m->contract;
+	struct buf b = {0};
+	uint32_t missing = 0;
+	for (uint32_t i = 0; m->has_contract && i < c->n_calls; i++) {
+		uint32_t site = site_of_call(m, &c->call[i], m->ops->call_name[i]);
+		m->ops->call_site[i] = site;
+		/* GPU kernels are launched, not called. */
+		if (site < OPS_SITES || c->call[i].kind != CALL_KERNEL || c->device > DEVICE_CPU)
+			continue;
+		if (missing++ < MAX_TOLD)
+			buf_addf(&b, "%s%.*s", missing > 1 ? ", " : "", (int)(c->call[i].name.n < 200 ? c->call[i].name.n : 200),
+				 c->call[i].name.p);
+	}
+	if (missing) {
+		buf_addf(&b, "%s: bound without a slot; calls of %s are not seen", missing > MAX_TOLD ? ", ..." : "",
+			 missing > 1 ? "these kernels" : "this kernel");
+		event_aside(m->id, buf_str(&b));
+	}
+	if (c->device > DEVICE_CPU && m->has_contract)
+		event_aside(m->id, "a model for a GPU: its kernels are launched there and not watched, ops on the CPU are");
+	buf_release(&b);
+}
+
+void ops_take_on(struct model *m)
+{
+	if (!ops_log_open())
+		return;
+	if (!ops_stub(0)) {
+		event_aside(m->id, "kernels and ops are watched on x86-64 only");
+		return;
+	}
+	ops_threads_init();
+	struct taking k = {.m = m, .values = ops_wants_values(), .gates = ops_config()->want & CALLS_FAIL};
+	m->ops = calloc(1, sizeof(*m->ops));
+	if (!m->ops)
+		return;
+	pthread_mutex_init(&m->ops->lock, NULL);
+	void *p = model_import(&m->object, OPSIG_PREFIX "is_defined");
+	memcpy(&m->ops->is_defined, &p, sizeof(p));
+	for (uint32_t i = 0; i < OPS_SITES; i++)
+		if (ops_site[i].target)
+			k.first_free = i + 1;
+	if (!name_calls(m)) {
+		ops_forget(m);
+		return;
+	}
+	object_slots(&m->object, take_slot, &k);
+	find_sites(m);
+	if (k.no_room)
+		event_aside(m->id, "more kernels and ops are loaded at a time than can be watched; some of this model are not");
+}
+
+void ops_forget(struct model *m)
+{
+	struct ops *ops = m->ops;
+	if (!ops)
+		return;
+	for (uint32_t i = 0; i < OPS_SITES; i++)
+		if (ops_site[i].model == m)
+			ops_site[i] = (struct ops_site){0};
+	for (struct ops_constants *t = ops->constants, *older; t; t = older) {
+		older = t->older;
+		free(t);
+	}
+	for (struct ops_constant *c = ops->all_constants, *next; c; c = next) {
+		next = c->next;
+		free(c);
+	}
+	free(ops->call_site);
+	free(ops->call_name);
+	free(ops->call_passes);
+	free(ops->value_name);
+	free(ops->value_passes);
+	pthread_mutex_destroy(&ops->lock);
+	free(ops);
+	m->ops = NULL;
+}

@@ -1,0 +1,168 @@
+/* What a thread is in: Runs, and the call that is open in each. */
+#include "ops.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static _Thread_local struct ops_thread *self;
+static pthread_key_t key;
+static bool key_made;
+static uint32_t process; /* changes in a forked child */
+
+static void end_thread(void *p)
+{
+	self = NULL;
+	free(p);
+}
+
+static void after_fork(void) { process = (uint32_t)getpid(); }
+
+void ops_threads_init(void)
+{
+	if (key_made)
+		return;
+	process = (uint32_t)getpid();
+	key_made = !pthread_key_create(&key, end_thread) && !pthread_atfork(NULL, NULL, after_fork);
+}
+
+struct ops_thread *ops_thread_if_any(void) { return self; }
+
+struct ops_thread *ops_thread(void)
+{
+	struct ops_thread *t = self;
+	if (UNLIKELY(!t)) {
+		if (!key_made || !(t = malloc(sizeof(*t))))
+			return NULL;
+		/* Not all of it: most is never touched. */
+		memset(t, 0, offsetof(struct ops_thread, fetched));
+		t->n_values = 0;
+		t->stack_top = 0;
+		if (pthread_setspecific(key, t)) {
+			free(t);
+			return NULL;
+		}
+		self = t;
+	}
+	if (UNLIKELY(t->pid != process)) {
+		t->pid = process;
+		t->tid = (uint32_t)syscall(SYS_gettid);
+	}
+	return t;
+}
+
+uintptr_t ops_stack_top(struct ops_thread *t)
+{
+	if (!t->stack_top) {
+		pthread_attr_t a;
+		void *base;
+		size_t size;
+		t->stack_top = 1;
+		if (!pthread_getattr_np(pthread_self(), &a)) {
+			if (!pthread_attr_getstack(&a, &base, &size))
+				t->stack_top = (uintptr_t)base + size;
+			pthread_attr_destroy(&a);
+		}
+	}
+	return t->stack_top;
+}
+
+static void end_run(struct ops_thread *t, struct ops_run *run, int32_t result, uint64_t now)
+{
+	ops_left(t, run);
+	if (run->watched)
+		ops_append(t, run, &(struct call_record){.what = CALL_RUN_END,
+							 .time = now,
+							 .seq = run->seq,
+							 .contract_call = CALLS_NO_CALL,
+							 .result = result});
+}
+
+static void drop_run(struct ops_thread *t)
+{
+	ops_drop(t->run[t->depth--].kept);
+}
+
+struct ops_run *ops_run_at(struct ops_thread *t, uintptr_t sp)
+{
+	/* The stack grows down: a Run below this place has been left. */
+	while (UNLIKELY(t->depth && t->run[t->depth].sp < sp)) {
+		end_run(t, &t->run[t->depth], CALLS_NOT_RETURNED, ops_now());
+		drop_run(t);
+	}
+	return &t->run[t->depth];
+}
+
+static void begin(struct ops_thread *t, struct model *m, uint32_t number, void **in, size_t n_in, uintptr_t sp)
+{
+	const struct calls_config *c = ops_config();
+	ops_run_at(t, sp + 1);
+	if (t->depth >= OPS_NESTED)
+		return;
+	struct ops_run *run = &t->run[++t->depth];
+	*run = (struct ops_run){.model = m, .sp = sp, .run = number};
+	run->watched = number >= c->first_run && number <= c->last_run;
+	t->n_fetched = 0;
+	if (!run->watched)
+		return;
+	run->seq = calls_seq(ops_log());
+	if (c->want & CALLS_RECORD)
+		run->kept = ops_keep(m, in, n_in);
+	ops_append(t, run, &(struct call_record){.what = CALL_RUN_BEGIN,
+						 .time = ops_now(),
+						 .seq = run->seq,
+						 .contract_call = CALLS_NO_CALL});
+	if (c->want & CALLS_INPUTS)
+		ops_model_values(t, run, in, n_in, false);
+}
+
+void ops_run_begin(struct model *m, uintptr_t sp, uint32_t number, void **in, size_t n_in)
+{
+	int saved = errno;
+	struct ops_thread *t = ops_thread();
+	if (t && probe_enter()) {
+		begin(t, m, number, in, n_in == SIZE_MAX ? m->contract.n_inputs : n_in, sp);
+		probe_leave();
+	}
+	errno = saved;
+}
+
+/* The results of a failed Run are nobody's. */
+static int32_t fail(struct model *m, void **out, size_t n_out)
+{
+	for (size_t i = 0; i < n_out && out; i++) {
+		m->torch.delete_tensor(out[i]);
+		out[i] = NULL;
+	}
+	atomic_fetch_add_explicit(&m->count->failed, 1, memory_order_relaxed);
+	return 1; /* AOTI_RUNTIME_FAILURE */
+}
+
+static int32_t end(struct ops_thread *t, struct model *m, int32_t result, void **out, size_t n_out, uintptr_t sp)
+{
+	struct ops_run *run = ops_run_at(t, sp);
+	if (!t->depth || run->sp != sp || run->model != m)
+		return result;
+	uint64_t now = ops_now();
+	if (run->failed)
+		result = fail(m, out, result ? 0 : n_out);
+	end_run(t, run, result, now);
+	if (run->watched && !result && ops_config()->want & CALLS_INPUTS)
+		run->bad |= ops_model_values(t, run, out, n_out, true);
+	if (run->bad && run->kept)
+		ops_write_bundle(t, run);
+	drop_run(t);
+	return result;
+}
+
+int32_t ops_run_end(struct model *m, uintptr_t sp, int32_t result, void **out, size_t n_out)
+{
+	int saved = errno;
+	struct ops_thread *t = ops_thread_if_any();
+	if (t && probe_enter()) {
+		result = end(t, m, result, out, n_out == SIZE_MAX ? m->contract.n_outputs : n_out, sp);
+		probe_leave();
+	}
+	errno = saved;
+	return result;
+}

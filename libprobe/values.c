@@ -1,0 +1,394 @@
+/* The tensors of a call: which they are, and what there is to tell of them. */
+#include "ops.h"
+
+#include "aoti/opsig.h"
+
+#define EVERYTHING (CALLS_STATS | CALLS_SAVE)
+
+/* ---- which they are ---- */
+
+static struct ops_value *add(struct ops_thread *t, enum call_role role, size_t arg)
+{
+	if (t->n_values >= OPS_VALUES)
+		return NULL;
+	struct ops_value *x = &t->value[t->n_values++];
+	*x = (struct ops_value){.role = (uint8_t)role, .arg = arg < 255 ? (uint8_t)arg : 255, .value = CONTRACT_NONE, .passes = true};
+	return x;
+}
+
+static enum call_role role_of(enum arg_role r)
+{
+	return r == ARG_OUT ? CALL_ROLE_OUT : r == ARG_INOUT ? CALL_ROLE_INOUT : CALL_ROLE_IN;
+}
+
+/* What the contract knows of it. */
+static void name_value(const struct model *m, const struct ops_open *o, struct ops_value *x, const struct contract_arg *a)
+{
+	const struct ops *ops = m->ops;
+	x->value = a->value;
+	x->passes = ops->call_passes[o->contract_call] & 1;
+	if (a->value >= m->contract.n_values)
+		return;
+	x->name = ops->value_name[a->value];
+	x->passes |= ops->value_passes[a->value];
+	if (x->role == CALL_ROLE_IN && m->contract.value[a->value].kind == VALUE_CONSTANT)
+		x->role = CALL_ROLE_CONSTANT;
+}
+
+static bool take_address(struct ops_thread *t, const struct ops *ops, struct ops_value *x, uint64_t word)
+{
+	for (uint32_t i = t->n_fetched; i-- > 0;)
+		if (t->fetched[i].address == word && t->fetched[i].handle) {
+			x->view.handle = t->fetched[i].handle;
+			t->fetched[i].handle = NULL; /* the same buffer twice: each its own handle */
+			return true;
+		}
+	x->constant = ops_find_constant(ops, word);
+	return x->constant != NULL;
+}
+
+static uint64_t word_at(const uint64_t *ints, const uint64_t *stack, size_t i) { return i < 6 ? ints[i] : stack[i - 6]; }
+
+/* Numbers come behind pointers in a kernel's parameters, so that the N-th argument is the N-th word. */
+static void kernel_by_contract(struct ops_thread *t, const struct model *m, const struct ops_open *o, const uint64_t *ints,
+			       const uint64_t *stack)
+{
+	const struct contract_call *c = &m->contract.call[o->contract_call];
+	for (uint32_t i = 0; i < c->n_args; i++) {
+		const struct contract_arg *a = &m->contract.arg[c->arg + i];
+		struct ops_value *x = a->role == ARG_SCALAR ? NULL : add(t, role_of(a->role), i);
+		if (!x)
+			continue;
+		name_value(m, o, x, a);
+		if (!take_address(t, m->ops, x, word_at(ints, stack, i)))
+			t->n_values--;
+	}
+}
+
+/* Without a contract a kernel may write whatever is no constant. */
+static void kernel_by_words(struct ops_thread *t, const struct model *m, const uint64_t *ints, const uint64_t *stack)
+{
+	uintptr_t top = ops_stack_top(t);
+	for (size_t i = 0, missed = 0; i < 256 && missed < 6; i++) {
+		if (i >= 6 && (uintptr_t)(stack + i - 5) > top)
+			break;
+		struct ops_value *x = add(t, CALL_ROLE_INOUT, i);
+		if (!x)
+			break;
+		bool found = take_address(t, m->ops, x, word_at(ints, stack, i));
+		missed = found ? 0 : missed + 1;
+		t->n_values -= !found;
+		if (found && x->constant)
+			x->role = CALL_ROLE_CONSTANT;
+	}
+}
+
+struct reader {
+	const uint64_t *ints, *stack;
+	int n_ints, n_reals, n_stack;
+};
+
+static uint64_t next_int(struct reader *r)
+{
+	return r->n_ints < 6 ? r->ints[r->n_ints++] : r->stack[r->n_stack++];
+}
+static void next_real(struct reader *r) { *(r->n_reals < 8 ? &r->n_reals : &r->n_stack) += 1; }
+static void *next_pointer(struct reader *r) { return (void *)(uintptr_t)next_int(r); }
+
+/* Of an op that the contract does not know .arg is which of its tensors it is. */
+static void add_handle(struct ops_thread *t, enum call_role role, void *handle)
+{
+	struct ops_value *x = handle ? add(t, role, t->n_values) : NULL;
+	if (x)
+		x->view.handle = handle;
+}
+
+static void add_list(struct ops_thread *t, char letter, void **list, uint64_t n)
+{
+	for (uint64_t i = 0; list && i < n && i < OPS_VALUES; i++)
+		add_handle(t, CALL_ROLE_IN, letter == 'L' ? list[i] : list[i] ? *(void **)list[i] : NULL);
+}
+
+static void op_by_signature(struct ops_thread *t, const char *sig, struct reader r)
+{
+	for (const char *p = sig; *p; p++) {
+		switch (*p) {
+		case 'T': add_handle(t, CALL_ROLE_IN, next_pointer(&r)); break;
+		case 'O': add_handle(t, CALL_ROLE_OUT, next_pointer(&r)); break;
+		case 'M': add_handle(t, CALL_ROLE_INOUT, next_pointer(&r)); break;
+		case 'P': {
+			void **h = next_pointer(&r);
+			add_handle(t, CALL_ROLE_IN, h ? *h : NULL);
+			break;
+		}
+		case 'L':
+		case 'Q': {
+			void **list = next_pointer(&r);
+			add_list(t, *p, list, next_int(&r));
+			p++; /* the length */
+			break;
+		}
+		case 'R': {
+			void **to = next_pointer(&r);
+			struct ops_value *x = to ? add(t, CALL_ROLE_OUT, t->n_values) : NULL;
+			if (x)
+				x->result = to;
+			break;
+		}
+		case 'z': next_real(&r); /* fall through */
+		case 'c':
+		case 'd':
+		case 'f': next_real(&r); break;
+		default: next_int(&r);
+		}
+	}
+}
+
+/* Tensors of a custom op: which of them it makes or changes, the contract knows. */
+static void proxy_tensors(struct ops_thread *t, const uint64_t *ints)
+{
+	int32_t n = (int32_t)ints[4];
+	void **tensor = (void **)(uintptr_t)ints[5];
+	for (int32_t i = 0; tensor && i < n; i++)
+		add_handle(t, CALL_ROLE_INOUT, tensor[i]);
+}
+
+/* The contract's tensors are those of the call in order, if they are as many. */
+static void name_values(struct ops_thread *t, const struct model *m, const struct ops_open *o)
+{
+	const struct contract_call *c = &m->contract.call[o->contract_call];
+	const struct contract_arg *a = &m->contract.arg[c->arg];
+	uint32_t n = 0, k = 0;
+	for (uint32_t i = 0; i < c->n_args; i++)
+		n += a[i].role != ARG_SCALAR;
+	for (uint32_t i = 0; i < c->n_args && n == t->n_values; i++) {
+		if (a[i].role == ARG_SCALAR)
+			continue;
+		struct ops_value *x = &t->value[k++];
+		x->arg = i < 255 ? (uint8_t)i : 255;
+		if (x->role == CALL_ROLE_IN || o->site->kind == SITE_PROXY)
+			x->role = (uint8_t)role_of(a[i].role);
+		name_value(m, o, x, &a[i]);
+	}
+	if (n != t->n_values)
+		for (uint32_t i = 0; i < t->n_values; i++)
+			t->value[i].passes = m->ops->call_passes[o->contract_call] & 1;
+}
+
+void ops_read_arguments(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, const uint64_t *ints,
+			const uint64_t *stack)
+{
+	const struct model *m = run->model;
+	bool matched = o->contract_call != CALLS_NO_CALL;
+	t->n_values = 0;
+	t->values_of = o->seq;
+	if (o->site->kind == SITE_KERNEL) {
+		if (matched)
+			kernel_by_contract(t, m, o, ints, stack);
+		else
+			kernel_by_words(t, m, ints, stack);
+		return;
+	}
+	if (o->site->kind == SITE_PROXY)
+		proxy_tensors(t, ints);
+	else if (o->site->sig)
+		op_by_signature(t, o->site->sig, (struct reader){.ints = ints, .stack = stack});
+	if (matched)
+		name_values(t, m, o);
+}
+
+/* ---- what there is to tell ---- */
+
+/* Sizes may change and results come into being: `again` for what was written. */
+static bool look(const struct model *m, struct ops_value *x, bool again)
+{
+	if (x->constant && !x->view.handle) {
+		const struct ops_constant *c = x->constant;
+		x->view = (struct ops_view){.data = (const void *)c->address,
+					    .size = c->size,
+					    .stride = c->size + c->n_dim,
+					    .n_dim = c->n_dim,
+					    .dtype = c->dtype,
+					    .device = c->device,
+					    .device_index = c->device_index};
+		return x->seen = true;
+	}
+	if (x->seen && !again)
+		return true;
+	void *handle = x->result ? *x->result : x->view.handle;
+	x->seen = handle && ops_view_of(m, handle, &x->view);
+	if (x->seen && !x->constant && x->role == CALL_ROLE_CONSTANT)
+		x->constant = ops_find_constant(m->ops, (uintptr_t)x->view.data);
+	return x->seen;
+}
+
+/* A clean constant is counted once. */
+static void stats_of(struct ops_value *x, int what, struct tensor_stats *s)
+{
+	struct ops_constant *c = x->role == CALL_ROLE_CONSTANT ? x->constant : NULL;
+	if (!c) {
+		ops_stats(&x->view, what, s);
+		return;
+	}
+	uint64_t n = 1;
+	for (int64_t d = 0; d < x->view.n_dim; d++)
+		n *= (uint64_t)x->view.size[d];
+	if (atomic_load_explicit(&c->scanned, memory_order_acquire) == 2 && c->stats.n == n) {
+		*s = c->stats;
+		return;
+	}
+	ops_stats(&x->view, STATS_ALL, s);
+	int none = 0;
+	if (s->known && !ops_is_bad(s, x->view.dtype) && atomic_compare_exchange_strong(&c->scanned, &none, 1)) {
+		c->stats = *s;
+		atomic_store_explicit(&c->scanned, 2, memory_order_release);
+	}
+}
+
+static int level(void)
+{
+	const struct calls_config *c = ops_config();
+	bool range = c->lo > -__builtin_inf() || c->hi < __builtin_inf();
+	return c->want & CALLS_STATS || range ? STATS_ALL : STATS_BAD;
+}
+
+static bool counted(void) { return ops_config()->want & (CALLS_BAD | CALLS_STATS | CALLS_FAIL | CALLS_RECORD); }
+
+static bool writes(const struct ops_value *x) { return x->role == CALL_ROLE_OUT || x->role == CALL_ROLE_INOUT; }
+
+static struct call_record like(const struct ops_open *o)
+{
+	return (struct call_record){
+	    .what = CALL_VALUE, .time = ops_now(), .seq = o->seq, .call = o->call, .contract_call = o->contract_call};
+}
+
+static void tell(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, struct ops_value *x, bool before)
+{
+	struct call_record r = like(o);
+	x->told |= before;
+	ops_tell(t, run, &r, o->site->name, x, before, before ? &x->before : &x->after);
+}
+
+static void count(struct ops_value *x, int what, bool before)
+{
+	if (counted())
+		stats_of(x, what, before ? &x->before : &x->after);
+	else
+		*(before ? &x->before : &x->after) = (struct tensor_stats){.first_bad = -1};
+	*(before ? &x->has_before : &x->has_after) = true;
+}
+
+void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o)
+{
+	const uint32_t want = ops_config()->want;
+	for (uint32_t i = 0; i < t->n_values; i++) {
+		struct ops_value *x = &t->value[i];
+		bool first = want & CALLS_INPUTS && x->role == CALL_ROLE_CONSTANT && x->passes;
+		bool all = want & EVERYTHING && x->passes;
+		if (x->role == CALL_ROLE_OUT || (!all && !first && x->role != CALL_ROLE_INOUT) || !look(run->model, x, false))
+			continue;
+		first = first && x->constant && !atomic_exchange(&x->constant->told, true);
+		if (!all && !first && x->role != CALL_ROLE_INOUT)
+			continue;
+		count(x, first ? STATS_ALL : level(), true);
+		if (all || first)
+			tell(t, run, o, x, true);
+	}
+}
+
+static bool bad(const struct ops_value *x, const struct tensor_stats *s) { return ops_is_bad(s, x->view.dtype); }
+
+/* Something that was written is bad: what was read? Returns whether any of that was bad before. */
+static bool tell_inputs(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o)
+{
+	bool were = false;
+	for (uint32_t i = 0; i < t->n_values; i++) {
+		struct ops_value *x = &t->value[i];
+		if (x->role == CALL_ROLE_OUT || (!x->has_before && x->role == CALL_ROLE_INOUT) || !look(run->model, x, false))
+			continue;
+		/* What is written has only what was counted before. */
+		if (!x->told && !writes(x))
+			count(x, STATS_ALL, true);
+		were |= bad(x, &x->before);
+		if (!x->told)
+			tell(t, run, o, x, true);
+	}
+	return were;
+}
+
+static void fail_run(struct ops_run *run, const struct ops_open *o, const struct ops_value *x)
+{
+	const struct contract *c = &run->model->contract;
+	bool matched = o->contract_call != CALLS_NO_CALL;
+	struct slice name = matched ? c->call[o->contract_call].name : slice_str(o->site->name);
+	struct slice buffer = x->value < c->n_values ? c->value[x->value].name : SLICE("a buffer");
+	char line[48] = "";
+	if (matched && c->call[o->contract_call].line)
+		snprintf(line, sizeof(line), ", wrapper.cpp:%u", c->call[o->contract_call].line);
+	run->failed = true;
+	model_refuse(run->model, "%.*s (call %u%s) wrote %llu NaN and %llu infinities into %.*s: min %g, max %g", (int)name.n, name.p,
+		     o->call, line, (unsigned long long)x->after.nan,
+		     (unsigned long long)(x->after.pos_inf + x->after.neg_inf), (int)buffer.n, buffer.p, x->after.min,
+		     x->after.max);
+}
+
+/* Of a constant that the model changes nothing is known any more. */
+static void changed(const struct model *m, const struct ops_value *x)
+{
+	bool constant = x->value < m->contract.n_values && m->contract.value[x->value].kind == VALUE_CONSTANT;
+	struct ops_constant *c = x->constant ? x->constant : constant ? ops_find_constant(m->ops, (uintptr_t)x->view.data) : NULL;
+	int done = 2;
+	if (c)
+		atomic_compare_exchange_strong(&c->scanned, &done, 0);
+}
+
+void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct ops_open *o)
+{
+	const uint32_t want = ops_config()->want;
+	struct ops_value *first = NULL;
+	for (uint32_t i = 0; i < t->n_values; i++) {
+		struct ops_value *x = &t->value[i];
+		if (!writes(x) || !x->passes || !look(run->model, x, true))
+			continue;
+		changed(run->model, x);
+		count(x, level(), false);
+		if (!first && bad(x, &x->after))
+			first = x;
+	}
+	bool produced = first && !tell_inputs(t, run, o);
+	for (uint32_t i = 0; i < t->n_values; i++) {
+		struct ops_value *x = &t->value[i];
+		if (!x->has_after || !(want & EVERYTHING || first))
+			continue;
+		if (first && level() != STATS_ALL)
+			count(x, STATS_ALL, false);
+		tell(t, run, o, x, false);
+	}
+	run->bad |= produced;
+	if (produced && want & CALLS_FAIL)
+		fail_run(run, o, first);
+}
+
+bool ops_model_values(struct ops_thread *t, struct ops_run *run, void **handle, size_t n, bool output)
+{
+	const struct model *m = run->model;
+	const struct contract *c = &m->contract;
+	bool any = false;
+	for (size_t i = 0; handle && i < n; i++) {
+		struct ops_value x = {.role = output ? CALL_ROLE_MODEL_OUTPUT : CALL_ROLE_MODEL_INPUT,
+				      .arg = i < 255 ? (uint8_t)i : 255,
+				      .value = CONTRACT_NONE,
+				      .passes = true};
+		struct tensor_stats s = {.first_bad = -1};
+		if (!handle[i] || !ops_view_of(m, handle[i], &x.view))
+			continue;
+		if (m->has_contract && i < (output ? c->n_outputs : c->n_inputs))
+			x.name = ops_name(output ? c->output[i].name : c->input[i].name);
+		if (counted())
+			ops_stats(&x.view, level(), &s);
+		any |= ops_is_bad(&s, x.view.dtype);
+		struct call_record r = {.what = CALL_VALUE, .time = ops_now(), .seq = run->seq, .contract_call = CALLS_NO_CALL};
+		ops_tell(t, run, &r, output ? "output" : "input", &x, !output, &s);
+	}
+	return any;
+}
