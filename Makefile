@@ -55,7 +55,7 @@ probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
 runner   := $(O)/lib/pt2utils/pt2-run
 
-.PHONY: all demo check check-only check-live bench fuzz lint install uninstall help clean tests
+.PHONY: all demo check check-only check-live bench fuzz lint coverage-ops install uninstall help clean tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -105,7 +105,8 @@ $(O)/completions/%: $(O)/bin/%
 	$(Q)$< --completion=bash > $@
 
 # What lives in other people's processes is never sanitized: their runtimes want to be first.
-guests   := $(probe) $(shim) $(runner) $(O)/tests-lib/faketorch.so $(O)/tests-lib/fakemodel.so $(O)/tests-lib/livehost
+guests   := $(probe) $(shim) $(runner) $(O)/tests-lib/faketorch.so $(O)/tests-lib/fakemodel.so \
+	    $(O)/tests-lib/hostilemodel.so $(O)/tests-lib/livehost
 ifneq ($(SAN),)
 $(guests): $(O)/%: plain-guests
 	@mkdir -p $(@D)
@@ -161,8 +162,9 @@ check:                          ## install what the tests need, build, run all t
 # What makes calls fail (tests/cli/inject.t); a sanitizer has a preload of its own.
 inject   := $(if $(SAN),,$(O)/tests-lib/inject.so)
 $(O)/tests-lib/faketorch.so: private all_cflags += -Wl,-soname,libtorch_cpu.so
-$(O)/tests-lib/fakemodel.so: $(O)/tests-lib/faketorch.so
-$(O)/tests-lib/fakemodel.so: private all_cflags += -Wl,--no-as-needed $(O)/tests-lib/faketorch.so
+models   := $(O)/tests-lib/fakemodel.so $(O)/tests-lib/hostilemodel.so
+$(models): $(O)/tests-lib/faketorch.so
+$(models): private all_cflags += -Wl,--no-as-needed $(O)/tests-lib/faketorch.so
 $(O)/tests-lib/%.so: tests/lib/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -MF $@.d -fPIC -shared $< -o $@ -lm
@@ -202,7 +204,10 @@ $(O)/tests/%: tests/unit/%.c $(libs)
 	@$(if $(Q),echo "  LD      $@")
 	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $< $(libs) -o $@ $(pkg_libs) $(shell pkg-config --libs cmocka jansson) -lm
 
-$(O)/tests/test_live: | $(guests)
+$(O)/tests/test_live $(O)/tests/test_shim: | $(guests)
+
+coverage-ops: $(shim)           ## which operators the torch-free runtime has
+	@scripts/coverage-ops $(shim)
 
 lint:                           ## shellcheck, mandoc, a few habits
 	@scripts/lint

@@ -84,10 +84,17 @@ static bool defined_somewhere(const struct modelso *m, const struct torch *t, co
 	return false;
 }
 
+static int by_name(const void *a, const void *b)
+{
+	const struct slice *x = a, *y = b;
+	int c = memcmp(x->p, y->p, x->n < y->n ? x->n : y->n);
+	return c ? c : x->n < y->n ? -1 : x->n > y->n;
+}
+
 static int name_missing(const struct modelso *m, const struct torch *t, struct err *err)
 {
-	struct buf b = {0};
-	bool own = t->last_error != NULL;
+	struct slice *missing = xcalloc((size_t)m->n_import + 1, sizeof(*missing));
+	size_t n = 0;
 	for (uint32_t i = 0; i < m->n_import; i++) {
 		const struct modelso_import *s = &m->import[i];
 		char name[512];
@@ -95,14 +102,19 @@ static int name_missing(const struct modelso *m, const struct torch *t, struct e
 			continue;
 		snprintf(name, sizeof(name), "%.*s", (int)s->name.n, s->name.p);
 		if (!defined_somewhere(m, t, name))
-			buf_addf(&b, "%s%s", b.len ? ", " : "", name);
+			missing[n++] = s->name;
 	}
-	if (!b.len)
-		return 0;
-	err_set(err, EXIT_INPUT, "'%s' needs what %s does not have: %.*s%s", m->name, own ? "libpt2shim.so" : "this libtorch",
-		(int)(b.len < 800 ? b.len : 800), b.p, own ? "; run it with an installed libtorch (--torch)" : "");
+	qsort(missing, n, sizeof(*missing), by_name);
+	struct buf b = {0};
+	for (size_t i = 0; i < n && b.len < 700; i++)
+		buf_addf(&b, "%s%.*s", i ? ", " : "", (int)(missing[i].n < 200 ? missing[i].n : 200), missing[i].p);
+	bool own = t->last_error != NULL;
+	if (n)
+		err_set(err, EXIT_INPUT, "'%s' needs what %s does not have: %s%s", m->name, own ? "libpt2shim.so" : "this libtorch", buf_str(&b),
+			own ? "; run it with an installed libtorch (--torch)" : "");
 	buf_release(&b);
-	return -1;
+	free(missing);
+	return n ? -1 : 0;
 }
 
 /* libtorch_cpu.so has Sleef inside; we take the system's, of the same interface. */

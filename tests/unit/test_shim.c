@@ -2,8 +2,10 @@
 #include "../lib/test.h"
 
 #include <complex.h>
+#include <linux/landlock.h>
 #include <math.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "live/run.h"
@@ -207,6 +209,170 @@ static void test_multi(void **state)
 	run_one("multi", "second", "multi_second");
 }
 
+/* ---- what cannot run says why ---- */
+
+static void must_fail(struct package *pkg, const struct tensor_view *in, size_t n, struct run_options o, enum exit_status status,
+		      const char *want)
+{
+	struct run_result r;
+	struct err err = {0};
+	if (run_model(pkg, in, n, &o, &r, &err) == 0)
+		fail_msg("it ran; expected: %s", want);
+	if (err.status != status || !strstr(err.text, want) || strchr(err.text, '\n'))
+		fail_msg("%d '%s' instead of %d '... %s ...'", err.status, err.text, status, want);
+}
+
+static void test_custom_ops(void **state)
+{
+	(void)state;
+	struct fixture f;
+	fixture_open(&f, "custom_op", "custom_op");
+	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){0}, EXIT_INPUT, "custom ops: pt2fix::soft_clip, pt2fix::add_, which only");
+	fixture_close(&f);
+}
+
+static void test_inputs(void **state)
+{
+	(void)state;
+	struct fixture f;
+	fixture_open(&f, "mlp", "mlp");
+	must_fail(&f.pkg, f.in, 0, (struct run_options){0}, EXIT_INPUT, "takes 1 inputs, 0 are given");
+	f.in[0].meta.size[0] = 1;
+	must_fail(&f.pkg, f.in, 1, (struct run_options){.check_inputs = true}, EXIT_INPUT, "dim value is too small at 0");
+	must_fail(&f.pkg, f.in, 1, (struct run_options){.max_memory = 1 << 20}, EXIT_INPUT, "");
+	fixture_close(&f);
+}
+
+/* An exception of C++ that our C throws goes through a kernel of the model. */
+static void test_thrown(void **state)
+{
+	(void)state;
+	struct fixture f;
+	int64_t index[10] = {0, 1, 99};
+	fixture_open(&f, "emb", "emb");
+	f.in[0].data = index;
+	must_fail(&f.pkg, f.in, 1, (struct run_options){0}, EXIT_INPUT, "index out of bounds");
+	fixture_close(&f);
+}
+
+static void open_library(struct package *pkg, const char *name)
+{
+	struct err err;
+	char self[512], path[1024];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	assert_true(n > 0);
+	self[n] = 0;
+	*strrchr(self, '/') = 0;
+	snprintf(path, sizeof(path), "%s/../tests-lib/%s", self, name);
+	if (package_open(pkg, path, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static void test_confined(void **state)
+{
+	(void)state;
+	struct package pkg;
+	struct stat st;
+	char *victim = xasprintf("%s/victim", dir), *made = xasprintf("%s/victim.new", dir);
+	FILE *f = fopen(victim, "w");
+	assert_true(f && fputs("precious", f) >= 0 && fclose(f) == 0);
+	setenv("HOSTILE_VICTIM", victim, 1);
+	open_library(&pkg, "hostilemodel.so");
+	must_fail(&pkg, NULL, 0, (struct run_options){0}, EXIT_INPUT, "could: read; and: read.");
+	/* The probe's needs: a local socket, files in its own folder (nowhere, if there is none). */
+	if (syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0)
+		must_fail(&pkg, NULL, 0, (struct run_options){.watched = true}, EXIT_INPUT, "could: read local; and: read local.");
+	assert_int_equal(stat(victim, &st), 0);
+	assert_int_equal(st.st_size, 8);
+	assert_true(access(made, F_OK) < 0);
+	package_close(&pkg);
+	free(victim);
+	free(made);
+}
+
+/* An interface without what the model needs: all of it is listed, nothing has run. */
+static void test_missing(void **state)
+{
+	(void)state;
+	struct fixture f;
+	char self[512], path[1024];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	assert_true(n > 0);
+	self[n] = 0;
+	*strrchr(self, '/') = 0;
+	snprintf(path, sizeof(path), "%s/../tests-lib/faketorch.so", self);
+	setenv("PT2_SHIM", path, 1);
+	fixture_open(&f, "misc", "misc");
+	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){0}, EXIT_INPUT,
+		  "does not have: aoti_torch_cpu_cumsum, aoti_torch_cpu_nonzero, aoti_torch_cpu_sort_stable, aoti_torch_cpu_topk, "
+		  "aoti_torch_get_size");
+	unsetenv("PT2_SHIM");
+	fixture_close(&f);
+}
+
+static void test_no_torch(void **state)
+{
+	(void)state;
+	struct fixture f;
+	fixture_open(&f, "mlp", "mlp");
+	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){.torch = "/nowhere"}, EXIT_ENVIRON, "no libtorch in '/nowhere'");
+	setenv("PT2_RUN", "/nowhere/pt2-run", 1);
+	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){0}, EXIT_ENVIRON, "'/nowhere/pt2-run', a part of pt2utils");
+	unsetenv("PT2_RUN");
+	fixture_close(&f);
+}
+
+/* ---- the file between tool and runner ---- */
+
+static void test_runfile(void **state)
+{
+	(void)state;
+	struct guard g = {0};
+	struct err err;
+	float data[12] = {1, 2, 3};
+	struct tensor_view v[2] = {{SLICE("a"), {.dtype = DTYPE_F32, .device_index = -1, .n_dim = 2, .size = {3, 2}, .stride = {1, 4}}, data},
+				   {SLICE("empty"), {.dtype = DTYPE_BF16, .n_dim = 1, .size = {0}, .stride = {1}}, NULL}};
+	char *path = xasprintf("%s/file", dir);
+	FILE *f = fopen(path, "w");
+	assert_int_equal(runfile_write(fileno(f), v, 2, &(struct run_times){.runs = 7}, path, &err), 0);
+	fclose(f);
+	struct mapfile map;
+	assert_int_equal(mapfile_open(&map, path, &err), 0);
+	char *copy = xmalloc(map.bytes.n);
+	memcpy(copy, map.bytes.p, map.bytes.n);
+	struct runfile r;
+	assert_int_equal(runfile_read(&r, map.bytes, "x", &err), 0);
+	assert_int_equal(r.n, 2);
+	assert_int_equal(r.times.runs, 7);
+	assert_text(r.v[1].name, "empty");
+	assert_int_equal(r.v[0].meta.stride[1], 4);
+	assert_memory_equal(r.v[0].data, data, 7 * sizeof(float));
+	runfile_close(&r);
+	for (size_t n = 0; n < map.bytes.n; n++) /* cut off anywhere */
+		if (runfile_read(&r, slice_of(guard_put(&g, copy, n), n), "x", &err) == 0)
+			runfile_close(&r);
+	uint64_t seed = 7;
+	for (int k = 0; k < 20000; k++) { /* damaged anywhere */
+		memcpy(copy, map.bytes.p, map.bytes.n);
+		for (uint32_t i = 0; i <= pick(&seed, 4); i++)
+			copy[pick(&seed, (uint32_t)map.bytes.n)] = (char)random_u32(&seed);
+		if (runfile_read(&r, slice_of(guard_put(&g, copy, map.bytes.n), map.bytes.n), "x", &err) < 0)
+			continue;
+		for (size_t i = 0; i < r.n; i++) {
+			int64_t bytes, sum = 0;
+			assert_true(tensor_extent(&r.v[i].meta, &bytes));
+			for (int64_t at = 0; at < bytes; at++)
+				sum += ((const char *)r.v[i].data)[at];
+			assert_true(sum < INT64_MAX);
+		}
+		runfile_close(&r);
+	}
+	guard_release(&g);
+	mapfile_close(&map);
+	free(copy);
+	free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +382,9 @@ int main(void)
 	    cmocka_unit_test(test_weights_appended), cmocka_unit_test(test_weights_blob), cmocka_unit_test(test_kwargs),
 	    cmocka_unit_test(test_unbounded), cmocka_unit_test(test_strided),	       cmocka_unit_test(test_halves),
 	    cmocka_unit_test(test_cond),      cmocka_unit_test(test_folded),	       cmocka_unit_test(test_multi),
+	    cmocka_unit_test(test_custom_ops), cmocka_unit_test(test_inputs),	       cmocka_unit_test(test_thrown),
+	    cmocka_unit_test(test_confined),  cmocka_unit_test(test_missing),	       cmocka_unit_test(test_no_torch),
+	    cmocka_unit_test(test_runfile),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name(__FILE__, tests, setup, teardown);
