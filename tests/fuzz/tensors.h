@@ -1,12 +1,36 @@
-/* tensors.h - any bytes as a file of tensors, for the fuzzers of its formats: what is read has sizes that fit its data. */
+/* tensors.h - any bytes as a file of tensors, for the fuzzers of its formats: what is read has sizes that fit its data,
+ * and can be counted, printed and written. */
 #ifndef PT2_FUZZ_TENSORS_H
 #define PT2_FUZZ_TENSORS_H
-#include "tensor/tensor.h"
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "tensor/stats.h"
+#include "tensor/write.h"
 
 static inline void tensors_require(bool ok)
 {
 	if (!ok)
 		abort();
+}
+
+static inline void tensors_use(const struct tensor_meta *m, struct slice data, int64_t numel, struct buf *b)
+{
+	struct tensor_stats bad, all;
+	struct tensor_view v = {.name = SLICE("x"), .meta = *m, .data = data.p};
+	struct err err;
+	tensor_stats(m, data.p, STATS_BAD, &bad);
+	tensor_stats(m, data.p, STATS_ALL, &all);
+	tensors_require(all.n == (uint64_t)numel && all.nan + all.pos_inf + all.neg_inf + all.zero <= all.n);
+	tensors_require(bad.nan == all.nan && bad.first_bad == all.first_bad && (bad.first_bad >= 0) == (bad.nan + bad.pos_inf + bad.neg_inf > 0));
+	buf_reset(b);
+	tensor_print(b, m, data.p, (struct tensor_print){0});
+	tensors_require(slice_starts(buf_slice(b), "tensor(") && slice_ends(buf_slice(b), ")"));
+	int fd = open("/dev/null", O_WRONLY);
+	for (int format = TENSOR_NPY; format <= TENSOR_PT && fd >= 0; format++)
+		tensors_require(tensor_write(fd, (enum tensor_format)format, &v, 1, "fuzz", &err) == 0 || format == TENSOR_NPZ ||
+				!tensor_writable((enum tensor_format)format, m->dtype));
+	close(fd);
 }
 
 static inline void tensors_of(struct slice bytes)
@@ -36,6 +60,8 @@ static inline void tensors_of(struct slice bytes)
 			touched = (uint8_t)data.p[k];
 		if (data.n)
 			touched = (uint8_t)data.p[data.n - 1];
+		if (numel <= 5000)
+			tensors_use(m, data, numel, &b);
 	}
 	(void)touched;
 	buf_release(&b);
