@@ -1,8 +1,8 @@
 /* pool.c - max, average and adaptive pooling in two and three dims.
  *
  * Shapes and strides of torch 2.13 (aten/src/ATen/native/Pool.h, AveragePool2d.cpp, DilatedMaxPool2d.cpp, Adaptive*.cpp):
- * results are channels_last where the input's strides say so, contiguous else. A window's NaN is its maximum; of equal
- * maxima the first counts. Two dims are three, the first of 1.
+ * results of two dims and of max_pool3d are channels_last where the input's strides say so, all others contiguous. A window's
+ * NaN is its maximum; of equal maxima the first counts. Two dims are three, the first of 1.
  */
 #include "elem.h"
 
@@ -246,6 +246,7 @@ static void pool_adaptive(struct pool *p, const int64_t *size, int64_t n)
 			shim_fail("elements of output_size must be greater than or equal to 0");
 		p->out[3 - p->spatial + i] = size[i];
 	}
+	p->channels_last = p->channels_last && p->spatial == 2;
 	for (int i = 3 - p->spatial; i < 3; i++)
 		if (!p->in[i])
 			shim_fail("Expected input to have non-zero size for non-batch dimensions");
@@ -437,6 +438,7 @@ static AOTITorchError avg_pool(AtenTensorHandle self, int spatial, const struct 
 		pool_begin(&p, self, spatial);
 		if (spatial == 3 && (self->dtype == DTYPE_F16 || self->dtype == DTYPE_BF16))
 			shim_fail("\"avg_pool3d_out_frame\" not implemented for '%s'", dtype_name(self->dtype));
+		p.channels_last = p.channels_last && spatial == 2;
 		pool_windows(&p, args, ceil_mode);
 		SHIM_GIVE(ret, pool_average(&p, &a));
 	}
@@ -496,7 +498,6 @@ static AOTITorchError unpool(AtenTensorHandle self, int spatial, AtenTensorHandl
 		if (indices->dtype != DTYPE_I64 || indices->n_dim != self->n_dim ||
 		    memcmp(indices->size, self->size, (size_t)self->n_dim * sizeof(*self->size)))
 			shim_fail("indices should be int64 and of the input's shape");
-		p.channels_last = p.channels_last && spatial == 2;
 		pool_adaptive(&p, size, n);
 		struct shim_tensor *out = pool_output(&p, self->dtype);
 		shim_fill_zero(out);

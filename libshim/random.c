@@ -4,8 +4,8 @@
  * Sources: ATen/core/MT19937RNGEngine.h (the engine, that of Matsumoto and Nishimura), DistributionsHelper.h,
  * TransformationHelper.h, native/cpu/DistributionTemplates.h (what is drawn for which dtype, in memory order),
  * native/cpu/avx_mathfun.h (logarithm, sine and cosine of float normals are its polynomials where the CPU has AVX2).
- * Not reproduced, and refused by name: exponential (torch calls MKL's generator), bernoulli with a number on Intel
- * processors (the same there), generators handed in.
+ * Not reproduced, and refused by name: exponential, dropout and bernoulli with a number on Intel processors (torch calls MKL's
+ * generator there), generators handed in.
  *
  * Nobody seeds the generator of a compiled model but its process; torch takes the time. Here it begins with torch's
  * default_rng_seed_val, so that runs are equal to one another.
@@ -329,15 +329,34 @@ static void need_probability(double p)
 		shim_fail("bernoulli_ expects p to be in [0, 1], but got p=%g", p);
 }
 
+/* torch asks MKL's generator on Intel's processors. */
+static void need_no_mkl(void)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_is("intel"))
+		shim_fail(REFUSED);
+#endif
+}
+
+static void fill_exponential(const struct shim_tensor *t, double lambda)
+{
+	struct run r = floats_of(t);
+
+	if (!(lambda > 0))
+		shim_fail("exponential_ expects lambda > 0.0, but found lambda=%g", lambda);
+	need_no_mkl();
+	begin();
+	for (int64_t i = 0; i < r.n; i++)
+		elem_set_f64(r.dtype, r.p + i * r.bytes, -1.0 / lambda * log1p(-draw_double()));
+	end();
+}
+
 static void fill_bernoulli(const struct shim_tensor *t, double p)
 {
 	struct run r = run_of(t);
 
 	need_probability(p);
-#ifdef __x86_64__
-	if (__builtin_cpu_is("intel"))
-		shim_fail(REFUSED);
-#endif
+	need_no_mkl();
 	begin();
 	for (int64_t i = 0; i < r.n; i++)
 		elem_set_i64(r.dtype, r.p + i * r.bytes, draw_double() < p);
@@ -570,9 +589,13 @@ AOTITorchError aoti_torch_cpu_normal_functional(AtenTensorHandle self, double me
 AOTITorchError aoti_torch_cpu_exponential(AtenTensorHandle self, double lambd, AtenGeneratorHandle *generator,
 					  AtenTensorHandle *ret0)
 {
-	(void)self, (void)lambd, (void)generator, (void)ret0;
 	SHIM_TRY {
-		shim_fail(REFUSED);
+		struct shim_tensor *t = shim_like(self, self->dtype);
+		need_default(generator);
+		if (elem_complex(self->dtype))
+			shim_fail("exponential is not implemented for %s", dtype_name(self->dtype));
+		fill_exponential(t, lambd);
+		SHIM_GIVE(ret0, t);
 	}
 	SHIM_END
 }
@@ -615,13 +638,15 @@ AOTITorchError aoti_torch_cpu_native_dropout(AtenTensorHandle input, double p, i
 					     AtenTensorHandle *ret1)
 {
 	SHIM_TRY {
-		struct shim_tensor *out = shim_clone(input), *mask = shim_like(input, DTYPE_BOOL);
+		struct shim_tensor *out = shim_clone(input), *mask = shim_like(input, shim_numel(input) ? DTYPE_BOOL : input->dtype);
 		if (!elem_floating(input->dtype))
 			shim_fail("native_dropout expects a floating dtype, got %s", dtype_name(input->dtype));
-		if (!train || *train) {
+		if (!shim_numel(input)) {
+			/* torch returns before it makes a mask of bools */
+		} else if (!train || *train) {
 			fill_bernoulli(mask, 1 - p);
 			drop(out, mask, p == 1 ? 0 : 1 / (1 - p));
-		} else if (shim_numel(mask)) {
+		} else {
 			memset(shim_data(mask), 1, (size_t)shim_numel(mask));
 		}
 		SHIM_GIVE(ret0, out);

@@ -1,4 +1,4 @@
-"""Sorting, scans, searching, indexing, scattering, pooling, bags, distances, transforms, random numbers."""
+"""Sorting, scans, searching, indexing, scattering, pooling, sampling, bags, distances, transforms, random numbers."""
 import ctypes
 
 import torch
@@ -305,6 +305,16 @@ def pooling(t):
             t.check(f"max_unpool{spatial}d", v, at.contiguous(), list(z.shape[-spatial:]), *tail, torch=getattr(A, f"max_unpool{spatial}d"))
 
 
+def sampling(t):
+    t.group("grid_sampler_3d")
+    for _ in range(150):
+        dtype = t.pick([torch.float32, torch.float64])
+        n = t.int(1, 2)
+        x = t.strided(rand(t, n, t.int(1, 3), *[t.int(1, 5) for _ in range(3)], dtype=dtype))
+        g = t.strided(rand(t, n, *[t.int(1, 4) for _ in range(3)], 3, dtype=dtype))
+        t.check("grid_sampler_3d", x, g, t.int(0, 1), t.int(0, 2), t.int(0, 1), torch=lambda x, g, m, p, a: A.grid_sampler_3d(x, g, m, p, bool(a)))
+
+
 def bags(t):
     t.group("embedding_bag")
     for _ in range(200):
@@ -412,10 +422,12 @@ def random_numbers(t):
         size, kind = shape(t, 0, 3, 8), t.pick([torch.float32, torch.bool, torch.int64])
         both("bernoulli__float", [t.out(size, kind), 0.3, None], lambda: torch.empty(size, dtype=kind).bernoulli_(0.3), f"bernoulli_ {kind}")
         x = t.strided(rand(t, *size, dtype=t.pick(FLOATS)), t.pick(["plain", "permuted"]))
+        both("exponential", [x, 1.5, None], lambda: A.exponential(x, 1.5), f"exponential {x.dtype}")
         train = t.pick([None, True, False])
         both("native_dropout", [x, 0.25, train], lambda: A.native_dropout(x, 0.25, train), f"dropout {x.dtype}")
     t.group("random numbers that are refused")
-    for op, args in (("exponential", [rand(t, 3), 1.0, None]), ("randperm", [2**28, None, *options])):
+    refused = [("randperm", [2**28, None, *options]), ("randint", [300, [2], torch.float16, *options])]
+    for op, args in refused + ([("exponential", [rand(t, 3), 1.0, None])] if intel else []):
         t.cases += 1
         try:
             t.shim.call(op, *args)
@@ -426,5 +438,5 @@ def random_numbers(t):
 
 
 def cases(t):
-    for part in (sorting, scans, searching, indexing, scattering, pooling, bags, transforms, random_numbers):
+    for part in (sorting, scans, searching, indexing, scattering, pooling, sampling, bags, transforms, random_numbers):
         part(t)
