@@ -61,9 +61,14 @@ static void NAME(gemm_plain)(bool ta, bool tb, int64_t m, int64_t n, int64_t k, 
 {
 	T sum[MR * NAME(NR)];
 	int64_t columns = (n + NAME(NR) - 1) / NAME(NR) * NAME(NR), depth = k < KC ? k : KC;
-	T *pa = shim_scratch((uint64_t)depth * MC, sizeof(T)), *pb = shim_scratch((uint64_t)(depth * columns), sizeof(T));
+	T *pa = malloc((size_t)depth * MC * sizeof(T) + 1), *pb = malloc((size_t)(depth * columns) * sizeof(T) + 1);
 	bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 
+	if (!pa || !pb) {
+		free(pa);
+		free(pb);
+		shim_fail("out of memory");
+	}
 	if (beta != 1)
 		NAME(scale)(m, n, beta, c, ldc);
 	for (int64_t p = 0; p < k; p += KC) {
@@ -82,6 +87,8 @@ static void NAME(gemm_plain)(bool ta, bool tb, int64_t m, int64_t n, int64_t k, 
 				}
 		}
 	}
+	free(pa);
+	free(pb);
 }
 
 #undef T
