@@ -49,7 +49,7 @@ unit_src := $(wildcard tests/unit/test_*.c)
 units    := $(unit_src:tests/unit/%.c=$(O)/tests/%)
 fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
 fuzzers  := $(fuzz_src:tests/fuzz/%.c=$(O)/fuzz/%)
-share    := $(sort $(wildcard share/report/* share/dir/* share/diff/* share/ranks/* share/provenance/*))
+share    := $(sort $(wildcard share/report/* share/dir/* share/diff/* share/printer/* share/ranks/* share/provenance/*))
 
 probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so

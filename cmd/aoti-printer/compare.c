@@ -1,0 +1,327 @@
+/* Two dumps: which call stands for which, and how far their tensors are apart. */
+#include "base/hash.h"
+#include "base/linediff.h"
+#include "diff.h"
+
+#include <ctype.h>
+
+/* ---- models ---- */
+
+struct models {
+	struct {
+		uint32_t id, ordinal, number; /* ordinal: among those of this name; number: the same on both sides */
+		struct slice name;
+	} *v;
+	size_t n, cap;
+};
+
+static void find_models(struct models *m, const struct dump *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		const struct dump_call *c = &d->call[i];
+		uint32_t ordinal = 0;
+		size_t k = 0;
+		for (; k < m->n && m->v[k].id != c->model_id; k++)
+			ordinal += slice_eq(m->v[k].name, c->model);
+		if (k < m->n)
+			continue;
+		GROW(m->v, m->n, m->cap, 1);
+		m->v[m->n].id = c->model_id;
+		m->v[m->n].ordinal = ordinal;
+		m->v[m->n].number = (uint32_t)m->n;
+		m->v[m->n++].name = c->model;
+	}
+}
+
+/* By name; one model on each side is the same, whatever it is called. */
+static void match_models(const struct models *a, struct models *b)
+{
+	uint32_t next = (uint32_t)a->n;
+	for (size_t i = 0; i < b->n; i++) {
+		size_t k = 0;
+		while (k < a->n && !(slice_eq(a->v[k].name, b->v[i].name) && a->v[k].ordinal == b->v[i].ordinal))
+			k++;
+		if (k == a->n && a->n == 1 && b->n == 1)
+			k = 0;
+		b->v[i].number = k < a->n ? a->v[k].number : next++;
+	}
+}
+
+static uint32_t model_number(const struct models *m, uint32_t id)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (m->v[i].id == id)
+			return m->v[i].number;
+	return 0;
+}
+
+/* ---- calls in order ---- */
+
+struct ordered {
+	const struct dump_call *c;
+	uint32_t model;
+};
+struct side {
+	struct ordered *v;
+	size_t n, at;
+	struct models models;
+};
+
+static int by_order(const void *pa, const void *pb)
+{
+	const struct ordered *x = pa, *y = pb;
+	if (x->model != y->model)
+		return x->model < y->model ? -1 : 1;
+	if (x->c->run != y->c->run)
+		return x->c->run < y->c->run ? -1 : 1;
+	if ((x->c->kind == DUMP_RUN) != (y->c->kind == DUMP_RUN)) /* the model's own inputs come first */
+		return x->c->kind == DUMP_RUN ? -1 : 1;
+	if (x->c->call != y->c->call)
+		return x->c->call < y->c->call ? -1 : 1;
+	return x->c->seq < y->c->seq ? -1 : x->c->seq > y->c->seq;
+}
+
+static bool passes(const struct filter *f, const struct dump_call *c)
+{
+	char *name = xstrndup(c->name.p, c->name.n);
+	bool yes = c->kind == DUMP_RUN ? !f->kernel.n && !f->n_calls && filter_call(f, name, c->run, 0) : filter_call(f, name, c->run, c->call);
+	free(name);
+	return yes;
+}
+
+static void order(struct side *s, const struct dump *d, const struct filter *f)
+{
+	s->v = xcalloc(d->n + 1, sizeof(*s->v));
+	for (size_t i = 0; i < d->n; i++)
+		if (passes(f, &d->call[i]))
+			s->v[s->n++] = (struct ordered){&d->call[i], model_number(&s->models, d->call[i].model_id)};
+	qsort(s->v, s->n, sizeof(*s->v), by_order);
+}
+
+/* How many from s->at on belong to this run of this model. */
+static size_t group(const struct side *s, uint32_t model, uint32_t run)
+{
+	size_t n = 0;
+	while (s->at + n < s->n && s->v[s->at + n].model == model && s->v[s->at + n].c->run == run)
+		n++;
+	return n;
+}
+
+/* Of "cpp_fused_relu_12" without the number, which another compilation counts otherwise. */
+static uint64_t key_of(const struct dump_call *c)
+{
+	size_t n = c->name.n;
+	if (c->kind == DUMP_RUN)
+		return 1;
+	while (n && isdigit((unsigned char)c->name.p[n - 1]))
+		n--;
+	if (!n || n == c->name.n || c->name.p[n - 1] != '_')
+		n = c->name.n;
+	return hash_bytes(c->name.p, n);
+}
+
+static void add_row(struct diff *d, const struct dump_call *a, const struct dump_call *b)
+{
+	GROW(d->row, d->n_rows, d->cap_rows, 1);
+	d->row[d->n_rows++] = (struct diff_row){.a = a, .b = b};
+	d->both += a && b;
+	d->only[0] += !b;
+	d->only[1] += !a;
+}
+
+static void match_group(struct diff *d, struct linediff *l, struct side *a, size_t na, struct side *b, size_t nb)
+{
+	uint64_t *ka = xcalloc(na + 1, sizeof(*ka)), *kb = xcalloc(nb + 1, sizeof(*kb));
+	for (size_t i = 0; i < na; i++)
+		ka[i] = key_of(a->v[a->at + i].c);
+	for (size_t i = 0; i < nb; i++)
+		kb[i] = key_of(b->v[b->at + i].c);
+	linediff_keys(l, ka, (uint32_t)na, kb, (uint32_t)nb);
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct linediff_row *r = &l->row[i];
+		const struct dump_call *x = r->a == LINEDIFF_NONE ? NULL : a->v[a->at + r->a].c;
+		const struct dump_call *y = r->b == LINEDIFF_NONE ? NULL : b->v[b->at + r->b].c;
+		if (r->same) {
+			add_row(d, x, y);
+			continue;
+		}
+		if (x)
+			add_row(d, x, NULL);
+		if (y)
+			add_row(d, NULL, y);
+	}
+	a->at += na;
+	b->at += nb;
+	free(ka);
+	free(kb);
+}
+
+static void match_calls(struct diff *d, const struct filter *f)
+{
+	struct side a = {0}, b = {0};
+	struct linediff l = {0};
+	find_models(&a.models, &d->a);
+	find_models(&b.models, &d->b);
+	match_models(&a.models, &b.models);
+	order(&a, &d->a, f);
+	order(&b, &d->b, f);
+	while (a.at < a.n || b.at < b.n) {
+		const struct ordered *x = a.at < a.n ? &a.v[a.at] : NULL, *y = b.at < b.n ? &b.v[b.at] : NULL;
+		bool second = !x || (y && (y->model < x->model || (y->model == x->model && y->c->run < x->c->run)));
+		const struct ordered *next = second ? y : x;
+		match_group(d, &l, &a, group(&a, next->model, next->c->run), &b, group(&b, next->model, next->c->run));
+	}
+	linediff_release(&l);
+	free(a.v);
+	free(b.v);
+	free(a.models.v);
+	free(b.models.v);
+}
+
+/* ---- tensors ---- */
+
+static bool shown(const struct filter *f, const struct dump_value *v)
+{
+	char *name = xstrndup(v->buffer.p, v->buffer.n), *path = xstrndup(v->path.p, v->path.n);
+	bool yes = filter_buffer(f, v->role, name, path);
+	free(name);
+	free(path);
+	return yes;
+}
+
+static struct diff_value *add_value(struct diff *d, struct diff_row *r, const struct dump_value *a, const struct dump_value *b)
+{
+	GROW(d->value, d->n_values, d->cap_values, 1);
+	struct diff_value *v = &d->value[d->n_values++];
+	*v = (struct diff_value){.a = a, .b = b, .what = !b ? DIFF_ONLY_A : !a ? DIFF_ONLY_B : DIFF_SAME};
+	r->n_values++;
+	return v;
+}
+
+static bool stands_for(const struct dump_value *a, const struct dump_value *b, bool by_name)
+{
+	if (a->before != b->before)
+		return false;
+	return by_name ? slice_eq(a->buffer, b->buffer) && a->role == b->role && (a->buffer.n || a->arg == b->arg)
+		       : a->role == b->role && a->arg == b->arg;
+}
+
+/* Twice: first by name, so that what is left may stand for what is left. */
+static void match_values(struct diff *d, struct diff_row *r, const struct filter *f)
+{
+	const struct dump_call *a = r->a, *b = r->b;
+	const struct dump_value **with = xcalloc(a->n_values + 1u, sizeof(*with));
+	bool *taken = xcalloc(b->n_values + 1u, sizeof(*taken));
+	for (int by_name = 1; by_name >= 0; by_name--)
+		for (uint32_t i = 0; i < a->n_values; i++)
+			for (uint32_t k = 0; k < b->n_values && !with[i]; k++)
+				if (!taken[k] && stands_for(&a->value[i], &b->value[k], by_name)) {
+					with[i] = &b->value[k];
+					taken[k] = true;
+				}
+	for (uint32_t i = 0; i < a->n_values; i++)
+		if (shown(f, &a->value[i]))
+			add_value(d, r, &a->value[i], with[i]);
+	for (uint32_t k = 0; k < b->n_values; k++)
+		if (!taken[k] && shown(f, &b->value[k]))
+			add_value(d, r, NULL, &b->value[k]);
+	free(with);
+	free(taken);
+}
+
+static int compare_value(struct diff *d, struct diff_value *v, struct err *err)
+{
+	struct dump_tensor a, b;
+	if (!v->a->file.n || !v->b->file.n) {
+		v->what = DIFF_UNSAVED;
+		d->unsaved++;
+		return 0;
+	}
+	if (dump_tensor_open(&a, &d->a, v->a, err) < 0)
+		return -1;
+	if (dump_tensor_open(&b, &d->b, v->b, err) < 0) {
+		dump_tensor_close(&a);
+		return -1;
+	}
+	tensor_close(&a.meta, a.data, &b.meta, b.data, d->how, &v->close);
+	v->what = v->close.sizes_differ ? DIFF_SIZES : v->close.bad ? DIFF_VALUES : v->close.dtype_differs ? DIFF_DTYPE : DIFF_SAME;
+	if (v->close.worst_at >= 0) {
+		tensor_index(&a.meta, v->close.worst_at, v->index);
+		v->n_index = a.meta.n_dim;
+	}
+	d->compared++;
+	dump_tensor_close(&a);
+	dump_tensor_close(&b);
+	return 0;
+}
+
+/* A tensor that only one side has: what was asked for may differ (--inputs, --constants), but not what a call writes. */
+static bool differs(const struct diff *d, const struct diff_value *v)
+{
+	const struct dump_value *any = diff_any(v);
+	bool written = !any->before && (any->role == CALL_ROLE_OUT || any->role == CALL_ROLE_INOUT);
+	switch (v->what) {
+	case DIFF_SAME:
+	case DIFF_UNSAVED: return false;
+	case DIFF_ONLY_A: return written;
+	case DIFF_ONLY_B: return written && !d->live;
+	default: return true;
+	}
+}
+
+static int compare_row(struct diff *d, size_t i, const struct filter *f, struct err *err)
+{
+	struct diff_row *r = &d->row[i];
+	bool reads = false;
+	r->value = d->n_values;
+	if (!r->a || !r->b) {
+		if (r->a || !d->live) {
+			d->different = true;
+			d->first = i < d->first ? i : d->first;
+		}
+		return 0;
+	}
+	match_values(d, r, f);
+	for (size_t k = r->value; k < r->value + r->n_values; k++) {
+		struct diff_value *v = &d->value[k];
+		if (v->what == DIFF_SAME && compare_value(d, v, err) < 0)
+			return -1;
+		bool before = diff_any(v)->before, different = differs(d, v);
+		reads |= before;
+		r->in_differs |= before && different;
+		r->out_differs |= !before && different;
+		r->compared += v->a && v->b;
+		d->differing += different;
+	}
+	r->origin = reads && r->out_differs && !r->in_differs;
+	d->origins += r->origin;
+	if (r->in_differs || r->out_differs) {
+		d->different = true;
+		d->first = i < d->first ? i : d->first;
+	}
+	return 0;
+}
+
+int diff_run(struct diff *d, const struct filter *f, struct err *err)
+{
+	d->first = SIZE_MAX;
+	match_calls(d, f);
+	for (size_t i = 0; i < d->n_rows; i++)
+		if (compare_row(d, i, f, err) < 0)
+			return -1;
+	if (!d->both)
+		return err_set(err, EXIT_INPUT, "'%s' and '%s' have no call in common (%zu and %zu calls): are they of one model?", d->name[0],
+			       d->name[1], d->only[0], d->only[1]);
+	return 0;
+}
+
+void diff_release(struct diff *d)
+{
+	free(d->row);
+	free(d->value);
+	if (d->a.path)
+		dump_close(&d->a);
+	if (d->b.path)
+		dump_close(&d->b);
+	*d = (struct diff){0};
+}

@@ -1,0 +1,52 @@
+/* diff.h - two dumps, call by call. Calls of the same model and run are matched by kernel and order (base/linediff.h), tensors
+ * by the names of their buffers, then by where they stand in the call. */
+#ifndef PRINTER_DIFF_H
+#define PRINTER_DIFF_H
+#include "base/json.h"
+#include "base/screen.h"
+#include "live/dump.h"
+#include "printer.h"
+#include "tensor/close.h"
+
+enum diff_what { DIFF_SAME, DIFF_VALUES, DIFF_SIZES, DIFF_DTYPE, DIFF_ONLY_A, DIFF_ONLY_B, DIFF_UNSAVED };
+struct diff_value {
+	const struct dump_value *a, *b; /* NULL: only the other has it */
+	enum diff_what what;
+	struct tensor_close close;
+	int64_t index[TENSOR_MAX_DIMS]; /* of the worst element */
+	int n_index;
+};
+struct diff_row {
+	const struct dump_call *a, *b;
+	size_t value;
+	uint32_t n_values, compared;
+	bool in_differs, out_differs;
+	bool origin; /* what it reads agrees, what it wrote does not: the difference was made here */
+};
+struct diff {
+	struct dump a, b;
+	const char *name[2];
+	bool live; /* b was run now: what a does not have is no difference */
+	struct diff_row *row;
+	struct diff_value *value;
+	size_t n_rows, cap_rows, n_values, cap_values;
+	size_t first;                       /* row of the first difference, SIZE_MAX */
+	size_t only[2], both, compared, differing, origins, unsaved; /* calls on one side, on both; tensors */
+	struct close_options how;
+	bool different;
+};
+
+/* d->a, d->b are read; filter: which calls and buffers. */
+int diff_run(struct diff *d, const struct filter *f, struct err *err);
+void diff_release(struct diff *d);
+const char *diff_what_name(enum diff_what w);
+static inline const struct dump_call *diff_call(const struct diff_row *r) { return r->a ? r->a : r->b; }
+static inline const struct dump_value *diff_any(const struct diff_value *v) { return v->a ? v->a : v->b; }
+
+/* ---- what is shown ---- */
+
+void diff_show(struct screen *s, const struct diff *d, bool all);
+void diff_document(struct json_out *o, const struct diff *d);
+int diff_page(const struct diff *d, const char *path, struct err *err);
+
+#endif

@@ -1,0 +1,98 @@
+/* --diff: two folders, or a folder and what is run now. */
+#include "base/diag.h"
+#include "diff.h"
+
+static int read_both(struct diff *d, const char *first, const char *second, struct err *err)
+{
+	if (dump_open(&d->a, first, err) < 0 || dump_open(&d->b, second, err) < 0)
+		return -1;
+	for (int side = 0; side < 2; side++) {
+		const struct dump *x = side ? &d->b : &d->a;
+		if (x->cut)
+			warn("'%s' was not finished: the calls up to there are compared", d->name[side]);
+		if (x->lost)
+			warn("'%s' lost %llu records of its log", d->name[side], (unsigned long long)x->lost);
+	}
+	return 0;
+}
+
+static void tolerance(struct diff *d, const struct printer_options *o)
+{
+	if ((o->rtol >= 0) != (o->atol >= 0)) /* as assert_close: half a tolerance surprises */
+		die(EXIT_USAGE, "give both --rtol and --atol, or neither (then they follow from the types)");
+	d->how.given = o->rtol >= 0;
+	d->how.rtol = o->rtol;
+	d->how.atol = o->atol;
+}
+
+static void show(const struct diff *d, struct session *s)
+{
+	if (s->o->json) {
+		struct json_out o = {.b = &s->screen.b};
+		diff_document(&o, d);
+		buf_addc(&s->screen.b, '\n');
+	} else if (!s->o->quiet) {
+		diff_show(&s->screen, d, s->o->all);
+	}
+	session_flush(s);
+}
+
+/* What is run now, saved into a private folder; its path. */
+static char *run_now(const struct printer_options *o, const struct operands *in, int *status, struct err *err)
+{
+	struct printer_options how = *o;
+	char *folder = folder_make(err);
+	if (!folder)
+		return NULL;
+	how.format = -1;
+	how.inputs = how.constants = true; /* what the first has not is left out later */
+	how.json = false;
+	how.quiet = true;
+	how.log = NULL;
+	how.level = LEVEL_SAVE;
+	*status = save_into(&how, in, 0, folder, false, err);
+	if (!err->text[0])
+		return folder;
+	folder_remove(folder);
+	return NULL;
+}
+
+int run_diff(const struct printer_options *given, const struct operands *in)
+{
+	struct printer_options o = *given;
+	struct diff d = {0};
+	struct session s;
+	struct err err = {0};
+	char *now = NULL;
+	int status = EXIT_FINE; /* of what was run */
+	bool two = !in->command && in->n == 1 && dump_like(in->v[0]);
+	if (!dump_like(o.diff))
+		die(EXIT_INPUT, "'%s' is no dump: it has no %s (aoti-printer -o DIR makes one)", o.diff, DUMP_INDEX);
+	if (two && (o.model || o.torch || o.repeat))
+		die(EXIT_USAGE, "--model, --torch and --repeat are for a model that is run, not for two dumps");
+	o.inputs = o.constants = true; /* of a dump everything counts that is in it */
+	o.level = LEVEL_SAVE;
+	tolerance(&d, &o);
+	session_begin(&s, &o);
+	d.name[0] = o.diff;
+	d.name[1] = two ? in->v[0] : in->command ? in->command[0] : in->v[0];
+	d.live = !two;
+	if (!two && !(now = run_now(&o, in, &status, &err)))
+		die_err(&err);
+	if (read_both(&d, o.diff, now ? now : in->v[0], &err) < 0 || diff_run(&d, &s.filter, &err) < 0 ||
+	    (o.html && diff_page(&d, o.html, &err) < 0)) {
+		folder_remove(now);
+		die_err(&err);
+	}
+	show(&d, &s);
+	bool different = d.different;
+	diff_release(&d);
+	folder_remove(now);
+	err = s.err;
+	session_release(&s);
+	if (err.text[0])
+		die_err(&err);
+	if (different && o.error_exitcode >= 0)
+		return o.error_exitcode;
+	return status ? status : different ? EXIT_FOUND : EXIT_FINE;
+}

@@ -1,0 +1,356 @@
+/* A comparison as text and as JSON (docs/DUMP.md). */
+#include "diff.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { SOME = 40 }; /* rows of the table unless all are asked for */
+
+const char *diff_what_name(enum diff_what w)
+{
+	static const char *const names[] = {"same", "values", "sizes", "dtype", "only-a", "only-b", "not-saved"};
+	return names[w];
+}
+
+static void add_spec(struct buf *b, const struct dump_value *v)
+{
+	if (v->meta.n_dim < 0) {
+		buf_addc(b, '?');
+		return;
+	}
+	buf_addf(b, "%s [", dtype_name(v->meta.dtype));
+	for (int d = 0; d < v->meta.n_dim; d++)
+		buf_addf(b, "%s%" PRId64, d ? ", " : "", v->meta.size[d]);
+	buf_addc(b, ']');
+}
+
+static void add_index(struct buf *b, const struct diff_value *v)
+{
+	buf_addc(b, '[');
+	for (int d = 0; d < v->n_index; d++)
+		buf_addf(b, "%s%" PRId64, d ? ", " : "", v->index[d]);
+	buf_addc(b, ']');
+}
+
+static void add_buffer(struct buf *b, const struct dump_value *v)
+{
+	if (v->buffer.n)
+		add_clean(b, v->buffer);
+	else
+		buf_addf(b, "argument %u", v->arg);
+	if (v->path.n) {
+		buf_adds(b, " (");
+		add_clean(b, v->path);
+		buf_addc(b, ')');
+	}
+}
+
+/* ---- text ---- */
+
+static void show_value(struct screen *s, const struct diff_value *v)
+{
+	const struct tensor_close *c = &v->close;
+	struct buf *b = &s->b;
+	const struct dump_value *any = diff_any(v);
+	buf_adds(b, any->before ? "  reads  " : "  writes ");
+	add_buffer(b, any);
+	buf_adds(b, ", ");
+	add_spec(b, any);
+	buf_adds(b, ": ");
+	switch (v->what) {
+	case DIFF_SAME: buf_adds(b, "agrees\n"); return;
+	case DIFF_UNSAVED: buf_adds(b, "not saved\n"); return;
+	case DIFF_ONLY_A: put_red(s, "only the first has it\n"); return;
+	case DIFF_ONLY_B: put_red(s, "only the second has it\n"); return;
+	case DIFF_SIZES:
+	case DIFF_DTYPE:
+		put_red(s, "the second has ");
+		add_spec(b, v->b);
+		buf_addc(b, '\n');
+		return;
+	case DIFF_VALUES: break;
+	}
+	struct buf t = {0};
+	buf_addf(&t, "%" PRIu64 " of %" PRIu64 " elements differ", c->bad, c->n);
+	put_red(s, buf_str(&t));
+	buf_release(&t);
+	if (c->known) {
+		buf_adds(b, "\n         at ");
+		add_index(b, v);
+		buf_addf(b, " %.9g became %.9g", c->a, c->b);
+		if (isfinite(c->worst))
+			buf_addf(b, ", %.3g times what is allowed", c->worst);
+		buf_addf(b, " (rtol %g, atol %g)", c->rtol, c->atol);
+	}
+	buf_addc(b, '\n');
+}
+
+static void add_where(struct buf *b, const struct diff *d, const struct dump_call *c)
+{
+	bool many = d->a.n && d->a.call[0].model_id != d->a.call[d->a.n - 1].model_id;
+	if (many) {
+		add_clean(b, c->model);
+		buf_adds(b, ", ");
+	}
+	buf_addf(b, "run %u", c->run);
+	if (c->kind == DUMP_RUN) {
+		buf_adds(b, ", the model's inputs and outputs");
+		return;
+	}
+	buf_addf(b, ", call %u: ", c->call);
+	char *name = xstrndup(c->name.p, c->name.n);
+	add_call_name(b, name, c->line, c->nodes);
+	free(name);
+}
+
+static void show_first(struct screen *s, const struct diff *d)
+{
+	const struct diff_row *r = &d->row[d->first];
+	struct buf b = {0};
+	buf_adds(&b, "First difference: ");
+	add_where(&b, d, diff_call(r));
+	put_bold(s, buf_str(&b));
+	buf_addc(&s->b, '\n');
+	buf_release(&b);
+	if (!r->a || !r->b) {
+		buf_addf(&s->b, "  only %s has this call\n\n", d->name[r->a ? 0 : 1]);
+		return;
+	}
+	for (size_t k = r->value; k < r->value + r->n_values; k++)
+		show_value(s, &d->value[k]);
+	if (r->origin)
+		buf_adds(&s->b, "  What it reads agrees, what it writes does not: the difference is made here.\n");
+	else if (r->in_differs)
+		buf_adds(&s->b, "  What it reads differs already: it comes from the model's inputs, or from a call that is not in both.\n");
+	buf_addc(&s->b, '\n');
+}
+
+static void add_number(struct buf *b, double v)
+{
+	if (v == 0)
+		buf_adds(b, "0\t");
+	else if (isinf(v))
+		buf_adds(b, "inf\t");
+	else
+		buf_addf(b, "%.2e\t", v);
+}
+
+static void add_row(struct buf *b, const struct diff_row *r, const struct diff_value *v)
+{
+	const struct dump_call *c = diff_call(r);
+	const struct dump_value *any = diff_any(v);
+	const struct tensor_close *k = &v->close;
+	buf_addf(b, "%u\t%u\t", c->run, c->call);
+	add_clean(b, c->kind == DUMP_RUN ? SLICE("(run)") : c->name);
+	buf_addf(b, "\t%s", any->before ? "<- " : any->role == CALL_ROLE_MODEL_INPUT ? "<- " : "-> ");
+	add_buffer(b, any);
+	if (v->what == DIFF_SAME || v->what == DIFF_VALUES || v->what == DIFF_DTYPE) {
+		buf_addf(b, "\t%.3g%%\t", k->n ? 100.0 * (double)k->bad / (double)k->n : k->bad ? 100.0 : 0.0);
+		add_number(b, k->max_abs);
+		add_number(b, k->max_rel);
+		add_number(b, k->rms);
+		add_number(b, k->worst);
+		buf_adds(b, r->origin && !any->before && v->what != DIFF_SAME ? "made here\n" : v->what == DIFF_DTYPE ? "dtype\n" : "\n");
+	} else {
+		buf_addf(b, "\t\t\t\t\t\t%s\n", diff_what_name(v->what));
+	}
+}
+
+/* Outputs only, unless all is asked for: how the error goes from one to the next. */
+static void show_table(struct screen *s, const struct diff *d, bool all)
+{
+	struct buf b = {0};
+	size_t shown = 0, more = 0;
+	buf_adds(&b, "run\tcall\tkernel or op\ttensor\tdiffer\tmax abs\tmax rel\trms\tx allowed\t\n");
+	for (size_t i = 0; i < d->n_rows; i++) {
+		const struct diff_row *r = &d->row[i];
+		if ((!r->a || !r->b) && (all || !d->live || r->a)) {
+			const struct dump_call *c = diff_call(r);
+			if (shown++ >= SOME && !all) {
+				more++;
+				continue;
+			}
+			buf_addf(&b, "%u\t%u\t", c->run, c->call);
+			add_clean(&b, c->name);
+			buf_addf(&b, "\t\t\t\t\t\t\tonly in the %s\n", r->a ? "first" : "second");
+		}
+		for (size_t k = r->value; k < r->value + r->n_values; k++) {
+			const struct diff_value *v = &d->value[k];
+			bool quiet = v->what == DIFF_SAME || v->what == DIFF_UNSAVED || diff_any(v)->before;
+			if (!all && (quiet || shown++ >= SOME))
+				more += !quiet;
+			else
+				add_row(&b, r, v);
+		}
+	}
+	put_bold(s, all ? "Every tensor" : "How it goes on");
+	buf_addc(&s->b, '\n');
+	put_table(s, buf_slice(&b));
+	if (more)
+		buf_addf(&s->b, "  ... and %zu more (--all shows them)\n", more);
+	buf_release(&b);
+}
+
+static void show_agreement(struct screen *s, const struct diff *d)
+{
+	const struct diff_value *worst = NULL;
+	const struct diff_row *row = NULL;
+	for (size_t i = 0; i < d->n_rows; i++)
+		for (size_t k = d->row[i].value; k < d->row[i].value + d->row[i].n_values; k++)
+			if (d->value[k].what == DIFF_SAME && (!worst || d->value[k].close.worst > worst->close.worst)) {
+				worst = &d->value[k];
+				row = &d->row[i];
+			}
+	buf_adds(&s->b, "They agree");
+	if (worst && worst->close.worst > 0) {
+		buf_addf(&s->b, "; the greatest difference is %.2g of what is allowed: ", worst->close.worst);
+		add_buffer(&s->b, diff_any(worst));
+		buf_adds(&s->b, ", ");
+		add_where(&s->b, d, diff_call(row));
+	} else {
+		buf_adds(&s->b, ", bit for bit or as numbers");
+	}
+	buf_adds(&s->b, "\n");
+}
+
+void diff_show(struct screen *s, const struct diff *d, bool all)
+{
+	put_bold(s, d->name[0]);
+	buf_adds(&s->b, " against ");
+	put_bold(s, d->name[1]);
+	buf_addf(&s->b, ": %zu calls in both", d->both);
+	if (d->only[0])
+		buf_addf(&s->b, ", %zu only in the first", d->only[0]);
+	if (d->only[1])
+		buf_addf(&s->b, ", %zu only in the second", d->only[1]);
+	buf_addf(&s->b, "; %zu tensors compared, %zu differ", d->compared, d->differing);
+	if (d->unsaved)
+		buf_addf(&s->b, ", %zu were not saved", d->unsaved);
+	if (d->how.given)
+		buf_addf(&s->b, " (rtol %g, atol %g)", d->how.rtol, d->how.atol);
+	buf_adds(&s->b, "\n\n");
+	if (d->first != SIZE_MAX)
+		show_first(s, d);
+	else
+		show_agreement(s, d);
+	if (d->different || all)
+		show_table(s, d, all);
+	if (d->origins > 1)
+		buf_addf(&s->b, "\n%zu calls made a difference of their own out of what agreed.\n", d->origins);
+}
+
+/* ---- JSON ---- */
+
+static void out_text(struct json_out *o, const char *key, struct slice v)
+{
+	json_key(o, key);
+	v.n ? json_out_str(o, v) : json_out_null(o);
+}
+
+static void out_u64(struct json_out *o, const char *key, uint64_t v)
+{
+	json_key(o, key);
+	json_out_u64(o, v);
+}
+
+static void out_number(struct json_out *o, const char *key, double v)
+{
+	json_key(o, key);
+	dump_number(o, v);
+}
+
+static void out_text_number(struct json_out *o, const char *key, double v)
+{
+	json_key(o, key);
+	if (isfinite(v))
+		dump_number(o, v);
+	else
+		json_out_str(o, isnan(v) ? SLICE("NaN") : v > 0 ? SLICE("Infinity") : SLICE("-Infinity"));
+}
+
+static void out_value(struct json_out *o, const struct diff_value *v)
+{
+	const struct dump_value *any = diff_any(v);
+	const struct tensor_close *c = &v->close;
+	struct buf spec = {0};
+	json_obj(o);
+	out_text(o, "buffer", any->buffer);
+	out_text(o, "path", any->path);
+	out_text(o, "role", slice_str(dump_role_name(any->role)));
+	out_text(o, "when", any->before ? SLICE("before") : SLICE("after"));
+	out_text(o, "what", slice_str(diff_what_name(v->what)));
+	for (int side = 0; side < 2; side++) {
+		const struct dump_value *x = side ? v->b : v->a;
+		buf_reset(&spec);
+		if (x && x->meta.n_dim >= 0)
+			tensor_spec_print(&x->meta, &spec);
+		out_text(o, side ? "b" : "a", buf_slice(&spec));
+	}
+	buf_release(&spec);
+	if (v->what == DIFF_SAME || v->what == DIFF_VALUES || v->what == DIFF_DTYPE) {
+		out_u64(o, "elements", c->n);
+		out_u64(o, "differ", c->bad);
+		out_number(o, "max_abs", c->max_abs);
+		out_text_number(o, "max_rel", c->max_rel);
+		out_text_number(o, "rms", c->rms);
+		out_text_number(o, "times_allowed", c->worst);
+		out_number(o, "rtol", c->rtol);
+		out_number(o, "atol", c->atol);
+		if (c->worst_at >= 0 && c->known) {
+			json_key(o, "worst");
+			json_obj(o);
+			json_key(o, "index");
+			json_arr(o);
+			for (int d = 0; d < v->n_index; d++)
+				json_out_i64(o, v->index[d]);
+			json_close(o);
+			out_text_number(o, "a", c->a);
+			out_text_number(o, "b", c->b);
+			json_close(o);
+		}
+	}
+	json_close(o);
+}
+
+void diff_document(struct json_out *o, const struct diff *d)
+{
+	json_obj(o);
+	out_text(o, "a", slice_str(d->name[0]));
+	out_text(o, "b", slice_str(d->name[1]));
+	json_key(o, "different");
+	json_out_bool(o, d->different);
+	json_key(o, "first"); /* index into calls */
+	d->first == SIZE_MAX ? json_out_null(o) : json_out_u64(o, d->first);
+	out_u64(o, "both", d->both);
+	out_u64(o, "only_a", d->only[0]);
+	out_u64(o, "only_b", d->only[1]);
+	out_u64(o, "compared", d->compared);
+	out_u64(o, "differing", d->differing);
+	out_u64(o, "origins", d->origins);
+	out_u64(o, "not_saved", d->unsaved);
+	json_key(o, "calls");
+	json_arr(o);
+	for (size_t i = 0; i < d->n_rows; i++) {
+		const struct diff_row *r = &d->row[i];
+		const struct dump_call *c = diff_call(r);
+		json_obj(o);
+		out_text(o, "model", c->model);
+		out_u64(o, "run", c->run);
+		out_u64(o, "call", c->call);
+		out_text(o, "kernel", c->name);
+		out_text(o, "kind", slice_str(dump_kind_name(c->kind)));
+		out_u64(o, "line", c->line);
+		out_text(o, "nodes", c->nodes);
+		out_text(o, "in", r->a && r->b ? SLICE("both") : r->a ? SLICE("a") : SLICE("b"));
+		json_key(o, "origin");
+		json_out_bool(o, r->origin);
+		json_key(o, "values");
+		json_arr(o);
+		for (size_t k = r->value; k < r->value + r->n_values; k++)
+			out_value(o, &d->value[k]);
+		json_close(o);
+		json_close(o);
+	}
+	json_close(o);
+	json_close(o);
+}

@@ -1,0 +1,125 @@
+/* Globs on kernels and buffers, ranges of calls and Runs; and what PyTorch's own environment variables say. */
+#include "printer.h"
+
+#include <fnmatch.h>
+
+static void add_glob(struct filter *f, struct opt_list *l, struct slice text)
+{
+	char *glob = xstrndup(text.p, text.n);
+	GROW(f->owned, f->n_owned, f->cap_owned, 1);
+	f->owned[f->n_owned++] = glob;
+	GROW(l->v, l->n, l->cap, 1);
+	l->v[l->n++] = glob;
+}
+
+/* One option may hold several, between commas. */
+static void add_globs(struct filter *f, struct opt_list *to, const char *text)
+{
+	struct slice rest = slice_str(text);
+	while (rest.n) {
+		const char *comma = memchr(rest.p, ',', rest.n);
+		size_t n = comma ? (size_t)(comma - rest.p) : rest.n;
+		struct slice one = slice_trim(slice_of(rest.p, n));
+		if (one.n)
+			add_glob(f, to, one);
+		rest.p += n + !!comma;
+		rest.n -= n + !!comma;
+	}
+}
+
+/* "3", "3-5", "3-", "-5", several between commas. */
+static int add_ranges(struct filter_range **v, size_t *n, size_t *cap, const char *option, const char *text, struct err *err)
+{
+	struct slice rest = slice_str(text ? text : "");
+	while (rest.n) {
+		const char *comma = memchr(rest.p, ',', rest.n);
+		size_t len = comma ? (size_t)(comma - rest.p) : rest.n;
+		struct slice one = slice_trim(slice_of(rest.p, len));
+		const char *dash = one.n ? memchr(one.p, '-', one.n) : NULL;
+		struct slice lo = dash ? slice_of(one.p, (size_t)(dash - one.p)) : one;
+		struct slice hi = dash ? slice_of(dash + 1, one.n - lo.n - 1) : one;
+		uint64_t first = 0, last = UINT32_MAX;
+		if (!one.n || (!lo.n && !hi.n) || (lo.n && !slice_u64(lo, &first)) || (hi.n && !slice_u64(hi, &last)) || first > last ||
+		    last > UINT32_MAX)
+			return err_set(err, EXIT_USAGE, "%s: '%.*s' is no range of numbers such as 3, 3-5, 3- or -5", option, (int)one.n, one.p);
+		GROW(*v, *n, *cap, 1);
+		(*v)[(*n)++] = (struct filter_range){(uint32_t)first, (uint32_t)last};
+		rest.p += len + !!comma;
+		rest.n -= len + !!comma;
+	}
+	return 0;
+}
+
+int filter_make(struct filter *f, const struct printer_options *o, struct err *err)
+{
+	*f = (struct filter){.inputs = o->inputs, .constants = o->constants};
+	for (size_t i = 0; i < o->kernels.n; i++)
+		add_globs(f, &f->kernel, o->kernels.v[i]);
+	for (size_t i = 0; i < o->buffers.n; i++)
+		add_globs(f, &f->buffer, o->buffers.v[i]);
+	/* As in PyTorch it is for printing values only (torch/_inductor/config.py, aot_inductor.filtered_kernel_names). */
+	const char *torchs = getenv("AOT_INDUCTOR_FILTERED_KERNELS_TO_PRINT");
+	if (!o->kernels.n && torchs && o->level == LEVEL_PRINT) {
+		add_globs(f, &f->kernel, torchs);
+		f->fold = true; /* it compares in lower case */
+	}
+	if (add_ranges(&f->calls, &f->n_calls, &f->cap_calls, "--calls", o->calls, err) < 0 ||
+	    add_ranges(&f->runs, &f->n_runs, &f->cap_runs, "--runs", o->runs, err) < 0) {
+		filter_release(f);
+		return -1;
+	}
+	return 0;
+}
+
+void filter_release(struct filter *f)
+{
+	for (size_t i = 0; i < f->n_owned; i++)
+		free(f->owned[i]);
+	free(f->owned);
+	opt_list_release(&f->kernel);
+	opt_list_release(&f->buffer);
+	free(f->calls);
+	free(f->runs);
+	*f = (struct filter){0};
+}
+
+static bool matches(const struct opt_list *l, const char *name, bool fold)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!fnmatch(l->v[i], name, fold ? FNM_CASEFOLD : 0))
+			return true;
+	return !l->n;
+}
+
+static bool within(const struct filter_range *v, size_t n, uint32_t x)
+{
+	for (size_t i = 0; i < n; i++)
+		if (x >= v[i].first && x <= v[i].last)
+			return true;
+	return !n;
+}
+
+bool filter_call(const struct filter *f, const char *kernel, uint32_t run, uint32_t call)
+{
+	return matches(&f->kernel, kernel, f->fold) && within(f->runs, f->n_runs, run) && within(f->calls, f->n_calls, call);
+}
+
+bool filter_buffer(const struct filter *f, enum call_role role, const char *name, const char *path)
+{
+	if (role == CALL_ROLE_CONSTANT && !f->constants)
+		return false;
+	if ((role == CALL_ROLE_MODEL_INPUT || role == CALL_ROLE_MODEL_OUTPUT) && !f->inputs)
+		return false;
+	return matches(&f->buffer, name, false) || (*path && matches(&f->buffer, path, false));
+}
+
+bool filter_value(const struct filter *f, const struct watch_call *c, uint32_t i)
+{
+	const struct watch_value *v = &c->value[i];
+	char path[256] = "";
+	if (v->value && c->model && v->value->kind == VALUE_CONSTANT && v->value->index < c->model->contract.n_constants) {
+		struct slice fqn = c->model->contract.constant[v->value->index].fqn;
+		snprintf(path, sizeof(path), "%.*s", (int)fqn.n, fqn.n ? fqn.p : "");
+	}
+	return filter_buffer(f, (enum call_role)v->rec.v.role, v->name, path);
+}

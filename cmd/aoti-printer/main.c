@@ -1,0 +1,127 @@
+/* aoti-printer - see inside a compiled model while it runs: kernels, tensors, times; and where two runs part. */
+#include "base/child.h"
+#include "base/diag.h"
+#include "io/output.h"
+#include "printer.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+static struct printer_options opt = {.level = -1, .format = -1, .rtol = -1, .atol = -1, .error_exitcode = -1, .save_max = 64ull << 30};
+
+static const char *const levels[] = {"0", "1", "2", "3", NULL};
+static const char *const formats[] = {"npy", "pt", "safetensors", NULL};
+
+static const struct opt options[] = {
+	OPT_HEADING("What to do"),
+	OPT_CHOICE('l', "level", "LEVEL", &opt.level, levels, "0 nothing, 1 save, 2 print (the default), 3 only names of kernels"),
+	OPT_STRING('o', "output", "DIR", &opt.output, "save every tensor into this folder (default for level 1: aoti-dump)"),
+	OPT_STRING(0, "diff", "DUMP", &opt.diff, "compare this folder with another one, or with what is run"),
+	OPT_FLAG('p', "profile", &opt.profile, "time per kernel"),
+	OPT_STRING(0, "chrome-trace", "FILE", &opt.chrome_trace, "with --profile: every call, for chrome://tracing or Perfetto"),
+	OPT_STRING(0, "record", "DIR", &opt.record, "keep the inputs of a failing call of the command, to run again"),
+	OPT_HEADING("Which calls and tensors"),
+	OPT_LIST('k', "kernels", "GLOB", &opt.kernels, "calls of these kernels and ops; several between commas"),
+	OPT_LIST('b', "buffers", "GLOB", &opt.buffers, "these buffers (buf3) or constants (up.weight)"),
+	OPT_STRING('c', "calls", "RANGE", &opt.calls, "calls of each run, from 0: 3, 3-5, 7-"),
+	OPT_STRING('r', "runs", "RANGE", &opt.runs, "runs of the model, from 0"),
+	OPT_FLAG('i', "inputs", &opt.inputs, "the model's inputs and outputs, too"),
+	OPT_FLAG(0, "constants", &opt.constants, "weights, too"),
+	OPT_HEADING("How to run"),
+	OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package"),
+	OPT_INT('N', "repeat", "N", &opt.repeat, 1, 1000000, "run the model so often (default: 1; with --profile: 20)"),
+	OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
+	OPT_HEADING("Output"),
+	OPT_FLAG('f', "full", &opt.full, "every element of every tensor"),
+	OPT_CHOICE(0, "format", "FORMAT", &opt.format, formats, "npy, pt or safetensors"),
+	OPT_SIZE(0, "max-bytes", "SIZE", &opt.save_max, 1, UINT64_MAX, "save no more than this (default: 64G)"),
+	OPT_FLAG(0, "overwrite", &opt.overwrite, "replace an earlier dump"),
+	OPT_FLAG(0, "json", &opt.json, "one JSON document"),
+	OPT_STRING(0, "log", "FILE", &opt.log, "write there, not to standard output"),
+	OPT_FLAG('q', "quiet", &opt.quiet, "show nothing but results"),
+	OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N when --diff finds a difference"),
+	OPT_HEADING("Comparing"),
+	OPT_DOUBLE(0, "rtol", "X", &opt.rtol, 0, 1e300, "what is allowed, relative to the first dump (default: by type)"),
+	OPT_DOUBLE(0, "atol", "X", &opt.atol, 0, 1e300, "what is allowed, absolute"),
+	OPT_FLAG('a', "all", &opt.all, "show the calls that agree, too"),
+	OPT_STRING(0, "html", "FILE", &opt.html, "one page with a plot of the error by call"),
+	OPT_END,
+};
+
+static const struct opt_spec spec = {
+	.tool = "aoti-printer",
+	.about = "What the kernels of a compiled model (AOTInductor) read and write while it runs, with no recompilation.",
+	.footer = "MODEL is a .pt2 package, a model.so, a folder, or a bundle that --record kept; INPUT as for aoti-checkinputs.\n"
+		  "It runs here, without PyTorch, or with --torch. With a command: every such model in that process is watched.\n"
+		  "  aoti-printer --diff DUMP DUMP | MODEL INPUT... | -- COMMAND     two runs compared",
+	.options = options,
+	.operands = "MODEL [INPUT...]",
+	.min = 1,
+	.max = -1,
+	.command = true,
+};
+
+/* PyTorch's variable, unless the option is given. */
+static void take_level(void)
+{
+	const char *name = "AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER", *text = getenv(name);
+	if (opt.level < 0 && opt.output)
+		opt.level = LEVEL_SAVE;
+	if (opt.level < 0 && text && *text) {
+		for (int i = 0; levels[i]; i++)
+			if (!strcmp(text, levels[i]))
+				opt.level = i;
+		if (opt.level < 0)
+			die(EXIT_USAGE, "%s is '%s', no level: 0, 1, 2 or 3", name, text);
+	}
+	if (opt.level < 0)
+		opt.level = LEVEL_PRINT;
+}
+
+static void check_options(const struct operands *in)
+{
+	int modes = (opt.diff != NULL) + opt.profile + (opt.record != NULL);
+	if (modes > 1)
+		die(EXIT_USAGE, "--diff, --profile and --record are three questions: ask one at a time");
+	if (modes && opt.level >= 0)
+		die(EXIT_USAGE, "--level is for printing and saving, not for --diff, --profile or --record");
+	if (modes && opt.output)
+		die(EXIT_USAGE, "-o is for saving tensors: --html, --chrome-trace and --log name the other files");
+	if (in->command && in->n)
+		die(EXIT_USAGE, "a command is watched alone: no model and no inputs before '--'");
+	if (in->command && (opt.model || opt.torch || opt.repeat))
+		die(EXIT_USAGE, "--model, --torch and --repeat are for a model that is run here, not for a command");
+	if (!opt.diff && (opt.rtol >= 0 || opt.atol >= 0 || opt.html))
+		die(EXIT_USAGE, "--rtol, --atol and --html are for --diff");
+	if (!opt.profile && opt.chrome_trace)
+		die(EXIT_USAGE, "--chrome-trace is for --profile");
+	if (opt.record && !in->command)
+		die(EXIT_USAGE, "--record needs a command: aoti-printer --record DIR -- COMMAND");
+	if (opt.json && opt.output)
+		die(EXIT_USAGE, "--json shows, -o saves: the folder's index has the same facts");
+}
+
+int main(int argc, char **argv)
+{
+	struct operands in;
+	int status;
+	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
+	opt_parse_or_exit(&spec, argc, argv, &in);
+	if (!in.command) /* a command that is watched must not inherit ignored signals */
+		output_fail_writes();
+	check_options(&in);
+	if (opt.diff)
+		status = run_diff(&opt, &in);
+	else if (opt.profile)
+		status = run_profile(&opt, &in);
+	else if (opt.record)
+		status = run_record(&opt, &in);
+	else {
+		take_level();
+		status = opt.output || opt.level == LEVEL_SAVE ? run_save(&opt, &in) : run_print(&opt, &in);
+	}
+	opt_list_release(&opt.kernels);
+	opt_list_release(&opt.buffers);
+	operands_release(&in);
+	return status;
+}

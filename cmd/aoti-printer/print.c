@@ -1,0 +1,212 @@
+/* What PyTorch's own debug printer prints (aoti_torch_print_tensor_handle, torch/csrc/inductor/aoti_torch/shim_common.cpp, and
+ * torch/_inductor/codegen/debug_utils.py), with where a call comes from before it, and counts of NaN, infinities and zeros after.
+ * Otherwise than there: only what a call reads is shown before it, and only what it wrote after it; NaN is left out of
+ * mean, min and max; types have torch's names, not C++'s. */
+#include "printer.h"
+#include "tensor/tensor.h"
+#include "tensor/write.h"
+
+#include <inttypes.h>
+
+void add_clean(struct buf *b, struct slice text)
+{
+	for (size_t i = 0; i < text.n; i++)
+		buf_addc(b, (unsigned char)text.p[i] < ' ' || text.p[i] == 0x7f ? '?' : text.p[i]);
+}
+
+static void add_cleans(struct buf *b, const char *text) { add_clean(b, slice_str(text)); }
+
+void add_call_name(struct buf *b, const char *name, uint32_t line, struct slice nodes)
+{
+	add_cleans(b, name);
+	if (!line && !nodes.n)
+		return;
+	buf_adds(b, " (");
+	if (line)
+		buf_addf(b, "wrapper.cpp:%u", line);
+	if (nodes.n) {
+		buf_adds(b, line ? "; from " : "from ");
+		add_clean(b, nodes);
+	}
+	buf_addc(b, ')');
+}
+
+static void add_time(struct buf *b, uint64_t ns)
+{
+	if (ns < 10000)
+		buf_addf(b, "%.2f us", (double)ns / 1e3);
+	else if (ns < 1000000)
+		buf_addf(b, "%.1f us", (double)ns / 1e3);
+	else
+		buf_addf(b, "%.2f ms", (double)ns / 1e6);
+}
+
+/* "# model, run 0, call 3: cpp_fused_relu_0 (wrapper.cpp:977), 12.3 us" */
+static void heading(struct session *s, const struct watch_call *c)
+{
+	struct buf b = {0};
+	buf_adds(&b, "# ");
+	if (c->model && c->model->contract.model.n)
+		add_clean(&b, c->model->contract.model);
+	else if (c->model)
+		buf_addf(&b, "model %u", c->model->id);
+	if (c->begin.run == CALLS_NO_RUN)
+		buf_adds(&b, ", outside of any run");
+	else
+		buf_addf(&b, ", run %u", c->begin.run);
+	if (c->begin.what == CALL_RUN_BEGIN) {
+		buf_adds(&b, ": inputs and outputs");
+	} else {
+		buf_addf(&b, ", call %u: ", c->begin.call);
+		add_call_name(&b, c->name, c->contract ? c->contract->line : 0, c->contract ? c->contract->nodes : SLICE(""));
+		if (c->end.what != CALL_NONE) {
+			buf_adds(&b, ", ");
+			add_time(&b, c->end.took);
+		}
+	}
+	put_dim(&s->screen, buf_str(&b));
+	buf_addc(&s->screen.b, '\n');
+	buf_release(&b);
+}
+
+static void add_list(struct buf *b, const char *name, const int64_t *v, int n, bool more)
+{
+	buf_addf(b, "%s: [", name);
+	for (int d = 0; d < n; d++)
+		buf_addf(b, "%s%" PRId64, d ? ", " : "", v[d]);
+	buf_adds(b, more ? ", ...]\n" : "]\n");
+}
+
+static void add_range(struct session *s, const struct tensor_stats *t)
+{
+	if (!t->known || !t->n)
+		return;
+	buf_addf(&s->screen.b, "Mean value: %g\n", t->mean);
+	buf_addf(&s->screen.b, "Min value: %g\n", t->min);
+	buf_addf(&s->screen.b, "Max value: %g\n", t->max);
+}
+
+static void add_counts(struct session *s, const struct tensor_stats *t)
+{
+	struct buf b = {0};
+	if (!t->known)
+		return;
+	buf_addf(&b, "NaN: %" PRIu64 ", Inf: %" PRIu64 ", -Inf: %" PRIu64 ", zeros: %" PRIu64, t->nan, t->pos_inf, t->neg_inf, t->zero);
+	if (t->nan || t->pos_inf || t->neg_inf)
+		put_red(&s->screen, buf_str(&b));
+	else
+		buf_add_slice(&s->screen.b, buf_slice(&b));
+	buf_addc(&s->screen.b, '\n');
+	buf_release(&b);
+}
+
+/* The values, out of the file that the library saved. */
+static void add_values(struct session *s, const struct watch_value *v, const struct tensor_meta *m)
+{
+	struct dump d = {.path = s->folder};
+	struct dump_value dv = {.buffer = slice_str(v->name), .file = slice_str(v->saved), .meta = *m};
+	struct dump_tensor t;
+	struct err err;
+	if (!s->folder || !*v->saved || strchr(v->saved, '/'))
+		return;
+	if (dump_tensor_open(&t, &d, &dv, &err) < 0) {
+		buf_adds(&s->screen.b, "(its values cannot be shown: ");
+		add_cleans(&s->screen.b, err.text);
+		buf_adds(&s->screen.b, ")\n");
+		return;
+	}
+	struct tensor_print how = {.width = s->screen.width, .full = s->o->full};
+	tensor_print(&s->screen.b, &t.meta, t.data, how);
+	buf_addc(&s->screen.b, '\n');
+	dump_tensor_close(&t);
+}
+
+static void print_value(struct session *s, const struct watch_call *c, const struct watch_value *v)
+{
+	struct buf *b = &s->screen.b, head = {0};
+	struct tensor_meta m;
+	int64_t numel = 0;
+	bool cut = v->rec.v.n_dim > CALL_DIMS;
+	dump_meta(&v->rec, &m);
+	bool numbered = !cut && tensor_numel(&m, &numel);
+	buf_adds(&head, "[  ");
+	if (v->rec.v.role == CALL_ROLE_MODEL_INPUT)
+		buf_adds(&head, "aoti_model_inputs - ");
+	else if (v->rec.v.role == CALL_ROLE_MODEL_OUTPUT)
+		buf_adds(&head, "aoti_model_outputs - ");
+	else
+		buf_adds(&head, v->rec.v.before ? "before_launch - " : "after_launch - ");
+	if (c->begin.what != CALL_RUN_BEGIN) {
+		add_cleans(&head, c->name);
+		buf_adds(&head, " - ");
+	}
+	if (*v->name)
+		add_cleans(&head, v->name);
+	else
+		buf_addf(&head, "argument %u", v->rec.v.arg);
+	buf_adds(&head, "  ]:");
+	put_bold(&s->screen, buf_str(&head));
+	buf_addc(b, '\n');
+	buf_release(&head);
+	add_values(s, v, &m);
+	if (v->rec.v.stats.known || numbered)
+		buf_addf(b, "Number of elements: %" PRIu64 "\n", v->rec.v.stats.known ? v->rec.v.stats.n : (uint64_t)numel);
+	buf_addf(b, "Dtype: %s\n", dtype_name(m.dtype));
+	add_range(s, &v->rec.v.stats);
+	buf_addf(b, "Device: %s", device_name(m.device));
+	if (m.device != DEVICE_CPU && m.device_index >= 0)
+		buf_addf(b, ":%d", m.device_index);
+	buf_addc(b, '\n');
+	add_list(b, "Size", m.size, m.n_dim, cut);
+	add_list(b, "Stride", m.stride, m.n_dim, cut);
+	buf_addf(b, "Layout: Strided\nIs contiguous: %d\nRequires grad: 0\n", !cut && tensor_is_contiguous(&m));
+	add_counts(s, &v->rec.v.stats);
+	buf_addc(b, '\n');
+}
+
+static void print_crash(struct session *s, const struct watch_call *c)
+{
+	struct buf b = {0};
+	if (c->end.what == CALL_NONE && c->begin.what != CALL_RUN_BEGIN) {
+		buf_adds(&b, "# ");
+		add_cleans(&b, c->name);
+		buf_adds(&b, " did not return: the process ended in it");
+	} else if (c->end.what != CALL_NONE && c->end.result == CALLS_NOT_RETURNED) {
+		buf_adds(&b, "# ");
+		add_cleans(&b, c->begin.what == CALL_RUN_BEGIN ? "the run" : c->name);
+		buf_adds(&b, " was left by a C++ exception");
+	}
+	if (b.len) {
+		put_red(&s->screen, buf_str(&b));
+		buf_addc(&s->screen.b, '\n');
+	}
+	buf_release(&b);
+}
+
+void print_call(struct session *s, const struct watch_call *c)
+{
+	bool any = c->begin.what != CALL_RUN_BEGIN;
+	for (uint32_t i = 0; i < c->n_values && !any; i++)
+		any = filter_value(&s->filter, c, i);
+	if (!any)
+		return;
+	heading(s, c);
+	for (uint32_t i = 0; i < c->n_values; i++)
+		if (filter_value(&s->filter, c, i))
+			print_value(s, c, &c->value[i]);
+	print_crash(s, c);
+}
+
+void print_names(struct session *s, const struct watch_call *c)
+{
+	if (c->begin.what == CALL_RUN_BEGIN)
+		return;
+	for (int after = 0; after < 2; after++) {
+		if (after && c->end.what == CALL_NONE)
+			break;
+		buf_adds(&s->screen.b, after ? "[ after_launch: " : "[ before_launch: ");
+		add_cleans(&s->screen.b, c->name);
+		buf_adds(&s->screen.b, " ]\n");
+	}
+	print_crash(s, c);
+}

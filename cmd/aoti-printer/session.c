@@ -1,0 +1,217 @@
+/* A model that is run here, or a command that is watched: its calls go through the filters to a taker. */
+#include "base/diag.h"
+#include "io/output.h"
+#include "live/dump.h"
+#include "printer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <unistd.h>
+
+/* ---- a private folder ---- */
+
+char *folder_make(struct err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *path = xasprintf("%s/aoti-printer.XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
+	if (mkdtemp(path))
+		return path;
+	err_errno(err, EXIT_ENVIRON, "cannot make a folder '%s'", path);
+	free(path);
+	return NULL;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	remove(path);
+	return 0;
+}
+
+void folder_remove(char *path)
+{
+	if (path)
+		nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	free(path);
+}
+
+int output_path(const struct output *o, char *path, size_t room, struct err *err)
+{
+	char link[64];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", output_fd(o));
+	ssize_t n = readlink(link, path, room - 1);
+	if (n < 0)
+		return err_errno(err, EXIT_ENVIRON, "cannot read '%s'", link);
+	if ((size_t)n >= room - 1)
+		return err_set(err, EXIT_USAGE, "the path of the folder is too long (more than %zu bytes)", room - 2);
+	path[n] = 0;
+	return 0;
+}
+
+void session_begin(struct session *s, const struct printer_options *o)
+{
+	*s = (struct session){.o = o, .log_fd = -1, .folder_fd = -1, .screen = screen_make()};
+	if (filter_make(&s->filter, o, &s->err) < 0)
+		die_err(&s->err);
+	if (!o->log)
+		return;
+	if ((s->log_fd = open(o->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666)) < 0)
+		die_errno(EXIT_ENVIRON, "cannot write '%s'", o->log);
+	s->screen.color = false;
+	s->screen.width = 0;
+}
+
+void session_release(struct session *s)
+{
+	if (s->log_fd >= 0)
+		close(s->log_fd);
+	if (s->folder_fd >= 0)
+		close(s->folder_fd);
+	folder_remove(s->cleanup);
+	filter_release(&s->filter);
+	buf_release(&s->screen.b);
+}
+
+/* ---- calls ---- */
+
+static void forget_files(const struct session *s, const struct watch_call *c)
+{
+	for (uint32_t i = 0; i < c->n_values; i++)
+		if (*c->value[i].saved && !strchr(c->value[i].saved, '/'))
+			unlinkat(s->folder_fd, c->value[i].saved, 0);
+}
+
+static bool passes(const struct session *s, const struct watch_call *c)
+{
+	if (c->begin.what == CALL_RUN_BEGIN)
+		return s->filter.inputs && !s->filter.kernel.n && !s->filter.n_calls && filter_call(&s->filter, "", c->begin.run, 0);
+	return filter_call(&s->filter, c->name, c->begin.run, c->begin.call);
+}
+
+void session_flush(struct session *s)
+{
+	struct err err = {0};
+	if (!s->screen.b.len)
+		return;
+	int r;
+	if (s->log_fd >= 0) {
+		r = write_all(s->log_fd, s->screen.b.p, s->screen.b.len, s->o->log, &err);
+		buf_reset(&s->screen.b);
+	} else {
+		r = screen_flush(&s->screen, &err);
+	}
+	/* A reader that has gone (| head) had enough: the model runs on, nothing more is shown. */
+	if (r < 0 && err.text[0] && !s->err.text[0])
+		s->err = err;
+}
+
+static void drain(struct session *s, struct watch *w)
+{
+	struct watch_call c;
+	while (watch_next(w, &c)) {
+		bool call = c.begin.what != CALL_RUN_BEGIN;
+		s->seen += call;
+		if (!s->err.text[0] && passes(s, &c)) {
+			s->shown += call;
+			s->take(s, &c);
+		}
+		if (s->folder && !s->keep)
+			forget_files(s, &c);
+		if (s->screen.b.len > 1u << 16)
+			session_flush(s);
+	}
+	session_flush(s);
+}
+
+static void tick(void *user, struct watch *w)
+{
+	drain(user, w);
+}
+
+/* ---- the end ---- */
+
+static void say_models(const struct session *s, const struct watch *w)
+{
+	struct slice rest = buf_slice(&w->asides), line;
+	while (slice_line(&rest, &line))
+		warn("%.*s", (int)line.n, line.p);
+	for (size_t i = 0; i < w->n_models; i++)
+		if (w->model[i].why)
+			warn("model %u ('%s'): %s", w->model[i].id, w->model[i].path, w->model[i].why);
+	if (!s->seen && !w->live.models)
+		warn("no compiled model was seen%s%s", w->live.unseen[0] ? ": " : "", w->live.unseen);
+	else if (!s->seen)
+		warn("no call of a kernel or op was seen");
+	else if (!s->shown)
+		warn("%llu calls were seen, but the filters let none pass", (unsigned long long)s->seen);
+}
+
+static void say_end(const struct session *s, const struct watch *w)
+{
+	if (w->calls.lost)
+		warn("%llu records were overwritten before they could be read: name kernels (--kernels) or runs (--runs)",
+		     (unsigned long long)w->calls.lost);
+	if (w->failed.text[0])
+		warn("%s", w->failed.text);
+	if (!s->o->quiet)
+		say_models(s, w);
+}
+
+static void set_wants(struct session *s, struct watch_options *w, uint32_t want)
+{
+	struct calls_config *c = &w->calls;
+	c->want = want | (s->filter.inputs || s->filter.constants ? CALLS_INPUTS : 0);
+	c->last_run = UINT32_MAX;
+	c->lo = -__builtin_inf();
+	c->hi = __builtin_inf();
+	c->save_format = TENSOR_NPY;
+	c->save_max = s->o->save_max;
+	if (s->folder)
+		snprintf(c->save_dir, sizeof(c->save_dir), "%s", s->folder);
+	if (s->filter.n_runs) {
+		c->first_run = UINT32_MAX;
+		c->last_run = 0;
+		for (size_t i = 0; i < s->filter.n_runs; i++) {
+			c->first_run = s->filter.runs[i].first < c->first_run ? s->filter.runs[i].first : c->first_run;
+			c->last_run = s->filter.runs[i].last > c->last_run ? s->filter.runs[i].last : c->last_run;
+		}
+	}
+	/* The library needs to know of kernels only so that it does less; what it cannot hold is filtered here. */
+	bool fits = s->filter.kernel.n <= CALLS_FILTERS && !s->filter.fold && !s->filter.inputs;
+	for (size_t i = 0; i < s->filter.kernel.n && fits; i++)
+		fits = strlen(s->filter.kernel.v[i]) < sizeof(c->filter[0]);
+	for (size_t i = 0; i < s->filter.kernel.n && fits; i++)
+		snprintf(c->filter[c->n_filters++], sizeof(c->filter[0]), "%s", s->filter.kernel.v[i]);
+}
+
+int session_run(struct session *s, const struct operands *in, int first, uint32_t want)
+{
+	struct watch_options wo = {.name = s->o->model, .torch = s->o->torch, .runs = (unsigned)s->o->repeat, .tick = tick, .user = s,
+				   .quiet = s->o->quiet, .command = in->command};
+	struct watch w;
+	struct err err = {0};
+	if (!in->command) {
+		wo.model = in->v[first];
+		wo.operand = in->v + first + 1;
+		wo.n_operand = in->n - first - 1;
+	}
+	set_wants(s, &wo, want);
+	if (watch_run(&w, &wo, &err) < 0) {
+		s->err = err;
+		return (int)err.status;
+	}
+	drain(s, &w);
+	session_flush(s);
+	say_end(s, &w);
+	if (s->end)
+		s->end(s, &w);
+	session_flush(s);
+	folder_remove(s->cleanup);
+	s->cleanup = NULL;
+	int status = s->err.text[0] ? (int)s->err.status : watch_status(&w, s->found, s->o->error_exitcode);
+	if (!s->err.text[0] && !s->stay)
+		return watch_end(&w, status);
+	watch_release(&w);
+	return status;
+}

@@ -1,0 +1,88 @@
+/* Levels 0, 2 and 3: calls as text or as one JSON document (docs/DUMP.md), while the model runs. */
+#include "base/diag.h"
+#include "printer.h"
+
+#include <fcntl.h>
+
+struct showing {
+	struct session s;
+	struct json_out json;
+	const struct watch_call *c;
+};
+
+static void nothing(struct session *s, const struct watch_call *c)
+{
+	(void)s, (void)c;
+}
+
+static bool json_value(void *user, uint32_t i, const char **file)
+{
+	struct showing *h = user;
+	*file = ""; /* it is gone when the document is read */
+	return h->s.o->level == LEVEL_PRINT && filter_value(&h->s.filter, h->c, i);
+}
+
+static void json_call(struct session *s, const struct watch_call *c)
+{
+	struct showing *h = s->user;
+	h->c = c;
+	json_obj(&h->json);
+	dump_members(&h->json, c, json_value, h);
+	json_close(&h->json);
+	buf_addc(&s->screen.b, '\n');
+}
+
+static void document_end(struct session *s, struct watch *w)
+{
+	struct showing *h = s->user;
+	json_close(&h->json);
+	json_key(&h->json, "lost");
+	json_out_u64(&h->json, w->calls.lost);
+	json_key(&h->json, "models");
+	json_arr(&h->json);
+	for (size_t i = 0; i < w->n_models; i++) {
+		json_obj(&h->json);
+		json_key(&h->json, "id");
+		json_out_u64(&h->json, w->model[i].id);
+		json_key(&h->json, "path");
+		json_out_str(&h->json, slice_str(w->model[i].path ? w->model[i].path : ""));
+		json_close(&h->json);
+	}
+	json_close(&h->json);
+	json_close(&h->json);
+	buf_addc(&s->screen.b, '\n');
+}
+
+int run_print(const struct printer_options *o, const struct operands *in)
+{
+	static const uint32_t wants[] = {[LEVEL_OFF] = CALLS_NAMES, [LEVEL_SAVE] = CALLS_NAMES | CALLS_STATS,
+					 [LEVEL_PRINT] = CALLS_NAMES | CALLS_STATS, [LEVEL_NAMES] = CALLS_NAMES};
+	struct showing h = {0};
+	struct err err = {0};
+	char *folder = NULL;
+	uint32_t want = wants[o->level];
+	session_begin(&h.s, o);
+	h.s.user = &h;
+	h.json.b = &h.s.screen.b;
+	h.s.take = o->level == LEVEL_OFF ? nothing : o->json ? json_call : o->level == LEVEL_NAMES ? print_names : print_call;
+	if (o->level == LEVEL_PRINT && !o->json) { /* values come by way of files */
+		if (!(folder = folder_make(&err)))
+			die_err(&err);
+		want |= CALLS_SAVE;
+		h.s.folder = folder;
+		h.s.folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	if (o->json) {
+		h.s.end = document_end;
+		json_obj(&h.json);
+		json_key(&h.json, "calls");
+		json_arr(&h.json);
+	}
+	h.s.cleanup = folder;
+	int status = session_run(&h.s, in, 0, want);
+	err = h.s.err;
+	session_release(&h.s);
+	if (err.text[0])
+		die_err(&err);
+	return status;
+}
