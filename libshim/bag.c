@@ -2,10 +2,10 @@
  *
  * embedding_bag returns three more tensors, whose sizes and values depend on the path that torch takes
  * (torch 2.13, aten/src/ATen/native/EmbeddingBag.cpp; measured):
- *   offset2bag    which bag each index is in; empty for a sum on the fast path (no padding, rows without gaps, not float64)
- *   bag_size      for mean and max how many indices without padding; zeros for a sum
- *   max_indices   for max the row each number came from, [bags, columns]; bag_size again for mean, zeros for a sum
- * For the sum, _embedding_bag_forward_only sizes the last two by offsets, also where its last one begins no bag.
+ *   offset2bag    which bag each index is in; empty for a sum on the fast path (no padding, rows without gaps, not
+ * float64) bag_size      for mean and max how many indices without padding; zeros for a sum max_indices   for max the
+ * row each number came from, [bags, columns]; bag_size again for mean, zeros for a sum For the sum,
+ * _embedding_bag_forward_only sizes the last two by offsets, also where its last one begins no bag.
  */
 #include "elem.h"
 
@@ -27,7 +27,8 @@ static void check_bags(struct bags *b)
 		shim_fail("input has to be a 1D or 2D Tensor, but got Tensor of dimension %d", b->indices->n_dim);
 	if (!elem_floating(b->weight->dtype))
 		shim_fail("expected weight of a floating dtype, got %s", dtype_name(b->weight->dtype));
-	if (b->weights && (b->mode != BAG_SUM || b->weights->n_dim != 1 || shim_numel(b->weights) != shim_numel(b->indices)))
+	if (b->weights &&
+	    (b->mode != BAG_SUM || b->weights->n_dim != 1 || shim_numel(b->weights) != shim_numel(b->indices)))
 		shim_fail("embedding_bag: per_sample_weights come with mode='sum', one for each index");
 	if (b->mode < BAG_SUM || b->mode > BAG_MAX)
 		shim_fail("embedding_bag: no mode %d", b->mode);
@@ -57,7 +58,8 @@ static int64_t offset_of(const struct bags *b, int64_t bag)
 	int64_t at = bag < b->offsets->size[0] && bag < b->bags ? vector_at(b->offsets, bag) : b->n;
 
 	if (at < 0 || at > b->n || (!bag && at))
-		shim_fail("offsets have to begin at 0 and must not be beyond the input's length, %lld", (long long)b->n);
+		shim_fail("offsets have to begin at 0 and must not be beyond the input's length, %lld",
+			  (long long)b->n);
 	return at;
 }
 
@@ -66,7 +68,8 @@ static const char *row_of(const struct bags *b, int64_t i)
 	int64_t row = vector_at(b->indices, i);
 
 	if (row < 0 || row >= b->weight->size[0])
-		shim_fail("embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be %lld", (long long)row);
+		shim_fail("embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be %lld",
+			  (long long)row);
 	return shim_data(b->weight) + row * line_step(b->weight, 0);
 }
 
@@ -84,7 +87,8 @@ static void add_row(const struct bags *b, int64_t i, bool first, double *acc, in
 {
 	const char *row = row_of(b, i);
 	int dtype = b->weight->dtype;
-	double scale = b->weights ? elem_f64(b->weights->dtype, shim_data(b->weights) + i * line_step(b->weights, 0)) : 1;
+	double scale =
+	    b->weights ? elem_f64(b->weights->dtype, shim_data(b->weights) + i * line_step(b->weights, 0)) : 1;
 
 	for (int64_t c = 0; c < b->columns; c++) {
 		double v = elem_f64(dtype, row + c * line_step(b->weight, 1));
@@ -130,9 +134,11 @@ static void embedding_bag(struct bags *b, AtenTensorHandle *ret[4])
 	check_bags(b);
 	int64_t size[2] = {b->bags, b->columns}, n = fast_sum(b) ? 0 : b->n;
 	int64_t counts = b->mode == BAG_SUM && b->forward_only ? b->offsets->size[0] : b->bags;
-	struct bag_out o = {.sum = shim_new(b->weight->dtype, 2, size, NULL), .where = shim_new(b->index_dtype, 1, &n, NULL),
+	struct bag_out o = {.sum = shim_new(b->weight->dtype, 2, size, NULL),
+			    .where = shim_new(b->index_dtype, 1, &n, NULL),
 			    .size = shim_new(b->index_dtype, 1, &counts, NULL)};
-	o.max = b->mode == BAG_MAX ? shim_new(b->index_dtype, 2, size, NULL) : shim_new(b->index_dtype, 1, &counts, NULL);
+	o.max =
+	    b->mode == BAG_MAX ? shim_new(b->index_dtype, 2, size, NULL) : shim_new(b->index_dtype, 1, &counts, NULL);
 	shim_fill_zero(o.where);
 	shim_fill_zero(o.size);
 	shim_fill_zero(o.max);
@@ -143,52 +149,64 @@ static void embedding_bag(struct bags *b, AtenTensorHandle *ret[4])
 	SHIM_GIVE(ret[3], o.max);
 }
 
-static AOTITorchError bag_op(struct bags *b, AtenTensorHandle *ret0, AtenTensorHandle *ret1, AtenTensorHandle *ret2,
-			     AtenTensorHandle *ret3)
+static AOTITorchError bag_op(const char *op, struct bags *b, AtenTensorHandle *ret0, AtenTensorHandle *ret1,
+			     AtenTensorHandle *ret2, AtenTensorHandle *ret3)
 {
 	AtenTensorHandle *ret[4] = {ret0, ret1, ret2, ret3};
-	SHIM_TRY {
-		embedding_bag(b, ret);
-	}
+	SHIM_TRY_AS(op) { embedding_bag(b, ret); }
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu__embedding_bag(AtenTensorHandle weight, AtenTensorHandle indices, AtenTensorHandle offsets,
-					     int32_t scale_grad_by_freq, int64_t mode, int32_t sparse,
-					     AtenTensorHandle *per_sample_weights, int32_t include_last_offset, int64_t padding_idx,
-					     AtenTensorHandle *ret0, AtenTensorHandle *ret1, AtenTensorHandle *ret2,
-					     AtenTensorHandle *ret3)
+AOTITorchError aoti_torch_cpu__embedding_bag(AtenTensorHandle weight, AtenTensorHandle indices,
+					     AtenTensorHandle offsets, int32_t scale_grad_by_freq, int64_t mode,
+					     int32_t sparse, AtenTensorHandle *per_sample_weights,
+					     int32_t include_last_offset, int64_t padding_idx, AtenTensorHandle *ret0,
+					     AtenTensorHandle *ret1, AtenTensorHandle *ret2, AtenTensorHandle *ret3)
 {
-	struct bags b = {weight, indices, offsets, per_sample_weights ? *per_sample_weights : NULL, (int)mode,
-			 .padding = padding_idx, .last_offset = include_last_offset};
+	struct bags b = {weight,
+			 indices,
+			 offsets,
+			 per_sample_weights ? *per_sample_weights : NULL,
+			 (int)mode,
+			 .padding = padding_idx,
+			 .last_offset = include_last_offset};
 	(void)scale_grad_by_freq, (void)sparse; /* of the gradient */
-	return bag_op(&b, ret0, ret1, ret2, ret3);
+	return bag_op(__func__, &b, ret0, ret1, ret2, ret3);
 }
 
-AOTITorchError aoti_torch_cpu__embedding_bag_forward_only(AtenTensorHandle weight, AtenTensorHandle indices,
-							  AtenTensorHandle offsets, int32_t scale_grad_by_freq, int64_t mode,
-							  int32_t sparse, AtenTensorHandle *per_sample_weights,
-							  int32_t include_last_offset, int64_t padding_idx,
-							  AtenTensorHandle *ret0, AtenTensorHandle *ret1, AtenTensorHandle *ret2,
-							  AtenTensorHandle *ret3)
+AOTITorchError aoti_torch_cpu__embedding_bag_forward_only(
+    AtenTensorHandle weight, AtenTensorHandle indices, AtenTensorHandle offsets, int32_t scale_grad_by_freq,
+    int64_t mode, int32_t sparse, AtenTensorHandle *per_sample_weights, int32_t include_last_offset,
+    int64_t padding_idx, AtenTensorHandle *ret0, AtenTensorHandle *ret1, AtenTensorHandle *ret2, AtenTensorHandle *ret3)
 {
-	struct bags b = {weight, indices, offsets, per_sample_weights ? *per_sample_weights : NULL, (int)mode,
-			 .padding = padding_idx, .last_offset = include_last_offset, .forward_only = true};
+	struct bags b = {weight,
+			 indices,
+			 offsets,
+			 per_sample_weights ? *per_sample_weights : NULL,
+			 (int)mode,
+			 .padding = padding_idx,
+			 .last_offset = include_last_offset,
+			 .forward_only = true};
 	(void)scale_grad_by_freq, (void)sparse;
-	return bag_op(&b, ret0, ret1, ret2, ret3);
+	return bag_op(__func__, &b, ret0, ret1, ret2, ret3);
 }
 
 /* Its name until torch 2.4. */
 AOTITorchError aoti_torch__embedding_bag(AtenTensorHandle weight, AtenTensorHandle indices, AtenTensorHandle offsets,
 					 int32_t scale_grad_by_freq, int32_t mode, int32_t sparse,
-					 AtenTensorHandle per_sample_weights, int32_t include_last_offset, int32_t padding_idx,
-					 AtenTensorHandle *ret0, AtenTensorHandle *ret1, AtenTensorHandle *ret2,
-					 AtenTensorHandle *ret3)
+					 AtenTensorHandle per_sample_weights, int32_t include_last_offset,
+					 int32_t padding_idx, AtenTensorHandle *ret0, AtenTensorHandle *ret1,
+					 AtenTensorHandle *ret2, AtenTensorHandle *ret3)
 {
-	struct bags b = {weight, indices, offsets, per_sample_weights, mode, .padding = padding_idx,
+	struct bags b = {weight,
+			 indices,
+			 offsets,
+			 per_sample_weights,
+			 mode,
+			 .padding = padding_idx,
 			 .last_offset = include_last_offset};
 	(void)scale_grad_by_freq, (void)sparse;
-	return bag_op(&b, ret0, ret1, ret2, ret3);
+	return bag_op(__func__, &b, ret0, ret1, ret2, ret3);
 }
 
 /* ---- segment_reduce: aten/src/ATen/native/SegmentReduce.cpp ---- */
@@ -203,7 +221,8 @@ static char segment_kind(const char *reduce)
 	static const struct {
 		const char *name;
 		char kind;
-	} names[] = {{"sum", 's'}, {"mean", 'm'}, {"prod", 'p'}, {"max", '>'}, {"amax", '>'}, {"min", '<'}, {"amin", '<'}};
+	} names[] = {{"sum", 's'},  {"mean", 'm'}, {"prod", 'p'}, {"max", '>'},
+		     {"amax", '>'}, {"min", '<'},  {"amin", '<'}};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (!strcmp(reduce, names[i].name))
@@ -211,7 +230,8 @@ static char segment_kind(const char *reduce)
 	shim_fail("reduce argument must be either sum, prod, mean, amax or amin, got %s", reduce);
 }
 
-static double segment_value(const struct segments *s, const struct shim_tensor *data, const char *p, int64_t step, int64_t n)
+static double segment_value(const struct segments *s, const struct shim_tensor *data, const char *p, int64_t step,
+			    int64_t n)
 {
 	double acc = s->kind == 'p' ? 1 : s->kind == '>' ? -(double)INFINITY : s->kind == '<' ? (double)INFINITY : 0;
 
@@ -220,7 +240,8 @@ static double segment_value(const struct segments *s, const struct shim_tensor *
 	for (int64_t i = 0; i < n; i++) {
 		double v = elem_f64(data->dtype, p + i * step);
 		switch (s->kind) {
-		case 's': case 'm': acc += v; break;
+		case 's':
+		case 'm': acc += v; break;
 		case 'p': acc *= v; break;
 		case '>': acc = isnan(v) || v > acc ? v : acc; break;
 		default: acc = isnan(v) || v < acc ? v : acc;
@@ -231,8 +252,8 @@ static double segment_value(const struct segments *s, const struct shim_tensor *
 	return acc;
 }
 
-static struct shim_tensor *segment_reduce(const struct segments *s, struct shim_tensor *data, struct shim_tensor *lengths,
-					  struct shim_tensor *offsets, int64_t axis_)
+static struct shim_tensor *segment_reduce(const struct segments *s, struct shim_tensor *data,
+					  struct shim_tensor *lengths, struct shim_tensor *offsets, int64_t axis_)
 {
 	struct shim_tensor *parts = lengths ? lengths : offsets;
 	int axis = shim_dim(data, axis_);
@@ -259,10 +280,12 @@ static struct shim_tensor *segment_reduce(const struct segments *s, struct shim_
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 		int64_t from = lengths ? 0 : elem_i64(parts->dtype, w.p[2]);
 		for (int64_t i = 0; i < size[axis]; i++) {
-			int64_t next = elem_i64(parts->dtype, w.p[2] + (i + !lengths) * cum_step), to = lengths ? from + next : next;
+			int64_t next = elem_i64(parts->dtype, w.p[2] + (i + !lengths) * cum_step),
+				to = lengths ? from + next : next;
 			if (from < 0 || to < from || to > data->size[axis])
 				shim_fail("segment_reduce(): segment %lld is not within the data", (long long)i);
-			double v = segment_value(s, data, w.p[0] + from * line_step(data, axis), line_step(data, axis), to - from);
+			double v = segment_value(s, data, w.p[0] + from * line_step(data, axis), line_step(data, axis),
+						 to - from);
 			elem_set_f64(out->dtype, w.p[1] + i * line_step(out, axis), v);
 			from = to;
 		}
@@ -271,11 +294,12 @@ static struct shim_tensor *segment_reduce(const struct segments *s, struct shim_
 }
 
 AOTITorchError aoti_torch_cpu_segment_reduce(AtenTensorHandle data, const char *reduce, AtenTensorHandle *lengths,
-					     AtenTensorHandle *indices, AtenTensorHandle *offsets, int64_t axis, int32_t unsafe,
-					     double *initial, AtenTensorHandle *ret0)
+					     AtenTensorHandle *indices, AtenTensorHandle *offsets, int64_t axis,
+					     int32_t unsafe, double *initial, AtenTensorHandle *ret0)
 {
 	(void)unsafe;
-	SHIM_TRY {
+	SHIM_TRY
+	{
 		struct segments s = {segment_kind(reduce), initial};
 		if (indices)
 			shim_fail("segment_reduce(): indices based reduction is not supported yet.");
@@ -331,7 +355,8 @@ static struct shim_tensor *cdist(struct shim_tensor *x1, struct shim_tensor *x2,
 
 	need_rows(x1, p);
 	need_rows(x2, p);
-	if (x1->n_dim < 2 || x2->n_dim < 2 || x1->dtype != x2->dtype || x1->size[x1->n_dim - 1] != x2->size[x2->n_dim - 1])
+	if (x1->n_dim < 2 || x2->n_dim < 2 || x1->dtype != x2->dtype ||
+	    x1->size[x1->n_dim - 1] != x2->size[x2->n_dim - 1])
 		shim_fail("X1 and X2 must have the same dtype, number of columns, and at least two dimensions");
 	/* As of [batch, rows 1, 1] and [batch, 1, rows 2]. */
 	struct shim_tensor a = *x1, b = *x2;
@@ -341,7 +366,8 @@ static struct shim_tensor *cdist(struct shim_tensor *x1, struct shim_tensor *x2,
 	b.size[b.n_dim - 2] = 1;
 	int n = shim_broadcast(&a, &b, size);
 	struct shim_tensor *out = shim_new(x1->dtype, n, size, NULL);
-	struct rows r = {x1->dtype, x1->size[x1->n_dim - 1], line_step(x1, x1->n_dim - 1), line_step(x2, x2->n_dim - 1), p};
+	struct rows r = {x1->dtype, x1->size[x1->n_dim - 1], line_step(x1, x1->n_dim - 1), line_step(x2, x2->n_dim - 1),
+			 p};
 	walk_begin(&w, n, size);
 	walk_add(&w, shim_data(out), out);
 	walk_add(&w, shim_data(x1), &a);
@@ -355,15 +381,14 @@ AOTITorchError aoti_torch_cpu__cdist_forward(AtenTensorHandle x1, AtenTensorHand
 					     AtenTensorHandle *ret0)
 {
 	(void)compute_mode; /* whether through a matrix product: it is not, here */
-	SHIM_TRY {
-		SHIM_GIVE(ret0, cdist(x1, x2, p));
-	}
+	SHIM_TRY { SHIM_GIVE(ret0, cdist(x1, x2, p)); }
 	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu__pdist_forward(AtenTensorHandle self, double p, AtenTensorHandle *ret0)
 {
-	SHIM_TRY {
+	SHIM_TRY
+	{
 		need_rows(self, p);
 		if (self->n_dim != 2)
 			shim_fail("_pdist_forward requires a tensor of two dimensions");
@@ -373,7 +398,8 @@ AOTITorchError aoti_torch_cpu__pdist_forward(AtenTensorHandle self, double p, At
 		char *to = shim_data(out);
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = i + 1; j < n; j++, to += elem_bytes(out->dtype))
-				elem_set_f64(out->dtype, to, distance(&r, shim_data(self) + i * step, shim_data(self) + j * step));
+				elem_set_f64(out->dtype, to,
+					     distance(&r, shim_data(self) + i * step, shim_data(self) + j * step));
 		SHIM_GIVE(ret0, out);
 	}
 	SHIM_END

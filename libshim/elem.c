@@ -72,24 +72,41 @@ bool elem_complex(int dtype) { return dtype == DTYPE_C64 || dtype == DTYPE_C128;
 bool elem_integral(int dtype)
 {
 	switch (dtype) {
-	case DTYPE_U8: case DTYPE_I8: case DTYPE_I16: case DTYPE_I32: case DTYPE_I64:
-	case DTYPE_BOOL: case DTYPE_U16: case DTYPE_U32: case DTYPE_U64:
-		return true;
+	case DTYPE_U8:
+	case DTYPE_I8:
+	case DTYPE_I16:
+	case DTYPE_I32:
+	case DTYPE_I64:
+	case DTYPE_BOOL:
+	case DTYPE_U16:
+	case DTYPE_U32:
+	case DTYPE_U64: return true;
 	}
 	return false;
 }
 
-#define ELEM_LOAD(type) ({ type elem_v_; memcpy(&elem_v_, p, sizeof(elem_v_)); elem_v_; })
-#define ELEM_STORE(type, v) do { type elem_v_ = (type)(v); memcpy(p, &elem_v_, sizeof(elem_v_)); } while (0)
+#define ELEM_LOAD(type)                                                                                                \
+	({                                                                                                             \
+		type elem_v_;                                                                                          \
+		memcpy(&elem_v_, p, sizeof(elem_v_));                                                                  \
+		elem_v_;                                                                                               \
+	})
+#define ELEM_STORE(type, v)                                                                                            \
+	do {                                                                                                           \
+		type elem_v_ = (type)(v);                                                                              \
+		memcpy(p, &elem_v_, sizeof(elem_v_));                                                                  \
+	} while (0)
 
 int64_t elem_i64(int dtype, const void *p)
 {
 	switch (dtype) {
-	case DTYPE_U8: case DTYPE_BOOL: return ELEM_LOAD(uint8_t);
+	case DTYPE_U8:
+	case DTYPE_BOOL: return ELEM_LOAD(uint8_t);
 	case DTYPE_I8: return ELEM_LOAD(int8_t);
 	case DTYPE_I16: return ELEM_LOAD(int16_t);
 	case DTYPE_I32: return ELEM_LOAD(int32_t);
-	case DTYPE_I64: case DTYPE_U64: return ELEM_LOAD(int64_t);
+	case DTYPE_I64:
+	case DTYPE_U64: return ELEM_LOAD(int64_t);
 	case DTYPE_U16: return ELEM_LOAD(uint16_t);
 	case DTYPE_U32: return ELEM_LOAD(uint32_t);
 	}
@@ -117,7 +134,7 @@ double complex elem_c128(int dtype, const void *p)
 	if (dtype == DTYPE_C64) {
 		float v[2];
 		memcpy(v, p, sizeof(v));
-		return (double)v[0] + (double)v[1] * I;
+		return CMPLX(v[0], v[1]);
 	}
 	if (dtype == DTYPE_C128) {
 		double v[2];
@@ -131,19 +148,21 @@ void elem_set_i64(int dtype, void *p, int64_t v)
 {
 	switch (dtype) {
 	case DTYPE_BOOL: ELEM_STORE(uint8_t, v != 0); return;
-	case DTYPE_U8: case DTYPE_I8: ELEM_STORE(uint8_t, v); return;
-	case DTYPE_I16: case DTYPE_U16: ELEM_STORE(uint16_t, v); return;
-	case DTYPE_I32: case DTYPE_U32: ELEM_STORE(uint32_t, v); return;
-	case DTYPE_I64: case DTYPE_U64: ELEM_STORE(int64_t, v); return;
+	case DTYPE_U8:
+	case DTYPE_I8: ELEM_STORE(uint8_t, v); return;
+	case DTYPE_I16:
+	case DTYPE_U16: ELEM_STORE(uint16_t, v); return;
+	case DTYPE_I32:
+	case DTYPE_U32: ELEM_STORE(uint32_t, v); return;
+	case DTYPE_I64:
+	case DTYPE_U64: ELEM_STORE(int64_t, v); return;
 	}
 	elem_set_f64(dtype, p, (double)v);
 }
 
-/* Out of range and NaN have no integer in C; x86's cvttsd2si gives INT64_MIN, which is what torch's casts end up with. */
-static int64_t to_i64(double v)
-{
-	return v >= -0x1p63 && v < 0x1p63 ? (int64_t)v : INT64_MIN;
-}
+/* Out of range and NaN have no integer in C; x86's cvttsd2si gives INT64_MIN, which is what torch's casts end up with.
+ */
+static int64_t to_i64(double v) { return v >= -0x1p63 && v < 0x1p63 ? (int64_t)v : INT64_MIN; }
 
 void elem_set_f64(int dtype, void *p, double v)
 {
@@ -154,7 +173,8 @@ void elem_set_f64(int dtype, void *p, double v)
 	case DTYPE_BF16: ELEM_STORE(uint16_t, shim_float_to_bf16((float)v)); return;
 	case DTYPE_BOOL: ELEM_STORE(uint8_t, v != 0); return;
 	case DTYPE_U64: ELEM_STORE(uint64_t, v >= 0x1p63 && v < 0x1p64 ? (uint64_t)v : (uint64_t)to_i64(v)); return;
-	case DTYPE_C64: case DTYPE_C128: elem_set_c128(dtype, p, v); return;
+	case DTYPE_C64:
+	case DTYPE_C128: elem_set_c128(dtype, p, v); return;
 	}
 	if (!elem_integral(dtype))
 		shim_fail("%s is not supported here", dtype_name(dtype));

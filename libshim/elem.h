@@ -11,16 +11,24 @@
  *
  * walk_lines() leaves one dim out, so that the pointers stand at the beginnings of the lines along it.
  *
- * Values: real dtypes go through double (floats) or int64_t (integers, bool; uint64 keeps its bits). elem_key() gives all of
- * them one order in which NaN is the largest and -0 equals 0, as torch's sort, topk and max have it.
+ * Values: real dtypes go through double (floats) or int64_t (integers, bool; uint64 keeps its bits). elem_key() gives
+ * all of them one order in which NaN is the largest and -0 equals 0, as torch's sort, topk and max have it.
  */
 #ifndef PT2_SHIM_ELEM_H
 #define PT2_SHIM_ELEM_H
 #include "shim.h"
 
 #include <complex.h>
+#ifndef CMPLX /* clang with glibc's header */
+#define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
+#endif
 
-#define SHIM_API __attribute__((visibility("default")))
+/* SHIM_TRY of a function that several ops share: messages name the op. */
+#define SHIM_TRY_AS(op)                                                                                                \
+	struct shim_frame shim_frame_;                                                                                 \
+	shim_enter(&shim_frame_, op);                                                                                  \
+	bool shim_failed_ = _setjmp(shim_frame_.jump) != 0;                                                            \
+	if (!shim_failed_)
 
 enum { WALK_OPERANDS = 6 };
 
@@ -83,7 +91,8 @@ struct shim_tensor *shim_clone(const struct shim_tensor *t);
 void shim_fill_zero(struct shim_tensor *t);
 /* scan.c: where t is not zero, [n, dims] of int64 with strides (1, n). */
 struct shim_tensor *shim_nonzero(struct shim_tensor *t);
-/* Tensor::suggest_memory_format (torch 2.13, c10/core/MemoryFormat.h): strides of 4 or 5 dims that look like channels_last. */
+/* Tensor::suggest_memory_format (torch 2.13, c10/core/MemoryFormat.h): strides of 4 or 5 dims that look like
+ * channels_last. */
 bool shim_channels_last(const struct shim_tensor *t);
 /* A new tensor of these sizes, channels_last or contiguous. */
 struct shim_tensor *shim_new_format(int dtype, int n_dim, const int64_t *size, bool channels_last);

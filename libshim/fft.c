@@ -2,9 +2,9 @@
  *
  * Lengths whose prime factors are small go through mixed radix steps, others through Bluestein's convolution.
  * Normalization (torch 2.13, aten/src/ATen/native/SpectralOpsUtils.h): 0 none, 1 by sqrt(n), 2 by n.
- * Strides are those of torch's MKL build, which computes on a copy whose batch dims are in order of self's strides and come
- * before the transformed ones (aten/src/ATen/native/mkl/SpectralOps.cpp, _exec_fft); x86-64 wheels are such builds, others
- * (pocketfft) return contiguous tensors.
+ * Strides are those of torch's MKL build, which computes on a copy whose batch dims are in order of self's strides and
+ * come before the transformed ones (aten/src/ATen/native/mkl/SpectralOps.cpp, _exec_fft); x86-64 wheels are such
+ * builds, others (pocketfft) return contiguous tensors.
  */
 #include "elem.h"
 
@@ -16,8 +16,8 @@ enum { RADIX_MAX = 31 };
 
 struct fft {
 	int64_t n;
-	cplx *root;   /* exp(-2 pi i k / n) */
-	cplx *work;   /* n */
+	cplx *root; /* exp(-2 pi i k / n) */
+	cplx *work; /* n */
 	/* Bluestein: a power of two of at least 2n - 1, the chirp and the transform of its inverse */
 	struct fft *inner;
 	cplx *chirp, *kernel, *padded;
@@ -136,7 +136,8 @@ static void plan_bluestein(struct fft *p)
 	p->kernel = shim_scratch((uint64_t)size, sizeof(cplx));
 	p->padded = shim_scratch((uint64_t)size, sizeof(cplx));
 	for (int64_t k = 0; k < n; k++)
-		p->chirp[k] = unit_root((int64_t)((unsigned __int128)k * (unsigned __int128)k % (unsigned __int128)(2 * n)), 2 * n);
+		p->chirp[k] = unit_root(
+		    (int64_t)((unsigned __int128)k * (unsigned __int128)k % (unsigned __int128)(2 * n)), 2 * n);
 	memset(p->kernel, 0, (size_t)size * sizeof(cplx));
 	for (int64_t k = 0; k < n; k++)
 		p->kernel[k] = p->kernel[k ? size - k : 0] = conj(p->chirp[k]);
@@ -187,7 +188,8 @@ static void transform_dim(struct shim_tensor *t, int dim, bool forward)
 	}
 }
 
-static double scale_of(int64_t normalization, const struct shim_tensor *t, const int64_t *dim, int64_t n_dim, int64_t last)
+static double scale_of(int64_t normalization, const struct shim_tensor *t, const int64_t *dim, int64_t n_dim,
+		       int64_t last)
 {
 	double n = 1;
 
@@ -258,7 +260,8 @@ static int64_t batch_first(int64_t *dim, int64_t n, const bool *transformed)
 	}
 }
 
-static struct shim_tensor *mkl_output(int dtype, const struct shim_tensor *self, const int64_t *size, const int64_t *dim, int64_t n)
+static struct shim_tensor *mkl_output(int dtype, const struct shim_tensor *self, const int64_t *size,
+				      const int64_t *dim, int64_t n)
 {
 	bool transformed[SHIM_DIMS] = {0};
 	int64_t order[SHIM_DIMS], stride[SHIM_DIMS], step = 1;
@@ -296,7 +299,8 @@ static void take_dims(const struct shim_tensor *self, const int64_t *dim, int64_
 
 /* ---- ops ---- */
 
-static struct shim_tensor *c2c(struct shim_tensor *self, const int64_t *dim_, int64_t n, int64_t normalization, bool forward)
+static struct shim_tensor *c2c(struct shim_tensor *self, const int64_t *dim_, int64_t n, int64_t normalization,
+			       bool forward)
 {
 	int64_t dim[SHIM_DIMS];
 
@@ -313,29 +317,28 @@ static struct shim_tensor *c2c(struct shim_tensor *self, const int64_t *dim_, in
 	return out;
 }
 
-static AOTITorchError c2c_op(AtenTensorHandle self, const int64_t *dim, int64_t n, int64_t normalization, bool forward,
-			     AtenTensorHandle *ret)
-{
-	SHIM_TRY {
-		SHIM_GIVE(ret, c2c(self, dim, n, normalization, forward));
-	}
-	SHIM_END
+static AOTITorchError c2c_op(const char *op, AtenTensorHandle self, const int64_t *dim, int64_t n,
+			     int64_t normalization, bool forward, AtenTensorHandle *ret){
+    SHIM_TRY_AS(op){SHIM_GIVE(ret, c2c(self, dim, n, normalization, forward));
+}
+SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu__fft_c2c(AtenTensorHandle self, const int64_t *dim, int64_t dim_len_, int64_t normalization,
-				       int32_t forward, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu__fft_c2c(AtenTensorHandle self, const int64_t *dim, int64_t dim_len_,
+				       int64_t normalization, int32_t forward, AtenTensorHandle *ret0)
 {
-	return c2c_op(self, dim, dim_len_, normalization, forward, ret0);
+	return c2c_op(__func__, self, dim, dim_len_, normalization, forward, ret0);
 }
 
 /* Its name until torch 2.5. */
-AOTITorchError aoti_torch__fft_c2c(AtenTensorHandle self, const int64_t *dim_ptr, int64_t dim_size, int64_t normalization,
-				   int32_t forward, AtenTensorHandle *ret)
+AOTITorchError aoti_torch__fft_c2c(AtenTensorHandle self, const int64_t *dim_ptr, int64_t dim_size,
+				   int64_t normalization, int32_t forward, AtenTensorHandle *ret)
 {
-	return c2c_op(self, dim_ptr, dim_size, normalization, forward, ret);
+	return c2c_op(__func__, self, dim_ptr, dim_size, normalization, forward, ret);
 }
 
-static struct shim_tensor *r2c(struct shim_tensor *self, const int64_t *dim_, int64_t n, int64_t normalization, bool onesided)
+static struct shim_tensor *r2c(struct shim_tensor *self, const int64_t *dim_, int64_t n, int64_t normalization,
+			       bool onesided)
 {
 	int64_t dim[SHIM_DIMS], size[SHIM_DIMS];
 
@@ -356,11 +359,9 @@ static struct shim_tensor *r2c(struct shim_tensor *self, const int64_t *dim_, in
 	return out;
 }
 
-AOTITorchError aoti_torch_cpu__fft_r2c(AtenTensorHandle self, const int64_t *dim, int64_t dim_len_, int64_t normalization,
-				       int32_t onesided, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu__fft_r2c(AtenTensorHandle self, const int64_t *dim, int64_t dim_len_,
+				       int64_t normalization, int32_t onesided, AtenTensorHandle *ret0)
 {
-	SHIM_TRY {
-		SHIM_GIVE(ret0, r2c(self, dim, dim_len_, normalization, onesided));
-	}
+	SHIM_TRY { SHIM_GIVE(ret0, r2c(self, dim, dim_len_, normalization, onesided)); }
 	SHIM_END
 }

@@ -1,4 +1,5 @@
-/* grid.c - grid_sampler_3d: input [N, C, D, H, W] at the places that grid [N, Do, Ho, Wo, 3] names as x, y, z in -1 ... 1.
+/* grid.c - grid_sampler_3d: input [N, C, D, H, W] at the places that grid [N, Do, Ho, Wo, 3] names as x, y, z in -1
+ * ... 1.
  *
  * torch 2.13, aten/src/ATen/native/GridSampler.{h,cpp}. Places are computed in grid's dtype, so that those between two
  * elements round as torch's do. The result is contiguous.
@@ -85,7 +86,8 @@ static void find_corners(const struct sampler *s, const struct shim_tensor *inpu
 static void check_grid(const struct shim_tensor *input, const struct shim_tensor *grid, int64_t mode, int64_t padding)
 {
 	if (input->n_dim != 5 || grid->n_dim != 5 || input->size[0] != grid->size[0] || grid->size[4] != 3)
-		shim_fail("grid_sampler(): expected 5D input and grid of one batch size, the grid's last dimension being 3");
+		shim_fail(
+		    "grid_sampler(): expected 5D input and grid of one batch size, the grid's last dimension being 3");
 	if (!elem_floating(input->dtype) || input->dtype != grid->dtype || elem_bytes(input->dtype) < 4)
 		shim_fail("grid_sampler(): expected input and grid of one dtype, float32 or float64");
 	if (mode != GRID_BILINEAR && mode != GRID_NEAREST)
@@ -135,9 +137,13 @@ static struct shim_tensor *sample(struct shim_tensor *input, struct shim_tensor 
 AOTITorchError aoti_torch_cpu_grid_sampler_3d(AtenTensorHandle input, AtenTensorHandle grid, int64_t interpolation_mode,
 					      int64_t padding_mode, int32_t align_corners, AtenTensorHandle *ret0)
 {
-	SHIM_TRY {
+	SHIM_TRY
+	{
 		check_grid(input, grid, interpolation_mode, padding_mode);
-		struct sampler s = {(int)interpolation_mode, (int)padding_mode, align_corners, grid->dtype == DTYPE_F32,
+		struct sampler s = {(int)interpolation_mode,
+				    (int)padding_mode,
+				    align_corners,
+				    grid->dtype == DTYPE_F32,
 				    {input->size[2], input->size[3], input->size[4]}};
 		SHIM_GIVE(ret0, sample(input, grid, &s));
 	}

@@ -1,17 +1,18 @@
 /* index.c - x[i, :, j], index_put, masked_select, masked_scatter.
  *
- * Where the indexed dims are neighbours, their broadcast shape takes their place; else it comes first. Strides of an indexed
- * result are those that TensorIterator gives the operands: self with 0 at the indexed dims, the indices with 0 at the others
- * (torch 2.13, aten/src/ATen/native/TensorAdvancedIndexing.cpp, AdvancedIndex). index_put keeps the order of dims of its input.
+ * Where the indexed dims are neighbours, their broadcast shape takes their place; else it comes first. Strides of an
+ * indexed result are those that TensorIterator gives the operands: self with 0 at the indexed dims, the indices with 0
+ * at the others (torch 2.13, aten/src/ATen/native/TensorAdvancedIndexing.cpp, AdvancedIndex). index_put keeps the order
+ * of dims of its input.
  */
 #include "elem.h"
 
 struct plan {
-	int n_dim;                                       /* of the result */
-	int64_t size[SHIM_DIMS], self_step[SHIM_DIMS];   /* steps of self in bytes, 0 in the block of indices */
+	int n_dim;                                     /* of the result */
+	int64_t size[SHIM_DIMS], self_step[SHIM_DIMS]; /* steps of self in bytes, 0 in the block of indices */
 	int block_at, block_dims;
-	struct shim_tensor *index[SHIM_DIMS];            /* by dim of self, NULL where it is not indexed */
-	int64_t *offset;                                 /* bytes into self, over the block in row-major order */
+	struct shim_tensor *index[SHIM_DIMS]; /* by dim of self, NULL where it is not indexed */
+	int64_t *offset;                      /* bytes into self, over the block in row-major order */
 };
 
 /* A mask stands for as many indices as it has dims. */
@@ -21,8 +22,9 @@ static int spread_mask(const struct shim_tensor *self, struct shim_tensor *mask,
 		shim_fail("too many indices for tensor of dimension %d", self->n_dim);
 	for (int i = 0; i < mask->n_dim; i++)
 		if (mask->size[i] != self->size[dim + i])
-			shim_fail("The shape of the mask at index %d does not match the shape of the indexed tensor at index %d", i,
-				  dim + i);
+			shim_fail("The shape of the mask at index %d does not match the shape of the indexed tensor at "
+				  "index %d",
+				  i, dim + i);
 	struct shim_tensor *at = shim_nonzero(mask);
 	for (int i = 0; i < mask->n_dim; i++)
 		p->index[dim + i] = shim_view(at, 1, &at->size[0], &at->stride[0], at->offset + i * at->stride[1]);
@@ -97,7 +99,8 @@ static void compute_offsets(const struct shim_tensor *self, const int64_t *block
 		for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 			int64_t i = elem_i64(x->dtype, w.p[0]);
 			if (i < -size || i >= size)
-				shim_fail("index %lld is out of bounds for dimension %d with size %lld", (long long)i, d, (long long)size);
+				shim_fail("index %lld is out of bounds for dimension %d with size %lld", (long long)i,
+					  d, (long long)size);
 			*out++ += (i < 0 ? i + size : i) * step;
 		}
 	}
@@ -139,7 +142,8 @@ static void make_plan(const struct shim_tensor *self, struct shim_tensor *const 
 }
 
 /* Walk operands: other, self, the offset to add to self. */
-static void plan_walk(const struct plan *p, const struct shim_tensor *other, const struct shim_tensor *self, struct walk *w)
+static void plan_walk(const struct plan *p, const struct shim_tensor *other, const struct shim_tensor *self,
+		      struct walk *w)
 {
 	int64_t step[SHIM_DIMS] = {0}, at = sizeof(*p->offset);
 
@@ -217,12 +221,10 @@ static struct shim_tensor *index_tensor(struct shim_tensor *self, const AtenTens
 	return out;
 }
 
-AOTITorchError aoti_torch_cpu_index_Tensor(AtenTensorHandle self, const AtenTensorHandle **indices, int64_t indices_len_,
-					   AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_index_Tensor(AtenTensorHandle self, const AtenTensorHandle **indices,
+					   int64_t indices_len_, AtenTensorHandle *ret0)
 {
-	SHIM_TRY {
-		SHIM_GIVE(ret0, index_tensor(self, indices, indices_len_));
-	}
+	SHIM_TRY { SHIM_GIVE(ret0, index_tensor(self, indices, indices_len_)); }
 	SHIM_END
 }
 
@@ -239,7 +241,8 @@ void elem_add(int dtype, void *p, const void *q)
 		elem_set_f64(dtype, p, elem_f64(dtype, p) + elem_f64(dtype, q));
 }
 
-static void put(struct shim_tensor *self, struct shim_tensor *const *index, int64_t n, struct shim_tensor *values, bool accumulate)
+static void put(struct shim_tensor *self, struct shim_tensor *const *index, int64_t n, struct shim_tensor *values,
+		bool accumulate)
 {
 	struct plan *p = shim_scratch(1, sizeof(*p));
 	int bytes = elem_bytes(self->dtype);
@@ -247,7 +250,8 @@ static void put(struct shim_tensor *self, struct shim_tensor *const *index, int6
 	struct walk w;
 
 	if (values->dtype != self->dtype)
-		shim_fail("Index put requires the source and destination dtypes match, got %s for the destination and %s for the source.",
+		shim_fail("Index put requires the source and destination dtypes match, got %s for the destination and "
+			  "%s for the source.",
 			  dtype_info(self->dtype)->name, dtype_info(values->dtype)->name);
 	make_plan(self, index, n, p);
 	struct shim_tensor *shape = shim_new(DTYPE_U8, 0, p->size, NULL);
@@ -267,22 +271,21 @@ static void put(struct shim_tensor *self, struct shim_tensor *const *index, int6
 }
 
 AOTITorchError aoti_torch_cpu_index_put(AtenTensorHandle self, const AtenTensorHandle **indices, int64_t indices_len_,
-					AtenTensorHandle values, int32_t accumulate, AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		struct shim_tensor *out = shim_clone(self), *index[SHIM_DIMS];
-		open_handles(indices, indices_len_, index);
-		put(out, index, indices_len_, values, accumulate);
-		SHIM_GIVE(ret0, out);
-	}
-	SHIM_END
+					AtenTensorHandle values, int32_t accumulate, AtenTensorHandle *ret0){
+    SHIM_TRY{struct shim_tensor *out = shim_clone(self), *index[SHIM_DIMS];
+open_handles(indices, indices_len_, index);
+put(out, index, indices_len_, values, accumulate);
+SHIM_GIVE(ret0, out);
+}
+SHIM_END
 }
 
 /* Also in place: out is self, then. */
 AOTITorchError aoti_torch_index_put_out(AtenTensorHandle out, AtenTensorHandle self, const AtenTensorHandle *indices,
 					const uint32_t num_indices, const AtenTensorHandle values, bool accumulate)
 {
-	SHIM_TRY {
+	SHIM_TRY
+	{
 		if (out != self && (out->storage != self->storage || out->offset != self->offset))
 			shim_copy(out, self);
 		put(out, indices, num_indices, values, accumulate);
@@ -322,13 +325,12 @@ static struct shim_tensor *masked_select(struct shim_tensor *self, struct shim_t
 
 AOTITorchError aoti_torch_cpu_masked_select(AtenTensorHandle self, AtenTensorHandle mask, AtenTensorHandle *ret0)
 {
-	SHIM_TRY {
-		SHIM_GIVE(ret0, masked_select(self, mask));
-	}
+	SHIM_TRY { SHIM_GIVE(ret0, masked_select(self, mask)); }
 	SHIM_END
 }
 
-static struct shim_tensor *masked_scatter(struct shim_tensor *self, struct shim_tensor *mask, struct shim_tensor *source)
+static struct shim_tensor *masked_scatter(struct shim_tensor *self, struct shim_tensor *mask,
+					  struct shim_tensor *source)
 {
 	int64_t size[SHIM_DIMS], left = shim_numel(source);
 	int dims = shim_broadcast(self, mask, size), bytes = elem_bytes(self->dtype);
@@ -355,23 +357,23 @@ static struct shim_tensor *masked_scatter(struct shim_tensor *self, struct shim_
 }
 
 AOTITorchError aoti_torch_cpu_masked_scatter(AtenTensorHandle self, AtenTensorHandle mask, AtenTensorHandle source,
-					     AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		SHIM_GIVE(ret0, masked_scatter(self, mask, source));
-	}
-	SHIM_END
+					     AtenTensorHandle *ret0){
+    SHIM_TRY{SHIM_GIVE(ret0, masked_scatter(self, mask, source));
+}
+SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_masked_scatter_backward(AtenTensorHandle grad_output, AtenTensorHandle mask, const int64_t *sizes,
-						      int64_t sizes_len_, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_masked_scatter_backward(AtenTensorHandle grad_output, AtenTensorHandle mask,
+						      const int64_t *sizes, int64_t sizes_len_, AtenTensorHandle *ret0)
 {
-	SHIM_TRY {
+	SHIM_TRY
+	{
 		struct shim_tensor *out = shim_new(grad_output->dtype, (int)sizes_len_, sizes, NULL);
 		struct shim_tensor *v = masked_select(grad_output, mask);
 		uint64_t bytes = (uint64_t)shim_numel(v) * (uint64_t)elem_bytes(v->dtype);
 		if (bytes > out->storage->bytes)
-			shim_fail("the mask takes %lld elements of %lld", (long long)shim_numel(v), (long long)shim_numel(out));
+			shim_fail("the mask takes %lld elements of %lld", (long long)shim_numel(v),
+				  (long long)shim_numel(out));
 		shim_fill_zero(out);
 		if (bytes)
 			memcpy(shim_data(out), shim_data(v), bytes);

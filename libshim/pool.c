@@ -1,8 +1,8 @@
 /* pool.c - max, average and adaptive pooling in two and three dims.
  *
- * Shapes and strides of torch 2.13 (aten/src/ATen/native/Pool.h, AveragePool2d.cpp, DilatedMaxPool2d.cpp, Adaptive*.cpp):
- * results of two dims and of max_pool3d are channels_last where the input's strides say so, all others contiguous. A window's
- * NaN is its maximum; of equal maxima the first counts. Two dims are three, the first of 1.
+ * Shapes and strides of torch 2.13 (aten/src/ATen/native/Pool.h, AveragePool2d.cpp, DilatedMaxPool2d.cpp,
+ * Adaptive*.cpp): results of two dims and of max_pool3d are channels_last where the input's strides say so, all others
+ * contiguous. A window's NaN is its maximum; of equal maxima the first counts. Two dims are three, the first of 1.
  */
 #include "elem.h"
 
@@ -31,8 +31,15 @@ static void pool_begin(struct pool *p, struct shim_tensor *self, int spatial)
 
 	if (first != 1 && first != 2)
 		shim_fail("expected %dD or %dD input", spatial + 1, spatial + 2);
-	*p = (struct pool){.self = self, .spatial = spatial, .channels_last = first == 2 && shim_channels_last(self),
-			   .planes = 1, .in = {1, 1, 1}, .out = {1, 1, 1}, .kernel = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}};
+	*p = (struct pool){.self = self,
+			   .spatial = spatial,
+			   .channels_last = first == 2 && shim_channels_last(self),
+			   .planes = 1,
+			   .in = {1, 1, 1},
+			   .out = {1, 1, 1},
+			   .kernel = {1, 1, 1},
+			   .stride = {1, 1, 1},
+			   .dilation = {1, 1, 1}};
 	for (int i = 0; i < first; i++) {
 		p->planes *= self->size[i];
 		p->size[i] = self->size[i];
@@ -146,7 +153,7 @@ static void load_keys(const struct pool *p, const struct plane *in, struct max_p
 	int64_t at[3], n = 0;
 
 	FOR_WINDOW(&all, at)
-		m->key[n++] = elem_key(p->self->dtype, plane_at(in, at));
+	m->key[n++] = elem_key(p->self->dtype, plane_at(in, at));
 }
 
 /* The place of the maximum: the first of equal ones, the last of NaN's. */
@@ -155,7 +162,8 @@ static int64_t max_at(const struct pool *p, const struct max_plane *m, const str
 	int64_t at[3], best_at = -1;
 	uint64_t best = 0;
 
-	FOR_WINDOW(w, at) {
+	FOR_WINDOW(w, at)
+	{
 		int64_t k = flat(p, at);
 		uint64_t key = m->key[k];
 		if (best_at < 0 || key > best || (m->nan && key == m->nan)) {
@@ -179,7 +187,8 @@ static void pool_max(const struct pool *p, window_fn *window, void *arg, AtenTen
 	for (int64_t k = 0; k < p->planes; k++) {
 		struct plane from = plane_of(p, p->self, k), to = plane_of(p, out, k), index = plane_of(p, indices, k);
 		load_keys(p, &from, &m);
-		FOR_OUTPUT(p, at) {
+		FOR_OUTPUT(p, at)
+		{
 			window(p, k, at, &w, arg);
 			int64_t best = max_at(p, &m, &w);
 			if (best < 0)
@@ -207,34 +216,36 @@ static void strided_window(const struct pool *p, int64_t plane, const int64_t *a
 	}
 }
 
-static AOTITorchError max_pool(AtenTensorHandle self, int spatial, const struct window_args *a, bool ceil_mode,
-			       AtenTensorHandle *ret0, AtenTensorHandle *ret1)
-{
-	SHIM_TRY {
-		struct pool p;
-		pool_begin(&p, self, spatial);
-		pool_windows(&p, a, ceil_mode);
-		pool_max(&p, strided_window, NULL, ret0, ret1);
-	}
-	SHIM_END
+static AOTITorchError max_pool(const char *op, AtenTensorHandle self, int spatial, const struct window_args *a,
+			       bool ceil_mode, AtenTensorHandle *ret0,
+			       AtenTensorHandle *ret1){SHIM_TRY_AS(op){struct pool p;
+pool_begin(&p, self, spatial);
+pool_windows(&p, a, ceil_mode);
+pool_max(&p, strided_window, NULL, ret0, ret1);
+}
+SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_max_pool2d_with_indices(AtenTensorHandle self, const int64_t *kernel_size, int64_t kernel_size_len_,
-						      const int64_t *stride, int64_t stride_len_, const int64_t *padding,
-						      int64_t padding_len_, const int64_t *dilation, int64_t dilation_len_,
-						      int32_t ceil_mode, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+AOTITorchError aoti_torch_cpu_max_pool2d_with_indices(AtenTensorHandle self, const int64_t *kernel_size,
+						      int64_t kernel_size_len_, const int64_t *stride,
+						      int64_t stride_len_, const int64_t *padding, int64_t padding_len_,
+						      const int64_t *dilation, int64_t dilation_len_, int32_t ceil_mode,
+						      AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
-	struct window_args a = {kernel_size, stride, padding, dilation, kernel_size_len_, stride_len_, padding_len_, dilation_len_};
-	return max_pool(self, 2, &a, ceil_mode, ret0, ret1);
+	struct window_args a = {kernel_size,      stride,      padding,      dilation,
+				kernel_size_len_, stride_len_, padding_len_, dilation_len_};
+	return max_pool(__func__, self, 2, &a, ceil_mode, ret0, ret1);
 }
 
-AOTITorchError aoti_torch_cpu_max_pool3d_with_indices(AtenTensorHandle self, const int64_t *kernel_size, int64_t kernel_size_len_,
-						      const int64_t *stride, int64_t stride_len_, const int64_t *padding,
-						      int64_t padding_len_, const int64_t *dilation, int64_t dilation_len_,
-						      int32_t ceil_mode, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+AOTITorchError aoti_torch_cpu_max_pool3d_with_indices(AtenTensorHandle self, const int64_t *kernel_size,
+						      int64_t kernel_size_len_, const int64_t *stride,
+						      int64_t stride_len_, const int64_t *padding, int64_t padding_len_,
+						      const int64_t *dilation, int64_t dilation_len_, int32_t ceil_mode,
+						      AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
-	struct window_args a = {kernel_size, stride, padding, dilation, kernel_size_len_, stride_len_, padding_len_, dilation_len_};
-	return max_pool(self, 3, &a, ceil_mode, ret0, ret1);
+	struct window_args a = {kernel_size,      stride,      padding,      dilation,
+				kernel_size_len_, stride_len_, padding_len_, dilation_len_};
+	return max_pool(__func__, self, 3, &a, ceil_mode, ret0, ret1);
 }
 
 static void pool_adaptive(struct pool *p, const int64_t *size, int64_t n)
@@ -264,28 +275,27 @@ static void adaptive_window(const struct pool *p, int64_t plane, const int64_t *
 	}
 }
 
-static AOTITorchError adaptive_max(AtenTensorHandle self, int spatial, const int64_t *size, int64_t n, AtenTensorHandle *ret0,
-				   AtenTensorHandle *ret1)
-{
-	SHIM_TRY {
-		struct pool p;
-		pool_begin(&p, self, spatial);
-		pool_adaptive(&p, size, n);
-		pool_max(&p, adaptive_window, NULL, ret0, ret1);
-	}
-	SHIM_END
+static AOTITorchError adaptive_max(const char *op, AtenTensorHandle self, int spatial, const int64_t *size, int64_t n,
+				   AtenTensorHandle *ret0, AtenTensorHandle *ret1){SHIM_TRY_AS(op){struct pool p;
+pool_begin(&p, self, spatial);
+pool_adaptive(&p, size, n);
+pool_max(&p, adaptive_window, NULL, ret0, ret1);
+}
+SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_adaptive_max_pool2d(AtenTensorHandle self, const int64_t *output_size, int64_t output_size_len_,
-						  AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+AOTITorchError aoti_torch_cpu_adaptive_max_pool2d(AtenTensorHandle self, const int64_t *output_size,
+						  int64_t output_size_len_, AtenTensorHandle *ret0,
+						  AtenTensorHandle *ret1)
 {
-	return adaptive_max(self, 2, output_size, output_size_len_, ret0, ret1);
+	return adaptive_max(__func__, self, 2, output_size, output_size_len_, ret0, ret1);
 }
 
-AOTITorchError aoti_torch_cpu_adaptive_max_pool3d(AtenTensorHandle self, const int64_t *output_size, int64_t output_size_len_,
-						  AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+AOTITorchError aoti_torch_cpu_adaptive_max_pool3d(AtenTensorHandle self, const int64_t *output_size,
+						  int64_t output_size_len_, AtenTensorHandle *ret0,
+						  AtenTensorHandle *ret1)
 {
-	return adaptive_max(self, 3, output_size, output_size_len_, ret0, ret1);
+	return adaptive_max(__func__, self, 3, output_size, output_size_len_, ret0, ret1);
 }
 
 /* ---- fractional: windows of one size at places drawn by the caller ---- */
@@ -309,7 +319,8 @@ static void fractional_window(const struct pool *p, int64_t plane, const int64_t
 {
 	const struct shim_tensor *samples = arg;
 	int64_t channels = samples->size[1];
-	const char *row = shim_data(samples) + plane / channels * line_step(samples, 0) + plane % channels * line_step(samples, 1);
+	const char *row =
+	    shim_data(samples) + plane / channels * line_step(samples, 0) + plane % channels * line_step(samples, 1);
 
 	for (int i = 0; i < 3; i++) {
 		w->from[i] = 0;
@@ -326,40 +337,42 @@ static void fractional_window(const struct pool *p, int64_t plane, const int64_t
 	}
 }
 
-static AOTITorchError fractional(AtenTensorHandle self, int spatial, const int64_t *kernel, int64_t n_kernel, const int64_t *size,
-				 int64_t n, AtenTensorHandle samples, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
-{
-	SHIM_TRY {
-		struct pool p;
-		pool_begin(&p, self, spatial);
-		p.channels_last = false;
-		take_list(p.kernel, spatial, kernel, n_kernel, "kernel_size");
-		pool_adaptive(&p, size, n);
-		for (int i = 0; i < 3; i++)
-			if (i >= 3 - spatial && (p.kernel[i] < 1 || p.out[i] + p.kernel[i] - 1 > p.in[i] - (spatial == 3)))
-				shim_fail("pool size %lld too large relative to input size %lld", (long long)p.kernel[i],
-					  (long long)p.in[i]);
-		int64_t batch = self->n_dim == spatial + 2 ? self->size[0] : 1;
-		if (samples->n_dim != 3 || samples->size[0] < batch || samples->size[1] != self->size[self->n_dim - spatial - 1] ||
-		    samples->size[2] != spatial || samples->dtype != self->dtype)
-			shim_fail("Expect _random_samples of input's dtype and shape [batch, channels, %d]", spatial);
-		pool_max(&p, fractional_window, samples, ret0, ret1);
-	}
-	SHIM_END
+static AOTITorchError fractional(const char *op, AtenTensorHandle self, int spatial, const int64_t *kernel,
+				 int64_t n_kernel, const int64_t *size, int64_t n, AtenTensorHandle samples,
+				 AtenTensorHandle *ret0, AtenTensorHandle *ret1){SHIM_TRY_AS(op){struct pool p;
+pool_begin(&p, self, spatial);
+p.channels_last = false;
+take_list(p.kernel, spatial, kernel, n_kernel, "kernel_size");
+pool_adaptive(&p, size, n);
+for (int i = 0; i < 3; i++)
+	if (i >= 3 - spatial && (p.kernel[i] < 1 || p.out[i] + p.kernel[i] - 1 > p.in[i] - (spatial == 3)))
+		shim_fail("pool size %lld too large relative to input size %lld", (long long)p.kernel[i],
+			  (long long)p.in[i]);
+int64_t batch = self->n_dim == spatial + 2 ? self->size[0] : 1;
+if (samples->n_dim != 3 || samples->size[0] < batch || samples->size[1] != self->size[self->n_dim - spatial - 1] ||
+    samples->size[2] != spatial || samples->dtype != self->dtype)
+	shim_fail("Expect _random_samples of input's dtype and shape [batch, channels, %d]", spatial);
+pool_max(&p, fractional_window, samples, ret0, ret1);
+}
+SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_fractional_max_pool2d(AtenTensorHandle self, const int64_t *kernel_size, int64_t kernel_size_len_,
-						    const int64_t *output_size, int64_t output_size_len_,
-						    AtenTensorHandle random_samples, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+AOTITorchError aoti_torch_cpu_fractional_max_pool2d(AtenTensorHandle self, const int64_t *kernel_size,
+						    int64_t kernel_size_len_, const int64_t *output_size,
+						    int64_t output_size_len_, AtenTensorHandle random_samples,
+						    AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
-	return fractional(self, 2, kernel_size, kernel_size_len_, output_size, output_size_len_, random_samples, ret0, ret1);
+	return fractional(__func__, self, 2, kernel_size, kernel_size_len_, output_size, output_size_len_,
+			  random_samples, ret0, ret1);
 }
 
-AOTITorchError aoti_torch_cpu_fractional_max_pool3d(AtenTensorHandle self, const int64_t *kernel_size, int64_t kernel_size_len_,
-						    const int64_t *output_size, int64_t output_size_len_,
-						    AtenTensorHandle random_samples, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+AOTITorchError aoti_torch_cpu_fractional_max_pool3d(AtenTensorHandle self, const int64_t *kernel_size,
+						    int64_t kernel_size_len_, const int64_t *output_size,
+						    int64_t output_size_len_, AtenTensorHandle random_samples,
+						    AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
-	return fractional(self, 3, kernel_size, kernel_size_len_, output_size, output_size_len_, random_samples, ret0, ret1);
+	return fractional(__func__, self, 3, kernel_size, kernel_size_len_, output_size, output_size_len_,
+			  random_samples, ret0, ret1);
 }
 
 /* ---- averages ---- */
@@ -394,13 +407,13 @@ static void average_of(const struct pool *p, const struct plane *in, const struc
 	if (elem_integral(dtype)) {
 		int64_t sum = 0;
 		FOR_WINDOW(w, at)
-			sum += elem_i64(dtype, plane_at(in, at));
+		sum += elem_i64(dtype, plane_at(in, at));
 		elem_set_i64(dtype, to, divisor ? sum / divisor : 0);
 		return;
 	}
 	double sum = 0;
 	FOR_WINDOW(w, at)
-		sum += elem_f64(dtype, plane_at(in, at));
+	sum += elem_f64(dtype, plane_at(in, at));
 	elem_set_f64(dtype, to, divisor ? sum / (double)divisor : 0);
 }
 
@@ -413,7 +426,8 @@ static struct shim_tensor *pool_average(const struct pool *p, const struct avera
 	elem_need_real(p->self);
 	for (int64_t k = 0; k < p->planes; k++) {
 		struct plane from = plane_of(p, p->self, k), to = plane_of(p, out, k);
-		FOR_OUTPUT(p, at) {
+		FOR_OUTPUT(p, at)
+		{
 			int64_t divisor;
 			if (a) {
 				divisor = average_window(p, a, at, &w);
@@ -427,101 +441,95 @@ static struct shim_tensor *pool_average(const struct pool *p, const struct avera
 	return out;
 }
 
-static AOTITorchError avg_pool(AtenTensorHandle self, int spatial, const struct window_args *args, bool ceil_mode, bool include_pad,
-			       const int64_t *divisor, AtenTensorHandle *ret)
-{
-	SHIM_TRY {
-		struct average a = {include_pad, divisor ? *divisor : 0};
-		struct pool p;
-		if (divisor && !*divisor)
-			shim_fail("divisor must be not zero");
-		pool_begin(&p, self, spatial);
-		if (spatial == 3 && (self->dtype == DTYPE_F16 || self->dtype == DTYPE_BF16))
-			shim_fail("\"avg_pool3d_out_frame\" not implemented for '%s'", dtype_name(self->dtype));
-		p.channels_last = p.channels_last && spatial == 2;
-		pool_windows(&p, args, ceil_mode);
-		SHIM_GIVE(ret, pool_average(&p, &a));
-	}
-	SHIM_END
+static AOTITorchError avg_pool(const char *op, AtenTensorHandle self, int spatial, const struct window_args *args,
+			       bool ceil_mode, bool include_pad, const int64_t *divisor, AtenTensorHandle *ret){
+    SHIM_TRY_AS(op){struct average a = {include_pad, divisor ? *divisor : 0};
+struct pool p;
+if (divisor && !*divisor)
+	shim_fail("divisor must be not zero");
+pool_begin(&p, self, spatial);
+if (spatial == 3 && (self->dtype == DTYPE_F16 || self->dtype == DTYPE_BF16))
+	shim_fail("\"avg_pool3d_out_frame\" not implemented for '%s'", dtype_name(self->dtype));
+p.channels_last = p.channels_last && spatial == 2;
+pool_windows(&p, args, ceil_mode);
+SHIM_GIVE(ret, pool_average(&p, &a));
+}
+SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_avg_pool2d(AtenTensorHandle self, const int64_t *kernel_size, int64_t kernel_size_len_,
-					 const int64_t *stride, int64_t stride_len_, const int64_t *padding, int64_t padding_len_,
-					 int32_t ceil_mode, int32_t count_include_pad, int64_t *divisor_override,
-					 AtenTensorHandle *ret0)
+					 const int64_t *stride, int64_t stride_len_, const int64_t *padding,
+					 int64_t padding_len_, int32_t ceil_mode, int32_t count_include_pad,
+					 int64_t *divisor_override, AtenTensorHandle *ret0)
 {
 	struct window_args a = {kernel_size, stride, padding, NULL, kernel_size_len_, stride_len_, padding_len_, 0};
-	return avg_pool(self, 2, &a, ceil_mode, count_include_pad, divisor_override, ret0);
+	return avg_pool(__func__, self, 2, &a, ceil_mode, count_include_pad, divisor_override, ret0);
 }
 
 AOTITorchError aoti_torch_cpu_avg_pool3d(AtenTensorHandle self, const int64_t *kernel_size, int64_t kernel_size_len_,
-					 const int64_t *stride, int64_t stride_len_, const int64_t *padding, int64_t padding_len_,
-					 int32_t ceil_mode, int32_t count_include_pad, int64_t *divisor_override,
-					 AtenTensorHandle *ret0)
+					 const int64_t *stride, int64_t stride_len_, const int64_t *padding,
+					 int64_t padding_len_, int32_t ceil_mode, int32_t count_include_pad,
+					 int64_t *divisor_override, AtenTensorHandle *ret0)
 {
 	struct window_args a = {kernel_size, stride, padding, NULL, kernel_size_len_, stride_len_, padding_len_, 0};
-	return avg_pool(self, 3, &a, ceil_mode, count_include_pad, divisor_override, ret0);
+	return avg_pool(__func__, self, 3, &a, ceil_mode, count_include_pad, divisor_override, ret0);
 }
 
-static AOTITorchError adaptive_avg(AtenTensorHandle self, int spatial, const int64_t *size, int64_t n, AtenTensorHandle *ret)
-{
-	SHIM_TRY {
-		struct pool p;
-		pool_begin(&p, self, spatial);
-		pool_adaptive(&p, size, n);
-		SHIM_GIVE(ret, pool_average(&p, NULL));
-	}
-	SHIM_END
+static AOTITorchError adaptive_avg(const char *op, AtenTensorHandle self, int spatial, const int64_t *size, int64_t n,
+				   AtenTensorHandle *ret){SHIM_TRY_AS(op){struct pool p;
+pool_begin(&p, self, spatial);
+pool_adaptive(&p, size, n);
+SHIM_GIVE(ret, pool_average(&p, NULL));
+}
+SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu__adaptive_avg_pool2d(AtenTensorHandle self, const int64_t *output_size, int64_t output_size_len_,
-						   AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu__adaptive_avg_pool2d(AtenTensorHandle self, const int64_t *output_size,
+						   int64_t output_size_len_, AtenTensorHandle *ret0)
 {
-	return adaptive_avg(self, 2, output_size, output_size_len_, ret0);
+	return adaptive_avg(__func__, self, 2, output_size, output_size_len_, ret0);
 }
 
-AOTITorchError aoti_torch_cpu__adaptive_avg_pool3d(AtenTensorHandle self, const int64_t *output_size, int64_t output_size_len_,
-						   AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu__adaptive_avg_pool3d(AtenTensorHandle self, const int64_t *output_size,
+						   int64_t output_size_len_, AtenTensorHandle *ret0)
 {
-	return adaptive_avg(self, 3, output_size, output_size_len_, ret0);
+	return adaptive_avg(__func__, self, 3, output_size, output_size_len_, ret0);
 }
 
 /* ---- the way back: values to the places that max pooling took them from ---- */
 
-static AOTITorchError unpool(AtenTensorHandle self, int spatial, AtenTensorHandle indices, const int64_t *size, int64_t n,
-			     AtenTensorHandle *ret)
-{
-	SHIM_TRY {
-		struct pool p;
-		int64_t at[3], total;
-		pool_begin(&p, self, spatial);
-		if (indices->dtype != DTYPE_I64 || indices->n_dim != self->n_dim ||
-		    memcmp(indices->size, self->size, (size_t)self->n_dim * sizeof(*self->size)))
-			shim_fail("indices should be int64 and of the input's shape");
-		pool_adaptive(&p, size, n);
-		struct shim_tensor *out = pool_output(&p, self->dtype);
-		shim_fill_zero(out);
-		total = p.out[0] * p.out[1] * p.out[2];
-		struct window all = {.to = {p.in[0], p.in[1], p.in[2]}, .step = {1, 1, 1}};
-		for (int64_t k = 0; k < p.planes; k++) {
-			struct plane from = plane_of(&p, self, k), index = plane_of(&p, indices, k), to = plane_of(&p, out, k);
-			FOR_WINDOW(&all, at) {
-				int64_t i = elem_i64(DTYPE_I64, plane_at(&index, at));
-				if (i < 0 || i >= total)
-					shim_fail("Found an invalid max index: %lld", (long long)i);
-				int64_t o[3] = {i / p.out[2] / p.out[1], i / p.out[2] % p.out[1], i % p.out[2]};
-				elem_copy(plane_at(&to, o), plane_at(&from, at), elem_bytes(self->dtype));
-			}
-		}
-		SHIM_GIVE(ret, out);
+static AOTITorchError unpool(const char *op, AtenTensorHandle self, int spatial, AtenTensorHandle indices,
+			     const int64_t *size, int64_t n, AtenTensorHandle *ret){SHIM_TRY_AS(op){struct pool p;
+int64_t at[3], total;
+pool_begin(&p, self, spatial);
+if (indices->dtype != DTYPE_I64 || indices->n_dim != self->n_dim ||
+    memcmp(indices->size, self->size, (size_t)self->n_dim * sizeof(*self->size)))
+	shim_fail("indices should be int64 and of the input's shape");
+pool_adaptive(&p, size, n);
+struct shim_tensor *out = pool_output(&p, self->dtype);
+shim_fill_zero(out);
+total = p.out[0] * p.out[1] * p.out[2];
+struct window all = {.to = {p.in[0], p.in[1], p.in[2]}, .step = {1, 1, 1}};
+for (int64_t k = 0; k < p.planes; k++) {
+	struct plane from = plane_of(&p, self, k), index = plane_of(&p, indices, k), to = plane_of(&p, out, k);
+	FOR_WINDOW(&all, at)
+	{
+		int64_t i = elem_i64(DTYPE_I64, plane_at(&index, at));
+		if (i < 0 || i >= total)
+			shim_fail("Found an invalid max index: %lld", (long long)i);
+		int64_t o[3] = {i / p.out[2] / p.out[1], i / p.out[2] % p.out[1], i % p.out[2]};
+		elem_copy(plane_at(&to, o), plane_at(&from, at), elem_bytes(self->dtype));
 	}
-	SHIM_END
+}
+SHIM_GIVE(ret, out);
+}
+SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_max_unpool2d(AtenTensorHandle self, AtenTensorHandle indices, const int64_t *output_size,
 					   int64_t output_size_len_, AtenTensorHandle *ret0)
 {
-	return unpool(self, 2, indices, output_size, output_size_len_, ret0);
+	return unpool(__func__, self, 2, indices, output_size, output_size_len_, ret0);
 }
 
 AOTITorchError aoti_torch_cpu_max_unpool3d(AtenTensorHandle self, AtenTensorHandle indices, const int64_t *output_size,
@@ -529,5 +537,5 @@ AOTITorchError aoti_torch_cpu_max_unpool3d(AtenTensorHandle self, AtenTensorHand
 					   const int64_t *padding, int64_t padding_len_, AtenTensorHandle *ret0)
 {
 	(void)stride, (void)stride_len_, (void)padding, (void)padding_len_; /* output_size says it all */
-	return unpool(self, 3, indices, output_size, output_size_len_, ret0);
+	return unpool(__func__, self, 3, indices, output_size, output_size_len_, ret0);
 }

@@ -4,8 +4,8 @@
  * Sources: ATen/core/MT19937RNGEngine.h (the engine, that of Matsumoto and Nishimura), DistributionsHelper.h,
  * TransformationHelper.h, native/cpu/DistributionTemplates.h (what is drawn for which dtype, in memory order),
  * native/cpu/avx_mathfun.h (logarithm, sine and cosine of float normals are its polynomials where the CPU has AVX2).
- * Not reproduced, and refused by name: exponential, dropout and bernoulli with a number on Intel processors (torch calls MKL's
- * generator there), generators handed in.
+ * Not reproduced, and refused by name: exponential, dropout and bernoulli with a number on Intel processors (torch
+ * calls MKL's generator there), generators handed in.
  *
  * Nobody seeds the generator of a compiled model but its process; torch takes the time. Here it begins with torch's
  * default_rng_seed_val, so that runs are equal to one another.
@@ -147,9 +147,10 @@ static void fill_int(const struct shim_tensor *t, int64_t low, int64_t high)
 	uint64_t range = (uint64_t)high - (uint64_t)low;
 
 	if (low >= high)
-		shim_fail("random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld", (long long)low, (long long)high);
-	if (elem_complex(t->dtype) || (elem_floating(t->dtype) && (llabs(low) > 256 || llabs(high) > 256) && t->dtype != DTYPE_F64 &&
-				       t->dtype != DTYPE_F32))
+		shim_fail("random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld", (long long)low,
+			  (long long)high);
+	if (elem_complex(t->dtype) || (elem_floating(t->dtype) && (llabs(low) > 256 || llabs(high) > 256) &&
+				       t->dtype != DTYPE_F64 && t->dtype != DTYPE_F32))
 		shim_fail(REFUSED);
 	begin();
 	for (int64_t i = 0; i < r.n; i++, r.p += r.bytes) {
@@ -186,8 +187,9 @@ static float poly(float x, const float *c, int n)
 /* Cephes' logf, of a number in (0, 1]. */
 static float cephes_log(float v)
 {
-	static const float c[] = {7.0376836292E-2f, -1.1514610310E-1f, 1.1676998740E-1f, -1.2420140846E-1f, 1.4249322787E-1f,
-				  -1.6668057665E-1f, 2.0000714765E-1f, -2.4999993993E-1f, 3.3333331174E-1f};
+	static const float c[] = {7.0376836292E-2f,  -1.1514610310E-1f, 1.1676998740E-1f,
+				  -1.2420140846E-1f, 1.4249322787E-1f,  -1.6668057665E-1f,
+				  2.0000714765E-1f,  -2.4999993993E-1f, 3.3333331174E-1f};
 	int exponent;
 	float x = frexpf(v < 0x1p-126f ? 0x1p-126f : v, &exponent), e = (float)exponent;
 
@@ -282,8 +284,8 @@ static void normal16(int dtype, const double *uniform, double mean, double std, 
 
 static double draw_for(int dtype) { return dtype == DTYPE_F64 ? draw_double() : (double)draw_float(); }
 
-/* Sixteen at a time; what does not fill the last 16 is drawn anew together with what stands before it. float32 and float64
- * draw all uniforms first. */
+/* Sixteen at a time; what does not fill the last 16 is drawn anew together with what stands before it. float32 and
+ * float64 draw all uniforms first. */
 static void normal_blocks(const struct run *r, double mean, double std)
 {
 	bool first = r->dtype == DTYPE_F32 || r->dtype == DTYPE_F64;
@@ -363,7 +365,8 @@ static void fill_bernoulli(const struct shim_tensor *t, double p)
 	end();
 }
 
-/* Probabilities one by one. The order is that of self's memory; so that p is walked alike, self has to be contiguous. */
+/* Probabilities one by one. The order is that of self's memory; so that p is walked alike, self has to be contiguous.
+ */
 static void fill_bernoulli_tensor(struct shim_tensor *t, struct shim_tensor *p)
 {
 	struct walk w;
@@ -412,135 +415,144 @@ static void fill(const struct fresh *f, const struct shim_tensor *t)
 		fill_int(t, f->low, f->high);
 }
 
-static AOTITorchError fresh_op(const struct fresh *f, const int64_t *size, int64_t n, const int32_t *dtype, AtenTensorHandle *ret)
+static AOTITorchError fresh_op(const char *op, const struct fresh *f, const int64_t *size, int64_t n,
+			       const int32_t *dtype, AtenTensorHandle *ret)
 {
-	SHIM_TRY {
+	SHIM_TRY_AS(op)
+	{
 		if (n < 0 || n > SHIM_DIMS)
 			shim_fail("%lld dims", (long long)n);
-		struct shim_tensor *t = shim_new(dtype ? *dtype : f->how == FILL_INT ? DTYPE_I64 : DTYPE_F32, (int)n, size, NULL);
+		struct shim_tensor *t = shim_new(dtype                ? *dtype
+						 : f->how == FILL_INT ? DTYPE_I64
+								      : DTYPE_F32,
+						 (int)n, size, NULL);
 		fill(f, t);
 		SHIM_GIVE(ret, t);
 	}
 	SHIM_END
 }
 
-/* memory_format: 0 contiguous, 1 preserve, 2 channels_last, 3 channels_last_3d (torch 2.13, c10/core/MemoryFormat.h). */
-static AOTITorchError like_op(const struct fresh *f, AtenTensorHandle self, const int32_t *dtype, const int32_t *format,
-			      AtenTensorHandle *ret)
-{
-	SHIM_TRY {
-		int to = dtype ? *dtype : self->dtype;
-		struct shim_tensor *t = !format || *format == 1 ? shim_like(self, to)
-								: shim_new_format(to, self->n_dim, self->size, *format > 1);
-		fill(f, t);
-		SHIM_GIVE(ret, t);
-	}
-	SHIM_END
+/* memory_format: 0 contiguous, 1 preserve, 2 channels_last, 3 channels_last_3d (torch 2.13, c10/core/MemoryFormat.h).
+ */
+static AOTITorchError like_op(const char *op, const struct fresh *f, AtenTensorHandle self, const int32_t *dtype,
+			      const int32_t *format,
+			      AtenTensorHandle *ret){SHIM_TRY_AS(op){int to = dtype ? *dtype : self->dtype;
+struct shim_tensor *t =
+    !format || *format == 1 ? shim_like(self, to) : shim_new_format(to, self->n_dim, self->size, *format > 1);
+fill(f, t);
+SHIM_GIVE(ret, t);
+}
+SHIM_END
 }
 
-#define OPTIONS                                                                                                        \
-	int32_t *dtype, int32_t *layout, int32_t *device, int32_t device_index_, int32_t *pin_memory
+#define OPTIONS int32_t *dtype, int32_t *layout, int32_t *device, int32_t device_index_, int32_t *pin_memory
 #define UNUSED_OPTIONS (void)layout, (void)device, (void)device_index_, (void)pin_memory
 #define SIZE const int64_t *size, int64_t size_len_
 
 AOTITorchError aoti_torch_cpu_rand(SIZE, OPTIONS, AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return fresh_op(&(struct fresh){.how = FILL_UNIFORM}, size, size_len_, dtype, ret0);
+	return fresh_op(__func__, &(struct fresh){.how = FILL_UNIFORM}, size, size_len_, dtype, ret0);
 }
 
 AOTITorchError aoti_torch_cpu_rand_generator(SIZE, AtenGeneratorHandle *generator, OPTIONS, AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return fresh_op(&(struct fresh){.how = FILL_UNIFORM, .generator = generator}, size, size_len_, dtype, ret0);
+	return fresh_op(__func__, &(struct fresh){.how = FILL_UNIFORM, .generator = generator}, size, size_len_, dtype,
+			ret0);
 }
 
 AOTITorchError aoti_torch_cpu_rand_like(AtenTensorHandle self, OPTIONS, int32_t *memory_format, AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return like_op(&(struct fresh){.how = FILL_UNIFORM}, self, dtype, memory_format, ret0);
+	return like_op(__func__, &(struct fresh){.how = FILL_UNIFORM}, self, dtype, memory_format, ret0);
 }
 
 AOTITorchError aoti_torch_cpu_rand_like_generator(AtenTensorHandle self, AtenGeneratorHandle *generator, OPTIONS,
 						  int32_t *memory_format, AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return like_op(&(struct fresh){.how = FILL_UNIFORM, .generator = generator}, self, dtype, memory_format, ret0);
+	return like_op(__func__, &(struct fresh){.how = FILL_UNIFORM, .generator = generator}, self, dtype,
+		       memory_format, ret0);
 }
 
 AOTITorchError aoti_torch_cpu_randn(SIZE, OPTIONS, AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return fresh_op(&(struct fresh){.how = FILL_NORMAL}, size, size_len_, dtype, ret0);
+	return fresh_op(__func__, &(struct fresh){.how = FILL_NORMAL}, size, size_len_, dtype, ret0);
 }
 
 AOTITorchError aoti_torch_cpu_randn_generator(SIZE, AtenGeneratorHandle *generator, OPTIONS, AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return fresh_op(&(struct fresh){.how = FILL_NORMAL, .generator = generator}, size, size_len_, dtype, ret0);
+	return fresh_op(__func__, &(struct fresh){.how = FILL_NORMAL, .generator = generator}, size, size_len_, dtype,
+			ret0);
 }
 
 AOTITorchError aoti_torch_cpu_randn_like(AtenTensorHandle self, OPTIONS, int32_t *memory_format, AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return like_op(&(struct fresh){.how = FILL_NORMAL}, self, dtype, memory_format, ret0);
+	return like_op(__func__, &(struct fresh){.how = FILL_NORMAL}, self, dtype, memory_format, ret0);
 }
 
 AOTITorchError aoti_torch_cpu_randn_like_generator(AtenTensorHandle self, AtenGeneratorHandle *generator, OPTIONS,
 						   int32_t *memory_format, AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return like_op(&(struct fresh){.how = FILL_NORMAL, .generator = generator}, self, dtype, memory_format, ret0);
+	return like_op(__func__, &(struct fresh){.how = FILL_NORMAL, .generator = generator}, self, dtype,
+		       memory_format, ret0);
 }
 
 AOTITorchError aoti_torch_cpu_randint(int64_t high, SIZE, OPTIONS, AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return fresh_op(&(struct fresh){.how = FILL_INT, .high = high}, size, size_len_, dtype, ret0);
+	return fresh_op(__func__, &(struct fresh){.how = FILL_INT, .high = high}, size, size_len_, dtype, ret0);
 }
 
 AOTITorchError aoti_torch_cpu_randint_generator(int64_t high, SIZE, AtenGeneratorHandle *generator, OPTIONS,
 						AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return fresh_op(&(struct fresh){.how = FILL_INT, .high = high, .generator = generator}, size, size_len_, dtype, ret0);
+	return fresh_op(__func__, &(struct fresh){.how = FILL_INT, .high = high, .generator = generator}, size,
+			size_len_, dtype, ret0);
 }
 
 AOTITorchError aoti_torch_cpu_randint_low(int64_t low, int64_t high, SIZE, OPTIONS, AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return fresh_op(&(struct fresh){.how = FILL_INT, .low = low, .high = high}, size, size_len_, dtype, ret0);
+	return fresh_op(__func__, &(struct fresh){.how = FILL_INT, .low = low, .high = high}, size, size_len_, dtype,
+			ret0);
 }
 
 AOTITorchError aoti_torch_cpu_randint_like(AtenTensorHandle self, int64_t high, OPTIONS, int32_t *memory_format,
 					   AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return like_op(&(struct fresh){.how = FILL_INT, .high = high}, self, dtype, memory_format, ret0);
+	return like_op(__func__, &(struct fresh){.how = FILL_INT, .high = high}, self, dtype, memory_format, ret0);
 }
 
 AOTITorchError aoti_torch_cpu_randint_like_low_dtype(AtenTensorHandle self, int64_t low, int64_t high, OPTIONS,
 						     int32_t *memory_format, AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return like_op(&(struct fresh){.how = FILL_INT, .low = low, .high = high}, self, dtype, memory_format, ret0);
+	return like_op(__func__, &(struct fresh){.how = FILL_INT, .low = low, .high = high}, self, dtype, memory_format,
+		       ret0);
 }
 
 /* What Inductor draws the seeds of its own (Philox) random numbers with. */
-AOTITorchError aoti_torch_cpu_randint_low_out(AtenTensorHandle out, int64_t low, int64_t high, SIZE)
-{
-	SHIM_TRY {
-		if (size_len_ != out->n_dim || memcmp(size, out->size, (size_t)size_len_ * sizeof(*size)))
-			shim_fail("out is not of the size asked for");
-		fill_int(out, low, high);
-	}
-	SHIM_END
+AOTITorchError aoti_torch_cpu_randint_low_out(AtenTensorHandle out, int64_t low, int64_t high, SIZE){
+    SHIM_TRY{if (size_len_ != out->n_dim || memcmp(size, out->size, (size_t)size_len_ * sizeof(*size)))
+		 shim_fail("out is not of the size asked for");
+fill_int(out, low, high);
+}
+SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_randperm(int64_t n, OPTIONS, AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	SHIM_TRY {
+	SHIM_TRY
+	{
 		struct shim_tensor *t = shim_new(dtype ? *dtype : DTYPE_I64, 1, &n, NULL);
 		int bytes = elem_bytes(t->dtype);
 		char *p = n ? shim_data(t) : NULL, tmp[16];
@@ -563,55 +575,49 @@ AOTITorchError aoti_torch_cpu_randperm(int64_t n, OPTIONS, AtenTensorHandle *ret
 }
 
 AOTITorchError aoti_torch_cpu_uniform(AtenTensorHandle self, double from, double to, AtenGeneratorHandle *generator,
-				      AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		struct shim_tensor *t = shim_like(self, self->dtype);
-		need_default(generator);
-		fill_uniform(t, from, to);
-		SHIM_GIVE(ret0, t);
-	}
-	SHIM_END
+				      AtenTensorHandle *ret0){
+    SHIM_TRY{struct shim_tensor *t = shim_like(self, self->dtype);
+need_default(generator);
+fill_uniform(t, from, to);
+SHIM_GIVE(ret0, t);
+}
+SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_normal_functional(AtenTensorHandle self, double mean, double std, AtenGeneratorHandle *generator,
-						AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		struct shim_tensor *t = shim_like(self, self->dtype);
-		need_default(generator);
-		fill_normal(t, mean, std);
-		SHIM_GIVE(ret0, t);
-	}
-	SHIM_END
+AOTITorchError aoti_torch_cpu_normal_functional(AtenTensorHandle self, double mean, double std,
+						AtenGeneratorHandle *generator, AtenTensorHandle *ret0){
+    SHIM_TRY{struct shim_tensor *t = shim_like(self, self->dtype);
+need_default(generator);
+fill_normal(t, mean, std);
+SHIM_GIVE(ret0, t);
+}
+SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_exponential(AtenTensorHandle self, double lambd, AtenGeneratorHandle *generator,
-					  AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		struct shim_tensor *t = shim_like(self, self->dtype);
-		need_default(generator);
-		if (elem_complex(self->dtype))
-			shim_fail("exponential is not implemented for %s", dtype_name(self->dtype));
-		fill_exponential(t, lambd);
-		SHIM_GIVE(ret0, t);
-	}
-	SHIM_END
+					  AtenTensorHandle *ret0){
+    SHIM_TRY{struct shim_tensor *t = shim_like(self, self->dtype);
+need_default(generator);
+if (elem_complex(self->dtype))
+	shim_fail("exponential is not implemented for %s", dtype_name(self->dtype));
+fill_exponential(t, lambd);
+SHIM_GIVE(ret0, t);
+}
+SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_bernoulli__float(AtenTensorHandle self, double p, AtenGeneratorHandle *generator)
-{
-	SHIM_TRY {
-		need_default(generator);
-		fill_bernoulli(self, p);
-	}
-	SHIM_END
+AOTITorchError aoti_torch_cpu_bernoulli__float(AtenTensorHandle self, double p,
+					       AtenGeneratorHandle *generator){SHIM_TRY{need_default(generator);
+fill_bernoulli(self, p);
+}
+SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_bernoulli__Tensor(AtenTensorHandle self, AtenTensorHandle p, AtenGeneratorHandle *generator)
+AOTITorchError aoti_torch_cpu_bernoulli__Tensor(AtenTensorHandle self, AtenTensorHandle p,
+						AtenGeneratorHandle *generator)
 {
-	SHIM_TRY {
+	SHIM_TRY
+	{
 		need_default(generator);
 		fill_bernoulli_tensor(self, p);
 	}
@@ -637,8 +643,10 @@ static void drop(struct shim_tensor *out, const struct shim_tensor *mask, double
 AOTITorchError aoti_torch_cpu_native_dropout(AtenTensorHandle input, double p, int32_t *train, AtenTensorHandle *ret0,
 					     AtenTensorHandle *ret1)
 {
-	SHIM_TRY {
-		struct shim_tensor *out = shim_clone(input), *mask = shim_like(input, shim_numel(input) ? DTYPE_BOOL : input->dtype);
+	SHIM_TRY
+	{
+		struct shim_tensor *out = shim_clone(input),
+				   *mask = shim_like(input, shim_numel(input) ? DTYPE_BOOL : input->dtype);
 		if (!elem_floating(input->dtype))
 			shim_fail("native_dropout expects a floating dtype, got %s", dtype_name(input->dtype));
 		if (!shim_numel(input)) {

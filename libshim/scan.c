@@ -1,9 +1,9 @@
 /* scan.c - cumsum and its like, nonzero, repeat_interleave.
  *
- * Strides (torch 2.13): scans are contiguous whatever the input (aten/src/ATen/native/ReduceOps.cpp, meta_func_cum_ops).
- * nonzero is [n, dims] with strides (1, n): torch collects it dim by dim (aten/src/ATen/native/TensorAdvancedIndexing.cpp,
- * nonzero_out_cpu). float32 is summed in double, float16 and bfloat16 in float, integers wrap: as torch does, so that results
- * are equal bit by bit.
+ * Strides (torch 2.13): scans are contiguous whatever the input (aten/src/ATen/native/ReduceOps.cpp,
+ * meta_func_cum_ops). nonzero is [n, dims] with strides (1, n): torch collects it dim by dim
+ * (aten/src/ATen/native/TensorAdvancedIndexing.cpp, nonzero_out_cpu). float32 is summed in double, float16 and bfloat16
+ * in float, integers wrap: as torch does, so that results are equal bit by bit.
  */
 #include "elem.h"
 
@@ -94,19 +94,15 @@ static struct shim_tensor *cumulate(struct shim_tensor *self, int64_t dim_, cons
 	return out;
 }
 
-AOTITorchError aoti_torch_cpu_cumsum(AtenTensorHandle self, int64_t dim, int32_t *dtype, AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		SHIM_GIVE(ret0, cumulate(self, dim, dtype, false));
-	}
-	SHIM_END
+AOTITorchError aoti_torch_cpu_cumsum(AtenTensorHandle self, int64_t dim, int32_t *dtype, AtenTensorHandle *ret0){
+    SHIM_TRY{SHIM_GIVE(ret0, cumulate(self, dim, dtype, false));
+}
+SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_cumprod(AtenTensorHandle self, int64_t dim, int32_t *dtype, AtenTensorHandle *ret0)
 {
-	SHIM_TRY {
-		SHIM_GIVE(ret0, cumulate(self, dim, dtype, true));
-	}
+	SHIM_TRY { SHIM_GIVE(ret0, cumulate(self, dim, dtype, true)); }
 	SHIM_END
 }
 
@@ -154,19 +150,15 @@ static void extreme(struct shim_tensor *self, int64_t dim_, bool max, AtenTensor
 	SHIM_GIVE(ret1, at);
 }
 
-AOTITorchError aoti_torch_cpu_cummax(AtenTensorHandle self, int64_t dim, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
-{
-	SHIM_TRY {
-		extreme(self, dim, true, ret0, ret1);
-	}
-	SHIM_END
+AOTITorchError aoti_torch_cpu_cummax(AtenTensorHandle self, int64_t dim, AtenTensorHandle *ret0,
+				     AtenTensorHandle *ret1){SHIM_TRY{extreme(self, dim, true, ret0, ret1);
+}
+SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_cummin(AtenTensorHandle self, int64_t dim, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
-	SHIM_TRY {
-		extreme(self, dim, false, ret0, ret1);
-	}
+	SHIM_TRY { extreme(self, dim, false, ret0, ret1); }
 	SHIM_END
 }
 
@@ -207,9 +199,7 @@ static struct shim_tensor *logcumsumexp(struct shim_tensor *self, int64_t dim_)
 
 AOTITorchError aoti_torch_cpu_logcumsumexp(AtenTensorHandle self, int64_t dim, AtenTensorHandle *ret0)
 {
-	SHIM_TRY {
-		SHIM_GIVE(ret0, logcumsumexp(self, dim));
-	}
+	SHIM_TRY { SHIM_GIVE(ret0, logcumsumexp(self, dim)); }
 	SHIM_END
 }
 
@@ -254,22 +244,28 @@ struct shim_tensor *shim_nonzero(struct shim_tensor *self)
 	return out;
 }
 
-static AOTITorchError nonzero_op(struct shim_tensor *self, AtenTensorHandle *ret)
-{
-	SHIM_TRY {
-		SHIM_GIVE(ret, shim_nonzero(self));
-	}
-	SHIM_END
+static AOTITorchError nonzero_op(const char *op, struct shim_tensor *self,
+				 AtenTensorHandle *ret){SHIM_TRY_AS(op){SHIM_GIVE(ret, shim_nonzero(self));
+}
+SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_nonzero(AtenTensorHandle self, AtenTensorHandle *ret0) { return nonzero_op(self, ret0); }
+AOTITorchError aoti_torch_cpu_nonzero(AtenTensorHandle self, AtenTensorHandle *ret0)
+{
+	return nonzero_op(__func__, self, ret0);
+}
 
 /* Its name until torch 2.6. */
-AOTITorchError aoti_torch_nonzero(AtenTensorHandle self, AtenTensorHandle *out) { return nonzero_op(self, out); }
-
-AOTITorchError aoti_torch_cpu_nonzero_static(AtenTensorHandle self, int64_t size, int64_t fill_value, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_nonzero(AtenTensorHandle self, AtenTensorHandle *out)
 {
-	SHIM_TRY {
+	return nonzero_op(__func__, self, out);
+}
+
+AOTITorchError aoti_torch_cpu_nonzero_static(AtenTensorHandle self, int64_t size, int64_t fill_value,
+					     AtenTensorHandle *ret0)
+{
+	SHIM_TRY
+	{
 		if (size < 0)
 			shim_fail("nonzero_static: 'size' must be an non-negative integer");
 		int64_t sizes[2] = {size, self->n_dim};
@@ -309,21 +305,22 @@ static struct shim_tensor *repeat_interleave(struct shim_tensor *repeats, const 
 	return out;
 }
 
-static AOTITorchError repeat_interleave_op(struct shim_tensor *repeats, const int64_t *output_size, AtenTensorHandle *ret)
-{
-	SHIM_TRY {
-		SHIM_GIVE(ret, repeat_interleave(repeats, output_size));
-	}
-	SHIM_END
+static AOTITorchError repeat_interleave_op(const char *op, struct shim_tensor *repeats, const int64_t *output_size,
+					   AtenTensorHandle *ret){
+    SHIM_TRY_AS(op){SHIM_GIVE(ret, repeat_interleave(repeats, output_size));
+}
+SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_repeat_interleave_Tensor(AtenTensorHandle repeats, int64_t *output_size, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_repeat_interleave_Tensor(AtenTensorHandle repeats, int64_t *output_size,
+						       AtenTensorHandle *ret0)
 {
-	return repeat_interleave_op(repeats, output_size, ret0);
+	return repeat_interleave_op(__func__, repeats, output_size, ret0);
 }
 
 /* Its name until torch 2.6. */
-AOTITorchError aoti_torch_repeat_interleave_Tensor(AtenTensorHandle repeats, int64_t *output_size, AtenTensorHandle *out)
+AOTITorchError aoti_torch_repeat_interleave_Tensor(AtenTensorHandle repeats, int64_t *output_size,
+						   AtenTensorHandle *out)
 {
-	return repeat_interleave_op(repeats, output_size, out);
+	return repeat_interleave_op(__func__, repeats, output_size, out);
 }

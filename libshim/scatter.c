@@ -1,7 +1,7 @@
 /* scatter.c - scatter, scatter_reduce, index_reduce.
  *
- * torch 2.13, aten/src/ATen/native/TensorAdvancedIndexing.cpp: out's layout is the caller's; index_reduce is contiguous.
- * mean divides integers rounding down; amax and amin keep a NaN.
+ * torch 2.13, aten/src/ATen/native/TensorAdvancedIndexing.cpp: out's layout is the caller's; index_reduce is
+ * contiguous. mean divides integers rounding down; amax and amin keep a NaN.
  */
 #include "elem.h"
 
@@ -14,7 +14,7 @@ static enum reduce reduce_by_name(const char *s)
 	static const struct {
 		const char *name;
 		enum reduce how;
-	} names[] = {{"sum", REDUCE_SUM}, {"add", REDUCE_SUM}, {"prod", REDUCE_PROD}, {"multiply", REDUCE_PROD},
+	} names[] = {{"sum", REDUCE_SUM},   {"add", REDUCE_SUM},  {"prod", REDUCE_PROD}, {"multiply", REDUCE_PROD},
 		     {"mean", REDUCE_MEAN}, {"amax", REDUCE_MAX}, {"amin", REDUCE_MIN}};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -46,9 +46,11 @@ static void combine(enum reduce how, int dtype, void *p, const void *q)
 {
 	switch (how) {
 	case REDUCE_NONE: elem_copy(p, q, elem_bytes(dtype)); break;
-	case REDUCE_SUM: case REDUCE_MEAN: elem_add(dtype, p, q); break;
+	case REDUCE_SUM:
+	case REDUCE_MEAN: elem_add(dtype, p, q); break;
 	case REDUCE_PROD: multiply(dtype, p, q); break;
-	case REDUCE_MAX: case REDUCE_MIN: extreme(dtype, p, q, how == REDUCE_MAX); break;
+	case REDUCE_MAX:
+	case REDUCE_MIN: extreme(dtype, p, q, how == REDUCE_MAX); break;
 	}
 }
 
@@ -117,7 +119,8 @@ static void finish_mean(const struct counts *c, struct shim_tensor *out)
 
 /* ---- scatter ---- */
 
-static void check_index(const struct shim_tensor *out, const struct shim_tensor *index, const struct shim_tensor *src, int dim)
+static void check_index(const struct shim_tensor *out, const struct shim_tensor *index, const struct shim_tensor *src,
+			int dim)
 {
 	int n = out->n_dim ? out->n_dim : 1;
 
@@ -128,7 +131,9 @@ static void check_index(const struct shim_tensor *out, const struct shim_tensor 
 	for (int i = 0; i < n; i++) {
 		int64_t want = line_size(index, i);
 		if ((i != dim && want > line_size(out, i)) || (src && want > line_size(src, i)))
-			shim_fail("Expected index to be no larger than self apart from dimension %d and no larger than src", dim);
+			shim_fail(
+			    "Expected index to be no larger than self apart from dimension %d and no larger than src",
+			    dim);
 	}
 }
 
@@ -140,8 +145,8 @@ static void steps_of(const struct shim_tensor *t, int n_dim, int skip, int64_t *
 }
 
 /* src NULL: value stands for all. */
-static void scatter(struct shim_tensor *out, int64_t dim_, struct shim_tensor *index, struct shim_tensor *src, const char *value,
-		    enum reduce how, bool include_self)
+static void scatter(struct shim_tensor *out, int64_t dim_, struct shim_tensor *index, struct shim_tensor *src,
+		    const char *value, enum reduce how, bool include_self)
 {
 	int dim = shim_dim(out, dim_), dtype = out->dtype;
 	int64_t step[SHIM_DIMS], n = line_size(out, dim);
@@ -169,7 +174,8 @@ static void scatter(struct shim_tensor *out, int64_t dim_, struct shim_tensor *i
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 		int64_t i = elem_i64(index->dtype, w.p[0]);
 		if (i < 0 || i >= n)
-			shim_fail("index %lld is out of bounds for dimension %d with size %lld", (long long)i, dim, (long long)n);
+			shim_fail("index %lld is out of bounds for dimension %d with size %lld", (long long)i, dim,
+				  (long long)n);
 		take_value(&c, dtype, w.p[1] + i * to_step, w.p[2] + i * seen_step, w.p[3]);
 	}
 	finish_mean(&c, out);
@@ -186,32 +192,30 @@ static void begin_out(struct shim_tensor *out, struct shim_tensor *self)
 		shim_copy(out, self);
 }
 
-static AOTITorchError scatter_src(AtenTensorHandle out, AtenTensorHandle self, int64_t dim, AtenTensorHandle index,
-				  AtenTensorHandle src)
-{
-	SHIM_TRY {
-		begin_out(out, self);
-		scatter(out, dim, index, src, NULL, REDUCE_NONE, true);
-	}
-	SHIM_END
+static AOTITorchError scatter_src(const char *op, AtenTensorHandle out, AtenTensorHandle self, int64_t dim,
+				  AtenTensorHandle index, AtenTensorHandle src){SHIM_TRY_AS(op){begin_out(out, self);
+scatter(out, dim, index, src, NULL, REDUCE_NONE, true);
+}
+SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_scatter_src_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim, AtenTensorHandle index,
-					      AtenTensorHandle src)
+AOTITorchError aoti_torch_cpu_scatter_src_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim,
+					      AtenTensorHandle index, AtenTensorHandle src)
 {
-	return scatter_src(out, self, dim, index, src);
+	return scatter_src(__func__, out, self, dim, index, src);
 }
 
 AOTITorchError aoti_torch_scatter_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim, AtenTensorHandle index,
 				      AtenTensorHandle src)
 {
-	return scatter_src(out, self, dim, index, src);
+	return scatter_src(__func__, out, self, dim, index, src);
 }
 
-AOTITorchError aoti_torch_cpu_scatter_value_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim, AtenTensorHandle index,
-						double value)
+AOTITorchError aoti_torch_cpu_scatter_value_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim,
+						AtenTensorHandle index, double value)
 {
-	SHIM_TRY {
+	SHIM_TRY
+	{
 		char v[16];
 		elem_set_f64(self->dtype, v, value);
 		begin_out(out, self);
@@ -220,35 +224,35 @@ AOTITorchError aoti_torch_cpu_scatter_value_out(AtenTensorHandle out, AtenTensor
 	SHIM_END
 }
 
-static AOTITorchError scatter_reduce(AtenTensorHandle out, AtenTensorHandle self, int64_t dim, AtenTensorHandle index,
-				     AtenTensorHandle src, const char *reduce, bool include_self)
-{
-	SHIM_TRY {
-		enum reduce how = reduce_by_name(reduce);
-		if (how == REDUCE_MAX || how == REDUCE_MIN)
-			elem_need_real(self);
-		begin_out(out, self);
-		scatter(out, dim, index, src, NULL, how, include_self);
-	}
-	SHIM_END
+static AOTITorchError scatter_reduce(const char *op, AtenTensorHandle out, AtenTensorHandle self, int64_t dim,
+				     AtenTensorHandle index, AtenTensorHandle src, const char *reduce,
+				     bool include_self){SHIM_TRY_AS(op){enum reduce how = reduce_by_name(reduce);
+if (how == REDUCE_MAX || how == REDUCE_MIN)
+	elem_need_real(self);
+begin_out(out, self);
+scatter(out, dim, index, src, NULL, how, include_self);
+}
+SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_scatter_reduce_two_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim,
 						     AtenTensorHandle index, AtenTensorHandle src, const char *reduce,
 						     int32_t include_self)
 {
-	return scatter_reduce(out, self, dim, index, src, reduce, include_self);
+	return scatter_reduce(__func__, out, self, dim, index, src, reduce, include_self);
 }
 
-AOTITorchError aoti_torch_scatter_reduce_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim, AtenTensorHandle index,
-					     AtenTensorHandle src, const char *reduce, int32_t include_self)
+AOTITorchError aoti_torch_scatter_reduce_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim,
+					     AtenTensorHandle index, AtenTensorHandle src, const char *reduce,
+					     int32_t include_self)
 {
-	return scatter_reduce(out, self, dim, index, src, reduce, include_self);
+	return scatter_reduce(__func__, out, self, dim, index, src, reduce, include_self);
 }
 
 /* ---- index_reduce ---- */
 
-static void check_source(const struct shim_tensor *self, const struct shim_tensor *index, const struct shim_tensor *source, int dim)
+static void check_source(const struct shim_tensor *self, const struct shim_tensor *index,
+			 const struct shim_tensor *source, int dim)
 {
 	if (index->n_dim > 1 || (index->dtype != DTYPE_I64 && index->dtype != DTYPE_I32))
 		shim_fail("index_reduce(): Index is supposed to be a vector of int32 or int64");
@@ -290,11 +294,10 @@ static struct shim_tensor *index_reduce(struct shim_tensor *self, int64_t dim_, 
 	return out;
 }
 
-AOTITorchError aoti_torch_cpu_index_reduce(AtenTensorHandle self, int64_t dim, AtenTensorHandle index, AtenTensorHandle source,
-					   const char *reduce, int32_t include_self, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_index_reduce(AtenTensorHandle self, int64_t dim, AtenTensorHandle index,
+					   AtenTensorHandle source, const char *reduce, int32_t include_self,
+					   AtenTensorHandle *ret0)
 {
-	SHIM_TRY {
-		SHIM_GIVE(ret0, index_reduce(self, dim, index, source, reduce_by_name(reduce), include_self));
-	}
+	SHIM_TRY { SHIM_GIVE(ret0, index_reduce(self, dim, index, source, reduce_by_name(reduce), include_self)); }
 	SHIM_END
 }

@@ -1,9 +1,9 @@
 /* sort.c - sort, topk, kthvalue, median, mode.
  *
- * Strides (torch 2.13, aten/src/ATen/native/Sorting.cpp): sort keeps those of a dense input and infers dense ones for others,
- * as empty_like does; everything else is contiguous. NaN is the largest value. Of tied values, sort gives the first
- * ones first; topk, kthvalue and median may name another of them than torch, whose choice is that of std::nth_element.
- * topk(sorted=False) comes sorted.
+ * Strides (torch 2.13, aten/src/ATen/native/Sorting.cpp): sort keeps those of a dense input and infers dense ones for
+ * others, as empty_like does; everything else is contiguous. NaN is the largest value. Of tied values, sort gives the
+ * first ones first; topk, kthvalue and median may name another of them than torch, whose choice is that of
+ * std::nth_element. topk(sorted=False) comes sorted.
  */
 #include "elem.h"
 
@@ -83,8 +83,8 @@ static void sorter_run(struct sorter *s, const char *p)
 	}
 }
 
-static void walk_three(struct walk *w, const struct shim_tensor *self, struct shim_tensor *values, struct shim_tensor *indices,
-		       int dim)
+static void walk_three(struct walk *w, const struct shim_tensor *self, struct shim_tensor *values,
+		       struct shim_tensor *indices, int dim)
 {
 	walk_begin(w, self->n_dim, self->size);
 	walk_lines(w, dim);
@@ -118,7 +118,8 @@ static void sort_into(struct shim_tensor *self, int64_t dim_, bool descending, i
 	}
 }
 
-static void sort_op(struct shim_tensor *self, int64_t dim, bool descending, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+static void sort_op(struct shim_tensor *self, int64_t dim, bool descending, AtenTensorHandle *ret0,
+		    AtenTensorHandle *ret1)
 {
 	struct shim_tensor *values = shim_like(self, self->dtype), *indices = shim_like(self, DTYPE_I64);
 
@@ -128,25 +129,21 @@ static void sort_op(struct shim_tensor *self, int64_t dim, bool descending, Aten
 }
 
 AOTITorchError aoti_torch_cpu_sort(AtenTensorHandle self, int64_t dim, int32_t descending, AtenTensorHandle *ret0,
-				   AtenTensorHandle *ret1)
-{
-	SHIM_TRY {
-		sort_op(self, dim, descending, ret0, ret1);
-	}
-	SHIM_END
+				   AtenTensorHandle *ret1){SHIM_TRY{sort_op(self, dim, descending, ret0, ret1);
+}
+SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_sort_stable(AtenTensorHandle self, int32_t *stable, int64_t dim, int32_t descending,
 					  AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
 	(void)stable; /* always */
-	SHIM_TRY {
-		sort_op(self, dim, descending, ret0, ret1);
-	}
+	SHIM_TRY { sort_op(self, dim, descending, ret0, ret1); }
 	SHIM_END
 }
 
-static void topk(struct shim_tensor *self, int64_t k, int64_t dim_, bool largest, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+static void topk(struct shim_tensor *self, int64_t k, int64_t dim_, bool largest, AtenTensorHandle *ret0,
+		 AtenTensorHandle *ret1)
 {
 	int dim = shim_dim(self, dim_);
 	int64_t size[SHIM_DIMS];
@@ -168,14 +165,13 @@ AOTITorchError aoti_torch_cpu_topk(AtenTensorHandle self, int64_t k, int64_t dim
 				   AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
 	(void)sorted;
-	SHIM_TRY {
-		topk(self, k, dim, largest, ret0, ret1);
-	}
+	SHIM_TRY { topk(self, k, dim, largest, ret0, ret1); }
 	SHIM_END
 }
 
 /* The result of a reduction along dim; its walk sees it with dim as 1. */
-static struct shim_tensor *reduced(const struct shim_tensor *self, int dtype, int dim, bool keep, struct shim_tensor **ret)
+static struct shim_tensor *reduced(const struct shim_tensor *self, int dtype, int dim, bool keep,
+				   struct shim_tensor **ret)
 {
 	int64_t size[SHIM_DIMS], stride[SHIM_DIMS];
 	int n = 0;
@@ -195,7 +191,8 @@ static struct shim_tensor *reduced(const struct shim_tensor *self, int dtype, in
 	return kept;
 }
 
-static void kthvalue(struct shim_tensor *self, int64_t k, int64_t dim_, bool keep, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+static void kthvalue(struct shim_tensor *self, int64_t k, int64_t dim_, bool keep, AtenTensorHandle *ret0,
+		     AtenTensorHandle *ret1)
 {
 	int dim = shim_dim(self, dim_);
 	struct shim_tensor *v, *x, *values = reduced(self, self->dtype, dim, keep, &v);
@@ -215,16 +212,15 @@ static void kthvalue(struct shim_tensor *self, int64_t k, int64_t dim_, bool kee
 	SHIM_GIVE(ret1, x);
 }
 
-AOTITorchError aoti_torch_cpu_kthvalue(AtenTensorHandle self, int64_t k, int64_t dim, int32_t keepdim, AtenTensorHandle *ret0,
-				       AtenTensorHandle *ret1)
+AOTITorchError aoti_torch_cpu_kthvalue(AtenTensorHandle self, int64_t k, int64_t dim, int32_t keepdim,
+				       AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
-	SHIM_TRY {
-		kthvalue(self, k, dim, keepdim, ret0, ret1);
-	}
+	SHIM_TRY { kthvalue(self, k, dim, keepdim, ret0, ret1); }
 	SHIM_END
 }
 
-/* The lower of the two middle values, over all elements. With NaN among them: NaN, or (ignore_nan) the median of the rest. */
+/* The lower of the two middle values, over all elements. With NaN among them: NaN, or (ignore_nan) the median of the
+ * rest. */
 static struct shim_tensor *median(struct shim_tensor *self, bool ignore_nan)
 {
 	int64_t n = shim_numel(self), zero_stride = 1, n_nan = 0;
@@ -245,19 +241,15 @@ static struct shim_tensor *median(struct shim_tensor *self, bool ignore_nan)
 	return out;
 }
 
-AOTITorchError aoti_torch_cpu_median(AtenTensorHandle self, AtenTensorHandle *ret0)
-{
-	SHIM_TRY {
-		SHIM_GIVE(ret0, median(self, false));
-	}
-	SHIM_END
+AOTITorchError aoti_torch_cpu_median(AtenTensorHandle self,
+				     AtenTensorHandle *ret0){SHIM_TRY{SHIM_GIVE(ret0, median(self, false));
+}
+SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_nanmedian(AtenTensorHandle self, AtenTensorHandle *ret0)
 {
-	SHIM_TRY {
-		SHIM_GIVE(ret0, median(self, true));
-	}
+	SHIM_TRY { SHIM_GIVE(ret0, median(self, true)); }
 	SHIM_END
 }
 
@@ -306,8 +298,6 @@ static void mode(struct shim_tensor *self, int64_t dim_, bool keep, AtenTensorHa
 AOTITorchError aoti_torch_cpu_mode(AtenTensorHandle self, int64_t dim, int32_t keepdim, AtenTensorHandle *ret0,
 				   AtenTensorHandle *ret1)
 {
-	SHIM_TRY {
-		mode(self, dim, keepdim, ret0, ret1);
-	}
+	SHIM_TRY { mode(self, dim, keepdim, ret0, ret1); }
 	SHIM_END
 }
