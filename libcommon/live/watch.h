@@ -20,6 +20,7 @@
 #include "aoti/load.h"
 #include "live/calls.h"
 #include "live/live.h"
+#include "live/run.h"
 
 struct watch;
 struct watch_options {
@@ -42,8 +43,13 @@ struct watch_options {
 
 struct watch_model {
 	uint32_t id; /* as in event.h */
-	char *path;
+	char *path;  /* the package that was given, or the library as the process knows it */
 	struct contract contract; /* n_inputs, n_calls 0 when there is none */
+	bool has_contract;
+	char *why;            /* there is none, or calls could not be watched: the last reason; NULL */
+	uint64_t dev, ino;    /* of the library */
+	struct intern names;  /* of contract.value */
+	uint32_t *value;      /* the first value of each name */
 };
 
 struct watch_value {
@@ -53,33 +59,61 @@ struct watch_value {
 	const struct contract_value *value; /* NULL when it could not be matched */
 };
 
-/* One call of a kernel or op, whole. */
+/* One call of a kernel or op, whole; or a Run (begin.what CALL_RUN_BEGIN) with the model's inputs and outputs, which comes when it
+ * ends. Constants are told once (CALLS_INPUTS), with the call that is the first to read them. */
 struct watch_call {
-	struct call_record begin, end; /* end.what CALL_NONE: it never returned (a crash, or still running) */
+	struct call_record begin, end; /* end.what CALL_NONE: it never returned (a crash, or it was still running) */
 	const char *name;
 	const struct watch_model *model;
 	const struct contract_call *contract; /* NULL when it could not be matched */
 	const struct watch_value *value;      /* before ones first, as the arguments stand */
 	uint32_t n_values;
+	bool cut; /* a part of it was overwritten in the log */
 };
 
+struct watch_open;
+struct watch_answer;
 struct watch {
 	struct live_result live;
 	struct calls_reader calls;
 	struct watch_model *model;
 	size_t n_models, cap_models;
-	struct watch_open *open; /* calls that have begun */
+	/* What the model's own process said when it failed, or why there are no outputs; text is "" when it ran. Calls up to
+	 * there can be read all the same. Never set for a command. */
+	struct err failed;
+	struct run_result outputs; /* of a model that ran here */
+	struct buf asides;         /* what was not understood in the process, a line each */
+	bool ended, opened;
+
+	/* private */
+	const struct watch_options *o;
+	struct loaded *loaded;
+	struct run_job *job;
+	struct watch_answer *answer; /* contracts that were given, by library */
+	size_t n_answers, cap_answers;
+	struct watch_open **open; /* calls that have begun, in that order */
 	size_t n_open, cap_open;
-	struct arena arena;
-	char *folder;
-	bool ended;
+	struct watch_open **ready; /* that are whole, from at_ready on */
+	size_t at_ready, n_ready, cap_ready;
+	struct watch_open *current;
 };
 
+/* o must outlive it. A crash or a failure of the model is no failure: see .failed and .live. */
 int watch_run(struct watch *w, const struct watch_options *o, struct err *err);
 /* False: no more (for now, while the command runs; for ever once w->ended). Pointers are valid until the next call. */
 bool watch_next(struct watch *w, struct watch_call *c);
 void watch_release(struct watch *w);
-/* The exit status for this many findings; error_exitcode -1: not given. A command that was killed by a signal ends the tool by it. */
+/* The exit status for this many findings; error_exitcode -1: not given. 128 and the signal when one has killed the command. */
 int watch_status(const struct watch *w, size_t findings, int error_exitcode);
+/* The last thing a tool does: releases w and returns status; where that is the signal that has killed the command, ends the tool
+ * by the same. */
+int watch_end(struct watch *w, int status);
+
+/* ---- parts, for tests ---- */
+
+/* Only the joining of records: w->calls and w->model were filled in by the caller. */
+void watch_release_calls(struct watch *w);
+/* Ready a model's names after its contract was filled in. */
+void watch_model_index(struct watch_model *m);
 
 #endif

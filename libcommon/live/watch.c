@@ -1,0 +1,290 @@
+/* A model that runs here, or a command: under the probe, with a call log. */
+#include "live/watch_part.h"
+
+#include <sys/stat.h>
+
+/* A contract that was given to a process. */
+struct watch_answer {
+	uint64_t dev, ino;
+	struct buf json;
+};
+
+/* ---- contracts ---- */
+
+static struct watch_model *model_of(struct watch *w, uint32_t id)
+{
+	for (size_t i = w->n_models; i-- > 0;)
+		if (w->model[i].id == id)
+			return &w->model[i];
+	return NULL;
+}
+
+static int on_contract(void *user, const char *so_path, pid_t pid, struct buf *json, struct err *err)
+{
+	struct watch *w = user;
+	struct json_out out = {.b = json};
+	struct stat st = {0};
+	struct loaded l;
+	(void)pid;
+	size_t from = json->len;
+	if (w->loaded) {
+		contract_to_json(&w->loaded->contract, &out);
+	} else {
+		if (load_model(&l, so_path, (struct load_options){.no_exec = w->o->no_exec}, err) < 0)
+			return -1;
+		contract_to_json(&l.contract, &out);
+		loaded_release(&l);
+	}
+	stat(so_path, &st);
+	GROW(w->answer, w->n_answers, w->cap_answers, 1);
+	struct watch_answer *a = &w->answer[w->n_answers++];
+	*a = (struct watch_answer){.dev = st.st_dev, .ino = st.st_ino};
+	buf_add(&a->json, json->p + from, json->len - from);
+	return 0;
+}
+
+/* The process has taken a contract: the last one that was given for this library. */
+static void take_contract(struct watch *w, struct watch_model *m)
+{
+	struct err err;
+	for (size_t i = w->n_answers; i-- > 0 && !m->has_contract;) {
+		const struct watch_answer *a = &w->answer[i];
+		if (a->dev != m->dev || a->ino != m->ino)
+			continue;
+		if (contract_from_json(&m->contract, buf_slice(&a->json), &err) < 0) {
+			contract_release(&m->contract);
+			m->contract = (struct contract){0};
+			m->why = xstrdup(err.text);
+			return;
+		}
+		m->has_contract = true;
+		watch_model_index(m);
+	}
+}
+
+/* ---- events ---- */
+
+static char *text_of(const struct live_event *ev, const char *key)
+{
+	struct buf b = {0};
+	uint32_t v = json_get(ev->tape, ev->root, key);
+	if (v != JSON_NONE && json_is(ev->tape, v, JSON_STRING))
+		json_unescape(ev->tape, v, &b);
+	char *text = xstrdup(buf_str(&b));
+	buf_release(&b);
+	return text;
+}
+
+static uint64_t number_of(const struct live_event *ev, const char *key)
+{
+	uint64_t n = 0;
+	uint32_t v = json_get(ev->tape, ev->root, key);
+	if (v != JSON_NONE)
+		json_u64(ev->tape, v, &n);
+	return n;
+}
+
+static void add_model(struct watch *w, const struct live_event *ev)
+{
+	if (ev->model == LIVE_NO_MODEL || model_of(w, ev->model))
+		return;
+	GROW(w->model, w->n_models, w->cap_models, 1);
+	w->model[w->n_models++] = (struct watch_model){
+	    .id = ev->model,
+	    .path = w->o->model ? xstrdup(w->o->model) : xstrndup(ev->path.p, ev->path.n),
+	    .dev = number_of(ev, "dev"),
+	    .ino = number_of(ev, "ino"),
+	};
+}
+
+static void add_aside(struct watch *w, const struct live_event *ev)
+{
+	char *text = text_of(ev, "text");
+	buf_addf(&w->asides, "%s\n", text);
+	free(text);
+}
+
+static void on_event(void *user, const struct live_event *ev)
+{
+	struct watch *w = user;
+	struct watch_model *m;
+	if (ev->kind == LIVE_MODEL_SEEN)
+		add_model(w, ev);
+	else if (ev->kind == LIVE_STEPPED_ASIDE)
+		add_aside(w, ev);
+	if (ev->model == LIVE_NO_MODEL || !(m = model_of(w, ev->model)))
+		return;
+	if (ev->kind == LIVE_CONTRACT && !m->has_contract) {
+		take_contract(w, m);
+	} else if (ev->kind == LIVE_NO_CONTRACT) {
+		free(m->why);
+		m->why = text_of(ev, "text");
+	}
+}
+
+static void on_tick(void *user, const char *folder)
+{
+	struct watch *w = user;
+	if (!w->opened && folder)
+		w->opened = calls_open(&w->calls, folder, NULL) == 0;
+	if (w->opened && w->o->tick)
+		w->o->tick(w->o->user, w);
+}
+
+/* ---- running ---- */
+
+static int run(struct watch *w, char *const *command, struct err *err)
+{
+	const struct watch_options *o = w->o;
+	struct live_options lo = {
+	    .contract = on_contract,
+	    .event = on_event,
+	    .tick = on_tick,
+	    .user = w,
+	    .calls = &o->calls,
+	    .no_check = true,
+	};
+	child_signals(o->command ? CHILD_SIGNALS_FORWARD : CHILD_SIGNALS_KILL);
+	if (live_run(&lo, command, &w->live, err) < 0)
+		return -1;
+	w->ended = true;
+	if (!w->opened && calls_open(&w->calls, w->live.folder, err) < 0)
+		return -1;
+	w->opened = w->calls.final = true;
+	return 0;
+}
+
+/* What is left of a model's process: its outputs, or why there are none. Without a single call nothing was run. */
+static int take_outputs(struct watch *w, struct err *err)
+{
+	if (run_outputs(w->job, &w->live.command, &w->outputs, &w->failed) == 0) {
+		w->failed = (struct err){0};
+		return 0;
+	}
+	w->outputs = (struct run_result){0};
+	if (w->calls.log->ticket)
+		return 0;
+	*err = w->failed;
+	return -1;
+}
+
+static int load(struct watch *w, const char *path, struct err *err)
+{
+	w->loaded = xcalloc(1, sizeof(*w->loaded));
+	if (load_model(w->loaded, path, (struct load_options){.model = w->o->name}, err) == 0)
+		return 0;
+	free(w->loaded);
+	w->loaded = NULL;
+	return -1;
+}
+
+/* The model and its inputs: as given, or out of a bundle. */
+static int take_operands(struct watch *w, struct watch_given *in, struct err *err)
+{
+	const struct watch_options *o = w->o;
+	struct watch_bundle b;
+	if (!watch_bundle_like(o->model))
+		return load(w, o->model, err) < 0 ? -1 : watch_inputs(in, &w->loaded->contract, o->operand, o->n_operand, err);
+	if (o->n_operand)
+		return err_set(err, EXIT_USAGE, "'%s' is a bundle, which holds its inputs: give no others", o->model);
+	if (watch_bundle_open(&b, o->model, err) < 0)
+		return -1;
+	int r = load(w, b.library, err) < 0 ? -1 : watch_bundle_inputs(&b, in, &w->loaded->contract, err);
+	watch_bundle_close(&b);
+	return r;
+}
+
+static int run_file(struct watch *w, struct err *err)
+{
+	const struct watch_options *o = w->o;
+	struct watch_given in;
+	if (take_operands(w, &in, err) < 0)
+		return -1;
+	struct run_options ro = {
+	    .model = o->name,
+	    .torch = o->torch,
+	    .runs = o->runs,
+	    .watched = true,
+	    .save_dir = o->calls.save_dir[0] ? o->calls.save_dir : NULL,
+	};
+	w->job = xcalloc(1, sizeof(*w->job));
+	int r = run_prepare(w->job, &w->loaded->pkg, in.v, in.n, &ro, err);
+	watch_inputs_release(&in); /* it has written them */
+	if (r < 0) {
+		free(w->job);
+		w->job = NULL;
+		return -1;
+	}
+	return run(w, w->job->argv, err) < 0 ? -1 : take_outputs(w, err);
+}
+
+int watch_run(struct watch *w, const struct watch_options *o, struct err *err)
+{
+	*w = (struct watch){.o = o};
+	int r;
+	if (o->no_exec && !o->command)
+		return err_set(err, EXIT_USAGE,
+			       "'%s': --no-exec forbids what is asked for: which numbers a model's kernels make is known only by running "
+			       "them (they run in a process that may neither write files nor use the network)",
+			       o->model);
+	r = o->command ? run(w, o->command, err) : run_file(w, err);
+	if (r < 0)
+		watch_release(w);
+	return r;
+}
+
+void watch_release(struct watch *w)
+{
+	watch_release_calls(w);
+	calls_close(&w->calls);
+	for (size_t i = 0; i < w->n_models; i++) {
+		struct watch_model *m = &w->model[i];
+		contract_release(&m->contract);
+		intern_release(&m->names);
+		free(m->value);
+		free(m->path);
+		free(m->why);
+	}
+	free(w->model);
+	for (size_t i = 0; i < w->n_answers; i++)
+		buf_release(&w->answer[i].json);
+	free(w->answer);
+	buf_release(&w->asides);
+	run_result_release(&w->outputs);
+	live_result_release(&w->live);
+	if (w->job)
+		run_job_release(w->job);
+	free(w->job);
+	if (w->loaded)
+		loaded_release(w->loaded);
+	free(w->loaded);
+	*w = (struct watch){0};
+}
+
+/* ---- the status ---- */
+
+int watch_status(const struct watch *w, size_t findings, int error_exitcode)
+{
+	const struct child_result *c = &w->live.command;
+	int found = error_exitcode >= 0 ? error_exitcode : EXIT_FOUND;
+	if (!w->o->command)
+		return findings ? found : w->failed.text[0] ? (int)w->failed.status : EXIT_FINE;
+	if (findings && error_exitcode >= 0)
+		return found;
+	if (c->how != CHILD_EXITED)
+		return c->sig ? 128 + c->sig : EXIT_ENVIRON;
+	if (c->status || findings)
+		return c->status ? c->status : found;
+	/* Nothing was looked at: never a silent 0. */
+	return w->live.models && (w->calls.log->ticket || !w->live.calls) ? EXIT_FINE : EXIT_ENVIRON;
+}
+
+int watch_end(struct watch *w, int status)
+{
+	struct child_result c = {.how = w->live.command.how, .sig = w->live.command.sig, .status = w->live.command.status};
+	bool like = w->o->command && c.how != CHILD_EXITED && c.sig && status == 128 + c.sig;
+	watch_release(w);
+	if (like)
+		child_exit_like(&c);
+	return status;
+}

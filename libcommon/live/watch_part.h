@@ -1,0 +1,38 @@
+/* watch_part.h - parts of watch.c that other files hold. */
+#ifndef PT2_LIVE_WATCH_PART_H
+#define PT2_LIVE_WATCH_PART_H
+#include "aoti/operands.h"
+#include "live/watch.h"
+
+/* ---- watch_inputs.c ---- */
+
+struct watch_given {
+	struct given given;
+	struct tensor_view *v; /* one per input of the model */
+	size_t n;
+	struct arena arena;
+};
+/* A spec stands for a tensor that is made up: floats between -1 and 1 (the same in every run), integers 0. */
+int watch_inputs(struct watch_given *in, const struct contract *c, const char *const *operand, int n, struct err *err);
+void watch_inputs_release(struct watch_given *in);
+/* Do tensors of these metas fit, as far as the model must have it? Bounds of sizes are let pass: compiled code often runs beyond
+ * them, and whether it does is its own business. */
+int watch_inputs_check(const struct contract *c, const struct tensor_meta *meta, size_t n, struct err *err);
+
+/* ---- watch_bundle.c: what CALLS_RECORD kept (bundle.h) ---- */
+
+struct watch_bundle {
+	char *folder, *library; /* library: the path of the model */
+	struct watch_bundle_input {
+		char *file;
+		struct tensor_meta meta;
+	} *input;
+	size_t n;
+};
+/* A bundle, or a folder that bundles were kept in: then the first of them counts. */
+bool watch_bundle_like(const char *path);
+int watch_bundle_open(struct watch_bundle *b, const char *path, struct err *err);
+int watch_bundle_inputs(const struct watch_bundle *b, struct watch_given *in, const struct contract *c, struct err *err);
+void watch_bundle_close(struct watch_bundle *b);
+
+#endif
