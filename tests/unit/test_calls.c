@@ -181,18 +181,17 @@ static void writer(struct calls_log *l, struct calls_names *n, uint32_t k)
 }
 
 /* Processes that are killed at any moment, a log that wraps many times: what is read is whole and in each writer's order. */
-static void test_killed(void **state)
+static void kill_writers(uint64_t records)
 {
-	(void)state;
 	struct calls_reader r;
 	struct call_record rec;
 	pid_t child[WRITERS];
 	uint64_t last[WRITERS] = {0}, got = 0;
-	make(512, &r);
+	make(records, &r);
 	for (uint32_t k = 0; k < WRITERS; k++)
 		if (!(child[k] = fork()))
 			writer(r.log, names_of(&r), k);
-	for (int round = 0, live = WRITERS; round < 400 || live; round++) {
+	for (int round = 0, live = WRITERS; round < 300 || live; round++) {
 		for (int k = 0; k < 1000 && calls_next(&r, &rec); k++) {
 			if (rec.tid >= WRITERS || rec.seq <= last[rec.tid] || rec.pid != (uint32_t)child[rec.tid])
 				fail_msg("out of order: %llu after %llu", (unsigned long long)rec.seq, (unsigned long long)last[rec.tid]);
@@ -204,7 +203,7 @@ static void test_killed(void **state)
 			last[rec.tid] = rec.seq;
 			got++;
 		}
-		if (round % 60 == 59 && live) {
+		if (round % 45 == 44 && live) {
 			kill(child[--live], SIGKILL);
 			waitpid(child[live], NULL, 0);
 		}
@@ -213,9 +212,22 @@ static void test_killed(void **state)
 	r.final = true;
 	while (calls_next(&r, &rec))
 		got++;
-	assert_true(got > 1000 && r.at == r.log->ticket);
+	assert_true(got > 100 && r.at == r.log->ticket);
 	assert_true(got + r.lost + r.torn == r.at);
 	done(&r);
+}
+
+static void test_killed(void **state)
+{
+	(void)state;
+	kill_writers(512);
+}
+
+/* So few slots that writers often overtake the reader while it copies, and one another while they write. */
+static void test_overtaken(void **state)
+{
+	(void)state;
+	kill_writers(2);
 }
 
 static void test_names(void **state)
@@ -297,7 +309,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order), cmocka_unit_test(test_wrap),  cmocka_unit_test(test_torn),  cmocka_unit_test(test_busy),
-		cmocka_unit_test(test_killed), cmocka_unit_test(test_names), cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_killed), cmocka_unit_test(test_overtaken), cmocka_unit_test(test_names), cmocka_unit_test(test_bytes),
 	};
 	return RUN(tests);
 }

@@ -75,6 +75,7 @@ static void test_options(void **state)
 	const struct tensor_print plain = {0};
 	prints("f32[2]", v, plain, "tensor([0.1235, 1.0000])");
 	prints("f32[2]", v, (struct tensor_print){.precision = 2}, "tensor([0.12, 1.00])");
+	prints("f64[2]", (const double[]){5e-5, 6e-5}, plain, "tensor([5.0000e-05, 6.0000e-05], dtype=torch.float64)");
 	prints("f32[4]@cuda:1", v, plain, "tensor([0.1235, 1.0000, 2.0000, 3.0000], device='cuda:1')");
 	prints("i32[2]@cuda:0", (const int32_t[]){1, -2}, plain, "tensor([ 1, -2], device='cuda:0', dtype=torch.int32)");
 	prints("f32[6]", v + 1, (struct tensor_print){.width = 20}, "tensor([1., 2., 3.,\n        4., 5., 6.])");

@@ -254,6 +254,10 @@ static void test_zip(void **state)
 			fail_msg("%s", err.text);
 		assert_true(z.v[i].checked && z.v[i].crc);
 		assert_int_equal(z.v[i].offset % 64, 0);
+		/* What follows the data, for those who read it as a stream. */
+		uint32_t after[4];
+		memcpy(after, b.p + z.v[i].offset + z.v[i].size, sizeof(after));
+		assert_true(after[0] == 0x08074b50 && after[1] == z.v[i].crc && after[2] == z.v[i].size && after[3] == z.v[i].size);
 	}
 	zip_close(&z);
 	buf_release(&b);
