@@ -1,0 +1,26 @@
+/* Any bytes as what pt2-run wrote: every element that a tensor is said to have can be read. */
+#include "live/runfile.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static volatile int sink;
+	struct runfile f;
+	struct err err;
+	if (runfile_read(&f, slice_of((const char *)data, size), "outputs", &err) < 0)
+		return 0;
+	if (strlen(f.error.text) >= sizeof(f.error.text))
+		abort();
+	for (size_t i = 0; i < f.n; i++) {
+		int64_t bytes;
+		if (!tensor_extent(&f.v[i].meta, &bytes))
+			abort();
+		for (int64_t at = 0; at < bytes; at++)
+			sink += ((const char *)f.v[i].data)[at];
+		for (size_t at = 0; at < f.v[i].name.n; at++)
+			sink += f.v[i].name.p[at];
+	}
+	runfile_close(&f);
+	return 0;
+}
