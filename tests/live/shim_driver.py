@@ -142,6 +142,7 @@ class Shim:
                 i += 1
                 continue
             v = args.pop(0)
+            keep.append(v)
             stars = ty.count("*")
             base = ty.replace("*", "")
             listed = i + 1 < len(params) and params[i + 1][1].endswith(("_len_", "num_indices")) and stars and base != "char"
