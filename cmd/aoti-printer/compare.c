@@ -145,9 +145,10 @@ static void match_group(struct diff *d, struct linediff *l, struct side *a, size
 			add_row(d, x, y);
 			continue;
 		}
-		if (x)
+		/* A run's own inputs and outputs are there when they were asked for. */
+		if (x && x->kind != DUMP_RUN)
 			add_row(d, x, NULL);
-		if (y)
+		if (y && y->kind != DUMP_RUN)
 			add_row(d, NULL, y);
 	}
 	a->at += na;

@@ -126,10 +126,12 @@
     for (let i = 1; i < n; i++)
       if (doc.calls[i].run !== doc.calls[i - 1].run || doc.calls[i].model !== doc.calls[i - 1].model)
         s.append(svg("line", { x1: left + i * step, x2: left + i * step, y1: top - 8, y2: H - bottom, class: "run" }));
-    let d = "";
-    doc.calls.forEach((c, i) => {
+    let d = "", last = null;
+    doc.calls.forEach((c, i) => { /* a line for each run */
       const w = worst(c);
-      if (w !== null) d += (d ? "L" : "M") + x(i).toFixed(1) + " " + y(w).toFixed(1);
+      if (w === null) return;
+      d += (last && last.run === c.run && last.model === c.model ? "L" : "M") + x(i).toFixed(1) + " " + y(w).toFixed(1);
+      last = c;
     });
     if (d) s.append(svg("path", { d, class: "trend" }));
     const r = step > 8 ? 4 : step > 3 ? 3 : 2;
@@ -232,7 +234,8 @@
     box.id = "plot";
     const dot = (cls, text) => el("span", "", el("i", cls), text);
     box.append(el("div", "legend", dot("", "within tolerance"), dot("bad", "beyond"), dot("origin", "beyond, though what the call reads agrees"),
-      metric === "times_allowed" ? dot("dash", "what is allowed") : null));
+      metric === "times_allowed" ? dot("dash", "what is allowed") : null,
+      doc.only_a || doc.only_b ? el("span", "", el("span", "red", "\u2715 "), "a call that only one side has") : null));
     const check = el("input");
     check.type = "checkbox";
     check.checked = onlyBad;
