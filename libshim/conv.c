@@ -10,6 +10,8 @@
 
 #include <unistd.h>
 
+SHIM_LOOPS
+
 /* Position p of the small grid and a tap meet position p * stride - pad + tap * dilation of the large one. The input is the
  * large grid; that of a transposed convolution is the small one. */
 struct conv {

@@ -1,7 +1,7 @@
 /* conv_loops.h - the loops of conv.c for one type: `#define T float`, `#define NAME(x) x##_f32`, `#define GEMM shim_gemm_f32`. */
 
 /* A channel of the large grid to rows of the matrix: tap by tap, the positions p0..p1 of the small grid. */
-static void NAME(gather_planes)(const struct conv *c, const T *x, int64_t channels, int64_t p0, int64_t p1, T *col)
+SHIM_WIDE static void NAME(gather_planes)(const struct conv *c, const T *x, int64_t channels, int64_t p0, int64_t p1, T *col)
 {
 	for (int64_t ch = 0; ch < channels; ch++, x += c->large_n)
 		for (int64_t tap = 0; tap < c->taps; tap++)
@@ -24,7 +24,7 @@ static void NAME(gather_planes)(const struct conv *c, const T *x, int64_t channe
 }
 
 /* The way back: sums. */
-static void NAME(scatter_planes)(const struct conv *c, T *y, int64_t channels, int64_t p0, int64_t p1, const T *col)
+SHIM_WIDE static void NAME(scatter_planes)(const struct conv *c, T *y, int64_t channels, int64_t p0, int64_t p1, const T *col)
 {
 	for (int64_t ch = 0; ch < channels; ch++, y += c->large_n)
 		for (int64_t tap = 0; tap < c->taps; tap++)
@@ -57,7 +57,7 @@ static void NAME(gather_pixels)(const struct conv *c, const T *x, int64_t channe
 		}
 }
 
-static void NAME(scatter_pixels)(const struct conv *c, T *y, int64_t channels, int64_t wide, int64_t p0, int64_t p1, const T *col)
+SHIM_WIDE static void NAME(scatter_pixels)(const struct conv *c, T *y, int64_t channels, int64_t wide, int64_t p0, int64_t p1, const T *col)
 {
 	int64_t row = c->taps * channels;
 	for (int64_t tap = 0; tap < c->taps; tap++)
@@ -75,7 +75,7 @@ static void NAME(scatter_pixels)(const struct conv *c, T *y, int64_t channels, i
 }
 
 /* One input channel for each group: sums of shifted planes. */
-static void NAME(depthwise_planes)(const struct conv *c, const T *x, const T *w, T *y)
+SHIM_WIDE static void NAME(depthwise_planes)(const struct conv *c, const T *x, const T *w, T *y)
 {
 	int64_t each = c->co / c->groups;
 	for (int64_t o = 0; o < c->co; o++, y += c->small_n)
@@ -98,7 +98,7 @@ static void NAME(depthwise_planes)(const struct conv *c, const T *x, const T *w,
 }
 
 /* The weight is [taps, channels]. */
-static void NAME(depthwise_pixels)(const struct conv *c, const T *x, const T *w, T *y)
+SHIM_WIDE static void NAME(depthwise_pixels)(const struct conv *c, const T *x, const T *w, T *y)
 {
 	int64_t n_ch = c->co;
 	for (int64_t tap = 0; tap < c->taps; tap++, w += n_ch)

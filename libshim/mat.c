@@ -2,6 +2,8 @@
 #include "mat.h"
 #include "elem.h"
 
+SHIM_LOOPS
+
 struct mat mat_of(const struct shim_tensor *t, int64_t batch)
 {
 	struct mat m = {.dtype = t->dtype, .rows = 1, .cols = 1};
@@ -133,7 +135,7 @@ static void mul_float(struct mat c, struct mat bias, struct mat a, struct mat b,
 
 /* Modulo 2^32 or 2^64: what is left when it is cut to c's width is torch's wrapped result. */
 #define MUL_INTEGERS(T, name, dt)                                                                                      \
-	static void name(struct mat c, struct mat bias, struct mat a, struct mat b, int64_t beta, int64_t alpha)       \
+	SHIM_WIDE static void name(struct mat c, struct mat bias, struct mat a, struct mat b, int64_t beta, int64_t alpha)       \
 	{                                                                                                              \
 		struct mat wa = new_mat(dt, a.rows, a.cols), wb = new_mat(dt, b.rows, b.cols);                         \
 		struct mat wc = new_mat(dt, c.rows, c.cols);                                                           \

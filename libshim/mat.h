@@ -34,6 +34,16 @@ const float *mat_f32(struct mat m, int64_t *ld);
 void mat_from_f32(struct mat m, const float *v, int64_t ld);
 void mat_copy(struct mat to, struct mat from); /* of any dtypes */
 
+/* Loops worth a second copy for wide registers. The file that uses it should have SHIM_LOOPS first: -O2 of gcc 12 leaves loops of
+ * unknown length as they are. */
+#ifdef __clang__
+#define SHIM_WIDE
+#define SHIM_LOOPS
+#else
+#define SHIM_WIDE __attribute__((target_clones("avx2", "default")))
+#define SHIM_LOOPS _Pragma("GCC optimize(\"O3\")")
+#endif
+
 /* A function of OpenBLAS (LAPACK's are in it), or NULL. */
 void *shim_blas_function(const char *name);
 
