@@ -74,7 +74,7 @@ static uint8_t mini_of_float(const struct mini *k, float f)
 {
 	uint8_t sign = signbit(f) ? 0x80 : 0;
 	uint8_t none = k->fnuz ? 0x80 : sign | (k->infinite ? 0x7e | 1 : 0x7f);
-	uint8_t beyond = k->infinite ? sign | 0x7c : none;
+	uint8_t beyond = k->infinite ? sign | 0x7c : k->fnuz ? none : sign | 0x7e; /* e4m3fn saturates (since torch 2.13) */
 	if (f != f)
 		return none;
 	f = fabsf(f);

@@ -297,6 +297,7 @@ AOTITorchError aoti_torch_cpu_cat(const AtenTensorHandle *tensors, int64_t n, in
 		bool last = true;
 		for (int64_t i = 0; i < n; i++) {
 			dtype = shim_promote(dtype, tensors[i]->dtype);
+			last = last && shim_channels_last(tensors[i]);
 			if (skipped(tensors[i]))
 				continue;
 			first = first ? first : tensors[i];
@@ -308,7 +309,6 @@ AOTITorchError aoti_torch_cpu_cat(const AtenTensorHandle *tensors, int64_t n, in
 					shim_fail("sizes %lld and %lld at dimension %d", (long long)first->size[k],
 						  (long long)tensors[i]->size[k], k);
 			total += tensors[i]->size[d];
-			last = last && shim_channels_last(tensors[i]);
 		}
 		if (!first)
 			first = tensors[0];
@@ -374,6 +374,16 @@ static struct shim_tensor *padded(struct shim_tensor *self, const int64_t *pad, 
 		before[d] = pad[2 * k];
 		if (__builtin_add_overflow(size[d], pad[2 * k] + pad[2 * k + 1], &size[d]) || size[d] < 0)
 			shim_fail("padding makes dimension %d negative", d);
+	}
+	/* Only taken away: a copy of that part, in its order of memory (aten/src/ATen/native/PadNd.cpp). */
+	bool part = mode == PAD_CONSTANT;
+	for (int64_t k = 0; k < n_pad; k++)
+		part = part && pad[k] <= 0;
+	if (part) {
+		for (int d = 0; d < self->n_dim; d++)
+			if (size[d] != self->size[d])
+				self = cut(self, d, -before[d], size[d] - before[d], 1);
+		return shim_clone(self);
 	}
 	struct shim_tensor *out = shim_new_format(self->dtype, self->n_dim, size, mode != PAD_CIRCULAR && shim_channels_last(self));
 	struct shim_tensor *to = out, *from = self;
