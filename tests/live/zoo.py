@@ -107,10 +107,15 @@ def called_kernels(path):
     return list(dict.fromkeys(found))
 
 
+# The operators that Inductor makes of those that the exported program has, where it calls them.
+CALLED_AS = {"linear": "addmm|mm", "conv2d": "convolution", "matmul": "bmm|mm"}
+
+
 def holders(kernels, node):
     """The kernels whose names hold the operator of a node."""
     op = node.target.__name__.split(".")[0]  # "log.default"
-    return op, [k for k in kernels if re.search(rf"_{re.escape(op)}_" if k.startswith("cpp_") else rf"aoti_torch_cpu_{re.escape(op)}(_out|$)", k)]
+    called = f"aoti_torch_cpu_({CALLED_AS.get(op, re.escape(op))})(_out)?"
+    return op, [k for k in kernels if (re.search(rf"_{re.escape(op)}_", k) if k.startswith("cpp_") else re.fullmatch(called, k))]
 
 
 def run_reference(module, inputs):
@@ -118,15 +123,12 @@ def run_reference(module, inputs):
 
 
 def planted_facts(program, bad, good, path):
-    clean = planted.first_bad(program, good)
-    assert "nan" not in clean, f"NaN with the good inputs at {clean['nan']}"
     facts, kernels = {}, called_kernels(path)
-    for kind, node in planted.first_bad(program, bad).items():
-        if kind not in clean:
-            op, holding = holders(kernels, node)
-            facts[kind] = {"op": op, "node": node.name, "kernels": holding}
-    assert facts, "nothing bad was found"
-    return {"bad": facts, "calls": kernels, "good_has_inf": "inf" in clean}
+    for kind, node in planted.first_bad(program, bad, good).items():
+        op, holding = holders(kernels, node)
+        assert holding, f"no kernel's name has {op}: {kernels}"
+        facts[kind] = {"op": op, "node": node.name, "kernels": holding}
+    return {"bad": facts, "calls": kernels}
 
 
 def compile_case(folder, name):
