@@ -83,19 +83,17 @@ static void set_int(struct shim_tensor *t, int64_t i, int64_t v)
 }
 
 /* One row of the bag onto acc; at: the rows of the maxima. */
-static void add_row(const struct bags *b, int64_t i, bool first, double *acc, int64_t *at)
+static void add_row(const struct bags *b, int64_t i, bool first, double *row, double *acc, int64_t *at)
 {
-	const char *row = row_of(b, i);
-	int dtype = b->weight->dtype;
 	double scale =
 	    b->weights ? elem_f64(b->weights->dtype, shim_data(b->weights) + i * line_step(b->weights, 0)) : 1;
 
+	shim_convert(DTYPE_F64, row, sizeof(*row), b->weight->dtype, row_of(b, i), line_step(b->weight, 1), b->columns);
 	for (int64_t c = 0; c < b->columns; c++) {
-		double v = elem_f64(dtype, row + c * line_step(b->weight, 1));
 		if (b->mode != BAG_MAX) {
-			acc[c] += scale * v;
-		} else if (first || v > acc[c] || isnan(v)) {
-			acc[c] = v;
+			acc[c] += scale * row[c];
+		} else if (first || row[c] > acc[c] || isnan(row[c])) {
+			acc[c] = row[c];
 			at[c] = vector_at(b->indices, i);
 		}
 	}
@@ -103,7 +101,7 @@ static void add_row(const struct bags *b, int64_t i, bool first, double *acc, in
 
 static void fill_bags(const struct bags *b, struct bag_out *o)
 {
-	double *acc = shim_scratch((uint64_t)b->columns, sizeof(*acc));
+	double *acc = shim_scratch((uint64_t)b->columns, 2 * sizeof(*acc)), *row = acc + b->columns;
 	int64_t *at = shim_scratch((uint64_t)b->columns, sizeof(*at)), width = elem_bytes(o->sum->dtype);
 
 	for (int64_t bag = 0; bag < b->bags; bag++) {
@@ -114,7 +112,7 @@ static void fill_bags(const struct bags *b, struct bag_out *o)
 			if (shim_numel(o->where))
 				set_int(o->where, i, bag);
 			if (vector_at(b->indices, i) != b->padding || b->padding < 0)
-				add_row(b, i, !count++, acc, at);
+				add_row(b, i, !count++, row, acc, at);
 		}
 		for (int64_t c = 0; c < b->columns; c++) {
 			double v = b->mode == BAG_MEAN && count ? acc[c] / (double)count : acc[c];
@@ -312,32 +310,36 @@ AOTITorchError aoti_torch_cpu_segment_reduce(AtenTensorHandle data, const char *
 
 /* ---- distances: aten/src/ATen/native/Distance.cpp ---- */
 
-struct rows {
-	int dtype;
-	int64_t n, step_a, step_b; /* columns */
-	double p;
-};
-
-static double distance(const struct rows *r, const char *a, const char *b)
+static double distance(const double *a, const double *b, int64_t n, double p)
 {
 	double acc = 0;
 
-	for (int64_t i = 0; i < r->n; i++) {
-		double d = fabs(elem_f64(r->dtype, a + i * r->step_a) - elem_f64(r->dtype, b + i * r->step_b));
-		if (r->p == 0)
+	if (p == 2) {
+		for (int64_t i = 0; i < n; i++)
+			acc += (a[i] - b[i]) * (a[i] - b[i]);
+		return sqrt(acc);
+	}
+	for (int64_t i = 0; i < n; i++) {
+		double d = fabs(a[i] - b[i]);
+		if (p == 0)
 			acc += d != 0;
-		else if (r->p == 1)
+		else if (p == 1)
 			acc += d;
-		else if (r->p == 2)
-			acc += d * d;
-		else if (isinf(r->p))
+		else if (isinf(p))
 			acc = isnan(d) || d > acc ? d : acc;
 		else
-			acc += pow(d, r->p);
+			acc += pow(d, p);
 	}
-	if (r->p == 0 || r->p == 1 || isinf(r->p))
-		return acc;
-	return r->p == 2 ? sqrt(acc) : pow(acc, 1 / r->p);
+	return p == 0 || p == 1 || isinf(p) ? acc : pow(acc, 1 / p);
+}
+
+/* The same numbers in double, row-major. */
+static struct shim_tensor *rows_of(const struct shim_tensor *t)
+{
+	struct shim_tensor *c = shim_new(DTYPE_F64, t->n_dim, t->size, NULL);
+
+	shim_copy(c, t);
+	return c;
 }
 
 static void need_rows(const struct shim_tensor *t, double p)
@@ -358,6 +360,10 @@ static struct shim_tensor *cdist(struct shim_tensor *x1, struct shim_tensor *x2,
 	if (x1->n_dim < 2 || x2->n_dim < 2 || x1->dtype != x2->dtype ||
 	    x1->size[x1->n_dim - 1] != x2->size[x2->n_dim - 1])
 		shim_fail("X1 and X2 must have the same dtype, number of columns, and at least two dimensions");
+	int64_t columns = x1->size[x1->n_dim - 1];
+	int dtype = x1->dtype;
+	x1 = rows_of(x1);
+	x2 = rows_of(x2);
 	/* As of [batch, rows 1, 1] and [batch, 1, rows 2]. */
 	struct shim_tensor a = *x1, b = *x2;
 	a.size[a.n_dim - 1] = 1;
@@ -365,15 +371,13 @@ static struct shim_tensor *cdist(struct shim_tensor *x1, struct shim_tensor *x2,
 	b.stride[b.n_dim - 1] = b.stride[b.n_dim - 2];
 	b.size[b.n_dim - 2] = 1;
 	int n = shim_broadcast(&a, &b, size);
-	struct shim_tensor *out = shim_new(x1->dtype, n, size, NULL);
-	struct rows r = {x1->dtype, x1->size[x1->n_dim - 1], line_step(x1, x1->n_dim - 1), line_step(x2, x2->n_dim - 1),
-			 p};
+	struct shim_tensor *out = shim_new(dtype, n, size, NULL);
 	walk_begin(&w, n, size);
 	walk_add(&w, shim_data(out), out);
 	walk_add(&w, shim_data(x1), &a);
 	walk_add(&w, shim_data(x2), &b);
 	for (bool more = walk_first(&w); more; more = walk_next(&w))
-		elem_set_f64(out->dtype, w.p[0], distance(&r, w.p[1], w.p[2]));
+		elem_set_f64(dtype, w.p[0], distance((double *)(void *)w.p[1], (double *)(void *)w.p[2], columns, p));
 	return out;
 }
 
@@ -392,14 +396,14 @@ AOTITorchError aoti_torch_cpu__pdist_forward(AtenTensorHandle self, double p, At
 		need_rows(self, p);
 		if (self->n_dim != 2)
 			shim_fail("_pdist_forward requires a tensor of two dimensions");
-		int64_t n = self->size[0], pairs = n > 1 ? n * (n - 1) / 2 : 0, step = line_step(self, 0);
+		int64_t n = self->size[0], columns = self->size[1], pairs = n > 1 ? n * (n - 1) / 2 : 0;
 		struct shim_tensor *out = shim_new(self->dtype, 1, &pairs, NULL);
-		struct rows r = {self->dtype, self->size[1], line_step(self, 1), line_step(self, 1), p};
+		const double *row = (double *)(void *)shim_data(rows_of(self));
 		char *to = shim_data(out);
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = i + 1; j < n; j++, to += elem_bytes(out->dtype))
 				elem_set_f64(out->dtype, to,
-					     distance(&r, shim_data(self) + i * step, shim_data(self) + j * step));
+					     distance(row + i * columns, row + j * columns, columns, p));
 		SHIM_GIVE(ret0, out);
 	}
 	SHIM_END

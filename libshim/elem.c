@@ -214,14 +214,8 @@ uint64_t elem_key(int dtype, const void *p)
 {
 	const uint64_t top = UINT64_C(1) << 63;
 
-	if (elem_floating(dtype)) {
-		double v = elem_f64(dtype, p) + 0.0; /* -0 becomes 0 */
-		uint64_t bits;
-		if (isnan(v))
-			return UINT64_MAX;
-		memcpy(&bits, &v, sizeof(bits));
-		return bits & top ? ~bits : bits | top;
-	}
+	if (elem_floating(dtype))
+		return elem_key_f64(elem_f64(dtype, p));
 	return dtype == DTYPE_U64 ? (uint64_t)elem_i64(dtype, p) : (uint64_t)elem_i64(dtype, p) ^ top;
 }
 

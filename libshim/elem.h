@@ -62,6 +62,17 @@ void elem_add(int dtype, void *p, const void *q);
 bool elem_nan(int dtype, const void *p);
 bool elem_true(int dtype, const void *p); /* not zero */
 uint64_t elem_key(int dtype, const void *p);
+static inline uint64_t elem_key_f64(double v)
+{
+	const uint64_t top = UINT64_C(1) << 63;
+	uint64_t bits;
+
+	if (v != v)
+		return UINT64_MAX;
+	v += 0.0; /* -0 becomes 0 */
+	memcpy(&bits, &v, sizeof(bits));
+	return bits & top ? ~bits : bits | top;
+}
 static inline void elem_copy(void *dst, const void *src, int bytes)
 {
 	switch (bytes) {

@@ -142,16 +142,33 @@ static int64_t flat(const struct pool *p, const int64_t *at) { return (at[0] * p
 
 /* ---- maxima ---- */
 
+/* The plane in double, row-major. */
+static void load_plane(const struct pool *p, const struct plane *in, double *v)
+{
+	struct window rows = {.to = {p->in[0], p->in[1], 1}, .step = {1, 1, 1}};
+	int64_t at[3];
+
+	FOR_WINDOW(&rows, at)
+	shim_convert(DTYPE_F64, v + flat(p, at), sizeof(*v), p->self->dtype, plane_at(in, at), in->step[2], p->in[2]);
+}
+
 struct max_plane {
 	uint64_t *key; /* of the plane's elements, row-major */
+	double *v;     /* room for floats on their way */
 	uint64_t nan;  /* the key that is NaN; 0 where there is none */
 };
 
 static void load_keys(const struct pool *p, const struct plane *in, struct max_plane *m)
 {
 	struct window all = {.to = {p->in[0], p->in[1], p->in[2]}, .step = {1, 1, 1}};
-	int64_t at[3], n = 0;
+	int64_t at[3], n = 0, total = p->in[0] * p->in[1] * p->in[2];
 
+	if (elem_floating(p->self->dtype)) {
+		load_plane(p, in, m->v);
+		for (; n < total; n++)
+			m->key[n] = elem_key_f64(m->v[n]);
+		return;
+	}
 	FOR_WINDOW(&all, at)
 	m->key[n++] = elem_key(p->self->dtype, plane_at(in, at));
 }
@@ -159,18 +176,18 @@ static void load_keys(const struct pool *p, const struct plane *in, struct max_p
 /* The place of the maximum: the first of equal ones, the last of NaN's. */
 static int64_t max_at(const struct pool *p, const struct max_plane *m, const struct window *w)
 {
-	int64_t at[3], best_at = -1;
+	int64_t best_at = -1;
 	uint64_t best = 0;
 
-	FOR_WINDOW(w, at)
-	{
-		int64_t k = flat(p, at);
-		uint64_t key = m->key[k];
-		if (best_at < 0 || key > best || (m->nan && key == m->nan)) {
-			best = key;
-			best_at = k;
+	for (int64_t d = w->from[0]; d < w->to[0]; d += w->step[0])
+		for (int64_t h = w->from[1]; h < w->to[1]; h += w->step[1]) {
+			int64_t row = (d * p->in[1] + h) * p->in[2];
+			for (int64_t x = row + w->from[2]; x < row + w->to[2]; x += w->step[2])
+				if (best_at < 0 || m->key[x] > best || (m->nan && m->key[x] == m->nan)) {
+					best = m->key[x];
+					best_at = x;
+				}
 		}
-	}
 	return best_at;
 }
 
@@ -180,7 +197,8 @@ static void pool_max(const struct pool *p, window_fn *window, void *arg, AtenTen
 {
 	struct shim_tensor *out = pool_output(p, p->self->dtype), *indices = pool_output(p, DTYPE_I64);
 	int64_t n = p->in[0] * p->in[1] * p->in[2], at[3];
-	struct max_plane m = {shim_scratch((uint64_t)n, sizeof(uint64_t)), elem_floating(out->dtype) ? UINT64_MAX : 0};
+	struct max_plane m = {shim_scratch((uint64_t)n, sizeof(uint64_t)), shim_scratch((uint64_t)n, sizeof(double)),
+			      elem_floating(out->dtype) ? UINT64_MAX : 0};
 	struct window w;
 
 	elem_need_real(p->self);
@@ -399,33 +417,36 @@ static int64_t average_window(const struct pool *p, const struct average *a, con
 	return a->divisor ? a->divisor : a->include_pad ? padded : inside;
 }
 
-static void average_of(const struct pool *p, const struct plane *in, const struct window *w, int64_t divisor, char *to)
+/* Integers divide as integers do. */
+static void average_of(const struct pool *p, const struct plane *in, const double *v, const struct window *w,
+		       int64_t divisor, char *to)
 {
 	int dtype = p->self->dtype;
-	int64_t at[3];
+	int64_t at[3], whole = 0;
+	double sum = 0;
 
 	if (elem_integral(dtype)) {
-		int64_t sum = 0;
 		FOR_WINDOW(w, at)
-		sum += elem_i64(dtype, plane_at(in, at));
-		elem_set_i64(dtype, to, divisor ? sum / divisor : 0);
+		whole += elem_i64(dtype, plane_at(in, at));
+		elem_set_i64(dtype, to, divisor ? whole / divisor : 0);
 		return;
 	}
-	double sum = 0;
 	FOR_WINDOW(w, at)
-	sum += elem_f64(dtype, plane_at(in, at));
+	sum += v[flat(p, at)];
 	elem_set_f64(dtype, to, divisor ? sum / (double)divisor : 0);
 }
 
 static struct shim_tensor *pool_average(const struct pool *p, const struct average *a)
 {
 	struct shim_tensor *out = pool_output(p, p->self->dtype);
+	double *v = shim_scratch((uint64_t)(p->in[0] * p->in[1] * p->in[2]), sizeof(*v));
 	struct window w;
 	int64_t at[3];
 
 	elem_need_real(p->self);
 	for (int64_t k = 0; k < p->planes; k++) {
 		struct plane from = plane_of(p, p->self, k), to = plane_of(p, out, k);
+		load_plane(p, &from, v);
 		FOR_OUTPUT(p, at)
 		{
 			int64_t divisor;
@@ -435,7 +456,7 @@ static struct shim_tensor *pool_average(const struct pool *p, const struct avera
 				adaptive_window(p, k, at, &w, NULL);
 				divisor = (w.to[0] - w.from[0]) * (w.to[1] - w.from[1]) * (w.to[2] - w.from[2]);
 			}
-			average_of(p, &from, &w, divisor, plane_at(&to, at));
+			average_of(p, &from, v, &w, divisor, plane_at(&to, at));
 		}
 	}
 	return out;

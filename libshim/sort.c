@@ -83,6 +83,50 @@ static void sorter_run(struct sorter *s, const char *p)
 	}
 }
 
+/* Whether a comes behind b in a stable order. */
+static bool behind(const struct pair *a, const struct pair *b)
+{
+	return a->key > b->key || (a->key == b->key && a->at > b->at);
+}
+
+static void sift_down(struct pair *heap, int64_t k, struct pair x)
+{
+	int64_t i = 0;
+
+	for (int64_t child; (child = 2 * i + 1) < k; i = child) {
+		if (child + 1 < k && behind(&heap[child + 1], &heap[child]))
+			child++;
+		if (!behind(&heap[child], &x))
+			break;
+		heap[i] = heap[child];
+	}
+	heap[i] = x;
+}
+
+/* Only the first k of the line, through a heap of those found so far, the last one of them on top. */
+static void sorter_first(struct sorter *s, const char *p, int64_t k)
+{
+	int64_t n = 0;
+
+	for (int64_t i = 0; i < s->n; i++) {
+		struct pair x = {elem_key(s->dtype, p + i * s->step) ^ s->flip, i};
+		if (n < k) {
+			int64_t at = n++;
+			for (; at && behind(&x, &s->a[(at - 1) / 2]); at = (at - 1) / 2)
+				s->a[at] = s->a[(at - 1) / 2];
+			s->a[at] = x;
+		} else if (x.key < s->a[0].key) {
+			sift_down(s->a, k, x);
+		}
+	}
+	for (; n > 1; n--) {
+		struct pair last = s->a[n - 1];
+		s->a[n - 1] = s->a[0];
+		sift_down(s->a, n - 1, last);
+	}
+	s->sorted = s->a;
+}
+
 static void walk_three(struct walk *w, const struct shim_tensor *self, struct shim_tensor *values,
 		       struct shim_tensor *indices, int dim)
 {
@@ -113,7 +157,10 @@ static void sort_into(struct shim_tensor *self, int64_t dim_, bool descending, i
 
 	walk_three(&w, self, values, indices, dim);
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
-		sorter_run(&s, w.p[0]);
+		if (n < s.n / 8)
+			sorter_first(&s, w.p[0], n);
+		else
+			sorter_run(&s, w.p[0]);
 		put_sorted(&s, &w, n, line_step(values, dim), line_step(indices, dim));
 	}
 }
