@@ -238,6 +238,10 @@ static int model_error(const struct job *j, const struct model *m, const struct 
 	}
 	if (!b.len)
 		buf_adds(&b, "it gives no reason");
+	/* c10::Error's text has the stack behind it. */
+	const char *stack = slice_find(buf_slice(&b), " (most recent call first)");
+	if (stack)
+		b.len = (size_t)(stack - b.p);
 	for (size_t i = 0; i < b.len; i++)
 		if (b.p[i] == '\n')
 			b.p[i] = ' ';
