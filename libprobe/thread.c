@@ -146,9 +146,10 @@ static int32_t end(struct ops_thread *t, struct model *m, int32_t result, void *
 	uint64_t now = ops_now();
 	if (run->failed)
 		result = fail(m, out, result ? 0 : n_out);
-	end_run(t, run, result, now);
+	/* Outputs before the end: whoever reads the log has the whole Run when it sees that. */
 	if (run->watched && !result && ops_config()->want & CALLS_INPUTS)
 		run->bad |= ops_model_values(t, run, out, n_out, true);
+	end_run(t, run, result, now);
 	if (run->bad && run->kept)
 		ops_write_bundle(t, run);
 	drop_run(t);
