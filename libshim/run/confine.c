@@ -49,6 +49,8 @@ static const int for_probe[] = {
     SCMP_SYS(mkdirat), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(unlink), SCMP_SYS(fallocate),
 };
 
+/* Not SCMP_A0() and its kin, which leave a member out (clang minds). */
+#define EQUAL(n, value) ((struct scmp_arg_cmp){.arg = (n), .op = SCMP_CMP_EQ, .datum_a = (scmp_datum_t)(value)})
 #define ALLOW(...)                                                                                                     \
 	do {                                                                                                           \
 		if (!rc)                                                                                               \
@@ -60,8 +62,8 @@ static int write_rules(scmp_filter_ctx f, const struct job *j)
 	const int fd[] = {1, 2, j->out_fd, j->own_err};
 	int rc = 0;
 	for (size_t i = 0; i < ARRAY_LEN(fd); i++) {
-		ALLOW(SCMP_SYS(write), 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)fd[i]));
-		ALLOW(SCMP_SYS(writev), 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)fd[i]));
+		ALLOW(SCMP_SYS(write), 1, EQUAL(0, fd[i]));
+		ALLOW(SCMP_SYS(writev), 1, EQUAL(0, fd[i]));
 	}
 	/* The values and what else a flag word may ask for: O_TMPFILE holds O_DIRECTORY, so only its own bit. */
 	const scmp_datum_t mask = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY);
@@ -78,7 +80,7 @@ static int rules(scmp_filter_ctx f, const struct job *j)
 	for (size_t i = 0; j->watched && i < ARRAY_LEN(for_probe); i++)
 		ALLOW(for_probe[i], 0);
 	if (j->watched)
-		ALLOW(SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, AF_UNIX));
+		ALLOW(SCMP_SYS(socket), 1, EQUAL(0, AF_UNIX));
 	else if (!rc)
 		rc = write_rules(f, j);
 	/* Threads only. What clone3() wants lies in memory, where no filter sees it; without it libc takes clone(). */
@@ -86,14 +88,14 @@ static int rules(scmp_filter_ctx f, const struct job *j)
 	if (!rc)
 		rc = seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 	const scmp_datum_t self = (scmp_datum_t)getpid();
-	ALLOW(SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_EQ, self)); /* abort() */
+	ALLOW(SCMP_SYS(tgkill), 1, EQUAL(0, self)); /* abort() */
 	/* Limits may be asked for, not set; of prctl() only a thread's name. */
-	ALLOW(SCMP_SYS(prlimit64), 1, SCMP_A2(SCMP_CMP_EQ, 0));
-	ALLOW(SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
-	ALLOW(SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_GET_NAME));
-	ALLOW(SCMP_SYS(fcntl), 1, SCMP_A1(SCMP_CMP_EQ, F_GETFD));
-	ALLOW(SCMP_SYS(fcntl), 1, SCMP_A1(SCMP_CMP_EQ, F_SETFD));
-	ALLOW(SCMP_SYS(fcntl), 1, SCMP_A1(SCMP_CMP_EQ, F_GETFL));
+	ALLOW(SCMP_SYS(prlimit64), 1, EQUAL(2, 0));
+	ALLOW(SCMP_SYS(prctl), 1, EQUAL(0, PR_SET_NAME));
+	ALLOW(SCMP_SYS(prctl), 1, EQUAL(0, PR_GET_NAME));
+	ALLOW(SCMP_SYS(fcntl), 1, EQUAL(1, F_GETFD));
+	ALLOW(SCMP_SYS(fcntl), 1, EQUAL(1, F_SETFD));
+	ALLOW(SCMP_SYS(fcntl), 1, EQUAL(1, F_GETFL));
 	return rc;
 }
 
