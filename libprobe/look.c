@@ -56,9 +56,11 @@ void ops_stats(const struct ops_view *v, int what, struct tensor_stats *s)
 static bool out_of_range(const struct tensor_stats *s, int dtype)
 {
 	const struct calls_config *c = ops_config();
+	if (LIKELY(!(s->min < c->lo || s->max > c->hi)))
+		return false;
 	const struct dtype_info *d = dtype_info(dtype);
 	bool real = d && (strstr(d->name, "float") || strstr(d->name, "complex"));
-	return real && (s->min < c->lo || s->max > c->hi);
+	return real;
 }
 
 bool ops_is_bad(const struct tensor_stats *s, int dtype)

@@ -22,6 +22,22 @@ void ops_append(const struct ops_thread *t, const struct ops_run *run, struct ca
 	calls_append(ops_log(), rec);
 }
 
+/* The begin or end of a call. What such a record does not have is not set: that would take longer than the rest. */
+static void append_call(const struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, enum call_what what,
+			uint64_t now, int32_t result)
+{
+	struct call_record r;
+	r.what = what;
+	r.time = now;
+	r.seq = o->seq;
+	r.call = o->call;
+	r.contract_call = o->contract_call;
+	r.name = o->name;
+	r.result = result;
+	r.took = what == CALL_END ? now - o->begun : 0;
+	ops_append(t, run, &r);
+}
+
 /* Which call of the contract is it? Branches and loops leave calls out and come back to them. */
 static uint32_t match(struct ops_run *run, const struct ops_site *s)
 {
@@ -61,14 +77,7 @@ void ops_left(struct ops_thread *t, struct ops_run *run)
 		return;
 	o->used = false;
 	uint64_t now = ops_now();
-	ops_append(t, run, &(struct call_record){.what = CALL_END,
-						 .time = now,
-						 .seq = o->seq,
-						 .call = o->call,
-						 .contract_call = o->contract_call,
-						 .name = o->name,
-						 .result = CALLS_NOT_RETURNED,
-						 .took = now - o->begun});
+	append_call(t, run, o, CALL_END, now, CALLS_NOT_RETURNED);
 }
 
 static uint32_t proxy_name(const struct ops_site *s, uint64_t node)
@@ -97,12 +106,7 @@ static struct ops_open *begin(struct ops_thread *t, struct ops_run *run, const s
 	if (o->looked)
 		ops_read_arguments(t, run, o, r->ints, stack);
 	o->begun = ops_now();
-	ops_append(t, run, &(struct call_record){.what = CALL_BEGIN,
-						 .time = o->begun,
-						 .seq = o->seq,
-						 .call = o->call,
-						 .contract_call = o->contract_call,
-						 .name = o->name});
+	append_call(t, run, o, CALL_BEGIN, o->begun, 0);
 	if (o->looked) {
 		ops_values_before(t, run, o);
 		o->begun = ops_now();
@@ -144,16 +148,8 @@ static void finish(struct ops_thread *t, struct ops_run *run, const struct ops_r
 {
 	struct ops_open *o = r->open;
 	int32_t result = o->site->kind == SITE_KERNEL ? 0 : (int32_t)r->rax;
-	struct call_record end = {.what = CALL_END,
-				  .time = now,
-				  .seq = o->seq,
-				  .call = o->call,
-				  .contract_call = o->contract_call,
-				  .name = o->name,
-				  .result = result,
-				  .took = now - o->begun};
 	o->used = false;
-	ops_append(t, run, &end);
+	append_call(t, run, o, CALL_END, now, result);
 	if (!o->looked || result)
 		return;
 	/* A Run inside of this op has used the same room. */

@@ -12,7 +12,11 @@ static struct ops_value *add(struct ops_thread *t, enum call_role role, size_t a
 	if (t->n_values >= OPS_VALUES)
 		return NULL;
 	struct ops_value *x = &t->value[t->n_values++];
-	*x = (struct ops_value){.role = (uint8_t)role, .arg = arg < 255 ? (uint8_t)arg : 255, .value = CONTRACT_NONE, .passes = true};
+	memset(x, 0, offsetof(struct ops_value, before));
+	x->role = (uint8_t)role;
+	x->arg = arg < 255 ? (uint8_t)arg : 255;
+	x->value = CONTRACT_NONE;
+	x->passes = true;
 	return x;
 }
 
@@ -309,7 +313,7 @@ static bool tell_inputs(struct ops_thread *t, const struct ops_run *run, const s
 		/* What is written has only what was counted before. */
 		if (!x->told && !writes(x))
 			count(x, STATS_ALL, true);
-		were |= bad(x, &x->before);
+		were |= bad(x, &x->before); /* counted: here, or before the call */
 		if (!x->told)
 			tell(t, run, o, x, true);
 	}
