@@ -299,7 +299,7 @@ int run_outputs(const struct run_job *j, const struct child_result *child, struc
 		runfile_close(&r->out);
 	struct buf b = {0};
 	child_describe(child, &b);
-	err_set(err, child->how == CHILD_NOT_STARTED ? EXIT_ENVIRON : EXIT_INPUT, "the model's process %s", buf_str(&b));
+	err_set(err, child->how == CHILD_NOT_STARTED ? EXIT_ENVIRON : EXIT_INPUT, "the model's process: %s", buf_str(&b));
 	buf_release(&b);
 	return -1;
 }

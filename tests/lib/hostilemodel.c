@@ -1,4 +1,5 @@
 /* hostilemodel.c - a model that, from its initialiser and from its call, tries what no model may: it says what it could do.
+ * HOSTILE_CRASH: 1 writes to address 0, 2 never returns.
  * `read` in its answer shows that the attempts were made at all: files may be read.
  */
 #include <errno.h>
@@ -91,6 +92,11 @@ int32_t AOTInductorModelContainerRun(void *c, void **in, size_t n_in, void **out
 	(void)c, (void)out, (void)n_out, (void)stream, (void)proxy;
 	for (size_t i = 0; i < n_in; i++)
 		aoti_torch_delete_tensor_object(in[i]);
+	const char *crash = getenv("HOSTILE_CRASH");
+	if (crash && *crash == '1')
+		*(volatile int *)(uintptr_t)n_in = 1;
+	while (crash && *crash == '2')
+		usleep(1000);
 	could[0] = 0;
 	try_all();
 	snprintf(answer, sizeof(answer), "could:%s; and:%s.", first, could);

@@ -239,7 +239,7 @@ static void test_inputs(void **state)
 	must_fail(&f.pkg, f.in, 0, (struct run_options){0}, EXIT_INPUT, "takes 1 inputs, 0 are given");
 	f.in[0].meta.size[0] = 1;
 	must_fail(&f.pkg, f.in, 1, (struct run_options){.check_inputs = true}, EXIT_INPUT, "dim value is too small at 0");
-	must_fail(&f.pkg, f.in, 1, (struct run_options){.max_memory = 1 << 20}, EXIT_INPUT, "");
+	must_fail(&f.pkg, f.in, 1, (struct run_options){.max_memory = 1 << 20}, EXIT_INPUT, "Cannot allocate memory");
 	fixture_close(&f);
 }
 
@@ -282,6 +282,11 @@ static void test_confined(void **state)
 	/* The probe's needs: a local socket, files in its own folder (nowhere, if there is none). */
 	if (syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0)
 		must_fail(&pkg, NULL, 0, (struct run_options){.watched = true}, EXIT_INPUT, "could: read local; and: read local.");
+	setenv("HOSTILE_CRASH", "1", 1);
+	must_fail(&pkg, NULL, 0, (struct run_options){0}, EXIT_INPUT, "the model's process: killed by SIGSEGV");
+	setenv("HOSTILE_CRASH", "2", 1);
+	must_fail(&pkg, NULL, 0, (struct run_options){.timeout_s = 1}, EXIT_INPUT, "the model's process: timed out");
+	unsetenv("HOSTILE_CRASH");
 	assert_int_equal(stat(victim, &st), 0);
 	assert_int_equal(st.st_size, 8);
 	assert_true(access(made, F_OK) < 0);
