@@ -8,21 +8,25 @@
 
 enum { REPEAT = 20, SAMPLES = 4096 };
 
+struct times {
+	uint64_t calls, total, min, max; /* ns */
+	uint64_t *sample;                /* of at most SAMPLES calls, for the median */
+	uint32_t n_sample, cap_sample;
+};
+
 /* One kernel at one place of one model. */
 struct profile_row {
 	uint32_t model_id, line, call; /* the first call of a run that it was */
 	char *name, *nodes;
-	uint64_t calls, total, min, max, seen; /* ns */
-	uint64_t *sample;                      /* of at most SAMPLES calls, for the median */
-	uint32_t n_sample, cap_sample;
+	struct times first, later; /* the first run of a model warms up: it counts only when there is no other */
+	bool use_later;
 };
 
 struct profile {
 	struct session s;
 	struct profile_row *row;
 	size_t n, cap;
-	bool warm; /* the first run of a model does not count */
-	uint64_t left_out;
+	bool first_counts;
 	struct output *trace;
 	struct buf out; /* of the trace */
 	bool any;
@@ -39,25 +43,28 @@ static struct profile_row *find(struct profile *p, const struct watch_call *c)
 			return &p->row[i];
 	GROW(p->row, p->n, p->cap, 1);
 	struct profile_row *r = &p->row[p->n++];
-	*r = (struct profile_row){.model_id = model, .line = line, .call = c->begin.call, .name = xstrdup(c->name), .min = UINT64_MAX};
+	*r = (struct profile_row){.model_id = model, .line = line, .call = c->begin.call, .name = xstrdup(c->name)};
 	r->nodes = c->contract ? xstrndup(c->contract->nodes.p ? c->contract->nodes.p : "", c->contract->nodes.n) : xstrdup("");
 	return r;
 }
 
-/* Evenly spread over what has come so far: each of the first `seen` calls is in with the same chance. */
-static void add_sample(struct profile_row *r, uint64_t took)
+/* The sample is spread evenly: each call so far is in it with the same chance. */
+static void add_time(struct times *t, uint64_t took)
 {
-	r->seen++;
-	if (r->n_sample < SAMPLES) {
-		GROW(r->sample, r->n_sample, r->cap_sample, 1);
-		r->sample[r->n_sample++] = took;
+	t->min = !t->calls || took < t->min ? took : t->min;
+	t->max = took > t->max ? took : t->max;
+	t->total += took;
+	t->calls++;
+	if (t->n_sample < SAMPLES) {
+		GROW(t->sample, t->n_sample, t->cap_sample, 1);
+		t->sample[t->n_sample++] = took;
 		return;
 	}
-	uint64_t x = r->seen * 0x9e3779b97f4a7c15u;
+	uint64_t x = t->calls * 0x9e3779b97f4a7c15u;
 	x = (x ^ x >> 31) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ x >> 29) % r->seen;
+	x = (x ^ x >> 29) % t->calls;
 	if (x < SAMPLES)
-		r->sample[x] = took;
+		t->sample[x] = took;
 }
 
 /* ---- the Chrome trace: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU ---- */
@@ -126,24 +133,19 @@ static void take(struct session *s, const struct watch_call *c)
 		return;
 	if (p->trace)
 		trace_call(p, c);
-	if (p->warm && c->begin.run == 0) {
-		p->left_out++;
-		return;
-	}
 	struct profile_row *r = find(p, c);
-	r->calls++;
-	r->total += c->end.took;
-	r->min = c->end.took < r->min ? c->end.took : r->min;
-	r->max = c->end.took > r->max ? c->end.took : r->max;
-	add_sample(r, c->end.took);
+	add_time(c->begin.run == 0 && !s->o->runs ? &r->first : &r->later, c->end.took); /* with --runs all that is asked for counts */
 }
 
 /* ---- the table ---- */
 
+static struct times *times_of(struct profile_row *r) { return r->use_later ? &r->later : &r->first; }
+
 static int by_time(const void *a, const void *b)
 {
 	const struct profile_row *x = a, *y = b;
-	return x->total != y->total ? (x->total < y->total ? 1 : -1) : x->call < y->call ? -1 : x->call > y->call;
+	uint64_t a_total = (x->use_later ? &x->later : &x->first)->total, b_total = (y->use_later ? &y->later : &y->first)->total;
+	return a_total != b_total ? (a_total < b_total ? 1 : -1) : x->call < y->call ? -1 : x->call > y->call;
 }
 
 static int by_value(const void *a, const void *b)
@@ -152,12 +154,12 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static uint64_t median(struct profile_row *r)
+static uint64_t median(struct times *t)
 {
-	if (!r->n_sample)
+	if (!t->n_sample)
 		return 0;
-	qsort(r->sample, r->n_sample, sizeof(*r->sample), by_value);
-	return r->sample[r->n_sample / 2];
+	qsort(t->sample, t->n_sample, sizeof(*t->sample), by_value);
+	return t->sample[t->n_sample / 2];
 }
 
 static void add_us(struct buf *b, uint64_t ns)
@@ -171,19 +173,20 @@ static void show_table(struct profile *p, uint64_t total)
 	buf_adds(&b, "share\tcalls\tmedian us\tmin us\tmax us\ttotal us\tkernel or op\n");
 	for (size_t i = 0; i < p->n; i++) {
 		struct profile_row *r = &p->row[i];
-		buf_addf(&b, "%.1f%%\t%" PRIu64 "\t", total ? 100.0 * (double)r->total / (double)total : 0.0, r->calls);
-		add_us(&b, median(r));
-		add_us(&b, r->min);
-		add_us(&b, r->max);
-		add_us(&b, r->total);
+		struct times *t = times_of(r);
+		buf_addf(&b, "%.1f%%\t%" PRIu64 "\t", total ? 100.0 * (double)t->total / (double)total : 0.0, t->calls);
+		add_us(&b, median(t));
+		add_us(&b, t->min);
+		add_us(&b, t->max);
+		add_us(&b, t->total);
 		buf_reset(&name);
 		add_call_name(&name, r->name, r->line, slice_str(r->nodes));
 		buf_add_slice(&b, buf_slice(&name));
 		buf_addc(&b, '\n');
 	}
 	put_table(&p->s.screen, buf_slice(&b));
-	if (p->warm && p->left_out)
-		buf_addf(&p->s.screen.b, "\nThe first run is left out (%" PRIu64 " calls): it warms caches and threads.\n", p->left_out);
+	if (!p->first_counts)
+		buf_adds(&p->s.screen.b, "\nThe first run is left out: it warms caches and threads (--runs 0- for all).\n");
 	buf_release(&b);
 	buf_release(&name);
 }
@@ -195,12 +198,13 @@ static void show_json(struct profile *p, uint64_t total)
 	json_key(&o, "total_ns");
 	json_out_u64(&o, total);
 	json_key(&o, "first_run_left_out");
-	json_out_bool(&o, p->warm && p->left_out);
+	json_out_bool(&o, !p->first_counts);
 	json_key(&o, "kernels");
 	json_arr(&o);
 	for (size_t i = 0; i < p->n; i++) {
 		struct profile_row *r = &p->row[i];
-		const uint64_t number[] = {r->model_id, r->call, r->line, r->calls, r->total, median(r), r->min, r->max};
+		struct times *t = times_of(r);
+		const uint64_t number[] = {r->model_id, r->call, r->line, t->calls, t->total, median(t), t->min, t->max};
 		static const char *const key[] = {"model_id", "call", "line", "calls", "total_ns", "median_ns", "min_ns", "max_ns"};
 		json_obj(&o);
 		trace_text(&o, "kernel", r->name);
@@ -216,15 +220,26 @@ static void show_json(struct profile *p, uint64_t total)
 	buf_addc(&p->s.screen.b, '\n');
 }
 
+static void count_runs(struct profile *p)
+{
+	p->first_counts = true;
+	for (size_t i = 0; i < p->n; i++)
+		p->first_counts &= !p->row[i].later.calls;
+	for (size_t i = 0; i < p->n; i++)
+		p->row[i].use_later = !p->first_counts;
+	p->first_counts |= p->s.o->runs != NULL;
+}
+
 static void end(struct session *s, struct watch *w)
 {
 	struct profile *p = s->user;
 	uint64_t total = 0;
 	(void)w;
+	count_runs(p);
 	if (p->n)
 		qsort(p->row, p->n, sizeof(*p->row), by_time);
 	for (size_t i = 0; i < p->n; i++)
-		total += p->row[i].total;
+		total += times_of(&p->row[i])->total;
 	if (p->s.o->json)
 		show_json(p, total);
 	else if (p->n)
@@ -250,7 +265,6 @@ int run_profile(const struct printer_options *given, const struct operands *in)
 	p.s.take = take;
 	p.s.end = end;
 	p.s.user = &p;
-	p.warm = o.repeat > 1 && !o.runs;
 	if (o.chrome_trace) {
 		if (!(p.trace = output_file(o.chrome_trace, &err)))
 			die_err(&err);
@@ -263,7 +277,8 @@ int run_profile(const struct printer_options *given, const struct operands *in)
 	for (size_t i = 0; i < p.n; i++) {
 		free(p.row[i].name);
 		free(p.row[i].nodes);
-		free(p.row[i].sample);
+		free(p.row[i].first.sample);
+		free(p.row[i].later.sample);
 	}
 	free(p.row);
 	buf_release(&p.out);
