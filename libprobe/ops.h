@@ -66,6 +66,8 @@ struct ops_site {
 };
 extern struct ops_site ops_site[OPS_SITES];
 
+#define OPS_FRESH 0x80 /* of an in_out_ptr: nothing has written it yet, its contents before mean nothing */
+
 typedef int32_t ops_from_blob_fn(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
 				 int32_t dtype, int32_t device, int32_t index, void **out);
 typedef int32_t ops_from_blob_v2_fn(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
@@ -101,6 +103,7 @@ struct ops {
 	uint8_t *call_passes; /* the filters: bit 0 by its name, bit 1 by one of its buffers */
 	uint32_t *value_name;
 	bool *value_passes;
+	uint8_t *arg_role; /* of contract.arg[a]: enum call_role, with OPS_FRESH */
 	_Atomic(struct ops_constants *) constants;
 	struct ops_constant *all_constants;
 	pthread_mutex_t lock; /* for adding to them */
@@ -151,6 +154,7 @@ struct ops_value {
 	uint8_t arg;     /* which argument; beyond 255: 255 */
 	bool seen;       /* view is filled in */
 	bool passes;     /* the filters */
+	bool fresh;      /* OPS_FRESH */
 	bool told;       /* as it was before */
 	bool has_before, has_after;
 	uint32_t value;  /* of the contract, CONTRACT_NONE */

@@ -257,6 +257,48 @@ static uint32_t site_of_call(const struct model *m, const struct contract_call *
 	return OPS_SITES;
 }
 
+static enum call_role plain_role(const struct contract *c, const struct contract_arg *a)
+{
+	if (a->role == ARG_IN && a->value < c->n_values && c->value[a->value].kind == VALUE_CONSTANT)
+		return CALL_ROLE_CONSTANT;
+	return a->role == ARG_OUT ? CALL_ROLE_OUT : a->role == ARG_INOUT ? CALL_ROLE_INOUT : CALL_ROLE_IN;
+}
+
+/* Two things a kernel's declaration does not tell. An in_out_ptr of a buffer that nobody has written before is a place to keep
+ * sums in: what is there before is no input. An out_ptr of a buffer that was written already is changed (index_put). */
+static bool find_roles(struct model *m)
+{
+	const struct contract *c = &m->contract;
+	const uint32_t n = m->has_contract ? c->n_values : 0, n_storages = m->has_contract ? c->n_storages : 0;
+	struct ops *ops = m->ops;
+	bool *value = calloc(n + 1, sizeof(*value)), *storage = calloc(n_storages + 1, sizeof(*storage));
+	ops->arg_role = calloc((m->has_contract ? c->n_args : 0) + 1, sizeof(*ops->arg_role));
+	for (uint32_t i = 0; value && storage && ops->arg_role && m->has_contract && i < c->n_calls; i++) {
+		const struct contract_call *k = &c->call[i];
+		for (uint32_t a = k->arg; a < k->arg + k->n_args; a++) {
+			uint32_t v = c->arg[a].value, s = v < n ? c->value[v].storage : CONTRACT_NONE;
+			enum call_role role = plain_role(c, &c->arg[a]);
+			bool buffer = v < n && c->value[v].kind == VALUE_BUFFER;
+			bool before = !buffer || value[v] || (s < n_storages && storage[s]);
+			if (role == CALL_ROLE_OUT && v < n && k->kind == CALL_KERNEL && (!buffer || value[v]))
+				role = CALL_ROLE_INOUT;
+			ops->arg_role[a] = (uint8_t)(role | (role == CALL_ROLE_INOUT && !before ? OPS_FRESH : 0));
+		}
+		for (uint32_t a = k->arg; a < k->arg + k->n_args; a++) {
+			uint32_t v = c->arg[a].value;
+			if (v >= n || (c->arg[a].role != ARG_OUT && c->arg[a].role != ARG_INOUT))
+				continue;
+			value[v] = true;
+			if (c->value[v].storage < n_storages)
+				storage[c->value[v].storage] = true;
+		}
+	}
+	bool done = value && storage && ops->arg_role;
+	free(value);
+	free(storage);
+	return done;
+}
+
 static bool name_calls(struct model *m)
 {
 	const struct contract *c = &m->contract;
@@ -331,7 +373,7 @@ void ops_take_on(struct model *m)
 	for (uint32_t i = 0; i < OPS_SITES; i++)
 		if (ops_site[i].target)
 			k.first_free = i + 1;
-	if (!name_calls(m)) {
+	if (!name_calls(m) || !find_roles(m)) {
 		ops_forget(m);
 		return;
 	}
@@ -362,6 +404,7 @@ void ops_forget(struct model *m)
 	free(ops->call_passes);
 	free(ops->value_name);
 	free(ops->value_passes);
+	free(ops->arg_role);
 	pthread_mutex_destroy(&ops->lock);
 	free(ops);
 	m->ops = NULL;

@@ -20,23 +20,21 @@ static struct ops_value *add(struct ops_thread *t, enum call_role role, size_t a
 	return x;
 }
 
-static enum call_role role_of(enum arg_role r)
-{
-	return r == ARG_OUT ? CALL_ROLE_OUT : r == ARG_INOUT ? CALL_ROLE_INOUT : CALL_ROLE_IN;
-}
-
 /* What the contract knows of it. */
 static void name_value(const struct model *m, const struct ops_open *o, struct ops_value *x, const struct contract_arg *a)
 {
 	const struct ops *ops = m->ops;
+	const uint8_t role = ops->arg_role[a - m->contract.arg];
+	/* What an op's signature says it writes, it does. */
+	if (x->role == CALL_ROLE_IN || o->site->kind != SITE_OP)
+		x->role = role & (uint8_t)~OPS_FRESH;
+	x->fresh = role & OPS_FRESH;
 	x->value = a->value;
 	x->passes = ops->call_passes[o->contract_call] & 1;
 	if (a->value >= m->contract.n_values)
 		return;
 	x->name = ops->value_name[a->value];
 	x->passes |= ops->value_passes[a->value];
-	if (x->role == CALL_ROLE_IN && m->contract.value[a->value].kind == VALUE_CONSTANT)
-		x->role = CALL_ROLE_CONSTANT;
 }
 
 static bool take_address(struct ops_thread *t, const struct ops *ops, struct ops_value *x, uint64_t word)
@@ -60,7 +58,7 @@ static void kernel_by_contract(struct ops_thread *t, const struct model *m, cons
 	const struct contract_call *c = &m->contract.call[o->contract_call];
 	for (uint32_t i = 0; i < c->n_args; i++) {
 		const struct contract_arg *a = &m->contract.arg[c->arg + i];
-		struct ops_value *x = a->role == ARG_SCALAR ? NULL : add(t, role_of(a->role), i);
+		struct ops_value *x = a->role == ARG_SCALAR ? NULL : add(t, CALL_ROLE_IN, i);
 		if (!x)
 			continue;
 		name_value(m, o, x, a);
@@ -170,8 +168,6 @@ static void name_values(struct ops_thread *t, const struct model *m, const struc
 			continue;
 		struct ops_value *x = &t->value[k++];
 		x->arg = i < 255 ? (uint8_t)i : 255;
-		if (x->role == CALL_ROLE_IN || o->site->kind == SITE_PROXY)
-			x->role = (uint8_t)role_of(a[i].role);
 		name_value(m, o, x, &a[i]);
 	}
 	if (n != t->n_values)
@@ -289,7 +285,7 @@ void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct o
 		struct ops_value *x = &t->value[i];
 		bool first = want & CALLS_INPUTS && x->role == CALL_ROLE_CONSTANT && x->passes;
 		bool all = want & EVERYTHING && x->passes;
-		if (x->role == CALL_ROLE_OUT || (!all && !first && x->role != CALL_ROLE_INOUT) || !look(run->model, x, false))
+		if (x->role == CALL_ROLE_OUT || x->fresh || (!all && !first && x->role != CALL_ROLE_INOUT) || !look(run->model, x, false))
 			continue;
 		first = first && x->constant && !atomic_exchange(&x->constant->told, true);
 		if (!all && !first && x->role != CALL_ROLE_INOUT)
