@@ -151,7 +151,9 @@ static AOTITorchError bag_op(const char *op, struct bags *b, AtenTensorHandle *r
 			     AtenTensorHandle *ret2, AtenTensorHandle *ret3)
 {
 	AtenTensorHandle *ret[4] = {ret0, ret1, ret2, ret3};
-	SHIM_TRY_AS(op) { embedding_bag(b, ret); }
+	SHIM_TRY_AS(op) {
+		embedding_bag(b, ret);
+	}
 	SHIM_END
 }
 
@@ -296,8 +298,7 @@ AOTITorchError aoti_torch_cpu_segment_reduce(AtenTensorHandle data, const char *
 					     int32_t unsafe, double *initial, AtenTensorHandle *ret0)
 {
 	(void)unsafe;
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		struct segments s = {segment_kind(reduce), initial};
 		if (indices)
 			shim_fail("segment_reduce(): indices based reduction is not supported yet.");
@@ -385,14 +386,15 @@ AOTITorchError aoti_torch_cpu__cdist_forward(AtenTensorHandle x1, AtenTensorHand
 					     AtenTensorHandle *ret0)
 {
 	(void)compute_mode; /* whether through a matrix product: it is not, here */
-	SHIM_TRY { SHIM_GIVE(ret0, cdist(x1, x2, p)); }
+	SHIM_TRY {
+		SHIM_GIVE(ret0, cdist(x1, x2, p));
+	}
 	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu__pdist_forward(AtenTensorHandle self, double p, AtenTensorHandle *ret0)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		need_rows(self, p);
 		if (self->n_dim != 2)
 			shim_fail("_pdist_forward requires a tensor of two dimensions");

@@ -1,5 +1,5 @@
-/* Values of one dtype as another, copies between layouts. Conversions are C's, as torch's (c10/util/TypeCast.h): a float
- * becomes an unsigned integer by way of a signed one, anything but 0 is true. */
+/* Values of one dtype as another, copies between layouts. Conversions are C's, as torch's (c10/util/TypeCast.h): a
+ * float becomes an unsigned integer by way of a signed one, anything but 0 is true. */
 #include "shim.h"
 
 #include <math.h>
@@ -7,7 +7,10 @@
 float shim_half_to_float(uint16_t h)
 {
 	uint32_t sign = (uint32_t)(h & 0x8000) << 16, e = (h >> 10) & 31, m = h & 1023;
-	union { uint32_t u; float f; } x;
+	union {
+		uint32_t u;
+		float f;
+	} x;
 	if (e == 31)
 		x.u = sign | 0x7f800000 | m << 13;
 	else if (e)
@@ -21,7 +24,10 @@ float shim_half_to_float(uint16_t h)
 
 uint16_t shim_float_to_half(float f)
 {
-	union { float f; uint32_t u; } x = {.f = f};
+	union {
+		float f;
+		uint32_t u;
+	} x = {.f = f};
 	uint16_t sign = (uint16_t)(x.u >> 16 & 0x8000);
 	uint32_t a = x.u & 0x7fffffff;
 	if (a > 0x7f800000)
@@ -39,7 +45,10 @@ uint16_t shim_float_to_half(float f)
 
 uint16_t shim_float_to_bf16(float f)
 {
-	union { float f; uint32_t u; } x = {.f = f};
+	union {
+		float f;
+		uint32_t u;
+	} x = {.f = f};
 	if (f != f)
 		return 0x7fc0;
 	return (uint16_t)((x.u + 0x7fff + (x.u >> 16 & 1)) >> 16);
@@ -74,7 +83,9 @@ static uint8_t mini_of_float(const struct mini *k, float f)
 {
 	uint8_t sign = signbit(f) ? 0x80 : 0;
 	uint8_t none = k->fnuz ? 0x80 : sign | (k->infinite ? 0x7e | 1 : 0x7f);
-	uint8_t beyond = k->infinite ? sign | 0x7c : k->fnuz ? none : sign | 0x7e; /* e4m3fn saturates (since torch 2.13) */
+	uint8_t beyond = k->infinite ? sign | 0x7c
+			 : k->fnuz   ? none
+				     : sign | 0x7e; /* e4m3fn saturates (since torch 2.13) */
 	if (f != f)
 		return none;
 	f = fabsf(f);
@@ -112,19 +123,29 @@ static const struct mini *mini_of(int dtype)
 	return NULL;
 }
 
-#define AS(type, p) (__extension__({ type v_; memcpy(&v_, (p), sizeof(v_)); v_; }))
+#define AS(type, p)                                                                                                    \
+	(__extension__({                                                                                               \
+		type v_;                                                                                               \
+		memcpy(&v_, (p), sizeof(v_));                                                                          \
+		v_;                                                                                                    \
+	}))
 
 static struct value load(int dtype, const void *p)
 {
 	const struct mini *k;
-#define INT(type) (struct value){INTEGER, (int64_t)AS(type, p), 0, 0}
-#define FLOAT(x, y) (struct value){REAL, 0, (x), (y)}
+#define INT(type)                                                                                                      \
+	(struct value) { INTEGER, (int64_t)AS(type, p), 0, 0 }
+#define FLOAT(x, y)                                                                                                    \
+	(struct value) { REAL, 0, (x), (y) }
 	switch (dtype) {
-	case DTYPE_U8: case DTYPE_QU8: return INT(uint8_t);
-	case DTYPE_I8: case DTYPE_QI8: return INT(int8_t);
+	case DTYPE_U8:
+	case DTYPE_QU8: return INT(uint8_t);
+	case DTYPE_I8:
+	case DTYPE_QI8: return INT(int8_t);
 	case DTYPE_I16: return INT(int16_t);
 	case DTYPE_U16: return INT(uint16_t);
-	case DTYPE_I32: case DTYPE_QI32: return INT(int32_t);
+	case DTYPE_I32:
+	case DTYPE_QI32: return INT(int32_t);
 	case DTYPE_U32: return INT(uint32_t);
 	case DTYPE_I64: return INT(int64_t);
 	case DTYPE_U64: return (struct value){UNSIGNED, AS(int64_t, p), 0, 0};
@@ -133,10 +154,13 @@ static struct value load(int dtype, const void *p)
 	case DTYPE_BF16: return FLOAT((double)shim_bf16_to_float(AS(uint16_t, p)), 0);
 	case DTYPE_F32: return FLOAT((double)AS(float, p), 0);
 	case DTYPE_F64: return FLOAT(AS(double, p), 0);
-	case DTYPE_C32: return FLOAT((double)shim_half_to_float(AS(uint16_t, p)), (double)shim_half_to_float(AS(uint16_t, (const char *)p + 2)));
+	case DTYPE_C32:
+		return FLOAT((double)shim_half_to_float(AS(uint16_t, p)),
+			     (double)shim_half_to_float(AS(uint16_t, (const char *)p + 2)));
 	case DTYPE_C64: return FLOAT((double)AS(float, p), (double)AS(float, (const char *)p + 4));
 	case DTYPE_C128: return FLOAT(AS(double, p), AS(double, (const char *)p + 8));
-	case DTYPE_F8E8M0FNU: return FLOAT(*(const uint8_t *)p == 255 ? (double)NAN : ldexp(1, *(const uint8_t *)p - 127), 0);
+	case DTYPE_F8E8M0FNU:
+		return FLOAT(*(const uint8_t *)p == 255 ? (double)NAN : ldexp(1, *(const uint8_t *)p - 127), 0);
 	default: break;
 	}
 	k = mini_of(dtype);
@@ -147,10 +171,18 @@ static struct value load(int dtype, const void *p)
 
 static int64_t to_i64(struct value v)
 {
-	return v.kind != REAL ? v.i : v.re >= -0x1p63 && v.re < 0x1p63 ? (int64_t)v.re : INT64_MIN; /* as x86 converts */
+	return v.kind != REAL                     ? v.i
+	       : v.re >= -0x1p63 && v.re < 0x1p63 ? (int64_t)v.re
+						  : INT64_MIN; /* as x86 converts */
 }
-static double to_f64(struct value v) { return v.kind == REAL ? v.re : v.kind == UNSIGNED ? (double)(uint64_t)v.i : (double)v.i; }
-static float to_f32(struct value v) { return v.kind == REAL ? (float)v.re : v.kind == UNSIGNED ? (float)(uint64_t)v.i : (float)v.i; }
+static double to_f64(struct value v)
+{
+	return v.kind == REAL ? v.re : v.kind == UNSIGNED ? (double)(uint64_t)v.i : (double)v.i;
+}
+static float to_f32(struct value v)
+{
+	return v.kind == REAL ? (float)v.re : v.kind == UNSIGNED ? (float)(uint64_t)v.i : (float)v.i;
+}
 
 #define PUT(type, x)                                                                                                   \
 	do {                                                                                                           \
@@ -162,11 +194,19 @@ static void store(int dtype, void *p, struct value v)
 {
 	const struct mini *k;
 	switch (dtype) {
-	case DTYPE_U8: case DTYPE_I8: case DTYPE_QU8: case DTYPE_QI8: PUT(uint8_t, to_i64(v)); return;
-	case DTYPE_I16: case DTYPE_U16: PUT(uint16_t, to_i64(v)); return;
-	case DTYPE_I32: case DTYPE_U32: case DTYPE_QI32: PUT(uint32_t, to_i64(v)); return;
+	case DTYPE_U8:
+	case DTYPE_I8:
+	case DTYPE_QU8:
+	case DTYPE_QI8: PUT(uint8_t, to_i64(v)); return;
+	case DTYPE_I16:
+	case DTYPE_U16: PUT(uint16_t, to_i64(v)); return;
+	case DTYPE_I32:
+	case DTYPE_U32:
+	case DTYPE_QI32: PUT(uint32_t, to_i64(v)); return;
 	case DTYPE_I64: PUT(int64_t, to_i64(v)); return;
-	case DTYPE_U64: PUT(uint64_t, v.kind == REAL && v.re >= 0x1p63 && v.re < 0x1p64 ? (uint64_t)v.re : (uint64_t)to_i64(v)); return;
+	case DTYPE_U64:
+		PUT(uint64_t, v.kind == REAL && v.re >= 0x1p63 && v.re < 0x1p64 ? (uint64_t)v.re : (uint64_t)to_i64(v));
+		return;
 	case DTYPE_BOOL: PUT(uint8_t, v.kind == REAL ? v.re != 0 || v.im != 0 : v.i != 0); return;
 	case DTYPE_F16: PUT(uint16_t, shim_float_to_half(to_f32(v))); return;
 	case DTYPE_BF16: PUT(uint16_t, shim_float_to_bf16(to_f32(v))); return;
@@ -200,7 +240,7 @@ static void store(int dtype, void *p, struct value v)
 typedef void loop(char *d, int64_t ds, const char *s, int64_t ss, int64_t n);
 
 #define MOVE(type)                                                                                                     \
-	static void move_##type(char *d, int64_t ds, const char *s, int64_t ss, int64_t n)                              \
+	static void move_##type(char *d, int64_t ds, const char *s, int64_t ss, int64_t n)                             \
 	{                                                                                                              \
 		if (ds == sizeof(type) && ss == ds) {                                                                  \
 			memmove(d, s, (size_t)n * sizeof(type));                                                       \
@@ -209,7 +249,9 @@ typedef void loop(char *d, int64_t ds, const char *s, int64_t ss, int64_t n);
 		for (int64_t i = 0; i < n; i++)                                                                        \
 			memcpy(d + i * ds, s + i * ss, sizeof(type));                                                  \
 	}
-struct sixteen { uint64_t v[2]; };
+struct sixteen {
+	uint64_t v[2];
+};
 typedef struct sixteen u128;
 MOVE(uint8_t)
 MOVE(uint16_t)
@@ -219,7 +261,7 @@ MOVE(u128)
 
 #define SAME(x) (x)
 #define LOOP(name, from, to, how)                                                                                      \
-	static void name(char *d, int64_t ds, const char *s, int64_t ss, int64_t n)                                     \
+	static void name(char *d, int64_t ds, const char *s, int64_t ss, int64_t n)                                    \
 	{                                                                                                              \
 		if (ds == sizeof(to) && ss == sizeof(from)) {                                                          \
 			for (int64_t i = 0; i < n; i++) {                                                              \
@@ -255,10 +297,10 @@ static const struct {
 	loop *run;
 } fast[] = {
     {DTYPE_BF16, DTYPE_F32, bf16_f32}, {DTYPE_F32, DTYPE_BF16, f32_bf16}, {DTYPE_F16, DTYPE_F32, f16_f32},
-    {DTYPE_F32, DTYPE_F16, f32_f16},   {DTYPE_F32, DTYPE_F64, f32_f64},	  {DTYPE_F64, DTYPE_F32, f64_f32},
-    {DTYPE_BF16, DTYPE_F64, bf16_f64}, {DTYPE_F16, DTYPE_F64, f16_f64},	  {DTYPE_I64, DTYPE_F32, i64_f32},
-    {DTYPE_I64, DTYPE_F64, i64_f64},   {DTYPE_I32, DTYPE_F32, i32_f32},	  {DTYPE_I32, DTYPE_F64, i32_f64},
-    {DTYPE_I32, DTYPE_I64, i32_i64},   {DTYPE_I64, DTYPE_I32, i64_i32},	  {DTYPE_U8, DTYPE_F32, u8_f32},
+    {DTYPE_F32, DTYPE_F16, f32_f16},   {DTYPE_F32, DTYPE_F64, f32_f64},   {DTYPE_F64, DTYPE_F32, f64_f32},
+    {DTYPE_BF16, DTYPE_F64, bf16_f64}, {DTYPE_F16, DTYPE_F64, f16_f64},   {DTYPE_I64, DTYPE_F32, i64_f32},
+    {DTYPE_I64, DTYPE_F64, i64_f64},   {DTYPE_I32, DTYPE_F32, i32_f32},   {DTYPE_I32, DTYPE_F64, i32_f64},
+    {DTYPE_I32, DTYPE_I64, i32_i64},   {DTYPE_I64, DTYPE_I32, i64_i32},   {DTYPE_U8, DTYPE_F32, u8_f32},
     {DTYPE_I8, DTYPE_F32, i8_f32},
 };
 
@@ -317,7 +359,8 @@ static void walk_add(struct walk *w, int64_t size, int64_t d, int64_t s)
 /* In the destination's order of memory. */
 static void walk_make(struct walk *w, const struct shim_tensor *dst, const struct shim_tensor *src)
 {
-	int perm[SHIM_DIMS], db = dtype_info(dst->dtype)->bytes, sb = dtype_info(src->dtype)->bytes, shift = dst->n_dim - src->n_dim;
+	int perm[SHIM_DIMS], db = dtype_info(dst->dtype)->bytes, sb = dtype_info(src->dtype)->bytes,
+			     shift = dst->n_dim - src->n_dim;
 	for (int i = 0; i < dst->n_dim; i++) {
 		int j = i;
 		for (; j && dst->stride[perm[j - 1]] < dst->stride[i]; j--)

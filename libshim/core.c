@@ -1,9 +1,12 @@
-/* The core of torch's C interface (torch/csrc/inductor/aoti_torch/c/shim.h): constants, what a tensor is, making tensors. */
+/* The core of torch's C interface (torch/csrc/inductor/aoti_torch/c/shim.h): constants, what a tensor is, making
+ * tensors. */
 #include "shim.h"
+#include "onednn.h"
 
 /* ---- constants ---- */
 
-#define DEVICE(name, number) int32_t aoti_torch_device_type_##name(void) { return number; }
+#define DEVICE(name, number)                                                                                           \
+	int32_t aoti_torch_device_type_##name(void) { return number; }
 DEVICE(cpu, 0)
 DEVICE(cuda, 1)
 DEVICE(meta, 14)
@@ -11,7 +14,8 @@ DEVICE(xpu, 12)
 DEVICE(mps, 13)
 DEVICE(privateuse1, 20)
 
-#define DTYPE(name, id) int32_t aoti_torch_dtype_##name(void) { return DTYPE_##id; }
+#define DTYPE(name, id)                                                                                                \
+	int32_t aoti_torch_dtype_##name(void) { return DTYPE_##id; }
 DTYPE(float8_e5m2, F8E5M2)
 DTYPE(float8_e4m3fn, F8E4M3FN)
 DTYPE(float8_e5m2fnuz, F8E5M2FNUZ)
@@ -42,7 +46,8 @@ size_t aoti_torch_dtype_element_size(int32_t dtype)
 }
 
 /* c10/core/Layout.h */
-#define LAYOUT(name, number) int32_t aoti_torch_layout_##name(void) { return number; }
+#define LAYOUT(name, number)                                                                                           \
+	int32_t aoti_torch_layout_##name(void) { return number; }
 LAYOUT(strided, 0)
 LAYOUT(sparse_coo, 1)
 LAYOUT(sparse_csr, 2)
@@ -53,13 +58,15 @@ LAYOUT(sparse_bsc, 6)
 LAYOUT(jagged, 7)
 
 /* c10/core/MemoryFormat.h */
-#define FORMAT(name, number) int32_t aoti_torch_memory_format_##name(void) { return number; }
+#define FORMAT(name, number)                                                                                           \
+	int32_t aoti_torch_memory_format_##name(void) { return number; }
 FORMAT(contiguous_format, 0)
 FORMAT(preserve_format, 1)
 FORMAT(channels_last, 2)
 FORMAT(channels_last_3d, 3)
 
-/* torch/csrc/stable/version.h: a byte each for major, minor, patch, from the top. The newest one whose functions are here. */
+/* torch/csrc/stable/version.h: a byte each for major, minor, patch, from the top. The newest one whose functions are
+ * here. */
 uint64_t aoti_torch_abi_version(void) { return 2ull << 56 | 13ull << 48; }
 
 static __thread bool grad_mode = true;
@@ -77,7 +84,8 @@ static void defined(const struct shim_tensor *t)
 #define GET(name, type, value)                                                                                         \
 	AOTITorchError aoti_torch_get_##name(AtenTensorHandle t, type *ret)                                            \
 	{                                                                                                              \
-		SHIM_TRY {                                                                                             \
+		SHIM_TRY                                                                                               \
+		{                                                                                                      \
 			defined(t);                                                                                    \
 			*ret = value;                                                                                  \
 		}                                                                                                      \
@@ -104,25 +112,21 @@ static int own_dim(const struct shim_tensor *t, int64_t d)
 	return shim_dim(t, d);
 }
 
-AOTITorchError aoti_torch_get_size(AtenTensorHandle t, int64_t d, int64_t *ret)
-{
-	SHIM_TRY { *ret = t->size[own_dim(t, d)]; }
-	SHIM_END
+AOTITorchError aoti_torch_get_size(AtenTensorHandle t, int64_t d, int64_t *ret){SHIM_TRY{ *ret = t->size[own_dim(t, d)];
+}
+SHIM_END
 }
 
-AOTITorchError aoti_torch_get_stride(AtenTensorHandle t, int64_t d, int64_t *ret)
-{
-	SHIM_TRY { *ret = t->stride[own_dim(t, d)]; }
-	SHIM_END
+AOTITorchError aoti_torch_get_stride(AtenTensorHandle t, int64_t d,
+				     int64_t *ret){SHIM_TRY{ *ret = t->stride[own_dim(t, d)];
+}
+SHIM_END
 }
 
-AOTITorchError aoti_torch_is_contiguous(AtenTensorHandle t, bool *ret)
-{
-	SHIM_TRY {
-		defined(t);
-		*ret = shim_is_contiguous(t);
-	}
-	SHIM_END
+AOTITorchError aoti_torch_is_contiguous(AtenTensorHandle t, bool *ret){SHIM_TRY{defined(t);
+*ret = shim_is_contiguous(t);
+}
+SHIM_END
 }
 
 AOTITorchError aoti_torch_is_defined(AtenTensorHandle t, bool *ret)
@@ -149,7 +153,8 @@ AOTITorchError aoti_torch_empty_strided(int64_t ndim, const int64_t *sizes, cons
 					int32_t device_type, int32_t device_index, AtenTensorHandle *ret)
 {
 	(void)device_index;
-	SHIM_TRY {
+	SHIM_TRY
+	{
 		here(device_type);
 		if (ndim < 0 || ndim > SHIM_DIMS)
 			shim_fail("%lld dimensions", (long long)ndim);
@@ -158,35 +163,42 @@ AOTITorchError aoti_torch_empty_strided(int64_t ndim, const int64_t *sizes, cons
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_empty_strided_pinned(int64_t ndim, const int64_t *sizes, const int64_t *strides, int32_t dtype,
-					       int32_t device_type, int32_t device_index, AtenTensorHandle *ret)
+AOTITorchError aoti_torch_empty_strided_pinned(int64_t ndim, const int64_t *sizes, const int64_t *strides,
+					       int32_t dtype, int32_t device_type, int32_t device_index,
+					       AtenTensorHandle *ret)
 {
 	return aoti_torch_empty_strided(ndim, sizes, strides, dtype, device_type, device_index, ret);
 }
 
-AOTITorchError aoti_torch_create_tensor_from_blob_v2(void *data, int64_t ndim, const int64_t *sizes, const int64_t *strides,
-						     int64_t storage_offset, int32_t dtype, int32_t device_type,
-						     int32_t device_index, AtenTensorHandle *ret, int32_t layout,
-						     const uint8_t *opaque, int64_t opaque_size)
+AOTITorchError aoti_torch_create_tensor_from_blob_v2(void *data, int64_t ndim, const int64_t *sizes,
+						     const int64_t *strides, int64_t storage_offset, int32_t dtype,
+						     int32_t device_type, int32_t device_index, AtenTensorHandle *ret,
+						     int32_t layout, const uint8_t *opaque, int64_t opaque_size)
 {
-	(void)device_index, (void)opaque, (void)opaque_size;
-	SHIM_TRY {
+	(void)device_index;
+	SHIM_TRY
+	{
 		here(device_type);
 		if (layout)
-			shim_fail("a tensor of layout %d (a weight packed by oneDNN): only strided ones are here; use libtorch", layout);
+			shim_fail("a tensor of layout %d (a weight packed by oneDNN): only strided ones are here; use "
+				  "libtorch",
+				  layout);
 		if (ndim < 0 || ndim > SHIM_DIMS || storage_offset < 0)
 			shim_fail("%lld dimensions, offset %lld", (long long)ndim, (long long)storage_offset);
-		SHIM_GIVE(ret, shim_of_blob(data, dtype, (int)ndim, sizes, strides, storage_offset));
+		if (layout == LAYOUT_MKLDNN)
+			SHIM_GIVE(ret, shim_onednn_unpack(data, dtype, (int)ndim, sizes, opaque, opaque_size));
+		else
+			SHIM_GIVE(ret, shim_of_blob(data, dtype, (int)ndim, sizes, strides, storage_offset));
 	}
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_create_tensor_from_blob(void *data, int64_t ndim, const int64_t *sizes, const int64_t *strides,
-						  int64_t storage_offset, int32_t dtype, int32_t device_type,
-						  int32_t device_index, AtenTensorHandle *ret)
+AOTITorchError aoti_torch_create_tensor_from_blob(void *data, int64_t ndim, const int64_t *sizes,
+						  const int64_t *strides, int64_t storage_offset, int32_t dtype,
+						  int32_t device_type, int32_t device_index, AtenTensorHandle *ret)
 {
-	return aoti_torch_create_tensor_from_blob_v2(data, ndim, sizes, strides, storage_offset, dtype, device_type, device_index,
-						     ret, 0, NULL, 0);
+	return aoti_torch_create_tensor_from_blob_v2(data, ndim, sizes, strides, storage_offset, dtype, device_type,
+						     device_index, ret, 0, NULL, 0);
 }
 
 AOTITorchError aoti_torch_delete_tensor_object(AtenTensorHandle t)
@@ -195,10 +207,9 @@ AOTITorchError aoti_torch_delete_tensor_object(AtenTensorHandle t)
 	return 0;
 }
 
-AOTITorchError aoti_torch_new_uninitialized_tensor(AtenTensorHandle *ret)
-{
-	SHIM_TRY { SHIM_GIVE(ret, shim_none()); }
-	SHIM_END
+AOTITorchError aoti_torch_new_uninitialized_tensor(AtenTensorHandle *ret){SHIM_TRY{SHIM_GIVE(ret, shim_none());
+}
+SHIM_END
 }
 
 AOTITorchError aoti_torch_assign_tensors(AtenTensorHandle src, AtenTensorHandle dst)
@@ -208,14 +219,12 @@ AOTITorchError aoti_torch_assign_tensors(AtenTensorHandle src, AtenTensorHandle 
 	return 0;
 }
 
-AOTITorchError aoti_torch_assign_tensors_out(AtenTensorHandle src, AtenTensorHandle *ret)
-{
-	SHIM_TRY {
-		struct shim_tensor *t = shim_none();
-		shim_assign(t, src);
-		SHIM_GIVE(ret, t);
-	}
-	SHIM_END
+AOTITorchError aoti_torch_assign_tensors_out(AtenTensorHandle src,
+					     AtenTensorHandle *ret){SHIM_TRY{struct shim_tensor *t = shim_none();
+shim_assign(t, src);
+SHIM_GIVE(ret, t);
+}
+SHIM_END
 }
 
 AOTITorchError aoti_torch_new_tensor_handle(AtenTensorHandle orig, AtenTensorHandle *ret)
@@ -227,32 +236,29 @@ AOTITorchError aoti_torch_new_tensor_handle(AtenTensorHandle orig, AtenTensorHan
 
 /* torch/csrc/inductor/inductor_ops.cpp: the offset is added to the tensor's own. */
 AOTITorchError aoti_torch__reinterpret_tensor(AtenTensorHandle self, int64_t ndim, const int64_t *sizes,
-					      const int64_t *strides, int64_t offset, AtenTensorHandle *ret)
-{
-	SHIM_TRY {
-		if (ndim < 0 || ndim > SHIM_DIMS || __builtin_add_overflow(offset, self->offset, &offset))
-			shim_fail("%lld dimensions, offset %lld", (long long)ndim, (long long)offset);
-		SHIM_GIVE(ret, shim_view(self, (int)ndim, sizes, strides, offset));
-	}
-	SHIM_END
+					      const int64_t *strides, int64_t offset, AtenTensorHandle *ret){
+    SHIM_TRY{if (ndim < 0 || ndim > SHIM_DIMS || __builtin_add_overflow(offset, self->offset, &offset))
+		 shim_fail("%lld dimensions, offset %lld", (long long)ndim, (long long)offset);
+SHIM_GIVE(ret, shim_view(self, (int)ndim, sizes, strides, offset));
+}
+SHIM_END
 }
 
 AOTITorchError aoti_torch__alloc_from_pool(AtenTensorHandle self, int64_t offset_bytes, int32_t dtype, int64_t ndim,
-					   const int64_t *sizes, const int64_t *strides, AtenTensorHandle *ret)
-{
-	SHIM_TRY {
-		const struct dtype_info *d = dtype_info(dtype);
-		if (!d || ndim < 0 || ndim > SHIM_DIMS || self->offset || offset_bytes % d->bytes)
-			shim_fail("no room for %s in a pool at byte %lld", dtype_name(dtype), (long long)offset_bytes);
-		SHIM_GIVE(ret, shim_view_dtype(self, dtype, (int)ndim, sizes, strides, offset_bytes / d->bytes));
-	}
-	SHIM_END
+					   const int64_t *sizes, const int64_t *strides, AtenTensorHandle *ret){
+    SHIM_TRY{const struct dtype_info *d = dtype_info(dtype);
+if (!d || ndim < 0 || ndim > SHIM_DIMS || self->offset || offset_bytes % d->bytes)
+	shim_fail("no room for %s in a pool at byte %lld", dtype_name(dtype), (long long)offset_bytes);
+SHIM_GIVE(ret, shim_view_dtype(self, dtype, (int)ndim, sizes, strides, offset_bytes / d->bytes));
+}
+SHIM_END
 }
 
-AOTITorchError aoti_torch_as_strided(AtenTensorHandle self, const int64_t *sizes, const int64_t *strides, AtenTensorHandle *ret)
-{
-	SHIM_TRY { SHIM_GIVE(ret, shim_view(self, self->n_dim, sizes, strides, self->offset)); }
-	SHIM_END
+AOTITorchError aoti_torch_as_strided(AtenTensorHandle self, const int64_t *sizes, const int64_t *strides,
+				     AtenTensorHandle *ret){
+    SHIM_TRY{SHIM_GIVE(ret, shim_view(self, self->n_dim, sizes, strides, self->offset));
+}
+SHIM_END
 }
 
 /* ---- copies ---- */
@@ -260,7 +266,8 @@ AOTITorchError aoti_torch_as_strided(AtenTensorHandle self, const int64_t *sizes
 AOTITorchError aoti_torch_copy_(AtenTensorHandle self, AtenTensorHandle src, int32_t non_blocking)
 {
 	(void)non_blocking;
-	SHIM_TRY {
+	SHIM_TRY
+	{
 		defined(self);
 		defined(src);
 		shim_copy(self, src);
@@ -268,35 +275,34 @@ AOTITorchError aoti_torch_copy_(AtenTensorHandle self, AtenTensorHandle src, int
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_tensor_copy_(AtenTensorHandle src, AtenTensorHandle dst) { return aoti_torch_copy_(dst, src, 0); }
-
-AOTITorchError aoti_torch_clone(AtenTensorHandle self, AtenTensorHandle *ret)
+AOTITorchError aoti_torch_tensor_copy_(AtenTensorHandle src, AtenTensorHandle dst)
 {
-	SHIM_TRY {
-		defined(self);
-		struct shim_tensor *t = shim_like(self, self->dtype);
-		shim_copy(t, self);
-		SHIM_GIVE(ret, t);
-	}
-	SHIM_END
+	return aoti_torch_copy_(dst, src, 0);
 }
 
-/* All of the memory that the strides reach, with the same strides (torch/_inductor/compile_fx.py, clone_preserve_strides). */
-AOTITorchError aoti_torch_clone_preserve_strides(AtenTensorHandle self, AtenTensorHandle *ret)
-{
-	SHIM_TRY {
-		defined(self);
-		struct shim_tensor *t = shim_new(self->dtype, self->n_dim, self->size, self->stride);
-		if (t->storage->bytes)
-			memcpy(t->storage->data, shim_data(self), t->storage->bytes);
-		SHIM_GIVE(ret, t);
-	}
-	SHIM_END
+AOTITorchError aoti_torch_clone(AtenTensorHandle self, AtenTensorHandle *ret){SHIM_TRY{defined(self);
+struct shim_tensor *t = shim_like(self, self->dtype);
+shim_copy(t, self);
+SHIM_GIVE(ret, t);
+}
+SHIM_END
+}
+
+/* All of the memory that the strides reach, with the same strides (torch/_inductor/compile_fx.py,
+ * clone_preserve_strides). */
+AOTITorchError aoti_torch_clone_preserve_strides(AtenTensorHandle self, AtenTensorHandle *ret){SHIM_TRY{defined(self);
+struct shim_tensor *t = shim_new(self->dtype, self->n_dim, self->size, self->stride);
+if (t->storage->bytes)
+	memcpy(t->storage->data, shim_data(self), t->storage->bytes);
+SHIM_GIVE(ret, t);
+}
+SHIM_END
 }
 
 AOTITorchError aoti_torch_zero_(AtenTensorHandle self)
 {
-	SHIM_TRY {
+	SHIM_TRY
+	{
 		defined(self);
 		static const uint8_t zero;
 		struct shim_storage s = {.data = (void *)(uintptr_t)&zero};

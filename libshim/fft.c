@@ -318,10 +318,12 @@ static struct shim_tensor *c2c(struct shim_tensor *self, const int64_t *dim_, in
 }
 
 static AOTITorchError c2c_op(const char *op, AtenTensorHandle self, const int64_t *dim, int64_t n,
-			     int64_t normalization, bool forward, AtenTensorHandle *ret){
-    SHIM_TRY_AS(op){SHIM_GIVE(ret, c2c(self, dim, n, normalization, forward));
-}
-SHIM_END
+			     int64_t normalization, bool forward, AtenTensorHandle *ret)
+{
+	SHIM_TRY_AS(op) {
+		SHIM_GIVE(ret, c2c(self, dim, n, normalization, forward));
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu__fft_c2c(AtenTensorHandle self, const int64_t *dim, int64_t dim_len_,
@@ -362,6 +364,8 @@ static struct shim_tensor *r2c(struct shim_tensor *self, const int64_t *dim_, in
 AOTITorchError aoti_torch_cpu__fft_r2c(AtenTensorHandle self, const int64_t *dim, int64_t dim_len_,
 				       int64_t normalization, int32_t onesided, AtenTensorHandle *ret0)
 {
-	SHIM_TRY { SHIM_GIVE(ret0, r2c(self, dim, dim_len_, normalization, onesided)); }
+	SHIM_TRY {
+		SHIM_GIVE(ret0, r2c(self, dim, dim_len_, normalization, onesided));
+	}
 	SHIM_END
 }

@@ -137,8 +137,7 @@ static struct shim_tensor *sample(struct shim_tensor *input, struct shim_tensor 
 AOTITorchError aoti_torch_cpu_grid_sampler_3d(AtenTensorHandle input, AtenTensorHandle grid, int64_t interpolation_mode,
 					      int64_t padding_mode, int32_t align_corners, AtenTensorHandle *ret0)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		check_grid(input, grid, interpolation_mode, padding_mode);
 		struct sampler s = {(int)interpolation_mode,
 				    (int)padding_mode,

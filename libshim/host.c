@@ -1,4 +1,5 @@
-/* What a model asks of its host beside tensors: checks, warnings, printing, profiler ranges, ops that have no C function. */
+/* What a model asks of its host beside tensors: checks, warnings, printing, profiler ranges, ops that have no C
+ * function. */
 #include "shim.h"
 
 #include "tensor/write.h"
@@ -12,8 +13,8 @@
 
 /* ---- errors that are thrown ---- */
 
-/* In libtorch this throws, from inside of a kernel; the model catches std::exception around it. So does this, by the C++
- * runtime's own functions: the model has brought it along. */
+/* In libtorch this throws, from inside of a kernel; the model catches std::exception around it. So does this, by the
+ * C++ runtime's own functions: the model has brought it along. */
 static _Noreturn void throw(const char *text)
 {
 	typedef void *allocate_function(size_t size);
@@ -23,10 +24,22 @@ static _Noreturn void throw(const char *text)
 	if (!cxx)
 		cxx = RTLD_DEFAULT;
 	/* dlsym() gives functions as data pointers */
-	union { void *p; allocate_function *f; } allocate = {dlsym(cxx, "__cxa_allocate_exception")};
-	union { void *p; construct_function *f; } construct = {dlsym(cxx, "_ZNSt13runtime_errorC1EPKc")};
-	union { void *p; throw_function *f; } throw_it = {dlsym(cxx, "__cxa_throw")};
-	union { void *p; void (*f)(void *); } destroy = {dlsym(cxx, "_ZNSt13runtime_errorD1Ev")};
+	union {
+		void *p;
+		allocate_function *f;
+	} allocate = {dlsym(cxx, "__cxa_allocate_exception")};
+	union {
+		void *p;
+		construct_function *f;
+	} construct = {dlsym(cxx, "_ZNSt13runtime_errorC1EPKc")};
+	union {
+		void *p;
+		throw_function *f;
+	} throw_it = {dlsym(cxx, "__cxa_throw")};
+	union {
+		void *p;
+		void (*f)(void *);
+	} destroy = {dlsym(cxx, "_ZNSt13runtime_errorD1Ev")};
 	void *type = dlsym(cxx, "_ZTISt13runtime_error");
 	enum { SIZE_OF_RUNTIME_ERROR = 16 }; /* libstdc++'s ABI: a table and a string's pointer */
 	if (allocate.p && construct.p && throw_it.p && destroy.p && type) {
@@ -56,8 +69,8 @@ void aoti_torch_warn(const char *func, const char *file, uint32_t line, const ch
 /* ---- ops and values of the dispatcher ---- */
 
 /* The runner knows the ops' names (extern nodes) and refuses before; this is for those who do not ask. */
-AOTITorchError aoti_torch_proxy_executor_call_function(void *executor, int node, int n_ints, int64_t *ints, int n_tensors,
-						       AtenTensorHandle *tensors)
+AOTITorchError aoti_torch_proxy_executor_call_function(void *executor, int node, int n_ints, int64_t *ints,
+						       int n_tensors, AtenTensorHandle *tensors)
 {
 	(void)executor, (void)n_ints, (void)ints, (void)n_tensors, (void)tensors;
 	SHIM_TRY { shim_fail("extern node %d is a custom op, which only libtorch can run", node); }
@@ -143,10 +156,12 @@ AOTITorchError aoti_torch_get_current_stream(int32_t index, void **ret)
 
 AOTITorchError aoti_torch_check_inf_and_nan(const char *name, AtenTensorHandle t)
 {
-	SHIM_TRY {
+	SHIM_TRY
+	{
 		int64_t n = shim_numel(t), bad = 0;
 		if (shim_is_float(t->dtype) || shim_is_complex(t->dtype)) {
-			struct shim_tensor *c = shim_new(shim_is_complex(t->dtype) ? DTYPE_C128 : DTYPE_F64, t->n_dim, t->size, NULL);
+			struct shim_tensor *c =
+			    shim_new(shim_is_complex(t->dtype) ? DTYPE_C128 : DTYPE_F64, t->n_dim, t->size, NULL);
 			shim_copy(c, t);
 			const double *v = (const double *)shim_data(c);
 			for (int64_t i = 0; i < (shim_is_complex(t->dtype) ? 2 * n : n); i++)
@@ -191,11 +206,14 @@ void aoti_torch_print_tensor_handle(AtenTensorHandle t, const char *msg)
 }
 
 /* As libtorch does (shim_common.cpp): into tmp/aoti_torch/ of the current folder, a tensor by itself. */
-void aoti_torch_save_tensor_handle(AtenTensorHandle t, const char *tensor_name, const char *launch_prefix, const char *kernel_name)
+void aoti_torch_save_tensor_handle(AtenTensorHandle t, const char *tensor_name, const char *launch_prefix,
+				   const char *kernel_name)
 {
 	char path[4096];
 	struct err err = {0};
-	struct tensor_view v = {.meta = {.dtype = t->dtype, .device = DEVICE_CPU, .device_index = -1, .n_dim = t->n_dim}, .data = shim_data(t)};
+	struct tensor_view v = {
+	    .meta = {.dtype = t->dtype, .device = DEVICE_CPU, .device_index = -1, .n_dim = t->n_dim},
+	    .data = shim_data(t)};
 	memcpy(v.meta.size, t->size, (size_t)t->n_dim * sizeof(*t->size));
 	memcpy(v.meta.stride, t->stride, (size_t)t->n_dim * sizeof(*t->stride));
 	snprintf(path, sizeof(path), "tmp/aoti_torch/%s_%s_%s_cpu.pt", launch_prefix, kernel_name, tensor_name);

@@ -165,6 +165,34 @@ static int64_t offset_at(const struct walk *w)
 	return o;
 }
 
+/* The index, expanded to its block, reshaped to as many dims as the result has: at::detail::computeStride (torch 2.13,
+ * aten/src/ATen/TensorUtils.cpp). The strides it gives to dims of 1 count when the result's order of dims is chosen. */
+static void reshape_index(const struct plan *p, const struct shim_tensor *x, struct shim_tensor *v)
+{
+	const int64_t *size = p->size + p->block_at;
+	int64_t stride[SHIM_DIMS], have = 1, want = 1, base;
+	int to = p->n_dim - 1, skip = p->block_dims - x->n_dim;
+
+	for (int i = 0; i < p->n_dim; i++) {
+		v->size[i] = i >= p->block_at && i < p->block_at + p->block_dims ? p->size[i] : 1;
+		v->stride[i] = 1;
+	}
+	for (int i = 0; i < p->block_dims; i++)
+		stride[i] = i < skip || (x->size[i - skip] == 1 && size[i] != 1) ? 0 : x->stride[i - skip];
+	base = p->block_dims ? stride[p->block_dims - 1] : 1;
+	for (int i = p->block_dims - 1; i >= 0; i--) {
+		want *= size[i];
+		if (i && (size[i - 1] == 1 || stride[i - 1] == want * base))
+			continue;
+		for (; to >= 0 && (have < want || v->size[to] == 1); to--) {
+			v->stride[to] = have * base;
+			have *= v->size[to];
+		}
+		base = i ? stride[i - 1] : base;
+		have = want = 1;
+	}
+}
+
 /* An empty tensor with the layout of the result. */
 static struct shim_tensor *plan_result(const struct plan *p, const struct shim_tensor *self)
 {
@@ -185,13 +213,8 @@ static struct shim_tensor *plan_result(const struct plan *p, const struct shim_t
 		if (!x)
 			continue;
 		struct shim_tensor *v = shim_view(shaped, 0, p->size, p->size, 0);
-		int skip = p->block_at + p->block_dims - x->n_dim;
 		v->n_dim = p->n_dim;
-		for (int i = 0; i < p->n_dim; i++) {
-			bool in = i >= skip && i < skip + x->n_dim && x->size[i - skip] != 1;
-			v->size[i] = in ? x->size[i - skip] : 1;
-			v->stride[i] = in ? x->stride[i - skip] : 0;
-		}
+		reshape_index(p, x, v);
 		operand[n++] = v;
 	}
 	return shim_elementwise(self->dtype, operand, n);
@@ -224,7 +247,9 @@ static struct shim_tensor *index_tensor(struct shim_tensor *self, const AtenTens
 AOTITorchError aoti_torch_cpu_index_Tensor(AtenTensorHandle self, const AtenTensorHandle **indices,
 					   int64_t indices_len_, AtenTensorHandle *ret0)
 {
-	SHIM_TRY { SHIM_GIVE(ret0, index_tensor(self, indices, indices_len_)); }
+	SHIM_TRY {
+		SHIM_GIVE(ret0, index_tensor(self, indices, indices_len_));
+	}
 	SHIM_END
 }
 
@@ -271,21 +296,22 @@ static void put(struct shim_tensor *self, struct shim_tensor *const *index, int6
 }
 
 AOTITorchError aoti_torch_cpu_index_put(AtenTensorHandle self, const AtenTensorHandle **indices, int64_t indices_len_,
-					AtenTensorHandle values, int32_t accumulate, AtenTensorHandle *ret0){
-    SHIM_TRY{struct shim_tensor *out = shim_clone(self), *index[SHIM_DIMS];
-open_handles(indices, indices_len_, index);
-put(out, index, indices_len_, values, accumulate);
-SHIM_GIVE(ret0, out);
-}
-SHIM_END
+					AtenTensorHandle values, int32_t accumulate, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		struct shim_tensor *out = shim_clone(self), *index[SHIM_DIMS];
+		open_handles(indices, indices_len_, index);
+		put(out, index, indices_len_, values, accumulate);
+		SHIM_GIVE(ret0, out);
+	}
+	SHIM_END
 }
 
 /* Also in place: out is self, then. */
 AOTITorchError aoti_torch_index_put_out(AtenTensorHandle out, AtenTensorHandle self, const AtenTensorHandle *indices,
 					const uint32_t num_indices, const AtenTensorHandle values, bool accumulate)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		if (out != self && (out->storage != self->storage || out->offset != self->offset))
 			shim_copy(out, self);
 		put(out, indices, num_indices, values, accumulate);
@@ -325,7 +351,9 @@ static struct shim_tensor *masked_select(struct shim_tensor *self, struct shim_t
 
 AOTITorchError aoti_torch_cpu_masked_select(AtenTensorHandle self, AtenTensorHandle mask, AtenTensorHandle *ret0)
 {
-	SHIM_TRY { SHIM_GIVE(ret0, masked_select(self, mask)); }
+	SHIM_TRY {
+		SHIM_GIVE(ret0, masked_select(self, mask));
+	}
 	SHIM_END
 }
 
@@ -357,17 +385,18 @@ static struct shim_tensor *masked_scatter(struct shim_tensor *self, struct shim_
 }
 
 AOTITorchError aoti_torch_cpu_masked_scatter(AtenTensorHandle self, AtenTensorHandle mask, AtenTensorHandle source,
-					     AtenTensorHandle *ret0){
-    SHIM_TRY{SHIM_GIVE(ret0, masked_scatter(self, mask, source));
-}
-SHIM_END
+					     AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		SHIM_GIVE(ret0, masked_scatter(self, mask, source));
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_masked_scatter_backward(AtenTensorHandle grad_output, AtenTensorHandle mask,
 						      const int64_t *sizes, int64_t sizes_len_, AtenTensorHandle *ret0)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		struct shim_tensor *out = shim_new(grad_output->dtype, (int)sizes_len_, sizes, NULL);
 		struct shim_tensor *v = masked_select(grad_output, mask);
 		uint64_t bytes = (uint64_t)shim_numel(v) * (uint64_t)elem_bytes(v->dtype);

@@ -148,8 +148,9 @@ static void load_plane(const struct pool *p, const struct plane *in, double *v)
 	struct window rows = {.to = {p->in[0], p->in[1], 1}, .step = {1, 1, 1}};
 	int64_t at[3];
 
-	FOR_WINDOW(&rows, at)
-	shim_convert(DTYPE_F64, v + flat(p, at), sizeof(*v), p->self->dtype, plane_at(in, at), in->step[2], p->in[2]);
+	FOR_WINDOW (&rows, at)
+		shim_convert(DTYPE_F64, v + flat(p, at), sizeof(*v), p->self->dtype, plane_at(in, at), in->step[2],
+			     p->in[2]);
 }
 
 struct max_plane {
@@ -169,8 +170,8 @@ static void load_keys(const struct pool *p, const struct plane *in, struct max_p
 			m->key[n] = elem_key_f64(m->v[n]);
 		return;
 	}
-	FOR_WINDOW(&all, at)
-	m->key[n++] = elem_key(p->self->dtype, plane_at(in, at));
+	FOR_WINDOW (&all, at)
+		m->key[n++] = elem_key(p->self->dtype, plane_at(in, at));
 }
 
 /* The place of the maximum: the first of equal ones, the last of NaN's. */
@@ -205,8 +206,7 @@ static void pool_max(const struct pool *p, window_fn *window, void *arg, AtenTen
 	for (int64_t k = 0; k < p->planes; k++) {
 		struct plane from = plane_of(p, p->self, k), to = plane_of(p, out, k), index = plane_of(p, indices, k);
 		load_keys(p, &from, &m);
-		FOR_OUTPUT(p, at)
-		{
+		FOR_OUTPUT (p, at) {
 			window(p, k, at, &w, arg);
 			int64_t best = max_at(p, &m, &w);
 			if (best < 0)
@@ -235,13 +235,15 @@ static void strided_window(const struct pool *p, int64_t plane, const int64_t *a
 }
 
 static AOTITorchError max_pool(const char *op, AtenTensorHandle self, int spatial, const struct window_args *a,
-			       bool ceil_mode, AtenTensorHandle *ret0,
-			       AtenTensorHandle *ret1){SHIM_TRY_AS(op){struct pool p;
-pool_begin(&p, self, spatial);
-pool_windows(&p, a, ceil_mode);
-pool_max(&p, strided_window, NULL, ret0, ret1);
-}
-SHIM_END
+			       bool ceil_mode, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+{
+	SHIM_TRY_AS(op) {
+		struct pool p;
+		pool_begin(&p, self, spatial);
+		pool_windows(&p, a, ceil_mode);
+		pool_max(&p, strided_window, NULL, ret0, ret1);
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_max_pool2d_with_indices(AtenTensorHandle self, const int64_t *kernel_size,
@@ -294,12 +296,15 @@ static void adaptive_window(const struct pool *p, int64_t plane, const int64_t *
 }
 
 static AOTITorchError adaptive_max(const char *op, AtenTensorHandle self, int spatial, const int64_t *size, int64_t n,
-				   AtenTensorHandle *ret0, AtenTensorHandle *ret1){SHIM_TRY_AS(op){struct pool p;
-pool_begin(&p, self, spatial);
-pool_adaptive(&p, size, n);
-pool_max(&p, adaptive_window, NULL, ret0, ret1);
-}
-SHIM_END
+				   AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+{
+	SHIM_TRY_AS(op) {
+		struct pool p;
+		pool_begin(&p, self, spatial);
+		pool_adaptive(&p, size, n);
+		pool_max(&p, adaptive_window, NULL, ret0, ret1);
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_adaptive_max_pool2d(AtenTensorHandle self, const int64_t *output_size,
@@ -357,22 +362,27 @@ static void fractional_window(const struct pool *p, int64_t plane, const int64_t
 
 static AOTITorchError fractional(const char *op, AtenTensorHandle self, int spatial, const int64_t *kernel,
 				 int64_t n_kernel, const int64_t *size, int64_t n, AtenTensorHandle samples,
-				 AtenTensorHandle *ret0, AtenTensorHandle *ret1){SHIM_TRY_AS(op){struct pool p;
-pool_begin(&p, self, spatial);
-p.channels_last = false;
-take_list(p.kernel, spatial, kernel, n_kernel, "kernel_size");
-pool_adaptive(&p, size, n);
-for (int i = 0; i < 3; i++)
-	if (i >= 3 - spatial && (p.kernel[i] < 1 || p.out[i] + p.kernel[i] - 1 > p.in[i] - (spatial == 3)))
-		shim_fail("pool size %lld too large relative to input size %lld", (long long)p.kernel[i],
-			  (long long)p.in[i]);
-int64_t batch = self->n_dim == spatial + 2 ? self->size[0] : 1;
-if (samples->n_dim != 3 || samples->size[0] < batch || samples->size[1] != self->size[self->n_dim - spatial - 1] ||
-    samples->size[2] != spatial || samples->dtype != self->dtype)
-	shim_fail("Expect _random_samples of input's dtype and shape [batch, channels, %d]", spatial);
-pool_max(&p, fractional_window, samples, ret0, ret1);
-}
-SHIM_END
+				 AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+{
+	SHIM_TRY_AS(op) {
+		struct pool p;
+		pool_begin(&p, self, spatial);
+		p.channels_last = false;
+		take_list(p.kernel, spatial, kernel, n_kernel, "kernel_size");
+		pool_adaptive(&p, size, n);
+		for (int i = 0; i < 3; i++)
+			if (i >= 3 - spatial &&
+			    (p.kernel[i] < 1 || p.out[i] + p.kernel[i] - 1 > p.in[i] - (spatial == 3)))
+				shim_fail("pool size %lld too large relative to input size %lld",
+					  (long long)p.kernel[i], (long long)p.in[i]);
+		int64_t batch = self->n_dim == spatial + 2 ? self->size[0] : 1;
+		if (samples->n_dim != 3 || samples->size[0] < batch ||
+		    samples->size[1] != self->size[self->n_dim - spatial - 1] || samples->size[2] != spatial ||
+		    samples->dtype != self->dtype)
+			shim_fail("Expect _random_samples of input's dtype and shape [batch, channels, %d]", spatial);
+		pool_max(&p, fractional_window, samples, ret0, ret1);
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_fractional_max_pool2d(AtenTensorHandle self, const int64_t *kernel_size,
@@ -426,13 +436,13 @@ static void average_of(const struct pool *p, const struct plane *in, const doubl
 	double sum = 0;
 
 	if (elem_integral(dtype)) {
-		FOR_WINDOW(w, at)
-		whole += elem_i64(dtype, plane_at(in, at));
+		FOR_WINDOW (w, at)
+			whole += elem_i64(dtype, plane_at(in, at));
 		elem_set_i64(dtype, to, divisor ? whole / divisor : 0);
 		return;
 	}
-	FOR_WINDOW(w, at)
-	sum += v[flat(p, at)];
+	FOR_WINDOW (w, at)
+		sum += v[flat(p, at)];
 	elem_set_f64(dtype, to, divisor ? sum / (double)divisor : 0);
 }
 
@@ -447,8 +457,7 @@ static struct shim_tensor *pool_average(const struct pool *p, const struct avera
 	for (int64_t k = 0; k < p->planes; k++) {
 		struct plane from = plane_of(p, p->self, k), to = plane_of(p, out, k);
 		load_plane(p, &from, v);
-		FOR_OUTPUT(p, at)
-		{
+		FOR_OUTPUT (p, at) {
 			int64_t divisor;
 			if (a) {
 				divisor = average_window(p, a, at, &w);
@@ -463,19 +472,21 @@ static struct shim_tensor *pool_average(const struct pool *p, const struct avera
 }
 
 static AOTITorchError avg_pool(const char *op, AtenTensorHandle self, int spatial, const struct window_args *args,
-			       bool ceil_mode, bool include_pad, const int64_t *divisor, AtenTensorHandle *ret){
-    SHIM_TRY_AS(op){struct average a = {include_pad, divisor ? *divisor : 0};
-struct pool p;
-if (divisor && !*divisor)
-	shim_fail("divisor must be not zero");
-pool_begin(&p, self, spatial);
-if (spatial == 3 && (self->dtype == DTYPE_F16 || self->dtype == DTYPE_BF16))
-	shim_fail("\"avg_pool3d_out_frame\" not implemented for '%s'", dtype_name(self->dtype));
-p.channels_last = p.channels_last && spatial == 2;
-pool_windows(&p, args, ceil_mode);
-SHIM_GIVE(ret, pool_average(&p, &a));
-}
-SHIM_END
+			       bool ceil_mode, bool include_pad, const int64_t *divisor, AtenTensorHandle *ret)
+{
+	SHIM_TRY_AS(op) {
+		struct average a = {include_pad, divisor ? *divisor : 0};
+		struct pool p;
+		if (divisor && !*divisor)
+			shim_fail("divisor must be not zero");
+		pool_begin(&p, self, spatial);
+		if (spatial == 3 && (self->dtype == DTYPE_F16 || self->dtype == DTYPE_BF16))
+			shim_fail("\"avg_pool3d_out_frame\" not implemented for '%s'", dtype_name(self->dtype));
+		p.channels_last = p.channels_last && spatial == 2;
+		pool_windows(&p, args, ceil_mode);
+		SHIM_GIVE(ret, pool_average(&p, &a));
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_avg_pool2d(AtenTensorHandle self, const int64_t *kernel_size, int64_t kernel_size_len_,
@@ -497,12 +508,15 @@ AOTITorchError aoti_torch_cpu_avg_pool3d(AtenTensorHandle self, const int64_t *k
 }
 
 static AOTITorchError adaptive_avg(const char *op, AtenTensorHandle self, int spatial, const int64_t *size, int64_t n,
-				   AtenTensorHandle *ret){SHIM_TRY_AS(op){struct pool p;
-pool_begin(&p, self, spatial);
-pool_adaptive(&p, size, n);
-SHIM_GIVE(ret, pool_average(&p, NULL));
-}
-SHIM_END
+				   AtenTensorHandle *ret)
+{
+	SHIM_TRY_AS(op) {
+		struct pool p;
+		pool_begin(&p, self, spatial);
+		pool_adaptive(&p, size, n);
+		SHIM_GIVE(ret, pool_average(&p, NULL));
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu__adaptive_avg_pool2d(AtenTensorHandle self, const int64_t *output_size,
@@ -520,31 +534,34 @@ AOTITorchError aoti_torch_cpu__adaptive_avg_pool3d(AtenTensorHandle self, const 
 /* ---- the way back: values to the places that max pooling took them from ---- */
 
 static AOTITorchError unpool(const char *op, AtenTensorHandle self, int spatial, AtenTensorHandle indices,
-			     const int64_t *size, int64_t n, AtenTensorHandle *ret){SHIM_TRY_AS(op){struct pool p;
-int64_t at[3], total;
-pool_begin(&p, self, spatial);
-if (indices->dtype != DTYPE_I64 || indices->n_dim != self->n_dim ||
-    memcmp(indices->size, self->size, (size_t)self->n_dim * sizeof(*self->size)))
-	shim_fail("indices should be int64 and of the input's shape");
-pool_adaptive(&p, size, n);
-struct shim_tensor *out = pool_output(&p, self->dtype);
-shim_fill_zero(out);
-total = p.out[0] * p.out[1] * p.out[2];
-struct window all = {.to = {p.in[0], p.in[1], p.in[2]}, .step = {1, 1, 1}};
-for (int64_t k = 0; k < p.planes; k++) {
-	struct plane from = plane_of(&p, self, k), index = plane_of(&p, indices, k), to = plane_of(&p, out, k);
-	FOR_WINDOW(&all, at)
-	{
-		int64_t i = elem_i64(DTYPE_I64, plane_at(&index, at));
-		if (i < 0 || i >= total)
-			shim_fail("Found an invalid max index: %lld", (long long)i);
-		int64_t o[3] = {i / p.out[2] / p.out[1], i / p.out[2] % p.out[1], i % p.out[2]};
-		elem_copy(plane_at(&to, o), plane_at(&from, at), elem_bytes(self->dtype));
+			     const int64_t *size, int64_t n, AtenTensorHandle *ret)
+{
+	SHIM_TRY_AS(op) {
+		struct pool p;
+		int64_t at[3], total;
+		pool_begin(&p, self, spatial);
+		if (indices->dtype != DTYPE_I64 || indices->n_dim != self->n_dim ||
+		    memcmp(indices->size, self->size, (size_t)self->n_dim * sizeof(*self->size)))
+			shim_fail("indices should be int64 and of the input's shape");
+		pool_adaptive(&p, size, n);
+		struct shim_tensor *out = pool_output(&p, self->dtype);
+		shim_fill_zero(out);
+		total = p.out[0] * p.out[1] * p.out[2];
+		struct window all = {.to = {p.in[0], p.in[1], p.in[2]}, .step = {1, 1, 1}};
+		for (int64_t k = 0; k < p.planes; k++) {
+			struct plane from = plane_of(&p, self, k), index = plane_of(&p, indices, k),
+				     to = plane_of(&p, out, k);
+			FOR_WINDOW (&all, at) {
+				int64_t i = elem_i64(DTYPE_I64, plane_at(&index, at));
+				if (i < 0 || i >= total)
+					shim_fail("Found an invalid max index: %lld", (long long)i);
+				int64_t o[3] = {i / p.out[2] / p.out[1], i / p.out[2] % p.out[1], i % p.out[2]};
+				elem_copy(plane_at(&to, o), plane_at(&from, at), elem_bytes(self->dtype));
+			}
+		}
+		SHIM_GIVE(ret, out);
 	}
-}
-SHIM_GIVE(ret, out);
-}
-SHIM_END
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_max_unpool2d(AtenTensorHandle self, AtenTensorHandle indices, const int64_t *output_size,

@@ -418,8 +418,7 @@ static void fill(const struct fresh *f, const struct shim_tensor *t)
 static AOTITorchError fresh_op(const char *op, const struct fresh *f, const int64_t *size, int64_t n,
 			       const int32_t *dtype, AtenTensorHandle *ret)
 {
-	SHIM_TRY_AS(op)
-	{
+	SHIM_TRY_AS(op) {
 		if (n < 0 || n > SHIM_DIMS)
 			shim_fail("%lld dims", (long long)n);
 		struct shim_tensor *t = shim_new(dtype                ? *dtype
@@ -435,14 +434,17 @@ static AOTITorchError fresh_op(const char *op, const struct fresh *f, const int6
 /* memory_format: 0 contiguous, 1 preserve, 2 channels_last, 3 channels_last_3d (torch 2.13, c10/core/MemoryFormat.h).
  */
 static AOTITorchError like_op(const char *op, const struct fresh *f, AtenTensorHandle self, const int32_t *dtype,
-			      const int32_t *format,
-			      AtenTensorHandle *ret){SHIM_TRY_AS(op){int to = dtype ? *dtype : self->dtype;
-struct shim_tensor *t =
-    !format || *format == 1 ? shim_like(self, to) : shim_new_format(to, self->n_dim, self->size, *format > 1);
-fill(f, t);
-SHIM_GIVE(ret, t);
-}
-SHIM_END
+			      const int32_t *format, AtenTensorHandle *ret)
+{
+	SHIM_TRY_AS(op) {
+		int to = dtype ? *dtype : self->dtype;
+		struct shim_tensor *t = !format || *format == 1
+					    ? shim_like(self, to)
+					    : shim_new_format(to, self->n_dim, self->size, *format > 1);
+		fill(f, t);
+		SHIM_GIVE(ret, t);
+	}
+	SHIM_END
 }
 
 #define OPTIONS int32_t *dtype, int32_t *layout, int32_t *device, int32_t device_index_, int32_t *pin_memory
@@ -540,19 +542,20 @@ AOTITorchError aoti_torch_cpu_randint_like_low_dtype(AtenTensorHandle self, int6
 }
 
 /* What Inductor draws the seeds of its own (Philox) random numbers with. */
-AOTITorchError aoti_torch_cpu_randint_low_out(AtenTensorHandle out, int64_t low, int64_t high, SIZE){
-    SHIM_TRY{if (size_len_ != out->n_dim || memcmp(size, out->size, (size_t)size_len_ * sizeof(*size)))
-		 shim_fail("out is not of the size asked for");
-fill_int(out, low, high);
-}
-SHIM_END
+AOTITorchError aoti_torch_cpu_randint_low_out(AtenTensorHandle out, int64_t low, int64_t high, SIZE)
+{
+	SHIM_TRY {
+		if (size_len_ != out->n_dim || memcmp(size, out->size, (size_t)size_len_ * sizeof(*size)))
+			shim_fail("out is not of the size asked for");
+		fill_int(out, low, high);
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_randperm(int64_t n, OPTIONS, AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		struct shim_tensor *t = shim_new(dtype ? *dtype : DTYPE_I64, 1, &n, NULL);
 		int bytes = elem_bytes(t->dtype);
 		char *p = n ? shim_data(t) : NULL, tmp[16];
@@ -575,49 +578,56 @@ AOTITorchError aoti_torch_cpu_randperm(int64_t n, OPTIONS, AtenTensorHandle *ret
 }
 
 AOTITorchError aoti_torch_cpu_uniform(AtenTensorHandle self, double from, double to, AtenGeneratorHandle *generator,
-				      AtenTensorHandle *ret0){
-    SHIM_TRY{struct shim_tensor *t = shim_like(self, self->dtype);
-need_default(generator);
-fill_uniform(t, from, to);
-SHIM_GIVE(ret0, t);
-}
-SHIM_END
+				      AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		struct shim_tensor *t = shim_like(self, self->dtype);
+		need_default(generator);
+		fill_uniform(t, from, to);
+		SHIM_GIVE(ret0, t);
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_normal_functional(AtenTensorHandle self, double mean, double std,
-						AtenGeneratorHandle *generator, AtenTensorHandle *ret0){
-    SHIM_TRY{struct shim_tensor *t = shim_like(self, self->dtype);
-need_default(generator);
-fill_normal(t, mean, std);
-SHIM_GIVE(ret0, t);
-}
-SHIM_END
+						AtenGeneratorHandle *generator, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		struct shim_tensor *t = shim_like(self, self->dtype);
+		need_default(generator);
+		fill_normal(t, mean, std);
+		SHIM_GIVE(ret0, t);
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_exponential(AtenTensorHandle self, double lambd, AtenGeneratorHandle *generator,
-					  AtenTensorHandle *ret0){
-    SHIM_TRY{struct shim_tensor *t = shim_like(self, self->dtype);
-need_default(generator);
-if (elem_complex(self->dtype))
-	shim_fail("exponential is not implemented for %s", dtype_name(self->dtype));
-fill_exponential(t, lambd);
-SHIM_GIVE(ret0, t);
-}
-SHIM_END
+					  AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		struct shim_tensor *t = shim_like(self, self->dtype);
+		need_default(generator);
+		if (elem_complex(self->dtype))
+			shim_fail("exponential is not implemented for %s", dtype_name(self->dtype));
+		fill_exponential(t, lambd);
+		SHIM_GIVE(ret0, t);
+	}
+	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_bernoulli__float(AtenTensorHandle self, double p,
-					       AtenGeneratorHandle *generator){SHIM_TRY{need_default(generator);
-fill_bernoulli(self, p);
-}
-SHIM_END
+AOTITorchError aoti_torch_cpu_bernoulli__float(AtenTensorHandle self, double p, AtenGeneratorHandle *generator)
+{
+	SHIM_TRY {
+		need_default(generator);
+		fill_bernoulli(self, p);
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_bernoulli__Tensor(AtenTensorHandle self, AtenTensorHandle p,
 						AtenGeneratorHandle *generator)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		need_default(generator);
 		fill_bernoulli_tensor(self, p);
 	}
@@ -643,8 +653,7 @@ static void drop(struct shim_tensor *out, const struct shim_tensor *mask, double
 AOTITorchError aoti_torch_cpu_native_dropout(AtenTensorHandle input, double p, int32_t *train, AtenTensorHandle *ret0,
 					     AtenTensorHandle *ret1)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		struct shim_tensor *out = shim_clone(input),
 				   *mask = shim_like(input, shim_numel(input) ? DTYPE_BOOL : input->dtype);
 		if (!elem_floating(input->dtype))

@@ -4,12 +4,17 @@
 static void item(const struct shim_tensor *t, int dtype, void *ret)
 {
 	if (!t->storage || shim_numel(t) != 1)
-		shim_fail("a tensor with %lld elements cannot be a number", t->storage ? (long long)shim_numel(t) : 0LL);
+		shim_fail("a tensor with %lld elements cannot be a number",
+			  t->storage ? (long long)shim_numel(t) : 0LL);
 	shim_convert(dtype, ret, 0, t->dtype, shim_data(t), 0, 1);
 }
 
-struct c64 { float re, im; };
-struct c128 { double re, im; };
+struct c64 {
+	float re, im;
+};
+struct c128 {
+	double re, im;
+};
 
 #define ITEM(name, id, type)                                                                                           \
 	AOTITorchError aoti_torch_item_##name(AtenTensorHandle t, type *ret)                                           \

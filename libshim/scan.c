@@ -94,15 +94,19 @@ static struct shim_tensor *cumulate(struct shim_tensor *self, int64_t dim_, cons
 	return out;
 }
 
-AOTITorchError aoti_torch_cpu_cumsum(AtenTensorHandle self, int64_t dim, int32_t *dtype, AtenTensorHandle *ret0){
-    SHIM_TRY{SHIM_GIVE(ret0, cumulate(self, dim, dtype, false));
-}
-SHIM_END
+AOTITorchError aoti_torch_cpu_cumsum(AtenTensorHandle self, int64_t dim, int32_t *dtype, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		SHIM_GIVE(ret0, cumulate(self, dim, dtype, false));
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_cumprod(AtenTensorHandle self, int64_t dim, int32_t *dtype, AtenTensorHandle *ret0)
 {
-	SHIM_TRY { SHIM_GIVE(ret0, cumulate(self, dim, dtype, true)); }
+	SHIM_TRY {
+		SHIM_GIVE(ret0, cumulate(self, dim, dtype, true));
+	}
 	SHIM_END
 }
 
@@ -150,15 +154,19 @@ static void extreme(struct shim_tensor *self, int64_t dim_, bool max, AtenTensor
 	SHIM_GIVE(ret1, at);
 }
 
-AOTITorchError aoti_torch_cpu_cummax(AtenTensorHandle self, int64_t dim, AtenTensorHandle *ret0,
-				     AtenTensorHandle *ret1){SHIM_TRY{extreme(self, dim, true, ret0, ret1);
-}
-SHIM_END
+AOTITorchError aoti_torch_cpu_cummax(AtenTensorHandle self, int64_t dim, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+{
+	SHIM_TRY {
+		extreme(self, dim, true, ret0, ret1);
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_cummin(AtenTensorHandle self, int64_t dim, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
-	SHIM_TRY { extreme(self, dim, false, ret0, ret1); }
+	SHIM_TRY {
+		extreme(self, dim, false, ret0, ret1);
+	}
 	SHIM_END
 }
 
@@ -199,7 +207,9 @@ static struct shim_tensor *logcumsumexp(struct shim_tensor *self, int64_t dim_)
 
 AOTITorchError aoti_torch_cpu_logcumsumexp(AtenTensorHandle self, int64_t dim, AtenTensorHandle *ret0)
 {
-	SHIM_TRY { SHIM_GIVE(ret0, logcumsumexp(self, dim)); }
+	SHIM_TRY {
+		SHIM_GIVE(ret0, logcumsumexp(self, dim));
+	}
 	SHIM_END
 }
 
@@ -244,10 +254,12 @@ struct shim_tensor *shim_nonzero(struct shim_tensor *self)
 	return out;
 }
 
-static AOTITorchError nonzero_op(const char *op, struct shim_tensor *self,
-				 AtenTensorHandle *ret){SHIM_TRY_AS(op){SHIM_GIVE(ret, shim_nonzero(self));
-}
-SHIM_END
+static AOTITorchError nonzero_op(const char *op, struct shim_tensor *self, AtenTensorHandle *ret)
+{
+	SHIM_TRY_AS(op) {
+		SHIM_GIVE(ret, shim_nonzero(self));
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_nonzero(AtenTensorHandle self, AtenTensorHandle *ret0)
@@ -264,8 +276,7 @@ AOTITorchError aoti_torch_nonzero(AtenTensorHandle self, AtenTensorHandle *out)
 AOTITorchError aoti_torch_cpu_nonzero_static(AtenTensorHandle self, int64_t size, int64_t fill_value,
 					     AtenTensorHandle *ret0)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		if (size < 0)
 			shim_fail("nonzero_static: 'size' must be an non-negative integer");
 		int64_t sizes[2] = {size, self->n_dim};
@@ -306,10 +317,12 @@ static struct shim_tensor *repeat_interleave(struct shim_tensor *repeats, const 
 }
 
 static AOTITorchError repeat_interleave_op(const char *op, struct shim_tensor *repeats, const int64_t *output_size,
-					   AtenTensorHandle *ret){
-    SHIM_TRY_AS(op){SHIM_GIVE(ret, repeat_interleave(repeats, output_size));
-}
-SHIM_END
+					   AtenTensorHandle *ret)
+{
+	SHIM_TRY_AS(op) {
+		SHIM_GIVE(ret, repeat_interleave(repeats, output_size));
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_repeat_interleave_Tensor(AtenTensorHandle repeats, int64_t *output_size,

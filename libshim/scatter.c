@@ -181,6 +181,24 @@ static void scatter(struct shim_tensor *out, int64_t dim_, struct shim_tensor *i
 	finish_mean(&c, out);
 }
 
+/* float16 and bfloat16 are summed in more, and rounded once, as torch does. */
+static void scatter_wide(struct shim_tensor *out, int64_t dim, struct shim_tensor *index, struct shim_tensor *src,
+			 enum reduce how, bool include_self)
+{
+	bool half = (out->dtype == DTYPE_F16 || out->dtype == DTYPE_BF16) && src->dtype == out->dtype;
+
+	if (!half || how == REDUCE_MAX || how == REDUCE_MIN) {
+		scatter(out, dim, index, src, NULL, how, include_self);
+		return;
+	}
+	struct shim_tensor *sum = shim_new(DTYPE_F64, out->n_dim, out->size, NULL);
+	struct shim_tensor *values = shim_new(DTYPE_F64, src->n_dim, src->size, NULL);
+	shim_copy(sum, out);
+	shim_copy(values, src);
+	scatter(sum, dim, index, values, NULL, how, include_self);
+	shim_copy(out, sum);
+}
+
 /* In place where both are one. */
 static void begin_out(struct shim_tensor *out, struct shim_tensor *self)
 {
@@ -193,10 +211,13 @@ static void begin_out(struct shim_tensor *out, struct shim_tensor *self)
 }
 
 static AOTITorchError scatter_src(const char *op, AtenTensorHandle out, AtenTensorHandle self, int64_t dim,
-				  AtenTensorHandle index, AtenTensorHandle src){SHIM_TRY_AS(op){begin_out(out, self);
-scatter(out, dim, index, src, NULL, REDUCE_NONE, true);
-}
-SHIM_END
+				  AtenTensorHandle index, AtenTensorHandle src)
+{
+	SHIM_TRY_AS(op) {
+		begin_out(out, self);
+		scatter(out, dim, index, src, NULL, REDUCE_NONE, true);
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_scatter_src_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim,
@@ -214,8 +235,7 @@ AOTITorchError aoti_torch_scatter_out(AtenTensorHandle out, AtenTensorHandle sel
 AOTITorchError aoti_torch_cpu_scatter_value_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim,
 						AtenTensorHandle index, double value)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		char v[16];
 		elem_set_f64(self->dtype, v, value);
 		begin_out(out, self);
@@ -226,13 +246,16 @@ AOTITorchError aoti_torch_cpu_scatter_value_out(AtenTensorHandle out, AtenTensor
 
 static AOTITorchError scatter_reduce(const char *op, AtenTensorHandle out, AtenTensorHandle self, int64_t dim,
 				     AtenTensorHandle index, AtenTensorHandle src, const char *reduce,
-				     bool include_self){SHIM_TRY_AS(op){enum reduce how = reduce_by_name(reduce);
-if (how == REDUCE_MAX || how == REDUCE_MIN)
-	elem_need_real(self);
-begin_out(out, self);
-scatter(out, dim, index, src, NULL, how, include_self);
-}
-SHIM_END
+				     bool include_self)
+{
+	SHIM_TRY_AS(op) {
+		enum reduce how = reduce_by_name(reduce);
+		if (how == REDUCE_MAX || how == REDUCE_MIN)
+			elem_need_real(self);
+		begin_out(out, self);
+		scatter_wide(out, dim, index, src, how, include_self);
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_scatter_reduce_two_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim,
@@ -298,6 +321,8 @@ AOTITorchError aoti_torch_cpu_index_reduce(AtenTensorHandle self, int64_t dim, A
 					   AtenTensorHandle source, const char *reduce, int32_t include_self,
 					   AtenTensorHandle *ret0)
 {
-	SHIM_TRY { SHIM_GIVE(ret0, index_reduce(self, dim, index, source, reduce_by_name(reduce), include_self)); }
+	SHIM_TRY {
+		SHIM_GIVE(ret0, index_reduce(self, dim, index, source, reduce_by_name(reduce), include_self));
+	}
 	SHIM_END
 }

@@ -1,6 +1,8 @@
 /* search.c - searchsorted, bucketize, histc and histograms.
  *
  * Results are contiguous (torch 2.13, aten/src/ATen/native/Bucketization.cpp, Histogram.cpp, cpu/HistogramKernel.cpp).
+ * Edges are torch.linspace's but for the last bit, which depends on the width of the CPU's vectors there: a value that
+ * is on an inner edge may be counted on its other side.
  */
 #include "elem.h"
 
@@ -112,29 +114,35 @@ static bool side_right(bool right, const char *const *side)
 
 AOTITorchError aoti_torch_cpu_searchsorted_Tensor(AtenTensorHandle sorted_sequence, AtenTensorHandle self,
 						  int32_t out_int32, int32_t right, const char **side,
-						  AtenTensorHandle *sorter, AtenTensorHandle *ret0){SHIM_TRY{
-    SHIM_GIVE(ret0, search(sorted_sequence, self, out_int32, side_right(right, side), sorter ? *sorter : NULL));
-}
-SHIM_END
+						  AtenTensorHandle *sorter, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		SHIM_GIVE(ret0,
+			  search(sorted_sequence, self, out_int32, side_right(right, side), sorter ? *sorter : NULL));
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_searchsorted_Scalar(AtenTensorHandle sorted_sequence, double self, int32_t out_int32,
 						  int32_t right, const char **side, AtenTensorHandle *sorter,
-						  AtenTensorHandle *ret0){SHIM_TRY{int64_t none = 0;
-struct shim_tensor *value = shim_new(DTYPE_F64, 0, &none, NULL);
-elem_set_f64(DTYPE_F64, shim_data(value), self);
-if (sorted_sequence->n_dim != 1)
-	shim_fail("input value can be a scalar only when boundaries tensor dimension is 1");
-SHIM_GIVE(ret0, search(sorted_sequence, value, out_int32, side_right(right, side), sorter ? *sorter : NULL));
-}
-SHIM_END
+						  AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		int64_t none = 0;
+		struct shim_tensor *value = shim_new(DTYPE_F64, 0, &none, NULL);
+		elem_set_f64(DTYPE_F64, shim_data(value), self);
+		if (sorted_sequence->n_dim != 1)
+			shim_fail("input value can be a scalar only when boundaries tensor dimension is 1");
+		SHIM_GIVE(ret0,
+			  search(sorted_sequence, value, out_int32, side_right(right, side), sorter ? *sorter : NULL));
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_bucketize_Tensor(AtenTensorHandle self, AtenTensorHandle boundaries, int32_t out_int32,
 					       int32_t right, AtenTensorHandle *ret0)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		if (boundaries->n_dim != 1)
 			shim_fail("boundaries tensor must be 1 dimension, but got dim(%d)", boundaries->n_dim);
 		SHIM_GIVE(ret0, search(boundaries, self, out_int32, right, NULL));
@@ -271,8 +279,7 @@ static struct shim_tensor *count_bins(int dtype, const struct edges *e, int dims
 
 AOTITorchError aoti_torch_cpu_histc(AtenTensorHandle self, int64_t bins, double min, double max, AtenTensorHandle *ret0)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		need_float(self, "histogram_cpu");
 		if (bins < 1)
 			shim_fail("torch.histc(): bins must be > 0, but got %lld", (long long)bins);
@@ -328,18 +335,20 @@ static struct shim_tensor *edge_tensor(const struct edges *e)
 
 AOTITorchError aoti_torch_cpu_histogram_bin_ct(AtenTensorHandle self, int64_t bins, const double **range,
 					       int64_t range_len_, AtenTensorHandle *weight, int32_t density,
-					       AtenTensorHandle *ret0,
-					       AtenTensorHandle *ret1){SHIM_TRY{need_float(self, "histogram_cpu");
-int64_t n = shim_numel(self);
-const double *v = values_of(self);
-struct edges e;
-histogram_dims(self, &bins, 1, range, range_len_, v, &e);
-struct shim_tensor *out = count_bins(self->dtype, &e, 1, v, n, weights_of(weight, n), true, density);
-struct shim_tensor *at = edge_tensor(&e);
-SHIM_GIVE(ret0, out);
-SHIM_GIVE(ret1, at);
-}
-SHIM_END
+					       AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+{
+	SHIM_TRY {
+		need_float(self, "histogram_cpu");
+		int64_t n = shim_numel(self);
+		const double *v = values_of(self);
+		struct edges e;
+		histogram_dims(self, &bins, 1, range, range_len_, v, &e);
+		struct shim_tensor *out = count_bins(self->dtype, &e, 1, v, n, weights_of(weight, n), true, density);
+		struct shim_tensor *at = edge_tensor(&e);
+		SHIM_GIVE(ret0, out);
+		SHIM_GIVE(ret1, at);
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu__histogramdd_from_bin_cts(AtenTensorHandle self, const int64_t *bins, int64_t bins_len_,
@@ -347,8 +356,7 @@ AOTITorchError aoti_torch_cpu__histogramdd_from_bin_cts(AtenTensorHandle self, c
 							AtenTensorHandle *weight, int32_t density,
 							AtenTensorHandle *ret0)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		need_float(self, "histogram_cpu");
 		if (self->n_dim < 2 || self->size[self->n_dim - 1] != bins_len_ || bins_len_ < 1 ||
 		    bins_len_ > SHIM_DIMS)

@@ -176,16 +176,21 @@ static void sort_op(struct shim_tensor *self, int64_t dim, bool descending, Aten
 }
 
 AOTITorchError aoti_torch_cpu_sort(AtenTensorHandle self, int64_t dim, int32_t descending, AtenTensorHandle *ret0,
-				   AtenTensorHandle *ret1){SHIM_TRY{sort_op(self, dim, descending, ret0, ret1);
-}
-SHIM_END
+				   AtenTensorHandle *ret1)
+{
+	SHIM_TRY {
+		sort_op(self, dim, descending, ret0, ret1);
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_sort_stable(AtenTensorHandle self, int32_t *stable, int64_t dim, int32_t descending,
 					  AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
 	(void)stable; /* always */
-	SHIM_TRY { sort_op(self, dim, descending, ret0, ret1); }
+	SHIM_TRY {
+		sort_op(self, dim, descending, ret0, ret1);
+	}
 	SHIM_END
 }
 
@@ -212,7 +217,9 @@ AOTITorchError aoti_torch_cpu_topk(AtenTensorHandle self, int64_t k, int64_t dim
 				   AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
 	(void)sorted;
-	SHIM_TRY { topk(self, k, dim, largest, ret0, ret1); }
+	SHIM_TRY {
+		topk(self, k, dim, largest, ret0, ret1);
+	}
 	SHIM_END
 }
 
@@ -262,7 +269,9 @@ static void kthvalue(struct shim_tensor *self, int64_t k, int64_t dim_, bool kee
 AOTITorchError aoti_torch_cpu_kthvalue(AtenTensorHandle self, int64_t k, int64_t dim, int32_t keepdim,
 				       AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
-	SHIM_TRY { kthvalue(self, k, dim, keepdim, ret0, ret1); }
+	SHIM_TRY {
+		kthvalue(self, k, dim, keepdim, ret0, ret1);
+	}
 	SHIM_END
 }
 
@@ -288,15 +297,19 @@ static struct shim_tensor *median(struct shim_tensor *self, bool ignore_nan)
 	return out;
 }
 
-AOTITorchError aoti_torch_cpu_median(AtenTensorHandle self,
-				     AtenTensorHandle *ret0){SHIM_TRY{SHIM_GIVE(ret0, median(self, false));
-}
-SHIM_END
+AOTITorchError aoti_torch_cpu_median(AtenTensorHandle self, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		SHIM_GIVE(ret0, median(self, false));
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_nanmedian(AtenTensorHandle self, AtenTensorHandle *ret0)
 {
-	SHIM_TRY { SHIM_GIVE(ret0, median(self, true)); }
+	SHIM_TRY {
+		SHIM_GIVE(ret0, median(self, true));
+	}
 	SHIM_END
 }
 
@@ -345,6 +358,8 @@ static void mode(struct shim_tensor *self, int64_t dim_, bool keep, AtenTensorHa
 AOTITorchError aoti_torch_cpu_mode(AtenTensorHandle self, int64_t dim, int32_t keepdim, AtenTensorHandle *ret0,
 				   AtenTensorHandle *ret1)
 {
-	SHIM_TRY { mode(self, dim, keepdim, ret0, ret1); }
+	SHIM_TRY {
+		mode(self, dim, keepdim, ret0, ret1);
+	}
 	SHIM_END
 }

@@ -30,7 +30,8 @@ AOTITorchError shim_leave(struct shim_frame *f, bool failed)
 	return failed;
 }
 
-/* As torch's log has it: "Exception in aoti_torch: ...". The op's name is said once, without the prefix that all have. */
+/* As torch's log has it: "Exception in aoti_torch: ...". The op's name is said once, without the prefix that all have.
+ */
 void shim_fail(const char *fmt, ...)
 {
 	char line[1200];
@@ -173,7 +174,8 @@ struct shim_tensor *shim_new(int dtype, int n_dim, const int64_t *size, const in
 	return t;
 }
 
-struct shim_tensor *shim_of_blob(void *data, int dtype, int n_dim, const int64_t *size, const int64_t *stride, int64_t offset)
+struct shim_tensor *shim_of_blob(void *data, int dtype, int n_dim, const int64_t *size, const int64_t *stride,
+				 int64_t offset)
 {
 	const struct dtype_info *d = known(dtype);
 	struct shim_tensor *t = handle(dtype, n_dim);
@@ -197,9 +199,10 @@ struct shim_tensor *shim_view_dtype(const struct shim_tensor *t, int dtype, int 
 	if (!t->storage)
 		shim_fail("the tensor is not defined");
 	int64_t reach = extent(n_dim, size, stride), end;
-	if (offset < 0 || __builtin_add_overflow(reach, offset, &end) || (reach && (uint64_t)end > t->storage->bytes / (uint64_t)d->bytes))
-		shim_fail("a view of %lld elements from %lld on reaches beyond a storage of %llu bytes", (long long)reach,
-			  (long long)offset, (unsigned long long)t->storage->bytes);
+	if (offset < 0 || __builtin_add_overflow(reach, offset, &end) ||
+	    (reach && (uint64_t)end > t->storage->bytes / (uint64_t)d->bytes))
+		shim_fail("a view of %lld elements from %lld on reaches beyond a storage of %llu bytes",
+			  (long long)reach, (long long)offset, (unsigned long long)t->storage->bytes);
 	struct shim_tensor *v = handle(dtype, n_dim);
 	shape(v, size, stride);
 	v->offset = offset;
@@ -208,7 +211,8 @@ struct shim_tensor *shim_view_dtype(const struct shim_tensor *t, int dtype, int 
 	return v;
 }
 
-struct shim_tensor *shim_view(const struct shim_tensor *t, int n_dim, const int64_t *size, const int64_t *stride, int64_t offset)
+struct shim_tensor *shim_view(const struct shim_tensor *t, int n_dim, const int64_t *size, const int64_t *stride,
+			      int64_t offset)
 {
 	return shim_view_dtype(t, t->dtype, n_dim, size, stride, offset);
 }
@@ -232,8 +236,8 @@ void shim_grow(struct shim_tensor *t, uint64_t bytes)
 	if (bytes <= s->bytes)
 		return;
 	if (!s->owned)
-		shim_fail("memory that is not the shim's own cannot grow from %llu to %llu bytes", (unsigned long long)s->bytes,
-			  (unsigned long long)bytes);
+		shim_fail("memory that is not the shim's own cannot grow from %llu to %llu bytes",
+			  (unsigned long long)s->bytes, (unsigned long long)bytes);
 	void *data = bytes > SIZE_MAX - 64 ? NULL : aligned_alloc(64, (bytes + 63) & ~63ull);
 	if (!data)
 		shim_fail("cannot allocate %llu bytes", (unsigned long long)bytes);
@@ -281,8 +285,8 @@ bool shim_is_dense(const struct shim_tensor *t)
 	return true;
 }
 
-/* Order of dimensions, innermost first, by the operands' strides: TensorIterator's insertion sort. `all` holds n arrays of
- * strides, a 0 says nothing. */
+/* Order of dimensions, innermost first, by the operands' strides: TensorIterator's insertion sort. `all` holds n arrays
+ * of strides, a 0 says nothing. */
 static void order_dims(int n_dim, const int64_t *size, const int64_t (*all)[SHIM_DIMS], int n, int *perm)
 {
 	for (int i = 0; i < n_dim; i++)
@@ -404,8 +408,8 @@ bool shim_is_complex(int d) { return d == DTYPE_C32 || d == DTYPE_C64 || d == DT
 
 bool shim_is_float(int d)
 {
-	return d == DTYPE_F16 || d == DTYPE_BF16 || d == DTYPE_F32 || d == DTYPE_F64 || (d >= DTYPE_F8E5M2 && d <= DTYPE_F8E4M3FNUZ) ||
-	       d == DTYPE_F8E8M0FNU || d == DTYPE_F4E2M1FN_X2;
+	return d == DTYPE_F16 || d == DTYPE_BF16 || d == DTYPE_F32 || d == DTYPE_F64 ||
+	       (d >= DTYPE_F8E5M2 && d <= DTYPE_F8E4M3FNUZ) || d == DTYPE_F8E8M0FNU || d == DTYPE_F4E2M1FN_X2;
 }
 
 static int complex_of(int d) { return d == DTYPE_F64 ? DTYPE_C128 : d == DTYPE_F16 ? DTYPE_C32 : DTYPE_C64; }
@@ -415,13 +419,21 @@ static int width(int d)
 {
 	switch (d) {
 	case DTYPE_BOOL: return 0;
-	case DTYPE_U8: case DTYPE_I8: return 1;
-	case DTYPE_I16: case DTYPE_U16: return 2;
-	case DTYPE_I32: case DTYPE_U32: return 3;
-	case DTYPE_I64: case DTYPE_U64: return 4;
-	case DTYPE_F16: case DTYPE_BF16: case DTYPE_C32: return 2;
-	case DTYPE_F32: case DTYPE_C64: return 3;
-	case DTYPE_F64: case DTYPE_C128: return 4;
+	case DTYPE_U8:
+	case DTYPE_I8: return 1;
+	case DTYPE_I16:
+	case DTYPE_U16: return 2;
+	case DTYPE_I32:
+	case DTYPE_U32: return 3;
+	case DTYPE_I64:
+	case DTYPE_U64: return 4;
+	case DTYPE_F16:
+	case DTYPE_BF16:
+	case DTYPE_C32: return 2;
+	case DTYPE_F32:
+	case DTYPE_C64: return 3;
+	case DTYPE_F64:
+	case DTYPE_C128: return 4;
 	default: return 1;
 	}
 }

@@ -46,8 +46,8 @@ static const char *runtime(struct arena *a, const struct run_options *o, struct 
 	if (!o->torch)
 		return own_file(a, "PT2_SHIM", "../lib/pt2utils/" SHIM, err);
 	if (!doctor_find_torch(a, *o->torch ? o->torch : NULL, &folder, &version)) {
-		err_set(err, EXIT_ENVIRON, "no libtorch %s%s%s: install torch, or name its folder", *o->torch ? "in '" : "is found",
-			o->torch, *o->torch ? "'" : "");
+		err_set(err, EXIT_ENVIRON, "no libtorch %s%s%s: install torch, or name its folder",
+			*o->torch ? "in '" : "is found", o->torch, *o->torch ? "'" : "");
 		return NULL;
 	}
 	char path[PATH_MAX];
@@ -80,7 +80,8 @@ static char *in_folder(struct run_job *j, struct slice name)
 /* A name that stays in the folder. */
 static bool plain_name(struct slice name)
 {
-	return name.n && name.n <= 240 && name.p[0] != '.' && !memchr(name.p, '/', name.n) && !memchr(name.p, 0, name.n);
+	return name.n && name.n <= 240 && name.p[0] != '.' && !memchr(name.p, '/', name.n) &&
+	       !memchr(name.p, 0, name.n);
 }
 
 static int put_file(const char *path, struct slice bytes, struct err *err)
@@ -94,15 +95,16 @@ static int put_file(const char *path, struct slice bytes, struct err *err)
 }
 
 /* All that belongs to the model, GPU code left out. *size: together. */
-static int unpack(struct run_job *j, struct package *pkg, const struct package_model *m, uint64_t *size, struct err *err)
+static int unpack(struct run_job *j, struct package *pkg, const struct package_model *m, uint64_t *size,
+		  struct err *err)
 {
 	*size = 0;
 	for (uint32_t i = 0; i < m->n_file; i++) {
 		const struct package_file *f = &pkg->file[m->file[i]];
 		struct slice bytes;
 		if (!plain_name(f->name))
-			return err_set(err, EXIT_INPUT, "'%s' has a file of an odd name: '%.*s'", pkg->path, (int)(f->name.n < 80 ? f->name.n : 80),
-				       f->name.p);
+			return err_set(err, EXIT_INPUT, "'%s' has a file of an odd name: '%.*s'", pkg->path,
+				       (int)(f->name.n < 80 ? f->name.n : 80), f->name.p);
 		if (package_data(pkg, m->file[i], &bytes, err) < 0 || put_file(in_folder(j, f->name), bytes, err) < 0)
 			return -1;
 		*size += bytes.n;
@@ -137,8 +139,8 @@ static int check_processor(struct package *pkg, const struct package_model *m, s
 		return err_set(err, EXIT_INPUT, "'%s' is made for %.*s; this machine is %s", pkg->path,
 			       (int)(md.machine.n < 40 ? md.machine.n : 40), md.machine.p, host.machine);
 	if (doctor_isa_of_metadata(md.cpu_isa, &unknown) & ~host.isa)
-		return err_set(err, EXIT_INPUT, "'%s' is made for processors with %.*s, which this one is not", pkg->path,
-			       (int)(md.cpu_isa.n < 80 ? md.cpu_isa.n : 80), md.cpu_isa.p);
+		return err_set(err, EXIT_INPUT, "'%s' is made for processors with %.*s, which this one is not",
+			       pkg->path, (int)(md.cpu_isa.n < 80 ? md.cpu_isa.n : 80), md.cpu_isa.p);
 	return 0;
 }
 
@@ -155,10 +157,12 @@ static char *custom_ops(struct run_job *j, struct package *pkg, const struct pac
 	if (json_parse(&t, 0, text.n, &root) == 0 && json_is(&t, root, JSON_OBJECT)) {
 		uint32_t nodes = json_get(&t, root, "nodes");
 		bool list = nodes && json_is(&t, nodes, JSON_ARRAY);
-		for (uint32_t k = list ? json_first(&t, nodes) : 0; list && k < json_end(&t, nodes) && b.len < 400; k = json_next(&t, k)) {
+		for (uint32_t k = list ? json_first(&t, nodes) : 0; list && k < json_end(&t, nodes) && b.len < 400;
+		     k = json_next(&t, k)) {
 			uint32_t node = json_is(&t, k, JSON_OBJECT) ? json_get(&t, k, "node") : 0;
 			uint32_t target = node && json_is(&t, node, JSON_OBJECT) ? json_get(&t, node, "target") : 0;
-			struct slice name = target && json_is(&t, target, JSON_STRING) ? json_slice(&t, target) : (struct slice){0};
+			struct slice name =
+			    target && json_is(&t, target, JSON_STRING) ? json_slice(&t, target) : (struct slice){0};
 			char op[128];
 			snprintf(op, sizeof(op), "%.*s", (int)(name.n < 100 ? name.n : 0), name.p ? name.p : "");
 			if (*op && !(b.len && slice_find(buf_slice(&b), op)))
@@ -179,7 +183,10 @@ struct words {
 	int n;
 };
 
-static void word(struct words *w, const char *text) { w->v[w->n++] = arena_strndup(&w->job->arena, text, strlen(text)); }
+static void word(struct words *w, const char *text)
+{
+	w->v[w->n++] = arena_strndup(&w->job->arena, text, strlen(text));
+}
 
 static void option(struct words *w, const char *name, const char *value)
 {
@@ -196,8 +203,8 @@ static void option_number(struct words *w, const char *name, uint64_t value)
 	option(w, name, value ? text : NULL);
 }
 
-static void command_line(struct run_job *j, const char *name, const char *runner, const char *torch, const char *inputs, const char *blob,
-			 const char *custom, const struct run_options *o)
+static void command_line(struct run_job *j, const char *name, const char *runner, const char *torch, const char *inputs,
+			 const char *blob, const char *custom, const struct run_options *o)
 {
 	struct words w = {.job = j};
 	word(&w, runner);
@@ -229,13 +236,13 @@ static void command_line(struct run_job *j, const char *name, const char *runner
 static const char *shown_name(struct run_job *j, struct package *pkg, const struct package_model *m)
 {
 	char text[PATH_MAX];
-	int n = snprintf(text, sizeof(text), "%s%s%.*s", pkg->path, pkg->n > 1 ? ":" : "", pkg->n > 1 ? (int)m->name.n : 0,
-			 m->name.p);
+	int n = snprintf(text, sizeof(text), "%s%s%.*s", pkg->path, pkg->n > 1 ? ":" : "",
+			 pkg->n > 1 ? (int)m->name.n : 0, m->name.p);
 	return arena_strndup(&j->arena, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
-static int prepare(struct run_job *j, struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
-		   struct err *err)
+static int prepare(struct run_job *j, struct package *pkg, const struct tensor_view *in, size_t n_in,
+		   const struct run_options *o, struct err *err)
 {
 	uint64_t size;
 	struct package_model *m = package_model(pkg, o->model, err);
@@ -243,7 +250,8 @@ static int prepare(struct run_job *j, struct package *pkg, const struct tensor_v
 		return -1;
 	if (!m->so)
 		return err_set(err, EXIT_INPUT, "'%s' has no library to run, only texts", pkg->path);
-	const char *runner = own_file(&j->arena, "PT2_RUN", RUNNER, err), *torch = runner ? runtime(&j->arena, o, err) : NULL;
+	const char *runner = own_file(&j->arena, "PT2_RUN", RUNNER, err),
+		   *torch = runner ? runtime(&j->arena, o, err) : NULL;
 	if (!torch || check_processor(pkg, m, err) < 0 || make_folder(j, err) < 0 || unpack(j, pkg, m, &size, err) < 0)
 		return -1;
 	const char *inputs = in_folder(j, SLICE("inputs.run"));
@@ -253,13 +261,13 @@ static int prepare(struct run_job *j, struct package *pkg, const struct tensor_v
 	j->timeout_s = o->timeout_s ? o->timeout_s : 600;
 	if (put_inputs(inputs, in, n_in, err) < 0)
 		return -1;
-	command_line(j, shown_name(j, pkg, m), runner, torch, inputs, m->weights_blob ? in_folder(j, pkg->file[m->weights_blob].name) : NULL,
-		     custom_ops(j, pkg, m), o);
+	command_line(j, shown_name(j, pkg, m), runner, torch, inputs,
+		     m->weights_blob ? in_folder(j, pkg->file[m->weights_blob].name) : NULL, custom_ops(j, pkg, m), o);
 	return 0;
 }
 
-int run_prepare(struct run_job *j, struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
-		struct err *err)
+int run_prepare(struct run_job *j, struct package *pkg, const struct tensor_view *in, size_t n_in,
+		const struct run_options *o, struct err *err)
 {
 	*j = (struct run_job){0};
 	if (prepare(j, pkg, in, n_in, o, err) == 0)
@@ -299,13 +307,14 @@ int run_outputs(const struct run_job *j, const struct child_result *child, struc
 		runfile_close(&r->out);
 	struct buf b = {0};
 	child_describe(child, &b);
-	err_set(err, child->how == CHILD_NOT_STARTED ? EXIT_ENVIRON : EXIT_INPUT, "the model's process: %s", buf_str(&b));
+	err_set(err, child->how == CHILD_NOT_STARTED ? EXIT_ENVIRON : EXIT_INPUT, "the model's process: %s",
+		buf_str(&b));
 	buf_release(&b);
 	return -1;
 }
 
-int run_model(struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o, struct run_result *r,
-	      struct err *err)
+int run_model(struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
+	      struct run_result *r, struct err *err)
 {
 	struct run_job j;
 	*r = (struct run_result){0};

@@ -19,8 +19,10 @@ int runfile_write(int fd, const struct tensor_view *v, size_t n, const struct ru
 	int r = 0;
 	for (size_t i = 0; i < n && !r; i++) {
 		int64_t bytes;
-		e[i] = (struct runfile_entry){.dtype = v[i].meta.dtype, .device = v[i].meta.device,
-					      .device_index = v[i].meta.device_index, .n_dim = v[i].meta.n_dim};
+		e[i] = (struct runfile_entry){.dtype = v[i].meta.dtype,
+					      .device = v[i].meta.device,
+					      .device_index = v[i].meta.device_index,
+					      .n_dim = v[i].meta.n_dim};
 		memcpy(e[i].size, v[i].meta.size, (size_t)v[i].meta.n_dim * sizeof(*e[i].size));
 		memcpy(e[i].stride, v[i].meta.stride, (size_t)v[i].meta.n_dim * sizeof(*e[i].stride));
 		if (!tensor_extent(&v[i].meta, &bytes))
@@ -49,9 +51,13 @@ int runfile_write(int fd, const struct tensor_view *v, size_t n, const struct ru
 
 int runfile_write_error(int fd, const struct err *error, struct err *err)
 {
-	struct runfile_head head = {.magic = RUNFILE_MAGIC, .status = error->status, .error_at = sizeof(head),
+	struct runfile_head head = {.magic = RUNFILE_MAGIC,
+				    .status = error->status,
+				    .error_at = sizeof(head),
 				    .error_len = strlen(error->text)};
-	return write_all(fd, &head, sizeof(head), "outputs", err) < 0 ? -1 : write_all(fd, error->text, head.error_len, "outputs", err);
+	return write_all(fd, &head, sizeof(head), "outputs", err) < 0
+		   ? -1
+		   : write_all(fd, error->text, head.error_len, "outputs", err);
 }
 
 static bool inside(struct slice bytes, uint64_t at, uint64_t n) { return at <= bytes.n && n <= bytes.n - at; }
@@ -59,12 +65,13 @@ static bool inside(struct slice bytes, uint64_t at, uint64_t n) { return at <= b
 static bool read_entry(struct tensor_view *v, struct slice bytes, const struct runfile_entry *e)
 {
 	int64_t need;
-	if (e->n_dim < 0 || e->n_dim > TENSOR_MAX_DIMS || !dtype_info(e->dtype) || !inside(bytes, e->name_at, e->name_len) ||
-	    !inside(bytes, e->data_at, e->data_len) || e->data_at % 64)
+	if (e->n_dim < 0 || e->n_dim > TENSOR_MAX_DIMS || !dtype_info(e->dtype) ||
+	    !inside(bytes, e->name_at, e->name_len) || !inside(bytes, e->data_at, e->data_len) || e->data_at % 64)
 		return false;
 	v->name = slice_of(bytes.p + e->name_at, e->name_len);
 	v->data = bytes.p + e->data_at;
-	v->meta = (struct tensor_meta){.dtype = e->dtype, .device = e->device, .device_index = e->device_index, .n_dim = e->n_dim};
+	v->meta = (struct tensor_meta){
+	    .dtype = e->dtype, .device = e->device, .device_index = e->device_index, .n_dim = e->n_dim};
 	memcpy(v->meta.size, e->size, sizeof(e->size));
 	memcpy(v->meta.stride, e->stride, sizeof(e->stride));
 	for (int i = 0; i < e->n_dim; i++)

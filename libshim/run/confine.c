@@ -1,9 +1,9 @@
-/* What a model's process may do: calculate, start threads, read files, write its outputs. Installed before the model's library
- * is loaded, whose initialisers are the first foreign code to run.
+/* What a model's process may do: calculate, start threads, read files, write its outputs. Installed before the model's
+ * library is loaded, whose initialisers are the first foreign code to run.
  *
- * Refused calls fail with EPERM: libraries that only ask (a NUMA policy, a socket to a log daemon) go on without. Where the
- * probe watches (LD_PRELOAD), it needs a local socket and files in its folder; then Landlock keeps writing to that folder,
- * on kernels that have it (5.13). */
+ * Refused calls fail with EPERM: libraries that only ask (a NUMA policy, a socket to a log daemon) go on without. Where
+ * the probe watches (LD_PRELOAD), it needs a local socket and files in its folder; then Landlock keeps writing to that
+ * folder, on kernels that have it (5.13). */
 #include "run.h"
 
 #include <errno.h>
@@ -21,32 +21,90 @@
 
 static const int allowed[] = {
     /* memory */
-    SCMP_SYS(brk), SCMP_SYS(mmap), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(mprotect), SCMP_SYS(madvise), SCMP_SYS(mincore),
-    SCMP_SYS(get_mempolicy), SCMP_SYS(mbind), SCMP_SYS(set_mempolicy), SCMP_SYS(membarrier), SCMP_SYS(pkey_alloc),
+    SCMP_SYS(brk),
+    SCMP_SYS(mmap),
+    SCMP_SYS(munmap),
+    SCMP_SYS(mremap),
+    SCMP_SYS(mprotect),
+    SCMP_SYS(madvise),
+    SCMP_SYS(mincore),
+    SCMP_SYS(get_mempolicy),
+    SCMP_SYS(mbind),
+    SCMP_SYS(set_mempolicy),
+    SCMP_SYS(membarrier),
+    SCMP_SYS(pkey_alloc),
     /* threads and time */
-    SCMP_SYS(futex), SCMP_SYS(set_robust_list), SCMP_SYS(set_tid_address), SCMP_SYS(rseq), SCMP_SYS(sched_yield),
-    SCMP_SYS(sched_getaffinity), SCMP_SYS(sched_setaffinity), SCMP_SYS(sched_getparam), SCMP_SYS(sched_getscheduler),
-    SCMP_SYS(getcpu), SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres), SCMP_SYS(gettimeofday), SCMP_SYS(time), SCMP_SYS(times),
-    SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep), SCMP_SYS(arch_prctl), SCMP_SYS(restart_syscall),
-    SCMP_SYS(exit), SCMP_SYS(exit_group),
+    SCMP_SYS(futex),
+    SCMP_SYS(set_robust_list),
+    SCMP_SYS(set_tid_address),
+    SCMP_SYS(rseq),
+    SCMP_SYS(sched_yield),
+    SCMP_SYS(sched_getaffinity),
+    SCMP_SYS(sched_setaffinity),
+    SCMP_SYS(sched_getparam),
+    SCMP_SYS(sched_getscheduler),
+    SCMP_SYS(getcpu),
+    SCMP_SYS(clock_gettime),
+    SCMP_SYS(clock_getres),
+    SCMP_SYS(gettimeofday),
+    SCMP_SYS(time),
+    SCMP_SYS(times),
+    SCMP_SYS(nanosleep),
+    SCMP_SYS(clock_nanosleep),
+    SCMP_SYS(arch_prctl),
+    SCMP_SYS(restart_syscall),
+    SCMP_SYS(exit),
+    SCMP_SYS(exit_group),
     /* signals to itself */
-    SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigpending),
-    SCMP_SYS(rt_sigtimedwait), SCMP_SYS(sigaltstack),
+    SCMP_SYS(rt_sigaction),
+    SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(rt_sigreturn),
+    SCMP_SYS(rt_sigpending),
+    SCMP_SYS(rt_sigtimedwait),
+    SCMP_SYS(sigaltstack),
     /* who and where it is */
-    SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(getppid), SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(getgid),
-    SCMP_SYS(getegid), SCMP_SYS(uname), SCMP_SYS(sysinfo), SCMP_SYS(getrusage), SCMP_SYS(getrlimit), SCMP_SYS(getcwd),
+    SCMP_SYS(getpid),
+    SCMP_SYS(gettid),
+    SCMP_SYS(getppid),
+    SCMP_SYS(getuid),
+    SCMP_SYS(geteuid),
+    SCMP_SYS(getgid),
+    SCMP_SYS(getegid),
+    SCMP_SYS(uname),
+    SCMP_SYS(sysinfo),
+    SCMP_SYS(getrusage),
+    SCMP_SYS(getrlimit),
+    SCMP_SYS(getcwd),
     SCMP_SYS(getrandom),
     /* reading files */
-    SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(lseek), SCMP_SYS(close), SCMP_SYS(fstat), SCMP_SYS(stat),
-    SCMP_SYS(lstat), SCMP_SYS(newfstatat), SCMP_SYS(statx), SCMP_SYS(statfs), SCMP_SYS(fstatfs), SCMP_SYS(access),
-    SCMP_SYS(faccessat), SCMP_SYS(faccessat2), SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(getdents64),
-    SCMP_SYS(fadvise64), SCMP_SYS(poll), SCMP_SYS(ppoll),
+    SCMP_SYS(read),
+    SCMP_SYS(readv),
+    SCMP_SYS(pread64),
+    SCMP_SYS(lseek),
+    SCMP_SYS(close),
+    SCMP_SYS(fstat),
+    SCMP_SYS(stat),
+    SCMP_SYS(lstat),
+    SCMP_SYS(newfstatat),
+    SCMP_SYS(statx),
+    SCMP_SYS(statfs),
+    SCMP_SYS(fstatfs),
+    SCMP_SYS(access),
+    SCMP_SYS(faccessat),
+    SCMP_SYS(faccessat2),
+    SCMP_SYS(readlink),
+    SCMP_SYS(readlinkat),
+    SCMP_SYS(getdents64),
+    SCMP_SYS(fadvise64),
+    SCMP_SYS(poll),
+    SCMP_SYS(ppoll),
 };
 
 static const int for_probe[] = {
-    SCMP_SYS(connect), SCMP_SYS(sendto), SCMP_SYS(recvfrom), SCMP_SYS(shutdown), SCMP_SYS(openat), SCMP_SYS(open),
-    SCMP_SYS(ftruncate), SCMP_SYS(pwrite64), SCMP_SYS(flock), SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(mkdir),
-    SCMP_SYS(mkdirat), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(unlink), SCMP_SYS(fallocate),
+    SCMP_SYS(connect), SCMP_SYS(sendto),    SCMP_SYS(recvfrom), SCMP_SYS(shutdown), SCMP_SYS(openat),
+    SCMP_SYS(open),    SCMP_SYS(ftruncate), SCMP_SYS(pwrite64), SCMP_SYS(flock),    SCMP_SYS(write),
+    SCMP_SYS(writev),  SCMP_SYS(mkdir),     SCMP_SYS(mkdirat),  SCMP_SYS(rename),   SCMP_SYS(renameat),
+    SCMP_SYS(unlink),  SCMP_SYS(fallocate),
 };
 
 /* Not SCMP_A0() and its kin, which leave a member out (clang minds). */

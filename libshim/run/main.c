@@ -1,4 +1,5 @@
-/* pt2-run: runs one compiled model with libpt2shim.so or libtorch_cpu.so. A part of the tools (live/run.h), not a tool itself. */
+/* pt2-run: runs one compiled model with libpt2shim.so or libtorch_cpu.so. A part of the tools (live/run.h), not a tool
+ * itself. */
 #include "run.h"
 
 #include "tensor/tensor.h"
@@ -46,18 +47,44 @@ static uint64_t number(const char *text, const char *option)
 	usage_error(what);
 }
 
-enum { TORCH, MODEL, NAME, INPUTS, OUTPUTS, BLOB, CUSTOM, RUNS, THREADS, MEMORY, CHECK, WATCHED, SAVE_DIR, UNCONFINED, VERBOSE, QUIET, HELP };
+enum {
+	TORCH,
+	MODEL,
+	NAME,
+	INPUTS,
+	OUTPUTS,
+	BLOB,
+	CUSTOM,
+	RUNS,
+	THREADS,
+	MEMORY,
+	CHECK,
+	WATCHED,
+	SAVE_DIR,
+	UNCONFINED,
+	VERBOSE,
+	QUIET,
+	HELP
+};
 static const struct option options[] = {
-    {"torch", required_argument, NULL, TORCH},	   {"model", required_argument, NULL, MODEL},
+    {"torch", required_argument, NULL, TORCH},
+    {"model", required_argument, NULL, MODEL},
     {"name", required_argument, NULL, NAME},
-    {"inputs", required_argument, NULL, INPUTS},   {"outputs", required_argument, NULL, OUTPUTS},
-    {"blob", required_argument, NULL, BLOB},	   {"custom", required_argument, NULL, CUSTOM},
-    {"runs", required_argument, NULL, RUNS},	   {"threads", required_argument, NULL, THREADS},
-    {"limit-memory", required_argument, NULL, MEMORY}, {"watched", no_argument, NULL, WATCHED},
+    {"inputs", required_argument, NULL, INPUTS},
+    {"outputs", required_argument, NULL, OUTPUTS},
+    {"blob", required_argument, NULL, BLOB},
+    {"custom", required_argument, NULL, CUSTOM},
+    {"runs", required_argument, NULL, RUNS},
+    {"threads", required_argument, NULL, THREADS},
+    {"limit-memory", required_argument, NULL, MEMORY},
+    {"watched", no_argument, NULL, WATCHED},
     {"check-inputs", no_argument, NULL, CHECK},
-    {"save-dir", required_argument, NULL, SAVE_DIR}, {"unconfined", no_argument, NULL, UNCONFINED},
-    {"verbose", no_argument, NULL, VERBOSE},	   {"quiet", no_argument, NULL, QUIET},
-    {"help", no_argument, NULL, HELP},		   {0},
+    {"save-dir", required_argument, NULL, SAVE_DIR},
+    {"unconfined", no_argument, NULL, UNCONFINED},
+    {"verbose", no_argument, NULL, VERBOSE},
+    {"quiet", no_argument, NULL, QUIET},
+    {"help", no_argument, NULL, HELP},
+    {0},
 };
 
 static void read_options(struct job *j, int argc, char **argv)
@@ -103,7 +130,8 @@ static void set_environment(const struct job *j)
 	setenv("OMP_NUM_THREADS", n, j->threads != 0);
 }
 
-/* The model's standard output and error go nowhere, but for the first 64 KiB of errors: a pipe that nobody empties before the end. */
+/* The model's standard output and error go nowhere, but for the first 64 KiB of errors: a pipe that nobody empties
+ * before the end. */
 static int redirect(struct job *j, struct err *err)
 {
 	int p[2], null;

@@ -29,8 +29,8 @@ struct model {
 
 struct torch {
 	void *so;
-	int32_t (*empty_strided)(int64_t n, const int64_t *size, const int64_t *stride, int32_t dtype, int32_t device, int32_t index,
-				 tensor *ret);
+	int32_t (*empty_strided)(int64_t n, const int64_t *size, const int64_t *stride, int32_t dtype, int32_t device,
+				 int32_t index, tensor *ret);
 	int32_t (*data_ptr)(tensor t, void **ret);
 	int32_t (*sizes)(tensor t, int64_t **ret);
 	int32_t (*strides)(tensor t, int64_t **ret);
@@ -110,7 +110,8 @@ static int name_missing(const struct modelso *m, const struct torch *t, struct e
 		buf_addf(&b, "%s%.*s", i ? ", " : "", (int)(missing[i].n < 200 ? missing[i].n : 200), missing[i].p);
 	bool own = t->last_error != NULL;
 	if (n)
-		err_set(err, EXIT_INPUT, "'%s' needs what %s does not have: %s%s", m->name, own ? "libpt2shim.so" : "this libtorch", buf_str(&b),
+		err_set(err, EXIT_INPUT, "'%s' needs what %s does not have: %s%s", m->name,
+			own ? "libpt2shim.so" : "this libtorch", buf_str(&b),
 			own ? "; run it with an installed libtorch (--torch)" : "");
 	buf_release(&b);
 	free(missing);
@@ -129,7 +130,8 @@ static int load_sleef(const struct modelso *m, const struct torch *t, struct err
 			return 0;
 		if (!dlopen("libsleef.so.3", RTLD_LAZY | RTLD_GLOBAL))
 			return err_set(err, EXIT_ENVIRON,
-				       "'%s' calls %s: libsleef.so.3 is needed (install libsleef3, or use --torch)", m->name, name);
+				       "'%s' calls %s: libsleef.so.3 is needed (install libsleef3, or use --torch)",
+				       m->name, name);
 		return 0;
 	}
 	return 0;
@@ -138,16 +140,18 @@ static int load_sleef(const struct modelso *m, const struct torch *t, struct err
 static int refuse(const struct modelso *m, const struct job *j, struct err *err)
 {
 	if (m->runtime != RUNTIME_TORCH && m->runtime != RUNTIME_SHIM)
-		return err_set(err, EXIT_INPUT, "'%s' is not made for libtorch: %s%s%.*s", m->name, modelso_runtime_name(m->runtime),
-			       m->shim_prefix.n ? ", prefix " : "", (int)m->shim_prefix.n, m->shim_prefix.p);
+		return err_set(err, EXIT_INPUT, "'%s' is not made for libtorch: %s%s%.*s", m->name,
+			       modelso_runtime_name(m->runtime), m->shim_prefix.n ? ", prefix " : "",
+			       (int)m->shim_prefix.n, m->shim_prefix.p);
 	if (m->api < API_CONTAINER)
-		return err_set(err, EXIT_INPUT, "'%s' has no container to be run with: %s", m->name, modelso_api_name(m->api));
+		return err_set(err, EXIT_INPUT, "'%s' has no container to be run with: %s", m->name,
+			       modelso_api_name(m->api));
 	if (m->device_code != DEVICE_CODE_CPU)
 		return err_set(err, EXIT_INPUT, "'%s' is made for a GPU; only models for the cpu can be run", m->name);
 	if (modelso_imports(m, "aoti_torch_proxy_executor_call_function"))
 		return err_set(err, EXIT_INPUT,
-			       "'%s' calls custom ops%s%s, which only its own program can run: watch that (-- COMMAND)", m->name,
-			       j->custom ? ": " : "", j->custom ? j->custom : "");
+			       "'%s' calls custom ops%s%s, which only its own program can run: watch that (-- COMMAND)",
+			       m->name, j->custom ? ": " : "", j->custom ? j->custom : "");
 	return 0;
 }
 
@@ -159,7 +163,10 @@ static int check_model(const struct job *j, const struct torch *t, struct err *e
 		return -1;
 	int r = modelso_open(&m, f.bytes, j->name, err);
 	if (!r) {
-		r = refuse(&m, j, err) < 0 || load_needed(&m, err) < 0 || load_sleef(&m, t, err) < 0 || name_missing(&m, t, err) < 0 ? -1 : 0;
+		r = refuse(&m, j, err) < 0 || load_needed(&m, err) < 0 || load_sleef(&m, t, err) < 0 ||
+			    name_missing(&m, t, err) < 0
+			? -1
+			: 0;
 		modelso_close(&m);
 	}
 	mapfile_close(&f);
@@ -177,11 +184,12 @@ static int load_torch(struct torch *t, const char *path, struct err *err)
 	t->so = dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
 	if (!t->so)
 		return err_set(err, EXIT_ENVIRON, "cannot load '%s': %s", path, dlerror());
-	if (!FIND(t->so, "aoti_torch_empty_strided", t->empty_strided) || !FIND(t->so, "aoti_torch_get_data_ptr", t->data_ptr) ||
-	    !FIND(t->so, "aoti_torch_get_sizes", t->sizes) || !FIND(t->so, "aoti_torch_get_strides", t->strides) ||
-	    !FIND(t->so, "aoti_torch_get_dim", t->dim) || !FIND(t->so, "aoti_torch_get_dtype", t->dtype) ||
-	    !FIND(t->so, "aoti_torch_delete_tensor_object", t->drop))
-		return err_set(err, EXIT_ENVIRON, "'%s' has no AOTInductor interface (torch 2.4 and later have one)", path);
+	if (!FIND(t->so, "aoti_torch_empty_strided", t->empty_strided) ||
+	    !FIND(t->so, "aoti_torch_get_data_ptr", t->data_ptr) || !FIND(t->so, "aoti_torch_get_sizes", t->sizes) ||
+	    !FIND(t->so, "aoti_torch_get_strides", t->strides) || !FIND(t->so, "aoti_torch_get_dim", t->dim) ||
+	    !FIND(t->so, "aoti_torch_get_dtype", t->dtype) || !FIND(t->so, "aoti_torch_delete_tensor_object", t->drop))
+		return err_set(err, EXIT_ENVIRON, "'%s' has no AOTInductor interface (torch 2.4 and later have one)",
+			       path);
 	FIND(t->so, "shim_last_error", t->last_error);
 	return 0;
 }
@@ -195,7 +203,8 @@ static int load_model(struct model *m, const struct job *j, struct err *err)
 	FIND(m->so, "AOTInductorModelContainerCreate", m->create);
 	FIND(m->so, "AOTInductorModelUpdateConstantsFromBlob", m->from_blob);
 	FIND(m->so, "AOTInductorGetLastError", m->last_error);
-	if (!FIND(m->so, "AOTInductorModelContainerDelete", m->destroy) || !FIND(m->so, "AOTInductorModelContainerRun", m->run) ||
+	if (!FIND(m->so, "AOTInductorModelContainerDelete", m->destroy) ||
+	    !FIND(m->so, "AOTInductorModelContainerRun", m->run) ||
 	    !FIND(m->so, "AOTInductorModelContainerGetNumInputs", m->n_inputs) ||
 	    !FIND(m->so, "AOTInductorModelContainerGetNumOutputs", m->n_outputs))
 		return err_set(err, EXIT_INPUT, "'%s' lacks entry points of a model", j->name);
@@ -219,7 +228,8 @@ static void printed_error(const struct job *j, struct buf *b)
 }
 
 /* One line: what the model says, and why. */
-static int model_error(const struct job *j, const struct model *m, const struct torch *t, const char *what, struct err *err)
+static int model_error(const struct job *j, const struct model *m, const struct torch *t, const char *what,
+		       struct err *err)
 {
 	struct buf b = {0};
 	const char *text = NULL, *own = t->last_error ? t->last_error() : "";
@@ -255,7 +265,9 @@ static int create(const struct job *j, struct model *m, const struct torch *t, s
 	char dir[4096];
 	const char *slash = strrchr(j->model, '/');
 	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - j->model) : 1, slash ? j->model : ".");
-	if (m->create_with_device ? m->create_with_device(&m->c, 1, "cpu", dir) : m->create ? m->create(&m->c, 1, true, dir) : 1)
+	if (m->create_with_device ? m->create_with_device(&m->c, 1, "cpu", dir)
+	    : m->create           ? m->create(&m->c, 1, true, dir)
+				  : 1)
 		return model_error(j, m, t, "cannot create the model of", err);
 	if (!j->blob)
 		return 0;
@@ -263,7 +275,9 @@ static int create(const struct job *j, struct model *m, const struct torch *t, s
 		return err_set(err, EXIT_INPUT, "'%s' takes no weights from a file", j->name);
 	if (mapfile_open(blob, j->blob, err) < 0)
 		return -1;
-	return m->from_blob(m->c, (const uint8_t *)blob->bytes.p) ? model_error(j, m, t, "cannot give its weights to", err) : 0;
+	return m->from_blob(m->c, (const uint8_t *)blob->bytes.p)
+		   ? model_error(j, m, t, "cannot give its weights to", err)
+		   : 0;
 }
 
 /* ---- calling ---- */
@@ -274,7 +288,8 @@ static int make_input(const struct torch *t, const struct tensor_view *v, size_t
 	void *data;
 	if (!tensor_extent(&v->meta, &bytes) ||
 	    t->empty_strided(v->meta.n_dim, v->meta.size, v->meta.stride, v->meta.dtype, 0, 0, ret))
-		return err_set(err, EXIT_INPUT, "cannot make input %zu, %s with %d dimensions", i, dtype_name(v->meta.dtype), v->meta.n_dim);
+		return err_set(err, EXIT_INPUT, "cannot make input %zu, %s with %d dimensions", i,
+			       dtype_name(v->meta.dtype), v->meta.n_dim);
 	if (t->data_ptr(*ret, &data))
 		return err_set(err, EXIT_INPUT, "input %zu has no memory", i);
 	if (bytes)
@@ -282,8 +297,8 @@ static int make_input(const struct torch *t, const struct tensor_view *v, size_t
 	return 0;
 }
 
-static int call(const struct job *j, struct model *m, const struct torch *t, const struct tensor_view *in, size_t n_in, tensor *out,
-		size_t n_out, uint64_t *took, struct err *err)
+static int call(const struct job *j, struct model *m, const struct torch *t, const struct tensor_view *in, size_t n_in,
+		tensor *out, size_t n_out, uint64_t *took, struct err *err)
 {
 	tensor *given = xcalloc(n_in + 1, sizeof(*given));
 	int r = 0;
@@ -300,12 +315,14 @@ static int call(const struct job *j, struct model *m, const struct torch *t, con
 	return r;
 }
 
-static int view_output(const struct torch *t, tensor o, size_t i, struct tensor_view *v, struct arena *a, struct err *err)
+static int view_output(const struct torch *t, tensor o, size_t i, struct tensor_view *v, struct arena *a,
+		       struct err *err)
 {
 	int64_t n, *size, *stride;
 	void *data;
 	char name[32];
-	if (t->dim(o, &n) || t->sizes(o, &size) || t->strides(o, &stride) || t->dtype(o, &v->meta.dtype) || t->data_ptr(o, &data) || n > TENSOR_MAX_DIMS)
+	if (t->dim(o, &n) || t->sizes(o, &size) || t->strides(o, &stride) || t->dtype(o, &v->meta.dtype) ||
+	    t->data_ptr(o, &data) || n > TENSOR_MAX_DIMS)
 		return err_set(err, EXIT_INPUT, "output %zu cannot be read", i);
 	v->meta.device_index = -1;
 	v->meta.n_dim = (int)n;
@@ -317,7 +334,8 @@ static int view_output(const struct torch *t, tensor o, size_t i, struct tensor_
 	return 0;
 }
 
-static int write_outputs(const struct job *j, const struct torch *t, tensor *out, size_t n, const struct run_times *times, struct err *err)
+static int write_outputs(const struct job *j, const struct torch *t, tensor *out, size_t n,
+			 const struct run_times *times, struct err *err)
 {
 	struct arena a = {0};
 	struct tensor_view *v = arena_alloc(&a, (n + 1) * sizeof(*v));
@@ -331,8 +349,8 @@ static int write_outputs(const struct job *j, const struct torch *t, tensor *out
 	return r;
 }
 
-static int run_created(const struct job *j, struct model *m, const struct torch *t, const struct tensor_view *in, size_t n_in,
-		       struct run_times *times, struct err *err)
+static int run_created(const struct job *j, struct model *m, const struct torch *t, const struct tensor_view *in,
+		       size_t n_in, struct run_times *times, struct err *err)
 {
 	size_t want, n_out;
 	if (m->n_inputs(m->c, &want) || m->n_outputs(m->c, &n_out))
