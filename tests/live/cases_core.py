@@ -1,5 +1,7 @@
 """Element-wise ops, views, cat, pad, fills, a norm, conversions: what libshim's elementwise.c, view.c, reduce.c, convert.c hold."""
 import ctypes as C
+import os
+import re
 
 import torch
 
@@ -215,7 +217,49 @@ def copies(t):
             t.same(got, want, f"{name} of {t.brief(x)}")
 
 
+def same_number(t, got, want, what):
+    t.cases += 1
+    if got != want:
+        t.complain(f"{what}: {got} instead of {want}")
+
+
+def constants(t):
+    t.group("constants: dtypes, devices, layouts, memory formats, version")
+    torch_lib = os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so")
+    real = C.CDLL(torch_lib)
+    with open(os.path.join(os.path.dirname(torch.__file__), "include/torch/csrc/inductor/aoti_torch/c/shim.h"), encoding="utf-8") as f:
+        names = re.findall(r"int32_t (aoti_torch_(?:dtype|device_type|layout|memory_format)_\w+)\(\)", f.read())
+    assert len(names) >= 40
+    for name in names:
+        same_number(t, getattr(t.shim.lib, name)(), getattr(real, name)(), name)
+    for lib in (t.shim.lib, real):
+        lib.aoti_torch_abi_version.restype = C.c_uint64
+        lib.aoti_torch_dtype_element_size.restype = C.c_size_t
+    same_number(t, t.shim.lib.aoti_torch_abi_version() >> 48, real.aoti_torch_abi_version() >> 48, "abi_version")
+    for name in (n for n in names if "dtype" in n):
+        n = getattr(real, name)()
+        same_number(t, t.shim.lib.aoti_torch_dtype_element_size(n), real.aoti_torch_dtype_element_size(n), name)
+    t.group("numbers of tensors, and back")
+    kinds = {"float32": C.c_float, "float64": C.c_double, "bool": C.c_bool, "uint8": C.c_uint8, "int8": C.c_int8,
+             "int16": C.c_int16, "int32": C.c_int32, "int64": C.c_int64, "uint16": C.c_uint16, "uint32": C.c_uint32,
+             "uint64": C.c_uint64}
+    for name, kind in kinds.items():
+        for value in (0, 1, 100) if name != "bool" else (False, True):
+            x = torch.tensor([[value]], dtype=getattr(torch, name))
+            got = kind()
+            assert getattr(t.shim.lib, "aoti_torch_item_" + name)(t.shim.handle(x), C.byref(got)) == 0
+            same_number(t, got.value, value, "item_" + name)
+            out = C.c_void_p()
+            assert getattr(t.shim.lib, "aoti_torch_scalar_to_tensor_" + name)(kind(value), C.byref(out)) == 0
+            t.same(t.shim.tensor(out), x[0, 0], "scalar_to_tensor_" + name)
+    for a in ("float32", "int64", "bool", "bfloat16"):  # of another dtype: converted, as Tensor::item() is
+        got, x = C.c_double(), torch.tensor(1, dtype=getattr(torch, a))
+        assert t.shim.lib.aoti_torch_item_float64(t.shim.handle(x), C.byref(got)) == 0
+        same_number(t, got.value, 1.0, "item_float64 of " + a)
+
+
 def cases(t):
+    constants(t)
     binary(t)
     unary(t)
     filling(t)
