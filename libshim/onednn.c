@@ -1,0 +1,330 @@
+/* Layers with packed weights, as Inductor makes them of a frozen model. Outputs of convolutions are channels_last, those of linear
+ * layers contiguous (torch/_meta_registrations.py of 2.13). All is computed in float32 and rounded once. */
+#include "onednn.h"
+#include "conv.h"
+#include "elem.h"
+#include "mat.h"
+
+#include <math.h>
+
+/* ---- packed weights ---- */
+
+enum { MD_DIMS = 12, MD_BYTES = 772, MD_BLOCKED = 2 };
+
+struct packed {
+	int32_t n_dim, n_blocks, groups;
+	int64_t size[MD_DIMS], stride[MD_DIMS], block[MD_DIMS], block_dim[MD_DIMS], offset;
+};
+
+static void read_packed(const uint8_t *o, int64_t n, struct packed *p)
+{
+	int32_t kind;
+
+	if (n != MD_BYTES)
+		shim_fail("a packed weight with a description of %lld bytes; only that of torch 2.13 (%d bytes) is known; use libtorch",
+			  (long long)n, MD_BYTES);
+	memcpy(&p->n_dim, o + 4, 4);
+	memcpy(p->size, o + 8, sizeof(p->size));
+	memcpy(&p->offset, o + 304, 8);
+	memcpy(&kind, o + 312, 4);
+	memcpy(p->stride, o + 320, sizeof(p->stride));
+	memcpy(&p->n_blocks, o + 416, 4);
+	memcpy(p->block, o + 424, sizeof(p->block));
+	memcpy(p->block_dim, o + 520, sizeof(p->block_dim));
+	memcpy(&p->groups, o + 768, 4);
+	if (kind != MD_BLOCKED || p->n_dim < 1 || p->n_dim > MD_DIMS || p->n_blocks < 0 || p->n_blocks > MD_DIMS)
+		shim_fail("a weight packed in a way that is not known here (kind %d); use libtorch", kind);
+	for (int i = 0; i < p->n_blocks; i++)
+		if (p->block[i] < 1 || p->block_dim[i] < 0 || p->block_dim[i] >= p->n_dim)
+			shim_fail("the description of a packed weight is damaged");
+}
+
+/* dnnl_memory_desc: blocks from the innermost one out, then the strides of whole blocks. */
+static int64_t packed_at(const struct packed *p, const int64_t *index)
+{
+	int64_t left[MD_DIMS], at = p->offset, step = 1;
+
+	memcpy(left, index, sizeof(left));
+	for (int i = p->n_blocks - 1; i >= 0; i--) {
+		int64_t *d = &left[p->block_dim[i]];
+		at += *d % p->block[i] * step;
+		*d /= p->block[i];
+		step *= p->block[i];
+	}
+	for (int i = 0; i < p->n_dim; i++)
+		at += left[i] * p->stride[i];
+	return at;
+}
+
+/* Position in torch's tensor -> index in oneDNN's, which has the groups as a dim of their own, and output channels first also
+ * for transposed convolutions, where torch has them second. */
+static void packed_index(const struct packed *p, bool swapped, int n_dim, const int64_t *pos, int64_t *index)
+{
+	bool grouped = p->n_dim == n_dim + 1;
+	int first = grouped;
+
+	for (int i = 0; i < n_dim; i++)
+		index[first + i] = pos[i];
+	if (grouped) {
+		int64_t per = swapped ? p->size[2] : p->size[1];
+		index[0] = pos[0] / per;
+		index[1] = pos[0] % per;
+	}
+	if (swapped) {
+		int64_t t = index[first];
+		index[first] = index[first + 1];
+		index[first + 1] = t;
+	}
+}
+
+static bool same_sizes(const struct packed *p, bool swapped, int n_dim, const int64_t *size)
+{
+	bool grouped = p->n_dim == n_dim + 1;
+	const int64_t *have = p->size + grouped;
+	int64_t d0 = have[swapped] * (grouped ? p->size[0] : 1), d1 = n_dim > 1 ? have[!swapped] : 0;
+
+	if (!grouped && p->n_dim != n_dim)
+		return false;
+	if (d0 != size[0] || (n_dim > 1 && d1 != size[1]))
+		return false;
+	for (int i = 2; i < n_dim; i++)
+		if (have[i] != size[i])
+			return false;
+	return true;
+}
+
+struct shim_tensor *shim_onednn_unpack(const void *data, int dtype, int n_dim, const int64_t *size, const uint8_t *opaque,
+				       int64_t opaque_size)
+{
+	struct packed p;
+	int64_t pos[MD_DIMS] = {0}, index[MD_DIMS] = {0};
+
+	read_packed(opaque, opaque_size, &p);
+	if (n_dim < 1 || n_dim > MD_DIMS - 1)
+		shim_fail("a packed weight of %d dimensions", n_dim);
+	bool swapped = !same_sizes(&p, false, n_dim, size);
+	if (swapped && (n_dim < 2 || !same_sizes(&p, true, n_dim, size)))
+		shim_fail("a packed weight whose description has other sizes than it");
+	struct shim_tensor *t = shim_new(dtype, n_dim, size, NULL);
+	char *to = shim_data(t);
+	int bytes = elem_bytes(dtype);
+	for (int64_t left = shim_numel(t); left > 0; left--, to += bytes) {
+		packed_index(&p, swapped, n_dim, pos, index);
+		elem_copy(to, (const char *)data + packed_at(&p, index) * bytes, bytes);
+		for (int i = n_dim - 1; i >= 0 && ++pos[i] == size[i]; i--)
+			pos[i] = 0;
+	}
+	return t;
+}
+
+/* ---- what follows a layer ---- */
+
+static double scalar(const struct post_op *op, int64_t i, double otherwise)
+{
+	return i < op->n_scalars && op->scalars && op->scalars[i] ? *op->scalars[i] : otherwise;
+}
+
+static float clip(float v, float low, float high) { return v < low ? low : v > high ? high : v; }
+static float sigmoid(float x) { return 1 / (1 + expf(-x)); }
+
+static float gelu(float x) { return 0.5f * x * (1 + erff(x * (float)M_SQRT1_2)); }
+
+static float gelu_tanh(float x) { return 0.5f * x * (1 + tanhf(0.797884561f * (x + 0.044715f * x * x * x))); }
+
+void shim_post_op(const struct post_op *op, float *v, int64_t n)
+{
+	const char *name = op->name ? op->name : "none";
+	float a = (float)scalar(op, 0, 0), b = (float)scalar(op, 1, 0);
+#define EACH(what, expression)                                                                                         \
+	if (!strcmp(name, what)) {                                                                                     \
+		for (int64_t i = 0; i < n; i++) {                                                                      \
+			float x = v[i];                                                                                \
+			v[i] = (expression);                                                                           \
+		}                                                                                                      \
+		return;                                                                                                \
+	}
+	if (!strcmp(name, "none") || !*name)
+		return;
+	if (!strcmp(name, "gelu") && op->algorithm && !strcmp(op->algorithm, "tanh"))
+		name = "gelu_tanh";
+	EACH("relu", x < 0 ? 0 : x)
+	EACH("sigmoid", sigmoid(x))
+	EACH("tanh", tanhf(x))
+	EACH("gelu", gelu(x))
+	EACH("gelu_tanh", gelu_tanh(x))
+	EACH("swish", x * sigmoid(x))
+	EACH("hardswish", x * clip(x / 6 + 0.5f, 0, 1))
+	EACH("hardsigmoid", clip(x / 6 + 0.5f, 0, 1))
+	EACH("leaky_relu", x < 0 ? x * a : x)
+	EACH("hardtanh", clip(x, a, b))
+#undef EACH
+	shim_fail("'%s' behind a layer is not known here; use libtorch", name);
+}
+
+static void binary(const char *name, float *v, const float *other, double alpha, int64_t n)
+{
+	float a = (float)alpha;
+	if (!strcmp(name, "add") || !strcmp(name, "sum"))
+		for (int64_t i = 0; i < n; i++)
+			v[i] += a * other[i];
+	else if (!strcmp(name, "sub"))
+		for (int64_t i = 0; i < n; i++)
+			v[i] -= a * other[i];
+	else if (!strcmp(name, "mul"))
+		for (int64_t i = 0; i < n; i++)
+			v[i] *= other[i];
+	else
+		shim_fail("'%s' behind a layer is not known here; use libtorch", name);
+}
+
+/* y (dense, float32) with other, then what follows; into a tensor of y's shape and that dtype. */
+static struct shim_tensor *finish(struct shim_tensor *y, struct shim_tensor *other, const char *how, const double *alpha,
+				  const struct post_op *op, int dtype)
+{
+	float *v = (float *)shim_data(y);
+	if (other) {
+		struct shim_tensor *o = shim_new(DTYPE_F32, y->n_dim, y->size, y->stride);
+		shim_copy(o, other);
+		binary(how, v, (float *)shim_data(o), alpha ? *alpha : 1, shim_numel(y));
+	}
+	shim_post_op(op, v, shim_numel(y));
+	if (dtype == DTYPE_F32)
+		return y;
+	struct shim_tensor *out = shim_new(dtype, y->n_dim, y->size, y->stride);
+	shim_copy(out, y);
+	return out;
+}
+
+static struct shim_tensor *wide(struct shim_tensor *t)
+{
+	if (!t || t->dtype == DTYPE_F32)
+		return t;
+	if (t->dtype != DTYPE_BF16 && t->dtype != DTYPE_F16)
+		shim_fail("a layer of oneDNN with %s", dtype_name(t->dtype));
+	struct shim_tensor *w = shim_like(t, DTYPE_F32);
+	shim_copy(w, t);
+	return w;
+}
+
+/* ---- convolutions ---- */
+
+static struct shim_tensor *conv(struct shim_tensor *x, struct shim_tensor *w, struct shim_tensor *const *bias, struct conv_params p,
+				struct shim_tensor *other, const char *how, const double *alpha, const struct post_op *op)
+{
+	p.channels_last = x->n_dim > 3;
+	return finish(shim_conv(wide(x), wide(w), wide(bias ? *bias : NULL), &p), other, how, alpha, op, x->dtype);
+}
+
+AOTITorchError aoti_torch_cpu_mkldnn__convolution_pointwise(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B,
+							    const int64_t *padding, int64_t n_padding, const int64_t *stride,
+							    int64_t n_stride, const int64_t *dilation, int64_t n_dilation,
+							    int64_t groups, const char *attr, const double **scalars,
+							    int64_t n_scalars, const char **algorithm, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		struct conv_params p = {stride, padding, dilation, NULL, n_stride, n_padding, n_dilation, 0, groups, false, 1};
+		struct post_op op = {attr, algorithm ? *algorithm : NULL, scalars, n_scalars};
+		SHIM_GIVE(ret0, conv(X, W, B, p, NULL, NULL, NULL, &op));
+	}
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(
+    AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B, const int64_t *padding, int64_t n_padding,
+    const int64_t *output_padding, int64_t n_output_padding, const int64_t *stride, int64_t n_stride, const int64_t *dilation,
+    int64_t n_dilation, int64_t groups, const char *attr, const double **scalars, int64_t n_scalars, const char **algorithm,
+    AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		struct conv_params p = {stride, padding, dilation, output_padding, n_stride, n_padding, n_dilation, n_output_padding,
+					groups, true, 1};
+		struct post_op op = {attr, algorithm ? *algorithm : NULL, scalars, n_scalars};
+		SHIM_GIVE(ret0, conv(X, W, B, p, NULL, NULL, NULL, &op));
+	}
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_cpu_mkldnn__convolution_pointwise_binary(
+    AtenTensorHandle X, AtenTensorHandle other, AtenTensorHandle W, AtenTensorHandle *B, const int64_t *padding, int64_t n_padding,
+    const int64_t *stride, int64_t n_stride, const int64_t *dilation, int64_t n_dilation, int64_t groups, const char *binary_attr,
+    double *alpha, const char **unary_attr, const double **unary_scalars, int64_t n_scalars, const char **unary_algorithm,
+    AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		struct conv_params p = {stride, padding, dilation, NULL, n_stride, n_padding, n_dilation, 0, groups, false, 1};
+		struct post_op op = {unary_attr ? *unary_attr : NULL, unary_algorithm ? *unary_algorithm : NULL, unary_scalars, n_scalars};
+		SHIM_GIVE(ret0, conv(X, W, B, p, other, binary_attr, alpha, &op));
+	}
+	SHIM_END
+}
+
+/* In place of `other`. */
+AOTITorchError aoti_torch_cpu_mkldnn__convolution_pointwise_binary_(
+    AtenTensorHandle other, AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B, const int64_t *padding, int64_t n_padding,
+    const int64_t *stride, int64_t n_stride, const int64_t *dilation, int64_t n_dilation, int64_t groups, const char *binary_attr,
+    double *alpha, const char **unary_attr, const double **unary_scalars, int64_t n_scalars, const char **unary_algorithm,
+    AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		struct conv_params p = {stride, padding, dilation, NULL, n_stride, n_padding, n_dilation, 0, groups, false, 1};
+		struct post_op op = {unary_attr ? *unary_attr : NULL, unary_algorithm ? *unary_algorithm : NULL, unary_scalars, n_scalars};
+		shim_copy(other, conv(X, W, B, p, other, binary_attr, alpha, &op));
+		SHIM_GIVE(ret0, other);
+	}
+	SHIM_END
+}
+
+/* ---- linear layers ---- */
+
+/* [..., K] with [N, K] -> [..., N] in float32 */
+static struct shim_tensor *linear(struct shim_tensor *x, struct shim_tensor *w, struct shim_tensor *const *bias)
+{
+	int64_t size[SHIM_DIMS], rows = 1, k = x->n_dim ? x->size[x->n_dim - 1] : 1;
+
+	if (!x->n_dim || w->n_dim != 2 || w->size[1] != k)
+		shim_fail("a linear layer of %lld features on %lld", w->n_dim == 2 ? (long long)w->size[1] : -1, (long long)k);
+	for (int i = 0; i < x->n_dim; i++)
+		size[i] = x->size[i];
+	size[x->n_dim - 1] = w->size[0];
+	struct shim_tensor *y = shim_new(DTYPE_F32, x->n_dim, size, NULL);
+	for (int i = 0; i + 1 < x->n_dim; i++)
+		rows *= x->size[i];
+	struct mat a = mat_of(x, -1), c = {shim_data(y), DTYPE_F32, rows, w->size[0], w->size[0], 1};
+	if (x->n_dim != 2)
+		a = (struct mat){shim_data(shim_contiguous(x)), x->dtype, rows, k, k, 1};
+	mat_mul(c, bias && *bias ? mat_broadcast(*bias, rows, w->size[0]) : (struct mat){0}, a, mat_t(mat_of(w, -1)), 1, 1);
+	return y;
+}
+
+AOTITorchError aoti_torch_cpu__linear_pointwise(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B, const char *attr,
+						const double **scalars, int64_t n_scalars, const char **algorithm,
+						AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		struct post_op op = {attr, algorithm ? *algorithm : NULL, scalars, n_scalars};
+		SHIM_GIVE(ret0, finish(linear(X, W, B), NULL, NULL, NULL, &op, X->dtype));
+	}
+	SHIM_END
+}
+
+AOTITorchError aoti_torch_cpu__linear_pointwise_binary(AtenTensorHandle X, AtenTensorHandle other, AtenTensorHandle W,
+						       AtenTensorHandle *B, const char *attr, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		struct post_op op = {0};
+		SHIM_GIVE(ret0, finish(linear(X, W, B), other, attr, NULL, &op, X->dtype));
+	}
+	SHIM_END
+}
+
+/* W is packed for MKL; origin_W is the same one as it was. */
+AOTITorchError aoti_torch_cpu__mkl_linear(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle origin_W, AtenTensorHandle *B,
+					  int64_t prepack_batch_size, AtenTensorHandle *ret0)
+{
+	(void)W, (void)prepack_batch_size;
+	SHIM_TRY {
+		struct post_op op = {0};
+		SHIM_GIVE(ret0, finish(linear(X, origin_W, B), NULL, NULL, NULL, &op, X->dtype));
+	}
+	SHIM_END
+}
