@@ -179,9 +179,8 @@ AOTITorchError aoti_torch_create_tensor_from_blob_v2(void *data, int64_t ndim, c
 	SHIM_TRY
 	{
 		here(device_type);
-		if (layout)
-			shim_fail("a tensor of layout %d (a weight packed by oneDNN): only strided ones are here; use "
-				  "libtorch",
+		if (layout && layout != LAYOUT_MKLDNN)
+			shim_fail("a tensor of layout %d: only strided ones and those packed by oneDNN are here; use libtorch",
 				  layout);
 		if (ndim < 0 || ndim > SHIM_DIMS || storage_offset < 0)
 			shim_fail("%lld dimensions, offset %lld", (long long)ndim, (long long)storage_offset);
