@@ -1,0 +1,66 @@
+#!/bin/bash
+# pt2-run by itself: its options, what it refuses, and that memory is used and given back as it should (valgrind).
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+lib=$BUILD/lib/pt2utils
+exits "help" 0 "$lib/pt2-run" --help
+like "help names the options" "$(cat out)" '--torch LIB .*--outputs FILE'
+exits "no options" 2 "$lib/pt2-run"
+like "says what is needed" "$(cat err)" '^pt2-run: --torch, --model, --inputs and --outputs are needed'
+exits "no number" 2 "$lib/pt2-run" --runs many
+like "says which" "$(cat err)" "^pt2-run: --runs wants a number, not 'many'"
+
+mkdir mlp
+python3 - "$DATA/aoti/mlp.pt2" <<'E2' || skip_all "no packages"
+import struct
+import sys
+import zipfile
+for m in zipfile.ZipFile(sys.argv[1]).infolist():
+    with open("mlp/" + m.filename.rsplit("/", 1)[1], "wb") as f:
+        f.write(zipfile.ZipFile(sys.argv[1]).read(m))
+head = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 8), }"
+head += " " * (117 - len(head)) + "\n"
+with open("x.npy", "wb") as f:
+    f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + head.encode() + struct.pack("<24f", *range(24)))
+E2
+so=$(echo "$PWD"/mlp/*.wrapper.so)
+go=("$lib/pt2-run" --torch "$lib/libpt2shim.so" --model "$so" --outputs res --inputs)
+
+exits "a model runs" 0 "${go[@]}" x.npy
+is "it prints nothing" "$(cat out err)" ""
+is "it writes what it returns" "$(head -c 7 res)" PT2RUN1
+is "rows of probabilities" "$(python3 - <<'E2'
+import struct
+data = open("res", "rb").read()
+dims, at = struct.unpack_from("<i", data, 96 + 12)[0], struct.unpack_from("<Q", data, 96 + 32)[0]
+size = struct.unpack_from(f"<{dims}q", data, 96 + 48)
+rows = [struct.unpack_from("<4f", data, at + 16 * i) for i in range(3)]
+print(size, all(abs(sum(r) - 1) < 1e-6 and min(r) >= 0 for r in rows))
+E2
+)" "(3, 4) True"
+exits "no such input" 3 "${go[@]}" none.npy
+like "names it" "$(cat err)" "^pt2-run: cannot open 'none.npy'"
+is "one line" "$(wc -l <err)" 1
+exits "quiet" 3 "${go[@]}" none.npy --quiet
+is "nothing on standard error" "$(cat err)" ""
+like "the reason is in the outputs" "$(tr -d '\0' <res)" "cannot open 'none.npy'"
+exits "no such runtime" 4 "$lib/pt2-run" --torch /nowhere.so --model "$so" --outputs res --inputs x.npy
+like "names the runtime" "$(cat err)" "^pt2-run: cannot load '/nowhere.so'"
+exits "a library that is no runtime" 4 "$lib/pt2-run" --torch "$lib/libpt2probe.so" --model "$so" --outputs res --inputs x.npy
+like "says so" "$(cat err)" 'has no AOTInductor interface'
+exits "outputs cannot be written" 4 "$lib/pt2-run" --torch "$lib/libpt2shim.so" --model "$so" --outputs none/res --inputs x.npy
+exits "a library that is no model" 3 "$lib/pt2-run" --torch "$lib/libpt2shim.so" --model "$lib/libpt2probe.so" --outputs res --inputs x.npy
+like "says what it is not" "$(cat err)" 'is not made for libtorch'
+exits "standard streams that are closed" 0 bash -c '"$@" <&- >&- 2>&-' - "${go[@]}" x.npy
+is "outputs are whole then, too" "$(head -c 7 res)" PT2RUN1
+
+libraries=$(LD_TRACE_LOADED_OBJECTS=1 "$lib/pt2-run"; ldd "$lib/libpt2shim.so")
+unlike "nothing links torch or BLAS" "$libraries" 'torch|blas|sleef|libc10'
+if command -v valgrind >/dev/null && valgrind -q true 2>/dev/null; then
+	exits "no memory is misused or lost" 0 valgrind -q --leak-check=full --error-exitcode=9 "${go[@]}" x.npy --unconfined --runs 2
+else
+	skip "no memory is misused or lost" "no valgrind"
+fi
+exits "which operators are there" 0 "$ROOT/scripts/coverage-ops" "$lib/libpt2shim.so" "$ROOT/libcommon/aoti/shimversions.h"
+like "a table" "$(cat out)" 'CPU operators +\| +[0-9]{3} \|'
+done_testing
