@@ -3,10 +3,12 @@
 
 #include <sys/stat.h>
 
+#define MAX_KERNEL_TEXT (64u << 20)
+
 /* A contract that was given to a process. */
 struct watch_answer {
 	uint64_t dev, ino;
-	struct buf json;
+	struct buf json, kernels;
 };
 
 /* ---- contracts ---- */
@@ -27,19 +29,21 @@ static int on_contract(void *user, const char *so_path, pid_t pid, struct buf *j
 	struct loaded l;
 	(void)pid;
 	size_t from = json->len;
-	if (w->loaded) {
-		contract_to_json(&w->loaded->contract, &out);
-	} else {
-		if (load_model(&l, so_path, (struct load_options){.no_exec = w->o->no_exec}, err) < 0)
-			return -1;
-		contract_to_json(&l.contract, &out);
-		loaded_release(&l);
-	}
+	if (!w->loaded && load_model(&l, so_path, (struct load_options){.no_exec = w->o->no_exec}, err) < 0)
+		return -1;
+	struct loaded *from_file = w->loaded ? w->loaded : &l;
+	contract_to_json(&from_file->contract, &out);
 	stat(so_path, &st);
 	GROW(w->answer, w->n_answers, w->cap_answers, 1);
 	struct watch_answer *a = &w->answer[w->n_answers++];
 	*a = (struct watch_answer){.dev = st.st_dev, .ino = st.st_ino};
 	buf_add(&a->json, json->p + from, json->len - from);
+	struct slice kernels;
+	uint32_t file = from_file->model->kernel_information;
+	if (file && package_data(&from_file->pkg, file, &kernels, NULL) == 0 && kernels.n <= MAX_KERNEL_TEXT)
+		buf_add(&a->kernels, kernels.p, kernels.n);
+	if (!w->loaded)
+		loaded_release(&l);
 	return 0;
 }
 
@@ -58,6 +62,7 @@ static void take_contract(struct watch *w, struct watch_model *m)
 			return;
 		}
 		m->has_contract = true;
+		m->kernels = buf_slice(&a->kernels);
 		watch_model_index(m);
 	}
 }
@@ -246,8 +251,10 @@ void watch_release(struct watch *w)
 		free(m->why);
 	}
 	free(w->model);
-	for (size_t i = 0; i < w->n_answers; i++)
+	for (size_t i = 0; i < w->n_answers; i++) {
 		buf_release(&w->answer[i].json);
+		buf_release(&w->answer[i].kernels);
+	}
 	free(w->answer);
 	buf_release(&w->asides);
 	run_result_release(&w->outputs);

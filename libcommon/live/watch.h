@@ -50,6 +50,7 @@ struct watch_model {
 	uint64_t dev, ino;    /* of the library */
 	struct intern names;  /* of contract.value */
 	uint32_t *value;      /* the first value of each name */
+	struct slice kernels; /* the text of kernel_information.json; empty */
 };
 
 struct watch_value {

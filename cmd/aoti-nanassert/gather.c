@@ -1,0 +1,126 @@
+/* Calls as they were watched or saved become what live/nan.h looks at. */
+#include "nanassert.h"
+
+/* Has nothing before this call written it? Buffers that share memory count as one. */
+static bool unwritten(const struct contract *c, uint32_t call, uint32_t value)
+{
+	const struct contract_value *v = &c->value[value];
+	if (v->kind != VALUE_BUFFER)
+		return false;
+	for (uint32_t k = 0; k < call; k++)
+		for (uint32_t a = c->call[k].arg; a < c->call[k].arg + c->call[k].n_args; a++) {
+			const struct contract_arg *arg = &c->arg[a];
+			if ((arg->role != ARG_OUT && arg->role != ARG_INOUT) || arg->value == CONTRACT_NONE)
+				continue;
+			if (arg->value == value || (v->storage != CONTRACT_NONE && c->value[arg->value].storage == v->storage))
+				return false;
+		}
+	return true;
+}
+
+static void name_by_contract(struct nan_value *to, const struct contract *c, const struct contract_value *v, uint32_t call)
+{
+	if (!v)
+		return;
+	to->is_input = v->kind == VALUE_INPUT;
+	if (v->kind == VALUE_INPUT && v->index < c->n_inputs)
+		to->v.path = c->input[v->index].path;
+	else if (v->kind == VALUE_CONSTANT && v->index < c->n_constants)
+		to->v.path = c->constant[v->index].fqn;
+	if (v->kind == VALUE_BUFFER && v->storage != CONTRACT_NONE)
+		to->storage = v->storage;
+	to->unwritten = to->v.before && call < c->n_calls && unwritten(c, call, (uint32_t)(v - c->value));
+}
+
+static void take_value(struct nan_value *to, const struct watch_call *c, const struct watch_value *v)
+{
+	const struct call_record *r = &v->rec;
+	*to = (struct nan_value){.storage = CONTRACT_NONE, .bad_value = r->v.bad_value, .has_bad_value = r->v.bad_value != 0};
+	to->v = (struct dump_value){
+	    .buffer = slice_str(v->name),
+	    .file = slice_str(v->saved),
+	    .arg = r->v.arg,
+	    .role = (enum call_role)r->v.role,
+	    .before = r->v.before,
+	    .stats = r->v.stats,
+	};
+	dump_meta(r, &to->v.meta);
+	to->is_input = r->v.role == CALL_ROLE_MODEL_INPUT;
+	if (c->model && c->model->has_contract)
+		name_by_contract(to, &c->model->contract, v->value, c->begin.contract_call);
+}
+
+/* Which of the program's calls of this kernel? */
+static uint32_t nth_of(const struct watch_call *c)
+{
+	if (!c->contract)
+		return CONTRACT_NONE;
+	const struct contract *k = &c->model->contract;
+	uint32_t n = 0;
+	for (const struct contract_call *p = k->call; p < c->contract; p++)
+		n += slice_eq(p->name, c->contract->name);
+	return n;
+}
+
+static enum dump_kind kind_of(const struct watch_call *c)
+{
+	if (c->begin.what == CALL_RUN_BEGIN)
+		return DUMP_RUN;
+	if (c->contract)
+		return c->contract->kind == CALL_PROXY ? DUMP_PROXY : c->contract->kind == CALL_OP ? DUMP_OP : DUMP_KERNEL;
+	return slice_starts(slice_str(c->name), "aoti_torch_") ? DUMP_OP : DUMP_KERNEL;
+}
+
+static void room(struct gathered *g, uint32_t n)
+{
+	uint32_t had = 0;
+	GROW(g->v, had, g->cap, n + 1);
+}
+
+void gather_watched(struct gathered *g, const struct watch_call *c, bool crashed)
+{
+	const struct call_record *b = &c->begin;
+	room(g, c->n_values);
+	for (uint32_t i = 0; i < c->n_values; i++)
+		take_value(&g->v[i], c, &c->value[i]);
+	g->call = (struct nan_call){.value = g->v, .n_values = c->n_values, .crashed = crashed && c->end.what == CALL_NONE, .nth = nth_of(c)};
+	g->call.c = (struct dump_call){
+	    .model = c->model ? slice_str(c->model->path) : SLICE(""),
+	    .name = slice_str(c->name),
+	    .kind = kind_of(c),
+	    .model_id = b->model,
+	    .run = b->run,
+	    .call = b->call,
+	    .pid = b->pid,
+	    .tid = b->tid,
+	    .seq = b->seq,
+	    .time = b->time,
+	    .took = c->end.took,
+	    .result = c->end.result,
+	    .returned = c->end.what != CALL_NONE && c->end.result != CALLS_NOT_RETURNED,
+	};
+	if (c->contract) {
+		g->call.c.nodes = c->contract->nodes;
+		g->call.c.aten = c->contract->aten;
+		g->call.c.line = c->contract->line;
+	}
+}
+
+void gather_saved(struct gathered *g, const struct dump_call *c)
+{
+	room(g, c->n_values);
+	for (uint32_t i = 0; i < c->n_values; i++) {
+		const struct dump_value *v = &c->value[i];
+		g->v[i] = (struct nan_value){.v = *v, .storage = CONTRACT_NONE};
+		/* The graph's inputs have names of their own: arg4_1. */
+		g->v[i].is_input = v->role == CALL_ROLE_MODEL_INPUT || (v->role == CALL_ROLE_IN && slice_starts(v->buffer, "arg"));
+	}
+	g->call = (struct nan_call){.c = *c, .value = g->v, .n_values = c->n_values, .nth = CONTRACT_NONE};
+	g->call.crashed = !c->returned && !c->took && c->kind != DUMP_RUN;
+}
+
+void gathered_release(struct gathered *g)
+{
+	free(g->v);
+	*g = (struct gathered){0};
+}

@@ -1,0 +1,201 @@
+/* A model that is run here, or a command that is watched. */
+#include "base/diag.h"
+#include "nanassert.h"
+
+#include <math.h>
+#include <signal.h>
+
+enum { CLOSER = 8 }; /* findings for which the model is run once more */
+
+static void set_wants(const struct nanassert_options *o, struct calls_config *c)
+{
+	c->want = CALLS_NAMES | CALLS_BAD | (o->constants ? CALLS_INPUTS : 0) | (o->fail ? CALLS_FAIL : 0);
+	c->last_run = UINT32_MAX;
+	c->lo = o->range ? o->lo : -INFINITY;
+	c->hi = o->range ? o->hi : INFINITY;
+}
+
+/* ---- where kernels come from ---- */
+
+static const struct nan_sources *sources_of(struct session *s, const struct watch *w, uint32_t model_id)
+{
+	static const struct nan_sources none;
+	while (s->n_of_model < w->n_models) {
+		struct nan_sources from = {0};
+		const struct watch_model *m = &w->model[s->n_of_model];
+		if (m->kernels.n)
+			nan_sources_json(&from, m->kernels, m->path, NULL);
+		s->of_model = xreallocarray(s->of_model, s->n_of_model + 1, sizeof(*s->of_model));
+		s->of_model[s->n_of_model++] = from;
+	}
+	for (size_t i = 0; i < w->n_models; i++)
+		if (w->model[i].id == model_id)
+			return &s->of_model[i];
+	return &none;
+}
+
+static void add_sources(struct session *s, const struct watch *w, struct nan_finding *f)
+{
+	nan_sources_apply(sources_of(s, w, f->call.c.model_id), f);
+	if (s->trace.n)
+		nan_sources_apply(&s->trace, f);
+}
+
+/* ---- calls ---- */
+
+static bool died(const struct watch *w)
+{
+	const struct child_result *c = &w->live.command;
+	return w->ended && (c->how != CHILD_EXITED || c->status > 128);
+}
+
+static void drain(struct session *s, struct watch *w)
+{
+	struct gathered g = {0};
+	struct watch_call c;
+	while (watch_next(w, &c)) {
+		/* A call that is still open is the end of the process, unless that ended well: a thread may have been left behind. */
+		if (c.begin.what == CALL_BEGIN && c.end.what == CALL_NONE && !died(w))
+			continue;
+		gather_watched(&g, &c, died(w));
+		if (c.begin.what == CALL_BEGIN && c.end.what != CALL_NONE && c.end.result) {
+			s->failed_in = arena_slice(&s->nan.arena, slice_str(c.name));
+			s->failed_call = c.begin.call;
+		}
+		nan_take(&s->nan, &g.call);
+	}
+	gathered_release(&g);
+}
+
+static void on_tick(void *user, struct watch *w)
+{
+	struct session *s = user;
+	drain(s, w);
+	if (s->o->json || s->o->quiet)
+		return;
+	size_t n = s->o->all || s->nan.n < 1 ? s->nan.n : 1;
+	for (; s->shown < n; s->shown++) {
+		add_sources(s, w, &s->nan.finding[s->shown]);
+		buf_addf(&s->screen.b, "%s: ", diag_tool);
+		show_finding(&s->screen, s, &s->nan.finding[s->shown]);
+	}
+	session_flush(s);
+}
+
+static void say_lost(const struct session *s, const struct watch *w)
+{
+	if (w->calls.lost && !s->o->quiet)
+		warn("%llu records of calls were overwritten before they could be read: a NaN may have been missed",
+		     (unsigned long long)w->calls.lost);
+	for (size_t i = 0; i < w->n_models && !s->o->quiet; i++)
+		if (!w->model[i].has_contract)
+			warn("'%s': %s; buffers have no names, and what a kernel only writes is taken for read, too", w->model[i].path,
+			     w->model[i].why ? w->model[i].why : "it has no contract");
+}
+
+/* ---- a model ---- */
+
+static void say_failure(struct session *s, const struct watch *w)
+{
+	if (!w->failed.text[0])
+		return;
+	buf_adds(&s->failure, w->failed.text);
+	if (s->failed_in.n)
+		buf_addf(&s->failure, " (in %.*s, call %u)", (int)s->failed_in.n, s->failed_in.p, s->failed_call);
+	/* With --fail that is what was asked for. */
+	if (!s->o->quiet && !(s->o->fail && s->nan.n))
+		warn("%s", buf_str(&s->failure));
+}
+
+int run_model_file(const struct nanassert_options *o, const struct operands *in)
+{
+	struct session s;
+	struct watch w;
+	struct err err;
+	struct watch_options wo = {
+	    .model = in->v[0],
+	    .name = o->model,
+	    .operand = in->v + 1,
+	    .n_operand = in->n - 1,
+	    .torch = o->torch,
+	    .runs = (unsigned)o->runs,
+	    .no_exec = o->no_exec,
+	    .quiet = o->quiet,
+	};
+	set_wants(o, &wo.calls);
+	if (session_open(&s, o, in->v[0], false, &err) < 0 || watch_run(&w, &wo, &err) < 0)
+		die_err(&err);
+	drain(&s, &w);
+	for (size_t i = 0; i < s.nan.n && (i == 0 || o->all); i++) {
+		add_sources(&s, &w, &s.nan.finding[i]);
+		if (i < CLOSER && !o->quiet)
+			closer_by_running(&s, &wo, &s.nan.finding[i]);
+	}
+	say_failure(&s, &w);
+	say_lost(&s, &w);
+	s.watch = &w;
+	session_end(&s);
+	int status = watch_status(&w, session_findings(&s), o->error_exitcode);
+	if (s.log_failed)
+		status = EXIT_ENVIRON;
+	session_close(&s);
+	return watch_end(&w, status);
+}
+
+/* ---- a command ---- */
+
+static void live_summary(struct session *s, const struct watch *w)
+{
+	struct buf *b = &s->screen.b;
+	const struct live_result *r = &w->live;
+	buf_addf(b, "%s: ", diag_tool);
+	if (!r->models) {
+		buf_addf(b, "no compiled model was seen in this command%s%s\n", r->unseen[0] ? ": " : "", r->unseen);
+		return;
+	}
+	buf_addf(b, "%u model%s, %llu call%s of kernels and operators", r->models, r->models == 1 ? "" : "s", (unsigned long long)s->nan.calls,
+		 s->nan.calls == 1 ? "" : "s");
+	uint64_t times = 0, passed = 0;
+	for (size_t i = 0; i < s->nan.n; i++) {
+		times += s->nan.finding[i].times;
+		passed += s->nan.finding[i].passed_on;
+	}
+	if (!s->nan.n)
+		buf_adds(b, ", nothing found");
+	else
+		buf_addf(b, ", found %llu time%s in %zu place%s, handed on by %llu call%s%s", (unsigned long long)times, times == 1 ? "" : "s",
+			 s->nan.n, s->nan.n == 1 ? "" : "s", (unsigned long long)passed, passed == 1 ? "" : "s",
+			 s->nan.n > 1 && !s->o->all ? " (--all tells all)" : "");
+	buf_addc(b, '\n');
+	struct slice rest = buf_slice(&w->asides), aside;
+	while (slice_line(&rest, &aside))
+		buf_addf(b, "%s: %.*s\n", diag_tool, (int)aside.n, aside.p);
+}
+
+int run_command(const struct nanassert_options *o, char **command)
+{
+	struct session s;
+	struct watch w;
+	struct err err;
+	struct watch_options wo = {.command = command, .no_exec = o->no_exec, .quiet = o->quiet, .tick = on_tick};
+	set_wants(o, &wo.calls);
+	if (session_open(&s, o, command[0], true, &err) < 0)
+		die_err(&err);
+	wo.user = &s;
+	if (watch_run(&w, &wo, &err) < 0)
+		die_err(&err);
+	on_tick(&s, &w);
+	say_lost(&s, &w);
+	s.watch = &w;
+	if (o->json) {
+		for (size_t i = 0; i < s.nan.n && (i == 0 || o->all); i++)
+			add_sources(&s, &w, &s.nan.finding[i]);
+		session_end(&s);
+	} else {
+		live_summary(&s, &w);
+		session_flush(&s);
+	}
+	int status = watch_status(&w, session_findings(&s), o->error_exitcode);
+	session_close(&s);
+	return watch_end(&w, status);
+}

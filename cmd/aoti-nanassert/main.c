@@ -1,0 +1,113 @@
+/* aoti-nanassert - which kernel of a compiled model made the first NaN, and why? */
+#include "base/child.h"
+#include "base/diag.h"
+#include "io/output.h"
+#include "nanassert.h"
+
+#include <math.h>
+#include <signal.h>
+#include <unistd.h>
+
+static struct nanassert_options opt = {.error_exitcode = -1};
+
+/* LO,HI; either may be left out. */
+static int take_range(void *target, const char *value, struct err *err)
+{
+	(void)target;
+	char *end;
+	opt.lo = -INFINITY;
+	opt.hi = INFINITY;
+	const char *comma = strchr(value, ',');
+	bool ok = comma != NULL;
+	if (ok && comma != value) {
+		opt.lo = strtod(value, &end);
+		ok = end == comma;
+	}
+	if (ok && comma[1]) {
+		opt.hi = strtod(comma + 1, &end);
+		ok = !*end;
+	}
+	if (!ok || isnan(opt.lo) || isnan(opt.hi) || opt.lo > opt.hi)
+		return err_set(err, EXIT_USAGE, "'%s' is no range such as -100,100 or ,65504", value);
+	opt.range = true;
+	return 0;
+}
+
+static const struct opt options[] = {
+	OPT_HEADING("What to look for"),
+	OPT_FLAG(0, "inf", &opt.inf, "infinities, too"),
+	OPT_CALL(0, "range", "LO,HI", take_range, NULL, "and numbers outside of this range"),
+	OPT_LIST(0, "ignore", "GLOB", &opt.ignore, "not in these kernels, buffers or weights (a mask of -inf)"),
+	OPT_FLAG(0, "constants", &opt.constants, "look through every weight and input once"),
+	OPT_FLAG('a', "all", &opt.all, "every place, not only the first"),
+	OPT_HEADING("How to run"),
+	OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package"),
+	OPT_INT(0, "runs", "N", &opt.runs, 1, 1000000, "run the model so often (default: 1)"),
+	OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
+	OPT_FLAG(0, "fail", &opt.fail, "let the model return an error at the call that made it"),
+	OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of a model but what the watched command runs"),
+	OPT_HEADING("Output"),
+	OPT_STRING(0, "trace", "FILE", &opt.trace, "source nodes and Python lines of kernels: a TORCH_TRACE log or kernel_information.json"),
+	OPT_FLAG(0, "json", &opt.json, "one JSON document"),
+	OPT_STRING(0, "log", "FILE", &opt.log, "write there, not to standard output or error"),
+	OPT_FLAG('q', "quiet", &opt.quiet, "only the exit status"),
+	OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N when something is found"),
+	OPT_END,
+};
+
+static const struct opt_spec spec = {
+	.tool = "aoti-nanassert",
+	.about = "Which kernel of a compiled model (AOTInductor) made the first NaN, from which numbers, and why.",
+	.footer = "MODEL is a .pt2 package, a model.so, a folder, or a bundle that aoti-printer --record kept; INPUT as for\n"
+		  "aoti-checkinputs. It runs here, without PyTorch, or with --torch. A folder that aoti-printer -o wrote is looked\n"
+		  "through without running anything. With a command: every such model in that process is watched.",
+	.options = options,
+	.operands = "MODEL [INPUT...]",
+	.min = 1,
+	.max = -1,
+	.command = true,
+};
+
+/* PyTorch's own variable (torch/_inductor/config.py, nan_asserts): its assertions count infinities, too. */
+static void take_environment(void)
+{
+	const char *v = getenv("TORCHINDUCTOR_NAN_ASSERTS");
+	if (v && !strcmp(v, "1"))
+		opt.inf = true;
+}
+
+static void check_options(const struct operands *in, bool dump)
+{
+	if (in->command && in->n)
+		die(EXIT_USAGE, "a command is watched alone: no model and no inputs before '--'");
+	if (in->command && (opt.model || opt.torch || opt.runs))
+		die(EXIT_USAGE, "--model, --torch and --runs are for a model that is run here, not for a command");
+	if (opt.fail && opt.ignore.n)
+		die(EXIT_USAGE, "--fail stops the model at the first it sees, and cannot leave out what --ignore names");
+	if (dump && in->n > 1)
+		die(EXIT_USAGE, "'%s' is a folder of saved tensors, which takes no inputs", in->v[0]);
+	if (dump && (opt.model || opt.torch || opt.runs || opt.fail))
+		die(EXIT_USAGE, "'%s' is a folder of saved tensors: nothing is run (no --model, --torch, --runs or --fail)", in->v[0]);
+}
+
+int main(int argc, char **argv)
+{
+	struct operands in;
+	int status;
+	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
+	opt_parse_or_exit(&spec, argc, argv, &in);
+	if (!in.command) /* a command that is watched must not inherit ignored signals */
+		output_fail_writes();
+	bool dump = !in.command && dump_like(in.v[0]);
+	check_options(&in, dump);
+	take_environment();
+	if (in.command)
+		status = run_command(&opt, in.command);
+	else if (dump)
+		status = run_dump(&opt, in.v[0]);
+	else
+		status = run_model_file(&opt, &in);
+	opt_list_release(&opt.ignore);
+	operands_release(&in);
+	return status;
+}

@@ -1,0 +1,78 @@
+/* nanassert.h - the parts of aoti-nanassert. Calls come from live/watch.h (live.c) or from a folder of saved tensors (offline.c),
+ * become what live/nan.h looks at (gather.c), and its findings are looked at once more with all their numbers (closer.c) before
+ * they are shown (show.c) or written as JSON (document.c: docs/CALLS.md). */
+#ifndef NANASSERT_H
+#define NANASSERT_H
+#include "base/opt.h"
+#include "base/screen.h"
+#include "live/nan.h"
+#include "live/watch.h"
+
+struct nanassert_options {
+	bool all, inf, constants, json, fail, no_exec, quiet, range;
+	double lo, hi;
+	struct opt_list ignore;
+	const char *trace, *model, *torch, *log;
+	int runs, error_exitcode;
+};
+
+struct session {
+	const struct nanassert_options *o;
+	const char *subject; /* the model, the folder, or the command */
+	struct nan nan;
+	struct nan_sources trace; /* of --trace */
+	struct nan_sources *of_model; /* from the packages, by the model's place in watch.model */
+	size_t n_of_model;
+	bool live;           /* findings are shown as they come */
+	size_t shown;
+	struct screen screen;
+	int log;             /* -1: standard output, or error when a command is watched */
+	bool log_failed;
+	struct slice failed_in; /* the last call that returned a failure or was left by an exception */
+	uint32_t failed_call;
+	/* for the JSON form */
+	const struct watch *watch;
+	const struct dump *dump;
+	struct buf failure; /* why the model did not run to its end */
+};
+
+/* 0; -1 and err. */
+int session_open(struct session *s, const struct nanassert_options *o, const char *subject, bool live, struct err *err);
+/* Write out what is on the screen. */
+void session_flush(struct session *s);
+/* Everything that was found; the exit status when that is all (a failed write among it). */
+void session_end(struct session *s);
+void session_close(struct session *s);
+size_t session_findings(const struct session *s);
+
+/* ---- gather.c ---- */
+
+/* The values live until the next call. */
+struct gathered {
+	struct nan_call call;
+	struct nan_value *v;
+	uint32_t cap;
+};
+void gather_watched(struct gathered *g, const struct watch_call *c, bool crashed);
+void gather_saved(struct gathered *g, const struct dump_call *c);
+void gathered_release(struct gathered *g);
+
+/* ---- closer.c ---- */
+
+/* Run it again, save the call's tensors, and fill in the elements. Silent where that does not succeed. */
+void closer_by_running(struct session *s, const struct watch_options *as_before, struct nan_finding *f);
+void closer_in_dump(const struct session *s, const struct dump *d, struct nan_finding *f);
+
+/* ---- show.c, document.c ---- */
+
+void show_finding(struct screen *s, const struct session *x, const struct nan_finding *f);
+void show_summary(struct screen *s, const struct session *x);
+void document_write(struct buf *b, const struct session *s);
+
+/* ---- modes: return the exit status ---- */
+
+int run_model_file(const struct nanassert_options *o, const struct operands *in);
+int run_command(const struct nanassert_options *o, char **command);
+int run_dump(const struct nanassert_options *o, const char *folder);
+
+#endif

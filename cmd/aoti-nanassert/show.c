@@ -1,0 +1,244 @@
+/* Findings as a person reads them. */
+#include "nanassert.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { SOME_LINES = 4, SOME_NODES = 12 };
+
+static const char *what_text(enum nan_what w)
+{
+	return w == NAN_INF ? "infinity" : w == NAN_RANGE ? "number out of range" : "NaN";
+}
+
+static void row(struct screen *s, const char *label)
+{
+	buf_addf(&s->b, "  %-9s", label);
+}
+
+static void add_number(struct buf *b, double v)
+{
+	if (isnan(v))
+		buf_adds(b, "nan");
+	else if (isinf(v))
+		buf_adds(b, v < 0 ? "-inf" : "inf");
+	else
+		buf_addf(b, "%.6g", v);
+}
+
+static void add_name(struct buf *b, const struct nan_value *v)
+{
+	if (v->v.path.n && v->v.buffer.n)
+		buf_addf(b, "%.*s (%.*s)", (int)v->v.path.n, v->v.path.p, (int)v->v.buffer.n, v->v.buffer.p);
+	else if (v->v.path.n || v->v.buffer.n)
+		buf_add_slice(b, v->v.path.n ? v->v.path : v->v.buffer);
+	else
+		buf_addf(b, "argument %u", v->v.arg);
+}
+
+static void add_place(struct buf *b, const struct tensor_meta *m, int64_t at)
+{
+	int64_t index[TENSOR_MAX_DIMS];
+	tensor_index(m, at, index);
+	buf_addc(b, '[');
+	for (int d = 0; d < m->n_dim; d++)
+		buf_addf(b, "%s%" PRId64, d ? ", " : "", index[d]);
+	buf_addc(b, ']');
+}
+
+/* "2 NaN and 1 infinite" of "32 elements" */
+static void add_counts(struct buf *b, const struct tensor_stats *t)
+{
+	uint64_t inf = t->pos_inf + t->neg_inf;
+	if (t->nan)
+		buf_addf(b, "%" PRIu64 " NaN", t->nan);
+	if (inf)
+		buf_addf(b, "%s%" PRIu64 " %s", t->nan ? " and " : "", inf, t->neg_inf == inf ? "-inf" : "inf");
+	if (t->nan || inf)
+		buf_addf(b, " of %" PRIu64 " element%s", t->n, t->n == 1 ? "" : "s");
+}
+
+static void add_range(struct buf *b, const struct tensor_stats *t, const char *before)
+{
+	if (isnan(t->min))
+		return;
+	buf_addf(b, "%smin ", before);
+	add_number(b, t->min);
+	buf_adds(b, ", max ");
+	add_number(b, t->max);
+	buf_adds(b, ", mean ");
+	add_number(b, t->mean);
+}
+
+static void show_value(struct screen *s, const struct nan_value *v, bool bad)
+{
+	const struct tensor_stats *t = &v->v.stats;
+	const bool some = t->nan || t->pos_inf || t->neg_inf;
+	add_name(&s->b, v);
+	if (v->v.role == CALL_ROLE_CONSTANT)
+		buf_adds(&s->b, ", a weight");
+	else if (v->is_input)
+		buf_adds(&s->b, ", an input of the model");
+	buf_addc(&s->b, ' ');
+	tensor_spec_print(&v->v.meta, &s->b);
+	if (t->known && t->n) {
+		buf_adds(&s->b, ": ");
+		add_counts(&s->b, t);
+		add_range(&s->b, t, some ? "; " : "");
+		if (!some && isnan(t->min))
+			buf_adds(&s->b, "no NaN, no infinity");
+	} else if (t->known) {
+		buf_adds(&s->b, ": no elements");
+	}
+	int64_t at = v->has_element ? v->at : bad && t->known ? t->first_bad : -1;
+	if (at >= 0 && (v->has_element || v->has_bad_value)) {
+		buf_adds(&s->b, bad ? "; the first at " : "; there ");
+		if (bad || v->v.meta.n_dim)
+			add_place(&s->b, &v->v.meta, at);
+		buf_adds(&s->b, bad || v->v.meta.n_dim ? " = " : "= ");
+		add_number(&s->b, v->has_element ? v->element : v->bad_value);
+	}
+	buf_addc(&s->b, '\n');
+}
+
+static void show_values(struct screen *s, const struct nan_finding *f)
+{
+	for (int out = 1; out >= 0; out--) {
+		bool first = true;
+		for (uint32_t i = 0; i < f->call.n_values; i++) {
+			const struct nan_value *v = &f->call.value[i];
+			if (out ? !nan_writes(&v->v) : !v->v.before)
+				continue;
+			row(s, !first ? "" : out ? "wrote" : "read");
+			first = false;
+			show_value(s, v, i == f->bad || i == f->cause);
+		}
+	}
+}
+
+static void show_guesses(struct screen *s, const struct nan_finding *f)
+{
+	struct nan_guess g[NAN_GUESSES];
+	size_t n = nan_guess(f, g, NAN_GUESSES);
+	if (f->kind == NAN_PRODUCED && f->inf_kernel.n) {
+		row(s, "likely");
+		buf_addf(&s->b, "the infinities that it read, which %.*s (call %u) made", (int)f->inf_kernel.n, f->inf_kernel.p, f->inf_call);
+		if (f->inf_buffer.n)
+			buf_addf(&s->b, " in %.*s", (int)f->inf_buffer.n, f->inf_buffer.p);
+		buf_addc(&s->b, '\n');
+	}
+	for (size_t i = 0; i < n; i++) {
+		bool first = !i && !(f->kind == NAN_PRODUCED && f->inf_kernel.n);
+		row(s, !first ? "or" : g[i].seen || n == 1 ? "likely" : "perhaps");
+		buf_addf(&s->b, "%s\n", g[i].text);
+	}
+}
+
+static void show_list(struct screen *s, const char *label, const struct slice *v, uint32_t n)
+{
+	if (!n)
+		return;
+	row(s, label);
+	for (uint32_t i = 0; i < n && i < SOME_NODES; i++)
+		buf_addf(&s->b, "%s%.*s", i ? ", " : "", (int)v[i].n, v[i].p);
+	buf_adds(&s->b, n > SOME_NODES ? ", ...\n" : "\n");
+}
+
+static void show_sources(struct screen *s, const struct nan_finding *f)
+{
+	const struct dump_call *c = &f->call.c;
+	struct slice op[32];
+	size_t n = nan_ops_of_name(c->name, op, ARRAY_LEN(op));
+	if (f->n_pre || f->n_nodes) {
+		show_list(s, "nodes", f->n_pre ? f->pre : f->node, f->n_pre ? f->n_pre : f->n_nodes);
+	} else if (c->nodes.n) {
+		show_list(s, "nodes", &c->nodes, 1);
+	}
+	if (c->aten.n)
+		show_list(s, "ATen", &c->aten, 1);
+	else if (c->kind == DUMP_KERNEL && n)
+		show_list(s, "ATen", op, (uint32_t)(n < ARRAY_LEN(op) ? n : ARRAY_LEN(op)));
+	uint32_t from = f->n_lines > SOME_LINES ? f->n_lines - SOME_LINES : 0;
+	for (uint32_t i = from; i < f->n_lines; i++) {
+		row(s, i == from ? "Python" : "");
+		buf_addf(&s->b, "%.*s\n", (int)f->line[i].n, f->line[i].p);
+	}
+}
+
+static void add_where(struct buf *b, const struct session *x, const struct nan_finding *f)
+{
+	const struct dump_call *c = &f->call.c;
+	if (c->kind == DUMP_RUN) {
+		buf_addf(b, "Run %u", c->run);
+	} else {
+		buf_addf(b, "call %u", c->call);
+		if (c->run != CALLS_NO_RUN)
+			buf_addf(b, " of Run %u", c->run);
+		if (c->line)
+			buf_addf(b, ", wrapper.cpp line %u", c->line);
+	}
+	if (x->live)
+		buf_addf(b, "; process %u, %.*s", c->pid, (int)c->model.n, c->model.p);
+}
+
+static void add_title(struct screen *s, const struct nan_finding *f)
+{
+	const struct dump_call *c = &f->call.c;
+	struct buf b = {0};
+	const struct nan_value *cause = f->cause != CONTRACT_NONE ? &f->call.value[f->cause] : NULL;
+	switch (f->kind) {
+	case NAN_PRODUCED: buf_addf(&b, "%s made by %.*s", what_text(f->what), (int)c->name.n, c->name.p); break;
+	case NAN_CRASHED: buf_addf(&b, "%.*s did not return", (int)c->name.n, c->name.p); break;
+	case NAN_INPUT:
+		buf_addf(&b, "%s in the input ", what_text(f->what));
+		add_name(&b, cause);
+		break;
+	case NAN_CONSTANT:
+		buf_addf(&b, "%s in the weight ", what_text(f->what));
+		add_name(&b, cause);
+		break;
+	case NAN_UNWRITTEN:
+	case NAN_PASSED:
+		buf_addf(&b, "%s in ", what_text(f->what));
+		add_name(&b, cause);
+		buf_addf(&b, ", read by %.*s", (int)c->name.n, c->name.p);
+	}
+	if ((f->kind == NAN_INPUT || f->kind == NAN_CONSTANT) && c->name.n)
+		buf_addf(&b, ", read by %.*s", (int)c->name.n, c->name.p);
+	put_red(s, buf_str(&b));
+	buf_release(&b);
+}
+
+void show_finding(struct screen *s, const struct session *x, const struct nan_finding *f)
+{
+	add_title(s, f);
+	buf_adds(&s->b, " (");
+	add_where(&s->b, x, f);
+	buf_adds(&s->b, ")\n");
+	show_guesses(s, f);
+	if (f->call.c.kind != DUMP_RUN)
+		show_values(s, f);
+	else if (f->cause != CONTRACT_NONE) {
+		row(s, "given");
+		show_value(s, &f->call.value[f->cause], true);
+	}
+	show_sources(s, f);
+	if (!x->live && f->times > 1)
+		row(s, "times"), buf_addf(&s->b, "%" PRIu64 "\n", f->times);
+	if (!x->live && f->passed_on)
+		row(s, "later"), buf_addf(&s->b, "%" PRIu64 " call%s only handed it on\n", f->passed_on, f->passed_on == 1 ? "" : "s");
+}
+
+void show_summary(struct screen *s, const struct session *x)
+{
+	const struct nanassert_options *o = x->o;
+	uint64_t n = x->nan.calls;
+	const char *what = o->inf && o->range ? "NaN, infinity or number out of range" : o->inf ? "NaN or infinity"
+										: o->range ? "NaN or number out of range" : "NaN";
+	if (!x->nan.n)
+		buf_addf(&s->b, "no %s in %" PRIu64 " call%s of kernels and operators\n", what, n, n == 1 ? "" : "s");
+	else if (!o->all && x->nan.n > 1)
+		buf_addf(&s->b, "%zu more place%s (--all shows them)\n", x->nan.n - 1, x->nan.n == 2 ? "" : "s");
+	if (x->nan.more)
+		buf_addf(&s->b, "and %" PRIu64 " that are not told one by one\n", x->nan.more);
+}

@@ -1,0 +1,261 @@
+/* Where a kernel comes from: graph nodes and lines of Python, by the compiler's own notes. */
+#include "live/nan.h"
+
+#include "io/mapfile.h"
+#include "trace/trace.h"
+
+#define MAX_KERNELS 16384 /* they are searched one by one */
+#define MAX_LINES 64 /* of one kernel */
+#define MAX_NODES 4096
+
+/* "cpp_fused_relu_0:2". False without a number. */
+static bool split_key(struct slice key, struct slice *name, uint64_t *handle)
+{
+	for (size_t i = key.n; i-- > 0;)
+		if (key.p[i] == ':') {
+			*name = slice_of(key.p, i);
+			return i && slice_u64(slice_of(key.p + i + 1, key.n - i - 1), handle);
+		}
+	return false;
+}
+
+static struct nan_kernel *kernel_of(struct nan_sources *s, struct slice key)
+{
+	struct slice name;
+	uint64_t handle;
+	if (!split_key(key, &name, &handle))
+		return NULL;
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->kernel[i].handle == handle && slice_eq(s->kernel[i].name, name))
+			return &s->kernel[i];
+	if (s->n == MAX_KERNELS)
+		return NULL;
+	GROW(s->kernel, s->n, s->cap, 1);
+	s->kernel[s->n] = (struct nan_kernel){.name = arena_slice(&s->arena, name), .handle = handle};
+	return &s->kernel[s->n++];
+}
+
+/* The strings of a list. */
+static struct slice *take_list(struct nan_sources *s, const struct json_tape *t, uint32_t list, uint32_t *n)
+{
+	uint32_t count = 0;
+	*n = 0;
+	if (list == JSON_NONE || !json_is(t, list, JSON_ARRAY))
+		return NULL;
+	for (uint32_t k = json_first(t, list); k < json_end(t, list); k = json_next(t, k))
+		count++;
+	count = count < MAX_NODES ? count : MAX_NODES;
+	struct slice *v = arena_alloc(&s->arena, (count + 1) * sizeof(*v));
+	for (uint32_t k = json_first(t, list); k < json_end(t, list) && *n < count; k = json_next(t, k))
+		if (json_is(t, k, JSON_STRING))
+			v[(*n)++] = arena_slice(&s->arena, json_slice(t, k));
+	return v;
+}
+
+static void add_frames(struct nan_sources *s, struct nan_kernel *k, struct slice stack, struct buf *b)
+{
+	struct slice rest = stack;
+	struct srcloc at;
+	while (k->n_lines < MAX_LINES && srcloc_next(&rest, &at)) {
+		if (!srcloc_is_user(at.file))
+			continue;
+		buf_reset(b);
+		srcloc_format(b, &at, SRCLOC_AT, true);
+		if (at.code.n)
+			buf_addf(b, ": %.*s", (int)(at.code.n < 400 ? at.code.n : 400), at.code.p);
+		bool had = false;
+		for (uint32_t i = 0; i < k->n_lines; i++)
+			had |= slice_eq(k->line[i], buf_slice(b));
+		if (!had)
+			k->line[k->n_lines++] = arena_slice(&s->arena, buf_slice(b));
+	}
+}
+
+static void take_stacks(struct nan_sources *s, struct nan_kernel *k, const struct json_tape *t, uint32_t list)
+{
+	struct buf text = {0}, b = {0};
+	if (list == JSON_NONE || !json_is(t, list, JSON_ARRAY) || k->line)
+		return;
+	k->line = arena_alloc(&s->arena, MAX_LINES * sizeof(*k->line));
+	for (uint32_t i = json_first(t, list); i < json_end(t, list); i = json_next(t, i)) {
+		if (!json_is(t, i, JSON_STRING))
+			continue;
+		buf_reset(&text);
+		json_unescape(t, i, &text);
+		add_frames(s, k, buf_slice(&text), &b);
+	}
+	buf_release(&text);
+	buf_release(&b);
+}
+
+static void take_kernel(struct nan_sources *s, const struct json_tape *t, uint32_t key, uint32_t value)
+{
+	struct nan_kernel *k = kernel_of(s, json_slice(t, key));
+	if (!k)
+		return;
+	take_stacks(s, k, t, json_get(t, value, "stack_traces"));
+	if (!k->node)
+		k->node = take_list(s, t, json_get(t, value, "post_grad_nodes"), &k->n_nodes);
+	if (!k->pre)
+		k->pre = take_list(s, t, json_get(t, value, "pre_grad_nodes"), &k->n_pre);
+}
+
+int nan_sources_json(struct nan_sources *s, struct slice text, const char *what, struct err *err)
+{
+	struct json_tape t = {0};
+	uint32_t root;
+	json_tape_text(&t, text.p, text.n);
+	int r = json_parse(&t, 0, text.n, &root);
+	if (r < 0 || !json_is(&t, root, JSON_OBJECT))
+		r = err_set(err, EXIT_INPUT, "'%s': no JSON object of kernels: it must be a package's kernel_information.json or a trace log (TORCH_TRACE)",
+			    what);
+	else
+		for (uint32_t k = json_first(&t, root); k < json_end(&t, root); k = json_next_pair(&t, k))
+			if (json_is(&t, k + 1, JSON_OBJECT))
+				take_kernel(s, &t, k, k + 1);
+	json_tape_release(&t);
+	return r;
+}
+
+/* ---- traces ---- */
+
+struct reading {
+	struct nan_sources *s;
+	struct json_tape tape;
+};
+
+/* {KERNEL: [Python stack...]} */
+static void take_stack_map(struct reading *r, uint32_t root)
+{
+	const struct json_tape *t = &r->tape;
+	for (uint32_t k = json_first(t, root); k < json_end(t, root); k = json_next_pair(t, k)) {
+		struct nan_kernel *to = kernel_of(r->s, json_slice(t, k));
+		if (to)
+			take_stacks(r->s, to, t, k + 1);
+	}
+}
+
+/* The nodes before the passes that these came from. */
+static void take_pre(struct reading *r, struct nan_kernel *k, uint32_t post_to_pre)
+{
+	struct slice list[MAX_LINES];
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < k->n_nodes && !k->pre; i++) {
+		char *name = xstrndup(k->node[i].p, k->node[i].n);
+		uint32_t count, from = json_get(&r->tape, post_to_pre, name);
+		free(name);
+		const struct slice *v = take_list(r->s, &r->tape, from, &count);
+		for (uint32_t j = 0; j < count && n < MAX_LINES; j++) {
+			bool had = false;
+			for (uint32_t m = 0; m < n; m++)
+				had |= slice_eq(list[m], v[j]);
+			if (!had)
+				list[n++] = v[j];
+		}
+	}
+	if (!n)
+		return;
+	k->pre = arena_alloc(&r->s->arena, n * sizeof(*k->pre));
+	memcpy(k->pre, list, n * sizeof(*list));
+	k->n_pre = n;
+}
+
+static void take_node_map(struct reading *r, uint32_t root)
+{
+	const struct json_tape *t = &r->tape;
+	uint32_t kernels = json_get(t, root, "cppCodeToPost"), back = json_get(t, root, "postToPre");
+	if (kernels == JSON_NONE || !json_is(t, kernels, JSON_OBJECT))
+		return;
+	for (uint32_t k = json_first(t, kernels); k < json_end(t, kernels); k = json_next_pair(t, k)) {
+		struct nan_kernel *to = kernel_of(r->s, json_slice(t, k));
+		if (!to || to->node)
+			continue;
+		to->node = take_list(r->s, t, k + 1, &to->n_nodes);
+		if (back != JSON_NONE)
+			take_pre(r, to, back);
+	}
+}
+
+static int on_record(void *ctx, struct trace_scan *scan, struct trace_record *rec)
+{
+	struct reading *r = ctx;
+	uint32_t value = trace_value(scan, rec, KIND_artifact), root;
+	uint32_t name = value == JSON_NONE ? JSON_NONE : json_get(&scan->tape, value, "name");
+	if (name == JSON_NONE)
+		return 0;
+	struct slice text = trace_payload(scan, rec), called = json_slice(&scan->tape, name);
+	bool nodes = slice_starts(called, "inductor_provenance_tracking_node_mappings");
+	bool stacks = slice_starts(called, "inductor_provenance_tracking_kernel_stack_traces");
+	if (!nodes && !stacks)
+		return 0;
+	json_tape_text(&r->tape, text.p, text.n);
+	if (json_parse(&r->tape, 0, text.n, &root) < 0 || !json_is(&r->tape, root, JSON_OBJECT))
+		return 0;
+	if (nodes)
+		take_node_map(r, root);
+	else
+		take_stack_map(r, root);
+	return 0;
+}
+
+static int read_trace(struct nan_sources *s, const char *path, struct err *err)
+{
+	struct reading r = {.s = s};
+	struct trace_hooks hooks = {.ctx = &r, .record = on_record, .threads = 1};
+	struct trace t;
+	trace_init(&t, path);
+	int rc = trace_read(&t, &hooks, err);
+	trace_release(&t);
+	json_tape_release(&r.tape);
+	if (!rc && !s->n)
+		rc = err_set(err, EXIT_INPUT,
+			     "'%s': the trace does not say where kernels come from: compile with INDUCTOR_PROVENANCE=1 (torch 2.8 or later)", path);
+	return rc;
+}
+
+int nan_sources_file(struct nan_sources *s, const char *path, struct err *err)
+{
+	struct mapfile f;
+	if (trace_probe(path))
+		return read_trace(s, path, err);
+	if (mapfile_open(&f, path, err) < 0)
+		return -1;
+	int r = f.bytes.n > UINT32_MAX / 2 ? err_set(err, EXIT_INPUT, "'%s': too long", path) : nan_sources_json(s, f.bytes, path, err);
+	mapfile_close(&f);
+	return r;
+}
+
+/* ---- use ---- */
+
+void nan_sources_apply(const struct nan_sources *s, struct nan_finding *f)
+{
+	const struct nan_kernel *best = NULL;
+	uint32_t same = 0;
+	for (uint32_t i = 0; i < s->n; i++)
+		same += slice_eq(s->kernel[i].name, f->call.c.name);
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct nan_kernel *k = &s->kernel[i];
+		uint32_t before = 0;
+		if (!slice_eq(k->name, f->call.c.name))
+			continue;
+		for (uint32_t j = 0; j < s->n; j++)
+			before += slice_eq(s->kernel[j].name, k->name) && s->kernel[j].handle < k->handle;
+		if (before == f->call.nth || same == 1)
+			best = k;
+	}
+	if (!best)
+		return;
+	f->pre = best->pre;
+	f->n_pre = best->n_pre;
+	f->node = best->node;
+	f->n_nodes = best->n_nodes;
+	f->line = best->line;
+	f->n_lines = best->n_lines;
+}
+
+void nan_sources_release(struct nan_sources *s)
+{
+	free(s->kernel);
+	arena_release(&s->arena);
+	*s = (struct nan_sources){0};
+}
