@@ -14,7 +14,7 @@ static const char *const formats[] = {"npy", "pt", "safetensors", NULL};
 
 static const struct opt options[] = {
 	OPT_HEADING("What to do"),
-	OPT_CHOICE('l', "level", "LEVEL", &opt.level, levels, "0 nothing, 1 save, 2 print (the default), 3 only names of kernels"),
+	OPT_CHOICE('l', "level", "LEVEL", &opt.level, levels, "nothing, save, print (default), names of kernels only"),
 	OPT_STRING('o', "output", "DIR", &opt.output, "save every tensor into this folder (default for level 1: aoti-dump)"),
 	OPT_STRING(0, "diff", "DUMP", &opt.diff, "compare this folder with another one, or with what is run"),
 	OPT_FLAG('p', "profile", &opt.profile, "time per kernel"),
@@ -31,6 +31,7 @@ static const struct opt options[] = {
 	OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package"),
 	OPT_INT('N', "repeat", "N", &opt.repeat, 1, 1000000, "run the model so often (default: 1; with --profile: 20)"),
 	OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
+	OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of the model (then nothing can be shown of what is in MODEL)"),
 	OPT_HEADING("Output"),
 	OPT_FLAG('f', "full", &opt.full, "every element of every tensor"),
 	OPT_CHOICE(0, "format", "FORMAT", &opt.format, formats, "npy, pt or safetensors"),
@@ -53,7 +54,7 @@ static const struct opt_spec spec = {
 	.about = "What the kernels of a compiled model (AOTInductor) read and write while it runs, with no recompilation.",
 	.footer = "MODEL is a .pt2 package, a model.so, a folder, or a bundle that --record kept; INPUT as for aoti-checkinputs.\n"
 		  "It runs here, without PyTorch, or with --torch. With a command: every such model in that process is watched.\n"
-		  "  aoti-printer --diff DUMP DUMP | MODEL INPUT... | -- COMMAND     two runs compared",
+		  "With --diff DUMP, MODEL may be another dump.",
 	.options = options,
 	.operands = "MODEL [INPUT...]",
 	.min = 1,

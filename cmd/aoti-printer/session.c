@@ -188,7 +188,7 @@ static void set_wants(struct session *s, struct watch_options *w, uint32_t want)
 int session_run(struct session *s, const struct operands *in, int first, uint32_t want)
 {
 	struct watch_options wo = {.name = s->o->model, .torch = s->o->torch, .runs = (unsigned)s->o->repeat, .tick = tick, .user = s,
-				   .quiet = s->o->quiet, .command = in->command};
+				   .quiet = s->o->quiet, .command = in->command, .no_exec = s->o->no_exec};
 	struct watch w;
 	struct err err = {0};
 	if (!in->command) {
