@@ -12,7 +12,7 @@
 enum { MD_DIMS = 12, MD_BYTES = 772, MD_BLOCKED = 2 };
 
 struct packed {
-	int32_t n_dim, n_blocks, groups;
+	int32_t n_dim, n_blocks;
 	int64_t size[MD_DIMS], stride[MD_DIMS], block[MD_DIMS], block_dim[MD_DIMS], offset;
 };
 
@@ -31,7 +31,6 @@ static void read_packed(const uint8_t *o, int64_t n, struct packed *p)
 	memcpy(&p->n_blocks, o + 416, 4);
 	memcpy(p->block, o + 424, sizeof(p->block));
 	memcpy(p->block_dim, o + 520, sizeof(p->block_dim));
-	memcpy(&p->groups, o + 768, 4);
 	if (kind != MD_BLOCKED || p->n_dim < 1 || p->n_dim > MD_DIMS || p->n_blocks < 0 || p->n_blocks > MD_DIMS)
 		shim_fail("a weight packed in a way that is not known here (kind %d); use libtorch", kind);
 	for (int i = 0; i < p->n_blocks; i++)
@@ -56,41 +55,26 @@ static int64_t packed_at(const struct packed *p, const int64_t *index)
 	return at;
 }
 
-/* Position in torch's tensor -> index in oneDNN's, which has the groups as a dim of their own, and output channels first also
- * for transposed convolutions, where torch has them second. */
-static void packed_index(const struct packed *p, bool swapped, int n_dim, const int64_t *pos, int64_t *index)
+/* Position in torch's tensor -> index in oneDNN's, which has the groups as a dim of their own. */
+static void packed_index(const struct packed *p, int n_dim, const int64_t *pos, int64_t *index)
 {
-	bool grouped = p->n_dim == n_dim + 1;
-	int first = grouped;
+	int first = p->n_dim - n_dim;
 
 	for (int i = 0; i < n_dim; i++)
 		index[first + i] = pos[i];
-	if (grouped) {
-		int64_t per = swapped ? p->size[2] : p->size[1];
-		index[0] = pos[0] / per;
-		index[1] = pos[0] % per;
-	}
-	if (swapped) {
-		int64_t t = index[first];
-		index[first] = index[first + 1];
-		index[first + 1] = t;
+	if (first) {
+		index[0] = pos[0] / p->size[1];
+		index[1] = pos[0] % p->size[1];
 	}
 }
 
-static bool same_sizes(const struct packed *p, bool swapped, int n_dim, const int64_t *size)
+static bool same_sizes(const struct packed *p, int n_dim, const int64_t *size)
 {
-	bool grouped = p->n_dim == n_dim + 1;
-	const int64_t *have = p->size + grouped;
-	int64_t d0 = have[swapped] * (grouped ? p->size[0] : 1), d1 = n_dim > 1 ? have[!swapped] : 0;
+	int first = p->n_dim - n_dim;
 
-	if (!grouped && p->n_dim != n_dim)
+	if (first < 0 || first > 1 || size[0] != p->size[first] * (first ? p->size[0] : 1) || (first && p->size[1] < 1))
 		return false;
-	if (d0 != size[0] || (n_dim > 1 && d1 != size[1]))
-		return false;
-	for (int i = 2; i < n_dim; i++)
-		if (have[i] != size[i])
-			return false;
-	return true;
+	return !memcmp(size + 1, p->size + first + 1, (size_t)(n_dim - 1) * sizeof(*size));
 }
 
 struct shim_tensor *shim_onednn_unpack(const void *data, int dtype, int n_dim, const int64_t *size, const uint8_t *opaque,
@@ -100,20 +84,49 @@ struct shim_tensor *shim_onednn_unpack(const void *data, int dtype, int n_dim, c
 	int64_t pos[MD_DIMS] = {0}, index[MD_DIMS] = {0};
 
 	read_packed(opaque, opaque_size, &p);
-	if (n_dim < 1 || n_dim > MD_DIMS - 1)
-		shim_fail("a packed weight of %d dimensions", n_dim);
-	bool swapped = !same_sizes(&p, false, n_dim, size);
-	if (swapped && (n_dim < 2 || !same_sizes(&p, true, n_dim, size)))
+	if (n_dim < 1 || n_dim > MD_DIMS - 1 || !same_sizes(&p, n_dim, size))
 		shim_fail("a packed weight whose description has other sizes than it");
 	struct shim_tensor *t = shim_new(dtype, n_dim, size, NULL);
+	t->storage->packed = true;
 	char *to = shim_data(t);
 	int bytes = elem_bytes(dtype);
 	for (int64_t left = shim_numel(t); left > 0; left--, to += bytes) {
-		packed_index(&p, swapped, n_dim, pos, index);
+		packed_index(&p, n_dim, pos, index);
 		elem_copy(to, (const char *)data + packed_at(&p, index) * bytes, bytes);
 		for (int i = n_dim - 1; i >= 0 && ++pos[i] == size[i]; i--)
 			pos[i] = 0;
 	}
+	return t;
+}
+
+/* [groups * out, in, ...] -> [groups * in, out, ...] */
+static struct shim_tensor *input_first(struct shim_tensor *w, int64_t groups)
+{
+	int n = w->n_dim;
+	int64_t size[SHIM_DIMS], from[SHIM_DIMS], to[SHIM_DIMS];
+
+	if (n < 3 || groups < 1 || w->size[0] % groups)
+		shim_fail("a packed weight of %d dimensions for %lld groups", n, (long long)groups);
+	int64_t out = w->size[0] / groups, in = w->size[1];
+	memcpy(to, w->size, sizeof(to));
+	to[0] = groups * in;
+	to[1] = out;
+	struct shim_tensor *t = shim_new(w->dtype, n, to, NULL);
+	size[0] = groups;
+	size[1] = in;
+	size[2] = out;
+	from[0] = out * w->stride[0];
+	from[1] = w->stride[1];
+	from[2] = w->stride[0];
+	to[0] = in * t->stride[0];
+	to[1] = t->stride[0];
+	to[2] = t->stride[1];
+	for (int i = 2; i < n; i++) {
+		size[i + 1] = w->size[i];
+		from[i + 1] = w->stride[i];
+		to[i + 1] = t->stride[i];
+	}
+	shim_copy(shim_view(t, n + 1, size, to, t->offset), shim_view(w, n + 1, size, from, w->offset));
 	return t;
 }
 
@@ -239,6 +252,8 @@ AOTITorchError aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(
 		struct conv_params p = {stride, padding, dilation, output_padding, n_stride, n_padding, n_dilation, n_output_padding,
 					groups, true, 1};
 		struct post_op op = {attr, algorithm ? *algorithm : NULL, scalars, n_scalars};
+		if (W->storage->packed)
+			W = input_first(W, groups);
 		SHIM_GIVE(ret0, conv(X, W, B, p, NULL, NULL, NULL, &op));
 	}
 	SHIM_END

@@ -40,6 +40,7 @@ struct shim_storage {
 	void *data;
 	uint64_t bytes;
 	bool owned; /* freed with it; else somebody else's (create_tensor_from_blob) */
+	bool packed; /* a weight that oneDNN had packed: a transposed convolution has it with its output channels first */
 };
 
 /* A handle. Two handles of one tensor share its storage, but each has sizes of its own. */
