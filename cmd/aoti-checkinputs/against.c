@@ -38,23 +38,14 @@ static void show_text(struct screen *s, const struct against *a, const char *exp
 		buf_addf(&s->b, "%s does not take all that %s promises: %zu difference%s\n", path, exported, a->n_bad, a->n_bad == 1 ? "" : "s");
 }
 
-static void out_text(struct json_out *o, const char *key, struct slice s)
-{
-	json_key(o, key);
-	if (s.n)
-		json_out_str(o, s);
-	else
-		json_out_null(o);
-}
-
 static void show_json(struct buf *b, const struct against *a, const char *exported, const char *path)
 {
 	static const char *const parts[] = {"model", "input", "output", "constant"};
 	struct json_out o = {.b = b};
 	json_obj(&o);
-	out_text(&o, "schema", SLICE("pt2utils.against/1"));
-	out_text(&o, "exported", slice_str(exported));
-	out_text(&o, "compiled", slice_str(path));
+	json_member(&o, "schema", SLICE("pt2utils.against/1"));
+	json_member(&o, "exported", slice_str(exported));
+	json_member(&o, "compiled", slice_str(path));
 	json_key(&o, "same_model");
 	json_out_bool(&o, a->same_model);
 	json_key(&o, "fits");
@@ -64,19 +55,19 @@ static void show_json(struct buf *b, const struct against *a, const char *export
 	for (size_t i = 0; i < a->n; i++) {
 		const struct against_finding *f = &a->v[i];
 		json_obj(&o);
-		out_text(&o, "what", slice_str(against_what_name(f->what)));
-		out_text(&o, "part", slice_str(parts[f->part]));
+		json_member(&o, "what", slice_str(against_what_name(f->what)));
+		json_member(&o, "part", slice_str(parts[f->part]));
 		json_key(&o, "index");
 		f->index == CONTRACT_NONE ? json_out_null(&o) : json_out_u64(&o, f->index);
 		json_key(&o, "dim");
 		f->dim < 0 ? json_out_null(&o) : json_out_i64(&o, f->dim);
 		json_key(&o, "advice");
 		json_out_bool(&o, f->advice);
-		out_text(&o, "subject", f->subject);
-		out_text(&o, "exported", f->exported);
-		out_text(&o, "compiled", f->compiled);
-		out_text(&o, "why", f->why);
-		out_text(&o, "fix", f->fix);
+		json_member(&o, "subject", f->subject);
+		json_member(&o, "exported", f->exported);
+		json_member(&o, "compiled", f->compiled);
+		json_member(&o, "why", f->why);
+		json_member(&o, "fix", f->fix);
 		json_close(&o);
 	}
 	json_close(&o);

@@ -54,10 +54,8 @@ static void show_json(struct buf *b, const struct doctor *d, const struct loaded
 		json_out_str(&o, slice_str(f->id));
 		json_key(&o, "what");
 		json_out_str(&o, f->what);
-		json_key(&o, "why");
-		f->why.n ? json_out_str(&o, f->why) : json_out_null(&o);
-		json_key(&o, "fix");
-		f->fix.n ? json_out_str(&o, f->fix) : json_out_null(&o);
+		json_member(&o, "why", f->why);
+		json_member(&o, "fix", f->fix);
 		json_close(&o);
 	}
 	json_close(&o);

@@ -2,15 +2,6 @@
 #include "base/json.h"
 #include "checkinputs.h"
 
-static void out_text(struct json_out *o, const char *key, struct slice s)
-{
-	json_key(o, key);
-	if (s.n)
-		json_out_str(o, s);
-	else
-		json_out_null(o);
-}
-
 static void out_given(struct json_out *o, const struct given *g)
 {
 	json_key(o, "given");
@@ -22,7 +13,7 @@ static void out_given(struct json_out *o, const struct given *g)
 			continue;
 		}
 		json_obj(o);
-		out_text(o, "from", slice_str(g->from[i]));
+		json_member(o, "from", slice_str(g->from[i]));
 		json_key(o, "dtype");
 		json_out_str(o, slice_str(dtype_name(m->dtype)));
 		json_key(o, "device");
@@ -59,12 +50,12 @@ static void out_findings(struct json_out *o, const struct check *k)
 		f->dim < 0 ? json_out_null(o) : json_out_i64(o, f->dim);
 		json_key(o, "advice");
 		json_out_bool(o, f->advice);
-		out_text(o, "aoti", f->aoti);
+		json_member(o, "aoti", f->aoti);
 		json_key(o, "aoti_exact");
 		json_out_bool(o, f->aoti.n && !f->aoti_loose);
-		out_text(o, "expected", f->expected);
-		out_text(o, "given", f->given);
-		out_text(o, "fix", f->fix);
+		json_member(o, "expected", f->expected);
+		json_member(o, "given", f->given);
+		json_member(o, "fix", f->fix);
 		json_close(o);
 	}
 	json_close(o);

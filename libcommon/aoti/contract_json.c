@@ -12,15 +12,6 @@ static const char *const arg_roles[] = {"in", "out", "inout", "scalar"};
 
 /* ---- out ---- */
 
-static void out_text(struct json_out *o, const char *key, struct slice s)
-{
-	json_key(o, key);
-	if (s.n)
-		json_out_str(o, s);
-	else
-		json_out_null(o);
-}
-
 static void out_index(struct json_out *o, const char *key, uint32_t v)
 {
 	json_key(o, key);
@@ -90,8 +81,8 @@ static void out_input(const struct contract *c, struct json_out *o, uint32_t i)
 	json_obj(o);
 	json_key(o, "index");
 	json_out_u64(o, i);
-	out_text(o, "name", in->name);
-	out_text(o, "path", in->path);
+	json_member(o, "name", in->name);
+	json_member(o, "path", in->path);
 	out_type(o, in->dtype, in->device);
 	json_key(o, "rank");
 	in->rank_known ? json_out_i64(o, in->n_dim) : json_out_null(o);
@@ -163,8 +154,8 @@ static void out_program(const struct contract *c, struct json_out *o)
 		json_out_str(o, k->name);
 		json_key(o, "line");
 		k->line ? json_out_u64(o, k->line) : json_out_null(o);
-		out_text(o, "source_nodes", k->nodes);
-		out_text(o, "original_aten", k->aten);
+		json_member(o, "source_nodes", k->nodes);
+		json_member(o, "original_aten", k->aten);
 		json_key(o, "args");
 		json_arr(o);
 		for (uint32_t a = k->arg; a < k->arg + k->n_args; a++) {
@@ -172,7 +163,7 @@ static void out_program(const struct contract *c, struct json_out *o)
 			json_key(o, "role");
 			json_out_str(o, slice_str(arg_roles[c->arg[a].role]));
 			out_index(o, "value", c->arg[a].value);
-			out_text(o, "text", c->arg[a].text);
+			json_member(o, "text", c->arg[a].text);
 			json_close(o);
 		}
 		json_close(o);
@@ -187,7 +178,7 @@ void contract_members(const struct contract *c, struct json_out *o)
 	json_out_str(o, SLICE(SCHEMA));
 	json_key(o, "source");
 	json_out_str(o, slice_str(sources[c->source]));
-	out_text(o, "model", c->model);
+	json_member(o, "model", c->model);
 	json_key(o, "device");
 	c->device >= 0 ? json_out_str(o, slice_str(device_name(c->device))) : json_out_null(o);
 	json_key(o, "weight_bytes");
@@ -216,8 +207,8 @@ void contract_members(const struct contract *c, struct json_out *o)
 		json_obj(o);
 		json_key(o, "index");
 		json_out_u64(o, i);
-		out_text(o, "name", out->name);
-		out_text(o, "path", out->path);
+		json_member(o, "name", out->name);
+		json_member(o, "path", out->path);
 		out_type(o, out->dtype, out->device);
 		out_shape(c, o, out->n_dim, out->dim);
 		out_index(o, "value", out->value);
@@ -231,7 +222,7 @@ void contract_members(const struct contract *c, struct json_out *o)
 		json_obj(o);
 		json_key(o, "name");
 		json_out_str(o, k->name);
-		out_text(o, "fqn", k->fqn);
+		json_member(o, "fqn", k->fqn);
 		out_type(o, k->dtype, k->device);
 		out_shape(c, o, k->n_dim, k->dim);
 		json_key(o, "bytes");
@@ -246,8 +237,8 @@ void contract_members(const struct contract *c, struct json_out *o)
 	}
 	json_close(o);
 	out_program(c, o);
-	out_text(o, "in_spec", c->in_spec);
-	out_text(o, "out_spec", c->out_spec);
+	json_member(o, "in_spec", c->in_spec);
+	json_member(o, "out_spec", c->out_spec);
 	json_key(o, "notes");
 	json_arr(o);
 	for (uint32_t i = 0; i < c->n_notes; i++)

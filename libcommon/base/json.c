@@ -591,3 +591,12 @@ void json_out_raw(struct json_out *o, struct slice json)
 	separate(o);
 	buf_add_slice(o->b, json);
 }
+
+void json_member(struct json_out *o, const char *key, struct slice text)
+{
+	json_key(o, key);
+	if (text.n)
+		json_out_str(o, text);
+	else
+		json_out_null(o);
+}

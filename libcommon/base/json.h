@@ -115,6 +115,8 @@ void json_out_bool(struct json_out *o, bool v);
 void json_out_null(struct json_out *o);
 /* JSON text from elsewhere, taken as it is. */
 void json_out_raw(struct json_out *o, struct slice json);
+/* A member whose text may be missing: null when it is empty. */
+void json_member(struct json_out *o, const char *key, struct slice text);
 /* A string's body without quotes. */
 void json_escape(struct buf *b, struct slice s, bool html);
 
