@@ -8,6 +8,7 @@
 #include "elem.h"
 #include "mat.h"
 
+#include <cpuid.h>
 #include <unistd.h>
 
 SHIM_LOOPS
@@ -127,6 +128,13 @@ static bool several_threads(void)
 	return n && *n ? atoll(n) != 1 : sysconf(_SC_NPROCESSORS_ONLN) > 1;
 }
 
+/* clang 14 has no name for it. */
+static bool has_avx512_fp16(void)
+{
+	unsigned a, b, c, d;
+	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 23 & 1);
+}
+
 /* ConvParams::use_mkldnn: float32 where it is thought to be faster, 16 bits where the processor can. */
 static bool onednn(const struct conv *c, const struct shim_tensor *x, const struct shim_tensor *w, const struct conv_params *p)
 {
@@ -143,7 +151,7 @@ static bool onednn(const struct conv *c, const struct shim_tensor *x, const stru
 	if (x->dtype == DTYPE_BF16)
 		return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
 	if (x->dtype == DTYPE_F16)
-		return __builtin_cpu_supports("avx512fp16");
+		return has_avx512_fp16();
 	return x->dtype == DTYPE_F32 && (spread || c->n >= 16 || k1 != 1 || k2 != 1 || several_threads()) &&
 	       (c->groups > 1 || (k1 > 3 && k2 > 3) || c->n > 1 || c->n * c->ci * x->size[2] * x->size[3] > 20480);
 }
