@@ -183,8 +183,16 @@ static void writer(struct calls_log *l, struct calls_names *n, uint32_t k)
 	}
 }
 
-/* Processes that are killed at any moment, a log that wraps many times: what is read is whole and in each writer's order. */
-static void kill_writers(uint64_t records, int rounds)
+static int64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Processes that are killed at any moment, a log that wraps many times: what is read is whole and in each writer's order.
+ * One is killed each 60 ms. */
+static void kill_writers(uint64_t records, bool pause)
 {
 	struct calls_reader r;
 	struct call_record rec;
@@ -194,7 +202,8 @@ static void kill_writers(uint64_t records, int rounds)
 	for (uint32_t k = 0; k < WRITERS; k++)
 		if (!(child[k] = fork()))
 			writer(r.log, names_of(&r), k);
-	for (int round = 0, live = WRITERS; round < rounds || live; round++) {
+	int64_t next = now_ms() + 60;
+	for (int live = WRITERS; live;) {
 		for (int k = 0; k < 1000 && calls_next(&r, &rec); k++) {
 			if (rec.tid >= WRITERS || rec.seq <= last[rec.tid] || rec.pid != (uint32_t)child[rec.tid])
 				fail_msg("out of order: %llu after %llu", (unsigned long long)rec.seq, (unsigned long long)last[rec.tid]);
@@ -206,11 +215,12 @@ static void kill_writers(uint64_t records, int rounds)
 			last[rec.tid] = rec.seq;
 			got++;
 		}
-		if (round % (rounds / 7) == rounds / 7 - 1 && live) {
+		if (now_ms() >= next) {
+			next = now_ms() + 60;
 			kill(child[--live], SIGKILL);
 			waitpid(child[live], NULL, 0);
 		}
-		if (records > 2)
+		if (pause)
 			nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
 	}
 	r.final = true;
@@ -224,14 +234,14 @@ static void kill_writers(uint64_t records, int rounds)
 static void test_killed(void **state)
 {
 	(void)state;
-	kill_writers(512, 300);
+	kill_writers(512, true);
 }
 
 /* So few slots that writers often overtake the reader while it copies, and one another while they write. */
 static void test_overtaken(void **state)
 {
 	(void)state;
-	kill_writers(8, 400000);
+	kill_writers(3, false);
 }
 
 static void test_names(void **state)
