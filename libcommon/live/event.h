@@ -9,6 +9,7 @@
  *     socket      a process that loads a model asks here for its contract (below)
  *     counters    struct live_counters, mapped shared by all processes: how often each model was called. It is right
  *                 whatever happens to the process (SIGKILL, _exit, exec).
+ *     calls, names  only when kernels and ops are watched: the call log (calls.h)
  *
  * Every event is an object with: "ev" (its kind), "t" (seconds since 1970), "pid", "tid" and, but for those of the
  * process itself, "model": the number of the loaded model in the whole process tree, which is also its slot of the
