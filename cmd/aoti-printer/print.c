@@ -202,7 +202,7 @@ void print_names(struct session *s, const struct watch_call *c)
 	if (c->begin.what == CALL_RUN_BEGIN)
 		return;
 	for (int after = 0; after < 2; after++) {
-		if (after && c->end.what == CALL_NONE)
+		if (after && (c->end.what == CALL_NONE || c->end.result == CALLS_NOT_RETURNED))
 			break;
 		buf_adds(&s->screen.b, after ? "[ after_launch: " : "[ before_launch: ");
 		add_cleans(&s->screen.b, c->name);

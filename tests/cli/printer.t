@@ -203,7 +203,13 @@ def npy(name, shape, values):
 for i in range(3):
 	npy("big%d.npy" % i, (2, 3), [1, 1, 1, 1, 3e38, 1])
 npy("big3.npy", (), [2.0])
+head = "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 5), }".ljust(117) + "\n"
+open("index.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + head.encode() + struct.pack("<10q", *[1] * 9, 99))
 PY
+exits "a kernel that throws" 3 $printer --level 3 "$P/emb.pt2" index.npy
+is "has begun, and has not ended" "$(cat out)" "[ before_launch: cpp_fused_embedding_native_layer_norm_0 ]
+# cpp_fused_embedding_native_layer_norm_0 was left by a C++ exception"
+like "why" "$(cat err)" "index out of bounds"
 runner=("$LIB/pt2-run" --torch "$LIB/libpt2shim.so" --model "$so" --outputs ran --watched --unconfined)
 python3 -c '
 import zipfile
