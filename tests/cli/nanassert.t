@@ -1,0 +1,144 @@
+#!/bin/bash
+# aoti-nanassert: which call made it, on recorded packages that make a NaN; inputs, weights, saved tensors, commands, statuses.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+grep -qw avx2 /proc/cpuinfo || skip_all "the recorded models are x86-64-v3 code"
+nan=aoti-nanassert
+mkdir tmp
+export OMP_NUM_THREADS=1 TMPDIR=$TMP/tmp
+lib=$BUILD/lib/pt2utils
+for p in "$ROOT"/tests/data/aoti/nan/*.pt2.xz; do xz -dc "$p" >"$(basename "${p%.xz}")"; done
+IO=$ROOT/tests/data/aoti/nan/io
+P=$DATA/aoti
+# inputs of a package's NAME.npz, as operands
+given() { unzip -Z1 "$IO/$1.npz" | sed -n "s|^\(in[0-9]*\)\.npy$|$IO/$1.npz:\1|p"; }
+# tells MODEL INPUTS OPTION... : kernel, kind and first guess of what is found
+tells() {
+	local m=$1 i=$2
+	shift 2
+	# shellcheck disable=SC2046 # operands
+	$nan --json "$@" "$m.pt2" $(given "$i") 2>err | jq -r '.findings[] | "\(.kernel) \(.kind) \(.what): \(.guesses[0].text)"'
+}
+
+# ---- the kernel that holds the operator, and why ----
+is "log" "$(tells log log)" "cpp_fused_log_sub_tanh_1 produced nan: log of a negative number"
+is "softmax of a masked row" "$(tells softmax_masked softmax_masked)" \
+	"cpp_fused__softmax_bitwise_not_div_masked_fill_2 produced nan: softmax of a row that is -inf from end to end (a mask that leaves nothing)"
+is "the mean of nothing" "$(tells mean_empty mean_empty)" "cpp_fused_addmm_mean_t_tanh_unsqueeze_view_1 produced nan: the mean of no elements: 0 / 0"
+is "overflow of float16" "$(tells half_overflow half_overflow --inf)" \
+	"cpp_fused__to_copy_add_mul_sin_0 produced inf: a product beyond the largest float16 (65504)"
+is "overflow of a product of matrices" "$(tells product product --inf)" \
+	"aoti_torch_cpu_mm_out produced inf: a sum of products beyond the largest float32 (3.40282e+38)"
+for m in log softmax_masked mean_empty half_overflow product; do
+	is "$m: no false alarm" "$(tells $m ${m}_good --all --inf)" ""
+done
+is "without --inf infinities are no finding" "$(tells product product)" ""
+is "PyTorch's variable counts them" "$(TORCHINDUCTOR_NAN_ASSERTS=1 tells product product)" "$(tells product product --inf)"
+# shellcheck disable=SC2046
+{
+	exits "found: 1" 1 $nan log.pt2 $(given log)
+	like "the call and its line" "$(cat out)" 'NaN made by cpp_fused_log_sub_tanh_1 \(call 3 of Run 0, wrapper\.cpp line [0-9]+\)'
+	like "what it wrote, and where it is bad first" "$(cat out)" 'wrote +buf4 f32\[4,8\]: 8 NaN of 32 elements; min .* the first at \[1, 0\] = nan'
+	like "what it read, and the number at that place" "$(cat out)" 'buf3 f32\[4,8\]: min 0, max .*; there \[1, 0\] = 3\.82'
+	like "later calls are counted" "$(cat out)" '1 call only handed it on'
+	is "nothing else is said" "$(cat err)" ""
+	exits "clean: 0" 0 $nan log.pt2 $(given log_good)
+	like "and how much was looked at" "$(cat out)" '^no NaN in 5 calls'
+	exits "--error-exitcode" 42 $nan --error-exitcode=42 log.pt2 $(given log)
+	exits "-q" 1 $nan -q log.pt2 $(given log)
+	is "-q says nothing" "$(cat out err)" ""
+	exits "--fail" 1 $nan --fail log.pt2 $(given log)
+	like "--fail: later calls did not run" "$(cat out)" 'cpp_fused_log_sub_tanh_1'
+	unlike "--fail: so none handed it on" "$(cat out)" 'handed it on'
+	exits "--log" 1 $nan --log log.txt log.pt2 $(given log)
+	like "--log: it is there" "$(cat log.txt)" '^NaN made by'
+	is "--log: and not on standard output" "$(cat out)" ""
+	exits "--ignore a kernel" 0 $nan --ignore '*log*' log.pt2 $(given log)
+	exits "--ignore a buffer" 0 $nan --ignore buf4 log.pt2 $(given log)
+	exits "--ignore another" 1 $nan --ignore buf99 log.pt2 $(given log)
+	exits "more than one Run" 1 $nan --json --runs 3 log.pt2 $(given log)
+	is "more than one Run: each counts" "$(jq -c '[.calls, .findings[0].times, .findings[0].run]' out)" '[15,3,0]'
+	exits "--range" 1 $nan --json --range=,0.5 log.pt2 $(given log_good)
+	is "--range: what is found" "$(jq -r '.findings[0].what' out)" range
+	exits "not with --range that all are in" 0 $nan --range=-1000,1000 log.pt2 $(given log_good)
+}
+
+# ---- what was there before ----
+python3 - <<'END'
+import struct
+def npy(path, values, shape):
+    head = ("{'descr': '<f4', 'fortran_order': False, 'shape': %s}" % (shape,)).encode()
+    head += b" " * (117 - len(head)) + b"\n"
+    open(path, "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + struct.pack("<%df" % len(values), *values))
+v = [i / 40 for i in range(40)]
+npy("x.npy", v, (5, 8))
+v[19] = float("nan")
+npy("xnan.npy", v, (5, 8))
+npy("p.npy", v[8:32], (3, 8))
+END
+exits "a NaN of the caller's" 1 $nan --json "$P/mlp.pt2" xnan.npy
+is "is no kernel's" "$(jq -c '.findings[0] | [.kind, .values[.cause].path, .kernel, .passed_on]' out)" '["input","args[0]","aoti_torch_cpu_addmm_out",3]'
+run $nan "$P/mlp.pt2" xnan.npy
+like "in words" "$(cat out)" 'NaN in the input args\[0\] \(arg4_1\).*likely +the input args\[0\] was NaN already'
+like "where in it" "$(cat out)" 'args\[0\] .*1 NaN of 40 elements.*the first at \[2, 3\] = nan'
+exits "clean weights" 0 $nan --constants "$P/mlp.pt2" x.npy
+exits "weights out of range" 1 $nan --constants --json --all --range=-0.3,0.3 "$P/mlp.pt2" x.npy
+is "by their module paths" "$(jq -c '[.findings[] | select(.kind == "constant") | .values[.cause].path] | unique' out)" '["up.bias","up.weight"]'
+exits "nodes and lines of Python from the package" 1 $nan --json "$P/mlp_provenance.pt2" p.npy
+is "nodes" "$(jq -c '.findings[0] | [.pre_grad_nodes, .post_grad_nodes]' out)" '[["linear"],["addmm"]]'
+like "lines" "$(jq -r '.findings[0].python[0]' out)" 'packages\.py:[0-9]+ in forward: return torch\.softmax'
+unzip -p "$P/mlp_provenance.pt2" '*kernel_information.json' >kernels.json
+exits "--trace for a package without" 1 $nan --json --trace kernels.json "$P/mlp.pt2" xnan.npy
+is "--trace: nodes" "$(jq -c '.findings[0].post_grad_nodes' out)" '["addmm"]'
+exits "--trace with what is none" 3 $nan --trace x.npy "$P/mlp.pt2" x.npy
+
+# ---- what cannot be run ----
+exits "--no-exec is refused" 2 $nan --no-exec "$P/mlp.pt2" x.npy
+like "with the reason" "$(cat err)" 'known only by running'
+exits "an input is missing" 2 $nan "$P/mlp.pt2"
+exits "a wrong type" 3 $nan "$P/mlp.pt2" 'f64[5,8]'
+like "what is wrong" "$(cat err)" 'dtype: expected float32, given float64'
+exits "a bad range" 2 $nan --range=3 "$P/mlp.pt2" x.npy
+exits "numbers that are made up" 0 $nan "$P/mlp.pt2" 'f32[5,8]'
+exits "which of several models?" 2 $nan "$P/multi.pt2" x.npy
+
+# ---- saved tensors ----
+# shellcheck disable=SC2046
+run aoti-printer -o dump log.pt2 $(given log)
+exits "a folder of saved tensors" 1 $nan --json dump
+is "the same call, the same reason" "$(jq -r '.findings[0] | "\(.kernel) \(.kind): \(.guesses[0].text)"' out)" \
+	"cpp_fused_log_sub_tanh_1 produced: log of a negative number"
+is "and the elements" "$(jq -c '[.findings[0].values[] | select(.position) | .element | tostring[:4]] | unique' out)" '["0","3.82","nan"]'
+exits "which takes no inputs" 2 $nan dump x.npy
+head -c -10 dump/calls.jsonl >half && cp half dump/calls.jsonl
+exits "one that was cut" 1 $nan dump
+like "is said to be" "$(cat err)" 'not whole'
+
+# ---- commands ----
+mkdir log && (cd log && unzip -q ../log.pt2)
+so=$(find "$PWD/log" -name '*.so')
+unzip -q "$IO/log.npz" in0.npy && mv in0.npy bad.npy
+unzip -q "$IO/log_good.npz" in0.npy && mv in0.npy good.npy
+runs() { echo "$lib/pt2-run --torch $lib/libpt2shim.so --model $so --outputs o --watched --inputs $*"; }
+# shellcheck disable=SC2046
+{
+	exits "a command that makes a NaN" 1 $nan -- $(runs bad.npy --runs 20)
+	like "is told of it" "$(cat err)" 'aoti-nanassert: NaN made by cpp_fused_log_sub_tanh_1'
+	is "once" "$(grep -c 'made by' err)" 1
+	like "and how often" "$(tail -n 1 err)" '1 model, 100 calls of kernels and operators, found 20 times in 1 place, handed on by 20 calls'
+	exits "a command that makes none" 0 $nan -- $(runs good.npy)
+	like "is told so" "$(cat err)" 'nothing found'
+	exits "--fail: the model's own status is the command's" 3 $nan --fail -- $(runs bad.npy)
+	like "--fail: torch's caller reads why" "$(cat err)" 'cpp_fused_log_sub_tanh_1 \(call 3, wrapper.cpp:[0-9]+\) wrote 8 NaN'
+	exits "--error-exitcode goes before it" 9 $nan --error-exitcode=9 --fail -- $(runs bad.npy)
+	exits "--json of a command" 1 $nan --json --log live.json -- $(runs bad.npy)
+	is "--json of a command: what is in it" "$(jq -r '.findings[0].kernel' live.json)" cpp_fused_log_sub_tanh_1
+	exits "a model beside a command" 2 $nan log.pt2 -- $(runs bad.npy)
+}
+exits "a command that uses no model" 4 $nan -- true
+exits "a command that fails" 7 $nan -- sh -c 'exit 7'
+run bash -c "$nan -- sh -c 'kill -TERM \$\$'; exit \$((\$? == 143 ? 50 : 51))"
+is "a command that a signal ends: the tool ends likewise" "$status" 50
+is "no folder is left behind" "$(ls tmp)" ""
+done_testing
