@@ -234,5 +234,11 @@ exits "two questions" 2 $printer --profile --record x -- true
 exits "tolerances without a comparison" 2 $printer --rtol 1 --atol 1 "${mlp[@]}"
 exits "a model and a command" 2 $printer "${mlp[@]}" -- true
 exits "a file that is no model" 3 $printer "$ROOT/README.md"
+for how in "-o stopped" "--level 2"; do
+	mkdir -p scratch
+	# shellcheck disable=SC2086
+	TMPDIR=$TMP/scratch timeout -s INT 2 $printer -q -N 1000000 $how "${mlp[@]}" >/dev/null 2>&1
+	is "interrupted: nothing is left of $how" "$(find . -name 'stopped*'; find scratch -name 'aoti-printer*')" ""
+done
 is "nothing is left in the temporary folder" "$(TMPDIR=$TMP/tmp; mkdir "$TMPDIR"; export TMPDIR; $printer "${mlp[@]}" >/dev/null; ls "$TMPDIR")" ""
 done_testing
