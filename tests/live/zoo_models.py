@@ -462,6 +462,7 @@ ZOO = {
     "gru": lambda: (Gru(), (r(3, 2, 6), r(2, 10))),
     "post_norm": lambda: (PostNormEncoder(), (r(2, 5, D), causal(5))),
     "fft": lambda: (Fft(), (r(3, 8),)),
+    "big": lambda: (nn.Sequential(nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 8)), (r(4, 1024),)),  # 4 MB of weights, for scripts/bench-calls
     "proxied": lambda: (Proxied(), (r(3, 8), torch.randint(5, (9,)))),
     "bf16_attention": lambda: (LowAttention(torch.bfloat16), (r(2, 6, D).bfloat16(),)),
 }
