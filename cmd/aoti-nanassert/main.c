@@ -36,7 +36,7 @@ static int take_range(void *target, const char *value, struct err *err)
 static const struct opt options[] = {
 	OPT_HEADING("What to look for"),
 	OPT_FLAG(0, "inf", &opt.inf, "infinities, too"),
-	OPT_CALL(0, "range", "LO,HI", take_range, NULL, "and numbers outside of this range"),
+	OPT_CALL(0, "range", "RANGE", take_range, NULL, "and numbers outside of LO,HI"),
 	OPT_LIST(0, "ignore", "GLOB", &opt.ignore, "not in these kernels, buffers or weights (a mask of -inf)"),
 	OPT_FLAG(0, "constants", &opt.constants, "look through every weight and input once"),
 	OPT_FLAG('a', "all", &opt.all, "every place, not only the first"),

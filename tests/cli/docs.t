@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 flat() { tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
-tools=(tlparse aoti-checkinputs aoti-printer)
+tools=(tlparse aoti-checkinputs aoti-printer aoti-nanassert)
 page() { mandoc -Tascii -O width=1000 "$ROOT/man/$1.1" 2>/dev/null | sed 's/.\x08//g' >page; } # as one reads it
 for tool in "${tools[@]}"; do
 	page "$tool"
@@ -42,6 +42,8 @@ setup() {
 	python3 "$ROOT/tests/lib/npy.py" work/batch.npy '<f4' 5 8
 	python3 "$ROOT/tests/lib/npy.py" work/x.npy '<f4' 4
 	cp work/x.npy work/y.npy
+	xz -dc "$ROOT/tests/data/aoti/nan/log.pt2.xz" >work/log.pt2
+	unzip -p "$ROOT/tests/data/aoti/nan/io/log.npz" in0.npy >work/log.npy
 	cp server work/server
 }
 # A server with a compiled model, as far as is needed: no torch, one call.
