@@ -107,7 +107,8 @@ int nan_sources_json(struct nan_sources *s, struct slice text, const char *what,
 	json_tape_text(&t, text.p, text.n);
 	int r = json_parse(&t, 0, text.n, &root);
 	if (r < 0 || !json_is(&t, root, JSON_OBJECT))
-		r = err_set(err, EXIT_INPUT, "'%s': no JSON object of kernels: it must be a package's kernel_information.json or a trace log (TORCH_TRACE)",
+		r = err_set(err, EXIT_INPUT,
+			    "'%s': no JSON object of kernels: it must be a package's kernel_information.json or a trace log (TORCH_TRACE)",
 			    what);
 	else
 		for (uint32_t k = json_first(&t, root); k < json_end(&t, root); k = json_next_pair(&t, k))
