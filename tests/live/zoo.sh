@@ -1,5 +1,5 @@
 # zoo.sh - for tests/live/*.t, after tap.sh: a Python with torch in $python, the compiled models in $zoo; or the reason to skip.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # status comes from tap.sh
 python=$("$ROOT/scripts/live-venv" "$BUILD" 2>err) || skip_all "$(tail -n 1 err)"
 grep -qw avx2 /proc/cpuinfo || skip_all "the models are x86-64-v3 code"
 command -v g++ >/dev/null || skip_all "no g++ to compile models with"
