@@ -53,7 +53,7 @@ void ops_stats(const struct ops_view *v, int what, struct tensor_stats *s)
 		tensor_stats(&m, v->data, what, s);
 }
 
-static bool out_of_range(const struct tensor_stats *s, int dtype)
+bool ops_out_of_range(const struct tensor_stats *s, int dtype)
 {
 	const struct calls_config *c = ops_config();
 	if (LIKELY(!(s->min < c->lo || s->max > c->hi)))
@@ -65,7 +65,7 @@ static bool out_of_range(const struct tensor_stats *s, int dtype)
 
 bool ops_is_bad(const struct tensor_stats *s, int dtype)
 {
-	return s->known && (s->nan || s->pos_inf || s->neg_inf || out_of_range(s, dtype));
+	return s->known && (s->nan || s->pos_inf || s->neg_inf || ops_out_of_range(s, dtype));
 }
 
 static double bad_value(const struct ops_view *v, const struct tensor_stats *s)
@@ -77,7 +77,7 @@ static double bad_value(const struct ops_view *v, const struct tensor_stats *s)
 		return 0;
 	if (s->first_bad >= 0)
 		return tensor_at(&m, v->data, s->first_bad);
-	return !out_of_range(s, v->dtype) ? 0 : s->min < c->lo ? s->min : s->max;
+	return !ops_out_of_range(s, v->dtype) ? 0 : s->min < c->lo ? s->min : s->max;
 }
 
 static void add_word(char *path, size_t room, size_t *n, const char *word, size_t max)

@@ -13,7 +13,7 @@
  * A thread keeps what it is in (thread.c): the Runs it is in, by their place on the stack, so that one that was left by a
  * C++ exception is noticed by the next and nothing needs to be run by the unwinder.
  *
- * With CALLS_FAIL a kernel whose outputs are bad though its inputs were not ends the model's Run: kernels are left out
+ * With CALLS_FAIL a kernel that wrote NaN (CALLS_INF: or infinities) though it read none ends the model's Run: kernels are left out
  * from then on, the next op or allocation returns a failure (generated code throws), and the Run returns a failure with our text.
  *
  * x86-64 and CPU models; elsewhere, and for what was bound without a slot, a "stepped-aside" event says so.
@@ -249,6 +249,7 @@ bool ops_meta_of(const struct ops_view *v, struct tensor_meta *m, int64_t *bytes
 /* what: STATS_BAD, STATS_ALL. .known false when there is nothing to count. */
 void ops_stats(const struct ops_view *v, int what, struct tensor_stats *s);
 bool ops_is_bad(const struct tensor_stats *s, int dtype);
+bool ops_out_of_range(const struct tensor_stats *s, int dtype); /* of the configuration */
 /* Tell of one: a CALL_VALUE record, and the file if that is asked for. `like` has seq, call, contract_call and time. */
 void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call_record *like, const char *call_name,
 	      const struct ops_value *x, bool before, const struct tensor_stats *s);

@@ -298,10 +298,12 @@ void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct o
 
 static bool bad(const struct ops_value *x, const struct tensor_stats *s) { return ops_is_bad(s, x->view.dtype); }
 
-/* Something that was written is bad: what was read? Returns whether any of that was bad before. */
-static bool tell_inputs(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o)
+enum { WERE_BAD = 1, WERE_NAN = 2 };
+
+/* Something that was written is bad: what was read? Returns what any of that was before. */
+static int tell_inputs(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o)
 {
-	bool were = false;
+	int were = 0;
 	for (uint32_t i = 0; i < t->n_values; i++) {
 		struct ops_value *x = &t->value[i];
 		if (x->role == CALL_ROLE_OUT || (!x->has_before && x->role == CALL_ROLE_INOUT) || !look(run->model, x, false))
@@ -309,7 +311,8 @@ static bool tell_inputs(struct ops_thread *t, const struct ops_run *run, const s
 		/* What is written has only what was counted before. */
 		if (!x->told && !writes(x))
 			count(x, STATS_ALL, true);
-		were |= bad(x, &x->before); /* counted: here, or before the call */
+		/* Counted: here, or before the call. */
+		were |= (bad(x, &x->before) ? WERE_BAD : 0) | (x->before.known && x->before.nan ? WERE_NAN : 0);
 		if (!x->told)
 			tell(t, run, o, x, true);
 	}
@@ -345,7 +348,7 @@ static void changed(const struct model *m, const struct ops_value *x)
 void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct ops_open *o)
 {
 	const uint32_t want = ops_config()->want;
-	struct ops_value *first = NULL;
+	struct ops_value *first = NULL, *nan = NULL;
 	for (uint32_t i = 0; i < t->n_values; i++) {
 		struct ops_value *x = &t->value[i];
 		if (!writes(x) || !x->passes || !look(run->model, x, true))
@@ -354,8 +357,12 @@ void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct op
 		count(x, level(), false);
 		if (!first && bad(x, &x->after))
 			first = x;
+		if (!nan && x->after.known && x->after.nan)
+			nan = x;
 	}
-	bool produced = first && !tell_inputs(t, run, o);
+	/* A NaN that came of infinities is a new one. */
+	int were = first ? tell_inputs(t, run, o) : 0;
+	bool produced = first && !(were & WERE_BAD), produced_nan = nan && !(were & WERE_NAN);
 	for (uint32_t i = 0; i < t->n_values; i++) {
 		struct ops_value *x = &t->value[i];
 		if (!x->has_after || !(want & EVERYTHING || first))
@@ -364,8 +371,13 @@ void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct op
 			count(x, STATS_ALL, false);
 		tell(t, run, o, x, false);
 	}
-	run->bad |= produced;
-	if (produced && want & CALLS_FAIL)
+	run->bad |= produced || produced_nan;
+	if (!(want & CALLS_FAIL))
+		return;
+	/* Infinities that a mask is filled with are no failure, unless they are to be. */
+	if (produced_nan)
+		fail_run(run, o, nan);
+	else if (produced && (want & CALLS_INF || ops_out_of_range(&first->after, first->view.dtype)))
 		fail_run(run, o, first);
 }
 

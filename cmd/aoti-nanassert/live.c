@@ -9,7 +9,7 @@ enum { CLOSER = 8 }; /* findings for which the model is run once more */
 
 static void set_wants(const struct nanassert_options *o, struct calls_config *c)
 {
-	c->want = CALLS_NAMES | CALLS_BAD | (o->constants ? CALLS_INPUTS : 0) | (o->fail ? CALLS_FAIL : 0);
+	c->want = CALLS_NAMES | CALLS_BAD | (o->constants ? CALLS_INPUTS : 0) | (o->fail ? CALLS_FAIL : 0) | (o->inf ? CALLS_INF : 0);
 	c->last_run = UINT32_MAX;
 	c->lo = o->range ? o->lo : -INFINITY;
 	c->hi = o->range ? o->hi : INFINITY;
@@ -57,6 +57,8 @@ static void drain(struct session *s, struct watch *w)
 		/* A call that is still open is the end of the process, unless that ended well: a thread may have been left behind. */
 		if (c.begin.what == CALL_BEGIN && c.end.what == CALL_NONE && !died(w))
 			continue;
+		if (died(w) && !s->ended.len)
+			child_describe(&w->live.command, &s->ended);
 		gather_watched(&g, &c, died(w));
 		if (c.begin.what == CALL_BEGIN && c.end.what != CALL_NONE && c.end.result) {
 			s->failed_in = arena_slice(&s->nan.arena, slice_str(c.name));

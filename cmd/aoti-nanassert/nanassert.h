@@ -33,6 +33,7 @@ struct session {
 	/* for the JSON form */
 	const struct watch *watch;
 	const struct dump *dump;
+	struct buf ended;   /* how the process ended, if it was killed: "killed by SIGSEGV (...)" */
 	struct buf failure; /* why the model did not run to its end */
 };
 

@@ -181,14 +181,18 @@ static void add_where(struct buf *b, const struct session *x, const struct nan_f
 		buf_addf(b, "; process %u, %.*s", c->pid, (int)c->model.n, c->model.p);
 }
 
-static void add_title(struct screen *s, const struct nan_finding *f)
+static void add_title(struct screen *s, const struct session *x, const struct nan_finding *f)
 {
 	const struct dump_call *c = &f->call.c;
 	struct buf b = {0};
 	const struct nan_value *cause = f->cause != CONTRACT_NONE ? &f->call.value[f->cause] : NULL;
 	switch (f->kind) {
 	case NAN_PRODUCED: buf_addf(&b, "%s made by %.*s", what_text(f->what), (int)c->name.n, c->name.p); break;
-	case NAN_CRASHED: buf_addf(&b, "%.*s did not return", (int)c->name.n, c->name.p); break;
+	case NAN_CRASHED:
+		buf_addf(&b, "%.*s did not return", (int)c->name.n, c->name.p);
+		if (x->ended.len)
+			buf_addf(&b, ": the process was %.*s", (int)x->ended.len, x->ended.p);
+		break;
 	case NAN_INPUT:
 		buf_addf(&b, "%s in the input ", what_text(f->what));
 		add_name(&b, cause);
@@ -211,7 +215,7 @@ static void add_title(struct screen *s, const struct nan_finding *f)
 
 void show_finding(struct screen *s, const struct session *x, const struct nan_finding *f)
 {
-	add_title(s, f);
+	add_title(s, x, f);
 	buf_adds(&s->b, " (");
 	add_where(&s->b, x, f);
 	buf_adds(&s->b, ")\n");

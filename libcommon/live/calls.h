@@ -54,8 +54,9 @@ enum calls_want {
 	CALLS_STATS = 4,    /* all statistics of inputs (before) and outputs (after) */
 	CALLS_SAVE = 8,     /* outputs (and inputs before) as .npy files into the folder */
 	CALLS_INPUTS = 16,  /* the model's inputs and outputs too, and constants once */
-	CALLS_FAIL = 32,    /* a call that made a NaN makes the model's Run return an error */
+	CALLS_FAIL = 32,    /* a call that made a NaN, or a number out of lo..hi, makes the model's Run return an error */
 	CALLS_RECORD = 64,  /* keep the inputs of a Run that was found bad, as a bundle */
+	CALLS_INF = 128,    /* with CALLS_FAIL: infinities do, too */
 };
 
 #define CALLS_FILTERS 64

@@ -51,6 +51,9 @@ is "PyTorch's variable counts them" "$(TORCHINDUCTOR_NAN_ASSERTS=1 tells product
 	exits "--fail" 1 $nan --fail log.pt2 $(given log)
 	like "--fail: later calls did not run" "$(cat out)" 'cpp_fused_log_sub_tanh_1'
 	unlike "--fail: so none handed it on" "$(cat out)" 'handed it on'
+	exits "--fail: infinities are no failure" 0 $nan --fail product.pt2 $(given product)
+	exits "--fail --inf: they are" 1 $nan --fail --inf --json product.pt2 $(given product)
+	like "--fail --inf: the Run returned why" "$(jq -r .failure out)" 'aoti_torch_cpu_mm_out \(call 5.*16 infinities'
 	exits "--log" 1 $nan --log log.txt log.pt2 $(given log)
 	like "--log: it is there" "$(cat log.txt)" '^NaN made by'
 	is "--log: and not on standard output" "$(cat out)" ""
@@ -140,5 +143,35 @@ exits "a command that uses no model" 4 $nan -- true
 exits "a command that fails" 7 $nan -- sh -c 'exit 7'
 run bash -c "$nan -- sh -c 'kill -TERM \$\$'; exit \$((\$? == 143 ? 50 : 51))"
 is "a command that a signal ends: the tool ends likewise" "$status" 50
+# ---- a kernel that crashes: its first instruction is made an invalid one ----
+cat >crash.py <<'END'
+import subprocess, sys
+
+def table(option):
+    return [l.split() for l in subprocess.run(["readelf", option, so], capture_output=True, text=True, check=True).stdout.splitlines()]
+
+so, kernel = sys.argv[1:]
+at = next(int(f[1], 16) for f in table("-sW") if len(f) == 8 and kernel in f[7] and f[3] == "FUNC")
+segments = [[int(x, 16) for x in f[1:6] if x.startswith("0x")] for f in table("-lW") if f and f[0] == "LOAD"]
+offset = next(o + at - v for o, v, _, size, *_ in segments if v <= at < v + size)
+with open(so, "r+b") as f:
+    f.seek(offset)
+    f.write(b"\x0f\x0b")
+END
+cp -r log crash
+broken=$(find "$PWD/crash" -name '*.so')
+if python3 crash.py "$broken" cpp_fused_log_sub_tanh_1 2>err; then
+	exits "a kernel that crashes" 1 $nan crash bad.npy
+	like "is named, with the signal" "$(cat out)" 'cpp_fused_log_sub_tanh_1 did not return: the process was killed by SIGILL.*call 3 of Run 0, wrapper\.cpp line'
+	run $nan --json crash bad.npy
+	is "and in JSON" "$(jq -c '.findings[0] | [.kind, .kernel, .what]' out)" '["crashed","cpp_fused_log_sub_tanh_1",null]'
+	so=$broken
+	# shellcheck disable=SC2046
+	run bash -c "$nan -- $(runs bad.npy); exit \$((\$? == 132 ? 50 : 51))"
+	is "in a command: the tool ends by the same signal" "$status" 50
+	like "and names it" "$(cat err)" 'cpp_fused_log_sub_tanh_1 did not return: the process was killed by SIGILL'
+else
+	skip "a kernel that crashes" "no readelf"
+fi
 is "no folder is left behind" "$(ls tmp)" ""
 done_testing
