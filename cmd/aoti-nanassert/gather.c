@@ -18,6 +18,27 @@ static bool unwritten(const struct contract *c, uint32_t call, uint32_t value)
 	return true;
 }
 
+static bool same_memory(const struct contract *c, uint32_t a, uint32_t b)
+{
+	return a == b || (a < c->n_values && b < c->n_values && c->value[a].storage != CONTRACT_NONE && c->value[a].storage == c->value[b].storage);
+}
+
+/* Does nobody but the call itself read it? An output whose value is not known may be any, and so may what a call takes in a
+ * program that was not understood in full. */
+static bool unread(const struct contract *c, uint32_t call, uint32_t value)
+{
+	if (c->value[value].kind != VALUE_BUFFER || c->n_notes)
+		return false;
+	for (uint32_t i = 0; i < c->n_outputs; i++)
+		if (c->output[i].value == CONTRACT_NONE || same_memory(c, c->output[i].value, value))
+			return false;
+	for (uint32_t k = 0; k < c->n_calls; k++)
+		for (uint32_t a = c->call[k].arg; a < c->call[k].arg + c->call[k].n_args && k != call; a++)
+			if ((c->arg[a].role == ARG_IN || c->arg[a].role == ARG_INOUT) && same_memory(c, c->arg[a].value, value))
+				return false;
+	return true;
+}
+
 static void name_by_contract(struct nan_value *to, const struct contract *c, const struct contract_value *v, uint32_t call)
 {
 	if (!v)
@@ -29,6 +50,7 @@ static void name_by_contract(struct nan_value *to, const struct contract *c, con
 		to->v.path = c->constant[v->index].fqn;
 	if (v->kind == VALUE_BUFFER && v->storage != CONTRACT_NONE)
 		to->storage = v->storage;
+	to->unread = !to->v.before && to->v.role == CALL_ROLE_OUT && call < c->n_calls && unread(c, call, (uint32_t)(v - c->value));
 	to->unwritten = to->v.before && call < c->n_calls && unwritten(c, call, (uint32_t)(v - c->value));
 }
 

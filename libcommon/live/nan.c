@@ -296,7 +296,7 @@ void nan_take(struct nan *n, const struct nan_call *c)
 	uint32_t out = CONTRACT_NONE;
 	enum nan_what what = NAN_NONE;
 	for (uint32_t i = 0; i < c->n_values; i++) {
-		enum nan_what w = nan_writes(&c->value[i].v) ? nan_bad(&n->o, &c->value[i].v) : NAN_NONE;
+		enum nan_what w = nan_writes(&c->value[i].v) && !c->value[i].unread ? nan_bad(&n->o, &c->value[i].v) : NAN_NONE;
 		/* NaN before infinities before the rest; an ignored buffer does not hide another. */
 		bool quiet = w != NAN_NONE && nan_ignored(&n->o, c->value[i].v.buffer);
 		bool old_quiet = out != CONTRACT_NONE && nan_ignored(&n->o, c->value[out].v.buffer);

@@ -9,7 +9,8 @@
  * A call has made a NaN when something it wrote holds one after it, and nothing that it read held one before. What it only
  * writes is not looked at before: fresh memory holds anything. So of a chain the first link is named, and the others are
  * counted (.passed_on). A NaN that was there before any call is told where it is first used: a model's input, a constant, or
- * memory that nothing has written.
+ * memory that nothing has written. One in a buffer that nobody else reads, while all else that the call wrote is clean, is without
+ * effect and is no finding: kernels leave the borders of such buffers as they were found.
  *
  * Nothing is printed and nothing is run. Calls that are alike (same model, kernel, place in the program, buffer) are one
  * finding, of the first; .times counts them.
@@ -49,6 +50,7 @@ struct nan_value {
 	bool has_bad_value;
 	bool is_input;        /* of the model */
 	bool unwritten;       /* no call before this one writes it */
+	bool unread;          /* written for the kernel's own use: no other call reads it, and it is no output of the model */
 	uint32_t storage;     /* buffers of one storage share memory; CONTRACT_NONE: only its name is known */
 	/* The element where the output is first bad; of inputs the one at the same place. */
 	double element;

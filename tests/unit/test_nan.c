@@ -99,6 +99,17 @@ static void test_before(void **state)
 	found("k crashed  x1+0");
 }
 
+/* A buffer for the kernel's own use: its border is as it was found. */
+static void test_unread(void **state)
+{
+	(void)state;
+	begin_call("pad"), in("x", ""), out("own", "n")->unread = true, out("y", ""), take();
+	found("");
+	begin_call("pad"), in("x", ""), out("own", "n")->unread = true, out("y", "n"), take();
+	assert_int_equal(n.finding[0].bad, 2);
+	found("pad produced nan x1+0");
+}
+
 /* Buffers of one storage are one place, whatever their names. */
 static void test_storage(void **state)
 {
@@ -358,7 +369,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_produced), cmocka_unit_test(test_before),  cmocka_unit_test(test_storage), cmocka_unit_test(test_inf),
 	    cmocka_unit_test(test_options),  cmocka_unit_test(test_many),    cmocka_unit_test(test_ops),     cmocka_unit_test(test_guesses),
-	    cmocka_unit_test(test_element),  cmocka_unit_test(test_sources), cmocka_unit_test(test_trace),
+	    cmocka_unit_test(test_element),  cmocka_unit_test(test_unread),  cmocka_unit_test(test_sources), cmocka_unit_test(test_trace),
 	};
 	return RUN(tests);
 }
