@@ -135,8 +135,16 @@ static void finish_all(struct watch *w)
 			finish(w, i);
 		else
 			i++;
-	while (w->n_open)
+	while (w->n_open) {
+		struct watch_open *c = w->open[w->n_open - 1];
+		/* Where records were overwritten and no signal ended the process, it is the end's that is missing, not the call's. */
+		if (w->calls.lost && w->live.command.how == CHILD_EXITED) {
+			c->cut = true;
+			c->end = c->begin;
+			c->end.what = is_run(c) ? CALL_RUN_END : CALL_END;
+		}
 		finish(w, w->n_open - 1);
+	}
 }
 
 /* Nearly in order as they come. */
