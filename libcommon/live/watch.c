@@ -148,6 +148,8 @@ static int run(struct watch *w, char *const *command, struct err *err)
 	    .user = w,
 	    .calls = &o->calls,
 	    .no_check = true,
+	    .apart = !o->command,
+	    .timeout_s = o->command ? 0 : w->job->timeout_s,
 	};
 	child_signals(o->command ? CHILD_SIGNALS_FORWARD : CHILD_SIGNALS_KILL);
 	if (live_run(&lo, command, &w->live, err) < 0)
