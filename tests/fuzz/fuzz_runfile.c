@@ -5,7 +5,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static volatile int sink;
+	int sink = 0;
 	struct runfile f;
 	struct err err;
 	if (runfile_read(&f, slice_of((const char *)data, size), "outputs", &err) < 0)
@@ -22,5 +22,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			sink += f.v[i].name.p[at];
 	}
 	runfile_close(&f);
-	return 0;
+	return sink == INT32_MIN; /* so that the reads stay */
 }
