@@ -151,7 +151,7 @@ static int run(struct watch *w, char *const *command, struct err *err)
 	    .apart = !o->command,
 	    .timeout_s = o->command ? 0 : w->job->timeout_s,
 	};
-	child_signals(o->command ? CHILD_SIGNALS_FORWARD : CHILD_SIGNALS_KILL);
+	child_signals(CHILD_SIGNALS_FORWARD); /* a model that is ended, too: what was made for it is removed then */
 	if (live_run(&lo, command, &w->live, err) < 0)
 		return -1;
 	w->ended = true;
