@@ -20,7 +20,8 @@ static bool unwritten(const struct contract *c, uint32_t call, uint32_t value)
 
 static bool same_memory(const struct contract *c, uint32_t a, uint32_t b)
 {
-	return a == b || (a < c->n_values && b < c->n_values && c->value[a].storage != CONTRACT_NONE && c->value[a].storage == c->value[b].storage);
+	return a == b || (a < c->n_values && b < c->n_values && c->value[a].storage != CONTRACT_NONE &&
+			  c->value[a].storage == c->value[b].storage);
 }
 
 /* Does nobody but the call itself read it? An output whose value is not known may be any, and so may what a call takes in a
