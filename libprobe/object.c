@@ -27,6 +27,25 @@ static bool read_dynamic(struct object *o)
 	return o->sym && o->str && (o->gnu_hash || o->hash);
 }
 
+/* What the program headers say; *inside is set when a segment of it holds the address. */
+static struct object object_of(const struct dl_phdr_info *info, uintptr_t address, bool *inside)
+{
+	struct object o = {.base = info->dlpi_addr, .name = info->dlpi_name, .start = UINTPTR_MAX};
+	*inside = false;
+	for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		uintptr_t at = o.base + ph->p_vaddr;
+		if (ph->p_type == PT_DYNAMIC)
+			o.dynamic = (const ElfW(Dyn) *)at;
+		if (ph->p_type != PT_LOAD)
+			continue;
+		o.start = at < o.start ? at : o.start;
+		o.end = at + ph->p_memsz > o.end ? at + ph->p_memsz : o.end;
+		*inside |= address >= at && address - at < ph->p_memsz;
+	}
+	return o;
+}
+
 #if __GLIBC_PREREQ(2, 35)
 /* No lock, some 10 ns: functions of ours may be called often by somebody who is no model. */
 bool object_at(const void *address, struct object *o)
@@ -53,19 +72,8 @@ static int search_phdr(struct dl_phdr_info *info, size_t size, void *user)
 {
 	(void)size;
 	struct phdr_search *s = user;
-	struct object o = {.base = info->dlpi_addr, .name = info->dlpi_name, .start = UINTPTR_MAX};
-	bool inside = false;
-	for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		uintptr_t at = o.base + ph->p_vaddr;
-		if (ph->p_type == PT_DYNAMIC)
-			o.dynamic = (const ElfW(Dyn) *)at;
-		if (ph->p_type != PT_LOAD)
-			continue;
-		o.start = at < o.start ? at : o.start;
-		o.end = at + ph->p_memsz > o.end ? at + ph->p_memsz : o.end;
-		inside |= s->address >= at && s->address - at < ph->p_memsz;
-	}
+	bool inside;
+	struct object o = object_of(info, s->address, &inside);
 	if (!inside)
 		return 0;
 	*s->o = o;
@@ -267,17 +275,8 @@ static int rebind_object(struct dl_phdr_info *info, size_t size, void *user)
 {
 	(void)size;
 	const struct rebind *r = user;
-	struct object o = {.base = info->dlpi_addr, .name = info->dlpi_name, .start = UINTPTR_MAX};
-	for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		uintptr_t at = o.base + ph->p_vaddr;
-		if (ph->p_type == PT_DYNAMIC)
-			o.dynamic = (const ElfW(Dyn) *)at;
-		if (ph->p_type != PT_LOAD)
-			continue;
-		o.start = at < o.start ? at : o.start;
-		o.end = at + ph->p_memsz > o.end ? at + ph->p_memsz : o.end;
-	}
+	bool inside;
+	struct object o = object_of(info, 0, &inside);
 	if (!o.dynamic || !read_dynamic(&o))
 		return 0;
 	bool needs = false;

@@ -3,27 +3,6 @@
 
 #include <math.h>
 
-static void out_text(struct json_out *o, const char *key, struct slice s)
-{
-	json_key(o, key);
-	if (s.n)
-		json_out_str(o, s);
-	else
-		json_out_null(o);
-}
-
-static void out_u64(struct json_out *o, const char *key, uint64_t v)
-{
-	json_key(o, key);
-	json_out_u64(o, v);
-}
-
-static void out_index(struct json_out *o, const char *key, uint32_t v)
-{
-	json_key(o, key);
-	v == CONTRACT_NONE ? json_out_null(o) : json_out_u64(o, v);
-}
-
 static void out_list(struct json_out *o, const char *key, const struct slice *v, uint32_t n)
 {
 	json_key(o, key);
@@ -63,12 +42,12 @@ static void out_stats(struct json_out *o, const struct tensor_stats *s)
 {
 	if (!s->known)
 		return;
-	out_u64(o, "elements", s->n);
-	out_u64(o, "nan", s->nan);
-	out_u64(o, "inf", s->pos_inf);
-	out_u64(o, "neg_inf", s->neg_inf);
+	json_member_u64(o, "elements", s->n);
+	json_member_u64(o, "nan", s->nan);
+	json_member_u64(o, "inf", s->pos_inf);
+	json_member_u64(o, "neg_inf", s->neg_inf);
 	if (s->n && !isnan(s->min)) {
-		out_u64(o, "zeros", s->zero);
+		json_member_u64(o, "zeros", s->zero);
 		out_number(o, "min", s->min);
 		out_number(o, "max", s->max);
 		out_number(o, "mean", s->mean);
@@ -79,12 +58,12 @@ static void out_value(struct json_out *o, const struct nan_value *v)
 {
 	const struct tensor_meta *m = &v->v.meta;
 	json_obj(o);
-	out_text(o, "buffer", v->v.buffer);
-	out_text(o, "path", v->v.path);
-	out_u64(o, "arg", v->v.arg);
-	out_text(o, "role", slice_str(dump_role_name(v->v.role)));
-	out_text(o, "when", v->v.before ? SLICE("before") : SLICE("after"));
-	out_text(o, "dtype", slice_str(dtype_name(m->dtype)));
+	json_member(o, "buffer", v->v.buffer);
+	json_member(o, "path", v->v.path);
+	json_member_u64(o, "arg", v->v.arg);
+	json_member(o, "role", slice_str(dump_role_name(v->v.role)));
+	json_member(o, "when", v->v.before ? SLICE("before") : SLICE("after"));
+	json_member(o, "dtype", slice_str(dtype_name(m->dtype)));
 	out_sizes(o, "sizes", m->size, m->n_dim);
 	out_sizes(o, "strides", m->stride, m->n_dim);
 	out_stats(o, &v->v.stats);
@@ -107,7 +86,7 @@ static void out_guesses(struct json_out *o, const struct nan_finding *f)
 	json_arr(o);
 	for (size_t i = 0; i < n; i++) {
 		json_obj(o);
-		out_text(o, "text", slice_str(g[i].text));
+		json_member(o, "text", slice_str(g[i].text));
 		json_key(o, "seen");
 		json_out_bool(o, g[i].seen);
 		json_close(o);
@@ -121,27 +100,27 @@ static void out_finding(struct json_out *o, const struct nan_finding *f)
 	struct slice op[64];
 	size_t n = nan_ops_of_name(c->name, op, ARRAY_LEN(op));
 	json_obj(o);
-	out_text(o, "kind", slice_str(nan_kind_name(f->kind)));
-	out_text(o, "what", slice_str(nan_what_name(f->what)));
-	out_text(o, "model", c->model);
-	out_u64(o, "model_id", c->model_id);
-	out_u64(o, "pid", c->pid);
-	out_u64(o, "tid", c->tid);
-	out_index(o, "run", c->run);
+	json_member(o, "kind", slice_str(nan_kind_name(f->kind)));
+	json_member(o, "what", slice_str(nan_what_name(f->what)));
+	json_member(o, "model", c->model);
+	json_member_u64(o, "model_id", c->model_id);
+	json_member_u64(o, "pid", c->pid);
+	json_member_u64(o, "tid", c->tid);
+	json_member_index(o, "run", c->run);
 	if (c->kind != DUMP_RUN)
-		out_u64(o, "call", c->call);
-	out_text(o, "kernel", c->name);
-	out_text(o, "kernel_kind", slice_str(dump_kind_name(c->kind)));
+		json_member_u64(o, "call", c->call);
+	json_member(o, "kernel", c->name);
+	json_member(o, "kernel_kind", slice_str(dump_kind_name(c->kind)));
 	json_key(o, "line");
 	c->line ? json_out_u64(o, c->line) : json_out_null(o);
-	out_text(o, "source_nodes", c->nodes);
-	out_text(o, "original_aten", c->aten);
+	json_member(o, "source_nodes", c->nodes);
+	json_member(o, "original_aten", c->aten);
 	out_list(o, "ops", op, (uint32_t)(n < ARRAY_LEN(op) ? n : ARRAY_LEN(op)));
 	out_list(o, "pre_grad_nodes", f->pre, f->n_pre);
 	out_list(o, "post_grad_nodes", f->node, f->n_nodes);
 	out_list(o, "python", f->line, f->n_lines);
-	out_index(o, "bad", f->bad);
-	out_index(o, "cause", f->cause);
+	json_member_index(o, "bad", f->bad);
+	json_member_index(o, "cause", f->cause);
 	json_key(o, "values");
 	json_arr(o);
 	for (uint32_t i = 0; i < f->call.n_values; i++)
@@ -150,14 +129,14 @@ static void out_finding(struct json_out *o, const struct nan_finding *f)
 	if (f->inf_kernel.n) {
 		json_key(o, "infinities_of");
 		json_obj(o);
-		out_text(o, "kernel", f->inf_kernel);
-		out_u64(o, "call", f->inf_call);
-		out_text(o, "buffer", f->inf_buffer);
+		json_member(o, "kernel", f->inf_kernel);
+		json_member_u64(o, "call", f->inf_call);
+		json_member(o, "buffer", f->inf_buffer);
 		json_close(o);
 	}
 	out_guesses(o, f);
-	out_u64(o, "times", f->times);
-	out_u64(o, "passed_on", f->passed_on);
+	json_member_u64(o, "times", f->times);
+	json_member_u64(o, "passed_on", f->passed_on);
 	json_close(o);
 }
 
@@ -168,11 +147,11 @@ static void out_models(struct json_out *o, const struct watch *w)
 	for (size_t i = 0; w && i < w->n_models; i++) {
 		const struct watch_model *m = &w->model[i];
 		json_obj(o);
-		out_u64(o, "model_id", m->id);
-		out_text(o, "path", slice_str(m->path));
+		json_member_u64(o, "model_id", m->id);
+		json_member(o, "path", slice_str(m->path));
 		json_key(o, "contract");
 		json_out_bool(o, m->has_contract);
-		out_text(o, "why", slice_str(m->why ? m->why : ""));
+		json_member(o, "why", slice_str(m->why ? m->why : ""));
 		json_close(o);
 	}
 	json_close(o);
@@ -182,10 +161,10 @@ void document_write(struct buf *b, const struct session *s)
 {
 	struct json_out o = {.b = b};
 	json_obj(&o);
-	out_text(&o, "schema", SLICE("pt2utils.nanassert/1"));
-	out_text(&o, "subject", slice_str(s->subject));
-	out_u64(&o, "calls", s->nan.calls);
-	out_u64(&o, "lost", s->watch ? s->watch->calls.lost : s->dump ? s->dump->lost : 0);
+	json_member(&o, "schema", SLICE("pt2utils.nanassert/1"));
+	json_member(&o, "subject", slice_str(s->subject));
+	json_member_u64(&o, "calls", s->nan.calls);
+	json_member_u64(&o, "lost", s->watch ? s->watch->calls.lost : s->dump ? s->dump->lost : 0);
 	json_key(&o, "found");
 	json_out_bool(&o, s->nan.n > 0);
 	json_key(&o, "findings");
@@ -193,7 +172,7 @@ void document_write(struct buf *b, const struct session *s)
 	for (size_t i = 0; i < s->nan.n && (i == 0 || s->o->all); i++)
 		out_finding(&o, &s->nan.finding[i]);
 	json_close(&o);
-	out_u64(&o, "more", s->o->all || !s->nan.n ? s->nan.more : s->nan.n - 1 + s->nan.more);
+	json_member_u64(&o, "more", s->o->all || !s->nan.n ? s->nan.more : s->nan.n - 1 + s->nan.more);
 	out_models(&o, s->watch);
 	struct slice asides = s->watch ? buf_slice(&s->watch->asides) : SLICE(""), aside;
 	json_key(&o, "asides");
@@ -201,7 +180,7 @@ void document_write(struct buf *b, const struct session *s)
 	while (slice_line(&asides, &aside))
 		json_out_str(&o, aside);
 	json_close(&o);
-	out_text(&o, "failure", buf_slice(&s->failure));
+	json_member(&o, "failure", buf_slice(&s->failure));
 	json_close(&o);
 	buf_addc(b, '\n');
 }

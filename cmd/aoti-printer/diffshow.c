@@ -241,18 +241,6 @@ void diff_show(struct screen *s, const struct diff *d, bool all)
 
 /* ---- JSON ---- */
 
-static void out_text(struct json_out *o, const char *key, struct slice v)
-{
-	json_key(o, key);
-	v.n ? json_out_str(o, v) : json_out_null(o);
-}
-
-static void out_u64(struct json_out *o, const char *key, uint64_t v)
-{
-	json_key(o, key);
-	json_out_u64(o, v);
-}
-
 static void out_number(struct json_out *o, const char *key, double v)
 {
 	json_key(o, key);
@@ -274,22 +262,22 @@ static void out_value(struct json_out *o, const struct diff_value *v)
 	const struct tensor_close *c = &v->close;
 	struct buf spec = {0};
 	json_obj(o);
-	out_text(o, "buffer", any->buffer);
-	out_text(o, "path", any->path);
-	out_text(o, "role", slice_str(dump_role_name(any->role)));
-	out_text(o, "when", any->before ? SLICE("before") : SLICE("after"));
-	out_text(o, "what", slice_str(diff_what_name(v->what)));
+	json_member(o, "buffer", any->buffer);
+	json_member(o, "path", any->path);
+	json_member(o, "role", slice_str(dump_role_name(any->role)));
+	json_member(o, "when", any->before ? SLICE("before") : SLICE("after"));
+	json_member(o, "what", slice_str(diff_what_name(v->what)));
 	for (int side = 0; side < 2; side++) {
 		const struct dump_value *x = side ? v->b : v->a;
 		buf_reset(&spec);
 		if (x && x->meta.n_dim >= 0)
 			tensor_spec_print(&x->meta, &spec);
-		out_text(o, side ? "b" : "a", buf_slice(&spec));
+		json_member(o, side ? "b" : "a", buf_slice(&spec));
 	}
 	buf_release(&spec);
 	if (v->what == DIFF_SAME || v->what == DIFF_VALUES || v->what == DIFF_DTYPE) {
-		out_u64(o, "elements", c->n);
-		out_u64(o, "differ", c->bad);
+		json_member_u64(o, "elements", c->n);
+		json_member_u64(o, "differ", c->bad);
 		out_number(o, "max_abs", c->max_abs);
 		out_text_number(o, "max_rel", c->max_rel);
 		out_text_number(o, "rms", c->rms);
@@ -315,33 +303,33 @@ static void out_value(struct json_out *o, const struct diff_value *v)
 void diff_document(struct json_out *o, const struct diff *d)
 {
 	json_obj(o);
-	out_text(o, "a", slice_str(d->name[0]));
-	out_text(o, "b", slice_str(d->name[1]));
+	json_member(o, "a", slice_str(d->name[0]));
+	json_member(o, "b", slice_str(d->name[1]));
 	json_key(o, "different");
 	json_out_bool(o, d->different);
 	json_key(o, "first"); /* index into calls */
 	d->first == SIZE_MAX ? json_out_null(o) : json_out_u64(o, d->first);
-	out_u64(o, "both", d->both);
-	out_u64(o, "only_a", d->only[0]);
-	out_u64(o, "only_b", d->only[1]);
-	out_u64(o, "compared", d->compared);
-	out_u64(o, "differing", d->differing);
-	out_u64(o, "origins", d->origins);
-	out_u64(o, "not_saved", d->unsaved);
+	json_member_u64(o, "both", d->both);
+	json_member_u64(o, "only_a", d->only[0]);
+	json_member_u64(o, "only_b", d->only[1]);
+	json_member_u64(o, "compared", d->compared);
+	json_member_u64(o, "differing", d->differing);
+	json_member_u64(o, "origins", d->origins);
+	json_member_u64(o, "not_saved", d->unsaved);
 	json_key(o, "calls");
 	json_arr(o);
 	for (size_t i = 0; i < d->n_rows; i++) {
 		const struct diff_row *r = &d->row[i];
 		const struct dump_call *c = diff_call(r);
 		json_obj(o);
-		out_text(o, "model", c->model);
-		out_u64(o, "run", c->run);
-		out_u64(o, "call", c->call);
-		out_text(o, "kernel", c->name);
-		out_text(o, "kind", slice_str(dump_kind_name(c->kind)));
-		out_u64(o, "line", c->line);
-		out_text(o, "nodes", c->nodes);
-		out_text(o, "in", r->a && r->b ? SLICE("both") : r->a ? SLICE("a") : SLICE("b"));
+		json_member(o, "model", c->model);
+		json_member_u64(o, "run", c->run);
+		json_member_u64(o, "call", c->call);
+		json_member(o, "kernel", c->name);
+		json_member(o, "kind", slice_str(dump_kind_name(c->kind)));
+		json_member_u64(o, "line", c->line);
+		json_member(o, "nodes", c->nodes);
+		json_member(o, "in", r->a && r->b ? SLICE("both") : r->a ? SLICE("a") : SLICE("b"));
 		json_key(o, "origin");
 		json_out_bool(o, r->origin);
 		json_key(o, "values");

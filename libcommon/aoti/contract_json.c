@@ -12,15 +12,6 @@ static const char *const arg_roles[] = {"in", "out", "inout", "scalar"};
 
 /* ---- out ---- */
 
-static void out_index(struct json_out *o, const char *key, uint32_t v)
-{
-	json_key(o, key);
-	if (v == CONTRACT_NONE)
-		json_out_null(o);
-	else
-		json_out_u64(o, v);
-}
-
 /* 8, "2*s77", or null when not known. */
 static void out_size(const struct contract *c, struct json_out *o, struct symsize s)
 {
@@ -123,8 +114,8 @@ static void out_program(const struct contract *c, struct json_out *o)
 		json_out_str(o, v->name);
 		json_key(o, "kind");
 		json_out_str(o, slice_str(value_kinds[v->kind]));
-		out_index(o, "index", v->kind == VALUE_BUFFER ? CONTRACT_NONE : v->index);
-		out_index(o, "storage", v->storage);
+		json_member_index(o, "index", v->kind == VALUE_BUFFER ? CONTRACT_NONE : v->index);
+		json_member_index(o, "storage", v->storage);
 		out_type(o, v->dtype, v->device);
 		out_shape(c, o, v->n_dim, v->dim);
 		json_close(o);
@@ -162,7 +153,7 @@ static void out_program(const struct contract *c, struct json_out *o)
 			json_obj(o);
 			json_key(o, "role");
 			json_out_str(o, slice_str(arg_roles[c->arg[a].role]));
-			out_index(o, "value", c->arg[a].value);
+			json_member_index(o, "value", c->arg[a].value);
 			json_member(o, "text", c->arg[a].text);
 			json_close(o);
 		}
@@ -195,8 +186,8 @@ void contract_members(const struct contract *c, struct json_out *o)
 		json_key(o, "name");
 		json_out_str(o, symtab_name(&c->tab, c->symbol[i].symbol));
 		out_range(o, c->symbol[i].range);
-		out_index(o, "input", c->symbol[i].input);
-		out_index(o, "dim", c->symbol[i].input == CONTRACT_NONE ? CONTRACT_NONE : c->symbol[i].dim);
+		json_member_index(o, "input", c->symbol[i].input);
+		json_member_index(o, "dim", c->symbol[i].input == CONTRACT_NONE ? CONTRACT_NONE : c->symbol[i].dim);
 		json_close(o);
 	}
 	json_close(o);
@@ -211,7 +202,7 @@ void contract_members(const struct contract *c, struct json_out *o)
 		json_member(o, "path", out->path);
 		out_type(o, out->dtype, out->device);
 		out_shape(c, o, out->n_dim, out->dim);
-		out_index(o, "value", out->value);
+		json_member_index(o, "value", out->value);
 		json_close(o);
 	}
 	json_close(o);

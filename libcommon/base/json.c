@@ -600,3 +600,18 @@ void json_member(struct json_out *o, const char *key, struct slice text)
 	else
 		json_out_null(o);
 }
+
+void json_member_u64(struct json_out *o, const char *key, uint64_t v)
+{
+	json_key(o, key);
+	json_out_u64(o, v);
+}
+
+void json_member_index(struct json_out *o, const char *key, uint32_t v)
+{
+	json_key(o, key);
+	if (v == UINT32_MAX)
+		json_out_null(o);
+	else
+		json_out_u64(o, v);
+}

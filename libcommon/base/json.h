@@ -117,6 +117,9 @@ void json_out_null(struct json_out *o);
 void json_out_raw(struct json_out *o, struct slice json);
 /* A member whose text may be missing: null when it is empty. */
 void json_member(struct json_out *o, const char *key, struct slice text);
+void json_member_u64(struct json_out *o, const char *key, uint64_t v);
+/* An index, or null for UINT32_MAX: there is none. */
+void json_member_index(struct json_out *o, const char *key, uint32_t v);
 /* A string's body without quotes. */
 void json_escape(struct buf *b, struct slice s, bool html);
 

@@ -38,12 +38,6 @@ static void out_text(struct json_out *o, const char *key, struct slice s)
 	json_out_str(o, s);
 }
 
-static void out_u64(struct json_out *o, const char *key, uint64_t v)
-{
-	json_key(o, key);
-	json_out_u64(o, v);
-}
-
 static void out_number(struct json_out *o, const char *key, double v)
 {
 	json_key(o, key);
@@ -63,16 +57,16 @@ static void out_stats(struct json_out *o, const struct tensor_stats *s)
 {
 	if (!s->known)
 		return;
-	out_u64(o, "elements", s->n);
-	out_u64(o, "nan", s->nan);
-	out_u64(o, "inf", s->pos_inf);
-	out_u64(o, "neg_inf", s->neg_inf);
-	out_u64(o, "zeros", s->zero);
+	json_member_u64(o, "elements", s->n);
+	json_member_u64(o, "nan", s->nan);
+	json_member_u64(o, "inf", s->pos_inf);
+	json_member_u64(o, "neg_inf", s->neg_inf);
+	json_member_u64(o, "zeros", s->zero);
 	out_number(o, "min", s->min);
 	out_number(o, "max", s->max);
 	out_number(o, "mean", s->mean);
 	if (s->first_bad >= 0)
-		out_u64(o, "first_bad", (uint64_t)s->first_bad);
+		json_member_u64(o, "first_bad", (uint64_t)s->first_bad);
 }
 
 static void out_value(struct json_out *o, const struct watch_call *c, const struct watch_value *v, const char *file)
@@ -83,7 +77,7 @@ static void out_value(struct json_out *o, const struct watch_call *c, const stru
 	out_text(o, "buffer", slice_str(v->name));
 	if (v->value && v->value->kind == VALUE_CONSTANT && v->value->index < c->model->contract.n_constants)
 		out_text(o, "path", c->model->contract.constant[v->value->index].fqn);
-	out_u64(o, "arg", v->rec.v.arg);
+	json_member_u64(o, "arg", v->rec.v.arg);
 	out_text(o, "role", slice_str(dump_role_name((enum call_role)v->rec.v.role)));
 	out_text(o, "when", v->rec.v.before ? SLICE("before") : SLICE("after"));
 	out_text(o, "dtype", slice_str(dtype_name(m.dtype)));
@@ -116,25 +110,25 @@ void dump_members(struct json_out *o, const struct watch_call *c, bool (*value)(
 	bool returned = c->end.what != CALL_NONE;
 	if (c->model) {
 		out_text(o, "model", c->model->contract.model);
-		out_u64(o, "model_id", c->model->id);
+		json_member_u64(o, "model_id", c->model->id);
 	}
-	out_u64(o, "pid", c->begin.pid);
-	out_u64(o, "tid", c->begin.tid);
-	out_u64(o, "seq", c->begin.seq);
+	json_member_u64(o, "pid", c->begin.pid);
+	json_member_u64(o, "tid", c->begin.tid);
+	json_member_u64(o, "seq", c->begin.seq);
 	if (c->begin.run != CALLS_NO_RUN)
-		out_u64(o, "run", c->begin.run);
-	out_u64(o, "call", c->begin.call);
+		json_member_u64(o, "run", c->begin.run);
+	json_member_u64(o, "call", c->begin.call);
 	out_text(o, "kernel", slice_str(c->name));
 	out_text(o, "kind", slice_str(dump_kind_name(kind_of(c))));
 	if (c->contract) {
 		if (c->contract->line)
-			out_u64(o, "line", c->contract->line);
+			json_member_u64(o, "line", c->contract->line);
 		out_text(o, "nodes", c->contract->nodes);
 		out_text(o, "aten", c->contract->aten);
 	}
-	out_u64(o, "time_ns", c->begin.time);
+	json_member_u64(o, "time_ns", c->begin.time);
 	if (returned)
-		out_u64(o, "took_ns", c->begin.what == CALL_RUN_BEGIN ? c->end.time - c->begin.time : c->end.took);
+		json_member_u64(o, "took_ns", c->begin.what == CALL_RUN_BEGIN ? c->end.time - c->begin.time : c->end.took);
 	json_key(o, "returned");
 	json_out_bool(o, returned && c->end.result != CALLS_NOT_RETURNED);
 	if (returned && c->end.result != CALLS_NOT_RETURNED) {
@@ -155,7 +149,7 @@ void dump_head(struct buf *b, const char *tool)
 {
 	struct json_out o = {.b = b};
 	json_obj(&o);
-	out_u64(&o, "dump", DUMP_VERSION);
+	json_member_u64(&o, "dump", DUMP_VERSION);
 	out_text(&o, "writer", slice_str(tool));
 	json_close(&o);
 	buf_addc(b, '\n');
@@ -176,8 +170,8 @@ void dump_end(struct buf *b, uint64_t calls, uint64_t lost)
 	json_obj(&o);
 	json_key(&o, "ended");
 	json_out_bool(&o, true);
-	out_u64(&o, "calls", calls);
-	out_u64(&o, "lost", lost);
+	json_member_u64(&o, "calls", calls);
+	json_member_u64(&o, "lost", lost);
 	json_close(&o);
 	buf_addc(b, '\n');
 }
