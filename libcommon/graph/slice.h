@@ -1,0 +1,78 @@
+/* slice.h - analyses of a graph, and graphs made of a part of another: what a reducer's candidates are.
+ *
+ *     struct units u;
+ *     units_find(&g, &u);                                  // what may be kept or dropped as a whole
+ *     uint64_t *keep = units_set(&u);                      // a bit set; bitset_* below
+ *     bit_add(keep, u.of[node]);
+ *     struct graph small = {0};
+ *     struct cut cut = {0};
+ *     slice_build(&g, &u, keep, NULL, &small, &cut);
+ *     cut.input[i]                                         // the node of g whose recorded value the i-th placeholder takes
+ *     cut_release(&cut); graph_release(&small); units_release(&u);
+ *
+ * A candidate is a set K of units of the root module. Every operand of K that is not in K becomes a placeholder, with
+ * the name and metadata of the node it stands for, to be fed with the value that was recorded when the whole graph ran;
+ * every unit of K whose value no other unit of K uses becomes an output. So every subset is a valid graph, and reduction is
+ * minimisation of a set (facts: minifier, "torch semantics vs ours").
+ *
+ * A unit is an operation with what makes no sense apart from it:
+ *  - a node that returns several values and the getitems on it (a tuple cannot be a placeholder);
+ *  - get_attr nodes go with each of their users (they are copied into a candidate when used; they are no units);
+ *  - subgraphs come with the higher-order operator that uses them;
+ *  - placeholders, the output, sym_size-like nodes whose value is an int that can be given: a symint is a value that can be an
+ *    input, so they are ordinary units.
+ * A unit with an effect (a mutation: copy_, names ending in "_" of aten, setitem, auto_functionalized; asserts, prints,
+ * random numbers) that is in K is kept, with no output when it makes none. Dead code is a unit that has no path to the
+ * output and no effect: slice_dead finds them.
+ */
+#ifndef PT2_GRAPH_SLICE_H
+#define PT2_GRAPH_SLICE_H
+#include "graph/graph.h"
+
+/* Bit sets of n units are arrays of (n + 63) / 64 words. */
+static inline bool bit_in(const uint64_t *set, size_t i) { return set[i / 64] >> (i % 64) & 1; }
+static inline void bit_add(uint64_t *set, size_t i) { set[i / 64] |= 1ull << (i % 64); }
+static inline void bit_del(uint64_t *set, size_t i) { set[i / 64] &= ~(1ull << (i % 64)); }
+size_t bits_count(const uint64_t *set, size_t n);
+
+struct units {
+	size_t n;
+	uint32_t *of;    /* node -> unit; GRAPH_NONE: placeholder, output, get_attr, a node of a submodule */
+	uint32_t *first; /* unit u's nodes are node[first[u] .. first[u + 1]), in order */
+	uint32_t *node;
+	size_t n_nodes;  /* of all units */
+};
+/* Of the root module, in the order of their first nodes. */
+void units_find(const struct graph *g, struct units *u);
+void units_release(struct units *u);
+
+/* Does it do something besides its value (writes to an operand, asserts, draws random numbers)? *mutates: which operand
+ * nodes it may write to are all its tensor operands named by the schema's "_" form: the first; GRAPH_NONE when none. */
+bool node_has_effect(const struct graph *g, uint32_t node, uint32_t *mutates);
+
+struct cut {
+	uint32_t *input;  /* for each placeholder of the new graph, in order: the node of g */
+	uint32_t *output; /* for each output: the node of g */
+	uint32_t *from;   /* for each node of the new root: the node of g, GRAPH_NONE for the output node */
+	size_t n_inputs, n_outputs, n_nodes;
+};
+/* keep: bit set of units. replace: NULL, or for each node of g another one that is used instead of it wherever it is an
+ * operand (GRAPH_NONE: itself); chains are followed. Placeholders of g that K uses keep their order and come first.
+ * A node that has a tuple (GMETA_TUPLE, or getitems) is no input: its unit must be in K when a getitem of it is. */
+int slice_build(const struct graph *g, const struct units *u, const uint64_t *keep, const uint32_t *replace, struct graph *out,
+		struct cut *cut, struct err *err);
+void cut_release(struct cut *cut);
+
+/* Can each missing operand be given from metadata alone (a tensor with dtype and sizes, or a symint)? The first that
+ * cannot, or GRAPH_NONE. */
+uint32_t slice_unknown_input(const struct graph *g, const struct units *u, const uint64_t *keep);
+/* Units whose results nobody needs, into dead (a set). Returns how many. */
+size_t slice_dead(const struct graph *g, const struct units *u, uint64_t *dead);
+/* All units that unit i depends on, itself included, added to set (its backward slice). */
+void slice_needs(const struct graph *g, const struct units *u, size_t i, uint64_t *set);
+/* Nodes whose shapes depend on symbols (any size, stride or expr that is no integer), as a set over nodes. */
+void slice_symbolic(const struct graph *g, uint64_t *nodes);
+/* For each node of the root the last node that uses it (itself when none): where torch writes "; x = None". */
+void slice_last_use(const struct graph *g, uint32_t module, uint32_t *last);
+
+#endif
