@@ -144,6 +144,13 @@ void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call
 	}
 	r.v.stats = *s;
 	r.v.bad_value = ops_is_bad(s, v->dtype) && (!before || x->role != CALL_ROLE_INOUT || !x->has_after) ? bad_value(v, s) : 0;
+	struct tensor_meta m;
+	int64_t bytes;
+	/* Before it was written over nobody has looked at that element. */
+	if (x->at && (!before || x->role != CALL_ROLE_INOUT) && ops_meta_of(v, &m, &bytes)) {
+		r.v.at = (uint64_t)x->at;
+		r.v.element = tensor_at(&m, v->data, x->at - 1);
+	}
 	if (ops_config()->want & CALLS_SAVE && x->passes && (!before || !x->has_after))
 		r.v.saved = save(t, run, &r, call_name, v);
 	ops_append(t, run, &r);

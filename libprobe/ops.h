@@ -159,6 +159,7 @@ struct ops_value {
 	bool has_before, has_after;
 	uint32_t value;  /* of the contract, CONTRACT_NONE */
 	uint32_t name;
+	int64_t at;      /* the element that is told (call_record.v.at); 0: none */
 	struct tensor_stats before, after;
 };
 

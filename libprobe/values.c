@@ -4,6 +4,7 @@
 #include "aoti/opsig.h"
 
 #define EVERYTHING (CALLS_STATS | CALLS_SAVE)
+#define MAX_LOOK (1 << 16) /* elements looked at one by one for a NaN behind infinities */
 
 /* ---- which they are ---- */
 
@@ -298,6 +299,37 @@ void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct o
 
 static bool bad(const struct ops_value *x, const struct tensor_stats *s) { return ops_is_bad(s, x->view.dtype); }
 
+/* Where in x, which is bad, is the first NaN, else the first infinity, else the first number out of range? Linear; -1: not found in a
+ * while. */
+static int64_t worst_place(const struct ops_value *x, const struct tensor_meta *m)
+{
+	const struct calls_config *c = ops_config();
+	int64_t n, at = x->after.first_bad;
+	if (!tensor_numel(m, &n) || (at >= 0 && !x->after.nan))
+		return at;
+	at = at < 0 ? 0 : at;
+	for (int64_t end = n - at > MAX_LOOK ? at + MAX_LOOK : n; at < end; at++) {
+		double v = tensor_at(m, x->view.data, at);
+		if (x->after.nan ? __builtin_isnan(v) : v < c->lo || v > c->hi)
+			return at;
+	}
+	return -1;
+}
+
+/* The first bad element that was written, and those that were read at the same place, are told with their values. What was written
+ * over is gone. */
+static void choose_elements(struct ops_thread *t, const struct ops_run *run, struct ops_value *worst)
+{
+	struct tensor_meta out, in;
+	int64_t bytes, at = ops_meta_of(&worst->view, &out, &bytes) ? worst_place(worst, &out) : -1;
+	for (uint32_t i = 0; i < t->n_values && at >= 0; i++) {
+		struct ops_value *x = &t->value[i];
+		if (!writes(x) && !x->told && look(run->model, x, false) && ops_meta_of(&x->view, &in, &bytes))
+			x->at = tensor_same_place(&in, &out, at) + 1;
+	}
+	worst->at = at + 1;
+}
+
 enum { WERE_BAD = 1, WERE_NAN = 2 };
 
 /* Something that was written is bad: what was read? Returns what any of that was before. */
@@ -360,6 +392,8 @@ void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct op
 		if (!nan && x->after.known && x->after.nan)
 			nan = x;
 	}
+	if (first)
+		choose_elements(t, run, nan ? nan : first);
 	/* A NaN that came of infinities is a new one. */
 	int were = first ? tell_inputs(t, run, o) : 0;
 	bool produced = first && !(were & WERE_BAD), produced_nan = nan && !(were & WERE_NAN);

@@ -36,22 +36,6 @@ static int64_t find_bad(const struct session *s, const struct nan_finding *f, co
 	return -1;
 }
 
-/* The element of `in` that stands where element `at` of `out` does: shapes that broadcast, or as many elements. */
-static int64_t same_place(const struct tensor_meta *in, const struct tensor_meta *out, int64_t at)
-{
-	int64_t index[TENSOR_MAX_DIMS], n_in, n_out, place = 0;
-	if (!tensor_numel(in, &n_in) || !tensor_numel(out, &n_out) || !n_in)
-		return -1;
-	bool fits = in->n_dim <= out->n_dim;
-	tensor_index(out, at, index);
-	for (int d = 0; d < in->n_dim && fits; d++) {
-		int64_t size = in->size[d], k = out->n_dim - in->n_dim + d;
-		fits = size == out->size[k] || size == 1;
-		place = place * size + (size == 1 ? 0 : index[k]);
-	}
-	return fits ? place : n_in == n_out ? at : -1;
-}
-
 static void take_elements(const struct session *s, struct nan_finding *f, const struct opened *t)
 {
 	struct nan_call *c = &f->call;
@@ -63,7 +47,7 @@ static void take_elements(const struct session *s, struct nan_finding *f, const 
 		/* What it only writes is of interest where it is bad. */
 		if (!t[i].data || (!v->v.before && i != f->bad))
 			continue;
-		v->at = i == f->bad ? at : same_place(&t[i].meta, &t[f->bad].meta, at);
+		v->at = i == f->bad ? at : tensor_same_place(&t[i].meta, &t[f->bad].meta, at);
 		v->has_element = v->at >= 0;
 		if (v->has_element)
 			v->element = tensor_at(&t[i].meta, t[i].data, v->at);

@@ -68,6 +68,9 @@ static void take_value(struct nan_value *to, const struct watch_call *c, const s
 	    .stats = r->v.stats,
 	};
 	dump_meta(r, &to->v.meta);
+	to->has_element = r->v.at != 0;
+	to->at = (int64_t)r->v.at - 1;
+	to->element = r->v.element;
 	to->is_input = r->v.role == CALL_ROLE_MODEL_INPUT;
 	if (c->model && c->model->has_contract)
 		name_by_contract(to, &c->model->contract, v->value, c->begin.contract_call);

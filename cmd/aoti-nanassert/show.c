@@ -90,13 +90,16 @@ static void show_value(struct screen *s, const struct nan_value *v, bool bad)
 	} else if (t->known) {
 		buf_adds(&s->b, ": no elements");
 	}
-	int64_t at = v->has_element ? v->at : bad && t->known ? t->first_bad : -1;
-	if (at >= 0 && (v->has_element || v->has_bad_value)) {
-		buf_adds(&s->b, bad ? "; the first at " : "; there ");
-		if (bad || v->v.meta.n_dim)
+	/* Of what was bad before, its own first; else the place where the output is. */
+	bool first = bad && (!v->has_element || (v->v.before && v->has_bad_value)), placed = v->has_element && !first;
+	int64_t at = placed ? v->at : first && t->known && v->has_bad_value ? t->first_bad : -1;
+	bool there = placed && (!bad || v->v.before);
+	if (at >= 0) {
+		buf_adds(&s->b, there ? "; there " : "; the first at ");
+		if (!there || v->v.meta.n_dim)
 			add_place(&s->b, &v->v.meta, at);
-		buf_adds(&s->b, bad || v->v.meta.n_dim ? " = " : "= ");
-		add_number(&s->b, v->has_element ? v->element : v->bad_value);
+		buf_adds(&s->b, !there || v->v.meta.n_dim ? " = " : "= ");
+		add_number(&s->b, placed ? v->element : v->bad_value);
 	}
 	buf_addc(&s->b, '\n');
 }

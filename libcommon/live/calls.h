@@ -114,7 +114,10 @@ struct call_record {
 			struct tensor_stats stats;  /* known false: not computed */
 			uint32_t saved;             /* name of the file, 0 */
 			double bad_value;           /* the first bad element */
-			uint64_t zero[2];
+			/* Where a call has made NaN or the like: the output's first such element, and of inputs that were not written
+			 * over the one at the same place (tensor_same_place). */
+			double element;
+			uint64_t at; /* linear, and 1 more; 0: not told */
 		} v;
 	};
 };

@@ -141,6 +141,10 @@ static uint32_t add(struct nan *n, const struct nan_finding *f)
 	*to = *f;
 	to->times = 1;
 	copy_call(n, &to->call, &f->call);
+	/* Elements are those at one place of this output. */
+	bool placed = to->bad != CONTRACT_NONE && to->call.value[to->bad].has_element;
+	for (uint32_t i = 0; i < to->call.n_values && !placed; i++)
+		to->call.value[i].has_element = false;
 	copy_text(&n->arena, &to->inf_kernel);
 	copy_text(&n->arena, &to->inf_buffer);
 	return (uint32_t)n->n++;

@@ -42,17 +42,7 @@ static char *own_file(struct arena *a, const char *variable, const char *relativ
 
 static const char *runtime(struct arena *a, const struct run_options *o, struct err *err)
 {
-	struct slice folder, version;
-	if (!o->torch)
-		return own_file(a, "PT2_SHIM", "../lib/pt2utils/" SHIM, err);
-	if (!doctor_find_torch(a, *o->torch ? o->torch : NULL, &folder, &version)) {
-		err_set(err, EXIT_ENVIRON, "no libtorch %s%s%s: install torch, or name its folder",
-			*o->torch ? "in '" : "is found", o->torch, *o->torch ? "'" : "");
-		return NULL;
-	}
-	char path[PATH_MAX];
-	snprintf(path, sizeof(path), "%.*s/libtorch_cpu.so", (int)folder.n, folder.p);
-	return arena_strndup(a, path, strlen(path));
+	return o->torch ? run_find_torch(a, o->torch, err) : own_file(a, "PT2_SHIM", "../lib/pt2utils/" SHIM, err);
 }
 
 /* ---- the folder ---- */

@@ -35,8 +35,7 @@
 
 struct run_options {
 	const char *model;   /* of several in a package */
-	const char *torch;   /* NULL: libpt2shim.so ($PT2_SHIM, else beside pt2-run); "": the installed libtorch of python3; else a
-			      * libtorch_cpu.so, or a folder with one (doctor_find_torch) */
+	const char *torch;   /* NULL: libpt2shim.so ($PT2_SHIM, else beside pt2-run); else as for run_find_torch */
 	unsigned runs;       /* 0: 1; each with the inputs as given; the last one's outputs are returned */
 	unsigned threads;    /* OpenMP; 0: OMP_NUM_THREADS, else one for each processor */
 	uint64_t max_memory; /* bytes of address space; 0: 16 GiB and four times the model's files */
@@ -59,6 +58,10 @@ struct run_job {
 struct run_result {
 	struct runfile out; /* out.v[0].name is "out0" */
 };
+
+/* The path of a libtorch_cpu.so. given: itself, or a folder with it; "": $PT2_TORCH, else that of $PT2_PYTHON when that is set, else the
+ * one that doctor_find_torch finds by its paths, else that of python3. NULL and err, which names the Python that was asked. */
+const char *run_find_torch(struct arena *a, const char *given, struct err *err);
 
 int run_prepare(struct run_job *job, struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
 		struct err *err);

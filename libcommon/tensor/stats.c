@@ -440,6 +440,21 @@ void tensor_index(const struct tensor_meta *m, int64_t i, int64_t *index)
 	}
 }
 
+int64_t tensor_same_place(const struct tensor_meta *in, const struct tensor_meta *out, int64_t at)
+{
+	int64_t index[TENSOR_MAX_DIMS], n_in, n_out, place = 0;
+	if (!tensor_numel(in, &n_in) || !tensor_numel(out, &n_out) || !n_in || at < 0 || at >= n_out)
+		return -1;
+	bool fits = in->n_dim <= out->n_dim;
+	tensor_index(out, at, index);
+	for (int d = 0; d < in->n_dim && fits; d++) {
+		int64_t size = in->size[d], k = out->n_dim - in->n_dim + d;
+		fits = size == out->size[k] || size == 1;
+		place = place * size + (size == 1 ? 0 : index[k]);
+	}
+	return fits ? place : n_in == n_out ? at : -1;
+}
+
 double tensor_at(const struct tensor_meta *m, const void *data, int64_t i)
 {
 	struct scan s = {.dtype = m->dtype};

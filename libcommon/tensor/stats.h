@@ -34,5 +34,8 @@ void tensor_stats(const struct tensor_meta *m, const void *data, int want, struc
 double tensor_at(const struct tensor_meta *m, const void *data, int64_t i);
 /* Indices of linear index i: index[0 .. n_dim-1]. */
 void tensor_index(const struct tensor_meta *m, int64_t i, int64_t *index);
+/* The element of `in` that stands where element `at` of `out` does, both linear: for shapes that broadcast to that of out, and for
+ * those that have as many elements. -1: there is none. */
+int64_t tensor_same_place(const struct tensor_meta *in, const struct tensor_meta *out, int64_t at);
 
 #endif

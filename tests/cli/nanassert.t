@@ -106,6 +106,20 @@ exits "a bad range" 2 $nan --range=3 "$P/mlp.pt2" x.npy
 exits "numbers that are made up" 0 $nan "$P/mlp.pt2" 'f32[5,8]'
 exits "which of several models?" 2 $nan "$P/multi.pt2" x.npy
 
+# ---- --torch: which Python is asked ----
+printf '#!/bin/sh\necho\n' >notorch
+chmod +x notorch
+PT2_PYTHON=$PWD/notorch exits "a Python without torch" 4 $nan --torch "$P/mlp.pt2" x.npy
+like "is named" "$(cat err)" "'$PWD/notorch' was asked and has no torch"
+PT2_PYTHON=$PWD/nothing exits "one that is none" 4 $nan --torch "$P/mlp.pt2" x.npy
+like "is named, too" "$(cat err)" "$PWD/nothing"
+mkdir -p site/torch/lib && cp "$lib/libpt2shim.so" site/torch/lib/libtorch_cpu.so
+printf '#!/bin/sh\necho "%s/site/torch"\n' "$PWD" >hastorch
+chmod +x hastorch
+PT2_PYTHON=$PWD/hastorch exits "one that has it: what it has is used" 0 $nan --torch "$P/mlp.pt2" x.npy
+exits "a folder without" 4 $nan --torch=tmp "$P/mlp.pt2" x.npy
+like "is named as well" "$(cat err)" "no libtorch_cpu.so is in 'tmp'"
+
 # ---- saved tensors ----
 # shellcheck disable=SC2046
 run aoti-printer -o dump log.pt2 $(given log)
@@ -129,6 +143,8 @@ runs() { echo "$lib/pt2-run --torch $lib/libpt2shim.so --model $so --outputs o -
 	exits "a command that makes a NaN" 1 $nan -- $(runs bad.npy --runs 20)
 	like "is told of it" "$(cat err)" 'aoti-nanassert: NaN made by cpp_fused_log_sub_tanh_1'
 	is "once" "$(grep -c 'made by' err)" 1
+	like "with the number that it was made of" "$(cat err)" 'wrote +buf4 .* the first at \[1, 0\] = nan.*buf3 f32\[4,8\]: min 0, max .*; there \[1, 0\] = 3\.82'
+	unlike "but not with what was written over" "$(cat err)" "read +buf4 f32\[4,8\]: no NaN, no infinity;"
 	like "and how often" "$(tail -n 1 err)" '1 model, 100 calls of kernels and operators, found 20 times in 1 place, handed on by 20 calls'
 	exits "a command that makes none" 0 $nan -- $(runs good.npy)
 	like "is told so" "$(cat err)" 'nothing found'

@@ -610,6 +610,10 @@ static void a_nan_is_told_where_it_is_made(void **state)
 	assert_int_equal(v[1]->v.stats.nan, 2);
 	assert_int_equal(v[1]->v.stats.first_bad, 7);
 	assert_true(isnan(v[1]->v.bad_value));
+	/* The element that went wrong, and what it was made of; of what was written over only what is there now. */
+	assert_true(v[1]->v.at == 8 && isnan(v[1]->v.element));
+	assert_true(v[0]->v.at == 8 && v[0]->v.element > 0 && v[0]->v.element <= v[0]->v.stats.max);
+	assert_true(v[2]->v.at == 0 && v[3]->v.at == 8);
 	assert_int_equal(v[1]->contract_call, 1);
 	assert_int_equal(v[1]->run, 1);
 	assert_true(v[2]->v.before && v[2]->v.stats.nan == 2); /* mul was given it */

@@ -359,6 +359,12 @@ static void test_none(void **state)
 	m = (struct tensor_meta){.dtype = DTYPE_F32, .n_dim = 3, .size = {2, 3, 4}};
 	tensor_index(&m, 23, index);
 	assert_true(index[0] == 1 && index[1] == 2 && index[2] == 3);
+	/* What broadcasts, what is as large, what is neither. */
+	struct tensor_meta row = {.n_dim = 1, .size = {4}}, column = {.n_dim = 2, .size = {3, 1}}, flat = {.n_dim = 1, .size = {24}},
+			   other = {.n_dim = 1, .size = {5}}, none = {.n_dim = 1}, one = {0};
+	assert_true(tensor_same_place(&m, &m, 23) == 23 && tensor_same_place(&row, &m, 22) == 2 && tensor_same_place(&column, &m, 23) == 2);
+	assert_true(tensor_same_place(&flat, &m, 22) == 22 && tensor_same_place(&one, &m, 22) == 0);
+	assert_true(tensor_same_place(&other, &m, 22) == -1 && tensor_same_place(&none, &m, 22) == -1 && tensor_same_place(&m, &m, 24) == -1);
 }
 
 /* What the host set for its own arithmetic changes nothing and is left as it was. */
