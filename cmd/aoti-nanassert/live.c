@@ -120,7 +120,7 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	    .operand = in->v + 1,
 	    .n_operand = in->n - 1,
 	    .torch = o->torch,
-	    .runs = (unsigned)o->runs,
+	    .runs = (unsigned)o->repeat,
 	    .no_exec = o->no_exec,
 	    .quiet = o->quiet,
 	};

@@ -36,13 +36,15 @@ static int take_range(void *target, const char *value, struct err *err)
 static const struct opt options[] = {
 	OPT_HEADING("What to look for"),
 	OPT_FLAG(0, "inf", &opt.inf, "infinities, too"),
+	OPT_FLAG(0, "no-inf", &opt.no_inf, "NaN only, whatever TORCHINDUCTOR_NAN_ASSERTS says"),
 	OPT_CALL(0, "range", "RANGE", take_range, NULL, "and numbers outside of LO,HI"),
 	OPT_LIST(0, "ignore", "GLOB", &opt.ignore, "not in these kernels, buffers or weights (a mask of -inf)"),
 	OPT_FLAG(0, "constants", &opt.constants, "look through every weight and input once"),
 	OPT_FLAG('a', "all", &opt.all, "every place, not only the first"),
 	OPT_HEADING("How to run"),
 	OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package"),
-	OPT_INT(0, "runs", "N", &opt.runs, 1, 1000000, "run the model so often (default: 1)"),
+	OPT_INT('N', "repeat", "N", &opt.repeat, 1, 1000000, "run the model so often (default: 1)"),
+	OPT_INT(0, "runs", "N", &opt.repeat, 1, 1000000, NULL), /* its first name */
 	OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
 	OPT_FLAG(0, "fail", &opt.fail, "let the model return an error at the call that made it"),
 	OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of a model but what the watched command runs"),
@@ -68,11 +70,11 @@ static const struct opt_spec spec = {
 	.command = true,
 };
 
-/* PyTorch's own variable (torch/_inductor/config.py, nan_asserts): its assertions count infinities, too. */
+/* PyTorch's own variable (torch/_inductor/config.py, nan_asserts), unless an option says otherwise: its assertions count infinities, too. */
 static void take_environment(void)
 {
 	const char *v = getenv("TORCHINDUCTOR_NAN_ASSERTS");
-	if (v && !strcmp(v, "1"))
+	if (v && !strcmp(v, "1") && !opt.no_inf)
 		opt.inf = true;
 }
 
@@ -80,14 +82,16 @@ static void check_options(const struct operands *in, bool dump)
 {
 	if (in->command && in->n)
 		die(EXIT_USAGE, "a command is watched alone: no model and no inputs before '--'");
-	if (in->command && (opt.model || opt.torch || opt.runs))
-		die(EXIT_USAGE, "--model, --torch and --runs are for a model that is run here, not for a command");
+	if (in->command && (opt.model || opt.torch || opt.repeat))
+		die(EXIT_USAGE, "--model, --torch and --repeat are for a model that is run here, not for a command");
+	if (opt.inf && opt.no_inf)
+		die(EXIT_USAGE, "--inf and --no-inf contradict each other");
 	if (opt.fail && opt.ignore.n)
 		die(EXIT_USAGE, "--fail stops the model at the first it sees, and cannot leave out what --ignore names");
 	if (dump && in->n > 1)
 		die(EXIT_USAGE, "'%s' is a folder of saved tensors, which takes no inputs", in->v[0]);
-	if (dump && (opt.model || opt.torch || opt.runs || opt.fail))
-		die(EXIT_USAGE, "'%s' is a folder of saved tensors: nothing is run (no --model, --torch, --runs or --fail)", in->v[0]);
+	if (dump && (opt.model || opt.torch || opt.repeat || opt.fail))
+		die(EXIT_USAGE, "'%s' is a folder of saved tensors: nothing is run (no --model, --torch, --repeat or --fail)", in->v[0]);
 }
 
 int main(int argc, char **argv)

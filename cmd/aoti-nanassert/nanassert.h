@@ -9,11 +9,11 @@
 #include "live/watch.h"
 
 struct nanassert_options {
-	bool all, inf, constants, json, fail, no_exec, quiet, range;
+	bool all, inf, no_inf, constants, json, fail, no_exec, quiet, range;
 	double lo, hi;
 	struct opt_list ignore;
 	const char *trace, *model, *torch, *log;
-	int runs, error_exitcode;
+	int repeat, error_exitcode;
 };
 
 struct session {

@@ -30,6 +30,8 @@ is "overflow of float16" "$(tells half_overflow half_overflow --inf)" \
 	"cpp_fused__to_copy_add_mul_sin_0 produced inf: a product beyond the largest float16 (65504)"
 is "overflow of a product of matrices" "$(tells product product --inf)" \
 	"aoti_torch_cpu_mm_out produced inf: a sum of products beyond the largest float32 (3.40282e+38)"
+is "--no-inf goes before it" "$(TORCHINDUCTOR_NAN_ASSERTS=1 tells product product --no-inf)" ""
+exits "--inf and --no-inf" 2 $nan --inf --no-inf product.pt2
 for m in log softmax_masked mean_empty half_overflow product; do
 	is "$m: no false alarm" "$(tells $m ${m}_good --all --inf)" ""
 done
@@ -60,7 +62,7 @@ is "PyTorch's variable counts them" "$(TORCHINDUCTOR_NAN_ASSERTS=1 tells product
 	exits "--ignore a kernel" 0 $nan --ignore '*log*' log.pt2 $(given log)
 	exits "--ignore a buffer" 0 $nan --ignore buf4 log.pt2 $(given log)
 	exits "--ignore another" 1 $nan --ignore buf99 log.pt2 $(given log)
-	exits "more than one Run" 1 $nan --json --runs 3 log.pt2 $(given log)
+	exits "more than one Run" 1 $nan --json -N 3 log.pt2 $(given log)
 	is "more than one Run: each counts" "$(jq -c '[.calls, .findings[0].times, .findings[0].run]' out)" '[15,3,0]'
 	exits "--range" 1 $nan --json --range=,0.5 log.pt2 $(given log_good)
 	is "--range: what is found" "$(jq -r '.findings[0].what' out)" range

@@ -47,12 +47,18 @@ is "in full" "$(grep -c '\.\.\.' out)" 0
 export AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER=3
 is "the level of the environment" "$($printer "${mlp[@]}" | head -1)" "[ before_launch: $(head -1 <<<"$kernels") ]"
 like "an option wins" "$($printer --level 2 "${mlp[@]}")" "Number of elements"
+exits "the option goes before it" 0 $printer --level 2 "${mlp[@]}"
+like "the option goes before it: values" "$(cat out)" 'Number of elements'
+exits "and switches it off" 0 $printer --level 0 "${mlp[@]}"
+is "and switches it off: nothing" "$(cat out)" ""
 AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER=7 exits "no such level" 2 $printer "${mlp[@]}"
 unset AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER
 export AOT_INDUCTOR_FILTERED_KERNELS_TO_PRINT='CPP_fused__softmax_1, cpp_fused_nosuch'
 is "its list of kernels, case aside" "$($printer "${mlp[@]}" | grep -c '^# ')" 1
 is "is for values only" "$($printer --level 3 "${mlp[@]}" | grep -c before)" 4
 is "an option wins, too" "$($printer -k '*relu*' "${mlp[@]}" | sed -n 's/^# .*: \([a-z_0-9]*\) .*/\1/p')" cpp_fused_relu_0
+exits "-k goes before it" 0 $printer -k '*' "${mlp[@]}"
+ok "-k goes before it: all kernels" test "$(grep -c '^\[  after_launch' out)" -gt 3
 unset AOT_INDUCTOR_FILTERED_KERNELS_TO_PRINT
 
 # ---- filters ----
