@@ -112,21 +112,29 @@ static int own_dim(const struct shim_tensor *t, int64_t d)
 	return shim_dim(t, d);
 }
 
-AOTITorchError aoti_torch_get_size(AtenTensorHandle t, int64_t d, int64_t *ret){SHIM_TRY{ *ret = t->size[own_dim(t, d)];
-}
-SHIM_END
-}
-
-AOTITorchError aoti_torch_get_stride(AtenTensorHandle t, int64_t d,
-				     int64_t *ret){SHIM_TRY{ *ret = t->stride[own_dim(t, d)];
-}
-SHIM_END
+AOTITorchError aoti_torch_get_size(AtenTensorHandle t, int64_t d, int64_t *ret)
+{
+	SHIM_TRY {
+		*ret = t->size[own_dim(t, d)];
+	}
+	SHIM_END
 }
 
-AOTITorchError aoti_torch_is_contiguous(AtenTensorHandle t, bool *ret){SHIM_TRY{defined(t);
-*ret = shim_is_contiguous(t);
+AOTITorchError aoti_torch_get_stride(AtenTensorHandle t, int64_t d, int64_t *ret)
+{
+	SHIM_TRY {
+		*ret = t->stride[own_dim(t, d)];
+	}
+	SHIM_END
 }
-SHIM_END
+
+AOTITorchError aoti_torch_is_contiguous(AtenTensorHandle t, bool *ret)
+{
+	SHIM_TRY {
+		defined(t);
+		*ret = shim_is_contiguous(t);
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_is_defined(AtenTensorHandle t, bool *ret)
@@ -153,8 +161,7 @@ AOTITorchError aoti_torch_empty_strided(int64_t ndim, const int64_t *sizes, cons
 					int32_t device_type, int32_t device_index, AtenTensorHandle *ret)
 {
 	(void)device_index;
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		here(device_type);
 		if (ndim < 0 || ndim > SHIM_DIMS)
 			shim_fail("%lld dimensions", (long long)ndim);
@@ -176,11 +183,11 @@ AOTITorchError aoti_torch_create_tensor_from_blob_v2(void *data, int64_t ndim, c
 						     int32_t layout, const uint8_t *opaque, int64_t opaque_size)
 {
 	(void)device_index;
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		here(device_type);
 		if (layout && layout != LAYOUT_MKLDNN)
-			shim_fail("a tensor of layout %d: only strided ones and those packed by oneDNN are here; use libtorch",
+			shim_fail("a tensor of layout %d: only strided ones and those packed by oneDNN are here; use "
+				  "libtorch",
 				  layout);
 		if (ndim < 0 || ndim > SHIM_DIMS || storage_offset < 0)
 			shim_fail("%lld dimensions, offset %lld", (long long)ndim, (long long)storage_offset);
@@ -206,9 +213,12 @@ AOTITorchError aoti_torch_delete_tensor_object(AtenTensorHandle t)
 	return 0;
 }
 
-AOTITorchError aoti_torch_new_uninitialized_tensor(AtenTensorHandle *ret){SHIM_TRY{SHIM_GIVE(ret, shim_none());
-}
-SHIM_END
+AOTITorchError aoti_torch_new_uninitialized_tensor(AtenTensorHandle *ret)
+{
+	SHIM_TRY {
+		SHIM_GIVE(ret, shim_none());
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_assign_tensors(AtenTensorHandle src, AtenTensorHandle dst)
@@ -218,12 +228,14 @@ AOTITorchError aoti_torch_assign_tensors(AtenTensorHandle src, AtenTensorHandle 
 	return 0;
 }
 
-AOTITorchError aoti_torch_assign_tensors_out(AtenTensorHandle src,
-					     AtenTensorHandle *ret){SHIM_TRY{struct shim_tensor *t = shim_none();
-shim_assign(t, src);
-SHIM_GIVE(ret, t);
-}
-SHIM_END
+AOTITorchError aoti_torch_assign_tensors_out(AtenTensorHandle src, AtenTensorHandle *ret)
+{
+	SHIM_TRY {
+		struct shim_tensor *t = shim_none();
+		shim_assign(t, src);
+		SHIM_GIVE(ret, t);
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_new_tensor_handle(AtenTensorHandle orig, AtenTensorHandle *ret)
@@ -235,29 +247,35 @@ AOTITorchError aoti_torch_new_tensor_handle(AtenTensorHandle orig, AtenTensorHan
 
 /* torch/csrc/inductor/inductor_ops.cpp: the offset is added to the tensor's own. */
 AOTITorchError aoti_torch__reinterpret_tensor(AtenTensorHandle self, int64_t ndim, const int64_t *sizes,
-					      const int64_t *strides, int64_t offset, AtenTensorHandle *ret){
-    SHIM_TRY{if (ndim < 0 || ndim > SHIM_DIMS || __builtin_add_overflow(offset, self->offset, &offset))
-		 shim_fail("%lld dimensions, offset %lld", (long long)ndim, (long long)offset);
-SHIM_GIVE(ret, shim_view(self, (int)ndim, sizes, strides, offset));
-}
-SHIM_END
+					      const int64_t *strides, int64_t offset, AtenTensorHandle *ret)
+{
+	SHIM_TRY {
+		if (ndim < 0 || ndim > SHIM_DIMS || __builtin_add_overflow(offset, self->offset, &offset))
+			shim_fail("%lld dimensions, offset %lld", (long long)ndim, (long long)offset);
+		SHIM_GIVE(ret, shim_view(self, (int)ndim, sizes, strides, offset));
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch__alloc_from_pool(AtenTensorHandle self, int64_t offset_bytes, int32_t dtype, int64_t ndim,
-					   const int64_t *sizes, const int64_t *strides, AtenTensorHandle *ret){
-    SHIM_TRY{const struct dtype_info *d = dtype_info(dtype);
-if (!d || ndim < 0 || ndim > SHIM_DIMS || self->offset || offset_bytes % d->bytes)
-	shim_fail("no room for %s in a pool at byte %lld", dtype_name(dtype), (long long)offset_bytes);
-SHIM_GIVE(ret, shim_view_dtype(self, dtype, (int)ndim, sizes, strides, offset_bytes / d->bytes));
-}
-SHIM_END
+					   const int64_t *sizes, const int64_t *strides, AtenTensorHandle *ret)
+{
+	SHIM_TRY {
+		const struct dtype_info *d = dtype_info(dtype);
+		if (!d || ndim < 0 || ndim > SHIM_DIMS || self->offset || offset_bytes % d->bytes)
+			shim_fail("no room for %s in a pool at byte %lld", dtype_name(dtype), (long long)offset_bytes);
+		SHIM_GIVE(ret, shim_view_dtype(self, dtype, (int)ndim, sizes, strides, offset_bytes / d->bytes));
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_as_strided(AtenTensorHandle self, const int64_t *sizes, const int64_t *strides,
-				     AtenTensorHandle *ret){
-    SHIM_TRY{SHIM_GIVE(ret, shim_view(self, self->n_dim, sizes, strides, self->offset));
-}
-SHIM_END
+				     AtenTensorHandle *ret)
+{
+	SHIM_TRY {
+		SHIM_GIVE(ret, shim_view(self, self->n_dim, sizes, strides, self->offset));
+	}
+	SHIM_END
 }
 
 /* ---- copies ---- */
@@ -265,8 +283,7 @@ SHIM_END
 AOTITorchError aoti_torch_copy_(AtenTensorHandle self, AtenTensorHandle src, int32_t non_blocking)
 {
 	(void)non_blocking;
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		defined(self);
 		defined(src);
 		shim_copy(self, src);
@@ -279,29 +296,34 @@ AOTITorchError aoti_torch_tensor_copy_(AtenTensorHandle src, AtenTensorHandle ds
 	return aoti_torch_copy_(dst, src, 0);
 }
 
-AOTITorchError aoti_torch_clone(AtenTensorHandle self, AtenTensorHandle *ret){SHIM_TRY{defined(self);
-struct shim_tensor *t = shim_like(self, self->dtype);
-shim_copy(t, self);
-SHIM_GIVE(ret, t);
-}
-SHIM_END
+AOTITorchError aoti_torch_clone(AtenTensorHandle self, AtenTensorHandle *ret)
+{
+	SHIM_TRY {
+		defined(self);
+		struct shim_tensor *t = shim_like(self, self->dtype);
+		shim_copy(t, self);
+		SHIM_GIVE(ret, t);
+	}
+	SHIM_END
 }
 
 /* All of the memory that the strides reach, with the same strides (torch/_inductor/compile_fx.py,
  * clone_preserve_strides). */
-AOTITorchError aoti_torch_clone_preserve_strides(AtenTensorHandle self, AtenTensorHandle *ret){SHIM_TRY{defined(self);
-struct shim_tensor *t = shim_new(self->dtype, self->n_dim, self->size, self->stride);
-if (t->storage->bytes)
-	memcpy(t->storage->data, shim_data(self), t->storage->bytes);
-SHIM_GIVE(ret, t);
-}
-SHIM_END
+AOTITorchError aoti_torch_clone_preserve_strides(AtenTensorHandle self, AtenTensorHandle *ret)
+{
+	SHIM_TRY {
+		defined(self);
+		struct shim_tensor *t = shim_new(self->dtype, self->n_dim, self->size, self->stride);
+		if (t->storage->bytes)
+			memcpy(t->storage->data, shim_data(self), t->storage->bytes);
+		SHIM_GIVE(ret, t);
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_zero_(AtenTensorHandle self)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		defined(self);
 		static const uint8_t zero;
 		struct shim_storage s = {.data = (void *)(uintptr_t)&zero};

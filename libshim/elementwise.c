@@ -96,53 +96,69 @@ static struct shim_tensor *number(double v)
 }
 
 AOTITorchError aoti_torch_cpu_add_Tensor(AtenTensorHandle self, AtenTensorHandle other, double alpha,
-					 AtenTensorHandle *ret0){
-    SHIM_TRY{SHIM_GIVE(ret0, binary(ADD, shim_result_type(self, other), self, other, alpha));
-}
-SHIM_END
+					 AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		SHIM_GIVE(ret0, binary(ADD, shim_result_type(self, other), self, other, alpha));
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_aten_subtract_Tensor(AtenTensorHandle self, AtenTensorHandle other, double alpha,
-					       AtenTensorHandle *ret0){
-    SHIM_TRY{SHIM_GIVE(ret0, binary(ADD, shim_result_type(self, other), self, other, -alpha));
-}
-SHIM_END
-}
-
-AOTITorchError aoti_torch_cpu_add_Scalar(AtenTensorHandle self, double other, double alpha, AtenTensorHandle *ret0){
-    SHIM_TRY{SHIM_GIVE(ret0, binary(ADD, with_double(self->dtype), self, number(other), alpha));
-}
-SHIM_END
+					       AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		SHIM_GIVE(ret0, binary(ADD, shim_result_type(self, other), self, other, -alpha));
+	}
+	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_mul_Tensor(AtenTensorHandle self, AtenTensorHandle other, AtenTensorHandle *ret0){
-    SHIM_TRY{SHIM_GIVE(ret0, binary(MUL, shim_result_type(self, other), self, other, 1));
-}
-SHIM_END
+AOTITorchError aoti_torch_cpu_add_Scalar(AtenTensorHandle self, double other, double alpha, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		SHIM_GIVE(ret0, binary(ADD, with_double(self->dtype), self, number(other), alpha));
+	}
+	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_mul_Scalar(AtenTensorHandle self, double other, AtenTensorHandle *ret0){
-    SHIM_TRY{SHIM_GIVE(ret0, binary(MUL, with_double(self->dtype), self, number(other), 1));
+AOTITorchError aoti_torch_cpu_mul_Tensor(AtenTensorHandle self, AtenTensorHandle other, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		SHIM_GIVE(ret0, binary(MUL, shim_result_type(self, other), self, other, 1));
+	}
+	SHIM_END
 }
-SHIM_END
+
+AOTITorchError aoti_torch_cpu_mul_Scalar(AtenTensorHandle self, double other, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		SHIM_GIVE(ret0, binary(MUL, with_double(self->dtype), self, number(other), 1));
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_pow_Tensor_Tensor(AtenTensorHandle self, AtenTensorHandle exponent,
-						AtenTensorHandle *ret0){
-    SHIM_TRY{SHIM_GIVE(ret0, binary(POW, shim_result_type(self, exponent), self, exponent, 1));
-}
-SHIM_END
+						AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		SHIM_GIVE(ret0, binary(POW, shim_result_type(self, exponent), self, exponent, 1));
+	}
+	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_pow_Tensor_Scalar(AtenTensorHandle self, double exponent, AtenTensorHandle *ret0){
-    SHIM_TRY{SHIM_GIVE(ret0, binary(POW, with_double(self->dtype), self, number(exponent), 1));
-}
-SHIM_END
+AOTITorchError aoti_torch_cpu_pow_Tensor_Scalar(AtenTensorHandle self, double exponent, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		SHIM_GIVE(ret0, binary(POW, with_double(self->dtype), self, number(exponent), 1));
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_pow_Scalar(double self, AtenTensorHandle exponent, AtenTensorHandle *ret0)
 {
-	SHIM_TRY { SHIM_GIVE(ret0, binary(POW, with_double(exponent->dtype), number(self), exponent, 1)); }
+	SHIM_TRY {
+		SHIM_GIVE(ret0, binary(POW, with_double(exponent->dtype), number(self), exponent, 1));
+	}
 	SHIM_END
 }
 
@@ -156,70 +172,83 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 	return a;
 }
 
-AOTITorchError aoti_torch_cpu_gcd(AtenTensorHandle self, AtenTensorHandle other,
-				  AtenTensorHandle *ret0){SHIM_TRY{int dtype = shim_result_type(self, other);
-if (!elem_integral(dtype))
-	shim_fail("gcd of %s", dtype_name(dtype));
-const struct shim_tensor *both[] = {self, other};
-struct shim_tensor *out = shim_elementwise(dtype, both, 2), *r = wide_like(out, DTYPE_I64);
-int64_t *x = widened(self, out, DTYPE_I64), *y = widened(other, out, DTYPE_I64), *to = (int64_t *)shim_data(r);
-bool sign = dtype != DTYPE_U64;
-for (int64_t i = 0, n = shim_numel(out); i < n; i++)
-	to[i] = (int64_t)gcd(sign && x[i] < 0 ? -(uint64_t)x[i] : (uint64_t)x[i],
-			     sign &&y[i] < 0 ? -(uint64_t)y[i] : (uint64_t)y[i]);
-shim_copy(out, r);
-SHIM_GIVE(ret0, out);
-}
-SHIM_END
+AOTITorchError aoti_torch_cpu_gcd(AtenTensorHandle self, AtenTensorHandle other, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		int dtype = shim_result_type(self, other);
+		if (!elem_integral(dtype))
+			shim_fail("gcd of %s", dtype_name(dtype));
+		const struct shim_tensor *both[] = {self, other};
+		struct shim_tensor *out = shim_elementwise(dtype, both, 2), *r = wide_like(out, DTYPE_I64);
+		int64_t *x = widened(self, out, DTYPE_I64), *y = widened(other, out, DTYPE_I64),
+			*to = (int64_t *)shim_data(r);
+		bool sign = dtype != DTYPE_U64;
+		for (int64_t i = 0, n = shim_numel(out); i < n; i++)
+			to[i] = (int64_t)gcd(sign && x[i] < 0 ? -(uint64_t)x[i] : (uint64_t)x[i],
+					     sign && y[i] < 0 ? -(uint64_t)y[i] : (uint64_t)y[i]);
+		shim_copy(out, r);
+		SHIM_GIVE(ret0, out);
+	}
+	SHIM_END
 }
 
 /* ---- of one tensor ---- */
 
-AOTITorchError aoti_torch_cpu_abs(AtenTensorHandle self, AtenTensorHandle *ret0){SHIM_TRY{int w = wide(self->dtype);
-const struct shim_tensor *one[] = {self};
-struct shim_tensor *out = shim_elementwise(real_of(self->dtype), one, 1);
-struct shim_tensor *r = wide_like(out, w == DTYPE_C128 ? DTYPE_F64 : w);
-void *x = widened(self, out, w), *to = shim_data(r);
-for (int64_t i = 0, n = shim_numel(out); i < n; i++)
-	if (w == DTYPE_I64)
-		((int64_t *)to)[i] = self->dtype != DTYPE_U64 && ((int64_t *)x)[i] < 0
-					 ? (int64_t) - (uint64_t)((int64_t *)x)[i]
-					 : ((int64_t *)x)[i];
-	else
-		((double *)to)[i] = w == DTYPE_F64 ? fabs(((double *)x)[i]) : cabs(((double complex *)x)[i]);
-shim_copy(out, r);
-SHIM_GIVE(ret0, out);
-}
-SHIM_END
-}
-
-AOTITorchError aoti_torch_cpu_angle(AtenTensorHandle self,
-				    AtenTensorHandle *ret0){SHIM_TRY{bool complex_in = shim_is_complex(self->dtype);
-const struct shim_tensor *one[] = {self};
-struct shim_tensor *out = shim_elementwise(with_double(real_of(self->dtype)), one, 1), *r = wide_like(out, DTYPE_F64);
-void *x = widened(self, out, complex_in ? DTYPE_C128 : DTYPE_F64);
-double *to = (double *)shim_data(r);
-for (int64_t i = 0, n = shim_numel(out); i < n; i++) {
-	double v = ((double *)x)[complex_in ? 2 * i : i];
-	to[i] = complex_in ? carg(((double complex *)x)[i]) : v != v ? v : v < 0 ? M_PI : 0;
-}
-shim_copy(out, r);
-SHIM_GIVE(ret0, out);
-}
-SHIM_END
+AOTITorchError aoti_torch_cpu_abs(AtenTensorHandle self, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		int w = wide(self->dtype);
+		const struct shim_tensor *one[] = {self};
+		struct shim_tensor *out = shim_elementwise(real_of(self->dtype), one, 1);
+		struct shim_tensor *r = wide_like(out, w == DTYPE_C128 ? DTYPE_F64 : w);
+		void *x = widened(self, out, w), *to = shim_data(r);
+		for (int64_t i = 0, n = shim_numel(out); i < n; i++)
+			if (w == DTYPE_I64)
+				((int64_t *)to)[i] = self->dtype != DTYPE_U64 && ((int64_t *)x)[i] < 0
+							 ? (int64_t) - (uint64_t)((int64_t *)x)[i]
+							 : ((int64_t *)x)[i];
+			else
+				((double *)to)[i] =
+				    w == DTYPE_F64 ? fabs(((double *)x)[i]) : cabs(((double complex *)x)[i]);
+		shim_copy(out, r);
+		SHIM_GIVE(ret0, out);
+	}
+	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_polar(AtenTensorHandle abs, AtenTensorHandle angle,
-				    AtenTensorHandle *ret0){SHIM_TRY{const struct shim_tensor * both[] = {abs, angle};
-struct shim_tensor *out = shim_elementwise(complex_of(abs->dtype), both, 2), *r = wide_like(out, DTYPE_C128);
-double *x = widened(abs, out, DTYPE_F64), *y = widened(angle, out, DTYPE_F64);
-double complex *to = (double complex *)shim_data(r);
-for (int64_t i = 0, n = shim_numel(out); i < n; i++)
-	to[i] = CMPLX(x[i] * cos(y[i]), x[i] * sin(y[i]));
-shim_copy(out, r);
-SHIM_GIVE(ret0, out);
+AOTITorchError aoti_torch_cpu_angle(AtenTensorHandle self, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		bool complex_in = shim_is_complex(self->dtype);
+		const struct shim_tensor *one[] = {self};
+		struct shim_tensor *out = shim_elementwise(with_double(real_of(self->dtype)), one, 1),
+				   *r = wide_like(out, DTYPE_F64);
+		void *x = widened(self, out, complex_in ? DTYPE_C128 : DTYPE_F64);
+		double *to = (double *)shim_data(r);
+		for (int64_t i = 0, n = shim_numel(out); i < n; i++) {
+			double v = ((double *)x)[complex_in ? 2 * i : i];
+			to[i] = complex_in ? carg(((double complex *)x)[i]) : v != v ? v : v < 0 ? M_PI : 0;
+		}
+		shim_copy(out, r);
+		SHIM_GIVE(ret0, out);
+	}
+	SHIM_END
 }
-SHIM_END
+
+AOTITorchError aoti_torch_cpu_polar(AtenTensorHandle abs, AtenTensorHandle angle, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		const struct shim_tensor *both[] = {abs, angle};
+		struct shim_tensor *out = shim_elementwise(complex_of(abs->dtype), both, 2),
+				   *r = wide_like(out, DTYPE_C128);
+		double *x = widened(abs, out, DTYPE_F64), *y = widened(angle, out, DTYPE_F64);
+		double complex *to = (double complex *)shim_data(r);
+		for (int64_t i = 0, n = shim_numel(out); i < n; i++)
+			to[i] = CMPLX(x[i] * cos(y[i]), x[i] * sin(y[i]));
+		shim_copy(out, r);
+		SHIM_GIVE(ret0, out);
+	}
+	SHIM_END
 }
 
 /* aten/src/ATen/native/Loss.cpp */
@@ -227,8 +256,7 @@ AOTITorchError aoti_torch_cpu_soft_margin_loss_backward(AtenTensorHandle grad, A
 							AtenTensorHandle target, int64_t reduction,
 							AtenTensorHandle *ret0)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		enum { MEAN = 1 };
 		const struct shim_tensor *both[] = {self, target};
 		struct shim_tensor *out = shim_elementwise(self->dtype, both, 2), *r = wide_like(out, DTYPE_F64);
@@ -250,9 +278,12 @@ AOTITorchError aoti_torch_cpu_soft_margin_loss_backward(AtenTensorHandle grad, A
 
 static void fill(struct shim_tensor *t, double v) { shim_copy(t, number(v)); }
 
-AOTITorchError aoti_torch_cpu_fill__Scalar(AtenTensorHandle self, double value){SHIM_TRY{fill(self, value);
-}
-SHIM_END
+AOTITorchError aoti_torch_cpu_fill__Scalar(AtenTensorHandle self, double value)
+{
+	SHIM_TRY {
+		fill(self, value);
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_aten_fill__Scalar(AtenTensorHandle self, double value)
@@ -271,8 +302,7 @@ AOTITorchError aoti_torch_aten_full(const int64_t *size, int64_t n, double value
 				    int32_t *device, int32_t device_index, int32_t *pin_memory, AtenTensorHandle *ret0)
 {
 	(void)layout, (void)device, (void)device_index, (void)pin_memory;
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		struct shim_tensor *t = sized(dtype ? *dtype : DTYPE_F32, size, n);
 		fill(t, value);
 		SHIM_GIVE(ret0, t);
@@ -285,7 +315,9 @@ AOTITorchError aoti_torch_aten_new_empty(AtenTensorHandle self, const int64_t *s
 					 AtenTensorHandle *ret0)
 {
 	(void)layout, (void)device, (void)device_index, (void)pin_memory;
-	SHIM_TRY { SHIM_GIVE(ret0, sized(dtype ? *dtype : self->dtype, size, n)); }
+	SHIM_TRY {
+		SHIM_GIVE(ret0, sized(dtype ? *dtype : self->dtype, size, n));
+	}
 	SHIM_END
 }
 
@@ -294,8 +326,7 @@ AOTITorchError aoti_torch_aten_new_zeros(AtenTensorHandle self, const int64_t *s
 					 AtenTensorHandle *ret0)
 {
 	(void)layout, (void)device, (void)device_index, (void)pin_memory;
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		struct shim_tensor *t = sized(dtype ? *dtype : self->dtype, size, n);
 		shim_fill_zero(t);
 		SHIM_GIVE(ret0, t);
@@ -308,8 +339,7 @@ AOTITorchError aoti_torch_cpu__efficientzerotensor(const int64_t *size, int64_t 
 						   AtenTensorHandle *ret0)
 {
 	(void)layout, (void)device, (void)device_index, (void)pin_memory;
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		struct shim_tensor *t = sized(dtype ? *dtype : DTYPE_F32, size, n);
 		shim_fill_zero(t);
 		SHIM_GIVE(ret0, t);
@@ -322,8 +352,7 @@ AOTITorchError aoti_torch_cpu_hann_window(int64_t length, int32_t *dtype, int32_
 					  int32_t device_index, int32_t *pin_memory, AtenTensorHandle *ret0)
 {
 	(void)layout, (void)device, (void)device_index, (void)pin_memory;
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		struct shim_tensor *t = sized(dtype ? *dtype : DTYPE_F32, &length, 1);
 		double *v = shim_scratch((uint64_t)length + 1, sizeof(*v));
 		for (int64_t i = 0; i < length; i++)
@@ -342,8 +371,7 @@ AOTITorchError aoti_torch_cpu__fused_rms_norm(AtenTensorHandle input, const int6
 					      AtenTensorHandle *ret1)
 {
 	(void)shape;
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		if (n_shape < 1 || n_shape > input->n_dim)
 			shim_fail("%lld normalized dimensions of %d", (long long)n_shape, input->n_dim);
 		int acc = input->dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32, outer = input->n_dim - (int)n_shape;

@@ -40,8 +40,7 @@ static struct shim_tensor *spread(struct shim_tensor *out, const struct shim_ten
 AOTITorchError aoti_torch_aten_amax(AtenTensorHandle self, const int64_t *dim, int64_t n_dim, int32_t keepdim,
 				    AtenTensorHandle *ret0)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		struct reduced r;
 		elem_need_real(self);
 		choose(&r, self, dim, n_dim);
@@ -100,8 +99,7 @@ AOTITorchError aoti_torch_cpu__trilinear(AtenTensorHandle i1, AtenTensorHandle i
 					 int64_t unroll_dim, AtenTensorHandle *ret0)
 {
 	(void)unroll_dim;
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		struct shim_tensor *v[3] = {unsqueezed(i1, expand1, n1), unsqueezed(i2, expand2, n2),
 					    unsqueezed(i3, expand3, n3)};
 		struct shim_tensor all = {.n_dim = 0, .dtype = i1->dtype};

@@ -3,8 +3,7 @@
 
 AOTITorchError aoti_torch_cpu_permute(AtenTensorHandle self, const int64_t *dims, int64_t n, AtenTensorHandle *ret0)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		int64_t size[SHIM_DIMS], stride[SHIM_DIMS];
 		bool seen[SHIM_DIMS] = {0};
 		if (n != self->n_dim)
@@ -36,13 +35,17 @@ static struct shim_tensor *cut(struct shim_tensor *t, int d, int64_t start, int6
 }
 
 AOTITorchError aoti_torch_cpu_narrow(AtenTensorHandle self, int64_t dim, int64_t start, int64_t length,
-				     AtenTensorHandle *ret0){SHIM_TRY{int d = shim_dim(self, dim);
-int64_t n = line_size(self, d), from = start < 0 ? start + n : start;
-if (from < 0 || length < 0 || from > n || length > n - from)
-	shim_fail("%lld elements from %lld on, of %lld", (long long)length, (long long)start, (long long)n);
-SHIM_GIVE(ret0, cut(self, d, from, from + length, 1));
-}
-SHIM_END
+				     AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		int d = shim_dim(self, dim);
+		int64_t n = line_size(self, d), from = start < 0 ? start + n : start;
+		if (from < 0 || length < 0 || from > n || length > n - from)
+			shim_fail("%lld elements from %lld on, of %lld", (long long)length, (long long)start,
+				  (long long)n);
+		SHIM_GIVE(ret0, cut(self, d, from, from + length, 1));
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_aten_narrow(AtenTensorHandle self, int64_t dim, int64_t start, int64_t length,
@@ -58,19 +61,21 @@ static int64_t clamp(int64_t v, int64_t n)
 }
 
 AOTITorchError aoti_torch_cpu_slice_Tensor(AtenTensorHandle self, int64_t dim, int64_t *start, int64_t *end,
-					   int64_t step, AtenTensorHandle *ret0){SHIM_TRY{int d = shim_dim(self, dim);
-int64_t n = line_size(self, d);
-if (step < 1)
-	shim_fail("a step of %lld", (long long)step);
-SHIM_GIVE(ret0, cut(self, d, start ? clamp(*start, n) : 0, end ? clamp(*end, n) : n, step));
-}
-SHIM_END
+					   int64_t step, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		int d = shim_dim(self, dim);
+		int64_t n = line_size(self, d);
+		if (step < 1)
+			shim_fail("a step of %lld", (long long)step);
+		SHIM_GIVE(ret0, cut(self, d, start ? clamp(*start, n) : 0, end ? clamp(*end, n) : n, step));
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_squeeze_dim(AtenTensorHandle self, int64_t dim, AtenTensorHandle *ret0)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		int64_t size[SHIM_DIMS], stride[SHIM_DIMS];
 		int d = shim_dim(self, dim), n = 0;
 		for (int i = 0; i < self->n_dim; i++) {
@@ -121,71 +126,76 @@ static bool view_strides(const struct shim_tensor *t, int n_dim, const int64_t *
 	return at < 0;
 }
 
-AOTITorchError aoti_torch_cpu_reshape(AtenTensorHandle self, const int64_t *shape, int64_t n, AtenTensorHandle *ret0){
-    SHIM_TRY{int64_t size[SHIM_DIMS], stride[SHIM_DIMS], known = 1, all = shim_numel(self);
-int open = -1;
-if (n < 0 || n > SHIM_DIMS)
-	shim_fail("%lld dimensions", (long long)n);
-for (int i = 0; i < n; i++) {
-	size[i] = shape[i];
-	if (shape[i] < -1 || (shape[i] == -1 && open >= 0))
-		shim_fail("a size of %lld", (long long)shape[i]);
-	if (shape[i] == -1)
-		open = i;
-	else
-		known *= shape[i];
-}
-if (open >= 0) {
-	size[open] = known ? all / known : 0;
-	known *= size[open];
-}
-if (known != all)
-	shim_fail("%lld elements in sizes for %lld", (long long)all, (long long)known);
-if (view_strides(self, (int)n, size, stride)) {
-	SHIM_GIVE(ret0, shim_view(self, (int)n, size, stride, self->offset));
-} else {
-	struct shim_tensor *c = shim_clone_contiguous(self);
-	shim_contiguous_strides((int)n, size, stride);
-	SHIM_GIVE(ret0, shim_view(c, (int)n, size, stride, 0));
-}
-}
-SHIM_END
+AOTITorchError aoti_torch_cpu_reshape(AtenTensorHandle self, const int64_t *shape, int64_t n, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		int64_t size[SHIM_DIMS], stride[SHIM_DIMS], known = 1, all = shim_numel(self);
+		int open = -1;
+		if (n < 0 || n > SHIM_DIMS)
+			shim_fail("%lld dimensions", (long long)n);
+		for (int i = 0; i < n; i++) {
+			size[i] = shape[i];
+			if (shape[i] < -1 || (shape[i] == -1 && open >= 0))
+				shim_fail("a size of %lld", (long long)shape[i]);
+			if (shape[i] == -1)
+				open = i;
+			else
+				known *= shape[i];
+		}
+		if (open >= 0) {
+			size[open] = known ? all / known : 0;
+			known *= size[open];
+		}
+		if (known != all)
+			shim_fail("%lld elements in sizes for %lld", (long long)all, (long long)known);
+		if (view_strides(self, (int)n, size, stride)) {
+			SHIM_GIVE(ret0, shim_view(self, (int)n, size, stride, self->offset));
+		} else {
+			struct shim_tensor *c = shim_clone_contiguous(self);
+			shim_contiguous_strides((int)n, size, stride);
+			SHIM_GIVE(ret0, shim_view(c, (int)n, size, stride, 0));
+		}
+	}
+	SHIM_END
 }
 
 /* ---- the same bytes as something else ---- */
 
 /* aten/src/ATen/native/TensorConversions.cpp, view_dtype */
-AOTITorchError aoti_torch_cpu_view_dtype(AtenTensorHandle self, int32_t dtype, AtenTensorHandle *ret0){
-    SHIM_TRY{const struct dtype_info *to = dtype_info(dtype);
-int64_t size[SHIM_DIMS], stride[SHIM_DIMS], offset = self->offset;
-int from = dtype_info(self->dtype)->bytes, last = self->n_dim - 1;
-if (!to)
-	shim_fail("dtype %d is not known here", dtype);
-memcpy(size, self->size, sizeof(size));
-memcpy(stride, self->stride, sizeof(stride));
-if (to->bytes != from && (last < 0 || stride[last] != 1))
-	shim_fail("the last dimension must be one run of memory to become %s", to->name);
-if (to->bytes < from) {
-	int k = from / to->bytes;
-	for (int i = 0; i < last; i++)
-		stride[i] *= k;
-	size[last] *= k;
-	offset *= k;
-} else if (to->bytes > from) {
-	int k = to->bytes / from;
-	bool fits = size[last] % k == 0 && offset % k == 0;
-	for (int i = 0; i < last; i++) {
-		fits = fits && stride[i] % k == 0;
-		stride[i] /= k;
+AOTITorchError aoti_torch_cpu_view_dtype(AtenTensorHandle self, int32_t dtype, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		const struct dtype_info *to = dtype_info(dtype);
+		int64_t size[SHIM_DIMS], stride[SHIM_DIMS], offset = self->offset;
+		int from = dtype_info(self->dtype)->bytes, last = self->n_dim - 1;
+		if (!to)
+			shim_fail("dtype %d is not known here", dtype);
+		memcpy(size, self->size, sizeof(size));
+		memcpy(stride, self->stride, sizeof(stride));
+		if (to->bytes != from && (last < 0 || stride[last] != 1))
+			shim_fail("the last dimension must be one run of memory to become %s", to->name);
+		if (to->bytes < from) {
+			int k = from / to->bytes;
+			for (int i = 0; i < last; i++)
+				stride[i] *= k;
+			size[last] *= k;
+			offset *= k;
+		} else if (to->bytes > from) {
+			int k = to->bytes / from;
+			bool fits = size[last] % k == 0 && offset % k == 0;
+			for (int i = 0; i < last; i++) {
+				fits = fits && stride[i] % k == 0;
+				stride[i] /= k;
+			}
+			if (!fits)
+				shim_fail("sizes, strides or offset are not divisible by %d, to become %s", k,
+					  to->name);
+			size[last] /= k;
+			offset /= k;
+		}
+		SHIM_GIVE(ret0, shim_view_dtype(self, dtype, self->n_dim, size, stride, offset));
 	}
-	if (!fits)
-		shim_fail("sizes, strides or offset are not divisible by %d, to become %s", k, to->name);
-	size[last] /= k;
-	offset /= k;
-}
-SHIM_GIVE(ret0, shim_view_dtype(self, dtype, self->n_dim, size, stride, offset));
-}
-SHIM_END
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_view_dtype(AtenTensorHandle self, int32_t dtype, AtenTensorHandle *ret)
@@ -193,20 +203,24 @@ AOTITorchError aoti_torch_view_dtype(AtenTensorHandle self, int32_t dtype, AtenT
 	return aoti_torch_cpu_view_dtype(self, dtype, ret);
 }
 
-AOTITorchError aoti_torch_cpu_view_as_real(AtenTensorHandle self,
-					   AtenTensorHandle *ret0){SHIM_TRY{int64_t size[SHIM_DIMS], stride[SHIM_DIMS];
-int n = self->n_dim, to = self->dtype == DTYPE_C128 ? DTYPE_F64 : self->dtype == DTYPE_C64 ? DTYPE_F32 : DTYPE_F16;
-if (!shim_is_complex(self->dtype) || n == SHIM_DIMS)
-	shim_fail("view_as_real of %s", dtype_name(self->dtype));
-for (int i = 0; i < n; i++) {
-	size[i] = self->size[i];
-	stride[i] = self->stride[i] * 2;
-}
-size[n] = 2;
-stride[n] = 1;
-SHIM_GIVE(ret0, shim_view_dtype(self, to, n + 1, size, stride, self->offset * 2));
-}
-SHIM_END
+AOTITorchError aoti_torch_cpu_view_as_real(AtenTensorHandle self, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		int64_t size[SHIM_DIMS], stride[SHIM_DIMS];
+		int n = self->n_dim, to = self->dtype == DTYPE_C128  ? DTYPE_F64
+					  : self->dtype == DTYPE_C64 ? DTYPE_F32
+								     : DTYPE_F16;
+		if (!shim_is_complex(self->dtype) || n == SHIM_DIMS)
+			shim_fail("view_as_real of %s", dtype_name(self->dtype));
+		for (int i = 0; i < n; i++) {
+			size[i] = self->size[i];
+			stride[i] = self->stride[i] * 2;
+		}
+		size[n] = 2;
+		stride[n] = 1;
+		SHIM_GIVE(ret0, shim_view_dtype(self, to, n + 1, size, stride, self->offset * 2));
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_view_as_real(AtenTensorHandle self, AtenTensorHandle *ret)
@@ -216,8 +230,7 @@ AOTITorchError aoti_torch_view_as_real(AtenTensorHandle self, AtenTensorHandle *
 
 AOTITorchError aoti_torch_cpu_view_as_complex(AtenTensorHandle self, AtenTensorHandle *ret0)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		int64_t stride[SHIM_DIMS];
 		int n = self->n_dim - 1, to = self->dtype == DTYPE_F64   ? DTYPE_C128
 					      : self->dtype == DTYPE_F32 ? DTYPE_C64
@@ -254,24 +267,27 @@ static void resize(struct shim_tensor *t, const int64_t *size, int64_t n, const 
 	memcpy(t->stride, shape->stride, (size_t)n * sizeof(*old));
 }
 
-AOTITorchError aoti_torch_cpu_resize_(AtenTensorHandle self, const int64_t *size, int64_t n,
-				      int32_t *memory_format){SHIM_TRY{resize(self, size, n, memory_format);
-}
-SHIM_END
+AOTITorchError aoti_torch_cpu_resize_(AtenTensorHandle self, const int64_t *size, int64_t n, int32_t *memory_format)
+{
+	SHIM_TRY {
+		resize(self, size, n, memory_format);
+	}
+	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_resize_as_(AtenTensorHandle self, AtenTensorHandle like, int32_t *memory_format){
-    SHIM_TRY{int32_t last = like->n_dim == 4 ? CHANNELS_LAST : CHANNELS_LAST_3D;
-bool keep = memory_format && *memory_format == PRESERVE;
-resize(self, like->size, like->n_dim, !keep ? memory_format : shim_channels_last(like) ? &last : NULL);
-}
-SHIM_END
+AOTITorchError aoti_torch_cpu_resize_as_(AtenTensorHandle self, AtenTensorHandle like, int32_t *memory_format)
+{
+	SHIM_TRY {
+		int32_t last = like->n_dim == 4 ? CHANNELS_LAST : CHANNELS_LAST_3D;
+		bool keep = memory_format && *memory_format == PRESERVE;
+		resize(self, like->size, like->n_dim, !keep ? memory_format : shim_channels_last(like) ? &last : NULL);
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_cpu_set__source_Tensor(AtenTensorHandle self, AtenTensorHandle source)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		if (self != source)
 			shim_assign(self, source);
 	}
@@ -285,8 +301,7 @@ static bool skipped(const struct shim_tensor *t) { return t->n_dim == 1 && !t->s
 
 AOTITorchError aoti_torch_cpu_cat(const AtenTensorHandle *tensors, int64_t n, int64_t dim, AtenTensorHandle *ret0)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		const struct shim_tensor *first = NULL;
 		int64_t size[SHIM_DIMS], total = 0;
 		if (n < 1)
@@ -407,10 +422,12 @@ static struct shim_tensor *padded(struct shim_tensor *self, const int64_t *pad, 
 }
 
 AOTITorchError aoti_torch_cpu_pad(AtenTensorHandle self, const int64_t *pad, int64_t n_pad, const char *mode,
-				  double *value, AtenTensorHandle *ret0){
-    SHIM_TRY{SHIM_GIVE(ret0, padded(self, pad, n_pad, pad_mode(mode), value ? *value : 0));
-}
-SHIM_END
+				  double *value, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		SHIM_GIVE(ret0, padded(self, pad, n_pad, pad_mode(mode), value ? *value : 0));
+	}
+	SHIM_END
 }
 
 AOTITorchError aoti_torch_aten_pad(AtenTensorHandle self, const int64_t *pad, int64_t n_pad, const char *mode,
