@@ -38,7 +38,8 @@ struct signature {
 };
 /* Texts in `a` are taken over into `arena`. */
 struct signature signature_copy(struct arena *arena, const struct signature *s);
-/* Is it the same failure? check: a text that the message must hold (--check-str), which replaces the comparison of messages. */
+/* Is it the same failure? Kind, type and message are equal, and so is the innermost frame where both have one. check: a text that
+ * the message or type of b must hold (--check-str), which replaces all of this but the kind. */
 bool signature_same(const struct signature *a, const struct signature *b, struct slice check);
 /* A message without what differs from run to run and from candidate to candidate. */
 void signature_normalise(struct slice message, struct buf *out);
@@ -54,6 +55,8 @@ struct outcome {
 
 enum verdict { VERDICT_SAME, VERDICT_OTHERWISE, VERDICT_INVALID, VERDICT_PASSES, VERDICT_TIMEOUT, VERDICT_INFRA, VERDICT_FLAKY };
 const char *verdict_name(enum verdict v);
+/* want NULL: any failure is the one (the first run). A timeout is a failure only when one is looked for. check is looked for in
+ * the message as it was (detail), too. Never VERDICT_FLAKY: that takes several outcomes. */
 enum verdict verdict_of(const struct outcome *o, const struct signature *want, struct slice check);
 
 /* Where an input of a candidate takes its value from. */

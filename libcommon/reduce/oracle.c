@@ -1,0 +1,67 @@
+/* The common part of all oracles: names, verdicts, and the way to the one that answers. */
+#include "reduce/oracle_part.h"
+
+const char *outcome_name(enum outcome_kind k)
+{
+	static const char *const name[] = {
+		[OUTCOME_PASSES] = "passes", [OUTCOME_INVALID] = "invalid", [OUTCOME_RAISED] = "raised",
+		[OUTCOME_ACCURACY] = "accuracy", [OUTCOME_CRASHED] = "crashed", [OUTCOME_TIMEOUT] = "timeout",
+		[OUTCOME_FAILED] = "failed", [OUTCOME_INFRA] = "infrastructure",
+	};
+	return (size_t)k < ARRAY_LEN(name) ? name[k] : "unknown";
+}
+
+const char *verdict_name(enum verdict v)
+{
+	static const char *const name[] = {
+		[VERDICT_SAME] = "fails-same", [VERDICT_OTHERWISE] = "fails-otherwise", [VERDICT_INVALID] = "invalid",
+		[VERDICT_PASSES] = "passes", [VERDICT_TIMEOUT] = "timeout", [VERDICT_INFRA] = "infrastructure",
+		[VERDICT_FLAKY] = "flaky",
+	};
+	return (size_t)v < ARRAY_LEN(name) ? name[v] : "unknown";
+}
+
+enum verdict verdict_of(const struct outcome *o, const struct signature *want, struct slice check)
+{
+	switch (o->kind) {
+	case OUTCOME_PASSES:
+		return VERDICT_PASSES;
+	case OUTCOME_INVALID:
+		return VERDICT_INVALID;
+	case OUTCOME_FAILED:
+		return VERDICT_SAME;
+	case OUTCOME_TIMEOUT:
+		if (!want || want->kind != OUTCOME_TIMEOUT)
+			return VERDICT_TIMEOUT;
+		break;
+	case OUTCOME_RAISED:
+	case OUTCOME_ACCURACY:
+	case OUTCOME_CRASHED:
+		break;
+	default:
+		return VERDICT_INFRA;
+	}
+	struct signature s = o->signature;
+	s.kind = o->kind;
+	/* A text to look for is one of the message as it was: it may hold what is normalised away. */
+	if (check.n && memmem(o->detail.p, o->detail.n, check.p, check.n))
+		s.message = check;
+	if (!want) {
+		struct signature any = s;
+		return signature_same(&any, &s, check) ? VERDICT_SAME : VERDICT_OTHERWISE;
+	}
+	return signature_same(want, &s, check) ? VERDICT_SAME : VERDICT_OTHERWISE;
+}
+
+unsigned oracle_jobs(const struct oracle *o) { return o->ops->jobs(o); }
+uint64_t oracle_start(struct oracle *o, const struct test *t, struct err *err) { return o->ops->start(o, t, err); }
+int oracle_wait(struct oracle *o, int timeout_ms, struct outcome *out, struct err *err)
+{
+	return o->ops->wait(o, timeout_ms, out, err);
+}
+void oracle_cancel(struct oracle *o, uint64_t id) { o->ops->cancel(o, id); }
+void oracle_close(struct oracle *o)
+{
+	if (o)
+		o->ops->close(o);
+}

@@ -1,0 +1,228 @@
+/* What a failure is known by. A message is compared without what differs from run to run (paths, addresses, hashes) and from
+ * candidate to candidate (numbers, names of nodes, buffers and kernels: a smaller graph has others). */
+#include "reduce/oracle.h"
+
+#include <ctype.h>
+
+#define SIGNATURE_MAX 500 /* bytes of a normalised message */
+
+struct signature signature_copy(struct arena *arena, const struct signature *s)
+{
+	struct signature c = *s;
+	c.type = arena_slice(arena, s->type);
+	c.message = arena_slice(arena, s->message);
+	c.frames = arena_slice(arena, s->frames);
+	return c;
+}
+
+static bool holds(struct slice text, struct slice part) { return part.n && memmem(text.p, text.n, part.p, part.n); }
+
+/* Where it was raised, when both know: callers further out may differ (a graph without views is lowered by other ways). */
+static bool frames_agree(struct slice a, struct slice b)
+{
+	if (!a.n || !b.n)
+		return true;
+	const char *ae = memchr(a.p, ';', a.n), *be = memchr(b.p, ';', b.n);
+	a.n = ae ? (size_t)(ae - a.p) : a.n;
+	b.n = be ? (size_t)(be - b.p) : b.n;
+	return slice_eq(a, b);
+}
+
+bool signature_same(const struct signature *a, const struct signature *b, struct slice check)
+{
+	if (a->kind != b->kind)
+		return false;
+	if (check.n)
+		return holds(b->message, check) || holds(b->type, check);
+	return slice_eq(a->type, b->type) && slice_eq(a->message, b->message) && frames_agree(a->frames, b->frames);
+}
+
+/* ---- normalise ---- */
+
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+static bool is_path(char c) { return is_word(c) || (c && strchr("/.-+~@%", c)); }
+static bool is_name_of(struct slice w, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (slice_is(w, list[i]))
+			return true;
+	return false;
+}
+
+/* Names that Inductor and dynamo count up: buf12, arg0_1, in_ptr0, tmp7, s77, x3. Not dtypes (f32, u8) nor float32, conv2d. */
+static bool is_counted(struct slice stem, struct slice digits)
+{
+	static const char *const stems[] = {"buf", "arg", "tmp", "op", "ks", "ps", "in_ptr", "out_ptr", "in_out_ptr", "arg_",
+					    "s", "u", "x", "y", "z", "r", "d", "p", "q", "k", "c", "zuf", "xnumel", "rnumel"};
+	static const char *const widths[] = {"8", "16", "32", "64"};
+	if (slice_is(stem, "u") && is_name_of(digits, widths, ARRAY_LEN(widths)))
+		return false;
+	return is_name_of(stem, stems, ARRAY_LEN(stems));
+}
+
+static bool has_digit(struct slice w)
+{
+	for (size_t i = 0; i < w.n; i++)
+		if (isdigit((unsigned char)w.p[i]))
+			return true;
+	return false;
+}
+
+static bool within(struct slice w, const char *part) { return memmem(w.p, w.n, part, strlen(part)); }
+
+/* A word that begins with a letter or underscore. */
+static void add_word(struct slice w, struct buf *out)
+{
+	if (within(w, "_fused_") || slice_starts(w, "cpp_fused") || slice_starts(w, "cpp_Cpp")) {
+		buf_adds(out, "KERNEL"); /* named after all the ops in it */
+		return;
+	}
+	if (w.n >= 24 && has_digit(w) && !memchr(w.p, '_', w.n)) {
+		buf_adds(out, "HASH");
+		return;
+	}
+	/* relu_3, relu_3_0: the same name as relu. */
+	for (;;) {
+		size_t n = w.n;
+		while (n && isdigit((unsigned char)w.p[n - 1]))
+			n--;
+		if (n == w.n || n < 2 || w.p[n - 1] != '_')
+			break;
+		w.n = n - 1;
+	}
+	size_t n = w.n;
+	while (n && isdigit((unsigned char)w.p[n - 1]))
+		n--;
+	if (n < w.n && is_counted(slice_of(w.p, n), slice_of(w.p + n, w.n - n))) {
+		buf_add(out, w.p, n);
+		buf_addc(out, 'N');
+		return;
+	}
+	buf_add_slice(out, w);
+}
+
+static size_t number_length(struct slice s)
+{
+	size_t i = 0;
+	if (s.n > 2 && s.p[0] == '0' && (s.p[1] == 'x' || s.p[1] == 'X') && isxdigit((unsigned char)s.p[2])) {
+		for (i = 2; i < s.n && isxdigit((unsigned char)s.p[i]);)
+			i++;
+		return i;
+	}
+	while (i < s.n && isdigit((unsigned char)s.p[i]))
+		i++;
+	if (i + 1 < s.n && s.p[i] == '.' && isdigit((unsigned char)s.p[i + 1]))
+		for (i++; i < s.n && isdigit((unsigned char)s.p[i]);)
+			i++;
+	if (i + 1 < s.n && (s.p[i] == 'e' || s.p[i] == 'E')) {
+		size_t k = i + 1 + (s.p[i + 1] == '-' || s.p[i + 1] == '+');
+		if (k < s.n && isdigit((unsigned char)s.p[k])) {
+			while (k < s.n && isdigit((unsigned char)s.p[k]))
+				k++;
+			i = k;
+		}
+	}
+	return i;
+}
+
+/* One number stands for a list of them: sizes have other ranks in other candidates. */
+static void add_number(struct buf *out, size_t from)
+{
+	size_t n = out->len;
+	if (n - from >= 3 && !memcmp(out->p + n - 3, "N, ", 3) && (n - from == 3 || !is_word(out->p[n - 4])))
+		out->len = n - 2;
+	else
+		buf_addc(out, 'N');
+}
+
+/* "/tmp/x/ab/c1.cpp:12:34"; at least two parts, so that a division is none. */
+static size_t path_length(struct slice s, char before)
+{
+	if (is_word(before) || before == ')' || before == ']' || s.n < 2 || s.p[0] != '/' || !is_path(s.p[1]))
+		return 0;
+	size_t i = 0, parts = 0;
+	for (; i < s.n && is_path(s.p[i]); i++)
+		parts += s.p[i] == '/';
+	if (parts < 2)
+		return 0;
+	while (i > 1 && s.p[i - 1] == '.')
+		i--;
+	while (i + 1 < s.n && s.p[i] == ':' && isdigit((unsigned char)s.p[i + 1]))
+		for (i++; i < s.n && isdigit((unsigned char)s.p[i]);)
+			i++;
+	return i;
+}
+
+/* What torch adds behind a message and differs with the graph: operands of a lowering, tracebacks, hints. */
+static struct slice without_tail(struct slice m)
+{
+	static const char *const tail[] = {"\n  args[0]:", "\nWhile executing", "\nOriginal traceback", "\nSet TORCHDYNAMO_VERBOSE",
+					   "\nSet TORCH_LOGS", "\nYou can suppress this exception", "\n\nfrom user code",
+					   "\nGraphModule:", "\nFound from :", "\nUse tlparse"};
+	for (size_t i = 0; i < ARRAY_LEN(tail); i++) {
+		const char *p = memmem(m.p, m.n, tail[i], strlen(tail[i]));
+		if (p)
+			m.n = (size_t)(p - m.p);
+	}
+	return m;
+}
+
+static size_t word_length(struct slice s)
+{
+	size_t n = 0;
+	while (n < s.n && is_word(s.p[n]))
+		n++;
+	return n;
+}
+
+/* Appends what stands at the start of s, and returns how many bytes of it that was. */
+static size_t add_piece(struct slice s, char before, struct buf *out, size_t from)
+{
+	unsigned char c = (unsigned char)s.p[0];
+	size_t n = path_length(s, before);
+	if (n) {
+		buf_adds(out, "PATH");
+		return n;
+	}
+	if (isdigit(c) || (c == '-' && s.n > 1 && isdigit((unsigned char)s.p[1]) && !is_word(before) && before != ')')) {
+		add_number(out, from);
+		n = (c == '-') + number_length(slice_of(s.p + (c == '-'), s.n - (c == '-')));
+		/* "2d", "1st", "3xfloat": a word all the same */
+		n += word_length(slice_of(s.p + n, s.n - n));
+		return n;
+	}
+	if (is_word((char)c)) {
+		n = word_length(s);
+		add_word(slice_of(s.p, n), out);
+		return n;
+	}
+	if (c == 0x1b && s.n > 1 && s.p[1] == '[') { /* a compiler's colours */
+		for (n = 2; n < s.n && !isalpha((unsigned char)s.p[n]);)
+			n++;
+		return n < s.n ? n + 1 : n;
+	}
+	if (isspace(c) || c < ' ') {
+		if (out->len > from && out->p[out->len - 1] != ' ')
+			buf_addc(out, ' ');
+		return 1;
+	}
+	if (c == ')' && out->len > from + 1 && out->p[out->len - 1] == ',') /* (3,) */
+		out->len--;
+	buf_addc(out, (char)c);
+	return 1;
+}
+
+void signature_normalise(struct slice message, struct buf *out)
+{
+	struct slice m = slice_trim(without_tail(message));
+	size_t from = out->len;
+	for (size_t i = 0; i < m.n && out->len - from <= SIGNATURE_MAX;)
+		i += add_piece(slice_of(m.p + i, m.n - i), i ? m.p[i - 1] : ' ', out, from);
+	if (out->len - from > SIGNATURE_MAX) {
+		out->len = from + SIGNATURE_MAX;
+		while (out->len > from && ((unsigned char)out->p[out->len] & 0xc0) == 0x80)
+			out->len--;
+	}
+	while (out->len > from && out->p[out->len - 1] == ' ')
+		out->len--;
+}
