@@ -65,3 +65,23 @@ void intern_release(struct intern *t)
 	free(t->slot);
 	*t = (struct intern){0};
 }
+
+void intern_copy(struct intern *t, const struct intern *from)
+{
+	*t = (struct intern){.n = from->n, .cap = from->n, .mask = from->mask};
+	if (!from->slot)
+		return;
+	t->item = xreallocarray(NULL, (size_t)from->n + 1, sizeof(*t->item));
+	memcpy(t->item, from->item, from->n * sizeof(*t->item));
+	t->slot = xreallocarray(NULL, (size_t)from->mask + 1, sizeof(*t->slot));
+	memcpy(t->slot, from->slot, ((size_t)from->mask + 1) * sizeof(*t->slot));
+}
+
+void intern_own(struct intern *t)
+{
+	struct arena own = {0};
+	for (uint32_t i = 0; i < t->n; i++)
+		t->item[i] = arena_slice(&own, t->item[i]);
+	arena_release(&t->arena);
+	t->arena = own;
+}

@@ -52,6 +52,7 @@
 #define GRAPH_NONE UINT32_MAX
 #define GRAPH_MAX_NODES (1u << 26)
 #define GRAPH_MAX_DEPTH 256 /* of operand trees and of modules */
+#define GRAPH_MAX_DIMS 64   /* of a tensor: torch's own limit */
 
 enum graph_op {
 	GRAPH_PLACEHOLDER,
@@ -163,16 +164,26 @@ struct graph {
 	size_t cap_modules, cap_nodes, cap_values, cap_meta, cap_attrs, cap_dims;
 	/* After graph_finish: who uses a node, in order, each once: user[user_of[i] .. user_of[i + 1]). */
 	uint32_t *user_of, *user;
-	uint32_t *by_name, n_by_name; /* hash of (module, name) -> node + 1; see graph_find */
+	uint32_t *by_name, n_by_name; /* hash of (module, name) -> node + 1, then modules and attributes; see graph_find */
+	/* graph_borrow: texts and expressions up to these counts are lender's, under the same ids. */
+	const struct graph *lender;
+	uint32_t lent_texts, lent_symbols, lent_exprs;
 };
 
 void graph_release(struct graph *g);
+
+/* An empty graph that begins with from's texts and symbols under from's ids, so that copying out of it needs no hashing.
+ * The bytes stay from's: it must outlive g (it may grow), or graph_own is called before it goes. */
+void graph_borrow(struct graph *g, const struct graph *from);
+void graph_own(struct graph *g);
 
 /* ---- build ---- */
 uint32_t graph_intern(struct graph *g, struct slice text);
 uint32_t graph_add_module(struct graph *g, uint32_t parent, struct slice name, struct slice class_name);
 /* Into the module added last, or the one whose nodes were added last; in order. */
 uint32_t graph_add_node(struct graph *g, uint32_t module, enum graph_op op, struct slice name, struct slice target);
+/* The same with texts that have been interned; for copies. */
+uint32_t graph_add_node_ids(struct graph *g, uint32_t module, enum graph_op op, uint32_t name, uint32_t target);
 void graph_set_args(struct graph *g, uint32_t node, const struct gvalue *args, size_t n);
 /* name_value: name (GV_STR) and value in turn; n pairs. */
 void graph_set_kwargs(struct graph *g, uint32_t node, const struct gvalue *name_value, size_t n);
@@ -185,7 +196,8 @@ struct gvalue graph_float_value(double v);
 struct gvalue graph_node_value(uint32_t node);
 struct gvalue graph_text_value(struct graph *g, enum gvalue_kind kind, struct slice text); /* STR, NAME, DEVICE, COMPLEX, TEXT */
 struct gvalue graph_sequence(struct graph *g, enum gvalue_kind kind, const struct gvalue *child, size_t n); /* LIST, TUPLE, DICT, SLICE */
-/* Metadata; each returns an index in meta[]. size and stride have n_dim entries; stride NULL: not written. */
+/* Metadata; each returns an index in meta[]. size and stride have n_dim entries (GRAPH_MAX_DIMS at most); stride NULL: not
+ * written; device empty: not written. The parts of a tuple are copied; one that is a tuple itself becomes GMETA_NONE. */
 uint32_t graph_add_tensor(struct graph *g, int dtype, size_t n_dim, const struct symsize *size, const struct symsize *stride,
 			  struct slice device);
 uint32_t graph_add_sym(struct graph *g, struct symsize expr);
@@ -196,7 +208,11 @@ int graph_finish(struct graph *g, struct err *err);
 /* A node of `from` into module m of g, its operands through map (from's node -> g's node; GRAPH_NONE may not occur among
  * those it uses). Metadata and texts are copied. Keeps the name. */
 uint32_t graph_copy_node(struct graph *g, uint32_t m, const struct graph *from, uint32_t node, const uint32_t *map);
-/* The same for one operand, a meta (returns its index; GRAPH_NONE stays), and a child module with all below it. */
+/* The same for one operand, a text, a size, a meta (returns its index; GRAPH_NONE stays), a module's attributes, and a child
+ * module with all below it (under parent GRAPH_NONE: a module as the root of g). */
+uint32_t graph_copy_text(struct graph *g, const struct graph *from, uint32_t text);
+struct symsize graph_copy_size(struct graph *g, const struct graph *from, struct symsize size);
+void graph_copy_attrs(struct graph *g, uint32_t m, const struct graph *from, uint32_t module);
 struct gvalue graph_copy_value(struct graph *g, const struct graph *from, struct gvalue v, const uint32_t *map);
 uint32_t graph_copy_meta(struct graph *g, const struct graph *from, uint32_t meta);
 uint32_t graph_copy_module(struct graph *g, uint32_t parent, const struct graph *from, uint32_t module);
@@ -216,6 +232,11 @@ struct slice graph_op_text(const struct graph *g, uint32_t node);
 size_t graph_n_ops(const struct graph *g);
 bool graph_is_getitem(const struct graph *g, uint32_t node);
 
+static inline bool gvalue_has_children(struct gvalue v) { return v.kind >= GV_LIST && v.kind <= GV_SLICE; }
+static inline bool gvalue_has_text(struct gvalue v)
+{
+	return v.kind == GV_STR || v.kind == GV_COMPLEX || v.kind == GV_NAME || v.kind == GV_DEVICE || v.kind == GV_TEXT;
+}
 /* The nodes that a node's operands name, each as often as it is named, in the order they are written. fn's false stops. */
 bool graph_operands(const struct graph *g, uint32_t node, bool (*fn)(void *user, uint32_t operand), void *user);
 /* The same over one value. */
