@@ -281,8 +281,8 @@ static struct shim_tensor *segment_reduce(const struct segments *s, struct shim_
 		int64_t from = lengths ? 0 : elem_i64(parts->dtype, w.p[2]);
 		for (int64_t i = 0; i < size[axis]; i++) {
 			int64_t next = elem_i64(parts->dtype, w.p[2] + (i + !lengths) * cum_step),
-				to = lengths ? from + next : next;
-			if (from < 0 || to < from || to > data->size[axis])
+				to = next;
+			if (from < 0 || (lengths && __builtin_add_overflow(from, next, &to)) || to < from || to > data->size[axis])
 				shim_fail("segment_reduce(): segment %lld is not within the data", (long long)i);
 			double v = segment_value(s, data, w.p[0] + from * line_step(data, axis), line_step(data, axis),
 						 to - from);

@@ -17,7 +17,6 @@ static struct {
 	void (*dgemm)(int, int, int, int, int, int, double, const double *, int, const double *, int, double, double *, int);
 	void (*sgemv)(int, int, int, int, float, const float *, int, const float *, int, float, float *, int);
 	void (*dgemv)(int, int, int, int, double, const double *, int, const double *, int, double, double *, int);
-	void *library;
 } blas;
 
 static void load(void)
@@ -31,7 +30,6 @@ static void load(void)
 	void (*threads)(int) = (void (*)(int))dlsym(lib, "openblas_set_num_threads");
 	if (threads && !getenv("OPENBLAS_NUM_THREADS") && !getenv("OMP_NUM_THREADS"))
 		threads(1);
-	blas.library = lib;
 	blas.sgemv = (GEMV(float))dlsym(lib, "cblas_sgemv");
 	blas.dgemv = (GEMV(double))dlsym(lib, "cblas_dgemv");
 	blas.dgemm = (GEMM(double))dlsym(lib, "cblas_dgemm");
@@ -42,12 +40,6 @@ static void need(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, load);
-}
-
-void *shim_blas_function(const char *name)
-{
-	need();
-	return blas.library ? dlsym(blas.library, name) : NULL;
 }
 
 enum { MR = 6, KC = 32, MC = 96 }; /* KC: short sums lose less; MC: a multiple of MR */

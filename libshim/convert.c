@@ -334,12 +334,12 @@ void shim_convert(int to, void *dst, int64_t ds, int from, const void *src, int6
 /* ---- whole tensors ---- */
 
 /* The loop's dimensions, outermost first, bytes; a run of memory is one dimension. */
-struct walk {
+struct runs {
 	int n_dim;
 	int64_t size[SHIM_DIMS], d[SHIM_DIMS], s[SHIM_DIMS];
 };
 
-static void walk_add(struct walk *w, int64_t size, int64_t d, int64_t s)
+static void runs_add(struct runs *w, int64_t size, int64_t d, int64_t s)
 {
 	int i = w->n_dim - 1;
 	if (size == 1)
@@ -357,7 +357,7 @@ static void walk_add(struct walk *w, int64_t size, int64_t d, int64_t s)
 }
 
 /* In the destination's order of memory. */
-static void walk_make(struct walk *w, const struct shim_tensor *dst, const struct shim_tensor *src)
+static void runs_make(struct runs *w, const struct shim_tensor *dst, const struct shim_tensor *src)
 {
 	int perm[SHIM_DIMS], db = dtype_info(dst->dtype)->bytes, sb = dtype_info(src->dtype)->bytes,
 			     shift = dst->n_dim - src->n_dim;
@@ -370,11 +370,11 @@ static void walk_make(struct walk *w, const struct shim_tensor *dst, const struc
 	w->n_dim = 0;
 	for (int k = 0; k < dst->n_dim; k++) {
 		int i = perm[k], j = i - shift;
-		walk_add(w, dst->size[i], dst->stride[i] * db, j < 0 || src->size[j] == 1 ? 0 : src->stride[j] * sb);
+		runs_add(w, dst->size[i], dst->stride[i] * db, j < 0 || src->size[j] == 1 ? 0 : src->stride[j] * sb);
 	}
 }
 
-static void walk_run(const struct walk *w, int to, char *d, int from, const char *s)
+static void runs_copy(const struct runs *w, int to, char *d, int from, const char *s)
 {
 	int64_t at[SHIM_DIMS] = {0}, inner = w->n_dim ? w->size[w->n_dim - 1] : 1;
 	int64_t ds = w->n_dim ? w->d[w->n_dim - 1] : 0, ss = w->n_dim ? w->s[w->n_dim - 1] : 0;
@@ -395,14 +395,17 @@ static void walk_run(const struct walk *w, int to, char *d, int from, const char
 	}
 }
 
-static bool share_memory(const struct shim_tensor *a, const struct shim_tensor *b)
+/* Of one storage, and not each element at its own place: x.copy_(x.t()), too, begins at the same address. */
+static bool may_overlap(const struct shim_tensor *a, const struct shim_tensor *b)
 {
-	return a->storage == b->storage && shim_data(a) != shim_data(b);
+	size_t n = (size_t)a->n_dim * sizeof(*a->size);
+	return a->storage == b->storage && (a->offset != b->offset || a->dtype != b->dtype || a->n_dim != b->n_dim ||
+					    memcmp(a->size, b->size, n) || memcmp(a->stride, b->stride, n));
 }
 
 void shim_copy(struct shim_tensor *dst, const struct shim_tensor *src)
 {
-	struct walk w;
+	struct runs w;
 	int shift = dst->n_dim - src->n_dim;
 	for (int i = 0; i < src->n_dim; i++)
 		if (i + shift < 0 ? src->size[i] != 1 : src->size[i] != 1 && src->size[i] != dst->size[i + shift])
@@ -410,45 +413,11 @@ void shim_copy(struct shim_tensor *dst, const struct shim_tensor *src)
 				  i + shift < 0 ? 1 : (long long)dst->size[i + shift]);
 	if (!shim_numel(dst))
 		return;
-	if (share_memory(dst, src)) { /* perhaps overlapping: by way of a copy */
+	if (may_overlap(dst, src)) { /* by way of a copy */
 		struct shim_tensor *c = shim_new(src->dtype, src->n_dim, src->size, NULL);
 		shim_copy(c, src);
 		src = c;
 	}
-	walk_make(&w, dst, src);
-	walk_run(&w, dst->dtype, shim_data(dst), src->dtype, shim_data(src));
+	runs_make(&w, dst, src);
+	runs_copy(&w, dst->dtype, shim_data(dst), src->dtype, shim_data(src));
 }
-
-/* A tensor of the caller's own memory, outside of any frame. */
-static struct shim_tensor flat(const struct shim_tensor *like, int dtype, struct shim_storage *s, void *data)
-{
-	struct shim_tensor t = {.storage = s, .dtype = dtype, .n_dim = like->n_dim};
-	s->data = data;
-	memcpy(t.size, like->size, (size_t)like->n_dim * sizeof(*t.size));
-	shim_contiguous_strides(t.n_dim, t.size, t.stride);
-	return t;
-}
-
-static void *values(const struct shim_tensor *t, int dtype)
-{
-	struct shim_storage s = {0};
-	void *v = calloc((size_t)shim_numel(t) + 1, (size_t)dtype_info(dtype)->bytes);
-	if (!v)
-		shim_fail("cannot allocate %lld values", (long long)shim_numel(t));
-	struct shim_tensor all = flat(t, dtype, &s, v);
-	shim_copy(&all, t);
-	return v;
-}
-
-double *shim_to_f64(const struct shim_tensor *t) { return values(t, DTYPE_F64); }
-float *shim_to_f32(const struct shim_tensor *t) { return values(t, DTYPE_F32); }
-
-static void from_values(struct shim_tensor *dst, int dtype, const void *v)
-{
-	struct shim_storage s = {0};
-	struct shim_tensor all = flat(dst, dtype, &s, (void *)(uintptr_t)v);
-	shim_copy(dst, &all);
-}
-
-void shim_from_f32(struct shim_tensor *dst, const float *v) { from_values(dst, DTYPE_F32, v); }
-void shim_from_f64(struct shim_tensor *dst, const double *v) { from_values(dst, DTYPE_F64, v); }

@@ -24,6 +24,12 @@ void walk_add(struct walk *w, const void *base, const struct shim_tensor *t)
 	int64_t step[SHIM_DIMS];
 	int bytes = elem_bytes(t->dtype), skip = w->n_dim - t->n_dim;
 
+	if (skip < 0)
+		shim_fail("a tensor of %d dimensions where %d were expected", t->n_dim, w->n_dim);
+	for (int i = skip; i < w->n_dim; i++)
+		if (w->size[i] > 1 && t->size[i - skip] != 1 && t->size[i - skip] != w->size[i])
+			shim_fail("size %lld at dimension %d where %lld was expected", (long long)t->size[i - skip], i - skip,
+				  (long long)w->size[i]);
 	for (int i = 0; i < w->n_dim; i++)
 		step[i] = i < skip || t->size[i - skip] == 1 ? 0 : t->stride[i - skip] * bytes;
 	walk_add_steps(w, base, step);

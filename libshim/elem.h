@@ -39,6 +39,7 @@ struct walk {
 };
 
 void walk_begin(struct walk *w, int n_dim, const int64_t *size);
+/* Leaves the op when t's sizes are not those of the walk, nor 1. */
 void walk_add(struct walk *w, const void *base, const struct shim_tensor *t);
 /* An operand given by its steps in bytes. */
 void walk_add_steps(struct walk *w, const void *base, const int64_t *step);
@@ -100,6 +101,8 @@ struct shim_tensor *shim_clone_contiguous(const struct shim_tensor *t);
 /* The same, order of dims kept. */
 struct shim_tensor *shim_clone(const struct shim_tensor *t);
 void shim_fill_zero(struct shim_tensor *t);
+/* sort.c: positions of a line's elements in rising order, equal ones as they stand; scratch memory. */
+const int64_t *shim_argsort(const struct shim_tensor *line);
 /* scan.c: where t is not zero, [n, dims] of int64 with strides (1, n). */
 struct shim_tensor *shim_nonzero(struct shim_tensor *t);
 /* Tensor::suggest_memory_format (torch 2.13, c10/core/MemoryFormat.h): strides of 4 or 5 dims that look like

@@ -26,10 +26,16 @@ static int complex_of(int dtype)
 	return dtype == DTYPE_F64 ? DTYPE_C128 : dtype == DTYPE_F16 ? DTYPE_C32 : DTYPE_C64;
 }
 
-/* t's values, broadcast to out's sizes, row-major, in a wide dtype. */
+/* t's values, broadcast to out's sizes, row-major, in a wide dtype. Integers are cut to the width of out's first, as torch does:
+ * gcd(uint8, -12) is that of 244. */
 static void *widened(const struct shim_tensor *t, const struct shim_tensor *out, int dtype)
 {
 	struct shim_tensor *w = shim_new(dtype, out->n_dim, out->size, NULL);
+	if (elem_integral(out->dtype) && elem_integral(t->dtype) && t->dtype != out->dtype) {
+		struct shim_tensor *cut = shim_new(out->dtype, t->n_dim, t->size, NULL);
+		shim_copy(cut, t);
+		t = cut;
+	}
 	shim_copy(w, t);
 	return shim_data(w);
 }
@@ -76,15 +82,22 @@ static void compute(enum op op, int dtype, void *r, const void *a, const void *b
 		}
 }
 
-static struct shim_tensor *binary(enum op op, int dtype, struct shim_tensor *a, struct shim_tensor *b, double alpha)
+static struct shim_tensor *binary_into(struct shim_tensor *out, enum op op, struct shim_tensor *a, struct shim_tensor *b,
+				       double alpha)
 {
-	const struct shim_tensor *both[] = {a, b};
-	struct shim_tensor *out = shim_elementwise(dtype, both, 2), *r = wide_like(out, wide(dtype));
-	void *x = widened(a, out, wide(dtype)), *y = widened(b, out, wide(dtype));
-	compute(op, wide(dtype), shim_data(r), x, y, alpha, shim_numel(out));
+	int dtype = wide(out->dtype);
+	struct shim_tensor *r = wide_like(out, dtype);
+	void *x = widened(a, out, dtype), *y = widened(b, out, dtype);
+	compute(op, dtype, shim_data(r), x, y, alpha, shim_numel(out));
 	/* 2 + 3 as bool is true, as it is by or */
 	shim_copy(out, r);
 	return out;
+}
+
+static struct shim_tensor *binary(enum op op, int dtype, struct shim_tensor *a, struct shim_tensor *b, double alpha)
+{
+	const struct shim_tensor *both[] = {a, b};
+	return binary_into(shim_elementwise(dtype, both, 2), op, a, b, alpha);
 }
 
 /* A number as a tensor that does not take part in promotion. */
@@ -154,10 +167,12 @@ AOTITorchError aoti_torch_cpu_pow_Tensor_Scalar(AtenTensorHandle self, double ex
 	SHIM_END
 }
 
+/* The only one of these whose result is contiguous whatever its operand (aten/src/ATen/native/Pow.cpp, pow_Scalar). */
 AOTITorchError aoti_torch_cpu_pow_Scalar(double self, AtenTensorHandle exponent, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
-		SHIM_GIVE(ret0, binary(POW, with_double(exponent->dtype), number(self), exponent, 1));
+		struct shim_tensor *out = shim_new(with_double(exponent->dtype), exponent->n_dim, exponent->size, NULL);
+		SHIM_GIVE(ret0, binary_into(out, POW, number(self), exponent, 1));
 	}
 	SHIM_END
 }
@@ -216,13 +231,15 @@ AOTITorchError aoti_torch_cpu_abs(AtenTensorHandle self, AtenTensorHandle *ret0)
 	SHIM_END
 }
 
+/* Contiguous for complex numbers (aten/src/ATen/native/UnaryOps.cpp, angle). */
 AOTITorchError aoti_torch_cpu_angle(AtenTensorHandle self, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		bool complex_in = shim_is_complex(self->dtype);
 		const struct shim_tensor *one[] = {self};
-		struct shim_tensor *out = shim_elementwise(with_double(real_of(self->dtype)), one, 1),
-				   *r = wide_like(out, DTYPE_F64);
+		int dtype = with_double(real_of(self->dtype));
+		struct shim_tensor *out = complex_in ? shim_new(dtype, self->n_dim, self->size, NULL) : shim_elementwise(dtype, one, 1);
+		struct shim_tensor *r = wide_like(out, DTYPE_F64);
 		void *x = widened(self, out, complex_in ? DTYPE_C128 : DTYPE_F64);
 		double *to = (double *)shim_data(r);
 		for (int64_t i = 0, n = shim_numel(out); i < n; i++) {
@@ -354,10 +371,11 @@ AOTITorchError aoti_torch_cpu_hann_window(int64_t length, int32_t *dtype, int32_
 	(void)layout, (void)device, (void)device_index, (void)pin_memory;
 	SHIM_TRY {
 		struct shim_tensor *t = sized(dtype ? *dtype : DTYPE_F32, &length, 1);
-		double *v = shim_scratch((uint64_t)length + 1, sizeof(*v));
+		struct shim_tensor *r = wide_like(t, DTYPE_F64);
+		double *v = (double *)shim_data(r);
 		for (int64_t i = 0; i < length; i++)
 			v[i] = length == 1 ? 1 : 0.5 - 0.5 * cos(2 * M_PI * (double)i / (double)length);
-		shim_from_f64(t, v);
+		shim_copy(t, r);
 		SHIM_GIVE(ret0, t);
 	}
 	SHIM_END

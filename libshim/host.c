@@ -68,15 +68,6 @@ void aoti_torch_warn(const char *func, const char *file, uint32_t line, const ch
 
 /* ---- ops and values of the dispatcher ---- */
 
-/* The runner knows the ops' names (extern nodes) and refuses before; this is for those who do not ask. */
-AOTITorchError aoti_torch_proxy_executor_call_function(void *executor, int node, int n_ints, int64_t *ints,
-						       int n_tensors, AtenTensorHandle *tensors)
-{
-	(void)executor, (void)n_ints, (void)ints, (void)n_tensors, (void)tensors;
-	SHIM_TRY { shim_fail("extern node %d is a custom op, which only libtorch can run", node); }
-	SHIM_END
-}
-
 AOTITorchError aoti_torch_call_dispatcher(const char *op, const char *overload, uint64_t *stack)
 {
 	(void)stack;
@@ -181,28 +172,39 @@ static void print_list(const char *what, const int64_t *v, int n)
 	printf("]\n");
 }
 
-/* torch's lines (torch/csrc/inductor/aoti_torch/shim_common.cpp), without the elements themselves. */
-void aoti_torch_print_tensor_handle(AtenTensorHandle t, const char *msg)
+static void print_tensor(const struct shim_tensor *t, const char *msg)
 {
 	int64_t n = shim_numel(t);
 	printf("[");
 	printf("  %s  ]:\n", msg);
 	printf("Number of elements: %lld\nDtype: %s\n", (long long)n, dtype_name(t->dtype));
 	if (n && !shim_is_complex(t->dtype)) {
-		double *v = shim_to_f64(t), sum = 0, lo = v[0], hi = v[0];
+		struct shim_tensor *c = shim_new(DTYPE_F64, t->n_dim, t->size, NULL);
+		shim_copy(c, t);
+		const double *v = (const double *)shim_data(c);
+		double sum = 0, lo = v[0], hi = v[0];
 		for (int64_t i = 0; i < n; i++) {
 			sum += v[i];
 			lo = v[i] < lo || v[i] != v[i] ? v[i] : lo;
 			hi = v[i] > hi || v[i] != v[i] ? v[i] : hi;
 		}
 		printf("Mean value: %g\nMin value: %g\nMax value: %g\n", sum / (double)n, lo, hi);
-		free(v);
 	}
 	printf("Device: cpu\n");
 	print_list("Size", t->size, t->n_dim);
 	print_list("Stride", t->stride, t->n_dim);
 	printf("Layout: strided\nIs contiguous: %d\nRequires grad: 0\n\n", shim_is_contiguous(t));
 	fflush(stdout);
+}
+
+/* torch's lines (torch/csrc/inductor/aoti_torch/shim_common.cpp), without the elements themselves. */
+void aoti_torch_print_tensor_handle(AtenTensorHandle t, const char *msg)
+{
+	struct shim_frame f;
+	shim_enter(&f, __func__);
+	if (!_setjmp(f.jump))
+		print_tensor(t, msg);
+	shim_leave(&f, false);
 }
 
 /* As libtorch does (shim_common.cpp): into tmp/aoti_torch/ of the current folder, a tensor by itself. */

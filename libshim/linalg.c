@@ -39,6 +39,13 @@ static struct batch batch_of(const struct shim_tensor *a, const struct shim_tens
 	return r;
 }
 
+/* t must have, before its last dim, the dims that matrices has before its last two. */
+static void need_batch_of(const struct shim_tensor *t, const struct shim_tensor *matrices, const char *what)
+{
+	if (t->n_dim != matrices->n_dim - 1 || memcmp(t->size, matrices->size, (size_t)(matrices->n_dim - 2) * sizeof(*t->size)))
+		shim_fail("%s are not one for each matrix", what);
+}
+
 /* The last `tail` dims of t at the i-th position of the batch. */
 static struct mat matrix_at(const struct shim_tensor *t, const struct batch *b, int64_t i, int tail)
 {
@@ -212,7 +219,8 @@ AOTITorchError aoti_torch_cpu_lu_unpack(AtenTensorHandle LU_data, AtenTensorHand
 	SHIM_TRY {
 		struct batch b = batch_of(LU_data, NULL);
 		int64_t m = rows(LU_data), n = cols(LU_data), k = m < n ? m : n;
-		if (LU_pivots->dtype != DTYPE_I32 || LU_pivots->n_dim != b.n_dim + 1 || LU_pivots->size[b.n_dim] != k)
+		need_batch_of(LU_pivots, LU_data, "pivots");
+		if (LU_pivots->dtype != DTYPE_I32 || LU_pivots->size[b.n_dim] != k)
 			shim_fail("pivots must be int32, %lld for each matrix", (long long)k);
 		struct shim_tensor *p = nothing(LU_data->dtype), *l = nothing(LU_data->dtype), *u = nothing(LU_data->dtype);
 		if (unpack_pivots)
@@ -317,7 +325,8 @@ AOTITorchError aoti_torch_cpu_ormqr(AtenTensorHandle self, AtenTensorHandle inpu
 	SHIM_TRY {
 		struct batch b = batch_of(self, input3);
 		int64_t m = rows(input3), n = cols(input3), wide = cols(self), side = left ? m : n, other = left ? n : m;
-		if (rows(self) != side || input2->n_dim != self->n_dim - 1 || input2->size[input2->n_dim - 1] > wide || wide > side)
+		need_batch_of(input2, self, "factors of reflectors");
+		if (rows(self) != side || input2->size[input2->n_dim - 1] > wide || wide > side)
 			shim_fail("reflectors of %lld rows for %lld", (long long)rows(self), (long long)side);
 		int64_t k = input2->size[input2->n_dim - 1];
 		struct shim_tensor *out = new_matrices(input3->dtype, &b, m, n, true);

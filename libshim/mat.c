@@ -198,6 +198,8 @@ void mat_mul(struct mat c, struct mat bias, struct mat a, struct mat b, double b
 		return;
 	if (beta == 0)
 		bias.data = NULL;
+	if (elem_complex(c.dtype) && (!elem_complex(a.dtype) || !elem_complex(b.dtype) || (bias.data && !elem_complex(bias.dtype))))
+		shim_fail("real matrices (%s, %s) with a complex output", dtype_name(a.dtype), dtype_name(b.dtype));
 	if (shim_is_float(c.dtype))
 		mul_float(c, bias, a, b, beta, alpha);
 	else if (elem_complex(c.dtype))

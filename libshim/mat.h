@@ -44,7 +44,4 @@ void mat_copy(struct mat to, struct mat from); /* of any dtypes */
 #define SHIM_LOOPS _Pragma("GCC optimize(\"O3\")")
 #endif
 
-/* A function of OpenBLAS (LAPACK's are in it), or NULL. */
-void *shim_blas_function(const char *name);
-
 #endif

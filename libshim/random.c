@@ -98,6 +98,8 @@ static struct run run_of(const struct shim_tensor *t)
 {
 	struct run r = {shim_numel(t) ? shim_data(t) : NULL, shim_numel(t), t->dtype, 0};
 
+	if (!elem_complex(t->dtype))
+		elem_need_real(t); /* nothing may fail while the lock is held */
 	if (!shim_is_dense(t))
 		shim_fail("a random fill of a tensor with gaps or overlaps");
 	if (elem_complex(t->dtype)) {
@@ -373,6 +375,7 @@ static void fill_bernoulli_tensor(struct shim_tensor *t, struct shim_tensor *p)
 
 	if (!shim_is_contiguous(t))
 		shim_fail(REFUSED);
+	elem_need_real(t);
 	walk_begin(&w, t->n_dim, t->size);
 	walk_add(&w, shim_data(t), t);
 	walk_add(&w, shim_data(p), p);

@@ -125,11 +125,6 @@ int shim_broadcast(const struct shim_tensor *a, const struct shim_tensor *b, int
 int shim_dim(const struct shim_tensor *t, int64_t dim);
 /* Convert n elements, strides in bytes. Between any two dtypes but the quantized ones. */
 void shim_convert(int to, void *dst, int64_t dst_stride, int from, const void *src, int64_t src_stride, int64_t n);
-/* Values as float or double arrays in row-major order (malloc: yours to free, also before shim_fail), and back. */
-double *shim_to_f64(const struct shim_tensor *t);
-float *shim_to_f32(const struct shim_tensor *t);
-void shim_from_f32(struct shim_tensor *dst, const float *v);
-void shim_from_f64(struct shim_tensor *dst, const double *v);
 float shim_half_to_float(uint16_t h);
 uint16_t shim_float_to_half(float f);
 static inline float shim_bf16_to_float(uint16_t h)

@@ -76,19 +76,23 @@ static void storage_drop(struct shim_storage *s)
 	free(s);
 }
 
-/* Elements from the first to behind the last that the strides reach. */
+/* Elements from the first to behind the last that the strides reach. Every tensor that is made passes here: shim_numel()
+ * needs no check of its own. */
 static int64_t extent(int n_dim, const int64_t *size, const int64_t *stride)
 {
-	int64_t n = 1;
+	int64_t n = 1, all = 1, reach;
+	bool empty = false;
 	for (int i = 0; i < n_dim; i++) {
-		int64_t reach;
-		if (size[i] < 0)
-			shim_fail("a negative size, %lld", (long long)size[i]);
-		if (!size[i])
-			return 0;
-		if (__builtin_mul_overflow(size[i] - 1, stride[i], &reach) || __builtin_add_overflow(n, reach, &n))
-			shim_fail("a tensor that no memory can hold");
+		if (size[i] < 0 || stride[i] < 0)
+			shim_fail("a negative size or stride, %lld with %lld", (long long)size[i], (long long)stride[i]);
+		empty = empty || !size[i];
 	}
+	if (empty)
+		return 0;
+	for (int i = 0; i < n_dim; i++)
+		if (__builtin_mul_overflow(size[i] - 1, stride[i], &reach) || __builtin_add_overflow(n, reach, &n) ||
+		    __builtin_mul_overflow(all, size[i], &all))
+			shim_fail("a tensor that no memory can hold");
 	return n;
 }
 
@@ -179,14 +183,15 @@ struct shim_tensor *shim_of_blob(void *data, int dtype, int n_dim, const int64_t
 {
 	const struct dtype_info *d = known(dtype);
 	struct shim_tensor *t = handle(dtype, n_dim);
+	int64_t bytes = extent(n_dim, size, stride);
+	if (bytes && (__builtin_add_overflow(bytes, offset, &bytes) || __builtin_mul_overflow(bytes, d->bytes, &bytes)))
+		shim_fail("a tensor that no memory can hold");
 	shape(t, size, stride);
 	t->offset = offset;
 	t->storage = malloc(sizeof(*t->storage));
 	if (!t->storage)
 		shim_fail("out of memory");
-	uint64_t elements = (uint64_t)extent(n_dim, size, stride);
-	*t->storage = (struct shim_storage){
-	    .refs = 1, .data = data, .bytes = elements ? (elements + (uint64_t)offset) * (uint64_t)d->bytes : 0};
+	*t->storage = (struct shim_storage){.refs = 1, .data = data, .bytes = (uint64_t)bytes};
 	return t;
 }
 

@@ -30,7 +30,8 @@ static struct shim_tensor *cut(struct shim_tensor *t, int d, int64_t start, int6
 	memcpy(size, t->size, sizeof(size));
 	memcpy(stride, t->stride, sizeof(stride));
 	size[d] = end > start ? (end - start - 1) / step + 1 : 0;
-	stride[d] *= step;
+	if (__builtin_mul_overflow(stride[d], step, &stride[d]))
+		shim_fail("a step of %lld", (long long)step);
 	return shim_view(t, t->n_dim, size, stride, t->offset + start * t->stride[d]);
 }
 
@@ -139,8 +140,8 @@ AOTITorchError aoti_torch_cpu_reshape(AtenTensorHandle self, const int64_t *shap
 				shim_fail("a size of %lld", (long long)shape[i]);
 			if (shape[i] == -1)
 				open = i;
-			else
-				known *= shape[i];
+			else if (__builtin_mul_overflow(known, shape[i], &known))
+				shim_fail("more elements than any memory can hold");
 		}
 		if (open >= 0) {
 			size[open] = known ? all / known : 0;

@@ -1,20 +1,14 @@
 /* Sorting, scans, indexing, pooling, bags, transforms and random numbers of libpt2shim.so: small results that are
  * known, and torch's strides. The library is loaded as a model's process loads it. tests/live/cases_index.py has them
  * against torch. */
-#include "../lib/test.h"
+#include "../lib/shim.h"
 
 #include <complex.h>
-#include <dlfcn.h>
 #include <math.h>
-#include <unistd.h>
-
-#include "tensor/dtype.h"
 
 #ifndef CMPLX /* clang with glibc's header */
 #define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
 #endif
-
-typedef void *handle;
 
 #define OPS(X)                                                                                                         \
 	X(aoti_torch_create_tensor_from_blob,                                                                          \
@@ -52,40 +46,17 @@ typedef void *handle;
 	X(aoti_torch_cpu_randperm, (int64_t, int32_t *, int32_t *, int32_t *, int32_t, int32_t *, handle *))           \
 	X(aoti_torch_cpu_randint_low_out, (handle, int64_t, int64_t, const int64_t *, int64_t))
 
-#define OP_POINTER(name, params) static int32_t(*name) params;
-OPS(OP_POINTER)
+OPS(SHIM_POINTER)
 static void (*shim_seed)(uint64_t);
-static const char *(*shim_last_error)(void);
 
-static void take(void *lib, const char *name, void *pointer)
-{
-	void *f = dlsym(lib, name);
-
-	if (!f)
-		fail_msg("%s is not there", name);
-	memcpy(pointer, &f, sizeof(f));
-}
-
-/* Next to us: BUILD/tests/test_shim_index, BUILD/lib/pt2utils/libpt2shim.so. */
 static int load(void **state)
 {
-	char self[4096];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 64);
+	void *lib = shim_open();
 
 	(void)state;
-	assert_true(n > 0);
-	self[n] = '\0';
-	for (int i = 0; i < 2; i++)
-		*strrchr(self, '/') = '\0';
-	char *path = xasprintf("%s/lib/pt2utils/libpt2shim.so", self);
-	void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!lib)
-		fail_msg("%s", dlerror());
-	free(path);
-#define OP_LOAD(name, params) take(lib, #name, &name);
+#define OP_LOAD(name, params) shim_take(lib, #name, &name);
 	OPS(OP_LOAD)
-	take(lib, "shim_seed", &shim_seed);
-	take(lib, "shim_last_error", &shim_last_error);
+	shim_take(lib, "shim_seed", &shim_seed);
 	return 0;
 }
 

@@ -1,16 +1,11 @@
 /* Matrix products, convolutions, attention, packed weights and LSTM of libpt2shim.so: small results that are known, and torch's
  * strides. Twice: with OpenBLAS where it is installed, and in a child without it. tests/live/cases_mm.py and others have them
  * against torch. */
-#include "../lib/test.h"
+#include "../lib/shim.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "tensor/dtype.h"
-
-typedef void *handle;
 
 /* clang-format off */
 #define OPS(X)                                                                                                         \
@@ -33,38 +28,15 @@ typedef void *handle;
 		int64_t, int64_t, int32_t, int32_t, int32_t, int32_t, handle *, handle *, handle *, handle *))
 /* clang-format on */
 
-#define OP_POINTER(name, params) static int32_t(*name) params;
-OPS(OP_POINTER)
-static const char *(*shim_last_error)(void);
+OPS(SHIM_POINTER)
 
-static void take(void *lib, const char *name, void *pointer)
-{
-	void *f = dlsym(lib, name);
-
-	if (!f)
-		fail_msg("%s is not there", name);
-	memcpy(pointer, &f, sizeof(f));
-}
-
-/* Next to us: BUILD/tests/test_shim_mm, BUILD/lib/pt2utils/libpt2shim.so. */
 static int load(void **state)
 {
-	char self[4096];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 64);
+	void *lib = shim_open();
 
 	(void)state;
-	assert_true(n > 0);
-	self[n] = '\0';
-	for (int i = 0; i < 2; i++)
-		*strrchr(self, '/') = '\0';
-	char *path = xasprintf("%s/lib/pt2utils/libpt2shim.so", self);
-	void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!lib)
-		fail_msg("%s", dlerror());
-	free(path);
-#define OP_LOAD(name, params) take(lib, #name, &name);
+#define OP_LOAD(name, params) shim_take(lib, #name, &name);
 	OPS(OP_LOAD)
-	take(lib, "shim_last_error", &shim_last_error);
 	return 0;
 }
 
