@@ -28,7 +28,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	return 0;
 }
 
-static void remove_tree(const char *path)
+void remove_tree(const char *path)
 {
 	/* Workers may still be adding files while a signal takes the tree away. */
 	for (int i = 0; i < 50 && access(path, F_OK) == 0; i++)

@@ -40,6 +40,8 @@ int write_all(int fd, const void *p, size_t n, const char *what, struct err *err
 int pwrite_all(int fd, const void *p, size_t n, uint64_t at, const char *what, struct err *err);
 /* Copy a whole file (from its start) to fd. */
 int copy_all(int from, int to, const char *what, struct err *err);
+/* A file or folder with all in it; what cannot be removed stays. */
+void remove_tree(const char *path);
 /* An unlinked temporary file in $TMPDIR or /tmp. */
 int temp_file(struct err *err);
 

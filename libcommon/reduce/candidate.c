@@ -1,0 +1,213 @@
+/* Candidates: parts and variants of the original graph (candidate.h). */
+#include "reduce/candidate.h"
+
+#include "graph/graph_json.h"
+
+static void copy_lines(struct candidate *c, const struct repro_line *line, size_t n)
+{
+	c->line = xreallocarray(NULL, n ? n : 1, sizeof(*line));
+	if (n)
+		memcpy(c->line, line, n * sizeof(*line));
+	c->n_lines = n;
+}
+
+/* Every placeholder takes the value that the node of its name had. */
+static void feeds_by_name(struct candidate *c)
+{
+	const struct gmodule *root = &c->graph.module[0];
+	c->feed = xcalloc(root->n ? root->n : 1, sizeof(*c->feed));
+	for (uint32_t i = root->first; i < root->first + root->n; i++)
+		if (c->graph.node[i].op == GRAPH_PLACEHOLDER)
+			c->feed[c->n_feeds++] = (struct feed){.kind = FEED_RECORDED, .name = graph_name(&c->graph, i), .meta = c->graph.node[i].meta};
+}
+
+/* Texts of the candidate's own table would move with it: take those of the original. */
+static void feeds_of_cut(struct candidate *c, const struct repro *original, const struct cut *cut)
+{
+	c->feed = xcalloc(cut->n_inputs ? cut->n_inputs : 1, sizeof(*c->feed));
+	c->n_feeds = cut->n_inputs;
+	for (size_t i = 0; i < cut->n_inputs; i++)
+		c->feed[i] = (struct feed){.kind = FEED_RECORDED, .name = graph_name(&original->graph, cut->input[i]),
+					   .meta = original->graph.node[cut->input[i]].meta};
+}
+
+/* The metadata of each placeholder, as the candidate's own graph has it. */
+static void feeds_meta(struct candidate *c)
+{
+	const struct gmodule *root = &c->graph.module[0];
+	size_t k = 0;
+	for (uint32_t i = root->first; i < root->first + root->n && k < c->n_feeds; i++)
+		if (c->graph.node[i].op == GRAPH_PLACEHOLDER)
+			c->feed[k++].meta = c->graph.node[i].meta;
+}
+
+static void copy_graph(struct graph *to, const struct graph *from)
+{
+	*to = (struct graph){0};
+	graph_copy_module(to, GRAPH_NONE, from, 0);
+	struct err err;
+	graph_finish(to, &err);
+}
+
+void candidate_whole(struct candidate *c, const struct repro *original)
+{
+	*c = (struct candidate){0};
+	copy_graph(&c->graph, &original->graph);
+	feeds_by_name(c);
+	struct candidate names = {.graph = original->graph};
+	feeds_by_name(&names);
+	for (size_t i = 0; i < c->n_feeds && i < names.n_feeds; i++)
+		c->feed[i].name = names.feed[i].name;
+	free(names.feed);
+	copy_lines(c, original->line, original->n_lines);
+	c->ops = graph_n_ops(&c->graph);
+}
+
+int candidate_cut(struct candidate *c, const struct repro *original, const struct units *u, const uint64_t *keep, const uint32_t *replace,
+		  struct err *err)
+{
+	*c = (struct candidate){0};
+	struct cut cut = {0};
+	if (slice_build(&original->graph, u, keep, replace, &c->graph, &cut, err) < 0)
+		return -1;
+	feeds_of_cut(c, original, &cut);
+	feeds_meta(c);
+	cut_release(&cut);
+	copy_lines(c, original->line, original->n_lines);
+	c->ops = graph_n_ops(&c->graph);
+	return 0;
+}
+
+void candidate_copy(struct candidate *to, const struct candidate *from)
+{
+	*to = (struct candidate){.n_feeds = from->n_feeds, .ops = from->ops, .cost = from->cost};
+	copy_graph(&to->graph, &from->graph);
+	to->feed = xreallocarray(NULL, from->n_feeds ? from->n_feeds : 1, sizeof(*to->feed));
+	if (from->n_feeds)
+		memcpy(to->feed, from->feed, from->n_feeds * sizeof(*to->feed));
+	feeds_meta(to);
+	copy_lines(to, from->line, from->n_lines);
+	/* Changed lines live in the other's arena, which may go first. */
+	for (size_t i = 0; i < to->n_lines; i++)
+		if (from->arena.total) {
+			to->line[i].text = arena_slice(&to->arena, to->line[i].text);
+			to->line[i].name = arena_slice(&to->arena, to->line[i].name);
+			to->line[i].value = arena_slice(&to->arena, to->line[i].value);
+		}
+}
+
+void candidate_release(struct candidate *c)
+{
+	graph_release(&c->graph);
+	free(c->feed);
+	free(c->line);
+	arena_release(&c->arena);
+	*c = (struct candidate){0};
+}
+
+/* ---- hash ---- */
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h ^= v + 0x9e3779b97f4a7c15ull + (h << 6) + (h >> 2);
+	return h * 0xff51afd7ed558ccdull;
+}
+
+static uint64_t mix_text(uint64_t h, struct slice s) { return mix(h, s.n ? hash_bytes(s.p, s.n) : 0); }
+
+static uint64_t mix_meta(uint64_t h, const struct graph *g, uint32_t meta, struct buf *b)
+{
+	if (meta == GRAPH_NONE)
+		return mix(h, 1);
+	const struct gmeta *m = &g->meta[meta];
+	h = mix(mix(mix(h, m->kind), (uint64_t)m->dtype), m->n_dim);
+	for (size_t i = 0; i < (size_t)m->n_dim * (m->has_stride ? 2 : 1); i++) {
+		buf_reset(b);
+		symsize_print(&g->tab, g->dim[m->dim + i], b);
+		h = mix_text(h, buf_slice(b));
+	}
+	return m->device == GRAPH_NONE ? h : mix_text(h, graph_text(g, m->device));
+}
+
+uint64_t candidate_hash(const struct candidate *c)
+{
+	struct buf b = {0};
+	uint64_t h = graph_hash(&c->graph);
+	for (size_t i = 0; i < c->n_feeds; i++) {
+		const struct feed *f = &c->feed[i];
+		h = mix_text(mix(mix(h, f->kind), (uint64_t)f->value), f->name);
+		if (f->kind != FEED_RECORDED)
+			h = mix_meta(h, &c->graph, f->meta, &b);
+	}
+	for (size_t i = 0; i < c->n_lines; i++)
+		h = mix_text(h, c->line[i].text);
+	buf_release(&b);
+	return h ? h : 1;
+}
+
+struct test candidate_test(const struct candidate *c, const struct repro *head)
+{
+	return (struct test){.graph = &c->graph, .feed = c->feed, .n_feeds = c->n_feeds, .repro = head};
+}
+
+/* ---- as a program ---- */
+
+/* The original's input of that name, when the feed is just that. */
+static const struct repro_input *original_input(const struct repro *original, const struct feed *f, const uint32_t *input_of)
+{
+	if (f->kind != FEED_RECORDED)
+		return NULL;
+	uint32_t node = graph_find(&original->graph, 0, f->name);
+	if (node == GRAPH_NONE || original->graph.node[node].op != GRAPH_PLACEHOLDER || input_of[node] == GRAPH_NONE)
+		return NULL;
+	return &original->input[input_of[node]];
+}
+
+/* Placeholders of the root in order, as load_args has them: node -> index of its input. */
+static uint32_t *inputs_of_nodes(const struct repro *original)
+{
+	const struct graph *g = &original->graph;
+	uint32_t *of = xreallocarray(NULL, g->n_nodes ? g->n_nodes : 1, sizeof(*of)), k = 0;
+	memset(of, 0xff, (g->n_nodes ? g->n_nodes : 1) * sizeof(*of));
+	for (uint32_t i = g->module[0].first; i < g->module[0].first + g->module[0].n; i++)
+		if (g->node[i].op == GRAPH_PLACEHOLDER && k < original->n_inputs)
+			of[i] = k++;
+	return of;
+}
+
+static struct repro_input made_input(const struct candidate *c, const struct feed *f)
+{
+	const struct gmeta *m = f->meta == GRAPH_NONE ? NULL : &c->graph.meta[f->meta];
+	struct repro_input in = {.kind = REPRO_TENSOR, .name = f->name, .meta = f->meta, .storage = REPRO_NO_STORAGE, .is_leaf = true};
+	if (f->kind == FEED_INT) {
+		in.kind = REPRO_SYMINT;
+		in.value = symsize_int(f->value);
+	} else if (m && m->kind == GMETA_SYM) {
+		in.kind = REPRO_SYMINT;
+		in.value = m->expr;
+	}
+	return in;
+}
+
+void candidate_repro(const struct candidate *c, const struct repro *original, struct repro *out)
+{
+	*out = *original;
+	out->arena = (struct arena){0};
+	out->graph = c->graph;
+	out->line = c->line;
+	out->n_lines = c->n_lines;
+	out->input = xcalloc(c->n_feeds ? c->n_feeds : 1, sizeof(*out->input));
+	out->n_inputs = c->n_feeds;
+	uint32_t *input_of = inputs_of_nodes(original);
+	for (size_t i = 0; i < c->n_feeds; i++) {
+		const struct repro_input *from = original_input(original, &c->feed[i], input_of);
+		out->input[i] = from ? *from : made_input(c, &c->feed[i]);
+		out->input[i].meta = c->feed[i].meta;
+	}
+	free(input_of);
+}
+
+void candidate_repro_release(struct repro *out)
+{
+	free(out->input);
+}

@@ -1,0 +1,46 @@
+/* candidate.h - a graph that might be the answer: with the values its inputs take, and the head of the program it stands in.
+ *
+ *     struct candidate c;
+ *     candidate_cut(&c, original, &units, keep, NULL, &err);        // a part of the original (slice.h)
+ *     candidate_hash(&c);                                            // the same for the same question
+ *     struct repro r;
+ *     candidate_repro(&c, original, &r);                             // as a program: repro_write(&r, ...)
+ *     candidate_repro_release(&r);
+ *     candidate_release(&c);
+ *
+ * Texts of feeds and lines belong to the original repro, which outlives every candidate.
+ */
+#ifndef PT2_REDUCE_CANDIDATE_H
+#define PT2_REDUCE_CANDIDATE_H
+#include "reduce/oracle.h"
+
+struct candidate {
+	struct graph graph;
+	struct feed *feed; /* for each placeholder, in order */
+	size_t n_feeds;
+	/* The head of the program: the original's lines, without those that were found not to matter. Own array, borrowed texts. */
+	struct repro_line *line;
+	size_t n_lines;
+	struct arena arena; /* texts of lines that were changed */
+	size_t ops;         /* graph_n_ops */
+	size_t cost;        /* what is made smaller after the ops: see candidate_cost */
+};
+
+/* The whole original, fed with what load_args gives. */
+void candidate_whole(struct candidate *c, const struct repro *original);
+/* A part of it. Inputs are recorded values. */
+int candidate_cut(struct candidate *c, const struct repro *original, const struct units *u, const uint64_t *keep, const uint32_t *replace,
+		  struct err *err);
+/* A copy to change. */
+void candidate_copy(struct candidate *to, const struct candidate *from);
+void candidate_release(struct candidate *c);
+/* Equal questions have equal hashes: the graph (graph_hash), its inputs' metadata, where their values come from, the head. Never 0. */
+uint64_t candidate_hash(const struct candidate *c);
+struct test candidate_test(const struct candidate *c, const struct repro *head);
+
+/* As a program like the original: its own placeholders keep their statements of load_args, others get random values of their metadata
+ * (no storage). out borrows from both; *head likewise is the original with the candidate's lines. */
+void candidate_repro(const struct candidate *c, const struct repro *original, struct repro *out);
+void candidate_repro_release(struct repro *out);
+
+#endif

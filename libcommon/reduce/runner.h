@@ -1,0 +1,83 @@
+/* runner.h - asks an oracle about candidates: several at a time, none twice; keeps the best, and writes down what happened.
+ *
+ *     struct runner r = {.oracle = o, .original = &repro, .head = ..., .journal = j, .repeat = 1, .improved = write_it, .user = ...};
+ *     if (runner_baseline(&r, &first, &outcome, &err) < 0) ...     // the original itself: r.want is what is looked for
+ *     struct proposals p = {.n = 3, .make = make, .ctx = ...};
+ *     if (runner_ask(&r, &p, &winner, &err) < 0) ...               // -1: stop
+ *     r.best                                                       // the best candidate so far
+ *     runner_release(&r);
+ *
+ * Every pass of a reduction (nodes.h, shrink.h) is a list of proposals. A candidate that fails in the same way and is an improvement
+ * becomes `best` at once, improved() is called, and the journal has it: whenever the process ends, the best so far is on disk.
+ *
+ * Not asked: what was asked before (candidate_hash), in this process or in the journal that is resumed. With one job the order of questions
+ * and so the result is the same every time, a flaky failure excepted.
+ */
+#ifndef PT2_REDUCE_RUNNER_H
+#define PT2_REDUCE_RUNNER_H
+#include "reduce/candidate.h"
+#include "reduce/journal.h"
+
+#define RUNNER_NONE SIZE_MAX
+
+struct proposals {
+	size_t n;
+	/* 1: *c is the i-th candidate, the runner's from now on; 0: there is none (it counts as passing); -1: stop. */
+	int (*make)(void *ctx, size_t i, struct candidate *c, struct err *err);
+	/* What makes the i-th question unlike any other of its pass, cheaper to know than the candidate; NULL, or 0: build it. */
+	uint64_t (*key)(void *ctx, size_t i);
+	/* Is c (which fails) better than the best so far? NULL: every one is. */
+	bool (*better)(void *ctx, const struct candidate *c, const struct candidate *best);
+	void *ctx;
+	bool ordered; /* the first that fails, not any: see search.h */
+};
+
+struct runner_counts {
+	uint64_t tests, remembered, by_verdict[VERDICT_FLAKY + 1];
+	double seconds; /* of oracle time, all jobs together */
+};
+
+struct runner {
+	/* The caller's, before the first question. */
+	struct oracle *oracle;
+	const struct repro *original;
+	struct journal *journal;       /* may be NULL */
+	struct slice check;            /* --check-str */
+	unsigned repeat;               /* a candidate that passes is asked up to so many times in all */
+	uint64_t max_tests;            /* 0: no limit */
+	double max_seconds;            /* 0: no limit */
+	int (*stop)(void *user);       /* not 0: end now (a signal came) */
+	int (*improved)(void *user, const struct candidate *c, struct err *err);
+	void (*progress)(void *user);  /* after every outcome, and at least every 100 ms */
+	void *user;
+	/* The runner's. */
+	struct candidate best;
+	bool has_best;
+	struct signature want;
+	struct arena arena;            /* of want */
+	struct runner_counts count;
+	size_t in_flight;
+	const char *phase;             /* for the journal: what is being tried */
+	double start;                  /* clock, seconds */
+	double original_seconds;       /* how long the test of the original took */
+	const char *stopped;           /* why runner_ask gave -1: "interrupted", "out of tests", "out of time"; NULL: an error */
+	struct flight *flight;
+	size_t n_flights, cap_flights;
+	struct intern keys;            /* 8 bytes each -> answer[] */
+	struct answer *answer;
+	size_t cap_answers;
+	unsigned infra_in_a_row;
+	struct signature *other;       /* distinct failures that are not the one looked for: the first few, for the report */
+	size_t n_others;
+};
+
+/* Remember what a journal knows, before the first question. */
+void runner_remember(struct runner *r, const struct journal_record *record);
+/* Ask about the original. 1: it fails, and `want` says how; 0: it does not (out says what it did); -1: err. It becomes best. */
+int runner_baseline(struct runner *r, struct candidate *c, struct outcome *out, struct err *err);
+/* Any of n, the earlier the better (or the first: ordered); RUNNER_NONE. -1: stop, see stopped. */
+int runner_ask(struct runner *r, const struct proposals *p, size_t *winner, struct err *err);
+double runner_clock(const struct runner *r); /* seconds since the start */
+void runner_release(struct runner *r);
+
+#endif
