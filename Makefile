@@ -138,10 +138,11 @@ $(shim): $(patsubst %.c,$(O)/%.o,$(wildcard libshim/*.c)) $(O)/libpt2core.a libs
 	$(Q)$(CC) $(CFLAGS) -pthread -shared $(LDFLAGS) -Wl,--version-script=libshim/exports.map -Wl,-z,defs \
 		-Wl,--as-needed -Wl,-soname,libtorch_cpu.so $(filter-out %.map,$^) -o $@ -lm -ldl
 
-$(runner): $(patsubst %.c,$(O)/%.o,$(wildcard libshim/run/*.c)) $(libs)
+# The model finds its proxy executor's function here before it finds libtorch's.
+$(runner): $(patsubst %.c,$(O)/%.o,$(wildcard libshim/run/*.c)) $(libs) libshim/run/exports.list
 	@mkdir -p $(@D)
 	@$(if $(Q),echo "  LD      $@")
-	$(Q)$(CC) $(CFLAGS) -pthread $(LDFLAGS) $^ -o $@ $(pkg_libs) -ldl -lm
+	$(Q)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -Wl,--dynamic-list=libshim/run/exports.list $(filter-out %.list,$^) -o $@ $(pkg_libs) -ldl -lm
 
 $(O)/tests-lib/livehost: tests/lib/livehost.c
 	@mkdir -p $(@D)

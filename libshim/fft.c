@@ -1,4 +1,4 @@
-/* fft.c - _fft_c2c, _fft_r2c: complex transforms over any dims, in double.
+/* fft.c - _fft_c2c, _fft_r2c, _fft_c2r: complex transforms over any dims, in double.
  *
  * Lengths whose prime factors are small go through mixed radix steps, others through Bluestein's convolution.
  * Normalization (torch 2.13, aten/src/ATen/native/SpectralOpsUtils.h): 0 none, 1 by sqrt(n), 2 by n.
@@ -7,6 +7,7 @@
  * builds, others (pocketfft) return contiguous tensors.
  */
 #include "elem.h"
+#include "proxy.h"
 
 #include <math.h>
 
@@ -368,4 +369,67 @@ AOTITorchError aoti_torch_cpu__fft_r2c(AtenTensorHandle self, const int64_t *dim
 		SHIM_GIVE(ret0, r2c(self, dim, dim_len_, normalization, onesided));
 	}
 	SHIM_END
+}
+
+/* ---- to real numbers, through the proxy executor only ---- */
+
+/* The half that is there and, after it, the conjugate of its mirror image. Imaginary parts of what stands for itself do not
+ * count. */
+static void hermitian_lines(struct shim_tensor *full, const struct shim_tensor *half, int dim)
+{
+	int64_t n = full->size[dim], step = line_step(full, dim), from = line_step(half, dim);
+	struct walk w;
+
+	walk_begin(&w, full->n_dim, full->size);
+	walk_lines(&w, dim);
+	walk_add(&w, shim_data(full), full);
+	walk_add(&w, shim_data(half), half);
+	for (bool more = walk_first(&w); more; more = walk_next(&w))
+		for (int64_t k = 0; k <= n / 2; k++) {
+			cplx v = elem_c128(DTYPE_C128, w.p[1] + k * from);
+			if (!k || 2 * k == n)
+				v = creal(v);
+			elem_set_c128(DTYPE_C128, w.p[0] + k * step, v);
+			if (k)
+				elem_set_c128(DTYPE_C128, w.p[0] + (n - k) * step, conj(v));
+		}
+}
+
+static struct shim_tensor *c2r(struct shim_tensor *self, const int64_t *dim_, int64_t n, int64_t normalization, int64_t last)
+{
+	int64_t dim[SHIM_DIMS], size[SHIM_DIMS];
+
+	if (self->dtype != DTYPE_C64 && self->dtype != DTYPE_C128)
+		shim_fail("_fft_c2r expects a complex tensor, got %s", dtype_name(self->dtype));
+	if (!n || last < 1)
+		shim_fail("Invalid number of data points (%lld) specified", (long long)last);
+	take_dims(self, dim_, n, dim);
+	int d = (int)dim[n - 1];
+	if (self->size[d] < last / 2 + 1)
+		shim_fail("%lld values along dim %d, %lld are needed", (long long)self->size[d], d, (long long)last / 2 + 1);
+	struct shim_tensor *c = to_c128(self);
+	for (int64_t i = 0; i < n - 1; i++)
+		transform_dim(c, (int)dim[i], false);
+	memcpy(size, self->size, sizeof(size));
+	size[d] = last;
+	struct shim_tensor *full = shim_new(DTYPE_C128, self->n_dim, size, NULL);
+	hermitian_lines(full, c, d);
+	transform_dim(full, d, false);
+	struct shim_tensor *out = mkl_output(self->dtype == DTYPE_C64 ? DTYPE_F32 : DTYPE_F64, self, size, dim + n - 1, 1);
+	double scale = scale_of(normalization, self, dim, n, last);
+	struct walk w;
+	walk_begin(&w, out->n_dim, out->size);
+	walk_add(&w, shim_data(out), out);
+	walk_add(&w, shim_data(full), full);
+	for (bool more = walk_first(&w); more; more = walk_next(&w))
+		elem_set_f64(out->dtype, w.p[0], creal(elem_c128(DTYPE_C128, w.p[1])) * scale);
+	return out;
+}
+
+void proxy_fft_c2r(struct proxy_call *c)
+{
+	int64_t n;
+	const int64_t *dim = proxy_ints(c, "dim", &n);
+
+	proxy_give(c, 0, c2r(proxy_tensor(c, "self"), dim, n, proxy_int(c, "normalization", 0), proxy_int(c, "last_dim_size", 0)));
 }

@@ -6,6 +6,7 @@
  * std::nth_element. topk(sorted=False) comes sorted.
  */
 #include "elem.h"
+#include "proxy.h"
 
 #include <math.h>
 
@@ -101,6 +102,17 @@ static void sift_down(struct pair *heap, int64_t k, struct pair x)
 		heap[i] = heap[child];
 	}
 	heap[i] = x;
+}
+
+const int64_t *shim_argsort(const struct shim_tensor *line)
+{
+	struct sorter s = sorter_of(line, 0, false);
+	int64_t *at = shim_scratch((uint64_t)s.n, sizeof(*at));
+
+	sorter_run(&s, shim_data(line));
+	for (int64_t i = 0; i < s.n; i++)
+		at[i] = s.sorted[i].at;
+	return at;
 }
 
 /* Only the first k of the line, through a heap of those found so far, the last one of them on top. */
@@ -312,6 +324,46 @@ AOTITorchError aoti_torch_cpu_nanmedian(AtenTensorHandle self, AtenTensorHandle 
 	}
 	SHIM_END
 }
+
+/* Where the median of a line is: the first NaN if there is one, unless they are ignored. */
+static int64_t median_of_line(const struct sorter *s, bool ignore_nan)
+{
+	int64_t n_nan = 0;
+
+	while (elem_floating(s->dtype) && n_nan < s->n && s->sorted[s->n - 1 - n_nan].key == UINT64_MAX)
+		n_nan++;
+	if (n_nan && !ignore_nan)
+		return s->sorted[s->n - n_nan].at;
+	return s->sorted[n_nan < s->n ? (s->n - n_nan - 1) / 2 : 0].at;
+}
+
+static void median_dim(struct proxy_call *c, bool ignore_nan)
+{
+	struct shim_tensor *self = proxy_tensor(c, "self");
+	bool keep = proxy_bool(c, "keepdim", false);
+	int dim = shim_dim(self, proxy_int(c, "dim", 0));
+	struct shim_tensor *v, *x, *values = reduced(self, self->dtype, dim, keep, &v);
+	struct shim_tensor *indices = reduced(self, DTYPE_I64, dim, keep, &x);
+	struct sorter s = sorter_of(self, dim, false);
+	struct walk w;
+
+	if (self->dtype == DTYPE_BOOL)
+		shim_fail("\"median_out\" not implemented for 'Bool'");
+	if (!s.n)
+		shim_fail("median(): Expected reduction dim %d to have non-zero size.", dim);
+	walk_three(&w, self, values, indices, dim);
+	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
+		sorter_run(&s, w.p[0]);
+		int64_t at = median_of_line(&s, ignore_nan);
+		elem_copy(w.p[1], w.p[0] + at * s.step, elem_bytes(s.dtype));
+		elem_copy(w.p[2], &at, 8);
+	}
+	proxy_give(c, 0, v);
+	proxy_give(c, 1, x);
+}
+
+void proxy_median_dim(struct proxy_call *c) { median_dim(c, false); }
+void proxy_nanmedian_dim(struct proxy_call *c) { median_dim(c, true); }
 
 /* The smallest of the most frequent values, and where it stands last. torch compares with < alone, so that with NaN its
  * result is that of std::sort's moves; here NaN is the largest, and each one a value of its own. */

@@ -2,7 +2,6 @@
 #include "live/run.h"
 
 #include "aoti/doctor.h"
-#include "base/json.h"
 #include "io/output.h"
 
 #include <dirent.h>
@@ -134,42 +133,11 @@ static int check_processor(struct package *pkg, const struct package_model *m, s
 	return 0;
 }
 
-/* "pt2fix::soft_clip, pt2fix::add_" */
-static char *custom_ops(struct run_job *j, struct package *pkg, const struct package_model *m)
-{
-	struct slice text;
-	struct json_tape t = {0};
-	struct buf b = {0};
-	uint32_t root;
-	if (!m->extern_nodes || package_data(pkg, m->extern_nodes, &text, NULL) < 0)
-		return NULL;
-	json_tape_text(&t, text.p, text.n);
-	if (json_parse(&t, 0, text.n, &root) == 0 && json_is(&t, root, JSON_OBJECT)) {
-		uint32_t nodes = json_get(&t, root, "nodes");
-		bool list = nodes && json_is(&t, nodes, JSON_ARRAY);
-		for (uint32_t k = list ? json_first(&t, nodes) : 0; list && k < json_end(&t, nodes) && b.len < 400;
-		     k = json_next(&t, k)) {
-			uint32_t node = json_is(&t, k, JSON_OBJECT) ? json_get(&t, k, "node") : 0;
-			uint32_t target = node && json_is(&t, node, JSON_OBJECT) ? json_get(&t, node, "target") : 0;
-			struct slice name =
-			    target && json_is(&t, target, JSON_STRING) ? json_slice(&t, target) : (struct slice){0};
-			char op[128];
-			snprintf(op, sizeof(op), "%.*s", (int)(name.n < 100 ? name.n : 0), name.p ? name.p : "");
-			if (*op && !(b.len && slice_find(buf_slice(&b), op)))
-				buf_addf(&b, "%s%.*s", b.len ? ", " : "", (int)name.n, name.p);
-		}
-	}
-	json_tape_release(&t);
-	char *names = b.len ? arena_strndup(&j->arena, b.p, b.len) : NULL;
-	buf_release(&b);
-	return names;
-}
-
 /* ---- the command line ---- */
 
 struct words {
 	struct run_job *job;
-	char *v[48];
+	char *v[96];
 	int n;
 };
 
@@ -194,7 +162,7 @@ static void option_number(struct words *w, const char *name, uint64_t value)
 }
 
 static void command_line(struct run_job *j, const char *name, const char *runner, const char *torch, const char *inputs,
-			 const char *blob, const char *custom, const struct run_options *o)
+			 const char *blob, const char *extern_nodes, const struct run_options *o)
 {
 	struct words w = {.job = j};
 	word(&w, runner);
@@ -204,7 +172,9 @@ static void command_line(struct run_job *j, const char *name, const char *runner
 	option(&w, "--inputs", inputs);
 	option(&w, "--outputs", j->outputs);
 	option(&w, "--blob", blob);
-	option(&w, "--custom", custom);
+	option(&w, "--extern-nodes", extern_nodes);
+	for (size_t i = 0; i < o->n_load; i++)
+		option(&w, "--load", o->load[i]);
 	option_number(&w, "--runs", o->runs);
 	option_number(&w, "--threads", o->threads);
 	option_number(&w, "--limit-memory", j->max_memory);
@@ -242,6 +212,8 @@ static int prepare(struct run_job *j, struct package *pkg, const struct tensor_v
 		return err_set(err, EXIT_INPUT, "'%s' has no library to run, only texts", pkg->path);
 	const char *runner = own_file(&j->arena, "PT2_RUN", RUNNER, err),
 		   *torch = runner ? runtime(&j->arena, o, err) : NULL;
+	if (o->n_load > RUN_MAX_LOAD || (o->n_load && !o->torch))
+		return err_set(err, EXIT_USAGE, "libraries of operators (--load) are for an installed libtorch (--torch), at most %d", RUN_MAX_LOAD);
 	if (!torch || check_processor(pkg, m, err) < 0 || make_folder(j, err) < 0 || unpack(j, pkg, m, &size, err) < 0)
 		return -1;
 	const char *inputs = in_folder(j, SLICE("inputs.run"));
@@ -252,7 +224,8 @@ static int prepare(struct run_job *j, struct package *pkg, const struct tensor_v
 	if (put_inputs(inputs, in, n_in, err) < 0)
 		return -1;
 	command_line(j, shown_name(j, pkg, m), runner, torch, inputs,
-		     m->weights_blob ? in_folder(j, pkg->file[m->weights_blob].name) : NULL, custom_ops(j, pkg, m), o);
+		     m->weights_blob ? in_folder(j, pkg->file[m->weights_blob].name) : NULL,
+		     m->extern_nodes ? in_folder(j, pkg->file[m->extern_nodes].name) : NULL, o);
 	return 0;
 }
 

@@ -20,8 +20,9 @@
  * lies beside it.
  *
  * What is refused, by name: models for a GPU, another machine, processors that have more instructions than this one;
- * models of other runtimes (no aoti_torch_* of torch's own: modelso.h); custom ops (they need Python's torch); operators
- * that libpt2shim.so does not have - all of them listed, before anything runs: err says to use .torch then.
+ * models of other runtimes (no aoti_torch_* of torch's own: modelso.h); operators that libpt2shim.so does not have - all of them
+ * listed, before anything runs: err says to use .torch then -; custom ops that are defined in Python, or (.torch) in a library
+ * that .load does not name.
  *
  * Confinement (in pt2-run, before the model is loaded; docs/RUN.md): limits of address space and time, no core file; a filter of
  * system calls: no network, no other program or process (threads may be), no file may be written or made but the outputs.
@@ -33,9 +34,13 @@
 #include "base/child.h"
 #include "live/runfile.h"
 
+enum { RUN_MAX_LOAD = 16 };
+
 struct run_options {
 	const char *model;   /* of several in a package */
 	const char *torch;   /* NULL: libpt2shim.so ($PT2_SHIM, else beside pt2-run); else as for run_find_torch */
+	const char *const *load; /* .torch: libraries that define operators (TORCH_LIBRARY); loaded in the confined child, before the model */
+	size_t n_load;           /* at most RUN_MAX_LOAD */
 	unsigned runs;       /* 0: 1; each with the inputs as given; the last one's outputs are returned */
 	unsigned threads;    /* OpenMP; 0: OMP_NUM_THREADS, else one for each processor */
 	uint64_t max_memory; /* bytes of address space; 0: 16 GiB and four times the model's files */

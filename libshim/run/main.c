@@ -19,7 +19,8 @@ static const char usage[] =
     "  --inputs FILE      tensors in the model's order: .safetensors, .pt, .npz, .npy (names do not count)\n"
     "  --outputs FILE     written in a format between programs of the suite (live/runfile.h)\n"
     "  --blob FILE        weights that are not inside the library\n"
-    "  --custom NAMES     custom ops that it calls, for the message that refuses them\n"
+    "  --extern-nodes FILE  the package's list of operators without a C function (*.wrapper.json)\n"
+    "  --load LIB         a library that defines operators (TORCH_LIBRARY), for an installed libtorch; may be repeated\n"
     "  --runs N           call it N times, each with the inputs as given\n"
     "  --threads N        OpenMP threads\n"
     "  --limit-memory N   bytes of address space\n"
@@ -54,7 +55,8 @@ enum {
 	INPUTS,
 	OUTPUTS,
 	BLOB,
-	CUSTOM,
+	EXTERN_NODES,
+	LOAD,
 	RUNS,
 	THREADS,
 	MEMORY,
@@ -73,7 +75,8 @@ static const struct option options[] = {
     {"inputs", required_argument, NULL, INPUTS},
     {"outputs", required_argument, NULL, OUTPUTS},
     {"blob", required_argument, NULL, BLOB},
-    {"custom", required_argument, NULL, CUSTOM},
+    {"extern-nodes", required_argument, NULL, EXTERN_NODES},
+    {"load", required_argument, NULL, LOAD},
     {"runs", required_argument, NULL, RUNS},
     {"threads", required_argument, NULL, THREADS},
     {"limit-memory", required_argument, NULL, MEMORY},
@@ -87,6 +90,13 @@ static const struct option options[] = {
     {0},
 };
 
+static void add_library(struct job *j, const char *path)
+{
+	if (j->n_load == ARRAY_LEN(j->load))
+		usage_error("more than 16 libraries (--load)");
+	j->load[j->n_load++] = path;
+}
+
 static void read_options(struct job *j, int argc, char **argv)
 {
 	int index = 0;
@@ -98,7 +108,8 @@ static void read_options(struct job *j, int argc, char **argv)
 		case INPUTS: j->inputs = optarg; break;
 		case OUTPUTS: j->outputs = optarg; break;
 		case BLOB: j->blob = optarg; break;
-		case CUSTOM: j->custom = optarg; break;
+		case EXTERN_NODES: j->extern_nodes = optarg; break;
+		case LOAD: add_library(j, optarg); break;
 		case RUNS: j->runs = (unsigned)number(optarg, "runs"); break;
 		case THREADS: j->threads = (unsigned)number(optarg, "threads"); break;
 		case MEMORY: j->max_memory = number(optarg, "limit-memory"); break;

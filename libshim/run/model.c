@@ -1,5 +1,6 @@
 /* Load a runtime and a model, call it. All of the two is reached by name: the model's entry points (torch 2.13,
  * torch/csrc/inductor/aoti_runtime/interface.h) and the runtime's C interface, whichever library it comes from. */
+#include "proxy.h"
 #include "run.h"
 
 #include "aoti/modelso.h"
@@ -25,6 +26,7 @@ struct model {
 	int32_t (*from_blob)(container c, const uint8_t *blob);
 	int32_t (*last_error)(const char **text);
 	container c;
+	struct proxy *proxy; /* NULL: it calls nothing through one */
 };
 
 struct torch {
@@ -137,6 +139,8 @@ static int load_sleef(const struct modelso *m, const struct torch *t, struct err
 	return 0;
 }
 
+#define PROXY_CALL "aoti_torch_proxy_executor_call_function"
+
 static int refuse(const struct modelso *m, const struct job *j, struct err *err)
 {
 	if (m->runtime != RUNTIME_TORCH && m->runtime != RUNTIME_SHIM)
@@ -148,14 +152,26 @@ static int refuse(const struct modelso *m, const struct job *j, struct err *err)
 			       modelso_api_name(m->api));
 	if (m->device_code != DEVICE_CODE_CPU)
 		return err_set(err, EXIT_INPUT, "'%s' is made for a GPU; only models for the cpu can be run", m->name);
-	if (modelso_imports(m, "aoti_torch_proxy_executor_call_function"))
+	if (modelso_imports(m, PROXY_CALL) && !j->extern_nodes)
 		return err_set(err, EXIT_INPUT,
-			       "'%s' calls custom ops%s%s, which only its own program can run: watch that (-- COMMAND)",
-			       m->name, j->custom ? ": " : "", j->custom ? j->custom : "");
+			       "'%s' calls operators through the proxy executor; the package's list of them (*.wrapper.json) is not there",
+			       m->name);
 	return 0;
 }
 
-static int check_model(const struct job *j, const struct torch *t, struct err *err)
+static int open_proxy(const struct modelso *m, const struct job *j, const struct torch *t, struct proxy **p, struct err *err)
+{
+	struct mapfile f;
+	if (!j->extern_nodes || !modelso_imports(m, PROXY_CALL))
+		return 0;
+	if (mapfile_open(&f, j->extern_nodes, err) < 0)
+		return -1;
+	*p = proxy_open(t->so, m->name, f.bytes, err);
+	mapfile_close(&f);
+	return *p ? 0 : -1;
+}
+
+static int check_model(const struct job *j, const struct torch *t, struct proxy **p, struct err *err)
 {
 	struct mapfile f;
 	struct modelso m;
@@ -164,7 +180,7 @@ static int check_model(const struct job *j, const struct torch *t, struct err *e
 	int r = modelso_open(&m, f.bytes, j->name, err);
 	if (!r) {
 		r = refuse(&m, j, err) < 0 || load_needed(&m, err) < 0 || load_sleef(&m, t, err) < 0 ||
-			    name_missing(&m, t, err) < 0
+			    name_missing(&m, t, err) < 0 || open_proxy(&m, j, t, p, err) < 0
 			? -1
 			: 0;
 		modelso_close(&m);
@@ -191,6 +207,22 @@ static int load_torch(struct torch *t, const char *path, struct err *err)
 		return err_set(err, EXIT_ENVIRON, "'%s' has no AOTInductor interface (torch 2.4 and later have one)",
 			       path);
 	FIND(t->so, "shim_last_error", t->last_error);
+	return 0;
+}
+
+/* Operators of the user's own, in C++. Foreign code like the model: after the door is locked. libtorch.so, which such
+ * libraries name, is an empty one beside libtorch_cpu.so. */
+static int load_libraries(const struct job *j, const struct torch *t, struct err *err)
+{
+	const char *slash = strrchr(j->torch, '/');
+	char path[4096];
+	if (j->n_load && t->last_error)
+		return err_set(err, EXIT_USAGE, "'%s' needs an installed libtorch (--torch)", j->load[0]);
+	if (j->n_load && slash && snprintf(path, sizeof(path), "%.*s/libtorch.so", (int)(slash - j->torch), j->torch) < (int)sizeof(path))
+		dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
+	for (unsigned i = 0; i < j->n_load; i++)
+		if (!dlopen(j->load[i], RTLD_NOW | RTLD_LOCAL))
+			return err_set(err, EXIT_ENVIRON, "cannot load '%s': %s", j->load[i], dlerror());
 	return 0;
 }
 
@@ -235,6 +267,8 @@ static int model_error(const struct job *j, const struct model *m, const struct 
 	const char *text = NULL, *own = t->last_error ? t->last_error() : "";
 	if (m->last_error)
 		m->last_error(&text);
+	if (!own || !*own)
+		own = proxy_last_error(m->proxy);
 	if (text)
 		buf_adds(&b, text);
 	if (own && *own && !(text && strstr(text, own)))
@@ -306,7 +340,7 @@ static int call(const struct job *j, struct model *m, const struct torch *t, con
 		r = make_input(t, &in[i], i, &given[i], err);
 	if (!r) {
 		uint64_t start = now();
-		r = m->run(m->c, given, n_in, out, n_out, NULL, NULL); /* takes the inputs, whatever comes */
+		r = m->run(m->c, given, n_in, out, n_out, NULL, m->proxy); /* takes the inputs, whatever comes */
 		*took = now() - start;
 		if (r)
 			r = model_error(j, m, t, "error in", err);
@@ -388,7 +422,9 @@ int run_job(struct job *j, const struct tensor_view *in, size_t n_in, struct err
 	if (load_torch(&t, j->torch, err) < 0)
 		return -1;
 	times.torch = now() - start;
-	if (confine(j, err) < 0 || check_model(j, &t, err) < 0)
+	if (confine(j, err) < 0 || load_libraries(j, &t, err) < 0)
+		return -1;
+	if (check_model(j, &t, &m.proxy, err) < 0)
 		return -1;
 	start = now();
 	if (load_model(&m, j, err) < 0)
@@ -401,6 +437,7 @@ int run_job(struct job *j, const struct tensor_view *in, size_t n_in, struct err
 		r = run_created(j, &m, &t, in, n_in, &times, err);
 	if (m.c)
 		m.destroy(m.c);
+	proxy_close(m.proxy);
 	mapfile_close(&blob);
 	return r;
 }

@@ -6,7 +6,9 @@
 struct job {
 	const char *name; /* of the model, for messages */
 	const char *torch, *model, *inputs, *outputs, *blob, *save_dir;
-	const char *custom; /* names of custom ops, from the extern nodes; NULL: none */
+	const char *extern_nodes; /* the list of what it calls through the proxy executor; NULL: it has none */
+	const char *load[16];     /* libraries that define operators */
+	unsigned n_load;
 	unsigned runs, threads;
 	uint64_t max_memory;
 	bool verbose, watched, unconfined, quiet;

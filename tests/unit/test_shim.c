@@ -227,7 +227,7 @@ static void test_custom_ops(void **state)
 	(void)state;
 	struct fixture f;
 	fixture_open(&f, "custom_op", "custom_op");
-	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){0}, EXIT_INPUT, "custom ops: pt2fix::soft_clip, pt2fix::add_, which only");
+	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){0}, EXIT_INPUT, "custom ops: pt2fix::soft_clip, pt2fix::add_, which are defined in Python");
 	fixture_close(&f);
 }
 
@@ -320,7 +320,7 @@ static void test_no_torch(void **state)
 	(void)state;
 	struct fixture f;
 	fixture_open(&f, "mlp", "mlp");
-	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){.torch = "/nowhere"}, EXIT_ENVIRON, "no libtorch in '/nowhere'");
+	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){.torch = "/nowhere"}, EXIT_ENVIRON, "no libtorch_cpu.so is in '/nowhere'");
 	setenv("PT2_RUN", "/nowhere/pt2-run", 1);
 	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){0}, EXIT_ENVIRON, "'/nowhere/pt2-run', a part of pt2utils");
 	unsetenv("PT2_RUN");

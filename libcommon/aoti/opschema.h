@@ -1,0 +1,34 @@
+/* opschema.h - an operator's schema, as torch's dispatcher prints it (torch 2.13, aten/src/ATen/core/function_schema.h).
+ *
+ *     aten::unique_consecutive(Tensor self, bool return_inverse=False, int? dim=None) -> (Tensor, Tensor, Tensor)
+ *     aten::addcmul.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) -> Tensor(a!)
+ *
+ *     struct op_schema s;
+ *     if (op_schema_read(&s, text, &err) < 0) ...
+ *     s.param[2].type ("int"), .optional, .has_default, .value ("None")
+ *     op_schema_release(&s);
+ *
+ * Slices are of the text. A list's size (int[2]) and alias annotations (a!) are passed over.
+ */
+#ifndef PT2_OPSCHEMA_H
+#define PT2_OPSCHEMA_H
+#include "base/base.h"
+
+struct op_param {
+	struct slice type; /* "Tensor", "SymInt", "Scalar", "__torch__.torch.classes.a.B" */
+	struct slice name; /* may be empty of results */
+	struct slice value; /* the default's text */
+	bool list, optional, items_optional, has_default;
+};
+
+struct op_schema {
+	struct slice name, overload; /* "aten::addcmul", "out" */
+	struct op_param *param, *result;
+	uint32_t n, cap, n_result, cap_result;
+};
+
+/* On failure there is nothing to release. */
+int op_schema_read(struct op_schema *s, struct slice text, struct err *err);
+void op_schema_release(struct op_schema *s);
+
+#endif
