@@ -1,0 +1,304 @@
+/* Fewer operations (nodes.h). */
+#include "reduce/nodes.h"
+
+struct nodes {
+	struct reduction *red;
+	const struct repro *original;
+	struct units units;
+	uint32_t *replace; /* node -> what is used instead; GRAPH_NONE */
+	struct search search;
+	struct err *err;
+	/* The question that is being asked. */
+	search_set_fn *set;
+	void *ctx;
+	uint64_t *scratch;
+	const char *phase;
+	size_t granularity;
+};
+
+static size_t words(const struct nodes *n)
+{
+	return (n->units.n + 63) / 64 ? (n->units.n + 63) / 64 : 1;
+}
+
+/* ---- a set of units as a candidate ---- */
+
+/* What an input cannot stand for is computed: until every missing operand can be given. */
+static void close_over(const struct nodes *n, uint64_t *keep)
+{
+	uint32_t node;
+	while ((node = slice_unknown_input(&n->original->graph, &n->units, keep)) != GRAPH_NONE) {
+		uint32_t u = n->units.of[node];
+		if (u == GRAPH_NONE || bit_in(keep, u))
+			return;
+		bit_add(keep, u);
+	}
+}
+
+static void fill(struct nodes *n, size_t i, uint64_t *keep)
+{
+	memset(keep, 0, words(n) * sizeof(*keep));
+	n->set(n->ctx, i, keep);
+}
+
+static uint64_t set_key(void *ctx, size_t i)
+{
+	struct nodes *n = ctx;
+	fill(n, i, n->scratch);
+	uint64_t h = hash_bytes(n->scratch, words(n) * sizeof(*n->scratch)) ^ hash_bytes(n->replace, n->original->graph.n_nodes * sizeof(*n->replace));
+	return h ? h : 1;
+}
+
+static int set_make(void *ctx, size_t i, struct candidate *c, struct err *err)
+{
+	struct nodes *n = ctx;
+	fill(n, i, n->scratch);
+	if (!bits_count(n->scratch, n->units.n))
+		return 0;
+	close_over(n, n->scratch);
+	return candidate_cut(c, n->original, &n->units, n->scratch, n->replace, err) < 0 ? -1 : 1;
+}
+
+static bool fewer(void *ctx, const struct candidate *c, const struct candidate *best)
+{
+	(void)ctx;
+	return c->ops < best->ops || (c->ops == best->ops && c->n_feeds < best->n_feeds);
+}
+
+static int ask(void *user, size_t count, search_set_fn *set, void *ctx, bool ordered, size_t *winner)
+{
+	struct nodes *n = user;
+	struct runner *r = n->red->runner;
+	struct proposals p = {.n = count, .make = set_make, .key = set_key, .better = fewer, .ctx = n, .ordered = ordered};
+	size_t before = r->best.ops;
+	n->set = set;
+	n->ctx = ctx;
+	r->phase = n->phase;
+	int status = runner_ask(r, &p, winner, n->err);
+	if (r->best.ops < before && n->red->success)
+		n->red->success(n->red->user, n->phase, before, r->best.ops);
+	return status;
+}
+
+static void phase(void *user, const char *name, size_t granularity, size_t left)
+{
+	struct nodes *n = user;
+	(void)left;
+	n->phase = name;
+	if (n->red->strategy)
+		n->red->strategy(n->red->user, name, granularity, &n->red->runner->best);
+}
+
+/* ---- suspects ---- */
+
+struct guess {
+	struct nodes *n;
+	const struct suspects *s;
+	uint32_t *unit; /* of each suspect; GRAPH_NONE */
+};
+
+/* The likeliest alone, the first two, four, ... and all of them; then the others alone, as far as that stays few. */
+static void guess_set(void *ctx, size_t i, uint64_t *set)
+{
+	const struct guess *g = ctx;
+	size_t n = g->s->n, prefixes = 1;
+	while ((1ull << (prefixes - 1)) < n)
+		prefixes++;
+	if (i < prefixes) {
+		size_t k = i + 1 == prefixes ? n : 1ull << i;
+		for (size_t j = 0; j < k && j < n; j++)
+			if (g->unit[j] != GRAPH_NONE)
+				bit_add(set, g->unit[j]);
+	} else if (i - prefixes + 1 < n && g->unit[i - prefixes + 1] != GRAPH_NONE) {
+		bit_add(set, g->unit[i - prefixes + 1]);
+	}
+}
+
+#define GUESSES_MAX 12
+
+static int try_suspects(struct nodes *n, const struct suspects *s)
+{
+	struct guess g = {n, s, xreallocarray(NULL, s->n, sizeof(*g.unit))};
+	for (size_t i = 0; i < s->n; i++) {
+		uint32_t node = graph_find(&n->original->graph, 0, s->name[i]);
+		g.unit[i] = node == GRAPH_NONE ? GRAPH_NONE : n->units.of[node];
+	}
+	size_t prefixes = 1;
+	while ((1ull << (prefixes - 1)) < s->n)
+		prefixes++;
+	size_t guesses = prefixes + s->n - 1;
+	int status = search_suspects(&n->search, guess_set, &g, guesses < GUESSES_MAX ? guesses : GUESSES_MAX);
+	free(g.unit);
+	return status;
+}
+
+/* ---- bypassing ---- */
+
+static bool same_value_type(const struct graph *g, uint32_t a, uint32_t b)
+{
+	if (g->node[a].meta == GRAPH_NONE || g->node[b].meta == GRAPH_NONE)
+		return false;
+	const struct gmeta *x = &g->meta[g->node[a].meta], *y = &g->meta[g->node[b].meta];
+	if (x->kind != y->kind || x->kind == GMETA_NONE || x->kind == GMETA_TUPLE)
+		return false;
+	if (x->kind == GMETA_SYM)
+		return true;
+	if (x->dtype != y->dtype || x->n_dim != y->n_dim)
+		return false;
+	for (size_t d = 0; d < x->n_dim; d++)
+		if (!symsize_eq(g->dim[x->dim + d], g->dim[y->dim + d]))
+			return false;
+	return true;
+}
+
+struct bypass {
+	struct nodes *n;
+	struct way {
+		uint32_t node, by, unit;
+	} *way;
+	size_t n_ways, cap_ways;
+	uint32_t node; /* while looking at its operands */
+};
+
+static bool add_way(void *user, uint32_t operand)
+{
+	struct bypass *b = user;
+	struct nodes *n = b->n;
+	uint32_t by = operand;
+	while (n->replace[by] != GRAPH_NONE)
+		by = n->replace[by];
+	if (!same_value_type(&n->original->graph, b->node, operand))
+		return true;
+	for (size_t i = 0; i < b->n_ways; i++)
+		if (b->way[i].node == b->node && b->way[i].by == by)
+			return true;
+	GROW(b->way, b->n_ways, b->cap_ways, 1);
+	b->way[b->n_ways++] = (struct way){b->node, by, n->units.of[b->node]};
+	return true;
+}
+
+static void find_ways(struct bypass *b)
+{
+	struct nodes *n = b->n;
+	b->n_ways = 0;
+	for (size_t u = 0; u < n->units.n; u++) {
+		if (!bit_in(n->search.keep, u) || n->units.first[u + 1] - n->units.first[u] != 1)
+			continue;
+		b->node = n->units.node[n->units.first[u]];
+		graph_operands(&n->original->graph, b->node, add_way, b);
+	}
+}
+
+static int bypass_make(void *ctx, size_t i, struct candidate *c, struct err *err)
+{
+	struct bypass *b = ctx;
+	struct nodes *n = b->n;
+	const struct way *w = &b->way[i];
+	memcpy(n->scratch, n->search.keep, words(n) * sizeof(*n->scratch));
+	bit_del(n->scratch, w->unit);
+	if (!bits_count(n->scratch, n->units.n))
+		return 0;
+	close_over(n, n->scratch);
+	n->replace[w->node] = w->by;
+	int status = candidate_cut(c, n->original, &n->units, n->scratch, n->replace, err);
+	n->replace[w->node] = GRAPH_NONE;
+	return status < 0 ? -1 : 1;
+}
+
+static int bypass_round(struct nodes *n, struct bypass *b, bool *over)
+{
+	struct runner *r = n->red->runner;
+	struct proposals p = {.make = bypass_make, .better = fewer, .ctx = b};
+	size_t winner, before = r->best.ops;
+	find_ways(b);
+	p.n = b->n_ways;
+	phase(n, "Bypass", b->n_ways, n->search.left);
+	r->phase = n->phase;
+	int status = runner_ask(r, &p, &winner, n->err);
+	*over = winner == RUNNER_NONE;
+	if (*over)
+		return status;
+	n->replace[b->way[winner].node] = b->way[winner].by;
+	bit_del(n->search.keep, b->way[winner].unit);
+	n->search.left--;
+	if (n->red->success && r->best.ops < before)
+		n->red->success(n->red->user, n->phase, before, r->best.ops);
+	return status;
+}
+
+static int bypass_all(struct nodes *n)
+{
+	struct bypass b = {.n = n};
+	bool over = false, any = false;
+	int status = 0;
+	while (status == 0 && !over) {
+		status = bypass_round(n, &b, &over);
+		any |= !over;
+	}
+	free(b.way);
+	/* What stood around it may have been there for its sake. */
+	return status == 0 && any ? search_one_minimal(&n->search) : status;
+}
+
+/* ---- all ---- */
+
+/* What nobody needs goes first, for one question: a graph that is read from a file may hold much of it. */
+struct dead {
+	const struct nodes *n;
+	uint64_t *dead;
+};
+
+static void alive_set(void *ctx, size_t i, uint64_t *set)
+{
+	const struct dead *d = ctx;
+	(void)i;
+	for (size_t w = 0; w < words(d->n); w++)
+		set[w] = d->n->search.keep[w] & ~d->dead[w];
+}
+
+static int eliminate_dead(struct nodes *n)
+{
+	struct dead d = {n, xcalloc(words(n), sizeof(uint64_t))};
+	int status = 0;
+	if (slice_dead(&n->original->graph, &n->units, d.dead)) {
+		size_t winner;
+		phase(n, "Eliminate dead code", 1, n->search.left);
+		status = ask(n, 1, alive_set, &d, true, &winner);
+		if (status == 0 && winner == 0) {
+			uint64_t *set = xcalloc(words(n), sizeof(*set));
+			alive_set(&d, 0, set);
+			memcpy(n->search.keep, set, words(n) * sizeof(*set));
+			n->search.left = bits_count(set, n->units.n);
+			free(set);
+		}
+	}
+	free(d.dead);
+	return status;
+}
+
+int reduce_nodes(struct reduction *red, const struct suspects *suspects, struct err *err)
+{
+	struct nodes n = {.red = red, .original = red->runner->original, .err = err, .phase = "Truncate suffix"};
+	units_find(&n.original->graph, &n.units);
+	if (!n.units.n) {
+		units_release(&n.units);
+		return 0;
+	}
+	n.scratch = xcalloc(words(&n), sizeof(*n.scratch));
+	n.replace = xreallocarray(NULL, n.original->graph.n_nodes, sizeof(*n.replace));
+	memset(n.replace, 0xff, n.original->graph.n_nodes * sizeof(*n.replace));
+	n.search = (struct search){.n = n.units.n, .jobs = oracle_jobs(red->runner->oracle), .qx_limit = red->qx_limit, .ask = ask, .phase = phase, .user = &n};
+	search_start(&n.search);
+	int status = suspects && suspects->n ? try_suspects(&n, suspects) : 0;
+	if (status == 0 && n.search.left == n.units.n)
+		status = eliminate_dead(&n);
+	if (status == 0)
+		status = search_minimise(&n.search);
+	if (status == 0)
+		status = bypass_all(&n);
+	search_release(&n.search);
+	units_release(&n.units);
+	free(n.scratch);
+	free(n.replace);
+	return status;
+}

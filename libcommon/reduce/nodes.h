@@ -1,0 +1,33 @@
+/* nodes.h - the fewest operations of the original that still fail: search.h over the units of its graph (slice.h).
+ *
+ *     struct reduction red = {.runner = &r, .qx_limit = 64, .log = log, .user = ...};
+ *     if (reduce_nodes(&red, suspects, n_suspects, &err) < 0) ...      // -1: stopped (runner.stopped) or err; runner.best is the best so far
+ *     if (reduce_rest(&red, &err) < 0) ...                            // shrink.h
+ *
+ * First the suspects (from locating), each with what connects them; then the search; then every operation is tried to be bypassed: its
+ * users take one of its operands of the same dtype and sizes. An operand that cannot be an input (nothing is known of its value, or it is no
+ * tensor and no number) brings with it what computes it.
+ */
+#ifndef PT2_REDUCE_NODES_H
+#define PT2_REDUCE_NODES_H
+#include "reduce/runner.h"
+#include "reduce/search.h"
+
+struct reduction {
+	struct runner *runner;
+	size_t qx_limit; /* see search.h */
+	/* torch's lines: what is tried, and how it went. */
+	void (*strategy)(void *user, const char *name, size_t granularity, const struct candidate *best);
+	void (*success)(void *user, const char *name, size_t before, size_t after);
+	void *user;
+};
+
+/* Nodes of the original, by name, that somebody believes to be at fault; the likeliest first. */
+struct suspects {
+	struct slice *name;
+	size_t n;
+};
+
+int reduce_nodes(struct reduction *red, const struct suspects *suspects, struct err *err);
+
+#endif

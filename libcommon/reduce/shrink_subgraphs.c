@@ -1,0 +1,84 @@
+/* The subgraphs of higher-order operators: an operation there is replaced by one of its operands; the outside is the root's affair. */
+#include "reduce/shrink.h"
+
+static bool computes(const struct gnode *n)
+{
+	return n->op == GRAPH_CALL_FUNCTION || n->op == GRAPH_CALL_METHOD || n->op == GRAPH_CALL_MODULE;
+}
+
+struct ways {
+	const struct graph *g;
+	struct edits *e;
+	uint32_t node;
+};
+
+/* Where both are known to be unlike it is no way; where nothing is known, the oracle says. */
+static bool unlike(const struct graph *g, uint32_t a, uint32_t b)
+{
+	if (g->node[a].meta == GRAPH_NONE || g->node[b].meta == GRAPH_NONE)
+		return false;
+	const struct gmeta *x = &g->meta[g->node[a].meta], *y = &g->meta[g->node[b].meta];
+	if (x->kind != y->kind || x->dtype != y->dtype || x->n_dim != y->n_dim)
+		return true;
+	for (size_t d = 0; x->kind == GMETA_TENSOR && d < x->n_dim; d++)
+		if (!symsize_eq(g->dim[x->dim + d], g->dim[y->dim + d]))
+			return true;
+	return false;
+}
+
+static bool add_way(void *user, uint32_t operand)
+{
+	struct ways *w = user;
+	if (w->g->node[operand].op != GRAPH_GET_ATTR && !unlike(w->g, w->node, operand))
+		edits_add(w->e, (struct edit){.a = w->node, .b = operand});
+	return true;
+}
+
+static void list_subgraphs(const struct candidate *best, const struct repro *original, struct edits *e)
+{
+	(void)original;
+	struct ways w = {.g = &best->graph, .e = e};
+	for (uint32_t i = 0; i < w.g->n_nodes; i++)
+		if (w.g->node[i].module != 0 && computes(&w.g->node[i])) {
+			w.node = i;
+			graph_operands(w.g, i, add_way, &w);
+		}
+}
+
+/* What is no longer used in a subgraph goes with it: the last first, so that one sweep is enough. */
+static void drop_unused(const struct graph *g, uint32_t *replace)
+{
+	uint32_t *uses = xcalloc(g->n_nodes ? g->n_nodes : 1, sizeof(*uses)), first = GRAPH_NONE;
+	for (uint32_t i = 0; i < g->n_nodes; i++)
+		uses[i] = g->user_of[i + 1] - g->user_of[i];
+	for (uint32_t i = (uint32_t)g->n_nodes; i-- > 0;) {
+		uint32_t mutates;
+		const struct gnode *n = &g->node[i];
+		if (n->module == 0 || !computes(n) || uses[i] || replace[i] != GRAPH_NONE || node_has_effect(g, i, &mutates))
+			continue;
+		/* Nobody asks for it: any earlier node of the module stands for it. */
+		first = g->module[n->module].first;
+		if (first < i)
+			replace[i] = first;
+	}
+	free(uses);
+}
+
+static bool apply_subgraphs(struct candidate *c, const struct repro *original, const struct edit *e)
+{
+	(void)original;
+	uint32_t *replace = xreallocarray(NULL, c->graph.n_nodes, sizeof(*replace));
+	memset(replace, 0xff, c->graph.n_nodes * sizeof(*replace));
+	replace[e->a] = e->b;
+	bool ok = candidate_rewire(c, replace);
+	if (ok) {
+		replace = xreallocarray(replace, c->graph.n_nodes, sizeof(*replace));
+		memset(replace, 0xff, c->graph.n_nodes * sizeof(*replace));
+		drop_unused(&c->graph, replace);
+		ok = candidate_rewire(c, replace);
+	}
+	free(replace);
+	return ok;
+}
+
+const struct shrinker shrink_subgraphs = {"subgraphs", "Simplify subgraphs", list_subgraphs, apply_subgraphs};
