@@ -147,48 +147,39 @@ static void embedding_bag(struct bags *b, AtenTensorHandle *ret[4])
 	SHIM_GIVE(ret[3], o.max);
 }
 
-static AOTITorchError bag_op(const char *op, struct bags *b, AtenTensorHandle *ret0, AtenTensorHandle *ret1,
-			     AtenTensorHandle *ret2, AtenTensorHandle *ret3)
+#define BAG                                                                                                            \
+	AtenTensorHandle weight, AtenTensorHandle indices, AtenTensorHandle offsets, int32_t scale_grad_by_freq, int64_t mode, \
+	    int32_t sparse, AtenTensorHandle *per_sample_weights, int32_t include_last_offset, int64_t padding_idx,    \
+	    AtenTensorHandle *ret0, AtenTensorHandle *ret1, AtenTensorHandle *ret2, AtenTensorHandle *ret3
+
+static AOTITorchError bag_op(const char *op, bool forward_only, BAG)
 {
 	AtenTensorHandle *ret[4] = {ret0, ret1, ret2, ret3};
+	struct bags b = {.weight = weight,
+			 .indices = indices,
+			 .offsets = offsets,
+			 .weights = per_sample_weights ? *per_sample_weights : NULL,
+			 .mode = (int)mode,
+			 .padding = padding_idx,
+			 .last_offset = include_last_offset,
+			 .forward_only = forward_only};
+	(void)scale_grad_by_freq, (void)sparse; /* of the gradient */
 	SHIM_TRY_AS(op) {
-		embedding_bag(b, ret);
+		embedding_bag(&b, ret);
 	}
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu__embedding_bag(AtenTensorHandle weight, AtenTensorHandle indices,
-					     AtenTensorHandle offsets, int32_t scale_grad_by_freq, int64_t mode,
-					     int32_t sparse, AtenTensorHandle *per_sample_weights,
-					     int32_t include_last_offset, int64_t padding_idx, AtenTensorHandle *ret0,
-					     AtenTensorHandle *ret1, AtenTensorHandle *ret2, AtenTensorHandle *ret3)
+AOTITorchError aoti_torch_cpu__embedding_bag(BAG)
 {
-	struct bags b = {weight,
-			 indices,
-			 offsets,
-			 per_sample_weights ? *per_sample_weights : NULL,
-			 (int)mode,
-			 .padding = padding_idx,
-			 .last_offset = include_last_offset};
-	(void)scale_grad_by_freq, (void)sparse; /* of the gradient */
-	return bag_op(__func__, &b, ret0, ret1, ret2, ret3);
+	return bag_op(__func__, false, weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
+		      include_last_offset, padding_idx, ret0, ret1, ret2, ret3);
 }
 
-AOTITorchError aoti_torch_cpu__embedding_bag_forward_only(
-    AtenTensorHandle weight, AtenTensorHandle indices, AtenTensorHandle offsets, int32_t scale_grad_by_freq,
-    int64_t mode, int32_t sparse, AtenTensorHandle *per_sample_weights, int32_t include_last_offset,
-    int64_t padding_idx, AtenTensorHandle *ret0, AtenTensorHandle *ret1, AtenTensorHandle *ret2, AtenTensorHandle *ret3)
+AOTITorchError aoti_torch_cpu__embedding_bag_forward_only(BAG)
 {
-	struct bags b = {weight,
-			 indices,
-			 offsets,
-			 per_sample_weights ? *per_sample_weights : NULL,
-			 (int)mode,
-			 .padding = padding_idx,
-			 .last_offset = include_last_offset,
-			 .forward_only = true};
-	(void)scale_grad_by_freq, (void)sparse;
-	return bag_op(__func__, &b, ret0, ret1, ret2, ret3);
+	return bag_op(__func__, true, weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
+		      include_last_offset, padding_idx, ret0, ret1, ret2, ret3);
 }
 
 /* Its name until torch 2.4. */
@@ -198,15 +189,8 @@ AOTITorchError aoti_torch__embedding_bag(AtenTensorHandle weight, AtenTensorHand
 					 int32_t padding_idx, AtenTensorHandle *ret0, AtenTensorHandle *ret1,
 					 AtenTensorHandle *ret2, AtenTensorHandle *ret3)
 {
-	struct bags b = {weight,
-			 indices,
-			 offsets,
-			 per_sample_weights,
-			 mode,
-			 .padding = padding_idx,
-			 .last_offset = include_last_offset};
-	(void)scale_grad_by_freq, (void)sparse;
-	return bag_op(__func__, &b, ret0, ret1, ret2, ret3);
+	return bag_op(__func__, false, weight, indices, offsets, scale_grad_by_freq, mode, sparse, &per_sample_weights,
+		      include_last_offset, padding_idx, ret0, ret1, ret2, ret3);
 }
 
 /* ---- segment_reduce: aten/src/ATen/native/SegmentReduce.cpp ---- */

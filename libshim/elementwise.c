@@ -13,29 +13,21 @@ static int wide(int dtype)
 	return shim_is_complex(dtype) ? DTYPE_C128 : shim_is_float(dtype) ? DTYPE_F64 : DTYPE_I64;
 }
 
-static int real_of(int dtype)
+/* t in the dtype of the result: what TensorIterator makes of operands first (compute_types). The strides of what it makes
+ * count for the result's, and integers are cut: gcd(uint8, -12) is that of 244. Floats without dims keep their precision. */
+static struct shim_tensor *common(struct shim_tensor *t, int dtype)
 {
-	return dtype == DTYPE_C128  ? DTYPE_F64
-	       : dtype == DTYPE_C64 ? DTYPE_F32
-	       : dtype == DTYPE_C32 ? DTYPE_F16
-				    : dtype;
+	if (t->dtype == dtype || (!t->n_dim && !elem_integral(dtype)))
+		return t;
+	struct shim_tensor *c = shim_like(t, dtype);
+	shim_copy(c, t);
+	return c;
 }
 
-static int complex_of(int dtype)
-{
-	return dtype == DTYPE_F64 ? DTYPE_C128 : dtype == DTYPE_F16 ? DTYPE_C32 : DTYPE_C64;
-}
-
-/* t's values, broadcast to out's sizes, row-major, in a wide dtype. Integers are cut to the width of out's first, as torch does:
- * gcd(uint8, -12) is that of 244. */
+/* t's values, broadcast to out's sizes, row-major, in a wide dtype. */
 static void *widened(const struct shim_tensor *t, const struct shim_tensor *out, int dtype)
 {
 	struct shim_tensor *w = shim_new(dtype, out->n_dim, out->size, NULL);
-	if (elem_integral(out->dtype) && elem_integral(t->dtype) && t->dtype != out->dtype) {
-		struct shim_tensor *cut = shim_new(out->dtype, t->n_dim, t->size, NULL);
-		shim_copy(cut, t);
-		t = cut;
-	}
 	shim_copy(w, t);
 	return shim_data(w);
 }
@@ -96,8 +88,9 @@ static struct shim_tensor *binary_into(struct shim_tensor *out, enum op op, stru
 
 static struct shim_tensor *binary(enum op op, int dtype, struct shim_tensor *a, struct shim_tensor *b, double alpha)
 {
-	const struct shim_tensor *both[] = {a, b};
-	return binary_into(shim_elementwise(dtype, both, 2), op, a, b, alpha);
+	a = common(a, dtype);
+	b = common(b, dtype);
+	return binary_into(shim_elementwise(dtype, (const struct shim_tensor *const[]){a, b}, 2), op, a, b, alpha);
 }
 
 /* A number as a tensor that does not take part in promotion. */
@@ -193,9 +186,10 @@ AOTITorchError aoti_torch_cpu_gcd(AtenTensorHandle self, AtenTensorHandle other,
 		int dtype = shim_result_type(self, other);
 		if (!elem_integral(dtype))
 			shim_fail("gcd of %s", dtype_name(dtype));
-		const struct shim_tensor *both[] = {self, other};
-		struct shim_tensor *out = shim_elementwise(dtype, both, 2), *r = wide_like(out, DTYPE_I64);
-		int64_t *x = widened(self, out, DTYPE_I64), *y = widened(other, out, DTYPE_I64),
+		struct shim_tensor *a = common(self, dtype), *b = common(other, dtype);
+		struct shim_tensor *out = shim_elementwise(dtype, (const struct shim_tensor *const[]){a, b}, 2);
+		struct shim_tensor *r = wide_like(out, DTYPE_I64);
+		int64_t *x = widened(a, out, DTYPE_I64), *y = widened(b, out, DTYPE_I64),
 			*to = (int64_t *)shim_data(r);
 		bool sign = dtype != DTYPE_U64;
 		for (int64_t i = 0, n = shim_numel(out); i < n; i++)
@@ -214,7 +208,7 @@ AOTITorchError aoti_torch_cpu_abs(AtenTensorHandle self, AtenTensorHandle *ret0)
 	SHIM_TRY {
 		int w = wide(self->dtype);
 		const struct shim_tensor *one[] = {self};
-		struct shim_tensor *out = shim_elementwise(real_of(self->dtype), one, 1);
+		struct shim_tensor *out = shim_elementwise(shim_real_of(self->dtype), one, 1);
 		struct shim_tensor *r = wide_like(out, w == DTYPE_C128 ? DTYPE_F64 : w);
 		void *x = widened(self, out, w), *to = shim_data(r);
 		for (int64_t i = 0, n = shim_numel(out); i < n; i++)
@@ -237,7 +231,7 @@ AOTITorchError aoti_torch_cpu_angle(AtenTensorHandle self, AtenTensorHandle *ret
 	SHIM_TRY {
 		bool complex_in = shim_is_complex(self->dtype);
 		const struct shim_tensor *one[] = {self};
-		int dtype = with_double(real_of(self->dtype));
+		int dtype = with_double(shim_real_of(self->dtype));
 		struct shim_tensor *out = complex_in ? shim_new(dtype, self->n_dim, self->size, NULL) : shim_elementwise(dtype, one, 1);
 		struct shim_tensor *r = wide_like(out, DTYPE_F64);
 		void *x = widened(self, out, complex_in ? DTYPE_C128 : DTYPE_F64);
@@ -256,7 +250,7 @@ AOTITorchError aoti_torch_cpu_polar(AtenTensorHandle abs, AtenTensorHandle angle
 {
 	SHIM_TRY {
 		const struct shim_tensor *both[] = {abs, angle};
-		struct shim_tensor *out = shim_elementwise(complex_of(abs->dtype), both, 2),
+		struct shim_tensor *out = shim_elementwise(shim_complex_of(abs->dtype), both, 2),
 				   *r = wide_like(out, DTYPE_C128);
 		double *x = widened(abs, out, DTYPE_F64), *y = widened(angle, out, DTYPE_F64);
 		double complex *to = (double complex *)shim_data(r);

@@ -164,7 +164,7 @@ MUL_INTEGERS(uint64_t, mul_u64, DTYPE_I64)
 /* The real or imaginary part of a complex matrix. */
 static struct mat part(struct mat m, int which)
 {
-	int dtype = m.dtype == DTYPE_C128 ? DTYPE_F64 : DTYPE_F32;
+	int dtype = shim_real_of(m.dtype);
 
 	if (!m.data)
 		return m;

@@ -138,7 +138,6 @@ static double scalar(const struct post_op *op, int64_t i, double otherwise)
 }
 
 static float clip(float v, float low, float high) { return v < low ? low : v > high ? high : v; }
-static float sigmoid(float x) { return 1 / (1 + expf(-x)); }
 
 static float gelu(float x) { return 0.5f * x * (1 + erff(x * (float)M_SQRT1_2)); }
 
@@ -161,11 +160,11 @@ void shim_post_op(const struct post_op *op, float *v, int64_t n)
 	if (!strcmp(name, "gelu") && op->algorithm && !strcmp(op->algorithm, "tanh"))
 		name = "gelu_tanh";
 	EACH("relu", x < 0 ? 0 : x)
-	EACH("sigmoid", sigmoid(x))
+	EACH("sigmoid", shim_sigmoid(x))
 	EACH("tanh", tanhf(x))
 	EACH("gelu", gelu(x))
 	EACH("gelu_tanh", gelu_tanh(x))
-	EACH("swish", x * sigmoid(x))
+	EACH("swish", x * shim_sigmoid(x))
 	EACH("hardswish", x * clip(x / 6 + 0.5f, 0, 1))
 	EACH("hardsigmoid", clip(x / 6 + 0.5f, 0, 1))
 	EACH("leaky_relu", x < 0 ? x * a : x)
@@ -259,34 +258,35 @@ AOTITorchError aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_mkldnn__convolution_pointwise_binary(
-    AtenTensorHandle X, AtenTensorHandle other, AtenTensorHandle W, AtenTensorHandle *B, const int64_t *padding, int64_t n_padding,
-    const int64_t *stride, int64_t n_stride, const int64_t *dilation, int64_t n_dilation, int64_t groups, const char *binary_attr,
-    double *alpha, const char **unary_attr, const double **unary_scalars, int64_t n_scalars, const char **unary_algorithm,
-    AtenTensorHandle *ret0)
+#define BINARY_CONV                                                                                                    \
+	AtenTensorHandle W, AtenTensorHandle *B, const int64_t *padding, int64_t n_padding, const int64_t *stride,     \
+	    int64_t n_stride, const int64_t *dilation, int64_t n_dilation, int64_t groups, const char *binary_attr,    \
+	    double *alpha, const char **unary_attr, const double **unary_scalars, int64_t n_scalars,                   \
+	    const char **unary_algorithm, AtenTensorHandle *ret0
+
+static AOTITorchError conv_binary(const char *name, bool in_place, AtenTensorHandle X, AtenTensorHandle other, BINARY_CONV)
 {
-	SHIM_TRY {
+	SHIM_TRY_AS(name) {
 		struct conv_params p = {stride, padding, dilation, NULL, n_stride, n_padding, n_dilation, 0, groups, false, 1};
 		struct post_op op = {unary_attr ? *unary_attr : NULL, unary_algorithm ? *unary_algorithm : NULL, unary_scalars, n_scalars};
-		SHIM_GIVE(ret0, conv(X, W, B, p, other, binary_attr, alpha, &op));
+		struct shim_tensor *y = conv(X, W, B, p, other, binary_attr, alpha, &op);
+		if (in_place)
+			shim_copy(other, y);
+		SHIM_GIVE(ret0, in_place ? other : y);
 	}
 	SHIM_END
 }
 
-/* In place of `other`. */
-AOTITorchError aoti_torch_cpu_mkldnn__convolution_pointwise_binary_(
-    AtenTensorHandle other, AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B, const int64_t *padding, int64_t n_padding,
-    const int64_t *stride, int64_t n_stride, const int64_t *dilation, int64_t n_dilation, int64_t groups, const char *binary_attr,
-    double *alpha, const char **unary_attr, const double **unary_scalars, int64_t n_scalars, const char **unary_algorithm,
-    AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_mkldnn__convolution_pointwise_binary(AtenTensorHandle X, AtenTensorHandle other, BINARY_CONV)
 {
-	SHIM_TRY {
-		struct conv_params p = {stride, padding, dilation, NULL, n_stride, n_padding, n_dilation, 0, groups, false, 1};
-		struct post_op op = {unary_attr ? *unary_attr : NULL, unary_algorithm ? *unary_algorithm : NULL, unary_scalars, n_scalars};
-		shim_copy(other, conv(X, W, B, p, other, binary_attr, alpha, &op));
-		SHIM_GIVE(ret0, other);
-	}
-	SHIM_END
+	return conv_binary(__func__, false, X, other, W, B, padding, n_padding, stride, n_stride, dilation, n_dilation, groups,
+			   binary_attr, alpha, unary_attr, unary_scalars, n_scalars, unary_algorithm, ret0);
+}
+
+AOTITorchError aoti_torch_cpu_mkldnn__convolution_pointwise_binary_(AtenTensorHandle other, AtenTensorHandle X, BINARY_CONV)
+{
+	return conv_binary(__func__, true, X, other, W, B, padding, n_padding, stride, n_stride, dilation, n_dilation, groups,
+			   binary_attr, alpha, unary_attr, unary_scalars, n_scalars, unary_algorithm, ret0);
 }
 
 /* ---- linear layers ---- */

@@ -3,6 +3,8 @@
 #define PT2_SHIM_ONEDNN_H
 #include "shim.h"
 
+#include <math.h>
+
 enum { LAYOUT_MKLDNN = 3 };
 
 /* A packed weight as a plain contiguous tensor of these sizes. `opaque` is what torch 2.13 writes into the package
@@ -22,5 +24,6 @@ struct post_op {
 	int64_t n_scalars;
 };
 void shim_post_op(const struct post_op *op, float *v, int64_t n);
+static inline float shim_sigmoid(float x) { return 1 / (1 + expf(-x)); }
 
 #endif

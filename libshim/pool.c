@@ -3,6 +3,7 @@
  * Shapes and strides of torch 2.13 (aten/src/ATen/native/Pool.h, AveragePool2d.cpp, DilatedMaxPool2d.cpp,
  * Adaptive*.cpp): results of two dims and of max_pool3d are channels_last where the input's strides say so, all others
  * contiguous. A window's NaN is its maximum; of equal maxima the first counts. Two dims are three, the first of 1.
+ * Each op is there for two dims and for three: its macro has the signature, the function before it does the work.
  */
 #include "elem.h"
 
@@ -83,6 +84,8 @@ static void pool_windows(struct pool *p, const struct window_args *a, bool ceil_
 	for (int i = 0; i < 3; i++) {
 		if (p->kernel[i] < 1 || p->stride[i] < 1 || p->dilation[i] < 1)
 			shim_fail("kernel size, stride and dilation should be greater than zero");
+		if (p->kernel[i] > INT32_MAX || p->stride[i] > INT32_MAX || p->dilation[i] > INT32_MAX)
+			shim_fail("kernel size, stride or dilation are too large");
 		if (p->pad[i] < 0 || p->pad[i] > ((p->kernel[i] - 1) * p->dilation[i] + 1) / 2)
 			shim_fail("pad should be at most half of effective kernel size");
 		if (p->spatial == 2 && !i)
@@ -246,27 +249,17 @@ static AOTITorchError max_pool(const char *op, AtenTensorHandle self, int spatia
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_max_pool2d_with_indices(AtenTensorHandle self, const int64_t *kernel_size,
-						      int64_t kernel_size_len_, const int64_t *stride,
-						      int64_t stride_len_, const int64_t *padding, int64_t padding_len_,
-						      const int64_t *dilation, int64_t dilation_len_, int32_t ceil_mode,
-						      AtenTensorHandle *ret0, AtenTensorHandle *ret1)
-{
-	struct window_args a = {kernel_size,      stride,      padding,      dilation,
-				kernel_size_len_, stride_len_, padding_len_, dilation_len_};
-	return max_pool(__func__, self, 2, &a, ceil_mode, ret0, ret1);
-}
-
-AOTITorchError aoti_torch_cpu_max_pool3d_with_indices(AtenTensorHandle self, const int64_t *kernel_size,
-						      int64_t kernel_size_len_, const int64_t *stride,
-						      int64_t stride_len_, const int64_t *padding, int64_t padding_len_,
-						      const int64_t *dilation, int64_t dilation_len_, int32_t ceil_mode,
-						      AtenTensorHandle *ret0, AtenTensorHandle *ret1)
-{
-	struct window_args a = {kernel_size,      stride,      padding,      dilation,
-				kernel_size_len_, stride_len_, padding_len_, dilation_len_};
-	return max_pool(__func__, self, 3, &a, ceil_mode, ret0, ret1);
-}
+#define MAX_POOL(n)                                                                                                    \
+	AOTITorchError aoti_torch_cpu_max_pool##n##d_with_indices(                                                     \
+	    AtenTensorHandle self, const int64_t *kernel, int64_t n_kernel, const int64_t *stride, int64_t n_stride,   \
+	    const int64_t *pad, int64_t n_pad, const int64_t *dilation, int64_t n_dilation, int32_t ceil_mode,         \
+	    AtenTensorHandle *ret0, AtenTensorHandle *ret1)                                                            \
+	{                                                                                                              \
+		struct window_args a = {kernel, stride, pad, dilation, n_kernel, n_stride, n_pad, n_dilation};         \
+		return max_pool(__func__, self, n, &a, ceil_mode, ret0, ret1);                                         \
+	}
+MAX_POOL(2)
+MAX_POOL(3)
 
 static void pool_adaptive(struct pool *p, const int64_t *size, int64_t n)
 {
@@ -307,19 +300,14 @@ static AOTITorchError adaptive_max(const char *op, AtenTensorHandle self, int sp
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_adaptive_max_pool2d(AtenTensorHandle self, const int64_t *output_size,
-						  int64_t output_size_len_, AtenTensorHandle *ret0,
-						  AtenTensorHandle *ret1)
-{
-	return adaptive_max(__func__, self, 2, output_size, output_size_len_, ret0, ret1);
-}
-
-AOTITorchError aoti_torch_cpu_adaptive_max_pool3d(AtenTensorHandle self, const int64_t *output_size,
-						  int64_t output_size_len_, AtenTensorHandle *ret0,
-						  AtenTensorHandle *ret1)
-{
-	return adaptive_max(__func__, self, 3, output_size, output_size_len_, ret0, ret1);
-}
+#define ADAPTIVE_MAX_POOL(n)                                                                                           \
+	AOTITorchError aoti_torch_cpu_adaptive_max_pool##n##d(AtenTensorHandle self, const int64_t *size, int64_t n_size, \
+							      AtenTensorHandle *ret0, AtenTensorHandle *ret1)          \
+	{                                                                                                              \
+		return adaptive_max(__func__, self, n, size, n_size, ret0, ret1);                                      \
+	}
+ADAPTIVE_MAX_POOL(2)
+ADAPTIVE_MAX_POOL(3)
 
 /* ---- fractional: windows of one size at places drawn by the caller ---- */
 
@@ -385,23 +373,15 @@ static AOTITorchError fractional(const char *op, AtenTensorHandle self, int spat
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_fractional_max_pool2d(AtenTensorHandle self, const int64_t *kernel_size,
-						    int64_t kernel_size_len_, const int64_t *output_size,
-						    int64_t output_size_len_, AtenTensorHandle random_samples,
-						    AtenTensorHandle *ret0, AtenTensorHandle *ret1)
-{
-	return fractional(__func__, self, 2, kernel_size, kernel_size_len_, output_size, output_size_len_,
-			  random_samples, ret0, ret1);
-}
-
-AOTITorchError aoti_torch_cpu_fractional_max_pool3d(AtenTensorHandle self, const int64_t *kernel_size,
-						    int64_t kernel_size_len_, const int64_t *output_size,
-						    int64_t output_size_len_, AtenTensorHandle random_samples,
-						    AtenTensorHandle *ret0, AtenTensorHandle *ret1)
-{
-	return fractional(__func__, self, 3, kernel_size, kernel_size_len_, output_size, output_size_len_,
-			  random_samples, ret0, ret1);
-}
+#define FRACTIONAL_MAX_POOL(n)                                                                                         \
+	AOTITorchError aoti_torch_cpu_fractional_max_pool##n##d(                                                       \
+	    AtenTensorHandle self, const int64_t *kernel, int64_t n_kernel, const int64_t *size, int64_t n_size,       \
+	    AtenTensorHandle samples, AtenTensorHandle *ret0, AtenTensorHandle *ret1)                                  \
+	{                                                                                                              \
+		return fractional(__func__, self, n, kernel, n_kernel, size, n_size, samples, ret0, ret1);             \
+	}
+FRACTIONAL_MAX_POOL(2)
+FRACTIONAL_MAX_POOL(3)
 
 /* ---- averages ---- */
 
@@ -489,23 +469,17 @@ static AOTITorchError avg_pool(const char *op, AtenTensorHandle self, int spatia
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_avg_pool2d(AtenTensorHandle self, const int64_t *kernel_size, int64_t kernel_size_len_,
-					 const int64_t *stride, int64_t stride_len_, const int64_t *padding,
-					 int64_t padding_len_, int32_t ceil_mode, int32_t count_include_pad,
-					 int64_t *divisor_override, AtenTensorHandle *ret0)
-{
-	struct window_args a = {kernel_size, stride, padding, NULL, kernel_size_len_, stride_len_, padding_len_, 0};
-	return avg_pool(__func__, self, 2, &a, ceil_mode, count_include_pad, divisor_override, ret0);
-}
-
-AOTITorchError aoti_torch_cpu_avg_pool3d(AtenTensorHandle self, const int64_t *kernel_size, int64_t kernel_size_len_,
-					 const int64_t *stride, int64_t stride_len_, const int64_t *padding,
-					 int64_t padding_len_, int32_t ceil_mode, int32_t count_include_pad,
-					 int64_t *divisor_override, AtenTensorHandle *ret0)
-{
-	struct window_args a = {kernel_size, stride, padding, NULL, kernel_size_len_, stride_len_, padding_len_, 0};
-	return avg_pool(__func__, self, 3, &a, ceil_mode, count_include_pad, divisor_override, ret0);
-}
+#define AVG_POOL(n)                                                                                                    \
+	AOTITorchError aoti_torch_cpu_avg_pool##n##d(AtenTensorHandle self, const int64_t *kernel, int64_t n_kernel,   \
+						     const int64_t *stride, int64_t n_stride, const int64_t *pad,      \
+						     int64_t n_pad, int32_t ceil_mode, int32_t count_include_pad,      \
+						     int64_t *divisor_override, AtenTensorHandle *ret0)                \
+	{                                                                                                              \
+		struct window_args a = {kernel, stride, pad, NULL, n_kernel, n_stride, n_pad, 0};                      \
+		return avg_pool(__func__, self, n, &a, ceil_mode, count_include_pad, divisor_override, ret0);          \
+	}
+AVG_POOL(2)
+AVG_POOL(3)
 
 static AOTITorchError adaptive_avg(const char *op, AtenTensorHandle self, int spatial, const int64_t *size, int64_t n,
 				   AtenTensorHandle *ret)
@@ -519,17 +493,14 @@ static AOTITorchError adaptive_avg(const char *op, AtenTensorHandle self, int sp
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu__adaptive_avg_pool2d(AtenTensorHandle self, const int64_t *output_size,
-						   int64_t output_size_len_, AtenTensorHandle *ret0)
-{
-	return adaptive_avg(__func__, self, 2, output_size, output_size_len_, ret0);
-}
-
-AOTITorchError aoti_torch_cpu__adaptive_avg_pool3d(AtenTensorHandle self, const int64_t *output_size,
-						   int64_t output_size_len_, AtenTensorHandle *ret0)
-{
-	return adaptive_avg(__func__, self, 3, output_size, output_size_len_, ret0);
-}
+#define ADAPTIVE_AVG_POOL(n)                                                                                           \
+	AOTITorchError aoti_torch_cpu__adaptive_avg_pool##n##d(AtenTensorHandle self, const int64_t *size, int64_t n_size, \
+							       AtenTensorHandle *ret0)                                 \
+	{                                                                                                              \
+		return adaptive_avg(__func__, self, n, size, n_size, ret0);                                            \
+	}
+ADAPTIVE_AVG_POOL(2)
+ADAPTIVE_AVG_POOL(3)
 
 /* ---- the way back: values to the places that max pooling took them from ---- */
 

@@ -104,7 +104,7 @@ static struct run run_of(const struct shim_tensor *t)
 		shim_fail("a random fill of a tensor with gaps or overlaps");
 	if (elem_complex(t->dtype)) {
 		r.n *= 2;
-		r.dtype = t->dtype == DTYPE_C64 ? DTYPE_F32 : DTYPE_F64;
+		r.dtype = shim_real_of(t->dtype);
 	}
 	r.bytes = elem_bytes(r.dtype);
 	return r;

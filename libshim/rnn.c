@@ -2,6 +2,7 @@
  * mkldnn_one_layer_lstm). */
 #include "elem.h"
 #include "mat.h"
+#include "onednn.h"
 
 #include <math.h>
 
@@ -13,16 +14,14 @@ static void need_shape(const struct shim_tensor *t, int64_t a, int64_t b, const 
 		shim_fail("%s must be %lld x %lld", what, (long long)a, (long long)b);
 }
 
-static float sigmoid(float x) { return 1 / (1 + expf(-x)); }
-
 /* gates [n, 4h] (i, f, g, o) and the old c -> new c and h, one after the other row. */
 static void cell(const float *gates, int64_t n, int64_t hidden, float *c, float *h)
 {
 	for (int64_t r = 0; r < n; r++, gates += 4 * hidden, c += hidden, h += hidden)
 		for (int64_t j = 0; j < hidden; j++) {
-			float in = sigmoid(gates[j]), forget = sigmoid(gates[hidden + j]), add = tanhf(gates[2 * hidden + j]);
+			float in = shim_sigmoid(gates[j]), forget = shim_sigmoid(gates[hidden + j]), add = tanhf(gates[2 * hidden + j]);
 			c[j] = forget * c[j] + in * add;
-			h[j] = sigmoid(gates[3 * hidden + j]) * tanhf(c[j]);
+			h[j] = shim_sigmoid(gates[3 * hidden + j]) * tanhf(c[j]);
 		}
 }
 

@@ -115,6 +115,8 @@ int shim_result_type(const struct shim_tensor *a, const struct shim_tensor *b);
 int shim_promote(int a, int b); /* torch.promote_types */
 bool shim_is_float(int dtype);   /* floating point, not complex */
 bool shim_is_complex(int dtype);
+int shim_real_of(int dtype);    /* of a complex dtype's parts; others stay */
+int shim_complex_of(int dtype); /* of numbers whose parts have that dtype; not float: complex64 */
 /* Contiguous strides. */
 void shim_contiguous_strides(int n_dim, const int64_t *size, int64_t *stride);
 /* Copy with conversion of dtype, broadcasting src to dst as copy_ does. */

@@ -417,7 +417,12 @@ bool shim_is_float(int d)
 	       (d >= DTYPE_F8E5M2 && d <= DTYPE_F8E4M3FNUZ) || d == DTYPE_F8E8M0FNU || d == DTYPE_F4E2M1FN_X2;
 }
 
-static int complex_of(int d) { return d == DTYPE_F64 ? DTYPE_C128 : d == DTYPE_F16 ? DTYPE_C32 : DTYPE_C64; }
+int shim_complex_of(int d) { return d == DTYPE_F64 ? DTYPE_C128 : d == DTYPE_F16 ? DTYPE_C32 : DTYPE_C64; }
+
+int shim_real_of(int d)
+{
+	return d == DTYPE_C128 ? DTYPE_F64 : d == DTYPE_C64 ? DTYPE_F32 : d == DTYPE_C32 ? DTYPE_F16 : d;
+}
 
 /* Rank among those of its kind: the wider takes it. */
 static int width(int d)
@@ -454,7 +459,7 @@ int shim_promote(int a, int b)
 		if (!shim_is_complex(a))
 			return shim_promote(b, a);
 		if (shim_is_float(b))
-			b = complex_of(b);
+			b = shim_complex_of(b);
 		return shim_is_complex(b) && width(b) > width(a) ? b : a;
 	}
 	if (shim_is_float(a) || shim_is_float(b)) {
@@ -486,5 +491,5 @@ int shim_result_type(const struct shim_tensor *a, const struct shim_tensor *b)
 	int dims = a->n_dim ? a->dtype : b->dtype, scalar = a->n_dim ? b->dtype : a->dtype;
 	if (kind(scalar) <= kind(dims))
 		return dims;
-	return kind(dims) == 2 ? complex_of(dims) : scalar;
+	return kind(dims) == 2 ? shim_complex_of(dims) : scalar;
 }

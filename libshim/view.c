@@ -208,9 +208,7 @@ AOTITorchError aoti_torch_cpu_view_as_real(AtenTensorHandle self, AtenTensorHand
 {
 	SHIM_TRY {
 		int64_t size[SHIM_DIMS], stride[SHIM_DIMS];
-		int n = self->n_dim, to = self->dtype == DTYPE_C128  ? DTYPE_F64
-					  : self->dtype == DTYPE_C64 ? DTYPE_F32
-								     : DTYPE_F16;
+		int n = self->n_dim, to = shim_real_of(self->dtype);
 		if (!shim_is_complex(self->dtype) || n == SHIM_DIMS)
 			shim_fail("view_as_real of %s", dtype_name(self->dtype));
 		for (int i = 0; i < n; i++) {
@@ -233,9 +231,7 @@ AOTITorchError aoti_torch_cpu_view_as_complex(AtenTensorHandle self, AtenTensorH
 {
 	SHIM_TRY {
 		int64_t stride[SHIM_DIMS];
-		int n = self->n_dim - 1, to = self->dtype == DTYPE_F64   ? DTYPE_C128
-					      : self->dtype == DTYPE_F32 ? DTYPE_C64
-									 : DTYPE_C32;
+		int n = self->n_dim - 1, to = shim_complex_of(self->dtype);
 		if (n < 0 || self->size[n] != 2 || self->stride[n] != 1 || self->offset % 2 ||
 		    (self->dtype != DTYPE_F64 && self->dtype != DTYPE_F32 && self->dtype != DTYPE_F16))
 			shim_fail("only pairs of floats that lie together can be complex numbers");
