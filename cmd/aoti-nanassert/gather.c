@@ -103,13 +103,15 @@ static void room(struct gathered *g, uint32_t n)
 	GROW(g->v, had, g->cap, n + 1);
 }
 
-void gather_watched(struct gathered *g, const struct watch_call *c, bool crashed)
+void gather_watched(struct gathered *g, const struct watch_call *c, const char *ended)
 {
 	const struct call_record *b = &c->begin;
 	room(g, c->n_values);
 	for (uint32_t i = 0; i < c->n_values; i++)
 		take_value(&g->v[i], c, &c->value[i]);
-	g->call = (struct nan_call){.value = g->v, .n_values = c->n_values, .crashed = crashed && c->end.what == CALL_NONE, .nth = nth_of(c)};
+	g->call = (struct nan_call){.value = g->v, .n_values = c->n_values, .crashed = ended != NULL, .nth = nth_of(c)};
+	if (ended)
+		g->call.ended = slice_str(ended);
 	g->call.c = (struct dump_call){
 	    .model = c->model ? slice_str(c->model->path) : SLICE(""),
 	    .name = slice_str(c->name),

@@ -43,29 +43,58 @@ static void add_sources(struct session *s, const struct watch *w, struct nan_fin
 
 /* ---- calls ---- */
 
-static bool died(const struct watch *w)
+static void add_call(struct buf *b, const struct watch_call *c)
 {
-	const struct child_result *c = &w->live.command;
-	return w->ended && (c->how != CHILD_EXITED || c->status > 128);
+	buf_addf(b, "%s (call %u of Run %u)", c->name, c->begin.call, c->begin.run);
+}
+
+/* A call that has not returned: because its process crashed in it? How that ended comes into b. */
+static bool has_crashed(struct session *s, const struct watch *w, const struct watch_call *c, struct buf *b)
+{
+	struct child_result how;
+	enum watch_fate fate = watch_fate(w, c->begin.pid, &how);
+	const struct child_result *command = &w->live.command;
+	bool main_thread = c->begin.tid == c->begin.pid, over = command->how == CHILD_TIMED_OUT;
+	/* A shell ends with 128 and the signal that ended its last command. */
+	int sig = fate == WATCH_KILLED ? how.sig : command->sig ? command->sig : command->status > 128 ? command->status - 128 : 0;
+	if (fate == WATCH_RUNS || fate == WATCH_EXITED) /* a thread was left behind */
+		return false;
+	if (!over && (child_asks_to_end(sig) || (sig == SIGKILL && child_signalled()))) {
+		if (!s->stopped.len)
+			add_call(&s->stopped, c);
+		return false;
+	}
+	if (fate == WATCH_KILLED) {
+		child_describe(&how, b);
+	} else if (w->ended && command->sig) {
+		child_describe(command, b);
+	} else if (!sig && !main_thread) { /* or it ended well, and a thread was left behind */
+		if (!s->o->quiet)
+			warn("process %u has ended while a thread of it was in %s (call %u); how, only its parent knows", c->begin.pid, c->name,
+			     c->begin.call);
+		return false;
+	}
+	return true;
 }
 
 static void drain(struct session *s, struct watch *w)
 {
 	struct gathered g = {0};
 	struct watch_call c;
+	struct buf ended = {0};
 	while (watch_next(w, &c)) {
-		/* A call that is still open is the end of the process, unless that ended well: a thread may have been left behind. */
-		if (c.begin.what == CALL_BEGIN && c.end.what == CALL_NONE && !died(w))
+		bool open = c.begin.what == CALL_BEGIN && c.end.what == CALL_NONE;
+		buf_reset(&ended);
+		if (open && !has_crashed(s, w, &c, &ended))
 			continue;
-		if (died(w) && !s->ended.len)
-			child_describe(&w->live.command, &s->ended);
-		gather_watched(&g, &c, died(w));
-		if (c.begin.what == CALL_BEGIN && c.end.what != CALL_NONE && c.end.result) {
+		gather_watched(&g, &c, open ? buf_str(&ended) : NULL);
+		if (c.begin.what == CALL_BEGIN && !open && c.end.result) {
 			s->failed_in = arena_slice(&s->nan.arena, slice_str(c.name));
 			s->failed_call = c.begin.call;
 		}
 		nan_take(&s->nan, &g.call);
 	}
+	buf_release(&ended);
 	gathered_release(&g);
 }
 
@@ -97,6 +126,19 @@ static void say_lost(const struct session *s, const struct watch *w)
 
 /* ---- a model ---- */
 
+/* The user has ended it: what is shown is what was found so far. */
+static void say_stopped(struct session *s)
+{
+	const char *name = sigabbrev_np(child_signalled());
+	if (!child_signalled())
+		return;
+	buf_addf(&s->failure, "stopped by SIG%s", name ? name : "");
+	if (s->stopped.len)
+		buf_addf(&s->failure, " in %s", buf_str(&s->stopped));
+	if (!s->o->quiet)
+		warn("%s, after %llu calls", buf_str(&s->failure), (unsigned long long)s->nan.calls);
+}
+
 static void say_failure(struct session *s, const struct watch *w)
 {
 	if (!w->failed.text[0])
@@ -108,6 +150,9 @@ static void say_failure(struct session *s, const struct watch *w)
 	if (!s->o->quiet && !(s->o->fail && s->nan.n))
 		warn("%s", buf_str(&s->failure));
 }
+
+/* Meanwhile, so that the log does not run over. */
+static void only_read(void *user, struct watch *w) { drain(user, w); }
 
 int run_model_file(const struct nanassert_options *o, const struct operands *in)
 {
@@ -123,6 +168,8 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	    .runs = (unsigned)o->repeat,
 	    .no_exec = o->no_exec,
 	    .quiet = o->quiet,
+	    .tick = only_read,
+	    .user = &s,
 	};
 	set_wants(o, &wo.calls);
 	if (session_open(&s, o, in->v[0], false, &err) < 0 || watch_run(&w, &wo, &err) < 0)
@@ -130,9 +177,10 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	drain(&s, &w);
 	for (size_t i = 0; i < s.nan.n && (i == 0 || o->all); i++) {
 		add_sources(&s, &w, &s.nan.finding[i]);
-		if (i < CLOSER && !o->quiet)
+		if (i < CLOSER && !o->quiet && !child_signalled())
 			closer_by_running(&s, &wo, &s.nan.finding[i]);
 	}
+	say_stopped(&s);
 	say_failure(&s, &w);
 	say_lost(&s, &w);
 	s.watch = &w;
@@ -165,9 +213,14 @@ static void live_summary(struct session *s, const struct watch *w)
 	if (!s->nan.n)
 		buf_adds(b, ", nothing found");
 	else
-		buf_addf(b, ", found %llu time%s in %zu place%s, handed on by %llu call%s%s", (unsigned long long)times, times == 1 ? "" : "s",
-			 s->nan.n, s->nan.n == 1 ? "" : "s", (unsigned long long)passed, passed == 1 ? "" : "s",
-			 s->nan.n > 1 && !s->o->all ? " (--all tells all)" : "");
+		buf_addf(b, ", found %llu time%s in %zu place%s", (unsigned long long)times, times == 1 ? "" : "s", s->nan.n,
+			 s->nan.n == 1 ? "" : "s");
+	if (passed)
+		buf_addf(b, ", handed on by %llu call%s", (unsigned long long)passed, passed == 1 ? "" : "s");
+	if (s->nan.n > 1 && !s->o->all)
+		buf_adds(b, " (--all tells all)");
+	if (s->stopped.len)
+		buf_addf(b, "; it was ended in %s", buf_str(&s->stopped));
 	buf_addc(b, '\n');
 	struct slice rest = buf_slice(&w->asides), aside;
 	while (slice_line(&rest, &aside))

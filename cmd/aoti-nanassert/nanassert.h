@@ -33,7 +33,7 @@ struct session {
 	/* for the JSON form */
 	const struct watch *watch;
 	const struct dump *dump;
-	struct buf ended;   /* how the process ended, if it was killed: "killed by SIGSEGV (...)" */
+	struct buf stopped; /* the call that was left when the user ended it: "cpp_fused_log_1 (call 3 of Run 0)" */
 	struct buf failure; /* why the model did not run to its end */
 };
 
@@ -54,7 +54,8 @@ struct gathered {
 	struct nan_value *v;
 	uint32_t cap;
 };
-void gather_watched(struct gathered *g, const struct watch_call *c, bool crashed);
+/* ended: of a call that has crashed, how its process ended, or ""; NULL: it has not. */
+void gather_watched(struct gathered *g, const struct watch_call *c, const char *ended);
 void gather_saved(struct gathered *g, const struct dump_call *c);
 void gathered_release(struct gathered *g);
 

@@ -84,7 +84,7 @@ void session_close(struct session *s)
 	free(s->of_model);
 	buf_release(&s->screen.b);
 	buf_release(&s->failure);
-	buf_release(&s->ended);
+	buf_release(&s->stopped);
 	if (s->log >= 0)
 		close(s->log);
 }

@@ -193,8 +193,10 @@ static void add_title(struct screen *s, const struct session *x, const struct na
 	case NAN_PRODUCED: buf_addf(&b, "%s made by %.*s", what_text(f->what), (int)c->name.n, c->name.p); break;
 	case NAN_CRASHED:
 		buf_addf(&b, "%.*s did not return", (int)c->name.n, c->name.p);
-		if (x->ended.len)
-			buf_addf(&b, ": the process was %.*s", (int)x->ended.len, x->ended.p);
+		if (f->call.ended.n)
+			buf_addf(&b, ": the process was %.*s", (int)f->call.ended.n, f->call.ended.p);
+		else if (x->live)
+			buf_adds(&b, ": the process ended in it (how, only its parent knows)");
 		break;
 	case NAN_INPUT:
 		buf_addf(&b, "%s in the input ", what_text(f->what));

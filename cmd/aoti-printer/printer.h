@@ -58,7 +58,6 @@ struct session {
 	const char *folder;   /* where tensors are saved; NULL */
 	int folder_fd;
 	bool keep;            /* the folder is a result; else a file is removed once it has been shown */
-	bool caught;          /* signals */
 	bool stay;            /* a command that a signal has ended does not end the tool */
 	uint64_t seen, shown, found; /* calls; those that passed; what counts as a finding */
 	struct output *commit; /* a folder that becomes whole at the end; NULL */

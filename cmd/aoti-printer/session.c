@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <signal.h>
 #include <unistd.h>
 
 /* ---- a private folder ---- */
@@ -125,45 +124,7 @@ static void drain(struct session *s, struct watch *w)
 	session_flush(s);
 }
 
-/* ---- being interrupted ---- */
-
-/* A signal ends the tool together with the model that it runs (child.h); what was made so far goes first. A command gets the
- * signal itself, and the tool ends when it does. */
-static volatile sig_atomic_t interrupted;
-static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
-static struct sigaction before[ARRAY_LEN(ending)];
-
-static void on_signal(int sig) { interrupted = sig; }
-
-static void catch_signals(void)
-{
-	struct sigaction mine = {.sa_handler = on_signal};
-	sigemptyset(&mine.sa_mask);
-	for (size_t i = 0; i < ARRAY_LEN(ending); i++)
-		if (sigaction(ending[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)
-			sigaction(ending[i], &mine, NULL);
-}
-
-static void end_interrupted(const struct session *s)
-{
-	output_abort_all();
-	for (int i = 0; i < 50 && s->folder && access(s->folder, F_OK) == 0; i++) /* the model still saves into it */
-		folder_remove(xstrdup(s->folder));
-	for (size_t i = 0; i < ARRAY_LEN(ending); i++)
-		sigaction(ending[i], &before[i], NULL);
-	raise(interrupted);
-}
-
-static void tick(void *user, struct watch *w)
-{
-	struct session *s = user;
-	if (!s->caught && !w->o->command)
-		catch_signals();
-	s->caught = true;
-	if (interrupted)
-		end_interrupted(s);
-	drain(s, w);
-}
+static void tick(void *user, struct watch *w) { drain(user, w); }
 
 /* ---- the end ---- */
 
@@ -221,6 +182,17 @@ static void set_wants(struct session *s, struct watch_options *w, uint32_t want)
 		snprintf(c->filter[c->n_filters++], sizeof(c->filter[0]), "%s", s->filter.kernel.v[i]);
 }
 
+/* A signal has ended the model: what was made so far goes, what was shown stays. */
+static int end_early(struct session *s, struct watch *w)
+{
+	output_abort_all();
+	if (s->folder)
+		folder_remove(xstrdup(s->folder));
+	folder_remove(s->cleanup);
+	s->cleanup = NULL;
+	return watch_end(w, watch_status(w, 0, -1));
+}
+
 int session_run(struct session *s, const struct operands *in, int first, uint32_t want)
 {
 	struct watch_options wo = {.name = s->o->model, .torch = s->o->torch, .runs = (unsigned)s->o->repeat, .tick = tick, .user = s,
@@ -237,9 +209,9 @@ int session_run(struct session *s, const struct operands *in, int first, uint32_
 		s->err = err;
 		return (int)err.status;
 	}
-	if (interrupted)
-		end_interrupted(s);
 	drain(s, &w);
+	if (!in->command && child_signalled())
+		return end_early(s, &w);
 	session_flush(s);
 	say_end(s, &w);
 	if (s->end)

@@ -954,10 +954,15 @@ static void kill_all(int sig)
 	raise(sig); /* SA_RESETHAND has restored the default */
 }
 
+static volatile sig_atomic_t signalled;
+
+int child_signalled(void) { return signalled; }
+
 static void forward(int sig, siginfo_t *info, void *context)
 {
 	(void)context;
 	int saved = errno;
+	signalled = sig;
 	/* From the terminal (no sender) it has reached everyone in our group; groups of their own have not seen it. */
 	bool from_terminal = info->si_code > 0;
 	for (int i = 0; i < CHILD_GUARDED; i++) {
@@ -968,9 +973,18 @@ static void forward(int sig, siginfo_t *info, void *context)
 	errno = saved;
 }
 
+static const int sigs[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+bool child_asks_to_end(int sig)
+{
+	for (size_t i = 0; i < ARRAY_LEN(sigs); i++)
+		if (sigs[i] == sig)
+			return true;
+	return false;
+}
+
 void child_signals(enum child_signal_mode mode)
 {
-	static const int sigs[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	for (size_t i = 0; i < ARRAY_LEN(sigs); i++) {
 		struct sigaction sa = {0}, old;
 		if (sigaction(sigs[i], NULL, &old) < 0 || old.sa_handler == SIG_IGN)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
@@ -456,10 +457,12 @@ static void move_result(struct child_result *to, const struct child_result *from
 	to->out = to->err = (struct child_output){0};
 }
 
-static int wait_for_command(struct live *l, struct childset *set, const char *name, struct err *err)
+static int wait_for_command(struct live *l, struct childset *set, struct child *c, const char *name, struct err *err)
 {
 	for (;;) {
 		struct child_event ev;
+		if (l->o->apart && child_signalled()) /* it was passed on; what does not listen ends all the same */
+			child_stop(c);
 		if (childset_wait(set, l->epoll, l->o->tick ? 50 : l->notify >= 0 ? -1 : 500, &ev) < 0)
 			return err_errno(err, EXIT_ENVIRON, "cannot wait for '%s'", name);
 		serve(l);
@@ -489,7 +492,11 @@ static int run(struct live *l, char *const *command, struct err *err)
 	    .timeout_ms = (int)(l->o->timeout_s < INT_MAX / 1000 ? l->o->timeout_s * 1000 : INT_MAX),
 	};
 	struct childset set = {0};
-	int r = child_start(&set, &spec, err) ? wait_for_command(l, &set, command[0], err) : -1;
+	struct child *c = child_start(&set, &spec, err);
+	l->r->pid = c ? child_pid(c) : 0;
+	if (c && child_signalled()) /* it came before there was anybody to pass it on to */
+		kill(l->o->apart ? -l->r->pid : l->r->pid, child_signalled());
+	int r = c ? wait_for_command(l, &set, c, command[0], err) : -1;
 	childset_release(&set);
 	free(dir);
 	free(preload);

@@ -68,6 +68,7 @@ struct live_options {
 
 struct live_result {
 	struct child_result command;
+	pid_t pid; /* it had */
 	uint32_t models;
 	uint64_t calls, mismatched, unchecked, failed;
 	uint32_t without_contract; /* models */

@@ -98,6 +98,7 @@ static void copy_call(struct nan *n, struct nan_call *to, const struct nan_call 
 	copy_text(&n->arena, &to->c.name);
 	copy_text(&n->arena, &to->c.nodes);
 	copy_text(&n->arena, &to->c.aten);
+	copy_text(&n->arena, &to->ended);
 	to->c.value = NULL;
 	to->c.n_values = 0;
 	to->value = arena_alloc(&n->arena, (from->n_values + 1) * sizeof(*to->value));

@@ -63,6 +63,7 @@ struct nan_call {
 	struct nan_value *value;
 	uint32_t n_values;
 	bool crashed;
+	struct slice ended; /* of a crash: "killed by SIGILL (Illegal instruction)"; empty: not known */
 	uint32_t nth; /* of the program's calls of this kernel, which? From 0; CONTRACT_NONE: not known */
 };
 

@@ -113,6 +113,8 @@ static void on_event(void *user, const struct live_event *ev)
 {
 	struct watch *w = user;
 	struct watch_model *m;
+	if (ev->pid > 0) /* so early that it cannot have ended yet: it has just been given its contract */
+		watch_meet(w, (uint32_t)ev->pid);
 	if (ev->kind == LIVE_MODEL_SEEN)
 		add_model(w, ev);
 	else if (ev->kind == LIVE_STEPPED_ASIDE)
@@ -132,6 +134,8 @@ static void on_tick(void *user, const char *folder)
 	struct watch *w = user;
 	if (!w->opened && folder)
 		w->opened = calls_open(&w->calls, folder, NULL) == 0;
+	if (w->opened)
+		watch_look_around(w);
 	if (w->opened && w->o->tick)
 		w->o->tick(w->o->user, w);
 }
@@ -151,10 +155,10 @@ static int run(struct watch *w, char *const *command, struct err *err)
 	    .apart = !o->command,
 	    .timeout_s = o->command ? 0 : w->job->timeout_s,
 	};
-	child_signals(CHILD_SIGNALS_FORWARD); /* a model that is ended, too: what was made for it is removed then */
 	if (live_run(&lo, command, &w->live, err) < 0)
 		return -1;
 	w->ended = true;
+	watch_look_around(w);
 	if (!w->opened && calls_open(&w->calls, w->live.folder, err) < 0)
 		return -1;
 	w->opened = w->calls.final = true;
@@ -169,7 +173,9 @@ static int take_outputs(struct watch *w, struct err *err)
 		return 0;
 	}
 	w->outputs = (struct run_result){0};
-	if (w->calls.log->ticket)
+	if (child_signalled())
+		w->failed = (struct err){0};
+	if (w->calls.log->ticket || child_signalled())
 		return 0;
 	*err = w->failed;
 	return -1;
@@ -222,6 +228,10 @@ static int run_file(struct watch *w, struct err *err)
 		w->job = NULL;
 		return -1;
 	}
+	if (child_signalled()) { /* while it was unpacked */
+		w->ended = true;
+		return 0;
+	}
 	return run(w, w->job->argv, err) < 0 ? -1 : take_outputs(w, err);
 }
 
@@ -229,6 +239,7 @@ int watch_run(struct watch *w, const struct watch_options *o, struct err *err)
 {
 	*w = (struct watch){.o = o};
 	int r;
+	child_signals(CHILD_SIGNALS_FORWARD); /* a model that is ended, too: what was made for it is removed then */
 	if (o->no_exec && !o->command)
 		return err_set(err, EXIT_USAGE,
 			       "'%s': --no-exec forbids what is asked for: which numbers a model's kernels make is known only by running "
@@ -276,6 +287,8 @@ int watch_status(const struct watch *w, size_t findings, int error_exitcode)
 {
 	const struct child_result *c = &w->live.command;
 	int found = error_exitcode >= 0 ? error_exitcode : EXIT_FOUND;
+	if (!w->o->command && child_signalled())
+		return 128 + child_signalled();
 	if (!w->o->command)
 		return findings ? found : w->failed.text[0] ? (int)w->failed.status : EXIT_FINE;
 	if (findings && error_exitcode >= 0)
@@ -291,7 +304,9 @@ int watch_status(const struct watch *w, size_t findings, int error_exitcode)
 int watch_end(struct watch *w, int status)
 {
 	struct child_result c = {.how = w->live.command.how, .sig = w->live.command.sig, .status = w->live.command.status};
-	bool like = w->o->command && c.how != CHILD_EXITED && c.sig && status == 128 + c.sig;
+	if (!w->o->command)
+		c = (struct child_result){.how = CHILD_SIGNALED, .sig = child_signalled()};
+	bool like = c.how != CHILD_EXITED && c.sig && status == 128 + c.sig;
 	watch_release(w);
 	if (like)
 		child_exit_like(&c);

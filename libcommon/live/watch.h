@@ -74,6 +74,7 @@ struct watch_call {
 
 struct watch_open;
 struct watch_answer;
+struct watch_process;
 struct watch {
 	struct live_result live;
 	struct calls_reader calls;
@@ -97,6 +98,8 @@ struct watch {
 	struct watch_open **ready; /* that are whole, from at_ready on */
 	size_t at_ready, n_ready, cap_ready;
 	struct watch_open *current;
+	struct watch_process *process; /* whose calls were seen */
+	size_t n_process, cap_process;
 };
 
 /* o must outlive it. A crash or a failure of the model is no failure: see .failed and .live. */
@@ -104,10 +107,18 @@ int watch_run(struct watch *w, const struct watch_options *o, struct err *err);
 /* False: no more (for now, while the command runs; for ever once w->ended). Pointers are valid until the next call. */
 bool watch_next(struct watch *w, struct watch_call *c);
 void watch_release(struct watch *w);
-/* The exit status for this many findings; error_exitcode -1: not given. 128 and the signal when one has killed the command. */
+/* How a process whose calls were seen ended. */
+enum watch_fate {
+	WATCH_RUNS,
+	WATCH_EXITED, /* how: its status */
+	WATCH_KILLED, /* how: the signal; of the command itself also that its time was over */
+	WATCH_GONE,   /* it has ended, and only its parent was told how */
+};
+enum watch_fate watch_fate(const struct watch *w, uint32_t pid, struct child_result *how);
+/* The exit status for this many findings; error_exitcode -1: not given. 128 and the signal when one has killed the command, or has
+ * asked the tool to end while it ran a model. */
 int watch_status(const struct watch *w, size_t findings, int error_exitcode);
-/* The last thing a tool does: releases w and returns status; where that is the signal that has killed the command, ends the tool
- * by the same. */
+/* The last thing a tool does: releases w and returns status; where that is such a signal, ends the tool by the same. */
 int watch_end(struct watch *w, int status);
 
 /* ---- parts, for tests ---- */

@@ -1,5 +1,5 @@
 /* The records of the call log, joined into calls. */
-#include "live/watch.h"
+#include "live/watch_part.h"
 
 #define MAX_OPEN 4096   /* threads times depth; more can only be harm */
 #define MAX_VALUES 2048 /* of one call */
@@ -110,6 +110,7 @@ static void take_value(struct watch *w, const struct call_record *r)
 
 static void take(struct watch *w, const struct call_record *r)
 {
+	watch_meet(w, r->pid);
 	switch ((enum call_what)r->what) {
 	case CALL_NONE: break;
 	case CALL_BEGIN:
@@ -125,6 +126,13 @@ static void take(struct watch *w, const struct call_record *r)
 		break;
 	case CALL_VALUE: take_value(w, r); break;
 	}
+}
+
+void watch_finish_process(struct watch *w, uint32_t pid)
+{
+	for (size_t i = w->n_open; i-- > 0;)
+		if (w->open[i]->begin.pid == pid)
+			finish(w, i);
 }
 
 /* Nothing more will come. What has returned first, then what has not: calls before the Runs they are in. */
@@ -229,6 +237,7 @@ bool watch_next(struct watch *w, struct watch_call *c)
 
 void watch_release_calls(struct watch *w)
 {
+	watch_forget_processes(w);
 	free_open(w->current);
 	for (size_t i = w->at_ready; i < w->n_ready; i++)
 		free_open(w->ready[i]);

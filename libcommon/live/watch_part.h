@@ -19,6 +19,13 @@ void watch_inputs_release(struct watch_given *in);
  * them, and whether it does is its own business. */
 int watch_inputs_check(const struct contract *c, const struct tensor_meta *meta, size_t n, struct err *err);
 
+/* ---- watch_fate.c, watch_calls.c: processes ---- */
+
+void watch_meet(struct watch *w, uint32_t pid); /* something of this process was read */
+void watch_look_around(struct watch *w);        /* now and then: who has ended? */
+void watch_finish_process(struct watch *w, uint32_t pid); /* its calls that have not returned never will */
+void watch_forget_processes(struct watch *w);
+
 /* ---- watch_bundle.c: what CALLS_RECORD kept (bundle.h) ---- */
 
 struct watch_bundle {

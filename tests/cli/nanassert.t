@@ -188,8 +188,43 @@ if python3 crash.py "$broken" cpp_fused_log_sub_tanh_1 2>err; then
 	run bash -c "$nan -- $(runs bad.npy); exit \$((\$? == 132 ? 50 : 51))"
 	is "in a command: the tool ends by the same signal" "$status" 50
 	like "and names it" "$(cat err)" 'cpp_fused_log_sub_tanh_1 did not return: the process was killed by SIGILL'
+	exits "in a worker of a command that ends well: 1" 1 $nan -- sh -c "$(runs bad.npy); exit 0"
+	like "the kernel is named" "$(cat err)" 'cpp_fused_log_sub_tanh_1 did not return: the process (was killed by SIGILL|ended in it)'
+	like "and the process" "$(cat err)" 'process [0-9]+, '
+	exits "in JSON" 1 $nan --json --log worker.json -- sh -c "$(runs bad.npy); exit 0"
+	is "in JSON: which" "$(jq -c '.findings[0] | [.kind, .kernel]' worker.json)" '["crashed","cpp_fused_log_sub_tanh_1"]'
 else
 	skip "a kernel that crashes" "no readelf"
 fi
+
+# ---- the user ends it: that is no finding ----
+so=$(find "$PWD/log" -name '*.so')
+cat >end.py <<'EOS'
+import os, signal, subprocess, sys, time
+how, args = sys.argv[1], sys.argv[2:]
+p = subprocess.Popen(args, stdout=open("out", "wb"), stderr=open("err", "wb"), start_new_session=True)
+end = time.time() + 20
+while time.time() < end and not any(c.startswith("pt2live") for c in os.listdir("tmp")):
+    time.sleep(0.01)
+time.sleep(0.5)
+sig = getattr(signal, how.split("-")[0])
+os.killpg(p.pid, sig) if how.endswith("-all") else p.send_signal(sig)
+try:
+    print(p.wait(20))
+except subprocess.TimeoutExpired:
+    p.kill()
+    print("it goes on")
+EOS
+# shellcheck disable=SC2046
+for how in SIGINT:-2 SIGINT-all:-2 SIGTERM:-15; do
+	is "$how to a model that runs here" "$(python3 end.py "${how%:*}" $nan -N 1000000 log.pt2 $(given log_good))" "${how#*:}"
+	like "$how: no kernel is blamed" "$(cat out)" '^no NaN in [0-9]+ calls'
+	like "$how: it is said" "$(cat err)" "stopped by ${how%%[-:]*}( in .*)?, after [0-9]+ calls"
+	is "$how to a command" "$(python3 end.py "${how%:*}" $nan -- $(runs good.npy --runs 100000000))" "${how#*:}"
+	unlike "$how to a command: no kernel is blamed" "$(cat err)" 'did not return'
+	like "$how to a command: what was found so far" "$(tail -n 1 err)" 'nothing found'
+done
+is "what was found so far, too" "$(python3 end.py SIGINT $nan -N 1000000 log.pt2 $(given log)) $(grep -c '^NaN made by' out)" "-2 1"
+is "no process is left behind" "$(pgrep -f "$TMP/tmp")" ""
 is "no folder is left behind" "$(ls tmp)" ""
 done_testing

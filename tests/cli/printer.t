@@ -243,7 +243,8 @@ exits "a file that is no model" 3 $printer "$ROOT/README.md"
 for how in "-o stopped" "--level 2"; do
 	mkdir -p scratch
 	# shellcheck disable=SC2086
-	TMPDIR=$TMP/scratch timeout -s INT 2 $printer -q -N 1000000 $how "${mlp[@]}" >/dev/null 2>&1
+	TMPDIR=$TMP/scratch timeout --preserve-status -s INT 1 $printer -q -N 1000000 $how "${mlp[@]}" >/dev/null 2>&1
+	is "interrupted: it ends by that signal" $? 130
 	is "interrupted: nothing is left of $how" "$(find . -name 'stopped*'; find scratch -name 'aoti-printer*')" ""
 done
 is "nothing is left in the temporary folder" "$(TMPDIR=$TMP/tmp; mkdir "$TMPDIR"; export TMPDIR; $printer "${mlp[@]}" >/dev/null; ls "$TMPDIR")" ""
