@@ -27,6 +27,19 @@ bool ops_view_of(const struct model *m, void *handle, struct ops_view *v)
 	return v->n_dim >= 0 && v->n_dim <= TENSOR_MAX_DIMS && (v->n_dim == 0 || (size && stride));
 }
 
+bool ops_view_at(const struct model *m, void *handle, const void *data, struct ops_view *v)
+{
+	const struct torch_functions *t = &m->torch;
+	int64_t *size, *stride;
+	*v = (struct ops_view){.handle = handle, .data = data, .device = DEVICE_CPU, .device_index = -1};
+	if (t->get_dtype(handle, &v->dtype) || t->get_dim(handle, &v->n_dim) || t->get_sizes(handle, &size) ||
+	    t->get_strides(handle, &stride))
+		return false;
+	v->size = size;
+	v->stride = stride;
+	return v->n_dim >= 0 && v->n_dim <= TENSOR_MAX_DIMS && (v->n_dim == 0 || (size && stride));
+}
+
 bool ops_meta_of(const struct ops_view *v, struct tensor_meta *m, int64_t *bytes)
 {
 	m->dtype = v->dtype;
@@ -44,10 +57,26 @@ bool ops_meta_of(const struct ops_view *v, struct tensor_meta *m, int64_t *bytes
 	return v->device == DEVICE_CPU && dtype_info(v->dtype) && tensor_extent(m, bytes) && (v->data || !*bytes);
 }
 
+/* Elements one behind the other in the order of their indices, as nearly all buffers have them. */
+static bool dense(const struct ops_view *v, int64_t *n)
+{
+	*n = 1;
+	if (v->device != DEVICE_CPU || !v->data)
+		return false;
+	for (int64_t d = v->n_dim; d-- > 0;)
+		if ((v->stride[d] != *n && v->size[d] != 1) || v->size[d] <= 0 || __builtin_mul_overflow(*n, v->size[d], n))
+			return false;
+	return true;
+}
+
 void ops_stats(const struct ops_view *v, int what, struct tensor_stats *s)
 {
 	struct tensor_meta m;
-	int64_t bytes;
+	int64_t bytes, n;
+	if (LIKELY(dense(v, &n))) {
+		tensor_stats_dense(v->dtype, (uint64_t)n, v->data, what, s);
+		return;
+	}
 	*s = (struct tensor_stats){.first_bad = -1};
 	if (ops_meta_of(v, &m, &bytes))
 		tensor_stats(&m, v->data, what, s);
@@ -127,7 +156,13 @@ void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call
 	      const struct ops_value *x, bool before, const struct tensor_stats *s)
 {
 	const struct ops_view *v = &x->view;
-	struct call_record r = *like;
+	struct call_record r;
+	r.what = CALL_VALUE;
+	r.time = like->time;
+	r.seq = like->seq;
+	r.call = like->call;
+	r.contract_call = like->contract_call;
+	r.result = 0;
 	r.model = run->model->id;
 	r.name = x->name;
 	r.v.arg = x->arg;
@@ -138,11 +173,14 @@ void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call
 	r.v.device_index = (int8_t)v->device_index;
 	r.v.dtype = (int16_t)v->dtype;
 	r.v.address = (uintptr_t)v->data;
-	for (int64_t d = 0; d < v->n_dim && d < CALL_DIMS; d++) {
-		r.v.size[d] = v->size[d];
-		r.v.stride[d] = v->stride[d];
+	for (int64_t d = 0; d < CALL_DIMS; d++) {
+		r.v.size[d] = d < v->n_dim ? v->size[d] : 0;
+		r.v.stride[d] = d < v->n_dim ? v->stride[d] : 0;
 	}
 	r.v.stats = *s;
+	r.v.saved = 0;
+	r.v.at = 0;
+	r.v.element = 0;
 	r.v.bad_value = ops_is_bad(s, v->dtype) && (!before || x->role != CALL_ROLE_INOUT || !x->has_after) ? bad_value(v, s) : 0;
 	struct tensor_meta m;
 	int64_t bytes;

@@ -2,40 +2,70 @@
 #include "ops.h"
 
 #include <errno.h>
-#include <time.h>
 
 #define UNKNOWN_WORDS 1024 /* of arguments on the stack, where their number is not known */
 
-uint64_t ops_now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-void ops_append(const struct ops_thread *t, const struct ops_run *run, struct call_record *rec)
+static inline void fill(const struct ops_thread *t, const struct ops_run *run, struct call_record *rec)
 {
 	rec->model = run->model->id;
 	rec->run = run->run;
 	rec->pid = t->pid;
 	rec->tid = t->tid;
+	rec->ticks = ops_ticks;
+}
+
+void ops_append(const struct ops_thread *t, const struct ops_run *run, struct call_record *rec)
+{
+	fill(t, run, rec);
 	calls_append(ops_log(), rec);
 }
 
-/* The begin or end of a call. What such a record does not have is not set: that would take longer than the rest. */
-static void append_call(const struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, enum call_what what,
-			uint64_t now, int32_t result)
+void ops_tell_run(const struct ops_thread *t, struct ops_run *run)
 {
 	struct call_record r;
-	r.what = what;
+	if (LIKELY(run->told))
+		return;
+	run->told = true;
+	if (run->run == CALLS_NO_RUN)
+		return;
+	r.what = CALL_RUN_BEGIN;
+	r.time = run->begun;
+	r.call = r.name = 0;
+	r.contract_call = CALLS_NO_CALL;
+	r.result = 0;
+	r.took = 0;
+	fill(t, run, &r);
+	run->seq = calls_begin(ops_log(), &r);
+}
+
+/* The begin and end of a call. What such a record does not have is not set: that would take longer than the rest. */
+static inline void fill_call(const struct ops_open *o, struct call_record *r, enum call_what what, int32_t result, uint64_t took)
+{
+	r->what = what;
+	r->call = o->call;
+	r->contract_call = o->contract_call;
+	r->name = o->name;
+	r->result = result;
+	r->took = took;
+}
+
+static void append_begin(const struct ops_thread *t, const struct ops_run *run, struct ops_open *o)
+{
+	struct call_record r;
+	fill_call(o, &r, CALL_BEGIN, 0, 0);
+	fill(t, run, &r);
+	o->begun = r.time = ops_now();
+	o->seq = calls_begin(ops_log(), &r);
+}
+
+static void append_end(const struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, uint64_t now, int32_t result)
+{
+	struct call_record r;
+	fill_call(o, &r, CALL_END, result, now - o->begun);
+	fill(t, run, &r);
 	r.time = now;
 	r.seq = o->seq;
-	r.call = o->call;
-	r.contract_call = o->contract_call;
-	r.name = o->name;
-	r.result = result;
-	r.took = what == CALL_END ? now - o->begun : 0;
-	ops_append(t, run, &r);
+	calls_append(ops_log(), &r);
 }
 
 /* Which call of the contract is it? Branches and loops leave calls out and come back to them. */
@@ -76,8 +106,7 @@ void ops_left(struct ops_thread *t, struct ops_run *run)
 	if (!o->used)
 		return;
 	o->used = false;
-	uint64_t now = ops_now();
-	append_call(t, run, o, CALL_END, now, CALLS_NOT_RETURNED);
+	append_end(t, run, o, ops_now(), CALLS_NOT_RETURNED);
 }
 
 static uint32_t proxy_name(const struct ops_site *s, uint64_t node)
@@ -92,22 +121,33 @@ static struct ops_open *begin(struct ops_thread *t, struct ops_run *run, const s
 {
 	struct ops_open *o = &run->open;
 	const struct ops *ops = s->model->ops;
-	ops_left(t, run);
-	*o = (struct ops_open){.used = true, .site = s, .sp = (uintptr_t)stack, .call = run->calls++};
-	o->contract_call = match(run, s);
+	const uint32_t call = run->calls++, k = match(run, s);
+	const bool passes = k == CALLS_NO_CALL ? s->passes : ops->call_passes[k] != 0;
+	if (UNLIKELY(o->used))
+		ops_left(t, run);
+	/* Nobody will ask for it. The name of a custom op says only the call which it is. */
+	if (!passes && (k != CALLS_NO_CALL || s->kind != SITE_PROXY)) {
+		if (run->run != CALLS_NO_RUN)
+			run->unlogged++;
+		else
+			atomic_fetch_add_explicit(&ops_log()->unlogged, 1, memory_order_relaxed);
+		return NULL;
+	}
+	o->used = true;
+	o->site = s;
+	o->sp = (uintptr_t)stack;
+	o->call = call;
+	o->contract_call = k;
 	o->name = s->name_id;
-	if (o->contract_call != CALLS_NO_CALL)
-		o->name = ops->call_name[o->contract_call];
+	o->looked = passes && ops_wants_values();
+	if (k != CALLS_NO_CALL)
+		o->name = ops->call_name[k];
 	else if (s->kind == SITE_PROXY)
 		o->name = proxy_name(s, r->ints[1]);
-	o->seq = calls_seq(ops_log());
-	o->looked = ops_wants_values() &&
-		    (o->contract_call == CALLS_NO_CALL ? s->passes : ops->call_passes[o->contract_call] != 0);
-	if (o->looked)
-		ops_read_arguments(t, run, o, r->ints, stack);
-	o->begun = ops_now();
-	append_call(t, run, o, CALL_BEGIN, o->begun, 0);
+	ops_tell_run(t, run);
+	append_begin(t, run, o);
 	if (o->looked) {
+		ops_read_arguments(t, run, o, r->ints, stack);
 		ops_values_before(t, run, o);
 		o->begun = ops_now();
 	}
@@ -149,7 +189,8 @@ static void finish(struct ops_thread *t, struct ops_run *run, const struct ops_r
 	struct ops_open *o = r->open;
 	int32_t result = o->site->kind == SITE_KERNEL ? 0 : (int32_t)r->rax;
 	o->used = false;
-	append_call(t, run, o, CALL_END, now, result);
+	o->ended = now;
+	append_end(t, run, o, now, result);
 	if (!o->looked || result)
 		return;
 	/* A Run inside of this op has used the same room. */

@@ -23,6 +23,8 @@
 #include "live/calls.h"
 #include "probe.h"
 
+#include <time.h>
+
 #define OPS_SITES 4096 /* kernels and ops of all models that are loaded at a time */
 #define OPS_STRING_(x) #x
 #define OPS_STRING(x) OPS_STRING_(x)
@@ -122,10 +124,22 @@ void ops_learn_constant(struct ops *ops, void *data, int64_t n_dim, const int64_
 
 /* Map the log if the folder has one; model.c's lock is held. NULL: no calls are asked for. It stays mapped for good. */
 struct calls_log *ops_log_open(void);
-struct calls_log *ops_log(void);
+extern struct calls_log *ops_the_log;
+static inline struct calls_log *ops_log(void) { return ops_the_log; }
 static inline const struct calls_config *ops_config(void) { return &ops_log()->config; }
+static inline uint32_t ops_want(void) { return ops_config()->want; }
 /* Does anything want tensors? */
-bool ops_wants_values(void);
+static inline bool ops_wants_values(void) { return ops_want() & ~(uint32_t)CALLS_NAMES; }
+/* A moment, as records are given it: ticks or nanoseconds. */
+extern bool ops_ticks;
+static inline uint64_t ops_now(void)
+{
+	if (LIKELY(ops_ticks))
+		return calls_ticks();
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
 uint32_t ops_name(struct slice text);      /* of a kernel or buffer */
 uint32_t ops_name_once(const char *text);  /* of a file */
 const char *ops_text(uint32_t name);       /* of an id that one of these gave, not 0 */
@@ -153,6 +167,7 @@ struct ops_value {
 	uint8_t role;    /* enum call_role */
 	uint8_t arg;     /* which argument; beyond 255: 255 */
 	bool seen;       /* view is filled in */
+	bool addressed;  /* the model itself asked for .view.data: a strided tensor on the CPU */
 	bool passes;     /* the filters */
 	bool fresh;      /* OPS_FRESH */
 	bool told;       /* as it was before */
@@ -170,13 +185,15 @@ struct ops_run {
 	uintptr_t sp;
 	uint64_t seq;
 	uint32_t run, calls, next; /* next: index into the contract's calls that is expected */
+	uint64_t begun, unlogged; /* unlogged: its calls that the filters left out */
 	bool watched, failed, bad; /* bad: a NaN was made in it */
+	bool told;                 /* its CALL_RUN_BEGIN is in the log */
 	struct ops_kept *kept;
 	struct ops_open {
 		bool used;
 		const struct ops_site *site;
 		uintptr_t sp;
-		uint64_t seq, begun;
+		uint64_t seq, begun, ended;
 		uint32_t call, contract_call, name;
 		bool looked; /* values are valid */
 	} open;
@@ -226,8 +243,9 @@ void probe_after(struct ops_regs *r);
 void ops_fetched(void *handle, void *address);
 /* Finish a call that never returned. */
 void ops_left(struct ops_thread *t, struct ops_run *run);
-uint64_t ops_now(void);
-/* Append a record of this thread and Run; rec's own members and what, time, seq are filled in. */
+/* The same for the begin of a Run; those in a log that wants only some kernels wait for the first of them. */
+void ops_tell_run(const struct ops_thread *t, struct ops_run *run);
+/* Append a record of this thread and Run; rec's own members and what, time, seq are filled in, time by ops_now(). */
 void ops_append(const struct ops_thread *t, const struct ops_run *run, struct call_record *rec);
 
 /* ---- values.c ---- */
@@ -245,13 +263,15 @@ bool ops_model_values(struct ops_thread *t, struct ops_run *run, void **handle, 
 
 /* False when it is no plain tensor. .data only on the CPU. */
 bool ops_view_of(const struct model *m, void *handle, struct ops_view *v);
+/* The same of one whose address on the CPU is known: half of the questions. */
+bool ops_view_at(const struct model *m, void *handle, const void *data, struct ops_view *v);
 /* False when it has no data that can be read. */
 bool ops_meta_of(const struct ops_view *v, struct tensor_meta *m, int64_t *bytes);
 /* what: STATS_BAD, STATS_ALL. .known false when there is nothing to count. */
 void ops_stats(const struct ops_view *v, int what, struct tensor_stats *s);
 bool ops_is_bad(const struct tensor_stats *s, int dtype);
 bool ops_out_of_range(const struct tensor_stats *s, int dtype); /* of the configuration */
-/* Tell of one: a CALL_VALUE record, and the file if that is asked for. `like` has seq, call, contract_call and time. */
+/* Tell of one: a CALL_VALUE record, and the file if that is asked for. `like` has seq, call, contract_call and time, and no more. */
 void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call_record *like, const char *call_name,
 	      const struct ops_value *x, bool before, const struct tensor_stats *s);
 

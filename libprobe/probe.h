@@ -155,7 +155,13 @@ void event_aside(uint32_t model, const char *text);
 /* ---- recognise.c ---- */
 
 /* Is this thread in our code already? If not, it is from now on. */
-bool probe_enter(void);
-void probe_leave(void);
+extern _Thread_local bool probe_inside;
+static inline bool probe_enter(void)
+{
+	if (probe_inside)
+		return false;
+	return probe_inside = true;
+}
+static inline void probe_leave(void) { probe_inside = false; }
 
 #endif

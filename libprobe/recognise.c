@@ -39,16 +39,7 @@ static const struct {
 
 typedef int32_t (*constant_fn)(void);
 static _Atomic(constant_fn) real[N_CONSTANTS];
-static _Thread_local bool inside;
-
-bool probe_enter(void)
-{
-	if (inside)
-		return false;
-	return inside = true;
-}
-
-void probe_leave(void) { inside = false; }
+_Thread_local bool probe_inside;
 
 /* Python loads libtorch out of the global scope, where RTLD_NEXT does not see it. The library is kept from then on:
  * nobody unloads libtorch, and a pointer into it must not outlive it. */

@@ -70,12 +70,19 @@ uintptr_t ops_stack_top(struct ops_thread *t)
 static void end_run(struct ops_thread *t, struct ops_run *run, int32_t result, uint64_t now)
 {
 	ops_left(t, run);
-	if (run->watched)
-		ops_append(t, run, &(struct call_record){.what = CALL_RUN_END,
-							 .time = now,
-							 .seq = run->seq,
-							 .contract_call = CALLS_NO_CALL,
-							 .result = result});
+	if (run->told) {
+		struct call_record r;
+		r.what = CALL_RUN_END;
+		r.time = now;
+		r.seq = run->seq;
+		r.call = r.name = 0;
+		r.contract_call = CALLS_NO_CALL;
+		r.result = result;
+		r.took = 0;
+		ops_append(t, run, &r);
+	}
+	if (run->unlogged)
+		atomic_fetch_add_explicit(&ops_log()->unlogged, run->unlogged, memory_order_relaxed);
 }
 
 static void drop_run(struct ops_thread *t)
@@ -105,13 +112,11 @@ static void begin(struct ops_thread *t, struct model *m, uint32_t number, void *
 	t->n_fetched = 0;
 	if (!run->watched)
 		return;
-	run->seq = calls_seq(ops_log());
 	if (c->want & CALLS_RECORD)
 		run->kept = ops_keep(m, in, n_in);
-	ops_append(t, run, &(struct call_record){.what = CALL_RUN_BEGIN,
-						 .time = ops_now(),
-						 .seq = run->seq,
-						 .contract_call = CALLS_NO_CALL});
+	run->begun = ops_now();
+	if (!c->n_filters || c->want & CALLS_INPUTS)
+		ops_tell_run(t, run);
 	if (c->want & CALLS_INPUTS)
 		ops_model_values(t, run, in, n_in, false);
 }

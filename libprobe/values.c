@@ -43,6 +43,8 @@ static bool take_address(struct ops_thread *t, const struct ops *ops, struct ops
 	for (uint32_t i = t->n_fetched; i-- > 0;)
 		if (t->fetched[i].address == word && t->fetched[i].handle) {
 			x->view.handle = t->fetched[i].handle;
+			x->view.data = (const void *)(uintptr_t)word;
+			x->addressed = true;
 			t->fetched[i].handle = NULL; /* the same buffer twice: each its own handle */
 			return true;
 		}
@@ -214,10 +216,14 @@ static bool look(const struct model *m, struct ops_value *x, bool again)
 					    .device_index = c->device_index};
 		return x->seen = true;
 	}
-	if (x->seen && !again)
+	/* A kernel changes nothing but memory. */
+	if (x->seen && (!again || x->addressed))
 		return true;
 	void *handle = x->result ? *x->result : x->view.handle;
-	x->seen = handle && ops_view_of(m, handle, &x->view);
+	if (x->addressed)
+		x->seen = ops_view_at(m, handle, x->view.data, &x->view);
+	else
+		x->seen = handle && ops_view_of(m, handle, &x->view);
 	if (x->seen && !x->constant && x->role == CALL_ROLE_CONSTANT)
 		x->constant = ops_find_constant(m->ops, (uintptr_t)x->view.data);
 	return x->seen;
@@ -257,15 +263,13 @@ static bool counted(void) { return ops_config()->want & (CALLS_BAD | CALLS_STATS
 
 static bool writes(const struct ops_value *x) { return x->role == CALL_ROLE_OUT || x->role == CALL_ROLE_INOUT; }
 
-static struct call_record like(const struct ops_open *o)
-{
-	return (struct call_record){
-	    .what = CALL_VALUE, .time = ops_now(), .seq = o->seq, .call = o->call, .contract_call = o->contract_call};
-}
-
 static void tell(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o, struct ops_value *x, bool before)
 {
-	struct call_record r = like(o);
+	struct call_record r; /* only what ops_tell() reads is set */
+	r.time = before ? o->begun : o->ended;
+	r.seq = o->seq;
+	r.call = o->call;
+	r.contract_call = o->contract_call;
 	x->told |= before;
 	ops_tell(t, run, &r, o->site->name, x, before, before ? &x->before : &x->after);
 }
@@ -433,7 +437,7 @@ bool ops_model_values(struct ops_thread *t, struct ops_run *run, void **handle, 
 		if (counted())
 			ops_stats(&x.view, level(), &s);
 		any |= ops_is_bad(&s, x.view.dtype);
-		struct call_record r = {.what = CALL_VALUE, .time = ops_now(), .seq = run->seq, .contract_call = CALLS_NO_CALL};
+		struct call_record r = {.time = ops_now(), .seq = run->seq, .contract_call = CALLS_NO_CALL};
 		ops_tell(t, run, &r, output ? "output" : "input", &x, !output, &s);
 	}
 	return any;

@@ -1,5 +1,8 @@
 #include "live/calls.h"
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 #include <fcntl.h>
 #include <math.h>
 #include <sys/mman.h>
@@ -34,14 +37,61 @@ static void *make_file(const char *folder, const char *name, size_t size, struct
 	return p == MAP_FAILED ? NULL : p;
 }
 
+static uint64_t now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Intel SDM vol. 3B 18.17.1, AMD APM vol. 2 13.2.4: CPUID 80000007h, EDX bit 8, invariant TSC. Whether all cores show the same,
+ * Linux has measured: it leaves "tsc" out of its list when they do not. */
+bool calls_ticking(void)
+{
+	bool yes = false;
+#ifdef __x86_64__
+	unsigned a, b, c, d = 0;
+	char text[256];
+	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1 << 8))
+		return false;
+	int fd = open("/sys/devices/system/clocksource/clocksource0/available_clocksource", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = 0;
+	for (char *save, *word = strtok_r(text, " \n", &save); word; word = strtok_r(NULL, " \n", &save))
+		yes |= !strcmp(word, "tsc");
+#endif
+	return yes;
+}
+
+/* Both clocks at one moment: the pair that took the shortest. */
+static void both_clocks(uint64_t *tick, uint64_t *ns)
+{
+	uint64_t best = UINT64_MAX;
+	for (int i = 0; i < 8; i++) {
+		uint64_t before = calls_ticks(), t = now(), took = calls_ticks() - before;
+		if (took >= best)
+			continue;
+		best = took;
+		*tick = before + took / 2;
+		*ns = t;
+	}
+}
+
 int calls_create(const char *folder, const struct calls_config *config, struct err *err)
 {
 	struct calls_config c = *config;
 	memcpy(c.magic, CALLS_MAGIC, sizeof(c.magic));
 	c.size = sizeof(struct calls_log);
-	c.record_size = sizeof(struct call_record);
+	c.slot_size = sizeof(struct calls_slot);
+	c.room_size = sizeof(struct calls_room);
 	if (!c.records)
 		c.records = CALLS_RECORDS;
+	c.values = c.want & ~(uint32_t)CALLS_NAMES ? c.records : 1;
+	c.tick = c.tick_ns = 0;
+	if (calls_ticking())
+		both_clocks(&c.tick, &c.tick_ns);
 	if (c.records > CALLS_MAX_RECORDS)
 		return err_set(err, EXIT_USAGE, "a call log of %llu records: at most %u are possible", (unsigned long long)c.records,
 			       CALLS_MAX_RECORDS);
@@ -58,7 +108,7 @@ int calls_create(const char *folder, const struct calls_config *config, struct e
 	n->size = CALLS_NAMES_BYTES;
 	memcpy(n->magic, CALLS_NAMES_MAGIC, sizeof(n->magic));
 	munmap(n, CALLS_NAMES_BYTES);
-	size_t size = sizeof(struct calls_log) + (size_t)c.records * sizeof(struct call_record);
+	size_t size = (size_t)calls_log_size(&c);
 	struct calls_log *l = make_file(folder, CALLS_FILE, size, err);
 	if (!l)
 		return -1;
@@ -81,6 +131,7 @@ int calls_open_bytes(struct calls_reader *r, struct slice log, struct slice name
 	r->log = l;
 	r->config = &l->config;
 	r->records = l->config.records;
+	r->values = l->config.values;
 	r->names = names.n ? n : NULL;
 	return 0;
 }
@@ -139,22 +190,15 @@ void calls_close(struct calls_reader *r)
 	*r = (struct calls_reader){0};
 }
 
-static uint64_t now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* A record that is claimed and not done: is it one that will never be? */
 static bool given_up(struct calls_reader *r, uint64_t end)
 {
-	struct call_record *slot = &r->log->record[r->at % r->records];
+	struct calls_slot *slot = calls_slot_of(r->log, r->records, r->at);
 	if (r->final)
 		return true;
 	bool later = false;
 	for (uint64_t t = r->at + 1; t < end && !later; t++)
-		later = atomic_load_explicit(&r->log->record[t % r->records].state, memory_order_relaxed) == 2 * t + 2;
+		later = atomic_load_explicit(&calls_slot_of(r->log, r->records, t)->state, memory_order_relaxed) == 2 * t + 2;
 	if (!later)
 		return false;
 	if (atomic_load_explicit(&slot->state, memory_order_relaxed) == 2 * r->at + 1 &&
@@ -166,23 +210,77 @@ static bool given_up(struct calls_reader *r, uint64_t end)
 	return t - r->waiting >= CALLS_PATIENCE_MS * UINT64_C(1000000);
 }
 
-/* What readers index by, within its limits; nothing of an older record behind a short one. */
-static void settle(struct call_record *rec)
+#define TICK_MIN_NS 2000000 /* between the two moments by which ticks are measured: one in 10^5 */
+
+/* How long a tick is. A command that was over at once waits for it. */
+static double tick_of(const struct calls_config *c)
 {
-	if (rec->what > CALL_VALUE)
-		rec->what = CALL_NONE;
-	if (rec->what != CALL_VALUE) {
-		const size_t end = offsetof(struct call_record, took) + sizeof(rec->took);
-		memset((char *)rec + end, 0, sizeof(*rec) - end);
-	} else if (rec->v.n_dim > CALL_DIMS) {
-		rec->v.n_dim = CALL_DIMS;
+	uint64_t tick = 0, ns = 0;
+	both_clocks(&tick, &ns);
+	if (c->tick_ns <= ns && ns - c->tick_ns < TICK_MIN_NS) {
+		nanosleep(&(struct timespec){.tv_nsec = TICK_MIN_NS}, NULL);
+		both_clocks(&tick, &ns);
 	}
+	return ns > c->tick_ns && tick > c->tick ? (double)(ns - c->tick_ns) / (double)(tick - c->tick) : 1;
+}
+
+static uint64_t clamped(double ns) { return ns >= 0x1p63 ? UINT64_C(1) << 63 : ns > 0 ? (uint64_t)ns : 0; }
+
+static void to_nanoseconds(struct calls_reader *r, struct call_record *rec)
+{
+	const struct calls_config *c = r->config;
+	if (!r->tick)
+		r->tick = tick_of(c);
+	double since = (double)(int64_t)(rec->time - c->tick) * r->tick;
+	rec->time = since >= 0 ? c->tick_ns + clamped(since) : c->tick_ns - clamped(-since);
+	if (rec->what != CALL_VALUE)
+		rec->took = clamped((double)rec->took * r->tick);
+}
+
+/* What readers index by, within its limits. */
+static void unpack(struct calls_reader *r, const struct calls_slot *s, struct call_record *rec)
+{
+	uint32_t what = s->what & (CALLS_TICKS - 1);
+	*rec = (struct call_record){
+	    .what = what <= CALL_VALUE ? what : CALL_NONE,
+	    .model = ((s->what >> 8) - 1) & UINT32_MAX >> 8,
+	    .seq = s->seq,
+	    .time = s->time,
+	    .run = s->run,
+	    .call = s->call,
+	    .contract_call = s->contract_call,
+	    .pid = s->pid,
+	    .tid = s->tid,
+	    .name = s->name,
+	    .result = s->result,
+	};
+	if (rec->model == UINT32_MAX >> 8)
+		rec->model = LIVE_NO_MODEL;
+	if (what != CALL_VALUE)
+		rec->took = s->more;
+	if (s->what & CALLS_TICKS)
+		to_nanoseconds(r, rec);
+}
+
+/* False when it was overwritten. */
+static bool read_value(struct calls_reader *r, uint64_t ticket, struct call_value *v)
+{
+	struct calls_room *room = calls_room_of(r->log, r->records, r->values, ticket);
+	const uint64_t done = 2 * ticket + 2;
+	if (atomic_load_explicit(&room->state, memory_order_acquire) != done)
+		return false;
+	memcpy(v, &room->v, sizeof(*v));
+	atomic_thread_fence(memory_order_acquire);
+	if (v->n_dim > CALL_DIMS)
+		v->n_dim = CALL_DIMS;
+	return atomic_load_explicit(&room->state, memory_order_relaxed) == done;
 }
 
 bool calls_next(struct calls_reader *r, struct call_record *rec)
 {
 	for (;;) {
 		uint64_t end = atomic_load_explicit(&r->log->ticket, memory_order_acquire);
+		struct calls_slot copy;
 		if (r->at >= end)
 			return false;
 		if (end - r->at > r->records) {
@@ -190,24 +288,25 @@ bool calls_next(struct calls_reader *r, struct call_record *rec)
 			r->at = end - r->records;
 			r->waiting = 0;
 		}
-		struct call_record *slot = &r->log->record[r->at % r->records];
+		struct calls_slot *slot = calls_slot_of(r->log, r->records, r->at);
 		const uint64_t done = 2 * r->at + 2;
 		uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
 		if (state == done) {
-			memcpy((char *)rec, (const char *)slot, sizeof(*rec));
+			memcpy((char *)&copy, (const char *)slot, sizeof(copy));
 			atomic_thread_fence(memory_order_acquire);
 			state = atomic_load_explicit(&slot->state, memory_order_relaxed);
 		}
 		if (state < done && !given_up(r, end))
 			return false;
-		r->lost += state > done;
 		r->torn += state < done;
 		r->at++;
 		r->waiting = 0;
 		if (state == done) {
-			settle(rec);
-			return true;
+			unpack(r, &copy, rec);
+			if (rec->what != CALL_VALUE || read_value(r, copy.more, &rec->v))
+				return true;
 		}
+		r->lost += state >= done;
 	}
 }
 

@@ -14,14 +14,23 @@
  * oldest records are overwritten (`lost` counts them), but never configuration or names.
  *
  *     struct calls_log *log = mmap(... "calls" ...);            // the library's side; calls_log_fits(log, size) first
- *     struct call_record rec = {.what = CALL_BEGIN, .seq = calls_seq(log), .pid = pid, ...};
- *     calls_append(log, &rec);                                  // a claim, a copy, a store; never waits
+ *     struct call_record rec = {.what = CALL_BEGIN, .pid = pid, ...};
+ *     uint64_t seq = calls_begin(log, &rec);                    // a claim, a copy, a store; never waits
+ *     rec = (struct call_record){.what = CALL_END, .seq = seq, ...};
+ *     calls_append(log, &rec);
  *
  * Nothing is locked. A writer takes a ticket, whose record goes into slot `ticket % records`, marks the slot busy with its
  * ticket, copies, and marks it done. One that finds its slot busy by a living writer (it was overtaken by a whole round of the
  * log) or already used by a later ticket drops its record; the slot of a dead one it takes. The reader waits for a record that
  * is claimed and not done; once a later one is done, it skips it if its writer's process is gone, after CALLS_PATIENCE_MS, or at
  * once when `final` is set (the command has ended).
+ *
+ * Most calls are a begin and an end and nothing else, and what they cost is memory that is not in the cache. So a slot is one
+ * cache line; what a CALL_VALUE has besides lies in a room of its own behind the slots, by the same rules and with tickets of its
+ * own: written first, and lost for the reader when it was overwritten. Writers fetch the lines of the next tickets ahead.
+ *
+ * Time is read twice a call. Where the processor's counter can stand for a clock, its ticks are written down (CALLS_TICKS), and the
+ * head says what both clocks showed when the log was made; readers convert, and see nanoseconds of CLOCK_MONOTONIC only.
  *
  * Names and texts are interned in a second file, `names`: appended bytes; an id is the offset of a NUL-terminated text, 0 is
  * none. A table of hashes in its head makes calls_intern give the same text the same id, in all processes. When it is full,
@@ -30,6 +39,7 @@
 #ifndef PT2_LIVE_CALLS_H
 #define PT2_LIVE_CALLS_H
 #include "base/buf.h"
+#include "live/event.h"
 #include "tensor/stats.h"
 
 #include <errno.h>
@@ -38,9 +48,9 @@
 
 #define CALLS_FILE "calls"
 #define CALLS_FILE_NAMES "names"
-#define CALLS_MAGIC "PT2CALL1"
+#define CALLS_MAGIC "PT2CALL2"
 #define CALLS_NAMES_MAGIC "PT2NAME1"
-#define CALLS_RECORDS (1u << 16)       /* room unless told: 20 MB */
+#define CALLS_RECORDS (1u << 16)       /* room unless told: 4 MB, and 20 MB for values where they are wanted */
 #define CALLS_MAX_RECORDS (1u << 26)
 #define CALLS_NAMES_BYTES (8u << 20)
 #define CALLS_MAX_NAME 1023            /* bytes of a text; longer ones are cut */
@@ -61,10 +71,12 @@ enum calls_want {
 
 #define CALLS_FILTERS 64
 struct calls_config {
-	char magic[8]; /* CALLS_MAGIC; this to `records` are filled in by calls_create, `records` if it is 0 */
-	uint32_t size; /* of struct calls_log up to its records */
-	uint32_t record_size;
+	char magic[8]; /* CALLS_MAGIC; this to `tick_ns` are filled in by calls_create, `records` if it is 0 */
+	uint32_t size; /* of struct calls_log up to its slots */
+	uint32_t slot_size, room_size;
 	uint64_t records; /* room */
+	uint64_t values;  /* room for what values have besides */
+	uint64_t tick, tick_ns; /* what calls_ticks() and CLOCK_MONOTONIC were at the same time; 0: no ticks are to be used */
 	uint32_t want;
 	uint32_t first_run, last_run; /* of a model, counting from 0; 0..UINT32_MAX for all */
 	double lo, hi;                /* values outside are bad, too; -inf..inf */
@@ -91,46 +103,69 @@ enum call_what {
 enum call_role { CALL_ROLE_IN, CALL_ROLE_OUT, CALL_ROLE_INOUT, CALL_ROLE_CONSTANT, CALL_ROLE_MODEL_INPUT, CALL_ROLE_MODEL_OUTPUT };
 
 #define CALL_DIMS 8
+/* A tensor, as it was. */
+struct call_value {
+	uint8_t arg, role, before, n_dim;
+	int8_t device, device_index;
+	int16_t dtype;
+	uint64_t address;
+	int64_t size[CALL_DIMS], stride[CALL_DIMS]; /* of more dims the first */
+	struct tensor_stats stats;  /* known false: not computed */
+	uint32_t saved;             /* name of the file, 0 */
+	double bad_value;           /* the first bad element */
+	/* Where a call has made NaN or the like: the output's first such element, and of inputs that were not written
+	 * over the one at the same place (tensor_same_place). */
+	double element;
+	uint64_t at; /* linear, and 1 more; 0: not told */
+};
+
+/* A record as it is given and read. */
 struct call_record {
-	_Atomic uint64_t state; /* of the slot: 2 * ticket + 1 while it is written, 2 * ticket + 2 when it is done */
 	uint32_t what;          /* enum call_what */
-	uint32_t model;        /* as in event.h */
-	uint64_t seq;          /* number of the call (or Run) among all of this command: joins BEGIN, END and VALUEs */
-	uint64_t time;         /* nanoseconds, CLOCK_MONOTONIC */
-	uint32_t run;          /* which Run of this model, from 0 */
-	uint32_t call;         /* which call of that Run, from 0 */
+	uint32_t model;         /* as in event.h */
+	uint64_t seq;           /* number of the call (or Run) among all of this command: joins BEGIN, END and VALUEs. Grows */
+	uint64_t time;          /* nanoseconds, CLOCK_MONOTONIC; given with .ticks: calls_ticks() */
+	uint32_t run;           /* which Run of this model, from 0 */
+	uint32_t call;          /* which call of that Run, from 0 */
 	uint32_t contract_call; /* index into the contract's calls, UINT32_MAX when it could not be matched */
 	uint32_t pid, tid;
-	uint32_t name;         /* of the kernel or op; of VALUE: the buffer's ("buf3"), from the contract or 0 */
+	uint32_t name;          /* of the kernel or op; of VALUE: the buffer's ("buf3"), from the contract or 0 */
 	int32_t result;
+	bool ticks;             /* time and took are; never in what is read */
 	union {
 		uint64_t took;
-		struct {
-			uint8_t arg, role, before, n_dim;
-			int8_t device, device_index;
-			int16_t dtype;
-			uint64_t address;
-			int64_t size[CALL_DIMS], stride[CALL_DIMS]; /* of more dims the first */
-			struct tensor_stats stats;  /* known false: not computed */
-			uint32_t saved;             /* name of the file, 0 */
-			double bad_value;           /* the first bad element */
-			/* Where a call has made NaN or the like: the output's first such element, and of inputs that were not written
-			 * over the one at the same place (tensor_same_place). */
-			double element;
-			uint64_t at; /* linear, and 1 more; 0: not told */
-		} v;
+		struct call_value v;
 	};
 };
-_Static_assert(sizeof(struct call_record) == 320, "five cache lines");
 
-/* The file `calls`: a head that all write, then the records. */
+/* As it lies in the file. */
+#define CALLS_TICKS 0x80
+struct calls_slot {
+	_Atomic uint64_t state; /* 2 * ticket + 1 while it is written, 2 * ticket + 2 when it is done */
+	uint32_t pid;
+	uint32_t what; /* enum call_what, with CALLS_TICKS; model + 1 from bit 8 on, so that LIVE_NO_MODEL is 0 */
+	uint64_t seq, time, more; /* more: .took; of a CALL_VALUE the ticket of its room */
+	uint32_t run, call, contract_call, tid, name;
+	int32_t result;
+};
+_Static_assert(sizeof(struct calls_slot) == 64, "a cache line");
+struct calls_room {
+	_Atomic uint64_t state; /* the same */
+	uint32_t pid;
+	struct call_value v;
+	uint64_t zero[6];
+};
+_Static_assert(sizeof(struct calls_room) == 320, "five cache lines");
+
+/* The file `calls`: a head that all write, then config.records slots, then config.values rooms. */
 struct calls_log {
 	struct calls_config config;
 	_Alignas(64) _Atomic uint64_t ticket; /* the next record's */
-	_Alignas(64) _Atomic uint64_t seq;    /* calls so far */
+	_Alignas(64) _Atomic uint64_t value_ticket;
+	_Alignas(64) _Atomic uint64_t unlogged; /* calls that the filters left out, of Runs that have ended */
 	_Atomic uint64_t dropped;             /* records that found no slot */
 	_Atomic uint64_t saved;               /* bytes of saved tensors so far, against save_max */
-	_Alignas(64) struct call_record record[];
+	_Alignas(64) struct calls_slot slot[];
 };
 
 /* The file `names`. */
@@ -145,12 +180,20 @@ struct calls_names {
 
 /* ---- what both sides share ---- */
 
+/* Bytes of a log. */
+static inline uint64_t calls_log_size(const struct calls_config *c)
+{
+	return sizeof(struct calls_log) + c->records * sizeof(struct calls_slot) + c->values * sizeof(struct calls_room);
+}
+
 /* Is this a log of `size` bytes that this version can use? */
 static inline bool calls_log_fits(const struct calls_log *l, uint64_t size)
 {
-	return size >= sizeof(*l) && !memcmp(l->config.magic, CALLS_MAGIC, 8) && l->config.size == sizeof(*l) &&
-	       l->config.record_size == sizeof(struct call_record) && l->config.records && l->config.records <= CALLS_MAX_RECORDS &&
-	       size - sizeof(*l) >= l->config.records * sizeof(struct call_record) && l->config.n_filters <= CALLS_FILTERS;
+	const struct calls_config *c = &l->config;
+	return size >= sizeof(*l) && !memcmp(c->magic, CALLS_MAGIC, 8) && c->size == sizeof(*l) &&
+	       c->slot_size == sizeof(struct calls_slot) && c->room_size == sizeof(struct calls_room) && c->records &&
+	       c->records <= CALLS_MAX_RECORDS && c->values && c->values <= CALLS_MAX_RECORDS && size >= calls_log_size(c) &&
+	       c->n_filters <= CALLS_FILTERS;
 }
 
 static inline bool calls_names_fit(const struct calls_names *n, uint64_t size)
@@ -158,8 +201,15 @@ static inline bool calls_names_fit(const struct calls_names *n, uint64_t size)
 	return size > sizeof(*n) && !memcmp(n->magic, CALLS_NAMES_MAGIC, 8) && n->size == size;
 }
 
-/* The number of a new call, from 1. */
-static inline uint64_t calls_seq(struct calls_log *l) { return atomic_fetch_add_explicit(&l->seq, 1, memory_order_relaxed) + 1; }
+/* The processor's counter: a clock if calls_ticking(). */
+static inline uint64_t calls_ticks(void)
+{
+#ifdef __x86_64__
+	return __builtin_ia32_rdtsc();
+#else
+	return 0;
+#endif
+}
 
 /* Is the process gone? errno is kept. */
 static inline bool calls_gone(uint32_t pid)
@@ -170,36 +220,93 @@ static inline bool calls_gone(uint32_t pid)
 	return gone;
 }
 
-/* The slot of a ticket, marked busy; NULL when it cannot be had. */
-static inline struct call_record *calls_claim(struct calls_log *l, uint64_t ticket, uint32_t pid)
+static inline uint64_t calls_place(uint64_t ticket, uint64_t n)
 {
-	struct call_record *slot = &l->record[ticket % l->config.records];
-	uint64_t was = atomic_load_explicit(&slot->state, memory_order_relaxed);
+	return (n & (n - 1)) == 0 ? ticket & (n - 1) : ticket % n; /* a division takes as long as all the rest */
+}
+static inline struct calls_slot *calls_slot_of(struct calls_log *l, uint64_t records, uint64_t ticket)
+{
+	return &l->slot[calls_place(ticket, records)];
+}
+static inline struct calls_room *calls_room_of(struct calls_log *l, uint64_t records, uint64_t values, uint64_t ticket)
+{
+	return (struct calls_room *)(void *)(l->slot + records) + calls_place(ticket, values);
+}
+
+/* Mark a slot or room busy. False when it cannot be had. */
+static inline bool calls_mark(_Atomic uint64_t *state, uint32_t *owner, uint64_t ticket, uint32_t pid)
+{
+	uint64_t was = atomic_load_explicit(state, memory_order_relaxed);
 	do {
-		if (was > 2 * ticket || ((was & 1) && !calls_gone(__atomic_load_n(&slot->pid, __ATOMIC_RELAXED))))
-			return NULL;
-	} while (!atomic_compare_exchange_weak_explicit(&slot->state, &was, 2 * ticket + 1, memory_order_acquire,
-							memory_order_relaxed));
-	__atomic_store_n(&slot->pid, pid, __ATOMIC_RELAXED);
+		if (was > 2 * ticket || ((was & 1) && !calls_gone(__atomic_load_n(owner, __ATOMIC_RELAXED))))
+			return false;
+	} while (!atomic_compare_exchange_weak_explicit(state, &was, 2 * ticket + 1, memory_order_acquire, memory_order_relaxed));
+	__atomic_store_n(owner, pid, __ATOMIC_RELAXED);
 	/* Whoever sees something of the new record also sees that the slot is busy. */
 	atomic_thread_fence(memory_order_release);
+	return true;
+}
+
+#define CALLS_AHEAD 8 /* slots that are fetched ahead */
+
+/* The slot of a ticket, marked busy; NULL when it cannot be had. */
+static inline struct calls_slot *calls_claim(struct calls_log *l, uint64_t ticket, uint32_t pid)
+{
+	const uint64_t records = l->config.records;
+	struct calls_slot *slot = calls_slot_of(l, records, ticket);
+	__builtin_prefetch(calls_slot_of(l, records, ticket + CALLS_AHEAD), 1);
+	if (!calls_mark(&slot->state, &slot->pid, ticket, pid)) {
+		atomic_fetch_add_explicit(&l->dropped, 1, memory_order_relaxed);
+		return NULL;
+	}
 	return slot;
 }
 
-/* Append rec (its .state is of no meaning). Returns false when it was dropped. */
-static inline bool calls_append(struct calls_log *l, const struct call_record *rec)
+static inline bool calls_put(struct calls_log *l, uint64_t ticket, const struct call_record *rec, uint64_t more)
 {
-	const size_t from = offsetof(struct call_record, what);
-	const size_t to = rec->what == CALL_VALUE ? sizeof(*rec) : offsetof(struct call_record, took) + sizeof(rec->took);
-	uint64_t ticket = atomic_fetch_add_explicit(&l->ticket, 1, memory_order_relaxed);
-	struct call_record *slot = calls_claim(l, ticket, rec->pid);
-	if (!slot) {
-		atomic_fetch_add_explicit(&l->dropped, 1, memory_order_relaxed);
+	struct calls_slot *slot = calls_claim(l, ticket, rec->pid);
+	if (!slot)
 		return false;
-	}
-	memcpy((char *)slot + from, (const char *)rec + from, to - from);
+	slot->what = rec->what | (rec->ticks ? CALLS_TICKS : 0) | (rec->model + 1) << 8;
+	slot->seq = rec->seq;
+	slot->time = rec->time;
+	slot->more = more;
+	slot->run = rec->run;
+	slot->call = rec->call;
+	slot->contract_call = rec->contract_call;
+	slot->tid = rec->tid;
+	slot->name = rec->name;
+	slot->result = rec->result;
 	atomic_store_explicit(&slot->state, 2 * ticket + 2, memory_order_release);
 	return true;
+}
+
+/* Append the CALL_BEGIN or CALL_RUN_BEGIN of a new call: its seq, also when it was dropped. */
+static inline uint64_t calls_begin(struct calls_log *l, struct call_record *rec)
+{
+	uint64_t ticket = atomic_fetch_add_explicit(&l->ticket, 1, memory_order_relaxed);
+	rec->seq = ticket + 1;
+	calls_put(l, ticket, rec, rec->took);
+	return rec->seq;
+}
+
+/* Append rec. Returns false when it was dropped. */
+static inline bool calls_append(struct calls_log *l, const struct call_record *rec)
+{
+	uint64_t more = 0;
+	if (rec->what == CALL_VALUE) {
+		more = atomic_fetch_add_explicit(&l->value_ticket, 1, memory_order_relaxed);
+		struct calls_room *room = calls_room_of(l, l->config.records, l->config.values, more);
+		if (!calls_mark(&room->state, &room->pid, more, rec->pid)) {
+			atomic_fetch_add_explicit(&l->dropped, 1, memory_order_relaxed);
+			return false;
+		}
+		memcpy(&room->v, &rec->v, sizeof(room->v));
+		atomic_store_explicit(&room->state, 2 * more + 2, memory_order_release);
+	} else {
+		more = rec->took;
+	}
+	return calls_put(l, atomic_fetch_add_explicit(&l->ticket, 1, memory_order_relaxed), rec, more);
 }
 
 /* A text of its own (the name of a saved file): its id, 0 when there is no room. */
@@ -249,7 +356,8 @@ struct calls_reader {
 	const struct calls_config *config; /* the log's */
 	const struct calls_names *names;   /* NULL: none */
 	uint64_t at;      /* the next ticket to be read */
-	uint64_t records; /* checked; the file's own may be harmed later */
+	uint64_t records, values; /* checked; the file's own may be harmed later */
+	double tick;      /* nanoseconds; 0: not known yet */
 	uint64_t lost;    /* records that were overwritten before they were read */
 	uint64_t torn;    /* records that were never completed */
 	uint64_t waiting; /* nanoseconds since when `at` is waited for, 0: not */
@@ -260,6 +368,8 @@ struct calls_reader {
 
 /* Make both files in the folder. lo and hi of 0 become -inf and inf. EXIT_ENVIRON: cannot be made, no room. */
 int calls_create(const char *folder, const struct calls_config *config, struct err *err);
+/* Are the processor's ticks a clock: at one rate whatever it does, and the same on all cores? */
+bool calls_ticking(void);
 /* EXIT_INPUT: they are not there, not whole, or of another version. */
 int calls_open(struct calls_reader *r, const char *folder, struct err *err);
 /* The same on memory that must outlive it and is aligned to 64 bytes; names may be empty. What a record holds is what was
@@ -267,6 +377,11 @@ int calls_open(struct calls_reader *r, const char *folder, struct err *err);
 int calls_open_bytes(struct calls_reader *r, struct slice log, struct slice names, const char *what, struct err *err);
 /* False: nothing more, for now. */
 bool calls_next(struct calls_reader *r, struct call_record *rec);
+/* Calls that no filter let through: they were counted, and that is all. Of Runs that have ended. */
+static inline uint64_t calls_unlogged(const struct calls_reader *r)
+{
+	return r->log ? atomic_load_explicit(&r->log->unlogged, memory_order_relaxed) : 0;
+}
 const char *calls_name(const struct calls_reader *r, uint32_t name); /* "" when it is none */
 void calls_close(struct calls_reader *r);
 

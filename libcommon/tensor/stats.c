@@ -404,23 +404,46 @@ static void finish(struct scan *s, uint64_t times)
 	o->zero = s->all ? s->sums.zero * times : 0;
 }
 
+/* False: there is nothing to be looked at. */
+static bool start(struct scan *s, int dtype, uint64_t n, int want, struct tensor_stats *out)
+{
+	*out = (struct tensor_stats){.n = n, .first_bad = -1, .min = __builtin_nan(""), .max = __builtin_nan(""), .mean = __builtin_nan("")};
+	*s = (struct scan){.k = kernels(), .dtype = dtype, .all = want & STATS_ALL, .out = out, .first = -1};
+	s->kind = kind_of(dtype, &s->part);
+	out->known = s->kind != STATS_NOTHING;
+	/* Integers are never bad. */
+	if (!n || !out->known || (!s->all && s->kind >= STATS_I16 && s->kind <= STATS_U64))
+		return false;
+	s->bytes = dtype_info(dtype)->bytes;
+	s->sums.min = __builtin_inf();
+	s->sums.max = -__builtin_inf();
+	return true;
+}
+
+void tensor_stats_dense(int dtype, uint64_t n, const void *data, int want, struct tensor_stats *out)
+{
+	struct scan s;
+	if (!start(&s, dtype, n, want, out))
+		return;
+	unsigned was = enter_float();
+	run(&s, data, n);
+	out->first_bad = s.first;
+	finish(&s, 1);
+	leave_float(was);
+}
+
 void tensor_stats(const struct tensor_meta *m, const void *data, int want, struct tensor_stats *out)
 {
-	struct scan s = {.k = kernels(), .dtype = m->dtype, .all = want & STATS_ALL, .out = out, .first = -1};
+	struct scan s;
 	struct dims d, sorted;
 	int64_t n;
-	*out = (struct tensor_stats){.first_bad = -1, .min = __builtin_nan(""), .max = __builtin_nan(""), .mean = __builtin_nan("")};
-	if (!tensor_numel(m, &n))
+	if (!tensor_numel(m, &n)) {
+		start(&s, DTYPE_F32, 0, want, out);
+		out->known = false;
 		return;
-	out->n = (uint64_t)n;
-	s.kind = kind_of(m->dtype, &s.part);
-	out->known = s.kind != STATS_NOTHING;
-	/* Integers are never bad. */
-	if (!n || !out->known || (!s.all && s.kind >= STATS_I16 && s.kind <= STATS_U64))
+	}
+	if (!start(&s, m->dtype, (uint64_t)n, want, out))
 		return;
-	s.bytes = dtype_info(m->dtype)->bytes;
-	s.sums.min = __builtin_inf();
-	s.sums.max = -__builtin_inf();
 	unsigned was = enter_float();
 	bool in_order = make_dims(m, &d, &sorted);
 	collapse(&sorted);

@@ -1,5 +1,5 @@
 /* Any bytes as a call log and its names, with the head that the tool made: reading ends, and gives what is within limits.
- * Input: ticket (8 bytes), flags, then the slots as they are, then the texts. */
+ * Input: ticket (8 bytes), flags, then slots and rooms as they are, then the texts. */
 #include "live/calls.h"
 
 enum { MOST = 8, NAMES = sizeof(struct calls_names) + 1024 };
@@ -24,20 +24,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t head[9] = {0};
 	take(head, sizeof(head), &data, &size);
-	const uint64_t records = 1 + head[8] % MOST;
-	const size_t bytes = sizeof(struct calls_log) + (size_t)records * sizeof(struct call_record);
+	const uint64_t records = 1 + head[8] % MOST, values = 1 + head[8] / MOST % 4;
+	const size_t slots = (size_t)(records * sizeof(struct calls_slot) + values * sizeof(struct calls_room));
+	const size_t bytes = sizeof(struct calls_log) + slots;
 	struct calls_log *l = aligned_alloc(64, (bytes + 63) / 64 * 64);
 	struct calls_names *n = calloc(1, NAMES);
 	require(l && n);
 	memset(l, 0, bytes);
 	memcpy(l->config.magic, CALLS_MAGIC, 8);
 	l->config.size = sizeof(*l);
-	l->config.record_size = sizeof(struct call_record);
+	l->config.slot_size = sizeof(struct calls_slot);
+	l->config.room_size = sizeof(struct calls_room);
 	l->config.records = records;
+	l->config.values = values;
 	uint64_t ticket;
 	memcpy(&ticket, head, sizeof(ticket));
 	l->ticket = ticket;
-	take(l->record, (size_t)records * sizeof(struct call_record), &data, &size);
+	take(l->slot, slots, &data, &size);
 	memcpy(n->magic, CALLS_NAMES_MAGIC, 8);
 	n->size = NAMES;
 	take(n->text, NAMES - sizeof(*n), &data, &size);

@@ -56,9 +56,9 @@ static void test_order(void **state)
 	v.v.size[1] = 7;
 	v.v.bad_value = 2.5;
 	v.name = calls_intern(names_of(&r), "buf3", 4);
-	struct call_record b = record(calls_seq(r.log), CALL_BEGIN), e = record(1, CALL_END);
-	assert_int_equal(b.seq, 1);
-	assert_true(calls_append(r.log, &b) && calls_append(r.log, &v) && calls_append(r.log, &e));
+	struct call_record b = record(1, CALL_BEGIN), e = record(1, CALL_END);
+	assert_int_equal(calls_begin(r.log, &b), 1);
+	assert_true(calls_append(r.log, &v) && calls_append(r.log, &e));
 	assert_true(calls_next(&r, &rec) && rec.what == CALL_BEGIN && rec.seq == 1 && rec.pid == b.pid && rec.took == 3);
 	assert_true(calls_next(&r, &rec) && rec.what == CALL_VALUE && rec.v.size[1] == 7 && rec.v.bad_value == 2.5);
 	assert_string_equal(calls_name(&r, rec.name), "buf3");
@@ -118,13 +118,13 @@ static void test_torn(void **state)
 	assert_true(calls_next(&r, &rec) && rec.seq == 1 && r.torn == 1);
 	/* By a living one: waited for, and then read. */
 	uint64_t t = atomic_fetch_add(&r.log->ticket, 1);
-	struct call_record *slot = calls_claim(r.log, t, (uint32_t)getpid());
+	struct calls_slot *slot = calls_claim(r.log, t, (uint32_t)getpid());
 	assert_non_null(slot);
 	one = record(3, CALL_BEGIN);
 	assert_true(calls_append(r.log, &one));
 	assert_false(calls_next(&r, &rec));
 	slot->seq = 2;
-	slot->what = CALL_END;
+	slot->what = CALL_END | 1 << 8;
 	atomic_store(&slot->state, 2 * t + 2);
 	assert_true(calls_next(&r, &rec) && rec.seq == 2);
 	assert_true(calls_next(&r, &rec) && rec.seq == 3);
@@ -155,7 +155,7 @@ static void test_busy(void **state)
 	assert_true(calls_append(r.log, &one));
 	assert_false(calls_append(r.log, &one));
 	assert_int_equal(r.log->dropped, 1);
-	__atomic_store_n(&r.log->record[0].pid, dead_pid(), __ATOMIC_RELAXED);
+	__atomic_store_n(&r.log->slot[0].pid, dead_pid(), __ATOMIC_RELAXED);
 	assert_true(calls_append(r.log, &one));
 	assert_true(calls_append(r.log, &one));
 	/* The slow one that awakes has lost its slot. */
@@ -276,6 +276,73 @@ static void test_names(void **state)
 	done(&r);
 }
 
+/* Ticks of the processor come out as nanoseconds of the clock; the two kinds of writers may be mixed. */
+static void test_ticks(void **state)
+{
+	(void)state;
+	struct calls_reader r;
+	struct call_record rec, one = record(1, CALL_END);
+	struct timespec t;
+	make(8, &r);
+	if (!calls_ticking()) {
+		done(&r);
+		skip();
+	}
+	assert_true(r.config->tick && r.config->tick_ns);
+	one.ticks = true;
+	one.model = LIVE_NO_MODEL;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	uint64_t from = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec, tick = calls_ticks();
+	nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+	one.time = calls_ticks();
+	one.took = one.time - tick;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	uint64_t to = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	assert_true(calls_append(r.log, &one));
+	one = record(2, CALL_RUN_END);
+	one.model = 7;
+	one.time = 12345;
+	assert_true(calls_append(r.log, &one));
+	assert_true(calls_next(&r, &rec) && !rec.ticks && rec.model == LIVE_NO_MODEL);
+	assert_true(rec.time >= from + 19900000 && rec.time <= to + 100000);
+	assert_true(rec.took >= 19900000 && rec.took <= to - from + 100000);
+	assert_true(calls_next(&r, &rec) && rec.model == 7 && rec.time == 12345 && rec.took == 6);
+	done(&r);
+}
+
+/* Values have a room of their own; one that was overwritten is lost, and the calls around it are not. */
+static void test_rooms(void **state)
+{
+	(void)state;
+	struct calls_reader r;
+	struct call_record rec, one;
+	make(8, &r);
+	struct calls_config *c = &r.log->config;
+	r.values = c->values = 2;
+	for (uint64_t i = 1; i <= 6; i++) {
+		one = record(i, i < 4 ? CALL_VALUE : CALL_BEGIN);
+		one.v.n_dim = (uint8_t)i;
+		assert_true(calls_append(r.log, &one));
+	}
+	for (uint64_t i = 2; i <= 6; i++) {
+		assert_true(calls_next(&r, &rec) && rec.seq == i && rec.what == (i < 4 ? CALL_VALUE : CALL_BEGIN));
+		assert_true(i >= 4 || rec.v.n_dim == i);
+	}
+	assert_false(calls_next(&r, &rec));
+	assert_true(r.lost == 1 && r.torn == 0);
+	/* One that somebody living still writes is left to him, of a dead one it is taken. */
+	struct calls_room *room = calls_room_of(r.log, 8, 2, 3);
+	room->state = 2 * 1 + 1;
+	room->pid = (uint32_t)getpid();
+	one = record(7, CALL_VALUE);
+	assert_false(calls_append(r.log, &one));
+	assert_true(r.log->dropped == 1 && r.log->ticket == 6);
+	room->pid = dead_pid();
+	r.log->value_ticket = 3;
+	assert_true(calls_append(r.log, &one) && calls_next(&r, &rec) && rec.seq == 7);
+	done(&r);
+}
+
 /* Bytes that end where memory ends; what does not fit is refused. */
 static void test_bytes(void **state)
 {
@@ -284,8 +351,8 @@ static void test_bytes(void **state)
 	struct err err = {0};
 	struct calls_reader r;
 	struct call_record rec;
-	const size_t size = sizeof(struct calls_log) + 3 * sizeof(struct call_record);
-	_Static_assert(sizeof(struct calls_log) % 64 == 0 && sizeof(struct call_record) % 64 == 0, "aligned to the end of a page");
+	const size_t size = sizeof(struct calls_log) + 3 * sizeof(struct calls_slot) + 2 * sizeof(struct calls_room);
+	_Static_assert(sizeof(struct calls_log) % 64 == 0 && sizeof(struct calls_room) % 64 == 0, "aligned to the end of a page");
 	struct calls_log *l = (struct calls_log *)(void *)guard_put(&g, NULL, 0);
 	struct buf zero = {0};
 	memset(buf_room(&zero, size), 0, size);
@@ -294,20 +361,32 @@ static void test_bytes(void **state)
 	assert_int_equal(calls_open_bytes(&r, whole, SLICE(""), "t", &err), -1);
 	memcpy(l->config.magic, CALLS_MAGIC, 8);
 	l->config.size = sizeof(*l);
-	l->config.record_size = sizeof(struct call_record);
-	l->config.records = 4;
+	l->config.slot_size = sizeof(struct calls_slot);
+	l->config.room_size = sizeof(struct calls_room);
+	l->config.records = 8;
+	l->config.values = 2;
 	assert_int_equal(calls_open_bytes(&r, whole, SLICE(""), "t", &err), -1);
 	assert_int_equal(err.status, EXIT_INPUT);
-	l->config.records = UINT64_MAX / sizeof(struct call_record) + 2;
+	l->config.records = UINT64_MAX / sizeof(struct calls_slot) + 2;
 	assert_int_equal(calls_open_bytes(&r, whole, SLICE(""), "t", &err), -1);
+	l->config.records = 3;
+	l->config.values = UINT64_MAX / sizeof(struct calls_room) + 2;
+	assert_int_equal(calls_open_bytes(&r, whole, SLICE(""), "t", &err), -1);
+	l->config.values = 0;
+	assert_int_equal(calls_open_bytes(&r, whole, SLICE(""), "t", &err), -1);
+	l->config.values = 2;
 	l->config.records = 3;
 	assert_int_equal(calls_open_bytes(&r, whole, SLICE(""), "t", &err), 0);
 	for (uint64_t ticket = 0; ticket < 10; ticket++) {
 		l->ticket = ticket % 2 ? UINT64_MAX - ticket : ticket;
 		for (uint64_t k = 0; k < 3; k++) {
-			l->record[k].state = 2 * (l->ticket - 1 - k) + 2;
-			l->record[k].what = ticket % 3 ? CALL_VALUE : 77;
-			l->record[k].v.n_dim = 200;
+			struct calls_room *room = calls_room_of(l, 3, 2, k);
+			l->slot[k].state = 2 * (l->ticket - 1 - k) + 2;
+			l->slot[k].what = (ticket % 3 ? CALL_VALUE : 77) | (k ? CALLS_TICKS : 0) | (uint32_t)ticket << 28;
+			l->slot[k].time = l->slot[k].seq = ticket * UINT64_C(0x7fff0000ffff);
+			l->slot[k].more = ticket + k;
+			room->state = 2 * (ticket + k) + 2;
+			room->v.n_dim = 200;
 		}
 		r.at = 0;
 		r.final = ticket > 4;
@@ -324,6 +403,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order), cmocka_unit_test(test_wrap),  cmocka_unit_test(test_torn),  cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_killed), cmocka_unit_test(test_overtaken), cmocka_unit_test(test_names), cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_ticks), cmocka_unit_test(test_rooms),
 	};
 	return RUN(tests);
 }

@@ -650,9 +650,9 @@ static void filters(void **state)
 		uint32_t first, last;
 		size_t values, calls;
 	} table[] = {
-	    {"cpp_fused_l*", 0, UINT32_MAX, 2 * 2, 8},
-	    {"buf0", 0, UINT32_MAX, 2 * 2, 8}, /* written by add, read by log */
-	    {"nothing", 0, UINT32_MAX, 0, 8},
+	    {"cpp_fused_l*", 0, UINT32_MAX, 2 * 2, 2},
+	    {"buf0", 0, UINT32_MAX, 2 * 2, 4}, /* written by add, read by log */
+	    {"nothing", 0, UINT32_MAX, 0, 0},
 	    {"*", 1, 1, 2 + 2 + 1 + 2, 4},
 	    {"*", 7, 9, 0, 0},
 	};
