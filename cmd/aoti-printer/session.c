@@ -213,6 +213,7 @@ int session_run(struct session *s, const struct operands *in, int first, uint32_
 	if (!in->command && child_signalled())
 		return end_early(s, &w);
 	session_flush(s);
+	s->seen += calls_unlogged(&w.calls);
 	say_end(s, &w);
 	if (s->end)
 		s->end(s, &w);
