@@ -152,39 +152,65 @@ struct test candidate_test(const struct candidate *c, const struct repro *head)
 
 /* ---- as a program ---- */
 
-/* The original's input of that name, when the feed is just that. */
-static const struct repro_input *original_input(const struct repro *original, const struct feed *f, const uint32_t *input_of)
+/* The original's input that the feed is, unchanged; GRAPH_NONE. */
+static uint32_t original_input(const struct repro *original, const struct feed *f)
 {
-	if (f->kind != FEED_RECORDED)
-		return NULL;
-	uint32_t node = graph_find(&original->graph, 0, f->name);
-	if (node == GRAPH_NONE || original->graph.node[node].op != GRAPH_PLACEHOLDER || input_of[node] == GRAPH_NONE)
-		return NULL;
-	return &original->input[input_of[node]];
+	return f->kind == FEED_RECORDED ? repro_find_input(original, f->name) : GRAPH_NONE;
 }
 
-/* Placeholders of the root in order, as load_args has them: node -> index of its input. */
-static uint32_t *inputs_of_nodes(const struct repro *original)
+/* A number, if the placeholder is one whose value is known. */
+static bool given_int(const struct candidate *c, const struct feed *f, const struct symbind *env, int64_t *value)
 {
-	const struct graph *g = &original->graph;
-	uint32_t *of = xreallocarray(NULL, g->n_nodes ? g->n_nodes : 1, sizeof(*of)), k = 0;
-	memset(of, 0xff, (g->n_nodes ? g->n_nodes : 1) * sizeof(*of));
-	for (uint32_t i = g->module[0].first; i < g->module[0].first + g->module[0].n; i++)
-		if (g->node[i].op == GRAPH_PLACEHOLDER && k < original->n_inputs)
-			of[i] = k++;
-	return of;
+	struct err err;
+	*value = f->value;
+	if (f->kind == FEED_INT)
+		return true;
+	if (f->meta == GRAPH_NONE || c->graph.meta[f->meta].kind != GMETA_SYM)
+		return false;
+	return symsize_eval(&c->graph.tab, c->graph.meta[f->meta].expr, env, value, &err) == 0;
 }
 
-static struct repro_input made_input(const struct candidate *c, const struct feed *f)
+void candidate_bind(const struct candidate *c, const struct repro *original, struct symbind *env)
 {
-	const struct gmeta *m = f->meta == GRAPH_NONE ? NULL : &c->graph.meta[f->meta];
+	struct symbind theirs = {0};
+	const struct symtab *tab = &original->graph.tab;
+	repro_bind(original, &theirs);
+	for (uint32_t i = 0; i < c->graph.tab.names.n; i++) {
+		uint32_t id = intern_find(&tab->names, intern_get(&c->graph.tab.names, i));
+		int64_t value;
+		if (id != INTERN_NONE && symbind_get(&theirs, id, &value))
+			symbind_set(env, i, value);
+	}
+	symbind_release(&theirs);
+}
+
+struct repro_given *candidate_given(const struct candidate *c, const struct repro *original)
+{
+	struct repro_given *given = xcalloc(c->n_feeds ? c->n_feeds : 1, sizeof(*given));
+	struct symbind env = {0};
+	candidate_bind(c, original, &env);
+	for (size_t i = 0; i < c->n_feeds; i++) {
+		const struct feed *f = &c->feed[i];
+		uint32_t input = original_input(original, f);
+		if (input != GRAPH_NONE)
+			given[i] = (struct repro_given){.how = REPRO_GIVE_INPUT, .input = input};
+		else if (given_int(c, f, &env, &given[i].value))
+			given[i].how = REPRO_GIVE_INT;
+		else
+			given[i].how = REPRO_GIVE_RANDOM;
+	}
+	symbind_release(&env);
+	return given;
+}
+
+static struct repro_input made_input(const struct candidate *c, const struct feed *f, const struct repro_given *g)
+{
 	struct repro_input in = {.kind = REPRO_TENSOR, .name = f->name, .meta = f->meta, .storage = REPRO_NO_STORAGE, .is_leaf = true};
-	if (f->kind == FEED_INT) {
+	if (g->how == REPRO_GIVE_INT) {
 		in.kind = REPRO_SYMINT;
-		in.value = symsize_int(f->value);
-	} else if (m && m->kind == GMETA_SYM) {
-		in.kind = REPRO_SYMINT;
-		in.value = m->expr;
+		in.value = symsize_int(g->value);
+	} else if (f->meta != GRAPH_NONE) {
+		in.requires_grad = c->graph.meta[f->meta].requires_grad;
 	}
 	return in;
 }
@@ -192,19 +218,18 @@ static struct repro_input made_input(const struct candidate *c, const struct fee
 void candidate_repro(const struct candidate *c, const struct repro *original, struct repro *out)
 {
 	*out = *original;
-	out->arena = (struct arena){0};
 	out->graph = c->graph;
 	out->line = c->line;
 	out->n_lines = c->n_lines;
 	out->input = xcalloc(c->n_feeds ? c->n_feeds : 1, sizeof(*out->input));
 	out->n_inputs = c->n_feeds;
-	uint32_t *input_of = inputs_of_nodes(original);
+	out->n_fixups = 0; /* by place: they would be others' */
+	struct repro_given *given = candidate_given(c, original);
 	for (size_t i = 0; i < c->n_feeds; i++) {
-		const struct repro_input *from = original_input(original, &c->feed[i], input_of);
-		out->input[i] = from ? *from : made_input(c, &c->feed[i]);
+		out->input[i] = given[i].how == REPRO_GIVE_INPUT ? original->input[given[i].input] : made_input(c, &c->feed[i], &given[i]);
 		out->input[i].meta = c->feed[i].meta;
 	}
-	free(input_of);
+	free(given);
 }
 
 void candidate_repro_release(struct repro *out)

@@ -3,9 +3,7 @@
  *     struct candidate c;
  *     candidate_cut(&c, original, &units, keep, NULL, &err);        // a part of the original (slice.h)
  *     candidate_hash(&c);                                            // the same for the same question
- *     struct repro r;
- *     candidate_repro(&c, original, &r);                             // as a program: repro_write(&r, ...)
- *     candidate_repro_release(&r);
+ *     struct repro_given *given = candidate_given(&c, original);     // as a program: repro_text, repro_save
  *     candidate_release(&c);
  *
  * Texts of feeds and lines belong to the original repro, which outlives every candidate.
@@ -38,8 +36,12 @@ void candidate_release(struct candidate *c);
 uint64_t candidate_hash(const struct candidate *c);
 struct test candidate_test(const struct candidate *c, const struct repro *head);
 
-/* As a program like the original: its own placeholders keep their statements of load_args, others get random values of their metadata
- * (no storage). out borrows from both; *head likewise is the original with the candidate's lines. */
+/* The values of symbols as the original has them, for the candidate's own table. */
+void candidate_bind(const struct candidate *c, const struct repro *original, struct symbind *env);
+/* What each placeholder takes in a program that is made of it (repro.h): an input of the original, a number, or random values of its
+ * metadata. The caller frees. */
+struct repro_given *candidate_given(const struct candidate *c, const struct repro *original);
+/* The same as a document: the original with the candidate's graph, inputs and lines. Borrows from both. */
 void candidate_repro(const struct candidate *c, const struct repro *original, struct repro *out);
 void candidate_repro_release(struct repro *out);
 

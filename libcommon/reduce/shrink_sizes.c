@@ -197,21 +197,6 @@ const struct shrinker shrink_dtypes = {"dtypes", "Simplify dtypes", list_dtypes,
 
 /* ---- symbols ---- */
 
-/* Values of the symbols: what load_args gave, by its expressions. */
-static void bind_symbols(const struct candidate *c, const struct repro *original, struct symbind *env)
-{
-	struct symtab *tab = (struct symtab *)(uintptr_t)&c->graph.tab;
-	for (size_t i = 0; i < original->n_inputs; i++)
-		if (original->input[i].kind == REPRO_SYMINT && original->input[i].expr.n && symsize_is_int(original->input[i].value))
-			symbind_set(env, symtab_symbol(tab, original->input[i].expr), original->input[i].value.k);
-	for (size_t i = 0; i < original->n_lines; i++)
-		if (original->line[i].kind == REPRO_SYMBOL) {
-			struct symsize v = symsize_parse_any(tab, original->line[i].value);
-			if (symsize_is_int(v))
-				symbind_set(env, symtab_symbol(tab, original->line[i].name), v.k);
-		}
-}
-
 static bool number(const struct candidate *c, const struct symbind *env, struct symsize *s)
 {
 	int64_t v;
@@ -250,7 +235,7 @@ static bool apply_symbols(struct candidate *c, const struct repro *original, con
 	(void)e;
 	struct symbind env = {0};
 	bool ok = true;
-	bind_symbols(c, original, &env);
+	candidate_bind(c, original, &env);
 	for (size_t i = 0; ok && i < c->n_feeds; i++) {
 		if (c->feed[i].meta == GRAPH_NONE)
 			continue;
