@@ -493,7 +493,8 @@ static bool gather_operand(void *user, uint32_t operand)
 {
 	struct gather *t = user;
 	const struct graph *g = t->g;
-	if (operand >= t->node || g->node[operand].module != g->node[t->node].module ||
+	uint8_t op = g->node[t->node].op;
+	if (operand >= t->node || op == GRAPH_PLACEHOLDER || op == GRAPH_GET_ATTR || g->node[operand].module != g->node[t->node].module ||
 	    g->node[operand].op == GRAPH_OUTPUT) {
 		t->bad = operand;
 		return false;
@@ -513,6 +514,8 @@ static int bad_operand(const struct graph *g, uint32_t node, uint32_t operand, s
 		return bad_node(g, node, err, "uses a node that is not there");
 	struct slice name = graph_name(g, operand);
 	int n = shown(name);
+	if (g->node[node].op == GRAPH_PLACEHOLDER || g->node[node].op == GRAPH_GET_ATTR)
+		return bad_node(g, node, err, "uses '%.*s', but is a %s", n, name.p, graph_op_name(g->node[node].op));
 	if (operand == node)
 		return bad_node(g, node, err, "uses itself");
 	if (g->node[operand].module != g->node[node].module)

@@ -36,8 +36,9 @@
  *      output          args[0] is what is returned: nearly always a tuple or list
  *  - Metadata is what was written beside the node; it may be missing for any of them.
  *
- * Invariants after graph_finish: operands precede their users within the module; node names are unique within a module;
- * every id is in range. Before it nothing of the sort is promised, and the analyses must not be called.
+ * Invariants after graph_finish: operands precede their users within the module; a placeholder and a get_attr use none;
+ * names of nodes are unique within a module, those of child modules within their parent; every id is in range. Before it
+ * nothing of the sort is promised, and the analyses must not be called.
  *
  * Failure: -1 and err (EXIT_INPUT) where a graph is malformed ("node 'add' uses 'mul', which comes after it"). The
  * add functions cannot fail but by memory (base.h). Readers bound sizes by their input; GRAPH_MAX_* bound ids.

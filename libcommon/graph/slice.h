@@ -17,13 +17,15 @@
  *
  * A unit is an operation with what makes no sense apart from it:
  *  - a node that returns several values and the getitems on it (a tuple cannot be a placeholder);
+ *  - a context and what ends it (_enter_autocast and _exit_autocast; its value cannot be a placeholder either);
  *  - get_attr nodes go with each of their users (they are copied into a candidate when used; they are no units);
  *  - subgraphs come with the higher-order operator that uses them;
  *  - placeholders, the output, sym_size-like nodes whose value is an int that can be given: a symint is a value that can be an
  *    input, so they are ordinary units.
  * A unit with an effect (a mutation: copy_, names ending in "_" of aten, setitem, auto_functionalized; asserts, prints,
  * random numbers) that is in K is kept, with no output when it makes none. Dead code is a unit that has no path to the
- * output and no effect: slice_dead finds them.
+ * output and no effect: slice_dead finds them. Values reach a user through memory as well: what was written before to an operand or
+ * to what may share its memory (views, by the names of torch's operators) counts as needed.
  */
 #ifndef PT2_GRAPH_SLICE_H
 #define PT2_GRAPH_SLICE_H
@@ -35,30 +37,46 @@ static inline void bit_add(uint64_t *set, size_t i) { set[i / 64] |= 1ull << (i 
 static inline void bit_del(uint64_t *set, size_t i) { set[i / 64] &= ~(1ull << (i % 64)); }
 size_t bits_count(const uint64_t *set, size_t n);
 
+/* What was found out about a node of the root, once for all candidates. */
+enum {
+	NODE_TUPLE = 1,    /* its value is several values: known from its metadata, or from getitems with an int on it */
+	NODE_EFFECT = 2,   /* node_has_effect */
+	NODE_NO_VALUE = 4, /* it returns nothing that could be an output: None, or a context (asserts, setitem, _enter_autocast) */
+	NODE_GETITEM = 8,  /* takes a part of a NODE_TUPLE of its unit */
+};
+
 struct units {
 	size_t n;
 	uint32_t *of;    /* node -> unit; GRAPH_NONE: placeholder, output, get_attr, a node of a submodule */
 	uint32_t *first; /* unit u's nodes are node[first[u] .. first[u + 1]), in order */
 	uint32_t *node;
 	size_t n_nodes;  /* of all units */
+	uint8_t *is;     /* node -> NODE_ bits */
+	uint32_t *alias; /* node -> the first node whose memory it may share (views, in-place results); itself when none */
+	/* The nodes that write to an operand, by alias of what they write to, then in order. */
+	uint32_t *writer, *written; /* written[i]: the alias */
+	size_t n_writers;
 };
 /* Of the root module, in the order of their first nodes. */
 void units_find(const struct graph *g, struct units *u);
 void units_release(struct units *u);
 
-/* Does it do something besides its value (writes to an operand, asserts, draws random numbers)? *mutates: which operand
- * nodes it may write to are all its tensor operands named by the schema's "_" form: the first; GRAPH_NONE when none. */
+/* Does it do something besides its value (writes to an operand, asserts, draws random numbers; a subgraph of it does)? *mutates
+ * (may be NULL): the operand it writes to: the first one of what ends in "_", of setitem and of inplace=True, or out=;
+ * GRAPH_NONE when none. The names are those of torch 2.13 (torch/fx/node.py, _side_effectful_functions; native_functions.yaml). */
 bool node_has_effect(const struct graph *g, uint32_t node, uint32_t *mutates);
 
 struct cut {
 	uint32_t *input;  /* for each placeholder of the new graph, in order: the node of g */
 	uint32_t *output; /* for each output: the node of g */
-	uint32_t *from;   /* for each node of the new root: the node of g, GRAPH_NONE for the output node */
+	uint32_t *from;   /* for each node of the new graph's root: the node of g, GRAPH_NONE for the output node */
 	size_t n_inputs, n_outputs, n_nodes;
 };
 /* keep: bit set of units. replace: NULL, or for each node of g another one that is used instead of it wherever it is an
- * operand (GRAPH_NONE: itself); chains are followed. Placeholders of g that K uses keep their order and come first.
- * A node that has a tuple (GMETA_TUPLE, or getitems) is no input: its unit must be in K when a getitem of it is. */
+ * operand (GRAPH_NONE: itself); chains are followed; it must come before the users. Placeholders of g that K uses keep their
+ * order and come first, then the other inputs in the order of g. Getitems that nobody in K uses are left out, but for those of
+ * a unit that is an output. *out borrows from g (graph_borrow). Failure: -1 and err (EXIT_INPUT) when a tuple or a
+ * context would have to be an input ("node 'sum' needs 'split', whose value is a tuple"): *out and *cut are then empty. */
 int slice_build(const struct graph *g, const struct units *u, const uint64_t *keep, const uint32_t *replace, struct graph *out,
 		struct cut *cut, struct err *err);
 void cut_release(struct cut *cut);
@@ -72,7 +90,8 @@ size_t slice_dead(const struct graph *g, const struct units *u, uint64_t *dead);
 void slice_needs(const struct graph *g, const struct units *u, size_t i, uint64_t *set);
 /* Nodes whose shapes depend on symbols (any size, stride or expr that is no integer), as a set over nodes. */
 void slice_symbolic(const struct graph *g, uint64_t *nodes);
-/* For each node of the root the last node that uses it (itself when none): where torch writes "; x = None". */
+/* For each node of a module the last node that uses it (itself when none): where torch writes "; x = None". last[i] is that of
+ * the module's i-th node; node ids. */
 void slice_last_use(const struct graph *g, uint32_t module, uint32_t *last);
 
 #endif

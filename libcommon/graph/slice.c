@@ -1,0 +1,270 @@
+#include "graph/slice.h"
+
+/* What a node of g is to the candidate. */
+enum { KEPT = 1, INPUT = 2, ATTR = 4, USED = 8 /* by a kept node */ };
+
+struct build {
+	const struct graph *g;
+	const struct units *u;
+	const uint32_t *replace;
+	struct graph *out;
+	struct cut *cut;
+	uint8_t *is;   /* node of the root -> the bits above */
+	bool *used;    /* unit -> a node of another unit uses it */
+	uint32_t *map; /* node of g -> node of out */
+	uint32_t user, bad;
+	struct err *err;
+};
+
+/* What stands for a node as an operand; the node itself when a chain comes back to where it was. */
+static uint32_t resolve(const struct build *b, uint32_t node)
+{
+	uint32_t at = node;
+	for (size_t steps = 0; b->replace && b->replace[at] != GRAPH_NONE; steps++) {
+		if (steps > b->g->n_nodes)
+			return node;
+		at = b->replace[at];
+	}
+	return at;
+}
+
+static bool mark_operand(void *user, uint32_t operand)
+{
+	struct build *b = user;
+	uint32_t r = resolve(b, operand), unit = b->u->of[r];
+	if (b->g->node[r].op == GRAPH_GET_ATTR) {
+		b->is[r] |= ATTR;
+	} else if (b->is[r] & KEPT) {
+		b->is[r] |= USED;
+		b->used[unit] |= unit != b->u->of[b->user];
+	} else if (b->u->is[r] & (NODE_TUPLE | NODE_NO_VALUE) && b->g->node[r].op != GRAPH_PLACEHOLDER) {
+		b->bad = r;
+		return false;
+	} else {
+		b->is[r] |= INPUT;
+	}
+	if (r >= b->user)
+		b->bad = r;
+	return b->bad == GRAPH_NONE;
+}
+
+static int no_input(const struct build *b)
+{
+	struct slice user = graph_name(b->g, b->user), node = graph_name(b->g, b->bad);
+	return err_set(b->err, EXIT_INPUT, "node '%.*s' needs '%.*s', %s", (int)(user.n < 200 ? user.n : 200), user.p,
+		       (int)(node.n < 200 ? node.n : 200), node.p,
+		       b->bad >= b->user                  ? "which does not come before it"
+		       : b->u->is[b->bad] & NODE_NO_VALUE ? "whose value cannot be given"
+							   : "whose value is a tuple");
+}
+
+static int mark(struct build *b, const uint64_t *keep)
+{
+	const struct units *u = b->u;
+	for (size_t i = 0; i < u->n; i++)
+		for (uint32_t k = u->first[i]; bit_in(keep, i) && k < u->first[i + 1]; k++)
+			b->is[u->node[k]] |= KEPT;
+	for (size_t i = 0; i < u->n; i++)
+		for (uint32_t k = u->first[i]; bit_in(keep, i) && k < u->first[i + 1]; k++) {
+			b->user = u->node[k];
+			if (!graph_operands(b->g, b->user, mark_operand, b))
+				return no_input(b);
+		}
+	return 0;
+}
+
+static void placed(struct build *b, uint32_t node, uint32_t id)
+{
+	b->map[node] = id;
+	b->cut->from[b->cut->n_nodes++] = node;
+}
+
+static void add_input(struct build *b, uint32_t node)
+{
+	const struct gnode *n = &b->g->node[node];
+	uint32_t id;
+	if (n->op == GRAPH_PLACEHOLDER) {
+		id = graph_copy_node(b->out, 0, b->g, node, b->map);
+	} else {
+		uint32_t name = graph_copy_text(b->out, b->g, n->name);
+		id = graph_add_node_ids(b->out, 0, GRAPH_PLACEHOLDER, name, name);
+		b->out->node[id].meta = graph_copy_meta(b->out, b->g, n->meta);
+		b->out->node[id].type = graph_copy_text(b->out, b->g, n->type);
+		b->out->node[id].stack = graph_copy_text(b->out, b->g, n->stack);
+	}
+	placed(b, node, id);
+	b->cut->input[b->cut->n_inputs++] = node;
+}
+
+static void add_inputs(struct build *b, const struct gmodule *root)
+{
+	for (uint32_t i = root->first; i < root->first + root->n; i++)
+		if (b->is[i] & INPUT && b->g->node[i].op == GRAPH_PLACEHOLDER)
+			add_input(b, i);
+	for (uint32_t i = root->first; i < root->first + root->n; i++)
+		if (b->is[i] & INPUT && b->g->node[i].op != GRAPH_PLACEHOLDER)
+			add_input(b, i);
+}
+
+static bool map_operand(void *user, uint32_t operand)
+{
+	struct build *b = user;
+	b->map[operand] = b->map[resolve(b, operand)];
+	return true;
+}
+
+/* Nodes in g's order. Getitems that are for nobody are left out. */
+static void add_nodes(struct build *b, const struct gmodule *root)
+{
+	for (uint32_t i = root->first; i < root->first + root->n; i++) {
+		if (!(b->is[i] & (KEPT | ATTR)) ||
+		    (b->u->is[i] & NODE_GETITEM && !(b->is[i] & USED) && b->used[b->u->of[i]]))
+			continue;
+		if (b->replace)
+			graph_operands(b->g, i, map_operand, b);
+		placed(b, i, graph_copy_node(b->out, 0, b->g, i, b->map));
+	}
+}
+
+/* What nobody in K uses. */
+static void add_output(struct build *b, const struct gmodule *root)
+{
+	const struct graph *g = b->g;
+	const struct gnode *old = &g->node[root->output];
+	struct gvalue *v = xreallocarray(NULL, b->cut->n_nodes + 1, sizeof(*v));
+	size_t n = 0;
+	for (size_t k = b->cut->n_inputs; k < b->cut->n_nodes; k++) {
+		uint32_t i = b->cut->from[k];
+		if (!(b->is[i] & KEPT) || b->is[i] & USED || b->u->is[i] & (NODE_TUPLE | NODE_NO_VALUE) ||
+		    b->used[b->u->of[i]])
+			continue;
+		b->cut->output[n] = i;
+		v[n++] = graph_node_value((uint32_t)k);
+	}
+	b->cut->n_outputs = n;
+	bool list = old->n_args && g->value[old->args].kind == GV_LIST;
+	uint32_t id = graph_add_node_ids(b->out, 0, GRAPH_OUTPUT, graph_copy_text(b->out, g, old->name),
+					 graph_copy_text(b->out, g, old->target));
+	struct gvalue all = graph_sequence(b->out, list ? GV_LIST : GV_TUPLE, v, n);
+	graph_set_args(b->out, id, &all, 1);
+	b->cut->from[b->cut->n_nodes++] = GRAPH_NONE;
+	free(v);
+}
+
+/* The attribute that get_attr or call_module names: "layers.0", or the "layers" that holds it. */
+static void add_attr(struct build *b, struct slice target)
+{
+	const struct gattr *a = graph_attr(b->g, 0, target);
+	while (!a && target.n) {
+		const char *dot = memrchr(target.p, '.', target.n);
+		target.n = dot ? (size_t)(dot - target.p) : 0;
+		a = target.n ? graph_attr(b->g, 0, target) : NULL;
+	}
+	if (!a || graph_attr(b->out, 0, target))
+		return;
+	uint32_t id = graph_add_attr(b->out, 0, a->kind, target,
+				     a->expr == GRAPH_NONE ? (struct slice){0} : graph_text(b->g, a->expr));
+	b->out->attr[id].meta = graph_copy_meta(b->out, b->g, a->meta);
+}
+
+/* Attributes and child modules of what is there. */
+static void add_parts(struct build *b)
+{
+	if (!b->g->n_attrs && b->g->n_modules == 1)
+		return;
+	for (size_t k = 0; k < b->cut->n_nodes - 1; k++) {
+		const struct gnode *n = &b->g->node[b->cut->from[k]];
+		if (k < b->cut->n_inputs || (n->op != GRAPH_GET_ATTR && n->op != GRAPH_CALL_MODULE))
+			continue;
+		struct slice target = graph_text(b->g, n->target);
+		uint32_t child = graph_child(b->g, 0, target);
+		add_attr(b, target);
+		if (child != GRAPH_NONE && graph_child(b->out, 0, target) == GRAPH_NONE)
+			graph_copy_module(b->out, 0, b->g, child);
+	}
+}
+
+static int build(struct build *b, const uint64_t *keep)
+{
+	const struct gmodule *root = &b->g->module[0];
+	size_t n;
+	if (mark(b, keep) < 0)
+		return -1;
+	/* Room at once: growing would copy everything several times. */
+	b->out->cap_nodes = n = root->n + 1;
+	b->out->node = xreallocarray(NULL, n, sizeof(*b->out->node));
+	b->cut->input = xreallocarray(NULL, n, sizeof(*b->cut->input));
+	b->cut->output = xreallocarray(NULL, n, sizeof(*b->cut->output));
+	b->cut->from = xreallocarray(NULL, n, sizeof(*b->cut->from));
+	graph_add_module(b->out, GRAPH_NONE, SLICE(""), graph_text(b->g, root->class_name));
+	add_inputs(b, root);
+	add_nodes(b, root);
+	add_output(b, root);
+	add_parts(b);
+	return graph_finish(b->out, b->err);
+}
+
+int slice_build(const struct graph *g, const struct units *u, const uint64_t *keep, const uint32_t *replace, struct graph *out,
+		struct cut *cut, struct err *err)
+{
+	struct build b = {.g = g, .u = u, .replace = replace, .out = out, .cut = cut, .bad = GRAPH_NONE, .err = err};
+	b.is = xcalloc(g->n_nodes + 1, 1);
+	b.used = xcalloc(u->n + 1, sizeof(*b.used));
+	b.map = xreallocarray(NULL, g->n_nodes + 1, sizeof(*b.map));
+	*cut = (struct cut){0};
+	graph_borrow(out, g);
+	int rc = build(&b, keep);
+	if (rc < 0) {
+		graph_release(out);
+		cut_release(cut);
+	}
+	free(b.is);
+	free(b.used);
+	free(b.map);
+	return rc;
+}
+
+void cut_release(struct cut *cut)
+{
+	free(cut->input);
+	free(cut->output);
+	free(cut->from);
+	*cut = (struct cut){0};
+}
+
+/* ---- what metadata can give ---- */
+
+static bool can_be_made(const struct graph *g, uint32_t node)
+{
+	if (g->node[node].op == GRAPH_PLACEHOLDER || g->node[node].op == GRAPH_GET_ATTR)
+		return true;
+	if (g->node[node].meta == GRAPH_NONE)
+		return false;
+	const struct gmeta *m = &g->meta[g->node[node].meta];
+	return m->kind == GMETA_SYM || (m->kind == GMETA_TENSOR && m->dtype != DTYPE_NONE);
+}
+
+struct missing {
+	const struct graph *g;
+	const struct units *u;
+	const uint64_t *keep;
+	uint32_t found;
+};
+
+static bool missing_operand(void *user, uint32_t operand)
+{
+	struct missing *m = user;
+	uint32_t unit = m->u->of[operand];
+	if ((unit == GRAPH_NONE || !bit_in(m->keep, unit)) && !can_be_made(m->g, operand))
+		m->found = operand;
+	return m->found == GRAPH_NONE;
+}
+
+uint32_t slice_unknown_input(const struct graph *g, const struct units *u, const uint64_t *keep)
+{
+	struct missing m = {g, u, keep, GRAPH_NONE};
+	for (size_t i = 0; i < u->n && m.found == GRAPH_NONE; i++)
+		for (uint32_t k = u->first[i]; bit_in(keep, i) && k < u->first[i + 1] && m.found == GRAPH_NONE; k++)
+			graph_operands(g, u->node[k], missing_operand, &m);
+	return m.found;
+}
