@@ -19,24 +19,18 @@ static int by_text(const void *a, const void *b)
 
 static void read_dynamic(struct modelso *m, const struct elf_view *v)
 {
-	Elf64_Shdr sh, str;
-	uint32_t i = elf_find(v, NULL, SHT_DYNAMIC);
-	if (!i || !elf_section(v, i, &sh) || !elf_section(v, sh.sh_link, &str))
-		return;
-	struct slice data = elf_data(v, &sh), strings = elf_data(v, &str);
-	for (size_t at = 0; data.n - at >= sizeof(Elf64_Dyn); at += sizeof(Elf64_Dyn)) {
-		Elf64_Dyn d;
-		memcpy(&d, data.p + at, sizeof(d));
-		if (d.d_tag == DT_NULL)
-			break;
+	struct elf_dynamic dynamic;
+	Elf64_Dyn d;
+	elf_dynamic_open(&dynamic, v);
+	for (size_t i = 0; elf_dynamic(&dynamic, i, &d); i++) {
 		if (d.d_tag == DT_NEEDED) {
 			GROW(m->needed, m->n_needed, m->cap_needed, 1);
-			m->needed[m->n_needed++] = elf_str(strings, d.d_un.d_val);
+			m->needed[m->n_needed++] = elf_str(dynamic.strings, d.d_un.d_val);
 		} else if (d.d_tag == DT_RPATH || d.d_tag == DT_RUNPATH) {
 			GROW(m->rpath, m->n_rpath, m->cap_rpath, 1);
-			m->rpath[m->n_rpath++] = elf_str(strings, d.d_un.d_val);
+			m->rpath[m->n_rpath++] = elf_str(dynamic.strings, d.d_un.d_val);
 		} else if (d.d_tag == DT_SONAME) {
-			m->soname = elf_str(strings, d.d_un.d_val);
+			m->soname = elf_str(dynamic.strings, d.d_un.d_val);
 		} else if (d.d_tag == DT_BIND_NOW || (d.d_tag == DT_FLAGS && d.d_un.d_val & DF_BIND_NOW) ||
 			   (d.d_tag == DT_FLAGS_1 && d.d_un.d_val & DF_1_NOW)) {
 			m->bind_now = true;

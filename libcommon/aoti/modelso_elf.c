@@ -192,3 +192,24 @@ void elf_version_defs(const struct elf_view *v, elf_def *each, void *arg)
 			break;
 	}
 }
+
+/* ---- the dynamic section ---- */
+
+void elf_dynamic_open(struct elf_dynamic *d, const struct elf_view *v)
+{
+	Elf64_Shdr sh, strings;
+	uint32_t i = elf_find(v, NULL, SHT_DYNAMIC);
+	*d = (struct elf_dynamic){0};
+	if (!i || !elf_section(v, i, &sh) || !elf_section(v, sh.sh_link, &strings))
+		return;
+	d->entries = elf_data(v, &sh);
+	d->strings = elf_data(v, &strings);
+}
+
+bool elf_dynamic(const struct elf_dynamic *d, size_t i, Elf64_Dyn *entry)
+{
+	if (i >= d->entries.n / sizeof(*entry))
+		return false;
+	memcpy(entry, d->entries.p + i * sizeof(*entry), sizeof(*entry));
+	return entry->d_tag != DT_NULL;
+}

@@ -40,6 +40,13 @@ bool elf_symbols(const struct elf_view *v, uint32_t type, struct elf_symbols *s)
 Elf64_Sym elf_symbol(const struct elf_symbols *s, size_t i);
 struct slice elf_symbol_name(const struct elf_symbols *s, const Elf64_Sym *sym);
 
+/* The entries of .dynamic, up to DT_NULL: `for (size_t i = 0; elf_dynamic(&d, i, &entry); i++)`. None without the section. */
+struct elf_dynamic {
+	struct slice entries, strings;
+};
+void elf_dynamic_open(struct elf_dynamic *d, const struct elf_view *v);
+bool elf_dynamic(const struct elf_dynamic *d, size_t i, Elf64_Dyn *entry);
+
 /* Each entry of .gnu.version_r. */
 typedef void elf_need(void *arg, struct slice library, struct slice version, const Elf64_Vernaux *aux);
 void elf_version_needs(const struct elf_view *v, elf_need *each, void *arg);

@@ -14,19 +14,12 @@ static void version_def(void *arg, struct slice version)
 
 static void soname(struct modelso_lib *l, const struct elf_view *v)
 {
-	Elf64_Shdr sh, str;
-	uint32_t i = elf_find(v, NULL, SHT_DYNAMIC);
-	if (!i || !elf_section(v, i, &sh) || !elf_section(v, sh.sh_link, &str))
-		return;
-	struct slice data = elf_data(v, &sh), strings = elf_data(v, &str);
-	for (size_t at = 0; data.n - at >= sizeof(Elf64_Dyn); at += sizeof(Elf64_Dyn)) {
-		Elf64_Dyn d;
-		memcpy(&d, data.p + at, sizeof(d));
-		if (d.d_tag == DT_NULL)
-			break;
+	struct elf_dynamic dynamic;
+	Elf64_Dyn d;
+	elf_dynamic_open(&dynamic, v);
+	for (size_t i = 0; elf_dynamic(&dynamic, i, &d); i++)
 		if (d.d_tag == DT_SONAME)
-			l->soname = elf_str(strings, d.d_un.d_val);
-	}
+			l->soname = elf_str(dynamic.strings, d.d_un.d_val);
 }
 
 int modelso_lib_read(struct modelso_lib *l, struct slice bytes, const char *name, modelso_each *version,

@@ -1,56 +1,15 @@
 /* aoti/doctor: recorded models and libraries made to order, on machines that are described. */
-#include "../lib/test.h"
-
-#include <sys/stat.h>
-#include <unistd.h>
+#include "../lib/folder.h"
 
 #include "../lib/elf.h"
 #include "aoti/doctor.h"
 #include "aoti/modelso.h"
 
-static char dir[64];
-
-static int setup(void **state)
-{
-	(void)state;
-	snprintf(dir, sizeof(dir), "/tmp/test_doctor.XXXXXX");
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static void wipe(void)
-{
-	char *cmd = xasprintf("rm -rf '%s'/*", dir);
-	if (system(cmd))
-		fail_msg("cannot empty %s", dir);
-	free(cmd);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	wipe();
-	return rmdir(dir);
-}
-
-static void put(const char *name, struct slice s)
-{
-	char *path = xasprintf("%s/%s", dir, name);
-	for (char *p = path + strlen(dir) + 1; (p = strchr(p, '/')); *p++ = '/') {
-		*p = 0;
-		mkdir(path, 0700);
-	}
-	FILE *f = fopen(path, "w");
-	assert_non_null(f);
-	assert_int_equal(fwrite(s.p, 1, s.n, f), s.n);
-	fclose(f);
-	free(path);
-}
-
 static void put_elf(const char *name, const struct elf_order *o)
 {
 	struct buf b = {0};
 	elf_make(&b, o);
-	put(name, buf_slice(&b));
+	folder_put(name, buf_slice(&b));
 	buf_release(&b);
 }
 
@@ -92,7 +51,7 @@ struct visit {
 static void examine(struct visit *v, const char *name, const struct doctor_options *o)
 {
 	struct err err;
-	char *path = xasprintf("%s/%s", dir, name);
+	char *path = xasprintf("%s/%s", folder_path, name);
 	*v = (struct visit){0};
 	if (package_open(&v->pkg, path, &err) < 0 || doctor_examine(&v->d, &v->pkg, &v->pkg.model[0], o, &err) < 0)
 		fail_msg("%s", err.text);
@@ -142,7 +101,7 @@ static void put_fixture(const char *fixture, const char *name)
 	char *xz = xasprintf("aoti/%s.pt2.xz", fixture);
 	if (!data_load(xz, &b))
 		fail_msg("cannot unpack %s", xz);
-	put(name, buf_slice(&b));
+	folder_put(name, buf_slice(&b));
 	buf_release(&b);
 	free(xz);
 }
@@ -178,7 +137,7 @@ static void healthy(void **state)
 		    strcmp(v.d.v[i].id, "machine") && !strstr(v.d.v[i].id, "-version"))
 			fail_msg("%s: %.*s", v.d.v[i].id, (int)v.d.v[i].what.n, v.d.v[i].what.p);
 	leave(&v);
-	wipe();
+	folder_wipe();
 }
 
 static void old_cpu(void **state)
@@ -198,7 +157,7 @@ static void old_cpu(void **state)
 	examine(&v, "emb.pt2", &(struct doctor_options){.host = &h, .no_torch = true});
 	expect(&v, "cpu-isa", DOCTOR_FATAL, "sse4.2");
 	leave(&v);
-	wipe();
+	folder_wipe();
 }
 
 static void other_machine(void **state)
@@ -213,7 +172,7 @@ static void other_machine(void **state)
 	none(&v, "cpu-isa");
 	none(&v, "glibc-version");
 	leave(&v);
-	wipe();
+	folder_wipe();
 }
 
 static void old_system(void **state)
@@ -232,7 +191,7 @@ static void old_system(void **state)
 	assert_non_null(slice_find(f->why, "version `GLIBCXX_3.4.30' not found"));
 	expect(&v, "library-missing", DOCTOR_FATAL, "libgcc_s.so.1, which is not installed");
 	leave(&v);
-	wipe();
+	folder_wipe();
 }
 
 static void blobs(void **state)
@@ -251,14 +210,14 @@ static void blobs(void **state)
 		struct package_file *f = &v.pkg.file[v.pkg.model[0].file[i]];
 		char *name = xasprintf("flat/%.*s", (int)f->name.n, f->name.p);
 		assert_int_equal(package_data(&v.pkg, v.pkg.model[0].file[i], &data, &err), 0);
-		put(name, slice_ends(f->name, ".blob") ? slice_of(data.p, data.n - 8) : data);
+		folder_put(name, slice_ends(f->name, ".blob") ? slice_of(data.p, data.n - 8) : data);
 		free(name);
 	}
 	leave(&v);
 	examine(&v, "flat", &o);
 	expect(&v, "weights-blob", DOCTOR_FATAL, "has 66296 bytes, but the library expects 66304");
 	leave(&v);
-	char *cmd = xasprintf("rm '%s'/flat/*.blob '%s'/flat/*.cpp '%s'/flat/*.json", dir, dir, dir);
+	char *cmd = xasprintf("rm '%s'/flat/*.blob '%s'/flat/*.cpp '%s'/flat/*.json", folder_path, folder_path, folder_path);
 	assert_int_equal(system(cmd), 0);
 	free(cmd);
 	examine(&v, "flat", &o);
@@ -267,7 +226,7 @@ static void blobs(void **state)
 	expect(&v, "no-metadata", DOCTOR_NOTE, "*_metadata.json");
 	expect(&v, "cpu-isa", DOCTOR_NOTE, "nothing says");
 	leave(&v);
-	wipe();
+	folder_wipe();
 }
 
 static void custom_ops(void **state)
@@ -278,7 +237,7 @@ static void custom_ops(void **state)
 	static const struct elf_order calls = {.n_symbol = 1, .symbol = {{"aoti_torch_proxy_executor_call_function"}}};
 	struct visit v;
 	put_elf("a.so", &calls);
-	put("a.json", SLICE("{\"nodes\": [{\"name\": \"buf1\", \"node\": {\"target\": \"pt2fix::soft_clip\"}}, "
+	folder_put("a.json", SLICE("{\"nodes\": [{\"name\": \"buf1\", \"node\": {\"target\": \"pt2fix::soft_clip\"}}, "
 			    "{\"node\": {\"target\": \"aten::sin\"}}, "
 			    "{\"node\": {\"target\": \"pt2fix::soft_clip\"}}, {\"node\": {\"target\": "
 			    "\"mine::add_\"}}, {\"node\": 7}, 3]}"));
@@ -288,16 +247,16 @@ static void custom_ops(void **state)
 	assert_null(slice_find(f->what, "sin"));
 	none(&v, "extern-nodes");
 	leave(&v);
-	put("a.json", SLICE("{\"nodes\": ["));
+	folder_put("a.json", SLICE("{\"nodes\": ["));
 	examine(&v, "a.so", &o);
 	expect(&v, "extern-nodes", DOCTOR_FATAL, "a.json is no JSON");
 	leave(&v);
-	put("a.json", SLICE("{}"));
+	folder_put("a.json", SLICE("{}"));
 	examine(&v, "a.so", &o);
 	none(&v, "extern-nodes");
 	none(&v, "custom-ops");
 	leave(&v);
-	wipe();
+	folder_wipe();
 	put_elf("a.so", &calls);
 	examine(&v, "a.so", &o);
 	expect(&v, "extern-nodes", DOCTOR_WARNING, "not beside it");
@@ -306,7 +265,7 @@ static void custom_ops(void **state)
 	examine(&v, "p", &o);
 	expect(&v, "extern-nodes", DOCTOR_FATAL, "is not here");
 	leave(&v);
-	wipe();
+	folder_wipe();
 }
 
 /* ---- instruction sets ---- */
@@ -387,25 +346,25 @@ static void march(void **state)
 	struct doctor_options o = {.host = &h, .no_torch = true};
 	struct visit v;
 	put_elf("a.so", &(struct elf_order){0});
-	put("a.kernel.cpp",
+	folder_put("a.kernel.cpp",
 	    SLICE("x\n// Compile cmd\n// g++ -march=native -mavx512f -mavx512bw\n// Link cmd\n// g++ -mamx-tile\n"));
 	examine(&v, "a.so", &o);
 	expect(&v, "cpu-isa", DOCTOR_FATAL, "a CPU with avx512f, avx512bw, which");
 	expect(&v, "march-native", DOCTOR_NOTE, "-march=native");
 	leave(&v);
-	put("a.kernel.cpp", SLICE("x\n// Compile cmd\n// g++ -march=quantumlake\n"));
+	folder_put("a.kernel.cpp", SLICE("x\n// Compile cmd\n// g++ -march=quantumlake\n"));
 	examine(&v, "a.so", &o);
 	expect(&v, "march-unknown", DOCTOR_NOTE, "'quantumlake'");
 	leave(&v);
-	put("a.kernel.cpp", SLICE("x\n"));
-	put("a_metadata.json", SLICE("{\"AOTI_CPU_ISA\": \"AVX512 AVX512_VNNI AMX_TILE\", \"AOTI_PLATFORM\": "
+	folder_put("a.kernel.cpp", SLICE("x\n"));
+	folder_put("a_metadata.json", SLICE("{\"AOTI_CPU_ISA\": \"AVX512 AVX512_VNNI AMX_TILE\", \"AOTI_PLATFORM\": "
 				     "\"win32\", \"AOTI_MACHINE\": \"aarch64\"}"));
 	examine(&v, "a.so", &o);
 	expect(&v, "cpu-isa", DOCTOR_FATAL, "amx-int8");
 	expect(&v, "platform", DOCTOR_WARNING, "compiled on win32");
 	expect(&v, "metadata", DOCTOR_WARNING, "is for x86_64, its metadata say aarch64");
 	leave(&v);
-	wipe();
+	folder_wipe();
 }
 
 /* ---- torch ---- */
@@ -421,7 +380,7 @@ static void put_torch(const char *root, const char *version, const char *symbol,
 			.n_symbol = 2,
 			.symbol = {{"aoti_torch_clone", .section = ELF_RODATA}, {symbol, .section = ELF_RODATA}}});
 	put_elf(c10, &(struct elf_order){.n_symbol = 1, .symbol = {{abi, .section = ELF_RODATA}}});
-	put(py, slice_str(text));
+	folder_put(py, slice_str(text));
 	free(so), free(c10), free(py), free(text);
 }
 
@@ -442,8 +401,8 @@ static void torches(void **state)
 	put_torch("old", "2.6.0", "Sleef_expf8_u10", OLD_ERROR);
 	put_torch("new", "2.13.0+cu130", "aoti_torch_cpu__grouped_mm", CXX11_ERROR);
 	put_elf("model.so", &m);
-	char *old = xasprintf("%s/old", dir), *new = xasprintf("%s/new/torch/lib/libtorch_cpu.so", dir),
-	     *bad = xasprintf("%s/none", dir);
+	char *old = xasprintf("%s/old", folder_path), *new = xasprintf("%s/new/torch/lib/libtorch_cpu.so", folder_path),
+	     *bad = xasprintf("%s/none", folder_path);
 	o.torch = old;
 	examine(&v, "model.so", &o);
 	const struct doctor_finding *f = expect(&v, "torch-symbols", DOCTOR_FATAL,
@@ -475,12 +434,12 @@ static void torches(void **state)
 		&(struct elf_order){.n_symbol = 2,
 				    .symbol = {{"aoti_torch_clone", .section = ELF_RODATA},
 					       {"aoti_torch_new_tensor_handle", .section = ELF_RODATA}}});
-	char *plain = xasprintf("%s/plain", dir);
+	char *plain = xasprintf("%s/plain", folder_path);
 	o.torch = plain;
 	examine(&v, "model.so", &o);
 	expect(&v, "torch-symbols", DOCTOR_OK, "torch 2.7 (by its functions) has all 1");
 	leave(&v);
-	put("plain/build-version", SLICE("2.8.0+cpu\n"));
+	folder_put("plain/build-version", SLICE("2.8.0+cpu\n"));
 	examine(&v, "model.so", &o);
 	expect(&v, "torch-symbols", DOCTOR_OK, "torch 2.8.0+cpu has all 1");
 	leave(&v);
@@ -495,7 +454,7 @@ static void torches(void **state)
 	struct package pkg;
 	struct doctor d = {0};
 	struct err err;
-	char *path = xasprintf("%s/model.so", dir);
+	char *path = xasprintf("%s/model.so", folder_path);
 	o.torch = bad;
 	assert_int_equal(package_open(&pkg, path, &err), 0);
 	assert_int_equal(doctor_examine(&d, &pkg, &pkg.model[0], &o, &err), -1);
@@ -504,7 +463,7 @@ static void torches(void **state)
 	doctor_release(&d);
 	package_close(&pkg);
 	free(path), free(old), free(new), free(bad);
-	wipe();
+	folder_wipe();
 }
 
 static void places_of_torch(void **state)
@@ -515,25 +474,25 @@ static void places_of_torch(void **state)
 		struct arena a = {0};
 		struct slice folder, version = {0};
 		put_torch(at[i], "2.9.1", "x", "y");
-		assert_true(doctor_find_torch(&a, dir, &folder, &version));
+		assert_true(doctor_find_torch(&a, folder_path, &folder, &version));
 		assert_true(slice_ends(folder, "/torch/lib"));
 		assert_text(version, "2.9.1");
-		setenv("VIRTUAL_ENV", dir, 1);
+		setenv("VIRTUAL_ENV", folder_path, 1);
 		char *saved = xstrdup(getenv("PATH"));
 		assert_true(i == 2 || doctor_find_torch(&a, NULL, &folder, &version));
-		assert_true(i == 2 || slice_starts(folder, dir));
+		assert_true(i == 2 || slice_starts(folder, folder_path));
 		unsetenv("VIRTUAL_ENV");
 		/* By the python3 that the shell would run. */
-		put("bin/python3", SLICE(""));
-		char *path = xasprintf("%s/bin:/bin", dir);
+		folder_put("bin/python3", SLICE(""));
+		char *path = xasprintf("%s/bin:/bin", folder_path);
 		setenv("PATH", path, 1);
 		assert_true(i == 2 || doctor_find_torch(&a, NULL, &folder, &version));
-		assert_true(i == 2 || slice_starts(folder, dir));
+		assert_true(i == 2 || slice_starts(folder, folder_path));
 		setenv("PATH", saved, 1);
 		free(path);
 		free(saved);
 		arena_release(&a);
-		wipe();
+		folder_wipe();
 	}
 }
 
@@ -586,7 +545,7 @@ static void interfaces(void **state)
 	expect(&v, "rpath", DOCTOR_NOTE, "/opt/lib");
 	expect(&v, "library-missing", DOCTOR_FATAL, "libnothing.so.3");
 	leave(&v);
-	wipe();
+	folder_wipe();
 }
 
 static void other_systems(void **state)
@@ -597,31 +556,31 @@ static void other_systems(void **state)
 	struct visit v;
 	char dll[128] = "MZ";
 	struct buf b = {0};
-	put("w/data/aotinductor/model/a.wrapper.pyd", slice_of(dll, sizeof(dll)));
+	folder_put("w/data/aotinductor/model/a.wrapper.pyd", slice_of(dll, sizeof(dll)));
 	examine(&v, "w", &o);
 	expect(&v, "platform", DOCTOR_FATAL, "a.wrapper.pyd is a Windows DLL");
 	leave(&v);
-	put("c/data/aotinductor/model/a.wrapper.cpp", SLICE("x"));
+	folder_put("c/data/aotinductor/model/a.wrapper.cpp", SLICE("x"));
 	examine(&v, "c", &o);
 	expect(&v, "not-compiled", DOCTOR_FATAL, "C++ text only");
 	leave(&v);
 	elf_make(&b, &(struct elf_order){.machine = EM_AARCH64});
-	put("arm.so", buf_slice(&b));
+	folder_put("arm.so", buf_slice(&b));
 	examine(&v, "arm.so", &o);
 	expect(&v, "machine", DOCTOR_FATAL, "compiled for aarch64, but this machine is x86_64");
 	leave(&v);
 	b.p[EI_CLASS] = ELFCLASS32;
-	put("arm32.so", buf_slice(&b));
+	folder_put("arm32.so", buf_slice(&b));
 	examine(&v, "arm32.so", &o);
 	expect(&v, "machine", DOCTOR_FATAL, "aarch64");
 	leave(&v);
 	/* Damage is an error, not a finding. */
 	b.p[EI_CLASS] = ELFCLASS64;
-	put("broken.so", slice_of(b.p, b.len - 1));
+	folder_put("broken.so", slice_of(b.p, b.len - 1));
 	struct package pkg;
 	struct doctor d = {0};
 	struct err err;
-	char *path = xasprintf("%s/broken.so", dir);
+	char *path = xasprintf("%s/broken.so", folder_path);
 	assert_int_equal(package_open(&pkg, path, &err), 0);
 	assert_int_equal(doctor_examine(&d, &pkg, &pkg.model[0], &o, &err), -1);
 	assert_int_equal(err.status, EXIT_INPUT);
@@ -629,7 +588,7 @@ static void other_systems(void **state)
 	package_close(&pkg);
 	free(path);
 	buf_release(&b);
-	wipe();
+	folder_wipe();
 }
 
 /* ---- GPUs and constants ---- */
@@ -671,39 +630,39 @@ static void gpus(void **state)
 	m.n_symbol = 1;
 	put_elf("a.so", &m);
 	eh.e_flags = 0x560556;
-	put("a.cubin", slice_of((char *)&eh, sizeof(eh)));
+	folder_put("a.cubin", slice_of((char *)&eh, sizeof(eh)));
 	h.sm[0] = 89;
 	examine(&v, "a.so", &o);
 	expect(&v, "gpu-sm", DOCTOR_OK, "sm_86 runs on");
 	leave(&v);
 	eh.e_flags = 0x590d59;
-	put("a.cubin", slice_of((char *)&eh, sizeof(eh)));
+	folder_put("a.cubin", slice_of((char *)&eh, sizeof(eh)));
 	h.sm[0] = 86;
 	examine(&v, "a.so", &o);
 	expect(&v, "gpu-sm", DOCTOR_FATAL, "sm_89a (a.cubin)");
 	leave(&v);
 	/* A fat binary brings what newer ones need. */
-	put("a.fatbin", SLICE("\x50\xed\x55\xba\1\0\x10\0"));
+	folder_put("a.fatbin", SLICE("\x50\xed\x55\xba\1\0\x10\0"));
 	examine(&v, "a.so", &o);
 	expect(&v, "gpu-sm", DOCTOR_OK, "sm_89");
 	leave(&v);
 	/* Nothing but the metadata. */
-	char *cmd = xasprintf("rm '%s'/a.cubin '%s'/a.fatbin", dir, dir);
+	char *cmd = xasprintf("rm '%s'/a.cubin '%s'/a.fatbin", folder_path, folder_path);
 	assert_int_equal(system(cmd), 0);
 	free(cmd);
-	put("a_metadata.json", SLICE("{\"AOTI_COMPUTE_CAPABILITY\": \"120\"}"));
+	folder_put("a_metadata.json", SLICE("{\"AOTI_COMPUTE_CAPABILITY\": \"120\"}"));
 	examine(&v, "a.so", &o);
 	expect(&v, "gpu-sm", DOCTOR_FATAL, "sm_120 (AOTI_COMPUTE_CAPABILITY)");
 	none(&v, "device-key");
 	leave(&v);
 	m.symbol[1] = (struct elf_order_symbol){"AOTInductorModelContainerCreate", .section = ELF_RODATA};
 	m.n_symbol = 2;
-	put("a_metadata.json", SLICE("{\"AOTI_DEVICE_KEY\": \"cpu\"}"));
+	folder_put("a_metadata.json", SLICE("{\"AOTI_DEVICE_KEY\": \"cpu\"}"));
 	put_elf("a.so", &m);
 	examine(&v, "a.so", &o);
 	expect(&v, "device-key", DOCTOR_WARNING, "it is for cpu, but the code is for cuda");
 	leave(&v);
-	put("a_metadata.json", SLICE("{\"AOTI_DEVICE_KEY\": \"cuda\"}"));
+	folder_put("a_metadata.json", SLICE("{\"AOTI_DEVICE_KEY\": \"cuda\"}"));
 	examine(&v, "a.so", &o);
 	none(&v, "device-key");
 	leave(&v);
@@ -713,7 +672,7 @@ static void gpus(void **state)
 	expect(&v, "gpu-other", DOCTOR_NOTE, "not NVIDIA's");
 	leave(&v);
 	buf_release(&ro);
-	wipe();
+	folder_wipe();
 }
 
 static void constants(void **state)
@@ -757,7 +716,7 @@ static void constants(void **state)
 	examine(&v, "a.so", &o);
 	expect(&v, "weights-damaged", DOCTOR_FATAL, "do not lie in their section");
 	leave(&v);
-	wipe();
+	folder_wipe();
 }
 
 int main(void)
@@ -773,5 +732,5 @@ int main(void)
 	    cmocka_unit_test(constants),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name(__FILE__, tests, setup, teardown);
+	return cmocka_run_group_tests_name(__FILE__, tests, folder_make, folder_remove);
 }

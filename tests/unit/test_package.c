@@ -1,51 +1,9 @@
 /* aoti/package: packages, folders and bare libraries, and what is none of them. */
-#include "../lib/test.h"
-
-#include <sys/stat.h>
-#include <unistd.h>
+#include "../lib/folder.h"
 
 #include "aoti/package.h"
 
-static char dir[64];
-
-static int setup(void **state)
-{
-	(void)state;
-	snprintf(dir, sizeof(dir), "/tmp/test_package.XXXXXX");
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static void wipe(void)
-{
-	char *cmd = xasprintf("rm -rf '%s'/*", dir);
-	if (system(cmd))
-		fail_msg("cannot empty %s", dir);
-	free(cmd);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	wipe();
-	return rmdir(dir);
-}
-
-static char *path_of(const char *name) { return xasprintf("%s/%s", dir, name); }
-
-/* A file below the test's folder, with the folders that it needs. */
-static void put(const char *name, struct slice s)
-{
-	char *path = path_of(name);
-	for (char *p = path + strlen(dir) + 1; (p = strchr(p, '/')); *p++ = '/') {
-		*p = 0;
-		mkdir(path, 0700);
-	}
-	FILE *f = fopen(path, "w");
-	assert_non_null(f);
-	assert_int_equal(fwrite(s.p, 1, s.n, f), s.n);
-	fclose(f);
-	free(path);
-}
+static char *path_of(const char *name) { return xasprintf("%s/%s", folder_path, name); }
 
 static void put_fixture(const char *fixture, const char *name)
 {
@@ -53,7 +11,7 @@ static void put_fixture(const char *fixture, const char *name)
 	char *xz = xasprintf("aoti/%s.pt2.xz", fixture);
 	if (!data_load(xz, &b))
 		fail_msg("cannot unpack %s", xz);
-	put(name, buf_slice(&b));
+	folder_put(name, buf_slice(&b));
 	buf_release(&b);
 	free(xz);
 }
@@ -130,7 +88,7 @@ static void pt2(void **state)
 	struct slice none;
 	assert_int_equal(package_data(&pkg, 0, &none, &err), -1);
 	package_close(&pkg);
-	wipe();
+	folder_wipe();
 }
 
 static void several_models(void **state)
@@ -150,7 +108,7 @@ static void several_models(void **state)
 	assert_file(&pkg, m->so, "cwtaqstvpxv7e2bc2pqvy6dfuapl2c52bu2db6dotc6hbenbx6h2.wrapper.so");
 	assert_file(&pkg, m->kernel_cpp, "cjyuk65mdowamf7al6h67wgrrctjtqtneuk52nfivn5xhf4tjimu.kernel.cpp");
 	package_close(&pkg);
-	wipe();
+	folder_wipe();
 }
 
 static void unpack(const char *fixture, const char *to)
@@ -163,7 +121,7 @@ static void unpack(const char *fixture, const char *to)
 		struct slice data;
 		char *name = xasprintf("%s/%.*s", to, (int)pkg.file[i].path.n, pkg.file[i].path.p);
 		assert_int_equal(package_data(&pkg, i, &data, &err), 0);
-		put(name, data);
+		folder_put(name, data);
 		free(name);
 	}
 	package_close(&pkg);
@@ -188,7 +146,7 @@ static void unpacked_folder(void **state)
 		assert_mlp(&pkg, package_model(&pkg, NULL, &err));
 		package_close(&pkg);
 	}
-	wipe();
+	folder_wipe();
 }
 
 /* Two packages below one folder are two models, although both are called the same. */
@@ -205,7 +163,7 @@ static void several_packages(void **state)
 	assert_mlp(&pkg, &pkg.model[0]);
 	assert_int_equal(pkg.model[1].n_file, 5);
 	package_close(&pkg);
-	wipe();
+	folder_wipe();
 }
 
 #define SO SLICE("\177ELF and so on, enough for a beginning of a library file")
@@ -216,7 +174,7 @@ static void bare_library(void **state)
 	struct package pkg;
 	struct err err;
 	unpack("mlp", "a");
-	char *move = xasprintf("mv '%s'/a/mlp/data/aotinductor/model '%s'/flat", dir, dir);
+	char *move = xasprintf("mv '%s'/a/mlp/data/aotinductor/model '%s'/flat", folder_path, folder_path);
 	assert_int_equal(system(move), 0);
 	free(move);
 	static const char so[] = "flat/cx3hoathb2xmwmlcz23xgmcq5v2widagvxnw5lcp7t5b3tjyzbfs.wrapper.so";
@@ -230,7 +188,7 @@ static void bare_library(void **state)
 	assert_mlp(&pkg, package_model(&pkg, NULL, &err));
 	package_close(&pkg);
 	/* Renamed: its neighbours are still its own, for it is the only one. */
-	move = xasprintf("mv '%s'/%s '%s'/flat/model.so", dir, so, dir);
+	move = xasprintf("mv '%s'/%s '%s'/flat/model.so", folder_path, so, folder_path);
 	assert_int_equal(system(move), 0);
 	free(move);
 	open_ok(&pkg, "flat/model.so");
@@ -238,7 +196,7 @@ static void bare_library(void **state)
 	assert_file(&pkg, pkg.model[0].wrapper_cpp, "fs.wrapper.cpp");
 	package_close(&pkg);
 	/* A second library: nobody knows whose text it is. */
-	put("flat/other.so", SO);
+	folder_put("flat/other.so", SO);
 	open_ok(&pkg, "flat/model.so");
 	assert_int_equal(pkg.model[0].wrapper_cpp, 0);
 	assert_int_equal(pkg.model[0].n_file, 1);
@@ -248,21 +206,21 @@ static void bare_library(void **state)
 	assert_text(pkg.model[0].name, "model");
 	assert_text(pkg.model[1].name, "other");
 	package_close(&pkg);
-	wipe();
+	folder_wipe();
 }
 
 static void stems(void **state)
 {
 	(void)state;
 	struct package pkg;
-	put("abc.so", SO);
-	put("abc.cpp", SLICE("int main;"));
-	put("abc_metadata.json", SLICE("{}"));
-	put("abc.json", SLICE("{\"nodes\": []}"));
-	put("abcd.wrapper.cpp", SLICE("not mine"));
-	put("abcd.so", SO);
-	put("abc.cubin", SLICE("x"));
-	put("kernel_information.json", SLICE("{}"));
+	folder_put("abc.so", SO);
+	folder_put("abc.cpp", SLICE("int main;"));
+	folder_put("abc_metadata.json", SLICE("{}"));
+	folder_put("abc.json", SLICE("{\"nodes\": []}"));
+	folder_put("abcd.wrapper.cpp", SLICE("not mine"));
+	folder_put("abcd.so", SO);
+	folder_put("abc.cubin", SLICE("x"));
+	folder_put("kernel_information.json", SLICE("{}"));
 	open_ok(&pkg, "abc.so");
 	assert_int_equal(pkg.n, 1);
 	struct package_model *m = &pkg.model[0];
@@ -274,7 +232,7 @@ static void stems(void **state)
 	assert_int_equal(m->kernel_information, 0);
 	assert_int_equal(m->n_file, 5);
 	package_close(&pkg);
-	wipe();
+	folder_wipe();
 }
 
 /* A zip of empty-ish stored members: enough for names. */
@@ -309,7 +267,7 @@ static void put_zip(const char *name, const char *const *members, struct slice c
 	    memcpy(end + 16, &at, 4);
 	buf_add_slice(&b, buf_slice(&central));
 	buf_add(&b, end, 22);
-	put(name, buf_slice(&b));
+	folder_put(name, buf_slice(&b));
 	buf_release(&b);
 	buf_release(&central);
 }
@@ -343,7 +301,7 @@ static void old_layouts(void **state)
 	assert_file(&pkg, pkg.model[2].so, ".pyd");
 	assert_int_equal(pkg.n_exported, 1);
 	package_close(&pkg);
-	wipe();
+	folder_wipe();
 }
 
 static void bad_metadata(void **state)
@@ -367,25 +325,25 @@ static void bad_metadata(void **state)
 	assert_text(md.machine, "");
 	assert_text(md.device, "");
 	package_close(&pkg);
-	wipe();
+	folder_wipe();
 }
 
 static void not_a_package(void **state)
 {
 	(void)state;
 	char dll[128] = "MZ\x90";
-	put("empty", SLICE(""));
-	put("dll", slice_of(dll, sizeof(dll)));
-	put("mach", SLICE("\xcf\xfa\xed\xfe\x07\0\0\1"));
-	put("text", SLICE("hello\nworld\n"));
-	put("json", SLICE("\n{\"a\": 1}\n"));
-	put("wrapper.cpp", SLICE("#include <torch/csrc/inductor/aoti_runtime/model.h>\n"));
-	put("gz", SLICE("\x1f\x8b\x08\0\0"));
-	put("npy", SLICE("\x93NUMPY\1\0v\0{'descr'"));
-	put("pickle", SLICE("\x80\2}q\0."));
-	put("safe", SLICE("\x10\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"F32\"}}"));
-	put("noise", SLICE("\1\2\3\4\5\6\7"));
-	put("lfs", SLICE("version https://git-lfs.github.com/spec/v1\n"));
+	folder_put("empty", SLICE(""));
+	folder_put("dll", slice_of(dll, sizeof(dll)));
+	folder_put("mach", SLICE("\xcf\xfa\xed\xfe\x07\0\0\1"));
+	folder_put("text", SLICE("hello\nworld\n"));
+	folder_put("json", SLICE("\n{\"a\": 1}\n"));
+	folder_put("wrapper.cpp", SLICE("#include <torch/csrc/inductor/aoti_runtime/model.h>\n"));
+	folder_put("gz", SLICE("\x1f\x8b\x08\0\0"));
+	folder_put("npy", SLICE("\x93NUMPY\1\0v\0{'descr'"));
+	folder_put("pickle", SLICE("\x80\2}q\0."));
+	folder_put("safe", SLICE("\x10\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"F32\"}}"));
+	folder_put("noise", SLICE("\1\2\3\4\5\6\7"));
+	folder_put("lfs", SLICE("version https://git-lfs.github.com/spec/v1\n"));
 	ZIP("exported.pt2", "r/models/model.json", "r/data/weights/weight_0");
 	ZIP("exported_old.pt2", "serialized_exported_program.json", "version");
 	ZIP("script.pt", "r/code/__torch__.py", "r/data.pkl");
@@ -393,8 +351,8 @@ static void not_a_package(void **state)
 	ZIP("x.npz", "x.npy");
 	ZIP("any.zip", "readme");
 	ZIP("hollow.pt2", "r/data/aotinductor/model/readme");
-	put("folder/readme", SLICE("x"));
-	put("folder2/models/m.json", SLICE("{}"));
+	folder_put("folder/readme", SLICE("x"));
+	folder_put("folder2/models/m.json", SLICE("{}"));
 	open_fails("empty", EXIT_INPUT, "is empty");
 	open_fails("dll", EXIT_INPUT, "is a Windows DLL");
 	open_fails("mach", EXIT_INPUT, "is a Mach-O library");
@@ -417,7 +375,7 @@ static void not_a_package(void **state)
 	open_fails("folder", EXIT_INPUT, "holds no compiled model");
 	open_fails("folder2", EXIT_INPUT, "is an exported program");
 	open_fails("missing", EXIT_INPUT, "No such file");
-	wipe();
+	folder_wipe();
 }
 
 /* Cut off anywhere, a package is refused or opened, never more. */
@@ -429,7 +387,7 @@ static void cut_off(void **state)
 	for (size_t n = b.len; n > 0; n -= n > 70000 ? 70000 : n > 9 ? n - n / 2 : 1) {
 		struct package pkg;
 		struct err err;
-		put("cut.pt2", slice_of(b.p, n - 1));
+		folder_put("cut.pt2", slice_of(b.p, n - 1));
 		char *path = path_of("cut.pt2");
 		int r = package_open(&pkg, path, &err);
 		assert_int_equal(r, -1);
@@ -437,7 +395,7 @@ static void cut_off(void **state)
 		free(path);
 	}
 	buf_release(&b);
-	wipe();
+	folder_wipe();
 }
 
 int main(void)
@@ -455,5 +413,5 @@ int main(void)
 	    cmocka_unit_test(cut_off),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name(__FILE__, tests, setup, teardown);
+	return cmocka_run_group_tests_name(__FILE__, tests, folder_make, folder_remove);
 }
