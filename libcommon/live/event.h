@@ -7,6 +7,8 @@
  *                 leaves whole lines. The file is opened for each event: no descriptor is kept in a process that is
  *                 not ours, so closing all descriptors, daemons, fork and exec change nothing.
  *     socket      a process that loads a model asks here for its contract (below)
+ *     contract.DEV.INO  of a model that the tool itself starts: the answer lies there already (numbers of the library in
+ *                 hexadecimal). Such a process may use no socket
  *     counters    struct live_counters, mapped shared by all processes: how often each model was called. It is right
  *                 whatever happens to the process (SIGKILL, _exit, exec).
  *     calls, names  only when kernels and ops are watched: the call log (calls.h)
@@ -60,6 +62,7 @@ enum live_env { LIVE_ENV(LIVE_ENUM) LIVE_ENVS };
 #define LIVE_FILE_EVENTS "events"
 #define LIVE_FILE_SOCKET "socket"
 #define LIVE_FILE_COUNTERS "counters"
+#define LIVE_FILE_CONTRACT "contract.%llx.%llx"
 
 #define LIVE_MAX_LINE (256u << 10)     /* bytes of one event; longer ones lose their findings */
 #define LIVE_MAX_CONTRACT (64u << 20)  /* bytes of an answer */

@@ -1,5 +1,7 @@
 #include "live/live.h"
 
+#include "io/output.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -32,7 +34,7 @@ struct client {
 struct live {
 	const struct live_options *o;
 	struct live_result *r;
-	char dir[PATH_MAX];
+	char dir[PATH_MAX], contract[PATH_MAX]; /* contract: a file, "" without */
 	int epoll, listen, notify, log;
 	struct live_counters *counters;
 	struct client client[MAX_CLIENTS];
@@ -117,6 +119,29 @@ static int make_socket(struct live *l, struct err *err)
 	return 0;
 }
 
+/* What a process may not ask for is there before it starts. */
+static int put_contract(struct live *l, struct err *err)
+{
+	struct stat st;
+	struct buf json = {0};
+	struct err why = {0};
+	char name[64];
+	if (stat(l->o->library, &st) < 0)
+		return err_errno(err, EXIT_INPUT, "cannot open '%s'", l->o->library);
+	buf_addc(&json, '+');
+	if (l->o->contract(l->o->user, l->o->library, getpid(), &json, &why) < 0) {
+		buf_reset(&json);
+		buf_addf(&json, "-%s", why.text);
+	}
+	snprintf(name, sizeof(name), LIVE_FILE_CONTRACT, (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+	in_dir(l, name, l->contract, sizeof(l->contract));
+	int fd = open(l->contract, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int r = fd < 0 ? err_errno(err, EXIT_ENVIRON, "cannot write '%s'", l->contract) : write_all(fd, json.p, json.len, l->contract, err);
+	close_fd(&fd);
+	buf_release(&json);
+	return r;
+}
+
 static int watch(struct live *l, int fd, uint32_t events, uint64_t id)
 {
 	struct epoll_event e = {.events = events, .data.u64 = id};
@@ -127,7 +152,7 @@ enum { ID_LISTEN = MAX_CLIENTS, ID_NOTIFY };
 static int set_up(struct live *l, struct err *err)
 {
 	if (make_dir(l, err) < 0 || make_counters(l, err) < 0 || make_log(l, err) < 0 || make_socket(l, err) < 0 ||
-	    (l->o->calls && calls_create(l->dir, l->o->calls, err) < 0))
+	    (l->o->library && put_contract(l, err) < 0) || (l->o->calls && calls_create(l->dir, l->o->calls, err) < 0))
 		return -1;
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (l->epoll < 0 || watch(l, l->listen, EPOLLIN, ID_LISTEN) < 0 ||
@@ -167,6 +192,8 @@ static void take_down(struct live *l, bool keep)
 		in_dir(l, files[i], path, sizeof(path));
 		unlink(path);
 	}
+	if (l->contract[0])
+		unlink(l->contract);
 	if (l->dir[0] && keep)
 		l->r->folder = xstrdup(l->dir);
 	else if (l->dir[0])

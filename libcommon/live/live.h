@@ -62,6 +62,7 @@ struct live_options {
 	 * seconds (0: no limit). */
 	bool apart;
 	unsigned timeout_s;
+	const char *library; /* it loads: the contract is made before it starts, and lies in the folder. NULL: it asks */
 	/* Every 50 ms while the command runs, and once when it has ended; folder: where calls_open() finds the log. May be NULL. */
 	void (*tick)(void *user, const char *folder);
 };

@@ -26,7 +26,7 @@
  *
  * Confinement (in pt2-run, before the model is loaded; docs/RUN.md): limits of address space and time, no core file; a filter of
  * system calls: no network, no other program or process (threads may be), no file may be written or made but the outputs.
- * What it may: read files. .watched lifts it as far as the probe needs it: a local socket, files in its folder.
+ * What it may: read files. .watched lifts it as far as the probe needs it: files in its folder.
  */
 #ifndef PT2_LIVE_RUN_H
 #define PT2_LIVE_RUN_H

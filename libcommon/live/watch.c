@@ -153,6 +153,7 @@ static int run(struct watch *w, char *const *command, struct err *err)
 	    .calls = &o->calls,
 	    .no_check = true,
 	    .apart = !o->command,
+	    .library = o->command ? NULL : w->job->so,
 	    .timeout_s = o->command ? 0 : w->job->timeout_s,
 	};
 	if (live_run(&lo, command, &w->live, err) < 0)

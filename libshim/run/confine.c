@@ -2,7 +2,7 @@
  * library is loaded, whose initialisers are the first foreign code to run.
  *
  * Refused calls fail with EPERM: libraries that only ask (a NUMA policy, a socket to a log daemon) go on without. Where
- * the probe watches (LD_PRELOAD), it needs a local socket and files in its folder; then Landlock keeps writing to that
+ * the probe watches (LD_PRELOAD), it needs files in its folder (no socket: its contract lies there); then Landlock keeps writing to that
  * folder, on kernels that have it (5.13). */
 #include "run.h"
 
@@ -15,7 +15,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -101,10 +100,9 @@ static const int allowed[] = {
 };
 
 static const int for_probe[] = {
-    SCMP_SYS(connect), SCMP_SYS(sendto),    SCMP_SYS(recvfrom), SCMP_SYS(shutdown), SCMP_SYS(openat),
-    SCMP_SYS(open),    SCMP_SYS(ftruncate), SCMP_SYS(pwrite64), SCMP_SYS(flock),    SCMP_SYS(write),
-    SCMP_SYS(writev),  SCMP_SYS(mkdir),     SCMP_SYS(mkdirat),  SCMP_SYS(rename),   SCMP_SYS(renameat),
-    SCMP_SYS(unlink),  SCMP_SYS(fallocate),
+    SCMP_SYS(openat),  SCMP_SYS(open),   SCMP_SYS(ftruncate), SCMP_SYS(pwrite64), SCMP_SYS(flock),  SCMP_SYS(write),
+    SCMP_SYS(writev),  SCMP_SYS(mkdir),  SCMP_SYS(mkdirat),   SCMP_SYS(rename),   SCMP_SYS(renameat), SCMP_SYS(unlink),
+    SCMP_SYS(fallocate),
 };
 
 /* Not SCMP_A0() and its kin, which leave a member out (clang minds). */
@@ -137,9 +135,7 @@ static int rules(scmp_filter_ctx f, const struct job *j)
 		ALLOW(allowed[i], 0);
 	for (size_t i = 0; j->watched && i < ARRAY_LEN(for_probe); i++)
 		ALLOW(for_probe[i], 0);
-	if (j->watched)
-		ALLOW(SCMP_SYS(socket), 1, EQUAL(0, AF_UNIX));
-	else if (!rc)
+	if (!j->watched && !rc)
 		rc = write_rules(f, j);
 	/* Threads only. What clone3() wants lies in memory, where no filter sees it; without it libc takes clone(). */
 	ALLOW(SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM));

@@ -25,7 +25,7 @@ static const char usage[] =
     "  --threads N        OpenMP threads\n"
     "  --limit-memory N   bytes of address space\n"
     "  --check-inputs     AOTI_RUNTIME_CHECK_INPUTS=1: the model checks them itself\n"
-    "  --watched          libpt2probe.so is preloaded: permit its socket and files\n"
+    "  --watched          libpt2probe.so is preloaded: permit its files\n"
     "  --save-dir DIR     with --watched: permit writing there\n"
     "  --unconfined       no filter of system calls\n"
     "  --verbose          show what the model prints\n"
