@@ -49,7 +49,6 @@ bool watch_bundle_like(const char *path)
 }
 
 struct index {
-	struct mapfile map;
 	struct json_tape t;
 	struct buf text;
 	const char *path;
@@ -86,11 +85,10 @@ static int take_input(struct watch_bundle *b, struct index *x, uint32_t k, struc
 	return tensor_spec_parse(text_of(x, k, "spec"), &in->meta, NULL) < 0 ? bad(x, "an input has no \"spec\"") : 0;
 }
 
-static int take_index(struct watch_bundle *b, struct index *x, struct err *err)
+static int take_index(struct watch_bundle *b, struct index *x, struct slice text, struct err *err)
 {
 	uint32_t root, list, n = 0;
 	uint64_t version;
-	const struct slice text = x->map.bytes;
 	if (text.n > MAX_INDEX)
 		return bad(x, "too long");
 	json_tape_text(&x->t, text.p, text.n);
@@ -121,23 +119,33 @@ static int take_index(struct watch_bundle *b, struct index *x, struct err *err)
 	return 0;
 }
 
-int watch_bundle_open(struct watch_bundle *b, const char *path, struct err *err)
+int watch_bundle_read(struct watch_bundle *b, struct slice text, const char *folder, const char *what, struct err *err)
 {
-	*b = (struct watch_bundle){.folder = folder_of(path)};
-	if (!b->folder)
-		return err_set(err, EXIT_INPUT, "'%s': is no bundle", path);
-	char *index = xasprintf("%s/" BUNDLE_INDEX, b->folder);
-	struct index x = {.path = index, .err = err};
-	int r = mapfile_open(&x.map, index, err);
-	if (!r) {
-		r = take_index(b, &x, err);
-		mapfile_close(&x.map);
-	}
+	*b = (struct watch_bundle){.folder = xstrdup(folder)};
+	struct index x = {.path = what, .err = err};
+	int r = take_index(b, &x, text, err);
 	json_tape_release(&x.t);
 	buf_release(&x.text);
-	free(index);
 	if (r < 0)
 		watch_bundle_close(b);
+	return r;
+}
+
+int watch_bundle_open(struct watch_bundle *b, const char *path, struct err *err)
+{
+	struct mapfile map;
+	char *folder = folder_of(path);
+	*b = (struct watch_bundle){0};
+	if (!folder)
+		return err_set(err, EXIT_INPUT, "'%s': is no bundle", path);
+	char *index = xasprintf("%s/" BUNDLE_INDEX, folder);
+	int r = mapfile_open(&map, index, err);
+	if (!r) {
+		r = watch_bundle_read(b, map.bytes, folder, index, err);
+		mapfile_close(&map);
+	}
+	free(index);
+	free(folder);
 	return r;
 }
 

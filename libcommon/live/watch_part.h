@@ -39,6 +39,8 @@ struct watch_bundle {
 /* A bundle, or a folder that bundles were kept in: then the first of them counts. */
 bool watch_bundle_like(const char *path);
 int watch_bundle_open(struct watch_bundle *b, const char *path, struct err *err);
+/* The text of an index (bundle.h), of a bundle in this folder; what: for messages. */
+int watch_bundle_read(struct watch_bundle *b, struct slice text, const char *folder, const char *what, struct err *err);
 int watch_bundle_inputs(const struct watch_bundle *b, struct watch_given *in, const struct contract *c, struct err *err);
 void watch_bundle_close(struct watch_bundle *b);
 
