@@ -68,13 +68,19 @@ void intern_release(struct intern *t)
 
 void intern_copy(struct intern *t, const struct intern *from)
 {
-	*t = (struct intern){.n = from->n, .cap = from->n, .mask = from->mask};
-	if (!from->slot)
+	arena_release(&t->arena);
+	if (!from->slot) {
+		intern_release(t);
 		return;
-	t->item = xreallocarray(NULL, (size_t)from->n + 1, sizeof(*t->item));
+	}
+	if (!t->slot || t->mask != from->mask)
+		t->slot = xreallocarray(t->slot, (size_t)from->mask + 1, sizeof(*t->slot));
+	t->n = 0;
+	GROW(t->item, t->n, t->cap, from->n);
 	memcpy(t->item, from->item, from->n * sizeof(*t->item));
-	t->slot = xreallocarray(NULL, (size_t)from->mask + 1, sizeof(*t->slot));
 	memcpy(t->slot, from->slot, ((size_t)from->mask + 1) * sizeof(*t->slot));
+	t->n = from->n;
+	t->mask = from->mask;
 }
 
 void intern_own(struct intern *t)

@@ -34,15 +34,29 @@ void graph_release(struct graph *g)
 	*g = (struct graph){0};
 }
 
+void graph_reset(struct graph *g)
+{
+	drop_index(g);
+	intern_release(&g->text);
+	symtab_release(&g->tab);
+	g->n_modules = g->n_nodes = g->n_values = g->n_meta = g->n_attrs = g->n_dims = 0;
+	g->lender = NULL;
+	g->lent_texts = g->lent_exprs = 0;
+}
+
 void graph_borrow(struct graph *g, const struct graph *from)
 {
-	*g = (struct graph){.lender = from,
-			    .lent_texts = from->text.n,
-			    .lent_symbols = from->tab.names.n,
-			    .lent_exprs = from->tab.nodes.n};
+	struct intern text = g->text, names = g->tab.names, nodes = g->tab.nodes;
+	g->text = g->tab.names = g->tab.nodes = (struct intern){0};
+	graph_reset(g);
+	g->text = text;
+	g->tab = (struct symtab){names, nodes};
 	intern_copy(&g->text, &from->text);
 	intern_copy(&g->tab.names, &from->tab.names);
 	intern_copy(&g->tab.nodes, &from->tab.nodes);
+	g->lender = from;
+	g->lent_texts = from->text.n;
+	g->lent_exprs = from->tab.nodes.n;
 }
 
 void graph_own(struct graph *g)
@@ -53,7 +67,7 @@ void graph_own(struct graph *g)
 	intern_own(&g->tab.names);
 	intern_own(&g->tab.nodes);
 	g->lender = NULL;
-	g->lent_texts = g->lent_symbols = g->lent_exprs = 0;
+	g->lent_texts = g->lent_exprs = 0;
 }
 
 /* ---- build ---- */

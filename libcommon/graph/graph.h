@@ -168,12 +168,15 @@ struct graph {
 	uint32_t *by_name, n_by_name; /* hash of (module, name) -> node + 1, then modules and attributes; see graph_find */
 	/* graph_borrow: texts and expressions up to these counts are lender's, under the same ids. */
 	const struct graph *lender;
-	uint32_t lent_texts, lent_symbols, lent_exprs;
+	uint32_t lent_texts, lent_exprs;
 };
 
 void graph_release(struct graph *g);
 
-/* An empty graph that begins with from's texts and symbols under from's ids, so that copying out of it needs no hashing.
+/* Empty it, keeping the memory for the next one. */
+void graph_reset(struct graph *g);
+
+/* *g (empty, or one that is no longer wanted, whose memory is used again) becomes an empty graph that begins with from's texts and symbols under from's ids, so that copying out of it needs no hashing.
  * The bytes stay from's: it must outlive g (it may grow), or graph_own is called before it goes. */
 void graph_borrow(struct graph *g, const struct graph *from);
 void graph_own(struct graph *g);

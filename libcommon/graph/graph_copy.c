@@ -19,35 +19,68 @@ struct symsize graph_copy_size(struct graph *g, const struct graph *from, struct
 	return size;
 }
 
-/* Depth is bounded by graph_finish. */
-struct gvalue graph_copy_value(struct graph *g, const struct graph *from, struct gvalue v, const uint32_t *map)
+static inline struct gvalue copy_leaf(struct graph *g, const struct graph *from, struct gvalue v, const uint32_t *map)
 {
-	struct gvalue few[8] = {0}, *child = few;
 	if (v.kind == GV_NODE)
 		v.node = map[v.node];
 	else if (gvalue_has_text(v))
 		v.text = graph_copy_text(g, from, v.text);
-	if (!gvalue_has_children(v))
-		return v;
-	if (v.n > ARRAY_LEN(few))
-		child = xreallocarray(NULL, v.n, sizeof(*child));
-	for (uint32_t i = 0; i < v.n; i++)
-		child[i] = graph_copy_value(g, from, from->value[v.first + i], map);
-	v = graph_sequence(g, v.kind, child, v.n);
-	if (child != few)
-		free(child);
 	return v;
+}
+
+/* n values beside each other at the end of g's. What they hold comes before them, so when one is a sequence they are gathered
+ * elsewhere first. */
+static uint32_t copy_values(struct graph *g, const struct graph *from, uint32_t first, size_t n, const uint32_t *map)
+{
+	size_t i = 0;
+	GROW(g->value, g->n_values, g->cap_values, n);
+	for (struct gvalue *to = g->value + g->n_values; i < n && !gvalue_has_children(from->value[first + i]); i++)
+		to[i] = copy_leaf(g, from, from->value[first + i], map);
+	if (i == n) {
+		g->n_values += n;
+		return (uint32_t)(g->n_values - n);
+	}
+	struct gvalue few[16], *all = n > ARRAY_LEN(few) ? xreallocarray(NULL, n, sizeof(*all)) : few;
+	for (i = 0; i < n; i++)
+		all[i] = graph_copy_value(g, from, from->value[first + i], map);
+	GROW(g->value, g->n_values, g->cap_values, n);
+	memcpy(g->value + g->n_values, all, n * sizeof(*all));
+	g->n_values += n;
+	if (all != few)
+		free(all);
+	return (uint32_t)(g->n_values - n);
+}
+
+/* Depth is bounded by graph_finish. */
+struct gvalue graph_copy_value(struct graph *g, const struct graph *from, struct gvalue v, const uint32_t *map)
+{
+	if (gvalue_has_children(v))
+		v.first = copy_values(g, from, v.first, v.n, map);
+	else
+		v = copy_leaf(g, from, v, map);
+	return v;
+}
+
+/* All of from is known to g under the same ids. */
+static inline bool same_ids(const struct graph *g, const struct graph *from)
+{
+	return g->lender == from && g->lent_texts == from->text.n && g->lent_exprs == from->tab.nodes.n;
 }
 
 static struct gmeta copy_one(struct graph *g, const struct graph *from, struct gmeta m)
 {
-	m.expr = graph_copy_size(g, from, m.expr);
-	m.device = graph_copy_text(g, from, m.device);
-	m.subclass = graph_copy_text(g, from, m.subclass);
+	bool same = same_ids(g, from);
+	if (!same) {
+		m.expr = graph_copy_size(g, from, m.expr);
+		m.device = graph_copy_text(g, from, m.device);
+		m.subclass = graph_copy_text(g, from, m.subclass);
+	}
 	if (m.kind == GMETA_TENSOR) {
 		size_t n = (size_t)m.n_dim << m.has_stride;
 		GROW(g->dim, g->n_dims, g->cap_dims, n);
-		for (size_t i = 0; i < n; i++)
+		if (same && n)
+			memcpy(g->dim + g->n_dims, from->dim + m.dim, n * sizeof(*g->dim));
+		for (size_t i = 0; !same && i < n; i++)
 			g->dim[g->n_dims + i] = graph_copy_size(g, from, from->dim[m.dim + i]);
 		m.dim = (uint32_t)g->n_dims;
 		g->n_dims += n;
@@ -76,30 +109,24 @@ uint32_t graph_copy_meta(struct graph *g, const struct graph *from, uint32_t met
 static void copy_operands(struct graph *g, uint32_t id, const struct graph *from, uint32_t node, const uint32_t *map)
 {
 	const struct gnode *n = &from->node[node];
-	struct gvalue few[8] = {0}, *v = few;
-	uint32_t most = n->n_args > 2 * n->n_kwargs ? n->n_args : 2 * n->n_kwargs;
-	if (most > ARRAY_LEN(few))
-		v = xreallocarray(NULL, most, sizeof(*v));
-	for (uint32_t i = 0; i < n->n_args; i++)
-		v[i] = graph_copy_value(g, from, from->value[n->args + i], map);
-	graph_set_args(g, id, v, n->n_args);
-	for (uint32_t i = 0; i < 2 * n->n_kwargs; i++)
-		v[i] = graph_copy_value(g, from, from->value[n->kwargs + i], map);
-	graph_set_kwargs(g, id, v, n->n_kwargs);
-	if (v != few)
-		free(v);
+	if (n->n_args)
+		g->node[id].args = copy_values(g, from, n->args, n->n_args, map);
+	if (n->n_kwargs)
+		g->node[id].kwargs = copy_values(g, from, n->kwargs, 2 * n->n_kwargs, map);
+	g->node[id].n_args = n->n_args;
+	g->node[id].n_kwargs = n->n_kwargs;
 }
 
 uint32_t graph_copy_node(struct graph *g, uint32_t m, const struct graph *from, uint32_t node, const uint32_t *map)
 {
-	const struct gnode *n = &from->node[node];
-	uint32_t id = graph_add_node_ids(g, m, n->op, graph_copy_text(g, from, n->name),
-					 graph_copy_text(g, from, n->target));
+	const struct gnode n = from->node[node]; /* g may be from */
+	uint32_t name = graph_copy_text(g, from, n.name);
+	uint32_t id = graph_add_node_ids(g, m, n.op, name, graph_copy_text(g, from, n.target));
 	copy_operands(g, id, from, node, map);
-	g->node[id].meta = graph_copy_meta(g, from, n->meta);
-	g->node[id].type = graph_copy_text(g, from, n->type);
-	g->node[id].stack = graph_copy_text(g, from, n->stack);
-	g->node[id].line = n->line;
+	g->node[id].meta = graph_copy_meta(g, from, n.meta);
+	g->node[id].type = graph_copy_text(g, from, n.type);
+	g->node[id].stack = graph_copy_text(g, from, n.stack);
+	g->node[id].line = n.line;
 	return id;
 }
 

@@ -184,15 +184,29 @@ static void add_parts(struct build *b)
 	}
 }
 
+/* Room at once: growing would copy everything several times. Returns for how many nodes. */
+static size_t room(const struct build *b)
+{
+	const struct gmodule *root = &b->g->module[0];
+	struct graph *o = b->out;
+	size_t n = 1, share;
+	for (uint32_t i = root->first; i < root->first + root->n; i++)
+		n += (b->is[i] & (KEPT | INPUT | ATTR)) != 0;
+	share = root->n / n + 1;
+	GROW(o->node, 0, o->cap_nodes, n);
+	GROW(o->value, 0, o->cap_values, b->g->n_values / share + n);
+	GROW(o->meta, 0, o->cap_meta, b->g->n_meta / share + n);
+	GROW(o->dim, 0, o->cap_dims, b->g->n_dims / share + n);
+	return n;
+}
+
 static int build(struct build *b, const uint64_t *keep)
 {
 	const struct gmodule *root = &b->g->module[0];
 	size_t n;
 	if (mark(b, keep) < 0)
 		return -1;
-	/* Room at once: growing would copy everything several times. */
-	b->out->cap_nodes = n = root->n + 1;
-	b->out->node = xreallocarray(NULL, n, sizeof(*b->out->node));
+	n = room(b);
 	b->cut->input = xreallocarray(NULL, n, sizeof(*b->cut->input));
 	b->cut->output = xreallocarray(NULL, n, sizeof(*b->cut->output));
 	b->cut->from = xreallocarray(NULL, n, sizeof(*b->cut->from));
@@ -211,7 +225,7 @@ int slice_build(const struct graph *g, const struct units *u, const uint64_t *ke
 	b.is = xcalloc(g->n_nodes + 1, 1);
 	b.used = xcalloc(u->n + 1, sizeof(*b.used));
 	b.map = xreallocarray(NULL, g->n_nodes + 1, sizeof(*b.map));
-	*cut = (struct cut){0};
+	cut_release(cut);
 	graph_borrow(out, g);
 	int rc = build(&b, keep);
 	if (rc < 0) {

@@ -76,7 +76,8 @@ struct cut {
  * operand (GRAPH_NONE: itself); chains are followed; it must come before the users. Placeholders of g that K uses keep their
  * order and come first, then the other inputs in the order of g. Getitems that nobody in K uses are left out, but for those of
  * a unit that is an output. *out borrows from g (graph_borrow). Failure: -1 and err (EXIT_INPUT) when a tuple or a
- * context would have to be an input ("node 'sum' needs 'split', whose value is a tuple"): *out and *cut are then empty. */
+ * context would have to be an input ("node 'sum' needs 'split', whose value is a tuple"): *out and *cut are then empty.
+ * *out and *cut begin empty, or as an earlier candidate and its cut, whose memory is used again (no page faults: half the time). */
 int slice_build(const struct graph *g, const struct units *u, const uint64_t *keep, const uint32_t *replace, struct graph *out,
 		struct cut *cut, struct err *err);
 void cut_release(struct cut *cut);

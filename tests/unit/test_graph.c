@@ -282,7 +282,7 @@ static void test_copy_of_a_module(void **state)
 static void test_borrow(void **state)
 {
 	(void)state;
-	struct graph h;
+	struct graph h = {0};
 	build_small();
 	finish(&g);
 	graph_borrow(&h, &g);
