@@ -13,12 +13,15 @@ int diff_page(const struct diff *d, const char *path, struct err *err)
 		return -1;
 	while (share_next(&rest, &text, &key)) {
 		buf_add_slice(&b, text);
-		if (slice_is(key, "CSS"))
+		if (slice_is(key, "CSS")) {
+			buf_add_slice(&b, share_file("diff/common.css"));
 			buf_add_slice(&b, share_file("printer/diff.css"));
-		else if (slice_is(key, "JS"))
+		} else if (slice_is(key, "JS")) {
+			buf_add_slice(&b, share_file("diff/common.js"));
 			buf_add_slice(&b, share_file("printer/diff.js"));
-		else if (slice_is(key, "MODEL"))
+		} else if (slice_is(key, "MODEL")) {
 			diff_document(&o, d);
+		}
 	}
 	int r = write_all(output_fd(out), b.p, b.len, path, err);
 	buf_release(&b);

@@ -58,14 +58,17 @@ int diffpage_write(const struct diff_set *d, int fd, struct err *err)
 	struct slice text, key;
 	while (share_next(&rest, &text, &key)) {
 		buf_add_slice(&b, text);
-		if (slice_is(key, "CSS"))
+		if (slice_is(key, "CSS")) {
+			buf_add_slice(&b, share_file("diff/common.css"));
 			buf_add_slice(&b, share_file("diff/diff.css"));
-		else if (slice_is(key, "JS"))
+		} else if (slice_is(key, "JS")) {
+			buf_add_slice(&b, share_file("diff/common.js"));
 			buf_add_slice(&b, share_file("diff/diff.js"));
-		else if (slice_is(key, "MODEL"))
+		} else if (slice_is(key, "MODEL")) {
 			diff_document(&o, d, place, k.n);
-		else if (slice_is(key, "BLOCKS"))
+		} else if (slice_is(key, "BLOCKS")) {
 			buf_add_slice(&b, buf_slice(&k.out));
+		}
 	}
 	int r = write_all(fd, b.p, b.len, what, err);
 	buf_release(&b);

@@ -1,8 +1,6 @@
 /* The page of tlparse --diff. Data is in #model and in blocks d0, d1, ...; all text goes through textContent. */
-"use strict";
 (function () {
-  const doc = JSON.parse(document.getElementById("model").textContent);
-  const main = document.getElementById("main");
+  const { el, count, doc, main } = pt2;
   const kinds = [
     ["versions", "Versions"], ["config", "Configuration"], ["failures", "Failures"], ["graph_breaks", "Graph breaks"],
     ["recompiles", "Recompiles"], ["compiles", "Compilations, new and gone"], ["times", "Compile time"], ["cache", "Caches"],
@@ -13,16 +11,8 @@
   const tone = (key, how) => key === "artifacts" ? "" : how === "new" && bad.has(key) ? "worse" : how === "gone" && bad.has(key) ? "better" : how;
   let split = false, current = 0;
 
-  function el(tag, cls, ...children) {
-    const e = document.createElement(tag);
-    if (cls) e.className = cls;
-    for (const c of children)
-      if (c !== null && c !== undefined) e.append(c instanceof Node ? c : String(c));
-    return e;
-  }
   const seconds = (s) => s === null || s === undefined ? "" : s >= 100 ? s.toFixed(0) : s >= 1 ? s.toFixed(2) : s.toFixed(3);
   const signed = (s) => (s > 0 ? "+" : s < 0 ? "\u2212" : "") + seconds(Math.abs(s));
-  const count = (n, one, many) => n.toLocaleString("en") + " " + (n === 1 ? one : many || one + "s");
   function shortFile(f) {
     const m = /(?:site|dist)-packages\/(.*)$/.exec(f);
     return m ? m[1] : f;
@@ -435,11 +425,6 @@
   }
   splitButton.addEventListener("click", () => setSplit(!split));
   try { if (localStorage.getItem("pt2split")) setSplit(true); } catch (x) { /* storage may be shut */ }
-  document.getElementById("theme").addEventListener("click", () => {
-    const t = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-    document.documentElement.dataset.theme = t;
-    try { localStorage.setItem("pt2theme", t); } catch (x) { /* storage may be shut */ }
-  });
   render();
   if (location.hash.length > 2) {
     const e = document.getElementById(location.hash.slice(1));

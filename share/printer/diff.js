@@ -1,27 +1,17 @@
 /* The page of aoti-printer --diff. Data is in #model; all text goes through textContent. */
-"use strict";
 (function () {
-  const doc = JSON.parse(document.getElementById("model").textContent);
-  const main = document.getElementById("main");
+  const { el, count, doc, main } = pt2;
   const metrics = [
     ["times_allowed", "error, in multiples of what is allowed"], ["rms", "relative error (rms)"],
     ["max_rel", "greatest relative error"], ["max_abs", "greatest absolute error"]];
   let metric = metrics[0][0], chosen = -1, onlyBad = doc.different;
 
-  function el(tag, cls, ...children) {
-    const e = document.createElement(tag);
-    if (cls) e.className = cls;
-    for (const c of children)
-      if (c !== null && c !== undefined) e.append(c instanceof Node ? c : String(c));
-    return e;
-  }
   function svg(tag, attrs, text) {
     const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
     for (const k in attrs) e.setAttribute(k, attrs[k]);
     if (text !== undefined) e.textContent = text;
     return e;
   }
-  const count = (n, one, many) => n.toLocaleString("en") + " " + (n === 1 ? one : many || one + "s");
   /* Infinity and NaN come as texts. */
   const num = (v) => v === null || v === undefined ? null : typeof v === "string" ? Number(v) : v;
   function show(v) {
@@ -128,7 +118,7 @@
         s.append(svg("line", { x1: left + i * step, x2: left + i * step, y1: top - 8, y2: H - bottom, class: "run" }));
     let d = "", last = null;
     doc.calls.forEach((c, i) => { /* a line for each run */
-      const w = worst(c);
+      const w = c.kind === "run" ? null : worst(c);
       if (w === null) return;
       d += (last && last.run === c.run && last.model === c.model ? "L" : "M") + x(i).toFixed(1) + " " + y(w).toFixed(1);
       last = c;
@@ -233,7 +223,7 @@
     const box = el("div", "panel", plot());
     box.id = "plot";
     const dot = (cls, text) => el("span", "", el("i", cls), text);
-    box.append(el("div", "legend", dot("", "within tolerance"), dot("bad", "beyond"), dot("origin", "beyond, though what the call reads agrees"),
+    box.append(el("div", "legend", dot("", "within tolerance"), doc.differing ? dot("bad", "beyond") : null, doc.origins ? dot("origin", "beyond, though what the call reads agrees") : null,
       metric === "times_allowed" ? dot("dash", "what is allowed") : null,
       doc.only_a || doc.only_b ? el("span", "", el("span", "red", "\u2715 "), "a call that only one side has") : null));
     const check = el("input");
@@ -245,11 +235,9 @@
     main.append(el("h2", "", "Calls", el("span", "grow"), el("label", "", check, "only what differs")), list());
   }
 
-  document.getElementById("theme").addEventListener("click", () => {
-    const e = document.documentElement;
-    e.dataset.theme = e.dataset.theme === "dark" ? "light" : "dark";
-    try { localStorage.setItem("pt2theme", e.dataset.theme); } catch (x) { /* shut */ }
-  });
   if (doc.first !== null) chosen = doc.first;
   render();
+
+  /* What a browser test may call. */
+  window.pt2printer = { doc, choose, badCall, metrics: metrics.map((m) => m[0]), setMetric(key) { metric = key; render(); }, setOnlyBad(on) { onlyBad = on; render(); } };
 })();

@@ -57,6 +57,41 @@ try:
               return bad;
             })().then(done, (e) => done([String(e)]));""")
         wrong += ["%s: shows no lines: %s" % (page, e) for e in empty]
+        # A comparison kernel by kernel: every call opens under every measure, light and dark, wide and narrow.
+        wrong += ["%s: %s" % (page, e) for e in d.execute_script("""
+            if (!window.pt2printer) return [];
+            const p = pt2printer, bad = [], points = () => document.querySelectorAll("#plot circle").length;
+            const both = p.doc.calls.filter((c) => c.in === "both").length, values = p.doc.calls.flatMap((c) => c.values);
+            if (document.querySelector(".verdict.bad") === null === p.doc.different) bad.push("the verdict is another one than the document's");
+            if (document.querySelectorAll("#plot .hit").length !== p.doc.calls.length) bad.push("the plot lacks calls");
+            if (both && values.some((v) => v.when === "after" && typeof v.times_allowed === "number") && !points()) bad.push("the plot has no points");
+            for (const m of p.metrics) {
+              p.setMetric(m);
+              for (const e of document.querySelectorAll("#plot circle, #plot text, #plot path"))
+                if (/NaN|undefined/.test(e.outerHTML)) { bad.push(m + ": a mark without a place"); break; }
+            }
+            p.setMetric(p.metrics[0]);
+            for (let i = 0; i < p.doc.calls.length && i < 200; i++) {
+              p.choose(i);
+              const c = p.doc.calls[i], rows = document.querySelectorAll("#detail tbody tr").length;
+              if (c.in === "both" && rows !== c.values.length) bad.push("call " + i + ": " + rows + " rows of " + c.values.length);
+              if (/undefined|\\[object/.test(document.getElementById("detail").textContent)) bad.push("call " + i + ": a hole");
+            }
+            for (const on of [true, false]) {
+              p.setOnlyBad(on);
+              const rows = document.querySelectorAll("#list tbody tr").length, want = on ? p.doc.calls.filter(p.badCall).length : p.doc.calls.length;
+              if (rows !== Math.min(want, 2000)) bad.push("the list has " + rows + " rows of " + want);
+            }
+            const was = document.documentElement.dataset.theme;
+            document.getElementById("theme").click();
+            if (document.documentElement.dataset.theme === was) bad.push("the theme does not change");
+            document.getElementById("theme").click();
+            return bad;""")]
+        if d.execute_script("return !!window.pt2printer"):
+            d.set_window_size(500, 800)
+            if d.execute_script("return document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+                wrong.append(page + ": is wider than a narrow window")
+            d.set_window_size(1200, 800)
         wrong += ["%s: %s" % (page, e["message"]) for e in d.get_log("browser") if e["level"] in ("SEVERE", "WARNING")]
         if not d.execute_script("return document.body.innerText.trim().length"):
             wrong.append(page + ": is empty")

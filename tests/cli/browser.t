@@ -39,7 +39,21 @@ tlparse --diff "$DATA/caches_cold.log" "$DATA/caches_warm.log" >diff.html 2>/dev
 tlparse --diff "$broken"/hostile_{names,text}.log >hostile_diff.html 2>/dev/null
 tlparse --all-ranks-html "$DATA/ranks4" -o ranks 2>/dev/null
 tlparse --all-ranks-html "$broken"/hostile_{names,text}.log -o hostile_ranks 2>/dev/null
-pages=(ranks/index.html hostile_ranks/index.html breaks/index.html breaks/failures_and_restarts.html simple/index.html simple/*/inductor_output_code*.html several/index.html
+# Two runs kernel by kernel: kernels that differ, that are gone, that agree, and hostile names.
+printer() { aoti-printer -q "$@" >/dev/null 2>&1; }
+kernels=()
+if grep -qw avx2 /proc/cpuinfo; then
+	xz -dc "$ROOT/tests/data/aoti/nan/log.pt2.xz" >log.pt2
+	for i in log log_good; do printer -i -N 3 -o "dump.$i" log.pt2 "$ROOT/tests/data/aoti/nan/io/$i.npz:in0"; done
+	cp -r dump.log_good fewer && sed -i '/"aoti_torch_cpu_mm_out"/{x;s/^/x/;/^x\{2\}$/{x;d};x}' fewer/calls.jsonl
+	cp -r dump.log hostile_dump && sed -i 's|cpp_fused_neg_relu_0","kind|</script><script>alert(1)</script>","kind|g; s|"nodes":"[^"]*"|"nodes":"<img src=x onerror=alert(2)>"|' hostile_dump/calls.jsonl
+	printer --diff dump.log_good dump.log --html kernels.html
+	printer --diff dump.log_good fewer --html fewer.html
+	printer --diff dump.log_good dump.log_good --html agree.html
+	printer --diff dump.log_good hostile_dump --html hostile_kernels.html
+	kernels=(kernels.html fewer.html agree.html hostile_kernels.html)
+fi
+pages=("${kernels[@]}" ranks/index.html hostile_ranks/index.html breaks/index.html breaks/failures_and_restarts.html simple/index.html simple/*/inductor_output_code*.html several/index.html
 	simple/*/compilation_metrics*.html hostile/index.html hostile/failures_and_restarts.html hostile/*/*.html provenance/*/*_readable.html
 	linked/provenance_tracking_*.html exported/index.html exported/*/*.html diff.html hostile_diff.html)
 run timeout 100 "$browser/pages_test.py" "${pages[@]}"
