@@ -287,7 +287,7 @@ int reduce_nodes(struct reduction *red, const struct suspects *suspects, struct 
 	n.scratch = xcalloc(words(&n), sizeof(*n.scratch));
 	n.replace = xreallocarray(NULL, n.original->graph.n_nodes, sizeof(*n.replace));
 	memset(n.replace, 0xff, n.original->graph.n_nodes * sizeof(*n.replace));
-	n.search = (struct search){.n = n.units.n, .jobs = oracle_jobs(red->runner->oracle), .qx_limit = red->qx_limit, .ask = ask, .phase = phase, .user = &n};
+	n.search = (struct search){.n = n.units.n, .jobs = oracle_jobs(red->runner->oracle), .qx_limit = red->qx_limit, .max_block = red->max_block, .ask = ask, .phase = phase, .user = &n};
 	search_start(&n.search);
 	int status = suspects && suspects->n ? try_suspects(&n, suspects) : 0;
 	if (status == 0 && n.search.left == n.units.n)

@@ -15,7 +15,7 @@
 
 struct reduction {
 	struct runner *runner;
-	size_t qx_limit; /* see search.h */
+	size_t qx_limit, max_block; /* see search.h */
 	/* torch's lines: what is tried, and how it went. */
 	void (*strategy)(void *user, const char *name, size_t granularity, const struct candidate *best);
 	void (*success)(void *user, const char *name, size_t before, size_t after);

@@ -98,7 +98,7 @@ struct oracle_command_spec {
 	unsigned jobs, timeout_ms;
 	uint64_t max_memory;
 	/* The candidate as the text of the input's form. */
-	void (*write)(void *user, const struct test *t, struct buf *b);
+	int (*write)(void *user, const struct test *t, struct buf *b, struct err *err);
 	void *user;
 };
 struct oracle *oracle_command(const struct oracle_command_spec *spec, struct err *err);

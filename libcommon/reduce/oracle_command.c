@@ -40,8 +40,9 @@ static int write_candidate(struct command_oracle *o, const char *folder, const s
 		err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
 	} else {
 		buf_reset(&o->text);
-		o->spec.write(o->spec.user, t, &o->text);
-		status = write_all(fd, o->text.p, o->text.len, path, err);
+		status = o->spec.write(o->spec.user, t, &o->text, err);
+		if (status == 0)
+			status = write_all(fd, o->text.p, o->text.len, path, err);
 		if (close(fd) < 0 && status == 0)
 			status = err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
 	}

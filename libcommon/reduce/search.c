@@ -90,7 +90,7 @@ static void half(void *ctx, size_t i, uint64_t *set)
 /* While one half alone fails. Ends with what no half of explains. */
 int search_halve(struct search *s)
 {
-	while (s->left > 1) {
+	while (s->left > 1 && (!s->max_block || s->left / 2 <= s->max_block)) {
 		uint32_t *e = elements(s);
 		struct halves h = {e, s->left, s->left / 2};
 		size_t winner;
@@ -135,7 +135,7 @@ static size_t best_gain(const struct probdd *d, const double *p)
 {
 	double product = 1, best = 0;
 	size_t k_best = 0;
-	for (size_t k = 0; k < d->n_order; k++) {
+	for (size_t k = 0; k < d->n_order && (!d->s->max_block || k < d->s->max_block); k++) {
 		product *= 1 - p[d->order[k]];
 		if ((double)(k + 1) * product > best) {
 			best = (double)(k + 1) * product;
@@ -386,7 +386,8 @@ int search_one_minimal(struct search *s)
 
 int search_minimise(struct search *s)
 {
-	if (search_halve(s) < 0 || search_probdd(s, s->qx_limit) < 0 || search_quickxplain(s) < 0)
+	size_t until = s->max_block && s->max_block < s->qx_limit ? s->max_block : s->qx_limit;
+	if (search_halve(s) < 0 || search_probdd(s, until) < 0 || search_quickxplain(s) < 0)
 		return -1;
 	return search_one_minimal(s);
 }

@@ -32,6 +32,7 @@ struct search {
 	size_t n;
 	unsigned jobs;   /* how far it may look ahead */
 	size_t qx_limit; /* above so many elements ProbDD, which asks about smaller sets, comes before QuickXplain */
+	size_t max_block; /* drop at most so many at once (--max-granularity); 0: no limit */
 	/* Which of n sets still fails? ordered: the first of them that does (all before it pass). Otherwise any that does, the earlier the better.
 	 * *winner is SEARCH_NONE when none fails. -1: stop. */
 	int (*ask)(void *user, size_t n, search_set_fn *set, void *ctx, bool ordered, size_t *winner);

@@ -1,0 +1,54 @@
+/* --test COMMAND as the oracle: candidates are files of the input's own kind. */
+#include "session.h"
+
+#include <unistd.h>
+
+static int write_test(void *user, const struct test *t, struct buf *b, struct err *err)
+{
+	const struct session *s = user;
+	struct candidate c = {.graph = *t->graph, .feed = (struct feed *)(uintptr_t)t->feed, .n_feeds = t->n_feeds, .line = t->repro->line,
+			      .n_lines = t->repro->n_lines};
+	return result_candidate_text(&s->in, &c, b, err);
+}
+
+static void quote(struct buf *b, const char *text)
+{
+	buf_addc(b, '\'');
+	for (; *text; text++)
+		*text == '\'' ? buf_adds(b, "'\\''") : buf_addc(b, *text);
+	buf_addc(b, '\'');
+}
+
+/* COMMAND "$1", for sh. Tests run in folders of their own: a program named by a relative path is looked for where the tool was started. */
+static int test_script(const char *command, struct buf *b, struct err *err)
+{
+	size_t n = strcspn(command, " \t");
+	char *word = xstrndup(command, n), *real = NULL;
+	int status = 0;
+	if (strchr(word, '/') && *word != '/' && !strpbrk(word, "$`'\"\\*?")) {
+		real = realpath(word, NULL);
+		if (!real)
+			status = err_errno(err, EXIT_USAGE, "cannot find the test command '%s'", word);
+		else
+			quote(b, real);
+	}
+	buf_adds(b, real ? command + n : command);
+	buf_adds(b, " \"$1\"");
+	free(word);
+	free(real);
+	return status;
+}
+
+int command_open(struct session *s, struct err *err)
+{
+	if (test_script(s->o->test, &s->test_script, err) < 0)
+		return -1;
+	s->test_argv[0] = "/bin/sh";
+	s->test_argv[1] = "-c";
+	s->test_argv[2] = buf_str(&s->test_script);
+	s->test_argv[3] = "fxminify";
+	s->runner.oracle = oracle_command(&(struct oracle_command_spec){.argv = s->test_argv, .file_name = s->in.file_name, .jobs = (unsigned)s->o->jobs,
+									.timeout_ms = (unsigned)s->o->timeout * 1000u, .max_memory = s->o->max_memory,
+									.write = write_test, .user = s}, err);
+	return s->runner.oracle ? 0 : -1;
+}

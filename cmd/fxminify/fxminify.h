@@ -1,0 +1,83 @@
+/* fxminify.h - the parts of the tool: input -> oracle -> baseline -> locate -> reduce -> verify -> result.
+ *
+ *     main.c     options, and which of reduce, --locate, --stats, --resume is meant
+ *     load.c     what the operand is: launcher, repro, graph.json, readable graph, graph of a trace, .pt2
+ *     session.c  one reduction from its oracle to its end
+ *     result.c   the best so far as a file, and as text for a candidate
+ *     report.c   lines as torch's minifier has them, the progress line, the summary
+ *     stats.c    --stats
+ */
+#ifndef FXMINIFY_H
+#define FXMINIFY_H
+#include "base/opt.h"
+#include "graph/repro.h"
+#include "io/mapfile.h"
+#include "reduce/shrink.h"
+
+struct fxminify_options {
+	/* What fails */
+	int after, level, accuracy; /* index of a choice, -1: as the input says; accuracy: enum below */
+	const char *backend, *test, *check_str, *graph, *tracing_mode, *launcher, *python;
+	bool only_fwd, locate, no_locate, no_verify, quiet, dry_run;
+	bool want_accuracy, strict_accuracy, no_accuracy;
+	int verbose;
+	/* How to search */
+	int jobs, repeat, timeout, max_granularity;
+	uint64_t max_memory, max_tests, seed;
+	double max_time;
+	unsigned passes;
+	bool nodes;
+	/* Where to */
+	const char *output, *journal, *resume, *stats, *save_dir, *format;
+	bool no_journal;
+};
+
+enum subject_kind { SUBJECT_PROGRAM, SUBJECT_JSON, SUBJECT_READABLE, SUBJECT_OTHER };
+struct subject {
+	struct repro repro;
+	enum subject_kind kind;
+	const char *path;
+	char *file_name; /* what a candidate is called: the input's own name */
+	uint64_t hash;   /* of its bytes */
+	struct mapfile file;
+	bool opened;
+	struct arena text; /* of a graph out of a trace */
+};
+/* load.c */
+int subject_load(struct subject *in, const char *path, const struct fxminify_options *o, struct err *err);
+void subject_release(struct subject *in);
+
+/* result.c */
+struct result {
+	const struct fxminify_options *o;
+	const struct subject *in;
+	const char *path;      /* "" standard output at the end */
+	struct buf command;    /* the command line, for the note */
+	struct buf signature, verified, versions;
+};
+/* The candidate as a file of the input's own kind: what --test is given. */
+int result_candidate_text(const struct subject *in, const struct candidate *c, struct buf *b, struct err *err);
+int result_write(const struct result *r, const struct candidate *c, const struct repro_given *given, struct err *err);
+
+/* report.c */
+struct report {
+	bool quiet, tty, shown;
+	const struct runner *runner;
+	const char *file;    /* the best so far */
+	double last;         /* when the progress line was drawn */
+	const char *strategy;
+};
+void report_init(struct report *r, const struct fxminify_options *o, const struct runner *runner);
+void report_line(struct report *r, const char *fmt, ...) PRINTF_LIKE(2, 3); /* on standard error, above the progress line */
+void report_progress(struct report *r);
+void report_clear(struct report *r);
+void report_strategy(void *report, const char *name, size_t granularity, const struct candidate *best);
+void report_success(void *report, const char *name, size_t before, size_t after);
+void report_summary(struct report *r, const struct candidate *best, size_t original_ops);
+
+/* session.c: an exit status */
+int session_run(const struct fxminify_options *o, const char *path, const char *const *argv, const char *resume);
+/* stats.c */
+int stats_run(const char *path);
+
+#endif

@@ -1,0 +1,167 @@
+/* What the operand is: a launcher or repro, graph.json, readable code, a trace log with --graph, an exported .pt2. */
+#include "fxminify.h"
+
+#include "aoti/package.h"
+#include "base/diag.h"
+#include "graph/fxcode.h"
+#include "graph/graph_json.h"
+#include "io/mapfile.h"
+#include "trace/trace.h"
+
+/* ---- a graph of a trace ---- */
+
+struct pick {
+	struct slice id, name; /* of --graph ID:NAME */
+	struct buf payload, list;
+	size_t n;
+	bool found;
+	struct json_tape tape;
+};
+
+/* The name a person knows the record's graph by; empty when it holds none. */
+static struct slice graph_of_record(const struct trace_scan *s, const struct trace_record *r, struct slice *name)
+{
+	*name = SLICE("");
+	for (int k = 0; k < KIND_COUNT; k++) {
+		if (!(r->kinds >> k & 1))
+			continue;
+		uint32_t value = trace_value(s, r, (enum trace_kind)k);
+		uint32_t own = value == JSON_NONE ? JSON_NONE : json_get(&s->tape, value, "name");
+		if (r->nodes >= 0)
+			*name = slice_of(trace_kind[k].name, trace_kind[k].name_len);
+		if (own != JSON_NONE && (r->nodes >= 0 || slice_is(json_slice(&s->tape, own), "fx_graph_runnable")))
+			*name = json_slice(&s->tape, own);
+	}
+	return name->n ? trace_payload(s, r) : SLICE("");
+}
+
+/* 0/0 also means its last attempt, 0/0_1. */
+static bool id_matches(const char *id, struct slice want)
+{
+	return slice_is(want, id) || (!strncmp(id, want.p, want.n) && id[want.n] == '_');
+}
+
+static int pick_record(void *ctx, struct trace_scan *s, struct trace_record *r)
+{
+	struct pick *p = ctx;
+	char text[COMPILE_ID_TEXT];
+	struct slice name, payload = graph_of_record(s, r, &name);
+	if (!payload.n)
+		return 0;
+	const char *id = compile_id_text(&r->id, text);
+	buf_addf(&p->list, "\n  %s:%.*s", id, (int)name.n, name.p);
+	if (r->nodes >= 0)
+		buf_addf(&p->list, "  (%d nodes)", (int)r->nodes);
+	p->n++;
+	if ((p->id.n && !id_matches(id, p->id)) || (p->name.n && !slice_eq(name, p->name)))
+		return 0;
+	buf_reset(&p->payload);
+	buf_add_slice(&p->payload, payload);
+	p->found = true;
+	return 0;
+}
+
+static int load_trace(struct subject *in, const char *path, const char *graph, struct err *err)
+{
+	struct pick p = {0};
+	const char *colon = graph ? strchr(graph, ':') : NULL;
+	if (graph) {
+		p.id = slice_of(graph, colon ? (size_t)(colon - graph) : strlen(graph));
+		p.name = colon ? slice_str(colon + 1) : SLICE("fx_graph_runnable");
+	}
+	struct trace t;
+	trace_init(&t, path);
+	int status = trace_read(&t, &(struct trace_hooks){.ctx = &p, .record = pick_record, .threads = 1}, err);
+	if (status == 0 && (!graph || !p.found) && p.n != 1)
+		status = err_set(err, EXIT_USAGE, "'%s' is a trace with %zu graphs: choose one with --graph%s%.*s", path, p.n, graph ? " (there is no such graph)" : "",
+				 (int)(p.list.len > 700 ? 700 : p.list.len), p.list.p ? p.list.p : "");
+	if (status == 0) {
+		char *shown = xasprintf("%s (%s)", path, graph ? graph : "its graph");
+		in->hash = hash_bytes(p.payload.p, p.payload.len);
+		status = repro_read(&in->repro, arena_slice(&in->text, buf_slice(&p.payload)), arena_slice(&in->text, slice_of(shown, strlen(shown) + 1)).p, err);
+		free(shown);
+	}
+	trace_release(&t);
+	buf_release(&p.payload);
+	buf_release(&p.list);
+	return status;
+}
+
+/* ---- an exported program ---- */
+
+static int load_exported(struct subject *in, const char *path, struct err *err)
+{
+	struct package pkg;
+	if (package_open_exported(&pkg, path, err) < 0)
+		return -1;
+	struct slice json;
+	int status = package_data(&pkg, pkg.exported[0], &json, err);
+	if (status == 0)
+		status = graph_exported_read(&in->repro.graph, json, path, err);
+	if (status == 0) {
+		in->repro.form = REPRO_AOTI;
+		in->repro.path = in->repro.exported = slice_str(path);
+		status = repro_inputs_from_graph(&in->repro, err);
+	}
+	package_close(&pkg);
+	return status;
+}
+
+/* ---- by content ---- */
+
+static bool begins_with_zip(struct slice bytes)
+{
+	return bytes.n > 4 && !memcmp(bytes.p, "PK\003\004", 4);
+}
+
+static enum subject_kind kind_of(const struct repro *r, struct slice bytes)
+{
+	while (bytes.n && strchr(" \t\r\n", *bytes.p)) {
+		bytes.p++;
+		bytes.n--;
+	}
+	if (bytes.n && *bytes.p == '{')
+		return SUBJECT_JSON;
+	return r->form == REPRO_GRAPH ? SUBJECT_READABLE : SUBJECT_PROGRAM;
+}
+
+static char *name_for(const struct subject *in, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	if (strcmp(path, "-"))
+		return xstrdup(slash ? slash + 1 : path);
+	return xstrdup(in->kind == SUBJECT_JSON ? "graph.json" : "graph.py");
+}
+
+int subject_load(struct subject *in, const char *path, const struct fxminify_options *o, struct err *err)
+{
+	*in = (struct subject){.path = path, .kind = SUBJECT_OTHER, .file.fd = -1};
+	if (strcmp(path, "-") && trace_probe(path)) {
+		in->file_name = xstrdup("fx_graph.py");
+		return load_trace(in, path, o->graph, err);
+	}
+	if (o->graph)
+		return err_set(err, EXIT_USAGE, "--graph is for a trace log (TORCH_TRACE), which '%s' is not", path);
+	if (mapfile_open(&in->file, path, err) < 0)
+		return -1;
+	in->opened = true;
+	in->hash = hash_bytes(in->file.bytes.p, in->file.bytes.n);
+	if (begins_with_zip(in->file.bytes)) {
+		in->file_name = xstrdup("repro.py");
+		return load_exported(in, path, err);
+	}
+	if (repro_read(&in->repro, in->file.bytes, path, err) < 0)
+		return -1;
+	in->kind = kind_of(&in->repro, in->file.bytes);
+	in->file_name = name_for(in, path);
+	return 0;
+}
+
+void subject_release(struct subject *in)
+{
+	repro_release(&in->repro);
+	arena_release(&in->text);
+	free(in->file_name);
+	if (in->opened)
+		mapfile_close(&in->file);
+}

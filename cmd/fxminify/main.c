@@ -1,0 +1,158 @@
+/* fxminify - the smallest graph that still fails. */
+#include "fxminify.h"
+
+#include "base/child.h"
+#include "base/diag.h"
+#include "io/output.h"
+#include "reduce/journal.h"
+
+#include <signal.h>
+
+static struct fxminify_options opt = {.after = -1, .level = -1, .format = NULL, .jobs = 0, .repeat = 1, .timeout = 0};
+static struct opt_list passes;
+
+static const char *const after_names[] = {"aot", "dynamo", NULL};
+
+static const struct opt options[] = {
+	OPT_HEADING("What fails"),
+	OPT_CHOICE(0, "after", "STAGE", &opt.after, after_names, "the graph is one after this stage, as TORCHDYNAMO_REPRO_AFTER (default: as the file says)"),
+	OPT_INT('l', "level", "N", &opt.level, 1, 4, "1 write it unreduced, 2 compile or run-time error, 3 crash, 4 accuracy"),
+	OPT_STRING('t', "test", "COMMAND", &opt.test, "exit status 0 of COMMAND FILE means that it still fails; no PyTorch is needed"),
+	OPT_STRING('b', "backend", "NAME", &opt.backend, "after dynamo: inductor, aot_eager, ... or MODULE:ATTRIBUTE"),
+	OPT_FLAG(0, "accuracy", &opt.want_accuracy, "values that differ are the failure"),
+	OPT_FLAG(0, "strict-accuracy", &opt.strict_accuracy, "integers and flags, too"),
+	OPT_FLAG(0, "no-accuracy", &opt.no_accuracy, "errors are the failure, values are not compared"),
+	OPT_STRING(0, "check-str", "TEXT", &opt.check_str, "the message must hold TEXT (default: the same error as at first)"),
+	OPT_STRING(0, "tracing-mode", "MODE", &opt.tracing_mode, "real, fake or symbolic"),
+	OPT_FLAG(0, "only-fwd", &opt.only_fwd, "after dynamo: no backward"),
+	OPT_STRING('g', "graph", "ID[:NAME]", &opt.graph, "the graph of a TORCH_TRACE log: 0/0:aot_forward_graph"),
+	OPT_HEADING("How to search"),
+	OPT_FLAG(0, "locate", &opt.locate, "say where it fails, in one or two tests; reduce nothing"),
+	OPT_FLAG(0, "no-locate", &opt.no_locate, "search without locating first"),
+	OPT_LIST('p', "passes", "LIST", &passes, "nodes,values,inputs,subgraphs,symbols,sizes,dtypes,arguments,constants,head (default: all)"),
+	OPT_INT(0, "max-granularity", "N", &opt.max_granularity, 1, 1 << 30, "drop at most N nodes at once"),
+	OPT_INT('j', "jobs", "N", &opt.jobs, 1, 256, "tests side by side (default: the number of CPUs)"),
+	OPT_INT(0, "repeat", "N", &opt.repeat, 1, 1000, "ask up to N times about what passes: for failures that come and go"),
+	OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 1, 1000000, "of one test (default: 300, less once the failure is known)"),
+	OPT_SIZE(0, "max-memory", "BYTES", &opt.max_memory, 1 << 20, UINT64_MAX, "of one test"),
+	OPT_U64(0, "max-tests", "N", &opt.max_tests, 1, UINT64_MAX, "stop after N tests, with the best so far"),
+	OPT_DOUBLE(0, "max-time", "SECONDS", &opt.max_time, 0, 1e9, "stop after so long, with the best so far"),
+	OPT_U64(0, "seed", "N", &opt.seed, 0, UINT64_MAX, "of random values (default: 0)"),
+	OPT_STRING(0, "python", "PROGRAM", &opt.python, "the Python with torch (default: $PT2_PYTHON, python3)"),
+	OPT_STRING(0, "launcher", "COMMAND", &opt.launcher, "start that Python through COMMAND: 'srun -n1', 'ssh host'"),
+	OPT_HEADING("Output"),
+	OPT_STRING('o', "output", "FILE", &opt.output, "the result (default: repro.py); .json, .dot and .txt name other formats; - is standard output"),
+	OPT_STRING(0, "save-dir", "DIR", &opt.save_dir, "where the original's saved tensors are (checkpoints)"),
+	OPT_STRING(0, "journal", "FILE", &opt.journal, "what was tried (default: the result's name and .journal)"),
+	OPT_FLAG(0, "no-journal", &opt.no_journal, "write none"),
+	OPT_STRING(0, "resume", "JOURNAL", &opt.resume, "go on where a run ended; nothing is tested twice"),
+	OPT_STRING(0, "stats", "JOURNAL", &opt.stats, "say what a run did"),
+	OPT_FLAG(0, "no-verify", &opt.no_verify, "do not run the result in a fresh process"),
+	OPT_FLAG('q', "quiet", &opt.quiet, "errors only"),
+	OPT_END,
+};
+
+static const struct opt_spec spec = {
+	.tool = "fxminify",
+	.about = "The smallest graph that still fails: reduce an FX graph that torch.compile or AOTInductor gets wrong.",
+	.footer = "FILE is minifier_launcher.py, repro.py, fx_graph_runnable.py, fx_graph_readable.py, graph.json, a TORCH_TRACE log\n"
+		  "(with --graph) or a .pt2 of torch.export; - is standard input. The code in it is run, each test in a process of\n"
+		  "its own, unless --test says what to run instead. Exit status: 0 reduced, 1 the original does not fail.",
+	.options = options,
+	.operands = "[FILE]",
+	.min = 0,
+	.max = 1,
+};
+
+static void take_passes(void)
+{
+	if (!passes.n) {
+		opt.nodes = true;
+		opt.passes = SHRINK_ALL;
+		return;
+	}
+	for (size_t i = 0; i < passes.n; i++) {
+		const char *at = passes.v[i];
+		while (*at) {
+			size_t n = strcspn(at, ",");
+			struct slice name = slice_of(at, n);
+			bool known = slice_is(name, "nodes");
+			opt.nodes |= known;
+			for (int p = 0; p < SHRINK_N; p++)
+				if (slice_is(name, shrink_name((enum shrink_pass)p))) {
+					opt.passes |= 1u << p;
+					known = true;
+				}
+			if (!known)
+				die(EXIT_USAGE, "--passes: '%.*s' is no pass (see fxminify -h)", (int)n, at);
+			at += n + (at[n] == ',');
+		}
+	}
+}
+
+static void check_options(const struct operands *in)
+{
+	if (opt.stats && (in->n || opt.resume))
+		die(EXIT_USAGE, "--stats takes a journal and nothing else");
+	if (!opt.stats && !opt.resume && !in->n)
+		die(EXIT_USAGE, "a file with a graph is missing\nTry 'fxminify -h'");
+	if (opt.want_accuracy + opt.strict_accuracy + opt.no_accuracy > 1)
+		die(EXIT_USAGE, "--accuracy, --strict-accuracy and --no-accuracy exclude each other");
+	if (opt.test && (opt.locate || opt.backend || opt.launcher || opt.python))
+		die(EXIT_USAGE, "--locate, --backend, --launcher and --python are for tests with torch, not with --test");
+	if (opt.locate && opt.no_locate)
+		die(EXIT_USAGE, "--locate and --no-locate contradict each other");
+}
+
+/* --resume: the command line of that run, and then this one's. */
+static int resume(const struct operands *in, int argc, char **argv)
+{
+	struct journal_record r;
+	struct err err;
+	struct operands again;
+	const char *journal = opt.resume;
+	if (in->n)
+		die(EXIT_USAGE, "--resume takes the file from the journal");
+	if (journal_read(&r, journal, &err) < 0)
+		die_err(&err);
+	char **all = xcalloc(r.n_argv + (size_t)argc + 1, sizeof(*all));
+	size_t n = 0;
+	all[n++] = argv[0];
+	for (size_t i = 0; i < r.n_argv; i++)
+		all[n++] = r.argv[i];
+	for (int i = 1; i < argc; i++)
+		all[n++] = argv[i];
+	opt_list_release(&passes);
+	opt_parse_or_exit(&spec, (int)n, all, &again);
+	if (again.n != 1)
+		die(EXIT_INPUT, "the journal '%s' does not say which file was reduced", journal);
+	take_passes();
+	int status = session_run(&opt, again.v[0], (const char *const *)r.argv, journal);
+	operands_release(&again);
+	free(all);
+	journal_record_release(&r);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct operands in;
+	int status;
+	opt_parse_or_exit(&spec, argc, argv, &in);
+	output_fail_writes();
+	check_options(&in);
+	if (opt.stats) {
+		status = stats_run(opt.stats);
+	} else {
+		child_signals(CHILD_SIGNALS_FORWARD);
+		if (opt.resume) {
+			status = resume(&in, argc, argv);
+		} else {
+			take_passes();
+			status = session_run(&opt, in.v[0], (const char *const *)argv + 1, NULL);
+		}
+	}
+	opt_list_release(&passes);
+	operands_release(&in);
+	return status;
+}

@@ -1,0 +1,107 @@
+/* The best so far as a file, and candidates as files for --test. */
+#include "fxminify.h"
+
+#include "graph/fxcode.h"
+#include "graph/graph_json.h"
+#include "io/output.h"
+
+#include <unistd.h>
+
+static struct repro with_lines(const struct subject *in, const struct candidate *c)
+{
+	struct repro r = in->repro;
+	r.line = c->line;
+	r.n_lines = c->n_lines;
+	return r;
+}
+
+static void json_text(const struct subject *in, const struct candidate *c, struct buf *b)
+{
+	struct repro r;
+	candidate_repro(c, &in->repro, &r);
+	graph_json_write(&r, b);
+	candidate_repro_release(&r);
+}
+
+static int program_text(const struct subject *in, const struct candidate *c, struct buf *b, struct err *err)
+{
+	struct repro head = with_lines(in, c);
+	struct repro_given *given = candidate_given(c, &in->repro);
+	struct repro_program p = {.style = REPRO_LAUNCHER, .graph = &c->graph, .given = given, .n_given = c->n_feeds};
+	int status = repro_text(&head, &p, b, err);
+	free(given);
+	return status;
+}
+
+int result_candidate_text(const struct subject *in, const struct candidate *c, struct buf *b, struct err *err)
+{
+	switch (in->kind) {
+	case SUBJECT_JSON: json_text(in, c, b); return 0;
+	case SUBJECT_READABLE: fxcode_write(&c->graph, FXCODE_READABLE, b); return 0;
+	default: return program_text(in, c, b, err);
+	}
+}
+
+/* ---- the result ---- */
+
+enum format { FORMAT_PROGRAM, FORMAT_JSON, FORMAT_READABLE, FORMAT_DOT };
+
+static bool ends(const char *path, const char *with)
+{
+	size_t n = strlen(path), m = strlen(with);
+	return n > m && !strcmp(path + n - m, with);
+}
+
+static enum format format_of(const char *path)
+{
+	return ends(path, ".json") ? FORMAT_JSON : ends(path, ".dot") ? FORMAT_DOT : ends(path, ".txt") ? FORMAT_READABLE : FORMAT_PROGRAM;
+}
+
+static int write_text(const char *path, const struct buf *b, struct err *err)
+{
+	if (!strcmp(path, "-"))
+		return write_all(STDOUT_FILENO, b->p, b->len, "standard output", err);
+	struct output *o = output_file(path, err);
+	if (!o)
+		return -1;
+	if (write_all(output_fd(o), b->p, b->len, path, err) < 0) {
+		output_abort(o);
+		return -1;
+	}
+	return output_commit(o, err);
+}
+
+static struct repro_note note_of(const struct result *r)
+{
+	return (struct repro_note){
+		.tool = SLICE("fxminify " PT2_VERSION), .command = buf_slice(&r->command), .original = slice_str(r->in->path),
+		.signature = buf_slice(&r->signature), .verified = buf_slice(&r->verified), .versions = buf_slice(&r->versions),
+	};
+}
+
+int result_write(const struct result *r, const struct candidate *c, const struct repro_given *given, struct err *err)
+{
+	struct repro head = with_lines(r->in, c);
+	struct repro_note note = note_of(r);
+	struct repro_given *own = given ? NULL : candidate_given(c, &r->in->repro);
+	struct repro_program p = {.style = REPRO_ALONE, .graph = &c->graph, .given = given ? given : own, .n_given = c->n_feeds, .note = &note,
+				  .seed = r->o->seed};
+	struct buf b = {0};
+	enum format format = format_of(r->path);
+	int status = 0;
+	if (format == FORMAT_JSON)
+		json_text(r->in, c, &b);
+	else if (format == FORMAT_DOT)
+		graph_dot(&c->graph, &b);
+	else if (format == FORMAT_READABLE)
+		fxcode_write(&c->graph, FXCODE_READABLE, &b);
+	else if (!strcmp(r->path, "-"))
+		status = repro_text(&head, &p, &b, err);
+	else
+		status = repro_save(&head, &p, r->path, err);
+	if (status == 0 && b.len)
+		status = write_text(r->path, &b, err);
+	buf_release(&b);
+	free(own);
+	return status;
+}

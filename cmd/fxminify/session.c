@@ -1,0 +1,335 @@
+/* One reduction: oracle, baseline, locating, reducing, verifying, result. */
+#include "session.h"
+
+#include "base/child.h"
+#include "base/diag.h"
+#include "reduce/journal.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define QX_LIMIT_COMMAND 4096 /* a command's cost does not grow with the graph as a compiler's does: count questions only */
+#define QX_LIMIT_TORCH 64
+
+/* ---- names ---- */
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* repro.py, unless that is what is reduced. The original is never written to. */
+static void name_output(struct session *s)
+{
+	const char *end = s->in.kind == SUBJECT_JSON ? ".json" : s->in.kind == SUBJECT_READABLE && s->o->test ? ".txt" : ".py";
+	if (s->o->output)
+		buf_adds(&s->output, s->o->output);
+	else
+		buf_addf(&s->output, "repro%s", end);
+	if (same_file(buf_str(&s->output), s->in.path)) {
+		if (s->o->output)
+			die(EXIT_USAGE, "'%s' is the original; give another --output", s->o->output);
+		buf_reset(&s->output);
+		buf_addf(&s->output, "minified%s", end);
+	}
+	s->result.path = buf_str(&s->output);
+	if (s->o->journal)
+		buf_adds(&s->journal_path, s->o->journal);
+	else if (strcmp(s->result.path, "-") && !s->o->no_journal)
+		buf_addf(&s->journal_path, "%s.journal", s->result.path);
+}
+
+static void note_command(struct session *s, const char *const *argv)
+{
+	buf_adds(&s->result.command, "fxminify");
+	for (size_t i = 0; argv[i]; i++)
+		buf_addf(&s->result.command, strpbrk(argv[i], " '\"$&;|<>*?") ? " '%s'" : " %s", argv[i]);
+}
+
+/* ---- the runner's calls ---- */
+
+static int stop(void *user)
+{
+	(void)user;
+	return child_signalled();
+}
+
+static void progress(void *user)
+{
+	struct session *s = user;
+	const char *failed = journal_failed(s->journal);
+	if (failed)
+		report_line(&s->report, "the journal is not whole: %s", failed);
+	report_progress(&s->report);
+}
+
+/* The best so far is on disk at once. With torch its values come in at the end, too; a program without them says so. */
+static int improved(void *user, const struct candidate *c, struct err *err)
+{
+	struct session *s = user;
+	if (!strcmp(s->result.path, "-"))
+		return 0;
+	struct repro_given *given = NULL;
+	if (s->torch && torch_given(s, c, &given, err) < 0)
+		given = NULL;
+	int status = result_write(&s->result, c, given, err);
+	free(given);
+	if (status < 0) {
+		s->write_error = *err;
+		return -1;
+	}
+	s->report.file = s->result.path;
+	journal_best(s->journal, c->ops, s->result.path, runner_clock(&s->runner));
+	return 0;
+}
+
+/* ---- steps ---- */
+
+static void open_journal(struct session *s, const char *const *argv, const char *resume)
+{
+	struct err err;
+	if (resume) {
+		struct journal_record r;
+		if (journal_read(&r, resume, &err) < 0)
+			die_err(&err);
+		if (r.head.hash != s->in.hash)
+			die(EXIT_INPUT, "'%s' is not the file that the journal '%s' is about: it was changed", s->in.path, resume);
+		runner_remember(&s->runner, &r);
+		report_line(&s->report, "Resuming: %zu tests are known", r.n_tests);
+		journal_record_release(&r);
+		s->journal = journal_append(resume, &err);
+	} else if (s->journal_path.len) {
+		struct journal_head head = {.input = slice_str(s->in.path), .hash = s->in.hash, .argv = argv, .env = s->env,
+					    .torch = s->in.repro.torch_version};
+		s->journal = journal_create(buf_str(&s->journal_path), &head, &err);
+	} else {
+		return;
+	}
+	if (!s->journal)
+		die_err(&err);
+	s->runner.journal = s->journal;
+}
+
+static void describe_signature(const struct signature *g, struct buf *b)
+{
+	buf_reset(b);
+	buf_adds(b, outcome_name(g->kind));
+	if (g->type.n)
+		buf_addf(b, ": %.*s", (int)g->type.n, g->type.p);
+	if (g->message.n)
+		buf_addf(b, ": %.*s", (int)g->message.n, g->message.p);
+}
+
+/* What it did instead of failing. 1 is "not found" for a tool that looks for a failure. */
+static int does_not_fail(struct session *s, const struct outcome *out)
+{
+	struct slice detail = out->detail, line;
+	struct buf b = {0};
+	if (slice_line(&detail, &line) && line.n)
+		buf_addf(&b, ": %.*s", (int)line.n, line.p);
+	report_clear(&s->report);
+	switch (out->kind) {
+	case OUTCOME_PASSES:
+		warn("the original does not fail: it %s in %.1f s%s", s->o->test ? "passed the test (the command's exit status was not 0)" : "ran and gave what eager gives",
+		     out->seconds, s->o->test ? buf_str(&b) : "");
+		break;
+	case OUTCOME_INVALID: warn("the original does not fail in the compiler: it fails in eager already%s", buf_str(&b)); break;
+	default: warn("the original does not fail as asked for: it %s%s", outcome_name(out->kind), buf_str(&b)); break;
+	}
+	buf_release(&b);
+	journal_end(s->journal, "original does not fail", s->runner.count.tests, runner_clock(&s->runner));
+	return EXIT_FOUND;
+}
+
+static int baseline(struct session *s, struct outcome *out, struct err *err)
+{
+	struct candidate whole;
+	candidate_whole(&whole, &s->in.repro);
+	s->original_ops = whole.ops;
+	report_line(&s->report, "Started off with %zu nodes", whole.ops);
+	int status = runner_baseline(&s->runner, &whole, out, err);
+	candidate_release(&whole);
+	if (status == 1) {
+		describe_signature(&s->runner.want, &s->result.signature);
+		if (!s->o->test)
+			report_line(&s->report, "The failure: %s", buf_str(&s->result.signature));
+	}
+	return status;
+}
+
+static int locate(struct session *s, struct err *err)
+{
+	struct slice how = SLICE("");
+	if (!s->torch || s->o->no_locate)
+		return 0;
+	report_line(&s->report, "Locating");
+	if (torch_locate(s, &how, err) < 0)
+		return -1;
+	if (!s->suspects.n) {
+		report_line(&s->report, "It could not be located; searching everywhere");
+		return 0;
+	}
+	struct buf b = {0};
+	for (size_t i = 0; i < s->suspects.n && i < 8; i++)
+		buf_addf(&b, "%s%.*s", i ? ", " : "", (int)s->suspects.name[i].n, s->suspects.name[i].p);
+	report_line(&s->report, "Suspects (%.*s): %s%s", (int)how.n, how.p, buf_str(&b), s->suspects.n > 8 ? ", ..." : "");
+	buf_release(&b);
+	return 0;
+}
+
+/* --locate: only that, on standard output. */
+static int show_located(struct session *s)
+{
+	const struct graph *g = &s->in.repro.graph;
+	for (size_t i = 0; i < s->suspects.n; i++) {
+		uint32_t node = graph_find(g, 0, s->suspects.name[i]);
+		printf("%.*s", (int)s->suspects.name[i].n, s->suspects.name[i].p);
+		if (node != GRAPH_NONE) {
+			struct slice op = graph_op_text(g, node), stack = g->node[node].stack == GRAPH_NONE ? SLICE("") : graph_text(g, g->node[node].stack);
+			printf("\t%.*s\tline %u\t%.*s", (int)op.n, op.p, g->node[node].line, (int)stack.n, stack.p);
+		}
+		putchar('\n');
+	}
+	return fflush(stdout) == 0 ? EXIT_FINE : EXIT_ENVIRON;
+}
+
+static int reduce(struct session *s, struct err *err)
+{
+	if (s->o->nodes && reduce_nodes(&s->reduction, &s->suspects, err) < 0)
+		return -1;
+	return reduce_rest(&s->reduction, s->o->passes, err);
+}
+
+/* The result as it stays: with its values, and with what a fresh process says of it. */
+static int finish(struct session *s, struct err *err)
+{
+	struct repro_given *given = NULL;
+	struct err ignored;
+	int status = 0;
+	if (s->torch && torch_given(s, &s->runner.best, &given, &ignored) < 0)
+		report_line(&s->report, "values of inputs are random in the result: %s", ignored.text);
+	status = result_write(&s->result, &s->runner.best, given, err);
+	if (status == 0 && s->torch && !s->o->no_verify && strcmp(s->result.path, "-") && torch_verify(s, err) >= 0)
+		status = result_write(&s->result, &s->runner.best, given, err); /* now says whether it was verified */
+	free(given);
+	return status;
+}
+
+static void prepare(struct session *s, const struct fxminify_options *o, const char *path, const char *const *argv)
+{
+	*s = (struct session){.o = o};
+	report_init(&s->report, o, &s->runner);
+	note_command(s, argv);
+	s->result.o = o;
+	s->result.in = &s->in;
+	s->runner.original = &s->in.repro;
+	s->runner.check = slice_str(o->check_str ? o->check_str : "");
+	s->runner.repeat = (unsigned)o->repeat;
+	s->runner.max_tests = o->max_tests;
+	s->runner.max_seconds = o->max_time;
+	s->runner.stop = stop;
+	s->runner.progress = progress;
+	s->runner.improved = improved;
+	s->runner.user = s;
+	s->reduction = (struct reduction){.runner = &s->runner, .qx_limit = o->test ? QX_LIMIT_COMMAND : QX_LIMIT_TORCH,
+					  .max_block = (size_t)o->max_granularity, .strategy = report_strategy, .success = report_success,
+					  .user = &s->report};
+	struct err err;
+	if (subject_load(&s->in, path, o, &err) < 0)
+		die_err(&err);
+	name_output(s);
+}
+
+static void close_session(struct session *s)
+{
+	runner_release(&s->runner);
+	if (s->torch)
+		torch_close(s);
+	else
+		oracle_close(s->runner.oracle);
+	journal_close(s->journal);
+	subject_release(&s->in);
+	arena_release(&s->arena);
+	free(s->suspects.name);
+	buf_release(&s->output);
+	buf_release(&s->journal_path);
+	buf_release(&s->test_script);
+	buf_release(&s->result.command);
+	buf_release(&s->result.signature);
+	buf_release(&s->result.verified);
+	buf_release(&s->result.versions);
+}
+
+/* How it ended, in the journal and for people; the exit status. */
+static int conclude(struct session *s, int status, const struct err *err)
+{
+	int sig = child_signalled();
+	const char *why = s->runner.stopped;
+	report_clear(&s->report);
+	if (status < 0 && !why && !sig) {
+		journal_end(s->journal, "failed", s->runner.count.tests, runner_clock(&s->runner));
+		warn("%s%s%s", err->text, s->report.file ? "; the best so far is in " : "", s->report.file ? s->report.file : "");
+		return (int)err->status;
+	}
+	if (s->runner.has_best)
+		report_summary(&s->report, &s->runner.best, s->original_ops);
+	if (sig)
+		warn("interrupted%s%s", s->report.file ? "; the best so far is in " : "", s->report.file ? s->report.file : "");
+	else if (why)
+		report_line(&s->report, "Stopped: %s", why);
+	if (s->report.file)
+		report_line(&s->report, "Wrote minimal repro out to %s", s->report.file);
+	journal_end(s->journal, sig ? "interrupted" : why ? why : "reduced", s->runner.count.tests, runner_clock(&s->runner));
+	return sig ? 128 + sig : EXIT_FINE;
+}
+
+static int write_unreduced(struct session *s)
+{
+	struct candidate whole;
+	struct err err;
+	candidate_whole(&whole, &s->in.repro);
+	if (result_write(&s->result, &whole, NULL, &err) < 0)
+		die_err(&err);
+	candidate_release(&whole);
+	report_line(&s->report, "Wrote the unreduced repro to %s", s->result.path);
+	return EXIT_FINE;
+}
+
+static int search(struct session *s, const char *const *argv, const char *resume)
+{
+	struct err err = {0};
+	struct outcome out;
+	int status = s->o->test ? command_open(s, &err) : torch_open(s, &err);
+	if (status < 0)
+		die_err(&err);
+	open_journal(s, argv, resume);
+	if (!s->o->test)
+		status = torch_record(s, &err);
+	if (status == 0) {
+		status = baseline(s, &out, &err);
+		if (status == 0)
+			return does_not_fail(s, &out);
+	}
+	if (status == 1)
+		status = locate(s, &err);
+	if (status == 0 && s->o->locate)
+		return show_located(s);
+	if (status == 0)
+		status = improved(s, &s->runner.best, &err);
+	if (status == 0)
+		status = reduce(s, &err);
+	/* Whatever stopped it, the best so far is a result, but for a write that failed. */
+	if (s->runner.has_best && !s->write_error.text[0] && (status == 0 || s->runner.stopped) && finish(s, &err) < 0)
+		status = -1, s->runner.stopped = NULL;
+	return conclude(s, status, &err);
+}
+
+int session_run(const struct fxminify_options *o, const char *path, const char *const *argv, const char *resume)
+{
+	struct session s;
+	prepare(&s, o, path, argv);
+	int status = o->level == 1 ? write_unreduced(&s) : search(&s, argv, resume);
+	close_session(&s);
+	return status;
+}
