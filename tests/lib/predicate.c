@@ -5,7 +5,7 @@
  *     n12: "f32[8, 8]" = torch.ops.aten.add.Tensor(n11, n3);  n11 = None
  *
  * N is how many the whole graph has; which of them make the bug follows from it. SHAPE: single, adjacent (n[k] and n[k + 1]), far (n[N/10] and
- * n[9N/10]), triple, path (n[9N/10] computed from n[N/3]), six (six of every fifth, and another one).
+ * n[9N/10]), triple, path:A:B (nB is computed from nA; synthetic.py says which have a path), six (six of every fifth, and another one).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,11 +113,11 @@ static int path(size_t from, size_t to)
 int main(int argc, char **argv)
 {
 	if (argc != 4 || (n = strtoul(argv[2], NULL, 10)) < 10)
-		die("usage: predicate single|adjacent|far|triple|path|six N FILE");
+		die("usage: predicate single|adjacent|far|triple|path:A:B|six N FILE");
 	read_file(argv[3]);
 	read_graph();
 	const char *shape = argv[1];
-	size_t sixes = 0;
+	size_t sixes = 0, from, to;
 	for (size_t k = 0; k < n; k += 5)
 		sixes += defined[k];
 	int has = -1;
@@ -129,8 +129,8 @@ int main(int argc, char **argv)
 		has = defined[n / 10] && defined[n * 9 / 10];
 	else if (!strcmp(shape, "triple"))
 		has = defined[n / 7] && defined[n / 2] && defined[n * 97 / 100];
-	else if (!strcmp(shape, "path"))
-		has = path(n / 3, n * 9 / 10);
+	else if (sscanf(shape, "path:%zu:%zu", &from, &to) == 2 && from < n && to < n)
+		has = path(from, to);
 	else if (!strcmp(shape, "six"))
 		has = sixes >= 6 && defined[n / 2 + 1];
 	if (has < 0)

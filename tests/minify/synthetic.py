@@ -1,6 +1,7 @@
 """Synthetic graphs with known bugs, and torch's own minifier on them.
 
     synthetic.py graph N [SEED]                    the graph, as torch writes readable ones
+    synthetic.py path N                            A and B of the shape path:A:B
     synthetic.py torch N SHAPE [SECONDS]           how torch's fx_minifier does: one JSON line (needs torch)
     synthetic.py record FILE                       all shapes and sizes of the table in docs/BENCHMARKS.md, a JSON line each
 
@@ -47,6 +48,18 @@ def graph(n, seed=0):
     return "\n".join(out) + "\n"
 
 
+def path(n, steps=12):
+    """From n[N/3] along the first user of each."""
+    users = {}
+    for i, (_, operands) in enumerate(edges(n)):
+        for k in operands:
+            users.setdefault(k, []).append(i)
+    at = n // 3
+    for _ in range(steps):
+        at = users.get(at, [at])[0]
+    return n // 3, at
+
+
 def has_bug(shape, n, fx):
     live = {node.name: node for node in fx.graph.nodes if node.op == "call_function"}
     has = lambda k: f"n{k}" in live
@@ -60,9 +73,10 @@ def has_bug(shape, n, fx):
         return has(n // 7) and has(n // 2) and has(n * 97 // 100)
     if shape == "six":
         return sum(has(k) for k in range(0, n, 5)) >= 6 and has(n // 2 + 1)
-    if not has(n // 3) or not has(n * 9 // 10):
+    a, b = map(int, shape.split(":")[1:])
+    if not has(a) or not has(b):
         return False
-    stack, seen, goal = [live[f"n{n * 9 // 10}"]], set(), live[f"n{n // 3}"]
+    stack, seen, goal = [live[f"n{b}"]], set(), live[f"n{a}"]
     while stack:
         node = stack.pop()
         if node is goal:
@@ -112,12 +126,14 @@ def main():
     what = sys.argv[1] if len(sys.argv) > 1 else ""
     if what == "graph":
         sys.stdout.write(graph(int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 0))
+    elif what == "path":
+        print(*path(int(sys.argv[2])))
     elif what == "torch":
         print(json.dumps(torch_minifier(int(sys.argv[2]), sys.argv[3], float(sys.argv[4]) if len(sys.argv) > 4 else 90)))
     elif what == "record":
         with open(sys.argv[2], "w") as out:
             for n in (50, 200, 1000, 5000):
-                for shape in ("single", "adjacent", "far", "triple", "path", "six"):
+                for shape in ("single", "adjacent", "far", "triple", "path:%d:%d" % path(n), "six"):
                     print(json.dumps(torch_minifier(n, shape, 90)), file=out, flush=True)
     else:
         sys.exit(__doc__)
