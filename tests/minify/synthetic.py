@@ -49,15 +49,17 @@ def graph(n, seed=0):
 
 
 def path(n, steps=12):
-    """From n[N/3] along the first user of each."""
-    users = {}
+    """From the first node behind n[N/3] that so many steps lead on from, always to the user with the longest way ahead."""
+    users, ahead = {}, [0] * n
     for i, (_, operands) in enumerate(edges(n)):
         for k in operands:
             users.setdefault(k, []).append(i)
-    at = n // 3
+    for i in reversed(range(n)):
+        ahead[i] = max((ahead[u] + 1 for u in users.get(i, ())), default=0)
+    start = at = next(i for i in range(n // 3, n) if ahead[i] >= steps or i > n * 2 // 3)
     for _ in range(steps):
-        at = users.get(at, [at])[0]
-    return n // 3, at
+        at = max(users.get(at, [at]), key=lambda u: ahead[u])
+    return start, at
 
 
 def has_bug(shape, n, fx):
