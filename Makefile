@@ -106,7 +106,7 @@ $(O)/completions/%: $(O)/bin/%
 
 # What lives in other people's processes is never sanitized: their runtimes want to be first.
 guests   := $(probe) $(shim) $(runner) $(O)/tests-lib/faketorch.so $(O)/tests-lib/fakemodel.so \
-	    $(O)/tests-lib/hostilemodel.so $(O)/tests-lib/livehost
+	    $(O)/tests-lib/hostilemodel.so $(O)/tests-lib/customop.so $(O)/tests-lib/livehost
 ifneq ($(SAN),)
 $(guests): $(O)/%: plain-guests
 	@mkdir -p $(@D)
@@ -163,7 +163,7 @@ check:                          ## install what the tests need, build, run all t
 # What makes calls fail (tests/cli/inject.t); a sanitizer has a preload of its own.
 inject   := $(if $(SAN),,$(O)/tests-lib/inject.so)
 $(O)/tests-lib/faketorch.so: private all_cflags += -Wl,-soname,libtorch_cpu.so
-models   := $(O)/tests-lib/fakemodel.so $(O)/tests-lib/hostilemodel.so
+models   := $(O)/tests-lib/fakemodel.so $(O)/tests-lib/hostilemodel.so $(O)/tests-lib/customop.so
 $(models): $(O)/tests-lib/faketorch.so
 $(models): private all_cflags += -Wl,--no-as-needed $(O)/tests-lib/faketorch.so
 $(O)/tests-lib/%.so: tests/lib/%.c

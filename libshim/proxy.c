@@ -62,10 +62,9 @@ static bool results_fit(const struct extern_nodes *x, const struct extern_node *
 
 static void add_missing(struct buf *why, const struct extern_node *n)
 {
-	char name[160];
-	snprintf(name, sizeof(name), "%.100s%s", n->target, *n->overload ? "" : ".default");
-	if (why->len < 400 && !(why->len && slice_find(buf_slice(why), name)))
-		buf_addf(why, "%s%s", why->len ? ", " : "", *n->target ? name : "(a node without a target)");
+	const char *name = *n->target ? n->target : "(a node without a target)";
+	if (why->len < 400 && !slice_find(buf_slice(why), name))
+		buf_addf(why, "%s%.100s", why->len ? ", " : "", name);
 }
 
 void *shim_proxy_open(const char *json, size_t n, char *why, size_t room)

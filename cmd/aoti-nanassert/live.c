@@ -165,6 +165,8 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	    .operand = in->v + 1,
 	    .n_operand = in->n - 1,
 	    .torch = o->torch,
+	    .load = o->load.v,
+	    .n_load = o->load.n,
 	    .runs = (unsigned)o->repeat,
 	    .no_exec = o->no_exec,
 	    .quiet = o->quiet,

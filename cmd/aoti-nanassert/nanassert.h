@@ -11,7 +11,7 @@
 struct nanassert_options {
 	bool all, inf, no_inf, constants, json, fail, no_exec, quiet, range;
 	double lo, hi;
-	struct opt_list ignore;
+	struct opt_list ignore, load;
 	const char *trace, *model, *torch, *log;
 	int repeat, error_exitcode;
 };

@@ -17,7 +17,7 @@ struct printer_options {
 	int format; /* index into main.c's list: enum tensor_format by format_of() */
 	int repeat, error_exitcode;
 	const char *output, *diff, *html, *record, *chrome_trace, *model, *torch, *calls, *runs, *log;
-	struct opt_list kernels, buffers;
+	struct opt_list kernels, buffers, load;
 	double rtol, atol; /* -1: not given */
 	uint64_t save_max;
 	bool overwrite, profile, json, full, inputs, constants, all, quiet, no_exec;

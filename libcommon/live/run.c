@@ -162,7 +162,7 @@ static void option_number(struct words *w, const char *name, uint64_t value)
 }
 
 static void command_line(struct run_job *j, const char *name, const char *runner, const char *torch, const char *inputs,
-			 const char *blob, const char *extern_nodes, const struct run_options *o)
+			 const char *blob, const char *extern_nodes, char *const *load, const struct run_options *o)
 {
 	struct words w = {.job = j};
 	word(&w, runner);
@@ -174,7 +174,7 @@ static void command_line(struct run_job *j, const char *name, const char *runner
 	option(&w, "--blob", blob);
 	option(&w, "--extern-nodes", extern_nodes);
 	for (size_t i = 0; i < o->n_load; i++)
-		option(&w, "--load", o->load[i]);
+		option(&w, "--load", load[i]);
 	option_number(&w, "--runs", o->runs);
 	option_number(&w, "--threads", o->threads);
 	option_number(&w, "--limit-memory", j->max_memory);
@@ -201,10 +201,27 @@ static const char *shown_name(struct run_job *j, struct package *pkg, const stru
 	return arena_strndup(&j->arena, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
+/* By their whole paths: dlopen() would look for a name without a slash elsewhere. */
+static int find_libraries(struct run_job *j, const struct run_options *o, char **load, struct err *err)
+{
+	char path[PATH_MAX];
+	if (o->n_load > RUN_MAX_LOAD || (o->n_load && !o->torch))
+		return err_set(err, EXIT_USAGE,
+			       "libraries of operators (--load) are for an installed libtorch (--torch), at most %d",
+			       RUN_MAX_LOAD);
+	for (size_t i = 0; i < o->n_load; i++) {
+		if (!realpath(o->load[i], path))
+			return err_errno(err, EXIT_INPUT, "cannot open '%s'", o->load[i]);
+		load[i] = arena_strndup(&j->arena, path, strlen(path));
+	}
+	return 0;
+}
+
 static int prepare(struct run_job *j, struct package *pkg, const struct tensor_view *in, size_t n_in,
 		   const struct run_options *o, struct err *err)
 {
 	uint64_t size;
+	char *load[RUN_MAX_LOAD];
 	struct package_model *m = package_model(pkg, o->model, err);
 	if (!m)
 		return -1;
@@ -212,8 +229,8 @@ static int prepare(struct run_job *j, struct package *pkg, const struct tensor_v
 		return err_set(err, EXIT_INPUT, "'%s' has no library to run, only texts", pkg->path);
 	const char *runner = own_file(&j->arena, "PT2_RUN", RUNNER, err),
 		   *torch = runner ? runtime(&j->arena, o, err) : NULL;
-	if (o->n_load > RUN_MAX_LOAD || (o->n_load && !o->torch))
-		return err_set(err, EXIT_USAGE, "libraries of operators (--load) are for an installed libtorch (--torch), at most %d", RUN_MAX_LOAD);
+	if (find_libraries(j, o, load, err) < 0)
+		return -1;
 	if (!torch || check_processor(pkg, m, err) < 0 || make_folder(j, err) < 0 || unpack(j, pkg, m, &size, err) < 0)
 		return -1;
 	const char *inputs = in_folder(j, SLICE("inputs.run"));
@@ -225,7 +242,7 @@ static int prepare(struct run_job *j, struct package *pkg, const struct tensor_v
 		return -1;
 	command_line(j, shown_name(j, pkg, m), runner, torch, inputs,
 		     m->weights_blob ? in_folder(j, pkg->file[m->weights_blob].name) : NULL,
-		     m->extern_nodes ? in_folder(j, pkg->file[m->extern_nodes].name) : NULL, o);
+		     m->extern_nodes ? in_folder(j, pkg->file[m->extern_nodes].name) : NULL, load, o);
 	return 0;
 }
 

@@ -217,6 +217,8 @@ static int run_file(struct watch *w, struct err *err)
 	struct run_options ro = {
 	    .model = o->name,
 	    .torch = o->torch,
+	    .load = o->load,
+	    .n_load = o->n_load,
 	    .runs = o->runs,
 	    .watched = true,
 	    .save_dir = o->calls.save_dir[0] ? o->calls.save_dir : NULL,

@@ -100,8 +100,7 @@ struct opening {
 
 static int refuse(const struct opening *o, const char *what, struct slice name)
 {
-	return err_set(o->err, EXIT_INPUT, "'%s' calls %s%s, %s%.*s", o->model, o->node->target,
-		       *o->node->overload ? "" : ".default", what, (int)(name.n < 100 ? name.n : 100), name.p ? name.p : "");
+	return err_set(o->err, EXIT_INPUT, "'%s' calls %s, %s%.*s", o->model, o->node->target, what, (int)(name.n < 100 ? name.n : 100), name.p ? name.p : "");
 }
 
 static bool has_default(const struct op_param *p)
@@ -198,16 +197,17 @@ static int make_plan(struct opening *o)
 	return plan_results(o);
 }
 
+#define PYTHON_ONLY "custom ops: %s, which are defined in Python: watch their Python program instead (-- python ...)"
+
 static int name_unknown(struct opening *o)
 {
 	int r = 0;
 	if (o->python.len)
-		r = err_set(o->err, EXIT_INPUT,
-			    "'%s' calls %s, which is defined in Python: watch its Python program instead (-- python ...)",
-			    o->model, buf_str(&o->python));
+		r = err_set(o->err, EXIT_INPUT, "'%s' calls " PYTHON_ONLY, o->model, buf_str(&o->python));
 	else if (o->missing.len)
-		r = err_set(o->err, EXIT_INPUT, "'%s' calls %s, which this libtorch does not have: --load the library that defines it",
-			    o->model, buf_str(&o->missing));
+		r = err_set(o->err, EXIT_INPUT,
+			    "'%s' calls %s, which this libtorch does not have: --load the library that defines them", o->model,
+			    buf_str(&o->missing));
 	buf_release(&o->python);
 	buf_release(&o->missing);
 	return r;
@@ -262,9 +262,7 @@ static int open_shim(struct proxy *p, void *so, const char *model, struct slice 
 		return 0;
 	const char *python = extern_targets(&p->nodes, true);
 	if (python)
-		return err_set(err, EXIT_INPUT,
-			       "'%s' calls custom ops: %s, which are defined in Python: watch their Python program instead (-- python ...)",
-			       model, python);
+		return err_set(err, EXIT_INPUT, "'%s' calls " PYTHON_ONLY, model, python);
 	return err_set(err, EXIT_INPUT, "'%s' needs through the proxy executor what libpt2shim.so does not have: %s; run it with an "
 		       "installed libtorch (--torch; --load LIB for custom ops)", model, why);
 }

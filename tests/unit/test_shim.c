@@ -201,6 +201,7 @@ PACKAGE(strided)
 PACKAGE(halves)
 PACKAGE(cond)
 PACKAGE(folded)
+PACKAGE(proxied)
 
 static void test_multi(void **state)
 {
@@ -222,13 +223,55 @@ static void must_fail(struct package *pkg, const struct tensor_view *in, size_t 
 		fail_msg("%d '%s' instead of %d '... %s ...'", err.status, err.text, status, want);
 }
 
+static char *library_path(const char *name)
+{
+	char self[512];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	assert_true(n > 0);
+	self[n] = 0;
+	*strrchr(self, '/') = 0;
+	return xasprintf("%s/../tests-lib/%s", self, name);
+}
+
 static void test_custom_ops(void **state)
 {
 	(void)state;
 	struct fixture f;
+	const char *torch = getenv("PT2_TEST_TORCH");
 	fixture_open(&f, "custom_op", "custom_op");
-	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){0}, EXIT_INPUT, "custom ops: pt2fix::soft_clip, pt2fix::add_, which are defined in Python");
+	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){.torch = torch}, EXIT_INPUT,
+		  "pt2fix::soft_clip, pt2fix::add_, which are defined in Python: watch their Python program instead (-- python ...)");
 	fixture_close(&f);
+	fixture_open(&f, "custom_cpp", "custom_cpp");
+	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){.torch = torch}, EXIT_INPUT,
+		  torch ? "calls pt2fix::mix, pt2fix::halves, which this libtorch does not have: --load the library that defines them"
+			: "needs through the proxy executor what libpt2shim.so does not have: pt2fix::mix, pt2fix::halves; run it with");
+	fixture_close(&f);
+}
+
+/* Operators of a library, with every kind of argument. Without torch there is nothing to load it into. */
+static void test_load(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct run_result r;
+	struct err err;
+	char *lib = library_path("customop.so");
+	const char *torch = getenv("PT2_TEST_TORCH");
+	struct run_options o = {.torch = torch, .load = (const char *const[]){lib}, .n_load = 1, .runs = 2};
+	fixture_open(&f, "custom_cpp", "custom_cpp");
+	if (torch) {
+		if (run_model(&f.pkg, f.in, f.n_in, &o, &r, &err) < 0)
+			fail_msg("%s", err.text);
+		same_outputs(&f, &r, "custom_cpp");
+		run_result_release(&r);
+		o.load = (const char *const[]){"/nowhere.so"};
+		must_fail(&f.pkg, f.in, f.n_in, o, EXIT_INPUT, "cannot open '/nowhere.so'");
+	} else {
+		must_fail(&f.pkg, f.in, f.n_in, o, EXIT_USAGE, "are for an installed libtorch (--torch)");
+	}
+	fixture_close(&f);
+	free(lib);
 }
 
 static void test_inputs(void **state)
@@ -258,14 +301,10 @@ static void test_thrown(void **state)
 static void open_library(struct package *pkg, const char *name)
 {
 	struct err err;
-	char self[512], path[1024];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	assert_true(n > 0);
-	self[n] = 0;
-	*strrchr(self, '/') = 0;
-	snprintf(path, sizeof(path), "%s/../tests-lib/%s", self, name);
+	char *path = library_path(name);
 	if (package_open(pkg, path, &err) < 0)
 		fail_msg("%s", err.text);
+	free(path);
 }
 
 static void test_confined(void **state)
@@ -300,13 +339,9 @@ static void test_missing(void **state)
 {
 	(void)state;
 	struct fixture f;
-	char self[512], path[1024];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	assert_true(n > 0);
-	self[n] = 0;
-	*strrchr(self, '/') = 0;
-	snprintf(path, sizeof(path), "%s/../tests-lib/faketorch.so", self);
+	char *path = library_path("faketorch.so");
 	setenv("PT2_SHIM", path, 1);
+	free(path);
 	fixture_open(&f, "misc", "misc");
 	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){0}, EXIT_INPUT,
 		  "does not have: aoti_torch_cpu_cumsum, aoti_torch_cpu_nonzero, aoti_torch_cpu_sort_stable, aoti_torch_cpu_topk, "
@@ -387,6 +422,7 @@ int main(void)
 	    cmocka_unit_test(test_weights_appended), cmocka_unit_test(test_weights_blob), cmocka_unit_test(test_kwargs),
 	    cmocka_unit_test(test_unbounded), cmocka_unit_test(test_strided),	       cmocka_unit_test(test_halves),
 	    cmocka_unit_test(test_cond),      cmocka_unit_test(test_folded),	       cmocka_unit_test(test_multi),
+	    cmocka_unit_test(test_proxied),   cmocka_unit_test(test_load),
 	    cmocka_unit_test(test_custom_ops), cmocka_unit_test(test_inputs),	       cmocka_unit_test(test_thrown),
 	    cmocka_unit_test(test_confined),  cmocka_unit_test(test_missing),	       cmocka_unit_test(test_no_torch),
 	    cmocka_unit_test(test_runfile),
