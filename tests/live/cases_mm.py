@@ -107,7 +107,53 @@ def quantized(t):
             a, b, scale_a=sa, scale_b=sb, bias=bias, out_dtype=d))
 
 
+def groups(t):
+    t.group("_grouped_mm")
+    for _ in range(60):
+        dtype = t.pick([torch.bfloat16, torch.float32, torch.float16])
+        g, m, k, n = t.int(1, 4), 8 * t.int(1, 4), 8 * t.int(1, 4), 8 * t.int(1, 4)
+        a2, b2 = t.int(0, 1), t.int(0, 1)
+        a = t.rand(m, k, dtype=dtype) if a2 else t.rand(g, m, k, dtype=dtype)
+        b = t.rand(n + t.int(0, 1), k, dtype=dtype).t() if b2 else t.rand(g, n + t.int(0, 1), k, dtype=dtype).transpose(1, 2)
+        all_ = k if a2 and b2 else m if a2 else b.shape[-1]
+        cuts = torch.randint(0, all_ + 1, (g - 1,), generator=t.gen).sort()[0]
+        offs = torch.cat([cuts, torch.tensor([all_])]).to(torch.int32) if a2 or b2 else None
+
+        def exact(a, b, offs, bias, out_dtype):
+            if offs is None:
+                return a @ b
+            ends = [0, *offs.tolist()]
+            parts = list(zip(ends[:-1], ends[1:]))
+            if a2 and b2:
+                return torch.stack([a[:, i:j] @ b[i:j] for i, j in parts])
+            if a2:
+                return torch.cat([a[i:j] @ b[x] for x, (i, j) in enumerate(parts)])
+            return torch.cat([a[x] @ b[:, i:j] for x, (i, j) in enumerate(parts)], 1)
+        try:
+            torch._grouped_mm(a, b, offs)
+        except RuntimeError as e:  # its own code for CPUs does not cut what it sums over
+            if "cannot be multiplied" not in str(e) and "multiple of 16" not in str(e):
+                raise
+            continue
+        t.check("_grouped_mm", a, b, offs, None, None, exact=exact, torch=lambda a, b, o, bias, d: torch._grouped_mm(a, b, o))
+
+
+def old_names(t):
+    t.group("names of old releases")
+    for _ in range(10):
+        a, b, c = t.rand(3, 4), t.rand(4, 5), t.rand(5)
+        t.check("aoti_torch_mm_out", t.out((3, 5)), a, b, torch=torch.mm)
+        t.check("aoti_torch_bmm_out", t.out((1, 3, 5)), a[None], b[None], torch=torch.bmm)
+        t.check("aoti_torch_addmm_out", t.out((3, 5)), c, a, b, 1.0, 2.0, torch=lambda c, a, b, be, al: torch.addmm(c, a, b, beta=be, alpha=al))
+        t.check("aoti_torch__mm_plus_mm_out", t.out((3, 5)), a, b, a + 1, b - 1, torch=lambda a, b, c, d: a @ b + c @ d)
+        x, w = t.rand(2, 3, 5, 5), t.rand(4, 3, 3, 3)
+        t.check("aoti_torch_convolution", x, w, t.pick([None, t.rand(4)]), [1, 1], [1, 1], [1, 1], 0, [0, 0], 1,
+                torch=lambda x, w, b, s, p, d, tr, o, g: torch.convolution(x, w, b, s, p, d, bool(tr), o, g))
+
+
 def cases(t):
     two_dims(t)
+    groups(t)
+    old_names(t)
     batches(t)
     quantized(t)

@@ -38,7 +38,7 @@ NUMBERS = {"int64_t": C.c_int64, "int32_t": C.c_int32, "double": C.c_double, "bo
 def signatures():
     """Name -> list of (type, parameter)."""
     found = {}
-    for path in ("generated/c_shim_cpu.h", "generated/c_shim_aten.h", "c/shim_cpu.h", "c/shim.h"):
+    for path in ("generated/c_shim_cpu.h", "generated/c_shim_aten.h", "c/shim_cpu.h", "c/shim.h", "c/shim_deprecated.h"):
         path = os.path.join(INCLUDE, path)
         if not os.path.exists(path):
             continue
