@@ -177,6 +177,107 @@ AOTITorchError aoti_torch_cpu_addbmm(AtenTensorHandle self, AtenTensorHandle bat
 	SHIM_END
 }
 
+/* ---- groups of rows, columns or both (mixtures of experts): aten/src/ATen/native/GroupedMMUtils.h ---- */
+
+static struct mat some_rows(struct mat m, int64_t from, int64_t to)
+{
+	if (m.data)
+		m.data += from * m.row_stride * elem_bytes(m.dtype);
+	m.rows = to - from;
+	return m;
+}
+
+static struct mat some_cols(struct mat m, int64_t from, int64_t to) { return mat_t(some_rows(mat_t(m), from, to)); }
+
+/* Rows are padded to 16 bytes. */
+static struct shim_tensor *new_grouped(int dtype, int n_dim, const int64_t *size)
+{
+	int64_t each = 16 / elem_bytes(dtype), row = (size[n_dim - 1] + each - 1) / each * each;
+	int64_t three[3] = {size[n_dim - 2] * row, row, 1};
+	return shim_new(dtype, n_dim, size, n_dim == 3 ? three : three + 1);
+}
+
+/* What has two dims is cut where the offsets end: a's rows, b's columns, or (both) the dim that is summed over. */
+static struct shim_tensor *grouped_mm(const struct shim_tensor *a, const struct shim_tensor *b, const struct shim_tensor *offs, int dtype)
+{
+	bool a2 = a->n_dim == 2, b2 = b->n_dim == 2;
+	need_same_dtype(a, b);
+	if ((!a2 && a->n_dim != 3) || (!b2 && b->n_dim != 3) || (offs != NULL) != (a2 || b2))
+		shim_fail("operands of %d and %d dimensions, with%s offsets", a->n_dim, b->n_dim, offs ? "" : "out");
+	if (offs && (offs->n_dim != 1 || offs->dtype != DTYPE_I32))
+		shim_fail("offsets must be one line of int32");
+	int64_t groups = !a2 ? a->size[0] : !b2 ? b->size[0] : offs->size[0], from = 0;
+	if ((offs && offs->size[0] != groups) || (!b2 && b->size[0] != groups))
+		shim_fail("%lld groups", (long long)groups);
+	struct mat ma = mat_of(a, -1), mb = mat_of(b, -1);
+	int64_t size[3] = {groups, ma.rows, mb.cols}, all = a2 ? b2 ? ma.cols : ma.rows : mb.cols;
+	struct shim_tensor *out = new_grouped(dtype, a2 == b2 ? 3 : 2, a2 == b2 ? size : size + 1);
+	if (a2 != b2)
+		shim_fill_zero(out); /* what no group reaches */
+	for (int64_t g = 0; g < groups; g++) {
+		int64_t to = offs ? elem_i64(DTYPE_I32, shim_data(offs) + g * line_step(offs, 0)) : 0;
+		struct mat x = mat_of(a, a2 ? -1 : g), y = mat_of(b, b2 ? -1 : g), c = mat_of(out, a2 == b2 ? g : -1);
+		if (offs && (to < from || to > all))
+			shim_fail("offset %lld behind %lld, of %lld", (long long)to, (long long)from, (long long)all);
+		if (a2 && b2) {
+			x = some_cols(x, from, to);
+			y = some_rows(y, from, to);
+		} else if (a2) {
+			x = some_rows(x, from, to);
+			c = some_rows(c, from, to);
+		} else if (b2) {
+			y = some_cols(y, from, to);
+			c = some_cols(c, from, to);
+		}
+		mat_mul(c, (struct mat){0}, x, y, 0, 1);
+		from = to;
+	}
+	return out;
+}
+
+AOTITorchError aoti_torch_cpu__grouped_mm(AtenTensorHandle self, AtenTensorHandle mat2, AtenTensorHandle *offs,
+					  AtenTensorHandle *bias, int32_t *out_dtype, AtenTensorHandle *ret0)
+{
+	SHIM_TRY {
+		if (bias && *bias)
+			shim_fail("a bias is not supported yet");
+		SHIM_GIVE(ret0, grouped_mm(self, mat2, offs ? *offs : NULL, out_dtype ? *out_dtype : self->dtype));
+	}
+	SHIM_END
+}
+
+/* ---- their names until torch 2.4, and one that only GPUs were meant to have ---- */
+
+AOTITorchError aoti_torch_mm_out(AtenTensorHandle out, AtenTensorHandle self, AtenTensorHandle mat2)
+{
+	return aoti_torch_cpu_mm_out(out, self, mat2);
+}
+
+AOTITorchError aoti_torch_bmm_out(AtenTensorHandle out, AtenTensorHandle self, AtenTensorHandle mat2)
+{
+	return aoti_torch_cpu_bmm_out(out, self, mat2);
+}
+
+AOTITorchError aoti_torch_addmm_out(AtenTensorHandle out, AtenTensorHandle self, AtenTensorHandle mat1, AtenTensorHandle mat2,
+				    float beta, float alpha)
+{
+	return aoti_torch_cpu_addmm_out(out, self, mat1, mat2, (double)beta, (double)alpha);
+}
+
+AOTITorchError aoti_torch__mm_plus_mm_out(AtenTensorHandle out, AtenTensorHandle a, AtenTensorHandle b, AtenTensorHandle c,
+					  AtenTensorHandle d)
+{
+	SHIM_TRY {
+		need_matrices(out, a, b);
+		need_matrices(out, c, d);
+		need_same_dtype(a, b);
+		need_same_dtype(c, d);
+		mat_mul(mat_of(out, -1), (struct mat){0}, mat_of(a, -1), mat_of(b, -1), 0, 1);
+		mat_mul(mat_of(out, -1), mat_of(out, -1), mat_of(c, -1), mat_of(d, -1), 1, 1);
+	}
+	SHIM_END
+}
+
 /* ---- quantized ---- */
 
 AOTITorchError aoti_torch_cpu__int_mm_out(AtenTensorHandle out, AtenTensorHandle self, AtenTensorHandle mat2)

@@ -146,7 +146,8 @@ class Shim:
             keep.append(v)
             stars = ty.count("*")
             base = ty.replace("*", "")
-            listed = i + 1 < len(params) and params[i + 1][1].endswith(("_len_", "num_indices")) and stars and base != "char"
+            after = params[i + 1][1] if i + 1 < len(params) else ""
+            listed = stars and base != "char" and (after.endswith(("_len_", "num_indices")) or after == p.removesuffix("_ptr") + "_size")
             if listed:
                 n = 0 if v is None else len(v)
                 if v is None:
