@@ -1,8 +1,10 @@
-/* base64.h - RFC 4648 text of bytes, for blocks inside HTML. */
+/* base64.h - RFC 4648 text of bytes, for blocks inside HTML and values inside programs. */
 #ifndef PT2_BASE64_H
 #define PT2_BASE64_H
 #include "base/buf.h"
 
 void base64_add(struct buf *b, const void *p, size_t n);
+/* What base64_add wrote, behind b. False for any other character, a wrong length, bits that are left over. */
+bool base64_decode(struct buf *b, const char *p, size_t n);
 
 #endif

@@ -281,15 +281,29 @@ static int check_view(struct sink *s, enum tensor_format format, const struct te
 	return 0;
 }
 
+/* Not its room, which is large. */
+static void sink_init(struct sink *s, int fd, const char *what, struct err *err)
+{
+	s->fd = fd;
+	s->what = what;
+	s->err = err;
+	s->at = s->n = 0;
+	s->sum = false;
+	s->crc = 0;
+}
+
+int tensor_write_storage(int fd, struct slice bytes, const char *what, struct err *err)
+{
+	struct sink s;
+	sink_init(&s, fd, what, err);
+	crc_tables(&s);
+	return pt_write_storage(&s, bytes) < 0 ? -1 : sink_flush(&s);
+}
+
 int tensor_write(int fd, enum tensor_format format, const struct tensor_view *v, size_t n, const char *what, struct err *err)
 {
 	struct sink s;
-	s.fd = fd;
-	s.what = what;
-	s.err = err;
-	s.at = s.n = 0;
-	s.sum = false;
-	s.crc = 0;
+	sink_init(&s, fd, what, err);
 	if (format == TENSOR_NPZ)
 		return err_set(err, EXIT_INPUT, "'%s': .npz files are not written: save as .npy, .safetensors or .pt", what);
 	if (format == TENSOR_NPY && n != 1)

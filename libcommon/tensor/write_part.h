@@ -24,5 +24,6 @@ int sink_elements(struct sink *s, const struct tensor_view *v);
 
 /* named: a dict; else a list, or one tensor. */
 int pt_write(struct sink *s, const struct tensor_view *v, size_t n, bool named);
+int pt_write_storage(struct sink *s, struct slice bytes);
 
 #endif

@@ -257,14 +257,42 @@ static int put_id(struct archive *a, const struct buf *pickle)
 	return put_member(a, ROOT ".data/serialization_id", id, 40);
 }
 
+/* data.pkl and what says how the file is to be read; and at the end its version, id and directory. */
+static int begin_file(struct archive *a, const struct buf *pickle)
+{
+	return put_member(a, ROOT "data.pkl", pickle->p, pickle->len) < 0 || put_member(a, ROOT ".format_version", "1", 1) < 0 ||
+	       put_member(a, ROOT ".storage_alignment", "64", 2) < 0 || put_member(a, ROOT "byteorder", "little", 6) < 0 ? -1 : 0;
+}
+
+static int end_file(struct archive *a, const struct buf *pickle)
+{
+	return put_member(a, ROOT "version", "3\n", 2) < 0 || put_id(a, pickle) < 0 || put_directory(a) < 0 ? -1 : 0;
+}
+
+int pt_write_storage(struct sink *s, struct slice bytes)
+{
+	struct archive a = {.s = s};
+	struct buf pickle = {0};
+	buf_adds(&pickle, "\x80\x02(");
+	pickle_str(&pickle, SLICE("storage"));
+	buf_adds(&pickle, "ctorch.storage\nUntypedStorage\n");
+	pickle_str(&pickle, SLICE("0"));
+	pickle_str(&pickle, SLICE("cpu"));
+	pickle_int(&pickle, (int64_t)bytes.n);
+	buf_adds(&pickle, "tQ.");
+	const int rc = begin_file(&a, &pickle) < 0 || put_member(&a, ROOT "data/0", bytes.p, bytes.n) < 0 || end_file(&a, &pickle) < 0;
+	buf_release(&pickle);
+	buf_release(&a.directory);
+	return rc ? -1 : 0;
+}
+
 int pt_write(struct sink *s, const struct tensor_view *v, size_t n, bool named)
 {
 	struct archive a = {.s = s};
 	struct buf pickle = {0};
 	int rc = pickle_all(s, &pickle, v, n, named);
 	if (!rc)
-		rc = put_member(&a, ROOT "data.pkl", pickle.p, pickle.len) < 0 || put_member(&a, ROOT ".format_version", "1", 1) < 0 ||
-		     put_member(&a, ROOT ".storage_alignment", "64", 2) < 0 || put_member(&a, ROOT "byteorder", "little", 6) < 0 ? -1 : 0;
+		rc = begin_file(&a, &pickle);
 	for (size_t i = 0; i < n && !rc; i++) {
 		char name[48];
 		int64_t bytes;
@@ -273,7 +301,7 @@ int pt_write(struct sink *s, const struct tensor_view *v, size_t n, bool named)
 		rc = put_member(&a, name, v[i].data, (uint64_t)bytes);
 	}
 	if (!rc)
-		rc = put_member(&a, ROOT "version", "3\n", 2) < 0 || put_id(&a, &pickle) < 0 || put_directory(&a) < 0 ? -1 : 0;
+		rc = end_file(&a, &pickle);
 	buf_release(&pickle);
 	buf_release(&a.directory);
 	return rc;
