@@ -7,6 +7,7 @@ import math
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.ao.quantization.fx import _decomposed  # noqa: F401 - defines quantized_decomposed
 from torch.export import Dim
 
 D = 16
@@ -416,6 +417,33 @@ class Rotary(nn.Module):
         return z.transpose(1, 2).reshape(2, 3, D), k, v
 
 
+class Int8Layers(nn.Module):
+    """As PT2E quantization leaves a model: with freezing, Inductor makes int8 layers with packed weights of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("w", torch.randint(-100, 100, (24, 32), dtype=torch.int8))
+        self.register_buffer("w_scales", torch.rand(24) * 0.02 + 0.001)
+        self.register_buffer("w_zeros", torch.zeros(24, dtype=torch.int64))
+        self.register_buffer("k", torch.randint(-100, 100, (8, 4, 3, 3), dtype=torch.int8))
+        self.register_buffer("k_scales", torch.rand(8) * 0.02 + 0.001)
+        self.register_buffer("k_zeros", torch.zeros(8, dtype=torch.int64))
+        self.bias = nn.Parameter(torch.randn(24))
+
+    def rounded(self, x):
+        q = torch.ops.quantized_decomposed
+        x = q.quantize_per_tensor(x.float(), 0.03, 7, 0, 255, torch.uint8)
+        return q.dequantize_per_tensor(x, 0.03, 7, 0, 255, torch.uint8).to(self.bias.dtype)
+
+    def weight(self, w, scales, zeros):
+        return torch.ops.quantized_decomposed.dequantize_per_channel(w, scales.float(), zeros, 0, -128, 127, torch.int8).to(self.bias.dtype)
+
+    def forward(self, x, y):
+        a = F.relu(F.linear(self.rounded(x), self.weight(self.w, self.w_scales, self.w_zeros), self.bias))
+        b = F.conv2d(self.rounded(y), self.weight(self.k, self.k_scales, self.k_zeros), None, 2, 1)
+        return a, F.relu(b) * 2
+
+
 def r(*size):
     return torch.randn(*size)
 
@@ -447,6 +475,7 @@ ZOO = {
     "f16_attention": lambda: (LowAttention(torch.float16), (r(2, 6, D).half(),)),
     "mixed_precision": lambda: (MixedPrecision(), (r(4, D), r(2, 2, 5, 5))),
     "int8_tables": lambda: (Int8Tables(), (torch.randint(20, (3, 4)),)),
+    "int8_layers": lambda: (Int8Layers(), (r(5, 32), r(2, 4, 9, 9)), None, {"freezing": True}),
     "masks": lambda: (Masks(), (r(2, 7, D), torch.tensor([7, 4]))),
     "pools": lambda: (Pools(), (r(2, 3, 9, 10),)),
     "norms": lambda: (Norms(), (r(2, 4, 6, 6),)),
