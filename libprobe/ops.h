@@ -168,6 +168,7 @@ struct ops_value {
 	uint8_t arg;     /* which argument; beyond 255: 255 */
 	bool seen;       /* view is filled in */
 	bool addressed;  /* the model itself asked for .view.data: a strided tensor on the CPU */
+	bool buffer;     /* of the contract, which the model has made itself: a strided tensor */
 	bool passes;     /* the filters */
 	bool fresh;      /* OPS_FRESH */
 	bool told;       /* as it was before */

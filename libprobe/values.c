@@ -35,6 +35,8 @@ static void name_value(const struct model *m, const struct ops_open *o, struct o
 	if (a->value >= m->contract.n_values)
 		return;
 	x->name = ops->value_name[a->value];
+	const struct contract_value *v = &m->contract.value[a->value];
+	x->buffer = v->kind == VALUE_BUFFER && !x->result;
 	x->passes |= ops->value_passes[a->value];
 }
 
@@ -220,8 +222,12 @@ static bool look(const struct model *m, struct ops_value *x, bool again)
 	if (x->seen && (!again || x->addressed))
 		return true;
 	void *handle = x->result ? *x->result : x->view.handle;
+	void *data = NULL;
+	int32_t device;
 	if (x->addressed)
 		x->seen = ops_view_at(m, handle, x->view.data, &x->view);
+	else if (x->buffer && handle && !m->torch.get_device_type(handle, &device) && device == DEVICE_CPU)
+		x->seen = !m->torch.get_data_ptr(handle, &data) && ops_view_at(m, handle, data, &x->view);
 	else
 		x->seen = handle && ops_view_of(m, handle, &x->view);
 	if (x->seen && !x->constant && x->role == CALL_ROLE_CONSTANT)

@@ -82,13 +82,14 @@ static void both_clocks(uint64_t *tick, uint64_t *ns)
 int calls_create(const char *folder, const struct calls_config *config, struct err *err)
 {
 	struct calls_config c = *config;
+	const bool many = c.want & (CALLS_STATS | CALLS_SAVE);
 	memcpy(c.magic, CALLS_MAGIC, sizeof(c.magic));
 	c.size = sizeof(struct calls_log);
 	c.slot_size = sizeof(struct calls_slot);
 	c.room_size = sizeof(struct calls_room);
 	if (!c.records)
-		c.records = CALLS_RECORDS;
-	c.values = c.want & ~(uint32_t)CALLS_NAMES ? c.records : 1;
+		c.records = many ? CALLS_VALUES : CALLS_RECORDS;
+	c.values = c.want == CALLS_NAMES ? 1 : many || c.records < CALLS_VALUES ? c.records : CALLS_VALUES;
 	c.tick = c.tick_ns = 0;
 	if (calls_ticking())
 		both_clocks(&c.tick, &c.tick_ns);

@@ -50,7 +50,9 @@
 #define CALLS_FILE_NAMES "names"
 #define CALLS_MAGIC "PT2CALL2"
 #define CALLS_NAMES_MAGIC "PT2NAME1"
-#define CALLS_RECORDS (1u << 16)       /* room unless told: 4 MB, and 20 MB for values where they are wanted */
+/* Room unless told. A tool looks every 50 ms, in which a small model may call 200000 kernels. */
+#define CALLS_RECORDS (1u << 18)       /* 16 MB */
+#define CALLS_VALUES (1u << 16)        /* 20 MB; with CALLS_STATS and CALLS_SAVE nearly all are values, and so many records are enough */
 #define CALLS_MAX_RECORDS (1u << 26)
 #define CALLS_NAMES_BYTES (8u << 20)
 #define CALLS_MAX_NAME 1023            /* bytes of a text; longer ones are cut */
@@ -75,7 +77,7 @@ struct calls_config {
 	uint32_t size; /* of struct calls_log up to its slots */
 	uint32_t slot_size, room_size;
 	uint64_t records; /* room */
-	uint64_t values;  /* room for what values have besides */
+	uint64_t values;  /* room for what values have besides: set by calls_create */
 	uint64_t tick, tick_ns; /* what calls_ticks() and CLOCK_MONOTONIC were at the same time; 0: no ticks are to be used */
 	uint32_t want;
 	uint32_t first_run, last_run; /* of a model, counting from 0; 0..UINT32_MAX for all */
