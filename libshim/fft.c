@@ -415,7 +415,12 @@ static struct shim_tensor *c2r(struct shim_tensor *self, const int64_t *dim_, in
 	struct shim_tensor *full = shim_new(DTYPE_C128, self->n_dim, size, NULL);
 	hermitian_lines(full, c, d);
 	transform_dim(full, d, false);
-	struct shim_tensor *out = mkl_output(self->dtype == DTYPE_C64 ? DTYPE_F32 : DTYPE_F64, self, size, dim + n - 1, 1);
+	/* torch transforms all but the last dim into a tensor of its own, whose strides then count. */
+	int64_t first[SHIM_DIMS];
+	memcpy(first, dim, sizeof(first));
+	sort_by_stride(first, n - 1, self->stride);
+	const struct shim_tensor *from = n > 1 ? mkl_output(self->dtype, self, self->size, first, n - 1) : self;
+	struct shim_tensor *out = mkl_output(self->dtype == DTYPE_C64 ? DTYPE_F32 : DTYPE_F64, from, size, dim + n - 1, 1);
 	double scale = scale_of(normalization, self, dim, n, last);
 	struct walk w;
 	walk_begin(&w, out->n_dim, out->size);
