@@ -90,6 +90,20 @@ def has_bug(shape, n, fx):
     return False
 
 
+def torch_graph(torch, n):
+    """The graph of graph(n), built node by node so that the names are those."""
+    fx = torch.fx.Graph()
+    node = {k: fx.create_node("placeholder", name(k), name=name(k)) for k in (-1, -2, -3)}
+    nodes = edges(n)
+    used = {k for _, operands in nodes for k in operands}
+    for i, (op, operands) in enumerate(nodes):
+        packet, overload = op.split(".")
+        target = getattr(getattr(torch.ops.aten, packet), overload)
+        node[i] = fx.create_node("call_function", target, tuple(node[k] for k in operands), name=name(i))
+    fx.output(tuple(node[i] for i in range(n) if i not in used))
+    return torch.fx.GraphModule(torch.nn.Module(), fx)
+
+
 class Late(Exception):
     pass
 
@@ -98,9 +112,7 @@ def torch_minifier(n, shape, seconds):
     import contextlib, io
     import torch
     from torch._functorch import fx_minifier
-    scope = {"torch": torch}
-    exec(graph(n), scope)
-    module = torch.fx.symbolic_trace(scope["GraphModule"]())
+    module = torch_graph(torch, n)
     inputs = [torch.randn(8, 8) for _ in range(3)]
     start, asked, smallest = time.time(), 0, n
     result = {"n": n, "shape": shape, "torch": torch.__version__}
