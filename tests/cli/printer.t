@@ -188,6 +188,8 @@ is "and only there" "$(cat out)" "$(cat alone)"
 like "there" "$(cat shown)" 'after_launch'
 exits "its own status" 5 $printer --level 3 -- sh -c '"$@"; exit 5' sh "${host[@]}"
 exits "no model in it" 4 $printer --level 3 -- true
+exits "nothing of a command passes" 0 $printer --level 3 -k nosuch -- "${host[@]}"
+like "its calls are counted" "$(cat err)" "[1-9] calls were seen, but the filters let none pass"
 like "is said" "$(cat err)" "no compiled model was seen"
 # livehost calls once before its threads start
 exits "threads" 0 $printer --level 3 -- "${host[@]:0:3}" "threads=4x25:f32[2,3];f32[2,3];f32[2,3];f32[]"
