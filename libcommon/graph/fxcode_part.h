@@ -1,0 +1,213 @@
+/* fxcode_part.h - what the files of fxcode share: tokens, the classes of a text, the parser of one forward().
+ *
+ *     fxcode_scan.c    which classes there are, where each forward() begins, what __init__ says      (struct fxscan)
+ *     fxcode_lex.c     tokens                                                                         (struct fxlex)
+ *     fxcode_parse.c   signature and statements of one forward()                                      (struct fxparse)
+ *     fxcode_expr.c    expressions, with stacks of its own instead of recursion
+ *     fxcode_node.c    what calls, operators and names mean: nodes or constants
+ *     fxcode_meta.c    "f32[8]cpu"
+ *     fxcode_value.c   operands as text
+ *     fxcode_write.c   graphs as text
+ */
+#ifndef PT2_FXCODE_PART_H
+#define PT2_FXCODE_PART_H
+#include "graph/fxcode.h"
+
+/* ---- tokens ---- */
+
+enum fxtok { FXT_END, FXT_NEWLINE, FXT_NAME, FXT_INT, FXT_FLOAT, FXT_IMAG, FXT_STRING, FXT_OP, FXT_BAD };
+/* An operator's bytes in one number: FXOP2('*', '*'). */
+#define FXOP2(a, b) ((unsigned)(a) | (unsigned)(b) << 8)
+#define FXOP3(a, b, c) (FXOP2(a, b) | (unsigned)(c) << 16)
+
+struct fxlex {
+	const char *p, *end, *start; /* p: behind the current token; start: of the text */
+	const char *name;            /* of the text, for errors */
+	uint32_t line;               /* of p */
+	uint32_t depth;              /* open brackets: newlines are white space */
+	enum fxtok kind;             /* the current token */
+	unsigned op;
+	struct slice text;
+	uint32_t tok_line;
+};
+void fxlex_next(struct fxlex *x);
+/* The byte that begins the next token (0 at the end, '\n' for the end of a line), without taking it. */
+char fxlex_peek(struct fxlex *x);
+/* To the first token of the next logical line: its indentation (a tab goes to a multiple of 8), or -1 at the end. A comment
+ * alone on a line is given to `comment`. */
+int fxlex_line_start(struct fxlex *x, void (*comment)(void *user, struct slice text), void *user);
+/* Behind the logical line that begins at p; *open: where a bracket or string begins that is never closed, else untouched. */
+const char *fxlex_skip_line(const char *p, const char *end, const char **open);
+bool fx_name_start(unsigned char c);
+bool fx_name_part(unsigned char c);
+bool fx_identifier(struct slice s); /* and no keyword */
+bool fx_keyword(struct slice s);
+/* "NAME:LINE:COLUMN: what"; at is inside of the text. Returns -1. */
+int fx_error(const struct fxlex *x, const char *at, struct err *err, const char *fmt, ...) PRINTF_LIKE(4, 5);
+
+/* ---- classes ---- */
+
+struct fxclass {
+	struct slice name;
+	struct slice attr;     /* what its parent calls it */
+	bool bound;            /* attr was said by an assignment in __init__ */
+	uint32_t parent;       /* GRAPH_NONE */
+	uint32_t line, fwd_line;
+	int fwd_indent;
+	const char *fwd;       /* at "def forward("; NULL: it has none */
+	uint32_t module;       /* in the graph */
+};
+struct fxinit {
+	uint32_t cls, line;
+	struct slice text; /* one logical line of __init__ */
+};
+struct fxscan {
+	struct fxclass *cls; /* [0] is the root; parents before children */
+	struct fxinit *init;
+	size_t n_cls, cap_cls, n_init, cap_init;
+	struct intern children; /* (parent, attr) of the classes that are modules */
+	const char *open;    /* a bracket or string that is never closed */
+};
+/* False: there is no class with a forward(), and no forward() alone. */
+bool fxscan_find(struct fxscan *s, struct slice text);
+void fxscan_release(struct fxscan *s);
+/* "self.x = x_class()" gives a class its name in its parent. */
+void fxscan_bind(struct fxscan *s);
+/* What __init__ of class c says, as attributes of module m. *next: 0 for the first class, then as it was left; classes in order. */
+void fxscan_attrs(const struct fxscan *s, size_t *next, uint32_t c, struct graph *g, uint32_t m);
+/* Colours and the prefixes of TORCH_LOGS lines taken off, into b; false: there are none. */
+bool fxscan_plain(struct slice text, struct buf *b);
+
+/* ---- one forward() ---- */
+
+enum fxenv_state { FXENV_NONE, FXENV_VALUE, FXENV_FREED, FXENV_OUTSIDE };
+/* What a name stands for, by its id in graph.text; stamp: module + 1, else it is of another module. */
+struct fxenv {
+	uint32_t stamp, line;
+	uint32_t used_stamp, counter; /* a node has this name; of generated names */
+	uint8_t state;
+	bool node;               /* v names a node */
+	uint32_t weight;         /* values in v, itself included */
+	struct gvalue v;
+	struct slice annotation; /* seen before the name gets its value */
+};
+
+/* The operand that is being read. */
+enum fxitem_kind { FXI_VALUE, FXI_PATH, FXI_SELF, FXI_METHOD, FXI_TARGET };
+struct fxitem {
+	uint8_t kind;
+	bool node;        /* a node occurs in v */
+	struct gvalue v;  /* FXI_VALUE; FXI_METHOD: the receiver */
+	uint32_t path;    /* text: FXI_PATH, FXI_SELF ("" is self alone), FXI_METHOD */
+	const char *at;
+};
+
+enum fxframe_kind { FXF_TOP, FXF_PAREN, FXF_LIST, FXF_BRACE, FXF_CALL, FXF_INDEX };
+struct fxframe {
+	uint8_t kind;
+	bool comma, dict, node, star2;
+	uint8_t colons;       /* FXF_INDEX: of the element that is being read */
+	uint32_t kw;          /* text: keyword whose value is being read, GRAPH_NONE */
+	uint32_t vals, kws, ops; /* the stacks' heights when it was opened */
+	struct fxitem callee, first; /* first: getattr's first argument, unresolved (path GRAPH_NONE: none) */
+	const char *at;
+};
+struct fxoperator {
+	unsigned op;
+	bool unary;
+	uint8_t prec;
+	const char *at;
+};
+
+struct fxparse {
+	struct graph *g;
+	struct fxlex lex;
+	struct err *err;
+	uint32_t module;
+	const struct fxscan *scan;
+	uint32_t cls;
+	struct fxenv *env;
+	size_t n_env;
+	/* stacks of expressions */
+	struct gvalue *val;
+	bool *val_node;
+	struct gvalue *kw;
+	struct fxframe *frame;
+	struct fxoperator *ops;
+	size_t n_val, cap_val, cap_val_node, n_kw, cap_kw, n_frame, cap_frame, n_ops, cap_ops;
+	struct fxitem target;  /* FXI_TARGET: x[i] before "=": n_val - 2 and n_val - 1 */
+	uint32_t first_node;   /* of the statement */
+	const char *statement; /* where it begins */
+	uint32_t stack;        /* text of the last "# File:" comment, GRAPH_NONE */
+	struct buf tmp;
+	uint32_t *names;       /* assignment targets */
+	size_t n_names, cap_names;
+	/* prologue: parameters that are no nodes yet */
+	struct fxparam *param;
+	size_t n_param, cap_param;
+	size_t spent, budget;  /* sequences that names stand for may be used in each other: their sizes are counted */
+	size_t n_leaves;       /* names that pytree.tree_leaves gave */
+	bool prologue, boxed, done;
+	bool element, target_ok; /* fx_expr: a value was read since the last comma; its third argument */
+	/* metadata that was read, by its text */
+	struct intern metas;
+	uint32_t *meta_of;
+	size_t cap_meta_of;
+	struct intern dims;
+	struct symsize *dim_of;
+	size_t cap_dim_of;
+};
+struct fxparam {
+	uint32_t name, target;
+	struct slice annotation, fallback;
+	const char *at;
+	uint32_t line;
+};
+
+struct fxenv *fx_env(struct fxparse *p, uint32_t id);
+int fx_parse_forward(struct fxparse *p, uint32_t cls);
+int fx_error_at(struct fxparse *p, const char *at, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* Reads one expression from the current token on; stops at what cannot belong to it. tuple: commas make one. On success
+ * the current token is the first behind it. target_ok: "x[i]" before "=" or "+=" becomes p->target. */
+int fx_expr(struct fxparse *p, bool tuple, bool target_ok, struct gvalue *out);
+
+/* fxcode_node.c: -1 with err set, or 0 and *out. */
+int fx_resolve(struct fxparse *p, struct fxitem *i);
+int fx_name(struct fxparse *p, struct slice dotted, bool called, struct fxitem *out);
+int fx_attribute(struct fxparse *p, struct fxitem *i, struct slice name, bool called);
+int fx_call(struct fxparse *p, const struct fxframe *f, bool alone, struct fxitem *out);
+int fx_index(struct fxparse *p, struct fxitem *base, struct gvalue index, bool index_node);
+int fx_binary(struct fxparse *p, const struct fxoperator *op, bool alone);
+int fx_unary(struct fxparse *p, const struct fxoperator *op);
+uint32_t fx_new_node(struct fxparse *p, enum graph_op op, uint32_t target, const struct gvalue *args, size_t n);
+/* One of Python's operators: "add". */
+uint32_t fx_function(struct fxparse *p, const char *name, const struct gvalue *args, size_t n);
+/* Names the nodes from first_node on; result (or GRAPH_NONE) gets `name`. */
+void fx_name_nodes(struct fxparse *p, uint32_t result, uint32_t name);
+/* A name that no node of the module has yet: "x", "x_1"; it is then taken. */
+uint32_t fx_unique(struct fxparse *p, uint32_t name);
+/* The annotation of a node: meta or type. */
+void fx_annotate(struct fxparse *p, uint32_t node, struct slice annotation);
+
+/* Python's operators under their names in _operator. */
+struct fxop {
+	const char *name, *text;
+	uint8_t kind; /* enum fxop_kind */
+};
+enum fxop_kind { FXOP_UNARY, FXOP_BINARY, FXOP_GETITEM, FXOP_INPLACE, FXOP_SETITEM };
+const struct fxop *fxop_by_name(struct slice name); /* "add"; NULL */
+/* "add"; NULL. op: FXOP2 and the like. */
+const char *fxop_by_text(unsigned op, enum fxop_kind kind);
+
+/* May no node have this name? Python's keywords, and what written text uses by itself (torch, device, inf ...). */
+bool fx_reserved(struct slice s);
+
+/* fxcode_value.c. names: by node, or NULL for the nodes' own. */
+void fx_add_value(const struct graph *g, const struct slice *names, struct gvalue v, struct buf *b);
+void fx_add_float(struct buf *b, double v);
+void fx_add_complex(struct buf *b, double re, double im);
+bool fx_parse_complex(struct slice text, double *re, double *im);
+bool fx_parse_float(struct slice text, double *out);
+
+#endif

@@ -1,0 +1,453 @@
+#include "graph/fxcode_part.h"
+
+/* Where a line's text begins, and its column; NULL for a blank line or a comment. */
+static const char *line_text(const char *p, const char *end, int *column)
+{
+	int c = 0;
+	for (; p < end && (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\f'); p++)
+		c = *p == '\t' ? (c | 7) + 1 : c + (c < INT32_MAX / 2);
+	*column = c;
+	return p == end || *p == '\n' || *p == '#' ? NULL : p;
+}
+
+static bool word_at(const char *p, const char *end, const char *word)
+{
+	const size_t n = strlen(word);
+	return (size_t)(end - p) >= n && !memcmp(p, word, n);
+}
+
+/* "def forward(" with any white space; also "async def" is none. */
+static bool is_def(const char *p, const char *end, const char *name)
+{
+	if (!word_at(p, end, "def ") && !word_at(p, end, "def\t"))
+		return false;
+	for (p += 4; p < end && (*p == ' ' || *p == '\t'); p++)
+		;
+	if (!word_at(p, end, name))
+		return false;
+	for (p += strlen(name); p < end && (*p == ' ' || *p == '\t'); p++)
+		;
+	return p < end && *p == '(';
+}
+
+/* The name in "class NAME(...):"; p is at "class". "" when it is no class. */
+static struct slice class_name(const char *p, const char *end)
+{
+	if (!word_at(p, end, "class ") && !word_at(p, end, "class\t"))
+		return slice_of(p, 0);
+	const char *nl = memchr(p, '\n', (size_t)(end - p)), *q = p += 6;
+	end = nl ? nl : end;
+	while (q < end && *q != '(' && *q != ':' && *q != '#')
+		q++;
+	if (q == end || *q == '#')
+		return slice_of(p, 0);
+	return slice_trim(slice_of(p, (size_t)(q - p)));
+}
+
+enum context_kind { CONTEXT_CLASS, CONTEXT_INIT, CONTEXT_FUNCTION };
+struct context {
+	enum context_kind kind;
+	int indent;
+	uint32_t cls;
+};
+enum { MAX_CONTEXTS = 2 * GRAPH_MAX_DEPTH };
+
+static uint32_t add_class(struct fxscan *s, struct slice name, uint32_t parent, uint32_t line)
+{
+	GROW(s->cls, s->n_cls, s->cap_cls, 1);
+	s->cls[s->n_cls] = (struct fxclass){.name = name, .attr = name, .parent = parent, .line = line, .module = GRAPH_NONE};
+	return (uint32_t)s->n_cls++;
+}
+
+static void add_init(struct fxscan *s, uint32_t cls, const char *p, const char *stop, uint32_t line)
+{
+	GROW(s->init, s->n_init, s->cap_init, 1);
+	s->init[s->n_init++] = (struct fxinit){.cls = cls, .line = line, .text = slice_trim(slice_of(p, (size_t)(stop - p)))};
+}
+
+/* One logical line inside of a class. False when nothing more can be nested. */
+static bool class_line(struct fxscan *s, struct context *stack, size_t *depth, const char *p, const char *end, const char *stop,
+		       int column, uint32_t line)
+{
+	const struct context top = stack[*depth - 1];
+	struct slice name = top.kind == CONTEXT_FUNCTION ? slice_of(p, 0) : class_name(p, end);
+	enum context_kind kind = CONTEXT_FUNCTION;
+	uint32_t cls = top.cls;
+	if (name.n) {
+		cls = add_class(s, name, top.cls, line);
+		kind = CONTEXT_CLASS;
+	} else if (top.kind == CONTEXT_CLASS && is_def(p, end, "forward")) {
+		if (!s->cls[cls].fwd) {
+			s->cls[cls].fwd = p;
+			s->cls[cls].fwd_line = line;
+			s->cls[cls].fwd_indent = column;
+		}
+	} else if (top.kind == CONTEXT_CLASS && is_def(p, end, "__init__")) {
+		kind = CONTEXT_INIT;
+	} else if (top.kind != CONTEXT_CLASS || !word_at(p, end, "def ")) {
+		if (top.kind == CONTEXT_INIT)
+			add_init(s, top.cls, p, stop, line);
+		return true;
+	}
+	if (*depth == MAX_CONTEXTS)
+		return false;
+	stack[(*depth)++] = (struct context){kind, column, cls};
+	return true;
+}
+
+/* The class whose header is at p (column `column`), with all in it. Returns where it ends. */
+static const char *scan_class(struct fxscan *s, const char *p, const char *end, int column, uint32_t *line)
+{
+	struct context stack[MAX_CONTEXTS];
+	size_t depth = 1;
+	const char *stop = fxlex_skip_line(p, end, &s->open), *text;
+	stack[0] = (struct context){CONTEXT_CLASS, column, add_class(s, class_name(p, end), GRAPH_NONE, *line)};
+	for (; p < stop; p++)
+		*line += *p == '\n';
+	for (; p < end; p = stop) {
+		text = line_text(p, end, &column);
+		if (!text) {
+			stop = memchr(p, '\n', (size_t)(end - p));
+			stop = stop ? stop + 1 : end;
+			(*line)++;
+			continue;
+		}
+		while (depth && column <= stack[depth - 1].indent)
+			depth--;
+		if (!depth)
+			return p;
+		stop = fxlex_skip_line(text, end, &s->open);
+		if (!class_line(s, stack, &depth, text, end, stop, column, *line))
+			return end;
+		for (const char *q = text; (q = memchr(q, '\n', (size_t)(stop - q))) != NULL; q++)
+			(*line)++;
+	}
+	return end;
+}
+
+/* The first class with a forward() becomes the root: those that stand around it are forgotten. */
+static bool settle(struct fxscan *s)
+{
+	uint32_t root = 0;
+	while (root < s->n_cls && !s->cls[root].fwd)
+		root++;
+	if (root == s->n_cls)
+		return false;
+	if (!root)
+		return true;
+	/* What is below it keeps its order; all else loses its parent and is dropped by the parser. */
+	for (uint32_t i = 0; i < s->n_cls; i++)
+		s->cls[i].parent = s->cls[i].parent == GRAPH_NONE || s->cls[i].parent < root || i <= root ? GRAPH_NONE
+													 : s->cls[i].parent - root;
+	memmove(s->cls, s->cls + root, (s->n_cls - root) * sizeof(*s->cls));
+	s->n_cls -= root;
+	size_t n = 0;
+	for (size_t i = 0; i < s->n_init; i++)
+		if (s->init[i].cls >= root) {
+			s->init[n] = s->init[i];
+			s->init[n++].cls -= root;
+		}
+	s->n_init = n;
+	return true;
+}
+
+static void forget(struct fxscan *s)
+{
+	s->n_cls = s->n_init = 0;
+}
+
+bool fxscan_find(struct fxscan *s, struct slice text)
+{
+	const char *p = text.p, *end = p + text.n, *nl;
+	int column;
+	uint32_t line = 1;
+	for (; p < end; p = nl) {
+		const char *at = line_text(p, end, &column);
+		nl = memchr(p, '\n', (size_t)(end - p));
+		const char *stop = nl ? nl : end, *word;
+		nl = nl ? nl + 1 : end;
+		if (at && is_def(at, end, "forward")) {
+			forget(s);
+			uint32_t c = add_class(s, slice_of(at, 0), GRAPH_NONE, line);
+			s->cls[c].fwd = at;
+			s->cls[c].fwd_line = line;
+			s->cls[c].fwd_indent = column;
+			return true;
+		}
+		/* TORCH_LOGS has "FILE class GraphModule(torch.nn.Module):" in one line. */
+		if (at && *at != 'c' && (*at == '/' || *at == '<' || *at == '=') && (word = memmem(at, (size_t)(stop - at), " class ", 7)) != NULL)
+			at = word + 1;
+		if (at && class_name(at, end).n) {
+			forget(s);
+			nl = scan_class(s, at, end, column, &line);
+			if (settle(s))
+				return true;
+			continue;
+		}
+		line++;
+	}
+	return false;
+}
+
+void fxscan_release(struct fxscan *s)
+{
+	free(s->cls);
+	free(s->init);
+	intern_release(&s->children);
+	*s = (struct fxscan){0};
+}
+
+/* ---- __init__ ---- */
+
+/* Behind white space. */
+static const char *blank(const char *p, const char *end)
+{
+	while (p < end && (*p == ' ' || *p == '\t'))
+		p++;
+	return p;
+}
+
+/* A line of __init__ that makes an attribute: `prefix` is the dotted path of the module below this one that gets it, or "". */
+struct init_line {
+	struct slice prefix, name, expr;
+	enum gattr_kind kind;
+};
+
+static bool quoted(struct slice *rest, struct slice *out)
+{
+	const char *p = blank(rest->p, rest->p + rest->n), *end = rest->p + rest->n;
+	const char *close = p < end && (*p == '\'' || *p == '"') ? memchr(p + 1, *p, (size_t)(end - p - 1)) : NULL;
+	if (!close)
+		return false;
+	*out = slice_of(p + 1, (size_t)(close - p - 1));
+	p = blank(close + 1, end);
+	if (p == end || *p != ',')
+		return false;
+	*rest = slice_trim(slice_of(p + 1, (size_t)(end - p - 1)));
+	return true;
+}
+
+static bool call_of(struct slice s, const char *callee, struct slice *inside)
+{
+	const size_t n = strlen(callee);
+	if (!slice_starts(s, callee) || s.n < n + 2 || s.p[n] != '(' || s.p[s.n - 1] != ')')
+		return false;
+	*inside = slice_of(s.p + n + 1, s.n - n - 2);
+	return true;
+}
+
+static bool is_parameter(struct slice expr, struct slice *inside)
+{
+	return call_of(expr, "torch.nn.Parameter", inside) || call_of(expr, "torch.nn.parameter.Parameter", inside) ||
+	       call_of(expr, "nn.Parameter", inside) || call_of(expr, "Parameter", inside);
+}
+
+/* What an assigned expression is. */
+static void classify(struct init_line *l)
+{
+	struct slice inside, callee = l->expr;
+	const char *open = memchr(callee.p, '(', callee.n), *last;
+	l->kind = GATTR_OTHER;
+	if (is_parameter(l->expr, &inside)) {
+		l->kind = GATTR_PARAMETER;
+		l->expr = slice_trim(inside);
+	} else if (open) {
+		callee.n = (size_t)(open - callee.p);
+		last = memrchr(callee.p, '.', callee.n);
+		last = last ? last + 1 : callee.p;
+		if (last < open && ((*last >= 'A' && *last <= 'Z' && !slice_is(slice_of(last, (size_t)(open - last)), "Tensor")) || *last == '<'))
+			l->kind = GATTR_MODULE;
+	}
+}
+
+/* "self" or "self.get_submodule('a.0')" off the beginning of s. */
+static bool init_base(struct slice *s, struct slice *prefix)
+{
+	struct slice rest = *s, word = SLICE("self.get_submodule(");
+	if (!slice_starts(rest, "self"))
+		return false;
+	*prefix = slice_of(rest.p, 0);
+	*s = slice_of(rest.p + 4, rest.n - 4);
+	if (!slice_starts(rest, word.p))
+		return true;
+	const char *p = rest.p + word.n, *end = rest.p + rest.n;
+	const char *close = p < end && (*p == '\'' || *p == '"') ? memchr(p + 1, *p, (size_t)(end - p - 1)) : NULL;
+	if (!close || end - close < 2 || close[1] != ')')
+		return false;
+	*prefix = slice_of(p + 1, (size_t)(close - p - 1));
+	*s = slice_of(close + 2, (size_t)(end - close - 2));
+	return true;
+}
+
+/* "BASE.register_buffer('x', EXPR)" and its like: s begins behind the base. */
+static bool init_register(struct slice s, struct init_line *l)
+{
+	static const char *const methods[] = {".register_buffer", ".register_parameter", ".add_module", ".register_module"};
+	for (unsigned i = 0; i < ARRAY_LEN(methods); i++) {
+		struct slice inside;
+		if (!call_of(s, methods[i], &inside))
+			continue;
+		if (!quoted(&inside, &l->name))
+			return false;
+		l->expr = inside;
+		classify(l);
+		l->kind = i == 0 ? GATTR_BUFFER : i == 1 ? l->kind : GATTR_MODULE;
+		return true;
+	}
+	return false;
+}
+
+/* "self.a.b = EXPR", "setattr(self, '0', EXPR)", "self.register_buffer('x', EXPR)"; false: it is something else. */
+static bool init_line(struct slice s, struct init_line *l)
+{
+	struct slice inside;
+	if (call_of(s, "setattr", &inside)) {
+		if (!init_base(&inside, &l->prefix) || !inside.n || *inside.p != ',')
+			return false;
+		inside = slice_of(inside.p + 1, inside.n - 1);
+		if (!quoted(&inside, &l->name))
+			return false;
+		l->expr = inside;
+		classify(l);
+		return true;
+	}
+	if (!init_base(&s, &l->prefix) || !s.n || *s.p != '.')
+		return false;
+	if (init_register(s, l))
+		return true;
+	const char *end = s.p + s.n, *p = s.p + 1, *q = p;
+	while (q < end && (fx_name_part((unsigned char)*q) || *q == '.'))
+		q++;
+	l->name = slice_of(p, (size_t)(q - p));
+	q = blank(q, end);
+	if (q == end || *q != '=' || (q + 1 < end && q[1] == '='))
+		return false;
+	l->expr = slice_trim(slice_of(q + 1, (size_t)(end - q - 1)));
+	if (!l->expr.n || !l->name.n || slice_is(l->expr, "torch.nn.Module()")) /* what fxcode_write puts dotted names under */
+		return false;
+	classify(l);
+	return true;
+}
+
+static int by_class(const void *a, const void *b)
+{
+	const struct fxinit *x = a, *y = b;
+	return x->cls != y->cls ? (x->cls > y->cls) - (x->cls < y->cls) : (x->line > y->line) - (x->line < y->line);
+}
+
+/* Children by (parent, name) in a table: the key's bytes are both. */
+static struct slice child_key(struct buf *b, uint32_t parent, struct slice name)
+{
+	buf_reset(b);
+	buf_add(b, &parent, sizeof(parent));
+	buf_add_slice(b, name);
+	return buf_slice(b);
+}
+
+/* The class directly below c that "NAME()" makes, once. */
+static struct fxclass *made_class(struct fxscan *s, const struct intern *t, const uint32_t *of, uint32_t c, const struct init_line *l,
+				  struct buf *key)
+{
+	if (l->expr.n < 3 || l->prefix.n || !slice_ends(l->expr, "()"))
+		return NULL;
+	uint32_t id = intern_find(t, child_key(key, c, slice_of(l->expr.p, l->expr.n - 2)));
+	return id == INTERN_NONE || s->cls[of[id]].bound ? NULL : &s->cls[of[id]];
+}
+
+void fxscan_bind(struct fxscan *s)
+{
+	struct init_line l = {0};
+	struct intern t = {0};
+	struct buf key = {0};
+	uint32_t *of = xcalloc(s->n_cls + 1, sizeof(*of));
+	for (uint32_t i = 1; i < s->n_cls; i++)
+		if (s->cls[i].fwd && s->cls[i].parent != GRAPH_NONE) {
+			uint32_t id = intern_add(&t, child_key(&key, s->cls[i].parent, s->cls[i].name));
+			of[id] = i;
+		}
+	if (s->n_init) /* those of a class lie apart when classes are defined between them */
+		qsort(s->init, s->n_init, sizeof(*s->init), by_class);
+	for (size_t i = 0; i < s->n_init; i++) {
+		struct fxclass *c = init_line(s->init[i].text, &l) ? made_class(s, &t, of, s->init[i].cls, &l, &key) : NULL;
+		if (c) {
+			c->attr = l.name;
+			c->bound = true;
+		}
+	}
+	for (uint32_t i = 1; i < s->n_cls; i++)
+		if (s->cls[i].fwd && s->cls[i].parent != GRAPH_NONE)
+			intern_add(&s->children, child_key(&key, s->cls[i].parent, s->cls[i].attr));
+	intern_release(&t);
+	buf_release(&key);
+	free(of);
+}
+
+void fxscan_attrs(const struct fxscan *s, size_t *next, uint32_t c, struct graph *g, uint32_t m)
+{
+	struct init_line l = {0};
+	struct buf key = {0};
+	for (; *next < s->n_init && s->init[*next].cls <= c; (*next)++) {
+		const struct fxinit *i = &s->init[*next];
+		if (i->cls != c || !init_line(i->text, &l))
+			continue;
+		if (l.prefix.n) {
+			buf_reset(&key);
+			buf_add_slice(&key, l.prefix);
+			buf_addc(&key, '.');
+			buf_add_slice(&key, l.name);
+			graph_add_attr(g, m, l.kind, buf_slice(&key), l.expr);
+		} else if (intern_find(&s->children, child_key(&key, c, l.name)) == INTERN_NONE) {
+			graph_add_attr(g, m, l.kind, l.name, l.expr);
+		}
+	}
+	buf_release(&key);
+}
+
+/* ---- logs ---- */
+
+/* "[rank0]:V1121 10:00:00.000000 123 torch/x.py:1] [0/0] [__graph_code] REST": where REST begins, or p. */
+static const char *log_prefix(const char *p, const char *stop)
+{
+	const char *q = p, *tag;
+	if (word_at(q, stop, "[rank")) {
+		q = memmem(q, (size_t)(stop - q), "]:", 2);
+		q = q ? q + 2 : p;
+	}
+	if (stop - q < 6 || !strchr("VDIWEC", *q) || !*q)
+		return p;
+	for (int i = 1; i < 5; i++)
+		if (q[i] < '0' || q[i] > '9')
+			return p;
+	tag = memmem(q, (size_t)(stop - q), "] [__", 5);
+	tag = tag ? memchr(tag + 2, ']', (size_t)(stop - tag - 2)) : NULL;
+	if (!tag)
+		return p;
+	return tag + 1 < stop && tag[1] == ' ' ? tag + 2 : tag + 1;
+}
+
+/* Without ESC [ ... m. */
+static void add_plain(struct buf *b, const char *p, const char *stop)
+{
+	while (p < stop) {
+		const char *esc = memchr(p, 27, (size_t)(stop - p));
+		buf_add(b, p, (size_t)((esc ? esc : stop) - p));
+		if (!esc)
+			return;
+		for (p = esc + 1; p < stop && (*p == '[' || *p == ';' || (*p >= '0' && *p <= '9')); p++)
+			;
+		p += p < stop;
+	}
+}
+
+bool fxscan_plain(struct slice text, struct buf *b)
+{
+	if (!text.n || (!memchr(text.p, 27, text.n) && !memmem(text.p, text.n, "] [__", 5)))
+		return false;
+	struct slice line;
+	while (slice_line(&text, &line)) {
+		const char *stop = line.p + line.n;
+		add_plain(b, log_prefix(line.p, stop), stop);
+		buf_addc(b, '\n');
+	}
+	return true;
+}
