@@ -1,21 +1,18 @@
 /* Kernels and ops as the probe sees them: recorded models on faketorch.so or libpt2shim.so, and one in C, run by livehost. */
-#include "../lib/test.h"
+#include "../lib/live.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "aoti/load.h"
 #include "aoti/probe.h"
 #include "live/bundle.h"
 #include "live/live.h"
 
-static char host[PATH_MAX], faketorch[PATH_MAX], shim[PATH_MAX], folder[] = "/tmp/pt2test.XXXXXX";
-static const char *missing; /* why the tests that run recorded models cannot run */
+static char shim[PATH_MAX];
 
 /* The recorded models: their packages lie in the folder as NAME.pt2, their libraries as NAME.so. */
 static const struct {
@@ -127,16 +124,6 @@ static void tick(void *user, const char *dir)
 	s->ticks++;
 }
 
-static void read_file(const char *path, struct buf *b)
-{
-	FILE *f = fopen(path, "r");
-	assert_non_null(f);
-	size_t n;
-	while ((n = fread(buf_room(b, 4096), 1, 4096, f)) > 0)
-		b->len += n;
-	fclose(f);
-}
-
 static void read_calls(struct seen *s)
 {
 	struct err err;
@@ -193,15 +180,6 @@ static void forget(struct seen *s)
 	*s = (struct seen){0};
 }
 
-#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define NEED_MODELS()                                                                                                  \
-	do {                                                                                                           \
-		if (missing) {                                                                                         \
-			print_message("# skip: %s\n", missing);                                                        \
-			skip();                                                                                        \
-		}                                                                                                      \
-	} while (0)
-
 static void watch(struct seen *s, const struct calls_config *calls, const char *torch, const char *const *args)
 {
 	s->calls = calls;
@@ -248,12 +226,6 @@ static size_t count(const struct seen *s, enum call_what what)
 	for (size_t i = 0; i < s->n; i++)
 		n += s->rec[i].what == what;
 	return n;
-}
-
-static void has(struct buf *b, const char *word)
-{
-	if (!strstr(buf_str(b), word))
-		fail_msg("no '%s' in:\n%s", word, buf_str(b));
 }
 
 /* Every call has its end, and every value its call. */
@@ -820,74 +792,32 @@ static void no_calls_are_asked_for(void **state)
 
 /* ---- the models ---- */
 
-static void write_file(const char *path, struct slice s)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0700);
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, s.p, s.n), s.n);
-	close(fd);
-}
-
 static void unpack(size_t i)
 {
-	struct buf b = {0};
-	struct zip z;
-	struct err err;
-	struct slice so;
-	char *name = xasprintf("aoti/%s.pt2.xz", recorded[i].package), *path = xasprintf("%s/%s.pt2", folder, recorded[i].package);
-	if (!data_load(name, &b))
-		fail_msg("no tests/data/%s", name);
-	write_file(path, buf_slice(&b));
-	free(path);
-	path = xasprintf("%s/%s.so", folder, recorded[i].name);
-	if (zip_open(&z, buf_slice(&b), name, &err) < 0)
-		fail_msg("%s", err.text);
-	for (size_t k = 0; k < z.n; k++) {
-		if (!slice_ends(z.v[k].name, ".so") || !slice_find(z.v[k].name, recorded[i].member))
-			continue;
-		if (zip_data(&z, &z.v[k], &so, &err) < 0)
-			fail_msg("%s", err.text);
-		write_file(path, so);
-	}
-	zip_close(&z);
-	buf_release(&b);
-	free(name);
-	free(path);
+	char *package = xasprintf("%s/%s.pt2", folder, recorded[i].package), *so = xasprintf("%s/%s.so", folder, recorded[i].name);
+	live_unpack(recorded[i].package, recorded[i].member, so, package);
+	free(package);
+	free(so);
 }
 
 static int set_up(void **state)
 {
 	(void)state;
-	char build[PATH_MAX], cmd[2 * PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", build, sizeof(build) - 1);
-	assert_true(n > 0);
-	build[n] = 0;
-	for (int up = 0; up < 2; up++)
-		*strrchr(build, '/') = 0;
-	assert_non_null(mkdtemp(folder));
-	snprintf(host, sizeof(host), "%.4000s/tests-lib/livehost", build);
-	snprintf(faketorch, sizeof(faketorch), "%.4000s/tests-lib/faketorch.so", build);
+	char *build = live_begin(), cmd[2 * PATH_MAX];
 	snprintf(shim, sizeof(shim), "%.4000s/lib/pt2utils/libpt2shim.so", build);
-#ifdef __x86_64__
-	if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-		missing = "the recorded models are x86-64-v3 code";
-#else
-	missing = "the recorded models are x86-64 code";
-#endif
 	setenv("OMP_NUM_THREADS", "1", 1);
 	for (size_t i = 0; i < ARRAY_LEN(recorded); i++)
 		unpack(i);
 	snprintf(cmd, sizeof(cmd), "cp '%.4000s/tests-lib/fakemodel.so' %s/fake.so && cp %s/fake.so %s/fake2.so", build, folder,
 		 folder, folder);
+	free(build);
 	return system(cmd);
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
-	char cmd[64];
-	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", folder);
-	return system(cmd);
+	return live_end();
 }
 
 int main(void)

@@ -1,19 +1,14 @@
 /* The probe in processes that know nothing of it: recorded models on faketorch.so, run by livehost. */
-#include "../lib/test.h"
+#include "../lib/live.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <limits.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "io/zip.h"
 #include "live/live.h"
 
-static char host[PATH_MAX], faketorch[PATH_MAX], folder[] = "/tmp/pt2test.XXXXXX";
 static char *mixed, *derived, *first, *second, *fake_first, *fake_second;
-static const char *missing; /* why the tests that run models cannot run */
 
 #define GOOD "f32[2,3,12];b8[2,3];i32[];bf16[2,3,12]/(12,24,1)"
 
@@ -139,16 +134,6 @@ static void take_event(void *user, const struct live_event *ev)
 	buf_addc(&s->text, '\n');
 }
 
-static void read_file(const char *path, struct buf *b)
-{
-	FILE *f = fopen(path, "r");
-	assert_non_null(f);
-	size_t n;
-	while ((n = fread(buf_room(b, 4096), 1, 4096, f)) > 0)
-		b->len += n;
-	fclose(f);
-}
-
 /* Standard output of `command`, watched or not; s NULL: not. */
 static void run_host(struct seen *s, bool fail_calls, const char *const *args, struct buf *out)
 {
@@ -193,27 +178,12 @@ static void forget(struct seen *s)
 	*s = (struct seen){0};
 }
 
-#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define NEED_MODELS()                                                                                                  \
-	do {                                                                                                           \
-		if (missing) {                                                                                         \
-			print_message("# skip: %s\n", missing);                                                        \
-			skip();                                                                                        \
-		}                                                                                                      \
-	} while (0)
-
 static unsigned count(struct buf *b, const char *word)
 {
 	unsigned n = 0;
 	for (const char *p = buf_str(b); (p = strstr(p, word)); p++)
 		n++;
 	return n;
-}
-
-static void has(struct buf *b, const char *word)
-{
-	if (!strstr(buf_str(b), word))
-		fail_msg("no '%s' in:\n%s", word, buf_str(b));
 }
 
 /* ---- the tests ---- */
@@ -587,21 +557,10 @@ static void preload_is_prepended(void **state)
 	forget(&s);
 }
 
-static char *build_folder(void)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	assert_true(n > 0);
-	self[n] = 0;
-	for (int up = 0; up < 2; up++)
-		*strrchr(self, '/') = 0;
-	return xstrdup(self);
-}
-
 static void only_the_models_functions_are_exported(void **state)
 {
 	(void)state;
-	char *build = build_folder();
+	char *build = live_build_folder();
 	char *cmd = xasprintf("nm -D --defined-only '%s/lib/pt2utils/libpt2probe.so'", build);
 	FILE *f = popen(cmd, "r");
 	char line[512];
@@ -733,34 +692,14 @@ static void events_are_cut(void **state)
 
 static char *unpack(const char *package, const char *member, const char *as)
 {
-	struct buf b = {0};
-	struct zip z;
-	struct err err;
-	struct slice so;
-	char *name = xasprintf("aoti/%s.pt2.xz", package), *path = xasprintf("load=%s/%s.so", folder, as);
-	if (!data_load(name, &b))
-		fail_msg("no tests/data/%s", name);
-	free(name);
-	if (zip_open(&z, buf_slice(&b), package, &err) < 0)
-		fail_msg("%s", err.text);
-	for (size_t i = 0; i < z.n; i++) {
-		struct zip_member *m = &z.v[i];
-		if (!slice_ends(m->name, ".so") || !slice_find(m->name, member))
-			continue;
-		if (zip_data(&z, m, &so, &err) < 0)
-			fail_msg("%s", err.text);
-		int fd = open(path + 5, O_WRONLY | O_CREAT | O_TRUNC, 0700);
-		assert_int_equal(write(fd, so.p, so.n), so.n);
-		close(fd);
-	}
-	zip_close(&z);
-	buf_release(&b);
+	char *path = xasprintf("load=%s/%s.so", folder, as);
+	live_unpack(package, member, path + 5, NULL);
 	return path;
 }
 
 static char *copy_fake(const char *as)
 {
-	char *build = build_folder(), *path = xasprintf("load=%s/%s.so", folder, as);
+	char *build = live_build_folder(), *path = xasprintf("load=%s/%s.so", folder, as);
 	char *cmd = xasprintf("cp '%s/tests-lib/fakemodel.so' '%s'", build, path + 5);
 	assert_int_equal(system(cmd), 0);
 	free(build);
@@ -771,19 +710,7 @@ static char *copy_fake(const char *as)
 static int set_up(void **state)
 {
 	(void)state;
-	char *build = build_folder();
-	assert_non_null(mkdtemp(folder));
-	snprintf(host, sizeof(host), "%s/tests-lib/livehost", build);
-	snprintf(faketorch, sizeof(faketorch), "%s/tests-lib/faketorch.so", build);
-	free(build);
-#ifdef __x86_64__
-	if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-		missing = "the recorded models are x86-64-v3 code";
-#else
-	missing = "the recorded models are x86-64 code";
-#endif
-	if (!missing && access(host, X_OK) < 0)
-		fail_msg("no '%s': make tests builds it", host);
+	free(live_begin());
 	mixed = unpack("mixed", "/", "mixed");
 	derived = unpack("derived", "/", "derived");
 	first = unpack("multi", "/first/", "first");
@@ -796,16 +723,13 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	char *cmd = xasprintf("rm -rf '%s'", folder);
-	int r = system(cmd);
-	free(cmd);
 	free(mixed);
 	free(derived);
 	free(first);
 	free(second);
 	free(fake_first);
 	free(fake_second);
-	return r;
+	return live_end();
 }
 
 int main(void)
