@@ -19,7 +19,7 @@ int session_open(struct session *s, const struct nanassert_options *o, const cha
 	    .n_ignore = o->ignore.n,
 	};
 	s->screen = screen_make();
-	if (o->log || live) {
+	if (o->log || (live && !isatty(STDERR_FILENO))) {
 		s->screen.color = false;
 		s->screen.width = 0;
 	}

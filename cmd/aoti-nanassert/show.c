@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { SOME_LINES = 4, SOME_NODES = 12 };
+enum { SOME_LINES = 4, SOME_NODES = 12, INDENT = 13 /* of lines that go on below: a bit more than what is behind a label */ };
 
 static const char *what_text(enum nan_what w)
 {
@@ -168,7 +168,7 @@ static void show_sources(struct screen *s, const struct nan_finding *f)
 	}
 }
 
-static void add_where(struct buf *b, const struct session *x, const struct nan_finding *f)
+static void add_where(struct buf *b, const struct nan_finding *f)
 {
 	const struct dump_call *c = &f->call.c;
 	if (c->kind == DUMP_RUN) {
@@ -180,8 +180,6 @@ static void add_where(struct buf *b, const struct session *x, const struct nan_f
 		if (c->line)
 			buf_addf(b, ", wrapper.cpp line %u", c->line);
 	}
-	if (x->live)
-		buf_addf(b, "; process %u, %.*s", c->pid, (int)c->model.n, c->model.p);
 }
 
 static void add_title(struct screen *s, const struct session *x, const struct nan_finding *f)
@@ -220,10 +218,15 @@ static void add_title(struct screen *s, const struct session *x, const struct na
 
 void show_finding(struct screen *s, const struct session *x, const struct nan_finding *f)
 {
+	const size_t from = s->b.len;
 	add_title(s, x, f);
 	buf_adds(&s->b, " (");
-	add_where(&s->b, x, f);
+	add_where(&s->b, f);
 	buf_adds(&s->b, ")\n");
+	if (x->live) {
+		row(s, "in");
+		buf_addf(&s->b, "process %u, %.*s\n", f->call.c.pid, (int)f->call.c.model.n, f->call.c.model.p);
+	}
 	show_guesses(s, f);
 	if (f->call.c.kind != DUMP_RUN)
 		show_values(s, f);
@@ -236,6 +239,7 @@ void show_finding(struct screen *s, const struct session *x, const struct nan_fi
 		row(s, "times"), buf_addf(&s->b, "%" PRIu64 "\n", f->times);
 	if (!x->live && f->passed_on)
 		row(s, "later"), buf_addf(&s->b, "%" PRIu64 " call%s only handed it on\n", f->passed_on, f->passed_on == 1 ? "" : "s");
+	put_wraps(s, from, INDENT);
 }
 
 void show_summary(struct screen *s, const struct session *x)

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { SOME = 40 }; /* rows of the table unless all are asked for */
+enum { NARROW = 100 /* columns of a terminal that has no room for all measures */, SOME = 40 }; /* rows of the table unless all are asked for */
 
 const char *diff_what_name(enum diff_what w)
 {
@@ -106,6 +106,7 @@ static void add_where(struct buf *b, const struct diff *d, const struct dump_cal
 static void show_first(struct screen *s, const struct diff *d)
 {
 	const struct diff_row *r = &d->row[d->first];
+	const size_t from = s->b.len;
 	struct buf b = {0};
 	buf_adds(&b, "First difference: ");
 	add_where(&b, d, diff_call(r));
@@ -114,6 +115,7 @@ static void show_first(struct screen *s, const struct diff *d)
 	buf_release(&b);
 	if (!r->a || !r->b) {
 		buf_addf(&s->b, "  only %s has this call\n\n", d->name[r->a ? 0 : 1]);
+		put_wraps(s, from, 9);
 		return;
 	}
 	for (size_t k = r->value; k < r->value + r->n_values; k++)
@@ -123,6 +125,7 @@ static void show_first(struct screen *s, const struct diff *d)
 	else if (r->in_differs)
 		buf_adds(&s->b, "  What it reads differs already: it comes from the model's inputs, or from a call that is not in both.\n");
 	buf_addc(&s->b, '\n');
+	put_wraps(s, from, 9);
 }
 
 static void add_number(struct buf *b, double v)
@@ -135,7 +138,7 @@ static void add_number(struct buf *b, double v)
 		buf_addf(b, "%.2e\t", v);
 }
 
-static void add_row(struct buf *b, const struct diff_row *r, const struct diff_value *v)
+static void add_row(struct buf *b, const struct diff_row *r, const struct diff_value *v, bool narrow)
 {
 	const struct dump_call *c = diff_call(r);
 	const struct dump_value *any = diff_any(v);
@@ -147,12 +150,14 @@ static void add_row(struct buf *b, const struct diff_row *r, const struct diff_v
 	if (v->what == DIFF_SAME || v->what == DIFF_VALUES || v->what == DIFF_DTYPE) {
 		buf_addf(b, "\t%.3g%%\t", k->n ? 100.0 * (double)k->bad / (double)k->n : k->bad ? 100.0 : 0.0);
 		add_number(b, k->max_abs);
-		add_number(b, k->max_rel);
-		add_number(b, k->rms);
+		if (!narrow) {
+			add_number(b, k->max_rel);
+			add_number(b, k->rms);
+		}
 		add_number(b, k->worst);
 		buf_adds(b, r->origin && !any->before && v->what != DIFF_SAME ? "made here\n" : v->what == DIFF_DTYPE ? "dtype\n" : "\n");
 	} else {
-		buf_addf(b, "\t\t\t\t\t\t%s\n", diff_what_name(v->what));
+		buf_addf(b, "\t\t\t\t%s%s\n", narrow ? "" : "\t\t", diff_what_name(v->what));
 	}
 }
 
@@ -161,7 +166,8 @@ static void show_table(struct screen *s, const struct diff *d, bool all)
 {
 	struct buf b = {0};
 	size_t shown = 0, more = 0;
-	buf_adds(&b, "run\tcall\tkernel or op\ttensor\tdiffer\tmax abs\tmax rel\trms\tx allowed\t\n");
+	const bool narrow = s->width && s->width < NARROW;
+	buf_addf(&b, "run\tcall\tkernel or op\ttensor\tdiffer\tmax abs\t%sx allowed\t\n", narrow ? "" : "max rel\trms\t");
 	for (size_t i = 0; i < d->n_rows; i++) {
 		const struct diff_row *r = &d->row[i];
 		if ((!r->a || !r->b) && (all || !d->live || r->a)) {
@@ -172,7 +178,7 @@ static void show_table(struct screen *s, const struct diff *d, bool all)
 			}
 			buf_addf(&b, "%u\t%u\t", c->run, c->call);
 			add_clean(&b, c->name);
-			buf_addf(&b, "\t\t\t\t\t\t\tonly in the %s\n", r->a ? "first" : "second");
+			buf_addf(&b, "\t\t\t\t\t%sonly in the %s\n", narrow ? "" : "\t\t", r->a ? "first" : "second");
 		}
 		for (size_t k = r->value; k < r->value + r->n_values; k++) {
 			const struct diff_value *v = &d->value[k];
@@ -180,7 +186,7 @@ static void show_table(struct screen *s, const struct diff *d, bool all)
 			if (!all && (quiet || shown++ >= SOME))
 				more += !quiet;
 			else
-				add_row(&b, r, v);
+				add_row(&b, r, v, narrow);
 		}
 	}
 	put_bold(s, all ? "Every tensor" : "How it goes on");

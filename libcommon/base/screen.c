@@ -156,6 +156,49 @@ void put_table(struct screen *s, struct slice cells)
 		put_row(s, cut(&cells, '\n'), width, columns);
 }
 
+/* Columns of a text, what gives colour left out. */
+static int seen_columns(struct slice t)
+{
+	int n = 0;
+	bool escape = false;
+	for (size_t k = 0; k < t.n; k++) {
+		escape |= t.p[k] == '\033';
+		n += !escape && ((unsigned char)t.p[k] & 0xc0) != 0x80;
+		escape &= t.p[k] != 'm';
+	}
+	return n;
+}
+
+void put_wraps(struct screen *s, size_t from, int indent)
+{
+	struct buf all = {0};
+	if (!s->width || s->b.len <= from)
+		return;
+	size_t start = from; /* something may stand before it */
+	while (start && s->b.p[start - 1] != '\n')
+		start--;
+	int column = seen_columns(slice_of(s->b.p + start, from - start));
+	buf_add(&all, s->b.p + from, s->b.len - from);
+	s->b.len = from;
+	struct slice rest = buf_slice(&all), line;
+	for (; slice_line(&rest, &line); column = 0) {
+		for (size_t i = 0, end; i < line.n; i = end) {
+			const char *blank = memchr(line.p + i + 1, ' ', line.n - i - 1);
+			end = blank ? (size_t)(blank - line.p) : line.n;
+			struct slice word = slice_of(line.p + i, end - i); /* with the blank before it */
+			int n = seen_columns(word);
+			if (column > indent && column + n > s->width) {
+				buf_addf(&s->b, "\n%*s", indent - 1, "");
+				column = indent - 1;
+			}
+			buf_add_slice(&s->b, word);
+			column += n;
+		}
+		buf_addc(&s->b, '\n');
+	}
+	buf_release(&all);
+}
+
 void add_bytes(struct buf *b, uint64_t bytes)
 {
 	static const char *const unit[] = {"KB", "MB", "GB", "TB", "PB", "EB"};

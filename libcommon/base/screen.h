@@ -23,6 +23,9 @@ void put_dim(struct screen *s, const char *text);
 /* A table: cells between tabs, rows between newlines; the first row is the heading. Columns are as wide as they need be; where
  * that does not fit the terminal, the widest are wrapped. Control bytes become '?'. At most 12 columns. */
 void put_table(struct screen *s, struct slice cells);
+/* Lines of b from here on that are wider than the terminal are broken at blanks, and go on below behind this many columns. A line
+ * that ends within b ends in a newline. */
+void put_wraps(struct screen *s, size_t from, int indent);
 void add_bytes(struct buf *b, uint64_t bytes); /* "66.3 KB" */
 
 #endif

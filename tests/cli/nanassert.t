@@ -190,7 +190,7 @@ if python3 crash.py "$broken" cpp_fused_log_sub_tanh_1 2>err; then
 	like "and names it" "$(cat err)" 'cpp_fused_log_sub_tanh_1 did not return: the process was killed by SIGILL'
 	exits "in a worker of a command that ends well: 1" 1 $nan -- sh -c "$(runs bad.npy); exit 0"
 	like "the kernel is named" "$(cat err)" 'cpp_fused_log_sub_tanh_1 did not return: the process (was killed by SIGILL|ended in it)'
-	like "and the process" "$(cat err)" 'process [0-9]+, '
+	like "and the process" "$(cat err)" ' in +process [0-9]+, /.*\.so'
 	exits "in JSON" 1 $nan --json --log worker.json -- sh -c "$(runs bad.npy); exit 0"
 	is "in JSON: which" "$(jq -c '.findings[0] | [.kind, .kernel]' worker.json)" '["crashed","cpp_fused_log_sub_tanh_1"]'
 else
