@@ -32,7 +32,8 @@ LIBTORCH = os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so
 DTYPES = [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64, None,
           torch.complex64, torch.complex128, torch.bool, None, None, None, torch.bfloat16]
 ULPS = 4  # of the largest value: for outputs that torch computes to the last bit
-REFUSED = {"custom_op": "custom ops: pt2fix::add_"}  # these need their own program
+# What needs its own program, or an installed libtorch and a library of operators.
+REFUSED = {"custom_op": "which are defined in Python", "custom_cpp": "does not have: pt2fix::mix, pt2fix::halves"}
 
 
 def read_runfile(path):
@@ -54,25 +55,27 @@ def read_runfile(path):
 
 
 def unpack(package, model, folder):
-    """The files of one model beside each other: (library, blob or None)."""
+    """The files of one model beside each other: (library, blob or None, extern nodes or None)."""
     if not zipfile.is_zipfile(package):
-        return package, None
+        return package, None, None
     with zipfile.ZipFile(package) as z:
         for name in z.namelist():
             if f"/{model}/" in name or not model:
                 with open(os.path.join(folder, os.path.basename(name)), "wb") as f:
                     f.write(z.read(name))
-    return glob.glob(f"{folder}/*.so")[0], next(iter(glob.glob(f"{folder}/*_weights.blob")), None)
+    beside = [next(iter(glob.glob(f"{folder}/*{end}")), None) for end in ("_weights.blob", ".wrapper.json")]
+    return glob.glob(f"{folder}/*.so")[0], *beside
 
 
-def run(package, inputs, model="", runtime=SHIM):
+def run(package, inputs, model="", runtime=SHIM, more=()):
     with tempfile.TemporaryDirectory() as folder:
-        library, blob = unpack(package, model, folder)
+        library, blob, nodes = unpack(package, model, folder)
         torch.save(inputs, f"{folder}/inputs.pt")
         command = [RUNNER, "--quiet", "--torch", runtime, "--model", library]
         command += ["--inputs", f"{folder}/inputs.pt", "--outputs", f"{folder}/out"]
         command += ["--blob", blob] if blob else []
-        command += ["--custom", "pt2fix::add_"] if "custom_op" in package else []
+        command += ["--extern-nodes", nodes] if nodes else []
+        command += more
         child = subprocess.run(command, capture_output=True, text=True, timeout=120)
         if child.returncode < 0:
             return [], f"died of signal {-child.returncode}"
@@ -154,10 +157,6 @@ def zoo(folder):
             facts = json.load(f)
         load = lambda kind: torch.load(f"{folder}/{facts['name']}.{kind}.pt")
         inputs = load("in")
-        if facts["name"] == "proxied":
-            got = run(f"{folder}/proxied.pt2", inputs)
-            report("proxied is refused", "" if "which only its own program can run" in got[1] else got[1] or "it ran")
-            continue
         check(facts["name"], run(f"{folder}/{facts['name']}.pt2", inputs), inputs, load("out"), load("ref"), facts["tied"])
 
 
@@ -182,8 +181,9 @@ def recorded():
             report(f"recorded {name} is refused", "" if REFUSED[name] in got[1] else got[1] or "it ran")
         else:
             check(f"recorded {name}", got, pair["inputs"], pair["outputs"], recorded_reference(name))
-        if name in ("mlp", "conv"):
-            same, why = run(f"{DATA}/aoti/{name}.pt2", pair["inputs"], runtime=LIBTORCH)
+        if name in ("mlp", "conv", "proxied", "custom_cpp"):
+            load = ["--load", os.path.join(BUILD, "tests-lib", "customop.so")] if name == "custom_cpp" else []
+            same, why = run(f"{DATA}/aoti/{name}.pt2", pair["inputs"], runtime=LIBTORCH, more=load)
             report(f"recorded {name} with libtorch: bit for bit", why or ("" if all(map(torch.equal, same, pair["outputs"])) else "differs"))
     x, y = (torch.load(f"{io}/multi_second.pt")["inputs"])
     for model, inputs, want in (("first", [x], torch.sin(x.double()) + 1), ("second", [x, y], torch.cos(x.double()) * y.double())):
