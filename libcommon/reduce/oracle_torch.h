@@ -1,0 +1,89 @@
+/* oracle_torch.h - torch as the oracle: a Python process that has torch and Inductor imported and forks for each test.
+ *
+ *     struct oracle *o = oracle_torch(&(struct oracle_torch_spec){.repro = &r, .jobs = 2, .timeout_ms = 60000}, &err);
+ *     const struct outcome *rec = oracle_torch_recorded(o);      // OUTCOME_PASSES: the original runs in eager, its values are kept
+ *     oracle_torch_annotate(o, &r.graph, &err);                  // metadata of nodes that have none
+ *     ... oracle_start, oracle_wait as in oracle.h; feeds are FEED_RECORDED values of the original's nodes ...
+ *     oracle_torch_values(o, &test, &arena, values, &err);       // bytes for a repro.py
+ *     oracle_close(o);
+ *
+ *     struct verifier *v = verifier_start(&spec, &err);          // early: it imports torch while the search runs
+ *     verifier_run(v, "repro.py", &r, &outcome, &err);           // in a fresh process, caches off
+ *     verifier_close(v);
+ *
+ * The process is share/fxminify/{candidate,where,oracle}.py, sent over its standard input as one program, so that any prefix that runs
+ * a program works: srun -n1, ssh host, kubectl exec -i. Nothing is assumed of the far side but a Python with torch; stored inputs go
+ * along, too, when there is a prefix. What is said over the two pipes, one JSON object a line:
+ *
+ *     > start   mode (oracle, verify), env [[name, value or null]], jobs, timeout (s), memory (bytes), path [folders for backends]
+ *     < hello   pid, python, torch, git, cxx, cuda, session (its folder), env (what was kept of it), fixed (what was set), seconds;
+ *               or error: the one line to tell
+ *     > setup   form, code, head, imports, symbols, inputs, storages, accuracy, tracing_mode, backend, seed, ...
+ *     > record  < record: kind, nodes {name: {kind, dtype, size, stride, device, value, makes (a NaN or infinity that it was not given)}},
+ *               random [inputs without kept values]
+ *     > test    id, code (FXCODE_RUNNABLE), feeds, head (when it is not the original's), where, timeout
+ *     < started id, pid                                           (the process group, to be killed should the zygote die)
+ *     < test    id, kind (outcome_name), type, message, frames, detail, phase, seconds, extra, output (last of what it printed)
+ *     > inputs  id, feeds  < inputs: values [{kind, dtype, size, stride, data (base64)}]
+ *     > cancel  id     > verify  path, cwd, timeout  < verify     > quit
+ *
+ * What does not begin with '{' or is no JSON is passed over (a launcher's own words).
+ *
+ * Environment: only the names in oracle.py's ALLOWED are kept; the launcher's own os.environ lines are applied before torch is
+ * imported, but for what the oracle must control (its REFUSED). A test whose lines differ from a process's restarts that process.
+ *
+ * extra (want_where): {"suspects": ["relu_3", ...], "how": "compiler message", "kernel": "cpp_fused_0", "line": "..."}: nodes of the
+ * candidate's graph, best first.
+ *
+ * Failure: no Python, no torch, or a process that dies twice in a row without an answer: EXIT_ENVIRON and one line. A process that
+ * dies during tests is started again; its tests are OUTCOME_INFRA.
+ */
+#ifndef PT2_REDUCE_ORACLE_TORCH_H
+#define PT2_REDUCE_ORACLE_TORCH_H
+#include "reduce/oracle.h"
+
+struct oracle_torch_spec {
+	const char *python;                  /* NULL: $PT2_PYTHON, python3 */
+	const char *const *const *launcher;  /* a process each: {{"srun", "-n1", NULL}, ..., NULL}; NULL: one process here */
+	const struct repro *repro;           /* the original; outlives the oracle */
+	const char *const *path;             /* folders in which a backend's module is looked for, NULL-terminated; NULL: none */
+	unsigned jobs;                       /* tests at once in each process; 0: 1 */
+	unsigned timeout_ms;                 /* of a test; 0: none */
+	unsigned start_timeout_ms;           /* of starting and recording; 0: 10 minutes */
+	uint64_t max_memory;                 /* a test's private memory beyond the process it is forked from; 0: no limit */
+	uint64_t record_limit;               /* bytes of recorded values that are kept; 0: 16 GiB. Others are random */
+	uint64_t seed;
+};
+/* Returns when the first process has recorded; others of several come when they come. */
+struct oracle *oracle_torch(const struct oracle_torch_spec *spec, struct err *err);
+/* How the original did in eager: OUTCOME_PASSES, or why not. Lives as long as the oracle. */
+const struct outcome *oracle_torch_recorded(const struct oracle *o);
+/* The answers hello and record as JSON text; "" when there was none. */
+struct slice oracle_torch_hello(const struct oracle *o);
+struct slice oracle_torch_record(const struct oracle *o);
+/* Puts what was recorded where a node of the root has no metadata: sizes of that run (integers). graph_finish is not undone. */
+int oracle_torch_annotate(const struct oracle *o, struct graph *g, struct err *err);
+/* Nodes that made a NaN or infinity out of finite values, in the order of the graph, at most n. Returns how many there are. */
+size_t oracle_torch_nan_makers(const struct oracle *o, const struct graph *g, uint32_t *node, size_t n);
+
+/* What the inputs of a test are. */
+struct oracle_value {
+	enum { ORACLE_TENSOR, ORACLE_INT, ORACLE_OTHER } kind;
+	int64_t i;
+	struct slice bytes; /* ORACLE_TENSOR: of its storage, as far as its strides reach; offset 0; the far machine's byte order */
+	bool requires_grad;
+};
+/* One for each feed, into v; bytes in arena. Blocks. Not while tests run. */
+int oracle_torch_values(struct oracle *o, const struct test *t, struct arena *arena, struct oracle_value *v, struct err *err);
+
+struct verifier;
+/* With the environment lines of spec->repro. */
+struct verifier *verifier_start(const struct oracle_torch_spec *spec, struct err *err);
+/* Is the process ready (torch imported), so that a run starts at once? Reads what there is, does not wait. */
+bool verifier_ready(struct verifier *v);
+/* Runs a program in it, once: a second run starts a new process, as do environment lines of r that differ from spec's. The outcome's texts live
+ * until the next call. A CHILD of the program that stays is killed. -1: it could not be run. */
+int verifier_run(struct verifier *v, const char *path, const struct repro *r, struct outcome *out, struct err *err);
+void verifier_close(struct verifier *v);
+
+#endif

@@ -1,0 +1,175 @@
+/* What the torch process recorded of the original: metadata of its nodes, and the values that inputs take. */
+#include "base/base64.h"
+#include "reduce/oracle_torch_part.h"
+
+static int parse(struct json_tape *t, struct slice text, uint32_t *root, struct err *err)
+{
+	json_tape_text(t, text.p, text.n);
+	if (!text.n || json_parse(t, 0, text.n, root) < 0)
+		return err_set(err, EXIT_ENVIRON, "the torch process said what is no JSON (%s)", t->error ? t->error : "nothing");
+	return 0;
+}
+
+static struct slice member(const struct json_tape *t, uint32_t k, const char *key)
+{
+	uint32_t v = json_get(t, k, key);
+	return v == JSON_NONE || !json_is(t, v, JSON_STRING) ? (struct slice){"", 0} : json_slice(t, v);
+}
+
+#define MAX_DIMS 64
+/* An array of integers; -1 when it is none. */
+static int sizes_of(const struct json_tape *t, uint32_t k, struct symsize *out)
+{
+	int n = 0;
+	if (k == JSON_NONE || !json_is(t, k, JSON_ARRAY))
+		return -1;
+	for (uint32_t i = json_first(t, k); i < json_end(t, k); i = json_next(t, i)) {
+		int64_t v;
+		if (n == MAX_DIMS || !json_i64(t, i, &v))
+			return -1;
+		out[n++] = symsize_int(v);
+	}
+	return n;
+}
+
+static uint32_t tensor_meta(const struct json_tape *t, uint32_t k, struct graph *g)
+{
+	struct symsize size[MAX_DIMS], stride[MAX_DIMS];
+	int n = sizes_of(t, json_get(t, k, "size"), size), m = sizes_of(t, json_get(t, k, "stride"), stride);
+	enum dtype d = dtype_by_name(member(t, k, "dtype"));
+	if (n < 0 || d == DTYPE_NONE)
+		return GRAPH_NONE;
+	uint32_t meta = graph_add_tensor(g, d, (size_t)n, size, m == n ? stride : NULL, member(t, k, "device"));
+	g->meta[meta].requires_grad = json_get(t, k, "requires_grad") != JSON_NONE;
+	return meta;
+}
+
+static uint32_t meta_of(const struct json_tape *t, uint32_t k, struct graph *g);
+
+/* Parts of a tuple are no tuples themselves in a graph (GMETA_TUPLE): deeper ones are not known. */
+static uint32_t tuple_meta(const struct json_tape *t, uint32_t k, struct graph *g)
+{
+	uint32_t parts = json_get(t, k, "parts");
+	struct gmeta *part = NULL;
+	size_t n = 0, cap = 0;
+	for (uint32_t i = parts == JSON_NONE ? 0 : json_first(t, parts); parts != JSON_NONE && i < json_end(t, parts); i = json_next(t, i)) {
+		uint32_t m = slice_is(member(t, i, "kind"), "tuple") ? GRAPH_NONE : meta_of(t, i, g);
+		GROW(part, n, cap, 1);
+		part[n++] = m == GRAPH_NONE ? (struct gmeta){.kind = GMETA_NONE} : g->meta[m];
+	}
+	uint32_t meta = graph_add_tuple_meta(g, part, n);
+	free(part);
+	return meta;
+}
+
+static uint32_t meta_of(const struct json_tape *t, uint32_t k, struct graph *g)
+{
+	struct slice kind = member(t, k, "kind");
+	int64_t v;
+	if (slice_is(kind, "tensor"))
+		return tensor_meta(t, k, g);
+	if (slice_is(kind, "tuple"))
+		return tuple_meta(t, k, g);
+	if (slice_is(kind, "int") && json_i64(t, json_get(t, k, "value"), &v))
+		return graph_add_sym(g, symsize_int(v));
+	return GRAPH_NONE;
+}
+
+static uint32_t nodes_of(const struct json_tape *t, uint32_t root, struct err *err)
+{
+	uint32_t nodes = json_get(t, root, "nodes");
+	if (nodes == JSON_NONE || !json_is(t, nodes, JSON_OBJECT)) {
+		err_set(err, EXIT_ENVIRON, "nothing was recorded of the original: it does not run in eager");
+		return JSON_NONE;
+	}
+	return nodes;
+}
+
+int oracle_torch_annotate(const struct oracle *o, struct graph *g, struct err *err)
+{
+	struct json_tape t = {0};
+	uint32_t root, nodes = JSON_NONE;
+	if (parse(&t, oracle_torch_record(o), &root, err) == 0)
+		nodes = nodes_of(&t, root, err);
+	for (uint32_t k = nodes == JSON_NONE ? 0 : json_first(&t, nodes); nodes != JSON_NONE && k < json_end(&t, nodes); k = json_next_pair(&t, k)) {
+		uint32_t node = graph_find(g, 0, json_slice(&t, k));
+		if (node != GRAPH_NONE && g->node[node].meta == GRAPH_NONE) {
+			uint32_t meta = meta_of(&t, k + 1, g);
+			g->node[node].meta = meta;
+		}
+	}
+	json_tape_release(&t);
+	return nodes == JSON_NONE ? -1 : 0;
+}
+
+size_t oracle_torch_nan_makers(const struct oracle *o, const struct graph *g, uint32_t *node, size_t n)
+{
+	struct json_tape t = {0};
+	uint32_t root, nodes = JSON_NONE;
+	size_t found = 0;
+	struct err err;
+	if (parse(&t, oracle_torch_record(o), &root, &err) == 0)
+		nodes = nodes_of(&t, root, &err);
+	for (uint32_t k = nodes == JSON_NONE ? 0 : json_first(&t, nodes); nodes != JSON_NONE && k < json_end(&t, nodes); k = json_next_pair(&t, k)) {
+		uint32_t makes = json_get(&t, k + 1, "makes"), at = graph_find(g, 0, json_slice(&t, k));
+		if (makes == JSON_NONE || !json_is(&t, makes, JSON_TRUE) || at == GRAPH_NONE || g->node[at].op == GRAPH_PLACEHOLDER)
+			continue;
+		if (found < n)
+			node[found] = at;
+		found++;
+	}
+	json_tape_release(&t);
+	return found;
+}
+
+/* ---- values ---- */
+
+static int value_of(const struct json_tape *t, uint32_t k, struct arena *arena, struct oracle_value *v, struct err *err)
+{
+	struct slice kind = member(t, k, "kind"), data = member(t, k, "data");
+	struct buf b = {0};
+	*v = (struct oracle_value){.kind = ORACLE_OTHER};
+	if (slice_is(kind, "int")) {
+		v->kind = ORACLE_INT;
+		if (!json_i64(t, json_get(t, k, "value"), &v->i))
+			return err_set(err, EXIT_ENVIRON, "an input is no 64-bit integer");
+	} else if (slice_is(kind, "tensor")) {
+		v->kind = ORACLE_TENSOR;
+		v->requires_grad = json_get(t, k, "requires_grad") != JSON_NONE;
+		if (!base64_decode(&b, data.p, data.n)) {
+			buf_release(&b);
+			return err_set(err, EXIT_ENVIRON, "the torch process sent a value that is no base64");
+		}
+		v->bytes = arena_slice(arena, buf_slice(&b));
+	}
+	buf_release(&b);
+	return 0;
+}
+
+int oracle_torch_values(struct oracle *o, const struct test *t, struct arena *arena, struct oracle_value *v, struct err *err)
+{
+	struct json_tape tape = {0};
+	struct slice text;
+	uint32_t root;
+	int status = torch_ask_inputs(o, t, &text, err);
+	if (status == 0)
+		status = parse(&tape, text, &root, err);
+	if (status < 0)
+		return -1;
+	uint32_t values = json_get(&tape, root, "values");
+	size_t n = 0;
+	if (values == JSON_NONE) {
+		struct outcome out;
+		struct arena a = {0};
+		talk_outcome(&tape, root, &a, &out);
+		status = err_set(err, EXIT_ENVIRON, "the values of the inputs cannot be had: %.*s", (int)out.detail.n, out.detail.p);
+		arena_release(&a);
+	} else {
+		for (uint32_t k = json_first(&tape, values); k < json_end(&tape, values) && n < t->n_feeds && status == 0; k = json_next(&tape, k))
+			status = value_of(&tape, k, arena, &v[n++], err);
+		if (status == 0 && n != t->n_feeds)
+			status = err_set(err, EXIT_ENVIRON, "the torch process sent %zu values for %zu inputs", n, t->n_feeds);
+	}
+	json_tape_release(&tape);
+	return status;
+}

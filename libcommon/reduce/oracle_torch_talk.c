@@ -1,0 +1,462 @@
+/* What is said to the torch process, and what its answers mean. oracle_torch.h has the messages. */
+#include "base/base64.h"
+#include "graph/fxcode.h"
+#include "reduce/oracle_torch_part.h"
+
+#define RECORD_LIMIT (16ull << 30)
+
+static void member_str(struct json_out *o, const char *key, struct slice s)
+{
+	json_key(o, key);
+	json_out_str(o, s);
+}
+
+static void begin(struct json_out *o, struct buf *b, const char *op)
+{
+	*o = (struct json_out){.b = b};
+	json_obj(o);
+	member_str(o, "op", slice_str(op));
+}
+
+static void end(struct json_out *o)
+{
+	json_close(o);
+	buf_addc(o->b, '\n');
+}
+
+/* A size: an integer, or its text, which the far side evaluates with the original's symbols. */
+static void out_size(struct json_out *o, const struct symtab *tab, struct symsize s)
+{
+	if (symsize_is_int(s)) {
+		json_out_i64(o, s.k);
+		return;
+	}
+	struct buf text = {0};
+	symsize_print(tab, s, &text);
+	json_out_str(o, buf_slice(&text));
+	buf_release(&text);
+}
+
+static void out_meta(struct json_out *o, const struct graph *g, uint32_t meta)
+{
+	const struct gmeta *m = meta == GRAPH_NONE ? NULL : &g->meta[meta];
+	if (!m || m->kind != GMETA_TENSOR || m->dtype < 0) {
+		json_out_null(o);
+		return;
+	}
+	json_obj(o);
+	member_str(o, "dtype", slice_str(dtype_name(m->dtype)));
+	json_key(o, "size");
+	json_arr(o);
+	for (uint32_t i = 0; i < m->n_dim; i++)
+		out_size(o, &g->tab, g->dim[m->dim + i]);
+	json_close(o);
+	if (m->has_stride) {
+		json_key(o, "stride");
+		json_arr(o);
+		for (uint32_t i = 0; i < m->n_dim; i++)
+			out_size(o, &g->tab, g->dim[m->dim + m->n_dim + i]);
+		json_close(o);
+	}
+	if (m->device != GRAPH_NONE)
+		member_str(o, "device", graph_text(g, m->device));
+	if (m->requires_grad) {
+		json_key(o, "requires_grad");
+		json_out_bool(o, true);
+	}
+	json_close(o);
+}
+
+/* ---- start ---- */
+
+void talk_env(const struct repro_line *line, size_t n, struct buf *b)
+{
+	struct json_out o = {.b = b};
+	json_arr(&o);
+	for (size_t i = 0; i < n; i++) {
+		if (line[i].kind != REPRO_ENV_SET && line[i].kind != REPRO_ENV_POP)
+			continue;
+		json_arr(&o);
+		json_out_str(&o, line[i].name);
+		if (line[i].kind == REPRO_ENV_SET)
+			json_out_str(&o, line[i].value);
+		else
+			json_out_null(&o);
+		json_close(&o);
+	}
+	json_close(&o);
+}
+
+void talk_start(const struct oracle_torch_spec *spec, enum talk_mode mode, struct slice env, struct buf *b)
+{
+	struct json_out o;
+	begin(&o, b, "start");
+	member_str(&o, "mode", mode == TALK_VERIFY ? SLICE("verify") : SLICE("oracle"));
+	json_key(&o, "env");
+	json_out_raw(&o, env);
+	json_member_u64(&o, "jobs", spec->jobs ? spec->jobs : 1);
+	json_key(&o, "timeout");
+	json_out_double(&o, spec->timeout_ms / 1000.0, 3);
+	json_member_u64(&o, "memory", spec->max_memory);
+	json_key(&o, "path");
+	json_arr(&o);
+	for (size_t i = 0; spec->path && spec->path[i]; i++)
+		json_out_str(&o, slice_str(spec->path[i]));
+	json_close(&o);
+	end(&o);
+}
+
+/* ---- the original ---- */
+
+void talk_head(const struct repro *r, struct buf *b)
+{
+	for (size_t i = 0; i < r->n_lines; i++) {
+		const struct repro_line *l = &r->line[i];
+		if (l->kind == REPRO_IMPORT || l->kind == REPRO_CONFIG || l->kind == REPRO_TRITON || l->kind == REPRO_OTHER) {
+			buf_add_slice(b, l->text);
+			buf_addc(b, '\n');
+		}
+	}
+}
+
+static void out_symbols(struct json_out *o, const struct repro *r)
+{
+	struct symbind env = {0};
+	repro_bind(r, &env);
+	json_key(o, "symbols");
+	json_obj(o);
+	for (uint32_t i = 0; i < env.n; i++) {
+		int64_t v;
+		if (!symbind_get(&env, i, &v))
+			continue;
+		struct slice name = symtab_name(&r->graph.tab, i);
+		char *key = xstrndup(name.p, name.n);
+		json_key(o, key);
+		json_out_i64(o, v);
+		free(key);
+	}
+	json_close(o);
+	symbind_release(&env);
+}
+
+static void out_input(struct json_out *o, const struct repro *r, const struct repro_input *in)
+{
+	static const char *const kind[] = {
+		[REPRO_TENSOR] = "tensor", [REPRO_SYMINT] = "symint", [REPRO_CONST] = "const", [REPRO_UNSUPPORTED] = "unsupported",
+		[REPRO_GENERATOR] = "generator", [REPRO_OPAQUE] = "opaque",
+	};
+	json_obj(o);
+	member_str(o, "kind", slice_str(kind[in->kind]));
+	member_str(o, "name", in->name);
+	if (in->kind == REPRO_TENSOR) {
+		json_key(o, "meta");
+		out_meta(o, &r->graph, in->meta);
+		json_member_index(o, "storage", in->storage);
+		json_key(o, "offset");
+		out_size(o, &r->graph.tab, in->offset);
+		json_key(o, "is_leaf");
+		json_out_bool(o, in->is_leaf);
+		json_key(o, "requires_grad");
+		json_out_bool(o, in->requires_grad);
+		member_str(o, "extra", in->extra);
+	} else if (in->kind == REPRO_SYMINT) {
+		json_key(o, "value");
+		out_size(o, &r->graph.tab, in->value);
+	}
+	json_close(o);
+}
+
+static void out_base64(struct json_out *o, const char *key, struct slice bytes)
+{
+	struct buf b = {0};
+	buf_addc(&b, '"');
+	base64_add(&b, bytes.p, bytes.n);
+	buf_addc(&b, '"');
+	json_key(o, key);
+	json_out_raw(o, buf_slice(&b));
+	buf_release(&b);
+}
+
+/* From a file here; the bytes themselves when nobody there could read it. */
+static int out_storage(struct json_out *o, const struct repro *r, uint32_t i, bool remote, struct err *err)
+{
+	const struct repro_storage *s = &r->storage[i];
+	struct buf path = {0};
+	int status = 0;
+	json_obj(o);
+	member_str(o, "hash", s->hash);
+	json_key(o, "nbytes");
+	out_size(o, &r->graph.tab, s->nbytes);
+	if (s->device.n)
+		member_str(o, "device", s->device);
+	if (s->dtype_hint.n)
+		member_str(o, "dtype_hint", s->dtype_hint);
+	if (s->bytes.p) {
+		out_base64(o, "data", s->bytes);
+	} else if (s->hash.n && repro_storage_path(r, i, &path) == 0) {
+		char *absolute = realpath(buf_str(&path), NULL);
+		struct repro_bytes bytes = {0};
+		if (!remote && absolute) {
+			member_str(o, "path", slice_str(absolute));
+		} else if (repro_bytes_open(&bytes, buf_str(&path), err) < 0) {
+			status = -1;
+		} else {
+			out_base64(o, "data", bytes.bytes);
+			repro_bytes_close(&bytes);
+		}
+		free(absolute);
+	}
+	json_close(o);
+	buf_release(&path);
+	return status;
+}
+
+static int out_exported(struct json_out *o, const struct repro *r, bool remote, struct err *err)
+{
+	bool beside = r->dir.n && r->exported.n && r->exported.p[0] != '/';
+	char *path = xasprintf("%.*s%s%.*s", beside ? (int)r->dir.n : 0, r->dir.n ? r->dir.p : "", beside ? "/" : "", (int)r->exported.n, r->exported.p);
+	char *absolute = realpath(path, NULL);
+	struct mapfile file = {0};
+	int status = 0;
+	json_key(o, "exported");
+	json_obj(o);
+	if (!absolute) {
+		status = err_errno(err, EXIT_INPUT, "cannot read '%s', the exported program", path);
+	} else if (!remote) {
+		member_str(o, "path", slice_str(absolute));
+	} else if (mapfile_open(&file, absolute, err) < 0) {
+		status = -1;
+	} else {
+		out_base64(o, "data", file.bytes);
+		mapfile_close(&file);
+	}
+	json_close(o);
+	free(absolute);
+	free(path);
+	return status;
+}
+
+/* torch's own words: True and 'accuracy' are one. */
+static struct slice accuracy_mode(struct slice text)
+{
+	if (memmem(text.p, text.n, "strict", 6))
+		return SLICE("strict_accuracy");
+	return !text.n || slice_is(text, "False") || slice_is(text, "''") || slice_is(text, "\"\"") || slice_is(text, "None") ? SLICE("")
+														     : SLICE("accuracy");
+}
+
+/* Statements that stood in a block, 4 columns in. */
+static void out_statements(struct json_out *o, const char *key, struct slice block)
+{
+	struct buf b = {0};
+	struct slice line;
+	while (slice_line(&block, &line)) {
+		size_t cut = slice_starts(line, "    ") ? 4 : 0;
+		buf_add(&b, line.p + cut, line.n - cut);
+		buf_addc(&b, '\n');
+	}
+	member_str(o, key, buf_slice(&b));
+	buf_release(&b);
+}
+
+static void out_foot(struct json_out *o, const struct repro *r)
+{
+	member_str(o, "form", slice_str(repro_form_name(r->form)));
+	member_str(o, "accuracy", accuracy_mode(r->accuracy));
+	member_str(o, "tracing_mode", r->tracing_mode);
+	member_str(o, "backend", r->backend);
+	json_key(o, "backend_text");
+	json_out_bool(o, r->backend_text);
+	json_key(o, "autocast");
+	json_out_bool(o, slice_is(r->autocast, "True"));
+	json_key(o, "only_fwd");
+	json_out_bool(o, slice_is(r->only_fwd, "True"));
+	member_str(o, "config_patches", r->config_patches);
+	out_statements(o, "before", r->setup);
+}
+
+static int out_inputs(struct json_out *o, const struct repro *r, bool remote, struct err *err)
+{
+	int status = 0;
+	json_key(o, "inputs");
+	json_arr(o);
+	for (size_t i = 0; i < r->n_inputs; i++)
+		out_input(o, r, &r->input[i]);
+	json_close(o);
+	json_key(o, "storages");
+	json_arr(o);
+	for (uint32_t i = 0; i < r->n_storages && status == 0; i++)
+		status = out_storage(o, r, i, remote, err);
+	json_close(o);
+	json_key(o, "fixups");
+	json_arr(o);
+	for (size_t i = 0; i < r->n_fixups; i++) {
+		json_arr(o);
+		json_out_u64(o, r->fixup[i].repeats);
+		json_out_u64(o, r->fixup[i].output_size);
+		json_close(o);
+	}
+	json_close(o);
+	if (status == 0 && r->exported.n && !r->n_inputs)
+		status = out_exported(o, r, remote, err);
+	return status;
+}
+
+int talk_setup(const struct oracle_torch_spec *spec, bool remote, struct buf *b, struct err *err)
+{
+	const struct repro *r = spec->repro;
+	struct json_out o;
+	struct buf text = {0};
+	begin(&o, b, "setup");
+	fxcode_write(&r->graph, FXCODE_RUNNABLE, &text);
+	member_str(&o, "code", buf_slice(&text));
+	buf_reset(&text);
+	talk_head(r, &text);
+	member_str(&o, "head", buf_slice(&text));
+	buf_release(&text);
+	json_key(&o, "imports");
+	json_arr(&o);
+	for (size_t i = 0; i < r->n_lines; i++)
+		if (r->line[i].kind == REPRO_IMPORT)
+			json_out_str(&o, r->line[i].text);
+	json_close(&o);
+	out_symbols(&o, r);
+	out_foot(&o, r);
+	json_member_u64(&o, "seed", spec->seed);
+	json_member_u64(&o, "record_limit", spec->record_limit ? spec->record_limit : RECORD_LIMIT);
+	int status = out_inputs(&o, r, remote, err);
+	end(&o);
+	begin(&o, b, "record");
+	json_member_u64(&o, "timeout", (spec->start_timeout_ms ? spec->start_timeout_ms : 600000) / 1000);
+	end(&o);
+	return status;
+}
+
+/* ---- tests ---- */
+
+static void out_feeds(struct json_out *o, const struct test *t)
+{
+	static const char *const kind[] = {[FEED_RECORDED] = "recorded", [FEED_RANDOM] = "random", [FEED_INT] = "int"};
+	json_key(o, "feeds");
+	json_arr(o);
+	for (size_t i = 0; i < t->n_feeds; i++) {
+		const struct feed *f = &t->feed[i];
+		json_obj(o);
+		member_str(o, "kind", slice_str(kind[f->kind]));
+		if (f->kind == FEED_INT) {
+			json_key(o, "value");
+			json_out_i64(o, f->value);
+		} else {
+			member_str(o, "name", f->name);
+		}
+		if (f->kind == FEED_RANDOM) {
+			json_key(o, "meta");
+			out_meta(o, t->graph, f->meta);
+		}
+		json_close(o);
+	}
+	json_close(o);
+}
+
+void talk_test(const struct test *t, uint64_t id, struct slice head, struct buf *b)
+{
+	struct json_out o;
+	struct buf text = {0};
+	begin(&o, b, "test");
+	json_member_u64(&o, "id", id);
+	fxcode_write(t->graph, FXCODE_RUNNABLE, &text);
+	member_str(&o, "code", buf_slice(&text));
+	if (t->repro) {
+		buf_reset(&text);
+		talk_head(t->repro, &text);
+		if (!slice_eq(buf_slice(&text), head))
+			member_str(&o, "head", buf_slice(&text));
+	}
+	buf_release(&text);
+	out_feeds(&o, t);
+	json_key(&o, "where");
+	json_out_bool(&o, t->want_where);
+	end(&o);
+}
+
+void talk_inputs(const struct test *t, uint64_t id, struct buf *b)
+{
+	struct json_out o;
+	begin(&o, b, "inputs");
+	json_member_u64(&o, "id", id);
+	out_feeds(&o, t);
+	end(&o);
+}
+
+void talk_verify(const char *path, unsigned timeout_ms, struct buf *b)
+{
+	struct json_out o;
+	char *absolute = realpath(path, NULL);
+	begin(&o, b, "verify");
+	member_str(&o, "path", slice_str(absolute ? absolute : path));
+	json_key(&o, "timeout");
+	json_out_double(&o, timeout_ms / 1000.0, 3);
+	end(&o);
+	free(absolute);
+}
+
+/* ---- answers ---- */
+
+static struct slice text_of(const struct json_tape *t, uint32_t k, const char *key, struct arena *a)
+{
+	uint32_t v = json_get(t, k, key);
+	if (v == JSON_NONE || !json_is(t, v, JSON_STRING))
+		return (struct slice){"", 0};
+	struct buf b = {0};
+	json_unescape(t, v, &b);
+	struct slice s = arena_slice(a, buf_slice(&b));
+	buf_release(&b);
+	return s;
+}
+
+static enum outcome_kind kind_of(struct slice name)
+{
+	static const struct { const char *name; enum outcome_kind kind; } kinds[] = {
+		{"passes", OUTCOME_PASSES}, {"invalid", OUTCOME_INVALID}, {"raised", OUTCOME_RAISED}, {"accuracy", OUTCOME_ACCURACY},
+		{"crashed", OUTCOME_CRASHED}, {"timeout", OUTCOME_TIMEOUT},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (slice_is(name, kinds[i].name))
+			return kinds[i].kind;
+	return OUTCOME_INFRA;
+}
+
+/* glibc and others say why they abort. */
+static void add_last_words(struct slice output, struct buf *b)
+{
+	struct slice line, last = {"", 0};
+	while (slice_line(&output, &line))
+		if (slice_trim(line).n)
+			last = slice_trim(line);
+	if (last.n)
+		buf_addf(b, ": %.*s", (int)(last.n < 300 ? last.n : 300), last.p);
+}
+
+void talk_outcome(const struct json_tape *t, uint32_t k, struct arena *arena, struct outcome *out)
+{
+	*out = (struct outcome){.extra = {"", 0}};
+	uint32_t id = json_get(t, k, "id"), seconds = json_get(t, k, "seconds"), extra = json_get(t, k, "extra");
+	if (id != JSON_NONE)
+		json_u64(t, id, &out->id);
+	if (seconds != JSON_NONE)
+		json_double(t, seconds, &out->seconds);
+	if (extra != JSON_NONE && json_is(t, extra, JSON_OBJECT) && json_first(t, extra) != json_end(t, extra))
+		out->extra = arena_slice(arena, json_raw(t, extra));
+	out->kind = out->signature.kind = kind_of(text_of(t, k, "kind", arena));
+	out->signature.type = text_of(t, k, "type", arena);
+	out->signature.frames = text_of(t, k, "frames", arena);
+	struct buf b = {0};
+	signature_normalise(text_of(t, k, "message", arena), &b);
+	out->signature.message = arena_slice(arena, buf_slice(&b));
+	buf_reset(&b);
+	buf_add_slice(&b, text_of(t, k, "detail", arena));
+	if (out->kind == OUTCOME_CRASHED)
+		add_last_words(text_of(t, k, "output", arena), &b);
+	out->detail = arena_slice(arena, buf_slice(&b));
+	buf_release(&b);
+}

@@ -1,0 +1,107 @@
+/* A repro.py as its reader will run it: in a process that did nothing before, its compiler caches off. It is started early and imports
+ * torch while others work. */
+#include "reduce/oracle_torch_part.h"
+
+#define READY_MS 120000
+
+struct verifier {
+	struct oracle_torch_spec spec;
+	struct childset set;
+	struct peer peer;
+	bool used, answered;
+	struct arena arena;
+	struct outcome outcome;
+};
+
+static int start(struct verifier *v, struct slice env, struct err *err)
+{
+	v->used = v->answered = false;
+	return peer_start(&v->peer, &v->set, &v->spec, v->spec.launcher ? v->spec.launcher[0] : NULL, TALK_VERIFY, env, (struct slice){"", 0}, err);
+}
+
+struct verifier *verifier_start(const struct oracle_torch_spec *spec, struct err *err)
+{
+	struct verifier *v = xcalloc(1, sizeof(*v));
+	struct buf env = {0};
+	v->spec = *spec;
+	v->peer.state = PEER_DEAD;
+	talk_env(spec->repro->line, spec->repro->n_lines, &env);
+	int status = start(v, buf_slice(&env), err);
+	buf_release(&env);
+	if (status == 0)
+		return v;
+	verifier_close(v);
+	return NULL;
+}
+
+static void take_message(void *user, struct peer *p, const struct json_tape *t, uint32_t root)
+{
+	struct verifier *v = user;
+	(void)p;
+	if (!slice_is(json_slice(t, json_get(t, root, "re")), "verify"))
+		return;
+	talk_outcome(t, root, &v->arena, &v->outcome);
+	v->answered = true;
+}
+
+static void step(struct verifier *v, int timeout_ms)
+{
+	struct child_event ev;
+	if (childset_wait(&v->set, -1, timeout_ms, &ev) < 0 || (ev.what != CHILD_READABLE && ev.what != CHILD_ENDED))
+		return;
+	if (child_fd(v->peer.child, 1) >= 0)
+		peer_read(&v->peer, take_message, v);
+	if (ev.what == CHILD_ENDED)
+		peer_died(&v->peer, NULL);
+}
+
+bool verifier_ready(struct verifier *v)
+{
+	if (v->peer.state != PEER_DEAD && v->peer.state != PEER_UP)
+		step(v, 0);
+	return v->peer.state == PEER_UP;
+}
+
+static int again(struct verifier *v, struct slice env, struct err *err)
+{
+	peer_close(&v->peer);
+	v->peer = (struct peer){.state = PEER_DEAD};
+	return start(v, env, err);
+}
+
+int verifier_run(struct verifier *v, const char *path, const struct repro *r, struct outcome *out, struct err *err)
+{
+	struct buf env = {0}, line = {0};
+	int status = 0;
+	arena_release(&v->arena);
+	v->arena = (struct arena){0};
+	talk_env(r->line, r->n_lines, &env);
+	if (v->used || v->peer.state == PEER_DEAD || !slice_eq(buf_slice(&v->peer.env), buf_slice(&env)))
+		status = again(v, buf_slice(&env), err);
+	v->used = true;
+	talk_verify(path, v->spec.timeout_ms, &line);
+	if (status == 0)
+		peer_send(&v->peer, buf_slice(&line));
+	int64_t until = peer_clock() + READY_MS + (v->spec.timeout_ms ? v->spec.timeout_ms : 3600000);
+	while (status == 0 && !v->answered && v->peer.state != PEER_DEAD && peer_clock() < until)
+		step(v, 1000);
+	buf_release(&env);
+	buf_release(&line);
+	if (status < 0)
+		return -1;
+	if (!v->answered)
+		return err_set(err, EXIT_ENVIRON, "the program could not be run in a fresh process: %s",
+			       v->peer.state == PEER_DEAD ? buf_str(&v->peer.why) : "no answer came");
+	*out = v->outcome;
+	return 0;
+}
+
+void verifier_close(struct verifier *v)
+{
+	if (!v)
+		return;
+	peer_close(&v->peer);
+	childset_release(&v->set);
+	arena_release(&v->arena);
+	free(v);
+}

@@ -1,0 +1,531 @@
+"""Candidates: their inputs, their modules, the ways to compile them, and how two runs differ. Sent in front of oracle.py."""
+import ast, base64, contextlib, errno, io, linecache, os, re, traceback, zlib
+
+HEAD = """import torch, math, operator, sys
+from torch import tensor, device
+import torch.fx as fx
+from math import inf, nan
+import torch._inductor.inductor_prims, torch._dynamo.config, torch._inductor.config, torch._functorch.config, torch.fx.experimental._config
+from torch._dynamo.testing import rand_strided
+from torch._dynamo.debug_utils import run_fwd_maybe_bwd
+from torch.nn import *
+"""
+
+# ---- values ----
+
+def needed_elements(size, stride):
+    return 0 if 0 in size else sum((n - 1) * s for n, s in zip(size, stride)) + 1
+
+
+def copy_of(t, device=None):
+    """The same values in memory of its own with the same strides, overlaps included."""
+    import torch
+    if not isinstance(t, torch.Tensor):
+        return t
+    if t.layout != torch.strided or any(s < 0 for s in t.stride()):
+        return t.detach().clone().requires_grad_(t.requires_grad)
+    d = t.detach()
+    flat = torch.as_strided(d, (needed_elements(t.shape, t.stride()),), (1,), t.storage_offset()).clone()
+    if device is not None:
+        flat = flat.to(device)
+    return torch.as_strided(flat, t.shape, t.stride(), 0).requires_grad_(t.requires_grad)
+
+
+def meta_of(v):
+    import torch
+    if isinstance(v, torch.Tensor):
+        m = {"kind": "tensor", "dtype": str(v.dtype).removeprefix("torch."), "size": list(v.shape), "device": str(v.device)}
+        if v.layout == torch.strided:
+            m["stride"] = list(v.stride())
+        if v.requires_grad:
+            m["requires_grad"] = True
+        return m
+    if isinstance(v, bool) or v is None:
+        return {"kind": "other", "value": v}
+    if isinstance(v, (int, float)):
+        return {"kind": type(v).__name__, "value": v if v == v and abs(v) != float("inf") else str(v)}
+    if isinstance(v, (list, tuple)):
+        return {"kind": "tuple", "parts": [meta_of(p) for p in v]}
+    return {"kind": "other"}
+
+
+def sizes(setup, dims):
+    """Integers, or the text of an expression in the original's symbols."""
+    import torch
+    names = {"Max": max, "Min": min, "Mod": lambda a, b: a % b, "FloorDiv": lambda a, b: a // b, "Abs": abs, **setup["symbols"]}
+    return [d if isinstance(d, int) else int(eval(d, {"__builtins__": {}}, names)) for d in dims]
+
+
+def made(setup, meta, name):
+    """A tensor of metadata. Floats are drawn with a seed that depends on the name only; integers are 0, which is an index into everything
+    that is not empty (as torch's rand_strided has it)."""
+    import torch
+    size = sizes(setup, meta["size"])
+    stride = sizes(setup, meta["stride"]) if meta.get("stride") is not None else None
+    if stride is None:
+        stride = list(torch.empty(size, device="meta").stride())
+    dtype = getattr(torch, meta["dtype"])
+    g = torch.Generator().manual_seed((setup["seed"] + zlib.crc32(name.encode())) & 0xffffffff)
+    n = needed_elements(size, stride)
+    if dtype.is_floating_point or dtype.is_complex:
+        wide = torch.complex64 if dtype.is_complex else torch.float32
+        flat = torch.randn(n, generator=g, dtype=wide).to(dtype)
+    else:
+        flat = torch.zeros(n, dtype=dtype)
+    t = torch.as_strided(flat.to(meta.get("device") or "cpu"), size, stride, 0)
+    return t.requires_grad_(True) if meta.get("requires_grad") else t
+
+
+def corner(value, setup, meta, name):
+    """A recorded value in another size and dtype: what fits of it, the rest as made() has it."""
+    t = made(setup, {**meta, "requires_grad": False}, name)
+    if t.dim() != value.dim():
+        return t.requires_grad_(bool(meta.get("requires_grad")))
+    at = tuple(slice(0, min(a, b)) for a, b in zip(t.shape, value.shape))
+    if not any(s == 0 and n > 1 for s, n in zip(t.stride(), t.shape)):
+        t[at] = value[at].to(t.dtype).to(t.device)
+    return t.requires_grad_(True) if meta.get("requires_grad") else t
+
+
+class Missing(Exception):
+    """An input that cannot be given: the test says nothing."""
+
+
+def feed_value(state, feed):
+    import torch
+    setup, name, meta = state["setup"], feed.get("name", ""), feed.get("meta")
+    if feed["kind"] == "int":
+        return feed["value"]
+    value = state["values"].get(name)
+    known = state["metas"].get(name)
+    if feed["kind"] == "recorded":
+        if value is None and known and known["kind"] == "tensor":
+            return made(setup, known, name)  # too large to be kept
+        if value is None and name not in state["values"]:
+            raise Missing(f"no value was recorded for {name!r}")
+        if isinstance(value, torch.Tensor):
+            value = copy_of(value, known["device"] if known and known["device"] != "cpu" else None)
+            return value.requires_grad_(True) if known and known.get("requires_grad") else value
+        return value
+    if not meta:
+        raise Missing(f"nothing is known of the input {name!r}")
+    return corner(value, setup, meta, name) if isinstance(value, torch.Tensor) else made(setup, meta, name or "input")
+
+
+def original_inputs(setup):
+    """What load_args gives: [(name, value)]. Storages that were not kept are random, with the seed."""
+    import torch
+    from torch._dynamo.debug_utils import InputReader
+    class Reader(InputReader):
+        def __init__(self):
+            super().__init__(None)
+        def storage(self, s, nbytes, **kw):
+            if s.get("data") is not None:
+                raw = base64.b64decode(s["data"])
+                return torch.frombuffer(bytearray(raw), dtype=torch.uint8).untyped_storage() if raw else torch.UntypedStorage(0)
+            with contextlib.suppress(FileNotFoundError):
+                if s.get("path"):
+                    return torch.load(s["path"], weights_only=True)._untyped_storage
+            setup.setdefault("random", []).append(s.get("hash") or "")
+            return super().storage(None, nbytes, **kw)
+    if setup.get("exported") and not setup["inputs"]:
+        return exported_inputs(setup)
+    torch.manual_seed(setup["seed"])
+    reader, out, storages = Reader(), [], []
+    for s in setup["storages"]:
+        kw = {"device": s.get("device")}
+        if s.get("dtype_hint"):
+            kw["dtype_hint"] = getattr(torch, s["dtype_hint"])
+        storages.append(reader.storage(s, sizes(setup, [s["nbytes"]])[0], **kw))
+    for i in setup["inputs"]:
+        m = i.get("meta")
+        if i["kind"] == "tensor" and i.get("storage") is not None:
+            v = reader.tensor(storages[i["storage"]], sizes(setup, m["size"]), sizes(setup, m["stride"]) if m.get("stride") is not None else None,
+                              dtype=getattr(torch, m["dtype"]), storage_offset=sizes(setup, [i.get("offset", 0)])[0],
+                              requires_grad=i.get("requires_grad"), is_leaf=i.get("is_leaf"), **eval(f"dict({i.get('extra') or ''})"))
+        elif i["kind"] == "tensor":
+            v = made(setup, m, i["name"])
+            setup.setdefault("random", []).append(i["name"])
+        elif i["kind"] == "symint":
+            v = sizes(setup, [i["value"]])[0]
+        elif i["kind"] == "generator":
+            v = torch.Generator()
+        else:
+            v = None
+        out.append((i["name"], v))
+    for repeats, size in setup.get("fixups", []):  # as torch's launcher does for repeat_interleave
+        t, n = out[repeats][1], out[size][1]
+        if isinstance(t, torch.Tensor) and t.dtype == torch.int64 and t.numel():
+            t.fill_(n // t.numel())
+            t[:n % t.numel()] += 1
+    return out
+
+
+def exported_inputs(setup):
+    """The lifted parameters, buffers and constants of a torch.export package, and its example inputs, by the names of its graph."""
+    import torch
+    e = setup["exported"]
+    program = torch.export.load(io.BytesIO(base64.b64decode(e["data"])) if e.get("data") else e["path"])
+    args, kwargs = program.example_inputs or ((), {})
+    examples = iter(torch.utils._pytree.tree_leaves((args, kwargs)))
+    out = []
+    for spec in program.graph_signature.input_specs:
+        if spec.kind.name == "USER_INPUT":
+            value = next(examples, None)
+        else:
+            value = program.state_dict.get(spec.target, program.constants.get(spec.target))
+        out.append((spec.arg.name, value))
+    return out
+
+
+# ---- candidates ----
+
+def forward_of(tree):
+    """The class of the graph and its forward(): Repro, or the first that has one."""
+    classes = [c for c in tree.body if isinstance(c, ast.ClassDef) and any(isinstance(f, ast.FunctionDef) and f.name == "forward" for f in c.body)]
+    if not classes:
+        raise SyntaxError("the candidate has no class with a forward()")
+    c = next((c for c in classes if c.name == "Repro"), classes[0])
+    return c, next(f for f in c.body if isinstance(f, ast.FunctionDef) and f.name == "forward")
+
+
+def definitions(function):
+    """(statement, name) of each node; not `x = None`, not the alias lines after dynamo."""
+    for s in function.body:
+        if isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name) and not isinstance(s.value, ast.Name):
+            if not (isinstance(s.value, ast.Constant) and s.value.value is None):
+                yield s, s.targets[0].id
+        elif isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name) and s.value is not None:
+            yield s, s.target.id
+
+
+def module_of(tree, text, state, head=None):
+    """The candidate as a module. Its text is a file, so that tracebacks and traced nodes name its lines."""
+    import torch
+    setup = state["setup"]
+    names = {"__name__": "fxminify_candidate", "__file__": "candidate.py"}
+    for source, what in ((HEAD, "head"), (setup["head"] if head is None else head, "launcher")):
+        file = os.path.abspath(f"{what}.py")
+        linecache.cache[file] = (len(source), None, source.splitlines(True), file)  # Triton looks its kernels' source up
+        names["__compile_source__"] = source
+        exec(compile(source, file, "exec"), names)
+    names.update(setup["symbols"])
+    with open("candidate.py", "w") as f:
+        f.write(text)
+    torch.manual_seed(setup["seed"])
+    exec(compile(tree, os.path.abspath("candidate.py"), "exec"), names)
+    exec(setup.get("before") or "", names)  # process groups
+    mod = names[forward_of(tree)[0].name]()
+    with torch.no_grad():
+        for name, t in mod.state_dict().items():
+            kept = state["state"].get(name)
+            if kept is not None and kept.shape == t.shape:
+                t.copy_(kept)
+    return mod
+
+
+def record(state, say):
+    """Runs the original once and keeps every node's value, copied where it is made: later mutations do not show."""
+    import torch
+    setup = state["setup"]
+    tree = ast.parse(setup["code"])
+    _, forward = forward_of(tree)
+    nodes = list(definitions(forward))
+    uses = {name: {n.id for n in ast.walk(s.value) if isinstance(n, ast.Name)} for s, name in nodes}
+    at = {id(s): name for s, name in nodes}
+    body = []
+    for s in forward.body:
+        body.append(s)
+        if id(s) in at:
+            keep = ast.Expr(ast.Call(ast.Name("fxminify_keep_", ast.Load()), [ast.Constant(at[id(s)]), ast.Name(at[id(s)], ast.Load())], []))
+            body.append(ast.copy_location(keep, s))
+    forward.body = body
+    ast.fix_missing_locations(tree)
+    values, metas, left, bad = {}, {}, setup.get("record_limit", 1 << 62), set()
+
+    def keep(name, v):
+        nonlocal left
+        metas[name] = meta_of(v)
+        if isinstance(v, torch.Tensor):
+            if v.is_floating_point() and not torch.isfinite(v).all():
+                bad.add(name)
+                metas[name]["nan"], metas[name]["inf"] = bool(v.isnan().any()), bool(v.isinf().any())
+            metas[name]["makes"] = name in bad and not (uses.get(name, set()) & bad)
+            left -= v.numel() * v.element_size()
+            values[name] = copy_of(v, "cpu").requires_grad_(False) if left >= 0 else None
+        elif v is None or isinstance(v, (int, float, bool)):
+            values[name] = v
+    say(phase="inputs")
+    inputs = original_inputs(setup)
+    say(phase="eager")
+    mod = module_of(tree, setup["code"], state)
+    mod.forward.__func__.__globals__["fxminify_keep_"] = keep
+    weights = {n: t.detach().cpu().clone() for n, t in mod.state_dict().items()}
+    names = [a.arg for a in forward.args.args[1:]]
+    if len(names) != len(inputs):
+        raise TypeError(f"forward() takes {len(names)} inputs, load_args gives {len(inputs)}")
+    for name, (_, v) in zip(names, inputs):
+        keep(name, v)
+    aliases = {s.targets[0].id: s.value.id for s in forward.body if isinstance(s, ast.Assign) and isinstance(s.value, ast.Name)
+               and isinstance(s.targets[0], ast.Name)}
+    args = [copy_of(v) for _, v in inputs]
+    seed(state)
+    with contextlib.nullcontext() if setup["form"] == "dynamo" else torch.no_grad():
+        with autocast(setup, args):
+            mod(*args)
+    for name, other in aliases.items():
+        if other in values:
+            values[name], metas[name] = values[other], metas[other]
+    torch.save({"values": {n: v for n, v in values.items() if v is not None or n in metas and metas[n]["kind"] != "tensor"}, "state": weights},
+               state["file"])
+    say(kind="passes", nodes=metas, inputs=names, random=setup.get("random", []),
+        dropped=[n for n, v in values.items() if v is None and metas[n]["kind"] == "tensor"])
+
+
+def seed(state):
+    import torch
+    torch.manual_seed(state["setup"]["seed"])
+
+
+def autocast(setup, args):
+    import torch
+    kind = next((a.device.type for a in args if isinstance(a, torch.Tensor) and a.device.type != "cpu"), "cpu")
+    return torch.amp.autocast(kind, enabled=bool(setup.get("autocast")))
+
+
+def synchronise(args):
+    import torch
+    if any(isinstance(a, torch.Tensor) and a.device.type != "cpu" for a in args) and torch.accelerator.is_available():
+        torch.accelerator.synchronize()
+
+
+# ---- the three ways to compile ----
+
+class Way:
+    """compile(mod, args) -> something to call with fresh inputs; eager(mod, args) -> what that is compared with."""
+    def __init__(self, state, say):
+        self.state, self.setup, self.say = state, state["setup"], say
+        self.names = None  # where locating wants them: see Where
+
+    def eager(self, mod, args):
+        import torch
+        seed(self.state)
+        with torch.no_grad():
+            out = mod(*[copy_of(a) for a in args])
+        if not isinstance(out, (tuple, list)):
+            raise TypeError(f"forward() returns {type(out).__name__}, not a tuple")
+        return out
+
+    def run(self, compiled, args):
+        seed(self.state)
+        self.say(phase="run")
+        out = compiled([copy_of(a) for a in args])
+        synchronise(args)
+        return out
+
+
+class AfterAot(Way):
+    def compile(self, mod, args):
+        import torch
+        from torch._dynamo.repro.after_aot import _get_compile_args
+        from torch._inductor.compile_fx import compile_fx_inner
+        from torch.fx.experimental.proxy_tensor import make_fx
+        self.say(phase="trace")
+        with torch.no_grad():
+            seed(self.state)
+            gm = make_fx(mod, tracing_mode=self.setup.get("tracing_mode") or "real", record_stack_traces=self.names is not None)(
+                *[copy_of(a) for a in args])
+            if self.names is not None:
+                self.names.of_graph(gm)
+            self.say(phase="compile")
+            compiled = compile_fx_inner(gm, _get_compile_args(gm, args))
+        def call(inputs):
+            with torch.no_grad():
+                return compiled(inputs)
+        return call
+
+
+class AfterDynamo(Way):
+    def eager(self, mod, args):
+        return self.forward_backward(mod, args)
+
+    def forward_backward(self, mod, args):
+        from torch._dynamo.debug_utils import run_fwd_maybe_bwd
+        import torch._dynamo.config as config
+        seed(self.state)
+        args = [copy_of(a) for a in args]
+        with autocast(self.setup, args):
+            return run_fwd_maybe_bwd(mod, args, only_fwd=bool(self.setup.get("only_fwd")) or config.repro_forward_only, disable_clone=True)
+
+    def backend(self, names):
+        import functools
+        from torch._dynamo.backends.registry import lookup_backend
+        name = self.setup.get("backend") or "inductor"
+        if self.setup.get("backend_text"):
+            real = eval(name, names)
+            real = lookup_backend(real) if isinstance(real, str) else real
+        elif ":" in name:
+            import importlib
+            module, _, attr = name.partition(":")
+            real = functools.reduce(getattr, attr.split("."), importlib.import_module(module))
+        else:
+            real = lookup_backend(name)
+
+        @functools.wraps(real)
+        def backend(gm, inputs, **kw):
+            self.say(phase="compile")
+            compiled = real(gm, inputs, **kw)
+            self.say(phase="run")
+            return compiled
+        return backend
+
+    def compile(self, mod, args):
+        import torch
+        self.say(phase="trace")
+        self.optimised = torch._dynamo.optimize(self.backend(mod.forward.__func__.__globals__))(mod)
+        return self.optimised
+
+    def run(self, compiled, args):
+        self.say(phase="compile")
+        out = self.forward_backward(compiled, args)
+        synchronise(args)
+        return out
+
+
+class AotInductor(Way):
+    def compile(self, mod, args):
+        import torch
+        from torch._inductor import aoti_load_package, _aoti_compile_and_package_inner
+        self.say(phase="trace")
+        gm = torch.export.export(mod, tuple(copy_of(a) for a in args), strict=False).module(check_guards=False)
+        self.say(phase="compile")
+        package = _aoti_compile_and_package_inner(gm, tuple(copy_of(a) for a in args), package_path=os.path.abspath("candidate.pt2"),
+                                                  inductor_configs=eval(self.setup.get("config_patches") or "None"))
+        self.say(phase="run")
+        model = aoti_load_package(package)
+        return lambda inputs: model(*inputs)
+
+
+WAYS = {"aot": AfterAot, "dynamo": AfterDynamo, "aot_inductor": AotInductor, "graph": AfterAot}
+
+# ---- accuracy ----
+
+def in_float64(state, way, tree, text, args, head):
+    """The candidate in double precision, or None where that cannot be: torch's reference for what rounding may do."""
+    import copy, torch
+    from torch._dynamo import config, debug_utils
+    if not config.same_two_models_use_fp64:
+        return None
+    try:
+        mod = module_of(tree, text, state, head)
+        wide = [a.to(torch.float64) if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in map(copy_of, args)]
+        wide = [w.detach().requires_grad_(a.requires_grad) if isinstance(a, torch.Tensor) else w for a, w in zip(args, wide)]
+        if isinstance(way, AfterDynamo):
+            return way.eager(mod.to(torch.float64), wide)
+        from torch.fx.experimental.proxy_tensor import make_fx
+        with torch.no_grad():
+            gm = make_fx(mod)(*[copy_of(a) for a in args])
+            gm, _ = debug_utils.cast_to_fp64(copy.deepcopy(gm), [])
+        return way.eager(gm, wide)
+    except Exception:
+        traceback.print_exc()
+        return None
+
+
+def difference(ref, res, wide, strict):
+    """None, or how two values differ: torch._dynamo.utils.same has the say over floats. Integers and booleans may be made of
+    floats, so where the mode is not strict a few may differ, and only what double precision confirms counts."""
+    import torch
+    from torch._dynamo import config
+    from torch._dynamo.utils import same
+    if not isinstance(ref, torch.Tensor) or not isinstance(res, torch.Tensor):
+        if type(ref) is not type(res) and (isinstance(ref, torch.Tensor) or isinstance(res, torch.Tensor)):
+            return "type"
+        return None if ref == res or isinstance(ref, float) and same(ref, res, tol=config.repro_tolerance, equal_nan=True) else "number"
+    if ref.shape != res.shape:
+        return "shape"
+    if ref.dtype != res.dtype:
+        return "dtype"
+    if not (ref.is_floating_point() or ref.is_complex()):
+        if config.repro_ignore_non_fp:
+            return None
+        off = ref != res
+        if not strict and isinstance(wide, torch.Tensor) and wide.shape == ref.shape:
+            off &= wide.to(ref.dtype) == ref
+        n = int(off.sum())
+        return ("bool" if ref.dtype == torch.bool else "integer") if n > (0 if strict else ref.numel() // 100) else None
+    ref, res = ref.detach(), res.detach()
+    wide = wide.detach() if isinstance(wide, torch.Tensor) and wide.shape == ref.shape else None
+    if same(ref, res, wide, tol=config.repro_tolerance, equal_nan=True, log_error=lambda *a, **k: None):
+        return None
+    if (res.isnan() & ~ref.isnan()).any():
+        return "nan"
+    if (res.isinf() & ~ref.isinf()).any():
+        return "infinity"
+    return "values"
+
+
+def differences(ref, res, wide, strict):
+    from torch.utils._pytree import tree_leaves
+    ref, res, wide = tree_leaves(ref), tree_leaves(res), tree_leaves(wide) if wide is not None else []
+    if len(ref) != len(res):
+        return [(0, "number of outputs")]
+    out = [(i, difference(a, b, wide[i] if len(wide) == len(ref) else None, strict)) for i, (a, b) in enumerate(zip(ref, res))]
+    return [(i, d) for i, d in out if d]
+
+
+# ---- what a failure is known by ----
+
+def frames_of(e):
+    import torch
+    root = os.path.dirname(torch.__file__) + os.sep
+    frames = [f"{f.filename[len(root):]}:{f.name}" for f in traceback.extract_tb(e.__traceback__) if f.filename.startswith(root)]
+    return ";".join(reversed(frames[-3:]))
+
+
+def innermost(e):
+    """InductorError and BackendCompilerFailed hold what really happened."""
+    for _ in range(8):
+        inner = getattr(e, "inner_exception", None)
+        if not isinstance(inner, BaseException):
+            break
+        if inner.__traceback__ is None:
+            inner = inner.with_traceback(e.__traceback__)
+        e = inner
+    return e
+
+
+def compiler_line(text):
+    for line in text.splitlines():
+        if re.search(r"\berror:|undefined reference|internal compiler error", line):
+            return line.strip()
+    return ""
+
+
+def describe(e, phase):
+    e = innermost(e)
+    t = type(e)
+    message = str(e)
+    detail = message
+    if hasattr(e, "cmd") and hasattr(e, "output"):
+        line = compiler_line(str(e.output))
+        if line:
+            at = message.find(line)
+            message, detail = line, message[at:at + 600]
+    name = t.__qualname__ if t.__module__ == "builtins" else f"{t.__module__}.{t.__qualname__}"
+    out = {"kind": "raised", "type": name, "message": message[:4000], "frames": frames_of(e), "detail": f"{detail[:2000]}", "phase": phase}
+    full = str(getattr(e, "output", message))
+    if isinstance(e, OSError) and e.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left on device" in full:
+        out.update(kind="infra", detail="no space is left on the device: " + message[:300])
+    elif isinstance(e, MemoryError) or re.search(r"can't allocate memory|bad_alloc|virtual memory exhausted|Cannot allocate memory|"
+                                                 r"cc1plus: out of memory|failed to map segment", full):
+        out.update(kind="infra", detail="memory ran out (the limit of a test): " + message[:300])
+    elif isinstance(e, Missing):
+        out.update(kind="infra")
+    elif phase in ("inputs", "head"):
+        out.update(kind="infra", detail=f"while preparing the test ({phase}): {name}: {message[:1000]}")
+    elif phase in ("eager", "trace"):
+        out.update(kind="invalid", detail=f"{'eager fails' if phase == 'eager' else 'cannot be traced'}: {name}: {message[:1000]}")
+    return out
+
+

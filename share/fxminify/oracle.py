@@ -1,0 +1,624 @@
+"""The torch oracle of fxminify: a process that imports torch and Inductor once, compiles something small, and forks for each test.
+
+It speaks JSON lines: one request a line on standard input, answers on what was standard output when it started (libcommon/reduce/
+oracle_torch.h has the list). Nothing but Python with torch is expected of the machine: the text of candidate.py, where.py and this
+file comes over standard input, too, as one program. Whatever tests print goes to a file of their own; whatever this process prints
+goes to standard error.
+
+  - One thread at every fork: OMP_NUM_THREADS=1, torch.set_num_threads(1), TORCHINDUCTOR_COMPILE_THREADS=1. A child of a process that
+    has run a parallel region, or has started compile workers, hangs in its first parallel operation (torch 2.13, measured).
+  - A test has a process group, an empty folder, limits, and a pipe on which it says how far it is; so the phase of a crash is known.
+  - When standard input ends, everything is killed and removed, and the process ends.
+"""
+import ast, base64, contextlib, fcntl, gc, hashlib, json, os, re, select, shutil, signal, sys, tempfile, time, traceback
+
+ALLOWED = ("PATH HOME USER LOGNAME SHELL LANG LC_* TZ TMPDIR LD_LIBRARY_PATH LD_PRELOAD PYTHONPATH PYTHONHOME PYTHONHASHSEED VIRTUAL_ENV "
+           "CONDA_PREFIX XDG_CACHE_HOME XDG_RUNTIME_DIR CC CXX CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER CUDA_HOME CUDA_PATH NVIDIA_* "
+           "HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES ROCM_HOME ROCM_PATH ZE_AFFINITY_MASK ONEAPI_DEVICE_SELECTOR SLURM_* LSAN_OPTIONS").split()
+# What a launcher must not set, since the oracle has it under control (or it would write more launchers).
+REFUSED = re.compile(r"TORCHINDUCTOR_(CACHE_DIR|COMPILE_THREADS|WORKER_START|FX_GRAPH\w*CACHE|AUTOGRAD\w*CACHE|FORCE_DISABLE_CACHES)|"
+                     r"(TORCHDYNAMO|AOTINDUCTOR)_REPRO_\w+|TORCH_COMPILE_DEBUG\w*|TORCH_TRACE|TORCH_LOGS\w*|TRITON_CACHE_DIR|DUMP_AOTI_MINIFIER|"
+                     r"OMP_NUM_THREADS|LD_\w+|PATH|PYTHON\w+|HOME")
+FIXED = {"OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_FX_GRAPH_CACHE": "0",
+         "TORCHINDUCTOR_AUTOGRAD_CACHE": "0", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
+FRESH = {"OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
+OUTPUT_TAIL = 4096
+
+# ---- the line to the tool ----
+
+class Line:
+    def __init__(self, fd_in, fd_out):
+        self.fd_in, self.fd_out, self.buf = fd_in, fd_out, bytearray()
+
+    def send(self, **message):
+        data = memoryview(json.dumps(message).encode() + b"\n")
+        while data:
+            data = data[os.write(self.fd_out, data):]
+
+    def requests(self):
+        """What is whole by now; None at the end of input."""
+        data = os.read(self.fd_in, 1 << 20)
+        if not data:
+            return None
+        self.buf += data
+        *lines, rest = self.buf.split(b"\n")
+        self.buf = bytearray(rest)
+        return [json.loads(line) for line in lines if line.strip()]
+
+    def wait_one(self):
+        got = None
+        while not got:
+            got = self.requests()
+            if got is None:
+                sys.exit(0)
+        if len(got) > 1:
+            self.buf[:0] = b"".join(json.dumps(r).encode() + b"\n" for r in got[1:])
+        return got[0]
+
+
+def prctl(option, value):
+    import ctypes
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def filter_environment(lines, fixed):
+    """Keep what is allowed, then what the launcher sets, then what the oracle needs. Returns the first two."""
+    def allowed(name):
+        return any(name == a or (a.endswith("*") and name.startswith(a[:-1])) for a in ALLOWED)
+    for name in [n for n in os.environ if not allowed(n)]:
+        del os.environ[name]
+    kept = dict(os.environ)
+    for name, value in lines:
+        if not REFUSED.fullmatch(name):
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+    os.environ.update(fixed)
+    return kept
+
+
+# ---- folders: one per session, and one per user that stays ----
+
+def session_folder():
+    """Sessions that were killed along with their tool are cleared away: nobody holds their lock."""
+    where = tempfile.gettempdir()
+    for name in os.listdir(where):
+        path = os.path.join(where, name)
+        if name.startswith("fxminify-oracle-") and os.path.isdir(path) and os.stat(path).st_uid == os.getuid():
+            with contextlib.suppress(OSError), open(os.path.join(path, "lock")) as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path, ignore_errors=True)
+    path = tempfile.mkdtemp(prefix=".fxminify-oracle-")
+    lock = os.open(os.path.join(path, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    final = os.path.join(where, os.path.basename(path)[1:])
+    os.rename(path, final)  # under this name others look for the lock
+    return final
+
+
+def user_folder(session, key):
+    """Precompiled headers and what the compiler can do, for this torch, compiler and processor."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    try:
+        path = os.path.join(base, "pt2utils", "inductor-" + hashlib.sha256(key.encode()).hexdigest()[:16])
+        os.makedirs(path, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path):
+            return path
+    except OSError:
+        return os.path.join(session, "warm")
+
+
+def remembered(path, key, make, valid=lambda value: True):
+    """A small answer that took long, in a file of its own."""
+    name = os.path.join(path, "answer-" + hashlib.sha256(key.encode()).hexdigest()[:24])
+    with contextlib.suppress(OSError, ValueError), open(name) as f:
+        value = json.load(f)
+        if valid(value):
+            return value
+    value = make()
+    with contextlib.suppress(OSError):
+        with tempfile.NamedTemporaryFile("w", dir=path, delete=False) as f:
+            json.dump(value, f)
+        os.replace(f.name, name)
+    return value
+
+
+def keep_warm_up(folder):
+    """torch asks the compiler the same things in every process: preprocess a header to hash it (2 s), compile it, try each
+    instruction set (5 s). The answers are kept per user; the precompiled headers lie there as well."""
+    from torch._inductor import codecache, cpu_vec_isa
+    os.makedirs(folder, exist_ok=True)
+    codecache._HEADER_DIR = os.path.join(folder, "precompiled_headers")
+    codecache._HEADER_LOCK_DIR = os.path.join(codecache._HEADER_DIR, "locks")
+    real_header, real_check = codecache._precompile_header, cpu_vec_isa.VecISA.check_build
+
+    def header(name, command, **options):
+        options_key = {k: v for k, v in options.items() if k != "extra_flags"}
+        return remembered(folder, f"header {name} {command} {options_key!r}", lambda: real_header(name, command, **options),
+                          lambda path: any(os.path.exists(path + end) for end in (".gch", ".pch")))
+
+    def check(isa, code):
+        return remembered(folder, f"isa {isa} {isa.build_arch_flags()} {code}", lambda: real_check(isa, code))
+
+    import functools
+    codecache._precompile_header = functools.cache(header)
+    cpu_vec_isa.VecISA.check_build = check
+
+
+def compiler_key():
+    from torch._inductor.cpp_builder import get_cpp_compiler
+    import torch
+    with contextlib.suppress(OSError), open("/proc/cpuinfo") as f:
+        cpu = next((line for line in f if line.startswith(("flags", "Features"))), "")
+    cxx = get_cpp_compiler()
+    real = os.path.realpath(shutil.which(cxx) or cxx)
+    stat = os.stat(real) if os.path.exists(real) else None
+    prefix = os.path.join(os.path.dirname(torch.__file__), "include/torch/csrc/inductor/cpp_prefix.h")
+    return cxx, "\n".join(str(x) for x in (sys.version, torch.__version__, torch.version.git_version, torch.__file__, os.stat(prefix).st_mtime_ns,
+                                           real, stat and (stat.st_mtime_ns, stat.st_size), cpu, os.environ.get("LD_LIBRARY_PATH")))
+
+
+def warm_up(folder):
+    """One compile of what most graphs have: worth ten times what forking alone is. Its own kernels come out of the user's folder."""
+    import torch
+    from torch._inductor.compile_fx import compile_fx_inner
+    from torch.fx.experimental.proxy_tensor import make_fx
+    import torch._dynamo.debug_utils, torch._dynamo.repro.after_aot, torch._dynamo.repro.after_dynamo
+    session = os.environ["TORCHINDUCTOR_CACHE_DIR"]
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "warm-up")
+    try:
+        def f(x, w):
+            return (torch.ops.aten.sum.dim_IntList(torch.ops.aten.relu.default(torch.ops.aten.mm.default(x, w) * 2), [1]),)
+        args = [torch.ones(16, 16), torch.ones(16, 16)]
+        with torch.no_grad():
+            compile_fx_inner(make_fx(f)(*args), args)(list(args))
+        torch.compile(lambda x: torch.tanh(x) + 1)(torch.ones(4, requires_grad=True)).sum().backward()
+    finally:
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = session
+        torch._dynamo.reset()
+
+
+# ---- a test ----
+
+def test(state, request, say):
+    import torch
+    setup = state["setup"]
+    phase = ["inputs"]
+    def tell(**message):
+        if "phase" in message:
+            phase[0] = message["phase"]
+        say(**message)
+    where, found = None, {}
+    try:
+        strict = setup.get("accuracy") == "strict_accuracy"
+        args = [feed_value(state, f) for f in request["feeds"]]
+        tell(phase="head")
+        text, head = request["code"], request.get("head")
+        tell(phase="eager")
+        tree = ast.parse(text)
+        mod = module_of(tree, text, state, head)
+        way = WAYS[setup["form"]](state, tell)
+        if request.get("where"):
+            where = way.names = Where(tree, say)
+            where.install()
+        if setup.get("accuracy") and setup["form"] == "dynamo":
+            mod.eval()
+        ref = way.eager(mod, args)
+        compiled = way.compile(mod, args)
+        res = where.trace_lines(lambda: way.run(compiled, args)) if where else way.run(compiled, args)
+        result = {"kind": "passes", "phase": "run"}
+        if setup.get("accuracy"):
+            tell(phase="accuracy")
+            if differences(ref, way.eager(mod, args), None, True):
+                result = {"kind": "invalid", "detail": "eager gives other values each time", "phase": "eager"}
+            else:
+                wide = in_float64(state, way, tree, text, args, head)
+                found = differences(ref, res, wide, strict)
+                if wide is None and not strict and setup["form"] != "dynamo" and found:
+                    result = {"kind": "invalid", "detail": "there is no double precision to compare with", "phase": "accuracy"}
+                elif found:
+                    result = {"kind": "accuracy", "type": "accuracy", "message": found[0][1], "phase": "accuracy",
+                              "detail": "; ".join(f"output {i}: {d}" for i, d in found[:8]), "outputs": [i for i, _ in found]}
+                    if where:
+                        result["extra"] = where_accuracy(state, way, request, args, strict)
+        say(result=result)
+    except BaseException as e:
+        traceback.print_exc()
+        result = describe(e, phase[0])
+        if where and result["kind"] == "raised":
+            result["extra"] = where.of_exception(e, phase[0])
+        say(result=result)
+
+
+def inputs_of(state, request, say):
+    """The values of feeds, to be put into a repro.py: their bytes as far as the strides reach."""
+    import torch
+    try:
+        out = []
+        for feed in request["feeds"]:
+            v = feed_value(state, feed)
+            if not isinstance(v, torch.Tensor):
+                out.append(meta_of(v))
+                continue
+            flat = torch.as_strided(v.detach().cpu(), (needed_elements(v.shape, v.stride()),), (1,), 0).contiguous()
+            raw = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
+            out.append({**meta_of(v), "data": base64.b64encode(raw).decode()})
+        say(result={"kind": "passes", "values": out})
+    except BaseException as e:
+        say(result=describe(e, "inputs"))
+
+
+def verify(request_fd, say):
+    """A repro.py as its reader will run it: in a process that has done nothing else."""
+    import runpy
+    try:
+        import torch, torch._inductor.compile_fx, torch._dynamo.repro.after_aot, torch._dynamo.repro.after_dynamo
+        say(phase="ready")
+        with open(request_fd) as f:
+            request = json.loads(f.readline())
+        os.chdir(request.get("cwd") or ".")
+        sys.argv = [request["path"]]
+        sys.path.insert(0, os.path.dirname(os.path.abspath(request["path"])))
+        say(phase="run")
+        runpy.run_path(request["path"], run_name="__main__")
+        say(result={"kind": "passes", "phase": "run"})
+    except BaseException as e:
+        traceback.print_exc()
+        result = describe(e, "run")
+        if isinstance(e, SystemExit) and e.code in (0, None):
+            result = {"kind": "passes", "phase": "run"}
+        elif type(e).__name__ == "AccuracyError":
+            result.update(kind="accuracy", type="accuracy", message="")
+        say(result=result)
+
+
+# ---- processes ----
+
+class Job:
+    def __init__(self, request, folder, timeout):
+        self.request, self.folder, self.timeout = request, folder, timeout
+        self.result, self.phase, self.at, self.status = None, "start", {}, None
+        self.buf, self.rfd, self.cancelled, self.timed_out, self.kill_at, self.deadline = b"", -1, False, False, None, None
+
+    def start(self, work, memory, close):
+        os.mkdir(self.folder)
+        self.rfd, wfd = os.pipe2(os.O_CLOEXEC)
+        parent = os.getpid()
+        self.began = time.monotonic()
+        self.pid = os.fork()
+        if self.pid:
+            os.close(wfd)
+            with contextlib.suppress(OSError):
+                os.setpgid(self.pid, self.pid)
+            os.set_blocking(self.rfd, False)
+            self.deadline = self.began + self.timeout if self.timeout else None
+            return
+        try:
+            os.setpgid(0, 0)
+            prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+            if os.getppid() != parent:
+                os._exit(0)
+            signal.set_wakeup_fd(-1)
+            for s in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGPIPE):
+                signal.signal(s, signal.SIG_DFL)
+            close()
+            os.chdir(self.folder)
+            os.environ["TMPDIR"] = tempfile.tempdir = self.folder
+            out = os.open("output", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(out, 1)
+            os.dup2(out, 2)
+            limit(memory)
+            def say(**message):
+                os.write(wfd, json.dumps(message).encode() + b"\n")
+            work(say)
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(70)
+
+    def read(self):
+        """What the child said so far; False at the end."""
+        try:
+            while data := os.read(self.rfd, 1 << 16):
+                self.buf += data
+        except BlockingIOError:
+            data = None
+        *lines, self.buf = self.buf.split(b"\n")
+        for line in lines:
+            message = json.loads(line)
+            self.phase = message.get("phase", self.phase)
+            self.at = message.get("at", self.at)
+            if "result" in message or "nodes" in message:
+                self.result = message.get("result", message)
+        return data is None
+
+    def signal(self, number):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, number)
+
+    def outcome(self):
+        r = self.result or {}
+        if self.timed_out:
+            r = {"kind": "timeout", "type": "timeout", "message": f"while in {self.phase}", "detail": f"{self.timeout} s went by in phase {self.phase}"}
+            if self.phase in ("inputs", "head", "start", "ready"):
+                r["kind"] = "infra"
+            elif self.phase in ("eager", "trace"):
+                r["kind"] = "invalid"
+        elif not self.result:
+            r = self.death()
+        if "extra" not in r and r["kind"] in ("crashed", "timeout"):
+            r["extra"] = self.at
+        r.setdefault("phase", self.phase)
+        r["seconds"] = time.monotonic() - self.began
+        if r["kind"] != "passes":
+            with contextlib.suppress(OSError), open(os.path.join(self.folder, "output"), "rb") as f:
+                f.seek(max(0, os.fstat(f.fileno()).st_size - OUTPUT_TAIL))
+                r["output"] = f.read().decode(errors="replace")
+        return r
+
+    def death(self):
+        if os.WIFSIGNALED(self.status):
+            number = os.WTERMSIG(self.status)
+            name = signal.Signals(number).name if number in signal.Signals._value2member_map_ else f"signal {number}"
+            r = {"kind": "crashed", "type": name, "message": f"while in {self.phase}", "detail": f"died of {name} in phase {self.phase}"}
+            if number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                r.update(kind="infra", detail=f"something else ended it with {name} in phase {self.phase}"
+                         + (" (was memory short?)" if number == signal.SIGKILL else ""))
+        else:
+            code = os.WEXITSTATUS(self.status)
+            r = {"kind": "crashed", "type": f"exit status {code}", "message": f"while in {self.phase}",
+                 "detail": f"the process ended itself with status {code} in phase {self.phase}"}
+        if r["kind"] == "crashed" and self.phase in ("eager", "trace"):
+            r["kind"] = "invalid"
+            r["detail"] = "eager fails: " + r["detail"]
+        elif r["kind"] == "crashed" and self.phase in ("start", "inputs", "head", "ready"):
+            r["kind"] = "infra"
+        return r
+
+
+def limit(memory):
+    """Of private memory, above what is there already: address space would count the libraries of an accelerator."""
+    import resource
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if memory:
+        with open("/proc/self/status") as f:
+            data = next((int(line.split()[1]) << 10 for line in f if line.startswith("VmData:")), 0)
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        want = data + memory
+        resource.setrlimit(resource.RLIMIT_DATA, (want if hard < 0 else min(want, hard), hard))
+
+
+class Zygote:
+    def __init__(self, line, start):
+        self.line, self.start, self.jobs, self.queue, self.n = line, start, {}, [], 0
+        self.state = {"values": {}, "metas": {}, "state": {}, "setup": None}
+        self.wake_r, self.wake_w = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+
+    def close_in_child(self):
+        os.close(self.line.fd_out)
+        os.close(self.wake_r)
+        os.close(self.wake_w)
+        for job in self.jobs.values():
+            if job.rfd >= 0:
+                with contextlib.suppress(OSError):
+                    os.close(job.rfd)
+
+    def run(self, request, work):
+        self.n += 1
+        job = Job(request, os.path.join(self.session, f"test-{self.n}"), request.get("timeout", self.start.get("timeout", 0)))
+        try:
+            job.start(work, self.start.get("memory", 0), self.close_in_child)
+        except OSError as e:
+            shutil.rmtree(job.folder, ignore_errors=True)
+            self.line.send(re=request["op"], id=request.get("id", 0), kind="infra", detail=f"cannot start a test: {e}")
+            return None
+        self.jobs[job.pid] = job
+        self.line.send(re="started", id=request.get("id", 0), pid=job.pid)
+        return job
+
+    def prepare(self):
+        began = time.monotonic()
+        kept = filter_environment(self.start.get("env", []), FRESH if self.start["mode"] == "verify" else FIXED)
+        self.session = session_folder()
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(self.session, "cache")
+        os.environ["TRITON_CACHE_DIR"] = os.path.join(self.session, "cache", "triton")
+        sys.path[:] = [p for p in sys.path if p not in ("", os.getcwd())] + [p for p in self.start.get("path", []) if p]
+        hello = {"pid": os.getpid(), "python": sys.version.split()[0], "session": self.session, "env": kept}
+        if self.start["mode"] == "verify":
+            self.request_r, self.request_w = os.pipe2(os.O_CLOEXEC)
+            def work(say):
+                os.close(self.request_w)
+                verify(self.request_r, say)
+            self.verifier = self.run({"op": "verify", "timeout": 0}, work)
+            return hello
+        try:
+            import torch
+        except ImportError as e:
+            self.line.send(re="hello", error=f"{sys.executable} has no torch that can be imported ({e})")
+            sys.exit(0)
+        torch.set_num_threads(1)
+        import torch._inductor.compile_fx, torch._inductor.codecache, torch._inductor.async_compile
+        import torch._inductor.inductor_prims, torch._inductor.scheduler, torch._inductor.codegen.cpp
+        imported = time.monotonic()
+        cxx, key = compiler_key()
+        folder = user_folder(self.session, key)
+        warm = os.path.isdir(os.path.join(folder, "warm-up"))
+        keep_warm_up(folder)
+        try:
+            warm_up(folder)
+        except Exception as e:
+            hello["warning"] = f"the warm-up compile failed: {type(e).__name__}: {str(innermost(e))[:300]}"
+        gc.collect()
+        gc.freeze()
+        hello.update(torch=torch.__version__, git=torch.version.git_version, cxx=cxx, cuda=torch.version.cuda, hip=torch.version.hip,
+                     accelerator=torch.cuda.is_initialized(), fixed={k: v for k, v in FIXED.items()}, warm=warm, cache=folder,
+                     seconds={"import": imported - began, "warm_up": time.monotonic() - imported})
+        return hello
+
+    def begin(self, request):
+        op, state = request["op"], self.state
+        if op == "test":
+            self.run(request, lambda say: test(state, request, say))
+        elif op == "inputs":
+            self.run(request, lambda say: inputs_of(state, request, say))
+        elif op == "record":
+            file = os.path.join(self.session, "recorded")
+            def work(say):
+                phase = ["inputs"]
+                def tell(**m):
+                    phase[0] = m.get("phase", phase[0])
+                    say(**m)
+                try:
+                    record({**state, "file": file}, tell)
+                except BaseException as e:
+                    traceback.print_exc()
+                    say(result=describe(e, phase[0]))
+            self.run(request, work)
+
+    def finished(self, job):
+        """The child is reaped: nothing of its group stays, nor its folder."""
+        job.signal(signal.SIGKILL)
+        job.read()
+        os.close(job.rfd)
+        del self.jobs[job.pid]
+        if not job.cancelled:
+            r = job.outcome()
+            if job.request["op"] == "record" and r["kind"] == "passes":
+                r = self.recorded(r)
+            self.line.send(re=job.request["op"], id=job.request.get("id", 0), **r)
+        shutil.rmtree(job.folder, ignore_errors=True)
+
+    def recorded(self, r):
+        import torch
+        file = os.path.join(self.session, "recorded")
+        try:
+            kept = torch.load(file, mmap=True, weights_only=True)
+            os.unlink(file)
+            self.state.update(values=kept["values"], state=kept["state"], metas=r["nodes"])
+        except Exception as e:
+            return {"kind": "infra", "detail": f"the recorded values cannot be read: {type(e).__name__}: {e}"}
+        return r
+
+    def handle(self, request):
+        op = request["op"]
+        if op == "quit":
+            return False
+        if op == "setup":
+            self.state["setup"] = request
+            self.state.update(values={}, metas={}, state={})
+            for text in request.get("imports", []):
+                with contextlib.suppress(Exception):
+                    exec(text, {})
+            with contextlib.suppress(Exception):
+                if ":" in (request.get("backend") or ""):
+                    import importlib
+                    importlib.import_module(request["backend"].partition(":")[0])
+            self.line.send(re="setup")
+        elif op == "cancel":
+            self.queue = [r for r in self.queue if r.get("id") != request["id"]]
+            for job in self.jobs.values():
+                if job.request.get("id") == request["id"] and job.request["op"] == "test":
+                    job.cancelled = True
+                    job.signal(signal.SIGTERM)
+                    job.kill_at = time.monotonic() + 0.5
+        elif op == "verify":
+            job = self.verifier
+            if job is None or job.pid not in self.jobs:
+                return True  # it is answered already: the process died before it was asked
+            job.request.update(request)
+            job.timeout = request.get("timeout", 0)
+            job.began = time.monotonic()
+            job.deadline = job.began + job.timeout if job.timeout else None
+            os.write(self.request_w, json.dumps(request).encode() + b"\n")
+        else:
+            self.queue.append(request)
+        return True
+
+    def due(self, now):
+        """Times that passed; how long until the next."""
+        for job in self.jobs.values():
+            if job.deadline and now >= job.deadline and not job.cancelled:
+                job.timed_out, job.deadline, job.kill_at = True, None, now + 1
+                job.read()
+                job.signal(signal.SIGTERM)
+            if job.kill_at and now >= job.kill_at:
+                job.kill_at = None
+                job.signal(signal.SIGKILL)
+        times = [t for job in self.jobs.values() for t in (job.deadline, job.kill_at) if t]
+        return max(0, min(times) - now) if times else None
+
+    def reap(self):
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if not pid:
+                    break
+                job = self.jobs.get(pid)
+                if job:
+                    job.status = status
+                    self.finished(job)
+
+    def loop(self):
+        signal.set_wakeup_fd(self.wake_w, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: what a test leaves behind is ours to reap
+        hello = self.prepare()
+        self.line.send(re="hello", **hello)
+        going = True
+        while going:
+            while self.queue and len(self.jobs) < max(1, self.start.get("jobs", 1)):
+                self.begin(self.queue.pop(0))
+            wait = self.due(time.monotonic())
+            fds = [self.line.fd_in, self.wake_r] + [job.rfd for job in self.jobs.values()]
+            ready, _, _ = select.select(fds, [], [], wait)
+            if self.wake_r in ready:
+                os.read(self.wake_r, 4096)
+            for job in list(self.jobs.values()):
+                if job.rfd in ready and not job.read():
+                    ready_end = time.monotonic() + 0.01  # closed its pipe: about to end
+                    while job.status is None and time.monotonic() < ready_end:
+                        time.sleep(0.001)
+                        self.reap()
+            self.reap()
+            if self.line.fd_in in ready or self.line.buf.count(b"\n"):
+                requests = self.line.requests()
+                going = requests is not None and all([self.handle(r) for r in requests])
+
+    def end(self):
+        for job in self.jobs.values():
+            job.signal(signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while self.jobs or True:
+                os.waitpid(-1, 0)
+        if hasattr(self, "session"):
+            shutil.rmtree(self.session, ignore_errors=True)
+
+
+def main():
+    out = os.dup(1)
+    os.set_inheritable(out, False)
+    os.dup2(2, 1)
+    line = Line(0, out)
+    zygote = Zygote(line, line.wait_one())
+    def stop(*_):
+        sys.exit(0)
+    for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(s, stop)
+    try:
+        zygote.loop()
+    except (BrokenPipeError, KeyboardInterrupt, SystemExit):
+        pass
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        zygote.end()
+        sys.stderr.flush()
+        os._exit(0)  # an interactive interpreter may wait above
+
+
+main()

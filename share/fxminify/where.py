@@ -1,0 +1,216 @@
+"""Where a candidate fails: from kernels and lines of generated code back to the nodes of its graph. Sent in front of oracle.py."""
+import ast, contextlib, linecache, os, re, sys
+
+# ---- where it fails ----
+
+class Where:
+    """Finds the candidate's nodes behind kernels and lines of generated code. Inductor's nodes have names of their own; they lead back by
+    the line of the candidate's text that they were traced at, or else by the order of operators."""
+    def __init__(self, tree, say):
+        _, forward = forward_of(tree)
+        self.say, self.line, self.order, self.by_name, self.graphs = say, {}, {}, {}, set()
+        self.file = os.path.abspath("candidate.py")
+        self.calls = []
+        for i, (s, name) in enumerate(definitions(forward)):
+            self.order[name] = i
+            for line in range(s.lineno, s.end_lineno + 1):
+                self.line.setdefault(line, name)
+            if isinstance(s.value, ast.Call):
+                self.calls.append((ast.unparse(s.value.func).removeprefix("torch.ops."), name))
+        self.uses, self.ops, self.lines, self.found = [], [], 0, {}
+
+    def of_graph(self, gm):
+        import difflib
+        nodes = [(str(n.target), n.name) for n in gm.graph.nodes if n.op == "call_function" and hasattr(n.target, "overloadpacket")]
+        mine = [c for c in self.calls if c[0].count(".") >= 2]
+        m = difflib.SequenceMatcher(None, [t for t, _ in nodes], [t for t, _ in mine], autojunk=False)
+        for a, b, n in m.get_matching_blocks():
+            for i in range(n):
+                self.by_name[nodes[a + i][1]] = mine[b + i][1]
+
+    def name_of(self, node):
+        trace = node.meta.get("stack_trace") or ""
+        lines = re.findall(r'File "%s", line (\d+), in forward' % re.escape(self.file), trace)
+        if lines and int(lines[-1]) in self.line:
+            return self.line[int(lines[-1])]
+        return self.by_name.get(node.name)
+
+    def names_of(self, nodes):
+        return sorted({n for n in map(self.name_of, nodes) if n}, key=lambda n: self.order.get(n, 1 << 30))
+
+    @staticmethod
+    def origins(s):
+        """fx nodes behind a scheduler node, an IR node, or several of them."""
+        out = []
+        for one in s.get_nodes() if hasattr(s, "get_nodes") else s if isinstance(s, (list, tuple)) else [s]:
+            ir = getattr(one, "node", None)
+            for holder in (ir, one):
+                found = getattr(holder, "origins", None)
+                if found:
+                    out += list(found)
+                    break
+        return out
+
+    def at(self, how, names, **more):
+        if names:
+            self.found = {"suspects": names, "how": how, **more}
+            self.say(at=self.found)
+
+    def install(self):
+        """Wrap where nodes are lowered and kernels are defined: torch 2.13 keeps no names in C++ kernels."""
+        from torch._inductor import graph, scheduler
+        from torch._inductor.codegen import common, cpp
+        where = self
+
+        def wrap(owner, name, before=None, after=None):
+            real = getattr(owner, name)
+            def wrapped(self, *args, **kw):
+                if before:
+                    before(self, *args, **kw)
+                out = real(self, *args, **kw)
+                if after:
+                    after(out, self, *args, **kw)
+                return out
+            setattr(owner, name, wrapped)
+
+        def lowering(self, n, *_):
+            where.graphs.add(id(n.graph))
+            if n.op not in ("placeholder", "output"):
+                where.at("last node lowered", where.names_of([n]))
+
+        def kernel(name, self, src, nodes, *_, **kw):
+            names = where.names_of(where.origins(nodes))
+            where.uses.append((name, src, names, where.ops))
+            where.ops = []
+            where.at("last kernel generated", names, kernel=name)
+
+        def generated(out, proxy, op, *_):
+            from torch._inductor.virtualized import V
+            node = getattr(V.kernel, "current_node", None)
+            for v in out if isinstance(out, (list, tuple)) else [out]:
+                where.ops.append((str(v), op, where.origins(node) if node is not None else []))
+
+        def extern(self, node):
+            where.uses.append((node.node.get_name(), None, where.names_of(where.origins(node)), []))
+
+        wrap(graph.GraphLowering, "run_node", before=lowering)
+        wrap(scheduler.Scheduler, "codegen_extern_call", before=extern)
+        wrap(common.CSEProxy, "_default", after=generated)
+        owners = [cpp.CppScheduling]
+        with contextlib.suppress(ImportError):
+            from torch._inductor.codegen import triton
+            owners.append(triton.TritonScheduling)
+        for owner in owners:
+            wrap(owner, "define_kernel", after=kernel)
+
+    def of_operator(self, kernel, source):
+        """The nodes of a line that defines tmpN: those whose operator made it, then the rest of its buffer, then of its kernel."""
+        first, second = [], []
+        tmp = re.search(r"\b(tmp\d+)\s*=", source)
+        for var, op, origins in kernel[3]:
+            if tmp and var == tmp.group(1):
+                second += origins
+                first += [n for n in origins if op in re.split(r"\W|_", str(n.target)) or op in str(n.target).split(".")]
+        return list(dict.fromkeys(self.names_of(first) + self.names_of(second) + kernel[2]))
+
+    def of_compiler(self, e):
+        """file.cpp:12:3: error: ... -> line 12 -> the kernel that has it."""
+        where = re.search(r"([^\s:]+):(\d+):\d+: (?:fatal )?error:", str(e.output))
+        if not where:
+            return None
+        try:
+            with open(where.group(1)) as f:
+                source = f.read().splitlines()[int(where.group(2)) - 1].strip()
+        except (OSError, IndexError):
+            return None
+        for kernel in self.uses:
+            if kernel[1] and source and source in kernel[1]:
+                return {"suspects": self.of_operator(kernel, source), "kernel": kernel[0], "how": "compiler message", "line": source[:200]}
+        return None
+
+    def of_traceback(self, e):
+        """The innermost frame that works on a node of the graph, or on a part of the schedule."""
+        import torch
+        from torch._inductor import ir, scheduler
+        tb, frames = e.__traceback__, []
+        while tb:
+            frames.append(tb.tb_frame)
+            tb = tb.tb_next
+        for frame in reversed(frames):
+            for v in list(frame.f_locals.values()) + [getattr(frame.f_locals.get("self"), "current_node", None)]:
+                nodes = []
+                if isinstance(v, torch.fx.Node) and id(v.graph) in self.graphs:
+                    nodes = [v]
+                elif isinstance(v, (scheduler.BaseSchedulerNode, ir.IRNode)):
+                    nodes = self.origins(v)
+                names = self.names_of(nodes)
+                if names:
+                    return {"suspects": names, "how": "exception in " + frame.f_code.co_name}
+        return None
+
+    def trace_lines(self, compiled_call):
+        """Says every line of generated code before it runs."""
+        folder = os.environ["TORCHINDUCTOR_CACHE_DIR"]
+        calls = [0]
+
+        def line(frame, event, arg):
+            if event == "line":
+                text = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+                called = re.match(r"(?:\w+\.)*?(\w+?)(?:\.run)?\(", text)
+                kernels = [u for u in self.uses if u[1] is not None]
+                if called and any(u[0] == called.group(1) for u in kernels):
+                    k, calls[0] = calls[0], calls[0] + 1
+                    names = kernels[k][2] if k < len(kernels) and kernels[k][0] == called.group(1) else \
+                        list(dict.fromkeys(n for u in kernels if u[0] == called.group(1) for n in u[2]))
+                    self.at("last kernel called", names, kernel=called.group(1))
+                else:
+                    bufs = re.findall(r"^\s*(buf\d+)\s*=|out=(buf\d+)", text)
+                    names = [n for a, b in bufs for u in self.uses if u[1] is None and u[0] == (a or b) for n in u[2]]
+                    self.at("last operator called", list(dict.fromkeys(names)), kernel=text[:80])
+            return line
+
+        def call(frame, event, arg):
+            return line if frame.f_code.co_filename.startswith(folder) else None
+        sys.settrace(call)
+        try:
+            return compiled_call()
+        finally:
+            sys.settrace(None)
+
+    def of_exception(self, e, phase):
+        e = innermost(e)
+        found = None
+        with contextlib.suppress(Exception):
+            if hasattr(e, "output"):
+                found = self.of_compiler(e)
+            elif phase == "compile":
+                found = self.of_traceback(e)
+        return found or self.found
+
+
+def all_values(tree, metas):
+    """The candidate with every tensor it makes as an output."""
+    _, forward = forward_of(tree)
+    names = [n for _, n in definitions(forward) if metas.get(n, {}).get("kind") == "tensor"]
+    def dropped(s):
+        return isinstance(s, ast.Assign) and isinstance(s.value, ast.Constant) and s.value.value is None
+    forward.body = [s for s in forward.body if not dropped(s) and not isinstance(s, ast.Return)]
+    forward.body.append(ast.Return(ast.Tuple([ast.Name(n, ast.Load()) for n in names], ast.Load())))
+    ast.fix_missing_locations(tree)
+    return names
+
+
+def where_accuracy(state, way, request, args, strict):
+    """One more run, with all values: the nodes that differ, in order. The outputs change what is fused, so it may find nothing."""
+    tree = ast.parse(request["code"])
+    names = all_values(tree, state["metas"])
+    text, head = ast.unparse(tree), request.get("head")
+    way = type(way)({**state, "setup": {**state["setup"], "only_fwd": True}}, lambda **k: None)
+    mod = module_of(tree, text, state, head)
+    ref = way.eager(mod, args)
+    wide = in_float64(state, way, tree, text, args, head)
+    res = way.run(way.compile(mod, args), args)
+    found = differences(tuple(ref), tuple(res), wide and tuple(wide), strict)
+    return {"suspects": [names[i] for i, _ in found][:64], "how": "all values compared", "classes": [d for _, d in found][:64]} if found else {}
+
+
