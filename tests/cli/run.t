@@ -54,6 +54,47 @@ like "says what it is not" "$(cat err)" 'is not made for libtorch'
 exits "standard streams that are closed" 0 bash -c '"$@" <&- >&- 2>&-' - "${go[@]}" x.npy
 is "outputs are whole then, too" "$(head -c 7 res)" PT2RUN1
 
+# Calls through the proxy executor: what the package's list says is made, the rest is refused before anything runs.
+mkdir proxied
+python3 - "$DATA/aoti/proxied.pt2" "$ROOT/tests/data/aoti/io/proxied.npz" <<'E2'
+import sys
+import zipfile
+z = zipfile.ZipFile(sys.argv[1])
+for m in z.namelist():
+    with open("proxied/" + m.rsplit("/", 1)[1], "wb") as f:
+        f.write(z.read(m))
+with zipfile.ZipFile(sys.argv[2]) as io, zipfile.ZipFile("in.npz", "w") as f:
+    for m in io.namelist():
+        if m.startswith("in"):
+            f.writestr(m, io.read(m))
+E2
+proxied=$(echo "$PWD"/proxied/*.wrapper.so) nodes=$(echo "$PWD"/proxied/*.wrapper.json)
+call=("$lib/pt2-run" --torch "$lib/libpt2shim.so" --model "$proxied" --outputs res --inputs in.npz)
+exits "calls through the proxy executor" 0 "${call[@]}" --extern-nodes "$nodes"
+is "it prints nothing" "$(cat out err)" ""
+exits "without their list" 3 "${call[@]}"
+like "says what is missing" "$(cat err)" 'calls operators through the proxy executor; the package.s list of them \(\*.wrapper.json\) is not there$'
+exits "no such list" 3 "${call[@]}" --extern-nodes none.json
+sed 's/aten::_unique2/aten::_linalg_svd/; s/aten::bincount/mine::op.some/' "$nodes" >other.json
+exits "operators that are not here" 3 "${call[@]}" --extern-nodes other.json
+like "are named, all of them" "$(cat err)" 'what libpt2shim.so does not have: aten::_linalg_svd, mine::op.some; run it with an installed libtorch'
+is "one line" "$(wc -l <err)" 1
+sed 's/aten::median.dim/aten::nanmedian.dim/; s/"keepdim"/"other"/' "$nodes" >same.json
+exits "a value that is left out has its default" 0 "${call[@]}" --extern-nodes same.json
+sed 's/{"as_int": 1}/{"as_bool": true}/' "$nodes" >kind.json
+exits "a value of another kind" 3 "${call[@]}" --extern-nodes kind.json
+like "the operator is named" "$(cat err)" "aten::median.dim: [01] integers and 3 tensors, other than the package's list has"
+head -c 300 "$nodes" >cut.json
+exits "a list that is cut" 3 "${call[@]}" --extern-nodes cut.json
+like "says where" "$(cat err)" 'extern nodes: .* at offset 300$'
+exits "a library of operators without libtorch" 2 "${call[@]}" --extern-nodes "$nodes" --load ./mine.so
+like "says what it needs" "$(cat err)" "^pt2-run: './mine.so' needs an installed libtorch \(--torch\)"
+if command -v valgrind >/dev/null && valgrind -q true 2>/dev/null; then
+	exits "no memory is misused or lost by them" 0 valgrind -q --leak-check=full --error-exitcode=9 "${call[@]}" --extern-nodes "$nodes" --unconfined
+else
+	skip "no memory is misused or lost by them" "no valgrind"
+fi
+
 libraries=$(LD_TRACE_LOADED_OBJECTS=1 "$lib/pt2-run"; ldd "$lib/libpt2shim.so")
 unlike "nothing links torch or BLAS" "$libraries" 'torch|blas|sleef|libc10'
 if command -v valgrind >/dev/null && valgrind -q true 2>/dev/null; then
@@ -62,5 +103,7 @@ else
 	skip "no memory is misused or lost" "no valgrind"
 fi
 exits "which operators are there" 0 "$ROOT/scripts/coverage-ops" "$lib/libpt2shim.so" "$ROOT/libcommon/aoti/shimversions.h"
+like "and those of the proxy executor" "$(cat out)" 'without a C function.*:
+  .*aten::_unique2.*aten::median.dim'
 like "a table" "$(cat out)" 'CPU operators +\| +[0-9]{3} \|'
 done_testing
