@@ -143,6 +143,10 @@ exits "the kernels that were asked for" 0 $printer --diff ones broken -k '*softm
 exits "the buffers that were asked for" 0 $printer --diff ones broken -b 'buf[2-9]'
 exits "all" 0 $printer --all --diff ones ones
 is "every tensor" "$(grep -c 'cpp_fused\|aoti_torch' out)" 11
+xz -dc "$ROOT/tests/data/aoti/nan/log.pt2.xz" >log.pt2
+for i in log log_good; do run $printer -q -o "nan.$i" log.pt2 "$ROOT/tests/data/aoti/nan/io/$i.npz:in0"; done
+exits "a number that became NaN" 1 $printer --diff nan.log_good nan.log -k '*log*'
+like "whose sign says nothing" "$(cat out)" '1 call in both; 3 tensors compared, 3 differ.* [0-9.]+ became nan \('
 exits "a page" 1 $printer --diff ones broken --html page.html
 ok "with its data" python3 -c '
 import json, re
@@ -188,9 +192,9 @@ is "and only there" "$(cat out)" "$(cat alone)"
 like "there" "$(cat shown)" 'after_launch'
 exits "its own status" 5 $printer --level 3 -- sh -c '"$@"; exit 5' sh "${host[@]}"
 exits "no model in it" 4 $printer --level 3 -- true
+like "is said" "$(cat err)" "no compiled model was seen"
 exits "nothing of a command passes" 0 $printer --level 3 -k nosuch -- "${host[@]}"
 like "its calls are counted" "$(cat err)" "[1-9] calls were seen, but the filters let none pass"
-like "is said" "$(cat err)" "no compiled model was seen"
 # livehost calls once before its threads start
 exits "threads" 0 $printer --level 3 -- "${host[@]:0:3}" "threads=4x25:f32[2,3];f32[2,3];f32[2,3];f32[]"
 is "every call of every thread" "$(grep -c 'before_launch' out)" 101
