@@ -38,7 +38,7 @@ endif
 # The core never prints, exits or keeps state, so that a preload library can link it; the rest is for tools.
 tool_src := libcommon/base/diag.c libcommon/base/opt.c libcommon/base/child.c libcommon/io/output.c \
 	    libcommon/base/screen.c \
-	    libcommon/aoti/load.c $(wildcard libcommon/html/*.c libcommon/live/*.c libcommon/aoti/probe*.c)
+	    libcommon/aoti/load.c $(wildcard libcommon/html/*.c libcommon/live/*.c libcommon/aoti/probe*.c libcommon/reduce/*.c)
 core_src := $(filter-out $(tool_src),$(wildcard libcommon/*/*.c))
 core_obj := $(core_src:%.c=$(O)/%.o)
 tool_obj := $(tool_src:%.c=$(O)/%.o) $(O)/share.o
@@ -49,7 +49,7 @@ unit_src := $(wildcard tests/unit/test_*.c)
 units    := $(unit_src:tests/unit/%.c=$(O)/tests/%)
 fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
 fuzzers  := $(fuzz_src:tests/fuzz/%.c=$(O)/fuzz/%)
-share    := $(sort $(wildcard share/report/* share/dir/* share/diff/* share/printer/* share/ranks/* share/provenance/*))
+share    := $(sort $(wildcard share/report/* share/dir/* share/diff/* share/printer/* share/ranks/* share/provenance/* share/fxminify/*))
 
 probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
