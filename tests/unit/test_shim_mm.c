@@ -23,6 +23,9 @@
 		int32_t, const int64_t *, int64_t, int64_t, handle *))                                                 \
 	X(aoti_torch_cpu__scaled_dot_product_flash_attention_for_cpu, (handle, handle, handle, double, int32_t, handle *, double *, handle *, \
 		handle *))                                                                                             \
+	X(aoti_torch_cpu__qlinear_pointwise_tensor, (handle, handle, handle, handle, handle, handle, handle *, double, int64_t, const int32_t *, \
+		const char *, const double **, int64_t, const char *, handle *))                                       \
+	X(aoti_torch_cpu__grouped_mm, (handle, handle, handle *, handle *, int32_t *, handle *))                       \
 	X(aoti_torch_cpu__linear_pointwise, (handle, handle, handle *, const char *, const double **, int64_t, const char **, handle *)) \
 	X(aoti_torch_cpu_mkldnn_rnn_layer, (handle, handle, handle, handle, handle, handle, handle, int32_t, const int64_t *, int64_t, int64_t, \
 		int64_t, int64_t, int32_t, int32_t, int32_t, int32_t, handle *, handle *, handle *, handle *))
@@ -324,6 +327,55 @@ static void test_packed(void **state)
 }
 
 /* Gates that are all zero: i = f = o = 1/2, g = 0, so that c is halved at each step. */
+/* 0.5 * 0.5 * sum of (x - 10) * w + bias, then rounded to integers of 2 around 100 */
+static void test_quantized(void **state)
+{
+	uint8_t x[] = {10, 12, 0, 255}, *got;
+	int8_t w[] = {4, -128, 2, 127};
+	float act = 0.5f, scales[] = {0.5f, 0.5f}, bias[] = {1, 0};
+	int32_t act_zero = 10, zeros[] = {0, 3}, dtype = DTYPE_F32;
+	handle in = tensor(DTYPE_U8, x, 2, INTS(2, 2)), weight = tensor(DTYPE_I8, w, 2, INTS(2, 2));
+	handle b = tensor(DTYPE_F32, bias, 1, INTS(2)), y;
+	handle s = tensor(DTYPE_F32, &act, 0, NULL), z = tensor(DTYPE_I32, &act_zero, 0, NULL);
+	handle ws = tensor(DTYPE_F32, scales, 1, INTS(2)), wz = tensor(DTYPE_I32, zeros, 1, INTS(1));
+	handle bad = tensor(DTYPE_I32, zeros, 1, INTS(2));
+
+	(void)state;
+	assert_int_equal(aoti_torch_cpu__qlinear_pointwise_tensor(in, s, z, weight, ws, wz, &b, 1, 0, &dtype, "none", NULL, 0, "", &y), 0);
+	WANT(floats(y), 2, 63.5f, 113.5f, 8098.75f);
+	drop(y);
+	dtype = DTYPE_U8;
+	assert_int_equal(aoti_torch_cpu__qlinear_pointwise_tensor(in, s, z, weight, ws, wz, &b, 2, 100, &dtype, "none", NULL, 0, "", &y), 0);
+	got = (uint8_t *)floats(y);
+	assert_true(got[0] == 101 && got[1] == 132 && got[2] == 157 && got[3] == 255);
+	drop(y);
+	assert_int_equal(aoti_torch_cpu__qlinear_pointwise_tensor(in, s, z, weight, ws, bad, &b, 1, 0, &dtype, "none", NULL, 0, "", &y), 1);
+	assert_non_null(strstr(shim_last_error(), "zero point is not 0"));
+	handle all[] = {in, weight, b, s, z, ws, wz, bad};
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		drop(all[i]);
+}
+
+/* Two groups of rows, each by a matrix of its own; the last row is nobody's. */
+static void test_grouped(void **state)
+{
+	float a[] = {1, 2, 3, 4}, b[] = {1, 2, 3, 4, 10, 20, 30, 40};
+	int32_t ends[] = {1, 3};
+	handle x = tensor(DTYPE_F32, a, 2, INTS(4, 1)), y = tensor(DTYPE_F32, b, 3, INTS(2, 1, 4));
+	handle offs = tensor(DTYPE_I32, ends, 1, INTS(2)), out;
+
+	(void)state;
+	assert_int_equal(aoti_torch_cpu__grouped_mm(x, y, &offs, NULL, NULL, &out), 0);
+	WANT(floats(out), 1, 2, 3, 4, 20, 40, 60, 80, 30, 60, 90, 120, 0, 0, 0, 0);
+	drop(out);
+	ends[0] = 5;
+	assert_int_equal(aoti_torch_cpu__grouped_mm(x, y, &offs, NULL, NULL, &out), 1);
+	assert_non_null(strstr(shim_last_error(), "offset 5"));
+	drop(x);
+	drop(y);
+	drop(offs);
+}
+
 static void test_lstm(void **state)
 {
 	float in[] = {1, 2}, w[4] = {0}, zero[4] = {0}, h0[] = {5}, c0[] = {8};
@@ -365,7 +417,8 @@ int main(int argc, char **argv)
 	cmocka_unit_test(test_mm), cmocka_unit_test(test_mm_integers), cmocka_unit_test(test_mm_bfloat16),             \
 	    cmocka_unit_test(test_addmm), cmocka_unit_test(test_bmm), cmocka_unit_test(test_mm_large),                 \
 	    cmocka_unit_test(test_conv), cmocka_unit_test(test_conv_layout), cmocka_unit_test(test_conv_depthwise),    \
-	    cmocka_unit_test(test_attention), cmocka_unit_test(test_packed), cmocka_unit_test(test_lstm)
+	    cmocka_unit_test(test_attention), cmocka_unit_test(test_packed), cmocka_unit_test(test_quantized),         \
+	    cmocka_unit_test(test_grouped), cmocka_unit_test(test_lstm)
 	const struct CMUnitTest again[] = {TESTS}, tests[] = {TESTS, cmocka_unit_test(test_plain_c)};
 	(void)argv;
 	return argc > 1 ? cmocka_run_group_tests(again, load, NULL) : cmocka_run_group_tests(tests, load, NULL);
