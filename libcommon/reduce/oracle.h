@@ -38,8 +38,9 @@ struct signature {
 };
 /* Texts in `a` are taken over into `arena`. */
 struct signature signature_copy(struct arena *arena, const struct signature *s);
-/* Is it the same failure? Kind, type and message are equal, and so is the innermost frame where both have one. check: a text that
- * the message or type of b must hold (--check-str), which replaces all of this but the kind. */
+/* Is it the same failure? Kind, type and message are equal, and so is the innermost frame where both have one; the class of an
+ * accuracy failure may be missing. check: a text that the message or type of b must hold (--check-str), which replaces all of this
+ * but the kind. */
 bool signature_same(const struct signature *a, const struct signature *b, struct slice check);
 /* A message without what differs from run to run and from candidate to candidate. */
 void signature_normalise(struct slice message, struct buf *out);

@@ -34,6 +34,8 @@ bool signature_same(const struct signature *a, const struct signature *b, struct
 		return false;
 	if (check.n)
 		return holds(b->message, check) || holds(b->type, check);
+	if (a->kind == OUTCOME_ACCURACY && (!a->message.n || !b->message.n))
+		return true; /* torch's own check does not say how values differ */
 	return slice_eq(a->type, b->type) && slice_eq(a->message, b->message) && frames_agree(a->frames, b->frames);
 }
 
