@@ -2,6 +2,7 @@
  * those of torch's calls of LAPACK do (aten/src/ATen/native/BatchLinearAlgebra.cpp of torch 2.13). */
 #include "elem.h"
 #include "mat.h"
+#include "proxy.h"
 
 #include <math.h>
 
@@ -347,4 +348,271 @@ AOTITorchError aoti_torch_cpu_ormqr(AtenTensorHandle self, AtenTensorHandle inpu
 		SHIM_GIVE(ret0, out);
 	}
 	SHIM_END
+}
+
+/* ---- through the proxy executor: determinants, inverses, systems (BatchLinearAlgebra.cpp, LinearAlgebra.cpp) ---- */
+
+/* Like LAPACK's getrf: rows change places, pivot[i] (from 1) is the one that came to i. The first column without a pivot, from 1,
+ * or 0. In double, where a matrix may be regular that is singular in float. */
+static int32_t factor_lu(double *a, int64_t n, int32_t *pivot)
+{
+	int32_t info = 0;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t best = i;
+		for (int64_t r = i + 1; r < n; r++)
+			if (fabs(a[r * n + i]) > fabs(a[best * n + i]))
+				best = r;
+		pivot[i] = (int32_t)best + 1;
+		if (a[best * n + i] == 0) {
+			info = info ? info : (int32_t)i + 1;
+			continue;
+		}
+		for (int64_t c = 0; c < n && best != i; c++) {
+			double t = a[i * n + c];
+			a[i * n + c] = a[best * n + c];
+			a[best * n + c] = t;
+		}
+		for (int64_t r = i + 1; r < n; r++) {
+			double f = a[r * n + i] /= a[i * n + i];
+			for (int64_t c = i + 1; c < n; c++)
+				a[r * n + c] -= f * a[i * n + c];
+		}
+	}
+	return info;
+}
+
+static void swap_rows(double *b, int64_t k, int64_t i, int64_t j)
+{
+	for (int64_t c = 0; c < k && i != j; c++) {
+		double t = b[i * k + c];
+		b[i * k + c] = b[j * k + c];
+		b[j * k + c] = t;
+	}
+}
+
+/* F x = b, or transposed, in place of b [n, k] */
+static void solve_lu(const double *lu, const int32_t *pivot, int64_t n, double *b, int64_t k, bool transposed)
+{
+	for (int64_t i = 0; i < n && !transposed; i++)
+		swap_rows(b, k, i, pivot[i] - 1);
+	solve(lu, n, b, k, transposed, transposed, !transposed);
+	solve(lu, n, b, k, !transposed, transposed, transposed);
+	for (int64_t i = n - 1; i >= 0 && transposed; i--)
+		swap_rows(b, k, i, pivot[i] - 1);
+}
+
+static void transpose(double *a, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = i + 1; j < n; j++) {
+			double t = a[i * n + j];
+			a[i * n + j] = a[j * n + i];
+			a[j * n + i] = t;
+		}
+}
+
+static void need_square(const struct shim_tensor *a)
+{
+	need_matrix(a);
+	if (rows(a) != cols(a))
+		shim_fail("A must be batches of square matrices, but they are %lld by %lld matrices", (long long)rows(a),
+			  (long long)cols(a));
+}
+
+struct lu {
+	struct batch b;
+	int64_t n;
+	bool transposed;
+	double *a;
+	int32_t *pivot;
+	struct shim_tensor *lu, *pivots;
+};
+
+static struct lu lu_of(struct shim_tensor *a, bool transposed)
+{
+	int64_t size[SHIM_DIMS];
+	need_square(a);
+	struct lu x = {.b = batch_of(a, NULL), .n = rows(a), .transposed = transposed};
+	x.a = scratch(x.n * x.n);
+	x.pivot = shim_scratch((uint64_t)x.n, sizeof(*x.pivot));
+	x.lu = new_matrices(a->dtype, &x.b, x.n, x.n, true);
+	memcpy(size, x.b.size, sizeof(size));
+	size[x.b.n_dim] = x.n;
+	x.pivots = shim_new(DTYPE_I32, x.b.n_dim + 1, size, NULL);
+	return x;
+}
+
+static int32_t lu_next(struct lu *x, struct shim_tensor *a, int64_t i)
+{
+	fetch(x->a, a, &x->b, i, 2);
+	if (x->transposed)
+		transpose(x->a, x->n);
+	int32_t info = factor_lu(x->a, x->n, x->pivot);
+	put(x->lu, &x->b, i, 2, x->a);
+	if (x->n)
+		memcpy(shim_data(x->pivots) + i * x->n * 4, x->pivot, (size_t)x->n * 4);
+	return info;
+}
+
+/* Sign and logarithm of the determinant's absolute value, or both in one. */
+static void determinant(struct proxy_call *c, bool logarithm)
+{
+	struct shim_tensor *a = proxy_tensor(c, "A");
+	/* A matrix by rows is factored transposed: so it lies by columns already. */
+	struct lu x = lu_of(a, shim_is_contiguous(a));
+	struct shim_tensor *sign = shim_new(a->dtype, x.b.n_dim, x.b.size, NULL), *rest = shim_new(a->dtype, x.b.n_dim, x.b.size, NULL);
+	int bytes = elem_bytes(a->dtype);
+	for (int64_t i = 0; i < x.b.n; i++) {
+		double s = 1, product = 1, sum = 0;
+		lu_next(&x, a, i);
+		for (int64_t k = 0; k < x.n; k++) {
+			double d = x.a[k * (x.n + 1)];
+			s *= x.pivot[k] != k + 1 ? -1 : 1;
+			product *= d;
+			sum += log(fabs(d));
+			s *= logarithm ? (d > 0) - (d < 0) : 1;
+		}
+		elem_set_f64(a->dtype, shim_data(sign) + i * bytes, logarithm ? s : s * product);
+		elem_set_f64(a->dtype, shim_data(rest) + i * bytes, sum);
+	}
+	int n = 0;
+	proxy_give(c, n++, sign);
+	if (logarithm)
+		proxy_give(c, n++, rest);
+	proxy_give(c, n++, x.lu);
+	proxy_give(c, n, x.pivots);
+}
+
+void proxy_linalg_det(struct proxy_call *c) { determinant(c, false); }
+void proxy_linalg_slogdet(struct proxy_call *c) { determinant(c, true); }
+
+static void check_info(int32_t info, struct slice api, int64_t at, bool is_matrix)
+{
+	char which[64] = "";
+	if (!info)
+		return;
+	if (!is_matrix)
+		snprintf(which, sizeof(which), "(Batch element %lld): ", (long long)at);
+	if (slice_find(api, "cholesky"))
+		shim_fail("%.*s: %sThe factorization could not be completed because the input is not positive-definite (the leading minor "
+			  "of order %d is not positive-definite).", (int)api.n, api.p, which, info);
+	shim_fail("%.*s: %sThe solver failed because the input matrix is singular.", (int)api.n, api.p, which);
+}
+
+/* Info of each matrix. */
+static struct shim_tensor *info_of(const struct batch *b) { return shim_new(DTYPE_I32, b->n_dim, b->size, NULL); }
+
+static void set_info(struct shim_tensor *info, int64_t i, int32_t v, const struct proxy_call *c, const char *api)
+{
+	memcpy(shim_data(info) + i * 4, &v, sizeof(v));
+	if (proxy_bool(c, "check_errors", false))
+		check_info(v, slice_str(api), i, !info->n_dim);
+}
+
+void proxy_linalg_check_errors(struct proxy_call *c)
+{
+	struct shim_tensor *info = shim_clone_contiguous(proxy_tensor(c, "info"));
+	for (int64_t i = 0; i < shim_numel(info); i++)
+		check_info((int32_t)elem_i64(info->dtype, shim_data(info) + i * elem_bytes(info->dtype)), proxy_string(c, "api_name", ""), i,
+			   proxy_bool(c, "is_matrix", false));
+}
+
+void proxy_linalg_inv_ex(struct proxy_call *c)
+{
+	struct shim_tensor *a = proxy_tensor(c, "A");
+	struct lu x = lu_of(a, false);
+	struct shim_tensor *out = new_matrices(a->dtype, &x.b, x.n, x.n, true), *info = info_of(&x.b);
+	double *r = scratch(x.n * x.n);
+	for (int64_t i = 0; i < x.b.n; i++) {
+		set_info(info, i, lu_next(&x, a, i), c, "linalg.inv");
+		for (int64_t j = 0; j < x.n * x.n; j++)
+			r[j] = j % (x.n + 1) == 0;
+		solve_lu(x.a, x.pivot, x.n, r, x.n, x.transposed);
+		put(out, &x.b, i, 2, r);
+	}
+	proxy_give(c, 0, out);
+	proxy_give(c, 1, info);
+}
+
+void proxy_linalg_cholesky_ex(struct proxy_call *c)
+{
+	struct shim_tensor *a = proxy_tensor(c, "self");
+	bool upper = proxy_bool(c, "upper", false);
+	need_square(a);
+	struct batch b = batch_of(a, NULL);
+	int64_t n = rows(a);
+	struct shim_tensor *out = new_matrices(a->dtype, &b, n, n, true), *info = info_of(&b);
+	double *m = scratch(n * n), *l = scratch(n * n);
+	for (int64_t i = 0; i < b.n; i++) {
+		int32_t bad = 0;
+		fetch(m, a, &b, i, 2);
+		if (upper)
+			transpose(m, n);
+		memset(l, 0, (size_t)(n * n) * sizeof(*l));
+		for (int64_t j = 0; j < n && !bad; j++)
+			for (int64_t r = j; r < n && !bad; r++) {
+				double sum = m[r * n + j];
+				for (int64_t k = 0; k < j; k++)
+					sum -= l[r * n + k] * l[j * n + k];
+				if (r == j && !(sum > 0))
+					bad = (int32_t)j + 1;
+				l[r * n + j] = r == j ? sqrt(sum) : sum / l[j * n + j];
+			}
+		if (upper)
+			transpose(l, n);
+		set_info(info, i, bad, c, "linalg.cholesky");
+		put(out, &b, i, 2, l);
+	}
+	proxy_give(c, 0, out);
+	proxy_give(c, 1, info);
+}
+
+/* torch takes the vectors' dims for those of matrices when it chooses strides. */
+static struct shim_tensor *vectors_of(struct shim_tensor *x)
+{
+	int n = x->n_dim - 1;
+	struct batch b = {.n_dim = n - 2};
+	memcpy(b.size, x->size, sizeof(b.size));
+	struct shim_tensor *v = shim_view(x, n, x->size, x->stride, x->offset), *out = v;
+	if (n > 1) {
+		out = new_matrices(x->dtype, &b, x->size[n - 2], x->size[n - 1], true);
+		shim_copy(out, v);
+	}
+	return out;
+}
+
+/* A x = b for matrices b, or a vector for each matrix. */
+void proxy_linalg_solve_ex(struct proxy_call *c)
+{
+	struct shim_tensor *a = proxy_tensor(c, "A"), *rhs = proxy_tensor(c, "B");
+	struct lu x = lu_of(a, false);
+	bool vector = rhs->n_dim == 1 || (rhs->n_dim == a->n_dim - 1 && !memcmp(rhs->size, a->size, (size_t)rhs->n_dim * sizeof(*a->size)));
+	int64_t size[SHIM_DIMS], stride[SHIM_DIMS];
+	if (!proxy_bool(c, "left", true))
+		shim_fail("only A X = B is here, not X A = B; use libtorch");
+	memcpy(size, rhs->size, sizeof(size));
+	memcpy(stride, rhs->stride, sizeof(stride));
+	size[rhs->n_dim] = 1;
+	stride[rhs->n_dim] = 1;
+	if (vector)
+		rhs = shim_view(rhs, rhs->n_dim + 1, size, stride, rhs->offset);
+	struct batch b = batch_of(a, rhs);
+	int64_t n = x.n, k = cols(rhs);
+	if (rows(rhs) != n)
+		shim_fail("%lld by %lld matrices and %lld rows", (long long)n, (long long)n, (long long)rows(rhs));
+	struct shim_tensor *out = new_matrices(a->dtype, &b, n, k, true), *info = info_of(&x.b);
+	double *m = scratch(n * n), *r = scratch(n * k);
+	for (int64_t i = 0; i < x.b.n; i++)
+		set_info(info, i, lu_next(&x, a, i), c, "torch.linalg.solve");
+	for (int64_t i = 0; i < b.n; i++) {
+		fetch(m, a, &b, i, 2);
+		fetch(r, rhs, &b, i, 2);
+		factor_lu(m, n, x.pivot);
+		solve_lu(m, x.pivot, n, r, k, false);
+		put(out, &b, i, 2, r);
+	}
+	proxy_give(c, 0, vector ? vectors_of(out) : out);
+	proxy_give(c, 1, x.lu);
+	proxy_give(c, 2, x.pivots);
+	proxy_give(c, 3, info);
 }

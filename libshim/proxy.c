@@ -9,8 +9,14 @@ static const struct proxy_op {
 	void (*run)(struct proxy_call *c);
 } ops[] = {
     {"aten::_fft_c2r", 1, proxy_fft_c2r},
+    {"aten::_linalg_check_errors", 0, proxy_linalg_check_errors},
+    {"aten::_linalg_det", 3, proxy_linalg_det},
+    {"aten::_linalg_slogdet", 4, proxy_linalg_slogdet},
+    {"aten::_linalg_solve_ex", 4, proxy_linalg_solve_ex},
     {"aten::_unique2", 3, proxy_unique2},
     {"aten::bincount", 1, proxy_bincount},
+    {"aten::linalg_cholesky_ex", 2, proxy_linalg_cholesky_ex},
+    {"aten::linalg_inv_ex", 2, proxy_linalg_inv_ex},
     {"aten::median.dim", 2, proxy_median_dim},
     {"aten::nanmedian.dim", 2, proxy_nanmedian_dim},
     {"aten::unique_consecutive", 3, proxy_unique_consecutive},

@@ -51,5 +51,11 @@ void proxy_bincount(struct proxy_call *c);
 void proxy_median_dim(struct proxy_call *c); /* sort.c */
 void proxy_nanmedian_dim(struct proxy_call *c);
 void proxy_fft_c2r(struct proxy_call *c); /* fft.c */
+void proxy_linalg_det(struct proxy_call *c); /* linalg.c */
+void proxy_linalg_slogdet(struct proxy_call *c);
+void proxy_linalg_check_errors(struct proxy_call *c);
+void proxy_linalg_inv_ex(struct proxy_call *c);
+void proxy_linalg_cholesky_ex(struct proxy_call *c);
+void proxy_linalg_solve_ex(struct proxy_call *c);
 
 #endif

@@ -100,7 +100,8 @@ struct opening {
 
 static int refuse(const struct opening *o, const char *what, struct slice name)
 {
-	return err_set(o->err, EXIT_INPUT, "'%s' calls %s, %s%.*s", o->model, o->node->target, what, (int)(name.n < 100 ? name.n : 100), name.p ? name.p : "");
+	return err_set(o->err, EXIT_INPUT, "'%s' calls %s, %s%.*s", o->model, o->node->target, what,
+		       (int)(name.n < 100 ? name.n : 100), name.p ? name.p : "");
 }
 
 static bool has_default(const struct op_param *p)

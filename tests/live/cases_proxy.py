@@ -151,6 +151,28 @@ def fft(t):
         t.check("aten::_fft_c2r", x, dims, t.int(0, 2), last, torch=lambda x, d, n, m: A._fft_c2r(x, d, n, m))
 
 
+def linalg(t):
+    t.group("linalg: det, slogdet, inv_ex, solve_ex, cholesky_ex")
+    for _ in range(120):
+        n, dtype = t.int(1, t.pick([3, 8, 20])), t.pick([torch.float32, torch.float64])
+        batch = shape(t, 0, 2, 3)
+        a = t.rand(*batch, n, n, dtype=dtype) + 2 * torch.eye(n, dtype=dtype)
+        a = t.strided(t.pick([a, a.mT.contiguous().mT]))
+        spd = t.strided(a @ a.mT + torch.eye(n, dtype=dtype))
+        b = t.strided(t.rand(*t.pick([batch + [n, t.int(1, 4)], [n, t.int(1, 4)], [n], batch + [n]]), dtype=dtype))
+        upper = t.int(0, 1)
+        t.check("aten::_linalg_det", a, torch=A._linalg_det)
+        t.check("aten::_linalg_slogdet", a, torch=A._linalg_slogdet)
+        t.check("aten::linalg_inv_ex", a, 0, torch=lambda a, e: A.linalg_inv_ex(a))
+        t.check("aten::linalg_cholesky_ex", spd, upper, 0, torch=lambda a, u, e: A.linalg_cholesky_ex(a, upper=bool(u)))
+        t.check("aten::_linalg_solve_ex", a, b, torch=A._linalg_solve_ex)
+    t.check("aten::linalg_cholesky_ex", torch.tensor([[1.0, 0.0], [0.0, -1.0]]), 0, 1, torch=lambda a, u, e: A.linalg_cholesky_ex(a, check_errors=True))
+    t.check("aten::linalg_inv_ex", torch.tensor([[1.0, 2.0], [2.0, 4.0]]), 1, torch=lambda a, e: A.linalg_inv_ex(a, check_errors=True))
+    for info, api in ([0], "linalg.inv"), ([0, 2], "linalg.inv"), ([1], "linalg.cholesky"):
+        t.check("aten::_linalg_check_errors", torch.tensor(info, dtype=torch.int32), api, False,
+                torch=lambda i, a, m: A._linalg_check_errors(i, a, is_matrix=False) or ())
+
+
 def refused(t):
     t.group("what is not there, and what is wrong")
     for op, args, text in (("aten::_linalg_svd", (torch.eye(2), 0, 1), "not there: aten::_linalg_svd"),
@@ -167,5 +189,5 @@ def refused(t):
 
 def cases(t):
     t.shim.call = Proxy(t.shim).call
-    for group in (unique, bincount, median, fft, refused):
+    for group in (unique, bincount, median, fft, linalg, refused):
         group(t)
