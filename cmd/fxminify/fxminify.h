@@ -16,11 +16,11 @@
 
 struct fxminify_options {
 	/* What fails */
-	int after, level, accuracy; /* index of a choice, -1: as the input says; accuracy: enum below */
-	const char *backend, *test, *check_str, *graph, *tracing_mode, *launcher, *python;
-	bool only_fwd, locate, no_locate, no_verify, quiet, dry_run;
+	int after, level; /* -1: as the input says; after: 0 aot, 1 dynamo */
+	const char *backend, *test, *check_str, *graph, *tracing_mode, *python;
+	struct opt_list launcher;
+	bool only_fwd, locate, no_locate, no_verify, quiet;
 	bool want_accuracy, strict_accuracy, no_accuracy;
-	int verbose;
 	/* How to search */
 	int jobs, repeat, timeout, max_granularity;
 	uint64_t max_memory, max_tests, seed;
@@ -28,7 +28,7 @@ struct fxminify_options {
 	unsigned passes;
 	bool nodes;
 	/* Where to */
-	const char *output, *journal, *resume, *stats, *save_dir, *format;
+	const char *output, *journal, *resume, *stats, *save_dir;
 	bool no_journal;
 };
 

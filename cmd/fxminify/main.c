@@ -6,9 +6,9 @@
 #include "io/output.h"
 #include "reduce/journal.h"
 
-#include <signal.h>
+#include <unistd.h>
 
-static struct fxminify_options opt = {.after = -1, .level = -1, .format = NULL, .jobs = 0, .repeat = 1, .timeout = 0};
+static struct fxminify_options opt = {.after = -1, .level = -1, .repeat = 1, .timeout = 300};
 static struct opt_list passes;
 
 static const char *const after_names[] = {"aot", "dynamo", NULL};
@@ -33,13 +33,13 @@ static const struct opt options[] = {
 	OPT_INT(0, "max-granularity", "N", &opt.max_granularity, 1, 1 << 30, "drop at most N nodes at once"),
 	OPT_INT('j', "jobs", "N", &opt.jobs, 1, 256, "tests side by side (default: the number of CPUs)"),
 	OPT_INT(0, "repeat", "N", &opt.repeat, 1, 1000, "ask up to N times about what passes: for failures that come and go"),
-	OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 1, 1000000, "of one test (default: 300, less once the failure is known)"),
+	OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 1, 1000000, "of one test (default: 300)"),
 	OPT_SIZE(0, "max-memory", "BYTES", &opt.max_memory, 1 << 20, UINT64_MAX, "of one test"),
 	OPT_U64(0, "max-tests", "N", &opt.max_tests, 1, UINT64_MAX, "stop after N tests, with the best so far"),
 	OPT_DOUBLE(0, "max-time", "SECONDS", &opt.max_time, 0, 1e9, "stop after so long, with the best so far"),
 	OPT_U64(0, "seed", "N", &opt.seed, 0, UINT64_MAX, "of random values (default: 0)"),
 	OPT_STRING(0, "python", "PROGRAM", &opt.python, "the Python with torch (default: $PT2_PYTHON, python3)"),
-	OPT_STRING(0, "launcher", "COMMAND", &opt.launcher, "start that Python through COMMAND: 'srun -n1', 'ssh host'"),
+	OPT_LIST(0, "launcher", "COMMAND", &opt.launcher, "start that Python through COMMAND: 'srun -n1', 'ssh host'; several: one each"),
 	OPT_HEADING("Output"),
 	OPT_STRING('o', "output", "FILE", &opt.output, "the result (default: repro.py); .json, .dot and .txt name other formats; - is standard output"),
 	OPT_STRING(0, "save-dir", "DIR", &opt.save_dir, "where the original's saved tensors are (checkpoints)"),
@@ -90,6 +90,13 @@ static void take_passes(void)
 	}
 }
 
+/* Two tests side by side on two cores, and so on. */
+static int processors(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+	return n < 1 ? 1 : n > 256 ? 256 : (int)n;
+}
+
 static void check_options(const struct operands *in)
 {
 	if (opt.stats && (in->n || opt.resume))
@@ -98,7 +105,7 @@ static void check_options(const struct operands *in)
 		die(EXIT_USAGE, "a file with a graph is missing\nTry 'fxminify -h'");
 	if (opt.want_accuracy + opt.strict_accuracy + opt.no_accuracy > 1)
 		die(EXIT_USAGE, "--accuracy, --strict-accuracy and --no-accuracy exclude each other");
-	if (opt.test && (opt.locate || opt.backend || opt.launcher || opt.python))
+	if (opt.test && (opt.locate || opt.backend || opt.launcher.n || opt.python))
 		die(EXIT_USAGE, "--locate, --backend, --launcher and --python are for tests with torch, not with --test");
 	if (opt.locate && opt.no_locate)
 		die(EXIT_USAGE, "--locate and --no-locate contradict each other");
@@ -124,6 +131,8 @@ static int resume(const struct operands *in, int argc, char **argv)
 		all[n++] = argv[i];
 	opt_list_release(&passes);
 	opt_parse_or_exit(&spec, (int)n, all, &again);
+	if (!opt.jobs)
+		opt.jobs = processors();
 	if (again.n != 1)
 		die(EXIT_INPUT, "the journal '%s' does not say which file was reduced", journal);
 	take_passes();
@@ -141,6 +150,8 @@ int main(int argc, char **argv)
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	output_fail_writes();
 	check_options(&in);
+	if (!opt.jobs)
+		opt.jobs = processors();
 	if (opt.stats) {
 		status = stats_run(opt.stats);
 	} else {
@@ -153,6 +164,7 @@ int main(int argc, char **argv)
 		}
 	}
 	opt_list_release(&passes);
+	opt_list_release(&opt.launcher);
 	operands_release(&in);
 	return status;
 }

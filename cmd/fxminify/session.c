@@ -71,7 +71,7 @@ static int improved(void *user, const struct candidate *c, struct err *err)
 	if (!strcmp(s->result.path, "-"))
 		return 0;
 	struct repro_given *given = NULL;
-	if (s->torch && torch_given(s, c, &given, err) < 0)
+	if (s->torch && torch_given(s, c, true, &given, err) < 0)
 		given = NULL;
 	int status = result_write(&s->result, c, given, err);
 	free(given);
@@ -158,24 +158,21 @@ static int baseline(struct session *s, struct outcome *out, struct err *err)
 	return status;
 }
 
-static int locate(struct session *s, struct err *err)
+static void locate(struct session *s, const struct outcome *original)
 {
 	struct slice how = SLICE("");
 	if (!s->torch || s->o->no_locate)
-		return 0;
-	report_line(&s->report, "Locating");
-	if (torch_locate(s, &how, err) < 0)
-		return -1;
+		return;
+	torch_locate(s, original, &how);
 	if (!s->suspects.n) {
 		report_line(&s->report, "It could not be located; searching everywhere");
-		return 0;
+		return;
 	}
 	struct buf b = {0};
 	for (size_t i = 0; i < s->suspects.n && i < 8; i++)
 		buf_addf(&b, "%s%.*s", i ? ", " : "", (int)s->suspects.name[i].n, s->suspects.name[i].p);
 	report_line(&s->report, "Suspects (%.*s): %s%s", (int)how.n, how.p, buf_str(&b), s->suspects.n > 8 ? ", ..." : "");
 	buf_release(&b);
-	return 0;
 }
 
 /* --locate: only that, on standard output. */
@@ -207,7 +204,7 @@ static int finish(struct session *s, struct err *err)
 	struct repro_given *given = NULL;
 	struct err ignored;
 	int status = 0;
-	if (s->torch && torch_given(s, &s->runner.best, &given, &ignored) < 0)
+	if (s->torch && torch_given(s, &s->runner.best, false, &given, &ignored) < 0)
 		report_line(&s->report, "values of inputs are random in the result: %s", ignored.text);
 	status = result_write(&s->result, &s->runner.best, given, err);
 	if (status == 0 && s->torch && !s->o->no_verify && strcmp(s->result.path, "-") && torch_verify(s, err) >= 0)
@@ -304,15 +301,17 @@ static int search(struct session *s, const char *const *argv, const char *resume
 	if (status < 0)
 		die_err(&err);
 	open_journal(s, argv, resume);
-	if (!s->o->test)
-		status = torch_record(s, &err);
-	if (status == 0) {
+	status = s->o->test ? 1 : torch_record(s, &out, &err);
+	if (status == 1) {
+		s->runner.want_where = !s->o->no_locate;
 		status = baseline(s, &out, &err);
-		if (status == 0)
-			return does_not_fail(s, &out);
 	}
-	if (status == 1)
-		status = locate(s, &err);
+	if (status == 0)
+		return does_not_fail(s, &out);
+	if (status == 1) {
+		locate(s, &out);
+		status = 0;
+	}
 	if (status == 0 && s->o->locate)
 		return show_located(s);
 	if (status == 0)

@@ -30,12 +30,13 @@ int command_open(struct session *s, struct err *err);
 
 int torch_open(struct session *s, struct err *err);
 void torch_close(struct session *s);
-/* Run the original once in eager: metadata of every node into in.repro.graph. */
-int torch_record(struct session *s, struct err *err);
-/* Nodes that seem to be at fault, the likeliest first, into s->suspects; how says by what they were found. Finding none is no failure. */
-int torch_locate(struct session *s, struct slice *how, struct err *err);
-/* The inputs of a candidate with the values that were recorded; free() *given. The values live until the next call. */
-int torch_given(struct session *s, const struct candidate *c, struct repro_given **given, struct err *err);
+/* The original in eager: 1, and metadata of every node is in in.repro.graph; 0: out says why it does not run. */
+int torch_record(struct session *s, struct outcome *out, struct err *err);
+/* Nodes that seem to be at fault, the likeliest first, into s->suspects; how says by what they were found. */
+void torch_locate(struct session *s, const struct outcome *original, struct slice *how);
+/* The inputs of a candidate with the values that were recorded; free() *given. The values live until the next call. interim: not when they are
+ * many bytes. -1 also while tests run. */
+int torch_given(struct session *s, const struct candidate *c, bool interim, struct repro_given **given, struct err *err);
 /* Run the file that was written in a fresh process; s->result.verified says how it went. 1: fails the same way, 0: does not. */
 int torch_verify(struct session *s, struct err *err);
 

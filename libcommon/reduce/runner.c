@@ -88,6 +88,7 @@ static int launch(struct runner *r, struct flight *f, struct err *err)
 	head.line = f->c.line;
 	head.n_lines = f->c.n_lines;
 	struct test t = candidate_test(&f->c, &head);
+	t.want_where = r->want_where && !r->has_best;
 	f->id = oracle_start(r->oracle, &t, err);
 	if (!f->id)
 		return -1;

@@ -44,6 +44,7 @@ struct runner {
 	struct journal *journal;       /* may be NULL */
 	struct slice check;            /* --check-str */
 	unsigned repeat;               /* a candidate that passes is asked up to so many times in all */
+	bool want_where;               /* of the original: gather what locating needs */
 	uint64_t max_tests;            /* 0: no limit */
 	double max_seconds;            /* 0: no limit */
 	int (*stop)(void *user);       /* not 0: end now (a signal came) */

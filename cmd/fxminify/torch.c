@@ -1,0 +1,304 @@
+/* Python with torch as the oracle (reduce/oracle_torch.h), and what else is asked of it. */
+#include "session.h"
+
+#include "base/diag.h"
+#include "base/json.h"
+#include "reduce/oracle_torch.h"
+
+#include <unistd.h>
+
+#define INTERIM_BYTES (16u << 20) /* values of inputs are fetched for what is written while the search goes on, up to so many bytes */
+
+struct with_torch {
+	struct oracle_torch_spec spec;
+	struct verifier *verifier;
+	const char *const **launchers;
+	const char **words; /* of the launchers, five each */
+	char **scripts;
+	size_t n_launchers;
+	const char *path[2];
+	char *cwd;
+	char **env;
+	size_t n_env;
+	struct arena values; /* of the last torch_given */
+	struct json_tape tape;
+};
+
+/* ---- what is asked for ---- */
+
+/* Options go before what the file says. */
+static int apply_options(struct session *s, struct err *err)
+{
+	struct repro *r = &s->in.repro;
+	const struct fxminify_options *o = s->o;
+	if (o->after >= 0)
+		r->form = o->after == 0 ? REPRO_AFTER_AOT : REPRO_AFTER_DYNAMO;
+	else if (r->form == REPRO_GRAPH)
+		r->form = REPRO_AFTER_AOT;
+	if (o->backend && r->form != REPRO_AFTER_DYNAMO)
+		return err_set(err, EXIT_USAGE, "--backend is for graphs after dynamo (--after dynamo)");
+	if (o->backend) {
+		r->backend = slice_str(o->backend);
+		r->backend_text = false;
+	}
+	if (o->want_accuracy || (o->level == 4 && !o->strict_accuracy && !o->no_accuracy))
+		r->accuracy = SLICE("True");
+	if (o->strict_accuracy)
+		r->accuracy = SLICE("'strict_accuracy'");
+	if (o->no_accuracy || o->level == 2 || o->level == 3)
+		r->accuracy = SLICE("False");
+	if (o->tracing_mode)
+		r->tracing_mode = slice_str(o->tracing_mode);
+	if (o->only_fwd)
+		r->only_fwd = SLICE("True");
+	if (o->save_dir)
+		r->save_dir = slice_str(o->save_dir);
+	if (!s->runner.check.n && r->check_str.n)
+		s->runner.check = r->check_str;
+	return 0;
+}
+
+/* Each --launcher is a process: LAUNCHER python ..., its words as a shell has them. */
+static void make_launchers(struct session *s, struct with_torch *t)
+{
+	size_t n = s->o->launcher.n;
+	if (!n)
+		return;
+	t->n_launchers = n;
+	t->launchers = xcalloc(n + 1, sizeof(*t->launchers));
+	t->words = xcalloc(5 * n, sizeof(*t->words));
+	t->scripts = xcalloc(n, sizeof(*t->scripts));
+	for (size_t i = 0; i < n; i++) {
+		t->scripts[i] = xasprintf("exec %s \"$@\"", s->o->launcher.v[i]);
+		const char **w = &t->words[5 * i];
+		w[0] = "/bin/sh";
+		w[1] = "-c";
+		w[2] = t->scripts[i];
+		w[3] = "fxminify";
+		t->launchers[i] = w;
+	}
+	t->spec.launcher = t->launchers;
+}
+
+/* ---- what it says of itself ---- */
+
+static void add_version(struct session *s, struct with_torch *t, uint32_t hello, const char *key, const char *label)
+{
+	uint32_t k = json_get(&t->tape, hello, key);
+	if (k == JSON_NONE || !json_is(&t->tape, k, JSON_STRING) || !t->tape.tok[k].len)
+		return;
+	struct buf b = {0};
+	json_unescape(&t->tape, k, &b);
+	struct slice rest = buf_slice(&b), line;
+	if (slice_line(&rest, &line) && line.n)
+		buf_addf(&s->result.versions, "%s%s %.*s", s->result.versions.len ? ", " : "", label, (int)line.n, line.p);
+	buf_release(&b);
+}
+
+static void add_environment(struct with_torch *t, uint32_t object)
+{
+	if (object == JSON_NONE || !json_is(&t->tape, object, JSON_OBJECT))
+		return;
+	struct buf b = {0};
+	for (uint32_t k = json_first(&t->tape, object); k < json_end(&t->tape, object); k = json_next_pair(&t->tape, k)) {
+		if (!json_is(&t->tape, k + 1, JSON_STRING))
+			continue;
+		buf_reset(&b);
+		json_unescape(&t->tape, k, &b);
+		buf_addc(&b, '=');
+		json_unescape(&t->tape, k + 1, &b);
+		t->env = xreallocarray(t->env, t->n_env + 2, sizeof(*t->env));
+		t->env[t->n_env++] = xstrdup(buf_str(&b));
+		t->env[t->n_env] = NULL;
+	}
+	buf_release(&b);
+}
+
+static void read_hello(struct session *s, struct with_torch *t)
+{
+	struct slice hello = oracle_torch_hello(s->runner.oracle);
+	uint32_t root;
+	json_tape_text(&t->tape, hello.p, hello.n);
+	if (!hello.n || json_parse(&t->tape, 0, hello.n, &root) < 0)
+		return;
+	add_version(s, t, root, "torch", "torch");
+	add_version(s, t, root, "python", "Python");
+	add_version(s, t, root, "cxx", "");
+	add_version(s, t, root, "cuda", "CUDA");
+	add_environment(t, json_get(&t->tape, root, "env"));
+	add_environment(t, json_get(&t->tape, root, "fixed"));
+	s->env = (const char *const *)t->env;
+}
+
+int torch_open(struct session *s, struct err *err)
+{
+	struct with_torch *t = xcalloc(1, sizeof(*t));
+	s->torch = t;
+	if (apply_options(s, err) < 0)
+		return -1;
+	t->cwd = getcwd(NULL, 0);
+	t->path[0] = t->cwd;
+	t->spec = (struct oracle_torch_spec){.python = s->o->python, .repro = &s->in.repro, .path = t->path, .jobs = (unsigned)s->o->jobs,
+					     .timeout_ms = (unsigned)s->o->timeout * 1000u, .max_memory = s->o->max_memory, .seed = s->o->seed};
+	make_launchers(s, t);
+	report_line(&s->report, "Starting Python with torch");
+	s->runner.oracle = oracle_torch(&t->spec, err);
+	if (!s->runner.oracle)
+		return -1;
+	read_hello(s, t);
+	if (!s->o->no_verify && !s->o->locate) {
+		struct err ignored; /* it is started again when it is needed */
+		t->verifier = verifier_start(&t->spec, &ignored);
+	}
+	return 0;
+}
+
+void torch_close(struct session *s)
+{
+	struct with_torch *t = s->torch;
+	verifier_close(t->verifier);
+	oracle_close(s->runner.oracle);
+	for (size_t i = 0; i < t->n_env; i++)
+		free(t->env[i]);
+	for (size_t i = 0; i < t->n_launchers; i++)
+		free(t->scripts[i]);
+	free(t->env);
+	free(t->scripts);
+	free(t->words);
+	free(t->launchers);
+	free(t->cwd);
+	arena_release(&t->values);
+	json_tape_release(&t->tape);
+	free(t);
+}
+
+int torch_record(struct session *s, struct outcome *out, struct err *err)
+{
+	*out = *oracle_torch_recorded(s->runner.oracle);
+	if (out->kind == OUTCOME_INFRA)
+		return err_set(err, EXIT_ENVIRON, "the original could not be run: %.*s", (int)(out->detail.n > 800 ? 800 : out->detail.n), out->detail.p);
+	if (out->kind != OUTCOME_PASSES)
+		return 0;
+	return oracle_torch_annotate(s->runner.oracle, &s->in.repro.graph, err) < 0 ? -1 : 1;
+}
+
+/* ---- locating ---- */
+
+static void add_suspect(struct session *s, struct slice name)
+{
+	for (size_t i = 0; i < s->suspects.n; i++)
+		if (slice_eq(s->suspects.name[i], name))
+			return;
+	s->suspects.name = xreallocarray(s->suspects.name, s->suspects.n + 1, sizeof(*s->suspects.name));
+	s->suspects.name[s->suspects.n++] = arena_slice(&s->arena, name);
+}
+
+static struct slice text_of(struct session *s, struct json_tape *tape, uint32_t k)
+{
+	struct buf b = {0};
+	if (k != JSON_NONE && json_is(tape, k, JSON_STRING))
+		json_unescape(tape, k, &b);
+	struct slice kept = arena_slice(&s->arena, buf_slice(&b));
+	buf_release(&b);
+	return kept;
+}
+
+#define NAN_MAKERS 8
+
+void torch_locate(struct session *s, const struct outcome *original, struct slice *how)
+{
+	struct with_torch *t = s->torch;
+	uint32_t root, nan[NAN_MAKERS];
+	json_tape_text(&t->tape, original->extra.p, original->extra.n);
+	if (original->extra.n && json_parse(&t->tape, 0, original->extra.n, &root) == 0) {
+		uint32_t list = json_get(&t->tape, root, "suspects");
+		*how = text_of(s, &t->tape, json_get(&t->tape, root, "how"));
+		if (list != JSON_NONE && json_is(&t->tape, list, JSON_ARRAY))
+			for (uint32_t k = json_first(&t->tape, list); k < json_end(&t->tape, list); k = json_next(&t->tape, k))
+				add_suspect(s, text_of(s, &t->tape, k));
+	}
+	/* Where eager itself makes a NaN, compilers disagree. */
+	if (original->kind == OUTCOME_ACCURACY && !s->suspects.n) {
+		size_t n = oracle_torch_nan_makers(s->runner.oracle, &s->in.repro.graph, nan, NAN_MAKERS);
+		for (size_t i = 0; i < n && i < NAN_MAKERS; i++)
+			add_suspect(s, graph_name(&s->in.repro.graph, nan[i]));
+		*how = SLICE("it makes a NaN or an infinity");
+	}
+}
+
+/* ---- values ---- */
+
+/* Bytes that the values of a candidate's inputs have; SIZE_MAX when that is not known. */
+static size_t value_bytes(const struct candidate *c)
+{
+	size_t sum = 0;
+	for (size_t i = 0; i < c->n_feeds; i++) {
+		const struct gmeta *m = c->feed[i].meta == GRAPH_NONE ? NULL : &c->graph.meta[c->feed[i].meta];
+		const struct dtype_info *info = m && m->kind == GMETA_TENSOR ? dtype_info(m->dtype) : NULL;
+		size_t n = info ? (size_t)info->bytes : 0;
+		for (size_t d = 0; info && d < m->n_dim; d++)
+			if (!symsize_is_int(c->graph.dim[m->dim + d]) || __builtin_mul_overflow(n, (size_t)c->graph.dim[m->dim + d].k, &n))
+				return SIZE_MAX;
+		if (__builtin_add_overflow(sum, n, &sum))
+			return SIZE_MAX;
+	}
+	return sum;
+}
+
+int torch_given(struct session *s, const struct candidate *c, bool interim, struct repro_given **given, struct err *err)
+{
+	struct with_torch *t = s->torch;
+	*given = NULL;
+	if (s->runner.in_flight || (interim && value_bytes(c) > INTERIM_BYTES))
+		return err_set(err, EXIT_ENVIRON, "not asked for"); /* the caller writes it without them, for now */
+	arena_release(&t->values);
+	t->values = (struct arena){0};
+	struct repro head = s->in.repro;
+	head.line = c->line;
+	head.n_lines = c->n_lines;
+	struct test test = candidate_test(c, &head);
+	struct oracle_value *v = xcalloc(c->n_feeds ? c->n_feeds : 1, sizeof(*v));
+	int status = oracle_torch_values(s->runner.oracle, &test, &t->values, v, err);
+	if (status == 0) {
+		*given = candidate_given(c, &s->in.repro);
+		for (size_t i = 0; i < c->n_feeds; i++) {
+			struct repro_given *g = &(*given)[i];
+			if (v[i].kind == ORACLE_INT)
+				*g = (struct repro_given){.how = REPRO_GIVE_INT, .value = v[i].i};
+			else if (v[i].kind == ORACLE_TENSOR && c->feed[i].kind != FEED_RANDOM)
+				*g = (struct repro_given){.how = REPRO_GIVE_DATA, .bytes = v[i].bytes, .requires_grad = v[i].requires_grad};
+			else if (v[i].kind == ORACLE_TENSOR && c->feed[i].name.n)
+				*g = (struct repro_given){.how = REPRO_GIVE_DATA, .bytes = v[i].bytes, .requires_grad = v[i].requires_grad};
+		}
+	}
+	free(v);
+	return status;
+}
+
+/* ---- verifying ---- */
+
+int torch_verify(struct session *s, struct err *err)
+{
+	struct with_torch *t = s->torch;
+	struct outcome out;
+	struct repro head = s->in.repro;
+	head.line = s->runner.best.line;
+	head.n_lines = s->runner.best.n_lines;
+	if (!t->verifier && !(t->verifier = verifier_start(&t->spec, err)))
+		return -1;
+	report_line(&s->report, "Verifying %s in a fresh process", s->result.path);
+	if (verifier_run(t->verifier, s->result.path, &head, &out, err) < 0)
+		return -1;
+	enum verdict v = verdict_of(&out, &s->runner.want, s->runner.check);
+	buf_reset(&s->result.verified);
+	if (v == VERDICT_SAME) {
+		buf_adds(&s->result.verified, "fails the same way in a fresh process with all caches off");
+		return 1;
+	}
+	struct slice detail = out.detail, line = SLICE("");
+	while (slice_line(&detail, &line) && !line.n)
+		;
+	buf_addf(&s->result.verified, "does NOT fail the same way in a fresh process with all caches off: it %s%s%.*s", outcome_name(out.kind),
+		 line.n ? ": " : "", (int)(line.n > 200 ? 200 : line.n), line.p);
+	return 0;
+}
