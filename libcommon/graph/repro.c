@@ -11,6 +11,8 @@ void repro_release(struct repro *r)
 	arena_release(&r->arena);
 	if (r->file.path)
 		mapfile_close(&r->file);
+	if (r->package.path)
+		mapfile_close(&r->package);
 	*r = (struct repro){0};
 }
 

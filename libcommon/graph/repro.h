@@ -11,8 +11,9 @@
  * Forms that are read
  *     after aot      class Repro; load_args(reader) with storages and tensors; run_repro(mod, load_args, accuracy=, command=, ...)
  *     after dynamo   the same with backend=, autocast=; modules' constructors in __init__
- *     aot inductor   exported_program = torch.export.load('...'); run_repro(exported_program, config_patches=, ...); the class is
- *                    a comment, and is read from there; r.exported names the package, which is not opened here
+ *     aot inductor   exported_program = torch.export.load('...'); run_repro(exported_program, config_patches=, ...). The graph is that
+ *                    of the exported program, its parameters placeholders as any other input; values are the package's: weights,
+ *                    and the arguments it was exported with. The .pt2 itself is understood, too
  *     old after aot  args = [((200, 200), (200, 1), torch.float32, 'cpu')]; args = [rand_strided(...) ...]; make_fx;
  *                    compile_fx_inner, or minifier(mod, args, ...), or inductor_fails; 2.0: args.append(rand_strided((4,), (1,), ...))
  *     old after dynamo  the same with a fifth item, requires_grad; opt_mod = torch._dynamo.optimize(...)(mod); run_fwd_maybe_bwd
@@ -70,7 +71,7 @@ enum repro_input_kind { REPRO_TENSOR, REPRO_SYMINT, REPRO_CONST, REPRO_UNSUPPORT
 /* One statement of load_args, in order: a placeholder each. */
 struct repro_input {
 	enum repro_input_kind kind;
-	struct slice name;      /* the placeholder's, which is by position; what the comment says is not believed */
+	struct slice name;      /* the placeholder node's, by position; what the comment says is not believed */
 	uint32_t meta;          /* in graph.meta: dtype, sizes, strides, device, requires_grad; REPRO_SYMINT: the expression, or the integer.
 	                         * GRAPH_NONE for the others */
 	uint32_t storage;       /* REPRO_TENSOR: index in storage[] */
@@ -96,10 +97,11 @@ struct repro_fixup {
 struct repro {
 	struct arena arena;
 	struct mapfile file;    /* what repro_open opened: the texts point there */
+	struct mapfile package; /* REPRO_AOTI: the exported program, whose weights are storages' bytes */
 	enum repro_form form;
 	bool old;               /* a form of PyTorch 1.13 to 2.0 */
 	struct slice path, dir; /* the file, and the folder its relative paths start at ("" is the current one) */
-	struct graph graph;     /* empty for REPRO_AOTI when the launcher has no class: see graph_exported_read */
+	struct graph graph;     /* empty for an AOTI launcher in memory (repro_read): repro_open reads the package */
 	struct repro_line *line;
 	struct repro_input *input;
 	struct repro_storage *storage;

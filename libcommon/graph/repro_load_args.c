@@ -312,7 +312,8 @@ static int read_ours(struct loading *d, struct slice var, struct slice callee, s
 
 static bool is_quiet(struct slice code)
 {
-	return !code.n || slice_is(code, "pass") || slice_is(code, "return") || slice_is(code, "import torch") || slice_starts(code, "if hasattr(");
+	return !code.n || slice_is(code, "pass") || slice_is(code, "return") || slice_is(code, "import torch") ||
+	       slice_starts(code, "if hasattr(");
 }
 
 static int read_statement(struct loading *d, uint32_t indent)

@@ -135,7 +135,7 @@ static void read_dynamo(struct repro *r)
 
 static void read_meaning(struct repro *r)
 {
-	static const char *const dynamo[] = {"run_fwd_maybe_bwd(", "_dynamo.optimize(", "dynamo.optimize(", "torch.compile(mod", "lookup_backend("};
+	static const char *const dynamo[] = {"run_fwd_maybe_bwd(", "dynamo.optimize(", "torch.compile(mod", "lookup_backend("};
 	r->form = REPRO_AFTER_AOT;
 	for (size_t i = 0; i < ARRAY_LEN(dynamo); i++)
 		if (slice_find(r->foot, dynamo[i]))

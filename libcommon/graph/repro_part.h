@@ -44,6 +44,9 @@ bool tensor_needs(const struct repro *r, uint32_t meta, struct symsize offset, i
 
 int read_load_args(struct reading *s);
 int read_old(struct reading *s);
+/* r->exported as a graph with inputs; r->package is mapped here and stays so. */
+int repro_open_exported(struct repro *r, struct err *err);
+int repro_read_package(struct repro *r, const char *path, struct err *err);
 
 /* Does `text` hold the word? (not a part of a longer name) */
 bool has_word(struct slice text, const char *word);

@@ -339,6 +339,8 @@ static int plan_inputs(struct planning *w)
 	const struct graph *g = w->g;
 	struct plan *p = w->p;
 	size_t k = 0, n = w->how->given ? w->how->n_given : w->r->n_inputs;
+	if (!g->n_modules)
+		return err_set(w->err, EXIT_INPUT, "'%.*s': there is no graph to write", (int)w->r->path.n, w->r->path.p);
 	p->input = xcalloc(n ? n : 1, sizeof(*p->input));
 	for (uint32_t i = 0; g->n_modules && i < g->module[0].n; i++) {
 		const uint32_t node = g->module[0].first + i;

@@ -345,8 +345,8 @@ static int take_foot(struct reading *s, const struct item *it)
 		return s->args_item = *it, 1;
 	if (is_run(code, &inside))
 		return read_main(s, it) < 0 ? -1 : 1;
-	if (!pytext_assign(code, &name, &value))
-		return slice_starts(code, "args.append(") ? 1 : 0;
+	if (!pytext_assign(code, &name, &value)) /* of the seed load_args has its own */
+		return slice_starts(code, "args.append(") || slice_starts(code, "torch.manual_seed(") ? 1 : 0;
 	if (slice_is(name, "load_args._version"))
 		return take_version(s, it, value) < 0 ? -1 : 1;
 	if (slice_is(name, "exported_program"))
@@ -386,36 +386,13 @@ static int take_item(struct reading *s, const struct item *it)
 
 /* ---- the graph ---- */
 
-/* AOTI launchers have the class as a comment before everything else: the text without its "# ", lines where they were. */
-static struct slice uncommented(struct repro *r, struct slice text)
-{
-	struct buf b = {0};
-	struct slice rest = text, line;
-	while (slice_line(&rest, &line)) {
-		struct slice bare = slice_trim(line);
-		if (bare.n && bare.p[0] != '#')
-			break;
-		if (slice_starts(line, "# "))
-			buf_add_slice(&b, slice_of(line.p + 2, line.n - 2));
-		buf_addc(&b, '\n');
-	}
-	struct slice s = repro_keep(r, buf_slice(&b));
-	buf_release(&b);
-	return s;
-}
-
 static int read_graph(struct reading *s)
 {
-	struct repro *r = s->r;
-	struct slice text = s->text;
-	if (!s->class_item.whole.p && r->form == REPRO_AOTI) {
-		text = uncommented(r, text);
-		if (!slice_find(text, "def forward("))
-			return 0;
-	} else if (!s->class_item.whole.p) {
-		return err_set(s->err, EXIT_INPUT, "'%s': has no class with a forward(), and is no graph.json: nothing to run", s->path);
-	}
-	return fxcode_read(&r->graph, text, s->path, s->err);
+	if (s->class_item.whole.p)
+		return fxcode_read(&s->r->graph, s->text, s->path, s->err);
+	if (s->r->form == REPRO_AOTI) /* the class is a comment, without shapes and values: the package has all of it */
+		return 0;
+	return err_set(s->err, EXIT_INPUT, "'%s': has no class with a forward(), and is no graph.json: nothing to run", s->path);
 }
 
 static int read_inputs(struct reading *s)
@@ -468,11 +445,34 @@ int repro_read(struct repro *r, struct slice text, const char *path, struct err 
 	return rc;
 }
 
+/* A package alone: what its launcher would say. */
+static int read_package_file(struct repro *r, const char *path, struct err *err)
+{
+	r->form = REPRO_AOTI;
+	r->path = repro_keep(r, slice_str(path));
+	r->dir = repro_keep(r, folder_of(path));
+	r->exported = r->path;
+	r->command = SLICE("run");
+	r->accuracy = SLICE("False");
+	return repro_read_package(r, path, err);
+}
+
 int repro_open(struct repro *r, const char *path, struct err *err)
 {
 	struct mapfile f;
 	if (mapfile_open(&f, path, err) < 0)
 		return -1;
-	r->file = f;
-	return repro_read(r, f.bytes, f.path, err);
+	int rc;
+	if (slice_starts(f.bytes, "PK\3\4")) {
+		r->package = f;
+		rc = read_package_file(r, f.path, err);
+	} else {
+		r->file = f;
+		rc = repro_read(r, f.bytes, f.path, err);
+		if (rc == 0 && r->form == REPRO_AOTI && !r->graph.n_modules)
+			rc = repro_open_exported(r, err);
+	}
+	if (rc < 0)
+		repro_release(r);
+	return rc;
 }

@@ -101,8 +101,8 @@ static bool is_private_env(struct slice name)
 
 static bool is_torch_import(struct slice t)
 {
-	static const char *const starts[] = {"import torch", "from torch", "from functorch", "import functorch", "from functools", "import functools",
-					     "from math "};
+	static const char *const starts[] = {"import torch",	"from torch",	    "from functorch", "import functorch",
+					     "from functools", "import functools", "from math "};
 	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
 		if (slice_starts(t, starts[i]))
 			return true;
@@ -115,10 +115,25 @@ static bool is_frame(const struct repro_line *l)
 	return slice_starts(l->text, "if \"__compile_source__\"") || slice_is(l->name, "isolate_fails_code_str");
 }
 
+/* The graph of the exported program as it was, in the launcher's first lines: not what is written now. */
+static bool is_preview(const struct writer *w, const struct repro_line *l)
+{
+	const struct repro_line *first = w->r->line;
+	if (!w->r->exported.n || l->kind != REPRO_COMMENT)
+		return false;
+	while (first < l && first->kind == REPRO_COMMENT && !slice_starts(first->text, "#:"))
+		first++;
+	return first == l || slice_is(l->value, "print(exported_program.graph)");
+}
+
 static bool is_kept(const struct writer *w, const struct repro_line *l)
 {
+	if (is_preview(w, l))
+		return false;
 	if (slice_starts(l->text, "#:") || slice_is(l->text, "import base64"))
 		return !w->alone && l->kind == REPRO_COMMENT;
+	if (slice_is(l->text, "from torch.nn import *")) /* stands before the class, where it belongs */
+		return false;
 	if (w->r->old && (l->kind == REPRO_OTHER || (l->kind == REPRO_IMPORT && is_torch_import(l->text))))
 		return false;
 	if (!w->alone)
@@ -497,6 +512,23 @@ static void write_aoti_foot(struct writer *w)
 
 /* ---- all of it ---- */
 
+/* Then fxcode_write imports torch.nn's names itself. */
+static bool has_constructors(const struct graph *g)
+{
+	for (size_t i = 0; i < g->n_attrs; i++)
+		if (g->attr[i].kind == GATTR_MODULE)
+			return true;
+	return false;
+}
+
+/* What __init__ makes of random numbers is the same each time, too. */
+static void write_mod(struct writer *w)
+{
+	if (!w->how->no_seed)
+		buf_addf(w->b, "torch.manual_seed(%llu)\n", (unsigned long long)w->how->seed);
+	buf_adds(w->b, "mod = Repro()\n");
+}
+
 void plan_text(const struct plan *p, const struct repro *r, const struct repro_program *how, struct buf *b)
 {
 	struct writer w = {.p = p, .r = r, .how = how, .b = b, .alone = how->style == REPRO_ALONE};
@@ -504,14 +536,16 @@ void plan_text(const struct plan *p, const struct repro *r, const struct repro_p
 	if (w.alone)
 		write_note(&w);
 	write_head(&w);
-	buf_adds(b, has_line(&w, "from torch.nn import *") ? "\n" : "\nfrom torch.nn import *\n");
+	buf_adds(b, has_constructors(how->graph ? how->graph : &r->graph) ? "\n" : "\nfrom torch.nn import *\n");
 	fxcode_write(how->graph ? how->graph : &r->graph, FXCODE_RUNNABLE, b);
-	buf_adds(b, w.form == REPRO_AFTER_DYNAMO ? "\nmod = Repro()\n\n" : "\n");
+	if (w.form == REPRO_AFTER_DYNAMO)
+		write_mod(&w);
+	buf_addc(b, '\n');
 	write_load_args(&w);
 	if (w.form == REPRO_AFTER_DYNAMO)
 		buf_addc(b, '\n');
 	else
-		buf_adds(b, "mod = Repro()\n");
+		write_mod(&w);
 	(w.form == REPRO_AFTER_DYNAMO ? write_dynamo_foot : w.form == REPRO_AOTI ? write_aoti_foot : write_aot_foot)(&w);
 }
 

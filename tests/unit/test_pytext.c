@@ -1,6 +1,6 @@
 /* pytext.h: logical lines, calls, arguments, string literals; inputs against an unmapped page. */
 #include "graph/pytext.h"
-#include "test.h"
+#include "../lib/test.h"
 
 static void test_lines(void **state)
 {

@@ -1,0 +1,90 @@
+
+import os
+os.environ['TORCHINDUCTOR_COMPILE_THREADS'] = '1'
+os.environ['TORCHINDUCTOR_CACHE_DIR'] = '/tmp/torchinductor_user'
+os.environ['TORCH_COMPILE_DEBUG_DIR'] = '/tmp'
+os.environ['_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR'] = '140701409659936'
+os.environ.pop('TORCHDYNAMO_REPRO_AFTER', None)
+os.environ.pop('TORCHDYNAMO_REPRO_LEVEL', None)
+
+import torch
+from torch import tensor, device
+import torch.fx as fx
+from torch._dynamo.testing import rand_strided
+from math import inf
+import torch._inductor.inductor_prims
+
+
+
+import torch._dynamo.config
+import torch._inductor.config
+import torch._functorch.config
+import torch.fx.experimental._config
+
+torch._inductor.config.inplace_buffers = True
+torch._inductor.config.comprehensive_padding = True
+torch._inductor.config.deterministic = False
+torch._inductor.config.triton.store_cubin = False
+torch._functorch.config.functionalize_rng_ops = False
+torch._functorch.config.fake_tensor_allow_unsafe_data_ptr_access = True
+torch._functorch.config.unlift_effect_tokens = False
+torch._functorch.config.selective_decompose = False
+
+
+
+isolate_fails_code_str = None
+
+
+
+
+
+if "__compile_source__" in globals():
+    import inspect as __after_aot_inspect
+    import linecache as __after_aot_linecache
+    __after_aot_filename = __after_aot_inspect.currentframe().f_code.co_filename
+    __after_aot_linecache.cache[__after_aot_filename] = (
+        len(__compile_source__),
+        None,
+        __compile_source__.splitlines(True),
+        __after_aot_filename,
+    )
+# torch version: 2.13.0+cpu
+# torch cuda version: None
+# torch git version: cf30153c4c131c8164ee7798e5022d810682e2cb
+
+
+# torch.cuda.is_available()==False, no GPU info collected
+torch._higher_order_ops.triton_kernel_wrap.kernel_side_table.reset_table()
+
+from torch.nn import *
+class Repro(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+
+
+
+    def forward(self, x, none, items, gen):
+        cos = x.cos();  x = None
+        return (cos,)
+
+def load_args(reader):
+    buf0 = reader.storage(None, 4, dtype_hint=torch.bfloat16)
+    reader.tensor(buf0, (2,), dtype=torch.bfloat16, is_leaf=True)  # x
+    reader.const('none')  # none, filtered out during compilation
+    reader.unsupported('items')  # unsupported type for dumping: <class 'list'>
+    """
+    buf1 = reader.storage(None, 12)
+    reader.tensor(buf1, (3,), is_leaf=True)  # items[0]
+    reader.symint(5)  # items[1]
+    reader.unsupported('items[2]')  # unsupported type for dumping: <class 'str'>
+    """
+    reader.generator('cpu', None)  # gen
+load_args._version = 0
+mod = Repro()
+if __name__ == '__main__':
+    from torch._dynamo.repro.after_aot import run_repro
+    with torch.no_grad():
+        run_repro(mod, load_args, accuracy=False, command='run', save_dir=None, tracing_mode='real', check_str=None)
+        # To run it separately, do 
+        # mod, args = run_repro(mod, load_args, accuracy=False, command='get_args', save_dir=None, tracing_mode='real', check_str=None)
+        # mod(*args)

@@ -1,0 +1,31 @@
+/* Any bytes as a program that runs one graph; what is read is written in both styles. The first byte of a stored input's zip is 'P'. */
+#include "graph/repro.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void write_all_styles(const struct repro *r)
+{
+	struct buf b = {0};
+	struct err err;
+	repro_write(r, &b);
+	buf_reset(&b);
+	repro_text(r, &(struct repro_program){.style = REPRO_ALONE, .inline_max = 64}, &b, &err);
+	buf_release(&b);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct slice text = slice_of((const char *)data, size);
+	struct repro r = {0};
+	struct repro_bytes s = {0};
+	struct err err;
+	if (size && data[0] == 'P') {
+		repro_bytes_read(&s, text, "storage", &err);
+		repro_bytes_close(&s);
+		return 0;
+	}
+	if (repro_read(&r, text, "fuzz.py", &err) == 0)
+		write_all_styles(&r);
+	repro_release(&r);
+	return 0;
+}
