@@ -119,7 +119,7 @@ static uint32_t put_values(struct graph *g, const struct gvalue *from, size_t n)
 	size_t at = g->n_values, own = SIZE_MAX;
 	if (g->value && from >= g->value && from < g->value + g->n_values)
 		own = (size_t)(from - g->value);
-	GROW(g->value, g->n_values, g->cap_values, n);
+	GROW(g->value, g->n_values, g->cap_values, n + 1); /* never NULL: NULL + 0 is no pointer */
 	if (n)
 		memcpy(g->value + at, own == SIZE_MAX ? from : g->value + own, n * sizeof(*from));
 	g->n_values += n;
@@ -197,7 +197,7 @@ uint32_t graph_add_tensor(struct graph *g, int dtype, size_t n_dim, const struct
 			  .dim = (uint32_t)g->n_dims,
 			  .device = device.n ? graph_intern(g, device) : GRAPH_NONE,
 			  .subclass = GRAPH_NONE};
-	GROW(g->dim, g->n_dims, g->cap_dims, 2u * m.n_dim);
+	GROW(g->dim, g->n_dims, g->cap_dims, 2u * m.n_dim + 1);
 	for (unsigned i = 0; i < m.n_dim; i++)
 		g->dim[g->n_dims++] = size[i];
 	for (unsigned i = 0; stride && i < m.n_dim; i++)
@@ -306,10 +306,12 @@ const struct gattr *graph_attr(const struct graph *g, uint32_t module, struct sl
 
 const struct gvalue *graph_kwarg(const struct graph *g, uint32_t node, const char *name)
 {
-	const struct gvalue *v = g->value + g->node[node].kwargs;
-	for (uint32_t i = 0; i < g->node[node].n_kwargs; i++, v += 2)
+	const struct gnode *n = &g->node[node];
+	for (uint32_t i = 0; i < n->n_kwargs; i++) {
+		const struct gvalue *v = &g->value[n->kwargs + 2 * i];
 		if (slice_is(graph_text(g, v->text), name))
 			return v + 1;
+	}
 	return NULL;
 }
 

@@ -33,7 +33,7 @@ static inline struct gvalue copy_leaf(struct graph *g, const struct graph *from,
 static uint32_t copy_values(struct graph *g, const struct graph *from, uint32_t first, size_t n, const uint32_t *map)
 {
 	size_t i = 0;
-	GROW(g->value, g->n_values, g->cap_values, n);
+	GROW(g->value, g->n_values, g->cap_values, n + 1);
 	for (struct gvalue *to = g->value + g->n_values; i < n && !gvalue_has_children(from->value[first + i]); i++)
 		to[i] = copy_leaf(g, from, from->value[first + i], map);
 	if (i == n) {
@@ -77,7 +77,7 @@ static struct gmeta copy_one(struct graph *g, const struct graph *from, struct g
 	}
 	if (m.kind == GMETA_TENSOR) {
 		size_t n = (size_t)m.n_dim << m.has_stride;
-		GROW(g->dim, g->n_dims, g->cap_dims, n);
+		GROW(g->dim, g->n_dims, g->cap_dims, n + 1);
 		if (same && n)
 			memcpy(g->dim + g->n_dims, from->dim + m.dim, n * sizeof(*g->dim));
 		for (size_t i = 0; !same && i < n; i++)

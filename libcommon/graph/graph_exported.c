@@ -434,6 +434,7 @@ int graph_exported_read(struct graph *g, struct slice model_json, const char *na
 	int rc;
 	if (model_json.n >= UINT32_MAX)
 		return err_set(err, EXIT_INPUT, "'%s': the exported program is larger than 4 GiB", name);
+	GROW(x.stack, 0, x.cap_stack, 16);
 	json_tape_text(&x.t, model_json.p, model_json.n);
 	if (json_parse(&x.t, 0, model_json.n, &root) < 0) {
 		rc = err_set(err, EXIT_INPUT, "'%s': exported program, byte %zu: %s", name, x.t.error_at, x.t.error);

@@ -212,6 +212,8 @@ static int read_settings(struct gjson *rd, uint32_t obj, enum repro_line_kind ki
 		    (!pop && (kind == REPRO_ENV_SET ? gj_keep(rd, k + 1, "the value of a variable", &l->value)
 						    : python_value(rd, k + 1, &l->value)) < 0))
 			return -1;
+		if (!l->name.n)
+			return gj_bad(rd, k, "a setting without a name");
 		make_line(rd, l);
 	}
 	return 0;
@@ -400,6 +402,9 @@ int graph_json_read(struct repro *r, struct slice text, const char *name, struct
 	int rc;
 	if (text.n >= UINT32_MAX)
 		return err_set(err, EXIT_INPUT, "'%s': larger than 4 GiB", name);
+	if (!utf8_valid(text))
+		return err_set(err, EXIT_INPUT, "'%s': is not UTF-8", name);
+	GROW(rd.stack, 0, rd.cap_stack, 16);
 	json_tape_text(&rd.t, text.p, text.n);
 	if (json_parse(&rd.t, 0, text.n, &root) < 0)
 		rc = err_set(err, EXIT_INPUT, "'%s', line %zu: %s (byte %zu)", name, line_of(&rd.t, rd.t.error_at), rd.t.error,
