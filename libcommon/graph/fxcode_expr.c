@@ -160,6 +160,14 @@ static enum state prefix_operator(struct fxparse *p, unsigned op, uint8_t prec)
 static enum state name_operand(struct fxparse *p, struct fxitem *i)
 {
 	struct slice s = p->lex.text;
+	struct fxframe *f = top(p);
+	/* also random(x, from = 1), which torch writes and Python does not read */
+	if (f->kind == FXF_CALL && f->kw == GRAPH_NONE && p->n_ops == f->ops && fxlex_peek(&p->lex) == '=' && !(p->lex.end - p->lex.p >= 2 && p->lex.p[1] == '=')) {
+		f->kw = graph_intern(p->g, s);
+		fxlex_next(&p->lex);
+		fxlex_next(&p->lex);
+		return OPERAND;
+	}
 	if (fx_keyword(s)) {
 		if (slice_is(s, "None"))
 			return atom(p, i, graph_none_value());
@@ -169,13 +177,6 @@ static enum state name_operand(struct fxparse *p, struct fxitem *i)
 			return prefix_operator(p, FXOP3('n', 'o', 't'), PREC_NOT);
 		fx_error_at(p, s.p, "%s %.*s is no part of a graph", slice_is(s, "lambda") ? "a" : "the keyword", shown(s), s.p);
 		return FAILED;
-	}
-	struct fxframe *f = top(p);
-	if (f->kind == FXF_CALL && f->kw == GRAPH_NONE && p->n_ops == f->ops && fxlex_peek(&p->lex) == '=' && !(p->lex.end - p->lex.p >= 2 && p->lex.p[1] == '=')) {
-		f->kw = graph_intern(p->g, s);
-		fxlex_next(&p->lex);
-		fxlex_next(&p->lex);
-		return OPERAND;
 	}
 	s = dotted(p);
 	const bool called = fxlex_peek(&p->lex) == '(';

@@ -1,32 +1,41 @@
 #include "graph/fxcode_part.h"
 
-enum { C_NAME = 1, C_DIGIT = 2, C_SPACE = 4 };
-static const uint8_t class_of[256] = {
-    [' '] = C_SPACE,
-    ['\t'] = C_SPACE,
-    ['\r'] = C_SPACE,
-    ['\f'] = C_SPACE,
-    ['0' ... '9'] = C_DIGIT,
-    ['a' ... 'z'] = C_NAME,
-    ['A' ... 'Z'] = C_NAME,
-    ['_'] = C_NAME,
-    [0x80 ... 0xff] = C_NAME,
+const uint8_t fx_class[256] = {
+    [' '] = FXC_SPACE,
+    ['\t'] = FXC_SPACE,
+    ['\r'] = FXC_SPACE,
+    ['\f'] = FXC_SPACE,
+    ['0' ... '9'] = FXC_DIGIT,
+    ['a' ... 'z'] = FXC_NAME,
+    ['A' ... 'Z'] = FXC_NAME,
+    ['_'] = FXC_NAME,
+    [0x80 ... 0xff] = FXC_NAME,
 };
-
-bool fx_name_start(unsigned char c) { return class_of[c] & C_NAME; }
-bool fx_name_part(unsigned char c) { return class_of[c] & (C_NAME | C_DIGIT); }
 
 bool fx_keyword(struct slice s)
 {
-	static const char words[] = " False None True and as assert async await break class continue def del elif else except "
-				    "finally for from global if import in is lambda nonlocal not or pass raise return try while "
-				    "with yield ";
-	if (s.n < 2 || s.n > 8 || s.p[0] == '_')
+	static const char *const words[] = {"and",    "as",	  "assert", "async",  "await", "break", "class", "continue", "def",  "del",   "elif",
+					    "else",   "except",	  "finally", "for",   "from",  "global", "if",	 "import",   "in",   "is",    "lambda",
+					    "nonlocal", "not",	  "or",	    "pass",   "raise", "return", "try",	 "while",    "with", "yield", "False",
+					    "None",   "True"};
+	/* Lengths of the keywords with this first letter, a to z: nearly every name is none by that alone. */
+	static const uint16_t lengths[26] = {
+	    ['a' - 'a'] = 1 << 2 | 1 << 3 | 1 << 5 | 1 << 6, ['b' - 'a'] = 1 << 5,	    ['c' - 'a'] = 1 << 5 | 1 << 8,
+	    ['d' - 'a'] = 1 << 3,			     ['e' - 'a'] = 1 << 4 | 1 << 6, ['f' - 'a'] = 1 << 3 | 1 << 4 | 1 << 7,
+	    ['g' - 'a'] = 1 << 6,			     ['i' - 'a'] = 1 << 2 | 1 << 6, ['l' - 'a'] = 1 << 6,
+	    ['n' - 'a'] = 1 << 3 | 1 << 8,		     ['o' - 'a'] = 1 << 2,	    ['p' - 'a'] = 1 << 4,
+	    ['r' - 'a'] = 1 << 5 | 1 << 6,		     ['t' - 'a'] = 1 << 3,	    ['w' - 'a'] = 1 << 4 | 1 << 5,
+	    ['y' - 'a'] = 1 << 5,
+	};
+	if (s.n < 2 || s.n > 8)
 		return false;
-	char key[11] = " ";
-	memcpy(key + 1, s.p, s.n);
-	key[s.n + 1] = ' ';
-	return memmem(words, sizeof(words) - 1, key, s.n + 2) != NULL;
+	const char c = *s.p;
+	if (c >= 'a' && c <= 'z' ? !(lengths[c - 'a'] >> s.n & 1) : c != 'F' && c != 'N' && c != 'T')
+		return false;
+	for (unsigned i = 0; i < ARRAY_LEN(words); i++)
+		if (*words[i] == c && slice_is(s, words[i]))
+			return true;
+	return false;
 }
 
 bool fx_identifier(struct slice s)
@@ -58,7 +67,7 @@ static const char *skip_space(struct fxlex *x)
 {
 	const char *p = x->p, *end = x->end;
 	for (; p < end; p++) {
-		if (class_of[(unsigned char)*p] & C_SPACE)
+		if (fx_class[(unsigned char)*p] & FXC_SPACE)
 			continue;
 		if (*p == '\n' && x->depth) {
 			x->line++;
@@ -86,7 +95,7 @@ char fxlex_peek(struct fxlex *x)
 
 static const char *digits(const char *p, const char *end)
 {
-	while (p < end && ((class_of[(unsigned char)*p] & C_DIGIT) || (*p == '_' && end - p >= 2 && (class_of[(unsigned char)p[1]] & C_DIGIT))))
+	while (p < end && ((fx_class[(unsigned char)*p] & FXC_DIGIT) || (*p == '_' && end - p >= 2 && (fx_class[(unsigned char)p[1]] & FXC_DIGIT))))
 		p++;
 	return p;
 }
@@ -110,7 +119,7 @@ static const char *number(struct fxlex *x, const char *p)
 		q = p + 1;
 		if (q < end && (*q == '+' || *q == '-'))
 			q++;
-		if (q < end && (class_of[(unsigned char)*q] & C_DIGIT)) {
+		if (q < end && (fx_class[(unsigned char)*q] & FXC_DIGIT)) {
 			x->kind = FXT_FLOAT;
 			p = digits(q, end);
 		}
@@ -183,7 +192,7 @@ void fxlex_next(struct fxlex *x)
 		x->kind = FXT_NEWLINE;
 		x->line++;
 		q = p + 1;
-	} else if (class_of[(unsigned char)*p] & C_NAME) {
+	} else if (fx_class[(unsigned char)*p] & FXC_NAME) {
 		for (q = p + 1; q < end && fx_name_part((unsigned char)*q); q++)
 			;
 		x->kind = FXT_NAME;
@@ -191,7 +200,7 @@ void fxlex_next(struct fxlex *x)
 			q = string_end(q, end, &x->line);
 			x->kind = q ? FXT_STRING : FXT_BAD;
 		}
-	} else if ((class_of[(unsigned char)*p] & C_DIGIT) || (*p == '.' && end - p >= 2 && (class_of[(unsigned char)p[1]] & C_DIGIT))) {
+	} else if ((fx_class[(unsigned char)*p] & FXC_DIGIT) || (*p == '.' && end - p >= 2 && (fx_class[(unsigned char)p[1]] & FXC_DIGIT))) {
 		q = number(x, p);
 	} else if (*p == '\'' || *p == '"') {
 		q = string_end(p, end, &x->line);
@@ -214,7 +223,7 @@ int fxlex_line_start(struct fxlex *x, void (*comment)(void *user, struct slice t
 	while (x->p < x->end) {
 		int column = 0;
 		const char *p = x->p;
-		for (; p < x->end && (class_of[(unsigned char)*p] & C_SPACE); p++)
+		for (; p < x->end && (fx_class[(unsigned char)*p] & FXC_SPACE); p++)
 			column = *p == '\t' ? (column | 7) + 1 : column + (column < INT32_MAX / 2 ? 1 : 0);
 		const char *nl = p < x->end && (*p == '\n' || *p == '#') ? memchr(p, '\n', (size_t)(x->end - p)) : NULL;
 		if (p == x->end || (*p == '#' && !nl))

@@ -609,7 +609,7 @@ static bool fold_unary(struct fxparse *p, unsigned op, struct gvalue *v)
 	case GV_COMPLEX:
 		if (!fx_parse_complex(graph_text(p->g, v->text), &re, &im))
 			return false;
-		*v = minus ? complex_value(p, -re, -im) : *v;
+		*v = minus ? complex_value(p, re == 0 ? re : -re, -im) : *v; /* "-1j" is what repr() says of complex(0, -1) */
 		return true;
 	case GV_TEXT: {
 		struct slice s = graph_text(p->g, v->text);

@@ -1,26 +1,27 @@
 #include "graph/fxcode_part.h"
 
 /* torch/fx/graph.py, magic_methods and inplace_methods; "not" is Python's. */
+#define OP(name, text, kind) {name, text, sizeof(name) - 1, kind}
 static const struct fxop ops[] = {
-    {"add", "+", FXOP_BINARY},       {"sub", "-", FXOP_BINARY},       {"mul", "*", FXOP_BINARY},
-    {"floordiv", "//", FXOP_BINARY}, {"truediv", "/", FXOP_BINARY},   {"mod", "%", FXOP_BINARY},
-    {"pow", "**", FXOP_BINARY},      {"lshift", "<<", FXOP_BINARY},   {"rshift", ">>", FXOP_BINARY},
-    {"and_", "&", FXOP_BINARY},      {"or_", "|", FXOP_BINARY},       {"xor", "^", FXOP_BINARY},
-    {"matmul", "@", FXOP_BINARY},    {"eq", "==", FXOP_BINARY},       {"ne", "!=", FXOP_BINARY},
-    {"lt", "<", FXOP_BINARY},        {"gt", ">", FXOP_BINARY},        {"le", "<=", FXOP_BINARY},
-    {"ge", ">=", FXOP_BINARY},       {"neg", "-", FXOP_UNARY},        {"pos", "+", FXOP_UNARY},
-    {"invert", "~", FXOP_UNARY},     {"not_", "not", FXOP_UNARY},     {"getitem", "[]", FXOP_GETITEM},
-    {"setitem", "[]=", FXOP_SETITEM}, {"iadd", "+=", FXOP_INPLACE},   {"iand", "&=", FXOP_INPLACE},
-    {"ifloordiv", "//=", FXOP_INPLACE}, {"ilshift", "<<=", FXOP_INPLACE}, {"imod", "%=", FXOP_INPLACE},
-    {"imul", "*=", FXOP_INPLACE},    {"imatmul", "@=", FXOP_INPLACE}, {"ior", "|=", FXOP_INPLACE},
-    {"ipow", "**=", FXOP_INPLACE},   {"irshift", ">>=", FXOP_INPLACE}, {"isub", "-=", FXOP_INPLACE},
-    {"itruediv", "/=", FXOP_INPLACE}, {"ixor", "^=", FXOP_INPLACE},
+    OP("add", "+", FXOP_BINARY),       OP("sub", "-", FXOP_BINARY),       OP("mul", "*", FXOP_BINARY),
+    OP("floordiv", "//", FXOP_BINARY), OP("truediv", "/", FXOP_BINARY),   OP("mod", "%", FXOP_BINARY),
+    OP("pow", "**", FXOP_BINARY),      OP("lshift", "<<", FXOP_BINARY),   OP("rshift", ">>", FXOP_BINARY),
+    OP("and_", "&", FXOP_BINARY),      OP("or_", "|", FXOP_BINARY),       OP("xor", "^", FXOP_BINARY),
+    OP("matmul", "@", FXOP_BINARY),    OP("eq", "==", FXOP_BINARY),       OP("ne", "!=", FXOP_BINARY),
+    OP("lt", "<", FXOP_BINARY),        OP("gt", ">", FXOP_BINARY),        OP("le", "<=", FXOP_BINARY),
+    OP("ge", ">=", FXOP_BINARY),       OP("neg", "-", FXOP_UNARY),        OP("pos", "+", FXOP_UNARY),
+    OP("invert", "~", FXOP_UNARY),     OP("not_", "not", FXOP_UNARY),     OP("getitem", "[]", FXOP_GETITEM),
+    OP("setitem", "[]=", FXOP_SETITEM), OP("iadd", "+=", FXOP_INPLACE),   OP("iand", "&=", FXOP_INPLACE),
+    OP("ifloordiv", "//=", FXOP_INPLACE), OP("ilshift", "<<=", FXOP_INPLACE), OP("imod", "%=", FXOP_INPLACE),
+    OP("imul", "*=", FXOP_INPLACE),    OP("imatmul", "@=", FXOP_INPLACE), OP("ior", "|=", FXOP_INPLACE),
+    OP("ipow", "**=", FXOP_INPLACE),   OP("irshift", ">>=", FXOP_INPLACE), OP("isub", "-=", FXOP_INPLACE),
+    OP("itruediv", "/=", FXOP_INPLACE), OP("ixor", "^=", FXOP_INPLACE),
 };
 
 const struct fxop *fxop_by_name(struct slice name)
 {
 	for (unsigned i = 0; i < ARRAY_LEN(ops); i++)
-		if (slice_is(name, ops[i].name))
+		if (name.n == ops[i].n && !memcmp(name.p, ops[i].name, name.n))
 			return &ops[i];
 	return NULL;
 }
@@ -43,10 +44,15 @@ const char *fxop_by_text(unsigned op, enum fxop_kind kind)
 
 bool fx_reserved(struct slice s)
 {
-	/* What written text uses by itself, or what stands around it (repro.h's header). */
-	static const char *const words[] = {"torch", "device", "tensor",  "inf",  "nan",   "self",   "getattr", "setattr", "slice",  "math",
-					    "float", "complex", "_operator", "fx", "super", "rand_strided", "os", "Ellipsis", "fx_pytree",
-					    "pytree", "NoneType", "bytes", "range", "operator"};
+	/* What the text of a forward() uses by itself, and Python's functions: torch gives no node such a name either
+	 * (torch/fx/graph.py, _illegal_names). */
+	static const char *const words[] = {
+	    "torch",   "device",    "inf",    "nan",	"self",	   "math",     "_operator", "NoneType", "Ellipsis", "abs",   "all",	 "any",
+	    "bin",     "bool",	    "bytes",  "callable", "chr",   "complex",  "dict",	    "dir",	"divmod",   "eval",  "exec",	 "filter",
+	    "float",   "format",    "frozenset", "getattr", "hasattr", "hash", "hex",	    "id",	"input",    "int",   "iter",	 "len",
+	    "list",    "map",	    "max",    "min",	"next",	   "object",   "oct",	    "open",	"ord",	    "pow",   "print",	 "range",
+	    "repr",    "reversed",  "round",  "set",	"setattr", "slice",    "sorted",    "str",	"sum",	    "super", "tuple",	 "type",
+	    "vars",    "zip"};
 	if (s.n < 2 || s.n > 12)
 		return false;
 	for (unsigned i = 0; i < ARRAY_LEN(words); i++)

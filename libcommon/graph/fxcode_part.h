@@ -38,8 +38,10 @@ char fxlex_peek(struct fxlex *x);
 int fxlex_line_start(struct fxlex *x, void (*comment)(void *user, struct slice text), void *user);
 /* Behind the logical line that begins at p; *open: where a bracket or string begins that is never closed, else untouched. */
 const char *fxlex_skip_line(const char *p, const char *end, const char **open);
-bool fx_name_start(unsigned char c);
-bool fx_name_part(unsigned char c);
+enum { FXC_NAME = 1, FXC_DIGIT = 2, FXC_SPACE = 4 };
+extern const uint8_t fx_class[256];
+static inline bool fx_name_start(unsigned char c) { return fx_class[c] & FXC_NAME; }
+static inline bool fx_name_part(unsigned char c) { return fx_class[c] & (FXC_NAME | FXC_DIGIT); }
 bool fx_identifier(struct slice s); /* and no keyword */
 bool fx_keyword(struct slice s);
 /* "NAME:LINE:COLUMN: what"; at is inside of the text. Returns -1. */
@@ -193,6 +195,7 @@ void fx_annotate(struct fxparse *p, uint32_t node, struct slice annotation);
 /* Python's operators under their names in _operator. */
 struct fxop {
 	const char *name, *text;
+	uint8_t n; /* of name */
 	uint8_t kind; /* enum fxop_kind */
 };
 enum fxop_kind { FXOP_UNARY, FXOP_BINARY, FXOP_GETITEM, FXOP_INPLACE, FXOP_SETITEM };

@@ -8,8 +8,8 @@
 /* The fewest digits that give the same double, as "d.ddde-05": Python's repr() needs the same digits in another form. */
 static int shortest(char *out, size_t size, double v)
 {
-	for (int digits = 14; digits < 17; digits++) {
-		snprintf(out, size, "%.*e", digits, v);
+	for (int digits = fabs(v) < 0x1p-1021 ? 0 : 14; digits < 17; digits++) { /* subnormal ones have fewer */
+		snprintf(out, size, "%#.*e", digits, v);
 		if (digits == 16 || strtod(out, NULL) == v)
 			break;
 	}
@@ -51,8 +51,57 @@ static void add_finite(struct buf *b, double v, bool point)
 		buf_adds(b, ".0");
 }
 
+/* "1e-05", "1.5e-07": of n / 10^p, which is below 1e-4. */
+static void add_small(struct buf *b, uint64_t n, unsigned p)
+{
+	char digits[24];
+	unsigned k = sizeof(digits);
+	for (; n; n /= 10)
+		digits[--k] = (char)('0' + n % 10);
+	const unsigned len = (unsigned)sizeof(digits) - k, exponent = p + 1 - len;
+	buf_addc(b, digits[k]);
+	if (len > 1)
+		buf_addc(b, '.');
+	buf_add(b, digits + k + 1, len - 1);
+	buf_adds(b, "e-");
+	if (exponent < 10)
+		buf_addc(b, '0');
+	buf_add_u64(b, exponent);
+}
+
+/* Numbers of few digits, which are nearly all: the first power of ten that makes an int of it gives the fewest digits, and
+ * dividing by it is exact enough to tell (both are doubles without error). */
+static bool add_short(struct buf *b, double v)
+{
+	static const double power[] = {1,   1e1,  1e2,	1e3,  1e4,  1e5,  1e6,	1e7,  1e8,  1e9,
+				       1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19};
+	const double size = fabs(v);
+	if (!(size >= 1e-15 && size < 1e6) && size != 0)
+		return false;
+	for (unsigned p = 0; p < ARRAY_LEN(power) && size * power[p] < 1e15; p++) {
+		const uint64_t n = (uint64_t)llrint(size * power[p]), unit = (uint64_t)power[p];
+		if ((double)n / power[p] != size)
+			continue;
+		if (signbit(v))
+			buf_addc(b, '-');
+		if (n && size < 1e-4) {
+			add_small(b, n, p);
+			return true;
+		}
+		buf_add_u64(b, n / unit);
+		buf_addc(b, '.');
+		for (uint64_t u = unit / 10; u > 1 && n % unit < u; u /= 10)
+			buf_addc(b, '0');
+		buf_add_u64(b, n % unit);
+		return true;
+	}
+	return false;
+}
+
 void fx_add_float(struct buf *b, double v)
 {
+	if (add_short(b, v))
+		return;
 	if (isnan(v))
 		buf_adds(b, "nan");
 	else if (isinf(v))
@@ -127,6 +176,10 @@ static void add_int(struct buf *b, int64_t v)
 
 static void add_device(struct buf *b, struct slice s)
 {
+	if (slice_is(s, "cpu")) {
+		buf_adds(b, "device(type='cpu')");
+		return;
+	}
 	const char *colon = s.n ? memchr(s.p, ':', s.n) : NULL;
 	buf_adds(b, "device(type=");
 	pytext_quote(b, slice_of(s.p, colon ? (size_t)(colon - s.p) : s.n));
@@ -137,11 +190,11 @@ static void add_device(struct buf *b, struct slice s)
 	buf_addc(b, ')');
 }
 
-/* "(nan+nanj)" is no Python. */
+/* As repr() where Python reads that as the same number: "(nan+nanj)" is none, and -1j is -0.0-1j. */
 static void add_complex(struct buf *b, struct slice s)
 {
 	double re, im;
-	if (s.n && memchr(s.p, 'n', s.n) && fx_parse_complex(s, &re, &im)) {
+	if (fx_parse_complex(s, &re, &im) && (!isfinite(re) || !isfinite(im) || (re == 0 && (signbit(re) || signbit(im))))) {
 		buf_adds(b, "complex(");
 		fx_add_float(b, re);
 		buf_adds(b, ", ");
@@ -159,7 +212,7 @@ static void add_leaf(const struct graph *g, struct gvalue v, struct buf *b)
 		buf_add(b, "None", 4);
 		break;
 	case GV_BOOL:
-		buf_adds(b, v.i ? "True" : "False");
+		v.i ? buf_adds(b, "True") : buf_adds(b, "False");
 		break;
 	case GV_INT:
 		add_int(b, v.i);
@@ -188,8 +241,20 @@ static void add_leaf(const struct graph *g, struct gvalue v, struct buf *b)
 	}
 }
 
-static const char *const opening[] = {[GV_LIST] = "[", [GV_TUPLE] = "(", [GV_DICT] = "{", [GV_SLICE] = "slice("},
-		  *const closing[] = {[GV_LIST] = "]", [GV_TUPLE] = ")", [GV_DICT] = "}", [GV_SLICE] = ")"};
+static void open_sequence(struct buf *b, uint8_t kind)
+{
+	if (kind == GV_SLICE)
+		buf_adds(b, "slice(");
+	else
+		buf_addc(b, kind == GV_LIST ? '[' : kind == GV_TUPLE ? '(' : '{');
+}
+
+static void close_sequence(struct buf *b, const struct gvalue *s)
+{
+	if (s->kind == GV_TUPLE && s->n == 1)
+		buf_addc(b, ',');
+	buf_addc(b, s->kind == GV_LIST ? ']' : s->kind == GV_DICT ? '}' : ')');
+}
 
 static bool is_sequence(uint8_t kind) { return kind == GV_LIST || kind == GV_TUPLE || kind == GV_DICT || kind == GV_SLICE; }
 
@@ -206,22 +271,18 @@ void fx_add_value(const struct graph *g, const struct slice *names, struct gvalu
 		} else if (!is_sequence(v.kind)) {
 			add_leaf(g, v, b);
 		} else if (depth < GRAPH_MAX_DEPTH) {
-			buf_adds(b, opening[v.kind]);
+			open_sequence(b, v.kind);
 			stack[depth].v = v;
 			stack[depth++].at = 0;
 		}
-		while (depth && stack[depth - 1].at == stack[depth - 1].v.n) {
-			const struct gvalue *s = &stack[--depth].v;
-			if (s->kind == GV_TUPLE && s->n == 1)
-				buf_addc(b, ',');
-			buf_adds(b, closing[s->kind]);
-		}
+		while (depth && stack[depth - 1].at == stack[depth - 1].v.n)
+			close_sequence(b, &stack[--depth].v);
 		if (!depth)
 			return;
 		const struct gvalue *s = &stack[depth - 1].v;
 		const uint32_t at = stack[depth - 1].at++;
 		if (at)
-			buf_adds(b, s->kind == GV_DICT && at % 2 ? ": " : ", ");
+			buf_add(b, s->kind == GV_DICT && at % 2 ? ": " : ", ", 2);
 		v = g->value[s->first + at];
 	}
 }

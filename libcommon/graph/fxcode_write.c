@@ -1,6 +1,8 @@
 #include "graph/fxcode_part.h"
 #include "graph/pytext.h"
 
+#include <math.h>
+
 enum { REMEMBERED = 64 };
 
 struct writer {
@@ -14,9 +16,9 @@ struct writer {
 	uint32_t said;        /* text of the last "# File:" comment */
 	bool any_said;
 	struct {
-		uint32_t target; /* + 1 */
+		uint32_t text; /* + 1 */
 		bool plain;
-	} seen[REMEMBERED];  /* is the target a dotted name as it stands? */
+	} seen[REMEMBERED];     /* what plain() found out last */
 };
 
 static struct slice name_of(const struct writer *w, uint32_t node)
@@ -36,6 +38,8 @@ static void value(struct writer *w, struct gvalue v)
 {
 	if (v.kind == GV_NODE)
 		add_node(w, v.node);
+	else if (v.kind == GV_INT && v.i >= 0)
+		buf_add_u64(w->b, (uint64_t)v.i);
 	else
 		fx_add_value(w->g, w->names, v, w->b);
 }
@@ -126,16 +130,22 @@ static bool all_identifiers(struct slice s)
 	return s.n > 0;
 }
 
+/* Is the text a dotted name that can be written as it stands? */
+static bool plain(struct writer *w, uint32_t text)
+{
+	const unsigned slot = text % REMEMBERED;
+	if (w->seen[slot].text != text + 1) {
+		w->seen[slot].text = text + 1;
+		w->seen[slot].plain = all_identifiers(graph_text(w->g, text));
+	}
+	return w->seen[slot].plain;
+}
+
 /* A function's name; torch.ops.aten.random.from cannot be written as it is. */
 static void add_function(struct writer *w, uint32_t target)
 {
 	struct slice s = graph_text(w->g, target);
-	const unsigned slot = target % REMEMBERED;
-	if (w->seen[slot].target != target + 1) {
-		w->seen[slot].target = target + 1;
-		w->seen[slot].plain = all_identifiers(s);
-	}
-	if (w->seen[slot].plain) {
+	if (plain(w, target)) {
 		buf_add_slice(w->b, s);
 		return;
 	}
@@ -164,7 +174,7 @@ static void add_args(struct writer *w, const struct gnode *n, uint32_t skip)
 	}
 	for (uint32_t i = 0; i < n->n_kwargs; i++) {
 		struct slice name = graph_text(w->g, kw[2 * i].text);
-		if (!fx_identifier(name)) {
+		if (!plain(w, kw[2 * i].text)) {
 			odd = true;
 			continue;
 		}
@@ -176,7 +186,7 @@ static void add_args(struct writer *w, const struct gnode *n, uint32_t skip)
 		value(w, kw[2 * i + 1]);
 	}
 	for (uint32_t i = 0; odd && i < n->n_kwargs; i++) { /* random.from has a parameter "from" */
-		if (fx_identifier(graph_text(w->g, kw[2 * i].text)))
+		if (plain(w, kw[2 * i].text))
 			continue;
 		buf_adds(w->b, any ? ", **{" : "**{");
 		any = true;
@@ -206,6 +216,11 @@ static void operand(struct writer *w, struct gvalue v)
 		receiver(w, v);
 	else
 		value(w, v);
+}
+
+static bool negative(struct gvalue v)
+{
+	return (v.kind == GV_INT && v.i < 0) || (v.kind == GV_FLOAT && signbit(v.f)) || v.kind == GV_COMPLEX;
 }
 
 static bool any_node(const struct gvalue *v, uint32_t n)
@@ -285,7 +300,7 @@ static bool by_operator(struct writer *w, uint32_t node, struct slice target)
 		if (n->n_args != 2)
 			return false;
 		left_side(w, node);
-		if (op->text[0] == '*' && op->text[1] == '*' && v[0].kind != GV_NODE)
+		if (op->text[0] == '*' && op->text[1] == '*' && negative(v[0]))
 			receiver(w, v[0]); /* -1 ** x is -(1 ** x) */
 		else
 			operand(w, v[0]);
@@ -362,7 +377,7 @@ struct freeing {
 
 static void free_one(struct freeing *f, uint32_t node)
 {
-	buf_adds(f->w->b, f->any ? " = " : ";  ");
+	buf_add(f->w->b, f->any ? " = " : ";  ", 3);
 	add_node(f->w, node);
 	f->any = true;
 }
