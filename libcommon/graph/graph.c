@@ -354,14 +354,22 @@ bool graph_value_nodes(const struct graph *g, struct gvalue v, bool (*fn)(void *
 	}
 }
 
+/* Most operands are nodes or plain constants. */
+static inline bool one_operand(const struct graph *g, const struct gvalue *v, bool (*fn)(void *, uint32_t), void *user)
+{
+	if (v->kind == GV_NODE)
+		return fn(user, v->node);
+	return !gvalue_has_children(*v) || graph_value_nodes(g, *v, fn, user);
+}
+
 bool graph_operands(const struct graph *g, uint32_t node, bool (*fn)(void *user, uint32_t operand), void *user)
 {
 	const struct gnode *n = &g->node[node];
 	for (uint32_t i = 0; i < n->n_args; i++)
-		if (!graph_value_nodes(g, g->value[n->args + i], fn, user))
+		if (!one_operand(g, &g->value[n->args + i], fn, user))
 			return false;
 	for (uint32_t i = 0; i < n->n_kwargs; i++)
-		if (!graph_value_nodes(g, g->value[n->kwargs + 2 * i + 1], fn, user))
+		if (!one_operand(g, &g->value[n->kwargs + 2 * i + 1], fn, user))
 			return false;
 	return true;
 }
@@ -428,7 +436,7 @@ static int check_operands(const struct graph *g, uint32_t i, struct err *err)
 	    n->n_kwargs > (g->n_values - n->kwargs) / 2)
 		return bad_node(g, i, err, "has operands out of place");
 	for (uint32_t k = 0; k < n->n_args && !why; k++)
-		why = bad_value(g, g->value[n->args + k]);
+		why = g->value[n->args + k].kind <= GV_FLOAT ? NULL : bad_value(g, g->value[n->args + k]);
 	for (uint32_t k = 0; k < 2 * n->n_kwargs && !why; k++)
 		why = !(k & 1) && g->value[n->kwargs + k].kind != GV_STR ? "has a keyword that is no name"
 									 : bad_value(g, g->value[n->kwargs + k]);

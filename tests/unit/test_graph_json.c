@@ -301,12 +301,55 @@ static void test_same(void **state)
 	    "module 'm' is missing");
 }
 
+/* The examples of the document. */
+static void test_document(void **state)
+{
+	(void)state;
+	struct buf doc = {0};
+	const char *root = getenv("PT2_SOURCE");
+	char *path = xasprintf("%s%sdocs/GRAPH.md", root ? root : "", root ? "/" : "");
+	FILE *f = fopen(path, "r");
+	int n = 0;
+	size_t got;
+	assert_non_null(f);
+	while ((got = fread(buf_room(&doc, 4096), 1, 4096, f)) > 0)
+		doc.len += got;
+	fclose(f);
+	for (const char *at = buf_str(&doc); (at = strstr(at, "```json\n")); n++) {
+		const char *end = strstr(at += 8, "\n```");
+		assert_non_null(end);
+		if (graph_json_read(&r, slice_of(at, (size_t)(end - at)), "GRAPH.md", &err) < 0)
+			fail_msg("%s", err.text);
+		round_trip();
+		repro_release(&r);
+		repro_release(&again);
+	}
+	assert_int_equal(n, 2);
+	buf_release(&doc);
+	free(path);
+}
+
+static void test_dot(void **state)
+{
+	(void)state;
+	read_text("{'graph_json': 1, 'nodes': [" X ", {'name': 't', 'op': 'get_attr', 'target': 'body'}, {'name': 'c', 'target': 'torch.ops.higher_order.f',"
+		  " 'args': ['x', 't'], 'meta': [{'dtype': 'f32', 'size': ['s0']}, {'sym': 's0'}]}, {'name': 'm', 'op': 'call_method', 'target': 'a\\\'b', 'args': ['c']},"
+		  OUT("c") "], 'modules': [{'name': 'body', 'nodes': [{'op': 'output', 'args': [null]}]}]}");
+	graph_dot(&r.graph, &out);
+	const char *text = buf_str(&out);
+	assert_non_null(strstr(text, "n2 [label=\"c\\nhigher_order.f\\nf32[s0] s0\"];\n"));
+	assert_non_null(strstr(text, "n3 [label=\"m\\na\\\"b\"];\n"));
+	assert_non_null(strstr(text, "subgraph cluster1 {\nlabel=\"body\";\nn5 [label=\"output\", style=filled, fillcolor=gray90];\n}\n"));
+	assert_non_null(strstr(text, "n0 -> n2;\nn1 -> n2;\nn1 -> n5 [style=dashed, lhead=cluster1];\n"));
+	assert_true(slice_ends(buf_slice(&out), "n2 -> n4;\n}\n"));
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, teardown)
 	const struct CMUnitTest tests[] = {
 	    T(test_by_hand), T(test_operands), T(test_metadata), T(test_modules_and_attributes), T(test_program), T(test_deep),
-	    T(test_refused), T(test_same),
+	    T(test_refused), T(test_same), T(test_document), T(test_dot),
 	};
 	return RUN(tests);
 }
