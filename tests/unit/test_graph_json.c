@@ -301,6 +301,36 @@ static void test_same(void **state)
 	    "module 'm' is missing");
 }
 
+/* Recorded launchers: what comes back from JSON is the same program. */
+static void test_launchers(void **state)
+{
+	(void)state;
+	static const char *const name[] = {
+	    "aot_accuracy/minifier_launcher.py",   "aot_compile_error/minifier_launcher.py", "aot_compile_error/repro.py",
+	    "aot_dynamic/minifier_launcher.py",	   "aot_nan/minifier_launcher.py",	     "aot_runtime_error/minifier_launcher.py",
+	    "dynamo_accuracy/minifier_launcher.py", "dynamo_compile_error/minifier_launcher.py", "runnable/forward.py",
+	    "runnable/backward.py",
+	};
+	for (size_t i = 0; i < ARRAY_LEN(name); i++) {
+		struct buf one = {0}, two = {0};
+		char *file = xasprintf("minifier/%s", name[i]), *path = data_path(file);
+		if (repro_open(&r, path, &err) < 0)
+			fail_msg("%s", err.text);
+		round_trip();
+		again.dir = r.dir; /* where storages are looked for */
+		repro_write(&r, &one);
+		repro_write(&again, &two);
+		assert_true(one.len > 1000);
+		assert_string_equal(buf_str(&one), buf_str(&two));
+		buf_release(&one);
+		buf_release(&two);
+		repro_release(&r);
+		repro_release(&again);
+		free(file);
+		free(path);
+	}
+}
+
 /* The examples of the document. */
 static void test_document(void **state)
 {
@@ -349,7 +379,8 @@ int main(void)
 #define T(f) cmocka_unit_test_teardown(f, teardown)
 	const struct CMUnitTest tests[] = {
 	    T(test_by_hand), T(test_operands), T(test_metadata), T(test_modules_and_attributes), T(test_program), T(test_deep),
-	    T(test_refused), T(test_same), T(test_document), T(test_dot),
+	    T(test_refused), T(test_same), T(test_launchers), T(test_document),
+	    T(test_dot),
 	};
 	return RUN(tests);
 }
