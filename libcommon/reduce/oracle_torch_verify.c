@@ -3,6 +3,7 @@
 #include "reduce/oracle_torch_part.h"
 
 #define READY_MS 120000
+#define HELLO_MS 10000
 
 struct verifier {
 	struct oracle_torch_spec spec;
@@ -12,27 +13,6 @@ struct verifier {
 	struct arena arena;
 	struct outcome outcome;
 };
-
-static int start(struct verifier *v, struct slice env, struct err *err)
-{
-	v->used = v->answered = false;
-	return peer_start(&v->peer, &v->set, &v->spec, v->spec.launcher ? v->spec.launcher[0] : NULL, TALK_VERIFY, env, (struct slice){"", 0}, err);
-}
-
-struct verifier *verifier_start(const struct oracle_torch_spec *spec, struct err *err)
-{
-	struct verifier *v = xcalloc(1, sizeof(*v));
-	struct buf env = {0};
-	v->spec = *spec;
-	v->peer.state = PEER_DEAD;
-	talk_env(spec->repro->line, spec->repro->n_lines, &env);
-	int status = start(v, buf_slice(&env), err);
-	buf_release(&env);
-	if (status == 0)
-		return v;
-	verifier_close(v);
-	return NULL;
-}
 
 static void take_message(void *user, struct peer *p, const struct json_tape *t, uint32_t root)
 {
@@ -55,11 +35,31 @@ static void step(struct verifier *v, int timeout_ms)
 		peer_died(&v->peer, NULL);
 }
 
-bool verifier_ready(struct verifier *v)
+static int start(struct verifier *v, struct slice env, struct err *err)
 {
-	if (v->peer.state != PEER_DEAD && v->peer.state != PEER_UP)
-		step(v, 0);
-	return v->peer.state == PEER_UP;
+	v->used = v->answered = false;
+	if (peer_start(&v->peer, &v->set, &v->spec, v->spec.launcher ? v->spec.launcher[0] : NULL, TALK_VERIFY, env, (struct slice){"", 0}, err) < 0)
+		return -1;
+	/* It must have the program before it can import anything; that it does without being waited for. */
+	int64_t until = peer_clock() + HELLO_MS;
+	while (v->peer.state != PEER_UP && v->peer.state != PEER_DEAD && peer_clock() < until)
+		step(v, 100);
+	return 0;
+}
+
+struct verifier *verifier_start(const struct oracle_torch_spec *spec, struct err *err)
+{
+	struct verifier *v = xcalloc(1, sizeof(*v));
+	struct buf env = {0};
+	v->spec = *spec;
+	v->peer.state = PEER_DEAD;
+	talk_env(spec->repro->line, spec->repro->n_lines, &env);
+	int status = start(v, buf_slice(&env), err);
+	buf_release(&env);
+	if (status == 0)
+		return v;
+	verifier_close(v);
+	return NULL;
 }
 
 static int again(struct verifier *v, struct slice env, struct err *err)

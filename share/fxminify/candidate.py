@@ -199,22 +199,26 @@ def definitions(function):
             yield s, s.target.id
 
 
-def module_of(tree, text, state, head=None):
-    """The candidate as a module. Its text is a file, so that tracebacks and traced nodes name its lines."""
-    import torch
-    setup = state["setup"]
+def head_names(state, head=None):
+    """What a candidate's text may use: the usual imports, the launcher's head, the values of symbols."""
     names = {"__name__": "fxminify_candidate", "__file__": "candidate.py"}
-    for source, what in ((HEAD, "head"), (setup["head"] if head is None else head, "launcher")):
+    for source, what in ((HEAD, "head"), (state["setup"]["head"] if head is None else head, "launcher")):
         file = os.path.abspath(f"{what}.py")
         linecache.cache[file] = (len(source), None, source.splitlines(True), file)  # Triton looks its kernels' source up
         names["__compile_source__"] = source
         exec(compile(source, file, "exec"), names)
-    names.update(setup["symbols"])
+    names.update(state["setup"]["symbols"])
+    return names
+
+
+def module_of(tree, text, state, names):
+    """The candidate as a module. Its text is a file, so that tracebacks and traced nodes name its lines."""
+    import torch
     with open("candidate.py", "w") as f:
         f.write(text)
-    torch.manual_seed(setup["seed"])
+    torch.manual_seed(state["setup"]["seed"])
     exec(compile(tree, os.path.abspath("candidate.py"), "exec"), names)
-    exec(setup.get("before") or "", names)  # process groups
+    exec(state["setup"].get("before") or "", names)  # process groups
     mod = names[forward_of(tree)[0].name]()
     with torch.no_grad():
         for name, t in mod.state_dict().items():
@@ -257,8 +261,10 @@ def record(state, say):
             values[name] = v
     say(phase="inputs")
     inputs = original_inputs(setup)
+    say(phase="head")
+    names = head_names(state)
     say(phase="eager")
-    mod = module_of(tree, setup["code"], state)
+    mod = module_of(tree, setup["code"], state, names)
     mod.forward.__func__.__globals__["fxminify_keep_"] = keep
     weights = {n: t.detach().cpu().clone() for n, t in mod.state_dict().items()}
     names = [a.arg for a in forward.args.args[1:]]
@@ -410,14 +416,14 @@ WAYS = {"aot": AfterAot, "dynamo": AfterDynamo, "aot_inductor": AotInductor, "gr
 
 # ---- accuracy ----
 
-def in_float64(state, way, tree, text, args, head):
+def in_float64(state, way, tree, text, args, names):
     """The candidate in double precision, or None where that cannot be: torch's reference for what rounding may do."""
     import copy, torch
     from torch._dynamo import config, debug_utils
     if not config.same_two_models_use_fp64:
         return None
     try:
-        mod = module_of(tree, text, state, head)
+        mod = module_of(tree, text, state, names)
         wide = [a.to(torch.float64) if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in map(copy_of, args)]
         wide = [w.detach().requires_grad_(a.requires_grad) if isinstance(a, torch.Tensor) else w for a, w in zip(args, wide)]
         if isinstance(way, AfterDynamo):

@@ -28,32 +28,34 @@ OUTPUT_TAIL = 4096
 
 class Line:
     def __init__(self, fd_in, fd_out):
-        self.fd_in, self.fd_out, self.buf = fd_in, fd_out, bytearray()
+        self.fd_in, self.fd_out, self.buf, self.searched = fd_in, fd_out, bytearray(), 0
 
     def send(self, **message):
         data = memoryview(json.dumps(message).encode() + b"\n")
         while data:
             data = data[os.write(self.fd_out, data):]
 
-    def requests(self):
-        """What is whole by now; None at the end of input."""
+    def fill(self):
+        """Reads once, which may wait; False at the end of input."""
         data = os.read(self.fd_in, 1 << 20)
-        if not data:
-            return None
         self.buf += data
-        *lines, rest = self.buf.split(b"\n")
-        self.buf = bytearray(rest)
-        return [json.loads(line) for line in lines if line.strip()]
+        return bool(data)
+
+    def take(self):
+        """The next request that is whole, or None."""
+        end = self.buf.find(b"\n", self.searched)
+        self.searched = len(self.buf) if end < 0 else 0
+        if end < 0:
+            return None
+        line = bytes(self.buf[:end])
+        del self.buf[:end + 1]
+        return json.loads(line)
 
     def wait_one(self):
-        got = None
-        while not got:
-            got = self.requests()
-            if got is None:
+        while (request := self.take()) is None:
+            if not self.fill():
                 sys.exit(0)
-        if len(got) > 1:
-            self.buf[:0] = b"".join(json.dumps(r).encode() + b"\n" for r in got[1:])
-        return got[0]
+        return request
 
 
 def prctl(option, value):
@@ -194,10 +196,11 @@ def test(state, request, say):
         strict = setup.get("accuracy") == "strict_accuracy"
         args = [feed_value(state, f) for f in request["feeds"]]
         tell(phase="head")
-        text, head = request["code"], request.get("head")
+        names = head_names(state, request.get("head"))
         tell(phase="eager")
+        text = request["code"]
         tree = ast.parse(text)
-        mod = module_of(tree, text, state, head)
+        mod = module_of(tree, text, state, names)
         way = WAYS[setup["form"]](state, tell)
         if request.get("where"):
             where = way.names = Where(tree, say)
@@ -213,7 +216,7 @@ def test(state, request, say):
             if differences(ref, way.eager(mod, args), None, True):
                 result = {"kind": "invalid", "detail": "eager gives other values each time", "phase": "eager"}
             else:
-                wide = in_float64(state, way, tree, text, args, head)
+                wide = in_float64(state, way, tree, text, args, names)
                 found = differences(ref, res, wide, strict)
                 if wide is None and not strict and setup["form"] != "dynamo" and found:
                     result = {"kind": "invalid", "detail": "there is no double precision to compare with", "phase": "accuracy"}
@@ -221,11 +224,13 @@ def test(state, request, say):
                     result = {"kind": "accuracy", "type": "accuracy", "message": found[0][1], "phase": "accuracy",
                               "detail": "; ".join(f"output {i}: {d}" for i, d in found[:8]), "outputs": [i for i, _ in found]}
                     if where:
-                        result["extra"] = where_accuracy(state, way, request, args, strict)
+                        result["extra"] = where_accuracy(state, way, text, args, names, strict)
         say(result=result)
     except BaseException as e:
         traceback.print_exc()
         result = describe(e, phase[0])
+        if phase[0] == "head" and "head" in request and result["kind"] == "infra":
+            result["kind"] = "invalid"  # a line was left out that it needs
         if where and result["kind"] == "raised":
             result["extra"] = where.of_exception(e, phase[0])
         say(result=result)
@@ -249,11 +254,14 @@ def inputs_of(state, request, say):
         say(result=describe(e, "inputs"))
 
 
-def verify(request_fd, say):
-    """A repro.py as its reader will run it: in a process that has done nothing else."""
+def verify(session, request_fd, say):
+    """A repro.py as its reader will run it: in a process that has compiled nothing. What compilers are asked before the first kernel is
+    remembered here, too; kernels are not."""
     import runpy
     try:
         import torch, torch._inductor.compile_fx, torch._dynamo.repro.after_aot, torch._dynamo.repro.after_dynamo
+        import torch._inductor.scheduler, torch._inductor.codegen.cpp
+        keep_warm_up(user_folder(session, compiler_key()[1]))
         say(phase="ready")
         with open(request_fd) as f:
             request = json.loads(f.readline())
@@ -433,7 +441,7 @@ class Zygote:
             self.request_r, self.request_w = os.pipe2(os.O_CLOEXEC)
             def work(say):
                 os.close(self.request_w)
-                verify(self.request_r, say)
+                verify(self.session, self.request_r, say)
             self.verifier = self.run({"op": "verify", "timeout": 0}, work)
             return hello
         try:
@@ -569,8 +577,10 @@ class Zygote:
         prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: what a test leaves behind is ours to reap
         hello = self.prepare()
         self.line.send(re="hello", **hello)
-        going = True
-        while going:
+        while True:
+            while (request := self.line.take()) is not None:
+                if not self.handle(request):
+                    return
             while self.queue and len(self.jobs) < max(1, self.start.get("jobs", 1)):
                 self.begin(self.queue.pop(0))
             wait = self.due(time.monotonic())
@@ -585,9 +595,8 @@ class Zygote:
                         time.sleep(0.001)
                         self.reap()
             self.reap()
-            if self.line.fd_in in ready or self.line.buf.count(b"\n"):
-                requests = self.line.requests()
-                going = requests is not None and all([self.handle(r) for r in requests])
+            if self.line.fd_in in ready and not self.line.fill():
+                return
 
     def end(self):
         for job in self.jobs.values():

@@ -200,15 +200,15 @@ def all_values(tree, metas):
     return names
 
 
-def where_accuracy(state, way, request, args, strict):
+def where_accuracy(state, way, text, args, head_names, strict):
     """One more run, with all values: the nodes that differ, in order. The outputs change what is fused, so it may find nothing."""
-    tree = ast.parse(request["code"])
+    tree = ast.parse(text)
     names = all_values(tree, state["metas"])
-    text, head = ast.unparse(tree), request.get("head")
+    text = ast.unparse(tree)
     way = type(way)({**state, "setup": {**state["setup"], "only_fwd": True}}, lambda **k: None)
-    mod = module_of(tree, text, state, head)
+    mod = module_of(tree, text, state, head_names)
     ref = way.eager(mod, args)
-    wide = in_float64(state, way, tree, text, args, head)
+    wide = in_float64(state, way, tree, text, args, head_names)
     res = way.run(way.compile(mod, args), args)
     found = differences(tuple(ref), tuple(res), wide and tuple(wide), strict)
     return {"suspects": [names[i] for i, _ in found][:64], "how": "all values compared", "classes": [d for _, d in found][:64]} if found else {}
