@@ -176,8 +176,9 @@ void graph_release(struct graph *g);
 /* Empty it, keeping the memory for the next one. */
 void graph_reset(struct graph *g);
 
-/* *g (empty, or one that is no longer wanted, whose memory is used again) becomes an empty graph that begins with from's texts and symbols under from's ids, so that copying out of it needs no hashing.
- * The bytes stay from's: it must outlive g (it may grow), or graph_own is called before it goes. */
+/* *g (empty, or one that is no longer wanted, whose memory is used again) becomes an empty graph that begins with from's texts and
+ * symbols under from's ids, so that copying out of it needs no hashing. The bytes stay from's: it must outlive g (it may grow), or
+ * graph_own is called before it goes. A chain of graphs that borrow is owned from its end: graph_own copies everybody's bytes. */
 void graph_borrow(struct graph *g, const struct graph *from);
 void graph_own(struct graph *g);
 

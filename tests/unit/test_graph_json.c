@@ -70,10 +70,12 @@ static void test_by_hand(void **state)
 	(void)state;
 	read_text("{'graph_json': 1,\n"
 		  " 'env': {'TORCHINDUCTOR_MAX_AUTOTUNE': '1', 'TORCHDYNAMO_REPRO_AFTER': null},\n"
-		  " 'config': {'torch._inductor.config.cpp.inject_relu_bug_TESTING_ONLY': 'compile_error', 'a.b': true, 'a.c': 1e-3},\n"
+		  " 'config': {'torch._inductor.config.cpp.inject_relu_bug_TESTING_ONLY': 'compile_error', 'a.b': true,"
+		  " 'a.c': 1e-3},\n"
 		  " 'symbols': {'s77': 6}, 'seed': 7,\n"
 		  " 'nodes': [\n"
-		  "  {'name': 'x', 'op': 'placeholder', 'meta': {'dtype': 'float32', 'size': ['s77', 8], 'device': 'cpu'}},\n"
+		  "  {'name': 'x', 'op': 'placeholder', 'meta': {'dtype': 'float32', 'size': ['s77', 8],"
+		  " 'device': 'cpu'}},\n"
 		  "  {'name': 'relu', 'target': 'torch.ops.aten.relu.default', 'args': ['x']},\n"
 		  "  {'op': 'output', 'args': [{'tuple': ['relu']}]}]}");
 	const struct graph *g = &r.graph;
@@ -100,9 +102,12 @@ static void test_by_hand(void **state)
 static void test_operands(void **state)
 {
 	(void)state;
-	read_text(HEAD X ", {'name': 'f', 'target': 'torch.f', 'args': [null, true, false, -9223372036854775808, 1.5, 1e300, 1.0,"
-		  " {'float': 'nan'}, {'float': '-inf'}, {'float': 2}, NaN, -Infinity, 99999999999999999999, {'str': 'x'}, {'name': 'torch.float32'},"
-		  " {'device': 'cuda:0'}, {'complex': '(1+2j)'}, {'text': 'foo(1)'}, {'ellipsis': true}, [], [1, ['x', [2]]],"
+	read_text(HEAD X ", {'name': 'f', 'target': 'torch.f', 'args': [null, true, false, -9223372036854775808, 1.5,"
+		  " 1e300, 1.0,"
+		  " {'float': 'nan'}, {'float': '-inf'}, {'float': 2}, NaN, -Infinity, 99999999999999999999, {'str': 'x'},"
+		  " {'name': 'torch.float32'},"
+		  " {'device': 'cuda:0'}, {'complex': '(1+2j)'}, {'text': 'foo(1)'}, {'ellipsis': true}, [], [1, ['x',"
+		  " [2]]],"
 		  " {'tuple': []}, {'dict': [[{'str': 'k'}, 'x'], [1, null]]}, {'slice': [null, 2, null]}, -0.0],"
 		  " 'kwargs': {'alpha': 'x', 'mode': {'str': 'a\\'b\\n'}}}, " OUT("f") "]}");
 	const struct graph *g = &r.graph;
@@ -125,12 +130,16 @@ static void test_operands(void **state)
 static void test_metadata(void **state)
 {
 	(void)state;
-	read_text(HEAD "{'name': 'x', 'op': 'placeholder', 'type': 'torch.nn.parameter.Parameter', 'meta': {'dtype': 'bfloat16', 'size': ['s0', '2*s0 + 1'],"
-		       " 'stride': ['2*s0 + 1', 1], 'device': 'cuda:0', 'requires_grad': true, 'param': true, 'subclass': 'Parameter'}},"
+	read_text(HEAD "{'name': 'x', 'op': 'placeholder', 'type': 'torch.nn.parameter.Parameter',"
+		  " 'meta': {'dtype': 'bfloat16', 'size': ['s0', '2*s0 + 1'],"
+		       " 'stride': ['2*s0 + 1', 1], 'device': 'cuda:0', 'requires_grad': true, 'param': true,"
+		  " 'subclass': 'Parameter'}},"
 		       "{'name': 'n', 'op': 'placeholder', 'meta': {'sym': 's0'}},"
-		       "{'name': 't', 'target': 'torch.ops.aten.topk.default', 'args': ['x', 'n'], 'stack': 'model.py:3 in forward', 'line': 12,"
+		       "{'name': 't', 'target': 'torch.ops.aten.topk.default', 'args': ['x', 'n'],"
+		  " 'stack': 'model.py:3 in forward', 'line': 12,"
 		       " 'meta': [{'dtype': 'f32', 'size': []}, {}, {'dtype': 'i64', 'size': [0], 'stride': [1]}]},"
-		       "{'name': 'u', 'op': 'call_method', 'target': 'sum', 'args': ['x'], 'meta': {}}," OUT("u") "], 'symbols': {'s0': 4}}");
+		       "{'name': 'u', 'op': 'call_method', 'target': 'sum', 'args': ['x'], 'meta': {}}," OUT("u") "],"
+		  " 'symbols': {'s0': 4}}");
 	const struct graph *g = &r.graph;
 	const struct gmeta *m = &g->meta[g->node[2].meta];
 	assert_int_equal(m->kind, GMETA_TUPLE);
@@ -154,10 +163,13 @@ static void test_metadata(void **state)
 static void test_modules_and_attributes(void **state)
 {
 	(void)state;
-	read_text("{'graph_json': 1, 'class': 'Repro', 'attributes': [{'name': 'w', 'kind': 'buffer', 'expr': 'tensor(1)'},"
+	read_text("{'graph_json': 1, 'class': 'Repro', 'attributes': [{'name': 'w', 'kind': 'buffer',"
+		  " 'expr': 'tensor(1)'},"
 		  " {'name': 'p', 'kind': 'parameter', 'meta': {'dtype': 'f32', 'size': [2]}}],"
-		  "'nodes': [" X ", {'name': 't', 'op': 'get_attr', 'target': 'true_graph_0'}, {'name': 'w', 'op': 'get_attr'},"
-		  " {'name': 'c', 'target': 'torch.ops.higher_order.cond', 'args': ['w', 't', 't', {'tuple': ['x']}]}, " OUT("c") "],"
+		  "'nodes': [" X ", {'name': 't', 'op': 'get_attr', 'target': 'true_graph_0'}, {'name': 'w',"
+		  " 'op': 'get_attr'},"
+		  " {'name': 'c', 'target': 'torch.ops.higher_order.cond', 'args': ['w', 't', 't', {'tuple': ['x']}]},"
+		  " " OUT("c") "],"
 		  "'modules': [{'name': 'true_graph_0', 'class': 'true_graph_0', 'nodes': [" X ", " OUT("x") "]},"
 		  " {'name': 'inner', 'parent': 1, 'nodes': [{'op': 'output', 'args': [null]}]}]}");
 	const struct graph *g = &r.graph;
@@ -173,17 +185,27 @@ static void test_modules_and_attributes(void **state)
 static void test_program(void **state)
 {
 	(void)state;
-	read_text("{'graph_json': 1, 'form': 'dynamo', 'old': true, 'torch_version': '2.13.0+cpu', 'seed': 18446744073709551615,\n"
-		  "'head': [{'kind': 'import', 'text': 'import torch', 'line': 3}, {'kind': 'config', 'name': 'a.b', 'value': '1'},"
-		  " {'kind': 'triton', 'name': 'k', 'text': '@jit\\ndef k(): pass'}, {'text': 'x(1)', 'name': 'x'}, {'kind': 'comment', 'value': 'c'}],"
-		  "'storages': [{'hash': 'abc', 'nbytes': '64*s0', 'device': 'cuda:0', 'dtype_hint': 'float32'}, {'nbytes': 4, 'base64': 'AAAAAA=='}],"
-		  "'inputs': [{'kind': 'tensor', 'storage': 0, 'offset': 2, 'is_leaf': true, 'requires_grad': true, 'extra': 'conj=True', 'line': 9,"
-		  " 'meta': {'dtype': 'f32', 'size': ['s0', 8], 'stride': [8, 1]}}, {'kind': 'symint', 'value': 6, 'expr': 's0', 'meta': {'sym': 's0'}},"
-		  " {'kind': 'unsupported', 'expr': '\\'foo\\'', 'block': 'doc'}, {'meta': {'dtype': 'f32', 'size': [1]}, 'storage': 1}],"
+	read_text("{'graph_json': 1, 'form': 'dynamo', 'old': true, 'torch_version': '2.13.0+cpu',"
+		  " 'seed': 18446744073709551615,\n"
+		  "'head': [{'kind': 'import', 'text': 'import torch', 'line': 3}, {'kind': 'config', 'name': 'a.b',"
+		  " 'value': '1'},"
+		  " {'kind': 'triton', 'name': 'k', 'text': '@jit\\ndef k(): pass'}, {'text': 'x(1)', 'name': 'x'},"
+		  " {'kind': 'comment', 'value': 'c'}],"
+		  "'storages': [{'hash': 'abc', 'nbytes': '64*s0', 'device': 'cuda:0', 'dtype_hint': 'float32'}, {'nbytes': 4,"
+		  " 'base64': 'AAAAAA=='}],"
+		  "'inputs': [{'kind': 'tensor', 'storage': 0, 'offset': 2, 'is_leaf': true, 'requires_grad': true,"
+		  " 'extra': 'conj=True', 'line': 9,"
+		  " 'meta': {'dtype': 'f32', 'size': ['s0', 8], 'stride': [8, 1]}}, {'kind': 'symint', 'value': 6,"
+		  " 'expr': 's0', 'meta': {'sym': 's0'}},"
+		  " {'kind': 'unsupported', 'expr': '\\'foo\\'', 'block': 'doc'}, {'meta': {'dtype': 'f32', 'size': [1]},"
+		  " 'storage': 1}],"
 		  "'fixups': [{'repeats': 0, 'output_size': 1}],"
-		  "'run': {'accuracy': '\\u0027strict_accuracy\\u0027', 'command': 'minify', 'save_dir': '/d', 'tracing_mode': 'symbolic', 'check_str': 'c', 'autocast': 'False',"
-		  " 'only_fwd': 'True', 'backend': 'inductor', 'backend_is_text': true, 'config_patches': '{}', 'setup': 'a', 'teardown': 'b', 'foot': 'run(1)'},"
-		  "'nodes': [{'name': 'a', 'op': 'placeholder'}, {'name': 'b', 'op': 'placeholder'}, {'name': 'c', 'op': 'placeholder'}, {'name': 'd', 'op': 'placeholder'}, " OUT("a") "]}");
+		  "'run': {'accuracy': '\\u0027strict_accuracy\\u0027', 'command': 'minify', 'save_dir': '/d',"
+		  " 'tracing_mode': 'symbolic', 'check_str': 'c', 'autocast': 'False',"
+		  " 'only_fwd': 'True', 'backend': 'inductor', 'backend_is_text': true, 'config_patches': '{}', 'setup': 'a',"
+		  " 'teardown': 'b', 'foot': 'run(1)'},"
+		  "'nodes': [{'name': 'a', 'op': 'placeholder'}, {'name': 'b', 'op': 'placeholder'}, {'name': 'c',"
+		  " 'op': 'placeholder'}, {'name': 'd', 'op': 'placeholder'}, " OUT("a") "]}");
 	assert_int_equal(r.form, REPRO_AFTER_DYNAMO);
 	assert_true(r.old && r.seed == UINT64_MAX && r.backend_text);
 	assert_int_equal(r.line[3].kind, REPRO_OTHER);
@@ -233,7 +255,8 @@ static void test_refused(void **state)
 	refused(HEAD "{'name': 'a', 'args': []}]}", "'graph.json', line 1: node 'a': its target is missing");
 	refused(HEAD "{'name': 'a', 'op': 'call'}]}", "'graph.json', line 1: node 'a': \"op\" 'call' is not known");
 	refused(HEAD X "," X "]}", "'graph.json', line 1: node 'x': an earlier node has that name");
-	refused(HEAD "{'name': 'a', 'target': 'f', 'args': [{'strr': 'x'}]}]}", "'graph.json', line 1: node 'a': an operand is no \"strr\"");
+	refused(HEAD "{'name': 'a', 'target': 'f', 'args': [{'strr': 'x'}]}]}", "'graph.json',"
+		  " line 1: node 'a': an operand is no \"strr\"");
 	refused(HEAD "{'name': 'a', 'target': 'f', 'args': [{'slice': [1]}]}]}",
 		"'graph.json', line 1: node 'a': a slice has three parts: start, stop, step");
 	refused(HEAD "{'name': 'a', 'target': 'f', 'args': [{'dict': [[1]]}]}]}",
@@ -249,8 +272,10 @@ static void test_refused(void **state)
 		"'graph.json': input 0 is in storage 0, but there are 0");
 	refused(HEAD X "," OUT("x") "], 'modules': [{'name': 'm', 'parent': 1}]}",
 		"'graph.json', line 1: parent 1 is not there (0 is the root, 1 the first of \"modules\")");
-	refused(HEAD X "," OUT("x") "], 'head': [{'kind': 'import'}]}", "'graph.json', line 1: a line of this kind needs its text");
-	refused(HEAD X "," OUT("x") "], 'symbols': {'s0': 'a'}}", "'graph.json', line 1: the value of a symbol is to be an integer");
+	refused(HEAD X "," OUT("x") "], 'head': [{'kind': 'import'}]}", "'graph.json',"
+		  " line 1: a line of this kind needs its text");
+	refused(HEAD X "," OUT("x") "], 'symbols': {'s0': 'a'}}", "'graph.json',"
+		  " line 1: the value of a symbol is to be an integer");
 }
 
 /* ---- the same, hash ---- */
@@ -274,30 +299,39 @@ static void two(const char *a, const char *b, const char *why)
 static void test_same(void **state)
 {
 	(void)state;
-	two(ONE("'x', 1"), HEAD "{'name': 'y', 'op': 'placeholder', 'meta': {'dtype': 'f32', 'size': [1]}}, {'name': 'b', 'target': 'f', 'args': ['y', 1]}," OUT("b") "]}", "");
+	two(ONE("'x', 1"), HEAD "{'name': 'y', 'op': 'placeholder', 'meta': {'dtype': 'f32', 'size': [1]}},"
+		  " {'name': 'b', 'target': 'f', 'args': ['y', 1]}," OUT("b") "]}", "");
 	two(ONE("NaN, -0.0"), ONE("NaN, -0.0"), "");
 	two(ONE("0.0"), ONE("-0.0"), "node 1 'a': operand 0 is 0, not -0");
 	two(ONE("'x', 1"), ONE("'x', 2"), "node 1 'a': operand 1 is 1, not 2");
 	two(ONE("1"), ONE("1.0"), "node 1 'a': operand 0 is 1, not 1");
-	two(ONE("[1, 'x']"), ONE("[1, {'str': 'x'}]"), "node 1 'a': operand 0 is its item 1 is 'x', not the string 'x'");
+	two(ONE("[1, 'x']"), ONE("[1, {'str': 'x'}]"), "node 1 'a': operand 0 is its item 1 is 'x',"
+		  " not the string 'x'");
 	two(ONE("[1]"), ONE("{'tuple': [1]}"), "node 1 'a': operand 0 is a list of 1, not a tuple of 1");
 	two(ONE("1"), ONE("1, 2"), "node 1 'a': it has 1 operands, not 2");
 	two(HEAD X ", {'name': 'a', 'target': 'f', 'kwargs': {'p': 1, 'q': 'x'}}, " OUT("a") "]}",
 	    HEAD X ", {'name': 'a', 'target': 'f', 'kwargs': {'q': 'x', 'p': 1}}, " OUT("a") "]}", "");
 	two(HEAD X ", {'name': 'a', 'target': 'f', 'kwargs': {'p': 1}}, " OUT("a") "]}",
-	    HEAD X ", {'name': 'a', 'target': 'f', 'kwargs': {'q': 1}}, " OUT("a") "]}", "node 1 'a': keyword operand 'p' is missing");
-	two(ONE("1"), HEAD X ", {'name': 'a', 'target': 'g', 'args': [1]}, " OUT("a") "]}", "node 1 'a': its target is 'f', not 'g'");
+	    HEAD X ", {'name': 'a', 'target': 'f', 'kwargs': {'q': 1}},"
+		  " " OUT("a") "]}", "node 1 'a': keyword operand 'p' is missing");
+	two(ONE("1"), HEAD X ", {'name': 'a', 'target': 'g', 'args': [1]},"
+		  " " OUT("a") "]}", "node 1 'a': its target is 'f', not 'g'");
 	two(ONE("1"), HEAD X "," OUT("x") "]}", "node 1 'a': it is a call_function, not a output");
-	two("{'graph_json': 1, 'attributes': [{'name': 'a', 'expr': '1'}, {'name': 'b', 'expr': '2'}], 'nodes': [" X "," OUT("x") "]}",
-	    "{'graph_json': 1, 'attributes': [{'name': 'b', 'expr': '2'}, {'name': 'a', 'expr': '1'}], 'nodes': [" X "," OUT("x") "]}", "");
+	two("{'graph_json': 1, 'attributes': [{'name': 'a', 'expr': '1'}, {'name': 'b', 'expr': '2'}],"
+		  " 'nodes': [" X "," OUT("x") "]}",
+	    "{'graph_json': 1, 'attributes': [{'name': 'b', 'expr': '2'}, {'name': 'a', 'expr': '1'}],"
+		  " 'nodes': [" X "," OUT("x") "]}", "");
 	two("{'graph_json': 1, 'attributes': [{'name': 'a', 'expr': '1'}], 'nodes': [" X "," OUT("x") "]}",
-	    "{'graph_json': 1, 'attributes': [{'name': 'a', 'expr': '2'}], 'nodes': [" X "," OUT("x") "]}", "attribute 'a' is another");
+	    "{'graph_json': 1, 'attributes': [{'name': 'a', 'expr': '2'}],"
+		  " 'nodes': [" X "," OUT("x") "]}", "attribute 'a' is another");
 #define CHILD(n, v) "{'name': '" n "', 'nodes': [{'op': 'output', 'args': [" v "]}]}"
 	two(HEAD X "," OUT("x") "], 'modules': [" CHILD("m", "1") "," CHILD("n", "2") "]}",
 	    HEAD X "," OUT("x") "], 'modules': [" CHILD("n", "2") "," CHILD("m", "1") "]}", "");
-	two(HEAD X "," OUT("x") "], 'modules': [" CHILD("m", "1") "]}", HEAD X "," OUT("x") "], 'modules': [" CHILD("m", "2") "]}",
+	two(HEAD X "," OUT("x") "], 'modules': [" CHILD("m", "1") "]}", HEAD X "," OUT("x") "],"
+		  " 'modules': [" CHILD("m", "2") "]}",
 	    "node 0 'output' of 'm': operand 0 is 1, not 2");
-	two(HEAD X "," OUT("x") "], 'modules': [" CHILD("m", "1") "]}", HEAD X "," OUT("x") "], 'modules': [" CHILD("o", "1") "]}",
+	two(HEAD X "," OUT("x") "], 'modules': [" CHILD("m", "1") "]}", HEAD X "," OUT("x") "],"
+		  " 'modules': [" CHILD("o", "1") "]}",
 	    "module 'm' is missing");
 }
 
@@ -362,14 +396,17 @@ static void test_document(void **state)
 static void test_dot(void **state)
 {
 	(void)state;
-	read_text("{'graph_json': 1, 'nodes': [" X ", {'name': 't', 'op': 'get_attr', 'target': 'body'}, {'name': 'c', 'target': 'torch.ops.higher_order.f',"
-		  " 'args': ['x', 't'], 'meta': [{'dtype': 'f32', 'size': ['s0']}, {'sym': 's0'}]}, {'name': 'm', 'op': 'call_method', 'target': 'a\\\'b', 'args': ['c']},"
+	read_text("{'graph_json': 1, 'nodes': [" X ", {'name': 't', 'op': 'get_attr', 'target': 'body'}, {'name': 'c',"
+		  " 'target': 'torch.ops.higher_order.f',"
+		  " 'args': ['x', 't'], 'meta': [{'dtype': 'f32', 'size': ['s0']}, {'sym': 's0'}]}, {'name': 'm',"
+		  " 'op': 'call_method', 'target': 'a\\\'b', 'args': ['c']},"
 		  OUT("c") "], 'modules': [{'name': 'body', 'nodes': [{'op': 'output', 'args': [null]}]}]}");
 	graph_dot(&r.graph, &out);
 	const char *text = buf_str(&out);
 	assert_non_null(strstr(text, "n2 [label=\"c\\nhigher_order.f\\nf32[s0] s0\"];\n"));
 	assert_non_null(strstr(text, "n3 [label=\"m\\na\\\"b\"];\n"));
-	assert_non_null(strstr(text, "subgraph cluster1 {\nlabel=\"body\";\nn5 [label=\"output\", style=filled, fillcolor=gray90];\n}\n"));
+	assert_non_null(strstr(text, "subgraph cluster1 {\nlabel=\"body\";\nn5 [label=\"output\", style=filled,"
+		  " fillcolor=gray90];\n}\n"));
 	assert_non_null(strstr(text, "n0 -> n2;\nn1 -> n2;\nn1 -> n5 [style=dashed, lhead=cluster1];\n"));
 	assert_true(slice_ends(buf_slice(&out), "n2 -> n4;\n}\n"));
 }
