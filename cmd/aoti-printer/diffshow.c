@@ -47,6 +47,16 @@ static void add_buffer(struct buf *b, const struct dump_value *v)
 
 /* ---- text ---- */
 
+/* Which sign a NaN has says nothing. */
+static void add_exact(struct buf *b, const char *before, double v)
+{
+	buf_adds(b, before);
+	if (isnan(v))
+		buf_adds(b, "nan");
+	else
+		buf_addf(b, "%.9g", v);
+}
+
 static void show_value(struct screen *s, const struct diff_value *v)
 {
 	const struct tensor_close *c = &v->close;
@@ -77,7 +87,8 @@ static void show_value(struct screen *s, const struct diff_value *v)
 	if (c->known) {
 		buf_adds(b, "\n         at ");
 		add_index(b, v);
-		buf_addf(b, " %.9g became %.9g", c->a, c->b);
+		add_exact(b, " ", c->a);
+		add_exact(b, " became ", c->b);
 		if (isfinite(c->worst))
 			buf_addf(b, ", %.3g times what is allowed", c->worst);
 		buf_addf(b, " (rtol %g, atol %g)", c->rtol, c->atol);
@@ -224,12 +235,13 @@ void diff_show(struct screen *s, const struct diff *d, bool all)
 	put_bold(s, d->name[0]);
 	buf_adds(&s->b, " against ");
 	put_bold(s, d->name[1]);
-	buf_addf(&s->b, ": %zu calls in both", d->both);
+	buf_addf(&s->b, ": %zu call%s in both", d->both, d->both == 1 ? "" : "s");
 	if (d->only[0])
 		buf_addf(&s->b, ", %zu only in the first", d->only[0]);
 	if (d->only[1])
 		buf_addf(&s->b, ", %zu only in the second", d->only[1]);
-	buf_addf(&s->b, "; %zu tensors compared, %zu differ", d->compared, d->differing);
+	buf_addf(&s->b, "; %zu tensor%s compared, %zu differ%s", d->compared, d->compared == 1 ? "" : "s", d->differing,
+		 d->differing == 1 ? "s" : "");
 	if (d->unsaved)
 		buf_addf(&s->b, ", %zu were not saved", d->unsaved);
 	if (d->how.given)
