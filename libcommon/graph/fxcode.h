@@ -6,18 +6,48 @@
  *
  * What is read (torch 2.13, torch/fx/graph.py, PythonCode; torch/_dynamo/debug_utils.py, NNModuleToString; 1.13 on alike):
  *
- *     class Repro(torch.nn.Module):                       |  class <lambda>(torch.nn.Module):
- *         def __init__(self) -> None:                     |      def forward(self, arg0_1: "f32[s77, 8][8, 1]cpu", arg1_1: "Sym(s77)"):
- *             super().__init__()                          |           # File: model.py:3 in forward, code: return x.relu()
- *             self.register_buffer('_tensor_constant0', tensor(1)) |  relu: "f32[s77, 8][8, 1]cpu" = torch.ops.aten.relu.default(arg0_1);  arg0_1 = None
- *         def forward(self, arg0_1):                      |          return (relu,)
+ *     class Repro(torch.nn.Module):
+ *         def __init__(self) -> None:
+ *             super().__init__()
+ *             self.register_buffer('_tensor_constant0', tensor(1))
+ *         def forward(self, arg0_1):
  *             relu = torch.ops.aten.relu.default(arg0_1);  arg0_1 = None
- *             return (relu,)                              |      class true_graph_0(torch.nn.Module): ...
+ *             return (relu,)
  *
- * and a bare `def forward(self, ...)`; what stands before and after the class (imports, load_args, ...) is passed over
- * here (repro.h reads it). Nested calls, as a person writes them, become nodes of their own.
+ *     class <lambda>(torch.nn.Module):
+ *         def forward(self, arg0_1: "f32[s77, 8][8, 1]cpu", arg1_1: "Sym(s77)"):
+ *             # File: model.py:3 in forward, code: return x.relu()
+ *             relu: "f32[s77, 8][8, 1]cpu" = torch.ops.aten.relu.default(arg0_1);  arg0_1 = None
+ *             return (relu,)
  *
- * What is written is accepted by torch and read back as the same graph: graph_same(a, read(write(a))).
+ *         class true_graph_0(torch.nn.Module): ...
+ *
+ * a bare `def forward(self, ...)`, and any of it in the text of TORCH_LOGS, coloured or not. What stands before and after
+ * the class (imports, load_args, ...) is passed over here (repro.h reads it).
+ *
+ *  - Placeholders: "l_x_ = L_x_" gives the placeholder L_x_ the name l_x_. What torch.export and AOTAutograd put before the nodes
+ *    (fx_pytree.tree_flatten_spec, self._in_shuffle_graph, next(args_iter)) and around the output (pytree.tree_unflatten) is
+ *    taken off: the placeholders are the flat ones, the output is the flat list.
+ *  - One call, operator, attribute or index of a tensor is one node. Nested ones, as a person writes them, become nodes of
+ *    their own, named after their function. A name that is set again makes a node of another name ("x_1").
+ *  - "x += y;  z = x" and "x[i] = y;  z = x" are _operator.iadd and _operator.setitem of the name z.
+ *  - "x = None" ends x: to use it later is an error, as is a name before it is made ("'mul' is used before it is made, in line 9").
+ *  - Constant expressions that are no literal stay text (GV_TEXT): torch.finfo(torch.float32).min, (2 * s0), {1, 2}, b'x', and
+ *    repr() of objects that have none: <function f at 0x7f00>. Python does not read the last when it is written again.
+ *  - Metadata are the annotations; a tuple's are those of its getitems. What is no tensor and no Sym is the node's type.
+ *  - "# File: a.py:3 in f, code: x" is the stack of the nodes below it, without "File: "; with "Annotation: ..." before it, all of it.
+ *  - __init__: register_buffer, register_parameter, add_module, setattr and assignments become attributes, each with its text;
+ *    "self.true_graph_0 = true_graph_0()" of a class in the same class makes that the child module of the name.
+ *  - A function without return returns None. Statements behind the return are not looked at.
+ *
+ * What is written is accepted by torch and read back as the same graph: graph_same(a, read(write(a))). A node has its name
+ * unless that is no identifier, a keyword, or one of Python's functions; then it gets a number. The text uses the names
+ * torch, device, inf, nan, and tensor and torch.nn's where attributes do; _operator and math where nodes call these: the program
+ * around it imports them. Attributes whose values are elsewhere (expr GRAPH_NONE) get random values or zeros of their shape.
+ *
+ * Failure: -1 and err (EXIT_INPUT), "NAME:LINE:COLUMN: a lambda is no part of a graph"; g is then empty. Bounds: brackets and
+ * operators nest GRAPH_MAX_DEPTH deep, classes twice that (and modules as graph.h says), a constant expression has 65,536
+ * characters. Time and memory are linear in the text: lists of lists that names stand for may grow to four times its size.
  */
 #ifndef PT2_GRAPH_FXCODE_H
 #define PT2_GRAPH_FXCODE_H

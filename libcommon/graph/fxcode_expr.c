@@ -1,15 +1,25 @@
 #include "graph/fxcode_part.h"
 #include "graph/pytext.h"
 
-/* Expressions: what Python calls an atom with its trailers (an "item"), between operators, between brackets ("frames"). Nothing here
- * calls itself: brackets are frames on a stack, operators wait on another until a weaker one comes (Dijkstra's shunting yard).
+/* Expressions: what Python calls an atom with its trailers (an "item"), between operators, between brackets ("frames").
+ * Nothing here calls itself: brackets are frames on a stack, operators wait on another until a weaker one comes
+ * (Dijkstra's shunting yard).
  */
 
-enum { PREC_NOT = 3, PREC_COMPARE, PREC_OR, PREC_XOR, PREC_AND, PREC_SHIFT, PREC_SUM, PREC_PRODUCT, PREC_UNARY, PREC_POWER };
+enum {
+	PREC_NOT = 3,
+	PREC_COMPARE,
+	PREC_OR,
+	PREC_XOR,
+	PREC_AND,
+	PREC_SHIFT,
+	PREC_SUM,
+	PREC_PRODUCT,
+	PREC_UNARY,
+	PREC_POWER
+};
 /* What comes next. */
 enum state { OPERAND, TRAILER, OPERATOR, DONE, FAILED };
-
-static bool op_is(const struct fxparse *p, unsigned op) { return p->lex.kind == FXT_OP && p->lex.op == op; }
 
 static struct fxframe *top(struct fxparse *p) { return &p->frame[p->n_frame - 1]; }
 
@@ -23,15 +33,7 @@ static enum state fail(struct fxparse *p, const char *at, const char *what)
 
 static enum state unexpected(struct fxparse *p, const char *wanted)
 {
-	const struct fxlex *x = &p->lex;
-	if (x->kind == FXT_END && p->n_frame > 1)
-		return fail(p, top(p)->at, "the bracket that is opened here is never closed");
-	if (x->kind == FXT_END || x->kind == FXT_NEWLINE)
-		fx_error_at(p, x->text.p, "the line ends where %s is expected", wanted);
-	else if (x->kind == FXT_BAD && x->text.n > 1)
-		fx_error_at(p, x->text.p, "a string has no end");
-	else
-		fx_error_at(p, x->text.p, "'%.*s' where %s is expected", shown(x->text), x->text.p, wanted);
+	fx_unexpected(p, wanted);
 	return FAILED;
 }
 
@@ -94,7 +96,8 @@ static struct gvalue integer(struct fxparse *p, struct slice s)
 		if (s.p[k] == '_')
 			continue;
 		const uint64_t d = (uint64_t)digit(s.p[k]);
-		if (d >= base || __builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, d, &v) || v > INT64_MAX)
+		if (d >= base || __builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, d, &v) ||
+		    v > INT64_MAX)
 			return graph_text_value(p->g, GV_TEXT, s);
 	}
 	return graph_int_value((int64_t)v);
@@ -125,7 +128,8 @@ static enum state string(struct fxparse *p, struct fxitem *i)
 			buf_add_slice(&p->tmp, s);
 		} else {
 			const size_t skip = prefix && (s.p[prefix - 1] | 32) == 'r' ? prefix - 1 : prefix;
-			if ((skip && memrchr(s.p, 'r', skip)) || !pytext_string(slice_of(s.p + skip, s.n - skip), &p->tmp))
+			if ((skip && memrchr(s.p, 'r', skip)) ||
+			    !pytext_string(slice_of(s.p + skip, s.n - skip), &p->tmp))
 				return fail(p, s.p, "an escape in this string cannot be read");
 		}
 		fxlex_next(&p->lex);
@@ -140,7 +144,8 @@ static struct slice dotted(struct fxparse *p)
 {
 	const char *from = p->lex.text.p, *q = from + p->lex.text.n, *end = p->lex.end;
 	const bool self = slice_is(p->lex.text, "self");
-	while (end - q >= 2 && *q == '.' && (fx_name_start((unsigned char)q[1]) || (self && q[1] >= '0' && q[1] <= '9')))
+	while (end - q >= 2 && *q == '.' &&
+	       (fx_name_start((unsigned char)q[1]) || (self && q[1] >= '0' && q[1] <= '9')))
 		for (q++; q < end && fx_name_part((unsigned char)*q); q++)
 			;
 	p->lex.p = q;
@@ -162,7 +167,8 @@ static enum state name_operand(struct fxparse *p, struct fxitem *i)
 	struct slice s = p->lex.text;
 	struct fxframe *f = top(p);
 	/* also random(x, from = 1), which torch writes and Python does not read */
-	if (f->kind == FXF_CALL && f->kw == GRAPH_NONE && p->n_ops == f->ops && fxlex_peek(&p->lex) == '=' && !(p->lex.end - p->lex.p >= 2 && p->lex.p[1] == '=')) {
+	if (f->kind == FXF_CALL && f->kw == GRAPH_NONE && p->n_ops == f->ops && fxlex_peek(&p->lex) == '=' &&
+	    !(p->lex.end - p->lex.p >= 2 && p->lex.p[1] == '=')) {
 		f->kw = graph_intern(p->g, s);
 		fxlex_next(&p->lex);
 		fxlex_next(&p->lex);
@@ -175,7 +181,8 @@ static enum state name_operand(struct fxparse *p, struct fxitem *i)
 			return atom(p, i, graph_bool_value(*s.p == 'T'));
 		if (slice_is(s, "not"))
 			return prefix_operator(p, FXOP3('n', 'o', 't'), PREC_NOT);
-		fx_error_at(p, s.p, "%s %.*s is no part of a graph", slice_is(s, "lambda") ? "a" : "the keyword", shown(s), s.p);
+		fx_error_at(p, s.p, "%s %.*s is no part of a graph", slice_is(s, "lambda") ? "a" : "the keyword",
+			    shown(s), s.p);
 		return FAILED;
 	}
 	s = dotted(p);
@@ -199,7 +206,9 @@ static enum state object_repr(struct fxparse *p, struct fxitem *i)
 	}
 	if (q == end || *q == '\n')
 		return unexpected(p, "a value");
-	*i = (struct fxitem){.kind = FXI_VALUE, .at = from, .v = graph_text_value(p->g, GV_TEXT, slice_of(from, (size_t)(q + 1 - from)))};
+	*i = (struct fxitem){.kind = FXI_VALUE,
+			     .at = from,
+			     .v = graph_text_value(p->g, GV_TEXT, slice_of(from, (size_t)(q + 1 - from)))};
 	p->lex.p = q + 1;
 	fxlex_next(&p->lex);
 	return TRAILER;
@@ -212,10 +221,8 @@ static enum state operand(struct fxparse *p, struct fxitem *i)
 	struct fxlex *x = &p->lex;
 	double d;
 	switch (x->kind) {
-	case FXT_NAME:
-		return name_operand(p, i);
-	case FXT_INT:
-		return atom(p, i, integer(p, x->text));
+	case FXT_NAME: return name_operand(p, i);
+	case FXT_INT: return atom(p, i, integer(p, x->text));
 	case FXT_FLOAT:
 		return fx_parse_float(x->text, &d) ? atom(p, i, graph_float_value(d)) : unexpected(p, "a number");
 	case FXT_IMAG:
@@ -224,26 +231,19 @@ static enum state operand(struct fxparse *p, struct fxitem *i)
 		buf_reset(&p->tmp);
 		fx_add_complex(&p->tmp, 0, d);
 		return atom(p, i, graph_text_value(p->g, GV_COMPLEX, buf_slice(&p->tmp)));
-	case FXT_STRING:
-		return string(p, i);
-	case FXT_OP:
-		break;
-	default:
-		return unexpected(p, "a value");
+	case FXT_STRING: return string(p, i);
+	case FXT_OP: break;
+	default: return unexpected(p, "a value");
 	}
 	switch (x->op) {
-	case '(':
-		return open_frame(p, FXF_PAREN, NULL);
-	case '[':
-		return open_frame(p, FXF_LIST, NULL);
-	case '{':
-		return open_frame(p, FXF_BRACE, NULL);
-	case '-': case '+': case '~':
-		return prefix_operator(p, x->op, PREC_UNARY);
-	case FXOP3('.', '.', '.'):
-		return atom(p, i, (struct gvalue){.kind = GV_ELLIPSIS});
-	case '<':
-		return object_repr(p, i);
+	case '(': return open_frame(p, FXF_PAREN, NULL);
+	case '[': return open_frame(p, FXF_LIST, NULL);
+	case '{': return open_frame(p, FXF_BRACE, NULL);
+	case '-':
+	case '+':
+	case '~': return prefix_operator(p, x->op, PREC_UNARY);
+	case FXOP3('.', '.', '.'): return atom(p, i, (struct gvalue){.kind = GV_ELLIPSIS});
+	case '<': return object_repr(p, i);
 	case FXOP2('*', '*'):
 		if (top(p)->kind == FXF_CALL && top(p)->kw == GRAPH_NONE) {
 			top(p)->star2 = true;
@@ -251,9 +251,10 @@ static enum state operand(struct fxparse *p, struct fxitem *i)
 			return OPERAND;
 		}
 		break;
-	case '*':
-		return fail(p, x->text.p, "a starred argument is no part of a graph");
-	case ')': case ']': case '}':
+	case '*': return fail(p, x->text.p, "a starred argument is no part of a graph");
+	case ')':
+	case ']':
+	case '}':
 		if (p->n_ops == top(p)->ops && p->n_frame > 1)
 			return close_frame(p, i);
 		break;
@@ -263,8 +264,7 @@ static enum state operand(struct fxparse *p, struct fxitem *i)
 			return TRAILER;
 		}
 		break;
-	default:
-		break;
+	default: break;
 	}
 	return unexpected(p, "a value");
 }
@@ -303,28 +303,31 @@ static enum state trailer(struct fxparse *p, struct fxitem *i)
 static uint8_t binary_prec(unsigned op)
 {
 	switch (op) {
-	case '<': case '>': case FXOP2('=', '='): case FXOP2('!', '='): case FXOP2('<', '='): case FXOP2('>', '='):
-		return PREC_COMPARE;
-	case '|':
-		return PREC_OR;
-	case '^':
-		return PREC_XOR;
-	case '&':
-		return PREC_AND;
-	case FXOP2('<', '<'): case FXOP2('>', '>'):
-		return PREC_SHIFT;
-	case '+': case '-':
-		return PREC_SUM;
-	case '*': case '/': case '%': case '@': case FXOP2('/', '/'):
-		return PREC_PRODUCT;
-	case FXOP2('*', '*'):
-		return PREC_POWER;
-	default:
-		return 0;
+	case '<':
+	case '>':
+	case FXOP2('=', '='):
+	case FXOP2('!', '='):
+	case FXOP2('<', '='):
+	case FXOP2('>', '='): return PREC_COMPARE;
+	case '|': return PREC_OR;
+	case '^': return PREC_XOR;
+	case '&': return PREC_AND;
+	case FXOP2('<', '<'):
+	case FXOP2('>', '>'): return PREC_SHIFT;
+	case '+':
+	case '-': return PREC_SUM;
+	case '*':
+	case '/':
+	case '%':
+	case '@':
+	case FXOP2('/', '/'): return PREC_PRODUCT;
+	case FXOP2('*', '*'): return PREC_POWER;
+	default: return 0;
 	}
 }
 
-/* Operators of this frame that bind at least as strongly as prec (0: all). alone: the result is the whole statement's value. */
+/* Operators of this frame that bind at least as strongly as prec (0: all). alone: the result is the whole statement's
+ * value. */
 static bool reduce(struct fxparse *p, uint8_t prec, bool alone)
 {
 	while (p->n_ops > top(p)->ops) {
@@ -342,8 +345,8 @@ static bool reduce(struct fxparse *p, uint8_t prec, bool alone)
 static bool settle(struct fxparse *p, struct fxitem *i)
 {
 	struct fxframe *f = top(p);
-	if (f->kind == FXF_CALL && f->callee.kind == FXI_PATH && p->n_val == f->vals && p->n_ops == f->ops && op_is(p, ',') &&
-	    i->kind != FXI_VALUE && slice_is(graph_text(p->g, f->callee.path), "getattr")) {
+	if (f->kind == FXF_CALL && f->callee.kind == FXI_PATH && p->n_val == f->vals && p->n_ops == f->ops &&
+	    fx_op_is(p, ',') && i->kind != FXI_VALUE && slice_is(graph_text(p->g, f->callee.path), "getattr")) {
 		f->first = *i;
 		push_value(p, graph_none_value(), false);
 		return true;
@@ -416,7 +419,7 @@ static enum state comma(struct fxparse *p, bool tuple)
 	if (f->kind == FXF_BRACE && f->dict && (p->n_val - f->vals) % 2)
 		return fail(p, p->lex.text.p, "a dict's key has no value");
 	fxlex_next(&p->lex);
-	if (f->kind == FXF_TOP && (p->lex.kind == FXT_END || p->lex.kind == FXT_NEWLINE || op_is(p, ';')))
+	if (f->kind == FXF_TOP && (p->lex.kind == FXT_END || p->lex.kind == FXT_NEWLINE || fx_op_is(p, ';')))
 		return DONE;
 	return OPERAND;
 }
@@ -430,8 +433,8 @@ static enum state colon(struct fxparse *p)
 	if (f->kind == FXF_INDEX && f->colons < 2) {
 		f->colons++;
 		fxlex_next(&p->lex);
-		if (op_is(p, ',') || op_is(p, ']') || op_is(p, ':')) {
-			if (op_is(p, ':'))
+		if (fx_op_is(p, ',') || fx_op_is(p, ']') || fx_op_is(p, ':')) {
+			if (fx_op_is(p, ':'))
 				return OPERAND; /* an empty part: operand() puts None there */
 			push_value(p, graph_none_value(), false);
 			return OPERATOR;
@@ -480,14 +483,12 @@ static enum state operator_state(struct fxparse *p, struct fxitem *i, bool tuple
 	if (x->kind != FXT_OP || x->op == ';')
 		return DONE;
 	switch (x->op) {
-	case ',':
-		return comma(p, tuple);
-	case ':':
-		return colon(p);
-	case ')': case ']': case '}':
-		return p->n_frame > 1 ? close_frame(p, i) : DONE;
-	default:
-		break;
+	case ',': return comma(p, tuple);
+	case ':': return colon(p);
+	case ')':
+	case ']':
+	case '}': return p->n_frame > 1 ? close_frame(p, i) : DONE;
+	default: break;
 	}
 	if (!binary_prec(x->op))
 		return DONE;
@@ -534,12 +535,8 @@ static enum state finish_frame(struct fxparse *p, struct fxframe *f, struct fxit
 	struct gvalue *v = p->val + f->vals, one = n ? v[0] : graph_none_value();
 	const bool tuple = f->comma || !n;
 	switch (f->kind) {
-	case FXF_PAREN:
-		*i = value_item(tuple ? graph_sequence(p->g, GV_TUPLE, v, n) : one, f->node, f->at);
-		break;
-	case FXF_LIST:
-		*i = value_item(graph_sequence(p->g, GV_LIST, v, n), f->node, f->at);
-		break;
+	case FXF_PAREN: *i = value_item(tuple ? graph_sequence(p->g, GV_TUPLE, v, n) : one, f->node, f->at); break;
+	case FXF_LIST: *i = value_item(graph_sequence(p->g, GV_LIST, v, n), f->node, f->at); break;
 	case FXF_BRACE:
 		if (n && !f->dict)
 			return close_set(p, f, i);
@@ -563,15 +560,15 @@ static enum state finish_frame(struct fxparse *p, struct fxframe *f, struct fxit
 		}
 		return fx_index(p, i, one, f->node) < 0 ? FAILED : TRAILER;
 	case FXF_CALL: {
-		const bool alone = p->n_frame == 1 && p->n_ops == 0 && (p->lex.kind == FXT_NEWLINE || p->lex.kind == FXT_END || op_is(p, ';'));
+		const bool alone = p->n_frame == 1 && p->n_ops == 0 &&
+				   (p->lex.kind == FXT_NEWLINE || p->lex.kind == FXT_END || fx_op_is(p, ';'));
 		if (fx_call(p, f, alone, i) < 0)
 			return FAILED;
 		i->at = f->callee.at;
 		p->n_kw = f->kws;
 		break;
 	}
-	default:
-		break;
+	default: break;
 	}
 	p->n_val = f->vals;
 	return TRAILER;

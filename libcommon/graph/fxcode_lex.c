@@ -1,30 +1,35 @@
 #include "graph/fxcode_part.h"
 
 const uint8_t fx_class[256] = {
-    [' '] = FXC_SPACE,
-    ['\t'] = FXC_SPACE,
-    ['\r'] = FXC_SPACE,
-    ['\f'] = FXC_SPACE,
-    ['0' ... '9'] = FXC_DIGIT,
-    ['a' ... 'z'] = FXC_NAME,
-    ['A' ... 'Z'] = FXC_NAME,
-    ['_'] = FXC_NAME,
-    [0x80 ... 0xff] = FXC_NAME,
+    [' '] = FXC_SPACE,        ['\t'] = FXC_SPACE,        ['\r'] = FXC_SPACE,
+    ['\f'] = FXC_SPACE,       ['0' ... '9'] = FXC_DIGIT, ['a' ... 'z'] = FXC_NAME,
+    ['A' ... 'Z'] = FXC_NAME, ['_'] = FXC_NAME,          [0x80 ... 0xff] = FXC_NAME,
 };
 
 bool fx_keyword(struct slice s)
 {
-	static const char *const words[] = {"and",    "as",	  "assert", "async",  "await", "break", "class", "continue", "def",  "del",   "elif",
-					    "else",   "except",	  "finally", "for",   "from",  "global", "if",	 "import",   "in",   "is",    "lambda",
-					    "nonlocal", "not",	  "or",	    "pass",   "raise", "return", "try",	 "while",    "with", "yield", "False",
-					    "None",   "True"};
+	static const char *const words[] = {"and",      "as",       "assert", "async", "await",  "break",  "class",
+					    "continue", "def",      "del",    "elif",  "else",   "except", "finally",
+					    "for",      "from",     "global", "if",    "import", "in",     "is",
+					    "lambda",   "nonlocal", "not",    "or",    "pass",   "raise",  "return",
+					    "try",      "while",    "with",   "yield", "False",  "None",   "True"};
 	/* Lengths of the keywords with this first letter, a to z: nearly every name is none by that alone. */
 	static const uint16_t lengths[26] = {
-	    ['a' - 'a'] = 1 << 2 | 1 << 3 | 1 << 5 | 1 << 6, ['b' - 'a'] = 1 << 5,	    ['c' - 'a'] = 1 << 5 | 1 << 8,
-	    ['d' - 'a'] = 1 << 3,			     ['e' - 'a'] = 1 << 4 | 1 << 6, ['f' - 'a'] = 1 << 3 | 1 << 4 | 1 << 7,
-	    ['g' - 'a'] = 1 << 6,			     ['i' - 'a'] = 1 << 2 | 1 << 6, ['l' - 'a'] = 1 << 6,
-	    ['n' - 'a'] = 1 << 3 | 1 << 8,		     ['o' - 'a'] = 1 << 2,	    ['p' - 'a'] = 1 << 4,
-	    ['r' - 'a'] = 1 << 5 | 1 << 6,		     ['t' - 'a'] = 1 << 3,	    ['w' - 'a'] = 1 << 4 | 1 << 5,
+	    ['a' - 'a'] = 1 << 2 | 1 << 3 | 1 << 5 | 1 << 6,
+	    ['b' - 'a'] = 1 << 5,
+	    ['c' - 'a'] = 1 << 5 | 1 << 8,
+	    ['d' - 'a'] = 1 << 3,
+	    ['e' - 'a'] = 1 << 4 | 1 << 6,
+	    ['f' - 'a'] = 1 << 3 | 1 << 4 | 1 << 7,
+	    ['g' - 'a'] = 1 << 6,
+	    ['i' - 'a'] = 1 << 2 | 1 << 6,
+	    ['l' - 'a'] = 1 << 6,
+	    ['n' - 'a'] = 1 << 3 | 1 << 8,
+	    ['o' - 'a'] = 1 << 2,
+	    ['p' - 'a'] = 1 << 4,
+	    ['r' - 'a'] = 1 << 5 | 1 << 6,
+	    ['t' - 'a'] = 1 << 3,
+	    ['w' - 'a'] = 1 << 4 | 1 << 5,
 	    ['y' - 'a'] = 1 << 5,
 	};
 	if (s.n < 2 || s.n > 8)
@@ -95,7 +100,8 @@ char fxlex_peek(struct fxlex *x)
 
 static const char *digits(const char *p, const char *end)
 {
-	while (p < end && ((fx_class[(unsigned char)*p] & FXC_DIGIT) || (*p == '_' && end - p >= 2 && (fx_class[(unsigned char)p[1]] & FXC_DIGIT))))
+	while (p < end && ((fx_class[(unsigned char)*p] & FXC_DIGIT) ||
+			   (*p == '_' && end - p >= 2 && (fx_class[(unsigned char)p[1]] & FXC_DIGIT))))
 		p++;
 	return p;
 }
@@ -172,7 +178,8 @@ static const char *operator_end(struct fxlex *x, const char *p)
 		n = 3;
 	else if ((a == b && strchr("*/<>", a)) || (b == '=' && strchr("=!<>+-*/%&|^@:", a)) || (a == '-' && b == '>'))
 		n = 2;
-	x->op = (unsigned char)a | (n > 1 ? (unsigned)(unsigned char)b << 8 : 0) | (n > 2 ? (unsigned)(unsigned char)c << 16 : 0);
+	x->op = (unsigned char)a | (n > 1 ? (unsigned)(unsigned char)b << 8 : 0) |
+		(n > 2 ? (unsigned)(unsigned char)c << 16 : 0);
 	x->kind = FXT_OP;
 	if (a == '(' || a == '[' || a == '{')
 		x->depth++;
@@ -200,7 +207,8 @@ void fxlex_next(struct fxlex *x)
 			q = string_end(q, end, &x->line);
 			x->kind = q ? FXT_STRING : FXT_BAD;
 		}
-	} else if ((fx_class[(unsigned char)*p] & FXC_DIGIT) || (*p == '.' && end - p >= 2 && (fx_class[(unsigned char)p[1]] & FXC_DIGIT))) {
+	} else if ((fx_class[(unsigned char)*p] & FXC_DIGIT) ||
+		   (*p == '.' && end - p >= 2 && (fx_class[(unsigned char)p[1]] & FXC_DIGIT))) {
 		q = number(x, p);
 	} else if (*p == '\'' || *p == '"') {
 		q = string_end(p, end, &x->line);
@@ -251,21 +259,22 @@ const char *fxlex_skip_line(const char *p, const char *end, const char **open)
 			if (!depth)
 				return p + 1;
 			break;
-		case '(': case '[': case '{':
+		case '(':
+		case '[':
+		case '{':
 			if (!depth++)
 				bracket = p;
 			break;
-		case ')': case ']': case '}':
-			depth -= depth > 0;
-			break;
-		case '\\':
-			p += end - p >= 2;
-			break;
+		case ')':
+		case ']':
+		case '}': depth -= depth > 0; break;
+		case '\\': p += end - p >= 2; break;
 		case '#':
 			q = memchr(p, '\n', (size_t)(end - p));
 			p = (q ? q : end) - 1;
 			break;
-		case '\'': case '"':
+		case '\'':
+		case '"':
 			q = string_end(p, end, &lines);
 			if (!q) {
 				*open = *open ? *open : p;
@@ -273,8 +282,7 @@ const char *fxlex_skip_line(const char *p, const char *end, const char **open)
 			}
 			p = q - 1;
 			break;
-		default:
-			break;
+		default: break;
 		}
 	}
 	if (depth && !*open)

@@ -92,7 +92,8 @@ static uint32_t tensor(struct fxparse *p, struct slice s)
 	return graph_add_tensor(p->g, dtype, (size_t)n, size, strided ? stride : NULL, device);
 }
 
-/* "Parameter(f32[8])", "DTensor(f32[8], S(0))": the class with what else is in the brackets is subclass, "DTensor(S(0))". */
+/* "Parameter(f32[8])", "DTensor(f32[8], S(0))": the class with what else is in the brackets is subclass,
+ * "DTensor(S(0))". */
 static uint32_t wrapped(struct fxparse *p, struct slice s)
 {
 	const char *open = memchr(s.p, '(', s.n);

@@ -26,17 +26,17 @@ struct fxenv *fx_env(struct fxparse *p, uint32_t id)
 static int shown(struct slice s) { return (int)(s.n < 60 ? s.n : 60); }
 
 /* What is here instead of what was expected. */
-static int unexpected(struct fxparse *p, const char *wanted)
+int fx_unexpected(struct fxparse *p, const char *wanted)
 {
 	const struct fxlex *x = &p->lex;
+	if (x->kind == FXT_END && p->n_frame > 1)
+		return fx_error_at(p, p->frame[p->n_frame - 1].at, "the bracket that is opened here is never closed");
 	if (x->kind == FXT_END || x->kind == FXT_NEWLINE)
 		return fx_error_at(p, x->text.p, "the line ends where %s is expected", wanted);
-	if (x->kind == FXT_BAD && x->text.n && (x->text.p[x->text.n - 1] == '\'' || x->text.p[0] == '\'' || x->text.p[0] == '"'))
+	if (x->kind == FXT_BAD && x->text.n > 1)
 		return fx_error_at(p, x->text.p, "a string has no end");
 	return fx_error_at(p, x->text.p, "'%.*s' where %s is expected", shown(x->text), x->text.p, wanted);
 }
-
-static bool op_is(const struct fxparse *p, unsigned op) { return p->lex.kind == FXT_OP && p->lex.op == op; }
 
 /* "File: a.py:3 in f, code: x" without "File: "; what else torch writes in such a comment stays. */
 static void take_comment(void *user, struct slice s)
@@ -50,141 +50,6 @@ static void take_comment(void *user, struct slice s)
 		p->stack = graph_intern(p->g, s);
 }
 
-/* ---- parameters ---- */
-
-/* From the current token to a comma, bracket, "=" or colon outside of brackets (stops at it). */
-static struct slice raw_until(struct fxparse *p, const char *ends)
-{
-	struct fxlex *x = &p->lex;
-	const uint32_t depth = x->depth;
-	const char *from = x->text.p, *to = from;
-	while (x->kind != FXT_END && x->kind != FXT_BAD && !(x->kind == FXT_NEWLINE && depth == 0)) {
-		/* a closing bracket has already lowered the depth */
-		if (x->kind == FXT_OP && x->text.n == 1 && strchr(ends, *x->text.p) &&
-		    x->depth == depth - (depth && (*x->text.p == ')')))
-			break;
-		to = x->text.p + x->text.n;
-		fxlex_next(x);
-	}
-	return slice_of(from, (size_t)(to - from));
-}
-
-static void add_param(struct fxparse *p, struct slice name, struct slice target, const char *at)
-{
-	GROW(p->param, p->n_param, p->cap_param, 1);
-	p->param[p->n_param++] = (struct fxparam){.name = graph_intern(p->g, name), .target = graph_intern(p->g, target), .at = at,
-					       .line = p->lex.tok_line};
-}
-
-/* One parameter: "*args", "x: "f32[2]" = 1", "self". The current token is its first. */
-static int parameter(struct fxparse *p)
-{
-	struct fxlex *x = &p->lex;
-	const char *at = x->text.p;
-	struct slice name, target;
-	if (op_is(p, '/')) {
-		fxlex_next(x);
-		return 0;
-	}
-	const bool star = op_is(p, '*') || op_is(p, FXOP2('*', '*'));
-	if (star)
-		fxlex_next(x);
-	if (star && (op_is(p, ',') || op_is(p, ')')))
-		return 0;
-	if (x->kind != FXT_NAME)
-		return unexpected(p, "a parameter");
-	name = x->text;
-	target = slice_of(at, (size_t)(name.p + name.n - at));
-	if (star && slice_find(target, " "))
-		target = name;
-	fxlex_next(x);
-	const bool is_self = !p->n_param && slice_is(name, "self");
-	if (!is_self)
-		add_param(p, name, target, at);
-	struct fxparam *param = is_self ? NULL : &p->param[p->n_param - 1];
-	if (op_is(p, ':')) {
-		fxlex_next(x);
-		struct slice a = raw_until(p, ",=)");
-		if (param)
-			param->annotation = a;
-	}
-	if (op_is(p, '=')) {
-		fxlex_next(x);
-		struct slice d = raw_until(p, ",)");
-		if (param)
-			param->fallback = d;
-	}
-	return 0;
-}
-
-/* "def forward(self, x, ...) -> T:"; the lexer is at "def". */
-static int signature(struct fxparse *p, uint32_t *returns)
-{
-	struct fxlex *x = &p->lex;
-	fxlex_next(x);
-	fxlex_next(x);
-	fxlex_next(x);
-	if (!op_is(p, '('))
-		return unexpected(p, "(");
-	fxlex_next(x);
-	while (!op_is(p, ')')) {
-		if (parameter(p) < 0)
-			return -1;
-		if (op_is(p, ','))
-			fxlex_next(x);
-		else if (!op_is(p, ')'))
-			return unexpected(p, "a comma or the end of the parameters");
-	}
-	fxlex_next(x);
-	if (op_is(p, FXOP2('-', '>'))) {
-		fxlex_next(x);
-		struct slice t = raw_until(p, ":");
-		*returns = t.n ? graph_intern(p->g, t) : GRAPH_NONE;
-	}
-	return op_is(p, ':') ? 0 : unexpected(p, "a colon");
-}
-
-static int placeholder(struct fxparse *p, const struct fxparam *q)
-{
-	struct graph *g = p->g;
-	uint32_t name = fx_unique(p, q->name), node = graph_add_node_ids(g, p->module, GRAPH_PLACEHOLDER, name, q->target);
-	struct fxenv *e = fx_env(p, q->name);
-	if (e->state == FXENV_VALUE)
-		return fx_error_at(p, q->at, "the parameter '%.*s' is there twice", shown(graph_text(g, q->name)),
-				   graph_text(g, q->name).p);
-	e->state = FXENV_VALUE;
-	e->v = graph_node_value(node);
-	e->node = true;
-	e->weight = 0;
-	g->node[node].line = q->line;
-	fx_annotate(p, node, q->annotation.n ? q->annotation : e->annotation);
-	if (!q->fallback.n)
-		return 0;
-	struct fxlex keep = p->lex;
-	struct gvalue v;
-	p->lex.p = q->fallback.p;
-	p->lex.depth = 1;
-	fxlex_next(&p->lex);
-	p->first_node = (uint32_t)g->n_nodes;
-	int rc = fx_expr(p, false, false, &v);
-	if (rc == 0 && g->n_nodes > p->first_node)
-		rc = fx_error_at(p, q->at, "a default that is computed is no part of a graph");
-	if (rc == 0)
-		graph_set_args(g, node, &v, 1);
-	p->lex = keep;
-	return rc;
-}
-
-/* The prologue is over: the parameters become nodes. */
-static int placeholders(struct fxparse *p)
-{
-	p->prologue = false;
-	for (size_t i = 0; i < p->n_param; i++)
-		if (placeholder(p, &p->param[i]) < 0)
-			return -1;
-	return 0;
-}
-
 /* ---- statements ---- */
 
 static void push_name(struct fxparse *p, uint32_t id)
@@ -195,7 +60,7 @@ static void push_name(struct fxparse *p, uint32_t id)
 
 static bool at_end(const struct fxparse *p)
 {
-	return p->lex.kind == FXT_NEWLINE || p->lex.kind == FXT_END || op_is(p, ';');
+	return p->lex.kind == FXT_NEWLINE || p->lex.kind == FXT_END || fx_op_is(p, ';');
 }
 
 struct weigh {
@@ -203,7 +68,8 @@ struct weigh {
 	bool node;
 };
 
-/* How many values are in v (a list's may be shared with others, so that a few lines can make very many), and is one a node? */
+/* How many values are in v (a list's may be shared with others, so that a few lines can make very many), and is one a
+ * node? */
 static struct weigh weigh(struct fxparse *p, struct gvalue v)
 {
 	uint32_t at[GRAPH_MAX_DEPTH], end[GRAPH_MAX_DEPTH];
@@ -211,7 +77,8 @@ static struct weigh weigh(struct fxparse *p, struct gvalue v)
 	for (unsigned depth = 0; w.values < UINT32_MAX;) {
 		w.values++;
 		w.node |= v.kind == GV_NODE;
-		if ((v.kind == GV_LIST || v.kind == GV_TUPLE || v.kind == GV_DICT || v.kind == GV_SLICE) && depth < GRAPH_MAX_DEPTH) {
+		if ((v.kind == GV_LIST || v.kind == GV_TUPLE || v.kind == GV_DICT || v.kind == GV_SLICE) &&
+		    depth < GRAPH_MAX_DEPTH) {
 			at[depth] = v.first;
 			end[depth++] = v.first + v.n;
 		}
@@ -232,8 +99,8 @@ static int assign(struct fxparse *p, uint32_t name, struct gvalue v)
 	struct graph *g = p->g;
 	struct fxenv *e = fx_env(p, name);
 	if (v.kind == GV_NODE && v.node < p->first_node && g->node[v.node].op == GRAPH_PLACEHOLDER &&
-	    g->node[v.node].name == g->node[v.node].target && name != g->node[v.node].target && e->used_stamp != p->module + 1 &&
-	    g->n_nodes && g->node[g->n_nodes - 1].op == GRAPH_PLACEHOLDER) {
+	    g->node[v.node].name == g->node[v.node].target && name != g->node[v.node].target &&
+	    e->used_stamp != p->module + 1 && g->n_nodes && g->node[g->n_nodes - 1].op == GRAPH_PLACEHOLDER) {
 		g->node[v.node].name = name;
 		e->used_stamp = p->module + 1;
 	}
@@ -323,13 +190,15 @@ static void skip_statement(struct fxparse *p)
 		fxlex_next(&p->lex);
 }
 
-/* What torch.export's and AOTAutograd's code generators put before the nodes (torch/fx/graph.py, _PyTreeCodeGen, _ExportCodeGen,
- * _BoxedCodeGen): the names are the placeholders. The current token is the value's first. 1: it was that. */
+/* What torch.export's and AOTAutograd's code generators put before the nodes (torch/fx/graph.py, _PyTreeCodeGen,
+ * _ExportCodeGen, _BoxedCodeGen): the names are the placeholders. The current token is the value's first. 1: it was
+ * that. */
 static int prologue_value(struct fxparse *p, bool many)
 {
 	p->boxed |= !many && next_is(p, "iter(");
-	const bool flatten = next_is(p, "fx_pytree.tree_flatten_spec("), shuffle = next_is(p, "self._in_shuffle_graph("),
-		   leaves = next_is(p, "pytree.tree_leaves("), iter = next_is(p, "iter("), next = next_is(p, "next(");
+	const bool flatten = next_is(p, "fx_pytree.tree_flatten_spec("),
+		   shuffle = next_is(p, "self._in_shuffle_graph("), leaves = next_is(p, "pytree.tree_leaves("),
+		   iter = next_is(p, "iter("), next = next_is(p, "next(");
 	if (!(many ? flatten || shuffle || leaves : iter || next))
 		return 0;
 	if (leaves)
@@ -340,7 +209,7 @@ static int prologue_value(struct fxparse *p, bool many)
 		if (leaves)
 			fx_env(p, p->names[i])->state = FXENV_VALUE, fx_env(p, p->names[i])->v = graph_none_value();
 		else if (!iter)
-			add_param(p, graph_text(p->g, p->names[i]), graph_text(p->g, p->names[i]), p->lex.text.p);
+			fx_add_param(p, graph_text(p->g, p->names[i]), graph_text(p->g, p->names[i]), p->lex.text.p);
 	}
 	skip_statement(p);
 	return 1;
@@ -352,7 +221,7 @@ static int assignment(struct fxparse *p, bool many, struct slice annotation, con
 	struct gvalue v;
 	if (p->prologue) {
 		int r = prologue_value(p, many);
-		if (r || (placeholders(p) < 0))
+		if (r || (fx_placeholders(p) < 0))
 			return r ? 0 : -1;
 		p->first_node = (uint32_t)p->g->n_nodes;
 	}
@@ -378,22 +247,22 @@ static int assignment(struct fxparse *p, bool many, struct slice annotation, con
 	return fx_expr(p, true, false, &v) < 0 ? -1 : finish_assign(p, v, annotation);
 }
 
-/* "; z = x" behind "x += y" or "x[i] = y" on the same line: the node's name is z and x stays what it was (torch/fx/graph.py,
- * inplace_methods). Takes it. */
+/* "; z = x" behind "x += y" or "x[i] = y" on the same line: the node's name is z and x stays what it was
+ * (torch/fx/graph.py, inplace_methods). Takes it. */
 static bool named_after(struct fxparse *p, struct slice target, uint32_t *name, struct slice *annotation)
 {
 	struct fxlex keep = p->lex;
 	*annotation = slice_of(NULL, 0);
-	if (op_is(p, ';')) {
+	if (fx_op_is(p, ';')) {
 		fxlex_next(&p->lex);
 		struct slice id = p->lex.text;
 		if (p->lex.kind == FXT_NAME) {
 			fxlex_next(&p->lex);
-			if (op_is(p, ':')) {
+			if (fx_op_is(p, ':')) {
 				fxlex_next(&p->lex);
-				*annotation = raw_until(p, "=");
+				*annotation = fx_raw_until(p, "=");
 			}
-			if (op_is(p, '=')) {
+			if (fx_op_is(p, '=')) {
 				fxlex_next(&p->lex);
 				struct slice same = p->lex.text;
 				fxlex_next(&p->lex);
@@ -441,8 +310,9 @@ static int setitem(struct fxparse *p, struct slice target)
 	args[1] = p->val[p->n_val - 1];
 	p->n_val -= 2;
 	p->target.kind = FXI_VALUE;
-	if (!op_is(p, '='))
-		return fx_error_at(p, p->lex.text.p, "'%.*s' on an element is no part of a graph", shown(p->lex.text), p->lex.text.p);
+	if (!fx_op_is(p, '='))
+		return fx_error_at(p, p->lex.text.p, "'%.*s' on an element is no part of a graph", shown(p->lex.text),
+				   p->lex.text.p);
 	fxlex_next(&p->lex);
 	if (fx_expr(p, true, false, &args[2]) < 0)
 		return -1;
@@ -477,10 +347,10 @@ static int deletion(struct fxparse *p)
 	do {
 		fxlex_next(&p->lex);
 		if (p->lex.kind != FXT_NAME)
-			return unexpected(p, "a name");
+			return fx_unexpected(p, "a name");
 		free_name(p, graph_intern(p->g, p->lex.text));
 		fxlex_next(&p->lex);
-	} while (op_is(p, ','));
+	} while (fx_op_is(p, ','));
 	return 0;
 }
 
@@ -503,7 +373,8 @@ static int keyword(struct fxparse *p)
 	return fx_error_at(p, s.p, "'%.*s' is no part of a graph", shown(s), s.p);
 }
 
-/* Names with commas up to "=": "a, b, = ...". False, and nothing taken: it is something else. The current token is the first name. */
+/* Names with commas up to "=": "a, b, = ...". False, and nothing taken: it is something else. The current token is the
+ * first name. */
 static bool name_list(struct fxparse *p)
 {
 	struct fxlex keep = p->lex;
@@ -512,12 +383,12 @@ static bool name_list(struct fxparse *p)
 	while (p->lex.kind == FXT_NAME && !fx_keyword(p->lex.text)) {
 		push_name(p, graph_intern(p->g, p->lex.text));
 		fxlex_next(&p->lex);
-		if (!op_is(p, ','))
+		if (!fx_op_is(p, ','))
 			break;
 		comma = true;
 		fxlex_next(&p->lex);
 	}
-	if (comma && op_is(p, '='))
+	if (comma && fx_op_is(p, '='))
 		return true;
 	p->n_names = n;
 	p->lex = keep;
@@ -538,8 +409,8 @@ static bool is_record(struct fxparse *p)
 static int annotated(struct fxparse *p, uint32_t name, const char *at)
 {
 	fxlex_next(&p->lex);
-	struct slice a = raw_until(p, "=;");
-	if (!op_is(p, '=')) {
+	struct slice a = fx_raw_until(p, "=;");
+	if (!fx_op_is(p, '=')) {
 		fx_env(p, name)->annotation = a;
 		return 0;
 	}
@@ -567,14 +438,15 @@ static int named(struct fxparse *p)
 		push_name(p, id);
 		return assignment(p, false, slice_of(NULL, 0), name.p);
 	}
-	if (p->prologue && p->boxed && c == '.' && slice_starts(slice_of(p->lex.p, (size_t)(p->lex.end - p->lex.p)), ".clear()")) {
+	if (p->prologue && p->boxed && c == '.' &&
+	    slice_starts(slice_of(p->lex.p, (size_t)(p->lex.end - p->lex.p)), ".clear()")) {
 		skip_statement(p); /* args_list.clear() of the boxed convention */
 		return 0;
 	}
 	if (c && strchr("+-*/%&|^@<>", c)) {
 		fxlex_next(&p->lex);
 		if (fxop_by_text(p->lex.op, FXOP_INPLACE)) {
-			if (p->prologue && placeholders(p) < 0)
+			if (p->prologue && fx_placeholders(p) < 0)
 				return -1;
 			p->first_node = (uint32_t)p->g->n_nodes;
 			return inplace(p, name);
@@ -593,16 +465,16 @@ static int effect(struct fxparse *p)
 		fxlex_next(&p->lex);
 		if (at_end(p))
 			return 0;
-		return unexpected(p, "the end of the line");
+		return fx_unexpected(p, "the end of the line");
 	}
-	if (p->prologue && placeholders(p) < 0)
+	if (p->prologue && fx_placeholders(p) < 0)
 		return -1;
 	p->first_node = (uint32_t)p->g->n_nodes;
 	if (fx_expr(p, true, true, &v) < 0)
 		return -1;
 	if (p->target.kind == FXI_TARGET)
 		return setitem(p, slice_trim(slice_of(at, (size_t)(p->target.at - at))));
-	if (op_is(p, '='))
+	if (fx_op_is(p, '='))
 		return fx_error_at(p, at, "nothing in a graph can be assigned to this");
 	fx_name_nodes(p, GRAPH_NONE, 0);
 	return 0;
@@ -613,7 +485,8 @@ static int statement(struct fxparse *p)
 	int r = 1;
 	p->statement = p->lex.text.p;
 	if (p->g->n_nodes >= GRAPH_MAX_NODES - GRAPH_MAX_DEPTH)
-		return fx_error_at(p, p->lex.text.p, "the graph has more than %u nodes", GRAPH_MAX_NODES - GRAPH_MAX_DEPTH);
+		return fx_error_at(p, p->lex.text.p, "the graph has more than %u nodes",
+				   GRAPH_MAX_NODES - GRAPH_MAX_DEPTH);
 	p->n_names = 0;
 	p->n_val = p->n_kw = p->n_ops = p->n_frame = 0;
 	p->target.kind = FXI_VALUE;
@@ -624,21 +497,21 @@ static int statement(struct fxparse *p)
 			return 0;
 		}
 		if (fx_keyword(p->lex.text)) {
-			if (p->prologue && !slice_is(p->lex.text, "pass") && placeholders(p) < 0)
+			if (p->prologue && !slice_is(p->lex.text, "pass") && fx_placeholders(p) < 0)
 				return -1;
 			p->first_node = (uint32_t)p->g->n_nodes;
 			r = keyword(p);
 		} else {
 			r = named(p);
 		}
-	} else if (op_is(p, '@')) {
+	} else if (fx_op_is(p, '@')) {
 		return fx_error_at(p, p->lex.text.p, "a decorator is no part of a graph");
 	}
 	if (r == 1)
 		r = effect(p);
 	if (r < 0)
 		return -1;
-	return at_end(p) ? 0 : unexpected(p, "the end of the line");
+	return at_end(p) ? 0 : fx_unexpected(p, "the end of the line");
 }
 
 /* The statements of a logical line; the current token is the first. */
@@ -647,9 +520,9 @@ static int statements(struct fxparse *p)
 	while (!p->done) {
 		if (p->lex.kind == FXT_NEWLINE || p->lex.kind == FXT_END)
 			return 0;
-		if (!op_is(p, ';') && statement(p) < 0)
+		if (!fx_op_is(p, ';') && statement(p) < 0)
 			return -1;
-		if (op_is(p, ';'))
+		if (fx_op_is(p, ';'))
 			fxlex_next(&p->lex);
 	}
 	return 0;
@@ -681,17 +554,17 @@ int fx_parse_forward(struct fxparse *p, uint32_t cls)
 	p->lex.p = c->fwd;
 	p->lex.line = c->fwd_line;
 	p->lex.depth = 0;
-	p->n_param = p->n_leaves = 0;
+	p->n_param = p->n_leaves = p->n_frame = 0;
 	p->prologue = true;
 	p->boxed = false;
 	p->done = false;
 	p->stack = GRAPH_NONE;
-	if (signature(p, &type) < 0)
+	if (fx_signature(p, &type) < 0)
 		return -1;
 	fxlex_next(&p->lex);
 	if (p->lex.kind == FXT_NEWLINE ? body(p, c->fwd_indent) < 0 : statements(p) < 0)
 		return -1;
-	if (p->prologue && placeholders(p) < 0)
+	if (p->prologue && fx_placeholders(p) < 0)
 		return -1;
 	if (!p->done) { /* Python's: a function without return returns None */
 		p->lex.kind = FXT_END;
@@ -701,74 +574,4 @@ int fx_parse_forward(struct fxparse *p, uint32_t cls)
 	}
 	p->g->node[p->g->n_nodes - 1].type = type;
 	return 0;
-}
-
-/* ---- the whole text ---- */
-
-static void parse_release(struct fxparse *p)
-{
-	free(p->env);
-	free(p->val);
-	free(p->val_node);
-	free(p->kw);
-	free(p->frame);
-	free(p->ops);
-	free(p->names);
-	free(p->param);
-	free(p->meta_of);
-	free(p->dim_of);
-	intern_release(&p->metas);
-	intern_release(&p->dims);
-	buf_release(&p->tmp);
-}
-
-static int parse_all(struct fxparse *p, struct fxscan *s)
-{
-	size_t next = 0;
-	for (uint32_t i = 0; i < s->n_cls; i++) {
-		struct fxclass *c = &s->cls[i];
-		const bool root = i == 0;
-		if (!c->fwd || (!root && (c->parent == GRAPH_NONE || s->cls[c->parent].module == GRAPH_NONE)))
-			continue;
-		c->module = p->module = graph_add_module(p->g, root ? GRAPH_NONE : s->cls[c->parent].module,
-							 root ? SLICE("") : c->attr, c->name);
-		fxscan_attrs(s, &next, i, p->g, p->module);
-		if (fx_parse_forward(p, i) < 0)
-			return -1;
-	}
-	return graph_finish(p->g, p->err);
-}
-
-static int read_plain(struct graph *g, struct slice text, const char *name, struct err *err)
-{
-	struct fxscan scan = {0};
-	struct fxparse p = {.g = g,
-			    .err = err,
-			    .budget = 4 * text.n + (1u << 20),
-			    .scan = &scan,
-			    .lex = {.p = text.p, .end = text.p + text.n, .start = text.p, .name = name, .line = 1}};
-	int rc;
-	if (!fxscan_find(&scan, text)) {
-		if (scan.open)
-			rc = fx_error(&p.lex, scan.open, err, "a bracket or string begins here that never ends, and there is no forward()");
-		else
-			rc = err_set(err, EXIT_INPUT, "%.200s: there is no graph in it: no class with a forward(), and no def forward() alone",
-				     name);
-	} else {
-		fxscan_bind(&scan);
-		rc = parse_all(&p, &scan);
-	}
-	fxscan_release(&scan);
-	parse_release(&p);
-	return rc;
-}
-
-int fxcode_read(struct graph *g, struct slice text, const char *name, struct err *err)
-{
-	struct buf plain = {0};
-	int rc = read_plain(g, fxscan_plain(text, &plain) ? buf_slice(&plain) : text, name ? name : "graph", err);
-	buf_release(&plain);
-	if (rc < 0)
-		graph_release(g);
-	return rc;
 }

@@ -1,13 +1,16 @@
 /* fxcode_part.h - what the files of fxcode share: tokens, the classes of a text, the parser of one forward().
  *
+ *     fxcode.c         fxcode_read
  *     fxcode_scan.c    which classes there are, where each forward() begins, what __init__ says      (struct fxscan)
  *     fxcode_lex.c     tokens                                                                         (struct fxlex)
- *     fxcode_parse.c   signature and statements of one forward()                                      (struct fxparse)
+ *     fxcode_params.c  the signature of one forward()                                                 (struct fxparse)
+ *     fxcode_parse.c   its statements
  *     fxcode_expr.c    expressions, with stacks of its own instead of recursion
  *     fxcode_node.c    what calls, operators and names mean: nodes or constants
  *     fxcode_meta.c    "f32[8]cpu"
  *     fxcode_value.c   operands as text
- *     fxcode_write.c   graphs as text
+ *     fxcode_write.c   forward() as text
+ *     fxcode_class.c   classes as text                                                                (struct fxwriter)
  */
 #ifndef PT2_FXCODE_PART_H
 #define PT2_FXCODE_PART_H
@@ -33,10 +36,11 @@ struct fxlex {
 void fxlex_next(struct fxlex *x);
 /* The byte that begins the next token (0 at the end, '\n' for the end of a line), without taking it. */
 char fxlex_peek(struct fxlex *x);
-/* To the first token of the next logical line: its indentation (a tab goes to a multiple of 8), or -1 at the end. A comment
- * alone on a line is given to `comment`. */
+/* To the first token of the next logical line: its indentation (a tab goes to a multiple of 8), or -1 at the end. A
+ * comment alone on a line is given to `comment`. */
 int fxlex_line_start(struct fxlex *x, void (*comment)(void *user, struct slice text), void *user);
-/* Behind the logical line that begins at p; *open: where a bracket or string begins that is never closed, else untouched. */
+/* Behind the logical line that begins at p; *open: where a bracket or string begins that is never closed, else
+ * untouched. */
 const char *fxlex_skip_line(const char *p, const char *end, const char **open);
 enum { FXC_NAME = 1, FXC_DIGIT = 2, FXC_SPACE = 4 };
 extern const uint8_t fx_class[256];
@@ -51,13 +55,13 @@ int fx_error(const struct fxlex *x, const char *at, struct err *err, const char 
 
 struct fxclass {
 	struct slice name;
-	struct slice attr;     /* what its parent calls it */
-	bool bound;            /* attr was said by an assignment in __init__ */
-	uint32_t parent;       /* GRAPH_NONE */
+	struct slice attr; /* what its parent calls it */
+	bool bound;        /* attr was said by an assignment in __init__ */
+	uint32_t parent;   /* GRAPH_NONE */
 	uint32_t line, fwd_line;
 	int fwd_indent;
-	const char *fwd;       /* at "def forward("; NULL: it has none */
-	uint32_t module;       /* in the graph */
+	const char *fwd; /* at "def forward("; NULL: it has none */
+	uint32_t module; /* in the graph */
 };
 struct fxinit {
 	uint32_t cls, line;
@@ -67,16 +71,18 @@ struct fxscan {
 	struct fxclass *cls; /* [0] is the root; parents before children */
 	struct fxinit *init;
 	size_t n_cls, cap_cls, n_init, cap_init;
+	struct arena arena;     /* names that were written with escapes */
 	struct intern children; /* (parent, attr) of the classes that are modules */
-	const char *open;    /* a bracket or string that is never closed */
+	const char *open;       /* a bracket or string that is never closed */
 };
 /* False: there is no class with a forward(), and no forward() alone. */
 bool fxscan_find(struct fxscan *s, struct slice text);
 void fxscan_release(struct fxscan *s);
 /* "self.x = x_class()" gives a class its name in its parent. */
 void fxscan_bind(struct fxscan *s);
-/* What __init__ of class c says, as attributes of module m. *next: 0 for the first class, then as it was left; classes in order. */
-void fxscan_attrs(const struct fxscan *s, size_t *next, uint32_t c, struct graph *g, uint32_t m);
+/* What __init__ of class c says, as attributes of module m. *next: 0 for the first class, then as it was left; classes
+ * in order. */
+void fxscan_attrs(struct fxscan *s, size_t *next, uint32_t c, struct graph *g, uint32_t m);
 /* Colours and the prefixes of TORCH_LOGS lines taken off, into b; false: there are none. */
 bool fxscan_plain(struct slice text, struct buf *b);
 
@@ -88,8 +94,8 @@ struct fxenv {
 	uint32_t stamp, line;
 	uint32_t used_stamp, counter; /* a node has this name; of generated names */
 	uint8_t state;
-	bool node;               /* v names a node */
-	uint32_t weight;         /* values in v, itself included */
+	bool node;       /* v names a node */
+	uint32_t weight; /* values in v, itself included */
 	struct gvalue v;
 	struct slice annotation; /* seen before the name gets its value */
 };
@@ -98,9 +104,9 @@ struct fxenv {
 enum fxitem_kind { FXI_VALUE, FXI_PATH, FXI_SELF, FXI_METHOD, FXI_TARGET };
 struct fxitem {
 	uint8_t kind;
-	bool node;        /* a node occurs in v */
-	struct gvalue v;  /* FXI_VALUE; FXI_METHOD: the receiver */
-	uint32_t path;    /* text: FXI_PATH, FXI_SELF ("" is self alone), FXI_METHOD */
+	bool node;       /* a node occurs in v */
+	struct gvalue v; /* FXI_VALUE; FXI_METHOD: the receiver */
+	uint32_t path;   /* text: FXI_PATH, FXI_SELF ("" is self alone), FXI_METHOD */
 	const char *at;
 };
 
@@ -108,9 +114,9 @@ enum fxframe_kind { FXF_TOP, FXF_PAREN, FXF_LIST, FXF_BRACE, FXF_CALL, FXF_INDEX
 struct fxframe {
 	uint8_t kind;
 	bool comma, dict, node, star2;
-	uint8_t colons;       /* FXF_INDEX: of the element that is being read */
-	uint32_t kw;          /* text: keyword whose value is being read, GRAPH_NONE */
-	uint32_t vals, kws, ops; /* the stacks' heights when it was opened */
+	uint8_t colons;              /* FXF_INDEX: of the element that is being read */
+	uint32_t kw;                 /* text: keyword whose value is being read, GRAPH_NONE */
+	uint32_t vals, kws, ops;     /* the stacks' heights when it was opened */
 	struct fxitem callee, first; /* first: getattr's first argument, unresolved (path GRAPH_NONE: none) */
 	const char *at;
 };
@@ -142,13 +148,13 @@ struct fxparse {
 	const char *statement; /* where it begins */
 	uint32_t stack;        /* text of the last "# File:" comment, GRAPH_NONE */
 	struct buf tmp;
-	uint32_t *names;       /* assignment targets */
+	uint32_t *names; /* assignment targets */
 	size_t n_names, cap_names;
 	/* prologue: parameters that are no nodes yet */
 	struct fxparam *param;
 	size_t n_param, cap_param;
-	size_t spent, budget;  /* sequences that names stand for may be used in each other: their sizes are counted */
-	size_t n_leaves;       /* names that pytree.tree_leaves gave */
+	size_t spent, budget; /* sequences that names stand for may be used in each other: their sizes are counted */
+	size_t n_leaves;      /* names that pytree.tree_leaves gave */
 	bool prologue, boxed, done;
 	bool element, target_ok; /* fx_expr: a value was read since the last comma; its third argument */
 	/* metadata that was read, by its text */
@@ -169,6 +175,18 @@ struct fxparam {
 struct fxenv *fx_env(struct fxparse *p, uint32_t id);
 int fx_parse_forward(struct fxparse *p, uint32_t cls);
 int fx_error_at(struct fxparse *p, const char *at, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* "'x' where WANTED is expected" at the current token. */
+int fx_unexpected(struct fxparse *p, const char *wanted);
+static inline bool fx_op_is(const struct fxparse *p, unsigned op) { return p->lex.kind == FXT_OP && p->lex.op == op; }
+
+/* fxcode_params.c: "def forward(self, x, ...) -> T:", the lexer in front of it; *returns: text of T, or GRAPH_NONE. */
+int fx_signature(struct fxparse *p, uint32_t *returns);
+void fx_add_param(struct fxparse *p, struct slice name, struct slice target, const char *at);
+/* The prologue is over: the parameters become nodes. */
+int fx_placeholders(struct fxparse *p);
+/* From the current token to one of `ends` outside of brackets (stops at it). */
+struct slice fx_raw_until(struct fxparse *p, const char *ends);
 
 /* Reads one expression from the current token on; stops at what cannot belong to it. tuple: commas make one. On success
  * the current token is the first behind it. target_ok: "x[i]" before "=" or "+=" becomes p->target. */
@@ -195,7 +213,7 @@ void fx_annotate(struct fxparse *p, uint32_t node, struct slice annotation);
 /* Python's operators under their names in _operator. */
 struct fxop {
 	const char *name, *text;
-	uint8_t n; /* of name */
+	uint8_t n;    /* of name */
 	uint8_t kind; /* enum fxop_kind */
 };
 enum fxop_kind { FXOP_UNARY, FXOP_BINARY, FXOP_GETITEM, FXOP_INPLACE, FXOP_SETITEM };
@@ -212,5 +230,28 @@ void fx_add_float(struct buf *b, double v);
 void fx_add_complex(struct buf *b, double re, double im);
 bool fx_parse_complex(struct slice text, double *re, double *im);
 bool fx_parse_float(struct slice text, double *out);
+
+/* ---- writing ---- */
+
+struct fxwriter {
+	const struct graph *g;
+	struct buf *b;
+	enum fxcode_form form;
+	struct slice *names;    /* by node; NULL: every node has a name that can be written */
+	struct intern made;     /* for those */
+	uint32_t *freed;        /* by node: the node after which it was freed, + 1 */
+	uint32_t *child, *next; /* modules: first child, next sibling; GRAPH_NONE */
+	uint32_t said;          /* text of the last "# File:" comment */
+	bool any_said;
+	struct {
+		uint32_t text; /* + 1 */
+		bool plain;
+	} seen[64]; /* texts that were looked at last: is it a dotted name as it stands? */
+};
+/* A forward() with its statements (fxcode_write.c), and the classes around them (fxcode_class.c). */
+void fx_write_forward(struct fxwriter *w, const struct gmodule *m, unsigned columns);
+void fx_write_modules(struct fxwriter *w);
+bool fx_good_name(struct slice s);
+void fx_indent(struct fxwriter *w, unsigned columns);
 
 #endif

@@ -1,4 +1,5 @@
 #include "graph/fxcode_part.h"
+#include "graph/pytext.h"
 
 /* Where a line's text begins, and its column; NULL for a blank line or a comment. */
 static const char *line_text(const char *p, const char *end, int *column)
@@ -55,19 +56,21 @@ enum { MAX_CONTEXTS = 2 * GRAPH_MAX_DEPTH };
 static uint32_t add_class(struct fxscan *s, struct slice name, uint32_t parent, uint32_t line)
 {
 	GROW(s->cls, s->n_cls, s->cap_cls, 1);
-	s->cls[s->n_cls] = (struct fxclass){.name = name, .attr = name, .parent = parent, .line = line, .module = GRAPH_NONE};
+	s->cls[s->n_cls] =
+	    (struct fxclass){.name = name, .attr = name, .parent = parent, .line = line, .module = GRAPH_NONE};
 	return (uint32_t)s->n_cls++;
 }
 
 static void add_init(struct fxscan *s, uint32_t cls, const char *p, const char *stop, uint32_t line)
 {
 	GROW(s->init, s->n_init, s->cap_init, 1);
-	s->init[s->n_init++] = (struct fxinit){.cls = cls, .line = line, .text = slice_trim(slice_of(p, (size_t)(stop - p)))};
+	s->init[s->n_init++] =
+	    (struct fxinit){.cls = cls, .line = line, .text = slice_trim(slice_of(p, (size_t)(stop - p)))};
 }
 
 /* One logical line inside of a class. False when nothing more can be nested. */
-static bool class_line(struct fxscan *s, struct context *stack, size_t *depth, const char *p, const char *end, const char *stop,
-		       int column, uint32_t line)
+static bool class_line(struct fxscan *s, struct context *stack, size_t *depth, const char *p, const char *end,
+		       const char *stop, int column, uint32_t line)
 {
 	const struct context top = stack[*depth - 1];
 	struct slice name = top.kind == CONTEXT_FUNCTION ? slice_of(p, 0) : class_name(p, end);
@@ -137,8 +140,9 @@ static bool settle(struct fxscan *s)
 		return true;
 	/* What is below it keeps its order; all else loses its parent and is dropped by the parser. */
 	for (uint32_t i = 0; i < s->n_cls; i++)
-		s->cls[i].parent = s->cls[i].parent == GRAPH_NONE || s->cls[i].parent < root || i <= root ? GRAPH_NONE
-													 : s->cls[i].parent - root;
+		s->cls[i].parent = s->cls[i].parent == GRAPH_NONE || s->cls[i].parent < root || i <= root
+				       ? GRAPH_NONE
+				       : s->cls[i].parent - root;
 	memmove(s->cls, s->cls + root, (s->n_cls - root) * sizeof(*s->cls));
 	s->n_cls -= root;
 	size_t n = 0;
@@ -151,10 +155,7 @@ static bool settle(struct fxscan *s)
 	return true;
 }
 
-static void forget(struct fxscan *s)
-{
-	s->n_cls = s->n_init = 0;
-}
+static void forget(struct fxscan *s) { s->n_cls = s->n_init = 0; }
 
 bool fxscan_find(struct fxscan *s, struct slice text)
 {
@@ -175,7 +176,8 @@ bool fxscan_find(struct fxscan *s, struct slice text)
 			return true;
 		}
 		/* TORCH_LOGS has "FILE class GraphModule(torch.nn.Module):" in one line. */
-		if (at && *at != 'c' && (*at == '/' || *at == '<' || *at == '=') && (word = memmem(at, (size_t)(stop - at), " class ", 7)) != NULL)
+		if (at && *at != 'c' && (*at == '/' || *at == '<' || *at == '=') &&
+		    (word = memmem(at, (size_t)(stop - at), " class ", 7)) != NULL)
 			at = word + 1;
 		if (at && class_name(at, end).n) {
 			forget(s);
@@ -194,6 +196,7 @@ void fxscan_release(struct fxscan *s)
 	free(s->cls);
 	free(s->init);
 	intern_release(&s->children);
+	arena_release(&s->arena);
 	*s = (struct fxscan){0};
 }
 
@@ -207,20 +210,41 @@ static const char *blank(const char *p, const char *end)
 	return p;
 }
 
-/* A line of __init__ that makes an attribute: `prefix` is the dotted path of the module below this one that gets it, or "". */
+/* A line of __init__ that makes an attribute: `prefix` is the dotted path of the module below this one that gets it, or
+ * "". */
 struct init_line {
 	struct slice prefix, name, expr;
 	enum gattr_kind kind;
 };
 
-static bool quoted(struct slice *rest, struct slice *out)
+/* A string literal off the beginning of *rest, its characters: in the text, or in the arena where it has escapes. */
+static bool literal(struct slice *rest, struct slice *out, struct arena *arena)
 {
-	const char *p = blank(rest->p, rest->p + rest->n), *end = rest->p + rest->n;
-	const char *close = p < end && (*p == '\'' || *p == '"') ? memchr(p + 1, *p, (size_t)(end - p - 1)) : NULL;
-	if (!close)
+	const char *from = blank(rest->p, rest->p + rest->n), *end = rest->p + rest->n, *p = from;
+	if (p == end || (*p != '\'' && *p != '"'))
 		return false;
-	*out = slice_of(p + 1, (size_t)(close - p - 1));
-	p = blank(close + 1, end);
+	for (p++; p < end && *p != *from; p++)
+		p += *p == '\\' && end - p >= 2;
+	if (p >= end)
+		return false;
+	*out = slice_of(from + 1, (size_t)(p - from - 1));
+	*rest = slice_of(p + 1, (size_t)(end - p - 1));
+	if (!out->n || !memchr(out->p, '\\', out->n))
+		return true;
+	struct buf b = {0};
+	const bool ok = pytext_string(slice_of(from, (size_t)(p + 1 - from)), &b);
+	if (ok)
+		*out = arena_slice(arena, b.len ? buf_slice(&b) : SLICE(""));
+	buf_release(&b);
+	return ok;
+}
+
+/* "'name', REST" */
+static bool quoted(struct slice *rest, struct slice *out, struct arena *arena)
+{
+	if (!literal(rest, out, arena))
+		return false;
+	const char *end = rest->p + rest->n, *p = blank(rest->p, end);
 	if (p == end || *p != ',')
 		return false;
 	*rest = slice_trim(slice_of(p + 1, (size_t)(end - p - 1)));
@@ -255,13 +279,15 @@ static void classify(struct init_line *l)
 		callee.n = (size_t)(open - callee.p);
 		last = memrchr(callee.p, '.', callee.n);
 		last = last ? last + 1 : callee.p;
-		if (last < open && ((*last >= 'A' && *last <= 'Z' && !slice_is(slice_of(last, (size_t)(open - last)), "Tensor")) || *last == '<'))
+		if (last < open &&
+		    ((*last >= 'A' && *last <= 'Z' && !slice_is(slice_of(last, (size_t)(open - last)), "Tensor")) ||
+		     *last == '<'))
 			l->kind = GATTR_MODULE;
 	}
 }
 
 /* "self" or "self.get_submodule('a.0')" off the beginning of s. */
-static bool init_base(struct slice *s, struct slice *prefix)
+static bool init_base(struct slice *s, struct slice *prefix, struct arena *arena)
 {
 	struct slice rest = *s, word = SLICE("self.get_submodule(");
 	if (!slice_starts(rest, "self"))
@@ -270,24 +296,23 @@ static bool init_base(struct slice *s, struct slice *prefix)
 	*s = slice_of(rest.p + 4, rest.n - 4);
 	if (!slice_starts(rest, word.p))
 		return true;
-	const char *p = rest.p + word.n, *end = rest.p + rest.n;
-	const char *close = p < end && (*p == '\'' || *p == '"') ? memchr(p + 1, *p, (size_t)(end - p - 1)) : NULL;
-	if (!close || end - close < 2 || close[1] != ')')
+	rest = slice_of(rest.p + word.n, rest.n - word.n);
+	if (!literal(&rest, prefix, arena) || !rest.n || *rest.p != ')')
 		return false;
-	*prefix = slice_of(p + 1, (size_t)(close - p - 1));
-	*s = slice_of(close + 2, (size_t)(end - close - 2));
+	*s = slice_of(rest.p + 1, rest.n - 1);
 	return true;
 }
 
 /* "BASE.register_buffer('x', EXPR)" and its like: s begins behind the base. */
-static bool init_register(struct slice s, struct init_line *l)
+static bool init_register(struct slice s, struct init_line *l, struct arena *arena)
 {
-	static const char *const methods[] = {".register_buffer", ".register_parameter", ".add_module", ".register_module"};
+	static const char *const methods[] = {".register_buffer", ".register_parameter", ".add_module",
+					      ".register_module"};
 	for (unsigned i = 0; i < ARRAY_LEN(methods); i++) {
 		struct slice inside;
 		if (!call_of(s, methods[i], &inside))
 			continue;
-		if (!quoted(&inside, &l->name))
+		if (!quoted(&inside, &l->name, arena))
 			return false;
 		l->expr = inside;
 		classify(l);
@@ -298,22 +323,22 @@ static bool init_register(struct slice s, struct init_line *l)
 }
 
 /* "self.a.b = EXPR", "setattr(self, '0', EXPR)", "self.register_buffer('x', EXPR)"; false: it is something else. */
-static bool init_line(struct slice s, struct init_line *l)
+static bool init_line(struct slice s, struct init_line *l, struct arena *arena)
 {
 	struct slice inside;
 	if (call_of(s, "setattr", &inside)) {
-		if (!init_base(&inside, &l->prefix) || !inside.n || *inside.p != ',')
+		if (!init_base(&inside, &l->prefix, arena) || !inside.n || *inside.p != ',')
 			return false;
 		inside = slice_of(inside.p + 1, inside.n - 1);
-		if (!quoted(&inside, &l->name))
+		if (!quoted(&inside, &l->name, arena))
 			return false;
 		l->expr = inside;
 		classify(l);
 		return true;
 	}
-	if (!init_base(&s, &l->prefix) || !s.n || *s.p != '.')
+	if (!init_base(&s, &l->prefix, arena) || !s.n || *s.p != '.')
 		return false;
-	if (init_register(s, l))
+	if (init_register(s, l, arena))
 		return true;
 	const char *end = s.p + s.n, *p = s.p + 1, *q = p;
 	while (q < end && (fx_name_part((unsigned char)*q) || *q == '.'))
@@ -323,7 +348,8 @@ static bool init_line(struct slice s, struct init_line *l)
 	if (q == end || *q != '=' || (q + 1 < end && q[1] == '='))
 		return false;
 	l->expr = slice_trim(slice_of(q + 1, (size_t)(end - q - 1)));
-	if (!l->expr.n || !l->name.n || slice_is(l->expr, "torch.nn.Module()")) /* what fxcode_write puts dotted names under */
+	if (!l->expr.n || !l->name.n ||
+	    slice_is(l->expr, "torch.nn.Module()")) /* what fxcode_write puts dotted names under */
 		return false;
 	classify(l);
 	return true;
@@ -345,8 +371,8 @@ static struct slice child_key(struct buf *b, uint32_t parent, struct slice name)
 }
 
 /* The class directly below c that "NAME()" makes, once. */
-static struct fxclass *made_class(struct fxscan *s, const struct intern *t, const uint32_t *of, uint32_t c, const struct init_line *l,
-				  struct buf *key)
+static struct fxclass *made_class(struct fxscan *s, const struct intern *t, const uint32_t *of, uint32_t c,
+				  const struct init_line *l, struct buf *key)
 {
 	if (l->expr.n < 3 || l->prefix.n || !slice_ends(l->expr, "()"))
 		return NULL;
@@ -368,7 +394,8 @@ void fxscan_bind(struct fxscan *s)
 	if (s->n_init) /* those of a class lie apart when classes are defined between them */
 		qsort(s->init, s->n_init, sizeof(*s->init), by_class);
 	for (size_t i = 0; i < s->n_init; i++) {
-		struct fxclass *c = init_line(s->init[i].text, &l) ? made_class(s, &t, of, s->init[i].cls, &l, &key) : NULL;
+		struct fxclass *c =
+		    init_line(s->init[i].text, &l, &s->arena) ? made_class(s, &t, of, s->init[i].cls, &l, &key) : NULL;
 		if (c) {
 			c->attr = l.name;
 			c->bound = true;
@@ -382,13 +409,13 @@ void fxscan_bind(struct fxscan *s)
 	free(of);
 }
 
-void fxscan_attrs(const struct fxscan *s, size_t *next, uint32_t c, struct graph *g, uint32_t m)
+void fxscan_attrs(struct fxscan *s, size_t *next, uint32_t c, struct graph *g, uint32_t m)
 {
 	struct init_line l = {0};
 	struct buf key = {0};
 	for (; *next < s->n_init && s->init[*next].cls <= c; (*next)++) {
 		const struct fxinit *i = &s->init[*next];
-		if (i->cls != c || !init_line(i->text, &l))
+		if (i->cls != c || !init_line(i->text, &l, &s->arena))
 			continue;
 		if (l.prefix.n) {
 			buf_reset(&key);

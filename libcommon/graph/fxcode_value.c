@@ -5,7 +5,8 @@
 
 /* ---- numbers ---- */
 
-/* The fewest digits that give the same double, as "d.ddde-05": Python's repr() needs the same digits in another form. */
+/* The fewest digits that give the same double, as "d.ddde-05": Python's repr() needs the same digits in another form.
+ */
 static int shortest(char *out, size_t size, double v)
 {
 	for (int digits = fabs(v) < 0x1p-1021 ? 0 : 14; digits < 17; digits++) { /* subnormal ones have fewer */
@@ -69,11 +70,11 @@ static void add_small(struct buf *b, uint64_t n, unsigned p)
 	buf_add_u64(b, exponent);
 }
 
-/* Numbers of few digits, which are nearly all: the first power of ten that makes an int of it gives the fewest digits, and
- * dividing by it is exact enough to tell (both are doubles without error). */
+/* Numbers of few digits, which are nearly all: the first power of ten that makes an int of it gives the fewest digits,
+ * and dividing by it is exact enough to tell (both are doubles without error). */
 static bool add_short(struct buf *b, double v)
 {
-	static const double power[] = {1,   1e1,  1e2,	1e3,  1e4,  1e5,  1e6,	1e7,  1e8,  1e9,
+	static const double power[] = {1,    1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
 				       1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19};
 	const double size = fabs(v);
 	if (!(size >= 1e-15 && size < 1e6) && size != 0)
@@ -194,7 +195,8 @@ static void add_device(struct buf *b, struct slice s)
 static void add_complex(struct buf *b, struct slice s)
 {
 	double re, im;
-	if (fx_parse_complex(s, &re, &im) && (!isfinite(re) || !isfinite(im) || (re == 0 && (signbit(re) || signbit(im))))) {
+	if (fx_parse_complex(s, &re, &im) &&
+	    (!isfinite(re) || !isfinite(im) || (re == 0 && (signbit(re) || signbit(im))))) {
 		buf_adds(b, "complex(");
 		fx_add_float(b, re);
 		buf_adds(b, ", ");
@@ -208,36 +210,16 @@ static void add_complex(struct buf *b, struct slice s)
 static void add_leaf(const struct graph *g, struct gvalue v, struct buf *b)
 {
 	switch ((enum gvalue_kind)v.kind) {
-	case GV_NONE:
-		buf_add(b, "None", 4);
-		break;
-	case GV_BOOL:
-		v.i ? buf_adds(b, "True") : buf_adds(b, "False");
-		break;
-	case GV_INT:
-		add_int(b, v.i);
-		break;
-	case GV_FLOAT:
-		fx_add_float(b, v.f);
-		break;
-	case GV_COMPLEX:
-		add_complex(b, graph_text(g, v.text));
-		break;
-	case GV_STR:
-		pytext_quote(b, graph_text(g, v.text));
-		break;
-	case GV_NODE:
-		buf_add_slice(b, graph_name(g, v.node));
-		break;
-	case GV_ELLIPSIS:
-		buf_add(b, "Ellipsis", 8);
-		break;
-	case GV_DEVICE:
-		add_device(b, graph_text(g, v.text));
-		break;
-	default:
-		buf_add_slice(b, graph_text(g, v.text));
-		break;
+	case GV_NONE: buf_add(b, "None", 4); break;
+	case GV_BOOL: v.i ? buf_adds(b, "True") : buf_adds(b, "False"); break;
+	case GV_INT: add_int(b, v.i); break;
+	case GV_FLOAT: fx_add_float(b, v.f); break;
+	case GV_COMPLEX: add_complex(b, graph_text(g, v.text)); break;
+	case GV_STR: pytext_quote(b, graph_text(g, v.text)); break;
+	case GV_NODE: buf_add_slice(b, graph_name(g, v.node)); break;
+	case GV_ELLIPSIS: buf_add(b, "Ellipsis", 8); break;
+	case GV_DEVICE: add_device(b, graph_text(g, v.text)); break;
+	default: buf_add_slice(b, graph_text(g, v.text)); break;
 	}
 }
 
@@ -256,7 +238,10 @@ static void close_sequence(struct buf *b, const struct gvalue *s)
 	buf_addc(b, s->kind == GV_LIST ? ']' : s->kind == GV_DICT ? '}' : ')');
 }
 
-static bool is_sequence(uint8_t kind) { return kind == GV_LIST || kind == GV_TUPLE || kind == GV_DICT || kind == GV_SLICE; }
+static bool is_sequence(uint8_t kind)
+{
+	return kind == GV_LIST || kind == GV_TUPLE || kind == GV_DICT || kind == GV_SLICE;
+}
 
 void fx_add_value(const struct graph *g, const struct slice *names, struct gvalue v, struct buf *b)
 {

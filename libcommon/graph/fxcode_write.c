@@ -3,38 +3,25 @@
 
 #include <math.h>
 
-enum { REMEMBERED = 64 };
-
-struct writer {
-	const struct graph *g;
-	struct buf *b;
-	enum fxcode_form form;
-	struct slice *names;  /* by node; NULL: every node has a name that can be written */
-	struct intern made;   /* for those */
-	uint32_t *freed;      /* by node: the node after which it was freed, + 1 */
-	uint32_t *child, *next; /* modules: first child, next sibling; GRAPH_NONE */
-	uint32_t said;        /* text of the last "# File:" comment */
-	bool any_said;
-	struct {
-		uint32_t text; /* + 1 */
-		bool plain;
-	} seen[REMEMBERED];     /* what plain() found out last */
-};
-
-static struct slice name_of(const struct writer *w, uint32_t node)
+static struct slice name_of(const struct fxwriter *w, uint32_t node)
 {
 	return w->names ? w->names[node] : graph_name(w->g, node);
 }
 
-static void add_node(struct writer *w, uint32_t node) { buf_add_slice(w->b, name_of(w, node)); }
+static const struct gvalue *values(const struct fxwriter *w, uint32_t first)
+{
+	return w->g->n_values ? w->g->value + first : NULL;
+}
 
-static void indent(struct writer *w, unsigned columns)
+static void add_node(struct fxwriter *w, uint32_t node) { buf_add_slice(w->b, name_of(w, node)); }
+
+void fx_indent(struct fxwriter *w, unsigned columns)
 {
 	memset(buf_room(w->b, columns), ' ', columns);
 	w->b->len += columns;
 }
 
-static void value(struct writer *w, struct gvalue v)
+static void value(struct fxwriter *w, struct gvalue v)
 {
 	if (v.kind == GV_NODE)
 		add_node(w, v.node);
@@ -46,7 +33,7 @@ static void value(struct writer *w, struct gvalue v)
 
 /* ---- names ---- */
 
-static bool good_name(struct slice s)
+bool fx_good_name(struct slice s)
 {
 	if (!s.n || !fx_name_start((unsigned char)*s.p))
 		return false;
@@ -57,7 +44,7 @@ static bool good_name(struct slice s)
 	return (last >= '0' && last <= '9') || !fx_reserved(s);
 }
 
-static struct slice better_name(struct writer *w, struct slice s, struct buf *tmp)
+static struct slice better_name(struct fxwriter *w, struct slice s, struct buf *tmp)
 {
 	uint32_t k = 0, known;
 	buf_reset(tmp);
@@ -75,25 +62,26 @@ static struct slice better_name(struct writer *w, struct slice s, struct buf *tm
 }
 
 /* Names that are no identifiers, keywords, or would hide what the text needs get others. */
-static void choose_names(struct writer *w)
+static void choose_names(struct fxwriter *w)
 {
 	const struct graph *g = w->g;
 	bool good = true;
 	struct buf tmp = {0};
 	for (uint32_t i = 0; i < g->n_nodes && good; i++)
-		good = g->node[i].op == GRAPH_OUTPUT || good_name(graph_name(g, i));
+		good = g->node[i].op == GRAPH_OUTPUT || fx_good_name(graph_name(g, i));
 	if (good)
 		return;
 	w->names = xcalloc(g->n_nodes, sizeof(*w->names));
 	for (uint32_t i = 0; i < g->n_nodes; i++)
 		intern_add(&w->made, graph_name(g, i));
 	for (uint32_t i = 0; i < g->n_nodes; i++)
-		w->names[i] = good_name(graph_name(g, i)) ? graph_name(g, i) : better_name(w, graph_name(g, i), &tmp);
+		w->names[i] =
+		    fx_good_name(graph_name(g, i)) ? graph_name(g, i) : better_name(w, graph_name(g, i), &tmp);
 	buf_release(&tmp);
 }
 
 /* ".a.b" behind base, with getattr where a part is no name: getattr(self.layers, "0"). */
-static void add_path(struct writer *w, const char *base, struct slice path)
+static void add_path(struct fxwriter *w, const char *base, struct slice path)
 {
 	const char *p = path.p, *end = p + path.n;
 	const size_t from = w->b->len;
@@ -131,9 +119,9 @@ static bool all_identifiers(struct slice s)
 }
 
 /* Is the text a dotted name that can be written as it stands? */
-static bool plain(struct writer *w, uint32_t text)
+static bool plain(struct fxwriter *w, uint32_t text)
 {
-	const unsigned slot = text % REMEMBERED;
+	const unsigned slot = text % ARRAY_LEN(w->seen);
 	if (w->seen[slot].text != text + 1) {
 		w->seen[slot].text = text + 1;
 		w->seen[slot].plain = all_identifiers(graph_text(w->g, text));
@@ -142,7 +130,7 @@ static bool plain(struct writer *w, uint32_t text)
 }
 
 /* A function's name; torch.ops.aten.random.from cannot be written as it is. */
-static void add_function(struct writer *w, uint32_t target)
+static void add_function(struct fxwriter *w, uint32_t target)
 {
 	struct slice s = graph_text(w->g, target);
 	if (plain(w, target)) {
@@ -162,9 +150,9 @@ static void add_function(struct writer *w, uint32_t target)
 
 /* ---- expressions ---- */
 
-static void add_args(struct writer *w, const struct gnode *n, uint32_t skip)
+static void add_args(struct fxwriter *w, const struct gnode *n, uint32_t skip)
 {
-	const struct gvalue *v = w->g->value + n->args, *kw = w->g->value + n->kwargs;
+	const struct gvalue *v = values(w, n->args), *kw = values(w, n->kwargs);
 	bool any = false, odd = false;
 	buf_addc(w->b, '(');
 	for (uint32_t i = skip; i < n->n_args; i++, any = true) {
@@ -199,10 +187,10 @@ static void add_args(struct writer *w, const struct gnode *n, uint32_t skip)
 }
 
 /* What stands before "[", "." or "**": brackets around what is not a name, list or string. */
-static void receiver(struct writer *w, struct gvalue v)
+static void receiver(struct fxwriter *w, struct gvalue v)
 {
-	const bool simple = v.kind == GV_NODE || v.kind == GV_LIST || v.kind == GV_TUPLE || v.kind == GV_DICT || v.kind == GV_STR ||
-			    v.kind == GV_NAME || v.kind == GV_DEVICE || v.kind == GV_SLICE;
+	const bool simple = v.kind == GV_NODE || v.kind == GV_LIST || v.kind == GV_TUPLE || v.kind == GV_DICT ||
+			    v.kind == GV_STR || v.kind == GV_NAME || v.kind == GV_DEVICE || v.kind == GV_SLICE;
 	if (!simple)
 		buf_addc(w->b, '(');
 	value(w, v);
@@ -210,7 +198,7 @@ static void receiver(struct writer *w, struct gvalue v)
 		buf_addc(w->b, ')');
 }
 
-static void operand(struct writer *w, struct gvalue v)
+static void operand(struct fxwriter *w, struct gvalue v)
 {
 	if (v.kind == GV_TEXT)
 		receiver(w, v);
@@ -231,7 +219,7 @@ static bool any_node(const struct gvalue *v, uint32_t n)
 	return false;
 }
 
-static void annotation(struct writer *w, const struct gnode *n)
+static void annotation(struct fxwriter *w, const struct gnode *n)
 {
 	if (w->form != FXCODE_READABLE)
 		return;
@@ -251,7 +239,7 @@ static void annotation(struct writer *w, const struct gnode *n)
 	}
 }
 
-static void left_side(struct writer *w, uint32_t node)
+static void left_side(struct fxwriter *w, uint32_t node)
 {
 	add_node(w, node);
 	annotation(w, &w->g->node[node]);
@@ -259,7 +247,7 @@ static void left_side(struct writer *w, uint32_t node)
 }
 
 /* "x += y;  z = x" and "x[i] = y;  z = x". False: it has to be written as a call. */
-static bool in_place(struct writer *w, uint32_t node, const struct fxop *op, const struct gvalue *v, uint32_t n)
+static bool in_place(struct fxwriter *w, uint32_t node, const struct fxop *op, const struct gvalue *v, uint32_t n)
 {
 	if (v[0].kind != GV_NODE || n != (op->kind == FXOP_SETITEM ? 3u : 2u))
 		return false;
@@ -279,10 +267,10 @@ static bool in_place(struct writer *w, uint32_t node, const struct fxop *op, con
 }
 
 /* One of Python's operators, as torch.fx writes them. False: it has to be written as a call. */
-static bool by_operator(struct writer *w, uint32_t node, struct slice target)
+static bool by_operator(struct fxwriter *w, uint32_t node, struct slice target)
 {
 	const struct gnode *n = &w->g->node[node];
-	const struct gvalue *v = w->g->value + n->args;
+	const struct gvalue *v = values(w, n->args);
 	if (!slice_starts(target, "_operator.") || n->n_kwargs || !n->n_args)
 		return false;
 	const struct fxop *op = fxop_by_name(slice_of(target.p + 10, target.n - 10));
@@ -318,18 +306,18 @@ static bool by_operator(struct writer *w, uint32_t node, struct slice target)
 		value(w, v[1]);
 		buf_addc(w->b, ']');
 		return true;
-	default:
-		return in_place(w, node, op, v, n->n_args);
+	default: return in_place(w, node, op, v, n->n_args);
 	}
 }
 
-static bool attribute(const struct writer *w, const struct gnode *n)
+static bool attribute(const struct fxwriter *w, const struct gnode *n)
 {
-	const struct gvalue *v = w->g->value + n->args;
-	return n->n_args == 2 && !n->n_kwargs && v[0].kind == GV_NODE && v[1].kind == GV_STR && fx_identifier(graph_text(w->g, v[1].text));
+	const struct gvalue *v = values(w, n->args);
+	return n->n_args == 2 && !n->n_kwargs && v[0].kind == GV_NODE && v[1].kind == GV_STR &&
+	       fx_identifier(graph_text(w->g, v[1].text));
 }
 
-static void call_function(struct writer *w, uint32_t node)
+static void call_function(struct fxwriter *w, uint32_t node)
 {
 	const struct gnode *n = &w->g->node[node];
 	struct slice target = graph_text(w->g, n->target);
@@ -347,7 +335,7 @@ static void call_function(struct writer *w, uint32_t node)
 	add_args(w, n, 0);
 }
 
-static void call_method(struct writer *w, uint32_t node)
+static void call_method(struct fxwriter *w, uint32_t node)
 {
 	const struct gnode *n = &w->g->node[node];
 	struct slice target = graph_text(w->g, n->target);
@@ -370,7 +358,7 @@ static void call_method(struct writer *w, uint32_t node)
 /* ---- statements ---- */
 
 struct freeing {
-	struct writer *w;
+	struct fxwriter *w;
 	uint32_t node;
 	bool any;
 };
@@ -395,7 +383,7 @@ static bool free_operand(void *user, uint32_t operand_node)
 }
 
 /* ";  x = y = None" of what nothing needs any more. */
-static void free_unused(struct writer *w, uint32_t node)
+static void free_unused(struct fxwriter *w, uint32_t node)
 {
 	const struct graph *g = w->g;
 	const struct gnode *n = &g->node[node];
@@ -418,7 +406,7 @@ static void free_unused(struct writer *w, uint32_t node)
 }
 
 /* "# File: ..." before the first node that comes from there. */
-static void comment(struct writer *w, uint32_t stack, unsigned columns, bool first)
+static void comment(struct fxwriter *w, uint32_t stack, unsigned columns, bool first)
 {
 	if (w->form != FXCODE_READABLE || (w->any_said && w->said == stack))
 		return;
@@ -426,7 +414,7 @@ static void comment(struct writer *w, uint32_t stack, unsigned columns, bool fir
 	w->said = stack;
 	if (!first)
 		buf_addc(w->b, '\n');
-	indent(w, columns);
+	fx_indent(w, columns);
 	if (stack == GRAPH_NONE) {
 		buf_adds(w->b, "# No stacktrace found for following nodes\n");
 		return;
@@ -439,17 +427,13 @@ static void comment(struct writer *w, uint32_t stack, unsigned columns, bool fir
 	buf_addc(w->b, '\n');
 }
 
-static void statement(struct writer *w, uint32_t node, unsigned columns)
+static void statement(struct fxwriter *w, uint32_t node, unsigned columns)
 {
 	const struct gnode *n = &w->g->node[node];
-	indent(w, columns);
+	fx_indent(w, columns);
 	switch ((enum graph_op)n->op) {
-	case GRAPH_CALL_FUNCTION:
-		call_function(w, node);
-		break;
-	case GRAPH_CALL_METHOD:
-		call_method(w, node);
-		break;
+	case GRAPH_CALL_FUNCTION: call_function(w, node); break;
+	case GRAPH_CALL_METHOD: call_method(w, node); break;
 	case GRAPH_CALL_MODULE:
 		left_side(w, node);
 		add_path(w, "self", graph_text(w->g, n->target));
@@ -470,7 +454,7 @@ static void statement(struct writer *w, uint32_t node, unsigned columns)
 }
 
 /* The parameter's name without stars; the node's own where the target cannot be one. */
-static struct slice parameter(const struct writer *w, uint32_t node, struct slice *stars)
+static struct slice parameter(const struct fxwriter *w, uint32_t node, struct slice *stars)
 {
 	struct slice t = graph_text(w->g, w->g->node[node].target);
 	*stars = slice_of(t.p, 0);
@@ -481,12 +465,12 @@ static struct slice parameter(const struct writer *w, uint32_t node, struct slic
 	if (slice_eq(t, graph_name(w->g, node)))
 		return name_of(w, node);
 	uint32_t other = graph_find(w->g, w->g->node[node].module, t);
-	return good_name(t) && other == GRAPH_NONE ? t : name_of(w, node);
+	return fx_good_name(t) && other == GRAPH_NONE ? t : name_of(w, node);
 }
 
-static void signature(struct writer *w, const struct gmodule *m, unsigned columns)
+static void signature(struct fxwriter *w, const struct gmodule *m, unsigned columns)
 {
-	indent(w, columns);
+	fx_indent(w, columns);
 	buf_adds(w->b, "def forward(self");
 	for (uint32_t i = m->first; i < m->first + m->n; i++) {
 		const struct gnode *n = &w->g->node[i];
@@ -512,7 +496,7 @@ static void signature(struct writer *w, const struct gmodule *m, unsigned column
 	buf_adds(w->b, ":\n");
 }
 
-static void forward(struct writer *w, const struct gmodule *m, unsigned columns)
+void fx_write_forward(struct fxwriter *w, const struct gmodule *m, unsigned columns)
 {
 	bool first = true;
 	signature(w, m, columns);
@@ -523,7 +507,7 @@ static void forward(struct writer *w, const struct gmodule *m, unsigned columns)
 			struct slice stars, name = parameter(w, i, &stars);
 			if (slice_eq(name, name_of(w, i)))
 				continue;
-			indent(w, columns + 4);
+			fx_indent(w, columns + 4);
 			add_node(w, i);
 			buf_add(w->b, " = ", 3);
 			buf_add_slice(w->b, name);
@@ -534,214 +518,6 @@ static void forward(struct writer *w, const struct gmodule *m, unsigned columns)
 			statement(w, i, columns + 4);
 		}
 		first = false;
-	}
-}
-
-/* ---- classes ---- */
-
-/* "self" or "self.get_submodule('a.0')". */
-static void add_base(struct writer *w, struct slice prefix)
-{
-	buf_adds(w->b, "self");
-	if (prefix.n) {
-		buf_adds(w->b, ".get_submodule(");
-		pytext_quote(w->b, prefix);
-		buf_addc(w->b, ')');
-	}
-}
-
-/* BASE.leaf = , or setattr(BASE, 'leaf', ; *close is what ends it. */
-static void begin_assign(struct writer *w, struct slice prefix, struct slice leaf, unsigned columns, const char **close)
-{
-	indent(w, columns);
-	*close = "\n";
-	if (fx_identifier(leaf)) {
-		add_base(w, prefix);
-		buf_addc(w->b, '.');
-		buf_add_slice(w->b, leaf);
-		buf_adds(w->b, " = ");
-		return;
-	}
-	buf_adds(w->b, "setattr(");
-	add_base(w, prefix);
-	buf_adds(w->b, ", ");
-	pytext_quote(w->b, leaf);
-	buf_adds(w->b, ", ");
-	*close = ")\n";
-}
-
-/* Modules that hold attributes with dotted names: self.layers = torch.nn.Module(), once each. */
-static void add_holders(struct writer *w, uint32_t module, struct slice name, struct intern *held, unsigned columns)
-{
-	for (size_t i = 0; i < name.n; i++) {
-		struct slice path = slice_of(name.p, i), leaf = path;
-		if (name.p[i] != '.' || graph_attr(w->g, module, path) || graph_child(w->g, module, path) != GRAPH_NONE)
-			continue;
-		const uint32_t known = held->n;
-		if (intern_add(held, path) < known)
-			continue;
-		const char *dot = i ? memrchr(path.p, '.', i) : NULL, *close;
-		struct slice prefix = slice_of(path.p, dot ? (size_t)(dot - path.p) : 0);
-		if (dot)
-			leaf = slice_of(dot + 1, (size_t)(path.p + i - dot - 1));
-		begin_assign(w, prefix, leaf, columns, &close);
-		buf_adds(w->b, "torch.nn.Module()");
-		buf_adds(w->b, close);
-	}
-}
-
-/* The value of an attribute whose own is elsewhere: of its shape. */
-static void add_stand_in(struct writer *w, uint32_t meta)
-{
-	const struct graph *g = w->g;
-	const struct gmeta *m = meta < g->n_meta ? &g->meta[meta] : NULL;
-	const struct dtype_info *d = m && m->kind == GMETA_TENSOR ? dtype_info(m->dtype) : NULL;
-	if (!d) {
-		buf_adds(w->b, "None");
-		return;
-	}
-	const bool floating = strchr(d->name, 'f') == d->name || *d->name == 'b';
-	buf_adds(w->b, floating && !slice_is(slice_str(d->name), "bool") ? "torch.randn([" : "torch.zeros([");
-	for (unsigned i = 0; i < m->n_dim; i++) {
-		if (i)
-			buf_adds(w->b, ", ");
-		symsize_print(&g->tab, g->dim[m->dim + i], w->b);
-	}
-	buf_addf(w->b, "], dtype=torch.%s", d->name);
-	if (m->device != GRAPH_NONE && !slice_is(graph_text(g, m->device), "cpu")) {
-		buf_adds(w->b, ", device=");
-		pytext_quote(w->b, graph_text(g, m->device));
-	}
-	buf_addc(w->b, ')');
-}
-
-static void add_attr(struct writer *w, const struct gattr *a, struct intern *held, unsigned columns)
-{
-	struct slice name = graph_text(w->g, a->name), prefix = slice_of(name.p, 0), leaf = name;
-	const char *dot = name.n ? memrchr(name.p, '.', name.n) : NULL, *close = ")\n";
-	if (dot) {
-		prefix = slice_of(name.p, (size_t)(dot - name.p));
-		leaf = slice_of(dot + 1, (size_t)(name.p + name.n - dot - 1));
-		add_holders(w, a->module, name, held, columns);
-	}
-	if (a->kind == GATTR_BUFFER) {
-		indent(w, columns);
-		add_base(w, prefix);
-		buf_adds(w->b, ".register_buffer(");
-		pytext_quote(w->b, leaf);
-		buf_adds(w->b, ", ");
-	} else {
-		begin_assign(w, prefix, leaf, columns, &close);
-	}
-	if (a->kind == GATTR_PARAMETER)
-		buf_adds(w->b, "torch.nn.Parameter(");
-	if (a->expr == GRAPH_NONE)
-		add_stand_in(w, a->meta);
-	else
-		buf_add_slice(w->b, graph_text(w->g, a->expr));
-	if (a->kind == GATTR_PARAMETER)
-		buf_addc(w->b, ')');
-	buf_adds(w->b, close);
-}
-
-/* A class within __init__ must not have the name of what the lines before it call. */
-static void add_class_name(struct writer *w, uint32_t module)
-{
-	const struct gmodule *m = &w->g->module[module];
-	struct slice s = graph_text(w->g, m->name);
-	if (m->parent == GRAPH_NONE) {
-		buf_adds(w->b, "Repro");
-	} else if (good_name(s) && !w->g->module[m->parent].n_attr) {
-		buf_add_slice(w->b, s);
-	} else {
-		buf_addf(w->b, "module_%u", module);
-	}
-}
-
-static void begin_runnable(struct writer *w, uint32_t module, unsigned columns)
-{
-	const struct gmodule *m = &w->g->module[module];
-	struct intern held = {0};
-	indent(w, columns);
-	buf_adds(w->b, "class ");
-	add_class_name(w, module);
-	buf_adds(w->b, "(torch.nn.Module):\n");
-	indent(w, columns + 4);
-	buf_adds(w->b, "def __init__(self) -> None:\n");
-	indent(w, columns + 8);
-	buf_adds(w->b, "super().__init__()\n");
-	for (uint32_t i = m->first_attr; i < m->first_attr + m->n_attr; i++)
-		add_attr(w, &w->g->attr[i], &held, columns + 8);
-	intern_release(&held);
-}
-
-static void end_runnable(struct writer *w, uint32_t module, unsigned columns)
-{
-	const struct gmodule *m = &w->g->module[module];
-	const char *close;
-	buf_addc(w->b, '\n');
-	forward(w, m, columns + 4);
-	if (m->parent == GRAPH_NONE)
-		return;
-	begin_assign(w, SLICE(""), graph_text(w->g, m->name), columns, &close);
-	add_class_name(w, module);
-	buf_adds(w->b, "()");
-	buf_adds(w->b, close);
-}
-
-/* As torch.fx.GraphModule.print_readable has it; names below others are written where torch would have another class. */
-static void readable(struct writer *w, uint32_t module, unsigned columns)
-{
-	const struct gmodule *m = &w->g->module[module];
-	struct slice name = graph_text(w->g, m->parent == GRAPH_NONE ? m->class_name : m->name);
-	indent(w, columns);
-	buf_adds(w->b, "class ");
-	buf_add_slice(w->b, name.n ? name : SLICE("GraphModule"));
-	buf_adds(w->b, "(torch.nn.Module):\n");
-	forward(w, m, columns + 4);
-	buf_addc(w->b, '\n');
-}
-
-/* Modules by their parents, without recursion. */
-static void write_modules(struct writer *w)
-{
-	const bool run = w->form == FXCODE_RUNNABLE;
-	const unsigned step = run ? 8 : 4;
-	unsigned columns = 0;
-	uint32_t m = 0;
-	for (bool enter = true;;) {
-		if (enter) {
-			run ? begin_runnable(w, m, columns) : readable(w, m, columns);
-			if (w->child[m] != GRAPH_NONE) {
-				m = w->child[m];
-				columns += step;
-				continue;
-			}
-		}
-		if (run)
-			end_runnable(w, m, columns);
-		if (!m)
-			return;
-		enter = w->next[m] != GRAPH_NONE;
-		if (enter) {
-			m = w->next[m];
-		} else {
-			m = w->g->module[m].parent;
-			columns -= step;
-		}
-	}
-}
-
-static void link_modules(struct writer *w)
-{
-	const size_t n = w->g->n_modules;
-	w->child = xcalloc(2 * n, sizeof(*w->child));
-	w->next = w->child + n;
-	memset(w->child, 0xff, 2 * n * sizeof(*w->child));
-	for (uint32_t i = (uint32_t)n; i-- > 1;) {
-		const uint32_t parent = w->g->module[i].parent;
-		w->next[i] = w->child[parent];
-		w->child[parent] = i;
 	}
 }
 
@@ -756,16 +532,15 @@ static bool bare_constructors(const struct graph *g)
 
 void fxcode_write(const struct graph *g, enum fxcode_form form, struct buf *b)
 {
-	struct writer w = {.g = g, .b = b, .form = form};
+	struct fxwriter w = {.g = g, .b = b, .form = form};
 	if (!g->n_modules)
 		return;
 	buf_room(b, g->n_nodes * 64);
 	w.freed = xcalloc(g->n_nodes + 1, sizeof(*w.freed));
 	choose_names(&w);
-	link_modules(&w);
 	if (form == FXCODE_RUNNABLE && bare_constructors(g))
 		buf_adds(b, "from torch.nn import *\n");
-	write_modules(&w);
+	fx_write_modules(&w);
 	intern_release(&w.made);
 	free(w.names);
 	free(w.freed);

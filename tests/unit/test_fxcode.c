@@ -1,6 +1,8 @@
-/* graph/fxcode: what torch.fx writes, and what a person writes; errors; every graph of the recorded logs there and back.
+/* graph/fxcode: what torch.fx writes, and what a person writes; errors; every graph of the recorded logs there and
+ * back.
  *
- *     test_fxcode DIR     reads each file of DIR and writes FILE.run and FILE.read beside it (tests/live/graph_roundtrip.py)
+ *     test_fxcode DIR     reads each file of DIR and writes FILE.run and FILE.read beside it
+ * (tests/live/graph_roundtrip.py)
  */
 #include <dirent.h>
 
@@ -59,31 +61,52 @@ static const struct {
 } bodies[] = {
     /* As torch writes them. */
     {"a = torch.ops.aten.add.Tensor(x, y);  x = y = None\nreturn (a,)\n", NULL},
-    {"a = torch.ops.aten.var_mean.correction(x, [1], correction = 0, keepdim = True);  x = None\nb = a[0];  a = None\nreturn (b, y)\n", NULL},
-    {"a = x + y\nb = a - 1;  a = None\nc = 2 ** b;  b = None\nd = -c\ne = ~d;  d = None\nf = c == e;  c = e = None\nreturn f\n",
-     "a = x + y;  x = y = None\nb = a - 1;  a = None\nc = 2 ** b;  b = None\nd = -c\ne = ~d;  d = None\nf = c == e;  c = e = None\n"
+    {"a = torch.ops.aten.var_mean.correction(x, [1], correction = 0, keepdim = True);  x = None\nb = a[0];  a = "
+     "None\nreturn (b, y)\n",
+     NULL},
+    {"a = x + y\nb = a - 1;  a = None\nc = 2 ** b;  b = None\nd = -c\ne = ~d;  d = None\nf = c == e;  c = e = "
+     "None\nreturn f\n",
+     "a = x + y;  x = y = None\nb = a - 1;  a = None\nc = 2 ** b;  b = None\nd = -c\ne = ~d;  d = None\nf = c == e;  c "
+     "= e = None\n"
      "return f\n"},
-    {"a = x @ y;  x = y = None\nb = a // 2\nc = a % 3\nd = a << b;  b = None\ne = d >> c;  d = c = None\nf = e & a;  e = None\n"
+    {"a = x @ y;  x = y = None\nb = a // 2\nc = a % 3\nd = a << b;  b = None\ne = d >> c;  d = c = None\nf = e & a;  e "
+     "= None\n"
      "g = f | a;  f = None\nh = g ^ a;  g = a = None\nreturn [h]\n",
      NULL},
-    {"x += y;  a = x;  x = y = None\na[(slice(None, None, None), 0)] = 1.5;  b = a;  b = None\nreturn {'k': a, 'l': [None, ()]}\n", NULL},
-    {"a = x.shape;  x = None\nb = a[(Ellipsis, slice(None, 2, None), None)];  a = None\nc = y.view(-1, 2);  y = None\nreturn (b, c)\n", NULL},
-    {"w = self.layers.fc.weight\na = self.layers.fc(x, bias = w);  x = w = None\nb = getattr(self.layers, '0');  b = None\n"
+    {"x += y;  a = x;  x = y = None\na[(slice(None, None, None), 0)] = 1.5;  b = a;  b = None\nreturn {'k': a, 'l': "
+     "[None, ()]}\n",
+     NULL},
+    {"a = x.shape;  x = None\nb = a[(Ellipsis, slice(None, 2, None), None)];  a = None\nc = y.view(-1, 2);  y = "
+     "None\nreturn (b, c)\n",
+     NULL},
+    {"w = self.layers.fc.weight\na = self.layers.fc(x, bias = w);  x = w = None\nb = getattr(self.layers, '0');  b = "
+     "None\n"
      "c = getattr(self.layers, '0')(y);  y = None\nreturn (a, c)\n",
      NULL},
-    {"a = torch.full([2], -inf, dtype = torch.float32, layout = torch.strided, device = device(type='cuda', index=1), z = nan)\n"
-     "return (inf, -1e-05, 1e+22, 123456789012345.6, -0.0, 5e-324, 1.7976931348623157e+308, (1+2j), -1j, (nan+infj), -9223372036854775808)\n",
-     "a = torch.full([2], -inf, dtype = torch.float32, layout = torch.strided, device = device(type='cuda', index=1), z = nan);  a = None\n"
-     "return (inf, -1e-05, 1e+22, 123456789012345.6, -0.0, 5e-324, 1.7976931348623157e+308, (1+2j), complex(0.0, -1.0), complex(nan, inf), "
+    {"a = torch.full([2], -inf, dtype = torch.float32, layout = torch.strided, device = device(type='cuda', index=1), "
+     "z = nan)\n"
+     "return (inf, -1e-05, 1e+22, 123456789012345.6, -0.0, 5e-324, 1.7976931348623157e+308, (1+2j), -1j, (nan+infj), "
+     "-9223372036854775808)\n",
+     "a = torch.full([2], -inf, dtype = torch.float32, layout = torch.strided, device = device(type='cuda', index=1), "
+     "z = nan);  a = None\n"
+     "return (inf, -1e-05, 1e+22, 123456789012345.6, -0.0, 5e-324, 1.7976931348623157e+308, (1+2j), complex(0.0, "
+     "-1.0), complex(nan, inf), "
      "-9223372036854775808)\n"},
-    {"return ('it\\'s \"q\"', \"it's\", 'tab\\t', 'nul\\x00', 'b\\\\s', '\xc3\xa9', b'\\x00\"', 98765432109876543210, -98765432109876543210)\n", NULL},
-    {"a = torch.ops.higher_order.triton_kernel_wrapper_functional(kernel_idx = 0, grid = [(y, 1, 1)], kwargs = {'in': x, 3: [y]}, "
+    {"return ('it\\'s \"q\"', \"it's\", 'tab\\t', 'nul\\x00', 'b\\\\s', '\xc3\xa9', b'\\x00\"', 98765432109876543210, "
+     "-98765432109876543210)\n",
+     NULL},
+    {"a = torch.ops.higher_order.triton_kernel_wrapper_functional(kernel_idx = 0, grid = [(y, 1, 1)], kwargs = {'in': "
+     "x, 3: [y]}, "
      "tensors_to_clone = ['in']);  y = x = None\nreturn a\n",
      NULL},
-    {"a = torch.ops.higher_order.auto_functionalized_v2(torch.ops.mylib.f.default, _x_base_index = 0, _all_bases = [x]);  x = None\nreturn (a,)\n", NULL},
+    {"a = torch.ops.higher_order.auto_functionalized_v2(torch.ops.mylib.f.default, _x_base_index = 0, _all_bases = "
+     "[x]);  x = None\nreturn (a,)\n",
+     NULL},
     {"_check = torch._check(x);  x = _check = None\nreturn (None, (), [], {}, True, False)\n", NULL},
     {"a = torch.sym_sum((x, y, 1));  y = None\nb = getattr(x, 'grad', None);  x = None\nreturn (a, b)\n", NULL},
-    {"a = torch_my_library_fn(x, [((None, None, device(type='cpu'), 6, 0, None), [], False, 6)]);  x = None\nreturn a\n", NULL},
+    {"a = torch_my_library_fn(x, [((None, None, device(type='cpu'), 6, 0, None), [], False, 6)]);  x = None\nreturn "
+     "a\n",
+     NULL},
     {"a = _operator.truth(x)\nb = math.floor(x);  x = None\nreturn (a, b)\n", NULL},
     {"a = _operator_truth(x)\nb = math_floor(x);  x = None\nreturn (a, b)\n",
      "a = _operator.truth(x)\nb = math.floor(x);  x = None\nreturn (a, b)\n"},
@@ -91,38 +114,49 @@ static const struct {
     {"a = torch.ops.aten.random.from(x, from = 1)\nreturn (a,)\n",
      "a = getattr(torch.ops.aten.random, 'from')(x, **{'from': 1});  x = None\nreturn (a,)\n"},
     {"a = (-1) ** x;  x = None\nreturn a\n", NULL},
-    {"a = f(x, torch.Size([2]), torch.finfo(torch.float32).min, Foo(1, k=(2,)), {1, 2}, s0, (2 * s0), MyEnum.A);  x = None\nreturn a\n", NULL},
+    {"a = f(x, torch.Size([2]), torch.finfo(torch.float32).min, Foo(1, k=(2,)), {1, 2}, s0, (2 * s0), MyEnum.A);  x = "
+     "None\nreturn a\n",
+     NULL},
     {"a = f(x, <function g at 0x7f00>, [<a.B object>]);  x = None\nreturn a\n", NULL},
+    {"a = self.layers.0.fc(x, self.layers.0.w)\nreturn a\n",
+     "layers_0_w = getattr(self.layers, '0').w\na = getattr(self.layers, '0').fc(x, layers_0_w);  x = layers_0_w = "
+     "None\nreturn a\n"},
     /* A person's ways. */
     {"return torch.relu(x + y * 2).sum(dim=-1)\n",
-     "mul = y * 2;  y = None\nadd = x + mul;  x = mul = None\nrelu = torch.relu(add);  add = None\nsum_1 = relu.sum(dim = -1);  relu = None\n"
+     "mul = y * 2;  y = None\nadd = x + mul;  x = mul = None\nrelu = torch.relu(add);  add = None\nsum_1 = "
+     "relu.sum(dim = -1);  relu = None\n"
      "return sum_1\n"},
-    {"x = torch.relu(x)\nx = torch.relu(x)\nreturn x\n", "x_1 = torch.relu(x);  x = None\nx_2 = torch.relu(x_1);  x_1 = None\nreturn x_2\n"},
+    {"x = torch.relu(x)\nx = torch.relu(x)\nreturn x\n",
+     "x_1 = torch.relu(x);  x = None\nx_2 = torch.relu(x_1);  x_1 = None\nreturn x_2\n"},
     {"a, b = torch.split(x, 2)\nreturn b, a\n",
      "split = torch.split(x, 2);  x = None\na = split[0]\nb = split[1];  split = None\nreturn (b, a)\n"},
     {"a, b = (x, [y])\nx += a\nreturn a, b, x\n", "a = x\na += a;  x_1 = a\nreturn (a, [y], x_1)\n"},
     {"n = 3\ns = (n, 2*n)\nmask = None\na = x.view(s, mask, -n, 2 ** -2)\nreturn a\n",
      "a = x.view((3, 6), None, -3, (2 ** -2));  x = None\nreturn a\n"},
-    {"a = -x ** 2 + (x + y) * y\nreturn a\n",
-     "pow_1 = x ** 2\nneg = -pow_1;  pow_1 = None\nadd = x + y;  x = None\nmul = add * y;  add = y = None\na = neg + mul;  neg = mul = None\n"
-     "return a\n"},
+    {"a = -x ** 2 + (x + y) * y\nreturn a\n", "pow_1 = x ** 2\nneg = -pow_1;  pow_1 = None\nadd = x + y;  x = "
+					      "None\nmul = add * y;  add = y = None\na = neg + mul;  neg = mul = None\n"
+					      "return a\n"},
     {"a = x[:, 1:y, ..., None, ::2, -1:]\nb = x[1:][0]\nreturn (a, b)\n",
-     "a = x[(slice(None, None, None), slice(1, y, None), Ellipsis, None, slice(None, None, 2), slice(-1, None, None))];  y = None\n"
+     "a = x[(slice(None, None, None), slice(1, y, None), Ellipsis, None, slice(None, None, 2), slice(-1, None, "
+     "None))];  y = None\n"
      "getitem = x[slice(1, None, None)];  x = None\nb = getitem[0];  getitem = None\nreturn (a, b)\n"},
     {"x[0] = y\ny.add_(1)\ndel x\nreturn y\n",
      "x[0] = y;  setitem = x;  x = setitem = None\nadd_ = y.add_(1);  add_ = None\nreturn y\n"},
-    {"d = torch.device('cuda:0')\na = x.to(torch.device('cuda', 0), float('nan'), complex(1, -2), device('cpu'), torch.inf)\nreturn a\n",
-     "d = torch.device('cuda:0');  d = None\na = x.to(device(type='cuda', index=0), nan, (1-2j), device(type='cpu'), inf);  x = None\nreturn a\n"},
+    {"d = torch.device('cuda:0')\na = x.to(torch.device('cuda', 0), float('nan'), complex(1, -2), device('cpu'), "
+     "torch.inf)\nreturn a\n",
+     "d = torch.device('cuda:0');  d = None\na = x.to(device(type='cuda', index=0), nan, (1-2j), device(type='cpu'), "
+     "inf);  x = None\nreturn a\n"},
     {"a = f('a' \"b\" r'\\n', '''x\ny''', f'k', u'u', 0x10, 0b11, 0o17, 1_000, 1e3, .5, 5.)\nreturn a\n",
      "a = f('ab\\\\n', 'x\\n    y', 'k', 'u', 16, 3, 15, 1000, 1000.0, 0.5, 5.0)\nreturn a\n"},
     {"# a comment\nif_ = x\n\n   \n# another\nreturn (if_  # why\n  , y)\n", "if_ = x\nreturn (if_, y)\n"},
     {"'''A docstring.'''\npass\na = x\nb = a\nreturn b\n", "a = x\nreturn a\n"},
     {"a = not x; return (a)\n", "a = not x;  x = None\nreturn a\n"},
-    {"a = x.shape[0] + x.size(0)\nreturn a\n",
-     "getattr_1 = x.shape\ngetitem = getattr_1[0];  getattr_1 = None\nsize = x.size(0);  x = None\na = getitem + size;  getitem = size = None\n"
-     "return a\n"},
+    {"a = x.shape[0] + x.size(0)\nreturn a\n", "getattr_1 = x.shape\ngetitem = getattr_1[0];  getattr_1 = None\nsize = "
+					       "x.size(0);  x = None\na = getitem + size;  getitem = size = None\n"
+					       "return a\n"},
     {"a = x(y)\nreturn a\n", "a = x.__call__(y);  x = y = None\nreturn a\n"},
-    {"_rf = torch._C._profiler._RecordFunctionFast('## 1 ##'); _rf.__enter__()\na = torch.relu(x);  x = None\n_rf.__exit__(None, None, None)\nreturn a\n",
+    {"_rf = torch._C._profiler._RecordFunctionFast('## 1 ##'); _rf.__enter__()\na = torch.relu(x);  x = "
+     "None\n_rf.__exit__(None, None, None)\nreturn a\n",
      "a = torch.relu(x);  x = None\nreturn a\n"},
 };
 
@@ -160,7 +194,8 @@ static const struct {
 	const char *text, *want;
 } texts[] = {
     {"class <lambda>(torch.nn.Module):\n"
-     "    def forward(self, arg0_1: \"f32[s77, 8][8, 1]cpu\", arg1_1: \"Sym(s77)\", w: \"Parameter(f32[8]cuda:1)\", t : torch.Tensor, d: \"DTensor(f32[4], "
+     "    def forward(self, arg0_1: \"f32[s77, 8][8, 1]cpu\", arg1_1: \"Sym(s77)\", w: \"Parameter(f32[8]cuda:1)\", t "
+     ": torch.Tensor, d: \"DTensor(f32[4], "
      "S(0))\"):\n"
      "        # File: model.py:3 in forward, code: return x.relu()\n"
      "        relu: \"f32[s77, 8][8, 1]cpu\" = torch.ops.aten.relu.default(arg0_1);  arg0_1 = None\n"
@@ -203,7 +238,8 @@ static const struct {
      "        primals_1, tangents_1, = fx_pytree.tree_flatten_spec([primals, tangents], self._in_spec)\n"
      "        # File: a.py:1 in f, code: y\n"
      "        mul: \"f32[2]\" = torch.ops.aten.mul.Tensor(primals_1, tangents_1);  primals_1 = tangents_1 = None\n"
-     "        return pytree.tree_unflatten([\n            mul,  # GradAOTOutput(grad_of=PlainAOTInput(idx=0))\n        ], self._out_spec)\n",
+     "        return pytree.tree_unflatten([\n            mul,  # GradAOTOutput(grad_of=PlainAOTInput(idx=0))\n        "
+     "], self._out_spec)\n",
      "class inner_f(torch.nn.Module):\n"
      "    def forward(self, primals_1: \"f32[2][1]cpu\", tangents_1: \"f32[2][1]cpu\"):\n"
      "        # File: a.py:1 in f, code: y\n"
@@ -230,17 +266,23 @@ static const struct {
     /* Logs, colours, other line ends, tabs. */
     {"V1121 10:00:00.000000 12 torch/_dynamo/output_graph.py:1] [0/0] [__graph_code] TRACED GRAPH\n"
      "V1121 10:00:00.000000 12 torch/_dynamo/output_graph.py:1] [0/0] [__graph_code]  ===== g =====\n"
-     "V1121 10:00:00.000000 12 torch/_dynamo/output_graph.py:1] [0/0] [__graph_code]  /x/fx.py class GraphModule(torch.nn.Module):\n"
-     "V1121 10:00:00.000000 12 torch/_dynamo/output_graph.py:1] [0/0] [__graph_code]     def forward(self, x: \"\33[31mf32\33[0m\33[34m[2]\33[0m\"):\n"
+     "V1121 10:00:00.000000 12 torch/_dynamo/output_graph.py:1] [0/0] [__graph_code]  /x/fx.py class "
+     "GraphModule(torch.nn.Module):\n"
+     "V1121 10:00:00.000000 12 torch/_dynamo/output_graph.py:1] [0/0] [__graph_code]     def forward(self, x: "
+     "\"\33[31mf32\33[0m\33[34m[2]\33[0m\"):\n"
      "V1121 10:00:00.000000 12 torch/_dynamo/output_graph.py:1] [0/0] [__graph_code]         return (x,)\n"
      "V1121 10:00:00.000000 12 torch/_dynamo/output_graph.py:1] [0/0] [__graph_code]         \n",
      "class GraphModule(torch.nn.Module):\n    def forward(self, x: \"f32[2]\"):\n        return (x,)\n\n"},
-    {"import torch\r\nclass A:\r\n  x = 1\r\nclass R(torch.nn.Module):\r\n\t@decorated\r\n\tdef forward(self, x):\r\n\t\ty = torch.relu(\r\n(x)\r\n)\r\n\t\treturn y\r\n",
-     "class R(torch.nn.Module):\n    def forward(self, x):\n        # No stacktrace found for following nodes\n        y = torch.relu(x);  x = None\n        return y\n\n"},
+    {"import torch\r\nclass A:\r\n  x = 1\r\nclass R(torch.nn.Module):\r\n\t@decorated\r\n\tdef forward(self, "
+     "x):\r\n\t\ty = torch.relu(\r\n(x)\r\n)\r\n\t\treturn y\r\n",
+     "class R(torch.nn.Module):\n    def forward(self, x):\n        # No stacktrace found for following nodes\n        "
+     "y = torch.relu(x);  x = None\n        return y\n\n"},
     {"def forward(self, x): return x.sin()\n",
-     "class GraphModule(torch.nn.Module):\n    def forward(self, x):\n        # No stacktrace found for following nodes\n        sin = x.sin();  x = None\n        return sin\n\n"},
+     "class GraphModule(torch.nn.Module):\n    def forward(self, x):\n        # No stacktrace found for following "
+     "nodes\n        sin = x.sin();  x = None\n        return sin\n\n"},
     {"def forward(self, x):\n    y = x.sin()\n",
-     "class GraphModule(torch.nn.Module):\n    def forward(self, x):\n        # No stacktrace found for following nodes\n        y = x.sin();  x = y = None\n        return None\n\n"},
+     "class GraphModule(torch.nn.Module):\n    def forward(self, x):\n        # No stacktrace found for following "
+     "nodes\n        y = x.sin();  x = y = None\n        return None\n\n"},
 };
 
 static void test_texts(void **state)
@@ -360,8 +402,10 @@ static const struct {
 	const char *text, *why;
 } bad[] = {
     {"", "t.py: there is no graph in it: no class with a forward(), and no def forward() alone"},
-    {"class A:\n    pass\nx = 1\n", "t.py: there is no graph in it: no class with a forward(), and no def forward() alone"},
-    {"class A:\n  x = (\n  def forward(self): pass\n", "t.py:2:7: a bracket or string begins here that never ends, and there is no forward()"},
+    {"class A:\n    pass\nx = 1\n",
+     "t.py: there is no graph in it: no class with a forward(), and no def forward() alone"},
+    {"class A:\n  x = (\n  def forward(self): pass\n",
+     "t.py:2:7: a bracket or string begins here that never ends, and there is no forward()"},
     {"def forward(self, x):\n    y = map(lambda a: a, x)\n", "t.py:2:13: a lambda is no part of a graph"},
     {"def forward(self, x):\n    y = [a for a in x]\n", "t.py:2:10: 'a' is not defined"},
     {"def forward(self, x):\n    y = [x for a in x]\n", "t.py:2:12: 'for' is no part of a graph"},
@@ -380,7 +424,8 @@ static const struct {
     {"def forward(self, x):\n    a = x $ 1\n", "t.py:2:11: '$' where the end of the line is expected"},
     {"def forward(self, x):\n    a = b + x\n    b = x.sin()\n", "t.py:2:9: 'b' is used before it is made, in line 3"},
     {"def forward(self, x):\n    a = b.sin()\n    b = x.sin()\n", "t.py:3:5: 'b' is made here, but line 2 uses it"},
-    {"def forward(self, x):\n    a = x.sin();  x = None\n    return x\n", "t.py:3:12: 'x' was freed in line 2 (x = None)"},
+    {"def forward(self, x):\n    a = x.sin();  x = None\n    return x\n",
+     "t.py:3:12: 'x' was freed in line 2 (x = None)"},
     {"def forward(self, x):\n    a, b = (x,)\n", "t.py:2:5: 2 names for 1 values"},
     {"def forward(self, x):\n    a, b = 3\n", "t.py:2:5: the value has no parts"},
     {"def forward(self, x):\n    a = 3(x)\n", "t.py:2:10: what is called here is no function"},
@@ -463,7 +508,8 @@ static void test_names(void **state)
 	uint32_t m = graph_add_module(&g, GRAPH_NONE, SLICE(""), SLICE("")), last = 0;
 	static const char *const names[] = {"lambda", "torch", "a.b", "", "3x", "sum", "lambda_1", "_a_b_1"};
 	for (unsigned i = 0; i < ARRAY_LEN(names); i++) {
-		last = graph_add_node(&g, m, i ? GRAPH_CALL_FUNCTION : GRAPH_PLACEHOLDER, slice_str(names[i]), i ? SLICE("torch.neg") : SLICE("lambda"));
+		last = graph_add_node(&g, m, i ? GRAPH_CALL_FUNCTION : GRAPH_PLACEHOLDER, slice_str(names[i]),
+				      i ? SLICE("torch.neg") : SLICE("lambda"));
 		struct gvalue v = graph_node_value(last - 1);
 		if (i)
 			graph_set_args(&g, last, &v, 1);
@@ -481,9 +527,11 @@ static void test_names(void **state)
 	buf_release(&out);
 }
 
-static const char *const logs[] = {"aoti", "big", "caches_cold", "caches_warm", "compile_error", "compiled_autograd", "custom_op", "ddp_split",
-				   "draft_export", "dynamic", "export", "graph_breaks", "hop", "mix", "models", "provenance_jit", "recompiles", "simple",
-				   "training"};
+static const char *const logs[] = {
+    "aoti",      "big",       "caches_cold",  "caches_warm",    "compile_error", "compiled_autograd",
+    "custom_op", "ddp_split", "draft_export", "dynamic",        "export",        "graph_breaks",
+    "hop",       "mix",       "models",       "provenance_jit", "recompiles",    "simple",
+    "training"};
 
 /* Payloads of a log (lines that begin with a tab) that hold a forward(). Returns how many graphs there were. */
 static unsigned graphs_of(struct slice log)
@@ -575,9 +623,9 @@ static int convert(const char *dir)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_bodies), cmocka_unit_test(test_texts),     cmocka_unit_test(test_metadata),
-	    cmocka_unit_test(test_init),   cmocka_unit_test(test_errors),    cmocka_unit_test(test_cut_short),
-	    cmocka_unit_test(test_bounds), cmocka_unit_test(test_names),     cmocka_unit_test(test_logs),
+	    cmocka_unit_test(test_bodies), cmocka_unit_test(test_texts),  cmocka_unit_test(test_metadata),
+	    cmocka_unit_test(test_init),   cmocka_unit_test(test_errors), cmocka_unit_test(test_cut_short),
+	    cmocka_unit_test(test_bounds), cmocka_unit_test(test_names),  cmocka_unit_test(test_logs),
 	};
 	if (argc == 2)
 		return convert(argv[1]);
