@@ -1,7 +1,9 @@
 /* watch: records become calls; models that run here under the probe; bundles. */
 #include "../lib/test.h"
 
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "live/bundle.h"
@@ -216,6 +218,62 @@ static void test_garbage(void **state)
 		assert_int_equal(w.n_open, 0);
 		end_log();
 	}
+}
+
+/* ---- processes ---- */
+
+/* A process that has begun a call; it waits for its end. */
+static pid_t begin_in_child(uint64_t seq)
+{
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct call_record r = put(CALL_BEGIN, (uint32_t)getpid(), seq, "relu");
+		calls_append(w.calls.log, &r);
+		alarm(60); /* should the test fail meanwhile */
+		for (;;)
+			pause();
+	}
+	while (atomic_load(&w.calls.log->ticket) < seq)
+		usleep(1000);
+	return pid;
+}
+
+static void test_fates(void **state)
+{
+	(void)state;
+	struct child_result how;
+	struct watch_call c;
+	siginfo_t info;
+	begin_log(64);
+	pid_t killed = begin_in_child(1), alive = begin_in_child(2);
+	assert_false(watch_next(&w, &c));
+	watch_look_around(&w);
+	assert_int_equal(watch_fate(&w, (uint32_t)killed, &how), WATCH_RUNS);
+	/* Told how it ended before anybody has asked, it is known on every Linux. */
+	kill(killed, SIGKILL); /* cmocka catches those of a crash */
+	assert_int_equal(waitid(P_PID, (id_t)killed, &info, WEXITED | WNOWAIT), 0);
+	watch_look_around(&w);
+	assert_int_equal(watch_fate(&w, (uint32_t)killed, &how), WATCH_KILLED);
+	assert_int_equal(how.sig, SIGKILL);
+	assert_int_equal(waitpid(killed, NULL, 0), killed);
+	assert_int_equal(watch_fate(&w, (uint32_t)killed, &how), WATCH_KILLED);
+	/* Its call is over the next time; that of the other one goes on. */
+	assert_false(watch_next(&w, &c));
+	watch_look_around(&w);
+	assert_true(watch_next(&w, &c));
+	assert_true(c.begin.pid == (uint32_t)killed && c.end.what == CALL_NONE);
+	assert_false(watch_next(&w, &c));
+	/* One that nobody has met while it lived. */
+	pid_t gone = begin_in_child(3);
+	kill(gone, SIGKILL);
+	assert_int_equal(waitpid(gone, NULL, 0), gone);
+	assert_false(watch_next(&w, &c));
+	assert_int_equal(watch_fate(&w, (uint32_t)gone, &how), WATCH_GONE);
+	assert_int_equal(watch_fate(&w, (uint32_t)alive, &how), WATCH_RUNS);
+	kill(alive, SIGKILL);
+	assert_int_equal(waitpid(alive, NULL, 0), alive);
+	end_log();
 }
 
 /* ---- models ---- */
@@ -451,7 +509,7 @@ int main(void)
 	    cmocka_unit_test(test_join),       cmocka_unit_test(test_threads), cmocka_unit_test(test_crash),
 	    cmocka_unit_test(test_nested),     cmocka_unit_test(test_overwritten), cmocka_unit_test(test_garbage),
 	    cmocka_unit_test(test_model),      cmocka_unit_test(test_refused), cmocka_unit_test(test_specs),
-	    cmocka_unit_test(test_bundle),
+	    cmocka_unit_test(test_bundle),     cmocka_unit_test(test_fates),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name(__FILE__, tests, group_setup, group_teardown);
