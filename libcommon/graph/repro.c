@@ -46,6 +46,11 @@ uint32_t repro_add_storage(struct repro *r, const struct repro_storage *s)
 
 uint32_t repro_find_input(const struct repro *r, struct slice name)
 {
+	/* Placeholders are nearly always the first nodes. */
+	const uint32_t node = r->graph.n_modules && r->graph.by_name ? graph_find(&r->graph, 0, name) : GRAPH_NONE;
+	const uint32_t guess = node == GRAPH_NONE ? GRAPH_NONE : node - r->graph.module[0].first;
+	if (guess < r->n_inputs && slice_eq(r->input[guess].name, name))
+		return guess;
 	for (size_t i = 0; i < r->n_inputs; i++)
 		if (slice_eq(r->input[i].name, name))
 			return (uint32_t)i;

@@ -120,8 +120,8 @@ struct repro {
 	struct slice foot;      /* what stands after the class (and load_args), as it was */
 };
 
-/* By content: a file, or "-" for standard input. In memory: repro_read; the text must live as long as r. On failure nothing needs
- * to be released (but may be). */
+/* By content: a file, or "-" for standard input. In memory: repro_read; the text must live as long as r, and of an AOTI launcher the
+ * package is not opened. On failure nothing needs to be released (but may be). */
 int repro_open(struct repro *r, const char *path, struct err *err);
 int repro_read(struct repro *r, struct slice text, const char *path, struct err *err);
 void repro_release(struct repro *r);

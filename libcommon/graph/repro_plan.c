@@ -206,8 +206,12 @@ static int take_along(struct planning *w, uint32_t original, struct plan_storage
 static int original_storage(struct planning *w, uint32_t original, struct slice name, uint32_t *out)
 {
 	const struct repro_storage *from = &w->r->storage[original];
-	struct plan_storage s = {.original = original, .hash = from->hash, .device = from->device, .dtype_hint = from->dtype_hint};
+	struct plan_storage s = {.original = original, .hash = from->hash, .dtype_hint = SLICE("")};
 	struct buf b = {0};
+	int type, index;
+	s.device = from->device.n && device_parse(from->device, &type, &index) == 0 ? from->device : SLICE("");
+	if (from->dtype_hint.n && dtype_by_name(from->dtype_hint) != DTYPE_NONE)
+		s.dtype_hint = slice_str(dtype_name(dtype_by_name(from->dtype_hint)));
 	if (w->of_original[original]) {
 		*out = w->of_original[original] - 1;
 		return 0;

@@ -368,12 +368,10 @@ static int take_item(struct reading *s, const struct item *it)
 {
 	struct repro *r = s->r;
 	if (!s->class_item.whole.p && is_class(it)) {
+		const char *after = it->whole.p + it->whole.n;
 		s->class_item = *it;
-		return 0;
-	}
-	if (s->class_item.whole.p && !r->foot.p) {
-		const char *after = s->class_item.whole.p + s->class_item.whole.n;
 		r->foot = slice_of(after, (size_t)(s->text.p + s->text.n - after));
+		return 0;
 	}
 	const int taken = take_foot(s, it);
 	if (taken)
@@ -398,6 +396,8 @@ static int read_graph(struct reading *s)
 static int read_inputs(struct reading *s)
 {
 	struct repro *r = s->r;
+	if (!s->class_item.whole.p) /* an AOTI launcher */
+		return 0;
 	if (s->args_item.whole.p)
 		return read_load_args(s) < 0 ? -1 : repro_join(r, s->err);
 	if (s->first_args && !s->has_repro)
@@ -427,6 +427,16 @@ static struct slice folder_of(const char *path)
 	return slice_of(path, slash ? (size_t)(slash - path) + (slash == path) : 0);
 }
 
+/* A package alone: what its launcher would say. */
+static int read_package_file(struct repro *r, const char *path, struct err *err)
+{
+	r->form = REPRO_AOTI;
+	r->exported = r->path;
+	r->command = SLICE("run");
+	r->accuracy = SLICE("False");
+	return repro_read_package(r, path, err);
+}
+
 int repro_read(struct repro *r, struct slice text, const char *path, struct err *err)
 {
 	struct reading s = {.r = r, .text = text, .path = path, .err = err};
@@ -434,27 +444,19 @@ int repro_read(struct repro *r, struct slice text, const char *path, struct err 
 	r->path = repro_keep(r, slice_str(path));
 	r->dir = repro_keep(r, folder_of(path));
 	int rc;
-	if (start.n && start.p[0] == '{')
+	if (slice_starts(text, "PK\3\4")) {
+		r->package.bytes = text;
+		rc = read_package_file(r, path, err);
+	} else if (start.n && start.p[0] == '{') {
 		rc = graph_json_read(r, text, path, err);
-	else if (text.n && memchr(text.p, '\0', text.n))
+	} else if (text.n && memchr(text.p, '\0', text.n)) {
 		rc = err_set(err, EXIT_INPUT, "'%s': is no Python program: it holds NUL bytes", path);
-	else
+	} else {
 		rc = read_program(&s);
+	}
 	if (rc < 0)
 		repro_release(r);
 	return rc;
-}
-
-/* A package alone: what its launcher would say. */
-static int read_package_file(struct repro *r, const char *path, struct err *err)
-{
-	r->form = REPRO_AOTI;
-	r->path = repro_keep(r, slice_str(path));
-	r->dir = repro_keep(r, folder_of(path));
-	r->exported = r->path;
-	r->command = SLICE("run");
-	r->accuracy = SLICE("False");
-	return repro_read_package(r, path, err);
 }
 
 int repro_open(struct repro *r, const char *path, struct err *err)
@@ -462,17 +464,12 @@ int repro_open(struct repro *r, const char *path, struct err *err)
 	struct mapfile f;
 	if (mapfile_open(&f, path, err) < 0)
 		return -1;
-	int rc;
-	if (slice_starts(f.bytes, "PK\3\4")) {
+	if (slice_starts(f.bytes, "PK\3\4"))
 		r->package = f;
-		rc = read_package_file(r, f.path, err);
-	} else {
+	else
 		r->file = f;
-		rc = repro_read(r, f.bytes, f.path, err);
-		if (rc == 0 && r->form == REPRO_AOTI && !r->graph.n_modules)
-			rc = repro_open_exported(r, err);
-	}
-	if (rc < 0)
+	int rc = repro_read(r, f.bytes, f.path, err);
+	if (rc == 0 && r->form == REPRO_AOTI && !r->graph.n_modules && (rc = repro_open_exported(r, err)) < 0)
 		repro_release(r);
 	return rc;
 }

@@ -14,6 +14,13 @@ struct writer {
 
 /* ---- comments at the top ---- */
 
+/* Of a comment: what would end its line, or confuse a terminal, is a space. */
+static void add_plain(struct buf *b, struct slice text)
+{
+	for (size_t i = 0; i < text.n; i++)
+		buf_addc(b, (unsigned char)text.p[i] < 0x20 || text.p[i] == 0x7f ? ' ' : text.p[i]);
+}
+
 /* Every line begins with "#:", so that a program made of this one can tell them from the original's comments. */
 static void note_text(struct buf *b, const char *label, struct slice text)
 {
@@ -21,8 +28,7 @@ static void note_text(struct buf *b, const char *label, struct slice text)
 	bool first = true;
 	while (slice_line(&text, &line)) {
 		buf_addf(b, "#: %s", first ? label : "    ");
-		for (size_t i = 0; i < line.n; i++)
-			buf_addc(b, (unsigned char)line.p[i] < 0x20 || line.p[i] == 0x7f ? ' ' : line.p[i]);
+		add_plain(b, line);
 		buf_addc(b, '\n');
 		first = false;
 	}
@@ -87,12 +93,13 @@ static void write_note(struct writer *w)
 
 /* ---- the head ---- */
 
-/* What names a machine's own folders, or an address in a process that is gone. */
+/* What names a machine's own folders, or an address in a process that is gone, or has torch write launchers again. */
 static bool is_private_env(struct slice name)
 {
 	static const char *const names[] = {"TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TRITON_HOME", "TRITON_DUMP_DIR", "TRITON_OVERRIDE_DIR",
 					    "TORCH_COMPILE_DEBUG_DIR", "TORCH_TRACE", "TORCH_DTRACE", "TORCH_LOGS_OUT", "TORCH_HOME",
-					    "TORCH_EXTENSIONS_DIR", "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR"};
+					    "TORCH_EXTENSIONS_DIR", "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR", "DUMP_AOTI_MINIFIER",
+					    "AOTINDUCTOR_REPRO_LEVEL"};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (slice_is(name, names[i]))
 			return true;
@@ -299,7 +306,8 @@ static void write_storage(struct writer *w, size_t i)
 	} else if (s->how == PLAN_RANDOM) {
 		buf_adds(w->b, "reader.storage(None");
 	} else {
-		buf_addf(w->b, "reader.storage('%.*s'", (int)s->hash.n, s->hash.p);
+		buf_adds(w->b, "reader.storage(");
+		pytext_quote(w->b, s->hash);
 	}
 	buf_addf(w->b, ", %.*s", (int)s->nbytes.n, s->nbytes.p);
 	const char *colon = s->device.n ? memchr(s->device.p, ':', s->device.n) : NULL;
@@ -321,7 +329,9 @@ static void write_input(struct writer *w, const struct plan_input *in)
 	if (in->kind == REPRO_TENSOR)
 		buf_addf(b, "buf%u, ", in->storage);
 	buf_add_slice(b, in->value);
-	buf_addf(b, ")  # %.*s%s\n", (int)in->name.n, in->name.p, in->random && w->alone ? " (random values)" : "");
+	buf_adds(b, ")  # ");
+	add_plain(b, in->name);
+	buf_adds(b, in->random && w->alone ? " (random values)\n" : "\n");
 	if (in->block.n)
 		buf_addf(b, "    %.*s\n", (int)in->block.n, in->block.p);
 }

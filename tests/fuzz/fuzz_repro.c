@@ -1,4 +1,4 @@
-/* Any bytes as a program that runs one graph; what is read is written in both styles. The first byte of a stored input's zip is 'P'. */
+/* Any bytes as a program that runs one graph, an exported program, a stored input; what is read is written in both styles. */
 #include "graph/repro.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -19,10 +19,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct repro r = {0};
 	struct repro_bytes s = {0};
 	struct err err;
-	if (size && data[0] == 'P') {
+	if (size && data[0] == 'P') { /* a zip */
 		repro_bytes_read(&s, text, "storage", &err);
 		repro_bytes_close(&s);
-		return 0;
 	}
 	if (repro_read(&r, text, "fuzz.py", &err) == 0)
 		write_all_styles(&r);

@@ -2,6 +2,13 @@
  * same; every mistake is told with its line. */
 #include "../lib/repros.h"
 
+#define PROGRAM(forward, body, foot)                                                                                           \
+	"import torch\nclass Repro(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"                      \
+	"    def forward(self, " forward "):\n        return (a,)\ndef load_args(reader):\n" body "load_args._version = 0\n"        \
+	"mod = Repro()\n" foot
+#define RUN_FOOT "if __name__ == '__main__':\n    run_repro(mod, load_args, accuracy=False, command='run', tracing_mode='real')\n"
+#define ONE(body) PROGRAM("a", "    b = reader.storage(None, 16)\n" body, RUN_FOOT)
+
 static void read_text(struct repro *r, const char *text)
 {
 	struct err err = {0};
@@ -147,6 +154,35 @@ static void test_load_args(void **state)
 	repro_release(&r);
 }
 
+/* What is rarely seen: views that conjugate, objects of a script class, a device in quotes, strides by name. */
+static void test_rare(void **state)
+{
+	(void)state;
+	struct repro r, again = {0};
+	struct buf text = {0};
+	struct err err = {0};
+	read_text(&r, PROGRAM("a, b",
+			      "    x = reader.storage(None, 64, device='cuda:1', dtype_hint=torch.complex64)\n"
+			      "    reader.tensor(x, [2, 4], stride=(1, 2), dtype=torch.complex64, conj=True, neg=True)  # a\n"
+			      "    reader.opaque('torch.MyClass')  # b\n",
+			      RUN_FOOT));
+	assert_text(r.input[0].extra, "conj=True, neg=True");
+	assert_text(r.storage[0].device, "cuda:1");
+	assert_int_equal(r.graph.dim[r.graph.meta[r.input[0].meta].dim + 3].k, 2);
+	assert_int_equal(r.input[1].kind, REPRO_OPAQUE);
+	assert_text(r.input[1].expr, "'torch.MyClass'");
+	repro_write(&r, &text);
+	assert_non_null(slice_find(buf_slice(&text), "device=device(type='cuda', index=1)"));
+	assert_int_equal(repro_read(&again, buf_slice(&text), "again.py", &err), 0);
+	assert_same(&r, &again);
+	buf_reset(&text);
+	r.storage[0].hash = SLICE("../x");
+	assert_int_equal(repro_storage_path(&r, 0, &text), -1);
+	buf_release(&text);
+	repro_release(&again);
+	repro_release(&r);
+}
+
 static void test_old(void **state)
 {
 	(void)state;
@@ -182,13 +218,6 @@ static void test_aoti(void **state)
 }
 
 /* ---- mistakes ---- */
-
-#define PROGRAM(forward, body, foot)                                                                                           \
-	"import torch\nclass Repro(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"                      \
-	"    def forward(self, " forward "):\n        return (a,)\ndef load_args(reader):\n" body "load_args._version = 0\n"        \
-	"mod = Repro()\n" foot
-#define RUN_FOOT "if __name__ == '__main__':\n    run_repro(mod, load_args, accuracy=False, command='run')\n"
-#define ONE(body) PROGRAM("a", "    b = reader.storage(None, 16)\n" body, RUN_FOOT)
 
 static void test_mistakes(void **state)
 {
@@ -234,6 +263,7 @@ static void test_mistakes(void **state)
 		{"class R:\n  def forward(self, a):\n    return (a,)\nargs = 5\n", "line 4: args is a list"},
 		{"class R:\n  def forward(self, a):\n    return (a,)\nargs = []\nargs.append(open('x'))\n", "line 5: 'open('x')' is no input"},
 		{"class R:\n  def forward(self, a):\n    return (a,)\n", "line 2: there is no load_args, and the placeholder 'a' has no annotation"},
+		{"args = [5]\nclass R:\n  def forward(self, a):\n    return (a,)", "args gives 0 inputs, forward takes 1"},
 		{"a\0b", "holds NUL bytes"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -394,7 +424,7 @@ int main(void)
 		cmocka_unit_test(test_samples),    cmocka_unit_test(test_head),      cmocka_unit_test(test_load_args),
 		cmocka_unit_test(test_old),        cmocka_unit_test(test_aoti),      cmocka_unit_test(test_mistakes),
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_same_text), cmocka_unit_test(test_backends),
-		cmocka_unit_test(test_bare),       cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_bare), cmocka_unit_test(test_rare),       cmocka_unit_test(test_damaged),
 	};
 	return RUN(tests);
 }

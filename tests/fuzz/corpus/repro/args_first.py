@@ -1,0 +1,4 @@
+args = [5]
+class R:
+  def forward(self, a):
+    return (a,)
