@@ -17,6 +17,74 @@ static int teardown(void **state)
 	return 0;
 }
 
+static bool load(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	size_t n;
+	buf_reset(&file);
+	while (f && (n = fread(buf_room(&file, 1 << 16), 1, 1 << 16, f)) > 0)
+		file.len += n;
+	if (f)
+		fclose(f);
+	return f != NULL;
+}
+
+/* Names of nodes, module by module (their order is free). */
+static void names_differ(const struct graph *a, const struct graph *b, struct buf *why)
+{
+	uint32_t *to = xcalloc(a->n_modules, sizeof(*to));
+	for (uint32_t m = 0; m < a->n_modules && !why->len; m++) {
+		if (m)
+			to[m] = graph_child(b, to[a->module[m].parent], graph_text(a, a->module[m].name));
+		for (uint32_t i = 0; i < a->module[m].n && !why->len; i++) {
+			struct slice name = graph_name(a, a->module[m].first + i);
+			if (!slice_eq(name, graph_name(b, b->module[to[m]].first + i)))
+				buf_addf(why, "node %u of module %u is called '%.*s'", i, m, (int)name.n, name.p);
+		}
+	}
+	free(to);
+}
+
+/* NAME.pt2, and in NAME.json the graph that torch makes of it (tests/live/exported_graph.py): names of nodes count here. */
+static const char *differs(const char *name, struct buf *why)
+{
+	struct repro r = {0};
+	struct zip z = {0};
+	struct slice text = {0};
+	char *json = xasprintf("%s.json", name), *pt2 = xasprintf("%s.pt2", name);
+	err.text[0] = 0;
+	if (load(json) && graph_json_read(&r, buf_slice(&file), json, &err) == 0 && load(pt2) &&
+	    zip_open(&z, buf_slice(&file), pt2, &err) == 0) {
+		for (size_t i = 0; i < z.n; i++)
+			if (slice_ends(z.v[i].name, "models/model.json"))
+				zip_data(&z, &z.v[i], &text, &err);
+		if (graph_exported_read(&g, text, pt2, &err) == 0 && graph_same(&g, &r.graph, why))
+			names_differ(&g, &r.graph, why);
+		zip_close(&z);
+	}
+	if (err.text[0])
+		buf_adds(why, err.text);
+	else if (!g.n_nodes)
+		buf_adds(why, "cannot be opened");
+	graph_release(&g);
+	repro_release(&r);
+	free(json);
+	free(pt2);
+	return why->len ? buf_str(why) : "the same";
+}
+
+static int compare(char **name)
+{
+	struct buf why = {0};
+	for (; *name; name++) {
+		buf_reset(&why);
+		printf("%s: %s\n", *name, differs(*name, &why));
+	}
+	buf_release(&why);
+	buf_release(&file);
+	return 0;
+}
+
 static void read_program(const char *name)
 {
 	struct zip z;
@@ -311,8 +379,10 @@ static void test_refused(void **state)
 		"'model.json': exported program, byte 200: node 'f': a dtype that is not known here");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc > 1)
+		return compare(argv + 1);
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
 	const struct CMUnitTest tests[] = {
 	    TEST(test_mlp), TEST(test_conv), TEST(test_mixed), TEST(test_arguments), TEST(test_keywords), TEST(test_several_results),
