@@ -2,26 +2,26 @@
  *
  *     struct units u;
  *     units_find(&g, &u);                                  // what may be kept or dropped as a whole
- *     uint64_t *keep = units_set(&u);                      // a bit set; bitset_* below
+ *     uint64_t *keep = xcalloc(u.n / 64 + 1, sizeof(*keep)); // a set of units
  *     bit_add(keep, u.of[node]);
  *     struct graph small = {0};
  *     struct cut cut = {0};
- *     slice_build(&g, &u, keep, NULL, &small, &cut);
+ *     if (slice_build(&g, &u, keep, NULL, &small, &cut, &err) < 0) ...
  *     cut.input[i]                                         // the node of g whose recorded value the i-th placeholder takes
  *     cut_release(&cut); graph_release(&small); units_release(&u);
  *
  * A candidate is a set K of units of the root module. Every operand of K that is not in K becomes a placeholder, with
  * the name and metadata of the node it stands for, to be fed with the value that was recorded when the whole graph ran;
  * every unit of K whose value no other unit of K uses becomes an output. So every subset is a valid graph, and reduction is
- * minimisation of a set (facts: minifier, "torch semantics vs ours").
+ * minimisation of a set.
  *
  * A unit is an operation with what makes no sense apart from it:
  *  - a node that returns several values and the getitems on it (a tuple cannot be a placeholder);
  *  - a context and what ends it (_enter_autocast and _exit_autocast; its value cannot be a placeholder either);
  *  - get_attr nodes go with each of their users (they are copied into a candidate when used; they are no units);
  *  - subgraphs come with the higher-order operator that uses them;
- *  - placeholders, the output, sym_size-like nodes whose value is an int that can be given: a symint is a value that can be an
- *    input, so they are ordinary units.
+ * Nodes whose value is a symint (sym_size, arithmetic on it) are ordinary units: an int can be an input. Placeholders and the
+ * output are none.
  * A unit with an effect (a mutation: copy_, names ending in "_" of aten, setitem, auto_functionalized; asserts, prints,
  * random numbers) that is in K is kept, with no output when it makes none. Dead code is a unit that has no path to the
  * output and no effect: slice_dead finds them. Values reach a user through memory as well: what was written before to an operand or
