@@ -12,10 +12,10 @@
 
 struct pick {
 	struct slice id, name; /* of --graph ID:NAME */
-	struct buf payload, list;
+	struct buf payload, list, first_id;
 	size_t n;
-	bool found;
-	struct json_tape tape;
+	int rank;      /* of the payload, 0: there is none */
+	bool several;  /* compilations */
 };
 
 /* The name a person knows the record's graph by; empty when it holds none. */
@@ -35,6 +35,17 @@ static struct slice graph_of_record(const struct trace_scan *s, const struct tra
 	return name->n ? trace_payload(s, r) : SLICE("");
 }
 
+/* Of the graphs of one compilation the nearest to what Inductor was given, when no name is asked for. */
+static int rank_of(struct slice name)
+{
+	static const char *const best_last[] = {"dynamo_output_graph", "aot_joint_graph", "aot_backward_graph", "aot_forward_graph", "aot_inference_graph",
+						"fx_graph_runnable"};
+	for (size_t i = ARRAY_LEN(best_last); i-- > 0;)
+		if (slice_is(name, best_last[i]))
+			return (int)i + 2;
+	return 1;
+}
+
 /* 0/0 also means its last attempt, 0/0_1. */
 static bool id_matches(const char *id, struct slice want)
 {
@@ -49,16 +60,28 @@ static int pick_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 	if (!payload.n)
 		return 0;
 	const char *id = compile_id_text(&r->id, text);
-	buf_addf(&p->list, "\n  %s:%.*s", id, (int)name.n, name.p);
+	buf_addf(&p->list, "%s:%.*s", id, (int)name.n, name.p);
 	if (r->nodes >= 0)
 		buf_addf(&p->list, "  (%d nodes)", (int)r->nodes);
+	buf_addc(&p->list, '\n');
 	p->n++;
-	if ((p->id.n && !id_matches(id, p->id)) || (p->name.n && !slice_eq(name, p->name)))
+	if (!p->first_id.len)
+		buf_adds(&p->first_id, id);
+	p->several |= !slice_is(buf_slice(&p->first_id), id);
+	int rank = rank_of(name);
+	if ((p->id.n && !id_matches(id, p->id)) || (p->name.n && !slice_eq(name, p->name)) || rank < p->rank)
 		return 0;
 	buf_reset(&p->payload);
 	buf_add_slice(&p->payload, payload);
-	p->found = true;
+	p->rank = rank;
 	return 0;
+}
+
+static void show_graphs(const struct pick *p)
+{
+	struct slice list = buf_slice(&p->list), line;
+	while (slice_line(&list, &line))
+		note("%.*s", (int)line.n, line.p);
 }
 
 static int load_trace(struct subject *in, const char *path, const char *graph, struct err *err)
@@ -67,14 +90,16 @@ static int load_trace(struct subject *in, const char *path, const char *graph, s
 	const char *colon = graph ? strchr(graph, ':') : NULL;
 	if (graph) {
 		p.id = slice_of(graph, colon ? (size_t)(colon - graph) : strlen(graph));
-		p.name = colon ? slice_str(colon + 1) : SLICE("fx_graph_runnable");
+		p.name = colon ? slice_str(colon + 1) : SLICE("");
 	}
 	struct trace t;
 	trace_init(&t, path);
 	int status = trace_read(&t, &(struct trace_hooks){.ctx = &p, .record = pick_record, .threads = 1}, err);
-	if (status == 0 && (!graph || !p.found) && p.n != 1)
-		status = err_set(err, EXIT_USAGE, "'%s' is a trace with %zu graphs: choose one with --graph%s%.*s", path, p.n, graph ? " (there is no such graph)" : "",
-				 (int)(p.list.len > 700 ? 700 : p.list.len), p.list.p ? p.list.p : "");
+	if (status == 0 && (!p.rank || (!graph && p.several))) {
+		show_graphs(&p);
+		status = err_set(err, EXIT_USAGE, "'%s' is a trace with %zu graph%s; choose one: --graph ID:NAME%s", path, p.n, p.n == 1 ? "" : "s",
+				 graph ? " (there is none of this name)" : "");
+	}
 	if (status == 0) {
 		char *shown = xasprintf("%s (%s)", path, graph ? graph : "its graph");
 		in->hash = hash_bytes(p.payload.p, p.payload.len);
@@ -84,6 +109,7 @@ static int load_trace(struct subject *in, const char *path, const char *graph, s
 	trace_release(&t);
 	buf_release(&p.payload);
 	buf_release(&p.list);
+	buf_release(&p.first_id);
 	return status;
 }
 
