@@ -158,6 +158,10 @@ void repro_bytes_close(struct repro_bytes *s);
 
 /* ---- writing ---- */
 
+/* An environment variable that names a machine's own folders, or an address in a process that is gone, or has torch write launchers
+ * again: REPRO_ALONE leaves it out. */
+bool repro_env_is_private(struct slice name);
+
 enum repro_style { REPRO_LAUNCHER, REPRO_ALONE };
 
 /* Where a placeholder of the program takes its value from. */

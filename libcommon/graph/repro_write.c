@@ -93,8 +93,7 @@ static void write_note(struct writer *w)
 
 /* ---- the head ---- */
 
-/* What names a machine's own folders, or an address in a process that is gone, or has torch write launchers again. */
-static bool is_private_env(struct slice name)
+bool repro_env_is_private(struct slice name)
 {
 	static const char *const names[] = {"TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TRITON_HOME", "TRITON_DUMP_DIR", "TRITON_OVERRIDE_DIR",
 					    "TORCH_COMPILE_DEBUG_DIR", "TORCH_TRACE", "TORCH_DTRACE", "TORCH_LOGS_OUT", "TORCH_HOME",
@@ -145,7 +144,7 @@ static bool is_kept(const struct writer *w, const struct repro_line *l)
 		return false;
 	if (!w->alone)
 		return true;
-	return !is_frame(l) && !((l->kind == REPRO_ENV_SET) && is_private_env(l->name));
+	return !is_frame(l) && !((l->kind == REPRO_ENV_SET) && repro_env_is_private(l->name));
 }
 
 static bool has_line(const struct writer *w, const char *text)

@@ -74,8 +74,8 @@ void talk_env(const struct repro_line *line, size_t n, struct buf *b)
 	struct json_out o = {.b = b};
 	json_arr(&o);
 	for (size_t i = 0; i < n; i++) {
-		if (line[i].kind != REPRO_ENV_SET && line[i].kind != REPRO_ENV_POP)
-			continue;
+		if ((line[i].kind != REPRO_ENV_SET && line[i].kind != REPRO_ENV_POP) || repro_env_is_private(line[i].name))
+			continue; /* the result will not have it */
 		json_arr(&o);
 		json_out_str(&o, line[i].name);
 		if (line[i].kind == REPRO_ENV_SET)

@@ -79,9 +79,11 @@ int reduce_rest(struct reduction *red, unsigned which, struct err *err)
 	bool any = true;
 	for (int round = 0; any && round < ROUNDS_MAX; round++) {
 		any = false;
-		for (int p = 0; p < SHRINK_N; p++)
+		for (int i = 0; i < SHRINK_N; i++) {
+			int p = (i + SHRINK_HEAD) % SHRINK_N; /* the head first: no other pass changes what it needs, so it is asked about once */
 			if (which >> p & 1 && run_pass(red, passes[p], &any, err) < 0)
 				return -1;
+		}
 	}
 	return 0;
 }

@@ -10,7 +10,7 @@
  *     dtypes      to float32 and int64
  *     arguments   keyword and trailing arguments go (their defaults stay)
  *     constants   numbers become 0, 1; strings and flags stay
- *     head        configuration and environment lines, user Triton kernels' lines
+ *     head        configuration and environment lines, user Triton kernels' lines (this comes first)
  *
  * Each pass lists edits of the best candidate; each edit is a candidate; the first that still fails is taken and the pass lists anew.
  * Whether a changed graph is a valid program is for the oracle to say (eager runs first).

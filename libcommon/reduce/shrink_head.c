@@ -1,11 +1,13 @@
 /* The head of the program: configuration and environment lines, user Triton kernels. */
 #include "reduce/shrink.h"
 
-/* kind 0: line a goes; 1: all that may go; 2: the b-th line of the Triton kernel in line a. */
+/* kind HEAD_CONFIG, HEAD_ENV: the a-th to (b-1)-th line of that kind go; HEAD_TRITON: the b-th line of the Triton kernel in line a. Private
+ * environment lines are no question: the result does not have them. */
+enum { HEAD_CONFIG, HEAD_ENV, HEAD_TRITON };
 
-static bool may_go(const struct repro_line *l)
+static bool may_go(const struct repro_line *l, uint32_t kind)
 {
-	return l->kind == REPRO_CONFIG || l->kind == REPRO_ENV_SET;
+	return kind == HEAD_CONFIG ? l->kind == REPRO_CONFIG : l->kind == REPRO_ENV_SET && !repro_env_is_private(l->name);
 }
 
 static size_t text_lines(struct slice text)
@@ -17,21 +19,26 @@ static size_t text_lines(struct slice text)
 	return n;
 }
 
+/* All, halves, quarters, ... single ones: most often all but one may go. */
+static void list_blocks(const struct candidate *best, uint32_t kind, struct edits *e)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; i < best->n_lines; i++)
+		n += may_go(&best->line[i], kind);
+	for (uint32_t size = n; size; size = size == 1 ? 0 : (size + 1) / 2)
+		for (uint32_t at = 0; at < n; at += size)
+			edits_add(e, (struct edit){.kind = kind, .a = at, .b = at + size < n ? at + size : n});
+}
+
+/* Environment lines last: another environment takes another process. */
 static void list_head(const struct candidate *best, const struct repro *original, struct edits *e)
 {
 	(void)original;
-	size_t n = 0;
-	for (size_t i = 0; i < best->n_lines; i++)
-		n += may_go(&best->line[i]);
-	if (n > 1)
-		edits_add(e, (struct edit){.kind = 1});
-	for (uint32_t i = 0; i < best->n_lines; i++) {
-		if (may_go(&best->line[i]))
-			edits_add(e, (struct edit){.kind = 0, .a = i});
-		if (best->line[i].kind == REPRO_TRITON)
-			for (size_t k = text_lines(best->line[i].text); k-- > 0;)
-				edits_add(e, (struct edit){.kind = 2, .a = i, .b = (uint32_t)k});
-	}
+	list_blocks(best, HEAD_CONFIG, e);
+	for (uint32_t i = 0; i < best->n_lines; i++)
+		for (size_t k = best->line[i].kind == REPRO_TRITON ? text_lines(best->line[i].text) : 0; k-- > 0;)
+			edits_add(e, (struct edit){.kind = HEAD_TRITON, .a = i, .b = (uint32_t)k});
+	list_blocks(best, HEAD_ENV, e);
 }
 
 static void remove_line(struct candidate *c, size_t at)
@@ -64,13 +71,16 @@ static bool kernel_without(struct candidate *c, struct repro_line *l, uint32_t d
 static bool apply_head(struct candidate *c, const struct repro *original, const struct edit *e)
 {
 	(void)original;
-	if (e->kind == 2)
+	if (e->kind == HEAD_TRITON)
 		return kernel_without(c, &c->line[e->a], e->b);
-	if (e->kind == 0)
-		remove_line(c, e->a);
-	for (size_t i = c->n_lines; e->kind == 1 && i-- > 0;)
-		if (may_go(&c->line[i]))
+	uint32_t k = 0;
+	for (size_t i = 0; i < c->n_lines;) {
+		bool goes = may_go(&c->line[i], e->kind) && k++ >= e->a && k <= e->b;
+		if (goes)
 			remove_line(c, i);
+		else
+			i++;
+	}
 	return true;
 }
 
