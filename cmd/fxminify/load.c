@@ -1,7 +1,6 @@
 /* What the operand is: a launcher or repro, graph.json, readable code, a trace log with --graph, an exported .pt2. */
 #include "fxminify.h"
 
-#include "aoti/package.h"
 #include "base/diag.h"
 #include "graph/fxcode.h"
 #include "graph/graph_json.h"
@@ -113,26 +112,6 @@ static int load_trace(struct subject *in, const char *path, const char *graph, s
 	return status;
 }
 
-/* ---- an exported program ---- */
-
-static int load_exported(struct subject *in, const char *path, struct err *err)
-{
-	struct package pkg;
-	if (package_open_exported(&pkg, path, err) < 0)
-		return -1;
-	struct slice json;
-	int status = package_data(&pkg, pkg.exported[0], &json, err);
-	if (status == 0)
-		status = graph_exported_read(&in->repro.graph, json, path, err);
-	if (status == 0) {
-		in->repro.form = REPRO_AOTI;
-		in->repro.path = in->repro.exported = slice_str(path);
-		status = repro_inputs_from_graph(&in->repro, err);
-	}
-	package_close(&pkg);
-	return status;
-}
-
 /* ---- by content ---- */
 
 static bool begins_with_zip(struct slice bytes)
@@ -174,7 +153,7 @@ int subject_load(struct subject *in, const char *path, const struct fxminify_opt
 	in->hash = hash_bytes(in->file.bytes.p, in->file.bytes.n);
 	if (begins_with_zip(in->file.bytes)) {
 		in->file_name = xstrdup("repro.py");
-		return load_exported(in, path, err);
+		return repro_open(&in->repro, path, err);
 	}
 	if (repro_read(&in->repro, in->file.bytes, path, err) < 0)
 		return -1;
