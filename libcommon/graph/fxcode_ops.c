@@ -45,22 +45,30 @@ const char *fxop_by_text(unsigned op, enum fxop_kind kind)
 	return NULL;
 }
 
+bool fx_hides(struct slice s)
+{
+	static const char *const words[] = {"torch",     "device",   "inf",     "nan",   "self",  "math",
+					    "_operator", "NoneType", "getattr", "slice", "float", "complex"};
+	for (unsigned i = 0; i < ARRAY_LEN(words); i++)
+		if (*words[i] == *s.p && slice_is(s, words[i]))
+			return true;
+	return false;
+}
+
 bool fx_reserved(struct slice s)
 {
-	/* What the text of a forward() uses by itself, and Python's functions: torch gives no node such a name either
-	 * (torch/fx/graph.py, _illegal_names). */
+	/* torch gives no node the name of one of Python's functions (torch/fx/graph.py, _illegal_names): it may be
+	 * called. */
 	static const char *const words[] = {
-	    "torch",   "device",  "inf",    "nan",   "self",     "math",   "_operator", "NoneType", "Ellipsis",
-	    "abs",     "all",     "any",    "bin",   "bool",     "bytes",  "callable",  "chr",      "complex",
-	    "dict",    "dir",     "divmod", "eval",  "exec",     "filter", "float",     "format",   "frozenset",
-	    "getattr", "hasattr", "hash",   "hex",   "id",       "input",  "int",       "iter",     "len",
-	    "list",    "map",     "max",    "min",   "next",     "object", "oct",       "open",     "ord",
-	    "pow",     "print",   "range",  "repr",  "reversed", "round",  "set",       "setattr",  "slice",
-	    "sorted",  "str",     "sum",    "super", "tuple",    "type",   "vars",      "zip"};
+	    "Ellipsis", "abs",     "all",    "any",  "bin",    "bool",   "bytes",     "callable", "chr",      "dict",
+	    "dir",      "divmod",  "eval",   "exec", "filter", "format", "frozenset", "hasattr",  "hash",     "hex",
+	    "id",       "input",   "int",    "iter", "len",    "list",   "map",       "max",      "min",      "next",
+	    "object",   "oct",     "open",   "ord",  "pow",    "print",  "range",     "repr",     "reversed", "round",
+	    "set",      "setattr", "sorted", "str",  "sum",    "super",  "tuple",     "type",     "vars",     "zip"};
 	if (s.n < 2 || s.n > 12)
 		return false;
 	for (unsigned i = 0; i < ARRAY_LEN(words); i++)
 		if (*words[i] == *s.p && slice_is(s, words[i]))
 			return true;
-	return fx_keyword(s);
+	return fx_hides(s) || fx_keyword(s);
 }

@@ -221,7 +221,9 @@ const struct fxop *fxop_by_name(struct slice name); /* "add"; NULL */
 /* "add"; NULL. op: FXOP2 and the like. */
 const char *fxop_by_text(unsigned op, enum fxop_kind kind);
 
-/* May no node have this name? Python's keywords, and what written text uses by itself (torch, device, inf ...). */
+/* Would this name hide what written text uses by itself (torch, device, inf ...)? */
+bool fx_hides(struct slice s);
+/* May no node have it: that, Python's keywords and functions? */
 bool fx_reserved(struct slice s);
 
 /* fxcode_value.c. names: by node, or NULL for the nodes' own. */

@@ -44,19 +44,22 @@ bool fx_good_name(struct slice s)
 	return (last >= '0' && last <= '9') || !fx_reserved(s);
 }
 
-static struct slice better_name(struct fxwriter *w, struct slice s, struct buf *tmp)
+static struct slice better_name(struct fxwriter *w, uint32_t node, struct buf *tmp)
 {
-	uint32_t k = 0, known;
+	struct slice s = graph_name(w->g, node);
+	uint32_t known;
 	buf_reset(tmp);
 	if (!s.n || !fx_name_start((unsigned char)*s.p))
 		buf_addc(tmp, '_');
 	for (size_t i = 0; i < s.n; i++)
 		buf_addc(tmp, fx_name_part((unsigned char)s.p[i]) ? s.p[i] : '_');
 	const size_t base = tmp->len;
+	uint32_t k = 1;
 	do {
 		tmp->len = base;
-		buf_addf(tmp, "_%u", ++k);
+		buf_addf(tmp, "_%u", k);
 		known = w->made.n;
+		k = k < 4 || k > node ? k + 1 : node + 1; /* soon one that no other node asks for */
 	} while (intern_add(&w->made, buf_slice(tmp)) < known);
 	return intern_get(&w->made, known);
 }
@@ -75,8 +78,7 @@ static void choose_names(struct fxwriter *w)
 	for (uint32_t i = 0; i < g->n_nodes; i++)
 		intern_add(&w->made, graph_name(g, i));
 	for (uint32_t i = 0; i < g->n_nodes; i++)
-		w->names[i] =
-		    fx_good_name(graph_name(g, i)) ? graph_name(g, i) : better_name(w, graph_name(g, i), &tmp);
+		w->names[i] = fx_good_name(graph_name(g, i)) ? graph_name(g, i) : better_name(w, i, &tmp);
 	buf_release(&tmp);
 }
 
@@ -465,7 +467,7 @@ static struct slice parameter(const struct fxwriter *w, uint32_t node, struct sl
 	if (slice_eq(t, graph_name(w->g, node)))
 		return name_of(w, node);
 	uint32_t other = graph_find(w->g, w->g->node[node].module, t);
-	return fx_good_name(t) && other == GRAPH_NONE ? t : name_of(w, node);
+	return fx_identifier(t) && !fx_hides(t) && other == GRAPH_NONE ? t : name_of(w, node);
 }
 
 static void signature(struct fxwriter *w, const struct gmodule *m, unsigned columns)

@@ -233,6 +233,36 @@ def runnable(gm, indent=0, name="Repro"):
     return "\n".join(out) + "\n"
 
 
+def launcher(gm):
+    """The class as torch writes it into repro.py, where it can."""
+    try:
+        return {"repro": NNModuleToString.convert(gm)}
+    except Exception:
+        return {}
+
+
+def logged():
+    """(GraphModule, TORCH_LOGS=graph_code text of it)."""
+    taken = []
+
+    def backend(gm, example):
+        taken.append(gm)
+        return gm.forward
+
+    def fn(a, b):
+        return torch.cond(a.sum() > 0, lambda u, v: u @ v, lambda u, v: u - v, (a, b)) * 2
+
+    err = io.StringIO()
+    with contextlib.redirect_stderr(err):
+        torch._logging.set_logs(graph_code=True)
+        try:
+            torch._dynamo.reset()
+            torch.compile(fn, backend=backend)(torch.ones(3, 3), torch.ones(3, 3))
+        finally:
+            torch._logging.set_logs()
+    return taken[0], err.getvalue()
+
+
 def give(mod, gm):
     """The values that the text has no room for."""
     for n, v in list(gm.named_parameters(recurse=False)) + list(gm.named_buffers(recurse=False)):
@@ -304,10 +334,17 @@ def main():
                 continue
             if any(isinstance(m, fx.GraphModule) for m in gm.children()):
                 del texts["code"]  # one module alone
+            else:
+                texts.update(launcher(gm))
             cases.append((name, gm, inputs, texts))
             for form, text in texts.items():
                 with open(f"{d}/{name}.{form}", "w") as f:
                     f.write(text)
+        if not only:
+            gm, text = logged()
+            cases.append(("logs", gm, None, {"text": text}))
+            with open(f"{d}/logs.text", "w") as f:
+                f.write(text)
         tool = subprocess.run([f"{build}/tests/test_fxcode", d], capture_output=True, text=True)
         print("".join(f"# {line}\n" for line in (tool.stdout + tool.stderr).splitlines()), end="")
         for name, gm, inputs, texts in cases:

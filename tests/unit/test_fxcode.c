@@ -230,6 +230,11 @@ static const struct {
      "            return None\n"
      "\n",
      NULL},
+    {"class GraphModule(torch.nn.Module):\n"
+     "    def forward(self, input, torch_):\n"
+     "        input_1 = input\n"
+     "        return (input_1, torch_)\n\n",
+     NULL},
     /* torch.export: names by pytree, a table of annotations, outputs put together again. */
     {"class inner_f(torch.nn.Module):\n"
      "    def forward(\n        self,\n        primals,\n        tangents,\n    ):\n"
