@@ -195,7 +195,7 @@ static void check_times(struct torch_oracle *o)
 			worker_died(&o->worker[o->flight[i].peer], "does not answer");
 }
 
-/* One event of the processes. -1: none of them is left. */
+/* One event of the processes. 1: a signal handler of the tool ran; -1: none of them is left. */
 static int pump(struct torch_oracle *o, int timeout_ms, struct err *err)
 {
 	struct child_event ev;
@@ -215,7 +215,7 @@ static int pump(struct torch_oracle *o, int timeout_ms, struct err *err)
 	}
 	check_times(o);
 	if (!o->fatal.status)
-		return 0;
+		return ev.what == CHILD_INTERRUPTED;
 gone:
 	*err = o->fatal;
 	return -1;
@@ -320,10 +320,11 @@ static int torch_wait(struct oracle *oracle, int timeout_ms, struct outcome *out
 		int64_t left = timeout_ms < 0 ? 1000 : until - peer_clock();
 		if (!o->n_flights)
 			return 0;
-		if (pump(o, left < 0 ? 0 : left > 1000 ? 1000 : (int)left, err) < 0 && !o->n_ready)
+		int r = pump(o, left < 0 ? 0 : left > 1000 ? 1000 : (int)left, err);
+		if (r < 0 && !o->n_ready)
 			return -1;
 		dispatch(o);
-		if (!o->n_ready && timeout_ms >= 0 && peer_clock() >= until)
+		if (!o->n_ready && (r == 1 || (timeout_ms >= 0 && peer_clock() >= until)))
 			return 0;
 	}
 	o->current = o->ready[0];
@@ -402,8 +403,11 @@ struct oracle *oracle_torch(const struct oracle_torch_spec *spec, struct err *er
 		talk_env(spec->repro->line, spec->repro->n_lines, &o->worker[i].wanted);
 		status = worker_start(&o->worker[i], err);
 	}
-	while (status == 0 && !o->has_record)
+	while (status == 0 && !o->has_record) {
 		status = pump(o, 1000, err);
+		if (status == 1)
+			status = err_set(err, EXIT_ENVIRON, "interrupted while the torch process was starting");
+	}
 	if (status == 0)
 		return &o->oracle;
 	torch_close(&o->oracle);

@@ -231,8 +231,10 @@ void peer_died(struct peer *p, const char *reason)
 void peer_close(struct peer *p)
 {
 	if (p->state != PEER_DEAD && p->child) {
-		/* The end of its input is enough, whatever it is at; it kills its tests and removes their folders. */
+		/* The end of its input is enough once it is up: it kills its tests and removes their folders. Before that it does not read. */
 		child_send_end(p->child);
+		if (p->state != PEER_UP)
+			child_stop(p->child);
 		int64_t until = peer_clock() + 5000;
 		struct child_event ev = {0};
 		while (peer_clock() < until && childset_wait(p->set, -1, 100, &ev) == 0 && !(ev.what == CHILD_ENDED && ev.child == p->child)) {

@@ -301,8 +301,8 @@ def autocast(setup, args):
 
 def synchronise(args):
     import torch
-    if any(isinstance(a, torch.Tensor) and a.device.type != "cpu" for a in args) and torch.accelerator.is_available():
-        torch.accelerator.synchronize()
+    for kind in {a.device.type for a in args if isinstance(a, torch.Tensor)} - {"cpu", "meta"}:
+        getattr(torch, kind).synchronize()
 
 
 # ---- the three ways to compile ----
@@ -333,7 +333,7 @@ class Way:
 class AfterAot(Way):
     def compile(self, mod, args):
         import torch
-        from torch._dynamo.repro.after_aot import _get_compile_args
+        from torch._dynamo.repro import after_aot
         from torch._inductor.compile_fx import compile_fx_inner
         from torch.fx.experimental.proxy_tensor import make_fx
         self.say(phase="trace")
@@ -344,7 +344,8 @@ class AfterAot(Way):
             if self.names is not None:
                 self.names.of_graph(gm)
             self.say(phase="compile")
-            compiled = compile_fx_inner(gm, _get_compile_args(gm, args))
+            fake = getattr(after_aot, "_get_compile_args", lambda _, real: real)  # torch 2.13 has it: symbols stay symbols
+            compiled = compile_fx_inner(gm, fake(gm, args))
         def call(inputs):
             with torch.no_grad():
                 return compiled(inputs)
@@ -521,7 +522,7 @@ def describe(e, phase):
     name = t.__qualname__ if t.__module__ == "builtins" else f"{t.__module__}.{t.__qualname__}"
     out = {"kind": "raised", "type": name, "message": message[:4000], "frames": frames_of(e), "detail": f"{detail[:2000]}", "phase": phase}
     full = str(getattr(e, "output", message))
-    if isinstance(e, OSError) and e.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left on device" in full:
+    if isinstance(e, OSError) and e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or "No space left on device" in full:
         out.update(kind="infra", detail="no space is left on the device: " + message[:300])
     elif isinstance(e, MemoryError) or re.search(r"can't allocate memory|bad_alloc|virtual memory exhausted|Cannot allocate memory|"
                                                  r"cc1plus: out of memory|failed to map segment", full):
