@@ -6,10 +6,11 @@ static int shown(struct slice s) { return (int)(s.n < 60 ? s.n : 60); }
 struct slice fx_raw_until(struct fxparse *p, const char *ends)
 {
 	struct fxlex *x = &p->lex;
-	const uint32_t depth = x->depth;
+	/* An opening bracket that is the current token has already raised the depth, as closing ones lower it. */
+	const bool opened = x->kind == FXT_OP && (x->op == '(' || x->op == '[' || x->op == '{');
+	const uint32_t depth = x->depth - opened;
 	const char *from = x->text.p, *to = from;
 	while (x->kind != FXT_END && x->kind != FXT_BAD && !(x->kind == FXT_NEWLINE && depth == 0)) {
-		/* a closing bracket has already lowered the depth */
 		if (x->kind == FXT_OP && x->text.n == 1 && strchr(ends, *x->text.p) &&
 		    x->depth == depth - (depth && (*x->text.p == ')')))
 			break;

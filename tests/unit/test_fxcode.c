@@ -282,6 +282,9 @@ static const struct {
      "x):\r\n\t\ty = torch.relu(\r\n(x)\r\n)\r\n\t\treturn y\r\n",
      "class R(torch.nn.Module):\n    def forward(self, x):\n        # No stacktrace found for following nodes\n        "
      "y = torch.relu(x);  x = None\n        return y\n\n"},
+    {"def forward(self, x: (int) = 3, y: [int, 'a'] = [4], z: dict[str, int] = {1: 2}) -> (int, str): return x\n",
+     "class GraphModule(torch.nn.Module):\n    def forward(self, x : (int) = 3, y : [int, 'a'] = [4], z : dict[str, int] = {1: 2}) -> (int, str):\n"
+     "        return x\n\n"},
     {"def forward(self, x): return x.sin()\n",
      "class GraphModule(torch.nn.Module):\n    def forward(self, x):\n        # No stacktrace found for following "
      "nodes\n        sin = x.sin();  x = None\n        return sin\n\n"},
