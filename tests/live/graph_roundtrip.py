@@ -10,6 +10,7 @@ import io
 import math
 import operator
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -263,6 +264,62 @@ def logged():
     return taken[0], err.getvalue()
 
 
+class Text:
+    """Says what was done to it, with all brackets."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __neg__(self):
+        return Text(f"(-{self.text})")
+
+    def __invert__(self):
+        return Text(f"(~{self.text})")
+
+    def __getitem__(self, i):
+        return Text(f"{self.text}[{getattr(i, 'text', i)}]")
+
+
+for _op in BINARY.values():
+    _sign = {v: k for k, v in BINARY.items()}[_op].__name__
+    _name = _op.__name__.strip("_")
+    setattr(Text, f"__{_name}__", lambda a, b, s=_sign: Text(f"({a.text} {s} {getattr(b, 'text', b)})"))
+    setattr(Text, f"__r{_name}__", lambda a, b, s=_sign: Text(f"({b} {s} {a.text})"))
+
+
+def expressions(build, d):
+    """Nested expressions as a person writes them mean what Python reads. Returns (how many, the first that does not)."""
+    rng = random.Random(1)
+
+    def make(depth):
+        r = rng.random()
+        if depth == 0 or r < 0.2:
+            return rng.choice("xyxy23")
+        if r < 0.75:
+            sign = rng.choice(["+", "-", "*", "/", "//", "%", "**", "<<", ">>", "&", "|", "^", "@"])
+            return f"{make(depth - 1)} {sign} {make(depth - 1)}"
+        return rng.choice(["-{}", "~{}", "({})", "x[{}]"]).format(make(depth - 1))
+
+    good = {}
+    while len(good) < 1000:
+        e = make(4)
+        try:
+            good[e] = eval(e, {"x": Text("x"), "y": Text("y")}).text
+        except Exception:  # 2 @ 3, or no x and no y in it
+            continue
+    lines = [f"    r{i} = {e}\n" for i, e in enumerate(good)]
+    os.mkdir(f"{d}/e")
+    with open(f"{d}/e/text", "w") as f:
+        f.write("def forward(self, x, y):\n" + "".join(lines) + f"    return [{', '.join(f'r{i}' for i in range(len(good)))}]\n")
+    subprocess.run([f"{build}/tests/test_fxcode", f"{d}/e"], check=True)
+    with open(f"{d}/e/text.run") as f:
+        body = f.read().replace("torch.nn.Module", "object")
+    names = {"_operator": operator}
+    exec(body, names)
+    got = names["Repro"]().forward(Text("x"), Text("y"))
+    return len(good), [(e, w, g.text) for (e, w), g in zip(good.items(), got) if g.text != w][:1]
+
+
 def give(mod, gm):
     """The values that the text has no room for."""
     for n, v in list(gm.named_parameters(recurse=False)) + list(gm.named_buffers(recurse=False)):
@@ -367,6 +424,10 @@ def main():
             print(f"{'not ok' if bad else 'ok'} {number} - {name}: {len(list(gm.graph.nodes))} nodes, {len(texts)} texts")
             for b in bad:
                 print("# " + str(b)[:600].replace("\n", "\n# "))
+        n, wrong = expressions(build, d)
+        number += 1
+        print(f"{'not ok' if wrong else 'ok'} {number} - {n} nested expressions")
+        print("".join(f"# {w}\n" for w in wrong), end="")
     print(f"1..{number}")
     print(f"# {nodes} nodes compared")
 
