@@ -6,6 +6,10 @@ struct nodes {
 	const struct repro *original;
 	struct units units;
 	uint32_t *replace; /* node -> what is used instead; GRAPH_NONE */
+	/* While what is left out is bypassed: the units that were there when that began (else NULL), which way each goes round, and both
+	 * together as what a candidate replaces. */
+	const uint64_t *base;
+	uint32_t *way, *replace_now;
 	struct search search;
 	struct err *err;
 	/* The question that is being asked. */
@@ -41,11 +45,25 @@ static void fill(struct nodes *n, size_t i, uint64_t *keep)
 	n->set(n->ctx, i, keep);
 }
 
+/* Units of the base that keep has not, and that have a way round: their users take that. */
+static void bypassed(const struct nodes *n, const uint64_t *keep, uint32_t *replace)
+{
+	if (replace != n->replace)
+		memcpy(replace, n->replace, n->original->graph.n_nodes * sizeof(*replace));
+	for (size_t u = 0; n->base && u < n->units.n; u++) {
+		uint32_t node = n->units.node[n->units.first[u]];
+		if (bit_in(n->base, u) && !bit_in(keep, u) && n->way[node] != GRAPH_NONE)
+			replace[node] = n->way[node];
+	}
+}
+
 static uint64_t set_key(void *ctx, size_t i)
 {
 	struct nodes *n = ctx;
+	size_t nodes = n->original->graph.n_nodes;
 	fill(n, i, n->scratch);
-	uint64_t h = hash_bytes(n->scratch, words(n) * sizeof(*n->scratch)) ^ hash_bytes(n->replace, n->original->graph.n_nodes * sizeof(*n->replace));
+	bypassed(n, n->scratch, n->replace_now);
+	uint64_t h = hash_bytes(n->scratch, words(n) * sizeof(*n->scratch)) ^ hash_bytes(n->replace_now, nodes * sizeof(*n->replace_now));
 	return h ? h : 1;
 }
 
@@ -55,8 +73,9 @@ static int set_make(void *ctx, size_t i, struct candidate *c, struct err *err)
 	fill(n, i, n->scratch);
 	if (!bits_count(n->scratch, n->units.n))
 		return 0;
+	bypassed(n, n->scratch, n->replace_now);
 	close_over(n, n->scratch);
-	return candidate_cut(c, n->original, &n->units, n->scratch, n->replace, err) < 0 ? -1 : 1;
+	return candidate_cut(c, n->original, &n->units, n->scratch, n->replace_now, err) < 0 ? -1 : 1;
 }
 
 static bool fewer(void *ctx, const struct candidate *c, const struct candidate *best)
@@ -65,11 +84,10 @@ static bool fewer(void *ctx, const struct candidate *c, const struct candidate *
 	return c->ops < best->ops || (c->ops == best->ops && c->n_feeds < best->n_feeds);
 }
 
-static int ask(void *user, size_t count, search_set_fn *set, void *ctx, bool ordered, size_t *winner)
+static int ask_for(struct nodes *n, size_t count, search_set_fn *set, void *ctx, bool ordered, bool any, size_t *winner)
 {
-	struct nodes *n = user;
 	struct runner *r = n->red->runner;
-	struct proposals p = {.n = count, .make = set_make, .key = set_key, .better = fewer, .ctx = n, .ordered = ordered};
+	struct proposals p = {.n = count, .make = set_make, .key = set_key, .better = any ? NULL : fewer, .ctx = n, .ordered = ordered};
 	size_t before = r->best.ops;
 	n->set = set;
 	n->ctx = ctx;
@@ -80,13 +98,18 @@ static int ask(void *user, size_t count, search_set_fn *set, void *ctx, bool ord
 	return status;
 }
 
+static int ask(void *user, size_t count, search_set_fn *set, void *ctx, bool ordered, size_t *winner)
+{
+	return ask_for(user, count, set, ctx, ordered, false, winner);
+}
+
 static void phase(void *user, const char *name, size_t granularity, size_t left)
 {
 	struct nodes *n = user;
 	(void)left;
-	n->phase = name;
+	n->phase = n->base ? "Bypass" : name;
 	if (n->red->strategy)
-		n->red->strategy(n->red->user, name, granularity, &n->red->runner->best);
+		n->red->strategy(n->red->user, n->phase, granularity, &n->red->runner->best);
 }
 
 /* ---- suspects ---- */
@@ -157,26 +180,33 @@ struct bypass {
 		uint32_t node, by, unit;
 	} *way;
 	size_t n_ways, cap_ways;
-	uint32_t node; /* while looking at its operands */
+	uint32_t node;  /* while looking at its operands */
+	size_t start;   /* the way that is tried first */
 };
+
+static uint32_t resolved(const uint32_t *replace, uint32_t node)
+{
+	while (replace[node] != GRAPH_NONE)
+		node = replace[node];
+	return node;
+}
 
 static bool add_way(void *user, uint32_t operand)
 {
 	struct bypass *b = user;
 	struct nodes *n = b->n;
-	uint32_t by = operand;
-	while (n->replace[by] != GRAPH_NONE)
-		by = n->replace[by];
+	uint32_t by = resolved(n->replace, operand);
 	if (!same_value_type(&n->original->graph, b->node, operand))
 		return true;
-	for (size_t i = 0; i < b->n_ways; i++)
-		if (b->way[i].node == b->node && b->way[i].by == by)
+	for (size_t i = b->n_ways; i-- > 0 && b->way[i].node == b->node;)
+		if (b->way[i].by == by)
 			return true;
 	GROW(b->way, b->n_ways, b->cap_ways, 1);
 	b->way[b->n_ways++] = (struct way){b->node, by, n->units.of[b->node]};
 	return true;
 }
 
+/* Of all units that are left, in order. */
 static void find_ways(struct bypass *b)
 {
 	struct nodes *n = b->n;
@@ -189,11 +219,71 @@ static void find_ways(struct bypass *b)
 	}
 }
 
+/* One way for each unit: to what is left rather than to what is given, and there to the latest, which is the main road where the others
+ * are what joins it. */
+static void choose_ways(struct nodes *n, const struct bypass *b)
+{
+	memset(n->way, 0xff, n->original->graph.n_nodes * sizeof(*n->way));
+	for (size_t i = 0; i < b->n_ways; i++) {
+		const struct way *w = &b->way[i];
+		uint32_t *to = &n->way[w->node], unit = n->units.of[w->by];
+		bool left = unit != GRAPH_NONE && bit_in(n->search.keep, unit);
+		if (*to == GRAPH_NONE || (left && w->by > *to))
+			*to = w->by;
+	}
+}
+
+static void kept_set(void *ctx, size_t i, uint64_t *set)
+{
+	const struct nodes *n = ctx;
+	(void)i;
+	memcpy(set, n->search.keep, words(n) * sizeof(*set));
+}
+
+/* Are the connections needed at all? Without them inputs have the values that they had, and later questions are fewer. */
+static int try_unconnected(struct nodes *n)
+{
+	size_t bytes = n->original->graph.n_nodes * sizeof(*n->replace), winner = RUNNER_NONE;
+	uint32_t *connected = xreallocarray(NULL, 1, bytes);
+	memcpy(connected, n->replace, bytes);
+	memset(n->replace, 0xff, bytes);
+	int status = ask_for(n, 1, kept_set, n, true, true, &winner);
+	if (winner == RUNNER_NONE)
+		memcpy(n->replace, connected, bytes);
+	free(connected);
+	return status;
+}
+
+#define FEW 3 /* so few are not worth a question whether they need each other */
+
+/* The same search, but what is left out is bypassed where there is a way: what it connects stays connected. A bug that needs a value
+ * to get from one operation to another needs the operations between them only so far. */
+static int minimise_bypassing(struct nodes *n)
+{
+	struct bypass b = {.n = n};
+	size_t before = n->search.left;
+	if (before < 3)
+		return 0;
+	find_ways(&b);
+	choose_ways(n, &b);
+	uint64_t *base = xcalloc(words(n), sizeof(*base));
+	memcpy(base, n->search.keep, words(n) * sizeof(*base));
+	n->base = base;
+	int status = search_quickxplain(&n->search);
+	bypassed(n, n->search.keep, n->replace);
+	n->base = NULL;
+	free(base);
+	if (status == 0 && b.n_ways && n->search.left < before && n->search.left > FEW)
+		status = try_unconnected(n);
+	free(b.way);
+	return status;
+}
+
 static int bypass_make(void *ctx, size_t i, struct candidate *c, struct err *err)
 {
 	struct bypass *b = ctx;
 	struct nodes *n = b->n;
-	const struct way *w = &b->way[i];
+	const struct way *w = &b->way[(b->start + i) % b->n_ways];
 	memcpy(n->scratch, n->search.keep, words(n) * sizeof(*n->scratch));
 	bit_del(n->scratch, w->unit);
 	if (!bits_count(n->scratch, n->units.n))
@@ -205,39 +295,58 @@ static int bypass_make(void *ctx, size_t i, struct candidate *c, struct err *err
 	return status < 0 ? -1 : 1;
 }
 
-static int bypass_round(struct nodes *n, struct bypass *b, bool *over)
+/* Every way of every unit that is left, until one holds. */
+static int bypass_round(struct nodes *n, struct bypass *b, uint32_t *last, bool *over)
 {
 	struct runner *r = n->red->runner;
 	struct proposals p = {.make = bypass_make, .better = fewer, .ctx = b};
-	size_t winner, before = r->best.ops;
+	size_t winner = RUNNER_NONE, before = r->best.ops;
 	find_ways(b);
+	/* After a success go on behind it, as search_one_minimal does. */
+	for (b->start = 0; b->start < b->n_ways && b->way[b->start].node < *last;)
+		b->start++;
 	p.n = b->n_ways;
-	phase(n, "Bypass", b->n_ways, n->search.left);
+	if (p.n)
+		phase(n, "Bypass", b->n_ways, n->search.left);
 	r->phase = n->phase;
-	int status = runner_ask(r, &p, &winner, n->err);
+	int status = p.n ? runner_ask(r, &p, &winner, n->err) : 0;
 	*over = winner == RUNNER_NONE;
 	if (*over)
 		return status;
-	n->replace[b->way[winner].node] = b->way[winner].by;
-	bit_del(n->search.keep, b->way[winner].unit);
+	const struct way *w = &b->way[(b->start + winner) % b->n_ways];
+	*last = w->node;
+	n->replace[w->node] = w->by;
+	bit_del(n->search.keep, w->unit);
 	n->search.left--;
 	if (n->red->success && r->best.ops < before)
 		n->red->success(n->red->user, n->phase, before, r->best.ops);
 	return status;
 }
 
-static int bypass_all(struct nodes *n)
+static int bypass_each(struct nodes *n)
 {
 	struct bypass b = {.n = n};
-	bool over = false, any = false;
+	uint32_t last = 0;
+	bool over = n->search.left < 2;
 	int status = 0;
-	while (status == 0 && !over) {
-		status = bypass_round(n, &b, &over);
-		any |= !over;
-	}
+	while (status == 0 && !over)
+		status = bypass_round(n, &b, &last, &over);
 	free(b.way);
-	/* What stood around it may have been there for its sake. */
-	return status == 0 && any ? search_one_minimal(&n->search) : status;
+	return status;
+}
+
+/* Until no unit can be left out, and none be bypassed: what stood around one may have been there for its sake. */
+static int minimise_each(struct nodes *n)
+{
+	size_t before;
+	do {
+		if (search_one_minimal(&n->search) < 0)
+			return -1;
+		before = n->search.left;
+		if (bypass_each(n) < 0)
+			return -1;
+	} while (n->search.left < before);
+	return 0;
 }
 
 /* ---- all ---- */
@@ -276,6 +385,18 @@ static int eliminate_dead(struct nodes *n)
 	return status;
 }
 
+#define MANY 8 /* so many are worth a search of their own before one is tried after the other */
+
+static int minimise(struct nodes *n)
+{
+	struct search *s = &n->search;
+	if (search_halve(s) < 0 || search_probdd(s, search_until(s)) < 0 || minimise_bypassing(n) < 0)
+		return -1;
+	if (s->left > MANY && search_quickxplain(s) < 0)
+		return -1;
+	return minimise_each(n);
+}
+
 int reduce_nodes(struct reduction *red, const struct suspects *suspects, struct err *err)
 {
 	struct nodes n = {.red = red, .original = red->runner->original, .err = err, .phase = "Truncate suffix"};
@@ -287,18 +408,21 @@ int reduce_nodes(struct reduction *red, const struct suspects *suspects, struct 
 	n.scratch = xcalloc(words(&n), sizeof(*n.scratch));
 	n.replace = xreallocarray(NULL, n.original->graph.n_nodes, sizeof(*n.replace));
 	memset(n.replace, 0xff, n.original->graph.n_nodes * sizeof(*n.replace));
-	n.search = (struct search){.n = n.units.n, .jobs = oracle_jobs(red->runner->oracle), .qx_limit = red->qx_limit, .max_block = red->max_block, .ask = ask, .phase = phase, .user = &n};
+	n.way = xreallocarray(NULL, n.original->graph.n_nodes, sizeof(*n.way));
+	n.replace_now = xreallocarray(NULL, n.original->graph.n_nodes, sizeof(*n.replace_now));
+	n.search = (struct search){.n = n.units.n, .jobs = oracle_jobs(red->runner->oracle), .qx_limit = red->qx_limit,
+				   .max_block = red->max_block, .ask = ask, .phase = phase, .user = &n};
 	search_start(&n.search);
 	int status = suspects && suspects->n ? try_suspects(&n, suspects) : 0;
 	if (status == 0 && n.search.left == n.units.n)
 		status = eliminate_dead(&n);
 	if (status == 0)
-		status = search_minimise(&n.search);
-	if (status == 0)
-		status = bypass_all(&n);
+		status = minimise(&n);
 	search_release(&n.search);
 	units_release(&n.units);
 	free(n.scratch);
 	free(n.replace);
+	free(n.way);
+	free(n.replace_now);
 	return status;
 }

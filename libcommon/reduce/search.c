@@ -384,10 +384,14 @@ int search_one_minimal(struct search *s)
 	return 0;
 }
 
+size_t search_until(const struct search *s)
+{
+	return s->max_block && s->max_block < s->qx_limit ? s->max_block : s->qx_limit;
+}
+
 int search_minimise(struct search *s)
 {
-	size_t until = s->max_block && s->max_block < s->qx_limit ? s->max_block : s->qx_limit;
-	if (search_halve(s) < 0 || search_probdd(s, until) < 0 || search_quickxplain(s) < 0)
+	if (search_halve(s) < 0 || search_probdd(s, search_until(s)) < 0 || search_quickxplain(s) < 0)
 		return -1;
 	return search_one_minimal(s);
 }

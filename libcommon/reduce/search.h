@@ -50,6 +50,7 @@ void search_release(struct search *s);
 int search_suspects(struct search *s, search_set_fn *set, void *ctx, size_t n);
 /* The steps, and all of them in turn. */
 int search_halve(struct search *s);
+size_t search_until(const struct search *s); /* where QuickXplain takes over from ProbDD */
 int search_probdd(struct search *s, size_t until);
 int search_quickxplain(struct search *s);
 int search_one_minimal(struct search *s);
