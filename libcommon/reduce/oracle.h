@@ -92,7 +92,8 @@ void oracle_cancel(struct oracle *o, uint64_t id);
 void oracle_close(struct oracle *o);
 
 /* --test COMMAND: run in an empty folder that holds the candidate under the input's own name, its path as last argument; exit 0 = still
- * fails, any other = passes; 125 = cannot tell (infrastructure, as git bisect has it); a signal is a crash of the test itself: infrastructure. */
+ * fails, any other = passes; 125 = cannot tell (infrastructure, as git bisect has it); a signal is a crash of the test itself:
+ * infrastructure. */
 struct oracle_command_spec {
 	const char *const *argv;
 	const char *file_name; /* "fx_graph_runnable.py" */

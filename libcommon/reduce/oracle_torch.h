@@ -81,8 +81,8 @@ int oracle_torch_values(struct oracle *o, const struct test *t, struct arena *ar
 struct verifier;
 /* With the environment lines of spec->repro. */
 struct verifier *verifier_start(const struct oracle_torch_spec *spec, struct err *err);
-/* Runs a program in it, once: a second run starts a new process, as do environment lines of r that differ from spec's. The outcome's texts live
- * until the next call. What the program leaves running is killed. -1: it could not be run. */
+/* Runs a program in it, once: a second run starts a new process, as do environment lines of r that differ from spec's. The outcome's
+ * texts live until the next call. What the program leaves running is killed. -1: it could not be run. */
 int verifier_run(struct verifier *v, const char *path, const struct repro *r, struct outcome *out, struct err *err);
 void verifier_close(struct verifier *v);
 

@@ -16,6 +16,10 @@ static struct slice member(const struct json_tape *t, uint32_t k, const char *ke
 	return v == JSON_NONE || !json_is(t, v, JSON_STRING) ? (struct slice){"", 0} : json_slice(t, v);
 }
 
+/* Of what is not there, nothing. */
+static uint32_t first_of(const struct json_tape *t, uint32_t k) { return k == JSON_NONE ? 0 : json_first(t, k); }
+static uint32_t end_of(const struct json_tape *t, uint32_t k) { return k == JSON_NONE ? 0 : json_end(t, k); }
+
 #define MAX_DIMS 64
 /* An array of integers; -1 when it is none. */
 static int sizes_of(const struct json_tape *t, uint32_t k, struct symsize *out)
@@ -52,7 +56,7 @@ static uint32_t tuple_meta(const struct json_tape *t, uint32_t k, struct graph *
 	uint32_t parts = json_get(t, k, "parts");
 	struct gmeta *part = NULL;
 	size_t n = 0, cap = 0;
-	for (uint32_t i = parts == JSON_NONE ? 0 : json_first(t, parts); parts != JSON_NONE && i < json_end(t, parts); i = json_next(t, i)) {
+	for (uint32_t i = first_of(t, parts); i < end_of(t, parts); i = json_next(t, i)) {
 		uint32_t m = slice_is(member(t, i, "kind"), "tuple") ? GRAPH_NONE : meta_of(t, i, g);
 		GROW(part, n, cap, 1);
 		part[n++] = m == GRAPH_NONE ? (struct gmeta){.kind = GMETA_NONE} : g->meta[m];
@@ -91,7 +95,7 @@ int oracle_torch_annotate(const struct oracle *o, struct graph *g, struct err *e
 	uint32_t root, nodes = JSON_NONE;
 	if (parse(&t, oracle_torch_record(o), &root, err) == 0)
 		nodes = nodes_of(&t, root, err);
-	for (uint32_t k = nodes == JSON_NONE ? 0 : json_first(&t, nodes); nodes != JSON_NONE && k < json_end(&t, nodes); k = json_next_pair(&t, k)) {
+	for (uint32_t k = first_of(&t, nodes); k < end_of(&t, nodes); k = json_next_pair(&t, k)) {
 		uint32_t node = graph_find(g, 0, json_slice(&t, k));
 		if (node != GRAPH_NONE && g->node[node].meta == GRAPH_NONE) {
 			uint32_t meta = meta_of(&t, k + 1, g);
@@ -110,7 +114,7 @@ size_t oracle_torch_nan_makers(const struct oracle *o, const struct graph *g, ui
 	struct err err;
 	if (parse(&t, oracle_torch_record(o), &root, &err) == 0)
 		nodes = nodes_of(&t, root, &err);
-	for (uint32_t k = nodes == JSON_NONE ? 0 : json_first(&t, nodes); nodes != JSON_NONE && k < json_end(&t, nodes); k = json_next_pair(&t, k)) {
+	for (uint32_t k = first_of(&t, nodes); k < end_of(&t, nodes); k = json_next_pair(&t, k)) {
 		uint32_t makes = json_get(&t, k + 1, "makes"), at = graph_find(g, 0, json_slice(&t, k));
 		if (makes == JSON_NONE || !json_is(&t, makes, JSON_TRUE) || at == GRAPH_NONE || g->node[at].op == GRAPH_PLACEHOLDER)
 			continue;

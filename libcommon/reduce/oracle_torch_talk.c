@@ -214,7 +214,8 @@ static int out_storage(struct json_out *o, const struct repro *r, uint32_t i, bo
 static int out_exported(struct json_out *o, const struct repro *r, bool remote, struct err *err)
 {
 	bool beside = r->dir.n && r->exported.n && r->exported.p[0] != '/';
-	char *path = xasprintf("%.*s%s%.*s", beside ? (int)r->dir.n : 0, r->dir.n ? r->dir.p : "", beside ? "/" : "", (int)r->exported.n, r->exported.p);
+	char *path = beside ? xasprintf("%.*s/%.*s", (int)r->dir.n, r->dir.p, (int)r->exported.n, r->exported.p)
+			    : xstrndup(r->exported.p, r->exported.n);
 	char *absolute = realpath(path, NULL);
 	struct mapfile file = {0};
 	int status = 0;

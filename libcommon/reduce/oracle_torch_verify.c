@@ -38,7 +38,8 @@ static void step(struct verifier *v, int timeout_ms)
 static int start(struct verifier *v, struct slice env, struct err *err)
 {
 	v->used = v->answered = false;
-	if (peer_start(&v->peer, &v->set, &v->spec, v->spec.launcher ? v->spec.launcher[0] : NULL, TALK_VERIFY, env, (struct slice){"", 0}, err) < 0)
+	const char *const *launcher = v->spec.launcher ? v->spec.launcher[0] : NULL;
+	if (peer_start(&v->peer, &v->set, &v->spec, launcher, TALK_VERIFY, env, (struct slice){"", 0}, err) < 0)
 		return -1;
 	/* It must have the program before it can import anything; that it does without being waited for. */
 	int64_t until = peer_clock() + HELLO_MS;

@@ -140,7 +140,8 @@ def original_inputs(setup):
     for i in setup["inputs"]:
         m = i.get("meta")
         if i["kind"] == "tensor" and i.get("storage") is not None:
-            v = reader.tensor(storages[i["storage"]], sizes(setup, m["size"]), sizes(setup, m["stride"]) if m.get("stride") is not None else None,
+            stride = sizes(setup, m["stride"]) if m.get("stride") is not None else None
+            v = reader.tensor(storages[i["storage"]], sizes(setup, m["size"]), stride,
                               dtype=getattr(torch, m["dtype"]), storage_offset=sizes(setup, [i.get("offset", 0)])[0],
                               requires_grad=i.get("requires_grad"), is_leaf=i.get("is_leaf"), **eval(f"dict({i.get('extra') or ''})"))
         elif i["kind"] == "tensor":
@@ -182,11 +183,11 @@ def exported_inputs(setup):
 
 def forward_of(tree):
     """The class of the graph and its forward(): Repro, or the first that has one."""
-    classes = [c for c in tree.body if isinstance(c, ast.ClassDef) and any(isinstance(f, ast.FunctionDef) and f.name == "forward" for f in c.body)]
-    if not classes:
+    pairs = [(c, f) for c in tree.body if isinstance(c, ast.ClassDef)
+             for f in c.body if isinstance(f, ast.FunctionDef) and f.name == "forward"]
+    if not pairs:
         raise SyntaxError("the candidate has no class with a forward()")
-    c = next((c for c in classes if c.name == "Repro"), classes[0])
-    return c, next(f for f in c.body if isinstance(f, ast.FunctionDef) and f.name == "forward")
+    return next((p for p in pairs if p[0].name == "Repro"), pairs[0])
 
 
 def definitions(function):
@@ -241,8 +242,9 @@ def record(state, say):
     for s in forward.body:
         body.append(s)
         if id(s) in at:
-            keep = ast.Expr(ast.Call(ast.Name("fxminify_keep_", ast.Load()), [ast.Constant(at[id(s)]), ast.Name(at[id(s)], ast.Load())], []))
-            body.append(ast.copy_location(keep, s))
+            name = at[id(s)]
+            call = ast.Call(ast.Name("fxminify_keep_", ast.Load()), [ast.Constant(name), ast.Name(name, ast.Load())], [])
+            body.append(ast.copy_location(ast.Expr(call), s))
     forward.body = body
     ast.fix_missing_locations(tree)
     values, metas, left, bad = {}, {}, setup.get("record_limit", 1 << 62), set()
@@ -282,8 +284,8 @@ def record(state, say):
     for name, other in aliases.items():
         if other in values:
             values[name], metas[name] = values[other], metas[other]
-    torch.save({"values": {n: v for n, v in values.items() if v is not None or n in metas and metas[n]["kind"] != "tensor"}, "state": weights},
-               state["file"])
+    kept = {n: v for n, v in values.items() if v is not None or metas[n]["kind"] != "tensor"}
+    torch.save({"values": kept, "state": weights}, state["file"])
     say(kind="passes", nodes=metas, inputs=names, random=setup.get("random", []),
         dropped=[n for n, v in values.items() if v is None and metas[n]["kind"] == "tensor"])
 

@@ -12,13 +12,14 @@ goes to standard error.
 """
 import ast, base64, contextlib, fcntl, gc, hashlib, json, os, re, select, shutil, signal, sys, tempfile, time, traceback
 
-ALLOWED = ("PATH HOME USER LOGNAME SHELL LANG LC_* TZ TMPDIR LD_LIBRARY_PATH LD_PRELOAD PYTHONPATH PYTHONHOME PYTHONHASHSEED VIRTUAL_ENV "
-           "CONDA_PREFIX XDG_CACHE_HOME XDG_RUNTIME_DIR CC CXX CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER CUDA_HOME CUDA_PATH NVIDIA_* "
-           "HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES ROCM_HOME ROCM_PATH ZE_AFFINITY_MASK ONEAPI_DEVICE_SELECTOR SLURM_* LSAN_OPTIONS").split()
+ALLOWED = ("PATH HOME USER LOGNAME SHELL LANG LC_* TZ TMPDIR LD_LIBRARY_PATH LD_PRELOAD PYTHONPATH PYTHONHOME PYTHONHASHSEED "
+           "VIRTUAL_ENV CONDA_PREFIX XDG_CACHE_HOME XDG_RUNTIME_DIR CC CXX CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER CUDA_HOME CUDA_PATH "
+           "NVIDIA_* HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES ROCM_HOME ROCM_PATH ZE_AFFINITY_MASK ONEAPI_DEVICE_SELECTOR SLURM_* "
+           "LSAN_OPTIONS PYTHONDONTWRITEBYTECODE").split()
 # What a launcher must not set, since the oracle has it under control (or it would write more launchers).
 REFUSED = re.compile(r"TORCHINDUCTOR_(CACHE_DIR|COMPILE_THREADS|WORKER_START|FX_GRAPH\w*CACHE|AUTOGRAD\w*CACHE|FORCE_DISABLE_CACHES)|"
-                     r"(TORCHDYNAMO|AOTINDUCTOR)_REPRO_\w+|TORCH_COMPILE_DEBUG\w*|TORCH_TRACE|TORCH_LOGS\w*|TRITON_CACHE_DIR|DUMP_AOTI_MINIFIER|"
-                     r"OMP_NUM_THREADS|LD_\w+|PATH|PYTHON\w+|HOME")
+                     r"(TORCHDYNAMO|AOTINDUCTOR)_REPRO_\w+|TORCH_COMPILE_DEBUG\w*|TORCH_TRACE|TORCH_LOGS\w*|TRITON_CACHE_DIR|"
+                     r"DUMP_AOTI_MINIFIER|OMP_NUM_THREADS|LD_\w+|PATH|PYTHON\w+|HOME")
 FIXED = {"OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_FX_GRAPH_CACHE": "0",
          "TORCHINDUCTOR_AUTOGRAD_CACHE": "0", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
 FRESH = {"OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
@@ -153,14 +154,17 @@ def keep_warm_up(folder):
 def compiler_key():
     from torch._inductor.cpp_builder import get_cpp_compiler
     import torch
+    cpu = ""
     with contextlib.suppress(OSError), open("/proc/cpuinfo") as f:
         cpu = next((line for line in f if line.startswith(("flags", "Features"))), "")
     cxx = get_cpp_compiler()
     real = os.path.realpath(shutil.which(cxx) or cxx)
     stat = os.stat(real) if os.path.exists(real) else None
     prefix = os.path.join(os.path.dirname(torch.__file__), "include/torch/csrc/inductor/cpp_prefix.h")
-    return cxx, "\n".join(str(x) for x in (sys.version, torch.__version__, torch.version.git_version, torch.__file__, os.stat(prefix).st_mtime_ns,
-                                           real, stat and (stat.st_mtime_ns, stat.st_size), cpu, os.environ.get("LD_LIBRARY_PATH")))
+    header = os.stat(prefix).st_mtime_ns if os.path.exists(prefix) else 0
+    parts = (sys.version, torch.__version__, torch.version.git_version, torch.__file__, header, real,
+             stat and (stat.st_mtime_ns, stat.st_size), cpu, os.environ.get("LD_LIBRARY_PATH"))
+    return cxx, "\n".join(map(str, parts))
 
 
 def warm_up(folder):
@@ -357,7 +361,8 @@ class Job:
     def outcome(self):
         r = self.result or {}
         if self.timed_out:
-            r = {"kind": "timeout", "type": "timeout", "message": f"while in {self.phase}", "detail": f"{self.timeout} s went by in phase {self.phase}"}
+            r = {"kind": "timeout", "type": "timeout", "message": f"while in {self.phase}",
+                 "detail": f"{self.timeout} s went by in phase {self.phase}"}
             if self.phase in ("inputs", "head", "start", "ready"):
                 r["kind"] = "infra"
             elif self.phase in ("eager", "trace"):
@@ -406,6 +411,14 @@ def limit(memory):
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
         want = data + memory
         resource.setrlimit(resource.RLIMIT_DATA, (want if hard < 0 else min(want, hard), hard))
+
+
+def kill_children():
+    """What tests left behind in sessions of their own has become our child."""
+    with contextlib.suppress(OSError), open(f"/proc/self/task/{os.getpid()}/children") as f:
+        for pid in f.read().split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
 
 
 class Zygote:
@@ -507,6 +520,8 @@ class Zygote:
                 r = self.recorded(r)
             self.line.send(re=job.request["op"], id=job.request.get("id", 0), **r)
         shutil.rmtree(job.folder, ignore_errors=True)
+        if not self.jobs:
+            kill_children()
 
     def recorded(self, r):
         import torch
@@ -608,9 +623,12 @@ class Zygote:
     def end(self):
         for job in self.jobs.values():
             job.signal(signal.SIGKILL)
+        until = time.monotonic() + 3
         with contextlib.suppress(ChildProcessError):
-            while self.jobs or True:
-                os.waitpid(-1, 0)
+            while time.monotonic() < until:
+                kill_children()
+                if not os.waitpid(-1, os.WNOHANG)[0]:
+                    time.sleep(0.005)
         if hasattr(self, "session"):
             shutil.rmtree(self.session, ignore_errors=True)
 

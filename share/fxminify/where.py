@@ -211,6 +211,8 @@ def where_accuracy(state, way, text, args, head_names, strict):
     wide = in_float64(state, way, tree, text, args, head_names)
     res = way.run(way.compile(mod, args), args)
     found = differences(tuple(ref), tuple(res), wide and tuple(wide), strict)
-    return {"suspects": [names[i] for i, _ in found][:64], "how": "all values compared", "classes": [d for _, d in found][:64]} if found else {}
+    if not found:
+        return {}
+    return {"suspects": [names[i] for i, _ in found][:64], "how": "all values compared", "classes": [d for _, d in found][:64]}
 
 

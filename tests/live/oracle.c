@@ -154,7 +154,7 @@ static int pid_of(struct oracle *o)
 /* Two at once: one hangs and does not mind SIGTERM, one eats memory. */
 static void limits(struct oracle *o, const struct candidate *c, const struct repro *r)
 {
-	struct repro hang = edited(r, "", AT_RELU("signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(1000)"));
+	struct repro hang = edited(r, "", AT_RELU("signal.signal(signal.SIGTERM, signal.SIG_IGN); os.system('setsid -f sleep 1000'); time.sleep(1000)"));
 	struct repro eat = edited(r, "", AT_RELU("bytearray(8 << 30)"));
 	struct repro leave = edited(r, "", AT_RELU("os._exit(7)"));
 	uint64_t id[3] = {begin(o, c, &hang, true), begin(o, c, &eat, false), begin(o, c, &leave, false)};
