@@ -36,7 +36,7 @@ san      := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 
 # The core never prints, exits or keeps state, so that a preload library can link it; the rest is for tools.
-tool_src := libcommon/base/diag.c libcommon/base/opt.c libcommon/base/child.c libcommon/io/output.c \
+tool_src := libcommon/base/diag.c libcommon/base/opt.c libcommon/base/child.c libcommon/base/confine.c libcommon/io/output.c \
 	    libcommon/base/screen.c libcommon/graph/repro_save.c \
 	    libcommon/aoti/load.c $(wildcard libcommon/html/*.c libcommon/live/*.c libcommon/aoti/probe*.c libcommon/reduce/*.c)
 core_src := $(filter-out $(tool_src),$(wildcard libcommon/*/*.c))
@@ -106,7 +106,7 @@ $(O)/completions/%: $(O)/bin/%
 
 # What lives in other people's processes is never sanitized: their runtimes want to be first.
 guests   := $(probe) $(shim) $(runner) $(O)/tests-lib/faketorch.so $(O)/tests-lib/fakemodel.so \
-	    $(O)/tests-lib/hostilemodel.so $(O)/tests-lib/customop.so $(O)/tests-lib/livehost
+	    $(O)/tests-lib/hostilemodel.so $(O)/tests-lib/customop.so $(O)/tests-lib/livehost $(O)/tests-lib/predicate
 ifneq ($(SAN),)
 $(guests): $(O)/%: plain-guests
 	@mkdir -p $(@D)
@@ -147,6 +147,10 @@ $(runner): $(patsubst %.c,$(O)/%.o,$(wildcard libshim/run/*.c)) $(libs) libshim/
 $(O)/tests-lib/livehost: tests/lib/livehost.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -MF $@.d $< -o $@ -ldl -lm
+
+$(O)/tests-lib/predicate: tests/lib/predicate.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -MF $@.d $< -o $@
 endif
 
 # ---- run ----
