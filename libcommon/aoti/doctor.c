@@ -1,8 +1,8 @@
 #include "aoti/doctor.h"
 
 #include "aoti/doctor_part.h"
+#include "aoti/externnodes.h"
 #include "aoti/shimversions.h"
-#include "base/json.h"
 
 #define S(s) (int)((s).n > 200 ? 200 : (s).n), (s).p
 #define NOTHING SLICE("")
@@ -244,62 +244,24 @@ static void constant_devices(struct exam *x)
 
 /* ---- operators from elsewhere ---- */
 
-static bool first_time(struct slice *seen, size_t n, struct slice s)
-{
-	for (size_t i = 0; i < n; i++)
-		if (slice_eq(seen[i], s))
-			return false;
-	return true;
-}
-
-enum { MAX_OPS = 64 };
-
-static size_t custom_ops(const struct json_tape *t, uint32_t root, struct slice *ops)
-{
-	size_t n = 0;
-	uint32_t nodes = json_get(t, root, "nodes");
-	if (nodes == JSON_NONE || !json_is(t, nodes, JSON_ARRAY))
-		return 0;
-	for (uint32_t k = json_first(t, nodes); k < json_end(t, nodes) && n < MAX_OPS; k = json_next(t, k)) {
-		uint32_t target = json_get(t, json_get(t, k, "node"), "target");
-		if (target == JSON_NONE || !json_is(t, target, JSON_STRING))
-			continue;
-		struct slice name = json_slice(t, target);
-		if (!slice_starts(name, "aten::") && !slice_starts(name, "torch.ops.aten.") &&
-		    !slice_starts(name, "prim::") && first_time(ops, n, name))
-			ops[n++] = name;
-	}
-	return n;
-}
-
 static void list_ops(struct exam *x, struct slice text)
 {
-	struct json_tape t = {0};
-	struct slice ops[MAX_OPS];
-	struct buf b = {0};
-	uint32_t root;
-	json_tape_text(&t, text.p, text.n < UINT32_MAX ? text.n : 0);
-	if (json_parse(&t, 0, t.len, &root) < 0) {
+	struct extern_nodes nodes;
+	struct err err;
+	if (extern_nodes_read(&nodes, text, &err) < 0) {
 		doctor_add(x, DOCTOR_FATAL, "extern-nodes",
-			   doctor_text(x, "%.*s is no JSON: %s at byte %zu", S(x->pkg->file[x->m->extern_nodes].name),
-				       t.error, t.error_at),
-			   SLICE("operators without a C function are called through it: loading fails"),
+			   doctor_text(x, "%.*s: %s", S(x->pkg->file[x->m->extern_nodes].name), err.text),
+			   SLICE("operators without a C function are called through it: loading or the first such call fails"),
 			   SLICE("package it again"));
-	} else {
-		size_t n = custom_ops(&t, root, ops);
-		for (size_t i = 0; i < n && b.len < 600; i++)
-			buf_addf(&b, "%s%.*s", i ? ", " : "", S(ops[i]));
-		if (n)
-			doctor_add(
-			    x, DOCTOR_NOTE, "custom-ops",
-			    doctor_text(x, "calls operators that are not torch's own: %s", buf_str(&b)),
-			    SLICE("loading fails where they are not registered: \"Could not find schema for ...\""),
-			    SLICE("import the package that defines them (or torch.ops.load_library) before loading; "
-				  "operators written in "
-				  "Python need Python"));
+		return;
 	}
-	buf_release(&b);
-	json_tape_release(&t);
+	const char *ops = extern_targets(&nodes, EXTERN_FOREIGN);
+	if (ops)
+		doctor_add(x, DOCTOR_NOTE, "custom-ops", doctor_text(x, "calls operators that are not torch's own: %s", ops),
+			   SLICE("loading fails where they are not registered: \"Could not find schema for ...\""),
+			   SLICE("import the package that defines them (or torch.ops.load_library) before loading; "
+				 "operators written in Python need Python"));
+	extern_nodes_release(&nodes);
 }
 
 static void extern_nodes(struct exam *x)

@@ -261,21 +261,30 @@ const struct extern_value *extern_input(const struct extern_nodes *x, const stru
 	return NULL;
 }
 
-static bool is_first(const struct extern_nodes *x, uint32_t k, bool python_only)
+static bool is_of(const struct extern_node *n, enum extern_which which)
+{
+	static const char *const torchs[] = {"aten::", "prim::", "torch.ops.aten."};
+	for (size_t i = 0; which == EXTERN_FOREIGN && i < ARRAY_LEN(torchs); i++)
+		if (!strncmp(n->target, torchs[i], strlen(torchs[i])))
+			return false;
+	return *n->target && (which != EXTERN_PYTHON || n->python);
+}
+
+static bool is_first(const struct extern_nodes *x, uint32_t k, enum extern_which which)
 {
 	for (uint32_t i = 0; i < k; i++)
-		if ((!python_only || x->node[i].python) && !strcmp(x->node[i].target, x->node[k].target))
+		if (is_of(&x->node[i], which) && !strcmp(x->node[i].target, x->node[k].target))
 			return false;
 	return true;
 }
 
-const char *extern_targets(struct extern_nodes *x, bool python_only)
+const char *extern_targets(struct extern_nodes *x, enum extern_which which)
 {
 	enum { LONGEST = 400 };
 	struct buf b = {0};
 	for (uint32_t k = 0; k < x->n && b.len < LONGEST; k++) {
 		const struct extern_node *n = &x->node[k];
-		if (!*n->target || (python_only && !n->python) || !is_first(x, k, python_only))
+		if (!is_of(n, which) || !is_first(x, k, which))
 			continue;
 		buf_addf(&b, "%s%.100s", b.len ? ", " : "", n->target);
 	}

@@ -77,7 +77,8 @@ int extern_nodes_read(struct extern_nodes *x, struct slice json, struct err *err
 void extern_nodes_release(struct extern_nodes *x);
 /* A value of the node's inputs by name, or NULL. */
 const struct extern_value *extern_input(const struct extern_nodes *x, const struct extern_node *node, const char *name);
-/* "pt2fix::soft_clip, pt2fix::add_": each once, arena's of x; NULL: there is none. python_only: those that need Python. */
-const char *extern_targets(struct extern_nodes *x, bool python_only);
+/* "pt2fix::soft_clip, pt2fix::add_": each once, arena's of x; NULL: there is none. */
+enum extern_which { EXTERN_ALL, EXTERN_PYTHON /* those that need Python */, EXTERN_FOREIGN /* that are not torch's own */ };
+const char *extern_targets(struct extern_nodes *x, enum extern_which which);
 
 #endif

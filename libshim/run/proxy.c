@@ -261,7 +261,7 @@ static int open_shim(struct proxy *p, void *so, const char *model, struct slice 
 	p->shim = open(json.p, json.n, why, sizeof(why));
 	if (p->shim)
 		return 0;
-	const char *python = extern_targets(&p->nodes, true);
+	const char *python = extern_targets(&p->nodes, EXTERN_PYTHON);
 	if (python)
 		return err_set(err, EXIT_INPUT, "'%s' calls " PYTHON_ONLY, model, python);
 	return err_set(err, EXIT_INPUT, "'%s' needs through the proxy executor what libpt2shim.so does not have: %s; run it with an "

@@ -24,8 +24,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (uint32_t i = 0; i < x.n_value; i++)
 			if (x.value[i].item + x.value[i].n > x.n_item)
 				abort();
-		extern_targets(&x, false);
-		extern_targets(&x, true);
+		extern_targets(&x, EXTERN_ALL);
+		extern_targets(&x, EXTERN_PYTHON);
+		extern_targets(&x, EXTERN_FOREIGN);
 		extern_nodes_release(&x);
 	}
 	struct slice text = nul ? slice_of(nul + 1, size - json.n - 1) : json;

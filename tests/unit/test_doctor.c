@@ -249,9 +249,13 @@ static void custom_ops(void **state)
 	leave(&v);
 	folder_put("a.json", SLICE("{\"nodes\": ["));
 	examine(&v, "a.so", &o);
-	expect(&v, "extern-nodes", DOCTOR_FATAL, "a.json is no JSON");
+	expect(&v, "extern-nodes", DOCTOR_FATAL, "a.json: extern nodes: ");
 	leave(&v);
 	folder_put("a.json", SLICE("{}"));
+	examine(&v, "a.so", &o);
+	expect(&v, "extern-nodes", DOCTOR_FATAL, "no list of nodes");
+	leave(&v);
+	folder_put("a.json", SLICE("{\"nodes\": []}"));
 	examine(&v, "a.so", &o);
 	none(&v, "extern-nodes");
 	none(&v, "custom-ops");

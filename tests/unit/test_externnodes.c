@@ -42,8 +42,8 @@ static void test_nodes(void **state)
 	assert_int_equal(x.item[dim->item].i, -1);
 	assert_int_equal(x.item[extern_input(&x, &x.node[0], "keepdim")->item].i, 1);
 	assert_null(extern_input(&x, &x.node[0], "di"));
-	assert_string_equal(extern_targets(&x, false), "aten::median.dim, aten::_unique2");
-	assert_null(extern_targets(&x, true));
+	assert_string_equal(extern_targets(&x, EXTERN_ALL), "aten::median.dim, aten::_unique2");
+	assert_null(extern_targets(&x, EXTERN_PYTHON));
 	extern_nodes_release(&x);
 }
 
@@ -135,7 +135,7 @@ static void test_odd_files(void **state)
 	assert_int_equal(x.node[5].n_out, 2);
 	assert_string_equal(x.node[7].op, "");
 	assert_true(x.node[7].python);
-	assert_string_equal(extern_targets(&x, true), ".");
+	assert_string_equal(extern_targets(&x, EXTERN_PYTHON), ".");
 	extern_nodes_release(&x);
 }
 
