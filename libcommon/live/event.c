@@ -40,7 +40,7 @@ static struct slice text_of(const struct live_event *ev, uint32_t k, const char 
 	return buf_slice(hold);
 }
 
-static uint64_t number_of(const struct live_event *ev, const char *key)
+uint64_t live_event_number(const struct live_event *ev, const char *key)
 {
 	uint64_t n = 0;
 	uint32_t v = json_get(ev->tape, ev->root, key);
@@ -88,7 +88,7 @@ static void finding_text(const struct live_event *ev, uint32_t k, struct buf *b)
 static void mismatch_text(const struct live_event *ev, struct buf *b)
 {
 	uint32_t list = json_get(ev->tape, ev->root, "findings");
-	buf_addf(b, "call %llu: the inputs do not fit", (unsigned long long)number_of(ev, "call"));
+	buf_addf(b, "call %llu: the inputs do not fit", (unsigned long long)live_event_number(ev, "call"));
 	if (true_of(ev, ev->root, "failed"))
 		buf_adds(b, ", the call was refused");
 	if (list != JSON_NONE && json_is(ev->tape, list, JSON_ARRAY))
@@ -108,9 +108,9 @@ void live_event_text(const struct live_event *ev, struct buf *b)
 	switch (ev->kind) {
 	case LIVE_MODEL_SEEN: buf_addf(b, "loaded by process %d", (int)ev->pid); break;
 	case LIVE_CONTRACT:
-		buf_addf(b, "contract of %llu inputs", (unsigned long long)number_of(ev, "inputs"));
-		if (number_of(ev, "unknown"))
-			buf_addf(b, ", %llu of them not known in full", (unsigned long long)number_of(ev, "unknown"));
+		buf_addf(b, "contract of %llu inputs", (unsigned long long)live_event_number(ev, "inputs"));
+		if (live_event_number(ev, "unknown"))
+			buf_addf(b, ", %llu of them not known in full", (unsigned long long)live_event_number(ev, "unknown"));
 		break;
 	case LIVE_NO_CONTRACT:
 		buf_adds(b, "its calls are not checked");
@@ -119,8 +119,8 @@ void live_event_text(const struct live_event *ev, struct buf *b)
 	case LIVE_CALL_MISMATCH: mismatch_text(ev, b); break;
 	case LIVE_CALLS_SUMMARY:
 		buf_addf(b, "%llu calls, %llu mismatched, %llu unchecked, %llu refused",
-			 (unsigned long long)number_of(ev, "calls"), (unsigned long long)number_of(ev, "mismatched"),
-			 (unsigned long long)number_of(ev, "unchecked"), (unsigned long long)number_of(ev, "failed"));
+			 (unsigned long long)live_event_number(ev, "calls"), (unsigned long long)live_event_number(ev, "mismatched"),
+			 (unsigned long long)live_event_number(ev, "unchecked"), (unsigned long long)live_event_number(ev, "failed"));
 		break;
 	case LIVE_STEPPED_ASIDE:
 		buf_addf(b, "process %d", (int)ev->pid);

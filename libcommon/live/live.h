@@ -83,6 +83,8 @@ void live_result_release(struct live_result *r);
 
 /* One line of the event log. False when it is no event; `path` is left empty. Uses the tape, which must live on. */
 bool live_event_parse(struct live_event *ev, struct json_tape *t, struct slice line);
+/* A number that is a member of the event; 0 without it. */
+uint64_t live_event_number(const struct live_event *ev, const char *key);
 /* An event as a person reads it, lines without a final newline: "model 0 (/tmp/m.so), call 3: input 1 (arg1_1) ...". */
 void live_event_text(const struct live_event *ev, struct buf *b);
 const char *live_kind_name(enum live_kind k);

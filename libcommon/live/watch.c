@@ -80,15 +80,6 @@ static char *text_of(const struct live_event *ev, const char *key)
 	return text;
 }
 
-static uint64_t number_of(const struct live_event *ev, const char *key)
-{
-	uint64_t n = 0;
-	uint32_t v = json_get(ev->tape, ev->root, key);
-	if (v != JSON_NONE)
-		json_u64(ev->tape, v, &n);
-	return n;
-}
-
 static void add_model(struct watch *w, const struct live_event *ev)
 {
 	if (ev->model == LIVE_NO_MODEL || model_of(w, ev->model))
@@ -97,8 +88,8 @@ static void add_model(struct watch *w, const struct live_event *ev)
 	w->model[w->n_models++] = (struct watch_model){
 	    .id = ev->model,
 	    .path = w->o->model ? xstrdup(w->o->model) : xstrndup(ev->path.p, ev->path.n),
-	    .dev = number_of(ev, "dev"),
-	    .ino = number_of(ev, "ino"),
+	    .dev = live_event_number(ev, "dev"),
+	    .ino = live_event_number(ev, "ino"),
 	};
 }
 

@@ -71,8 +71,8 @@ int sink_put(struct sink *s, const void *p, size_t n)
 	return 0;
 }
 
-/* Memory in pieces, so that the checksum is taken of what the cache still holds when it is written. */
-static int put_run(struct sink *s, const char *p, uint64_t n)
+/* In pieces, so that the checksum is taken of what the cache still holds when it is written. */
+int sink_put_run(struct sink *s, const char *p, uint64_t n)
 {
 	while (n) {
 		size_t part = n > 1u << 18 ? 1u << 18 : (size_t)n;
@@ -101,10 +101,10 @@ int sink_elements(struct sink *s, const struct tensor_view *v)
 	if (!tensor_numel(m, &n) || !n)
 		return 0;
 	if (tensor_is_contiguous(m))
-		return put_run(s, v->data, (uint64_t)(n * bytes));
+		return sink_put_run(s, v->data, (uint64_t)(n * bytes));
 	for (;;) {
 		const char *row = (const char *)v->data + at * bytes;
-		if ((m->stride[k] == 1 ? put_run(s, row, (uint64_t)(m->size[k] * bytes))
+		if ((m->stride[k] == 1 ? sink_put_run(s, row, (uint64_t)(m->size[k] * bytes))
 				       : put_strided(s, row, m->size[k], m->stride[k] * bytes, (size_t)bytes)) < 0)
 			return -1;
 		int i = k;
@@ -159,7 +159,7 @@ static int npy_write(struct sink *s, const struct tensor_view *v)
 		return -1;
 	int64_t bytes;
 	if (fortran && tensor_extent(m, &bytes))
-		return put_run(s, v->data, (uint64_t)bytes);
+		return sink_put_run(s, v->data, (uint64_t)bytes);
 	return sink_elements(s, v);
 }
 

@@ -110,18 +110,6 @@ static int end_member(struct archive *a, const char *name, bool big, uint64_t he
 	return put_buf(a->s, &b);
 }
 
-static int put_extent(struct sink *s, const char *p, uint64_t n)
-{
-	while (n) {
-		size_t part = n > 1u << 18 ? 1u << 18 : (size_t)n;
-		if (sink_put(s, p, part) < 0)
-			return -1;
-		p += part;
-		n -= part;
-	}
-	return 0;
-}
-
 static int put_member(struct archive *a, const char *name, const void *p, uint64_t size)
 {
 	const uint64_t header = a->s->at;
@@ -130,7 +118,7 @@ static int put_member(struct archive *a, const char *name, const void *p, uint64
 		return -1;
 	a->s->crc = 0;
 	a->s->sum = true;
-	int rc = put_extent(a->s, p, size);
+	int rc = sink_put_run(a->s, p, size);
 	a->s->sum = false;
 	return rc < 0 ? -1 : end_member(a, name, big, header, size);
 }
