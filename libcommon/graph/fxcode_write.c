@@ -64,21 +64,44 @@ static struct slice better_name(struct fxwriter *w, uint32_t node, struct buf *t
 	return intern_get(&w->made, known);
 }
 
+/* Functions that are called by a name without a dot, by the name's text: "relu(x)" of a person. NULL: none. */
+static bool *bare_functions(const struct graph *g)
+{
+	bool *bare = NULL;
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct gnode *n = &g->node[i];
+		struct slice t = graph_text(g, n->target);
+		if (n->op != GRAPH_CALL_FUNCTION || n->target >= g->text.n || slice_starts(t, "torch.") ||
+		    memchr(t.p, '.', t.n))
+			continue;
+		if (!bare)
+			bare = xcalloc(g->text.n, sizeof(*bare));
+		bare[n->target] = true;
+	}
+	return bare;
+}
+
+static bool name_is_good(const struct graph *g, uint32_t node, const bool *bare)
+{
+	return fx_good_name(graph_name(g, node)) && !(bare && bare[g->node[node].name]);
+}
+
 /* Names that are no identifiers, keywords, or would hide what the text needs get others. */
 static void choose_names(struct fxwriter *w)
 {
 	const struct graph *g = w->g;
-	bool good = true;
+	bool good = true, *bare = bare_functions(g);
 	struct buf tmp = {0};
 	for (uint32_t i = 0; i < g->n_nodes && good; i++)
-		good = g->node[i].op == GRAPH_OUTPUT || fx_good_name(graph_name(g, i));
-	if (good)
-		return;
-	w->names = xcalloc(g->n_nodes, sizeof(*w->names));
-	for (uint32_t i = 0; i < g->n_nodes; i++)
-		intern_add(&w->made, graph_name(g, i));
-	for (uint32_t i = 0; i < g->n_nodes; i++)
-		w->names[i] = fx_good_name(graph_name(g, i)) ? graph_name(g, i) : better_name(w, i, &tmp);
+		good = g->node[i].op == GRAPH_OUTPUT || name_is_good(g, i, bare);
+	if (!good) {
+		w->names = xcalloc(g->n_nodes, sizeof(*w->names));
+		for (uint32_t i = 0; i < g->n_nodes; i++)
+			intern_add(&w->made, graph_name(g, i));
+		for (uint32_t i = 0; i < g->n_nodes; i++)
+			w->names[i] = name_is_good(g, i, bare) ? graph_name(g, i) : better_name(w, i, &tmp);
+	}
+	free(bare);
 	buf_release(&tmp);
 }
 

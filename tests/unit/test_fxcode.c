@@ -154,6 +154,9 @@ static const struct {
     {"a = x.shape[0] + x.size(0)\nreturn a\n", "getattr_1 = x.shape\ngetitem = getattr_1[0];  getattr_1 = None\nsize = "
 					       "x.size(0);  x = None\na = getitem + size;  getitem = size = None\n"
 					       "return a\n"},
+    {"a = relu(relu(x).relu()) + relu(y)\nreturn a\n",
+     "relu_4 = relu(x);  x = None\nrelu_1 = relu_4.relu();  relu_4 = None\nrelu_2 = relu(relu_1);  relu_1 = None\n"
+     "relu_3 = relu(y);  y = None\na = relu_2 + relu_3;  relu_2 = relu_3 = None\nreturn a\n"},
     {"a = x(y)\nreturn a\n", "a = x.__call__(y);  x = y = None\nreturn a\n"},
     {"_rf = torch._C._profiler._RecordFunctionFast('## 1 ##'); _rf.__enter__()\na = torch.relu(x);  x = "
      "None\n_rf.__exit__(None, None, None)\nreturn a\n",
@@ -283,7 +286,8 @@ static const struct {
      "class R(torch.nn.Module):\n    def forward(self, x):\n        # No stacktrace found for following nodes\n        "
      "y = torch.relu(x);  x = None\n        return y\n\n"},
     {"def forward(self, x: (int) = 3, y: [int, 'a'] = [4], z: dict[str, int] = {1: 2}) -> (int, str): return x\n",
-     "class GraphModule(torch.nn.Module):\n    def forward(self, x : (int) = 3, y : [int, 'a'] = [4], z : dict[str, int] = {1: 2}) -> (int, str):\n"
+     "class GraphModule(torch.nn.Module):\n    def forward(self, x : (int) = 3, y : [int, 'a'] = [4], z : dict[str, "
+     "int] = {1: 2}) -> (int, str):\n"
      "        return x\n\n"},
     {"def forward(self, x): return x.sin()\n",
      "class GraphModule(torch.nn.Module):\n    def forward(self, x):\n        # No stacktrace found for following "
