@@ -6,15 +6,13 @@
  * folder, on kernels that have it (5.13). */
 #include "run.h"
 
+#include "base/confine.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <sched.h>
-#include <seccomp.h>
-#include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -105,71 +103,32 @@ static const int for_probe[] = {
     SCMP_SYS(fallocate),
 };
 
-/* Not SCMP_A0() and its kin, which leave a member out (clang minds). */
-#define EQUAL(n, value) ((struct scmp_arg_cmp){.arg = (n), .op = SCMP_CMP_EQ, .datum_a = (scmp_datum_t)(value)})
-#define ALLOW(...)                                                                                                     \
-	do {                                                                                                           \
-		if (!rc)                                                                                               \
-			rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, __VA_ARGS__);                                         \
-	} while (0)
-
-static int write_rules(scmp_filter_ctx f, const struct job *j)
+static void rules(struct confine_filter *f, const struct job *j)
 {
-	const int fd[] = {1, 2, j->out_fd, j->own_err};
-	int rc = 0;
-	for (size_t i = 0; i < ARRAY_LEN(fd); i++) {
-		ALLOW(SCMP_SYS(write), 1, EQUAL(0, fd[i]));
-		ALLOW(SCMP_SYS(writev), 1, EQUAL(0, fd[i]));
+	const int output[] = {1, 2, j->out_fd, j->own_err};
+	const scmp_datum_t thread = CLONE_THREAD | CLONE_VM;
+	confine_allow(f, allowed, ARRAY_LEN(allowed));
+	if (j->watched) {
+		confine_allow(f, for_probe, ARRAY_LEN(for_probe));
+	} else {
+		for (size_t i = 0; i < ARRAY_LEN(output); i++) {
+			confine_allow_if(f, SCMP_SYS(write), CONFINE_EQUAL(0, output[i]));
+			confine_allow_if(f, SCMP_SYS(writev), CONFINE_EQUAL(0, output[i]));
+		}
+		confine_read_only(f);
 	}
-	/* The values and what else a flag word may ask for: O_TMPFILE holds O_DIRECTORY, so only its own bit. */
-	const scmp_datum_t mask = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY);
-	ALLOW(SCMP_SYS(openat), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, mask, O_RDONLY));
-	ALLOW(SCMP_SYS(open), 1, SCMP_A1(SCMP_CMP_MASKED_EQ, mask, O_RDONLY));
-	return rc;
-}
-
-static int rules(scmp_filter_ctx f, const struct job *j)
-{
-	int rc = 0;
-	for (size_t i = 0; i < ARRAY_LEN(allowed); i++)
-		ALLOW(allowed[i], 0);
-	for (size_t i = 0; j->watched && i < ARRAY_LEN(for_probe); i++)
-		ALLOW(for_probe[i], 0);
-	if (!j->watched && !rc)
-		rc = write_rules(f, j);
 	/* Threads only. What clone3() wants lies in memory, where no filter sees it; without it libc takes clone(). */
-	ALLOW(SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM));
-	if (!rc)
-		rc = seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-	const scmp_datum_t self = (scmp_datum_t)getpid();
-	ALLOW(SCMP_SYS(tgkill), 1, EQUAL(0, self)); /* abort() */
+	confine_allow_if(f, SCMP_SYS(clone), CONFINE_BITS(0, thread, thread));
+	if (!f->rc)
+		f->rc = seccomp_rule_add(f->ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+	confine_allow_if(f, SCMP_SYS(tgkill), CONFINE_EQUAL(0, getpid())); /* abort() */
 	/* Limits may be asked for, not set; of prctl() only a thread's name. */
-	ALLOW(SCMP_SYS(prlimit64), 1, EQUAL(2, 0));
-	ALLOW(SCMP_SYS(prctl), 1, EQUAL(0, PR_SET_NAME));
-	ALLOW(SCMP_SYS(prctl), 1, EQUAL(0, PR_GET_NAME));
-	ALLOW(SCMP_SYS(fcntl), 1, EQUAL(1, F_GETFD));
-	ALLOW(SCMP_SYS(fcntl), 1, EQUAL(1, F_SETFD));
-	ALLOW(SCMP_SYS(fcntl), 1, EQUAL(1, F_GETFL));
-	return rc;
-}
-
-static int filter(const struct job *j, struct err *err)
-{
-	scmp_filter_ctx f = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-	if (!f)
-		return err_set(err, EXIT_ENVIRON, "cannot make a filter of system calls");
-	int rc = seccomp_attr_set(f, SCMP_FLTATR_CTL_NNP, 0);
-	if (!rc)
-		rc = seccomp_attr_set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-	if (!rc)
-		rc = rules(f, j);
-	if (!rc)
-		rc = seccomp_load(f);
-	seccomp_release(f);
-	if (!rc)
-		return 0;
-	errno = -rc;
-	return err_errno(err, EXIT_ENVIRON, "cannot install the filter of system calls");
+	confine_allow_if(f, SCMP_SYS(prlimit64), CONFINE_EQUAL(2, 0));
+	confine_allow_if(f, SCMP_SYS(prctl), CONFINE_EQUAL(0, PR_SET_NAME));
+	confine_allow_if(f, SCMP_SYS(prctl), CONFINE_EQUAL(0, PR_GET_NAME));
+	confine_allow_if(f, SCMP_SYS(fcntl), CONFINE_EQUAL(1, F_GETFD));
+	confine_allow_if(f, SCMP_SYS(fcntl), CONFINE_EQUAL(1, F_SETFD));
+	confine_allow_if(f, SCMP_SYS(fcntl), CONFINE_EQUAL(1, F_GETFL));
 }
 
 /* ---- Landlock: where may be written ---- */
@@ -209,24 +168,18 @@ static int keep_writing(const struct job *j, struct err *err)
 	return r;
 }
 
-static int limit(__rlimit_resource_t what, uint64_t value, const char *name, struct err *err)
-{
-	struct rlimit old, lim;
-	if (getrlimit(what, &old) < 0)
-		return err_errno(err, EXIT_ENVIRON, "cannot read the limit of %s", name);
-	lim.rlim_cur = lim.rlim_max = value < old.rlim_max ? value : old.rlim_max;
-	return setrlimit(what, &lim) < 0 ? err_errno(err, EXIT_ENVIRON, "cannot limit %s", name) : 0;
-}
-
 int confine(const struct job *j, struct err *err)
 {
-	if (limit(RLIMIT_CORE, 0, "core files", err) < 0)
+	struct confine_filter f;
+	if (confine_limit(RLIMIT_CORE, 0, "core files", err) < 0)
 		return -1;
-	if (j->max_memory && limit(RLIMIT_AS, j->max_memory, "memory", err) < 0)
+	if (j->max_memory && confine_limit(RLIMIT_AS, j->max_memory, "memory", err) < 0)
 		return -1;
 	if (j->unconfined)
 		return 0;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
-		return err_errno(err, EXIT_ENVIRON, "cannot give up new privileges");
-	return keep_writing(j, err) < 0 || filter(j, err) < 0 ? -1 : 0;
+	if (confine_no_new_privs(err) < 0 || keep_writing(j, err) < 0)
+		return -1;
+	confine_begin(&f, SCMP_ACT_ERRNO(EPERM));
+	rules(&f, j);
+	return confine_load(&f, "the filter of system calls", err);
 }
