@@ -12,8 +12,8 @@
  *     verifier_close(v);
  *
  * The process is share/fxminify/{candidate,where,oracle}.py, sent over its standard input as one program, so that any prefix that runs
- * a program works: srun -n1, ssh host, kubectl exec -i. Nothing is assumed of the far side but a Python with torch; stored inputs go
- * along, too, when there is a prefix. What is said over the two pipes, one JSON object a line:
+ * a program works: srun -n1, ssh host, kubectl exec -i. Nothing is assumed of the far side but a Python with torch; stored inputs, and
+ * the program to verify, go along when there is a prefix. What is said over the two pipes, one JSON object a line:
  *
  *     > start   mode (oracle, verify), env [[name, value or null]], jobs, timeout (s), memory (bytes), path [folders for backends]
  *     < hello   pid, python, torch, git, cxx, cuda, session (its folder), env (what was kept of it), fixed (what was set), seconds;
@@ -25,7 +25,7 @@
  *     < started id, pid                                           (the process group, to be killed should the zygote die)
  *     < test    id, kind (outcome_name), type, message, frames, detail, phase, seconds, extra, output (last of what it printed)
  *     > inputs  id, feeds  < inputs: values [{kind, dtype, size, stride, data (base64)}]
- *     > cancel  id     > verify  path, cwd, timeout  < verify     > quit
+ *     > cancel  id     > verify  path, timeout, files [{name, data (base64)}]  < verify     > quit
  *
  * What does not begin with '{' or is no JSON is passed over (a launcher's own words).
  *

@@ -228,6 +228,20 @@ void peer_died(struct peer *p, const char *reason)
 	clear_up(p);
 }
 
+static bool wait_end(struct peer *p, int ms)
+{
+	int64_t until = peer_clock() + ms;
+	struct child_event ev = {0};
+	while (peer_clock() < until && childset_wait(p->set, -1, 100, &ev) == 0) {
+		char drop[4096];
+		if (ev.what == CHILD_ENDED && ev.child == p->child)
+			return true;
+		if (ev.what == CHILD_READABLE && read(child_fd(ev.child, ev.stream), drop, sizeof(drop)) <= 0)
+			child_close_stream(ev.child, ev.stream);
+	}
+	return false;
+}
+
 void peer_close(struct peer *p)
 {
 	if (p->state != PEER_DEAD && p->child) {
@@ -235,12 +249,10 @@ void peer_close(struct peer *p)
 		child_send_end(p->child);
 		if (p->state != PEER_UP)
 			child_stop(p->child);
-		int64_t until = peer_clock() + 5000;
-		struct child_event ev = {0};
-		while (peer_clock() < until && childset_wait(p->set, -1, 100, &ev) == 0 && !(ev.what == CHILD_ENDED && ev.child == p->child)) {
-			char drop[4096];
-			if (ev.what == CHILD_READABLE && read(child_fd(ev.child, ev.stream), drop, sizeof(drop)) <= 0)
-				child_close_stream(ev.child, ev.stream);
+		/* A launcher is told to end, too: srun gives its job back then, which it cannot when it is killed. */
+		if (!wait_end(p, 5000) && p->launcher) {
+			child_stop(p->child);
+			wait_end(p, 3000);
 		}
 		child_free(p->set, p->child);
 		p->child = NULL;

@@ -3,6 +3,8 @@
 #include "graph/fxcode.h"
 #include "reduce/oracle_torch_part.h"
 
+#include <dirent.h>
+
 #define RECORD_LIMIT (16ull << 30)
 
 static void member_str(struct json_out *o, const char *key, struct slice s)
@@ -389,16 +391,62 @@ void talk_inputs(const struct test *t, uint64_t id, struct buf *b)
 	end(&o);
 }
 
-void talk_verify(const char *path, unsigned timeout_ms, struct buf *b)
+/* shown: its path from the program's folder. */
+static int out_file(struct json_out *o, const char *path, const char *shown, struct err *err)
+{
+	struct mapfile file = {0};
+	if (mapfile_open(&file, path, err) < 0)
+		return -1;
+	json_obj(o);
+	member_str(o, "name", slice_str(shown));
+	out_base64(o, "data", file.bytes);
+	json_close(o);
+	mapfile_close(&file);
+	return 0;
+}
+
+/* The program, and the folder of its larger inputs (repro_save): BASE.data/storages. */
+static int out_program(struct json_out *o, const char *path, struct err *err)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	size_t n = strlen(base);
+	char *inner = xasprintf("%.*s.data/storages", (int)(slice_ends(slice_str(base), ".py") ? n - 3 : n), base);
+	char *folder = xasprintf("%.*s%s", (int)(base - path), path, inner);
+	DIR *d = opendir(folder);
+	struct dirent *e;
+	json_key(o, "files");
+	json_arr(o);
+	int status = out_file(o, path, base, err);
+	while (status == 0 && d && (e = readdir(d))) {
+		if (e->d_name[0] == '.')
+			continue;
+		char *from = xasprintf("%s/%s", folder, e->d_name), *shown = xasprintf("%s/%s", inner, e->d_name);
+		status = out_file(o, from, shown, err);
+		free(from);
+		free(shown);
+	}
+	json_close(o);
+	if (d)
+		closedir(d);
+	free(folder);
+	free(inner);
+	return status;
+}
+
+int talk_verify(const char *path, unsigned timeout_ms, bool remote, struct buf *b, struct err *err)
 {
 	struct json_out o;
 	char *absolute = realpath(path, NULL);
+	int status = 0;
 	begin(&o, b, "verify");
 	member_str(&o, "path", slice_str(absolute ? absolute : path));
 	json_key(&o, "timeout");
 	json_out_double(&o, timeout_ms / 1000.0, 3);
+	if (remote)
+		status = out_program(&o, path, err);
 	end(&o);
 	free(absolute);
+	return status;
 }
 
 /* ---- answers ---- */

@@ -80,7 +80,8 @@ int verifier_run(struct verifier *v, const char *path, const struct repro *r, st
 	if (v->used || v->peer.state == PEER_DEAD || !slice_eq(buf_slice(&v->peer.env), buf_slice(&env)))
 		status = again(v, buf_slice(&env), err);
 	v->used = true;
-	talk_verify(path, v->spec.timeout_ms, &line);
+	if (status == 0)
+		status = talk_verify(path, v->spec.timeout_ms, v->spec.launcher != NULL, &line, err);
 	if (status == 0)
 		peer_send(&v->peer, buf_slice(&line));
 	int64_t until = peer_clock() + READY_MS + (v->spec.timeout_ms ? v->spec.timeout_ms : 3600000);

@@ -560,6 +560,14 @@ class Zygote:
             job = self.verifier
             if job is None or job.pid not in self.jobs:
                 return True  # it is answered already: the process died before it was asked
+            if "files" in request:  # from another machine; the program is the first
+                folder = os.path.join(job.folder, "program")
+                for file in request["files"]:
+                    path = os.path.join(folder, file["name"])
+                    os.makedirs(os.path.dirname(path), exist_ok=True)
+                    with open(path, "wb") as f:
+                        f.write(base64.b64decode(file["data"]))
+                request.update(path=os.path.join(folder, request.pop("files")[0]["name"]), cwd=folder)
             job.request.update(request)
             job.timeout = request.get("timeout", 0)
             job.began = time.monotonic()
