@@ -146,7 +146,8 @@ int torch_open(struct session *s, struct err *err)
 	if (!s->runner.oracle)
 		return -1;
 	read_hello(s, t);
-	if (!s->o->no_verify && !s->o->locate) {
+	/* Through a launcher it comes when the oracle is gone: a second one might wait for the first one's GPU. */
+	if (!s->o->no_verify && !s->o->locate && !t->spec.launcher) {
 		struct err ignored; /* it is started again when it is needed */
 		t->verifier = verifier_start(&t->spec, &ignored);
 	}
@@ -284,9 +285,13 @@ int torch_verify(struct session *s, struct err *err)
 	struct repro head = s->in.repro;
 	head.line = s->runner.best.line;
 	head.n_lines = s->runner.best.n_lines;
+	report_line(&s->report, "Verifying %s in a fresh process", s->result.path);
+	if (t->spec.launcher) {
+		oracle_close(s->runner.oracle);
+		s->runner.oracle = NULL;
+	}
 	if (!t->verifier && !(t->verifier = verifier_start(&t->spec, err)))
 		return -1;
-	report_line(&s->report, "Verifying %s in a fresh process", s->result.path);
 	if (verifier_run(t->verifier, s->result.path, &head, &out, err) < 0)
 		return -1;
 	enum verdict v = verdict_of(&out, &s->runner.want, s->runner.check);
