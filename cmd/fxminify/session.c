@@ -169,9 +169,12 @@ static void locate(struct session *s, const struct outcome *original)
 		return;
 	}
 	struct buf b = {0};
-	for (size_t i = 0; i < s->suspects.n && i < 8; i++)
+	size_t n = s->n_likely ? s->n_likely : s->suspects.n, shown = n < 8 ? n : 8;
+	for (size_t i = 0; i < shown; i++)
 		buf_addf(&b, "%s%.*s", i ? ", " : "", (int)s->suspects.name[i].n, s->suspects.name[i].p);
-	report_line(&s->report, "Suspects (%.*s): %s%s", (int)how.n, how.p, buf_str(&b), s->suspects.n > 8 ? ", ..." : "");
+	if (shown < s->suspects.n)
+		buf_addf(&b, ", and %zu near %s", s->suspects.n - shown, shown == 1 ? "it" : "them");
+	report_line(&s->report, "Suspects (%.*s): %s", (int)how.n, how.p, buf_str(&b));
 	buf_release(&b);
 }
 
@@ -179,7 +182,7 @@ static void locate(struct session *s, const struct outcome *original)
 static int show_located(struct session *s)
 {
 	const struct graph *g = &s->in.repro.graph;
-	for (size_t i = 0; i < s->suspects.n; i++) {
+	for (size_t i = 0; i < (s->n_likely ? s->n_likely : s->suspects.n); i++) {
 		uint32_t node = graph_find(g, 0, s->suspects.name[i]);
 		printf("%.*s", (int)s->suspects.name[i].n, s->suspects.name[i].p);
 		if (node != GRAPH_NONE) {
@@ -298,6 +301,10 @@ static int search(struct session *s, const char *const *argv, const char *resume
 	struct err err = {0};
 	struct outcome out;
 	int status = s->o->test ? command_open(s, &err) : torch_open(s, &err);
+	if (status < 0 && child_signalled()) {
+		warn("%s", err.text);
+		return 128 + child_signalled();
+	}
 	if (status < 0)
 		die_err(&err);
 	open_journal(s, argv, resume);

@@ -17,6 +17,7 @@ struct session {
 	struct journal *journal;
 	struct buf output, journal_path; /* names */
 	struct suspects suspects;
+	size_t n_likely; /* so many of them, the first, are more than bystanders; 0: not known */
 	struct arena arena;
 	size_t original_ops;
 	struct err write_error; /* of the best so far, when it could not be written */

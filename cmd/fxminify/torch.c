@@ -91,7 +91,7 @@ static void add_version(struct session *s, struct with_torch *t, uint32_t hello,
 	json_unescape(&t->tape, k, &b);
 	struct slice rest = buf_slice(&b), line;
 	if (slice_line(&rest, &line) && line.n)
-		buf_addf(&s->result.versions, "%s%s %.*s", s->result.versions.len ? ", " : "", label, (int)line.n, line.p);
+		buf_addf(&s->result.versions, "%s%s%.*s", s->result.versions.len ? ", " : "", label, (int)line.n, line.p);
 	buf_release(&b);
 }
 
@@ -121,10 +121,10 @@ static void read_hello(struct session *s, struct with_torch *t)
 	json_tape_text(&t->tape, hello.p, hello.n);
 	if (!hello.n || json_parse(&t->tape, 0, hello.n, &root) < 0)
 		return;
-	add_version(s, t, root, "torch", "torch");
-	add_version(s, t, root, "python", "Python");
+	add_version(s, t, root, "torch", "torch ");
+	add_version(s, t, root, "python", "Python ");
 	add_version(s, t, root, "cxx", "");
-	add_version(s, t, root, "cuda", "CUDA");
+	add_version(s, t, root, "cuda", "CUDA ");
 	add_environment(t, json_get(&t->tape, root, "env"));
 	add_environment(t, json_get(&t->tape, root, "fixed"));
 	s->env = (const char *const *)t->env;
@@ -217,6 +217,10 @@ void torch_locate(struct session *s, const struct outcome *original, struct slic
 		if (list != JSON_NONE && json_is(&t->tape, list, JSON_ARRAY))
 			for (uint32_t k = json_first(&t->tape, list); k < json_end(&t->tape, list); k = json_next(&t->tape, k))
 				add_suspect(s, text_of(s, &t->tape, k));
+		uint64_t likely;
+		uint32_t k = json_get(&t->tape, root, "likely");
+		if (k != JSON_NONE && json_u64(&t->tape, k, &likely) && likely <= s->suspects.n)
+			s->n_likely = (size_t)likely;
 	}
 	/* Where eager itself makes a NaN, compilers disagree. */
 	if (original->kind == OUTCOME_ACCURACY && !s->suspects.n) {

@@ -17,7 +17,7 @@ class Where:
                 self.line.setdefault(line, name)
             if isinstance(s.value, ast.Call):
                 self.calls.append((ast.unparse(s.value.func).removeprefix("torch.ops."), name))
-        self.uses, self.ops, self.lines, self.found = [], [], 0, {}
+        self.uses, self.ops, self.text, self.found = [], [], {}, {}
 
     def of_graph(self, gm):
         import difflib
@@ -84,17 +84,21 @@ class Where:
             where.ops = []
             where.at("last kernel generated", names, kernel=name)
 
+        def written(out, cse, buffer=None, expr=None, **_):
+            where.text[str(out)] = expr if isinstance(expr, str) else ""
+
         def generated(out, proxy, op, *_):
             from torch._inductor.virtualized import V
             node = getattr(V.kernel, "current_node", None)
             for v in out if isinstance(out, (list, tuple)) else [out]:
-                where.ops.append((str(v), op, where.origins(node) if node is not None else []))
+                where.ops.append((str(v), op, where.origins(node) if node is not None else [], where.text.get(str(v), "")))
 
         def extern(self, node):
             where.uses.append((node.node.get_name(), None, where.names_of(where.origins(node)), []))
 
         wrap(graph.GraphLowering, "run_node", before=lowering)
         wrap(scheduler.Scheduler, "codegen_extern_call", before=extern)
+        wrap(common.CSE, "generate", after=written)
         wrap(common.CSEProxy, "_default", after=generated)
         owners = [cpp.CppScheduling]
         with contextlib.suppress(ImportError):
@@ -104,14 +108,16 @@ class Where:
             wrap(owner, "define_kernel", after=kernel)
 
     def of_operator(self, kernel, source):
-        """The nodes of a line that defines tmpN: those whose operator made it, then the rest of its buffer, then of its kernel."""
+        """The nodes of a line that defines tmpN: those whose operator made it, then the rest of its buffer, then of its kernel. Each
+        loop of a kernel has a tmpN; what was written for it tells which is meant."""
         first, second = [], []
         tmp = re.search(r"\b(tmp\d+)\s*=", source)
-        for var, op, origins in kernel[3]:
-            if tmp and var == tmp.group(1):
-                second += origins
-                first += [n for n in origins if op in re.split(r"\W|_", str(n.target)) or op in str(n.target).split(".")]
-        return list(dict.fromkeys(self.names_of(first) + self.names_of(second) + kernel[2]))
+        made = [o for o in kernel[3] if tmp and o[0] == tmp.group(1)]
+        for var, op, origins, text in [o for o in made if o[3] and o[3] in source] or made:
+            second += origins
+            first += [n for n in origins if op in re.split(r"\W|_", str(n.target)) or op in str(n.target).split(".")]
+        names = list(dict.fromkeys(self.names_of(first) + self.names_of(second) + kernel[2]))
+        return {"suspects": names, "likely": len(self.names_of(first))}
 
     def of_compiler(self, e):
         """file.cpp:12:3: error: ... -> line 12 -> the kernel that has it."""
@@ -125,7 +131,7 @@ class Where:
             return None
         for kernel in self.uses:
             if kernel[1] and source and source in kernel[1]:
-                return {"suspects": self.of_operator(kernel, source), "kernel": kernel[0], "how": "compiler message", "line": source[:200]}
+                return {**self.of_operator(kernel, source), "kernel": kernel[0], "how": "compiler message", "line": source[:200]}
         return None
 
     def of_traceback(self, e):
