@@ -29,8 +29,8 @@ uint32_t fx_unique(struct fxparse *p, uint32_t name)
 {
 	const uint32_t stamp = p->module + 1;
 	struct fxenv *e = fx_env(p, name);
-	uint32_t id = name;
-	while (e->used_stamp == stamp) {
+	uint32_t id = name; /* what the text uses from outside is refused as a name that it sets: assign() */
+	while (e->used_stamp == stamp || (e->state == FXENV_OUTSIDE && id != name)) {
 		struct slice base = path_text(p, name);
 		uint32_t k = ++fx_env(p, name)->counter;
 		buf_reset(&p->tmp);

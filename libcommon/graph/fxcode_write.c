@@ -64,44 +64,51 @@ static struct slice better_name(struct fxwriter *w, uint32_t node, struct buf *t
 	return intern_get(&w->made, known);
 }
 
-/* Functions that are called by a name without a dot, by the name's text: "relu(x)" of a person. NULL: none. */
-static bool *bare_functions(const struct graph *g)
+/* Names that the text calls and torch does not have, by their texts: relu in "relu(x)" and F in "F.relu(x)" of a
+ * person. A node of that name would hide them. NULL: none. */
+static bool *foreign_names(const struct graph *g)
 {
-	bool *bare = NULL;
+	bool *foreign = NULL;
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		const struct gnode *n = &g->node[i];
 		struct slice t = graph_text(g, n->target);
-		if (n->op != GRAPH_CALL_FUNCTION || n->target >= g->text.n || slice_starts(t, "torch.") ||
-		    memchr(t.p, '.', t.n))
+		if (n->op != GRAPH_CALL_FUNCTION || slice_starts(t, "torch.") || slice_starts(t, "_operator."))
 			continue;
-		if (!bare)
-			bare = xcalloc(g->text.n, sizeof(*bare));
-		bare[n->target] = true;
+		const char *dot = t.n ? memchr(t.p, '.', t.n) : NULL;
+		const uint32_t id = dot ? intern_find(&g->text, slice_of(t.p, (size_t)(dot - t.p))) : n->target;
+		if (id >= g->text.n)
+			continue;
+		if (!foreign)
+			foreign = xcalloc(g->text.n, sizeof(*foreign));
+		foreign[id] = true;
 	}
-	return bare;
+	return foreign;
 }
 
-static bool name_is_good(const struct graph *g, uint32_t node, const bool *bare)
+static bool name_is_good(const struct graph *g, uint32_t node, const bool *foreign)
 {
-	return fx_good_name(graph_name(g, node)) && !(bare && bare[g->node[node].name]);
+	return fx_good_name(graph_name(g, node)) && !(foreign && foreign[g->node[node].name]);
 }
 
 /* Names that are no identifiers, keywords, or would hide what the text needs get others. */
 static void choose_names(struct fxwriter *w)
 {
 	const struct graph *g = w->g;
-	bool good = true, *bare = bare_functions(g);
+	bool good = true, *foreign = foreign_names(g);
 	struct buf tmp = {0};
 	for (uint32_t i = 0; i < g->n_nodes && good; i++)
-		good = g->node[i].op == GRAPH_OUTPUT || name_is_good(g, i, bare);
+		good = g->node[i].op == GRAPH_OUTPUT || name_is_good(g, i, foreign);
 	if (!good) {
 		w->names = xcalloc(g->n_nodes, sizeof(*w->names));
 		for (uint32_t i = 0; i < g->n_nodes; i++)
 			intern_add(&w->made, graph_name(g, i));
+		for (uint32_t i = 0; foreign && i < g->text.n; i++)
+			if (foreign[i])
+				intern_add(&w->made, graph_text(g, i));
 		for (uint32_t i = 0; i < g->n_nodes; i++)
-			w->names[i] = name_is_good(g, i, bare) ? graph_name(g, i) : better_name(w, i, &tmp);
+			w->names[i] = name_is_good(g, i, foreign) ? graph_name(g, i) : better_name(w, i, &tmp);
 	}
-	free(bare);
+	free(foreign);
 	buf_release(&tmp);
 }
 
