@@ -11,7 +11,6 @@
 #define FXMINIFY_H
 #include "base/opt.h"
 #include "graph/repro.h"
-#include "io/mapfile.h"
 #include "reduce/shrink.h"
 
 struct fxminify_options {
@@ -39,8 +38,6 @@ struct subject {
 	const char *path;
 	char *file_name; /* what a candidate is called: the input's own name */
 	uint64_t hash;   /* of its bytes */
-	struct mapfile file;
-	bool opened;
 	struct arena text; /* of a graph out of a trace */
 };
 /* load.c */

@@ -2,9 +2,6 @@
 #include "fxminify.h"
 
 #include "base/diag.h"
-#include "graph/fxcode.h"
-#include "graph/graph_json.h"
-#include "io/mapfile.h"
 #include "trace/trace.h"
 
 /* ---- a graph of a trace ---- */
@@ -114,11 +111,6 @@ static int load_trace(struct subject *in, const char *path, const char *graph, s
 
 /* ---- by content ---- */
 
-static bool begins_with_zip(struct slice bytes)
-{
-	return bytes.n > 4 && !memcmp(bytes.p, "PK\003\004", 4);
-}
-
 static enum subject_kind kind_of(const struct repro *r, struct slice bytes)
 {
 	while (bytes.n && strchr(" \t\r\n", *bytes.p)) {
@@ -140,25 +132,21 @@ static char *name_for(const struct subject *in, const char *path)
 
 int subject_load(struct subject *in, const char *path, const struct fxminify_options *o, struct err *err)
 {
-	*in = (struct subject){.path = path, .kind = SUBJECT_OTHER, .file.fd = -1};
+	*in = (struct subject){.path = path, .kind = SUBJECT_OTHER};
 	if (strcmp(path, "-") && trace_probe(path)) {
 		in->file_name = xstrdup("fx_graph.py");
 		return load_trace(in, path, o->graph, err);
 	}
 	if (o->graph)
 		return err_set(err, EXIT_USAGE, "--graph is for a trace log (TORCH_TRACE), which '%s' is not", path);
-	if (mapfile_open(&in->file, path, err) < 0)
+	if (repro_open(&in->repro, path, err) < 0)
 		return -1;
-	in->opened = true;
-	in->hash = hash_bytes(in->file.bytes.p, in->file.bytes.n);
-	if (begins_with_zip(in->file.bytes)) {
-		in->file_name = xstrdup("repro.py");
-		return repro_open(&in->repro, path, err);
-	}
-	if (repro_read(&in->repro, in->file.bytes, path, err) < 0)
-		return -1;
-	in->kind = kind_of(&in->repro, in->file.bytes);
-	in->file_name = name_for(in, path);
+	/* An exported program alone has candidates that are programs. */
+	bool alone = !in->repro.file.bytes.p && in->repro.package.bytes.p;
+	struct slice bytes = alone ? in->repro.package.bytes : in->repro.file.bytes;
+	in->hash = hash_bytes(bytes.p, bytes.n);
+	in->kind = alone ? SUBJECT_OTHER : kind_of(&in->repro, bytes);
+	in->file_name = alone ? xstrdup("repro.py") : name_for(in, path);
 	return 0;
 }
 
@@ -167,6 +155,4 @@ void subject_release(struct subject *in)
 	repro_release(&in->repro);
 	arena_release(&in->text);
 	free(in->file_name);
-	if (in->opened)
-		mapfile_close(&in->file);
 }

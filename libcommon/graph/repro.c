@@ -221,22 +221,23 @@ static void give_values(struct repro *r, struct symsize s, struct symbind *env, 
 	}
 }
 
-/* Bytes of a tensor of this metadata; sizes may be symbolic, and are looked up. */
-static int eval_bytes(struct repro *r, uint32_t meta, const struct symbind *env, int64_t *bytes, struct err *err)
+int repro_tensor_bytes(const struct graph *g, const struct gmeta *m, const struct symbind *env, int64_t *bytes, struct err *err)
 {
-	const struct gmeta m = r->graph.meta[meta];
-	int64_t last = 0, v, step, part;
+	const struct symsize *dim = g->dim + m->dim;
+	int64_t size, step, last = 0, next = 1, part;
 	*bytes = 0;
-	for (int i = 0; i < m.n_dim; i++) {
-		const struct symsize *dim = r->graph.dim + m.dim;
-		if (symsize_eval(&r->graph.tab, dim[i], env, &v, err) < 0 || symsize_eval(&r->graph.tab, dim[m.n_dim + i], env, &step, err) < 0)
+	for (int i = m->n_dim; i-- > 0;) {
+		step = next;
+		if (symsize_eval(&g->tab, dim[i], env, &size, err) < 0 ||
+		    (m->has_stride && symsize_eval(&g->tab, dim[m->n_dim + i], env, &step, err) < 0))
 			return -1;
-		if (v == 0)
+		if (size == 0)
 			return 0;
-		if (v < 0 || step < 0 || __builtin_mul_overflow(v - 1, step, &part) || __builtin_add_overflow(last, part, &last))
+		if (size < 0 || step < 0 || __builtin_mul_overflow(size - 1, step, &part) || __builtin_add_overflow(last, part, &last) ||
+		    __builtin_mul_overflow(next, size, &next))
 			return err_set(err, EXIT_INPUT, "its sizes make no tensor");
 	}
-	if (__builtin_add_overflow(last, 1, &last) || __builtin_mul_overflow(last, dtype_info(m.dtype)->bytes, bytes))
+	if (__builtin_add_overflow(last, 1, &last) || __builtin_mul_overflow(last, dtype_info(m->dtype)->bytes, bytes))
 		return err_set(err, EXIT_INPUT, "its sizes make no tensor");
 	return 0;
 }
@@ -256,7 +257,7 @@ static int input_of_tensor(struct repro *r, uint32_t node, struct symbind *env, 
 	struct slice device = m.device == GRAPH_NONE ? SLICE("cpu") : graph_text(&r->graph, m.device);
 	const uint32_t meta = take_tensor(r, m.dtype, m.n_dim, size, m.has_stride ? stride : NULL, repro_keep(r, device));
 	int64_t bytes;
-	if (eval_bytes(r, meta, env, &bytes, err) < 0)
+	if (repro_tensor_bytes(&r->graph, &r->graph.meta[meta], env, &bytes, err) < 0)
 		return -1;
 	struct repro_storage st = {.nbytes = symsize_int(bytes), .device = slice_is(device, "cpu") ? SLICE("") : repro_keep(r, device)};
 	if (m.dtype != DTYPE_F32)

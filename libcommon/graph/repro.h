@@ -137,6 +137,8 @@ int repro_join(struct repro *r, struct err *err);
  * symbol without a value gets 8, the next 9, ...: no two sizes are equal by accident; REPRO_SYMBOL lines say so. Fails when a
  * placeholder has no metadata. repro_read does it for REPRO_GRAPH. */
 int repro_inputs_from_graph(struct repro *r, struct err *err);
+/* Bytes of the storage that a tensor of this metadata (of g) needs: symbols are looked up, a size may be 0; without strides it is dense. */
+int repro_tensor_bytes(const struct graph *g, const struct gmeta *m, const struct symbind *env, int64_t *bytes, struct err *err);
 /* The input of this name; GRAPH_NONE. */
 uint32_t repro_find_input(const struct repro *r, struct slice name);
 /* Values of symbols: of REPRO_SYMBOL lines and of symints whose expression is a symbol. For r->graph.tab. */

@@ -111,26 +111,13 @@ static bool default_strides(const struct symsize *dim, int n)
 	return true;
 }
 
-/* Bytes of a tensor of this metadata: a number, or the sum of its steps as text. */
+/* Bytes of a tensor of this metadata, as a number. */
 static int add_nbytes(struct planning *w, const struct graph *g, const struct gmeta *m, struct slice name, struct buf *b)
 {
-	const struct symsize *dim = g->dim + m->dim;
 	struct err why = {0};
-	int64_t size, step = 1, last = 0, next = 1, part, bytes;
-	for (int i = m->n_dim; i-- > 0;) {
-		if (symsize_eval(&g->tab, dim[i], values(w, g), &size, &why) < 0 ||
-		    (m->has_stride && symsize_eval(&g->tab, dim[m->n_dim + i], values(w, g), &step, &why) < 0))
-			return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: %s", (int)name.n, name.p, why.text);
-		if (!m->has_stride)
-			step = next;
-		if (size == 0)
-			return buf_addc(b, '0'), 0;
-		if (size < 0 || step < 0 || __builtin_mul_overflow(size - 1, step, &part) || __builtin_add_overflow(last, part, &last) ||
-		    __builtin_mul_overflow(next, size, &next))
-			return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: its sizes make no tensor", (int)name.n, name.p);
-	}
-	if (__builtin_add_overflow(last, 1, &last) || __builtin_mul_overflow(last, dtype_info(m->dtype)->bytes, &bytes))
-		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: its sizes make no tensor", (int)name.n, name.p);
+	int64_t bytes;
+	if (repro_tensor_bytes(g, m, values(w, g), &bytes, &why) < 0)
+		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: %s", (int)name.n, name.p, why.text);
 	buf_addf(b, "%lld", (long long)bytes);
 	return 0;
 }

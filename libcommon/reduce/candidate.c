@@ -203,36 +203,81 @@ struct repro_given *candidate_given(const struct candidate *c, const struct repr
 	return given;
 }
 
-static struct repro_input made_input(const struct candidate *c, const struct feed *f, const struct repro_given *g)
+/* Values that are made up have a storage without a hash, as big as the tensor needs. */
+static uint32_t add_storage(const struct candidate *c, const struct gmeta *m, const struct symbind *env, struct repro *out)
 {
+	struct err err;
+	int64_t bytes;
+	struct repro_storage s = {.nbytes = symsize_int(0)};
+	if (repro_tensor_bytes(&c->graph, m, env, &bytes, &err) == 0)
+		s.nbytes = symsize_int(bytes);
+	if (m->device != GRAPH_NONE && !slice_is(graph_text(&c->graph, m->device), "cpu"))
+		s.device = graph_text(&c->graph, m->device);
+	if (m->dtype != DTYPE_F32)
+		s.dtype_hint = slice_str(dtype_info(m->dtype)->name);
+	out->storage[out->n_storages] = s;
+	return (uint32_t)out->n_storages++;
+}
+
+static struct repro_input made_input(const struct candidate *c, size_t i, const struct repro_given *g, const struct symbind *env,
+				     struct repro *out)
+{
+	const struct feed *f = &c->feed[i];
 	struct repro_input in = {.kind = REPRO_TENSOR, .name = f->name, .meta = f->meta, .storage = REPRO_NO_STORAGE, .is_leaf = true};
 	if (g->how == REPRO_GIVE_INT) {
 		in.kind = REPRO_SYMINT;
 		in.value = symsize_int(g->value);
-	} else if (f->meta != GRAPH_NONE) {
+	} else if (f->meta != GRAPH_NONE && c->graph.meta[f->meta].kind == GMETA_TENSOR && dtype_info(c->graph.meta[f->meta].dtype)) {
 		in.requires_grad = c->graph.meta[f->meta].requires_grad;
+		in.storage = add_storage(c, &c->graph.meta[f->meta], env, out);
 	}
 	return in;
 }
 
+/* The original's, if an input still has it; one for all inputs that share it. */
+static void take_storage(const struct repro *original, struct repro *out, uint32_t *at, uint32_t *moved)
+{
+	if (*at >= original->n_storages)
+		return;
+	if (moved[*at] == REPRO_NO_STORAGE) {
+		moved[*at] = (uint32_t)out->n_storages;
+		out->storage[out->n_storages++] = original->storage[*at];
+	}
+	*at = moved[*at];
+}
+
 void candidate_repro(const struct candidate *c, const struct repro *original, struct repro *out)
 {
+	struct symbind env = {0};
 	*out = *original;
 	out->graph = c->graph;
 	out->line = c->line;
 	out->n_lines = c->n_lines;
 	out->input = xcalloc(c->n_feeds ? c->n_feeds : 1, sizeof(*out->input));
 	out->n_inputs = c->n_feeds;
+	out->storage = xcalloc(original->n_storages + c->n_feeds + 1, sizeof(*out->storage));
+	out->n_storages = 0;
 	out->n_fixups = 0; /* by place: they would be others' */
+	uint32_t *moved = xreallocarray(NULL, original->n_storages + 1, sizeof(*moved));
+	memset(moved, 0xff, (original->n_storages + 1) * sizeof(*moved));
+	candidate_bind(c, original, &env);
 	struct repro_given *given = candidate_given(c, original);
 	for (size_t i = 0; i < c->n_feeds; i++) {
-		out->input[i] = given[i].how == REPRO_GIVE_INPUT ? original->input[given[i].input] : made_input(c, &c->feed[i], &given[i]);
+		if (given[i].how == REPRO_GIVE_INPUT) {
+			out->input[i] = original->input[given[i].input];
+			take_storage(original, out, &out->input[i].storage, moved);
+		} else {
+			out->input[i] = made_input(c, i, &given[i], &env, out);
+		}
 		out->input[i].meta = c->feed[i].meta;
 	}
 	free(given);
+	free(moved);
+	symbind_release(&env);
 }
 
 void candidate_repro_release(struct repro *out)
 {
 	free(out->input);
+	free(out->storage);
 }
