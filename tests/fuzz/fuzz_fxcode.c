@@ -4,11 +4,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Text that no reader of ours makes (reprs of objects, names of other roots) may read differently: then only not crash. */
+/* Text that no reader of ours makes (reprs of objects, names of other roots) may read differently: then only not crash.
+ */
 static bool plain(const struct graph *g)
 {
 	for (size_t i = 0; i < g->n_values; i++)
-		if (g->value[i].kind == GV_TEXT || g->value[i].kind == GV_NAME || g->value[i].kind == GV_STR || g->value[i].kind == GV_DEVICE)
+		if (g->value[i].kind == GV_TEXT || g->value[i].kind == GV_NAME || g->value[i].kind == GV_STR ||
+		    g->value[i].kind == GV_DEVICE)
 			return false;
 	return !g->n_attrs;
 }
