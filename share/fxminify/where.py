@@ -107,6 +107,11 @@ class Where:
         for owner in owners:
             wrap(owner, "define_kernel", after=kernel)
 
+    @staticmethod
+    def made_of(op, origins):
+        """The nodes whose operator is, or has in it, the one of generated code: "rsqrt" of aten.rsqrt.default."""
+        return [n for n in origins if op in re.split(r"\W|_", str(n.target)) or op in str(n.target).split(".")]
+
     def of_operator(self, kernel, source):
         """The nodes of a line that defines tmpN: those whose operator made it, then the rest of its buffer, then of its kernel. Each
         loop of a kernel has a tmpN; what was written for it tells which is meant."""
@@ -115,7 +120,7 @@ class Where:
         made = [o for o in kernel[3] if tmp and o[0] == tmp.group(1)]
         for var, op, origins, text in [o for o in made if o[3] and o[3] in source] or made:
             second += origins
-            first += [n for n in origins if op in re.split(r"\W|_", str(n.target)) or op in str(n.target).split(".")]
+            first += self.made_of(op, origins)
         names = list(dict.fromkeys(self.names_of(first) + self.names_of(second) + kernel[2]))
         return {"suspects": names, "likely": len(self.names_of(first))}
 
@@ -142,16 +147,20 @@ class Where:
         while tb:
             frames.append(tb.tb_frame)
             tb = tb.tb_next
+        op = None
         for frame in reversed(frames):
+            if frame.f_code.co_name == "_default" and isinstance(frame.f_locals.get("name"), str):
+                op = op or frame.f_locals["name"]  # ops.NAME in a kernel
             for v in list(frame.f_locals.values()) + [getattr(frame.f_locals.get("self"), "current_node", None)]:
                 nodes = []
                 if isinstance(v, torch.fx.Node) and id(v.graph) in self.graphs:
                     nodes = [v]
                 elif isinstance(v, (scheduler.BaseSchedulerNode, ir.IRNode)):
                     nodes = self.origins(v)
-                names = self.names_of(nodes)
+                names, likely = self.names_of(nodes), self.names_of(self.made_of(op, nodes)) if op else []
                 if names:
-                    return {"suspects": names, "how": "exception in " + frame.f_code.co_name}
+                    found = {"suspects": list(dict.fromkeys(likely + names)), "how": "exception in " + frame.f_code.co_name}
+                    return {**found, "likely": len(likely)} if likely else found
         return None
 
     def trace_lines(self, compiled_call):
