@@ -195,6 +195,16 @@ static struct slice backend_module(const struct repro *r)
 	return colon ? slice_of(r->backend.p, (size_t)(colon - r->backend.p)) : SLICE("");
 }
 
+/* Does the class call functions of this module? */
+static bool calls(const struct writer *w, const char *module)
+{
+	const struct graph *g = w->how->graph ? w->how->graph : &w->r->graph;
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (g->node[i].op == GRAPH_CALL_FUNCTION && slice_starts(graph_text(g, g->node[i].target), module))
+			return true;
+	return false;
+}
+
 /* What the class, load_args and the foot rest on, as far as the lines of the head do not have it. */
 static void write_imports(struct writer *w)
 {
@@ -208,6 +218,10 @@ static void write_imports(struct writer *w)
 	need(w, w->form == REPRO_AFTER_DYNAMO ? "import torch._dynamo" : "import torch._inductor.inductor_prims");
 	if (has_inline(w->p))
 		need(w, "import base64");
+	if (calls(w, "_operator."))
+		need(w, "import _operator");
+	if (calls(w, "math."))
+		need(w, "import math");
 	need(w, "import torch._dynamo.config");
 	need(w, "import torch._inductor.config");
 	need(w, "import torch._functorch.config");
