@@ -21,8 +21,9 @@ struct run_times {
 	uint64_t load;   /* loading the model's library */
 	uint64_t create; /* its container, with the weights */
 	uint64_t first;  /* the first call */
-	uint64_t rest;   /* all others together */
+	uint64_t rest;   /* all others together, each with the release of the outputs before */
 	uint64_t runs;
+	uint64_t rest_cpu; /* what of .rest this thread had a processor */
 };
 
 #define RUNFILE_MAGIC "PT2RUN1"
@@ -32,7 +33,7 @@ struct runfile_head {
 	uint32_t n, status; /* status: enum exit_status; not 0: error is the reason, n is 0 */
 	uint64_t error_at, error_len;
 	struct run_times times;
-	uint64_t zero[2];
+	uint64_t zero;
 };
 _Static_assert(sizeof(struct runfile_head) % 32 == 0, "entries are aligned");
 struct runfile_entry {

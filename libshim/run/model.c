@@ -42,10 +42,10 @@ struct torch {
 	const char *(*last_error)(void); /* libpt2shim.so's own */
 };
 
-static uint64_t now(void)
+static uint64_t now(clockid_t clock)
 {
 	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
@@ -331,24 +331,6 @@ static int make_input(const struct torch *t, const struct tensor_view *v, size_t
 	return 0;
 }
 
-static int call(const struct job *j, struct model *m, const struct torch *t, const struct tensor_view *in, size_t n_in,
-		tensor *out, size_t n_out, uint64_t *took, struct err *err)
-{
-	tensor *given = xcalloc(n_in + 1, sizeof(*given));
-	int r = 0;
-	for (size_t i = 0; i < n_in && !r; i++)
-		r = make_input(t, &in[i], i, &given[i], err);
-	if (!r) {
-		uint64_t start = now();
-		r = m->run(m->c, given, n_in, out, n_out, NULL, m->proxy); /* takes the inputs, whatever comes */
-		*took = now() - start;
-		if (r)
-			r = model_error(j, m, t, "error in", err);
-	}
-	free(given);
-	return r;
-}
-
 static int view_output(const struct torch *t, tensor o, size_t i, struct tensor_view *v, struct arena *a,
 		       struct err *err)
 {
@@ -383,32 +365,92 @@ static int write_outputs(const struct job *j, const struct torch *t, tensor *out
 	return r;
 }
 
+/* ---- calls ---- */
+
+/* Inputs of so many calls are made ahead if they are small, so that clocks are read once for all of them. */
+enum { CALLS_AHEAD_MOST = 16, INPUTS_AHEAD_BYTES = 1 << 20 };
+
+struct calls {
+	const struct job *j;
+	struct model *m;
+	const struct torch *t;
+	const struct tensor_view *in;
+	size_t n_in, n_out;
+	tensor *given, *out; /* given: of CALLS_AHEAD_MOST calls */
+	struct run_times *times;
+};
+
+static unsigned calls_ahead(const struct calls *c)
+{
+	int64_t bytes, all = 0;
+	for (size_t i = 0; i < c->n_in; i++)
+		if (!tensor_extent(&c->in[i].meta, &bytes) || (all += bytes) > INPUTS_AHEAD_BYTES / CALLS_AHEAD_MOST)
+			return 1;
+	return CALLS_AHEAD_MOST;
+}
+
+static void drop_outputs(const struct calls *c)
+{
+	for (size_t i = 0; i < c->n_out; i++)
+		if (c->out[i])
+			c->t->drop(c->out[i]);
+	memset(c->out, 0, c->n_out * sizeof(*c->out));
+}
+
+/* n calls with the inputs that were made for them. The last one's outputs stay. */
+static int call(const struct calls *c, unsigned n, uint64_t *took, uint64_t *cpu, struct err *err)
+{
+	int r = 0;
+	uint64_t start = now(CLOCK_MONOTONIC), cpu_start = now(CLOCK_THREAD_CPUTIME_ID);
+	for (unsigned k = 0; k < n && !r; k++) {
+		drop_outputs(c);
+		tensor *given = c->given + k * c->n_in;
+		r = c->m->run(c->m->c, given, c->n_in, c->out, c->n_out, NULL, c->m->proxy);
+		memset(given, 0, c->n_in * sizeof(*given)); /* it takes the inputs, whatever comes */
+	}
+	*cpu += now(CLOCK_THREAD_CPUTIME_ID) - cpu_start;
+	*took += now(CLOCK_MONOTONIC) - start;
+	return r ? model_error(c->j, c->m, c->t, "error in", err) : 0;
+}
+
+static int call_all(const struct calls *c, struct err *err)
+{
+	const unsigned ahead = calls_ahead(c);
+	struct run_times *times = c->times;
+	int r = 0;
+	for (unsigned k = 0, n; k < c->j->runs && !r; k += n) {
+		uint64_t first_cpu = 0;
+		n = !k ? 1 : c->j->runs - k < ahead ? c->j->runs - k : ahead;
+		for (size_t i = 0; i < n * c->n_in && !r; i++)
+			r = make_input(c->t, &c->in[i % c->n_in], i % c->n_in, &c->given[i], err);
+		if (!r)
+			r = call(c, n, k ? &times->rest : &times->first, k ? &times->rest_cpu : &first_cpu, err);
+		times->runs += n;
+	}
+	for (size_t i = 0; i < ahead * c->n_in; i++)
+		if (c->given[i])
+			c->t->drop(c->given[i]);
+	return r;
+}
+
 static int run_created(const struct job *j, struct model *m, const struct torch *t, const struct tensor_view *in,
 		       size_t n_in, struct run_times *times, struct err *err)
 {
-	size_t want, n_out;
-	if (m->n_inputs(m->c, &want) || m->n_outputs(m->c, &n_out))
+	struct calls c = {.j = j, .m = m, .t = t, .in = in, .n_in = n_in, .times = times};
+	size_t want;
+	if (m->n_inputs(m->c, &want) || m->n_outputs(m->c, &c.n_out))
 		return model_error(j, m, t, "cannot ask for inputs and outputs of", err);
 	if (want != n_in)
 		return err_set(err, EXIT_INPUT, "'%s' takes %zu inputs, %zu are given", j->name, want, n_in);
-	tensor *out = xcalloc(n_out + 1, sizeof(*out));
-	int r = 0;
-	for (unsigned k = 0; k < j->runs && !r; k++) {
-		uint64_t took = 0;
-		for (size_t i = 0; i < n_out; i++)
-			if (out[i])
-				t->drop(out[i]);
-		memset(out, 0, n_out * sizeof(*out));
-		r = call(j, m, t, in, n_in, out, n_out, &took, err);
-		*(k ? &times->rest : &times->first) += took;
-		times->runs++;
-	}
+	c.out = xcalloc(c.n_out + 1, sizeof(*c.out));
+	c.given = xcalloc(CALLS_AHEAD_MOST * n_in + 1, sizeof(*c.given));
+	int r = call_all(&c, err);
 	if (!r)
-		r = write_outputs(j, t, out, n_out, times, err);
-	for (size_t i = 0; i < n_out; i++)
-		if (out[i] && !r)
-			t->drop(out[i]);
-	free(out);
+		r = write_outputs(j, t, c.out, c.n_out, times, err);
+	if (!r)
+		drop_outputs(&c);
+	free(c.given);
+	free(c.out);
 	return r;
 }
 
@@ -418,21 +460,21 @@ int run_job(struct job *j, const struct tensor_view *in, size_t n_in, struct err
 	struct model m = {0};
 	struct mapfile blob = {.fd = -1};
 	struct run_times times = {0};
-	uint64_t start = now();
+	uint64_t start = now(CLOCK_MONOTONIC);
 	if (load_torch(&t, j->torch, err) < 0)
 		return -1;
-	times.torch = now() - start;
+	times.torch = now(CLOCK_MONOTONIC) - start;
 	if (confine(j, err) < 0 || load_libraries(j, &t, err) < 0)
 		return -1;
 	if (check_model(j, &t, &m.proxy, err) < 0)
 		return -1;
-	start = now();
+	start = now(CLOCK_MONOTONIC);
 	if (load_model(&m, j, err) < 0)
 		return -1;
-	times.load = now() - start;
-	start = now();
+	times.load = now(CLOCK_MONOTONIC) - start;
+	start = now(CLOCK_MONOTONIC);
 	int r = create(j, &m, &t, &blob, err);
-	times.create = now() - start;
+	times.create = now(CLOCK_MONOTONIC) - start;
 	if (!r)
 		r = run_created(j, &m, &t, in, n_in, &times, err);
 	if (m.c)
