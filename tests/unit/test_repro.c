@@ -300,8 +300,9 @@ static void test_round_trip(void **state)
 		assert_slices(r.command, again.command);
 		for (size_t k = 0; k < r.n_storages; k++)
 			assert_slices(r.storage[k].hash, again.storage[k].hash);
+		/* Torch forgets to import the modules of some functions: those come in. */
 		if (!r.old)
-			assert_int_equal(r.n_lines, again.n_lines);
+			assert_in_range(again.n_lines, r.n_lines, r.n_lines + 2);
 		repro_write(&again, &twice);
 		if (!r.old)
 			assert_slices(buf_slice(&text), buf_slice(&twice));
