@@ -3,11 +3,14 @@
 #include "graph/fxcode.h"
 #include "graph/repro_plan.h"
 
+#include <ctype.h>
+
 struct writer {
 	const struct plan *p;
 	const struct repro *r;
 	const struct repro_program *how;
 	struct buf *b;
+	struct buf code; /* the class */
 	bool alone;
 	enum repro_form form; /* never REPRO_GRAPH */
 };
@@ -195,12 +198,12 @@ static struct slice backend_module(const struct repro *r)
 	return colon ? slice_of(r->backend.p, (size_t)(colon - r->backend.p)) : SLICE("");
 }
 
-/* Does the class call functions of this module? */
-static bool calls(const struct writer *w, const char *module)
+/* Does the class name this module ("math.") itself? */
+static bool names(const struct writer *w, const char *module)
 {
-	const struct graph *g = w->how->graph ? w->how->graph : &w->r->graph;
-	for (size_t i = 0; i < g->n_nodes; i++)
-		if (g->node[i].op == GRAPH_CALL_FUNCTION && slice_starts(graph_text(g, g->node[i].target), module))
+	struct slice rest = buf_slice(&w->code);
+	for (const char *p; (p = slice_find(rest, module)) != NULL; rest = slice_of(p + 1, rest.n - (size_t)(p + 1 - rest.p)))
+		if (p == w->code.p || !(isalnum((unsigned char)p[-1]) || strchr("._'\"", p[-1])))
 			return true;
 	return false;
 }
@@ -218,9 +221,9 @@ static void write_imports(struct writer *w)
 	need(w, w->form == REPRO_AFTER_DYNAMO ? "import torch._dynamo" : "import torch._inductor.inductor_prims");
 	if (has_inline(w->p))
 		need(w, "import base64");
-	if (calls(w, "_operator."))
+	if (names(w, "_operator."))
 		need(w, "import _operator");
-	if (calls(w, "math."))
+	if (names(w, "math."))
 		need(w, "import math");
 	need(w, "import torch._dynamo.config");
 	need(w, "import torch._inductor.config");
@@ -556,11 +559,13 @@ void plan_text(const struct plan *p, const struct repro *r, const struct repro_p
 {
 	struct writer w = {.p = p, .r = r, .how = how, .b = b, .alone = how->style == REPRO_ALONE};
 	w.form = r->form == REPRO_GRAPH ? REPRO_AFTER_AOT : r->form;
+	fxcode_write(how->graph ? how->graph : &r->graph, FXCODE_RUNNABLE, &w.code);
 	if (w.alone)
 		write_note(&w);
 	write_head(&w);
 	buf_adds(b, has_constructors(how->graph ? how->graph : &r->graph) ? "\n" : "\nfrom torch.nn import *\n");
-	fxcode_write(how->graph ? how->graph : &r->graph, FXCODE_RUNNABLE, b);
+	buf_add_slice(b, buf_slice(&w.code));
+	buf_release(&w.code);
 	if (w.form == REPRO_AFTER_DYNAMO)
 		write_mod(&w);
 	buf_addc(b, '\n');
