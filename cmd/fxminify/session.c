@@ -86,34 +86,46 @@ static int improved(void *user, const struct candidate *c, struct err *err)
 
 /* ---- steps ---- */
 
-static void open_journal(struct session *s, const char *const *argv, const char *resume)
+static int remember_tests(struct session *s, const char *resume, struct err *err)
 {
-	struct err err;
-	if (resume) {
-		struct journal_record r;
-		if (journal_read(&r, resume, &err) < 0)
-			die_err(&err);
-		if (r.head.hash != s->in.hash)
-			die(EXIT_INPUT, "'%s' is not the file that the journal '%s' is about: it was changed", s->in.path, resume);
+	struct journal_record r;
+	if (journal_read(&r, resume, err) < 0)
+		return -1;
+	int status = 0;
+	if (r.head.hash != s->in.hash)
+		status = err_set(err, EXIT_INPUT, "'%s' is not the file that the journal '%s' is about: it was changed", s->in.path, resume);
+	else
 		runner_remember(&s->runner, &r);
+	if (status == 0)
 		report_line(&s->report, "Resuming: %zu tests are known", r.n_tests);
-		journal_record_release(&r);
-		s->journal = journal_append(resume, &err);
+	journal_record_release(&r);
+	return status;
+}
+
+static int open_journal(struct session *s, const char *const *argv, const char *resume, struct err *err)
+{
+	if (resume) {
+		if (remember_tests(s, resume, err) < 0)
+			return -1;
+		s->journal = journal_append(resume, err);
 	} else if (s->journal_path.len) {
 		struct journal_head head = {.input = slice_str(s->in.path), .hash = s->in.hash, .argv = argv, .env = s->env,
 					    .torch = s->in.repro.torch_version};
-		s->journal = journal_create(buf_str(&s->journal_path), &head, &err);
+		s->journal = journal_create(buf_str(&s->journal_path), &head, err);
 	} else {
-		return;
+		return 0;
 	}
-	if (!s->journal)
-		die_err(&err);
 	s->runner.journal = s->journal;
+	return s->journal ? 0 : -1;
 }
 
 static void describe_signature(const struct signature *g, struct buf *b)
 {
 	buf_reset(b);
+	if (g->kind == OUTCOME_FAILED) {
+		buf_adds(b, "the test command ends with status 0"); /* what it looks for is its own affair */
+		return;
+	}
 	buf_adds(b, outcome_name(g->kind));
 	if (g->type.n)
 		buf_addf(b, ": %.*s", (int)g->type.n, g->type.p);
@@ -307,10 +319,11 @@ static int search(struct session *s, const char *const *argv, const char *resume
 	}
 	if (status < 0)
 		die_err(&err);
-	open_journal(s, argv, resume);
+	if (open_journal(s, argv, resume, &err) < 0)
+		return conclude(s, -1, &err); /* the oracle's folder has to go */
 	status = s->o->test ? 1 : torch_record(s, &out, &err);
 	if (status == 1) {
-		s->runner.want_where = !s->o->no_locate;
+		s->runner.want_where = s->torch && !s->o->no_locate;
 		status = baseline(s, &out, &err);
 	}
 	if (status == 0)

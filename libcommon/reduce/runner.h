@@ -10,7 +10,8 @@
  * Every pass of a reduction (nodes.h, shrink.h) is a list of proposals. A candidate that fails in the same way and is an improvement
  * becomes `best` at once, improved() is called, and the journal has it: whenever the process ends, the best so far is on disk.
  *
- * Not asked: what was asked before (candidate_hash), in this process or in the journal that is resumed. With one job the order of questions
+ * Not asked: what was asked before (candidate_hash), in this process or in the journal that is resumed; only the original is asked again
+ * where locating needs what no journal has (want_where). With one job the order of questions
  * and so the result is the same every time, a flaky failure excepted.
  */
 #ifndef PT2_REDUCE_RUNNER_H
@@ -56,6 +57,8 @@ struct runner {
 	bool has_best;
 	struct signature want;
 	struct arena arena;            /* of want */
+	struct signature known;        /* of the original, by the journal that is resumed, and its key; 0: not known */
+	uint64_t known_key;
 	struct runner_counts count;
 	size_t in_flight;
 	const char *phase;             /* for the journal: what is being tried */

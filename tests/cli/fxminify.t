@@ -1,0 +1,261 @@
+#!/bin/bash
+# fxminify with a command as the oracle: what it reads and writes, limits, signals, resuming, hostile files. No torch.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+repros=$ROOT/tests/data/repro
+bug=$BUILD/tests-lib/predicate
+synthetic=$ROOT/tests/minify/synthetic.py
+[ -x "$bug" ] || skip_all "no $bug"
+mkdir tmp
+export TMPDIR=$TMP/tmp
+for n in 50 200 1000; do python3 "$synthetic" graph $n >g$n.py; done
+ops() { grep -cE '^ *[A-Za-z_0-9]+(: "[^"]*")? = (torch\.ops\.|torch\._C|[a-z])' "$1"; }
+left() { find "$TMPDIR" -mindepth 1 | head -5; } # of temporary folders
+running() { pgrep -f "$1" | head -3; }
+keys() { grep -o '"key":"[0-9a-f]*"' "$1" | sort | uniq -d; } # that were tested twice
+last() { tail -1 err; }
+
+# ---- what is read ----
+for f in aot_forward aot_backward aot_strides dynamo_dynamic aoti; do
+	exits "$f: reduced" 0 fxminify --test 'grep -q torch' -j2 --max-tests 60 "$repros/$f/minifier_launcher.py" -o repro.py
+	like "$f: it says so" "$(last)" '^Wrote minimal repro out to repro.py$'
+	ok "$f: the result is Python" python3 -m py_compile repro.py
+	exits "$f: the result is read again" 0 fxminify --test true -q --passes nodes repro.py -o again.py
+done
+for f in "$repros"/*.py; do
+	exits "$(basename "$f")" 0 fxminify --test 'grep -q torch' -q --max-tests 40 "$f" -o repro.py
+done
+rm -f repro.py*
+exits "readable code" 0 fxminify --test "'$bug' single 50" --passes nodes g50.py
+ok "its result is repro.txt" test -s repro.txt
+is "one operation, the one" "$(ops repro.txt) $(grep -c ' n30[: ]' repro.txt)" "1 1"
+exits "standard input" 0 fxminify --test "'$bug' single 50" --passes nodes -q -o - - <g50.py
+like "standard output: a program" "$(cat out)" 'class Repro.*n30 = '
+is "-q says nothing" "$(cat err)" ""
+exits "graph.json is written" 0 fxminify --test "'$bug' far 50" --passes nodes -q g50.py -o far.json
+ok "it is JSON" python3 -m json.tool far.json
+exits "and read" 0 fxminify --test 'grep -q n45' -q far.json -o one.json
+is "with a candidate that is JSON, too" "$(python3 -c 'import json; print(sum(n["op"] == "call_function" for n in json.load(open("one.json"))["nodes"]))')" 1
+exits "standard input can be JSON" 0 fxminify --test 'grep -q n45' -q -o - - <far.json
+exits "an exported program" 0 fxminify --test 'grep -q relu' -q "$ROOT/tests/data/export/mlp.pt2" -o repro.py
+ok "becomes a program" python3 -m py_compile repro.py
+exits "a trace, its graphs" 2 fxminify --test 'grep -q relu' -q "$DATA/graph_breaks.log"
+like "are listed" "$(cat err)" '[0-9]/[0-9]+:aot_.*choose one: --graph ID:NAME'
+id=$(grep -m1 -oE '[0-9]/[0-9_]+:aot_[a-z_]*graph' err)
+exits "one of them" 0 fxminify --test 'grep -q aten' --graph "$id" -q --passes nodes "$DATA/graph_breaks.log" -o small.txt
+is "is reduced" "$(ops small.txt)" 1
+exits "one that is not there" 2 fxminify --test true --graph 99/9:none "$DATA/graph_breaks.log"
+like "is said" "$(last)" 'none of this name'
+exits "--graph without a trace" 2 fxminify --test true --graph 0/0 g50.py
+exits "--level 1 writes it as it is" 0 fxminify --level 1 --test false -q g50.py -o whole.txt
+is "whole" "$(ops whole.txt)" 50
+
+# ---- what is written ----
+exits ".dot" 0 fxminify --test "'$bug' far 50" --passes nodes -q g50.py -o small.dot
+like "is a graph" "$(cat small.dot)" '^digraph '
+exits ".py" 0 fxminify --test "'$bug' far 50" --passes nodes -q g50.py -o small.py
+ok "is Python" python3 -m py_compile small.py
+like "says what it was made of" "$(cat small.py)" '#: command: fxminify .*#: original: g50.py'
+cp small.py repro.py
+before=$(sha256sum repro.py)
+exits "repro.py as the original" 0 fxminify --test 'grep -q n45' -q repro.py
+is "is not written to" "$(sha256sum repro.py)" "$before"
+ok "the result is minified.py" test -s minified.py
+exits "-o the original" 2 fxminify --test true -q repro.py -o ./repro.py
+like "is refused" "$(last)" "^fxminify: './repro.py' is the original; give another --output"
+exits "--journal the original" 2 fxminify --test true -q repro.py --journal repro.py -o x.py
+is "is refused, too" "$(sha256sum repro.py)" "$before"
+exits "no such folder" 4 fxminify --test true -q g50.py -o none/x.txt
+is "one line" "$(wc -l <err)" 1
+like "names it" "$(last)" '^fxminify: .*none/x.txt'
+exits "-o a folder" 2 fxminify --test true -q g50.py -o tmp
+is "no journal with --no-journal" "$(fxminify --test true -q --no-journal g50.py -o nj.txt; ls nj.txt*)" "nj.txt"
+
+# ---- limits and passes ----
+exits "--passes" 0 fxminify --test "'$bug' single 50" --passes nodes,sizes g50.py -o p.txt
+unlike "only those" "$(cat err)" 'Forget values|Consolidate'
+exits "--passes: a wrong one" 2 fxminify --test true --passes nodes,nothing g50.py
+exits "--max-granularity" 0 fxminify --test "'$bug' single 50" --max-granularity 4 --passes nodes g50.py -o p.txt
+is "the same result" "$(ops p.txt)" 1
+ok "and no larger step" python3 -c '
+import json
+ops = [json.loads(l)["ops"] for l in open("p.txt.journal") if "\"test\"" in l and "fails-same" in l]
+assert max(a - b for a, b in zip(ops, ops[1:])) <= 4, ops'
+exits "--max-tests" 0 fxminify --test "'$bug' far 1000" --max-tests 7 -j1 g1000.py -o p.txt
+is "so many tests" "$(grep -c '"test":' p.txt.journal)" 7
+like "it says why it stopped" "$(cat err)" 'Stopped: out of tests'
+ok "the best so far fails" "$bug" far 1000 p.txt
+exits "--max-time" 0 fxminify --test "sleep 0.2; '$bug' far 1000" --max-time 1 -j1 g1000.py -o p.txt
+like "it says why" "$(cat err)" 'Stopped: out of time'
+cat >flaky.sh <<'EOS'
+echo >>"$COUNT"
+[ $(($(wc -l <"$COUNT") % 3)) = 0 ] && exit 1
+exec "$BUILD/tests-lib/predicate" single 50 "$1"
+EOS
+chmod +x flaky.sh
+COUNT=$TMP/count exits "--repeat, a failure that comes and goes" 0 fxminify --test ./flaky.sh --repeat 3 -j1 --passes nodes g50.py -o p.txt
+is "the operation is found" "$(ops p.txt) $(grep -c ' n30[: ]' p.txt)" "1 1"
+like "it says that it was flaky" "$(cat p.txt.journal)" '"verdict":"flaky"'
+cat >sees.sh <<'EOS'
+[ "$(basename "$1")" = g50.py ] && [ "$(ls)" = g50.py ] && [ "$(dirname "$1")" = "$(pwd -P)" ] || exit 125
+echo more >another
+exec "$BUILD/tests-lib/predicate" single 50 "$1"
+EOS
+chmod +x sees.sh
+exits "a relative command, an empty folder, the input's name" 0 fxminify --test ./sees.sh -q --passes nodes g50.py -o p.txt
+is "found" "$(ops p.txt)" 1
+is "no folder is left" "$(left)" ""
+
+# ---- side by side ----
+exits "--jobs 4" 0 fxminify --test "'$bug' single 200 \"\$1\"; s=\$?; [ \$s = 0 ] || sleep 77.7; (exit \$s) #" --jobs 4 --passes nodes g200.py -o p.txt
+is "the same result" "$(ops p.txt)" 1
+is "what was cancelled is gone" "$(running 'sleep 77\.7')" ""
+is "and its folders" "$(left)" ""
+for i in 1 2; do
+	run fxminify --test "'$bug' far 200" -j1 g200.py -o p.txt
+	sed 's/"at":[0-9.]*//; s/"seconds":[0-9.]*//' p.txt.journal >journal$i
+	cp p.txt result$i
+done
+ok "-j1 asks the same twice" cmp journal1 journal2
+ok "and has the same result" cmp result1 result2
+is "nothing is tested twice" "$(keys p.txt.journal)" ""
+
+# ---- tests that cannot be made ----
+exits "a hanging command" 0 fxminify --test "'$bug' single 50 \"\$1\" || sleep 77.8 #" --timeout 1 -j4 --max-tests 6 --passes nodes g50.py -o p.txt
+is "is killed" "$(running 'sleep 77\.8')" ""
+exits "the original hangs: that is the failure" 0 fxminify --test "'$bug' single 50 \"\$1\" && sleep 77.9 #" --timeout 1 -j4 --max-tests 5 --passes nodes g50.py -o p.txt
+like "other candidates pass" "$(cat p.txt.journal)" '"verdict":"fails-same","outcome":"timeout".*"verdict":"passes"'
+is "no process" "$(running 'sleep 77\.9')" ""
+exits "--max-memory" 4 fxminify --test "python3 -c 'x = bytearray(1 << 29)' || exit 125; true" --max-memory 100M -q g50.py -o p.txt
+exits "with room" 0 fxminify --test "python3 -c 'x = bytearray(1 << 20)' || exit 125; true" --max-memory 1G -q --max-tests 3 g50.py -o p.txt
+exits "no such command" 4 fxminify --test no_such_command g50.py -o p.txt
+like "is said" "$(last)" '^fxminify: the original could not be tested: .*no_such_command.*not found'
+exits "no such file" 2 fxminify --test ./no_such_file g50.py -o p.txt
+exits "125: cannot tell" 4 fxminify --test 'exit 125 #' -q g50.py -o p.txt
+exits "killed by a signal" 4 fxminify --test 'kill -9 $$ #' -q g50.py -o p.txt
+like "is said" "$(last)" 'SIGKILL|signal 9|Killed'
+exits "it does not fail" 1 fxminify --test 'echo fine here; false #' -q g50.py -o none.txt
+like "what it did instead" "$(last)" '^fxminify: the original does not fail: .*fine here'
+ok "no result" test ! -e none.txt
+is "no folder is left" "$(left)" ""
+
+# ---- signals ----
+cat >slow.sh <<'EOS'
+sleep 0.0378
+exec "$BUILD/tests-lib/predicate" triple 1000 "$1"
+EOS
+chmod +x slow.sh
+cat >kill.py <<'EOS'
+import signal, subprocess, sys, time
+sig, tests, args = getattr(signal, sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+p = subprocess.Popen(["fxminify", *args], stderr=open("err", "w"), start_new_session=True)
+journal = next(a[10:] for a in args if a.startswith("--journal="))
+def n():
+    try:
+        return open(journal).read().count('"test":')
+    except OSError:
+        return 0
+while n() < tests and p.poll() is None:
+    time.sleep(0.005)
+p.send_signal(sig)
+print(p.wait(timeout=30))
+EOS
+is "SIGINT: status" "$(python3 kill.py SIGINT 9 --test ./slow.sh -j2 --journal=int.journal g1000.py -o int.txt)" 130
+like "SIGINT: it says where the best is" "$(cat err)" 'interrupted; the best so far is in int.txt'
+ok "SIGINT: that fails" "$bug" triple 1000 int.txt
+is "SIGINT: no folder" "$(left)" ""
+is "SIGINT: no process" "$(running 'sleep 0\.0378|slow\.sh')" ""
+like "SIGINT: the journal" "$(tail -1 int.journal)" '"end":"interrupted"'
+fxminify --test "'$bug' triple 1000" -q -j1 --passes nodes g1000.py -o want.txt
+for at in 1 7 30; do
+	rm -f res.txt*
+	is "kill -9 behind test $at" "$(python3 kill.py SIGKILL $at --test ./slow.sh -j1 --passes=nodes --journal=res.txt.journal g1000.py -o res.txt)" -9
+	sleep 0.2
+	is "its tests end with it" "$(running 'sleep 0\.0378|slow\.sh')" ""
+	exits "--resume" 0 fxminify --resume res.txt.journal
+	is "nothing twice" "$(keys res.txt.journal)" ""
+	ok "the same result" cmp res.txt want.txt
+done
+rm -rf "${TMPDIR:?}"/* # a process that is killed leaves its folder
+head -c -30 res.txt.journal >cut.journal
+exits "--resume, a cut line" 0 fxminify --resume cut.journal
+exits "--stats of it" 0 fxminify --stats cut.journal
+like "tells of the line" "$(cat out)" '1 line of the journal could not be read'
+exits "--stats" 0 fxminify --stats int.journal
+like "says what was done" "$(cat out)" 'g1000.py: [0-9]+ tests in .*interrupted.*strategy .*Truncate suffix.*fails-same'
+exits "--stats of something else" 3 fxminify --stats g50.py
+like "is refused" "$(last)" "'g50.py' is no journal of fxminify"
+echo '# changed' >>g1000.py
+exits "--resume, the input has changed" 3 fxminify --resume int.journal
+like "is refused" "$(last)" 'it was changed'
+exits "--resume and a file" 2 fxminify --resume int.journal g50.py
+exits "--resume of nothing" 3 fxminify --resume none.journal
+
+# ---- files that are none ----
+: >empty.py
+exits "an empty file" 3 fxminify --test true empty.py
+is "one line" "$(wc -l <err)" 1
+head -c 5000 /dev/urandom >random.bin
+exits "any bytes" 3 fxminify --test true random.bin
+is "one line, again" "$(wc -l <err)" 1
+exits "a binary" 3 fxminify --test true "$BUILD/bin/fxminify"
+exits "a folder" 3 fxminify --test true "$ROOT"
+sed 's/def forward/def foreward/' "$repros/aot_forward/minifier_launcher.py" >broken.py
+exits "no forward" 3 fxminify --test true broken.py
+sed 's/reader.tensor(buf0/reader.tensor(buf77/' "$repros/aot_forward/minifier_launcher.py" >broken.py
+exits "an input without its storage" 3 fxminify --test true broken.py
+like "says the line" "$(last)" "broken.py' line [0-9]+: 'buf77'"
+sed 's/n3: /n99999: /' g50.py >order.py
+exits "a name that is not there" 3 fxminify --test true order.py
+python3 - <<'EOS'
+lines = open("g50.py").read().split("\n")
+lines[10], lines[20] = lines[20], lines[10]
+open("order.py", "w").write("\n".join(lines))
+EOS
+exits "nodes out of order" 3 fxminify --test true order.py
+like "says which" "$(last)" "order.py.*line [0-9]+"
+sed 's/aten\.relu/nonesuch.no_such_op/' g50.py >unknown.py
+exits "an operator that nobody knows" 0 fxminify --test "'$bug' single 50" -q unknown.py -o p.txt
+exits "invalid options" 2 fxminify --nonesuch g50.py
+exits "no file" 2 fxminify --test true
+exits "two oracles" 2 fxminify --test true --locate g50.py
+exits "no such file" 3 fxminify --test true none.py
+
+# ---- large ----
+python3 - <<'EOS'
+with open("large.py", "w") as f:
+    f.write('class GraphModule(torch.nn.Module):\n    def forward(self, x: "f32[8, 8]"):\n        n0: "f32[8, 8]" = torch.ops.aten.relu.default(x)\n')
+    pad = "# " + "x" * 190 + "\n"
+    for i in range(1, 800000):
+        f.write(f'        n{i}: "f32[8, 8]" = torch.ops.aten.add.Tensor(n{i - 1}, n{i - 1})\n')
+        f.write("        " + pad)
+    f.write("        return (n799999,)\n")
+EOS
+ok "200 MB" test "$(stat -c %s large.py)" -gt 200000000
+run timeout 120 bash -c 'ulimit -v 6000000; exec fxminify --test true --max-tests 1 -q large.py -o large.txt'
+if [ -n "${SAN-}" ] || nm "$BUILD/bin/fxminify" 2>/dev/null | grep -q __asan_init; then
+	skip "are read in bounded time and memory" "sanitizers"
+else
+	is "are read in bounded time and memory" "$status $(head -1 err)" "0 "
+fi
+rm -f large.*
+
+# ---- no room ----
+mkdir small
+if mount -t tmpfs -o size=64k none small 2>/dev/null; then
+	TMPDIR=$TMP/small exits "no room for tests" 4 fxminify --test true -q g1000.py -o p2.txt
+	is "one line" "$(wc -l <err)" 1
+	like "says so" "$(last)" 'No space left'
+	is "nothing is left there" "$(ls small)" ""
+	head -c 60000 /dev/zero >small/fill
+	exits "no room for the result" 4 fxminify --test "'$bug' far 1000" -q g1000.py -o small/r.txt --journal p2.journal
+	like "says so" "$(last)" 'small/r.txt.*No space left'
+	is "nothing half-written" "$(ls small)" fill
+	rm small/fill
+	exits "no room for the journal" 0 fxminify --test "'$bug' far 200" -j1 g200.py -o p2.txt --journal small/j
+	umount small
+else
+	skip "a full disk" "cannot mount a tmpfs"
+fi
+is "no folder is left" "$(left)" ""
+done_testing
