@@ -180,6 +180,7 @@ int torch_record(struct session *s, struct outcome *out, struct err *err)
 		return err_set(err, EXIT_ENVIRON, "the original could not be run: %.*s", (int)(out->detail.n > 800 ? 800 : out->detail.n), out->detail.p);
 	if (out->kind != OUTCOME_PASSES)
 		return 0;
+	oracle_torch_mark_idle(s->runner.oracle, &s->in.repro);
 	return oracle_torch_annotate(s->runner.oracle, &s->in.repro.graph, err) < 0 ? -1 : 1;
 }
 

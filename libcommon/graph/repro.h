@@ -64,6 +64,7 @@ struct repro_line {
 	struct slice text; /* as it was, without the last newline */
 	struct slice name, value;
 	uint32_t line;
+	bool idle; /* REPRO_CONFIG: sets what is set anyway. Only who runs it can say so: never set by readers */
 };
 
 enum repro_input_kind { REPRO_TENSOR, REPRO_SYMINT, REPRO_CONST, REPRO_UNSUPPORTED, REPRO_GENERATOR, REPRO_OPAQUE };

@@ -20,7 +20,7 @@
  *               or error: the one line to tell
  *     > setup   form, code, head, imports, symbols, inputs, storages, accuracy, tracing_mode, backend, seed, ...
  *     > record  < record: kind, nodes {name: {kind, dtype, size, stride, device, value, makes (a NaN or infinity that it was not given)}},
- *               random [inputs without kept values]
+ *               random [inputs without kept values], idle [names of configuration lines that change nothing]
  *     > test    id, code (FXCODE_RUNNABLE), feeds, head (when it is not the original's), where, timeout
  *     < started id, pid                                           (the process group, to be killed should the zygote die)
  *     < test    id, kind (outcome_name), type, message, frames, detail, phase, seconds, extra, output (last of what it printed)
@@ -65,6 +65,8 @@ struct slice oracle_torch_hello(const struct oracle *o);
 struct slice oracle_torch_record(const struct oracle *o);
 /* Puts what was recorded where a node of the root has no metadata: sizes of that run (integers). graph_finish is not undone. */
 int oracle_torch_annotate(const struct oracle *o, struct graph *g, struct err *err);
+/* Marks the configuration lines of r that set what that torch has set anyway (repro_line.idle). */
+void oracle_torch_mark_idle(const struct oracle *o, struct repro *r);
 /* Nodes that made a NaN or infinity out of finite values, in the order of the graph, at most n. Returns how many there are. */
 size_t oracle_torch_nan_makers(const struct oracle *o, const struct graph *g, uint32_t *node, size_t n);
 

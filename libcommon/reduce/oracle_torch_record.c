@@ -106,6 +106,20 @@ int oracle_torch_annotate(const struct oracle *o, struct graph *g, struct err *e
 	return nodes == JSON_NONE ? -1 : 0;
 }
 
+void oracle_torch_mark_idle(const struct oracle *o, struct repro *r)
+{
+	struct json_tape t = {0};
+	uint32_t root, idle = JSON_NONE;
+	struct err err;
+	if (parse(&t, oracle_torch_record(o), &root, &err) == 0)
+		idle = json_get(&t, root, "idle");
+	if (idle != JSON_NONE && json_is(&t, idle, JSON_ARRAY))
+		for (uint32_t k = json_first(&t, idle); k < json_end(&t, idle); k = json_next(&t, k))
+			for (size_t i = 0; i < r->n_lines && json_is(&t, k, JSON_STRING); i++)
+				r->line[i].idle |= r->line[i].kind == REPRO_CONFIG && slice_eq(r->line[i].name, json_slice(&t, k));
+	json_tape_release(&t);
+}
+
 size_t oracle_torch_nan_makers(const struct oracle *o, const struct graph *g, uint32_t *node, size_t n)
 {
 	struct json_tape t = {0};

@@ -71,13 +71,29 @@ static void out_meta(struct json_out *o, const struct graph *g, uint32_t meta)
 
 /* ---- start ---- */
 
+/* What the torch process sets or refuses itself (REFUSED of oracle.py), or the result will not have: no other process is needed when such
+ * a line goes. */
+static bool env_has_no_say(struct slice name)
+{
+	static const char *const names[] = {"TORCHINDUCTOR_COMPILE_THREADS", "TORCHINDUCTOR_WORKER_START", "OMP_NUM_THREADS", "PATH", "HOME"};
+	static const char *const starts[] = {"TORCHINDUCTOR_FX_GRAPH", "TORCHINDUCTOR_AUTOGRAD", "TORCHINDUCTOR_FORCE_DISABLE_CACHES",
+					     "TORCHDYNAMO_REPRO_", "AOTINDUCTOR_REPRO_", "TORCH_COMPILE_DEBUG", "TORCH_LOGS", "LD_", "PYTHON"};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (slice_is(name, names[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
+		if (slice_starts(name, starts[i]))
+			return true;
+	return repro_env_is_private(name);
+}
+
 void talk_env(const struct repro_line *line, size_t n, struct buf *b)
 {
 	struct json_out o = {.b = b};
 	json_arr(&o);
 	for (size_t i = 0; i < n; i++) {
-		if ((line[i].kind != REPRO_ENV_SET && line[i].kind != REPRO_ENV_POP) || repro_env_is_private(line[i].name))
-			continue; /* the result will not have it */
+		if ((line[i].kind != REPRO_ENV_SET && line[i].kind != REPRO_ENV_POP) || env_has_no_say(line[i].name))
+			continue;
 		json_arr(&o);
 		json_out_str(&o, line[i].name);
 		if (line[i].kind == REPRO_ENV_SET)

@@ -1,12 +1,14 @@
 /* The head of the program: configuration and environment lines, user Triton kernels. */
 #include "reduce/shrink.h"
 
-/* kind HEAD_CONFIG, HEAD_ENV: the a-th to (b-1)-th line of that kind go; HEAD_TRITON: the b-th line of the Triton kernel in line a. Private
+/* kind HEAD_IDLE, HEAD_CONFIG, HEAD_ENV: the a-th to (b-1)-th line of that kind go; HEAD_TRITON: the b-th line of the Triton kernel in line a. Private
  * environment lines are no question: the result does not have them. */
-enum { HEAD_CONFIG, HEAD_ENV, HEAD_TRITON };
+enum { HEAD_IDLE, HEAD_CONFIG, HEAD_ENV, HEAD_TRITON };
 
 static bool may_go(const struct repro_line *l, uint32_t kind)
 {
+	if (kind == HEAD_IDLE)
+		return l->kind == REPRO_CONFIG && l->idle;
 	return kind == HEAD_CONFIG ? l->kind == REPRO_CONFIG : l->kind == REPRO_ENV_SET && !repro_env_is_private(l->name);
 }
 
@@ -34,6 +36,11 @@ static void list_blocks(const struct candidate *best, uint32_t kind, struct edit
 static void list_head(const struct candidate *best, const struct repro *original, struct edits *e)
 {
 	(void)original;
+	uint32_t idle = 0;
+	for (size_t i = 0; i < best->n_lines; i++)
+		idle += may_go(&best->line[i], HEAD_IDLE);
+	if (idle)
+		edits_add(e, (struct edit){.kind = HEAD_IDLE, .a = 0, .b = idle});
 	list_blocks(best, HEAD_CONFIG, e);
 	for (uint32_t i = 0; i < best->n_lines; i++)
 		for (size_t k = best->line[i].kind == REPRO_TRITON ? text_lines(best->line[i].text) : 0; k-- > 0;)

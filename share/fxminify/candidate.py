@@ -229,6 +229,21 @@ def module_of(tree, text, state, names):
     return mod
 
 
+def idle_lines(head):
+    """Names of configuration lines that set what is set already."""
+    names, idle = {}, []
+    exec(HEAD, names)
+    for line in head.splitlines():
+        if m := re.match(r"(torch\.[\w.]*config[\w.]*) = ", line):
+            with contextlib.suppress(Exception):
+                before = eval(m[1], names)
+                exec(line, names)
+                after = eval(m[1], names)
+                if type(before) is type(after) and before == after:
+                    idle.append(m[1])
+    return idle
+
+
 def record(state, say):
     """Runs the original once and keeps every node's value, copied where it is made: later mutations do not show."""
     import torch
@@ -264,6 +279,7 @@ def record(state, say):
     say(phase="inputs")
     inputs = original_inputs(setup)
     say(phase="head")
+    idle = idle_lines(setup["head"])
     names = head_names(state)
     say(phase="eager")
     mod = module_of(tree, setup["code"], state, names)
@@ -286,7 +302,7 @@ def record(state, say):
             values[name], metas[name] = values[other], metas[other]
     kept = {n: v for n, v in values.items() if v is not None or metas[n]["kind"] != "tensor"}
     torch.save({"values": kept, "state": weights}, state["file"])
-    say(kind="passes", nodes=metas, inputs=names, random=setup.get("random", []),
+    say(kind="passes", nodes=metas, inputs=names, random=setup.get("random", []), idle=idle,
         dropped=[n for n, v in values.items() if v is None and metas[n]["kind"] == "tensor"])
 
 
