@@ -271,6 +271,8 @@ static int land(struct asking *a, struct err *err)
 	if (!flight_of(r, out.id, &at))
 		return 0;
 	int done = judge(r, at, &out, &v, err);
+	if (done < 0)
+		drop(r, at); /* it is over: nothing to cancel */
 	if (done <= 0)
 		return done;
 	struct flight f = r->flight[at];
