@@ -299,29 +299,46 @@ static bool read_line(struct reading *d, struct slice line)
 	return false;
 }
 
+/* Its first line. */
+static bool is_ours(struct reading *d, struct slice *rest, uint32_t *o)
+{
+	struct slice line;
+	if (!slice_line(rest, &line) || line.n > UINT32_MAX)
+		return false;
+	json_tape_text(&d->tape, line.p, line.n);
+	return json_parse(&d->tape, 0, line.n, o) == 0 && json_is(&d->tape, *o, JSON_OBJECT) &&
+	       slice_is(text_of(d, *o, "journal"), JOURNAL_SCHEMA);
+}
+
+int journal_read_text(struct journal_record *r, struct slice rest, const char *path, struct err *err)
+{
+	*r = (struct journal_record){0};
+	struct reading d = {.r = r};
+	struct slice line;
+	uint32_t o;
+	int status = 0;
+	if (is_ours(&d, &rest, &o))
+		read_head(&d, o);
+	else
+		status = err_set(err, EXIT_INPUT, "'%s' is no journal of fxminify (its first line is not {\"journal\":\"" JOURNAL_SCHEMA "\",...})", path);
+	while (status == 0 && slice_line(&rest, &line))
+		if (line.n && (line.n > UINT32_MAX || !read_line(&d, line)))
+			r->bad_lines++;
+	json_tape_release(&d.tape);
+	buf_release(&d.text);
+	if (status < 0)
+		journal_record_release(r);
+	return status;
+}
+
 int journal_read(struct journal_record *r, const char *path, struct err *err)
 {
 	*r = (struct journal_record){0};
 	struct mapfile m;
 	if (mapfile_open(&m, path, err) < 0)
 		return -1;
-	struct reading d = {.r = r};
-	struct slice rest = m.bytes, line;
-	uint32_t o;
-	int status = 0;
-	if (!slice_line(&rest, &line) || (json_tape_text(&d.tape, line.p, line.n), json_parse(&d.tape, 0, line.n, &o)) < 0 ||
-	    !slice_is(text_of(&d, o, "journal"), JOURNAL_SCHEMA))
-		status = err_set(err, EXIT_INPUT, "'%s' is no journal of fxminify (its first line is not {\"journal\":\"" JOURNAL_SCHEMA "\",...})", path);
-	else
-		read_head(&d, o);
-	while (status == 0 && slice_line(&rest, &line))
-		if (line.n && !read_line(&d, line))
-			r->bad_lines++;
-	json_tape_release(&d.tape);
-	buf_release(&d.text);
+	int status = journal_read_text(r, m.bytes, path, err);
 	mapfile_close(&m);
-	if (status < 0)
-		journal_record_release(r);
 	return status;
 }
 
