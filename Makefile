@@ -55,7 +55,7 @@ probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
 runner   := $(O)/lib/pt2utils/pt2-run
 
-.PHONY: all demo check check-only check-live bench fuzz lint coverage-ops install uninstall help clean tests
+.PHONY: all demo check check-only check-live check-cluster bench fuzz lint coverage-ops install uninstall help clean tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -182,6 +182,11 @@ check-only: tests               ## run all tests without installing anything
 check-live: tests               ## hold the tools against real torch, in a virtual environment of its own (or $PT2_PYTHON)
 	@scripts/live-venv $(O) >/dev/null || true
 	@scripts/run-tests $(O) tests/live/*.t
+
+check-cluster: all              ## fxminify on other machines: through ssh, and a Slurm of one node (as root; with real torch)
+	@scripts/install-deps cluster
+	@scripts/live-venv $(O) >/dev/null || true
+	@scripts/run-tests $(O) tests/cluster/*.t
 
 bench: all $(guests)           ## measure speed and memory, also the Rust tlparse's; tables into docs/BENCHMARKS.md
 	@scripts/install-deps bench
