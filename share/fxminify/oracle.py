@@ -417,8 +417,8 @@ def kill_children():
     """What tests left behind in sessions of their own has become our child. Called when there is no test: none must live."""
     me = str(os.getpid())
     with contextlib.suppress(ChildProcessError):
-        if os.waitpid(-1, os.WNOHANG)[0]:
-            return
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
         for pid in filter(str.isdigit, os.listdir("/proc")):
             with contextlib.suppress(OSError):
                 with open(f"/proc/{pid}/stat") as f:
