@@ -61,6 +61,8 @@ static void progress(void *user)
 	const char *failed = journal_failed(s->journal);
 	if (failed)
 		report_line(&s->report, "the journal is not whole: %s", failed);
+	if (s->torch && !child_signalled())
+		torch_tell_gone(s);
 	report_progress(&s->report);
 }
 

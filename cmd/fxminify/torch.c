@@ -16,6 +16,7 @@ struct with_torch {
 	const char **words; /* of the launchers, five each */
 	char **scripts;
 	size_t n_launchers;
+	bool *told; /* of those that take no part */
 	const char *path[2];
 	char *cwd;
 	char **env;
@@ -68,6 +69,7 @@ static void make_launchers(struct session *s, struct with_torch *t)
 	t->launchers = xcalloc(n + 1, sizeof(*t->launchers));
 	t->words = xcalloc(5 * n, sizeof(*t->words));
 	t->scripts = xcalloc(n, sizeof(*t->scripts));
+	t->told = xcalloc(n, sizeof(*t->told));
 	for (size_t i = 0; i < n; i++) {
 		t->scripts[i] = xasprintf("exec %s \"$@\"", s->o->launcher.v[i]);
 		const char **w = &t->words[5 * i];
@@ -154,6 +156,19 @@ int torch_open(struct session *s, struct err *err)
 	return 0;
 }
 
+/* One of several launchers does not work: the others go on. */
+void torch_tell_gone(struct session *s)
+{
+	struct with_torch *t = s->torch;
+	const char *why;
+	for (size_t i = 0; i < t->n_launchers; i++) {
+		if (t->told[i] || !(why = oracle_torch_gone(s->runner.oracle, i)))
+			continue;
+		t->told[i] = true;
+		report_line(&s->report, "--launcher '%s' takes no part: %s", s->o->launcher.v[i], why);
+	}
+}
+
 void torch_close(struct session *s)
 {
 	struct with_torch *t = s->torch;
@@ -165,6 +180,7 @@ void torch_close(struct session *s)
 		free(t->scripts[i]);
 	free(t->env);
 	free(t->scripts);
+	free(t->told);
 	free(t->words);
 	free(t->launchers);
 	free(t->cwd);

@@ -415,6 +415,11 @@ struct oracle *oracle_torch(const struct oracle_torch_spec *spec, struct err *er
 }
 
 const struct outcome *oracle_torch_recorded(const struct oracle *oracle) { return &torch_of(oracle)->recorded.outcome; }
+const char *oracle_torch_gone(const struct oracle *oracle, size_t i)
+{
+	const struct torch_oracle *o = torch_of(oracle);
+	return i < o->n_workers && o->worker[i].peer.state == PEER_DEAD ? buf_str(&o->worker[i].peer.why) : NULL;
+}
 struct slice oracle_torch_record(const struct oracle *oracle) { return buf_slice(&torch_of(oracle)->record); }
 struct slice oracle_torch_hello(const struct oracle *oracle)
 {

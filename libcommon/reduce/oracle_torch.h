@@ -63,6 +63,8 @@ const struct outcome *oracle_torch_recorded(const struct oracle *o);
 /* The answers hello and record as JSON text; "" when there was none. */
 struct slice oracle_torch_hello(const struct oracle *o);
 struct slice oracle_torch_record(const struct oracle *o);
+/* Why process i (of the launchers, in their order) is gone for good; NULL: it is there, or will be. Until the next wait. */
+const char *oracle_torch_gone(const struct oracle *o, size_t i);
 /* Puts what was recorded where a node of the root has no metadata: sizes of that run (integers). graph_finish is not undone. */
 int oracle_torch_annotate(const struct oracle *o, struct graph *g, struct err *err);
 /* Marks the configuration lines of r that set what that torch has set anyway (repro_line.idle). */

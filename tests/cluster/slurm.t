@@ -1,5 +1,5 @@
 #!/bin/bash
-# fxminify --launcher 'srun -n1 --gres=gpu:1': a Slurm of one node with one (pretended) GPU, on this machine (far.sh).
+# fxminify --launcher 'srun -n1 --gres=gpu:1': a Slurm of one node with two GPUs that do nothing, on this machine (far.sh).
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/cluster/far.sh
@@ -57,13 +57,13 @@ done
 export XDG_CACHE_HOME
 srun="srun -n1 --gres=gpu:1 --export=ALL,TMPDIR=$FAR/tmp"
 is "the far side does not see this folder" "$(cd / && $srun ls -A "$HERE")" ""
-like "the far side has a GPU of its own" "$(cd / && $srun env)" "CUDA_VISIBLE_DEVICES=0"
+like "the far side has a GPU" "$(cd / && $srun env)" "CUDA_VISIBLE_DEVICES=0"
 
 far_jobs() { squeue -h 2>&1; }
 far_cases "$srun" "srun -n1 --gres=gpu:9" "srun: error: .*Requested node configuration is not available"
 
 # A verifier while one GPU is all there is; a job that somebody holds makes it one.
-$srun sleep 100000 &
+$srun sleep 100000 2>"$FAR/holder" &
 holder=$!
 for _ in $(seq 50); do
 	[ "$(squeue -h -t R | wc -l)" = 1 ] && break
