@@ -36,6 +36,8 @@ static void pretend(const char *hello, const char *record, const char *test)
 	fprintf(f, " '{\"op\": \"start\"'*|'{\"op\":\"start\"'*) %s ;;\n", hello);
 	fprintf(f, " '{\"op\": \"record\"'*|'{\"op\":\"record\"'*) echo 'a word of the launcher'; %s ;;\n", record);
 	fprintf(f, " '{\"op\": \"test\"'*|'{\"op\":\"test\"'*) id=${line#*'\"id\":'}; id=$(printf %%s \"${id%%%%,*}\" | tr -d ' '); %s ;;\n", test);
+	fprintf(f, " '{\"op\": \"verify\"'*|'{\"op\":\"verify\"'*) printf '%%s\\n' \"$line\" >%s/asked;"
+		   " echo '{\"re\": \"verify\", \"kind\": \"raised\", \"type\": \"KeyError\"}' ;;\n", folder);
 	fprintf(f, " '{\"op\": \"inputs\"'*|'{\"op\":\"inputs\"'*) echo '{\"re\": \"inputs\", \"kind\": \"passes\", \"values\": ["
 		   "{\"kind\": \"tensor\", \"data\": \"AAECAw==\"}]}' ;;\n esac\ndone\n");
 	fclose(f);
@@ -240,6 +242,76 @@ static void prefixes(void **state)
 	oracle_close(o);
 }
 
+static void one_prefix_of_two_fails(void **state)
+{
+	(void)state;
+	struct err err = {0};
+	struct outcome out;
+	pretend(hello, record, "echo \"{\\\"re\\\": \\\"test\\\", \\\"id\\\": $id, \\\"kind\\\": \\\"passes\\\"}\"");
+	const char *const bad[] = {"sh", "-c", "echo srun: error: no such node >&2; exit 1", NULL}, *const good[] = {"env", NULL};
+	const char *const *const two[] = {bad, good, NULL};
+	struct oracle *o = start_with(&repro, two, &err);
+	assert_non_null(o);
+	for (int i = 0; i < 50 && !oracle_torch_gone(o, 0); i++) {
+		ask(o, &repro);
+		assert_int_equal(oracle_wait(o, 5000, &out, &err), 1);
+		assert_int_equal(out.kind, OUTCOME_PASSES);
+	}
+	assert_string_equal(oracle_torch_gone(o, 0), "the torch process exited with status 1: srun: error: no such node");
+	assert_null(oracle_torch_gone(o, 1));
+	assert_null(oracle_torch_gone(o, 2));
+	oracle_close(o);
+}
+
+static void put_file(const char *name, const char *text)
+{
+	char *path = xasprintf("%s/%s", folder, name);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	free(path);
+}
+
+/* What a verifier was asked, with and without a prefix: the program and its inputs go along with one. */
+static void the_program_goes_along(void **state)
+{
+	(void)state;
+	static const char *const made[] = {"r.data/storages/abc", "r.data/storages", "r.data", "r.py", "asked"};
+	struct err err = {0};
+	struct outcome out;
+	const char *const env[] = {"env", NULL}, *const *const one[] = {env, NULL};
+	char *path = xasprintf("%s/r.py", folder), *asked = xasprintf("%s/asked", folder);
+	pretend(hello, record, ":");
+	put_file("r.py", "import torch\n");
+	for (int i = 2; i > 0; i--) {
+		char *dir = xasprintf("%s/%s", folder, made[i]);
+		assert_int_equal(mkdir(dir, 0700), 0);
+		free(dir);
+	}
+	put_file(made[0], "bytes");
+	for (int far = 0; far < 2; far++) {
+		const struct oracle_torch_spec spec = {.python = script, .repro = &repro, .timeout_ms = 5000, .launcher = far ? one : NULL};
+		struct verifier *v = verifier_start(&spec, &err);
+		assert_non_null(v);
+		assert_int_equal(verifier_run(v, path, &repro, &out, &err), 0);
+		assert_int_equal(out.kind, OUTCOME_RAISED);
+		struct mapfile file;
+		assert_int_equal(mapfile_open(&file, asked, &err), 0);
+		assert_int_equal(slice_find(file.bytes, "\"r.py\"") && slice_find(file.bytes, "aW1wb3J0IHRvcmNoCg=="), far);
+		assert_int_equal(slice_find(file.bytes, "\"r.data/storages/abc\"") && slice_find(file.bytes, "Ynl0ZXM="), far);
+		mapfile_close(&file);
+		verifier_close(v);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(made); i++) {
+		char *p = xasprintf("%s/%s", folder, made[i]);
+		assert_int_equal(remove(p), 0);
+		free(p);
+	}
+	free(path);
+	free(asked);
+}
+
 static void cannot_start(void **state)
 {
 	(void)state;
@@ -265,6 +337,7 @@ int main(void)
 		cmocka_unit_test(answers_come_in_any_order), cmocka_unit_test(what_was_recorded), cmocka_unit_test(an_original_that_fails_in_eager),
 		cmocka_unit_test(a_process_that_dies_is_started_again), cmocka_unit_test(one_that_always_dies_is_given_up),
 		cmocka_unit_test(another_environment_is_another_process), cmocka_unit_test(prefixes), cmocka_unit_test(cannot_start),
+		cmocka_unit_test(one_prefix_of_two_fails), cmocka_unit_test(the_program_goes_along),
 	};
 	int status = cmocka_run_group_tests(tests, NULL, NULL);
 	char *pids = xasprintf("%s/pids", folder);
