@@ -15,7 +15,7 @@
  * a program works: srun -n1, ssh host, kubectl exec -i. Nothing is assumed of the far side but a Python with torch; stored inputs, and
  * the program to verify, go along when there is a prefix. What is said over the two pipes, one JSON object a line:
  *
- *     > start   mode (oracle, verify), env [[name, value or null]], jobs, timeout (s), memory (bytes), path [folders for backends]
+ *     > start   mode (oracle, verify), env [[name, value or null]], form, jobs, timeout (s), memory (bytes), path [folders for backends]
  *     < hello   pid, python, torch, git, cxx, cuda, session (its folder), env (what was kept of it), fixed (what was set), seconds;
  *               or error: the one line to tell
  *     > setup   form, code, head, imports, symbols, inputs, storages, accuracy, tracing_mode, backend, seed, ...

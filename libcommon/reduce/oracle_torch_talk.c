@@ -112,6 +112,7 @@ void talk_start(const struct oracle_torch_spec *spec, enum talk_mode mode, struc
 	member_str(&o, "mode", mode == TALK_VERIFY ? SLICE("verify") : SLICE("oracle"));
 	json_key(&o, "env");
 	json_out_raw(&o, env);
+	member_str(&o, "form", slice_str(repro_form_name(spec->repro->form)));
 	json_member_u64(&o, "jobs", spec->jobs ? spec->jobs : 1);
 	json_key(&o, "timeout");
 	json_out_double(&o, spec->timeout_ms / 1000.0, 3);

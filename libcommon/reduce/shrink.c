@@ -80,7 +80,9 @@ int reduce_rest(struct reduction *red, unsigned which, struct err *err)
 	for (int round = 0; any && round < ROUNDS_MAX; round++) {
 		any = false;
 		for (int i = 0; i < SHRINK_N; i++) {
-			int p = (i + SHRINK_HEAD) % SHRINK_N; /* the head first: no other pass changes what it needs, so it is asked about once */
+			int p = (i + SHRINK_HEAD) % SHRINK_N;
+			if (round && p == SHRINK_HEAD) /* no other pass changes which lines are needed: asked about once, and first */
+				continue;
 			if (which >> p & 1 && run_pass(red, passes[p], &any, err) < 0)
 				return -1;
 		}

@@ -68,7 +68,7 @@ static void changed_shape(struct candidate *c, size_t feed)
 	c->feed[feed].kind = FEED_RANDOM; /* the corner of the recorded value, while it has a name */
 }
 
-/* ---- sizes: `from` becomes `to`. kind 0: equal sizes and arguments; 1: also multiples of it; 2: inputs alone ---- */
+/* ---- sizes: `from` becomes `to`. kind 0: equal sizes and arguments; 1: also multiples of it; 2: inputs alone; 3: all of inputs ---- */
 
 static bool is_tensor_feed(const struct candidate *c, size_t i)
 {
@@ -99,6 +99,8 @@ static void list_sizes(const struct candidate *best, const struct repro *origina
 	}
 	if (n)
 		qsort(size, n, sizeof(*size), descending);
+	if (n && size[0] != size[n - 1])
+		edits_add(e, (struct edit){.kind = 3, .to = 1});
 	for (size_t i = 0; i < n; i++) {
 		if (i && size[i] == size[i - 1])
 			continue;
@@ -112,7 +114,7 @@ static void list_sizes(const struct candidate *best, const struct repro *origina
 
 static int64_t resized(const struct edit *e, int64_t v)
 {
-	if (v == e->from)
+	if (v == e->from || (e->kind == 3 && v > e->to))
 		return e->to;
 	return e->kind == 1 && v > e->from && v % e->from == 0 ? v / e->from * e->to : v;
 }
@@ -144,7 +146,7 @@ static bool apply_sizes(struct candidate *c, const struct repro *original, const
 		if (changed)
 			changed_shape(c, i);
 	}
-	if (e->kind != 2)
+	if (e->kind < 2)
 		each_operand(g, resize_value, (void *)(uintptr_t)e);
 	candidate_forget_meta(c);
 	return true;
