@@ -1,0 +1,259 @@
+"""Failing programs for fxminify.t and scripts/bench-minify-torch.
+
+    python minify_cases.py DIR [CASE...]     writes DIR/CASE.py (minifier_launcher.py of that case) or DIR/CASE.pt2, and DIR/bugs/
+
+A case that is there is made again only when this file is newer.
+
+What fails is torch's own test bug (torch._inductor.config.cpp.inject_relu_bug_TESTING_ONLY), which its launchers carry with them,
+or one of DIR/bugs/sitecustomize.py: a torch with bugs, for every Python that has DIR/bugs in PYTHONPATH. It changes what Inductor
+generates for a few operators on CPU:
+
+    asinh      C++ that is no C++                 atanh    reads address 8
+    acosh      never ends                         expm1    NaN
+    cos        a Python error while generating    erf      wrong where a second process has an odd number ("comes and goes")
+    floor and sign in one kernel: a Python error when it is defined
+"""
+import contextlib, os, shutil, sys, time
+
+BUGS = '''
+"""A torch with bugs (tests/live/minify_cases.py): changes Inductor's C++ backend when it is imported."""
+import importlib.abc, importlib.machinery, os, sys
+
+def spoil(cpp):
+    scalar, vector = cpp.CppOverrides, cpp.CppVecOverrides
+    def both(name, of_scalar, of_vector):
+        setattr(scalar, name, staticmethod(of_scalar))
+        setattr(vector, name, staticmethod(of_vector))
+    def raises(x):
+        raise AssertionError("cos is not supported here")
+    both("asinh", lambda x: f"no_such_function({x})", lambda x: f"no_such_function({x})")
+    both("atanh", lambda x: f"({x} + *(volatile float*)8)", lambda x: f"({x} + decltype({x})(*(volatile float*)8))")
+    both("acosh", lambda x: f"([&] {{ for (volatile int i = 1; i;) {{}} return {x}; }}())", lambda x: f"([&] {{ for (volatile int i = 1; i;) {{}} return {x}; }}())")
+    both("expm1", lambda x: f"({x} * std::numeric_limits<float>::quiet_NaN())", lambda x: f"({x} * decltype({x})(std::numeric_limits<float>::quiet_NaN()))")
+    both("cos", raises, raises)
+    if os.environ.get("FLAKY_COUNTER"):
+        def sometimes(x):
+            with open(os.environ["FLAKY_COUNTER"], "a+") as f:
+                f.write("x")
+                if f.tell() % 2 == 0:
+                    raise AssertionError("erf has a bad day")
+            return f"{x}.erf()" if "Vec" in str(type(x)) else f"std::erf({x})"
+        both("erf", sometimes, sometimes)
+    real = cpp.CppScheduling.define_kernel
+    def define_kernel(self, src_code, nodes, *args, **kw):
+        ops = {str(o.target) for n in nodes for o in getattr(n.node, "origins", [])}
+        if any("floor" in o for o in ops) and any("sign." in o for o in ops):
+            raise AssertionError("floor and sign in one kernel")
+        return real(self, src_code, nodes, *args, **kw)
+    cpp.CppScheduling.define_kernel = define_kernel
+
+class Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name != "torch._inductor.codegen.cpp":
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        real = spec.loader.exec_module
+        def exec_module(module):
+            real(module)
+            spoil(module)
+        spec.loader.exec_module = exec_module
+        return spec
+
+sys.meta_path.insert(0, Finder())
+if os.environ.get("HUNG_IMPORT"):
+    import time
+    time.sleep(1e6)
+'''
+
+TOY = '''
+"""The custom backend of PyTorch's troubleshooting guide in spirit: it refuses one operator."""
+import torch
+
+def toy_compiler(gm, inputs):
+    for node in gm.graph.nodes:
+        if node.target in (torch.relu, torch.nn.functional.relu) or node.target == "relu":
+            raise RuntimeError("toy_compiler knows no relu")
+    return gm.forward
+'''
+
+
+def net(torch, op, n=6, at=3, norm=True):
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.l = torch.nn.ModuleList([torch.nn.Linear(16, 16) for _ in range(n)])
+            self.n = torch.nn.LayerNorm(16) if norm else torch.nn.Identity()
+
+        def forward(self, x):
+            for i, l in enumerate(self.l):
+                y = torch.tanh(l(self.n(x)))
+                x = x + torch.sigmoid(y) * y
+                if i == at:
+                    x = op(x) + x
+            return x.sum(-1)
+    torch.manual_seed(0)
+    return Net()
+
+
+def settings(torch, folder, after, level):
+    import torch._dynamo, torch._inductor.config, torch._inductor.compile_fx
+    config = torch._dynamo.config
+    config.debug_dir_root, config.repro_after, config.repro_level = folder, after, level
+    torch._inductor.config.force_disable_caches = True
+    return torch._inductor.config
+
+
+def compiled(torch, model, *inputs, **options):
+    try:
+        torch.compile(model, **options)(*inputs)
+    except Exception as e:
+        print(str(e)[-2000:])
+
+
+def injected(kind, after="aot", level=2, n=6, dynamic=None):
+    def make(torch, folder):
+        settings(torch, folder, after, level).cpp.inject_relu_bug_TESTING_ONLY = kind
+        x = torch.randn(8, 16)
+        with torch.no_grad():
+            compiled(torch, net(torch, torch.relu, n=n, at=n * 2 // 3).eval(), x, dynamic=dynamic)
+    return make
+
+
+def broken(op, after="aot", level=2, train=False):
+    """A torch with bugs: an error ends here, anything else is for level 3 and 4 to catch before it."""
+    def make(torch, folder):
+        settings(torch, folder, after, level)
+        model = net(torch, op(torch))
+        if train:
+            with contextlib.suppress(BaseException):
+                torch.compile(model)(torch.randn(8, 16)).sum().backward()
+            return
+        with torch.no_grad():
+            compiled(torch, model.eval(), torch.randn(8, 16))
+    return make
+
+
+def fused(torch, folder):
+    """Two operators, harmless each, that Inductor makes one kernel of."""
+    settings(torch, folder, "aot", 2)
+    class Net(torch.nn.Module):
+        def forward(self, x, w):
+            for i in range(3):
+                x = torch.tanh(x @ w) + x
+            y = torch.floor(x * 8) + x
+            x = torch.sign(y + 1) - torch.sigmoid(x)
+            for i in range(3):
+                x = torch.tanh(x @ w) + x
+            return x
+    with torch.no_grad():
+        compiled(torch, Net(), torch.randn(8, 16), torch.randn(16, 16))
+
+
+def custom(torch, folder):
+    settings(torch, folder, "dynamo", 2)
+    sys.path.insert(0, os.path.dirname(folder))
+    import toys
+    from torch._dynamo.backends.registry import register_backend
+    register_backend(toys.toy_compiler, name="toy_compiler")
+    with torch.no_grad():
+        compiled(torch, net(torch, torch.relu).eval(), torch.randn(8, 16), backend="toy_compiler")
+
+
+def aoti(torch, folder):
+    c = settings(torch, folder, None, 2)
+    c.cpp.inject_relu_bug_TESTING_ONLY = "compile_error"
+    c.aot_inductor.dump_aoti_minifier = True
+    torch._inductor.config.aot_inductor.repro_level = 2
+    program = torch.export.export(net(torch, torch.relu, n=3, at=1).eval(), (torch.randn(8, 16),))
+    with contextlib.suppress(BaseException):
+        torch._inductor.aoti_compile_and_package(program, package_path=os.path.join(folder, "never.pt2"))
+
+
+def exported(torch, folder):
+    os.makedirs(folder)
+    program = torch.export.export(net(torch, torch.asinh).eval(), (torch.randn(8, 16),))
+    torch.export.save(program, os.path.join(folder, "program.pt2"))
+
+
+CASES = {
+    # The bench's: the size of a small real model.
+    "compile": injected("compile_error", n=12),
+    "runtime": injected("runtime_error", n=12),
+    "accuracy": injected("accuracy", level=4, n=12),
+    # Others of the tests.
+    "dynamo": injected("compile_error", after="dynamo"),
+    "dynamic": injected("compile_error", dynamic=True),
+    "segfault": broken(lambda torch: torch.atanh, level=3),
+    "hang": broken(lambda torch: torch.acosh, level=3),
+    "nan": broken(lambda torch: torch.expm1, level=4),
+    "train": broken(lambda torch: torch.sin, train=True),
+    "flaky": broken(lambda torch: torch.erf, level=3),
+    "fine": broken(lambda torch: torch.tanh, level=3),
+    "fused": fused,
+    "custom": custom,
+    "aoti": aoti,
+    "exported": exported,
+}
+
+
+def take(folder, target):
+    """The one launcher that lies somewhere in the folder, or the program."""
+    found = [os.path.join(d, f) for d, _, files in os.walk(folder) for f in files if f in ("minifier_launcher.py", "program.pt2")]
+    if len(found) != 1:
+        sys.exit(f"{os.path.basename(folder)}: {len(found)} launchers: {found}")
+    os.symlink(found[0], target + os.path.splitext(found[0])[1])
+
+
+def is_made(target):
+    return any(os.path.exists(target + end) and os.stat(target + end).st_mtime > os.stat(__file__).st_mtime for end in (".py", ".pt2"))
+
+
+def main():
+    where = os.path.abspath(sys.argv[1])
+    wanted = [name for name in sys.argv[2:] or CASES if not is_made(os.path.join(where, name))]
+    os.makedirs(os.path.join(where, "bugs"), exist_ok=True)
+    for path, text in (("bugs/sitecustomize.py", BUGS), ("toys.py", TOY)):
+        with open(os.path.join(where, path), "w") as f:
+            f.write(text)
+    if not wanted:
+        return
+    if os.path.join(where, "bugs") not in os.environ.get("PYTHONPATH", "").split(":"):
+        os.environ.update(PYTHONPATH=os.path.join(where, "bugs"), OMP_NUM_THREADS="1", TORCHINDUCTOR_COMPILE_THREADS="1",
+                          TORCHINDUCTOR_CACHE_DIR=os.path.join(where, "cache"))
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+    import torch, torch._inductor.compile_fx, torch._dynamo.repro.after_aot
+    import torch._inductor.scheduler, torch._inductor.codegen.cpp
+    torch.set_num_threads(1)
+    children = []
+    for name in wanted:
+        folder = os.path.join(where, name + ".d")
+        shutil.rmtree(folder, ignore_errors=True)
+        pid = os.fork()  # some of them end it
+        if not pid:
+            log = os.open(os.path.join(where, name + ".log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            os.dup2(log, 1)
+            os.dup2(log, 2)
+            import resource, traceback
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            cpu = int(time.process_time()) + 40
+            resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))  # the one that hangs
+            try:
+                CASES[name](torch, folder)
+            except BaseException:
+                traceback.print_exc()
+            os._exit(0)
+        children.append(pid)
+        if len(children) == 2:
+            os.waitpid(children.pop(0), 0)
+    for pid in children:
+        os.waitpid(pid, 0)
+    for name in wanted:
+        target = os.path.join(where, name)
+        for end in (".py", ".pt2"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(target + end)
+        take(os.path.join(where, name + ".d"), target)
+
+
+if __name__ == "__main__":
+    main()
