@@ -272,6 +272,10 @@ static bool read_value(struct calls_reader *r, uint64_t ticket, struct call_valu
 		return false;
 	memcpy(v, &room->v, sizeof(*v));
 	atomic_thread_fence(memory_order_acquire);
+	/* Whatever lies there is a truth value from here on. */
+	uint8_t known;
+	memcpy(&known, &v->stats.known, sizeof(known));
+	v->stats.known = known != 0;
 	if (v->n_dim > CALL_DIMS)
 		v->n_dim = CALL_DIMS;
 	return atomic_load_explicit(&room->state, memory_order_relaxed) == done;

@@ -206,6 +206,7 @@ static void test_garbage(void **state)
 			for (size_t k = 0; k < sizeof(r) / 4; k++)
 				((uint32_t *)&r)[k] = random_u32(&seed) >> (random_u32(&seed) % 32);
 			r.what = pick(&seed, 8);
+			r.ticks = pick(&seed, 2);
 			r.seq = pick(&seed, 40);
 			r.tid = pick(&seed, 3);
 			r.pid = (uint32_t)getpid();
