@@ -215,6 +215,18 @@ def all_values(tree, metas):
     return names
 
 
+def first_wrong(forward, wrong):
+    """Those that differ though all they were made of did not."""
+    roots, tainted = [], set()
+    for s, name in definitions(forward):
+        if {n.id for n in ast.walk(s.value) if isinstance(n, ast.Name)} & tainted:
+            tainted.add(name)
+        elif name in wrong:
+            roots.append(name)
+            tainted.add(name)
+    return roots
+
+
 def where_accuracy(state, way, text, args, head_names, strict):
     """One more run, with all values: the nodes that differ, in order. The outputs change what is fused, so it may find nothing."""
     tree = ast.parse(text)
@@ -228,6 +240,8 @@ def where_accuracy(state, way, text, args, head_names, strict):
     found = differences(tuple(ref), tuple(res), wide and tuple(wide), strict)
     if not found:
         return {}
-    return {"suspects": [names[i] for i, _ in found][:64], "how": "all values compared", "classes": [d for _, d in found][:64]}
+    wrong = [names[i] for i, _ in found]
+    roots = first_wrong(forward_of(tree)[1], set(wrong))
+    return {"suspects": list(dict.fromkeys(roots + wrong))[:64], "likely": min(len(roots), 64), "how": "all values compared"}
 
 
