@@ -34,8 +34,8 @@ static const struct opt options[] = {
 static const struct opt_spec spec = {
 	.tool = "aoti-checkinputs",
 	.about = "What a compiled model (AOTInductor) expects of its inputs, and every way a call is wrong.",
-	.footer = "MODEL is a .pt2 package, a model.so, or a folder. INPUT is a file (.npy .npz .safetensors .pt), one tensor of it\n"
-		  "(FILE:KEY), or a spec such as f32[8,10] or 'bf16[2,3]/(1,2)@cuda:0'; NAME=INPUT says which input it is.\n"
+	.footer = "MODEL is a .pt2 package, a model.so, or a folder. INPUT is a file (.npy .npz .safetensors .pt), one tensor of it "
+		  "(FILE:KEY), or a spec such as f32[8,10] or 'bf16[2,3]/(1,2)@cuda:0'; NAME=INPUT says which input it is. "
 		  "With a command: every call of every such model in that process is checked.",
 	.options = options,
 	.operands = "MODEL [INPUT...]",

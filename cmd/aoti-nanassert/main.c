@@ -61,8 +61,8 @@ static const struct opt options[] = {
 static const struct opt_spec spec = {
 	.tool = "aoti-nanassert",
 	.about = "Which kernel of a compiled model (AOTInductor) made the first NaN, from which numbers, and why.",
-	.footer = "MODEL is a .pt2 package, a model.so, a folder, or a bundle that aoti-printer --record kept; INPUT as for\n"
-		  "aoti-checkinputs. It runs here, without PyTorch, or with --torch. A folder that aoti-printer -o wrote is looked\n"
+	.footer = "MODEL is a .pt2 package, a model.so, a folder, or a bundle that aoti-printer --record kept; INPUT as for "
+		  "aoti-checkinputs. It runs here, without PyTorch, or with --torch. A folder that aoti-printer -o wrote is looked "
 		  "through without running anything. With a command: every such model in that process is watched.",
 	.options = options,
 	.operands = "MODEL [INPUT...]",

@@ -53,8 +53,8 @@ static const struct opt options[] = {
 static const struct opt_spec spec = {
 	.tool = "aoti-printer",
 	.about = "What the kernels of a compiled model (AOTInductor) read and write while it runs, with no recompilation.",
-	.footer = "MODEL is a .pt2 package, a model.so, a folder, or a bundle that --record kept; INPUT as for aoti-checkinputs.\n"
-		  "It runs here, without PyTorch, or with --torch. With a command: every such model in that process is watched.\n"
+	.footer = "MODEL is a .pt2 package, a model.so, a folder, or a bundle that --record kept; INPUT as for aoti-checkinputs. "
+		  "It runs here, without PyTorch, or with --torch. With a command: every such model in that process is watched. "
 		  "With --diff DUMP, MODEL may be another dump.",
 	.options = options,
 	.operands = "MODEL [INPUT...]",
