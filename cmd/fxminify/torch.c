@@ -1,6 +1,7 @@
 /* Python with torch as the oracle (reduce/oracle_torch.h), and what else is asked of it. */
 #include "session.h"
 
+#include "base/child.h"
 #include "base/diag.h"
 #include "base/json.h"
 #include "reduce/oracle_torch.h"
@@ -144,15 +145,16 @@ int torch_open(struct session *s, struct err *err)
 					     .timeout_ms = (unsigned)s->o->timeout * 1000u, .max_memory = s->o->max_memory, .seed = s->o->seed};
 	make_launchers(s, t);
 	report_line(&s->report, "Starting Python with torch");
+	/* It imports torch while the oracle does. Through a launcher it comes when the oracle is gone: a second one might wait for the first
+	 * one's GPU. */
+	if (!s->o->no_verify && !s->o->locate && !t->spec.launcher)
+		t->verifier = verifier_start(&t->spec, err); /* if it fails, it is started again when it is needed */
+	if (child_signalled())
+		return err_set(err, EXIT_ENVIRON, "interrupted while the torch process was starting");
 	s->runner.oracle = oracle_torch(&t->spec, err);
 	if (!s->runner.oracle)
 		return -1;
 	read_hello(s, t);
-	/* Through a launcher it comes when the oracle is gone: a second one might wait for the first one's GPU. */
-	if (!s->o->no_verify && !s->o->locate && !t->spec.launcher) {
-		struct err ignored; /* it is started again when it is needed */
-		t->verifier = verifier_start(&t->spec, &ignored);
-	}
 	return 0;
 }
 

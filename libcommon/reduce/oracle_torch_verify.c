@@ -24,15 +24,17 @@ static void take_message(void *user, struct peer *p, const struct json_tape *t, 
 	v->answered = true;
 }
 
-static void step(struct verifier *v, int timeout_ms)
+/* False: a signal handler of the tool ran. */
+static bool step(struct verifier *v, int timeout_ms)
 {
 	struct child_event ev;
 	if (childset_wait(&v->set, -1, timeout_ms, &ev) < 0 || (ev.what != CHILD_READABLE && ev.what != CHILD_ENDED))
-		return;
+		return ev.what != CHILD_INTERRUPTED;
 	if (child_fd(v->peer.child, 1) >= 0)
 		peer_read(&v->peer, take_message, v);
 	if (ev.what == CHILD_ENDED)
 		peer_died(&v->peer, NULL);
+	return true;
 }
 
 static int start(struct verifier *v, struct slice env, struct err *err)
@@ -44,7 +46,8 @@ static int start(struct verifier *v, struct slice env, struct err *err)
 	/* It must have the program before it can import anything; that it does without being waited for. */
 	int64_t until = peer_clock() + HELLO_MS;
 	while (v->peer.state != PEER_UP && v->peer.state != PEER_DEAD && peer_clock() < until)
-		step(v, 100);
+		if (!step(v, 100))
+			return err_set(err, EXIT_ENVIRON, "interrupted while the torch process was starting");
 	return 0;
 }
 
@@ -86,7 +89,8 @@ int verifier_run(struct verifier *v, const char *path, const struct repro *r, st
 		peer_send(&v->peer, buf_slice(&line));
 	int64_t until = peer_clock() + READY_MS + (v->spec.timeout_ms ? v->spec.timeout_ms : 3600000);
 	while (status == 0 && !v->answered && v->peer.state != PEER_DEAD && peer_clock() < until)
-		step(v, 1000);
+		if (!step(v, 1000))
+			status = err_set(err, EXIT_ENVIRON, "interrupted while the result was verified");
 	buf_release(&env);
 	buf_release(&line);
 	if (status < 0)
