@@ -54,6 +54,8 @@ struct result {
 };
 /* The candidate as a file of the input's own kind: what --test is given. */
 int result_candidate_text(const struct subject *in, const struct candidate *c, struct buf *b, struct err *err);
+/* Can it be run in a process of its own? Not JSON, DOT, text, or standard output. */
+bool result_is_program(const char *path);
 int result_write(const struct result *r, const struct candidate *c, const struct repro_given *given, struct err *err);
 
 /* report.c */

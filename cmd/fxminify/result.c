@@ -57,6 +57,11 @@ static enum format format_of(const char *path)
 	return ends(path, ".json") ? FORMAT_JSON : ends(path, ".dot") ? FORMAT_DOT : ends(path, ".txt") ? FORMAT_READABLE : FORMAT_PROGRAM;
 }
 
+bool result_is_program(const char *path)
+{
+	return strcmp(path, "-") != 0 && format_of(path) == FORMAT_PROGRAM;
+}
+
 static int write_text(const char *path, const struct buf *b, struct err *err)
 {
 	if (!strcmp(path, "-"))
