@@ -224,7 +224,7 @@ static int finish(struct session *s, struct err *err)
 	if (s->torch && torch_given(s, &s->runner.best, false, &given, &ignored) < 0)
 		report_line(&s->report, "values of inputs are random in the result: %s", ignored.text);
 	status = result_write(&s->result, &s->runner.best, given, err);
-	if (status == 0 && s->torch && !s->o->no_verify && strcmp(s->result.path, "-") && torch_verify(s, err) >= 0)
+	if (status == 0 && s->torch && !s->o->no_verify && result_is_program(s->result.path) && torch_verify(s, err) >= 0)
 		status = result_write(&s->result, &s->runner.best, given, err); /* now says whether it was verified */
 	free(given);
 	return status;
@@ -292,7 +292,7 @@ static int conclude(struct session *s, int status, const struct err *err)
 		warn("interrupted%s%s", s->report.file ? "; the best so far is in " : "", s->report.file ? s->report.file : "");
 	else if (why)
 		report_line(&s->report, "Stopped: %s", why);
-	if (s->report.file)
+	if (s->report.file && !sig)
 		report_line(&s->report, "Wrote minimal repro out to %s", s->report.file);
 	journal_end(s->journal, sig ? "interrupted" : why ? why : "reduced", s->runner.count.tests, runner_clock(&s->runner));
 	return sig ? 128 + sig : EXIT_FINE;
