@@ -144,8 +144,18 @@ def keep_warm_up(folder):
                           lambda path: any(os.path.exists(path + end) for end in (".gch", ".pch")))
 
     def check(isa, code):
+        """Asked for the widest first. A compiler that has AVX-512 VNNI has AVX-512 and AVX2, too; each takes a compile and an import."""
+        if wider and type(isa).__name__.startswith("VecAVX"):
+            return True
+        if built(isa, code):
+            wider.append(isa)
+            return True
+        return False
+
+    def built(isa, code):
         return remembered(folder, f"isa {isa} {isa.build_arch_flags()} {code}", lambda: real_check(isa, code))
 
+    wider = []
     import functools
     codecache._precompile_header = functools.cache(header)
     cpu_vec_isa.VecISA.check_build = check
