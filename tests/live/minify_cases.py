@@ -119,11 +119,11 @@ def injected(kind, after="aot", level=2, n=6, dynamic=None):
     return make
 
 
-def broken(op, after="aot", level=2, train=False):
+def broken(op, after="aot", level=2, train=False, n=6):
     """A torch with bugs: an error ends here, anything else is for level 3 and 4 to catch before it."""
     def make(torch, folder):
         settings(torch, folder, after, level)
-        model = net(torch, op(torch))
+        model = net(torch, op(torch), n=n, at=n // 2)
         if train:
             with contextlib.suppress(BaseException):
                 torch.compile(model)(torch.randn(8, 16)).sum().backward()
@@ -184,7 +184,7 @@ CASES = {
     "dynamo": injected("compile_error", after="dynamo"),
     "dynamic": injected("compile_error", dynamic=True),
     "segfault": broken(lambda torch: torch.atanh, level=3),
-    "hang": broken(lambda torch: torch.acosh, level=3),
+    "hang": broken(lambda torch: torch.acosh, level=3, n=2),
     "nan": broken(lambda torch: torch.expm1, level=4),
     "train": broken(lambda torch: torch.sin, train=True),
     "flaky": broken(lambda torch: torch.erf, level=3),
