@@ -89,7 +89,8 @@ void report_summary(struct report *r, const struct candidate *best, size_t origi
 	for (int v = 0; v <= VERDICT_FLAKY; v++)
 		if (c->by_verdict[v])
 			buf_addf(&b, "%s%llu %s", b.len ? ", " : "", (unsigned long long)c->by_verdict[v], verdict_name((enum verdict)v));
-	report_line(r, "%zu to %zu nodes, %zu inputs; made %llu queries (%s), %llu more were known; %.1f s", original_ops, best->ops, best->n_feeds,
-		    (unsigned long long)c->tests, buf_str(&b), (unsigned long long)c->remembered, runner_clock(r->runner));
+	report_line(r, "Made %llu queries in %.1f s (%s)%s", (unsigned long long)c->tests, runner_clock(r->runner), buf_str(&b),
+		    c->tests ? "" : "; all answers were known");
+	report_line(r, "Went from %zu to %zu nodes, %zu input%s", original_ops, best->ops, best->n_feeds, best->n_feeds == 1 ? "" : "s");
 	buf_release(&b);
 }
