@@ -61,7 +61,8 @@ int search_suspects(struct search *s, search_set_fn *set, void *ctx, size_t n)
 	if (!n)
 		return 0;
 	say(s, "Suspects", n);
-	if (s->ask(s->user, n, set, ctx, false, &winner) < 0)
+	/* In their order: a larger one that is answered sooner would only lead back to the smaller. */
+	if (s->ask(s->user, n, set, ctx, true, &winner) < 0)
 		return -1;
 	if (winner == SEARCH_NONE)
 		return 0;
