@@ -66,11 +66,20 @@ static void progress(void *user)
 	report_progress(&s->report);
 }
 
+/* A run that is resumed goes its way again in memory first: what the earlier one left is not overwritten by less. */
+static bool worse_than_before(struct session *s, const struct candidate *c)
+{
+	if (c->ops <= s->ops_before || access(s->result.path, R_OK) < 0)
+		return false;
+	s->report.file = s->result.path;
+	return true;
+}
+
 /* The best so far is on disk at once. With torch its values come in at the end, too; a program without them says so. */
 static int improved(void *user, const struct candidate *c, struct err *err)
 {
 	struct session *s = user;
-	if (!strcmp(s->result.path, "-"))
+	if (!strcmp(s->result.path, "-") || worse_than_before(s, c))
 		return 0;
 	struct repro_given *given = NULL;
 	if (s->torch && torch_given(s, c, true, &given, err) < 0)
@@ -98,6 +107,9 @@ static int remember_tests(struct session *s, const char *resume, struct err *err
 		status = err_set(err, EXIT_INPUT, "'%s' is not the file that the journal '%s' is about: it was changed", s->in.path, resume);
 	else
 		runner_remember(&s->runner, &r);
+	for (size_t i = 0; status == 0 && i < r.n_best; i++)
+		if (slice_is(r.best[i].file, s->result.path) && r.best[i].ops < s->ops_before)
+			s->ops_before = r.best[i].ops;
 	if (status == 0)
 		report_line(&s->report, "Resuming: %zu tests are known", r.n_tests);
 	journal_record_release(&r);
@@ -148,7 +160,10 @@ static int does_not_fail(struct session *s, const struct outcome *out)
 		warn("the original does not fail: it %s in %.1f s%s", s->o->test ? "passed the test (the command's exit status was not 0)" : "ran and gave what eager gives",
 		     out->seconds, s->o->test ? buf_str(&b) : "");
 		break;
-	case OUTCOME_INVALID: warn("the original does not fail in the compiler: it fails in eager already%s", buf_str(&b)); break;
+	case OUTCOME_INVALID:
+		warn("the original does not fail in the compiler: it %s%s",
+		     slice_starts(out->detail, "cannot be traced") ? "does not get there" : "fails in eager already", buf_str(&b));
+		break;
 	default: warn("the original does not fail as asked for: it %s%s", outcome_name(out->kind), buf_str(&b)); break;
 	}
 	buf_release(&b);
@@ -221,6 +236,8 @@ static int finish(struct session *s, struct err *err)
 	struct repro_given *given = NULL;
 	struct err ignored;
 	int status = 0;
+	if (worse_than_before(s, &s->runner.best))
+		return 0;
 	if (s->torch && torch_given(s, &s->runner.best, false, &given, &ignored) < 0)
 		report_line(&s->report, "values of inputs are random in the result: %s", ignored.text);
 	status = result_write(&s->result, &s->runner.best, given, err);
@@ -232,7 +249,7 @@ static int finish(struct session *s, struct err *err)
 
 static void prepare(struct session *s, const struct fxminify_options *o, const char *path, const char *const *argv)
 {
-	*s = (struct session){.o = o};
+	*s = (struct session){.o = o, .ops_before = SIZE_MAX};
 	report_init(&s->report, o, &s->runner);
 	note_command(s, argv);
 	s->result.o = o;

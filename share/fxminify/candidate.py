@@ -394,7 +394,10 @@ class AfterDynamo(Way):
             module, _, attr = name.partition(":")
             real = functools.reduce(getattr, attr.split("."), importlib.import_module(module))
         else:
-            real = lookup_backend(name)
+            try:
+                real = lookup_backend(name)
+            except Exception as e:
+                raise Missing(f"torch knows no backend {name!r}: its module has to be imported; give --backend MODULE:NAME") from e
 
         @functools.wraps(real)
         def backend(gm, inputs, **kw):
