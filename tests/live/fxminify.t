@@ -39,7 +39,7 @@ made hang && broken hang --passes=nodes --timeout=60 --no-verify
 made nan && broken nan --passes=nodes,values
 made train && broken train --passes=nodes --no-verify
 made fused && broken fused --passes=nodes
-made custom && (cd "$cases" && PYTHONPATH=$cases minify custom --passes=nodes)
+made custom && PYTHONPATH=$cases minify custom --passes=nodes --backend=toys:toy_compiler
 made aoti && minify aoti --passes=nodes
 made exported && broken exported --passes=nodes
 made flaky && FLAKY_COUNTER=$TMP/counter broken flaky --passes=nodes --repeat=4 --no-verify --level=2
