@@ -235,7 +235,8 @@ static void show_calls(struct screen *s, const struct contract *c, bool all)
 	buf_adds(&b, "#\tkernel or op\twrites\treads\tsource nodes\n");
 	for (uint32_t i = 0; i < c->n_calls && (all || i < SOME); i++) {
 		const struct contract_call *k = &c->call[i];
-		buf_addf(&b, "%u\t%.*s%s\t", i, (int)k->name.n, k->name.p, k->kind != CALL_PROXY ? "" : slice_starts(k->name, "aten::") ? " (proxy)" : " (custom op)");
+		const char *how = k->kind != CALL_PROXY ? "" : slice_starts(k->name, "aten::") ? " (proxy)" : " (custom op)";
+		buf_addf(&b, "%u\t%.*s%s\t", i, (int)k->name.n, k->name.p, how);
 		for (int out = 1; out >= 0; out--) {
 			bool first = true;
 			for (uint32_t a = k->arg; a < k->arg + k->n_args; a++) {

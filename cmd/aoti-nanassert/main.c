@@ -71,7 +71,8 @@ static const struct opt_spec spec = {
 	.command = true,
 };
 
-/* PyTorch's own variable (torch/_inductor/config.py, nan_asserts), unless an option says otherwise: its assertions count infinities, too. */
+/* PyTorch's own variable (torch/_inductor/config.py, nan_asserts), unless an option says otherwise: its assertions count infinities,
+ * too. */
 static void take_environment(void)
 {
 	const char *v = getenv("TORCHINDUCTOR_NAN_ASSERTS");

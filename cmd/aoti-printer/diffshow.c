@@ -4,7 +4,10 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { NARROW = 100 /* columns of a terminal that has no room for all measures */, SOME = 40 }; /* rows of the table unless all are asked for */
+enum {
+	NARROW = 100, /* columns of a terminal that has no room for all measures */
+	SOME = 40,    /* rows of the table unless all are asked for */
+};
 
 const char *diff_what_name(enum diff_what w)
 {

@@ -224,7 +224,7 @@ for how in SIGINT:-2 SIGINT-all:-2 SIGTERM:-15; do
 	unlike "$how to a command: no kernel is blamed" "$(cat err)" 'did not return'
 	like "$how to a command: what was found so far" "$(tail -n 1 err)" 'nothing found'
 done
-is "what was found so far, too" "$(python3 end.py SIGINT $nan -N 1000000 log.pt2 $(given log)) $(grep -c '^NaN made by' out)" "-2 1"
+is "what was found so far, too" "$(python3 end.py SIGINT $nan -N 1000000 log.pt2 "$(given log)") $(grep -c '^NaN made by' out)" "-2 1"
 is "no process is left behind" "$(pgrep -f "$TMP/tmp")" ""
 is "no folder is left behind" "$(ls tmp)" ""
 done_testing
