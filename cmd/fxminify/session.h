@@ -19,7 +19,7 @@ struct session {
 	struct suspects suspects;
 	size_t n_likely; /* so many of them, the first, are more than bystanders; 0: not known */
 	struct arena arena;
-	size_t original_ops;
+	size_t original_ops, ops_before; /* before: what the run that is resumed came to */
 	struct err write_error; /* of the best so far, when it could not be written */
 	struct buf test_script;
 	const char *test_argv[5];

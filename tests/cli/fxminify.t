@@ -176,6 +176,15 @@ for at in 1 7 30; do
 	is "nothing twice" "$(keys res.txt.journal)" ""
 	ok "the same result" cmp res.txt want.txt
 done
+# The way to where it was is gone in memory: what is on disk is never replaced by less.
+python3 kill.py SIGKILL 20 --test ./slow.sh -j1 --passes=nodes --journal=res.txt.journal g1000.py -o res.txt >/dev/null
+had=$(ops res.txt)
+exits "--resume that ends at once" 0 fxminify --resume res.txt.journal --max-tests 1
+ok "has no larger result" test "$(ops res.txt)" -le "$had"
+cp res.txt small-one
+sed -i 's/"key":"[0-9a-f]*"/"key":"1"/' res.txt.journal # as if other questions were asked this time
+exits "--resume that comes not so far" 0 fxminify --resume res.txt.journal --max-tests 2
+ok "leaves the better result" cmp res.txt small-one
 rm -rf "${TMPDIR:?}"/* # a process that is killed leaves its folder
 head -c -30 res.txt.journal >cut.journal
 exits "--resume, a cut line" 0 fxminify --resume cut.journal
