@@ -47,7 +47,8 @@ int command_open(struct session *s, struct err *err)
 	s->test_argv[1] = "-c";
 	s->test_argv[2] = buf_str(&s->test_script);
 	s->test_argv[3] = "fxminify";
-	s->runner.oracle = oracle_command(&(struct oracle_command_spec){.argv = s->test_argv, .file_name = s->in.file_name, .jobs = (unsigned)s->o->jobs,
+	s->runner.oracle = oracle_command(&(struct oracle_command_spec){.argv = s->test_argv,
+									.file_name = s->in.file_name, .jobs = (unsigned)s->o->jobs,
 									.timeout_ms = (unsigned)s->o->timeout * 1000u, .max_memory = s->o->max_memory,
 									.write = write_test, .user = s}, err);
 	return s->runner.oracle ? 0 : -1;

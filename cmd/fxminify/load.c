@@ -34,8 +34,8 @@ static struct slice graph_of_record(const struct trace_scan *s, const struct tra
 /* Of the graphs of one compilation the nearest to what Inductor was given, when no name is asked for. */
 static int rank_of(struct slice name)
 {
-	static const char *const best_last[] = {"dynamo_output_graph", "aot_joint_graph", "aot_backward_graph", "aot_forward_graph", "aot_inference_graph",
-						"fx_graph_runnable"};
+	static const char *const best_last[] = {"dynamo_output_graph", "aot_joint_graph", "aot_backward_graph", "aot_forward_graph",
+					       "aot_inference_graph", "fx_graph_runnable"};
 	for (size_t i = ARRAY_LEN(best_last); i-- > 0;)
 		if (slice_is(name, best_last[i]))
 			return (int)i + 2;
@@ -99,7 +99,8 @@ static int load_trace(struct subject *in, const char *path, const char *graph, s
 	if (status == 0) {
 		char *shown = xasprintf("%s (%s)", path, graph ? graph : "its graph");
 		in->hash = hash_bytes(p.payload.p, p.payload.len);
-		status = repro_read(&in->repro, arena_slice(&in->text, buf_slice(&p.payload)), arena_slice(&in->text, slice_of(shown, strlen(shown) + 1)).p, err);
+		const char *name = arena_slice(&in->text, slice_of(shown, strlen(shown) + 1)).p;
+		status = repro_read(&in->repro, arena_slice(&in->text, buf_slice(&p.payload)), name, err);
 		free(shown);
 	}
 	trace_release(&t);

@@ -157,7 +157,8 @@ static int does_not_fail(struct session *s, const struct outcome *out)
 	report_clear(&s->report);
 	switch (out->kind) {
 	case OUTCOME_PASSES:
-		warn("the original does not fail: it %s in %.1f s%s", s->o->test ? "passed the test (the command's exit status was not 0)" : "ran and gave what eager gives",
+		warn("the original does not fail: it %s in %.1f s%s",
+		     s->o->test ? "passed the test (the command's exit status was not 0)" : "ran and gave what eager gives",
 		     out->seconds, s->o->test ? buf_str(&b) : "");
 		break;
 	case OUTCOME_INVALID:

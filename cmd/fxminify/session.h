@@ -37,8 +37,8 @@ void torch_tell_gone(struct session *s);
 int torch_record(struct session *s, struct outcome *out, struct err *err);
 /* Nodes that seem to be at fault, the likeliest first, into s->suspects; how says by what they were found. */
 void torch_locate(struct session *s, const struct outcome *original, struct slice *how);
-/* The inputs of a candidate with the values that were recorded; free() *given. The values live until the next call. interim: not when they are
- * many bytes. -1 also while tests run. */
+/* The inputs of a candidate with the values that were recorded; free() *given. The values live until the next call.
+ * interim: not when they are many bytes. -1 also while tests run. */
 int torch_given(struct session *s, const struct candidate *c, bool interim, struct repro_given **given, struct err *err);
 /* Run the file that was written in a fresh process; s->result.verified says how it went. 1: fails the same way, 0: does not. */
 int torch_verify(struct session *s, struct err *err);

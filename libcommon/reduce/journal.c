@@ -320,7 +320,8 @@ int journal_read_text(struct journal_record *r, struct slice rest, const char *p
 	if (is_ours(&d, &rest, &o))
 		read_head(&d, o);
 	else
-		status = err_set(err, EXIT_INPUT, "'%s' is no journal of fxminify (its first line is not {\"journal\":\"" JOURNAL_SCHEMA "\",...})", path);
+		status = err_set(err, EXIT_INPUT, "'%s' is no journal of fxminify (its first line is not {\"journal\":\"" JOURNAL_SCHEMA "\",...})",
+				 path);
 	while (status == 0 && slice_line(&rest, &line))
 		if (line.n && (line.n > UINT32_MAX || !read_line(&d, line)))
 			r->bad_lines++;

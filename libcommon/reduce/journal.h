@@ -7,13 +7,13 @@
  *
  *     {"journal":"pt2utils.fxminify/1","version":"0.1.0","input":"launcher.py","hash":"93c1…","argv":["--after","aot",…],
  *      "environment":{"OMP_NUM_THREADS":"1",…},"torch":"2.13.0+cpu"}
- *     {"test":1,"key":"5be0…","verdict":"fails-same","outcome":"raised","type":"CppCompileError","message":"…","frames":"…","ops":147,"seconds":6.91,
- *      "phase":"Original","at":0.2}
+ *     {"test":1,"key":"5be0…","verdict":"fails-same","outcome":"raised","type":"CppCompileError","message":"…","frames":"…","ops":147,
+ *      "seconds":6.91,"phase":"Original","at":0.2}
  *     {"best":9,"file":"repro.py","at":12.5}
  *     {"end":"reduced","tests":31,"at":20.1}
  *
- * `key` is candidate_hash, in hexadecimal; `at` seconds since the start. A line is written with one write(2): a process that is killed leaves
- * whole lines, and at most one that is cut, which a reader passes over. Resuming appends {"resume":…} and goes on in the same file.
+ * `key` is candidate_hash, in hexadecimal; `at` seconds since the start. A line is written with one write(2): a process that is killed
+ * leaves whole lines, and at most one that is cut, which a reader passes over. Resuming appends {"resume":…} and goes on in the same file.
  *
  * Failure: -1 and err; a full disk is said once (journal_failed), and the reduction goes on without.
  */

@@ -1,7 +1,7 @@
 /* nodes.h - the fewest operations of the original that still fail: search.h over the units of its graph (slice.h).
  *
  *     struct reduction red = {.runner = &r, .qx_limit = 64, .log = log, .user = ...};
- *     if (reduce_nodes(&red, suspects, n_suspects, &err) < 0) ...      // -1: stopped (runner.stopped) or err; runner.best is the best so far
+ *     if (reduce_nodes(&red, suspects, n_suspects, &err) < 0) ...      // -1: stopped (runner.stopped) or err; runner.best stays
  *     if (reduce_rest(&red, &err) < 0) ...                            // shrink.h
  *
  * First the suspects (from locating), each with what connects them; then halving and ProbDD; then QuickXplain, where what is left out is

@@ -165,8 +165,8 @@ static int judge(struct runner *r, size_t at, const struct outcome *out, enum ve
 		*v = VERDICT_FLAKY;
 	r->infra_in_a_row = *v == VERDICT_INFRA ? r->infra_in_a_row + 1 : 0;
 	if (r->infra_in_a_row >= INFRA_MAX)
-		return err_set(err, EXIT_ENVIRON, "%d tests in a row could not be made: %.*s", INFRA_MAX, (int)(out->detail.n > 600 ? 600 : out->detail.n),
-			       out->detail.p);
+		return err_set(err, EXIT_ENVIRON, "%d tests in a row could not be made: %.*s", INFRA_MAX,
+			       (int)(out->detail.n > 600 ? 600 : out->detail.n), out->detail.p);
 	write_down(r, f, out, *v);
 	bool again = *v == VERDICT_INFRA ? f->tries < 3 : *v == VERDICT_PASSES && f->tries < r->repeat;
 	if (again)

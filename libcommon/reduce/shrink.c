@@ -106,7 +106,8 @@ static void drop_feed(struct candidate *c, size_t at)
 }
 
 /* One module into `to`, its nodes through replace; map: node of from -> node of to. */
-static void copy_rewired(struct graph *to, const struct graph *from, uint32_t module, uint32_t parent, const uint32_t *replace, uint32_t *map)
+static void copy_rewired(struct graph *to, const struct graph *from, uint32_t module, uint32_t parent,
+			 const uint32_t *replace, uint32_t *map)
 {
 	const struct gmodule *m = &from->module[module];
 	uint32_t t = graph_add_module(to, parent, graph_text(from, m->name), graph_text(from, m->class_name));

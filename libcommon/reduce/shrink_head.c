@@ -1,8 +1,8 @@
 /* The head of the program: configuration and environment lines, user Triton kernels. */
 #include "reduce/shrink.h"
 
-/* kind HEAD_IDLE, HEAD_CONFIG, HEAD_ENV: the a-th to (b-1)-th line of that kind go; HEAD_TRITON: the b-th line of the Triton kernel in line a. Private
- * environment lines are no question: the result does not have them. */
+/* kind HEAD_IDLE, HEAD_CONFIG, HEAD_ENV: the a-th to (b-1)-th line of that kind go; HEAD_TRITON: the b-th line of the Triton kernel in
+ * line a. Private environment lines are no question: the result does not have them. */
 enum { HEAD_IDLE, HEAD_CONFIG, HEAD_ENV, HEAD_TRITON };
 
 static bool may_go(const struct repro_line *l, uint32_t kind)
