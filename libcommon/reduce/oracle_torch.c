@@ -23,7 +23,7 @@ struct worker {
 	struct peer peer;
 	struct torch_oracle *o;
 	bool recorded;       /* it answered `record`: tests may come */
-	unsigned in_flight, deaths;
+	unsigned in_flight, deaths, starts;
 	struct buf wanted;   /* environment lines it is to be started with */
 };
 struct torch_oracle {
@@ -98,6 +98,7 @@ static int worker_start(struct worker *w, struct err *err)
 	struct buf setup = {0};
 	w->recorded = false;
 	w->in_flight = 0;
+	w->starts++;
 	int status = talk_setup(&o->spec, launcher != NULL, &setup, err);
 	if (status == 0)
 		status = peer_start(&w->peer, &o->set, &o->spec, launcher, TALK_ORACLE, buf_slice(&w->wanted), buf_slice(&setup), err);
@@ -445,11 +446,11 @@ int torch_ask_inputs(struct oracle *oracle, const struct test *t, struct slice *
 	buf_reset(&o->values);
 	peer_send(&w->peer, buf_slice(&line));
 	buf_release(&line);
-	const struct child *c = w->peer.child;
+	unsigned starts = w->starts;
 	while (!o->values.len) {
 		if (pump(o, 1000, err) < 0)
 			return -1;
-		if (w->peer.child != c)
+		if (w->starts != starts || w->peer.state == PEER_DEAD)
 			return err_set(err, EXIT_ENVIRON, "the torch process ended while it was asked what the inputs are");
 	}
 	*json = buf_slice(&o->values);

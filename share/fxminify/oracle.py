@@ -640,7 +640,7 @@ class Zygote:
             if self.wake_r in ready:
                 os.read(self.wake_r, 4096)
             for job in list(self.jobs.values()):
-                if job.rfd in ready and not job.read():
+                if job.status is None and job.rfd in ready and not job.read():  # else it was reaped with one before it
                     ready_end = time.monotonic() + 0.01  # closed its pipe: about to end
                     while job.status is None and time.monotonic() < ready_end:
                         time.sleep(0.001)
