@@ -11,8 +11,8 @@
  * remembers answers: the same set asked again costs nothing. Answers need not be monotone (a superset of a failing set may pass);
  * then the result is still failing and 1-minimal, if not the least.
  *
- * How many questions (facts: minifier, section 5; tests/unit/test_search.c holds us to it): a single culprit in 5,000 about 20, two far apart
- * about 40, three about 55; O(k log(n/k)).
+ * How many questions (facts: minifier, section 5; tests/unit/test_search.c holds us to it): a single culprit in 5,000 about 20,
+ * two far apart about 40, three about 55; O(k log(n/k)).
  *
  * Sources: QuickXplain (Junker, 2004); ProbDD (Wang et al., 2021) with p0 = 4/n, which serves large n better than the paper's 0.1.
  *
