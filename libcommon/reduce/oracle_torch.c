@@ -448,8 +448,9 @@ int torch_ask_inputs(struct oracle *oracle, const struct test *t, struct slice *
 	buf_release(&line);
 	unsigned starts = w->starts;
 	while (!o->values.len) {
-		if (pump(o, 1000, err) < 0)
-			return -1;
+		int r = pump(o, 1000, err);
+		if (r)
+			return r < 0 ? -1 : err_set(err, EXIT_ENVIRON, "interrupted while it was asked what the inputs are");
 		if (w->starts != starts || w->peer.state == PEER_DEAD)
 			return err_set(err, EXIT_ENVIRON, "the torch process ended while it was asked what the inputs are");
 	}
