@@ -10,7 +10,7 @@ generates for a few operators on CPU:
 
     asinh      C++ that is no C++                 atanh    reads address 8
     acosh      never ends                         expm1    NaN
-    cos        a Python error while generating    erf      wrong where a second process has an odd number ("comes and goes")
+    cos        a Python error while generating    erf      a Python error in every second process ($FLAKY_COUNTER)
     floor and sign in one kernel: a Python error when it is defined
 """
 import contextlib, os, shutil, sys, time
@@ -18,6 +18,16 @@ import contextlib, os, shutil, sys, time
 BUGS = '''
 """A torch with bugs (tests/live/minify_cases.py): changes Inductor's C++ backend when it is imported."""
 import importlib.abc, importlib.machinery, os, sys
+
+COUNTER, DAYS = os.environ.get("FLAKY_COUNTER"), {}  # tests have a short list of variables only
+
+def bad_day():
+    """Every second process that asks."""
+    if os.getpid() not in DAYS:
+        with open(COUNTER, "a") as f:
+            f.write("x")
+            DAYS[os.getpid()] = f.tell() % 2 == 0
+    return DAYS[os.getpid()]
 
 def spoil(cpp):
     scalar, vector = cpp.CppOverrides, cpp.CppVecOverrides
@@ -31,14 +41,14 @@ def spoil(cpp):
     both("acosh", lambda x: f"([&] {{ for (volatile int i = 1; i;) {{}} return {x}; }}())", lambda x: f"([&] {{ for (volatile int i = 1; i;) {{}} return {x}; }}())")
     both("expm1", lambda x: f"({x} * std::numeric_limits<float>::quiet_NaN())", lambda x: f"({x} * decltype({x})(std::numeric_limits<float>::quiet_NaN()))")
     both("cos", raises, raises)
-    if os.environ.get("FLAKY_COUNTER"):
-        def sometimes(x):
-            with open(os.environ["FLAKY_COUNTER"], "a+") as f:
-                f.write("x")
-                if f.tell() % 2 == 0:
+    if COUNTER:
+        def sometimes(real):
+            def erf(x):
+                if bad_day():
                     raise AssertionError("erf has a bad day")
-            return f"{x}.erf()" if "Vec" in str(type(x)) else f"std::erf({x})"
-        both("erf", sometimes, sometimes)
+                return real(x)
+            return erf
+        both("erf", sometimes(scalar.erf), sometimes(vector.erf))
     real = cpp.CppScheduling.define_kernel
     def define_kernel(self, src_code, nodes, *args, **kw):
         ops = {str(o.target) for n in nodes for o in getattr(n.node, "origins", [])}
