@@ -35,8 +35,8 @@
  * extra (want_where): {"suspects": ["relu_3", ...], "how": "compiler message", "kernel": "cpp_fused_0", "line": "..."}: nodes of the
  * candidate's graph, best first.
  *
- * Signals: a handler of the tool that runs ends oracle_torch, oracle_torch_values, verifier_start and verifier_run ("interrupted ...") and makes oracle_wait
- * return 0 early.
+ * Signals: a handler of the tool that runs ends oracle_torch, oracle_torch_values, verifier_start and verifier_run ("interrupted ...")
+ * and makes oracle_wait return 0 early.
  *
  * Failure: no Python, no torch, or a process that dies twice in a row without an answer: EXIT_ENVIRON and one line. A process that
  * dies during tests is started again; its tests are OUTCOME_INFRA.
