@@ -110,8 +110,10 @@ if made compile; then
 	like "no torch: which says so" "$(cat err)" "has no torch that can be imported"
 
 	# An import that never ends is ended by Ctrl-C.
+	set -m # else Ctrl-C is ignored in the background
 	HUNG_IMPORT=1 PYTHONPATH=$cases/bugs fxminify -o way/b.py "$launcher" >out 2>err &
 	pid=$!
+	set +m
 	sleep 3
 	kill -INT $pid
 	wait $pid
@@ -125,8 +127,10 @@ if made compile; then
 
 	# The torch process is killed in the middle, and a little later Ctrl-C comes.
 	wait_for() { for ((i = 0; i < 3000; i++)); do grep -q "$1" mid.err && return; sleep 0.1; done; }
+	set -m
 	fxminify --jobs=1 --no-verify -o way/d.py "$launcher" >out 2>mid.err &
 	pid=$!
+	set +m
 	wait_for '^The failure'
 	pkill -KILL -P $pid
 	wait_for '^SUCCESS'
