@@ -153,5 +153,5 @@ print([k for k, n in seen.items() if n > 1])' way/d.py.journal)" "[]"
 	unset TMPDIR
 fi
 sleep 1
-is "no process is left" "$(for e in /proc/[0-9]*/environ; do tr '\0' '\n' <"$e" 2>/dev/null | grep -q "^TMPDIR=$TMP/" && tr '\0' ' ' <"${e%/environ}/cmdline"; done)" ""
+is "no process is left" "$(for e in /proc/[0-9]*/environ; do { tr '\0' '\n' <"$e"; } 2>/dev/null | grep -q "^TMPDIR=$TMP/" && tr '\0' ' ' <"${e%/environ}/cmdline"; done)" ""
 done_testing
