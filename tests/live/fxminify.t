@@ -35,7 +35,7 @@ made runtime && minify runtime --passes=nodes
 made dynamo && minify dynamo --passes=nodes,sizes
 made dynamic && minify dynamic --passes=nodes,symbols --no-verify
 made segfault && broken segfault --passes=nodes --timeout=200
-made hang && broken hang --passes=nodes --timeout=60 --no-verify
+made hang && broken hang --passes=nodes --timeout=30 --no-verify
 made nan && broken nan --passes=nodes,values
 made train && broken train --passes=nodes --no-verify
 made fused && broken fused --passes=nodes
