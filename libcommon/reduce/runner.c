@@ -18,7 +18,7 @@ struct flight {
 	uint64_t id, key, pass_key;
 	size_t index;
 	struct candidate c;
-	unsigned tries;
+	unsigned tries, passed;
 };
 
 static double now(void)
@@ -161,14 +161,15 @@ static int judge(struct runner *r, size_t at, const struct outcome *out, enum ve
 {
 	struct flight *f = &r->flight[at];
 	*v = verdict_of(out, r->has_best ? &r->want : NULL, r->check);
-	if (*v == VERDICT_SAME && f->tries > 1)
+	f->passed += *v == VERDICT_PASSES;
+	if (*v == VERDICT_SAME && f->passed) /* not when the test could not be made before */
 		*v = VERDICT_FLAKY;
 	r->infra_in_a_row = *v == VERDICT_INFRA ? r->infra_in_a_row + 1 : 0;
 	if (r->infra_in_a_row >= INFRA_MAX)
 		return err_set(err, EXIT_ENVIRON, "%d tests in a row could not be made: %.*s", INFRA_MAX,
 			       (int)(out->detail.n > 600 ? 600 : out->detail.n), out->detail.p);
 	write_down(r, f, out, *v);
-	bool again = *v == VERDICT_INFRA ? f->tries < 3 : *v == VERDICT_PASSES && f->tries < r->repeat;
+	bool again = *v == VERDICT_INFRA ? f->tries < 3 : *v == VERDICT_PASSES && f->passed < r->repeat;
 	if (again)
 		return launch(r, f, err) < 0 ? -1 : 0;
 	remember(r, f->key, *v);
