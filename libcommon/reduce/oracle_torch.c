@@ -245,9 +245,13 @@ static struct worker *worker_for(struct torch_oracle *o, struct slice env, bool 
 	return best;
 }
 
-/* A process for other environment lines: one that is idle is ended and started with them. */
+/* A process for other environment lines: one that is idle is ended and started with them. Not while others have tests: what they say is not
+ * heard while one ends. */
 static void restart_idle(struct torch_oracle *o, struct slice env)
 {
+	for (size_t i = 0; i < o->n_workers; i++)
+		if (o->worker[i].in_flight)
+			return;
 	for (size_t i = 0; i < o->n_workers; i++) {
 		struct worker *w = &o->worker[i];
 		if (w->in_flight || (w->peer.state != PEER_DEAD && !w->recorded))
