@@ -242,8 +242,11 @@ static int finish(struct session *s, struct err *err)
 	if (s->torch && torch_given(s, &s->runner.best, false, &given, &ignored) < 0)
 		report_line(&s->report, "values of inputs are random in the result: %s", ignored.text);
 	status = result_write(&s->result, &s->runner.best, given, err);
-	if (status == 0 && s->torch && !s->o->no_verify && result_is_program(s->result.path) && torch_verify(s, err) >= 0) {
-		report_line(&s->report, "It %s", buf_str(&s->result.verified));
+	if (status == 0 && s->torch && !s->o->no_verify && result_is_program(s->result.path)) {
+		if (torch_verify(s, &ignored) < 0)
+			report_line(&s->report, "It could not be verified: %s", ignored.text);
+		else
+			report_line(&s->report, "It %s", buf_str(&s->result.verified));
 		status = result_write(&s->result, &s->runner.best, given, err); /* now says whether it was verified */
 	}
 	free(given);
