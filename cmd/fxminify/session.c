@@ -141,7 +141,7 @@ static void describe_signature(const struct signature *g, struct buf *b)
 		return;
 	}
 	buf_adds(b, outcome_name(g->kind));
-	if (g->type.n)
+	if (g->type.n && !slice_is(g->type, outcome_name(g->kind)))
 		buf_addf(b, ": %.*s", (int)g->type.n, g->type.p);
 	if (g->message.n)
 		buf_addf(b, ": %.*s", (int)g->message.n, g->message.p);
