@@ -425,6 +425,15 @@ def limit(memory):
         resource.setrlimit(resource.RLIMIT_DATA, (want if hard < 0 else min(want, hard), hard))
 
 
+def kill_in(folder):
+    """What a test left behind in sessions of its own, while other tests run: it is still in the test's folder."""
+    folder = os.path.realpath(folder)
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if (os.readlink(f"/proc/{pid}/cwd") + "/").startswith(folder + "/"):
+                os.kill(int(pid), signal.SIGKILL)
+
+
 def kill_children():
     """What tests left behind in sessions of their own has become our child. Called when there is no test: none must live."""
     me = str(os.getpid())
@@ -540,6 +549,7 @@ class Zygote:
             if job.request["op"] == "record" and r["kind"] == "passes":
                 r = self.recorded(r)
             self.line.send(re=job.request["op"], id=job.request.get("id", 0), **r)
+        kill_in(job.folder)
         shutil.rmtree(job.folder, ignore_errors=True)
         if not self.jobs:
             kill_children()
