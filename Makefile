@@ -21,7 +21,7 @@ else
 Q := @
 endif
 
-TOOLS    := tlparse aoti-checkinputs aoti-printer aoti-nanassert fxminify
+TOOLS    := tlparse fxexplain fxminify aoti-checkinputs aoti-printer aoti-nanassert
 PKGS     := zlib libmd libdeflate libelf libdw libseccomp
 
 # Asked for only when something is compiled: `make demo` and `make check` install the packages first.

@@ -1,0 +1,83 @@
+/* fxexplain.h - what the files of this tool share. The order of the house: operands -> facts -> explanation -> emitter.
+ *
+ *     main.c       options, subcommands, the exit status
+ *     load.c       operands -> struct facts: what each is (a trace, a text, a debug folder, a folder of them)
+ *     terminal.c   the explanation for a person, at most a screen
+ *     json.c       --json; docs/EXPLAIN.md is its schema
+ *     sarif.c      --sarif; github.c: --github
+ *     html.c       --html: one page, with plots
+ *     limits.c     --max, --baseline
+ *     report.c     `report`: text for an issue, --redact
+ *     kernel.c     `kernel`: one kernel, its text, IR, nodes, lines
+ *     profile.c    `profile`: torch.profiler traces
+ *     crash.c      `crash`: backtraces and core files
+ *     run.c        `run`: a command under TORCH_TRACE, then explained; --bisect
+ *
+ * Each *_main returns the exit status.
+ */
+#ifndef FXEXPLAIN_H
+#define FXEXPLAIN_H
+#include "base/opt.h"
+#include "base/screen.h"
+#include "diagnose/finding.h"
+
+/* What --show names: parts of the answer that are short or missing otherwise. */
+#define EXPLAIN_PARTS(X)                                                                                               \
+	X(BREAKS, "breaks") X(RECOMPILES, "recompiles") X(SHAPES, "shapes") X(TIMES, "times") X(CACHES, "caches")      \
+	X(ERRORS, "errors") X(GRAPHS, "graphs") X(GUARDS, "guards") X(METRICS, "metrics") X(CUDAGRAPHS, "cudagraphs")
+enum explain_part {
+#define X(id, name) PART_##id,
+	EXPLAIN_PARTS(X)
+#undef X
+	PARTS,
+};
+
+struct explain_options {
+	bool all, json, sarif, github, quiet, bisect, redact;
+	const char *html;        /* --html[=FILE]: "" is standard output */
+	const char *output;      /* -o */
+	const char *baseline;    /* --baseline */
+	const char *function;    /* --function */
+	const char *patterns;    /* --patterns DIR: more of the knowledge base */
+	const char *model;       /* --model: one of several of a package */
+	const char *repro;       /* report --repro FILE */
+	uint64_t show;           /* bit per enum explain_part */
+	struct opt_pairs max;    /* --max */
+	int timeout;             /* run --timeout, seconds; 0: none */
+};
+
+/* ---- load.c ---- */
+/* All operands into facts; a warning for those in which nothing can be read, *lost counts them. -1: in none. */
+int load_operands(struct facts *f, const struct explain_options *opt, const char *const *path, int n, unsigned *lost, struct err *err);
+/* What an operand is. */
+enum operand_kind { OPERAND_TRACE, OPERAND_TEXT, OPERAND_DEBUGDIR, OPERAND_DIR, OPERAND_PROFILE, OPERAND_PACKAGE, OPERAND_JSON, OPERAND_CORE };
+enum operand_kind operand_kind(const char *path);
+
+/* ---- emitters: of an explanation, to buffers or the screen ---- */
+void emit_terminal(struct screen *s, const struct explanation *x, const struct explain_options *opt);
+void emit_json(struct buf *b, const struct explanation *x, const struct explain_options *opt);
+void emit_sarif(struct buf *b, const struct explanation *x, const struct explain_options *opt);
+void emit_github(struct buf *b, const struct explanation *x, const struct explain_options *opt);
+int emit_html(struct buf *b, const struct explanation *x, const struct explain_options *opt, struct err *err);
+void emit_report(struct buf *b, const struct explanation *x, const struct explain_options *opt);
+
+/* ---- limits.c ---- */
+/* Names and numbers of --max: ends with the usage status when one is wrong. */
+void limits_check(const struct opt_pairs *max);
+/* One line on standard error for each limit that is passed, or for each finding that the baseline (a document of --json) does not
+ * have. How many lines. */
+unsigned limits_exceeded(const struct explanation *x, const struct explain_options *opt);
+/* -1: the baseline cannot be read, or is none. */
+int baseline_compare(const struct explanation *x, const struct explain_options *opt, unsigned *worse, struct err *err);
+
+/* ---- explain_main (main.c): facts to whatever the options ask for; also the end of `run` ---- */
+int explain_paths(const struct explain_options *opt, const char *const *path, int n);
+
+/* ---- subcommands ---- */
+int kernel_main(const struct explain_options *opt, const struct operands *in);
+int profile_main(const struct explain_options *opt, const struct operands *in);
+int crash_main(const struct explain_options *opt, const struct operands *in);
+int report_main(const struct explain_options *opt, const struct operands *in);
+int run_main(const struct explain_options *opt, const struct operands *in);
+
+#endif

@@ -1,0 +1,7 @@
+/* json.c - --json. */
+#include "fxexplain.h"
+
+void emit_json(struct buf *b, const struct explanation *x, const struct explain_options *opt)
+{
+	(void)b, (void)x, (void)opt;
+}

@@ -1,0 +1,209 @@
+/* load.c - operands: what each is, and into the facts with it. */
+#include "fxexplain.h"
+
+#include "base/diag.h"
+#include "io/output.h"
+#include "trace/trace.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_dir(const char *path)
+{
+	struct stat st;
+	return strcmp(path, "-") && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static size_t head_of(const char *path, char *head, size_t want)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	ssize_t n = 0;
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		n = read(fd, head, want);
+	if (fd >= 0)
+		close(fd);
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* A folder that TORCH_COMPILE_DEBUG makes, or one in it: debugdir.c finds the rest. */
+static bool has_debug_files(const char *path)
+{
+	static const char *const sign[] = {"torchinductor", "torchdynamo", "fx_graph_readable.py", "fx_graph_runnable.py",
+					   "ir_pre_fusion.txt", "ir_post_fusion.txt", "output_code.py"};
+	DIR *d = opendir(path);
+	bool found = false;
+	if (!d)
+		return false;
+	for (struct dirent *e; !found && (e = readdir(d));) {
+		found = !strncmp(e->d_name, "run_", 4) || !strcmp(e->d_name, "torch_compile_debug");
+		for (size_t i = 0; !found && i < ARRAY_LEN(sign); i++)
+			found = !strcmp(e->d_name, sign[i]);
+	}
+	closedir(d);
+	return found;
+}
+
+enum operand_kind operand_kind(const char *path)
+{
+	char head[4096];
+	if (is_dir(path))
+		return has_debug_files(path) ? OPERAND_DEBUGDIR : OPERAND_DIR;
+	if (!strcmp(path, "-"))
+		return OPERAND_TEXT;
+	size_t n = head_of(path, head, sizeof(head));
+	struct slice s = slice_of(head, n);
+	if (n >= 18 && !memcmp(head, "\177ELF", 4))
+		return head[16] == 4 ? OPERAND_CORE : OPERAND_PACKAGE;
+	if (slice_starts(s, "PK\3\4"))
+		return OPERAND_PACKAGE;
+	if (trace_probe(path))
+		return OPERAND_TRACE;
+	s = slice_trim(s);
+	if (slice_starts(s, "{") && slice_find(s, "\"traceEvents\""))
+		return OPERAND_PROFILE;
+	if (slice_starts(s, "{") && (slice_find(s, "\"schemaVersion\"") || slice_find(s, "\"deviceProperties\"")))
+		return OPERAND_PROFILE;
+	if (slice_starts(s, "[") && slice_find(s, "\"ph\""))
+		return OPERAND_PROFILE;
+	return slice_starts(s, "{") ? OPERAND_JSON : OPERAND_TEXT;
+}
+
+/* ---- into the facts ---- */
+
+static int add_file(struct facts *f, const char *path, enum operand_kind kind, const struct facts_options *o, struct err *err)
+{
+	switch (kind) {
+	case OPERAND_TRACE:
+		return facts_add_trace(f, path, o, err);
+	case OPERAND_DEBUGDIR:
+		return facts_add_debugdir(f, path, o, err);
+	case OPERAND_PROFILE:
+		return err_set(err, EXIT_USAGE, "'%s' is a profile: fxexplain profile %s", path, path);
+	case OPERAND_PACKAGE:
+		return err_set(err, EXIT_USAGE, "'%s' is a compiled model, and says nothing about its compilation: fxexplain kernel %s lists its "
+			       "kernels, aoti-checkinputs %s what it expects", path, path, path);
+	case OPERAND_CORE:
+		return err_set(err, EXIT_USAGE, "'%s' is a core file: fxexplain crash %s MODEL", path, path);
+	default:
+		return facts_add_textlog(f, path, o, err);
+	}
+}
+
+/* What cannot be looked at twice (a pipe) is kept in a file without a name, so that its kind can be told. */
+static int add_pipe(struct facts *f, const char *path, const struct facts_options *o, struct err *err)
+{
+	static char chunk[1 << 16];
+	int from = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO, to;
+	ssize_t n = 0;
+	if (from < 0)
+		return err_errno(err, EXIT_INPUT, "cannot open '%s'", path);
+	if ((to = temp_file(err)) < 0)
+		return -1;
+	int status = 0;
+	while (status == 0 && ((n = read(from, chunk, sizeof(chunk))) > 0 || (n < 0 && errno == EINTR)))
+		if (n > 0)
+			status = write_all(to, chunk, (size_t)n, "a temporary file", err);
+	if (status == 0 && n < 0)
+		status = err_errno(err, EXIT_INPUT, "cannot read '%s'", path);
+	if (status == 0) {
+		char *name = xasprintf("/proc/self/fd/%d", to);
+		uint32_t first = f->n_input;
+		status = add_file(f, name, operand_kind(name), o, err);
+		for (uint32_t i = first; i < f->n_input; i++)
+			f->input[i].path = facts_intern(f, strcmp(path, "-") ? slice_str(path) : SLICE("(standard input)"));
+		free(name);
+	}
+	close(to);
+	if (from != STDIN_FILENO)
+		close(from);
+	return status;
+}
+
+static int by_version(const void *a, const void *b) { return strverscmp(*(char *const *)a, *(char *const *)b); }
+
+struct names {
+	char **v;
+	size_t n, cap;
+};
+
+static int list_dir(const char *dir, struct names *names, struct err *err)
+{
+	DIR *d = opendir(dir);
+	if (!d)
+		return err_errno(err, EXIT_INPUT, "cannot read directory '%s'", dir);
+	for (struct dirent *e; (e = readdir(d));) {
+		if (e->d_name[0] == '.')
+			continue;
+		GROW(names->v, names->n, names->cap, 1);
+		names->v[names->n++] = xasprintf("%s/%s", dir, e->d_name);
+	}
+	closedir(d);
+	qsort(names->v, names->n, sizeof(*names->v), by_version);
+	return 0;
+}
+
+/* Of a folder: its traces and debug folders; where there are none, its texts. */
+static int add_dir(struct facts *f, const char *dir, const struct facts_options *o, unsigned *lost, struct err *err)
+{
+	struct names names = {0};
+	unsigned found = 0;
+	int status = list_dir(dir, &names, err);
+	enum operand_kind *kind = xcalloc(names.n + 1, sizeof(*kind));
+	for (size_t i = 0; i < names.n; i++) {
+		struct stat st;
+		bool known = stat(names.v[i], &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+		kind[i] = known ? operand_kind(names.v[i]) : OPERAND_DIR;
+	}
+	for (int texts = 0; status == 0 && texts < 2 && !found; texts++)
+		for (size_t i = 0; i < names.n; i++) {
+			if (texts ? kind[i] != OPERAND_TEXT : kind[i] != OPERAND_TRACE && kind[i] != OPERAND_DEBUGDIR)
+				continue;
+			if (add_file(f, names.v[i], kind[i], o, err) < 0) {
+				if (!o->quiet)
+					warn("%s", err->text);
+				++*lost;
+			} else {
+				found++;
+			}
+		}
+	if (status == 0 && !found)
+		status = err_set(err, EXIT_INPUT, "nothing to explain in '%s': no trace (TORCH_TRACE=DIR), debug folder "
+				 "(TORCH_COMPILE_DEBUG=1) or text", dir);
+	for (size_t i = 0; i < names.n; i++)
+		free(names.v[i]);
+	free(names.v);
+	free(kind);
+	return status;
+}
+
+static int add_operand(struct facts *f, const char *path, const struct facts_options *o, unsigned *lost, struct err *err)
+{
+	struct stat st;
+	if (!strcmp(path, "-") || (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+		return add_pipe(f, path, o, err);
+	enum operand_kind kind = operand_kind(path);
+	return kind == OPERAND_DIR ? add_dir(f, path, o, lost, err) : add_file(f, path, kind, o, err);
+}
+
+int load_operands(struct facts *f, const struct explain_options *opt, const char *const *path, int n, unsigned *lost, struct err *err)
+{
+	struct facts_options o = {
+		.keep_graphs = opt->show >> PART_GRAPHS & 1, .keep_guards = opt->show >> PART_GUARDS & 1, .quiet = opt->quiet,
+	};
+	for (int i = 0; i < n; i++) {
+		if (add_operand(f, path[i], &o, lost, err) == 0)
+			continue;
+		if (n == 1 || err->status == EXIT_USAGE)
+			return -1;
+		warn("%s", err->text);
+		++*lost;
+	}
+	if (!f->n_input)
+		return err_set(err, EXIT_INPUT, "nothing could be read");
+	facts_finish(f);
+	return 0;
+}
