@@ -10,30 +10,6 @@ static void put_name(struct json_out *o, const struct trace *t, const char *key,
 		json_out_str(o, intern_get(&t->names, name));
 }
 
-static void put_u64(struct json_out *o, const char *key, uint64_t v)
-{
-	json_key(o, key);
-	json_out_u64(o, v);
-}
-
-static void put_count(struct json_out *o, const char *key, int64_t v)
-{
-	json_key(o, key);
-	if (v < 0)
-		json_out_null(o);
-	else
-		json_out_i64(o, v);
-}
-
-static void put_seconds(struct json_out *o, const char *key, double v)
-{
-	json_key(o, key);
-	if (v < 0)
-		json_out_null(o);
-	else
-		json_out_double(o, v, 6);
-}
-
 static void put_loc(struct json_out *o, const struct trace *t, const struct trace_loc *loc)
 {
 	json_key(o, "location");
@@ -43,21 +19,15 @@ static void put_loc(struct json_out *o, const struct trace *t, const struct trac
 	}
 	json_obj(o);
 	put_name(o, t, "file", loc->file);
-	put_u64(o, "line", loc->line);
+	json_member_u64(o, "line", loc->line);
 	put_name(o, t, "function", loc->function);
 	put_name(o, t, "code", loc->code);
 	json_close(o);
 }
 
-/* A text of several lines as a list. */
 static void put_lines(struct json_out *o, const struct trace *t, const char *key, uint32_t name)
 {
-	json_key(o, key);
-	json_arr(o);
-	struct slice rest = name == INTERN_NONE ? slice_of("", 0) : intern_get(&t->names, name), line;
-	while (slice_line(&rest, &line))
-		json_out_str(o, line);
-	json_close(o);
+	json_member_lines(o, key, name == INTERN_NONE ? slice_of("", 0) : intern_get(&t->names, name));
 }
 
 static void put_artifact(struct json_out *o, const struct trace *t, const char *key, uint32_t index, bool page)
@@ -153,7 +123,7 @@ static void put_phases(struct json_out *o, const struct trace *log, unsigned n)
 		json_obj(o);
 		json_key(o, "name");
 		json_out_str(o, all[k].name);
-		put_seconds(o, "seconds", all[k].seconds);
+		json_member_seconds(o, "seconds", all[k].seconds);
 		json_close(o);
 	}
 	json_close(o);
@@ -186,7 +156,7 @@ static void put_summary(struct json_out *o, const struct trace *log, unsigned n)
 		json_key(o, "torch_version");
 		json_out_null(o);
 	}
-	put_u64(o, "logs", n);
+	json_member_u64(o, "logs", n);
 	json_key(o, "ranks");
 	json_arr(o);
 	for (unsigned i = 0; i < n; i++)
@@ -194,34 +164,34 @@ static void put_summary(struct json_out *o, const struct trace *log, unsigned n)
 			json_out_i64(o, rank[i]);
 	json_close(o);
 	free(rank);
-	put_u64(o, "bytes", s.bytes);
-	put_u64(o, "lines", s.lines);
-	put_u64(o, "records", s.records);
-	put_u64(o, "frames", s.frames);
-	put_u64(o, "compiles", s.compiles);
-	put_u64(o, "recompiles", s.recompiles);
-	put_u64(o, "restarts", s.restarts);
-	put_u64(o, "graph_breaks", s.breaks);
-	put_u64(o, "failures", s.failures);
-	put_u64(o, "graphs", s.graphs);
-	put_u64(o, "artifacts", s.artifacts);
-	put_u64(o, "chromium_events", s.events);
+	json_member_u64(o, "bytes", s.bytes);
+	json_member_u64(o, "lines", s.lines);
+	json_member_u64(o, "records", s.records);
+	json_member_u64(o, "frames", s.frames);
+	json_member_u64(o, "compiles", s.compiles);
+	json_member_u64(o, "recompiles", s.recompiles);
+	json_member_u64(o, "restarts", s.restarts);
+	json_member_u64(o, "graph_breaks", s.breaks);
+	json_member_u64(o, "failures", s.failures);
+	json_member_u64(o, "graphs", s.graphs);
+	json_member_u64(o, "artifacts", s.artifacts);
+	json_member_u64(o, "chromium_events", s.events);
 	json_key(o, "cache");
 	json_obj(o);
 	for (unsigned i = 0; i < CACHE_COUNT; i++) {
 		json_key(o, trace_cache_name[i]);
 		json_obj(o);
-		put_u64(o, "hit", s.cache[i][0]);
-		put_u64(o, "miss", s.cache[i][1]);
-		put_u64(o, "bypass", s.cache[i][2]);
+		json_member_u64(o, "hit", s.cache[i][0]);
+		json_member_u64(o, "miss", s.cache[i][1]);
+		json_member_u64(o, "bypass", s.cache[i][2]);
 		json_close(o);
 	}
 	json_close(o);
-	put_u64(o, "cudagraph_skips", s.skips);
-	put_seconds(o, "compile_seconds", s.seconds);
+	json_member_u64(o, "cudagraph_skips", s.skips);
+	json_member_seconds(o, "compile_seconds", s.seconds);
 	put_phases(o, log, n);
-	put_u64(o, "unknown_keys", s.unknown);
-	put_u64(o, "damaged", s.damaged);
+	json_member_u64(o, "unknown_keys", s.unknown);
+	json_member_u64(o, "damaged", s.damaged);
 	json_close(o);
 }
 
@@ -262,25 +232,25 @@ static void put_compiles(struct json_out *o, const struct trace *t)
 		json_out_str(o, slice_str(compile_id_text(&id, text)));
 		json_key(o, "dir");
 		json_out_str(o, slice_str(c->id.bad_line ? "unknown" : compile_id_dir(&c->id, text)));
-		put_count(o, "compiled_autograd_id", c->id.autograd);
-		put_count(o, "frame_id", c->id.frame);
-		put_count(o, "frame_compile_id", c->id.compile);
-		put_count(o, "attempt", c->id.attempt);
+		json_member_count(o, "compiled_autograd_id", c->id.autograd);
+		json_member_count(o, "frame_id", c->id.frame);
+		json_member_count(o, "frame_compile_id", c->id.compile);
+		json_member_count(o, "attempt", c->id.attempt);
 		json_key(o, "status");
 		json_out_str(o, slice_str(status[c->status]));
 		put_loc(o, t, &c->loc);
-		put_u64(o, "line", c->line);
-		put_seconds(o, "seconds", c->seconds);
-		put_seconds(o, "backend_seconds", c->backend_seconds);
-		put_seconds(o, "inductor_seconds", c->inductor_seconds);
-		put_seconds(o, "code_gen_seconds", c->code_gen_seconds);
-		put_count(o, "graph_ops", c->ops);
-		put_count(o, "graph_nodes", c->nodes);
-		put_count(o, "graph_inputs", c->inputs);
-		put_count(o, "guards", c->guards);
-		put_u64(o, "graph_breaks", c->breaks);
-		put_count(o, "cache_size", c->cache_size);
-		put_u64(o, "artifacts", c->artifacts);
+		json_member_u64(o, "line", c->line);
+		json_member_seconds(o, "seconds", c->seconds);
+		json_member_seconds(o, "backend_seconds", c->backend_seconds);
+		json_member_seconds(o, "inductor_seconds", c->inductor_seconds);
+		json_member_seconds(o, "code_gen_seconds", c->code_gen_seconds);
+		json_member_count(o, "graph_ops", c->ops);
+		json_member_count(o, "graph_nodes", c->nodes);
+		json_member_count(o, "graph_inputs", c->inputs);
+		json_member_count(o, "guards", c->guards);
+		json_member_u64(o, "graph_breaks", c->breaks);
+		json_member_count(o, "cache_size", c->cache_size);
+		json_member_u64(o, "artifacts", c->artifacts);
 		json_key(o, "restarts");
 		json_arr(o);
 		for (uint32_t k = l.first[i]; k != UINT32_MAX; k = l.next[k])
@@ -303,8 +273,8 @@ static void put_breaks(struct json_out *o, const struct trace *t, bool page)
 		const struct trace_break *b = &t->brk[i];
 		char gb[16];
 		json_obj(o);
-		put_u64(o, "compile_id", b->compile);
-		put_u64(o, "line", b->line);
+		json_member_u64(o, "compile_id", b->compile);
+		json_member_u64(o, "line", b->line);
 		put_loc(o, t, &b->loc);
 		put_name(o, t, "reason", b->reason);
 		put_name(o, t, "explanation", b->explanation);
@@ -333,8 +303,8 @@ static void put_recompiles(struct json_out *o, const struct trace *t, bool page)
 	for (uint32_t i = 0; i < t->n_recompile; i++) {
 		const struct trace_recompile *r = &t->recompile[i];
 		json_obj(o);
-		put_u64(o, "compile_id", r->compile);
-		put_u64(o, "line", r->line);
+		json_member_u64(o, "compile_id", r->compile);
+		json_member_u64(o, "line", r->line);
 		put_name(o, t, "reason", r->reason);
 		put_name(o, t, "guard", r->guard);
 		put_name(o, t, "old", r->old);
@@ -356,8 +326,8 @@ static void put_failures(struct json_out *o, const struct trace *t, const char *
 		if ((f->type == INTERN_NONE) != restarts)
 			continue;
 		json_obj(o);
-		put_u64(o, "compile_id", f->compile);
-		put_u64(o, "line", f->line);
+		json_member_u64(o, "compile_id", f->compile);
+		json_member_u64(o, "line", f->line);
 		if (!restarts)
 			put_name(o, t, "type", f->type);
 		put_name(o, t, "reason", f->reason);
@@ -375,8 +345,8 @@ static void put_symbols(struct json_out *o, const struct trace *t)
 	for (uint32_t i = 0; i < t->n_symbol; i++) {
 		const struct trace_symbol *s = &t->symbol[i];
 		json_obj(o);
-		put_u64(o, "compile_id", s->compile);
-		put_u64(o, "line", s->line);
+		json_member_u64(o, "compile_id", s->compile);
+		json_member_u64(o, "line", s->line);
 		put_name(o, t, "symbol", s->symbol);
 		put_name(o, t, "value", s->value);
 		put_name(o, t, "range", s->range);
@@ -392,8 +362,8 @@ static void put_symbols(struct json_out *o, const struct trace *t)
 	for (uint32_t i = 0; i < t->n_special; i++) {
 		const struct trace_special *s = &t->special[i];
 		json_obj(o);
-		put_u64(o, "compile_id", s->compile);
-		put_u64(o, "line", s->line);
+		json_member_u64(o, "compile_id", s->compile);
+		json_member_u64(o, "line", s->line);
 		put_name(o, t, "symbol", s->symbol);
 		put_name(o, t, "value", s->value);
 		put_lines(o, t, "sources", s->sources);
@@ -431,8 +401,8 @@ static void put_expressions(struct json_out *o, const struct trace *t, const uin
 		if (number[i] == UINT32_MAX)
 			continue;
 		json_obj(o);
-		put_u64(o, "compile_id", e->compile);
-		put_u64(o, "line", e->line);
+		json_member_u64(o, "compile_id", e->compile);
+		json_member_u64(o, "line", e->line);
 		put_name(o, t, "result", e->result);
 		put_name(o, t, "method", e->method);
 		put_lines(o, t, "arguments", e->args);
@@ -463,8 +433,8 @@ static void put_export(struct json_out *o, const struct trace *t, bool page)
 		const struct trace_export *x = &t->export[i];
 		bool kernel = x->kind == EXPORT_MISSING || x->kind == EXPORT_MISMATCHED;
 		json_obj(o);
-		put_u64(o, "compile_id", x->compile);
-		put_u64(o, "line", x->line);
+		json_member_u64(o, "compile_id", x->compile);
+		json_member_u64(o, "line", x->line);
 		json_key(o, "kind");
 		json_out_str(o, slice_str(kind[x->kind]));
 		put_name(o, t, "expr", kernel ? INTERN_NONE : x->expr);
@@ -474,14 +444,14 @@ static void put_export(struct json_out *o, const struct trace *t, bool page)
 		put_loc(o, t, &x->loc);
 		put_lines(o, t, "locals", x->locals);
 		put_lines(o, t, "symbols", x->sources);
-		put_count(o, "expression", x->node == UINT32_MAX ? -1 : (int64_t)number[x->node]);
+		json_member_count(o, "expression", x->node == UINT32_MAX ? -1 : (int64_t)number[x->node]);
 		json_close(o);
 	}
 	json_close(o);
 	put_expressions(o, t, number);
-	put_u64(o, "expressions_lost", t->expr_lost);
+	json_member_u64(o, "expressions_lost", t->expr_lost);
 	put_artifact(o, t, "exported_program", page ? t->exported : UINT32_MAX, page);
-	put_count(o, "exported_program_line", t->exported_line ? (int64_t)t->exported_line : -1);
+	json_member_count(o, "exported_program_line", t->exported_line ? (int64_t)t->exported_line : -1);
 	json_close(o);
 	free(number);
 }
@@ -494,7 +464,7 @@ static void put_provenance(struct json_out *o, const struct trace *t, bool page)
 	for (uint32_t i = 0; i < t->n_provenance; i++) {
 		const struct trace_provenance *p = &t->provenance[i];
 		json_obj(o);
-		put_u64(o, "compile_id", p->compile);
+		json_member_u64(o, "compile_id", p->compile);
 		for (unsigned k = 0; k < PROV_TEXTS; k++)
 			put_artifact(o, t, part[k], p->artifact[k], page);
 		json_key(o, "links");
@@ -511,8 +481,8 @@ static void put_losses(struct json_out *o, const struct trace *t)
 	for (uint32_t i = 0; i < t->n_unknown; i++) {
 		json_obj(o);
 		put_name(o, t, "key", t->unknown[i].key);
-		put_u64(o, "count", t->unknown[i].count);
-		put_u64(o, "line", t->unknown[i].line);
+		json_member_u64(o, "count", t->unknown[i].count);
+		json_member_u64(o, "line", t->unknown[i].line);
 		json_close(o);
 	}
 	json_close(o);
@@ -524,8 +494,8 @@ static void put_losses(struct json_out *o, const struct trace *t)
 		json_obj(o);
 		json_key(o, "kind");
 		json_out_str(o, slice_str(trace_damage_name[i]));
-		put_u64(o, "count", t->damage[i].count);
-		put_u64(o, "line", t->damage[i].line);
+		json_member_u64(o, "count", t->damage[i].count);
+		json_member_u64(o, "line", t->damage[i].line);
 		json_key(o, "text");
 		json_out_str(o, slice_str(trace_damage_text[i]));
 		json_close(o);
@@ -637,11 +607,11 @@ static void put_log(struct json_out *o, const struct trace *t, const struct rank
 	json_obj(o);
 	json_key(o, "path");
 	json_out_str(o, slice_str(t->path));
-	put_count(o, "rank", t->rank);
-	put_u64(o, "pid", t->pid);
+	json_member_count(o, "rank", t->rank);
+	json_member_u64(o, "pid", t->pid);
 	json_key(o, "start");
 	json_out_str(o, slice_str(start));
-	put_seconds(o, "seconds", (double)(t->last_usec - t->first_usec) / 1e6);
+	json_member_seconds(o, "seconds", (double)(t->last_usec - t->first_usec) / 1e6);
 	put_summary(o, t, 1);
 	put_compiles(o, t);
 	put_breaks(o, t, page);
@@ -653,7 +623,7 @@ static void put_log(struct json_out *o, const struct trace *t, const struct rank
 	json_arr(o);
 	for (uint32_t i = 0; i < t->n_skip; i++) {
 		json_obj(o);
-		put_u64(o, "compile_id", t->skip[i].compile);
+		json_member_u64(o, "compile_id", t->skip[i].compile);
 		put_name(o, t, "reason", t->skip[i].reason);
 		json_close(o);
 	}
@@ -697,10 +667,10 @@ void report_document(struct json_out *o, const struct report *r, bool page)
 	if (page) {
 		json_key(o, "blocks");
 		json_obj(o);
-		put_u64(o, "p", r->blocks.p);
-		put_u64(o, "m", r->blocks.m);
-		put_u64(o, "e", r->blocks.e);
-		put_u64(o, "r", r->blocks.r);
+		json_member_u64(o, "p", r->blocks.p);
+		json_member_u64(o, "m", r->blocks.m);
+		json_member_u64(o, "e", r->blocks.e);
+		json_member_u64(o, "r", r->blocks.r);
 		json_close(o);
 	}
 	json_close(o);

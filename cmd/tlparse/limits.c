@@ -2,37 +2,12 @@
 #include "tlparse.h"
 
 #include "base/diag.h"
-#include "base/opt.h"
+#include "base/limit.h"
 
 #include <math.h>
 
-enum { PLACES = 3 };
-
-/* The first places of what was counted, each once. */
-struct places {
-	struct intern text;
-	uint32_t times[PLACES];
-	uint64_t n, shown;
-	struct buf tmp;
-};
-
-static void put_place(struct places *p)
-{
-	struct slice text = buf_slice(&p->tmp);
-	uint32_t k = intern_find(&p->text, text);
-	p->n++;
-	if (k == INTERN_NONE && p->text.n < PLACES) {
-		k = intern_add(&p->text, text);
-		p->times[k] = 0;
-	}
-	if (k != INTERN_NONE) {
-		p->times[k]++;
-		p->shown++;
-	}
-}
-
 /* A place in the program, or the compile id where it is not known. */
-static void name_place(struct places *p, const struct trace *t, const struct trace_loc *loc, uint32_t compile)
+static void name_place(struct limit_places *p, const struct trace *t, const struct trace_loc *loc, uint32_t compile)
 {
 	struct buf *b = &p->tmp;
 	char text[COMPILE_ID_TEXT];
@@ -54,35 +29,35 @@ static void name_place(struct places *p, const struct trace *t, const struct tra
 	}
 }
 
-static void add_place(struct places *p, const struct trace *t, const struct trace_loc *loc, uint32_t compile)
+static void add_place(struct limit_places *p, const struct trace *t, const struct trace_loc *loc, uint32_t compile)
 {
 	name_place(p, t, loc, compile);
-	put_place(p);
+	limit_place(p);
 }
 
-static void at_breaks(struct places *p, const struct trace *t)
+static void at_breaks(struct limit_places *p, const struct trace *t)
 {
 	for (uint32_t i = 0; i < t->n_brk; i++)
 		add_place(p, t, &t->brk[i].loc, t->brk[i].compile);
 }
 
-static void at_recompiles(struct places *p, const struct trace *t)
+static void at_recompiles(struct limit_places *p, const struct trace *t)
 {
 	for (uint32_t i = 0; i < t->n_recompile; i++)
 		add_place(p, t, &t->recompile[i].loc, t->recompile[i].compile);
 }
 
-static void at_failures_of(struct places *p, const struct trace *t, bool restarts)
+static void at_failures_of(struct limit_places *p, const struct trace *t, bool restarts)
 {
 	for (uint32_t i = 0; i < t->n_failure; i++)
 		if ((t->failure[i].type == INTERN_NONE) == restarts)
 			add_place(p, t, &t->failure[i].loc, t->failure[i].compile);
 }
-static void at_failures(struct places *p, const struct trace *t) { at_failures_of(p, t, false); }
-static void at_restarts(struct places *p, const struct trace *t) { at_failures_of(p, t, true); }
+static void at_failures(struct limit_places *p, const struct trace *t) { at_failures_of(p, t, false); }
+static void at_restarts(struct limit_places *p, const struct trace *t) { at_failures_of(p, t, true); }
 
 /* Compilations that came to an end; an attempt that was restarted has no place of its own. */
-static void at_compiles(struct places *p, const struct trace *t)
+static void at_compiles(struct limit_places *p, const struct trace *t)
 {
 	for (uint32_t i = 0; i < t->n_compile; i++)
 		if (t->compile[i].id.frame >= 0 && t->compile[i].loc.file != INTERN_NONE)
@@ -90,10 +65,10 @@ static void at_compiles(struct places *p, const struct trace *t)
 }
 
 /* The slowest first. */
-static void at_slow(struct places *p, const struct trace *t)
+static void at_slow(struct limit_places *p, const struct trace *t)
 {
 	double below = INFINITY;
-	for (unsigned k = 0; k < PLACES; k++) {
+	for (unsigned k = 0; k < LIMIT_PLACES; k++) {
 		uint32_t best = UINT32_MAX;
 		for (uint32_t i = 0; i < t->n_compile; i++)
 			if (t->compile[i].seconds > 0 && t->compile[i].seconds < below &&
@@ -104,17 +79,17 @@ static void at_slow(struct places *p, const struct trace *t)
 		below = t->compile[best].seconds;
 		name_place(p, t, &t->compile[best].loc, best);
 		buf_addf(&p->tmp, " (%.1f s)", below);
-		put_place(p);
+		limit_place(p);
 	}
 }
 
-static void at_skips(struct places *p, const struct trace *t)
+static void at_skips(struct limit_places *p, const struct trace *t)
 {
 	for (uint32_t i = 0; i < t->n_skip; i++)
 		add_place(p, t, &t->compile[t->skip[i].compile].loc, t->skip[i].compile);
 }
 
-static void at_misses(struct places *p, const struct trace *t)
+static void at_misses(struct limit_places *p, const struct trace *t)
 {
 	for (uint32_t i = 0; i < t->n_artifact; i++) {
 		const struct trace_artifact *a = &t->artifact[i];
@@ -124,28 +99,28 @@ static void at_misses(struct places *p, const struct trace *t)
 		buf_adds(&p->tmp, " (");
 		buf_add_slice(&p->tmp, intern_get(&t->names, a->name));
 		buf_addc(&p->tmp, ')');
-		put_place(p);
+		limit_place(p);
 	}
 }
 
-static void at_unknown(struct places *p, const struct trace *t)
+static void at_unknown(struct limit_places *p, const struct trace *t)
 {
 	for (uint32_t i = 0; i < t->n_unknown; i++) {
 		buf_reset(&p->tmp);
 		buf_addf(&p->tmp, "line %llu: ", (unsigned long long)t->unknown[i].line);
 		buf_add_slice(&p->tmp, intern_get(&t->names, t->unknown[i].key));
-		put_place(p);
+		limit_place(p);
 	}
 }
 
-static void at_damage(struct places *p, const struct trace *t)
+static void at_damage(struct limit_places *p, const struct trace *t)
 {
 	for (unsigned i = 0; i < DAMAGE_COUNT; i++) {
 		if (!t->damage[i].count)
 			continue;
 		buf_reset(&p->tmp);
 		buf_addf(&p->tmp, "line %llu: %s", (unsigned long long)t->damage[i].line, trace_damage_name[i]);
-		put_place(p);
+		limit_place(p);
 	}
 }
 
@@ -173,11 +148,13 @@ static uint64_t misses(const struct report_sums *s)
 	X("unknown-keys", "records with unknown keys", s->unknown, at_unknown)                                         \
 	X("damage", "kinds of damage", s->damaged, at_damage)
 
-static const struct {
-	const char *name, *words;
-	void (*places)(struct places *p, const struct trace *t);
-} limit[] = {
-#define X(name, words, count, places) {name, words, places},
+static const struct limit limit[] = {
+#define X(name, words, count, places) {name, words},
+	LIMITS(X)
+#undef X
+};
+static void (*const places_of[])(struct limit_places *p, const struct trace *t) = {
+#define X(name, words, count, places) places,
 	LIMITS(X)
 #undef X
 };
@@ -192,44 +169,11 @@ static double count_of(int k, const struct report_sums *s)
 	return v[k];
 }
 
-static int find_limit(struct slice name)
-{
-	for (unsigned i = 0; i < ARRAY_LEN(limit); i++)
-		if (slice_is(name, limit[i].name))
-			return (int)i;
-	return -1;
-}
-
-/* "compile-seconds" may have a fraction; counts are whole. */
-static bool parse_number(const char *text, bool fraction, double *out)
-{
-	char *end;
-	uint64_t n;
-	if (!fraction) {
-		bool ok = slice_u64(slice_str(text), &n);
-		*out = (double)n;
-		return ok;
-	}
-	if (*text < '0' || *text > '9')
-		return false;
-	*out = strtod(text, &end);
-	return !*end && isfinite(*out);
-}
-
 void limits_check(const struct opt_pairs *max)
 {
-	for (size_t i = 0; i < max->n; i++) {
-		int k = find_limit(max->v[i].name);
-		double want;
-		if (k < 0) {
-			struct buf b = {0};
-			for (unsigned n = 0; n < ARRAY_LEN(limit); n++)
-				buf_addf(&b, "%s%s", n ? ", " : "", limit[n].name);
-			die(EXIT_USAGE, "--max: unknown name '%.*s'; known are %s", (int)max->v[i].name.n, max->v[i].name.p, buf_str(&b));
-		}
-		if (!parse_number(max->v[i].value, !strcmp(limit[k].name, "compile-seconds"), &want))
-			die(EXIT_USAGE, "--max %s: not a number: '%s'", limit[k].name, max->v[i].value);
-	}
+	struct err err;
+	if (limits_wrong(limit, ARRAY_LEN(limit), max, &err) < 0)
+		die_err(&err);
 }
 
 bool limits_exceeded(const struct opt_pairs *max, const struct report *r)
@@ -239,29 +183,19 @@ bool limits_exceeded(const struct opt_pairs *max, const struct report *r)
 	for (unsigned i = 0; max->n && i < r->n; i++)
 		report_add(&r->log[i], &s);
 	for (size_t i = 0; i < max->n; i++) {
-		int k = find_limit(max->v[i].name);
-		double want = 0, got = count_of(k, &s);
-		bool seconds = !strcmp(limit[k].name, "compile-seconds");
-		parse_number(max->v[i].value, seconds, &want);
-		if (got <= want)
+		int k = limit_find(limit, ARRAY_LEN(limit), max->v[i].name);
+		double got = count_of(k, &s);
+		if (!limit_passed(&limit[k], got, max->v[i].value))
 			continue;
-		over = true;
-		struct places p = {0};
+		struct limit_places p = {0};
 		struct buf text = {0};
-		for (unsigned n = 0; limit[k].places && n < r->n; n++)
-			limit[k].places(&p, &r->log[n]);
-		for (uint32_t n = 0; n < p.text.n; n++) {
-			buf_adds(&text, n ? ", " : ": ");
-			buf_add_slice(&text, intern_get(&p.text, n));
-			if (p.times[n] > 1)
-				buf_addf(&text, " (%u times)", p.times[n]);
-		}
-		if (p.n > p.shown && !seconds)
-			buf_addf(&text, " and %llu more", (unsigned long long)(p.n - p.shown));
-		warn("%s: %.*f, at most %s wanted%s", limit[k].words, seconds ? 1 : 0, got, max->v[i].value, buf_str(&text));
+		over = true;
+		for (unsigned n = 0; places_of[k] && n < r->n; n++)
+			places_of[k](&p, &r->log[n]);
+		limit_text(&text, &limit[k], got, max->v[i].value, &p);
+		warn("%s", buf_str(&text));
 		buf_release(&text);
-		buf_release(&p.tmp);
-		intern_release(&p.text);
+		limit_places_release(&p);
 	}
 	return over;
 }

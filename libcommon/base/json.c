@@ -607,6 +607,34 @@ void json_member_u64(struct json_out *o, const char *key, uint64_t v)
 	json_out_u64(o, v);
 }
 
+void json_member_count(struct json_out *o, const char *key, int64_t v)
+{
+	json_key(o, key);
+	if (v < 0)
+		json_out_null(o);
+	else
+		json_out_i64(o, v);
+}
+
+void json_member_seconds(struct json_out *o, const char *key, double v)
+{
+	json_key(o, key);
+	if (v < 0)
+		json_out_null(o);
+	else
+		json_out_double(o, v, 6);
+}
+
+void json_member_lines(struct json_out *o, const char *key, struct slice text)
+{
+	struct slice line;
+	json_key(o, key);
+	json_arr(o);
+	while (slice_line(&text, &line))
+		json_out_str(o, line);
+	json_close(o);
+}
+
 void json_member_index(struct json_out *o, const char *key, uint32_t v)
 {
 	json_key(o, key);
