@@ -37,7 +37,7 @@ endif
 
 # The core never prints, exits or keeps state, so that a preload library can link it; the rest is for tools.
 tool_src := libcommon/base/diag.c libcommon/base/opt.c libcommon/base/child.c libcommon/base/confine.c libcommon/io/output.c \
-	    libcommon/base/screen.c libcommon/graph/repro_save.c \
+	    libcommon/base/screen.c libcommon/graph/repro_save.c libcommon/diagnose/patterns_builtin.c \
 	    libcommon/aoti/load.c $(wildcard libcommon/html/*.c libcommon/live/*.c libcommon/aoti/probe*.c libcommon/reduce/*.c)
 core_src := $(filter-out $(tool_src),$(wildcard libcommon/*/*.c))
 core_obj := $(core_src:%.c=$(O)/%.o)
@@ -49,7 +49,7 @@ unit_src := $(wildcard tests/unit/test_*.c)
 units    := $(unit_src:tests/unit/%.c=$(O)/tests/%)
 fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
 fuzzers  := $(fuzz_src:tests/fuzz/%.c=$(O)/fuzz/%)
-share    := $(sort $(wildcard share/report/* share/dir/* share/diff/* share/printer/* share/ranks/* share/provenance/* share/fxminify/*))
+share    := $(sort $(wildcard share/report/* share/dir/* share/diff/* share/printer/* share/ranks/* share/provenance/* share/fxminify/* share/breaks/* share/explain/* share/patterns/*))
 
 probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
