@@ -24,5 +24,8 @@ bool share_next(struct slice *rest, struct slice *text, struct slice *mark);
 
 /* A file of share/ by its name there ("report/report.css"), as embedded; n == 0 when there is none. */
 struct slice share_file(const char *name);
+/* Each of them whose name begins with prefix ("patterns/"), in the order of their names, until fn returns other than 0: returns that. */
+typedef int share_fn(void *ctx, const char *name, struct slice text);
+int share_each(const char *prefix, share_fn *fn, void *ctx);
 
 #endif
