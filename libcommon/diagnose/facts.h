@@ -141,6 +141,7 @@ struct fact_failure {
 	uint32_t cause;          /* row that it was raised from, FACT_NONE */
 	uint32_t stack;          /* the traceback as it stands, bounded; INTERN_NONE */
 	bool restart, caught;    /* caught: an attempt that was given up (suppress_errors, a restart's cause) */
+	bool inferred;           /* not counted by tlparse: no compilation_metrics tell of it (the job ended, a backward) */
 	int signal;              /* 0: an exception */
 };
 

@@ -1,0 +1,197 @@
+/* facts_trace_error.c - failures of a structured trace: what metrics say of them, with the traceback of dynamo_error. */
+#include "diagnose/facts_part.h"
+
+#include "torchlog/traceback.h"
+#include "trace/text.h"
+
+enum { STACK_MAX = 256 << 10, FRAMES = 16 };
+
+/* ---- tracebacks ---- */
+
+/* The innermost frames of a traceback, outermost first: "FILE:LINE in f: code". */
+static uint32_t frames_text(struct trace_reading *r, const struct traceback *tb)
+{
+	struct srcloc last[FRAMES], at;
+	uint32_t n = 0;
+	size_t head = tb->type.n && tb->type.p > tb->whole.p ? (size_t)(tb->type.p - tb->whole.p) : tb->whole.n;
+	struct slice rest = slice_of(tb->whole.p, head);
+	while (srcloc_next(&rest, &at))
+		if (at.form == SRCLOC_PYTHON)
+			last[n++ % FRAMES] = at;
+	buf_reset(&r->tmp);
+	for (uint32_t i = n > FRAMES ? n - FRAMES : 0; i < n; i++) {
+		const struct srcloc *x = &last[i % FRAMES];
+		if (r->tmp.len)
+			buf_addc(&r->tmp, '\n');
+		srcloc_format(&r->tmp, x, SRCLOC_AT, false);
+		if (x->code.n) {
+			buf_adds(&r->tmp, ": ");
+			buf_add_slice(&r->tmp, x->code);
+		}
+	}
+	return facts_intern(r->f, buf_slice(&r->tmp));
+}
+
+void reading_error(struct trace_reading *r, uint32_t compile, uint64_t line, struct slice text)
+{
+	struct traceback tb;
+	struct trace_error e = {compile, line, INTERN_NONE, INTERN_NONE, INTERN_NONE, INTERN_NONE, facts_no_loc(), facts_no_loc(), false};
+	e.stack = facts_intern(r->f, slice_of(text.p, text.n < STACK_MAX ? text.n : STACK_MAX));
+	if (traceback_last(text, &tb)) {
+		e.type = facts_intern(r->f, tb.type);
+		e.message = facts_intern(r->f, tb.message);
+		e.frames = frames_text(r, &tb);
+		const struct srcloc *user = tb.from_user.line ? &tb.from_user : &tb.user;
+		if (user->line)
+			e.user = facts_loc(r->f, user);
+		if (tb.torch.line)
+			e.torch = facts_loc(r->f, &tb.torch);
+	}
+	GROW(r->error, r->n_error, r->cap_error, 1);
+	r->error[r->n_error++] = e;
+}
+
+/* ---- failures ---- */
+
+/* The last dynamo_error of this compile id before the metrics that tell of its failure. */
+static struct trace_error *error_of(struct trace_reading *r, uint32_t compile, uint64_t line)
+{
+	for (uint32_t i = r->n_error; i-- > 0;)
+		if (r->error[i].compile == compile && r->error[i].line < line && !r->error[i].used)
+			return &r->error[i];
+	return NULL;
+}
+
+/* "InductorError" of metrics is "torch._inductor.exc.InductorError" in the traceback. */
+static bool same_type(struct slice whole, struct slice name)
+{
+	return whole.n >= name.n && !memcmp(whole.p + whole.n - name.n, name.p, name.n) &&
+	       (whole.n == name.n || whole.p[whole.n - name.n - 1] == '.');
+}
+
+static void take_error(struct trace_reading *r, struct fact_failure *to, struct trace_error *e)
+{
+	if (!e)
+		return;
+	e->used = true;
+	if (to->type == INTERN_NONE || same_type(facts_text(r->f, e->type), facts_text(r->f, to->type)))
+		to->type = e->type;
+	if (to->reason == INTERN_NONE)
+		to->reason = e->message;
+	if (!to->user.line)
+		to->user = e->user;
+	else if (to->user.line == e->user.line && to->user.file == e->user.file)
+		to->user = e->user; /* it has the function and the code, too */
+	to->torch = e->torch;
+	to->frames = e->frames;
+	to->stack = e->stack;
+}
+
+/* "(currently set to 8)", "hit config.recompile_limit (8)" */
+static uint64_t limit_of(struct slice reason)
+{
+	static const char *const before[] = {"currently set to ", "recompile_limit (", "cache_size_limit ("};
+	for (unsigned i = 0; i < ARRAY_LEN(before); i++) {
+		const char *p = slice_find(reason, before[i]);
+		uint64_t limit;
+		size_t n = 0;
+		if (!p)
+			continue;
+		p += strlen(before[i]);
+		while (p + n < reason.p + reason.n && p[n] >= '0' && p[n] <= '9')
+			n++;
+		if (slice_u64(slice_of(p, n), &limit))
+			return limit;
+	}
+	return 0;
+}
+
+/* torch 2.13: gb0039 "Dynamo recompile limit exceeded" (torch/_dynamo/convert_frame.py); older: "recompile_limit reached",
+ * "cache_size_limit reached". */
+static bool is_limit(struct slice reason)
+{
+	return slice_starts(reason, "Dynamo recompile limit exceeded") || slice_find(reason, "recompile_limit reached") ||
+	       slice_find(reason, "cache_size_limit reached");
+}
+
+static void take_limit(struct trace_reading *r, const struct fact_failure *x)
+{
+	struct slice reason = facts_text(r->f, x->reason);
+	uint32_t compile = x->compile, last = INTERN_NONE;
+	for (uint32_t i = r->f->n_recompile; i-- > 0 && last == INTERN_NONE;)
+		if (compile != FACT_NONE && r->f->recompile[i].compile == compile)
+			last = r->f->recompile[i].guard;
+	struct fact_limit *to = facts_new_limit(r->f, x->src);
+	to->compile = compile;
+	if (compile != FACT_NONE)
+		to->loc = r->f->compile[compile].loc;
+	to->limit = limit_of(reason);
+	to->accumulated = slice_find(reason, "accumulated_recompile_limit") || slice_find(reason, "accumulated_cache_size_limit");
+	to->reason = last;
+}
+
+static bool has_skipped_break(const struct facts *f, uint32_t compile)
+{
+	for (uint32_t i = 0; i < f->n_brk; i++)
+		if (f->brk[i].compile == compile && f->brk[i].kind == BREAK_SKIPPED)
+			return true;
+	return false;
+}
+
+static void take_failure(struct trace_reading *r, const struct trace_failure *x)
+{
+	struct facts *f = r->f;
+	uint32_t row = facts_new_failure(f, reading_src(r, x->line)) - f->failure;
+	struct fact_failure *to = &f->failure[row];
+	to->compile = reading_compile(r, x->compile, x->line);
+	to->type = reading_text(r, x->type);
+	to->reason = reading_text(r, x->reason);
+	to->user = reading_loc(r, &x->loc);
+	to->restart = x->type == INTERN_NONE;
+	if (to->restart) {
+		struct break_text b;
+		break_text_parse(facts_text(f, to->reason), &b);
+		to->caught = true;
+		if (b.at.file.n)
+			to->user = facts_loc(f, &b.at);
+		return;
+	}
+	take_error(r, to, error_of(r, to->compile, x->line));
+	struct slice reason = facts_text(f, to->reason);
+	if (to->compile != FACT_NONE) {
+		struct fact_compile *c = &f->compile[to->compile];
+		if (!to->user.line)
+			to->user = c->loc;
+		if (is_limit(reason) || has_skipped_break(f, to->compile)) {
+			to->caught = true; /* the frame goes on in Python */
+			c->status = COMPILE_SKIPPED;
+		}
+		if (slice_starts(reason, "backend='")) {
+			struct slice name = slice_of(reason.p + 9, reason.n - 9);
+			const char *q = memchr(name.p, '\'', name.n);
+			c->backend = facts_intern(f, slice_of(name.p, q ? (size_t)(q - name.p) : 0));
+		}
+	}
+	if (is_limit(reason))
+		take_limit(r, to);
+}
+
+void reading_failures(struct trace_reading *r)
+{
+	for (uint32_t i = 0; i < r->t.n_failure; i++)
+		take_failure(r, &r->t.failure[i]);
+	/* What no metrics tell of: the job ended before they were written. */
+	for (uint32_t i = 0; i < r->n_error; i++) {
+		if (r->error[i].used)
+			continue;
+		struct fact_failure *to = facts_new_failure(r->f, reading_src(r, r->error[i].line));
+		to->compile = r->error[i].compile;
+		to->inferred = true;
+		take_error(r, to, &r->error[i]);
+	}
+	for (uint32_t i = 0; i < r->f->n_failure; i++) {
+		const struct fact_failure *x = &r->f->failure[i];
+		if (x->src.input == r->input && x->restart && x->compile != FACT_NONE)
+			r->f->compile[x->compile].restarted++;
+	}
+}
