@@ -1,0 +1,39 @@
+/* backtrace.h - backtraces out of any text: a program's stderr, a debugger's session, a journal, what somebody has pasted.
+ *
+ *     struct crash c = {0};
+ *     crash_read_text(&c, text);          // never fails: what is not understood is passed over
+ *     if (!c.n_frames && !c.signal && !c.signs) ...          // nothing about a crash in here
+ *
+ * The forms that are read, by who writes them (T: seen in a text made here with torch 2.13, gdb 13, gcc 12, clang 14, CPython
+ * 3.11, Linux 6; P: only in print):
+ *
+ *     x.so(sym+0x22b) [0x7f12]                           T backtrace_symbols(3); P libucs with "3  " before it
+ *     [19] sym+0x414(0x5642) in /path/x.so               P caffe2's signal handler, torch before 1.9
+ *     frame #3: sym(args) + 0x22b (0x7f12 in /path/x.so) T c10/util/Backtrace.cpp; sym is "<unknown function>" then offset is the module's
+ *     #3 sym(args) from file.cpp:0                       P torch/csrc/profiler/unwind: torch 2.2 and later, TORCH_SYMBOLIZE_MODE
+ *     #3  0x00007f12 in sym (args) from /path/x.so       T gdb; also " at file.cpp:12", both also on the next line; "<signal handler called>"
+ *     * frame #3: 0x7f12 x.so`sym + 555 at a.cpp:12:3    P lldb
+ *         #3 0x7f12 in sym file.cpp:12:3                 T the sanitizers; also " (/path/x.so+0x1234) (BuildId: 12ab)"
+ *     #3  0x00007f12 sym (x.so + 0x1234)                 P coredumpctl info
+ *     python3[12]: segfault at 8 ip 7f12 sp 7f error 4 in x.so[7f1000+5000]      P Linux before 6.7
+ *     ... in x.so[1a000,7f1000+5000]                     P Linux 6.7 and later: the first number is the place in the file
+ *     traps: python3[12] trap invalid opcode ip:7f12 sp:7f error:0 in x.so[7f1000+5000]
+ *     7f1000-7f6000 r-xp 00001000 08:01 12   /path/x.so  T /proc/PID/maps
+ *     File "app.py", line 5 in f                         T faulthandler; with ", in f" tracebacks (base/srcloc.h)
+ *
+ * A frame numbered 0 begins another stack, as does a line that names a thread.
+ */
+#ifndef PT2_CRASH_BACKTRACE_H
+#define PT2_CRASH_BACKTRACE_H
+#include "crash/crash.h"
+
+void crash_read_text(struct crash *c, struct slice text);
+
+/* ---- for backtrace_signs.c ---- */
+
+/* What a line says of the kind of crash. */
+void crash_read_sign(struct crash *c, struct slice line);
+/* Hexadecimal digits at *at, with or without 0x; moves behind them. False when there are none, or more than 16. */
+bool crash_hex(struct slice s, size_t *at, uint64_t *v);
+
+#endif

@@ -1,0 +1,192 @@
+/* Lines that are no frames: which signal, which address, whose exception. */
+#include "crash/backtrace.h"
+
+#include <ctype.h>
+#include <signal.h>
+
+static struct slice after_word(struct slice s, const char *word)
+{
+	const char *p = slice_find(s, word);
+	size_t n = p ? (size_t)(p - s.p) + strlen(word) : s.n;
+	return slice_of(s.p + n, s.n - n);
+}
+
+static void say(struct crash *c, struct slice line)
+{
+	if (!c->said.n)
+		c->said = line;
+}
+
+static void set_signal(struct crash *c, int signal, struct slice line)
+{
+	if (!c->signal && signal) {
+		c->signal = signal;
+		say(c, line);
+	}
+}
+
+static void set_fault(struct crash *c, struct slice s, const char *word)
+{
+	size_t at = 0;
+	struct slice rest = after_word(s, word);
+	if (!c->has_fault && rest.n && crash_hex(rest, &at, &c->fault))
+		c->has_fault = true;
+}
+
+/* The first word of capitals, "SIGSEGV" in "Program terminated with signal SIGSEGV, ..." */
+static int signal_word(struct slice s)
+{
+	size_t n = 0;
+	s = slice_trim(s);
+	while (n < s.n && (isalnum((unsigned char)s.p[n]) || s.p[n] == '_'))
+		n++;
+	return crash_signal(slice_of(s.p, n));
+}
+
+/* What shells, Python, torch, debuggers and coredumpctl write. */
+static void read_signal(struct crash *c, struct slice s)
+{
+	static const struct {
+		const char *word;
+		bool number; /* a number follows, else a name */
+	} before[] = {{"Program received signal ", false}, {"received signal ", false}, {"Program terminated with signal ", false},
+		      {"stop reason = signal ", false},  {"Caught signal ", true},   {"Signal: ", true},
+		      {"killed by signal ", true},       {"died with <Signals.", false}, {"AddressSanitizer: ", false}};
+	uint64_t number;
+	for (size_t i = 0; i < ARRAY_LEN(before) && !c->signal; i++) {
+		struct slice rest = after_word(s, before[i].word);
+		size_t n = 0;
+		while (n < rest.n && isdigit((unsigned char)rest.p[n]))
+			n++;
+		if (before[i].number && n && slice_u64(slice_of(rest.p, n), &number) && number < 65)
+			set_signal(c, (int)number, s);
+		else if (rest.n)
+			set_signal(c, signal_word(rest), s);
+	}
+	if (slice_starts(s, "Fatal Python error: "))
+		set_signal(c, crash_signal(slice_trim(after_word(s, "error: "))), s);
+	if (slice_starts(s, "SIG") && slice_find(s, "), PID: "))
+		set_signal(c, signal_word(s), s);
+	const char *dumped = slice_find(s, " (core dumped)");
+	if (dumped || slice_is(s, "Segmentation fault") || slice_is(s, "Illegal instruction") || slice_is(s, "Bus error") ||
+	    slice_is(s, "Aborted") || slice_is(s, "Floating point exception") || slice_is(s, "Killed")) {
+		static const char *const text[] = {"Segmentation fault", "Aborted", "Illegal instruction", "Floating point exception",
+						   "Bus error", "Killed"};
+		for (size_t i = 0; i < ARRAY_LEN(text); i++)
+			if (slice_find(s, text[i]))
+				set_signal(c, crash_signal(slice_str(text[i])), s);
+	}
+	if (slice_find(s, "segfault at ") || slice_find(s, "general protection"))
+		set_signal(c, SIGSEGV, s);
+	if (slice_find(s, "trap invalid opcode") || slice_find(s, "invalid opcode in"))
+		set_signal(c, SIGILL, s);
+	if (slice_find(s, "trap divide error"))
+		set_signal(c, SIGFPE, s);
+	if (slice_find(s, "EXC_BAD_ACCESS"))
+		set_signal(c, SIGSEGV, s);
+	if (slice_find(s, "exit code -11") || slice_find(s, "exit code: -11") || slice_find(s, "exited with 139"))
+		set_signal(c, SIGSEGV, s);
+}
+
+static void read_address(struct crash *c, struct slice s)
+{
+	set_fault(c, s, "fault address: ");             /* lldb */
+	set_fault(c, s, "not mapped to object at address "); /* libucs */
+	set_fault(c, s, "EXC_BAD_ACCESS (code=1, address=");
+	set_fault(c, s, "SEGV on unknown address ");    /* sanitizers */
+	set_fault(c, s, "-overflow on address ");
+	if (slice_find(s, "Accessing address 0x"))      /* gdb: si_addr printed by hand */
+		set_fault(c, s, "Accessing address ");
+	if (!c->has_access && slice_find(s, "caused by a WRITE memory access"))
+		c->has_access = c->fault_write = true;
+	if (!c->has_access && slice_find(s, "caused by a READ memory access"))
+		c->has_access = true;
+}
+
+static void sign(struct crash *c, unsigned which, struct slice line)
+{
+	c->signs |= which;
+	say(c, line);
+	if (!c->what.n)
+		c->what = line;
+}
+
+static bool any(struct slice s, const char *const *word)
+{
+	for (; *word; word++)
+		if (slice_find(s, *word))
+			return true;
+	return false;
+}
+
+/* terminate(): libstdc++'s two lines, and libc++'s one. */
+static bool read_terminate(struct crash *c, struct slice s)
+{
+	struct slice type = after_word(s, "throwing an instance of '");
+	const char *quote = type.n ? memchr(type.p, '\'', type.n) : NULL;
+	if (quote) {
+		c->signs |= SIGN_EXCEPTION;
+		c->exception = slice_of(type.p, (size_t)(quote - type.p));
+		c->what = (struct slice){0};
+		say(c, s);
+		return true;
+	}
+	if (slice_find(s, "terminate called without an active exception") || slice_find(s, "terminating with uncaught exception") ||
+	    slice_find(s, "terminating due to uncaught exception")) {
+		sign(c, SIGN_EXCEPTION, s);
+		return true;
+	}
+	if (c->signs & SIGN_EXCEPTION && slice_starts(s, "what():")) {
+		c->what = slice_trim(after_word(s, "what():"));
+		return true;
+	}
+	return false;
+}
+
+/* "RuntimeError: text" at the end of a traceback: what the model said when it refused. Not indented, one word and a colon. */
+static void read_python_error(struct crash *c, struct slice s)
+{
+	size_t n = 0;
+	while (n < s.n && (isalnum((unsigned char)s.p[n]) || s.p[n] == '_' || s.p[n] == '.'))
+		n++;
+	if (n < 6 || n + 1 >= s.n || s.p[n] != ':' || s.p[n + 1] != ' ' || !slice_ends(slice_of(s.p, n), "Error"))
+		return;
+	if (c->signs & (SIGN_PYTHON_ERROR | SIGN_EXCEPTION) || c->signal)
+		return;
+	c->signs |= SIGN_PYTHON_ERROR;
+	c->exception = slice_of(s.p, n);
+	c->what = slice_trim(slice_of(s.p + n + 1, s.n - n - 1));
+	say(c, s);
+}
+
+void crash_read_sign(struct crash *c, struct slice s)
+{
+	static const char *const heap[] = {"double free or corruption", "malloc(): ", "free(): invalid", "corrupted size vs. prev_size",
+					   "munmap_chunk(): invalid", "corrupted double-linked list", "malloc_consolidate(): ",
+					   "realloc(): invalid", "free(): double free", "free(): corrupted", NULL};
+	static const char *const oom[] = {"Out of memory: Kill", "oom-kill:", "oom_reaper: ", "Memory cgroup out of memory", "OOM-killed",
+					  "OOMKilled", NULL};
+	static const char *const ima[] = {"an illegal memory access was encountered", "CUDA_ERROR_ILLEGAL_ADDRESS", NULL};
+	if (read_terminate(c, s))
+		return;
+	if (any(s, heap))
+		sign(c, SIGN_HEAP, s);
+	else if (any(s, oom))
+		sign(c, SIGN_OOM, s);
+	else if (any(s, ima))
+		sign(c, SIGN_CUDA | SIGN_CUDA_IMA, s);
+	else if (slice_find(s, "CUDA error: ") || slice_find(s, "CUDA driver error: "))
+		sign(c, SIGN_CUDA, s);
+	else if (slice_find(s, "Assertion `") && slice_find(s, "failed"))
+		sign(c, SIGN_ASSERT, s);
+	else if (slice_find(s, "stack smashing detected"))
+		sign(c, SIGN_SMASHED, s);
+	else if (slice_find(s, "AddressSanitizer: stack-overflow") || slice_find(s, "Cannot recover from stack overflow"))
+		sign(c, SIGN_STACK, s);
+	else if (slice_find(s, "ERROR: AddressSanitizer: "))
+		sign(c, SIGN_ASAN, s);
+	else
+		read_python_error(c, s);
+	read_signal(c, s);
+	read_address(c, s);
+}
