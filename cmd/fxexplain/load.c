@@ -2,6 +2,7 @@
 #include "fxexplain.h"
 
 #include "base/diag.h"
+#include "diagnose/patterns.h"
 #include "io/output.h"
 #include "trace/trace.h"
 
@@ -189,21 +190,40 @@ static int add_operand(struct facts *f, const char *path, const struct facts_opt
 	return kind == OPERAND_DIR ? add_dir(f, path, o, lost, err) : add_file(f, path, kind, o, err);
 }
 
+/* The knowledge base, and the user's own. */
+static struct patterns *load_patterns(const char *dir, struct err *err)
+{
+	struct patterns *k = patterns_new();
+	if (patterns_add_builtin(k, err) == 0 && (!dir || patterns_add_dir(k, dir, err) == 0) && patterns_compile(k, err) == 0)
+		return k;
+	patterns_free(k);
+	return NULL;
+}
+
 int load_operands(struct facts *f, const struct explain_options *opt, const char *const *path, int n, unsigned *lost, struct err *err)
 {
+	struct patterns *known = load_patterns(opt->patterns, err);
+	if (!known)
+		return -1;
 	struct facts_options o = {
 		.keep_graphs = opt->show >> PART_GRAPHS & 1, .keep_guards = opt->show >> PART_GUARDS & 1, .quiet = opt->quiet,
+		.patterns = known,
 	};
-	for (int i = 0; i < n; i++) {
+	int status = 0;
+	for (int i = 0; status == 0 && i < n; i++) {
 		if (add_operand(f, path[i], &o, lost, err) == 0)
 			continue;
-		if (n == 1 || err->status == EXIT_USAGE)
-			return -1;
-		warn("%s", err->text);
-		++*lost;
+		if (n == 1 || err->status == EXIT_USAGE) {
+			status = -1;
+		} else {
+			warn("%s", err->text);
+			++*lost;
+		}
 	}
-	if (!f->n_input)
-		return err_set(err, EXIT_INPUT, "nothing could be read");
-	facts_finish(f);
-	return 0;
+	patterns_free(known);
+	if (status == 0 && !f->n_input)
+		status = err_set(err, EXIT_INPUT, "nothing could be read");
+	if (status == 0)
+		facts_finish(f);
+	return status;
 }

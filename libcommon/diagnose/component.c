@@ -1,3 +1,451 @@
+/* component.c - which part of the compiler failed, by what, and what would prove it.
+ *
+ * Three witnesses: the exception (its type says most where torch has one for the part), the frames that it came through (the
+ * innermost that belongs to a part), and the records of that compile id (what is there has worked). Where there is no
+ * exception - a crash, a job that was killed - the last phase that has begun and not ended.
+ */
 #include "diagnose/finding.h"
 
-void explain_component(struct explanation *x) { (void)x; }
+/* ---- by file ---- */
+
+/* The first that stands in the path decides (torch 2.0 to 2.13). */
+static const struct {
+	const char *part;
+	enum component component;
+} by_path[] = {
+	{"torch/_inductor/codegen/", COMPONENT_CODEGEN},
+	{"torch/_inductor/codecache.py", COMPONENT_COMPILER},
+	{"torch/_inductor/cpp_builder.py", COMPONENT_COMPILER},
+	{"torch/_inductor/cpu_vec_isa.py", COMPONENT_COMPILER},
+	{"torch/_inductor/async_compile.py", COMPONENT_COMPILER},
+	{"torch/_inductor/compile_worker/", COMPONENT_COMPILER},
+	{"torch/_inductor/runtime/compile_tasks.py", COMPONENT_COMPILER},
+	{"torch/_inductor/runtime/triton_heuristics.py", COMPONENT_COMPILER},
+	{"triton/compiler/", COMPONENT_COMPILER},
+	{"triton/backends/", COMPONENT_COMPILER},
+	{"torch/_inductor/package/", COMPONENT_LOAD},
+	{"torch/_inductor/runtime/", COMPONENT_RUNTIME},
+	{"torch/_inductor/", COMPONENT_INDUCTOR},
+	{"torchinductor/", COMPONENT_INDUCTOR},
+	{"torch/_functorch/", COMPONENT_AOTAUTOGRAD},
+	{"functorch/", COMPONENT_AOTAUTOGRAD},
+	{"torch/export/", COMPONENT_EXPORT},
+	{"torch/_export/", COMPONENT_EXPORT},
+	{"torch/_dynamo/repro/", COMPONENT_NONE},
+	{"torch/_dynamo/backends/", COMPONENT_NONE},
+	{"torch/_dynamo/eval_frame.py", COMPONENT_NONE}, /* every call goes through it */
+	{"torch/_dynamo/utils.py", COMPONENT_NONE},
+	{"torch/_dynamo/", COMPONENT_DYNAMO},
+	{"torchdynamo/", COMPONENT_DYNAMO},
+};
+
+static enum component path_component(struct slice path)
+{
+	if (slice_find(path, "torchinductor_") || slice_find(path, "/fxgraph/"))
+		return COMPONENT_RUNTIME; /* Inductor's own output, in its cache */
+	for (size_t i = 0; i < ARRAY_LEN(by_path); i++)
+		if (slice_find(path, by_path[i].part))
+			return by_path[i].component;
+	return COMPONENT_NONE;
+}
+
+/* The innermost frame of a part; frames are lines, outermost first. user: the innermost frame of all is the program's. */
+static enum component frames_component(struct slice frames, struct slice *at, bool *user)
+{
+	enum component found = COMPONENT_NONE;
+	struct slice line;
+	*user = false;
+	while (slice_line(&frames, &line)) {
+		const char *colon = memchr(line.p, ':', line.n);
+		struct slice path = colon ? slice_of(line.p, (size_t)(colon - line.p)) : line;
+		enum component c = path_component(path);
+		*user = c == COMPONENT_NONE && srcloc_is_user(path);
+		if (c == COMPONENT_NONE)
+			continue;
+		/* Loading generated code compiles it: the generated file is on the way there, and stays only when it is the innermost. */
+		found = c;
+		*at = line;
+	}
+	return found;
+}
+
+/* ---- by exception ---- */
+
+static const struct {
+	const char *type;
+	enum component component;
+	bool proof; /* raised by no other part */
+} by_type[] = {
+	{"CppCompileError", COMPONENT_COMPILER, true},
+	{"CUDACompileError", COMPONENT_COMPILER, true},
+	{"InvalidCxxCompiler", COMPONENT_ENVIRONMENT, true},
+	{"CompilationError", COMPONENT_COMPILER, true},
+	{"OutOfResources", COMPONENT_COMPILER, true},
+	{"CppWrapperCodegenError", COMPONENT_CODEGEN, true},
+	{"SubgraphLoweringException", COMPONENT_INDUCTOR, true},
+	{"LoweringException", COMPONENT_INDUCTOR, false},
+	{"MissingOperatorWithDecomp", COMPONENT_INDUCTOR, true},
+	{"MissingOperatorWithoutDecomp", COMPONENT_INDUCTOR, true},
+	{"InductorError", COMPONENT_INDUCTOR, false},
+	{"ConstraintViolationError", COMPONENT_EXPORT, true},
+	{"InternalTorchDynamoError", COMPONENT_DYNAMO, true},
+	{"Unsupported", COMPONENT_DYNAMO, true},
+	{"UserError", COMPONENT_DYNAMO, false},
+	{"RecompileError", COMPONENT_DYNAMO, true},
+	{"FailOnRecompileLimitHit", COMPONENT_DYNAMO, true},
+	{"ResetRequired", COMPONENT_DYNAMO, true},
+	{"InvalidBackend", COMPONENT_BACKEND, true},
+	{"TorchRuntimeError", COMPONENT_EAGER, false}, /* an operation failed on fake tensors: mostly it does on real ones, too */
+};
+
+/* "torch._inductor.exc.InductorError" is InductorError; an inner type may lead the message: "CppCompileError: C++ compile error". */
+static const char *type_is(struct slice type, const char *name)
+{
+	size_t n = strlen(name);
+	return type.n >= n && !memcmp(type.p + type.n - n, name, n) && (type.n == n || type.p[type.n - n - 1] == '.') ? name : NULL;
+}
+
+static enum component type_component(struct slice type, struct slice reason, bool *proof)
+{
+	struct slice first = reason, word;
+	struct slice line;
+	*proof = false;
+	/* backend='inductor' raised:\nCppCompileError: ... */
+	for (unsigned i = 0; i < 3 && slice_line(&first, &line); i++) {
+		const char *colon = memchr(line.p, ':', line.n);
+		word = slice_trim(slice_of(line.p, colon ? (size_t)(colon - line.p) : 0));
+		for (size_t k = 0; word.n && k < ARRAY_LEN(by_type); k++)
+			if (type_is(word, by_type[k].type)) {
+				*proof = by_type[k].proof;
+				return by_type[k].component;
+			}
+	}
+	if (type_is(type, "BackendCompilerFailed") && slice_starts(reason, "backend='") && !slice_starts(reason, "backend='inductor'"))
+		return COMPONENT_BACKEND;
+	for (size_t k = 0; k < ARRAY_LEN(by_type); k++)
+		if (type_is(type, by_type[k].type)) {
+			*proof = by_type[k].proof;
+			return by_type[k].component;
+		}
+	return COMPONENT_NONE;
+}
+
+/* ---- by records ---- */
+
+static const struct {
+	const char *graph;
+	const char *says;
+} stages[] = {
+	{"dynamo_output_graph", "the graph of Dynamo"},
+	{"aot_joint_graph", "the joint graph"},
+	{"aot_forward_graph", "the forward graph of AOTAutograd"},
+	{"aot_inference_graph", "the graph of AOTAutograd"},
+	{"aot_backward_graph", "the backward graph"},
+	{"inductor_post_grad_graph", "the graph after Inductor's passes"},
+	{"inductor_output_code", "the generated code"},
+};
+
+/* What there is of a compile id, in words; the last stage reached in *last (-1: none). */
+static void records_of(const struct facts *f, uint32_t compile, struct buf *b, int *last)
+{
+	*last = -1;
+	for (size_t s = 0; s < ARRAY_LEN(stages); s++)
+		for (uint32_t i = 0; i < f->n_graph; i++)
+			if (f->graph[i].compile == compile && slice_is(facts_text(f, f->graph[i].name), stages[s].graph)) {
+				buf_addf(b, "%s%s", b->len ? ", " : "", stages[s].says);
+				*last = (int)s;
+				break;
+			}
+}
+
+static enum component after_stage(int stage)
+{
+	return stage < 0 ? COMPONENT_DYNAMO : stage < 2 ? COMPONENT_AOTAUTOGRAD : stage < 6 ? COMPONENT_INDUCTOR : COMPONENT_COMPILER;
+}
+
+/* ---- verdicts ---- */
+
+static struct slice first_line(struct slice s)
+{
+	struct slice line = {0};
+	slice_line(&s, &line);
+	return line;
+}
+
+#define TEXT(s) (int)((s).n > 300 ? 300 : (s).n), (s).p
+
+static void add_line(struct buf *b, struct slice s)
+{
+	if (s.n) {
+		buf_add(b, s.p, s.n > 400 ? 400 : s.n);
+		buf_addc(b, '\n');
+	}
+}
+
+static const struct fact_compiler_error *compiler_error_of(const struct facts *f, const struct fact_failure *r)
+{
+	const struct fact_compiler_error *found = NULL;
+	for (uint32_t i = 0; i < f->n_compiler_error; i++) {
+		const struct fact_compiler_error *e = &f->compiler_error[i];
+		bool mine = r->compile != FACT_NONE ? e->compile == r->compile : e->src.input == r->src.input;
+		bool error = slice_find(facts_text(f, e->severity), "error") != NULL;
+		if (mine && error && !found)
+			found = e;
+	}
+	return found;
+}
+
+static void witness(struct explanation *x, const struct fact_failure *r, struct slice at, struct component_view *v)
+{
+	const struct facts *f = x->facts;
+	struct buf b = {0}, records = {0};
+	struct slice type = explain_text(x, r->type), reason = first_line(explain_text(x, r->reason));
+	int stage = -1;
+	if (type.n)
+		buf_addf(&b, "%.*s%s%.*s\n", TEXT(type), reason.n ? ": " : "", TEXT(reason));
+	else
+		add_line(&b, reason);
+	const struct fact_compiler_error *e = compiler_error_of(f, r);
+	if (e) {
+		struct slice file = srcloc_short_file(facts_text(f, e->at.file)), message = facts_text(f, e->message), code = facts_text(f, e->at.code);
+		buf_addf(&b, "%.*s:%u: %.*s\n", TEXT(file), e->at.line, TEXT(message));
+		if (code.n)
+			buf_addf(&b, "    %.*s\n", TEXT(slice_trim(code)));
+	}
+	if (at.n) {
+		struct slice path = srcloc_short_file(at);
+		buf_addf(&b, "raised below %.*s\n", TEXT(path));
+	}
+	if (r->compile != FACT_NONE) {
+		struct slice id = facts_text(f, f->compile[r->compile].id);
+		records_of(f, r->compile, &records, &stage);
+		if (records.len)
+			buf_addf(&b, "compile id %.*s has %.*s: the parts that made them have worked\n", TEXT(id), TEXT(buf_slice(&records)));
+	}
+	v->evidence = explain_keep(x, slice_of(b.p, b.len ? b.len - 1 : 0));
+	buf_release(&b);
+	buf_release(&records);
+}
+
+static const char *experiment(enum component c)
+{
+	switch (c) {
+	case COMPONENT_DYNAMO:
+		return "torch.compile(f, backend=\"eager\")    # fails as well: the capture is at fault\n"
+		       "TORCH_LOGS=\"+dynamo\" TORCHDYNAMO_VERBOSE=1 python app.py    # the instruction that it stopped at";
+	case COMPONENT_AOTAUTOGRAD:
+		return "torch.compile(f, backend=\"aot_eager\")    # fails as well, backend=\"eager\" does not";
+	case COMPONENT_INDUCTOR:
+	case COMPONENT_CODEGEN:
+	case COMPONENT_COMPILER:
+	case COMPONENT_RUNTIME:
+		return "torch.compile(f, backend=\"aot_eager\")    # does not fail, backend=\"inductor\" does";
+	case COMPONENT_BACKEND:
+		return "torch.compile(f, backend=\"eager\")    # does not fail: the backend is at fault";
+	case COMPONENT_EAGER:
+		return "TORCH_COMPILE_DISABLE=1 python app.py    # fails as well: the program is at fault";
+	default:
+		return "";
+	}
+}
+
+/* The smallest program that still fails: from a launcher that the log names, from the trace itself, or by running it again. */
+static struct slice minify(struct explanation *x, const struct component_view *v, const struct fact_failure *r)
+{
+	const struct facts *f = x->facts;
+	bool aot = v->component == COMPONENT_INDUCTOR || v->component == COMPONENT_CODEGEN || v->component == COMPONENT_COMPILER ||
+		   v->component == COMPONENT_RUNTIME;
+	if (!aot && v->component != COMPONENT_AOTAUTOGRAD && v->component != COMPONENT_BACKEND)
+		return slice_of(NULL, 0);
+	for (uint32_t i = 0; i < f->n_path; i++)
+		if (slice_find(facts_text(f, f->path[i].path), "minifier_launcher.py"))
+			return explain_textf(x, "fxminify %.*s", TEXT(facts_text(f, f->path[i].path)));
+	if (aot && v->compile != FACT_NONE && f->input[f->compile[v->compile].src.input].kind == FACT_TRACE)
+		for (uint32_t i = 0; i < f->n_graph; i++) {
+			struct slice name = facts_text(f, f->graph[i].name);
+			if (f->graph[i].compile != v->compile || !(slice_starts(name, "aot_") || slice_is(name, "fx_graph_runnable")))
+				continue;
+			return explain_textf(x, "fxminify --graph %.*s %.*s", TEXT(facts_text(f, f->compile[v->compile].id)),
+					     TEXT(facts_text(f, f->input[f->compile[v->compile].src.input].path)));
+		}
+	return explain_textf(x, "TORCHDYNAMO_REPRO_AFTER=%s TORCHDYNAMO_REPRO_LEVEL=%d python app.py && "
+			     "fxminify torch_compile_debug/run_*/minifier/minifier_launcher.py", aot ? "aot" : "dynamo", r && r->signal ? 3 : 2);
+}
+
+static struct component_view judge(struct explanation *x, uint32_t row)
+{
+	const struct facts *f = x->facts;
+	const struct fact_failure *r = &f->failure[row];
+	struct component_view v = {.failure = row, .compile = r->compile};
+	struct slice at = {0}, frames = explain_text(x, r->frames);
+	bool proof, user;
+	enum component type = type_component(explain_text(x, r->type), explain_text(x, r->reason), &proof);
+	enum component path = frames_component(frames, &at, &user);
+	/* InductorError is what Inductor puts around everything below it: the frames know better. */
+	bool wraps = type == COMPONENT_INDUCTOR && !proof && (path == COMPONENT_CODEGEN || path == COMPONENT_COMPILER);
+	if (type != COMPONENT_NONE && !wraps) {
+		v.component = type;
+		v.sure = proof || type == path ? SURE_PROVEN : SURE_LIKELY;
+	} else if (path != COMPONENT_NONE) {
+		v.component = path;
+		v.sure = wraps ? SURE_PROVEN : SURE_LIKELY;
+		if (path == COMPONENT_DYNAMO && user)
+			v.component = COMPONENT_EAGER;
+	} else if (r->signal) {
+		v.component = COMPONENT_RUNTIME;
+		v.sure = SURE_LIKELY;
+	} else {
+		v.component = user || r->user.file != INTERN_NONE ? COMPONENT_EAGER : COMPONENT_NONE;
+		v.sure = v.component == COMPONENT_NONE ? SURE_NOT : SURE_LIKELY;
+	}
+	witness(x, r, at, &v);
+	v.experiment = slice_str(experiment(v.component));
+	v.minify = minify(x, &v, r);
+	return v;
+}
+
+/* A phase that has begun and not ended, the last of them: where a crash or a kill has hit. */
+static const struct fact_marker *open_marker(const struct facts *f, uint32_t input)
+{
+	uint32_t depth[COMPONENTS] = {0};
+	for (uint32_t i = f->n_marker; i-- > 0;) {
+		const struct fact_marker *m = &f->marker[i];
+		if (m->src.input != input || m->component == COMPONENT_NONE)
+			continue;
+		if (m->end)
+			depth[m->component]++;
+		else if (depth[m->component])
+			depth[m->component]--;
+		else
+			return m;
+	}
+	return NULL;
+}
+
+static void add_view(struct explanation *x, const struct component_view *v)
+{
+	GROW(x->component, x->n_component, x->cap_component, 1);
+	x->component[x->n_component++] = *v;
+}
+
+/* What the knowledge base says of this failure is its cause and its fix. */
+static struct fact_known *known_of(struct facts *f, const struct fact_failure *r)
+{
+	struct fact_known *best = NULL;
+	for (uint32_t i = 0; i < f->n_known; i++) {
+		struct fact_known *k = &f->known[i];
+		if (k->told || k->src.input != r->src.input || k->level < FINDING_WARNING)
+			continue;
+		bool same = k->src.line == r->src.line || (r->compile != FACT_NONE && k->compile == r->compile);
+		if (same && (!best || k->level > best->level))
+			best = k;
+	}
+	return best;
+}
+
+static void tell_failure(struct explanation *x, const struct component_view *v, uint64_t count)
+{
+	struct facts *f = x->facts;
+	const struct fact_failure *r = &f->failure[v->failure];
+	struct finding *g = explain_finding(x, FINDING_FAILURE, r->caught ? FINDING_WARNING : FINDING_ERROR);
+	struct slice type = explain_text(x, r->type), reason = first_line(explain_text(x, r->reason));
+	const char *dot = type.n ? memrchr(type.p, '.', type.n) : NULL;
+	struct slice word = dot ? slice_of(dot + 1, type.n - (size_t)(dot + 1 - type.p)) : type;
+	g->id = v->component == COMPONENT_NONE ? SLICE("failure") : explain_textf(x, "failure-%s", component_name[v->component]);
+	g->loc = r->user.file != INTERN_NONE || r->compile == FACT_NONE ? r->user : f->compile[r->compile].loc;
+	g->src = r->src;
+	g->count = count;
+	if (r->compile != FACT_NONE)
+		g->compiles = facts_text(f, f->compile[r->compile].id);
+	g->title = word.n ? explain_textf(x, "%.*s%s%.*s", TEXT(word), reason.n ? ": " : "", TEXT(reason)) : explain_keep(x, reason);
+	g->evidence = v->evidence;
+	g->next = v->minify;
+	struct fact_known *k = known_of(f, r);
+	if (k) {
+		k->told = true;
+		g->id = facts_text(f, k->pattern);
+		g->why = facts_text(f, k->cause);
+		g->fix = facts_text(f, k->fix);
+		g->url = first_line(facts_text(f, k->see));
+	} else if (v->component != COMPONENT_NONE) {
+		g->why = explain_textf(x, "it failed in %s", component_title[v->component]);
+	}
+}
+
+/* The same exception of many compile ids is told once. */
+static bool same_failure(const struct facts *f, const struct fact_failure *a, const struct fact_failure *b)
+{
+	return a->type == b->type && a->user.file == b->user.file && a->user.line == b->user.line &&
+	       slice_eq(first_line(facts_text(f, a->reason)), first_line(facts_text(f, b->reason)));
+}
+
+/* No exception, but something has begun and not ended. */
+static void tell_unfinished(struct explanation *x, uint32_t input)
+{
+	const struct facts *f = x->facts;
+	const struct fact_marker *m = open_marker(f, input);
+	if (!m)
+		return;
+	struct slice what = facts_text(f, m->what);
+	struct component_view v = {.component = m->component, .sure = SURE_LIKELY, .failure = FACT_NONE, .compile = m->compile};
+	v.evidence = explain_textf(x, "'%.*s' has begun in line %llu and has not ended: the log ends inside of it", TEXT(what),
+				   (unsigned long long)m->src.line);
+	v.experiment = slice_str(experiment(v.component));
+	v.minify = minify(x, &v, NULL);
+	struct finding *g = explain_finding(x, FINDING_FAILURE, FINDING_WARNING);
+	g->id = SLICE("unfinished");
+	g->src = m->src;
+	g->count = 1;
+	g->title = explain_textf(x, "the log ends inside %s: killed, crashed, or still running", component_title[v.component]);
+	g->evidence = v.evidence;
+	g->next = v.minify;
+	if (m->compile != FACT_NONE) {
+		g->loc = f->compile[m->compile].loc;
+		g->compiles = facts_text(f, f->compile[m->compile].id);
+	}
+	add_view(x, &v);
+}
+
+static int worst_verdict(const void *a, const void *b, void *facts)
+{
+	const struct component_view *p = a, *q = b;
+	const struct facts *f = facts;
+	bool p_caught = p->failure == FACT_NONE || f->failure[p->failure].caught, q_caught = q->failure == FACT_NONE || f->failure[q->failure].caught;
+	if (p_caught != q_caught)
+		return p_caught ? 1 : -1;
+	if (p->sure != q->sure)
+		return p->sure > q->sure ? -1 : 1;
+	return p->failure < q->failure ? -1 : p->failure > q->failure;
+}
+
+void explain_component(struct explanation *x)
+{
+	struct facts *f = x->facts;
+	bool *cause = xcalloc(f->n_failure + 1, sizeof(*cause)), *told = xcalloc(f->n_failure + 1, sizeof(*told));
+	bool *failed = xcalloc(f->n_input + 1, sizeof(*failed));
+	for (uint32_t i = 0; i < f->n_failure; i++)
+		if (f->failure[i].cause != FACT_NONE)
+			cause[f->failure[i].cause] = true;
+	for (uint32_t i = 0; i < f->n_failure; i++) {
+		if (f->failure[i].restart || cause[i] || told[i])
+			continue;
+		uint64_t count = 1;
+		for (uint32_t k = i + 1; k < f->n_failure; k++)
+			if (!f->failure[k].restart && !cause[k] && !told[k] && same_failure(f, &f->failure[i], &f->failure[k])) {
+				told[k] = true;
+				count++;
+			}
+		struct component_view v = judge(x, i);
+		failed[f->failure[i].src.input] = true;
+		tell_failure(x, &v, count);
+		add_view(x, &v);
+	}
+	for (uint32_t i = 0; i < f->n_input; i++)
+		if (!failed[i])
+			tell_unfinished(x, i);
+	if (x->n_component)
+		qsort_r(x->component, x->n_component, sizeof(*x->component), worst_verdict, f);
+	free(cause);
+	free(told);
+	free(failed);
+}

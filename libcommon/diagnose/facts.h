@@ -221,6 +221,7 @@ struct fact_known {
 	enum component component;
 	int level;               /* enum finding_level */
 	uint64_t count;          /* how often in this input */
+	bool told;               /* a failure's finding has it already (component.c) */
 };
 
 /* A path that a log names: "debug trace", "minifier launcher", "output code", "repro". */
@@ -285,8 +286,11 @@ void facts_release(struct facts *f);
 int facts_add_trace(struct facts *f, const char *path, const struct facts_options *o, struct err *err);
 int facts_add_textlog(struct facts *f, const char *path, const struct facts_options *o, struct err *err);
 int facts_add_debugdir(struct facts *f, const char *path, const struct facts_options *o, struct err *err);
-/* Known messages in a text that is part of an input (a failure's message, a payload). facts_known.c */
+/* Known messages in a text that is part of an input (a failure's message, a payload): all have this src. known.c */
 void facts_add_known(struct facts *f, const struct facts_options *o, struct fact_src src, uint32_t compile, struct slice text);
+/* One match of a scan that the reader makes itself (of a whole log: src has the match's own line). */
+struct pattern_match;
+void facts_take_known(struct facts *f, struct fact_src src, uint32_t compile, const struct pattern_match *m);
 void facts_finish(struct facts *f);
 /* Only the frames of this function and of its resume functions stay: what TORCHDYNAMO_DEBUG_FUNCTION does at run time. How many. */
 uint32_t facts_only_function(struct facts *f, const char *function);

@@ -1,3 +1,95 @@
+/* known.c - messages of the knowledge base: looked for in texts (facts_add_known), and told. */
 #include "diagnose/finding.h"
+#include "diagnose/patterns.h"
 
-void explain_known(struct explanation *x) { (void)x; }
+struct taker {
+	struct facts *f;
+	struct fact_src src;
+	uint32_t compile;
+	struct buf text;
+};
+
+static uint32_t expanded(struct taker *t, const struct slice *line, uint32_t n, const struct pattern_match *m)
+{
+	buf_reset(&t->text);
+	for (uint32_t i = 0; i < n; i++) {
+		if (i)
+			buf_addc(&t->text, '\n');
+		pattern_expand(&t->text, line[i], m);
+	}
+	return facts_intern(t->f, buf_slice(&t->text));
+}
+
+void facts_take_known(struct facts *f, struct fact_src src, uint32_t compile, const struct pattern_match *m)
+{
+	struct taker t = {.f = f, .src = src, .compile = compile};
+	const struct pattern *p = m->pattern;
+	uint32_t id = facts_intern(f, p->id), title = expanded(&t, &p->title, 1, m);
+	/* Told once an input and title: a message that comes a thousand times is one with a count. */
+	for (uint32_t i = f->n_known; i-- > 0 && f->known[i].src.input == src.input;)
+		if (f->known[i].pattern == id && f->known[i].title == title) {
+			f->known[i].count++;
+			buf_release(&t.text);
+			return;
+		}
+	struct fact_known *k = facts_new_known(f, src);
+	k->compile = compile;
+	k->pattern = id;
+	k->title = title;
+	k->component = p->component;
+	k->level = p->level;
+	k->count = 1;
+	uint32_t quote = facts_intern(f, slice_trim(m->quote)), cause = expanded(&t, &p->cause, 1, m), check = expanded(&t, &p->check, 1, m);
+	uint32_t fix = expanded(&t, p->fix.item, p->fix.n, m), see = expanded(&t, p->see.item, p->see.n, m);
+	k = &f->known[f->n_known - 1];
+	k->quote = quote;
+	k->cause = cause;
+	k->check = check;
+	k->fix = fix;
+	k->see = see;
+	buf_release(&t.text);
+}
+
+static void take(void *ctx, const struct pattern_match *m)
+{
+	struct taker *t = ctx;
+	facts_take_known(t->f, t->src, t->compile, m);
+}
+
+void facts_add_known(struct facts *f, const struct facts_options *o, struct fact_src src, uint32_t compile, struct slice text)
+{
+	struct pattern_scan s;
+	struct taker t = {.f = f, .src = src, .compile = compile};
+	if (!o->patterns || !text.n)
+		return;
+	pattern_scan_init(&s, o->patterns, take, &t);
+	pattern_scan_feed(&s, text, true);
+	pattern_scan_release(&s);
+	buf_release(&t.text);
+}
+
+void explain_known(struct explanation *x)
+{
+	const struct facts *f = x->facts;
+	for (uint32_t i = 0; i < f->n_known; i++) {
+		const struct fact_known *k = &f->known[i];
+		if (k->told)
+			continue;
+		struct finding *g = explain_finding(x, FINDING_KNOWN, (enum finding_level)k->level);
+		g->id = facts_text(f, k->pattern);
+		g->title = facts_text(f, k->title);
+		g->why = facts_text(f, k->cause);
+		g->evidence = facts_text(f, k->quote);
+		g->fix = facts_text(f, k->fix);
+		g->next = facts_text(f, k->check);
+		g->src = k->src;
+		g->count = k->count;
+		struct slice see = facts_text(f, k->see), line = {0};
+		slice_line(&see, &line);
+		g->url = line;
+		if (k->compile != FACT_NONE) {
+			g->loc = f->compile[k->compile].loc;
+			g->compiles = facts_text(f, f->compile[k->compile].id);
+		}
+	}
+}
