@@ -5,6 +5,17 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+static bool is_utf8(void)
+{
+	static const char *const name[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+	for (size_t i = 0; i < ARRAY_LEN(name); i++) {
+		const char *v = getenv(name[i]);
+		if (v && *v)
+			return strcasestr(v, "utf-8") || strcasestr(v, "utf8");
+	}
+	return false;
+}
+
 struct screen screen_make(void)
 {
 	struct screen s = {0};
@@ -18,6 +29,10 @@ struct screen screen_make(void)
 		s.width = (int)n;
 	else if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col >= 20)
 		s.width = ws.ws_col;
+	s.height = 24;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_row >= 5)
+		s.height = ws.ws_row;
+	s.utf8 = is_utf8();
 	const char *term = getenv("TERM");
 	s.color = !getenv("NO_COLOR") && term && strcmp(term, "dumb");
 	return s;
@@ -42,6 +57,22 @@ void put_bold(struct screen *s, const char *text) { styled(s, "1", text); }
 void put_red(struct screen *s, const char *text) { styled(s, "31", text); }
 void put_dim(struct screen *s, const char *text) { styled(s, "2", text); }
 
+void put_bar(struct screen *s, double part, int columns)
+{
+	static const char *const eighth[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+	part = part > 0 ? part < 1 ? part : 1 : 0;
+	int n = (int)(part * columns * 8 + 0.5), full = n / 8;
+	if (!s->utf8)
+		full = (int)(part * columns + 0.5);
+	for (int i = 0; i < full; i++)
+		buf_adds(&s->b, s->utf8 ? "█" : "#");
+	if (s->utf8 && n % 8) {
+		buf_adds(&s->b, eighth[n % 8]);
+		full++;
+	}
+	buf_addf(&s->b, "%*s", columns - full, "");
+}
+
 /* Columns that a text takes: code points, as nothing wider occurs in names and numbers. */
 static size_t columns_of(struct slice t)
 {
@@ -61,8 +92,7 @@ static struct slice cut(struct slice *rest, char end)
 	return cell;
 }
 
-/* Control bytes from a file do not reach the terminal. */
-static void put_text(struct screen *s, struct slice t)
+void put_text(struct screen *s, struct slice t)
 {
 	for (size_t i = 0; i < t.n; i++)
 		buf_addc(&s->b, (unsigned char)t.p[i] < ' ' || t.p[i] == 0x7f ? '?' : t.p[i]);

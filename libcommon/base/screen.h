@@ -12,7 +12,9 @@
 struct screen {
 	struct buf b;
 	int width;  /* columns; 0: no terminal, nothing is wrapped */
+	int height; /* rows; 0: no terminal */
 	bool color; /* NO_COLOR and TERM=dumb turn it off */
+	bool utf8;  /* a terminal that shows more than ASCII */
 };
 struct screen screen_make(void);
 /* Write and empty it. */
@@ -20,6 +22,10 @@ int screen_flush(struct screen *s, struct err *err);
 void put_bold(struct screen *s, const char *text);
 void put_red(struct screen *s, const char *text);
 void put_dim(struct screen *s, const char *text);
+/* Text out of a file: control bytes become '?', so that they do not drive the terminal. */
+void put_text(struct screen *s, struct slice text);
+/* A bar for part (0 to 1) of `columns`, and blanks up to them. In eighths of a column, or '#' where the terminal cannot. */
+void put_bar(struct screen *s, double part, int columns);
 /* A table: cells between tabs, rows between newlines; the first row is the heading. Columns are as wide as they need be; where
  * that does not fit the terminal, the widest are wrapped. Control bytes become '?'. At most 12 columns. */
 void put_table(struct screen *s, struct slice cells);

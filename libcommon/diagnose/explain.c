@@ -27,19 +27,24 @@ struct slice explain_textf(struct explanation *x, const char *fmt, ...)
 	return explain_keep(x, buf_slice(&x->tmp));
 }
 
-struct slice explain_place(struct explanation *x, const struct fact_loc *loc)
+void explain_add_place(struct buf *b, const struct explanation *x, const struct fact_loc *loc)
 {
 	if (loc->file == INTERN_NONE)
-		return slice_of(NULL, 0);
-	struct slice file = srcloc_short_file(explain_text(x, loc->file)), function = explain_text(x, loc->function);
-	buf_reset(&x->tmp);
-	buf_add_slice(&x->tmp, file);
+		return;
+	struct slice function = explain_text(x, loc->function);
+	buf_add_slice(b, srcloc_short_file(explain_text(x, loc->file)));
 	if (loc->line)
-		buf_addf(&x->tmp, ":%u", loc->line);
+		buf_addf(b, ":%u", loc->line);
 	if (function.n) {
-		buf_adds(&x->tmp, " in ");
-		buf_add_slice(&x->tmp, function);
+		buf_adds(b, " in ");
+		buf_add_slice(b, function);
 	}
+}
+
+struct slice explain_place(struct explanation *x, const struct fact_loc *loc)
+{
+	buf_reset(&x->tmp);
+	explain_add_place(&x->tmp, x, loc);
 	return explain_keep(x, buf_slice(&x->tmp));
 }
 

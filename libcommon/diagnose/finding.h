@@ -160,5 +160,7 @@ struct slice explain_keep(struct explanation *x, struct slice s);
 static inline struct slice explain_text(const struct explanation *x, uint32_t id) { return facts_text(x->facts, id); }
 /* "app/m.py:5 in f"; "" when not known. */
 struct slice explain_place(struct explanation *x, const struct fact_loc *loc);
+/* The same for emitters: appended to b. */
+void explain_add_place(struct buf *b, const struct explanation *x, const struct fact_loc *loc);
 
 #endif
