@@ -291,6 +291,13 @@ static struct component_view judge(struct explanation *x, uint32_t row)
 		v.sure = wraps ? SURE_PROVEN : SURE_LIKELY;
 		if (path == COMPONENT_DYNAMO && user)
 			v.component = COMPONENT_EAGER;
+	} else if (r->compile != FACT_NONE && !user && r->user.file == INTERN_NONE) {
+		struct buf records = {0};
+		int stage;
+		records_of(f, r->compile, &records, &stage);
+		buf_release(&records);
+		v.component = after_stage(stage);
+		v.sure = SURE_LIKELY;
 	} else if (r->signal) {
 		v.component = COMPONENT_RUNTIME;
 		v.sure = SURE_LIKELY;
