@@ -1,0 +1,115 @@
+#include "inductor/fusionlog.h"
+
+static bool name_char(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9'); }
+static struct slice after(struct slice s, size_t n) { return slice_of(s.p + n, s.n - n); }
+
+static struct slice behind(struct slice s, const char *mark)
+{
+	const char *at = slice_find(s, mark);
+	return at ? slice_of(at + strlen(mark), (size_t)(s.p + s.n - at) - strlen(mark)) : (struct slice){NULL, 0};
+}
+
+static struct slice take_name(struct slice *s)
+{
+	size_t n = 0;
+	while (n < s->n && name_char(s->p[n]))
+		n++;
+	struct slice w = slice_of(s->p, n);
+	*s = after(*s, n);
+	return w;
+}
+
+/* "[8/0] [__fusion] ..." -> 8/0 */
+static struct slice compile_of(struct slice line)
+{
+	for (const char *p = line.p, *end = line.p + line.n; p < end && (p = memchr(p, '[', (size_t)(end - p))); p++) {
+		const char *q = p + 1;
+		while (q < end && ((*q >= '0' && *q <= '9') || *q == '/' || *q == '_' || *q == '!'))
+			q++;
+		if (q < end && *q == ']' && q > p + 1 && memchr(p, '/', (size_t)(q - p)))
+			return slice_of(p + 1, (size_t)(q - p - 1));
+	}
+	return SLICE("");
+}
+
+static void add(struct fusionlog *f, struct fusion row)
+{
+	/* Rounds repeat themselves: look back a little. */
+	for (uint32_t i = f->n, look = 512; i > f->open && look--; i--) {
+		struct fusion *had = &f->row[i - 1];
+		if (had->kind == row.kind && slice_eq(had->a, row.a) && slice_eq(had->b, row.b) && slice_eq(had->reason, row.reason)) {
+			had->times++;
+			return;
+		}
+	}
+	if (f->n >= FUSIONLOG_MAX)
+		return;
+	GROW(f->row, f->n, f->cap, 1);
+	f->row[f->n++] = row;
+}
+
+static bool pair(struct slice s, const char *mark, struct fusion *row)
+{
+	struct slice rest = behind(s, mark);
+	if (!rest.p)
+		return false;
+	row->a = take_name(&rest);
+	if (!row->a.n || !slice_starts(rest, " with "))
+		return false;
+	rest = after(rest, 6);
+	row->b = take_name(&rest);
+	row->reason = slice_starts(rest, ": ") ? slice_trim(after(rest, 2)) : SLICE("");
+	return row->b.n > 0;
+}
+
+/* SchedulerNode(name='op1'), Pointwise(['[4, 32]', 'origins=OrderedSet([tanh])', ... */
+static bool origins(struct slice line, struct fusion *row)
+{
+	struct slice rest = behind(line, "SchedulerNode(name='");
+	if (!rest.p || slice_find(line, "snodes: ["))
+		return false;
+	row->a = take_name(&rest);
+	if (!slice_starts(rest, "'), ") || !(rest = behind(rest, "origins=")).p)
+		return false;
+	const char *open = memchr(rest.p, rest.n && *rest.p == '{' ? '{' : '[', rest.n);
+	const char *close = open ? memchr(open, *open == '{' ? '}' : ']', (size_t)(rest.p + rest.n - open)) : NULL;
+	if (!close)
+		return false;
+	row->reason = slice_of(open + 1, (size_t)(close - open - 1));
+	return row->a.n > 0;
+}
+
+void fusionlog_read(struct fusionlog *f, struct slice text)
+{
+	struct slice rest = text, line;
+	f->open = f->n;
+	for (uint32_t n = 1; slice_line(&rest, &line); n++) {
+		struct fusion row = {.line = n, .times = 1};
+		struct slice folder = behind(line, " debug trace: ");
+		if (folder.p) {
+			folder = slice_trim(folder);
+			const char *slash = folder.n ? memrchr(folder.p, '/', folder.n) : NULL;
+			if (slash)
+				folder = slice_of(slash + 1, (size_t)(folder.p + folder.n - slash - 1));
+			for (; f->open < f->n; f->open++)
+				f->row[f->open].folder = folder;
+			continue;
+		}
+		if (pair(line, "cannot fuse ", &row) && row.reason.n)
+			row.kind = FUSION_REFUSED;
+		else if (!slice_find(line, "cannot fuse ") && pair(line, "fusing ", &row))
+			row.kind = FUSION_DONE;
+		else if (origins(line, &row))
+			row.kind = FUSION_ORIGINS;
+		else
+			continue;
+		row.compile = compile_of(line);
+		add(f, row);
+	}
+}
+
+void fusionlog_release(struct fusionlog *f)
+{
+	free(f->row);
+	*f = (struct fusionlog){0};
+}
