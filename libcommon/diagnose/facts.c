@@ -53,6 +53,7 @@ uint32_t facts_input(struct facts *f, enum fact_input_kind kind, const char *pat
 		.kind = kind, .path = facts_intern(f, slice_str(path)), .torch_version = INTERN_NONE, .python_version = INTERN_NONE,
 		.cuda_version = INTERN_NONE, .command = INTERN_NONE, .rank = -1, .seconds = -1,
 	};
+	memset(&f->input[f->n_input].config, 255, sizeof(struct fact_config)); /* -1: not known */
 	return f->n_input++;
 }
 

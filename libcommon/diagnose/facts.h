@@ -36,6 +36,12 @@ struct fact_loc {
 	uint32_t file, line, function, code;
 };
 
+/* Settings that matter for advice, from the first compilation_metrics; -1: not known, else 0 or 1 or the number. */
+struct fact_config {
+	int64_t recompile_limit, accumulated_recompile_limit, suppress_errors, fail_on_recompile_limit_hit, automatic_dynamic_shapes,
+		assume_static_by_default, capture_scalar_outputs, specialize_float;                     /* torch._dynamo.config */
+	int64_t fx_graph_cache, force_disable_caches, compile_threads, max_autotune, cudagraphs, cpp_precompile_headers; /* _inductor */
+};
 enum fact_input_kind { FACT_TRACE, FACT_TEXTLOG, FACT_DEBUGDIR };
 struct fact_input {
 	enum fact_input_kind kind;
@@ -44,6 +50,7 @@ struct fact_input {
 	uint64_t bytes, lines, records;
 	int64_t rank;            /* -1: none */
 	double seconds;          /* all compilation, < 0: not known */
+	struct fact_config config;
 };
 
 /* The parts of the compiler, in the order in which a program meets them. */
@@ -71,13 +78,16 @@ struct fact_compile {
 	uint32_t id;             /* "0/1" without the attempt; "!2/0/1" under compiled autograd */
 	int64_t frame, compile, autograd; /* -1: none */
 	uint32_t attempts;       /* attempts seen, at least 1 */
+	bool started;            /* a dynamo_start tells when; false: refused, or known from elsewhere */
 	struct fact_loc loc;     /* the frame: file, first line, function */
 	uint32_t resume_of;      /* the function whose rest this is ("f" of torch_dynamo_resume_in_f_at_5), INTERN_NONE */
 	uint32_t resume_line;    /* 5 */
 	enum fact_status status;
 	double start;            /* seconds since the input's first record, < 0 */
 	double seconds;          /* the whole of it, restarts included; < 0: not known */
-	double dynamo, aot, inductor, codegen, backward, restarts; /* parts, in seconds, < 0 */
+	/* parts, in seconds, < 0; each without the next, which is nested in it: dynamo + aot + inductor + codegen + backward = seconds */
+	double dynamo, aot, inductor, codegen, backward;
+	double restarts;         /* of it, attempts that were given up */
 	int64_t ops, nodes, inputs, guards, cache_size, graphs;    /* -1: not known */
 	uint32_t breaks, restarted;
 	uint32_t fail_type, fail_reason;
@@ -166,7 +176,8 @@ enum fact_bound_kind {
 	BOUND_REPLACED,    /* s17 is s77 from here on */
 	BOUND_ASSERT,      /* deferred to run time */
 	BOUND_DATA,        /* guard on data that is not there when compiling (fails, or went on with a real value) */
-	BOUND_CONSTRAINT,  /* torch.export: the user's Dim does not hold */
+	BOUND_CONSTRAINT,  /* torch.export: the user's Dim does not hold; expr: the sentence, symbol: its names, reason: fixes, one a line */
+	BOUND_KERNEL,      /* torch.export: an operator (expr) whose fake kernel is (value) missing or mismatched, reason */
 };
 struct fact_bound {
 	struct fact_src src;
@@ -291,6 +302,8 @@ void facts_add_known(struct facts *f, const struct facts_options *o, struct fact
 /* One match of a scan that the reader makes itself (of a whole log: src has the match's own line). */
 struct pattern_match;
 void facts_take_known(struct facts *f, struct fact_src src, uint32_t compile, const struct pattern_match *m);
+/* A violated constraint of torch.export or mark_dynamic in a message: rows of bound[]. facts_trace_shapes.c */
+void facts_add_constraints(struct facts *f, struct fact_src src, uint32_t compile, const struct fact_loc *loc, struct slice text);
 void facts_finish(struct facts *f);
 /* Only the frames of this function and of its resume functions stay: what TORCHDYNAMO_DEBUG_FUNCTION does at run time. How many. */
 uint32_t facts_only_function(struct facts *f, const char *function);
@@ -316,6 +329,8 @@ uint32_t facts_compile(struct facts *f, uint32_t input, struct slice id, uint64_
 #define X(name, type) struct type *facts_new_##name(struct facts *f, struct fact_src src);
 FACT_TABLES(X)
 #undef X
+/* Whose phase a name of dynamo_timed is ("bytecode_tracing": Dynamo's); COMPONENT_NONE for one that is not known. */
+enum component phase_component(struct slice name);
 /* "torch_dynamo_resume_in_f_at_5": f and 5. */
 bool facts_resume_name(struct slice co_name, struct slice *function, uint32_t *line);
 

@@ -19,15 +19,46 @@ struct trace_error {
 	bool used;
 };
 
+/* A value of metrics, until all of its compile id are together. */
+struct trace_metric {
+	uint32_t compile;
+	struct fact_metric value;
+};
+
+/* Sums by compile id (row of trace.compile, FACT_NONE: the run) and name; what is open now. Belongs to `commit`. */
+struct phase_sum {
+	uint32_t compile, name;
+	uint64_t line;
+	double us, self;
+	uint64_t calls;
+};
+struct open_phase {
+	uint32_t name, compile;
+	uint64_t line, thread;
+	double ts, nested;       /* nested: microseconds of what was within it and has ended */
+};
+struct trace_phases {
+	struct intern names, keys; /* keys: {compile, name} -> sum, the same index */
+	struct phase_sum *sum;
+	uint32_t n_sum, cap_sum;
+	struct open_phase *open;
+	uint32_t n_open, cap_open;
+};
+
 struct trace_reading {
 	struct facts *f;
 	const struct facts_options *o;
 	struct trace t;
-	uint32_t input, first_compile; /* first_compile: rows of facts.compile from here on are this input's */
+	uint32_t input, first_compile, first_bound; /* rows from there on are this input's */
 	uint32_t *row;           /* row of t.compile -> row of facts.compile, FACT_NONE: it names no frame */
 	uint32_t n_row, cap_row;
 	struct trace_error *error;
 	uint32_t n_error, cap_error;
+	struct trace_metric *metric;
+	uint32_t n_metric, cap_metric;
+	bool have_config;
+	struct trace_phases phases;
+	struct json_tape tape;
 	struct buf tmp;
 };
 
@@ -40,6 +71,20 @@ static inline struct fact_src reading_src(const struct trace_reading *r, uint64_
 {
 	return (struct fact_src){r->input, line};
 }
+
+/* facts_trace_metrics.c: the value of a metrics record; after the last record. */
+void reading_metrics(struct trace_reading *r, uint32_t compile, const struct json_tape *tape, uint32_t v, bool backward, bool runtime);
+void reading_metrics_end(struct trace_reading *r);
+
+/* facts_trace_phases.c: hooks for chromium events; after the last record. */
+int phases_emit(void *ctx, struct trace_scan *s);
+int phases_commit(void *ctx, struct trace_scan *s);
+void phases_free_slot(void *ctx, struct trace_scan *s);
+void phases_end(struct trace_reading *r);
+
+/* facts_trace_shapes.c: a record that names a bound; symbols and what struct trace has of bounds. */
+void reading_bound(struct trace_reading *r, uint32_t compile, uint64_t line, const struct json_tape *tape, uint32_t v, enum trace_kind kind);
+void reading_shapes(struct trace_reading *r);
 
 /* facts_trace_error.c: a payload of dynamo_error; the failures and restarts of the trace. */
 void reading_error(struct trace_reading *r, uint32_t compile, uint64_t line, struct slice text);

@@ -1,6 +1,6 @@
 /* facts_trace.c - a structured trace into facts: compile ids, breaks, recompiles, limits, graphs, caches, the input itself. */
+#include "base/jsonskim.h"
 #include "diagnose/facts_part.h"
-
 #include "trace/text.h"
 
 /* ---- names and places ---- */
@@ -255,12 +255,116 @@ static void take_input(struct trace_reading *r)
 	}
 }
 
+/* ---- caches, graphs ---- */
+
+/* {"cache_state": "bypass", "cache_bypass_reason": "..."}; a miss: "cache_status_detailed": "full_miss". */
+static uint32_t cache_reason(struct trace_reading *r, struct slice payload, unsigned flags)
+{
+	static const char *const keys[] = {"cache_bypass_reason", "cache_status_detailed"};
+	struct slice value[ARRAY_LEN(keys)];
+	struct json_skim skim;
+	uint32_t root;
+	if (flags & ART_HIT || json_skim_members(&skim, payload, keys, value, ARRAY_LEN(keys)) < 0)
+		return INTERN_NONE;
+	struct slice reason = value[flags & ART_BYPASS ? 0 : 1];
+	if (!reason.p || reason.p[0] != '"' || slice_is(reason, "\"full_miss\""))
+		return INTERN_NONE;
+	json_tape_text(&r->tape, reason.p, reason.n);
+	if (json_parse(&r->tape, 0, reason.n, &root) < 0)
+		return INTERN_NONE;
+	buf_reset(&r->tmp);
+	json_unescape(&r->tape, root, &r->tmp);
+	for (size_t i = 0; i < r->tmp.len; i++)
+		if (r->tmp.p[i] == '\n')
+			r->tmp.p[i] = ' ';
+	return facts_intern(r->f, slice_trim(buf_slice(&r->tmp)));
+}
+
+static void take_cache(struct trace_reading *r, uint32_t compile, const struct trace_artifact *a, struct slice payload)
+{
+	struct slice name = intern_get(&r->t.names, a->name);
+	if (!(a->flags & (ART_HIT | ART_MISS | ART_BYPASS)))
+		return;
+	uint32_t reason = cache_reason(r, payload, a->flags);
+	struct fact_cache *to = facts_new_cache(r->f, reading_src(r, a->line));
+	to->compile = compile;
+	to->kind = slice_starts(name, "fx_graph_cache_")      ? FACT_CACHE_FX
+		   : slice_starts(name, "aotautograd_cache_") ? FACT_CACHE_AOT
+		   : slice_starts(name, "fx_graph_bundled_")  ? FACT_CACHE_BUNDLED
+							      : FACT_CACHE_OTHER;
+	to->what = a->flags & ART_HIT ? FACT_HIT : a->flags & ART_MISS ? FACT_MISS : FACT_BYPASS;
+	to->name = reading_text(r, a->name);
+	to->reason = reason;
+}
+
+static void take_graph(struct trace_reading *r, uint32_t compile, const struct trace_artifact *a, struct slice payload, bool keep)
+{
+	struct fact_graph *to = facts_new_graph(r->f, reading_src(r, a->line));
+	to->compile = compile;
+	to->name = reading_text(r, a->name);
+	to->ops = a->nodes;
+	to->bytes = a->size;
+	if (keep)
+		to->text = facts_intern(r->f, payload);
+}
+
+static void take_skips(struct trace_reading *r)
+{
+	for (uint32_t i = 0; i < r->t.n_skip; i++) {
+		const struct trace_skip *x = &r->t.skip[i];
+		struct slice reason = intern_get(&r->t.names, x->reason), rest = reason;
+		struct srcloc at;
+		struct fact_cudagraph *to = facts_new_cudagraph(r->f, reading_src(r, r->t.compile[x->compile].line));
+		to->compile = reading_compile(r, x->compile, r->t.compile[x->compile].line);
+		to->reason = reading_text(r, x->reason);
+		if (to->compile != FACT_NONE)
+			to->loc = r->f->compile[to->compile].loc;
+		/* "... due to mutated inputs (1 instances). Found from : \n   File "app/m.py", line 5, in f" */
+		while (srcloc_next(&rest, &at))
+			if (srcloc_is_user(at.file) && at.line)
+				to->loc = facts_loc(r->f, &at);
+	}
+}
+
+/* A compilation that began and of which no metrics tell: the job ended in it. */
+static void take_unfinished(struct trace_reading *r)
+{
+	for (uint32_t i = r->first_compile; i < r->f->n_compile; i++) {
+		const struct fact_compile *c = &r->f->compile[i];
+		if (c->status != COMPILE_UNKNOWN || !c->started)
+			continue;
+		struct fact_marker *m = facts_new_marker(r->f, c->src);
+		m->component = COMPONENT_DYNAMO;
+		m->compile = i;
+		m->what = facts_intern(r->f, SLICE("dynamo_start"));
+	}
+}
+
 /* ---- records as they pass ---- */
 
-static bool artifact_is(const struct trace_scan *s, const struct trace_record *rec, const char *name)
+static void take_artifacts(struct trace_reading *r, uint32_t compile, const struct trace_scan *s, const struct trace_record *rec)
 {
-	uint32_t k = json_get(&s->tape, trace_value(s, rec, KIND_artifact), "name");
-	return k != JSON_NONE && slice_is(json_slice(&s->tape, k), name);
+	struct slice payload = trace_payload(s, rec);
+	for (uint32_t i = 0; i < rec->artifacts; i++) {
+		const struct trace_artifact *a = &r->t.artifact[rec->first_artifact + i];
+		if (a->kind == KIND_artifact) {
+			struct slice name = intern_get(&r->t.names, a->name);
+			take_cache(r, compile, a, payload);
+			if (slice_is(name, "dynamo_error"))
+				reading_error(r, compile, a->line, payload);
+		} else if (trace_kind[a->kind].flags & K_GRAPH) {
+			take_graph(r, compile, a, payload, r->o->keep_graphs);
+		} else if (a->kind == KIND_dynamo_cpp_guards_str && r->o->keep_guards) {
+			take_graph(r, compile, a, payload, true);
+		}
+	}
+}
+
+/* Seconds since the log's first record; a log over midnight of several days is not measured. */
+static double since_start(const struct trace *t, const struct trace_record *rec)
+{
+	double us = (double)rec->usec - (double)t->first_usec;
+	return us < 0 ? us / 1e6 + 86400 : us / 1e6;
 }
 
 static int on_record(void *ctx, struct trace_scan *s, struct trace_record *rec)
@@ -268,21 +372,36 @@ static int on_record(void *ctx, struct trace_scan *s, struct trace_record *rec)
 	struct trace_reading *r = ctx;
 	if (rec->compile == UINT32_MAX || rec->flags & (REC_MALFORMED | REC_LOOSE | REC_OTHER_RANK))
 		return 0;
-	uint64_t line = s->first_line + rec->line;
-	uint32_t compile = reading_compile(r, rec->compile, line);
-	if (rec->kinds >> KIND_dynamo_output_graph & 1 && compile != FACT_NONE) {
+	uint64_t line = s->first_line + rec->line, kinds = rec->kinds;
+	uint32_t known = r->f->n_compile, compile = reading_compile(r, rec->compile, line);
+	if (r->f->n_compile > known)
+		r->f->compile[compile].start = since_start(&r->t, rec);
+	if (kinds & ~(1ull << KIND_chromium_event))
+		take_artifacts(r, compile, s, rec);
+	if (compile != FACT_NONE && kinds >> KIND_dynamo_output_graph & 1) {
 		int64_t *graphs = &r->f->compile[compile].graphs;
 		*graphs = *graphs < 0 ? 1 : *graphs + 1;
 	}
-	if (rec->kinds >> KIND_artifact & 1 && artifact_is(s, rec, "dynamo_error"))
-		reading_error(r, compile, line, trace_payload(s, rec));
+	if (compile != FACT_NONE && kinds >> KIND_dynamo_start & 1)
+		r->f->compile[compile].started = true;
+	static const enum trace_kind metrics[] = {KIND_compilation_metrics, KIND_bwd_compilation_metrics, KIND_compilation_metrics_runtime,
+						  KIND_bwd_compilation_metrics_runtime, KIND_aot_autograd_backward_compilation_metrics};
+	for (unsigned i = 0; i < ARRAY_LEN(metrics); i++)
+		if (kinds >> metrics[i] & 1)
+			reading_metrics(r, compile, &s->tape, trace_value(s, rec, metrics[i]), i == 1 || i >= 3, i == 2 || i == 3);
+	static const enum trace_kind bounds[] = {KIND_guard_added_fast, KIND_propagate_real_tensors};
+	for (unsigned i = 0; i < ARRAY_LEN(bounds); i++)
+		if (kinds >> bounds[i] & 1)
+			reading_bound(r, compile, line, &s->tape, trace_value(s, rec, bounds[i]), bounds[i]);
 	return 0;
 }
 
 int facts_add_trace(struct facts *f, const char *path, const struct facts_options *o, struct err *err)
 {
-	struct trace_reading r = {.f = f, .o = o, .first_compile = f->n_compile};
-	const struct trace_hooks hooks = {.ctx = &r, .record = on_record};
+	struct trace_reading r = {.f = f, .o = o, .first_compile = f->n_compile, .first_bound = f->n_bound};
+	const struct trace_hooks hooks = {
+		.ctx = &r, .record = on_record, .emit = phases_emit, .commit = phases_commit, .free_slot = phases_free_slot,
+	};
 	r.input = facts_input(f, FACT_TRACE, path);
 	trace_init(&r.t, path);
 	int status = trace_read(&r.t, &hooks, err);
@@ -291,13 +410,20 @@ int facts_add_trace(struct facts *f, const char *path, const struct facts_option
 		take_breaks(&r);
 		take_recompiles(&r);
 		reading_failures(&r);
+		reading_shapes(&r);
+		take_skips(&r);
+		take_unfinished(&r);
+		reading_metrics_end(&r);
 		take_input(&r);
 	} else {
 		f->n_input--; /* nothing of it was taken: not one record */
 	}
+	phases_end(&r);
 	trace_release(&r.t);
+	json_tape_release(&r.tape);
 	free(r.row);
 	free(r.error);
+	free(r.metric);
 	buf_release(&r.tmp);
 	return status;
 }

@@ -1,0 +1,245 @@
+/* facts_trace_phases.c - chromium events into phases: how long, how often, what had not ended.
+ *
+ * torch 2.13.0 (torch/_dynamo/utils.py, ChromiumEventLogger) writes one record per begin and end of a dynamo_timed block:
+ *
+ *     {"name": "bytecode_tracing", "ts": 1795258971571018.5, "args": {"compile_id": "0/0"}, "ph": "B", "cat": "dynamo_timed", "tid": 0, "pid": 0}
+ *
+ * ts is in microseconds; "i" is an instant, "X" (not written by torch 2.13, but by tools that merge traces) has a "dur". All
+ * threads have tid 0, so that blocks of two threads may overlap: an end closes the innermost block of its name.
+ * The scan of the texts is done side by side, the joining of begins and ends in order.
+ */
+#include "base/jsonskim.h"
+#include "diagnose/facts_part.h"
+
+enum { OPEN_MAX = 1024, NAME_MAX_BYTES = 200 };
+
+struct chromium_event {
+	struct slice name;       /* in the window */
+	double ts, dur;          /* microseconds */
+	uint64_t thread;         /* hash of pid and tid */
+	uint64_t line;
+	uint32_t compile;        /* of trace.compile */
+	char phase;              /* B E X i */
+};
+struct event_slot {
+	struct chromium_event *event;
+	uint32_t n, cap;
+};
+
+/* ---- side by side: what an event says ---- */
+
+static bool read_number(struct slice s, double *out)
+{
+	char text[40], *end;
+	if (!s.n || s.n >= sizeof(text))
+		return false;
+	memcpy(text, s.p, s.n);
+	text[s.n] = 0;
+	*out = strtod(text, &end);
+	return *end == 0 && *out > -1e18 && *out < 1e18;
+}
+
+static struct slice unquoted(struct slice s)
+{
+	return s.n >= 2 && s.p[0] == '"' ? slice_of(s.p + 1, s.n - 2) : slice_of(NULL, 0);
+}
+
+static bool read_event(struct slice payload, struct chromium_event *e)
+{
+	static const char *const keys[] = {"name", "ts", "ph", "tid", "pid", "dur"};
+	struct slice value[ARRAY_LEN(keys)];
+	struct json_skim skim;
+	if (json_skim_members(&skim, payload, keys, value, ARRAY_LEN(keys)) < 0)
+		return false;
+	struct slice phase = unquoted(value[2]);
+	e->name = unquoted(value[0]);
+	if (!e->name.n || e->name.n > NAME_MAX_BYTES || phase.n != 1 || !read_number(value[1], &e->ts))
+		return false;
+	e->phase = phase.p[0];
+	e->dur = 0;
+	if (e->phase == 'X' && !read_number(value[5], &e->dur))
+		return false;
+	e->thread = hash_bytes(value[3].p, value[3].n) * 31 + hash_bytes(value[4].p, value[4].n);
+	return true;
+}
+
+int phases_emit(void *ctx, struct trace_scan *s)
+{
+	(void)ctx;
+	if (!s->emit)
+		s->emit = xcalloc(1, sizeof(struct event_slot));
+	struct event_slot *slot = s->emit;
+	slot->n = 0;
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct trace_record *r = &s->rec[i];
+		struct chromium_event e;
+		if (!(r->kinds >> KIND_chromium_event & 1) || r->flags & (REC_MALFORMED | REC_LOOSE | REC_OTHER_RANK | REC_NO_JSON))
+			continue;
+		if (!read_event(trace_payload(s, r), &e))
+			continue;
+		e.line = s->first_line + r->line;
+		e.compile = r->compile;
+		GROW(slot->event, slot->n, slot->cap, 1);
+		slot->event[slot->n++] = e;
+	}
+	return 0;
+}
+
+void phases_free_slot(void *ctx, struct trace_scan *s)
+{
+	struct event_slot *slot = s->emit;
+	(void)ctx;
+	if (slot)
+		free(slot->event);
+	free(slot);
+	s->emit = NULL;
+}
+
+/* ---- in order: begins and ends ---- */
+
+/* "pass.post_grad_passes.remove_noop_ops": of one compile id only the group is kept, there are dozens of passes. */
+static struct slice group_of(struct slice name)
+{
+	if (!slice_starts(name, "pass."))
+		return name;
+	const char *dot = memchr(name.p + 5, '.', name.n - 5);
+	return slice_of(name.p, dot ? (size_t)(dot - name.p) : name.n);
+}
+
+static struct phase_sum *sum_of(struct trace_phases *p, uint32_t compile, struct slice name, uint64_t line)
+{
+	uint32_t key[2] = {compile, intern_add(&p->names, name)};
+	uint32_t k = intern_add(&p->keys, slice_of((const char *)key, sizeof(key)));
+	if (k == p->n_sum) {
+		GROW(p->sum, p->n_sum, p->cap_sum, 1);
+		p->sum[p->n_sum++] = (struct phase_sum){key[0], key[1], line, 0, 0, 0};
+	}
+	return &p->sum[k];
+}
+
+static void add_call(struct trace_phases *p, uint32_t compile, struct slice name, uint64_t line, double us, double self)
+{
+	struct phase_sum *to[2] = {sum_of(p, FACT_NONE, name, line), NULL};
+	to[0]->us += us;
+	to[0]->self += self;
+	to[0]->calls++;
+	if (compile == FACT_NONE)
+		return;
+	to[1] = sum_of(p, compile, group_of(name), line); /* may move the first */
+	to[1]->us += us;
+	to[1]->self += self;
+	to[1]->calls++;
+}
+
+static void begin(struct trace_phases *p, const struct chromium_event *e)
+{
+	if (p->n_open == OPEN_MAX) {
+		memmove(p->open, p->open + 1, (OPEN_MAX - 1) * sizeof(*p->open)); /* a hostile log: the oldest is forgotten */
+		p->n_open--;
+	}
+	GROW(p->open, p->n_open, p->cap_open, 1);
+	p->open[p->n_open++] = (struct open_phase){intern_add(&p->names, e->name), e->compile, e->line, e->thread, e->ts, 0};
+}
+
+static void end(struct trace_phases *p, const struct chromium_event *e)
+{
+	uint32_t i = p->n_open;
+	while (i-- > 0)
+		if (p->open[i].thread == e->thread && slice_eq(intern_get(&p->names, p->open[i].name), e->name))
+			break;
+	if (i == UINT32_MAX)
+		return; /* its begin is lost */
+	struct open_phase o = p->open[i];
+	memmove(&p->open[i], &p->open[i + 1], (p->n_open - i - 1) * sizeof(*p->open));
+	p->n_open--;
+	double us = e->ts > o.ts ? e->ts - o.ts : 0, self = us > o.nested ? us - o.nested : 0;
+	for (uint32_t k = i; k-- > 0;)
+		if (p->open[k].thread == o.thread) {
+			p->open[k].nested += us;
+			break;
+		}
+	add_call(p, o.compile, e->name, o.line, us, self);
+}
+
+int phases_commit(void *ctx, struct trace_scan *s)
+{
+	struct trace_reading *r = ctx;
+	struct trace_phases *p = &r->phases;
+	const struct event_slot *slot = s->emit;
+	for (uint32_t i = 0; slot && i < slot->n; i++) {
+		const struct chromium_event *e = &slot->event[i];
+		if (e->phase == 'B')
+			begin(p, e);
+		else if (e->phase == 'E')
+			end(p, e);
+		else if (e->phase == 'X')
+			add_call(p, e->compile, e->name, e->line, e->dur > 0 ? e->dur : 0, e->dur > 0 ? e->dur : 0);
+		else if (e->phase == 'i')
+			add_call(p, e->compile, e->name, e->line, 0, 0);
+	}
+	return 0;
+}
+
+/* ---- the end ---- */
+
+enum component phase_component(struct slice name)
+{
+	static const struct {
+		const char *start;
+		enum component component;
+	} known[] = {
+		{"backend_compile", COMPONENT_AOTAUTOGRAD}, {"create_aot_", COMPONENT_AOTAUTOGRAD}, {"aot_", COMPONENT_AOTAUTOGRAD},
+		{"min_cut_", COMPONENT_AOTAUTOGRAD}, {"AOTAutogradCache", COMPONENT_AOTAUTOGRAD}, {"compile_fx", COMPONENT_INDUCTOR},
+		{"_recursive_", COMPONENT_INDUCTOR}, {"pass.", COMPONENT_INDUCTOR}, {"inductor_", COMPONENT_INDUCTOR},
+		{"fx_codegen_and_compile", COMPONENT_INDUCTOR}, {"additional_fake_tensor_prop", COMPONENT_INDUCTOR},
+		{"FxGraphCache", COMPONENT_INDUCTOR}, {"GraphLowering.run", COMPONENT_INDUCTOR}, {"Scheduler.__init__", COMPONENT_INDUCTOR},
+		{"Scheduler.fused_nodes", COMPONENT_INDUCTOR}, {"entire_backward_compile", COMPONENT_INDUCTOR},
+		{"code_gen", COMPONENT_CODEGEN}, {"GraphLowering.", COMPONENT_CODEGEN}, {"Scheduler.", COMPONENT_CODEGEN},
+		{"PythonWrapperCodegen", COMPONENT_CODEGEN}, {"CppWrapper", COMPONENT_CODEGEN}, {"generate_kernel_code", COMPONENT_CODEGEN},
+		{"compile_file", COMPONENT_COMPILER}, {"PyCodeCache.", COMPONENT_COMPILER}, {"async_compile", COMPONENT_COMPILER},
+		{"CachingAutotuner", COMPONENT_COMPILER}, {"aoti_", COMPONENT_COMPILER}, {"dynamo", COMPONENT_DYNAMO},
+		{"entire_frame_compile", COMPONENT_DYNAMO}, {"compile_attempt_", COMPONENT_DYNAMO}, {"bytecode_", COMPONENT_DYNAMO},
+		{"build_guards", COMPONENT_DYNAMO}, {"compiled_autograd", COMPONENT_AOTAUTOGRAD},
+	};
+	for (unsigned i = 0; i < ARRAY_LEN(known); i++)
+		if (slice_starts(name, known[i].start))
+			return known[i].component;
+	return COMPONENT_NONE;
+}
+
+/* Keys are of trace.compile until here: attempts of one id, and ids that name no frame, become one row. */
+void phases_end(struct trace_reading *r)
+{
+	struct trace_phases *p = &r->phases;
+	struct facts *f = r->f;
+	struct intern rows = {0};
+	uint32_t from = f->n_phase;
+	for (uint32_t i = 0; i < p->n_sum; i++) {
+		const struct phase_sum *x = &p->sum[i];
+		uint32_t compile = reading_compile(r, x->compile, x->line);
+		if (x->compile != FACT_NONE && compile == FACT_NONE)
+			continue; /* the run has it */
+		uint32_t key[2] = {compile, x->name};
+		uint32_t k = intern_add(&rows, slice_of((const char *)key, sizeof(key))) + from;
+		if (k == f->n_phase) {
+			struct fact_phase *row = facts_new_phase(f, reading_src(r, x->line));
+			row->compile = compile;
+			row->name = facts_intern(f, intern_get(&p->names, x->name));
+		}
+		f->phase[k].seconds += x->us / 1e6;
+		f->phase[k].self += x->self / 1e6;
+		f->phase[k].calls += x->calls;
+	}
+	for (uint32_t i = 0; i < p->n_open; i++) {
+		struct slice name = intern_get(&p->names, p->open[i].name);
+		struct fact_marker *m = facts_new_marker(f, reading_src(r, p->open[i].line));
+		m->compile = reading_compile(r, p->open[i].compile, p->open[i].line);
+		m->component = phase_component(name);
+		m->what = facts_intern(f, name);
+	}
+	intern_release(&rows);
+	intern_release(&p->names);
+	intern_release(&p->keys);
+	free(p->sum);
+	free(p->open);
+}

@@ -1,0 +1,328 @@
+/* facts_trace_shapes.c - symbols and what bounded them.
+ *
+ * torch 2.13.0 (torch/fx/experimental/symbolic_shapes.py): create_symbol and create_unbacked_symbol (rows of struct trace),
+ * symbolic_shape_specialization (also), guard_added_fast and propagate_real_tensors (read here), and with TORCH_DTRACE the same once
+ * more as guard_added and propagate_real_tensors_provenance, which then are not taken twice. A guard that the user's code asked for
+ * has a user_stack; else both places are in `stack`.
+ */
+#include "diagnose/facts_part.h"
+
+/* ---- places ---- */
+
+struct frame {
+	struct slice file, function, code; /* of the log's string table, or raw in the record */
+	uint32_t line, code_token;
+};
+
+static struct frame frame_of(const struct trace *t, const struct json_tape *tape, uint32_t k)
+{
+	struct frame f = {.code_token = JSON_NONE};
+	uint32_t file = json_get(tape, k, "uninterned_filename"), name = json_get(tape, k, "name");
+	uint64_t i;
+	int64_t line;
+	if (file != JSON_NONE && json_is(tape, file, JSON_STRING))
+		f.file = json_slice(tape, file);
+	else if (json_u64(tape, json_get(tape, k, "filename"), &i) && i < t->n_string)
+		f.file = intern_get(&t->names, t->string[i]);
+	if (name != JSON_NONE && json_is(tape, name, JSON_STRING))
+		f.function = json_slice(tape, name);
+	f.code_token = json_get(tape, k, "loc");
+	if (json_i64(tape, json_get(tape, k, "line"), &line) && line > 0 && line <= UINT32_MAX)
+		f.line = (uint32_t)line;
+	return f;
+}
+
+static struct fact_loc loc_of(struct trace_reading *r, const struct json_tape *tape, const struct frame *f)
+{
+	uint32_t code = INTERN_NONE;
+	if (f->code_token != JSON_NONE && json_is(tape, f->code_token, JSON_STRING)) {
+		buf_reset(&r->tmp);
+		json_unescape(tape, f->code_token, &r->tmp);
+		code = facts_intern(r->f, slice_trim(buf_slice(&r->tmp)));
+	}
+	return (struct fact_loc){facts_intern(r->f, f->file), f->line, facts_intern(r->f, f->function), code};
+}
+
+/* The shape environment answers; who asked is above it. */
+static bool is_shape_env(struct slice file)
+{
+	static const char *const files[] = {"torch/fx/experimental/symbolic_shapes.py", "torch/fx/experimental/sym_node.py",
+					    "torch/fx/experimental/recording.py", "torch/_logging/_internal.py", "torch/__init__.py",
+					    "torch/_logging/structured.py"};
+	for (unsigned i = 0; i < ARRAY_LEN(files); i++)
+		if (slice_ends(file, files[i]))
+			return true;
+	return false;
+}
+
+/* The innermost frame of the user's code, and of torch, in a list of frames, outermost first. */
+static void places(struct trace_reading *r, const struct json_tape *tape, uint32_t stack, struct fact_loc *user, struct fact_loc *torch)
+{
+	struct frame inner = {0}, of_torch = {0};
+	if (stack == JSON_NONE || !json_is(tape, stack, JSON_ARRAY))
+		return;
+	for (uint32_t k = json_first(tape, stack); k < json_end(tape, stack); k = json_next(tape, k)) {
+		if (!json_is(tape, k, JSON_OBJECT))
+			continue;
+		struct frame f = frame_of(&r->t, tape, k);
+		enum srcloc_origin origin = srcloc_origin(f.file);
+		if (f.file.n && origin <= SRCLOC_PACKAGE)
+			inner = f;
+		else if (origin == SRCLOC_TORCH && !is_shape_env(f.file))
+			of_torch = f;
+	}
+	if (user && inner.file.n)
+		*user = loc_of(r, tape, &inner);
+	if (torch && of_torch.file.n)
+		*torch = loc_of(r, tape, &of_torch);
+}
+
+/* ---- expressions ---- */
+
+static bool word_byte(char c) { return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z'); }
+
+/* s77, u0, zf3: torch/utils/_sympy/symbol.py. Cut the next one off *rest. */
+static bool next_symbol(struct slice *rest, struct slice *symbol)
+{
+	while (rest->n) {
+		size_t n = 0, letters = 0;
+		while (n < rest->n && word_byte(rest->p[n]))
+			n++;
+		while (letters < n && (rest->p[letters] | 32) >= 'a')
+			letters++;
+		struct slice word = slice_of(rest->p, n), digits = slice_of(rest->p + letters, n - letters), prefix = slice_of(rest->p, letters);
+		uint64_t number;
+		*rest = slice_of(rest->p + (n ? n : 1), rest->n - (n ? n : 1));
+		if (slice_u64(digits, &number) &&
+		    (slice_is(prefix, "s") || slice_is(prefix, "u") || slice_is(prefix, "zf") || slice_is(prefix, "zuf"))) {
+			*symbol = word;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Its only symbol, or none; two different ones of an Eq: *second. unbacked: one of them is. */
+static struct slice only_symbol(struct slice expr, struct slice *second, bool *unbacked)
+{
+	struct slice first = {NULL, 0}, next;
+	*second = slice_of(NULL, 0);
+	*unbacked = false;
+	while (next_symbol(&expr, &next)) {
+		*unbacked |= next.p[0] == 'u';
+		if (!first.n)
+			first = next;
+		else if (!slice_eq(first, next))
+			*second = next;
+	}
+	return second->n ? slice_of(NULL, 0) : first;
+}
+
+/* "Eq(s77, s17)" and no more: one is replaced by the other. */
+static bool is_replacement(struct slice expr, struct slice *from, struct slice *to)
+{
+	uint64_t number;
+	if (!slice_starts(expr, "Eq(s") || !slice_ends(expr, ")"))
+		return false;
+	struct slice in = slice_of(expr.p + 3, expr.n - 4);
+	const char *comma = slice_find(in, ", ");
+	if (!comma)
+		return false;
+	*to = slice_of(in.p, (size_t)(comma - in.p));
+	*from = slice_of(comma + 2, in.n - to->n - 2);
+	return from->n > 1 && from->p[0] == 's' && slice_u64(slice_of(from->p + 1, from->n - 1), &number) && to->n > 1 &&
+	       slice_u64(slice_of(to->p + 1, to->n - 1), &number);
+}
+
+static void set_expr(struct facts *f, struct fact_bound *b, struct slice expr)
+{
+	struct slice second, from, to;
+	bool unbacked;
+	b->expr = facts_intern(f, expr);
+	struct slice symbol = only_symbol(expr, &second, &unbacked);
+	b->symbol = facts_intern(f, symbol);
+	if (b->kind != BOUND_GUARD)
+		return;
+	if (is_replacement(expr, &from, &to)) {
+		b->kind = BOUND_REPLACED;
+		b->symbol = facts_intern(f, from);
+		b->value = facts_intern(f, to);
+	} else if (unbacked) {
+		b->kind = BOUND_ASSERT;
+	}
+}
+
+/* ---- records ---- */
+
+void reading_bound(struct trace_reading *r, uint32_t compile, uint64_t line, const struct json_tape *tape, uint32_t v, enum trace_kind kind)
+{
+	uint32_t expr = json_get(tape, v, "expr"), result = json_get(tape, v, "result");
+	if (expr == JSON_NONE || !json_is(tape, expr, JSON_STRING))
+		return;
+	struct fact_loc user = facts_no_loc(), torch = facts_no_loc();
+	places(r, tape, json_get(tape, v, "stack"), &user, &torch);
+	places(r, tape, json_get(tape, v, "user_stack"), &user, NULL);
+	struct fact_bound *b = facts_new_bound(r->f, reading_src(r, line));
+	b->compile = compile;
+	b->loc = user;
+	b->torch = torch;
+	b->kind = kind == KIND_propagate_real_tensors ? BOUND_DATA : BOUND_GUARD;
+	buf_reset(&r->tmp);
+	json_unescape(tape, expr, &r->tmp);
+	set_expr(r->f, b, buf_slice(&r->tmp));
+	if (result != JSON_NONE && json_is(tape, result, JSON_STRING))
+		b->value = facts_intern(r->f, json_slice(tape, result));
+}
+
+/* ---- what struct trace has ---- */
+
+static void take_symbols(struct trace_reading *r)
+{
+	for (uint32_t i = 0; i < r->t.n_symbol; i++) {
+		const struct trace_symbol *x = &r->t.symbol[i];
+		struct fact_symbol *to = facts_new_symbol(r->f, reading_src(r, x->line));
+		to->compile = reading_compile(r, x->compile, x->line);
+		to->loc = reading_loc(r, &x->loc);
+		to->symbol = reading_text(r, x->symbol);
+		to->value = reading_text(r, x->value);
+		to->range = reading_text(r, x->range);
+		to->source = reading_text(r, x->source);
+		to->unbacked = x->unbacked;
+	}
+}
+
+static void take_specials(struct trace_reading *r)
+{
+	for (uint32_t i = 0; i < r->t.n_special; i++) {
+		const struct trace_special *x = &r->t.special[i];
+		struct fact_bound *to = facts_new_bound(r->f, reading_src(r, x->line));
+		to->compile = reading_compile(r, x->compile, x->line);
+		to->loc = reading_loc(r, &x->loc);
+		to->kind = BOUND_SPECIALIZED;
+		to->symbol = reading_text(r, x->symbol);
+		to->value = reading_text(r, x->value);
+		to->sources = reading_text(r, x->sources);
+		to->reason = reading_text(r, x->reason);
+	}
+}
+
+static bool have_bound(const struct facts *f, uint32_t from, uint32_t compile, struct slice expr)
+{
+	for (uint32_t i = from; i < f->n_bound; i++)
+		if (f->bound[i].compile == compile && slice_eq(facts_text(f, f->bound[i].expr), expr))
+			return true;
+	return false;
+}
+
+static struct fact_loc torch_of(struct trace_reading *r, uint32_t node)
+{
+	for (; node != UINT32_MAX; node = r->t.export_stacks.node[node].parent) {
+		const struct trace_frame *x = &r->t.frame[r->t.export_stacks.node[node].frame];
+		struct slice file = intern_get(&r->t.names, x->file);
+		if (srcloc_origin(file) == SRCLOC_TORCH && !is_shape_env(file)) {
+			const struct trace_loc loc = {x->file, x->line > 0 ? (uint32_t)x->line : 0, x->name, x->code};
+			return reading_loc(r, &loc);
+		}
+	}
+	return facts_no_loc();
+}
+
+/* Fake kernels are no bounds: they are failures of torch.export that it told without ending. */
+static void take_kernel(struct trace_reading *r, const struct trace_export *x)
+{
+	struct fact_bound *to = facts_new_bound(r->f, reading_src(r, x->line));
+	to->compile = reading_compile(r, x->compile, x->line);
+	to->loc = reading_loc(r, &x->loc);
+	to->kind = BOUND_KERNEL;
+	to->expr = reading_text(r, x->expr);
+	to->reason = reading_text(r, x->reason);
+	to->value = facts_intern(r->f, x->kind == EXPORT_MISSING ? SLICE("missing") : SLICE("mismatched"));
+}
+
+static void take_exports(struct trace_reading *r, uint32_t from)
+{
+	for (uint32_t i = 0; i < r->t.n_export; i++) {
+		const struct trace_export *x = &r->t.export[i];
+		uint32_t compile = reading_compile(r, x->compile, x->line);
+		struct slice expr = intern_get(&r->t.names, x->expr);
+		if (x->kind == EXPORT_MISSING || x->kind == EXPORT_MISMATCHED) {
+			take_kernel(r, x);
+			continue;
+		}
+		if (x->kind != EXPORT_DATA_DEPENDENT && have_bound(r->f, from, compile, expr))
+			continue;
+		struct fact_bound *to = facts_new_bound(r->f, reading_src(r, x->line));
+		to->compile = compile;
+		to->loc = reading_loc(r, &x->loc);
+		to->torch = torch_of(r, x->stack);
+		to->kind = x->kind == EXPORT_GUARD ? BOUND_GUARD : BOUND_DATA;
+		set_expr(r->f, to, expr);
+		if (x->kind == EXPORT_SPECIALIZED)
+			to->value = reading_text(r, x->result);
+		to->sources = reading_text(r, x->sources);
+		to->reason = reading_text(r, x->reason);
+	}
+}
+
+/* torch/fx/experimental/symbolic_shapes.py produce_guards and torch/_dynamo/eval_frame.py:
+ *
+ *     Constraints violated (batch)! For more information, run with TORCH_LOGS="+dynamic".
+ *       - Not all values of batch = L['x'].size()[0] in the specified range batch <= 64 satisfy the generated guard ...
+ *       - You marked batch as dynamic but your code specialized it to be a constant (6). ...
+ *     Suggested fixes:
+ *       batch = 6
+ */
+void facts_add_constraints(struct facts *f, struct fact_src src, uint32_t compile, const struct fact_loc *loc, struct slice text)
+{
+	const char *at = slice_find(text, "Constraints violated (");
+	if (!at)
+		return;
+	struct slice rest = slice_of(at, (size_t)(text.p + text.n - at)), line;
+	const char *fixes = slice_find(rest, "Suggested fixes:\n");
+	struct slice fix = slice_of(NULL, 0);
+	if (fixes) {
+		fix = slice_of(fixes + 17, (size_t)(rest.p + rest.n - fixes - 17));
+		const char *blank = slice_find(fix, "\n\n");
+		fix = slice_trim(slice_of(fix.p, blank ? (size_t)(blank - fix.p) : fix.n));
+		rest.n = (size_t)(fixes - rest.p);
+	}
+	slice_line(&rest, &line);
+	struct slice names = slice_of(line.p + 22, line.n - 22);
+	const char *close = memchr(names.p, ')', names.n);
+	names.n = close ? (size_t)(close - names.p) : 0;
+	unsigned n = 0;
+	while (slice_line(&rest, &line) && n < 64) {
+		if (!slice_starts(line, "  - "))
+			continue;
+		struct fact_bound *b = facts_new_bound(f, src);
+		b->compile = compile;
+		b->loc = *loc;
+		b->kind = BOUND_CONSTRAINT;
+		b->expr = facts_intern(f, slice_of(line.p + 4, line.n - 4));
+		b->symbol = facts_intern(f, names);
+		b->reason = facts_intern(f, fix);
+		n++;
+	}
+}
+
+static int by_line(const void *a, const void *b)
+{
+	const struct fact_bound *p = a, *q = b;
+	return p->src.line < q->src.line ? -1 : p->src.line > q->src.line;
+}
+
+void reading_shapes(struct trace_reading *r)
+{
+	struct facts *f = r->f;
+	uint32_t from = r->first_bound;
+	take_symbols(r);
+	take_exports(r, from);
+	take_specials(r);
+	for (uint32_t i = 0; i < f->n_failure; i++) {
+		const struct fact_failure *x = &f->failure[i];
+		if (x->src.input == r->input && !x->restart)
+			facts_add_constraints(f, x->src, x->compile, &x->user, facts_text(f, x->reason));
+	}
+	if (f->n_bound > from)
+		qsort(f->bound + from, f->n_bound - from, sizeof(*f->bound), by_line);
+}
