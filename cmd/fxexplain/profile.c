@@ -1,11 +1,98 @@
-/* profile.c - `fxexplain profile`. */
-#include "fxexplain.h"
+/* profile.c - `fxexplain profile`: one torch.profiler trace, or two of one program, and the trace log of the compiled run. */
+#include "profile_view.h"
 
 #include "base/diag.h"
 
+/* Two profiles at most; what is no profile tells of the compilation. */
+static void sort_operands(const struct operands *in, struct profile_view *v, const char **logs, int *n_logs)
+{
+	for (int i = 0; i < in->n; i++) {
+		const enum operand_kind k = strcmp(in->v[i], "-") ? operand_kind(in->v[i]) : OPERAND_PROFILE;
+		if (k == OPERAND_TRACE || k == OPERAND_DIR || k == OPERAND_DEBUGDIR)
+			logs[(*n_logs)++] = in->v[i];
+		else if (v->n < 2)
+			v->path[v->n++] = in->v[i];
+		else
+			die(EXIT_USAGE, "two profiles at most, eager and compiled: '%s' is one too many", in->v[i]);
+	}
+	if (!v->n)
+		die(EXIT_USAGE, "no profile is given: what prof.export_chrome_trace() wrote");
+}
+
+static bool read_profiles(struct profile_view *v, bool quiet)
+{
+	struct err err;
+	bool whole = true;
+	for (unsigned i = 0; i < v->n; i++) {
+		if (profile_read(&v->profile[i], v->path[i], &err) < 0)
+			die_err(&err);
+		struct slice rest = buf_slice(&v->profile[i].damage), line;
+		for (; slice_line(&rest, &line); whole = false)
+			if (!quiet)
+				warn("'%s': %.*s", v->path[i], (int)line.n, line.p);
+	}
+	return whole;
+}
+
+static void make_view(struct profile_view *v)
+{
+	profile_compare(&v->c, &v->profile[0], v->n > 1 ? &v->profile[1] : NULL);
+	v->shown = v->c.side[1];
+	for (unsigned k = 0; k < 2; k++)
+		v->side_path[k] = v->path[v->c.side[k] == &v->profile[0] ? 0 : 1];
+	profile_advise(&v->advice, v->shown);
+}
+
+struct slice view_function(struct profile_view *v, struct slice id, struct buf *tmp)
+{
+	buf_reset(tmp);
+	for (uint32_t i = 0; v->has_facts && id.n && i < v->facts.n_compile; i++) {
+		const struct fact_compile *c = &v->facts.compile[i];
+		if (!slice_eq(facts_text(&v->facts, c->id), id))
+			continue;
+		const struct slice file = facts_text(&v->facts, c->loc.file), function = facts_text(&v->facts, c->loc.function);
+		const struct slice of = facts_text(&v->facts, c->resume_of);
+		if (file.n)
+			buf_addf(tmp, "%.*s:%u", (int)file.n, file.p, c->loc.line);
+		if (of.n)
+			buf_addf(tmp, "%sthe rest of %.*s from line %u", file.n ? " " : "", (int)of.n, of.p, c->resume_line);
+		else if (function.n)
+			buf_addf(tmp, "%sin %.*s", file.n ? " " : "", (int)function.n, function.p);
+		break;
+	}
+	return buf_slice(tmp);
+}
+
 int profile_main(const struct explain_options *opt, const struct operands *in)
 {
-	(void)opt;
-	(void)in;
-	die(EXIT_ENVIRON, "profile is not there yet");
+	struct profile_view v = {0};
+	struct err err;
+	unsigned lost = 0;
+	int n_logs = 0;
+	const char **logs = xcalloc((size_t)in->n + 1, sizeof(*logs));
+	sort_operands(in, &v, logs, &n_logs);
+	bool whole = read_profiles(&v, opt->quiet);
+	make_view(&v);
+	if (n_logs) {
+		facts_init(&v.facts);
+		if (load_operands(&v.facts, opt, logs, n_logs, &lost, &err) < 0)
+			die_err(&err);
+		v.has_facts = true;
+	}
+	struct screen s = screen_make();
+	if (opt->json)
+		profile_json(&s.b, &v);
+	else
+		profile_terminal(&s, &v, opt);
+	if (screen_flush(&s, &err) < 0 && err.text[0])
+		die_err(&err);
+	buf_release(&s.b);
+	free(logs);
+	if (v.has_facts)
+		facts_release(&v.facts);
+	profile_advices_release(&v.advice);
+	profile_compare_release(&v.c);
+	for (unsigned i = 0; i < v.n; i++)
+		profile_release(&v.profile[i]);
+	return whole && !lost ? EXIT_FINE : EXIT_INPUT;
 }

@@ -2,10 +2,10 @@
 #include "profile/profile_part.h"
 
 const char *const profile_part_name[PROFILE_PARTS] = {
-    [PART_KERNEL] = "fused kernels", [PART_EXTERN] = "ops called by compiled code", [PART_GENERATED] = "inside graphs, in no event",
-    [PART_EAGER] = "eager ops", [PART_AUTOGRAD] = "autograd engine", [PART_DEVICE] = "device calls (launch, copy, wait)",
-    [PART_GUARDS] = "guards (cache lookup)", [PART_DYNAMO] = "around graphs (Dynamo, AOTAutograd)", [PART_COMPILE] = "compiling",
-    [PART_PYTHON] = "Python, nothing running", [PART_WAIT] = "while other threads run ops",
+    [SPENT_KERNEL] = "fused kernels", [SPENT_EXTERN] = "ops called by compiled code", [SPENT_GENERATED] = "inside graphs, in no event",
+    [SPENT_EAGER] = "eager ops", [SPENT_AUTOGRAD] = "autograd engine", [SPENT_DEVICE] = "device calls (launch, copy, wait)",
+    [SPENT_GUARDS] = "guards (cache lookup)", [SPENT_DYNAMO] = "around graphs (Dynamo, AOTAutograd)", [SPENT_COMPILE] = "compiling",
+    [SPENT_PYTHON] = "Python, nothing running", [SPENT_WAIT] = "while other threads run ops",
 };
 
 static const char region[] = "Torch-Compiled Region";

@@ -132,18 +132,18 @@ static void compile_says(struct nest *s, const struct frame *f)
 static enum profile_part part_of(const struct frame *f, const struct profile_row *r)
 {
 	if (f->compiling)
-		return PART_COMPILE;
+		return SPENT_COMPILE;
 	if (r->class == CLASS_RUNTIME)
-		return PART_DEVICE;
+		return SPENT_DEVICE;
 	switch ((enum profile_kind)f->kind) {
-	case KIND_LOOKUP: return PART_GUARDS;
-	case KIND_KERNEL: return PART_KERNEL;
-	case KIND_GRAPH: return PART_GENERATED;
-	case KIND_REGION: case KIND_WRAPPER: return PART_DYNAMO;
-	case KIND_AUTOGRAD: return PART_AUTOGRAD;
-	case KIND_STEP: return PART_PYTHON;
-	case KIND_USER: return f->in_graph ? PART_GENERATED : PART_PYTHON;
-	default: return f->in_graph ? PART_EXTERN : PART_EAGER;
+	case KIND_LOOKUP: return SPENT_GUARDS;
+	case KIND_KERNEL: return SPENT_KERNEL;
+	case KIND_GRAPH: return SPENT_GENERATED;
+	case KIND_REGION: case KIND_WRAPPER: return SPENT_DYNAMO;
+	case KIND_AUTOGRAD: return SPENT_AUTOGRAD;
+	case KIND_STEP: return SPENT_PYTHON;
+	case KIND_USER: return f->in_graph ? SPENT_GENERATED : SPENT_PYTHON;
+	default: return f->in_graph ? SPENT_EXTERN : SPENT_EAGER;
 	}
 }
 
@@ -157,7 +157,7 @@ static void count_in_step(struct nest *s, const struct frame *f, struct profile_
 	r->step_self += self;
 	if (f->in_graph)
 		r->graph_self += self;
-	if (part == PART_EAGER && f->row_dur < 5000 && !f->children) {
+	if (part == SPENT_EAGER && f->row_dur < 5000 && !f->children) {
 		s->p->small_eager++;
 		s->p->small_eager_ns += self;
 	}
@@ -369,11 +369,11 @@ static void fill_wall(struct profile *p)
 		p->wall += p->step[i].dur;
 	uint64_t known = 0;
 	for (unsigned k = 0; k < PROFILE_PARTS; k++)
-		known += k == PART_PYTHON ? 0 : p->part[k];
+		known += k == SPENT_PYTHON ? 0 : p->part[k];
 	/* What no event covers: nothing ran anywhere, or another thread had the work. */
 	const uint64_t rest = less(p->wall, known);
-	p->part[PART_WAIT] = less(rest, p->gaps);
-	p->part[PART_PYTHON] = rest - p->part[PART_WAIT];
+	p->part[SPENT_WAIT] = less(rest, p->gaps);
+	p->part[SPENT_PYTHON] = rest - p->part[SPENT_WAIT];
 }
 
 static void is_compiled(struct profile *p)

@@ -77,17 +77,17 @@ enum profile_kind {
 
 /* Where the time of the steps went, in the threads' own words; sums to the steps' time. */
 enum profile_part {
-	PART_KERNEL,   /* fused kernels, as CPU events */
-	PART_EXTERN,   /* ops that compiled code calls: aten::addmm */
-	PART_GENERATED,/* inside of a graph, but in no op: the generated wrapper, and C++ kernels that have no events */
-	PART_EAGER,    /* ops outside of compiled code */
-	PART_AUTOGRAD, /* the autograd engine between ops */
-	PART_DEVICE,   /* cudaLaunchKernel, cudaStreamSynchronize, ... */
-	PART_GUARDS,   /* cache lookups */
-	PART_DYNAMO,   /* compiled regions outside of graphs: prologues, bytecode between graphs */
-	PART_COMPILE,
-	PART_PYTHON,   /* in no event, on no thread: Python, input, output */
-	PART_WAIT,     /* the main thread is in no event, another one is: backward on a device */
+	SPENT_KERNEL,   /* fused kernels, as CPU events */
+	SPENT_EXTERN,   /* ops that compiled code calls: aten::addmm */
+	SPENT_GENERATED,/* inside of a graph, but in no op: the generated wrapper, and C++ kernels that have no events */
+	SPENT_EAGER,    /* ops outside of compiled code */
+	SPENT_AUTOGRAD, /* the autograd engine between ops */
+	SPENT_DEVICE,   /* cudaLaunchKernel, cudaStreamSynchronize, ... */
+	SPENT_GUARDS,   /* cache lookups */
+	SPENT_DYNAMO,   /* compiled regions outside of graphs: prologues, bytecode between graphs */
+	SPENT_COMPILE,
+	SPENT_PYTHON,   /* in no event, on no thread: Python, input, output */
+	SPENT_WAIT,     /* the main thread is in no event, another one is: backward on a device */
 	PROFILE_PARTS,
 };
 extern const char *const profile_part_name[PROFILE_PARTS];

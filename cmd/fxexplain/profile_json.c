@@ -1,0 +1,233 @@
+/* profile_json.c - `fxexplain profile --json`: all that was read and compared. Times are nanoseconds; docs/EXPLAIN.md. */
+#include "base/json.h"
+#include "profile_view.h"
+
+static void member_ns(struct json_out *o, const char *key, double v)
+{
+	json_key(o, key);
+	json_out_double(o, v, 1);
+}
+
+static void member_bool(struct json_out *o, const char *key, bool v)
+{
+	json_key(o, key);
+	json_out_bool(o, v);
+}
+
+static const char *const class_name[PROFILE_CLASSES] = {
+    [CLASS_OP] = "op", [CLASS_ANNOTATION] = "annotation", [CLASS_RUNTIME] = "runtime", [CLASS_PYTHON] = "python", [CLASS_KERNEL] = "kernel",
+    [CLASS_COPY] = "copy", [CLASS_DEVICE_ANNOTATION] = "device_annotation", [CLASS_OTHER] = "other"};
+
+static void rows(struct json_out *o, const struct profile *p)
+{
+	json_key(o, "rows");
+	json_arr(o);
+	for (uint32_t i = 0; i < p->n_row; i++) {
+		const struct profile_row *r = &p->row[i];
+		if (!r->count && !r->folded)
+			continue;
+		json_obj(o);
+		json_member(o, "name", profile_name(p, i));
+		json_member(o, "class", slice_str(class_name[r->class]));
+		json_member_u64(o, "count", r->count);
+		json_member_u64(o, "total", r->total);
+		json_member_u64(o, "self", r->self);
+		json_member_u64(o, "min", r->min);
+		json_member_u64(o, "max", r->max);
+		json_member_u64(o, "step_count", r->step_count);
+		json_member_u64(o, "step_self", r->step_self);
+		json_member_u64(o, "graph_self", r->graph_self);
+		json_member_u64(o, "compile_count", r->compile_count);
+		json_member_u64(o, "compile_self", r->compile_self);
+		if (r->shape)
+			json_member(o, "slowest_dims", slice_str(r->shape));
+		json_close(o);
+	}
+	json_close(o);
+}
+
+static void regions(struct json_out *o, struct profile_view *v, const struct profile *p)
+{
+	struct buf tmp = {0};
+	json_key(o, "regions");
+	json_arr(o);
+	for (uint32_t i = 0; i < p->n_region; i++) {
+		const struct profile_region *r = &p->region[i];
+		json_obj(o);
+		json_member(o, "id", intern_get(&p->names, r->id));
+		json_member_u64(o, "calls", r->calls);
+		json_member_u64(o, "total", r->total);
+		json_member_u64(o, "lookup", r->lookup);
+		json_member_u64(o, "after_break", r->nested);
+		json_member_u64(o, "break_wait", r->wait);
+		json_member(o, "after", r->after < p->n_region ? intern_get(&p->names, p->region[r->after].id) : slice_of("", 0));
+		json_member(o, "function", view_function(v, intern_get(&p->names, r->id), &tmp));
+		json_close(o);
+	}
+	json_close(o);
+	buf_release(&tmp);
+}
+
+static void compiles(struct json_out *o, const struct profile *p)
+{
+	json_key(o, "compilations");
+	json_arr(o);
+	for (uint32_t i = 0; i < p->n_compile; i++) {
+		const struct profile_compile *c = &p->compile[i];
+		json_obj(o);
+		json_member(o, "id", intern_get(&p->names, c->id));
+		json_member(o, "event", intern_get(&p->names, c->what));
+		json_member_u64(o, "ts", c->ts);
+		json_member_u64(o, "dur", c->dur);
+		json_member_index(o, "step", c->step);
+		member_bool(o, "backward", c->backward);
+		member_bool(o, "again", c->again);
+		json_close(o);
+	}
+	json_close(o);
+}
+
+static void steps_and_gaps(struct json_out *o, const struct profile *p)
+{
+	json_key(o, "steps");
+	json_arr(o);
+	for (uint32_t i = 0; i < p->n_step; i++) {
+		json_obj(o);
+		json_member_u64(o, "number", p->step[i].number);
+		json_member_u64(o, "ts", p->step[i].ts);
+		json_member_u64(o, "dur", p->step[i].dur);
+		json_member_u64(o, "compiling", p->step[i].compile);
+		json_close(o);
+	}
+	json_close(o);
+	json_key(o, "longest_gaps");
+	json_arr(o);
+	for (uint32_t i = 0; i < p->n_gap; i++) {
+		json_obj(o);
+		json_member_u64(o, "ts", p->gap[i].ts);
+		json_member_u64(o, "dur", p->gap[i].dur);
+		json_member_index(o, "step", p->gap[i].step);
+		json_member(o, "after", profile_name(p, p->gap[i].before));
+		json_member(o, "before", profile_name(p, p->gap[i].after));
+		json_member(o, "python", profile_name(p, p->gap[i].python));
+		json_close(o);
+	}
+	json_close(o);
+}
+
+static void one_profile(struct json_out *o, struct profile_view *v, unsigned i)
+{
+	const struct profile *p = &v->profile[i];
+	json_obj(o);
+	json_member(o, "path", slice_str(v->path[i]));
+	member_bool(o, "compiled", p->compiled);
+	json_member_u64(o, "events", p->events);
+	json_member_u64(o, "bytes", p->bytes);
+	json_member_u64(o, "threads", p->n_thread);
+	json_member_u64(o, "wall", p->wall);
+	json_member_u64(o, "gaps", p->gaps);
+	json_member_u64(o, "graph_breaks", p->breaks);
+	json_member_u64(o, "break_wait", p->break_wait);
+	json_member_u64(o, "devices", p->devices);
+	json_member_u64(o, "device_busy", p->device_busy);
+	json_member_u64(o, "device_span", p->device_span);
+	json_key(o, "parts");
+	json_obj(o);
+	for (unsigned k = 0; k < PROFILE_PARTS; k++)
+		json_member_u64(o, profile_part_name[k], p->part[k]);
+	json_close(o);
+	steps_and_gaps(o, p);
+	regions(o, v, p);
+	compiles(o, p);
+	rows(o, p);
+	json_key(o, "damage");
+	json_arr(o);
+	struct slice rest = buf_slice(&p->damage), line;
+	while (slice_line(&rest, &line))
+		json_out_str(o, line);
+	json_close(o);
+	json_close(o);
+}
+
+static void pair(struct json_out *o, const char *key, double a, double b)
+{
+	json_key(o, key);
+	json_arr(o);
+	json_out_double(o, a, 1);
+	json_out_double(o, b, 1);
+	json_close(o);
+}
+
+static void ops(struct json_out *o, const char *key, const struct profile_op *op, uint32_t n)
+{
+	json_key(o, key);
+	json_arr(o);
+	for (uint32_t i = 0; i < n; i++) {
+		json_obj(o);
+		json_member(o, "name", op[i].name);
+		json_member(o, "family", slice_str(profile_family_name[op[i].family]));
+		json_member(o, "fate", slice_str(profile_fate_name[op[i].fate]));
+		pair(o, "count", op[i].count[0], op[i].count[1]);
+		pair(o, "self", op[i].self[0], op[i].self[1]);
+		member_ns(o, "in_graph", op[i].in_graph);
+		json_close(o);
+	}
+	json_close(o);
+}
+
+static void comparison(struct json_out *o, const struct profile_view *v)
+{
+	const struct profile_compare *c = &v->c;
+	json_key(o, "comparison");
+	if (c->one) {
+		json_out_null(o);
+		return;
+	}
+	json_obj(o);
+	json_member(o, "eager", slice_str(v->side_path[0]));
+	json_member(o, "compiled", slice_str(v->side_path[1]));
+	member_bool(o, "swapped", c->swapped);
+	member_bool(o, "same_kind", c->same_kind);
+	member_bool(o, "per_step", c->per_step);
+	pair(o, "wall", c->wall[0], c->wall[1]);
+	json_key(o, "speedup");
+	json_out_double(o, c->wall[1] > 0 ? c->wall[0] / c->wall[1] : 0, 4);
+	json_key(o, "families");
+	json_obj(o);
+	for (unsigned f = 0; f < FAMILIES; f++)
+		pair(o, profile_family_name[f], c->family[0][f], c->family[1][f]);
+	json_close(o);
+	pair(o, "beside", c->beside[0], c->beside[1]);
+	ops(o, "ops", c->op, c->n_op);
+	ops(o, "device", c->device, c->n_device);
+	json_close(o);
+}
+
+void profile_json(struct buf *b, struct profile_view *v)
+{
+	struct json_out o = {.b = b};
+	json_obj(&o);
+	json_key(&o, "profiles");
+	json_arr(&o);
+	for (unsigned i = 0; i < v->n; i++)
+		one_profile(&o, v, i);
+	json_close(&o);
+	comparison(&o, v);
+	json_key(&o, "advice");
+	json_arr(&o);
+	for (uint32_t i = 0; i < v->advice.n; i++) {
+		const struct profile_advice *a = &v->advice.v[i];
+		json_obj(&o);
+		json_member(&o, "kind", slice_str(profile_advice_name[a->kind]));
+		json_member(&o, "title", slice_str(a->title));
+		json_member(&o, "evidence", slice_str(a->evidence));
+		json_member(&o, "next", slice_str(a->next));
+		member_ns(&o, "ns", a->ns);
+		json_key(&o, "share");
+		json_out_double(&o, a->share, 4);
+		json_close(&o);
+	}
+	json_close(&o);
+	json_close(&o);
+	buf_addc(b, '\n');
+}

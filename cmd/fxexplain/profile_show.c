@@ -1,0 +1,333 @@
+/* profile_show.c - `fxexplain profile` for a person: what to look at first, then where the time went. */
+#include "profile_view.h"
+
+#include <inttypes.h>
+
+enum { ADVICE_SHOWN = 4, OPS_SHOWN = 8, BAR = 20 };
+
+struct show {
+	struct screen *s;
+	struct profile_view *v;
+	struct buf table, tmp;
+	bool all;
+};
+
+static void put_title(struct show *w, const char *title)
+{
+	buf_addc(&w->s->b, '\n');
+	put_bold(w->s, title);
+	buf_addc(&w->s->b, '\n');
+}
+
+static void put_more(struct show *w, uint32_t left, const char *what)
+{
+	if (left) {
+		buf_reset(&w->tmp);
+		buf_addf(&w->tmp, "%u more %s: --all", left, what);
+		put_dim(w->s, buf_str(&w->tmp));
+		buf_addc(&w->s->b, '\n');
+	}
+}
+
+static void add_us(struct buf *b, double ns) { buf_addf(b, "%.1f", ns / 1e3); }
+
+static void add_bar(struct buf *b, double part, double whole)
+{
+	const int n = whole > 0 ? (int)(part / whole * BAR + 0.5) : 0;
+	for (int i = 0; i < n && i < BAR; i++)
+		buf_addc(b, '#');
+}
+
+static void end_table(struct show *w)
+{
+	put_table(w->s, buf_slice(&w->table));
+	buf_reset(&w->table);
+}
+
+/* Names of ops come from the file: a tab or newline in one would make a cell of its own. */
+static void add_name(struct buf *b, struct slice name)
+{
+	for (size_t i = 0; i < name.n && i < 90; i++)
+		buf_addc(b, (unsigned char)name.p[i] < ' ' || name.p[i] == 0x7f ? '?' : name.p[i]);
+	if (name.n > 90)
+		buf_adds(b, "...");
+}
+
+/* ---- what to look at first ---- */
+
+static void put_advice(struct show *w)
+{
+	const struct profile_advices *x = &w->v->advice;
+	put_title(w, "What to look at first");
+	for (uint32_t i = 0; i < x->n && (w->all || i < ADVICE_SHOWN); i++) {
+		const struct profile_advice *a = &x->v[i];
+		struct slice rest = slice_str(a->next), line;
+		const size_t from = w->s->b.len;
+		buf_addf(&w->s->b, "%u. ", i + 1);
+		buf_reset(&w->tmp);
+		add_name(&w->tmp, slice_str(a->title));
+		put_bold(w->s, buf_str(&w->tmp));
+		if (a->ns > 0)
+			buf_addf(&w->s->b, "  %.1f us%s, %.0f %%", a->ns / 1e3, w->v->shown->n_step ? " a step" : "", 100 * a->share);
+		buf_addf(&w->s->b, "\n   %s\n", a->evidence);
+		while (slice_line(&rest, &line))
+			buf_addf(&w->s->b, "   -> %.*s\n", (int)line.n, line.p);
+		put_wraps(w->s, from, 6);
+	}
+	put_more(w, !w->all && x->n > ADVICE_SHOWN ? x->n - ADVICE_SHOWN : 0, "findings");
+}
+
+/* ---- where the time goes ---- */
+
+static void put_families(struct show *w)
+{
+	const struct profile_compare *c = &w->v->c;
+	double most = 0, left[2] = {0};
+	for (unsigned f = 0; f < FAMILIES; f++)
+		for (unsigned k = 0; k < 2; k++)
+			most = c->family[k][f] > most ? c->family[k][f] : most;
+	put_title(w, c->per_step ? "Where a step's time goes" : "Where the time goes");
+	buf_adds(&w->table, c->one ? "us\tshare\t\tpart\n" : "eager us\tcompiled us\tchange\t\tpart\n");
+	for (unsigned f = 0; f < FAMILIES; f++) {
+		const double a = c->family[0][f], b = c->family[1][f], larger = a > b ? a : b;
+		if (larger <= 0)
+			continue;
+		if (!w->all && larger < 0.01 * c->wall[a > b ? 0 : 1]) {
+			left[0] += a;
+			left[1] += b;
+			continue;
+		}
+		if (!c->one) {
+			add_us(&w->table, a);
+			buf_addc(&w->table, '\t');
+		}
+		add_us(&w->table, b);
+		buf_addf(&w->table, c->one ? "\t%.1f%%\t" : "\t%+.1f\t", c->one ? (c->wall[1] > 0 ? 100 * b / c->wall[1] : 0) : (b - a) / 1e3);
+		add_bar(&w->table, b, most);
+		buf_addf(&w->table, "\t%s\n", profile_family_name[f]);
+	}
+	if (left[0] + left[1] > 0)
+		buf_addf(&w->table, c->one ? "%.1f\t%.1f%%\t\tless than 1%% each\n" : "%.1f\t%.1f\t\t\tless than 1%% each\n", c->one ? left[1] / 1e3 : left[0] / 1e3,
+			 c->one ? (c->wall[1] > 0 ? 100 * left[1] / c->wall[1] : 0) : left[1] / 1e3);
+	for (unsigned k = 0; k < 2 && c->beside[0] + c->beside[1] > 0.01 * (c->wall[0] + c->wall[1]); k = 2)
+		buf_addf(&w->table, c->one ? "-%.1f\t\t\tof it beside the main thread, on others\n" : "-%.1f\t-%.1f\t\t\tof it beside the main thread, on others\n",
+			 c->beside[c->one] / 1e3, c->beside[1] / 1e3);
+	if (c->one)
+		buf_addf(&w->table, "%.1f\t100%%\t\tall\n", c->wall[1] / 1e3);
+	else
+		buf_addf(&w->table, "%.1f\t%.1f\t%+.1f\t\tall\n", c->wall[0] / 1e3, c->wall[1] / 1e3, (c->wall[1] - c->wall[0]) / 1e3);
+	end_table(w);
+}
+
+/* ---- op by op ---- */
+
+static void add_pair(struct show *w, const struct profile_op *o)
+{
+	for (unsigned k = 0; k < 2; k++) {
+		if (o->count[k] > 0)
+			buf_addf(&w->table, "%.1f\t%.1f\t", o->count[k], o->self[k] / 1e3);
+		else
+			buf_adds(&w->table, "-\t-\t");
+	}
+	buf_addf(&w->table, "%+.1f\t%s\t", (o->self[1] - o->self[0]) / 1e3, profile_fate_name[o->fate]);
+}
+
+static void put_ops(struct show *w, const struct profile_op *op, uint32_t n, const char *title, const char *what)
+{
+	const struct profile_compare *c = &w->v->c;
+	uint32_t shown = 0, worth = 0;
+	double sum = 0;
+	for (uint32_t i = 0; i < n; i++)
+		sum += op[i].self[1];
+	for (uint32_t i = 0; i < n; i++)
+		worth += op[i].self[0] + op[i].self[1] > 0;
+	if (!worth)
+		return;
+	put_title(w, title);
+	buf_adds(&w->table, c->one ? "calls\tself us\tshare\t\tname\n" : "eager calls\tus\tcompiled calls\tus\tchange\t\tname\n");
+	for (uint32_t i = 0; i < n && (w->all || shown < OPS_SHOWN); i++) {
+		const struct profile_op *o = &op[i];
+		if (o->self[0] + o->self[1] <= 0)
+			continue;
+		shown++;
+		if (c->one) {
+			buf_addf(&w->table, "%.1f\t%.1f\t%.1f%%\t", o->count[1], o->self[1] / 1e3, sum > 0 ? 100 * o->self[1] / sum : 0);
+			add_bar(&w->table, o->self[1], sum);
+			buf_addc(&w->table, '\t');
+		} else {
+			add_pair(w, o);
+		}
+		add_name(&w->table, o->name);
+		const struct profile_row *r = o->row[1] != PROFILE_NONE ? &c->side[1]->row[o->row[1]] : NULL;
+		if (w->all && r && r->shape)
+			buf_addf(&w->table, "  slowest %s", r->shape);
+		buf_addc(&w->table, '\n');
+	}
+	end_table(w);
+	put_more(w, worth - shown, what);
+}
+
+/* ---- compiled regions, compilations ---- */
+
+static void put_regions(struct show *w)
+{
+	const struct profile *p = w->v->shown;
+	if (!p->n_region || !(w->all || w->v->has_facts))
+		return;
+	put_title(w, "Compiled frames");
+	buf_adds(&w->table, "id\tcalls\tus a call\tlookup us\tafter a break\twait us\tfunction\n");
+	for (uint32_t i = 0; i < p->n_region; i++) {
+		const struct profile_region *r = &p->region[i];
+		const struct slice id = intern_get(&p->names, r->id);
+		const double calls = r->calls ? (double)r->calls : 1;
+		add_name(&w->table, id.n ? id : SLICE("-"));
+		buf_addf(&w->table, "\t%" PRIu64 "\t%.1f\t%.1f\t", r->calls, (double)r->total / calls / 1e3, (double)r->lookup / calls / 1e3);
+		if (r->nested)
+			buf_addf(&w->table, "%" PRIu64 "\t%.1f\t", r->nested, (double)r->wait / (double)r->nested / 1e3);
+		else
+			buf_adds(&w->table, "\t\t");
+		add_name(&w->table, view_function(w->v, id, &w->tmp));
+		buf_addc(&w->table, '\n');
+	}
+	end_table(w);
+}
+
+static void put_compiles(struct show *w)
+{
+	const struct profile *p = w->v->shown;
+	if (!p->n_compile || !(w->all || w->v->has_facts))
+		return;
+	put_title(w, "Compilations inside of the profile");
+	buf_adds(&w->table, "at s\tseconds\tid\tstep\t\tfunction\n");
+	for (uint32_t i = 0; i < p->n_compile && (w->all || i < OPS_SHOWN); i++) {
+		const struct profile_compile *k = &p->compile[i];
+		const struct slice id = intern_get(&p->names, k->id);
+		buf_addf(&w->table, "%.3f\t%.3f\t", (double)(k->ts - p->first) / 1e9, (double)k->dur / 1e9);
+		add_name(&w->table, id.n ? id : SLICE("-"));
+		if (k->step == PROFILE_NONE)
+			buf_adds(&w->table, "\t-\t");
+		else
+			buf_addf(&w->table, "\t%" PRIu64 "\t", p->step[k->step].number);
+		buf_adds(&w->table, k->backward ? "backward\t" : k->again ? "again\t" : "\t");
+		add_name(&w->table, view_function(w->v, id, &w->tmp));
+		buf_addc(&w->table, '\n');
+	}
+	end_table(w);
+}
+
+static void put_gaps(struct show *w)
+{
+	const struct profile *p = w->v->shown;
+	if (!p->n_gap || !w->all)
+		return;
+	put_title(w, "The longest gaps: nothing runs");
+	buf_adds(&w->table, "us\tafter\tbefore\tPython function\n");
+	for (uint32_t i = 0; i < p->n_gap && i < 10; i++) {
+		buf_addf(&w->table, "%.1f\t", (double)p->gap[i].dur / 1e3);
+		add_name(&w->table, p->gap[i].before == PROFILE_NONE ? SLICE("(begin)") : profile_name(p, p->gap[i].before));
+		buf_addc(&w->table, '\t');
+		add_name(&w->table, p->gap[i].after == PROFILE_NONE ? SLICE("(end)") : profile_name(p, p->gap[i].after));
+		buf_addc(&w->table, '\t');
+		add_name(&w->table, profile_name(p, p->gap[i].python));
+		buf_addc(&w->table, '\n');
+	}
+	end_table(w);
+}
+
+static void put_breaks(struct show *w)
+{
+	const struct facts *f = &w->v->facts;
+	if (!w->v->has_facts || !f->n_brk)
+		return;
+	put_title(w, "Graph breaks in the log");
+	buf_adds(&w->table, "id\tline\treason\n");
+	for (uint32_t i = 0; i < f->n_brk && (w->all || i < OPS_SHOWN); i++) {
+		const struct fact_break *b = &f->brk[i];
+		const struct slice file = facts_text(f, b->loc.file), why = facts_text(f, b->reason);
+		struct slice rest = why, first = why;
+		slice_line(&rest, &first);
+		add_name(&w->table, b->compile == FACT_NONE ? SLICE("-") : facts_text(f, f->compile[b->compile].id));
+		buf_addc(&w->table, '\t');
+		if (file.n) {
+			add_name(&w->table, file);
+			buf_addf(&w->table, ":%u", b->loc.line);
+		}
+		buf_addc(&w->table, '\t');
+		add_name(&w->table, first);
+		buf_addc(&w->table, '\n');
+	}
+	end_table(w);
+	put_more(w, !w->all && f->n_brk > OPS_SHOWN ? f->n_brk - OPS_SHOWN : 0, "breaks");
+}
+
+/* ---- the head ---- */
+
+static void add_unit(struct buf *b, const struct profile *p)
+{
+	if (p->n_step)
+		buf_addf(b, "%u step%s", p->n_step, p->n_step == 1 ? "" : "s");
+	else
+		buf_addf(b, "no steps");
+}
+
+static void head_of_one(struct show *w)
+{
+	const struct profile *p = w->v->shown;
+	struct buf *b = &w->tmp;
+	buf_reset(b);
+	buf_addf(b, "%s: %s, ", w->v->path[0], p->compiled ? "compiled" : "eager");
+	add_unit(b, p);
+	buf_addf(b, ", %.1f us%s", w->v->c.wall[1] / 1e3, p->n_step ? " each" : " in all");
+	put_bold(w->s, buf_str(b));
+	buf_addf(&w->s->b, "\n%" PRIu64 " events, %u threads", p->events, p->n_thread);
+	if (p->devices)
+		buf_addf(&w->s->b, ", %u device%s busy %.0f %% of its time", p->devices, p->devices == 1 ? "" : "s",
+			 p->device_span ? 100 * (double)p->device_busy / ((double)p->device_span * p->devices) : 0.0);
+	buf_addc(&w->s->b, '\n');
+}
+
+static void head_of_two(struct show *w)
+{
+	const struct profile_compare *c = &w->v->c;
+	struct buf *b = &w->tmp;
+	buf_reset(b);
+	const double times = c->wall[1] > 0 ? c->wall[0] / c->wall[1] : 0;
+	buf_addf(b, "%.1f us -> %.1f us%s: %.2fx", c->wall[0] / 1e3, c->wall[1] / 1e3, c->per_step ? " a step" : "", times);
+	put_bold(w->s, buf_str(b));
+	buf_adds(&w->s->b, times >= 1.05 ? ", compiled is faster\n" : times <= 0.95 ? ", compiled is slower\n" : ", no difference to speak of\n");
+	buf_addf(&w->s->b, "eager %s (", w->v->side_path[0]);
+	add_unit(&w->s->b, c->side[0]);
+	buf_addf(&w->s->b, "), compiled %s (", w->v->side_path[1]);
+	add_unit(&w->s->b, c->side[1]);
+	buf_adds(&w->s->b, ")\n");
+	if (c->swapped)
+		buf_adds(&w->s->b, "the first file is the compiled run: taken as the second\n");
+	if (c->same_kind)
+		buf_addf(&w->s->b, "%s: compared in the order given, \"eager\" is the first\n", c->side[0]->compiled ? "both are compiled" : "nothing is compiled in either");
+	if (!c->per_step)
+		buf_adds(&w->s->b, "not both have steps: the totals compare only if both ran the same number of iterations\n");
+	if (c->side[0]->part[SPENT_COMPILE] + c->side[1]->part[SPENT_COMPILE])
+		buf_adds(&w->s->b, "compiling is in these times: the speed-up is not that of the steady state\n");
+	buf_addf(&w->s->b, "%u ops gone (%.1f us), %u stay (%.1f us -> %.1f us), %u new (%.1f us)\n", c->n_fate[FATE_GONE], c->gone / 1e3, c->n_fate[FATE_STAYS],
+		 c->stays[0] / 1e3, c->stays[1] / 1e3, c->n_fate[FATE_NEW], c->fresh / 1e3);
+}
+
+void profile_terminal(struct screen *s, struct profile_view *v, const struct explain_options *opt)
+{
+	struct show w = {.s = s, .v = v, .all = opt->all};
+	if (v->c.one)
+		head_of_one(&w);
+	else
+		head_of_two(&w);
+	put_advice(&w);
+	put_families(&w);
+	if (v->c.n_device)
+		put_ops(&w, v->c.device, v->c.n_device, "On the device, by self time", "kernels");
+	put_ops(&w, v->c.op, v->c.n_op, v->c.one ? "Ops and kernels by self time" : "Op by op: what changed most", "ops");
+	put_regions(&w);
+	put_compiles(&w);
+	put_breaks(&w);
+	put_gaps(&w);
+	buf_release(&w.table);
+	buf_release(&w.tmp);
+}
