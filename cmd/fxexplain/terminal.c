@@ -34,6 +34,8 @@ static void labelled(struct page *p, const char *label, struct slice text, unsig
 	struct slice line;
 	unsigned n = 0, left = 0;
 	while (slice_line(&text, &line)) {
+		if (!slice_trim(line).n)
+			continue;
 		if (n++ >= max) {
 			left++;
 			continue;
@@ -176,14 +178,14 @@ static void finding(struct page *p, const struct finding *g, double worst)
 {
 	bool all = p->opt->all;
 	finding_head(p, g, worst);
-	/* The verdict above has said it already. */
-	bool failure = g->kind == FINDING_FAILURE;
+	/* What the verdict has said above. */
+	bool failure = g->kind == FINDING_FAILURE, said = failure && p->x->n_component && g->evidence.p == p->x->component[0].evidence.p;
 	labelled(p, "cost", g->cost, 2);
 	labelled(p, "why", g->why, all ? 8 : 2);
-	if (all || g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT || g->kind == FINDING_KNOWN || (failure && p->x->n_component > 1))
+	if (all || g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT || g->kind == FINDING_KNOWN || (failure && !said))
 		labelled(p, g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT ? "changed" : "log", g->evidence, all ? 12 : 3);
 	labelled(p, "fix", g->fix, all ? 8 : 2);
-	if (all || g->kind == FINDING_FAILURE)
+	if (all || (failure && !said))
 		labelled(p, "next", g->next, all ? 4 : 1);
 	if (all) {
 		labelled(p, "compile id", g->compiles, 1);

@@ -61,16 +61,15 @@ struct slice break_fix_find(struct slice table, int gb, struct slice text, struc
 	return slice_of(NULL, 0);
 }
 
-struct slice break_fix(struct explanation *x, const struct fact_break *b)
+struct slice break_fix(struct explanation *x, int gb, const struct slice *text, unsigned n)
 {
-	struct buf text = {0}, out = {0};
-	const uint32_t part[] = {b->reason, b->explanation, b->context, b->loc.code};
-	for (size_t i = 0; i < ARRAY_LEN(part); i++) {
-		buf_add_slice(&text, explain_text(x, part[i]));
-		buf_addc(&text, '\n');
+	struct buf all = {0}, out = {0};
+	for (unsigned i = 0; i < n; i++) {
+		buf_add_slice(&all, text[i]);
+		buf_addc(&all, '\n');
 	}
-	struct slice fix = explain_keep(x, break_fix_find(share_file("breaks/fixes.txt"), b->gb, buf_slice(&text), &out));
-	buf_release(&text);
+	struct slice fix = explain_keep(x, break_fix_find(share_file("breaks/fixes.txt"), gb, buf_slice(&all), &out));
+	buf_release(&all);
 	buf_release(&out);
 	return fix;
 }
@@ -187,7 +186,9 @@ static void describe(struct explanation *x, struct break_group *g, struct slice 
 	r->url = explain_text(x, b->url);
 	r->cost = group_cost(x, g);
 	r->evidence = explain_text(x, b->loc.code);
-	struct slice own = break_fix(x, b), hints = explain_text(x, b->hints);
+	/* Not the explanation: it names examples that are not this one. */
+	const struct slice text[] = {explain_text(x, b->reason), explain_text(x, b->context), explain_text(x, b->loc.code)};
+	struct slice own = break_fix(x, b->gb, text, ARRAY_LEN(text)), hints = explain_text(x, b->hints);
 	r->fix = !own.n ? hints : own;
 }
 

@@ -4,7 +4,8 @@
  * innermost that belongs to a part), and the records of that compile id (what is there has worked). Where there is no
  * exception - a crash, a job that was killed - the last phase that has begun and not ended.
  */
-#include "diagnose/finding.h"
+#include "diagnose/breaks.h"
+#include "trace/text.h"
 
 /* ---- by file ---- */
 
@@ -120,6 +121,8 @@ static enum component type_component(struct slice type, struct slice reason, boo
 				return by_type[k].component;
 			}
 	}
+	if (slice_starts(reason, "Observed exception"))
+		return COMPONENT_EAGER; /* the program raises it, and catches it nowhere in the compiled function */
 	if (type_is(type, "BackendCompilerFailed") && slice_starts(reason, "backend='") && !slice_starts(reason, "backend='inductor'"))
 		return COMPONENT_BACKEND;
 	for (size_t k = 0; k < ARRAY_LEN(by_type); k++)
@@ -165,10 +168,13 @@ static enum component after_stage(int stage)
 
 /* ---- verdicts ---- */
 
+/* The first line that says something: "backend='x' raised:" only leads to the next. */
 static struct slice first_line(struct slice s)
 {
-	struct slice line = {0};
+	struct slice line = {0}, next;
 	slice_line(&s, &line);
+	if (slice_starts(line, "backend='") && slice_ends(line, "raised:") && slice_line(&s, &next) && next.n)
+		return next;
 	return line;
 }
 
@@ -367,8 +373,19 @@ static void tell_failure(struct explanation *x, const struct component_view *v, 
 	g->title = word.n ? explain_textf(x, "%.*s%s%.*s", TEXT(word), reason.n ? ": " : "", TEXT(reason)) : explain_keep(x, reason);
 	g->evidence = v->evidence;
 	g->next = v->minify;
+	struct break_text text;
+	break_text_parse(explain_text(x, r->reason), &text);
 	struct fact_known *k = known_of(f, r);
-	if (k) {
+	if (text.gb >= 0) { /* torch explains its own refusals best */
+		const struct slice where[] = {text.reason, text.context};
+		g->why = text.explanation;
+		g->fix = break_fix(x, text.gb, where, ARRAY_LEN(where));
+		g->url = text.url;
+		for (unsigned i = 0; !g->fix.n && i < text.hints; i++)
+			g->fix = text.hint[i];
+		if (k)
+			k->told = true;
+	} else if (k) {
 		k->told = true;
 		g->id = facts_text(f, k->pattern);
 		g->why = facts_text(f, k->cause);
@@ -384,6 +401,20 @@ static bool same_failure(const struct facts *f, const struct fact_failure *a, co
 {
 	return a->type == b->type && a->user.file == b->user.file && a->user.line == b->user.line &&
 	       slice_eq(first_line(facts_text(f, a->reason)), first_line(facts_text(f, b->reason)));
+}
+
+/* An attempt that was given up for a break or for the recompile limit is told with those. */
+static bool told_elsewhere(const struct facts *f, const struct fact_failure *r)
+{
+	if (!r->caught || r->compile == FACT_NONE)
+		return false;
+	for (uint32_t i = 0; i < f->n_brk; i++)
+		if (f->brk[i].compile == r->compile)
+			return true;
+	for (uint32_t i = 0; i < f->n_limit; i++)
+		if (f->limit[i].compile == r->compile)
+			return true;
+	return false;
 }
 
 /* No exception, but something has begun and not ended. */
@@ -434,7 +465,8 @@ void explain_component(struct explanation *x)
 		if (f->failure[i].cause != FACT_NONE)
 			cause[f->failure[i].cause] = true;
 	for (uint32_t i = 0; i < f->n_failure; i++) {
-		if (f->failure[i].restart || cause[i] || told[i])
+		failed[f->failure[i].src.input] = true;
+		if (f->failure[i].restart || cause[i] || told[i] || told_elsewhere(f, &f->failure[i]))
 			continue;
 		uint64_t count = 1;
 		for (uint32_t k = i + 1; k < f->n_failure; k++)
@@ -443,7 +475,6 @@ void explain_component(struct explanation *x)
 				count++;
 			}
 		struct component_view v = judge(x, i);
-		failed[f->failure[i].src.input] = true;
 		tell_failure(x, &v, count);
 		add_view(x, &v);
 	}
