@@ -1,0 +1,349 @@
+/* Lines of a text log: labels off, prefixes off, texts of one label and record together. */
+#include "torchlog/torchlog_part.h"
+
+enum { CHANNELS = 32, LABELS_MAX = 4, PREFIX_SEARCH = 80 };
+
+/* The text of one label: of the record that is being read, or bare. */
+struct channel {
+	struct buf label, prefix, text;
+	struct log_line *line;
+	uint32_t n, cap;
+	size_t scan_at;
+	bool headed;
+	struct log_head head; /* its slices point into prefix */
+	int32_t rank;
+	uint64_t used;
+};
+
+void *log_grow(void *row, uint32_t n, uint32_t *cap, size_t size)
+{
+	char *p = row;
+	if (n >= *cap) {
+		*cap = (uint32_t)grow_cap(*cap, (size_t)n + 1);
+		p = xreallocarray(p, *cap, size);
+	}
+	memset(p + n * size, 0, size);
+	return p;
+}
+
+uint32_t log_text(struct textlog *t, struct slice s)
+{
+	if (!s.n)
+		return INTERN_NONE;
+	if (s.n > TEXTLOG_TEXT_MAX) {
+		s.n = TEXTLOG_TEXT_MAX;
+		while (s.n > TEXTLOG_TEXT_MAX - 3 && ((unsigned char)s.p[s.n] & 0xc0) == 0x80)
+			s.n--; /* not inside a character */
+		t->texts_cut++;
+	}
+	if (t->names.arena.total > TEXTLOG_NAMES_MAX) {
+		uint32_t i = intern_find(&t->names, s);
+		t->texts_left += i == INTERN_NONE;
+		return i;
+	}
+	return intern_add(&t->names, s);
+}
+
+struct trace_loc log_loc(struct textlog *t, const struct srcloc *at)
+{
+	return (struct trace_loc){log_text(t, at->file), at->line, log_text(t, at->func), log_text(t, at->code)};
+}
+
+void textlog_init(struct textlog *t)
+{
+	*t = (struct textlog){0};
+	t->reader = xcalloc(1, sizeof(*t->reader));
+	t->reader->channel = xcalloc(CHANNELS, sizeof(struct channel));
+	log_index_init(t->reader->first);
+}
+
+static void reader_release(struct textlog_reader *r)
+{
+	if (!r)
+		return;
+	for (uint32_t i = 0; i < r->n; i++) {
+		buf_release(&r->channel[i].label);
+		buf_release(&r->channel[i].prefix);
+		buf_release(&r->channel[i].text);
+		free(r->channel[i].line);
+	}
+	free(r->channel);
+	buf_release(&r->part);
+	buf_release(&r->clean);
+	free(r);
+}
+
+void textlog_release(struct textlog *t)
+{
+	reader_release(t->reader);
+	intern_release(&t->names);
+#define X(name, type) free(t->name.row);
+	TEXTLOG_TABLES(X)
+#undef X
+	*t = (struct textlog){0};
+}
+
+/* Parse what a channel holds; all of it when final. What is not yet whole stays. */
+static void scan(struct textlog *t, struct channel *c, bool final)
+{
+	if (!c->n)
+		return;
+	struct block b = {.t = t, .text = c->text.p ? c->text.p : "", .line = c->line, .n = c->n, .final = final};
+	b.record = c->headed && c->head.strict;
+	b.head = c->headed ? &c->head : NULL;
+	b.at.compile = c->headed ? log_text(t, c->head.compile) : INTERN_NONE;
+	b.at.pid = c->headed ? c->head.pid : 0;
+	b.at.rank = c->headed && c->head.rank >= 0 ? c->head.rank : c->rank;
+	uint32_t done = log_scan(&b);
+	if (done >= c->n) {
+		c->n = 0;
+		c->text.len = 0;
+	} else if (done) {
+		uint32_t off = c->line[done].off;
+		memmove(c->text.p, c->text.p + off, c->text.len - off);
+		c->text.len -= off;
+		memmove(c->line, c->line + done, (c->n - done) * sizeof(*c->line));
+		c->n -= done;
+		for (uint32_t i = 0; i < c->n; i++)
+			c->line[i].off -= off;
+	}
+	c->scan_at = c->text.len * 2 > SCAN_AT ? c->text.len * 2 : SCAN_AT;
+}
+
+/* The channel of a label; the one longest unused makes room. */
+static struct channel *channel_of(struct textlog *t, struct slice label, int32_t rank)
+{
+	struct textlog_reader *r = t->reader;
+	struct channel *c = &r->channel[r->last];
+	r->clock++;
+	if (r->n && slice_eq(buf_slice(&c->label), label)) {
+		c->used = r->clock;
+		return c;
+	}
+	uint32_t oldest = 0, i;
+	for (i = 0; i < r->n; i++) {
+		c = &r->channel[i];
+		if (slice_eq(buf_slice(&c->label), label))
+			break;
+		if (c->used < r->channel[oldest].used)
+			oldest = i;
+	}
+	if (i == r->n) {
+		i = r->n < CHANNELS ? r->n++ : oldest;
+		c = &r->channel[i];
+		scan(t, c, true);
+		buf_reset(&c->label);
+		buf_add_slice(&c->label, label);
+		c->headed = false;
+		c->rank = rank;
+		c->scan_at = SCAN_AT;
+	}
+	r->last = i;
+	c->used = r->clock;
+	return c;
+}
+
+static void append(struct textlog *t, struct channel *c, struct slice text, uint64_t no)
+{
+	GROW(c->line, c->n, c->cap, 1);
+	c->line[c->n++] = (struct log_line){no, (uint32_t)c->text.len, (uint32_t)text.n};
+	char *to = buf_room(&c->text, text.n + 1);
+	if (text.n)
+		memcpy(to, text.p, text.n);
+	to[text.n] = '\n';
+	c->text.len += text.n + 1;
+	if (UNLIKELY(c->text.len >= c->scan_at))
+		scan(t, c, false);
+}
+
+static void new_record(struct textlog *t, struct channel *c, struct slice line, const struct log_head *h, uint64_t no)
+{
+	static const char levels[] = "VIWEC";
+	scan(t, c, true);
+	buf_reset(&c->prefix);
+	buf_add(&c->prefix, line.p, h->len);
+	struct log_head *own = &c->head;
+	*own = *h;
+	const char *base = line.p;
+	if (own->source.n)
+		own->source.p = c->prefix.p + (own->source.p - base);
+	if (own->compile.n)
+		own->compile.p = c->prefix.p + (own->compile.p - base);
+	if (own->artifact.n)
+		own->artifact.p = c->prefix.p + (own->artifact.p - base);
+	c->headed = true;
+	const char *level = strchr(levels, h->level);
+	t->records++;
+	t->level[level && *level ? level - levels : 0]++;
+	if (h->level == 'V' || h->level == 'I')
+		return;
+	struct textlog_record *row = LOG_ADD(t, record);
+	if (!row)
+		return;
+	row->at = (struct textlog_at){no, log_text(t, h->compile), h->rank >= 0 ? h->rank : c->rank, h->pid};
+	row->level = h->level;
+	row->source = log_text(t, h->source);
+	row->artifact = log_text(t, h->artifact);
+	row->text = log_text(t, slice_trim(slice_skip(line, h->len)));
+}
+
+/* ESC [ ... letter, ESC ] ... BEL; NULs of UTF-16 */
+static struct slice clean(struct textlog_reader *r, struct slice line)
+{
+	buf_reset(&r->clean);
+	for (size_t i = 0; i < line.n;) {
+		char c = line.p[i];
+		if (c == '\x1b' && i + 1 < line.n && line.p[i + 1] == '[') {
+			i += 2;
+			while (i < line.n && !(line.p[i] >= '@' && line.p[i] <= '~'))
+				i++;
+			i++;
+		} else if (c == '\x1b' && i + 1 < line.n && line.p[i + 1] == ']') {
+			i += 2;
+			while (i < line.n && line.p[i] != '\a' && line.p[i] != '\x1b')
+				i++;
+			i++;
+		} else {
+			if (c != '\x1b' && !(r->utf16 && !c))
+				buf_addc(&r->clean, c);
+			i++;
+		}
+	}
+	return buf_slice(&r->clean);
+}
+
+/* A prefix behind a label that is not known: somewhere in the first columns, behind a blank or colon. */
+static size_t find_head(struct slice line, struct log_head *h)
+{
+	size_t max = line.n < PREFIX_SEARCH ? line.n : PREFIX_SEARCH;
+	for (size_t i = 1; i + 1 < max; i++)
+		if (line.p[i + 1] >= '0' && line.p[i + 1] <= '9' && memchr("VIWEC", line.p[i], 5) && memchr(" :|]\t", line.p[i - 1], 5) &&
+		    log_head_parse(slice_skip(line, i), h))
+			return i;
+	return 0;
+}
+
+static bool same_record(const struct channel *c, struct slice line)
+{
+	size_t n = c->prefix.len;
+	return c->headed && line.n >= n && !memcmp(line.p, c->prefix.p, n) && (line.n == n || line.p[n] == ' ');
+}
+
+static void take_line(struct textlog *t, struct slice line)
+{
+	struct textlog_reader *r = t->reader;
+	uint64_t no = ++t->lines;
+	if (UNLIKELY(no == 1) && line.n >= 2) {
+		r->utf16 = !memcmp(line.p, "\xff\xfe", 2) || !memcmp(line.p, "\xfe\xff", 2);
+		line = slice_skip(line, r->utf16 ? 2 : slice_starts(line, "\xef\xbb\xbf") ? 3 : 0);
+	}
+	if (UNLIKELY(r->utf16) || UNLIKELY(line.n && memchr(line.p, '\x1b', line.n)))
+		line = clean(r, line);
+	while (line.n && line.p[line.n - 1] == '\r')
+		line.n--;
+	struct slice label = slice_of("", 0);
+	int32_t rank = -1;
+	size_t n;
+	bool own;
+	for (int i = 0; i < LABELS_MAX && (n = log_label(line, &rank, &own)); i++) {
+		if (own)
+			label = slice_of(line.p, n);
+		line = slice_skip(line, n);
+	}
+	while (label.n && label.p[label.n - 1] == ' ')
+		label.n--; /* a line that ends behind the label may have lost it */
+	struct channel *c = channel_of(t, label, rank);
+	struct log_head h;
+	bool same = same_record(c, line), head = false;
+	if (!same) {
+		size_t at = 0;
+		head = log_head_parse(line, &h) || (at = find_head(line, &h)) > 0;
+		line = slice_skip(line, at);
+		same = at && same_record(c, line);
+	}
+	if (same) {
+		line = slice_skip(line, c->prefix.len + 1);
+	} else if (head) {
+		new_record(t, c, line, &h, no);
+		line = slice_skip(line, h.len + (line.n > h.len && line.p[h.len] == ' '));
+	} else if (c->headed && c->head.strict) {
+		scan(t, c, true);
+		c->headed = false;
+	}
+	append(t, c, line, no);
+}
+
+static void cut_line(struct textlog *t, struct slice line)
+{
+	if (line.n > TEXTLOG_LINE_MAX) {
+		line.n = TEXTLOG_LINE_MAX;
+		t->long_lines++;
+	}
+	take_line(t, line);
+}
+
+void textlog_feed(struct textlog *t, const char *data, size_t n)
+{
+	struct textlog_reader *r = t->reader;
+	struct slice rest = slice_of(data, n);
+	t->bytes += n;
+	while (rest.n) {
+		const char *nl = memchr(rest.p, '\n', rest.n);
+		size_t len = nl ? (size_t)(nl - rest.p) : rest.n;
+		if (nl && !r->part.len) {
+			cut_line(t, slice_of(rest.p, len));
+		} else {
+			/* One byte more than a line may have, so that its being cut is seen. */
+			size_t room = TEXTLOG_LINE_MAX + 1 - r->part.len;
+			buf_add(&r->part, rest.p, len < room ? len : room);
+			if (nl) {
+				cut_line(t, buf_slice(&r->part));
+				buf_reset(&r->part);
+			}
+		}
+		rest = slice_skip(rest, nl ? len + 1 : len);
+	}
+}
+
+void textlog_finish(struct textlog *t)
+{
+	struct textlog_reader *r = t->reader;
+	if (r->part.len)
+		cut_line(t, buf_slice(&r->part));
+	buf_reset(&r->part);
+	for (uint32_t i = 0; i < r->n; i++)
+		scan(t, &r->channel[i], true);
+	reader_release(r);
+	t->reader = NULL;
+}
+
+/* Any piece will do: lines are put together by textlog_feed. */
+static size_t anywhere(const char *data, size_t len)
+{
+	(void)data;
+	return len;
+}
+
+int textlog_read(struct textlog *t, const char *path, struct err *err)
+{
+	struct input in;
+	struct window w = {0};
+	if (input_open(&in, path, err) < 0)
+		return -1;
+	while (input_next(&in, &w, 1 << 20, anywhere) > 0)
+		textlog_feed(t, w.data, w.len);
+	t->lost = in.lost;
+	window_release(&w);
+	input_close(&in);
+	textlog_finish(t);
+	return 0;
+}
+
+bool textlog_is_empty(const struct textlog *t)
+{
+	uint64_t n = 0;
+#define X(name, type) n += t->name.n;
+	TEXTLOG_TABLES(X)
+#undef X
+	return !n;
+}
