@@ -146,6 +146,7 @@ NEW(symbol, fact_symbol, .compile = FACT_NONE, .loc = NONE, .symbol = INTERN_NON
     .source = INTERN_NONE)
 NEW(bound, fact_bound, .compile = FACT_NONE, .loc = NONE, .torch = NONE, .expr = INTERN_NONE, .symbol = INTERN_NONE,
     .value = INTERN_NONE, .sources = INTERN_NONE, .reason = INTERN_NONE)
+NEW(fake_kernel, fact_fake_kernel, .compile = FACT_NONE, .loc = NONE, .op = INTERN_NONE, .reason = INTERN_NONE)
 NEW(cache, fact_cache, .compile = FACT_NONE, .name = INTERN_NONE, .reason = INTERN_NONE)
 NEW(cudagraph, fact_cudagraph, .compile = FACT_NONE, .loc = NONE, .reason = INTERN_NONE)
 NEW(phase, fact_phase, .compile = FACT_NONE, .name = INTERN_NONE)

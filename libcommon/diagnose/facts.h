@@ -177,7 +177,6 @@ enum fact_bound_kind {
 	BOUND_ASSERT,      /* deferred to run time */
 	BOUND_DATA,        /* guard on data that is not there when compiling (fails, or went on with a real value) */
 	BOUND_CONSTRAINT,  /* torch.export: the user's Dim does not hold; expr: the sentence, symbol: its names, reason: fixes, one a line */
-	BOUND_KERNEL,      /* torch.export: an operator (expr) whose fake kernel is (value) missing or mismatched, reason */
 };
 struct fact_bound {
 	struct fact_src src;
@@ -186,6 +185,15 @@ struct fact_bound {
 	struct fact_loc torch;   /* torch's line that asked */
 	enum fact_bound_kind kind;
 	uint32_t expr, symbol, value, sources, reason; /* sources: one a line; reason: range_refined_to_singleton, a suggested fix */
+};
+
+/* An operator without a good fake kernel, as draft_export found. */
+struct fact_fake_kernel {
+	struct fact_src src;
+	uint32_t compile;
+	struct fact_loc loc;
+	uint32_t op, reason;     /* "pt2fix.badfake.default", "mismatch between fake value 4 and real value 2" */
+	bool missing;            /* false: its result is another */
 };
 
 enum fact_cache_kind { FACT_CACHE_FX, FACT_CACHE_AOT, FACT_CACHE_BUNDLED, FACT_CACHE_OTHER };
@@ -272,6 +280,7 @@ struct facts {
 	FACT_ROWS(struct fact_marker, marker);
 	FACT_ROWS(struct fact_symbol, symbol);
 	FACT_ROWS(struct fact_bound, bound);
+	FACT_ROWS(struct fact_fake_kernel, fake_kernel);
 	FACT_ROWS(struct fact_cache, cache);
 	FACT_ROWS(struct fact_cudagraph, cudagraph);
 	FACT_ROWS(struct fact_phase, phase);
@@ -323,7 +332,7 @@ uint32_t facts_compile(struct facts *f, uint32_t input, struct slice id, uint64_
  * src and compile. */
 #define FACT_TABLES(X)                                                                                                 \
 	X(brk, fact_break) X(recompile, fact_recompile) X(limit, fact_limit) X(failure, fact_failure)                  \
-	X(marker, fact_marker) X(symbol, fact_symbol) X(bound, fact_bound) X(cache, fact_cache)                        \
+	X(marker, fact_marker) X(symbol, fact_symbol) X(bound, fact_bound) X(fake_kernel, fact_fake_kernel) X(cache, fact_cache)                        \
 	X(cudagraph, fact_cudagraph) X(phase, fact_phase) X(graph, fact_graph) X(known, fact_known) X(path, fact_path) \
 	X(compiler_error, fact_compiler_error)
 #define X(name, type) struct type *facts_new_##name(struct facts *f, struct fact_src src);

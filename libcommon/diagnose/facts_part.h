@@ -57,6 +57,8 @@ struct trace_reading {
 	struct trace_metric *metric;
 	uint32_t n_metric, cap_metric;
 	bool have_config;
+	uint32_t *new_type;      /* by row of t.recompile: the type that a type guard stands for now, INTERN_NONE */
+	uint32_t n_new_type, cap_new_type;
 	struct trace_phases phases;
 	struct json_tape tape;
 	struct buf tmp;

@@ -53,7 +53,7 @@ static uint32_t stack_text(struct trace_reading *r, uint32_t node)
 			.code = intern_get(&t->names, f->code), .line = f->line > 0 ? (uint32_t)f->line : 0,
 		};
 		enum srcloc_origin origin = srcloc_origin(at.file);
-		if (n && (origin == SRCLOC_TORCH || origin == SRCLOC_STDLIB))
+		if (origin == SRCLOC_TORCH || origin == SRCLOC_STDLIB)
 			continue;
 		if (r->tmp.len)
 			buf_addc(&r->tmp, '\n');
@@ -209,6 +209,39 @@ static struct slice hint_type(struct slice reason)
 	return slice_of(p, end ? (size_t)(end - p) : 0);
 }
 
+/* A guard on a type's id names only the type that was. The compilation that it led to guards the type that is, under the same name
+ * (in the guards of torch 2.13 with L['...'] around it), before its own recompile is due:
+ *
+ *     | | +- TYPE_MATCH: ___check_type_id(L['mode'], 94393191699040), type=<class '__main__.Slow'>  # if isinstance(...
+ */
+static void find_new_type(struct trace_reading *r, uint32_t compile, struct slice guards)
+{
+	uint32_t last = r->t.n_recompile - 1;
+	if (!r->t.n_recompile || r->t.recompile[last].compile != compile)
+		return;
+	struct slice guard = intern_get(&r->t.names, r->t.recompile[last].guard);
+	const char *from = slice_find(guard, "___check_type_id("), *comma;
+	if (r->t.recompile[last].guard == INTERN_NONE || !from || !(comma = slice_find(slice_of(from, (size_t)(guard.p + guard.n - from)), ", ")))
+		return;
+	struct slice name = slice_of(from + 17, (size_t)(comma - from - 17)), line;
+	size_t word = 0;
+	while (word < name.n && name.p[word] != '.' && name.p[word] != '[' && name.p[word] != '(')
+		word++;
+	buf_reset(&r->tmp);
+	buf_addf(&r->tmp, "___check_type_id(L['%.*s']%.*s, ", (int)word, name.p, (int)(name.n - word), name.p + word);
+	const char *want = buf_str(&r->tmp);
+	while (slice_line(&guards, &line)) {
+		const char *type = slice_find(line, want) ? slice_find(line, "type=<class '") : NULL, *end;
+		if (!type || !(end = memchr(type + 13, '\'', (size_t)(line.p + line.n - type - 13))))
+			continue;
+		GROW(r->new_type, r->n_new_type, r->cap_new_type, last + 1 > r->n_new_type ? last + 1 - r->n_new_type : 0);
+		while (r->n_new_type <= last)
+			r->new_type[r->n_new_type++] = INTERN_NONE;
+		r->new_type[last] = facts_intern(r->f, slice_of(type + 13, (size_t)(end - type - 13)));
+		return;
+	}
+}
+
 static void take_recompiles(struct trace_reading *r)
 {
 	for (uint32_t i = 0; i < r->t.n_recompile; i++) {
@@ -229,6 +262,7 @@ static void take_recompiles(struct trace_reading *r)
 		if (slice_find(text.guard, "___check_type_id(")) {
 			struct slice hint = hint_type(reason);
 			to->type_old = x->old != INTERN_NONE ? to->old : facts_intern(r->f, hint);
+			to->type_new = i < r->n_new_type ? r->new_type[i] : INTERN_NONE;
 		}
 	}
 }
@@ -354,8 +388,10 @@ static void take_artifacts(struct trace_reading *r, uint32_t compile, const stru
 				reading_error(r, compile, a->line, payload);
 		} else if (trace_kind[a->kind].flags & K_GRAPH) {
 			take_graph(r, compile, a, payload, r->o->keep_graphs);
-		} else if (a->kind == KIND_dynamo_cpp_guards_str && r->o->keep_guards) {
-			take_graph(r, compile, a, payload, true);
+		} else if (a->kind == KIND_dynamo_cpp_guards_str) {
+			find_new_type(r, a->compile, payload);
+			if (r->o->keep_guards)
+				take_graph(r, compile, a, payload, true);
 		}
 	}
 }
@@ -424,6 +460,7 @@ int facts_add_trace(struct facts *f, const char *path, const struct facts_option
 	free(r.row);
 	free(r.error);
 	free(r.metric);
+	free(r.new_type);
 	buf_release(&r.tmp);
 	return status;
 }

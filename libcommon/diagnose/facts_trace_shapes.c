@@ -227,16 +227,14 @@ static struct fact_loc torch_of(struct trace_reading *r, uint32_t node)
 	return facts_no_loc();
 }
 
-/* Fake kernels are no bounds: they are failures of torch.export that it told without ending. */
 static void take_kernel(struct trace_reading *r, const struct trace_export *x)
 {
-	struct fact_bound *to = facts_new_bound(r->f, reading_src(r, x->line));
+	struct fact_fake_kernel *to = facts_new_fake_kernel(r->f, reading_src(r, x->line));
 	to->compile = reading_compile(r, x->compile, x->line);
 	to->loc = reading_loc(r, &x->loc);
-	to->kind = BOUND_KERNEL;
-	to->expr = reading_text(r, x->expr);
+	to->op = reading_text(r, x->expr);
 	to->reason = reading_text(r, x->reason);
-	to->value = facts_intern(r->f, x->kind == EXPORT_MISSING ? SLICE("missing") : SLICE("mismatched"));
+	to->missing = x->kind == EXPORT_MISSING;
 }
 
 static void take_exports(struct trace_reading *r, uint32_t from)
