@@ -43,6 +43,8 @@ struct explain_options {
 	const char *repro;       /* report --repro FILE */
 	uint64_t show;           /* bit per enum explain_part */
 	struct opt_pairs max;    /* --max */
+	const char *keep;        /* run --keep DIR */
+	const char *folder;      /* run: the private folder of the inputs */
 	int timeout;             /* run --timeout, seconds; 0: none */
 };
 
@@ -72,6 +74,8 @@ int baseline_compare(const struct explanation *x, const struct explain_options *
 
 /* ---- explain_main (main.c): facts to whatever the options ask for; also the end of `run` ---- */
 int explain_paths(const struct explain_options *opt, const char *const *path, int n);
+/* To this file, which appears when it is whole; NULL, "" and "-": standard output. Ends the tool when it cannot. */
+void explain_write(const struct buf *b, const char *path);
 
 /* ---- subcommands ---- */
 int kernel_main(const struct explain_options *opt, const struct operands *in);
@@ -79,5 +83,7 @@ int profile_main(const struct explain_options *opt, const struct operands *in);
 int crash_main(const struct explain_options *opt, const struct operands *in);
 int report_main(const struct explain_options *opt, const struct operands *in);
 int run_main(const struct explain_options *opt, const struct operands *in);
+/* An input's path as it is shown: without the private folder, "(standard error)" for what the command wrote there. */
+uint32_t run_input_name(struct facts *f, uint32_t path, const char *folder);
 
 #endif

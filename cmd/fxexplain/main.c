@@ -61,6 +61,7 @@ static const struct opt report_options[] = {
 };
 static const struct opt run_options[] = {
 	OPT_FLAG(0, "bisect", &opt.bisect, "run it with the backends eager, aot_eager and inductor in turn: which component fails"),
+	OPT_STRING(0, "keep", "DIR", &opt.keep, "keep the traces and the standard error in this new folder"),
 	OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 0, 1 << 30, "end the command after this time"),
 	OPT_END,
 };
@@ -86,7 +87,7 @@ static const struct opt_spec spec = {
 };
 
 /* To -o, to --html=FILE, or to standard output. */
-static void write_text(const struct buf *b, const char *path)
+void explain_write(const struct buf *b, const char *path)
 {
 	struct err err = {.text = ""};
 	struct output *out = path && *path && strcmp(path, "-") ? output_file(path, &err) : NULL;
@@ -129,7 +130,7 @@ static void emit(const struct explanation *x)
 		}
 		b = s.b;
 	}
-	write_text(&b, path);
+	explain_write(&b, path);
 	buf_release(&b);
 }
 
@@ -142,6 +143,8 @@ int explain_paths(const struct explain_options *o, const char *const *path, int 
 	facts_init(&f);
 	if (load_operands(&f, o, path, n, &lost, &err) < 0)
 		die_err(&err);
+	for (uint32_t i = 0; o->folder && i < f.n_input; i++) /* of `run`: names that nobody else knows */
+		f.input[i].path = run_input_name(&f, f.input[i].path, o->folder);
 	if (o->function && !facts_only_function(&f, o->function))
 		die(EXIT_INPUT, "no frame of a function '%s' was compiled", o->function);
 	explain(&x, &f);

@@ -1,11 +1,471 @@
-/* run.c - `fxexplain run`. */
+/* run.c - `fxexplain run`: a command under TORCH_TRACE, and what its logs and its standard error say.
+ *
+ * The command runs as if it were not watched: in the tool's process group, with the tool's standard input and output. Its standard
+ * error goes through the tool, which passes it on at once and keeps a copy: through a pseudo terminal where the tool's own is a
+ * terminal (so that it stays one to the command), else through a pipe. The explanation is made in a process of its own: whatever
+ * happens to it, the command's status is passed on. */
 #include "fxexplain.h"
 
+#include "base/child.h"
 #include "base/diag.h"
+#include "io/output.h"
+#include "run_part.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#define KEEP_BYTES (256ull << 20) /* of standard error; the rest is only passed on */
+#define GRACE_MS 5000
+
+/* ---- folders ---- */
+
+static char private[PATH_MAX];
+static pid_t private_of;
+
+static void remove_private(void)
+{
+	if (private[0] && getpid() == private_of) /* not in a fork that dies */
+		remove_tree(private);
+}
+
+const char *run_private_folder(void)
+{
+	const char *tmp = getenv("TMPDIR");
+	if (!tmp || tmp[0] != '/' || strlen(tmp) > 1024)
+		tmp = "/tmp";
+	snprintf(private, sizeof(private), "%s/fxexplain.XXXXXX", tmp);
+	if (!mkdtemp(private)) {
+		private[0] = 0;
+		die_errno(EXIT_ENVIRON, "cannot make a folder in '%s'", tmp);
+	}
+	private_of = getpid();
+	diag_at_die(remove_private);
+	return private;
+}
+
+void run_remove_folder(void)
+{
+	remove_private();
+	private[0] = 0;
+}
+
+/* --keep: a folder that is new or empty; its whole path, as the command may change its directory. */
+char *run_kept_folder(const char *path)
+{
+	char whole[PATH_MAX];
+	unsigned n = 0;
+	if (mkdir(path, 0777) < 0 && errno != EEXIST)
+		die_errno(EXIT_ENVIRON, "cannot make '%s'", path);
+	DIR *d = opendir(path);
+	if (!d || !realpath(path, whole))
+		die_errno(EXIT_ENVIRON, "cannot use '%s'", path);
+	for (struct dirent *e; (e = readdir(d));)
+		n += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+	closedir(d);
+	if (n)
+		die(EXIT_USAGE, "'%s' is not empty: --keep wants a new folder", path);
+	return xstrdup(whole);
+}
+
+void run_list(struct run_names *names, const char *dir)
+{
+	DIR *d = opendir(dir);
+	for (struct dirent *e; d && (e = readdir(d));) {
+		size_t n = strlen(e->d_name);
+		if (n < 4 || strcmp(e->d_name + n - 4, ".log"))
+			continue;
+		GROW(names->v, names->n, names->cap, 1);
+		names->v[names->n++] = xasprintf("%s/%s", dir, e->d_name);
+	}
+	if (d)
+		closedir(d);
+}
+
+void run_names_release(struct run_names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		free(names->v[i]);
+	free(names->v);
+	*names = (struct run_names){0};
+}
+
+static int by_version(const void *a, const void *b) { return strverscmp(*(char *const *)a, *(char *const *)b); }
+
+/* What is there now and was not before: a folder of the user's own may hold the logs of other runs. */
+static void list_new(struct run_names *now, const char *dir, const struct run_names *before)
+{
+	struct run_names all = {0};
+	run_list(&all, dir);
+	for (size_t i = 0; i < all.n; i++) {
+		bool old = false;
+		for (size_t k = 0; k < before->n && !old; k++)
+			old = !strcmp(all.v[i], before->v[k]);
+		if (old)
+			continue;
+		GROW(now->v, now->n, now->cap, 1);
+		now->v[now->n++] = all.v[i];
+		all.v[i] = NULL;
+	}
+	run_names_release(&all);
+	if (now->n)
+		qsort(now->v, now->n, sizeof(*now->v), by_version);
+}
+
+/* ---- the command's standard error ---- */
+
+struct tap {
+	int ours, theirs, copy;
+	bool terminal, end;
+	uint64_t kept;
+};
+
+static void set_nonblocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	if (flags >= 0)
+		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+/* Bytes pass unchanged: the terminal behind it does all that a terminal does. */
+static bool open_terminal(struct tap *t)
+{
+	struct termios raw;
+	struct winsize size;
+	char name[64];
+	int ours = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), theirs = -1;
+	if (ours < 0)
+		return false;
+	if (grantpt(ours) == 0 && unlockpt(ours) == 0 && ptsname_r(ours, name, sizeof(name)) == 0)
+		theirs = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (theirs < 0 || tcgetattr(theirs, &raw) < 0) {
+		close(ours);
+		if (theirs >= 0)
+			close(theirs);
+		return false;
+	}
+	cfmakeraw(&raw);
+	tcsetattr(theirs, TCSANOW, &raw);
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0)
+		ioctl(ours, TIOCSWINSZ, &size);
+	t->ours = ours;
+	t->theirs = theirs;
+	return t->terminal = true;
+}
+
+static void tap_open(struct tap *t, const char *copy)
+{
+	int p[2];
+	*t = (struct tap){.ours = -1, .theirs = -1};
+	t->copy = open(copy, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (t->copy < 0)
+		die_errno(EXIT_ENVIRON, "cannot write '%s'", copy);
+	if (!isatty(STDERR_FILENO) || !open_terminal(t)) {
+		if (pipe2(p, O_CLOEXEC) < 0)
+			die_errno(EXIT_ENVIRON, "cannot make a pipe");
+		t->ours = p[0];
+		t->theirs = p[1];
+	}
+	set_nonblocking(t->ours);
+}
+
+/* The terminal has been made larger or smaller. */
+static void tap_resize(const struct tap *t)
+{
+	struct winsize now, then;
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &now) == 0 && ioctl(t->ours, TIOCGWINSZ, &then) == 0 &&
+	    (now.ws_row != then.ws_row || now.ws_col != then.ws_col))
+		ioctl(t->ours, TIOCSWINSZ, &now);
+}
+
+/* All that is there now. The far end of a terminal that is closed reads as EIO. */
+static void tap_pump(struct tap *t)
+{
+	char chunk[1 << 15];
+	ssize_t n;
+	struct err err;
+	if (t->terminal)
+		tap_resize(t);
+	while (!t->end) {
+		n = read(t->ours, chunk, sizeof(chunk));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n <= 0) {
+			t->end = true;
+			return;
+		}
+		/* Nobody may be reading there any more: then it is lost, as it would be. */
+		(void)write_all(STDERR_FILENO, chunk, (size_t)n, "standard error", &err);
+		if (t->kept < KEEP_BYTES && write_all(t->copy, chunk, (size_t)n, "the copy of standard error", &err) < 0)
+			t->kept = KEEP_BYTES;
+		t->kept += (uint64_t)n;
+	}
+}
+
+static int pass_on(void *arg)
+{
+	struct tap *t = arg;
+	char chunk[1 << 12];
+	ssize_t n;
+	struct err err;
+	fcntl(3, F_SETFL, fcntl(3, F_GETFL) & ~O_NONBLOCK);
+	(void)t;
+	while ((n = read(3, chunk, sizeof(chunk))) > 0 || (n < 0 && errno == EINTR))
+		if (n > 0 && write_all(STDERR_FILENO, chunk, (size_t)n, "standard error", &err) < 0)
+			return 1;
+	return 0;
+}
+
+/* What the command left running on purpose (a server) may still write there: it is passed on for as long as that lives. */
+static void tap_close(struct tap *t, struct childset *set)
+{
+	tap_pump(t);
+	close(t->copy);
+	if (!t->end) {
+		const struct child_fd fd = {t->ours, 3};
+		const char *const name[] = {diag_tool, NULL};
+		struct child_spec spec = {.argv = name, .function = pass_on, .arg = t, .in.how = CHILD_NULL, .out.how = CHILD_NULL,
+					  .fds = &fd, .n_fds = 1, .leave_running = true};
+		struct err err;
+		(void)child_start(set, &spec, &err);
+	}
+	close(t->ours);
+}
+
+/* ---- what is left ---- */
+
+/* Those in a session of their own (daemons) are on their own. */
+static size_t orphans(pid_t *pid, size_t room)
+{
+	char path[64], text[8192];
+	size_t n = 0;
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	struct slice rest = slice_of(text, got > 0 ? (size_t)got : 0);
+	while (rest.n && n < room) {
+		const char *blank = memchr(rest.p, ' ', rest.n);
+		uint64_t id;
+		size_t len = blank ? (size_t)(blank - rest.p) : rest.n;
+		if (slice_u64(slice_of(rest.p, len), &id) && id > 1 && id < INT_MAX && getsid((pid_t)id) == getsid(0))
+			pid[n++] = (pid_t)id;
+		rest = blank ? slice_of(blank + 1, rest.n - len - 1) : slice_of(NULL, 0);
+	}
+	return n;
+}
+
+/* Of a command that was asked to end: what it started has to end, too. As the nearest subreaper, this process is their parent now. */
+static void end_orphans(void)
+{
+	pid_t pid[256];
+	for (int round = 0; round < 60; round++) {
+		size_t n = orphans(pid, ARRAY_LEN(pid));
+		if (!n)
+			return;
+		for (size_t i = 0; i < n; i++)
+			if (waitpid(pid[i], NULL, WNOHANG) == 0 && (round == 0 || round >= 40))
+				kill(pid[i], round ? SIGKILL : SIGTERM);
+		nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
+	}
+}
+
+/* ---- the command ---- */
+
+struct session {
+	const struct explain_options *o;
+	char *const *command;
+	struct run_names before, traces;
+	char *folder, *text; /* TORCH_TRACE, the copy of standard error */
+	const char *private; /* NULL with --keep */
+	bool kept;
+	struct child_result r;
+	uint64_t text_bytes;
+	bool timed_out;
+};
+
+static int as_before(void *arg)
+{
+	(void)arg;
+	return signal(SIGXFSZ, SIG_DFL) == SIG_ERR ? errno : 0; /* output_fail_writes() was for the tool */
+}
+
+static void run_command(struct session *s)
+{
+	struct tap tap;
+	struct err err;
+	struct childset set = {0};
+	struct child_event ev = {0};
+	char *trace = xasprintf("TORCH_TRACE=%s", s->folder);
+	const char *const env[] = {trace, NULL};
+	tap_open(&tap, s->text);
+	struct child_spec spec = {
+		.argv = (const char *const *)s->command, .env_set = env, .same_group = true, .die_with_parent = true, .allow_core = true,
+		.err = {CHILD_FD, tap.theirs}, .before_exec = as_before, .grace_ms = GRACE_MS,
+		.timeout_ms = run_timeout_ms(s->o),
+	};
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	struct child *c = child_start(&set, &spec, &err);
+	if (!c)
+		die_err(&err);
+	close(tap.theirs);
+	while (ev.what != CHILD_ENDED) {
+		/* With the end of its standard error only its own end is left to wait for. */
+		if (childset_wait(&set, tap.end ? -1 : tap.ours, -1, &ev) < 0)
+			die_errno(EXIT_ENVIRON, "cannot wait for '%s'", s->command[0]);
+		if (ev.what == CHILD_WATCHED)
+			tap_pump(&tap);
+	}
+	s->r = *child_result(c);
+	s->timed_out = s->r.how == CHILD_TIMED_OUT;
+	if (s->timed_out || child_signalled())
+		end_orphans();
+	tap_close(&tap, &set);
+	s->text_bytes = tap.kept;
+	child_free(&set, c);
+	free(trace);
+}
+
+/* ---- the explanation ---- */
+
+uint32_t run_input_name(struct facts *f, uint32_t path, const char *folder)
+{
+	struct slice p = facts_text(f, path);
+	size_t n = strlen(folder);
+	if (!slice_starts(p, folder) || p.n <= n + 1)
+		return path;
+	p = slice_of(p.p + n + 1, p.n - n - 1);
+	if (slice_is(p, "stderr.txt"))
+		return facts_intern(f, SLICE("(standard error)"));
+	char *own = xstrndup(p.p, p.n); /* interning may move what p points at */
+	uint32_t id = facts_intern(f, slice_str(own));
+	free(own);
+	return id;
+}
+
+static int explain_child(void *arg)
+{
+	struct session *s = arg;
+	struct explain_options o = *s->o;
+	const char **path = xreallocarray(NULL, s->traces.n + 1, sizeof(*path));
+	int n = 0;
+	for (size_t i = 0; i < s->traces.n; i++)
+		path[n++] = s->traces.v[i];
+	if (s->text_bytes)
+		path[n++] = s->text;
+	o.folder = s->kept ? NULL : s->private;
+	output_watch_signals();
+	if (!o.output) /* standard output is the command's */
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	int status = explain_paths(&o, path, n);
+	free(path);
+	return status;
+}
+
+/* Its status; -1 when it was ended by a signal that the user sent. */
+static int explain_session(struct session *s)
+{
+	struct child_result r;
+	struct err err;
+	const char *const name[] = {diag_tool, NULL};
+	struct child_spec spec = {.argv = name, .function = explain_child, .arg = s, .same_group = true, .die_with_parent = true,
+				  .in.how = CHILD_NULL};
+	if (child_run(&spec, &r, &err) < 0) {
+		warn("%s", err.text);
+		return EXIT_ENVIRON;
+	}
+	if (r.sig && !child_asks_to_end(r.sig)) {
+		struct buf b = {0};
+		child_describe(&r, &b);
+		warn("the explanation was not finished: %s", buf_str(&b));
+		buf_release(&b);
+	}
+	return !r.sig ? r.status : child_asks_to_end(r.sig) ? -1 : EXIT_ENVIRON;
+}
+
+static void say_end(const struct session *s)
+{
+	struct buf b = {0};
+	if (s->o->quiet)
+		return;
+	child_describe(&s->r, &b);
+	note("%s: '%s' %s after %.1f s; %zu trace%s%s%s", diag_tool, s->command[0], buf_str(&b), (double)s->r.wall_ns / 1e9, s->traces.n,
+	     s->traces.n == 1 ? "" : "s", s->kept ? ", kept in " : "", s->kept ? s->folder : "");
+	if (!s->traces.n)
+		note("%s: no trace was written: the command did not import torch, its torch is older than 2.2 (no TORCH_TRACE), or nothing was "
+		     "compiled", diag_tool);
+	buf_release(&b);
+}
+
+static void set_up(struct session *s)
+{
+	const char *asked = getenv("TORCH_TRACE");
+	s->kept = s->o->keep != NULL;
+	if (s->kept) {
+		s->folder = run_kept_folder(s->o->keep);
+	} else {
+		s->private = run_private_folder();
+		s->folder = xstrdup(asked && *asked ? asked : s->private);
+	}
+	s->text = xasprintf("%s/stderr.txt", s->private ? s->private : s->folder);
+	run_list(&s->before, s->folder);
+}
+
+/* The command's own status, or what was found when that is 0. */
+static _Noreturn void finish(struct session *s, int explained)
+{
+	bool fine = s->r.how == CHILD_EXITED && s->r.status == 0;
+	bool nothing = !s->traces.n;
+	run_remove_folder();
+	run_names_release(&s->before);
+	run_names_release(&s->traces);
+	free(s->folder);
+	free(s->text);
+	if (explained < 0) { /* a signal while explaining */
+		struct child_result r = {.how = CHILD_SIGNALED, .sig = child_signalled() ? child_signalled() : SIGINT};
+		child_exit_like(&r);
+	}
+	if (s->timed_out && !s->r.sig && s->r.status == 0)
+		exit(EXIT_FOUND);
+	if (!fine)
+		child_exit_like(&s->r);
+	exit(explained == EXIT_FINE && nothing ? EXIT_ENVIRON : explained);
+}
+
+static void check_options(const struct explain_options *o)
+{
+	const char *what = o->json ? "--json" : o->sarif ? "--sarif" : o->html && !*o->html ? "--html" : NULL;
+	if (what && !o->output && !o->bisect)
+		die(EXIT_USAGE, "standard output is the command's: %s needs -o FILE here", what);
+}
 
 int run_main(const struct explain_options *opt, const struct operands *in)
 {
-	(void)opt;
-	(void)in;
-	die(EXIT_ENVIRON, "run is not there yet");
+	struct session s = {.o = opt, .command = in->command};
+	int explained = EXIT_FINE;
+	check_options(opt);
+	child_signals(CHILD_SIGNALS_FORWARD);
+	if (opt->bisect)
+		return bisect_main(opt, in);
+	set_up(&s);
+	run_command(&s);
+	list_new(&s.traces, s.folder, &s.before);
+	say_end(&s);
+	if (child_signal_count() > 1 && !(s.r.how == CHILD_EXITED && s.r.status == 0))
+		finish(&s, EXIT_FINE); /* asked to end twice: at once */
+	if (s.traces.n || s.text_bytes)
+		explained = explain_session(&s);
+	finish(&s, explained);
 }

@@ -954,15 +954,17 @@ static void kill_all(int sig)
 	raise(sig); /* SA_RESETHAND has restored the default */
 }
 
-static volatile sig_atomic_t signalled;
+static volatile sig_atomic_t signalled, signal_count;
 
 int child_signalled(void) { return signalled; }
+unsigned child_signal_count(void) { return (unsigned)signal_count; }
 
 static void forward(int sig, siginfo_t *info, void *context)
 {
 	(void)context;
 	int saved = errno;
 	signalled = sig;
+	signal_count = signal_count + 1;
 	/* From the terminal (no sender) it has reached everyone in our group; groups of their own have not seen it. */
 	bool from_terminal = info->si_code > 0;
 	for (int i = 0; i < CHILD_GUARDED; i++) {

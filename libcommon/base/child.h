@@ -196,6 +196,8 @@ enum child_signal_mode {
 void child_signals(enum child_signal_mode mode);
 /* With CHILD_SIGNALS_FORWARD: the last of these signals that came to the tool; 0: none has. */
 int child_signalled(void);
+/* How many came. */
+unsigned child_signal_count(void);
 /* Does this signal ask a process to end (one of those four), rather than say what it has done wrong? */
 bool child_asks_to_end(int sig);
 

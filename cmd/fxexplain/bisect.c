@@ -1,0 +1,435 @@
+/* bisect.c - `fxexplain run --bisect`: the procedure of PyTorch's troubleshooting guide, carried out.
+ *
+ * A program that fails is run with less and less of the compiler: the places below, of which each holds all that stands before it.
+ * The first one that fails is where the failure comes from. Which one is tried next follows from what the first run said, so that a
+ * failure in Inductor takes two runs more. The backend is replaced by share/explain/sitecustomize.py.
+ */
+#include "bisect.h"
+
+#include "base/diag.h"
+#include "base/json.h"
+#include "html/html.h"
+#include "io/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const struct bisect_place places[PLACES] = {
+	[DISABLED] = {"compilation disabled", NULL, COMPONENT_EAGER, "the program itself"},
+	[EAGER] = {"eager", "eager", COMPONENT_DYNAMO, "TorchDynamo: capturing graphs, guards, resume functions"},
+	[AOT] = {"aot_eager", "aot_eager", COMPONENT_AOTAUTOGRAD, "AOTAutograd: tracing forward and backward"},
+	[DECOMP] = {"aot_eager_decomp_partition", "aot_eager_decomp_partition", COMPONENT_AOTAUTOGRAD,
+		    "the decompositions or the partitioner, which AOTAutograd does for Inductor"},
+	[AS_IS] = {"as it is", "", COMPONENT_INDUCTOR, "TorchInductor: passes, lowering, scheduling, kernels"},
+};
+
+const struct bisect_part parts[PARTS_TRIED] = {
+	{"emulate_precision_casts=True", "low precision: Inductor keeps intermediate values of float16 and bfloat16 in float32, eager rounds them"},
+	{"fallback_random=True", "random numbers: Inductor draws others than eager does"},
+	{"pattern_matcher=False", "the pattern matcher"},
+	{"max_fusion_size=1", "fusion of kernels"},
+	{"cpp.simdlen=1", "vectorized C++ kernels"},
+};
+
+static const char *keep(struct bisect *b, struct slice s) { return arena_strndup(&b->arena, s.p, s.n); }
+
+/* ---- what a run said ---- */
+
+static bool cut_prefix(struct slice *s, const char *prefix)
+{
+	if (!slice_starts(*s, prefix))
+		return false;
+	*s = slice_trim(slice_of(s->p + strlen(prefix), s->n - strlen(prefix)));
+	return true;
+}
+
+/* The line that says what went wrong, below what names the part that it passed: "backend='inductor' raised:\nRuntimeError: ...",
+ * "LoweringException: ...". */
+static struct slice inner_line(struct slice type, struct slice reason, struct buf *out)
+{
+	struct slice line = {0}, rest = reason;
+	while (slice_line(&rest, &line) && !slice_trim(line).n)
+		;
+	line = slice_trim(line);
+	if (slice_starts(line, "backend=") && slice_ends(line, "raised:")) {
+		while (slice_line(&rest, &line) && !slice_trim(line).n)
+			;
+		line = slice_trim(line);
+		type.n = 0;
+	}
+	if (cut_prefix(&line, "LoweringException:"))
+		type.n = 0;
+	buf_reset(out);
+	if (type.n) {
+		const char *dot = memrchr(type.p, '.', type.n);
+		size_t from = dot ? (size_t)(dot + 1 - type.p) : 0;
+		buf_add(out, type.p + from, type.n - from);
+		buf_adds(out, line.n ? ": " : "");
+	}
+	buf_add_slice(out, line);
+	return buf_slice(out);
+}
+
+/* Numbers, and words that are paths, differ between two runs of the same. */
+static void normalize(struct slice s, struct buf *out)
+{
+	buf_reset(out);
+	for (size_t i = 0; i < s.n;) {
+		size_t n = 0;
+		bool path = false, number = false;
+		while (i + n < s.n && s.p[i + n] != ' ') {
+			path |= s.p[i + n] == '/';
+			number |= s.p[i + n] >= '0' && s.p[i + n] <= '9';
+			n++;
+		}
+		if (path)
+			buf_addc(out, '/');
+		else if (number) /* one mark for all digits, dots and letters of a number */
+			for (size_t k = 0; k < n; k++) {
+				bool digit = s.p[i + k] >= '0' && s.p[i + k] <= '9';
+				if (!digit)
+					buf_addc(out, s.p[i + k]);
+				else if (!k || s.p[i + k - 1] < '0' || s.p[i + k - 1] > '9')
+					buf_addc(out, '#');
+			}
+		else
+			buf_add(out, s.p + i, n);
+		i += n;
+		if (i < s.n)
+			buf_addc(out, s.p[i++]);
+	}
+}
+
+static void read_failure(struct bisect *b, struct trial *t, const char *text, const char *traces)
+{
+	struct facts f;
+	struct explanation x;
+	struct err err;
+	struct facts_options o = {.quiet = true};
+	struct run_names logs = {0};
+	struct buf line = {0}, key = {0};
+	facts_init(&f);
+	(void)facts_add_textlog(&f, text, &o, &err); /* nothing known in it: then there is none */
+	for (uint32_t i = f.n_failure; i-- > 0;) {
+		const struct fact_failure *e = &f.failure[i];
+		if (e->restart || e->caught || e->type == INTERN_NONE)
+			continue;
+		struct slice inner = inner_line(facts_text(&f, e->type), facts_text(&f, e->reason), &line);
+		t->error = keep(b, inner);
+		normalize(inner, &key);
+		t->key = keep(b, buf_slice(&key));
+		break;
+	}
+	run_list(&logs, traces);
+	for (size_t i = 0; i < logs.n; i++)
+		(void)facts_add_trace(&f, logs.v[i], &o, &err);
+	facts_finish(&f);
+	explain(&x, &f);
+	t->component = x.n_component ? x.component[0].component : COMPONENT_NONE;
+	explanation_release(&x);
+	facts_release(&f);
+	run_names_release(&logs);
+	buf_release(&line);
+	buf_release(&key);
+}
+
+static void add_name(struct buf *b, const char *name)
+{
+	buf_adds(b, b->len ? ", " : "");
+	buf_adds(b, name);
+}
+
+/* What sitecustomize.py says it did. */
+static void read_report(struct bisect *b, struct trial *t, const char *path)
+{
+	char text[1 << 14];
+	struct json_tape tape = {0};
+	struct buf word = {0}, asked = {0};
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text));
+	if (fd >= 0)
+		close(fd);
+	struct slice rest = slice_of(text, n > 0 ? (size_t)n : 0), line;
+	while (slice_line(&rest, &line)) {
+		uint32_t root, k;
+		json_tape_text(&tape, line.p, line.n);
+		if (json_parse(&tape, 0, line.n, &root) < 0)
+			continue;
+		buf_reset(&word);
+		if ((k = json_get(&tape, root, "torch")) != JSON_NONE) {
+			json_unescape(&tape, k, &word);
+			t->torch = keep(b, buf_slice(&word));
+		} else if ((k = json_get(&tape, root, "replaced")) != JSON_NONE) {
+			json_unescape(&tape, k, &word);
+			if (!asked.len || !strstr(buf_str(&asked), buf_str(&word)))
+				add_name(&asked, buf_str(&word));
+		} else if (json_get(&tape, root, "unknown") != JSON_NONE) {
+			t->no_setting = true;
+		}
+	}
+	t->asked = keep(b, buf_slice(&asked));
+	json_tape_release(&tape);
+	buf_release(&word);
+	buf_release(&asked);
+}
+
+/* ---- a run ---- */
+
+static void put_site(struct bisect *b)
+{
+	struct slice text = share_file("explain/sitecustomize.py");
+	struct err err;
+	char *dir = xasprintf("%s/site", b->folder), *path = xasprintf("%s/sitecustomize.py", dir);
+	const char *old = getenv("PYTHONPATH");
+	int fd = mkdir(dir, 0700) < 0 ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		die_errno(EXIT_ENVIRON, "cannot write '%s'", path);
+	if (write_all(fd, text.p, text.n, path, &err) < 0)
+		die_err(&err);
+	close(fd);
+	b->site = xasprintf("PYTHONPATH=%s%s%s", dir, old && *old ? ":" : "", old && *old ? old : "");
+	free(dir);
+	free(path);
+}
+
+static int make_file(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		die_errno(EXIT_ENVIRON, "cannot write '%s'", path);
+	return fd;
+}
+
+static void start_and_wait(struct bisect *b, struct trial *t, const char *dir)
+{
+	struct err err;
+	struct childset set = {0};
+	struct child_event ev = {0};
+	char *out = xasprintf("%s/stdout.txt", dir), *text = xasprintf("%s/stderr.txt", dir);
+	char *trace = xasprintf("TORCH_TRACE=%s", dir), *report = xasprintf("PT2_BISECT_REPORT=%s/report", dir);
+	char *backend = xasprintf("PT2_BISECT_BACKEND=%s", t->backend ? t->backend : "");
+	char *setting = xasprintf("PT2_BISECT_SETTINGS=%s", t->setting ? t->setting : "");
+	const char *env[8] = {trace};
+	unsigned n = 1;
+	if (t->backend && (*t->backend || t->setting)) {
+		env[n++] = b->site;
+		env[n++] = report;
+		env[n++] = backend;
+		env[n++] = setting;
+	}
+	if (!t->backend) {
+		env[n++] = "TORCH_COMPILE_DISABLE=1"; /* torch/_dynamo/config.py */
+		env[n++] = "TORCHDYNAMO_DISABLE=1";   /* torch/_dynamo/eval_frame.py, since 2.0 */
+	}
+	if (t->backend && !*t->backend && !t->setting && b->n > 1)
+		env[n++] = "TORCHINDUCTOR_FORCE_DISABLE_CACHES=1";
+	int fd_out = make_file(out), fd_err = make_file(text);
+	struct child_spec spec = {
+		.argv = (const char *const *)b->command, .env_set = env, .in.how = CHILD_NULL, .out = {CHILD_FD, fd_out},
+		.err = {CHILD_FD, fd_err}, .timeout_ms = run_timeout_ms(b->o), .die_with_parent = true,
+	};
+	struct child *c = child_start(&set, &spec, &err);
+	if (!c)
+		die_err(&err);
+	while (ev.what != CHILD_ENDED) {
+		if (childset_wait(&set, -1, -1, &ev) < 0)
+			die_errno(EXIT_ENVIRON, "cannot wait for '%s'", b->command[0]);
+		if (ev.what == CHILD_INTERRUPTED && child_signalled())
+			child_stop(c);
+	}
+	t->r = *child_result(c);
+	childset_release(&set);
+	close(fd_out);
+	close(fd_err);
+	free(out), free(text), free(trace), free(report), free(backend), free(setting);
+}
+
+static _Noreturn void interrupted(void)
+{
+	struct child_result r = {.how = CHILD_SIGNALED, .sig = child_signalled()};
+	run_remove_folder();
+	child_exit_like(&r);
+}
+
+static void progress(const struct bisect *b, const struct trial *t)
+{
+	if (b->o->quiet)
+		return;
+	struct buf text = {0};
+	child_describe(&t->r, &text);
+	note("%s: %s%s%s: %s, %.1f s", diag_tool, t->name, t->setting ? ", " : "", t->setting ? t->setting : "", buf_str(&text),
+	     (double)t->r.wall_ns / 1e9);
+	buf_release(&text);
+}
+
+static struct trial *run_trial(struct bisect *b, const char *name, const char *backend, const char *setting)
+{
+	struct trial *t = &b->trial[b->n++];
+	char *dir = xasprintf("%s/%u", b->folder, b->n), *text = xasprintf("%s/stderr.txt", dir), *report = xasprintf("%s/report", dir);
+	*t = (struct trial){.name = name, .backend = backend, .setting = setting, .ran = true, .error = "", .key = "", .torch = "", .asked = ""};
+	if (mkdir(dir, 0700) < 0)
+		die_errno(EXIT_ENVIRON, "cannot make '%s'", dir);
+	start_and_wait(b, t, dir);
+	if (child_signalled())
+		interrupted();
+	t->failed = t->r.how != CHILD_EXITED || t->r.status != 0;
+	t->stopped = t->r.how == CHILD_TIMED_OUT;
+	if (t->failed)
+		read_failure(b, t, text, dir);
+	read_report(b, t, report);
+	progress(b, t);
+	free(dir), free(text), free(report);
+	return t;
+}
+
+bool bisect_same(const struct trial *a, const struct trial *b)
+{
+	if (!a->failed || !b->failed || a->stopped != b->stopped || a->r.sig != b->r.sig || a->r.status != b->r.status)
+		return false;
+	return !*a->key || !*b->key || !strcmp(a->key, b->key) || strstr(a->key, b->key) || strstr(b->key, a->key);
+}
+
+/* ---- the search ---- */
+
+/* The first place that is expected to fail. */
+static int expected(const struct trial *t)
+{
+	switch (t->component) {
+	case COMPONENT_DYNAMO:
+		return EAGER;
+	case COMPONENT_AOTAUTOGRAD:
+		return AOT;
+	case COMPONENT_INDUCTOR:
+	case COMPONENT_CODEGEN:
+	case COMPONENT_COMPILER:
+	case COMPONENT_BACKEND:
+		return AS_IS;
+	default:
+		return DISABLED; /* not in compilation: is it the program's own? */
+	}
+}
+
+static int next_place(int passes, int fails, int guess)
+{
+	if (guess - 1 > passes && guess - 1 < fails)
+		return guess - 1;
+	if (guess > passes && guess < fails)
+		return guess;
+	return (passes + fails) / 2;
+}
+
+static bool counts_as_failure(const struct bisect *b, const struct trial *t)
+{
+	return t->failed && !(b->own_too && bisect_same(t, b->at[DISABLED]));
+}
+
+static void search(struct bisect *b)
+{
+	int passes = b->own_too ? DISABLED : -1, fails = AS_IS, guess = expected(b->first);
+	while (fails - passes > 1) {
+		int p = next_place(passes, fails, guess);
+		if (!b->at[p])
+			b->at[p] = run_trial(b, places[p].name, places[p].backend, NULL);
+		if (counts_as_failure(b, b->at[p]))
+			fails = p;
+		else
+			passes = p;
+	}
+	b->found = (enum place)fails;
+}
+
+/* The backends that the program asked for, as any run with another one has seen them. */
+const char *bisect_asked(const struct bisect *b)
+{
+	for (unsigned i = 0; i < b->n; i++)
+		if (*b->trial[i].asked)
+			return b->trial[i].asked;
+	return "";
+}
+const char *bisect_torch(const struct bisect *b)
+{
+	for (unsigned i = 0; i < b->n; i++)
+		if (*b->trial[i].torch)
+			return b->trial[i].torch;
+	return "";
+}
+
+/* A backend was to be replaced, and nothing was. */
+static bool unreached(const struct bisect *b)
+{
+	bool tried = false;
+	for (int p = EAGER; p < AS_IS; p++)
+		tried |= b->at[p] != NULL;
+	return tried && !*bisect_asked(b);
+}
+
+/* When it was compiled, or when what was compiled ran. */
+bool bisect_while_compiling(const struct trial *t)
+{
+	return expected(t) != DISABLED;
+}
+
+
+/* Does it fail again? Without caches, which says something about them as well. Then, if it is Inductor's code that fails when it runs:
+ * what can be taken out of it. */
+static void look_closer(struct bisect *b)
+{
+	b->again = run_trial(b, "as it is, without caches", "", NULL);
+	if (!counts_as_failure(b, b->again)) {
+		struct trial *third = run_trial(b, "as it is", "", "");
+		b->cached = counts_as_failure(b, third);
+		b->flaky = !b->cached;
+		return;
+	}
+	if (bisect_while_compiling(b->first) || !bisect_inductor(b))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(parts) && !b->part; i++) {
+		struct trial *t = run_trial(b, "as it is", "", parts[i].setting);
+		if (!counts_as_failure(b, t) && !t->no_setting)
+			b->part = t;
+	}
+}
+
+static void bisect(struct bisect *b)
+{
+	b->first = b->at[AS_IS] = run_trial(b, places[AS_IS].name, "", NULL);
+	if (!b->first->failed)
+		return;
+	search(b);
+	if (b->found == DISABLED && !bisect_same(b->first, b->at[DISABLED])) {
+		b->own_too = true; /* two failures: which one is the compiler's? */
+		search(b);
+	}
+	b->unreached = b->found != DISABLED && unreached(b);
+	if (b->found == AS_IS && !b->unreached)
+		look_closer(b);
+}
+
+int bisect_main(const struct explain_options *opt, const struct operands *in)
+{
+	struct bisect b = {.o = opt, .command = in->command};
+	struct screen s = screen_make();
+	if (opt->sarif || opt->github || opt->html)
+		die(EXIT_USAGE, "--bisect writes text or --json");
+	char *kept = opt->keep ? run_kept_folder(opt->keep) : NULL;
+	b.folder = kept ? kept : run_private_folder();
+	put_site(&b);
+	bisect(&b);
+	run_remove_folder();
+	if (opt->output)
+		s.width = 0, s.color = false;
+	if (opt->json)
+		bisect_document(&s.b, &b);
+	else
+		bisect_show(&s, &b);
+	explain_write(&s.b, opt->output);
+	int status = !b.first->failed ? EXIT_FINE : b.unreached ? EXIT_ENVIRON : EXIT_FOUND;
+	buf_release(&s.b);
+	arena_release(&b.arena);
+	free(b.site);
+	free(kept);
+	return status;
+}

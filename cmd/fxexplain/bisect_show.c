@@ -1,0 +1,252 @@
+/* bisect_show.c - what a bisection found: the verdict, its evidence, what to run next. */
+#include "bisect.h"
+
+#include "base/json.h"
+
+#include <signal.h>
+
+/* ---- the verdict ---- */
+
+static enum component verdict(const struct bisect *b)
+{
+	if (!b->first->failed || b->flaky || b->unreached)
+		return COMPONENT_NONE;
+	if (b->cached)
+		return COMPONENT_ENVIRONMENT;
+	if (b->found == AS_IS && !bisect_inductor(b))
+		return COMPONENT_BACKEND;
+	if (b->found == AS_IS && (b->first->component == COMPONENT_CODEGEN || b->first->component == COMPONENT_COMPILER))
+		return b->first->component;
+	return places[b->found].component;
+}
+
+static void add_result(struct buf *out, const struct trial *t)
+{
+	if (!t->failed) {
+		buf_adds(out, "ends with 0");
+		return;
+	}
+	if (*t->error)
+		buf_adds(out, t->error);
+	else
+		child_describe(&t->r, out);
+	if (*t->error && t->stopped)
+		buf_adds(out, " (timed out)");
+	else if (*t->error && t->r.sig)
+		buf_addf(out, " (SIG%s)", sigabbrev_np(t->r.sig) ? sigabbrev_np(t->r.sig) : "?");
+}
+
+static void add_trial_line(struct buf *out, const struct bisect *b, const struct trial *t)
+{
+	if (!t)
+		return;
+	buf_addf(out, "%s%s%s: ", t->name, t->setting && *t->setting ? ", " : "", t->setting ? t->setting : "");
+	add_result(out, t);
+	if (t->failed && t != b->first && !bisect_same(t, b->first))
+		buf_adds(out, " (another failure)");
+	buf_addc(out, '\n');
+}
+
+static void add_evidence(struct buf *out, const struct bisect *b)
+{
+	add_trial_line(out, b, b->first);
+	if (!b->first->failed)
+		return;
+	if (b->found < AS_IS)
+		add_trial_line(out, b, b->at[b->found]);
+	if (b->found > DISABLED)
+		add_trial_line(out, b, b->at[b->found - 1]);
+	if (b->own_too && b->found > EAGER)
+		add_trial_line(out, b, b->at[DISABLED]);
+	add_trial_line(out, b, b->again);
+	add_trial_line(out, b, b->part);
+}
+
+static void add_sentence(struct buf *out, const struct bisect *b)
+{
+	enum component c = verdict(b);
+	if (!b->first->failed)
+		buf_adds(out, "the program does not fail: nothing to look for");
+	else if (b->unreached && !*bisect_torch(b))
+		buf_adds(out, "no torch was seen in it: is it Python, and not python -I, -E or -S, which ignore PYTHONPATH?");
+	else if (b->unreached)
+		buf_addf(out, "torch %s was imported, but torch.compile was not called: torch.export and AOTInductor have no other backends to compare",
+			 bisect_torch(b));
+	else if (b->flaky)
+		buf_adds(out, "it does not fail every time: run again with --bisect, or look for random numbers, threads, uninitialized memory");
+	else if (b->cached)
+		buf_adds(out, "Inductor's caches: without them it does not fail");
+	else if (c == COMPONENT_BACKEND)
+		buf_addf(out, "the backend %s: with aot_eager_decomp_partition in its place it does not fail", bisect_asked(b));
+	else if (b->found == AS_IS)
+		buf_addf(out, "%s", component_title[c]);
+	else
+		buf_addf(out, "%s", places[b->found].what);
+	if (b->part)
+		for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+			if (!strcmp(parts[i].setting, b->part->setting))
+				buf_addf(out, ", namely %s", parts[i].what);
+	if (b->own_too && c != COMPONENT_NONE)
+		buf_adds(out, "; with compilation disabled the program fails, too, in another way");
+}
+
+static void add_quoted(struct buf *out, const char *word)
+{
+	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%")]) {
+		buf_adds(out, word);
+		return;
+	}
+	buf_addc(out, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			buf_adds(out, "'\\''");
+		else
+			buf_addc(out, *word);
+	}
+	buf_addc(out, '\'');
+}
+
+static void add_command(struct buf *out, const struct bisect *b, const char *before)
+{
+	buf_adds(out, before);
+	for (char *const *w = b->command; *w; w++) {
+		buf_addc(out, ' ');
+		add_quoted(out, *w);
+	}
+	buf_addc(out, '\n');
+}
+
+/* Levels (torch/_dynamo/config.py): 2 when an exception says that compiling failed, 3 when the process dies, 4 for wrong numbers. */
+static void add_minify(struct buf *out, const struct bisect *b, const char *after)
+{
+	int level = b->first->r.sig ? 3 : bisect_while_compiling(b->first) ? 2 : 4;
+	char *before = xasprintf("TORCHDYNAMO_REPRO_AFTER=%s TORCHDYNAMO_REPRO_LEVEL=%d", after, level);
+	add_command(out, b, before);
+	free(before);
+	buf_addf(out, "fxminify%s torch_compile_debug/run_*/minifier/minifier_launcher.py\n", level == 4 ? " --level 4" : "");
+}
+
+/* What to run next, one a line. */
+static void add_next(struct buf *out, const struct bisect *b)
+{
+	switch (verdict(b)) {
+	case COMPONENT_EAGER:
+		add_command(out, b, "TORCHDYNAMO_DISABLE=1");
+		break;
+	case COMPONENT_DYNAMO:
+		add_command(out, b, "fxexplain run -a --");
+		add_command(out, b, "TORCH_LOGS=+dynamo TORCHDYNAMO_VERBOSE=1");
+		break;
+	case COMPONENT_AOTAUTOGRAD:
+	case COMPONENT_BACKEND:
+		add_minify(out, b, "dynamo");
+		break;
+	case COMPONENT_INDUCTOR:
+	case COMPONENT_CODEGEN:
+	case COMPONENT_COMPILER:
+		add_minify(out, b, "aot");
+		break;
+	case COMPONENT_ENVIRONMENT:
+		add_command(out, b, "TORCHINDUCTOR_FORCE_DISABLE_CACHES=1");
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- output ---- */
+
+static void add_cell(struct buf *cells, struct buf *text)
+{
+	size_t n = text->len < 200 ? text->len : 200;
+	for (size_t i = 0; i < n; i++)
+		buf_addc(cells, (unsigned char)text->p[i] < 32 ? ' ' : text->p[i]);
+	if (n < text->len)
+		buf_adds(cells, " ...");
+	buf_reset(text);
+}
+
+void bisect_show(struct screen *s, const struct bisect *b)
+{
+	struct buf cells = {0}, text = {0};
+	struct slice rest, line;
+	add_sentence(&text, b);
+	put_bold(s, verdict(b) == COMPONENT_NONE ? "Verdict" : component_name[verdict(b)]);
+	buf_adds(&s->b, ": ");
+	buf_add_slice(&s->b, buf_slice(&text));
+	buf_adds(&s->b, "\n\n");
+	buf_adds(&cells, "backend\tresult\tseconds\n");
+	for (unsigned i = 0; i < b->n; i++) {
+		const struct trial *t = &b->trial[i];
+		buf_addf(&cells, "%s%s%s\t", t->name, t->setting && *t->setting ? ", " : "", t->setting ? t->setting : "");
+		buf_reset(&text);
+		add_result(&text, t);
+		if (t->failed && t != b->first && bisect_same(t, b->first)) {
+			buf_reset(&text);
+			buf_adds(&text, "the same failure");
+		}
+		if (t->no_setting)
+			buf_adds(&text, " (this torch has no such setting)");
+		add_cell(&cells, &text);
+		buf_addf(&cells, "\t%.1f\n", (double)t->r.wall_ns / 1e9);
+	}
+	put_table(s, buf_slice(&cells));
+	buf_reset(&text);
+	add_next(&text, b);
+	if (text.len)
+		buf_adds(&s->b, "\nNext:\n");
+	for (rest = buf_slice(&text); slice_line(&rest, &line);)
+		buf_addf(&s->b, "  %.*s\n", (int)line.n, line.p);
+	buf_release(&cells);
+	buf_release(&text);
+}
+
+static void put_trial(struct json_out *o, const struct bisect *b, const struct trial *t)
+{
+	json_obj(o);
+	json_member(o, "name", slice_str(t->name));
+	json_member(o, "backend", slice_str(t->backend ? t->backend : "none"));
+	json_member(o, "setting", slice_str(t->setting ? t->setting : ""));
+	json_key(o, "failed"), json_out_bool(o, t->failed);
+	json_member_count(o, "status", t->r.sig ? -1 : t->r.status);
+	json_member_count(o, "signal", t->r.sig ? t->r.sig : -1);
+	json_key(o, "timed_out"), json_out_bool(o, t->stopped);
+	json_member_seconds(o, "seconds", (double)t->r.wall_ns / 1e9);
+	json_member(o, "error", slice_str(t->error));
+	json_key(o, "same_failure"), json_out_bool(o, t == b->first || bisect_same(t, b->first));
+	json_close(o);
+}
+
+void bisect_document(struct buf *out, const struct bisect *b)
+{
+	struct json_out o = {.b = out};
+	struct buf text = {0};
+	json_obj(&o);
+	json_member(&o, "tool", SLICE("fxexplain run --bisect"));
+	json_member(&o, "version", SLICE(PT2_VERSION));
+	json_key(&o, "command"), json_arr(&o);
+	for (char *const *w = b->command; *w; w++)
+		json_out_str(&o, slice_str(*w));
+	json_close(&o);
+	json_member(&o, "torch", slice_str(bisect_torch(b)));
+	json_member(&o, "asked_for", slice_str(bisect_asked(b)));
+	json_key(&o, "fails"), json_out_bool(&o, b->first->failed);
+	json_member(&o, "component", slice_str(verdict(b) == COMPONENT_NONE ? "" : component_name[verdict(b)]));
+	json_key(&o, "flaky"), json_out_bool(&o, b->flaky);
+	json_member(&o, "part", slice_str(b->part ? b->part->setting : ""));
+	add_sentence(&text, b);
+	json_member(&o, "verdict", buf_slice(&text));
+	buf_reset(&text);
+	add_evidence(&text, b);
+	json_member_lines(&o, "evidence", buf_slice(&text));
+	buf_reset(&text);
+	add_next(&text, b);
+	json_member_lines(&o, "next", buf_slice(&text));
+	json_key(&o, "runs"), json_arr(&o);
+	for (unsigned i = 0; i < b->n; i++)
+		put_trial(&o, b, &b->trial[i]);
+	json_close(&o);
+	json_close(&o);
+	buf_addc(out, '\n');
+	buf_release(&text);
+}

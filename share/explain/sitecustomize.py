@@ -1,0 +1,108 @@
+"""What `fxexplain run --bisect` puts in front of a program, as sitecustomize: torch.compile with another backend, Inductor with other
+settings, and a line of JSON for each thing that was done, so that "nothing was replaced" is never taken for "it works".
+
+    PT2_BISECT_BACKEND   eager, aot_eager, ...: in place of whatever the program asks for; empty: as it is
+    PT2_BISECT_SETTINGS  max_fusion_size=1;cpp.simdlen=1: attributes of torch._inductor.config
+    PT2_BISECT_REPORT    where the lines go
+
+All compilation of a program goes through torch._dynamo.optimize, torch.compile included (torch 2.0.0 to 2.13.0: torch/__init__.py), so
+that is what is replaced, when torch._dynamo is imported. Modes and options belong to the backend that is replaced, and go with it.
+Nothing here is imported before the program imports it, and a sitecustomize of the user's own runs as it would. Python 3.8 and newer."""
+import os
+import sys
+
+
+def _next_sitecustomize():
+    import importlib.machinery
+    import importlib.util
+
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [p for p in sys.path if os.path.abspath(p or ".") != here]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
+    if spec is not None and spec.loader is not None:
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["sitecustomize"] = module
+        spec.loader.exec_module(module)
+
+
+def _say(**what):
+    import json
+
+    try:
+        fd = os.open(os.environ["PT2_BISECT_REPORT"], os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        os.write(fd, (json.dumps(what) + "\n").encode())  # one write: several processes may be at it
+        os.close(fd)
+    except (OSError, KeyError):
+        pass
+
+
+def _name(backend):
+    """The backend's name, as the program gave it to torch.compile."""
+    name = getattr(backend, "compiler_name", None) or getattr(backend, "__name__", None)
+    return backend if isinstance(backend, str) else str(name or type(backend).__name__)
+
+
+def _dynamo(module):
+    backend, original, seen = os.environ.get("PT2_BISECT_BACKEND"), module.optimize, set()
+
+    def optimize(*args, **kwargs):
+        asked = args[0] if args else kwargs.get("backend", "inductor")
+        if _name(asked) not in seen:
+            seen.add(_name(asked))
+            _say(replaced=_name(asked), by=backend or _name(asked))
+        if backend and args:
+            args = (backend,) + args[1:]
+        elif backend:
+            kwargs["backend"] = backend
+        return original(*args, **kwargs)
+
+    module.optimize = optimize
+
+
+def _inductor_config(module):
+    for pair in filter(None, os.environ.get("PT2_BISECT_SETTINGS", "").split(";")):
+        name, _, value = pair.partition("=")
+        holder = module
+        *path, last = name.split(".")
+        for part in path:
+            holder = getattr(holder, part, None)
+        if holder is None or not hasattr(holder, last):
+            _say(unknown=name)
+            continue
+        setattr(holder, last, {"True": True, "False": False}.get(value, int(value) if value.isdigit() else value))
+        _say(set=name)
+
+
+def _torch(module):
+    _say(torch=str(getattr(module, "__version__", "?")))
+
+
+class _AfterImport:
+    """Looks for the modules of `wanted` as all others do, and has its function called when one has been run."""
+
+    wanted = {"torch": _torch, "torch._dynamo": _dynamo, "torch._inductor.config": _inductor_config}
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self.wanted:
+            return None
+        for finder in sys.meta_path:
+            if finder is self or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(name, path, target)
+            if spec is not None:
+                break
+        else:
+            return None
+        after, run = self.wanted.pop(name), getattr(spec.loader, "exec_module", None)
+        if run is not None:
+            def exec_module(module):
+                run(module)
+                after(module)
+
+            spec.loader.exec_module = exec_module
+        return spec
+
+
+if os.environ.get("PT2_BISECT_REPORT"):
+    sys.meta_path.insert(0, _AfterImport())
+_next_sitecustomize()

@@ -1,0 +1,318 @@
+#!/bin/bash
+# fxexplain run: the command is as it would be without it, its logs are explained, nothing is left. Programs that only look like
+# torch's stand in for it; tests/live/fxexplain.t has the real ones.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+mkdir tmp
+export TMPDIR=$TMP/tmp
+unset TORCH_TRACE
+leftovers() { find tmp -mindepth 1 | head -5; }
+
+# A program as torch's: a log in $TORCH_TRACE, words on standard error.
+cat >traced <<'EOS'
+#!/bin/sh
+cp "$DATA/${1:-graph_breaks}.log" "$TORCH_TRACE/dedicated_log_torch_trace_$$.log"
+echo "RuntimeWarning: nothing" >&2
+exit "${2:-0}"
+EOS
+chmod +x traced
+count() { # count FILE PYTHON : of a document of --json
+	python3 -c "import json, sys; d = json.load(open(sys.argv[1])); print($2, sep=', ')" "$1"
+}
+
+# ---- output, status ----
+
+cat >bytes.py <<'EOS'
+import os, sys
+every = bytes(range(256)) * 300 + b"no newline at the end"
+os.write(1, every) and os.write(2, every[::-1])
+sys.exit(int(sys.argv[1]))
+EOS
+python3 bytes.py 3 >want.out 2>want.err
+run fxexplain run -q -- python3 bytes.py 3
+is "the status is the command's" "$status" 3
+ok "standard output is the command's, to the byte" cmp out want.out
+ok "so is standard error, before the explanation" cmp -n "$(stat -c %s want.err)" err want.err
+is "a long output of both streams" "$(fxexplain run -q -- sh -c 'seq 200000; seq 300000 >&2' 2>err | md5sum) $(grep -cE '^[0-9]+$' err)" "$(seq 200000 | md5sum) 300000"
+is "standard input is the command's" "$(seq 5 | fxexplain run -q -- sh -c 'read -r a; echo "$a"; cat' 2>/dev/null | tr '\n' ' ')" "1 2 3 4 5 "
+is "what it does not read stays for the next one" "$(printf 'a\nb\n' | { fxexplain run -q -- true 2>/dev/null; cat; } | tr '\n' ' ')" "a b "
+exits "no such command" 4 fxexplain run -- ./nosuch
+like "it is said" "$(cat err)" "cannot run './nosuch'"
+exits "no command" 2 fxexplain run
+is "nothing is left of all that" "$(leftovers)" ""
+
+died() { # died COMMAND... : how it ended, as Python has it (-9: of signal 9)
+	python3 -c 'import subprocess, sys; print(subprocess.run(sys.argv[1:], stdout=2, stderr=open("err", "w")).returncode)' "$@" 2>/dev/null
+}
+for sig in KILL SEGV ABRT TERM INT; do
+	is "died of SIG$sig" "$(died fxexplain run -- sh -c "./traced; kill -$sig \$\$")" "-$(kill -l $sig)"
+	like "and is explained" "$(cat err)" "graph break"
+done
+is "a SIGPIPE is the command's own" "$(died fxexplain run -q -- python3 -c 'import signal, os; signal.signal(signal.SIGPIPE, signal.SIG_DFL); r, w = os.pipe(); os.close(r); os.write(w, b"x")')" -13
+is "signals are as they were" "$(fxexplain run -q -- sh -c 'grep -E "^Sig(Ign|Blk)" /proc/self/status' 2>/dev/null)" "$(sh -c 'grep -E "^Sig(Ign|Blk)" /proc/self/status')"
+is "open files are as they were" "$(fxexplain run -q -- ls /proc/self/fd 2>/dev/null | tr '\n' ' ')" "0 1 2 3 "
+for closed in '<&-' '>&-' '2>&-'; do
+	is "closed: $closed" "$(bash -c "fxexplain run -q -- sh -c 'exit 7' $closed" 2>/dev/null; echo $?)" 7
+done
+
+# ---- what is explained ----
+
+exits "a program that ends with 0" 0 fxexplain run -- ./traced
+is "its standard output is clean" "$(cat out)" ""
+like "graph breaks are said on standard error" "$(cat err)" "graph break"
+like "how it ended is said" "$(cat err)" "'./traced' exited with status 0"
+exits "-o" 0 fxexplain run -o text -- ./traced
+like "the explanation is in the file" "$(cat text)" "graph break"
+unlike "and only there" "$(cat err)" "graph break"
+exits "--json wants a file" 2 fxexplain run --json -- ./traced
+exits "--html wants a file" 2 fxexplain run --html -- ./traced
+exits "--json -o FILE" 0 fxexplain run --json -o run.json -- ./traced
+fxexplain --json "$DATA/graph_breaks.log" >alone.json
+is "the counts are those of the log alone" "$(count run.json 'd["summary"]["graph_breaks"]')" "$(count alone.json 'd["summary"]["graph_breaks"]')"
+exits "several processes" 0 fxexplain run --json -o run.json -- sh -c './traced graph_breaks & ./traced simple & wait'
+is "all their logs are read" "$(count run.json 'sum(i["kind"] == "trace" for i in d["inputs"])')" 2
+exits "--max" 1 fxexplain run -q --max graph-breaks=0 -- ./traced
+like "the violation is said" "$(cat err)" "graph-breaks"
+exits "--max and a command that fails: its status" 5 fxexplain run -q --max graph-breaks=0 -- ./traced graph_breaks 5
+exits "--max that holds" 0 fxexplain run -q --max graph-breaks=1000 -- ./traced
+exits "no trace: nothing was watched" 4 fxexplain run -- true
+like "why that may be is said" "$(cat err)" "no trace was written: .*torch"
+exits "no trace, and a command that fails" 6 fxexplain run -- sh -c 'exit 6'
+cat >fails.py <<'EOS'
+import sys
+sys.stderr.write(open(sys.argv[1]).read())
+sys.exit(1)
+EOS
+cat >said.txt <<'EOS'
+Traceback (most recent call last):
+  File "/home/user/app/m.py", line 7, in <module>
+    f(x)
+torch._dynamo.exc.TorchRuntimeError: Dynamo failed to run FX node with fake tensors: call_function add
+EOS
+exits "a traceback on standard error" 1 fxexplain run --json -o run.json -- python3 fails.py said.txt
+is "is a failure" "$(count run.json 'd["summary"]["failures"]')" 1
+is "nothing is left of all that" "$(leftovers)" ""
+
+# ---- folders ----
+
+mkdir mine
+cp "$DATA/simple.log" mine/dedicated_log_torch_trace_old.log
+TORCH_TRACE=$TMP/mine exits "TORCH_TRACE of the user's own" 0 fxexplain run --json -o run.json -- ./traced
+is "is used, and kept" "$(find mine -name '*.log' | wc -l) $(find mine -type f | wc -l)" "2 2"
+is "only what is new there is explained" "$(count run.json 'sum(i["kind"] == "trace" for i in d["inputs"])')" 1
+is "the folder is private" "$(fxexplain run -q -- sh -c 'stat -c %a "$TORCH_TRACE"' 2>/dev/null)" 700
+exits "--keep" 0 fxexplain run --keep kept -- ./traced
+is "keeps the log and standard error" "$(find kept -type f | sed 's/_[0-9]*\././' | sort | tr '\n' ' ')" "kept/dedicated_log_torch_trace.log kept/stderr.txt "
+is "standard error, whole" "$(cat kept/stderr.txt)" "RuntimeWarning: nothing"
+exits "a folder with something in it" 2 fxexplain run --keep kept -- ./traced
+is "nothing is left of all that" "$(leftovers)" ""
+TMPDIR=/nonexistent exits "no place for a folder" 4 fxexplain run -- ./traced
+
+# ---- signals ----
+
+cat >signals.py <<'EOS'
+"""signals.py HOW COMMAND... : in a session of its own, send what HOW says once "ready" is on its standard output; print how it ended
+and what was left. HOW: group SIG (as the terminal does), tool SIG, each again after half a second for each further SIG."""
+import os, signal, subprocess, sys, time
+who, sigs, command = sys.argv[1], sys.argv[2].split(","), sys.argv[3:]
+p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=open("err", "wb"), start_new_session=True)
+assert p.stdout.readline() == b"ready\n"
+for s in sigs:
+    (os.killpg if who == "group" else os.kill)(p.pid, getattr(signal, s))
+    time.sleep(0.3)
+try:
+    p.wait(20)
+except subprocess.TimeoutExpired:
+    print("it goes on", end=" ")
+    os.killpg(p.pid, 9)
+time.sleep(0.1)
+left = []
+for d in os.listdir("/proc"):
+    try:
+        if d.isdigit() and os.getsid(int(d)) == p.pid and open(f"/proc/{d}/stat").read().rpartition(") ")[2][0] != "Z":
+            left.append(open(f"/proc/{d}/cmdline").read().replace("\0", " "))
+    except OSError:
+        pass
+for d in left:
+    os.killpg(p.pid, 9)
+    break
+print(p.returncode, *left)
+EOS
+cat >sleeper <<'EOS'
+#!/bin/sh
+./traced
+echo ready
+exec sleep 60
+EOS
+cat >stubborn <<'EOS'
+#!/bin/sh
+./traced
+trap 'n=$((n + 1)); [ $n = 2 ] && exit 9' INT
+echo ready
+while :; do sleep 0.05; done
+EOS
+cat >parent <<'EOS'
+#!/bin/sh
+./traced
+sleep 61 &
+echo ready
+wait
+EOS
+chmod +x sleeper stubborn parent
+is "Ctrl-C" "$(python3 signals.py group SIGINT fxexplain run -- ./sleeper)" -2
+like "is explained all the same" "$(cat err)" "graph break"
+is "SIGTERM to the tool alone" "$(python3 signals.py tool SIGTERM fxexplain run -- ./sleeper)" -15
+like "is explained" "$(cat err)" "graph break"
+is "SIGTERM: what the command has started ends with it" "$(python3 signals.py tool SIGTERM fxexplain run -- ./parent)" -15
+is "Ctrl-C twice: the end at once" "$(python3 signals.py group SIGINT,SIGINT fxexplain run -- ./stubborn)" 9
+unlike "without an explanation" "$(cat err)" "graph break"
+is "SIGKILL: the command ends, too" "$(python3 signals.py tool SIGKILL fxexplain run -- ./sleeper)" -9
+is "(a killed tool leaves its folder)" "$(find tmp -mindepth 1 -maxdepth 1 | wc -l)" 1
+rm -rf tmp/*
+is "--timeout" "$(python3 signals.py tool SIGCONT fxexplain run --timeout 1 -- ./parent)" -15
+like "is said, and explained" "$(cat err)" "timed out.*graph break"
+exits "--timeout and a command that then ends with 0" 1 fxexplain run --timeout 1 -- sh -c './traced; trap "exit 0" TERM; while :; do sleep 0.05; done'
+is "nothing is left of all that" "$(leftovers)" ""
+
+# What was left running on purpose goes on, and its standard error with it.
+fxexplain run -q -- sh -c './traced; (sleep 1; echo late >&2) & exit 0' 2>err
+like "what the command leaves behind is still heard" "$(sleep 1.3; cat err)" "late"
+
+# ---- a terminal ----
+
+cat >terminal.py <<'EOS'
+import os, pty, sys
+pid, fd = pty.fork()
+if not pid:
+    os.execvp(sys.argv[1], sys.argv[1:])
+text = b""
+try:
+    while chunk := os.read(fd, 4096):
+        text += chunk
+except OSError:
+    pass
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), text.decode().replace("\r\n", "\n"))
+EOS
+cat >isatty.py <<'EOS'
+import os, sys
+print(*[os.isatty(i) for i in range(3)], os.tcgetpgrp(0) == os.getpgrp(), file=sys.stderr)
+EOS
+is "a terminal stays a terminal" "$(python3 terminal.py fxexplain run -q -- python3 isatty.py | head -1)" "4 True True True True"
+
+# ---- --bisect ----
+
+# A torch whose parts fail where FAIL says: its name is that of a backend, "program" or "inductor".
+mkdir -p fake/torch/_dynamo fake/torch/_inductor
+cat >fake/torch/__init__.py <<'EOS'
+__version__ = "9.8.7"
+def compile(f, backend="inductor", mode=None):
+    import torch._dynamo
+    return torch._dynamo.optimize(backend=backend, nopython=False)(f)
+EOS
+cat >fake/torch/_dynamo/__init__.py <<'EOS'
+import os, sys
+CHAIN = ["program", "eager", "aot_eager", "aot_eager_decomp_partition", "inductor"]
+def fails(backend):
+    at = os.environ["FAIL"]
+    return at in CHAIN and CHAIN.index(backend) >= CHAIN.index(at)
+def optimize(backend="inductor", nopython=False):
+    def wrap(f):
+        def call(*args):
+            import torch._inductor.config as config
+            here = "program" if os.environ.get("TORCHDYNAMO_DISABLE") == "1" else backend
+            if here == "program" and os.environ["FAIL"] == "two":
+                raise ValueError("its own")
+            if here == "inductor" and os.environ["FAIL"] in ("two", "cache") and not os.environ.get("TORCHINDUCTOR_FORCE_DISABLE_CACHES"):
+                raise RuntimeError("stale 17")
+            if here == "inductor" and os.environ["FAIL"] == "two":
+                raise RuntimeError("stale 18")
+            if here == "inductor" and os.environ["FAIL"] == "fusion" and config.max_fusion_size > 1:
+                raise AssertionError("wrong by 0.%d" % (os.getpid() % 10))
+            if here == "inductor" and os.environ["FAIL"] == "flaky" and not os.path.exists("failed-once"):
+                open("failed-once", "w").close()
+                os.kill(os.getpid(), 11)
+            if fails(here):
+                raise RuntimeError("it fails at 0x%x in /tmp/%s" % (id(f), os.getpid()))
+            return f(*args)
+        return call
+    return wrap
+EOS
+cat >fake/torch/_inductor/__init__.py </dev/null
+cat >fake/torch/_inductor/config.py <<'EOS'
+emulate_precision_casts = fallback_random = False
+max_fusion_size = 64
+class cpp:
+    simdlen = None
+EOS
+cat >app.py <<'EOS'
+import sys
+if "--no-torch" not in sys.argv:
+    import torch
+    f = (lambda x: x) if "--no-compile" in sys.argv else torch.compile(lambda x: x)
+    print(f(1))
+    import sitehello
+    sitehello.hello()
+else:
+    sys.exit(1)
+EOS
+# A sitecustomize of the user's own is run as ever.
+cat >fake/sitecustomize.py <<'EOS'
+import sys, types
+m = sys.modules["sitehello"] = types.ModuleType("sitehello")
+m.hello = lambda: None
+EOS
+export PYTHONPATH=$TMP/fake
+bisect() { # bisect FAIL COMMAND... -> component, runs
+	FAIL=$1 run fxexplain run --bisect --json -o bisect.json -q -- "${@:2}"
+	echo "$status $(count bisect.json 'd["component"], [r["name"] + (", " + r["setting"] if r["setting"] else "") for r in d["runs"]], d["flaky"]')"
+}
+is "--bisect: a program that does not fail" "$(bisect none python3 app.py)" "0 None, ['as it is'], False"
+is "the program itself" "$(bisect program python3 app.py)" "1 eager, ['as it is', 'compilation disabled'], False"
+is "Dynamo" "$(bisect eager python3 app.py)" "1 dynamo, ['as it is', 'compilation disabled', 'aot_eager', 'eager'], False"
+is "AOTAutograd" "$(bisect aot_eager python3 app.py)" "1 aotautograd, ['as it is', 'compilation disabled', 'aot_eager', 'eager'], False"
+is "its decompositions" "$(bisect aot_eager_decomp_partition python3 app.py)" \
+	"1 aotautograd, ['as it is', 'compilation disabled', 'aot_eager', 'aot_eager_decomp_partition'], False"
+like "are named" "$(count bisect.json 'd["verdict"]')" "decompositions"
+FAIL=inductor run fxexplain run --bisect -- python3 app.py
+is "Inductor" "$status" 1
+like "the table says each" "$(cat out)" "inductor:.*backend +result +seconds.*as it is +RuntimeError: it fails.*aot_eager_decomp_partition +ends with 0"
+like "what to run next" "$(cat out)" "TORCHDYNAMO_REPRO_AFTER=aot TORCHDYNAMO_REPRO_LEVEL=4 python3 app.py.*fxminify"
+like "progress is said on standard error" "$(cat err)" "aot_eager: exited with status 0"
+is "wrong numbers by fusion" "$(bisect fusion python3 app.py)" "1 inductor, ['as it is', 'compilation disabled', 'aot_eager', 'aot_eager_decomp_partition', 'as it is, without caches', 'as it is, emulate_precision_casts=True', 'as it is, fallback_random=True', 'as it is, pattern_matcher=False', 'as it is, max_fusion_size=1'], False"
+is "are said so" "$(count bisect.json 'd["part"]')" "max_fusion_size=1"
+is "a stale cache" "$(bisect cache python3 app.py | cut -d, -f1)" "1 environment"
+is "flaky" "$(bisect flaky python3 app.py | sed 's/.*\]//')" ", True"
+is "two failures" "$(bisect two python3 app.py | cut -d, -f1)" "1 inductor"
+like "the program's own is said" "$(count bisect.json 'd["verdict"]')" "the program fails, too, in another way"
+is "no torch.compile" "$(bisect none python3 app.py --no-torch | cut -d, -f1)" "1 eager"
+cat >late.py <<'EOS'
+import os, sys
+import torch
+sys.exit(os.environ.get("TORCHDYNAMO_DISABLE") != "1")
+EOS
+is "it fails, but never compiles" "$(bisect none python3 late.py | cut -d, -f1)" "4 None"
+like "that is said" "$(count bisect.json 'd["verdict"]')" "torch.compile was not called"
+is "python -I hears nothing of it" "$(bisect none python3 -I -c 'import os; os._exit(os.environ.get("TORCHDYNAMO_DISABLE") != "1")' | cut -d, -f1)" "4 None"
+like "that is said, too" "$(count bisect.json 'd["verdict"]')" "python -I"
+is "a command with blanks can be copied" "$(FAIL=program fxexplain run --bisect -q -- python3 app.py "it's 1" | tail -1)" "  TORCHDYNAMO_DISABLE=1 python3 app.py 'it'\\''s 1'"
+FAIL=none run fxexplain run --bisect --json --timeout 1 -q -- sh -c 'sleep 50 & sleep 60'
+is "--timeout ends what hangs" "$status $(count out '[r["timed_out"] for r in d["runs"]]')" "1 [True, True]"
+exits "--bisect writes no pages" 2 fxexplain run --bisect --html=x.html -- true
+cat >waits <<'EOS'
+#!/bin/sh
+echo ready >"$FIFO"
+sleep 62 &
+wait
+EOS
+chmod +x waits
+mkfifo fifo
+export FIFO=$TMP/fifo
+cat >bisectint.sh <<'EOS'
+#!/bin/sh
+cat "$FIFO" &
+exec fxexplain run --bisect -q -- ./waits
+EOS
+chmod +x bisectint.sh
+is "Ctrl-C in a bisection" "$(python3 signals.py group SIGINT ./bisectint.sh)" -2
+is "nothing is left of all that" "$(leftovers)" ""
+done_testing
