@@ -1,7 +1,132 @@
-/* github.c - --github. */
-#include "fxexplain.h"
+/* github.c - --github: workflow commands of GitHub Actions, ::error file=app/m.py,line=5,title=...::message
+ * (docs.github.com, "Workflow commands for GitHub Actions": % CR LF are escaped in messages, : and , in properties, too). The findings
+ * also become a table in the job's summary, appended to the file that GITHUB_STEP_SUMMARY names. */
+#include "emit.h"
+#include "markdown.h"
+
+#include "base/diag.h"
+#include "io/output.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+enum { ROWS = 50 }; /* of the summary: a step may write 1 MiB */
+
+static void escape(struct buf *b, struct slice s, bool property)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		if (c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ',')))
+			buf_addf(b, "%%%02X", (unsigned char)c);
+		else
+			buf_addc(b, (unsigned char)c < ' ' || c == 127 ? ' ' : c);
+	}
+}
+
+static void annotation(struct buf *b, const struct explanation *x, const struct finding *g)
+{
+	static const char *const command[] = {"notice", "warning", "error"};
+	struct buf text = {0}, path = {0}, title = {0};
+	buf_addf(b, "::%s ", command[g->level]);
+	if (emit_source(x, g->loc.file, &path)) {
+		buf_adds(b, "file=");
+		escape(b, buf_slice(&path), true);
+		if (g->loc.line)
+			buf_addf(b, ",line=%u", g->loc.line);
+		buf_addc(b, ',');
+	}
+	buf_adds(b, "title=");
+	buf_addf(&title, "%s", finding_kind_name[g->kind]);
+	if (g->id.n && !slice_is(g->id, finding_kind_name[g->kind])) {
+		buf_addc(&title, ' ');
+		buf_add_slice(&title, g->id);
+	}
+	escape(b, buf_slice(&title), true);
+	buf_adds(b, "::");
+	buf_add_slice(&text, g->title);
+	if (!path.len && g->loc.file != INTERN_NONE) {
+		buf_adds(&text, " at ");
+		emit_place(x, &g->loc, &text);
+	}
+	emit_details(g, &text);
+	escape(b, buf_slice(&text), false);
+	buf_addc(b, '\n');
+	buf_release(&text);
+	buf_release(&path);
+	buf_release(&title);
+}
+
+/* ---- the job's summary ---- */
+
+static void summary_row(struct buf *b, const struct explanation *x, const struct finding *g)
+{
+	struct slice rest = g->fix, fix;
+	struct buf place = {0};
+	emit_place(x, &g->loc, &place);
+	buf_addf(b, "| %s | ", finding_level_name[g->level]);
+	md_text(b, g->title, 300);
+	buf_adds(b, " | ");
+	if (place.len)
+		md_code(b, buf_slice(&place), 200);
+	buf_adds(b, " | ");
+	md_text(b, g->cost, 200);
+	buf_adds(b, " | ");
+	if (slice_line(&rest, &fix))
+		md_code(b, fix, 300);
+	buf_adds(b, " |\n");
+	buf_release(&place);
+}
+
+static void summary(struct buf *b, const struct explanation *x)
+{
+	buf_adds(b, "### fxexplain\n\n");
+	if (x->n_component && x->component[0].component != COMPONENT_NONE) {
+		buf_adds(b, "Failed in ");
+		md_text(b, slice_str(component_title[x->component[0].component]), 0);
+		buf_adds(b, ".\n\n");
+	}
+	buf_addf(b, "%llu graph breaks, %llu recompiles, %llu failures, %llu graphs", (unsigned long long)x->breaks,
+		 (unsigned long long)x->recompiles, (unsigned long long)x->failures, (unsigned long long)x->graphs);
+	if (x->seconds >= 0) {
+		buf_adds(b, ", ");
+		emit_seconds(b, x->seconds);
+		buf_adds(b, " compiling");
+	}
+	buf_adds(b, ".\n\n");
+	if (!x->n_finding)
+		return;
+	buf_adds(b, "| | what | where | cost | fix |\n|---|---|---|---|---|\n");
+	for (uint32_t i = 0; i < x->n_finding && i < ROWS; i++)
+		summary_row(b, x, &x->finding[i]);
+	if (x->n_finding > ROWS)
+		buf_addf(b, "\n... and %u more.\n", x->n_finding - ROWS);
+	buf_addc(b, '\n');
+}
+
+static void append_summary(const struct explanation *x)
+{
+	const char *path = getenv("GITHUB_STEP_SUMMARY");
+	struct err err = {.text = ""};
+	struct buf b = {0};
+	if (!path || !*path)
+		return;
+	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+	summary(&b, x);
+	if (fd < 0)
+		err_errno(&err, EXIT_ENVIRON, "cannot write the job summary to '%s'", path);
+	else
+		write_all(fd, b.p, b.len, path, &err);
+	if (err.text[0])
+		warn("%s", err.text);
+	if (fd >= 0)
+		close(fd);
+	buf_release(&b);
+}
 
 void emit_github(struct buf *b, const struct explanation *x, const struct explain_options *opt)
 {
-	(void)b, (void)x, (void)opt;
+	(void)opt;
+	for (uint32_t i = 0; i < x->n_finding; i++)
+		annotation(b, x, &x->finding[i]);
+	append_summary(x);
 }

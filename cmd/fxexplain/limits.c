@@ -1,14 +1,200 @@
-/* limits.c - --max and --baseline. */
-#include "fxexplain.h"
+/* limits.c - --max: counts held against what is wanted. --baseline is baseline.c. */
+#include "emit.h"
 
-void limits_check(const struct opt_pairs *max) { (void)max; }
+#include "base/diag.h"
+#include "base/limit.h"
+
+#include <math.h>
+
+/* ---- places: where in the program, or which compile id ---- */
+
+static void put_place(struct limit_places *p, const struct explanation *x, const struct fact_loc *loc, uint32_t compile)
+{
+	const struct facts *f = x->facts;
+	if (loc->file == INTERN_NONE && compile < f->n_compile)
+		loc = &f->compile[compile].loc;
+	emit_place(x, loc, &p->tmp);
+	if (!p->tmp.len && compile < f->n_compile) {
+		buf_adds(&p->tmp, "compile id ");
+		buf_add_slice(&p->tmp, emit_compile_id(x, compile));
+	}
+}
+
+static void no_place(struct limit_places *p, const struct explanation *x, const struct fact_src *src)
+{
+	if (!p->tmp.len && src->input < x->facts->n_input) {
+		buf_add_slice(&p->tmp, explain_text(x, x->facts->input[src->input].path));
+		if (src->line)
+			buf_addf(&p->tmp, ":%llu", (unsigned long long)src->line);
+	}
+	limit_place(p);
+}
+
+#define AT(table, location, condition)                                                                                 \
+	for (uint32_t i = 0; i < x->facts->n_##table; i++) {                                                           \
+		if (!(condition))                                                                                      \
+			continue;                                                                                      \
+		put_place(p, x, location, x->facts->table[i].compile);                                                 \
+		no_place(p, x, &x->facts->table[i].src);                                                               \
+	}
+
+static void at_breaks(struct limit_places *p, const struct explanation *x) { AT(brk, &x->facts->brk[i].loc, !x->facts->brk[i].inferred) }
+static void at_inferred(struct limit_places *p, const struct explanation *x) { AT(brk, &x->facts->brk[i].loc, x->facts->brk[i].inferred) }
+static void at_recompiles(struct limit_places *p, const struct explanation *x) { AT(recompile, &x->facts->recompile[i].loc, true) }
+static void at_limits(struct limit_places *p, const struct explanation *x) { AT(limit, &x->facts->limit[i].loc, true) }
+static void at_failures(struct limit_places *p, const struct explanation *x) { AT(failure, &x->facts->failure[i].user, !x->facts->failure[i].restart) }
+static void at_restarts(struct limit_places *p, const struct explanation *x) { AT(failure, &x->facts->failure[i].user, x->facts->failure[i].restart) }
+static void at_skips(struct limit_places *p, const struct explanation *x) { AT(cudagraph, &x->facts->cudagraph[i].loc, true) }
+static void at_special(struct limit_places *p, const struct explanation *x)
+{
+	AT(bound, &x->facts->bound[i].loc, x->facts->bound[i].kind == BOUND_SPECIALIZED)
+}
+
+static void at_compiles(struct limit_places *p, const struct explanation *x)
+{
+	for (uint32_t i = 0; i < x->facts->n_compile; i++)
+		if (x->facts->compile[i].frame >= 0) {
+			put_place(p, x, &x->facts->compile[i].loc, i);
+			limit_place(p);
+		}
+}
+
+static void at_misses(struct limit_places *p, const struct explanation *x)
+{
+	for (uint32_t i = 0; i < x->facts->n_cache; i++) {
+		const struct fact_cache *c = &x->facts->cache[i];
+		struct fact_loc none = facts_no_loc();
+		if (c->what != FACT_MISS)
+			continue;
+		put_place(p, x, &none, c->compile);
+		buf_addf(&p->tmp, "%s(%s)", p->tmp.len ? " " : "", cache_kind_name[c->kind]);
+		limit_place(p);
+	}
+}
+
+/* The slowest first. */
+static void at_slow(struct limit_places *p, const struct explanation *x)
+{
+	const struct facts *f = x->facts;
+	double below = INFINITY;
+	for (unsigned k = 0; k < LIMIT_PLACES; k++) {
+		uint32_t best = FACT_NONE;
+		for (uint32_t i = 0; i < f->n_compile; i++)
+			if (f->compile[i].seconds > 0 && f->compile[i].seconds < below &&
+			    (best == FACT_NONE || f->compile[i].seconds > f->compile[best].seconds))
+				best = i;
+		if (best == FACT_NONE)
+			return;
+		below = f->compile[best].seconds;
+		put_place(p, x, &f->compile[best].loc, best);
+		buf_addf(&p->tmp, " (%.1f s)", below);
+		limit_place(p);
+	}
+}
+
+static void at_findings_of(struct limit_places *p, const struct explanation *x, int level)
+{
+	for (uint32_t i = 0; i < x->n_finding; i++) {
+		const struct finding *g = &x->finding[i];
+		if (level >= 0 && (int)g->level != level)
+			continue;
+		buf_add_slice(&p->tmp, g->title);
+		if (g->loc.file != INTERN_NONE) {
+			buf_adds(&p->tmp, " at ");
+			emit_place(x, &g->loc, &p->tmp);
+		}
+		limit_place(p);
+	}
+}
+static void at_findings(struct limit_places *p, const struct explanation *x) { at_findings_of(p, x, -1); }
+static void at_errors(struct limit_places *p, const struct explanation *x) { at_findings_of(p, x, FINDING_ERROR); }
+static void at_warnings(struct limit_places *p, const struct explanation *x) { at_findings_of(p, x, FINDING_WARNING); }
+
+static void at_damage(struct limit_places *p, const struct explanation *x)
+{
+	for (uint32_t i = 0; i < x->facts->n_damage; i++) {
+		const struct fact_damage *d = &x->facts->damage[i];
+		buf_addf(&p->tmp, "line %llu: ", (unsigned long long)d->line);
+		buf_add_slice(&p->tmp, explain_text(x, d->what));
+		limit_place(p);
+	}
+}
+
+static uint64_t misses(const struct explain_sums *s)
+{
+	uint64_t n = 0;
+	for (unsigned i = 0; i < ARRAY_LEN(s->cache); i++)
+		n += s->cache[i][FACT_MISS];
+	return n;
+}
+
+/* X(name, words, count, places): the names of tlparse where it counts the same. */
+#define LIMITS(X)                                                                                                      \
+	X("graph-breaks", "graph breaks", x->breaks, at_breaks)                                                        \
+	X("inferred-graph-breaks", "graph breaks without a record", x->inferred_breaks, at_inferred)                   \
+	X("recompiles", "recompiles", x->recompiles, at_recompiles)                                                    \
+	X("recompile-limits", "recompile limits reached", x->limits, at_limits)                                        \
+	X("restarts", "restarts", x->restarts, at_restarts)                                                            \
+	X("failures", "failures", x->failures, at_failures)                                                            \
+	X("compile-seconds", "seconds compiling", x->seconds, at_slow)                                                 \
+	X("frames", "frames", s->frames, at_compiles)                                                                  \
+	X("compiles", "compiles", s->compiles, at_compiles)                                                            \
+	X("graphs", "graphs", x->graphs, at_compiles)                                                                  \
+	X("guards", "guards", x->guards, at_compiles)                                                                  \
+	X("specializations", "specializations", s->specializations, at_special)                                        \
+	X("cache-misses", "cache misses", misses(s), at_misses)                                                        \
+	X("cudagraph-skips", "CUDA graph skips", x->skips, at_skips)                                                   \
+	X("findings", "findings", x->n_finding, at_findings)                                                           \
+	X("errors", "errors", s->level[FINDING_ERROR], at_errors)                                                      \
+	X("warnings", "warnings", s->level[FINDING_WARNING], at_warnings)                                              \
+	X("damage", "kinds of damage", s->damaged, at_damage)
+
+static const struct limit limit[] = {
+#define X(name, words, count, places) {name, words},
+	LIMITS(X)
+#undef X
+};
+static void (*const places_of[])(struct limit_places *p, const struct explanation *x) = {
+#define X(name, words, count, places) places,
+	LIMITS(X)
+#undef X
+};
+
+static double count_of(int k, const struct explanation *x, const struct explain_sums *s)
+{
+	const double v[] = {
+#define X(name, words, count, places) (double)(count),
+		LIMITS(X)
+#undef X
+	};
+	return v[k];
+}
+
+void limits_check(const struct opt_pairs *max)
+{
+	struct err err;
+	if (limits_wrong(limit, ARRAY_LEN(limit), max, &err) < 0)
+		die_err(&err);
+}
+
 unsigned limits_exceeded(const struct explanation *x, const struct explain_options *opt)
 {
-	(void)x, (void)opt;
-	return 0;
-}
-int baseline_compare(const struct explanation *x, const struct explain_options *opt, unsigned *worse, struct err *err)
-{
-	(void)x, (void)opt, (void)worse, (void)err;
-	return 0;
+	struct explain_sums s;
+	unsigned over = 0;
+	explain_add_up(x, &s);
+	for (size_t i = 0; i < opt->max.n; i++) {
+		int k = limit_find(limit, ARRAY_LEN(limit), opt->max.v[i].name);
+		double got = k < 0 ? 0 : count_of(k, x, &s);
+		if (k < 0 || !limit_passed(&limit[k], got, opt->max.v[i].value))
+			continue;
+		struct limit_places p = {0};
+		struct buf text = {0};
+		places_of[k](&p, x);
+		limit_text(&text, &limit[k], got, opt->max.v[i].value, &p);
+		warn("%s", buf_str(&text));
+		buf_release(&text);
+		limit_places_release(&p);
+		over++;
+	}
+	return over;
 }

@@ -1,16 +1,345 @@
-/* report.c - `fxexplain report`. */
-#include "fxexplain.h"
+/* report.c - `fxexplain report`: what happened as the text of an issue for PyTorch, in the sections of its bug-report form
+ * (.github/ISSUE_TEMPLATE/bug-report.yml, pt2-bug-report.yml: describe the bug, error logs, minified repro, versions).
+ *
+ * GitHub takes 65,536 characters; every part has its share of REPORT_MAX, so nothing has to be cut at the end.
+ * All text of the log goes through put_text, put_code and put_block, which redact when asked to. */
+#include "report.h"
 
 #include "base/diag.h"
+#include "io/mapfile.h"
 
-int report_main(const struct explain_options *opt, const struct operands *in)
+#include <unistd.h>
+
+enum { BREAKS = 15, RECOMPILES = 10, FINDINGS = 12, PHASES = 10, LINE = 240 };
+enum { MAX_MESSAGE = 4000, MAX_TRACEBACK = 12000, MAX_REPRO = 16000 };
+
+/* ---- text ---- */
+
+static struct slice safe(struct report_text *t, struct slice s)
 {
-	(void)opt;
-	(void)in;
-	die(EXIT_ENVIRON, "report is not there yet");
+	if (!t->redact)
+		return s;
+	buf_reset(&t->tmp);
+	redact_add(&t->r, &t->tmp, s);
+	return buf_slice(&t->tmp);
 }
+
+void report_add_text(struct report_text *t, struct slice s) { md_text(t->b, safe(t, s), LINE); }
+void report_add_code(struct report_text *t, struct slice s) { md_code(t->b, safe(t, s), LINE); }
+void report_add_block(struct report_text *t, const char *lang, struct slice s, size_t most) { md_block(t->b, lang, safe(t, s), most); }
+
+static void put_place(struct report_text *t, const struct fact_loc *loc)
+{
+	struct buf place = {0};
+	emit_place(t->x, loc, &place);
+	if (place.len) {
+		buf_adds(t->b, " at ");
+		report_add_code(t, buf_slice(&place));
+	}
+	buf_release(&place);
+}
+
+/* "- line", of each line of a text. */
+static void put_items(struct report_text *t, struct slice text, unsigned most, bool code)
+{
+	struct slice line;
+	while (most-- && slice_line(&text, &line)) {
+		if (!slice_trim(line).n)
+			continue;
+		buf_adds(t->b, "- ");
+		if (code)
+			report_add_code(t, slice_trim(line));
+		else
+			report_add_text(t, slice_trim(line));
+		buf_addc(t->b, '\n');
+	}
+}
+
+/* ---- describe the bug ---- */
+
+static void put_verdict(struct report_text *t)
+{
+	static const char *const sure[] = {"perhaps ", "probably ", ""};
+	const struct explanation *x = t->x;
+	const struct component_view *c = x->n_component ? &x->component[0] : NULL;
+	if (!c || c->component == COMPONENT_NONE) {
+		buf_adds(t->b, x->failures ? "Something failed, see below.\n\n" : "Nothing failed. This is about what follows.\n\n");
+		return;
+	}
+	buf_addf(t->b, "It fails, %sin **", sure[c->sure]);
+	md_text(t->b, slice_str(component_title[c->component]), 0);
+	buf_adds(t->b, "**");
+	if (c->compile != FACT_NONE) {
+		buf_adds(t->b, ", in compile id ");
+		report_add_code(t, emit_compile_id(x, c->compile));
+		put_place(t, &x->facts->compile[c->compile].loc);
+	}
+	buf_adds(t->b, ".\n\n");
+	put_items(t, c->evidence, 5, false);
+	if (c->experiment.n) {
+		buf_adds(t->b, "\nWhat would prove it:\n\n");
+		put_items(t, c->experiment, 4, false);
+	}
+	buf_addc(t->b, '\n');
+}
+
+static void put_command(struct report_text *t)
+{
+	const struct facts *f = t->x->facts;
+	for (uint32_t i = 0; i < f->n_input; i++)
+		if (f->input[i].command != INTERN_NONE) {
+			buf_adds(t->b, "Command: ");
+			report_add_code(t, facts_text(f, f->input[i].command));
+			buf_adds(t->b, "\n\n");
+			return;
+		}
+}
+
+static void put_numbers(struct report_text *t)
+{
+	const struct explanation *x = t->x;
+	struct explain_sums s;
+	explain_add_up(x, &s);
+	buf_addf(t->b, "%llu frames, %llu compilations (%llu of them recompilations), %llu graphs with %llu operations, %llu graph breaks",
+		 (unsigned long long)s.frames, (unsigned long long)s.compiles, (unsigned long long)x->recompiles, (unsigned long long)x->graphs,
+		 (unsigned long long)x->ops, (unsigned long long)x->breaks);
+	if (x->restarts)
+		buf_addf(t->b, ", %llu restarts", (unsigned long long)x->restarts);
+	if (x->seconds >= 0) {
+		buf_adds(t->b, ", ");
+		emit_seconds(t->b, x->seconds);
+		buf_adds(t->b, " of compiling");
+	}
+	buf_adds(t->b, ".\n\n");
+}
+
+static void put_breaks(struct report_text *t)
+{
+	const struct explanation *x = t->x;
+	char gb[16];
+	if (!x->n_group)
+		return;
+	buf_addf(t->b, "#### Graph breaks\n\n| where | reason | how often | |\n|---|---|---|---|\n");
+	for (uint32_t i = 0; i < x->n_group && i < BREAKS; i++) {
+		const struct break_group *g = &x->group[i];
+		const struct fact_break *k = &x->facts->brk[g->first];
+		struct buf place = {0};
+		struct slice reason = explain_text(x, k->reason), line;
+		emit_place(x, &g->loc, &place);
+		buf_adds(t->b, "| ");
+		report_add_code(t, place.len ? buf_slice(&place) : SLICE("?"));
+		buf_adds(t->b, " | ");
+		report_add_text(t, slice_line(&reason, &line) ? line : slice_of(NULL, 0));
+		buf_addf(t->b, " | %u | ", g->count + g->inferred);
+		snprintf(gb, sizeof(gb), "GB%04d", g->gb);
+		if (g->gb >= 0)
+			md_link(t->b, slice_str(gb), explain_text(x, k->url));
+		buf_adds(t->b, " |\n");
+		buf_release(&place);
+	}
+	if (x->n_group > BREAKS)
+		buf_addf(t->b, "\nand %u places more.\n", x->n_group - BREAKS);
+	buf_addc(t->b, '\n');
+}
+
+static void put_recompiles(struct report_text *t)
+{
+	const struct facts *f = t->x->facts;
+	if (!f->n_recompile && !f->n_limit)
+		return;
+	buf_adds(t->b, "#### Recompilations\n\n");
+	for (uint32_t i = 0; i < f->n_recompile && i < RECOMPILES; i++) {
+		const struct fact_recompile *r = &f->recompile[i];
+		buf_adds(t->b, "- ");
+		report_add_code(t, emit_compile_id(t->x, r->compile));
+		put_place(t, &r->loc);
+		buf_adds(t->b, ": ");
+		report_add_code(t, facts_text(f, r->guard));
+		if (r->old != INTERN_NONE || r->new != INTERN_NONE) {
+			buf_adds(t->b, ", ");
+			report_add_code(t, r->old == INTERN_NONE ? SLICE("?") : facts_text(f, r->old));
+			buf_adds(t->b, " became ");
+			report_add_code(t, r->new == INTERN_NONE ? SLICE("?") : facts_text(f, r->new));
+		}
+		buf_addc(t->b, '\n');
+	}
+	if (f->n_recompile > RECOMPILES)
+		buf_addf(t->b, "- and %u more\n", f->n_recompile - RECOMPILES);
+	for (uint32_t i = 0; i < f->n_limit && i < RECOMPILES; i++) {
+		buf_addf(t->b, "- limit of %llu%s reached", (unsigned long long)f->limit[i].limit, f->limit[i].accumulated ? " (accumulated)" : "");
+		put_place(t, &f->limit[i].loc);
+		buf_addc(t->b, '\n');
+	}
+	buf_addc(t->b, '\n');
+}
+
+static void put_times(struct report_text *t)
+{
+	const struct explanation *x = t->x;
+	for (uint32_t i = 0; i < x->n_time; i++) {
+		const struct time_view *v = &x->time[i];
+		if (v->compile != FACT_NONE || !v->n)
+			continue;
+		buf_adds(t->b, "#### Compile time\n\n| part | seconds | calls |\n|---|---:|---:|\n");
+		for (uint32_t k = 0; k < v->n && k < PHASES; k++) {
+			buf_adds(t->b, "| ");
+			report_add_text(t, x->part[v->first + k].name);
+			buf_addf(t->b, " | %.3f | %llu |\n", x->part[v->first + k].seconds, (unsigned long long)x->part[v->first + k].calls);
+		}
+		buf_addc(t->b, '\n');
+		return;
+	}
+}
+
+/* What is neither a break nor a recompile, which have lists of their own. */
+static void put_findings(struct report_text *t)
+{
+	const struct explanation *x = t->x;
+	unsigned n = 0;
+	for (uint32_t i = 0; i < x->n_finding && n < FINDINGS; i++) {
+		const struct finding *g = &x->finding[i];
+		if (g->kind == FINDING_BREAK || g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT || g->kind == FINDING_TIME)
+			continue;
+		if (!n++)
+			buf_adds(t->b, "#### Also found\n\n");
+		buf_addf(t->b, "- %s: ", finding_level_name[g->level]);
+		report_add_text(t, g->title);
+		put_place(t, &g->loc);
+		buf_addc(t->b, '\n');
+	}
+	if (n)
+		buf_addc(t->b, '\n');
+}
+
+/* ---- error logs ---- */
+
+/* The failure that the verdict is about, else the first that was not caught, else the first. */
+static uint32_t the_failure(const struct explanation *x)
+{
+	const struct facts *f = x->facts;
+	uint32_t any = FACT_NONE;
+	if (x->n_component && x->component[0].failure < f->n_failure)
+		return x->component[0].failure;
+	for (uint32_t i = f->n_failure; i-- > 0;)
+		if (!f->failure[i].restart && (!f->failure[i].caught || any == FACT_NONE))
+			any = i;
+	return any;
+}
+
+static const char *first_line(struct report_text *t, struct slice text)
+{
+	struct slice line = {0};
+	slice_line(&text, &line);
+	buf_reset(&t->line);
+	buf_add_slice(&t->line, slice_trim(line));
+	return buf_str(&t->line);
+}
+
+static void put_errors(struct report_text *t)
+{
+	const struct facts *f = t->x->facts;
+	uint32_t row = the_failure(t->x);
+	struct buf b = {0};
+	if (row == FACT_NONE) {
+		buf_adds(t->b, "No exception is in the log.\n\n");
+		return;
+	}
+	const struct fact_failure *e = &f->failure[row];
+	struct slice stack = facts_text(f, e->stack), frames = facts_text(f, e->frames), reason = facts_text(f, e->reason), type = facts_text(f, e->type);
+	if (e->signal)
+		buf_addf(t->b, "The process ended by signal %d (%s).\n\n", e->signal, strsignal(e->signal));
+	if (stack.n)
+		traceback_shorten(&b, stack);
+	else if (frames.n) {
+		buf_adds(&b, "Innermost frames:\n");
+		buf_add_slice(&b, frames);
+		buf_addc(&b, '\n');
+	}
+	if (b.len)
+		report_add_block(t, "", buf_slice(&b), MAX_TRACEBACK);
+	buf_reset(&b);
+	if (!stack.n || (reason.n && !slice_find(stack, first_line(t, reason)))) {
+		buf_add_slice(&b, type);
+		buf_adds(&b, type.n && reason.n ? ": " : "");
+		buf_add_slice(&b, reason);
+		if (b.len)
+			report_add_block(t, "", buf_slice(&b), MAX_MESSAGE);
+	}
+	buf_addc(t->b, '\n');
+	buf_release(&b);
+}
+
+/* ---- minified repro ---- */
+
+static void put_repro(struct report_text *t, const char *path)
+{
+	const struct explanation *x = t->x;
+	struct mapfile m;
+	struct err err;
+	if (path) {
+		if (mapfile_open(&m, path, &err) < 0)
+			die_err(&err);
+		if (m.bytes.n <= MAX_REPRO)
+			report_add_block(t, "python", m.bytes, MAX_REPRO);
+		else
+			buf_addf(t->b, "The program is attached: it is %zu bytes long.\n", m.bytes.n);
+		mapfile_close(&m);
+		buf_addc(t->b, '\n');
+		return;
+	}
+	if (x->n_component && x->component[0].minify.n) {
+		buf_adds(t->b, "Not minified yet. This makes a small program that fails in the same way (then `fxexplain report --repro repro.py ...`):\n\n");
+		report_add_block(t, "sh", x->component[0].minify, 2000);
+	} else {
+		buf_adds(t->b, "A program that shows it goes here: `fxexplain report --repro FILE ...` puts it in.\n");
+	}
+	buf_addc(t->b, '\n');
+}
+
+/* ---- all of it ---- */
 
 void emit_report(struct buf *b, const struct explanation *x, const struct explain_options *opt)
 {
-	(void)b, (void)x, (void)opt;
+	struct report_text t = {.b = b, .x = x, .redact = opt->redact};
+	if (opt->redact)
+		report_learn(&t);
+	buf_adds(b, "### \360\237\220\233 Describe the bug\n\n<!-- What you expected, and what happened instead. The rest was written by fxexplain " PT2_VERSION
+		 " from the logs: read it before you send it. -->\n\n");
+	put_verdict(&t);
+	put_command(&t);
+	put_numbers(&t);
+	put_breaks(&t);
+	put_recompiles(&t);
+	put_times(&t);
+	put_findings(&t);
+	buf_adds(b, "### Error logs\n\n");
+	put_errors(&t);
+	buf_adds(b, "### Minified repro\n\n");
+	put_repro(&t, opt->repro);
+	buf_adds(b, "### Versions\n\n");
+	report_versions(&t);
+	redact_release(&t.r);
+	buf_release(&t.tmp);
+	buf_release(&t.line);
+}
+
+int report_main(const struct explain_options *opt, const struct operands *in)
+{
+	struct err err;
+	struct facts f;
+	struct explanation x;
+	struct buf b = {0};
+	unsigned lost = 0;
+	facts_init(&f);
+	if (load_operands(&f, opt, in->v, in->n, &lost, &err) < 0)
+		die_err(&err);
+	if (opt->function && !facts_only_function(&f, opt->function))
+		die(EXIT_INPUT, "no frame of a function '%s' was compiled", opt->function);
+	explain(&x, &f);
+	emit_report(&b, &x, opt);
+	explain_write(&b, opt->output);
+	buf_release(&b);
+	explanation_release(&x);
+	facts_release(&f);
+	return lost ? EXIT_INPUT : EXIT_FINE;
 }

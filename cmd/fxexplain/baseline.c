@@ -1,0 +1,192 @@
+/* baseline.c - --baseline OLD.json: what is worse than in an earlier document of --json.
+ *
+ * Findings are matched by their fingerprint (emit.h), so that lines may move. Times and cache results depend on the machine and on
+ * what ran before, so findings of these kinds are not compared; --max compile-seconds=N is for them.
+ */
+#include "emit.h"
+
+#include "base/diag.h"
+#include "io/mapfile.h"
+
+/* Counts of the summary that are worse when they are more. */
+#define COUNTS(X)                                                                                                      \
+	X("graph_breaks", "graph breaks", x->breaks) X("inferred_graph_breaks", "graph breaks without a record", x->inferred_breaks) \
+	X("recompiles", "recompiles", x->recompiles) X("recompile_limits", "recompile limits reached", x->limits)      \
+	X("failures", "failures", x->failures) X("restarts", "restarts", x->restarts)                                  \
+	X("cudagraph_skips", "CUDA graph skips", x->skips) X("specializations", "specializations", s.specializations)
+
+/* What both documents say of one fingerprint. */
+struct sort_of_finding {
+	uint64_t old_n, old_count, new_n, new_count;
+	struct slice old_title;
+	uint32_t first; /* new finding */
+};
+
+struct baseline {
+	struct json_tape tape;
+	uint32_t root;
+	struct intern id;
+	struct sort_of_finding *f;
+	uint32_t n, cap;
+	struct arena arena;
+};
+
+static struct sort_of_finding *sort_of(struct baseline *old, struct slice id)
+{
+	uint32_t row = intern_add(&old->id, id);
+	GROW(old->f, old->n, old->cap, 1);
+	if (row == old->n)
+		old->f[old->n++] = (struct sort_of_finding){.first = FACT_NONE};
+	return &old->f[row];
+}
+
+static bool is_timing(struct slice kind)
+{
+	return slice_is(kind, finding_kind_name[FINDING_TIME]) || slice_is(kind, finding_kind_name[FINDING_CACHE]);
+}
+
+static struct slice text_of(const struct json_tape *t, uint32_t object, const char *key)
+{
+	uint32_t k = json_get(t, object, key);
+	return k == JSON_NONE || !json_is(t, k, JSON_STRING) ? slice_of(NULL, 0) : json_slice(t, k);
+}
+
+static uint64_t number_of(const struct json_tape *t, uint32_t object, const char *key)
+{
+	uint32_t k = json_get(t, object, key);
+	uint64_t v = 0;
+	return k != JSON_NONE && json_is(t, k, JSON_NUMBER) && json_u64(t, k, &v) ? v : 0;
+}
+
+static void add_old_findings(struct baseline *old)
+{
+	const struct json_tape *t = &old->tape;
+	uint32_t list = json_get(t, old->root, "findings");
+	struct buf b = {0};
+	if (list == JSON_NONE || !json_is(t, list, JSON_ARRAY))
+		return;
+	for (uint32_t k = json_first(t, list); k < json_end(t, list); k = json_next(t, k)) {
+		struct slice id = text_of(t, k, "fingerprint");
+		uint32_t title = json_get(t, k, "title");
+		if (!id.n || is_timing(text_of(t, k, "kind")))
+			continue;
+		struct sort_of_finding *s = sort_of(old, id);
+		if (!s->old_n++ && title != JSON_NONE && json_is(t, title, JSON_STRING)) {
+			buf_reset(&b);
+			json_unescape(t, title, &b);
+			s->old_title = arena_slice(&old->arena, buf_slice(&b));
+		}
+		s->old_count += number_of(t, k, "count");
+	}
+	buf_release(&b);
+}
+
+static int load(struct baseline *old, const struct mapfile *m, const char *path, struct err *err)
+{
+	struct json_tape *t = &old->tape;
+	if (m->bytes.n >= UINT32_MAX)
+		return err_set(err, EXIT_INPUT, "'%s' is no document of fxexplain --json: too large", path);
+	json_tape_text(t, m->bytes.p, m->bytes.n);
+	if (json_parse(t, 0, m->bytes.n, &old->root) < 0)
+		return err_set(err, EXIT_INPUT, "'%s' is no document of fxexplain --json: %s at byte %zu", path, t->error, t->error_at);
+	if (!slice_is(text_of(t, old->root, "tool"), "fxexplain"))
+		return err_set(err, EXIT_INPUT, "'%s' is no document of fxexplain --json", path);
+	if (number_of(t, old->root, "schema") != 1)
+		return err_set(err, EXIT_INPUT, "'%s' is of another version: write it anew with this fxexplain --json", path);
+	add_old_findings(old);
+	return 0;
+}
+
+static void add_new_findings(struct baseline *old, const struct explanation *x)
+{
+	char id[FINGERPRINT_TEXT];
+	for (uint32_t i = 0; i < x->n_finding; i++) {
+		const struct finding *g = &x->finding[i];
+		if (g->kind == FINDING_TIME || g->kind == FINDING_CACHE)
+			continue;
+		finding_fingerprint(x, g, id);
+		struct sort_of_finding *s = sort_of(old, slice_str(id));
+		if (!s->new_n++)
+			s->first = i;
+		s->new_count += g->count;
+	}
+}
+
+static void name_finding(struct buf *b, const struct explanation *x, const struct finding *g)
+{
+	buf_add_slice(b, g->title);
+	if (g->loc.file != INTERN_NONE) {
+		buf_adds(b, " at ");
+		emit_place(x, &g->loc, b);
+	}
+}
+
+static unsigned compare_findings(const struct baseline *old, const struct explanation *x, bool quiet)
+{
+	unsigned worse = 0;
+	struct buf b = {0};
+	for (uint32_t i = 0; i < old->n; i++) {
+		const struct sort_of_finding *s = &old->f[i];
+		buf_reset(&b);
+		if (s->first != FACT_NONE)
+			name_finding(&b, x, &x->finding[s->first]);
+		if (!s->old_n) {
+			if (s->new_n > 1)
+				buf_addf(&b, ", and %llu more of the kind in the same function", (unsigned long long)(s->new_n - 1));
+			warn("new: %s", buf_str(&b));
+			worse++;
+		} else if (s->new_n > s->old_n || s->new_count > s->old_count) {
+			bool kinds = s->new_n > s->old_n;
+			warn("more: %s: %llu, %llu before", buf_str(&b), (unsigned long long)(kinds ? s->new_n : s->new_count),
+			     (unsigned long long)(kinds ? s->old_n : s->old_count));
+			worse++;
+		} else if (!quiet && !s->new_n) {
+			warn("gone: %.*s", (int)s->old_title.n, s->old_title.p);
+		}
+	}
+	buf_release(&b);
+	return worse;
+}
+
+static unsigned compare_counts(const struct baseline *old, const struct explanation *x, bool quiet)
+{
+	uint32_t summary = json_get(&old->tape, old->root, "summary");
+	struct explain_sums s;
+	explain_add_up(x, &s);
+	const struct {
+		const char *name, *words;
+		uint64_t now;
+	} count[] = {
+#define X(name, words, now) {name, words, now},
+		COUNTS(X)
+#undef X
+	};
+	unsigned worse = 0;
+	for (size_t i = 0; i < ARRAY_LEN(count); i++) {
+		uint64_t was = number_of(&old->tape, summary, count[i].name);
+		if (count[i].now > was || (!quiet && count[i].now < was))
+			warn("%s: %s: %llu, %llu before", count[i].now > was ? "more" : "fewer", count[i].words,
+			     (unsigned long long)count[i].now, (unsigned long long)was);
+		worse += count[i].now > was;
+	}
+	return worse;
+}
+
+int baseline_compare(const struct explanation *x, const struct explain_options *opt, unsigned *worse, struct err *err)
+{
+	struct baseline old = {0};
+	struct mapfile m;
+	if (mapfile_open(&m, opt->baseline, err) < 0)
+		return -1;
+	int status = load(&old, &m, opt->baseline, err);
+	if (status == 0) {
+		add_new_findings(&old, x);
+		*worse += compare_findings(&old, x, opt->quiet) + compare_counts(&old, x, opt->quiet);
+	}
+	json_tape_release(&old.tape);
+	intern_release(&old.id);
+	arena_release(&old.arena);
+	free(old.f);
+	mapfile_close(&m);
+	return status;
+}

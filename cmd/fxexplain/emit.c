@@ -1,0 +1,162 @@
+/* emit.c - what the emitters share. */
+#include "emit.h"
+
+#include <unistd.h>
+
+const char *const cache_kind_name[4] = {"fx_graph", "aotautograd", "fx_graph_bundled", "other"};
+const char *const cache_what_name[3] = {"hit", "miss", "bypass"};
+
+void explain_add_up(const struct explanation *x, struct explain_sums *s)
+{
+	const struct facts *f = x->facts;
+	struct intern frames = {0}, compiles = {0};
+	*s = (struct explain_sums){0};
+	for (uint32_t i = 0; i < f->n_input; i++) {
+		s->bytes += f->input[i].bytes;
+		s->lines += f->input[i].lines;
+		s->records += f->input[i].records;
+	}
+	for (uint32_t i = 0; i < f->n_compile; i++) {
+		const struct fact_compile *c = &f->compile[i];
+		int64_t key[4] = {c->src.input, c->autograd, c->frame, c->compile};
+		if (c->frame < 0 || c->compile < 0)
+			continue;
+		intern_add(&frames, slice_of((const char *)key, 3 * sizeof(*key)));
+		intern_add(&compiles, slice_of((const char *)key, sizeof(key)));
+	}
+	s->frames = frames.n;
+	s->compiles = compiles.n;
+	intern_release(&frames);
+	intern_release(&compiles);
+	for (uint32_t i = 0; i < f->n_bound; i++)
+		s->specializations += f->bound[i].kind == BOUND_SPECIALIZED;
+	for (uint32_t i = 0; i < f->n_cache; i++)
+		s->cache[f->cache[i].kind][f->cache[i].what]++;
+	for (uint32_t i = 0; i < x->n_finding; i++)
+		s->level[x->finding[i].level]++;
+	s->damaged = f->n_damage;
+}
+
+void finding_fingerprint(const struct explanation *x, const struct finding *g, char id[FINGERPRINT_TEXT])
+{
+	struct buf b = {0};
+	buf_adds(&b, finding_kind_name[g->kind]);
+	buf_addc(&b, '\0');
+	buf_add_slice(&b, g->id);
+	buf_addc(&b, '\0');
+	/* A checkout of CI lies elsewhere than that of a developer: two names of the path are enough. */
+	struct slice file = srcloc_short_file(explain_text(x, g->loc.file));
+	size_t at = file.n;
+	for (int slashes = 0; at > 0; at--)
+		if (file.p[at - 1] == '/' && ++slashes == 2)
+			break;
+	buf_add(&b, file.p ? file.p + at : "", file.n - at);
+	buf_addc(&b, '\0');
+	buf_add_slice(&b, explain_text(x, g->loc.function));
+	snprintf(id, FINGERPRINT_TEXT, "%016llx", (unsigned long long)hash_bytes(b.p, b.len));
+	buf_release(&b);
+}
+
+/* ---- places ---- */
+
+/* Below the working directory? A ".." leads out of it. */
+static bool is_here(const char *path)
+{
+	for (const char *p = path; (p = strstr(p, "..")); p += 2)
+		if ((p == path || p[-1] == '/') && (!p[2] || p[2] == '/'))
+			return false;
+	return *path && access(path, F_OK) == 0;
+}
+
+static bool below(const char *path, const char *dir)
+{
+	size_t n = dir ? strlen(dir) : 0;
+	return n > 1 && !strncmp(path, dir, n) && path[n] == '/' && path[n + 1];
+}
+
+static const char *relative(const char *path)
+{
+	char cwd[4096];
+	if (getcwd(cwd, sizeof(cwd)) && below(path, cwd))
+		return path + strlen(cwd) + 1;
+	for (const char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/'))
+		if (is_here(p + 1))
+			return p + 1;
+	return NULL;
+}
+
+bool emit_source(const struct explanation *x, uint32_t file, struct buf *b)
+{
+	struct slice name = explain_text(x, file);
+	if (!name.n || name.p[0] == '<' || memchr(name.p, '\0', name.n))
+		return false;
+	if (name.p[0] != '/') {
+		while (slice_starts(name, "./"))
+			name = slice_of(name.p + 2, name.n - 2);
+		buf_add_slice(b, name);
+		return true;
+	}
+	char *path = xstrndup(name.p, name.n);
+	const char *here = relative(path);
+	buf_adds(b, here ? here : path);
+	free(path);
+	return here != NULL;
+}
+
+struct slice emit_compile_id(const struct explanation *x, uint32_t compile)
+{
+	return compile < x->facts->n_compile ? explain_text(x, x->facts->compile[compile].id) : slice_of(NULL, 0);
+}
+
+void emit_place(const struct explanation *x, const struct fact_loc *loc, struct buf *b)
+{
+	struct slice function = explain_text(x, loc->function);
+	if (loc->file == INTERN_NONE)
+		return;
+	buf_add_slice(b, srcloc_short_file(explain_text(x, loc->file)));
+	if (loc->line)
+		buf_addf(b, ":%u", loc->line);
+	if (function.n) {
+		buf_adds(b, " in ");
+		buf_add_slice(b, function);
+	}
+}
+
+/* ---- texts ---- */
+
+static void put_lines(struct buf *b, const char *what, struct slice text)
+{
+	struct slice line;
+	while (slice_line(&text, &line)) {
+		if (b->len && b->p[b->len - 1] != '\n')
+			buf_addc(b, '\n');
+		buf_adds(b, what);
+		buf_add_slice(b, line);
+		what = "";
+	}
+}
+
+void emit_details(const struct finding *g, struct buf *b)
+{
+	put_lines(b, "Cost: ", g->cost);
+	put_lines(b, "Why: ", g->why);
+	put_lines(b, "Fix: ", g->fix);
+	put_lines(b, "Next: ", g->next);
+	put_lines(b, "See ", g->url);
+}
+
+uint32_t emit_torch_version(const struct explanation *x)
+{
+	for (uint32_t i = 0; i < x->facts->n_input; i++)
+		if (x->facts->input[i].torch_version != INTERN_NONE)
+			return x->facts->input[i].torch_version;
+	return INTERN_NONE;
+}
+
+void emit_seconds(struct buf *b, double s)
+{
+	if (s >= 120)
+		buf_addf(b, "%.0f min %.0f s", (double)(long)(s / 60), s - 60 * (double)(long)(s / 60));
+	else
+		buf_addf(b, "%.*f s", s >= 10 ? 1 : 2, s);
+}

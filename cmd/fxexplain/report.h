@@ -1,0 +1,32 @@
+/* report.h - what the files of `fxexplain report` share.
+ *
+ *     report.c        the text, section by section
+ *     reportfacts.c   versions, settings, the environment; tracebacks made shorter; what is to be redacted
+ */
+#ifndef FXEXPLAIN_REPORT_H
+#define FXEXPLAIN_REPORT_H
+#include "emit.h"
+#include "markdown.h"
+#include "redact.h"
+
+enum { REPORT_MAX = 60000 };
+
+struct report_text {
+	struct buf *b;
+	const struct explanation *x;
+	bool redact;
+	struct redact r;
+	struct buf tmp, line;
+};
+/* Text of the log, redacted when asked to: as Markdown, as code in a line, as a block of at most `most` bytes. */
+void report_add_text(struct report_text *t, struct slice s);
+void report_add_code(struct report_text *t, struct slice s);
+void report_add_block(struct report_text *t, const char *lang, struct slice s, size_t most);
+/* Names that must not appear, from all facts, the environment and this machine's name. */
+void report_learn(struct report_text *t);
+/* The section "Versions": of the log, settings that differ from torch's defaults, collect_env's text where an input has it. */
+void report_versions(struct report_text *t);
+/* A Python traceback without most of torch's own frames: of each run of them the first and the last few stay. */
+void traceback_shorten(struct buf *b, struct slice stack);
+
+#endif

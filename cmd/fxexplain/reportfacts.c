@@ -1,0 +1,257 @@
+/* reportfacts.c - versions, settings and environment of a report; tracebacks; names to be redacted. */
+#include "report.h"
+
+#include "html/html.h"
+#include "io/window.h"
+
+#include <unistd.h>
+
+enum { SETTINGS = 25, MAX_ENV = 7000, MAX_SCAN = 256 << 20 };
+
+/* ---- names ---- */
+
+void report_learn(struct report_text *t)
+{
+	char host[256] = "";
+	static const char *const variable[] = {"USER", "LOGNAME", "SUDO_USER"};
+	const struct intern *names = &t->x->facts->names;
+	for (uint32_t i = 0; i < names->n; i++)
+		redact_learn(&t->r, intern_get(names, i));
+	for (size_t i = 0; i < ARRAY_LEN(variable); i++)
+		if (getenv(variable[i]))
+			redact_user(&t->r, slice_str(getenv(variable[i])));
+	if (gethostname(host, sizeof(host) - 1) == 0)
+		redact_host(&t->r, slice_str(host));
+}
+
+/* ---- tracebacks ---- */
+
+enum { KEEP_FIRST = 1, KEEP_LAST = 3 };
+
+static bool is_torch_frame(struct slice line)
+{
+	struct srcloc at;
+	return slice_starts(slice_trim(line), "File \"") && srcloc_parse(line, &at) &&
+	       (srcloc_origin(at.file) == SRCLOC_TORCH || srcloc_origin(at.file) == SRCLOC_STDLIB);
+}
+
+/* Where each frame of a run of torch's begins: frames last until a line that is not indented more than "File". */
+void traceback_shorten(struct buf *b, struct slice stack)
+{
+	struct slice rest = stack, line, *frame = NULL;
+	size_t n = 0, cap = 0;
+	bool more = slice_line(&rest, &line);
+	while (more) {
+		/* a run of torch's frames, each with the lines that belong to it */
+		n = 0;
+		while (more && is_torch_frame(line)) {
+			const char *start = line.p, *end = line.p + line.n;
+			while ((more = slice_line(&rest, &line)) && slice_starts(line, "    "))
+				end = line.p + line.n;
+			GROW(frame, n, cap, 1);
+			frame[n++] = slice_of(start, (size_t)(end - start));
+		}
+		for (size_t i = 0; i < n; i++) {
+			if (n > KEEP_FIRST + KEEP_LAST + 1 && i == KEEP_FIRST) {
+				buf_addf(b, "  [... %zu frames of torch ...]\n", n - KEEP_FIRST - KEEP_LAST);
+				i = n - KEEP_LAST;
+			}
+			buf_add_slice(b, frame[i]);
+			buf_addc(b, '\n');
+		}
+		if (!more)
+			break;
+		if (n)
+			continue;
+		buf_add_slice(b, line);
+		buf_addc(b, '\n');
+		more = slice_line(&rest, &line);
+	}
+	free(frame);
+}
+
+/* ---- settings ---- */
+
+struct settings {
+	struct intern name; /* of the defaults; value[] beside it */
+	struct slice *value;
+	size_t cap;
+	struct intern shown;
+};
+
+static void read_defaults(struct settings *s)
+{
+	struct slice rest = share_file("explain/defaults.txt"), line;
+	while (slice_line(&rest, &line)) {
+		const char *eq = slice_find(line, " = ");
+		if (!eq || line.p[0] == '#')
+			continue;
+		uint32_t i = intern_add(&s->name, slice_of(line.p, (size_t)(eq - line.p)));
+		GROW(s->value, i, s->cap, 1);
+		s->value[i] = slice_of(eq + 3, (size_t)(line.p + line.n - eq) - 3);
+	}
+}
+
+static void put_setting(struct report_text *t, struct settings *s, struct slice text)
+{
+	uint32_t before = s->shown.n;
+	if (intern_add(&s->shown, text) < before || s->shown.n > SETTINGS)
+		return;
+	if (s->shown.n == 1)
+		buf_adds(t->b, "\nSettings that are not the defaults of torch 2.13:\n\n");
+	buf_adds(t->b, "- ");
+	report_add_code(t, text);
+	buf_addc(t->b, '\n');
+}
+
+/* Metrics have settings as a JSON text within a JSON string. */
+static void put_settings_of(struct report_text *t, struct settings *s, const char *module, struct slice value)
+{
+	struct json_tape outer = {0}, inner = {0};
+	struct buf text = {0}, name = {0};
+	uint32_t root, k;
+	json_tape_text(&outer, value.p, value.n);
+	if (value.n && json_parse(&outer, 0, value.n, &root) == 0 && json_is(&outer, root, JSON_STRING)) {
+		json_unescape(&outer, root, &text);
+		json_tape_text(&inner, text.p, text.len);
+		if (text.len && json_parse(&inner, 0, text.len, &root) == 0 && json_is(&inner, root, JSON_OBJECT))
+			for (k = json_first(&inner, root); k < json_end(&inner, root); k = json_next_pair(&inner, k)) {
+				buf_reset(&name);
+				buf_addf(&name, "%s.", module);
+				buf_add_slice(&name, json_slice(&inner, k));
+				uint32_t i = intern_find(&s->name, buf_slice(&name));
+				if (i == INTERN_NONE || slice_eq(s->value[i], json_raw(&inner, k + 1)))
+					continue;
+				buf_adds(&name, " = ");
+				buf_add_slice(&name, json_raw(&inner, k + 1));
+				put_setting(t, s, buf_slice(&name));
+			}
+	}
+	buf_release(&text);
+	buf_release(&name);
+	json_tape_release(&outer);
+	json_tape_release(&inner);
+}
+
+static void put_settings(struct report_text *t)
+{
+	static const struct {
+		const char *metric, *module;
+	} source[] = {{"dynamo_config", "torch._dynamo.config"}, {"inductor_config", "torch._inductor.config"},
+		      {"functorch_config", "torch._functorch.config"}, {"compiler_config", "torch.compiler.config"}};
+	const struct facts *f = t->x->facts;
+	struct settings s = {0};
+	struct intern done = {0}; /* the same text in every compilation is read once */
+	read_defaults(&s);
+	for (uint32_t i = 0; i < f->n_metric; i++)
+		for (size_t k = 0; k < ARRAY_LEN(source); k++) {
+			uint32_t key[2] = {f->metric[i].value, (uint32_t)k}, before = done.n;
+			if (slice_is(facts_text(f, f->metric[i].name), source[k].metric) &&
+			    intern_add(&done, slice_of((const char *)key, sizeof(key))) == before)
+				put_settings_of(t, &s, source[k].module, facts_text(f, f->metric[i].value));
+		}
+	if (s.shown.n > SETTINGS)
+		buf_addf(t->b, "- and %u more\n", s.shown.n - SETTINGS);
+	intern_release(&s.name);
+	intern_release(&s.shown);
+	intern_release(&done);
+	free(s.value);
+}
+
+/* ---- the environment: what python -m torch.utils.collect_env prints ---- */
+
+static size_t whole_lines(const char *data, size_t len)
+{
+	while (len && data[len - 1] != '\n')
+		len--;
+	return len;
+}
+
+static bool is_env_line(struct slice line)
+{
+	return !line.n || slice_starts(line, "[pip3]") || slice_starts(line, "[conda]") || memchr(line.p, ':', line.n < 64 ? line.n : 64);
+}
+
+/* Its lines until one that is none, appended to env. True when it has begun. */
+static bool take_env(struct buf *env, struct slice text, bool inside)
+{
+	struct slice line;
+	while (slice_line(&text, &line)) {
+		if (!inside && !slice_starts(line, "PyTorch version: "))
+			continue;
+		if (!is_env_line(line) || env->len + line.n > MAX_ENV)
+			return true;
+		inside = true;
+		buf_add_slice(env, line);
+		buf_addc(env, '\n');
+	}
+	return inside;
+}
+
+static void find_env(struct buf *env, const char *path)
+{
+	struct input in;
+	struct window w = {0};
+	struct err err;
+	bool inside = false;
+	if (access(path, R_OK) < 0 || input_open(&in, path, &err) < 0)
+		return;
+	while (!inside && in.offset < MAX_SCAN && input_next(&in, &w, 1 << 20, whole_lines) > 0) {
+		inside = take_env(env, slice_of(w.data, w.len), false);
+		if (inside && input_next(&in, &w, 1 << 20, whole_lines) > 0 && env->len < MAX_ENV / 2)
+			take_env(env, slice_of(w.data, w.len), true);
+	}
+	window_release(&w);
+	input_close(&in);
+}
+
+static void put_environment(struct report_text *t)
+{
+	const struct facts *f = t->x->facts;
+	struct buf env = {0};
+	for (uint32_t i = 0; i < f->n_input && !env.len; i++) {
+		struct slice path = facts_text(f, f->input[i].path);
+		char *name = xstrndup(path.n ? path.p : "", path.n);
+		if (f->input[i].kind == FACT_TEXTLOG)
+			find_env(&env, name);
+		free(name);
+	}
+	if (env.len) {
+		redact_learn(&t->r, buf_slice(&env));
+		buf_adds(t->b, "\n<details><summary>collect_env</summary>\n\n");
+		report_add_block(t, "", buf_slice(&env), MAX_ENV);
+		buf_adds(t->b, "\n</details>\n");
+	} else {
+		buf_adds(t->b, "\nThe rest comes from `python -m torch.utils.collect_env`; `fxexplain report` takes its text as one more input.\n");
+	}
+	buf_release(&env);
+}
+
+static void put_version(struct report_text *t, const char *what, uint32_t id, struct intern *shown)
+{
+	struct slice text = facts_text(t->x->facts, id);
+	uint32_t before = shown->n;
+	if (!text.n || intern_add(shown, text) < before)
+		return;
+	buf_addf(t->b, "- %s ", what);
+	report_add_code(t, text);
+	buf_addc(t->b, '\n');
+}
+
+void report_versions(struct report_text *t)
+{
+	const struct facts *f = t->x->facts;
+	struct intern torch = {0}, python = {0}, cuda = {0};
+	for (uint32_t i = 0; i < f->n_input; i++) {
+		put_version(t, "torch", f->input[i].torch_version, &torch);
+		put_version(t, "Python", f->input[i].python_version, &python);
+		put_version(t, "CUDA", f->input[i].cuda_version, &cuda);
+	}
+	if (!torch.n)
+		buf_adds(t->b, "- torch: the log does not say\n");
+	put_settings(t);
+	put_environment(t);
+	intern_release(&torch);
+	intern_release(&python);
+	intern_release(&cuda);
+}
