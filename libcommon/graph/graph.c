@@ -327,12 +327,23 @@ bool graph_is_getitem(const struct graph *g, uint32_t node)
 	return g->node[node].op == GRAPH_CALL_FUNCTION && slice_is(graph_text(g, g->node[node].target), "_operator.getitem");
 }
 
+bool graph_same_meta(const struct graph *g, const struct gmeta *x, const struct gmeta *y)
+{
+	if (x->kind != y->kind || x->kind != GMETA_TENSOR)
+		return x->kind == y->kind;
+	if (x->dtype != y->dtype || x->n_dim != y->n_dim)
+		return false;
+	for (size_t d = 0; d < x->n_dim; d++)
+		if (!symsize_eq(g->dim[x->dim + d], g->dim[y->dim + d]))
+			return false;
+	return true;
+}
+
 size_t graph_n_ops(const struct graph *g)
 {
 	size_t n = 0;
 	for (uint32_t i = 0; i < g->n_nodes; i++)
-		n += (g->node[i].op == GRAPH_CALL_FUNCTION && !graph_is_getitem(g, i)) ||
-		     g->node[i].op == GRAPH_CALL_METHOD || g->node[i].op == GRAPH_CALL_MODULE;
+		n += graph_computes(&g->node[i]) && !graph_is_getitem(g, i);
 	return n;
 }
 

@@ -235,6 +235,13 @@ const struct gvalue *graph_kwarg(const struct graph *g, uint32_t node, const cha
 struct slice graph_op_text(const struct graph *g, uint32_t node);
 /* How many nodes compute something in the root and its subgraphs: all but placeholders, outputs, get_attr and getitem. */
 size_t graph_n_ops(const struct graph *g);
+/* A call: neither given, nor an attribute, nor the output. */
+static inline bool graph_computes(const struct gnode *n)
+{
+	return n->op == GRAPH_CALL_FUNCTION || n->op == GRAPH_CALL_METHOD || n->op == GRAPH_CALL_MODULE;
+}
+/* The same kind of value; for tensors the same dtype and sizes, too. */
+bool graph_same_meta(const struct graph *g, const struct gmeta *x, const struct gmeta *y);
 bool graph_is_getitem(const struct graph *g, uint32_t node);
 
 static inline bool gvalue_has_children(struct gvalue v) { return v.kind >= GV_LIST && v.kind <= GV_SLICE; }

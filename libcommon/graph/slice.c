@@ -258,27 +258,33 @@ static bool can_be_made(const struct graph *g, uint32_t node)
 	return m->kind == GMETA_SYM || (m->kind == GMETA_TENSOR && m->dtype != DTYPE_NONE);
 }
 
-struct missing {
+struct closing {
 	const struct graph *g;
 	const struct units *u;
-	const uint64_t *keep;
-	uint32_t found;
+	uint64_t *keep;
+	size_t next; /* units from here on were looked at; what is added behind it is looked at again */
 };
 
-static bool missing_operand(void *user, uint32_t operand)
+static bool close_operand(void *user, uint32_t operand)
 {
-	struct missing *m = user;
-	uint32_t unit = m->u->of[operand];
-	if ((unit == GRAPH_NONE || !bit_in(m->keep, unit)) && !can_be_made(m->g, operand))
-		m->found = operand;
-	return m->found == GRAPH_NONE;
+	struct closing *c = user;
+	uint32_t unit = c->u->of[operand];
+	if (unit == GRAPH_NONE || bit_in(c->keep, unit) || can_be_made(c->g, operand))
+		return true;
+	bit_add(c->keep, unit);
+	if (unit >= c->next)
+		c->next = unit + 1;
+	return true;
 }
 
-uint32_t slice_unknown_input(const struct graph *g, const struct units *u, const uint64_t *keep)
+/* Operands stand before their users, so that one way back is nearly always enough; a unit of several nodes may begin before what its
+ * last one uses. */
+void slice_close(const struct graph *g, const struct units *u, uint64_t *keep)
 {
-	struct missing m = {g, u, keep, GRAPH_NONE};
-	for (size_t i = 0; i < u->n && m.found == GRAPH_NONE; i++)
-		for (uint32_t k = u->first[i]; bit_in(keep, i) && k < u->first[i + 1] && m.found == GRAPH_NONE; k++)
-			graph_operands(g, u->node[k], missing_operand, &m);
-	return m.found;
+	struct closing c = {g, u, keep, u->n};
+	while (c.next) {
+		size_t i = --c.next;
+		for (uint32_t k = u->first[i]; bit_in(keep, i) && k < u->first[i + 1]; k++)
+			graph_operands(g, u->node[k], close_operand, &c);
+	}
 }

@@ -35,6 +35,7 @@
 static inline bool bit_in(const uint64_t *set, size_t i) { return set[i / 64] >> (i % 64) & 1; }
 static inline void bit_add(uint64_t *set, size_t i) { set[i / 64] |= 1ull << (i % 64); }
 static inline void bit_del(uint64_t *set, size_t i) { set[i / 64] &= ~(1ull << (i % 64)); }
+static inline size_t bits_words(size_t n) { return n ? (n + 63) / 64 : 1; } /* that an array has; never none */
 size_t bits_count(const uint64_t *set, size_t n);
 
 /* What was found out about a node of the root, once for all candidates. */
@@ -82,9 +83,9 @@ int slice_build(const struct graph *g, const struct units *u, const uint64_t *ke
 		struct cut *cut, struct err *err);
 void cut_release(struct cut *cut);
 
-/* Can each missing operand be given from metadata alone (a tensor with dtype and sizes, or a symint)? The first that
- * cannot, or GRAPH_NONE. */
-uint32_t slice_unknown_input(const struct graph *g, const struct units *u, const uint64_t *keep);
+/* Units whose value a missing operand would need and that metadata alone cannot give (it gives a tensor with dtype and sizes, and a
+ * symint) are added to keep, and theirs, until every missing operand can be given. */
+void slice_close(const struct graph *g, const struct units *u, uint64_t *keep);
 /* Units whose results nobody needs, into dead (a set). Returns how many. */
 size_t slice_dead(const struct graph *g, const struct units *u, uint64_t *dead);
 /* All units that unit i depends on, itself included, added to set (its backward slice). */

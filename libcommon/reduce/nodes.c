@@ -20,24 +20,9 @@ struct nodes {
 	size_t granularity;
 };
 
-static size_t words(const struct nodes *n)
-{
-	return (n->units.n + 63) / 64 ? (n->units.n + 63) / 64 : 1;
-}
+static size_t words(const struct nodes *n) { return bits_words(n->units.n); }
 
 /* ---- a set of units as a candidate ---- */
-
-/* What an input cannot stand for is computed: until every missing operand can be given. */
-static void close_over(const struct nodes *n, uint64_t *keep)
-{
-	uint32_t node;
-	while ((node = slice_unknown_input(&n->original->graph, &n->units, keep)) != GRAPH_NONE) {
-		uint32_t u = n->units.of[node];
-		if (u == GRAPH_NONE || bit_in(keep, u))
-			return;
-		bit_add(keep, u);
-	}
-}
 
 static void fill(struct nodes *n, size_t i, uint64_t *keep)
 {
@@ -74,7 +59,7 @@ static int set_make(void *ctx, size_t i, struct candidate *c, struct err *err)
 	if (!bits_count(n->scratch, n->units.n))
 		return 0;
 	bypassed(n, n->scratch, n->replace_now);
-	close_over(n, n->scratch);
+	slice_close(&n->original->graph, &n->units, n->scratch);
 	return candidate_cut(c, n->original, &n->units, n->scratch, n->replace_now, err) < 0 ? -1 : 1;
 }
 
@@ -118,15 +103,14 @@ struct guess {
 	struct nodes *n;
 	const struct suspects *s;
 	uint32_t *unit; /* of each suspect; GRAPH_NONE */
+	size_t prefixes;
 };
 
 /* The likeliest alone, the first two, four, ... and all of them; then the others alone, as far as that stays few. */
 static void guess_set(void *ctx, size_t i, uint64_t *set)
 {
 	const struct guess *g = ctx;
-	size_t n = g->s->n, prefixes = 1;
-	while ((1ull << (prefixes - 1)) < n)
-		prefixes++;
+	size_t n = g->s->n, prefixes = g->prefixes;
 	if (i < prefixes) {
 		size_t k = i + 1 == prefixes ? n : 1ull << i;
 		for (size_t j = 0; j < k && j < n; j++)
@@ -141,15 +125,14 @@ static void guess_set(void *ctx, size_t i, uint64_t *set)
 
 static int try_suspects(struct nodes *n, const struct suspects *s)
 {
-	struct guess g = {n, s, xreallocarray(NULL, s->n, sizeof(*g.unit))};
+	struct guess g = {n, s, xreallocarray(NULL, s->n, sizeof(*g.unit)), 1};
 	for (size_t i = 0; i < s->n; i++) {
 		uint32_t node = graph_find(&n->original->graph, 0, s->name[i]);
 		g.unit[i] = node == GRAPH_NONE ? GRAPH_NONE : n->units.of[node];
 	}
-	size_t prefixes = 1;
-	while ((1ull << (prefixes - 1)) < s->n)
-		prefixes++;
-	size_t guesses = prefixes + s->n - 1;
+	while ((1ull << (g.prefixes - 1)) < s->n)
+		g.prefixes++;
+	size_t guesses = g.prefixes + s->n - 1;
 	int status = search_suspects(&n->search, guess_set, &g, guesses < GUESSES_MAX ? guesses : GUESSES_MAX);
 	free(g.unit);
 	return status;
@@ -162,16 +145,7 @@ static bool same_value_type(const struct graph *g, uint32_t a, uint32_t b)
 	if (g->node[a].meta == GRAPH_NONE || g->node[b].meta == GRAPH_NONE)
 		return false;
 	const struct gmeta *x = &g->meta[g->node[a].meta], *y = &g->meta[g->node[b].meta];
-	if (x->kind != y->kind || x->kind == GMETA_NONE || x->kind == GMETA_TUPLE)
-		return false;
-	if (x->kind == GMETA_SYM)
-		return true;
-	if (x->dtype != y->dtype || x->n_dim != y->n_dim)
-		return false;
-	for (size_t d = 0; d < x->n_dim; d++)
-		if (!symsize_eq(g->dim[x->dim + d], g->dim[y->dim + d]))
-			return false;
-	return true;
+	return x->kind != GMETA_NONE && x->kind != GMETA_TUPLE && graph_same_meta(g, x, y);
 }
 
 struct bypass {
@@ -288,7 +262,7 @@ static int bypass_make(void *ctx, size_t i, struct candidate *c, struct err *err
 	bit_del(n->scratch, w->unit);
 	if (!bits_count(n->scratch, n->units.n))
 		return 0;
-	close_over(n, n->scratch);
+	slice_close(&n->original->graph, &n->units, n->scratch);
 	n->replace[w->node] = w->by;
 	int status = candidate_cut(c, n->original, &n->units, n->scratch, n->replace, err);
 	n->replace[w->node] = GRAPH_NONE;

@@ -1,19 +1,11 @@
 /* search.c - minimising a failing subset (search.h). */
 #include "reduce/search.h"
 
-size_t search_words(const struct search *s)
-{
-	return (s->n + 63) / 64;
-}
-
-static uint64_t *new_set(const struct search *s)
-{
-	return xcalloc(search_words(s) ? search_words(s) : 1, sizeof(uint64_t));
-}
+static uint64_t *new_set(const struct search *s) { return xcalloc(bits_words(s->n), sizeof(uint64_t)); }
 
 static void copy_set(const struct search *s, uint64_t *to, const uint64_t *from)
 {
-	memcpy(to, from, search_words(s) * sizeof(uint64_t));
+	memcpy(to, from, bits_words(s->n) * sizeof(uint64_t));
 }
 
 void search_start(struct search *s)
@@ -34,6 +26,14 @@ static void adopt(struct search *s, const uint64_t *set)
 {
 	copy_set(s, s->keep, set);
 	s->left = bits_count(set, s->n);
+}
+
+static void adopt_winner(struct search *s, search_set_fn *fn, void *ctx, size_t winner)
+{
+	uint64_t *set = new_set(s);
+	fn(ctx, winner, set);
+	adopt(s, set);
+	free(set);
 }
 
 static void say(const struct search *s, const char *name, size_t granularity)
@@ -64,12 +64,8 @@ int search_suspects(struct search *s, search_set_fn *set, void *ctx, size_t n)
 	/* In their order: a larger one that is answered sooner would only lead back to the smaller. */
 	if (s->ask(s->user, n, set, ctx, true, &winner) < 0)
 		return -1;
-	if (winner == SEARCH_NONE)
-		return 0;
-	uint64_t *best = new_set(s);
-	set(ctx, winner, best);
-	adopt(s, best);
-	free(best);
+	if (winner != SEARCH_NONE)
+		adopt_winner(s, set, ctx, winner);
 	return 0;
 }
 
@@ -97,12 +93,8 @@ int search_halve(struct search *s)
 		size_t winner;
 		say(s, "Truncate suffix", s->left - h.cut);
 		int status = s->ask(s->user, 2, half, &h, false, &winner);
-		if (status == 0 && winner != SEARCH_NONE) {
-			uint64_t *set = new_set(s);
-			half(&h, winner, set);
-			adopt(s, set);
-			free(set);
-		}
+		if (status == 0 && winner != SEARCH_NONE)
+			adopt_winner(s, half, &h, winner);
 		free(e);
 		if (status < 0)
 			return -1;
@@ -370,11 +362,8 @@ int search_one_minimal(struct search *s)
 		say(s, "Eliminate one", s->left);
 		int status = s->ask(s->user, s->left, without_one, &w, false, &winner);
 		if (status == 0 && winner != SEARCH_NONE) {
-			uint64_t *set = new_set(s);
-			without_one(&w, winner, set);
+			adopt_winner(s, without_one, &w, winner);
 			start = (w.start + winner) % w.n;
-			adopt(s, set);
-			free(set);
 		}
 		free(e);
 		if (status < 0)

@@ -43,7 +43,6 @@ struct search {
 	size_t left; /* elements in keep */
 };
 
-size_t search_words(const struct search *s);
 void search_start(struct search *s);
 void search_release(struct search *s);
 /* Adopt the best of n guesses (sets; empty ones are passed over). Not finding any is no failure. */

@@ -1,11 +1,6 @@
 /* Arguments and constants of the operations, in the root and in subgraphs. */
 #include "reduce/shrink.h"
 
-static bool computes(const struct gnode *n)
-{
-	return n->op == GRAPH_CALL_FUNCTION || n->op == GRAPH_CALL_METHOD || n->op == GRAPH_CALL_MODULE;
-}
-
 /* ---- arguments: kind 0 the last positional one of node a, 1 its b-th keyword ---- */
 
 static void list_arguments(const struct candidate *best, const struct repro *original, struct edits *e)
@@ -14,7 +9,7 @@ static void list_arguments(const struct candidate *best, const struct repro *ori
 	const struct graph *g = &best->graph;
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		const struct gnode *n = &g->node[i];
-		if (!computes(n) || graph_is_getitem(g, i))
+		if (!graph_computes(n) || graph_is_getitem(g, i))
 			continue;
 		for (uint32_t k = 0; k < n->n_kwargs; k++)
 			edits_add(e, (struct edit){.kind = 1, .a = i, .b = k});
@@ -67,7 +62,7 @@ static void list_constants(const struct candidate *best, const struct repro *ori
 	const struct graph *g = &best->graph;
 	uint8_t *used = xcalloc(g->n_values ? g->n_values : 1, 1);
 	for (uint32_t i = 0; i < g->n_nodes; i++)
-		if (computes(&g->node[i]) && !graph_is_getitem(g, i)) {
+		if (graph_computes(&g->node[i]) && !graph_is_getitem(g, i)) {
 			mark_operands(g, g->node[i].args, g->node[i].n_args, used);
 			for (uint32_t k = 0; k < g->node[i].n_kwargs; k++)
 				mark_operands(g, g->node[i].kwargs + 2 * k + 1, 1, used);

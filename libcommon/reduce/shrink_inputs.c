@@ -43,13 +43,7 @@ static bool alike(const struct graph *g, const struct feed *a, const struct feed
 	if (a->meta == GRAPH_NONE || b->meta == GRAPH_NONE)
 		return false;
 	const struct gmeta *x = &g->meta[a->meta], *y = &g->meta[b->meta];
-	if (x->kind != GMETA_TENSOR || y->kind != GMETA_TENSOR || x->dtype != y->dtype || x->n_dim != y->n_dim ||
-	    x->requires_grad != y->requires_grad)
-		return false;
-	for (size_t d = 0; d < x->n_dim; d++)
-		if (!symsize_eq(g->dim[x->dim + d], g->dim[y->dim + d]))
-			return false;
-	return true;
+	return x->kind == GMETA_TENSOR && graph_same_meta(g, x, y) && x->requires_grad == y->requires_grad;
 }
 
 static void list_inputs(const struct candidate *best, const struct repro *original, struct edits *e)

@@ -1,11 +1,6 @@
 /* The subgraphs of higher-order operators: an operation there is replaced by one of its operands; the outside is the root's affair. */
 #include "reduce/shrink.h"
 
-static bool computes(const struct gnode *n)
-{
-	return n->op == GRAPH_CALL_FUNCTION || n->op == GRAPH_CALL_METHOD || n->op == GRAPH_CALL_MODULE;
-}
-
 struct ways {
 	const struct graph *g;
 	struct edits *e;
@@ -17,13 +12,7 @@ static bool unlike(const struct graph *g, uint32_t a, uint32_t b)
 {
 	if (g->node[a].meta == GRAPH_NONE || g->node[b].meta == GRAPH_NONE)
 		return false;
-	const struct gmeta *x = &g->meta[g->node[a].meta], *y = &g->meta[g->node[b].meta];
-	if (x->kind != y->kind || x->dtype != y->dtype || x->n_dim != y->n_dim)
-		return true;
-	for (size_t d = 0; x->kind == GMETA_TENSOR && d < x->n_dim; d++)
-		if (!symsize_eq(g->dim[x->dim + d], g->dim[y->dim + d]))
-			return true;
-	return false;
+	return !graph_same_meta(g, &g->meta[g->node[a].meta], &g->meta[g->node[b].meta]);
 }
 
 static bool add_way(void *user, uint32_t operand)
@@ -39,7 +28,7 @@ static void list_subgraphs(const struct candidate *best, const struct repro *ori
 	(void)original;
 	struct ways w = {.g = &best->graph, .e = e};
 	for (uint32_t i = 0; i < w.g->n_nodes; i++)
-		if (w.g->node[i].module != 0 && computes(&w.g->node[i])) {
+		if (w.g->node[i].module != 0 && graph_computes(&w.g->node[i])) {
 			w.node = i;
 			graph_operands(w.g, i, add_way, &w);
 		}
@@ -54,7 +43,7 @@ static void drop_unused(const struct graph *g, uint32_t *replace)
 	for (uint32_t i = (uint32_t)g->n_nodes; i-- > 0;) {
 		uint32_t mutates;
 		const struct gnode *n = &g->node[i];
-		if (n->module == 0 || !computes(n) || uses[i] || replace[i] != GRAPH_NONE || node_has_effect(g, i, &mutates))
+		if (n->module == 0 || !graph_computes(n) || uses[i] || replace[i] != GRAPH_NONE || node_has_effect(g, i, &mutates))
 			continue;
 		/* Nobody asks for it: any earlier node of the module stands for it. */
 		first = g->module[n->module].first;

@@ -170,7 +170,22 @@ static void test_tuple_cannot_be_given(void **state)
 	assert_int_equal(slice_build(&g, &u, keep, NULL, &out, &cut, &err), -1);
 	assert_string_equal(err.text, "node 'f' needs 's', whose value is a tuple");
 	assert_null(cut.input);
-	assert_int_equal(slice_unknown_input(&g, &u, keep), 1);
+	slice_close(&g, &u, keep);
+	assert_true(bit_in(keep, u.of[1]));
+	assert_built("x;s = x 2;f = s;return f");
+}
+
+/* What cannot be given is computed, and what that needs, back to what can: a chain without metadata, its last node alone kept. */
+static void test_closing_goes_all_the_way_back(void **state)
+{
+	(void)state;
+	MAKE("x input", "a " ADD " x x", "b " ADD " a a", "c " ADD " b b", "d " ADD " c x", "o return d");
+	struct symsize n = symsize_int(4);
+	g.node[2].meta = graph_add_tensor(&g, DTYPE_F32, 1, &n, NULL, SLICE("cpu"));
+	finish();
+	keep_node("d");
+	slice_close(&g, &u, keep);
+	assert_built("x;b;c = b b;d = c x;return d");
 }
 
 /* With metadata that says tensor, an int takes a row, and the node before it can be given. */
@@ -184,7 +199,8 @@ static void test_getitem_of_a_tensor(void **state)
 	assert_int_equal(u.n, 2);
 	keep_node("r");
 	assert_built("a;r = a 0;return r");
-	assert_int_equal(slice_unknown_input(&g, &u, keep), GRAPH_NONE);
+	slice_close(&g, &u, keep);
+	assert_int_equal(bits_count(keep, u.n), 1);
 }
 
 static void test_subgraphs_and_attributes_come_along(void **state)
@@ -518,7 +534,7 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, teardown)
 	const struct CMUnitTest tests[] = {
-	    T(test_any_subset), T(test_nothing_and_all), T(test_tuple_is_one_unit), T(test_tuple_cannot_be_given),
+	    T(test_any_subset), T(test_nothing_and_all), T(test_tuple_is_one_unit), T(test_tuple_cannot_be_given), T(test_closing_goes_all_the_way_back),
 	    T(test_getitem_of_a_tensor), T(test_subgraphs_and_attributes_come_along), T(test_replace), T(test_effects),
 	    T(test_effect_in_a_subgraph), T(test_no_value_is_no_output), T(test_dead), T(test_needs),
 	    T(test_symbolic_and_last_use), T(test_random), T(test_candidate_of_a_candidate),
