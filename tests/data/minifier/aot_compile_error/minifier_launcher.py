@@ -100,7 +100,7 @@ mod = Repro()
 if __name__ == '__main__':
     from torch._dynamo.repro.after_aot import run_repro
     with torch.no_grad():
-        run_repro(mod, load_args, accuracy=False, command='minify', save_dir='/tmp/torch_compile_debug/run_2026_11_21_10_42_13_322121-pid_899/minifier/checkpoints', tracing_mode='real', check_str=None)
+        run_repro(mod, load_args, accuracy=False, command='minify', save_dir='/home/user/torch_compile_debug/run_2026_11_21_10_42_13_322121-pid_899/minifier/checkpoints', tracing_mode='real', check_str=None)
         # To run it separately, do 
-        # mod, args = run_repro(mod, load_args, accuracy=False, command='get_args', save_dir='/tmp/torch_compile_debug/run_2026_11_21_10_42_13_322121-pid_899/minifier/checkpoints', tracing_mode='real', check_str=None)
+        # mod, args = run_repro(mod, load_args, accuracy=False, command='get_args', save_dir='/home/user/torch_compile_debug/run_2026_11_21_10_42_13_322121-pid_899/minifier/checkpoints', tracing_mode='real', check_str=None)
         # mod(*args)

@@ -71,4 +71,4 @@ load_args._version = 0
 if __name__ == '__main__':
     from torch._dynamo.repro.after_dynamo import run_repro
     run_repro(mod, load_args, accuracy=True, command='minify',
-        save_dir='/tmp/torch_compile_debug/run_2026_11_21_10_35_48_631363-pid_22841/minifier/checkpoints', autocast=False, backend='relu_accuracy_error_TESTING_ONLY')
+        save_dir='/home/user/torch_compile_debug/run_2026_11_21_10_35_48_631363-pid_22841/minifier/checkpoints', autocast=False, backend='relu_accuracy_error_TESTING_ONLY')

@@ -77,4 +77,4 @@ load_args._version = 0
 if __name__ == '__main__':
     from torch._dynamo.repro.after_dynamo import run_repro
     run_repro(mod, load_args, accuracy=False, command='minify',
-        save_dir='/tmp/torch_compile_debug/run_2026_11_21_10_36_09_643067-pid_22876/minifier/checkpoints', autocast=False, backend='inductor')
+        save_dir='/home/user/torch_compile_debug/run_2026_11_21_10_36_09_643067-pid_22876/minifier/checkpoints', autocast=False, backend='inductor')

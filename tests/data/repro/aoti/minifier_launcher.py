@@ -75,10 +75,10 @@ isolate_fails_code_str = None
 
 
 # torch.cuda.is_available()==False, no GPU info collected
-exported_program = torch.export.load('/tmp/torch_compile_debug/run_2026_11_21_16_43_18_773635-pid_29948/minifier/checkpoints/exported_program.pt2')
+exported_program = torch.export.load('/home/user/torch_compile_debug/run_2026_11_21_16_43_18_773635-pid_29948/minifier/checkpoints/exported_program.pt2')
 # print(exported_program.graph)
 config_patches={'aot_inductor.package': True}
 if __name__ == '__main__':
     from torch._dynamo.repro.aoti import run_repro
     with torch.no_grad():
-        run_repro(exported_program, config_patches=config_patches, accuracy=False, command='minify', save_dir='/tmp/torch_compile_debug/run_2026_11_21_16_43_18_773635-pid_29948/minifier/checkpoints', check_str=None)
+        run_repro(exported_program, config_patches=config_patches, accuracy=False, command='minify', save_dir='/home/user/torch_compile_debug/run_2026_11_21_16_43_18_773635-pid_29948/minifier/checkpoints', check_str=None)

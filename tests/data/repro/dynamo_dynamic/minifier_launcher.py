@@ -69,4 +69,4 @@ load_args._version = 0
 if __name__ == '__main__':
     from torch._dynamo.repro.after_dynamo import run_repro
     run_repro(mod, load_args, accuracy=False, command='minify',
-        save_dir='/tmp/torch_compile_debug/run_2026_11_21_16_43_18_773635-pid_29948/minifier/checkpoints', autocast=False, backend='failing')
+        save_dir='/home/user/torch_compile_debug/run_2026_11_21_16_43_18_773635-pid_29948/minifier/checkpoints', autocast=False, backend='failing')
