@@ -1,11 +1,116 @@
-/* crash.c - `fxexplain crash`. */
-#include "fxexplain.h"
+/* crash.c - `fxexplain crash`: texts, core files and packages, in any order; what crashed, in the model's terms. */
+#include "crash_part.h"
 
 #include "base/diag.h"
+#include "crash/backtrace.h"
+#include "crash/core.h"
+#include "crash/operand.h"
+#include "crash/unwind.h"
+#include "io/mapfile.h"
+#include "io/output.h"
+
+#include <unistd.h>
+
+struct given {
+	struct mapfile *text, *core;
+	size_t n_texts, n_cores, n_packages;
+	const char *core_name;
+};
+
+static void open_all(struct given *g, struct crash_answer *a, const struct explain_options *opt, const struct operands *in)
+{
+	struct err err;
+	g->text = xcalloc((size_t)in->n + 1, sizeof(*g->text));
+	g->core = xcalloc((size_t)in->n + 1, sizeof(*g->core));
+	for (int i = 0; i < in->n; i++) {
+		const char *path = in->v[i];
+		enum operand_kind kind = operand_kind(path);
+		if (kind == OPERAND_PACKAGE || kind == OPERAND_DIR || kind == OPERAND_DEBUGDIR) {
+			if (crashmap_package(&a->map, path, opt->model, &err) < 0)
+				die_err(&err);
+			g->n_packages++;
+		} else if (kind == OPERAND_CORE) {
+			if (g->n_cores)
+				die(EXIT_USAGE, "one core file at a time");
+			g->core_name = path;
+			if (mapfile_open(&g->core[g->n_cores++], path, &err) < 0)
+				die_err(&err);
+		} else if (kind == OPERAND_PROFILE) {
+			die(EXIT_USAGE, "'%s' is a profile: it says nothing about a crash", path);
+		} else if (mapfile_open(&g->text[g->n_texts++], path, &err) < 0) {
+			die_err(&err);
+		}
+	}
+	if (!g->n_texts && !g->n_cores)
+		die(EXIT_USAGE, "crash wants a text with a backtrace (or - for standard input) or a core file, and the model's package");
+}
+
+/* Libraries of the core that are one of the packages': their paths may be gone. */
+static void unwind(struct crash_answer *a, struct slice core)
+{
+	struct unwind_module *m = xcalloc(a->map.n + 1, sizeof(*m));
+	struct err err;
+	size_t n = 0;
+	for (uint32_t i = 0; i < a->crash.n_maps && n < a->map.n; i++) {
+		const struct crash_map *map = &a->crash.map[i];
+		struct crash_library *l = map->path.n && !map->offset ? crashmap_library(&a->map, map->path, map->build_id) : NULL;
+		if (l && l->so_bytes.n)
+			m[n++] = (struct unwind_module){map->path, l->so_bytes};
+	}
+	if (unwind_core(&a->crash, core, m, n, &a->missing, &err) < 0)
+		a->unwinding = arena_slice(&a->crash.arena, slice_str(err.text));
+	free(m);
+}
+
+static void write_answer(const struct crash_answer *a, const struct explain_options *opt)
+{
+	struct err err = {.text = ""};
+	struct output *out = opt->output && strcmp(opt->output, "-") ? output_file(opt->output, &err) : NULL;
+	struct screen s = screen_make();
+	if (opt->output && strcmp(opt->output, "-") && !out)
+		die_err(&err);
+	if (out)
+		s.width = 0, s.color = false;
+	if (opt->json)
+		crash_json(&s.b, a);
+	else
+		crash_show(&s, a, opt->all);
+	int fd = out ? output_fd(out) : STDOUT_FILENO;
+	bool failed = write_all(fd, s.b.p, s.b.len, out ? opt->output : "standard output", &err) < 0;
+	if (failed)
+		output_abort(out);
+	if ((failed && err.text[0]) || (!failed && out && output_commit(out, &err) < 0))
+		die_err(&err);
+	buf_release(&s.b);
+}
 
 int crash_main(const struct explain_options *opt, const struct operands *in)
 {
-	(void)opt;
-	(void)in;
-	die(EXIT_ENVIRON, "crash is not there yet");
+	struct crash_answer a = {0};
+	struct given g = {0};
+	struct err err;
+	if (opt->sarif || opt->github || opt->html)
+		die(EXIT_USAGE, "crash writes for people or --json");
+	open_all(&g, &a, opt, in);
+	if (g.n_cores && core_read(&a.crash, g.core[0].bytes, g.core_name, &err) < 0)
+		die_err(&err);
+	if (g.n_cores)
+		unwind(&a, g.core[0].bytes);
+	for (size_t i = 0; i < g.n_texts; i++)
+		crash_read_text(&a.crash, g.text[i].bytes);
+	crashmap_join(&a.map, &a.crash);
+	crash_judge(&a.verdict, &a.crash, &a.map);
+	crash_operand(&a.crash, &a.map, &a.operand);
+	write_answer(&a, opt);
+	int status = a.verdict.kind == KIND_NONE ? EXIT_FINE : EXIT_FOUND;
+	crash_verdict_release(&a.verdict);
+	crashmap_release(&a.map);
+	crash_release(&a.crash);
+	for (size_t i = 0; i < g.n_texts; i++)
+		mapfile_close(&g.text[i]);
+	for (size_t i = 0; i < g.n_cores; i++)
+		mapfile_close(&g.core[i]);
+	free(g.text);
+	free(g.core);
+	return status;
 }

@@ -1,0 +1,29 @@
+/* crash_part.h - for crash*.c: what `fxexplain crash` has found out, and its two emitters. */
+#ifndef FXEXPLAIN_CRASH_H
+#define FXEXPLAIN_CRASH_H
+#include "fxexplain.h"
+
+#include "crash/verdict.h"
+
+struct crash_answer {
+	struct crash crash;
+	struct crashmap map;
+	struct crash_verdict verdict;
+	struct slice missing;   /* the file at which unwinding has ended */
+	struct slice unwinding; /* why there is no more of the stack */
+	struct slice operand;   /* how the faulting instruction made its address: crash_operand() */
+};
+
+void crash_show(struct screen *s, const struct crash_answer *a, bool all);
+void crash_json(struct buf *b, const struct crash_answer *a);
+
+/* ---- words of both ---- */
+/* "torch::aot_inductor::AOTInductorModel::run_impl" of a mangled name or one with arguments. */
+void crash_function(struct buf *b, struct slice symbol);
+/* What a call does with an argument: "reads", "writes", "reads and writes", "". */
+const char *crash_role(enum arg_role role);
+/* "input args[1]", "constant up.weight", "buffer" */
+void crash_value_kind(struct buf *b, const struct contract *c, const struct contract_value *v);
+void crash_sizes(struct buf *b, const struct contract *c, const struct contract_value *v, bool strides);
+
+#endif
