@@ -205,13 +205,10 @@ int debugdir_open(struct debugdir *d, const char *path, struct err *err)
 		return err_errno(err, EXIT_INPUT, "'%s'", path);
 	if (!S_ISDIR(st.st_mode))
 		return err_set(err, EXIT_INPUT, "'%s' is no folder", path);
-	struct slice top = arena_slice(&d->arena, slice_of(path, strlen(path) + 1));
-	top.n--;
-	while (top.n > 1 && top.p[top.n - 1] == '/')
-		top.n--;
-	push(&w, joined(d, top, "."), 0, UINT32_MAX);
-	w.todo[0].path = arena_slice(&d->arena, slice_of(path, strlen(path) + 1));
-	w.todo[0].path.n = top.n;
+	size_t n = strlen(path);
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	push(&w, slice_of(arena_strndup(&d->arena, path, n), n), 0, UINT32_MAX);
 	while (w.n) {
 		uint32_t i = --w.n;
 		folder(&w, w.todo[i].path, w.todo[i].depth, w.todo[i].run);

@@ -1,0 +1,602 @@
+/* kernelmap.c - the join. */
+#include "inductor/kernelmap.h"
+
+#include "graph/fxcode.h"
+
+/* ---- rows ---- */
+
+static uint32_t add_source(struct kernelmap *m, const struct srcloc *at)
+{
+	struct buf key = {0};
+	buf_addf(&key, "%.*s:%u:%.*s", (int)at->file.n, at->file.p, at->line, (int)at->func.n, at->func.p);
+	uint32_t row = intern_add(&m->source_names, buf_slice(&key));
+	buf_release(&key);
+	if (row < m->n_source)
+		return row;
+	GROW(m->source, m->n_source, m->cap_source, 1);
+	m->source[m->n_source++] = srcloc_copy(&m->arena, at);
+	return row;
+}
+
+static uint32_t add_node(struct kernelmap *m, struct slice name)
+{
+	uint32_t row = intern_add(&m->node_names, name);
+	if (row < m->n_node)
+		return row;
+	GROW(m->node, m->n_node, m->cap_node, 1);
+	m->node[m->n_node++] = (struct kmnode){.name = intern_get(&m->node_names, row), .fx = GRAPH_NONE, .source = KM_NONE, .compute = true};
+	return row;
+}
+
+/* A list that is being made is the last one in item[]. */
+static void list_begin(struct kernelmap *m, struct kmlist *l) { *l = (struct kmlist){m->n_item, 0}; }
+
+static void list_add(struct kernelmap *m, struct kmlist *l, uint32_t row)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		if (m->item[l->first + i] == row)
+			return;
+	if (l->n >= 8192)
+		return;
+	if (l->first + l->n != m->n_item) { /* others came after it: once more */
+		GROW(m->item, m->n_item, m->cap_item, l->n);
+		memmove(&m->item[m->n_item], &m->item[l->first], l->n * sizeof(*m->item));
+		l->first = m->n_item;
+		m->n_item += l->n;
+	}
+	GROW(m->item, m->n_item, m->cap_item, 1);
+	m->item[m->n_item++] = row;
+	l->n++;
+}
+
+/* ---- the graph ---- */
+
+static void node_text(struct kernelmap *m, uint32_t fx, struct kmnode *to)
+{
+	const struct graph *g = &m->graph;
+	const struct gnode *n = &g->node[fx];
+	struct buf b = {0};
+	if (n->op == GRAPH_PLACEHOLDER) {
+		buf_adds(&b, "placeholder");
+	} else {
+		buf_add_slice(&b, graph_text(g, n->target));
+		buf_addc(&b, '(');
+		for (uint32_t i = 0; i < n->n_args; i++) {
+			buf_adds(&b, i ? ", " : "");
+			fxcode_value(g, g->value[n->args + i], &b);
+		}
+		for (uint32_t i = 0; i < n->n_kwargs; i++) {
+			buf_addf(&b, "%s%.*s = ", n->n_args || i ? ", " : "", (int)graph_text(g, g->value[n->kwargs + 2 * i].text).n,
+				 graph_text(g, g->value[n->kwargs + 2 * i].text).p);
+			fxcode_value(g, g->value[n->kwargs + 2 * i + 1], &b);
+		}
+		buf_addc(&b, ')');
+	}
+	to->text = arena_slice(&m->arena, buf_slice(&b));
+	buf_reset(&b);
+	if (n->meta != GRAPH_NONE)
+		fxcode_meta(g, n->meta, &b);
+	to->shape = arena_slice(&m->arena, buf_slice(&b));
+	buf_release(&b);
+}
+
+static void read_graph(struct kernelmap *m)
+{
+	struct err err;
+	struct graph *g = &m->graph;
+	if (!m->in.graph.n)
+		return;
+	if (fxcode_read(g, m->in.graph, "the graph", &err) < 0) {
+		snprintf(m->note, sizeof(m->note), "%.250s", err.text);
+		return;
+	}
+	m->has_graph = true;
+	struct buf b = {0};
+	for (uint32_t i = g->module[0].first, end = i + g->module[0].n; i < end; i++) {
+		const struct gnode *n = &g->node[i];
+		if (n->op == GRAPH_OUTPUT)
+			continue;
+		struct kmnode *to = &m->node[add_node(m, graph_name(g, i))];
+		struct srcloc at;
+		to->fx = i;
+		to->compute = n->op != GRAPH_PLACEHOLDER && n->op != GRAPH_GET_ATTR;
+		node_text(m, i, to);
+		if (n->stack == GRAPH_NONE)
+			continue;
+		buf_reset(&b);
+		buf_addf(&b, "# File: %.*s", (int)graph_text(g, n->stack).n, graph_text(g, n->stack).p);
+		if (srcloc_parse(buf_slice(&b), &at))
+			to->source = add_source(m, &at);
+	}
+	buf_release(&b);
+}
+
+/* ---- what torch says itself ---- */
+
+struct said {
+	struct json_tape map, stacks;
+	uint32_t code_to_post, stack_root;
+};
+
+static uint32_t parse(struct json_tape *t, struct slice text)
+{
+	uint32_t root;
+	if (!text.n || text.n > UINT32_MAX / 2)
+		return JSON_NONE;
+	json_tape_text(t, text.p, text.n);
+	if (json_parse(t, 0, text.n, &root) < 0 || !json_is(t, root, JSON_OBJECT))
+		return JSON_NONE;
+	return root;
+}
+
+/* The member for "NAME:HANDLE"; without a handle in the text, that of NAME or the nth "NAME:...". */
+static uint32_t member(const struct json_tape *t, uint32_t root, struct slice key, struct slice name, uint32_t nth)
+{
+	if (root == JSON_NONE || !json_is(t, root, JSON_OBJECT))
+		return JSON_NONE;
+	uint32_t seen = 0, at = JSON_NONE;
+	for (uint32_t k = json_first(t, root); k < json_end(t, root); k = json_next_pair(t, k)) {
+		struct slice s = json_slice(t, k);
+		if (key.n ? slice_eq(s, key) : slice_eq(s, name))
+			return k + 1;
+		if (!key.n && s.n > name.n && s.p[name.n] == ':' && !memcmp(s.p, name.p, name.n) && seen++ == nth)
+			at = k + 1;
+	}
+	return at;
+}
+
+static void take_names(struct kernelmap *m, struct kmlist *l, const struct json_tape *t, uint32_t list)
+{
+	if (list == JSON_NONE || !json_is(t, list, JSON_ARRAY))
+		return;
+	for (uint32_t k = json_first(t, list); k < json_end(t, list); k = json_next(t, k))
+		if (json_is(t, k, JSON_STRING))
+			list_add(m, l, add_node(m, json_slice(t, k)));
+}
+
+static void take_stacks(struct kernelmap *m, struct kmlist *l, const struct json_tape *t, uint32_t list)
+{
+	struct buf text = {0};
+	if (list == JSON_NONE || !json_is(t, list, JSON_ARRAY))
+		return;
+	for (uint32_t k = json_first(t, list); k < json_end(t, list); k = json_next(t, k)) {
+		struct srcloc at, last = {0};
+		if (!json_is(t, k, JSON_STRING))
+			continue;
+		buf_reset(&text);
+		json_unescape(t, k, &text);
+		struct slice rest = buf_slice(&text);
+		while (srcloc_next(&rest, &at)) /* the innermost of the user's */
+			if (srcloc_is_user(at.file))
+				last = at;
+		if (last.line)
+			list_add(m, l, add_source(m, &last));
+	}
+	buf_release(&text);
+}
+
+/* ---- uses ---- */
+
+static void list_names(struct kernelmap *m, struct kmlist *l, struct outlist names)
+{
+	for (uint32_t i = 0; i < names.n; i++)
+		list_add(m, l, add_node(m, m->code.name[names.first + i]));
+}
+
+static void add_use(struct kernelmap *m, const struct said *said, uint32_t call)
+{
+	const struct outcall *c = &m->code.call[call];
+	GROW(m->use, m->n_use, m->cap_use, 1);
+	struct kmuse *u = &m->use[m->n_use++];
+	*u = (struct kmuse){.name = c->name, .call = call, .kernel = c->kernel};
+	for (uint32_t i = 0; i + 1 < m->n_use; i++)
+		u->nth += slice_eq(m->use[i].name, u->name);
+	list_begin(m, &u->fx);
+	take_names(m, &u->fx, &said->map, member(&said->map, said->code_to_post, c->notes.handle, c->name, u->nth));
+	uint32_t stacks = member(&said->stacks, said->stack_root, c->notes.handle, c->name, u->nth);
+	if (stacks != JSON_NONE && json_is(&said->stacks, stacks, JSON_OBJECT)) { /* kernel_information.json */
+		take_names(m, &u->fx, &said->stacks, json_get(&said->stacks, stacks, "post_grad_nodes"));
+		stacks = json_get(&said->stacks, stacks, "stack_traces");
+	}
+	u->from |= u->fx.n ? KM_FROM_MAP : 0;
+	uint32_t before = u->fx.n;
+	list_names(m, &u->fx, c->notes.node);
+	if (c->kernel != OUT_NONE)
+		list_names(m, &u->fx, m->code.kernel[c->kernel].notes.node);
+	u->from |= u->fx.n > before ? KM_FROM_COMMENT : 0;
+	list_begin(m, &u->source);
+	take_stacks(m, &u->source, &said->stacks, stacks);
+}
+
+/* ---- kernels and IR ---- */
+
+static bool writes(struct slice param)
+{
+	return slice_starts(param, "out_ptr") || slice_starts(param, "in_out_ptr");
+}
+
+static bool node_writes(const struct kernelmap *m, const struct irnode *n, struct slice buffer)
+{
+	for (uint32_t i = 0; i < n->n_outs; i++)
+		if (slice_eq(m->ir->out[n->out + i].name, buffer))
+			return true;
+	for (uint32_t i = 0; i < n->n_writes; i++)
+		if (slice_eq(m->ir->name[n->write + i], buffer))
+			return true;
+	return false;
+}
+
+/* Mark the outermost node that writes a buffer, or the one it was made of (buf3 = buf2  # reuse). */
+static void mark_writer(const struct kernelmap *m, struct slice buffer, bool *in)
+{
+	for (uint32_t i = 0; i < m->ir->n_node; i++)
+		if (m->ir->node[i].parent == IR_NONE && node_writes(m, &m->ir->node[i], buffer))
+			in[i] = true;
+}
+
+/* Leaves in the order of the text, so that what is stored comes before who loads it. */
+static void join_ir(struct kernelmap *m, struct kmuse *u)
+{
+	const struct irtext *ir = m->ir;
+	const struct outcall *c = &m->code.call[u->call];
+	list_begin(m, &u->ir);
+	if (!ir || !ir->n_node)
+		return;
+	bool *in = xcalloc(ir->n_node, sizeof(*in));
+	const struct outkernel *k = c->kernel == OUT_NONE ? NULL : &m->code.kernel[c->kernel];
+	bool any = false;
+	for (uint32_t i = 0; k && i < c->arg.n; i++)
+		any |= i < k->param.n && writes(m->code.name[k->param.first + i]);
+	for (uint32_t i = 0; k && i < c->arg.n; i++) {
+		struct slice name = m->code.name[c->arg.first + i];
+		if (name.n && (!any || (i < k->param.n && writes(m->code.name[k->param.first + i]))))
+			mark_writer(m, name, in);
+	}
+	for (uint32_t i = 0; i < c->made.n; i++)
+		mark_writer(m, m->code.name[c->made.first + i], in);
+	for (uint32_t i = 0; i < ir->n_node; i++) {
+		const struct irnode *n = &ir->node[i];
+		bool calls = slice_starts(n->kind, "Extern") && n->kernel.n && slice_eq(n->kernel, c->name);
+		if (n->parent != IR_NONE)
+			in[i] = in[n->parent];
+		else if (in[i] && k && slice_starts(n->kind, "Extern"))
+			in[i] = false; /* its buffer is written over in place */
+		else if (in[i] && !k && !calls && !slice_starts(n->kind, "Extern"))
+			in[i] = false;
+		if (in[i] && !n->members)
+			list_add(m, &u->ir, i);
+	}
+	free(in);
+}
+
+/* Origins that the fusion log names for these nodes. */
+static void from_log(struct kernelmap *m, struct kmuse *u)
+{
+	const struct fusionlog *f = m->in.fusion;
+	for (uint32_t i = 0; f && i < f->n; i++) {
+		const struct fusion *row = &f->row[i];
+		if (row->kind != FUSION_ORIGINS || (m->in.folder.n && row->folder.n && !slice_eq(row->folder, m->in.folder)))
+			continue;
+		bool mine = false;
+		for (uint32_t k = 0; k < u->ir.n; k++)
+			mine |= slice_eq(m->ir->node[m->item[u->ir.first + k]].name, row->a);
+		struct slice rest = row->reason, one;
+		while (mine && irop_arg(&rest, &one))
+			if (m->has_graph ? graph_find(&m->graph, 0, one) != GRAPH_NONE : one.n > 0) {
+				list_add(m, &u->fx, add_node(m, one));
+				u->from |= KM_FROM_LOG;
+			}
+	}
+}
+
+/* ---- the flow of data ---- */
+
+static uint8_t *allowed_nodes(const struct kernelmap *m, const struct kmuse *u)
+{
+	uint8_t *bits;
+	if (!u->from)
+		return NULL;
+	bits = xcalloc(m->graph.n_nodes / 8 + 1, 1);
+	for (uint32_t i = 0; i < u->fx.n; i++) {
+		uint32_t fx = m->node[m->item[u->fx.first + i]].fx;
+		if (fx != GRAPH_NONE)
+			bits[fx / 8] |= (uint8_t)(1u << (fx % 8));
+	}
+	return bits;
+}
+
+static uint32_t row_of(struct kernelmap *m, uint32_t fx) { return fx == GRAPH_NONE ? KM_NONE : add_node(m, graph_name(&m->graph, fx)); }
+
+/* What the parameters of a kernel hold at this call. */
+static struct opseq_param *params_of(const struct kernelmap *m, const struct kmuse *u, uint32_t *n)
+{
+	const struct outkernel *k = &m->code.kernel[u->kernel];
+	const struct outcall *c = &m->code.call[u->call];
+	struct opseq_param *p = xcalloc(k->param.n + 1, sizeof(*p));
+	*n = k->param.n;
+	for (uint32_t i = 0; i < k->param.n; i++) {
+		p[i].name = m->code.name[k->param.first + i];
+		if (i >= c->arg.n)
+			continue;
+		p[i].stored = p[i].loaded = m->code.name[c->arg.first + i];
+		for (uint32_t a = m->code.n_alias; a-- > 0 && slice_starts(p[i].name, "in_out_ptr");)
+			if (slice_eq(m->code.alias[a].name, p[i].loaded)) {
+				p[i].loaded = m->code.alias[a].of;
+				break;
+			}
+	}
+	return p;
+}
+
+static void take_ir(struct kernelmap *m, const struct kmuse *u, const struct opseq *s, const struct opmatch *match)
+{
+	for (uint32_t i = 0; i < u->ir.n; i++) {
+		uint32_t node = m->item[u->ir.first + i];
+		struct kmlist *l = &m->ir_fx[node];
+		for (uint32_t k = 0; k < s->n_op; k++)
+			if (s->op[k].node == node && match[k].how != MATCH_NONE && s->op[k].kind != OP_LOAD && s->op[k].kind != OP_NOTE &&
+			    s->op[k].kind != OP_ALIAS) {
+				uint32_t row = row_of(m, match[k].fx);
+				if (row != KM_NONE && m->node[row].compute)
+					list_add(m, l, row);
+			}
+	}
+}
+
+/* One line says at most one thing: its last operation that has an answer; a store says whose value it is. */
+static void take_lines(struct kernelmap *m, struct kmuse *u, const struct opseq *s, const struct opmatch *match, const struct opseq *ir)
+{
+	struct slice text = m->code.kernel[u->kernel].text, line;
+	uint32_t n = 0;
+	while (slice_line(&text, &line))
+		n++;
+	GROW(m->line, m->n_line, m->cap_line, n);
+	u->line = m->n_line;
+	u->n_lines = n;
+	for (uint32_t i = 0; i < n; i++)
+		m->line[m->n_line++] = (struct kmline){.node = KM_NONE, .ir_node = IR_NONE, .kind = OP_NOTE};
+	for (uint32_t i = 0; i < s->n_op; i++) {
+		const struct seqop *o = &s->op[i];
+		if (!o->line || o->line > n)
+			continue;
+		struct kmline *l = &m->line[u->line + o->line - 1];
+		if (o->kind == OP_CONST && !o->result.n)
+			continue; /* a number within the line */
+		l->kind = o->kind;
+		l->value = o->result;
+		l->node = row_of(m, match[i].fx);
+		l->how = match[i].how;
+		if (match[i].ir != OP_NONE) {
+			l->ir_node = ir->op[match[i].ir].node;
+			l->ir_line = ir->op[match[i].ir].line;
+		}
+	}
+}
+
+static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
+{
+	struct opseq ir = {0}, body = {0};
+	uint32_t n_params, before = u->fx.n;
+	uint8_t *allowed = m->has_graph ? allowed_nodes(m, u) : NULL;
+	struct opseq_param *p = params_of(m, u, &n_params);
+	struct outkernel *k = &m->code.kernel[u->kernel];
+	for (uint32_t i = 0; i < u->ir.n; i++)
+		opseq_add_ir(&ir, m->ir, m->item[u->ir.first + i]);
+	opseq_add_kernel(&body, k->text, k->lang, p, n_params);
+	struct opmatch *im = xcalloc(ir.n_op + 1, sizeof(*im)), *bm = xcalloc(body.n_op + 1, sizeof(*bm));
+	for (uint32_t i = 0; i < body.n_op; i++)
+		bm[i] = (struct opmatch){GRAPH_NONE, MATCH_NONE, OP_NONE};
+	if (m->has_graph) {
+		opmatch_fx(im, &ir, x, allowed);
+		opmatch_fx(bm, &body, x, allowed);
+	}
+	opmatch_ir(bm, &body, &ir, &m->code);
+	for (uint32_t i = 0; i < body.n_op && m->has_graph; i++) { /* the IR knows better what a step is of */
+		const struct opmatch *of = bm[i].ir == OP_NONE ? NULL : &im[bm[i].ir];
+		if (of && of->how != MATCH_NONE && bm[i].how != MATCH_SAME && body.op[i].kind != OP_CONST) {
+			bm[i].fx = of->fx;
+			bm[i].how = of->how;
+		}
+	}
+	if (m->has_graph) {
+		take_ir(m, u, &ir, im);
+		for (uint32_t i = 0; i < body.n_op && !u->from; i++)
+			if (bm[i].how != MATCH_NONE && body.op[i].kind != OP_LOAD && body.op[i].kind != OP_ALIAS && body.op[i].kind != OP_NOTE) {
+				uint32_t row = row_of(m, bm[i].fx);
+				if (m->node[row].compute)
+					list_add(m, &u->fx, row);
+			}
+		for (uint32_t i = 0; i < u->ir.n && !u->from; i++) {
+			struct kmlist l = m->ir_fx[m->item[u->ir.first + i]];
+			for (uint32_t j = 0; j < l.n; j++)
+				list_add(m, &u->fx, m->item[l.first + j]);
+		}
+	}
+	u->from |= u->fx.n > before ? KM_FROM_FLOW : 0;
+	take_lines(m, u, &body, bm, &ir);
+	free(im);
+	free(bm);
+	free(p);
+	free(allowed);
+	opseq_release(&ir);
+	opseq_release(&body);
+}
+
+/* ---- operators ---- */
+
+struct operand_set {
+	const struct fxindex *x;
+	uint32_t rep[32], n;
+};
+
+static bool add_operand(void *user, uint32_t node)
+{
+	struct operand_set *s = user;
+	if (s->n < ARRAY_LEN(s->rep))
+		s->rep[s->n++] = s->x->rep[node];
+	return true;
+}
+
+/* "extern_kernels.addmm", "aoti_torch_cpu_addmm_out" -> does it name "addmm"? */
+static bool names_op(struct slice call, struct slice op)
+{
+	for (size_t i = 0; op.n && i + op.n <= call.n; i++) {
+		const char *at = call.p + i;
+		size_t left = call.n - i;
+		bool begins = !i || at[-1] == '.' || at[-1] == '_' || at[-1] == ':';
+		if (begins && !memcmp(at, op.p, op.n) &&
+		    (left == op.n || at[op.n] == '.' || (left >= op.n + 4 && !memcmp(at + op.n, "_out", 4))))
+			return true;
+	}
+	return false;
+}
+
+/* An operator of torch: of the nodes that it is known to come from, or of all, the one of its name whose operands it is given. */
+static void operator_node(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
+{
+	const struct outcall *c = &m->code.call[u->call];
+	uint8_t *allowed = allowed_nodes(m, u);
+	uint32_t found = GRAPH_NONE, times = 0;
+	for (uint32_t i = m->graph.module[0].first, end = i + m->graph.module[0].n; i < end; i++) {
+		if (m->graph.node[i].op != GRAPH_CALL_FUNCTION || fx_is_view(&m->graph, i) || graph_is_getitem(&m->graph, i) ||
+		    (allowed && !(allowed[i / 8] >> (i % 8) & 1)) || !names_op(c->name, fx_op_name(&m->graph, i)))
+			continue;
+		struct operand_set s = {.x = x};
+		graph_operands(&m->graph, i, add_operand, &s);
+		bool all = true;
+		for (uint32_t k = 0; k < s.n && !allowed; k++) {
+			bool given = false;
+			for (uint32_t a = 0; a < c->arg.n; a++) {
+				struct slice name = m->code.name[c->arg.first + a];
+				uint32_t bound = name.n ? fxindex_bound(x, name) : GRAPH_NONE;
+				if (bound == GRAPH_NONE && name.n)
+					bound = fxindex_bound(x, outcode_storage(&m->code, name));
+				given |= bound == s.rep[k];
+			}
+			all &= given;
+		}
+		if (all) {
+			found = i;
+			times++;
+		}
+	}
+	if (times == 1) {
+		uint32_t had = u->fx.n;
+		list_add(m, &u->fx, row_of(m, found));
+		u->from |= u->fx.n > had ? KM_FROM_FLOW : 0;
+		for (uint32_t i = 0; i < c->made.n; i++)
+			fxindex_bind(x, m->code.name[c->made.first + i], found);
+	}
+	free(allowed);
+}
+
+/* The wrapper's results are those of the graph, in order. */
+static void bind_results(struct kernelmap *m, struct fxindex *x)
+{
+	const struct graph *g = &m->graph;
+	uint32_t out = g->module[0].output;
+	if (out == GRAPH_NONE || !g->node[out].n_args)
+		return;
+	struct gvalue v = g->value[g->node[out].args];
+	if ((v.kind != GV_TUPLE && v.kind != GV_LIST) || v.n != m->code.result.n)
+		return;
+	for (uint32_t i = 0; i < v.n; i++) {
+		struct gvalue r = g->value[v.first + i];
+		struct slice name = m->code.name[m->code.result.first + i];
+		if (r.kind == GV_NODE && name.n && fxindex_bound(x, name) == GRAPH_NONE)
+			fxindex_bind(x, name, r.node);
+	}
+}
+
+static void bind_inputs(struct kernelmap *m, struct fxindex *x)
+{
+	const struct graph *g = &m->graph;
+	uint32_t k = 0;
+	for (uint32_t i = g->module[0].first, end = i + g->module[0].n; i < end; i++)
+		if (g->node[i].op == GRAPH_PLACEHOLDER && k < m->code.input.n) {
+			struct slice name = m->code.name[m->code.input.first + k++];
+			if (graph_find(g, 0, name) == GRAPH_NONE)
+				fxindex_bind(x, name, i);
+		}
+}
+
+/* ---- all of it ---- */
+
+static void sources_of_nodes(struct kernelmap *m, struct kmuse *u)
+{
+	for (uint32_t i = 0; i < u->fx.n; i++) {
+		const struct kmnode *n = &m->node[m->item[u->fx.first + i]];
+		if (n->source != KM_NONE && n->compute)
+			list_add(m, &u->source, n->source);
+	}
+}
+
+void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
+{
+	struct said said = {.code_to_post = JSON_NONE};
+	struct fxindex x = {0};
+	struct err err;
+	*m = (struct kernelmap){.in = *in};
+	read_graph(m);
+	if (in->wrapper.n) {
+		if (outcode_read_cpp(&m->code, in->wrapper, in->kernels, &err) < 0)
+			snprintf(m->note, sizeof(m->note), "%.250s", err.text);
+	} else {
+		outcode_read(&m->code, in->code);
+	}
+	irtext_read(&m->pre, in->ir_pre);
+	irtext_read(&m->post, in->ir_post);
+	m->ir = m->post.n_node ? &m->post : m->pre.n_node ? &m->pre : NULL;
+	m->ir_fx = xcalloc((m->ir ? m->ir->n_node : 0) + 1, sizeof(*m->ir_fx));
+	uint32_t root = parse(&said.map, in->mappings);
+	if (root != JSON_NONE) {
+		said.code_to_post = json_get(&said.map, root, "cppCodeToPost");
+		if (said.code_to_post != JSON_NONE && !json_is(&said.map, said.code_to_post, JSON_OBJECT))
+			said.code_to_post = JSON_NONE;
+	}
+	said.stack_root = parse(&said.stacks, in->stacks);
+	if (m->has_graph) {
+		fxindex_init(&x, &m->graph);
+		bind_inputs(m, &x);
+		bind_results(m, &x);
+	}
+	for (uint32_t i = 0; i < m->code.n_call; i++)
+		add_use(m, &said, i);
+	for (uint32_t i = 0; i < m->n_use; i++) {
+		struct kmuse *u = &m->use[i];
+		join_ir(m, u);
+		from_log(m, u);
+		if (u->kernel != OUT_NONE)
+			flow(m, u, &x);
+		else if (m->has_graph)
+			operator_node(m, u, &x);
+		sources_of_nodes(m, u);
+	}
+	json_tape_release(&said.map);
+	json_tape_release(&said.stacks);
+	fxindex_release(&x);
+}
+
+struct slice kernelmap_text(const struct kernelmap *m, const struct kmuse *u)
+{
+	return u->kernel == OUT_NONE ? SLICE("") : m->code.kernel[u->kernel].text;
+}
+
+void kernelmap_release(struct kernelmap *m)
+{
+	outcode_release(&m->code);
+	irtext_release(&m->pre);
+	irtext_release(&m->post);
+	if (m->has_graph)
+		graph_release(&m->graph);
+	free(m->node);
+	free(m->source);
+	free(m->use);
+	free(m->line);
+	free(m->ir_fx);
+	free(m->item);
+	intern_release(&m->node_names);
+	intern_release(&m->source_names);
+	arena_release(&m->arena);
+	*m = (struct kernelmap){0};
+}
