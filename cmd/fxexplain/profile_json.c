@@ -32,6 +32,7 @@ static void rows(struct json_out *o, const struct profile *p)
 		json_member_u64(o, "count", r->count);
 		json_member_u64(o, "total", r->total);
 		json_member_u64(o, "self", r->self);
+		json_member_u64(o, "overlap", r->overlap);
 		json_member_u64(o, "min", r->min);
 		json_member_u64(o, "max", r->max);
 		json_member_u64(o, "step_count", r->step_count);
@@ -123,7 +124,7 @@ static void one_profile(struct json_out *o, struct profile_view *v, unsigned i)
 	member_bool(o, "compiled", p->compiled);
 	json_member_u64(o, "events", p->events);
 	json_member_u64(o, "bytes", p->bytes);
-	json_member_u64(o, "threads", p->n_thread);
+	json_member_u64(o, "threads", p->n_busy_thread);
 	json_member_u64(o, "wall", p->wall);
 	json_member_u64(o, "gaps", p->gaps);
 	json_member_u64(o, "graph_breaks", p->breaks);
@@ -133,8 +134,8 @@ static void one_profile(struct json_out *o, struct profile_view *v, unsigned i)
 	json_member_u64(o, "device_span", p->device_span);
 	json_key(o, "parts");
 	json_obj(o);
-	for (unsigned k = 0; k < PROFILE_PARTS; k++)
-		json_member_u64(o, profile_part_name[k], p->part[k]);
+	for (unsigned k = 0; k < SPENT_PARTS; k++)
+		json_member_u64(o, profile_spent_name[k], p->spent[k]);
 	json_close(o);
 	steps_and_gaps(o, p);
 	regions(o, v, p);

@@ -279,7 +279,7 @@ static void head_of_one(struct show *w)
 	add_unit(b, p);
 	buf_addf(b, ", %.1f us%s", w->v->c.wall[1] / 1e3, p->n_step ? " each" : " in all");
 	put_bold(w->s, buf_str(b));
-	buf_addf(&w->s->b, "\n%" PRIu64 " events, %u threads", p->events, p->n_thread);
+	buf_addf(&w->s->b, "\n%" PRIu64 " events, %u thread%s with ops", p->events, p->n_busy_thread, p->n_busy_thread == 1 ? "" : "s");
 	if (p->devices)
 		buf_addf(&w->s->b, ", %u device%s busy %.0f %% of its time", p->devices, p->devices == 1 ? "" : "s",
 			 p->device_span ? 100 * (double)p->device_busy / ((double)p->device_span * p->devices) : 0.0);
@@ -294,6 +294,8 @@ static void head_of_two(struct show *w)
 	const double times = c->wall[1] > 0 ? c->wall[0] / c->wall[1] : 0;
 	buf_addf(b, "%.1f us -> %.1f us%s: %.2fx", c->wall[0] / 1e3, c->wall[1] / 1e3, c->per_step ? " a step" : "", times);
 	put_bold(w->s, buf_str(b));
+	if (c->side[0]->devices && c->side[1]->devices)
+		buf_addf(&w->s->b, ", device busy %.1f us -> %.1f us", c->device_busy[0] / 1e3, c->device_busy[1] / 1e3);
 	buf_adds(&w->s->b, times >= 1.05 ? ", compiled is faster\n" : times <= 0.95 ? ", compiled is slower\n" : ", no difference to speak of\n");
 	buf_addf(&w->s->b, "eager %s (", w->v->side_path[0]);
 	add_unit(&w->s->b, c->side[0]);
@@ -306,7 +308,7 @@ static void head_of_two(struct show *w)
 		buf_addf(&w->s->b, "%s: compared in the order given, \"eager\" is the first\n", c->side[0]->compiled ? "both are compiled" : "nothing is compiled in either");
 	if (!c->per_step)
 		buf_adds(&w->s->b, "not both have steps: the totals compare only if both ran the same number of iterations\n");
-	if (c->side[0]->part[SPENT_COMPILE] + c->side[1]->part[SPENT_COMPILE])
+	if (c->side[0]->spent[SPENT_COMPILE] + c->side[1]->spent[SPENT_COMPILE])
 		buf_adds(&w->s->b, "compiling is in these times: the speed-up is not that of the steady state\n");
 	buf_addf(&w->s->b, "%u ops gone (%.1f us), %u stay (%.1f us -> %.1f us), %u new (%.1f us)\n", c->n_fate[FATE_GONE], c->gone / 1e3, c->n_fate[FATE_STAYS],
 		 c->stays[0] / 1e3, c->stays[1] / 1e3, c->n_fate[FATE_NEW], c->fresh / 1e3);

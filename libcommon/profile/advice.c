@@ -100,7 +100,7 @@ static void breaks(struct advise *a)
 static void guards(struct advise *a)
 {
 	const struct profile *p = a->p;
-	const double ns = (double)p->part[SPENT_GUARDS];
+	const double ns = (double)p->spent[SPENT_GUARDS];
 	if (share(a, ns) < 0.05)
 		return;
 	struct profile_advice *v = add(a, ADVICE_GUARDS, ns);
@@ -137,8 +137,8 @@ static bool cpu_kernel(const struct profile_row *r) { return r->class == CLASS_O
 static void hidden(struct advise *a)
 {
 	const struct profile *p = a->p;
-	const double ns = (double)p->part[SPENT_GENERATED];
-	if (!p->compiled || a->device || p->part[SPENT_KERNEL] || share(a, ns) < 0.1)
+	const double ns = (double)p->spent[SPENT_GENERATED];
+	if (!p->compiled || a->device || p->spent[SPENT_KERNEL] || share(a, ns) < 0.1)
 		return;
 	struct profile_advice *v = add(a, ADVICE_HIDDEN, ns);
 	v->title = "the C++ kernels have no times of their own";
@@ -214,13 +214,14 @@ static void kernel(struct advise *a)
 static void python(struct advise *a)
 {
 	const struct profile *p = a->p;
-	const double ns = (double)p->part[SPENT_PYTHON];
+	const double ns = (double)p->spent[SPENT_PYTHON];
 	if (share(a, ns) < 0.15 || !p->n_gap)
 		return;
 	struct profile_advice *v = add(a, ADVICE_PYTHON, ns);
 	const struct profile_gap *g = &p->gap[0];
 	const struct slice before = profile_name(p, g->before), after = profile_name(p, g->after), in = profile_name(p, g->python);
-	v->title = textf(a, "nothing runs for %.0f %% of the time: Python, or waiting", 100 * share(a, ns));
+	v->title = textf(a, a->device ? "no op is on the CPU for %.0f %% of the time: Python, or waiting" : "nothing runs for %.0f %% of the time: Python, or waiting",
+			 100 * share(a, ns));
 	v->evidence = textf(a, "%" PRIu64 " gaps; the longest %.1f us, after %.*s, before %.*s%s%.*s", p->n_gaps, us((double)g->dur), NAME(before.n ? before : SLICE("the step's begin")),
 			    NAME(after.n ? after : SLICE("the step's end")), in.n ? ", in " : "", NAME(in));
 	v->next = p->has_stacks ? "that function is where to look: data loading, optimizer.step() in Python, .item(), printing"
@@ -229,7 +230,7 @@ static void python(struct advise *a)
 
 static void dynamo(struct advise *a)
 {
-	const double ns = (double)a->p->part[SPENT_DYNAMO];
+	const double ns = (double)a->p->spent[SPENT_DYNAMO];
 	if (share(a, ns) < 0.1)
 		return;
 	struct profile_advice *v = add(a, ADVICE_DYNAMO, ns);
@@ -237,6 +238,21 @@ static void dynamo(struct advise *a)
 	v->evidence = textf(a, "%.1f us %s (%.0f %%) in compiled regions, but in no graph: prologues, bytecode between graphs", us(ns / a->unit), per(a),
 			    100 * share(a, ns));
 	v->next = "larger graphs (fewer breaks, a larger function compiled), more work a call (batch size)";
+}
+
+/* What is inside of graphs and in no event, when the kernels have events of their own. */
+static void wrapper(struct advise *a)
+{
+	const struct profile *p = a->p;
+	const double ns = (double)p->spent[SPENT_GENERATED];
+	if ((!p->spent[SPENT_KERNEL] && !a->device) || share(a, ns) < 0.1)
+		return;
+	struct profile_advice *v = add(a, ADVICE_WRAPPER, ns);
+	v->title = "the code between the kernels";
+	v->evidence = textf(a, "%.1f us %s (%.0f %%) are inside of graphs, between kernels and ops: the generated Python wrapper, AOTAutograd's runtime",
+			    us(ns / a->unit), per(a), 100 * share(a, ns));
+	v->next = a->device ? "torch.compile(model, mode=\"reduce-overhead\") replays it without Python (CUDA graphs)"
+			    : "torch._inductor.config.cpp_wrapper = True writes it in C++; larger batches make it matter less";
 }
 
 static void copies(struct advise *a)
@@ -305,6 +321,7 @@ void profile_advise(struct profile_advices *x, const struct profile *p)
 	kernel(&a);
 	python(&a);
 	dynamo(&a);
+	wrapper(&a);
 	copies(&a);
 	eager_op(&a);
 	if (!p->compiled) {

@@ -114,8 +114,8 @@ static void add_families(struct profile_compare *c, unsigned side)
 		if (r->class <= CLASS_RUNTIME && r->kind != KIND_STEP && r->kind != KIND_USER)
 			f[profile_family_of(profile_name(p, i), r->class, r->kind)] += (double)r->step_self / c->unit[side];
 	}
-	f[FAMILY_COMPILE] = (double)p->part[SPENT_COMPILE] / c->unit[side];
-	f[FAMILY_PYTHON] = (double)(p->part[SPENT_PYTHON] + p->part[SPENT_WAIT]) / c->unit[side];
+	f[FAMILY_COMPILE] = (double)p->spent[SPENT_COMPILE] / c->unit[side];
+	f[FAMILY_PYTHON] = (double)(p->spent[SPENT_PYTHON] + p->spent[SPENT_WAIT]) / c->unit[side];
 	for (unsigned k = 0; k < FAMILIES; k++)
 		sum += f[k];
 	c->beside[side] = sum > c->wall[side] ? sum - c->wall[side] : 0;

@@ -77,6 +77,8 @@ static bool by_double(struct slice text, uint64_t *ns)
 		return false;
 	memcpy(tmp, text.p, text.n);
 	tmp[text.n] = 0;
+	if (strspn(tmp, "0123456789.eE+-") != text.n) /* no hexadecimal, no infinity */
+		return false;
 	const double us = strtod(tmp, &end);
 	if (*end || !(us >= 0) || us >= 9e15)
 		return false;

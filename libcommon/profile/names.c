@@ -1,7 +1,7 @@
 /* What names of events say. */
 #include "profile/profile_part.h"
 
-const char *const profile_part_name[PROFILE_PARTS] = {
+const char *const profile_spent_name[SPENT_PARTS] = {
     [SPENT_KERNEL] = "fused kernels", [SPENT_EXTERN] = "ops called by compiled code", [SPENT_GENERATED] = "inside graphs, in no event",
     [SPENT_EAGER] = "eager ops", [SPENT_AUTOGRAD] = "autograd engine", [SPENT_DEVICE] = "device calls (launch, copy, wait)",
     [SPENT_GUARDS] = "guards (cache lookup)", [SPENT_DYNAMO] = "around graphs (Dynamo, AOTAutograd)", [SPENT_COMPILE] = "compiling",

@@ -25,7 +25,7 @@ struct nest {
 	uint64_t lookup;        /* ns of lookups whose region is not seen yet */
 	uint32_t compile;       /* the one that is open */
 	struct intern *regions; /* "0/1" -> index of p->region */
-	uint64_t part[PROFILE_PARTS];
+	uint64_t spent[SPENT_PARTS];
 };
 
 static uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
@@ -129,7 +129,7 @@ static void compile_says(struct nest *s, const struct frame *f)
 
 /* ---- calls ---- */
 
-static enum profile_part part_of(const struct frame *f, const struct profile_row *r)
+static enum profile_spent part_of(const struct frame *f, const struct profile_row *r)
 {
 	if (f->compiling)
 		return SPENT_COMPILE;
@@ -149,8 +149,8 @@ static enum profile_part part_of(const struct frame *f, const struct profile_row
 
 static void count_in_step(struct nest *s, const struct frame *f, struct profile_row *r, uint64_t self)
 {
-	const enum profile_part part = part_of(f, r);
-	s->part[part] += self;
+	const enum profile_spent part = part_of(f, r);
+	s->spent[part] += self;
 	if (f->compiling || f->kind == KIND_STEP)
 		return;
 	r->step_count++;
@@ -172,6 +172,7 @@ static void leave(struct nest *s)
 	r->count++;
 	r->total += f->row_dur;
 	r->self += self;
+	r->overlap += less(f->child, f->row_dur);
 	r->min = f->row_dur < r->min ? f->row_dur : r->min;
 	r->max = f->row_dur > r->max ? f->row_dur : r->max;
 	if (f->children == 1 && f->only_same) {
@@ -249,7 +250,6 @@ static void nest(struct nest *s, const struct lane *l)
 
 static void device(struct profile *p, const struct lane *l)
 {
-	uint32_t step_at = 0;
 	for (size_t i = 0; i < l->n; i++) {
 		const uint64_t dur = mark_dur(&l->v[i]);
 		struct profile_row *r = &p->row[mark_row(&l->v[i])];
@@ -260,8 +260,7 @@ static void device(struct profile *p, const struct lane *l)
 		r->self += dur;
 		r->min = dur < r->min ? dur : r->min;
 		r->max = dur > r->max ? dur : r->max;
-		/* What was launched in a step may run after it: all between the first and the last step counts. */
-		(void)step_at;
+		/* What was launched in a step may run after it. */
 		if (!p->n_step || l->v[i].ts >= p->step[0].ts) {
 			r->step_count++;
 			r->step_self += dur;
@@ -346,11 +345,12 @@ static void nest_ops(struct profile *p, struct track *track, struct nest *s, str
 		lane_sort(l);
 		s->thread = i;
 		s->busy = &mine;
-		memset(s->part, 0, sizeof(s->part));
+		memset(s->spent, 0, sizeof(s->spent));
 		nest(s, l);
 		p->thread[i].busy = lane_union(&mine);
+		p->n_busy_thread += l->n > 0;
 		if (i == p->main_thread)
-			memcpy(p->part, s->part, sizeof(p->part));
+			memcpy(p->spent, s->spent, sizeof(p->spent));
 		for (size_t k = 0; k < mine.n; k++)
 			lane_add(busy, mine.v[k]);
 		lane_release(&mine);
@@ -368,12 +368,12 @@ static void fill_wall(struct profile *p)
 	for (uint32_t i = 0; i < p->n_step; i++)
 		p->wall += p->step[i].dur;
 	uint64_t known = 0;
-	for (unsigned k = 0; k < PROFILE_PARTS; k++)
-		known += k == SPENT_PYTHON ? 0 : p->part[k];
+	for (unsigned k = 0; k < SPENT_PARTS; k++)
+		known += k == SPENT_PYTHON ? 0 : p->spent[k];
 	/* What no event covers: nothing ran anywhere, or another thread had the work. */
 	const uint64_t rest = less(p->wall, known);
-	p->part[SPENT_WAIT] = less(rest, p->gaps);
-	p->part[SPENT_PYTHON] = rest - p->part[SPENT_WAIT];
+	p->spent[SPENT_WAIT] = less(rest, p->gaps);
+	p->spent[SPENT_PYTHON] = rest - p->spent[SPENT_WAIT];
 }
 
 static void is_compiled(struct profile *p)

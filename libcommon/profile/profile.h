@@ -76,7 +76,7 @@ enum profile_kind {
 };
 
 /* Where the time of the steps went, in the threads' own words; sums to the steps' time. */
-enum profile_part {
+enum profile_spent {
 	SPENT_KERNEL,   /* fused kernels, as CPU events */
 	SPENT_EXTERN,   /* ops that compiled code calls: aten::addmm */
 	SPENT_GENERATED,/* inside of a graph, but in no op: the generated wrapper, and C++ kernels that have no events */
@@ -88,15 +88,16 @@ enum profile_part {
 	SPENT_COMPILE,
 	SPENT_PYTHON,   /* in no event, on no thread: Python, input, output */
 	SPENT_WAIT,     /* the main thread is in no event, another one is: backward on a device */
-	PROFILE_PARTS,
+	SPENT_PARTS,
 };
-extern const char *const profile_part_name[PROFILE_PARTS];
+extern const char *const profile_spent_name[SPENT_PARTS];
 
 struct profile_row {
 	uint32_t name;       /* of p.names */
 	uint8_t class, kind; /* enum profile_class, profile_kind */
 	uint64_t count, total, self, min, max; /* ns, as torch counts */
 	uint64_t folded;     /* calls that pass on to their own name, not in count and total */
+	uint64_t overlap;    /* ns that callees took more than their caller, for they overlap: self is 0 there, torch's is negative */
 	uint64_t step_count, step_self; /* inside of steps (all, where there are none), without what runs while compiling */
 	uint64_t compile_count, compile_self; /* while compiling: fake tensors */
 	uint64_t graph_self; /* of step_self: inside of compiled graphs */
@@ -148,14 +149,14 @@ struct profile {
 	struct profile_gap gap[PROFILE_GAPS]; /* the longest */
 	uint32_t n_gap;
 	struct profile_thread *thread;
-	uint32_t n_thread, cap_thread;
+	uint32_t n_thread, cap_thread, n_busy_thread; /* busy: with ops, on the CPU */
 	uint32_t main_thread;    /* the steps', or the one with most ops; PROFILE_NONE */
 
 	uint64_t events;         /* X, or B with E */
 	uint64_t class_events[PROFILE_CLASSES], memory_events, flows;
 	uint64_t first, last;    /* ns, of what ran */
 	uint64_t wall;           /* the steps' time, or last - first where there are none */
-	uint64_t part[PROFILE_PARTS]; /* of wall, by the main thread's events */
+	uint64_t spent[SPENT_PARTS]; /* of wall, by the main thread's events */
 	uint64_t gaps, n_gaps;   /* ns and number */
 	uint64_t breaks, break_wait; /* graph breaks that were run through inside of steps, ns between the graphs */
 	uint64_t device_busy, device_span; /* ns in which a device ran something, and from first to last */
