@@ -91,8 +91,9 @@ static void join_attempt(struct trace_reading *r, const struct trace_compile *c,
 {
 	struct slice function;
 	to->breaks += c->breaks;
-	if (c->stack != UINT32_MAX && to->stack == INTERN_NONE)
-		to->stack = stack_text(r, c->stack);
+	uint32_t stack = c->stack == UINT32_MAX ? INTERN_NONE : stack_text(r, c->stack);
+	if (stack != INTERN_NONE)
+		to->stack = stack; /* with the code; metrics have only places */
 	enum fact_status status = status_of(c);
 	if (status != COMPILE_UNKNOWN)
 		to->status = status;

@@ -119,6 +119,8 @@ static uint32_t stack_of(struct trace_reading *r, const struct json_tape *tape, 
 		const char *name = slice_find(s, ", Name: "), *file = slice_find(s, ", Filename: ");
 		if (!slice_starts(s, "Line: ") || !name || !file || file < name)
 			continue;
+		if (!srcloc_is_user(slice_of(file + 12, (size_t)(s.p + s.n - file - 12))))
+			continue;
 		if (r->tmp.len)
 			buf_addc(&r->tmp, '\n');
 		buf_add(&r->tmp, file + 12, (size_t)(s.p + s.n - file - 12));

@@ -182,31 +182,6 @@ int phases_commit(void *ctx, struct trace_scan *s)
 
 /* ---- the end ---- */
 
-enum component phase_component(struct slice name)
-{
-	static const struct {
-		const char *start;
-		enum component component;
-	} known[] = {
-		{"backend_compile", COMPONENT_AOTAUTOGRAD}, {"create_aot_", COMPONENT_AOTAUTOGRAD}, {"aot_", COMPONENT_AOTAUTOGRAD},
-		{"min_cut_", COMPONENT_AOTAUTOGRAD}, {"AOTAutogradCache", COMPONENT_AOTAUTOGRAD}, {"compile_fx", COMPONENT_INDUCTOR},
-		{"_recursive_", COMPONENT_INDUCTOR}, {"pass.", COMPONENT_INDUCTOR}, {"inductor_", COMPONENT_INDUCTOR},
-		{"fx_codegen_and_compile", COMPONENT_INDUCTOR}, {"additional_fake_tensor_prop", COMPONENT_INDUCTOR},
-		{"FxGraphCache", COMPONENT_INDUCTOR}, {"GraphLowering.run", COMPONENT_INDUCTOR}, {"Scheduler.__init__", COMPONENT_INDUCTOR},
-		{"Scheduler.fused_nodes", COMPONENT_INDUCTOR}, {"entire_backward_compile", COMPONENT_INDUCTOR},
-		{"code_gen", COMPONENT_CODEGEN}, {"GraphLowering.", COMPONENT_CODEGEN}, {"Scheduler.", COMPONENT_CODEGEN},
-		{"PythonWrapperCodegen", COMPONENT_CODEGEN}, {"CppWrapper", COMPONENT_CODEGEN}, {"generate_kernel_code", COMPONENT_CODEGEN},
-		{"compile_file", COMPONENT_COMPILER}, {"PyCodeCache.", COMPONENT_COMPILER}, {"async_compile", COMPONENT_COMPILER},
-		{"CachingAutotuner", COMPONENT_COMPILER}, {"aoti_", COMPONENT_COMPILER}, {"dynamo", COMPONENT_DYNAMO},
-		{"entire_frame_compile", COMPONENT_DYNAMO}, {"compile_attempt_", COMPONENT_DYNAMO}, {"bytecode_", COMPONENT_DYNAMO},
-		{"build_guards", COMPONENT_DYNAMO}, {"compiled_autograd", COMPONENT_AOTAUTOGRAD},
-	};
-	for (unsigned i = 0; i < ARRAY_LEN(known); i++)
-		if (slice_starts(name, known[i].start))
-			return known[i].component;
-	return COMPONENT_NONE;
-}
-
 /* Keys are of trace.compile until here: attempts of one id, and ids that name no frame, become one row. */
 void phases_end(struct trace_reading *r)
 {
