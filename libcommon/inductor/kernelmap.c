@@ -58,6 +58,11 @@ static void node_text(struct kernelmap *m, uint32_t fx, struct kmnode *to)
 	struct buf b = {0};
 	if (n->op == GRAPH_PLACEHOLDER) {
 		buf_adds(&b, "placeholder");
+	} else if (graph_is_getitem(g, fx) && n->n_args == 2) {
+		fxcode_value(g, g->value[n->args], &b);
+		buf_addc(&b, '[');
+		fxcode_value(g, g->value[n->args + 1], &b);
+		buf_addc(&b, ']');
 	} else {
 		buf_add_slice(&b, graph_text(g, n->target));
 		buf_addc(&b, '(');
@@ -96,7 +101,8 @@ static void read_graph(struct kernelmap *m)
 		const struct gnode *n = &g->node[i];
 		if (n->op == GRAPH_OUTPUT)
 			continue;
-		struct kmnode *to = &m->node[add_node(m, graph_name(g, i))];
+		uint32_t row = add_node(m, graph_name(g, i));
+		struct kmnode *to = &m->node[row];
 		struct srcloc at;
 		to->fx = i;
 		to->compute = n->op != GRAPH_PLACEHOLDER && n->op != GRAPH_GET_ATTR;
@@ -249,8 +255,15 @@ static void join_ir(struct kernelmap *m, struct kmuse *u)
 		any |= i < k->param.n && writes(m->code.name[k->param.first + i]);
 	for (uint32_t i = 0; k && i < c->arg.n; i++) {
 		struct slice name = m->code.name[c->arg.first + i];
-		if (name.n && (!any || (i < k->param.n && writes(m->code.name[k->param.first + i]))))
-			mark_writer(m, name, in);
+		struct slice param = i < k->param.n ? m->code.name[k->param.first + i] : SLICE("");
+		if (!name.n || (any && !writes(param)))
+			continue;
+		mark_writer(m, name, in);
+		for (uint32_t a = m->code.n_alias; a-- > 0 && slice_starts(param, "in_out_ptr");) /* written several times in place */
+			if (slice_eq(m->code.alias[a].name, name)) {
+				name = m->code.alias[a].of;
+				mark_writer(m, name, in);
+			}
 	}
 	for (uint32_t i = 0; i < c->made.n; i++)
 		mark_writer(m, m->code.name[c->made.first + i], in);
@@ -263,8 +276,10 @@ static void join_ir(struct kernelmap *m, struct kmuse *u)
 			in[i] = false; /* its buffer is written over in place */
 		else if (in[i] && !k && !calls && !slice_starts(n->kind, "Extern"))
 			in[i] = false;
-		if (in[i] && !n->members)
+		if (in[i] && !n->members && !m->taken[i]) {
+			m->taken[i] = true;
 			list_add(m, &u->ir, i);
+		}
 	}
 	free(in);
 }
@@ -308,7 +323,7 @@ static uint8_t *allowed_nodes(const struct kernelmap *m, const struct kmuse *u)
 static uint32_t row_of(struct kernelmap *m, uint32_t fx) { return fx == GRAPH_NONE ? KM_NONE : add_node(m, graph_name(&m->graph, fx)); }
 
 /* What the parameters of a kernel hold at this call. */
-static struct opseq_param *params_of(const struct kernelmap *m, const struct kmuse *u, uint32_t *n)
+static struct opseq_param *params_of(const struct kernelmap *m, const struct kmuse *u, const struct fxindex *x, uint32_t *n)
 {
 	const struct outkernel *k = &m->code.kernel[u->kernel];
 	const struct outcall *c = &m->code.call[u->call];
@@ -319,10 +334,12 @@ static struct opseq_param *params_of(const struct kernelmap *m, const struct kmu
 		if (i >= c->arg.n)
 			continue;
 		p[i].stored = p[i].loaded = m->code.name[c->arg.first + i];
-		for (uint32_t a = m->code.n_alias; a-- > 0 && slice_starts(p[i].name, "in_out_ptr");)
+		/* In place: what it held was made under another name, of which there may have been several. */
+		bool found = !slice_starts(p[i].name, "in_out_ptr");
+		for (uint32_t a = m->code.n_alias; a-- > 0 && !found;)
 			if (slice_eq(m->code.alias[a].name, p[i].loaded)) {
 				p[i].loaded = m->code.alias[a].of;
-				break;
+				found = m->has_graph && fxindex_bound(x, p[i].loaded) != GRAPH_NONE;
 			}
 	}
 	return p;
@@ -362,7 +379,7 @@ static void take_lines(struct kernelmap *m, struct kmuse *u, const struct opseq 
 		struct kmline *l = &m->line[u->line + o->line - 1];
 		if (o->kind == OP_CONST && !o->result.n)
 			continue; /* a number within the line */
-		l->kind = o->kind;
+		l->kind = o->kind == OP_LOAD && o->n_args ? OP_CALC : o->kind; /* a gather computes */
 		l->value = o->result;
 		l->node = row_of(m, match[i].fx);
 		l->how = match[i].how;
@@ -378,7 +395,7 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 	struct opseq ir = {0}, body = {0};
 	uint32_t n_params, before = u->fx.n;
 	uint8_t *allowed = m->has_graph ? allowed_nodes(m, u) : NULL;
-	struct opseq_param *p = params_of(m, u, &n_params);
+	struct opseq_param *p = params_of(m, u, x, &n_params);
 	struct outkernel *k = &m->code.kernel[u->kernel];
 	for (uint32_t i = 0; i < u->ir.n; i++)
 		opseq_add_ir(&ir, m->ir, m->item[u->ir.first + i]);
@@ -548,6 +565,7 @@ void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 	irtext_read(&m->post, in->ir_post);
 	m->ir = m->post.n_node ? &m->post : m->pre.n_node ? &m->pre : NULL;
 	m->ir_fx = xcalloc((m->ir ? m->ir->n_node : 0) + 1, sizeof(*m->ir_fx));
+	m->taken = xcalloc((m->ir ? m->ir->n_node : 0) + 1, sizeof(*m->taken));
 	uint32_t root = parse(&said.map, in->mappings);
 	if (root != JSON_NONE) {
 		said.code_to_post = json_get(&said.map, root, "cppCodeToPost");
@@ -594,6 +612,7 @@ void kernelmap_release(struct kernelmap *m)
 	free(m->use);
 	free(m->line);
 	free(m->ir_fx);
+	free(m->taken);
 	free(m->item);
 	intern_release(&m->node_names);
 	intern_release(&m->source_names);

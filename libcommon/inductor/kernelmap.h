@@ -86,6 +86,7 @@ struct kernelmap {
 	struct kmuse *use;
 	struct kmline *line;
 	struct kmlist *ir_fx;    /* per node of ir: rows of node */
+	bool *taken;             /* per node of ir: it belongs to a use */
 	uint32_t *item;
 	uint32_t n_node, n_source, n_use, n_line, n_item;
 	uint32_t cap_node, cap_source, cap_use, cap_line, cap_item;

@@ -345,6 +345,15 @@ static bool alike(const struct graph *g, uint32_t a, uint32_t b)
 
 /* ---- steps of a node ---- */
 
+/* getitem of node? */
+static bool is_result(const struct matcher *w, uint32_t item, uint32_t node)
+{
+	uint32_t of = GRAPH_NONE;
+	if (graph_is_getitem(w->x->g, item))
+		graph_operands(w->x->g, item, first_operand, &of);
+	return of == node;
+}
+
 /* All that v was computed from, up to what is known, is a step of node. */
 static void mark_steps(struct matcher *w, uint32_t v, uint32_t node)
 {
@@ -355,11 +364,16 @@ static void mark_steps(struct matcher *w, uint32_t v, uint32_t node)
 		const struct seqop *o = &w->s->op[at];
 		for (uint32_t i = 0; i < o->n_args; i++) {
 			uint32_t a = opseq_value(w->s, w->s->arg[o->arg + i]);
-			if (a == OP_NONE || w->m[a].how != MATCH_NONE || w->s->op[a].kind == OP_CONST)
+			if (a == OP_NONE || w->s->op[a].kind == OP_CONST)
 				continue;
+			/* Nodes come in the order of their operands: what is said to be a later one is none that this is made of. */
+			if (w->m[a].how != MATCH_NONE && (w->m[a].how != MATCH_PART || w->m[a].fx != node) &&
+			    (w->m[a].fx <= node || w->s->op[a].kind == OP_LOAD || is_result(w, w->m[a].fx, node)))
+				continue;
+			if (w->m[a].how != MATCH_PART || w->m[a].fx != node)
+				w->changed = true;
 			w->m[a].how = MATCH_PART;
 			w->m[a].fx = node;
-			w->changed = true;
 			if (n < ARRAY_LEN(stack))
 				stack[n++] = a;
 		}
@@ -465,7 +479,7 @@ static void add_candidates(struct matcher *w, uint32_t op, const uint32_t *from,
 	w->n_cand[op] = (uint8_t)kept;
 }
 
-static uint32_t users(const struct matcher *w, uint32_t f, uint32_t *out, bool simple)
+static uint32_t users(const struct matcher *w, uint32_t op, uint32_t f, uint32_t *out, bool simple)
 {
 	const struct fxindex *x = w->x;
 	uint32_t n = 0, end = x->use_of[f + 1];
@@ -473,8 +487,9 @@ static uint32_t users(const struct matcher *w, uint32_t f, uint32_t *out, bool s
 		end = x->use_of[f] + USES_MAX;
 	for (uint32_t i = x->use_of[f]; i < end && n < 64; i++) {
 		uint32_t u = x->use[i];
-		if ((n && out[n - 1] == u) || !is_allowed(w, u) || graph_is_getitem(x->g, u) ||
-		    is_simple(op_canonical(fx_op_name(x->g, u))) != simple)
+		struct slice name = op_canonical(fx_op_name(x->g, u));
+		if ((n && out[n - 1] == u) || !is_allowed(w, u) || graph_is_getitem(x->g, u) || is_simple(name) != simple ||
+		    (simple && slice_eq(name, w->s->op[op].name))) /* it would have fitted */
 			continue;
 		out[n++] = u;
 	}
@@ -486,21 +501,23 @@ static void candidates(struct matcher *w, uint32_t op)
 {
 	uint32_t value[OPSEQ_ARGS + 1], n = operands(w, op, value), list[64];
 	const struct seqop *o = &w->s->op[op];
-	for (int simple = 0; simple < 2; simple++) { /* of the simple ones only where nothing else will do: mul of booleans is an "and" */
-		bool any = false;
+	/* Of the simple ones only where nothing else will do: mul of booleans is an "and". Last, an operand that is a node's result by
+	 * its value may be a step of another node all the same: var_mean subtracts the mean, as layer_norm does after it. */
+	for (int way = 0; way < 3; way++) {
+		bool any = false, simple = way == 1;
 		w->n_cand[op] = 0;
 		if (o->kind == OP_LOAD) {
 			uint32_t f = fxindex_bound(w->x, o->buffer);
 			if (f != GRAPH_NONE)
-				add_candidates(w, op, list, users(w, f, list, simple), &any);
+				add_candidates(w, op, list, users(w, op, f, list, simple), &any);
 		}
 		for (uint32_t i = 0; i < n; i++) {
 			uint32_t v = value[i], f;
 			if (v == OP_NONE || w->s->op[v].kind == OP_CONST)
 				continue;
 			f = known(w, v);
-			if (f != GRAPH_NONE)
-				add_candidates(w, op, list, users(w, f, list, simple), &any);
+			if (f != GRAPH_NONE && (way < 2 || !w->n_cand[v]))
+				add_candidates(w, op, list, users(w, op, f, list, simple), &any);
 			else
 				add_candidates(w, op, w->cand[v], w->n_cand[v], &any);
 		}

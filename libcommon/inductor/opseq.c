@@ -76,9 +76,14 @@ void opseq_put(struct opseq *s, struct slice buffer, uint32_t op)
 			return;
 		GROW(s->memory, s->n_memory, s->cap_memory, 1);
 		s->memory[s->n_memory].name = buffer;
+		s->memory[s->n_memory].op = OP_NONE;
 		s->memory[s->n_memory++].of = SLICE("");
 	}
+	GROW(s->undo, s->n_undo, s->cap_undo, 1);
+	s->undo[s->n_undo].row = i;
+	s->undo[s->n_undo++].op = s->memory[i].op;
 	s->memory[i].op = op;
+	s->memory[i].read = false;
 }
 
 uint32_t opseq_get(const struct opseq *s, struct slice buffer)
@@ -102,6 +107,7 @@ void opseq_release(struct opseq *s)
 	free(s->arg);
 	free(s->scope);
 	free(s->memory);
+	free(s->undo);
 	*s = (struct opseq){0};
 }
 
@@ -242,6 +248,7 @@ static void store(struct ir_part *p, const struct irop *op, struct seqop made)
 		return;
 	uint32_t of = opseq_find(p->s, value);
 	made.kind = OP_STORE;
+	made.name = SLICE("store");
 	made.buffer = ir_unquote(name);
 	opseq_add(p->s, made, &of, 1);
 	if (of != OP_NONE)

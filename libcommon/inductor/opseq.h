@@ -66,8 +66,10 @@ struct opseq {
 	/* while it is made */
 	struct { struct slice name; uint32_t op, depth; } *scope;
 	uint32_t n_scope, cap_scope;
-	struct { struct slice name, of; uint32_t op; } *memory; /* what a buffer or pointer holds; of: the pointer it is another name of */
-	uint32_t n_memory, cap_memory;
+	/* What a buffer or pointer holds; of: the pointer it is another name of; read: since the last store. */
+	struct { struct slice name, of; uint32_t op; bool read; } *memory;
+	struct { uint32_t row, op; } *undo; /* what a row held before */
+	uint32_t n_memory, cap_memory, n_undo, cap_undo;
 };
 
 void opseq_add_ir(struct opseq *s, const struct irtext *ir, uint32_t node);

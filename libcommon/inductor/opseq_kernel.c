@@ -22,6 +22,7 @@ struct body {
 	const struct opseq_param *param;
 	uint32_t n_params;
 	uint32_t line, depth;
+	uint32_t undo; /* where the stores of the loop's main part begin */
 };
 
 /* ---- names of pointers ---- */
@@ -281,8 +282,8 @@ static uint32_t load_of(struct body *b, struct slice pointer, struct slice index
 	struct slice name = pointer_of(b, pointer);
 	const struct opseq_param *p = param_of(b, name);
 	uint32_t held = opseq_get(b->s, name);
-	if (held == OP_NONE && p && p->stored.n)
-		held = opseq_get(b->s, p->stored);
+	for (uint32_t i = 0; i < b->s->n_memory && held != OP_NONE; i++)
+		b->s->memory[i].read |= slice_eq(b->s->memory[i].name, name);
 	if (held != OP_NONE)
 		return add(b, (struct seqop){.kind = OP_ALIAS, .name = SLICE("load"), .buffer = name, .result = result}, &held, 1);
 	n = values_in(b, index, args, OPSEQ_ARGS);
@@ -462,6 +463,11 @@ static void store(struct body *b, struct slice pointer, struct slice value)
 	const struct opseq_param *p = param_of(b, name);
 	if (of == OP_NONE || !name.n)
 		return;
+	/* What was stored there before and read again was only on its way. */
+	for (uint32_t i = 0; i < b->s->n_memory && p; i++)
+		for (uint32_t k = 0; b->s->memory[i].read && slice_eq(b->s->memory[i].name, name) && k < b->s->n_op; k++)
+			if (b->s->op[k].kind == OP_STORE && slice_eq(b->s->op[k].buffer, p->stored.n ? p->stored : name))
+				b->s->op[k].buffer = SLICE("");
 	add(b, (struct seqop){.kind = OP_STORE, .name = SLICE("store"), .buffer = p && p->stored.n ? p->stored : name}, &of, 1);
 	opseq_put(b->s, name, of);
 }
@@ -472,7 +478,7 @@ static void accumulate(struct body *b, struct slice acc, struct slice e)
 	uint32_t args[OPSEQ_ARGS], n = values_in(b, e, args, OPSEQ_ARGS), held = opseq_get(b->s, acc), kept = 0;
 	static const struct { const char *mark, *name; } table[] = {
 		{"welford", "welford"}, {"argmax", "argmax"}, {"argmin", "argmin"}, {"max", "max"}, {"min", "min"}, {"sum_masked", "sum"},
-		{"prod", "prod"}, {" || ", "any"}, {" | ", "any"}, {" + ", "sum"}, {" * ", "prod"}, {"xor", "xor_sum"}, {" ^ ", "xor_sum"},
+		{"prod", "prod"}, {"any_masked", "any"}, {" || ", "any"}, {" | ", "any"}, {" + ", "sum"}, {" * ", "prod"}, {"xor", "xor_sum"}, {" ^ ", "xor_sum"},
 		{"cascade_sum", "sum"},
 	};
 	struct seqop op = {.kind = OP_REDUCE, .name = SLICE("?"), .result = acc};
@@ -599,6 +605,27 @@ static void scope_end(struct body *b)
 		b->s->n_scope--;
 }
 
+/* The rest of a loop, behind its main part: for it the main part has not stored anything. */
+static bool is_rest(struct slice line)
+{
+	if (slice_starts(line, "if(C10_UNLIKELY("))
+		return true;
+	const char *eq = slice_starts(line, "for") ? memchr(line.p, '=', line.n) : NULL; /* for(long x0=static_cast<long>(96L); ... */
+	const char *semi = eq ? memchr(eq, ';', (size_t)(line.p + line.n - eq)) : NULL;
+	const char *open = semi ? memchr(eq, '(', (size_t)(semi - eq)) : NULL;
+	const char *p = open ? open + 1 : eq ? eq + 1 : NULL;
+	return p && semi && p < semi && *p > '0' && *p <= '9';
+}
+
+static void undo(struct body *b)
+{
+	for (uint32_t i = b->s->n_undo; i-- > b->undo;) {
+		uint32_t row = b->s->undo[i].row;
+		if (!accumulator(b, b->s->memory[row].name).n)
+			b->s->memory[row].op = b->s->undo[i].op;
+	}
+}
+
 void opseq_add_kernel(struct opseq *s, struct slice text, enum outlang lang, const struct opseq_param *param, uint32_t n_params)
 {
 	struct body b = {.s = s, .lang = lang, .param = param, .n_params = n_params};
@@ -614,7 +641,12 @@ void opseq_add_kernel(struct opseq *s, struct slice text, enum outlang lang, con
 		} else if (lang == OUT_CPP && *line.p == '}') {
 			b.depth -= b.depth > 0;
 			scope_end(&b);
-		} else if (!slice_starts(line, "for") && !slice_starts(line, "if")) {
+		} else if (slice_starts(line, "for") || slice_starts(line, "if")) {
+			if (is_rest(line))
+				undo(&b);
+			else if (slice_starts(line, "for") || slice_starts(line, "if(C10_LIKELY("))
+				b.undo = s->n_undo;
+		} else if (line.n < 65536) {
 			statement(&b, line);
 		}
 	}

@@ -125,7 +125,7 @@ uint32_t outcode_add_kernel(struct outcode *o, struct slice name, enum outlang l
 		const char *from = p, *word = NULL, *word_end = NULL;
 		bool typed = false;
 		while (p < end && *p != ',' && *p != ')') {
-			if (*p == ':')
+			if (*p == ':' && lang == OUT_TRITON)
 				typed = true; /* Triton: XBLOCK : tl.constexpr */
 			if (!name_char(*p) || typed) {
 				p++;
