@@ -541,9 +541,17 @@ static void bind_inputs(struct kernelmap *m, struct fxindex *x)
 
 static void sources_of_nodes(struct kernelmap *m, struct kmuse *u)
 {
+	bool user = false;
+	for (uint32_t i = 0; i < u->source.n; i++)
+		user |= srcloc_is_user(m->source[m->item[u->source.first + i]].file);
+	for (uint32_t i = 0; i < u->fx.n; i++) {
+		uint32_t at = m->node[m->item[u->fx.first + i]].source;
+		user |= at != KM_NONE && srcloc_is_user(m->source[at].file);
+	}
+	/* Lines of torch's own modules only where there is none of the user's. */
 	for (uint32_t i = 0; i < u->fx.n; i++) {
 		const struct kmnode *n = &m->node[m->item[u->fx.first + i]];
-		if (n->source != KM_NONE && n->compute)
+		if (n->source != KM_NONE && n->compute && (!user || srcloc_is_user(m->source[n->source].file)))
 			list_add(m, &u->source, n->source);
 	}
 }

@@ -144,20 +144,19 @@ static int on_record(void *ctx, struct trace_scan *scan, struct trace_record *re
 			continue;
 		struct pending *p = pending_of(r, rec->compile);
 		struct kernelmap_input *last = p->last == KM_NONE ? NULL : &r->k->input[p->last];
-		if (a->kind == KIND_inductor_post_grad_graph || slice_starts(name, "after_post_grad_graph"))
+		enum prov_text part = trace_provenance_part(t, a);
+		if (part == PROV_POST)
 			p->graph = keep_bytes(r->k, text);
-		else if (a->kind == KIND_inductor_output_code)
-			add_code(r, p, text, false);
-		else if (a->kind == KIND_graph_dump && slice_is(name, "inductor_aot_wrapper_code"))
-			add_code(r, p, text, true);
+		else if (part == PROV_CODE || part == PROV_AOT)
+			add_code(r, p, text, part == PROV_AOT);
 		else if (a->kind == KIND_graph_dump && slice_is(name, "inductor_aot_kernel_code")) {
 			if (last && last->wrapper.n && !last->kernels.n)
 				last->kernels = keep_bytes(r->k, text);
 			else
 				p->kernels = keep_bytes(r->k, text);
-		} else if (last && !last->mappings.n && slice_starts(name, "inductor_provenance_tracking_node_mappings"))
+		} else if (last && !last->mappings.n && part == PROV_MAP)
 			last->mappings = keep_bytes(r->k, text);
-		else if (last && !last->stacks.n && slice_starts(name, "inductor_provenance_tracking_kernel_stack_traces"))
+		else if (last && !last->stacks.n && part == PROV_STACKS)
 			last->stacks = keep_bytes(r->k, text);
 	}
 	return 0;

@@ -312,9 +312,14 @@ static bool fits(const struct matcher *w, uint32_t op, uint32_t u, uint32_t *ope
 			return false;
 		taken[k] = true;
 	}
-	for (uint32_t k = 0; k < in.n; k++) { /* every tensor of the node is used */
-		if (taken[k] || !in.at[k].tensor)
+	for (uint32_t k = 0; k < in.n; k++) { /* every tensor of the node is used, and every number of an arithmetic one */
+		if (taken[k])
 			continue;
+		if (!in.at[k].tensor) {
+			if (o->kind == OP_CALC && n == in.n && !relu && !square)
+				return false;
+			continue;
+		}
 		bool again = false; /* mul(x, x) */
 		for (uint32_t j = 0; j < in.n; j++)
 			again |= j != k && taken[j] && in.at[j].tensor && in.at[j].fx == in.at[k].fx;

@@ -99,6 +99,24 @@ static void find_handles(struct outcode *o, struct slice text)
 	}
 }
 
+/* Values of one storage, in the order of the text: each is another name of the one before it. */
+static void add_aliases(struct outcode *o, const struct contract *c)
+{
+	uint32_t *last = xcalloc((size_t)c->n_storages + 1, sizeof(*last)); /* value + 1 */
+	for (uint32_t i = 0; i < c->n_values && o->n_alias < OUTCODE_MAX; i++) {
+		const struct contract_value *v = &c->value[i];
+		if (v->kind != VALUE_BUFFER || v->storage >= c->n_storages)
+			continue;
+		if (last[v->storage]) {
+			GROW(o->alias, o->n_alias, o->cap_alias, 1);
+			o->alias[o->n_alias++] = (struct outalias){arena_slice(&o->arena, v->name),
+								   arena_slice(&o->arena, c->value[last[v->storage] - 1].name)};
+		}
+		last[v->storage] = i + 1;
+	}
+	free(last);
+}
+
 int outcode_read_cpp(struct outcode *o, struct slice wrapper, struct slice kernels, struct err *err)
 {
 	struct contract c = {0};
@@ -112,6 +130,7 @@ int outcode_read_cpp(struct outcode *o, struct slice wrapper, struct slice kerne
 	for (uint32_t i = 0; i < c.n_calls; i++)
 		add_call(o, &c, &c.call[i]);
 	find_handles(o, wrapper);
+	add_aliases(o, &c);
 	o->input = (struct outlist){o->n_name, 0};
 	for (uint32_t i = 0; i < c.n_inputs; i++)
 		if (outcode_add_name(o, arena_slice(&o->arena, c.input[i].name)))
