@@ -213,9 +213,11 @@ fuzz: $(fuzzers)                ## run each fuzzer for a while: make fuzz CC=cla
 $(O)/tests/%: tests/unit/%.c $(libs)
 	@mkdir -p $(@D)
 	@$(if $(Q),echo "  LD      $@")
-	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $< $(libs) -o $@ $(pkg_libs) $(shell pkg-config --libs cmocka jansson) -lm
+	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $< $(filter %.o,$^) $(libs) -o $@ $(pkg_libs) $(shell pkg-config --libs cmocka jansson) -lm
 
-$(O)/tests/test_live $(filter $(O)/tests/test_shim%,$(units)): | $(guests)
+$(O)/tests/test_emit: $(patsubst %,$(O)/cmd/fxexplain/%.o,baseline emit github html json limits load markdown redact report reportfacts sarif)
+
+$(O)/tests/test_live $(O)/tests/test_crash $(filter $(O)/tests/test_shim%,$(units)): | $(guests)
 
 coverage-ops: $(shim)           ## which operators the torch-free runtime has
 	@scripts/coverage-ops $(shim)

@@ -1,4 +1,4 @@
-/* What pages that compare two runs have in common. All text goes through textContent. */
+/* What small pages have in common (tlparse --diff, aoti-printer --diff, fxexplain --html). All text goes through textContent. */
 "use strict";
 const pt2 = (function () {
   function el(tag, cls, ...children) {
