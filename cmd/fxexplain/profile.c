@@ -2,14 +2,44 @@
 #include "profile_view.h"
 
 #include "base/diag.h"
+#include "trace/trace.h"
+
+#include <dirent.h>
+
+/* A folder of traces: TORCH_TRACE=dir. What has no generated code in it adds nothing. */
+static void add_maps(struct profile_view *v, const char *path, enum operand_kind kind)
+{
+	struct err err;
+	if (kind == OPERAND_TRACE) {
+		kernelmaps_add_trace(&v->maps, path, &err);
+	} else if (kind == OPERAND_DEBUGDIR) {
+		kernelmaps_add_debugdir(&v->maps, path, &err);
+	} else if (kind == OPERAND_PACKAGE) {
+		if (kernelmaps_add_package(&v->maps, path, NULL, &err) < 0)
+			die_err(&err);
+	} else {
+		DIR *d = opendir(path);
+		for (struct dirent *e; d && (e = readdir(d));) {
+			char *name = xasprintf("%s/%s", path, e->d_name);
+			if (e->d_name[0] != '.' && trace_probe(name))
+				kernelmaps_add_trace(&v->maps, name, &err);
+			free(name);
+		}
+		if (d)
+			closedir(d);
+	}
+}
 
 /* Two profiles at most; what is no profile tells of the compilation. */
 static void sort_operands(const struct operands *in, struct profile_view *v, const char **logs, int *n_logs)
 {
 	for (int i = 0; i < in->n; i++) {
 		const enum operand_kind k = strcmp(in->v[i], "-") ? operand_kind(in->v[i]) : OPERAND_PROFILE;
-		if (k == OPERAND_TRACE || k == OPERAND_DIR || k == OPERAND_DEBUGDIR)
+		const bool log = k == OPERAND_TRACE || k == OPERAND_DIR || k == OPERAND_DEBUGDIR;
+		if (log)
 			logs[(*n_logs)++] = in->v[i];
+		if (log || k == OPERAND_PACKAGE)
+			add_maps(v, in->v[i], k);
 		else if (v->n < 2)
 			v->path[v->n++] = in->v[i];
 		else
@@ -79,6 +109,7 @@ int profile_main(const struct explain_options *opt, const struct operands *in)
 			die_err(&err);
 		v.has_facts = true;
 	}
+	kernelmaps_build(&v.maps);
 	struct screen s = screen_make();
 	if (opt->json)
 		profile_json(&s.b, &v);
@@ -90,6 +121,7 @@ int profile_main(const struct explain_options *opt, const struct operands *in)
 	free(logs);
 	if (v.has_facts)
 		facts_release(&v.facts);
+	kernelmaps_release(&v.maps);
 	profile_advices_release(&v.advice);
 	profile_compare_release(&v.c);
 	for (unsigned i = 0; i < v.n; i++)

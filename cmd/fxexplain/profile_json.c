@@ -159,7 +159,18 @@ static void pair(struct json_out *o, const char *key, double a, double b)
 	json_close(o);
 }
 
-static void ops(struct json_out *o, const char *key, const struct profile_op *op, uint32_t n)
+static void origin(struct json_out *o, const struct profile_view *v, const struct profile_op *op)
+{
+	struct buf nodes = {0}, lines = {0};
+	if (op->family == FAMILY_KERNEL && view_kernel(v, op->name, &nodes, &lines)) {
+		json_member(o, "nodes", buf_slice(&nodes));
+		json_member(o, "lines", buf_slice(&lines));
+	}
+	buf_release(&nodes);
+	buf_release(&lines);
+}
+
+static void ops(struct json_out *o, const struct profile_view *v, const char *key, const struct profile_op *op, uint32_t n)
 {
 	json_key(o, key);
 	json_arr(o);
@@ -171,6 +182,7 @@ static void ops(struct json_out *o, const char *key, const struct profile_op *op
 		pair(o, "count", op[i].count[0], op[i].count[1]);
 		pair(o, "self", op[i].self[0], op[i].self[1]);
 		member_ns(o, "in_graph", op[i].in_graph);
+		origin(o, v, &op[i]);
 		json_close(o);
 	}
 	json_close(o);
@@ -199,8 +211,8 @@ static void comparison(struct json_out *o, const struct profile_view *v)
 		pair(o, profile_family_name[f], c->family[0][f], c->family[1][f]);
 	json_close(o);
 	pair(o, "beside", c->beside[0], c->beside[1]);
-	ops(o, "ops", c->op, c->n_op);
-	ops(o, "device", c->device, c->n_device);
+	ops(o, v, "ops", c->op, c->n_op);
+	ops(o, v, "device", c->device, c->n_device);
 	json_close(o);
 }
 

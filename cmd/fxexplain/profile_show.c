@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-enum { ADVICE_SHOWN = 4, OPS_SHOWN = 8, BAR = 20 };
+enum { ADVICE_SHOWN = 3, OPS_SHOWN = 6, BAR = 20 };
 
 struct show {
 	struct screen *s;
@@ -92,7 +92,7 @@ static void put_families(struct show *w)
 		const double a = c->family[0][f], b = c->family[1][f], larger = a > b ? a : b;
 		if (larger <= 0)
 			continue;
-		if (!w->all && larger < 0.01 * c->wall[a > b ? 0 : 1]) {
+		if (!w->all && larger < 0.02 * c->wall[a > b ? 0 : 1]) {
 			left[0] += a;
 			left[1] += b;
 			continue;
@@ -107,7 +107,7 @@ static void put_families(struct show *w)
 		buf_addf(&w->table, "\t%s\n", profile_family_name[f]);
 	}
 	if (left[0] + left[1] > 0)
-		buf_addf(&w->table, c->one ? "%.1f\t%.1f%%\t\tless than 1%% each\n" : "%.1f\t%.1f\t\t\tless than 1%% each\n", c->one ? left[1] / 1e3 : left[0] / 1e3,
+		buf_addf(&w->table, c->one ? "%.1f\t%.1f%%\t\tless than 2%% each\n" : "%.1f\t%.1f\t\t\tless than 2%% each\n", c->one ? left[1] / 1e3 : left[0] / 1e3,
 			 c->one ? (c->wall[1] > 0 ? 100 * left[1] / c->wall[1] : 0) : left[1] / 1e3);
 	for (unsigned k = 0; k < 2 && c->beside[0] + c->beside[1] > 0.01 * (c->wall[0] + c->wall[1]); k = 2)
 		buf_addf(&w->table, c->one ? "-%.1f\t\t\tof it beside the main thread, on others\n" : "-%.1f\t-%.1f\t\t\tof it beside the main thread, on others\n",
@@ -213,6 +213,42 @@ static void put_compiles(struct show *w)
 		buf_addc(&w->table, '\n');
 	}
 	end_table(w);
+}
+
+/* What the kernels were made from, where a log or a folder tells. */
+static void put_kernels(struct show *w)
+{
+	const struct profile_compare *c = &w->v->c;
+	struct buf lines = {0};
+	uint32_t shown = 0, left = 0;
+	for (uint32_t i = 0; i < c->n_op + c->n_device; i++) {
+		const struct profile_op *o = i < c->n_device ? &c->device[i] : &c->op[i - c->n_device];
+		buf_reset(&w->tmp);
+		buf_reset(&lines);
+		/* On a device it is the kernel that counts, not its launch. */
+		if (o->family != FAMILY_KERNEL || !o->count[1] || (i >= c->n_device && c->n_device) || !view_kernel(w->v, o->name, &w->tmp, &lines))
+			continue;
+		if (!w->all && shown >= OPS_SHOWN) {
+			left++;
+			continue;
+		}
+		if (!shown++)
+			buf_adds(&w->table, "us\tkernel\tmade from\tlines\n");
+		add_us(&w->table, o->self[1]);
+		buf_addc(&w->table, '\t');
+		add_name(&w->table, o->name);
+		buf_addc(&w->table, '\t');
+		add_name(&w->table, buf_slice(&w->tmp));
+		buf_addc(&w->table, '\t');
+		add_name(&w->table, buf_slice(&lines));
+		buf_addc(&w->table, '\n');
+	}
+	if (shown) {
+		put_title(w, "Kernels and what they come from");
+		end_table(w);
+		put_more(w, left, "kernels");
+	}
+	buf_release(&lines);
 }
 
 static void put_gaps(struct show *w)
@@ -326,6 +362,7 @@ void profile_terminal(struct screen *s, struct profile_view *v, const struct exp
 	if (v->c.n_device)
 		put_ops(&w, v->c.device, v->c.n_device, "On the device, by self time", "kernels");
 	put_ops(&w, v->c.op, v->c.n_op, v->c.one ? "Ops and kernels by self time" : "Op by op: what changed most", "ops");
+	put_kernels(&w);
 	put_regions(&w);
 	put_compiles(&w);
 	put_breaks(&w);

@@ -2,6 +2,7 @@
 #ifndef FXEXPLAIN_PROFILE_VIEW_H
 #define FXEXPLAIN_PROFILE_VIEW_H
 #include "fxexplain.h"
+#include "inductor/kernelmaps.h"
 #include "profile/advice.h"
 #include "profile/compare.h"
 
@@ -15,10 +16,14 @@ struct profile_view {
 	struct profile_advices advice;
 	struct facts facts;          /* of the trace log, where one is given */
 	bool has_facts;
+	struct kernelmaps maps;      /* of the logs, folders and packages that are given */
 };
 
 /* "app/m.py:5 in f" of a compile id, and what the log says of it; empty where it does not know. The text lives until the next call. */
 struct slice view_function(struct profile_view *v, struct slice id, struct buf *tmp);
+
+/* profile_kernels.c: what a kernel was made from: nodes, and lines of Python, each once, by commas. False: no map has it. */
+bool view_kernel(const struct profile_view *v, struct slice kernel, struct buf *nodes, struct buf *lines);
 
 void profile_terminal(struct screen *s, struct profile_view *v, const struct explain_options *opt);
 void profile_json(struct buf *b, struct profile_view *v);

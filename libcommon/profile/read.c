@@ -64,7 +64,8 @@ static void carry(struct reader *r, const struct slot *s)
 	if (r->cut.where == CUT_EVENTS && r->cut.from != PROFILE_NONE)
 		from = r->cut.from;
 	buf_reset(&r->carry);
-	buf_add(&r->carry, s->text.p + from, s->text.len - from);
+	if (from < s->text.len)
+		buf_add(&r->carry, s->text.p + from, s->text.len - from);
 	if (r->cut.where == CUT_EVENTS && r->cut.from != PROFILE_NONE)
 		r->cut.from = 0;
 }

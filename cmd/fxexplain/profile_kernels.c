@@ -1,0 +1,49 @@
+/* profile_kernels.c - kernels of a profile joined with what they were made from (inductor/kernelmap.h). */
+#include "profile_view.h"
+
+/* Once each: several graphs may have a kernel of one name. */
+static void add_once(struct intern *seen, struct buf *b, struct slice s)
+{
+	if (!s.n || intern_find(seen, s) != INTERN_NONE)
+		return;
+	intern_add(seen, s);
+	if (b->len)
+		buf_adds(b, ", ");
+	buf_add_slice(b, s);
+}
+
+static void add_use(const struct kernelmap *m, const struct kmuse *u, struct intern *seen, struct buf *nodes, struct buf *lines)
+{
+	struct buf at = {0};
+	for (uint32_t i = 0; i < u->fx.n; i++) {
+		const struct kmnode *n = &m->node[m->item[u->fx.first + i]];
+		if (n->compute)
+			add_once(seen, nodes, n->name);
+	}
+	for (uint32_t i = 0; i < u->source.n; i++) {
+		const struct srcloc *s = &m->source[m->item[u->source.first + i]];
+		if (!srcloc_is_user(s->file))
+			continue;
+		buf_reset(&at);
+		srcloc_format(&at, s, SRCLOC_PLAIN, true);
+		add_once(seen, lines, buf_slice(&at));
+	}
+	buf_release(&at);
+}
+
+bool view_kernel(const struct profile_view *v, struct slice kernel, struct buf *nodes, struct buf *lines)
+{
+	struct intern seen = {0};
+	bool found = false;
+	for (uint32_t i = 0; i < v->maps.n; i++) {
+		const struct kernelmap *m = v->maps.map[i];
+		for (uint32_t u = 0; u < m->n_use; u++) {
+			if (!slice_eq(m->use[u].name, kernel))
+				continue;
+			found = true;
+			add_use(m, &m->use[u], &seen, nodes, lines);
+		}
+	}
+	intern_release(&seen);
+	return found;
+}
