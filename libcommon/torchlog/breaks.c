@@ -13,11 +13,12 @@ static enum textlog_break_kind kind_of(const struct break_text *b)
 		return TEXTLOG_BREAK_GRAPH_BREAK;
 	if (slice_starts(r, "store_attr") || slice_starts(r, "STORE_ATTR"))
 		return TEXTLOG_BREAK_STORE;
-	if (slice_starts(r, "call_function") || slice_starts(r, "call_method") || slice_starts(r, "Unsupported: call") || slice_find(r, "trace call") ||
-	    slice_find(r, "builtin operator") || slice_starts(r, "Attempted to call") || slice_starts(r, "Unsupported method call") ||
-	    slice_starts(r, "Unsupported function call"))
-		return TEXTLOG_BREAK_CALL;
-	return TEXTLOG_BREAK_OTHER;
+	static const char *const calls[] = {"call_function", "call_method", "Unsupported: call", "Attempted to call", "Unsupported method call",
+					    "Unsupported function call"};
+	for (unsigned i = 0; i < ARRAY_LEN(calls); i++)
+		if (slice_starts(r, calls[i]))
+			return TEXTLOG_BREAK_CALL;
+	return slice_find(r, "trace call") || slice_find(r, "builtin operator") ? TEXTLOG_BREAK_CALL : TEXTLOG_BREAK_OTHER;
 }
 
 /* "0/0_1" and "0/0" are one compilation, begun twice. */
@@ -109,8 +110,9 @@ void log_break(struct textlog *t, struct textlog_at at, const struct break_text 
 /* Ends of a break's text where no record ends it: a line that is neither empty, indented nor one of its labels. */
 static bool goes_on(struct slice line, bool traceback)
 {
-	static const char *const labels[] = {"Graph Break Reason:", "Reason:", "User code traceback:", "Explanation:", "Hint:", "Developer debug context:",
-					     "For more details", "Stack variable source", "Most recent bytecode", "NOTE: the most recent", "==========", "TRACE "};
+	static const char *const labels[] = {"Graph Break Reason:", "Reason:", "User code traceback:", "Explanation:", "Hint:",
+					     "Developer debug context:", "For more details", "Stack variable source", "Most recent bytecode",
+					     "NOTE: the most recent", "==========", "TRACE "};
 	if (slice_blank(line) || line.p[0] == ' ')
 		return true;
 	for (unsigned i = 0; i < ARRAY_LEN(labels); i++)
@@ -325,8 +327,8 @@ static void explain_break(struct block *b, uint32_t i, struct break_text *text, 
 	}
 }
 
-/* 2.1 and newer: "  Break Reason 1:", "    Reason: ...", "    User Stack:", "      <FrameSummary file F, line 5 in f>". A reason's own lines
- * stand at their own indentation. */
+/* 2.1 and newer: "  Break Reason 1:", "    Reason: ...", "    User Stack:", "      <FrameSummary file F, line 5 in f>". The further
+ * lines of a reason stand at their own indentation. */
 static uint32_t new_list(struct block *b, uint32_t i, uint32_t explain)
 {
 	while (i < b->n && slice_starts(slice_unindent(block_line(b, i)), "Break Reason ")) {
@@ -349,7 +351,7 @@ static uint32_t new_list(struct block *b, uint32_t i, uint32_t explain)
 	return i;
 }
 
-/* 2.0: "1. call_function BuiltinVariable(print) [ConstantVariable(str)] {}", "   File "t2.py", line 16, in toy_example", "    print("woo")" */
+/* 2.0: "1. call_function BuiltinVariable(print) [ConstantVariable(str)] {}", and below it "   File "t2.py", line 16, in f" */
 static uint32_t old_list(struct block *b, uint32_t i, uint32_t explain)
 {
 	for (;;) {

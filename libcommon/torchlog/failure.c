@@ -309,17 +309,20 @@ uint32_t parse_faulthandler(struct block *b, uint32_t i)
 	bool current = false, done = false;
 	for (; k < b->n && !done; k++) {
 		struct slice s = slice_unindent(block_line(b, k));
-		if (slice_starts(s, "Current thread"))
+		if (slice_starts(s, "Current thread")) {
 			current = true;
-		else if (slice_starts(s, "Thread 0x") || slice_starts(s, "Extension modules:"))
+		} else if (slice_starts(s, "Thread 0x") || slice_starts(s, "Extension modules:")) {
 			done = frames > 0 || slice_starts(s, "Ext");
-		else if (current && fault_frame(s, &at)) {
+		} else if (current && fault_frame(s, &at)) {
 			if (!frames++)
 				inner = at;
 			if (!user.line && srcloc_is_user(at.file))
 				user = at;
-		} else if (slice_blank(s) ? frames > 0 : !slice_starts(s, "Python runtime state") && !slice_starts(s, "File \"") && !slice_starts(s, "<no Python"))
-			done = true;
+		} else if (slice_blank(s)) {
+			done = frames > 0;
+		} else {
+			done = !slice_starts(s, "Python runtime state") && !slice_starts(s, "File \"") && !slice_starts(s, "<no Python");
+		}
 	}
 	if (!done && !b->final)
 		return BLOCK_MORE;

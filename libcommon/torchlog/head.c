@@ -216,7 +216,8 @@ static size_t label_bracket(struct slice line, int32_t *rank)
 		return 0;
 	*rank = (int32_t)number(in, n, d);
 	used++;
-	return used < line.n && line.p[used] == ' ' ? used + 1 : used;
+	/* torch's exception hook writes a blank, torchrun none, before lines that may begin with blanks of their own */
+	return slice_starts(in, "rank") && used < line.n && line.p[used] == ' ' ? used + 1 : used;
 }
 
 /* "2024-01-01T12:34:56.123456789Z " */

@@ -86,7 +86,7 @@ static void path_row(struct block *b, uint32_t i, enum textlog_path_kind kind, s
 	row->name = log_text(b->t, name);
 }
 
-/* model__0_forward_1 debug trace: /tmp/torch_compile_debug/run_X/torchinductor/model__0_forward_1.0; 2.0: model___20 debug trace: X.debug */
+/* model__0_forward_1 debug trace: torch_compile_debug/run_X/torchinductor/model__0_forward_1.0; 2.0: model___20 debug trace: X.debug */
 uint32_t parse_debug_trace(struct block *b, uint32_t i)
 {
 	struct slice line = slice_trim(block_line(b, i));

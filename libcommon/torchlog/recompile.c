@@ -62,7 +62,8 @@ static uint32_t recompile_end(const struct block *b, uint32_t i)
 	return k;
 }
 
-static void add_recompile(struct block *b, uint32_t i, struct slice name, const struct srcloc *at, struct slice first, struct slice all, uint32_t n)
+static void add_recompile(struct block *b, uint32_t i, struct slice name, const struct srcloc *at, struct slice first, struct slice all,
+			  uint32_t n)
 {
 	struct textlog *t = b->t;
 	struct recompile_text text;
@@ -165,7 +166,8 @@ uint32_t parse_limit(struct block *b, uint32_t i)
 	uint32_t k = i + 1;
 	if (!b->final && i + 3 > b->n)
 		return BLOCK_MORE;
-	const char *dot = slice_find(line, "hit config."), *open = slice_find(line, " ("), *close = open ? slice_find(slice_from(line, open), ")") : NULL;
+	const char *dot = slice_find(line, "hit config."), *open = slice_find(line, " (");
+	const char *close = open ? slice_find(slice_from(line, open), ")") : NULL;
 	if (!close)
 		return 0;
 	if (dot && dot < open) {
@@ -200,8 +202,8 @@ uint32_t parse_limit(struct block *b, uint32_t i)
 
 /* ---- steps ---- */
 
-static struct textlog_phase *phase_row(struct block *b, uint32_t i, enum textlog_component component, enum textlog_step step, struct slice name,
-				       const struct srcloc *at)
+static struct textlog_phase *phase_row(struct block *b, uint32_t i, enum textlog_component component, enum textlog_step step,
+				       struct slice name, const struct srcloc *at)
 {
 	struct textlog_phase *row = LOG_ADD(b->t, phase);
 	if (!row)

@@ -84,7 +84,8 @@ static const struct start {
     {"runtime_assert ", parse_guard},
     {"skipping cudagraphs", parse_cudagraph},
     {"set_replacement ", parse_replacement},
-    {"skipping ", parse_skip_frame},
+    {"skipping because ", parse_skip_frame},
+    {"skipping: ", parse_skip_frame},
     {"stats [", parse_stats},
     {"skip: ", parse_skip_frame},
     {"torch.compile intentionally decided to skip the frame ", parse_skip_frame},
@@ -130,8 +131,10 @@ uint32_t block_lines_to(const struct block *b, uint32_t i, const char *end)
 
 bool place_parse(struct slice s, struct srcloc *out)
 {
-	const char *colon = s.n ? memrchr(s.p, ':', s.n) : NULL;
 	uint64_t line;
+	if (!s.p || !s.n)
+		return false;
+	const char *colon = memrchr(s.p, ':', s.n);
 	if (!colon || colon == s.p || !slice_u64(slice_from(s, colon + 1), &line) || line > UINT32_MAX)
 		return false;
 	*out = (struct srcloc){.file = slice_upto(s, colon), .line = (uint32_t)line};

@@ -269,10 +269,9 @@ static uint32_t violations_end(const struct block *b, uint32_t i)
 		struct slice line = block_line(b, k);
 		if (slice_starts(line, "Traceback (most"))
 			break;
-		if (slice_blank(line) || line.p[0] == ' ' || slice_starts(line, "Suggested fixes:") || slice_starts(line, "Specializations unexpectedly") ||
-		    slice_starts(line, "User stack"))
-			continue;
-		break;
+		if (!slice_blank(line) && line.p[0] != ' ' && !slice_starts(line, "Suggested fixes:") &&
+		    !slice_starts(line, "Specializations unexpectedly") && !slice_starts(line, "User stack"))
+			break;
 	}
 	return k;
 }

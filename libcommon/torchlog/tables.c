@@ -1,8 +1,8 @@
 /* Times and counts: compile_times(), the counters, AUTOTUNE. */
 #include "torchlog/torchlog_part.h"
 
-static struct textlog_time *time_row(struct block *b, uint32_t i, enum textlog_time_kind kind, struct slice group, struct slice name, double seconds,
-				     uint64_t calls)
+static struct textlog_time *time_row(struct block *b, uint32_t i, enum textlog_time_kind kind, struct slice group, struct slice name,
+				     double seconds, uint64_t calls)
 {
 	struct textlog_time *row = LOG_ADD(b->t, time);
 	if (!row)
@@ -243,7 +243,7 @@ uint32_t parse_autotune(struct block *b, uint32_t i)
 	return k - i;
 }
 
-/* "SingleProcess AUTOTUNE benchmarking takes 4.0190 seconds and ..." ("takes" alone before 2.4), "FX codegen and compilation took 14.381s" */
+/* "SingleProcess AUTOTUNE benchmarking takes 4.01 seconds and ..." (before 2.4: "AUTOTUNE takes"), "FX codegen ... took 14.3s" */
 uint32_t parse_took(struct block *b, uint32_t i)
 {
 	struct slice line = slice_trim(block_line(b, i));

@@ -102,8 +102,9 @@ static bool take_type(struct slice line, struct traceback *tb)
 static bool belongs(struct slice line)
 {
 	static const char *const known[] = {
-	    "from user code", "Set TORCH", "You can suppress", "Suggested fixes", "Specializations ", "Command:", "Output:", "Exception raised from",
-	    "frame #", "C++ CapturedTraceback", "To fix the error", "The error above", "Caused by", "User Stack", "User stack", "Potential framework",
+	    "from user code", "Set TORCH", "You can suppress", "Suggested fixes", "Specializations ", "Command:", "Output:",
+	    "Exception raised from", "frame #", "C++ CapturedTraceback", "To fix the error", "The error above", "Caused by", "User Stack",
+	    "User stack", "Potential framework",
 	    "Stack variable source", "For C++ stack trace", "For more", "Minifier script", "While executing", "Original traceback", "Hint:",
 	    "NOTE", "Note:", "target:", "args", "kwargs", "CUDA kernel errors", "For debugging consider", "Compile with", "Device-side assert",
 	    "Please ", "Developer debug context", "Explanation:", "This may mean", "The following call", "(Size-like symbols", "Consider ",
