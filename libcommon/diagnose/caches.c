@@ -61,10 +61,10 @@ static double positive(double v) { return v > 0 ? v : 0; }
 
 /* ---- bypasses ---- */
 
-/* What a hit would have saved: Inductor of an FX graph, all behind Dynamo of AOTAutograd. */
+/* What a hit would have saved: of the FX graph cache all of Inductor; of the AOTAutograd cache, where that one works, its tracing. */
 static double saved_by(const struct fact_compile *c, enum fact_cache_kind kind)
 {
-	return (kind == FACT_CACHE_AOT ? positive(c->aot) : 0) + positive(c->inductor) + positive(c->codegen) + positive(c->backward);
+	return kind == FACT_CACHE_AOT ? positive(c->aot) : positive(c->inductor) + positive(c->codegen) + positive(c->backward);
 }
 
 static bool has_bypass(const struct facts *f, uint32_t compile, enum fact_cache_kind kind)

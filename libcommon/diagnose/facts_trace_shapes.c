@@ -6,6 +6,7 @@
  * has a user_stack; else both places are in `stack`.
  */
 #include "diagnose/facts_part.h"
+#include "diagnose/symbols.h"
 
 /* ---- places ---- */
 
@@ -79,37 +80,14 @@ static void places(struct trace_reading *r, const struct json_tape *tape, uint32
 
 /* ---- expressions ---- */
 
-static bool word_byte(char c) { return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z'); }
-
-/* s77, u0, zf3: torch/utils/_sympy/symbol.py. Cut the next one off *rest. */
-static bool next_symbol(struct slice *rest, struct slice *symbol)
-{
-	while (rest->n) {
-		size_t n = 0, letters = 0;
-		while (n < rest->n && word_byte(rest->p[n]))
-			n++;
-		while (letters < n && (rest->p[letters] | 32) >= 'a')
-			letters++;
-		struct slice word = slice_of(rest->p, n), digits = slice_of(rest->p + letters, n - letters), prefix = slice_of(rest->p, letters);
-		uint64_t number;
-		*rest = slice_of(rest->p + (n ? n : 1), rest->n - (n ? n : 1));
-		if (slice_u64(digits, &number) &&
-		    (slice_is(prefix, "s") || slice_is(prefix, "u") || slice_is(prefix, "zf") || slice_is(prefix, "zuf"))) {
-			*symbol = word;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Its only symbol, or none; two different ones of an Eq: *second. unbacked: one of them is. */
 static struct slice only_symbol(struct slice expr, struct slice *second, bool *unbacked)
 {
 	struct slice first = {NULL, 0}, next;
 	*second = slice_of(NULL, 0);
 	*unbacked = false;
-	while (next_symbol(&expr, &next)) {
-		*unbacked |= next.p[0] == 'u';
+	while (symbol_next(&expr, &next)) {
+		*unbacked |= symbol_unbacked(next);
 		if (!first.n)
 			first = next;
 		else if (!slice_eq(first, next))
@@ -201,6 +179,10 @@ static void take_specials(struct trace_reading *r)
 		to->kind = BOUND_SPECIALIZED;
 		to->symbol = reading_text(r, x->symbol);
 		to->value = reading_text(r, x->value);
+		struct slice symbol = facts_text(r->f, to->symbol), value = facts_text(r->f, to->value);
+		buf_reset(&r->tmp);
+		buf_addf(&r->tmp, "%.*s = %.*s", (int)symbol.n, symbol.p, (int)value.n, value.p);
+		to->expr = facts_intern(r->f, buf_slice(&r->tmp));
 		to->sources = reading_text(r, x->sources);
 		to->reason = reading_text(r, x->reason);
 	}
