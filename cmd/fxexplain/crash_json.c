@@ -5,7 +5,7 @@
  *      "call": {"name", "how": "line"|"name"|"order", "line", "nodes": [...], "pre_nodes": [...], "python": [...],
  *               "arguments": [{"name", "what", "role", "dtype", "sizes", "strides"}]} or null,
  *      "registers": {"rip": "0x.."}, "stacks": [{"name", "crashed", "python", "frames": [
- *          {"number", "form", "owner", "handler", "address", "module", "offset", "symbol", "in_symbol", "file", "line", "text",
+ *          {"number", "form", "owner", "handler", "guessed", "address", "module", "offset", "symbol", "in_symbol", "file", "line", "text",
  *           "kernel", "model", "build_id"}]}]}
  * Addresses are strings of hexadecimal digits; what is not known is null. The first stack with "main": true is the one explained. */
 #include "crash_part.h"
@@ -89,6 +89,7 @@ static void frame(struct json_out *o, const struct crash_frame *f, const struct 
 	json_member(o, "form", slice_str(crash_form_name(f->form)));
 	json_member(o, "owner", slice_str(crash_owner_name(p->owner)));
 	bool_member(o, "handler", f->handler);
+	bool_member(o, "guessed", f->guessed);
 	hex_member(o, "address", f->has & HAS_ADDRESS, f->address);
 	json_member(o, "module", f->module);
 	hex_member(o, "offset", p->has_address || f->has & HAS_OFFSET, p->has_address ? p->address : f->offset);

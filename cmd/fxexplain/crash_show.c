@@ -214,6 +214,8 @@ static void frame_row(struct buf *b, const struct crash_frame *f, const struct c
 		buf_addf(b, "+0x%llx", (unsigned long long)p->address);
 	else if (f->has & HAS_OFFSET)
 		buf_addf(b, "+0x%llx", (unsigned long long)f->offset);
+	else if (f->has & HAS_FILE_OFFSET)
+		buf_addf(b, " (0x%llx in the file)", (unsigned long long)f->offset);
 	else if (!f->module.n && f->has & HAS_ADDRESS)
 		buf_addf(b, "0x%llx", (unsigned long long)f->address);
 	buf_addc(b, '\t');
@@ -324,7 +326,8 @@ void crash_show(struct screen *s, const struct crash_answer *a, bool all)
 	if (a->unwinding.n)
 		buf_addf(&s->b, "  %.*s\n", S(a->unwinding));
 	if (a->missing.n)
-		buf_addf(&s->b, "  the stack ends at '%.*s', which is not here as the core had it: give the model's package\n", S(a->missing));
+		buf_addf(&s->b, "  '%.*s' is not here as the core had it: what called it may be wrong or missing above (give the model's package)\n",
+			 S(a->missing));
 	show_others(s, a, all);
 	show_python(s, a, all);
 	if (v->n_steps) {

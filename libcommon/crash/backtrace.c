@@ -9,7 +9,7 @@ struct reading {
 	struct crash *c;
 	struct slice line;      /* the one at hand, whole */
 	struct slice name;      /* of the thread that the next stack is of */
-	bool crashed, named;
+	bool crashed, named, journal;
 	uint32_t last_number;
 	enum crash_form last_form;
 	bool open;              /* frames may go on in the last stack */
@@ -98,10 +98,12 @@ static bool module_like(struct slice s)
 static void set_symbol(struct crash_frame *f, struct slice s)
 {
 	s = slice_trim(s);
-	if (nameless(s))
+	if (nameless(s)) {
 		f->has &= ~(unsigned)HAS_IN_SYMBOL;
-	else
+		f->in_symbol = 0;
+	} else {
 		f->symbol = s;
+	}
 }
 
 /* "file.cpp:12" or "file.cpp:12:3" */
@@ -283,9 +285,9 @@ static bool read_hash(struct reading *r, struct slice s)
 			f.form = FORM_TORCH, set_symbol(&f, before(s, from));
 		else if (from && slice_ends(s, ":0"))
 			f.form = FORM_TORCH, set_symbol(&f, before(s, from));
-		else if (find_last(s, ")"))
-			gdb_tail(s, &f);
 		else
+			gdb_tail(s, &f);
+		if (f.form == FORM_GDB && !f.line && !slice_ends(s, ")")) /* gdb's goes on in the next line, perhaps */
 			return false;
 		take(r, &f);
 		return true;
@@ -529,7 +531,9 @@ static bool read_heading(struct reading *r, struct slice s)
 	r->named = true;
 	r->innermost_last = false;
 	/* coredumpctl writes the thread that crashed first, lldb marks it */
-	r->crashed = current || slice_starts(s, "* thread #") || (journal && !r->c->n_stacks);
+	r->crashed = current || slice_starts(s, "* thread #") || (journal && !r->journal);
+	r->journal = r->journal || journal;
+	crash_read_sign(r->c, s);
 	return true;
 }
 
@@ -563,9 +567,11 @@ static void mark_handler(struct crash *c, const struct crash_stack *s)
 		const struct crash_frame *f = &c->frame[s->first + i];
 		if (f->handler || handler_symbol(f))
 			last = i;
-		else if (last != CRASH_NONE && i == last + 1 && slice_starts(crash_base(f->module), "libc.so"))
+		else if (last != CRASH_NONE && i == last + 1 && slice_starts(crash_base(f->module), "libucs"))
+			last = i;
+		else if (last != CRASH_NONE && i == last + 1 && slice_starts(crash_base(f->module), "libc.so") && !f->symbol.n)
 			last = i; /* the frame that the kernel made; it has a name only in libraries with symbols */
-		else if (last == CRASH_NONE && slice_starts(crash_base(f->module), "libasan"))
+		else if (last == CRASH_NONE && (slice_starts(crash_base(f->module), "libasan") || slice_starts(crash_base(f->module), "libucs")))
 			last = i;
 	}
 	for (uint32_t i = 0; last != CRASH_NONE && i <= last; i++)

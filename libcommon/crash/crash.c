@@ -46,6 +46,16 @@ struct crash_map *crash_add_map(struct crash *c)
 	return &c->map[c->n_maps++];
 }
 
+static bool of_model(const struct crash *c, const struct crash_stack *s)
+{
+	for (uint32_t i = s->first; i < s->first + s->n; i++) {
+		const struct crash_frame *f = &c->frame[i];
+		if (slice_find(f->module, ".wrapper.so") || slice_find(f->symbol, "AOTInductorModel") || slice_starts(f->symbol, "cpp_fused"))
+			return true;
+	}
+	return false;
+}
+
 const struct crash_stack *crash_main_stack(const struct crash *c)
 {
 	const struct crash_stack *best = NULL;
@@ -53,7 +63,7 @@ const struct crash_stack *crash_main_stack(const struct crash *c)
 	for (uint32_t i = 0; i < c->n_stacks; i++) {
 		const struct crash_stack *s = &c->stack[i];
 		/* A line of the kernel's log is a frame by itself: any stack tells more. */
-		unsigned v = s->n && !s->python ? 1u + (c->frame[s->first].form != FORM_KERNEL) + 2u * s->crashed : 0;
+		unsigned v = s->n && !s->python ? 1u + (c->frame[s->first].form != FORM_KERNEL) + 2u * of_model(c, s) + 4u * s->crashed : 0;
 		if (v > value)
 			best = s, value = v;
 	}

@@ -51,6 +51,7 @@ struct crash_frame {
 	uint32_t number; /* as written; CRASH_NONE */
 	unsigned has;
 	bool exact;      /* the address is that of the instruction itself, not what a call returns to */
+	bool guessed;    /* a core: found by the frame pointer, for the library of the frame inside of it is not there */
 	bool handler;    /* what a signal handler runs, not the program: <signal handler called> is the last of these */
 	uint64_t address, offset, in_symbol, map_size;
 	struct slice module;   /* its path or name; empty: not known */
@@ -135,7 +136,8 @@ struct crash_frame *crash_add_frame(struct crash *c); /* to the last stack; make
 struct crash_stack *crash_add_stack(struct crash *c, struct slice name);
 struct crash_map *crash_add_map(struct crash *c);
 
-/* The stack to explain: the one that is said to have crashed and has frames of machine code, else the first with such. NULL: none. */
+/* The stack to explain, of those with frames of machine code: the one that is said to have crashed, else the first with a model in
+ * it, else the first. NULL: none. */
 const struct crash_stack *crash_main_stack(const struct crash *c);
 /* Python's lines of the thread that crashed, innermost first; NULL. */
 const struct crash_stack *crash_python_stack(const struct crash *c);

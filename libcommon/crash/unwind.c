@@ -252,6 +252,11 @@ static void take_frame(struct crash *c, const struct job *j, struct slice rest)
 	f->has = HAS_ADDRESS;
 	f->exact = exact;
 	f->address = pc;
+	/* Without a library there are no tables to unwind by; libdwfl then follows the frame pointer. */
+	if (f->number) {
+		const struct crash_frame *in = f - 1;
+		f->guessed = in->guessed || !(in->has & HAS_OFFSET);
+	}
 	if (slice_u64(module, &k) && k < j->n) {
 		f->module = j->module[k].path;
 		f->build_id = j->module[k].build_id;
@@ -333,13 +338,17 @@ static void find_modules(struct job *j, const struct unwind_module *given, size_
 	}
 }
 
-/* The innermost stack's last module without a file. */
+/* The first library of the stack that is not there. */
 static struct slice find_missing(const struct crash *c)
 {
 	const struct crash_stack *s = crash_main_stack(c);
-	const struct crash_frame *f = s ? &c->frame[s->first + s->n - 1] : NULL;
-	const struct crash_map *m = f && f->form == FORM_CORE && !(f->has & HAS_OFFSET) ? crash_map_of(c, f->address) : NULL;
-	return m ? m->path : (struct slice){0};
+	for (uint32_t i = 0; s && i < s->n; i++) {
+		const struct crash_frame *f = &c->frame[s->first + i];
+		const struct crash_map *m = f->has & HAS_OFFSET ? NULL : crash_map_of(c, f->address);
+		if (m)
+			return m->path;
+	}
+	return (struct slice){0};
 }
 
 int unwind_core(struct crash *c, struct slice core, const struct unwind_module *given, size_t n, struct slice *missing, struct err *err)

@@ -4,8 +4,8 @@
  *     if (unwind_core(&c, core, m, 1, &err) < 0) ...    // c: as core_read() left it
  *
  * Each library is found by its path, as the core has it, or is given (.bytes). One whose build id is not that of the core is left
- * out, and so is what is no plain file: a stack ends where no library is known. .missing of the result names those that a stack has
- * come to.
+ * out, and so is what is no plain file. From a frame without a library on the stack is followed by frame pointers, if at all: those
+ * frames are .guessed. *missing is the path of the first such library of the stack that crashed.
  *
  * This runs in a child: libdwfl reads DWARF of files that somebody has sent, calls it input it does not guard against, and recurses.
  * The child opens the files, then gives up everything but reading them and writing its answer (base/confine.h), with limits of
