@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum { BREAKS = 15, RECOMPILES = 10, FINDINGS = 12, PHASES = 10, LINE = 240 };
-enum { MAX_MESSAGE = 4000, MAX_TRACEBACK = 12000, MAX_REPRO = 16000 };
+enum { MAX_TRACEBACK = 16000, MAX_REPRO = 16000 };
 
 /* ---- text ---- */
 
@@ -39,18 +39,15 @@ static void put_place(struct report_text *t, const struct fact_loc *loc)
 	buf_release(&place);
 }
 
-/* "- line", of each line of a text. */
-static void put_items(struct report_text *t, struct slice text, unsigned most, bool code)
+/* "- `line`", of each line of a text. */
+static void put_items(struct report_text *t, struct slice text, unsigned most)
 {
 	struct slice line;
 	while (most-- && slice_line(&text, &line)) {
 		if (!slice_trim(line).n)
 			continue;
 		buf_adds(t->b, "- ");
-		if (code)
-			report_add_code(t, slice_trim(line));
-		else
-			report_add_text(t, slice_trim(line));
+		report_add_code(t, slice_trim(line));
 		buf_addc(t->b, '\n');
 	}
 }
@@ -75,10 +72,10 @@ static void put_verdict(struct report_text *t)
 		put_place(t, &x->facts->compile[c->compile].loc);
 	}
 	buf_adds(t->b, ".\n\n");
-	put_items(t, c->evidence, 5, false);
+	put_items(t, c->evidence, 5);
 	if (c->experiment.n) {
 		buf_adds(t->b, "\nWhat would prove it:\n\n");
-		put_items(t, c->experiment, 4, false);
+		put_items(t, c->experiment, 4);
 	}
 	buf_addc(t->b, '\n');
 }
@@ -191,14 +188,31 @@ static void put_times(struct report_text *t)
 	}
 }
 
+/* The failure that the verdict is about, else the first that was not caught, else the first. */
+static uint32_t the_failure(const struct explanation *x)
+{
+	const struct facts *f = x->facts;
+	uint32_t any = FACT_NONE;
+	if (x->n_component && x->component[0].failure < f->n_failure)
+		return x->component[0].failure;
+	for (uint32_t i = f->n_failure; i-- > 0;)
+		if (!f->failure[i].restart && (!f->failure[i].caught || any == FACT_NONE))
+			any = i;
+	return any;
+}
+
 /* What is neither a break nor a recompile, which have lists of their own. */
 static void put_findings(struct report_text *t)
 {
 	const struct explanation *x = t->x;
+	uint32_t told = the_failure(x);
 	unsigned n = 0;
 	for (uint32_t i = 0; i < x->n_finding && n < FINDINGS; i++) {
 		const struct finding *g = &x->finding[i];
 		if (g->kind == FINDING_BREAK || g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT || g->kind == FINDING_TIME)
+			continue;
+		if (g->kind == FINDING_FAILURE && told != FACT_NONE && x->facts->failure[told].src.line == g->src.line &&
+		    x->facts->failure[told].src.input == g->src.input)
 			continue;
 		if (!n++)
 			buf_adds(t->b, "#### Also found\n\n");
@@ -213,19 +227,6 @@ static void put_findings(struct report_text *t)
 
 /* ---- error logs ---- */
 
-/* The failure that the verdict is about, else the first that was not caught, else the first. */
-static uint32_t the_failure(const struct explanation *x)
-{
-	const struct facts *f = x->facts;
-	uint32_t any = FACT_NONE;
-	if (x->n_component && x->component[0].failure < f->n_failure)
-		return x->component[0].failure;
-	for (uint32_t i = f->n_failure; i-- > 0;)
-		if (!f->failure[i].restart && (!f->failure[i].caught || any == FACT_NONE))
-			any = i;
-	return any;
-}
-
 static const char *first_line(struct report_text *t, struct slice text)
 {
 	struct slice line = {0};
@@ -239,7 +240,7 @@ static void put_errors(struct report_text *t)
 {
 	const struct facts *f = t->x->facts;
 	uint32_t row = the_failure(t->x);
-	struct buf b = {0};
+	struct buf b = {0}, shorter = {0};
 	if (row == FACT_NONE) {
 		buf_adds(t->b, "No exception is in the log.\n\n");
 		return;
@@ -255,18 +256,17 @@ static void put_errors(struct report_text *t)
 		buf_add_slice(&b, frames);
 		buf_addc(&b, '\n');
 	}
-	if (b.len)
-		report_add_block(t, "", buf_slice(&b), MAX_TRACEBACK);
-	buf_reset(&b);
 	if (!stack.n || (reason.n && !slice_find(stack, first_line(t, reason)))) {
 		buf_add_slice(&b, type);
 		buf_adds(&b, type.n && reason.n ? ": " : "");
 		buf_add_slice(&b, reason);
-		if (b.len)
-			report_add_block(t, "", buf_slice(&b), MAX_MESSAGE);
 	}
+	compiler_shorten(&shorter, buf_slice(&b));
+	if (shorter.len)
+		report_add_block(t, "", buf_slice(&shorter), MAX_TRACEBACK);
 	buf_addc(t->b, '\n');
 	buf_release(&b);
+	buf_release(&shorter);
 }
 
 /* ---- minified repro ---- */

@@ -28,5 +28,7 @@ void report_learn(struct report_text *t);
 void report_versions(struct report_text *t);
 /* A Python traceback without most of torch's own frames: of each run of them the first and the last few stay. */
 void traceback_shorten(struct buf *b, struct slice stack);
+/* A text without a C++ compiler's warnings and notes. */
+void compiler_shorten(struct buf *b, struct slice text);
 
 #endif

@@ -70,6 +70,70 @@ void traceback_shorten(struct buf *b, struct slice stack)
 	free(frame);
 }
 
+/* What a compiler says besides its errors: warnings and notes with the lines that belong to them, and where they were included. */
+struct diagnostics {
+	struct buf *b;
+	struct slice context; /* lines that say where the next diagnostic is from */
+	size_t left_out;
+	bool dropping;
+};
+
+static bool is_context(struct slice line)
+{
+	return slice_starts(line, "In file included from ") || slice_starts(line, "                 from ") || slice_find(line, ": In instantiation of ") ||
+	       slice_find(line, "required from ") || slice_find(line, ": In function ") || slice_find(line, ": In member function ") ||
+	       slice_find(line, ": In lambda function");
+}
+
+/* "  236 |       0xff,", "      |       ^~~~" */
+static bool is_excerpt(struct slice line)
+{
+	struct slice s = slice_trim(line);
+	while (s.n && s.p[0] >= '0' && s.p[0] <= '9')
+		s = slice_of(s.p + 1, s.n - 1);
+	return slice_starts(slice_trim(s), "|");
+}
+
+static void put_diagnostic_line(struct diagnostics *d, struct slice line)
+{
+	struct srcloc at;
+	bool said = slice_find(line, ": warning: ") || slice_find(line, ": note: ") || slice_find(line, ": remark: ");
+	if (said && srcloc_parse(line, &at) && at.form == SRCLOC_COMPILER) {
+		d->left_out++;
+		d->dropping = true;
+		d->context.n = 0;
+		return;
+	}
+	if (d->dropping && is_excerpt(line))
+		return;
+	d->dropping = false;
+	if (is_context(line)) {
+		d->context = d->context.n ? slice_of(d->context.p, (size_t)(line.p + line.n - d->context.p)) : line;
+		return;
+	}
+	if (d->context.n) {
+		buf_add_slice(d->b, d->context);
+		buf_addc(d->b, '\n');
+	}
+	d->context.n = 0;
+	buf_add_slice(d->b, line);
+	buf_addc(d->b, '\n');
+}
+
+void compiler_shorten(struct buf *b, struct slice text)
+{
+	struct diagnostics d = {.b = b};
+	struct slice line;
+	while (slice_line(&text, &line))
+		put_diagnostic_line(&d, line);
+	if (d.context.n) {
+		buf_add_slice(b, d.context);
+		buf_addc(b, '\n');
+	}
+	if (d.left_out)
+		buf_addf(b, "[... %zu warnings and notes of the compiler ...]\n", d.left_out);
+}
+
 /* ---- settings ---- */
 
 struct settings {
@@ -104,57 +168,43 @@ static void put_setting(struct report_text *t, struct settings *s, struct slice 
 	buf_addc(t->b, '\n');
 }
 
-/* Metrics have settings as a JSON text within a JSON string. */
-static void put_settings_of(struct report_text *t, struct settings *s, const char *module, struct slice value)
+static void put_settings_of(struct report_text *t, struct settings *s, const char *module, struct slice text)
 {
-	struct json_tape outer = {0}, inner = {0};
-	struct buf text = {0}, name = {0};
-	uint32_t root, k;
-	json_tape_text(&outer, value.p, value.n);
-	if (value.n && json_parse(&outer, 0, value.n, &root) == 0 && json_is(&outer, root, JSON_STRING)) {
-		json_unescape(&outer, root, &text);
-		json_tape_text(&inner, text.p, text.len);
-		if (text.len && json_parse(&inner, 0, text.len, &root) == 0 && json_is(&inner, root, JSON_OBJECT))
-			for (k = json_first(&inner, root); k < json_end(&inner, root); k = json_next_pair(&inner, k)) {
-				buf_reset(&name);
-				buf_addf(&name, "%s.", module);
-				buf_add_slice(&name, json_slice(&inner, k));
-				uint32_t i = intern_find(&s->name, buf_slice(&name));
-				if (i == INTERN_NONE || slice_eq(s->value[i], json_raw(&inner, k + 1)))
-					continue;
-				buf_adds(&name, " = ");
-				buf_add_slice(&name, json_raw(&inner, k + 1));
-				put_setting(t, s, buf_slice(&name));
-			}
-	}
-	buf_release(&text);
+	struct json_tape tape = {0};
+	struct buf name = {0};
+	uint32_t root;
+	json_tape_text(&tape, text.p, text.n);
+	if (text.n && json_parse(&tape, 0, text.n, &root) == 0 && json_is(&tape, root, JSON_OBJECT))
+		for (uint32_t k = json_first(&tape, root); k < json_end(&tape, root); k = json_next_pair(&tape, k)) {
+			buf_reset(&name);
+			buf_addf(&name, "%s.", module);
+			buf_add_slice(&name, json_slice(&tape, k));
+			uint32_t i = intern_find(&s->name, buf_slice(&name));
+			if (i == INTERN_NONE || slice_eq(s->value[i], json_raw(&tape, k + 1)))
+				continue;
+			buf_adds(&name, " = ");
+			buf_add_slice(&name, json_raw(&tape, k + 1));
+			put_setting(t, s, buf_slice(&name));
+		}
 	buf_release(&name);
-	json_tape_release(&outer);
-	json_tape_release(&inner);
+	json_tape_release(&tape);
 }
 
+/* Those of the first compilation of each input. */
 static void put_settings(struct report_text *t)
 {
-	static const struct {
-		const char *metric, *module;
-	} source[] = {{"dynamo_config", "torch._dynamo.config"}, {"inductor_config", "torch._inductor.config"},
-		      {"functorch_config", "torch._functorch.config"}, {"compiler_config", "torch.compiler.config"}};
+	static const char *const module[CONFIG_TEXTS] = {"torch._dynamo.config", "torch._inductor.config", "torch._functorch.config",
+							 "torch.compiler.config"};
 	const struct facts *f = t->x->facts;
 	struct settings s = {0};
-	struct intern done = {0}; /* the same text in every compilation is read once */
 	read_defaults(&s);
-	for (uint32_t i = 0; i < f->n_metric; i++)
-		for (size_t k = 0; k < ARRAY_LEN(source); k++) {
-			uint32_t key[2] = {f->metric[i].value, (uint32_t)k}, before = done.n;
-			if (slice_is(facts_text(f, f->metric[i].name), source[k].metric) &&
-			    intern_add(&done, slice_of((const char *)key, sizeof(key))) == before)
-				put_settings_of(t, &s, source[k].module, facts_text(f, f->metric[i].value));
-		}
+	for (uint32_t i = 0; i < f->n_input; i++)
+		for (unsigned k = 0; k < CONFIG_TEXTS; k++)
+			put_settings_of(t, &s, module[k], facts_text(f, f->input[i].config.text[k]));
 	if (s.shown.n > SETTINGS)
 		buf_addf(t->b, "- and %u more\n", s.shown.n - SETTINGS);
 	intern_release(&s.name);
 	intern_release(&s.shown);
-	intern_release(&done);
 	free(s.value);
 }
 

@@ -36,11 +36,14 @@ struct fact_loc {
 	uint32_t file, line, function, code;
 };
 
+/* dynamo_config, inductor_config, functorch_config, compiler_config of compilation_metrics. */
+enum fact_config_text { CONFIG_DYNAMO, CONFIG_INDUCTOR, CONFIG_FUNCTORCH, CONFIG_COMPILER, CONFIG_TEXTS };
 /* Settings that matter for advice, from the first compilation_metrics; -1: not known, else 0 or 1 or the number. */
 struct fact_config {
 	int64_t recompile_limit, accumulated_recompile_limit, suppress_errors, fail_on_recompile_limit_hit, automatic_dynamic_shapes,
 		assume_static_by_default, capture_scalar_outputs, specialize_float;                     /* torch._dynamo.config */
 	int64_t fx_graph_cache, force_disable_caches, compile_threads, max_autotune, cudagraphs, cpp_precompile_headers; /* _inductor */
+	uint32_t text[CONFIG_TEXTS]; /* all settings as JSON objects; INTERN_NONE */
 };
 enum fact_input_kind { FACT_TRACE, FACT_TEXTLOG, FACT_DEBUGDIR };
 struct fact_input {

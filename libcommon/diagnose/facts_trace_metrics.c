@@ -46,6 +46,15 @@ static void take_config(struct trace_reading *r, const struct json_tape *tape, u
 	int64_t *const of_inductor[] = {&c->fx_graph_cache, &c->force_disable_caches, &c->compile_threads, &c->max_autotune,
 					&c->cudagraphs, &c->cpp_precompile_headers};
 	static const char *const compiler[] = {"force_disable_caches"};
+	static const char *const text[CONFIG_TEXTS] = {"dynamo_config", "inductor_config", "functorch_config", "compiler_config"};
+	for (unsigned i = 0; i < CONFIG_TEXTS; i++) {
+		uint32_t k = json_get(tape, v, text[i]);
+		if (k == JSON_NONE || !json_is(tape, k, JSON_STRING))
+			continue;
+		buf_reset(&r->tmp);
+		json_unescape(tape, k, &r->tmp);
+		c->text[i] = facts_intern(r->f, buf_slice(&r->tmp));
+	}
 	take_settings(r, tape, json_get(tape, v, "dynamo_config"), dynamo, of_dynamo, ARRAY_LEN(dynamo));
 	take_settings(r, tape, json_get(tape, v, "inductor_config"), inductor, of_inductor, ARRAY_LEN(inductor));
 	take_settings(r, tape, json_get(tape, v, "compiler_config"), compiler, &of_inductor[1], ARRAY_LEN(compiler));

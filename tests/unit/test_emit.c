@@ -30,6 +30,7 @@ static void fill(struct facts *f, struct explanation *x)
 	uint32_t in = facts_input(f, FACT_TRACE, "trace.log");
 	f->input[in].torch_version = facts_intern(f, SLICE("2.13.0+cpu"));
 	f->input[in].lines = 12;
+	f->input[in].config.text[CONFIG_DYNAMO] = facts_intern(f, SLICE("{\"capture_scalar_outputs\": true, \"recompile_limit\": 8, \"new\": 1}"));
 	struct fact_src src = {in, 7};
 	uint32_t c0 = facts_compile(f, in, SLICE("0/0"), 3), c1 = facts_compile(f, in, SLICE("0/1"), 9);
 	f->compile[c0].loc = f->compile[c1].loc = loc(f, "/home/ann/app/m.py", 4, "f", "");
@@ -489,7 +490,9 @@ static void test_report(void **state)
 	}
 	assert_non_null(slice_find(buf_slice(&b), "[GB0124](https://example.org/gb0124.html)"));
 	assert_non_null(slice_find(buf_slice(&b), "fxminify --graph 0/1 trace.log"));
-	assert_non_null(slice_find(buf_slice(&b), "/home/ann/app/m.py:6"));
+	assert_non_null(slice_find(buf_slice(&b), "/home/ann/app/m.py:5 in f"));
+	assert_non_null(slice_find(buf_slice(&b), "`torch._dynamo.config.capture_scalar_outputs = true`"));
+	assert_null(slice_find(buf_slice(&b), "recompile_limit = 8"));
 	assert_null(slice_find(buf_slice(&b), "<img"));
 	assert_null(slice_find(buf_slice(&b), "@torch"));
 	struct explain_options o = {.redact = true};
