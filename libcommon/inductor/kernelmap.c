@@ -260,7 +260,7 @@ static void join_ir(struct kernelmap *m, struct kmuse *u)
 			continue;
 		mark_writer(m, name, in);
 		for (uint32_t a = m->code.n_alias; a-- > 0 && slice_starts(param, "in_out_ptr");) /* written several times in place */
-			if (slice_eq(m->code.alias[a].name, name)) {
+			if (!m->code.alias[a].item && slice_eq(m->code.alias[a].name, name)) {
 				name = m->code.alias[a].of;
 				mark_writer(m, name, in);
 			}
@@ -337,7 +337,7 @@ static struct opseq_param *params_of(const struct kernelmap *m, const struct kmu
 		/* In place: what it held was made under another name, of which there may have been several. */
 		bool found = !slice_starts(p[i].name, "in_out_ptr");
 		for (uint32_t a = m->code.n_alias; a-- > 0 && !found;)
-			if (slice_eq(m->code.alias[a].name, p[i].loaded)) {
+			if (!m->code.alias[a].item && slice_eq(m->code.alias[a].name, p[i].loaded)) {
 				p[i].loaded = m->code.alias[a].of;
 				found = m->has_graph && fxindex_bound(x, p[i].loaded) != GRAPH_NONE;
 			}
@@ -468,6 +468,58 @@ static bool names_op(struct slice call, struct slice op)
 	return false;
 }
 
+/* Could node i be the call? What the call is given and is known must be among the node's operands; and the other way around, unless
+ * something of it is not known. */
+static bool given_to(const struct kernelmap *m, const struct outcall *c, const struct fxindex *x, uint32_t i)
+{
+	struct operand_set s = {.x = x};
+	uint32_t hits = 0, unknown = 0, met = 0;
+	graph_operands(&m->graph, i, add_operand, &s);
+	bool *seen = xcalloc(s.n + 1, sizeof(*seen));
+	for (uint32_t a = 0; a < c->arg.n; a++) {
+		struct slice name = m->code.name[c->arg.first + a];
+		uint32_t bound = name.n ? fxindex_bound(x, name) : GRAPH_NONE, k = 0;
+		if (bound == GRAPH_NONE && name.n)
+			bound = fxindex_bound(x, outcode_storage(&m->code, name));
+		if (bound == GRAPH_NONE) {
+			unknown += name.n > 0;
+			continue;
+		}
+		while (k < s.n && s.rep[k] != bound)
+			k++;
+		if (k == s.n) {
+			hits = 0;
+			unknown = 0;
+			break;
+		}
+		hits++;
+		for (k = 0; k < s.n; k++)
+			seen[k] |= s.rep[k] == bound;
+	}
+	for (uint32_t k = 0; k < s.n; k++)
+		met += seen[k];
+	free(seen);
+	return hits && (met == s.n || unknown);
+}
+
+/* buf8 = buf7[0]: the node's results. */
+static void bind_items(const struct kernelmap *m, struct fxindex *x, struct slice buffer, uint32_t node)
+{
+	const struct graph *g = &m->graph;
+	fxindex_bind(x, buffer, node);
+	for (uint32_t a = 0; a < m->code.n_alias; a++) {
+		const struct outalias *al = &m->code.alias[a];
+		if (!al->item || !slice_eq(al->of, buffer))
+			continue;
+		for (uint32_t u = x->use_of[node]; u < x->use_of[node + 1]; u++) {
+			const struct gnode *n = &g->node[x->use[u]];
+			if (graph_is_getitem(g, x->use[u]) && n->n_args == 2 && g->value[n->args + 1].kind == GV_INT &&
+			    g->value[n->args + 1].i == al->index)
+				fxindex_bind(x, al->name, x->use[u]);
+		}
+	}
+}
+
 /* An operator of torch: of the nodes that it is known to come from, or of all, the one of its name whose operands it is given. */
 static void operator_node(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 {
@@ -478,21 +530,7 @@ static void operator_node(struct kernelmap *m, struct kmuse *u, struct fxindex *
 		if (m->graph.node[i].op != GRAPH_CALL_FUNCTION || fx_is_view(&m->graph, i) || graph_is_getitem(&m->graph, i) ||
 		    (allowed && !(allowed[i / 8] >> (i % 8) & 1)) || !names_op(c->name, fx_op_name(&m->graph, i)))
 			continue;
-		struct operand_set s = {.x = x};
-		graph_operands(&m->graph, i, add_operand, &s);
-		bool all = true;
-		for (uint32_t k = 0; k < s.n && !allowed; k++) {
-			bool given = false;
-			for (uint32_t a = 0; a < c->arg.n; a++) {
-				struct slice name = m->code.name[c->arg.first + a];
-				uint32_t bound = name.n ? fxindex_bound(x, name) : GRAPH_NONE;
-				if (bound == GRAPH_NONE && name.n)
-					bound = fxindex_bound(x, outcode_storage(&m->code, name));
-				given |= bound == s.rep[k];
-			}
-			all &= given;
-		}
-		if (all) {
+		if (allowed || given_to(m, c, x, i)) {
 			found = i;
 			times++;
 		}
@@ -502,7 +540,7 @@ static void operator_node(struct kernelmap *m, struct kmuse *u, struct fxindex *
 		list_add(m, &u->fx, row_of(m, found));
 		u->from |= u->fx.n > had ? KM_FROM_FLOW : 0;
 		for (uint32_t i = 0; i < c->made.n; i++)
-			fxindex_bind(x, m->code.name[c->made.first + i], found);
+			bind_items(m, x, m->code.name[c->made.first + i], found);
 	}
 	free(allowed);
 }

@@ -65,6 +65,17 @@ static bool first_operand(void *user, uint32_t operand)
 	return false;
 }
 
+/* x.split(...)[1]: a piece of x. */
+static bool is_piece(const struct graph *g, uint32_t node)
+{
+	static const char *const pieces[] = {"split", "split_with_sizes", "unbind", "chunk", "tensor_split"};
+	uint32_t of = GRAPH_NONE;
+	if (!graph_is_getitem(g, node))
+		return false;
+	graph_operands(g, node, first_operand, &of);
+	return of != GRAPH_NONE && g->node[of].op == GRAPH_CALL_FUNCTION && one_of(fx_op_name(g, of), pieces, ARRAY_LEN(pieces));
+}
+
 struct uses {
 	struct fxindex *x;
 	uint32_t node;
@@ -93,6 +104,11 @@ void fxindex_init(struct fxindex *x, const struct graph *g)
 		x->rep[i] = i;
 		if (fx_is_view(g, i))
 			graph_operands(g, i, first_operand, &from);
+		if (is_piece(g, i)) {
+			uint32_t split = GRAPH_NONE;
+			graph_operands(g, i, first_operand, &split);
+			graph_operands(g, split, first_operand, &from);
+		}
 		if (from != GRAPH_NONE && from < i)
 			x->rep[i] = x->rep[from];
 	}
@@ -504,7 +520,7 @@ static uint32_t users(const struct matcher *w, uint32_t op, uint32_t f, uint32_t
 /* Which nodes can the operation be a step of: those that use all the known values it is made of. */
 static void candidates(struct matcher *w, uint32_t op)
 {
-	uint32_t value[OPSEQ_ARGS + 1], n = operands(w, op, value), list[64];
+	uint32_t value[OPSEQ_ARGS + 1], n = operands(w, op, value), list[64 + CANDIDATES];
 	const struct seqop *o = &w->s->op[op];
 	/* Of the simple ones only where nothing else will do: mul of booleans is an "and". Last, an operand that is a node's result by
 	 * its value may be a step of another node all the same: var_mean subtracts the mean, as layer_norm does after it. */
@@ -521,9 +537,12 @@ static void candidates(struct matcher *w, uint32_t op)
 			if (v == OP_NONE || w->s->op[v].kind == OP_CONST)
 				continue;
 			f = known(w, v);
-			if (f != GRAPH_NONE && (way < 2 || !w->n_cand[v]))
-				add_candidates(w, op, list, users(w, op, f, list, simple), &any);
-			else
+			if (f != GRAPH_NONE) {
+				uint32_t k = users(w, op, f, list, simple);
+				for (uint32_t j = 0; way == 2 && j < w->n_cand[v] && k < ARRAY_LEN(list); j++)
+					list[k++] = w->cand[v][j];
+				add_candidates(w, op, list, k, &any);
+			} else
 				add_candidates(w, op, w->cand[v], w->n_cand[v], &any);
 		}
 		if (w->n_cand[op])

@@ -523,11 +523,11 @@ static void assign(struct body *b, struct slice name, struct slice e, bool decla
 /* at::vec::transpose_mxn<float,8,8>(in_ptr0 + ..., ld, tmp0, 8): a tile, turned */
 static void transpose(struct body *b, struct slice line)
 {
-	const char *open = memchr(line.p, '(', line.n);
 	struct slice rest, from, ld, to;
-	if (!open)
+	struct call c;
+	if (!whole_call(slice_ends(line, ";") ? slice_of(line.p, line.n - 1) : line, &c))
 		return;
-	rest = slice_of(open + 1, (size_t)(line.p + line.n - open - 1));
+	rest = c.args;
 	if (!next_arg(&rest, &from) || !next_arg(&rest, &ld) || !next_arg(&rest, &to))
 		return;
 	struct slice source = take_name(&from), target = take_name(&to);

@@ -299,12 +299,21 @@ static void statement(struct outcode *o, struct lines *l, struct slice line, str
 		s = after(s, 3);
 		chain = take_chain(&s);
 	}
+	if (made.n && chain.n && s.n > 2 && *s.p == '[') { /* buf8 = buf7[0] */
+		const char *close = memchr(s.p, ']', s.n);
+		uint64_t index;
+		if (close && slice_u64(slice_of(s.p + 1, (size_t)(close - s.p - 1)), &index) && index < 4096 && o->n_alias < OUTCODE_MAX) {
+			GROW(o->alias, o->n_alias, o->cap_alias, 1);
+			o->alias[o->n_alias++] = (struct outalias){made, chain, true, (uint32_t)index};
+		}
+		return;
+	}
 	bool plain = made.n && chain.n && !memchr(chain.p, '.', chain.n) && (!s.n || *s.p == ';' || *s.p == ' ');
 	if (plain || slice_is(chain, "reinterpret_tensor")) {
 		struct slice of = plain ? chain : base_name(s);
 		if (made.n && of.n && o->n_alias < OUTCODE_MAX) {
 			GROW(o->alias, o->n_alias, o->cap_alias, 1);
-			o->alias[o->n_alias++] = (struct outalias){made, of};
+			o->alias[o->n_alias++] = (struct outalias){.name = made, .of = of};
 		}
 		return;
 	}
@@ -388,7 +397,7 @@ struct slice outcode_storage(const struct outcode *o, struct slice name)
 {
 	/* Backwards: a name is made of one that came before. */
 	for (uint32_t i = o->n_alias; i-- > 0;)
-		if (slice_eq(o->alias[i].name, name))
+		if (!o->alias[i].item && slice_eq(o->alias[i].name, name))
 			name = o->alias[i].of;
 	return name;
 }

@@ -73,8 +73,10 @@ struct outcall {
 	struct outlist made; /* buffers: out=, or what it is assigned to */
 };
 
-struct outalias { /* buf1 = buf0  # reuse */
+struct outalias { /* buf1 = buf0  # reuse; buf8 = buf7[0] */
 	struct slice name, of;
+	bool item;      /* of a tuple: the same storage as nothing else */
+	uint32_t index; /* which */
 };
 
 struct outcode {

@@ -109,8 +109,10 @@ static void add_aliases(struct outcode *o, const struct contract *c)
 			continue;
 		if (last[v->storage]) {
 			GROW(o->alias, o->n_alias, o->cap_alias, 1);
-			o->alias[o->n_alias++] = (struct outalias){arena_slice(&o->arena, v->name),
-								   arena_slice(&o->arena, c->value[last[v->storage] - 1].name)};
+			o->alias[o->n_alias++] = (struct outalias){
+				.name = arena_slice(&o->arena, v->name),
+				.of = arena_slice(&o->arena, c->value[last[v->storage] - 1].name),
+			};
 		}
 		last[v->storage] = i + 1;
 	}
