@@ -182,13 +182,13 @@ static void finding(struct page *p, const struct finding *g, double worst)
 	bool failure = g->kind == FINDING_FAILURE, said = failure && p->x->n_component && g->evidence.p == p->x->component[0].evidence.p;
 	labelled(p, "cost", g->cost, 2);
 	labelled(p, "why", g->why, all ? 8 : 2);
-	if (all || g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT || g->kind == FINDING_KNOWN || (failure && !said))
+	if (!said && (all || failure || g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT || g->kind == FINDING_KNOWN))
 		labelled(p, g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT ? "changed" : "log", g->evidence, all ? 12 : 3);
 	labelled(p, "fix", g->fix, all ? 8 : 2);
-	if (all || (failure && !said))
+	if (!said && (all || failure))
 		labelled(p, "next", g->next, all ? 4 : 1);
 	if (all) {
-		labelled(p, "compile id", g->compiles, 1);
+		labelled(p, "ids", g->compiles, 1);
 		labelled(p, "see", g->url, 1);
 	}
 }

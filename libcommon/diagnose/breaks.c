@@ -133,7 +133,8 @@ static struct slice group_cost(struct explanation *x, const struct break_group *
 {
 	struct buf b = {0};
 	if (g->graphs)
-		buf_addf(&b, "%u more graph%s (%lld ops)", g->graphs, g->graphs == 1 ? "" : "s", (long long)g->ops_after);
+		buf_addf(&b, "%u more graph%s (%lld op%s)", g->graphs, g->graphs == 1 ? "" : "s", (long long)g->ops_after,
+			 g->ops_after == 1 ? "" : "s");
 	if (g->eager)
 		buf_addf(&b, "%sthe whole function runs in Python", b.len ? ", " : "");
 	else
