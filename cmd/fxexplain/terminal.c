@@ -264,7 +264,8 @@ static void times(struct page *p, bool whole)
 	put_bold(p->s, "Compile time");
 	buf_adds(b, "  ");
 	seconds(b, x->time[0].seconds);
-	buf_addc(b, '\n');
+	/* Metrics count the frames alone; torch's events have the caches, the collector and the backward around them, too. */
+	buf_adds(b, x->seconds >= 0 && x->time[0].seconds > x->seconds * 1.01 ? ", what is around the frames included\n" : "\n");
 	time_bars(p, &x->time[0], whole ? UINT32_MAX : 5);
 	if (!whole)
 		return;
