@@ -170,6 +170,8 @@ static void finding_head(struct page *p, const struct finding *g, double worst)
 		put_bar(p->s, g->seconds / worst, BAR);
 		buf_addc(b, ' ');
 		seconds(b, g->seconds);
+		if (p->x->n_time)
+			buf_addf(b, ", %.0f %% of the compile time", g->seconds / worst * 100);
 		buf_addc(b, '\n');
 	}
 }
@@ -209,8 +211,11 @@ static void findings(struct page *p, int room)
 	uint32_t shown = 0;
 	if (!x->n_finding)
 		return;
-	for (uint32_t i = 0; i < x->n_finding; i++)
+	/* Bars are shares of the compile time, or of the costliest. */
+	for (uint32_t i = 0; !x->n_time && i < x->n_finding; i++)
 		worst = x->finding[i].seconds > worst ? x->finding[i].seconds : worst;
+	if (x->n_time)
+		worst = x->time[0].seconds;
 	buf_addc(b, '\n');
 	put_bold(p->s, "What to look at, worst first");
 	buf_addf(b, " (%u)\n", x->n_finding);
