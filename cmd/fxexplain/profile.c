@@ -1,4 +1,5 @@
-/* profile.c - `fxexplain profile`: one torch.profiler trace, or two of one program, and the trace log of the compiled run. */
+/* profile.c - `fxexplain profile`: one torch.profiler trace, or two of one program, and the trace log of the compiled
+ * run. */
 #include "profile_view.h"
 
 #include "base/diag.h"
@@ -80,12 +81,14 @@ struct slice view_function(struct profile_view *v, struct slice id, struct buf *
 		const struct fact_compile *c = &v->facts.compile[i];
 		if (!slice_eq(facts_text(&v->facts, c->id), id))
 			continue;
-		const struct slice file = facts_text(&v->facts, c->loc.file), function = facts_text(&v->facts, c->loc.function);
+		const struct slice file = facts_text(&v->facts, c->loc.file),
+				   function = facts_text(&v->facts, c->loc.function);
 		const struct slice of = facts_text(&v->facts, c->resume_of);
 		if (file.n)
 			buf_addf(tmp, "%.*s:%u", (int)file.n, file.p, c->loc.line);
 		if (of.n)
-			buf_addf(tmp, "%sthe rest of %.*s from line %u", file.n ? " " : "", (int)of.n, of.p, c->resume_line);
+			buf_addf(tmp, "%sthe rest of %.*s from line %u", file.n ? " " : "", (int)of.n, of.p,
+				 c->resume_line);
 		else if (function.n)
 			buf_addf(tmp, "%sin %.*s", file.n ? " " : "", (int)function.n, function.p);
 		break;

@@ -1,4 +1,14 @@
-/* profile_json.c - `fxexplain profile --json`: all that was read and compared. Times are nanoseconds; docs/EXPLAIN.md. */
+/* profile_json.c - `fxexplain profile --json`: all that was read and compared.
+ *
+ *     {"profiles": [{"path": ..., "compiled": true, "events": 645, "wall": 16155020, "gaps": ..., "parts": {"fused
+ * kernels": ...}, "steps": [...], "longest_gaps": [...], "regions": [...], "compilations": [...], "rows": [...],
+ * "damage": [...]}, ...], "comparison": {"eager": PATH, "compiled": PATH, "wall": [eager, compiled], "speedup": 0.78,
+ * "families": {NAME: [eager, compiled]}, "ops": [{"name": ..., "fate": "gone", "count": [2, 0], "self": [241000, 0],
+ * ...}], "device": [...]}, "advice": [{"kind": "graph-breaks", "title": ..., "evidence": ..., "next": ..., "ns":
+ * 116800, "share": 0.0289}, ...]}
+ *
+ * Times are nanoseconds: of the whole profile in "profiles", per step in "comparison" (null with one profile alone) and
+ * "advice". The fields are those of profile/profile.h, compare.h and advice.h. */
 #include "base/json.h"
 #include "profile_view.h"
 
@@ -14,9 +24,14 @@ static void member_bool(struct json_out *o, const char *key, bool v)
 	json_out_bool(o, v);
 }
 
-static const char *const class_name[PROFILE_CLASSES] = {
-    [CLASS_OP] = "op", [CLASS_ANNOTATION] = "annotation", [CLASS_RUNTIME] = "runtime", [CLASS_PYTHON] = "python", [CLASS_KERNEL] = "kernel",
-    [CLASS_COPY] = "copy", [CLASS_DEVICE_ANNOTATION] = "device_annotation", [CLASS_OTHER] = "other"};
+static const char *const class_name[PROFILE_CLASSES] = {[CLASS_OP] = "op",
+							[CLASS_ANNOTATION] = "annotation",
+							[CLASS_RUNTIME] = "runtime",
+							[CLASS_PYTHON] = "python",
+							[CLASS_KERNEL] = "kernel",
+							[CLASS_COPY] = "copy",
+							[CLASS_DEVICE_ANNOTATION] = "device_annotation",
+							[CLASS_OTHER] = "other"};
 
 static void rows(struct json_out *o, const struct profile *p)
 {
@@ -61,7 +76,8 @@ static void regions(struct json_out *o, struct profile_view *v, const struct pro
 		json_member_u64(o, "lookup", r->lookup);
 		json_member_u64(o, "after_break", r->nested);
 		json_member_u64(o, "break_wait", r->wait);
-		json_member(o, "after", r->after < p->n_region ? intern_get(&p->names, p->region[r->after].id) : slice_of("", 0));
+		json_member(o, "after",
+			    r->after < p->n_region ? intern_get(&p->names, p->region[r->after].id) : slice_of("", 0));
 		json_member(o, "function", view_function(v, intern_get(&p->names, r->id), &tmp));
 		json_close(o);
 	}
@@ -170,7 +186,8 @@ static void origin(struct json_out *o, const struct profile_view *v, const struc
 	buf_release(&lines);
 }
 
-static void ops(struct json_out *o, const struct profile_view *v, const char *key, const struct profile_op *op, uint32_t n)
+static void ops(struct json_out *o, const struct profile_view *v, const char *key, const struct profile_op *op,
+		uint32_t n)
 {
 	json_key(o, key);
 	json_arr(o);

@@ -31,11 +31,13 @@ static void put_more(struct show *w, uint32_t left, const char *what)
 
 static void add_us(struct buf *b, double ns) { buf_addf(b, "%.1f", ns / 1e3); }
 
-static void add_bar(struct buf *b, double part, double whole)
+/* A bar is made for the screen: in a table it is a cell. */
+static void add_bar(struct show *w, double part, double whole)
 {
-	const int n = whole > 0 ? (int)(part / whole * BAR + 0.5) : 0;
-	for (int i = 0; i < n && i < BAR; i++)
-		buf_addc(b, '#');
+	const size_t from = w->s->b.len;
+	put_bar(w->s, whole > 0 ? part / whole : 0, BAR);
+	buf_add_slice(&w->table, slice_trim(slice_of(w->s->b.p + from, w->s->b.len - from)));
+	w->s->b.len = from;
 }
 
 static void end_table(struct show *w)
@@ -68,10 +70,16 @@ static void put_advice(struct show *w)
 		add_name(&w->tmp, slice_str(a->title));
 		put_bold(w->s, buf_str(&w->tmp));
 		if (a->ns > 0)
-			buf_addf(&w->s->b, "  %.1f us%s, %.0f %%", a->ns / 1e3, w->v->shown->n_step ? " a step" : "", 100 * a->share);
-		buf_addf(&w->s->b, "\n   %s\n", a->evidence);
-		while (slice_line(&rest, &line))
-			buf_addf(&w->s->b, "   -> %.*s\n", (int)line.n, line.p);
+			buf_addf(&w->s->b, "  %.1f us%s, %.0f %%", a->ns / 1e3, w->v->shown->n_step ? " a step" : "",
+				 100 * a->share);
+		buf_adds(&w->s->b, "\n   ");
+		put_text(w->s, slice_str(a->evidence));
+		buf_addc(&w->s->b, '\n');
+		while (slice_line(&rest, &line)) {
+			buf_adds(&w->s->b, "   -> ");
+			put_text(w->s, line);
+			buf_addc(&w->s->b, '\n');
+		}
 		put_wraps(w->s, from, 6);
 	}
 	put_more(w, !w->all && x->n > ADVICE_SHOWN ? x->n - ADVICE_SHOWN : 0, "findings");
@@ -102,20 +110,26 @@ static void put_families(struct show *w)
 			buf_addc(&w->table, '\t');
 		}
 		add_us(&w->table, b);
-		buf_addf(&w->table, c->one ? "\t%.1f%%\t" : "\t%+.1f\t", c->one ? (c->wall[1] > 0 ? 100 * b / c->wall[1] : 0) : (b - a) / 1e3);
-		add_bar(&w->table, b, most);
+		buf_addf(&w->table, c->one ? "\t%.1f%%\t" : "\t%+.1f\t",
+			 c->one ? (c->wall[1] > 0 ? 100 * b / c->wall[1] : 0) : (b - a) / 1e3);
+		add_bar(w, b, most);
 		buf_addf(&w->table, "\t%s\n", profile_family_name[f]);
 	}
 	if (left[0] + left[1] > 0)
-		buf_addf(&w->table, c->one ? "%.1f\t%.1f%%\t\tless than 2%% each\n" : "%.1f\t%.1f\t\t\tless than 2%% each\n", c->one ? left[1] / 1e3 : left[0] / 1e3,
+		buf_addf(&w->table,
+			 c->one ? "%.1f\t%.1f%%\t\tless than 2%% each\n" : "%.1f\t%.1f\t\t\tless than 2%% each\n",
+			 c->one ? left[1] / 1e3 : left[0] / 1e3,
 			 c->one ? (c->wall[1] > 0 ? 100 * left[1] / c->wall[1] : 0) : left[1] / 1e3);
 	for (unsigned k = 0; k < 2 && c->beside[0] + c->beside[1] > 0.01 * (c->wall[0] + c->wall[1]); k = 2)
-		buf_addf(&w->table, c->one ? "-%.1f\t\t\tof it beside the main thread, on others\n" : "-%.1f\t-%.1f\t\t\tof it beside the main thread, on others\n",
+		buf_addf(&w->table,
+			 c->one ? "-%.1f\t\t\tof it beside the main thread, on others\n"
+				: "-%.1f\t-%.1f\t\t\tof it beside the main thread, on others\n",
 			 c->beside[c->one] / 1e3, c->beside[1] / 1e3);
 	if (c->one)
 		buf_addf(&w->table, "%.1f\t100%%\t\tall\n", c->wall[1] / 1e3);
 	else
-		buf_addf(&w->table, "%.1f\t%.1f\t%+.1f\t\tall\n", c->wall[0] / 1e3, c->wall[1] / 1e3, (c->wall[1] - c->wall[0]) / 1e3);
+		buf_addf(&w->table, "%.1f\t%.1f\t%+.1f\t\tall\n", c->wall[0] / 1e3, c->wall[1] / 1e3,
+			 (c->wall[1] - c->wall[0]) / 1e3);
 	end_table(w);
 }
 
@@ -144,15 +158,17 @@ static void put_ops(struct show *w, const struct profile_op *op, uint32_t n, con
 	if (!worth)
 		return;
 	put_title(w, title);
-	buf_adds(&w->table, c->one ? "calls\tself us\tshare\t\tname\n" : "eager calls\tus\tcompiled calls\tus\tchange\t\tname\n");
+	buf_adds(&w->table,
+		 c->one ? "calls\tself us\tshare\t\tname\n" : "eager calls\tus\tcompiled calls\tus\tchange\t\tname\n");
 	for (uint32_t i = 0; i < n && (w->all || shown < OPS_SHOWN); i++) {
 		const struct profile_op *o = &op[i];
 		if (o->self[0] + o->self[1] <= 0)
 			continue;
 		shown++;
 		if (c->one) {
-			buf_addf(&w->table, "%.1f\t%.1f\t%.1f%%\t", o->count[1], o->self[1] / 1e3, sum > 0 ? 100 * o->self[1] / sum : 0);
-			add_bar(&w->table, o->self[1], sum);
+			buf_addf(&w->table, "%.1f\t%.1f\t%.1f%%\t", o->count[1], o->self[1] / 1e3,
+				 sum > 0 ? 100 * o->self[1] / sum : 0);
+			add_bar(w, o->self[1], sum);
 			buf_addc(&w->table, '\t');
 		} else {
 			add_pair(w, o);
@@ -181,9 +197,11 @@ static void put_regions(struct show *w)
 		const struct slice id = intern_get(&p->names, r->id);
 		const double calls = r->calls ? (double)r->calls : 1;
 		add_name(&w->table, id.n ? id : SLICE("-"));
-		buf_addf(&w->table, "\t%" PRIu64 "\t%.1f\t%.1f\t", r->calls, (double)r->total / calls / 1e3, (double)r->lookup / calls / 1e3);
+		buf_addf(&w->table, "\t%" PRIu64 "\t%.1f\t%.1f\t", r->calls, (double)r->total / calls / 1e3,
+			 (double)r->lookup / calls / 1e3);
 		if (r->nested)
-			buf_addf(&w->table, "%" PRIu64 "\t%.1f\t", r->nested, (double)r->wait / (double)r->nested / 1e3);
+			buf_addf(&w->table, "%" PRIu64 "\t%.1f\t", r->nested,
+				 (double)r->wait / (double)r->nested / 1e3);
 		else
 			buf_adds(&w->table, "\t\t");
 		add_name(&w->table, view_function(w->v, id, &w->tmp));
@@ -215,6 +233,21 @@ static void put_compiles(struct show *w)
 	end_table(w);
 }
 
+/* Two lines: its time and name; its lines of Python and nodes. */
+static void put_kernel(struct show *w, const struct profile_op *o, struct slice nodes, struct slice lines)
+{
+	const size_t from = w->s->b.len, most = 70;
+	const char *comma = w->all || nodes.n <= most ? NULL : memrchr(nodes.p, ',', most);
+	buf_addf(&w->s->b, "  %.1f us  ", o->self[1] / 1e3);
+	put_text(w->s, o->name);
+	buf_adds(&w->s->b, "\n    ");
+	put_text(w->s, lines);
+	buf_adds(&w->s->b, lines.n ? ": " : "");
+	put_text(w->s, comma ? slice_of(nodes.p, (size_t)(comma - nodes.p)) : nodes);
+	buf_adds(&w->s->b, comma ? ", ...\n" : "\n");
+	put_wraps(w->s, from, 6);
+}
+
 /* What the kernels were made from, where a log or a folder tells. */
 static void put_kernels(struct show *w)
 {
@@ -226,28 +259,18 @@ static void put_kernels(struct show *w)
 		buf_reset(&w->tmp);
 		buf_reset(&lines);
 		/* On a device it is the kernel that counts, not its launch. */
-		if (o->family != FAMILY_KERNEL || !o->count[1] || (i >= c->n_device && c->n_device) || !view_kernel(w->v, o->name, &w->tmp, &lines))
+		if (o->family != FAMILY_KERNEL || !o->count[1] || (i >= c->n_device && c->n_device) ||
+		    !view_kernel(w->v, o->name, &w->tmp, &lines))
 			continue;
 		if (!w->all && shown >= OPS_SHOWN) {
 			left++;
 			continue;
 		}
 		if (!shown++)
-			buf_adds(&w->table, "us\tkernel\tmade from\tlines\n");
-		add_us(&w->table, o->self[1]);
-		buf_addc(&w->table, '\t');
-		add_name(&w->table, o->name);
-		buf_addc(&w->table, '\t');
-		add_name(&w->table, buf_slice(&w->tmp));
-		buf_addc(&w->table, '\t');
-		add_name(&w->table, buf_slice(&lines));
-		buf_addc(&w->table, '\n');
+			put_title(w, "Kernels and what they come from");
+		put_kernel(w, o, buf_slice(&w->tmp), buf_slice(&lines));
 	}
-	if (shown) {
-		put_title(w, "Kernels and what they come from");
-		end_table(w);
-		put_more(w, left, "kernels");
-	}
+	put_more(w, left, "kernels");
 	buf_release(&lines);
 }
 
@@ -260,9 +283,11 @@ static void put_gaps(struct show *w)
 	buf_adds(&w->table, "us\tafter\tbefore\tPython function\n");
 	for (uint32_t i = 0; i < p->n_gap && i < 10; i++) {
 		buf_addf(&w->table, "%.1f\t", (double)p->gap[i].dur / 1e3);
-		add_name(&w->table, p->gap[i].before == PROFILE_NONE ? SLICE("(begin)") : profile_name(p, p->gap[i].before));
+		add_name(&w->table,
+			 p->gap[i].before == PROFILE_NONE ? SLICE("(begin)") : profile_name(p, p->gap[i].before));
 		buf_addc(&w->table, '\t');
-		add_name(&w->table, p->gap[i].after == PROFILE_NONE ? SLICE("(end)") : profile_name(p, p->gap[i].after));
+		add_name(&w->table,
+			 p->gap[i].after == PROFILE_NONE ? SLICE("(end)") : profile_name(p, p->gap[i].after));
 		buf_addc(&w->table, '\t');
 		add_name(&w->table, profile_name(p, p->gap[i].python));
 		buf_addc(&w->table, '\n');
@@ -296,6 +321,33 @@ static void put_breaks(struct show *w)
 	put_more(w, !w->all && f->n_brk > OPS_SHOWN ? f->n_brk - OPS_SHOWN : 0, "breaks");
 }
 
+static void put_recompiles(struct show *w)
+{
+	const struct facts *f = &w->v->facts;
+	if (!w->v->has_facts || !f->n_recompile)
+		return;
+	put_title(w, "Recompiles in the log");
+	buf_adds(&w->table, "id\tline\tguard\twas\tis\n");
+	for (uint32_t i = 0; i < f->n_recompile && (w->all || i < OPS_SHOWN); i++) {
+		const struct fact_recompile *r = &f->recompile[i];
+		const struct slice file = facts_text(f, r->loc.file);
+		add_name(&w->table, r->compile == FACT_NONE ? SLICE("-") : facts_text(f, f->compile[r->compile].id));
+		buf_addc(&w->table, '\t');
+		if (file.n) {
+			add_name(&w->table, file);
+			buf_addf(&w->table, ":%u", r->loc.line);
+		}
+		const uint32_t texts[] = {r->guard, r->old, r->new};
+		for (unsigned k = 0; k < ARRAY_LEN(texts); k++) {
+			buf_addc(&w->table, '\t');
+			add_name(&w->table, facts_text(f, texts[k]));
+		}
+		buf_addc(&w->table, '\n');
+	}
+	end_table(w);
+	put_more(w, !w->all && f->n_recompile > OPS_SHOWN ? f->n_recompile - OPS_SHOWN : 0, "recompiles");
+}
+
 /* ---- the head ---- */
 
 static void add_unit(struct buf *b, const struct profile *p)
@@ -315,7 +367,8 @@ static void head_of_one(struct show *w)
 	add_unit(b, p);
 	buf_addf(b, ", %.1f us%s", w->v->c.wall[1] / 1e3, p->n_step ? " each" : " in all");
 	put_bold(w->s, buf_str(b));
-	buf_addf(&w->s->b, "\n%" PRIu64 " events, %u thread%s with ops", p->events, p->n_busy_thread, p->n_busy_thread == 1 ? "" : "s");
+	buf_addf(&w->s->b, "\n%" PRIu64 " events, %u thread%s with ops", p->events, p->n_busy_thread,
+		 p->n_busy_thread == 1 ? "" : "s");
 	if (p->devices)
 		buf_addf(&w->s->b, ", %u device%s busy %.0f %% of its time", p->devices, p->devices == 1 ? "" : "s",
 			 p->device_span ? 100 * (double)p->device_busy / ((double)p->device_span * p->devices) : 0.0);
@@ -328,11 +381,15 @@ static void head_of_two(struct show *w)
 	struct buf *b = &w->tmp;
 	buf_reset(b);
 	const double times = c->wall[1] > 0 ? c->wall[0] / c->wall[1] : 0;
-	buf_addf(b, "%.1f us -> %.1f us%s: %.2fx", c->wall[0] / 1e3, c->wall[1] / 1e3, c->per_step ? " a step" : "", times);
+	buf_addf(b, "%.1f us -> %.1f us%s: %.2fx", c->wall[0] / 1e3, c->wall[1] / 1e3, c->per_step ? " a step" : "",
+		 times);
 	put_bold(w->s, buf_str(b));
 	if (c->side[0]->devices && c->side[1]->devices)
-		buf_addf(&w->s->b, ", device busy %.1f us -> %.1f us", c->device_busy[0] / 1e3, c->device_busy[1] / 1e3);
-	buf_adds(&w->s->b, times >= 1.05 ? ", compiled is faster\n" : times <= 0.95 ? ", compiled is slower\n" : ", no difference to speak of\n");
+		buf_addf(&w->s->b, ", device busy %.1f us -> %.1f us", c->device_busy[0] / 1e3,
+			 c->device_busy[1] / 1e3);
+	buf_adds(&w->s->b, times >= 1.05   ? ", compiled is faster\n"
+			   : times <= 0.95 ? ", compiled is slower\n"
+					   : ", no difference to speak of\n");
 	buf_addf(&w->s->b, "eager %s (", w->v->side_path[0]);
 	add_unit(&w->s->b, c->side[0]);
 	buf_addf(&w->s->b, "), compiled %s (", w->v->side_path[1]);
@@ -341,13 +398,16 @@ static void head_of_two(struct show *w)
 	if (c->swapped)
 		buf_adds(&w->s->b, "the first file is the compiled run: taken as the second\n");
 	if (c->same_kind)
-		buf_addf(&w->s->b, "%s: compared in the order given, \"eager\" is the first\n", c->side[0]->compiled ? "both are compiled" : "nothing is compiled in either");
+		buf_addf(&w->s->b, "%s: compared in the order given, \"eager\" is the first\n",
+			 c->side[0]->compiled ? "both are compiled" : "nothing is compiled in either");
 	if (!c->per_step)
-		buf_adds(&w->s->b, "not both have steps: the totals compare only if both ran the same number of iterations\n");
+		buf_adds(&w->s->b,
+			 "not both have steps: the totals compare only if both ran the same number of iterations\n");
 	if (c->side[0]->spent[SPENT_COMPILE] + c->side[1]->spent[SPENT_COMPILE])
 		buf_adds(&w->s->b, "compiling is in these times: the speed-up is not that of the steady state\n");
-	buf_addf(&w->s->b, "%u ops gone (%.1f us), %u stay (%.1f us -> %.1f us), %u new (%.1f us)\n", c->n_fate[FATE_GONE], c->gone / 1e3, c->n_fate[FATE_STAYS],
-		 c->stays[0] / 1e3, c->stays[1] / 1e3, c->n_fate[FATE_NEW], c->fresh / 1e3);
+	buf_addf(&w->s->b, "%u ops gone (%.1f us), %u stay (%.1f us -> %.1f us), %u new (%.1f us)\n",
+		 c->n_fate[FATE_GONE], c->gone / 1e3, c->n_fate[FATE_STAYS], c->stays[0] / 1e3, c->stays[1] / 1e3,
+		 c->n_fate[FATE_NEW], c->fresh / 1e3);
 }
 
 void profile_terminal(struct screen *s, struct profile_view *v, const struct explain_options *opt)
@@ -361,11 +421,13 @@ void profile_terminal(struct screen *s, struct profile_view *v, const struct exp
 	put_families(&w);
 	if (v->c.n_device)
 		put_ops(&w, v->c.device, v->c.n_device, "On the device, by self time", "kernels");
-	put_ops(&w, v->c.op, v->c.n_op, v->c.one ? "Ops and kernels by self time" : "Op by op: what changed most", "ops");
+	put_ops(&w, v->c.op, v->c.n_op, v->c.one ? "Ops and kernels by self time" : "Op by op: what changed most",
+		"ops");
 	put_kernels(&w);
 	put_regions(&w);
 	put_compiles(&w);
 	put_breaks(&w);
+	put_recompiles(&w);
 	put_gaps(&w);
 	buf_release(&w.table);
 	buf_release(&w.tmp);

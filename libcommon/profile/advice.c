@@ -32,8 +32,13 @@ static const char *textf(struct advise *a, const char *fmt, ...)
 static struct profile_advice *add(struct advise *a, enum profile_advice_kind kind, double ns)
 {
 	struct profile_advice *v = &a->x->v[a->x->n++];
-	*v = (struct profile_advice){.kind = kind, .ns = ns / a->unit, .share = a->wall > 0 ? ns / a->wall : 0, .title = "", .evidence = "",
-				     .next = "", .row = PROFILE_NONE};
+	*v = (struct profile_advice){.kind = kind,
+				     .ns = ns / a->unit,
+				     .share = a->wall > 0 ? ns / a->wall : 0,
+				     .title = "",
+				     .evidence = "",
+				     .next = "",
+				     .row = PROFILE_NONE};
 	return v;
 }
 
@@ -62,13 +67,18 @@ static void compiling(struct advise *a, bool again)
 	}
 	if (n && !(p->n_step && !in_steps)) {
 		struct profile_advice *v = add(a, again ? ADVICE_RECOMPILES : ADVICE_COLD, ns);
-		v->title = again ? textf(a, "%u recompilation%s while measuring", n, n == 1 ? "" : "s")
-				 : textf(a, "%u compilation%s while measuring: the warm-up is missing", n, n == 1 ? "" : "s");
-		v->evidence = textf(a, "%.3f s of %.3f s are compiling:%s%s", ns / 1e9, a->wall / 1e9, buf_str(&ids), n > 6 ? " ..." : "");
-		v->next = again ? "TORCH_LOGS=recompiles says which guard failed; fxexplain on the trace of TORCH_TRACE=dir has the values and the fix\n"
-				  "sizes that change: torch.compile(model, dynamic=True), or torch._dynamo.mark_dynamic(x, dim)"
-				: "call the compiled model twice before the profiler starts, or give it a schedule:\n"
-				  "torch.profiler.schedule(wait=1, warmup=2, active=3), and prof.step() after each step";
+		v->title =
+		    again ? textf(a, "%u recompilation%s while measuring", n, n == 1 ? "" : "s")
+			  : textf(a, "%u compilation%s while measuring: the warm-up is missing", n, n == 1 ? "" : "s");
+		v->evidence = textf(a, "%.3f s of %.3f s are compiling:%s%s", ns / 1e9, a->wall / 1e9, buf_str(&ids),
+				    n > 6 ? " ..." : "");
+		v->next =
+		    again
+			? "TORCH_LOGS=recompiles says which guard failed; fxexplain on the trace of TORCH_TRACE=dir "
+			  "has the values and the fix\n"
+			  "sizes that change: torch.compile(model, dynamic=True), or torch._dynamo.mark_dynamic(x, dim)"
+			: "call the compiled model twice before the profiler starts, or give it a schedule:\n"
+			  "torch.profiler.schedule(wait=1, warmup=2, active=3), and prof.step() after each step";
 	}
 	buf_release(&ids);
 }
@@ -86,14 +96,17 @@ static void breaks(struct advise *a)
 		if (!r->nested || r->wait < worst)
 			continue;
 		worst = r->wait;
-		const struct slice from = intern_get(&p->names, p->region[r->after].id), to = intern_get(&p->names, r->id);
+		const struct slice from = intern_get(&p->names, p->region[r->after].id),
+				   to = intern_get(&p->names, r->id);
 		buf_reset(&where);
-		buf_addf(&where, "; most between %.*s and %.*s, %.1f us each", NAME(from), NAME(to), us((double)r->wait / (double)r->nested));
+		buf_addf(&where, "; most between %.*s and %.*s, %.1f us each", NAME(from), NAME(to),
+			 us((double)r->wait / (double)r->nested));
 	}
 	v->title = textf(a, "graph breaks: %.1f %s", (double)p->breaks / a->unit, per(a));
-	v->evidence = textf(a, "%.1f us %s lie between two compiled graphs of one call (guards, eager ops, bytecode)%s", us((double)p->break_wait / a->unit),
-			    per(a), buf_str(&where));
-	v->next = "TORCH_LOGS=graph_breaks says where and why; fxexplain on the trace of TORCH_TRACE=dir ranks them, with the fix";
+	v->evidence = textf(a, "%.1f us %s lie between two compiled graphs of one call (guards, eager ops, bytecode)%s",
+			    us((double)p->break_wait / a->unit), per(a), buf_str(&where));
+	v->next = "TORCH_LOGS=graph_breaks says where and why; fxexplain on the trace of TORCH_TRACE=dir ranks them, "
+		  "with the fix";
 	buf_release(&where);
 }
 
@@ -109,13 +122,16 @@ static void guards(struct advise *a)
 		if (!most || p->region[i].lookup > most->lookup)
 			most = &p->region[i];
 	v->title = "guards are checked for long";
-	v->evidence = textf(a, "TorchDynamo Cache Lookup: %.1f us %s, %.1f %% of the time", us(ns / a->unit), per(a), 100 * share(a, ns));
+	v->evidence = textf(a, "TorchDynamo Cache Lookup: %.1f us %s, %.1f %% of the time", us(ns / a->unit), per(a),
+			    100 * share(a, ns));
 	if (most && most->lookup && most->calls) {
 		const struct slice id = intern_get(&p->names, most->id);
-		v->evidence = textf(a, "%s; most before %.*s, %.1f us a call", v->evidence, NAME(id), us((double)most->lookup / (double)most->calls));
+		v->evidence = textf(a, "%s; most before %.*s, %.1f us a call", v->evidence, NAME(id),
+				    us((double)most->lookup / (double)most->calls));
 	}
 	v->next = "fewer graphs (graph breaks) and fewer compilations of one frame (recompiles) mean fewer lookups\n"
-		  "TORCH_LOGS=guards lists what is checked; torch.compiler.set_stance(skip_guard_eval_unsafe=True) leaves most of it out once all is compiled";
+		  "TORCH_LOGS=guards lists what is checked; torch.compiler.set_stance(skip_guard_eval_unsafe=True) "
+		  "leaves most of it out once all is compiled";
 }
 
 /* The op or kernel with most self time in steps, of those that pass. */
@@ -123,7 +139,8 @@ static uint32_t top(const struct profile *p, bool (*pass)(const struct profile_r
 {
 	uint32_t best = PROFILE_NONE;
 	for (uint32_t i = 0; i < p->n_row; i++)
-		if (pass(&p->row[i]) && p->row[i].step_self && (best == PROFILE_NONE || p->row[i].step_self > p->row[best].step_self))
+		if (pass(&p->row[i]) && p->row[i].step_self &&
+		    (best == PROFILE_NONE || p->row[i].step_self > p->row[best].step_self))
 			best = i;
 	*ns = best == PROFILE_NONE ? 0 : (double)p->row[best].step_self;
 	return best;
@@ -142,9 +159,11 @@ static void hidden(struct advise *a)
 		return;
 	struct profile_advice *v = add(a, ADVICE_HIDDEN, ns);
 	v->title = "the C++ kernels have no times of their own";
-	v->evidence = textf(a, "%.1f us %s (%.0f %%) are inside of graphs but in no op: kernels and the code that calls them", us(ns / a->unit), per(a),
-			    100 * share(a, ns));
-	v->next = "torch._inductor.config.cpp.enable_kernel_profile = True before compiling (or TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE=1),\n"
+	v->evidence =
+	    textf(a, "%.1f us %s (%.0f %%) are inside of graphs but in no op: kernels and the code that calls them",
+		  us(ns / a->unit), per(a), 100 * share(a, ns));
+	v->next = "torch._inductor.config.cpp.enable_kernel_profile = True before compiling (or "
+		  "TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE=1),\n"
 		  "then profile again: each kernel is an event graph_N_cpp_fused_...";
 }
 
@@ -159,8 +178,10 @@ static void small_ops(struct advise *a)
 	const uint32_t row = top(p, cpu_eager, &most);
 	const struct slice name = profile_name(p, row);
 	v->title = textf(a, "many small ops %s", p->compiled ? "are left in eager" : "run one by one");
-	v->evidence = textf(a, "%.0f ops of less than 5 us %s, %.1f us together; most eager time in %.*s", n, per(a), us(ns / a->unit), NAME(name));
-	v->next = p->compiled ? "compile what calls them, too: the optimizer (torch.compile of a function that calls optimizer.step()), the loss, the whole step"
+	v->evidence = textf(a, "%.0f ops of less than 5 us %s, %.1f us together; most eager time in %.*s", n, per(a),
+			    us(ns / a->unit), NAME(name));
+	v->next = p->compiled ? "compile what calls them, too: the optimizer (torch.compile of a function that calls "
+				"optimizer.step()), the loss, the whole step"
 			      : "torch.compile fuses them into a few kernels";
 	v->row = row;
 }
@@ -173,8 +194,10 @@ static void device_idle(struct advise *a)
 		return;
 	struct profile_advice *v = add(a, ADVICE_DEVICE_IDLE, idle / p->devices);
 	v->title = "the device waits for the CPU";
-	v->evidence = textf(a, "it runs something %.0f %% of the time between its first and last kernel", 100 * (double)p->device_busy / span);
-	v->next = "torch.compile(model, mode=\"reduce-overhead\") launches a graph at once (CUDA graphs); larger batches; no .item(), .cpu() or print in the step";
+	v->evidence = textf(a, "it runs something %.0f %% of the time between its first and last kernel",
+			    100 * (double)p->device_busy / span);
+	v->next = "torch.compile(model, mode=\"reduce-overhead\") launches a graph at once (CUDA graphs); larger "
+		  "batches; no .item(), .cpu() or print in the step";
 }
 
 static void extern_op(struct advise *a)
@@ -187,11 +210,13 @@ static void extern_op(struct advise *a)
 	struct profile_advice *v = add(a, ADVICE_EXTERN, ns);
 	const struct slice name = profile_name(p, row);
 	v->title = textf(a, "%.*s has most of the time: compiled code calls it, it is not fused", NAME(name));
-	v->evidence = textf(a, "%.1f us %s, %.0f %% of the time, %.1f calls, slowest %.1f us%s%s", us(ns / a->unit), per(a), 100 * share(a, ns),
-			    (double)p->row[row].step_count / a->unit, us((double)p->row[row].max), p->row[row].shape ? " of " : "",
-			    p->row[row].shape ? p->row[row].shape : "");
-	v->next = "it is the library's time: lower precision (torch.autocast), more threads, larger batches; for inference\n"
-		  "torch._inductor.config.freezing = True packs weights; mode=\"max-autotune\" tries Inductor's own kernels";
+	v->evidence =
+	    textf(a, "%.1f us %s, %.0f %% of the time, %.1f calls, slowest %.1f us%s%s", us(ns / a->unit), per(a),
+		  100 * share(a, ns), (double)p->row[row].step_count / a->unit, us((double)p->row[row].max),
+		  p->row[row].shape ? " of " : "", p->row[row].shape ? p->row[row].shape : "");
+	v->next =
+	    "it is the library's time: lower precision (torch.autocast), more threads, larger batches; for inference\n"
+	    "torch._inductor.config.freezing = True packs weights; mode=\"max-autotune\" tries Inductor's own kernels";
 	v->row = row;
 }
 
@@ -206,7 +231,9 @@ static void kernel(struct advise *a)
 	const struct slice name = profile_kernel_name(profile_name(p, row));
 	v->title = textf(a, "%.*s is the dearest kernel", NAME(name));
 	v->evidence = textf(a, "%.1f us %s, %.0f %% of the time", us(ns / a->unit), per(a), 100 * share(a, ns));
-	v->next = textf(a, "fxexplain kernel %.*s DIR shows its code with the lines of Python it comes from (DIR: of TORCH_COMPILE_DEBUG=1 or TORCH_TRACE)",
+	v->next = textf(a,
+			"fxexplain kernel %.*s DIR shows its code with the lines of Python it comes from (DIR: of "
+			"TORCH_COMPILE_DEBUG=1 or TORCH_TRACE)",
 			NAME(name));
 	v->row = row;
 }
@@ -219,13 +246,19 @@ static void python(struct advise *a)
 		return;
 	struct profile_advice *v = add(a, ADVICE_PYTHON, ns);
 	const struct profile_gap *g = &p->gap[0];
-	const struct slice before = profile_name(p, g->before), after = profile_name(p, g->after), in = profile_name(p, g->python);
-	v->title = textf(a, a->device ? "no op is on the CPU for %.0f %% of the time: Python, or waiting" : "nothing runs for %.0f %% of the time: Python, or waiting",
+	const struct slice before = profile_name(p, g->before), after = profile_name(p, g->after),
+			   in = profile_name(p, g->python);
+	v->title = textf(a,
+			 a->device ? "no op is on the CPU for %.0f %% of the time: Python, or waiting"
+				   : "nothing runs for %.0f %% of the time: Python, or waiting",
 			 100 * share(a, ns));
-	v->evidence = textf(a, "%" PRIu64 " gaps; the longest %.1f us, after %.*s, before %.*s%s%.*s", p->n_gaps, us((double)g->dur), NAME(before.n ? before : SLICE("the step's begin")),
+	v->evidence = textf(a, "%" PRIu64 " gaps; the longest %.1f us, after %.*s, before %.*s%s%.*s", p->n_gaps,
+			    us((double)g->dur), NAME(before.n ? before : SLICE("the step's begin")),
 			    NAME(after.n ? after : SLICE("the step's end")), in.n ? ", in " : "", NAME(in));
-	v->next = p->has_stacks ? "that function is where to look: data loading, optimizer.step() in Python, .item(), printing"
-				: "profile(with_stack=True) says in which function; often it is data loading, optimizer.step() in Python, .item(), printing";
+	v->next = p->has_stacks
+		      ? "that function is where to look: data loading, optimizer.step() in Python, .item(), printing"
+		      : "profile(with_stack=True) says in which function; often it is data loading, optimizer.step() "
+			"in Python, .item(), printing";
 }
 
 static void dynamo(struct advise *a)
@@ -235,8 +268,9 @@ static void dynamo(struct advise *a)
 		return;
 	struct profile_advice *v = add(a, ADVICE_DYNAMO, ns);
 	v->title = "the way into the graphs costs more than it should";
-	v->evidence = textf(a, "%.1f us %s (%.0f %%) in compiled regions, but in no graph: prologues, bytecode between graphs", us(ns / a->unit), per(a),
-			    100 * share(a, ns));
+	v->evidence =
+	    textf(a, "%.1f us %s (%.0f %%) in compiled regions, but in no graph: prologues, bytecode between graphs",
+		  us(ns / a->unit), per(a), 100 * share(a, ns));
 	v->next = "larger graphs (fewer breaks, a larger function compiled), more work a call (batch size)";
 }
 
@@ -249,10 +283,14 @@ static void wrapper(struct advise *a)
 		return;
 	struct profile_advice *v = add(a, ADVICE_WRAPPER, ns);
 	v->title = "the code between the kernels";
-	v->evidence = textf(a, "%.1f us %s (%.0f %%) are inside of graphs, between kernels and ops: the generated Python wrapper, AOTAutograd's runtime",
+	v->evidence = textf(a,
+			    "%.1f us %s (%.0f %%) are inside of graphs, between kernels and ops: the generated Python "
+			    "wrapper, AOTAutograd's runtime",
 			    us(ns / a->unit), per(a), 100 * share(a, ns));
-	v->next = a->device ? "torch.compile(model, mode=\"reduce-overhead\") replays it without Python (CUDA graphs)"
-			    : "torch._inductor.config.cpp_wrapper = True writes it in C++; larger batches make it matter less";
+	v->next =
+	    a->device
+		? "torch.compile(model, mode=\"reduce-overhead\") replays it without Python (CUDA graphs)"
+		: "torch._inductor.config.cpp_wrapper = True writes it in C++; larger batches make it matter less";
 }
 
 static void copies(struct advise *a)
@@ -277,10 +315,11 @@ static void copies(struct advise *a)
 	struct profile_advice *v = add(a, ADVICE_COPIES, ns);
 	const struct slice name = profile_name(p, row);
 	v->title = "copies";
-	v->evidence = textf(a, "%.1f us %s (%.0f %%), most in %.*s%s%s", us(ns / a->unit), per(a), 100 * share(a, ns), NAME(name), p->row[row].shape ? " of " : "",
-			    p->row[row].shape ? p->row[row].shape : "");
+	v->evidence = textf(a, "%.1f us %s (%.0f %%), most in %.*s%s%s", us(ns / a->unit), per(a), 100 * share(a, ns),
+			    NAME(name), p->row[row].shape ? " of " : "", p->row[row].shape ? p->row[row].shape : "");
 	v->next = a->device ? "pin_memory() and non_blocking=True for what must be copied; keep the rest on the device"
-			    : "changes of dtype or layout (.to, .contiguous, channels_last) that come and go; record_shapes=True says of what";
+			    : "changes of dtype or layout (.to, .contiguous, channels_last) that come and go; "
+			      "record_shapes=True says of what";
 	v->row = row;
 }
 
@@ -293,9 +332,11 @@ static void eager_op(struct advise *a)
 		return;
 	struct profile_advice *v = add(a, ADVICE_EAGER, ns);
 	const struct slice name = profile_name(p, row);
-	v->title = textf(a, "%.*s %s", NAME(name), p->compiled ? "runs outside of compiled code" : "has most of the time");
-	v->evidence = textf(a, "%.1f us %s, %.0f %% of the time, %.1f calls%s%s", us(ns / a->unit), per(a), 100 * share(a, ns),
-			    (double)p->row[row].step_count / a->unit, p->row[row].shape ? ", slowest of " : "", p->row[row].shape ? p->row[row].shape : "");
+	v->title =
+	    textf(a, "%.*s %s", NAME(name), p->compiled ? "runs outside of compiled code" : "has most of the time");
+	v->evidence = textf(a, "%.1f us %s, %.0f %% of the time, %.1f calls%s%s", us(ns / a->unit), per(a),
+			    100 * share(a, ns), (double)p->row[row].step_count / a->unit,
+			    p->row[row].shape ? ", slowest of " : "", p->row[row].shape ? p->row[row].shape : "");
 	v->next = p->compiled ? "a graph break leaves it out, or its caller is not compiled" : "";
 	v->row = row;
 }
@@ -309,7 +350,11 @@ static int by_gain(const void *a, const void *b)
 void profile_advise(struct profile_advices *x, const struct profile *p)
 {
 	*x = (struct profile_advices){0};
-	struct advise a = {.x = x, .p = p, .unit = p->n_step ? (double)p->n_step : 1, .wall = (double)p->wall, .device = p->devices > 0};
+	struct advise a = {.x = x,
+			   .p = p,
+			   .unit = p->n_step ? (double)p->n_step : 1,
+			   .wall = (double)p->wall,
+			   .device = p->devices > 0};
 	compiling(&a, false);
 	compiling(&a, true);
 	breaks(&a);
@@ -334,7 +379,8 @@ void profile_advise(struct profile_advices *x, const struct profile *p)
 		struct profile_advice *v = add(&a, ADVICE_NO_STEPS, 0);
 		v->title = "it has no steps: numbers are of the whole profile";
 		v->evidence = "no ProfilerStep#N";
-		v->next = "profile(schedule=...) and prof.step() after each step: then all is per step, and what is outside does not count";
+		v->next = "profile(schedule=...) and prof.step() after each step: then all is per step, and what is "
+			  "outside does not count";
 	}
 	if (x->n)
 		qsort(x->v, x->n, sizeof(*x->v), by_gain);

@@ -15,25 +15,75 @@ static const struct {
 	enum profile_family family;
 	bool whole; /* the name, else anywhere in it */
 } words[] = {
-    {"c10d::", FAMILY_COMM, false}, {"nccl", FAMILY_COMM, false}, {"gloo", FAMILY_COMM, false}, {"all_reduce", FAMILY_COMM, false},
-    {"all_gather", FAMILY_COMM, false}, {"reduce_scatter", FAMILY_COMM, false}, {"attention", FAMILY_ATTENTION, false},
-    {"flash_fwd", FAMILY_ATTENTION, false}, {"flash_bwd", FAMILY_ATTENTION, false}, {"conv", FAMILY_CONV, false},
-    {"addmm", FAMILY_MATMUL, false}, {"bmm", FAMILY_MATMUL, false}, {"aten::mm", FAMILY_MATMUL, true}, {"matmul", FAMILY_MATMUL, false},
-    {"linear", FAMILY_MATMUL, false}, {"gemm", FAMILY_MATMUL, false}, {"aten::mv", FAMILY_MATMUL, true}, {"aten::dot", FAMILY_MATMUL, true},
-    {"einsum", FAMILY_MATMUL, false}, {"_norm", FAMILY_NORM, false}, {"softmax", FAMILY_NORM, false}, {"embedding", FAMILY_INDEX, false},
-    {"gather", FAMILY_INDEX, false}, {"scatter", FAMILY_INDEX, false}, {"aten::index", FAMILY_INDEX, false}, {"aten::sum", FAMILY_REDUCE, true},
-    {"aten::mean", FAMILY_REDUCE, true}, {"aten::max", FAMILY_REDUCE, true}, {"aten::min", FAMILY_REDUCE, true},
-    {"aten::amax", FAMILY_REDUCE, true}, {"aten::argmax", FAMILY_REDUCE, true}, {"aten::var", FAMILY_REDUCE, true},
-    {"aten::cumsum", FAMILY_REDUCE, true}, {"reduce_kernel", FAMILY_REDUCE, false}, {"aten::copy_", FAMILY_COPY, true}, {"aten::clone", FAMILY_COPY, true},
-    {"aten::contiguous", FAMILY_COPY, true}, {"aten::to", FAMILY_COPY, true}, {"aten::_to_copy", FAMILY_COPY, true},
-    {"aten::cat", FAMILY_COPY, true}, {"aten::stack", FAMILY_COPY, true}, {"Memcpy", FAMILY_COPY, false}, {"Memset", FAMILY_CREATE, false},
-    {"memcpy", FAMILY_COPY, false}, {"empty", FAMILY_CREATE, false}, {"zero", FAMILY_CREATE, false}, {"ones", FAMILY_CREATE, false},
-    {"fill_", FAMILY_CREATE, false}, {"aten::full", FAMILY_CREATE, false}, {"aten::arange", FAMILY_CREATE, false}, {"resize_", FAMILY_CREATE, false},
-    {"aten::t", FAMILY_VIEW, true}, {"transpose", FAMILY_VIEW, false}, {"view", FAMILY_VIEW, false}, {"reshape", FAMILY_VIEW, false},
-    {"permute", FAMILY_VIEW, false}, {"expand", FAMILY_VIEW, false}, {"squeeze", FAMILY_VIEW, false}, {"as_strided", FAMILY_VIEW, false},
-    {"aten::select", FAMILY_VIEW, true}, {"aten::slice", FAMILY_VIEW, true}, {"detach", FAMILY_VIEW, false}, {"aten::alias", FAMILY_VIEW, true},
-    {"resolve_conj", FAMILY_VIEW, false}, {"aten::split", FAMILY_VIEW, false}, {"aten::chunk", FAMILY_VIEW, true}, {"aten::unbind", FAMILY_VIEW, true},
-    {"aten::narrow", FAMILY_VIEW, true}, {"aten::flatten", FAMILY_VIEW, true},
+    {"c10d::", FAMILY_COMM, false},
+    {"nccl", FAMILY_COMM, false},
+    {"gloo", FAMILY_COMM, false},
+    {"all_reduce", FAMILY_COMM, false},
+    {"all_gather", FAMILY_COMM, false},
+    {"reduce_scatter", FAMILY_COMM, false},
+    {"attention", FAMILY_ATTENTION, false},
+    {"flash_fwd", FAMILY_ATTENTION, false},
+    {"flash_bwd", FAMILY_ATTENTION, false},
+    {"conv", FAMILY_CONV, false},
+    {"addmm", FAMILY_MATMUL, false},
+    {"bmm", FAMILY_MATMUL, false},
+    {"aten::mm", FAMILY_MATMUL, true},
+    {"matmul", FAMILY_MATMUL, false},
+    {"linear", FAMILY_MATMUL, false},
+    {"gemm", FAMILY_MATMUL, false},
+    {"aten::mv", FAMILY_MATMUL, true},
+    {"aten::dot", FAMILY_MATMUL, true},
+    {"einsum", FAMILY_MATMUL, false},
+    {"_norm", FAMILY_NORM, false},
+    {"softmax", FAMILY_NORM, false},
+    {"embedding", FAMILY_INDEX, false},
+    {"gather", FAMILY_INDEX, false},
+    {"scatter", FAMILY_INDEX, false},
+    {"aten::index", FAMILY_INDEX, false},
+    {"aten::sum", FAMILY_REDUCE, true},
+    {"aten::mean", FAMILY_REDUCE, true},
+    {"aten::max", FAMILY_REDUCE, true},
+    {"aten::min", FAMILY_REDUCE, true},
+    {"aten::amax", FAMILY_REDUCE, true},
+    {"aten::argmax", FAMILY_REDUCE, true},
+    {"aten::var", FAMILY_REDUCE, true},
+    {"aten::cumsum", FAMILY_REDUCE, true},
+    {"reduce_kernel", FAMILY_REDUCE, false},
+    {"aten::copy_", FAMILY_COPY, true},
+    {"aten::clone", FAMILY_COPY, true},
+    {"aten::contiguous", FAMILY_COPY, true},
+    {"aten::to", FAMILY_COPY, true},
+    {"aten::_to_copy", FAMILY_COPY, true},
+    {"aten::cat", FAMILY_COPY, true},
+    {"aten::stack", FAMILY_COPY, true},
+    {"Memcpy", FAMILY_COPY, false},
+    {"Memset", FAMILY_CREATE, false},
+    {"memcpy", FAMILY_COPY, false},
+    {"empty", FAMILY_CREATE, false},
+    {"zero", FAMILY_CREATE, false},
+    {"ones", FAMILY_CREATE, false},
+    {"fill_", FAMILY_CREATE, false},
+    {"aten::full", FAMILY_CREATE, false},
+    {"aten::arange", FAMILY_CREATE, false},
+    {"resize_", FAMILY_CREATE, false},
+    {"aten::t", FAMILY_VIEW, true},
+    {"transpose", FAMILY_VIEW, false},
+    {"view", FAMILY_VIEW, false},
+    {"reshape", FAMILY_VIEW, false},
+    {"permute", FAMILY_VIEW, false},
+    {"expand", FAMILY_VIEW, false},
+    {"squeeze", FAMILY_VIEW, false},
+    {"as_strided", FAMILY_VIEW, false},
+    {"aten::select", FAMILY_VIEW, true},
+    {"aten::slice", FAMILY_VIEW, true},
+    {"detach", FAMILY_VIEW, false},
+    {"aten::alias", FAMILY_VIEW, true},
+    {"resolve_conj", FAMILY_VIEW, false},
+    {"aten::split", FAMILY_VIEW, false},
+    {"aten::chunk", FAMILY_VIEW, true},
+    {"aten::unbind", FAMILY_VIEW, true},
+    {"aten::narrow", FAMILY_VIEW, true},
+    {"aten::flatten", FAMILY_VIEW, true},
 };
 
 enum profile_family profile_family_of(struct slice name, enum profile_class class, enum profile_kind kind)
@@ -42,12 +92,15 @@ enum profile_family profile_family_of(struct slice name, enum profile_class clas
 		return FAMILY_DEVICE;
 	switch (kind) {
 	case KIND_KERNEL: return FAMILY_KERNEL;
-	case KIND_REGION: case KIND_WRAPPER: return FAMILY_DYNAMO;
+	case KIND_REGION:
+	case KIND_WRAPPER: return FAMILY_DYNAMO;
 	case KIND_LOOKUP: return FAMILY_GUARDS;
 	case KIND_GRAPH: return FAMILY_GENERATED;
 	case KIND_AUTOGRAD: return FAMILY_AUTOGRAD;
-	case KIND_COMPILE: case KIND_COMPILE_DATA: return FAMILY_COMPILE;
-	case KIND_STEP: case KIND_USER: return FAMILY_PYTHON;
+	case KIND_COMPILE:
+	case KIND_COMPILE_DATA: return FAMILY_COMPILE;
+	case KIND_STEP:
+	case KIND_USER: return FAMILY_PYTHON;
 	default: break;
 	}
 	if (class == CLASS_KERNEL && slice_starts(name, "triton_"))
@@ -97,7 +150,8 @@ static void add_row(struct joined *j, const struct profile_compare *c, unsigned 
 
 static bool is_op(const struct profile_row *r)
 {
-	return r->step_count && (r->class == CLASS_RUNTIME || (r->class <= CLASS_ANNOTATION && (r->kind == KIND_OP || r->kind == KIND_KERNEL)));
+	return r->step_count && (r->class == CLASS_RUNTIME ||
+				 (r->class <= CLASS_ANNOTATION && (r->kind == KIND_OP || r->kind == KIND_KERNEL)));
 }
 
 static bool on_device(const struct profile_row *r)
@@ -112,7 +166,8 @@ static void add_families(struct profile_compare *c, unsigned side)
 	for (uint32_t i = 0; i < p->n_row; i++) {
 		const struct profile_row *r = &p->row[i];
 		if (r->class <= CLASS_RUNTIME && r->kind != KIND_STEP && r->kind != KIND_USER)
-			f[profile_family_of(profile_name(p, i), r->class, r->kind)] += (double)r->step_self / c->unit[side];
+			f[profile_family_of(profile_name(p, i), r->class, r->kind)] +=
+			    (double)r->step_self / c->unit[side];
 	}
 	f[FAMILY_COMPILE] = (double)p->spent[SPENT_COMPILE] / c->unit[side];
 	f[FAMILY_PYTHON] = (double)(p->spent[SPENT_PYTHON] + p->spent[SPENT_WAIT]) / c->unit[side];

@@ -1,5 +1,5 @@
-/* Finds where events begin and end in a text that comes in pieces. Only quotes and brackets count, so that NaN, missing commas
- * and the like between or inside of events harm nothing; 64 bytes at a time where the events are. */
+/* Finds where events begin and end in a text that comes in pieces. Only quotes and brackets count, so that NaN, missing
+ * commas and the like between or inside of events harm nothing; 64 bytes at a time where the events are. */
 #include "profile/profile_part.h"
 
 #ifdef __SSE2__
@@ -90,7 +90,8 @@ struct masks {
 
 static struct masks masks_of(const char *p)
 {
-	const __m128i quote = _mm_set1_epi8('"'), back = _mm_set1_epi8('\\'), open = _mm_set1_epi8('{'), close = _mm_set1_epi8('}');
+	const __m128i quote = _mm_set1_epi8('"'), back = _mm_set1_epi8('\\'), open = _mm_set1_epi8('{'),
+		      close = _mm_set1_epi8('}');
 	const __m128i bit = _mm_set1_epi8(0x20); /* makes [ and ] the same as { and } */
 	struct masks m = {0};
 	for (unsigned i = 0; i < 64; i += 16) {

@@ -176,11 +176,26 @@ enum profile_class event_class(struct slice cat)
 		const char *name;
 		enum profile_class class;
 	} known[] = {
-	    {"cpu_op", CLASS_OP}, {"python_function", CLASS_PYTHON}, {"user_annotation", CLASS_ANNOTATION}, {"kernel", CLASS_KERNEL},
-	    {"cuda_runtime", CLASS_RUNTIME}, {"cuda_driver", CLASS_RUNTIME}, {"gpu_memcpy", CLASS_COPY}, {"gpu_memset", CLASS_COPY},
-	    {"gpu_user_annotation", CLASS_DEVICE_ANNOTATION}, {"Operator", CLASS_OP}, {"Kernel", CLASS_KERNEL}, {"Runtime", CLASS_RUNTIME},
-	    {"Memcpy", CLASS_COPY}, {"Memset", CLASS_COPY}, {"hip_runtime", CLASS_RUNTIME}, {"xpu_runtime", CLASS_RUNTIME},
-	    {"privateuse1_runtime", CLASS_RUNTIME}, {"mtia_runtime", CLASS_RUNTIME}, {"mtia_ccp_events", CLASS_KERNEL}, {"", CLASS_OP},
+	    {"cpu_op", CLASS_OP},
+	    {"python_function", CLASS_PYTHON},
+	    {"user_annotation", CLASS_ANNOTATION},
+	    {"kernel", CLASS_KERNEL},
+	    {"cuda_runtime", CLASS_RUNTIME},
+	    {"cuda_driver", CLASS_RUNTIME},
+	    {"gpu_memcpy", CLASS_COPY},
+	    {"gpu_memset", CLASS_COPY},
+	    {"gpu_user_annotation", CLASS_DEVICE_ANNOTATION},
+	    {"Operator", CLASS_OP},
+	    {"Kernel", CLASS_KERNEL},
+	    {"Runtime", CLASS_RUNTIME},
+	    {"Memcpy", CLASS_COPY},
+	    {"Memset", CLASS_COPY},
+	    {"hip_runtime", CLASS_RUNTIME},
+	    {"xpu_runtime", CLASS_RUNTIME},
+	    {"privateuse1_runtime", CLASS_RUNTIME},
+	    {"mtia_runtime", CLASS_RUNTIME},
+	    {"mtia_ccp_events", CLASS_KERNEL},
+	    {"", CLASS_OP},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (slice_is(cat, known[i].name))

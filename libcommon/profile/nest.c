@@ -1,4 +1,5 @@
-/* From marks to times: which call is inside of which, what that makes of its self time, and where the steps' time went. */
+/* From marks to times: which call is inside of which, what that makes of its self time, and where the steps' time went.
+ */
 #include "profile/profile_part.h"
 
 /* A call that is open. */
@@ -6,7 +7,7 @@ struct frame {
 	uint64_t ts, end, row_dur;
 	uint64_t child, only_dur; /* ns of direct children; of the first one, when it has the same name */
 	uint32_t row, children;
-	uint32_t region;          /* index on the stack of the innermost region, itself included; PROFILE_NONE */
+	uint32_t region; /* index on the stack of the innermost region, itself included; PROFILE_NONE */
 	uint32_t step;
 	uint8_t kind;
 	bool compiling, in_graph, idle, only_same;
@@ -105,8 +106,8 @@ static void enter_compile(struct nest *s, const struct frame *f)
 	}
 	s->compile = p->n_compile;
 	GROW(p->compile, p->n_compile, p->cap_compile, 1);
-	p->compile[p->n_compile++] = (struct profile_compile){.ts = f->ts, .dur = f->row_dur, .id = INTERN_NONE, .step = f->step,
-							       .what = p->row[f->row].name};
+	p->compile[p->n_compile++] = (struct profile_compile){
+	    .ts = f->ts, .dur = f->row_dur, .id = INTERN_NONE, .step = f->step, .what = p->row[f->row].name};
 	if (f->step != PROFILE_NONE)
 		p->step[f->step].compile += f->row_dur;
 	if (f->region != PROFILE_NONE)
@@ -139,7 +140,8 @@ static enum profile_spent part_of(const struct frame *f, const struct profile_ro
 	case KIND_LOOKUP: return SPENT_GUARDS;
 	case KIND_KERNEL: return SPENT_KERNEL;
 	case KIND_GRAPH: return SPENT_GENERATED;
-	case KIND_REGION: case KIND_WRAPPER: return SPENT_DYNAMO;
+	case KIND_REGION:
+	case KIND_WRAPPER: return SPENT_DYNAMO;
 	case KIND_AUTOGRAD: return SPENT_AUTOGRAD;
 	case KIND_STEP: return SPENT_PYTHON;
 	case KIND_USER: return f->in_graph ? SPENT_GENERATED : SPENT_PYTHON;
@@ -197,8 +199,14 @@ static void enter(struct nest *s, const struct mark *m)
 	const uint32_t row = mark_row(m);
 	GROW(s->v, s->n, s->cap, 1);
 	struct frame *f = &s->v[s->n], *up = s->n ? f - 1 : NULL;
-	*f = (struct frame){.ts = m->ts, .end = mark_end(m), .row_dur = mark_dur(m), .row = row, .kind = p->row[row].kind,
-			    .region = up ? up->region : PROFILE_NONE, .compiling = up && up->compiling, .in_graph = up && up->in_graph,
+	*f = (struct frame){.ts = m->ts,
+			    .end = mark_end(m),
+			    .row_dur = mark_dur(m),
+			    .row = row,
+			    .kind = p->row[row].kind,
+			    .region = up ? up->region : PROFILE_NONE,
+			    .compiling = up && up->compiling,
+			    .in_graph = up && up->in_graph,
 			    .step = profile_step_at(p, m->ts, &s->step_at)};
 	s->n++;
 	if (up) {
@@ -381,7 +389,8 @@ static void is_compiled(struct profile *p)
 	p->compiled = p->n_region || p->n_compile;
 	for (uint32_t i = 0; i < p->n_row; i++) {
 		const struct profile_row *r = &p->row[i];
-		p->compiled |= r->class <= CLASS_ANNOTATION && (r->kind == KIND_KERNEL || r->kind == KIND_GRAPH || r->kind == KIND_LOOKUP);
+		p->compiled |= r->class <= CLASS_ANNOTATION &&
+			       (r->kind == KIND_KERNEL || r->kind == KIND_GRAPH || r->kind == KIND_LOOKUP);
 		p->compiled |= r->class == CLASS_KERNEL && slice_starts(profile_name(p, i), "triton_");
 		if (r->min == UINT64_MAX)
 			p->row[i].min = 0;

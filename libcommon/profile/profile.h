@@ -43,8 +43,14 @@
 #include "base/buf.h"
 #include "base/hash.h"
 
-enum { PROFILE_ROWS_MAX = 1 << 16, PROFILE_EVENTS_MAX = 1 << 27, PROFILE_EVENT_BYTES = 16 << 20, PROFILE_GAPS = 32, PROFILE_LIST_MAX = 1 << 16,
-       PROFILE_SHAPE_MAX = 160 };
+enum {
+	PROFILE_ROWS_MAX = 1 << 16,
+	PROFILE_EVENTS_MAX = 1 << 27,
+	PROFILE_EVENT_BYTES = 16 << 20, /* of one event, or of what stands before the list of them */
+	PROFILE_GAPS = 32,
+	PROFILE_LIST_MAX = 1 << 16,
+	PROFILE_SHAPE_MAX = 160,
+};
 #define PROFILE_NONE UINT32_MAX
 
 /* What an event's category says. */

@@ -1,5 +1,5 @@
-/* The stream: windows are cut into events one after the other, the events of two windows are read side by side, and taken in in
- * the file's order. */
+/* The stream: windows are cut into events one after the other, the events of two windows are read side by side, and
+ * taken in in the file's order. */
 #include "base/json.h"
 #include "base/pool.h"
 #include "io/window.h"
@@ -21,16 +21,16 @@ struct reader {
 	struct profile *p;
 	struct input in;
 	struct cutter cut;
-	struct buf carry;       /* the open event, or the head so far */
+	struct buf carry; /* the open event, or the head so far */
 	bool ended;
 	struct intern track_key; /* pid, a zero byte, tid */
 	struct track *track;     /* side by side with p->thread */
 	uint32_t cap_track;
 	struct slice last_pid, last_tid; /* of the window at work */
 	uint32_t last_track;
-	uint32_t *first_row, cap_first;  /* by name: the first row, the others by next_row */
+	uint32_t *first_row, cap_first; /* by name: the first row, the others by next_row */
 	uint32_t *next_row, cap_next;
-	uint64_t *slowest;               /* by row: of which call the shape is */
+	uint64_t *slowest; /* by row: of which call the shape is */
 	uint32_t cap_slowest;
 	uint32_t other_row[PROFILE_CLASSES];
 	struct json_tape tape;
@@ -90,8 +90,8 @@ static int stage_read(void *ctx, void *slot)
 		if (c->where == CUT_END || c->where == CUT_NOT_JSON) {
 			r->ended = true;
 		} else if (!c->n && s->text.len > PROFILE_EVENT_BYTES) {
-			damage(r->p, "no event ends in %zu MB from byte %" PRIu64 " on: what follows is not read", s->text.len >> 20,
-			       r->p->bytes - s->text.len);
+			damage(r->p, "no event ends in %zu MB from byte %" PRIu64 " on: what follows is not read",
+			       s->text.len >> 20, r->p->bytes - s->text.len);
 			r->ended = true;
 		}
 	}
@@ -135,7 +135,9 @@ static uint32_t new_row(struct reader *r, uint32_t name, enum profile_class clas
 	GROW(p->row, p->n_row, p->cap_row, 1);
 	GROW(r->next_row, i, r->cap_next, 1);
 	GROW(r->slowest, i, r->cap_slowest, 1);
-	p->row[p->n_row++] = (struct profile_row){.name = name, .class = (uint8_t)class, .min = UINT64_MAX,
+	p->row[p->n_row++] = (struct profile_row){.name = name,
+						  .class = (uint8_t) class,
+						  .min = UINT64_MAX,
 						  .kind = (uint8_t)profile_kind_of(intern_get(&p->names, name), class)};
 	r->slowest[i] = 0;
 	if (name >= r->cap_first) {
@@ -190,8 +192,8 @@ static uint32_t track_of(struct reader *r, const struct event *e)
 		i = intern_add(&r->track_key, buf_slice(&r->tmp));
 		GROW(p->thread, p->n_thread, p->cap_thread, 1);
 		GROW(r->track, i, r->cap_track, 1);
-		p->thread[p->n_thread++] = (struct profile_thread){.pid = intern_add(&p->names, e->pid), .tid = intern_add(&p->names, e->tid),
-								   .name = INTERN_NONE};
+		p->thread[p->n_thread++] = (struct profile_thread){
+		    .pid = intern_add(&p->names, e->pid), .tid = intern_add(&p->names, e->tid), .name = INTERN_NONE};
 		r->track[i] = (struct track){0};
 	}
 	r->last_pid = e->pid;
@@ -251,9 +253,11 @@ static void take_step(struct reader *r, struct slice name, uint64_t ts, uint64_t
 
 static void take_mark(struct reader *r, uint32_t track, uint32_t row, uint64_t ts, uint64_t dur)
 {
-	static const uint8_t lane_of[PROFILE_CLASSES] = {
-	    [CLASS_PYTHON] = LANE_PYTHON, [CLASS_KERNEL] = LANE_DEVICE, [CLASS_COPY] = LANE_DEVICE,
-	    [CLASS_DEVICE_ANNOTATION] = LANES, [CLASS_OTHER] = LANES}; /* the rest is LANE_OPS */
+	static const uint8_t lane_of[PROFILE_CLASSES] = {[CLASS_PYTHON] = LANE_PYTHON,
+							 [CLASS_KERNEL] = LANE_DEVICE,
+							 [CLASS_COPY] = LANE_DEVICE,
+							 [CLASS_DEVICE_ANNOTATION] = LANES,
+							 [CLASS_OTHER] = LANES}; /* the rest is LANE_OPS */
 	struct profile *p = r->p;
 	const enum profile_class class = p->row[row].class;
 	const unsigned lane = lane_of[class];
@@ -273,7 +277,8 @@ static void take_mark(struct reader *r, uint32_t track, uint32_t row, uint64_t t
 	lane_add(&r->track[track].lane[lane], mark_of(ts, dur, row));
 }
 
-static void take_span(struct reader *r, const struct event *e, uint64_t ts, uint64_t dur, uint32_t row, struct slice name)
+static void take_span(struct reader *r, const struct event *e, uint64_t ts, uint64_t dur, uint32_t row,
+		      struct slice name)
 {
 	const uint32_t track = track_of(r, e);
 	keep_shape(r, row, e, dur);
@@ -373,7 +378,8 @@ static void say_damage(struct reader *r)
 	if (open || r->begun_full)
 		damage(p, "%" PRIu64 " events begin and do not end", open);
 	if (p->other_names)
-		damage(p, "more than %d names: %" PRIu64 " events are in \"(other names)\"", PROFILE_ROWS_MAX, p->other_names);
+		damage(p, "more than %d names: %" PRIu64 " events are in \"(other names)\"", PROFILE_ROWS_MAX,
+		       p->other_names);
 	if (p->left_out)
 		damage(p, "%" PRIu64 " events beyond %d are left out", p->left_out, PROFILE_EVENTS_MAX);
 	if (r->lists_full)
@@ -389,11 +395,18 @@ static int failure(const struct reader *r, struct err *err)
 	if (r->in.lost)
 		return err_set(err, EXIT_INPUT, "cannot read '%s': %s", r->in.path, r->in.lost);
 	if (r->cut.where == CUT_NOT_JSON || r->cut.where == CUT_START)
-		return err_set(err, EXIT_INPUT, "'%s' is no profile: it does not begin as JSON does; give what prof.export_chrome_trace() wrote",
-			       r->in.path);
+		return err_set(
+		    err, EXIT_INPUT,
+		    "'%s' is no profile: it does not begin as JSON does; give what prof.export_chrome_trace() wrote",
+		    r->in.path);
 	if (r->cut.where == CUT_HEAD || (r->cut.where == CUT_END && !r->cut.base))
-		return err_set(err, EXIT_INPUT, "'%s' is no profile: it has no \"traceEvents\"; give what prof.export_chrome_trace() wrote", r->in.path);
-	return err_set(err, EXIT_INPUT, "'%s' has no events: nothing ran while the profiler was on, or its schedule had no active step", r->in.path);
+		return err_set(
+		    err, EXIT_INPUT,
+		    "'%s' is no profile: it has no \"traceEvents\"; give what prof.export_chrome_trace() wrote",
+		    r->in.path);
+	return err_set(err, EXIT_INPUT,
+		       "'%s' has no events: nothing ran while the profiler was on, or its schedule had no active step",
+		       r->in.path);
 }
 
 static void reader_release(struct reader *r)

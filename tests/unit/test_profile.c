@@ -98,8 +98,8 @@ static void near(const char *what, struct slice name, double got, double want, d
 		fail_msg("%.*s: %s %.3f, torch has %.3f", (int)name.n, name.p, what, got, want);
 }
 
-/* with_stacks: torch nests ops and Python functions in one another, so that what an annotation calls in Python is not its self
- * time; and its table has the Python functions, too. Here they nest among themselves. */
+/* with_stacks: torch nests ops and Python functions in one another, so that what an annotation calls in Python is not
+ * its self time; and its table has the Python functions, too. Here they nest among themselves. */
 static void against_torch(const char *name, bool with_stacks, unsigned most_missing)
 {
 	struct profile p;
@@ -190,7 +190,7 @@ static void test_compiled(void **state)
 	assert_true(p.spent[SPENT_KERNEL] > 0 && p.spent[SPENT_EXTERN] > 0);
 	assert_int_equal(sum_of_parts(&p), p.wall);
 	const struct profile_row *mm = row_named(&p, "aten::mm");
-	assert_int_equal(mm->graph_self, mm->step_self); /* compiled code calls all of them */
+	assert_int_equal(mm->graph_self, mm->step_self);              /* compiled code calls all of them */
 	assert_int_equal(row_named(&p, "aten::add_")->graph_self, 0); /* the optimizer's */
 	profile_release(&p);
 }
@@ -204,7 +204,8 @@ static void test_cold(void **state)
 	static const struct {
 		const char *id;
 		bool backward, again;
-	} want[] = {{"0/0", false, false}, {"1/0", false, false}, {"1/0", true, false}, {"0/0", true, false}, {"0/1", false, true}, {"1/1", false, true}};
+	} want[] = {{"0/0", false, false}, {"1/0", false, false}, {"1/0", true, false},
+		    {"0/0", true, false},  {"0/1", false, true},  {"1/1", false, true}};
 	assert_int_equal(p.n_compile, ARRAY_LEN(want));
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < p.n_compile; i++) {
@@ -216,7 +217,8 @@ static void test_cold(void **state)
 	assert_int_equal(p.n_region, 4);
 	/* All that ran while compiling is compiling, whatever its name. */
 	assert_true(p.spent[SPENT_COMPILE] >= sum && p.spent[SPENT_COMPILE] < sum + sum / 1000);
-	assert_true(row_named(&p, "prims::var")->compile_count == row_named(&p, "prims::var")->count + row_named(&p, "prims::var")->folded);
+	assert_true(row_named(&p, "prims::var")->compile_count ==
+		    row_named(&p, "prims::var")->count + row_named(&p, "prims::var")->folded);
 	assert_int_equal(row_named(&p, "prims::var")->step_count, 0);
 	profile_release(&p);
 }
@@ -233,7 +235,8 @@ static void test_stack(void **state)
 	profile_release(&p);
 }
 
-/* ---- a device: tests/data/profiles/gpu_*.json are made by hand (scripts/fixtures/profile_gpu.py has the numbers) ---- */
+/* ---- a device: tests/data/profiles/gpu_*.json are made by hand (scripts/fixtures/profile_gpu.py has the numbers) ----
+ */
 
 static void test_device(void **state)
 {
@@ -252,7 +255,7 @@ static void test_device(void **state)
 	assert_int_equal(sum_of_parts(&e), e.wall);
 	assert_int_equal(e.spent[SPENT_WAIT], 3 * 200000); /* the autograd thread runs 2 * 100 */
 	assert_int_equal(e.gaps, 3 * (1000 - 30 - 4 * 30 - 200) * 1000);
-	assert_int_equal(e.n_step, 3); /* not six: those on the device are none */
+	assert_int_equal(e.n_step, 3);                         /* not six: those on the device are none */
 	assert_int_equal(c.spent[SPENT_DEVICE], 3 * 3 * 5000); /* on the main thread: a copy, two launches */
 	profile_compare(&x, &c, &e);
 	assert_true(x.swapped && !x.same_kind && x.per_step);
@@ -273,16 +276,20 @@ static void test_device(void **state)
 
 /* ---- forms ---- */
 
-#define EV(name, tid, ts, dur) "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"" name "\",\"pid\":1,\"tid\":" #tid ",\"ts\":" #ts ",\"dur\":" #dur "},"
+#define EV(name, tid, ts, dur)                                                                                         \
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"" name "\",\"pid\":1,\"tid\":" #tid ",\"ts\":" #ts                \
+	",\"dur\":" #dur "},"
 
 static void test_times(void **state)
 {
 	static const struct {
 		const char *text;
 		uint64_t ns;
-	} good[] = {{"0", 0}, {"12", 12000}, {"4432190440254.764", 4432190440254764}, {"1.5", 1500}, {"0.0015", 2}, {"0.0014", 1}, {"1e3", 1000000},
-		    {"1.6e+15", 1600000000000000000}, {"7.25e-1", 725}};
-	static const char *const bad[] = {"", "-1", "NaN", "Infinity", "1e400", "99999999999999999999", "1.2.3", "0x10", "nan", "1e16", "1 2"};
+	} good[] = {
+	    {"0", 0},      {"12", 12000},    {"4432190440254.764", 4432190440254764}, {"1.5", 1500},   {"0.0015", 2},
+	    {"0.0014", 1}, {"1e3", 1000000}, {"1.6e+15", 1600000000000000000},        {"7.25e-1", 725}};
+	static const char *const bad[] = {"",      "-1",   "NaN", "Infinity", "1e400", "99999999999999999999",
+					  "1.2.3", "0x10", "nan", "1e16",     "1 2"};
 	uint64_t ns;
 	struct guard g = {0};
 	(void)state;
@@ -304,7 +311,8 @@ static void test_nesting(void **state)
 	struct profile p;
 	(void)state;
 	/* In any order; b is inside of a, c overlaps a in part and is beside it, d passes on to its own name. */
-	read_events(&p, EV("b", 1, 20, 30) EV("d", 1, 201, 8) EV("c", 1, 90, 20) EV("a", 1, 10, 90) EV("d", 1, 200, 10) EV("a", 2, 10, 5) EV("b", 1, 50, 10));
+	read_events(&p, EV("b", 1, 20, 30) EV("d", 1, 201, 8) EV("c", 1, 90, 20) EV("a", 1, 10, 90) EV("d", 1, 200, 10)
+			    EV("a", 2, 10, 5) EV("b", 1, 50, 10));
 	assert_int_equal(row_named(&p, "a")->count, 2);
 	assert_int_equal(row_named(&p, "a")->self, 50000 + 5000);
 	assert_int_equal(row_named(&p, "a")->min, 5000);
@@ -329,7 +337,8 @@ static void test_order_does_not_matter(void **state)
 	uint64_t seed = 7, self = 0;
 	(void)state;
 	for (int i = 0; i < N; i++) /* a tree of five levels, all times different */
-		event[i] = xasprintf("{\"ph\":\"X\",\"name\":\"n%d\",\"pid\":1,\"tid\":1,\"ts\":%d.%03d,\"dur\":%d}", i % 5, i / 5 * 1000 + i % 5 * 10, i, 900 - i % 5 * 20);
+		event[i] = xasprintf("{\"ph\":\"X\",\"name\":\"n%d\",\"pid\":1,\"tid\":1,\"ts\":%d.%03d,\"dur\":%d}",
+				     i % 5, i / 5 * 1000 + i % 5 * 10, i, 900 - i % 5 * 20);
 	for (int round = 0; round < 5; round++) {
 		struct buf b = {0};
 		struct profile p;
@@ -359,17 +368,22 @@ static void test_other_forms(void **state)
 {
 	struct profile p;
 	(void)state;
-	/* A bare array; B and E, E without a name; times as texts; ids as texts; args before the rest; an escaped name. */
+	/* A bare array; B and E, E without a name; times as texts; ids as texts; args before the rest; an escaped name.
+	 */
 	read_text(&p, SLICE(" [{\"name\":\"outer\",\"ph\":\"B\",\"ts\":\"100\",\"pid\":\"CPU functions\",\"tid\":0},"
-			    "{\"args\":{\"x\":[{\"ts\":5}],\"y\":\"}\"},\"name\":\"in\\\"ner\\u0041\",\"ph\":\"X\",\"dur\":2.5,\"ts\":110,\"pid\":\"CPU functions\",\"tid\":0},"
-			    "{\"ph\":\"E\",\"ts\":130,\"pid\":\"CPU functions\",\"tid\":0}, {\"ph\":\"C\",\"name\":\"counter\"}, NaN, ]"));
+			    "{\"args\":{\"x\":[{\"ts\":5}],\"y\":\"}\"},\"name\":\"in\\\"ner\\u0041\",\"ph\":\"X\","
+			    "\"dur\":2.5,\"ts\":110,\"pid\":\"CPU functions\",\"tid\":0},"
+			    "{\"ph\":\"E\",\"ts\":130,\"pid\":\"CPU functions\",\"tid\":0}, "
+			    "{\"ph\":\"C\",\"name\":\"counter\"}, NaN, ]"));
 	assert_int_equal(p.events, 2);
 	assert_int_equal(row_named(&p, "outer")->self, 27500);
 	assert_int_equal(row_named(&p, "in\"nerA")->total, 2500);
 	assert_int_equal(p.damage.len, 0);
 	profile_release(&p);
-	read_events(&p, "{\"ph\":\"E\",\"ts\":1,\"pid\":1,\"tid\":1},{\"ph\":\"B\",\"name\":\"open\",\"ts\":1,\"pid\":1,\"tid\":1}," EV("a", 1, 1, 2)
-			    "{\"ph\":\"X\",\"name\":\"no time\",\"pid\":1,\"tid\":1,\"ts\":NaN,\"dur\":1}");
+	read_events(
+	    &p,
+	    "{\"ph\":\"E\",\"ts\":1,\"pid\":1,\"tid\":1},{\"ph\":\"B\",\"name\":\"open\",\"ts\":1,\"pid\":1,\"tid\":1}"
+	    "," EV("a", 1, 1, 2) "{\"ph\":\"X\",\"name\":\"no time\",\"pid\":1,\"tid\":1,\"ts\":NaN,\"dur\":1}");
 	assert_int_equal(p.events, 1);
 	assert_int_equal(p.bad_events, 2);
 	assert_non_null(strstr(buf_str(&p.damage), "2 events without a usable time"));
@@ -394,7 +408,9 @@ static void test_refused(void **state)
 /* Cut off at each byte: what came before is there, and it is said. */
 static void test_cut_off(void **state)
 {
-	static const char text[] = "{\"traceEvents\": [" EV("a", 1, 1, 2) EV("b]\\\"{", 1, 10, 2) "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"c\",\"pid\":1,\"tid\":1,\"ts\":20,\"dur\":3}]}";
+	static const char text[] = "{\"traceEvents\": [" EV("a", 1, 1, 2)
+	    EV("b]\\\"{", 1, 10,
+	       2) "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"c\",\"pid\":1,\"tid\":1,\"ts\":20,\"dur\":3}]}";
 	const size_t first = strlen("{\"traceEvents\": [" EV("a", 1, 1, 2)) - 1;
 	(void)state;
 	for (size_t n = first; n < sizeof(text) - 3; n++) {
@@ -415,7 +431,9 @@ static void test_many_names(void **state)
 	(void)state;
 	buf_adds(&b, "[");
 	for (int i = 0; i < PROFILE_ROWS_MAX + 1000; i++)
-		buf_addf(&b, "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"n%d\",\"pid\":1,\"tid\":%d,\"ts\":%d,\"dur\":1},", i, i % 5000, i);
+		buf_addf(&b,
+			 "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"n%d\",\"pid\":1,\"tid\":%d,\"ts\":%d,\"dur\":1},",
+			 i, i % 5000, i);
 	read_text(&p, buf_slice(&b));
 	assert_true(p.n_row <= PROFILE_ROWS_MAX + PROFILE_CLASSES);
 	assert_int_equal(p.other_names, 1000);
@@ -460,7 +478,8 @@ static void test_cutter_in_pieces(void **state)
 
 static void test_events_end_where_memory_ends(void **state)
 {
-	static const char text[] = "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"a\\\\\", \"pid\": 1, \"tid\": \"x\", \"ts\": 1.5, \"dur\": 2, \"args\": {\"a\": [1, \"}\"]}}";
+	static const char text[] = "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"a\\\\\", \"pid\": 1, \"tid\": "
+				   "\"x\", \"ts\": 1.5, \"dur\": 2, \"args\": {\"a\": [1, \"}\"]}}";
 	struct guard g = {0};
 	(void)state;
 	for (size_t n = 0; n < sizeof(text); n++) {
@@ -523,7 +542,8 @@ static void test_comparison(void **state)
 		if (slice_is(o->name, "aten::mm"))
 			assert_true(o->fate == FATE_STAYS && o->count[1] == 8);
 		if (slice_is(o->name, "cpp_fused_gelu_1"))
-			assert_true(o->fate == FATE_NEW && o->family == FAMILY_KERNEL && o->count[1] == 2); /* of two graphs */
+			assert_true(o->fate == FATE_NEW && o->family == FAMILY_KERNEL &&
+				    o->count[1] == 2); /* of two graphs */
 	}
 	profile_compare_release(&x);
 	profile_compare(&x, &e, &e);
@@ -548,9 +568,12 @@ static void test_advice(void **state)
 		enum profile_advice_kind yes, no;
 		const char *says;
 	} want[] = {
-	    {"compiled.json.xz", ADVICE_HIDDEN, ADVICE_COLD, "enable_kernel_profile = True"}, {"kernels.json.xz", ADVICE_BREAKS, ADVICE_HIDDEN, "graph_breaks"},
-	    {"cold.json.xz", ADVICE_COLD, ADVICE_NOT_COMPILED, "schedule("}, {"cold.json.xz", ADVICE_RECOMPILES, ADVICE_HIDDEN, "mark_dynamic"},
-	    {"eager.json.xz", ADVICE_NOT_COMPILED, ADVICE_BREAKS, "fxexplain profile"}, {"gpu_compiled.json", ADVICE_DEVICE_IDLE, ADVICE_HIDDEN, "reduce-overhead"},
+	    {"compiled.json.xz", ADVICE_HIDDEN, ADVICE_COLD, "enable_kernel_profile = True"},
+	    {"kernels.json.xz", ADVICE_BREAKS, ADVICE_HIDDEN, "graph_breaks"},
+	    {"cold.json.xz", ADVICE_COLD, ADVICE_NOT_COMPILED, "schedule("},
+	    {"cold.json.xz", ADVICE_RECOMPILES, ADVICE_HIDDEN, "mark_dynamic"},
+	    {"eager.json.xz", ADVICE_NOT_COMPILED, ADVICE_BREAKS, "fxexplain profile"},
+	    {"gpu_compiled.json", ADVICE_DEVICE_IDLE, ADVICE_HIDDEN, "reduce-overhead"},
 	    {"stack.json.xz", ADVICE_PYTHON, ADVICE_EXTERN, "that function"},
 	};
 	(void)state;
@@ -574,11 +597,24 @@ static void test_advice(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_totals_are_torchs), cmocka_unit_test(test_eager), cmocka_unit_test(test_compiled), cmocka_unit_test(test_cold),
-	    cmocka_unit_test(test_stack), cmocka_unit_test(test_device), cmocka_unit_test(test_times), cmocka_unit_test(test_nesting),
-	    cmocka_unit_test(test_order_does_not_matter), cmocka_unit_test(test_other_forms), cmocka_unit_test(test_refused), cmocka_unit_test(test_cut_off),
-	    cmocka_unit_test(test_many_names), cmocka_unit_test(test_cutter_in_pieces), cmocka_unit_test(test_events_end_where_memory_ends),
-	    cmocka_unit_test(test_names), cmocka_unit_test(test_comparison), cmocka_unit_test(test_advice),
+	    cmocka_unit_test(test_totals_are_torchs),
+	    cmocka_unit_test(test_eager),
+	    cmocka_unit_test(test_compiled),
+	    cmocka_unit_test(test_cold),
+	    cmocka_unit_test(test_stack),
+	    cmocka_unit_test(test_device),
+	    cmocka_unit_test(test_times),
+	    cmocka_unit_test(test_nesting),
+	    cmocka_unit_test(test_order_does_not_matter),
+	    cmocka_unit_test(test_other_forms),
+	    cmocka_unit_test(test_refused),
+	    cmocka_unit_test(test_cut_off),
+	    cmocka_unit_test(test_many_names),
+	    cmocka_unit_test(test_cutter_in_pieces),
+	    cmocka_unit_test(test_events_end_where_memory_ends),
+	    cmocka_unit_test(test_names),
+	    cmocka_unit_test(test_comparison),
+	    cmocka_unit_test(test_advice),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name(__FILE__, tests, folder_make, folder_remove);
