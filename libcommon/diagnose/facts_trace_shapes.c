@@ -291,6 +291,19 @@ static int by_line(const void *a, const void *b)
 	return p->src.line < q->src.line ? -1 : p->src.line > q->src.line;
 }
 
+/* propagate_real_tensors has no user_stack; the assertion that torch makes of the same expression right after it has. */
+static void place_data(struct facts *f, uint32_t from)
+{
+	for (uint32_t i = from; i < f->n_bound; i++) {
+		struct fact_bound *b = &f->bound[i];
+		for (uint32_t k = i + 1; b->kind == BOUND_DATA && k < f->n_bound && k < i + 16; k++)
+			if (f->bound[k].kind == BOUND_ASSERT && f->bound[k].compile == b->compile && f->bound[k].expr == b->expr) {
+				b->loc = f->bound[k].loc;
+				break;
+			}
+	}
+}
+
 void reading_shapes(struct trace_reading *r)
 {
 	struct facts *f = r->f;
@@ -305,4 +318,5 @@ void reading_shapes(struct trace_reading *r)
 	}
 	if (f->n_bound > from)
 		qsort(f->bound + from, f->n_bound - from, sizeof(*f->bound), by_line);
+	place_data(f, from);
 }

@@ -290,16 +290,11 @@ static void specialized(struct explanation *x, uint32_t from, uint32_t row)
 
 /* ---- 0 and 1 ---- */
 
-/* "2 <= x.size()[0]", "2 <= L['x'].size()[0] <= 64" failed, or a size was or is 0 or 1: torch/_dynamo/guards.py,
- * torch/csrc/dynamo/guards.cpp. */
+/* A size that was or is 0 or 1 (torch/csrc/dynamo/guards.cpp). Where the dim is dynamic already, the guard is "2 <= x.size()[0]" and
+ * recompiles.c says the same. */
 static bool zero_one(struct explanation *x, const struct fact_recompile *r, struct slice *name, struct slice *dim)
 {
 	struct slice guard = explain_text(x, r->guard), old = explain_text(x, r->old), new = explain_text(x, r->new);
-	if (slice_starts(guard, "2 <= ")) {
-		struct slice rest = slice_of(guard.p + 5, guard.n - 5);
-		const char *end = slice_find(rest, " <= ");
-		return size_source(slice_of(rest.p, end ? (size_t)(end - rest.p) : rest.n), name, dim);
-	}
 	const char *at = slice_find(guard, "' size mismatch at index ");
 	if (!slice_starts(guard, "tensor '") || !at || !(slice_is(old, "0") || slice_is(old, "1") || slice_is(new, "0") || slice_is(new, "1")))
 		return false;
