@@ -1,11 +1,230 @@
-/* kernel.c - `fxexplain kernel`. */
-#include "fxexplain.h"
+/* kernel.c - `fxexplain kernel`: operands -> kernel maps -> what the name means in them. */
+#include "kernel_part.h"
 
 #include "base/diag.h"
+#include "io/output.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- inputs ---- */
+
+static int load_text(struct kernelmaps *k, const char *path, struct err *err)
+{
+	struct mapfile f;
+	if (mapfile_open(&f, path, err) < 0)
+		return -1;
+	bool code = kernelmaps_is_code(f.bytes) && strcmp(path, "-");
+	mapfile_close(&f);
+	return code ? kernelmaps_add_code(k, path, err) : kernelmaps_add_text(k, path, err);
+}
+
+static int load(struct kernelmaps *k, const char *path, const char *model, struct err *err);
+
+/* A folder of traces, or of packages: what is in it, one folder deep. */
+static int load_dir(struct kernelmaps *k, const char *path, const char *model, struct err *err)
+{
+	uint32_t had = k->n_input;
+	if (debugdir_probe(path))
+		return kernelmaps_add_debugdir(k, path, err);
+	struct dirent **list = NULL;
+	int n = scandir(path, &list, NULL, alphasort);
+	for (int i = 0; i < n; i++) {
+		char *file = xasprintf("%s/%s", path, list[i]->d_name);
+		struct stat st;
+		if (list[i]->d_name[0] != '.' && lstat(file, &st) == 0 && S_ISREG(st.st_mode)) {
+			enum operand_kind kind = operand_kind(file);
+			if (kind == OPERAND_TRACE)
+				kernelmaps_add_trace(k, file, err);
+		}
+		free(file);
+		free(list[i]);
+	}
+	free(list);
+	return k->n_input > had ? 0 : kernelmaps_add_package(k, path, model, err);
+}
+
+static int load(struct kernelmaps *k, const char *path, const char *model, struct err *err)
+{
+	struct stat st;
+	if (strcmp(path, "-") && stat(path, &st) < 0)
+		return err_errno(err, EXIT_INPUT, "'%s'", path);
+	switch (operand_kind(path)) {
+	case OPERAND_TRACE: return kernelmaps_add_trace(k, path, err);
+	case OPERAND_DEBUGDIR: return debugdir_probe(path) ? kernelmaps_add_debugdir(k, path, err) : load_dir(k, path, model, err);
+	case OPERAND_DIR: return load_dir(k, path, model, err);
+	case OPERAND_PACKAGE: return kernelmaps_add_package(k, path, model, err);
+	case OPERAND_TEXT: return load_text(k, path, err);
+	default: return err_set(err, EXIT_INPUT, "'%s': no generated code is in such a file: give a debug folder, a trace, a package, or "
+				"output_code.py", path);
+	}
+}
+
+/* The first of several operands is a name, unless it is there. */
+static bool is_name(const struct operands *in)
+{
+	return in->n > 1 && strcmp(in->v[0], "-") && access(in->v[0], F_OK) < 0;
+}
+
+/* ---- unknown names ---- */
+
+struct names {
+	struct slice *v;
+	uint32_t n, cap;
+	struct slice want;
+};
+
+static void add_name(struct names *x, struct slice name)
+{
+	for (uint32_t i = 0; i < x->n; i++)
+		if (slice_eq(x->v[i], name))
+			return;
+	if (x->n >= 4096)
+		return;
+	GROW(x->v, x->n, x->cap, 1);
+	x->v[x->n++] = name;
+}
+
+/* How far two names are from one another: letters to change, add or leave out. */
+static uint32_t distance(struct slice a, struct slice b)
+{
+	uint32_t row[128];
+	if (a.n >= ARRAY_LEN(row) || b.n >= ARRAY_LEN(row))
+		return UINT32_MAX;
+	for (uint32_t i = 0; i <= a.n; i++)
+		row[i] = i;
+	for (uint32_t k = 1; k <= b.n; k++) {
+		uint32_t corner = row[0];
+		row[0] = k;
+		for (uint32_t i = 1; i <= a.n; i++) {
+			uint32_t best = corner + (a.p[i - 1] != b.p[k - 1]);
+			corner = row[i];
+			best = row[i] + 1 < best ? row[i] + 1 : best;
+			row[i] = row[i - 1] + 1 < best ? row[i - 1] + 1 : best;
+		}
+	}
+	return row[a.n];
+}
+
+static uint32_t rank(struct slice want, struct slice name)
+{
+	bool within = false;
+	for (size_t i = 0; i + want.n <= name.n && want.n; i++)
+		within |= !memcmp(name.p + i, want.p, want.n);
+	uint32_t d = distance(want, name);
+	return within ? 0 : d == UINT32_MAX ? 1000 : d;
+}
+
+static int by_rank(const void *a, const void *b, void *want)
+{
+	uint32_t x = rank(*(struct slice *)want, *(const struct slice *)a), y = rank(*(struct slice *)want, *(const struct slice *)b);
+	return (x > y) - (x < y);
+}
+
+_Noreturn static void unknown(const struct kernelmaps *k, const char *name)
+{
+	struct names x = {.want = slice_str(name)};
+	struct buf b = {0};
+	for (uint32_t i = 0; i < k->n; i++) {
+		const struct kernelmap *m = k->map[i];
+		for (uint32_t u = 0; u < m->n_use; u++)
+			add_name(&x, m->use[u].name);
+		for (uint32_t n = 0; n < m->n_node; n++)
+			add_name(&x, m->node[n].name);
+		for (uint32_t n = 0; m->ir && n < m->ir->n_node; n++)
+			add_name(&x, m->ir->node[n].name);
+	}
+	if (x.n)
+		qsort_r(x.v, x.n, sizeof(*x.v), by_rank, &x.want);
+	for (uint32_t i = 0; i < x.n && i < 12; i++)
+		buf_addf(&b, "%s%.*s", i ? ", " : "", (int)(x.v[i].n < 80 ? x.v[i].n : 80), x.v[i].p);
+	if (x.n > 12)
+		buf_addf(&b, " and %u more: without a name all kernels are listed", x.n - 12);
+	die(EXIT_USAGE, "no kernel, FX node, IR node or FILE:LINE is called '%s'; there are %s", name, x.n ? buf_str(&b) : "none");
+}
+
+/* ---- all of it ---- */
+
+static uint32_t find(const struct kernelmaps *k, const char *name, struct kernel_hit *hit)
+{
+	struct kmhit *here = xcalloc(KERNEL_HITS, sizeof(*here));
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < k->n; i++) {
+		uint32_t found = kernelmap_find(k->map[i], slice_str(name), here, KERNEL_HITS);
+		for (uint32_t j = 0; j < found && n < KERNEL_HITS; j++)
+			hit[n++] = (struct kernel_hit){i, here[j]};
+	}
+	free(here);
+	return n;
+}
+
+static void write_out(const struct explain_options *opt, struct screen *s)
+{
+	struct err err = {.text = ""};
+	if (!opt->output || !strcmp(opt->output, "-")) {
+		if (screen_flush(s, &err) < 0 && err.text[0])
+			die_err(&err);
+		return;
+	}
+	struct output *out = output_file(opt->output, &err);
+	if (!out)
+		die_err(&err);
+	if (write_all(output_fd(out), s->b.p, s->b.len, opt->output, &err) < 0) {
+		output_abort(out);
+		die_err(&err);
+	}
+	if (output_commit(out, &err) < 0)
+		die_err(&err);
+}
 
 int kernel_main(const struct explain_options *opt, const struct operands *in)
 {
-	(void)opt;
-	(void)in;
-	die(EXIT_ENVIRON, "kernel is not there yet");
+	struct kernelmaps k = {0};
+	struct err err = {.text = ""};
+	struct screen s = screen_make();
+	const char *name = is_name(in) ? in->v[0] : NULL;
+	unsigned lost = 0;
+	if (opt->sarif || opt->github || opt->html)
+		die(EXIT_USAGE, "kernel writes text or --json");
+	if (opt->output)
+		s = (struct screen){0};
+	for (int i = name ? 1 : 0; i < in->n; i++)
+		if (load(&k, in->v[i], opt->model, &err) < 0) {
+			lost++;
+			if (!opt->quiet && in->n > (name ? 2 : 1))
+				warn("%s", err.text);
+		}
+	kernelmaps_build(&k);
+	if (!k.n && lost)
+		die_err(&err);
+	if (!k.n && !k.n_text)
+		die(EXIT_INPUT, "no generated code in what was given");
+
+	struct kmlocation *error = xcalloc(k.n_text + 1, sizeof(*error));
+	uint32_t n_errors = 0;
+	for (uint32_t i = 0; i < k.n_text; i++)
+		n_errors += kernelmap_locate(k.map, k.n, k.text[i], &error[n_errors]);
+	if (!k.n && !n_errors)
+		die(EXIT_INPUT, "no generated code and no compiler's error in what was given: give the debug folder, the trace or the package, too");
+	struct kernel_hit *hit = xcalloc(KERNEL_HITS, sizeof(*hit));
+	uint32_t n_hits = name ? find(&k, name, hit) : 0;
+	if (name && !n_hits)
+		unknown(&k, name);
+	if (opt->json) {
+		kernel_json(&s.b, &k, name ? hit : NULL, n_hits, error, n_errors);
+	} else {
+		for (uint32_t i = 0; i < n_errors; i++)
+			show_error(&s, &k, &error[i]);
+		if (!name && k.n)
+			show_table(&s, &k);
+		for (uint32_t i = 0; i < n_hits; i++)
+			show_hit(&s, &k, hit[i]);
+	}
+	write_out(opt, &s);
+	buf_release(&s.b);
+	free(error);
+	free(hit);
+	kernelmaps_release(&k);
+	return lost ? EXIT_INPUT : EXIT_FINE;
 }

@@ -390,6 +390,39 @@ static void take_lines(struct kernelmap *m, struct kmuse *u, const struct opseq 
 	}
 }
 
+/* Without a graph there are only names: an operation that one node of the kernel is called after ("sub_1" for a sub) is perhaps it. */
+static uint32_t by_name(const struct kernelmap *m, const struct kmuse *u, const struct seqop *o)
+{
+	uint32_t found = KM_NONE;
+	if ((o->kind != OP_CALC && o->kind != OP_REDUCE) || slice_is(o->name, "?"))
+		return KM_NONE;
+	for (uint32_t i = 0; i < u->fx.n; i++) {
+		struct slice name = m->node[m->item[u->fx.first + i]].name;
+		while (name.n && name.p[name.n - 1] >= '0' && name.p[name.n - 1] <= '9')
+			name.n--;
+		if (name.n > 1 && name.p[name.n - 1] == '_')
+			name.n--;
+		if (!slice_eq(op_canonical(name), o->name))
+			continue;
+		if (found != KM_NONE)
+			return KM_NONE;
+		found = m->item[u->fx.first + i];
+	}
+	return found;
+}
+
+static void guess_lines(struct kernelmap *m, const struct kmuse *u, const struct opseq *s)
+{
+	for (uint32_t i = 0; i < s->n_op; i++) {
+		uint32_t row = by_name(m, u, &s->op[i]);
+		struct kmline *l = s->op[i].line && s->op[i].line <= u->n_lines ? &m->line[u->line + s->op[i].line - 1] : NULL;
+		if (!l || row == KM_NONE || !s->op[i].result.n)
+			continue;
+		l->node = row;
+		l->how = MATCH_GUESS;
+	}
+}
+
 static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 {
 	struct opseq ir = {0}, body = {0};
@@ -431,6 +464,8 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 	}
 	u->from |= u->fx.n > before ? KM_FROM_FLOW : 0;
 	take_lines(m, u, &body, bm, &ir);
+	if (!m->has_graph)
+		guess_lines(m, u, &body);
 	free(im);
 	free(bm);
 	free(p);
@@ -594,6 +629,25 @@ static void sources_of_nodes(struct kernelmap *m, struct kmuse *u)
 	}
 }
 
+static int by_graph(const void *a, const void *b, void *user)
+{
+	const struct kernelmap *m = user;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b, i = m->node[x].fx, j = m->node[y].fx;
+	return i != j ? (i > j) - (i < j) : (x > y) - (x < y);
+}
+
+static int by_place(const void *a, const void *b, void *user)
+{
+	const struct kernelmap *m = user;
+	return srcloc_cmp(&m->source[*(const uint32_t *)a], &m->source[*(const uint32_t *)b]);
+}
+
+static void sort_list(struct kernelmap *m, struct kmlist l, int (*order)(const void *, const void *, void *))
+{
+	if (l.n)
+		qsort_r(&m->item[l.first], l.n, sizeof(*m->item), order, m);
+}
+
 void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 {
 	struct said said = {.code_to_post = JSON_NONE};
@@ -635,7 +689,11 @@ void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 		else if (m->has_graph)
 			operator_node(m, u, &x);
 		sources_of_nodes(m, u);
+		sort_list(m, u->fx, by_graph);
+		sort_list(m, u->source, by_place);
 	}
+	for (uint32_t i = 0; m->ir && i < m->ir->n_node; i++)
+		sort_list(m, m->ir_fx[i], by_graph);
 	json_tape_release(&said.map);
 	json_tape_release(&said.stacks);
 	fxindex_release(&x);

@@ -39,7 +39,8 @@ static void add_log(struct kernelmaps *k, struct slice text)
 
 bool kernelmaps_is_code(struct slice text)
 {
-	return slice_find(text, "async_compile.") || (slice_find(text, "\ndef call(") && slice_find(text, "_inductor"));
+	/* At the start of a line: in a log each line has a prefix, in a traceback it is indented. */
+	return slice_find(text, "\nasync_compile = AsyncCompile()") || slice_find(text, "\nasync_compile.wait(globals())");
 }
 
 /* ---- debug folders ---- */

@@ -38,7 +38,7 @@ int kernelmaps_add_code(struct kernelmaps *k, const char *path, struct err *err)
 int kernelmaps_add_text(struct kernelmaps *k, const char *path, struct err *err);
 void kernelmaps_build(struct kernelmaps *k);
 void kernelmaps_release(struct kernelmaps *k);
-/* Is the text generated code ("async_compile." or "def call(" in it)? */
+/* Is the text generated code ("async_compile = AsyncCompile()" on a line of its own)? */
 bool kernelmaps_is_code(struct slice text);
 
 #endif

@@ -1,0 +1,32 @@
+/* kernel_part.h - what kernel*.c share. */
+#ifndef FXEXPLAIN_KERNEL_PART_H
+#define FXEXPLAIN_KERNEL_PART_H
+#include "fxexplain.h"
+#include "inductor/kernelmaps.h"
+
+#define KERNEL_HITS 4096
+
+/* A place in one of the maps. */
+struct kernel_hit {
+	uint32_t map;
+	struct kmhit at;
+};
+
+/* ---- kernel_show.c: for people ---- */
+void show_table(struct screen *s, const struct kernelmaps *k);
+void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hit);
+void show_error(struct screen *s, const struct kernelmaps *k, const struct kmlocation *at);
+/* A kernel's text with the nodes above the lines that they belong to. only: just these lines, with what is around them; KM_NONE: all. */
+void annotate(struct buf *b, const struct kernelmap *m, const struct kmuse *u);
+/* "neg = torch.ops.aten.neg.default(arg0_1)" */
+void node_line(struct buf *b, const struct kmnode *n);
+/* "app/m.py:5 in f" */
+void place_of(struct buf *b, const struct kernelmap *m, uint32_t source);
+/* "C++", "Triton", "other" of a kernel; "torch" of an operator. */
+const char *language_of(const struct kernelmap *m, const struct kmuse *u);
+
+/* ---- kernel_json.c ---- */
+void kernel_json(struct buf *b, const struct kernelmaps *k, const struct kernel_hit *hit, uint32_t n, const struct kmlocation *error,
+		 uint32_t n_errors);
+
+#endif

@@ -1,0 +1,448 @@
+/* kernel_show.c - `fxexplain kernel` for people. */
+#include "kernel_part.h"
+
+const char *language_of(const struct kernelmap *m, const struct kmuse *u)
+{
+	if (u->kernel == OUT_NONE)
+		return "torch";
+	switch (m->code.kernel[u->kernel].lang) {
+	case OUT_CPP: return "C++";
+	case OUT_TRITON: return "Triton";
+	default: return "other";
+	}
+}
+
+void place_of(struct buf *b, const struct kernelmap *m, uint32_t source)
+{
+	if (source != KM_NONE)
+		srcloc_format(b, &m->source[source], SRCLOC_AT, true);
+}
+
+void node_line(struct buf *b, const struct kmnode *n)
+{
+	buf_add_slice(b, n->name);
+	if (n->text.n)
+		buf_addf(b, " = %.*s", (int)n->text.n, n->text.p);
+}
+
+static void add_slice(struct buf *b, struct slice s) /* for a terminal: no control bytes */
+{
+	for (size_t i = 0; i < s.n; i++)
+		buf_addc(b, (unsigned char)s.p[i] < ' ' && s.p[i] != '\t' ? '?' : s.p[i] == '\t' ? ' ' : s.p[i]);
+}
+
+static void nodes(struct buf *b, const struct kernelmap *m, struct kmlist l, bool computed)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < l.n; i++) {
+		const struct kmnode *n = &m->node[m->item[l.first + i]];
+		if (computed && !n->compute)
+			continue;
+		buf_adds(b, any ? ", " : "");
+		add_slice(b, n->name);
+		any = true;
+	}
+}
+
+static void places(struct buf *b, const struct kernelmap *m, struct kmlist l)
+{
+	for (uint32_t i = 0; i < l.n; i++) {
+		const struct srcloc *at = &m->source[m->item[l.first + i]];
+		struct slice file = srcloc_short_file(at->file);
+		buf_addf(b, "%s%.*s:%u", i ? ", " : "", (int)file.n, file.p, at->line);
+	}
+}
+
+void show_table(struct screen *s, const struct kernelmaps *k)
+{
+	struct buf b = {0};
+	bool any = false;
+	for (uint32_t i = 0; i < k->n; i++) {
+		const struct kernelmap *m = k->map[i];
+		buf_reset(&b);
+		if (any)
+			buf_addc(&s->b, '\n');
+		any = true;
+		buf_addf(&b, "%.*s", (int)m->in.name.n, m->in.name.p);
+		put_bold(s, buf_str(&b));
+		buf_reset(&b);
+		if (m->ir && !m->n_use)
+			buf_adds(&b, m->post.n_node ? "  no code: it failed in code generation" : "  no code: it failed in the scheduler");
+		else if (m->note[0])
+			buf_addf(&b, "  (%s)", m->note);
+		put_dim(s, buf_str(&b));
+		buf_addc(&s->b, '\n');
+		buf_reset(&b);
+		buf_adds(&b, "line\tkernel\t\tFX nodes\tPython\n");
+		for (uint32_t u = 0; u < m->n_use; u++) {
+			const struct kmuse *x = &m->use[u];
+			buf_addf(&b, "%u\t", m->code.call[x->call].line);
+			add_slice(&b, x->name);
+			buf_addf(&b, "\t%s\t", language_of(m, x));
+			nodes(&b, m, x->fx, true);
+			buf_addc(&b, '\t');
+			places(&b, m, x->source);
+			buf_addc(&b, '\n');
+		}
+		if (m->n_use)
+			put_table(s, buf_slice(&b));
+	}
+	buf_release(&b);
+}
+
+/* ---- a kernel's text ---- */
+
+static size_t indent_of(struct slice line)
+{
+	size_t n = 0;
+	while (n < line.n && (line.p[n] == ' ' || line.p[n] == '\t'))
+		n++;
+	return n;
+}
+
+/* Does the line say what it computes, not only where it reads it from? */
+static bool says(const struct kmline *l)
+{
+	return l->node != KM_NONE && l->how != MATCH_NONE && l->kind != OP_LOAD && l->kind != OP_ALIAS;
+}
+
+static void comment(struct buf *b, const struct kernelmap *m, const struct kmuse *u, const struct kmline *l, struct slice line)
+{
+	const struct kmnode *n = &m->node[l->node];
+	bool cpp = m->code.kernel[u->kernel].lang != OUT_TRITON;
+	buf_addf(b, "%*s%s FX%s: ", (int)indent_of(line), "", cpp ? "//" : "#", l->how == MATCH_GUESS ? ", perhaps" : "");
+	if (l->how == MATCH_PART)
+		buf_adds(b, "part of ");
+	size_t from = b->len;
+	node_line(b, n);
+	for (size_t i = from; i < b->len; i++)
+		if ((unsigned char)b->p[i] < ' ')
+			b->p[i] = '?';
+	if (n->source != KM_NONE) {
+		buf_adds(b, "   ");
+		place_of(b, m, n->source);
+	}
+	buf_addc(b, '\n');
+}
+
+void annotate(struct buf *b, const struct kernelmap *m, const struct kmuse *u)
+{
+	struct slice rest = kernelmap_text(m, u), line;
+	uint32_t last = KM_NONE;
+	for (uint32_t n = 0; slice_line(&rest, &line); n++) {
+		const struct kmline *l = n < u->n_lines ? &m->line[u->line + n] : NULL;
+		struct slice s = slice_trim(line);
+		if (!s.n || *s.p == '}' || *s.p == '{')
+			last = KM_NONE; /* another copy of the body */
+		if (l && says(l) && l->node != last) {
+			comment(b, m, u, l, line);
+			last = l->node;
+		}
+		add_slice(b, line);
+		buf_addc(b, '\n');
+	}
+}
+
+/* ---- parts of a kernel's page ---- */
+
+static void head(struct screen *s, const char *title)
+{
+	buf_addc(&s->b, '\n');
+	put_bold(s, title);
+	buf_addc(&s->b, '\n');
+}
+
+static void show_sources(struct screen *s, const struct kernelmap *m, struct kmlist l)
+{
+	if (!l.n)
+		return;
+	head(s, "Python");
+	for (uint32_t i = 0; i < l.n; i++) {
+		uint32_t at = m->item[l.first + i];
+		buf_adds(&s->b, "  ");
+		place_of(&s->b, m, at);
+		if (m->source[at].code.n) {
+			buf_adds(&s->b, "   ");
+			add_slice(&s->b, m->source[at].code);
+		}
+		buf_addc(&s->b, '\n');
+	}
+}
+
+static void node_row(struct buf *b, const struct kernelmap *m, const struct kmnode *n)
+{
+	add_slice(b, n->name);
+	buf_addc(b, '\t');
+	add_slice(b, n->shape);
+	buf_addc(b, '\t');
+	add_slice(b, n->text);
+	buf_addc(b, '\t');
+	place_of(b, m, n->source);
+	buf_addc(b, '\n');
+}
+
+static void show_nodes(struct screen *s, const struct kernelmap *m, const struct kmuse *u)
+{
+	static const struct { unsigned bit; const char *text; } from[] = {
+		{KM_FROM_MAP, "torch's node mappings"}, {KM_FROM_COMMENT, "comments in the code"}, {KM_FROM_LOG, "the fusion log"},
+		{KM_FROM_FLOW, "the flow of data"},
+	};
+	struct buf b = {0};
+	bool any = false;
+	if (!u->fx.n)
+		return;
+	head(s, "FX nodes");
+	buf_adds(&b, "node\tshape\tcall\tPython\n");
+	for (uint32_t i = 0; i < u->fx.n; i++)
+		node_row(&b, m, &m->node[m->item[u->fx.first + i]]);
+	put_table(s, buf_slice(&b));
+	buf_reset(&b);
+	buf_adds(&b, "  from ");
+	for (size_t i = 0; i < ARRAY_LEN(from); i++)
+		if (u->from & from[i].bit) {
+			buf_addf(&b, "%s%s", any ? ", " : "", from[i].text);
+			any = true;
+		}
+	put_dim(s, buf_str(&b));
+	buf_addc(&s->b, '\n');
+	buf_release(&b);
+}
+
+static void names(struct buf *b, const struct irtext *ir, uint32_t first, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		buf_adds(b, i ? ", " : "");
+		add_slice(b, ir->name[first + i]);
+	}
+}
+
+static void show_ir(struct screen *s, const struct kernelmap *m, const struct kmuse *u)
+{
+	struct buf b = {0};
+	if (!u->ir.n)
+		return;
+	head(s, "IR");
+	buf_adds(&b, "node\tkind\tloops\treads\twrites\tFX nodes\n");
+	for (uint32_t i = 0; i < u->ir.n; i++) {
+		uint32_t row = m->item[u->ir.first + i];
+		const struct irnode *n = &m->ir->node[row];
+		add_slice(&b, n->name);
+		buf_addc(&b, '\t');
+		add_slice(&b, n->kind);
+		buf_addc(&b, '\t');
+		add_slice(&b, n->group.n ? n->group : n->kernel);
+		buf_addc(&b, '\t');
+		names(&b, m->ir, n->unmet, n->n_unmet);
+		buf_adds(&b, n->n_unmet && n->n_met ? ", " : "");
+		names(&b, m->ir, n->met, n->n_met);
+		buf_addc(&b, '\t');
+		names(&b, m->ir, n->write, n->n_writes);
+		buf_addc(&b, '\t');
+		nodes(&b, m, m->ir_fx[row], true);
+		buf_addc(&b, '\n');
+	}
+	put_table(s, buf_slice(&b));
+	buf_release(&b);
+}
+
+static void show_fusion(struct screen *s, struct kernelmap *m, uint32_t use)
+{
+	struct kmfusion row[24];
+	uint32_t n = kernelmap_fusion(m, use, row, ARRAY_LEN(row));
+	const struct kmuse *u = &m->use[use];
+	uint32_t outer = u->ir.n ? irtext_outermost(m->ir, m->item[u->ir.first]) : IR_NONE;
+	bool fused = outer != IR_NONE && m->ir->node[outer].members;
+	if (!n && !fused)
+		return;
+	head(s, "Fusion");
+	if (fused) {
+		buf_adds(&s->b, "  ");
+		add_slice(&s->b, m->ir->node[outer].name);
+		buf_adds(&s->b, " is one ");
+		add_slice(&s->b, m->ir->node[outer].kind);
+		buf_addf(&s->b, " of %u nodes\n", m->ir->node[outer].members);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		buf_adds(&s->b, row[i].done ? "  fused " : "  not fused ");
+		add_slice(&s->b, row[i].a);
+		buf_adds(&s->b, " with ");
+		add_slice(&s->b, row[i].b);
+		if (row[i].reason.n) {
+			buf_adds(&s->b, ": ");
+			add_slice(&s->b, row[i].reason);
+		}
+		if (row[i].derived)
+			put_dim(s, "   (seen in the IR; TORCH_LOGS=fusion has torch's own reason)");
+		buf_addc(&s->b, '\n');
+	}
+}
+
+static void show_kernel(struct screen *s, struct kernelmap *m, uint32_t use)
+{
+	const struct kmuse *u = &m->use[use];
+	const struct outcall *c = &m->code.call[u->call];
+	struct buf b = {0};
+	add_slice(&b, u->name);
+	put_bold(s, buf_str(&b));
+	buf_addf(&s->b, "   %s, %.*s, called in line %u", u->kernel == OUT_NONE ? "an operator of torch" : language_of(m, u),
+		 (int)m->in.name.n, m->in.name.p, c->line);
+	if (u->kernel != OUT_NONE)
+		buf_addf(&s->b, ", defined in line %u%s", m->code.kernel[u->kernel].line,
+			 m->code.kernel[u->kernel].in_kernel_file ? " of kernel.cpp" : "");
+	buf_addc(&s->b, '\n');
+	show_sources(s, m, u->source);
+	show_nodes(s, m, u);
+	show_ir(s, m, u);
+	show_fusion(s, m, use);
+	if (u->kernel != OUT_NONE) {
+		head(s, language_of(m, u));
+		annotate(&s->b, m, u);
+	}
+	buf_release(&b);
+}
+
+/* ---- the other direction ---- */
+
+/* Lines of a use that come from a node of FX or of the IR. */
+static void show_lines(struct screen *s, const struct kernelmap *m, const struct kmuse *u, struct kmhit hit)
+{
+	struct slice rest = kernelmap_text(m, u), line;
+	for (uint32_t n = 0; slice_line(&rest, &line); n++) {
+		const struct kmline *l = n < u->n_lines ? &m->line[u->line + n] : NULL;
+		bool mine = l && says(l);
+		if (hit.what == KM_FX)
+			mine &= mine && l->node == hit.row;
+		else if (hit.what == KM_IR)
+			mine &= mine && l->ir_node == hit.row;
+		else
+			mine &= mine && m->node[l->node].source == hit.row;
+		if (!mine)
+			continue;
+		buf_addf(&s->b, "%6u  ", m->code.kernel[u->kernel].line + n);
+		add_slice(&s->b, slice_trim(line));
+		if (l->how == MATCH_GUESS)
+			put_dim(s, "   (perhaps)");
+		buf_addc(&s->b, '\n');
+	}
+}
+
+static void show_uses(struct screen *s, const struct kernelmap *m, struct kmhit hit)
+{
+	bool any = false;
+	for (uint32_t u = 0; u < m->n_use; u++) {
+		if (!kernelmap_use_has(m, u, hit))
+			continue;
+		if (!any)
+			head(s, "Kernels");
+		any = true;
+		buf_adds(&s->b, "  ");
+		add_slice(&s->b, m->use[u].name);
+		buf_addf(&s->b, "   called in line %u\n", m->code.call[m->use[u].call].line);
+		if (m->use[u].kernel != OUT_NONE)
+			show_lines(s, m, &m->use[u], hit);
+	}
+	if (!any)
+		buf_adds(&s->b, "\n  in no kernel: views, arguments and what was optimised away have none\n");
+}
+
+static void show_ir_text(struct screen *s, const struct irtext *ir, uint32_t row)
+{
+	struct slice rest = ir->text, line;
+	for (uint32_t n = 1; slice_line(&rest, &line) && n <= ir->node[row].last; n++)
+		if (n >= ir->node[row].line) {
+			buf_adds(&s->b, "  ");
+			add_slice(&s->b, line);
+			buf_addc(&s->b, '\n');
+		}
+}
+
+void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hit)
+{
+	struct kernelmap *m = k->map[hit.map];
+	struct buf b = {0};
+	if (s->b.len)
+		buf_addc(&s->b, '\n');
+	if (hit.at.what == KM_KERNEL) {
+		show_kernel(s, m, hit.at.row);
+		return;
+	}
+	if (hit.at.what == KM_SOURCE)
+		place_of(&b, m, hit.at.row);
+	else
+		add_slice(&b, hit.at.what == KM_FX ? m->node[hit.at.row].name : m->ir->node[hit.at.row].name);
+	put_bold(s, buf_str(&b));
+	static const char *const kinds[] = {"kernel", "FX node", "IR node", "Python line"};
+	buf_addf(&s->b, "   %s of %.*s\n", kinds[hit.at.what], (int)m->in.name.n, m->in.name.p);
+	buf_reset(&b);
+	if (hit.at.what == KM_FX) {
+		buf_adds(&b, "node\tshape\tcall\tPython\n");
+		node_row(&b, m, &m->node[hit.at.row]);
+		put_table(s, buf_slice(&b));
+	} else if (hit.at.what == KM_SOURCE) {
+		buf_adds(&b, "node\tshape\tcall\tPython\n");
+		for (uint32_t i = 0; i < m->n_node; i++)
+			if (m->node[i].source == hit.at.row && m->node[i].compute)
+				node_row(&b, m, &m->node[i]);
+		put_table(s, buf_slice(&b));
+	} else {
+		show_ir_text(s, m->ir, hit.at.row);
+		nodes(&b, m, m->ir_fx[hit.at.row], true);
+		if (b.len)
+			buf_addf(&s->b, "\n  FX nodes: %s\n", buf_str(&b));
+	}
+	show_uses(s, m, hit.at);
+	buf_release(&b);
+}
+
+/* ---- a compiler's message ---- */
+
+void show_error(struct screen *s, const struct kernelmaps *k, const struct kmlocation *at)
+{
+	put_red(s, "Compile error");
+	buf_adds(&s->b, "   ");
+	add_slice(&s->b, at->error.message);
+	buf_addc(&s->b, '\n');
+	if (at->line == KM_NONE) {
+		buf_addf(&s->b, "  %.*s:%u: ", (int)at->error.file.n, at->error.file.p, at->error.line);
+		add_slice(&s->b, at->quoted);
+		buf_adds(&s->b, "\n  no kernel here has this line\n\n");
+		return;
+	}
+	const struct kernelmap *m = k->map[at->map];
+	const struct kmuse *u = &m->use[at->use];
+	const struct kmline *l = &m->line[u->line + at->line - 1];
+	buf_adds(&s->b, "  kernel    ");
+	add_slice(&s->b, u->name);
+	buf_addf(&s->b, ", line %u of %.*s%s\n", m->code.kernel[u->kernel].line + at->line - 1, (int)m->in.name.n, m->in.name.p,
+		 at->several ? " (other lines are like it; this one is nearest)" : "");
+	buf_adds(&s->b, "  line      ");
+	add_slice(&s->b, at->quoted);
+	buf_addc(&s->b, '\n');
+	if (l->ir_node != IR_NONE) {
+		struct slice rest = m->ir->text, line;
+		buf_adds(&s->b, "  IR        ");
+		add_slice(&s->b, m->ir->node[l->ir_node].name);
+		for (uint32_t n = 1; slice_line(&rest, &line); n++)
+			if (n == l->ir_line) {
+				buf_adds(&s->b, ": ");
+				add_slice(&s->b, slice_trim(line));
+			}
+		buf_addc(&s->b, '\n');
+	}
+	if (l->node != KM_NONE) {
+		const struct kmnode *n = &m->node[l->node];
+		buf_addf(&s->b, "  FX        %s", l->how == MATCH_GUESS ? "perhaps " : l->how == MATCH_PART ? "part of " : "");
+		node_line(&s->b, n);
+		buf_addc(&s->b, '\n');
+		if (n->source != KM_NONE) {
+			buf_adds(&s->b, "  Python    ");
+			place_of(&s->b, m, n->source);
+			if (m->source[n->source].code.n) {
+				buf_adds(&s->b, "   ");
+				add_slice(&s->b, m->source[n->source].code);
+			}
+			buf_addc(&s->b, '\n');
+		}
+	}
+	buf_addc(&s->b, '\n');
+}
