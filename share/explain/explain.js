@@ -71,6 +71,10 @@
     main.append(h, ...children);
   }
 
+  /* A compilation's name in a plot: torch_dynamo_resume_in_f_at_5 is what follows line 5 of f. */
+  const called = (c) => c.resume_of ? "rest of " + c.resume_of + " from " + c.resume_line : c.location && c.location.function || "";
+  const fit = (text) => text.length > 38 ? text.slice(0, 37) + "\u2026" : text;
+
   /* ---- verdict and numbers ---- */
 
   function verdict() {
@@ -165,7 +169,7 @@
       gb.append(g.gb || el("span", "dim", g.kind));
     }
     const cost = [g.graphs_after ? count(g.graphs_after, "more graph") : "", g.frames_in_eager ? count(g.frames_in_eager, "frame") + " in eager" : "", g.seconds !== null ? seconds(g.seconds) : ""].filter(Boolean).join(", ");
-    return el("tr", "", el("td", "", where(g.location)), text, gb, el("td", "num", g.count + (g.inferred ? " + " + g.inferred : "")), el("td", "cell", cost, g.seconds !== null ? bar(g.seconds / most) : null));
+    return el("tr", "", el("td", "at", where(g.location)), text, gb, el("td", "num", g.count + (g.inferred ? " + " + g.inferred : "")), el("td", "cell", cost, g.seconds !== null ? bar(g.seconds / most) : null));
   }
 
   /* ---- compilations over time: a row per frame ---- */
@@ -191,8 +195,8 @@
         svg("text", { x: x(t), y: top + shown.length * H + 15, "text-anchor": "middle" }, step < 1 ? t.toFixed(step < 0.1 ? 2 : 1) + " s" : Math.round(t) + " s"));
     shown.forEach((ids, r) => {
       const c0 = doc.compiles[ids[0]], y = top + r * H, g = svg("g", { class: "row" });
-      const label = (c0.location ? (c0.location.function || "") + "  " + short(c0.location.file).split("/").pop() + ":" + c0.location.line : "frame " + c0.frame_id);
-      g.append(svg("rect", { x: 0, y, width: W, height: H, class: "strip" }), svg("text", { x: L - 10, y: y + 14, "text-anchor": "end", class: "name" }, label.length > 38 ? "\u2026" + label.slice(-37) : label));
+      const label = c0.location ? called(c0) + "  " + c0.location.file.split("/").pop() + (c0.resume_of ? "" : ":" + c0.location.line) : "frame " + c0.frame_id;
+      g.append(svg("rect", { x: 0, y, width: W, height: H, class: "strip" }), svg("text", { x: L - 10, y: y + 14, "text-anchor": "end", class: "name" }, fit(label)));
       for (const i of ids) {
         const c = doc.compiles[i], cls = c.status === "error" ? "failed" : c.status === "missing" || c.status === "empty" ? "none" : c.frame_compile_id > 0 ? "again" : "first";
         const e = svg("rect", { x: x(c.start).toFixed(1), y: y + 4, width: Math.max(3, x(c.start + (c.seconds || 0)) - x(c.start)).toFixed(1), height: H - 8, rx: 2, class: "seg " + cls });
@@ -238,8 +242,8 @@
     shown.forEach((t, r) => {
       const all = width(t), scale = (W - L - R) / (t === run || !rows.length ? Math.max(all, 1e-9) : most), y = 2 + r * H + (run && r ? 8 : 0);
       const c = t.compile === null ? null : doc.compiles[t.compile];
-      const label = c ? t.id + "  " + (c.location && c.location.function || "") : "the whole run";
-      s.append(svg("text", { x: L - 10, y: y + 14, "text-anchor": "end", class: "name" }, label.length > 38 ? label.slice(0, 37) + "\u2026" : label));
+      const label = c ? t.id + "  " + called(c) : "the whole run";
+      s.append(svg("text", { x: L - 10, y: y + 14, "text-anchor": "end", class: "name" }, fit(label)));
       let x = L;
       for (const p of [...t.parts].sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name))) {
         const w = (p.seconds || 0) * scale;
@@ -288,12 +292,12 @@
   if (failures.length) section("failures", "Failures", "", table([["compile id"], ["where"], ["what"]], failures, (f) => {
     const d = el("details", "", el("summary", "", (f.type || "signal " + f.signal) + (f.caught ? " (caught)" : "")), el("pre", "", f.reason || ""));
     if (f.frames.length) d.append(el("pre", "", f.frames.join("\n")));
-    return el("tr", "", el("td", "mono", idOf(f.compile)), el("td", "", where(f.location)), el("td", "wide", d));
+    return el("tr", "", el("td", "mono", idOf(f.compile)), el("td", "at", where(f.location)), el("td", "wide", d));
   }));
   if (doc.compiles.length) {
     const t = table([["id"], ["where"], ["status"], ["seconds", "num"], ["ops", "num"], ["guards", "num"], ["graph breaks", "num"]], doc.compiles, (c) => {
       const n = (v) => el("td", "num", v === null ? "" : v.toLocaleString("en"));
-      return el("tr", "", el("td", "mono", c.id), el("td", "", where(c.location)), el("td", "", el("span", "tag" + (c.status === "error" ? " error" : c.status === "ok" ? " ok" : ""), c.status)), el("td", "num", seconds(c.seconds)), n(c.graph_ops), n(c.guards), n(c.graph_breaks));
+      return el("tr", "", el("td", "mono", c.id), el("td", "at", where(c.location)), el("td", "", el("span", "tag" + (c.status === "error" ? " error" : c.status === "ok" ? " ok" : ""), c.status)), el("td", "num", seconds(c.seconds)), n(c.graph_ops), n(c.guards), n(c.graph_breaks));
     });
     section("compiles", "Compile ids", count(doc.compiles.length, "row"), el("details", "", el("summary", "", "Show the table"), t));
   }

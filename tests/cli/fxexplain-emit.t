@@ -1,0 +1,195 @@
+#!/bin/bash
+# fxexplain --json, --sarif, --github, --html, --max, --baseline and report, on recorded logs.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+logs=(graph_breaks recompiles dynamic compile_error training export caches_warm ddp_split custom_op mix compiled_autograd)
+
+# ---- --json: counts are tlparse's, and agree with the lists ----
+for log in "${logs[@]}"; do
+	run fxexplain --json "$DATA/$log.log"
+	is "$log: --json" "$status" 0
+	cp out "$log.json"
+	keys='{torch_version, logs, ranks, bytes, lines, records, frames, compiles, recompiles, restarts, graph_breaks, failures, graphs, cudagraph_skips, compile_seconds}'
+	is "$log: the summary is tlparse's" "$(jq -c ".summary | $keys" "$log.json")" "$(tlparse --json "$DATA/$log.log" 2>err | jq -c ".summary | $keys")"
+	is "$log: counts and lists agree" "$(jq -c '.summary as $s | [
+		($s.graph_breaks == ([.graph_breaks[] | select(.inferred | not)] | length)),
+		($s.graph_breaks + $s.inferred_graph_breaks == ([.breaks[] | .count + .inferred] | add // 0)),
+		($s.recompiles == ([.frames[].recompiles] | add // 0)), ($s.recompiles == (.recompiles | length)),
+		($s.failures == ([.failures[] | select(.restart | not)] | length)), ($s.restarts == ([.failures[] | select(.restart)] | length)),
+		($s.findings == (.findings | length)), ($s.errors + $s.warnings + $s.notes == $s.findings)] | all' "$log.json")" true
+	is "$log: indices lead somewhere" "$(jq -c '(.compiles | length) as $c | (.inputs | length) as $i | (.findings | length) as $f |
+		([.. | objects | .compile? // empty | select(type == "number")] | all(. < $c)) and ([.. | objects | .input? // empty] | all(. < $i)) and
+		([.. | objects | .finding? // empty] | all(. < $f))' "$log.json")" true
+done
+run fxexplain --json "$DATA/graph_breaks.log"
+ok "twice the same" cmp -s out graph_breaks.json
+is "the fields of docs/EXPLAIN.md" "$(jq -r 'keys_unsorted[]' graph_breaks.json | while read -r k; do grep -q "\"$k\"" "$ROOT/docs/EXPLAIN.md" || echo "$k"; done)" ""
+is "and those within" "$(jq -r '[.. | objects | keys[]] | unique[]' ./*.json | sort -u | while read -r k; do grep -qE "\"$k\"" "$ROOT/docs/EXPLAIN.md" || echo "$k"; done)" ""
+run fxexplain --json --show metrics,graphs,guards "$DATA/dynamic.log"
+is "--show: metrics, graphs, guards" "$(jq -c '[(.metrics | length > 50), (.graphs[0].text | length > 20), (.guards[0].text | length > 20)] | all' out)" true
+is "no guards unasked" "$(jq -c '[has("metrics"), has("graphs"), has("guards")]' dynamic.json)" '[false,false,false]'
+run fxexplain --json -o written.json "$DATA/graph_breaks.log"
+ok "-o: a file" cmp -s written.json graph_breaks.json
+is "two logs are counted together" "$(fxexplain --json "$DATA/graph_breaks.log" "$DATA/recompiles.log" | jq -c '[.summary | .logs, .graph_breaks, .recompiles]')" '[2,8,9]'
+
+# ---- --sarif: what the schema demands (structure; the schema itself is 100 KB and not here) ----
+for log in "${logs[@]}"; do
+	run fxexplain --sarif "$DATA/$log.log"
+	is "$log: SARIF 2.1.0" "$status $(jq -c '.version == "2.1.0" and (.["$schema"] | test("sarif-2.1.0")) and (.runs | length == 1) and (.runs[0] |
+		(.tool.driver.name == "fxexplain") and
+		([.tool.driver.rules[].id] | length == (unique | length)) and
+		(.tool.driver.rules | all((.shortDescription.text | length > 0) and (.help.text | length > 0) and (.helpUri | test("^https?://")) and
+			(.defaultConfiguration.level | IN("note", "warning", "error")))) and
+		(.tool.driver.rules as $r | .results | all(.ruleIndex as $i | ($r[$i].id == .ruleId) and (.level | IN("note", "warning", "error")) and
+			(.message.text | length > 0) and (.partialFingerprints | length == 1) and
+			(.locations | all(.physicalLocation | (.artifactLocation.uri | test("[ <>\"]") | not) and
+				((.artifactLocation.uriBaseId == "%SRCROOT%") == (.artifactLocation.uri | test("^file:") | not)) and
+				((has("region") | not) or (.region.startLine >= 1)))))) and
+		([.results[].partialFingerprints["fxexplain/v1"]] | length == (unique | length)))' out)" "0 true"
+	is "$log: every finding is a result" "$(jq '.runs[0].results | length' out)" "$(jq '.findings | length' "$log.json")"
+done
+fxexplain --sarif "$DATA/graph_breaks.log" >one.sarif
+fxexplain --sarif "$DATA/graph_breaks.log" >two.sarif
+ok "SARIF: twice the same" cmp -s one.sarif two.sarif
+mkdir -p checkout/app && touch checkout/app/graph_breaks.py
+is "SARIF: paths as the checkout has them" "$(cd checkout && fxexplain --sarif "$DATA/graph_breaks.log" | jq -c '[.runs[0].results[].locations[].physicalLocation.artifactLocation] | unique')" \
+	'[{"uri":"app/graph_breaks.py","uriBaseId":"%SRCROOT%"}]'
+# The same program with a line more on top: its findings are the same ones.
+sed 's|"lineno": \([0-9]*\)|"lineno": 1\1|g; s|"line": \([0-9]*\)|"line": 1\1|g' "$DATA/graph_breaks.log" >moved.log
+marks() { jq -c '[.runs[0].results[].partialFingerprints[]] | sort' "$1"; }
+fxexplain -q --sarif moved.log >moved.sarif
+is "SARIF: fingerprints do not depend on lines" "$(marks moved.sarif)" "$(marks one.sarif)"
+
+# ---- --github ----
+touch step.md
+run env -C checkout GITHUB_STEP_SUMMARY="$TMP/step.md" fxexplain --github "$DATA/graph_breaks.log"
+is "--github" "$status" 0
+is "a line per finding" "$(grep -cE '^::(error|warning|notice) ' out)" "$(jq '.findings | length' graph_breaks.json)"
+is "nothing but those" "$(grep -cvE '^::(error|warning|notice) ' out)" 0
+like "file, line, title, message" "$(grep GB0124 out)" '^::warning file=app/graph_breaks.py,line=9,title=graph-break GB0124::Unsupported Tensor.item\(\) call with capture_scalar_outputs=False%0ACost: '
+like "the summary of the job" "$(cat step.md)" "\| warning \| Unsupported Tensor.item\(\) call"
+is "the summary is appended" "$(fxexplain --github "$DATA/simple.log" >out; GITHUB_STEP_SUMMARY=$TMP/step.md fxexplain --github "$DATA/graph_breaks.log" >out; grep -c '^### fxexplain' step.md)" 2
+run env GITHUB_STEP_SUMMARY=/nonexistent/x fxexplain --github "$DATA/graph_breaks.log"
+like "a summary that cannot be written is a warning" "$status $(cat err)" "^0 .*cannot write the job summary"
+
+# ---- --html ----
+for log in "${logs[@]}"; do
+	run fxexplain --html "$DATA/$log.log"
+	sed -n 's/.*id="model">\(.*\)<\/script>.*/\1/p' out >model.json
+	is "$log: the page holds the document" "$(jq -S . model.json | md5sum)" "$(jq -S . "$log.json" | md5sum)"
+	is "$log: nothing is fetched" "$(grep -cE '(src|href)="(https?:)?//' out)" 0
+done
+run fxexplain --html=page.html "$DATA/graph_breaks.log"
+is "--html=FILE" "$status $(wc -c <out) $(tail -c 8 page.html)" "0 0 </html>"
+
+# ---- --max ----
+names=$(fxexplain --max nosuch=1 "$DATA/simple.log" 2>&1 | sed 's/.*known are //; s/,//g')
+like "the names" "$names" "^graph-breaks .* recompiles .* compile-seconds .* findings errors warnings damage$"
+page=$(man -l "$ROOT/man/fxexplain.1" 2>/dev/null || cat "$ROOT/man/fxexplain.1")
+set -- "$DATA/graph_breaks.log" "$DATA/recompiles.log" "$DATA/dynamic.log" "$DATA/compile_error.log"
+fxexplain --json "$@" >all.json
+for name in $names; do
+	case $name in
+	cache-misses) path='[.summary.cache[].miss] | add' ;;
+	compile-seconds) path='.summary.compile_seconds | ceil' ;;
+	inferred-graph-breaks) path=.summary.inferred_graph_breaks ;;
+	damage) path=.summary.damaged ;;
+	*) path=.summary.${name//-/_} ;;
+	esac
+	n=$(jq "$path" all.json)
+	like "$name is in the manual page" "$page" "$name"
+	exits "$name=$n: as many as wanted" 0 fxexplain --json --max "$name=$n" "$@"
+	if [ "$n" -eq 0 ] || [ "$name" = compile-seconds ]; then continue; fi
+	exits "$name=$((n - 1)): one too many" 1 fxexplain --json --max "$name=$((n - 1))" "$@"
+	like "$name: the line says so" "$(cat err)" ": $n, at most $((n - 1)) wanted"
+done
+exits "several limits" 1 fxexplain --json --max graph-breaks=0 --max failures=0 --max recompiles=0 "$DATA/graph_breaks.log"
+is "a line for each" "$(wc -l <err)" 2
+like "with the first places" "$(head -1 err)" "^fxexplain: graph breaks: 8, at most 0 wanted: [^ ]*graph_breaks.py:9 in shout \(3 times\), .* more$"
+ok "the output is whole" jq -e .summary out
+exits "seconds have a fraction" 1 fxexplain --json --max compile-seconds=0.001 "$DATA/graph_breaks.log"
+for bad in nosuch=1 graphs=-1 graphs=x graphs=1.5 graphs= compile-seconds=nan; do
+	exits "--max $bad is usage" 2 fxexplain --json --max "$bad" "$DATA/simple.log"
+done
+
+# ---- --baseline ----
+exits "baseline: the same log" 0 fxexplain --json --baseline graph_breaks.json "$DATA/graph_breaks.log"
+is "nothing is said" "$(cat err)" ""
+exits "baseline: the same program with moved lines" 0 fxexplain -q --json --baseline graph_breaks.json moved.log
+is "nothing is worse" "$(cat err)" ""
+fxexplain --json "$DATA/simple.log" >simple.json
+exits "baseline: worse" 1 fxexplain --json --baseline simple.json "$DATA/graph_breaks.log"
+like "new findings are named" "$(cat err)" "fxexplain: new: Unsupported Tensor.item\(\) call .* at [^ ]*graph_breaks.py:9 in shout"
+like "counts that grew" "$(cat err)" "fxexplain: more: graph breaks: 8, 0 before"
+exits "baseline: better" 0 fxexplain --json --baseline graph_breaks.json "$DATA/simple.log"
+like "is said" "$(cat err)" "fxexplain: fewer: graph breaks: 0, 8 before"
+like "what is gone, too" "$(cat err)" "fxexplain: gone: Unsupported Tensor.item"
+exits "baseline: better, quietly" 0 fxexplain -q --json --baseline graph_breaks.json "$DATA/simple.log"
+is "-q: nothing is said" "$(cat err)" ""
+cp graph_breaks.json old.json
+exits "the baseline may be replaced" 0 fxexplain -q --json --baseline old.json -o old.json "$DATA/simple.log"
+ok "it is the new one" cmp -s old.json simple.json
+tlparse --json "$DATA/simple.log" >tlparse.json 2>err
+echo '{"tool": "fxexplain", "schema": 99}' >newer.json
+for bad in tlparse.json newer.json "$DATA/simple.log" nosuch.json; do
+	exits "a baseline that is none: $(basename "$bad")" 3 fxexplain --json --baseline "$bad" "$DATA/simple.log"
+	like "says so" "$(cat err)" "^fxexplain: .*$(basename "$bad")"
+	is "no output" "$(wc -c <out)" 0
+done
+
+# ---- report ----
+for log in "${logs[@]}"; do
+	run fxexplain report "$DATA/$log.log"
+	is "$log: report has its sections, and fits" "$status $(grep -c '^### ' out) $([ "$(wc -m <out)" -lt 60000 ] && echo fits)" "0 4 fits"
+	is "$log: fences are closed" "$(($(grep -c '^```' out) % 2))" 0
+done
+run fxexplain report "$DATA/graph_breaks.log"
+like "GB numbers with their links" "$(cat out)" '\[GB0124\]\(https://[^ ]*gb0124.html\)'
+like "versions" "$(cat out)" '- torch `2\.13\.0\+cpu`'
+like "what brings the rest" "$(cat out)" 'python -m torch.utils.collect_env'
+run fxexplain report "$DATA/compile_error.log"
+like "the error" "$(cat out)" "error: .compile. was not declared in this scope"
+like "the compiler's warnings are left out" "$(cat out)" "\[\.\.\. 3[0-9]+ warnings and notes of the compiler \.\.\.\]"
+like "how to minify" "$(cat out)" "fxminify --graph 0/0"
+like "settings that differ" "$(cat out)" '`torch._inductor.config.cpp.inject_relu_bug_TESTING_ONLY = "compile_error"`'
+run fxexplain report "$DATA/recompiles.log"
+like "recompilations" "$(cat out)" 'tensor .x. size mismatch at index 0\. expected 3, actual 5`, `3` became `5`'
+cat >env.txt <<'EOF'
+Collecting environment information...
+PyTorch version: 2.13.0+cpu
+OS: Debian GNU/Linux 12 (bookworm) (x86_64)
+Python version: 3.11.2 (64-bit runtime)
+
+Versions of relevant libraries:
+[pip3] numpy==2.4.6
+this line is the program's own
+EOF
+echo 'import torch # the repro' >repro.py
+run fxexplain report --repro repro.py "$DATA/simple.log" env.txt
+is "--repro and collect_env" "$status $(grep -c 'the repro' out) $(grep -c 'Debian GNU/Linux 12' out) $(grep -c "program's own" out)" "0 1 1 0"
+sed "s|/home/user/app|/home/winifred/secret-project|g; s|/tmp/torchinductor_user|/tmp/torchinductor_winifred|g" "$DATA/compile_error.log" >private.log
+run fxexplain report private.log
+like "names are there" "$(cat out)" "winifred"
+run fxexplain report --redact private.log
+is "--redact" "$status $(grep -cE "winifred|secret-project|$(hostname)" out)" "0 0"
+like "the file stays" "$(cat out)" '<path1>/compile_error.py:13 in relu'
+run fxexplain report -o issue.md "$DATA/simple.log"
+ok "-o" grep -q '^### Versions' issue.md
+exits "no such log" 3 fxexplain report nosuch.log
+exits "no such repro" 3 fxexplain report --repro nosuch.py "$DATA/simple.log"
+
+# ---- hostile names ----
+for log in "$ROOT"/tests/data/broken/hostile_{names,text}.log; do
+	name=$(basename "$log")
+	for form in --json --sarif; do
+		run fxexplain -q $form "$log"
+		is "$name: $form" "$status $(jq -e . out >parsed 2>&1 && echo valid)" "0 valid"
+	done
+	run fxexplain -q --github "$log"
+	is "$name: --github has one line per finding" "$(grep -cvE '^::(error|warning|notice) ' out)" 0
+	run fxexplain -q --html "$log"
+	is "$name: --html has its own scripts only" "$(grep -c '<script' out)" "$(fxexplain --html "$DATA/simple.log" | grep -c '<script')"
+	run fxexplain -q report "$log"
+	is "$name: report" "$status $(sed '/^```/,/^```/d; s/`[^`]*`//g' out | grep -c '<script')" "0 0"
+done
+done_testing
