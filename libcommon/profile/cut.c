@@ -6,6 +6,8 @@
 #include <emmintrin.h>
 #endif
 
+enum { SHORTEST = 16 }; /* bytes that an event has at least, less one: shorter objects would cost more memory than they take */
+
 static void opened(struct cutter *c, char what, uint32_t at)
 {
 	if (c->depth == c->base)
@@ -20,6 +22,10 @@ static void closed(struct cutter *c, uint32_t at)
 		return;
 	}
 	if (c->depth == c->base && c->from != PROFILE_NONE) {
+		if (at - c->from < SHORTEST) {
+			c->from = PROFILE_NONE;
+			return;
+		}
 		GROW(c->span, c->n, c->cap, 1);
 		c->span[c->n++] = (struct event_span){c->from, at + 1};
 		c->from = PROFILE_NONE;

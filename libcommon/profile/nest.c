@@ -215,8 +215,6 @@ static void enter(struct nest *s, const struct mark *m)
 		up->only_same = up->row == row;
 		up->only_dur = f->row_dur;
 	}
-	if (!p->row[row].count || m->ts < p->row[row].first)
-		p->row[row].first = m->ts;
 	if (s->python)
 		return;
 	const bool was_compiling = f->compiling, counted = !p->n_step || f->step != PROFILE_NONE;
@@ -261,8 +259,6 @@ static void device(struct profile *p, const struct lane *l)
 	for (size_t i = 0; i < l->n; i++) {
 		const uint64_t dur = mark_dur(&l->v[i]);
 		struct profile_row *r = &p->row[mark_row(&l->v[i])];
-		if (!r->count || l->v[i].ts < r->first)
-			r->first = l->v[i].ts;
 		r->count++;
 		r->total += dur;
 		r->self += dur;

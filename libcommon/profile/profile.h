@@ -107,7 +107,6 @@ struct profile_row {
 	uint64_t step_count, step_self; /* inside of steps (all, where there are none), without what runs while compiling */
 	uint64_t compile_count, compile_self; /* while compiling: fake tensors */
 	uint64_t graph_self; /* of step_self: inside of compiled graphs */
-	uint64_t first;      /* ts */
 	char *shape;         /* Input Dims of the slowest; NULL */
 };
 struct profile_step {

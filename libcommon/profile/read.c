@@ -89,6 +89,8 @@ static int stage_read(void *ctx, void *slot)
 		cut_scan(c, s->text.p, at, s->text.len);
 		if (c->where == CUT_END || c->where == CUT_NOT_JSON) {
 			r->ended = true;
+		} else if (c->where == CUT_EVENTS && !c->n && c->from == PROFILE_NONE) {
+			buf_reset(&s->text); /* nothing is open: blanks, or what is no event */
 		} else if (!c->n && s->text.len > PROFILE_EVENT_BYTES) {
 			damage(r->p, "no event ends in %zu MB from byte %" PRIu64 " on: what follows is not read",
 			       s->text.len >> 20, r->p->bytes - s->text.len);
@@ -241,6 +243,8 @@ static void take_step(struct reader *r, struct slice name, uint64_t ts, uint64_t
 	struct profile *p = r->p;
 	uint64_t number = UINT64_MAX;
 	const char *hash = memchr(name.p, '#', name.n);
+	if (dur > MARK_DUR_MAX)
+		return;
 	if (p->n_step >= PROFILE_LIST_MAX) {
 		r->lists_full = true;
 		return;

@@ -424,6 +424,35 @@ static void test_cut_off(void **state)
 	}
 }
 
+/* Far between, and with much that is none: nothing of it is kept. */
+static void test_events_far_between(void **state)
+{
+	struct buf b = {0};
+	struct profile p;
+	(void)state;
+	buf_adds(&b, "[");
+	buf_adds(&b, EV("a", 1, 1, 2));
+	for (unsigned i = 0; i < 3 << 20; i++)
+		buf_adds(&b, i % 3 ? "{}, " : "      \n");
+	for (unsigned i = 0; i < 18 << 20; i++)
+		buf_addc(&b, ' ');
+	buf_adds(&b, EV("a", 1, 10, 2) "]");
+	read_text(&p, buf_slice(&b));
+	assert_int_equal(row_named(&p, "a")->count, 2);
+	assert_int_equal(p.damage.len, 0);
+	profile_release(&p);
+	/* An event without end: given up, and said. */
+	buf_reset(&b);
+	buf_adds(&b, "[" EV("a", 1, 1, 2) "{\"name\": \"");
+	for (unsigned i = 0; i < 20 << 20; i++)
+		buf_addc(&b, 'x');
+	read_text(&p, buf_slice(&b));
+	assert_int_equal(p.events, 1);
+	assert_non_null(strstr(buf_str(&p.damage), "no event ends in"));
+	profile_release(&p);
+	buf_release(&b);
+}
+
 static void test_many_names(void **state)
 {
 	struct buf b = {0};
@@ -609,6 +638,7 @@ int main(void)
 	    cmocka_unit_test(test_other_forms),
 	    cmocka_unit_test(test_refused),
 	    cmocka_unit_test(test_cut_off),
+	    cmocka_unit_test(test_events_far_between),
 	    cmocka_unit_test(test_many_names),
 	    cmocka_unit_test(test_cutter_in_pieces),
 	    cmocka_unit_test(test_events_end_where_memory_ends),
