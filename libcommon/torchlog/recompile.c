@@ -338,6 +338,26 @@ uint32_t parse_skip_frame(struct block *b, uint32_t i)
 	return n;
 }
 
+/* A frame that breaks is begun anew after its break is logged, and that tracing ends at the break with no word: a break between the
+ * begin before this one and the log's end, of the same frame. */
+static bool ended_in_break(const struct textlog *t, uint32_t row)
+{
+	const struct textlog_phase *p = &t->phase.row[row];
+	uint64_t from = 0;
+	for (uint32_t i = row; i-- > 0 && !from;)
+		if (t->phase.row[i].step == STEP_BEGIN && t->phase.row[i].component == TEXTLOG_DYNAMO && t->phase.row[i].at.pid == p->at.pid)
+			from = t->phase.row[i].at.line;
+	struct slice id = textlog_text(t, p->at.compile);
+	const char *attempt = id.n ? memchr(id.p, '_', id.n) : NULL;
+	id = slice_upto(id, attempt);
+	for (uint32_t i = t->brk.n; i-- > 0 && t->brk.row[i].at.line > from;) {
+		struct slice of = textlog_text(t, t->brk.row[i].at.compile);
+		if (t->brk.row[i].said & (SAID_LOG | SAID_COMPILING) && of.n >= id.n && (!id.n || !memcmp(of.p, id.p, id.n)))
+			return true;
+	}
+	return false;
+}
+
 uint32_t textlog_open_phase(const struct textlog *t, uint32_t pid)
 {
 	uint32_t open[8], n = 0;
@@ -362,5 +382,7 @@ uint32_t textlog_open_phase(const struct textlog *t, uint32_t pid)
 				n = 0;
 		}
 	}
-	return n ? open[n - 1] : UINT32_MAX;
+	if (!n || (t->phase.row[open[n - 1]].component == TEXTLOG_DYNAMO && ended_in_break(t, open[n - 1])))
+		return UINT32_MAX;
+	return open[n - 1];
 }

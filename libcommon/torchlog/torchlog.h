@@ -258,8 +258,8 @@ static inline struct slice textlog_text(const struct textlog *t, uint32_t i) { r
 /* Nothing at all was understood: no row in any table. */
 bool textlog_is_empty(const struct textlog *t);
 /* The most recent step that began and whose end is not logged: row of t.phase, or UINT32_MAX. A tracing that is begun anew
- * (after a break) or followed by another frame's is over, and so is one whose graph was compiled. With no failure in the
- * log this may still be a frame whose tracing ended in a break with nothing to compile; pid 0: of any process. */
+ * (after a break) or followed by another frame's is over, and so is one whose graph was compiled, or that came to a break
+ * which the log tells of. pid 0: of any process. */
 uint32_t textlog_open_phase(const struct textlog *t, uint32_t pid);
 
 #endif
