@@ -328,7 +328,7 @@ static void take_shapes(struct text_reading *r)
 
 /* ---- times ---- */
 
-/* What a block of dynamo_timed is nested in (torch 2.13.0), outermost first; a block that is not there takes none of the time. */
+/* What a block of dynamo_timed is nested in (torch 2.13.0), outermost first; where one is not there, the next around it is. */
 static const struct {
 	const char *name, *in;
 } nested[] = {
@@ -336,7 +336,7 @@ static const struct {
 	{"bytecode_tracing", "_compile.compile_inner"},
 	{"build_guards", "_compile.compile_inner"},
 	{"gc", "_compile.compile_inner"},
-	{"OutputGraph.call_user_compiler", "bytecode_tracing"},
+	{"OutputGraph.call_user_compiler", "_compile.compile_inner"},
 	{"_recursive_pre_grad_passes", "OutputGraph.call_user_compiler"},
 	{"create_aot_dispatcher_function", "OutputGraph.call_user_compiler"},
 	{"aot_collect_metadata", "create_aot_dispatcher_function"},
