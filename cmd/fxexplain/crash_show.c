@@ -7,7 +7,7 @@
 #include "tensor/dtype.h"
 
 #define S(s) (int)(s).n, (s).p
-enum { FRAMES_SHOWN = 14, LINES_SHOWN = 4, TEXT_SHOWN = 300 };
+enum { FRAMES_SHOWN = 10, LINES_SHOWN = 4, TEXT_SHOWN = 300 };
 
 void crash_function(struct buf *b, struct slice s)
 {
@@ -62,25 +62,46 @@ void crash_sizes(struct buf *b, const struct contract *c, const struct contract_
 	buf_adds(b, v->n_dim < 0 ? "?]" : "]");
 }
 
-/* "ciw25x...wrapper.so": hashes tell nobody anything. */
-static void add_file(struct buf *b, struct slice name)
+/* What comes from a file, for the terminal: without control bytes. */
+static void add_clean(struct buf *b, struct slice s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char ch = (unsigned char)s.p[i];
+		buf_addc(b, ch == '\t' || ch == '\n' ? ' ' : ch < ' ' || ch == 0x7f ? '?' : s.p[i]);
+	}
+}
+
+static void cell(struct buf *b, struct slice s)
+{
+	add_clean(b, slice_of(s.p, s.n < TEXT_SHOWN ? s.n : TEXT_SHOWN));
+	buf_adds(b, s.n > TEXT_SHOWN ? "..." : "");
+}
+
+/* "wrapper.so" for one with a hash before it, which tells nobody anything; of several models as "ciw25x..wrapper.so". */
+static void add_file(struct buf *b, struct slice name, const struct crash_answer *a, bool all)
 {
 	name = crash_base(name);
 	size_t stem = 0;
 	while (stem < name.n && isalnum((unsigned char)name.p[stem]))
 		stem++;
-	if (stem >= 40 && stem < name.n)
-		buf_addf(b, "%.6s..%.*s", name.p, (int)(name.n - stem), name.p + stem);
+	if (!all && stem >= 40 && stem + 1 < name.n)
+		buf_addf(b, "%.*s%s%.*s", a->map.n > 1 ? 6 : 0, name.p, a->map.n > 1 ? ".." : "", (int)(name.n - stem - 1), name.p + stem + 1);
 	else
 		buf_add_slice(b, name);
 }
 
-static void cell(struct buf *b, struct slice s)
+/* "AOTInductorModel::run_impl": without the namespaces of the runtime. */
+static void add_function(struct buf *b, struct slice symbol, bool all)
 {
-	size_t n = s.n < TEXT_SHOWN ? s.n : TEXT_SHOWN;
-	for (size_t i = 0; i < n; i++)
-		buf_addc(b, s.p[i] == '\t' || s.p[i] == '\n' ? ' ' : s.p[i]);
-	buf_adds(b, n < s.n ? "..." : "");
+	static const char *const space[] = {"torch::aot_inductor::", "torch::inductor::"};
+	struct buf name = {0};
+	crash_function(&name, symbol);
+	struct slice s = buf_slice(&name);
+	for (size_t i = 0; i < ARRAY_LEN(space) && !all; i++)
+		if (slice_starts(s, space[i]))
+			s = slice_of(s.p + strlen(space[i]), s.n - strlen(space[i]));
+	cell(b, s);
+	buf_release(&name);
 }
 
 static void heading(struct screen *s, const char *text)
@@ -99,12 +120,11 @@ static void row(struct screen *s, const char *what, struct slice text)
 	put_wraps(s, from, 12);
 }
 
-static void line_row(struct screen *s, const struct crash_place *p, const char *what, uint32_t line, struct slice text)
+static void line_row(struct screen *s, const char *what, uint32_t line, struct slice text)
 {
 	struct buf b = {0};
 	buf_addf(&b, "line %u: ", line);
 	cell(&b, text);
-	(void)p;
 	row(s, what, buf_slice(&b));
 	buf_release(&b);
 }
@@ -187,11 +207,11 @@ static void show_place(struct screen *s, const struct crash_answer *a)
 		buf_release(&b);
 	}
 	if (kernel)
-		line_row(s, kernel, "kernel", kernel->line, kernel->text);
+		line_row(s, "kernel", kernel->line, kernel->text);
 	if (wrapper)
-		line_row(s, wrapper, "wrapper", wrapper->line, wrapper->text);
+		line_row(s, "wrapper", wrapper->line, wrapper->text);
 	else if (p && p->call && p->call->line)
-		line_row(s, p, "wrapper", p->call->line,
+		line_row(s, "wrapper", p->call->line,
 			 slice_trim(crash_text_line(p->library->wrapper, p->call->line)));
 	if (a->operand.n)
 		row(s, "operand", a->operand);
@@ -206,10 +226,12 @@ static void show_place(struct screen *s, const struct crash_answer *a)
 	show_arguments(s, &p->library->loaded.contract, p->call);
 }
 
-static void frame_row(struct buf *b, const struct crash_frame *f, const struct crash_place *p, uint32_t i)
+static void frame_row(struct buf *b, const struct crash_answer *a, uint32_t at, uint32_t i, bool all)
 {
+	const struct crash_frame *f = &a->crash.frame[at];
+	const struct crash_place *p = &a->map.place[at];
 	buf_addf(b, "%u\t", f->number == CRASH_NONE ? i : f->number);
-	add_file(b, f->module);
+	add_file(b, f->module, a, all);
 	if (p->has_address)
 		buf_addf(b, "+0x%llx", (unsigned long long)p->address);
 	else if (f->has & HAS_OFFSET)
@@ -219,13 +241,10 @@ static void frame_row(struct buf *b, const struct crash_frame *f, const struct c
 	else if (!f->module.n && f->has & HAS_ADDRESS)
 		buf_addf(b, "0x%llx", (unsigned long long)f->address);
 	buf_addc(b, '\t');
-	struct buf name = {0};
-	crash_function(&name, f->symbol.n ? f->symbol : p->symbol);
-	cell(b, buf_slice(&name));
-	buf_release(&name);
+	add_function(b, f->symbol.n ? f->symbol : p->symbol, all);
 	buf_addc(b, '\t');
 	if (p->line || f->line) {
-		add_file(b, p->line ? p->file : f->file);
+		add_file(b, p->line ? p->file : f->file, a, all);
 		buf_addf(b, ":%u", p->line ? p->line : f->line);
 	}
 	buf_addc(b, '\n');
@@ -241,7 +260,7 @@ static void show_stack(struct screen *s, const struct crash_answer *a, const str
 		if (f->handler && !all)
 			handlers++;
 		else if (shown++ < FRAMES_SHOWN || all)
-			frame_row(&b, f, &a->map.place[st->first + i], i);
+			frame_row(&b, a, st->first + i, i, all);
 		else
 			left++;
 	}
@@ -283,7 +302,9 @@ static void show_others(struct screen *s, const struct crash_answer *a, bool all
 		const struct crash_stack *st = &a->crash.stack[i];
 		if (st == main || st->python || !st->n)
 			continue;
-		buf_addf(&s->b, "\nAlso: %.*s\n", S(st->name));
+		buf_adds(&s->b, "\nAlso: ");
+		cell(&s->b, st->name);
+		buf_addc(&s->b, '\n');
 		show_stack(s, a, st, all);
 	}
 	if (n && !all)
@@ -295,7 +316,7 @@ static void lines(struct screen *s, const struct slice *v, unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		size_t from = s->b.len;
 		buf_adds(&s->b, "  ");
-		buf_add_slice(&s->b, v[i]);
+		add_clean(&s->b, v[i]);
 		buf_addc(&s->b, '\n');
 		put_wraps(s, from, 4);
 	}
@@ -309,10 +330,11 @@ void crash_show(struct screen *s, const struct crash_answer *a, bool all)
 		buf_adds(&s->b, "nothing about a crash in here: no backtrace, no signal, no error that is known\n");
 		return;
 	}
-	char *title = xstrndup(v->title.p, v->title.n);
-	put_red(s, title);
+	struct buf title = {0};
+	add_clean(&title, v->title);
+	put_red(s, buf_str(&title));
 	buf_addc(&s->b, '\n');
-	free(title);
+	buf_release(&title);
 	lines(s, v->why, v->n_why);
 	if (a->crash.said.n && !a->crash.from_core) {
 		struct buf b = {0};
@@ -323,11 +345,16 @@ void crash_show(struct screen *s, const struct crash_answer *a, bool all)
 	show_place(s, a);
 	if (st)
 		show_stack(s, a, st, all);
-	if (a->unwinding.n)
-		buf_addf(&s->b, "  %.*s\n", S(a->unwinding));
-	if (a->missing.n)
-		buf_addf(&s->b, "  '%.*s' is not here as the core had it: what called it may be wrong or missing above (give the model's package)\n",
-			 S(a->missing));
+	if (a->unwinding.n) {
+		buf_adds(&s->b, "  ");
+		cell(&s->b, a->unwinding);
+		buf_addc(&s->b, '\n');
+	}
+	if (a->missing.n) {
+		buf_adds(&s->b, "  '");
+		cell(&s->b, a->missing);
+		buf_adds(&s->b, "' is not here as the core had it: what called it may be wrong or missing above (give the model's package)\n");
+	}
 	show_others(s, a, all);
 	show_python(s, a, all);
 	if (v->n_steps) {

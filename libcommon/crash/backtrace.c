@@ -41,7 +41,7 @@ static bool hex_whole(struct slice s, uint64_t *v)
 	return crash_hex(s, &at, v) && at == s.n;
 }
 
-static struct slice after(struct slice s, size_t n) { return n < s.n ? slice_of(s.p + n, s.n - n) : slice_of(s.p + s.n, 0); }
+static struct slice after(struct slice s, size_t n) { return n < s.n ? slice_of(s.p + n, s.n - n) : slice_of("", 0); }
 static struct slice before(struct slice s, const char *p) { return slice_of(s.p, (size_t)(p - s.p)); }
 
 static const char *find_last(struct slice s, const char *what)
@@ -432,7 +432,7 @@ static bool read_map(struct reading *r, struct slice s)
 	s = slice_trim(after(s, at));
 	for (int i = 0; i < 2; i++) { /* device, inode */
 		const char *blank = s.n ? memchr(s.p, ' ', s.n) : NULL;
-		s = blank ? slice_trim(after(s, (size_t)(blank - s.p))) : slice_of(s.p + s.n, 0);
+		s = blank ? slice_trim(after(s, (size_t)(blank - s.p))) : slice_of("", 0);
 	}
 	(void)number;
 	if (slice_starts(s, "/"))

@@ -8,7 +8,7 @@ static struct slice after_word(struct slice s, const char *word)
 {
 	const char *p = slice_find(s, word);
 	size_t n = p ? (size_t)(p - s.p) + strlen(word) : s.n;
-	return slice_of(s.p + n, s.n - n);
+	return n < s.n ? slice_of(s.p + n, s.n - n) : slice_of("", 0);
 }
 
 static void say(struct crash *c, struct slice line)

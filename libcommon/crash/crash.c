@@ -146,6 +146,8 @@ const char *crash_signal_name(struct crash *c, int signal)
 struct slice crash_base(struct slice path)
 {
 	size_t i = path.n;
+	if (!i)
+		return path;
 	while (i && path.p[i - 1] != '/')
 		i--;
 	return slice_of(path.p + i, path.n - i);
