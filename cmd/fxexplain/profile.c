@@ -102,6 +102,8 @@ int profile_main(const struct explain_options *opt, const struct operands *in)
 	struct err err;
 	unsigned lost = 0;
 	int n_logs = 0;
+	if (opt->html || opt->sarif || opt->github)
+		die(EXIT_USAGE, "profile writes text or, with --json, a document: no --html, --sarif or --github");
 	const char **logs = xcalloc((size_t)in->n + 1, sizeof(*logs));
 	sort_operands(in, &v, logs, &n_logs);
 	bool whole = read_profiles(&v, opt->quiet);

@@ -20,7 +20,7 @@ struct nest {
 	struct profile *p;
 	struct frame *v;
 	size_t n, cap;
-	uint32_t thread, step_at;
+	uint32_t step_at;
 	bool python;
 	struct lane *busy;
 	uint64_t lookup;        /* ns of lookups whose region is not seen yet */
@@ -347,7 +347,6 @@ static void nest_ops(struct profile *p, struct track *track, struct nest *s, str
 	for (uint32_t i = 0; i < p->n_thread; i++) {
 		struct lane *l = &track[i].lane[LANE_OPS], mine = {0};
 		lane_sort(l);
-		s->thread = i;
 		s->busy = &mine;
 		memset(s->spent, 0, sizeof(s->spent));
 		nest(s, l);

@@ -88,6 +88,7 @@ echo '{"traceEvents": []}' >none.json
 exits "no events" 3 fxexplain profile none.json
 like "is said" "$(cat err)" 'has no events'
 exits "three profiles" 2 fxexplain profile eager.json kernels.json cold.json
+exits "no other form" 2 fxexplain profile --html=x.html eager.json
 exits "only a log" 2 fxexplain profile kernels.log
 printf '[{"ph":"X","cat":"cpu_op","name":"a\\u001b[31m\\tb\\n<script>","pid":1,"tid":1,"ts":1,"dur":9000}]' >hostile.json
 exits "a hostile name" 0 fxexplain profile --all hostile.json
