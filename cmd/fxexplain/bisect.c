@@ -73,28 +73,19 @@ static struct slice inner_line(struct slice type, struct slice reason, struct bu
 	return buf_slice(out);
 }
 
-/* Numbers, and words that are paths, differ between two runs of the same. */
+/* Words with digits in them (sizes, addresses) and paths differ between two runs of the same. */
 static void normalize(struct slice s, struct buf *out)
 {
 	buf_reset(out);
 	for (size_t i = 0; i < s.n;) {
 		size_t n = 0;
-		bool path = false, number = false;
+		char mark = 0;
 		while (i + n < s.n && s.p[i + n] != ' ') {
-			path |= s.p[i + n] == '/';
-			number |= s.p[i + n] >= '0' && s.p[i + n] <= '9';
-			n++;
+			char c = s.p[i + n++];
+			mark = c == '/' || mark == '/' ? '/' : c >= '0' && c <= '9' ? '#' : mark;
 		}
-		if (path)
-			buf_addc(out, '/');
-		else if (number) /* one mark for all digits, dots and letters of a number */
-			for (size_t k = 0; k < n; k++) {
-				bool digit = s.p[i + k] >= '0' && s.p[i + k] <= '9';
-				if (!digit)
-					buf_addc(out, s.p[i + k]);
-				else if (!k || s.p[i + k - 1] < '0' || s.p[i + k - 1] > '9')
-					buf_addc(out, '#');
-			}
+		if (mark)
+			buf_addc(out, mark);
 		else
 			buf_add(out, s.p + i, n);
 		i += n;

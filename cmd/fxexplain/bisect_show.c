@@ -126,6 +126,22 @@ static void add_minify(struct buf *out, const struct bisect *b, const char *afte
 	buf_addf(out, "fxminify%s torch_compile_debug/run_*/minifier/minifier_launcher.py\n", level == 4 ? " --level 4" : "");
 }
 
+/* torch's own search among passes and lowerings by number: `run` is in 2.13.0 (torch/_inductor/compiler_bisector.py). */
+static bool has_bisector(const struct bisect *b)
+{
+	return strverscmp(bisect_torch(b), "2.13") >= 0;
+}
+
+static void add_bisector(struct buf *out, const struct bisect *b)
+{
+	const char *slash = strrchr(b->command[0], '/'), *name = slash ? slash + 1 : b->command[0];
+	struct buf before = {0};
+	add_quoted(&before, strncmp(name, "python", 6) ? "python" : b->command[0]); /* the one that has torch */
+	buf_adds(&before, " -m torch._inductor.compiler_bisector run");
+	add_command(out, b, buf_str(&before));
+	buf_release(&before);
+}
+
 /* What to run next, one a line. */
 static void add_next(struct buf *out, const struct bisect *b)
 {
@@ -145,6 +161,8 @@ static void add_next(struct buf *out, const struct bisect *b)
 	case COMPONENT_CODEGEN:
 	case COMPONENT_COMPILER:
 		add_minify(out, b, "aot");
+		if (!bisect_while_compiling(b->first) && has_bisector(b))
+			add_bisector(out, b);
 		break;
 	case COMPONENT_ENVIRONMENT:
 		add_command(out, b, "TORCHINDUCTOR_FORCE_DISABLE_CACHES=1");

@@ -467,5 +467,7 @@ int run_main(const struct explain_options *opt, const struct operands *in)
 		finish(&s, EXIT_FINE); /* asked to end twice: at once */
 	if (s.traces.n || s.text_bytes)
 		explained = explain_session(&s);
+	if (s.traces.n && s.private && !strcmp(s.folder, s.private) && !opt->quiet && !opt->output)
+		note("%s: the log itself is removed; what reads it next (tlparse, fxminify --graph) wants it kept: run --keep DIR", diag_tool);
 	finish(&s, explained);
 }
