@@ -4,14 +4,15 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 flat() { tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
-tools=(tlparse aoti-checkinputs aoti-printer aoti-nanassert fxminify)
+tools=(tlparse fxexplain aoti-checkinputs aoti-printer aoti-nanassert fxminify)
 page() { mandoc -Tascii -O width=1000 "$ROOT/man/$1.1" 2>/dev/null | sed 's/.\x08//g' >page; } # as one reads it
 for tool in "${tools[@]}"; do
 	page "$tool"
 	sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' page | sed '1d;$d' | flat >synopsis
 	run "$tool" --help-synopsis
 	is "$tool: the synopsis of the manual page is the option table's" "$(cat synopsis)" "$(flat <out)"
-	run "$tool" --help-options
+	subs=$(sed -nE "s/^$tool ([a-z]+) .*/\1/p" out)
+	{ "$tool" --help-options; for sub in $subs; do "$tool" "$sub" --help-options; done; } >out
 	missing=
 	while IFS='|' read -r short long arg _; do
 		grep -q -- "--$long" page || missing="$missing --$long"
@@ -51,6 +52,10 @@ setup() {
 	cp work/minifier_launcher.py work/repro.py
 	mkdir -p work/torch_compile_debug/run_1/minifier
 	cp work/minifier_launcher.py work/torch_compile_debug/run_1/minifier/
+	cp -r debug/torch_compile_debug work/
+	cp "$ROOT/tests/data/logs/crash.log" work/stderr.txt
+	cp "$ROOT/tests/data/crash/expand.txt" work/crash.txt
+	cp crash.pt2 eager.json compiled.json before.json app work/
 	python3 "$ROOT/tests/minify/synthetic.py" graph 50 >work/graph.py
 	cp "$ROOT/tests/fuzz/corpus/journal/small" work/repro.txt.journal
 }
@@ -61,6 +66,16 @@ cat >server <<EOF
 exec '$BUILD/tests-lib/livehost' torch='$BUILD/tests-lib/faketorch.so' load='$(find "$PWD/models" -name '*.so')' 'call=f32[2,3];f32[2,3];f32[2,3];f32[]'
 EOF
 chmod +x server
+# For fxexplain: a debug folder, profiles, a crashed model, and a program that leaves a trace.
+mkdir debug && tar -C debug -xJf "$ROOT/tests/data/debug/torch_compile_debug.tar.xz"
+xz -dc "$ROOT/tests/data/crash/crash.pt2.xz" >crash.pt2
+for i in eager compiled; do xz -dc "$ROOT/tests/data/profiles/$i.json.xz" >$i.json; done
+fxexplain --json "$DATA/graph_breaks.log" >before.json
+cat >app <<EOF
+#!/bin/sh
+cp '$DATA/graph_breaks.log' "\$TORCH_TRACE/"
+EOF
+chmod +x app
 # What asks torch ends where torch would be started, with status 4: its command line and files are good. tests/live runs it to its end.
 cat >no-torch <<'EOF'
 #!/bin/sh
