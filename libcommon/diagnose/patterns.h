@@ -36,7 +36,7 @@
  *             or PATTERN_WILD bytes; \{ \* \\ are the characters themselves. Begins with text, has 8 characters of text in a
  *             row somewhere. Of several match lines any will do.
  *   and, not  as match: must also stand, must not stand in the message's line or within PATTERN_NEAR lines of it. All of them.
- *   over      ids of patterns that say less: not reported within PATTERN_NEAR lines of this one.
+ *   over      ids of patterns that say less: not reported within PATTERN_OVER lines of this one.
  *   title, cause, check, fix, see
  *             what to tell. Several fix lines, best first, and several see lines. A {name} in title, cause, check or fix must be
  *             one that every match line, or an `and` line, has. `see` is an https address: documentation, an issue, the
@@ -64,6 +64,7 @@
 #include "diagnose/finding.h"
 
 #define PATTERN_NEAR 60      /* lines */
+#define PATTERN_OVER 20      /* lines: about one message, its neighbours not */
 #define PATTERN_WILD 1000    /* bytes that one wildcard may stand for */
 #define PATTERN_REACH 8192   /* more than one match line can span */
 #define PATTERN_QUOTE 400    /* bytes of a line that are quoted */

@@ -149,7 +149,7 @@ static bool same_place(const struct pattern_pending *a, const struct pattern_pen
 static bool beats(const struct pattern_scan *s, const struct pattern_pending *d, const struct pattern_pending *c)
 {
 	uint64_t apart = d->line > c->line ? d->line - c->line : c->line - d->line;
-	if (apart <= PATTERN_NEAR && is_over(&s->patterns->item[d->pattern], c->pattern))
+	if (apart <= PATTERN_OVER && is_over(&s->patterns->item[d->pattern], c->pattern))
 		return true;
 	if (!same_place(d, c) || is_over(&s->patterns->item[c->pattern], d->pattern))
 		return false;

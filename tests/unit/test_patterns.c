@@ -169,7 +169,9 @@ static void test_harmless(void **state)
 	static const char *const file[] = {
 		"patterns/harmless/build.txt", "patterns/harmless/inductor.txt", "patterns/harmless/pip.txt",
 		"patterns/harmless/training.txt", "../../CONTRIBUTING.md", "traces/simple.log", "traces/dynamic.log",
-		"traces/training.log",
+		"traces/training.log", "traces/aoti.log", "traces/big.log", "traces/models.log", "traces/mix.log", "traces/hop.log",
+		"traces/caches_warm.log", "traces/custom_op.log", "traces/compiled_autograd.log", "traces/recompiles.log",
+		"traces/graph_breaks.log", "traces/export.log", "traces/provenance_jit.log", "logs/autotune.log",
 	};
 	struct patterns *k = builtin();
 	struct buf text = {0};
@@ -188,6 +190,43 @@ static void test_harmless(void **state)
 	}
 	assert_int_equal(errors, 0);
 	buf_release(&text);
+	patterns_free(k);
+}
+
+static void write_id(void *ctx, const struct pattern_match *m)
+{
+	struct buf *b = ctx;
+	if (!memmem(b->p, b->len, m->pattern->id.p, m->pattern->id.n))
+		buf_addf(b, "%.*s ", (int)m->pattern->id.n, m->pattern->id.p);
+}
+
+/* Recorded logs of failures: what is known in them, each once, in order. */
+static void test_recorded(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *file, *want;
+	} log[] = {
+		{"logs/quiet.log.xz", "dynamo-unsupported backend-failed matmul-shapes cpp-compile-failed recompile-limit eager-suppressed "
+				      "constraints-violated dynamic-dim-out-of-range "},
+		{"traces/compile_error.log.xz", "cpp-compile-failed backend-failed matmul-shapes "},
+		{"crash/checked.txt", "aoti-input-stride "},
+	};
+	struct patterns *k = builtin();
+	struct buf text = {0}, found = {0};
+	for (size_t i = 0; i < ARRAY_LEN(log); i++) {
+		struct pattern_scan s;
+		if (!data_load(log[i].file, &text))
+			fail_msg("cannot read tests/data/%s", log[i].file);
+		buf_reset(&found);
+		buf_adds(&found, "");
+		pattern_scan_init(&s, k, write_id, &found);
+		pattern_scan_feed(&s, buf_slice(&text), true);
+		pattern_scan_release(&s);
+		assert_string_equal(buf_str(&found), log[i].want);
+	}
+	buf_release(&text);
+	buf_release(&found);
 	patterns_free(k);
 }
 
@@ -422,7 +461,7 @@ static void test_which_wins(void **state)
 	assert_found(k, "no kernel image for the device\n\nRuntimeError: x\n", "cause 1 0 'no kernel image for the device'\n");
 	struct buf b = {0};
 	buf_adds(&b, "RuntimeError: x\n");
-	lines(&b, PATTERN_NEAR);
+	lines(&b, PATTERN_OVER);
 	buf_adds(&b, "no kernel image for the device\n");
 	struct buf got = {0};
 	scan_all(&got, k, buf_slice(&b));
@@ -533,6 +572,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_example), cmocka_unit_test(test_every_file), cmocka_unit_test(test_harmless),
+		cmocka_unit_test(test_recorded),
 		cmocka_unit_test(test_malformed),     cmocka_unit_test(test_reading),    cmocka_unit_test(test_over_errors),
 		cmocka_unit_test(test_folder),	      cmocka_unit_test(test_wildcards),	 cmocka_unit_test(test_reach),
 		cmocka_unit_test(test_near),	      cmocka_unit_test(test_which_wins), cmocka_unit_test(test_pieces),
