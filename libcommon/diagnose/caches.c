@@ -101,8 +101,8 @@ static void bypass(struct explanation *x, uint32_t first, bool *done)
 	}
 	struct finding *g = explain_finding(x, FINDING_CACHE, seconds >= BYPASS_WARNS ? FINDING_WARNING : FINDING_NOTE);
 	g->id = c->kind == FACT_CACHE_AOT ? SLICE("cache-bypass-aotautograd") : SLICE("cache-bypass");
-	g->title = explain_textf(x, "%s bypassed: %.*s", cache_title[c->kind], reason.n ? (int)(reason.n > 160 ? 160 : reason.n) : 17,
-				 reason.n ? reason.p : "it does not say why");
+	struct slice why = reason.n ? reason : SLICE("it does not say why");
+	g->title = explain_textf(x, "%s bypassed: %.*s", cache_title[c->kind], (int)(why.n > 160 ? 160 : why.n), why.p);
 	g->src = c->src;
 	if (c->compile != FACT_NONE)
 		g->loc = f->compile[c->compile].loc;

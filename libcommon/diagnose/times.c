@@ -374,10 +374,10 @@ static void guard_latency(struct explanation *x)
 	if (!n)
 		return;
 	const struct fact_compile *c = &f->compile[worst];
-	struct slice name = facts_text(f, c->loc.function);
+	struct slice name = c->loc.function != INTERN_NONE ? facts_text(f, c->loc.function) : SLICE("a compiled frame");
 	struct finding *g = explain_finding(x, FINDING_TIME, FINDING_WARNING);
 	g->id = SLICE("guard-latency");
-	g->title = explain_textf(x, "the guards of %.*s take %.1f ms on every call", name.n ? (int)name.n : 14, name.n ? name.p : "a compiled frame", most / 1000);
+	g->title = explain_textf(x, "the guards of %.*s take %.1f ms on every call", (int)name.n, name.p, most / 1000);
 	g->loc = c->loc;
 	g->src = c->src;
 	g->count = n;
