@@ -175,7 +175,8 @@ static struct slice first_line(struct slice s)
 	slice_line(&s, &line);
 	if (slice_starts(line, "backend='") && slice_ends(line, "raised:") && slice_line(&s, &next) && next.n)
 		return next;
-	return line;
+	/* torch puts the user's frames behind the message, also where there is none. */
+	return slice_starts(line, "from user code") ? slice_of(NULL, 0) : line;
 }
 
 #define TEXT(s) (int)((s).n > 300 ? 300 : (s).n), (s).p
