@@ -51,6 +51,27 @@ static uint32_t compile_of(struct text_reading *r, const struct textlog_at *at)
 	return row;
 }
 
+/* torch names files in messages about shapes by their last two parts ("app/m.py"): the name as the frames of this text have it, of this
+ * compilation if it fits. */
+static struct fact_loc full_loc(struct text_reading *r, const struct trace_loc *loc, uint32_t compile)
+{
+	struct fact_loc to = loc_of(r, loc);
+	struct slice file = facts_text(r->f, to.file);
+	if (!file.n || file.p[0] == '/' || file.p[0] == '<')
+		return to;
+	uint32_t first = compile == FACT_NONE ? 0 : compile;
+	for (uint32_t k = 0; k < r->f->n_compile && k < 256; k++) {
+		const struct fact_compile *c = &r->f->compile[(first + k) % r->f->n_compile];
+		struct slice whole = facts_text(r->f, c->loc.file);
+		if (c->src.input == r->input && whole.n > file.n && whole.p[whole.n - file.n - 1] == '/' &&
+		    !memcmp(whole.p + whole.n - file.n, file.p, file.n)) {
+			to.file = c->loc.file;
+			break;
+		}
+	}
+	return to;
+}
+
 /* ---- tables ---- */
 
 static void take_phases(struct text_reading *r)
@@ -64,8 +85,10 @@ static void take_phases(struct text_reading *r)
 		if (p->component == TEXTLOG_DYNAMO && p->step == STEP_BEGIN && p->loc.line) {
 			struct slice function;
 			uint32_t line;
-			struct fact_loc loc = loc_of(r, &p->loc);
-			c->loc = loc;
+			/* After torch._dynamo.reset() ids begin anew: the first frame of an id keeps it. */
+			if (c->loc.line)
+				continue;
+			c->loc = loc_of(r, &p->loc);
 			if (facts_resume_name(textlog_text(&r->t, p->name), &function, &line)) {
 				c->resume_of = facts_intern(r->f, function);
 				c->resume_line = line;
@@ -141,7 +164,7 @@ static void take_recompiles(struct text_reading *r)
 		struct fact_recompile *to = facts_new_recompile(r->f, src_of(r, &x->at));
 		to->compile = compile;
 		to->against = text_of(r, x->rejected_by);
-		to->loc = loc_of(r, x->guard_loc.line ? &x->guard_loc : &x->loc);
+		to->loc = full_loc(r, x->guard_loc.line ? &x->guard_loc : &x->loc, compile);
 		to->guard = text_of(r, x->guard);
 		to->old = text_of(r, x->old);
 		to->new = text_of(r, x->new);
@@ -200,7 +223,11 @@ static void take_tracebacks(struct text_reading *r)
 {
 	struct textlog *t = &r->t;
 	uint32_t *row = xreallocarray(NULL, t->traceback.n + 1u, sizeof(*row)), cut = 0;
+	struct {
+		uint32_t stack, frames;
+	} seen[64]; /* the same exception comes again and again */
 	uint64_t cut_line = 0;
+	memset(seen, 255, sizeof(seen));
 	for (uint32_t i = 0; i < t->traceback.n; i++) {
 		const struct textlog_traceback *x = &t->traceback.row[i];
 		row[i] = FACT_NONE;
@@ -208,7 +235,11 @@ static void take_tracebacks(struct text_reading *r)
 			cut_line = cut++ ? cut_line : x->at.line;
 			continue;
 		}
-		uint32_t compile = compile_of(r, &x->at), frames = frames_of(r, x);
+		uint32_t compile = compile_of(r, &x->at), slot = x->stack % ARRAY_LEN(seen);
+		if (seen[slot].stack != x->stack || x->stack == INTERN_NONE) {
+			seen[slot].stack = x->stack;
+			seen[slot].frames = frames_of(r, x);
+		}
 		struct fact_failure *to = facts_new_failure(r->f, src_of(r, &x->at));
 		row[i] = (uint32_t)(to - r->f->failure);
 		to->compile = compile;
@@ -216,7 +247,7 @@ static void take_tracebacks(struct text_reading *r)
 		to->reason = text_of(r, x->message);
 		to->user = loc_of(r, &x->user);
 		to->torch = loc_of(r, &x->torch);
-		to->frames = frames;
+		to->frames = seen[slot].frames;
 		to->stack = text_of(r, x->stack);
 		to->cause = x->cause == UINT32_MAX ? FACT_NONE : row[x->cause];
 		to->caught = x->logged;
@@ -225,27 +256,32 @@ static void take_tracebacks(struct text_reading *r)
 	free(row);
 }
 
-/* faulthandler's word and the shell's are of one death. */
-static bool said_before(const struct textlog *t, uint32_t i)
-{
-	for (uint32_t k = 0; k < i && !t->signal.row[i].faulthandler; k++)
-		if (t->signal.row[k].faulthandler && t->signal.row[k].number == t->signal.row[i].number)
-			return true;
-	return false;
-}
-
 static void take_signals(struct text_reading *r)
 {
+	int told = 0; /* faulthandler's word and the shell's are of one death */
 	for (uint32_t i = 0; i < r->t.signal.n; i++) {
 		const struct textlog_signal *x = &r->t.signal.row[i];
-		if (said_before(&r->t, i))
+		if (!x->faulthandler && x->number && x->number == told) {
+			told = 0;
 			continue;
+		}
+		told = x->faulthandler ? x->number : told;
 		uint32_t compile = compile_of(r, &x->at);
 		struct fact_failure *to = facts_new_failure(r->f, src_of(r, &x->at));
 		to->compile = compile;
-		to->type = to->reason = text_of(r, x->name);
+		to->type = text_of(r, x->name);
+		to->reason = x->core_dumped ? facts_intern(r->f, SLICE("core dumped")) : INTERN_NONE;
+		to->frames = text_of(r, x->frames);
 		to->user = loc_of(r, &x->user);
 		to->signal = x->number;
+		if (x->inner.line) {
+			struct srcloc at = {.file = textlog_text(&r->t, x->inner.file), .line = x->inner.line,
+					    .func = textlog_text(&r->t, x->inner.function)};
+			buf_reset(&r->tmp);
+			buf_adds(&r->tmp, "in ");
+			srcloc_format(&r->tmp, &at, SRCLOC_AT, true);
+			to->reason = facts_intern(r->f, buf_slice(&r->tmp));
+		}
 		if (x->inner.file != INTERN_NONE && srcloc_is_framework(textlog_text(&r->t, x->inner.file)))
 			to->torch = loc_of(r, &x->inner);
 	}
@@ -254,12 +290,12 @@ static void take_signals(struct text_reading *r)
 /* ---- shapes ---- */
 
 /* The guard from which a replacement follows stands before it, in the same compilation. */
-static struct fact_loc guard_before(struct text_reading *r, uint32_t i)
+static struct fact_loc guard_before(struct text_reading *r, uint32_t i, uint32_t compile)
 {
 	const struct textlog_guard *x = &r->t.guard.row[i];
 	for (uint32_t k = i; k-- > 0 && i - k < 4 && r->t.guard.row[k].at.compile == x->at.compile;)
 		if (r->t.guard.row[k].loc.line)
-			return loc_of(r, &r->t.guard.row[k].loc);
+			return full_loc(r, &r->t.guard.row[k].loc, compile);
 	return facts_no_loc();
 }
 
@@ -282,7 +318,7 @@ static void take_guard(struct text_reading *r, uint32_t i)
 	uint32_t compile = compile_of(r, &x->at);
 	struct fact_bound *to = facts_new_bound(r->f, src_of(r, &x->at));
 	to->compile = compile;
-	to->loc = replaced ? guard_before(r, i) : loc_of(r, &x->loc);
+	to->loc = replaced ? guard_before(r, i, compile) : full_loc(r, &x->loc, compile);
 	to->expr = text_of(r, x->expr);
 	to->value = text_of(r, x->value);
 	to->reason = text_of(r, x->reason);
@@ -292,6 +328,11 @@ static void take_guard(struct text_reading *r, uint32_t i)
 		to->symbol = text_of(r, x->symbol);
 	if (prev)
 		to->sources = text_of(r, prev->symbol);
+	for (uint32_t k = r->t.symbol.n; replaced && !prev && k-- > 0 && r->t.symbol.n - k < 4096;)
+		if (r->t.symbol.row[k].symbol == x->symbol && r->t.symbol.row[k].at.compile == x->at.compile && r->t.symbol.row[k].at.line < x->at.line) {
+			to->sources = text_of(r, r->t.symbol.row[k].source);
+			break;
+		}
 	bool constant = replaced && is_number(textlog_text(&r->t, x->value));
 	to->kind = x->kind == GUARD_EVAL ? BOUND_GUARD : x->kind == GUARD_RUNTIME_ASSERT ? BOUND_ASSERT
 		   : replaced && !constant ? BOUND_REPLACED : BOUND_SPECIALIZED;
@@ -304,7 +345,7 @@ static void take_shapes(struct text_reading *r)
 		uint32_t compile = compile_of(r, &x->at);
 		struct fact_symbol *to = facts_new_symbol(r->f, src_of(r, &x->at));
 		to->compile = compile;
-		to->loc = loc_of(r, &x->loc);
+		to->loc = full_loc(r, &x->loc, compile);
 		to->symbol = text_of(r, x->symbol);
 		to->value = text_of(r, x->value);
 		to->range = text_of(r, x->range);
@@ -397,14 +438,13 @@ static void take_times(struct text_reading *r)
 {
 	struct facts *f = r->f;
 	uint32_t first = f->n_phase;
+	struct intern names = {0};
 	double seconds = -1;
 	for (uint32_t i = 0; i < r->t.time.n; i++) {
 		const struct textlog_time *x = &r->t.time.row[i];
 		if (x->kind != TIME_COMPILE)
 			continue;
-		uint32_t name = text_of(r, x->name), k = first;
-		while (k < f->n_phase && f->phase[k].name != name)
-			k++;
+		uint32_t name = text_of(r, x->name), k = first + intern_add(&names, slice_of((char *)&x->name, sizeof(x->name)));
 		struct fact_phase *to = k < f->n_phase ? &f->phase[k] : facts_new_phase(f, src_of(r, &x->at));
 		to->name = name;
 		to->seconds = x->seconds;
@@ -412,6 +452,7 @@ static void take_times(struct text_reading *r)
 		if (slice_is(textlog_text(&r->t, x->name), "_compile.compile_inner"))
 			seconds = x->seconds;
 	}
+	intern_release(&names);
 	self_times(f, first);
 	f->input[r->input].seconds = seconds;
 }

@@ -251,6 +251,7 @@ static struct textlog_signal *signal_row(struct block *b, uint32_t i, struct sli
 	row->at = block_at(b, i);
 	row->name = log_text(b->t, name);
 	row->inner = row->user = LOG_NO_LOC;
+	row->frames = INTERN_NONE;
 	for (unsigned k = 0; k < ARRAY_LEN(signals); k++)
 		if (slice_is(name, signals[k].name))
 			row->number = signals[k].number;
@@ -300,12 +301,25 @@ static bool fault_frame(struct slice line, struct srcloc *at)
 	return true;
 }
 
+static uint32_t frames_text(struct textlog *t, const struct srcloc *frame, uint32_t n)
+{
+	struct buf b = {0};
+	while (n-- > 0) {
+		srcloc_format(&b, &frame[n], SRCLOC_AT, false);
+		if (n)
+			buf_addc(&b, '\n');
+	}
+	uint32_t text = log_text(t, buf_slice(&b));
+	buf_release(&b);
+	return text;
+}
+
 uint32_t parse_faulthandler(struct block *b, uint32_t i)
 {
 	struct slice line = slice_unindent(block_line(b, i));
 	line = slice_trim(slice_skip(line, strlen("Fatal Python error: ")));
 	uint32_t k = i + 1, frames = 0;
-	struct srcloc at, inner = {0}, user = {0};
+	struct srcloc at, user = {0}, frame[16];
 	bool current = false, done = false;
 	for (; k < b->n && !done; k++) {
 		struct slice s = slice_unindent(block_line(b, k));
@@ -314,8 +328,9 @@ uint32_t parse_faulthandler(struct block *b, uint32_t i)
 		} else if (slice_starts(s, "Thread 0x") || slice_starts(s, "Extension modules:")) {
 			done = frames > 0 || slice_starts(s, "Ext");
 		} else if (current && fault_frame(s, &at)) {
-			if (!frames++)
-				inner = at;
+			if (frames < ARRAY_LEN(frame))
+				frame[frames] = at;
+			frames++;
 			if (!user.line && srcloc_is_user(at.file))
 				user = at;
 		} else if (slice_blank(s)) {
@@ -330,7 +345,8 @@ uint32_t parse_faulthandler(struct block *b, uint32_t i)
 	struct textlog_signal *row = signal_row(b, i, slice_upto(line, colon));
 	if (row) {
 		row->faulthandler = true;
-		row->inner = inner.line ? log_loc(b->t, &inner) : LOG_NO_LOC;
+		row->inner = frames ? log_loc(b->t, &frame[0]) : LOG_NO_LOC;
+		row->frames = frames_text(b->t, frame, frames < ARRAY_LEN(frame) ? frames : ARRAY_LEN(frame));
 		row->user = user.line ? log_loc(b->t, &user) : LOG_NO_LOC;
 	}
 	return done ? k - 1 - i : k - i;

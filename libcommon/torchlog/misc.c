@@ -143,8 +143,8 @@ static void version_row(struct block *b, uint32_t i, const char *what, struct sl
 		return;
 	struct textlog *t = b->t;
 	uint32_t name = log_text(t, slice_str(what)), text = log_text(t, version);
-	for (uint32_t k = 0; k < t->version.n; k++)
-		if (t->version.row[k].what == name && t->version.row[k].version == text)
+	for (uint32_t k = t->version.n; k > 0 && t->version.n - k < 256; k--)
+		if (t->version.row[k - 1].what == name && t->version.row[k - 1].version == text)
 			return; /* every repro of a log says it again */
 	struct textlog_version *row = LOG_ADD(t, version);
 	if (!row)

@@ -202,6 +202,7 @@ struct textlog_signal {
 	int number;                /* SIGSEGV; 0: not known */
 	bool core_dumped, faulthandler;
 	struct trace_loc inner, user;
+	uint32_t frames;           /* faulthandler: the innermost 16, outermost first, one a line: "x.py:5 in f" */
 };
 struct textlog_version {
 	struct textlog_at at;

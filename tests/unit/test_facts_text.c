@@ -48,6 +48,7 @@ static void logs(void **state)
 	assert_false(f.brk[0].inferred || f.brk[0].explained);
 	const struct fact_compile *c = &f.compile[f.brk[0].compile];
 	assert_text(facts_text(&f, c->id), "0/0");
+	assert_text(facts_text(&f, c->loc.function), "chatty"); /* not "positive", to which the id goes after a reset */
 	assert_int_equal(f.n_recompile, 3);
 	assert_text(facts_text(&f, f.recompile[0].against), "7/0");
 	assert_int_equal(f.n_symbol, 9);
@@ -58,7 +59,9 @@ static void logs(void **state)
 		asserts += f.bound[i].kind == BOUND_ASSERT;
 		if (f.bound[i].kind == BOUND_SPECIALIZED) {
 			assert_text(facts_text(&f, f.bound[i].value), "6");
+			assert_text(facts_text(&f, f.bound[i].sources), "L['x'].size()[0]");
 			assert_int_equal(f.bound[i].loc.line, 62); /* the guard's */
+			assert_text(facts_text(&f, f.bound[i].loc.file), "/home/user/app/textlogs.py");
 		}
 	}
 	assert_int_equal(special, 1);
@@ -139,6 +142,7 @@ static void crash(void **state)
 	assert_int_equal(f.n_failure, 1); /* faulthandler's word and the shell's are one */
 	assert_int_equal(f.failure[0].signal, SIGSEGV);
 	assert_int_equal(f.failure[0].user.line, 212);
+	assert_true(slice_ends(facts_text(&f, f.failure[0].reason), "/ctypes/__init__.py:519 in string_at"));
 }
 
 static void unfinished(void **state)

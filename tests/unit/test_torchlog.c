@@ -195,6 +195,7 @@ static void recorded_rest(void **state)
 	assert_int_equal(t.signal.row[0].number, SIGSEGV);
 	assert_text(TEXT(t.signal.row[0].inner.function), "string_at");
 	assert_int_equal(t.signal.row[0].user.line, 212);
+	assert_true(slice_ends(TEXT(t.signal.row[0].frames), "/ctypes/__init__.py:519 in string_at"));
 	assert_false(t.signal.row[1].faulthandler);
 }
 
