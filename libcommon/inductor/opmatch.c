@@ -169,7 +169,8 @@ struct matcher {
 	const uint8_t *allowed;
 	uint32_t (*cand)[CANDIDATES];
 	uint8_t *n_cand;
-	bool *used; /* per node */
+	bool *used;  /* per node */
+	bool *fixed; /* per operation: it is a step, whatever else has its value */
 	bool changed;
 };
 
@@ -393,6 +394,7 @@ static void mark_steps(struct matcher *w, uint32_t v, uint32_t node)
 				continue;
 			if (w->m[a].how != MATCH_PART || w->m[a].fx != node)
 				w->changed = true;
+			w->fixed[a] |= w->m[a].how == MATCH_SAME;
 			w->m[a].how = MATCH_PART;
 			w->m[a].fx = node;
 			if (n < ARRAY_LEN(stack))
@@ -556,7 +558,7 @@ static void match_calc(struct matcher *w, uint32_t op)
 {
 	uint32_t value[OPSEQ_ARGS], n;
 	struct opmatch *m = &w->m[op];
-	if (m->how == MATCH_SAME || m->how == MATCH_GUESS)
+	if (m->how == MATCH_SAME || m->how == MATCH_GUESS || w->fixed[op])
 		return;
 	candidates(w, op);
 	n = operands(w, op, value);
@@ -669,6 +671,7 @@ void opmatch_fx(struct opmatch *m, const struct opseq *s, struct fxindex *x, con
 	w.cand = xcalloc(s->n_op + 1, sizeof(*w.cand));
 	w.n_cand = xcalloc(s->n_op + 1, sizeof(*w.n_cand));
 	w.used = xcalloc(x->n + 1, sizeof(*w.used));
+	w.fixed = xcalloc(s->n_op + 1, sizeof(*w.fixed));
 	for (uint32_t i = 0; i < s->n_op; i++)
 		m[i] = (struct opmatch){GRAPH_NONE, MATCH_NONE, OP_NONE};
 	w.changed = true;
@@ -689,6 +692,7 @@ void opmatch_fx(struct opmatch *m, const struct opseq *s, struct fxindex *x, con
 	free(w.cand);
 	free(w.n_cand);
 	free(w.used);
+	free(w.fixed);
 }
 
 /* ---- the kernel against the IR ---- */
