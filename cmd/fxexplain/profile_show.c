@@ -94,7 +94,10 @@ static void put_families(struct show *w)
 	for (unsigned f = 0; f < FAMILIES; f++)
 		for (unsigned k = 0; k < 2; k++)
 			most = c->family[k][f] > most ? c->family[k][f] : most;
-	put_title(w, c->per_step ? "Where a step's time goes" : "Where the time goes");
+	const bool device = w->v->shown->devices > 0;
+	put_title(w, c->per_step ? device ? "Where a step's time goes on the CPU" : "Where a step's time goes"
+		     : device    ? "Where the time goes on the CPU"
+				 : "Where the time goes");
 	buf_adds(&w->table, c->one ? "us\tshare\t\tpart\n" : "eager us\tcompiled us\tchange\t\tpart\n");
 	for (unsigned f = 0; f < FAMILIES; f++) {
 		const double a = c->family[0][f], b = c->family[1][f], larger = a > b ? a : b;
