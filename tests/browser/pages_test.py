@@ -87,7 +87,26 @@ try:
             if (document.documentElement.dataset.theme === was) bad.push("the theme does not change");
             document.getElementById("theme").click();
             return bad;""")]
-        if d.execute_script("return !!window.pt2printer"):
+        # An explanation: everything in the document is on the page, once all is opened.
+        wrong += ["%s: %s" % (page, e) for e in d.execute_script("""
+            if (!window.pt2explain) return [];
+            const bad = [], doc = pt2explain.doc, all = (q) => document.querySelectorAll(q);
+            pt2explain.openAll();
+            const counts = [["details.finding", doc.findings.length], ["#findings", doc.findings.length ? 1 : 0], ["#breaks", doc.breaks.length ? 1 : 0],
+              [".frame", doc.frames.filter((f) => f.recompiles > 0 || f.limited).length], ["#failures", doc.failures.some((f) => !f.restart) ? 1 : 0],
+              ["#times", doc.times.some((t) => t.parts.length) ? 1 : 0], ["#shapes", doc.symbols.length ? 1 : 0], ["#compiles", doc.compiles.length ? 1 : 0]];
+            for (const [q, n] of counts) if (all(q).length !== n) bad.push(q + ": " + all(q).length + " of " + n);
+            const rows = (id) => { const h = document.getElementById(id); return h ? h.nextElementSibling.querySelectorAll("tbody tr").length : 0; };
+            if (rows("breaks") !== doc.breaks.length) bad.push("breaks: " + rows("breaks") + " rows of " + doc.breaks.length);
+            if (rows("compiles") !== doc.compiles.length) bad.push("compile ids: " + rows("compiles") + " rows of " + doc.compiles.length);
+            for (const e of all(".plot svg *")) if (/NaN|undefined/.test(e.outerHTML)) { bad.push("a mark without a place"); break; }
+            if (/undefined|\\[object|NaN/.test(document.getElementById("main").textContent) && !/undefined|NaN/.test(document.getElementById("model").textContent)) bad.push("a hole");
+            const failed = !!(doc.verdict && doc.verdict.component) || doc.failures.some((f) => !f.restart && !f.caught);
+            if (!!document.querySelector(".verdict.bad") !== failed) bad.push("the verdict is another one than the document's");
+            for (const a of all("#main a")) if (!/^https?:/.test(a.href)) bad.push("a link to " + a.href);
+            for (const a of all("#jump a")) if (!document.getElementById(a.hash.slice(1))) bad.push("a section is missing: " + a.hash);
+            return bad;""")]
+        if d.execute_script("return !!window.pt2printer || !!window.pt2explain"):
             d.set_window_size(500, 800)
             if d.execute_script("return document.documentElement.scrollWidth > document.documentElement.clientWidth"):
                 wrong.append(page + ": is wider than a narrow window")

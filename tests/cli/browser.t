@@ -53,10 +53,15 @@ if grep -qw avx2 /proc/cpuinfo; then
 	printer --diff dump.log_good hostile_dump --html hostile_kernels.html
 	kernels=(kernels.html fewer.html agree.html hostile_kernels.html)
 fi
-pages=("${kernels[@]}" ranks/index.html hostile_ranks/index.html breaks/index.html breaks/failures_and_restarts.html simple/index.html simple/*/inductor_output_code*.html several/index.html
+explained=()
+for log in "$DATA"/{graph_breaks,recompiles,dynamic,compile_error,training,models,export,simple}.log "$broken"/{hostile_names,hostile_text,two_writers}.log; do
+	explained+=("explained_$(basename "$log" .log).html")
+	fxexplain -q --html="${explained[-1]}" "$log"
+done
+pages=("${explained[@]}" "${kernels[@]}" ranks/index.html hostile_ranks/index.html breaks/index.html breaks/failures_and_restarts.html simple/index.html simple/*/inductor_output_code*.html several/index.html
 	simple/*/compilation_metrics*.html hostile/index.html hostile/failures_and_restarts.html hostile/*/*.html provenance/*/*_readable.html
 	linked/provenance_tracking_*.html exported/index.html exported/*/*.html diff.html hostile_diff.html)
-run timeout 100 "$browser/pages_test.py" "${pages[@]}"
+run timeout 150 "$browser/pages_test.py" "${pages[@]}"
 is "${#pages[@]} pages of directories open, and nothing complains" "$status $(cat out)" "0 "
 tlparse "$DATA/graph_breaks.log" | sed 's|<body>|<body><script>nosuchfunction()</script>|' >bent.html
 run timeout 60 "$browser/pages_test.py" bent.html
