@@ -8,6 +8,7 @@
 #define BYPASS_WARNS 5.0  /* seconds: below it a bypass is a note */
 #define COLD_SECONDS 10.0 /* seconds of compiling that a warm cache would have saved */
 #define OFF_SECONDS 5.0
+enum { FINDINGS_MAX = 500 }; /* a hostile log has a million reasons */
 
 static const char *const cache_title[] = {"FX graph cache", "AOTAutograd cache", "FX graph cache (bundled)", "cache"};
 
@@ -67,21 +68,14 @@ static double saved_by(const struct fact_compile *c, enum fact_cache_kind kind)
 	return kind == FACT_CACHE_AOT ? positive(c->aot) : positive(c->inductor) + positive(c->codegen) + positive(c->backward);
 }
 
-static bool has_bypass(const struct facts *f, uint32_t compile, enum fact_cache_kind kind)
+/* The AOTAutograd cache asks first; where the FX graph cache then refuses the same graph, one finding is enough. fx: by row of
+ * facts.compile, the FX graph cache was bypassed. */
+static bool told_by_fx(const bool *fx, const struct fact_cache *c)
 {
-	for (uint32_t i = 0; i < f->n_cache; i++)
-		if (f->cache[i].compile == compile && f->cache[i].kind == kind && f->cache[i].what == FACT_BYPASS)
-			return true;
-	return false;
+	return c->kind == FACT_CACHE_AOT && c->compile != FACT_NONE && fx[c->compile];
 }
 
-/* The AOTAutograd cache asks first; where the FX graph cache then refuses the same graph, one finding is enough. */
-static bool told_by_fx(const struct facts *f, const struct fact_cache *c)
-{
-	return c->kind == FACT_CACHE_AOT && c->compile != FACT_NONE && has_bypass(f, c->compile, FACT_CACHE_FX);
-}
-
-static void bypass(struct explanation *x, uint32_t first, bool *done)
+static void bypass(struct explanation *x, uint32_t first, const bool *fx, bool *done)
 {
 	const struct facts *f = x->facts;
 	const struct fact_cache *c = &f->cache[first];
@@ -91,7 +85,7 @@ static void bypass(struct explanation *x, uint32_t first, bool *done)
 	uint64_t n = 0;
 	for (uint32_t i = first; i < f->n_cache; i++) {
 		const struct fact_cache *o = &f->cache[i];
-		if (done[i] || o->what != FACT_BYPASS || o->kind != c->kind || o->reason != c->reason || told_by_fx(f, o))
+		if (done[i] || o->what != FACT_BYPASS || o->kind != c->kind || o->reason != c->reason || told_by_fx(fx, o))
 			continue;
 		done[i] = true;
 		n++;
@@ -189,11 +183,16 @@ static void off(struct explanation *x)
 void explain_caches(struct explanation *x)
 {
 	const struct facts *f = x->facts;
-	bool *done = xcalloc(f->n_cache + 1u, sizeof(*done));
+	bool *done = xcalloc(f->n_cache + 1u, sizeof(*done)), *fx = xcalloc(f->n_compile + 1u, sizeof(*fx));
+	uint32_t from = x->n_finding;
 	for (uint32_t i = 0; i < f->n_cache; i++)
-		if (f->cache[i].what == FACT_BYPASS && !done[i] && !told_by_fx(f, &f->cache[i]))
-			bypass(x, i, done);
+		if (f->cache[i].kind == FACT_CACHE_FX && f->cache[i].what == FACT_BYPASS && f->cache[i].compile != FACT_NONE)
+			fx[f->cache[i].compile] = true;
+	for (uint32_t i = 0; i < f->n_cache && x->n_finding - from < FINDINGS_MAX; i++)
+		if (f->cache[i].what == FACT_BYPASS && !done[i] && !told_by_fx(fx, &f->cache[i]))
+			bypass(x, i, fx, done);
 	free(done);
+	free(fx);
 	cold(x);
 	off(x);
 }
@@ -236,7 +235,8 @@ void explain_cudagraphs(struct explanation *x)
 {
 	const struct facts *f = x->facts;
 	bool *done = xcalloc(f->n_cudagraph + 1u, sizeof(*done));
-	for (uint32_t i = 0; i < f->n_cudagraph; i++)
+	uint32_t from = x->n_finding;
+	for (uint32_t i = 0; i < f->n_cudagraph && x->n_finding - from < FINDINGS_MAX; i++)
 		if (!done[i])
 			skip(x, i, done);
 	free(done);

@@ -16,7 +16,14 @@ struct trace_error {
 	uint64_t line;
 	uint32_t type, message, frames, stack;
 	struct fact_loc user, torch;
+	uint32_t before;         /* the one before it of the same compile id, FACT_NONE */
 	bool used;
+};
+/* What is known of a row of facts.compile while a trace is taken over, so that nothing is searched for. */
+struct compile_notes {
+	uint32_t error;          /* its last error, FACT_NONE */
+	uint32_t recompile;      /* its last recompile, FACT_NONE */
+	bool skipped;            /* a break of it left the frame to Python */
 };
 
 /* A value of metrics, until all of its compile id are together. */
@@ -54,6 +61,7 @@ struct trace_reading {
 	uint32_t n_row, cap_row;
 	struct trace_error *error;
 	uint32_t n_error, cap_error;
+	struct compile_notes *note; /* by row of facts.compile, less first_compile; and one for no compile id */
 	struct trace_metric *metric;
 	uint32_t n_metric, cap_metric;
 	bool have_config;
@@ -87,6 +95,11 @@ void phases_end(struct trace_reading *r);
 /* facts_trace_shapes.c: a record that names a bound; symbols and what struct trace has of bounds. */
 void reading_bound(struct trace_reading *r, uint32_t compile, uint64_t line, const struct json_tape *tape, uint32_t v, enum trace_kind kind);
 void reading_shapes(struct trace_reading *r);
+
+static inline struct compile_notes *reading_note(struct trace_reading *r, uint32_t compile)
+{
+	return &r->note[compile == FACT_NONE ? r->f->n_compile - r->first_compile : compile - r->first_compile];
+}
 
 /* facts_trace_error.c: a payload of dynamo_error; the failures and restarts of the trace. */
 void reading_error(struct trace_reading *r, uint32_t compile, uint64_t line, struct slice text);

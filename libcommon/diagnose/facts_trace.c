@@ -153,6 +153,10 @@ static void take_compiles(struct trace_reading *r)
 		join_attempt(r, c, &r->f->compile[row]);
 	}
 	place_by_frame(r, r->first_compile);
+	uint32_t n = r->f->n_compile - r->first_compile + 1;
+	r->note = xcalloc(n, sizeof(*r->note));
+	for (uint32_t i = 0; i < n; i++)
+		r->note[i].error = r->note[i].recompile = FACT_NONE;
 }
 
 /* ---- breaks ---- */
@@ -194,6 +198,7 @@ static void take_breaks(struct trace_reading *r)
 		to->url = reading_text(r, b->url);
 		to->gb = b->gb;
 		to->kind = gave_up_frame(r->f, to) ? BREAK_SKIPPED : break_kind(facts_text(r->f, to->reason));
+		reading_note(r, to->compile)->skipped |= to->kind == BREAK_SKIPPED;
 	}
 }
 
@@ -265,6 +270,7 @@ static void take_recompiles(struct trace_reading *r)
 			to->type_old = x->old != INTERN_NONE ? to->old : facts_intern(r->f, hint);
 			to->type_new = i < r->n_new_type ? r->new_type[i] : INTERN_NONE;
 		}
+		reading_note(r, to->compile)->recompile = (uint32_t)(to - r->f->recompile);
 	}
 }
 
@@ -460,6 +466,7 @@ int facts_add_trace(struct facts *f, const char *path, const struct facts_option
 	json_tape_release(&r.tape);
 	free(r.row);
 	free(r.error);
+	free(r.note);
 	free(r.metric);
 	free(r.new_type);
 	buf_release(&r.tmp);

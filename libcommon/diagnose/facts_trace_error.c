@@ -35,7 +35,7 @@ static uint32_t frames_text(struct trace_reading *r, const struct traceback *tb)
 void reading_error(struct trace_reading *r, uint32_t compile, uint64_t line, struct slice text)
 {
 	struct traceback tb;
-	struct trace_error e = {compile, line, INTERN_NONE, INTERN_NONE, INTERN_NONE, INTERN_NONE, facts_no_loc(), facts_no_loc(), false};
+	struct trace_error e = {compile, line, INTERN_NONE, INTERN_NONE, INTERN_NONE, INTERN_NONE, facts_no_loc(), facts_no_loc(), FACT_NONE, false};
 	e.stack = facts_intern(r->f, slice_of(text.p, text.n < STACK_MAX ? text.n : STACK_MAX));
 	if (traceback_last(text, &tb)) {
 		e.type = facts_intern(r->f, tb.type);
@@ -56,8 +56,8 @@ void reading_error(struct trace_reading *r, uint32_t compile, uint64_t line, str
 /* The last dynamo_error of this compile id before the metrics that tell of its failure. */
 static struct trace_error *error_of(struct trace_reading *r, uint32_t compile, uint64_t line)
 {
-	for (uint32_t i = r->n_error; i-- > 0;)
-		if (r->error[i].compile == compile && r->error[i].line < line && !r->error[i].used)
+	for (uint32_t i = reading_note(r, compile)->error, n = 0; i != FACT_NONE && n < 64; i = r->error[i].before, n++)
+		if (r->error[i].line < line && !r->error[i].used)
 			return &r->error[i];
 	return NULL;
 }
@@ -117,25 +117,14 @@ static bool is_limit(struct slice reason)
 static void take_limit(struct trace_reading *r, const struct fact_failure *x)
 {
 	struct slice reason = facts_text(r->f, x->reason);
-	uint32_t compile = x->compile, last = INTERN_NONE;
-	for (uint32_t i = r->f->n_recompile; i-- > 0 && last == INTERN_NONE;)
-		if (compile != FACT_NONE && r->f->recompile[i].compile == compile)
-			last = r->f->recompile[i].guard;
+	uint32_t compile = x->compile, last = reading_note(r, compile)->recompile;
 	struct fact_limit *to = facts_new_limit(r->f, x->src);
 	to->compile = compile;
 	if (compile != FACT_NONE)
 		to->loc = r->f->compile[compile].loc;
 	to->limit = limit_of(reason);
 	to->accumulated = slice_find(reason, "accumulated_recompile_limit") || slice_find(reason, "accumulated_cache_size_limit");
-	to->reason = last;
-}
-
-static bool has_skipped_break(const struct facts *f, uint32_t compile)
-{
-	for (uint32_t i = 0; i < f->n_brk; i++)
-		if (f->brk[i].compile == compile && f->brk[i].kind == BREAK_SKIPPED)
-			return true;
-	return false;
+	to->reason = last == FACT_NONE ? INTERN_NONE : r->f->recompile[last].guard;
 }
 
 static void take_failure(struct trace_reading *r, const struct trace_failure *x)
@@ -162,7 +151,7 @@ static void take_failure(struct trace_reading *r, const struct trace_failure *x)
 		struct fact_compile *c = &f->compile[to->compile];
 		if (!to->user.line)
 			to->user = c->loc;
-		if (is_limit(reason) || has_skipped_break(f, to->compile)) {
+		if (is_limit(reason) || reading_note(r, to->compile)->skipped) {
 			to->caught = true; /* the frame goes on in Python */
 			c->status = COMPILE_SKIPPED;
 		}
@@ -178,6 +167,11 @@ static void take_failure(struct trace_reading *r, const struct trace_failure *x)
 
 void reading_failures(struct trace_reading *r)
 {
+	for (uint32_t i = 0; i < r->n_error; i++) {
+		uint32_t *last = &reading_note(r, r->error[i].compile)->error;
+		r->error[i].before = *last;
+		*last = i;
+	}
 	for (uint32_t i = 0; i < r->t.n_failure; i++)
 		take_failure(r, &r->t.failure[i]);
 	/* What no metrics tell of: the job ended before they were written. */

@@ -188,12 +188,11 @@ static void take_specials(struct trace_reading *r)
 	}
 }
 
-static bool have_bound(const struct facts *f, uint32_t from, uint32_t compile, struct slice expr)
+/* {compile, expr} of the bounds that are there. */
+static uint32_t add_key(struct intern *have, uint32_t compile, uint32_t expr)
 {
-	for (uint32_t i = from; i < f->n_bound; i++)
-		if (f->bound[i].compile == compile && slice_eq(facts_text(f, f->bound[i].expr), expr))
-			return true;
-	return false;
+	uint32_t key[2] = {compile, expr};
+	return intern_add(have, slice_of((const char *)key, sizeof(key)));
 }
 
 static struct fact_loc torch_of(struct trace_reading *r, uint32_t node)
@@ -221,6 +220,10 @@ static void take_kernel(struct trace_reading *r, const struct trace_export *x)
 
 static void take_exports(struct trace_reading *r, uint32_t from)
 {
+	struct intern have = {0};
+	for (uint32_t i = from; i < r->f->n_bound && r->t.n_export; i++)
+		add_key(&have, r->f->bound[i].compile, r->f->bound[i].expr);
+	uint32_t fast = have.n;
 	for (uint32_t i = 0; i < r->t.n_export; i++) {
 		const struct trace_export *x = &r->t.export[i];
 		uint32_t compile = reading_compile(r, x->compile, x->line);
@@ -229,7 +232,7 @@ static void take_exports(struct trace_reading *r, uint32_t from)
 			take_kernel(r, x);
 			continue;
 		}
-		if (x->kind != EXPORT_DATA_DEPENDENT && have_bound(r->f, from, compile, expr))
+		if (x->kind != EXPORT_DATA_DEPENDENT && fast && add_key(&have, compile, facts_intern(r->f, expr)) < fast)
 			continue;
 		struct fact_bound *to = facts_new_bound(r->f, reading_src(r, x->line));
 		to->compile = compile;
@@ -242,6 +245,7 @@ static void take_exports(struct trace_reading *r, uint32_t from)
 		to->sources = reading_text(r, x->sources);
 		to->reason = reading_text(r, x->reason);
 	}
+	intern_release(&have);
 }
 
 /* torch/fx/experimental/symbolic_shapes.py produce_guards and torch/_dynamo/eval_frame.py:

@@ -205,6 +205,8 @@ static struct slice compile_name(struct explanation *x, uint32_t compile)
 	return compile == FACT_NONE ? slice_of(NULL, 0) : explain_text(x, x->facts->compile[compile].id);
 }
 
+enum { FINDINGS_MAX = 500 }; /* a hostile log has a rule broken at a million lines */
+
 /* A finding of the same rule at the same place, so that compilations of one line are told together. */
 static struct finding *same_finding(struct explanation *x, uint32_t from, const char *id, const struct fact_loc *loc, struct slice title)
 {
@@ -228,6 +230,8 @@ static struct finding *shape_finding(struct explanation *x, uint32_t from, const
 				     struct fact_src src, uint32_t compile, struct slice title)
 {
 	struct finding *g = same_finding(x, from, id, loc, title);
+	if (!g && x->n_finding - from >= FINDINGS_MAX)
+		return NULL;
 	if (!g) {
 		g = explain_finding(x, FINDING_SHAPE, level);
 		g->id = slice_str(id);
@@ -274,15 +278,17 @@ static struct slice special_fix(struct explanation *x, struct slice source, stru
 static void specialized(struct explanation *x, uint32_t from, uint32_t row)
 {
 	const struct facts *f = x->facts;
-	const struct fact_bound *b = &f->bound[row], *guard = guard_of(f, b);
+	const struct fact_bound *b = &f->bound[row];
 	struct slice source = first_line(explain_text(x, b->sources)), value = explain_text(x, b->value), name, dim;
-	struct slice code = explain_text(x, b->loc.code), expr = guard ? explain_text(x, guard->expr) : slice_of(NULL, 0);
+	struct slice code = explain_text(x, b->loc.code);
 	struct slice title = size_source(source, &name, &dim)
 				     ? explain_textf(x, "size of %.*s at dim %.*s was dynamic and became the constant %.*s", TEXT(name), TEXT(dim), TEXT(value))
 				     : explain_textf(x, "%.*s was dynamic and became the constant %.*s", TEXT(source), TEXT(value));
 	struct finding *g = shape_finding(x, from, "shape-specialized", FINDING_WARNING, &b->loc, b->src, b->compile, title);
-	if (g->count > 1)
+	if (!g || g->count > 1)
 		return;
+	const struct fact_bound *guard = guard_of(f, b);
+	struct slice expr = guard ? explain_text(x, guard->expr) : slice_of(NULL, 0);
 	g->why = SLICE("this line needs the value itself: another value is another compilation");
 	g->evidence = explain_textf(x, "%.*s%s%.*s%s%.*s", TEXT(code), code.n ? "\n" : "", TEXT(expr), expr.n ? "\n" : "", TEXT(source));
 	g->fix = special_fix(x, source, code);
@@ -315,7 +321,7 @@ static void zero_ones(struct explanation *x, uint32_t from)
 		struct fact_loc at = r->compile != FACT_NONE ? x->facts->compile[r->compile].loc : r->loc;
 		struct finding *g = shape_finding(x, from, "shape-zero-one", FINDING_NOTE, &at, r->src, r->compile,
 						  explain_textf(x, "size of %.*s at dim %.*s is 0 or 1 in some calls", TEXT(name), TEXT(dim)));
-		if (g->count > 1)
+		if (!g || g->count > 1)
 			continue;
 		g->why = SLICE("a symbol is never 0 or 1: these sizes broadcast, so each is compiled apart, also where the dim is dynamic");
 		g->evidence = explain_text(x, r->guard);
@@ -337,14 +343,14 @@ static const struct fact_symbol *symbol_row(const struct facts *f, const struct 
 static void data_dependent(struct explanation *x, uint32_t from, const struct fact_bound *b)
 {
 	struct slice expr = explain_text(x, b->expr), value = explain_text(x, b->value), code = explain_text(x, b->loc.code);
-	const struct fact_symbol *s = symbol_row(x->facts, b);
-	bool yes_no = s && slice_is(explain_text(x, s->range), "[0, 1]");
 	struct slice title = value.n ? explain_textf(x, "a decision on data (%.*s) was taken as in the example: %.*s", TEXT(expr), TEXT(value))
 				     : explain_textf(x, "a decision on data that is not there when compiling: %.*s", TEXT(expr));
 	struct finding *g = shape_finding(x, from, value.n ? "shape-real-tensors" : "shape-data-dependent", value.n ? FINDING_WARNING : FINDING_ERROR,
 					  &b->loc, b->src, b->compile, title);
-	if (g->count > 1)
+	if (!g || g->count > 1)
 		return;
+	const struct fact_symbol *s = symbol_row(x->facts, b);
+	bool yes_no = s && slice_is(explain_text(x, s->range), "[0, 1]");
 	struct slice made = s && s->loc.file != INTERN_NONE && srcloc_is_user(explain_text(x, s->loc.file)) ? explain_place(x, &s->loc) : slice_of(NULL, 0);
 	g->why = value.n ? SLICE("the compiled program always goes this way, whatever the data is")
 			 : SLICE("an unbacked symbol (from .item(), nonzero, a mask) has no value while tracing");
@@ -415,6 +421,16 @@ static void fake_kernel(struct explanation *x, const struct fact_fake_kernel *k)
 			       TEXT(explain_text(x, k->op)));
 }
 
+static uint32_t finding_of(const struct explanation *x, uint32_t from, const struct fact_bound *b)
+{
+	if (b->kind != BOUND_SPECIALIZED && b->kind != BOUND_DATA)
+		return FACT_NONE;
+	for (uint32_t g = from; g < x->n_finding; g++)
+		if (x->finding[g].src.input == b->src.input && x->finding[g].src.line == b->src.line)
+			return g;
+	return FACT_NONE;
+}
+
 void explain_shapes(struct explanation *x)
 {
 	const struct facts *f = x->facts;
@@ -425,17 +441,12 @@ void explain_shapes(struct explanation *x)
 			specialized(x, from, i);
 		else if (f->bound[i].kind == BOUND_DATA)
 			data_dependent(x, from, &f->bound[i]);
-		else if (f->bound[i].kind == BOUND_CONSTRAINT)
+		else if (f->bound[i].kind == BOUND_CONSTRAINT && x->n_finding - from < FINDINGS_MAX)
 			constraint(x, i);
 	zero_ones(x, from);
-	for (uint32_t i = 0; i < f->n_fake_kernel; i++)
+	for (uint32_t i = 0; i < f->n_fake_kernel && x->n_finding - from < FINDINGS_MAX; i++)
 		fake_kernel(x, &f->fake_kernel[i]);
 	for (uint32_t i = 0; i < x->n_symbol; i++)
-		for (uint32_t k = 0; k < x->symbol[i].n_bound; k++) {
-			const struct fact_bound *b = &f->bound[x->bound_row[x->symbol[i].first_bound + k]];
-			for (uint32_t g = from; g < x->n_finding && x->symbol[i].finding == FACT_NONE; g++)
-				if ((b->kind == BOUND_SPECIALIZED || b->kind == BOUND_DATA) && x->finding[g].src.input == b->src.input &&
-				    x->finding[g].src.line == b->src.line)
-					x->symbol[i].finding = x->finding[g].rank;
-		}
+		for (uint32_t k = 0; k < x->symbol[i].n_bound && x->symbol[i].finding == FACT_NONE; k++)
+			x->symbol[i].finding = finding_of(x, from, &f->bound[x->bound_row[x->symbol[i].first_bound + k]]);
 }
