@@ -7,9 +7,10 @@
  *         "args": {"External id": 1211, "Record function id": 0, "Input Dims": [[64], [64], []], "Ev Idx": 1210} }, ... ],
  *       "traceName": "eager.json" }
  *
- * ts and dur are microseconds; three decimals since kineto has nanoseconds (torch 2.4), integers before. They are kept as
- * nanoseconds, exactly. Read as well, and only seen in print or written by hand: a bare array of events (the old autograd
- * profiler and other tools), B and E pairs, ts as a string or with an exponent, cat "Operator" and "Kernel" (before 1.12).
+ * ts and dur are microseconds with three decimals; older versions wrote integers. They are kept as nanoseconds, exactly. Read as
+ * well, and made by hand for the tests, not recorded: a bare array of events (the old autograd profiler, torch/autograd/
+ * profiler_util.py, and other tools), B and E pairs, ts as a text or with an exponent, older names of categories ("Operator",
+ * "Kernel"), and all that a device writes.
  *
  *     struct profile p;
  *     if (profile_read(&p, "compiled.json", &err) < 0)        // plain, .gz, "-"
@@ -18,7 +19,7 @@
  *     profile_release(&p);
  *
  * What compiled code leaves in it (torch 2.13.0; the names' sources):
- *     TorchDynamo Cache Lookup              guards are looked through (C++: _dynamo/eval_frame.c)
+ *     TorchDynamo Cache Lookup              guards are looked through (libtorch_python, torch/csrc/dynamo)
  *     Torch-Compiled Region: 0/1            a compiled frame runs; 0/1 is its compile id (_dynamo/convert_frame.py)
  *     Pregraph bytecode, AOTDispatcher Runtime Wrapper Prologue, CompiledFunction, CompiledFunctionBackward: around the graph
  *     ## Call CompiledFxGraph fHASH ##      the generated wrapper runs (_inductor/output_code.py)
@@ -33,7 +34,7 @@
  * themselves. Events of a thread may stand in any order in the file.
  *
  * Memory: 16 bytes an event, up to PROFILE_EVENTS_MAX of them, and names, up to PROFILE_ROWS_MAX; what is more is counted in a
- * row "(other names)" and as damage. Two windows of 2 MB. Two cores are used.
+ * row "(other names)" and as damage. A window of 2 MB for each CPU, at most 8.
  *
  * Failure: -1 when the file cannot be opened, or holds no event. A file that breaks off (the profiler was killed) gives what
  * came before, and p.damage says so.
