@@ -49,6 +49,7 @@ void reading_error(struct trace_reading *r, uint32_t compile, uint64_t line, str
 	}
 	GROW(r->error, r->n_error, r->cap_error, 1);
 	r->error[r->n_error++] = e;
+	facts_add_known(r->f, r->o, reading_src(r, line), compile, text);
 }
 
 /* ---- failures ---- */
@@ -145,7 +146,10 @@ static void take_failure(struct trace_reading *r, const struct trace_failure *x)
 			to->user = facts_loc(f, &b.at);
 		return;
 	}
-	take_error(r, to, error_of(r, to->compile, x->line));
+	struct trace_error *error = error_of(r, to->compile, x->line);
+	take_error(r, to, error);
+	if (!error) /* else the message was looked at with its traceback */
+		facts_add_known(f, r->o, to->src, to->compile, facts_text(f, to->reason));
 	struct slice reason = facts_text(f, to->reason);
 	if (to->compile != FACT_NONE) {
 		struct fact_compile *c = &f->compile[to->compile];
