@@ -394,12 +394,14 @@ static uint32_t called(struct body *b, struct slice e, const struct call *c, str
 	while (n < OPSEQ_ARGS && next_arg(&rest, &arg))
 		if (!memchr(arg.p, '=', arg.n) || slice_find(arg, "=="))
 			args[n++] = operand(b, arg);
+	if (n == 2 && !method && (slice_is(c->name, "max") || slice_is(c->name, "min"))) /* std::max(x, y) */
+		op.name = slice_is(c->name, "max") ? SLICE("maximum") : SLICE("minimum");
 	if (slice_is(c->name, "blendv") && n == 3) { /* blendv(if not, if, mask) */
 		uint32_t mask = args[2];
 		args[2] = args[0];
 		args[0] = mask;
 	}
-	if (b->lang == OUT_TRITON && (slice_is(op.name, "sum") || slice_is(op.name, "max2") || slice_is(op.name, "min2") ||
+	if (b->lang == OUT_TRITON && (slice_is(c->name, "sum") || slice_is(op.name, "max2") || slice_is(op.name, "min2") ||
 				      slice_is(op.name, "any") || slice_is(op.name, "prod"))) {
 		op.kind = OP_REDUCE;
 		op.name = slice_is(op.name, "max2") ? SLICE("max") : slice_is(op.name, "min2") ? SLICE("min") : op.name;

@@ -1,0 +1,215 @@
+/* inductor/outcode, opseq, fusionlog: generated code of today and of 2.0, Triton's comments, operations of its statements. */
+#include "inductor/fusionlog.h"
+#include "inductor/opseq.h"
+
+#include "../lib/test.h"
+
+static struct guard guard;
+static struct buf text;
+
+static struct slice load(const char *name)
+{
+	if (!data_load(name, &text))
+		fail_msg("%s is not there", name);
+	return slice_of(guard_put(&guard, text.p, text.len), text.len);
+}
+
+static void assert_list(const struct outcode *o, struct outlist l, const char *want)
+{
+	struct buf b = {0};
+	for (uint32_t i = 0; i < l.n; i++)
+		buf_addf(&b, "%s%.*s", i ? "|" : "", (int)o->name[l.first + i].n, o->name[l.first + i].p);
+	assert_string_equal(buf_str(&b), want);
+	buf_release(&b);
+}
+
+static void test_triton(void **state)
+{
+	(void)state;
+	struct outcode o;
+	outcode_read(&o, load("inductor/triton.py"));
+	assert_int_equal(o.n_kernel, 2);
+	const struct outkernel *k = &o.kernel[0];
+	assert_text(k->name, "triton_poi_fused_add_sin_0");
+	assert_int_equal(k->lang, OUT_TRITON);
+	assert_int_equal(k->line, 19);
+	assert_text(k->notes.path, "/tmp/torchinductor_user/3x/c3xdemo.py");
+	assert_list(&o, k->notes.source, "y|z");
+	assert_list(&o, k->notes.aten, "aten.sin|aten.add");
+	assert_list(&o, k->notes.node, "sin|add");
+	assert_list(&o, k->param, "in_ptr0|out_ptr0|xnumel|XBLOCK");
+	assert_true(slice_starts(k->text, "import triton\n") && slice_ends(k->text, "xmask)\n"));
+	assert_int_equal(o.n_call, 3);
+	assert_int_equal(o.call[0].kernel, 0);
+	assert_list(&o, o.call[0].arg, "arg0_1|buf0|");
+	assert_list(&o, o.call[0].notes.source, "y|z");
+	assert_text(o.call[2].name, "extern_kernels.mm");
+	assert_int_equal(o.call[2].kernel, OUT_NONE);
+	assert_int_equal(o.call[2].last, o.call[2].line + 1);
+	assert_list(&o, o.call[2].arg, "buf0|arg1_1");
+	assert_list(&o, o.call[2].made, "buf2");
+	assert_list(&o, o.input, "arg0_1|arg1_1");
+	assert_list(&o, o.result, "buf1|buf2");
+	outcode_release(&o);
+}
+
+static void test_old(void **state)
+{
+	(void)state;
+	struct outcode o;
+	outcode_read(&o, load("inductor/old_code.py"));
+	assert_int_equal(o.n_kernel, 1);
+	assert_text(o.kernel[0].name, "kernel_cpp_0");
+	assert_int_equal(o.kernel[0].lang, OUT_CPP);
+	assert_list(&o, o.kernel[0].param, "in_ptr0|in_ptr1|out_ptr0");
+	assert_int_equal(o.n_call, 1);
+	assert_list(&o, o.call[0].arg, "arg1_1|arg0_1|buf0");
+	assert_list(&o, o.result, "buf0");
+	outcode_release(&o);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	static const char code[] = "def call(args):\n"
+				   "    buf1 = buf0; del buf0  # reuse\n"
+				   "    buf2 = reinterpret_tensor(buf1, (4, 1), (1, 1), 0); del buf1  # reuse\n"
+				   "    buf3 = torch.ops.aten.sort.default(buf2, dim=-1, descending=True)\n"
+				   "    buf4 = buf3[0]\n"
+				   "    buf5 = buf3[1]\n"
+				   "    return (reinterpret_tensor(buf4, (4, ), (1, ), 0), None, s0, )\n";
+	struct outcode o;
+	outcode_read(&o, slice_of(guard_put(&guard, code, sizeof(code) - 1), sizeof(code) - 1));
+	assert_text(outcode_storage(&o, SLICE("buf2")), "buf0");
+	assert_text(outcode_storage(&o, SLICE("buf4")), "buf4");
+	assert_int_equal(o.n_alias, 4);
+	assert_true(o.alias[3].item);
+	assert_int_equal(o.alias[3].index, 1);
+	assert_int_equal(o.n_call, 1);
+	assert_list(&o, o.call[0].made, "buf3");
+	assert_list(&o, o.call[0].arg, "buf2");
+	assert_list(&o, o.result, "buf4||s0");
+	outcode_release(&o);
+}
+
+/* What statements are read as: name of the operation, and the results it is of. */
+static void test_statements(void **state)
+{
+	(void)state;
+	static const struct { const char *line, *want; } table[] = {
+		{"auto tmp2 = tmp0 + tmp1;", "add tmp0 tmp1"},
+		{"auto tmp2 = decltype(tmp0)(tmp0 - tmp1);", "sub tmp0 tmp1"},
+		{"auto tmp2 = decltype(tmp0)(-tmp0);", "neg tmp0"},
+		{"auto tmp2 = tmp0.neg();", "neg tmp0"},
+		{"auto tmp2 = at::vec::maximum(tmp0, tmp1);", "maximum tmp0 tmp1"},
+		{"auto tmp2 = max_propagate_nan(tmp0, tmp1);", "maximum tmp0 tmp1"},
+		{"auto tmp2 = at::vec::clamp_min(tmp0, decltype(tmp0)(0));", "relu tmp0"},
+		{"auto tmp2 = std::max(tmp0, decltype(tmp0)(0));", "relu tmp0"},
+		{"auto tmp2 = tmp0 ? tmp1 : tmp0;", "where tmp0 tmp1 tmp0"},
+		{"auto tmp2 = decltype(tmp1)::blendv(tmp1, tmp0, tmp1.template cast<float,1>());", "where tmp1 tmp0 tmp1"},
+		{"auto tmp2 = at::vec::VecMask<float,1>(tmp0 == tmp1);", "eq tmp0 tmp1"},
+		{"auto tmp2 = decltype(tmp0)(1) / (decltype(tmp0)(1) + std::exp(-tmp0));", "sigmoid tmp0"},
+		{"auto tmp2 = 1 / std::sqrt(tmp0);", "rsqrt tmp0"},
+		{"auto tmp2 = std::exp(tmp0);", "exp tmp0"},
+		{"auto tmp2 = tmp0.pow(tmp1);", "pow tmp0 tmp1"},
+		{"auto tmp2 = c10::convert<float>(tmp0);", "= tmp0"},
+		{"auto tmp2 = at::vec::convert<float,2,at::BFloat16,1>(tmp0);", "= tmp0"},
+		{"auto tmp2 = at::vec::Vectorized<float>(tmp0);", "= tmp0"},
+		{"auto tmp2 = std::numeric_limits<float>::infinity();", "inf"},
+		{"auto tmp2 = static_cast<float>(-1e-05);", "-1e-05"},
+		{"auto tmp2 = tmp0 * tmp1 + tmp0;", "? tmp0 tmp1"},
+		{"auto tmp2 = ;", "?"}, {"auto x0 = xindex;", "none"},
+		{"auto tmp2 = in_ptr2[static_cast<int64_t>(x0 + 20L*tmp1)];", "load in_ptr2 tmp1"},
+		{"auto tmp2 = at::vec::Vectorized<float>::loadu(in_ptr2 + static_cast<int64_t>(x0), static_cast<int64_t>(8));", "load in_ptr2"},
+		{"auto tmp2 = at::vec::VecMask<float,1>::from(in_ptr2 + static_cast<int64_t>(x0), static_cast<int64_t>(8));", "load in_ptr2"},
+		{"tmp_acc0_vec = tmp_acc0_vec + tmp1;", "reduce sum tmp1"},
+		{"tmp_acc0_vec = max_masked_reduce(tmp_acc0_vec, tmp1, static_cast<int64_t>(4L));", "reduce max tmp1"},
+		{"tmp_acc0 = tmp_acc0 || tmp1;", "reduce any tmp1"},
+		{"tmp_acc0_vec = welford_combine(tmp_acc0_vec, tmp1, &wrecps0);", "reduce welford tmp1"},
+		{"tmp1.store(out_ptr0 + static_cast<int64_t>(x0));", "store out_ptr0 tmp1"},
+		{"out_ptr0[static_cast<int64_t>(x0)] = static_cast<float>(tmp1);", "store out_ptr0 tmp1"},
+		{"atomic_add(&out_ptr0[static_cast<int64_t>(x0)], tmp1);", "store out_ptr0 tmp1"},
+	};
+	struct opseq_param param[] = {{.name = SLICE("in_ptr0")}, {.name = SLICE("in_ptr1")}, {.name = SLICE("in_ptr2")}, {.name = SLICE("out_ptr0")}};
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct opseq s = {0};
+		struct buf b = {0};
+		buf_addf(&b, "auto tmp0 = in_ptr0[0];\nauto tmp1 = in_ptr1[0];\n%s", table[i].line);
+		opseq_add_kernel(&s, slice_of(guard_put(&guard, b.p, b.len), b.len), OUT_CPP, param, ARRAY_LEN(param));
+		buf_reset(&b);
+		const struct seqop *o = s.n_op > 2 ? &s.op[s.n_op - 1] : NULL;
+		if (!o)
+			buf_adds(&b, "none");
+		else if (o->kind == OP_CONST)
+			buf_addf(&b, "%g", o->number);
+		else if (o->kind == OP_ALIAS)
+			buf_adds(&b, "=");
+		else
+			buf_addf(&b, "%s%.*s", o->kind == OP_REDUCE ? "reduce " : "", (int)o->name.n, o->name.p);
+		if (o && (o->kind == OP_LOAD || o->kind == OP_STORE))
+			buf_addf(&b, " %.*s", (int)o->buffer.n, o->buffer.p);
+		for (uint32_t k = 0; o && k < o->n_args; k++) {
+			const struct seqop *a = &s.op[s.arg[o->arg + k]];
+			if (a->kind == OP_CONST)
+				buf_addf(&b, " %g", a->number);
+			else
+				buf_addf(&b, " %.*s", (int)a->result.n, a->result.p);
+		}
+		if (strcmp(buf_str(&b), table[i].want))
+			fail_msg("%s\nis read as '%s' instead of '%s'", table[i].line, buf_str(&b), table[i].want);
+		buf_release(&b);
+		opseq_release(&s);
+	}
+}
+
+static void test_numbers(void **state)
+{
+	(void)state;
+	double v;
+	assert_true(op_number(SLICE("0.7071067811865476"), &v) && v > 0.7071067811865475 && v < 0.7071067811865477);
+	assert_true(op_number(SLICE("-3L"), &v) && v == -3);
+	assert_true(op_number(SLICE("True"), &v) && v == 1);
+	assert_true(op_number(SLICE("nan"), &v) && v != v);
+	assert_false(op_number(SLICE("tmp0"), &v));
+	assert_false(op_number(SLICE("1x"), &v));
+	assert_false(op_number(SLICE(""), &v));
+}
+
+static void test_fusion_log(void **state)
+{
+	(void)state;
+	struct fusionlog f = {0};
+	uint32_t count[3] = {0};
+	bool layer_norm = false, origins = false;
+	fusionlog_read(&f, load("inductor/models.txt"));
+	for (uint32_t i = 0; i < f.n; i++) {
+		const struct fusion *r = &f.row[i];
+		count[r->kind]++;
+		layer_norm |= r->kind == FUSION_REFUSED && slice_is(r->a, "op1") && slice_is(r->b, "op6") &&
+			      slice_is(r->reason, "intermediate nodes between node1 & node2") && slice_is(r->compile, "8/0") &&
+			      slice_is(r->folder, "model__8_forward_9.8");
+		origins |= r->kind == FUSION_ORIGINS && slice_is(r->a, "op0") && slice_is(r->reason, "where, index, full_default") &&
+			   slice_is(r->folder, "model__3_inference_3.3");
+	}
+	assert_true(layer_norm);
+	assert_true(origins);
+	assert_true(count[FUSION_DONE] > 4);
+	fusionlog_release(&f);
+	fusionlog_read(&f, SLICE("cannot fuse buf0 with buf1: device mismatch (cpu vs cuda:0)\nfusing buf2 with buf3\ncannot fuse x\n"));
+	assert_int_equal(f.n, 2);
+	assert_text(f.row[0].reason, "device mismatch (cpu vs cuda:0)");
+	assert_int_equal(f.row[1].kind, FUSION_DONE);
+	fusionlog_release(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_triton),     cmocka_unit_test(test_old),     cmocka_unit_test(test_names),
+	    cmocka_unit_test(test_statements), cmocka_unit_test(test_numbers), cmocka_unit_test(test_fusion_log),
+	};
+	int rc = RUN(tests);
+	guard_release(&guard);
+	buf_release(&text);
+	return rc;
+}
