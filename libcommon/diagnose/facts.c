@@ -239,4 +239,7 @@ void facts_finish(struct facts *f)
 		b->kind = BREAK_INFERRED;
 		b->inferred = true;
 	}
+	for (uint32_t i = 0; i < f->n_failure; i++)
+		if (!f->failure[i].restart)
+			facts_add_constraints(f, f->failure[i].src, f->failure[i].compile, &f->failure[i].user, facts_text(f, f->failure[i].reason));
 }

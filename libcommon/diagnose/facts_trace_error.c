@@ -4,7 +4,7 @@
 #include "torchlog/traceback.h"
 #include "trace/text.h"
 
-enum { STACK_MAX = 256 << 10, FRAMES = 16 };
+enum { STACK_MAX = 256 << 10, FRAMES = 16, COMPILER_ERRORS = 16 };
 
 /* ---- tracebacks ---- */
 
@@ -32,6 +32,37 @@ static uint32_t frames_text(struct trace_reading *r, const struct traceback *tb)
 	return facts_intern(r->f, buf_slice(&r->tmp));
 }
 
+/* torch/_inductor/exc.py CppCompileError, and Triton's: "Command:\ng++ ...\n\nOutput:\n/tmp/k.cpp:17:57: error: no matching ..." and
+ * below it the line as the compiler quotes it, "   17 |     auto x = f(y);". */
+static void take_compiler_errors(struct trace_reading *r, uint32_t compile, uint64_t line, struct slice text)
+{
+	const char *output = slice_find(text, "\nOutput:\n"), *command = slice_find(text, "\nCommand:\n");
+	struct slice rest = output ? slice_of(output + 9, (size_t)(text.p + text.n - output - 9)) : slice_of(NULL, 0), one;
+	uint32_t ran = INTERN_NONE, n = 0;
+	if (command && output > command) {
+		struct slice s = slice_of(command + 10, (size_t)(output - command - 10));
+		if (slice_line(&s, &one))
+			ran = facts_intern(r->f, one);
+	}
+	while (n < COMPILER_ERRORS && slice_line(&rest, &one)) {
+		struct srcloc at;
+		struct slice next = rest, quoted;
+		if (!srcloc_parse(one, &at) || at.form != SRCLOC_COMPILER || !slice_find(at.severity, "error"))
+			continue;
+		struct fact_compiler_error *to = facts_new_compiler_error(r->f, reading_src(r, line));
+		n++;
+		to->compile = compile;
+		to->at = facts_loc(r->f, &at);
+		to->column = at.col;
+		to->severity = facts_intern(r->f, at.severity);
+		to->message = facts_intern(r->f, at.message);
+		to->command = ran;
+		const char *bar = slice_line(&next, &quoted) && quoted.n ? memchr(quoted.p, '|', quoted.n) : NULL;
+		if (bar)
+			to->at.code = facts_intern(r->f, slice_trim(slice_of(bar + 1, (size_t)(quoted.p + quoted.n - bar - 1))));
+	}
+}
+
 void reading_error(struct trace_reading *r, uint32_t compile, uint64_t line, struct slice text)
 {
 	struct traceback tb;
@@ -49,6 +80,7 @@ void reading_error(struct trace_reading *r, uint32_t compile, uint64_t line, str
 	}
 	GROW(r->error, r->n_error, r->cap_error, 1);
 	r->error[r->n_error++] = e;
+	take_compiler_errors(r, compile, line, text);
 	facts_add_known(r->f, r->o, reading_src(r, line), compile, text);
 }
 

@@ -315,11 +315,6 @@ void reading_shapes(struct trace_reading *r)
 	take_symbols(r);
 	take_exports(r, from);
 	take_specials(r);
-	for (uint32_t i = 0; i < f->n_failure; i++) {
-		const struct fact_failure *x = &f->failure[i];
-		if (x->src.input == r->input && !x->restart)
-			facts_add_constraints(f, x->src, x->compile, &x->user, facts_text(f, x->reason));
-	}
 	if (f->n_bound > from)
 		qsort(f->bound + from, f->n_bound - from, sizeof(*f->bound), by_line);
 	place_data(f, from);

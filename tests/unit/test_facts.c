@@ -256,6 +256,37 @@ static void failures(void **state)
 	assert_false(f.limit[0].accumulated);
 }
 
+static void compiler_errors(void **state)
+{
+	(void)state;
+	artifact("dynamo_error", AT00, "Traceback (most recent call last):\n  File \"/usr/lib/python3/site-packages/torch/_inductor/cpp_builder.py\", line 1, in c\n    raise A()\n"
+		 "torch._inductor.exc.InductorError: CppCompileError: C++ compile error\n\nCommand:\ng++ k.cpp -o k.so\n\nOutput:\n"
+		 "/tmp/k.cpp: In function 'int f()':\n/tmp/k.cpp:4:7: warning: unused\n/tmp/k.cpp:17:57: error: no matching function for call to 'g'\n"
+		 "   17 |     auto x = g(y);\n      |              ^~~~\n");
+	assert_int_equal(read_it(), 0);
+	assert_int_equal(f.n_compiler_error, 1);
+	const struct fact_compiler_error *e = f.compiler_error;
+	is(e->at.file, "/tmp/k.cpp");
+	assert_int_equal(e->at.line, 17);
+	assert_int_equal(e->column, 57);
+	is(e->at.code, "auto x = g(y);");
+	is(e->message, "no matching function for call to 'g'");
+	is(e->command, "g++ k.cpp -o k.so");
+}
+
+/* A violated constraint stands in a failure's message. */
+static void constraint_failure(void **state)
+{
+	(void)state;
+	add(METRICS_HEAD ", \"fail_type\": \"UserError\", \"fail_reason\": \"Constraints violated (b)! For more\\n  - You marked b as dynamic\\n\"}" AT00, NULL);
+	assert_int_equal(read_it(), 0);
+	assert_int_equal(f.n_bound, 0);
+	facts_finish(&f);
+	assert_int_equal(f.n_bound, 1);
+	assert_int_equal(f.bound[0].kind, BOUND_CONSTRAINT);
+	assert_int_equal(f.bound[0].compile, 0);
+}
+
 static void break_kinds(void **state)
 {
 	(void)state;
@@ -514,7 +545,7 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(metrics_table), T(recorded_metrics), T(metric_rows), T(attempts_joined), T(same_id_in_two_logs), T(job_that_died), T(failures),
+		T(metrics_table), T(recorded_metrics), T(metric_rows), T(attempts_joined), T(same_id_in_two_logs), T(job_that_died), T(failures), T(compiler_errors), T(constraint_failure),
 		T(break_kinds), T(types_by_name), T(phases), T(phase_names), T(caches), T(graphs_when_asked), T(bounds), T(guard_once),
 		T(constraints), T(symbols), T(damage),
 	};
