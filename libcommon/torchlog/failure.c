@@ -80,14 +80,17 @@ static struct slice source_of(struct slice command)
 static void cpp_error(struct block *b, uint32_t i, uint32_t end)
 {
 	uint32_t command = INTERN_NONE, source = INTERN_NONE;
-	for (uint32_t k = i; k < end; k++) {
-		struct slice line = block_line(b, k);
-		if (slice_is(slice_trim(line), "Command:") && k + 1 < end) {
-			struct slice text = slice_trim(block_line(b, k + 1));
-			command = log_text(b->t, text);
-			source = log_text(b->t, source_of(text));
-		}
+	struct slice rest = block_lines(b, i, end);
+	const char *p = slice_find(rest, "Command:\n");
+	if (p) {
+		struct slice text = slice_trim(block_line(b, i + block_lines_to(b, i, p + 1)));
+		command = log_text(b->t, text);
+		source = log_text(b->t, source_of(text));
+	}
+	while ((p = slice_find(rest, "error: "))) {
+		uint32_t k = i + block_lines_to(b, i, p + 1) - 1;
 		compiler_line(b, k, end, command, source);
+		rest = slice_from(rest, block_line(b, k).p + block_line(b, k).n);
 	}
 }
 
@@ -116,21 +119,17 @@ uint32_t parse_cpp_error(struct block *b, uint32_t i)
 void log_message(struct block *b, uint32_t i, uint32_t n)
 {
 	uint32_t end = i + n < b->n ? i + n : b->n;
-	bool cpp = false;
-	for (uint32_t k = i; k < end; k++) {
-		struct slice line = slice_unindent(block_line(b, k));
-		const char *what = NULL;
-		if (slice_find(line, "C++ compile error"))
-			cpp = true;
-		if ((what = slice_find(line, "Constraints violated (")) || (what = slice_find(line, "Specializations unexpectedly required"))) {
-			struct block part = *b;
-			part.n = end;
-			part.final = true;
-			parse_violations(&part, k);
-			break;
-		}
+	struct slice text = block_lines(b, i, end);
+	const char *what = slice_find(text, "Constraints violated (");
+	if (!what)
+		what = slice_find(text, "Specializations unexpectedly required");
+	if (what) {
+		struct block part = *b;
+		part.n = end;
+		part.final = true;
+		parse_violations(&part, i + block_lines_to(b, i, what + 1) - 1);
 	}
-	if (cpp)
+	if (slice_find(text, "C++ compile error"))
 		cpp_error(b, i, end);
 }
 
@@ -187,12 +186,17 @@ uint32_t parse_traceback(struct block *b, uint32_t i)
 		uint32_t row, depth;
 	} group[16];
 	unsigned groups = 0;
-	struct traceback tb;
+	struct traceback tb, first;
+	size_t first_used = 0;
 	/* First see whether all of it is here. */
 	for (enum traceback_next next = TRACEBACK_CAUSE; next != TRACEBACK_LAST;) {
 		size_t used = traceback_parse(block_lines(b, i, b->n), b->record ? TRACEBACK_ALL : TRACEBACK_BARE, &tb);
 		if (!used)
 			break;
+		if (i == from) {
+			first = tb;
+			first_used = used;
+		}
 		i += block_lines_to(b, i, b->text + b->line[i].off + used);
 		if (!b->final && (i >= b->n || !tb.ended))
 			return BLOCK_MORE;
@@ -204,7 +208,11 @@ uint32_t parse_traceback(struct block *b, uint32_t i)
 	uint32_t cause = UINT32_MAX;
 	bool direct = false;
 	for (enum traceback_next next = TRACEBACK_CAUSE; next != TRACEBACK_LAST && i < b->n; next = tb.next) {
-		size_t used = traceback_parse(block_lines(b, i, b->n), b->record ? TRACEBACK_ALL : TRACEBACK_BARE, &tb);
+		size_t used = first_used;
+		if (i > from)
+			used = traceback_parse(block_lines(b, i, b->n), b->record ? TRACEBACK_ALL : TRACEBACK_BARE, &tb);
+		else
+			tb = first;
 		if (!used)
 			break;
 		uint32_t n = block_lines_to(b, i, b->text + b->line[i].off + used), row = traceback_row(b, i, &tb);
