@@ -508,6 +508,33 @@ static bool read_kernel(struct reading *r, struct slice s)
 	return true;
 }
 
+/* "RuntimeError: aoti_torch_cpu_f(...) API call failed at /p/x.wrapper.cpp, line 12" */
+static bool read_check(struct reading *r, struct slice s)
+{
+	struct crash_frame f = {.form = FORM_CHECK, .number = CRASH_NONE, .exact = true};
+	const char *at = find_last(s, " API call failed at "), *line = at ? find_last(s, ", line ") : NULL, *name;
+	uint64_t number;
+	size_t n = 0;
+	if (!at || !line || line < at || r->c->signs & SIGN_API)
+		return false;
+	struct slice digits_of = after(s, (size_t)(line + 7 - s.p));
+	while (n < digits_of.n && isdigit((unsigned char)digits_of.p[n]))
+		n++;
+	if (!slice_u64(slice_of(digits_of.p, n), &number) || number > UINT32_MAX)
+		return false;
+	f.line = (uint32_t)number;
+	f.file = slice_of(at + 20, (size_t)(line - (at + 20)));
+	name = slice_find(before(s, at), "aoti_torch_");
+	for (n = 0; name && name + n < at && (isalnum((unsigned char)name[n]) || name[n] == '_'); n++)
+		;
+	f.symbol = name ? slice_of(name, n) : (struct slice){0};
+	r->named = false;
+	r->open = false;
+	take(r, &f);
+	r->open = false;
+	return true;
+}
+
 /* ---- lines that name what follows ---- */
 
 static bool read_heading(struct reading *r, struct slice s)
@@ -603,6 +630,7 @@ static void read_line(struct reading *r)
 	}
 	if (read_glibc(r, s) || read_caffe2(r, s) || read_map(r, s))
 		return;
+	read_check(r, s);
 	crash_read_sign(r->c, s);
 }
 

@@ -159,6 +159,17 @@ static void read_python_error(struct crash *c, struct slice s)
 	say(c, s);
 }
 
+/* The reason stands in a line of its own, before the one that names the call. */
+static void read_api(struct crash *c, struct slice s)
+{
+	struct slice reason = after_word(s, "Exception in aoti_torch: ");
+	say(c, s);
+	if (reason.n)
+		c->what = slice_trim(reason);
+	else
+		c->signs |= SIGN_API;
+}
+
 void crash_read_sign(struct crash *c, struct slice s)
 {
 	static const char *const heap[] = {"double free or corruption", "malloc(): ", "free(): invalid", "corrupted size vs. prev_size",
@@ -175,6 +186,8 @@ void crash_read_sign(struct crash *c, struct slice s)
 		sign(c, SIGN_OOM, s);
 	else if (any(s, ima))
 		sign(c, SIGN_CUDA | SIGN_CUDA_IMA, s);
+	else if (slice_find(s, "Exception in aoti_torch: ") || slice_find(s, " API call failed at "))
+		read_api(c, s);
 	else if (slice_find(s, "CUDA error: ") || slice_find(s, "CUDA driver error: "))
 		sign(c, SIGN_CUDA, s);
 	else if (slice_find(s, "Assertion `") && slice_find(s, "failed"))

@@ -3,7 +3,8 @@
 #include <elf.h>
 #include <signal.h>
 
-enum { NOTE_SIGINFO = 0x53494749, NOTE_FILE = 0x46494c45, MAX_NOTES = 1 << 20, MAX_SEGMENTS = 2 * CRASH_MAX_MAPS, MAX_IDS = 1024, FIRST_PAGE = 4096 };
+enum { NOTE_SIGINFO = 0x53494749, NOTE_FILE = 0x46494c45 };
+enum { MAX_NOTES = 1 << 20, MAX_SEGMENTS = 2 * CRASH_MAX_MAPS, MAX_IDS = 1024, FIRST_PAGE = 4096 };
 
 static const char *const x86_64_registers[] = {"r15", "r14", "r13", "r12", "rbp", "rbx", "r11",	   "r10", "r9",
 					       "r8",  "rax", "rcx", "rdx", "rsi", "rdi", "orig_rax", "rip", "cs",

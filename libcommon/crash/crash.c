@@ -108,7 +108,7 @@ void crash_place_frames(struct crash *c)
 
 const char *crash_form_name(enum crash_form form)
 {
-	static const char *const name[] = {"glibc", "torch", "gdb", "lldb", "asan", "journal", "kernel", "python", "core"};
+	static const char *const name[] = {"glibc", "torch", "gdb", "lldb", "asan", "journal", "kernel", "python", "core", "check"};
 	return (size_t)form < ARRAY_LEN(name) ? name[form] : "?";
 }
 

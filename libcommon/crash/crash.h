@@ -36,6 +36,7 @@ enum crash_form {
 	FORM_KERNEL,  /* segfault at 8 ip 00007f12 sp .. error 4 in x.so[7f1000+5000] */
 	FORM_PYTHON,  /* File "app.py", line 5 in f */
 	FORM_CORE,    /* unwound from a core file */
+	FORM_CHECK,   /* aoti_torch_cpu_f(...) API call failed at x.wrapper.cpp, line 12 */
 };
 
 enum crash_has {
@@ -89,6 +90,7 @@ enum crash_sign {
 	SIGN_STACK = 64,      /* stack overflow, as its finder calls it */
 	SIGN_SMASHED = 128,   /* stack smashing detected */
 	SIGN_ASAN = 256,      /* AddressSanitizer's report */
+	SIGN_API = 1024,      /* an operator called by a model has failed (AOTI_TORCH_ERROR_CODE_CHECK) */
 	SIGN_PYTHON_ERROR = 512, /* an exception of Python's: no crash, but its text may be of one inside of the model */
 };
 

@@ -15,7 +15,7 @@ const char *crash_known_name(enum crash_known how)
 
 const char *crash_owner_name(enum crash_owner o)
 {
-	static const char *const name[] = {"unknown", "kernel", "model", "torch", "cuda", "python", "system", "custom", "program"};
+	static const char *const name[] = {"unknown", "kernel", "jit", "model", "torch", "cuda", "python", "system", "custom", "program"};
 	return (size_t)o < ARRAY_LEN(name) ? name[o] : "?";
 }
 
@@ -142,6 +142,8 @@ enum crash_owner crash_owner_of(struct slice module)
 		return OWNER_UNKNOWN;
 	if (slice_find(base, ".wrapper.so") || slice_is(base, "model.so"))
 		return OWNER_MODEL;
+	if (slice_find(module, "/torchinductor_") && slice_ends(base, ".so"))
+		return OWNER_JIT;
 	if (starts_any(base, torch))
 		return OWNER_TORCH;
 	if (starts_any(base, cuda))
@@ -283,7 +285,7 @@ static void place_frame(const struct crashmap *map, const struct crash_frame *f,
 		p->library = by_source(map, f->file);
 		p->library = p->library ? p->library : by_symbol(map, f);
 	}
-	if (p->kernel.n)
+	if (p->kernel.n && p->owner != OWNER_JIT)
 		p->owner = OWNER_KERNEL;
 	if (!p->library) {
 		if (p->owner == OWNER_UNKNOWN && (slice_find(f->symbol, "aot_inductor::AOTInductorModel") ||
@@ -404,6 +406,8 @@ static void join_stack(struct crashmap *map, const struct crash *c, const struct
 				p->call = run->call, p->known = run->known;
 			else
 				by_name(p, p->kernel);
+		} else {
+			by_line(p);
 		}
 		if (p->call)
 			add_sources(p);

@@ -45,6 +45,7 @@ struct crash_library {
 enum crash_owner {
 	OWNER_UNKNOWN,
 	OWNER_KERNEL,  /* generated: cpp_fused_..., triton launchers */
+	OWNER_JIT,     /* a library of torch.compile's cache: HASH.so, HASH.main.so below torchinductor_USER */
 	OWNER_MODEL,   /* the rest of the model's library: wrapper and runtime */
 	OWNER_TORCH,   /* libtorch*, libc10*, libpt2shim */
 	OWNER_CUDA,    /* driver and runtime */

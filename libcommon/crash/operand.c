@@ -134,8 +134,9 @@ void crash_operand(struct crash *c, const struct crashmap *map, struct slice *te
 		return;
 	const struct crash_place *p = &map->place[s->first];
 	const struct crash_frame *f = &c->frame[s->first];
-	if (!p->library || !p->has_address || f->form != FORM_CORE || !operand_decode(modelso_bytes_at(&p->library->so, p->address, LONGEST), &o))
-		return;
+	if (!p->library || !p->has_address || f->form != FORM_CORE ||
+	    !operand_decode(modelso_bytes_at(&p->library->so, p->address, LONGEST), &o) || (o.index < 0 && !o.disp))
+		return; /* a plain register is the address itself */
 	uint64_t plain = value_of(c, o.base) + value_of(c, o.index) * o.scale;
 	for (int64_t unit = 1; unit <= (o.disp8_scaled ? WIDEST : 1); unit *= 2) {
 		if (c->fault - (plain + (uint64_t)(o.disp * unit)) >= WIDEST)

@@ -13,7 +13,7 @@ const char *crash_kind_name(enum crash_kind k)
 	static const char *const name[] = {"none",   "null",	  "null-offset", "behind-memory", "unmapped", "denied",	 "no-address", "segv",
 					   "stack-overflow", "illegal-instruction", "arithmetic", "bus", "heap", "asan", "assertion",
 					   "exception", "abort", "out-of-memory", "killed", "cuda", "cuda-illegal-access", "refused",
-					   "python-error", "other"};
+					   "operator-failed", "python-error", "other"};
 	return (size_t)k < ARRAY_LEN(name) ? name[k] : "?";
 }
 
@@ -133,6 +133,8 @@ static enum crash_kind kind_of(const struct crash *c)
 	}
 	if (c->signs & SIGN_STACK)
 		return KIND_STACK;
+	if (c->signs & SIGN_API)
+		return KIND_OPERATOR;
 	if (c->signs & SIGN_PYTHON_ERROR)
 		return models_words(c->what) ? KIND_REFUSED : KIND_ERROR;
 	return crash_main_stack(c) ? KIND_OTHER : KIND_NONE;
@@ -211,6 +213,7 @@ static const char *what_of(const struct crash *c, enum crash_kind k)
 	case KIND_CUDA: return "an error of CUDA";
 	case KIND_CUDA_IMA: return "a kernel on the GPU has accessed memory that is not its own";
 	case KIND_REFUSED: return "the model has refused the call";
+	case KIND_OPERATOR: return "an operator that the model called has failed";
 	case KIND_ERROR: return "an exception of Python's";
 	default: return "the reason was not told";
 	}
@@ -222,14 +225,17 @@ static void add_where(const struct crash_verdict *v, const struct crash *c, cons
 	const struct crash_place *p = v->frame == CRASH_NONE ? NULL : &map->place[v->frame];
 	const struct crash_frame *f = v->frame == CRASH_NONE ? NULL : &c->frame[v->frame];
 	bool model = v->call_frame != CRASH_NONE || model_involved(v, c, map);
-	if (!f)
+	if (!f || v->kind == KIND_OPERATOR)
 		return;
 	struct slice base = crash_base(f->module);
 	switch (v->owner) {
 	case OWNER_KERNEL: buf_addf(b, ", in the kernel %.*s", S(p->kernel)); return;
+	case OWNER_JIT: buf_addf(b, ", in code that torch.compile has generated (%.*s)", S(base)); return;
 	case OWNER_MODEL: buf_adds(b, v->loading ? ", while the model was loaded" : ", in the model's own code"); return;
 	case OWNER_CUSTOM: buf_addf(b, ", in %.*s%s", S(base), model ? ", a custom op that the model has called" : ""); return;
-	case OWNER_TORCH: buf_addf(b, ", in %.*s%s", S(base), model ? v->loading ? ", while the model was loaded" : ", called by the model" : ""); return;
+	case OWNER_TORCH:
+		buf_addf(b, ", in %.*s%s", S(base), !model ? "" : v->loading ? ", while the model was loaded" : ", called by the model");
+		return;
 	case OWNER_CUDA: buf_addf(b, ", in the CUDA library %.*s", S(base)); return;
 	case OWNER_PYTHON: buf_addf(b, ", in Python%s", model ? "" : ", not in a model"); return;
 	case OWNER_PROGRAM: buf_addf(b, ", in %.*s%s", S(base.n ? base : f->symbol), model ? "" : ", not in a model"); return;
@@ -339,10 +345,17 @@ static void steps_model(struct crash_verdict *v, const struct crash *c, const ch
 		     S(c->command), c->command.n >= 79 ? "..." : "");
 	else
 		step(v, "aoti-checkinputs %s INPUT...    # devices, shapes, strides against what was compiled; or: -- COMMAND", pkg);
-	if (v->kind != KIND_REFUSED)
+	if (v->kind != KIND_REFUSED && v->kind != KIND_OPERATOR)
 		step(v, "AOTI_RUNTIME_CHECK_INPUTS=1 COMMAND    # the model itself refuses what does not fit (older torch: set it when compiling)");
 	if (v->owner == OWNER_KERNEL || v->owner == OWNER_MODEL)
 		step(v, "aoti-printer %s INPUT...    # what each kernel read and wrote, up to the crash", pkg);
+}
+
+/* Code of torch.compile's cache has no package; the graph it was made of is what there is to look at. */
+static void steps_jit(struct crash_verdict *v)
+{
+	step(v, "TORCH_COMPILE_DEBUG=1 COMMAND; fxexplain kernel NAME torch_compile_debug/    # the kernel's text, nodes, lines of Python");
+	step(v, "TORCHDYNAMO_REPRO_AFTER=aot TORCHDYNAMO_REPRO_LEVEL=3 COMMAND    # writes a launcher for each graph; then: fxminify LAUNCHER");
 }
 
 static void steps_lines(struct crash_verdict *v, const struct crashmap *map)
@@ -356,7 +369,7 @@ static void steps_lines(struct crash_verdict *v, const struct crashmap *map)
 
 static void steps_stack(struct crash_verdict *v, const struct crash *c)
 {
-	if (crash_main_stack(c) || v->kind == KIND_REFUSED || v->kind == KIND_ERROR || v->kind == KIND_OOM || v->kind == KIND_KILLED)
+	if (crash_main_stack(c) || v->kind == KIND_REFUSED || v->kind == KIND_OPERATOR || v->kind == KIND_ERROR || v->kind == KIND_OOM || v->kind == KIND_KILLED)
 		return;
 	step(v, "for a stack of machine code: ulimit -c unlimited; COMMAND; fxexplain crash core %s", "model.pt2");
 	step(v, "or: gdb -batch -ex run -ex bt --args COMMAND 2>&1 | fxexplain crash - model.pt2");
@@ -394,7 +407,9 @@ static void add_steps(struct crash_verdict *v, const struct crash *c, const stru
 	case KIND_BUS: step(v, "df -h; was the package or its weights changed or cut while it was in use?"); break;
 	default: break;
 	}
-	if (model && v->kind != KIND_ERROR)
+	if (v->owner == OWNER_JIT)
+		steps_jit(v);
+	else if (model && v->kind != KIND_ERROR)
 		steps_model(v, c, pkg);
 	if (v->owner == OWNER_CUSTOM)
 		step(v, "call the custom op in eager with the same tensors: torch.library.opcheck(op, args) checks its meta function");

@@ -34,6 +34,7 @@ enum crash_kind {
 	KIND_OOM, KIND_KILLED,
 	KIND_CUDA, KIND_CUDA_IMA,
 	KIND_REFUSED,   /* an exception of Python's with the model's own words: it ran into a check, not a crash */
+	KIND_OPERATOR,  /* an operator that the model called has failed */
 	KIND_ERROR,     /* another exception of Python's */
 	KIND_OTHER,     /* another signal, or frames without a word why */
 };

@@ -26,7 +26,7 @@ static void check(struct crash *c, struct slice all, bool text)
 	for (uint32_t i = 0; i < c->n_frames; i++) {
 		const struct crash_frame *f = &c->frame[i];
 		inside(all, f->module), inside(all, f->symbol), inside(all, f->file), inside(all, f->text);
-		require(f->form <= FORM_CORE && (!f->line || f->file.n));
+		require(f->form <= FORM_CHECK && (!f->line || f->file.n));
 	}
 	for (uint32_t i = 0; i < c->n_maps; i++) {
 		inside(all, c->map[i].path);

@@ -29,15 +29,19 @@ static const struct {
 	const char *module, *symbol, *file;
 	uint32_t line;
 } forms[] = {
-    {"/p/x.so(+0x1234) [0x7f12]", FORM_GLIBC, CRASH_NONE, HAS_ADDRESS | HAS_OFFSET, 0x7f12, 0x1234, 0, "/p/x.so", "", "", 0},
+    {"/p/x.so(+0x1234) [0x7f12]", FORM_GLIBC, CRASH_NONE, HAS_ADDRESS | HAS_OFFSET, 0x7f12, 0x1234, 0, "/p/x.so", "", "",
+     0},
     {"x.so(cpp_fused_relu_0+0x22b)[0x7f12]", FORM_GLIBC, CRASH_NONE, HAS_ADDRESS | HAS_IN_SYMBOL, 0x7f12, 0, 0x22b, "x.so",
      "cpp_fused_relu_0", "", 0},
     {"/usr/bin/python3() [0x4f12]", FORM_GLIBC, CRASH_NONE, HAS_ADDRESS, 0x4f12, 0, 0, "/usr/bin/python3", "", "", 0},
-    {" 3  /lib/libc.so.6(cfree+0x3d) [0x7f3fec77294d]", FORM_GLIBC, 3, HAS_ADDRESS | HAS_IN_SYMBOL, 0x7f3fec77294d, 0, 0x3d, "/lib/libc.so.6",
+    {" 3  /lib/libc.so.6(cfree+0x3d) [0x7f3fec77294d]", FORM_GLIBC, 3, HAS_ADDRESS | HAS_IN_SYMBOL, 0x7f3fec77294d, 0, 0x3d,
+     "/lib/libc.so.6",
      "cfree", "", 0},
-    {"[19] PyObject_Call+0x414(0x5642) in /opt/bin/python", FORM_GLIBC, 19, HAS_ADDRESS | HAS_IN_SYMBOL, 0x5642, 0, 0x414, "/opt/bin/python",
+    {"[19] PyObject_Call+0x414(0x5642) in /opt/bin/python", FORM_GLIBC, 19, HAS_ADDRESS | HAS_IN_SYMBOL, 0x5642, 0, 0x414,
+     "/opt/bin/python",
      "PyObject_Call", "", 0},
-    {"frame #3: torch::f(at::Tensor const&, int) + 0x22b (0x7f12 in /p/x.wrapper.so)", FORM_TORCH, 3, HAS_ADDRESS | HAS_IN_SYMBOL, 0x7f12, 0,
+    {"frame #3: torch::f(at::Tensor const&, int) + 0x22b (0x7f12 in /p/x.wrapper.so)", FORM_TORCH, 3,
+     HAS_ADDRESS | HAS_IN_SYMBOL, 0x7f12, 0,
      0x22b, "/p/x.wrapper.so", "torch::f(at::Tensor const&, int)", "", 0},
     {"frame #4: <unknown function> + 0x9c020a (0x7f12 in /p/libtorch_python.so)", FORM_TORCH, 4, HAS_ADDRESS | HAS_OFFSET, 0x7f12,
      0x9c020a, 0, "/p/libtorch_python.so", "", "", 0},
@@ -53,15 +57,19 @@ static const struct {
     {"* frame #1: 0x7f12 x.so`cpp_fused_add_0 + 576 at k.cpp:12:3", FORM_LLDB, 1, HAS_ADDRESS | HAS_IN_SYMBOL, 0x7f12, 0, 576, "x.so",
      "cpp_fused_add_0", "k.cpp", 12},
     {"    #3 0x7f12 in main /p/t.cpp:4:7", FORM_ASAN, 3, HAS_ADDRESS, 0x7f12, 0, 0, "", "main", "/p/t.cpp", 4},
-    {"    #4 0x7f12 in f(int) (/p/x.so+0x1234) (BuildId: 12ab)", FORM_ASAN, 4, HAS_ADDRESS | HAS_OFFSET, 0x7f12, 0x1234, 0, "/p/x.so", "f(int)",
+    {"    #4 0x7f12 in f(int) (/p/x.so+0x1234) (BuildId: 12ab)", FORM_ASAN, 4, HAS_ADDRESS | HAS_OFFSET, 0x7f12, 0x1234, 0,
+     "/p/x.so", "f(int)",
      "", 0},
     {"    #5 0x7f12  (/p/x.so+0x1234)", FORM_ASAN, 5, HAS_ADDRESS | HAS_OFFSET, 0x7f12, 0x1234, 0, "/p/x.so", "", "", 0},
-    {"#6  0x00007f12 n/a (x.wrapper.so + 0x3ca10)", FORM_JOURNAL, 6, HAS_ADDRESS | HAS_OFFSET, 0x7f12, 0x3ca10, 0, "x.wrapper.so", "", "", 0},
-    {"python3[12]: segfault at 8 ip 00007f12 sp 00007ffe error 4 in x.so[7f10+5000]", FORM_KERNEL, CRASH_NONE, HAS_ADDRESS | HAS_MAP_OFFSET,
+    {"#6  0x00007f12 n/a (x.wrapper.so + 0x3ca10)", FORM_JOURNAL, 6, HAS_ADDRESS | HAS_OFFSET, 0x7f12, 0x3ca10, 0,
+     "x.wrapper.so", "", "", 0},
+    {"python3[12]: segfault at 8 ip 00007f12 sp 00007ffe error 4 in x.so[7f10+5000]", FORM_KERNEL, CRASH_NONE,
+     HAS_ADDRESS | HAS_MAP_OFFSET,
      0x7f12, 2, 0, "x.so", "", "", 0},
     {"python3[12]: segfault at 8 ip 00007f12 sp 00007ffe error 6 in x.so[1f12,7f10+5000] likely on CPU 1", FORM_KERNEL, CRASH_NONE,
      HAS_ADDRESS | HAS_FILE_OFFSET, 0x7f12, 0x1f12, 0, "x.so", "", "", 0},
-    {"traps: python3[12] trap invalid opcode ip:7f12 sp:7ffe error:0 in x.so[7f00+5000]", FORM_KERNEL, CRASH_NONE, HAS_ADDRESS | HAS_MAP_OFFSET,
+    {"traps: python3[12] trap invalid opcode ip:7f12 sp:7ffe error:0 in x.so[7f00+5000]", FORM_KERNEL, CRASH_NONE,
+     HAS_ADDRESS | HAS_MAP_OFFSET,
      0x7f12, 0x12, 0, "x.so", "", "", 0},
     {"  File \"/a/b.py\", line 5 in f", FORM_PYTHON, CRASH_NONE, 0, 0, 0, 0, "", "f", "/a/b.py", 5},
 };
@@ -488,6 +496,86 @@ static void without_lines(void **state)
 	crashmap_release(&map);
 }
 
+/* An operator that failed names the place of its call by itself. */
+static void failed_operator(void **state)
+{
+	(void)state;
+	struct crashmap map = {0};
+	struct crash_library *l = give(&map, package_path);
+	struct crash_verdict v;
+	struct crash c = {0};
+	uint32_t line = 0;
+	for (uint32_t i = 0; i < l->loaded.contract.n_calls; i++)
+		if (slice_is(l->loaded.contract.call[i].name, "aoti_torch_cpu_addmm_out"))
+			line = l->loaded.contract.call[i].line; /* the second */
+	char *text = xasprintf("Exception in aoti_torch: mat1 must have 2 dimensions\n"
+			       "RuntimeError: aoti_torch_cpu_addmm_out(buf3, x) API call failed at /cache/ab/%.*s, line %u\n",
+			       (int)l->wrapper_name.n, l->wrapper_name.p, line);
+	crash_read_text(&c, slice_str(text));
+	crashmap_join(&map, &c);
+	crash_judge(&v, &c, &map);
+	assert_int_equal(v.kind, KIND_OPERATOR);
+	assert_text(c.what, "mat1 must have 2 dimensions");
+	assert_int_equal(c.n_frames, 1);
+	assert_int_equal(map.place[0].known, BY_LINE);
+	assert_int_equal(map.place[0].call->line, line);
+	assert_true(slices_have(map.place[0].source.node, map.place[0].source.n_nodes, "addmm_1"));
+	crash_verdict_release(&v);
+	crashmap_release(&map);
+	crash_release(&c);
+	free(text);
+}
+
+static void owners(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *module;
+		enum crash_owner owner;
+	} of[] = {{"/tmp/x/cabc.wrapper.so", OWNER_MODEL},	    {"/tmp/torchinductor_user/ab/cabc.main.so", OWNER_JIT},
+		  {"/p/torch/lib/libtorch_cpu.so", OWNER_TORCH},    {"libc10.so", OWNER_TORCH},
+		  {"/usr/lib/libcuda.so.1", OWNER_CUDA},	    {"/usr/bin/python3.11", OWNER_PYTHON},
+		  {"/lib/x86_64-linux-gnu/libc.so.6", OWNER_SYSTEM}, {"/home/me/my_ops.so", OWNER_CUSTOM},
+		  {"/home/me/server", OWNER_PROGRAM},		    {"", OWNER_UNKNOWN}};
+	for (size_t i = 0; i < ARRAY_LEN(of); i++)
+		if (crash_owner_of(slice_str(of[i].module)) != of[i].owner)
+			fail_msg("%s: %s", of[i].module, crash_owner_name(crash_owner_of(slice_str(of[i].module))));
+}
+
+/* memcpy is somebody's; what a signal's handler and the code that throws run is nobody's. */
+static void culprits(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *title;
+		enum crash_owner owner;
+	} of[] = {
+	    {"#0  0x1 in memcpy () from /lib/libc.so.6\n#1  0x2 in my_op () from /x/my_ops.so\n#2  0x3 in run () from /x/a.wrapper.so\nBus error",
+	     "SIGBUS: an access to a mapped file behind its end, or not aligned, in my_ops.so, a custom op that the model has called", OWNER_CUSTOM},
+	    {"#0  0x1 in load () from /x/libtorch_cpu.so\n#1  0x2 in AOTInductorModelContainerCreateWithDevice () from /x/a.wrapper.so\nSegmentation fault",
+	     "SIGSEGV: an access to memory that is not there (the address was not told), in libtorch_cpu.so, while the model was loaded", OWNER_TORCH},
+	    {"#0  0x1 in kernel () from /tmp/torchinductor_me/ab/c.main.so\nSegmentation fault",
+	     "SIGSEGV: an access to memory that is not there (the address was not told), in code that torch.compile has generated (c.main.so)",
+	     OWNER_JIT},
+	    {"frame #0: c10::Error::Error(int) + 0x1 (0x1 in /x/libc10.so)\nframe #1: at::f() + 0x1 (0x2 in /x/libtorch_cpu.so)\nAborted",
+	     "SIGABRT: the program ended itself (abort), in libtorch_cpu.so", OWNER_TORCH},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(of); i++) {
+		struct crash c = {0};
+		struct crashmap map = {0};
+		struct crash_verdict v;
+		crash_read_text(&c, slice_str(of[i].text));
+		crashmap_join(&map, &c);
+		crash_judge(&v, &c, &map);
+		assert_text(v.title, of[i].title);
+		assert_int_equal(v.owner, of[i].owner);
+		assert_true(v.n_steps > 0);
+		crash_verdict_release(&v);
+		crashmap_release(&map);
+		crash_release(&c);
+	}
+}
+
 static void symbols(void **state)
 {
 	(void)state;
@@ -803,6 +891,7 @@ int main(void)
 	    cmocka_unit_test(mappings_place_frames), cmocka_unit_test(every_sign),	       cmocka_unit_test(core_of_both_machines),
 	    cmocka_unit_test(kinds_of_addresses),  cmocka_unit_test(cores_that_are_none), cmocka_unit_test(damaged_cores),
 	    cmocka_unit_test(damaged_texts),	   cmocka_unit_test(python_crash),     cmocka_unit_test(without_lines),
+	    cmocka_unit_test(failed_operator),	   cmocka_unit_test(owners),	       cmocka_unit_test(culprits),
 	    cmocka_unit_test(symbols),		   cmocka_unit_test(kernel_log),       cmocka_unit_test(operands),
 	    cmocka_unit_test(real_core),	   cmocka_unit_test(core_without_library), cmocka_unit_test(damaged_unwinding),
 	};
