@@ -2,6 +2,7 @@
 #include "inductor/kernelmap.h"
 
 #include "graph/fxcode.h"
+#include "inductor/fragment.h"
 
 /* ---- rows ---- */
 
@@ -89,14 +90,21 @@ static void read_graph(struct kernelmap *m)
 {
 	struct err err;
 	struct graph *g = &m->graph;
-	if (!m->in.graph.n)
+	struct buf b = {0};
+	struct slice text = m->in.graph, code = m->in.code.n ? m->in.code : m->in.wrapper;
+	if (!text.n && fragment_graph(code, &b)) {
+		text = buf_slice(&b);
+		m->fragment = true;
+	}
+	if (!text.n)
 		return;
-	if (fxcode_read(g, m->in.graph, "the graph", &err) < 0) {
+	if (fxcode_read(g, text, m->fragment ? "the graph in the comments" : "the graph", &err) < 0) {
 		snprintf(m->note, sizeof(m->note), "%.250s", err.text);
+		buf_release(&b);
+		m->fragment = false;
 		return;
 	}
 	m->has_graph = true;
-	struct buf b = {0};
 	for (uint32_t i = g->module[0].first, end = i + g->module[0].n; i < end; i++) {
 		const struct gnode *n = &g->node[i];
 		if (n->op == GRAPH_OUTPUT)
@@ -585,7 +593,7 @@ static void bind_results(struct kernelmap *m, struct fxindex *x)
 {
 	const struct graph *g = &m->graph;
 	uint32_t out = g->module[0].output;
-	if (out == GRAPH_NONE || !g->node[out].n_args)
+	if (m->fragment || out == GRAPH_NONE || !g->node[out].n_args)
 		return;
 	struct gvalue v = g->value[g->node[out].args];
 	if ((v.kind != GV_TUPLE && v.kind != GV_LIST) || v.n != m->code.result.n)
@@ -600,6 +608,8 @@ static void bind_results(struct kernelmap *m, struct fxindex *x)
 
 static void bind_inputs(struct kernelmap *m, struct fxindex *x)
 {
+	if (m->fragment) /* only some of them, in another order; they have their names */
+		return;
 	const struct graph *g = &m->graph;
 	uint32_t k = 0;
 	for (uint32_t i = g->module[0].first, end = i + g->module[0].n; i < end; i++)

@@ -78,7 +78,7 @@ struct kernelmap {
 	struct irtext pre, post;
 	const struct irtext *ir; /* post, else pre; NULL: none */
 	struct graph graph;
-	bool has_graph;
+	bool has_graph, fragment; /* fragment: put together from comments (fragment.h) */
 	struct kmnode *node;
 	struct intern node_names; /* the row is node's */
 	struct srcloc *source;

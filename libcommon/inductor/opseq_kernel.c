@@ -229,7 +229,16 @@ static struct slice bare(const struct body *b, struct slice e)
 			e.n -= 9;
 			continue;
 		}
-		if (!whole_call(e, &c) || !converts(c.name))
+		if (!whole_call(e, &c))
+			return e;
+		if (slice_is(c.name, "full") && slice_ends(c.before, "tl.")) { /* tl.full([1], 1.0, tl.float32) */
+			rest = c.args;
+			if (!next_arg(&rest, &arg) || !next_arg(&rest, &arg))
+				return e;
+			e = arg;
+			continue;
+		}
+		if (!converts(c.name))
 			return e;
 		if (of_value(b, c.before, &value)) {
 			e = value;
@@ -407,8 +416,6 @@ static uint32_t called(struct body *b, struct slice e, const struct call *c, str
 		op.name = slice_is(op.name, "max2") ? SLICE("max") : slice_is(op.name, "min2") ? SLICE("min") : op.name;
 		n = n > 1 ? 1 : n;
 	}
-	if (b->lang == OUT_TRITON && slice_is(c->name, "full") && n == 2)
-		return args[1];
 	return add(b, op, args, n);
 }
 

@@ -277,6 +277,43 @@ static void test_old(void **state)
 	buf_release(&b);
 }
 
+/* Triton: the graph is what the comments say. */
+static void test_fragments(void **state)
+{
+	(void)state;
+	struct buf code = {0}, b = {0};
+	struct kernelmap m;
+	assert_true(data_load("inductor/triton.py", &code));
+	struct kernelmap_input in = {.name = SLICE("triton"), .code = buf_slice(&code)};
+	kernelmap_build(&m, &in);
+	assert_true(m.has_graph && m.fragment);
+	assert_int_equal(m.n_use, 3);
+	nodes_of(&m, m.use[0].fx, &b);
+	assert_string_equal(buf_str(&b), "sin add");
+	assert_int_equal(m.use[0].from, KM_FROM_COMMENT);
+	lines_of(&m, 0, "tmp", &b);
+	assert_string_equal(buf_str(&b), "arg0_1 sin ~add add");
+	lines_of(&m, 0, "tl.store", &b);
+	assert_string_equal(buf_str(&b), "add");
+	lines_of(&m, 1, "tmp", &b);
+	assert_string_equal(buf_str(&b), "add add sum_1");
+	assert_text(m.node[m.item[m.use[1].fx.first]].text, "torch.ops.aten.sum.default(add)");
+	kernelmap_release(&m);
+	/* a node's keywords; a result of two; a line that is none */
+	in.code = SLICE("# Graph fragment:\n#   %x : [num_users=1] = call_function[target=torch.ops.aten.max.dim](args = (%a, 1), "
+			"kwargs = {keepdim: True, device: cuda:0})\n#   %getitem : [num_users=1] = call_function[target=operator.getitem](args = "
+			"(%x, 0), kwargs = {})\n#   %bad : oh\n");
+	kernelmap_build(&m, &in);
+	if (m.note[0])
+		fail_msg("%s", m.note);
+	assert_true(m.fragment);
+	assert_text(m.node[1].text, "torch.ops.aten.max.dim(a, 1, keepdim = True, device = device(type='cuda', index=0))");
+	assert_text(m.node[2].text, "x[0]");
+	kernelmap_release(&m);
+	buf_release(&code);
+	buf_release(&b);
+}
+
 /* Every use in everything that is recorded: where the text says which nodes, there are some. */
 static void check_all(struct kernelmaps *k, const char *what, uint32_t *uses, uint32_t *joined, uint32_t *lines, uint32_t *known)
 {
@@ -356,6 +393,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_by_hand),    cmocka_unit_test(test_ir_lines), cmocka_unit_test(test_fusion), cmocka_unit_test(test_compile_error),
+	    cmocka_unit_test(test_fragments),
 	    cmocka_unit_test(test_old),        cmocka_unit_test(test_everything), cmocka_unit_test(test_no_input),
 	};
 	models = unpacked("inductor/models");
