@@ -369,7 +369,8 @@ static void steps_lines(struct crash_verdict *v, const struct crashmap *map)
 
 static void steps_stack(struct crash_verdict *v, const struct crash *c)
 {
-	if (crash_main_stack(c) || v->kind == KIND_REFUSED || v->kind == KIND_OPERATOR || v->kind == KIND_ERROR || v->kind == KIND_OOM || v->kind == KIND_KILLED)
+	bool told = v->kind == KIND_REFUSED || v->kind == KIND_OPERATOR || v->kind == KIND_ERROR;
+	if (crash_main_stack(c) || told || v->kind == KIND_OOM || v->kind == KIND_KILLED)
 		return;
 	step(v, "for a stack of machine code: ulimit -c unlimited; COMMAND; fxexplain crash core %s", "model.pt2");
 	step(v, "or: gdb -batch -ex run -ex bt --args COMMAND 2>&1 | fxexplain crash - model.pt2");
