@@ -59,14 +59,16 @@ void finding_fingerprint(const struct explanation *x, const struct finding *g, c
 
 /* ---- places ---- */
 
-/* Below the working directory? A ".." leads out of it. */
-static bool is_here(const char *path)
+/* A ".." leads out of the folder. */
+static bool leads_out(const char *path)
 {
 	for (const char *p = path; (p = strstr(p, "..")); p += 2)
 		if ((p == path || p[-1] == '/') && (!p[2] || p[2] == '/'))
-			return false;
-	return *path && access(path, F_OK) == 0;
+			return true;
+	return false;
 }
+
+static bool is_here(const char *path) { return *path && !leads_out(path) && access(path, F_OK) == 0; }
 
 static bool below(const char *path, const char *dir)
 {
@@ -90,14 +92,14 @@ bool emit_source(const struct explanation *x, uint32_t file, struct buf *b)
 	struct slice name = explain_text(x, file);
 	if (!name.n || name.p[0] == '<' || memchr(name.p, '\0', name.n))
 		return false;
-	if (name.p[0] != '/') {
-		while (slice_starts(name, "./"))
-			name = slice_of(name.p + 2, name.n - 2);
-		buf_add_slice(b, name);
-		return true;
-	}
+	while (slice_starts(name, "./"))
+		name = slice_of(name.p + 2, name.n - 2);
 	char *path = xstrndup(name.p, name.n);
-	const char *here = relative(path);
+	const char *here = *path == '/' ? relative(path) : leads_out(path) ? NULL : path;
+	if (!here && *path != '/') {
+		free(path);
+		return false;
+	}
 	buf_adds(b, here ? here : path);
 	free(path);
 	return here != NULL;

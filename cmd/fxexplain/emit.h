@@ -26,7 +26,7 @@ void finding_fingerprint(const struct explanation *x, const struct finding *g, c
 
 /* A file of the program as a repository names it, appended to b: what lies below the working directory relative to it (also when
  * the log was made elsewhere: the longest end of its path that is there), else as the log has it. True when it is relative. False and
- * nothing for what is no file (<eval_with_key>.3). */
+ * nothing for what is no file (<eval_with_key>.3) or leads out of here (../m.py). */
 bool emit_source(const struct explanation *x, uint32_t file, struct buf *b);
 
 /* "0/1" of a row of facts.compile; empty for FACT_NONE. */

@@ -318,8 +318,7 @@ void redact_add(struct redact *r, struct buf *b, struct slice text)
 		bool start = !is_word(before);
 		char quote = before == '"' || before == '\'' ? before : 0;
 		n = 0;
-		if (s.p[0] == '/' && start && before != '.' && before != '<' && before != '~' && before != ')' && before != '>' &&
-		    (n = path_length(s, quote)))
+		if (s.p[0] == '/' && start && !strchr(".<>~)]}*?", before) && (n = path_length(s, quote)))
 			put_path(r, b, slice_of(s.p, n), '/');
 		else if (start && (n = windows_length(s)))
 			put_path(r, b, slice_of(s.p, n), '\\');

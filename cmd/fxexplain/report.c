@@ -97,6 +97,8 @@ static void put_numbers(struct report_text *t)
 	const struct explanation *x = t->x;
 	struct explain_sums s;
 	explain_add_up(x, &s);
+	if (!s.compiles && !x->breaks && !x->recompiles)
+		return;
 	buf_addf(t->b, "%llu frames, %llu compilations (%llu of them recompilations), %llu graphs with %llu operations, %llu graph breaks",
 		 (unsigned long long)s.frames, (unsigned long long)s.compiles, (unsigned long long)x->recompiles, (unsigned long long)x->graphs,
 		 (unsigned long long)x->ops, (unsigned long long)x->breaks);

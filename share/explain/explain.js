@@ -86,7 +86,11 @@
       const f = v.failure === null ? null : doc.failures[v.failure];
       box.append(el("h1", "", (v.sure === "proven" ? "Failed in " : v.sure === "likely" ? "Failed, probably in " : "Failed, perhaps in ") + v.title));
       if (f) {
-        box.append(el("div", "error", (f.type ? f.type + ": " : f.signal ? "signal " + f.signal + ": " : "") + (f.reason || "").split("\n").slice(0, 6).join("\n").slice(0, 1500)));
+        const text = f.reason || "", first = text.split(/\n\s*\n/)[0].split("\n").slice(0, 5).join("\n");
+        box.append(el("div", "error", (f.type ? f.type + ": " : f.signal ? "signal " + f.signal + ": " : "") + first.slice(0, 1000)));
+        for (const e of doc.compiler_errors.filter((c) => c.compile === f.compile && /error/.test(c.severity || "")).slice(0, 3))
+          box.append(el("div", "error", (e.at ? short(e.at.file).split("/").pop() + ":" + e.at.line + ": " : "") + e.message, e.at && e.at.code ? el("code", "src", e.at.code) : null));
+        if (text.length > first.length) box.append(el("details", "", el("summary", "dim", "The whole message"), el("pre", "", text)));
         if (f.location) box.append(el("p", "", where(f.location)));
       }
       for (const line of v.evidence) box.append(el("div", "quote", line));

@@ -45,7 +45,8 @@ for log in "${logs[@]}"; do
 			(.locations | all(.physicalLocation | (.artifactLocation.uri | test("[ <>\"]") | not) and
 				((.artifactLocation.uriBaseId == "%SRCROOT%") == (.artifactLocation.uri | test("^file:") | not)) and
 				((has("region") | not) or (.region.startLine >= 1)))))) and
-		([.results[].partialFingerprints["fxexplain/v1"]] | length == (unique | length)))' out)" "0 true"
+		([.results[].partialFingerprints["fxexplain/v1"]] | length == (unique | length))) and
+		([paths(. == null)] | all(any(. == "properties")))' out)" "0 true"
 	is "$log: every finding is a result" "$(jq '.runs[0].results | length' out)" "$(jq '.findings | length' "$log.json")"
 done
 fxexplain --sarif "$DATA/graph_breaks.log" >one.sarif

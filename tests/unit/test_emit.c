@@ -304,7 +304,7 @@ static void test_places(void **state)
 		const char *file, *want;
 		bool relative;
 	} c[] = {
-		{"app/m.py", "app/m.py", true}, {"./m.py", "m.py", true}, {"<eval_with_key>.3", "", false}, {"/nowhere/x.py", "/nowhere/x.py", false},
+		{"app/m.py", "app/m.py", true}, {"./m.py", "m.py", true}, {"<eval_with_key>.3", "", false}, {"../m.py", "", false}, {"..m.py", "..m.py", true}, {"/nowhere/x.py", "/nowhere/x.py", false},
 		{"/build/agent7/w/tests/unit/test_emit.c", "tests/unit/test_emit.c", true}, {"/x/../../etc/passwd", "/x/../../etc/passwd", false},
 	};
 	struct facts f;
@@ -579,6 +579,7 @@ static void test_redact(void **state)
 		{"cpp_fused_add_0 c6ybzpqxvbk4l3cd7h2xk5nv6z2ezhxw5q4sxdmhg3bgyl6v3qkj", "cpp_fused_add_0 c6ybzpqxvbk4l3cd7h2xk5nv6z2ezhxw5q4sxdmhg3bgyl6v3qkj"},
 		{"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln done", "<secret1> done"},
 		{"</b> ~/x s77 f32[8, 8] (L['x'].size()[0])", "</b> ~/x s77 f32[8, 8] (L['x'].size()[0])"},
+		{"run_*/minifier/x.py ${A}/b/c", "run_*/minifier/x.py ${A}/b/c"},
 		{"", ""}, {"/", "/"}, {"\"/", "\"/"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(c); i++) {
