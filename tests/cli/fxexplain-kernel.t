@@ -1,0 +1,82 @@
+#!/bin/bash
+# fxexplain kernel: one kernel whole, the other directions, unknown names, compile errors, each kind of input.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+data=$ROOT/tests/data
+
+mkdir models broken
+tar -xJf "$data/inductor/models.tar.xz" -C models
+tar -xJf "$data/inductor/broken.tar.xz" -C broken
+xz -dc "$data/inductor/broken.txt.xz" >broken.txt
+xz -dc "$data/traces/provenance_jit.log.xz" >trace.log
+xz -dc "$data/aoti/mlp_provenance.pt2.xz" >model.pt2
+
+# The example of the CPU debugging tutorial: the FX line above each line of C++.
+fxexplain kernel cpp_fused_maximum_neg_0 models >out 2>err
+is 'status of a kernel' "$?" 0
+is 'neg and maximum stand above their lines' "$(grep -A1 '// FX:' out | sed 's/^ *//' | grep -v '^--')" \
+'// FX: neg = torch.ops.aten.neg.default(arg0_1)   /home/user/app/inductor.py:10 in tutorial
+auto tmp2 = tmp1.neg();
+// FX: maximum = torch.ops.aten.maximum.default(arg1_1, neg)   /home/user/app/inductor.py:11 in tutorial
+auto tmp3 = at::vec::maximum(tmp0, tmp2);'
+is 'its lines of Python' "$(sed -n '/^Python/,/^$/p' out | sed 1d)" \
+'  /home/user/app/inductor.py:10 in tutorial   a = torch.neg(x1)
+  /home/user/app/inductor.py:11 in tutorial   b = torch.maximum(x2, a)'
+is 'no colour in a pipe' "$(grep -c "$(printf '\033')" out)" 0
+
+# The other directions.
+fxexplain kernel neg models >out
+is 'an FX node names its kernel' "$(grep -c '^  cpp_fused_maximum_neg_0 ' out)" 1
+is 'and its line there' "$(grep -c '^ *[0-9]*  auto tmp2 = tmp1.neg();$' out)" 1
+fxexplain kernel inductor.py:37 models >out
+is 'a line of Python' "$(grep -c '^  cpp_fused_mean_sigmoid_0 ' out)" 1
+fxexplain kernel op5 models >out
+is 'an IR node, of each compilation that has one' "$(grep -c 'IR node of' out)" "$(cat models/*/run*/torchinductor/*/ir_post_fusion.txt | grep -c '^ *op5: ')"
+
+# All of them.
+fxexplain kernel models >out
+is 'without a name: a table per compilation' "$(grep -c '^model__' out)" 10
+fxexplain kernel --json models >out
+is 'all calls' "$(jq '[.compilations[].kernels[]] | length' out)" 14
+is 'the lines of one' "$(jq -c '[.compilations[0].kernels[0].lines[] | select(.fx) | [.value, .fx, .how]] | .[2:4]' out)" \
+	'[["tmp2","neg","same"],["tmp3","maximum","same"]]'
+
+# Why nodes were fused or not.
+fxexplain kernel cpp_fused_native_layer_norm_sum_tanh_0 models "$data/inductor/models.txt" >out
+is "torch's own reason" "$(grep -c 'not fused op1 with op6: intermediate nodes between node1 & node2$' out)" 1
+fxexplain kernel cpp_fused_relu_sum_0 models >out
+is 'a reason seen in the IR is said to be one' "$(grep -c 'not fused op1 with op2: their loops differ.*seen in the IR' out)" 1
+
+# A compile error: kernel, line, IR, FX, Python.
+fxexplain kernel broken broken.txt >out
+is 'status with an error located' "$?" 0
+is 'a compile error is mapped' "$(sed -n '2,6s/^ *//p' out)" \
+'kernel    cpp_fused_add_relu_sin_0, line 48 of model__0_inference_0.0
+line      auto tmp2 = compile error!;
+IR        op0: relu = ops.relu(sin)
+FX        relu = torch.ops.aten.relu.default(sin)
+Python    /home/user/app/inductor.py:64 in broken   z = torch.relu(y)'
+is 'the same as JSON' "$(fxexplain kernel --json broken broken.txt | jq -c '.errors[0] | [.kernel, .kernel_line, .value, .ir, .fx, .python.line]')" \
+	'["cpp_fused_add_relu_sin_0",15,"tmp2","op0","relu",64]'
+fxexplain kernel broken.txt >out 2>err
+is 'the error alone' "$(grep -c 'no kernel here has this line' out)" 1
+
+# Traces, packages, generated code.
+is 'a trace' "$(fxexplain kernel cpp_fused_add_gelu_1 trace.log | grep -c '// FX: erf = ')" 1
+is 'a package' "$(fxexplain kernel cpp_fused_relu_0 model.pt2 | grep -c '// FX, perhaps: relu')" 1
+is 'Triton, by its comments' "$(fxexplain kernel triton_poi_fused_add_sin_0 "$data/inductor/triton.py" | grep -c '    # FX: sin = ')" 1
+
+# What is not there.
+fxexplain kernel cpp_fused_maximum_neg models >out 2>err
+is 'status of an unknown name' "$?" 2
+is 'the nearest first' "$(grep -c "is called 'cpp_fused_maximum_neg'; there are cpp_fused_maximum_neg_0, " err)" 1
+fxexplain kernel x /nowhere >out 2>err
+is 'status of an input that is not there' "$?" 3
+echo hello >text
+fxexplain kernel text >out 2>err
+is 'status of a text without code' "$?" 3
+is 'it says what to give' "$(grep -c 'give the debug folder' err)" 1
+mkdir empty
+fxexplain kernel empty >out 2>err
+is 'status of an empty folder' "$?" 3
+done_testing
