@@ -7,7 +7,21 @@
 #include "diagnose/patterns_part.h"
 #include "io/mapfile.h"
 
-struct patterns *patterns_new(void) { return xcalloc(1, sizeof(struct patterns)); }
+void patterns_forget_index(struct patterns *k)
+{
+	free(k->atom);
+	k->atom = NULL;
+	k->atoms = 0;
+	memset(k->shift, ATOM_KEY - 2, sizeof(k->shift));
+	memset(k->bucket, 0xff, sizeof(k->bucket));
+}
+
+struct patterns *patterns_new(void)
+{
+	struct patterns *k = xcalloc(1, sizeof(*k));
+	patterns_forget_index(k);
+	return k;
+}
 
 void pattern_release(struct pattern *p)
 {
@@ -144,10 +158,8 @@ static void index_all(struct patterns *k)
 	size_t n = 0;
 	for (uint32_t i = 0; i < k->n; i++)
 		n += k->item[i].own->n;
+	patterns_forget_index(k);
 	k->atom = xreallocarray(NULL, n + !n, sizeof(*k->atom));
-	k->atoms = 0;
-	memset(k->shift, ATOM_KEY - 2, sizeof(k->shift));
-	memset(k->bucket, 0xff, sizeof(k->bucket));
 	for (uint32_t i = 0; i < k->n; i++)
 		for (uint32_t j = 0; j < k->item[i].own->n; j++) {
 			k->atom[k->atoms] = k->item[i].own->atom[j];
@@ -163,9 +175,7 @@ int patterns_compile(struct patterns *k, struct err *err)
 			return -1;
 	if (no_ring(k, err) < 0)
 		return -1;
-	free(k->atom);
 	index_all(k);
-	k->compiled = true;
 	return 0;
 }
 

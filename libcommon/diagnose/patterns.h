@@ -109,7 +109,7 @@ int patterns_add_builtin(struct patterns *k, struct err *err); /* patterns_built
 int patterns_add_dir(struct patterns *k, const char *dir, struct err *err);
 /* One file's text; `name` is its name, for messages and for the id. */
 int patterns_add_text(struct patterns *k, const char *name, struct slice text, struct err *err);
-/* Once, after the last pattern was added and before anything is looked for. */
+/* After the last pattern was added; before it, and when one was added since, nothing is found. */
 int patterns_compile(struct patterns *k, struct err *err);
 
 uint32_t patterns_count(const struct patterns *k);

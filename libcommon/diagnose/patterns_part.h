@@ -43,7 +43,6 @@ struct patterns {
 	uint32_t n, cap;
 	struct atom *atom;      /* all of them, after patterns_compile */
 	uint32_t atoms;
-	bool compiled;
 	uint8_t shift[1 << SHIFT_BITS];
 	uint32_t bucket[1 << SHIFT_BITS]; /* by the key's last 3 bytes: first row of atom[], UINT32_MAX */
 };
@@ -71,5 +70,7 @@ static inline uint32_t shift_hash(const char *end)
 /* A match, and or not line as an atom (texts in k->arena); -1 and *why when it cannot be one. */
 int atom_parse(struct patterns *k, struct atom *a, struct slice line, const char **why);
 void pattern_release(struct pattern *p);
+/* Nothing is found until patterns_compile: what was indexed is no longer what is known. */
+void patterns_forget_index(struct patterns *k);
 
 #endif

@@ -401,6 +401,7 @@ int patterns_add_text(struct patterns *k, const char *name, struct slice text, s
 		pattern_release(&p);
 		return -1;
 	}
+	patterns_forget_index(k);
 	struct pattern *same = (struct pattern *)patterns_find(k, p.id);
 	if (same) {
 		pattern_release(same);
