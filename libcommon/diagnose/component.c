@@ -189,17 +189,20 @@ static void add_line(struct buf *b, struct slice s)
 	}
 }
 
+/* The compiler's first error that belongs to a failure: by compile id, or by what stands in its message (texts have no ids). */
 static const struct fact_compiler_error *compiler_error_of(const struct facts *f, const struct fact_failure *r)
 {
-	const struct fact_compiler_error *found = NULL;
+	struct slice reason = facts_text(f, r->reason);
 	for (uint32_t i = 0; i < f->n_compiler_error; i++) {
 		const struct fact_compiler_error *e = &f->compiler_error[i];
-		bool mine = r->compile != FACT_NONE ? e->compile == r->compile : e->src.input == r->src.input;
-		bool error = slice_find(facts_text(f, e->severity), "error") != NULL;
-		if (mine && error && !found)
-			found = e;
+		struct slice message = facts_text(f, e->message);
+		if (!slice_find(facts_text(f, e->severity), "error") || e->src.input != r->src.input)
+			continue;
+		if (r->compile != FACT_NONE && e->compile != FACT_NONE ? e->compile == r->compile
+								       : message.n && memmem(reason.p, reason.n, message.p, message.n))
+			return e;
 	}
-	return found;
+	return NULL;
 }
 
 static void witness(struct explanation *x, const struct fact_failure *r, struct slice at, struct component_view *v)
