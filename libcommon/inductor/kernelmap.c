@@ -435,6 +435,8 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 {
 	struct opseq ir = {0}, body = {0};
 	uint32_t n_params, before = u->fx.n;
+	if (m->n_line > KERNELMAP_LINES) /* a kernel may be called any number of times */
+		return;
 	uint8_t *allowed = m->has_graph ? allowed_nodes(m, u) : NULL;
 	struct opseq_param *p = params_of(m, u, x, &n_params);
 	struct outkernel *k = &m->code.kernel[u->kernel];

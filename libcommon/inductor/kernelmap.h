@@ -26,6 +26,7 @@
 #include "inductor/opmatch.h"
 
 #define KM_NONE UINT32_MAX
+#define KERNELMAP_LINES (1u << 21) /* of kernels, per call; uses beyond have no lines */
 
 struct kernelmap_input {
 	struct slice name;     /* of the compilation: its folder, its compile id, its model */

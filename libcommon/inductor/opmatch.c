@@ -2,7 +2,8 @@
 
 #define CANDIDATES 8
 #define ROUNDS 4
-#define USES_MAX 256 /* of one value that are looked at */
+#define USES_MAX 256       /* of one value that are looked at */
+#define BUDGET (1u << 23) /* comparisons of an operation with a node, per kernel: no recorded one needs a hundredth */
 
 /* ---- the graph ---- */
 
@@ -172,6 +173,7 @@ struct matcher {
 	bool *used;  /* per node */
 	bool *fixed; /* per operation: it is a step, whatever else has its value */
 	bool changed;
+	uint32_t budget;
 };
 
 static bool is_allowed(const struct matcher *w, uint32_t node)
@@ -434,7 +436,10 @@ static bool match_users(struct matcher *w, uint32_t op, uint32_t f)
 		end = x->use_of[f] + USES_MAX;
 	for (uint32_t i = x->use_of[f]; i < end; i++) {
 		uint32_t u = x->use[i];
-		if (u == best || !is_allowed(w, u) || !fits(w, op, u, &open, &is))
+		if (!w->budget || u == best || !is_allowed(w, u))
+			continue;
+		w->budget--;
+		if (!fits(w, op, u, &open, &is))
 			continue;
 		fitting++;
 		if (best == GRAPH_NONE) {
@@ -667,7 +672,7 @@ static void give_numbers(struct matcher *w)
 
 void opmatch_fx(struct opmatch *m, const struct opseq *s, struct fxindex *x, const uint8_t *allowed)
 {
-	struct matcher w = {.m = m, .s = s, .x = x, .allowed = allowed};
+	struct matcher w = {.m = m, .s = s, .x = x, .allowed = allowed, .budget = BUDGET};
 	w.cand = xcalloc(s->n_op + 1, sizeof(*w.cand));
 	w.n_cand = xcalloc(s->n_op + 1, sizeof(*w.n_cand));
 	w.used = xcalloc(x->n + 1, sizeof(*w.used));

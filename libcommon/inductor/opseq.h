@@ -33,7 +33,7 @@
 #include "inductor/outcode.h"
 
 #define OP_NONE UINT32_MAX
-#define OPSEQ_MAX (1u << 18)
+#define OPSEQ_MAX (1u << 16)
 #define OPSEQ_SCOPE 4096
 #define OPSEQ_ARGS 16
 

@@ -23,6 +23,8 @@ struct body {
 	uint32_t n_params;
 	uint32_t line, depth;
 	uint32_t undo; /* where the stores of the loop's main part begin */
+	struct slice pending; /* "auto tmp0 = [&] {": what the block returns */
+	uint32_t pending_depth;
 };
 
 /* ---- names of pointers ---- */
@@ -276,10 +278,12 @@ static uint32_t operand(struct body *b, struct slice e)
 	double v;
 	e = bare(b, e);
 	struct slice s = e, name = take_name(&s);
-	if (name.n && !s.n && value_named(b, name) != OP_NONE)
+	if (name.n && (!s.n || slice_is(s, "()")) && value_named(b, name) != OP_NONE) /* tmp8(): a block's result */
 		return value_named(b, name);
 	if (op_number(e, &v))
 		return add(b, (struct seqop){.kind = OP_CONST, .name = SLICE("constant"), .number = v, .has_number = true}, NULL, 0);
+	if (name.n && s.n && *s.p == '[' && group(s, 0) == s.n && opseq_get(b->s, name) != OP_NONE) /* tmpbuf[x1_inner] */
+		return opseq_get(b->s, name);
 	return unknown(b, e);
 }
 
@@ -473,8 +477,9 @@ static void store(struct body *b, struct slice pointer, struct slice value)
 	if (of == OP_NONE || !name.n)
 		return;
 	/* What was stored there before and read again was only on its way. */
+	uint32_t first = b->s->n_op > OPSEQ_SCOPE ? b->s->n_op - OPSEQ_SCOPE : 0;
 	for (uint32_t i = 0; i < b->s->n_memory && p; i++)
-		for (uint32_t k = 0; b->s->memory[i].read && slice_eq(b->s->memory[i].name, name) && k < b->s->n_op; k++)
+		for (uint32_t k = first; b->s->memory[i].read && slice_eq(b->s->memory[i].name, name) && k < b->s->n_op; k++)
 			if (b->s->op[k].kind == OP_STORE && slice_eq(b->s->op[k].buffer, p->stored.n ? p->stored : name))
 				b->s->op[k].buffer = SLICE("");
 	add(b, (struct seqop){.kind = OP_STORE, .name = SLICE("store"), .buffer = p && p->stored.n ? p->stored : name}, &of, 1);
@@ -577,6 +582,13 @@ static void statement(struct body *b, struct slice line)
 		store(b, take_name(&pointer), value);
 		return;
 	}
+	if (slice_starts(line, "return ") && b->pending.n) {
+		struct slice e = slice_of(end.p + 7, end.n - 7);
+		uint32_t of = expression(b, e, b->pending);
+		opseq_name(b->s, b->pending, of, b->pending_depth);
+		b->pending = SLICE("");
+		return;
+	}
 	bool declared = false;
 	name = take_name(&s);
 	if (slice_is(name, "const") || slice_is(name, "auto") || slice_is(name, "constexpr")) {
@@ -598,7 +610,15 @@ static void statement(struct body *b, struct slice line)
 	}
 	if (slice_ends(s, ";"))
 		s.n--;
-	if (name.n && slice_starts(s, " = ")) {
+	if (is_variable(name) && (slice_is(s, " =") || slice_is(s, " = [&]"))) {
+		b->pending = name;
+		b->pending_depth = b->depth;
+	} else if (slice_is(name, "tmpbuf") && s.n && *s.p == '[') { /* a vector put together from elements far apart */
+		size_t g = group(s, 0);
+		struct slice pointer, index;
+		if (g && slice_starts(after(s, g), " = ") && is_load(b, after(s, g + 3), &pointer, &index))
+			opseq_put(b->s, name, load_of(b, pointer, index, SLICE("")));
+	} else if (name.n && slice_starts(s, " = ")) {
 		assign(b, name, after(s, 3), declared);
 	} else if (name.n && s.n && *s.p == '[') { /* out_ptr0[...] = tmp3; += too */
 		size_t g = group(s, 0);
