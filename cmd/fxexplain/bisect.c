@@ -117,6 +117,7 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 	run_list(&logs, traces);
 	for (size_t i = 0; i < logs.n; i++)
 		(void)facts_add_trace(&f, logs.v[i], &o, &err);
+	facts_one_run(&f);
 	facts_finish(&f);
 	explain(&x, &f);
 	t->component = x.n_component ? x.component[0].component : COMPONENT_NONE;

@@ -92,6 +92,22 @@ torch._dynamo.exc.TorchRuntimeError: Dynamo failed to run FX node with fake tens
 EOS
 exits "a traceback on standard error" 1 fxexplain run --json -o run.json -- python3 fails.py said.txt
 is "is a failure" "$(count run.json 'd["summary"]["failures"]')" 1
+# What the log and standard error both say is one thing.
+cat >both.txt <<'EOS'
+V1121 07:59:23.043000 1234 torch/_dynamo/symbolic_convert.py:915] [0/0] [__graph_breaks] Graph break in user code at /home/user/app/graph_breaks.py:9
+Traceback (most recent call last):
+  File "/home/user/app/graph_breaks.py", line 50, in strict
+    torch._dynamo.graph_break()
+torch._dynamo.exc.Unsupported: Call to `torch._dynamo.graph_break()`
+  Explanation: User-inserted graph break. Message: None
+EOS
+both() { # both FILE : breaks, failures, compilations
+	count "$1" '[d["summary"][k] for k in ("graph_breaks", "inferred_graph_breaks", "failures", "compiles")]'
+}
+exits "a failure in both" 1 fxexplain run --json -o run.json -- sh -c './traced; python3 fails.py both.txt'
+is "is one" "$(both run.json)" "$(both alone.json)"
+exits "another failure" 1 fxexplain run --json -o run.json -- sh -c './traced; python3 fails.py said.txt'
+is "is one more" "$(count run.json 'd["summary"]["failures"] - 1')" "$(count alone.json 'd["summary"]["failures"]')"
 is "nothing is left of all that" "$(leftovers)" ""
 
 # ---- folders ----
