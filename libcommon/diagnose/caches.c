@@ -17,10 +17,13 @@ struct advice {
 };
 
 static const struct advice bypass_advice[] = {
-	{"autograd_function_apply", "torch._functorch.config.autograd_cache_allow_custom_autograd_functions = True    # when it reads nothing but its arguments\n"
+	{"autograd_function_apply", "torch._functorch.config.autograd_cache_allow_custom_autograd_functions = True    # when it "
+				"reads nothing but its arguments\n"
 				    "or make it a torch.library.custom_op with register_autograd"},
-	{"HigherOrderOperator", "no setting makes this operator cacheable: compile the part that holds it as a function of its own, so that the rest is cached"},
-	{"higher_order", "no setting makes this operator cacheable: compile the part that holds it as a function of its own, so that the rest is cached"},
+	{"HigherOrderOperator", "no setting makes this operator cacheable: compile the part that holds it as a function of its own, "
+				"so that the rest is cached"},
+	{"higher_order", "no setting makes this operator cacheable: compile the part that holds it as a function of its own, so that "
+				"the rest is cached"},
 	{"reezing", "torch._inductor.config.freezing = False, or accept it: frozen weights are part of the code"},
 	{"custom pass", "make it a torch._inductor.custom_graph_pass.CustomGraphPass whose uuid() names its version"},
 	{"uuid()", "give it a uuid() that names its version, as the text says"},
@@ -43,7 +46,8 @@ static const struct advice skip_advice[] = {
 	{"multiple devices", "keep one compiled function on one GPU; move inputs before the call"},
 	{"dynamic shapes", "pad or bucket the input to a few sizes, or mark the dim static\n"
 			   "torch._inductor.config.triton.cudagraph_skip_dynamic_graphs = False    # record each size"},
-	{"incompatible op", "torch._inductor.config.graph_partition = True    # only this operator is left out\nreplace the operator, or move it out of the compiled function"},
+	{"incompatible op", "torch._inductor.config.graph_partition = True    # only this operator is left out\nreplace the "
+				"operator, or move it out of the compiled function"},
 	{"complex memory overlap", "pass x.contiguous(): an input that overlaps itself (expand, as_strided) cannot be copied back"},
 	{"deterministic", "torch.use_deterministic_algorithms(False) where it may be"},
 	{"caching allocator", "unset PYTORCH_NO_CUDA_MEMORY_CACHING"},
@@ -147,7 +151,8 @@ static void cold(struct explanation *x)
 	g->seconds = seconds;
 	g->cost = explain_textf(x, "%.1f s, which a warm cache saves", seconds);
 	g->compiles = list;
-	g->why = SLICE("no lookup found anything: the first run on this machine, another torch or other settings, or a cache folder that does not last");
+	g->why = SLICE("no lookup found anything: the first run on this machine, another torch or other settings, or a cache folder "
+				"that does not last");
 	g->fix = SLICE("export TORCHINDUCTOR_CACHE_DIR=/a/disk/that/lasts    # default: /tmp/torchinductor_USER, lost with a container\n"
 		       "torch.compiler.save_cache_artifacts() at the end, torch.compiler.load_cache_artifacts(bytes) at the start of the next job");
 }

@@ -337,7 +337,8 @@ uint32_t facts_compile(struct facts *f, uint32_t input, struct slice id, uint64_
  * src and compile. */
 #define FACT_TABLES(X)                                                                                                 \
 	X(brk, fact_break) X(recompile, fact_recompile) X(limit, fact_limit) X(failure, fact_failure)                  \
-	X(marker, fact_marker) X(symbol, fact_symbol) X(bound, fact_bound) X(fake_kernel, fact_fake_kernel) X(cache, fact_cache)                        \
+	X(marker, fact_marker) X(symbol, fact_symbol) X(bound, fact_bound) X(fake_kernel, fact_fake_kernel)            \
+	X(cache, fact_cache)                                                                                           \
 	X(cudagraph, fact_cudagraph) X(phase, fact_phase) X(graph, fact_graph) X(known, fact_known) X(path, fact_path) \
 	X(compiler_error, fact_compiler_error)
 #define X(name, type) struct type *facts_new_##name(struct facts *f, struct fact_src src);

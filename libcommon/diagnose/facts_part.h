@@ -93,7 +93,8 @@ void phases_free_slot(void *ctx, struct trace_scan *s);
 void phases_end(struct trace_reading *r);
 
 /* facts_trace_shapes.c: a record that names a bound; symbols and what struct trace has of bounds. */
-void reading_bound(struct trace_reading *r, uint32_t compile, uint64_t line, const struct json_tape *tape, uint32_t v, enum trace_kind kind);
+void reading_bound(struct trace_reading *r, uint32_t compile, uint64_t line, const struct json_tape *tape, uint32_t v,
+			enum trace_kind kind);
 void reading_shapes(struct trace_reading *r);
 
 static inline struct compile_notes *reading_note(struct trace_reading *r, uint32_t compile)

@@ -62,7 +62,8 @@ static void take_config(struct trace_reading *r, const struct json_tape *tape, u
 
 /* ---- values ---- */
 
-static void add_metric(struct trace_reading *r, uint32_t compile, struct slice name, struct slice value, enum metric_id known, bool backward,
+static void add_metric(struct trace_reading *r, uint32_t compile, struct slice name, struct slice value,
+			enum metric_id known, bool backward,
 		       bool runtime)
 {
 	GROW(r->metric, r->n_metric, r->cap_metric, 1);

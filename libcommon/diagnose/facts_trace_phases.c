@@ -2,7 +2,8 @@
  *
  * torch 2.13.0 (torch/_dynamo/utils.py, ChromiumEventLogger) writes one record per begin and end of a dynamo_timed block:
  *
- *     {"name": "bytecode_tracing", "ts": 1795258971571018.5, "args": {"compile_id": "0/0"}, "ph": "B", "cat": "dynamo_timed", "tid": 0, "pid": 0}
+ *     {"name": "bytecode_tracing", "ts": 1795258971571018.5, "args": {"compile_id": "0/0"}, "ph": "B",
+ *      "cat": "dynamo_timed", "tid": 0, "pid": 0}
  *
  * ts is in microseconds; "i" is an instant, "X" (not written by torch 2.13, but by tools that merge traces) has a "dur". All
  * threads have tid 0, so that blocks of two threads may overlap: an end closes the innermost block of its name.

@@ -226,7 +226,8 @@ static void add_compile(struct explanation *x, struct finding *g, uint32_t compi
 		g->compiles = explain_textf(x, "%.*s%s%.*s", TEXT(g->compiles), g->compiles.n ? " " : "", TEXT(id));
 }
 
-static struct finding *shape_finding(struct explanation *x, uint32_t from, const char *id, enum finding_level level, const struct fact_loc *loc,
+static struct finding *shape_finding(struct explanation *x, uint32_t from, const char *id, enum finding_level level,
+				     const struct fact_loc *loc,
 				     struct fact_src src, uint32_t compile, struct slice title)
 {
 	struct finding *g = same_finding(x, from, id, loc, title);
@@ -265,7 +266,8 @@ static struct slice special_fix(struct explanation *x, struct slice source, stru
 		if (slice_starts(source, "L['") && slice_ends(source, "']"))
 			source = slice_of(source.p + 3, source.n - 5);
 		return explain_textf(x, "where %.*s has few values: nothing, each is a graph of its own\n"
-				     "pass it as a tensor (torch.tensor(%.*s)) where it is only computed with: an int that decides a shape, a loop or a branch is a constant",
+				     "pass it as a tensor (torch.tensor(%.*s)) where it is only computed with: an int that decides a shape, a loop or a "
+							"branch is a constant",
 				     TEXT(source), TEXT(source));
 	}
 	return explain_textf(x, "%s\ntorch._dynamo.mark_static(%.*s, %.*s)    # if it may be a constant: no symbol is made then\n"
@@ -345,16 +347,19 @@ static void data_dependent(struct explanation *x, uint32_t from, const struct fa
 	struct slice expr = explain_text(x, b->expr), value = explain_text(x, b->value), code = explain_text(x, b->loc.code);
 	struct slice title = value.n ? explain_textf(x, "a decision on data (%.*s) was taken as in the example: %.*s", TEXT(expr), TEXT(value))
 				     : explain_textf(x, "a decision on data that is not there when compiling: %.*s", TEXT(expr));
-	struct finding *g = shape_finding(x, from, value.n ? "shape-real-tensors" : "shape-data-dependent", value.n ? FINDING_WARNING : FINDING_ERROR,
+	struct finding *g = shape_finding(x, from, value.n ? "shape-real-tensors" : "shape-data-dependent",
+				value.n ? FINDING_WARNING : FINDING_ERROR,
 					  &b->loc, b->src, b->compile, title);
 	if (!g || g->count > 1)
 		return;
 	const struct fact_symbol *s = symbol_row(x->facts, b);
 	bool yes_no = s && slice_is(explain_text(x, s->range), "[0, 1]");
-	struct slice made = s && s->loc.file != INTERN_NONE && srcloc_is_user(explain_text(x, s->loc.file)) ? explain_place(x, &s->loc) : slice_of(NULL, 0);
+	bool in_program = s && s->loc.file != INTERN_NONE && srcloc_is_user(explain_text(x, s->loc.file));
+	struct slice made = in_program ? explain_place(x, &s->loc) : slice_of(NULL, 0);
 	g->why = value.n ? SLICE("the compiled program always goes this way, whatever the data is")
 			 : SLICE("an unbacked symbol (from .item(), nonzero, a mask) has no value while tracing");
-	g->evidence = explain_textf(x, "%.*s%s%s%.*s", TEXT(code), code.n && made.n ? "\n" : "", made.n ? "the symbol is made at " : "", TEXT(made));
+	g->evidence = explain_textf(x, "%.*s%s%s%.*s", TEXT(code), code.n && made.n ? "\n" : "", made.n ? "the symbol is made at " : "",
+				    TEXT(made));
 	struct slice check = explain_textf(x, "torch._check(%.*s)    # in the program's own names, before this line: where it always holds\n"
 					   "guard_or_false(%.*s)    # of torch.fx.experimental.symbolic_shapes: where the general path is right for both",
 					   TEXT(expr), TEXT(expr));
@@ -369,7 +374,8 @@ static void constraint(struct explanation *x, uint32_t row)
 	const struct facts *f = x->facts;
 	const struct fact_bound *b = &f->bound[row];
 	struct slice fix = explain_text(x, b->reason);
-	if (row && f->bound[row - 1].kind == BOUND_CONSTRAINT && f->bound[row - 1].src.input == b->src.input && f->bound[row - 1].src.line == b->src.line)
+	const struct fact_bound *before = row ? &f->bound[row - 1] : NULL;
+	if (before && before->kind == BOUND_CONSTRAINT && before->src.input == b->src.input && before->src.line == b->src.line)
 		return; /* told with the first of its message */
 	struct finding *g = explain_finding(x, FINDING_SHAPE, FINDING_ERROR);
 	struct buf all = {0};
@@ -387,7 +393,8 @@ static void constraint(struct explanation *x, uint32_t row)
 	g->compiles = compile_name(x, b->compile);
 	g->why = SLICE("what was declared dynamic is a constant, or bounded, in the program");
 	g->evidence = explain_keep(x, buf_slice(&all));
-	g->fix = fix.n ? fix : SLICE("Dim.AUTO instead of Dim(...), or torch._dynamo.maybe_mark_dynamic instead of mark_dynamic: both may be specialized");
+	g->fix = fix.n ? fix : SLICE("Dim.AUTO instead of Dim(...), or torch._dynamo.maybe_mark_dynamic instead of mark_dynamic: "
+				"both may be specialized");
 	buf_release(&all);
 }
 
@@ -417,7 +424,8 @@ static void fake_kernel(struct explanation *x, const struct fact_fake_kernel *k)
 	g->compiles = compile_name(x, k->compile);
 	g->why = SLICE("tracing runs on sizes and dtypes alone: the fake kernel says what the operator would return");
 	g->evidence = explain_text(x, k->reason);
-	g->fix = explain_textf(x, "@torch.library.register_fake(\"%.*s\")\ntorch.library.opcheck(torch.ops.%.*s, args)    # finds what is wrong with it", TEXT(op),
+	g->fix = explain_textf(x, "@torch.library.register_fake(\"%.*s\")\ntorch.library.opcheck(torch.ops.%.*s, args)    # finds "
+				"what is wrong with it", TEXT(op),
 			       TEXT(explain_text(x, k->op)));
 }
 

@@ -225,11 +225,14 @@ static void compiler_time(struct explanation *x, const struct run_time *t)
 		return;
 	bool triton = triton_used(x->facts) > 0, alone = CONFIG(x->facts, compile_threads) == 1;
 	struct finding *g = about_time(x, "time-compiler", t->part[PART_COMPILER_TIME]);
-	g->title = explain_textf(x, "%s takes %.1f s of %.1f s of compile time (%.0f %%)", triton ? "compiling Triton and C++ kernels" : "the C++ compiler",
+	g->title = explain_textf(x, "%s takes %.1f s of %.1f s of compile time (%.0f %%)", triton ? "compiling Triton and C++ "
+				"kernels" : "the C++ compiler",
 				 t->part[PART_COMPILER_TIME], t->seconds, percent(t, t->part[PART_COMPILER_TIME]));
-	g->why = SLICE("each graph's kernels are compiled by another program the first time; the first C++ kernel also builds the precompiled header");
+	g->why = SLICE("each graph's kernels are compiled by another program the first time; the first C++ kernel also builds the "
+				"precompiled header");
 	g->evidence = blocks_of(x, PART_COMPILER_TIME);
-	g->fix = explain_textf(x, "%skeep TORCHINDUCTOR_CACHE_DIR (default /tmp/torchinductor_USER) on a disk that lasts: what was compiled once is not "
+	g->fix = explain_textf(x, "%skeep TORCHINDUCTOR_CACHE_DIR (default /tmp/torchinductor_USER) on a disk that lasts: what was "
+				"compiled once is not "
 			       "compiled again\nfewer and larger graphs: each graph break and each recompile is another call of the compiler",
 			       alone ? "unset TORCHINDUCTOR_COMPILE_THREADS=1: kernels are then compiled side by side\n" : "");
 }
@@ -245,7 +248,8 @@ static void part_time(struct explanation *x, const struct run_time *t)
 		 "@torch.compiler.nested_compile_region on a block that is repeated: it is traced once\n"
 		 "@torch.compiler.disable on functions that need no compiling (logging, data loading)"},
 		{PART_GUARDS_TIME, "time-guards", "building guards", "each attribute and global that was read is guarded",
-		 "torch.compile(f, options={\"guard_filter_fn\": torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe})    # when modules do not change"},
+		 "torch.compile(f, options={\"guard_filter_fn\": torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe})    # when modules "
+					"do not change"},
 		{PART_AOT_TIME, "time-aotautograd", "AOTAutograd", "the graph is traced again, operator by operator, with its backward",
 		 "compile the repeated block instead of the whole model\n"
 		 "torch.no_grad() around what needs no gradient: then no backward is traced"},
@@ -272,7 +276,8 @@ static void part_time(struct explanation *x, const struct run_time *t)
 		if (!dominates(t, about[i].part))
 			continue;
 		struct finding *g = about_time(x, about[i].id, seconds);
-		g->title = explain_textf(x, "%s takes %.1f s of %.1f s of compile time (%.0f %%)", about[i].what, seconds, t->seconds, percent(t, seconds));
+		g->title = explain_textf(x, "%s takes %.1f s of %.1f s of compile time (%.0f %%)", about[i].what, seconds, t->seconds,
+					percent(t, seconds));
 		g->why = slice_str(about[i].why);
 		g->fix = slice_str(about[i].fix);
 		g->evidence = blocks_of(x, about[i].part);
@@ -296,7 +301,8 @@ static double metric_sum(const struct facts *f, enum metric_id id)
 	return sum;
 }
 
-static void overhead(struct explanation *x, const struct run_time *t, const char *id, const char *what, double seconds, const char *why, const char *fix)
+static void overhead(struct explanation *x, const struct run_time *t, const char *id, const char *what, double seconds,
+			const char *why, const char *fix)
 {
 	if (seconds < OVERHEAD_SECONDS || seconds < OVERHEAD * t->seconds)
 		return;
@@ -384,7 +390,8 @@ static void guard_latency(struct explanation *x)
 	g->compiles = list;
 	g->cost = explain_textf(x, "%.1f ms a call, %lld guards", most / 1000, (long long)(c->guards > 0 ? c->guards : 0));
 	g->why = SLICE("guard_latency_us of the metrics: measured once, right after compiling");
-	g->fix = SLICE("torch.compile(f, options={\"guard_filter_fn\": torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe})    # modules that do not change\n"
+	g->fix = SLICE("torch.compile(f, options={\"guard_filter_fn\": torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe})    # "
+				"modules that do not change\n"
 		       "torch.compile(f, options={\"guard_filter_fn\": torch.compiler.skip_guard_on_globals_unsafe})    # globals that do not change\n"
 		       "read fewer attributes and globals in what is compiled: each is a guard");
 }
