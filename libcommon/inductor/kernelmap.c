@@ -1,12 +1,12 @@
 /* kernelmap.c - the join. */
-#include "inductor/kernelmap.h"
+#include "inductor/kernelmap_part.h"
 
 #include "graph/fxcode.h"
 #include "inductor/fragment.h"
 
 /* ---- rows ---- */
 
-static uint32_t add_source(struct kernelmap *m, const struct srcloc *at)
+uint32_t km_add_source(struct kernelmap *m, const struct srcloc *at)
 {
 	struct buf key = {0};
 	buf_addf(&key, "%.*s:%u:%.*s", (int)at->file.n, at->file.p, at->line, (int)at->func.n, at->func.p);
@@ -19,7 +19,7 @@ static uint32_t add_source(struct kernelmap *m, const struct srcloc *at)
 	return row;
 }
 
-static uint32_t add_node(struct kernelmap *m, struct slice name)
+uint32_t km_add_node(struct kernelmap *m, struct slice name)
 {
 	uint32_t row = intern_add(&m->node_names, name);
 	if (row < m->n_node)
@@ -30,9 +30,9 @@ static uint32_t add_node(struct kernelmap *m, struct slice name)
 }
 
 /* A list that is being made is the last one in item[]. */
-static void list_begin(struct kernelmap *m, struct kmlist *l) { *l = (struct kmlist){m->n_item, 0}; }
+void km_list_begin(struct kernelmap *m, struct kmlist *l) { *l = (struct kmlist){m->n_item, 0}; }
 
-static void list_add(struct kernelmap *m, struct kmlist *l, uint32_t row)
+void km_list_add(struct kernelmap *m, struct kmlist *l, uint32_t row)
 {
 	for (uint32_t i = 0; i < l->n; i++)
 		if (m->item[l->first + i] == row)
@@ -109,7 +109,7 @@ static void read_graph(struct kernelmap *m)
 		const struct gnode *n = &g->node[i];
 		if (n->op == GRAPH_OUTPUT)
 			continue;
-		uint32_t row = add_node(m, graph_name(g, i));
+		uint32_t row = km_add_node(m, graph_name(g, i));
 		struct kmnode *to = &m->node[row];
 		struct srcloc at;
 		to->fx = i;
@@ -120,7 +120,7 @@ static void read_graph(struct kernelmap *m)
 		buf_reset(&b);
 		buf_addf(&b, "# File: %.*s", (int)graph_text(g, n->stack).n, graph_text(g, n->stack).p);
 		if (srcloc_parse(buf_slice(&b), &at))
-			to->source = add_source(m, &at);
+			to->source = km_add_source(m, &at);
 	}
 	buf_release(&b);
 }
@@ -165,7 +165,7 @@ static void take_names(struct kernelmap *m, struct kmlist *l, const struct json_
 		return;
 	for (uint32_t k = json_first(t, list); k < json_end(t, list); k = json_next(t, k))
 		if (json_is(t, k, JSON_STRING))
-			list_add(m, l, add_node(m, json_slice(t, k)));
+			km_list_add(m, l, km_add_node(m, json_slice(t, k)));
 }
 
 static void take_stacks(struct kernelmap *m, struct kmlist *l, const struct json_tape *t, uint32_t list)
@@ -184,7 +184,7 @@ static void take_stacks(struct kernelmap *m, struct kmlist *l, const struct json
 			if (srcloc_is_user(at.file))
 				last = at;
 		if (last.line)
-			list_add(m, l, add_source(m, &last));
+			km_list_add(m, l, km_add_source(m, &last));
 	}
 	buf_release(&text);
 }
@@ -194,7 +194,7 @@ static void take_stacks(struct kernelmap *m, struct kmlist *l, const struct json
 static void list_names(struct kernelmap *m, struct kmlist *l, struct outlist names)
 {
 	for (uint32_t i = 0; i < names.n; i++)
-		list_add(m, l, add_node(m, m->code.name[names.first + i]));
+		km_list_add(m, l, km_add_node(m, m->code.name[names.first + i]));
 }
 
 static void add_use(struct kernelmap *m, const struct said *said, uint32_t call)
@@ -205,7 +205,7 @@ static void add_use(struct kernelmap *m, const struct said *said, uint32_t call)
 	*u = (struct kmuse){.name = c->name, .call = call, .kernel = c->kernel};
 	for (uint32_t i = 0; i + 1 < m->n_use; i++)
 		u->nth += slice_eq(m->use[i].name, u->name);
-	list_begin(m, &u->fx);
+	km_list_begin(m, &u->fx);
 	take_names(m, &u->fx, &said->map, member(&said->map, said->code_to_post, c->notes.handle, c->name, u->nth));
 	uint32_t stacks = member(&said->stacks, said->stack_root, c->notes.handle, c->name, u->nth);
 	if (stacks != JSON_NONE && json_is(&said->stacks, stacks, JSON_OBJECT)) { /* kernel_information.json */
@@ -218,7 +218,7 @@ static void add_use(struct kernelmap *m, const struct said *said, uint32_t call)
 	if (c->kernel != OUT_NONE)
 		list_names(m, &u->fx, m->code.kernel[c->kernel].notes.node);
 	u->from |= u->fx.n > before ? KM_FROM_COMMENT : 0;
-	list_begin(m, &u->source);
+	km_list_begin(m, &u->source);
 	take_stacks(m, &u->source, &said->stacks, stacks);
 }
 
@@ -253,7 +253,7 @@ static void join_ir(struct kernelmap *m, struct kmuse *u)
 {
 	const struct irtext *ir = m->ir;
 	const struct outcall *c = &m->code.call[u->call];
-	list_begin(m, &u->ir);
+	km_list_begin(m, &u->ir);
 	if (!ir || !ir->n_node)
 		return;
 	bool *in = xcalloc(ir->n_node, sizeof(*in));
@@ -286,7 +286,7 @@ static void join_ir(struct kernelmap *m, struct kmuse *u)
 			in[i] = false;
 		if (in[i] && !n->members && !m->taken[i]) {
 			m->taken[i] = true;
-			list_add(m, &u->ir, i);
+			km_list_add(m, &u->ir, i);
 		}
 	}
 	free(in);
@@ -306,7 +306,7 @@ static void from_log(struct kernelmap *m, struct kmuse *u)
 		struct slice rest = row->reason, one;
 		while (mine && irop_arg(&rest, &one))
 			if (m->has_graph ? graph_find(&m->graph, 0, one) != GRAPH_NONE : one.n > 0) {
-				list_add(m, &u->fx, add_node(m, one));
+				km_list_add(m, &u->fx, km_add_node(m, one));
 				u->from |= KM_FROM_LOG;
 			}
 	}
@@ -314,7 +314,7 @@ static void from_log(struct kernelmap *m, struct kmuse *u)
 
 /* ---- the flow of data ---- */
 
-static uint8_t *allowed_nodes(const struct kernelmap *m, const struct kmuse *u)
+uint8_t *km_allowed(const struct kernelmap *m, const struct kmuse *u)
 {
 	uint8_t *bits;
 	if (!u->from)
@@ -328,7 +328,7 @@ static uint8_t *allowed_nodes(const struct kernelmap *m, const struct kmuse *u)
 	return bits;
 }
 
-static uint32_t row_of(struct kernelmap *m, uint32_t fx) { return fx == GRAPH_NONE ? KM_NONE : add_node(m, graph_name(&m->graph, fx)); }
+uint32_t km_row(struct kernelmap *m, uint32_t fx) { return fx == GRAPH_NONE ? KM_NONE : km_add_node(m, graph_name(&m->graph, fx)); }
 
 /* What the parameters of a kernel hold at this call. */
 static struct opseq_param *params_of(const struct kernelmap *m, const struct kmuse *u, const struct fxindex *x, uint32_t *n)
@@ -361,9 +361,9 @@ static void take_ir(struct kernelmap *m, const struct kmuse *u, const struct ops
 		for (uint32_t k = 0; k < s->n_op; k++)
 			if (s->op[k].node == node && match[k].how != MATCH_NONE && s->op[k].kind != OP_LOAD && s->op[k].kind != OP_NOTE &&
 			    s->op[k].kind != OP_ALIAS) {
-				uint32_t row = row_of(m, match[k].fx);
+				uint32_t row = km_row(m, match[k].fx);
 				if (row != KM_NONE && m->node[row].compute)
-					list_add(m, l, row);
+					km_list_add(m, l, row);
 			}
 	}
 }
@@ -389,7 +389,7 @@ static void take_lines(struct kernelmap *m, struct kmuse *u, const struct opseq 
 			continue; /* a number within the line */
 		l->kind = o->kind == OP_LOAD && o->n_args ? OP_CALC : o->kind; /* a gather computes */
 		l->value = o->result;
-		l->node = row_of(m, match[i].fx);
+		l->node = km_row(m, match[i].fx);
 		l->how = match[i].how;
 		if (match[i].ir != OP_NONE) {
 			l->ir_node = ir->op[match[i].ir].node;
@@ -437,7 +437,7 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 	uint32_t n_params, before = u->fx.n;
 	if (m->n_line > KERNELMAP_LINES) /* a kernel may be called any number of times */
 		return;
-	uint8_t *allowed = m->has_graph ? allowed_nodes(m, u) : NULL;
+	uint8_t *allowed = m->has_graph ? km_allowed(m, u) : NULL;
 	struct opseq_param *p = params_of(m, u, x, &n_params);
 	struct outkernel *k = &m->code.kernel[u->kernel];
 	for (uint32_t i = 0; i < u->ir.n; i++)
@@ -462,14 +462,14 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 		take_ir(m, u, &ir, im);
 		for (uint32_t i = 0; i < body.n_op && !u->from; i++)
 			if (bm[i].how != MATCH_NONE && body.op[i].kind != OP_LOAD && body.op[i].kind != OP_ALIAS && body.op[i].kind != OP_NOTE) {
-				uint32_t row = row_of(m, bm[i].fx);
+				uint32_t row = km_row(m, bm[i].fx);
 				if (m->node[row].compute)
-					list_add(m, &u->fx, row);
+					km_list_add(m, &u->fx, row);
 			}
 		for (uint32_t i = 0; i < u->ir.n && !u->from; i++) {
 			struct kmlist l = m->ir_fx[m->item[u->ir.first + i]];
 			for (uint32_t j = 0; j < l.n; j++)
-				list_add(m, &u->fx, m->item[l.first + j]);
+				km_list_add(m, &u->fx, m->item[l.first + j]);
 		}
 	}
 	u->from |= u->fx.n > before ? KM_FROM_FLOW : 0;
@@ -482,144 +482,6 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 	free(allowed);
 	opseq_release(&ir);
 	opseq_release(&body);
-}
-
-/* ---- operators ---- */
-
-struct operand_set {
-	const struct fxindex *x;
-	uint32_t rep[32], n;
-};
-
-static bool add_operand(void *user, uint32_t node)
-{
-	struct operand_set *s = user;
-	if (s->n < ARRAY_LEN(s->rep))
-		s->rep[s->n++] = s->x->rep[node];
-	return true;
-}
-
-/* "extern_kernels.addmm", "aoti_torch_cpu_addmm_out" -> does it name "addmm"? */
-static bool names_op(struct slice call, struct slice op)
-{
-	for (size_t i = 0; op.n && i + op.n <= call.n; i++) {
-		const char *at = call.p + i;
-		size_t left = call.n - i;
-		bool begins = !i || at[-1] == '.' || at[-1] == '_' || at[-1] == ':';
-		if (begins && !memcmp(at, op.p, op.n) &&
-		    (left == op.n || at[op.n] == '.' || (left >= op.n + 4 && !memcmp(at + op.n, "_out", 4))))
-			return true;
-	}
-	return false;
-}
-
-/* Could node i be the call? What the call is given and is known must be among the node's operands; and the other way around, unless
- * something of it is not known. */
-static bool given_to(const struct kernelmap *m, const struct outcall *c, const struct fxindex *x, uint32_t i)
-{
-	struct operand_set s = {.x = x};
-	uint32_t hits = 0, unknown = 0, met = 0;
-	graph_operands(&m->graph, i, add_operand, &s);
-	bool *seen = xcalloc(s.n + 1, sizeof(*seen));
-	for (uint32_t a = 0; a < c->arg.n; a++) {
-		struct slice name = m->code.name[c->arg.first + a];
-		uint32_t bound = name.n ? fxindex_bound(x, name) : GRAPH_NONE, k = 0;
-		if (bound == GRAPH_NONE && name.n)
-			bound = fxindex_bound(x, outcode_storage(&m->code, name));
-		if (bound == GRAPH_NONE) {
-			unknown += name.n > 0;
-			continue;
-		}
-		while (k < s.n && s.rep[k] != bound)
-			k++;
-		if (k == s.n) {
-			hits = 0;
-			unknown = 0;
-			break;
-		}
-		hits++;
-		for (k = 0; k < s.n; k++)
-			seen[k] |= s.rep[k] == bound;
-	}
-	for (uint32_t k = 0; k < s.n; k++)
-		met += seen[k];
-	free(seen);
-	return hits && (met == s.n || unknown);
-}
-
-/* buf8 = buf7[0]: the node's results. */
-static void bind_items(const struct kernelmap *m, struct fxindex *x, struct slice buffer, uint32_t node)
-{
-	const struct graph *g = &m->graph;
-	fxindex_bind(x, buffer, node);
-	for (uint32_t a = 0; a < m->code.n_alias; a++) {
-		const struct outalias *al = &m->code.alias[a];
-		if (!al->item || !slice_eq(al->of, buffer))
-			continue;
-		for (uint32_t u = x->use_of[node]; u < x->use_of[node + 1]; u++) {
-			const struct gnode *n = &g->node[x->use[u]];
-			if (graph_is_getitem(g, x->use[u]) && n->n_args == 2 && g->value[n->args + 1].kind == GV_INT &&
-			    g->value[n->args + 1].i == al->index)
-				fxindex_bind(x, al->name, x->use[u]);
-		}
-	}
-}
-
-/* An operator of torch: of the nodes that it is known to come from, or of all, the one of its name whose operands it is given. */
-static void operator_node(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
-{
-	const struct outcall *c = &m->code.call[u->call];
-	uint8_t *allowed = allowed_nodes(m, u);
-	uint32_t found = GRAPH_NONE, times = 0;
-	for (uint32_t i = m->graph.module[0].first, end = i + m->graph.module[0].n; i < end; i++) {
-		if (m->graph.node[i].op != GRAPH_CALL_FUNCTION || fx_is_view(&m->graph, i) || graph_is_getitem(&m->graph, i) ||
-		    (allowed && !(allowed[i / 8] >> (i % 8) & 1)) || !names_op(c->name, fx_op_name(&m->graph, i)))
-			continue;
-		if (allowed || given_to(m, c, x, i)) {
-			found = i;
-			times++;
-		}
-	}
-	if (times == 1) {
-		uint32_t had = u->fx.n;
-		list_add(m, &u->fx, row_of(m, found));
-		u->from |= u->fx.n > had ? KM_FROM_FLOW : 0;
-		for (uint32_t i = 0; i < c->made.n; i++)
-			bind_items(m, x, m->code.name[c->made.first + i], found);
-	}
-	free(allowed);
-}
-
-/* The wrapper's results are those of the graph, in order. */
-static void bind_results(struct kernelmap *m, struct fxindex *x)
-{
-	const struct graph *g = &m->graph;
-	uint32_t out = g->module[0].output;
-	if (m->fragment || out == GRAPH_NONE || !g->node[out].n_args)
-		return;
-	struct gvalue v = g->value[g->node[out].args];
-	if ((v.kind != GV_TUPLE && v.kind != GV_LIST) || v.n != m->code.result.n)
-		return;
-	for (uint32_t i = 0; i < v.n; i++) {
-		struct gvalue r = g->value[v.first + i];
-		struct slice name = m->code.name[m->code.result.first + i];
-		if (r.kind == GV_NODE && name.n && fxindex_bound(x, name) == GRAPH_NONE)
-			fxindex_bind(x, name, r.node);
-	}
-}
-
-static void bind_inputs(struct kernelmap *m, struct fxindex *x)
-{
-	if (m->fragment) /* only some of them, in another order; they have their names */
-		return;
-	const struct graph *g = &m->graph;
-	uint32_t k = 0;
-	for (uint32_t i = g->module[0].first, end = i + g->module[0].n; i < end; i++)
-		if (g->node[i].op == GRAPH_PLACEHOLDER && k < m->code.input.n) {
-			struct slice name = m->code.name[m->code.input.first + k++];
-			if (graph_find(g, 0, name) == GRAPH_NONE)
-				fxindex_bind(x, name, i);
-		}
 }
 
 /* ---- all of it ---- */
@@ -637,7 +499,7 @@ static void sources_of_nodes(struct kernelmap *m, struct kmuse *u)
 	for (uint32_t i = 0; i < u->fx.n; i++) {
 		const struct kmnode *n = &m->node[m->item[u->fx.first + i]];
 		if (n->source != KM_NONE && n->compute && (!user || srcloc_is_user(m->source[n->source].file)))
-			list_add(m, &u->source, n->source);
+			km_list_add(m, &u->source, n->source);
 	}
 }
 
@@ -687,8 +549,8 @@ void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 	said.stack_root = parse(&said.stacks, in->stacks);
 	if (m->has_graph) {
 		fxindex_init(&x, &m->graph);
-		bind_inputs(m, &x);
-		bind_results(m, &x);
+		km_bind_inputs(m, &x);
+		km_bind_results(m, &x);
 	}
 	for (uint32_t i = 0; i < m->code.n_call; i++)
 		add_use(m, &said, i);
@@ -699,7 +561,7 @@ void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 		if (u->kernel != OUT_NONE)
 			flow(m, u, &x);
 		else if (m->has_graph)
-			operator_node(m, u, &x);
+			km_operator(m, u, &x);
 		sources_of_nodes(m, u);
 		sort_list(m, u->fx, by_graph);
 		sort_list(m, u->source, by_place);

@@ -28,7 +28,7 @@ static void look(struct search *f, const struct kernelmap *m, uint32_t map)
 		bool again = false; /* a kernel that is called twice counts once */
 		for (uint32_t i = 0; i < u; i++)
 			again |= m->use[i].kernel == m->use[u].kernel;
-		for (uint32_t n = 1; !again && slice_line(&rest, &line); n++) {
+		for (uint32_t n = 1; !again && n <= m->use[u].n_lines && slice_line(&rest, &line); n++) {
 			if (!slice_eq(slice_trim(line), f->out->quoted))
 				continue;
 			/* The file that is compiled has a line more in front (2.13), AOTInductor's all kernels. */

@@ -382,7 +382,8 @@ static bool ternary(struct slice e, struct slice part[3])
 /* decltype(x)(1) / (decltype(x)(1) + std::exp(-x)) and its vector form; 1 / std::sqrt(x) */
 static const char *idiom(struct slice e)
 {
-	if (slice_starts(e, "decltype(") && slice_find(e, "(1)") && slice_find(e, "/") && slice_find(e, "exp(") && slice_find(e, "+"))
+	bool sum = slice_find(e, "/") && slice_find(e, "exp(") && slice_find(e, "+");
+	if (slice_starts(e, "decltype(") && slice_find(e, "(1)") && sum)
 		return "sigmoid";
 	if (slice_starts(e, "1 / std::sqrt("))
 		return "rsqrt";
@@ -492,7 +493,8 @@ static void accumulate(struct body *b, struct slice acc, struct slice e)
 	uint32_t args[OPSEQ_ARGS], n = values_in(b, e, args, OPSEQ_ARGS), held = opseq_get(b->s, acc), kept = 0;
 	static const struct { const char *mark, *name; } table[] = {
 		{"welford", "welford"}, {"argmax", "argmax"}, {"argmin", "argmin"}, {"max", "max"}, {"min", "min"}, {"sum_masked", "sum"},
-		{"prod", "prod"}, {"any_masked", "any"}, {" || ", "any"}, {" | ", "any"}, {" + ", "sum"}, {" * ", "prod"}, {"xor", "xor_sum"}, {" ^ ", "xor_sum"},
+		{"prod", "prod"}, {"any_masked", "any"}, {" || ", "any"}, {" | ", "any"}, {" + ", "sum"}, {" * ", "prod"},
+		{"xor", "xor_sum"}, {" ^ ", "xor_sum"},
 		{"cascade_sum", "sum"},
 	};
 	struct seqop op = {.kind = OP_REDUCE, .name = SLICE("?"), .result = acc};

@@ -31,7 +31,8 @@ is 'and its line there' "$(grep -c '^ *[0-9]*  auto tmp2 = tmp1.neg();$' out)" 1
 fxexplain kernel inductor.py:37 models >out
 is 'a line of Python' "$(grep -c '^  cpp_fused_mean_sigmoid_0 ' out)" 1
 fxexplain kernel op5 models >out
-is 'an IR node, of each compilation that has one' "$(grep -c 'IR node of' out)" "$(cat models/*/run*/torchinductor/*/ir_post_fusion.txt | grep -c '^ *op5: ')"
+is 'an IR node, of each compilation that has one' "$(grep -c 'IR node of' out)" \
+	"$(cat models/*/run*/torchinductor/*/ir_post_fusion.txt | grep -c '^ *op5: ')"
 
 # All of them.
 fxexplain kernel models >out
@@ -56,7 +57,8 @@ line      auto tmp2 = compile error!;
 IR        op0: relu = ops.relu(sin)
 FX        relu = torch.ops.aten.relu.default(sin)
 Python    /home/user/app/inductor.py:64 in broken   z = torch.relu(y)'
-is 'the same as JSON' "$(fxexplain kernel --json broken broken.txt | jq -c '.errors[0] | [.kernel, .kernel_line, .value, .ir, .fx, .python.line]')" \
+fxexplain kernel --json broken broken.txt >out
+is 'the same as JSON' "$(jq -c '.errors[0] | [.kernel, .kernel_line, .value, .ir, .fx, .python.line]' out)" \
 	'["cpp_fused_add_relu_sin_0",15,"tmp2","op0","relu",64]'
 fxexplain kernel broken.txt >out 2>err
 is 'the error alone' "$(grep -c 'no kernel here has this line' out)" 1

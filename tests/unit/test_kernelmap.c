@@ -86,7 +86,8 @@ static void test_by_hand(void **state)
 		{"model__1_inference_1.1", "cpp_fused_relu_sum_0", "tmp_acc0_vec = ", "sum_1"},
 		{"model__1_inference_1.1", "cpp_fused_relu_sum_0", "out_ptr0[", "sum_1"},
 		/* vectorised, and the tail: both copies */
-		{"model__2_inference_2.2", "cpp_fused__softmax_abs_all_amax_eq_mul_ne_sub_0", "auto tmp11 =", "mul_tensor_3 mul_tensor_3 mul_tensor_2 mul_tensor_2"},
+		{"model__2_inference_2.2", "cpp_fused__softmax_abs_all_amax_eq_mul_ne_sub_0", "auto tmp11 =",
+		 "mul_tensor_3 mul_tensor_3 mul_tensor_2 mul_tensor_2"},
 		{"model__2_inference_2.2", "cpp_fused__softmax_abs_all_amax_eq_mul_ne_sub_0", "auto tmp17 =", "where_self where_self"},
 		{"model__2_inference_2.2", "cpp_fused__softmax_abs_all_amax_eq_mul_ne_sub_0", "tmp_acc0_vec = ", "any_dims any_dims sum_1 sum_1"},
 		{"model__2_inference_2.2", "cpp_fused__softmax_abs_all_amax_eq_mul_ne_sub_0", "tmp_acc2_vec = ", "amax_default_1 amax_default_1"},
@@ -392,7 +393,8 @@ static void test_no_input(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_by_hand),    cmocka_unit_test(test_ir_lines), cmocka_unit_test(test_fusion), cmocka_unit_test(test_compile_error),
+	    cmocka_unit_test(test_by_hand), cmocka_unit_test(test_ir_lines), cmocka_unit_test(test_fusion),
+	    cmocka_unit_test(test_compile_error),
 	    cmocka_unit_test(test_fragments),
 	    cmocka_unit_test(test_old),        cmocka_unit_test(test_everything), cmocka_unit_test(test_no_input),
 	};

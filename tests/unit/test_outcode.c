@@ -130,7 +130,9 @@ static void test_statements(void **state)
 		{"out_ptr0[static_cast<int64_t>(x0)] = static_cast<float>(tmp1);", "store out_ptr0 tmp1"},
 		{"atomic_add(&out_ptr0[static_cast<int64_t>(x0)], tmp1);", "store out_ptr0 tmp1"},
 	};
-	struct opseq_param param[] = {{.name = SLICE("in_ptr0")}, {.name = SLICE("in_ptr1")}, {.name = SLICE("in_ptr2")}, {.name = SLICE("out_ptr0")}};
+	struct opseq_param param[] = {
+		{.name = SLICE("in_ptr0")}, {.name = SLICE("in_ptr1")}, {.name = SLICE("in_ptr2")}, {.name = SLICE("out_ptr0")},
+	};
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct opseq s = {0};
 		struct buf b = {0};

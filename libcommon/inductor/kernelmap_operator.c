@@ -1,0 +1,138 @@
+/* kernelmap_operator.c - calls of torch's operators, inputs and results: which nodes of the graph they are. */
+#include "inductor/kernelmap_part.h"
+
+struct operand_set {
+	const struct fxindex *x;
+	uint32_t rep[32], n;
+};
+
+static bool add_operand(void *user, uint32_t node)
+{
+	struct operand_set *s = user;
+	if (s->n < ARRAY_LEN(s->rep))
+		s->rep[s->n++] = s->x->rep[node];
+	return true;
+}
+
+/* "extern_kernels.addmm", "aoti_torch_cpu_addmm_out" -> does it name "addmm"? */
+static bool names_op(struct slice call, struct slice op)
+{
+	for (size_t i = 0; op.n && i + op.n <= call.n; i++) {
+		const char *at = call.p + i;
+		size_t left = call.n - i;
+		bool begins = !i || at[-1] == '.' || at[-1] == '_' || at[-1] == ':';
+		if (begins && !memcmp(at, op.p, op.n) &&
+		    (left == op.n || at[op.n] == '.' || (left >= op.n + 4 && !memcmp(at + op.n, "_out", 4))))
+			return true;
+	}
+	return false;
+}
+
+/* Could node i be the call? What the call is given and is known must be among the node's operands; and the other way around, unless
+ * something of it is not known. */
+static bool given_to(const struct kernelmap *m, const struct outcall *c, const struct fxindex *x, uint32_t i)
+{
+	struct operand_set s = {.x = x};
+	uint32_t hits = 0, unknown = 0, met = 0;
+	graph_operands(&m->graph, i, add_operand, &s);
+	bool *seen = xcalloc(s.n + 1, sizeof(*seen));
+	for (uint32_t a = 0; a < c->arg.n; a++) {
+		struct slice name = m->code.name[c->arg.first + a];
+		uint32_t bound = name.n ? fxindex_bound(x, name) : GRAPH_NONE, k = 0;
+		if (bound == GRAPH_NONE && name.n)
+			bound = fxindex_bound(x, outcode_storage(&m->code, name));
+		if (bound == GRAPH_NONE) {
+			unknown += name.n > 0;
+			continue;
+		}
+		while (k < s.n && s.rep[k] != bound)
+			k++;
+		if (k == s.n) {
+			hits = 0;
+			unknown = 0;
+			break;
+		}
+		hits++;
+		for (k = 0; k < s.n; k++)
+			seen[k] |= s.rep[k] == bound;
+	}
+	for (uint32_t k = 0; k < s.n; k++)
+		met += seen[k];
+	free(seen);
+	return hits && (met == s.n || unknown);
+}
+
+/* buf8 = buf7[0]: the node's results. */
+static void bind_items(const struct kernelmap *m, struct fxindex *x, struct slice buffer, uint32_t node)
+{
+	const struct graph *g = &m->graph;
+	fxindex_bind(x, buffer, node);
+	for (uint32_t a = 0; a < m->code.n_alias; a++) {
+		const struct outalias *al = &m->code.alias[a];
+		if (!al->item || !slice_eq(al->of, buffer))
+			continue;
+		for (uint32_t u = x->use_of[node]; u < x->use_of[node + 1]; u++) {
+			const struct gnode *n = &g->node[x->use[u]];
+			if (graph_is_getitem(g, x->use[u]) && n->n_args == 2 && g->value[n->args + 1].kind == GV_INT &&
+			    g->value[n->args + 1].i == al->index)
+				fxindex_bind(x, al->name, x->use[u]);
+		}
+	}
+}
+
+/* An operator of torch: of the nodes that it is known to come from, or of all, the one of its name whose operands it is given. */
+void km_operator(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
+{
+	const struct outcall *c = &m->code.call[u->call];
+	uint8_t *allowed = km_allowed(m, u);
+	uint32_t found = GRAPH_NONE, times = 0;
+	for (uint32_t i = m->graph.module[0].first, end = i + m->graph.module[0].n; i < end; i++) {
+		if (m->graph.node[i].op != GRAPH_CALL_FUNCTION || fx_is_view(&m->graph, i) || graph_is_getitem(&m->graph, i) ||
+		    (allowed && !(allowed[i / 8] >> (i % 8) & 1)) || !names_op(c->name, fx_op_name(&m->graph, i)))
+			continue;
+		if (allowed || given_to(m, c, x, i)) {
+			found = i;
+			times++;
+		}
+	}
+	if (times == 1) {
+		uint32_t had = u->fx.n;
+		km_list_add(m, &u->fx, km_row(m, found));
+		u->from |= u->fx.n > had ? KM_FROM_FLOW : 0;
+		for (uint32_t i = 0; i < c->made.n; i++)
+			bind_items(m, x, m->code.name[c->made.first + i], found);
+	}
+	free(allowed);
+}
+
+/* The wrapper's results are those of the graph, in order. */
+void km_bind_results(struct kernelmap *m, struct fxindex *x)
+{
+	const struct graph *g = &m->graph;
+	uint32_t out = g->module[0].output;
+	if (m->fragment || out == GRAPH_NONE || !g->node[out].n_args)
+		return;
+	struct gvalue v = g->value[g->node[out].args];
+	if ((v.kind != GV_TUPLE && v.kind != GV_LIST) || v.n != m->code.result.n)
+		return;
+	for (uint32_t i = 0; i < v.n; i++) {
+		struct gvalue r = g->value[v.first + i];
+		struct slice name = m->code.name[m->code.result.first + i];
+		if (r.kind == GV_NODE && name.n && fxindex_bound(x, name) == GRAPH_NONE)
+			fxindex_bind(x, name, r.node);
+	}
+}
+
+void km_bind_inputs(struct kernelmap *m, struct fxindex *x)
+{
+	if (m->fragment) /* only some of them, in another order; they have their names */
+		return;
+	const struct graph *g = &m->graph;
+	uint32_t k = 0;
+	for (uint32_t i = g->module[0].first, end = i + g->module[0].n; i < end; i++)
+		if (g->node[i].op == GRAPH_PLACEHOLDER && k < m->code.input.n) {
+			struct slice name = m->code.name[m->code.input.first + k++];
+			if (graph_find(g, 0, name) == GRAPH_NONE)
+				fxindex_bind(x, name, i);
+		}
+}
