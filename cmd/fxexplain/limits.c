@@ -42,8 +42,14 @@ static void at_breaks(struct limit_places *p, const struct explanation *x) { AT(
 static void at_inferred(struct limit_places *p, const struct explanation *x) { AT(brk, &x->facts->brk[i].loc, x->facts->brk[i].inferred) }
 static void at_recompiles(struct limit_places *p, const struct explanation *x) { AT(recompile, &x->facts->recompile[i].loc, true) }
 static void at_limits(struct limit_places *p, const struct explanation *x) { AT(limit, &x->facts->limit[i].loc, true) }
-static void at_failures(struct limit_places *p, const struct explanation *x) { AT(failure, &x->facts->failure[i].user, !x->facts->failure[i].restart) }
-static void at_restarts(struct limit_places *p, const struct explanation *x) { AT(failure, &x->facts->failure[i].user, x->facts->failure[i].restart) }
+static void at_failures(struct limit_places *p, const struct explanation *x)
+{
+	AT(failure, &x->facts->failure[i].user, !x->facts->failure[i].restart)
+}
+static void at_restarts(struct limit_places *p, const struct explanation *x)
+{
+	AT(failure, &x->facts->failure[i].user, x->facts->failure[i].restart)
+}
 static void at_skips(struct limit_places *p, const struct explanation *x) { AT(cudagraph, &x->facts->cudagraph[i].loc, true) }
 static void at_special(struct limit_places *p, const struct explanation *x)
 {

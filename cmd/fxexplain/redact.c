@@ -28,7 +28,8 @@ static struct slice from(struct slice s, size_t i) { return slice_of(s.p + i, s.
 
 void redact_user(struct redact *r, struct slice name)
 {
-	static const char *const common[] = {"root", "user", "users", "runner", "ubuntu", "admin", "nobody", "default", "torch", "python", "home", NULL};
+	static const char *const common[] = {"root", "user", "users", "runner", "ubuntu", "admin", "nobody", "default", "torch", "python",
+					     "home", NULL};
 	if (name.n >= 3 && name.n <= 64 && !one_of(name, common))
 		intern_add(&r->user, name);
 }
@@ -110,8 +111,8 @@ static size_t windows_length(struct slice s)
 
 static bool is_public(struct slice host)
 {
-	static const char *const known[] = {"pytorch.org", "github.com", "github.io", "githubusercontent.com", "python.org", "google.com", "nvidia.com",
-					    "readthedocs.io", "stackoverflow.com", "gnu.org", "json.schemastore.org", "llvm.org", "pypi.org",
+	static const char *const known[] = {"pytorch.org", "github.com", "github.io", "githubusercontent.com", "python.org", "google.com",
+					    "nvidia.com", "readthedocs.io", "stackoverflow.com", "gnu.org", "llvm.org", "pypi.org",
 					    "triton-lang.org", NULL};
 	for (const char *const *k = known; *k; k++) {
 		size_t n = strlen(*k);
@@ -176,8 +177,8 @@ static bool is_value(char c) { return (unsigned char)c > ' ' && !strchr("\"'`,;)
 
 static size_t secret_length(struct slice s)
 {
-	static const char *const prefix[] = {"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "hf_", "sk-", "xoxb-", "xoxp-", "xoxa-", "AKIA",
-					     "ASIA", "glpat-", "eyJ", "pypi-", "npm_", "wandb_", NULL};
+	static const char *const prefix[] = {"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "hf_", "sk-", "xoxb-", "xoxp-", "xoxa-",
+					     "AKIA", "ASIA", "glpat-", "eyJ", "pypi-", "npm_", "wandb_", NULL};
 	size_t n = span(s, is_secret_char), digits = 0, upper = 0, lower = 0;
 	for (const char *const *k = prefix; *k; k++)
 		if (slice_starts(s, *k) && n >= strlen(*k) + 12) {

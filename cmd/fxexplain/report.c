@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-enum { BREAKS = 15, RECOMPILES = 10, FINDINGS = 12, PHASES = 10, LINE = 240 };
+enum { BREAKS = 15, RECOMPILES = 10, FINDINGS = 12, PHASES = 10, LOGS = 4, LINE = 240 };
 enum { MAX_TRACEBACK = 16000, MAX_REPRO = 16000 };
 
 /* ---- text ---- */
@@ -90,6 +90,22 @@ static void put_command(struct report_text *t)
 			buf_adds(t->b, "\n\n");
 			return;
 		}
+}
+
+/* The form asks for the trace. */
+static void put_logs(struct report_text *t)
+{
+	const struct facts *f = t->x->facts;
+	unsigned n = 0;
+	for (uint32_t i = 0; i < f->n_input; i++) {
+		if (f->input[i].kind != FACT_TRACE || n++ >= LOGS)
+			continue;
+		buf_adds(t->b, n == 1 ? "Logs of `TORCH_TRACE`, to be attached: " : ", ");
+		report_add_code(t, facts_text(f, f->input[i].path));
+	}
+	if (n > LOGS)
+		buf_addf(t->b, " and %u more", n - LOGS);
+	buf_adds(t->b, n ? ".\n\n" : "");
 }
 
 static void put_numbers(struct report_text *t)
@@ -248,7 +264,8 @@ static void put_errors(struct report_text *t)
 		return;
 	}
 	const struct fact_failure *e = &f->failure[row];
-	struct slice stack = facts_text(f, e->stack), frames = facts_text(f, e->frames), reason = facts_text(f, e->reason), type = facts_text(f, e->type);
+	struct slice stack = facts_text(f, e->stack), frames = facts_text(f, e->frames), reason = facts_text(f, e->reason);
+	struct slice type = facts_text(f, e->type);
 	if (e->signal)
 		buf_addf(t->b, "The process ended by signal %d (%s).\n\n", e->signal, strsignal(e->signal));
 	if (stack.n)
@@ -290,7 +307,8 @@ static void put_repro(struct report_text *t, const char *path)
 		return;
 	}
 	if (x->n_component && x->component[0].minify.n) {
-		buf_adds(t->b, "Not minified yet. This makes a small program that fails in the same way (then `fxexplain report --repro repro.py ...`):\n\n");
+		buf_adds(t->b, "Not minified yet. This makes a small program that fails in the same way (then `fxexplain report --repro repro.py "
+			 "...`):\n\n");
 		report_add_block(t, "sh", x->component[0].minify, 2000);
 	} else {
 		buf_adds(t->b, "A program that shows it goes here: `fxexplain report --repro FILE ...` puts it in.\n");
@@ -305,10 +323,11 @@ void emit_report(struct buf *b, const struct explanation *x, const struct explai
 	struct report_text t = {.b = b, .x = x, .redact = opt->redact};
 	if (opt->redact)
 		report_learn(&t);
-	buf_adds(b, "### \360\237\220\233 Describe the bug\n\n<!-- What you expected, and what happened instead. The rest was written by fxexplain " PT2_VERSION
-		 " from the logs: read it before you send it. -->\n\n");
+	buf_adds(b, "### \360\237\220\233 Describe the bug\n\n<!-- What you expected, and what happened instead. The rest was written "
+		    "by fxexplain " PT2_VERSION " from the logs: read it before you send it. -->\n\n");
 	put_verdict(&t);
 	put_command(&t);
+	put_logs(&t);
 	put_numbers(&t);
 	put_breaks(&t);
 	put_recompiles(&t);
@@ -323,25 +342,4 @@ void emit_report(struct buf *b, const struct explanation *x, const struct explai
 	redact_release(&t.r);
 	buf_release(&t.tmp);
 	buf_release(&t.line);
-}
-
-int report_main(const struct explain_options *opt, const struct operands *in)
-{
-	struct err err;
-	struct facts f;
-	struct explanation x;
-	struct buf b = {0};
-	unsigned lost = 0;
-	facts_init(&f);
-	if (load_operands(&f, opt, in->v, in->n, &lost, &err) < 0)
-		die_err(&err);
-	if (opt->function && !facts_only_function(&f, opt->function))
-		die(EXIT_INPUT, "no frame of a function '%s' was compiled", opt->function);
-	explain(&x, &f);
-	emit_report(&b, &x, opt);
-	explain_write(&b, opt->output);
-	buf_release(&b);
-	explanation_release(&x);
-	facts_release(&f);
-	return lost ? EXIT_INPUT : EXIT_FINE;
 }

@@ -80,8 +80,8 @@ struct diagnostics {
 
 static bool is_context(struct slice line)
 {
-	return slice_starts(line, "In file included from ") || slice_starts(line, "                 from ") || slice_find(line, ": In instantiation of ") ||
-	       slice_find(line, "required from ") || slice_find(line, ": In function ") || slice_find(line, ": In member function ") ||
+	return slice_starts(line, "In file included from ") || slice_starts(line, "                 from ") ||
+	       slice_find(line, ": In instantiation of ") || slice_find(line, "required from ") || slice_find(line, ": In function ") || slice_find(line, ": In member function ") ||
 	       slice_find(line, ": In lambda function");
 }
 

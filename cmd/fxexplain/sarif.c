@@ -13,8 +13,8 @@ static const struct {
 	[FINDING_KNOWN] = {"KnownMessage", "A message that is known: its usual cause and what helps are in the result.", MANUAL},
 	[FINDING_LIMIT] = {"RecompileLimit", "A function was compiled so often that torch.compile gave up on it: it runs in eager from then on.",
 			   MANUAL},
-	[FINDING_RECOMPILE] = {"Recompile", "A guard failed, so that the function was compiled once more: a size, a value or a type changed between "
-			       "calls.", MANUAL},
+	[FINDING_RECOMPILE] = {"Recompile", "A guard failed, so that the function was compiled once more: a size, a value or a type changed "
+			       "between calls.", MANUAL},
 	[FINDING_BREAK] = {"GraphBreak", "torch.compile could not capture this line: the graph ends before it, Python runs it, and what follows "
 			   "is a graph of its own.", MANUAL},
 	[FINDING_SHAPE] = {"DynamicShape", "A size that should vary became a constant, or was bounded.",
@@ -127,8 +127,8 @@ static void put_locations(struct json_out *o, const struct explanation *x, const
 	buf_release(&uri);
 }
 
-static void put_result(struct json_out *o, const struct explanation *x, const struct finding *g, const struct intern *rules, struct intern *seen,
-		       uint32_t **times)
+static void put_result(struct json_out *o, const struct explanation *x, const struct finding *g, const struct intern *rules,
+		       struct intern *seen, uint32_t **times)
 {
 	char id[FINGERPRINT_TEXT], mark[48];
 	struct buf text = {0};

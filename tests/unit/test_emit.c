@@ -498,7 +498,8 @@ static void test_report(void **state)
 	struct explain_options o = {.redact = true};
 	buf_reset(&b);
 	emit_report(&b, &x, &o);
-	assert_null(slice_find(buf_slice(&b), "ann"));
+	if (slice_find(buf_slice(&b), "ann"))
+		fail_msg("%.60s", slice_find(buf_slice(&b), "ann"));
 	assert_null(slice_find(buf_slice(&b), "ghp_"));
 	assert_non_null(slice_find(buf_slice(&b), "`<path1>/m.py:5 in f`"));
 
