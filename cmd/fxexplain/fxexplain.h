@@ -33,7 +33,7 @@ enum explain_part {
 };
 
 struct explain_options {
-	bool all, json, sarif, github, quiet, bisect, redact;
+	bool all, json, sarif, github, report, quiet, bisect, redact;
 	const char *html;        /* --html[=FILE]: "" is standard output */
 	const char *output;      /* -o */
 	const char *baseline;    /* --baseline */
@@ -82,7 +82,6 @@ void explain_write(const struct buf *b, const char *path);
 int kernel_main(const struct explain_options *opt, const struct operands *in);
 int profile_main(const struct explain_options *opt, const struct operands *in);
 int crash_main(const struct explain_options *opt, const struct operands *in);
-int report_main(const struct explain_options *opt, const struct operands *in);
 int run_main(const struct explain_options *opt, const struct operands *in);
 /* An input's path as it is shown: without the private folder, "(standard error)" for what the command wrote there. */
 uint32_t run_input_name(struct facts *f, uint32_t path, const char *folder);

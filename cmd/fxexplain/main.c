@@ -1,5 +1,6 @@
 /* fxexplain - what went wrong in this compilation, where, what did it cost, and what next? */
 #include "fxexplain.h"
+#include "locate.h"
 
 #include "base/child.h"
 #include "base/diag.h"
@@ -107,7 +108,9 @@ static void emit(const struct explanation *x)
 	struct err err = {.text = ""};
 	struct buf b = {0};
 	const char *path = opt.output;
-	if (opt.json)
+	if (opt.report)
+		emit_report(&b, x, &opt);
+	else if (opt.json)
 		emit_json(&b, x, &opt);
 	else if (opt.sarif)
 		emit_sarif(&b, x, &opt);
@@ -139,20 +142,24 @@ int explain_paths(const struct explain_options *o, const char *const *path, int 
 	struct err err;
 	struct facts f;
 	struct explanation x;
+	struct kernelmaps maps = {0};
 	unsigned lost = 0, worse = 0;
 	facts_init(&f);
 	if (load_operands(&f, o, path, n, &lost, &err) < 0)
 		die_err(&err);
+	locate_load(&maps, &f);
 	for (uint32_t i = 0; o->folder && i < f.n_input; i++) /* of `run`: names that nobody else knows */
 		f.input[i].path = run_input_name(&f, f.input[i].path, o->folder);
 	if (o->function && !facts_only_function(&f, o->function))
 		die(EXIT_INPUT, "no frame of a function '%s' was compiled", o->function);
 	explain(&x, &f);
+	locate_errors(&x, &maps);
 	if (o->baseline && baseline_compare(&x, o, &worse, &err) < 0)
 		die_err(&err);
 	emit(&x);
 	worse += limits_exceeded(&x, o);
 	explanation_release(&x);
+	kernelmaps_release(&maps);
 	facts_release(&f);
 	return lost ? EXIT_INPUT : worse ? EXIT_FOUND : EXIT_FINE;
 }
@@ -166,6 +173,7 @@ int main(int argc, char **argv)
 		die(EXIT_USAGE, "one of --json, --sarif, --github and --html at a time");
 	limits_check(&opt.max);
 	const char *sub = in.sub ? in.sub->name : "";
+	opt.report = !strcmp(sub, "report");
 	if (strcmp(sub, "run"))
 		output_watch_signals();
 	else
@@ -176,8 +184,6 @@ int main(int argc, char **argv)
 		status = profile_main(&opt, &in);
 	else if (!strcmp(sub, "crash"))
 		status = crash_main(&opt, &in);
-	else if (!strcmp(sub, "report"))
-		status = report_main(&opt, &in);
 	else if (!strcmp(sub, "run"))
 		status = run_main(&opt, &in);
 	else

@@ -125,7 +125,7 @@ static void verdict(struct page *p)
 		buf_adds(&p->s->b, component_title[v->component]);
 	buf_addf(&p->s->b, "%s%s%s\n", v->sure == SURE_LIKELY ? ", " : "", v->sure == SURE_LIKELY ? sure[v->sure] : "",
 		 caught ? " (torch went on in eager)" : "");
-	labelled(p, "because", v->evidence, p->opt->all ? 20 : 4);
+	labelled(p, "because", v->evidence, p->opt->all ? 20 : 7);
 	labelled(p, "to prove", v->experiment, 3);
 	if (v->failure != FACT_NONE)
 		labelled(p, "", SLICE("fxexplain run --bisect -- python app.py    # runs them in turn"), 1);
@@ -181,7 +181,7 @@ static void finding(struct page *p, const struct finding *g, double worst)
 	bool all = p->opt->all;
 	finding_head(p, g, worst);
 	/* What the verdict has said above. */
-	bool failure = g->kind == FINDING_FAILURE, said = failure && p->x->n_component && g->evidence.p == p->x->component[0].evidence.p;
+	bool failure = g->kind == FINDING_FAILURE, said = failure && p->x->n_component && slice_eq(g->evidence, p->x->component[0].evidence);
 	labelled(p, "cost", g->cost, 2);
 	labelled(p, "why", g->why, all ? 8 : 2);
 	if (!said && (all || failure || g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT || g->kind == FINDING_KNOWN))

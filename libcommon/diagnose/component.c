@@ -121,6 +121,8 @@ static enum component type_component(struct slice type, struct slice reason, boo
 				return by_type[k].component;
 			}
 	}
+	if (slice_starts(reason, "Constraints violated"))
+		return COMPONENT_EXPORT; /* the program's Dims do not hold */
 	if (slice_starts(reason, "Observed exception"))
 		return COMPONENT_EAGER; /* the program raises it, and catches it nowhere in the compiled function */
 	if (type_is(type, "BackendCompilerFailed") && slice_starts(reason, "backend='") && !slice_starts(reason, "backend='inductor'"))

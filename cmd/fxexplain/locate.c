@@ -1,0 +1,75 @@
+/* locate.c - a compiler's error in generated code, told by the kernel, the IR, the FX node and the line of Python that it comes from:
+ * where what was given holds that code. */
+#include "locate.h"
+
+void locate_load(struct kernelmaps *k, const struct facts *f)
+{
+	struct err err;
+	bool any = false;
+	for (uint32_t i = 0; i < f->n_compiler_error; i++)
+		any |= slice_find(facts_text(f, f->compiler_error[i].severity), "error") != NULL;
+	for (uint32_t i = 0; any && i < f->n_input; i++) {
+		char *path = xstrndup(facts_text(f, f->input[i].path).p, facts_text(f, f->input[i].path).n);
+		/* What holds no code (a text, a trace that failed before there was any) adds nothing. */
+		if (f->input[i].kind == FACT_TRACE)
+			kernelmaps_add_trace(k, path, &err);
+		else if (f->input[i].kind == FACT_DEBUGDIR)
+			kernelmaps_add_debugdir(k, path, &err);
+		free(path);
+	}
+	if (k->n_input)
+		kernelmaps_build(k);
+}
+
+/* Lines for the evidence: from the generated code back to the program. */
+static void add_location(struct buf *b, const struct kernelmaps *k, const struct kmlocation *at)
+{
+	const struct kernelmap *m = k->map[at->map];
+	const struct kmuse *u = &m->use[at->use];
+	const struct kmline *l = &m->line[u->line + at->line - 1];
+	buf_addf(b, "\nkernel %.*s of %.*s, line %u%s", (int)u->name.n, u->name.p, (int)m->in.name.n, m->in.name.p,
+		 m->code.kernel[u->kernel].line + at->line - 1, at->several ? " (the nearest of several that are alike)" : "");
+	if (l->ir_node != IR_NONE)
+		buf_addf(b, "\nIR node %.*s", (int)m->ir->node[l->ir_node].name.n, m->ir->node[l->ir_node].name.p);
+	if (l->node == KM_NONE)
+		return;
+	buf_addf(b, "\nFX node %s", l->how == MATCH_GUESS ? "perhaps " : "");
+	node_line(b, &m->node[l->node]);
+	if (m->node[l->node].source != KM_NONE) {
+		buf_adds(b, "\nPython ");
+		place_of(b, m, m->node[l->node].source);
+		struct slice code = m->source[m->node[l->node].source].code;
+		if (code.n)
+			buf_addf(b, ": %.*s", (int)code.n, code.p);
+	}
+}
+
+/* What the compiler said is followed by where that comes from, before the frames of torch. */
+static struct slice with_location(struct explanation *x, struct slice evidence, const struct buf *location)
+{
+	const char *frames = slice_find(evidence, "\nraised below ");
+	size_t n = frames ? (size_t)(frames - evidence.p) : evidence.n;
+	return explain_textf(x, "%.*s%.*s%.*s", (int)n, evidence.p, (int)location->len, location->p, (int)(evidence.n - n), evidence.p + n);
+}
+
+void locate_errors(struct explanation *x, const struct kernelmaps *k)
+{
+	const struct facts *f = x->facts;
+	for (uint32_t i = 0; k->n && i < f->n_failure; i++) {
+		struct kmlocation at;
+		struct slice reason = facts_text(f, f->failure[i].reason);
+		if (!kernelmap_locate(k->map, k->n, reason, &at) || at.line == KM_NONE)
+			continue;
+		struct buf b = {0};
+		add_location(&b, k, &at);
+		for (uint32_t c = 0; c < x->n_component; c++)
+			if (x->component[c].failure == i)
+				x->component[c].evidence = with_location(x, x->component[c].evidence, &b);
+		for (uint32_t g = 0; g < x->n_finding; g++) {
+			struct finding *to = &x->finding[g];
+			if (to->kind == FINDING_FAILURE && to->src.input == f->failure[i].src.input && to->src.line == f->failure[i].src.line)
+				to->evidence = with_location(x, to->evidence, &b);
+		}
+		buf_release(&b);
+	}
+}
