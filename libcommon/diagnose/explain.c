@@ -69,7 +69,8 @@ static int worst_first(const void *a, const void *b)
 static void renumber(struct explanation *x)
 {
 	uint32_t *row = xreallocarray(NULL, x->n_finding + 1, sizeof(*row));
-	qsort(x->finding, x->n_finding, sizeof(*x->finding), worst_first);
+	if (x->n_finding)
+		qsort(x->finding, x->n_finding, sizeof(*x->finding), worst_first);
 	for (uint32_t i = 0; i < x->n_finding; i++) {
 		row[x->finding[i].rank] = i;
 		x->finding[i].rank = i;
