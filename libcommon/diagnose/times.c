@@ -22,11 +22,37 @@ struct sums {
 	double (*part)[TIME_PART_COUNT];        /* by row of facts.compile; the last is the run */
 	uint64_t (*calls)[TIME_PART_COUNT];
 	uint32_t n;
+	double seconds;                         /* the run's */
 };
 
-static void add_up(const struct facts *f, struct sums *s)
+static double whole(const double part[TIME_PART_COUNT])
 {
+	double sum = 0;
+	for (unsigned i = 0; i < TIME_PART_COUNT; i++)
+		sum += part[i];
+	return sum;
+}
+
+/* Of one function's frames only (--function) the run is the sum of them. */
+static void run_of_frames(const struct facts *f, struct sums *s)
+{
+	double seconds = 0;
+	for (uint32_t i = 0; i < s->n; i++) {
+		seconds += f->compile[i].seconds > 0 ? f->compile[i].seconds : 0;
+		for (unsigned k = 0; k < TIME_PART_COUNT; k++) {
+			s->part[s->n][k] += s->part[i][k];
+			s->calls[s->n][k] += s->calls[i][k];
+		}
+	}
+	if (whole(s->part[s->n]) > 0)
+		s->seconds = seconds;
+}
+
+static void add_up(const struct explanation *x, struct sums *s)
+{
+	const struct facts *f = x->facts;
 	s->n = f->n_compile;
+	s->seconds = x->seconds;
 	s->part = xcalloc(s->n + 1u, sizeof(*s->part));
 	s->calls = xcalloc(s->n + 1u, sizeof(*s->calls));
 	for (uint32_t i = 0; i < f->n_phase; i++) {
@@ -36,14 +62,8 @@ static void add_up(const struct facts *f, struct sums *s)
 		s->part[row][part] += p->self;
 		s->calls[row][part] += p->calls;
 	}
-}
-
-static double whole(const double part[TIME_PART_COUNT])
-{
-	double sum = 0;
-	for (unsigned i = 0; i < TIME_PART_COUNT; i++)
-		sum += part[i];
-	return sum;
+	if (whole(s->part[s->n]) <= 0)
+		run_of_frames(f, s);
 }
 
 /* ---- views ---- */
@@ -119,7 +139,7 @@ static int slowest_view(const void *a, const void *b)
 static void add_views(struct explanation *x, const struct sums *s)
 {
 	const struct facts *f = x->facts;
-	add_view(x, s, FACT_NONE, x->seconds);
+	add_view(x, s, FACT_NONE, s->seconds);
 	uint32_t from = x->n_time;
 	for (uint32_t i = 0; i < f->n_compile; i++)
 		add_view(x, s, i, f->compile[i].seconds);
@@ -399,7 +419,7 @@ static void guard_latency(struct explanation *x)
 void explain_times(struct explanation *x)
 {
 	struct sums s;
-	add_up(x->facts, &s);
+	add_up(x, &s);
 	add_views(x, &s);
 	if (x->n_time && x->time[0].compile == FACT_NONE) {
 		const struct run_time t = {x->time[0].seconds, s.part[s.n], s.calls[s.n]};

@@ -114,6 +114,20 @@ static void parts_from_metrics(void **state)
 	}
 }
 
+/* --function leaves phases of compile ids alone. */
+static void one_function(void **state)
+{
+	(void)state;
+	compile("0/0", 4);
+	compile("1/0", 2);
+	phase(0, "bytecode_tracing", 3);
+	phase(1, "bytecode_tracing", 2);
+	x.seconds = 100;
+	explain_times(&x);
+	assert_true(near(x.time[0].seconds, 6));
+	assert_true(near(x.part[x.time[0].first].seconds, 5));
+}
+
 static void nothing_known(void **state)
 {
 	(void)state;
@@ -476,7 +490,7 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(parts_add_up), T(parts_from_metrics), T(nothing_known), T(what_dominates), T(overheads), T(recompiles_cost), T(slow_guards), T(bypasses),
+		T(parts_add_up), T(parts_from_metrics), T(one_function), T(nothing_known), T(what_dominates), T(overheads), T(recompiles_cost), T(slow_guards), T(bypasses),
 		T(cold_or_new), T(caches_off), T(cuda_graphs), T(ranges), T(symbols_once), T(became_constant), T(zero_one), T(data),
 		T(constraints_together), T(fake_kernels),
 	};
