@@ -292,13 +292,22 @@ static void join_ir(struct kernelmap *m, struct kmuse *u)
 	free(in);
 }
 
+bool km_row_is_mine(const struct kernelmap *m, const struct fusion *row)
+{
+	if (!m->in.folder.n)
+		return true;
+	if (memchr(m->in.folder.p, '/', m->in.folder.n)) /* a compile id: of a log, a trace */
+		return !row->compile.n || slice_eq(row->compile, m->in.folder);
+	return !row->folder.n || slice_eq(row->folder, m->in.folder);
+}
+
 /* Origins that the fusion log names for these nodes. */
 static void from_log(struct kernelmap *m, struct kmuse *u)
 {
 	const struct fusionlog *f = m->in.fusion;
 	for (uint32_t i = 0; f && i < f->n; i++) {
 		const struct fusion *row = &f->row[i];
-		if (row->kind != FUSION_ORIGINS || (m->in.folder.n && row->folder.n && !slice_eq(row->folder, m->in.folder)))
+		if (row->kind != FUSION_ORIGINS || !km_row_is_mine(m, row))
 			continue;
 		bool mine = false;
 		for (uint32_t k = 0; k < u->ir.n; k++)

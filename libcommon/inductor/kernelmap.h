@@ -37,7 +37,7 @@ struct kernelmap_input {
 	struct slice mappings; /* inductor_provenance_tracking_node_mappings */
 	struct slice stacks;   /* ..._kernel_stack_traces, or a package's kernel_information.json */
 	const struct fusionlog *fusion;
-	struct slice folder;   /* its name in the fusion log; empty: all rows count */
+	struct slice folder;   /* its name in the fusion log: a folder, or a compile id ("0/0"); empty: all rows count */
 };
 
 struct kmlist { /* item[first .. first + n) of struct kernelmap */

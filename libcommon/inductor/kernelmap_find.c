@@ -1,5 +1,5 @@
 /* kernelmap_find.c - a name to what it means, and why nodes were fused or not. */
-#include "inductor/kernelmap.h"
+#include "inductor/kernelmap_part.h"
 
 static bool has(const struct kernelmap *m, struct kmlist l, uint32_t row)
 {
@@ -132,7 +132,7 @@ uint32_t kernelmap_fusion(struct kernelmap *m, uint32_t use, struct kmfusion *ro
 		return 0;
 	for (uint32_t i = 0; log && i < log->n; i++) {
 		const struct fusion *r = &log->row[i];
-		if (r->kind == FUSION_ORIGINS || (m->in.folder.n && r->folder.n && !slice_eq(r->folder, m->in.folder)))
+		if (r->kind == FUSION_ORIGINS || !km_row_is_mine(m, r))
 			continue;
 		if (!mine(&f, r->a) && !mine(&f, r->b))
 			continue;

@@ -13,6 +13,9 @@ void km_list_add(struct kernelmap *m, struct kmlist *l, uint32_t row);
 /* A bit for each node of the graph that the use is known to come from; NULL: nobody said. free() it. */
 uint8_t *km_allowed(const struct kernelmap *m, const struct kmuse *u);
 
+/* Is a row of the fusion log about this compilation, as far as it says? */
+bool km_row_is_mine(const struct kernelmap *m, const struct fusion *row);
+
 /* kernelmap_operator.c */
 void km_operator(struct kernelmap *m, struct kmuse *u, struct fxindex *x);
 void km_bind_results(struct kernelmap *m, struct fxindex *x);

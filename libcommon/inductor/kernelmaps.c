@@ -12,7 +12,7 @@ static struct slice keep_file(struct kernelmaps *k, struct mapfile *f)
 	return own->bytes;
 }
 
-static struct slice keep_bytes(struct kernelmaps *k, struct slice bytes)
+struct slice kernelmaps_keep(struct kernelmaps *k, struct slice bytes)
 {
 	struct buf *own = xcalloc(1, sizeof(*own));
 	buf_add_slice(own, bytes);
@@ -21,7 +21,7 @@ static struct slice keep_bytes(struct kernelmaps *k, struct slice bytes)
 	return buf_slice(own);
 }
 
-static bool add_input(struct kernelmaps *k, const struct kernelmap_input *in)
+bool kernelmaps_add(struct kernelmaps *k, const struct kernelmap_input *in)
 {
 	if (k->n_input >= KERNELMAPS_MAX)
 		return false;
@@ -35,6 +35,7 @@ static void add_log(struct kernelmaps *k, struct slice text)
 	GROW(k->text, k->n_text, k->cap_text, 1);
 	k->text[k->n_text++] = text;
 	fusionlog_read(&k->fusion, text);
+	kernelmaps_from_log(k, text);
 }
 
 bool kernelmaps_is_code(struct slice text)
@@ -74,7 +75,7 @@ int kernelmaps_add_debugdir(struct kernelmaps *k, const char *path, struct err *
 		if (log.n)
 			add_log(k, log);
 		if (in.code.n || in.ir_pre.n || in.ir_post.n)
-			add_input(k, &in);
+			kernelmaps_add(k, &in);
 	}
 	for (uint32_t i = 0; i < d.n_log; i++) {
 		struct mapfile f;
@@ -122,14 +123,15 @@ static void add_code(struct reading *r, struct pending *p, struct slice text, bo
 		before += slice_starts(r->k->input[i].name, id);
 	char *name = before ? xasprintf("%s (%u)", id, before + 1) : xstrdup(id);
 	in.name = arena_slice(&r->k->arena, slice_str(name));
+	in.folder = arena_slice(&r->k->arena, slice_str(id));
 	free(name);
 	if (cpp) {
-		in.wrapper = keep_bytes(r->k, text);
+		in.wrapper = kernelmaps_keep(r->k, text);
 		in.kernels = p->kernels;
 	} else {
-		in.code = keep_bytes(r->k, text);
+		in.code = kernelmaps_keep(r->k, text);
 	}
-	if (add_input(r->k, &in))
+	if (kernelmaps_add(r->k, &in))
 		p->last = r->k->n_input - 1;
 	p->graph = p->kernels = SLICE("");
 }
@@ -147,18 +149,18 @@ static int on_record(void *ctx, struct trace_scan *scan, struct trace_record *re
 		struct kernelmap_input *last = p->last == KM_NONE ? NULL : &r->k->input[p->last];
 		enum prov_text part = trace_provenance_part(t, a);
 		if (part == PROV_POST)
-			p->graph = keep_bytes(r->k, text);
+			p->graph = kernelmaps_keep(r->k, text);
 		else if (part == PROV_CODE || part == PROV_AOT)
 			add_code(r, p, text, part == PROV_AOT);
 		else if (a->kind == KIND_graph_dump && slice_is(name, "inductor_aot_kernel_code")) {
 			if (last && last->wrapper.n && !last->kernels.n)
-				last->kernels = keep_bytes(r->k, text);
+				last->kernels = kernelmaps_keep(r->k, text);
 			else
-				p->kernels = keep_bytes(r->k, text);
+				p->kernels = kernelmaps_keep(r->k, text);
 		} else if (last && !last->mappings.n && part == PROV_MAP)
-			last->mappings = keep_bytes(r->k, text);
+			last->mappings = kernelmaps_keep(r->k, text);
 		else if (last && !last->stacks.n && part == PROV_STACKS)
-			last->stacks = keep_bytes(r->k, text);
+			last->stacks = kernelmaps_keep(r->k, text);
 	}
 	return 0;
 }
@@ -197,12 +199,12 @@ int kernelmaps_add_package(struct kernelmaps *k, const char *path, const char *m
 		struct slice text;
 		if ((model && !slice_is(m->name, model)) || !m->wrapper_cpp || package_data(&pkg, m->wrapper_cpp, &text, NULL) < 0)
 			continue;
-		in.wrapper = keep_bytes(k, text);
+		in.wrapper = kernelmaps_keep(k, text);
 		if (m->kernel_cpp && package_data(&pkg, m->kernel_cpp, &text, NULL) == 0)
-			in.kernels = keep_bytes(k, text);
+			in.kernels = kernelmaps_keep(k, text);
 		if (m->kernel_information && package_data(&pkg, m->kernel_information, &text, NULL) == 0)
-			in.stacks = keep_bytes(k, text);
-		add_input(k, &in);
+			in.stacks = kernelmaps_keep(k, text);
+		kernelmaps_add(k, &in);
 	}
 	package_close(&pkg);
 	if (k->n_input == had)
@@ -219,7 +221,7 @@ int kernelmaps_add_code(struct kernelmaps *k, const char *path, struct err *err)
 	if (mapfile_open(&f, path, err) < 0)
 		return -1;
 	in.code = keep_file(k, &f);
-	add_input(k, &in);
+	kernelmaps_add(k, &in);
 	return 0;
 }
 

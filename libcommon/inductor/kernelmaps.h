@@ -7,8 +7,9 @@
  *     kernelmaps_release(&k);
  *
  * A debug folder is one map for each compilation that has code; a trace one for each inductor_output_code (with the post-grad graph
- * and the node mappings of its compile id) and each C++ wrapper; a package one for each model. A text adds no map: fusion decisions
- * in it (fusionlog.h) hold for all of them, and kernelmap_locate finds compilers' errors in it (k.text).
+ * and the node mappings of its compile id) and each C++ wrapper; a package one for each model; a text one for each piece of code
+ * that TORCH_LOGS=output_code wrote into it (with ir_post_fusion and post_grad_graphs when these are logged, too). Fusion decisions in a
+ * text (fusionlog.h) hold for all maps of a folder of that name, and kernelmap_locate finds compilers' errors in it (k.text).
  * Failure: -1 and err when an input cannot be read or has no generated code in it; what was added before stays.
  */
 #ifndef PT2_INDUCTOR_KERNELMAPS_H
@@ -40,5 +41,10 @@ void kernelmaps_build(struct kernelmaps *k);
 void kernelmaps_release(struct kernelmaps *k);
 /* Is the text generated code ("async_compile = AsyncCompile()" on a line of its own)? */
 bool kernelmaps_is_code(struct slice text);
+
+/* For the parts: */
+bool kernelmaps_add(struct kernelmaps *k, const struct kernelmap_input *in); /* false: there are KERNELMAPS_MAX */
+struct slice kernelmaps_keep(struct kernelmaps *k, struct slice bytes);      /* a copy that lives as long as k */
+void kernelmaps_from_log(struct kernelmaps *k, struct slice text);
 
 #endif
