@@ -115,9 +115,10 @@ static void put_numbers(struct report_text *t)
 	explain_add_up(x, &s);
 	if (!s.compiles && !x->breaks && !x->recompiles)
 		return;
-	buf_addf(t->b, "%llu frames, %llu compilations (%llu of them recompilations), %llu graphs with %llu operations, %llu graph breaks",
-		 (unsigned long long)s.frames, (unsigned long long)s.compiles, (unsigned long long)x->recompiles, (unsigned long long)x->graphs,
-		 (unsigned long long)x->ops, (unsigned long long)x->breaks);
+	buf_addf(t->b, "%llu frames, %llu compilations, %llu of them recompilations, %llu graph breaks", (unsigned long long)s.frames,
+		 (unsigned long long)s.compiles, (unsigned long long)x->recompiles, (unsigned long long)x->breaks);
+	if (x->graphs)
+		buf_addf(t->b, ", %llu graphs with %llu operations", (unsigned long long)x->graphs, (unsigned long long)x->ops);
 	if (x->restarts)
 		buf_addf(t->b, ", %llu restarts", (unsigned long long)x->restarts);
 	if (x->seconds >= 0) {
