@@ -87,7 +87,11 @@ static void take(struct log *l, struct compilation *c, enum part part, struct sl
 		c->code = true;
 		return;
 	}
-	if ((part == PART_CODE && !c->code) || slice_is(text, "BEFORE FUSION") || slice_is(text, "AFTER FUSION"))
+	if (slice_is(text, "BEFORE FUSION") || slice_is(text, "AFTER FUSION")) {
+		buf_reset(&c->text[part]);
+		return;
+	}
+	if (part == PART_CODE && !c->code)
 		return;
 	if (part == PART_GRAPH) {
 		const char *class = slice_find(text, "class ");

@@ -1,6 +1,6 @@
 /* Any bytes as a log (fusion decisions, compilers' errors) and as all the texts of a compilation at once. The bytes are cut at "\n----\n":
  * code, IR, graph, node mappings, kernel stacks, log. */
-#include "inductor/kernelmap.h"
+#include "inductor/kernelmaps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -52,5 +52,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	kernelmap_release(&m);
 	fusionlog_release(&f);
+	struct kernelmaps k = {0};
+	kernelmaps_from_log(&k, log);
+	kernelmaps_build(&k);
+	kernelmaps_release(&k);
 	return 0;
 }

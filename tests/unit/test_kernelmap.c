@@ -4,6 +4,7 @@
 #include "../lib/inductor.h"
 
 static struct err err;
+static struct guard guard;
 static char *models, *broken;
 
 static struct kernelmap *map_of(struct kernelmaps *k, const char *name)
@@ -278,6 +279,33 @@ static void test_old(void **state)
 	buf_release(&b);
 }
 
+/* A text log alone: code, IR, graph and fusion, forward and backward of one id apart. */
+static void test_log(void **state)
+{
+	(void)state;
+	struct kernelmaps k = {0};
+	struct buf text = {0}, b = {0};
+	if (!data_load("inductor/log.txt.xz", &text))
+		skip();
+	kernelmaps_from_log(&k, slice_of(guard_put(&guard, text.p, text.len), text.len));
+	fusionlog_read(&k.fusion, buf_slice(&text));
+	kernelmaps_build(&k);
+	assert_int_equal(k.n, 3);
+	struct kernelmap *m = map_of(&k, "0/0");
+	nodes_of(m, m->use[use_of(m, "cpp_fused_relu_sum_0")].fx, &b);
+	assert_string_equal(buf_str(&b), "relu sum_1");
+	assert_int_equal(m->use[use_of(m, "cpp_fused_relu_sum_0")].from, KM_FROM_LOG);
+	m = map_of(&k, "1/0");
+	lines_of(m, use_of(m, "cpp_fused_native_layer_norm_sum_tanh_0"), "auto tmp3 =", &b);
+	assert_string_equal(buf_str(&b), "getitem_1 ~var_mean getitem sub");
+	m = map_of(&k, "1/0 (2)");
+	nodes_of(m, m->use[use_of(m, "cpp_fused_sum_1")].fx, &b);
+	assert_string_equal(buf_str(&b), "sum_4");
+	kernelmaps_release(&k);
+	buf_release(&text);
+	buf_release(&b);
+}
+
 /* Triton: the graph is what the comments say. */
 static void test_fragments(void **state)
 {
@@ -395,12 +423,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_by_hand), cmocka_unit_test(test_ir_lines), cmocka_unit_test(test_fusion),
 	    cmocka_unit_test(test_compile_error),
-	    cmocka_unit_test(test_fragments),
+	    cmocka_unit_test(test_fragments),  cmocka_unit_test(test_log),
 	    cmocka_unit_test(test_old),        cmocka_unit_test(test_everything), cmocka_unit_test(test_no_input),
 	};
 	models = unpacked("inductor/models");
 	broken = unpacked("inductor/broken");
 	int rc = RUN(tests);
+	guard_release(&guard);
 	if (models)
 		remove_folder(models);
 	if (broken)
