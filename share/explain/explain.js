@@ -72,6 +72,7 @@
   }
 
   /* A compilation's name in a plot: torch_dynamo_resume_in_f_at_5 is what follows line 5 of f. */
+  const tag = (c) => doc.inputs.length < 2 ? "" : (doc.inputs[c.input].rank !== null ? "rank " + doc.inputs[c.input].rank : "#" + (c.input + 1)) + "  ";
   const called = (c) => c.resume_of ? "rest of " + c.resume_of + " from " + c.resume_line : c.location && c.location.function || "";
   const fit = (text) => text.length > 38 ? text.slice(0, 37) + "\u2026" : text;
 
@@ -199,7 +200,7 @@
         svg("text", { x: x(t), y: top + shown.length * H + 15, "text-anchor": "middle" }, step < 1 ? t.toFixed(step < 0.1 ? 2 : 1) + " s" : Math.round(t) + " s"));
     shown.forEach((ids, r) => {
       const c0 = doc.compiles[ids[0]], y = top + r * H, g = svg("g", { class: "row" });
-      const label = c0.location ? called(c0) + "  " + c0.location.file.split("/").pop() + (c0.resume_of ? "" : ":" + c0.location.line) : "frame " + c0.frame_id;
+      const label = tag(c0) + (c0.location ? called(c0) + "  " + c0.location.file.split("/").pop() + (c0.resume_of ? "" : ":" + c0.location.line) : "frame " + c0.frame_id);
       g.append(svg("rect", { x: 0, y, width: W, height: H, class: "strip" }), svg("text", { x: L - 10, y: y + 14, "text-anchor": "end", class: "name" }, fit(label)));
       for (const i of ids) {
         const c = doc.compiles[i], cls = c.status === "error" ? "failed" : c.status === "missing" || c.status === "empty" ? "none" : c.frame_compile_id > 0 ? "again" : "first";
@@ -213,7 +214,7 @@
     return el("div", "panel plot", s, el("div", "legend", dot("ok", "first time"), dot("warn", "compiled again"), dot("bad", "failed"), dot("p7", "no graph, or no end in the log"), left ? el("span", "", left + " quick frames are left out") : null));
   }
   function frame(f) {
-    const box = el("div", f.limited ? "frame limited" : "frame", el("div", "", where(f.location), " ", f.limited ? el("span", "tag error", "limit reached: runs in eager from here on") : null,
+    const box = el("div", f.limited ? "frame limited" : "frame", el("div", "", el("span", "dim", tag(f)), where(f.location), " ", f.limited ? el("span", "tag error", "limit reached: runs in eager from here on") : null,
       el("span", "dim", " compiled " + f.compiles + " times" + (f.seconds !== null ? ", " + seconds(f.seconds) : ""))));
     const steps = el("div", "steps"), most = 12;
     f.steps.slice(0, most).forEach((s, i) => {
@@ -246,7 +247,7 @@
     shown.forEach((t, r) => {
       const all = width(t), scale = (W - L - R) / (t === run || !rows.length ? Math.max(all, 1e-9) : most), y = 2 + r * H + (run && r ? 8 : 0);
       const c = t.compile === null ? null : doc.compiles[t.compile];
-      const label = c ? t.id + "  " + called(c) : "the whole run";
+      const label = c ? tag(c) + t.id + "  " + called(c) : "the whole run";
       s.append(svg("text", { x: L - 10, y: y + 14, "text-anchor": "end", class: "name" }, fit(label)));
       let x = L;
       for (const p of [...t.parts].sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name))) {
@@ -273,8 +274,8 @@
 
   function symbolRow(v) {
     const bounds = el("td", "wide");
-    for (const b of v.bounds.slice(0, 4)) bounds.append(el("div", "", el("span", "tag" + (b.kind === "specialized" || b.kind === "data-dependent" || b.kind === "constraint" ? " warning" : ""), b.kind), " ", el("code", "", b.expr || (b.value ? "= " + b.value : "")), b.location ? el("div", "", where(b.location)) : null));
-    if (v.bounds.length > 4) bounds.append(el("div", "dim", "and " + (v.bounds.length - 4) + " more"));
+    for (const b of v.bounds.slice(0, 3)) bounds.append(el("div", "", el("span", "tag" + (b.kind === "specialized" || b.kind === "data-dependent" || b.kind === "constraint" ? " warning" : ""), b.kind), " ", el("code", "", b.expr || (b.value ? "= " + b.value : "")), b.location ? el("div", "", where(b.location, true)) : null));
+    if (v.bounds.length > 3) bounds.append(el("div", "dim", "and " + (v.bounds.length - 3) + " more"));
     return el("tr", "", el("td", "mono", v.symbol), el("td", "mono", v.value || ""), el("td", "mono", v.range || v.range_at_first || ""), el("td", "mono", v.source || (v.unbacked ? "unbacked" : "")), bounds);
   }
   const idOf = (i) => i === null || !doc.compiles[i] ? "" : doc.compiles[i].id;
