@@ -53,7 +53,9 @@ struct explain_options {
 /* All operands into facts; a warning for those in which nothing can be read, *lost counts them. -1: in none. */
 int load_operands(struct facts *f, const struct explain_options *opt, const char *const *path, int n, unsigned *lost, struct err *err);
 /* What an operand is. */
-enum operand_kind { OPERAND_TRACE, OPERAND_TEXT, OPERAND_DEBUGDIR, OPERAND_DIR, OPERAND_PROFILE, OPERAND_PACKAGE, OPERAND_JSON, OPERAND_CORE };
+enum operand_kind {
+	OPERAND_TRACE, OPERAND_TEXT, OPERAND_DEBUGDIR, OPERAND_DIR, OPERAND_PROFILE, OPERAND_PACKAGE, OPERAND_JSON, OPERAND_CORE
+};
 enum operand_kind operand_kind(const char *path);
 
 /* ---- emitters: of an explanation, to buffers or the screen ---- */

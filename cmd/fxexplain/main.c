@@ -68,8 +68,10 @@ static const struct opt run_options[] = {
 };
 static const struct opt_command commands[] = {
 	{.name = "kernel", .summary = "one kernel: its text, IR, FX nodes and Python lines", .operands = "[NAME] INPUT...", .min = 1, .max = -1},
-	{.name = "profile", .summary = "where the time went: torch.profiler traces, eager against compiled", .operands = "PROFILE...", .min = 1, .max = -1},
-	{.name = "crash", .summary = "a backtrace or core file mapped to the model's lines, kernels and nodes", .operands = "INPUT...", .min = 1, .max = -1},
+	{.name = "profile", .summary = "where the time went: torch.profiler traces, eager against compiled", .operands = "PROFILE...",
+	 .min = 1, .max = -1},
+	{.name = "crash", .summary = "a backtrace or core file mapped to the model's lines, kernels and nodes", .operands = "INPUT...",
+	 .min = 1, .max = -1},
 	{.name = "report", .summary = "the text of an issue for PyTorch", .options = report_options, .operands = "INPUT...", .min = 1, .max = -1},
 	{.name = "run", .summary = "run a command under TORCH_TRACE and explain what happened", .options = run_options, .operands = NULL,
 	 .command = true, .need_command = true},

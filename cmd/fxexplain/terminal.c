@@ -100,8 +100,8 @@ static void head(struct page *p)
 		 plural(x->breaks));
 	if (x->inferred_breaks)
 		buf_addf(b, " (and %llu without a record)", (unsigned long long)x->inferred_breaks);
-	buf_addf(b, ", %llu recompile%s, %llu failure%s", (unsigned long long)x->recompiles, plural(x->recompiles), (unsigned long long)x->failures,
-		 plural(x->failures));
+	buf_addf(b, ", %llu recompile%s, %llu failure%s", (unsigned long long)x->recompiles, plural(x->recompiles),
+		 (unsigned long long)x->failures, plural(x->failures));
 	if (x->hits + x->misses + x->bypasses)
 		buf_addf(b, ", caches %llu hit, %llu missed, %llu bypassed", (unsigned long long)x->hits, (unsigned long long)x->misses,
 			 (unsigned long long)x->bypasses);

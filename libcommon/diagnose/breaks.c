@@ -1,6 +1,7 @@
 /* breaks.c - graph breaks by the user's line, what they cost and what to change. */
 #include "diagnose/breaks.h"
 
+#include "diagnose/chain.h"
 #include "html/html.h"
 
 /* ---- fixes ---- */
@@ -76,52 +77,45 @@ struct slice break_fix(struct explanation *x, int gb, const struct slice *text, 
 
 /* ---- groups ---- */
 
-/* One group: the same line of the program, for the same reason (by number where there is one). */
-static bool same_place(const struct facts *f, const struct fact_break *a, const struct fact_break *b)
-{
-	if (a->loc.file != b->loc.file || a->loc.line != b->loc.line)
-		return false;
-	if (a->loc.file == INTERN_NONE)
-		return a->reason == b->reason && a->context == b->context;
-	if (a->inferred || b->inferred)
-		return true;
-	return a->gb >= 0 && b->gb >= 0 ? a->gb == b->gb : slice_eq(facts_text(f, a->reason), facts_text(f, b->reason));
-}
-
 /* The function of a compile id without the resume prefix. */
 static uint32_t function_of(const struct fact_compile *c) { return c->resume_of == INTERN_NONE ? c->loc.function : c->resume_of; }
 
+/* What is being joined: resume functions by the function whose rest they are, and by its line. */
+struct joining {
+	struct explanation *x;
+	struct chain function, line;
+	bool *claimed; /* by row of compile: a break has it already */
+};
+
 /* A compile id ends at its first break, so that what goes on behind it is the next resume function of the same function that no
  * other break has claimed. Where the break is in the compiled function itself, its line tells. */
-static uint32_t rest_line(const struct facts *f, const struct fact_break *b, const bool *claimed)
+static uint32_t rest_line(const struct joining *j, const struct fact_break *b)
 {
+	const struct facts *f = j->x->facts;
 	const struct fact_compile *c = &f->compile[b->compile];
 	if (b->loc.function != INTERN_NONE && b->loc.function == function_of(c))
 		return b->loc.line;
-	for (uint32_t i = b->compile + 1; i < f->n_compile; i++) {
-		const struct fact_compile *r = &f->compile[i];
-		if (r->src.input == c->src.input && r->resume_of == function_of(c) && r->loc.file == c->loc.file && !claimed[i])
-			return r->resume_line;
-	}
-	return 0;
+	uint32_t i = chain_first(&j->function, CHAIN_KEY(c->src.input, c->loc.file, function_of(c)));
+	while (i != CHAIN_END && (i <= b->compile || j->claimed[i]))
+		i = j->function.next[i];
+	return i == CHAIN_END ? 0 : f->compile[i].resume_line;
 }
 
-static void claim(struct explanation *x, struct break_group *g, const struct fact_break *b, bool *claimed)
+static void claim(struct joining *j, struct break_group *g, const struct fact_break *b)
 {
-	const struct facts *f = x->facts;
+	const struct facts *f = j->x->facts;
 	if (b->compile == FACT_NONE)
 		return;
 	const struct fact_compile *c = &f->compile[b->compile];
 	if (c->restarts > 0)
 		g->seconds = (g->seconds < 0 ? 0 : g->seconds) + c->restarts;
 	g->eager += b->kind == BREAK_SKIPPED;
-	uint32_t line = b->inferred ? b->loc.line : rest_line(f, b, claimed);
-	for (uint32_t i = 0; line && i < f->n_compile; i++) {
+	uint32_t line = b->inferred ? b->loc.line : rest_line(j, b);
+	uint32_t i = line ? chain_first(&j->line, CHAIN_KEY(c->src.input, c->loc.file, function_of(c), line)) : CHAIN_END;
+	/* All of them at once: the next break of this line finds the first claimed, and nothing more to do. */
+	for (; i != CHAIN_END && !j->claimed[i]; i = j->line.next[i]) {
 		const struct fact_compile *r = &f->compile[i];
-		if (claimed[i] || r->src.input != c->src.input || r->resume_of != function_of(c) || r->resume_line != line ||
-		    r->loc.file != c->loc.file)
-			continue;
-		claimed[i] = true;
+		j->claimed[i] = true;
 		g->graphs += r->ops > 0;
 		g->ops_after += r->ops > 0 ? r->ops : 0;
 		if (r->seconds >= 0)
@@ -146,13 +140,15 @@ static struct slice group_cost(struct explanation *x, const struct break_group *
 	return s;
 }
 
-static struct slice group_compiles(struct explanation *x, const uint32_t *group, uint32_t k)
+enum { IDS_SHOWN = 12 };
+
+static struct slice group_compiles(struct explanation *x, const struct chain *of, uint32_t k)
 {
 	const struct facts *f = x->facts;
 	struct buf b = {0};
 	unsigned n = 0;
-	for (uint32_t i = 0; i < f->n_brk && n < 12; i++)
-		if (group[i] == k && f->brk[i].compile != FACT_NONE) {
+	for (uint32_t i = chain_first(of, CHAIN_KEY(k)); i != CHAIN_END && n < IDS_SHOWN; i = of->next[i])
+		if (f->brk[i].compile != FACT_NONE) {
 			buf_addf(&b, "%s", n++ ? " " : "");
 			buf_add_slice(&b, facts_text(f, f->compile[f->brk[i].compile].id));
 		}
@@ -193,41 +189,58 @@ static void describe(struct explanation *x, struct break_group *g, struct slice 
 	r->fix = !own.n ? hints : own;
 }
 
+static uint32_t new_group(struct explanation *x, uint32_t first)
+{
+	const struct fact_break *b = &x->facts->brk[first];
+	GROW(x->group, x->n_group, x->cap_group, 1);
+	x->group[x->n_group] = (struct break_group){.first = first, .loc = b->loc, .kind = b->kind, .gb = b->gb, .seconds = -1,
+						    .finding = FACT_NONE};
+	return x->n_group++;
+}
+
+/* One group: the same line of the program (where none is known: the same words), for the same reason, by number where there is one.
+ * What was only inferred goes with whatever the line has. */
+static uint32_t group_of(struct explanation *x, struct chain *place, uint32_t row)
+{
+	const struct facts *f = x->facts;
+	const struct fact_break *b = &f->brk[row];
+	struct slice key = b->loc.file == INTERN_NONE ? CHAIN_KEY(INTERN_NONE, b->reason, b->context) : CHAIN_KEY(b->loc.file, b->loc.line, 0);
+	for (uint32_t k = chain_first(place, key); k != CHAIN_END; k = place->next[k]) {
+		const struct fact_break *a = &f->brk[x->group[k].first];
+		if (b->loc.file == INTERN_NONE || a->inferred || b->inferred || (a->gb >= 0 && b->gb >= 0 ? a->gb == b->gb : a->reason == b->reason))
+			return k;
+	}
+	uint32_t k = new_group(x, row);
+	chain_add(place, k, key);
+	return k;
+}
+
 void explain_breaks(struct explanation *x)
 {
 	const struct facts *f = x->facts;
+	struct joining j = {.x = x, .claimed = xcalloc(f->n_compile + 1, sizeof(bool))};
+	struct chain place = {0}, of = {0}; /* groups by place; breaks by group */
 	uint32_t *group = xreallocarray(NULL, f->n_brk + 1, sizeof(*group));
-	bool *claimed = xcalloc(f->n_compile + 1, sizeof(*claimed));
-	struct intern places = {0};
-	uint32_t *head = xreallocarray(NULL, f->n_brk + 1, sizeof(*head));   /* newest group of a place */
-	uint32_t *before = xreallocarray(NULL, f->n_brk + 1, sizeof(*before)); /* the one before it, by group */
+	for (uint32_t i = 0; i < f->n_compile; i++) {
+		const struct fact_compile *c = &f->compile[i];
+		if (c->resume_of == INTERN_NONE)
+			continue;
+		chain_add(&j.function, i, CHAIN_KEY(c->src.input, c->loc.file, c->resume_of));
+		chain_add(&j.line, i, CHAIN_KEY(c->src.input, c->loc.file, c->resume_of, c->resume_line));
+	}
 	for (uint32_t i = 0; i < f->n_brk; i++) {
-		const struct fact_break *b = &f->brk[i];
-		uint32_t key[2] = {b->loc.file, b->loc.line}, n = places.n;
-		uint32_t place = intern_add(&places, slice_of((char *)key, sizeof(key)));
-		if (place == n)
-			head[place] = FACT_NONE;
-		uint32_t k = head[place];
-		while (k != FACT_NONE && !same_place(f, &f->brk[x->group[k].first], b))
-			k = before[k];
-		if (k == FACT_NONE) {
-			k = x->n_group;
-			before[k] = head[place];
-			head[place] = k;
-			GROW(x->group, x->n_group, x->cap_group, 1);
-			x->group[x->n_group++] = (struct break_group){.first = i, .loc = b->loc, .kind = b->kind, .gb = b->gb, .seconds = -1,
-								      .finding = FACT_NONE};
-		}
-		group[i] = k;
-		b->inferred ? x->group[k].inferred++ : x->group[k].count++;
+		group[i] = group_of(x, &place, i);
+		chain_add(&of, i, CHAIN_KEY(group[i]));
+		f->brk[i].inferred ? x->group[group[i]].inferred++ : x->group[group[i]].count++;
 	}
 	for (uint32_t i = 0; i < f->n_brk; i++)
-		claim(x, &x->group[group[i]], &f->brk[i], claimed);
+		claim(&j, &x->group[group[i]], &f->brk[i]);
 	for (uint32_t k = 0; k < x->n_group; k++)
-		describe(x, &x->group[k], group_compiles(x, group, k));
-	intern_release(&places);
-	free(head);
-	free(before);
+		describe(x, &x->group[k], group_compiles(x, &of, k));
+	chain_release(&place);
+	chain_release(&of);
+	chain_release(&j.function);
+	chain_release(&j.line);
+	free(j.claimed);
 	free(group);
-	free(claimed);
 }

@@ -5,6 +5,7 @@
  * exception - a crash, a job that was killed - the last phase that has begun and not ended.
  */
 #include "diagnose/breaks.h"
+#include "diagnose/chain.h"
 #include "trace/text.h"
 
 /* ---- by file ---- */
@@ -137,6 +138,55 @@ static enum component type_component(struct slice type, struct slice reason, boo
 
 /* ---- by records ---- */
 
+/* What belongs to a compile id, and what says more of a failure. */
+struct witnesses {
+	struct explanation *x;
+	struct chain graph, known, known_at, error; /* by compile id; known_at by input and line; error by compile id */
+	bool *resolved;                             /* by compile id: a break or a limit tells of it */
+	uint32_t loose_errors[16], n_loose;         /* compilers' errors without a compile id, the first */
+	uint32_t launcher;                          /* row of path, FACT_NONE */
+};
+
+static void call_witnesses(struct explanation *x, struct witnesses *w)
+{
+	const struct facts *f = x->facts;
+	*w = (struct witnesses){.x = x, .resolved = xcalloc(f->n_compile + 1, sizeof(bool)), .launcher = FACT_NONE};
+	for (uint32_t i = 0; i < f->n_graph; i++)
+		if (f->graph[i].compile != FACT_NONE)
+			chain_add(&w->graph, i, CHAIN_KEY(f->graph[i].compile));
+	for (uint32_t i = 0; i < f->n_known; i++) {
+		chain_add(&w->known_at, i, CHAIN_KEY(f->known[i].src.input, (uint32_t)f->known[i].src.line, (uint32_t)(f->known[i].src.line >> 32)));
+		if (f->known[i].compile != FACT_NONE)
+			chain_add(&w->known, i, CHAIN_KEY(f->known[i].compile));
+	}
+	for (uint32_t i = 0; i < f->n_compiler_error; i++) {
+		if (!slice_find(facts_text(f, f->compiler_error[i].severity), "error"))
+			continue;
+		if (f->compiler_error[i].compile != FACT_NONE)
+			chain_add(&w->error, i, CHAIN_KEY(f->compiler_error[i].compile));
+		else if (w->n_loose < ARRAY_LEN(w->loose_errors))
+			w->loose_errors[w->n_loose++] = i;
+	}
+	for (uint32_t i = 0; i < f->n_brk; i++)
+		if (f->brk[i].compile != FACT_NONE)
+			w->resolved[f->brk[i].compile] = true;
+	for (uint32_t i = 0; i < f->n_limit; i++)
+		if (f->limit[i].compile != FACT_NONE)
+			w->resolved[f->limit[i].compile] = true;
+	for (uint32_t i = 0; i < f->n_path && w->launcher == FACT_NONE; i++)
+		if (slice_find(facts_text(f, f->path[i].path), "minifier_launcher.py"))
+			w->launcher = i;
+}
+
+static void dismiss_witnesses(struct witnesses *w)
+{
+	chain_release(&w->graph);
+	chain_release(&w->known);
+	chain_release(&w->known_at);
+	chain_release(&w->error);
+	free(w->resolved);
+}
+
 static const struct {
 	const char *graph;
 	const char *says;
@@ -151,12 +201,13 @@ static const struct {
 };
 
 /* What there is of a compile id, in words; the last stage reached in *last (-1: none). */
-static void records_of(const struct facts *f, uint32_t compile, struct buf *b, int *last)
+static void records_of(const struct witnesses *w, uint32_t compile, struct buf *b, int *last)
 {
+	const struct facts *f = w->x->facts;
 	*last = -1;
 	for (size_t s = 0; s < ARRAY_LEN(stages); s++)
-		for (uint32_t i = 0; i < f->n_graph; i++)
-			if (f->graph[i].compile == compile && slice_is(facts_text(f, f->graph[i].name), stages[s].graph)) {
+		for (uint32_t i = chain_first(&w->graph, CHAIN_KEY(compile)); i != CHAIN_END; i = w->graph.next[i])
+			if (slice_is(facts_text(f, f->graph[i].name), stages[s].graph)) {
 				buf_addf(b, "%s%s", b->len ? ", " : "", stages[s].says);
 				*last = (int)s;
 				break;
@@ -192,23 +243,25 @@ static void add_line(struct buf *b, struct slice s)
 }
 
 /* The compiler's first error that belongs to a failure: by compile id, or by what stands in its message (texts have no ids). */
-static const struct fact_compiler_error *compiler_error_of(const struct facts *f, const struct fact_failure *r)
+static const struct fact_compiler_error *compiler_error_of(const struct witnesses *w, const struct fact_failure *r)
 {
+	const struct facts *f = w->x->facts;
+	uint32_t i = r->compile == FACT_NONE ? CHAIN_END : chain_first(&w->error, CHAIN_KEY(r->compile));
+	if (i != CHAIN_END)
+		return &f->compiler_error[i];
 	struct slice reason = facts_text(f, r->reason);
-	for (uint32_t i = 0; i < f->n_compiler_error; i++) {
-		const struct fact_compiler_error *e = &f->compiler_error[i];
+	for (i = 0; i < w->n_loose; i++) {
+		const struct fact_compiler_error *e = &f->compiler_error[w->loose_errors[i]];
 		struct slice message = facts_text(f, e->message);
-		if (!slice_find(facts_text(f, e->severity), "error") || e->src.input != r->src.input)
-			continue;
-		if (r->compile != FACT_NONE && e->compile != FACT_NONE ? e->compile == r->compile
-								       : message.n && memmem(reason.p, reason.n, message.p, message.n))
+		if (e->src.input == r->src.input && message.n && memmem(reason.p, reason.n, message.p, message.n))
 			return e;
 	}
 	return NULL;
 }
 
-static void witness(struct explanation *x, const struct fact_failure *r, struct slice at, struct component_view *v)
+static void witness(const struct witnesses *w, const struct fact_failure *r, struct slice at, struct component_view *v)
 {
+	struct explanation *x = w->x;
 	const struct facts *f = x->facts;
 	struct buf b = {0}, records = {0};
 	struct slice type = explain_text(x, r->type), reason = first_line(explain_text(x, r->reason));
@@ -217,7 +270,7 @@ static void witness(struct explanation *x, const struct fact_failure *r, struct 
 		buf_addf(&b, "%.*s%s%.*s\n", TEXT(type), reason.n ? ": " : "", TEXT(reason));
 	else
 		add_line(&b, reason);
-	const struct fact_compiler_error *e = compiler_error_of(f, r);
+	const struct fact_compiler_error *e = compiler_error_of(w, r);
 	if (e) {
 		struct slice file = srcloc_short_file(facts_text(f, e->at.file)), message = facts_text(f, e->message), code = facts_text(f, e->at.code);
 		buf_addf(&b, "%.*s:%u: %.*s\n", TEXT(file), e->at.line, TEXT(message));
@@ -230,7 +283,7 @@ static void witness(struct explanation *x, const struct fact_failure *r, struct 
 	}
 	if (r->compile != FACT_NONE) {
 		struct slice id = facts_text(f, f->compile[r->compile].id);
-		records_of(f, r->compile, &records, &stage);
+		records_of(w, r->compile, &records, &stage);
 		if (records.len)
 			buf_addf(&b, "compile id %.*s has %.*s: the parts that made them have worked\n", TEXT(id), TEXT(buf_slice(&records)));
 	}
@@ -262,30 +315,30 @@ static const char *experiment(enum component c)
 }
 
 /* The smallest program that still fails: from a launcher that the log names, from the trace itself, or by running it again. */
-static struct slice minify(struct explanation *x, const struct component_view *v, const struct fact_failure *r)
+static struct slice minify(const struct witnesses *w, const struct component_view *v, const struct fact_failure *r)
 {
+	struct explanation *x = w->x;
 	const struct facts *f = x->facts;
 	bool aot = v->component == COMPONENT_INDUCTOR || v->component == COMPONENT_CODEGEN || v->component == COMPONENT_COMPILER ||
 		   v->component == COMPONENT_RUNTIME;
 	if (!aot && v->component != COMPONENT_AOTAUTOGRAD && v->component != COMPONENT_BACKEND)
 		return slice_of(NULL, 0);
-	for (uint32_t i = 0; i < f->n_path; i++)
-		if (slice_find(facts_text(f, f->path[i].path), "minifier_launcher.py"))
-			return explain_textf(x, "fxminify %.*s", TEXT(facts_text(f, f->path[i].path)));
+	if (w->launcher != FACT_NONE)
+		return explain_textf(x, "fxminify %.*s", TEXT(facts_text(f, f->path[w->launcher].path)));
 	if (aot && v->compile != FACT_NONE && f->input[f->compile[v->compile].src.input].kind == FACT_TRACE)
-		for (uint32_t i = 0; i < f->n_graph; i++) {
+		for (uint32_t i = chain_first(&w->graph, CHAIN_KEY(v->compile)); i != CHAIN_END; i = w->graph.next[i]) {
 			struct slice name = facts_text(f, f->graph[i].name);
-			if (f->graph[i].compile != v->compile || !(slice_starts(name, "aot_") || slice_is(name, "fx_graph_runnable")))
-				continue;
-			return explain_textf(x, "fxminify --graph %.*s %.*s", TEXT(facts_text(f, f->compile[v->compile].id)),
-					     TEXT(facts_text(f, f->input[f->compile[v->compile].src.input].path)));
+			if (slice_starts(name, "aot_") || slice_is(name, "fx_graph_runnable"))
+				return explain_textf(x, "fxminify --graph %.*s %.*s", TEXT(facts_text(f, f->compile[v->compile].id)),
+						     TEXT(facts_text(f, f->input[f->compile[v->compile].src.input].path)));
 		}
 	return explain_textf(x, "TORCHDYNAMO_REPRO_AFTER=%s TORCHDYNAMO_REPRO_LEVEL=%d python app.py && "
 			     "fxminify torch_compile_debug/run_*/minifier/minifier_launcher.py", aot ? "aot" : "dynamo", r && r->signal ? 3 : 2);
 }
 
-static struct component_view judge(struct explanation *x, uint32_t row)
+static struct component_view judge(const struct witnesses *w, uint32_t row)
 {
+	struct explanation *x = w->x;
 	const struct facts *f = x->facts;
 	const struct fact_failure *r = &f->failure[row];
 	struct component_view v = {.failure = row, .compile = r->compile};
@@ -306,7 +359,7 @@ static struct component_view judge(struct explanation *x, uint32_t row)
 	} else if (r->compile != FACT_NONE && !user && r->user.file == INTERN_NONE) {
 		struct buf records = {0};
 		int stage;
-		records_of(f, r->compile, &records, &stage);
+		records_of(w, r->compile, &records, &stage);
 		buf_release(&records);
 		v.component = after_stage(stage);
 		v.sure = SURE_LIKELY;
@@ -317,9 +370,9 @@ static struct component_view judge(struct explanation *x, uint32_t row)
 		v.component = user || r->user.file != INTERN_NONE ? COMPONENT_EAGER : COMPONENT_NONE;
 		v.sure = v.component == COMPONENT_NONE ? SURE_NOT : SURE_LIKELY;
 	}
-	witness(x, r, at, &v);
+	witness(w, r, at, &v);
 	v.experiment = slice_str(experiment(v.component));
-	v.minify = minify(x, &v, r);
+	v.minify = minify(w, &v, r);
 	return v;
 }
 
@@ -348,22 +401,27 @@ static void add_view(struct explanation *x, const struct component_view *v)
 }
 
 /* What the knowledge base says of this failure is its cause and its fix. */
-static struct fact_known *known_of(struct facts *f, const struct fact_failure *r)
+static void better(struct fact_known **best, struct fact_known *k)
 {
+	if (!k->told && k->level >= FINDING_WARNING && (!*best || k->level > (*best)->level))
+		*best = k;
+}
+
+static struct fact_known *known_of(const struct witnesses *w, const struct fact_failure *r)
+{
+	struct facts *f = w->x->facts;
 	struct fact_known *best = NULL;
-	for (uint32_t i = 0; i < f->n_known; i++) {
-		struct fact_known *k = &f->known[i];
-		if (k->told || k->src.input != r->src.input || k->level < FINDING_WARNING)
-			continue;
-		bool same = k->src.line == r->src.line || (r->compile != FACT_NONE && k->compile == r->compile);
-		if (same && (!best || k->level > best->level))
-			best = k;
-	}
+	uint32_t i = chain_first(&w->known_at, CHAIN_KEY(r->src.input, (uint32_t)r->src.line, (uint32_t)(r->src.line >> 32)));
+	for (; i != CHAIN_END; i = w->known_at.next[i])
+		better(&best, &f->known[i]);
+	for (i = r->compile == FACT_NONE ? CHAIN_END : chain_first(&w->known, CHAIN_KEY(r->compile)); i != CHAIN_END; i = w->known.next[i])
+		better(&best, &f->known[i]);
 	return best;
 }
 
-static void tell_failure(struct explanation *x, const struct component_view *v, uint64_t count)
+static void tell_failure(const struct witnesses *w, const struct component_view *v, uint64_t count)
 {
+	struct explanation *x = w->x;
 	struct facts *f = x->facts;
 	const struct fact_failure *r = &f->failure[v->failure];
 	struct finding *g = explain_finding(x, FINDING_FAILURE, r->caught ? FINDING_WARNING : FINDING_ERROR);
@@ -381,7 +439,7 @@ static void tell_failure(struct explanation *x, const struct component_view *v, 
 	g->next = v->minify;
 	struct break_text text;
 	break_text_parse(explain_text(x, r->reason), &text);
-	struct fact_known *k = known_of(f, r);
+	struct fact_known *k = known_of(w, r);
 	if (text.gb >= 0) { /* torch explains its own refusals best */
 		const struct slice where[] = {text.reason, text.context};
 		g->why = text.explanation;
@@ -402,30 +460,20 @@ static void tell_failure(struct explanation *x, const struct component_view *v, 
 	}
 }
 
-/* The same exception of many compile ids is told once. */
-static bool same_failure(const struct facts *f, const struct fact_failure *a, const struct fact_failure *b)
+/* The same exception of many compile ids is told once: what it has to have in common. */
+static struct slice sameness(struct explanation *x, const struct fact_failure *r, struct buf *b)
 {
-	return a->type == b->type && a->user.file == b->user.file && a->user.line == b->user.line &&
-	       slice_eq(first_line(facts_text(f, a->reason)), first_line(facts_text(f, b->reason)));
-}
-
-/* An attempt that was given up for a break or for the recompile limit is told with those. */
-static bool told_elsewhere(const struct facts *f, const struct fact_failure *r)
-{
-	if (!r->caught || r->compile == FACT_NONE)
-		return false;
-	for (uint32_t i = 0; i < f->n_brk; i++)
-		if (f->brk[i].compile == r->compile)
-			return true;
-	for (uint32_t i = 0; i < f->n_limit; i++)
-		if (f->limit[i].compile == r->compile)
-			return true;
-	return false;
+	uint32_t key[] = {r->type, r->user.file, r->user.line};
+	buf_reset(b);
+	buf_add(b, key, sizeof(key));
+	buf_add_slice(b, first_line(explain_text(x, r->reason)));
+	return buf_slice(b);
 }
 
 /* No exception, but something has begun and not ended. */
-static void tell_unfinished(struct explanation *x, uint32_t input)
+static void tell_unfinished(const struct witnesses *w, uint32_t input)
 {
+	struct explanation *x = w->x;
 	const struct facts *f = x->facts;
 	const struct fact_marker *m = open_marker(f, input);
 	if (!m)
@@ -435,7 +483,7 @@ static void tell_unfinished(struct explanation *x, uint32_t input)
 	v.evidence = explain_textf(x, "'%.*s' has begun in line %llu and has not ended: the log ends inside of it", TEXT(what),
 				   (unsigned long long)m->src.line);
 	v.experiment = slice_str(experiment(v.component));
-	v.minify = minify(x, &v, NULL);
+	v.minify = minify(w, &v, NULL);
 	struct finding *g = explain_finding(x, FINDING_FAILURE, FINDING_WARNING);
 	g->id = SLICE("unfinished");
 	g->src = m->src;
@@ -454,7 +502,8 @@ static int worst_verdict(const void *a, const void *b, void *facts)
 {
 	const struct component_view *p = a, *q = b;
 	const struct facts *f = facts;
-	bool p_caught = p->failure == FACT_NONE || f->failure[p->failure].caught, q_caught = q->failure == FACT_NONE || f->failure[q->failure].caught;
+	bool p_caught = p->failure == FACT_NONE || f->failure[p->failure].caught;
+	bool q_caught = q->failure == FACT_NONE || f->failure[q->failure].caught;
 	if (p_caught != q_caught)
 		return p_caught ? 1 : -1;
 	if (p->sure != q->sure)
@@ -465,31 +514,37 @@ static int worst_verdict(const void *a, const void *b, void *facts)
 void explain_component(struct explanation *x)
 {
 	struct facts *f = x->facts;
-	bool *cause = xcalloc(f->n_failure + 1, sizeof(*cause)), *told = xcalloc(f->n_failure + 1, sizeof(*told));
-	bool *failed = xcalloc(f->n_input + 1, sizeof(*failed));
+	struct witnesses w;
+	struct chain same = {0};
+	struct buf key = {0};
+	bool *cause = xcalloc(f->n_failure + 1, sizeof(*cause)), *failed = xcalloc(f->n_input + 1, sizeof(*failed));
+	call_witnesses(x, &w);
 	for (uint32_t i = 0; i < f->n_failure; i++)
 		if (f->failure[i].cause != FACT_NONE)
 			cause[f->failure[i].cause] = true;
 	for (uint32_t i = 0; i < f->n_failure; i++) {
-		failed[f->failure[i].src.input] = true;
-		if (f->failure[i].restart || cause[i] || told[i] || told_elsewhere(f, &f->failure[i]))
-			continue;
-		uint64_t count = 1;
-		for (uint32_t k = i + 1; k < f->n_failure; k++)
-			if (!f->failure[k].restart && !cause[k] && !told[k] && same_failure(f, &f->failure[i], &f->failure[k])) {
-				told[k] = true;
-				count++;
-			}
-		struct component_view v = judge(x, i);
-		tell_failure(x, &v, count);
+		const struct fact_failure *r = &f->failure[i];
+		failed[r->src.input] = true;
+		/* An attempt that was given up for a break or for the recompile limit is told with those. */
+		if (!r->restart && !cause[i] && !(r->caught && r->compile != FACT_NONE && w.resolved[r->compile]))
+			chain_add(&same, i, sameness(x, r, &key));
+	}
+	for (uint32_t k = 0; k < same.keys.n; k++) {
+		uint64_t count = 0;
+		for (uint32_t i = same.first[k]; i != CHAIN_END; i = same.next[i])
+			count++;
+		struct component_view v = judge(&w, same.first[k]);
+		tell_failure(&w, &v, count);
 		add_view(x, &v);
 	}
 	for (uint32_t i = 0; i < f->n_input; i++)
 		if (!failed[i])
-			tell_unfinished(x, i);
+			tell_unfinished(&w, i);
 	if (x->n_component)
 		qsort_r(x->component, x->n_component, sizeof(*x->component), worst_verdict, f);
+	dismiss_witnesses(&w);
+	chain_release(&same);
+	buf_release(&key);
 	free(cause);
-	free(told);
 	free(failed);
 }

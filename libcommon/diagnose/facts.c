@@ -1,6 +1,8 @@
 /* facts.c - the tables of the model, and what their readers share. */
 #include "diagnose/facts.h"
 
+#include "diagnose/chain.h"
+
 const char *const component_name[COMPONENTS] = {
 	[COMPONENT_NONE] = "none", [COMPONENT_DYNAMO] = "dynamo", [COMPONENT_AOTAUTOGRAD] = "aotautograd",
 	[COMPONENT_INDUCTOR] = "inductor", [COMPONENT_CODEGEN] = "codegen", [COMPONENT_COMPILER] = "compiler",
@@ -205,40 +207,37 @@ uint32_t facts_only_function(struct facts *f, const char *function)
 }
 
 /* Jumps of older torch (before 2.5) leave no record but the function that goes on behind them. A resume function whose line has no
- * break of its own in the same input was made by one. */
-static bool has_break(const struct facts *f, const struct fact_compile *c)
+ * break of its own in the same input was made by one; unless it is the rest of a call that went on after a break inside of what it
+ * called: then that break, of a compilation of the same function, is the cause. */
+static void infer_breaks(struct facts *f)
 {
-	for (uint32_t i = 0; i < f->n_brk; i++)
-		if (f->brk[i].src.input == c->src.input && f->brk[i].loc.line == c->resume_line && f->brk[i].loc.file == c->loc.file)
-			return true;
-	return false;
-}
-
-/* Is it the rest of a call that went on after a break inside the function that it called? Then that break is the cause. */
-static bool in_stack_of_break(const struct facts *f, const struct fact_compile *c)
-{
+	struct chain place = {0}, function = {0};
 	for (uint32_t i = 0; i < f->n_brk; i++) {
 		const struct fact_break *b = &f->brk[i];
-		if (b->src.input == c->src.input && b->compile != FACT_NONE && f->compile[b->compile].loc.file == c->loc.file &&
-		    slice_eq(facts_text(f, f->compile[b->compile].loc.function), facts_text(f, c->resume_of)))
-			return true;
+		chain_add(&place, i, CHAIN_KEY(b->src.input, b->loc.file, b->loc.line));
+		if (b->compile != FACT_NONE)
+			chain_add(&function, i, CHAIN_KEY(b->src.input, f->compile[b->compile].loc.file, f->compile[b->compile].loc.function));
 	}
-	return false;
-}
-
-void facts_finish(struct facts *f)
-{
-	uint32_t n = f->n_compile;
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0, n = f->n_compile; i < n; i++) {
 		const struct fact_compile *c = &f->compile[i];
-		if (c->resume_of == INTERN_NONE || c->loc.file == INTERN_NONE || has_break(f, c) || in_stack_of_break(f, c))
+		if (c->resume_of == INTERN_NONE || c->loc.file == INTERN_NONE ||
+		    chain_first(&place, CHAIN_KEY(c->src.input, c->loc.file, c->resume_line)) != CHAIN_END ||
+		    chain_first(&function, CHAIN_KEY(c->src.input, c->loc.file, c->resume_of)) != CHAIN_END)
 			continue;
 		struct fact_break *b = facts_new_brk(f, c->src);
 		b->compile = i;
 		b->loc = (struct fact_loc){c->loc.file, c->resume_line, c->resume_of, INTERN_NONE};
 		b->kind = BREAK_INFERRED;
 		b->inferred = true;
+		chain_add(&place, f->n_brk - 1, CHAIN_KEY(c->src.input, c->loc.file, c->resume_line));
 	}
+	chain_release(&place);
+	chain_release(&function);
+}
+
+void facts_finish(struct facts *f)
+{
+	infer_breaks(f);
 	for (uint32_t i = 0; i < f->n_failure; i++)
 		if (!f->failure[i].restart)
 			facts_add_constraints(f, f->failure[i].src, f->failure[i].compile, &f->failure[i].user, facts_text(f, f->failure[i].reason));

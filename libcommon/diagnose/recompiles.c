@@ -7,6 +7,8 @@
  */
 #include "diagnose/recompiles.h"
 
+#include "diagnose/chain.h"
+
 /* ---- one guard in words ---- */
 
 /* What stands between a and b in s, or nothing. */
@@ -70,12 +72,14 @@ static bool tensor_guard(struct explanation *x, struct slice g, struct guard_wor
 		bool size = slice_is(what, "size");
 		struct slice dim = between(g, "at index ", ".");
 		w->kind = size ? GUARD_SIZE : GUARD_STRIDE;
-		w->change = explain_textf(x, "%s of %.*s at dim %.*s: %.*s -> %.*s", size ? "size" : "stride", TEXT(name), TEXT(dim), TEXT(old), TEXT(new));
+		w->change = explain_textf(x, "%s of %.*s at dim %.*s: %.*s -> %.*s", size ? "size" : "stride", TEXT(name), TEXT(dim), TEXT(old),
+					  TEXT(new));
 		if (size)
 			w->fix = explain_textf(x, "torch._dynamo.mark_dynamic(%.*s, %.*s)    # before the first call; or torch.compile(f, dynamic=True)\n"
 					       "pad or bucket dim %.*s to a few sizes where it must stay static", TEXT(name), TEXT(dim), TEXT(dim));
 		else
-			w->fix = explain_textf(x, "%.*s = %.*s.contiguous()    # before the call, so that its strides are always the same", TEXT(name), TEXT(name));
+			w->fix = explain_textf(x, "%.*s = %.*s.contiguous()    # before the call, so that its strides are always the same",
+					       TEXT(name), TEXT(name));
 		return true;
 	}
 	if (slice_is(what, "requires_grad")) {
@@ -89,7 +93,8 @@ static bool tensor_guard(struct explanation *x, struct slice g, struct guard_wor
 	if (w->kind == GUARD_DTYPE)
 		w->fix = explain_textf(x, "%.*s = %.*s.to(dtype)    # one dtype at this border", TEXT(name), TEXT(name));
 	else if (w->kind == GUARD_RANK)
-		w->fix = explain_textf(x, "the number of dims is always a constant: %.*s.reshape(...) to one rank, or two compiled functions", TEXT(name));
+		w->fix = explain_textf(x, "the number of dims is always a constant: %.*s.reshape(...) to one rank, or two compiled functions",
+				       TEXT(name));
 	return true;
 }
 
@@ -101,8 +106,8 @@ static bool state_guard(struct explanation *x, struct slice g, struct guard_word
 	w->kind = GUARD_STATE;
 	w->change = explain_textf(x, "global state: %.*s", TEXT(what));
 	if (slice_starts(what, "grad_mode"))
-		w->fix = SLICE("call it under the same grad mode always (one torch.no_grad() or torch.inference_mode() around evaluation): two variants are "
-			       "the price of using both");
+		w->fix = SLICE("call it under the same grad mode always (one torch.no_grad() or torch.inference_mode() around evaluation): "
+			       "two variants are the price of using both");
 	else
 		w->fix = explain_textf(x, "set %.*s once, before the first call", TEXT(what));
 	return true;
@@ -125,8 +130,8 @@ static bool identity_guard(struct explanation *x, const struct fact_recompile *r
 		return true;
 	}
 	w->change = explain_textf(x, "%.*s is another object%s%.*s", TEXT(name), new.n ? " now, of type " : "", TEXT(new));
-	w->fix = explain_textf(x, "make %.*s once, outside of the loop, and pass the same object: a lambda, partial or instance made anew is a new variant",
-			       TEXT(name));
+	w->fix = explain_textf(x, "make %.*s once, outside of the loop, and pass the same object: a lambda, partial or instance made anew is "
+			       "a new variant", TEXT(name));
 	return true;
 }
 
@@ -141,10 +146,12 @@ static void value_guard(struct explanation *x, const struct fact_recompile *r, s
 		w->change = explain_textf(x, "no longer true: %.*s", TEXT(g));
 		w->fix = is || slice_find(g, " != ") || slice_find(g, "Eq(") || slice_find(g, "Ne(")
 				 ? SLICE("a branch or an operation on this size has split the range: see `--show shapes` for the line that did")
-				 : SLICE("sizes 0 and 1 are always variants of their own: torch._dynamo.mark_unbacked(x, dim) avoids that, or keep the size out of it");
+				 : SLICE("sizes 0 and 1 are always variants of their own: torch._dynamo.mark_unbacked(x, dim) avoids that, or keep "
+					 "the size out of it");
 		return;
 	}
-	if (slice_starts(g, "not ") || slice_starts(g, "len(") || slice_find(g, " in ") || slice_find(g, "dict_keys") || slice_find(g, "dict.keys")) {
+	if (slice_starts(g, "not ") || slice_starts(g, "len(") || slice_find(g, " in ") || slice_find(g, "dict_keys") ||
+	    slice_find(g, "dict.keys")) {
 		w->kind = GUARD_CONTAINER;
 		w->change = explain_textf(x, "no longer true: %.*s", TEXT(g));
 		w->fix = SLICE("pass a container of the same length and keys always, or a tensor instead of a list of them");
@@ -161,16 +168,18 @@ static void value_guard(struct explanation *x, const struct fact_recompile *r, s
 			  : explain_textf(x, "%.*s is no longer %.*s", TEXT(left), TEXT(right));
 	bool attribute = memchr(left.p, '.', left.n) != NULL;
 	if (is_float(right)) {
-		w->fix = explain_textf(x, "%.*s = torch.tensor(%.*s)    # a float is a constant of the graph at first; as a tensor it is an input", TEXT(left),
-				       TEXT(right));
+		w->fix = explain_textf(x, "%.*s = torch.tensor(%.*s)    # a float is a constant of the graph at first; as a tensor it is an input",
+				       TEXT(left), TEXT(right));
 	} else if (is_int(right) && attribute) {
 		w->fix = explain_textf(x, "%.*s counts or changes in the module: keep it in a tensor (register_buffer), or out of forward\n"
-				       "torch._dynamo.config.allow_unspec_int_on_nn_module = True    # an int of a module is no constant then", TEXT(left));
+				       "torch._dynamo.config.allow_unspec_int_on_nn_module = True    # an int of a module is no constant then",
+				       TEXT(left));
 	} else if (is_int(right)) {
-		w->fix = explain_textf(x, "%.*s = torch.tensor(%.*s), or torch.compile(f, dynamic=True): an int is a constant of the graph at first", TEXT(left),
-				       TEXT(right));
+		w->fix = explain_textf(x, "%.*s = torch.tensor(%.*s), or torch.compile(f, dynamic=True): an int is a constant of the graph at first",
+				       TEXT(left), TEXT(right));
 	} else {
-		w->fix = explain_textf(x, "%.*s is a constant of the graph: few values are fine, else decide outside of the compiled function", TEXT(left));
+		w->fix = explain_textf(x, "%.*s is a constant of the graph: few values are fine, else decide outside of the compiled function",
+				       TEXT(left));
 	}
 }
 
@@ -293,24 +302,36 @@ static void describe(struct explanation *x, struct frame_view *v, const struct f
 		r->cost = explain_textf(x, "%u recompile%s", v->recompiles, v->recompiles == 1 ? "" : "s");
 }
 
-static const struct fact_limit *limit_of(const struct facts *f, const struct frame_view *v, const uint32_t *row, uint32_t n)
+/* Limits by compile id, and those without one (texts) by the function that they name. */
+struct limits {
+	struct chain compile, function;
+};
+
+static void limits_find(const struct facts *f, struct limits *l)
 {
 	for (uint32_t i = 0; i < f->n_limit; i++) {
-		const struct fact_limit *l = &f->limit[i];
-		if (l->compile == FACT_NONE) {
-			if (l->src.input == v->input && l->loc.function != INTERN_NONE && l->loc.function == v->loc.function)
-				return l;
-			continue;
-		}
-		for (uint32_t k = 0; k < n; k++)
-			if (row[k] == l->compile)
-				return l;
+		const struct fact_limit *r = &f->limit[i];
+		if (r->compile != FACT_NONE)
+			chain_add(&l->compile, i, CHAIN_KEY(r->compile));
+		else if (r->loc.function != INTERN_NONE)
+			chain_add(&l->function, i, CHAIN_KEY(r->src.input, r->loc.function));
 	}
-	return NULL;
+}
+
+static const struct fact_limit *limit_of(const struct facts *f, const struct limits *l, const struct frame_view *v, const uint32_t *row,
+					 uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t i = chain_first(&l->compile, CHAIN_KEY(row[k]));
+		if (i != CHAIN_END)
+			return &f->limit[i];
+	}
+	uint32_t i = v->loc.function == INTERN_NONE ? CHAIN_END : chain_first(&l->function, CHAIN_KEY(v->input, v->loc.function));
+	return i == CHAIN_END ? NULL : &f->limit[i];
 }
 
 /* One frame: its compilations in order, each with the recompile that led to it. Recompiles are sorted by compile id. */
-static void add_frame(struct explanation *x, const uint32_t *row, uint32_t n, const uint32_t *of)
+static void add_frame(struct explanation *x, const struct limits *l, const uint32_t *row, uint32_t n, const uint32_t *of)
 {
 	const struct facts *f = x->facts;
 	const struct fact_compile *c = &f->compile[row[0]];
@@ -324,7 +345,7 @@ static void add_frame(struct explanation *x, const uint32_t *row, uint32_t n, co
 			v.seconds = (v.seconds < 0 ? 0 : v.seconds) + r->seconds;
 		add_step(x, &v, row[i], of[row[i]]);
 	}
-	const struct fact_limit *limit = limit_of(f, &v, row, n);
+	const struct fact_limit *limit = limit_of(f, l, &v, row, n);
 	v.limited = limit != NULL;
 	describe(x, &v, limit);
 	GROW(x->frame, x->n_frame, x->cap_frame, 1);
@@ -332,36 +353,33 @@ static void add_frame(struct explanation *x, const uint32_t *row, uint32_t n, co
 }
 
 /* Recompiles whose compile id is not known (older text logs): by the place that they name. */
-static void add_loose(struct explanation *x)
+static void add_loose(struct explanation *x, const struct limits *l)
 {
 	const struct facts *f = x->facts;
-	bool *taken = xcalloc(f->n_recompile + 1, sizeof(*taken));
-	for (uint32_t i = 0; i < f->n_recompile; i++) {
-		const struct fact_recompile *r = &f->recompile[i];
-		if (r->compile != FACT_NONE || taken[i])
-			continue;
+	struct chain place = {0};
+	for (uint32_t i = 0; i < f->n_recompile; i++)
+		if (f->recompile[i].compile == FACT_NONE)
+			chain_add(&place, i, CHAIN_KEY(f->recompile[i].src.input, f->recompile[i].loc.file, f->recompile[i].loc.function));
+	for (uint32_t k = 0; k < place.keys.n; k++) {
+		const struct fact_recompile *r = &f->recompile[place.first[k]];
 		struct frame_view v = {.loc = r->loc, .input = r->src.input, .frame = -1, .first = x->n_step, .seconds = -1, .finding = FACT_NONE};
-		for (uint32_t k = i; k < f->n_recompile; k++) {
-			const struct fact_recompile *q = &f->recompile[k];
-			if (q->compile != FACT_NONE || taken[k] || q->src.input != r->src.input || q->loc.function != r->loc.function ||
-			    q->loc.file != r->loc.file)
-				continue;
-			taken[k] = true;
-			add_step(x, &v, FACT_NONE, k);
-		}
+		for (uint32_t i = place.first[k]; i != CHAIN_END; i = place.next[i])
+			add_step(x, &v, FACT_NONE, i);
 		v.compiles = v.recompiles + 1;
-		const struct fact_limit *limit = limit_of(f, &v, NULL, 0);
+		const struct fact_limit *limit = limit_of(f, l, &v, NULL, 0);
 		v.limited = limit != NULL;
 		describe(x, &v, limit);
 		GROW(x->frame, x->n_frame, x->cap_frame, 1);
 		x->frame[x->n_frame++] = v;
 	}
-	free(taken);
+	chain_release(&place);
 }
 
 void explain_recompiles(struct explanation *x)
 {
 	const struct facts *f = x->facts;
+	struct limits l = {0};
+	limits_find(f, &l);
 	uint32_t *row = xreallocarray(NULL, f->n_compile + 1, sizeof(*row)), *of = xreallocarray(NULL, f->n_compile + 1, sizeof(*of)), n = 0;
 	for (uint32_t i = 0; i < f->n_compile; i++) {
 		of[i] = FACT_NONE;
@@ -376,9 +394,11 @@ void explain_recompiles(struct explanation *x)
 		for (k = i + 1; k < n && f->compile[row[k]].src.input == f->compile[row[i]].src.input &&
 				f->compile[row[k]].frame == f->compile[row[i]].frame; k++)
 			;
-		add_frame(x, row + i, k - i, of);
+		add_frame(x, &l, row + i, k - i, of);
 	}
-	add_loose(x);
+	add_loose(x, &l);
+	chain_release(&l.compile);
+	chain_release(&l.function);
 	free(row);
 	free(of);
 }
