@@ -35,7 +35,7 @@ static struct slice compile_of(struct slice line)
 static void add(struct fusionlog *f, struct fusion row)
 {
 	/* Rounds repeat themselves: look back a little. */
-	for (uint32_t i = f->n, look = 512; i > f->open && look--; i--) {
+	for (uint32_t i = f->n, look = 512; i > f->part && look--; i--) {
 		struct fusion *had = &f->row[i - 1];
 		if (had->kind == row.kind && slice_eq(had->a, row.a) && slice_eq(had->b, row.b) && slice_eq(had->reason, row.reason)) {
 			had->times++;
@@ -82,7 +82,7 @@ static bool origins(struct slice line, struct fusion *row)
 void fusionlog_read(struct fusionlog *f, struct slice text)
 {
 	struct slice rest = text, line;
-	f->open = f->n;
+	f->open = f->part = f->n;
 	for (uint32_t n = 1; slice_line(&rest, &line); n++) {
 		struct fusion row = {.line = n, .times = 1};
 		struct slice folder = behind(line, " debug trace: ");
@@ -93,8 +93,11 @@ void fusionlog_read(struct fusionlog *f, struct slice text)
 				folder = slice_of(slash + 1, (size_t)(folder.p + folder.n - slash - 1));
 			for (; f->open < f->n; f->open++)
 				f->row[f->open].folder = folder;
+			f->part = f->n;
 			continue;
 		}
+		if (slice_find(line, "Output code written to:"))
+			f->part = f->n;
 		if (pair(line, "cannot fuse ", &row) && row.reason.n)
 			row.kind = FUSION_REFUSED;
 		else if (!slice_find(line, "cannot fuse ") && pair(line, "fusing ", &row))

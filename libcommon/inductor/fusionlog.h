@@ -35,6 +35,7 @@ struct fusionlog {
 	struct fusion *row;
 	uint32_t n, cap;
 	uint32_t open; /* rows from here on have no folder yet */
+	uint32_t part; /* rows from here on are of one compilation: what is said again in it counts */
 };
 
 void fusionlog_read(struct fusionlog *f, struct slice text);

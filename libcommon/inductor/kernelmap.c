@@ -294,6 +294,9 @@ static void join_ir(struct kernelmap *m, struct kmuse *u)
 
 bool km_row_is_mine(const struct kernelmap *m, const struct fusion *row)
 {
+	uintptr_t at = (uintptr_t)row->a.p, from = (uintptr_t)m->in.log.p;
+	if (m->in.log.n && (at < from || at - from >= m->in.log.n))
+		return false;
 	if (!m->in.folder.n)
 		return true;
 	if (memchr(m->in.folder.p, '/', m->in.folder.n)) /* a compile id: of a log, a trace */

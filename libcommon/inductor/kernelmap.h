@@ -38,6 +38,7 @@ struct kernelmap_input {
 	struct slice stacks;   /* ..._kernel_stack_traces, or a package's kernel_information.json */
 	const struct fusionlog *fusion;
 	struct slice folder;   /* its name in the fusion log: a folder, or a compile id ("0/0"); empty: all rows count */
+	struct slice log;      /* the part of the log that it is from: forward and backward have one compile id */
 };
 
 struct kmlist { /* item[first .. first + n) of struct kernelmap */

@@ -10,10 +10,13 @@ struct compilation {
 	struct slice id;
 	struct buf text[PARTS_OF_LOG];
 	bool code; /* between "Output code:" and "Output code written to:" */
+	const char *from; /* where in the log it begins */
 };
 
 struct log {
 	struct kernelmaps *k;
+	struct slice text;
+	const char *at; /* the end of the line that was read last */
 	struct compilation *c;
 	uint32_t n, cap;
 };
@@ -47,7 +50,7 @@ static struct compilation *compilation_of(struct log *l, struct slice id)
 	if (l->n == COMPILATIONS)
 		return NULL;
 	GROW(l->c, l->n, l->cap, 1);
-	l->c[l->n] = (struct compilation){.id = id};
+	l->c[l->n] = (struct compilation){.id = id, .from = l->text.p};
 	return &l->c[l->n++];
 }
 
@@ -65,7 +68,9 @@ static void done(struct log *l, struct compilation *c)
 			*to[i] = kernelmaps_keep(l->k, buf_slice(&c->text[i]));
 		buf_release(&c->text[i]);
 	}
+	in.log = slice_of(c->from, (size_t)(l->at - c->from));
 	c->code = false;
+	c->from = l->at;
 	if (!any)
 		return;
 	char *name = before ? xasprintf("%.*s (%u)", (int)c->id.n, c->id.p, before + 1) : xstrndup(c->id.p, c->id.n);
@@ -108,10 +113,11 @@ static void take(struct log *l, struct compilation *c, enum part part, struct sl
 
 void kernelmaps_from_log(struct kernelmaps *k, struct slice text)
 {
-	struct log l = {.k = k};
+	struct log l = {.k = k, .text = text, .at = text.p};
 	struct slice line, id, rest;
 	enum part part;
 	while (slice_line(&text, &line)) {
+		l.at = line.p + line.n;
 		if (!artifact(line, &id, &part, &rest))
 			continue;
 		struct compilation *c = compilation_of(&l, id);

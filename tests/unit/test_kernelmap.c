@@ -287,8 +287,9 @@ static void test_log(void **state)
 	struct buf text = {0}, b = {0};
 	if (!data_load("inductor/log.txt.xz", &text))
 		skip();
-	kernelmaps_from_log(&k, slice_of(guard_put(&guard, text.p, text.len), text.len));
-	fusionlog_read(&k.fusion, buf_slice(&text));
+	struct slice log = slice_of(guard_put(&guard, text.p, text.len), text.len);
+	kernelmaps_from_log(&k, log);
+	fusionlog_read(&k.fusion, log);
 	kernelmaps_build(&k);
 	assert_int_equal(k.n, 3);
 	struct kernelmap *m = map_of(&k, "0/0");
