@@ -12,23 +12,28 @@ const char *language_of(const struct kernelmap *m, const struct kmuse *u)
 	}
 }
 
+static void add_slice(struct buf *b, struct slice s) /* for a terminal: no control bytes */
+{
+	for (size_t i = 0; i < s.n; i++)
+		buf_addc(b, (unsigned char)s.p[i] >= ' ' && s.p[i] != 127 ? s.p[i] : s.p[i] == '\t' ? ' ' : '?');
+}
+
 void place_of(struct buf *b, const struct kernelmap *m, uint32_t source)
 {
+	struct buf at = {0};
 	if (source != KM_NONE)
-		srcloc_format(b, &m->source[source], SRCLOC_AT, true);
+		srcloc_format(&at, &m->source[source], SRCLOC_AT, true);
+	add_slice(b, buf_slice(&at));
+	buf_release(&at);
 }
 
 void node_line(struct buf *b, const struct kmnode *n)
 {
-	buf_add_slice(b, n->name);
-	if (n->text.n)
-		buf_addf(b, " = %.*s", (int)n->text.n, n->text.p);
-}
-
-static void add_slice(struct buf *b, struct slice s) /* for a terminal: no control bytes */
-{
-	for (size_t i = 0; i < s.n; i++)
-		buf_addc(b, (unsigned char)s.p[i] < ' ' && s.p[i] != '\t' ? '?' : s.p[i] == '\t' ? ' ' : s.p[i]);
+	add_slice(b, n->name);
+	if (n->text.n) {
+		buf_adds(b, " = ");
+		add_slice(b, n->text);
+	}
 }
 
 static void nodes(struct buf *b, const struct kernelmap *m, struct kmlist l, bool computed)
@@ -49,7 +54,9 @@ static void places(struct buf *b, const struct kernelmap *m, struct kmlist l)
 	for (uint32_t i = 0; i < l.n; i++) {
 		const struct srcloc *at = &m->source[m->item[l.first + i]];
 		struct slice file = srcloc_short_file(at->file);
-		buf_addf(b, "%s%.*s:%u", i ? ", " : "", (int)file.n, file.p, at->line);
+		buf_adds(b, i ? ", " : "");
+		add_slice(b, file);
+		buf_addf(b, ":%u", at->line);
 	}
 }
 
@@ -63,13 +70,17 @@ void show_table(struct screen *s, const struct kernelmaps *k)
 		if (any)
 			buf_addc(&s->b, '\n');
 		any = true;
-		buf_addf(&b, "%.*s", (int)m->in.name.n, m->in.name.p);
+		add_slice(&b, m->in.name);
 		put_bold(s, buf_str(&b));
 		buf_reset(&b);
+		char note[sizeof(m->note)];
+		memcpy(note, m->note, sizeof(note));
+		for (char *p = note; *p; p++)
+			*p = (unsigned char)*p >= ' ' && *p != 127 ? *p : '?';
 		if (m->ir && !m->n_use)
 			buf_adds(&b, m->post.n_node ? "  no code: it failed in code generation" : "  no code: it failed in the scheduler");
 		else if (m->note[0])
-			buf_addf(&b, "  (%s)", m->note);
+			buf_addf(&b, "  (%s)", note);
 		put_dim(s, buf_str(&b));
 		buf_addc(&s->b, '\n');
 		buf_reset(&b);
@@ -113,11 +124,7 @@ static void comment(struct buf *b, const struct kernelmap *m, const struct kmuse
 	buf_addf(b, "%*s%s FX%s: ", (int)indent_of(line), "", cpp ? "//" : "#", l->how == MATCH_GUESS ? ", perhaps" : "");
 	if (l->how == MATCH_PART)
 		buf_adds(b, "part of ");
-	size_t from = b->len;
 	node_line(b, n);
-	for (size_t i = from; i < b->len; i++)
-		if ((unsigned char)b->p[i] < ' ')
-			b->p[i] = '?';
 	if (n->source != KM_NONE) {
 		buf_adds(b, "   ");
 		place_of(b, m, n->source);
@@ -284,8 +291,9 @@ static void show_kernel(struct screen *s, struct kernelmap *m, uint32_t use)
 	struct buf b = {0};
 	add_slice(&b, u->name);
 	put_bold(s, buf_str(&b));
-	buf_addf(&s->b, "   %s, %.*s, called in line %u", u->kernel == OUT_NONE ? "an operator of torch" : language_of(m, u),
-		 (int)m->in.name.n, m->in.name.p, c->line);
+	buf_addf(&s->b, "   %s, ", u->kernel == OUT_NONE ? "an operator of torch" : language_of(m, u));
+	add_slice(&s->b, m->in.name);
+	buf_addf(&s->b, ", called in line %u", c->line);
 	if (u->kernel != OUT_NONE)
 		buf_addf(&s->b, ", defined in line %u%s", m->code.kernel[u->kernel].line,
 			 m->code.kernel[u->kernel].in_kernel_file ? " of kernel.cpp" : "");
@@ -372,7 +380,9 @@ void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hi
 		add_slice(&b, hit.at.what == KM_FX ? m->node[hit.at.row].name : m->ir->node[hit.at.row].name);
 	put_bold(s, buf_str(&b));
 	static const char *const kinds[] = {"kernel", "FX node", "IR node", "Python line"};
-	buf_addf(&s->b, "   %s of %.*s\n", kinds[hit.at.what], (int)m->in.name.n, m->in.name.p);
+	buf_addf(&s->b, "   %s of ", kinds[hit.at.what]);
+	add_slice(&s->b, m->in.name);
+	buf_addc(&s->b, '\n');
 	buf_reset(&b);
 	if (hit.at.what == KM_FX) {
 		buf_adds(&b, "node\tshape\tcall\tPython\n");
@@ -403,7 +413,9 @@ void show_error(struct screen *s, const struct kernelmaps *k, const struct kmloc
 	add_slice(&s->b, at->error.message);
 	buf_addc(&s->b, '\n');
 	if (at->line == KM_NONE) {
-		buf_addf(&s->b, "  %.*s:%u: ", (int)at->error.file.n, at->error.file.p, at->error.line);
+		buf_adds(&s->b, "  ");
+		add_slice(&s->b, at->error.file);
+		buf_addf(&s->b, ":%u: ", at->error.line);
 		add_slice(&s->b, at->quoted);
 		buf_adds(&s->b, "\n  no kernel here has this line\n\n");
 		return;
@@ -413,8 +425,9 @@ void show_error(struct screen *s, const struct kernelmaps *k, const struct kmloc
 	const struct kmline *l = &m->line[u->line + at->line - 1];
 	buf_adds(&s->b, "  kernel    ");
 	add_slice(&s->b, u->name);
-	buf_addf(&s->b, ", line %u of %.*s%s\n", m->code.kernel[u->kernel].line + at->line - 1, (int)m->in.name.n, m->in.name.p,
-		 at->several ? " (other lines are like it; this one is nearest)" : "");
+	buf_addf(&s->b, ", line %u of ", m->code.kernel[u->kernel].line + at->line - 1);
+	add_slice(&s->b, m->in.name);
+	buf_addf(&s->b, "%s\n", at->several ? " (other lines are like it; this one is nearest)" : "");
 	buf_adds(&s->b, "  line      ");
 	add_slice(&s->b, at->quoted);
 	buf_addc(&s->b, '\n');

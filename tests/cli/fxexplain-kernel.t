@@ -68,6 +68,13 @@ is 'a trace' "$(fxexplain kernel cpp_fused_add_gelu_1 trace.log | grep -c '// FX
 is 'a package' "$(fxexplain kernel cpp_fused_relu_0 model.pt2 | grep -c '// FX, perhaps: relu')" 1
 is 'Triton, by its comments' "$(fxexplain kernel triton_poi_fused_add_sin_0 "$data/inductor/triton.py" | grep -c '    # FX: sin = ')" 1
 
+# Names from an input drive no terminal.
+mkdir hostile
+cp -r models/*/run*/torchinductor/model__0_inference_0.0 "hostile/$(printf 'a\033[31mb')"
+sed -i "s/neg/n\x1b[1meg/g; s,/home/user,/ho\x1bme," hostile/*/fx_graph_transformed.py hostile/*/output_code.py
+fxexplain kernel hostile >out 2>err
+is 'no escape in a table' "$? $(grep -c "$(printf '\033')" out)" '0 0'
+
 # What is not there.
 fxexplain kernel cpp_fused_maximum_neg models >out 2>err
 is 'status of an unknown name' "$?" 2
