@@ -6,8 +6,9 @@
  *     json.c       --json; docs/EXPLAIN.md is its schema
  *     sarif.c      --sarif; github.c: --github
  *     html.c       --html: one page, with plots
- *     limits.c     --max, --baseline
- *     report.c     `report`: text for an issue, --redact
+ *     limits.c     --max; baseline.c: --baseline
+ *     emit.c       what these share: counts, fingerprints, places (emit.h)
+ *     report.c     `report`: text for an issue (report.h); markdown.c, and redact.c for --redact
  *     kernel.c     `kernel`: one kernel, its text, IR, nodes, lines
  *     profile.c    `profile`: torch.profiler traces
  *     crash.c      `crash`: backtraces and core files

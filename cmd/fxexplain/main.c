@@ -171,11 +171,12 @@ int main(int argc, char **argv)
 	struct operands in;
 	int status;
 	opt_parse_or_exit(&spec, argc, argv, &in);
-	if (opt.json + opt.sarif + opt.github + !!opt.html > 1)
-		die(EXIT_USAGE, "one of --json, --sarif, --github and --html at a time");
-	limits_check(&opt.max);
 	const char *sub = in.sub ? in.sub->name : "";
 	opt.report = !strcmp(sub, "report");
+	if (opt.report + opt.json + opt.sarif + opt.github + !!opt.html > 1)
+		die(EXIT_USAGE, opt.report ? "report writes Markdown: --json, --sarif, --github and --html go without it"
+					   : "one of --json, --sarif, --github and --html at a time");
+	limits_check(&opt.max);
 	if (strcmp(sub, "run"))
 		output_watch_signals();
 	else

@@ -177,7 +177,8 @@ like "the file stays" "$(cat out)" '<path1>/compile_error.py:13 in relu'
 run fxexplain report -o issue.md "$DATA/simple.log"
 ok "-o" grep -q '^### Versions' issue.md
 exits "no such log" 3 fxexplain report nosuch.log
-for o in --json --sarif --github --html --max=graphs=1 --baseline=graph_breaks.json; do
+exits "limits hold for a report, too" 1 fxexplain report --max graph-breaks=0 "$DATA/graph_breaks.log"
+for o in --json --sarif --github --html; do
 	exits "report is Markdown, not $o" 2 fxexplain report $o "$DATA/simple.log"
 done
 exits "no such repro" 3 fxexplain report --repro nosuch.py "$DATA/simple.log"
