@@ -223,9 +223,9 @@ int load_operands(struct facts *f, const struct explain_options *opt, const char
 	patterns_free(known);
 	if (status == 0 && !f->n_input)
 		status = err_set(err, EXIT_INPUT, "nothing could be read");
-	if (status == 0)
-		if (opt->one_run)
+	if (status == 0 && opt->one_run)
 		facts_one_run(f);
-	facts_finish(f);
+	if (status == 0)
+		facts_finish(f);
 	return status;
 }
