@@ -80,9 +80,12 @@ struct diagnostics {
 
 static bool is_context(struct slice line)
 {
-	return slice_starts(line, "In file included from ") || slice_starts(line, "                 from ") ||
-	       slice_find(line, ": In instantiation of ") || slice_find(line, "required from ") || slice_find(line, ": In function ") || slice_find(line, ": In member function ") ||
-	       slice_find(line, ": In lambda function");
+	static const char *const within[] = {": In instantiation of ", "required from ", ": In function ", ": In member function ",
+					     ": In lambda function"};
+	for (size_t i = 0; i < ARRAY_LEN(within); i++)
+		if (slice_find(line, within[i]))
+			return true;
+	return slice_starts(line, "In file included from ") || slice_starts(line, "                 from ");
 }
 
 /* "  236 |       0xff,", "      |       ^~~~" */
