@@ -112,6 +112,10 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 		t->error = keep(b, inner);
 		normalize(inner, &key);
 		t->key = keep(b, buf_slice(&key));
+		buf_reset(&line);
+		if (e->user.line)
+			buf_addf(&line, "%.*s:%u", (int)facts_text(&f, e->user.file).n, facts_text(&f, e->user.file).p, e->user.line);
+		t->where = keep(b, buf_slice(&line));
 		break;
 	}
 	run_list(&logs, traces);
@@ -261,7 +265,7 @@ static struct trial *run_trial(struct bisect *b, const char *name, const char *b
 {
 	struct trial *t = &b->trial[b->n++];
 	char *dir = xasprintf("%s/%u", b->folder, b->n), *text = xasprintf("%s/stderr.txt", dir), *report = xasprintf("%s/report", dir);
-	*t = (struct trial){.name = name, .backend = backend, .setting = setting, .ran = true, .error = "", .key = "", .torch = "", .asked = ""};
+	*t = (struct trial){.name = name, .backend = backend, .setting = setting, .ran = true, .error = "", .key = "", .where = "", .torch = "", .asked = ""};
 	if (mkdir(dir, 0700) < 0)
 		die_errno(EXIT_ENVIRON, "cannot make '%s'", dir);
 	start_and_wait(b, t, dir);
@@ -277,10 +281,19 @@ static struct trial *run_trial(struct bisect *b, const char *name, const char *b
 	return t;
 }
 
+/* An operator that refuses its inputs does so with fake tensors, too, in other words: Dynamo's TorchRuntimeError (torch/_dynamo/exc.py),
+ * at the line that fails in eager. */
+static bool same_operator(const struct trial *a, const struct trial *b)
+{
+	return *a->where && !strcmp(a->where, b->where) && slice_starts(slice_str(a->key), "TorchRuntimeError");
+}
+
 bool bisect_same(const struct trial *a, const struct trial *b)
 {
 	if (!a->failed || !b->failed || a->stopped != b->stopped || a->r.sig != b->r.sig || a->r.status != b->r.status)
 		return false;
+	if (same_operator(a, b) || same_operator(b, a))
+		return true;
 	return !*a->key || !*b->key || !strcmp(a->key, b->key) || strstr(a->key, b->key) || strstr(b->key, a->key);
 }
 
