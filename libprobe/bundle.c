@@ -40,8 +40,12 @@ struct ops_kept *ops_keep(struct model *m, void **in, size_t n)
 		sum += (uint64_t)bytes;
 		if ((most && sum > most) || !(x->data = malloc(bytes ? (size_t)bytes : 1)))
 			continue;
-		if (bytes)
+		if (v.device != DEVICE_CPU && !cuda_copy(x->data, v.data, (size_t)bytes)) {
+			free(x->data);
+			x->data = NULL;
+		} else if (bytes && v.device == DEVICE_CPU) {
 			memcpy(x->data, v.data, (size_t)bytes);
+		}
 	}
 	return k;
 }

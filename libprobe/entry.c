@@ -21,8 +21,8 @@ static inline __attribute__((always_inline)) int32_t run(struct model *m, enum e
 	run_fn real = (run_fn)m->real[e];
 	if (LIKELY(!m->ops))
 		return real(container, in, n_in, out, n_out, stream, proxy);
-	ops_run_begin(m, HERE, (uint32_t)number, in, n_in);
-	return ops_run_end(m, HERE, real(container, in, n_in, out, n_out, stream, proxy), out, n_out);
+	ops_run_begin(m, HERE, (uint32_t)number, in, n_in, stream);
+	return ops_run_end(m, HERE, real(container, in, n_in, out, n_out, stream, proxy), out, n_out, stream);
 }
 
 static inline __attribute__((always_inline)) int32_t model_run(struct model *m, void *model, void **in, void **out)
@@ -33,8 +33,8 @@ static inline __attribute__((always_inline)) int32_t model_run(struct model *m, 
 	model_run_fn real = (model_run_fn)m->real[ENTRY_MODEL_RUN];
 	if (LIKELY(!m->ops))
 		return real(model, in, out);
-	ops_run_begin(m, HERE, (uint32_t)number, in, SIZE_MAX);
-	return ops_run_end(m, HERE, real(model, in, out), out, SIZE_MAX);
+	ops_run_begin(m, HERE, (uint32_t)number, in, SIZE_MAX, NULL);
+	return ops_run_end(m, HERE, real(model, in, out), out, SIZE_MAX, NULL);
 }
 
 static inline int32_t last_error(struct model *m, const char **text)

@@ -18,8 +18,9 @@ bool ops_view_of(const struct model *m, void *handle, struct ops_view *v)
 	    t->get_device_type(handle, &v->device) || t->get_dim(handle, &v->n_dim) || t->get_sizes(handle, &size) ||
 	    t->get_strides(handle, &stride))
 		return false;
-	if (v->device == DEVICE_CPU ? t->get_data_ptr(handle, &data)
-				    : t->get_device_index && t->get_device_index(handle, &v->device_index))
+	if ((v->device == DEVICE_CPU || v->device == DEVICE_CUDA) && t->get_data_ptr(handle, &data))
+		return false;
+	if (v->device != DEVICE_CPU && t->get_device_index && t->get_device_index(handle, &v->device_index))
 		return false;
 	v->data = data;
 	v->size = size;
@@ -40,6 +41,11 @@ bool ops_view_at(const struct model *m, void *handle, const void *data, struct o
 	return v->n_dim >= 0 && v->n_dim <= TENSOR_MAX_DIMS && (v->n_dim == 0 || (size && stride));
 }
 
+static bool ops_readable(const struct ops_view *v)
+{
+	return v->device == DEVICE_CPU || (v->device == DEVICE_CUDA && cuda_readable());
+}
+
 bool ops_meta_of(const struct ops_view *v, struct tensor_meta *m, int64_t *bytes)
 {
 	m->dtype = v->dtype;
@@ -54,7 +60,7 @@ bool ops_meta_of(const struct ops_view *v, struct tensor_meta *m, int64_t *bytes
 		if (v->size[d] < 0 || v->stride[d] < 0)
 			return false;
 	}
-	return v->device == DEVICE_CPU && dtype_info(v->dtype) && tensor_extent(m, bytes) && (v->data || !*bytes);
+	return ops_readable(v) && dtype_info(v->dtype) && tensor_extent(m, bytes) && (v->data || !*bytes);
 }
 
 /* Elements one behind the other in the order of their indices, as nearly all buffers have them. */
@@ -77,6 +83,10 @@ void ops_stats(const struct ops_view *v, int what, struct tensor_stats *s)
 		tensor_stats_dense(v->dtype, (uint64_t)n, v->data, what, s);
 		return;
 	}
+	if (v->device == DEVICE_CUDA) {
+		cuda_stats(v, what, s);
+		return;
+	}
 	*s = (struct tensor_stats){.first_bad = -1};
 	if (ops_meta_of(v, &m, &bytes))
 		tensor_stats(&m, v->data, what, s);
@@ -97,6 +107,24 @@ bool ops_is_bad(const struct tensor_stats *s, int dtype)
 	return s->known && (s->nan || s->pos_inf || s->neg_inf || ops_out_of_range(s, dtype));
 }
 
+double ops_element(const struct ops_view *v, int64_t at)
+{
+	struct tensor_meta m, one = {.dtype = v->dtype};
+	int64_t bytes, index[TENSOR_MAX_DIMS], place = 0;
+	char element[32];
+	const struct dtype_info *d = dtype_info(v->dtype);
+	if (!ops_meta_of(v, &m, &bytes))
+		return __builtin_nan("");
+	if (v->device == DEVICE_CPU)
+		return tensor_at(&m, v->data, at);
+	tensor_index(&m, at, index);
+	for (int k = 0; k < m.n_dim; k++)
+		place += index[k] * m.stride[k];
+	if ((size_t)d->bytes > sizeof(element) || !cuda_copy(element, (const char *)v->data + place * d->bytes, (size_t)d->bytes))
+		return __builtin_nan("");
+	return tensor_at(&one, element, 0);
+}
+
 static double bad_value(const struct ops_view *v, const struct tensor_stats *s)
 {
 	const struct calls_config *c = ops_config();
@@ -105,7 +133,7 @@ static double bad_value(const struct ops_view *v, const struct tensor_stats *s)
 	if (!s->known || !ops_meta_of(v, &m, &bytes))
 		return 0;
 	if (s->first_bad >= 0)
-		return tensor_at(&m, v->data, s->first_bad);
+		return ops_element(v, s->first_bad);
 	return !ops_out_of_range(s, v->dtype) ? 0 : s->min < c->lo ? s->min : s->max;
 }
 
@@ -149,7 +177,13 @@ static uint32_t save(struct ops_thread *t, const struct ops_run *run, const stru
 	len += (size_t)snprintf(path + len, 32, ".a%u.", r->v.arg);
 	const char *buffer = r->name ? ops_text(r->name) : "tensor";
 	add_word(path, sizeof(path) - 32, &len, buffer, 60);
-	return ops_save(path, c->save_format, &m, v->data, t->scratch) ? ops_name_once(file) : 0;
+	const void *data = v->data;
+	if (v->device != DEVICE_CPU && !(data = cuda_fetch(v->data, (size_t)bytes)))
+		return 0;
+	uint64_t saved = ops_save(path, c->save_format, &m, data, t->scratch);
+	if (v->device != DEVICE_CPU)
+		cuda_drop((void *)(uintptr_t)data, (size_t)bytes);
+	return saved ? ops_name_once(file) : 0;
 }
 
 void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call_record *like, const char *call_name,
@@ -187,7 +221,7 @@ void ops_tell(struct ops_thread *t, const struct ops_run *run, const struct call
 	/* Before it was written over nobody has looked at that element. */
 	if (x->at && (!before || x->role != CALL_ROLE_INOUT) && ops_meta_of(v, &m, &bytes)) {
 		r.v.at = (uint64_t)x->at;
-		r.v.element = tensor_at(&m, v->data, x->at - 1);
+		r.v.element = ops_element(v, x->at - 1);
 	}
 	if (ops_config()->want & CALLS_SAVE && x->passes && (!before || !x->has_after))
 		r.v.saved = save(t, run, &r, call_name, v);

@@ -116,8 +116,29 @@ static uint32_t proxy_name(const struct ops_site *s, uint64_t node)
 	return n > 0 ? ops_name(slice_of(text, (size_t)n)) : s->name_id;
 }
 
+static void begin_on_device(struct ops_thread *t, struct ops_run *run, struct ops_open *o, const struct cuda_launch *l,
+			    const uint64_t *ints, const uint64_t *stack)
+{
+	o->launch = *l;
+	if (l->kernel)
+		cuda_tell_launch(t, run, o);
+	if (o->looked) {
+		ops_read_arguments(t, run, o, ints, stack);
+		cuda_check(t, run, o);
+	}
+	cuda_before(t, run, o);
+	if (o->looked && ops_wants_contents()) {
+		cuda_look_on(t, run->model, l->stream);
+		ops_values_before(t, run, o);
+		cuda_unread(t, run, o);
+		cuda_look_away(t);
+	}
+	o->begun = ops_now();
+}
+
+/* l: how it gets to a GPU; NULL: it does not. */
 static struct ops_open *begin(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, const struct ops_regs *r,
-			      const uint64_t *stack)
+			      const uint64_t *stack, const struct cuda_launch *l)
 {
 	struct ops_open *o = &run->open;
 	const struct ops *ops = s->model->ops;
@@ -139,13 +160,20 @@ static struct ops_open *begin(struct ops_thread *t, struct ops_run *run, const s
 	o->call = call;
 	o->contract_call = k;
 	o->name = s->name_id;
-	o->looked = passes && ops_wants_values();
+	o->launch.gpu = o->launch.kernel = false;
+	o->looked = passes && ops_wants_values() && !(l && l->captured);
 	if (k != CALLS_NO_CALL)
 		o->name = ops->call_name[k];
 	else if (s->kind == SITE_PROXY)
 		o->name = proxy_name(s, r->ints[1]);
+	else if (l && l->function)
+		o->name = l->function->name_id;
 	ops_tell_run(t, run);
 	append_begin(t, run, o);
+	if (UNLIKELY(l != NULL)) {
+		begin_on_device(t, run, o, l, r->ints, stack);
+		return o;
+	}
 	if (o->looked) {
 		ops_read_arguments(t, run, o, r->ints, stack);
 		ops_values_before(t, run, o);
@@ -164,6 +192,21 @@ static uint64_t words_of(struct ops_thread *t, const struct ops_site *s, const u
 	return left < UNKNOWN_WORDS ? left : UNKNOWN_WORDS;
 }
 
+/* A model for a GPU: C++ kernels it may have, too. */
+static struct ops_open *on_device(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, const struct ops_regs *r,
+				  const uint64_t *stack)
+{
+	struct cuda_launch l;
+	switch (s->kind) {
+	case SITE_GATE: return NULL;
+	case SITE_LAUNCH:
+	case SITE_LAUNCH_EX: s = cuda_launch(run, s, r, stack, &l); break;
+	case SITE_KERNEL: if (strncmp(s->name, "cpp_", 4) == 0) return begin(t, run, s, r, stack, NULL); /* fall through */
+	default: cuda_op(s->model, &l);
+	}
+	return begin(t, run, s, r, stack, &l);
+}
+
 struct ops_go probe_before(struct ops_regs *r, const uint64_t *stack)
 {
 	const struct ops_site *s = &ops_site[r->site];
@@ -173,15 +216,34 @@ struct ops_go probe_before(struct ops_regs *r, const uint64_t *stack)
 	struct ops_go go = {s->target, words_of(t, s, stack)};
 	if (LIKELY(t && probe_enter())) {
 		struct ops_run *run = run_of(t, s, (uintptr_t)stack);
+		const bool kernel = s->kind == SITE_KERNEL || s->kind == SITE_LAUNCH || s->kind == SITE_LAUNCH_EX;
 		if (UNLIKELY(run->failed))
-			go = (struct ops_go){NULL, s->kind != SITE_KERNEL}; /* AOTI_TORCH_FAILURE */
+			go = (struct ops_go){NULL, !kernel}; /* AOTI_TORCH_FAILURE */
+		else if (run->watched && UNLIKELY(s->model->ops->cuda))
+			r->open = on_device(t, run, s, r, stack);
 		else if (run->watched && s->kind != SITE_GATE)
-			r->open = begin(t, run, s, r, stack);
-		t->n_fetched = 0;
+			r->open = begin(t, run, s, r, stack, NULL);
+		/* Between the addresses of a launch's arguments a number may be asked for, or scratch memory. */
+		if (s->kind != SITE_GATE)
+			t->n_fetched = 0;
 		probe_leave();
 	}
 	errno = saved;
 	return go;
+}
+
+static void finish_on_device(struct ops_thread *t, struct ops_run *run, const struct ops_regs *r, int32_t result)
+{
+	struct ops_open *o = r->open;
+	/* A Run inside of this op has used the same room. */
+	if (o->looked && UNLIKELY(t->values_of != o->seq))
+		ops_read_arguments(t, run, o, r->ints, (const uint64_t *)o->sp);
+	if (!cuda_after(t, run, o, result) || !o->looked || result || !ops_wants_contents())
+		return;
+	cuda_look_on(t, run->model, o->launch.stream);
+	ops_values_after(t, run, o);
+	cuda_unread(t, run, o);
+	cuda_look_away(t);
 }
 
 static void finish(struct ops_thread *t, struct ops_run *run, const struct ops_regs *r, uint64_t now)
@@ -191,6 +253,10 @@ static void finish(struct ops_thread *t, struct ops_run *run, const struct ops_r
 	o->used = false;
 	o->ended = now;
 	append_end(t, run, o, now, result);
+	if (UNLIKELY(o->launch.gpu)) {
+		finish_on_device(t, run, r, result);
+		return;
+	}
 	if (!o->looked || result)
 		return;
 	/* A Run inside of this op has used the same room. */

@@ -16,10 +16,13 @@
  * With CALLS_FAIL a kernel that wrote NaN (CALLS_INF: or infinities) though it read none ends the model's Run: kernels are left out
  * from then on, the next op or allocation returns a failure (generated code throws), and the Run returns a failure with our text.
  *
- * x86-64 and CPU models; elsewhere, and for what was bound without a slot, a "stepped-aside" event says so.
+ * Kernels that are launched on a GPU: cuda.h.
+ *
+ * x86-64 and models for the CPU or CUDA; elsewhere, and for what was bound without a slot, a "stepped-aside" event says so.
  */
 #ifndef PT2_PROBE_OPS_H
 #define PT2_PROBE_OPS_H
+#include "cuda.h"
 #include "live/calls.h"
 #include "probe.h"
 
@@ -54,6 +57,8 @@ enum site_kind {
 	SITE_OP,
 	SITE_PROXY, /* aoti_torch_proxy_executor_call_function */
 	SITE_GATE,  /* not written down; returns a failure in a Run that has failed */
+	SITE_LAUNCH, SITE_LAUNCH_EX, /* cuLaunchKernel, cuLaunchKernelEx: calls of SITE_LAUNCHED (cuda.h) */
+	SITE_LAUNCHED, /* a kernel on a GPU; no slot leads to it */
 };
 
 struct ops_site {
@@ -110,6 +115,12 @@ struct ops {
 	struct ops_constant *all_constants;
 	pthread_mutex_t lock; /* for adding to them */
 	_Atomic uint32_t bundles;
+	/* of a model for a GPU (cuda.h) */
+	bool cuda;
+	uint32_t launched; /* the site of launches that the contract does not tell of; OPS_SITES: nothing is launched */
+	int32_t (*current_stream)(int32_t device, void **stream); /* may be NULL, like the following */
+	int32_t (*get_storage_size)(void *tensor, int64_t *bytes);
+	int32_t (*get_storage_offset)(void *tensor, int64_t *elements);
 };
 
 /* Take on the calls of a model (model.c holds the lock). Does nothing when no calls are asked for. */
@@ -130,6 +141,8 @@ static inline const struct calls_config *ops_config(void) { return &ops_log()->c
 static inline uint32_t ops_want(void) { return ops_config()->want; }
 /* Does anything want tensors? */
 static inline bool ops_wants_values(void) { return ops_want() & ~(uint32_t)CALLS_NAMES; }
+/* ... and what is in them, or in the model's constants? */
+static inline bool ops_wants_contents(void) { return !(ops_want() & CALLS_SYNC) || ops_want() & ~(uint32_t)(CALLS_NAMES | CALLS_SYNC | CALLS_INPUTS); }
 /* A moment, as records are given it: ticks or nanoseconds. */
 extern bool ops_ticks;
 static inline uint64_t ops_now(void)
@@ -166,8 +179,10 @@ struct ops_value {
 	struct ops_constant *constant;
 	uint8_t role;    /* enum call_role */
 	uint8_t arg;     /* which argument; beyond 255: 255 */
+	uint8_t param;   /* of a launch: which parameter */
 	bool seen;       /* view is filled in */
 	bool addressed;  /* the model itself asked for .view.data: a strided tensor on the CPU */
+	bool launched;   /* ... of a launch: on whatever device */
 	bool buffer;     /* of the contract, which the model has made itself: a strided tensor */
 	bool passes;     /* the filters */
 	bool fresh;      /* OPS_FRESH */
@@ -197,6 +212,7 @@ struct ops_run {
 		uint64_t seq, begun, ended;
 		uint32_t call, contract_call, name;
 		bool looked; /* values are valid */
+		struct cuda_launch launch;
 	} open;
 };
 
@@ -213,6 +229,10 @@ struct ops_thread {
 	uint64_t values_of; /* seq of the call whose they are */
 	struct ops_value value[OPS_VALUES];
 	uintptr_t stack_top;
+	void *stream;    /* device memory is read on it, */
+	bool readable;   /* if it may be */
+	int read_error;  /* of the driver */
+	void *stage;     /* CUDA_STAGE bytes; NULL */
 	char scratch[OPS_SCRATCH];
 };
 
@@ -226,8 +246,8 @@ struct ops_run *ops_run_at(struct ops_thread *t, uintptr_t sp);
 uintptr_t ops_stack_top(struct ops_thread *t);
 
 /* Around a Run (entry.c); sp: a place on the stack, the same for both. n_in, n_out SIZE_MAX: as many as the contract says. */
-void ops_run_begin(struct model *m, uintptr_t sp, uint32_t number, void **in, size_t n_in);
-int32_t ops_run_end(struct model *m, uintptr_t sp, int32_t result, void **out, size_t n_out);
+void ops_run_begin(struct model *m, uintptr_t sp, uint32_t number, void **in, size_t n_in, void *stream);
+int32_t ops_run_end(struct model *m, uintptr_t sp, int32_t result, void **out, size_t n_out, void *stream);
 
 /* Our functions for what models of index i import (entry.c). */
 enum ops_import { OPS_GET_DATA_PTR, OPS_FROM_BLOB, OPS_FROM_BLOB_V2, OPS_IMPORTS };
@@ -254,6 +274,8 @@ void ops_append(const struct ops_thread *t, const struct ops_run *run, struct ca
 /* The arguments of a call into t->value. */
 void ops_read_arguments(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, const uint64_t *ints,
 			const uint64_t *stack);
+/* Fill in x->view, if that can be done. */
+bool ops_look(const struct model *m, struct ops_value *x, bool again);
 /* Look at them: what there is to tell before, after. */
 void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);
 void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);
@@ -262,11 +284,13 @@ bool ops_model_values(struct ops_thread *t, struct ops_run *run, void **handle, 
 
 /* ---- look.c: one tensor ---- */
 
-/* False when it is no plain tensor. .data only on the CPU. */
+/* False when it is no plain tensor. .data on the CPU and CUDA. */
 bool ops_view_of(const struct model *m, void *handle, struct ops_view *v);
 /* The same of one whose address on the CPU is known: half of the questions. */
 bool ops_view_at(const struct model *m, void *handle, const void *data, struct ops_view *v);
-/* False when it has no data that can be read. */
+/* The element at linear index at. */
+double ops_element(const struct ops_view *v, int64_t at);
+/* False when it has no data that can be read. On a GPU (cuda_readable) that is by cuda_copy() only. */
 bool ops_meta_of(const struct ops_view *v, struct tensor_meta *m, int64_t *bytes);
 /* what: STATS_BAD, STATS_ALL. .known false when there is nothing to count. */
 void ops_stats(const struct ops_view *v, int what, struct tensor_stats *s);

@@ -83,7 +83,11 @@ void ops_learn_constant(struct ops *ops, void *data, int64_t n_dim, const int64_
 	pthread_mutex_unlock(&ops->lock);
 }
 
-void ops_after_fork(struct ops *ops) { pthread_mutex_init(&ops->lock, NULL); }
+void ops_after_fork(struct ops *ops)
+{
+	pthread_mutex_init(&ops->lock, NULL);
+	cuda_after_fork();
+}
 
 /* ---- slots ---- */
 
@@ -141,10 +145,24 @@ static bool is_kernel(const struct model *m, const char *name)
 /* Ops whose names have no device (aoti_torch_index_put_out) are told from accessors by the contract, or by what they write. */
 static bool is_op(const struct model *m, const char *name)
 {
-	if (starts(name, OPSIG_PREFIX "cpu_") || has_call(m, CALL_OP, name))
+	if (starts(name, OPSIG_PREFIX "cpu_") || has_call(m, CALL_OP, name) || (starts(name, OPSIG_PREFIX "cuda_") && opsig(name)))
 		return true;
 	const char *sig = m->has_contract ? NULL : opsig(name);
 	return sig && strpbrk(sig, "OM") && !starts(name, OPSIG_PREFIX "assign");
+}
+
+/* Graphs that the model itself replays are a call each. */
+static bool is_launch(const char *name, enum site_kind *kind)
+{
+	if (!strcmp(name, "cuLaunchKernel"))
+		*kind = SITE_LAUNCH;
+	else if (!strcmp(name, "cuLaunchKernelEx"))
+		*kind = SITE_LAUNCH_EX;
+	else if (!strcmp(name, "cuGraphLaunch") || !strcmp(name, "cudaGraphLaunch"))
+		*kind = SITE_OP;
+	else
+		return false;
+	return true;
 }
 
 static bool classify(const struct taking *k, const ElfW(Sym) * s, const char *name, enum site_kind *kind)
@@ -153,6 +171,8 @@ static bool classify(const struct taking *k, const ElfW(Sym) * s, const char *na
 		*kind = SITE_KERNEL;
 		return is_kernel(k->m, name);
 	}
+	if (is_launch(name, kind))
+		return true;
 	if (!starts(name, OPSIG_PREFIX))
 		return false;
 	if (!strcmp(name, OPSIG_PREFIX "proxy_executor_call_function"))
@@ -214,12 +234,19 @@ static bool take_accessor(struct taking *k, uintptr_t *at, const ElfW(Sym) * s, 
 	return false;
 }
 
+static bool take_driver(struct taking *k, uintptr_t *at, const ElfW(Sym) * s, const char *name)
+{
+	return s->st_shndx == SHN_UNDEF && starts(name, "cuModule") &&
+	       cuda_take_slot(k->m, at, target_of(&k->m->object, at, s, name), name);
+}
+
 static void take_slot(void *user, uintptr_t *at, const ElfW(Sym) * sym, const char *name)
 {
 	struct taking *k = user;
 	enum site_kind kind;
-	if ((k->values && take_accessor(k, at, sym, name)) || !classify(k, sym, name, &kind))
+	if ((k->values && take_accessor(k, at, sym, name)) || take_driver(k, at, sym, name) || !classify(k, sym, name, &kind))
 		return;
+	k->m->ops->cuda |= kind == SITE_LAUNCH || kind == SITE_LAUNCH_EX || starts(name, OPSIG_PREFIX "cuda_");
 	struct ops_site *s = site_of(k, name);
 	if (!s)
 		return;
@@ -230,7 +257,7 @@ static void take_slot(void *user, uintptr_t *at, const ElfW(Sym) * sym, const ch
 			return;
 		*s = (struct ops_site){.target = target, .model = k->m, .name = name, .kind = kind};
 		s->sig = kind == SITE_KERNEL ? NULL : opsig(name);
-		s->stack_words = kind == SITE_KERNEL ? kernel_words(k->m, name) : op_words(s->sig);
+		s->stack_words = kind == SITE_KERNEL ? kernel_words(k->m, name) : kind == SITE_LAUNCH ? 5 : op_words(s->sig);
 		s->name_id = ops_name(slice_str(name));
 		s->passes = ops_filtered(slice_str(name));
 		k->first_free = i >= k->first_free ? i + 1 : k->first_free;
@@ -251,7 +278,7 @@ static uint32_t site_of_call(const struct model *m, const struct contract_call *
 		if (!s->target || s->model != m)
 			continue;
 		if (c->kind == CALL_PROXY ? s->kind == SITE_PROXY
-					  : (name ? s->name_id == name : slice_is(c->name, s->name)) && s->kind != SITE_GATE)
+					  : (name ? s->name_id == name : slice_is(c->name, s->name)) && s->kind != SITE_GATE && s->name)
 			return i;
 	}
 	return OPS_SITES;
@@ -328,6 +355,64 @@ static bool name_calls(struct model *m)
 	return true;
 }
 
+/* A kernel that is launched: NULL: any that the contract does not tell of. */
+static uint32_t launched_site(struct taking *k, const char *name, uint32_t name_id)
+{
+	for (uint32_t i = 0; i < OPS_SITES; i++) {
+		if (ops_site[i].target)
+			continue;
+		ops_site[i] = (struct ops_site){.target = k->m, .model = k->m, .name = name ? name : "kernel", .kind = SITE_LAUNCHED, .name_id = name_id};
+		ops_site[i].passes = name ? ops_filtered(slice_str(name)) : true;
+		k->first_free = i >= k->first_free ? i + 1 : k->first_free;
+		return i;
+	}
+	k->no_room = true;
+	return OPS_SITES;
+}
+
+static bool launches(const struct model *m)
+{
+	for (uint32_t i = 0; i < OPS_SITES; i++)
+		if (ops_site[i].target && ops_site[i].model == m && (ops_site[i].kind == SITE_LAUNCH || ops_site[i].kind == SITE_LAUNCH_EX))
+			return true;
+	return false;
+}
+
+/* Before the sites of calls are looked for. */
+static void take_launches(struct taking *k)
+{
+	struct model *m = k->m;
+	struct ops *ops = m->ops;
+	static const char *const names[] = {OPSIG_PREFIX "get_current_cuda_stream", OPSIG_PREFIX "get_storage_size",
+					    OPSIG_PREFIX "get_storage_offset"};
+	void *to[] = {&ops->current_stream, &ops->get_storage_size, &ops->get_storage_offset};
+	ops->launched = OPS_SITES;
+	if (!ops->cuda)
+		return;
+	cuda_open(&m->object);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		void *p = model_import(&m->object, names[i]);
+		memcpy(to[i], &p, sizeof(p));
+	}
+	if (!launches(m))
+		return;
+	ops->launched = launched_site(k, NULL, 0);
+	for (uint32_t i = 0; m->has_contract && i < m->contract.n_calls; i++) {
+		const struct contract_call *c = &m->contract.call[i];
+		if (c->kind == CALL_KERNEL && site_of_call(m, c, ops->call_name[i]) == OPS_SITES)
+			launched_site(k, arena_strndup(&m->contract.arena, c->name.p, c->name.n), ops->call_name[i]);
+	}
+}
+
+/* Are there kernels that nobody can see? */
+static bool missing_launch(const struct model *m)
+{
+	for (uint32_t i = 0; i < m->contract.n_calls; i++)
+		if (m->contract.call[i].kind == CALL_KERNEL && m->ops->call_site[i] == OPS_SITES)
+			return true;
+	return false;
+}
+
 /* Calls of the contract that have no slot: the linker bound them for good. */
 static void find_sites(struct model *m)
 {
@@ -337,7 +422,6 @@ static void find_sites(struct model *m)
 	for (uint32_t i = 0; m->has_contract && i < c->n_calls; i++) {
 		uint32_t site = site_of_call(m, &c->call[i], m->ops->call_name[i]);
 		m->ops->call_site[i] = site;
-		/* GPU kernels are launched, not called. */
 		if (site < OPS_SITES || c->call[i].kind != CALL_KERNEL || c->device > DEVICE_CPU)
 			continue;
 		if (missing++ < MAX_TOLD)
@@ -349,8 +433,8 @@ static void find_sites(struct model *m)
 			 missing > 1 ? "these kernels" : "this kernel");
 		event_aside(m->id, buf_str(&b));
 	}
-	if (c->device > DEVICE_CPU && m->has_contract)
-		event_aside(m->id, "a model for a GPU: its kernels are launched there and not watched, ops on the CPU are");
+	if (c->device > DEVICE_CPU && m->has_contract && m->ops->launched == OPS_SITES && missing_launch(m))
+		event_aside(m->id, "a model for a GPU that launches its kernels in a way that is not known: they are not watched, ops are");
 	buf_release(&b);
 }
 
@@ -378,6 +462,7 @@ void ops_take_on(struct model *m)
 		return;
 	}
 	object_slots(&m->object, take_slot, &k);
+	take_launches(&k);
 	find_sites(m);
 	if (k.no_room)
 		event_aside(m->id, "more kernels and ops are loaded at a time than can be watched; some of this model are not");
@@ -388,6 +473,7 @@ void ops_forget(struct model *m)
 	struct ops *ops = m->ops;
 	if (!ops)
 		return;
+	cuda_forget(m);
 	for (uint32_t i = 0; i < OPS_SITES; i++)
 		if (ops_site[i].model == m)
 			ops_site[i] = (struct ops_site){0};

@@ -13,6 +13,7 @@ static uint32_t process; /* changes in a forked child */
 static void end_thread(void *p)
 {
 	self = NULL;
+	cuda_drop(((struct ops_thread *)p)->stage, CUDA_STAGE);
 	free(p);
 }
 
@@ -38,6 +39,8 @@ struct ops_thread *ops_thread(void)
 		memset(t, 0, offsetof(struct ops_thread, fetched));
 		t->n_values = 0;
 		t->stack_top = 0;
+		t->readable = false;
+		t->stage = NULL;
 		if (pthread_setspecific(key, t)) {
 			free(t);
 			return NULL;
@@ -100,7 +103,7 @@ struct ops_run *ops_run_at(struct ops_thread *t, uintptr_t sp)
 	return &t->run[t->depth];
 }
 
-static void begin(struct ops_thread *t, struct model *m, uint32_t number, void **in, size_t n_in, uintptr_t sp)
+static void begin(struct ops_thread *t, struct model *m, uint32_t number, void **in, size_t n_in, uintptr_t sp, void *stream)
 {
 	const struct calls_config *c = ops_config();
 	ops_run_at(t, sp + 1);
@@ -112,6 +115,8 @@ static void begin(struct ops_thread *t, struct model *m, uint32_t number, void *
 	t->n_fetched = 0;
 	if (!run->watched)
 		return;
+	if (m->ops->cuda)
+		cuda_look_on(t, m, stream);
 	if (c->want & CALLS_RECORD)
 		run->kept = ops_keep(m, in, n_in);
 	run->begun = ops_now();
@@ -119,14 +124,15 @@ static void begin(struct ops_thread *t, struct model *m, uint32_t number, void *
 		ops_tell_run(t, run);
 	if (c->want & CALLS_INPUTS)
 		ops_model_values(t, run, in, n_in, false);
+	cuda_look_away(t);
 }
 
-void ops_run_begin(struct model *m, uintptr_t sp, uint32_t number, void **in, size_t n_in)
+void ops_run_begin(struct model *m, uintptr_t sp, uint32_t number, void **in, size_t n_in, void *stream)
 {
 	int saved = errno;
 	struct ops_thread *t = ops_thread();
 	if (t && probe_enter()) {
-		begin(t, m, number, in, n_in == SIZE_MAX ? m->contract.n_inputs : n_in, sp);
+		begin(t, m, number, in, n_in == SIZE_MAX ? m->contract.n_inputs : n_in, sp, stream);
 		probe_leave();
 	}
 	errno = saved;
@@ -143,7 +149,7 @@ static int32_t fail(struct model *m, void **out, size_t n_out)
 	return 1; /* AOTI_RUNTIME_FAILURE */
 }
 
-static int32_t end(struct ops_thread *t, struct model *m, int32_t result, void **out, size_t n_out, uintptr_t sp)
+static int32_t end(struct ops_thread *t, struct model *m, int32_t result, void **out, size_t n_out, uintptr_t sp, void *stream)
 {
 	struct ops_run *run = ops_run_at(t, sp);
 	if (!t->depth || run->sp != sp || run->model != m)
@@ -152,8 +158,11 @@ static int32_t end(struct ops_thread *t, struct model *m, int32_t result, void *
 	if (run->failed)
 		result = fail(m, out, result ? 0 : n_out);
 	/* Outputs before the end: whoever reads the log has the whole Run when it sees that. */
+	if (m->ops->cuda)
+		cuda_look_on(t, m, stream);
 	if (run->watched && !result && ops_config()->want & CALLS_INPUTS)
 		run->bad |= ops_model_values(t, run, out, n_out, true);
+	cuda_look_away(t);
 	end_run(t, run, result, now);
 	if (run->bad && run->kept)
 		ops_write_bundle(t, run);
@@ -161,12 +170,12 @@ static int32_t end(struct ops_thread *t, struct model *m, int32_t result, void *
 	return result;
 }
 
-int32_t ops_run_end(struct model *m, uintptr_t sp, int32_t result, void **out, size_t n_out)
+int32_t ops_run_end(struct model *m, uintptr_t sp, int32_t result, void **out, size_t n_out, void *stream)
 {
 	int saved = errno;
 	struct ops_thread *t = ops_thread_if_any();
 	if (t && probe_enter()) {
-		result = end(t, m, result, out, n_out == SIZE_MAX ? m->contract.n_outputs : n_out, sp);
+		result = end(t, m, result, out, n_out == SIZE_MAX ? m->contract.n_outputs : n_out, sp, stream);
 		probe_leave();
 	}
 	errno = saved;

@@ -4,6 +4,7 @@
 #include "aoti/opsig.h"
 
 #define EVERYTHING (CALLS_STATS | CALLS_SAVE)
+#define MAX_FETCH 64 /* ... where each is copied off a GPU */
 #define MAX_LOOK (1 << 16) /* elements looked at one by one for a NaN behind infinities */
 
 /* ---- which they are ---- */
@@ -46,7 +47,7 @@ static bool take_address(struct ops_thread *t, const struct ops *ops, struct ops
 		if (t->fetched[i].address == word && t->fetched[i].handle) {
 			x->view.handle = t->fetched[i].handle;
 			x->view.data = (const void *)(uintptr_t)word;
-			x->addressed = true;
+			x->addressed = !x->launched;
 			t->fetched[i].handle = NULL; /* the same buffer twice: each its own handle */
 			return true;
 		}
@@ -86,6 +87,46 @@ static void kernel_by_words(struct ops_thread *t, const struct model *m, const u
 		missed = found ? 0 : missed + 1;
 		t->n_values -= !found;
 		if (found && x->constant)
+			x->role = CALL_ROLE_CONSTANT;
+	}
+}
+
+/* Of a launch: tensors of the contract come in the order of the parameters, with numbers between them; a number that Triton
+ * knows (1) is left out. */
+static void launch_by_contract(struct ops_thread *t, const struct model *m, const struct ops_open *o, const struct cuda_words *w)
+{
+	const struct contract_call *c = &m->contract.call[o->contract_call];
+	uint32_t next = 0;
+	for (uint32_t i = 0; i < c->n_args; i++) {
+		const struct contract_arg *a = &m->contract.arg[c->arg + i];
+		struct ops_value *x = a->role == ARG_SCALAR ? NULL : add(t, CALL_ROLE_IN, i);
+		if (!x)
+			continue;
+		name_value(m, o, x, a);
+		x->launched = true;
+		uint32_t p = next;
+		while (p < w->n && ((w->size[p] && w->size[p] != 8) || !take_address(t, m->ops, x, w->word[p])))
+			p++;
+		if (p < w->n) {
+			x->param = (uint8_t)p;
+			next = p + 1;
+		} else {
+			t->n_values--;
+		}
+	}
+}
+
+static void launch_by_words(struct ops_thread *t, const struct model *m, const struct cuda_words *w)
+{
+	for (uint32_t p = 0; p < w->n; p++) {
+		struct ops_value *x = w->size[p] && w->size[p] != 8 ? NULL : add(t, CALL_ROLE_INOUT, p);
+		if (!x)
+			continue;
+		x->param = (uint8_t)p;
+		x->launched = true;
+		if (!take_address(t, m->ops, x, w->word[p]))
+			t->n_values--;
+		else if (x->constant)
 			x->role = CALL_ROLE_CONSTANT;
 	}
 }
@@ -187,6 +228,15 @@ void ops_read_arguments(struct ops_thread *t, struct ops_run *run, const struct 
 	bool matched = o->contract_call != CALLS_NO_CALL;
 	t->n_values = 0;
 	t->values_of = o->seq;
+	if (o->launch.kernel) {
+		struct cuda_words w;
+		cuda_words(t, o, &w);
+		if (matched)
+			launch_by_contract(t, m, o, &w);
+		else
+			launch_by_words(t, m, &w);
+		return;
+	}
 	if (o->site->kind == SITE_KERNEL) {
 		if (matched)
 			kernel_by_contract(t, m, o, ints, stack);
@@ -205,7 +255,7 @@ void ops_read_arguments(struct ops_thread *t, struct ops_run *run, const struct 
 /* ---- what there is to tell ---- */
 
 /* Sizes may change and results come into being: `again` for what was written. */
-static bool look(const struct model *m, struct ops_value *x, bool again)
+bool ops_look(const struct model *m, struct ops_value *x, bool again)
 {
 	if (x->constant && !x->view.handle) {
 		const struct ops_constant *c = x->constant;
@@ -219,7 +269,7 @@ static bool look(const struct model *m, struct ops_value *x, bool again)
 		return x->seen = true;
 	}
 	/* A kernel changes nothing but memory. */
-	if (x->seen && (!again || x->addressed))
+	if (x->seen && (!again || x->addressed || x->launched))
 		return true;
 	void *handle = x->result ? *x->result : x->view.handle;
 	void *data = NULL;
@@ -296,7 +346,7 @@ void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct o
 		struct ops_value *x = &t->value[i];
 		bool first = want & CALLS_INPUTS && x->role == CALL_ROLE_CONSTANT && x->passes;
 		bool all = want & EVERYTHING && x->passes;
-		if (x->role == CALL_ROLE_OUT || x->fresh || (!all && !first && x->role != CALL_ROLE_INOUT) || !look(run->model, x, false))
+		if (x->role == CALL_ROLE_OUT || x->fresh || (!all && !first && x->role != CALL_ROLE_INOUT) || !ops_look(run->model, x, false))
 			continue;
 		first = first && x->constant && !atomic_exchange(&x->constant->told, true);
 		if (!all && !first && x->role != CALL_ROLE_INOUT)
@@ -318,8 +368,9 @@ static int64_t worst_place(const struct ops_value *x, const struct tensor_meta *
 	if (!tensor_numel(m, &n) || (at >= 0 && !x->after.nan))
 		return at;
 	at = at < 0 ? 0 : at;
-	for (int64_t end = n - at > MAX_LOOK ? at + MAX_LOOK : n; at < end; at++) {
-		double v = tensor_at(m, x->view.data, at);
+	const int64_t most = x->view.device == DEVICE_CPU ? MAX_LOOK : MAX_FETCH;
+	for (int64_t end = n - at > most ? at + most : n; at < end; at++) {
+		double v = ops_element(&x->view, at);
 		if (x->after.nan ? __builtin_isnan(v) : v < c->lo || v > c->hi)
 			return at;
 	}
@@ -334,7 +385,7 @@ static void choose_elements(struct ops_thread *t, const struct ops_run *run, str
 	int64_t bytes, at = ops_meta_of(&worst->view, &out, &bytes) ? worst_place(worst, &out) : -1;
 	for (uint32_t i = 0; i < t->n_values && at >= 0; i++) {
 		struct ops_value *x = &t->value[i];
-		if (!writes(x) && !x->told && look(run->model, x, false) && ops_meta_of(&x->view, &in, &bytes))
+		if (!writes(x) && !x->told && ops_look(run->model, x, false) && ops_meta_of(&x->view, &in, &bytes))
 			x->at = tensor_same_place(&in, &out, at) + 1;
 	}
 	worst->at = at + 1;
@@ -348,7 +399,7 @@ static int tell_inputs(struct ops_thread *t, const struct ops_run *run, const st
 	int were = 0;
 	for (uint32_t i = 0; i < t->n_values; i++) {
 		struct ops_value *x = &t->value[i];
-		if (x->role == CALL_ROLE_OUT || (!x->has_before && x->role == CALL_ROLE_INOUT) || !look(run->model, x, false))
+		if (x->role == CALL_ROLE_OUT || (!x->has_before && x->role == CALL_ROLE_INOUT) || !ops_look(run->model, x, false))
 			continue;
 		/* What is written has only what was counted before. */
 		if (!x->told && !writes(x))
@@ -393,7 +444,7 @@ void ops_values_after(struct ops_thread *t, struct ops_run *run, const struct op
 	struct ops_value *first = NULL, *nan = NULL;
 	for (uint32_t i = 0; i < t->n_values; i++) {
 		struct ops_value *x = &t->value[i];
-		if (!writes(x) || !x->passes || !look(run->model, x, true))
+		if (!writes(x) || !x->passes || !ops_look(run->model, x, true))
 			continue;
 		changed(run->model, x);
 		count(x, level(), false);

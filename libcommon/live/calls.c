@@ -89,7 +89,7 @@ int calls_create(const char *folder, const struct calls_config *config, struct e
 	c.room_size = sizeof(struct calls_room);
 	if (!c.records)
 		c.records = many ? CALLS_VALUES : CALLS_RECORDS;
-	c.values = c.want == CALLS_NAMES ? 1 : many || c.records < CALLS_VALUES ? c.records : CALLS_VALUES;
+	c.values = c.want == CALLS_NAMES ? CALLS_LAUNCHES : many || c.records < CALLS_VALUES ? c.records : CALLS_VALUES;
 	c.tick = c.tick_ns = 0;
 	if (calls_ticking())
 		both_clocks(&c.tick, &c.tick_ns);
@@ -234,7 +234,7 @@ static void to_nanoseconds(struct calls_reader *r, struct call_record *rec)
 		r->tick = tick_of(c);
 	double since = (double)(int64_t)(rec->time - c->tick) * r->tick;
 	rec->time = since >= 0 ? c->tick_ns + clamped(since) : c->tick_ns - clamped(-since);
-	if (rec->what != CALL_VALUE)
+	if (rec->what < CALL_VALUE)
 		rec->took = clamped((double)rec->took * r->tick);
 }
 
@@ -243,7 +243,7 @@ static void unpack(struct calls_reader *r, const struct calls_slot *s, struct ca
 {
 	uint32_t what = s->what & (CALLS_TICKS - 1);
 	*rec = (struct call_record){
-	    .what = what <= CALL_VALUE ? what : CALL_NONE,
+	    .what = what <= CALL_LAUNCH ? what : CALL_NONE,
 	    .model = ((s->what >> 8) - 1) & UINT32_MAX >> 8,
 	    .seq = s->seq,
 	    .time = s->time,
@@ -257,15 +257,16 @@ static void unpack(struct calls_reader *r, const struct calls_slot *s, struct ca
 	};
 	if (rec->model == UINT32_MAX >> 8)
 		rec->model = LIVE_NO_MODEL;
-	if (what != CALL_VALUE)
+	if (what < CALL_VALUE)
 		rec->took = s->more;
 	if (s->what & CALLS_TICKS)
 		to_nanoseconds(r, rec);
 }
 
 /* False when it was overwritten. */
-static bool read_value(struct calls_reader *r, uint64_t ticket, struct call_value *v)
+static bool read_room(struct calls_reader *r, uint64_t ticket, struct call_record *rec)
 {
+	struct call_value *v = &rec->v;
 	struct calls_room *room = calls_room_of(r->log, r->records, r->values, ticket);
 	const uint64_t done = 2 * ticket + 2;
 	if (atomic_load_explicit(&room->state, memory_order_acquire) != done)
@@ -274,6 +275,8 @@ static bool read_value(struct calls_reader *r, uint64_t ticket, struct call_valu
 	atomic_thread_fence(memory_order_acquire);
 	/* Whatever lies there is a truth value from here on. */
 	uint8_t known;
+	if (rec->what == CALL_LAUNCH)
+		return atomic_load_explicit(&room->state, memory_order_relaxed) == done;
 	memcpy(&known, &v->stats.known, sizeof(known));
 	v->stats.known = known != 0;
 	if (v->n_dim > CALL_DIMS)
@@ -308,7 +311,7 @@ bool calls_next(struct calls_reader *r, struct call_record *rec)
 		r->waiting = 0;
 		if (state == done) {
 			unpack(r, &copy, rec);
-			if (rec->what != CALL_VALUE || read_value(r, copy.more, &rec->v))
+			if (rec->what < CALL_VALUE || read_room(r, copy.more, rec))
 				return true;
 		}
 		r->lost += state >= done;

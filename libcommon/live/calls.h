@@ -26,7 +26,7 @@
  * once when `final` is set (the command has ended).
  *
  * Most calls are a begin and an end and nothing else, and what they cost is memory that is not in the cache. So a slot is one
- * cache line; what a CALL_VALUE has besides lies in a room of its own behind the slots, by the same rules and with tickets of its
+ * cache line; what a CALL_VALUE or CALL_LAUNCH has besides lies in a room of its own behind the slots, by the same rules and with tickets of its
  * own: written first, and lost for the reader when it was overwritten. Writers fetch the lines of the next tickets ahead.
  *
  * Time is read twice a call. Where the processor's counter can stand for a clock, its ticks are written down (CALLS_TICKS), and the
@@ -53,6 +53,7 @@
 /* Room unless told. A tool looks every 50 ms, in which a small model may call 200000 kernels. */
 #define CALLS_RECORDS (1u << 18)       /* 16 MB */
 #define CALLS_VALUES (1u << 16)        /* 20 MB; with CALLS_STATS and CALLS_SAVE nearly all are values, and so many records are enough */
+#define CALLS_LAUNCHES (1u << 14)      /* 5 MB; with CALLS_NAMES alone, for launches on a GPU */
 #define CALLS_MAX_RECORDS (1u << 26)
 #define CALLS_NAMES_BYTES (8u << 20)
 #define CALLS_MAX_NAME 1023            /* bytes of a text; longer ones are cut */
@@ -69,6 +70,7 @@ enum calls_want {
 	CALLS_FAIL = 32,    /* a call that made a NaN, or a number out of lo..hi, makes the model's Run return an error */
 	CALLS_RECORD = 64,  /* keep the inputs of a Run that was found bad, as a bundle */
 	CALLS_INF = 128,    /* with CALLS_FAIL: infinities do, too */
+	CALLS_SYNC = 256,   /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
 };
 
 #define CALLS_FILTERS 64
@@ -101,6 +103,7 @@ enum call_what {
 	CALL_BEGIN,      /* a kernel or op is about to run */
 	CALL_END,        /* it returned; result of an op; took: nanoseconds */
 	CALL_VALUE,      /* one of its tensors; follows CALL_BEGIN (before) or CALL_END (after) of the same `seq` */
+	CALL_LAUNCH,     /* how a kernel is launched on a GPU; follows CALL_BEGIN. Its CALL_END has the driver's result */
 };
 enum call_role { CALL_ROLE_IN, CALL_ROLE_OUT, CALL_ROLE_INOUT, CALL_ROLE_CONSTANT, CALL_ROLE_MODEL_INPUT, CALL_ROLE_MODEL_OUTPUT };
 
@@ -121,6 +124,19 @@ struct call_value {
 	uint64_t at; /* linear, and 1 more; 0: not told */
 };
 
+#define CALL_LAUNCH_ARGS 20
+/* A launch. */
+struct call_launch {
+	uint32_t grid[3], block[3], shared; /* blocks, threads, bytes of dynamic shared memory */
+	uint8_t captured; /* into a graph: nothing has run yet */
+	uint8_t n_args;   /* parameters of the kernel; of more the first CALL_LAUNCH_ARGS follow */
+	uint8_t zero[2];
+	uint64_t stream;
+	uint64_t arg[CALL_LAUNCH_ARGS]; /* the first eight bytes of each */
+	uint8_t size[CALL_LAUNCH_ARGS]; /* how many it has; 0: not known */
+};
+_Static_assert(sizeof(struct call_launch) <= sizeof(struct call_value), "they use the same room");
+
 /* A record as it is given and read. */
 struct call_record {
 	uint32_t what;          /* enum call_what */
@@ -137,6 +153,7 @@ struct call_record {
 	union {
 		uint64_t took;
 		struct call_value v;
+		struct call_launch launch;
 	};
 };
 
@@ -146,7 +163,7 @@ struct calls_slot {
 	_Atomic uint64_t state; /* 2 * ticket + 1 while it is written, 2 * ticket + 2 when it is done */
 	uint32_t pid;
 	uint32_t what; /* enum call_what, with CALLS_TICKS; model + 1 from bit 8 on, so that LIVE_NO_MODEL is 0 */
-	uint64_t seq, time, more; /* more: .took; of a CALL_VALUE the ticket of its room */
+	uint64_t seq, time, more; /* more: .took; of a CALL_VALUE or CALL_LAUNCH the ticket of its room */
 	uint32_t run, call, contract_call, tid, name;
 	int32_t result;
 };
@@ -154,7 +171,10 @@ _Static_assert(sizeof(struct calls_slot) == 64, "a cache line");
 struct calls_room {
 	_Atomic uint64_t state; /* the same */
 	uint32_t pid;
-	struct call_value v;
+	union {
+		struct call_value v;
+		struct call_launch launch;
+	};
 	uint64_t zero[6];
 };
 _Static_assert(sizeof(struct calls_room) == 320, "five cache lines");
@@ -296,7 +316,7 @@ static inline uint64_t calls_begin(struct calls_log *l, struct call_record *rec)
 static inline bool calls_append(struct calls_log *l, const struct call_record *rec)
 {
 	uint64_t more = 0;
-	if (rec->what == CALL_VALUE) {
+	if (rec->what >= CALL_VALUE) {
 		more = atomic_fetch_add_explicit(&l->value_ticket, 1, memory_order_relaxed);
 		struct calls_room *room = calls_room_of(l, l->config.records, l->config.values, more);
 		if (!calls_mark(&room->state, &room->pid, more, rec->pid)) {

@@ -122,6 +122,20 @@ void live_event_text(const struct live_event *ev, struct buf *b)
 			 (unsigned long long)live_event_number(ev, "calls"), (unsigned long long)live_event_number(ev, "mismatched"),
 			 (unsigned long long)live_event_number(ev, "unchecked"), (unsigned long long)live_event_number(ev, "failed"));
 		break;
+	case LIVE_DEVICE_FAULT:
+		add_part(ev, ev->root, "kernel", "", &hold, b);
+		buf_addf(b, " (call %llu): ", (unsigned long long)live_event_number(ev, "call"));
+		add_part(ev, ev->root, "error", "", &hold, b);
+		add_part(ev, ev->root, "text", ", ", &hold, b);
+		add_part(ev, ev->root, "when", ", seen: ", &hold, b);
+		break;
+	case LIVE_DEVICE_FINDING:
+		add_part(ev, ev->root, "kernel", "", &hold, b);
+		buf_addf(b, " (call %llu), parameter %llu", (unsigned long long)live_event_number(ev, "call"),
+			 (unsigned long long)live_event_number(ev, "param"));
+		add_part(ev, ev->root, "buffer", ", ", &hold, b);
+		add_part(ev, ev->root, "what", ": ", &hold, b);
+		break;
 	case LIVE_STEPPED_ASIDE:
 		buf_addf(b, "process %d", (int)ev->pid);
 		add_part(ev, ev->root, "text", ": ", &hold, b);

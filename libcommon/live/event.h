@@ -25,6 +25,14 @@
  *                    given (specs as in tensor.h), findings: what is wrong, each {what, input, name, path, dim,
  *                    expected, given, fix, aoti, advice} (check.h)
  *     calls-summary  calls, mismatched, unchecked, failed: written by the tool, at the end
+ *     device-fault   when: "before" the call (by what was there before), at its "launch", "after" it (CALLS_SYNC), or when its
+ *                    "values" were copied (it, or what ran unseen before it); code, error, text: the driver's; run, call, seq, contract_call
+ *                    (calls.h), kernel, stream, device, grid, block, shared, params: in order, {size: bytes, and of a number:
+ *                    value; of a tensor: buffer, role, arg, dtype, on, on_index, sizes, strides, address, extent: bytes that
+ *                    these reach over, storage: bytes from there to the end of its storage; base, allocation: where the driver has it}.
+ *                    Addresses and values are texts (0x...). Once for a process: such errors stay
+ *     device-finding what: host-pointer, other-device or walks-outside (of its storage); run, call, seq, contract_call, kernel, stream,
+ *                    device, param, and the tensor as above. Told before the launch, once for each parameter of a kernel
  *     stepped-aside  text: what this process does that is not understood, and is therefore left alone
  *
  * Asking for a contract: the process sends {"path":..., "dev":..., "ino":...} and shuts down its writing side; the answer
@@ -47,6 +55,8 @@
 	X(NO_CONTRACT, "no-contract") \
 	X(CALL_MISMATCH, "call-mismatch") \
 	X(CALLS_SUMMARY, "calls-summary") \
+	X(DEVICE_FAULT, "device-fault") \
+	X(DEVICE_FINDING, "device-finding") \
 	X(STEPPED_ASIDE, "stepped-aside")
 
 /* clang-format off */

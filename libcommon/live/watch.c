@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #define MAX_KERNEL_TEXT (64u << 20)
+#define MAX_DEVICE (4u << 20) /* bytes of events of a GPU; a process tells what it has to tell once */
 
 /* A contract that was given to a process. */
 struct watch_answer {
@@ -100,6 +101,13 @@ static void add_aside(struct watch *w, const struct live_event *ev)
 	free(text);
 }
 
+static void add_line(struct watch *w, const struct live_event *ev)
+{
+	buf_add_slice(&w->device, ev->line);
+	if (!ev->line.n || ev->line.p[ev->line.n - 1] != '\n')
+		buf_addc(&w->device, '\n');
+}
+
 static void on_event(void *user, const struct live_event *ev)
 {
 	struct watch *w = user;
@@ -110,6 +118,8 @@ static void on_event(void *user, const struct live_event *ev)
 		add_model(w, ev);
 	else if (ev->kind == LIVE_STEPPED_ASIDE)
 		add_aside(w, ev);
+	else if ((ev->kind == LIVE_DEVICE_FAULT || ev->kind == LIVE_DEVICE_FINDING) && w->device.len < MAX_DEVICE)
+		add_line(w, ev);
 	if (ev->model == LIVE_NO_MODEL || !(m = model_of(w, ev->model)))
 		return;
 	if (ev->kind == LIVE_CONTRACT && !m->has_contract) {
@@ -264,6 +274,7 @@ void watch_release(struct watch *w)
 	}
 	free(w->answer);
 	buf_release(&w->asides);
+	buf_release(&w->device);
 	run_result_release(&w->outputs);
 	live_result_release(&w->live);
 	if (w->job)

@@ -71,6 +71,7 @@ struct watch_call {
 	const struct contract_call *contract; /* NULL when it could not be matched */
 	const struct watch_value *value;      /* before ones first, as the arguments stand */
 	uint32_t n_values;
+	const struct call_launch *launch; /* on a GPU; NULL */
 	bool cut; /* a part of it was overwritten in the log */
 };
 
@@ -87,6 +88,7 @@ struct watch {
 	struct err failed;
 	struct run_result outputs; /* of a model that ran here */
 	struct buf asides;         /* what was not understood in the process, a line each */
+	struct buf device;         /* device-fault and device-finding events (event.h), a line each; ima.h reads them */
 	bool ended, opened;
 
 	/* private */

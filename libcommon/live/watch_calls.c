@@ -8,7 +8,8 @@ struct watch_open {
 	struct call_record begin, end;
 	struct watch_value *value;
 	uint32_t n_values, cap_values;
-	bool cut;
+	struct call_launch launch;
+	bool cut, launched;
 };
 
 static bool is_run(const struct watch_open *c) { return c->begin.what == CALL_RUN_BEGIN; }
@@ -108,6 +109,15 @@ static void take_value(struct watch *w, const struct call_record *r)
 	c->value[c->n_values++] = (struct watch_value){.rec = *r};
 }
 
+static void take_launch(struct watch *w, const struct call_record *r)
+{
+	struct watch_open *c = find(w, r->seq);
+	if (!c)
+		return;
+	c->launch = r->launch;
+	c->launched = true;
+}
+
 static void take(struct watch *w, const struct call_record *r)
 {
 	watch_meet(w, r->pid);
@@ -125,6 +135,7 @@ static void take(struct watch *w, const struct call_record *r)
 		take_end(w, r);
 		break;
 	case CALL_VALUE: take_value(w, r); break;
+	case CALL_LAUNCH: take_launch(w, r); break;
 	}
 }
 
@@ -209,6 +220,7 @@ static void show(struct watch *w, struct watch_open *o, struct watch_call *c)
 	    .contract = m && m->has_contract && !is_run(o) && call < m->contract.n_calls ? &m->contract.call[call] : NULL,
 	    .value = o->value,
 	    .n_values = o->n_values,
+	    .launch = o->launched ? &o->launch : NULL,
 	    .cut = o->cut,
 	};
 }

@@ -1,0 +1,154 @@
+/* cuda.h - kernels that a model launches on a GPU: CUDA's driver API as AOTInductor's code uses it.
+ *
+ * What the code of a model for CUDA does (torch 2.13, torch/_inductor/codegen/cuda/device_op_overrides.py, kernel_driver(), and
+ * cpp_wrapper_gpu.py, generate_launch_kernel()): for each Triton kernel, once, cuModuleLoad(FILE.cubin) or cuModuleLoadData(start),
+ * then cuModuleGetFunction(&f, module, "triton_poi_fused_add_0"); for each call
+ *
+ *     CUdeviceptr var_0 = reinterpret_cast<CUdeviceptr>(in_ptr0.data_ptr());      // aoti_torch_get_data_ptr, as on the CPU
+ *     int var_1 = xnumel; CUdeviceptr global_scratch_2 = 0;
+ *     void *kernel_args_[] = {&var_0, &var_1, &global_scratch_2};
+ *     cuLaunchKernel(f, grid_0, grid_1, grid_2, 32 * num_warps, 1, 1, shared, stream, kernel_args_, nullptr)
+ *
+ * The model's own slots of these are changed like all others (sites.c). Function handles are known by name from cuModuleGetFunction
+ * on (cuda.c); a launch becomes a call of the kernel of that name, by a site that has no stub (cuda_launch.c). How many
+ * parameters there are and how long says the driver (cuFuncGetParamInfo, CUDA 12.4), else the cubin's own table; where neither
+ * does, they are read as far as their pointers lie on this thread's stack. Which of them are tensors: their addresses were asked for.
+ *
+ * Values (cuda_read.c) are copied on the stream that the call was made on, and waited for. Never while that stream is being
+ * captured into a graph: such a launch is named, and no more.
+ *
+ * With CALLS_SYNC (cuda_fault.c) each launch and each op is waited for. An error of the driver is told once, as a "device-fault"
+ * event, with everything that is known of the call. All errors that matter here are sticky: whatever is called later returns
+ * the same. Before a launch its tensors are looked at: "device-finding" events.
+ *
+ * Functions of the driver are looked up when a model that imports them is taken on, in the libcuda.so.1 that the process has; nothing
+ * links it. Not seen: kernels that libtorch launches itself (they count as the op that was called), CUTLASS kernels' launches
+ * (they are functions of the model, watched as those of the CPU), graphs that the host replays.
+ */
+#ifndef PT2_PROBE_CUDA_H
+#define PT2_PROBE_CUDA_H
+#include "base/base.h"
+
+#include <stdatomic.h>
+
+struct model;
+struct ops_open;
+struct ops_regs;
+struct ops_run;
+struct ops_site;
+struct ops_thread;
+struct ops_view;
+struct object;
+struct tensor_stats;
+
+/* ---- cuda.c: the driver, modules, functions ---- */
+
+#define CUDA_SUCCESS 0
+#define CUDA_PARAMS 128 /* of a kernel; more are not looked at */
+
+/* cuda.h of the CUDA toolkit: the ABI of the driver, which does not change. */
+struct cuda_driver {
+	int (*module_load)(void **module, const char *file);
+	int (*module_load_data)(void **module, const void *image);
+	int (*module_load_data_ex)(void **module, const void *image, unsigned n, int *options, void **values);
+	int (*module_get_function)(void **function, void *module, const char *name);
+	int (*param_info)(void *function, size_t i, size_t *offset, size_t *size);
+	int (*ctx_get_device)(int *device);
+	int (*ctx_synchronize)(void);
+	int (*stream_synchronize)(void *stream);
+	int (*stream_is_capturing)(void *stream, int *status);
+	int (*exchange_capture_mode)(int *mode);
+	int (*memcpy_dtoh_async)(void *to, uint64_t from, size_t n, void *stream);
+	int (*address_range)(uint64_t *base, size_t *size, uint64_t address);
+	int (*pointer_attribute)(void *to, int attribute, uint64_t address);
+	int (*device_attribute)(int *to, int attribute, int device);
+	int (*error_name)(int error, const char **text);
+	int (*error_string)(int error, const char **text);
+};
+extern struct cuda_driver cuda;
+
+struct cuda_function {
+	void *handle;
+	char *name;
+	uint32_t name_id; /* of the log */
+	bool passes;      /* the filters, by its name */
+	_Atomic uint32_t site; /* OPS_SITES: not launched yet */
+	uint32_t n_params;     /* UINT32_MAX: not known */
+	uint16_t size[CUDA_PARAMS];
+};
+
+/* Is this slot one of the driver's functions that functions are learned by? Then it is ours from now on. */
+bool cuda_take_slot(struct model *m, uintptr_t *at, void *target, const char *name);
+/* Find the driver. */
+void cuda_open(const struct object *o);
+/* NULL: never seen. No lock. */
+struct cuda_function *cuda_function_of(void *handle);
+/* The sites of this model are gone. */
+void cuda_forget(const struct model *m);
+void cuda_after_fork(void);
+
+/* ---- cuda_params.c ---- */
+
+/* Sizes of the parameters of a kernel by its cubin (ELF, section .nv.info.KERNEL). -1: not known. */
+int cuda_params_of_cubin(const void *cubin, size_t n, const char *kernel, uint16_t *size, uint32_t max);
+int cuda_params_of_file(const char *path, const char *kernel, uint16_t *size, uint32_t max);
+/* The length that an ELF image in memory says it has; 0: it is none. */
+size_t cuda_image_length(const void *image);
+
+/* ---- cuda_launch.c ---- */
+
+struct cuda_launch {
+	bool gpu;      /* the call is made on a GPU's stream */
+	bool kernel;   /* a launch: what follows is known */
+	bool captured; /* into a graph */
+	uint32_t grid[3], block[3], shared;
+	void *stream;
+	void **params;
+	struct cuda_function *function; /* NULL: not known */
+};
+
+/* What is launched here: its site, and *l. */
+const struct ops_site *cuda_launch(struct ops_run *run, const struct ops_site *s, const struct ops_regs *r, const uint64_t *stack,
+				   struct cuda_launch *l);
+/* The same for an op of a model for a GPU. */
+void cuda_op(const struct model *m, struct cuda_launch *l);
+struct cuda_words {
+	uint32_t n;
+	uint64_t word[CUDA_PARAMS];
+	uint8_t size[CUDA_PARAMS]; /* 0: not known */
+};
+/* The parameters of an open launch. */
+void cuda_words(struct ops_thread *t, const struct ops_open *o, struct cuda_words *w);
+/* Its CALL_LAUNCH record. */
+void cuda_tell_launch(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o);
+
+/* ---- cuda_read.c ---- */
+
+#define CUDA_STAGE (16u << 20)  /* bytes that are copied at a time */
+#define CUDA_WHOLE (1u << 30)   /* a tensor that is not dense is copied whole, up to this */
+
+/* From now on this thread reads device memory on this stream, if it may. */
+void cuda_look_on(struct ops_thread *t, const struct model *m, void *stream);
+void cuda_look_away(struct ops_thread *t);
+/* May a tensor on a GPU be read? */
+bool cuda_readable(void);
+bool cuda_copy(void *to, const void *from, size_t n);
+/* .known false when it could not be read. */
+void cuda_stats(const struct ops_view *v, int what, struct tensor_stats *s);
+/* n bytes in memory of their own; NULL. cuda_drop() frees them. */
+void *cuda_fetch(const void *from, size_t n);
+void cuda_drop(void *p, size_t n);
+
+/* ---- cuda_fault.c ---- */
+
+/* With CALLS_SYNC: is the device still well, before this call? */
+void cuda_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);
+/* After it: was it launched, and (CALLS_SYNC) did it end well? False when it did not; then no value can be read any more. */
+bool cuda_after(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, int32_t result);
+/* Reading its values has failed. */
+void cuda_unread(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);
+/* Are the tensors of this launch where they should be? */
+void cuda_check(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o);
+extern _Atomic int cuda_broken; /* the error; 0: none */
+
+#endif

@@ -1,0 +1,321 @@
+/* What went wrong on the device, and what will. */
+#include "cuda.h"
+
+#include "ops.h"
+
+#define TOLD 1024 /* findings; more are not told */
+
+_Atomic int cuda_broken;
+
+/* ---- words of an event ---- */
+
+static void out_hex(struct json_out *o, const char *key, uint64_t v)
+{
+	char text[32];
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)v);
+	json_key(o, key);
+	json_out_str(o, slice_str(text));
+}
+
+static void out_u64(struct json_out *o, const char *key, uint64_t v)
+{
+	json_key(o, key);
+	json_out_u64(o, v);
+}
+
+static void out_i64s(struct json_out *o, const char *key, const int64_t *v, int64_t n)
+{
+	json_key(o, key);
+	json_arr(o);
+	for (int64_t i = 0; i < n; i++)
+		json_out_i64(o, v[i]);
+	json_close(o);
+}
+
+static void out_u32s(struct json_out *o, const char *key, const uint32_t v[3])
+{
+	const int64_t three[3] = {v[0], v[1], v[2]};
+	out_i64s(o, key, three, 3);
+}
+
+static void out_error(struct json_out *o, int error)
+{
+	const char *text = NULL;
+	out_u64(o, "code", (uint64_t)error);
+	if (cuda.error_name && !cuda.error_name(error, &text) && text) {
+		json_key(o, "error");
+		json_out_str(o, slice_str(text));
+	}
+	if (cuda.error_string && !cuda.error_string(error, &text) && text) {
+		json_key(o, "text");
+		json_out_str(o, slice_str(text));
+	}
+}
+
+static void out_call(struct json_out *o, const struct ops_thread *t, const struct ops_run *run, const struct ops_open *c)
+{
+	if (run->run != CALLS_NO_RUN)
+		out_u64(o, "run", run->run);
+	out_u64(o, "call", c->call);
+	out_u64(o, "seq", c->seq);
+	if (c->contract_call != CALLS_NO_CALL)
+		out_u64(o, "contract_call", c->contract_call);
+	json_key(o, "kernel");
+	json_out_str(o, slice_str(c->name ? ops_text(c->name) : c->site->name));
+	out_hex(o, "stream", (uintptr_t)c->launch.stream);
+	int device;
+	if (cuda.ctx_get_device && !cuda.ctx_get_device(&device) && device >= 0)
+		out_u64(o, "device", (uint64_t)device);
+	(void)t;
+}
+
+/* ---- what a tensor takes up ---- */
+
+struct extent {
+	uint64_t bytes;        /* that its sizes and strides reach over */
+	uint64_t storage;      /* bytes of its storage, from its first element on; UINT64_MAX: not known */
+	uint64_t base, size;   /* of the allocation that it begins in; size 0: in none that the driver knows */
+};
+
+static bool extent_of(const struct model *m, const struct ops_view *v, struct extent *e)
+{
+	const struct dtype_info *d = dtype_info(v->dtype);
+	struct tensor_meta meta = {.dtype = v->dtype, .n_dim = (int)v->n_dim};
+	int64_t bytes, storage, offset;
+	size_t size = 0;
+	*e = (struct extent){.storage = UINT64_MAX};
+	if (!d || v->n_dim < 0 || v->n_dim > TENSOR_MAX_DIMS)
+		return false;
+	for (int64_t i = 0; i < v->n_dim; i++) {
+		meta.size[i] = v->size[i];
+		meta.stride[i] = v->stride[i];
+	}
+	if (!tensor_extent(&meta, &bytes))
+		return false;
+	e->bytes = (uint64_t)bytes;
+	if (v->handle && m->ops->get_storage_size && m->ops->get_storage_offset && !m->ops->get_storage_size(v->handle, &storage) &&
+	    !m->ops->get_storage_offset(v->handle, &offset) && offset >= 0 && offset <= storage / d->bytes)
+		e->storage = (uint64_t)(storage - offset * d->bytes);
+	if (cuda.address_range && v->data && !cuda.address_range(&e->base, &size, (uintptr_t)v->data))
+		e->size = size;
+	return true;
+}
+
+/* ---- a fault ---- */
+
+static const struct ops_value *value_of(const struct ops_thread *t, const struct ops_open *o, uint32_t param)
+{
+	for (uint32_t i = 0; t->values_of == o->seq && i < t->n_values; i++)
+		if (t->value[i].param == param)
+			return &t->value[i];
+	return NULL;
+}
+
+static void out_tensor(struct json_out *o, const struct model *m, const struct ops_value *x)
+{
+	static const char *const roles[] = {"in", "out", "inout", "constant", "model-input", "model-output"};
+	struct extent e;
+	const struct ops_view *v = &x->view;
+	if (x->name) {
+		json_key(o, "buffer");
+		json_out_str(o, slice_str(ops_text(x->name)));
+	}
+	json_key(o, "role");
+	json_out_str(o, slice_str(x->role < ARRAY_LEN(roles) ? roles[x->role] : ""));
+	out_u64(o, "arg", x->arg);
+	if (!x->seen)
+		return;
+	json_key(o, "dtype");
+	json_out_str(o, slice_str(dtype_name(v->dtype)));
+	json_key(o, "on");
+	json_out_str(o, slice_str(device_name(v->device)));
+	if (v->device_index >= 0)
+		out_u64(o, "on_index", (uint64_t)v->device_index);
+	out_i64s(o, "sizes", v->size, v->n_dim);
+	out_i64s(o, "strides", v->stride, v->n_dim);
+	out_hex(o, "address", (uintptr_t)v->data);
+	if (!extent_of(m, v, &e))
+		return;
+	out_u64(o, "extent", e.bytes);
+	if (e.storage != UINT64_MAX)
+		out_u64(o, "storage", e.storage);
+	if (!e.size)
+		return;
+	out_hex(o, "base", e.base);
+	out_u64(o, "allocation", e.size);
+}
+
+/* A parameter that is no tensor: a number, scratch memory, or a pointer that we know nothing else of. */
+static void out_word(struct json_out *o, uint64_t word, uint8_t size)
+{
+	uint64_t base;
+	size_t n;
+	out_hex(o, "value", size && size < 8 ? word & ((UINT64_C(1) << size * 8) - 1) : word);
+	if ((size == 8 || !size) && word > 0xffffffff && cuda.address_range && !cuda.address_range(&base, &n, word)) {
+		out_hex(o, "base", base);
+		out_u64(o, "allocation", n);
+	}
+}
+
+static void out_params(struct json_out *o, struct ops_thread *t, const struct ops_run *run, const struct ops_open *c)
+{
+	struct cuda_words w;
+	cuda_words(t, c, &w);
+	json_key(o, "params");
+	json_arr(o);
+	for (uint32_t i = 0; i < w.n; i++) {
+		const struct ops_value *x = value_of(t, c, i);
+		json_obj(o);
+		out_u64(o, "size", w.size[i]);
+		if (x)
+			out_tensor(o, run->model, x);
+		else
+			out_word(o, w.word[i], w.size[i]);
+		json_close(o);
+	}
+	json_close(o);
+}
+
+static void out_tensors(struct json_out *o, const struct ops_thread *t, const struct ops_run *run, const struct ops_open *c)
+{
+	json_key(o, "params");
+	json_arr(o);
+	for (uint32_t i = 0; t->values_of == c->seq && i < t->n_values; i++) {
+		json_obj(o);
+		out_tensor(o, run->model, &t->value[i]);
+		json_close(o);
+	}
+	json_close(o);
+}
+
+/* Said once for a process: all that comes after is a consequence. */
+static void tell(struct ops_thread *t, struct ops_run *run, const struct ops_open *c, const char *when, int error)
+{
+	struct buf b = {0};
+	struct json_out o;
+	int none = 0;
+	if (!atomic_compare_exchange_strong(&cuda_broken, &none, error))
+		return;
+	t->readable = false;
+	event_begin(&o, &b, LIVE_DEVICE_FAULT, run->model->id);
+	json_key(&o, "when");
+	json_out_str(&o, slice_str(when));
+	out_error(&o, error);
+	out_call(&o, t, run, c);
+	if (c->launch.kernel) {
+		out_u32s(&o, "grid", c->launch.grid);
+		out_u32s(&o, "block", c->launch.block);
+		out_u64(&o, "shared", c->launch.shared);
+		out_params(&o, t, run, c);
+	} else {
+		out_tensors(&o, t, run, c);
+	}
+	event_end(&o, &b);
+}
+
+/* Another thread may be capturing, in the mode in which nobody may wait (cudaStreamCaptureModeGlobal): ours is not meant. */
+static int wait_for(const struct cuda_launch *l)
+{
+	int mode = 2; /* CU_STREAM_CAPTURE_MODE_RELAXED */
+	bool changed = cuda.exchange_capture_mode && !cuda.exchange_capture_mode(&mode);
+	int r = cuda.stream_synchronize(l->stream);
+	if (changed)
+		cuda.exchange_capture_mode(&mode);
+	return r;
+}
+
+static bool waits(const struct ops_open *o)
+{
+	return ops_want() & CALLS_SYNC && o->launch.gpu && !o->launch.captured && cuda.stream_synchronize && !cuda_broken;
+}
+
+void cuda_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o)
+{
+	int r = waits(o) ? wait_for(&o->launch) : 0;
+	if (r)
+		tell(t, run, o, "before", r);
+}
+
+bool cuda_after(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, int32_t result)
+{
+	if (!o->launch.gpu)
+		return true;
+	/* What an op returns is torch's and no error of the driver. */
+	if (o->launch.kernel && result) {
+		tell(t, run, o, "launch", result);
+		return false;
+	}
+	int r = waits(o) ? wait_for(&o->launch) : 0;
+	if (r)
+		tell(t, run, o, "after", r);
+	return !cuda_broken;
+}
+
+void cuda_unread(struct ops_thread *t, struct ops_run *run, const struct ops_open *o)
+{
+	if (t->read_error)
+		tell(t, run, o, "values", t->read_error);
+	t->read_error = 0;
+}
+
+/* ---- before it goes wrong ---- */
+
+/* Once for a kernel's argument. */
+static bool first_time(const struct ops_open *o, uint32_t param, const char *what)
+{
+	static _Atomic uint64_t told[TOLD];
+	uint64_t key = ((uint64_t)(o->site - ops_site) << 32 | param << 8 | (uint8_t)what[0]) + 1;
+	for (size_t i = key * 0x9e3779b97f4a7c15ull >> 54, n = 0; n < TOLD; i = (i + 1) & (TOLD - 1), n++) {
+		uint64_t there = 0;
+		if (atomic_compare_exchange_strong(&told[i], &there, key))
+			return true;
+		if (there == key)
+			return false;
+	}
+	return false;
+}
+
+static void find(struct ops_thread *t, const struct ops_run *run, const struct ops_open *c, const struct ops_value *x, const char *what)
+{
+	struct buf b = {0};
+	struct json_out o;
+	if (!first_time(c, x->param, what))
+		return;
+	event_begin(&o, &b, LIVE_DEVICE_FINDING, run->model->id);
+	json_key(&o, "what");
+	json_out_str(&o, slice_str(what));
+	out_call(&o, t, run, c);
+	out_u64(&o, "param", x->param);
+	out_tensor(&o, run->model, x);
+	event_end(&o, &b);
+}
+
+/* CU_POINTER_ATTRIBUTE_MEMORY_TYPE: pinned, managed and device memory have one. Memory of the host that the driver does not know a
+ * kernel may use only where the machine lets it (CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS). */
+static bool unreachable(const struct ops_view *v, int device)
+{
+	unsigned type = 0;
+	int pageable = 0;
+	if (!cuda.pointer_attribute || !cuda.pointer_attribute(&type, 2, (uintptr_t)v->data))
+		return false;
+	return !cuda.device_attribute || cuda.device_attribute(&pageable, 88, device) || !pageable;
+}
+
+void cuda_check(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o)
+{
+	int device = -1;
+	struct extent e;
+	if (!o->launch.kernel || cuda_broken || !cuda.ctx_get_device || cuda.ctx_get_device(&device))
+		return;
+	for (uint32_t i = 0; i < t->n_values; i++) {
+		struct ops_value *x = &t->value[i];
+		if (!ops_look(run->model, x, false) || !x->view.data)
+			continue;
+		if (x->view.device == DEVICE_CPU && unreachable(&x->view, device))
+			find(t, run, o, x, "host-pointer");
+		if (x->view.device == DEVICE_CUDA && x->view.device_index >= 0 && x->view.device_index != device)
+			find(t, run, o, x, "other-device");
+		if (extent_of(run->model, &x->view, &e) && e.storage != UINT64_MAX && e.bytes > e.storage)
+			find(t, run, o, x, "walks-outside");
+	}
+}
