@@ -480,15 +480,16 @@ static void tell_unfinished(const struct witnesses *w, uint32_t input)
 		return;
 	struct slice what = facts_text(f, m->what);
 	struct component_view v = {.component = m->component, .sure = SURE_LIKELY, .failure = FACT_NONE, .compile = m->compile};
-	v.evidence = explain_textf(x, "'%.*s' has begun in line %llu and has not ended: the log ends inside of it", TEXT(what),
-				   (unsigned long long)m->src.line);
+	v.evidence = m->src.line ? explain_textf(x, "'%.*s' has begun in line %llu and has not ended: the log ends inside of it", TEXT(what),
+						 (unsigned long long)m->src.line)
+				 : explain_textf(x, "'%.*s' has begun and left nothing of what comes behind it", TEXT(what));
 	v.experiment = slice_str(experiment(v.component));
 	v.minify = minify(w, &v, NULL);
 	struct finding *g = explain_finding(x, FINDING_FAILURE, FINDING_WARNING);
 	g->id = SLICE("unfinished");
 	g->src = m->src;
 	g->count = 1;
-	g->title = explain_textf(x, "the log ends inside %s: killed, crashed, or still running", component_title[v.component]);
+	g->title = explain_textf(x, "it ends inside %s: an error, killed, crashed, or still running", component_title[v.component]);
 	g->evidence = v.evidence;
 	g->next = v.minify;
 	if (m->compile != FACT_NONE) {

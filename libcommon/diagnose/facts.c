@@ -30,6 +30,7 @@ void facts_release(struct facts *f)
 {
 	intern_release(&f->names);
 	intern_release(&f->compile_ids);
+	intern_release(&f->known_ids);
 	free(f->input);
 	free(f->compile);
 	free(f->metric);
@@ -66,7 +67,9 @@ static void parse_id(struct slice *id, struct fact_compile *c)
 	int64_t v[3];
 	int n = 0;
 	c->autograd = c->frame = c->compile = -1;
-	const char *attempt = s.n ? memchr(s.p, '_', s.n) : NULL;
+	if (!s.n || !strchr("0123456789!-", s.p[0]))
+		return; /* a debug folder's own name */
+	const char *attempt = memchr(s.p, '_', s.n);
 	if (attempt)
 		s.n = id->n = (size_t)(attempt - s.p);
 	if (slice_starts(s, "!"))
