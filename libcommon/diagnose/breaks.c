@@ -83,22 +83,77 @@ static uint32_t function_of(const struct fact_compile *c) { return c->resume_of 
 /* What is being joined: resume functions by the function whose rest they are, and by its line. */
 struct joining {
 	struct explanation *x;
-	struct chain function, line;
-	bool *claimed; /* by row of compile: a break has it already */
+	struct chain line;
+	bool *claimed;             /* by row of compile: a break has it already */
+	struct intern functions;   /* keys of rest[] */
+	struct rest {
+		uint32_t function, compile;
+		uint32_t free;     /* from here on, the next that may not be claimed */
+	} *rest;                   /* by function, then in the log's order */
+	uint32_t n_rest;
 };
+
+static int by_function(const void *a, const void *b)
+{
+	const struct rest *p = a, *q = b;
+	if (p->function != q->function)
+		return p->function < q->function ? -1 : 1;
+	return p->compile < q->compile ? -1 : p->compile > q->compile;
+}
+
+static void add_rests(struct joining *j)
+{
+	const struct facts *f = j->x->facts;
+	j->rest = xreallocarray(NULL, f->n_compile + 1, sizeof(*j->rest));
+	for (uint32_t i = 0; i < f->n_compile; i++) {
+		const struct fact_compile *c = &f->compile[i];
+		if (c->resume_of == INTERN_NONE)
+			continue;
+		uint32_t function = intern_add(&j->functions, CHAIN_KEY(c->src.input, c->loc.file, c->resume_of));
+		j->rest[j->n_rest++] = (struct rest){.function = function, .compile = i};
+		chain_add(&j->line, i, CHAIN_KEY(c->src.input, c->loc.file, c->resume_of, c->resume_line));
+	}
+	if (j->n_rest)
+		qsort(j->rest, j->n_rest, sizeof(*j->rest), by_function);
+	for (uint32_t i = 0; i < j->n_rest; i++)
+		j->rest[i].free = i;
+}
+
+/* The first from here on that is not claimed; those that are become shorter ways to it. */
+static uint32_t unclaimed(struct joining *j, uint32_t i)
+{
+	uint32_t end = i;
+	while (end < j->n_rest && j->claimed[j->rest[end].compile])
+		end = j->rest[end].free > end ? j->rest[end].free : end + 1;
+	while (i < end) {
+		uint32_t next = j->rest[i].free > i ? j->rest[i].free : i + 1;
+		j->rest[i].free = end;
+		i = next;
+	}
+	return end;
+}
 
 /* A compile id ends at its first break, so that what goes on behind it is the next resume function of the same function that no
  * other break has claimed. Where the break is in the compiled function itself, its line tells. */
-static uint32_t rest_line(const struct joining *j, const struct fact_break *b)
+static uint32_t rest_line(struct joining *j, const struct fact_break *b)
 {
 	const struct facts *f = j->x->facts;
 	const struct fact_compile *c = &f->compile[b->compile];
 	if (b->loc.function != INTERN_NONE && b->loc.function == function_of(c))
 		return b->loc.line;
-	uint32_t i = chain_first(&j->function, CHAIN_KEY(c->src.input, c->loc.file, function_of(c)));
-	while (i != CHAIN_END && (i <= b->compile || j->claimed[i]))
-		i = j->function.next[i];
-	return i == CHAIN_END ? 0 : f->compile[i].resume_line;
+	uint32_t function = intern_find(&j->functions, CHAIN_KEY(c->src.input, c->loc.file, function_of(c)));
+	uint32_t low = 0, high = function == INTERN_NONE ? 0 : j->n_rest;
+	while (low < high) { /* the first behind this compilation */
+		uint32_t mid = low + (high - low) / 2;
+		const struct rest *r = &j->rest[mid];
+		if (r->function < function || (r->function == function && r->compile <= b->compile))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (function == INTERN_NONE || (low = unclaimed(j, low)) == j->n_rest || j->rest[low].function != function)
+		return 0;
+	return f->compile[j->rest[low].compile].resume_line;
 }
 
 static void claim(struct joining *j, struct break_group *g, const struct fact_break *b)
@@ -198,20 +253,35 @@ static uint32_t new_group(struct explanation *x, uint32_t first)
 	return x->n_group++;
 }
 
-/* One group: the same line of the program (where none is known: the same words), for the same reason, by number where there is one.
- * What was only inferred goes with whatever the line has. */
-static uint32_t group_of(struct explanation *x, struct chain *place, uint32_t row)
+/* Groups by what makes a break one of them. */
+struct grouping {
+	struct chain place, number, reason;
+};
+
+static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+/* One group: the same line of the program (where none is known: the same words), for the same reason, by number where both have one.
+ * What was only inferred (the last rows) goes with whatever the line has. */
+static uint32_t group_of(struct explanation *x, struct grouping *g, uint32_t row)
 {
-	const struct facts *f = x->facts;
-	const struct fact_break *b = &f->brk[row];
-	struct slice key = b->loc.file == INTERN_NONE ? CHAIN_KEY(INTERN_NONE, b->reason, b->context) : CHAIN_KEY(b->loc.file, b->loc.line, 0);
-	for (uint32_t k = chain_first(place, key); k != CHAIN_END; k = place->next[k]) {
-		const struct fact_break *a = &f->brk[x->group[k].first];
-		if (b->loc.file == INTERN_NONE || a->inferred || b->inferred || (a->gb >= 0 && b->gb >= 0 ? a->gb == b->gb : a->reason == b->reason))
-			return k;
+	const struct fact_break *b = &x->facts->brk[row];
+	bool placed = b->loc.file != INTERN_NONE, numbered = b->gb >= 0;
+	uint32_t file = b->loc.file, line = b->loc.line, gb = (uint32_t)b->gb, k;
+	if (!placed || b->inferred) {
+		struct slice key = placed ? CHAIN_KEY(file, line, 0) : CHAIN_KEY(INTERN_NONE, b->reason, b->context);
+		k = chain_first(&g->place, key);
+	} else {
+		k = chain_first(&g->reason, CHAIN_KEY(file, line, b->reason, 0));
+		k = smaller(k, numbered ? chain_first(&g->number, CHAIN_KEY(file, line, gb)) : chain_first(&g->reason, CHAIN_KEY(file, line, b->reason, 1)));
 	}
-	uint32_t k = new_group(x, row);
-	chain_add(place, k, key);
+	if (k != CHAIN_END)
+		return k;
+	k = new_group(x, row);
+	chain_add(&g->place, k, placed ? CHAIN_KEY(file, line, 0) : CHAIN_KEY(INTERN_NONE, b->reason, b->context));
+	if (placed && numbered)
+		chain_add(&g->number, k, CHAIN_KEY(file, line, gb));
+	if (placed && !b->inferred)
+		chain_add(&g->reason, k, CHAIN_KEY(file, line, b->reason, numbered));
 	return k;
 }
 
@@ -219,17 +289,12 @@ void explain_breaks(struct explanation *x)
 {
 	const struct facts *f = x->facts;
 	struct joining j = {.x = x, .claimed = xcalloc(f->n_compile + 1, sizeof(bool))};
-	struct chain place = {0}, of = {0}; /* groups by place; breaks by group */
+	struct grouping g = {0};
+	struct chain of = {0}; /* breaks by group */
 	uint32_t *group = xreallocarray(NULL, f->n_brk + 1, sizeof(*group));
-	for (uint32_t i = 0; i < f->n_compile; i++) {
-		const struct fact_compile *c = &f->compile[i];
-		if (c->resume_of == INTERN_NONE)
-			continue;
-		chain_add(&j.function, i, CHAIN_KEY(c->src.input, c->loc.file, c->resume_of));
-		chain_add(&j.line, i, CHAIN_KEY(c->src.input, c->loc.file, c->resume_of, c->resume_line));
-	}
+	add_rests(&j);
 	for (uint32_t i = 0; i < f->n_brk; i++) {
-		group[i] = group_of(x, &place, i);
+		group[i] = group_of(x, &g, i);
 		chain_add(&of, i, CHAIN_KEY(group[i]));
 		f->brk[i].inferred ? x->group[group[i]].inferred++ : x->group[group[i]].count++;
 	}
@@ -237,10 +302,13 @@ void explain_breaks(struct explanation *x)
 		claim(&j, &x->group[group[i]], &f->brk[i]);
 	for (uint32_t k = 0; k < x->n_group; k++)
 		describe(x, &x->group[k], group_compiles(x, &of, k));
-	chain_release(&place);
+	chain_release(&g.place);
+	chain_release(&g.number);
+	chain_release(&g.reason);
 	chain_release(&of);
-	chain_release(&j.function);
 	chain_release(&j.line);
+	intern_release(&j.functions);
+	free(j.rest);
 	free(j.claimed);
 	free(group);
 }

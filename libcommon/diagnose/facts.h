@@ -273,6 +273,7 @@ struct fact_damage {
 struct facts {
 	struct intern names;
 	struct intern compile_ids; /* {input, id} -> row of compile, the same index until facts_only_function */
+	struct intern known_ids;   /* {input, pattern, title} -> row of known, the same index until facts_one_run */
 	FACT_ROWS(struct fact_input, input);
 	FACT_ROWS(struct fact_compile, compile);
 	FACT_ROWS(struct fact_metric, metric);

@@ -26,12 +26,13 @@ void facts_take_known(struct facts *f, struct fact_src src, uint32_t compile, co
 	const struct pattern *p = m->pattern;
 	uint32_t id = facts_intern(f, p->id), title = expanded(&t, &p->title, 1, m);
 	/* Told once an input and title: a message that comes a thousand times is one with a count. */
-	for (uint32_t i = f->n_known; i-- > 0 && f->known[i].src.input == src.input;)
-		if (f->known[i].pattern == id && f->known[i].title == title) {
-			f->known[i].count++;
-			buf_release(&t.text);
-			return;
-		}
+	const uint32_t key[] = {src.input, id, title};
+	uint32_t row = intern_add(&f->known_ids, slice_of((const char *)key, sizeof(key)));
+	if (row < f->n_known) {
+		f->known[row].count++;
+		buf_release(&t.text);
+		return;
+	}
 	struct fact_known *k = facts_new_known(f, src);
 	k->compile = compile;
 	k->pattern = id;
