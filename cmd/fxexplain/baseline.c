@@ -117,7 +117,7 @@ static void name_finding(struct buf *b, const struct explanation *x, const struc
 	buf_add_slice(b, g->title);
 	if (g->loc.file != INTERN_NONE) {
 		buf_adds(b, " at ");
-		emit_place(x, &g->loc, b);
+		explain_add_place(b, x, &g->loc);
 	}
 }
 

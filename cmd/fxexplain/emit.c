@@ -110,20 +110,6 @@ struct slice emit_compile_id(const struct explanation *x, uint32_t compile)
 	return compile < x->facts->n_compile ? explain_text(x, x->facts->compile[compile].id) : slice_of(NULL, 0);
 }
 
-void emit_place(const struct explanation *x, const struct fact_loc *loc, struct buf *b)
-{
-	struct slice function = explain_text(x, loc->function);
-	if (loc->file == INTERN_NONE)
-		return;
-	buf_add_slice(b, srcloc_short_file(explain_text(x, loc->file)));
-	if (loc->line)
-		buf_addf(b, ":%u", loc->line);
-	if (function.n) {
-		buf_adds(b, " in ");
-		buf_add_slice(b, function);
-	}
-}
-
 /* ---- texts ---- */
 
 static void put_lines(struct buf *b, const char *what, struct slice text)

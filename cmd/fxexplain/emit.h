@@ -31,8 +31,6 @@ bool emit_source(const struct explanation *x, uint32_t file, struct buf *b);
 
 /* "0/1" of a row of facts.compile; empty for FACT_NONE. */
 struct slice emit_compile_id(const struct explanation *x, uint32_t compile);
-/* "app/m.py:5 in f", as explain_place has it; "" when not known. */
-void emit_place(const struct explanation *x, const struct fact_loc *loc, struct buf *b);
 /* Cost, cause and fix of a finding, a line each: the body of an annotation. */
 void emit_details(const struct finding *g, struct buf *b);
 /* The torch that the inputs name first, INTERN_NONE. */

@@ -46,7 +46,7 @@ static void annotation(struct buf *b, const struct explanation *x, const struct 
 	buf_add_slice(&text, g->title);
 	if (!path.len && g->loc.file != INTERN_NONE) {
 		buf_adds(&text, " at ");
-		emit_place(x, &g->loc, &text);
+		explain_add_place(&text, x, &g->loc);
 	}
 	emit_details(g, &text);
 	escape(b, buf_slice(&text), false);
@@ -62,7 +62,7 @@ static void summary_row(struct buf *b, const struct explanation *x, const struct
 {
 	struct slice rest = g->fix, fix;
 	struct buf place = {0};
-	emit_place(x, &g->loc, &place);
+	explain_add_place(&place, x, &g->loc);
 	buf_addf(b, "| %s | ", finding_level_name[g->level]);
 	md_text(b, g->title, 300);
 	buf_adds(b, " | ");

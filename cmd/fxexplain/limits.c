@@ -13,7 +13,7 @@ static void put_place(struct limit_places *p, const struct explanation *x, const
 	const struct facts *f = x->facts;
 	if (loc->file == INTERN_NONE && compile < f->n_compile)
 		loc = &f->compile[compile].loc;
-	emit_place(x, loc, &p->tmp);
+	explain_add_place(&p->tmp, x, loc);
 	if (!p->tmp.len && compile < f->n_compile) {
 		buf_adds(&p->tmp, "compile id ");
 		buf_add_slice(&p->tmp, emit_compile_id(x, compile));
@@ -107,7 +107,7 @@ static void at_findings_of(struct limit_places *p, const struct explanation *x, 
 		buf_add_slice(&p->tmp, g->title);
 		if (g->loc.file != INTERN_NONE) {
 			buf_adds(&p->tmp, " at ");
-			emit_place(x, &g->loc, &p->tmp);
+			explain_add_place(&p->tmp, x, &g->loc);
 		}
 		limit_place(p);
 	}

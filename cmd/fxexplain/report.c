@@ -31,7 +31,7 @@ void report_add_block(struct report_text *t, const char *lang, struct slice s, s
 static void put_place(struct report_text *t, const struct fact_loc *loc)
 {
 	struct buf place = {0};
-	emit_place(t->x, loc, &place);
+	explain_add_place(&place, t->x, loc);
 	if (place.len) {
 		buf_adds(t->b, " at ");
 		report_add_code(t, buf_slice(&place));
@@ -141,7 +141,7 @@ static void put_breaks(struct report_text *t)
 		const struct fact_break *k = &x->facts->brk[g->first];
 		struct buf place = {0};
 		struct slice reason = explain_text(x, k->reason), line;
-		emit_place(x, &g->loc, &place);
+		explain_add_place(&place, x, &g->loc);
 		buf_adds(t->b, "| ");
 		report_add_code(t, place.len ? buf_slice(&place) : SLICE("?"));
 		buf_adds(t->b, " | ");

@@ -42,4 +42,16 @@ void confine_read_only(struct confine_filter *f);
 /* which: "the first filter of system calls". Needs confine_no_new_privs() before. */
 int confine_load(struct confine_filter *f, const char *which, struct err *err);
 
+/* AddressSanitizer wants room and calls of its own: what confines with it is told less. */
+#if defined(__SANITIZE_ADDRESS__)
+#define WITH_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WITH_ASAN 1
+#endif
+#endif
+#ifndef WITH_ASAN
+#define WITH_ASAN 0
+#endif
+
 #endif

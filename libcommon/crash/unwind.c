@@ -12,17 +12,6 @@
 #include "base/child.h"
 #include "base/confine.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define WITH_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WITH_ASAN 1
-#endif
-#endif
-#ifndef WITH_ASAN
-#define WITH_ASAN 0
-#endif
-
 enum { MAX_MODULES = 4096, MAX_DEPTH = 512, MAX_ANSWER = 4 << 20, SECONDS = 30 };
 
 struct module {

@@ -1,27 +1,9 @@
 #include "inductor/fragment.h"
+#include "inductor/words.h"
 
 #include "base/hash.h"
 
 #define FRAGMENT_MAX 65536
-
-static bool name_char(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9'); }
-static struct slice after(struct slice s, size_t n) { return slice_of(s.p + n, s.n - n); }
-
-static struct slice behind(struct slice s, const char *mark)
-{
-	const char *at = slice_find(s, mark);
-	return at ? slice_of(at + strlen(mark), (size_t)(s.p + s.n - at) - strlen(mark)) : (struct slice){NULL, 0};
-}
-
-static struct slice take_name(struct slice *s)
-{
-	size_t n = 0;
-	while (n < s->n && name_char(s->p[n]))
-		n++;
-	struct slice w = slice_of(s->p, n);
-	*s = after(*s, n);
-	return w;
-}
 
 struct fragment {
 	struct intern made, used; /* nodes that are called; names that need a placeholder */
@@ -72,7 +54,7 @@ static void operands(struct fragment *f, struct slice s, bool keywords)
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
 		if (c == '%' && i + 1 < s.n && name_char(s.p[i + 1])) {
-			struct slice rest = after(s, i + 1), name = take_name(&rest);
+			struct slice rest = after(s, i + 1), name = take_word(&rest);
 			if (intern_find(&f->made, name) == INTERN_NONE)
 				intern_add(&f->used, name);
 			continue;
@@ -97,7 +79,7 @@ static void node(struct fragment *f, struct slice s)
 {
 	struct slice name, target, rest = behind(s, " = call_function[target=");
 	s = after(s, 1);
-	name = take_name(&s);
+	name = take_word(&s);
 	if (!name.n || !rest.p || f->made.n >= FRAGMENT_MAX || intern_find(&f->made, name) != INTERN_NONE)
 		return;
 	const char *close = memchr(rest.p, ']', rest.n);

@@ -1,23 +1,5 @@
 #include "inductor/fusionlog.h"
-
-static bool name_char(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9'); }
-static struct slice after(struct slice s, size_t n) { return slice_of(s.p + n, s.n - n); }
-
-static struct slice behind(struct slice s, const char *mark)
-{
-	const char *at = slice_find(s, mark);
-	return at ? slice_of(at + strlen(mark), (size_t)(s.p + s.n - at) - strlen(mark)) : (struct slice){NULL, 0};
-}
-
-static struct slice take_name(struct slice *s)
-{
-	size_t n = 0;
-	while (n < s->n && name_char(s->p[n]))
-		n++;
-	struct slice w = slice_of(s->p, n);
-	*s = after(*s, n);
-	return w;
-}
+#include "inductor/words.h"
 
 /* "[8/0] [__fusion] ..." -> 8/0 */
 static struct slice compile_of(struct slice line)
@@ -53,11 +35,11 @@ static bool pair(struct slice s, const char *mark, struct fusion *row)
 	struct slice rest = behind(s, mark);
 	if (!rest.p)
 		return false;
-	row->a = take_name(&rest);
+	row->a = take_word(&rest);
 	if (!row->a.n || !slice_starts(rest, " with "))
 		return false;
 	rest = after(rest, 6);
-	row->b = take_name(&rest);
+	row->b = take_word(&rest);
 	row->reason = slice_starts(rest, ": ") ? slice_trim(after(rest, 2)) : SLICE("");
 	return row->b.n > 0;
 }
@@ -68,7 +50,7 @@ static bool origins(struct slice line, struct fusion *row)
 	struct slice rest = behind(line, "SchedulerNode(name='");
 	if (!rest.p || slice_find(line, "snodes: ["))
 		return false;
-	row->a = take_name(&rest);
+	row->a = take_word(&rest);
 	if (!slice_starts(rest, "'), ") || !(rest = behind(rest, "origins=")).p)
 		return false;
 	const char *open = memchr(rest.p, rest.n && *rest.p == '{' ? '{' : '[', rest.n);

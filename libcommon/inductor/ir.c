@@ -1,21 +1,6 @@
 /* ir.c - ir_pre_fusion.txt, ir_post_fusion.txt -> nodes. Lines at a time; what is not known is passed over. */
 #include "inductor/ir.h"
-
-static bool name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-static bool name_char(char c) { return name_start(c) || (c >= '0' && c <= '9'); }
-
-static struct slice after(struct slice s, size_t n) { return slice_of(s.p + n, s.n - n); }
-
-static struct slice take_name(struct slice *s)
-{
-	size_t n = 0;
-	if (s->n && name_start(*s->p))
-		while (n < s->n && name_char(s->p[n]))
-			n++;
-	struct slice w = slice_of(s->p, n);
-	*s = after(*s, n);
-	return w;
-}
+#include "inductor/words.h"
 
 struct reader {
 	struct irtext *t;

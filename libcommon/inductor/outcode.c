@@ -1,9 +1,6 @@
 /* outcode.c - Python wrappers of Inductor, by lines. */
 #include "inductor/outcode.h"
-
-static bool name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-static bool name_char(char c) { return name_start(c) || (c >= '0' && c <= '9'); }
-static struct slice after(struct slice s, size_t n) { return slice_of(s.p + n, s.n - n); }
+#include "inductor/words.h"
 
 /* "extern_kernels.addmm" */
 static struct slice take_chain(struct slice *s)
@@ -65,12 +62,6 @@ static void append(struct outcode *o, struct outlist *l, struct slice name)
 	}
 	if (l->n < 8192 && outcode_add_name(o, name))
 		l->n++;
-}
-
-static struct slice behind(struct slice s, const char *mark)
-{
-	const char *at = slice_find(s, mark);
-	return at ? slice_of(at + strlen(mark), (size_t)(s.p + s.n - at) - strlen(mark)) : (struct slice){NULL, 0};
 }
 
 static void comment(struct outcode *o, struct comments *c, struct slice line)

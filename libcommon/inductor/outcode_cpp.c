@@ -1,8 +1,7 @@
 /* outcode_cpp.c - AOTInductor's C++: calls from the contract that aoti/wrapper.h reads, kernels from the text. */
 #include "aoti/wrapper.h"
 #include "inductor/outcode.h"
-
-static bool name_char(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9'); }
+#include "inductor/words.h"
 
 /* Functions declared extern "C" that have a body: to the brace that closes it at the start of a line. */
 static void find_kernels(struct outcode *o, struct slice text, bool kernel_file)
