@@ -105,9 +105,17 @@ $(O)/completions/%: $(O)/bin/%
 	@mkdir -p $(@D)
 	$(Q)$< --completion=bash > $@
 
+# A CUDA driver without a GPU, and a model of CUDA code (tests/lib/fakecuda.h).
+cuda_at   := $(O)/tests-lib/cuda
+cuda_text := $(wildcard tests/lib/cudamodel/*.wrapper.cpp)
+cuda_libs := $(cuda_at)/libcuda.so.1 $(cuda_at)/libcudart.so.12 $(cuda_at)/libtorch_cuda.so
+cuda_so   := $(cuda_text:tests/lib/cudamodel/%.cpp=$(cuda_at)/model/%.so)
+cubins    := $(addprefix $(cuda_at)/model/,$(shell sed -n 's:.*loadKernel.".*/\([^/"]*\.cubin\)".*:\1:p' $(cuda_text)))
+cuda      := $(cuda_libs) $(cuda_so) $(cubins) $(cuda_at)/cudamodel.pt2 $(O)/tests-lib/cudahost
+
 # What lives in other people's processes is never sanitized: their runtimes want to be first.
 guests   := $(probe) $(shim) $(runner) $(O)/tests-lib/faketorch.so $(O)/tests-lib/fakemodel.so \
-	    $(O)/tests-lib/hostilemodel.so $(O)/tests-lib/customop.so $(O)/tests-lib/livehost $(O)/tests-lib/predicate
+	    $(O)/tests-lib/hostilemodel.so $(O)/tests-lib/customop.so $(O)/tests-lib/livehost $(O)/tests-lib/predicate $(cuda)
 ifneq ($(SAN),)
 $(guests): $(O)/%: plain-guests
 	@mkdir -p $(@D)
@@ -152,6 +160,29 @@ $(O)/tests-lib/livehost: tests/lib/livehost.c
 $(O)/tests-lib/predicate: tests/lib/predicate.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -MF $@.d $< -o $@
+
+$(cuda_at)/libcuda.so.1: $(wildcard tests/lib/fakecuda/*.c) tests/lib/cudamodel/kernels.c
+$(cuda_at)/libcudart.so.12: tests/lib/fakecudart.c $(cuda_at)/libcuda.so.1
+$(cuda_at)/libcudart.so.12: private san += -Wl,--version-script=tests/lib/fakecudart.map
+$(cuda_at)/libtorch_cuda.so: tests/lib/faketorchcuda.c $(O)/tests-lib/faketorch.so $(cuda_at)/libcudart.so.12 $(cuda_at)/libcuda.so.1
+$(cuda_libs): tests/lib/fakecuda.h tests/lib/fakecuda/driver.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(all_cflags)) -fPIC -shared -Wl,-soname,$(@F) $(filter %.c %.so %.so.1 %.so.12,$^) -o $@ -ldl -lm
+
+$(cuda_so): $(cuda_at)/model/%.so: tests/lib/cudamodel/%.cpp tests/lib/cudamodel/constants.s $(wildcard tests/lib/cudamodel/*.h) $(cuda_libs)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++20 -g -O1 -fPIC -Wall $(WERROR) -Itests/lib/cudamodel -shared $(filter %.cpp %.s,$^) \
+		$(O)/tests-lib/faketorch.so $(cuda_libs) -o $@
+
+$(cuda_at)/cudamodel.pt2: $(cuda_so) tests/lib/cudamodel/pack.py
+	$(Q)python3 tests/lib/cudamodel/pack.py $(cuda_text) $< $(<D) $@
+$(cubins): $(cuda_at)/cudamodel.pt2 ;
+
+# By RPATH (not RUNPATH) it finds the fake libraries also for what it loads.
+$(O)/tests-lib/cudahost: tests/lib/cudahost.c $(cuda_at)/libcudart.so.12
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -MF $@.d $< $(cuda_at)/libcudart.so.12 -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/cuda' \
+		-Wl,-rpath-link,$(cuda_at) -o $@ -ldl -lm
 endif
 
 # ---- run ----

@@ -1,11 +1,14 @@
 /* faketorch.c - as much of libtorch_cpu.so as recorded models without operators of torch's own need (first, second,
  * nested, derived, mixed): tensors of the C ABI on plain malloc. For tests of the probe in processes without torch; its
- * SONAME is libtorch_cpu.so. Numbers and signatures: torch 2.13, torch/csrc/inductor/aoti_torch/c/shim.h.
+ * SONAME is libtorch_cpu.so. Numbers and signatures: torch 2.13, torch/csrc/inductor/aoti_torch/c/shim.h. Memory of tensors
+ * on CUDA is libtorch_cuda.so's (faketorchcuda.c), which is loaded with the first of them.
  */
+#include <dlfcn.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,19 +18,38 @@ enum { MAX_DIMS = 16 };
 
 struct storage {
 	atomic_int refs;
-	bool owned;
+	bool owned, cuda;
 	char *data;
 	int64_t bytes;
 };
 
 struct tensor {
 	struct storage *s;
-	int32_t dtype, device;
+	int32_t dtype, device, device_index;
 	int64_t n_dim, offset, size[MAX_DIMS], stride[MAX_DIMS];
 };
 
 static atomic_long alive;
 static _Thread_local bool grad = true;
+
+static struct {
+	int32_t (*alloc)(int64_t, int32_t, void **);
+	void (*free)(void *);
+	int32_t (*copy)(void *, const void *, int64_t, int32_t);
+} cuda;
+
+static bool cuda_ready(void)
+{
+	void *so = cuda.copy ? NULL : dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_LOCAL);
+	if (so) {
+		*(void **)&cuda.alloc = dlsym(so, "faketorch_cuda_alloc");
+		*(void **)&cuda.free = dlsym(so, "faketorch_cuda_free");
+		*(void **)&cuda.copy = dlsym(so, "faketorch_cuda_copy");
+	}
+	if (!cuda.copy)
+		fprintf(stderr, "Exception in aoti_torch: PyTorch is not linked with support for cuda devices\n");
+	return cuda.copy != NULL;
+}
 
 /* Tensors that somebody has forgotten. */
 long faketorch_alive(void) { return alive; }
@@ -39,10 +61,10 @@ static int64_t element(int32_t dtype)
 }
 
 static struct tensor *make(struct storage *s, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
-			   int32_t dtype, int32_t device)
+			   int32_t dtype, int32_t device, int32_t index)
 {
 	struct tensor *t = calloc(1, sizeof(*t));
-	*t = (struct tensor){.s = s, .dtype = dtype, .device = device, .n_dim = n_dim, .offset = offset};
+	*t = (struct tensor){.s = s, .dtype = dtype, .device = device, .device_index = index, .n_dim = n_dim, .offset = offset};
 	for (int64_t i = 0; i < n_dim; i++) {
 		t->size[i] = size[i];
 		t->stride[i] = stride[i];
@@ -65,16 +87,17 @@ static int64_t reach(int64_t n_dim, const int64_t *size, const int64_t *stride)
 int32_t aoti_torch_empty_strided(int64_t n_dim, const int64_t *size, const int64_t *stride, int32_t dtype,
 				 int32_t device, int32_t index, struct tensor **out)
 {
-	(void)index;
-	if (n_dim > MAX_DIMS)
+	int64_t bytes = reach(n_dim, size, stride) * element(dtype);
+	void *data = NULL;
+	if (n_dim > MAX_DIMS || (device == 1 && (!cuda_ready() || cuda.alloc(bytes, index, &data))))
 		return 1;
 	struct storage *s = calloc(1, sizeof(*s));
-	s->refs = 1;
-	s->owned = true;
-	s->bytes = reach(n_dim, size, stride) * element(dtype);
-	s->data = aligned_alloc(64, (size_t)(s->bytes + 127) / 64 * 64);
-	memset(s->data, 0, (size_t)(s->bytes + 127) / 64 * 64);
-	*out = make(s, n_dim, size, stride, 0, dtype, device);
+	*s = (struct storage){.refs = 1, .owned = true, .cuda = device == 1, .data = data, .bytes = bytes};
+	if (!s->cuda) {
+		s->data = aligned_alloc(64, (size_t)(s->bytes + 127) / 64 * 64);
+		memset(s->data, 0, (size_t)(s->bytes + 127) / 64 * 64);
+	}
+	*out = make(s, n_dim, size, stride, 0, dtype, device, index);
 	return 0;
 }
 
@@ -82,10 +105,9 @@ int32_t aoti_torch_create_tensor_from_blob(void *data, int64_t n_dim, const int6
 					   int64_t offset, int32_t dtype, int32_t device, int32_t index,
 					   struct tensor **out)
 {
-	(void)index;
 	struct storage *s = calloc(1, sizeof(*s));
 	*s = (struct storage){.refs = 1, .data = data, .bytes = (offset + reach(n_dim, size, stride)) * element(dtype)};
-	*out = make(s, n_dim, size, stride, offset, dtype, device);
+	*out = make(s, n_dim, size, stride, offset, dtype, device, index);
 	return 0;
 }
 
@@ -101,7 +123,7 @@ int32_t aoti_torch_create_tensor_from_blob_v2(void *data, int64_t n_dim, const i
 int32_t aoti_torch_new_tensor_handle(struct tensor *t, struct tensor **out)
 {
 	t->s->refs++;
-	*out = make(t->s, t->n_dim, t->size, t->stride, t->offset, t->dtype, t->device);
+	*out = make(t->s, t->n_dim, t->size, t->stride, t->offset, t->dtype, t->device, t->device_index);
 	return 0;
 }
 
@@ -109,7 +131,7 @@ int32_t aoti_torch__reinterpret_tensor(struct tensor *t, int64_t n_dim, const in
 				       int64_t offset, struct tensor **out)
 {
 	t->s->refs++;
-	*out = make(t->s, n_dim, size, stride, t->offset + offset, t->dtype, t->device);
+	*out = make(t->s, n_dim, size, stride, t->offset + offset, t->dtype, t->device, t->device_index);
 	return 0;
 }
 
@@ -119,7 +141,7 @@ int32_t aoti_torch_delete_tensor_object(struct tensor *t)
 		return 0;
 	if (!--t->s->refs) {
 		if (t->s->owned)
-			free(t->s->data);
+			(t->s->cuda ? cuda.free : free)(t->s->data);
 		free(t->s);
 	}
 	free(t);
@@ -129,10 +151,15 @@ int32_t aoti_torch_delete_tensor_object(struct tensor *t)
 
 int32_t aoti_torch_clone(struct tensor *t, struct tensor **out)
 {
-	aoti_torch_empty_strided(t->n_dim, t->size, t->stride, t->dtype, t->device, 0, out);
+	if (aoti_torch_empty_strided(t->n_dim, t->size, t->stride, t->dtype, t->device, t->device_index, out))
+		return 1;
+	if (t->device == 1)
+		return cuda.copy((*out)->s->data, t->s->data + t->offset * element(t->dtype), (*out)->s->bytes, t->device_index);
 	memcpy((*out)->s->data, t->s->data + t->offset * element(t->dtype), (size_t)(*out)->s->bytes);
 	return 0;
 }
+
+int32_t aoti_torch_clone_preserve_strides(struct tensor *t, struct tensor **out) { return aoti_torch_clone(t, out); }
 
 int32_t aoti_torch_get_numel(struct tensor *t, int64_t *out)
 {
@@ -163,7 +190,7 @@ int32_t aoti_torch_get_strides(struct tensor *t, int64_t **out)
 int32_t aoti_torch_get_dim(struct tensor *t, int64_t *out) { return *out = t->n_dim, 0; }
 int32_t aoti_torch_get_dtype(struct tensor *t, int32_t *out) { return *out = t->dtype, 0; }
 int32_t aoti_torch_get_device_type(struct tensor *t, int32_t *out) { return *out = t->device, 0; }
-int32_t aoti_torch_get_device_index(struct tensor *t, int32_t *out) { return (void)t, *out = 0, 0; }
+int32_t aoti_torch_get_device_index(struct tensor *t, int32_t *out) { return *out = t->device == 1 ? t->device_index : 0, 0; }
 int32_t aoti_torch_get_layout(struct tensor *t, int32_t *out) { return (void)t, *out = 0, 0; }
 int32_t aoti_torch_get_storage_offset(struct tensor *t, int64_t *out) { return *out = t->offset, 0; }
 int32_t aoti_torch_get_storage_size(struct tensor *t, int64_t *out) { return *out = t->s->bytes, 0; }

@@ -1,0 +1,131 @@
+/* driver.h - what the parts of the fake driver share (../fakecuda.h says what it is). One lock; all functions here want it held. */
+#ifndef PT2_FAKECUDA_DRIVER_H
+#define PT2_FAKECUDA_DRIVER_H
+#include <setjmp.h>
+#include <stdbool.h>
+
+#include "../fakecuda.h"
+
+/* CUresult, cuda.h of CUDA 12; the runtime's numbers are the same */
+#define CUDA_RESULTS(X)                                                                                                \
+	X(0, SUCCESS, "no error")                                                                                      \
+	X(1, ERROR_INVALID_VALUE, "invalid argument")                                                                  \
+	X(2, ERROR_OUT_OF_MEMORY, "out of memory")                                                                     \
+	X(3, ERROR_NOT_INITIALIZED, "initialization error")                                                            \
+	X(100, ERROR_NO_DEVICE, "no CUDA-capable device is detected")                                                  \
+	X(101, ERROR_INVALID_DEVICE, "invalid device ordinal")                                                         \
+	X(200, ERROR_INVALID_IMAGE, "device kernel image is invalid")                                                  \
+	X(201, ERROR_INVALID_CONTEXT, "invalid device context")                                                        \
+	X(209, ERROR_NO_BINARY_FOR_GPU, "no kernel image is available for execution on the device")                    \
+	X(218, ERROR_INVALID_PTX, "a PTX JIT compilation failed")                                                      \
+	X(301, ERROR_FILE_NOT_FOUND, "file not found")                                                                 \
+	X(400, ERROR_INVALID_HANDLE, "invalid resource handle")                                                        \
+	X(500, ERROR_NOT_FOUND, "named symbol not found")                                                              \
+	X(600, ERROR_NOT_READY, "device not ready")                                                                    \
+	X(700, ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered")                                      \
+	X(719, ERROR_LAUNCH_FAILED, "unspecified launch failure")                                                      \
+	X(900, ERROR_STREAM_CAPTURE_UNSUPPORTED, "operation not permitted when stream is capturing")                   \
+	X(901, ERROR_STREAM_CAPTURE_INVALIDATED, "operation failed due to a previous error during capture")            \
+	X(906, ERROR_STREAM_CAPTURE_IMPLICIT, "operation would make the legacy stream depend on a capturing blocking stream")
+#define X(number, name, text) CUDA_##name = number,
+enum { CUDA_RESULTS(X) };
+#undef X
+
+enum { MAX_DEVICES = 8, MAX_PARAMS = 64 };
+
+/* An allocation, or where one was. Sorted by address: addresses only grow, ranges of the same size are used again. */
+struct range {
+	uint64_t at, bytes, room;
+	char *data; /* NULL: freed */
+	uint64_t id;
+};
+
+struct device;
+struct work {
+	struct work *next;
+	uint64_t seq;
+	int (*run)(struct device *, struct work *);
+	char *name;
+	fakecuda_fn *fn;
+	uint32_t grid[3], block[3], shared;
+	uint64_t to, from, bytes; /* copies; to: address on either side */
+	int value;
+	bool is_kernel, illegal;
+	char *data; /* parameters, or what is copied to the device */
+	uint32_t n_params, offset[MAX_PARAMS];
+	size_t data_bytes;
+};
+
+struct graph {
+	struct work *first, **end;
+	struct device *d;
+	int mode;
+	bool invalid, executable;
+	struct graph *next;
+};
+
+struct stream {
+	struct stream *next;
+	struct device *d;
+	uint64_t last;
+	struct graph *capture;
+	uint64_t capture_id, thread;
+};
+
+struct event {
+	struct event *next;
+	struct device *d;
+	uint64_t seq;
+};
+
+struct device { /* and its primary context */
+	int index, sticky, sm;
+	char *base;
+	uint64_t room, used, allocated;
+	struct range *range;
+	size_t n_ranges, cap_ranges;
+	struct work *first, **end;
+	uint64_t seq;
+	size_t n_works;
+	struct stream legacy;
+	struct stream *streams;
+};
+
+struct module;
+struct function {
+	struct function *next;
+	struct module *module;
+	char *name;
+	fakecuda_fn *fn;
+	uint32_t n_params, offset[MAX_PARAMS], size[MAX_PARAMS];
+	int attribute[16];
+};
+
+extern struct device devices[MAX_DEVICES];
+extern int n_devices;
+extern bool blocking;
+
+/* device.c. Every call begins with one of the first two, which take the lock, and ends with fake_leave, which gives it back, writes
+ * the line of the log and returns rc. */
+int fake_begin(void);                /* cuInit was called */
+int fake_enter(struct device **d);   /* and there is a context, which is in order */
+int fake_leave(int rc, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void fake_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+bool fake_fails(const char *what, uint64_t *at); /* FAKECUDA_FAIL has WHAT or WHAT@N */
+void *fake_alloc(size_t bytes);
+
+/* memory.c */
+struct range *fake_range(struct device *d, uint64_t address, uint64_t bytes);
+char *fake_data(struct device *d, uint64_t address, uint64_t bytes); /* NULL: not all in one allocation */
+struct device *fake_device_of(uint64_t address);                     /* NULL: of the host */
+
+/* module.c */
+bool fake_is_function(const struct function *f);
+fakecuda_fn *fake_twin(const char *name);
+
+/* stream.c */
+int fake_issue(struct device *d, void *stream, struct work *w); /* takes it; into the queue, or the graph that is captured */
+int fake_wait(struct device *d, uint64_t seq);                  /* what was issued up to seq is done */
+int fake_unsafe(struct device *d);                              /* calls that may not be made while a stream is being captured */
+
+#endif

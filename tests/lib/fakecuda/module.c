@@ -1,0 +1,383 @@
+/* Modules: cubins (ELF) and PTX text; their functions and what parameters these have. */
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+enum { MAX_IMAGE = 64 << 20, EM_CUDA_ = 190 };
+/* CUfunction_attribute */
+enum { MAX_THREADS = 0, SHARED_BYTES = 1, NUM_REGS = 4, PTX_VERSION = 5, BINARY_VERSION = 6, MAX_DYNAMIC_SHARED = 8 };
+
+struct module {
+	struct module *next;
+	struct device *d;
+	char *image;
+	size_t bytes;
+	bool ptx;
+	struct function *functions;
+};
+static struct module *modules;
+
+bool fake_is_function(const struct function *f)
+{
+	for (struct module *m = modules; m; m = m->next)
+		for (struct function *g = m->functions; g; g = g->next)
+			if (g == f)
+				return true;
+	return false;
+}
+
+/* ---- fake_NAME of any library ---- */
+
+struct search {
+	const char *name;
+	void *found;
+};
+
+static int look_in(struct dl_phdr_info *info, size_t bytes, void *user)
+{
+	struct search *s = user;
+	void *so = info->dlpi_name && *info->dlpi_name ? dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	(void)bytes;
+	if (so) {
+		s->found = dlsym(so, s->name);
+		dlclose(so);
+	}
+	return s->found != NULL;
+}
+
+fakecuda_fn *fake_twin(const char *name)
+{
+	char full[512];
+	struct search s = {full, NULL};
+	fakecuda_fn *fn;
+	snprintf(full, sizeof(full), "fake_%s", name);
+	s.found = dlsym(RTLD_DEFAULT, full);
+	if (!s.found)
+		dl_iterate_phdr(look_in, &s);
+	memcpy(&fn, &s.found, sizeof(fn));
+	return fn;
+}
+
+/* ---- cubins ---- */
+
+static bool section(const struct module *m, const char *name, const char **data, size_t *bytes)
+{
+	const Elf64_Ehdr *eh = (const void *)m->image;
+	const Elf64_Shdr *sh = (const void *)(m->image + eh->e_shoff), *names = &sh[eh->e_shstrndx];
+	for (unsigned i = 1; i < eh->e_shnum; i++)
+		if (!strcmp(m->image + names->sh_offset + sh[i].sh_name, name)) {
+			*data = m->image + sh[i].sh_offset;
+			*bytes = sh[i].sh_size;
+			return true;
+		}
+	return false;
+}
+
+/* EIATTR_KPARAM_INFO (0x17), format EIFMT_SVAL (4): index u32, ordinal u16, offset u16, then bits 18..31 the size. */
+static void params_of_cubin(struct function *f, const char *p, size_t n)
+{
+	for (size_t i = 0; i + 4 <= n;) {
+		uint8_t format = (uint8_t)p[i], attribute = (uint8_t)p[i + 1];
+		uint16_t size, ordinal, offset;
+		uint32_t bits;
+		memcpy(&size, p + i + 2, 2);
+		i += 4;
+		if (format != 4)
+			continue;
+		if (attribute == 0x17 && size >= 12 && i + size <= n) {
+			memcpy(&ordinal, p + i + 4, 2);
+			memcpy(&offset, p + i + 6, 2);
+			memcpy(&bits, p + i + 8, 4);
+			if (ordinal < MAX_PARAMS) {
+				f->offset[ordinal] = offset;
+				f->size[ordinal] = bits >> 18;
+				f->n_params = ordinal >= f->n_params ? ordinal + 1u : f->n_params;
+			}
+		}
+		i += size;
+	}
+}
+
+/* Headers and sections inside, whatever the file is; bytes 0: its length is what the headers say. */
+static int check_cubin(struct module *m, const char *image, size_t bytes)
+{
+	Elf64_Ehdr eh;
+	memcpy(&eh, image, sizeof(eh));
+	unsigned sm = eh.e_ident[EI_ABIVERSION] >= 8 ? eh.e_flags >> 8 & 0xff : eh.e_flags & 0xff;
+	uint64_t end = eh.e_shoff + (uint64_t)eh.e_shnum * sizeof(Elf64_Shdr);
+	if (eh.e_machine != EM_CUDA_ || eh.e_shentsize != sizeof(Elf64_Shdr) || eh.e_shstrndx >= eh.e_shnum || eh.e_shoff % 8 ||
+	    end > MAX_IMAGE || (bytes && end > bytes))
+		return CUDA_ERROR_INVALID_IMAGE;
+	for (unsigned i = 1; i < eh.e_shnum; i++) {
+		Elf64_Shdr sh;
+		memcpy(&sh, image + eh.e_shoff + i * sizeof(sh), sizeof(sh));
+		uint64_t last = sh.sh_type == SHT_NOBITS ? 0 : sh.sh_offset + sh.sh_size;
+		if (last > MAX_IMAGE || (bytes && last > bytes))
+			return CUDA_ERROR_INVALID_IMAGE;
+		end = last > end ? last : end;
+	}
+	if (sm / 10 != (unsigned)m->d->sm / 10 || sm > (unsigned)m->d->sm)
+		return CUDA_ERROR_NO_BINARY_FOR_GPU;
+	m->bytes = end;
+	return CUDA_SUCCESS;
+}
+
+static int function_of_cubin(struct module *m, struct function *f)
+{
+	char name[512];
+	const char *data;
+	size_t bytes;
+	snprintf(name, sizeof(name), ".text.%s", f->name);
+	if (!section(m, name, &data, &bytes))
+		return CUDA_ERROR_NOT_FOUND;
+	snprintf(name, sizeof(name), ".nv.info.%s", f->name);
+	if (section(m, name, &data, &bytes))
+		params_of_cubin(f, data, bytes);
+	return CUDA_SUCCESS;
+}
+
+/* ---- PTX ---- */
+
+static const char *word(const char *p, char *to, size_t room)
+{
+	size_t n = 0;
+	p += strspn(p, " \t\r\n");
+	for (; *p && !strchr(" \t\r\n,()", *p); p++)
+		if (n + 1 < room)
+			to[n++] = *p;
+	to[n] = 0;
+	return p;
+}
+
+/* .param .u64 NAME, also with .ptr .global .align 8 between. */
+static int params_of_ptx(struct function *f, const char *p)
+{
+	char w[128];
+	uint32_t at = 0, size = 0;
+	for (p += strspn(p, " \t\r\n"); *p == '('; p++)
+		;
+	for (; *p && *p != ')'; p += *p == ',') {
+		for (size = 0; p += strspn(p, " \t\r\n"), *p && *p != ',' && *p != ')';) {
+			p = word(p, w, sizeof(w));
+			if (*w == '.' && strchr("usbf", w[1]) && strspn(w + 2, "0123456789") == strlen(w + 2) && w[2])
+				size = (uint32_t)strtoul(w + 2, NULL, 10) / 8;
+			if (!*w)
+				return CUDA_ERROR_INVALID_PTX;
+		}
+		if (!size || f->n_params == MAX_PARAMS)
+			return CUDA_ERROR_INVALID_PTX;
+		at = (at + size - 1) / size * size;
+		f->offset[f->n_params] = at;
+		f->size[f->n_params++] = size;
+		at += size;
+	}
+	return *p == ')' ? CUDA_SUCCESS : CUDA_ERROR_INVALID_PTX;
+}
+
+static int function_of_ptx(struct module *m, struct function *f)
+{
+	char name[512];
+	for (const char *p = m->image; (p = strstr(p, ".entry"));) {
+		p = word(p + 6, name, sizeof(name));
+		if (!strcmp(name, f->name))
+			return params_of_ptx(f, p);
+	}
+	return CUDA_ERROR_NOT_FOUND;
+}
+
+/* What ptxas would say first: a version, a target, and braces that match. */
+static int check_ptx(struct module *m, const char *image)
+{
+	int depth = 0;
+	const char *target = strstr(image, ".target"), *sm = target ? strstr(target, "sm_") : NULL;
+	for (const char *p = image; *p && depth >= 0; p++)
+		depth += *p == '{' ? 1 : *p == '}' ? -1 : 0;
+	if (depth || !strstr(image, ".version") || !sm || !strstr(image, ".address_size 64"))
+		return CUDA_ERROR_INVALID_PTX;
+	if (strtol(sm + 3, NULL, 10) > m->d->sm)
+		return CUDA_ERROR_INVALID_PTX;
+	m->bytes = strlen(image) + 1;
+	m->ptx = true;
+	return CUDA_SUCCESS;
+}
+
+/* ---- calls ---- */
+
+static int load(struct device *d, const char *image, size_t bytes, struct module **out)
+{
+	uint64_t at;
+	struct module m = {.d = d};
+	if (fake_fails("module", &at))
+		return CUDA_ERROR_NO_BINARY_FOR_GPU;
+	if (bytes == 1)
+		return CUDA_ERROR_INVALID_IMAGE;
+	bool elf = (!bytes || bytes >= sizeof(Elf64_Ehdr)) && !memcmp(image, ELFMAG, SELFMAG);
+	int rc = elf ? check_cubin(&m, image, bytes) : strchr("./ \t\r\n", *image) && *image ? check_ptx(&m, image) : CUDA_ERROR_INVALID_IMAGE;
+	if (rc)
+		return rc;
+	m.image = memcpy(fake_alloc(m.bytes), image, m.bytes);
+	m.next = modules;
+	modules = fake_alloc(sizeof(m));
+	*modules = m;
+	*out = modules;
+	return CUDA_SUCCESS;
+}
+
+int cuModuleLoad(struct module **out, const char *path)
+{
+	struct device *d;
+	int rc = fake_enter(&d);
+	FILE *f = rc ? NULL : fopen(path, "re");
+	if (!rc && !f)
+		rc = CUDA_ERROR_FILE_NOT_FOUND;
+	if (f) {
+		char *image = NULL;
+		size_t n = 0, got;
+		do {
+			image = realloc(image, n + 65536 + 1);
+			got = fread(image + n, 1, 65536, f);
+			n += got;
+		} while (got && n < MAX_IMAGE);
+		image[n] = 0;
+		fclose(f);
+		rc = load(d, image, n + 1, out);
+		free(image);
+	}
+	return fake_leave(rc, "cuModuleLoad %s", path);
+}
+
+static int load_data(const char *name, struct module **out, const void *image)
+{
+	struct device *d;
+	int rc = fake_enter(&d);
+	rc = rc ? rc : image ? load(d, image, 0, out) : CUDA_ERROR_INVALID_VALUE;
+	return fake_leave(rc, "%s", name);
+}
+
+int cuModuleLoadData(struct module **out, const void *image) { return load_data("cuModuleLoadData", out, image); }
+
+int cuModuleLoadDataEx(struct module **out, const void *image, unsigned n, int *option, void **value)
+{
+	(void)n, (void)option, (void)value;
+	return load_data("cuModuleLoadDataEx", out, image);
+}
+
+int cuModuleUnload(struct module *m)
+{
+	struct device *d;
+	int rc = fake_enter(&d);
+	struct module **at = &modules;
+	while (*at && *at != m)
+		at = &(*at)->next;
+	rc = rc ? rc : *at ? fake_wait(m->d, m->d->seq) : CUDA_ERROR_INVALID_HANDLE;
+	if (!rc) {
+		*at = m->next;
+		for (struct function *f = m->functions, *next; f; f = next) {
+			next = f->next;
+			free(f->name);
+			free(f);
+		}
+		free(m->image);
+		free(m);
+	}
+	return fake_leave(rc, "cuModuleUnload %p", (void *)m);
+}
+
+static int get_function(struct module *m, const char *name, struct function **out)
+{
+	struct module *k = modules;
+	while (k && k != m)
+		k = k->next;
+	if (!k)
+		return CUDA_ERROR_INVALID_HANDLE;
+	for (struct function *f = m->functions; f; f = f->next)
+		if (!strcmp(f->name, name))
+			return *out = f, CUDA_SUCCESS;
+	struct function *f = fake_alloc(sizeof(*f));
+	f->name = strdup(name);
+	f->module = m;
+	int rc = m->ptx ? function_of_ptx(m, f) : function_of_cubin(m, f);
+	f->fn = rc ? NULL : fake_twin(name);
+	rc = rc ? rc : f->fn ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+	f->attribute[MAX_THREADS] = 1024;
+	f->attribute[NUM_REGS] = 32;
+	f->attribute[BINARY_VERSION] = f->attribute[PTX_VERSION] = m->d->sm;
+	f->attribute[MAX_DYNAMIC_SHARED] = 49152;
+	if (rc) {
+		free(f->name);
+		free(f);
+		return rc;
+	}
+	f->next = m->functions;
+	m->functions = f;
+	*out = f;
+	return CUDA_SUCCESS;
+}
+
+int cuModuleGetFunction(struct function **out, struct module *m, const char *name)
+{
+	struct device *d;
+	int rc = fake_enter(&d);
+	rc = rc ? rc : get_function(m, name, out);
+	return fake_leave(rc, "cuModuleGetFunction %s", name);
+}
+
+static int function_call(const struct function *f)
+{
+	struct device *d;
+	int rc = fake_enter(&d);
+	return rc ? rc : fake_is_function(f) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+int cuFuncGetAttribute(int *value, int attribute, struct function *f)
+{
+	int rc = function_call(f);
+	rc = rc || (attribute >= 0 && attribute < 16) ? rc : CUDA_ERROR_INVALID_VALUE;
+	if (!rc)
+		*value = f->attribute[attribute];
+	return fake_leave(rc, "cuFuncGetAttribute %d", attribute);
+}
+
+int cuFuncSetAttribute(struct function *f, int attribute, int value)
+{
+	int rc = function_call(f);
+	rc = rc || (attribute == MAX_DYNAMIC_SHARED && value <= 232448) ? rc : CUDA_ERROR_INVALID_VALUE;
+	if (!rc)
+		f->attribute[attribute] = value;
+	return fake_leave(rc, "cuFuncSetAttribute %d %d", attribute, value);
+}
+
+int cuFuncGetName(const char **name, struct function *f)
+{
+	int rc = function_call(f);
+	if (!rc)
+		*name = f->name;
+	return fake_leave(rc, "cuFuncGetName");
+}
+
+int cuFuncGetModule(struct module **m, struct function *f)
+{
+	int rc = function_call(f);
+	if (!rc)
+		*m = f->module;
+	return fake_leave(rc, "cuFuncGetModule");
+}
+
+int cuFuncGetParamInfo(struct function *f, size_t i, size_t *offset, size_t *size)
+{
+	int rc = function_call(f);
+	rc = rc || i < f->n_params ? rc : CUDA_ERROR_INVALID_VALUE;
+	if (!rc) {
+		*offset = f->offset[i];
+		if (size)
+			*size = f->size[i];
+	}
+	return fake_leave(rc, "cuFuncGetParamInfo %zu", i);
+}
