@@ -70,7 +70,7 @@ static void write_fusion(struct json_out *o, struct kernelmap *m, uint32_t use)
 
 static void write_use(struct json_out *o, struct kernelmap *m, uint32_t use)
 {
-	static const char *const from[] = {"mappings", "comments", "fusion_log", "flow"};
+	static const char *const from[] = {"mappings", "comments", "fusion_log", "flow", "name"};
 	const struct kmuse *u = &m->use[use];
 	const struct outcall *c = &m->code.call[u->call];
 	json_obj(o);

@@ -192,7 +192,7 @@ static void show_nodes(struct screen *s, const struct kernelmap *m, const struct
 {
 	static const struct { unsigned bit; const char *text; } from[] = {
 		{KM_FROM_MAP, "torch's node mappings"}, {KM_FROM_COMMENT, "comments in the code"}, {KM_FROM_LOG, "the fusion log"},
-		{KM_FROM_FLOW, "the flow of data"},
+		{KM_FROM_FLOW, "the flow of data"}, {KM_FROM_NAME, "the kernel's name"},
 	};
 	struct buf b = {0};
 	bool any = false;

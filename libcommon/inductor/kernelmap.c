@@ -1,4 +1,5 @@
 /* kernelmap.c - the join. */
+#include "inductor/words.h"
 #include "inductor/kernelmap_part.h"
 
 #include "graph/fxcode.h"
@@ -443,6 +444,71 @@ static void guess_lines(struct kernelmap *m, const struct kmuse *u, const struct
 	}
 }
 
+/* "relu" of torch.ops.aten.relu.default. */
+static struct slice op_of(const struct kernelmap *m, uint32_t fx)
+{
+	struct slice target = graph_text(&m->graph, m->graph.node[fx].target);
+	for (int parts = 0; parts < 3; parts++) { /* torch.ops.aten. */
+		const char *dot = target.n ? memchr(target.p, '.', target.n) : NULL;
+		if (!dot)
+			return slice_of(NULL, 0);
+		target = after(target, (size_t)(dot + 1 - target.p));
+	}
+	const char *dot = memchr(target.p, '.', target.n);
+	return dot ? slice_of(target.p, (size_t)(dot - target.p)) : target;
+}
+
+/* Does "cpp_fused_add_relu_0" name this operation, between underscores? */
+static bool names(struct slice kernel, struct slice op)
+{
+	struct slice rest = kernel;
+	for (const char *at; op.n && (at = memmem(rest.p, rest.n, op.p, op.n)); rest = after(rest, (size_t)(at + 1 - rest.p)))
+		if (at > kernel.p && at[-1] == '_' && at + op.n < kernel.p + kernel.n && at[op.n] == '_')
+			return true;
+	return false;
+}
+
+/* Nodes whose operation the kernel is called after; not when another node has the same operation. */
+static void from_name(struct kernelmap *m, struct kmuse *u)
+{
+	const struct gmodule *root = &m->graph.module[0];
+	for (uint32_t i = root->first; i < root->first + root->n; i++) {
+		struct slice op = graph_computes(&m->graph.node[i]) ? op_of(m, i) : slice_of(NULL, 0);
+		bool alone = names(u->name, op);
+		for (uint32_t k = root->first; alone && k < root->first + root->n; k++)
+			alone = k == i || !graph_computes(&m->graph.node[k]) || !slice_eq(op_of(m, k), op);
+		if (alone)
+			km_list_add(m, &u->fx, km_row(m, i));
+	}
+	u->from |= u->fx.n ? KM_FROM_NAME : 0;
+}
+
+/* A statement of no known form, the only one, is perhaps the node that no other line is of. */
+static void guess_rest(struct kernelmap *m, const struct kmuse *u, const struct opseq *s)
+{
+	uint32_t row = KM_NONE, line = 0;
+	for (uint32_t i = 0; i < u->fx.n; i++) {
+		bool taken = false;
+		for (uint32_t k = 0; k < u->n_lines; k++)
+			taken |= m->line[u->line + k].node == m->item[u->fx.first + i];
+		if (!taken && row != KM_NONE)
+			return;
+		row = taken ? row : m->item[u->fx.first + i];
+	}
+	for (uint32_t i = 0; i < s->n_op; i++) {
+		const struct seqop *o = &s->op[i];
+		if (o->kind != OP_CALC || !slice_is(o->name, "?") || !o->line || o->line > u->n_lines)
+			continue;
+		if (line && line != o->line)
+			return;
+		line = o->line;
+	}
+	if (row == KM_NONE || !line || m->line[u->line + line - 1].node != KM_NONE)
+		return;
+	m->line[u->line + line - 1].node = row;
+	m->line[u->line + line - 1].how = MATCH_GUESS;
+}
+
 static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 {
 	struct opseq ir = {0}, body = {0};
@@ -486,8 +552,12 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 	}
 	u->from |= u->fx.n > before ? KM_FROM_FLOW : 0;
 	take_lines(m, u, &body, bm, &ir);
-	if (!m->has_graph)
+	if (m->has_graph && !u->from)
+		from_name(m, u);
+	if (!m->has_graph || u->from == KM_FROM_NAME)
 		guess_lines(m, u, &body);
+	if (u->from == KM_FROM_NAME)
+		guess_rest(m, u, &body);
 	free(im);
 	free(bm);
 	free(p);

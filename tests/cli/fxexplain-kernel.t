@@ -88,4 +88,10 @@ is 'it says what to give' "$(grep -c 'give the debug folder' err)" 1
 mkdir empty
 fxexplain kernel empty >out 2>err
 is 'status of an empty folder' "$?" 3
+# A compiler's error in a trace: the finding itself leads from the generated code to the program's line.
+run fxexplain "$DATA/compile_error.log"
+like "a compile error: the kernel" "$(cat out)" "kernel cpp_fused_add_relu_0 of 0/0, line 47"
+like "its node, by the kernel's name: code that does not compile has no flow" "$(cat out)" "FX node perhaps relu = torch.ops.aten.relu.default"
+like "and the line of Python" "$(cat out)" "Python /home/user/app/compile_error.py:15 in relu: return torch.relu"
+is "--json has it, too" "$(fxexplain --json "$DATA/compile_error.log" | jq '[.findings[].evidence[] | select(startswith("FX node"))] | length')" 1
 done_testing
