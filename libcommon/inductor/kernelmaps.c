@@ -101,13 +101,14 @@ struct reading {
 		uint32_t last; /* input of this compile id that waits for its mappings; KM_NONE */
 	} *pending;
 	uint32_t n, cap;
+	struct intern ids; /* compile -> row of pending, the same index */
 };
 
 static struct pending *pending_of(struct reading *r, uint32_t compile)
 {
-	for (uint32_t i = r->n; i-- > 0;)
-		if (r->pending[i].compile == compile)
-			return &r->pending[i];
+	uint32_t row = intern_add(&r->ids, slice_of((const char *)&compile, sizeof(compile)));
+	if (row < r->n)
+		return &r->pending[row];
 	GROW(r->pending, r->n, r->cap, 1);
 	r->pending[r->n] = (struct pending){.compile = compile, .last = KM_NONE};
 	return &r->pending[r->n++];
@@ -120,7 +121,7 @@ static void add_code(struct reading *r, struct pending *p, struct slice text, bo
 	compile_id_text(&r->t->compile[p->compile].id, id);
 	uint32_t before = 0;
 	for (uint32_t i = 0; i < r->k->n_input; i++)
-		before += slice_starts(r->k->input[i].name, id);
+		before += slice_is(r->k->input[i].folder, id);
 	char *name = before ? xasprintf("%s (%u)", id, before + 1) : xstrdup(id);
 	in.name = arena_slice(&r->k->arena, slice_str(name));
 	in.folder = arena_slice(&r->k->arena, slice_str(id));
@@ -175,6 +176,7 @@ int kernelmaps_add_trace(struct kernelmaps *k, const char *path, struct err *err
 	int rc = trace_read(&t, &hooks, err);
 	trace_release(&t);
 	free(r.pending);
+	intern_release(&r.ids);
 	if (!rc && k->n_input == had)
 		rc = err_set(err, EXIT_INPUT, "'%s': no generated code in this trace: no compilation by Inductor came as far, or all came from "
 			     "caches (TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 compiles anew)", path);
