@@ -50,7 +50,7 @@ unit_src := $(wildcard tests/unit/test_*.c)
 units    := $(unit_src:tests/unit/%.c=$(O)/tests/%)
 fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
 fuzzers  := $(fuzz_src:tests/fuzz/%.c=$(O)/fuzz/%)
-share    := $(sort $(wildcard share/report/* share/dir/* share/diff/* share/printer/* share/ranks/* share/provenance/* share/fxminify/* share/breaks/* share/explain/* share/patterns/*))
+share    := $(filter-out %/__pycache__,$(sort $(wildcard share/report/* share/dir/* share/diff/* share/printer/* share/ranks/* share/provenance/* share/fxminify/* share/breaks/* share/explain/* share/patterns/*)))
 
 probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
