@@ -63,10 +63,9 @@ static void out_call(struct json_out *o, const struct ops_thread *t, const struc
 	json_key(o, "kernel");
 	json_out_str(o, slice_str(c->name ? ops_text(c->name) : c->site->name));
 	out_hex(o, "stream", (uintptr_t)c->launch.stream);
-	int device;
-	if (cuda.ctx_get_device && !cuda.ctx_get_device(&device) && device >= 0)
+	int device = t->device;
+	if (t->known_of == c->seq ? device >= 0 : cuda.ctx_get_device && !cuda.ctx_get_device(&device))
 		out_u64(o, "device", (uint64_t)device);
-	(void)t;
 }
 
 /* ---- what a tensor takes up ---- */
@@ -74,7 +73,6 @@ static void out_call(struct json_out *o, const struct ops_thread *t, const struc
 struct extent {
 	uint64_t bytes;        /* that its sizes and strides reach over */
 	uint64_t storage;      /* bytes of its storage, from its first element on; UINT64_MAX: not known */
-	uint64_t base, size;   /* of the allocation that it begins in; size 0: in none that the driver knows */
 };
 
 static bool extent_of(const struct model *m, const struct ops_view *v, struct extent *e)
@@ -82,7 +80,6 @@ static bool extent_of(const struct model *m, const struct ops_view *v, struct ex
 	const struct dtype_info *d = dtype_info(v->dtype);
 	struct tensor_meta meta = {.dtype = v->dtype, .n_dim = (int)v->n_dim};
 	int64_t bytes, storage, offset;
-	size_t size = 0;
 	*e = (struct extent){.storage = UINT64_MAX};
 	if (!d || v->n_dim < 0 || v->n_dim > TENSOR_MAX_DIMS)
 		return false;
@@ -96,8 +93,6 @@ static bool extent_of(const struct model *m, const struct ops_view *v, struct ex
 	if (v->handle && m->ops->get_storage_size && m->ops->get_storage_offset && !m->ops->get_storage_size(v->handle, &storage) &&
 	    !m->ops->get_storage_offset(v->handle, &offset) && offset >= 0 && offset <= storage / d->bytes)
 		e->storage = (uint64_t)(storage - offset * d->bytes);
-	if (cuda.address_range && v->data && !cuda.address_range(&e->base, &size, (uintptr_t)v->data))
-		e->size = size;
 	return true;
 }
 
@@ -109,6 +104,15 @@ static const struct ops_value *value_of(const struct ops_thread *t, const struct
 		if (t->value[i].param == param)
 			return &t->value[i];
 	return NULL;
+}
+
+static void out_allocation(struct json_out *o, const struct ops_thread *t, const struct ops_open *c, uint32_t param)
+{
+	const struct cuda_known *k = &t->known[param];
+	if (t->known_of != c->seq || param >= CUDA_PARAMS || !k->size)
+		return;
+	out_hex(o, "base", k->base);
+	out_u64(o, "allocation", k->size);
 }
 
 static void out_tensor(struct json_out *o, const struct model *m, const struct ops_value *x)
@@ -139,22 +143,12 @@ static void out_tensor(struct json_out *o, const struct model *m, const struct o
 	out_u64(o, "extent", e.bytes);
 	if (e.storage != UINT64_MAX)
 		out_u64(o, "storage", e.storage);
-	if (!e.size)
-		return;
-	out_hex(o, "base", e.base);
-	out_u64(o, "allocation", e.size);
 }
 
 /* A parameter that is no tensor: a number, scratch memory, or a pointer that we know nothing else of. */
 static void out_word(struct json_out *o, uint64_t word, uint8_t size)
 {
-	uint64_t base;
-	size_t n;
 	out_hex(o, "value", size && size < 8 ? word & ((UINT64_C(1) << size * 8) - 1) : word);
-	if ((size == 8 || !size) && word > 0xffffffff && cuda.address_range && !cuda.address_range(&base, &n, word)) {
-		out_hex(o, "base", base);
-		out_u64(o, "allocation", n);
-	}
 }
 
 static void out_params(struct json_out *o, struct ops_thread *t, const struct ops_run *run, const struct ops_open *c)
@@ -171,6 +165,7 @@ static void out_params(struct json_out *o, struct ops_thread *t, const struct op
 			out_tensor(o, run->model, x);
 		else
 			out_word(o, w.word[i], w.size[i]);
+		out_allocation(o, t, c, i);
 		json_close(o);
 	}
 	json_close(o);
@@ -183,6 +178,7 @@ static void out_tensors(struct json_out *o, const struct ops_thread *t, const st
 	for (uint32_t i = 0; t->values_of == c->seq && i < t->n_values; i++) {
 		json_obj(o);
 		out_tensor(o, run->model, &t->value[i]);
+		out_allocation(o, t, c, i);
 		json_close(o);
 	}
 	json_close(o);
@@ -229,11 +225,37 @@ static bool waits(const struct ops_open *o)
 	return ops_want() & CALLS_SYNC && o->launch.gpu && !o->launch.captured && cuda.stream_synchronize && !cuda_broken;
 }
 
+static void know(struct cuda_known *k, uint64_t address)
+{
+	*k = (struct cuda_known){0};
+	if (address > UINT32_MAX && cuda.address_range && cuda.address_range(&k->base, &k->size, address))
+		k->size = 0;
+}
+
+static void know_all(struct ops_thread *t, struct ops_run *run, const struct ops_open *o)
+{
+	struct cuda_words w;
+	cuda_words(t, o, &w);
+	t->known_of = o->seq;
+	if (!cuda.ctx_get_device || cuda.ctx_get_device(&t->device))
+		t->device = -1;
+	for (uint32_t i = 0; i < w.n; i++)
+		know(&t->known[i], w.size[i] && w.size[i] != 8 ? 0 : w.word[i]);
+	for (uint32_t i = 0; !o->launch.kernel && o->looked && i < t->n_values && i < CUDA_PARAMS; i++) {
+		struct ops_value *x = &t->value[i];
+		know(&t->known[i], ops_look(run->model, x, false) ? (uintptr_t)x->view.data : 0);
+	}
+}
+
 void cuda_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o)
 {
-	int r = waits(o) ? wait_for(&o->launch) : 0;
+	if (!waits(o))
+		return;
+	int r = wait_for(&o->launch);
 	if (r)
 		tell(t, run, o, "before", r);
+	else
+		know_all(t, run, o);
 }
 
 bool cuda_after(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, int32_t result)

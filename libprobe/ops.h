@@ -142,7 +142,10 @@ static inline uint32_t ops_want(void) { return ops_config()->want; }
 /* Does anything want tensors? */
 static inline bool ops_wants_values(void) { return ops_want() & ~(uint32_t)CALLS_NAMES; }
 /* ... and what is in them, or in the model's constants? */
-static inline bool ops_wants_contents(void) { return !(ops_want() & CALLS_SYNC) || ops_want() & ~(uint32_t)(CALLS_NAMES | CALLS_SYNC | CALLS_INPUTS); }
+static inline bool ops_wants_contents(void)
+{
+	return !(ops_want() & CALLS_SYNC) || ops_want() & ~(uint32_t)(CALLS_NAMES | CALLS_SYNC | CALLS_INPUTS);
+}
 /* A moment, as records are given it: ticks or nanoseconds. */
 extern bool ops_ticks;
 static inline uint64_t ops_now(void)
@@ -233,6 +236,14 @@ struct ops_thread {
 	bool readable;   /* if it may be */
 	int read_error;  /* of the driver */
 	void *stage;     /* CUDA_STAGE bytes; NULL */
+	/* With CALLS_SYNC: what the driver knew of parameters before the launch, of an op's tensors before the call. After a fault
+	 * it answers nothing. */
+	struct cuda_known {
+		uint64_t base;
+		size_t size; /* 0: not known */
+	} known[CUDA_PARAMS];
+	uint64_t known_of; /* seq of the call */
+	int device;        /* -1: not known */
 	char scratch[OPS_SCRATCH];
 };
 

@@ -41,6 +41,7 @@ struct ops_thread *ops_thread(void)
 		t->stack_top = 0;
 		t->readable = false;
 		t->stage = NULL;
+		t->known_of = 0;
 		if (pthread_setspecific(key, t)) {
 			free(t);
 			return NULL;

@@ -20,6 +20,7 @@ static const struct opt options[] = {
 	OPT_FLAG('p', "profile", &opt.profile, "time per kernel"),
 	OPT_STRING(0, "chrome-trace", "FILE", &opt.chrome_trace, "with --profile: every call, for chrome://tracing or Perfetto"),
 	OPT_STRING(0, "record", "DIR", &opt.record, "keep the inputs of a failing call of the command, to run again"),
+	OPT_STRING(0, "ima", "[=alloc]", &opt.ima, "which kernel made the illegal memory access on the GPU? alloc: without PyTorch's caching allocator"),
 	OPT_HEADING("Which calls and tensors"),
 	OPT_LIST('k', "kernels", "GLOB", &opt.kernels, "calls of these kernels and ops; several between commas"),
 	OPT_LIST('b', "buffers", "GLOB", &opt.buffers, "these buffers (buf3) or constants (up.weight)"),
@@ -82,11 +83,11 @@ static void take_level(void)
 
 static void check_options(const struct operands *in)
 {
-	int modes = (opt.diff != NULL) + opt.profile + (opt.record != NULL);
+	int modes = (opt.diff != NULL) + opt.profile + (opt.record != NULL) + (opt.ima != NULL);
 	if (modes > 1)
-		die(EXIT_USAGE, "--diff, --profile and --record are three questions: ask one at a time");
+		die(EXIT_USAGE, "--diff, --profile, --record and --ima are four questions: ask one at a time");
 	if (modes && opt.level >= 0)
-		die(EXIT_USAGE, "--level is for printing and saving, not for --diff, --profile or --record");
+		die(EXIT_USAGE, "--level is for printing and saving, not for --diff, --profile, --record or --ima");
 	if (modes && opt.output)
 		die(EXIT_USAGE, "-o is for saving tensors: --html, --chrome-trace and --log name the other files");
 	if (in->command && in->n)
@@ -101,6 +102,12 @@ static void check_options(const struct operands *in)
 		die(EXIT_USAGE, "--chrome-trace is for --profile");
 	if (opt.record && !in->command)
 		die(EXIT_USAGE, "--record needs a command: aoti-printer --record DIR -- COMMAND");
+	if (opt.ima && *opt.ima && strcmp(opt.ima, "alloc"))
+		die(EXIT_USAGE, "--ima=%s: only --ima=alloc is known", opt.ima);
+	if (opt.ima && !in->command)
+		die(EXIT_USAGE, "--ima needs a command: aoti-printer --ima -- COMMAND");
+	if (opt.ima && (opt.kernels.n || opt.buffers.n || opt.calls || opt.runs || opt.json))
+		die(EXIT_USAGE, "--ima looks at every call, and prints text: no --kernels, --buffers, --calls, --runs or --json");
 	if (opt.json && opt.output)
 		die(EXIT_USAGE, "--json shows, -o saves: the folder's index has the same facts");
 }
@@ -118,6 +125,8 @@ int main(int argc, char **argv)
 		status = run_diff(&opt, &in);
 	else if (opt.profile)
 		status = run_profile(&opt, &in);
+	else if (opt.ima)
+		status = run_ima(&opt, &in);
 	else if (opt.record)
 		status = run_record(&opt, &in);
 	else {

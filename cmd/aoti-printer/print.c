@@ -41,6 +41,12 @@ static void add_time(struct buf *b, uint64_t ns)
 		buf_addf(b, "%.2f ms", (double)ns / 1e6);
 }
 
+static void add_launch(struct buf *b, const struct call_launch *l)
+{
+	buf_addf(b, "grid (%u, %u, %u), block (%u, %u, %u), shared %u, stream 0x%" PRIx64 "%s", l->grid[0], l->grid[1], l->grid[2],
+		 l->block[0], l->block[1], l->block[2], l->shared, l->stream, l->captured ? ", captured" : "");
+}
+
 /* "# model, run 0, call 3: cpp_fused_relu_0 (wrapper.cpp:977), 12.3 us" */
 static void heading(struct session *s, const struct watch_call *c)
 {
@@ -62,6 +68,10 @@ static void heading(struct session *s, const struct watch_call *c)
 		if (c->end.what != CALL_NONE) {
 			buf_adds(&b, ", ");
 			add_time(&b, c->end.took);
+		}
+		if (c->launch) {
+			buf_adds(&b, ", ");
+			add_launch(&b, c->launch);
 		}
 	}
 	put_dim(&s->screen, buf_str(&b));
@@ -206,7 +216,12 @@ void print_names(struct session *s, const struct watch_call *c)
 			break;
 		buf_adds(&s->screen.b, after ? "[ after_launch: " : "[ before_launch: ");
 		add_cleans(&s->screen.b, c->name);
-		buf_adds(&s->screen.b, " ]\n");
+		buf_adds(&s->screen.b, " ]");
+		if (!after && c->launch) {
+			buf_addc(&s->screen.b, ' ');
+			add_launch(&s->screen.b, c->launch);
+		}
+		buf_addc(&s->screen.b, '\n');
 	}
 	print_crash(s, c);
 }

@@ -105,6 +105,20 @@ static enum dump_kind kind_of(const struct watch_call *c)
 	return slice_starts(slice_str(c->name), "aoti_torch_") ? DUMP_OP : DUMP_KERNEL;
 }
 
+static void out_launch(struct json_out *o, const struct call_launch *l)
+{
+	const int64_t grid[3] = {l->grid[0], l->grid[1], l->grid[2]}, block[3] = {l->block[0], l->block[1], l->block[2]};
+	json_key(o, "launch");
+	json_obj(o);
+	out_list(o, "grid", grid, 3);
+	out_list(o, "block", block, 3);
+	json_member_u64(o, "shared", l->shared);
+	json_member_u64(o, "stream", l->stream);
+	json_key(o, "captured");
+	json_out_bool(o, l->captured != 0);
+	json_close(o);
+}
+
 void dump_members(struct json_out *o, const struct watch_call *c, bool (*value)(void *user, uint32_t i, const char **file), void *user)
 {
 	bool returned = c->end.what != CALL_NONE;
@@ -126,6 +140,8 @@ void dump_members(struct json_out *o, const struct watch_call *c, bool (*value)(
 		out_text(o, "nodes", c->contract->nodes);
 		out_text(o, "aten", c->contract->aten);
 	}
+	if (c->launch)
+		out_launch(o, c->launch);
 	json_member_u64(o, "time_ns", c->begin.time);
 	if (returned)
 		json_member_u64(o, "took_ns", c->begin.what == CALL_RUN_BEGIN ? c->end.time - c->begin.time : c->end.took);

@@ -1,0 +1,334 @@
+#include "live/ima.h"
+
+#include "base/json.h"
+#include "live/live.h"
+
+#include <inttypes.h>
+
+#define MAX_EVENTS 4096
+#define MAX_PARAMS 1024
+
+/* ---- reading ---- */
+
+struct reader {
+	struct json_tape t;
+	struct buf hold;
+	struct arena *a;
+};
+
+static struct slice text_of(struct reader *r, uint32_t k, const char *key)
+{
+	uint32_t v = json_get(&r->t, k, key);
+	buf_reset(&r->hold);
+	if (v == JSON_NONE || !json_is(&r->t, v, JSON_STRING))
+		return SLICE("");
+	json_unescape(&r->t, v, &r->hold);
+	return arena_slice(r->a, buf_slice(&r->hold));
+}
+
+static uint64_t number_of(const struct reader *r, uint32_t k, const char *key, uint64_t none)
+{
+	uint64_t n;
+	uint32_t v = json_get(&r->t, k, key);
+	return v != JSON_NONE && json_u64(&r->t, v, &n) ? n : none;
+}
+
+static uint32_t small_of(const struct reader *r, uint32_t k, const char *key)
+{
+	uint64_t n = number_of(r, k, key, CONTRACT_NONE);
+	return n < CONTRACT_NONE ? (uint32_t)n : CONTRACT_NONE;
+}
+
+static int index_of(const struct reader *r, uint32_t k, const char *key)
+{
+	uint64_t n = number_of(r, k, key, UINT64_MAX);
+	return n < 4096 ? (int)n : -1;
+}
+
+/* "0x7f00" */
+static uint64_t hex_of(struct reader *r, uint32_t k, const char *key)
+{
+	uint64_t n = 0;
+	uint32_t v = json_get(&r->t, k, key);
+	if (v == JSON_NONE || !json_is(&r->t, v, JSON_STRING))
+		return IMA_NONE;
+	struct slice s = json_slice(&r->t, v);
+	if (s.n < 3 || s.n > 18 || s.p[0] != '0' || s.p[1] != 'x')
+		return IMA_NONE;
+	for (size_t i = 2; i < s.n; i++) {
+		char c = s.p[i];
+		int d = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+		if (d < 0)
+			return IMA_NONE;
+		n = n << 4 | (unsigned)d;
+	}
+	return n;
+}
+
+static int list_of(const struct reader *r, uint32_t k, const char *key, int64_t *to, int most)
+{
+	uint32_t list = json_get(&r->t, k, key);
+	int n = 0;
+	if (list == JSON_NONE || !json_is(&r->t, list, JSON_ARRAY))
+		return -1;
+	for (uint32_t i = json_first(&r->t, list); i < json_end(&r->t, list); i = json_next(&r->t, i), n++)
+		if (n >= most || !json_i64(&r->t, i, &to[n]))
+			return -1;
+	return n;
+}
+
+static void three_of(const struct reader *r, uint32_t k, const char *key, uint64_t to[3])
+{
+	int64_t v[3];
+	if (list_of(r, k, key, v, 3) == 3)
+		for (int i = 0; i < 3; i++)
+			to[i] = v[i] > 0 ? (uint64_t)v[i] : 0;
+}
+
+static void read_param(struct reader *r, uint32_t k, struct ima_param *p)
+{
+	int64_t strides[IMA_DIMS];
+	*p = (struct ima_param){.arg = CONTRACT_NONE, .n_dim = -1};
+	uint64_t size = number_of(r, k, "size", 0);
+	p->size = size < 4096 ? (uint32_t)size : 0;
+	p->value = hex_of(r, k, "value");
+	p->role = text_of(r, k, "role");
+	p->tensor = p->role.n != 0;
+	p->buffer = text_of(r, k, "buffer");
+	p->arg = small_of(r, k, "arg");
+	p->dtype = text_of(r, k, "dtype");
+	p->on = text_of(r, k, "on");
+	p->on_index = index_of(r, k, "on_index");
+	int n = list_of(r, k, "sizes", p->dim, IMA_DIMS);
+	if (n >= 0 && list_of(r, k, "strides", strides, IMA_DIMS) == n) {
+		p->n_dim = n;
+		memcpy(p->stride, strides, sizeof(p->stride[0]) * (size_t)n);
+	}
+	p->address = hex_of(r, k, "address");
+	p->extent = number_of(r, k, "extent", IMA_NONE);
+	p->storage = number_of(r, k, "storage", IMA_NONE);
+	p->base = hex_of(r, k, "base");
+	p->allocation = p->base == IMA_NONE ? 0 : number_of(r, k, "allocation", 0);
+	if (!p->tensor && p->address == IMA_NONE)
+		p->address = p->value;
+}
+
+static void read_params(struct reader *r, uint32_t root, struct ima_event *e)
+{
+	uint32_t list = json_get(&r->t, root, "params"), n = 0;
+	if (list == JSON_NONE || !json_is(&r->t, list, JSON_ARRAY))
+		return;
+	for (uint32_t k = json_first(&r->t, list); k < json_end(&r->t, list) && n < MAX_PARAMS; k = json_next(&r->t, k))
+		n++;
+	e->p = arena_alloc(r->a, (n + 1) * sizeof(*e->p));
+	for (uint32_t k = json_first(&r->t, list); e->n < n; k = json_next(&r->t, k))
+		read_param(r, k, &e->p[e->n++]);
+}
+
+static void read_event(struct ima *to, struct reader *r, const struct live_event *ev)
+{
+	GROW(to->v, to->n, to->cap, 1);
+	struct ima_event *e = &to->v[to->n++];
+	const uint32_t root = ev->root;
+	*e = (struct ima_event){.fault = ev->kind == LIVE_DEVICE_FAULT, .model = ev->model, .pid = (uint32_t)ev->pid, .tid = (uint32_t)ev->tid};
+	e->when = text_of(r, root, "when");
+	e->error = text_of(r, root, "error");
+	e->text = text_of(r, root, "text");
+	e->kernel = text_of(r, root, "kernel");
+	e->what = text_of(r, root, "what");
+	e->code = number_of(r, root, "code", 0);
+	e->seq = number_of(r, root, "seq", 0);
+	e->stream = hex_of(r, root, "stream");
+	e->run = small_of(r, root, "run");
+	e->call = small_of(r, root, "call");
+	e->contract_call = small_of(r, root, "contract_call");
+	e->param = small_of(r, root, "param");
+	e->device = index_of(r, root, "device");
+	e->launch = json_get(&r->t, root, "grid") != JSON_NONE;
+	three_of(r, root, "grid", e->grid);
+	three_of(r, root, "block", e->block);
+	e->shared = number_of(r, root, "shared", 0);
+	if (e->fault) {
+		read_params(r, root, e);
+	} else {
+		e->p = arena_alloc(r->a, sizeof(*e->p));
+		read_param(r, root, e->p);
+		e->n = 1;
+	}
+}
+
+void ima_read(struct ima *to, struct slice lines)
+{
+	struct reader r = {.a = &to->arena};
+	struct slice line;
+	struct live_event ev;
+	while (slice_line(&lines, &line) && to->n < MAX_EVENTS)
+		if (live_event_parse(&ev, &r.t, line) && (ev.kind == LIVE_DEVICE_FAULT || ev.kind == LIVE_DEVICE_FINDING))
+			read_event(to, &r, &ev);
+	json_tape_release(&r.t);
+	buf_release(&r.hold);
+}
+
+void ima_release(struct ima *r)
+{
+	free(r->v);
+	arena_release(&r->arena);
+	*r = (struct ima){0};
+}
+
+/* ---- numbers ---- */
+
+static const struct contract_call *call_of(const struct ima_event *e, const struct contract *c)
+{
+	return c && e->contract_call < c->n_calls ? &c->call[e->contract_call] : NULL;
+}
+
+/* Between two tensors stand as many numbers in the program's call as in the launch, but for those that Triton knows (1). Behind
+ * the last come up to two scratch pointers. */
+static void name_between(struct ima_event *e, const struct contract *c, const struct contract_call *k, uint32_t from, uint32_t to,
+			 uint32_t arg, uint32_t args)
+{
+	uint32_t n = to - from, more = to == e->n ? 2 : 0;
+	if (args > k->n_args || arg > args || n < args - arg || n > args - arg + more)
+		return;
+	for (uint32_t i = 0; i < args - arg; i++)
+		e->p[from + i].text = c->arg[k->arg + arg + i].text;
+}
+
+void ima_name_numbers(struct ima_event *e, const struct contract *c)
+{
+	const struct contract_call *k = call_of(e, c);
+	uint32_t from = 0, arg = 0;
+	if (!k || !e->launch)
+		return;
+	for (uint32_t i = 0; i < e->n; i++) {
+		if (!e->p[i].tensor || e->p[i].arg >= k->n_args)
+			continue;
+		name_between(e, c, k, from, i, arg, e->p[i].arg);
+		from = i + 1;
+		arg = e->p[i].arg + 1;
+	}
+	name_between(e, c, k, from, e->n, arg, k->n_args);
+}
+
+static bool ends(struct slice s, const char *with)
+{
+	size_t n = strlen(with);
+	return s.n >= n && !memcmp(s.p + s.n - n, with, n);
+}
+
+/* The product of xnumel, ynumel and znumel; 0 when there is none. */
+static uint64_t told_elements(const struct ima_event *e, struct buf *how)
+{
+	static const char *const names[] = {"xnumel", "ynumel", "znumel"};
+	uint64_t n = 0;
+	for (uint32_t i = 0; i < e->n; i++)
+		for (size_t k = 0; k < ARRAY_LEN(names) && !e->p[i].tensor; k++) {
+			uint64_t v = e->p[i].value;
+			if (!ends(e->p[i].text, names[k]) || v == IMA_NONE || v > UINT32_MAX)
+				continue;
+			n = (n ? n : 1) * v;
+			buf_addf(how, "%s%s %" PRIu64, how->len ? ", " : "", names[k], v);
+		}
+	return n;
+}
+
+/* ---- judging ---- */
+
+uint64_t ima_room(const struct ima_param *p)
+{
+	if (!p->allocation || p->address == IMA_NONE || p->address < p->base || p->address - p->base > p->allocation)
+		return IMA_NONE;
+	return p->allocation - (p->address - p->base);
+}
+
+void ima_param_name(const struct ima_event *e, uint32_t i, struct buf *b)
+{
+	const struct ima_param *p = &e->p[i];
+	if (p->buffer.n)
+		buf_add_slice(b, p->buffer);
+	else if (p->text.n)
+		buf_add_slice(b, p->text);
+	else
+		buf_addf(b, "parameter %u", e->fault ? i : e->param);
+}
+
+const char *ima_what(struct slice what)
+{
+	if (slice_is(what, "host-pointer"))
+		return "lies in memory of the host that this GPU cannot reach";
+	if (slice_is(what, "other-device"))
+		return "lies on another GPU than the one that the kernel runs on";
+	if (slice_is(what, "walks-outside"))
+		return "has sizes and strides that reach outside of its storage";
+	return "";
+}
+
+static bool written(const struct ima_param *p) { return slice_is(p->role, "out") || slice_is(p->role, "inout"); }
+
+static bool integers(const struct ima_param *p)
+{
+	int d = (int)dtype_by_name(p->dtype);
+	return d == DTYPE_I64 || d == DTYPE_I32;
+}
+
+static uint64_t bytes_of(const struct ima_param *p)
+{
+	const struct dtype_info *d = dtype_info((int)dtype_by_name(p->dtype));
+	return d && d->bytes > 0 ? (uint64_t)d->bytes : 0;
+}
+
+static bool numel_of(const struct ima_param *p, uint64_t *n)
+{
+	*n = 1;
+	for (int d = 0; d < p->n_dim; d++)
+		if (p->dim[d] < 0 || __builtin_mul_overflow(*n, (uint64_t)p->dim[d], n))
+			return false;
+	return p->n_dim >= 0;
+}
+
+static bool judge_tensor(const struct ima_event *e, uint32_t i, uint64_t told, const char *how, struct buf *b)
+{
+	const struct ima_param *p = &e->p[i];
+	const uint64_t room = ima_room(p), each = bytes_of(p);
+	const size_t from = b->len;
+	uint64_t numel, reach;
+	ima_param_name(e, i, b);
+	if (slice_is(p->on, "cpu"))
+		buf_addf(b, " lies on the host, at 0x%" PRIx64 "\n", p->address);
+	else if (slice_is(p->on, "cuda") && p->on_index >= 0 && e->device >= 0 && p->on_index != e->device)
+		buf_addf(b, " lies on cuda:%d, the kernel runs on cuda:%d\n", p->on_index, e->device);
+	else if (p->extent != IMA_NONE && p->storage != IMA_NONE && p->extent > p->storage)
+		buf_addf(b, " reaches %" PRIu64 " bytes beyond its storage: sizes and strides take %" PRIu64 " bytes, there are %" PRIu64 "\n",
+			 p->extent - p->storage, p->extent, p->storage);
+	else if (p->extent != IMA_NONE && room != IMA_NONE && p->extent > room)
+		buf_addf(b, " reaches %" PRIu64 " bytes beyond its allocation: sizes and strides take %" PRIu64 " bytes, there are %" PRIu64 "\n",
+			 p->extent - room, p->extent, room);
+	else if (p->tensor && p->extent && p->extent != IMA_NONE && !p->allocation && slice_is(p->on, "cuda"))
+		buf_addf(b, " lies in no allocation that the driver knows (0x%" PRIx64 "): freed?\n", p->address);
+	else if (told && each && written(p) && numel_of(p, &numel) && told > numel && !__builtin_mul_overflow(told, each, &reach))
+		buf_addf(b, " has %" PRIu64 " elements, the kernel is to write %" PRIu64 " (%s)%s\n", numel, told, how,
+			 room == IMA_NONE || reach <= room ? "" : ": that leaves its allocation");
+	else {
+		b->len = from;
+		return false;
+	}
+	return true;
+}
+
+size_t ima_judge(const struct ima_event *e, struct buf *b)
+{
+	struct buf how = {0};
+	size_t n = 0;
+	uint64_t told = told_elements(e, &how);
+	for (uint32_t i = 0; i < e->n; i++)
+		if (e->p[i].tensor)
+			n += judge_tensor(e, i, told, buf_str(&how), b);
+	for (uint32_t i = 0; i < e->n && !n; i++)
+		if (e->p[i].tensor && !slice_is(e->p[i].role, "out") && integers(&e->p[i])) {
+			ima_param_name(e, i, b);
+			buf_adds(b, " holds integers: an index that was read from it may be out of bounds\n");
+		}
+	buf_release(&how);
+	return n;
+}

@@ -1,0 +1,74 @@
+/* ima.h - what went wrong on a GPU: the device-fault and device-finding events of event.h, and what they say of memory.
+ *
+ *     struct ima r = {0};
+ *     ima_read(&r, buf_slice(&w.device));                // watch.h: lines that are no such events are passed over
+ *     for (size_t i = 0; i < r.n; i++)
+ *         if (r.v[i].fault)
+ *             ima_judge(&r, &r.v[i], contract, &text);   // a line for each pointer that could leave its memory
+ *     ima_release(&r);
+ *
+ * IMA is what PyTorch calls an illegal memory access.
+ *
+ * What is judged, each from what the watched process itself knew before the launch: sizes and strides of each tensor
+ * against its storage and its allocation; its device; and how many elements the kernel is told to work on (the arguments xnumel,
+ * ynumel, znumel of Inductor's kernels: their product is what is written; torch/_inductor/codegen/triton.py) against the room
+ * behind each pointer that it writes. Where an index was read from memory no bounds can be told from outside: then the tensors of
+ * integers that the kernel reads are named.
+ *
+ * Events are untrusted: what is not there or of another type is left out.
+ */
+#ifndef PT2_LIVE_IMA_H
+#define PT2_LIVE_IMA_H
+#include "aoti/contract.h"
+#include "base/arena.h"
+#include "live/event.h"
+
+#define IMA_DIMS 8
+#define IMA_NONE UINT64_MAX
+
+struct ima_param {
+	bool tensor;
+	uint32_t size;       /* bytes of the parameter; 0: not known */
+	uint64_t value;      /* of what is no tensor */
+	struct slice buffer; /* "buf3"; empty */
+	struct slice role;   /* "in", "out", "inout", "constant" */
+	uint32_t arg;        /* of the contract's call; CONTRACT_NONE */
+	struct slice dtype, on;
+	int on_index, n_dim; /* -1: not known */
+	int64_t dim[IMA_DIMS], stride[IMA_DIMS];
+	uint64_t address, extent, storage; /* IMA_NONE: not known */
+	uint64_t base, allocation;         /* allocation 0: not known */
+	struct slice text;                 /* of a number, as it stands in the program's call; empty (ima_name_numbers) */
+};
+
+struct ima_event {
+	bool fault; /* else a finding */
+	struct slice when, error, text, kernel, what;
+	uint64_t code, seq, stream, grid[3], block[3], shared;
+	uint32_t model, run, call, contract_call, pid, tid, param; /* CONTRACT_NONE: not known */
+	int device;
+	bool launch; /* grid, block and shared are known */
+	struct ima_param *p; /* of a finding one */
+	uint32_t n;
+};
+
+struct ima {
+	struct ima_event *v;
+	size_t n, cap;
+	struct arena arena;
+};
+
+void ima_read(struct ima *r, struct slice lines);
+void ima_release(struct ima *r);
+/* Which number is which argument of the contract's call, where that is certain; c and its call may be NULL. */
+void ima_name_numbers(struct ima_event *e, const struct contract *c);
+/* Which pointers could leave their memory, a line each; nothing when none is known to. Returns how many. ima_name_numbers() first. */
+size_t ima_judge(const struct ima_event *e, struct buf *lines);
+/* Bytes from the pointer to the end of its allocation; IMA_NONE. */
+uint64_t ima_room(const struct ima_param *p);
+/* "in_ptr0", "buf3", "parameter 2" */
+void ima_param_name(const struct ima_event *e, uint32_t i, struct buf *b);
+/* "host memory", ... of a finding; "" for what is not known. */
+const char *ima_what(struct slice what);
+
+#endif
