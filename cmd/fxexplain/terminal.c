@@ -7,6 +7,7 @@ enum {
 	LINES = 46,   /* without a terminal: a long page */
 	LABEL = 12,   /* columns of "  cost      " */
 	BAR = 20,
+	SMALL = 32,   /* rows of a terminal that has room for little */
 };
 
 #define TEXT(s) (int)(s).n, (s).p
@@ -16,6 +17,8 @@ struct page {
 	const struct explanation *x;
 	const struct explain_options *opt;
 	struct arena arena;
+	bool small; /* the terminal has few rows */
+	int bar;    /* columns of a bar */
 };
 
 static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
@@ -78,6 +81,7 @@ static void head(struct page *p)
 	struct buf *b = &p->s->b;
 	for (uint32_t i = 0; i < f->n_input && i < 4; i++) {
 		const struct fact_input *in = &f->input[i];
+		size_t line = b->len;
 		put_text(p->s, facts_text(f, in->path));
 		buf_adds(b, in->kind == FACT_TRACE ? ": a trace" : in->kind == FACT_DEBUGDIR ? ": a debug folder" : ": a text");
 		if (in->torch_version != INTERN_NONE) {
@@ -87,6 +91,7 @@ static void head(struct page *p)
 		if (in->rank >= 0)
 			buf_addf(b, ", rank %lld", (long long)in->rank);
 		buf_addc(b, '\n');
+		put_wraps(p->s, line, 2);
 	}
 	if (f->n_input > 4)
 		buf_addf(b, "and %u more\n", f->n_input - 4);
@@ -125,9 +130,9 @@ static void verdict(struct page *p)
 		buf_adds(&p->s->b, component_title[v->component]);
 	buf_addf(&p->s->b, "%s%s%s\n", v->sure == SURE_LIKELY ? ", " : "", v->sure == SURE_LIKELY ? sure[v->sure] : "",
 		 caught ? " (torch went on in eager)" : "");
-	labelled(p, "because", v->evidence, p->opt->all ? 20 : 7);
-	labelled(p, "to prove", v->experiment, 3);
-	if (v->failure != FACT_NONE)
+	labelled(p, "because", v->evidence, p->opt->all ? 20 : p->small ? 6 : 7);
+	labelled(p, "to prove", v->experiment, p->small ? 1 : 3);
+	if (v->failure != FACT_NONE && !p->small)
 		labelled(p, "", SLICE("fxexplain run --bisect -- python app.py    # runs them in turn"), 1);
 	labelled(p, "next", v->minify, 2);
 }
@@ -167,7 +172,7 @@ static void finding_head(struct page *p, const struct finding *g, double worst)
 	put_wraps(p->s, from, 8);
 	if (g->seconds > 0 && worst > 0) {
 		buf_addf(b, "  %-*s", LABEL - 2, "time");
-		put_bar(p->s, g->seconds / worst, BAR);
+		put_bar(p->s, g->seconds / worst, p->bar);
 		buf_addc(b, ' ');
 		seconds(b, g->seconds);
 		if (p->x->n_time)
@@ -183,10 +188,10 @@ static void finding(struct page *p, const struct finding *g, double worst)
 	/* What the verdict has said above. */
 	bool failure = g->kind == FINDING_FAILURE, said = failure && p->x->n_component && slice_eq(g->evidence, p->x->component[0].evidence);
 	labelled(p, "cost", g->cost, 2);
-	labelled(p, "why", g->why, all ? 8 : 2);
+	labelled(p, "why", g->why, all ? 8 : p->small ? 1 : 2);
 	if (!said && (all || failure || g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT || g->kind == FINDING_KNOWN))
-		labelled(p, g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT ? "changed" : "log", g->evidence, all ? 12 : 3);
-	labelled(p, "fix", g->fix, all ? 8 : 2);
+		labelled(p, g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT ? "changed" : "log", g->evidence, all ? 12 : p->small ? 1 : 3);
+	labelled(p, "fix", g->fix, all ? 8 : p->small ? 1 : 2);
 	if (!said && (all || failure))
 		labelled(p, "next", g->next, all ? 4 : 1);
 	if (all) {
@@ -250,7 +255,7 @@ static void time_bars(struct page *p, const struct time_view *v, uint32_t max)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct time_part *t = &p->x->part[v->first + i];
 		buf_addf(b, "  %-24.*s ", TEXT(t->name));
-		put_bar(p->s, v->seconds > 0 ? t->seconds / v->seconds : 0, BAR);
+		put_bar(p->s, v->seconds > 0 ? t->seconds / v->seconds : 0, p->bar);
 		buf_addf(b, " %3.0f %%  ", v->seconds > 0 ? t->seconds / v->seconds * 100 : 0);
 		seconds(b, t->seconds);
 		if (t->calls)
@@ -271,7 +276,7 @@ static void times(struct page *p, bool whole)
 	seconds(b, x->time[0].seconds);
 	/* Metrics count the frames alone; torch's events have the caches, the collector and the backward around them, too. */
 	buf_adds(b, x->seconds >= 0 && x->time[0].seconds > x->seconds * 1.01 ? ", what is around the frames included\n" : "\n");
-	time_bars(p, &x->time[0], whole ? UINT32_MAX : 5);
+	time_bars(p, &x->time[0], whole ? UINT32_MAX : p->small ? 2 : 5);
 	if (!whole)
 		return;
 	struct buf t = {0};
@@ -510,14 +515,16 @@ static bool wanted(const struct page *p, enum explain_part part, bool in_all)
 
 void emit_terminal(struct screen *s, const struct explanation *x, const struct explain_options *opt)
 {
-	struct page p = {.s = s, .x = x, .opt = opt};
+	struct page p = {.s = s, .x = x, .opt = opt, .small = s->height && s->height < SMALL && !opt->all, .bar = BAR};
+	if (s->width && s->width < BAR + 52)
+		p.bar = s->width > 58 ? s->width - 52 : 6;
 	int height = s->height ? s->height - 1 : LINES;
 	size_t from = s->b.len;
 	bool whole_times = wanted(&p, PART_TIMES, true);
 	if (!opt->show) {
 		head(&p);
 		verdict(&p);
-		int time_lines = x->n_time ? 7 : 0, used = count_lines(&s->b, from);
+		int time_lines = x->n_time ? p.small ? 4 : 7 : 0, used = count_lines(&s->b, from);
 		findings(&p, height - used - time_lines - 4);
 		if (!x->n_finding && !x->n_component && !x->n_time && !x->facts->n_compile)
 			buf_adds(&s->b, "\nNothing that I know is in here.\n");
