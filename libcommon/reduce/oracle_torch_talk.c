@@ -525,4 +525,8 @@ void talk_outcome(const struct json_tape *t, uint32_t k, struct arena *arena, st
 		add_last_words(text_of(t, k, "output", arena), &b);
 	out->detail = arena_slice(arena, buf_slice(&b));
 	buf_release(&b);
+	/* A process may also abort of it: destructors throw. */
+	bool died = out->kind == OUTCOME_CRASHED;
+	if ((died || out->kind == OUTCOME_RAISED) && signature_of_kernel_error(text_of(t, k, died ? "output" : "message", arena), &out->signature))
+		out->kind = out->signature.kind = OUTCOME_RAISED;
 }

@@ -15,6 +15,42 @@ struct signature signature_copy(struct arena *arena, const struct signature *s)
 	return c;
 }
 
+/* Errors of kernels that a later call reports: the texts of cudaGetErrorString (CUDA 12, cudaError_t 700, 702, 710, 714 to 719). Where they
+ * show depends on what waited for the kernel. HIP's are the same. */
+static const char *const kernel_errors[] = {
+	"an illegal memory access was encountered",
+	"the launch timed out and was terminated",
+	"device-side assert triggered",
+	"hardware stack error",
+	"an illegal instruction was encountered",
+	"misaligned address",
+	"operation not supported on global/shared address space",
+	"invalid program counter",
+	"unspecified launch failure",
+};
+
+bool signature_of_kernel_error(struct slice text, struct signature *s)
+{
+	/* torch, its driver calls (AOTInductor's, too), Triton's launcher */
+	static const char *const who[] = {"CUDA error: ", "CUDA driver error: ", "Triton Error [CUDA]: ", "HIP error: ", "Triton Error [HIP]: "};
+	for (size_t i = 0; i < ARRAY_LEN(who); i++) {
+		struct slice rest = text;
+		const char *p;
+		size_t n = strlen(who[i]);
+		while ((p = memmem(rest.p, rest.n, who[i], n))) {
+			rest = slice_of(p + n, rest.n - (size_t)(p + n - rest.p));
+			for (size_t k = 0; k < ARRAY_LEN(kernel_errors); k++)
+				if (slice_starts(rest, kernel_errors[k])) {
+					s->type = SLICE("kernel error");
+					s->message = slice_str(kernel_errors[k]);
+					s->frames = (struct slice){"", 0};
+					return true;
+				}
+		}
+	}
+	return false;
+}
+
 static bool holds(struct slice text, struct slice part) { return part.n && memmem(text.p, text.n, part.p, part.n); }
 
 /* Where it was raised, when both know: callers further out may differ (a graph without views is lowered by other ways). */

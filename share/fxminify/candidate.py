@@ -297,6 +297,7 @@ def record(state, say):
     with contextlib.nullcontext() if setup["form"] == "dynamo" else torch.no_grad():
         with autocast(setup, args):
             mod(*args)
+    synchronise(args)
     for name, other in aliases.items():
         if other in values:
             values[name], metas[name] = values[other], metas[other]
@@ -317,10 +318,17 @@ def autocast(setup, args):
     return torch.amp.autocast(kind, enabled=bool(setup.get("autocast")))
 
 
-def synchronise(args):
+def synchronise(args=()):
+    """An error of a GPU's kernel is reported by a later call: nothing has passed before it was asked for, on every device that may have
+    been used, by tensors that the candidate makes itself, too."""
     import torch
-    for kind in {a.device.type for a in args if isinstance(a, torch.Tensor)} - {"cpu", "meta"}:
-        getattr(torch, kind).synchronize()
+    for device in {a.device for a in args if isinstance(a, torch.Tensor)}:
+        if device.type not in ("cpu", "meta"):
+            getattr(torch, device.type).synchronize(device)
+    for kind in ("cuda", "xpu"):
+        part = getattr(torch, kind, None)
+        if part is not None and part.is_initialized():
+            part.synchronize()
 
 
 # ---- the three ways to compile ----
@@ -336,6 +344,7 @@ class Way:
         seed(self.state)
         with torch.no_grad():
             out = mod(*[copy_of(a) for a in args])
+        synchronise(args)
         if not isinstance(out, (tuple, list)):
             raise TypeError(f"forward() returns {type(out).__name__}, not a tuple")
         return out
@@ -372,7 +381,9 @@ class AfterAot(Way):
 
 class AfterDynamo(Way):
     def eager(self, mod, args):
-        return self.forward_backward(mod, args)
+        out = self.forward_backward(mod, args)
+        synchronise(args)
+        return out
 
     def forward_backward(self, mod, args):
         from torch._dynamo.debug_utils import run_fwd_maybe_bwd
@@ -530,6 +541,19 @@ def compiler_line(text):
     return ""
 
 
+def gpu_trouble(text):
+    """What says nothing about the candidate: the machine, or how tests are made here."""
+    for what, words in (("memory of the GPU ran out (of all tests on it: fewer of them at once, -j1?)", r"(CUDA|HIP) out of memory|CUDA error: out of memory"),
+                        ("the GPU is not well", r"uncorrectable (ECC|NVLink) error"),
+                        ("the GPU cannot be used", r"no CUDA-capable device is detected|CUDA-capable device\(s\) is/are busy or unavailable|"
+                                                   r"CUDA driver version is insufficient|Found no NVIDIA driver"),
+                        ("CUDA was started before tests were forked", r"Cannot re-initialize CUDA in forked|"
+                                                                      r"autograd's threading in combination with fork")):
+        if re.search(words, text):
+            return what
+    return None
+
+
 def describe(e, phase):
     e = innermost(e)
     t = type(e)
@@ -543,11 +567,14 @@ def describe(e, phase):
     name = t.__qualname__ if t.__module__ == "builtins" else f"{t.__module__}.{t.__qualname__}"
     out = {"kind": "raised", "type": name, "message": message[:4000], "frames": frames_of(e), "detail": f"{detail[:2000]}", "phase": phase}
     full = str(getattr(e, "output", message))
+    gpu = gpu_trouble(full)
     if isinstance(e, OSError) and e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or "No space left on device" in full:
         out.update(kind="infra", detail="no space is left on the device: " + message[:300])
     elif isinstance(e, MemoryError) or re.search(r"can't allocate memory|bad_alloc|virtual memory exhausted|Cannot allocate memory|"
                                                  r"cc1plus: out of memory|failed to map segment", full):
         out.update(kind="infra", detail="memory ran out (the limit of a test): " + message[:300])
+    elif gpu:
+        out.update(kind="infra", detail=f"{gpu}: {message[:300]}")
     elif isinstance(e, Missing):
         out.update(kind="infra")
     elif phase in ("inputs", "head"):

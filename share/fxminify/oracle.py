@@ -161,6 +161,69 @@ def keep_warm_up(folder):
     cpu_vec_isa.VecISA.check_build = check
 
 
+# ---- GPUs are for tests only ----
+
+def accelerated():
+    """Was this torch built for GPUs?"""
+    import torch
+    return bool(torch.version.cuda or torch.version.hip or hasattr(torch._C, "_xpu_init"))
+
+
+def gpus_in_children_only():
+    """A forked child cannot use CUDA that its parent has started, and after a kernel's error every call of its process fails. So this process
+    never starts it, whatever is imported; each test does, and takes its errors with it."""
+    import torch
+    here = os.getpid()
+    def guarded(name, real, answer):
+        def call(*args):
+            if os.getpid() != here:
+                return real(*args)
+            if answer is None:
+                raise RuntimeError(f"GPUs are used in tests only, not before (torch._C.{name})")
+            return answer
+        return call
+    for name, answer in (("_cuda_init", None), ("_xpu_init", None), ("_mtia_init", None), ("_cuda_getDeviceCount", 0), ("_xpu_getDeviceCount", 0)):
+        if hasattr(torch._C, name):
+            setattr(torch._C, name, guarded(name, getattr(torch._C, name), answer))
+
+
+@contextlib.contextmanager
+def without_gpus():
+    """Here torch sees none: dynamo would ask CUDA for its random state. What functions remember of that answer they forget at the end."""
+    import functools, torch
+    parts = [part for part in (torch.cuda, getattr(torch, "xpu", None)) if part is not None]
+    real, asked = [part.is_available for part in parts], set()
+    def is_available():
+        frame = sys._getframe(1)
+        while frame:
+            asked.add(frame.f_code)
+            frame = frame.f_back
+        return False
+    for part in parts:
+        part.is_available = is_available
+    try:
+        yield
+    finally:
+        for part, function in zip(parts, real):
+            part.is_available = function
+        remembers = type(functools.cache(len))
+        for cached in [o for o in gc.get_objects() if isinstance(o, remembers)]:
+            if getattr(cached.__wrapped__, "__code__", None) in asked:
+                cached.cache_clear()
+
+
+def gpu_started():
+    """By whatever did not ask torch: what only the running driver holds open."""
+    import torch
+    if torch.cuda.is_initialized():
+        return True
+    for fd in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            if os.readlink("/proc/self/fd/" + fd) in ("/dev/nvidia-uvm", "/dev/kfd"):
+                return True
+    return False
+
+
 def compiler_key():
     from torch._inductor.cpp_builder import get_cpp_compiler
     import torch
@@ -191,7 +254,9 @@ def warm_up(folder, form):
         args = [torch.ones(16, 16), torch.ones(16, 16)]
         with torch.no_grad():
             compile_fx_inner(make_fx(f)(*args), args)(list(args))
-        if form == "dynamo":
+        if form == "dynamo" and accelerated():  # autograd starts a thread for each GPU, after which nothing can be forked
+            torch.compile(lambda x: torch.tanh(x) + 1)(torch.ones(4))
+        elif form == "dynamo":
             torch.compile(lambda x: torch.tanh(x) + 1)(torch.ones(4, requires_grad=True)).sum().backward()
     finally:
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = session
@@ -291,6 +356,7 @@ def verify(session, request_fd, say):
         sys.path.insert(0, os.path.dirname(os.path.abspath(request["path"])))
         say(phase="run")
         runpy.run_path(request["path"], run_name="__main__")
+        synchronise()
         say(result={"kind": "passes", "phase": "run"})
     except BaseException as e:
         traceback.print_exc()
@@ -498,6 +564,7 @@ class Zygote:
             self.line.send(re="hello", error=f"{sys.executable} has no torch that can be imported ({e})")
             sys.exit(0)
         torch.set_num_threads(1)
+        gpus_in_children_only()
         import torch._inductor.compile_fx, torch._inductor.codecache, torch._inductor.async_compile
         import torch._inductor.inductor_prims, torch._inductor.scheduler, torch._inductor.codegen.cpp
         imported = time.monotonic()
@@ -506,15 +573,18 @@ class Zygote:
         warm = os.path.isdir(os.path.join(folder, "warm-up"))
         try:
             keep_warm_up(folder)
-            warm_up(folder, self.start.get("form"))
+            with without_gpus():
+                warm_up(folder, self.start.get("form"))
         except Exception as e:
             hello["warning"] = f"the warm-up compile failed: {type(e).__name__}: {str(innermost(e))[:300]}"
+        if gpu_started():
+            hello["warning"] = "CUDA was started before tests are forked (by a module that is imported?): tests cannot use it"
         gc.collect()
         gc.freeze()
         gc.enable()
         gc.set_threshold(100000, 50, 100)  # tests are short
         hello.update(torch=torch.__version__, git=torch.version.git_version, cxx=cxx, cuda=torch.version.cuda, hip=torch.version.hip,
-                     accelerator=torch.cuda.is_initialized(), fixed={k: v for k, v in FIXED.items()}, warm=warm, cache=folder,
+                     accelerator=gpu_started(), fixed={k: v for k, v in FIXED.items()}, warm=warm, cache=folder,
                      seconds={"import": imported - began, "warm_up": time.monotonic() - imported, "cpu": sum(os.times()[:4])})
         return hello
 

@@ -33,6 +33,45 @@ static void what_differs_is_taken_out(void **state)
 	check("\033[01m\033[Kx.cpp:\033[m\033[K two\n\n  lines\t", "x.cpp: two lines");
 }
 
+static struct signature kernel_error(const char *text)
+{
+	struct guard g = {0};
+	struct signature s = {.kind = OUTCOME_RAISED, .type = SLICE("RuntimeError"), .message = SLICE("else"), .frames = SLICE("a.py:f")};
+	if (!signature_of_kernel_error(slice_of(guard_put(&g, text, strlen(text)), strlen(text)), &s))
+		assert_true(slice_is(s.message, "else") && slice_is(s.frames, "a.py:f"));
+	guard_release(&g);
+	return s;
+}
+
+/* It shows at whatever call comes next, so only what it is counts. */
+static void kernel_errors_are_known_by_themselves(void **state)
+{
+	(void)state;
+	static const char *const same[] = {
+	    "CUDA error: an illegal memory access was encountered\nCUDA kernel errors might be asynchronously reported at some other API call",
+	    "CUDA driver error: an illegal memory access was encountered",
+	    "Triton Error [CUDA]: an illegal memory access was encountered",
+	    "CUDA error: invalid argument\nCUDA error: an illegal memory access was encountered",
+	    "terminate called after throwing an instance of 'c10::AcceleratorError'\n  what():  CUDA error: an illegal memory access was encountered\n"};
+	struct signature first = kernel_error(same[0]), s;
+	assert_true(slice_is(first.message, "an illegal memory access was encountered"));
+	for (size_t i = 1; i < ARRAY_LEN(same); i++) {
+		s = kernel_error(same[i]);
+		assert_true(signature_same(&first, &s, (struct slice){"", 0}));
+	}
+	static const char *const others[] = {"CUDA error: device-side assert triggered", "CUDA error: unspecified launch failure",
+					     "CUDA error: misaligned address"};
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		s = kernel_error(others[i]);
+		assert_true(slice_is(s.type, "kernel error"));
+		assert_false(signature_same(&first, &s, (struct slice){"", 0}));
+	}
+	static const char *const none[] = {"", "CUDA error: ", "CUDA error: an illegal memory acces", "CUDA error: invalid argument",
+					   "an illegal memory access was encountered", "CUDA out of memory. Tried to allocate 2 GiB"};
+	for (size_t i = 0; i < ARRAY_LEN(none); i++)
+		assert_true(slice_is(kernel_error(none[i]).type, "RuntimeError"));
+}
+
 static void what_torch_adds_is_cut(void **state)
 {
 	(void)state;
@@ -144,7 +183,7 @@ static void copies_own_their_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_differs_is_taken_out), cmocka_unit_test(what_torch_adds_is_cut), cmocka_unit_test(it_is_bounded),
+		cmocka_unit_test(what_differs_is_taken_out), cmocka_unit_test(kernel_errors_are_known_by_themselves), cmocka_unit_test(what_torch_adds_is_cut), cmocka_unit_test(it_is_bounded),
 		cmocka_unit_test(any_end), cmocka_unit_test(which_are_the_same), cmocka_unit_test(verdicts),
 		cmocka_unit_test(copies_own_their_text),
 	};
