@@ -27,7 +27,8 @@ const struct bisect_place places[PLACES] = {
 };
 
 const struct bisect_part parts[PARTS_TRIED] = {
-	{"emulate_precision_casts=True", "low precision: Inductor keeps intermediate values of float16 and bfloat16 in float32, eager rounds them"},
+	{"emulate_precision_casts=True",
+	 "low precision: Inductor keeps intermediate values of float16 and bfloat16 in float32, eager rounds them"},
 	{"fallback_random=True", "random numbers: Inductor draws others than eager does"},
 	{"pattern_matcher=False", "the pattern matcher"},
 	{"max_fusion_size=1", "fusion of kernels"},
@@ -265,7 +266,8 @@ static struct trial *run_trial(struct bisect *b, const char *name, const char *b
 {
 	struct trial *t = &b->trial[b->n++];
 	char *dir = xasprintf("%s/%u", b->folder, b->n), *text = xasprintf("%s/stderr.txt", dir), *report = xasprintf("%s/report", dir);
-	*t = (struct trial){.name = name, .backend = backend, .setting = setting, .ran = true, .error = "", .key = "", .where = "", .torch = "", .asked = ""};
+	*t = (struct trial){.name = name, .backend = backend, .setting = setting, .error = "", .key = "", .where = "", .torch = "",
+			    .asked = ""};
 	if (mkdir(dir, 0700) < 0)
 		die_errno(EXIT_ENVIRON, "cannot make '%s'", dir);
 	start_and_wait(b, t, dir);

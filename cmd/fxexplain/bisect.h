@@ -22,7 +22,7 @@ extern const struct bisect_part parts[PARTS_TRIED];
 
 struct trial {
 	const char *name, *backend, *setting;
-	bool ran, failed, stopped;
+	bool failed, stopped;
 	struct child_result r;
 	const char *error, *key; /* the exception, one line; the same without what differs from run to run; "" */
 	const char *where;       /* the user's line, "FILE:LINE"; "" */

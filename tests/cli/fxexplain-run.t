@@ -1,6 +1,7 @@
 #!/bin/bash
 # fxexplain run: the command is as it would be without it, its logs are explained, nothing is left. Programs that only look like
 # torch's stand in for it; tests/live/fxexplain.t has the real ones.
+# shellcheck disable=SC2016 # words for another shell
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 mkdir tmp

@@ -1,6 +1,7 @@
 #!/bin/bash
 # fxexplain with real torch: known numbers of breaks, recompiles and failures (fxexplain_cases.py, fxexplain_failures.py), held against
 # what was done by hand and against what torch itself counts; where torch counts otherwise, fxexplain_check.py says why.
+# shellcheck disable=SC2016 # words for another shell
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 [ -x "$BUILD/bin/fxexplain" ] || skip_all "fxexplain is not built"
