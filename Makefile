@@ -248,7 +248,7 @@ $(O)/tests/%: tests/unit/%.c $(libs)
 
 $(O)/tests/test_emit: $(patsubst %,$(O)/cmd/fxexplain/%.o,baseline emit github html json limits load markdown redact report reportfacts sarif)
 
-$(O)/tests/test_live $(O)/tests/test_crash $(filter $(O)/tests/test_shim%,$(units)): | $(guests)
+$(O)/tests/test_fakecuda $(O)/tests/test_live $(O)/tests/test_crash $(filter $(O)/tests/test_shim%,$(units)): | $(guests)
 
 coverage-ops: $(shim)           ## which operators the torch-free runtime has
 	@scripts/coverage-ops $(shim)

@@ -1,6 +1,7 @@
 /* cudahost.c - a program that runs the model of cudamodel/ on the fake driver (fakecuda.h), as a C++ host of torch's would: tensors on
  * the device, streams, threads, CUDA graphs. Arguments are done in order. ROWS is the size s0; results are held against the same numbers
- * computed here: each prints "rc 0 as computed", "rc 0 NaN, as computed" or "rc 0 wrong at INDEX: GOT, not WANTED", or "rc 1 TEXT".
+ * computed here: each prints "rc 0 as computed", "rc 0 NaN, as computed" or "rc 0 wrong at INDEX: GOT, not WANTED", "rc 1 TEXT" (of the
+ * model), "rc 0, then 700 TEXT" (when the output is fetched), or "no inputs: TEXT" where these could not be made.
  *
  *     torch=FILE       faketorch.so; without it the one that lies beside this program
  *     load=FILE        a model; its cubins are beside it. Its container has 2 models
@@ -209,23 +210,31 @@ static int fetch(struct job *j)
 static void tell(struct job *j, int32_t rc)
 {
 	char text[160];
-	const char *said = "";
+	const char *why = "";
 	if (rc)
-		model.error(&said);
+		model.error(&why);
 	int cuda = rc ? 0 : fetch(j);
 	if (rc)
-		printf("rc %d %s\n", rc, *said ? said : cudaGetErrorString(cudaGetLastError()));
+		printf("rc %d %s\n", rc, why);
 	else if (cuda)
 		printf("rc 0, then %d %s\n", cuda, cudaGetErrorString(cuda));
 	else
 		printf("rc 0 %s\n", compare(j->got, j->want, j->rows * COLUMNS, text));
 }
 
+static bool inputs(struct job *j, int64_t rows, enum what what, uint32_t seed)
+{
+	if (!begin(j, rows, what, seed))
+		return true;
+	printf("no inputs: %s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+	return false;
+}
+
 static void call(run_fn *fn, int64_t rows, enum what what)
 {
 	struct job j;
-	int32_t rc = begin(&j, rows, what, 1);
-	tell(&j, rc ? rc : run(&j, fn, NULL));
+	if (inputs(&j, rows, what, 1))
+		tell(&j, run(&j, fn, NULL));
 	end(&j);
 }
 
@@ -233,11 +242,12 @@ static void issue(int64_t rows)
 {
 	struct job j;
 	const char *text = "";
-	int32_t rc = begin(&j, rows, PLAIN, 1);
-	rc = rc ? rc : run(&j, model.run, NULL);
-	if (rc)
-		model.error(&text);
-	printf(rc ? "rc %d %s\n" : "issued\n", rc, text);
+	if (inputs(&j, rows, PLAIN, 1)) {
+		int32_t rc = run(&j, model.run, NULL);
+		if (rc)
+			model.error(&text);
+		printf(rc ? "rc %d %s\n" : "issued\n", rc, text);
+	}
 	end(&j);
 }
 
@@ -246,20 +256,23 @@ static void on_streams(int n, int64_t rows)
 	void *stream[2];
 	struct job *j = calloc((size_t)n, sizeof(*j));
 	int32_t *rc = calloc((size_t)n, sizeof(*rc));
+	bool *made = calloc((size_t)n, sizeof(*made));
 	for (int i = 0; i < 2; i++)
 		cudaStreamCreate(&stream[i]);
 	for (int i = 0; i < n; i++) {
-		rc[i] = begin(&j[i], rows, PLAIN, (uint32_t)i);
-		rc[i] = rc[i] ? rc[i] : run(&j[i], model.run, stream[i % 2]);
+		made[i] = inputs(&j[i], rows, PLAIN, (uint32_t)i);
+		rc[i] = made[i] ? run(&j[i], model.run, stream[i % 2]) : 0;
 	}
 	for (int i = 0; i < 2; i++)
 		cudaStreamSynchronize(stream[i]);
 	for (int i = 0; i < n; i++) {
-		tell(&j[i], rc[i]);
+		if (made[i])
+			tell(&j[i], rc[i]);
 		end(&j[i]);
 	}
 	for (int i = 0; i < 2; i++)
 		cudaStreamDestroy(stream[i]);
+	free(made);
 	free(rc);
 	free(j);
 }

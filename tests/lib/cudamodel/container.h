@@ -51,6 +51,15 @@ inline void AOTInductorModel::load_constants()
 	}
 }
 
+inline void AOTInductorModel::update_constants(const std::unordered_map<std::string, AtenTensorHandle> &values)
+{
+	for (auto &k : constants_info_) {
+		auto v = values.find(k.name);
+		if (v != values.end())
+			AOTI_RUNTIME_CUDA_CHECK(cudaMemcpy((uint8_t *)blob_ + k.offset, Handle(v->second).data_ptr(), k.data_size, cudaMemcpyDefault));
+	}
+}
+
 inline void AOTInductorModel::run(AtenTensorHandle *in, AtenTensorHandle *out, DeviceStreamType stream)
 {
 	if (!run_finished_)
@@ -85,6 +94,11 @@ class AOTInductorModelContainer {
 		give(m);
 	}
 	AOTInductorModel *first() { return models[0].get(); }
+	void update(const std::unordered_map<std::string, AtenTensorHandle> &values)
+	{
+		for (auto &m : models)
+			m->update_constants(values);
+	}
 
       private:
 	std::vector<std::unique_ptr<AOTInductorModel>> models;
@@ -182,6 +196,12 @@ GETTER_OF(ConstantFromFolded, bool, c->first()->constants_info_.at(i).from_folde
 GETTER_OF(ConstantType, int32_t, c->first()->constants_info_.at(i).type)
 GETTER_OF(ConstantDtype, int32_t, c->first()->constants_info_.at(i).dtype)
 GETTER_OF(ConstantDataSize, size_t, c->first()->constants_info_.at(i).data_size)
+
+/* All values are used by all calls at once: what validate_full_update and the inactive buffer are for is left out. */
+int32_t AOTInductorModelContainerUpdateConstantBuffer(Container *c, const std::unordered_map<std::string, AtenTensorHandle> *values, bool, bool)
+{
+	CONVERT_EXCEPTION_TO_ERROR_CODE(c->update(*values);)
+}
 
 int32_t AOTInductorModelContainerGetCallSpec(Container *c, const char **in, const char **out)
 {

@@ -26,7 +26,7 @@ typedef struct CUevent_st *cudaEvent_t;
 typedef int cudaError_t;
 enum { CUDA_SUCCESS = 0, cudaSuccess = 0, cudaErrorNotReady = 600 };
 enum { CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 };
-enum { cudaMemcpyHostToDevice = 1 };
+enum { cudaMemcpyHostToDevice = 1, cudaMemcpyDefault = 4 };
 
 extern "C" {
 CUresult cuGetErrorString(CUresult, const char **);
@@ -263,6 +263,7 @@ class AOTInductorModel : public AOTInductorModelBase {
 	void _const_run_impl(std::vector<AtenTensorHandle> &, DeviceStreamType, AOTIProxyExecutorHandle);
 	void run_impl(AtenTensorHandle *, AtenTensorHandle *, DeviceStreamType, AOTIProxyExecutorHandle);
 	void load_constants();
+	void update_constants(const std::unordered_map<std::string, AtenTensorHandle> &);
 	void run(AtenTensorHandle *, AtenTensorHandle *, DeviceStreamType);
 	void wait();
 
