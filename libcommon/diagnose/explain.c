@@ -35,10 +35,12 @@ void explain_add_place(struct buf *b, const struct explanation *x, const struct 
 	buf_add_slice(b, srcloc_short_file(explain_text(x, loc->file)));
 	if (loc->line)
 		buf_addf(b, ":%u", loc->line);
-	if (function.n) {
-		buf_adds(b, " in ");
-		buf_add_slice(b, function);
-	}
+	struct slice of;
+	uint32_t behind;
+	if (facts_resume_name(function, &of, &behind))
+		buf_addf(b, " in %.*s behind line %u", (int)of.n, of.p, behind);
+	else if (function.n)
+		buf_addf(b, " in %.*s", (int)function.n, function.p);
 }
 
 struct slice explain_place(struct explanation *x, const struct fact_loc *loc)

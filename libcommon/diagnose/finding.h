@@ -158,7 +158,7 @@ struct finding *explain_finding(struct explanation *x, enum finding_kind kind, e
 struct slice explain_textf(struct explanation *x, const char *fmt, ...) PRINTF_LIKE(2, 3);
 struct slice explain_keep(struct explanation *x, struct slice s);
 static inline struct slice explain_text(const struct explanation *x, uint32_t id) { return facts_text(x->facts, id); }
-/* "app/m.py:5 in f"; "" when not known. */
+/* "app/m.py:5 in f"; of what goes on behind a graph break "app/m.py:5 in f behind line 5"; "" when not known. */
 struct slice explain_place(struct explanation *x, const struct fact_loc *loc);
 /* The same for emitters: appended to b. */
 void explain_add_place(struct buf *b, const struct explanation *x, const struct fact_loc *loc);

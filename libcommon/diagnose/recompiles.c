@@ -263,9 +263,12 @@ static struct slice frame_changes(struct explanation *x, const struct frame_view
 	return s;
 }
 
-static struct slice function_name(const struct explanation *x, const struct fact_loc *loc)
+static struct slice function_name(struct explanation *x, const struct fact_loc *loc)
 {
-	struct slice s = explain_text(x, loc->function);
+	struct slice s = explain_text(x, loc->function), of;
+	uint32_t line;
+	if (facts_resume_name(s, &of, &line))
+		return explain_textf(x, "the rest of %.*s behind line %u", TEXT(of), line);
 	return s.n ? s : SLICE("a function");
 }
 
