@@ -321,6 +321,19 @@ static void look_device(struct look *l)
 	f->fix = keep(l->k, ".to(\"%s\")", device_name(want));
 }
 
+/* A model runs on one device of its type, which torch's checks do not look at: with a tensor of another its kernels get an address that is
+ * not theirs. cuda alone is any. */
+static void look_device_index(struct look *l, const struct look *first)
+{
+	if (l->got->device != first->got->device || l->got->device_index == first->got->device_index)
+		return;
+	struct slice name = first->want->path.n ? first->want->path : first->want->name;
+	struct check_finding *f = found(l->k, CHECK_DEVICE, l->i, -1);
+	f->expected = keep(l->k, "%s:%d (device of %.*s)", device_name(first->got->device), first->got->device_index, (int)name.n, name.p);
+	f->given = keep(l->k, "%s:%d", device_name(l->got->device), l->got->device_index);
+	f->fix = keep(l->k, ".to(\"%s:%d\")", device_name(first->got->device), first->got->device_index);
+}
+
 static void look_alignment(struct look *l)
 {
 	if (!l->want->alignment || !l->got->has_address || l->got->address % (uint64_t)l->want->alignment == 0)
@@ -473,6 +486,7 @@ void check_inputs(struct check *k, const struct contract *c, const struct tensor
 	struct look *look = xcalloc(both + 1, sizeof(*look));
 	struct turn *turns = xcalloc(both + 1, sizeof(*turns));
 	size_t n_turns = 0;
+	const struct look *on_device = NULL;
 	for (uint32_t i = 0; i < both; i++) {
 		struct look *l = &look[i];
 		*l = (struct look){.k = k, .c = c, .want = &c->input[i], .got = &in[i], .i = i};
@@ -484,6 +498,10 @@ void check_inputs(struct check *k, const struct contract *c, const struct tensor
 			look_size(l, d);
 		look_strides(l, &env);
 		look_device(l);
+		if (l->got->device == c->input[i].device && l->got->device != DEVICE_CPU && l->got->device_index >= 0) {
+			on_device = on_device ? on_device : l;
+			look_device_index(l, on_device);
+		}
 		look_alignment(l);
 		if (c->input[i].asserted)
 			turns[n_turns++] = (struct turn){c->input[i].asserted, i};

@@ -10,6 +10,7 @@
  * sees (rank, equality of sizes, symbolic strides). So if there is one with an AOTI text, torch under
  * AOTI_RUNTIME_CHECK_INPUTS=1 stops with the first such text; if there is none, it runs. Where torch's own text depends
  * on what lies behind the tensor's sizes in memory (too few dims), it is left out of the exact comparison (`aoti_loose`).
+ * Inputs on several devices of one type (cuda:0, cuda:1) are a mismatch that torch has no text for.
  * An input that was not given has n_dim -1: it is part of CHECK_COUNT and nothing else is said of it.
  * `advice` marks what no check of torch's catches, but which is worth a word (an unaligned input is copied); it does
  * not count as a mismatch.

@@ -139,11 +139,10 @@ static void runtime(struct exam *x)
 	}
 }
 
-/* Which runner torch takes for it, it reads from the metadata (AOTI_DEVICE_KEY; ROCm's is "cuda", too). */
+/* Which runner torch takes for it, it reads from the metadata. */
 static void device_key(struct exam *x)
 {
-	static const char *const key[] = {"cpu", "cuda", "cuda", "xpu", "mps"};
-	const char *code = key[x->so.device_code];
+	const char *code = modelso_device_key(x->so.device_code);
 	if (x->md.device.n && !slice_is(x->md.device, code) && x->so.api != API_NONE)
 		doctor_add(
 		    x, DOCTOR_WARNING, "device-key",

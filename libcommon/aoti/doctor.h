@@ -72,8 +72,10 @@ struct doctor_host {
 	bool described;      /* library is all that there is; else the system's own are looked up */
 	const struct doctor_library *library;
 	size_t n_library;
-	bool gpu_asked; /* n_gpu and sm are filled; else the driver is asked when it matters */
+	bool gpu_asked; /* the rest is filled; else the driver is asked when it matters */
 	bool gpu_driver;
+	int gpu_error;           /* of cuInit(): a CUresult */
+	unsigned driver_version; /* of CUDA, that the driver knows: 12080; 0: it does not say */
 	unsigned n_gpu, sm[16];
 };
 

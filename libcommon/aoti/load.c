@@ -1,5 +1,6 @@
 /* A package's contract: from its generated text, or from its binary. */
 #include "aoti/load.h"
+#include "aoti/modelso.h"
 #include "aoti/probe.h"
 #include "aoti/wrapper.h"
 #include "base/diag.h"
@@ -32,6 +33,20 @@ static int read_text(struct loaded *l, struct contract *c, struct err *err)
 	return 0;
 }
 
+/* A library alone has no metadata: what it calls tells. */
+static char *device_of(struct slice so, struct slice metadata)
+{
+	struct modelso m;
+	struct err none;
+	if (metadata.n)
+		return xstrndup(metadata.p, metadata.n);
+	if (modelso_open(&m, so, "model", &none) < 0)
+		return NULL; /* the probe will say what is wrong with it */
+	char *device = xstrdup(modelso_device_key(m.device_code));
+	modelso_close(&m);
+	return device;
+}
+
 static int probe_binary(struct loaded *l, struct contract *c, struct err *err)
 {
 	const struct package_model *m = l->model;
@@ -43,7 +58,7 @@ static int probe_binary(struct loaded *l, struct contract *c, struct err *err)
 	    package_metadata(&l->pkg, m, &md, err) < 0)
 		return -1;
 	struct probe_options po = {.blob_size = m->weights_blob ? l->pkg.file[m->weights_blob].size : 0};
-	char *device = md.device.n ? xstrndup(md.device.p, md.device.n) : NULL;
+	char *device = device_of(so, md.device);
 	po.device = device;
 	int rc = probe_contract(c, so, &po, err);
 	free(device);

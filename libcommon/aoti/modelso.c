@@ -423,6 +423,12 @@ static int check_kind(struct modelso *m, struct err *err)
 	return 0;
 }
 
+const char *modelso_device_key(enum modelso_device device)
+{
+	static const char *const key[] = {"cpu", "cuda", "cuda", "xpu", "mps"};
+	return key[device];
+}
+
 int modelso_open(struct modelso *m, struct slice bytes, const char *name, struct err *err)
 {
 	*m = (struct modelso){.bytes = bytes, .name = name, .constants.damage = ""};

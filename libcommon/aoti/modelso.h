@@ -148,6 +148,8 @@ struct modelso {
 
 int modelso_open(struct modelso *m, struct slice bytes, const char *name, struct err *err);
 void modelso_close(struct modelso *m);
+/* As packages' metadata have it (AOTI_DEVICE_KEY): ROCm's is "cuda", too. */
+const char *modelso_device_key(enum modelso_device device);
 
 /* What these bytes are, for messages: "a Windows DLL", "an aarch64 ELF library", "a Mach-O library"; NULL when they are
  * none of the executable formats. *elf (may be NULL) tells whether it is an ELF file. */

@@ -628,7 +628,53 @@ static void gpus(void **state)
 	h.sm[0] = 90;
 	examine(&v, "a.so", &o);
 	expect(&v, "gpu-sm", DOCTOR_OK, "sm_90 runs on the GPU here (sm_90)");
+	none(&v, "gpu-driver");
 	leave(&v);
+	/* Two GPUs, one of which can. */
+	h.n_gpu = 2;
+	h.sm[0] = 80;
+	h.sm[1] = 90;
+	examine(&v, "a.so", &o);
+	expect(&v, "gpu-sm", DOCTOR_WARNING, "GPU 0 here (sm_80) cannot run its code for sm_90");
+	leave(&v);
+	h.n_gpu = 1;
+	h.sm[0] = 90;
+	/* Drivers: of one major version any will do. */
+	m.needed[1] = "libcudart.so.12";
+	put_elf("a.so", &m);
+	static const struct {
+		unsigned version;
+		enum doctor_level level;
+		const char *what;
+	} drivers[] = {{11080, DOCTOR_FATAL, "compiled with CUDA 12, but the driver is for CUDA 11.8 and older"},
+		       {12000, DOCTOR_OK, "is for CUDA 12.0"}, {13010, DOCTOR_OK, "is for CUDA 13.1"}};
+	for (size_t i = 0; i < ARRAY_LEN(drivers); i++) {
+		h.driver_version = drivers[i].version;
+		examine(&v, "a.so", &o);
+		expect(&v, "gpu-driver", drivers[i].level, drivers[i].what);
+		leave(&v);
+	}
+	h.driver_version = 0;
+	m.needed[1] = "libcudart.so.x";
+	put_elf("a.so", &m);
+	examine(&v, "a.so", &o);
+	none(&v, "gpu-driver");
+	leave(&v);
+	m.needed[1] = NULL;
+	put_elf("a.so", &m);
+	static const struct {
+		int error;
+		const char *what;
+	} errors[] = {{100, "finds no GPU"}, {34, "is the toolkit's stub"}, {803, "are of two versions"}, {804, "is not for this GPU"}, {999, "error 999"}};
+	h.n_gpu = 0;
+	for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
+		h.gpu_error = errors[i].error;
+		examine(&v, "a.so", &o);
+		expect(&v, "gpu-missing", DOCTOR_FATAL, errors[i].what);
+		leave(&v);
+	}
+	h.gpu_error = 0;
+	h.n_gpu = 1;
 	/* Kernels in files beside it; sm_86 code runs on sm_89, sm_90a only on sm_90. */
 	m.rodata = SLICE("");
 	m.n_symbol = 1;
