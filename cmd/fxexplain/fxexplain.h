@@ -58,6 +58,8 @@ enum operand_kind {
 	OPERAND_TRACE, OPERAND_TEXT, OPERAND_DEBUGDIR, OPERAND_DIR, OPERAND_PROFILE, OPERAND_PACKAGE, OPERAND_JSON, OPERAND_CORE
 };
 enum operand_kind operand_kind(const char *path);
+/* Pipes among them ("<(zcat log)") into files without a name, so that they can be read twice. */
+void operands_keep_pipes(struct operands *in);
 
 /* ---- emitters: of an explanation, to buffers or the screen ---- */
 void emit_terminal(struct screen *s, const struct explanation *x, const struct explain_options *opt);

@@ -94,34 +94,56 @@ static int add_file(struct facts *f, const char *path, enum operand_kind kind, c
 	}
 }
 
-/* What cannot be looked at twice (a pipe) is kept in a file without a name, so that its kind can be told. */
-static int add_pipe(struct facts *f, const char *path, const struct facts_options *o, struct err *err)
+/* What cannot be looked at twice (a pipe) is kept in a file without a name, so that its kind can be told. -1: it cannot. */
+static int pipe_file(const char *path, struct err *err)
 {
 	static char chunk[1 << 16];
 	int from = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO, to;
 	ssize_t n = 0;
 	if (from < 0)
 		return err_errno(err, EXIT_INPUT, "cannot open '%s'", path);
-	if ((to = temp_file(err)) < 0)
-		return -1;
 	int status = 0;
+	if ((to = temp_file(err)) < 0)
+		status = -1;
 	while (status == 0 && ((n = read(from, chunk, sizeof(chunk))) > 0 || (n < 0 && errno == EINTR)))
 		if (n > 0)
 			status = write_all(to, chunk, (size_t)n, "a temporary file", err);
 	if (status == 0 && n < 0)
 		status = err_errno(err, EXIT_INPUT, "cannot read '%s'", path);
-	if (status == 0) {
-		char *name = xasprintf("/proc/self/fd/%d", to);
-		uint32_t first = f->n_input;
-		status = add_file(f, name, operand_kind(name), o, err);
-		for (uint32_t i = first; i < f->n_input; i++)
-			f->input[i].path = facts_intern(f, strcmp(path, "-") ? slice_str(path) : SLICE("(standard input)"));
-		free(name);
-	}
-	close(to);
 	if (from != STDIN_FILENO)
 		close(from);
+	if (status < 0 && to >= 0)
+		close(to);
+	return status < 0 ? -1 : to;
+}
+
+static int add_pipe(struct facts *f, const char *path, const struct facts_options *o, struct err *err)
+{
+	int fd = pipe_file(path, err);
+	if (fd < 0)
+		return -1;
+	char *name = xasprintf("/proc/self/fd/%d", fd);
+	uint32_t first = f->n_input;
+	int status = add_file(f, name, operand_kind(name), o, err);
+	for (uint32_t i = first; i < f->n_input; i++)
+		f->input[i].path = facts_intern(f, strcmp(path, "-") ? slice_str(path) : SLICE("(standard input)"));
+	free(name);
+	close(fd);
 	return status;
+}
+
+void operands_keep_pipes(struct operands *in)
+{
+	struct err err;
+	struct stat st;
+	for (int i = 0; i < in->n; i++) {
+		if (!strcmp(in->v[i], "-") || stat(in->v[i], &st) < 0 || !S_ISFIFO(st.st_mode))
+			continue;
+		int fd = pipe_file(in->v[i], &err); /* open until the end */
+		if (fd < 0)
+			die_err(&err);
+		in->v[i] = xasprintf("/proc/self/fd/%d", fd);
+	}
 }
 
 static int by_version(const void *a, const void *b) { return strverscmp(*(char *const *)a, *(char *const *)b); }
@@ -190,6 +212,17 @@ static int add_operand(struct facts *f, const char *path, const struct facts_opt
 	return kind == OPERAND_DIR ? add_dir(f, path, o, lost, err) : add_file(f, path, kind, o, err);
 }
 
+/* The same file again would count everything twice. */
+static bool given_before(struct intern *given, const char *path)
+{
+	struct stat st;
+	if (!strcmp(path, "-") || stat(path, &st) < 0 || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+		return false;
+	uint64_t key[] = {st.st_dev, st.st_ino};
+	uint32_t before = given->n;
+	return intern_add(given, slice_of((const char *)key, sizeof(key))) < before;
+}
+
 /* The knowledge base, and the user's own. */
 static struct patterns *load_patterns(const char *dir, struct err *err)
 {
@@ -209,8 +242,14 @@ int load_operands(struct facts *f, const struct explain_options *opt, const char
 		.keep_graphs = opt->show >> PART_GRAPHS & 1, .keep_guards = opt->show >> PART_GUARDS & 1, .quiet = opt->quiet,
 		.patterns = known,
 	};
+	struct intern given = {0};
 	int status = 0;
 	for (int i = 0; status == 0 && i < n; i++) {
+		if (given_before(&given, path[i])) {
+			if (!opt->quiet)
+				warn("'%s' is given twice: it is told once", path[i]);
+			continue;
+		}
 		if (add_operand(f, path[i], &o, lost, err) == 0)
 			continue;
 		if (n == 1 || err->status == EXIT_USAGE) {
@@ -221,6 +260,7 @@ int load_operands(struct facts *f, const struct explain_options *opt, const char
 		}
 	}
 	patterns_free(known);
+	intern_release(&given);
 	if (status == 0 && !f->n_input)
 		status = err_set(err, EXIT_INPUT, "nothing could be read");
 	if (status == 0 && opt->one_run)

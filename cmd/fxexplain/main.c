@@ -181,6 +181,8 @@ int main(int argc, char **argv)
 		output_watch_signals();
 	else
 		output_fail_writes(); /* signals are the command's first: run.c */
+	if (!strcmp(sub, "kernel") || !strcmp(sub, "profile") || !strcmp(sub, "crash"))
+		operands_keep_pipes(&in);
 	if (!strcmp(sub, "kernel"))
 		status = kernel_main(&opt, &in);
 	else if (!strcmp(sub, "profile"))
