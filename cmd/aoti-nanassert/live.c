@@ -87,6 +87,7 @@ static void drain(struct session *s, struct watch *w)
 		buf_reset(&ended);
 		if (open && !has_crashed(s, w, &c, &ended))
 			continue;
+		s->captured += c.launch && c.launch->captured;
 		gather_watched(&g, &c, open ? buf_str(&ended) : NULL);
 		if (c.begin.what == CALL_BEGIN && !open && c.end.result) {
 			s->failed_in = arena_slice(&s->nan.arena, slice_str(c.name));
@@ -221,6 +222,8 @@ static void live_summary(struct session *s, const struct watch *w)
 		buf_addf(b, ", handed on by %llu call%s", (unsigned long long)passed, passed == 1 ? "" : "s");
 	if (s->nan.n > 1 && !s->o->all)
 		buf_adds(b, " (--all tells all)");
+	if (s->captured)
+		buf_addf(b, "; %llu of them were captured into a CUDA graph, and what they write is not looked at", (unsigned long long)s->captured);
 	if (s->stopped.len)
 		buf_addf(b, "; it was ended in %s", buf_str(&s->stopped));
 	buf_addc(b, '\n');

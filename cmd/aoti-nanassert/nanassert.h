@@ -33,6 +33,7 @@ struct session {
 	/* for the JSON form */
 	const struct watch *watch;
 	const struct dump *dump;
+	uint64_t captured;  /* launches that went into a CUDA graph: nothing of theirs was looked at */
 	struct buf stopped; /* the call that was left when the user ended it: "cpp_fused_log_1 (call 3 of Run 0)" */
 	struct buf failure; /* why the model did not run to its end */
 };

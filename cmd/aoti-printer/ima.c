@@ -222,7 +222,8 @@ static void show_suspects(struct screen *s, const struct ima_event *e)
 	}
 	if (!n && !b.len && e->launch) {
 		label(s, "suspect");
-		buf_adds(&s->b, "none: all tensors lie inside of their memory, and no number is larger than what it is written to\n");
+		buf_adds(&s->b, "none by sizes: all tensors lie inside of their memory, and no number is larger than what is written. "
+				"The kernel's own addresses: a missing mask, a wrong stride, or a grid that is too large for it\n");
 	}
 	buf_release(&b);
 }
