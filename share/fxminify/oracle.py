@@ -206,10 +206,15 @@ def without_gpus():
     finally:
         for part, function in zip(parts, real):
             part.is_available = function
-        remembers = type(functools.cache(len))
-        for cached in [o for o in gc.get_objects() if isinstance(o, remembers)]:
-            if getattr(cached.__wrapped__, "__code__", None) in asked:
-                cached.cache_clear()
+        kind = type(functools.cache(len))
+        caches = [(o, o.__wrapped__.__code__) for o in gc.get_objects() if isinstance(o, kind) and hasattr(o.__wrapped__, "__code__")]
+        names, stale = set(), True
+        while stale:  # those that asked it, and those that asked these
+            stale = [(o, code) for o, code in caches if code in asked or names.intersection(code.co_names)]
+            caches = [pair for pair in caches if pair not in stale]
+            for o, code in stale:
+                o.cache_clear()
+                names.add(code.co_name)
 
 
 def gpu_started():

@@ -1,0 +1,42 @@
+#!/bin/bash
+# fxminify and GPUs: a test's sticky error stays with it, CUDA is started in tests only, errors of kernels are waited for. Made-up CUDA and torch
+# (tests/lib/oracle_gpu.py); a command that fails as CUDA does.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+mkdir tmp
+export TMPDIR=$TMP/tmp
+
+# ---- the torch oracle's processes ----
+exits "the oracle on a made-up GPU" 0 timeout 60 python3 "$ROOT/tests/lib/oracle_gpu.py" "$ROOT/share/fxminify"
+said() { sed -n "s/^$1: //p" out; }
+is "nothing that is imported starts CUDA" "$(said 'an import that starts CUDA before the fork')" RuntimeError
+is "nor asks the driver" "$(said 'an import that counts devices')" 0
+is "the warm-up sees no GPU" "$(said 'in the warm-up')" False
+is "what is remembered of that is forgotten" "$(said 'after it')" True
+is "and nothing else" "$(said 'what does not depend on it is still known')" True
+is "warm-up with dynamo" "$(said 'the warm-up of dynamo')" "done"
+is "warm-up of a graph" "$(said 'the warm-up of aot')" "done"
+is "neither starts it, nor autograd's threads" "$(said 'what has started CUDA then')" "(None, 0)"
+is "a candidate that works" "$(said 'a candidate that works')" "passes in run"
+is "a kernel's error is waited for before a candidate passes" "$(said 'one whose compiled kernel is wrong')" \
+	"raised in run (CUDA error: an illegal memory access was encountered)"
+is "the next test is not poisoned" "$(said 'the next one')" "passes in run"
+is "an error of eager's kernel is no bug of the compiler" "$(said 'one whose eager kernel is wrong')" "invalid in eager"
+is "memory of the GPU that runs out says nothing" "$(said 'one for which memory does not do')" "infra in eager"
+is "nor poisons" "$(said 'the last one')" "passes in run"
+is "a fork behind CUDA's back would be noticed" "$(said 'had CUDA been started')" "infra in eager"
+
+# ---- a command: each test is a process ----
+python3 "$ROOT/tests/minify/synthetic.py" graph 50 >g.py
+cat >buggy <<'S'
+#!/bin/sh
+# Device memory is a file of the process: what it broke is broken for all that comes later in it.
+grep -q 'n30: .* = torch' "$1" && echo 'RuntimeError: CUDA error: an illegal memory access was encountered' >sticky
+[ -e sticky ] && { cat sticky >&2; exit 0; }
+exit 1
+S
+chmod +x buggy
+exits "reduced with a command" 0 fxminify --test "'$TMP/buggy'" --passes nodes -q g.py -o repro.py
+is "to the node that does it" "$(grep -c " = torch" repro.py) $(grep -c "n30: .* = torch" repro.py)" "1 1"
+is "no test left anything" "$(find "$TMPDIR" -mindepth 1)" ""
+done_testing
