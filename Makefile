@@ -171,7 +171,7 @@ $(cuda_libs): tests/lib/fakecuda.h tests/lib/fakecuda/driver.h
 
 $(cuda_so): $(cuda_at)/model/%.so: tests/lib/cudamodel/%.cpp tests/lib/cudamodel/constants.s $(wildcard tests/lib/cudamodel/*.h) $(cuda_libs)
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++20 -g -O1 -fPIC -Wall $(WERROR) -Itests/lib/cudamodel -shared $(filter %.cpp %.s,$^) \
+	$(Q)$(CXX) -std=c++20 -g -O1 -fPIC -Wall $(WERROR) -Wno-pessimizing-move -Itests/lib/cudamodel -shared $(filter %.cpp %.s,$^) \
 		$(O)/tests-lib/faketorch.so $(cuda_libs) -o $@
 
 $(cuda_at)/cudamodel.pt2: $(cuda_so) tests/lib/cudamodel/pack.py
