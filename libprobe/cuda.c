@@ -164,6 +164,11 @@ void cuda_open(const struct object *o)
 		void *to;
 		const char *name;
 	} want[] = {
+	    {&cuda.load_text, "cuModuleLoadData"},
+	    {&cuda.get_function, "cuModuleGetFunction"},
+	    {&cuda.launch, "cuLaunchKernel"},
+	    {&cuda.mem_alloc, "cuMemAlloc_v2"},
+	    {&cuda.ctx_get_current, "cuCtxGetCurrent"},
 	    {&cuda.param_info, "cuFuncGetParamInfo"},
 	    {&cuda.ctx_get_device, "cuCtxGetDevice"},
 	    {&cuda.ctx_synchronize, "cuCtxSynchronize"},

@@ -15,7 +15,8 @@
  * does, they are read as far as their pointers lie on this thread's stack. Which of them are tensors: their addresses were asked for.
  *
  * Values (cuda_read.c) are copied on the stream that the call was made on, and waited for. Never while that stream is being
- * captured into a graph: such a launch is named, and no more.
+ * captured into a graph: such a launch is named, and no more. Statistics of larger tensors of floating-point numbers are made on the
+ * device (cuda_reduce.c).
  *
  * With CALLS_SYNC (cuda_fault.c) each launch and each op is waited for. An error of the driver is told once, as a "device-fault"
  * event, with everything that is known of the call. All errors that matter here are sticky: whatever is called later returns
@@ -52,6 +53,13 @@ struct cuda_driver {
 	int (*module_load_data)(void **module, const void *image);
 	int (*module_load_data_ex)(void **module, const void *image, unsigned n, int *options, void **values);
 	int (*module_get_function)(void **function, void *module, const char *name);
+	/* our own kernels (cuda_reduce.c) */
+	int (*load_text)(void **module, const void *text);
+	int (*get_function)(void **function, void *module, const char *name);
+	int (*launch)(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
+		      void **params, void **extra);
+	int (*mem_alloc)(uint64_t *address, size_t n);
+	int (*ctx_get_current)(void **context);
 	int (*param_info)(void *function, size_t i, size_t *offset, size_t *size);
 	int (*ctx_get_device)(int *device);
 	int (*ctx_synchronize)(void);
@@ -138,6 +146,12 @@ void cuda_stats(const struct ops_view *v, int what, struct tensor_stats *s);
 /* n bytes in memory of their own; NULL. cuda_drop() frees them. */
 void *cuda_fetch(const void *from, size_t n);
 void cuda_drop(void *p, size_t n);
+
+/* ---- cuda_reduce.c ---- */
+
+#define CUDA_SMALL (64u << 10) /* bytes that are copied rather than looked at on the device */
+/* The same of n elements that lie one behind the other, made on the device. False: copy them. */
+bool cuda_reduce(int dtype, const void *data, uint64_t n, struct tensor_stats *s);
 
 /* ---- cuda_fault.c ---- */
 

@@ -109,7 +109,8 @@ void cuda_stats(const struct ops_view *v, int what, struct tensor_stats *s)
 		return;
 	}
 	if (tensor_is_contiguous(&m) && tensor_numel(&m, &n) && n && d->bytes) {
-		done = stats_in_parts(v, (uint64_t)n, (size_t)d->bytes, what, s);
+		done = (bytes > CUDA_SMALL && cuda_reduce(v->dtype, v->data, (uint64_t)n, s)) ||
+		       stats_in_parts(v, (uint64_t)n, (size_t)d->bytes, what, s);
 	} else if (bytes <= (int64_t)CUDA_WHOLE) {
 		void *p = cuda_fetch(v->data, (size_t)bytes);
 		done = p != NULL;

@@ -235,6 +235,7 @@ struct ops_thread {
 	void *stream;    /* device memory is read on it, */
 	bool readable;   /* if it may be */
 	int read_error;  /* of the driver */
+	uint32_t slot;   /* cuda_reduce.c */
 	void *stage;     /* CUDA_STAGE bytes; NULL */
 	/* With CALLS_SYNC: what the driver knew of parameters before the launch, of an op's tensors before the call. After a fault
 	 * it answers nothing. */
@@ -244,7 +245,7 @@ struct ops_thread {
 	} known[CUDA_PARAMS];
 	uint64_t known_of; /* seq of the call */
 	int device;        /* -1: not known */
-	char scratch[OPS_SCRATCH];
+	_Alignas(16) char scratch[OPS_SCRATCH];
 };
 
 /* NULL when there is no memory. */

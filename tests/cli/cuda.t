@@ -37,6 +37,8 @@ exits "is the same again" 0 aoti-printer --diff dump -- "$host" "load=$so" call=
 exits "and another with a NaN" 1 aoti-printer --diff dump -- "$host" "load=$so" nan=4
 exits "a large tensor, in pieces" 0 aoti-printer --json --log=log -- "$host" "load=$so" call=700000
 is "is counted whole" "$(jq -c '.calls[0].values | map([.elements, .nan])' log)" '[[5600000,0],[5600000,0],[5600000,0]]'
+run env FAKECUDA_LOG=driver aoti-printer --json --log=log2 -- "$host" "load=$so" call=700000
+like "by kernels of ours, on the device" "$(cat driver)" 'run pt2_stats_f32 = 0'
 like "its mean is that of all" "$(jq '.calls[0].values | (.[2].mean - .[0].mean - .[1].mean) | . < 1e-6 and . > -1e-6' log)" true
 
 # ---- aoti-nanassert ----

@@ -1,0 +1,197 @@
+/* Statistics of a tensor made where it lies: four kernels as PTX text, which the driver compiles for whatever GPU there is (PTX
+ * ISA 6.4, for sm_50 and later: drivers from CUDA 10.1 on). What a block of threads has found is a struct part; there are few blocks. Where the
+ * driver does not take the text, tensors are copied. */
+#include "cuda.h"
+
+#include "ops.h"
+
+#define THREADS 256
+#define BLOCKS 512
+#define SLOTS 16    /* threads of the process that look at a time; others copy */
+#define CONTEXTS 16 /* GPUs, as a rule; others copy */
+
+struct part {
+	uint64_t nan, pos_inf, neg_inf, zero, first_bad;
+	double min, max, sum;
+};
+_Static_assert(BLOCKS * sizeof(struct part) <= OPS_SCRATCH, "parts are put there");
+
+/* clang-format off */
+#define TEXT(type, shift, load) \
+	".visible .entry pt2_stats_" type "(.param .u64 data, .param .u64 n, .param .u64 out)\n" \
+	".maxntid " OPS_STRING(THREADS) ", 1, 1\n" \
+	"{\n" \
+	".shared .align 8 .b8 part[16384];\n" \
+	".reg .pred %p<10>;\n.reg .b16 %h<2>;\n.reg .b32 %r<10>;\n.reg .f32 %f<2>;\n.reg .b64 %rd<32>;\n.reg .f64 %fd<12>;\n" \
+	"ld.param.u64 %rd1, [data];\ncvta.to.global.u64 %rd1, %rd1;\n" \
+	"ld.param.u64 %rd2, [n];\n" \
+	"ld.param.u64 %rd3, [out];\ncvta.to.global.u64 %rd3, %rd3;\n" \
+	"mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %ctaid.x;\nmov.u32 %r4, %nctaid.x;\n" \
+	"mul.wide.u32 %rd4, %r3, %r2;\ncvt.u64.u32 %rd5, %r1;\nadd.u64 %rd4, %rd4, %rd5;\n" /* the first element */ \
+	"mul.wide.u32 %rd6, %r4, %r2;\n" /* and how far it is to the next */ \
+	"mov.u64 %rd10, 0;\nmov.u64 %rd11, 0;\nmov.u64 %rd12, 0;\nmov.u64 %rd13, 0;\nmov.u64 %rd14, -1;\n" \
+	"mov.f64 %fd1, 0d7FF0000000000000;\nmov.f64 %fd2, 0dFFF0000000000000;\nmov.f64 %fd3, 0d0000000000000000;\n" \
+	"LOOP:\n" \
+	"setp.ge.u64 %p1, %rd4, %rd2;\n@%p1 bra DONE;\n" \
+	"shl.b64 %rd7, %rd4, " shift ";\nadd.u64 %rd7, %rd1, %rd7;\n" \
+	load \
+	"testp.notanumber.f64 %p2, %fd0;\ntestp.infinite.f64 %p3, %fd0;\n" \
+	"setp.gt.f64 %p4, %fd0, 0d0000000000000000;\nsetp.eq.f64 %p5, %fd0, 0d0000000000000000;\n" \
+	"and.pred %p6, %p3, %p4;\nnot.pred %p7, %p4;\nand.pred %p7, %p3, %p7;\nor.pred %p8, %p2, %p3;\n" \
+	"@%p2 add.u64 %rd10, %rd10, 1;\n@%p6 add.u64 %rd11, %rd11, 1;\n@%p7 add.u64 %rd12, %rd12, 1;\n@%p5 add.u64 %rd13, %rd13, 1;\n" \
+	"@%p8 min.u64 %rd14, %rd14, %rd4;\n" \
+	"@!%p2 min.f64 %fd1, %fd1, %fd0;\n@!%p2 max.f64 %fd2, %fd2, %fd0;\n@!%p2 add.rn.f64 %fd3, %fd3, %fd0;\n" \
+	"add.u64 %rd4, %rd4, %rd6;\nbra LOOP;\n" \
+	"DONE:\n" \
+	"mov.u64 %rd8, part;\nmul.wide.u32 %rd9, %r1, 64;\nadd.u64 %rd8, %rd8, %rd9;\n" \
+	"st.shared.u64 [%rd8], %rd10;\nst.shared.u64 [%rd8+8], %rd11;\nst.shared.u64 [%rd8+16], %rd12;\nst.shared.u64 [%rd8+24], %rd13;\n" \
+	"st.shared.u64 [%rd8+32], %rd14;\nst.shared.f64 [%rd8+40], %fd1;\nst.shared.f64 [%rd8+48], %fd2;\nst.shared.f64 [%rd8+56], %fd3;\n" \
+	"shr.u32 %r5, %r2, 1;\n" \
+	"HALF:\n" \
+	"bar.sync 0;\n" \
+	"setp.eq.u32 %p1, %r5, 0;\n@%p1 bra OUT;\n" \
+	"setp.ge.u32 %p2, %r1, %r5;\n@%p2 bra NEXT;\n" \
+	"mul.wide.u32 %rd15, %r5, 64;\nadd.u64 %rd15, %rd8, %rd15;\n" \
+	"ld.shared.u64 %rd20, [%rd15];\nld.shared.u64 %rd21, [%rd15+8];\nld.shared.u64 %rd22, [%rd15+16];\nld.shared.u64 %rd23, [%rd15+24];\n" \
+	"ld.shared.u64 %rd24, [%rd15+32];\nld.shared.f64 %fd4, [%rd15+40];\nld.shared.f64 %fd5, [%rd15+48];\nld.shared.f64 %fd6, [%rd15+56];\n" \
+	"add.u64 %rd10, %rd10, %rd20;\nadd.u64 %rd11, %rd11, %rd21;\nadd.u64 %rd12, %rd12, %rd22;\nadd.u64 %rd13, %rd13, %rd23;\n" \
+	"min.u64 %rd14, %rd14, %rd24;\nmin.f64 %fd1, %fd1, %fd4;\nmax.f64 %fd2, %fd2, %fd5;\nadd.rn.f64 %fd3, %fd3, %fd6;\n" \
+	"st.shared.u64 [%rd8], %rd10;\nst.shared.u64 [%rd8+8], %rd11;\nst.shared.u64 [%rd8+16], %rd12;\nst.shared.u64 [%rd8+24], %rd13;\n" \
+	"st.shared.u64 [%rd8+32], %rd14;\nst.shared.f64 [%rd8+40], %fd1;\nst.shared.f64 [%rd8+48], %fd2;\nst.shared.f64 [%rd8+56], %fd3;\n" \
+	"NEXT:\n" \
+	"shr.u32 %r5, %r5, 1;\nbra HALF;\n" \
+	"OUT:\n" \
+	"setp.ne.u32 %p1, %r1, 0;\n@%p1 bra END;\n" \
+	"mul.wide.u32 %rd16, %r3, 64;\nadd.u64 %rd16, %rd3, %rd16;\n" \
+	"st.global.u64 [%rd16], %rd10;\nst.global.u64 [%rd16+8], %rd11;\nst.global.u64 [%rd16+16], %rd12;\nst.global.u64 [%rd16+24], %rd13;\n" \
+	"st.global.u64 [%rd16+32], %rd14;\nst.global.f64 [%rd16+40], %fd1;\nst.global.f64 [%rd16+48], %fd2;\nst.global.f64 [%rd16+56], %fd3;\n" \
+	"END:\nret;\n}\n"
+static const char text[] =
+	".version 6.4\n.target sm_50\n.address_size 64\n"
+	TEXT("f32", "2", "ld.global.f32 %f0, [%rd7];\ncvt.f64.f32 %fd0, %f0;\n")
+	TEXT("f64", "3", "ld.global.f64 %fd0, [%rd7];\n")
+	TEXT("f16", "1", "ld.global.b16 %h0, [%rd7];\ncvt.f32.f16 %f0, %h0;\ncvt.f64.f32 %fd0, %f0;\n")
+	TEXT("bf16", "1", "ld.global.u16 %h0, [%rd7];\ncvt.u32.u16 %r6, %h0;\nshl.b32 %r6, %r6, 16;\nmov.b32 %f0, %r6;\ncvt.f64.f32 %fd0, %f0;\n");
+/* clang-format on */
+
+static const struct {
+	int dtype;
+	const char *entry;
+} type[] = {{DTYPE_F32, "pt2_stats_f32"}, {DTYPE_F64, "pt2_stats_f64"}, {DTYPE_F16, "pt2_stats_f16"}, {DTYPE_BF16, "pt2_stats_bf16"}};
+
+/* One for each context of the driver; stays until the end. */
+struct context {
+	void *_Atomic handle; /* NULL: free */
+	_Atomic int state;    /* 0: somebody is loading it, 1: ready, -1: it did not work */
+	void *function[ARRAY_LEN(type)];
+	struct {
+		_Atomic bool busy;
+		uint64_t out; /* BLOCKS parts; 0: not there yet */
+	} slot[SLOTS];
+};
+static struct context contexts[CONTEXTS];
+
+static bool load(struct context *c)
+{
+	void *module;
+	bool ok = !cuda.load_text(&module, text);
+	for (size_t i = 0; i < ARRAY_LEN(type) && ok; i++)
+		ok = !cuda.get_function(&c->function[i], module, type[i].entry);
+	return ok;
+}
+
+/* Somebody else may be capturing a graph, and we load and take memory (see wait_for() in cuda_fault.c). */
+static bool quietly(bool (*fn)(struct context *), struct context *c)
+{
+	int mode = 2; /* CU_STREAM_CAPTURE_MODE_RELAXED */
+	bool changed = cuda.exchange_capture_mode && !cuda.exchange_capture_mode(&mode);
+	bool r = fn(c);
+	if (changed)
+		cuda.exchange_capture_mode(&mode);
+	return r;
+}
+
+static struct context *current(void)
+{
+	void *handle = NULL;
+	if (!cuda.ctx_get_current || !cuda.load_text || !cuda.get_function || !cuda.launch || !cuda.mem_alloc ||
+	    cuda.ctx_get_current(&handle) || !handle)
+		return NULL;
+	for (size_t i = 0; i < CONTEXTS; i++) {
+		struct context *c = &contexts[i];
+		void *there = NULL;
+		if (atomic_compare_exchange_strong(&c->handle, &there, handle)) {
+			c->state = quietly(load, c) ? 1 : -1;
+			there = handle;
+		}
+		if (there == handle)
+			return c->state == 1 ? c : NULL;
+	}
+	return NULL;
+}
+
+static bool take_memory(struct context *c)
+{
+	struct ops_thread *t = ops_thread_if_any();
+	return !cuda.mem_alloc(&c->slot[t->slot].out, BLOCKS * sizeof(struct part));
+}
+
+static bool take_slot(struct context *c, struct ops_thread *t)
+{
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		if (atomic_exchange(&c->slot[i].busy, true))
+			continue;
+		t->slot = i;
+		if (c->slot[i].out || quietly(take_memory, c))
+			return true;
+		c->slot[i].out = 0;
+		c->slot[i].busy = false;
+		return false;
+	}
+	return false;
+}
+
+static void add_up(const struct part *p, uint32_t blocks, uint64_t n, struct tensor_stats *s)
+{
+	double sum = 0, min = __builtin_inf(), max = -__builtin_inf();
+	uint64_t bad = UINT64_MAX;
+	*s = (struct tensor_stats){.n = n, .known = true, .first_bad = -1};
+	for (uint32_t i = 0; i < blocks; i++) {
+		s->nan += p[i].nan;
+		s->pos_inf += p[i].pos_inf;
+		s->neg_inf += p[i].neg_inf;
+		s->zero += p[i].zero;
+		bad = p[i].first_bad < bad ? p[i].first_bad : bad;
+		min = p[i].min < min ? p[i].min : min;
+		max = p[i].max > max ? p[i].max : max;
+		sum += p[i].sum;
+	}
+	bool none = s->nan >= n;
+	s->first_bad = bad < n ? (int64_t)bad : -1;
+	s->min = none ? __builtin_nan("") : min;
+	s->max = none ? __builtin_nan("") : max;
+	s->mean = none ? __builtin_nan("") : sum / (double)(n - s->nan);
+}
+
+bool cuda_reduce(int dtype, const void *data, uint64_t n, struct tensor_stats *s)
+{
+	struct ops_thread *t = ops_thread_if_any();
+	uint64_t address = (uintptr_t)data, out;
+	size_t k = 0;
+	while (k < ARRAY_LEN(type) && type[k].dtype != dtype)
+		k++;
+	struct context *c = k < ARRAY_LEN(type) && t && t->readable ? current() : NULL;
+	if (!c || !take_slot(c, t))
+		return false;
+	uint64_t want = (n + THREADS * 8 - 1) / (THREADS * 8);
+	uint32_t blocks = want < BLOCKS ? (uint32_t)want : BLOCKS;
+	out = c->slot[t->slot].out;
+	void *params[] = {&address, &n, &out};
+	struct part *part = (struct part *)(void *)t->scratch; /* the stack of this thread may be small */
+	bool ok = !cuda.launch(c->function[k], blocks, 1, 1, THREADS, 1, 1, 0, t->stream, params, NULL) &&
+		  cuda_copy(part, (const void *)(uintptr_t)out, blocks * sizeof(*part));
+	c->slot[t->slot].busy = false;
+	if (ok)
+		add_up(part, blocks, n, s);
+	return ok;
+}
