@@ -106,7 +106,8 @@ static void check_each(struct exam *x, const struct sm_need *v, size_t n)
 			   SLICE(""), SLICE(""));
 		return;
 	}
-	doctor_add(x, DOCTOR_WARNING, "gpu-sm", doctor_text(x, "GPU %u here (sm_%u) cannot run its code for sm_%u", worst, x->host.sm[worst], v[0].sm),
+	doctor_add(x, DOCTOR_WARNING, "gpu-sm",
+		   doctor_text(x, "GPU %u here (sm_%u) cannot run its code for sm_%u", worst, x->host.sm[worst], v[0].sm),
 		   SLICE("on that one: \"no kernel image is available for execution on the device\""),
 		   doctor_text(x, "use GPU %u: device_index=%u when it is loaded, or CUDA_VISIBLE_DEVICES=%u", fits, fits, fits));
 }

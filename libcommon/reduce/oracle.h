@@ -42,9 +42,9 @@ struct signature signature_copy(struct arena *arena, const struct signature *s);
  * accuracy failure may be missing. check: a text that the message or type of b must hold (--check-str), which replaces all of this
  * but the kind. */
 bool signature_same(const struct signature *a, const struct signature *b, struct slice check);
-/* An error of a GPU's kernel ("CUDA error: an illegal memory access was encountered", and the like) is known by itself alone: it is reported
- * by whatever call comes after it, so that type, place and the words around it differ. True when the message, or the output of a process
- * that died of it, has one; type, message and frames are then filled with texts that are not owned. */
+/* An error of a GPU's kernel ("CUDA error: an illegal memory access was encountered", and the like) is known by itself alone: it is
+ * reported by whatever call comes after it, so that type, place and the words around it differ. True when the message, or the output of a
+ * process that died of it, has one; type, message and frames are then filled with texts that are not owned. */
 bool signature_of_kernel_error(struct slice text, struct signature *s);
 /* A message without what differs from run to run and from candidate to candidate. */
 void signature_normalise(struct slice message, struct buf *out);

@@ -543,9 +543,9 @@ def compiler_line(text):
 
 def gpu_trouble(text):
     """What says nothing about the candidate: the machine, or how tests are made here."""
-    for what, words in (("memory of the GPU ran out (of all tests on it: fewer of them at once, -j1?)", r"(CUDA|HIP) out of memory|CUDA error: out of memory"),
+    for what, words in (("memory of the GPU ran out (fewer tests at once, -j1?)", r"(CUDA|HIP) out of memory|CUDA error: out of memory"),
                         ("the GPU is not well", r"uncorrectable (ECC|NVLink) error"),
-                        ("the GPU cannot be used", r"no CUDA-capable device is detected|CUDA-capable device\(s\) is/are busy or unavailable|"
+                        ("the GPU cannot be used", r"no CUDA-capable device is detected|CUDA-capable device\(s\) is/are busy|"
                                                    r"CUDA driver version is insufficient|Found no NVIDIA driver"),
                         ("CUDA was started before tests were forked", r"Cannot re-initialize CUDA in forked|"
                                                                       r"autograd's threading in combination with fork")):

@@ -170,8 +170,8 @@ def accelerated():
 
 
 def gpus_in_children_only():
-    """A forked child cannot use CUDA that its parent has started, and after a kernel's error every call of its process fails. So this process
-    never starts it, whatever is imported; each test does, and takes its errors with it."""
+    """A forked child cannot use CUDA that its parent has started, and after a kernel's error every call of its process fails. So this
+    process never starts it, whatever is imported; each test does, and takes its errors with it."""
     import torch
     here = os.getpid()
     def guarded(name, real, answer):
@@ -182,7 +182,8 @@ def gpus_in_children_only():
                 raise RuntimeError(f"GPUs are used in tests only, not before (torch._C.{name})")
             return answer
         return call
-    for name, answer in (("_cuda_init", None), ("_xpu_init", None), ("_mtia_init", None), ("_cuda_getDeviceCount", 0), ("_xpu_getDeviceCount", 0)):
+    for name, answer in (("_cuda_init", None), ("_xpu_init", None), ("_mtia_init", None), ("_cuda_getDeviceCount", 0),
+                         ("_xpu_getDeviceCount", 0)):
         if hasattr(torch._C, name):
             setattr(torch._C, name, guarded(name, getattr(torch._C, name), answer))
 

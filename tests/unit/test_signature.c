@@ -183,7 +183,8 @@ static void copies_own_their_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_differs_is_taken_out), cmocka_unit_test(kernel_errors_are_known_by_themselves), cmocka_unit_test(what_torch_adds_is_cut), cmocka_unit_test(it_is_bounded),
+		cmocka_unit_test(what_differs_is_taken_out), cmocka_unit_test(kernel_errors_are_known_by_themselves),
+		cmocka_unit_test(what_torch_adds_is_cut), cmocka_unit_test(it_is_bounded),
 		cmocka_unit_test(any_end), cmocka_unit_test(which_are_the_same), cmocka_unit_test(verdicts),
 		cmocka_unit_test(copies_own_their_text),
 	};
