@@ -1,0 +1,24 @@
+/* Faults and findings of a GPU as a watched process tells them (live/ima.h): any bytes. */
+#include "live/ima.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	struct ima r = {0};
+	struct buf b = {0};
+	ima_read(&r, slice_of((const char *)p, n));
+	for (size_t i = 0; i < r.n; i++) {
+		ima_name_numbers(&r.v[i], NULL);
+		buf_reset(&b);
+		size_t lines = ima_judge(&r.v[i], &b);
+		if (lines > r.v[i].n || (lines && !b.len))
+			__builtin_trap();
+		for (uint32_t k = 0; k < r.v[i].n; k++)
+			if (ima_room(&r.v[i].p[k]) != IMA_NONE && ima_room(&r.v[i].p[k]) > r.v[i].p[k].allocation)
+				__builtin_trap();
+	}
+	buf_release(&b);
+	ima_release(&r);
+	return 0;
+}

@@ -1,0 +1,204 @@
+/* Faults and findings of a GPU, and what they say of memory; the parameters of a cubin. */
+#include "../lib/test.h"
+
+#include "../../libprobe/cuda_params.c"
+#include "live/ima.h"
+
+/* The corpus of the fuzzer. */
+static struct buf corpus(const char *name)
+{
+	const char *root = getenv("PT2_SOURCE");
+	char *path = xasprintf("%s%stests/fuzz/corpus/ima/%s", root ? root : "", root ? "/" : "", name);
+	struct buf b = {0};
+	FILE *f = fopen(path, "r");
+	assert_non_null(f);
+	b.len = fread(buf_room(&b, 1 << 16), 1, 1 << 16, f);
+	fclose(f);
+	free(path);
+	return b;
+}
+
+static void reads(void **state)
+{
+	(void)state;
+	struct buf text = corpus("fault.jsonl"), b = {0};
+	struct ima r = {0};
+	ima_read(&r, buf_slice(&text));
+	assert_int_equal(r.n, 2);
+	const struct ima_event *e = &r.v[0], *f = &r.v[1];
+	assert_true(e->fault && !f->fault && e->launch && !f->launch);
+	assert_true(slice_is(e->kernel, "triton_poi_fused_mul_2") && slice_is(e->error, "CUDA_ERROR_ILLEGAL_ADDRESS"));
+	assert_true(e->code == 700 && e->call == 3 && e->run == 0 && e->seq == 9 && e->grid[0] == 2 && e->block[0] == 128 && e->device == 0);
+	assert_int_equal(e->n, 6);
+	assert_true(e->p[0].tensor && !e->p[3].tensor && e->p[3].value == 64 && e->p[3].size == 4);
+	assert_int_equal(ima_room(&e->p[0]), 2097152 - 512);
+	assert_true(ima_room(&e->p[1]) == IMA_NONE);
+	assert_int_equal(f->n, 1);
+	ima_param_name(f, 0, &b);
+	assert_string_equal(buf_str(&b), "arg2_1");
+	assert_string_equal(ima_what(f->what), "lies in memory of the host that this GPU cannot reach");
+	buf_release(&b);
+	buf_release(&text);
+	ima_release(&r);
+}
+
+/* A contract of one call: k(buf1, buf2, buf3, k_xnumel). */
+static void judges(void **state)
+{
+	(void)state;
+	struct contract_arg arg[] = {{ARG_IN, 0, SLICE("buf1")},
+				     {ARG_IN, 1, SLICE("buf2")},
+				     {ARG_OUT, 2, SLICE("buf3")},
+				     {ARG_SCALAR, CONTRACT_NONE, SLICE("k_xnumel")}};
+	struct contract_call call = {.kind = CALL_KERNEL, .n_args = 4};
+	struct contract c = {.call = &call, .n_calls = 1, .arg = arg, .n_args = 4};
+	struct buf text = corpus("fault.jsonl"), b = {0};
+	struct ima r = {0};
+	ima_read(&r, buf_slice(&text));
+	struct ima_event *e = &r.v[0];
+	ima_name_numbers(e, &c);
+	assert_true(slice_is(e->p[3].text, "k_xnumel") && !e->p[4].text.n);
+	assert_int_equal(ima_judge(e, &b), 3);
+	assert_string_equal(buf_str(&b), "buf1 reaches 64 bytes beyond its storage: sizes and strides take 128 bytes, there are 64\n"
+					 "buf2 lies on the host, at 0x5500\n"
+					 "buf3 lies on cuda:1, the kernel runs on cuda:0\n");
+	e->p[0].storage = 128;
+	e->p[1].on = SLICE("cuda");
+	e->p[1].base = 0x5000;
+	e->p[1].allocation = 4096;
+	e->p[2].on_index = 0;
+	buf_reset(&b);
+	assert_int_equal(ima_judge(e, &b), 1);
+	assert_string_equal(buf_str(&b), "buf3 has 32 elements, the kernel is to write 64 (xnumel 64): that leaves its allocation\n");
+	e->p[3].value = 32;
+	buf_reset(&b);
+	assert_int_equal(ima_judge(e, &b), 0);
+	assert_string_equal(buf_str(&b), "buf2 holds integers: an index that was read from it may be out of bounds\n");
+	e->p[2].extent = 132;
+	e->p[2].storage = IMA_NONE;
+	e->p[1].allocation = 0;
+	buf_reset(&b);
+	assert_int_equal(ima_judge(e, &b), 2);
+	assert_string_equal(buf_str(&b), "buf2 lies in no allocation that the driver knows (0x5500): freed?\n"
+					 "buf3 reaches 4 bytes beyond its allocation: sizes and strides take 132 bytes, there are 128\n");
+	/* One number less than the program's call has: which, nobody knows. */
+	call.n_args = 8;
+	e->p[3].text = SLICE("");
+	ima_name_numbers(e, &c);
+	assert_int_equal(e->p[3].text.n, 0);
+	buf_release(&b);
+	buf_release(&text);
+	ima_release(&r);
+}
+
+static void odd(void **state)
+{
+	(void)state;
+	struct buf text = corpus("odd.jsonl"), b = {0};
+	struct guard g = {0};
+	for (size_t n = 0; n <= text.len; n++) {
+		struct ima r = {0};
+		ima_read(&r, slice_of(guard_put(&g, text.p, n), n));
+		for (size_t i = 0; i < r.n; i++)
+			ima_judge(&r.v[i], &b);
+		if (n == text.len)
+			assert_int_equal(r.n, 3);
+		ima_release(&r);
+	}
+	guard_release(&g);
+	buf_release(&b);
+	buf_release(&text);
+}
+
+/* ---- cubins ---- */
+
+struct cubin {
+	Elf64_Ehdr e;
+	Elf64_Shdr s[3];
+	char names[32];
+	struct {
+		uint8_t form, attribute;
+		uint16_t value;
+	} other;
+	struct {
+		uint8_t form, attribute;
+		uint16_t len;
+		uint32_t index;
+		uint16_t ordinal, offset;
+		uint32_t size;
+	} p[3];
+};
+
+/* Three parameters, the last first, as ptxas writes them. */
+static struct cubin make(void)
+{
+	static const uint32_t sizes[] = {8, 8, 4};
+	struct cubin c = {.names = "\0.strtab\0.nv.info.kernel"};
+	memcpy(c.e.e_ident, ELFMAG, SELFMAG);
+	c.e.e_ident[EI_CLASS] = ELFCLASS64;
+	c.e.e_machine = 190;
+	c.e.e_shoff = offsetof(struct cubin, s);
+	c.e.e_shentsize = sizeof(Elf64_Shdr);
+	c.e.e_shnum = 3;
+	c.e.e_shstrndx = 1;
+	c.s[1] = (Elf64_Shdr){.sh_name = 1, .sh_offset = offsetof(struct cubin, names), .sh_size = sizeof(c.names)};
+	c.s[2] = (Elf64_Shdr){.sh_name = 9, .sh_offset = offsetof(struct cubin, other), .sh_size = sizeof(c.other) + sizeof(c.p)};
+	c.other.form = 3;
+	for (int i = 0; i < 3; i++) {
+		c.p[i].form = 4;
+		c.p[i].attribute = 0x17;
+		c.p[i].len = 12;
+		c.p[i].ordinal = (uint16_t)(2 - i);
+		c.p[i].size = sizes[2 - i] << 18 | 0x1f00;
+	}
+	return c;
+}
+
+static int params(const struct cubin *c, size_t n, const char *kernel, uint16_t *size)
+{
+	struct guard g = {0};
+	int r = cuda_params_of_cubin(guard_put(&g, c, n), n, kernel, size, 8);
+	guard_release(&g);
+	return r;
+}
+
+static void cubins(void **state)
+{
+	(void)state;
+	uint16_t size[8];
+	struct cubin c = make();
+	assert_int_equal(params(&c, sizeof(c), "kernel", size), 3);
+	assert_true(size[0] == 8 && size[1] == 8 && size[2] == 4);
+	assert_int_equal(params(&c, sizeof(c), "kern", size), -1);
+	assert_int_equal(params(&c, sizeof(c), "kernel_1", size), -1);
+	for (size_t n = 0; n < offsetof(struct cubin, p) + sizeof(c.p); n++)
+		assert_int_equal(params(&c, n, "kernel", size), -1);
+	c.p[1].ordinal = 7; /* one is missing */
+	assert_int_equal(params(&c, sizeof(c), "kernel", size), -1);
+	c.p[1].ordinal = 8; /* beyond the room */
+	assert_int_equal(params(&c, sizeof(c), "kernel", size), -1);
+	c = make();
+	c.p[2].len = 13;
+	assert_int_equal(params(&c, sizeof(c), "kernel", size), -1);
+	c = make();
+	assert_int_equal(cuda_image_length(&c), c.e.e_shoff + 3 * sizeof(Elf64_Shdr));
+	uint64_t seed = 9;
+	for (int i = 0; i < 20000; i++) {
+		c = make();
+		for (int k = 0; k < 3; k++)
+			((uint8_t *)&c)[random_u32(&seed) % sizeof(c)] = (uint8_t)random_u32(&seed);
+		int r = params(&c, sizeof(c), "kernel", size);
+		assert_true(r >= -1 && r <= 8);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(reads),
+	    cmocka_unit_test(judges),
+	    cmocka_unit_test(odd),
+	    cmocka_unit_test(cubins),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
