@@ -142,10 +142,22 @@ static enum component type_component(struct slice type, struct slice reason, boo
 struct witnesses {
 	struct explanation *x;
 	struct chain graph, known, known_at, error; /* by compile id; known_at by input and line; error by compile id */
+	uint32_t *known_line;                       /* rows of known by input and line */
 	bool *resolved;                             /* by compile id: a break or a limit tells of it */
 	uint32_t loose_errors[16], n_loose;         /* compilers' errors without a compile id, the first */
 	uint32_t launcher;                          /* row of path, FACT_NONE */
 };
+
+static int by_line(const void *a, const void *b, void *facts)
+{
+	const struct facts *f = facts;
+	const struct fact_src *p = &f->known[*(const uint32_t *)a].src, *q = &f->known[*(const uint32_t *)b].src;
+	if (p->input != q->input)
+		return p->input < q->input ? -1 : 1;
+	if (p->line != q->line)
+		return p->line < q->line ? -1 : 1;
+	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
 
 static void call_witnesses(struct explanation *x, struct witnesses *w)
 {
@@ -159,6 +171,11 @@ static void call_witnesses(struct explanation *x, struct witnesses *w)
 		if (f->known[i].compile != FACT_NONE)
 			chain_add(&w->known, i, CHAIN_KEY(f->known[i].compile));
 	}
+	w->known_line = xreallocarray(NULL, f->n_known + 1, sizeof(*w->known_line));
+	for (uint32_t i = 0; i < f->n_known; i++)
+		w->known_line[i] = i;
+	if (f->n_known)
+		qsort_r(w->known_line, f->n_known, sizeof(*w->known_line), by_line, x->facts);
 	for (uint32_t i = 0; i < f->n_compiler_error; i++) {
 		if (!slice_find(facts_text(f, f->compiler_error[i].severity), "error"))
 			continue;
@@ -183,6 +200,7 @@ static void dismiss_witnesses(struct witnesses *w)
 	chain_release(&w->graph);
 	chain_release(&w->known);
 	chain_release(&w->known_at);
+	free(w->known_line);
 	chain_release(&w->error);
 	free(w->resolved);
 }
@@ -407,6 +425,48 @@ static void better(struct fact_known **best, struct fact_known *k)
 		*best = k;
 }
 
+/* The line of a known message is in the failure's, or begins with its type and has the rest of the failure's first line. */
+static bool quoted_in(struct slice reason, struct slice quote)
+{
+	struct slice first = {0}, rest = reason;
+	slice_line(&rest, &first);
+	return quote.n && first.n && (memmem(reason.p, reason.n, quote.p, quote.n) || memmem(quote.p, quote.n, first.p, first.n));
+}
+
+/* A text: what is known stands in the failure's message, which is below its traceback, or below that of its cause. With `same`, all of
+ * its pattern there are told. */
+static struct fact_known *known_in(const struct witnesses *w, const struct fact_failure *r, const struct fact_known *same)
+{
+	struct facts *f = w->x->facts;
+	struct fact_known *best = NULL;
+	struct slice reason = facts_text(f, r->reason);
+	uint64_t from = r->src.line;
+	uint32_t cause = r->cause, low = 0, high = f->n_known;
+	for (int n = 0; cause != FACT_NONE && n < 8; n++, cause = f->failure[cause].cause)
+		if (f->failure[cause].src.input == r->src.input && f->failure[cause].src.line < from)
+			from = f->failure[cause].src.line;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		const struct fact_src *at = &f->known[w->known_line[mid]].src;
+		if (at->input < r->src.input || (at->input == r->src.input && at->line < from))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (uint32_t n = 0; low < f->n_known && n < 16; low++, n++) {
+		struct fact_known *k = &f->known[w->known_line[low]];
+		if (k->src.input != r->src.input)
+			break;
+		if (!quoted_in(reason, facts_text(f, k->quote)))
+			continue;
+		if (same)
+			k->told |= k->pattern == same->pattern;
+		else
+			better(&best, k);
+	}
+	return best;
+}
+
 static struct fact_known *known_of(const struct witnesses *w, const struct fact_failure *r)
 {
 	struct facts *f = w->x->facts;
@@ -416,7 +476,7 @@ static struct fact_known *known_of(const struct witnesses *w, const struct fact_
 		better(&best, &f->known[i]);
 	for (i = r->compile == FACT_NONE ? CHAIN_END : chain_first(&w->known, CHAIN_KEY(r->compile)); i != CHAIN_END; i = w->known.next[i])
 		better(&best, &f->known[i]);
-	return best;
+	return best ? best : known_in(w, r, NULL);
 }
 
 static void tell_failure(const struct witnesses *w, const struct component_view *v, uint64_t count)
@@ -451,6 +511,7 @@ static void tell_failure(const struct witnesses *w, const struct component_view 
 			k->told = true;
 	} else if (k) {
 		k->told = true;
+		known_in(w, r, k);
 		g->id = facts_text(f, k->pattern);
 		g->why = facts_text(f, k->cause);
 		g->fix = facts_text(f, k->fix);

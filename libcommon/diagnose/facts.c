@@ -238,10 +238,34 @@ static void infer_breaks(struct facts *f)
 	chain_release(&function);
 }
 
+/* What a message says of violated constraints is told once: an exception that another was raised from says the same, and so do the
+ * lines of a text that are in an exception's message. */
+static void join_constraints(struct facts *f)
+{
+	bool *cause = xcalloc(f->n_failure + 1, sizeof(*cause));
+	struct intern said = {0};
+	uint32_t before = f->n_bound, n = 0;
+	for (uint32_t i = 0; i < f->n_failure; i++)
+		if (f->failure[i].cause != FACT_NONE && facts_constraints(facts_text(f, f->failure[i].reason)))
+			cause[f->failure[i].cause] = true;
+	for (uint32_t i = 0; i < f->n_failure; i++)
+		if (!f->failure[i].restart && !cause[i])
+			facts_add_constraints(f, f->failure[i].src, f->failure[i].compile, &f->failure[i].user, facts_text(f, f->failure[i].reason));
+	for (uint32_t i = before; i < f->n_bound; i++)
+		intern_add(&said, CHAIN_KEY(f->bound[i].src.input, f->bound[i].expr));
+	for (uint32_t i = 0; i < f->n_bound; i++) {
+		const struct fact_bound *b = &f->bound[i];
+		if (i < before && b->kind == BOUND_CONSTRAINT && intern_find(&said, CHAIN_KEY(b->src.input, b->expr)) != INTERN_NONE)
+			continue;
+		f->bound[n++] = *b;
+	}
+	f->n_bound = n;
+	intern_release(&said);
+	free(cause);
+}
+
 void facts_finish(struct facts *f)
 {
 	infer_breaks(f);
-	for (uint32_t i = 0; i < f->n_failure; i++)
-		if (!f->failure[i].restart)
-			facts_add_constraints(f, f->failure[i].src, f->failure[i].compile, &f->failure[i].user, facts_text(f, f->failure[i].reason));
+	join_constraints(f);
 }

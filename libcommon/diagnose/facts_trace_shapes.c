@@ -256,6 +256,8 @@ static void take_exports(struct trace_reading *r, uint32_t from)
  *     Suggested fixes:
  *       batch = 6
  */
+bool facts_constraints(struct slice text) { return slice_find(text, "Constraints violated (") != NULL; }
+
 void facts_add_constraints(struct facts *f, struct fact_src src, uint32_t compile, const struct fact_loc *loc, struct slice text)
 {
 	const char *at = slice_find(text, "Constraints violated (");

@@ -1,4 +1,5 @@
 /* known.c - messages of the knowledge base: looked for in texts (facts_add_known), and told. */
+#include "diagnose/chain.h"
 #include "diagnose/finding.h"
 #include "diagnose/patterns.h"
 
@@ -69,12 +70,19 @@ void facts_add_known(struct facts *f, const struct facts_options *o, struct fact
 	buf_release(&t.text);
 }
 
+#define LINE_KEY(src) CHAIN_KEY((src).input, (uint32_t)(src).line, (uint32_t)((src).line >> 32))
+
 void explain_known(struct explanation *x)
 {
 	const struct facts *f = x->facts;
+	struct chain limits = {0};
+	for (uint32_t i = 0; i < f->n_limit; i++)
+		chain_add(&limits, i, LINE_KEY(f->limit[i].src));
 	for (uint32_t i = 0; i < f->n_known; i++) {
 		const struct fact_known *k = &f->known[i];
-		if (k->told)
+		/* A limit that was reached has a finding of its own (recompiles.c). */
+		bool limit = slice_find(facts_text(f, k->pattern), "limit") && chain_first(&limits, LINE_KEY(k->src)) != CHAIN_END;
+		if (k->told || limit)
 			continue;
 		struct finding *g = explain_finding(x, FINDING_KNOWN, (enum finding_level)k->level);
 		g->id = facts_text(f, k->pattern);
@@ -93,4 +101,5 @@ void explain_known(struct explanation *x)
 			g->compiles = facts_text(f, f->compile[k->compile].id);
 		}
 	}
+	chain_release(&limits);
 }

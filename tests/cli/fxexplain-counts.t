@@ -81,4 +81,16 @@ says caches_warm "warm" '[.findings[] | select(.id == "cache-cold")]' '[]'
 says mix "off" '[.findings[] | select(.kind == "cache") | [.id, .count]]' '[["cache-off",15]]'
 says simple "nothing to find in a small one but the time of its compiler" '[.findings[] | select(.id != "time-compiler" and .id != "cache-off")]' '[]'
 is "mix: a value for each metric of 0/0 that is not null" "$(fxexplain --json --show metrics "$DATA/mix.log" | jq '[.metrics[] | select(.compile == 0)] | length')" 61
+
+# ---- a text: a known message is told with the failure that it is in, a constraint once ----
+xzcat "$ROOT/tests/data/logs/quiet.log.xz" >quiet.log
+is "quiet: what is known beside the failures" "$(fxexplain --json quiet.log | jq -c '[.findings[] | select(.kind == "known") | .id]')" '["eager-suppressed"]'
+is "quiet: the failures that are known" "$(fxexplain --json quiet.log | jq -c '[.findings[] | select(.kind == "failure" and (.id | startswith("failure") | not)) | [.id, .location.line]]')" \
+	'[["backend-failed",99],["cpp-compile-failed",93],["constraints-violated",93],["dynamic-dim-out-of-range",93],["matmul-shapes",93],["matmul-shapes",null]]'
+is "quiet: violated constraints, an export each" "$(fxexplain --json quiet.log | jq -c '[.findings[] | select(.id == "shape-constraint") | [.title, (.evidence | length), .location.line]]')" \
+	'[["constraints on dynamic sizes do not hold: batch, other",2,93],["constraints on dynamic sizes do not hold: batch",4,93]]'
+
+# ---- operands ----
+is "a file that is given twice is counted once" "$(fxexplain -q --json "$DATA/graph_breaks.log" "$DATA/./graph_breaks.log" | jq .summary.graph_breaks)" 8
+is "a pipe for kernel" "$(fxexplain kernel <(cat "$DATA/simple.log") | grep -c cpp_fused)" "$(fxexplain kernel "$DATA/simple.log" | grep -c cpp_fused)"
 done_testing
