@@ -1,0 +1,28 @@
+#!/bin/bash
+# fxexplain - : the errors of CUDA, as torch, its driver calls, Triton and NCCL say them, have an answer each, and the right one.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+known() { # known ID MESSAGE
+	is "$1: ${2:0:70}" "$(printf '%s\n' "Traceback (most recent call last):" "RuntimeError: $2" | fxexplain --json - 2>err | jq -r '[.findings[].id] | join(" ")')" "$1"
+}
+for who in "CUDA error:" "CUDA driver error:" "Triton Error [CUDA]:"; do
+	known illegal-memory-access "$who an illegal memory access was encountered"
+	known device-assert "$who device-side assert triggered"
+	known misaligned-address "$who misaligned address"
+	known kernel-launch-failure "$who unspecified launch failure"
+	known cuda-memory-refused "$who out of memory"
+done
+known kernel-launch-failure "CUDA error: an illegal instruction was encountered"
+known launch-timeout "CUDA error: the launch timed out and was terminated"
+known cuda-out-of-memory "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.55 GiB"
+known no-kernel-image "CUDA error: no kernel image is available for execution on the device"
+known no-kernel-image "CUDA driver error: no kernel image is available for execution on the device"
+known kernel-file-missing "CUDA driver error: file not found"
+known driver-too-old "CUDA error: CUDA driver version is insufficient for CUDA runtime version"
+known driver-missing "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU"
+known driver-mismatch "Unexpected error from cudaGetDeviceCount(). Error 803: system has unsupported display driver / cuda driver combination"
+known ecc-error "CUDA error: uncorrectable ECC error encountered"
+known cuda-after-fork "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method"
+known nccl-error "NCCL error in: ../torch/csrc/distributed/c10d/NCCLUtils.hpp:275, invalid usage (run with NCCL_WARN for details), NCCL version 2.21.5"
+known nccl-error "NCCL error in: /pytorch/torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:3699, unhandled system error, NCCL version 2.27.3"
+done_testing
