@@ -17,7 +17,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for adding */
 static _Thread_local struct {
 	void *module;
 	const void *image; /* NULL: it was the file */
-	char path[1024];
+	char *path;        /* not an array: a library that is opened late gets little room for what threads have of their own */
 } last;
 
 void cuda_after_fork(void) { pthread_mutex_init(&lock, NULL); }
@@ -58,7 +58,7 @@ static void find_params(struct cuda_function *f, const void *module)
 		return;
 	size_t n = last.image ? cuda_image_length(last.image) : 0;
 	int k = last.image ? (n ? cuda_params_of_cubin(last.image, n, f->name, f->size, CUDA_PARAMS) : -1)
-			   : cuda_params_of_file(last.path, f->name, f->size, CUDA_PARAMS);
+			   : last.path ? cuda_params_of_file(last.path, f->name, f->size, CUDA_PARAMS) : -1;
 	if (k >= 0)
 		f->n_params = (uint32_t)k;
 }
@@ -93,9 +93,8 @@ static void loaded(void *module, const void *image, const char *path)
 {
 	last.module = module;
 	last.image = image;
-	last.path[0] = 0;
-	if (path && strlen(path) < sizeof(last.path))
-		memcpy(last.path, path, strlen(path) + 1);
+	free(last.path);
+	last.path = path ? strdup(path) : NULL;
 }
 
 static int module_load(void **module, const char *file)

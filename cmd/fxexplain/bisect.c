@@ -226,7 +226,7 @@ static void start_and_wait(struct bisect *b, struct trial *t, const char *dir)
 	int fd_out = make_file(out), fd_err = make_file(text);
 	struct child_spec spec = {
 		.argv = (const char *const *)b->command, .env_set = env, .in.how = CHILD_NULL, .out = {CHILD_FD, fd_out},
-		.err = {CHILD_FD, fd_err}, .timeout_ms = run_timeout_ms(b->o), .die_with_parent = true,
+		.err = {CHILD_FD, fd_err}, .before_exec = run_as_before, .timeout_ms = run_timeout_ms(b->o), .die_with_parent = true,
 	};
 	struct child *c = child_start(&set, &spec, &err);
 	if (!c)

@@ -179,8 +179,6 @@ int main(int argc, char **argv)
 	limits_check(&opt.max);
 	if (strcmp(sub, "run"))
 		output_watch_signals();
-	else
-		output_fail_writes(); /* signals are the command's first: run.c */
 	if (!strcmp(sub, "kernel") || !strcmp(sub, "profile") || !strcmp(sub, "crash"))
 		operands_keep_pipes(&in);
 	if (!strcmp(sub, "kernel"))

@@ -296,10 +296,12 @@ struct session {
 	bool timed_out;
 };
 
-static int as_before(void *arg)
+static struct sigaction xfsz; /* as the tool was started with it: output_fail_writes() is for the tool alone */
+
+int run_as_before(void *arg)
 {
 	(void)arg;
-	return signal(SIGXFSZ, SIG_DFL) == SIG_ERR ? errno : 0; /* output_fail_writes() was for the tool */
+	return sigaction(SIGXFSZ, &xfsz, NULL) < 0 ? errno : 0;
 }
 
 static void run_command(struct session *s)
@@ -313,7 +315,7 @@ static void run_command(struct session *s)
 	tap_open(&tap, s->text);
 	struct child_spec spec = {
 		.argv = (const char *const *)s->command, .env_set = env, .same_group = true, .die_with_parent = true, .allow_core = true,
-		.err = {CHILD_FD, tap.theirs}, .before_exec = as_before, .grace_ms = GRACE_MS,
+		.err = {CHILD_FD, tap.theirs}, .before_exec = run_as_before, .grace_ms = GRACE_MS,
 		.timeout_ms = run_timeout_ms(s->o),
 	};
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -456,6 +458,8 @@ int run_main(const struct explain_options *opt, const struct operands *in)
 {
 	struct session s = {.o = opt, .command = in->command};
 	int explained = EXIT_FINE;
+	sigaction(SIGXFSZ, NULL, &xfsz);
+	output_fail_writes(); /* and no output_watch_signals(): signals are the command's first */
 	check_options(opt);
 	child_signals(CHILD_SIGNALS_FORWARD);
 	if (opt->bisect)

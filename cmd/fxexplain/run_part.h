@@ -25,6 +25,9 @@ static inline int run_timeout_ms(const struct explain_options *o)
 	return o->timeout > INT_MAX / 1000 ? INT_MAX : o->timeout * 1000;
 }
 
+/* Before the command is executed: what output_fail_writes() has changed for the tool is as it was. */
+int run_as_before(void *arg);
+
 /* bisect.c: the exit status. */
 int bisect_main(const struct explain_options *opt, const struct operands *in);
 
