@@ -1,6 +1,6 @@
 /* Statistics of a tensor made where it lies: four kernels as PTX text, which the driver compiles for whatever GPU there is (PTX
- * ISA 6.4, for sm_50 and later: drivers from CUDA 10.1 on). What a block of threads has found is a struct part; there are few blocks. Where the
- * driver does not take the text, tensors are copied. */
+ * ISA 6.4, for sm_50 and later: drivers from CUDA 10.1 on). What a block of threads has found is a struct part; there are few blocks.
+ * Where the driver does not take the text, tensors are copied. ptxas 13.0 takes it for sm_75, sm_90 and sm_100. */
 #include "cuda.h"
 
 #include "ops.h"
