@@ -1,5 +1,6 @@
 /* A model that is run here, or a command that is watched. */
 #include "base/diag.h"
+#include "live/ima.h"
 #include "nanassert.h"
 
 #include <math.h>
@@ -116,6 +117,12 @@ static void on_tick(void *user, struct watch *w)
 
 static void say_lost(const struct session *s, const struct watch *w)
 {
+	struct buf device = {0};
+	struct slice rest, line;
+	ima_sentences(buf_slice(&w->device), &device);
+	for (rest = buf_slice(&device); slice_line(&rest, &line) && !s->o->quiet;)
+		warn("%.*s", (int)line.n, line.p);
+	buf_release(&device);
 	if (w->calls.lost && !s->o->quiet)
 		warn("%llu records of calls were overwritten before they could be read: a NaN may have been missed",
 		     (unsigned long long)w->calls.lost);

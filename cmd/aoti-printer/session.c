@@ -2,6 +2,7 @@
 #include "base/diag.h"
 #include "io/output.h"
 #include "live/dump.h"
+#include "live/ima.h"
 #include "printer.h"
 
 #include <errno.h>
@@ -144,8 +145,20 @@ static void say_models(const struct session *s, const struct watch *w)
 		warn("%llu calls were seen, but the filters let none pass", (unsigned long long)s->seen);
 }
 
+static void say_device(const struct watch *w)
+{
+	struct buf b = {0};
+	struct slice rest, line;
+	ima_sentences(buf_slice(&w->device), &b);
+	for (rest = buf_slice(&b); slice_line(&rest, &line);)
+		warn("%.*s", (int)line.n, line.p);
+	buf_release(&b);
+}
+
 static void say_end(const struct session *s, const struct watch *w)
 {
+	if (!s->o->ima)
+		say_device(w);
 	if (w->calls.lost)
 		warn("%llu records were overwritten before they could be read: name kernels (--kernels) or runs (--runs)",
 		     (unsigned long long)w->calls.lost);

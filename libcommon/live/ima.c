@@ -332,3 +332,35 @@ size_t ima_judge(const struct ima_event *e, struct buf *b)
 	buf_release(&how);
 	return n;
 }
+
+static void add_clean(struct buf *b, struct slice s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		buf_addc(b, (unsigned char)s.p[i] < ' ' || s.p[i] == 0x7f ? '?' : s.p[i]);
+}
+
+void ima_sentences(struct slice events, struct buf *b)
+{
+	struct ima r = {0};
+	ima_read(&r, events);
+	for (size_t i = 0; i < r.n; i++) {
+		const struct ima_event *e = &r.v[i];
+		add_clean(b, e->kernel);
+		if (e->call != CONTRACT_NONE)
+			buf_addf(b, " (call %u)", e->call);
+		buf_adds(b, ": ");
+		if (e->fault) {
+			add_clean(b, e->text.n ? e->text : e->error);
+			buf_adds(b, slice_is(e->when, "launch") ? ", when it was launched" : ", when it or one before it ran");
+			buf_adds(b, "; nothing was looked at from there on. Which kernel it was says aoti-printer --ima");
+		} else {
+			struct buf name = {0};
+			ima_param_name(e, 0, &name);
+			add_clean(b, buf_slice(&name));
+			buf_addf(b, " %s", ima_what(e->what));
+			buf_release(&name);
+		}
+		buf_addc(b, '\n');
+	}
+	ima_release(&r);
+}

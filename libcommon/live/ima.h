@@ -68,6 +68,8 @@ size_t ima_judge(const struct ima_event *e, struct buf *lines);
 uint64_t ima_room(const struct ima_param *p);
 /* "in_ptr0", "buf3", "parameter 2" */
 void ima_param_name(const struct ima_event *e, uint32_t i, struct buf *b);
+/* All events of watch.h's .device, a sentence in a line each, for tools that look for something else. Control bytes become '?'. */
+void ima_sentences(struct slice events, struct buf *lines);
 /* "host memory", ... of a finding; "" for what is not known. */
 const char *ima_what(struct slice what);
 

@@ -53,6 +53,11 @@ exits "in a graph nothing is copied" 0 aoti-nanassert -- "$host" "load=$so" grap
 is "which is replayed as before" "$(grep -c 'as computed' out)" 3
 like "and said" "$(cat err)" '[34] of them were captured into a CUDA graph'
 
+FAKECUDA_FAIL=illegal@2 run aoti-nanassert -- "$host" "load=$so" call=4
+like "a fault is no NaN, and said" "$(cat err)" 'triton_[a-z0-9_]+ \(call [0-9]\): an illegal memory access was encountered.*aoti-printer --ima'
+FAKECUDA_FAIL=illegal@2 run aoti-printer --log=log -- "$host" "load=$so" call=4
+like "by both" "$(cat err)" 'an illegal memory access was encountered.*aoti-printer --ima'
+
 # ---- --ima ----
 ima() { FAKECUDA_FAIL=$1 run aoti-printer --ima --log=log -- "$host" "load=$so" "${@:2}"; }
 ima "" call=4

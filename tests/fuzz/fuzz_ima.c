@@ -18,7 +18,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 			if (ima_room(&r.v[i].p[k]) != IMA_NONE && ima_room(&r.v[i].p[k]) > r.v[i].p[k].allocation)
 				__builtin_trap();
 	}
-	buf_release(&b);
 	ima_release(&r);
+	buf_reset(&b);
+	ima_sentences(slice_of((const char *)p, n), &b);
+	buf_release(&b);
 	return 0;
 }
