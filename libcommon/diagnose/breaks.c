@@ -272,7 +272,9 @@ static uint32_t group_of(struct explanation *x, struct grouping *g, uint32_t row
 		k = chain_first(&g->place, key);
 	} else {
 		k = chain_first(&g->reason, CHAIN_KEY(file, line, b->reason, 0));
-		k = smaller(k, numbered ? chain_first(&g->number, CHAIN_KEY(file, line, gb)) : chain_first(&g->reason, CHAIN_KEY(file, line, b->reason, 1)));
+		uint32_t other = numbered ? chain_first(&g->number, CHAIN_KEY(file, line, gb))
+					  : chain_first(&g->reason, CHAIN_KEY(file, line, b->reason, 1));
+		k = smaller(k, other);
 	}
 	if (k != CHAIN_END)
 		return k;
