@@ -56,7 +56,7 @@ probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
 runner   := $(O)/lib/pt2utils/pt2-run
 
-.PHONY: all demo check check-only check-live check-cluster bench fuzz lint coverage-ops install uninstall help clean tests
+.PHONY: all demo check check-only check-live check-gpu check-cluster bench fuzz lint coverage-ops install uninstall help clean tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -214,6 +214,9 @@ check-only: tests               ## run all tests without installing anything
 check-live: tests               ## hold the tools against real torch, in a virtual environment of its own (or $PT2_PYTHON)
 	@scripts/live-venv $(O) >/dev/null || true
 	@scripts/run-tests $(O) tests/live/*.t
+
+check-gpu: tests                ## tests/gpu with an NVIDIA GPU and torch for CUDA ($PT2_PYTHON); what is printed goes into $OUT
+	@scripts/check-gpu $(O); rc=$$?; [ $$rc -eq 77 ] || exit $$rc
 
 check-cluster: all              ## fxminify on other machines: through ssh, and a Slurm of one node (as root; with real torch)
 	@scripts/install-deps cluster

@@ -1,0 +1,50 @@
+#!/bin/bash
+# Real Triton packages on a real GPU: contract, doctor, values, the planted NaN, the planted illegal access. Run by make check-gpu.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+[ -n "${GPU_PYTHON-}" ] || skip_all "is run by make check-gpu"
+host() { "$GPU_PYTHON" "$ROOT/tests/gpu/host.py" "$@"; }
+export -f host
+keep() { cp out "$GPU_OUT/$1.txt" 2>/dev/null; [ -s err ] && cp err "$GPU_OUT/$1.err.txt"; return 0; }
+have() { [ -f "$GPU_MODELS/$1.json" ] || { skip "$1" "it was not compiled"; return 1; }; }
+fact() { jq -r "$2" "$GPU_MODELS/$1.json"; }
+py=("$GPU_PYTHON" "$ROOT/tests/gpu/host.py")
+
+for name in dynamic mm user nan launches; do
+	have $name || continue
+	model=$GPU_MODELS/$name.pt2
+	exits "$name: text and binary agree" 0 aoti-checkinputs --probe "$model"
+	keep "$name.contract"
+	like "$name: it is for cuda" "$(cat out)" 'compiled for cuda'
+	like "$name: the doctor finds the GPU fit" "$(aoti-checkinputs --doctor "$model" 2>&1)" 'ok +GPU code for sm_'
+	is "$name: the tensors of its inputs fit" "$(aoti-checkinputs --json "$model" "$GPU_MODELS/$name.in.pt" 2>/dev/null | jq '[.findings[]? | select(.what != "device")] | length')" 0
+	run aoti-printer --log=log --level 2 -- "${py[@]}" "$model" "$GPU_MODELS/$name.in.pt"
+	cp log out 2>/dev/null
+	keep "$name.printer"
+	is "$name: watched, it ends as alone" "$status" 0
+	is "$name: kernels are seen with the names of its text" \
+		"$(aoti-checkinputs --json "$model" | jq -r '.calls[] | select(.kind == "kernel") | .name' | sort -u | while read -r k; do grep -q "$k" log || echo "$k"; done)" ""
+	run aoti-nanassert --log=log -- "${py[@]}" "$model" "$GPU_MODELS/$name.in.pt"
+	is "$name: no NaN with good inputs" "$status" 0
+done
+if have nan; then
+	run aoti-nanassert --log=log -- "${py[@]}" "$GPU_MODELS/nan.pt2" "$GPU_MODELS/nan.bad.pt"
+	cp log out
+	keep nan.found
+	is "the planted NaN: status" "$status" 1
+	like "the planted NaN: its kernel" "$(cat log)" "NaN.*$(fact nan .kernel)"
+fi
+if have user; then
+	run host "$GPU_MODELS/user.pt2" "$GPU_MODELS/user.bad.pt"
+	like "the planted access is illegal" "$(cat out err)" 'illegal memory access'
+	run aoti-printer --ima --log=log -- "${py[@]}" "$GPU_MODELS/user.pt2" "$GPU_MODELS/user.bad.pt"
+	cp log out
+	keep user.ima
+	like "--ima names the kernel in one run" "$(grep -E '^ *kernel' log)" "$(fact user .kernel)"
+	like "and its grid" "$(cat log)" 'grid \([0-9]+, 1, 1\)'
+	run aoti-printer --ima --log=log -- "${py[@]}" "$GPU_MODELS/user.pt2" "$GPU_MODELS/user.in.pt"
+	unlike "nothing with a size that is right" "$(cat log)" '^illegal memory access'
+	run aoti-printer --ima=alloc --log=log -- "${py[@]}" "$GPU_MODELS/user.pt2" "$GPU_MODELS/user.bad.pt"
+	like "the same without the caching allocator" "$(grep -E '^ *kernel' log)" "$(fact user .kernel)"
+fi
+done_testing
