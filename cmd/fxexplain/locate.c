@@ -52,22 +52,26 @@ static struct slice with_location(struct explanation *x, struct slice evidence, 
 	return explain_textf(x, "%.*s%.*s%.*s", (int)n, evidence.p, (int)location->len, location->p, (int)(evidence.n - n), evidence.p + n);
 }
 
+enum { LOCATED = 256 }; /* each is looked for in all code: the worst first */
+
 void locate_errors(struct explanation *x, const struct kernelmaps *k)
 {
 	const struct facts *f = x->facts;
-	for (uint32_t i = 0; k->n && i < f->n_failure; i++) {
+	for (uint32_t c = 0, n = 0; k->n && c < x->n_component && n < LOCATED; c++) {
+		struct component_view *v = &x->component[c];
+		const struct fact_failure *r = v->failure == FACT_NONE ? NULL : &f->failure[v->failure];
 		struct kmlocation at;
-		struct slice reason = facts_text(f, f->failure[i].reason);
-		if (!kernelmap_locate(k->map, k->n, reason, &at) || at.line == KM_NONE)
+		if (!r || !slice_find(facts_text(f, r->reason), "error:"))
+			continue;
+		n++;
+		if (!kernelmap_locate(k->map, k->n, facts_text(f, r->reason), &at) || at.line == KM_NONE)
 			continue;
 		struct buf b = {0};
 		add_location(&b, k, &at);
-		for (uint32_t c = 0; c < x->n_component; c++)
-			if (x->component[c].failure == i)
-				x->component[c].evidence = with_location(x, x->component[c].evidence, &b);
+		v->evidence = with_location(x, v->evidence, &b);
 		for (uint32_t g = 0; g < x->n_finding; g++) {
 			struct finding *to = &x->finding[g];
-			if (to->kind == FINDING_FAILURE && to->src.input == f->failure[i].src.input && to->src.line == f->failure[i].src.line)
+			if (to->kind == FINDING_FAILURE && to->src.input == r->src.input && to->src.line == r->src.line)
 				to->evidence = with_location(x, to->evidence, &b);
 		}
 		buf_release(&b);
