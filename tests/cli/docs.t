@@ -46,7 +46,8 @@ setup() {
 	cp work/x.npy work/y.npy
 	xz -dc "$ROOT/tests/data/aoti/nan/log.pt2.xz" >work/log.pt2
 	unzip -p "$ROOT/tests/data/aoti/nan/io/log.npz" in0.npy >work/log.npy
-	cp server work/server
+	cp server gpu-server work/
+	cp "$cuda/cudamodel.pt2" work/cuda.pt2
 	cp "$ROOT/tests/data/repro/aot_forward/minifier_launcher.py" work/
 	cp work/minifier_launcher.py work/launcher.py
 	cp work/minifier_launcher.py work/repro.py
@@ -66,6 +67,13 @@ cat >server <<EOF
 exec '$BUILD/tests-lib/livehost' torch='$BUILD/tests-lib/faketorch.so' load='$(find "$PWD/models" -name '*.so')' 'call=f32[2,3];f32[2,3];f32[2,3];f32[]'
 EOF
 chmod +x server
+# The same on a GPU, by the fake driver: its third kernel makes an illegal access.
+cuda=$BUILD/tests-lib/cuda
+cat >gpu-server <<EOF
+#!/bin/sh
+FAKECUDA_FAIL=illegal@3 exec '$BUILD/tests-lib/cudahost' 'load=$(echo "$cuda"/model/*.so)' call=8 call=8
+EOF
+chmod +x gpu-server
 # For fxexplain: a debug folder, profiles, a crashed model, and a program that leaves a trace.
 mkdir debug && tar -C debug -xJf "$ROOT/tests/data/debug/torch_compile_debug.tar.xz"
 xz -dc "$ROOT/tests/data/crash/crash.pt2.xz" >crash.pt2
