@@ -3,13 +3,15 @@
 
 #include <inttypes.h>
 
-enum { ADVICE_SHOWN = 3, OPS_SHOWN = 6, BAR = 20 };
+enum { ADVICE_SHOWN = 3, OPS_SHOWN = 6, OPS_LOW = 3, HIGH = 60, BAR = 20 };
 
 struct show {
 	struct screen *s;
 	struct profile_view *v;
 	struct buf table, tmp;
 	bool all;
+	bool room;      /* for the parts that come last: no terminal, or one of HIGH rows */
+	uint32_t shown; /* rows of a table */
 };
 
 static void put_title(struct show *w, const char *title)
@@ -23,7 +25,7 @@ static void put_more(struct show *w, uint32_t left, const char *what)
 {
 	if (left) {
 		buf_reset(&w->tmp);
-		buf_addf(&w->tmp, "%u more %s: --all", left, what);
+		buf_addf(&w->tmp, "%u more %.*s: --all", left, (int)strlen(what) - (left == 1), what); /* "1 more kernel" */
 		put_dim(w->s, buf_str(&w->tmp));
 		buf_addc(&w->s->b, '\n');
 	}
@@ -163,7 +165,7 @@ static void put_ops(struct show *w, const struct profile_op *op, uint32_t n, con
 	put_title(w, title);
 	buf_adds(&w->table,
 		 c->one ? "calls\tself us\tshare\t\tname\n" : "eager calls\tus\tcompiled calls\tus\tchange\t\tname\n");
-	for (uint32_t i = 0; i < n && (w->all || shown < OPS_SHOWN); i++) {
+	for (uint32_t i = 0; i < n && (w->all || shown < w->shown); i++) {
 		const struct profile_op *o = &op[i];
 		if (o->self[0] + o->self[1] <= 0)
 			continue;
@@ -191,7 +193,7 @@ static void put_ops(struct show *w, const struct profile_op *op, uint32_t n, con
 static void put_regions(struct show *w)
 {
 	const struct profile *p = w->v->shown;
-	if (!p->n_region || !(w->all || w->v->has_facts))
+	if (!p->n_region || !(w->room && (w->all || w->v->has_facts)))
 		return;
 	put_title(w, "Compiled frames");
 	buf_adds(&w->table, "id\tcalls\tus a call\tlookup us\tafter a break\twait us\tfunction\n");
@@ -216,11 +218,11 @@ static void put_regions(struct show *w)
 static void put_compiles(struct show *w)
 {
 	const struct profile *p = w->v->shown;
-	if (!p->n_compile || !(w->all || w->v->has_facts))
+	if (!p->n_compile || !(w->room && (w->all || w->v->has_facts)))
 		return;
 	put_title(w, "Compilations inside of the profile");
 	buf_adds(&w->table, "at s\tseconds\tid\tstep\t\tfunction\n");
-	for (uint32_t i = 0; i < p->n_compile && (w->all || i < OPS_SHOWN); i++) {
+	for (uint32_t i = 0; i < p->n_compile && (w->all || i < w->shown); i++) {
 		const struct profile_compile *k = &p->compile[i];
 		const struct slice id = intern_get(&p->names, k->id);
 		buf_addf(&w->table, "%.3f\t%.3f\t", (double)(k->ts - p->first) / 1e9, (double)k->dur / 1e9);
@@ -265,7 +267,7 @@ static void put_kernels(struct show *w)
 		if (o->family != FAMILY_KERNEL || !o->count[1] || (i >= c->n_device && c->n_device) ||
 		    !view_kernel(w->v, o->name, &w->tmp, &lines))
 			continue;
-		if (!w->all && shown >= OPS_SHOWN) {
+		if (!w->all && shown >= w->shown) {
 			left++;
 			continue;
 		}
@@ -301,11 +303,11 @@ static void put_gaps(struct show *w)
 static void put_breaks(struct show *w)
 {
 	const struct facts *f = &w->v->facts;
-	if (!w->v->has_facts || !f->n_brk)
+	if (!w->v->has_facts || !f->n_brk || !w->room)
 		return;
 	put_title(w, "Graph breaks in the log");
 	buf_adds(&w->table, "id\tline\treason\n");
-	for (uint32_t i = 0; i < f->n_brk && (w->all || i < OPS_SHOWN); i++) {
+	for (uint32_t i = 0; i < f->n_brk && (w->all || i < w->shown); i++) {
 		const struct fact_break *b = &f->brk[i];
 		const struct slice file = facts_text(f, b->loc.file), why = facts_text(f, b->reason);
 		struct slice rest = why, first = why;
@@ -321,17 +323,17 @@ static void put_breaks(struct show *w)
 		buf_addc(&w->table, '\n');
 	}
 	end_table(w);
-	put_more(w, !w->all && f->n_brk > OPS_SHOWN ? f->n_brk - OPS_SHOWN : 0, "breaks");
+	put_more(w, !w->all && f->n_brk > w->shown ? f->n_brk - w->shown : 0, "breaks");
 }
 
 static void put_recompiles(struct show *w)
 {
 	const struct facts *f = &w->v->facts;
-	if (!w->v->has_facts || !f->n_recompile)
+	if (!w->v->has_facts || !f->n_recompile || !w->room)
 		return;
 	put_title(w, "Recompiles in the log");
 	buf_adds(&w->table, "id\tline\tguard\twas\tis\n");
-	for (uint32_t i = 0; i < f->n_recompile && (w->all || i < OPS_SHOWN); i++) {
+	for (uint32_t i = 0; i < f->n_recompile && (w->all || i < w->shown); i++) {
 		const struct fact_recompile *r = &f->recompile[i];
 		const struct slice file = facts_text(f, r->loc.file);
 		add_name(&w->table, r->compile == FACT_NONE ? SLICE("-") : facts_text(f, f->compile[r->compile].id));
@@ -348,7 +350,7 @@ static void put_recompiles(struct show *w)
 		buf_addc(&w->table, '\n');
 	}
 	end_table(w);
-	put_more(w, !w->all && f->n_recompile > OPS_SHOWN ? f->n_recompile - OPS_SHOWN : 0, "recompiles");
+	put_more(w, !w->all && f->n_recompile > w->shown ? f->n_recompile - w->shown : 0, "recompiles");
 }
 
 /* ---- the head ---- */
@@ -415,7 +417,8 @@ static void head_of_two(struct show *w)
 
 void profile_terminal(struct screen *s, struct profile_view *v, const struct explain_options *opt)
 {
-	struct show w = {.s = s, .v = v, .all = opt->all};
+	bool room = !s->height || s->height >= HIGH;
+	struct show w = {.s = s, .v = v, .all = opt->all, .room = opt->all || room, .shown = room ? OPS_SHOWN : OPS_LOW};
 	if (v->c.one)
 		head_of_one(&w);
 	else
@@ -432,6 +435,8 @@ void profile_terminal(struct screen *s, struct profile_view *v, const struct exp
 	put_breaks(&w);
 	put_recompiles(&w);
 	put_gaps(&w);
+	if (!w.room)
+		put_dim(s, "compiled frames, compilations, graph breaks and recompiles: --all\n");
 	buf_release(&w.table);
 	buf_release(&w.tmp);
 }

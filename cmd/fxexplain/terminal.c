@@ -74,6 +74,15 @@ static struct slice place(struct page *p, const struct fact_loc *loc)
 
 /* ---- the head ---- */
 
+/* Texts do not tell of graphs. */
+static bool knows_graphs(const struct facts *f)
+{
+	for (uint32_t i = 0; i < f->n_input; i++)
+		if (f->input[i].kind != FACT_TEXTLOG)
+			return true;
+	return f->n_graph > 0;
+}
+
 static void head(struct page *p)
 {
 	const struct explanation *x = p->x;
@@ -101,8 +110,10 @@ static void head(struct page *p)
 		buf_adds(b, " in ");
 		seconds(b, x->seconds);
 	}
-	buf_addf(b, ": %llu graph%s, %llu graph break%s", (unsigned long long)x->graphs, plural(x->graphs), (unsigned long long)x->breaks,
-		 plural(x->breaks));
+	buf_adds(b, ": ");
+	if (knows_graphs(f))
+		buf_addf(b, "%llu graph%s, ", (unsigned long long)x->graphs, plural(x->graphs));
+	buf_addf(b, "%llu graph break%s", (unsigned long long)x->breaks, plural(x->breaks));
 	if (x->inferred_breaks)
 		buf_addf(b, " (and %llu without a record)", (unsigned long long)x->inferred_breaks);
 	buf_addf(b, ", %llu recompile%s, %llu failure%s", (unsigned long long)x->recompiles, plural(x->recompiles),
