@@ -208,7 +208,8 @@ def without_gpus():
         for part, function in zip(parts, real):
             part.is_available = function
         kind = type(functools.cache(len))
-        caches = [(o, o.__wrapped__.__code__) for o in gc.get_objects() if isinstance(o, kind) and hasattr(o.__wrapped__, "__code__")]
+        caches = [(o, o.__wrapped__.__code__) for o in gc.get_objects() if type(o) is kind and hasattr(o.__wrapped__, "__code__")
+                  and not str(o.__wrapped__.__module__).startswith("torch._inductor.fx_passes")]  # done once: they register patterns
         names, stale = set(), True
         while stale:  # those that asked it, and those that asked these
             stale = [(o, code) for o, code in caches if code in asked or names.intersection(code.co_names)]

@@ -14,6 +14,7 @@ is "nor asks the driver" "$(said 'an import that counts devices')" 0
 is "the warm-up sees no GPU" "$(said 'in the warm-up')" False
 is "what is remembered of that is forgotten" "$(said 'after it')" True
 is "and nothing else" "$(said 'what does not depend on it is still known')" True
+is "patterns are registered once" "$(said 'what is done once is done once')" 1
 is "warm-up with dynamo" "$(said 'the warm-up of dynamo')" "done"
 is "warm-up of a graph" "$(said 'the warm-up of aot')" "done"
 is "neither starts it, nor autograd's threads" "$(said 'what has started CUDA then')" "(None, 0)"

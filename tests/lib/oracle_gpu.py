@@ -159,9 +159,18 @@ def unrelated():
     return object()
 
 
+@functools.cache
+def register_patterns():
+    registered.append(torch.cuda.is_available())
+
+
+registered, register_patterns.__wrapped__.__module__ = [], "torch._inductor.fx_passes.pad_mm"
 kept = unrelated()
 with without_gpus():
     answer("in the warm-up", has_triton() or through_another())
+    register_patterns()
+register_patterns()
+answer("what is done once is done once", len(registered))
 answer("after it", has_triton() and through_another())
 answer("what does not depend on it is still known", unrelated() is kept)
 
