@@ -20,7 +20,7 @@ static const struct opt options[] = {
 	OPT_FLAG('p', "profile", &opt.profile, "time per kernel"),
 	OPT_STRING(0, "chrome-trace", "FILE", &opt.chrome_trace, "with --profile: every call, for chrome://tracing or Perfetto"),
 	OPT_STRING(0, "record", "DIR", &opt.record, "keep the inputs of a failing call of the command, to run again"),
-	OPT_STRING(0, "ima", "[=alloc]", &opt.ima, 
+	OPT_STRING(0, "ima", "[=alloc]", &opt.ima,
 		   "which kernel made the illegal memory access on the GPU? alloc: without PyTorch's caching allocator"),
 	OPT_HEADING("Which calls and tensors"),
 	OPT_LIST('k', "kernels", "GLOB", &opt.kernels, "calls of these kernels and ops; several between commas"),
