@@ -107,17 +107,37 @@ static size_t group(const struct side *s, uint32_t model, uint32_t run)
 	return n;
 }
 
-/* Of "cpp_fused_relu_12" without the number, which another compilation counts otherwise. */
+/* What a call computes, by its name: cpp_fused_relu_12 and triton_poi_fused_relu_0 are "fused_relu", aoti_torch_cpu_mm_out and
+ * aoti_torch_cuda_mm_out "mm_out". Other compilations count otherwise, and for another device. *device: its length in front. */
+static struct slice computes(struct slice name, size_t *device)
+{
+	static const char *const prefix[] = {"cpp_", "triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "triton_for_", "triton_",
+					     "aoti_torch_cpu_", "aoti_torch_cuda_", "aoti_torch_xpu_", "aoti_torch_mps_"};
+	size_t n = name.n;
+	*device = 0;
+	for (size_t i = 0; i < ARRAY_LEN(prefix) && !*device; i++)
+		*device = slice_starts(name, prefix[i]) ? strlen(prefix[i]) : 0;
+	while (n && isdigit((unsigned char)name.p[n - 1]))
+		n--;
+	if (!n || n == name.n || name.p[n - 1] != '_' || n <= *device)
+		n = name.n;
+	return slice_of(name.p + *device, n - *device);
+}
+
 static uint64_t key_of(const struct dump_call *c)
 {
-	size_t n = c->name.n;
-	if (c->kind == DUMP_RUN)
-		return 1;
-	while (n && isdigit((unsigned char)c->name.p[n - 1]))
-		n--;
-	if (!n || n == c->name.n || c->name.p[n - 1] != '_')
-		n = c->name.n;
-	return hash_bytes(c->name.p, n);
+	size_t device;
+	struct slice what = computes(c->name, &device);
+	return c->kind == DUMP_RUN ? 1 : hash_bytes(what.p, what.n);
+}
+
+/* For two devices buffers are numbered each by themselves: their names say nothing. */
+static bool one_device(const struct dump_call *a, const struct dump_call *b)
+{
+	size_t x, y;
+	computes(a->name, &x);
+	computes(b->name, &y);
+	return slice_eq(slice_of(a->name.p, x), slice_of(b->name.p, y));
 }
 
 static void add_row(struct diff *d, const struct dump_call *a, const struct dump_call *b)
@@ -207,13 +227,13 @@ static bool stands_for(const struct dump_value *a, const struct dump_value *b, b
 		       : a->role == b->role && a->arg == b->arg;
 }
 
-/* Twice: first by name, so that what is left may stand for what is left. */
+/* Twice, where names mean the same: first by name, so that what is left may stand for what is left. */
 static void match_values(struct diff *d, struct diff_row *r, const struct filter *f)
 {
 	const struct dump_call *a = r->a, *b = r->b;
 	const struct dump_value **with = xcalloc(a->n_values + 1u, sizeof(*with));
 	bool *taken = xcalloc(b->n_values + 1u, sizeof(*taken));
-	for (int by_name = 1; by_name >= 0; by_name--)
+	for (int by_name = one_device(a, b); by_name >= 0; by_name--)
 		for (uint32_t i = 0; i < a->n_values; i++)
 			for (uint32_t k = 0; k < b->n_values && !with[i]; k++)
 				if (!taken[k] && stands_for(&a->value[i], &b->value[k], by_name)) {

@@ -1,5 +1,6 @@
-/* diff.h - two dumps, call by call. Calls of the same model and run are matched by kernel and order (base/linediff.h), tensors
- * by the names of their buffers, then by where they stand in the call. */
+/* diff.h - two dumps, call by call. Calls of the same model and run are matched by what their kernel or operator computes and by
+ * order (base/linediff.h), also where one side was compiled for another device; tensors by the names of their buffers (on one
+ * device), then by where they stand in the call. */
 #ifndef PRINTER_DIFF_H
 #define PRINTER_DIFF_H
 #include "base/json.h"

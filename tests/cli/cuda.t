@@ -35,6 +35,12 @@ is "what was counted" "$(jq '.calls[2].values[0] | .elements == 32 and .nan == 0
 exits "a dump" 0 aoti-printer -o dump -- "$host" "load=$so" call=4
 exits "is the same again" 0 aoti-printer --diff dump -- "$host" "load=$so" call=4
 exits "and another with a NaN" 1 aoti-printer --diff dump -- "$host" "load=$so" nan=4
+# As if compiled for the CPU, where kernels and buffers are called otherwise: made of the dump, for no other model computes the same.
+cp -r dump cpu
+sed -i 's/\("[a-z]*":"\)triton_p[a-z]*_fused/\1cpp_fused/; s/\("[a-z]*":"\)aoti_torch_cuda_/\1aoti_torch_cpu_/; s/"cuda:0"/"cpu"/g' cpu/calls.jsonl
+sed -i 's/"buffer":"buf0"/"buffer":"buf9"/g; s/"buffer":"buf1"/"buffer":"buf0"/g' cpu/calls.jsonl
+exits "a model for the CPU and for a GPU agree" 0 aoti-printer --json --diff cpu dump
+is "call by call" "$(jq -c '[.both, .only_a, .only_b, .differing]' out)" '[4,0,0,0]'
 exits "a large tensor, in pieces" 0 aoti-printer --json --log=log -- "$host" "load=$so" call=700000
 is "is counted whole" "$(jq -c '.calls[0].values | map([.elements, .nan])' log)" '[[5600000,0],[5600000,0],[5600000,0]]'
 run env FAKECUDA_LOG=driver aoti-printer --json --log=log2 -- "$host" "load=$so" call=700000
