@@ -45,7 +45,6 @@ struct explain_options {
 	uint64_t show;           /* bit per enum explain_part */
 	struct opt_pairs max;    /* --max */
 	const char *keep;        /* run --keep DIR */
-	bool one_run;            /* run: all inputs are of one run */
 	const char *folder;      /* run: the private folder of the inputs */
 	int timeout;             /* run --timeout, seconds; 0: none */
 };

@@ -263,9 +263,9 @@ int load_operands(struct facts *f, const struct explain_options *opt, const char
 	intern_release(&given);
 	if (status == 0 && !f->n_input)
 		status = err_set(err, EXIT_INPUT, "nothing could be read");
-	if (status == 0 && opt->one_run)
+	if (status == 0) {
 		facts_one_run(f);
-	if (status == 0)
 		facts_finish(f);
+	}
 	return status;
 }

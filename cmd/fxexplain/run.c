@@ -367,7 +367,6 @@ static int explain_child(void *arg)
 		path[n++] = s->traces.v[i];
 	if (s->text_bytes)
 		path[n++] = s->text;
-	o.one_run = true;
 	o.folder = s->kept ? NULL : s->private;
 	output_watch_signals();
 	if (!o.output) /* standard output is the command's */

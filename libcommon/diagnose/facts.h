@@ -318,7 +318,8 @@ void facts_take_known(struct facts *f, struct fact_src src, uint32_t compile, co
 /* A violated constraint of torch.export or mark_dynamic in a message: rows of bound[]. facts_trace_shapes.c */
 void facts_add_constraints(struct facts *f, struct fact_src src, uint32_t compile, const struct fact_loc *loc, struct slice text);
 bool facts_constraints(struct slice text); /* is there one in it? */
-/* All inputs are of one run (`fxexplain run`): what a text says that a trace says as well is left out. Before facts_finish. */
+/* Of traces and texts of one run what a text says that a trace says as well is left out. Does nothing where they are of two: where a
+ * text gives a compile id to another function. Before facts_finish. */
 void facts_one_run(struct facts *f);
 void facts_finish(struct facts *f);
 /* Only the frames of this function and of its resume functions stay: what TORCHDYNAMO_DEBUG_FUNCTION does at run time. How many. */

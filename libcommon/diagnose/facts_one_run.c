@@ -1,4 +1,5 @@
 /* facts_one_run.c - a trace and the texts of one run: what both say is one fact. */
+#include "diagnose/chain.h"
 #include "diagnose/facts.h"
 
 struct joining {
@@ -141,6 +142,28 @@ static void drop_rows(struct joining *j)
 	DROP(compiler_error, has(j, key(k, KEY_COMPILER, f->compiler_error[i].at.line, f->compiler_error[i].message, 0)))
 }
 
+/* Is there no compile id that a text gives to another function than the traces do? */
+static bool agree(const struct facts *f)
+{
+	struct chain trace = {0};
+	bool yes = true;
+	for (uint32_t i = 0; i < f->n_compile; i++)
+		if (!is_text(f, f->compile[i].src.input))
+			chain_add(&trace, i, CHAIN_KEY(f->compile[i].id));
+	for (uint32_t i = 0; yes && i < f->n_compile; i++) {
+		const struct fact_compile *c = &f->compile[i];
+		uint32_t k = is_text(f, c->src.input) && c->loc.function != INTERN_NONE ? chain_first(&trace, CHAIN_KEY(c->id)) : CHAIN_END;
+		/* Of several ranks any will do; where none is known by name nothing speaks against it. */
+		bool same = k == CHAIN_END;
+		for (; k != CHAIN_END && !same; k = trace.next[k])
+			same = f->compile[k].loc.function == INTERN_NONE || f->compile[k].loc.function == c->loc.function ||
+			       f->compile[k].resume_of == c->loc.function;
+		yes = same;
+	}
+	chain_release(&trace);
+	return yes;
+}
+
 void facts_one_run(struct facts *f)
 {
 	struct joining j = {.f = f};
@@ -149,7 +172,7 @@ void facts_one_run(struct facts *f)
 		trace |= f->input[i].kind == FACT_TRACE;
 		text |= is_text(f, i);
 	}
-	if (!trace || !text)
+	if (!trace || !text || !agree(f))
 		return;
 	j.moved = xreallocarray(NULL, f->n_compile + 1, sizeof(*j.moved));
 	j.twin = xcalloc(f->n_compile + 1, sizeof(*j.twin));

@@ -93,4 +93,15 @@ is "quiet: violated constraints, an export each" "$(fxexplain --json quiet.log |
 # ---- operands ----
 is "a file that is given twice is counted once" "$(fxexplain -q --json "$DATA/graph_breaks.log" "$DATA/./graph_breaks.log" | jq .summary.graph_breaks)" 8
 is "a pipe for kernel" "$(fxexplain kernel <(cat "$DATA/simple.log") | grep -c cpp_fused)" "$(fxexplain kernel "$DATA/simple.log" | grep -c cpp_fused)"
+# ---- a trace and a text: of one run what both say counts once, of two runs all of it ----
+cat >stderr.txt <<'EOF'
+V1121 10:02:33.277000 6895 torch/_dynamo/guards.py:5400] [0/1] [__recompiles] Recompiling function step in /home/user/app/recompiles.py:19
+V1121 10:02:33.277000 6895 torch/_dynamo/guards.py:5400] [0/1] [__recompiles]     triggered by the following guard failure(s):
+V1121 10:02:33.277000 6895 torch/_dynamo/guards.py:5400] [0/1] [__recompiles]     - 0/0: tensor 'x' size mismatch at index 0. expected 3, actual 5
+EOF
+recompiles() { fxexplain --json "$@" | jq .summary.recompiles; }
+is "the text alone" "$(recompiles stderr.txt)" 1
+is "with the trace of its run" "$(recompiles "$DATA/recompiles.log" stderr.txt)" "$(recompiles "$DATA/recompiles.log")"
+sed -i 's/function step in/function other in/' stderr.txt
+is "with the trace of another" "$(recompiles "$DATA/recompiles.log" stderr.txt)" $(($(recompiles "$DATA/recompiles.log") + 1))
 done_testing
