@@ -110,8 +110,9 @@ cuda_at   := $(O)/tests-lib/cuda
 cuda_text := $(wildcard tests/lib/cudamodel/*.wrapper.cpp)
 cuda_libs := $(cuda_at)/libcuda.so.1 $(cuda_at)/libcudart.so.12 $(cuda_at)/libtorch_cuda.so
 cuda_so   := $(cuda_text:tests/lib/cudamodel/%.cpp=$(cuda_at)/model/%.so)
-cubins    := $(addprefix $(cuda_at)/model/,$(shell sed -n 's:.*loadKernel.".*/\([^/"]*\.cubin\)".*:\1:p' $(cuda_text)))
-cuda      := $(cuda_libs) $(cuda_so) $(cubins) $(cuda_at)/cudamodel.pt2 $(O)/tests-lib/cudahost
+beside    := $(addprefix $(cuda_at)/model/,$(shell sed -n 's:.*loadKernel.".*/\([^/"]*\.cubin\)".*:\1:p' $(cuda_text)))
+beside    += $(cuda_text:tests/lib/cudamodel/%=$(cuda_at)/model/%) $(cuda_text:tests/lib/cudamodel/%.cpp=$(cuda_at)/model/%_metadata.json)
+cuda      := $(cuda_libs) $(cuda_so) $(beside) $(cuda_at)/cudamodel.pt2 $(O)/tests-lib/cudahost
 
 # What lives in other people's processes is never sanitized: their runtimes want to be first.
 guests   := $(probe) $(shim) $(runner) $(O)/tests-lib/faketorch.so $(O)/tests-lib/fakemodel.so \
@@ -176,7 +177,7 @@ $(cuda_so): $(cuda_at)/model/%.so: tests/lib/cudamodel/%.cpp tests/lib/cudamodel
 
 $(cuda_at)/cudamodel.pt2: $(cuda_so) tests/lib/cudamodel/pack.py
 	$(Q)python3 tests/lib/cudamodel/pack.py $(cuda_text) $< $(<D) $@
-$(cubins): $(cuda_at)/cudamodel.pt2 ;
+$(beside): $(cuda_at)/cudamodel.pt2 ;
 
 # By RPATH (not RUNPATH) it finds the fake libraries also for what it loads.
 $(O)/tests-lib/cudahost: tests/lib/cudahost.c $(cuda_at)/libcudart.so.12

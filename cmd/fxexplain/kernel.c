@@ -209,8 +209,11 @@ int kernel_main(const struct explain_options *opt, const struct operands *in)
 		die(EXIT_INPUT, "no generated code and no compiler's error in what was given: give the debug folder, the trace or the package, too");
 	struct kernel_hit *hit = xcalloc(KERNEL_HITS, sizeof(*hit));
 	uint32_t n_hits = name ? find(&k, name, hit) : 0;
-	if (name && !n_hits)
+	if (name && !n_hits) {
+		free(error);
+		free(hit);
 		unknown(&k, name);
+	}
 	if (opt->json) {
 		kernel_json(&s.b, &k, name ? hit : NULL, n_hits, error, n_errors);
 	} else {

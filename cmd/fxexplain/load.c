@@ -134,6 +134,7 @@ static int add_pipe(struct facts *f, const char *path, const struct facts_option
 
 void operands_keep_pipes(struct operands *in)
 {
+	static struct arena names; /* until the end, as the files */
 	struct err err;
 	struct stat st;
 	for (int i = 0; i < in->n; i++) {
@@ -142,7 +143,9 @@ void operands_keep_pipes(struct operands *in)
 		int fd = pipe_file(in->v[i], &err); /* open until the end */
 		if (fd < 0)
 			die_err(&err);
-		in->v[i] = xasprintf("/proc/self/fd/%d", fd);
+		char name[64];
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+		in->v[i] = arena_strndup(&names, name, strlen(name));
 	}
 }
 
@@ -165,7 +168,8 @@ static int list_dir(const char *dir, struct names *names, struct err *err)
 		names->v[names->n++] = xasprintf("%s/%s", dir, e->d_name);
 	}
 	closedir(d);
-	qsort(names->v, names->n, sizeof(*names->v), by_version);
+	if (names->n)
+		qsort(names->v, names->n, sizeof(*names->v), by_version);
 	return 0;
 }
 
