@@ -112,7 +112,7 @@ static size_t windows_length(struct slice s)
 static bool is_public(struct slice host)
 {
 	static const char *const known[] = {"pytorch.org", "github.com", "github.io", "githubusercontent.com", "python.org", "google.com",
-					    "nvidia.com", "readthedocs.io", "stackoverflow.com", "gnu.org", "llvm.org", "pypi.org",
+					    "nvidia.com", "readthedocs.io", "stackoverflow.com", "gnu.org", "llvm.org",
 					    "triton-lang.org", NULL};
 	for (const char *const *k = known; *k; k++) {
 		size_t n = strlen(*k);
