@@ -100,7 +100,7 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 	struct facts f;
 	struct explanation x;
 	struct err err;
-	struct facts_options o = {.quiet = true};
+	struct facts_options o = {0};
 	struct run_names logs = {0};
 	struct buf line = {0}, key = {0};
 	facts_init(&f);

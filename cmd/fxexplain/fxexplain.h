@@ -77,7 +77,7 @@ unsigned limits_exceeded(const struct explanation *x, const struct explain_optio
 /* -1: the baseline cannot be read, or is none. */
 int baseline_compare(const struct explanation *x, const struct explain_options *opt, unsigned *worse, struct err *err);
 
-/* ---- explain_main (main.c): facts to whatever the options ask for; also the end of `run` ---- */
+/* ---- main.c: facts to whatever the options ask for; also the end of `run` ---- */
 int explain_paths(const struct explain_options *opt, const char *const *path, int n);
 /* To this file, which appears when it is whole; NULL, "" and "-": standard output. Ends the tool when it cannot. */
 void explain_write(const struct buf *b, const char *path);

@@ -166,15 +166,7 @@ static void (*const places_of[])(struct limit_places *p, const struct explanatio
 #undef X
 };
 
-static double count_of(int k, const struct explanation *x, const struct explain_sums *s)
-{
-	const double v[] = {
-#define X(name, words, count, places) (double)(count),
-		LIMITS(X)
-#undef X
-	};
-	return v[k];
-}
+static void places(void *ctx, int k, struct limit_places *p) { places_of[k](p, ctx); }
 
 void limits_check(const struct opt_pairs *max)
 {
@@ -185,22 +177,17 @@ void limits_check(const struct opt_pairs *max)
 
 unsigned limits_exceeded(const struct explanation *x, const struct explain_options *opt)
 {
-	struct explain_sums s;
-	unsigned over = 0;
-	explain_add_up(x, &s);
-	for (size_t i = 0; i < opt->max.n; i++) {
-		int k = limit_find(limit, ARRAY_LEN(limit), opt->max.v[i].name);
-		double got = k < 0 ? 0 : count_of(k, x, &s);
-		if (k < 0 || !limit_passed(&limit[k], got, opt->max.v[i].value))
-			continue;
-		struct limit_places p = {0};
-		struct buf text = {0};
-		places_of[k](&p, x);
-		limit_text(&text, &limit[k], got, opt->max.v[i].value, &p);
-		warn("%s", buf_str(&text));
-		buf_release(&text);
-		limit_places_release(&p);
-		over++;
-	}
+	struct explain_sums sums;
+	const struct explain_sums *s = &sums;
+	struct buf lines = {0};
+	explain_add_up(x, &sums);
+	const double count[] = {
+#define X(name, words, n, places) (double)(n),
+		LIMITS(X)
+#undef X
+	};
+	unsigned over = limits_over(limit, ARRAY_LEN(limit), &opt->max, count, places, (void *)(uintptr_t)x, &lines);
+	warn_lines(buf_slice(&lines));
+	buf_release(&lines);
 	return over;
 }

@@ -174,7 +174,7 @@ static int list_dir(const char *dir, struct names *names, struct err *err)
 }
 
 /* Of a folder: its traces and debug folders; where there are none, its texts. */
-static int add_dir(struct facts *f, const char *dir, const struct facts_options *o, unsigned *lost, struct err *err)
+static int add_dir(struct facts *f, const char *dir, const struct facts_options *o, bool quiet, unsigned *lost, struct err *err)
 {
 	struct names names = {0};
 	unsigned found = 0;
@@ -190,7 +190,7 @@ static int add_dir(struct facts *f, const char *dir, const struct facts_options 
 			if (texts ? kind[i] != OPERAND_TEXT : kind[i] != OPERAND_TRACE && kind[i] != OPERAND_DEBUGDIR)
 				continue;
 			if (add_file(f, names.v[i], kind[i], o, err) < 0) {
-				if (!o->quiet)
+				if (!quiet)
 					warn("%s", err->text);
 				++*lost;
 			} else {
@@ -207,13 +207,13 @@ static int add_dir(struct facts *f, const char *dir, const struct facts_options 
 	return status;
 }
 
-static int add_operand(struct facts *f, const char *path, const struct facts_options *o, unsigned *lost, struct err *err)
+static int add_operand(struct facts *f, const char *path, const struct facts_options *o, bool quiet, unsigned *lost, struct err *err)
 {
 	struct stat st;
 	if (!strcmp(path, "-") || (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
 		return add_pipe(f, path, o, err);
 	enum operand_kind kind = operand_kind(path);
-	return kind == OPERAND_DIR ? add_dir(f, path, o, lost, err) : add_file(f, path, kind, o, err);
+	return kind == OPERAND_DIR ? add_dir(f, path, o, quiet, lost, err) : add_file(f, path, kind, o, err);
 }
 
 /* The same file again would count everything twice. */
@@ -243,7 +243,7 @@ int load_operands(struct facts *f, const struct explain_options *opt, const char
 	if (!known)
 		return -1;
 	struct facts_options o = {
-		.keep_graphs = opt->show >> PART_GRAPHS & 1, .keep_guards = opt->show >> PART_GUARDS & 1, .quiet = opt->quiet,
+		.keep_graphs = opt->show >> PART_GRAPHS & 1, .keep_guards = opt->show >> PART_GUARDS & 1,
 		.patterns = known,
 	};
 	struct intern given = {0};
@@ -254,7 +254,7 @@ int load_operands(struct facts *f, const struct explain_options *opt, const char
 				warn("'%s' is given twice: it is told once", path[i]);
 			continue;
 		}
-		if (add_operand(f, path[i], &o, lost, err) == 0)
+		if (add_operand(f, path[i], &o, opt->quiet, lost, err) == 0)
 			continue;
 		if (n == 1 || err->status == EXIT_USAGE) {
 			status = -1;

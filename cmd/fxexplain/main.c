@@ -51,7 +51,7 @@ static const struct opt options[] = {
 	OPT_STRING(0, "model", "NAME", &opt.model, "one of several models of a package"),
 	OPT_STRING(0, "patterns", "DIR", &opt.patterns, "a folder of known errors beside the built-in ones"),
 	OPT_HEADING("Other"),
-	OPT_FLAG('q', "quiet", &opt.quiet, "no progress, no warnings about damage"),
+	OPT_FLAG('q', "quiet", &opt.quiet, "no notes beside the answer, no warnings about damage"),
 	OPT_END,
 };
 

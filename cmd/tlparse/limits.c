@@ -159,14 +159,11 @@ static void (*const places_of[])(struct limit_places *p, const struct trace *t) 
 #undef X
 };
 
-static double count_of(int k, const struct report_sums *s)
+static void places(void *ctx, int k, struct limit_places *p)
 {
-	const double v[] = {
-#define X(name, words, count, places) (double)(count),
-		LIMITS(X)
-#undef X
-	};
-	return v[k];
+	const struct report *r = ctx;
+	for (unsigned n = 0; places_of[k] && n < r->n; n++)
+		places_of[k](p, &r->log[n]);
 }
 
 void limits_check(const struct opt_pairs *max)
@@ -178,24 +175,20 @@ void limits_check(const struct opt_pairs *max)
 
 bool limits_exceeded(const struct opt_pairs *max, const struct report *r)
 {
-	struct report_sums s = {0};
-	bool over = false;
-	for (unsigned i = 0; max->n && i < r->n; i++)
-		report_add(&r->log[i], &s);
-	for (size_t i = 0; i < max->n; i++) {
-		int k = limit_find(limit, ARRAY_LEN(limit), max->v[i].name);
-		double got = count_of(k, &s);
-		if (!limit_passed(&limit[k], got, max->v[i].value))
-			continue;
-		struct limit_places p = {0};
-		struct buf text = {0};
-		over = true;
-		for (unsigned n = 0; places_of[k] && n < r->n; n++)
-			places_of[k](&p, &r->log[n]);
-		limit_text(&text, &limit[k], got, max->v[i].value, &p);
-		warn("%s", buf_str(&text));
-		buf_release(&text);
-		limit_places_release(&p);
-	}
+	struct report_sums sums = {0};
+	const struct report_sums *s = &sums;
+	struct buf lines = {0};
+	if (!max->n)
+		return false;
+	for (unsigned i = 0; i < r->n; i++)
+		report_add(&r->log[i], &sums);
+	const double count[] = {
+#define X(name, words, n, places) (double)(n),
+		LIMITS(X)
+#undef X
+	};
+	bool over = limits_over(limit, ARRAY_LEN(limit), max, count, places, (void *)(uintptr_t)r, &lines) > 0;
+	warn_lines(buf_slice(&lines));
+	buf_release(&lines);
 	return over;
 }

@@ -89,6 +89,12 @@ static inline bool slice_ends(struct slice a, const char *s)
 const char *slice_find(struct slice a, const char *s);
 /* Cut the next line (without its newline) off *rest; false when nothing is left. */
 bool slice_line(struct slice *rest, struct slice *line);
+/* Up to the first newline. */
+static inline struct slice slice_first_line(struct slice a)
+{
+	struct slice line = a;
+	return a.n && slice_line(&a, &line) ? line : a;
+}
 struct slice slice_trim(struct slice a);
 /* Decimal digits only, no sign; false on overflow or anything else. */
 bool slice_u64(struct slice a, uint64_t *out);

@@ -77,6 +77,15 @@ void warn(const char *fmt, ...)
 	va_end(ap);
 }
 
+void warn_lines(struct slice lines)
+{
+	for (struct slice line; slice_line(&lines, &line);) {
+		char *text = xstrndup(line.p, line.n);
+		warn("%s", text);
+		free(text);
+	}
+}
+
 void note(const char *fmt, ...)
 {
 	va_list ap;

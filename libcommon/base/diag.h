@@ -14,6 +14,8 @@ _Noreturn void die(enum exit_status status, const char *fmt, ...) PRINTF_LIKE(2,
 _Noreturn void die_errno(enum exit_status status, const char *fmt, ...) PRINTF_LIKE(2, 3);
 _Noreturn void die_err(const struct err *e);
 void warn(const char *fmt, ...) PRINTF_LIKE(1, 2);
+/* One warning a line. */
+void warn_lines(struct slice lines);
 /* For people, on standard error: a line without the name of the tool. */
 void note(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void debug(const char *fmt, ...) PRINTF_LIKE(1, 2);

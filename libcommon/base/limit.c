@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-int limit_find(const struct limit *table, size_t n, struct slice name)
+/* The row, or -1. */
+static int limit_find(const struct limit *table, size_t n, struct slice name)
 {
 	for (size_t i = 0; i < n; i++)
 		if (slice_is(name, table[i].name))
@@ -10,7 +11,7 @@ int limit_find(const struct limit *table, size_t n, struct slice name)
 	return -1;
 }
 
-bool limit_is_seconds(const struct limit *l) { return slice_ends(slice_str(l->name), "-seconds"); }
+static bool limit_is_seconds(const struct limit *l) { return slice_ends(slice_str(l->name), "-seconds"); }
 
 static bool parse_number(const char *text, bool fraction, double *out)
 {
@@ -46,7 +47,7 @@ int limits_wrong(const struct limit *table, size_t n, const struct opt_pairs *ma
 	return 0;
 }
 
-bool limit_passed(const struct limit *l, double got, const char *want)
+static bool limit_passed(const struct limit *l, double got, const char *want)
 {
 	double v;
 	return parse_number(want, limit_is_seconds(l), &v) && got > v;
@@ -68,7 +69,7 @@ void limit_place(struct limit_places *p)
 	buf_reset(&p->tmp);
 }
 
-void limit_text(struct buf *b, const struct limit *l, double got, const char *want, const struct limit_places *p)
+static void limit_text(struct buf *b, const struct limit *l, double got, const char *want, const struct limit_places *p)
 {
 	bool seconds = limit_is_seconds(l);
 	buf_addf(b, "%s: %.*f, at most %s wanted", l->words, seconds ? 1 : 0, got, want);
@@ -82,8 +83,21 @@ void limit_text(struct buf *b, const struct limit *l, double got, const char *wa
 		buf_addf(b, " and %llu more", (unsigned long long)(p->n - p->shown));
 }
 
-void limit_places_release(struct limit_places *p)
+unsigned limits_over(const struct limit *table, size_t n, const struct opt_pairs *max, const double *count,
+		     void (*places)(void *ctx, int k, struct limit_places *p), void *ctx, struct buf *lines)
 {
-	intern_release(&p->text);
-	buf_release(&p->tmp);
+	unsigned over = 0;
+	for (size_t i = 0; i < max->n; i++) {
+		int k = limit_find(table, n, max->v[i].name);
+		if (k < 0 || !limit_passed(&table[k], count[k], max->v[i].value))
+			continue;
+		struct limit_places p = {0};
+		places(ctx, k, &p);
+		limit_text(lines, &table[k], count[k], max->v[i].value, &p);
+		buf_addc(lines, '\n');
+		intern_release(&p.text);
+		buf_release(&p.tmp);
+		over++;
+	}
+	return over;
 }

@@ -212,13 +212,6 @@ static struct slice group_compiles(struct explanation *x, const struct chain *of
 	return s;
 }
 
-/* Reason and explanation of older torch may be one text of several lines: the title is one line. */
-static struct slice first_line(struct slice s)
-{
-	const char *end = s.n ? memchr(s.p, '\n', s.n) : NULL;
-	return end ? slice_of(s.p, (size_t)(end - s.p)) : s;
-}
-
 static void describe(struct explanation *x, struct break_group *g, struct slice compiles)
 {
 	const struct facts *f = x->facts;
@@ -231,7 +224,7 @@ static void describe(struct explanation *x, struct break_group *g, struct slice 
 	r->seconds = g->seconds;
 	r->compiles = compiles;
 	r->id = g->gb >= 0 ? explain_textf(x, "GB%04d", g->gb) : SLICE("graph-break");
-	r->title = first_line(explain_text(x, b->reason));
+	r->title = slice_first_line(explain_text(x, b->reason)); /* of older torch it may be one text with the explanation */
 	if (!r->title.n)
 		r->title = SLICE("graph break (the log has no reason; older torch writes none for a branch on data)");
 	r->why = explain_text(x, b->explanation);

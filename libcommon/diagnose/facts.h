@@ -298,10 +298,7 @@ struct facts {
 
 struct facts_options {
 	bool keep_graphs, keep_guards;            /* their texts, for --show */
-	bool quiet;
 	const struct patterns *patterns;          /* what is looked for in texts; NULL: nothing */
-	void (*progress)(void *ctx, uint64_t consumed, uint64_t size);
-	void *ctx;
 };
 
 void facts_init(struct facts *f);

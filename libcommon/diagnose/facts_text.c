@@ -576,8 +576,6 @@ static void read_all(struct text_reading *r, struct input *in, const struct fact
 		textlog_feed(&r->t, w.data, w.len);
 		if (known)
 			pattern_scan_feed(&scan, slice_of(w.data, w.len), last);
-		if (o && o->progress)
-			o->progress(o->ctx, in->consumed, in->size);
 	}
 	if (known) {
 		if (!last)

@@ -194,12 +194,6 @@ static bool size_source(struct slice source, struct slice *name, struct slice *d
 	return memchr(dim->p, ']', dim->n) == NULL;
 }
 
-static struct slice first_line(struct slice s)
-{
-	struct slice line = s;
-	return s.n && slice_line(&s, &line) ? line : s;
-}
-
 static struct slice compile_name(struct explanation *x, uint32_t compile)
 {
 	return compile == FACT_NONE ? slice_of(NULL, 0) : explain_text(x, x->facts->compile[compile].id);
@@ -281,7 +275,7 @@ static void specialized(struct explanation *x, uint32_t from, uint32_t row)
 {
 	const struct facts *f = x->facts;
 	const struct fact_bound *b = &f->bound[row];
-	struct slice source = first_line(explain_text(x, b->sources)), value = explain_text(x, b->value), name, dim;
+	struct slice source = slice_first_line(explain_text(x, b->sources)), value = explain_text(x, b->value), name, dim;
 	struct slice code = explain_text(x, b->loc.code);
 	struct slice title = size_source(source, &name, &dim)
 				     ? explain_textf(x, "size of %.*s at dim %.*s was dynamic and became the constant %.*s", TEXT(name), TEXT(dim), TEXT(value))

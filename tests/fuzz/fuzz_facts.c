@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	facts_init(&f);
 	for (int i = 0; i < 2; i++) {
-		struct facts_options o = {.keep_graphs = i, .keep_guards = i, .quiet = true};
+		struct facts_options o = {.keep_graphs = i, .keep_guards = i};
 		uint32_t inputs = f.n_input;
 		require((facts_add_trace(&f, path, &o, &err) == 0) == (f.n_input == inputs + 1));
 	}

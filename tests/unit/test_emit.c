@@ -368,6 +368,17 @@ static void test_github(void **state)
 	drop(&f, &x);
 }
 
+static void seven_places(void *ctx, int k, struct limit_places *p)
+{
+	(void)ctx, (void)k;
+	for (int i = 0; i < 6; i++) {
+		buf_addf(&p->tmp, "m.py:%d", i == 5 ? 7 : i / 2);
+		limit_place(p);
+	}
+	buf_adds(&p->tmp, "m.py:0");
+	limit_place(p);
+}
+
 static void test_limits(void **state)
 {
 	(void)state;
@@ -392,17 +403,11 @@ static void test_limits(void **state)
 	drop(&f, &x);
 	/* The line itself. */
 	static const struct limit l[] = {{"graph-breaks", "graph breaks"}};
-	struct limit_places p = {0};
+	struct opt_pair pair = {SLICE("graph-breaks"), "0"};
 	struct buf b = {0};
-	for (int i = 0; i < 6; i++) {
-		buf_addf(&p.tmp, "m.py:%d", i == 5 ? 7 : i / 2);
-		limit_place(&p);
-	}
-	buf_adds(&p.tmp, "m.py:0");
-	limit_place(&p);
-	limit_text(&b, l, 7, "0", &p);
-	assert_text(buf_slice(&b), "graph breaks: 7, at most 0 wanted: m.py:0 (3 times), m.py:1 (2 times), m.py:2 and 1 more");
-	limit_places_release(&p);
+	assert_int_equal(limits_over(l, 1, &(struct opt_pairs){&pair, 1, 1}, &(const double){7}, seven_places, NULL, &b), 1);
+	struct slice lines = buf_slice(&b);
+	assert_text(slice_first_line(lines), "graph breaks: 7, at most 0 wanted: m.py:0 (3 times), m.py:1 (2 times), m.py:2 and 1 more");
 	buf_release(&b);
 }
 

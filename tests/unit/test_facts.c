@@ -18,7 +18,7 @@ static int setup(void **state)
 	(void)state;
 	facts_init(&f);
 	buf_reset(&in);
-	options = (struct facts_options){.quiet = true};
+	options = (struct facts_options){0};
 	return 0;
 }
 
