@@ -130,13 +130,19 @@ TMPDIR=/nonexistent exits "no place for a folder" 4 fxexplain run -- ./traced
 
 cat >signals.py <<'EOS'
 """signals.py HOW COMMAND... : in a session of its own, send what HOW says once "ready" is on its standard output; print how it ended
-and what was left. HOW: group SIG (as the terminal does), tool SIG, each again after half a second for each further SIG."""
-import os, signal, subprocess, sys, time
+and what was left. HOW: terminal KEY (^C typed there: from a process the tool would pass it on a second time), tool SIG,
+each again after 0.3 seconds for each further one."""
+import fcntl, os, signal, subprocess, sys, termios, time
 who, sigs, command = sys.argv[1], sys.argv[2].split(","), sys.argv[3:]
-p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=open("err", "wb"), start_new_session=True)
+terminal, tty = os.openpty()
+p = subprocess.Popen(command, stdin=tty, stdout=subprocess.PIPE, stderr=open("err", "wb"), start_new_session=True,
+                     preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
 assert p.stdout.readline() == b"ready\n"
 for s in sigs:
-    (os.killpg if who == "group" else os.kill)(p.pid, getattr(signal, s))
+    if who == "terminal":
+        os.write(terminal, bytes([ord(s[1]) - 64]))
+    else:
+        os.kill(p.pid, getattr(signal, s))
     time.sleep(0.3)
 try:
     p.wait(20)
@@ -177,12 +183,12 @@ echo ready
 wait
 EOS
 chmod +x sleeper stubborn parent
-is "Ctrl-C" "$(python3 signals.py group SIGINT fxexplain run -- ./sleeper)" -2
+is "Ctrl-C" "$(python3 signals.py terminal ^C fxexplain run -- ./sleeper)" -2
 like "is explained all the same" "$(cat err)" "graph break"
 is "SIGTERM to the tool alone" "$(python3 signals.py tool SIGTERM fxexplain run -- ./sleeper)" -15
 like "is explained" "$(cat err)" "graph break"
 is "SIGTERM: what the command has started ends with it" "$(python3 signals.py tool SIGTERM fxexplain run -- ./parent)" -15
-is "Ctrl-C twice: the end at once" "$(python3 signals.py group SIGINT,SIGINT fxexplain run -- ./stubborn)" 9
+is "Ctrl-C twice: the end at once" "$(python3 signals.py terminal ^C,^C fxexplain run -- ./stubborn)" 9
 unlike "without an explanation" "$(cat err)" "graph break"
 is "SIGKILL: the command ends, too" "$(python3 signals.py tool SIGKILL fxexplain run -- ./sleeper)" -9
 is "(a killed tool leaves its folder)" "$(find tmp -mindepth 1 -maxdepth 1 | wc -l)" 1
@@ -332,6 +338,6 @@ cat "$FIFO" &
 exec fxexplain run --bisect -q -- ./waits
 EOS
 chmod +x bisectint.sh
-is "Ctrl-C in a bisection" "$(python3 signals.py group SIGINT ./bisectint.sh)" -2
+is "Ctrl-C in a bisection" "$(python3 signals.py terminal ^C ./bisectint.sh)" -2
 is "nothing is left of all that" "$(leftovers)" ""
 done_testing
