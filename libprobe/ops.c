@@ -200,23 +200,48 @@ static struct ops_open *on_device(struct ops_thread *t, struct ops_run *run, con
 	switch (s->kind) {
 	case SITE_GATE: return NULL;
 	case SITE_LAUNCH:
-	case SITE_LAUNCH_EX: s = cuda_launch(run, s, r, stack, &l); break;
+		if (cuda_inside(t, run, s, r, stack))
+			return NULL;
+		s = cuda_launch(run, s, r, stack, &l);
+		break;
 	case SITE_KERNEL: if (strncmp(s->name, "cpp_", 4) == 0) return begin(t, run, s, r, stack, NULL); /* fall through */
 	default: cuda_op(s->model, &l);
 	}
 	return begin(t, run, s, r, stack, &l);
 }
 
+/* The next call of the contract, and nobody will ask for it: counted. Most calls, where one kernel is looked for. No system
+ * call, no function. False: look closer. */
+static inline bool passed_over(const struct ops_site *s, uintptr_t sp)
+{
+	struct ops_thread *t = ops_self;
+	const struct ops *ops = s->model->ops;
+	if (!ops->skips || !t || t->pid != ops_process || !t->depth || probe_inside)
+		return false;
+	struct ops_run *run = &t->run[t->depth];
+	const uint32_t k = run->next;
+	if (run->sp < sp || run->model != s->model || !run->watched || run->failed || run->open.used ||
+	    ops->call_site[k] != (uint32_t)(s - ops_site) || ops->call_passes[k])
+		return false;
+	run->next = k + 1 < s->model->contract.n_calls ? k + 1 : 0;
+	run->calls++;
+	run->unlogged++;
+	t->n_fetched = 0;
+	return true;
+}
+
 struct ops_go probe_before(struct ops_regs *r, const uint64_t *stack)
 {
 	const struct ops_site *s = &ops_site[r->site];
-	int saved = errno;
 	r->open = NULL;
+	if (passed_over(s, (uintptr_t)stack))
+		return (struct ops_go){s->target, 0};
+	int saved = errno;
 	struct ops_thread *t = ops_thread();
 	struct ops_go go = {s->target, words_of(t, s, stack)};
 	if (LIKELY(t && probe_enter())) {
 		struct ops_run *run = run_of(t, s, (uintptr_t)stack);
-		const bool kernel = s->kind == SITE_KERNEL || s->kind == SITE_LAUNCH || s->kind == SITE_LAUNCH_EX;
+		const bool kernel = s->kind == SITE_KERNEL || s->kind == SITE_LAUNCH;
 		if (UNLIKELY(run->failed))
 			go = (struct ops_go){NULL, !kernel}; /* AOTI_TORCH_FAILURE */
 		else if (run->watched && UNLIKELY(s->model->ops->cuda))

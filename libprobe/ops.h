@@ -57,7 +57,7 @@ enum site_kind {
 	SITE_OP,
 	SITE_PROXY, /* aoti_torch_proxy_executor_call_function */
 	SITE_GATE,  /* not written down; returns a failure in a Run that has failed */
-	SITE_LAUNCH, SITE_LAUNCH_EX, /* cuLaunchKernel, cuLaunchKernelEx: calls of SITE_LAUNCHED (cuda.h) */
+	SITE_LAUNCH, /* cuLaunchKernel and the like: calls of SITE_LAUNCHED (cuda.h) */
 	SITE_LAUNCHED, /* a kernel on a GPU; no slot leads to it */
 };
 
@@ -66,6 +66,7 @@ struct ops_site {
 	struct model *model;
 	const char *name; /* in the model's own string table */
 	const char *sig;
+	const struct cuda_form *form; /* of SITE_LAUNCH */
 	enum site_kind kind;
 	uint32_t name_id;
 	uint32_t stack_words; /* of arguments, at most; UINT32_MAX: not known */
@@ -108,6 +109,7 @@ struct ops {
 	uint32_t *call_site;  /* OPS_SITES: none */
 	uint32_t *call_name;  /* names of the log */
 	uint8_t *call_passes; /* the filters: bit 0 by its name, bit 1 by one of its buffers */
+	bool skips;           /* they leave calls of a model for the CPU out */
 	uint32_t *value_name;
 	bool *value_passes;
 	uint8_t *arg_role; /* of contract.arg[a]: enum call_role, with OPS_FRESH */
@@ -182,10 +184,10 @@ struct ops_value {
 	struct ops_constant *constant;
 	uint8_t role;    /* enum call_role */
 	uint8_t arg;     /* which argument; beyond 255: 255 */
-	uint8_t param;   /* of a launch: which parameter */
+	uint8_t param;   /* of a launch: which parameter; of a kernel: which argument */
 	bool seen;       /* view is filled in */
 	bool addressed;  /* the model itself asked for .view.data: a strided tensor on the CPU */
-	bool launched;   /* ... of a launch: on whatever device */
+	bool launched;   /* ... of a launch, or a function that launches: on whatever device */
 	bool buffer;     /* of the contract, which the model has made itself: a strided tensor */
 	bool passes;     /* the filters */
 	bool fresh;      /* OPS_FRESH */
@@ -248,9 +250,16 @@ struct ops_thread {
 	_Alignas(16) char scratch[OPS_SCRATCH];
 };
 
+extern _Thread_local struct ops_thread *ops_self;
+extern uint32_t ops_process; /* changes in a forked child */
+struct ops_thread *ops_new_thread(void);
 /* NULL when there is no memory. */
-struct ops_thread *ops_thread(void);
-struct ops_thread *ops_thread_if_any(void);
+static inline struct ops_thread *ops_thread(void)
+{
+	struct ops_thread *t = ops_self;
+	return LIKELY(t && t->pid == ops_process) ? t : ops_new_thread();
+}
+static inline struct ops_thread *ops_thread_if_any(void) { return ops_self; }
 void ops_threads_init(void);
 /* The Run that this place of the stack is in; those that were left are ended. */
 struct ops_run *ops_run_at(struct ops_thread *t, uintptr_t sp);

@@ -151,28 +151,17 @@ static bool is_op(const struct model *m, const char *name)
 	return sig && strpbrk(sig, "OM") && !starts(name, OPSIG_PREFIX "assign");
 }
 
-/* Graphs that the model itself replays are a call each. */
-static bool is_launch(const char *name, enum site_kind *kind)
-{
-	if (!strcmp(name, "cuLaunchKernel"))
-		*kind = SITE_LAUNCH;
-	else if (!strcmp(name, "cuLaunchKernelEx"))
-		*kind = SITE_LAUNCH_EX;
-	else if (!strcmp(name, "cuGraphLaunch") || !strcmp(name, "cudaGraphLaunch"))
-		*kind = SITE_OP;
-	else
-		return false;
-	return true;
-}
-
 static bool classify(const struct taking *k, const ElfW(Sym) * s, const char *name, enum site_kind *kind)
 {
+	/* Also where it is defined here: a runtime that was linked statically, and whose functions are exported. */
+	if (cuda_form_of(name)) {
+		*kind = SITE_LAUNCH;
+		return true;
+	}
 	if (s->st_shndx != SHN_UNDEF) {
 		*kind = SITE_KERNEL;
 		return is_kernel(k->m, name);
 	}
-	if (is_launch(name, kind))
-		return true;
 	if (!starts(name, OPSIG_PREFIX))
 		return false;
 	if (!strcmp(name, OPSIG_PREFIX "proxy_executor_call_function"))
@@ -236,7 +225,7 @@ static bool take_accessor(struct taking *k, uintptr_t *at, const ElfW(Sym) * s, 
 
 static bool take_driver(struct taking *k, uintptr_t *at, const ElfW(Sym) * s, const char *name)
 {
-	return s->st_shndx == SHN_UNDEF && starts(name, "cuModule") &&
+	return s->st_shndx == SHN_UNDEF && (starts(name, "cuModule") || starts(name, "cuLibrary") || starts(name, "cuKernel")) &&
 	       cuda_take_slot(k->m, at, target_of(&k->m->object, at, s, name), name);
 }
 
@@ -246,7 +235,7 @@ static void take_slot(void *user, uintptr_t *at, const ElfW(Sym) * sym, const ch
 	enum site_kind kind;
 	if ((k->values && take_accessor(k, at, sym, name)) || take_driver(k, at, sym, name) || !classify(k, sym, name, &kind))
 		return;
-	k->m->ops->cuda |= kind == SITE_LAUNCH || kind == SITE_LAUNCH_EX || starts(name, OPSIG_PREFIX "cuda_");
+	k->m->ops->cuda |= kind == SITE_LAUNCH || starts(name, OPSIG_PREFIX "cuda_");
 	struct ops_site *s = site_of(k, name);
 	if (!s)
 		return;
@@ -257,7 +246,8 @@ static void take_slot(void *user, uintptr_t *at, const ElfW(Sym) * sym, const ch
 			return;
 		*s = (struct ops_site){.target = target, .model = k->m, .name = name, .kind = kind};
 		s->sig = kind == SITE_KERNEL ? NULL : opsig(name);
-		s->stack_words = kind == SITE_KERNEL ? kernel_words(k->m, name) : kind == SITE_LAUNCH ? 5 : op_words(s->sig);
+		s->form = kind == SITE_LAUNCH ? cuda_form_of(name) : NULL;
+		s->stack_words = kind == SITE_KERNEL ? kernel_words(k->m, name) : s->form ? s->form->words : op_words(s->sig);
 		s->name_id = ops_name(slice_str(name));
 		s->passes = ops_filtered(slice_str(name));
 		k->first_free = i >= k->first_free ? i + 1 : k->first_free;
@@ -373,7 +363,7 @@ static uint32_t launched_site(struct taking *k, const char *name, uint32_t name_
 static bool launches(const struct model *m)
 {
 	for (uint32_t i = 0; i < OPS_SITES; i++)
-		if (ops_site[i].target && ops_site[i].model == m && (ops_site[i].kind == SITE_LAUNCH || ops_site[i].kind == SITE_LAUNCH_EX))
+		if (ops_site[i].target && ops_site[i].model == m && ops_site[i].kind == SITE_LAUNCH)
 			return true;
 	return false;
 }
@@ -390,6 +380,7 @@ static void take_launches(struct taking *k)
 	if (!ops->cuda)
 		return;
 	cuda_open(&m->object);
+	cuda_graph_open();
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		void *p = model_import(&m->object, names[i]);
 		memcpy(to[i], &p, sizeof(p));
@@ -422,6 +413,7 @@ static void find_sites(struct model *m)
 	for (uint32_t i = 0; m->has_contract && i < c->n_calls; i++) {
 		uint32_t site = site_of_call(m, &c->call[i], m->ops->call_name[i]);
 		m->ops->call_site[i] = site;
+		m->ops->skips |= !m->ops->call_passes[i] && !m->ops->cuda;
 		if (site < OPS_SITES || c->call[i].kind != CALL_KERNEL || c->device > DEVICE_CPU)
 			continue;
 		if (missing++ < MAX_TOLD)

@@ -5,34 +5,32 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static _Thread_local struct ops_thread *self;
+_Thread_local struct ops_thread *ops_self;
+uint32_t ops_process;
 static pthread_key_t key;
 static bool key_made;
-static uint32_t process; /* changes in a forked child */
 
 static void end_thread(void *p)
 {
-	self = NULL;
+	ops_self = NULL;
 	cuda_drop(((struct ops_thread *)p)->stage, CUDA_STAGE);
 	free(p);
 }
 
-static void after_fork(void) { process = (uint32_t)getpid(); }
+static void after_fork(void) { ops_process = (uint32_t)getpid(); }
 
 void ops_threads_init(void)
 {
 	if (key_made)
 		return;
-	process = (uint32_t)getpid();
+	ops_process = (uint32_t)getpid();
 	key_made = !pthread_key_create(&key, end_thread) && !pthread_atfork(NULL, NULL, after_fork);
 }
 
-struct ops_thread *ops_thread_if_any(void) { return self; }
-
-struct ops_thread *ops_thread(void)
+struct ops_thread *ops_new_thread(void)
 {
-	struct ops_thread *t = self;
-	if (UNLIKELY(!t)) {
+	struct ops_thread *t = ops_self;
+	if (!t) {
 		if (!key_made || !(t = malloc(sizeof(*t))))
 			return NULL;
 		/* Not all of it: most is never touched. */
@@ -46,12 +44,10 @@ struct ops_thread *ops_thread(void)
 			free(t);
 			return NULL;
 		}
-		self = t;
+		ops_self = t;
 	}
-	if (UNLIKELY(t->pid != process)) {
-		t->pid = process;
-		t->tid = (uint32_t)syscall(SYS_gettid);
-	}
+	t->pid = ops_process;
+	t->tid = (uint32_t)syscall(SYS_gettid);
 	return t;
 }
 

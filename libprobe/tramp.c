@@ -2,12 +2,28 @@
  *
  * The trampoline is a frame of its own (with unwind tables, so that a C++ exception of the callee passes through it): it saves
  * what arguments may be in, asks probe_before() what to call, copies the arguments that lie on the stack, calls, and shows
- * probe_after() what was returned. Vector registers are saved as far as C functions of numbers and pointers use them: what takes
+ * probe_after() what was returned; a call that nobody asked for it leaves alone once it is counted. Vector registers are saved as far as C functions of numbers and pointers use them: what takes
  * wider ones (Sleef_*) must not come this way. */
 #include "ops.h"
 
 #ifdef __x86_64__
 /* clang-format off */
+#define RESTORE \
+	"	movq -208(%rbp), %rdi\n" \
+	"	movq -200(%rbp), %rsi\n" \
+	"	movq -192(%rbp), %rdx\n" \
+	"	movq -184(%rbp), %rcx\n" \
+	"	movq -176(%rbp), %r8\n" \
+	"	movq -168(%rbp), %r9\n" \
+	"	movq -160(%rbp), %rax\n" \
+	"	movups -144(%rbp), %xmm0\n" \
+	"	movups -128(%rbp), %xmm1\n" \
+	"	movups -112(%rbp), %xmm2\n" \
+	"	movups -96(%rbp), %xmm3\n" \
+	"	movups -80(%rbp), %xmm4\n" \
+	"	movups -64(%rbp), %xmm5\n" \
+	"	movups -48(%rbp), %xmm6\n" \
+	"	movups -32(%rbp), %xmm7\n"
 __asm__(".pushsection .text\n"
 	".p2align 4\n"
 	".globl probe_stubs\n"
@@ -58,6 +74,8 @@ __asm__(".pushsection .text\n"
 	"	testq %rax, %rax\n"
 	"	jz 3f\n"
 	"	movq %rax, %r11\n"
+	"	cmpq $0, 56(%rsp)\n" /* regs.open: there is something to look at */
+	"	je 5f\n"
 	"	leaq 1(%rdx), %rcx\n" /* an even number of words keeps the stack aligned */
 	"	andq $-2, %rcx\n"
 	"	shlq $3, %rcx\n"
@@ -67,25 +85,9 @@ __asm__(".pushsection .text\n"
 	"	movq 16(%rbp,%rdx,8), %rax\n"
 	"	movq %rax, (%rsp,%rdx,8)\n"
 	"	jmp 1b\n"
-	"2:	movq -208(%rbp), %rdi\n"
-	"	movq -200(%rbp), %rsi\n"
-	"	movq -192(%rbp), %rdx\n"
-	"	movq -184(%rbp), %rcx\n"
-	"	movq -176(%rbp), %r8\n"
-	"	movq -168(%rbp), %r9\n"
-	"	movq -160(%rbp), %rax\n"
-	"	movups -144(%rbp), %xmm0\n"
-	"	movups -128(%rbp), %xmm1\n"
-	"	movups -112(%rbp), %xmm2\n"
-	"	movups -96(%rbp), %xmm3\n"
-	"	movups -80(%rbp), %xmm4\n"
-	"	movups -64(%rbp), %xmm5\n"
-	"	movups -48(%rbp), %xmm6\n"
-	"	movups -32(%rbp), %xmm7\n"
+	"2:\n" RESTORE
 	"	call *%r11\n"
 	"	leaq -208(%rbp), %rsp\n"
-	"	cmpq $0, 56(%rsp)\n" /* regs.open: there is something to look at */
-	"	je 4f\n"
 	"	movq %rax, 48(%rsp)\n"
 	"	movq %rdx, 192(%rsp)\n"
 	"	movups %xmm0, 64(%rsp)\n"
@@ -99,8 +101,14 @@ __asm__(".pushsection .text\n"
 	"	jmp 4f\n"
 	"3:	movq %rdx, %rax\n" /* not to be called: what it returns */
 	"4:	leave\n"
+	"	.cfi_remember_state\n"
 	"	.cfi_def_cfa 7, 8\n"
 	"	ret\n"
+	"	.cfi_restore_state\n"
+	"5:\n" RESTORE /* nothing: the function returns to the model by itself */
+	"	leave\n"
+	"	.cfi_def_cfa 7, 8\n"
+	"	jmp *%r11\n"
 	"	.cfi_endproc\n"
 	".size probe_trampoline, . - probe_trampoline\n"
 	".popsection\n");
