@@ -1,22 +1,12 @@
 /* --ima: which kernel made the illegal memory access? Each launch and op is waited for (CALLS_SYNC, libprobe/cuda.h); the event that the
- * probe then writes is shown with what the contract knows, and the calls before it. */
-#include "live/ima.h"
-
+ * probe then writes is put together with what the contract knows, and the calls before it (hunt.h). */
 #include "base/diag.h"
-#include "printer.h"
+#include "hunt.h"
 
 #include <inttypes.h>
 
-enum { KEPT = 4096, SHOWN = 16, RUNS = 256 };
+enum { KEPT = 4096, RUNS = 256, DEATHS = 8 };
 
-/* A call that was seen. */
-struct past {
-	uint64_t seq;
-	uint32_t pid, model, run, call, line;
-	char name[128];
-	struct call_launch launch;
-	bool launched, returned;
-};
 /* The inputs of a Run: sizes bind symbols. */
 struct past_run {
 	uint32_t pid, model, run;
@@ -25,11 +15,16 @@ struct past_run {
 };
 struct hunt {
 	struct session s;
-	struct past *past; /* a ring of KEPT */
+	struct hunt_call *past; /* a ring of KEPT */
 	uint64_t n;
 	struct past_run runs[RUNS];
-	uint64_t n_runs;
+	uint64_t n_runs, captured;
+	struct hunt_call death[DEATHS]; /* calls that never returned */
+	size_t n_deaths;
 	struct ima ima;
+	struct arena arena; /* of the report */
+	char *const *command;
+	struct output *file; /* -o; NULL */
 };
 
 /* ---- while it runs ---- */
@@ -54,226 +49,22 @@ static void take(struct session *s, const struct watch_call *c)
 		take_run(h, c);
 		return;
 	}
-	struct past *p = &h->past[h->n++ % KEPT];
-	*p = (struct past){.seq = c->begin.seq, .pid = c->begin.pid, .model = c->begin.model, .run = c->begin.run, .call = c->begin.call};
+	struct hunt_call *p = &h->past[h->n++ % KEPT];
+	*p = (struct hunt_call){.seq = c->begin.seq, .pid = c->begin.pid, .tid = c->begin.tid, .model = c->begin.model, .run = c->begin.run, .call = c->begin.call};
 	p->line = c->contract ? c->contract->line : 0;
 	snprintf(p->name, sizeof(p->name), "%s", c->name);
 	p->launched = c->launch != NULL;
 	p->returned = c->end.what != CALL_NONE && c->end.result != CALLS_NOT_RETURNED;
 	if (c->launch)
 		p->launch = *c->launch;
+	h->captured += p->launched && p->launch.captured;
+	if (c->end.what == CALL_NONE && h->n_deaths < DEATHS)
+		h->death[h->n_deaths++] = *p;
 }
 
-/* ---- what is shown ---- */
+/* ---- the report ---- */
 
-static const struct contract *contract_of(const struct watch *w, uint32_t model)
-{
-	for (size_t i = 0; i < w->n_models; i++)
-		if (w->model[i].id == model && w->model[i].has_contract)
-			return &w->model[i].contract;
-	return NULL;
-}
-
-static void add_three(struct buf *b, uint64_t x, uint64_t y, uint64_t z)
-{
-	buf_addf(b, "(%" PRIu64 ", %" PRIu64 ", %" PRIu64 ")", x, y, z);
-}
-
-static void add_shape(struct buf *b, const struct ima_param *p)
-{
-	buf_add_slice(b, p->dtype);
-	if (p->n_dim < 0)
-		return;
-	buf_addc(b, '[');
-	for (int d = 0; d < p->n_dim; d++)
-		buf_addf(b, "%s%" PRId64, d ? ", " : "", p->dim[d]);
-	buf_adds(b, "] strides (");
-	for (int d = 0; d < p->n_dim; d++)
-		buf_addf(b, "%s%" PRId64, d ? ", " : "", p->stride[d]);
-	buf_addc(b, ')');
-}
-
-static void add_param(struct buf *b, const struct ima_event *e, uint32_t i, const struct contract *c)
-{
-	const struct ima_param *p = &e->p[i];
-	uint64_t room = ima_room(p);
-	buf_addf(b, "%u\t", e->fault ? i : e->param);
-	if (p->tensor || p->text.n)
-		ima_param_name(e, i, b);
-	if (c && e->contract_call < c->n_calls && p->tensor && p->arg < c->call[e->contract_call].n_args && !p->buffer.n)
-		buf_add_slice(b, c->arg[c->call[e->contract_call].arg + p->arg].text);
-	buf_addc(b, '\t');
-	buf_add_slice(b, p->role);
-	buf_addc(b, '\t');
-	if (p->tensor)
-		add_shape(b, p);
-	else if (p->value != IMA_NONE && p->allocation)
-		buf_addf(b, "a pointer");
-	else if (p->value != IMA_NONE)
-		buf_addf(b, "%" PRId64, p->size == 4 ? (int64_t)(int32_t)p->value : (int64_t)p->value);
-	buf_addc(b, '\t');
-	if ((p->tensor || p->allocation) && p->address != IMA_NONE)
-		buf_addf(b, "0x%" PRIx64, p->address);
-	buf_addc(b, '\t');
-	if (p->extent != IMA_NONE)
-		buf_addf(b, "%" PRIu64, p->extent);
-	buf_addc(b, '\t');
-	if (p->storage != IMA_NONE)
-		buf_addf(b, "%" PRIu64, p->storage);
-	buf_addc(b, '\t');
-	if (p->allocation)
-		buf_addf(b, "0x%" PRIx64 " + %" PRIu64, p->base, p->allocation);
-	buf_addc(b, '\t');
-	if (room != IMA_NONE)
-		buf_addf(b, "%" PRIu64, room);
-	buf_addc(b, '\n');
-}
-
-static void show_params(struct screen *s, const struct ima_event *e, const struct contract *c)
-{
-	struct buf b = {0};
-	if (!e->n)
-		return;
-	buf_adds(&b, "#\targument\trole\twhat\taddress\textent\tin storage\tallocation\tin allocation\n");
-	for (uint32_t i = 0; i < e->n; i++)
-		add_param(&b, e, i, c);
-	put_table(s, buf_slice(&b));
-	buf_release(&b);
-}
-
-static void label(struct screen *s, const char *text)
-{
-	buf_addf(&s->b, "  %-10s", text);
-}
-
-static void show_call(struct screen *s, const struct ima_event *e, const struct contract *c)
-{
-	const struct contract_call *k = c && e->contract_call < c->n_calls ? &c->call[e->contract_call] : NULL;
-	label(s, "kernel");
-	add_clean(&s->b, e->kernel);
-	buf_addf(&s->b, ", call %u", e->call);
-	if (e->run != CONTRACT_NONE)
-		buf_addf(&s->b, " of run %u", e->run);
-	if (c && c->model.n) {
-		buf_adds(&s->b, " of ");
-		add_clean(&s->b, c->model);
-	}
-	buf_addf(&s->b, ", process %u\n", e->pid);
-	if (k && (k->line || k->nodes.n)) {
-		label(s, "from");
-		if (k->line)
-			buf_addf(&s->b, "wrapper.cpp:%u%s", k->line, k->nodes.n ? ", nodes " : "");
-		add_clean(&s->b, k->nodes);
-		if (k->aten.n) {
-			buf_adds(&s->b, ", ATen ");
-			add_clean(&s->b, k->aten);
-		}
-		buf_addc(&s->b, '\n');
-	}
-	if (e->launch) {
-		label(s, "launch");
-		buf_adds(&s->b, "grid ");
-		add_three(&s->b, e->grid[0], e->grid[1], e->grid[2]);
-		buf_adds(&s->b, ", block ");
-		add_three(&s->b, e->block[0], e->block[1], e->block[2]);
-		buf_addf(&s->b, ", %" PRIu64 " bytes of shared memory", e->shared);
-		if (e->stream != IMA_NONE)
-			buf_addf(&s->b, ", stream 0x%" PRIx64, e->stream);
-		if (e->device >= 0)
-			buf_addf(&s->b, ", cuda:%d", e->device);
-		buf_addc(&s->b, '\n');
-	}
-}
-
-/* "s0 = 8" for all that the inputs of this Run tell. */
-static void show_symbols(struct hunt *h, const struct ima_event *e, const struct contract *c)
-{
-	struct screen *s = &h->s.screen;
-	struct symbind env = {0};
-	for (uint64_t i = 0; c && c->n_symbols && i < h->n_runs && i < RUNS; i++) {
-		const struct past_run *r = &h->runs[i];
-		if (r->pid != e->pid || r->model != e->model || r->run != e->run || !contract_bind(c, r->in, r->n, &env))
-			continue;
-		label(s, "sizes");
-		for (uint32_t k = 0, n = 0; k < c->n_symbols; k++) {
-			int64_t v;
-			if (!symbind_get(&env, c->symbol[k].symbol, &v))
-				continue;
-			buf_addf(&s->b, "%s", n++ ? ", " : "");
-			add_clean(&s->b, symtab_name(&c->tab, c->symbol[k].symbol));
-			buf_addf(&s->b, " = %" PRId64, v);
-		}
-		buf_addc(&s->b, '\n');
-		break;
-	}
-	symbind_release(&env);
-}
-
-static void show_suspects(struct screen *s, const struct ima_event *e)
-{
-	struct buf b = {0};
-	struct slice rest, line;
-	size_t n = ima_judge(e, &b);
-	rest = buf_slice(&b);
-	while (slice_line(&rest, &line)) {
-		label(s, n ? "suspect" : "perhaps");
-		add_clean(&s->b, line);
-		buf_addc(&s->b, '\n');
-	}
-	if (!n && !b.len && e->launch) {
-		label(s, "suspect");
-		buf_adds(&s->b, "none by sizes: all tensors lie inside of their memory, and no number is larger than what is written. "
-				"The kernel's own addresses: a missing mask, a wrong stride, or a grid that is too large for it\n");
-	}
-	buf_release(&b);
-}
-
-static void add_past(struct buf *b, const struct past *p)
-{
-	if (p->run == CALLS_NO_RUN)
-		buf_addf(b, "-\t%u\t%s", p->call, p->name);
-	else
-		buf_addf(b, "%u\t%u\t%s", p->run, p->call, p->name);
-	buf_addc(b, '\t');
-	if (p->line)
-		buf_addf(b, "%u", p->line);
-	buf_addc(b, '\t');
-	if (p->launched)
-		add_three(b, p->launch.grid[0], p->launch.grid[1], p->launch.grid[2]);
-	buf_addc(b, '\t');
-	if (p->launched)
-		add_three(b, p->launch.block[0], p->launch.block[1], p->launch.block[2]);
-	buf_addf(b, "\t%s\n", p->launched && p->launch.captured ? "captured" : p->returned ? "" : "not returned");
-}
-
-static int by_seq(const void *a, const void *b)
-{
-	uint64_t x = (*(const struct past *const *)a)->seq, y = (*(const struct past *const *)b)->seq;
-	return x < y ? -1 : x > y;
-}
-
-/* The last calls of that process up to this one, all threads. */
-static void show_past(struct hunt *h, const struct ima_event *e)
-{
-	const struct past **v = xcalloc(KEPT, sizeof(*v));
-	struct buf b = {0};
-	size_t n = 0;
-	for (uint64_t i = 0; i < h->n && i < KEPT; i++)
-		if (h->past[i].pid == e->pid && h->past[i].seq <= e->seq)
-			v[n++] = &h->past[i];
-	qsort(v, n, sizeof(*v), by_seq);
-	buf_adds(&b, "run\tcall\tthe last calls, up to this one\tline\tgrid\tblock\t\n");
-	for (size_t i = n > SHOWN ? n - SHOWN : 0; i < n; i++)
-		add_past(&b, v[i]);
-	if (n) {
-		buf_addc(&h->s.screen.b, '\n');
-		put_table(&h->s.screen, buf_slice(&b));
-	}
-	buf_release(&b);
-	free(v);
-}
-
-static const char *when_text(struct slice when)
+const char *hunt_when(struct slice when)
 {
 	if (slice_is(when, "before"))
 		return "it was there before this call: what ran before, and was not a call of a model, made it";
@@ -284,86 +75,293 @@ static const char *when_text(struct slice when)
 	return "this call made it: the one before had ended well";
 }
 
-static void show_fault(struct hunt *h, const struct watch *w, struct ima_event *e)
+struct slice hunt_name(const struct hunt_case *c, uint32_t param)
 {
-	struct screen *s = &h->s.screen;
-	const struct contract *c = contract_of(w, e->model);
-	struct buf head = {0};
-	ima_name_numbers(e, c);
-	buf_addf(&head, "%s (", e->code == 700 ? "illegal memory access" : "the GPU failed");
-	add_clean(&head, e->error.n ? e->error : SLICE("error"));
-	buf_addf(&head, ", %" PRIu64 ")", e->code);
-	if (e->text.n) {
-		buf_adds(&head, ": ");
-		add_clean(&head, e->text);
-	}
-	put_red(s, buf_str(&head));
-	buf_addc(&s->b, '\n');
-	buf_release(&head);
-	show_call(s, e, c);
-	label(s, "seen");
-	buf_addf(&s->b, "%s\n", when_text(e->when));
-	show_symbols(h, e, c);
-	show_suspects(s, e);
-	buf_addc(&s->b, '\n');
-	show_params(s, e, c);
-	show_past(h, e);
+	const struct ima_param *p = &c->e->p[param];
+	if (p->buffer.n)
+		return p->buffer;
+	if (p->tensor && c->call && p->arg < c->call->n_args)
+		return c->contract->arg[c->call->arg + p->arg].text;
+	return p->text;
 }
 
-static void show_finding(struct hunt *h, const struct watch *w, struct ima_event *e)
+const struct ima_suspect *hunt_suspect(const struct hunt_case *c, uint32_t param)
 {
-	struct screen *s = &h->s.screen;
-	const struct contract *c = contract_of(w, e->model);
-	struct buf head = {0};
-	ima_param_name(e, 0, &head);
-	buf_addf(&head, " %s", ima_what(e->what));
-	put_red(s, buf_str(&head));
-	buf_addc(&s->b, '\n');
-	buf_release(&head);
-	show_call(s, e, c);
-	buf_addc(&s->b, '\n');
-	show_params(s, e, c);
-	buf_addc(&s->b, '\n');
+	for (uint32_t i = 0; i < c->e->n_suspects; i++)
+		if (c->e->suspect[i].param == param)
+			return &c->e->suspect[i];
+	return NULL;
+}
+
+int64_t hunt_number(const struct ima_param *p)
+{
+	return p->size == 4 ? (int64_t)(int32_t)p->value : (int64_t)p->value;
+}
+
+/* Which of the program's calls of this kernel is it? */
+static uint32_t nth_of(const struct hunt_case *c)
+{
+	uint32_t n = 0;
+	for (const struct contract_call *k = c->contract->call; k < c->call; k++)
+		n += slice_eq(k->name, c->call->name);
+	return n;
+}
+
+static void find_model(struct hunt_case *c, const struct watch *w)
+{
+	for (size_t i = 0; i < w->n_models; i++)
+		if (w->model[i].id == c->e->model)
+			c->model = &w->model[i];
+	c->contract = c->model && c->model->has_contract ? &c->model->contract : NULL;
+	c->call = c->contract && c->e->contract_call < c->contract->n_calls ? &c->contract->call[c->e->contract_call] : NULL;
+}
+
+/* Graph nodes and Python lines, where the package has them. */
+static void find_source(struct hunt *h, struct hunt_case *c)
+{
+	struct nan_sources all = {0};
+	if (!c->call || !c->model->kernels.n || nan_sources_json(&all, c->model->kernels, c->model->path, NULL) < 0)
+		return;
+	c->from.call.c.name = c->call->name;
+	c->from.call.nth = nth_of(c);
+	nan_sources_apply(&all, &c->from);
+	struct {
+		const struct slice **v;
+		uint32_t n;
+	} list[] = {{&c->from.pre, c->from.n_pre}, {&c->from.node, c->from.n_nodes}, {&c->from.line, c->from.n_lines}};
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		struct slice *copy = arena_alloc(&h->arena, (list[i].n + 1) * sizeof(*copy));
+		for (uint32_t k = 0; k < list[i].n; k++)
+			copy[k] = arena_slice(&h->arena, (*list[i].v)[k]);
+		*list[i].v = copy;
+	}
+	nan_sources_release(&all);
+}
+
+/* All that the inputs of this Run tell. */
+static void find_symbols(struct hunt *h, struct hunt_case *c)
+{
+	struct symbind env = {0};
+	for (uint64_t i = 0; c->contract && c->contract->n_symbols && i < h->n_runs && i < RUNS; i++) {
+		const struct past_run *r = &h->runs[i];
+		if (r->pid != c->e->pid || r->model != c->e->model || r->run != c->e->run || !contract_bind(c->contract, r->in, r->n, &env))
+			continue;
+		c->symbol = arena_alloc(&h->arena, c->contract->n_symbols * sizeof(*c->symbol));
+		for (uint32_t k = 0; k < c->contract->n_symbols; k++) {
+			struct hunt_symbol *s = &c->symbol[c->n_symbols];
+			s->name = symtab_name(&c->contract->tab, c->contract->symbol[k].symbol);
+			c->n_symbols += symbind_get(&env, c->contract->symbol[k].symbol, &s->value);
+		}
+		break;
+	}
+	symbind_release(&env);
+}
+
+static int by_seq(const void *a, const void *b)
+{
+	uint64_t x = (*(const struct hunt_call *const *)a)->seq, y = (*(const struct hunt_call *const *)b)->seq;
+	return x < y ? -1 : x > y;
+}
+
+/* The last calls of that process up to this one, all threads. */
+static void find_past(struct hunt *h, struct hunt_case *c)
+{
+	const size_t most = (size_t)h->s.o->last;
+	const struct hunt_call **v = arena_alloc(&h->arena, KEPT * sizeof(*v));
+	size_t n = 0;
+	for (uint64_t i = 0; i < h->n && i < KEPT; i++)
+		if (h->past[i].pid == c->e->pid && h->past[i].seq <= c->e->seq)
+			v[n++] = &h->past[i];
+	qsort(v, n, sizeof(*v), by_seq);
+	c->n_last = n > most ? most : n;
+	c->last = v + (n - c->n_last);
+}
+
+static void add_cases(struct hunt *h, struct hunt_report *r)
+{
+	r->v = arena_alloc(&h->arena, (h->ima.n + 1) * sizeof(*r->v));
+	for (int fault = 1; fault >= 0; fault--)
+		for (size_t i = 0; i < h->ima.n; i++) {
+			struct hunt_case *c = &r->v[r->n];
+			if (h->ima.v[i].fault != fault)
+				continue;
+			*c = (struct hunt_case){.e = &h->ima.v[i]};
+			find_model(c, r->w);
+			ima_name_numbers(c->e, c->contract);
+			ima_judge(&h->ima, c->e);
+			find_source(h, c);
+			find_symbols(h, c);
+			if (fault)
+				find_past(h, c);
+			r->n++;
+			r->n_faults += fault;
+		}
+}
+
+/* A process that a signal has ended in a call. One that was asked to end is no news. */
+static void add_deaths(struct hunt *h, struct hunt_report *r)
+{
+	struct buf b = {0};
+	struct child_result how;
+	r->death = arena_alloc(&h->arena, (h->n_deaths + 1) * sizeof(*r->death));
+	for (size_t i = 0; i < h->n_deaths; i++) {
+		const struct hunt_call *c = &h->death[i];
+		if (watch_fate(r->w, c->pid, &how) != WATCH_KILLED || child_asks_to_end(how.sig))
+			continue;
+		buf_reset(&b);
+		buf_addf(&b, "process %u was ", c->pid);
+		child_describe(&how, &b);
+		buf_addf(&b, " in %s, call %u", c->name, c->call);
+		if (c->run != CALLS_NO_RUN)
+			buf_addf(&b, " of run %u", c->run);
+		r->death[r->n_deaths++] = arena_slice(&h->arena, buf_slice(&b));
+	}
+	buf_release(&b);
+}
+
+/* ---- what to try next ---- */
+
+/* A word as a shell has it. */
+static void add_word(struct buf *b, const char *word)
+{
+	buf_addc(b, ' ');
+	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%")]) {
+		buf_adds(b, word);
+		return;
+	}
+	buf_addc(b, '\'');
+	for (; *word; word++)
+		*word == '\'' ? buf_adds(b, "'\\''") : buf_addc(b, *word);
+	buf_addc(b, '\'');
+}
+
+/* words: what stands before the command; NULL command: nothing follows. */
+static void add_step(struct hunt *h, struct hunt_report *r, const char *text, const char *words, char *const *command)
+{
+	struct buf b = {0};
+	if (r->n_steps == HUNT_STEPS)
+		return;
+	buf_adds(&b, words);
+	for (; command && *command; command++)
+		add_word(&b, *command);
+	r->step[r->n_steps++] = (struct hunt_step){text, arena_slice(&h->arena, buf_slice(&b))};
+	buf_release(&b);
+}
+
+/* Memory that was not the kernel's (cuda.h): ILLEGAL_ADDRESS, MISALIGNED_ADDRESS, INVALID_ADDRESS_SPACE, LAUNCH_FAILED. */
+static bool of_memory(uint64_t code) { return code == 700 || code == 716 || code == 717 || code == 719; }
+
+static bool wrong_tensor(const struct hunt_report *r)
+{
+	bool wrong = r->n > r->n_faults;
+	for (uint32_t i = 0; r->n_faults && i < r->v[0].e->n_suspects; i++)
+		wrong |= r->v[0].e->suspect[i].why < IMA_TOO_MANY;
+	return wrong;
+}
+
+static void add_steps(struct hunt *h, struct hunt_report *r)
+{
+	const struct ima_event *e = r->n_faults ? r->v[0].e : NULL;
+	const bool memory = e && of_memory(e->code);
+	struct buf b = {0};
+	if (wrong_tensor(r))
+		add_step(h, r, "what is each call of a model given?", "aoti-checkinputs --", h->command);
+	if (e && (e->code == 209 || e->code == 701))
+		add_step(h, r, "is the package for this GPU?", "aoti-checkinputs --doctor MODEL.pt2", NULL);
+	if (memory && !r->alloc)
+		add_step(h, r, "is it still this kernel when each tensor is an allocation of its own (no caching allocator)?", "aoti-printer --ima=alloc --", h->command);
+	if (e && e->launch && !slice_is(e->when, "before")) {
+		buf_adds(&b, "fxexplain kernel");
+		add_word(&b, arena_strndup(&h->arena, e->kernel.p, e->kernel.n));
+		buf_adds(&b, " torch_compile_debug");
+		add_step(h, r, "what is the kernel's text, line by line? (compiled again with TORCH_COMPILE_DEBUG=1)", buf_str(&b), NULL);
+	}
+	if (memory)
+		add_step(h, r, "which instruction, which thread? (slow)", "compute-sanitizer", h->command);
+	if (memory && !slice_is(e->when, "before"))
+		add_step(h, r, "what is the smallest graph that does it? (of torch.export.save)", "fxminify EXPORTED.pt2", NULL);
+	buf_release(&b);
+}
+
+static void add_note(struct hunt *h, struct hunt_report *r)
+{
+	struct buf b = {0};
+	bool device = false;
+	for (size_t i = 0; i < r->w->n_models; i++)
+		device |= r->w->model[i].has_contract && r->w->model[i].contract.device > DEVICE_CPU;
+	if (r->n)
+		return;
+	if (!r->calls && !r->w->live.models)
+		buf_adds(&b, "--ima watches models that AOTInductor has compiled; of any other program compute-sanitizer tells");
+	else if (r->calls && device)
+		buf_addf(&b, "%" PRIu64 " calls, each waited for: none failed", r->calls);
+	else if (r->calls)
+		buf_addf(&b, "%" PRIu64 " calls, none of a model for a GPU; in which kernel a model for the CPU crashes says aoti-nanassert -- COMMAND", r->calls);
+	if (r->captured)
+		buf_addf(&b, "; %" PRIu64 " launches of them went into a CUDA graph: they are not waited for, nor are its replays seen", r->captured);
+	r->note = arena_slice(&h->arena, buf_slice(&b));
+	buf_release(&b);
+}
+
+/* ---- the end ---- */
+
+/* A report that cannot be written where it was asked for is shown: the run that it took may have been long. */
+static void write_file(struct hunt *h)
+{
+	struct session *s = &h->s;
+	struct err err = {0};
+	if (write_all(output_fd(h->file), s->screen.b.p, s->screen.b.len, s->o->output, &err) == 0 && output_commit(h->file, &err) == 0)
+		buf_reset(&s->screen.b);
+	else if (output_abort(h->file), err.text[0])
+		s->err = err;
+	h->file = NULL;
 }
 
 static void end(struct session *s, struct watch *w)
 {
 	struct hunt *h = s->user;
-	bool device = false;
+	struct hunt_report r = {.w = w, .calls = s->seen, .captured = h->captured, .alloc = !strcmp(s->o->ima, "alloc"), .command = h->command};
 	ima_read(&h->ima, buf_slice(&w->device));
-	for (size_t i = 0; i < w->n_models; i++)
-		device |= w->model[i].has_contract && w->model[i].contract.device > DEVICE_CPU;
-	for (size_t i = 0; i < h->ima.n; i++)
-		if (!h->ima.v[i].fault)
-			show_finding(h, w, &h->ima.v[i]);
-	for (size_t i = 0; i < h->ima.n; i++)
-		if (h->ima.v[i].fault)
-			show_fault(h, w, &h->ima.v[i]);
-	s->found = h->ima.n;
-	if (h->ima.n || s->o->quiet || !s->seen)
-		return;
-	if (device)
-		note("%s: %" PRIu64 " calls, each waited for: none failed", diag_tool, s->seen);
+	add_cases(h, &r);
+	add_deaths(h, &r);
+	add_steps(h, &r);
+	add_note(h, &r);
+	s->found = r.n;
+	if (s->o->json)
+		hunt_document(&s->screen.b, &r);
 	else
-		note("%s: %" PRIu64 " calls, none of a model for a GPU", diag_tool, s->seen);
+		hunt_show(&s->screen, &r);
+	if (r.note.n && !s->o->quiet)
+		note("%s: %.*s", diag_tool, (int)r.note.n, r.note.p);
+	if (h->file)
+		write_file(h);
 }
 
 int run_ima(const struct printer_options *given, const struct operands *in)
 {
 	struct printer_options o = *given;
-	struct hunt h = {.past = xcalloc(KEPT, sizeof(*h.past))};
+	struct hunt h = {.past = xcalloc(KEPT, sizeof(*h.past)), .command = in->command};
+	struct err err = {0};
 	o.inputs = true;
 	o.level = LEVEL_NAMES;
+	o.last = o.last < 0 ? 16 : o.last;
 	/* c10/cuda/CUDACachingAllocator.cpp: each tensor is then an allocation of the driver's own. */
 	if (!strcmp(o.ima, "alloc"))
 		setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "1", 1);
 	session_begin(&h.s, &o);
+	if (o.output && !(h.file = output_file(o.output, &err)))
+		die_err(&err);
+	if (h.file)
+		h.s.screen.color = false, h.s.screen.width = 0;
 	h.s.take = take;
 	h.s.end = end;
 	h.s.user = &h;
 	int status = session_run(&h.s, in, 0, CALLS_NAMES | CALLS_SYNC);
-	struct err err = h.s.err;
+	err = h.s.err;
+	if (h.file)
+		output_abort(h.file);
 	ima_release(&h.ima);
+	arena_release(&h.arena);
 	for (size_t i = 0; i < RUNS; i++)
 		free(h.runs[i].in);
 	free(h.past);

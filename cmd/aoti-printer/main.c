@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-static struct printer_options opt = {.level = -1, .format = -1, .rtol = -1, .atol = -1, .error_exitcode = -1, .save_max = 64ull << 30};
+static struct printer_options opt = {.level = -1, .last = -1, .format = -1, .rtol = -1, .atol = -1, .error_exitcode = -1, .save_max = 64ull << 30};
 
 static const char *const levels[] = {"0", "1", "2", "3", NULL};
 static const char *const formats[] = {"npy", "pt", "safetensors", NULL};
@@ -15,13 +15,14 @@ static const char *const formats[] = {"npy", "pt", "safetensors", NULL};
 static const struct opt options[] = {
 	OPT_HEADING("What to do"),
 	OPT_CHOICE('l', "level", "LEVEL", &opt.level, levels, "nothing, save, print (default), names of kernels only"),
-	OPT_STRING('o', "output", "DIR", &opt.output, "save every tensor into this folder (default for level 1: aoti-dump)"),
+	OPT_STRING('o', "output", "DIR", &opt.output, "save every tensor into this folder (default for level 1: aoti-dump); with --ima: write to this file"),
 	OPT_STRING(0, "diff", "DUMP", &opt.diff, "compare this folder with another one, or with what is run"),
 	OPT_FLAG('p', "profile", &opt.profile, "time per kernel"),
 	OPT_STRING(0, "chrome-trace", "FILE", &opt.chrome_trace, "with --profile: every call, for chrome://tracing or Perfetto"),
 	OPT_STRING(0, "record", "DIR", &opt.record, "keep the inputs of a failing call of the command, to run again"),
 	OPT_STRING(0, "ima", "[=alloc]", &opt.ima,
 		   "which kernel made the illegal memory access on the GPU? alloc: without PyTorch's caching allocator"),
+	OPT_INT(0, "last", "N", &opt.last, 0, 4096, "with --ima: so many calls before the fault (default: 16)"),
 	OPT_HEADING("Which calls and tensors"),
 	OPT_LIST('k', "kernels", "GLOB", &opt.kernels, "calls of these kernels and ops; several between commas"),
 	OPT_LIST('b', "buffers", "GLOB", &opt.buffers, "these buffers (buf3) or constants (up.weight)"),
@@ -89,7 +90,7 @@ static void check_options(const struct operands *in)
 		die(EXIT_USAGE, "--diff, --profile, --record and --ima are four questions: ask one at a time");
 	if (modes && opt.level >= 0)
 		die(EXIT_USAGE, "--level is for printing and saving, not for --diff, --profile, --record or --ima");
-	if (modes && opt.output)
+	if (modes && opt.output && !opt.ima)
 		die(EXIT_USAGE, "-o is for saving tensors: --html, --chrome-trace and --log name the other files");
 	if (in->command && in->n)
 		die(EXIT_USAGE, "a command is watched alone: no model and no inputs before '--'");
@@ -107,9 +108,13 @@ static void check_options(const struct operands *in)
 		die(EXIT_USAGE, "--ima=%s: only --ima=alloc is known", opt.ima);
 	if (opt.ima && !in->command)
 		die(EXIT_USAGE, "--ima needs a command: aoti-printer --ima -- COMMAND");
-	if (opt.ima && (opt.kernels.n || opt.buffers.n || opt.calls || opt.runs || opt.json))
-		die(EXIT_USAGE, "--ima looks at every call, and prints text: no --kernels, --buffers, --calls, --runs or --json");
-	if (opt.json && opt.output)
+	if (opt.ima && (opt.kernels.n || opt.buffers.n || opt.calls || opt.runs))
+		die(EXIT_USAGE, "--ima looks at every call: no --kernels, --buffers, --calls or --runs");
+	if (opt.ima && opt.output && opt.log)
+		die(EXIT_USAGE, "with --ima, -o and --log both name the report: give one");
+	if (!opt.ima && opt.last >= 0)
+		die(EXIT_USAGE, "--last is for --ima");
+	if (opt.json && opt.output && !opt.ima)
 		die(EXIT_USAGE, "--json shows, -o saves: the folder's index has the same facts");
 }
 

@@ -1,5 +1,5 @@
 /* printer.h - the parts of aoti-printer. Calls come from live/watch.h (session.c), go through the filters (filter.c) and from
- * there to one taker: the terminal (print.c), a JSON document or a folder (save.c), a table of times (profile.c), a GPU's fault (ima.c).
+ * there to one taker: the terminal (print.c), a JSON document or a folder (save.c), a table of times (profile.c), a GPU's fault (ima.c, hunt.h).
  * --diff compares two folders (compare.c), which are shown as text or JSON (diffshow.c) or as a page (diffpage.c). */
 #ifndef PRINTER_H
 #define PRINTER_H
@@ -15,7 +15,7 @@ enum { LEVEL_OFF, LEVEL_SAVE, LEVEL_PRINT, LEVEL_NAMES, LEVELS };
 struct printer_options {
 	int level;  /* -1: not given */
 	int format; /* index into main.c's list: enum tensor_format by format_of() */
-	int repeat, error_exitcode;
+	int repeat, error_exitcode, last;
 	const char *output, *diff, *html, *record, *ima, *chrome_trace, *model, *torch, *calls, *runs, *log;
 	struct opt_list kernels, buffers, load;
 	double rtol, atol; /* -1: not given */

@@ -191,8 +191,13 @@ static void name_between(struct ima_event *e, const struct contract *c, const st
 	uint32_t n = to - from, more = to == e->n ? 2 : 0;
 	if (args > k->n_args || arg > args || n < args - arg || n > args - arg + more)
 		return;
-	for (uint32_t i = 0; i < args - arg; i++)
-		e->p[from + i].text = c->arg[k->arg + arg + i].text;
+	for (uint32_t i = 0; i < args - arg; i++) {
+		struct slice text = c->arg[k->arg + arg + i].text;
+		/* triton_poi_fused_add_0_xnumel */
+		if (text.n > e->kernel.n + 1 && e->kernel.n && !memcmp(text.p, e->kernel.p, e->kernel.n) && text.p[e->kernel.n] == '_')
+			text = slice_of(text.p + e->kernel.n + 1, text.n - e->kernel.n - 1);
+		e->p[from + i].text = text;
+	}
 }
 
 void ima_name_numbers(struct ima_event *e, const struct contract *c)
@@ -287,50 +292,78 @@ static bool numel_of(const struct ima_param *p, uint64_t *n)
 	return p->n_dim >= 0;
 }
 
-static bool judge_tensor(const struct ima_event *e, uint32_t i, uint64_t told, const char *how, struct buf *b)
+/* IMA_WHY_N: nothing is wrong with it, as far as is known. */
+static enum ima_why judge_tensor(const struct ima_event *e, uint32_t i, uint64_t told, const char *how, struct buf *b)
 {
 	const struct ima_param *p = &e->p[i];
 	const uint64_t room = ima_room(p), each = bytes_of(p);
-	const size_t from = b->len;
 	uint64_t numel, reach;
 	ima_param_name(e, i, b);
-	if (slice_is(p->on, "cpu"))
-		buf_addf(b, " lies on the host, at 0x%" PRIx64 "\n", p->address);
-	else if (slice_is(p->on, "cuda") && p->on_index >= 0 && e->device >= 0 && p->on_index != e->device)
-		buf_addf(b, " lies on cuda:%d, the kernel runs on cuda:%d\n", p->on_index, e->device);
-	else if (p->extent != IMA_NONE && p->storage != IMA_NONE && p->extent > p->storage)
-		buf_addf(b, " reaches %" PRIu64 " bytes beyond its storage: sizes and strides take %" PRIu64 " bytes, there are %" PRIu64 "\n",
-			 p->extent - p->storage, p->extent, p->storage);
-	else if (p->extent != IMA_NONE && room != IMA_NONE && p->extent > room)
-		buf_addf(b, " reaches %" PRIu64 " bytes beyond its allocation: sizes and strides take %" PRIu64 " bytes, there are %" PRIu64 "\n",
-			 p->extent - room, p->extent, room);
-	else if (p->tensor && p->extent && p->extent != IMA_NONE && !p->allocation && slice_is(p->on, "cuda"))
-		buf_addf(b, " lies in no allocation that the driver knows (0x%" PRIx64 "): freed?\n", p->address);
-	else if (told && each && written(p) && numel_of(p, &numel) && told > numel && !__builtin_mul_overflow(told, each, &reach))
-		buf_addf(b, " has %" PRIu64 " elements, the kernel is to write %" PRIu64 " (%s)%s\n", numel, told, how,
-			 room == IMA_NONE || reach <= room ? "" : ": that leaves its allocation");
-	else {
-		b->len = from;
-		return false;
+	if (slice_is(p->on, "cpu")) {
+		buf_addf(b, " lies on the host, at 0x%" PRIx64, p->address);
+		return IMA_ON_HOST;
 	}
-	return true;
+	if (slice_is(p->on, "cuda") && p->on_index >= 0 && e->device >= 0 && p->on_index != e->device) {
+		buf_addf(b, " lies on cuda:%d, the kernel runs on cuda:%d", p->on_index, e->device);
+		return IMA_OTHER_DEVICE;
+	}
+	if (p->extent != IMA_NONE && p->storage != IMA_NONE && p->extent > p->storage) {
+		buf_addf(b, " reaches %" PRIu64 " bytes beyond its storage: sizes and strides take %" PRIu64 " bytes, there are %" PRIu64,
+			 p->extent - p->storage, p->extent, p->storage);
+		return IMA_BEYOND_STORAGE;
+	}
+	if (p->extent != IMA_NONE && room != IMA_NONE && p->extent > room) {
+		buf_addf(b, " reaches %" PRIu64 " bytes beyond its allocation: sizes and strides take %" PRIu64 " bytes, there are %" PRIu64,
+			 p->extent - room, p->extent, room);
+		return IMA_BEYOND_ALLOCATION;
+	}
+	if (p->extent && p->extent != IMA_NONE && !p->allocation && slice_is(p->on, "cuda")) {
+		buf_addf(b, " lies in no allocation that the driver knows (0x%" PRIx64 "): freed?", p->address);
+		return IMA_NO_ALLOCATION;
+	}
+	if (told && each && written(p) && numel_of(p, &numel) && told > numel && !__builtin_mul_overflow(told, each, &reach)) {
+		buf_addf(b, " has %" PRIu64 " elements, the kernel is to write %" PRIu64 " (%s)%s", numel, told, how,
+			 room == IMA_NONE || reach <= room ? "" : ": that leaves its allocation");
+		return IMA_TOO_MANY;
+	}
+	return IMA_WHY_N;
 }
 
-size_t ima_judge(const struct ima_event *e, struct buf *b)
+static void suspect(struct ima *r, struct ima_event *e, uint32_t param, enum ima_why why, const struct buf *text)
 {
-	struct buf how = {0};
-	size_t n = 0;
-	uint64_t told = told_elements(e, &how);
-	for (uint32_t i = 0; i < e->n; i++)
-		if (e->p[i].tensor)
-			n += judge_tensor(e, i, told, buf_str(&how), b);
-	for (uint32_t i = 0; i < e->n && !n; i++)
+	e->suspect[e->n_suspects++] = (struct ima_suspect){param, why, arena_slice(&r->arena, buf_slice(text))};
+}
+
+void ima_judge(struct ima *r, struct ima_event *e)
+{
+	struct buf how = {0}, b = {0};
+	const uint64_t told = told_elements(e, &how);
+	e->suspect = arena_alloc(&r->arena, (e->n + 1) * sizeof(*e->suspect));
+	e->n_suspects = 0;
+	for (uint32_t i = 0; i < e->n; i++) {
+		buf_reset(&b);
+		enum ima_why why = e->p[i].tensor ? judge_tensor(e, i, told, buf_str(&how), &b) : IMA_WHY_N;
+		if (why != IMA_WHY_N)
+			suspect(r, e, i, why, &b);
+	}
+	bool none = !e->n_suspects;
+	for (uint32_t i = 0; i < e->n && none; i++)
 		if (e->p[i].tensor && !slice_is(e->p[i].role, "out") && integers(&e->p[i])) {
-			ima_param_name(e, i, b);
-			buf_adds(b, " holds integers: an index that was read from it may be out of bounds\n");
+			buf_reset(&b);
+			ima_param_name(e, i, &b);
+			buf_adds(&b, " holds integers: an index that was read from it may be out of bounds");
+			suspect(r, e, i, IMA_INDEX, &b);
 		}
 	buf_release(&how);
-	return n;
+	buf_release(&b);
+}
+
+const char *ima_why_name(enum ima_why why)
+{
+#define IMA_TEXT(id, name) name,
+	static const char *const names[] = {IMA_WHYS(IMA_TEXT)};
+#undef IMA_TEXT
+	return why < IMA_WHY_N ? names[why] : "";
 }
 
 static void add_clean(struct buf *b, struct slice s)

@@ -3,8 +3,10 @@
  *     struct ima r = {0};
  *     ima_read(&r, buf_slice(&w.device));                // watch.h: lines that are no such events are passed over
  *     for (size_t i = 0; i < r.n; i++)
- *         if (r.v[i].fault)
- *             ima_judge(&r, &r.v[i], contract, &text);   // a line for each pointer that could leave its memory
+ *         if (r.v[i].fault) {
+ *             ima_name_numbers(&r.v[i], contract);
+ *             ima_judge(&r, &r.v[i]);                    // r.v[i].suspect: pointers that could leave their memory
+ *         }
  *     ima_release(&r);
  *
  * IMA is what PyTorch calls an illegal memory access.
@@ -41,6 +43,27 @@ struct ima_param {
 	struct slice text;                 /* of a number, as it stands in the program's call; empty (ima_name_numbers) */
 };
 
+/* Why a pointer could leave its memory. */
+#define IMA_WHYS(X) \
+	X(ON_HOST, "on-host") \
+	X(OTHER_DEVICE, "other-device") \
+	X(BEYOND_STORAGE, "beyond-storage") \
+	X(BEYOND_ALLOCATION, "beyond-allocation") \
+	X(NO_ALLOCATION, "no-allocation") /* that the driver knows: freed? */ \
+	X(TOO_MANY, "too-many") /* elements, that the kernel is told to write */ \
+	X(INDEX, "index")       /* integers that it reads may be indices: only where nothing else is known */
+
+/* clang-format off */
+#define IMA_ENUM(id, name) IMA_##id,
+enum ima_why { IMA_WHYS(IMA_ENUM) IMA_WHY_N };
+#undef IMA_ENUM
+/* clang-format on */
+struct ima_suspect {
+	uint32_t param;
+	enum ima_why why;
+	struct slice text; /* "buf1 reaches 64 bytes beyond its storage: ..." */
+};
+
 struct ima_event {
 	bool fault; /* else a finding */
 	struct slice when, error, text, kernel, what;
@@ -50,6 +73,8 @@ struct ima_event {
 	bool launch; /* grid, block and shared are known */
 	struct ima_param *p; /* of a finding one */
 	uint32_t n;
+	struct ima_suspect *suspect; /* ima_judge(): one for a parameter */
+	uint32_t n_suspects;
 };
 
 struct ima {
@@ -60,10 +85,14 @@ struct ima {
 
 void ima_read(struct ima *r, struct slice lines);
 void ima_release(struct ima *r);
-/* Which number is which argument of the contract's call, where that is certain; c and its call may be NULL. */
+/* Which number is which argument of the contract's call, where that is certain; c and its call may be NULL. A name that starts with the
+ * kernel's loses that: "xnumel". */
 void ima_name_numbers(struct ima_event *e, const struct contract *c);
-/* Which pointers could leave their memory, a line each; nothing when none is known to. Returns how many. ima_name_numbers() first. */
-size_t ima_judge(const struct ima_event *e, struct buf *lines);
+/* Which pointers could leave their memory, in order; none when none is known to. ima_name_numbers() first. */
+void ima_judge(struct ima *r, struct ima_event *e);
+const char *ima_why_name(enum ima_why why);
+/* Is it certain that this pointer is wrong? Not of IMA_INDEX. */
+static inline bool ima_certain(const struct ima_suspect *s) { return s->why != IMA_INDEX; }
 /* Bytes from the pointer to the end of its allocation; IMA_NONE. */
 uint64_t ima_room(const struct ima_param *p);
 /* "in_ptr0", "buf3", "parameter 2" */

@@ -71,30 +71,115 @@ is "no fault" "$status" 0
 like "is said" "$(cat err)" '4 calls, each waited for: none failed'
 ima illegal@2 call=4
 is "a fault" "$status" 1
-like "what" "$(cat log)" 'illegal memory access \(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)'
-like "which kernel" "$(cat log)" 'kernel +triton_per_fused_relu_sum_1, call 2 of run 0'
-like "where from" "$(cat log)" 'from +wrapper.cpp:[0-9]+, nodes relu, sum_1'
+like "which kernel, and what" "$(head -1 log)" '^triton_per_fused_relu_sum_1: illegal memory access \(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)'
+like "which call" "$(cat log)" 'in +process [0-9]+, call 2 of run 0 of cho'
+like "where from" "$(tr '\n' ' ' <log)" 'from +wrapper.cpp:[0-9]+ +nodes +relu, sum_1'
 like "its launch" "$(cat log)" 'grid \(1, 1, 1\), block \([0-9]+, 1, 1\), [0-9]+ bytes of shared memory, stream 0x0, cuda:0'
 like "sizes" "$(cat log)" 'sizes +s0 = 4'
-like "arguments with their allocations" "$(cat log)" 'buf1 +in +float32\[4, 8\] strides \(8, 1\) +0x[0-9a-f]+ +128 +128 +0x[0-9a-f]+ \+ [0-9]+'
-is "the calls before it, and no other" "$(sed -n '/the last calls/,$ p' log | awk 'NR > 1 {print $3}')" "$(head -3 <<<"$names")"
+like "arguments" "$(cat log)" '0 +buf1 +in +float32\[4, 8\] strides \(8, 1\)'
+like "their memory" "$(cat log)" '0 +buf1 +0x[0-9a-f]+ +128 +128 +[0-9]+ +0x[0-9a-f]+ \+ [0-9]+'
+last() { sed -n '/the last calls/,/^$/p' log | awk 'NF && NR > 1 {print $3}'; }
+is "the calls before it, and no other" "$(last)" "$(head -3 <<<"$names")"
+like "at the end what to try" "$(sed -n '/^next:/,$ p' log | tr '\n' ' ')" \
+	'aoti-printer --ima=alloc -- .*/cudahost load=.* call=4 .*fxexplain kernel triton_per_fused_relu_sum_1 .*fxminify'
 ima illegal@1 call=4 call=4
 is "it is told once" "$(grep -c 'illegal memory access (' log)" 1
+FAKECUDA_FAIL=illegal@3 run aoti-printer --ima --last=2 --log=log -- "$host" "load=$so" call=4
+is "as many calls as asked for" "$(last)" "$(tail -2 <<<"$names")"
+FAKECUDA_FAIL=illegal@3 run aoti-printer --ima --last=0 --log=log -- "$host" "load=$so" call=4
+is "none" "$(last)" ""
+exits "--last is for --ima" 2 aoti-printer --last=2 -- true
 ima launch@3 call=4
-like "a launch that is refused" "$(cat log)" 'kernel +triton_poi_fused_mul_2.*the driver refused the launch'
+like "a launch that is refused" "$(tr '\n' ' ' <log)" '^triton_poi_fused_mul_2: unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\).*the driver refused the launch'
 ima "" host=4
 is "a pointer to the host" "$status" 1
 like "is found before the launch" "$(cat log)" 'arg2_1 lies in memory of the host that this GPU cannot reach'
+like "the fault is before it" "$(head -2 log)" 'illegal memory access.*suspect +arg2_1 lies on the host'
+like "and what to try is another tool" "$(grep -A1 '^next:' log)" 'aoti-checkinputs -- .*cudahost'
 FAKECUDA_DEVICES=2 run aoti-printer --ima --log=log -- "$host" "load=$so" other=4
 like "a tensor on another GPU" "$(cat log)" 'arg2_1 lies on cuda:1, the kernel runs on cuda:0'
+like "is found before the launch, too" "$(cat log)" 'triton_poi_fused_add_0: arg2_1 lies on another GPU than the one that the kernel runs on'
+ima "" walks=4
+is "strides that walk outside of a storage" "$status" 1
+is "are found though nothing failed" "$(cat out) $(head -1 log)" "$(cat out) triton_poi_fused_add_0: arg2_1 has sizes and strides that reach outside of its storage"
+like "with what they take and what there is" "$(cat log)" 'arg2_1 +0x[0-9a-f]+ +128 +64'
+run aoti-printer --ima=alloc --log=log -- "$host" "load=$so" walks=128
+like "without the caching allocator it is a fault" "$(cat log)" '^triton_poi_fused_add_0: illegal memory access.*'
+like "of a tensor with a name" "$(cat log)" 'suspect +arg2_1 reaches 2048 bytes beyond its storage: sizes and strides take 4096 bytes, there are 2048'
+like "which need not be asked for twice" "$(grep -c 'ima=alloc' log)" '^0$'
 ima "" graph=2:4
 is "a capture is not disturbed" "$status $(grep -c 'as computed' out)" "0 2"
+like "and said" "$(cat err)" '3 launches of them went into a CUDA graph'
 ima "" call=5
 is "with the caching allocator it is hidden" "$status" 0
 run aoti-printer --ima=alloc --log=log -- "$host" "load=$so" call=5
 is "without it is not" "$status" 1
-like "and has a name" "$(cat log)" 'kernel +triton_poi_fused_mul_2, call 3'
+like "and has a name" "$(cat log)" '^triton_poi_fused_mul_2: '
+like "and its place" "$(cat log)" 'call 3 of run 0'
 exits "--ima needs a command" 2 aoti-printer --ima "$so"
 exits "--ima=what" 2 aoti-printer --ima=what -- true
 exits "a program without a model" 4 aoti-printer --ima -- true
+like "another tool is named" "$(cat err)" 'no compiled model was seen.*compute-sanitizer'
+exits "no such program" 4 aoti-printer --ima -- ./nothing
+like "is said" "$(cat err)" "cannot run './nothing': No such file or directory"
+unzip -qo "$DATA/aoti/nested.pt2" -d cpu-model
+cpu=("$BUILD/tests-lib/livehost" "torch=$BUILD/tests-lib/faketorch.so" "load=$(find "$PWD/cpu-model" -name '*.so')" 'call=f32[2,3];f32[2,3];f32[2,3];f32[]')
+exits "a model for the CPU" 0 aoti-printer --ima -- "${cpu[@]}"
+like "that is said, and what to use" "$(cat err)" '[0-9]+ calls, none of a model for a GPU.*aoti-nanassert -- COMMAND'
+
+# ---- several processes, signals ----
+cat >several <<S
+#!/bin/sh
+FAKECUDA_FAIL=illegal@2 '$host' 'load=$so' call=4 >/dev/null 2>&1
+FAKECUDA_FAIL=launch@3 '$host' 'load=$so' call=4 >/dev/null 2>&1
+exit 7
+S
+cat >dies <<S
+#!/bin/sh
+FAKECUDA_FAIL=illegal@2 '$host' 'load=$so' call=4 >/dev/null 2>&1
+kill -ABRT \$\$
+S
+chmod +x several dies
+exits "faults of two processes" 7 aoti-printer --ima --json --log=log -- ./several
+is "each with its own calls" "$(jq -c '[.faults[] | [.code, .kernel, (.last_calls | length)]], ([.faults[].pid] | unique | length)' log | tr '\n' ' ')" \
+	'[[700,"triton_per_fused_relu_sum_1",3],[719,"triton_poi_fused_mul_2",4]] 2 '
+is "how the command ended" "$(jq -c .ended log)" '{"status":7,"signal":null,"text":"exited with status 7"}'
+bash -c 'aoti-printer --ima --json -o report -- ./dies' >out 2>err
+is "a command that dies after a fault: status, report" "$? $(jq -c '[.ended.signal, .faults[0].code]' report)" '134 ["ABRT",700]'
+{ FAKECUDA_FAIL=illegal@2 timeout -s INT 3 aoti-printer --ima -o report -- sh -c "'$host' 'load=$so' call=4; echo \$\$ >pid; exec sleep 60"; } >out 2>err
+is "interrupted: the report is whole" "$(head -1 report)" 'triton_per_fused_relu_sum_1: illegal memory access (CUDA_ERROR_ILLEGAL_ADDRESS, 700)'
+is "nothing else is left" "$(echo report*; kill -0 "$(cat pid)" 2>&1 | grep -o 'No such process')" $'report\nNo such process'
+
+# ---- as a document ----
+FAKECUDA_FAIL=illegal@2 run aoti-printer --ima --json -o report -- "$host" "load=$so" call=4
+is "-o: the command's output is its own" "$(cat out)" "rc 1 CUDA driver error: an illegal memory access was encountered"
+ok "the schema" python3 "$ROOT/tests/lib/check_ima.py" report
+is "the fault" "$(jq -c '.faults[0] | [.code, .error, .when, .kernel, .run, .call, .device, .sizes, .source_nodes]' report)" \
+	'[700,"CUDA_ERROR_ILLEGAL_ADDRESS","after","triton_per_fused_relu_sum_1",0,2,0,{"s0":4},"relu, sum_1"]'
+is "its arguments" "$(jq -c '.faults[0].arguments | map([.kind, .name, .role, .value, .sizes, .extent, .storage, .could_leave])' report)" \
+	'[["tensor","buf1","in",null,[4,8],128,128,false],["tensor","buf2","out",null,[4],16,16,false],["number","s0",null,4,null,null,null,false],["number","8L",null,8,null,null,null,false],["number",null,null,0,null,null,null,false],["number",null,null,0,null,null,null,false]]'
+is "room and allocation agree" "$(jq -c '.faults[0].arguments[:2] | map(.allocation.base + .allocation.bytes - .address == .room)' report)" '[true,true]'
+is "the calls before" "$(jq -r '.faults[0].last_calls[].kernel' report)" "$(head -3 <<<"$names")"
+run aoti-printer --ima --json --log=report -- "$host" "load=$so" walks=4
+ok "the schema of a finding" python3 "$ROOT/tests/lib/check_ima.py" report
+is "it and its suspect" "$(jq -c '.findings[0] | [.what, .kernel, (.arguments[0] | [.index, .name, .extent, .storage, .could_leave]), (.suspects[0] | [.argument, .why, .certain])]' report)" \
+	'["walks-outside","triton_poi_fused_add_0",[1,"arg2_1",128,64,true],[1,"beyond-storage",true]]'
+run aoti-printer --ima --json --log=report -- "$host" "load=$so" call=4
+ok "the schema when all is well" python3 "$ROOT/tests/lib/check_ima.py" report
+is "nothing is in it" "$(jq -c '[.calls, .faults, .findings, .deaths, .next, .ended.status]' report)" '[4,[],[],[],[],0]'
+exits "the schema without a model" 4 aoti-printer --ima --json -o report -- true
+ok "holds, too" python3 "$ROOT/tests/lib/check_ima.py" report
+exits "a report that cannot be made: the command does not start" 4 aoti-printer --ima -o nowhere/report -- touch started
+ok "and did not" test ! -e started
+FAKECUDA_FAIL=illegal@2 run aoti-printer --ima -o /dev/full -- "$host" "load=$so" call=4
+is "a report that cannot be written" "$status" 4
+like "is shown" "$(cat out)" 'triton_per_fused_relu_sum_1: illegal memory access'
+exits "one file" 2 aoti-printer --ima -o report --log=log -- true
+
+# ---- on a terminal ----
+for width in 80 120; do
+	FAKECUDA_FAIL=illegal@2 COLUMNS=$width run script -qec "stty cols $width; aoti-printer --ima -- '$host' 'load=$so' call=4" /dev/null
+	is "$width columns" "$(sed 's/\x1b\[[0-9;]*m//g; s/\r$//' out | grep -v "$host\|^Error\|^Failed" | awk -v w="$width" 'length > w')" ""
+	like "$width: red first, then the rest" "$(grep -am1 'illegal memory access (' out)" $'\x1b\\[[0-9;]*31'
+done
 done_testing

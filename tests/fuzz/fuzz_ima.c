@@ -10,16 +10,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	ima_read(&r, slice_of((const char *)p, n));
 	for (size_t i = 0; i < r.n; i++) {
 		ima_name_numbers(&r.v[i], NULL);
-		buf_reset(&b);
-		size_t lines = ima_judge(&r.v[i], &b);
-		if (lines > r.v[i].n || (lines && !b.len))
+		ima_judge(&r, &r.v[i]);
+		if (r.v[i].n_suspects > r.v[i].n)
 			__builtin_trap();
+		for (uint32_t k = 0; k < r.v[i].n_suspects; k++)
+			if (r.v[i].suspect[k].param >= r.v[i].n || !r.v[i].suspect[k].text.n || !*ima_why_name(r.v[i].suspect[k].why))
+				__builtin_trap();
 		for (uint32_t k = 0; k < r.v[i].n; k++)
 			if (ima_room(&r.v[i].p[k]) != IMA_NONE && ima_room(&r.v[i].p[k]) > r.v[i].p[k].allocation)
 				__builtin_trap();
 	}
 	ima_release(&r);
-	buf_reset(&b);
 	ima_sentences(slice_of((const char *)p, n), &b);
 	buf_release(&b);
 	return 0;

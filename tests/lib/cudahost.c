@@ -16,7 +16,8 @@
  *     nan=ROWS         one NaN in the first input, at index 9
  *     host=ROWS        the second input is on the host
  *     other=ROWS       the second input is on the other device
- *     wide=ROWS        the second input says it has ROWS rows; its memory has half of them
+ *     wide=ROWS        the second input says it has ROWS rows; its memory has half of them, and torch is not told (from_blob)
+ *     walks=ROWS       the same as a view of a tensor with half of the rows: its strides reach outside of its storage
  *     bench=N:ROWS     nanoseconds per call, without waiting for each
  *     alive            tensors nobody has deleted
  */
@@ -32,7 +33,7 @@
 #include <unistd.h>
 
 enum { COLUMNS = 8, TO_DEVICE = 1, TO_HOST = 2, CUDA = 1, F32 = 6, CAPTURE_GLOBAL = 0 };
-enum what { PLAIN, WITH_NAN, ON_HOST, ON_OTHER, WIDE };
+enum what { PLAIN, WITH_NAN, ON_HOST, ON_OTHER, WIDE, WALKS };
 
 extern int cudaSetDevice(int), cudaDeviceSynchronize(void), cudaMemcpy(void *, const void *, size_t, int), cudaGetLastError(void);
 extern int cudaStreamCreate(void **), cudaStreamDestroy(void *), cudaStreamSynchronize(void *), cudaStreamBeginCapture(void *, int);
@@ -52,6 +53,7 @@ static struct {
 static struct {
 	int32_t (*empty)(int64_t, const int64_t *, const int64_t *, int32_t, int32_t, int32_t, void **);
 	int32_t (*blob)(void *, int64_t, const int64_t *, const int64_t *, int64_t, int32_t, int32_t, int32_t, void **);
+	int32_t (*view)(void *, int64_t, const int64_t *, const int64_t *, int64_t, void **);
 	int32_t (*again)(void *, void **);
 	int32_t (*data)(void *, void **);
 	int32_t (*delete)(void *);
@@ -80,6 +82,7 @@ static void load_torch(const char *path)
 		die(path, dlerror());
 	*(void **)&torch.empty = must_sym(so, "aoti_torch_empty_strided");
 	*(void **)&torch.blob = must_sym(so, "aoti_torch_create_tensor_from_blob");
+	*(void **)&torch.view = must_sym(so, "aoti_torch__reinterpret_tensor");
 	*(void **)&torch.again = must_sym(so, "aoti_torch_new_tensor_handle");
 	*(void **)&torch.data = must_sym(so, "aoti_torch_get_data_ptr");
 	*(void **)&torch.delete = must_sym(so, "aoti_torch_delete_tensor_object");
@@ -160,6 +163,18 @@ static int32_t wide(struct job *j)
 	return torch.blob(p, 2, size, stride, 0, F32, CUDA, device, &j->tensor[1]);
 }
 
+/* torch/csrc/inductor/inductor_ops.cpp, _reinterpret_tensor: sizes and strides are taken as they are. */
+static int32_t walks(struct job *j)
+{
+	const int64_t size[] = {j->rows, COLUMNS}, stride[] = {COLUMNS, 1};
+	void *half;
+	int32_t rc = tensor_on(device, j->rows / 2, j->y, &half);
+	rc = rc ? rc : torch.view(half, 2, size, stride, 0, &j->tensor[1]);
+	if (!rc)
+		torch.delete(half);
+	return rc;
+}
+
 static int32_t begin(struct job *j, int64_t rows, enum what what, uint32_t seed)
 {
 	size_t n = (size_t)rows * COLUMNS;
@@ -170,9 +185,13 @@ static int32_t begin(struct job *j, int64_t rows, enum what what, uint32_t seed)
 		j->x[9] = NAN;
 	compute(j->x, j->y, j->want, rows);
 	int32_t rc = tensor_on(device, rows, j->x, &j->tensor[0]);
-	if (!rc)
-		rc = what == WIDE ? wide(j) : tensor_on(what == ON_HOST ? -1 : what == ON_OTHER ? 1 - device : device, rows, j->y, &j->tensor[1]);
-	return rc;
+	if (rc)
+		return rc;
+	switch (what) {
+	case WIDE: return wide(j);
+	case WALKS: return walks(j);
+	default: return tensor_on(what == ON_HOST ? -1 : what == ON_OTHER ? 1 - device : device, rows, j->y, &j->tensor[1]);
+	}
 }
 
 static void end(struct job *j)
@@ -462,6 +481,8 @@ int main(int argc, char **argv)
 			call(model.run, n, ON_OTHER);
 		else if (is(a, "wide="))
 			call(model.run, n, WIDE);
+		else if (is(a, "walks="))
+			call(model.run, n, WALKS);
 		else if (is(a, "streams="))
 			on_streams((int)n, strtol(rest + 1, NULL, 10));
 		else if (is(a, "threads=")) {

@@ -1,0 +1,296 @@
+/* What --ima has found, as JSON: docs/DUMP.md. What is not known is null. */
+#include "hunt.h"
+
+static void out_u64(struct json_out *o, const char *key, uint64_t v, bool known)
+{
+	json_key(o, key);
+	known ? json_out_u64(o, v) : json_out_null(o);
+}
+
+static void out_three(struct json_out *o, const char *key, uint64_t x, uint64_t y, uint64_t z)
+{
+	json_key(o, key);
+	json_arr(o);
+	json_out_u64(o, x);
+	json_out_u64(o, y);
+	json_out_u64(o, z);
+	json_close(o);
+}
+
+static void out_dims(struct json_out *o, const char *key, const int64_t *v, int n)
+{
+	json_key(o, key);
+	if (n < 0) {
+		json_out_null(o);
+		return;
+	}
+	json_arr(o);
+	for (int i = 0; i < n; i++)
+		json_out_i64(o, v[i]);
+	json_close(o);
+}
+
+static void out_texts(struct json_out *o, const char *key, const struct slice *v, size_t n)
+{
+	json_key(o, key);
+	json_arr(o);
+	for (size_t i = 0; i < n; i++)
+		json_out_str(o, v[i]);
+	json_close(o);
+}
+
+static void out_device(struct json_out *o, const struct ima_param *p)
+{
+	struct buf b = {0};
+	buf_add_slice(&b, p->on);
+	if (p->on.n && p->on_index >= 0)
+		buf_addf(&b, ":%d", p->on_index);
+	json_member(o, "device", buf_slice(&b));
+	buf_release(&b);
+}
+
+static void out_argument(struct json_out *o, const struct hunt_case *c, uint32_t i)
+{
+	const struct ima_param *p = &c->e->p[i];
+	const struct ima_suspect *why = hunt_suspect(c, i);
+	const bool known = p->value != IMA_NONE, pointer = !p->tensor && known && p->allocation;
+	json_obj(o);
+	json_member_index(o, "index", c->e->fault ? i : c->e->param);
+	json_member(o, "name", hunt_name(c, i));
+	json_member(o, "kind", p->tensor ? SLICE("tensor") : pointer ? SLICE("pointer") : known ? SLICE("number") : SLICE(""));
+	json_member(o, "role", p->role);
+	out_u64(o, "bytes", p->size, p->size);
+	json_key(o, "value");
+	!p->tensor && known && !pointer ? json_out_i64(o, hunt_number(p)) : json_out_null(o);
+	json_member(o, "dtype", p->dtype);
+	out_device(o, p);
+	out_dims(o, "sizes", p->dim, p->n_dim);
+	out_dims(o, "strides", p->stride, p->n_dim);
+	out_u64(o, "address", p->address, (p->tensor || pointer) && p->address != IMA_NONE);
+	out_u64(o, "extent", p->extent, p->extent != IMA_NONE);
+	out_u64(o, "storage", p->storage, p->storage != IMA_NONE);
+	out_u64(o, "room", ima_room(p), ima_room(p) != IMA_NONE);
+	json_key(o, "allocation");
+	if (p->allocation) {
+		json_obj(o);
+		json_member_u64(o, "base", p->base);
+		json_member_u64(o, "bytes", p->allocation);
+		json_close(o);
+	} else {
+		json_out_null(o);
+	}
+	json_key(o, "could_leave");
+	json_out_bool(o, why && ima_certain(why));
+	json_close(o);
+}
+
+static void out_suspects(struct json_out *o, const struct ima_event *e)
+{
+	json_key(o, "suspects");
+	json_arr(o);
+	for (uint32_t i = 0; i < e->n_suspects; i++) {
+		json_obj(o);
+		json_member_index(o, "argument", e->fault ? e->suspect[i].param : e->param);
+		json_member(o, "why", slice_str(ima_why_name(e->suspect[i].why)));
+		json_key(o, "certain");
+		json_out_bool(o, ima_certain(&e->suspect[i]));
+		json_member(o, "text", e->suspect[i].text);
+		json_close(o);
+	}
+	json_close(o);
+}
+
+static void out_symbols(struct json_out *o, const struct hunt_case *c)
+{
+	struct buf name = {0};
+	json_key(o, "sizes");
+	json_obj(o);
+	for (uint32_t i = 0; i < c->n_symbols; i++) {
+		buf_reset(&name);
+		buf_add_slice(&name, c->symbol[i].name);
+		json_key(o, buf_str(&name));
+		json_out_i64(o, c->symbol[i].value);
+	}
+	json_close(o);
+	buf_release(&name);
+}
+
+static void out_source(struct json_out *o, const struct hunt_case *c)
+{
+	const struct contract_call *k = c->call;
+	const struct slice none = SLICE("");
+	out_u64(o, "line", k ? k->line : 0, k && k->line);
+	json_member(o, "source_nodes", k ? k->nodes : none);
+	json_member(o, "original_aten", k ? k->aten : none);
+	out_texts(o, "pre_grad_nodes", c->from.pre, c->from.n_pre);
+	out_texts(o, "post_grad_nodes", c->from.node, c->from.n_nodes);
+	out_texts(o, "python", c->from.line, c->from.n_lines);
+}
+
+static void out_past(struct json_out *o, const struct hunt_call *p)
+{
+	const struct call_launch *l = &p->launch;
+	json_obj(o);
+	json_member_index(o, "run", p->run);
+	json_member_u64(o, "call", p->call);
+	json_member_u64(o, "tid", p->tid);
+	json_member(o, "kernel", slice_str(p->name));
+	out_u64(o, "line", p->line, p->line);
+	json_key(o, "returned");
+	json_out_bool(o, p->returned);
+	json_key(o, "launch");
+	if (p->launched) {
+		json_obj(o);
+		out_three(o, "grid", l->grid[0], l->grid[1], l->grid[2]);
+		out_three(o, "block", l->block[0], l->block[1], l->block[2]);
+		json_member_u64(o, "shared", l->shared);
+		json_member_u64(o, "stream", l->stream);
+		json_key(o, "captured");
+		json_out_bool(o, l->captured != 0);
+		json_close(o);
+	} else {
+		json_out_null(o);
+	}
+	json_close(o);
+}
+
+static void out_launch(struct json_out *o, const struct ima_event *e)
+{
+	json_key(o, "launch");
+	if (!e->launch) {
+		json_out_null(o);
+		return;
+	}
+	json_obj(o);
+	out_three(o, "grid", e->grid[0], e->grid[1], e->grid[2]);
+	out_three(o, "block", e->block[0], e->block[1], e->block[2]);
+	json_member_u64(o, "shared", e->shared);
+	json_close(o);
+}
+
+static void out_fault(struct json_out *o, const struct ima_event *e)
+{
+	json_member_u64(o, "code", e->code);
+	json_member(o, "error", e->error);
+	json_member(o, "text", e->text);
+	json_member(o, "when", e->when);
+	json_member(o, "seen", slice_str(hunt_when(e->when)));
+}
+
+static void out_finding(struct json_out *o, const struct ima_event *e)
+{
+	json_member(o, "what", e->what);
+	json_member(o, "text", slice_str(ima_what(e->what)));
+}
+
+static void out_case(struct json_out *o, const struct hunt_case *c)
+{
+	const struct ima_event *e = c->e;
+	json_obj(o);
+	e->fault ? out_fault(o, e) : out_finding(o, e);
+	json_member(o, "kernel", e->kernel);
+	json_member(o, "model", c->contract ? c->contract->model : SLICE(""));
+	json_member_index(o, "model_id", e->model);
+	json_member_u64(o, "pid", e->pid);
+	json_member_u64(o, "tid", e->tid);
+	json_member_index(o, "run", e->run);
+	json_member_index(o, "call", e->call);
+	json_key(o, "device");
+	e->device >= 0 ? json_out_i64(o, e->device) : json_out_null(o);
+	out_u64(o, "stream", e->stream, e->stream != IMA_NONE);
+	out_source(o, c);
+	if (e->fault)
+		out_launch(o, e);
+	out_symbols(o, c);
+	json_key(o, "arguments");
+	json_arr(o);
+	for (uint32_t i = 0; i < e->n; i++)
+		out_argument(o, c, i);
+	json_close(o);
+	out_suspects(o, e);
+	if (e->fault) {
+		json_key(o, "last_calls");
+		json_arr(o);
+		for (size_t i = 0; i < c->n_last; i++)
+			out_past(o, c->last[i]);
+		json_close(o);
+	}
+	json_close(o);
+}
+
+static void out_command(struct json_out *o, const struct hunt_report *r)
+{
+	const struct child_result *c = &r->w->live.command;
+	struct buf b = {0};
+	child_describe(c, &b);
+	json_key(o, "command");
+	json_arr(o);
+	for (char *const *word = r->command; *word; word++)
+		json_out_str(o, slice_str(*word));
+	json_close(o);
+	json_key(o, "ended");
+	json_obj(o);
+	out_u64(o, "status", (uint64_t)c->status, !c->sig);
+	json_member(o, "signal", slice_str(c->sig && sigabbrev_np(c->sig) ? sigabbrev_np(c->sig) : ""));
+	json_member(o, "text", buf_slice(&b));
+	json_close(o);
+	buf_release(&b);
+}
+
+static void out_steps(struct json_out *o, const struct hunt_report *r)
+{
+	json_key(o, "next");
+	json_arr(o);
+	for (size_t i = 0; i < r->n_steps; i++) {
+		json_obj(o);
+		json_member(o, "text", slice_str(r->step[i].text));
+		json_member(o, "command", r->step[i].command);
+		json_close(o);
+	}
+	json_close(o);
+}
+
+static void out_models(struct json_out *o, const struct watch *w)
+{
+	json_key(o, "models");
+	json_arr(o);
+	for (size_t i = 0; i < w->n_models; i++) {
+		const struct watch_model *m = &w->model[i];
+		json_obj(o);
+		json_member_u64(o, "id", m->id);
+		json_member(o, "path", slice_str(m->path));
+		json_member(o, "device", m->has_contract ? slice_str(device_name(m->contract.device)) : SLICE(""));
+		json_member(o, "why", slice_str(m->why ? m->why : ""));
+		json_close(o);
+	}
+	json_close(o);
+}
+
+void hunt_document(struct buf *b, const struct hunt_report *r)
+{
+	struct json_out o = {.b = b};
+	json_obj(&o);
+	out_command(&o, r);
+	json_key(&o, "alloc");
+	json_out_bool(&o, r->alloc);
+	json_member_u64(&o, "calls", r->calls);
+	json_member_u64(&o, "captured", r->captured);
+	json_member_u64(&o, "lost", r->w->calls.lost);
+	json_key(&o, "faults");
+	json_arr(&o);
+	for (size_t i = 0; i < r->n_faults; i++)
+		out_case(&o, &r->v[i]);
+	json_close(&o);
+	json_key(&o, "findings");
+	json_arr(&o);
+	for (size_t i = r->n_faults; i < r->n; i++)
+		out_case(&o, &r->v[i]);
+	json_close(&o);
+	out_texts(&o, "deaths", r->death, r->n_deaths);
+	out_models(&o, r->w);
+	json_member_lines(&o, "asides", buf_slice(&r->w->asides));
+	json_member(&o, "note", r->note);
+	out_steps(&o, r);
+	json_close(&o);
+	buf_addc(b, '\n');
+}

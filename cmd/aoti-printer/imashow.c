@@ -1,0 +1,298 @@
+/* What --ima has found, as text: faults first, then what was found before a launch, then what to try next. */
+#include "hunt.h"
+
+#include <inttypes.h>
+
+enum { INDENT = 12, FAULTS = 8, FINDINGS = 8, LINES = 4 };
+
+static void label(struct screen *s, const char *text)
+{
+	buf_addf(&s->b, "  %-10s", text);
+}
+
+static void add_three(struct buf *b, uint64_t x, uint64_t y, uint64_t z)
+{
+	buf_addf(b, "(%" PRIu64 ", %" PRIu64 ", %" PRIu64 ")", x, y, z);
+}
+
+static void add_size(struct buf *b, uint64_t n)
+{
+	if (n != IMA_NONE)
+		buf_addf(b, "%" PRIu64, n);
+	buf_addc(b, '\t');
+}
+
+/* ---- arguments ---- */
+
+static void add_shape(struct buf *b, const struct ima_param *p)
+{
+	buf_add_slice(b, p->dtype);
+	if (p->n_dim < 0)
+		return;
+	buf_addc(b, '[');
+	for (int d = 0; d < p->n_dim; d++)
+		buf_addf(b, "%s%" PRId64, d ? ", " : "", p->dim[d]);
+	buf_adds(b, "] strides (");
+	for (int d = 0; d < p->n_dim; d++)
+		buf_addf(b, "%s%" PRId64, d ? ", " : "", p->stride[d]);
+	buf_addc(b, ')');
+}
+
+static void add_head(struct buf *b, const struct hunt_case *c, uint32_t i)
+{
+	buf_addf(b, "%u\t", c->e->fault ? i : c->e->param);
+	buf_add_slice(b, hunt_name(c, i));
+	buf_addc(b, '\t');
+}
+
+static void add_argument(struct buf *b, const struct hunt_case *c, uint32_t i)
+{
+	const struct ima_param *p = &c->e->p[i];
+	add_head(b, c, i);
+	buf_add_slice(b, p->role);
+	buf_addc(b, '\t');
+	if (p->tensor)
+		add_shape(b, p);
+	else if (p->value != IMA_NONE && p->allocation)
+		buf_adds(b, "a pointer");
+	else if (p->value != IMA_NONE)
+		buf_addf(b, "%" PRId64, hunt_number(p));
+	buf_addc(b, '\n');
+}
+
+static void add_memory(struct buf *b, const struct hunt_case *c, uint32_t i)
+{
+	const struct ima_param *p = &c->e->p[i];
+	if ((!p->tensor && !p->allocation) || p->address == IMA_NONE)
+		return;
+	add_head(b, c, i);
+	buf_addf(b, "0x%" PRIx64 "\t", p->address);
+	add_size(b, p->extent);
+	add_size(b, p->storage);
+	add_size(b, ima_room(p));
+	if (p->allocation)
+		buf_addf(b, "0x%" PRIx64 " + %" PRIu64, p->base, p->allocation);
+	buf_addc(b, '\n');
+}
+
+static void show_arguments(struct screen *s, const struct hunt_case *c)
+{
+	struct buf b = {0};
+	if (!c->e->n)
+		return;
+	buf_adds(&b, "#\targument\trole\twhat\n");
+	for (uint32_t i = 0; i < c->e->n; i++)
+		add_argument(&b, c, i);
+	buf_addc(&s->b, '\n');
+	put_table(s, buf_slice(&b));
+	buf_reset(&b);
+	/* Bytes that its sizes and strides reach over; from its address to the end of its storage, and of the driver's allocation. */
+	buf_adds(&b, "#\targument\taddress\ttakes\tstorage\troom\tallocation\n");
+	size_t head = b.len;
+	for (uint32_t i = 0; i < c->e->n; i++)
+		add_memory(&b, c, i);
+	if (b.len > head) {
+		buf_addc(&s->b, '\n');
+		put_table(s, buf_slice(&b));
+	}
+	buf_release(&b);
+}
+
+/* ---- the call ---- */
+
+static void show_list(struct screen *s, const char *name, const struct slice *v, uint32_t n)
+{
+	if (!n)
+		return;
+	label(s, name);
+	for (uint32_t i = 0; i < n; i++) {
+		buf_adds(&s->b, i ? ", " : "");
+		add_clean(&s->b, v[i]);
+	}
+	buf_addc(&s->b, '\n');
+}
+
+static void show_source(struct screen *s, const struct hunt_case *c)
+{
+	const struct contract_call *k = c->call;
+	if (k && k->line) {
+		label(s, "from");
+		buf_addf(&s->b, "wrapper.cpp:%u\n", k->line);
+	}
+	if (c->from.n_pre || c->from.n_nodes)
+		show_list(s, "nodes", c->from.n_pre ? c->from.pre : c->from.node, c->from.n_pre ? c->from.n_pre : c->from.n_nodes);
+	else if (k && k->nodes.n)
+		show_list(s, "nodes", &k->nodes, 1);
+	if (k && k->aten.n)
+		show_list(s, "ATen", &k->aten, 1);
+	for (uint32_t i = c->from.n_lines > LINES ? c->from.n_lines - LINES : 0, n = 0; i < c->from.n_lines; i++)
+		show_list(s, n++ ? "" : "Python", &c->from.line[i], 1);
+}
+
+static void show_call(struct screen *s, const struct hunt_case *c)
+{
+	const struct ima_event *e = c->e;
+	label(s, "in");
+	buf_addf(&s->b, "process %u, call %u", e->pid, e->call);
+	if (e->run != CONTRACT_NONE)
+		buf_addf(&s->b, " of run %u", e->run);
+	if (c->contract && c->contract->model.n) {
+		buf_adds(&s->b, " of ");
+		add_clean(&s->b, c->contract->model);
+	}
+	buf_addc(&s->b, '\n');
+	show_source(s, c);
+	if (!e->launch)
+		return;
+	label(s, "launch");
+	buf_adds(&s->b, "grid ");
+	add_three(&s->b, e->grid[0], e->grid[1], e->grid[2]);
+	buf_adds(&s->b, ", block ");
+	add_three(&s->b, e->block[0], e->block[1], e->block[2]);
+	buf_addf(&s->b, ", %" PRIu64 " bytes of shared memory", e->shared);
+	if (e->stream != IMA_NONE)
+		buf_addf(&s->b, ", stream 0x%" PRIx64, e->stream);
+	if (e->device >= 0)
+		buf_addf(&s->b, ", cuda:%d", e->device);
+	buf_addc(&s->b, '\n');
+}
+
+static void show_symbols(struct screen *s, const struct hunt_case *c)
+{
+	if (!c->n_symbols)
+		return;
+	label(s, "sizes");
+	for (uint32_t k = 0; k < c->n_symbols; k++) {
+		buf_adds(&s->b, k ? ", " : "");
+		add_clean(&s->b, c->symbol[k].name);
+		buf_addf(&s->b, " = %" PRId64, c->symbol[k].value);
+	}
+	buf_addc(&s->b, '\n');
+}
+
+static void show_suspects(struct screen *s, const struct hunt_case *c)
+{
+	const struct ima_event *e = c->e;
+	for (uint32_t i = 0; i < e->n_suspects; i++) {
+		label(s, ima_certain(&e->suspect[i]) ? "suspect" : "perhaps");
+		add_clean(&s->b, e->suspect[i].text);
+		buf_addc(&s->b, '\n');
+	}
+	if (e->n_suspects || !e->launch || slice_is(e->when, "before") || slice_is(e->when, "launch"))
+		return;
+	label(s, "suspect");
+	buf_adds(&s->b, "no tensor: all lie inside of their memory, and no number is larger than what is written. Then the kernel's own "
+			"addresses: a missing mask, a wrong stride, or a grid that is too large for it\n");
+}
+
+static void add_past(struct buf *b, const struct hunt_call *p)
+{
+	if (p->run == CALLS_NO_RUN)
+		buf_addf(b, "-\t%u\t%s", p->call, p->name);
+	else
+		buf_addf(b, "%u\t%u\t%s", p->run, p->call, p->name);
+	buf_addc(b, '\t');
+	if (p->line)
+		buf_addf(b, "%u", p->line);
+	buf_addc(b, '\t');
+	if (p->launched)
+		add_three(b, p->launch.grid[0], p->launch.grid[1], p->launch.grid[2]);
+	buf_addc(b, '\t');
+	if (p->launched)
+		add_three(b, p->launch.block[0], p->launch.block[1], p->launch.block[2]);
+	buf_addf(b, "\t%s\n", p->launched && p->launch.captured ? "captured" : p->returned ? "" : "not returned");
+}
+
+static void show_past(struct screen *s, const struct hunt_case *c)
+{
+	struct buf b = {0};
+	if (!c->n_last)
+		return;
+	buf_adds(&b, "run\tcall\tthe last calls, up to this one\tline\tgrid\tblock\t\n");
+	for (size_t i = 0; i < c->n_last; i++)
+		add_past(&b, c->last[i]);
+	buf_addc(&s->b, '\n');
+	put_table(s, buf_slice(&b));
+	buf_release(&b);
+}
+
+/* ---- all ---- */
+
+static void show_title(struct screen *s, const struct hunt_case *c)
+{
+	const struct ima_event *e = c->e;
+	struct buf b = {0};
+	add_clean(&b, e->kernel);
+	buf_adds(&b, ": ");
+	if (e->fault) {
+		add_clean(&b, e->code == 700 ? SLICE("illegal memory access") : e->text.n ? e->text : SLICE("the GPU failed"));
+		buf_adds(&b, " (");
+		add_clean(&b, e->error.n ? e->error : SLICE("error"));
+		buf_addf(&b, ", %" PRIu64 ")", e->code);
+	} else {
+		struct buf name = {0};
+		ima_param_name(e, 0, &name);
+		add_clean(&b, buf_slice(&name));
+		buf_addf(&b, " %s", ima_what(e->what));
+		buf_release(&name);
+	}
+	put_red(s, buf_str(&b));
+	buf_addc(&s->b, '\n');
+	buf_release(&b);
+}
+
+static void show_case(struct screen *s, const struct hunt_case *c)
+{
+	const size_t from = s->b.len;
+	show_title(s, c);
+	if (c->e->fault) {
+		show_suspects(s, c);
+		label(s, "seen");
+		buf_addf(&s->b, "%s\n", hunt_when(c->e->when));
+	}
+	show_call(s, c);
+	show_symbols(s, c);
+	put_wraps(s, from, INDENT);
+	show_arguments(s, c);
+	show_past(s, c);
+	buf_addc(&s->b, '\n');
+}
+
+static void show_more(struct screen *s, size_t n, const char *what)
+{
+	if (n)
+		buf_addf(&s->b, "%zu more %s%s (--json has all)\n\n", n, what, n == 1 ? "" : "s");
+}
+
+static void show_steps(struct screen *s, const struct hunt_report *r)
+{
+	for (size_t i = 0; i < r->n_steps; i++) {
+		const size_t from = s->b.len;
+		buf_addf(&s->b, "%s %s\n", i ? "     " : "next:", r->step[i].text);
+		put_wraps(s, from, 6);
+		buf_adds(&s->b, "        ");
+		add_clean(&s->b, r->step[i].command);
+		buf_addc(&s->b, '\n');
+	}
+}
+
+void hunt_show(struct screen *s, const struct hunt_report *r)
+{
+	size_t shown = 0;
+	for (size_t i = 0; i < r->n_faults && i < FAULTS; i++)
+		show_case(s, &r->v[i]);
+	show_more(s, r->n_faults > FAULTS ? r->n_faults - FAULTS : 0, "fault");
+	for (size_t i = r->n_faults; i < r->n && shown < FINDINGS; i++, shown++)
+		show_case(s, &r->v[i]);
+	show_more(s, r->n - r->n_faults - shown, "finding");
+	for (size_t i = 0; i < r->n_deaths; i++) {
+		const size_t from = s->b.len;
+		struct buf b = {0};
+		add_clean(&b, r->death[i]);
+		put_red(s, buf_str(&b));
+		buf_addc(&s->b, '\n');
+		put_wraps(s, from, INDENT);
+		buf_release(&b);
+	}
+	show_steps(s, r);
+}
