@@ -155,17 +155,6 @@ static void say_device(const struct watch *w)
 	buf_release(&b);
 }
 
-static void say_graphs(const struct watch *w)
-{
-	struct buf b = {0};
-	for (size_t i = 0; i < w->n_graphs; i++) {
-		buf_reset(&b);
-		watch_graph_text(w, &w->graph[i], &b);
-		note("%s: %s", diag_tool, buf_str(&b));
-	}
-	buf_release(&b);
-}
-
 static void say_end(const struct session *s, const struct watch *w)
 {
 	if (!s->o->ima)
@@ -175,10 +164,8 @@ static void say_end(const struct session *s, const struct watch *w)
 		     (unsigned long long)w->calls.lost);
 	if (w->failed.text[0])
 		warn("%s", w->failed.text);
-	if (!s->o->quiet) {
-		say_graphs(w);
+	if (!s->o->quiet)
 		say_models(s, w);
-	}
 }
 
 static void set_wants(struct session *s, struct watch_options *w, uint32_t want)
