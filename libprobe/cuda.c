@@ -20,7 +20,11 @@ static _Thread_local struct {
 	char *path;        /* not an array: a library that is opened late gets little room for what threads have of their own */
 } last;
 
-void cuda_after_fork(void) { pthread_mutex_init(&lock, NULL); }
+void cuda_after_fork(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	cuda_graph_after_fork();
+}
 
 static size_t place(const void *handle) { return (uintptr_t)handle * 0x9e3779b97f4a7c15ull >> 40 & (FUNCTIONS - 1); }
 
@@ -30,30 +34,40 @@ struct cuda_function *cuda_function_of(void *handle)
 	for (size_t i = place(handle), n = 0; n < FUNCTIONS && (f = atomic_load_explicit(&table[i], memory_order_acquire));
 	     i = (i + 1) & (FUNCTIONS - 1), n++)
 		if (f->handle == handle)
-			return f;
+			return f->gone ? NULL : f;
 	return NULL;
 }
 
 void cuda_forget(const struct model *m)
 {
-	for (size_t i = 0; cuda.module_get_function && i < FUNCTIONS; i++) {
+	for (size_t i = 0; m->ops->cuda && i < FUNCTIONS; i++) {
 		struct cuda_function *f = atomic_load_explicit(&table[i], memory_order_acquire);
 		uint32_t s = f ? f->site : OPS_SITES;
 		if (s < OPS_SITES && ops_site[s].model == m)
 			f->site = OPS_SITES;
+		/* The next library that lies there has other functions. */
+		if (f && (uintptr_t)f->handle >= m->object.start && (uintptr_t)f->handle < m->object.end)
+			f->gone = true;
 	}
 }
 
-static void find_params(struct cuda_function *f, const void *module)
+/* A kernel with no parameters is not told from one that the driver does not know: neither has any to look at. */
+static bool ask_params(struct cuda_function *f, int (*info)(void *, size_t, size_t *, size_t *), void *handle)
 {
 	size_t offset, size;
+	if (!info || !handle || info(handle, 0, &offset, &size))
+		return false;
+	f->n_params = 0;
+	while (f->n_params < CUDA_PARAMS && !info(handle, f->n_params, &offset, &size))
+		f->size[f->n_params++] = (uint16_t)(size < UINT16_MAX ? size : UINT16_MAX);
+	return true;
+}
+
+static void find_params(struct cuda_function *f, const void *module, const struct cuda_params_by *by)
+{
 	f->n_params = UINT32_MAX;
-	if (cuda.param_info && !cuda.param_info(f->handle, 0, &offset, &size)) {
-		f->n_params = 0;
-		while (f->n_params < CUDA_PARAMS && !cuda.param_info(f->handle, f->n_params, &offset, &size))
-			f->size[f->n_params++] = (uint16_t)(size < UINT16_MAX ? size : UINT16_MAX);
+	if (ask_params(f, cuda.param_info, by->function) || ask_params(f, cuda.kernel_param_info, by->kernel))
 		return;
-	}
 	if (!module || module != last.module)
 		return;
 	size_t n = last.image ? cuda_image_length(last.image) : 0;
@@ -64,27 +78,55 @@ static void find_params(struct cuda_function *f, const void *module)
 }
 
 /* A handle that was unloaded comes back as another function: what is there is replaced, and stays for who is reading it. */
-static void learn(void *handle, const void *module, const char *name)
+struct cuda_function *cuda_learn(void *handle, const void *module, const char *name, const struct cuda_params_by *by)
 {
 	struct cuda_function *f = calloc(1, sizeof(*f)), *there;
 	if (!f || !(f->name = strdup(name))) {
 		free(f);
-		return;
+		return NULL;
 	}
 	f->handle = handle;
 	f->site = OPS_SITES;
 	f->name_id = ops_name(slice_str(name));
 	f->passes = ops_filtered(slice_str(name));
-	find_params(f, module);
+	find_params(f, module, by);
 	pthread_mutex_lock(&lock);
 	size_t i = place(handle), n = 0;
 	while (n < FUNCTIONS && (there = table[i]) && there->handle != handle) {
 		i = (i + 1) & (FUNCTIONS - 1);
 		n++;
 	}
-	if (n < FUNCTIONS / 2)
+	bool room = n < FUNCTIONS / 2;
+	if (room)
 		atomic_store_explicit(&table[i], f, memory_order_release);
 	pthread_mutex_unlock(&lock);
+	if (room)
+		return f;
+	free(f->name);
+	free(f);
+	return NULL;
+}
+
+/* Loaded in a way that was not seen, for instance by functions that cuGetProcAddress gave. Somebody may be capturing, and it may be
+ * loaded only now: as in cuda_wait(). */
+struct cuda_function *cuda_function_ask(void *handle, bool kernel)
+{
+	struct cuda_function *f = cuda_function_of(handle);
+	const char *name = NULL;
+	int mode = CUDA_CAPTURE_RELAXED;
+	if (f || !handle || (!cuda.func_get_name && !cuda.kernel_get_name))
+		return f;
+	bool changed = cuda.exchange_capture_mode && !cuda.exchange_capture_mode(&mode);
+	struct cuda_params_by by = {0};
+	if (!kernel && cuda.func_get_name && !cuda.func_get_name(&name, handle) && name)
+		by.function = handle;
+	else if (cuda.kernel_get_name && !cuda.kernel_get_name(&name, handle) && name)
+		by.kernel = handle;
+	if (by.function || by.kernel)
+		f = cuda_learn(handle, NULL, name, &by);
+	if (changed)
+		cuda.exchange_capture_mode(&mode);
+	return f;
 }
 
 /* ---- what the model's slots hold ---- */
@@ -121,15 +163,65 @@ static int module_load_data_ex(void **module, const void *image, unsigned n, int
 	return r;
 }
 
-static int module_get_function(void **function, void *module, const char *name)
+static int module_load_fat_binary(void **module, const void *image)
 {
-	int r = cuda.module_get_function(function, module, name);
+	int r = cuda.module_load_fat_binary(module, image);
+	if (!r)
+		loaded(*module, NULL, NULL);
+	return r;
+}
+
+static int library_load_data(void **library, const void *code, int *jit, void **jit_values, unsigned n_jit, int *options, void **values,
+			     unsigned n)
+{
+	int r = cuda.library_load_data(library, code, jit, jit_values, n_jit, options, values, n);
+	if (!r)
+		loaded(*library, code, NULL);
+	return r;
+}
+
+static int library_load_file(void **library, const char *file, int *jit, void **jit_values, unsigned n_jit, int *options, void **values,
+			     unsigned n)
+{
+	int r = cuda.library_load_file(library, file, jit, jit_values, n_jit, options, values, n);
+	if (!r)
+		loaded(*library, NULL, file);
+	return r;
+}
+
+static void learn(void *handle, const void *module, const char *name, struct cuda_params_by by)
+{
 	int saved = errno;
-	if (!r && name && probe_enter()) {
-		learn(*function, module, name);
+	if (name && probe_enter()) {
+		cuda_learn(handle, module, name, &by);
 		probe_leave();
 	}
 	errno = saved;
+}
+
+static int module_get_function(void **function, void *module, const char *name)
+{
+	int r = cuda.module_get_function(function, module, name);
+	if (!r)
+		learn(*function, module, name, (struct cuda_params_by){.function = *function});
+	return r;
+}
+
+/* A CUkernel may be launched as it is (CUDA 12), or be asked for the function of the context. */
+static int library_get_kernel(void **kernel, void *library, const char *name)
+{
+	int r = cuda.library_get_kernel(kernel, library, name);
+	if (!r)
+		learn(*kernel, library, name, (struct cuda_params_by){.kernel = *kernel});
+	return r;
+}
+
+static int kernel_get_function(void **function, void *kernel)
+{
+	int r = cuda.kernel_get_function(function, kernel);
+	const struct cuda_function *k = r ? NULL : cuda_function_of(kernel);
+	if (k)
+		learn(*function, NULL, k->name, (struct cuda_params_by){.function = *function, .kernel = kernel});
 	return r;
 }
 
@@ -142,7 +234,12 @@ bool cuda_take_slot(struct model *m, uintptr_t *at, void *target, const char *na
 	    {"cuModuleLoad", (void *)module_load, &cuda.module_load},
 	    {"cuModuleLoadData", (void *)module_load_data, &cuda.module_load_data},
 	    {"cuModuleLoadDataEx", (void *)module_load_data_ex, &cuda.module_load_data_ex},
+	    {"cuModuleLoadFatBinary", (void *)module_load_fat_binary, &cuda.module_load_fat_binary},
 	    {"cuModuleGetFunction", (void *)module_get_function, &cuda.module_get_function},
+	    {"cuLibraryLoadData", (void *)library_load_data, &cuda.library_load_data},
+	    {"cuLibraryLoadFromFile", (void *)library_load_file, &cuda.library_load_file},
+	    {"cuLibraryGetKernel", (void *)library_get_kernel, &cuda.library_get_kernel},
+	    {"cuKernelGetFunction", (void *)kernel_get_function, &cuda.kernel_get_function},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
 		if (strcmp(name, t[i].name))
@@ -169,10 +266,16 @@ void cuda_open(const struct object *o)
 	    {&cuda.mem_alloc, "cuMemAlloc_v2"},
 	    {&cuda.ctx_get_current, "cuCtxGetCurrent"},
 	    {&cuda.param_info, "cuFuncGetParamInfo"},
+	    {&cuda.kernel_param_info, "cuKernelGetParamInfo"},
+	    {&cuda.func_get_name, "cuFuncGetName"},
+	    {&cuda.kernel_get_name, "cuKernelGetName"},
 	    {&cuda.ctx_get_device, "cuCtxGetDevice"},
 	    {&cuda.ctx_synchronize, "cuCtxSynchronize"},
 	    {&cuda.stream_synchronize, "cuStreamSynchronize"},
 	    {&cuda.stream_is_capturing, "cuStreamIsCapturing"},
+	    {&cuda.capture_info, "cuStreamGetCaptureInfo_v2"},
+	    {&cuda.capture_info, "cuStreamGetCaptureInfo_v3"},
+	    {&cuda.capture_info, "cuStreamGetCaptureInfo"},
 	    {&cuda.exchange_capture_mode, "cuThreadExchangeStreamCaptureMode"},
 	    {&cuda.memcpy_dtoh_async, "cuMemcpyDtoHAsync_v2"},
 	    {&cuda.address_range, "cuMemGetAddressRange_v2"},
@@ -185,7 +288,11 @@ void cuda_open(const struct object *o)
 		return;
 	void *lib = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
-		void *p = lib ? dlsym(lib, want[i].name) : NULL;
+		void *there, *p;
+		memcpy(&there, want[i].to, sizeof(there));
+		if (there) /* by another name */
+			continue;
+		p = lib ? dlsym(lib, want[i].name) : NULL;
 		if (!p && lib)
 			dlerror(); /* what the process asks for later is not about our search */
 		if (!p)

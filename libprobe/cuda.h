@@ -45,14 +45,22 @@ struct tensor_stats;
 /* ---- cuda.c: the driver, modules, functions ---- */
 
 #define CUDA_SUCCESS 0
+#define CUDA_CAPTURE_RELAXED 2 /* CU_STREAM_CAPTURE_MODE_RELAXED */
+#define CUDA_PER_THREAD ((void *)2) /* CU_STREAM_PER_THREAD */
 #define CUDA_PARAMS 128 /* of a kernel; more are not looked at */
 
 /* cuda.h of the CUDA toolkit: the ABI of the driver, which does not change. */
 struct cuda_driver {
+	/* what the model's slots held */
 	int (*module_load)(void **module, const char *file);
 	int (*module_load_data)(void **module, const void *image);
 	int (*module_load_data_ex)(void **module, const void *image, unsigned n, int *options, void **values);
+	int (*module_load_fat_binary)(void **module, const void *image);
 	int (*module_get_function)(void **function, void *module, const char *name);
+	int (*library_load_data)(void **library, const void *code, int *jit, void **jit_values, unsigned n_jit, int *options, void **values, unsigned n);
+	int (*library_load_file)(void **library, const char *file, int *jit, void **jit_values, unsigned n_jit, int *options, void **values, unsigned n);
+	int (*library_get_kernel)(void **kernel, void *library, const char *name);
+	int (*kernel_get_function)(void **function, void *kernel);
 	/* our own kernels (cuda_reduce.c) */
 	int (*load_text)(void **module, const void *text);
 	int (*get_function)(void **function, void *module, const char *name);
@@ -60,11 +68,16 @@ struct cuda_driver {
 		      void **params, void **extra);
 	int (*mem_alloc)(uint64_t *address, size_t n);
 	int (*ctx_get_current)(void **context);
-	int (*param_info)(void *function, size_t i, size_t *offset, size_t *size);
+	int (*param_info)(void *function, size_t i, size_t *offset, size_t *size);        /* CUDA 12.4 */
+	int (*kernel_param_info)(void *kernel, size_t i, size_t *offset, size_t *size);   /* 12.4 */
+	int (*func_get_name)(const char **name, void *function);                          /* 12.3 */
+	int (*kernel_get_name)(const char **name, void *kernel);                          /* 12.3 */
 	int (*ctx_get_device)(int *device);
 	int (*ctx_synchronize)(void);
 	int (*stream_synchronize)(void *stream);
 	int (*stream_is_capturing)(void *stream, int *status);
+	/* Whichever of cuStreamGetCaptureInfo, _v2 and _v3 there is: they take the first 3, 6 and 7 of these. */
+	int (*capture_info)(void *stream, int *status, uint64_t *id, void **graph, const void ***nodes, const void **edges, size_t *n);
 	int (*exchange_capture_mode)(int *mode);
 	int (*memcpy_dtoh_async)(void *to, uint64_t from, size_t n, void *stream);
 	int (*address_range)(uint64_t *base, size_t *size, uint64_t address);
@@ -76,11 +89,12 @@ struct cuda_driver {
 extern struct cuda_driver cuda;
 
 struct cuda_function {
-	void *handle;
+	void *handle;     /* a CUfunction, a CUkernel, or the address of the host's function (cuda_runtime.c) */
 	char *name;
 	uint32_t name_id; /* of the log */
 	bool passes;      /* the filters, by its name */
 	_Atomic uint32_t site; /* OPS_SITES: not launched yet */
+	_Atomic bool gone;     /* its library was unloaded */
 	uint32_t n_params;     /* UINT32_MAX: not known */
 	uint16_t size[CUDA_PARAMS];
 };
@@ -91,6 +105,14 @@ bool cuda_take_slot(struct model *m, uintptr_t *at, void *target, const char *na
 void cuda_open(const struct object *o);
 /* NULL: never seen. No lock. */
 struct cuda_function *cuda_function_of(void *handle);
+/* The same, and the driver is asked where it was never seen. kernel: it is a CUkernel; else it may be either. */
+struct cuda_function *cuda_function_ask(void *handle, bool kernel);
+/* Who knows how long a kernel's parameters are; NULL members are not asked. */
+struct cuda_params_by {
+	void *function, *kernel;
+};
+/* A new one. module: what was loaded last by this thread may be it, and has a table. NULL: no room. */
+struct cuda_function *cuda_learn(void *handle, const void *module, const char *name, const struct cuda_params_by *by);
 /* The sites of this model are gone. */
 void cuda_forget(const struct model *m);
 void cuda_after_fork(void);
@@ -103,12 +125,34 @@ int cuda_params_of_file(const char *path, const char *kernel, uint16_t *size, ui
 /* The length that an ELF image in memory says it has; 0: it is none. */
 size_t cuda_image_length(const void *image);
 
+/* ---- cuda_runtime.c: kernels that were compiled into the model (nvcc: CUTLASS) and are known by the address of a function on the
+ * host ---- */
+
+/* target: the runtime's function that launches it. NULL: it has no name. */
+struct cuda_function *cuda_function_by_symbol(const void *target, void *symbol);
+/* The symbol at this address, which is of the file, in an ELF image: .symtab, else .dynsym. False: there is none. */
+bool cuda_symbol_at(const void *elf, size_t n, uint64_t address, char *name, size_t room);
+
 /* ---- cuda_launch.c ---- */
+
+/* A function that launches: how its arguments stand. */
+struct cuda_form {
+	const char *name;
+	enum { CUDA_ARGS, CUDA_CONFIG, CUDART_ARGS } how;
+	uint32_t words;  /* of arguments on the stack */
+	bool symbol;     /* the function is known by an address on the host */
+	bool kernel;     /* it is a CUkernel */
+	bool per_thread; /* no stream: this thread's */
+};
+/* NULL: it launches nothing. */
+const struct cuda_form *cuda_form_of(const char *name);
 
 struct cuda_launch {
 	bool gpu;      /* the call is made on a GPU's stream */
 	bool kernel;   /* a launch: what follows is known */
 	bool captured; /* into a graph */
+	uint32_t graph;  /* which (cuda_graph.c); 0: not known */
+	uint32_t inside; /* launches that a function of the model has made itself: what follows is the last one's, but for params */
 	uint32_t grid[3], block[3], shared;
 	void *stream;
 	void **params;
@@ -118,6 +162,8 @@ struct cuda_launch {
 /* What is launched here: its site, and *l. */
 const struct ops_site *cuda_launch(struct ops_run *run, const struct ops_site *s, const struct ops_regs *r, const uint64_t *stack,
 				   struct cuda_launch *l);
+/* Is it launched inside of an open call, by a function of the model? Then it is told as a part of that. */
+bool cuda_inside(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, const struct ops_regs *r, const uint64_t *stack);
 /* The same for an op of a model for a GPU. */
 void cuda_op(const struct model *m, struct cuda_launch *l);
 struct cuda_words {
@@ -128,7 +174,7 @@ struct cuda_words {
 /* The parameters of an open launch. */
 void cuda_words(struct ops_thread *t, const struct ops_open *o, struct cuda_words *w);
 /* Its CALL_LAUNCH record. */
-void cuda_tell_launch(struct ops_thread *t, const struct ops_run *run, const struct ops_open *o);
+void cuda_tell_launch(struct ops_thread *t, const struct ops_run *run, struct ops_open *o);
 
 /* ---- cuda_read.c ---- */
 
@@ -153,10 +199,29 @@ void cuda_drop(void *p, size_t n);
 /* The same of n elements that lie one behind the other, made on the device. False: copy them. */
 bool cuda_reduce(int dtype, const void *data, uint64_t n, struct tensor_stats *s);
 
+/* ---- cuda_graph.c: captured calls, and who replays them ---- */
+
+/* From now on the process's own calls that make and launch graphs are seen: of all libraries that are loaded. */
+void cuda_graph_open(void);
+/* This call is captured on that stream: the number of its graph, from 1; 0: that cannot be told. */
+uint32_t cuda_graph_take(uint32_t model, uint32_t name, void *stream);
+void cuda_graph_after_fork(void);
+
 /* ---- cuda_fault.c ---- */
 
+/* Wait for this stream; the driver's error. */
+int cuda_wait(void *stream);
+bool cuda_capturing(void *stream);
+/* A replay has failed: once for a process, as all faults. */
+struct cuda_replay {
+	uint32_t model, graph, call, captured;
+	uint64_t seq, times; /* how many with this one */
+	void *stream;
+};
+/* name: the n first of the calls that were captured. */
+void cuda_tell_replay(const struct cuda_replay *r, const uint32_t *name, uint32_t n, const char *when, int error);
 /* With CALLS_SYNC: is the device still well, before this call? */
-void cuda_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o);
+void cuda_before(struct ops_thread *t, struct ops_run *run, struct ops_open *o);
 /* After it: was it launched, and (CALLS_SYNC) did it end well? False when it did not; then no value can be read any more. */
 bool cuda_after(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, int32_t result);
 /* Reading its values has failed. */

@@ -62,6 +62,10 @@ static void out_call(struct json_out *o, const struct ops_thread *t, const struc
 		out_u64(o, "contract_call", c->contract_call);
 	json_key(o, "kernel");
 	json_out_str(o, slice_str(c->name ? ops_text(c->name) : c->site->name));
+	if (c->launch.inside && c->launch.function) {
+		json_key(o, "function");
+		json_out_str(o, slice_str(c->launch.function->name));
+	}
 	out_hex(o, "stream", (uintptr_t)c->launch.stream);
 	int device = t->device;
 	if (t->known_of == c->seq ? device >= 0 : cuda.ctx_get_device && !cuda.ctx_get_device(&device))
@@ -198,23 +202,55 @@ static void tell(struct ops_thread *t, struct ops_run *run, const struct ops_ope
 	json_out_str(&o, slice_str(when));
 	out_error(&o, error);
 	out_call(&o, t, run, c);
-	if (c->launch.kernel) {
+	if (c->launch.kernel || c->launch.inside) {
 		out_u32s(&o, "grid", c->launch.grid);
 		out_u32s(&o, "block", c->launch.block);
 		out_u64(&o, "shared", c->launch.shared);
-		out_params(&o, t, run, c);
-	} else {
-		out_tensors(&o, t, run, c);
 	}
+	if (c->launch.kernel)
+		out_params(&o, t, run, c);
+	else
+		out_tensors(&o, t, run, c);
+	event_end(&o, &b);
+}
+
+void cuda_tell_replay(const struct cuda_replay *r, const uint32_t *name, uint32_t n, const char *when, int error)
+{
+	struct buf b = {0};
+	struct json_out o;
+	int none = 0, device;
+	char text[48];
+	if (!atomic_compare_exchange_strong(&cuda_broken, &none, error))
+		return;
+	snprintf(text, sizeof(text), "cuda_graph[%u]", r->graph);
+	event_begin(&o, &b, LIVE_DEVICE_FAULT, r->model);
+	json_key(&o, "when");
+	json_out_str(&o, slice_str(when));
+	out_error(&o, error);
+	out_u64(&o, "call", r->call);
+	out_u64(&o, "seq", r->seq);
+	json_key(&o, "kernel");
+	json_out_str(&o, slice_str(text));
+	out_u64(&o, "graph", r->graph);
+	out_u64(&o, "replay", r->times);
+	out_u64(&o, "captured", r->captured);
+	json_key(&o, "kernels");
+	json_arr(&o);
+	for (uint32_t i = 0; i < n; i++)
+		json_out_str(&o, slice_str(name[i] ? ops_text(name[i]) : ""));
+	json_close(&o);
+	out_hex(&o, "stream", (uintptr_t)r->stream);
+	if (cuda.ctx_get_device && !cuda.ctx_get_device(&device))
+		out_u64(&o, "device", (uint64_t)device);
 	event_end(&o, &b);
 }
 
 /* Another thread may be capturing, in the mode in which nobody may wait (cudaStreamCaptureModeGlobal): ours is not meant. */
-static int wait_for(const struct cuda_launch *l)
+int cuda_wait(void *stream)
 {
-	int mode = 2; /* CU_STREAM_CAPTURE_MODE_RELAXED */
+	int mode = CUDA_CAPTURE_RELAXED;
 	bool changed = cuda.exchange_capture_mode && !cuda.exchange_capture_mode(&mode);
-	int r = cuda.stream_synchronize(l->stream);
+	int r = cuda.stream_synchronize(stream);
 	if (changed)
 		cuda.exchange_capture_mode(&mode);
 	return r;
@@ -247,11 +283,14 @@ static void know_all(struct ops_thread *t, struct ops_run *run, const struct ops
 	}
 }
 
-void cuda_before(struct ops_thread *t, struct ops_run *run, const struct ops_open *o)
+void cuda_before(struct ops_thread *t, struct ops_run *run, struct ops_open *o)
 {
+	/* An op; a launch was taken when it was told. */
+	if (o->launch.captured && !o->launch.kernel)
+		o->launch.graph = cuda_graph_take(run->model->id, o->name, o->launch.stream);
 	if (!waits(o))
 		return;
-	int r = wait_for(&o->launch);
+	int r = cuda_wait(o->launch.stream);
 	if (r)
 		tell(t, run, o, "before", r);
 	else
@@ -267,7 +306,7 @@ bool cuda_after(struct ops_thread *t, struct ops_run *run, const struct ops_open
 		tell(t, run, o, "launch", result);
 		return false;
 	}
-	int r = waits(o) ? wait_for(&o->launch) : 0;
+	int r = waits(o) ? cuda_wait(o->launch.stream) : 0;
 	if (r)
 		tell(t, run, o, "after", r);
 	return !cuda_broken;
@@ -327,7 +366,7 @@ void cuda_check(struct ops_thread *t, const struct ops_run *run, const struct op
 {
 	int device = -1;
 	struct extent e;
-	if (!o->launch.kernel || cuda_broken || !cuda.ctx_get_device || cuda.ctx_get_device(&device))
+	if ((!o->launch.kernel && o->site->kind != SITE_KERNEL) || cuda_broken || !cuda.ctx_get_device || cuda.ctx_get_device(&device))
 		return;
 	for (uint32_t i = 0; i < t->n_values; i++) {
 		struct ops_value *x = &t->value[i];

@@ -100,10 +100,10 @@ static bool load(struct context *c)
 	return ok;
 }
 
-/* Somebody else may be capturing a graph, and we load and take memory (see wait_for() in cuda_fault.c). */
+/* Somebody else may be capturing a graph, and we load and take memory (see cuda_wait()). */
 static bool quietly(bool (*fn)(struct context *), struct context *c)
 {
-	int mode = 2; /* CU_STREAM_CAPTURE_MODE_RELAXED */
+	int mode = CUDA_CAPTURE_RELAXED;
 	bool changed = cuda.exchange_capture_mode && !cuda.exchange_capture_mode(&mode);
 	bool r = fn(c);
 	if (changed)

@@ -249,6 +249,42 @@ void object_slots(const struct object *o, void (*slot)(void *user, uintptr_t *at
 	}
 }
 
+struct each {
+	void (*fn)(void *user, const struct object *o);
+	void *user;
+};
+
+static int each_object(struct dl_phdr_info *info, size_t size, void *user)
+{
+	(void)size;
+	const struct each *e = user;
+	bool inside;
+	struct object o = object_of(info, 0, &inside);
+	if (o.dynamic && read_dynamic(&o))
+		e->fn(e->user, &o);
+	return 0;
+}
+
+void object_each(void (*fn)(void *user, const struct object *o), void *user)
+{
+	struct each e = {fn, user};
+	dl_iterate_phdr(each_object, &e);
+}
+
+static int count_loaded(struct dl_phdr_info *info, size_t size, void *user)
+{
+	(void)size;
+	*(uint64_t *)user = info->dlpi_adds;
+	return 1;
+}
+
+uint64_t object_loaded(void)
+{
+	uint64_t n = 0;
+	dl_iterate_phdr(count_loaded, &n);
+	return n;
+}
+
 /* Programs that were linked against the model. */
 
 struct rebind {

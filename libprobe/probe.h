@@ -67,6 +67,11 @@ void object_slots(const struct object *o, void (*slot)(void *user, uintptr_t *at
 /* Slots of objects that were linked against o and already hold `from` get `to`. */
 void object_rebind(const struct object *o, const char *symbol, const void *from, const void *to);
 
+/* All that are loaded, the program first. The loader's lock is held: fn must not load or look up anything. */
+void object_each(void (*fn)(void *user, const struct object *o), void *user);
+/* How many have been loaded so far, ever. */
+uint64_t object_loaded(void);
+
 /* ---- model.c: a model is seen ---- */
 
 enum entry { ENTRY_RUN, ENTRY_RUN_SINGLE, ENTRY_MODEL_RUN, ENTRY_LAST_ERROR, ENTRIES };

@@ -68,13 +68,15 @@ static void kernel_by_contract(struct ops_thread *t, const struct model *m, cons
 		if (!x)
 			continue;
 		name_value(m, o, x, a);
+		x->param = (uint8_t)i;
+		x->launched = o->launch.gpu;
 		if (!take_address(t, m->ops, x, word_at(ints, stack, i)))
 			t->n_values--;
 	}
 }
 
 /* Without a contract a kernel may write whatever is no constant. */
-static void kernel_by_words(struct ops_thread *t, const struct model *m, const uint64_t *ints, const uint64_t *stack)
+static void kernel_by_words(struct ops_thread *t, const struct model *m, const struct ops_open *o, const uint64_t *ints, const uint64_t *stack)
 {
 	uintptr_t top = ops_stack_top(t);
 	for (size_t i = 0, missed = 0; i < 256 && missed < 6; i++) {
@@ -83,6 +85,8 @@ static void kernel_by_words(struct ops_thread *t, const struct model *m, const u
 		struct ops_value *x = add(t, CALL_ROLE_INOUT, i);
 		if (!x)
 			break;
+		x->param = (uint8_t)i;
+		x->launched = o->launch.gpu;
 		bool found = take_address(t, m->ops, x, word_at(ints, stack, i));
 		missed = found ? 0 : missed + 1;
 		t->n_values -= !found;
@@ -241,7 +245,7 @@ void ops_read_arguments(struct ops_thread *t, struct ops_run *run, const struct 
 		if (matched)
 			kernel_by_contract(t, m, o, ints, stack);
 		else
-			kernel_by_words(t, m, ints, stack);
+			kernel_by_words(t, m, o, ints, stack);
 		return;
 	}
 	if (o->site->kind == SITE_PROXY)

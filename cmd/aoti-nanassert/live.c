@@ -89,6 +89,8 @@ static void drain(struct session *s, struct watch *w)
 		if (open && !has_crashed(s, w, &c, &ended))
 			continue;
 		s->captured += c.launch && c.launch->captured;
+		if (c.replay) /* outputs are the host's */
+			continue;
 		gather_watched(&g, &c, open ? buf_str(&ended) : NULL);
 		if (c.begin.what == CALL_BEGIN && !open && c.end.result) {
 			s->failed_in = arena_slice(&s->nan.arena, slice_str(c.name));
@@ -123,6 +125,8 @@ static void say_lost(const struct session *s, const struct watch *w)
 	for (rest = buf_slice(&device); slice_line(&rest, &line) && !s->o->quiet;)
 		warn("%.*s", (int)line.n, line.p);
 	buf_release(&device);
+	if (!s->failure.len)
+		ima_failure(buf_slice(&w->device), &s->failure);
 	if (w->calls.lost && !s->o->quiet)
 		warn("%llu records of calls were overwritten before they could be read: a NaN may have been missed",
 		     (unsigned long long)w->calls.lost);
@@ -195,7 +199,7 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	say_lost(&s, &w);
 	s.watch = &w;
 	session_end(&s);
-	int status = watch_status(&w, session_findings(&s), o->error_exitcode);
+	int status = ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s), o->error_exitcode));
 	if (s.log_failed)
 		status = EXIT_ENVIRON;
 	session_close(&s);
@@ -203,6 +207,16 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 }
 
 /* ---- a command ---- */
+
+static void say_replays(const struct watch *w, struct buf *b)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < w->n_graphs; i++)
+		n += w->graph[i].replays;
+	if (n)
+		buf_addf(b, ", nor what was written by %llu replay%s of %s", (unsigned long long)n, n == 1 ? "" : "s",
+			 w->n_graphs == 1 ? "it" : "such graphs");
+}
 
 static void live_summary(struct session *s, const struct watch *w)
 {
@@ -221,7 +235,7 @@ static void live_summary(struct session *s, const struct watch *w)
 		passed += s->nan.finding[i].passed_on;
 	}
 	if (!s->nan.n)
-		buf_adds(b, ", nothing found");
+		buf_adds(b, s->failure.len ? ", nothing found up to there" : ", nothing found");
 	else
 		buf_addf(b, ", found %llu time%s in %zu place%s", (unsigned long long)times, times == 1 ? "" : "s", s->nan.n,
 			 s->nan.n == 1 ? "" : "s");
@@ -231,6 +245,7 @@ static void live_summary(struct session *s, const struct watch *w)
 		buf_adds(b, " (--all tells all)");
 	if (s->captured)
 		buf_addf(b, "; %llu of them were captured into a CUDA graph, and what they write is not looked at", (unsigned long long)s->captured);
+	say_replays(w, b);
 	if (s->stopped.len)
 		buf_addf(b, "; it was ended in %s", buf_str(&s->stopped));
 	buf_addc(b, '\n');
@@ -262,7 +277,7 @@ int run_command(const struct nanassert_options *o, char **command)
 		live_summary(&s, &w);
 		session_flush(&s);
 	}
-	int status = watch_status(&w, session_findings(&s), o->error_exitcode);
+	int status = ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s), o->error_exitcode));
 	session_close(&s);
 	return watch_end(&w, status);
 }

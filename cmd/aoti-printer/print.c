@@ -41,10 +41,25 @@ static void add_time(struct buf *b, uint64_t ns)
 		buf_addf(b, "%.2f ms", (double)ns / 1e6);
 }
 
-static void add_launch(struct buf *b, const struct call_launch *l)
+static void add_launch(struct buf *b, const struct watch_call *c)
 {
+	const struct call_launch *l = c->launch;
+	if (c->replay) {
+		buf_addf(b, "%u captured call%s, replay %" PRIu64 ", stream 0x%" PRIx64, c->replay->captured, c->replay->captured == 1 ? "" : "s",
+			 c->replay->times, c->replay->stream);
+		return;
+	}
+	if (*c->function) {
+		buf_adds(b, "kernel ");
+		add_cleans(b, c->function);
+		buf_adds(b, ", ");
+	}
 	buf_addf(b, "grid (%u, %u, %u), block (%u, %u, %u), shared %u, stream 0x%" PRIx64 "%s", l->grid[0], l->grid[1], l->grid[2],
 		 l->block[0], l->block[1], l->block[2], l->shared, l->stream, l->captured ? ", captured" : "");
+	if (l->captured && l->graph)
+		buf_addf(b, " into graph %u", l->graph);
+	if (c->n_launches > 1)
+		buf_addf(b, ", the first of %u", c->n_launches);
 }
 
 /* "# model, run 0, call 3: cpp_fused_relu_0 (wrapper.cpp:977), 12.3 us" */
@@ -69,9 +84,9 @@ static void heading(struct session *s, const struct watch_call *c)
 			buf_adds(&b, ", ");
 			add_time(&b, c->end.took);
 		}
-		if (c->launch) {
+		if (c->launch || c->replay) {
 			buf_adds(&b, ", ");
-			add_launch(&b, c->launch);
+			add_launch(&b, c);
 		}
 	}
 	put_dim(&s->screen, buf_str(&b));
@@ -217,9 +232,9 @@ void print_names(struct session *s, const struct watch_call *c)
 		buf_adds(&s->screen.b, after ? "[ after_launch: " : "[ before_launch: ");
 		add_cleans(&s->screen.b, c->name);
 		buf_adds(&s->screen.b, " ]");
-		if (!after && c->launch) {
+		if (!after && (c->launch || c->replay)) {
 			buf_addc(&s->screen.b, ' ');
-			add_launch(&s->screen.b, c->launch);
+			add_launch(&s->screen.b, c);
 		}
 		buf_addc(&s->screen.b, '\n');
 	}

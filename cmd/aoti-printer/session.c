@@ -155,6 +155,17 @@ static void say_device(const struct watch *w)
 	buf_release(&b);
 }
 
+static void say_graphs(const struct watch *w)
+{
+	struct buf b = {0};
+	for (size_t i = 0; i < w->n_graphs; i++) {
+		buf_reset(&b);
+		watch_graph_text(w, &w->graph[i], &b);
+		note("%s: %s", diag_tool, buf_str(&b));
+	}
+	buf_release(&b);
+}
+
 static void say_end(const struct session *s, const struct watch *w)
 {
 	if (!s->o->ima)
@@ -164,8 +175,10 @@ static void say_end(const struct session *s, const struct watch *w)
 		     (unsigned long long)w->calls.lost);
 	if (w->failed.text[0])
 		warn("%s", w->failed.text);
-	if (!s->o->quiet)
+	if (!s->o->quiet) {
+		say_graphs(w);
 		say_models(s, w);
+	}
 }
 
 static void set_wants(struct session *s, struct watch_options *w, uint32_t want)
@@ -233,7 +246,7 @@ int session_run(struct session *s, const struct operands *in, int first, uint32_
 	session_flush(s);
 	folder_remove(s->cleanup);
 	s->cleanup = NULL;
-	int status = s->err.text[0] ? (int)s->err.status : watch_status(&w, s->found, s->o->error_exitcode);
+	int status = s->err.text[0] ? (int)s->err.status : ima_status(buf_slice(&w.device), watch_status(&w, s->found, s->o->error_exitcode));
 	if (!s->err.text[0] && !s->stay)
 		return watch_end(&w, status);
 	watch_release(&w);

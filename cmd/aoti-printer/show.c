@@ -32,6 +32,24 @@ static void json_call(struct session *s, const struct watch_call *c)
 	buf_addc(&s->screen.b, '\n');
 }
 
+static void out_graph(struct json_out *o, const struct watch_graph *g)
+{
+	json_obj(o);
+	json_member_u64(o, "pid", g->pid);
+	json_member_u64(o, "graph", g->number);
+	json_member_u64(o, "launches", g->launches);
+	if (g->captured) { /* else its end was not seen */
+		json_member_u64(o, "captured", g->captured);
+		json_key(o, "kernels");
+		json_arr(o);
+		for (uint32_t i = 0; i < g->n; i++)
+			json_out_str(o, g->kernel[i]);
+		json_close(o);
+		json_member_u64(o, "replays", g->replays);
+	}
+	json_close(o);
+}
+
 static void document_end(struct session *s, struct watch *w)
 {
 	struct showing *h = s->user;
@@ -49,6 +67,13 @@ static void document_end(struct session *s, struct watch *w)
 		json_close(&h->json);
 	}
 	json_close(&h->json);
+	if (w->n_graphs) {
+		json_key(&h->json, "graphs");
+		json_arr(&h->json);
+		for (size_t i = 0; i < w->n_graphs; i++)
+			out_graph(&h->json, &w->graph[i]);
+		json_close(&h->json);
+	}
 	json_close(&h->json);
 	buf_addc(&s->screen.b, '\n');
 }

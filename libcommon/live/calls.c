@@ -243,7 +243,7 @@ static void unpack(struct calls_reader *r, const struct calls_slot *s, struct ca
 {
 	uint32_t what = s->what & (CALLS_TICKS - 1);
 	*rec = (struct call_record){
-	    .what = what <= CALL_LAUNCH ? what : CALL_NONE,
+	    .what = what <= CALL_REPLAY ? what : CALL_NONE,
 	    .model = ((s->what >> 8) - 1) & UINT32_MAX >> 8,
 	    .seq = s->seq,
 	    .time = s->time,
@@ -275,7 +275,7 @@ static bool read_room(struct calls_reader *r, uint64_t ticket, struct call_recor
 	atomic_thread_fence(memory_order_acquire);
 	/* Whatever lies there is a truth value from here on. */
 	uint8_t known;
-	if (rec->what == CALL_LAUNCH)
+	if (rec->what != CALL_VALUE)
 		return atomic_load_explicit(&room->state, memory_order_relaxed) == done;
 	memcpy(&known, &v->stats.known, sizeof(known));
 	v->stats.known = known != 0;

@@ -26,7 +26,7 @@
  * once when `final` is set (the command has ended).
  *
  * Most calls are a begin and an end and nothing else, and what they cost is memory that is not in the cache. So a slot is one
- * cache line; what a CALL_VALUE or CALL_LAUNCH has besides lies in a room of its own behind the slots, by the same rules and with
+ * cache line; what a CALL_VALUE, CALL_LAUNCH or CALL_REPLAY has besides lies in a room of its own behind the slots, by the same rules and with
  * tickets of its own: written first, and lost for the reader when it was overwritten. Writers fetch the lines of the next tickets ahead.
  *
  * Time is read twice a call. Where the processor's counter can stand for a clock, its ticks are written down (CALLS_TICKS), and the
@@ -103,7 +103,9 @@ enum call_what {
 	CALL_BEGIN,      /* a kernel or op is about to run */
 	CALL_END,        /* it returned; result of an op; took: nanoseconds */
 	CALL_VALUE,      /* one of its tensors; follows CALL_BEGIN (before) or CALL_END (after) of the same `seq` */
-	CALL_LAUNCH,     /* how a kernel is launched on a GPU; follows CALL_BEGIN. Its CALL_END has the driver's result */
+	CALL_LAUNCH,     /* how a kernel is launched on a GPU; follows CALL_BEGIN. Its CALL_END has the driver's result. `name`: the
+			  * kernel's, which is another one where a function of the model launches it, maybe several */
+	CALL_REPLAY,     /* this call is a replay of a CUDA graph by whoever did it; follows CALL_BEGIN, outside of any Run */
 };
 enum call_role { CALL_ROLE_IN, CALL_ROLE_OUT, CALL_ROLE_INOUT, CALL_ROLE_CONSTANT, CALL_ROLE_MODEL_INPUT, CALL_ROLE_MODEL_OUTPUT };
 
@@ -131,11 +133,19 @@ struct call_launch {
 	uint8_t captured; /* into a graph: nothing has run yet */
 	uint8_t n_args;   /* parameters of the kernel; of more the first CALL_LAUNCH_ARGS follow */
 	uint8_t zero[2];
+	uint32_t graph;   /* which, of this process, from 1; 0: not known */
 	uint64_t stream;
 	uint64_t arg[CALL_LAUNCH_ARGS]; /* the first eight bytes of each */
 	uint8_t size[CALL_LAUNCH_ARGS]; /* how many it has; 0: not known */
 };
 _Static_assert(sizeof(struct call_launch) <= sizeof(struct call_value), "they use the same room");
+
+/* A replay. */
+struct call_replay {
+	uint32_t graph, captured; /* which, of this process, from 1; calls of a model in it */
+	uint64_t times;           /* how many replays with this one */
+	uint64_t stream;
+};
 
 /* A record as it is given and read. */
 struct call_record {
@@ -154,6 +164,7 @@ struct call_record {
 		uint64_t took;
 		struct call_value v;
 		struct call_launch launch;
+		struct call_replay replay;
 	};
 };
 
@@ -174,6 +185,7 @@ struct calls_room {
 	union {
 		struct call_value v;
 		struct call_launch launch;
+		struct call_replay replay;
 	};
 	uint64_t zero[6];
 };

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 static const char *const roles[] = {"in", "out", "inout", "constant", "model-input", "model-output"};
-static const char *const kinds[] = {"kernel", "op", "proxy", "run"};
+static const char *const kinds[] = {"kernel", "op", "proxy", "run", "replay"};
 
 const char *dump_role_name(enum call_role r) { return (size_t)r < ARRAY_LEN(roles) ? roles[r] : "?"; }
 const char *dump_kind_name(enum dump_kind k) { return (size_t)k < ARRAY_LEN(kinds) ? kinds[k] : "?"; }
@@ -205,6 +205,7 @@ static int take_line(struct reading *r, struct slice line)
 	if (true_of(r, root, "ended")) {
 		r->d->cut = false;
 		r->d->lost = number_of(r, root, "lost", UINT64_MAX);
+		r->d->failed = text_of(r, root, "failed");
 		return 0;
 	}
 	return take_call(r, root);

@@ -12,13 +12,14 @@
  *
  * The folder holds a file for each tensor (.npy, .safetensors or .pt) and the index calls.jsonl, JSON lines. The first line is
  *     {"dump": 1, "writer": "aoti-printer 0.1.0"}
- * (1: the version of the format), the last {"ended": true, "calls": N, "lost": 0} (without it the writer was killed: d.cut),
+ * (1: the version of the format), the last {"ended": true, "calls": N, "lost": 0} (without it the writer was killed: d.cut; with
+ * "failed": a text, the run itself came to no good end, because of an error of a GPU),
  * and each other one a call, with these members (those that are not known are left out):
  *     model, model_id   its name, and its number in that process tree
  *     pid, tid, seq     the process and thread; the number of the call among all
  *     run, call         which Run of the model, which call of that Run, from 0
  *     kernel, kind      "cpp_fused_relu_0", "kernel"; "aoti_torch_cpu_addmm_out", "op"; "pt2fix::add_", "proxy"; "run": not a call,
- *                       but the Run itself with the model's inputs and outputs
+ *                       but the Run itself with the model's inputs and outputs; "cuda_graph[1]", "replay"
  *     line, nodes, aten where it stands in wrapper.cpp, and what it came from (contract.h)
  *     time_ns, took_ns  when it began (CLOCK_MONOTONIC), and how long it took
  *     returned, result  false: it never came back, it crashed; what it returned
@@ -51,7 +52,7 @@ struct dump_value {
 	struct tensor_stats stats;
 };
 
-enum dump_kind { DUMP_KERNEL, DUMP_OP, DUMP_PROXY, DUMP_RUN };
+enum dump_kind { DUMP_KERNEL, DUMP_OP, DUMP_PROXY, DUMP_RUN, DUMP_REPLAY };
 struct dump_call {
 	struct slice model, name, nodes, aten;
 	enum dump_kind kind;
@@ -69,6 +70,7 @@ struct dump {
 	size_t n, cap;
 	uint64_t lost;
 	bool cut; /* its writer did not come to an end */
+	struct slice failed; /* why the run came to no good end; empty */
 	struct arena arena;
 };
 
@@ -94,7 +96,7 @@ struct watch_call;
 void dump_head(struct buf *b, const char *tool);
 /* A line; `value` (may be NULL) says which values are in it and, when it changes *file, under which name. */
 void dump_line(struct buf *b, const struct watch_call *c, bool (*value)(void *user, uint32_t i, const char **file), void *user);
-void dump_end(struct buf *b, uint64_t calls, uint64_t lost);
+void dump_end(struct buf *b, uint64_t calls, uint64_t lost, struct slice failed);
 /* The members of such a line into an object that is open. */
 void dump_members(struct json_out *o, const struct watch_call *c, bool (*value)(void *user, uint32_t i, const char **file), void *user);
 /* A number that may have any size; null when it is not finite. */

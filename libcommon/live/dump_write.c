@@ -100,13 +100,16 @@ static enum dump_kind kind_of(const struct watch_call *c)
 {
 	if (c->begin.what == CALL_RUN_BEGIN)
 		return DUMP_RUN;
+	if (c->replay)
+		return DUMP_REPLAY;
 	if (c->contract)
 		return c->contract->kind == CALL_PROXY ? DUMP_PROXY : c->contract->kind == CALL_OP ? DUMP_OP : DUMP_KERNEL;
 	return slice_starts(slice_str(c->name), "aoti_torch_") ? DUMP_OP : DUMP_KERNEL;
 }
 
-static void out_launch(struct json_out *o, const struct call_launch *l)
+static void out_launch(struct json_out *o, const struct watch_call *c)
 {
+	const struct call_launch *l = c->launch;
 	const int64_t grid[3] = {l->grid[0], l->grid[1], l->grid[2]}, block[3] = {l->block[0], l->block[1], l->block[2]};
 	json_key(o, "launch");
 	json_obj(o);
@@ -116,6 +119,22 @@ static void out_launch(struct json_out *o, const struct call_launch *l)
 	json_member_u64(o, "stream", l->stream);
 	json_key(o, "captured");
 	json_out_bool(o, l->captured != 0);
+	if (l->captured && l->graph)
+		json_member_u64(o, "graph", l->graph);
+	out_text(o, "function", slice_str(c->function));
+	if (c->n_launches > 1)
+		json_member_u64(o, "launches", c->n_launches);
+	json_close(o);
+}
+
+static void out_replay(struct json_out *o, const struct call_replay *r)
+{
+	json_key(o, "replay");
+	json_obj(o);
+	json_member_u64(o, "graph", r->graph);
+	json_member_u64(o, "captured", r->captured);
+	json_member_u64(o, "times", r->times);
+	json_member_u64(o, "stream", r->stream);
 	json_close(o);
 }
 
@@ -141,7 +160,9 @@ void dump_members(struct json_out *o, const struct watch_call *c, bool (*value)(
 		out_text(o, "aten", c->contract->aten);
 	}
 	if (c->launch)
-		out_launch(o, c->launch);
+		out_launch(o, c);
+	if (c->replay)
+		out_replay(o, c->replay);
 	json_member_u64(o, "time_ns", c->begin.time);
 	if (returned)
 		json_member_u64(o, "took_ns", c->begin.what == CALL_RUN_BEGIN ? c->end.time - c->begin.time : c->end.took);
@@ -180,7 +201,7 @@ void dump_line(struct buf *b, const struct watch_call *c, bool (*value)(void *us
 	buf_addc(b, '\n');
 }
 
-void dump_end(struct buf *b, uint64_t calls, uint64_t lost)
+void dump_end(struct buf *b, uint64_t calls, uint64_t lost, struct slice failed)
 {
 	struct json_out o = {.b = b};
 	json_obj(&o);
@@ -188,6 +209,7 @@ void dump_end(struct buf *b, uint64_t calls, uint64_t lost)
 	json_out_bool(&o, true);
 	json_member_u64(&o, "calls", calls);
 	json_member_u64(&o, "lost", lost);
+	out_text(&o, "failed", failed);
 	json_close(&o);
 	buf_addc(b, '\n');
 }

@@ -30,9 +30,13 @@
  *                    contract_call (calls.h), kernel, stream, device, grid, block, shared, params: in order, {size: bytes, and of a number:
  *                    value; of a tensor: buffer, role, arg, dtype, on, on_index, sizes, strides, address, extent: bytes that
  *                    these reach over, storage: bytes from there to the end of its storage; base, allocation: where the driver has it}.
- *                    Addresses and values are texts (0x...). Once for a process: such errors stay
+ *                    Addresses and values are texts (0x...). Once for a process: such errors stay. Of a function of the model that has
+ *                    launched kernels itself: function, and grid to shared of the last. Of the replay of a CUDA graph: graph, replay (how
+ *                    many with this one), captured and kernels as below, and neither run nor params
  *     device-finding what: host-pointer, other-device or walks-outside (of its storage); run, call, seq, contract_call, kernel, stream,
  *                    device, param, and the tensor as above. Told before the launch, once for each parameter of a kernel
+ *     graph          graph: a number, from 1, of this process; captured: how many calls are in it; kernels: the names of the first of
+ *                    them, in order. Told when its capture ends, and again when there is more in it
  *     stepped-aside  text: what this process does that is not understood, and is therefore left alone
  *
  * Asking for a contract: the process sends {"path":..., "dev":..., "ino":...} and shuts down its writing side; the answer
@@ -57,6 +61,7 @@
 	X(CALLS_SUMMARY, "calls-summary") \
 	X(DEVICE_FAULT, "device-fault") \
 	X(DEVICE_FINDING, "device-finding") \
+	X(GRAPH, "graph") \
 	X(STEPPED_ASIDE, "stepped-aside")
 
 /* clang-format off */

@@ -118,6 +118,8 @@ static void on_event(void *user, const struct live_event *ev)
 		add_model(w, ev);
 	else if (ev->kind == LIVE_STEPPED_ASIDE)
 		add_aside(w, ev);
+	else if (ev->kind == LIVE_GRAPH)
+		watch_graph_event(w, ev);
 	else if ((ev->kind == LIVE_DEVICE_FAULT || ev->kind == LIVE_DEVICE_FINDING) && w->device.len < MAX_DEVICE)
 		add_line(w, ev);
 	if (ev->model == LIVE_NO_MODEL || !(m = model_of(w, ev->model)))
@@ -275,6 +277,7 @@ void watch_release(struct watch *w)
 	free(w->answer);
 	buf_release(&w->asides);
 	buf_release(&w->device);
+	watch_forget_graphs(w);
 	run_result_release(&w->outputs);
 	live_result_release(&w->live);
 	if (w->job)

@@ -71,8 +71,22 @@ struct watch_call {
 	const struct contract_call *contract; /* NULL when it could not be matched */
 	const struct watch_value *value;      /* before ones first, as the arguments stand */
 	uint32_t n_values;
-	const struct call_launch *launch; /* on a GPU; NULL */
+	const struct call_launch *launch; /* on a GPU; NULL. Of several that a function of the model has made, the first */
+	uint32_t n_launches;
+	const char *function;             /* the kernel that was launched, where the call is another name; "" */
+	const struct call_replay *replay; /* it is no call of a model, but a replay of a CUDA graph; NULL */
 	bool cut; /* a part of it was overwritten in the log */
+};
+
+/* A CUDA graph of a process that calls of models were captured into. */
+struct watch_graph {
+	uint32_t pid, number, model;
+	uint64_t captured; /* calls, by what the process says of the graph; 0: its end was not seen, and replays cannot be */
+	uint64_t launches; /* kernels, by the calls that were read */
+	uint64_t replays;  /* exact, unless the log has lost the last of them */
+	struct arena arena;
+	struct slice *kernel; /* names of the first captured calls, in order */
+	uint32_t n;
 };
 
 struct watch_open;
@@ -88,6 +102,8 @@ struct watch {
 	struct err failed;
 	struct run_result outputs; /* of a model that ran here */
 	struct buf asides;         /* what was not understood in the process, a line each */
+	struct watch_graph *graph; /* as they were first heard of */
+	size_t n_graphs, cap_graphs;
 	struct buf device;         /* device-fault and device-finding events (event.h), a line each; ima.h reads them */
 	bool ended, opened;
 
@@ -111,6 +127,8 @@ int watch_run(struct watch *w, const struct watch_options *o, struct err *err);
 /* False: no more (for now, while the command runs; for ever once w->ended). Pointers are valid until the next call. */
 bool watch_next(struct watch *w, struct watch_call *c);
 void watch_release(struct watch *w);
+/* "CUDA graph 1: 3 calls captured (triton_poi_fused_add_0, ...), replayed 5 times", clean of control bytes. */
+void watch_graph_text(const struct watch *w, const struct watch_graph *g, struct buf *b);
 /* How a process whose calls were seen ended. */
 enum watch_fate {
 	WATCH_RUNS,

@@ -9,7 +9,9 @@ struct watch_open {
 	struct watch_value *value;
 	uint32_t n_values, cap_values;
 	struct call_launch launch;
-	bool cut, launched;
+	struct call_replay replay;
+	uint32_t n_launches, function; /* function: a name of the log */
+	bool cut, replayed;
 };
 
 static bool is_run(const struct watch_open *c) { return c->begin.what == CALL_RUN_BEGIN; }
@@ -112,10 +114,21 @@ static void take_value(struct watch *w, const struct call_record *r)
 static void take_launch(struct watch *w, const struct call_record *r)
 {
 	struct watch_open *c = find(w, r->seq);
-	if (!c)
+	watch_graph_launch(w, r->pid, r->model, &r->launch);
+	if (!c || c->n_launches++)
 		return;
 	c->launch = r->launch;
-	c->launched = true;
+	c->function = r->name;
+}
+
+static void take_replay(struct watch *w, const struct call_record *r)
+{
+	struct watch_open *c = find(w, r->seq);
+	watch_graph_replay(w, r->pid, r->model, &r->replay);
+	if (!c)
+		return;
+	c->replay = r->replay;
+	c->replayed = true;
 }
 
 static void take(struct watch *w, const struct call_record *r)
@@ -136,6 +149,7 @@ static void take(struct watch *w, const struct call_record *r)
 		break;
 	case CALL_VALUE: take_value(w, r); break;
 	case CALL_LAUNCH: take_launch(w, r); break;
+	case CALL_REPLAY: take_replay(w, r); break;
 	}
 }
 
@@ -220,7 +234,10 @@ static void show(struct watch *w, struct watch_open *o, struct watch_call *c)
 	    .contract = m && m->has_contract && !is_run(o) && call < m->contract.n_calls ? &m->contract.call[call] : NULL,
 	    .value = o->value,
 	    .n_values = o->n_values,
-	    .launch = o->launched ? &o->launch : NULL,
+	    .launch = o->n_launches ? &o->launch : NULL,
+	    .n_launches = o->n_launches,
+	    .function = o->n_launches && o->function != o->begin.name ? calls_name(&w->calls, o->function) : "",
+	    .replay = o->replayed ? &o->replay : NULL,
 	    .cut = o->cut,
 	};
 }

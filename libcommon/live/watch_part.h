@@ -26,6 +26,13 @@ void watch_look_around(struct watch *w);        /* now and then: who has ended? 
 void watch_finish_process(struct watch *w, uint32_t pid); /* its calls that have not returned never will */
 void watch_forget_processes(struct watch *w);
 
+/* ---- watch_graph.c ---- */
+
+void watch_graph_event(struct watch *w, const struct live_event *ev);
+void watch_graph_launch(struct watch *w, uint32_t pid, uint32_t model, const struct call_launch *l);
+void watch_graph_replay(struct watch *w, uint32_t pid, uint32_t model, const struct call_replay *r);
+void watch_forget_graphs(struct watch *w);
+
 /* ---- watch_bundle.c: what CALLS_RECORD kept (bundle.h) ---- */
 
 struct watch_bundle {

@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	r.final = head[8] & 0x80;
 	uint64_t got = 0, known = 0;
 	while (calls_next(&r, &rec)) {
-		require(rec.what <= CALL_LAUNCH && (rec.what != CALL_VALUE || rec.v.n_dim <= CALL_DIMS));
+		require(rec.what <= CALL_REPLAY && (rec.what != CALL_VALUE || rec.v.n_dim <= CALL_DIMS));
 		const char *name = calls_name(&r, rec.name);
 		require(name >= (char *)n ? name + strlen(name) < (char *)n + NAMES || !*name : !*name);
 		known += rec.what == CALL_VALUE && rec.v.stats.known;

@@ -29,7 +29,7 @@ static void event(void *user, const struct live_event *ev)
 
 static void print(FILE *f, const struct calls_reader *r, const struct call_record *c)
 {
-	static const char *const what[] = {"none", "run", "run-end", "begin", "end", "value"};
+	static const char *const what[] = {"none", "run", "run-end", "begin", "end", "value", "launch", "replay"};
 	static const char *const role[] = {"in", "out", "inout", "constant", "model-input", "model-output"};
 	fprintf(f, "%s model %u run %u call %u", what[c->what], c->model, c->run, c->call);
 	if (c->contract_call != CALLS_NO_CALL)

@@ -2,9 +2,12 @@
  * use it. libcudart.so.12 with that version on its symbols, as the real one. Numbers: cuda_runtime_api.h and driver_types.h of CUDA 12;
  * those of errors are the driver's.
  */
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
@@ -22,7 +25,13 @@ extern int cuStreamEndCapture(void *, void **), cuThreadExchangeStreamCaptureMod
 extern int cuEventCreate(void **, unsigned), cuEventRecord(void *, void *), cuEventSynchronize(void *), cuEventQuery(void *);
 extern int cuEventDestroy_v2(void *), cuEventElapsedTime(float *, void *, void *);
 extern int cuGraphInstantiateWithFlags(void **, void *, unsigned long long), cuGraphLaunch(void *, void *), cuGraphDestroy(void *);
-extern int cuGraphExecDestroy(void *), cuDriverGetVersion(int *);
+extern int cuGraphExecDestroy(void *), cuDriverGetVersion(int *), cuGraphInstantiateWithParams(void **, void *, void *);
+extern int cuGraphClone(void **, void *), cuGraphExecUpdate_v2(void *, void *, void *), cuGraphCreate(void **, unsigned);
+extern int cuGraphAddChildGraphNode(void **, void *, const void *, size_t, void *), cuFuncGetName(const char **, void *);
+extern int cuLibraryLoadData(void **, const void *, int *, void **, unsigned, int *, void **, unsigned);
+extern int cuLibraryGetKernel(void **, void *, const char *), cuKernelGetFunction(void **, void *);
+extern int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+extern int cuLaunchCooperativeKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **);
 
 enum { NOT_READY = 600, INVALID_VALUE = 1 };
 enum { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, BY_ADDRESS };
@@ -156,3 +165,133 @@ int cudaGraphInstantiate(void **exec, void *graph, unsigned long long flags) { C
 int cudaGraphLaunch(void *exec, void *stream) { CALL(cuGraphLaunch(exec, stream)); }
 int cudaGraphDestroy(void *graph) { CALL(cuGraphDestroy(graph)); }
 int cudaGraphExecDestroy(void *exec) { CALL(cuGraphExecDestroy(exec)); }
+
+int cudaGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags) { CALL(cuGraphInstantiateWithFlags(exec, graph, flags)); }
+int cudaGraphInstantiateWithParams(void **exec, void *graph, void *params) { CALL(cuGraphInstantiateWithParams(exec, graph, params)); }
+int cudaGraphClone(void **clone, void *graph) { CALL(cuGraphClone(clone, graph)); }
+int cudaGraphExecUpdate(void *exec, void *graph, void *result) { CALL(cuGraphExecUpdate_v2(exec, graph, result)); }
+int cudaGraphCreate(void **graph, unsigned flags) { CALL(cuGraphCreate(graph, flags)); }
+int cudaGraphAddChildGraphNode(void **node, void *graph, const void *after, size_t n, void *child) { CALL(cuGraphAddChildGraphNode(node, graph, after, n, child)); }
+
+static void *own(void *stream) { return stream ? stream : (void *)2; }
+
+int cudaGraphLaunch_ptsz(void *exec, void *stream) { CALL(cuGraphLaunch(exec, own(stream))); }
+int cudaStreamEndCapture_ptsz(void *stream, void **graph) { CALL(cuStreamEndCapture(own(stream), graph)); }
+
+/* ---- kernels that nvcc compiled: known by a function on the host (crt/host_runtime.h) ---- */
+
+enum { INVALID_DEVICE_FUNCTION = 98, MAX_FUNCTIONS = 64 };
+
+struct fat_binary { /* what the model registers: here its data are a cubin, which must stay */
+	int magic, version;
+	const void *data;
+	void *unused;
+};
+
+static struct host_function {
+	const void *symbol;
+	const char *name;
+	const struct fat_binary *binary;
+	void *kernel;
+} functions[MAX_FUNCTIONS];
+static int n_functions;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void **__cudaRegisterFatBinary(void *binary)
+{
+	void **handle = malloc(sizeof(*handle));
+	*handle = binary;
+	return handle;
+}
+
+void __cudaRegisterFatBinaryEnd(void **handle) { (void)handle; }
+void __cudaUnregisterFatBinary(void **handle) { free(handle); }
+
+void __cudaRegisterFunction(void **handle, const char *symbol, char *device, const char *name, int limit, void *a, void *b, void *c, void *d,
+			    int *e)
+{
+	(void)device, (void)limit, (void)a, (void)b, (void)c, (void)d, (void)e;
+	pthread_mutex_lock(&lock);
+	if (n_functions < MAX_FUNCTIONS)
+		functions[n_functions++] = (struct host_function){.symbol = symbol, .name = name, .binary = *handle};
+	pthread_mutex_unlock(&lock);
+}
+
+static int kernel_of(void **kernel, const void *symbol)
+{
+	struct host_function *f = NULL;
+	void *library;
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < n_functions; i++)
+		f = functions[i].symbol == symbol ? &functions[i] : f;
+	int rc = f ? 0 : INVALID_DEVICE_FUNCTION;
+	if (f && !f->kernel) {
+		rc = cuLibraryLoadData(&library, f->binary->data, NULL, NULL, 0, NULL, NULL, 0);
+		rc = rc ? rc : cuLibraryGetKernel(&f->kernel, library, f->name);
+	}
+	*kernel = rc ? NULL : f->kernel;
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
+static int function_of(void **function, const void *symbol)
+{
+	void *kernel;
+	int rc = kernel_of(&kernel, symbol);
+	return rc ? rc : cuKernelGetFunction(function, kernel);
+}
+
+static int name_of(const char **name, const void *symbol)
+{
+	void *function;
+	int rc = function_of(&function, symbol);
+	return rc ? rc : cuFuncGetName(name, function);
+}
+
+struct dim3 {
+	unsigned x, y, z;
+};
+
+static int launch(void *kernel, struct dim3 g, struct dim3 b, void **args, size_t shared, void *stream)
+{
+	return cuLaunchKernel(kernel, g.x, g.y, g.z, b.x, b.y, b.z, (unsigned)shared, stream, args, NULL);
+}
+
+static int launch_symbol(const void *symbol, struct dim3 g, struct dim3 b, void **args, size_t shared, void *stream)
+{
+	void *kernel;
+	int rc = kernel_of(&kernel, symbol);
+	return rc ? rc : launch(kernel, g, b, args, shared, stream);
+}
+
+static int launch_together(const void *symbol, struct dim3 g, struct dim3 b, void **args, size_t shared, void *stream)
+{
+	void *function;
+	int rc = function_of(&function, symbol);
+	return rc ? rc : cuLaunchCooperativeKernel(function, g.x, g.y, g.z, b.x, b.y, b.z, (unsigned)shared, stream, args);
+}
+
+struct config { /* cudaLaunchConfig_t */
+	struct dim3 grid, block;
+	size_t shared;
+	void *stream, *attributes;
+	unsigned n_attributes;
+};
+
+int cudaFuncGetName(const char **name, const void *symbol) { CALL(name_of(name, symbol)); }
+int cudaGetFuncBySymbol(void **function, const void *symbol) { CALL(function_of(function, symbol)); }
+int __cudaGetKernel(void **kernel, const void *symbol) { CALL(kernel_of(kernel, symbol)); }
+int __cudaLaunchKernel(void *kernel, struct dim3 g, struct dim3 b, void **args, size_t n, void *s) { CALL(launch(kernel, g, b, args, n, s)); }
+int cudaLaunchKernel(const void *f, struct dim3 g, struct dim3 b, void **args, size_t n, void *s) { CALL(launch_symbol(f, g, b, args, n, s)); }
+int cudaLaunchKernel_ptsz(const void *f, struct dim3 g, struct dim3 b, void **args, size_t n, void *s)
+{
+	CALL(launch_symbol(f, g, b, args, n, own(s)));
+}
+int cudaLaunchCooperativeKernel(const void *f, struct dim3 g, struct dim3 b, void **args, size_t n, void *s)
+{
+	CALL(launch_together(f, g, b, args, n, s));
+}
+int cudaLaunchKernelExC(const struct config *c, const void *f, void **args)
+{
+	CALL(launch_symbol(f, c->grid, c->block, args, c->shared, c->stream));
+}

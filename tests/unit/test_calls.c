@@ -391,7 +391,7 @@ static void test_bytes(void **state)
 		r.at = 0;
 		r.final = ticket > 4;
 		for (int k = 0; k < 20 && calls_next(&r, &rec); k++)
-			assert_true(rec.what <= CALL_LAUNCH && (rec.what != CALL_VALUE || rec.v.n_dim <= CALL_DIMS));
+			assert_true(rec.what <= CALL_REPLAY && (rec.what != CALL_VALUE || rec.v.n_dim <= CALL_DIMS));
 	}
 	assert_string_equal(calls_name(&r, 5), "");
 	buf_release(&zero);

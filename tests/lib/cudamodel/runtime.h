@@ -79,6 +79,8 @@ AOTITorchError aoti_torch_delete_cuda_stream_guard(CUDAStreamGuardOpaque *);
 AOTITorchError aoti_torch_cuda_addmm_out(AtenTensorHandle, AtenTensorHandle, AtenTensorHandle, AtenTensorHandle, double, double);
 }
 
+#include "forms.h"
+
 #define AOTI_NOINLINE __attribute__((noinline))
 #define AOTI_TORCH_ERROR_CODE_CHECK(call)                                                                              \
 	if ((call) != 0)                                                                                               \

@@ -66,6 +66,12 @@ bool fake_fails(const char *what, uint64_t *at)
 	return false;
 }
 
+int fake_newer(void)
+{
+	uint64_t at;
+	return fake_fails("old", &at) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+}
+
 int fake_begin(void)
 {
 	pthread_mutex_lock(&lock);

@@ -24,6 +24,7 @@
 	X(600, ERROR_NOT_READY, "device not ready")                                                                    \
 	X(700, ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered")                                      \
 	X(719, ERROR_LAUNCH_FAILED, "unspecified launch failure")                                                      \
+	X(801, ERROR_NOT_SUPPORTED, "operation not supported")                                                         \
 	X(900, ERROR_STREAM_CAPTURE_UNSUPPORTED, "operation not permitted when stream is capturing")                   \
 	X(901, ERROR_STREAM_CAPTURE_INVALIDATED, "operation failed due to a previous error during capture")            \
 	X(906, ERROR_STREAM_CAPTURE_IMPLICIT, "operation would make the legacy stream depend on a capturing blocking stream")
@@ -114,6 +115,8 @@ void fake_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool fake_fails(const char *what, uint64_t *at); /* FAKECUDA_FAIL has WHAT or WHAT@N */
 void *fake_alloc(size_t bytes);
 
+int fake_newer(void); /* of a function that came with CUDA 12.3 or 12.4 */
+
 /* memory.c */
 struct range *fake_range(struct device *d, uint64_t address, uint64_t bytes);
 char *fake_data(struct device *d, uint64_t address, uint64_t bytes); /* NULL: not all in one allocation */
@@ -121,7 +124,12 @@ struct device *fake_device_of(uint64_t address);                     /* NULL: of
 
 /* module.c */
 bool fake_is_function(const struct function *f);
+int fake_load(struct device *d, const char *image, size_t bytes, struct module **out); /* bytes 0: as its headers say */
+int fake_get_function(struct module *m, const char *name, struct function **out);
 fakecuda_fn *fake_twin(const char *name);
+
+/* library.c */
+struct function *fake_function_of(struct device *d, void *handle); /* a CUfunction, or a CUkernel there; NULL */
 
 /* stream.c */
 int fake_issue(struct device *d, void *stream, struct work *w); /* takes it; into the queue, or the graph that is captured */

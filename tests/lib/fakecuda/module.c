@@ -210,7 +210,7 @@ static int check_ptx(struct module *m, const char *image)
 
 /* ---- calls ---- */
 
-static int load(struct device *d, const char *image, size_t bytes, struct module **out)
+int fake_load(struct device *d, const char *image, size_t bytes, struct module **out)
 {
 	uint64_t at;
 	struct module m = {.d = d};
@@ -247,7 +247,7 @@ int cuModuleLoad(struct module **out, const char *path)
 		} while (got && n < MAX_IMAGE);
 		image[n] = 0;
 		fclose(f);
-		rc = load(d, image, n + 1, out);
+		rc = fake_load(d, image, n + 1, out);
 		free(image);
 	}
 	return fake_leave(rc, "cuModuleLoad %s", path);
@@ -257,11 +257,12 @@ static int load_data(const char *name, struct module **out, const void *image)
 {
 	struct device *d;
 	int rc = fake_enter(&d);
-	rc = rc ? rc : image ? load(d, image, 0, out) : CUDA_ERROR_INVALID_VALUE;
+	rc = rc ? rc : image ? fake_load(d, image, 0, out) : CUDA_ERROR_INVALID_VALUE;
 	return fake_leave(rc, "%s", name);
 }
 
 int cuModuleLoadData(struct module **out, const void *image) { return load_data("cuModuleLoadData", out, image); }
+int cuModuleLoadFatBinary(struct module **out, const void *image) { return load_data("cuModuleLoadFatBinary", out, image); }
 
 int cuModuleLoadDataEx(struct module **out, const void *image, unsigned n, int *option, void **value)
 {
@@ -290,7 +291,7 @@ int cuModuleUnload(struct module *m)
 	return fake_leave(rc, "cuModuleUnload %p", (void *)m);
 }
 
-static int get_function(struct module *m, const char *name, struct function **out)
+int fake_get_function(struct module *m, const char *name, struct function **out)
 {
 	struct module *k = modules;
 	while (k && k != m)
@@ -325,7 +326,7 @@ int cuModuleGetFunction(struct function **out, struct module *m, const char *nam
 {
 	struct device *d;
 	int rc = fake_enter(&d);
-	rc = rc ? rc : get_function(m, name, out);
+	rc = rc ? rc : fake_get_function(m, name, out);
 	return fake_leave(rc, "cuModuleGetFunction %s", name);
 }
 
@@ -357,6 +358,7 @@ int cuFuncSetAttribute(struct function *f, int attribute, int value)
 int cuFuncGetName(const char **name, struct function *f)
 {
 	int rc = function_call(f);
+	rc = rc ? rc : fake_newer();
 	if (!rc)
 		*name = f->name;
 	return fake_leave(rc, "cuFuncGetName");
@@ -373,6 +375,7 @@ int cuFuncGetModule(struct module **m, struct function *f)
 int cuFuncGetParamInfo(struct function *f, size_t i, size_t *offset, size_t *size)
 {
 	int rc = function_call(f);
+	rc = rc ? rc : fake_newer();
 	rc = rc || i < f->n_params ? rc : CUDA_ERROR_INVALID_VALUE;
 	if (!rc) {
 		*offset = f->offset[i];

@@ -175,7 +175,7 @@ static int take_params(const struct function *f, struct work *w, void **params, 
 static int launch(struct device *d, struct function *f, const uint32_t size[7], void *stream, void **params, void **extra)
 {
 	uint64_t at = 0;
-	if (!fake_is_function(f))
+	if (!f)
 		return CUDA_ERROR_INVALID_HANDLE;
 	for (int i = 0; i < 6; i++)
 		if (!size[i])
@@ -196,17 +196,18 @@ static int launch(struct device *d, struct function *f, const uint32_t size[7], 
 	return fake_issue(d, stream, w);
 }
 
-static int launch_call(const char *name, struct function *f, const uint32_t size[7], void *stream, void **params, void **extra)
+static int launch_call(const char *name, void *handle, const uint32_t size[7], void *stream, void **params, void **extra)
 {
 	struct device *d;
 	int rc = fake_enter(&d);
-	const char *kernel = !rc && fake_is_function(f) ? f->name : "?";
+	struct function *f = rc ? NULL : fake_function_of(d, handle);
+	const char *kernel = f ? f->name : "?";
 	rc = rc ? rc : launch(d, f, size, stream, params, extra);
 	return fake_leave(rc, "%s %s grid %u,%u,%u block %u,%u,%u shared %u stream %p", name, kernel, size[0], size[1], size[2], size[3], size[4],
 			  size[5], size[6], stream);
 }
 
-int cuLaunchKernel(struct function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
 		   void *stream, void **params, void **extra)
 {
 	return launch_call("cuLaunchKernel", f, (uint32_t[]){gx, gy, gz, bx, by, bz, shared}, stream, params, extra);
@@ -218,9 +219,29 @@ struct launch_config { /* CUlaunchConfig */
 	uint32_t n_attributes;
 };
 
-int cuLaunchKernelEx(const struct launch_config *c, struct function *f, void **params, void **extra)
+int cuLaunchKernelEx(const struct launch_config *c, void *f, void **params, void **extra)
 {
 	return launch_call("cuLaunchKernelEx", f, c->size, c->stream, params, extra);
+}
+
+int cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+			      void *stream, void **params)
+{
+	return launch_call("cuLaunchCooperativeKernel", f, (uint32_t[]){gx, gy, gz, bx, by, bz, shared}, stream, params, NULL);
+}
+
+/* Without a stream they are the thread's own. */
+static void *own(void *stream) { return stream ? stream : (void *)2; }
+
+int cuLaunchKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
+			void **params, void **extra)
+{
+	return launch_call("cuLaunchKernel_ptsz", f, (uint32_t[]){gx, gy, gz, bx, by, bz, shared}, own(stream), params, extra);
+}
+
+int cuLaunchKernelEx_ptsz(const struct launch_config *c, void *f, void **params, void **extra)
+{
+	return launch_call("cuLaunchKernelEx_ptsz", f, c->size, own(c->stream), params, extra);
 }
 
 int fakecuda_enqueue(void *stream, const char *name, fakecuda_fn *fn, const uint64_t *arg, size_t n)
@@ -529,6 +550,66 @@ int cuGraphInstantiateWithFlags(struct graph **out, struct graph *g, unsigned lo
 	return fake_leave(rc, "cuGraphInstantiateWithFlags %llu", flags);
 }
 
+struct instantiate_params { /* CUDA_GRAPH_INSTANTIATE_PARAMS */
+	uint64_t flags;
+	void *stream, *error_node;
+	int result;
+};
+
+int cuGraphInstantiateWithParams(struct graph **out, struct graph *g, struct instantiate_params *p)
+{
+	return cuGraphInstantiateWithFlags(out, g, p->flags);
+}
+
+int cuGraphClone(struct graph **out, struct graph *g)
+{
+	int rc = cuGraphInstantiateWithFlags(out, g, 0);
+	if (!rc)
+		(*out)->executable = false;
+	return rc;
+}
+
+int cuGraphCreate(struct graph **out, unsigned flags)
+{
+	struct device *d;
+	int rc = fake_enter(&d);
+	if (!rc)
+		*out = new_graph(d, 0);
+	return fake_leave(rc, "cuGraphCreate %u", flags);
+}
+
+int cuGraphAddChildGraphNode(void **node, struct graph *g, const void *after, size_t n, struct graph *child)
+{
+	struct device *d;
+	int rc = fake_enter(&d);
+	rc = rc || (is_graph(g) && is_graph(child) && !g->executable && !child->executable) ? rc : CUDA_ERROR_INVALID_VALUE;
+	for (struct work *w = rc ? NULL : child->first; w; w = w->next)
+		append(g, copy_of(w));
+	*node = NULL;
+	(void)after;
+	return fake_leave(rc, "cuGraphAddChildGraphNode %zu", n);
+}
+
+/* The real one refuses a graph of another form. */
+int cuGraphExecUpdate_v2(struct graph *exec, struct graph *g, void *result)
+{
+	struct device *d;
+	int rc = fake_enter(&d);
+	(void)result;
+	rc = rc || (is_graph(g) && is_graph(exec) && exec->executable) ? rc : CUDA_ERROR_INVALID_VALUE;
+	if (!rc) {
+		for (struct work *w = exec->first, *next; w; w = next) {
+			next = w->next;
+			free_work(w);
+		}
+		exec->first = NULL;
+		exec->end = &exec->first;
+		for (struct work *w = g->first; w; w = w->next)
+			append(exec, copy_of(w));
+	}
+	return fake_leave(rc, "cuGraphExecUpdate_v2");
+}
+
 int cuGraphInstantiate_v2(struct graph **out, struct graph *g, void *node, char *log, size_t n)
 {
 	(void)node, (void)log, (void)n;
@@ -546,6 +627,9 @@ int cuGraphLaunch(struct graph *g, void *handle)
 		rc = fake_issue(g->d, s == &s->d->legacy ? NULL : handle, copy_of(w));
 	return fake_leave(rc, "cuGraphLaunch %p", handle);
 }
+
+int cuGraphLaunch_ptsz(struct graph *g, void *handle) { return cuGraphLaunch(g, own(handle)); }
+int cuStreamEndCapture_ptsz(void *handle, struct graph **out) { return cuStreamEndCapture(own(handle), out); }
 
 static int destroy_graph(const char *name, struct graph *g)
 {

@@ -1,0 +1,107 @@
+/* CUDA graphs: what was captured, and how often it was replayed. */
+#include "base/json.h"
+#include "live/watch_part.h"
+
+#define MAX_GRAPHS 16384 /* of all processes; more are not told */
+#define MAX_NAMES 4096   /* of a graph */
+#define SHOWN 8
+
+static struct watch_graph *graph_of(struct watch *w, uint32_t pid, uint64_t number, uint32_t model)
+{
+	if (!number || number >= UINT32_MAX)
+		return NULL;
+	for (size_t i = w->n_graphs; i-- > 0;)
+		if (w->graph[i].pid == pid && w->graph[i].number == number)
+			return &w->graph[i];
+	if (w->n_graphs == MAX_GRAPHS)
+		return NULL;
+	GROW(w->graph, w->n_graphs, w->cap_graphs, 1);
+	w->graph[w->n_graphs] = (struct watch_graph){.pid = pid, .number = (uint32_t)number, .model = model};
+	return &w->graph[w->n_graphs++];
+}
+
+/* What comes later says more. */
+void watch_graph_event(struct watch *w, const struct live_event *ev)
+{
+	const struct json_tape *t = ev->tape;
+	struct watch_graph *g = graph_of(w, (uint32_t)ev->pid, live_event_number(ev, "graph"), ev->model);
+	uint32_t list = json_get(t, ev->root, "kernels");
+	struct buf hold = {0};
+	if (!g)
+		return;
+	arena_release(&g->arena);
+	g->kernel = NULL;
+	g->n = 0;
+	g->captured = live_event_number(ev, "captured");
+	if (list == JSON_NONE || !json_is(t, list, JSON_ARRAY))
+		return;
+	g->kernel = arena_alloc(&g->arena, MAX_NAMES * sizeof(*g->kernel));
+	for (uint32_t k = json_first(t, list); k < json_end(t, list) && g->n < MAX_NAMES; k = json_next(t, k)) {
+		buf_reset(&hold);
+		if (json_is(t, k, JSON_STRING))
+			json_unescape(t, k, &hold);
+		g->kernel[g->n++] = arena_slice(&g->arena, buf_slice(&hold));
+	}
+	buf_release(&hold);
+}
+
+void watch_graph_launch(struct watch *w, uint32_t pid, uint32_t model, const struct call_launch *l)
+{
+	struct watch_graph *g = l->captured ? graph_of(w, pid, l->graph, model) : NULL;
+	if (g)
+		g->launches++;
+}
+
+void watch_graph_replay(struct watch *w, uint32_t pid, uint32_t model, const struct call_replay *r)
+{
+	struct watch_graph *g = graph_of(w, pid, r->graph, model);
+	if (g && r->times > g->replays)
+		g->replays = r->times;
+}
+
+void watch_forget_graphs(struct watch *w)
+{
+	for (size_t i = 0; i < w->n_graphs; i++)
+		arena_release(&w->graph[i].arena);
+	free(w->graph);
+	w->graph = NULL;
+	w->n_graphs = w->cap_graphs = 0;
+}
+
+static void add_count(struct buf *b, uint64_t n, const char *what)
+{
+	buf_addf(b, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
+}
+
+void watch_graph_text(const struct watch *w, const struct watch_graph *g, struct buf *b)
+{
+	size_t from, several = 0;
+	for (size_t i = 0; i < w->n_graphs; i++)
+		several += w->graph[i].pid != g->pid;
+	buf_addf(b, "CUDA graph %u", g->number);
+	if (several)
+		buf_addf(b, " of process %u", g->pid);
+	buf_adds(b, ": ");
+	from = b->len;
+	if (!g->captured) {
+		add_count(b, g->launches, "kernel");
+		buf_adds(b, " captured; what became of it was not seen (see CUDA graphs in the manual of aoti-printer)");
+		return;
+	}
+	add_count(b, g->captured, "call");
+	buf_adds(b, " captured (");
+	for (uint32_t i = 0; i < g->n && i < SHOWN; i++) {
+		buf_adds(b, i ? ", " : "");
+		buf_add_slice(b, g->kernel[i]);
+	}
+	buf_adds(b, g->captured > SHOWN ? ", ...), " : "), ");
+	for (size_t i = from; i < b->len; i++)
+		if ((unsigned char)b->p[i] < ' ' || b->p[i] == 0x7f)
+			b->p[i] = '?';
+	if (!g->replays)
+		buf_adds(b, "never replayed");
+	else if (g->replays == 1)
+		buf_adds(b, "replayed once");
+	else
+		buf_addf(b, "replayed %llu times", (unsigned long long)g->replays);
+}
