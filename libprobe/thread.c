@@ -107,7 +107,11 @@ static void begin(struct ops_thread *t, struct model *m, uint32_t number, void *
 	if (t->depth >= OPS_NESTED)
 		return;
 	struct ops_run *run = &t->run[++t->depth];
-	*run = (struct ops_run){.model = m, .sp = sp, .run = number};
+	ops_clear(run, offsetof(struct ops_run, open));
+	run->open.used = false;
+	run->model = m;
+	run->sp = sp;
+	run->run = number;
 	run->watched = number >= c->first_run && number <= c->last_run;
 	t->n_fetched = 0;
 	if (!run->watched)

@@ -14,7 +14,7 @@ static struct ops_value *add(struct ops_thread *t, enum call_role role, size_t a
 	if (t->n_values >= OPS_VALUES)
 		return NULL;
 	struct ops_value *x = &t->value[t->n_values++];
-	memset(x, 0, offsetof(struct ops_value, before));
+	ops_clear(x, offsetof(struct ops_value, before));
 	x->role = (uint8_t)role;
 	x->arg = arg < 255 ? (uint8_t)arg : 255;
 	x->value = CONTRACT_NONE;
