@@ -117,7 +117,7 @@ static void on_tick(void *user, struct watch *w)
 	session_flush(s);
 }
 
-static void say_lost(const struct session *s, const struct watch *w)
+static void say_lost(struct session *s, const struct watch *w)
 {
 	struct buf device = {0};
 	struct slice rest, line;
@@ -125,6 +125,8 @@ static void say_lost(const struct session *s, const struct watch *w)
 	for (rest = buf_slice(&device); slice_line(&rest, &line) && !s->o->quiet;)
 		warn("%.*s", (int)line.n, line.p);
 	buf_release(&device);
+	if (!s->failure.len)
+		ima_failure(buf_slice(&w->device), &s->failure);
 	if (w->calls.lost && !s->o->quiet)
 		warn("%llu records of calls were overwritten before they could be read: a NaN may have been missed",
 		     (unsigned long long)w->calls.lost);
@@ -197,7 +199,7 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	say_lost(&s, &w);
 	s.watch = &w;
 	session_end(&s);
-	int status = watch_status(&w, session_findings(&s), o->error_exitcode);
+	int status = ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s), o->error_exitcode));
 	if (s.log_failed)
 		status = EXIT_ENVIRON;
 	session_close(&s);
@@ -233,7 +235,7 @@ static void live_summary(struct session *s, const struct watch *w)
 		passed += s->nan.finding[i].passed_on;
 	}
 	if (!s->nan.n)
-		buf_adds(b, ", nothing found");
+		buf_adds(b, s->failure.len ? ", nothing found up to there" : ", nothing found");
 	else
 		buf_addf(b, ", found %llu time%s in %zu place%s", (unsigned long long)times, times == 1 ? "" : "s", s->nan.n,
 			 s->nan.n == 1 ? "" : "s");
@@ -275,7 +277,7 @@ int run_command(const struct nanassert_options *o, char **command)
 		live_summary(&s, &w);
 		session_flush(&s);
 	}
-	int status = watch_status(&w, session_findings(&s), o->error_exitcode);
+	int status = ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s), o->error_exitcode));
 	session_close(&s);
 	return watch_end(&w, status);
 }

@@ -35,6 +35,7 @@ struct diff {
 	size_t only[2], both, compared, differing, origins, unsaved; /* calls on one side, on both; tensors */
 	struct close_options how;
 	bool different;
+	bool cut; /* by an error of the GPU: a side says so (dump.h, .failed) */
 };
 
 /* d->a, d->b are read; filter: which calls and buffers. */

@@ -10,6 +10,9 @@ static int read_both(struct diff *d, const char *first, const char *second, stru
 		const struct dump *x = side ? &d->b : &d->a;
 		if (x->cut)
 			warn("'%s' was not finished: the calls up to there are compared", d->name[side]);
+		d->cut |= x->failed.n != 0;
+		if (x->failed.n && !(side && d->live)) /* of what was run now it has been said */
+			warn("'%s': %.*s", d->name[side], (int)x->failed.n, x->failed.p);
 		if (x->lost)
 			warn("'%s' lost %llu records of its log", d->name[side], (unsigned long long)x->lost);
 	}
@@ -86,6 +89,8 @@ int run_diff(const struct printer_options *given, const struct operands *in)
 	}
 	show(&d, &s);
 	bool different = d.different;
+	if (d.cut && (!status || status == EXIT_INPUT)) /* it cannot be said that they agree */
+		status = different ? EXIT_FOUND : EXIT_INPUT;
 	diff_release(&d);
 	folder_remove(now);
 	err = s.err;

@@ -221,7 +221,7 @@ static void show_agreement(struct screen *s, const struct diff *d)
 				worst = &d->value[k];
 				row = &d->row[i];
 			}
-	buf_adds(&s->b, "They agree");
+	buf_adds(&s->b, d->cut ? "They agree up to where one was cut short by an error of the GPU" : "They agree");
 	if (worst && worst->close.worst > 0) {
 		buf_addf(&s->b, "; the greatest difference is %.2g of what is allowed: ", worst->close.worst);
 		add_buffer(&s->b, diff_any(worst));
@@ -337,6 +337,8 @@ void diff_document(struct json_out *o, const struct diff *d)
 	json_member_u64(o, "differing", d->differing);
 	json_member_u64(o, "origins", d->origins);
 	json_member_u64(o, "not_saved", d->unsaved);
+	json_member(o, "failed_a", d->a.failed);
+	json_member(o, "failed_b", d->b.failed);
 	json_key(o, "calls");
 	json_arr(o);
 	for (size_t i = 0; i < d->n_rows; i++) {

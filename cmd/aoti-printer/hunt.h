@@ -38,7 +38,7 @@ struct hunt_step {
 	const char *text;
 	struct slice command; /* empty: there is none */
 };
-#define HUNT_STEPS 5
+#define HUNT_STEPS 6
 
 struct hunt_report {
 	struct hunt_case *v; /* faults first, each kind in order of time */

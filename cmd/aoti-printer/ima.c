@@ -50,7 +50,9 @@ static void take(struct session *s, const struct watch_call *c)
 		return;
 	}
 	struct hunt_call *p = &h->past[h->n++ % KEPT];
-	*p = (struct hunt_call){.seq = c->begin.seq, .pid = c->begin.pid, .tid = c->begin.tid, .model = c->begin.model, .run = c->begin.run, .call = c->begin.call};
+	*p = (struct hunt_call){.seq = c->begin.seq, .pid = c->begin.pid, .tid = c->begin.tid, .model = c->begin.model};
+	p->run = c->begin.run;
+	p->call = c->begin.call;
 	p->line = c->contract ? c->contract->line : 0;
 	snprintf(p->name, sizeof(p->name), "%s", c->name);
 	p->launched = c->launch != NULL;
@@ -268,8 +270,11 @@ static void add_steps(struct hunt *h, struct hunt_report *r)
 		add_step(h, r, "what is each call of a model given?", "aoti-checkinputs --", h->command);
 	if (e && (e->code == 209 || e->code == 701))
 		add_step(h, r, "is the package for this GPU?", "aoti-checkinputs --doctor MODEL.pt2", NULL);
+	if (e && e->graph)
+		add_step(h, r, "which of them? run it without CUDA graphs: then each launch is waited for", "", NULL);
 	if (memory && !r->alloc)
-		add_step(h, r, "is it still this kernel when each tensor is an allocation of its own (no caching allocator)?", "aoti-printer --ima=alloc --", h->command);
+		add_step(h, r, "is it still this kernel when each tensor is an allocation of its own (no caching allocator)?",
+			 "aoti-printer --ima=alloc --", h->command);
 	if (e && e->launch && !slice_is(e->when, "before")) {
 		buf_adds(&b, "fxexplain kernel");
 		add_word(&b, arena_strndup(&h->arena, e->kernel.p, e->kernel.n));
@@ -296,7 +301,8 @@ static void add_note(struct hunt *h, struct hunt_report *r)
 	else if (r->calls && device)
 		buf_addf(&b, "%" PRIu64 " calls, each waited for: none failed", r->calls);
 	else if (r->calls)
-		buf_addf(&b, "%" PRIu64 " calls, none of a model for a GPU; in which kernel a model for the CPU crashes says aoti-nanassert -- COMMAND", r->calls);
+		buf_addf(&b, "%" PRIu64 " calls, none of a model for a GPU; in which kernel a model for the CPU crashes says aoti-nanassert -- COMMAND",
+			 r->calls);
 	if (r->captured)
 		buf_addf(&b, "; %" PRIu64 " launches of them went into a CUDA graph: they are not waited for, nor are its replays seen", r->captured);
 	r->note = arena_slice(&h->arena, buf_slice(&b));

@@ -168,6 +168,21 @@ static void out_launch(struct json_out *o, const struct ima_event *e)
 	json_close(o);
 }
 
+static void out_graph(struct json_out *o, const struct ima_event *e)
+{
+	json_key(o, "replay");
+	if (!e->graph) {
+		json_out_null(o);
+		return;
+	}
+	json_obj(o);
+	json_member_u64(o, "graph", e->graph);
+	json_member_u64(o, "times", e->replay);
+	json_member_u64(o, "captured", e->captured);
+	out_texts(o, "kernels", e->in_graph, e->n_in_graph);
+	json_close(o);
+}
+
 static void out_fault(struct json_out *o, const struct ima_event *e)
 {
 	json_member_u64(o, "code", e->code);
@@ -199,8 +214,11 @@ static void out_case(struct json_out *o, const struct hunt_case *c)
 	e->device >= 0 ? json_out_i64(o, e->device) : json_out_null(o);
 	out_u64(o, "stream", e->stream, e->stream != IMA_NONE);
 	out_source(o, c);
-	if (e->fault)
+	if (e->fault) {
 		out_launch(o, e);
+		json_member(o, "function", e->function);
+		out_graph(o, e);
+	}
 	out_symbols(o, c);
 	json_key(o, "arguments");
 	json_arr(o);

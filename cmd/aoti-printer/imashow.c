@@ -142,9 +142,18 @@ static void show_call(struct screen *s, const struct hunt_case *c)
 	}
 	buf_addc(&s->b, '\n');
 	show_source(s, c);
+	if (e->graph) {
+		label(s, "replay");
+		buf_addf(&s->b, "%" PRIu64 " of CUDA graph %" PRIu64 ", with %" PRIu64 " calls of models in it\n", e->replay, e->graph, e->captured);
+		show_list(s, "they are", e->in_graph, e->n_in_graph);
+	}
 	if (!e->launch)
 		return;
 	label(s, "launch");
+	if (e->function.n) {
+		add_clean(&s->b, e->function);
+		buf_adds(&s->b, ", ");
+	}
 	buf_adds(&s->b, "grid ");
 	add_three(&s->b, e->grid[0], e->grid[1], e->grid[2]);
 	buf_adds(&s->b, ", block ");
@@ -270,6 +279,8 @@ static void show_steps(struct screen *s, const struct hunt_report *r)
 		const size_t from = s->b.len;
 		buf_addf(&s->b, "%s %s\n", i ? "     " : "next:", r->step[i].text);
 		put_wraps(s, from, 6);
+		if (!r->step[i].command.n)
+			continue;
 		buf_adds(&s->b, "        ");
 		add_clean(&s->b, r->step[i].command);
 		buf_addc(&s->b, '\n');

@@ -7,7 +7,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-static struct printer_options opt = {.level = -1, .last = -1, .format = -1, .rtol = -1, .atol = -1, .error_exitcode = -1, .save_max = 64ull << 30};
+static struct printer_options opt = {
+    .level = -1, .last = -1, .format = -1, .rtol = -1, .atol = -1, .error_exitcode = -1, .save_max = 64ull << 30};
 
 static const char *const levels[] = {"0", "1", "2", "3", NULL};
 static const char *const formats[] = {"npy", "pt", "safetensors", NULL};
@@ -15,7 +16,7 @@ static const char *const formats[] = {"npy", "pt", "safetensors", NULL};
 static const struct opt options[] = {
 	OPT_HEADING("What to do"),
 	OPT_CHOICE('l', "level", "LEVEL", &opt.level, levels, "nothing, save, print (default), names of kernels only"),
-	OPT_STRING('o', "output", "DIR", &opt.output, "save every tensor into this folder (default for level 1: aoti-dump); with --ima: write to this file"),
+	OPT_STRING('o', "output", "DIR", &opt.output, "save every tensor into this folder (level 1: aoti-dump); with --ima: the report's file"),
 	OPT_STRING(0, "diff", "DUMP", &opt.diff, "compare this folder with another one, or with what is run"),
 	OPT_FLAG('p', "profile", &opt.profile, "time per kernel"),
 	OPT_STRING(0, "chrome-trace", "FILE", &opt.chrome_trace, "with --profile: every call, for chrome://tracing or Perfetto"),

@@ -1,6 +1,7 @@
 /* A dump (live/dump.h) of what is run: the library under the probe saves .npy files, which become other formats here. */
 #include "base/diag.h"
 #include "io/output.h"
+#include "live/ima.h"
 #include "printer.h"
 #include "tensor/write.h"
 
@@ -106,7 +107,10 @@ static void save_call(struct session *s, const struct watch_call *c)
 static void save_end(struct session *s, struct watch *w)
 {
 	struct saving *k = s->user;
-	dump_end(&k->line, s->shown, w->calls.lost);
+	struct buf failed = {0};
+	ima_failure(buf_slice(&w->device), &failed);
+	dump_end(&k->line, s->shown, w->calls.lost, buf_slice(&failed));
+	buf_release(&failed);
 	write_line(k);
 	if (close(k->index) < 0 && !s->err.text[0])
 		err_errno(&s->err, EXIT_ENVIRON, "cannot write '%s/%s'", s->folder, DUMP_INDEX);

@@ -246,7 +246,7 @@ int session_run(struct session *s, const struct operands *in, int first, uint32_
 	session_flush(s);
 	folder_remove(s->cleanup);
 	s->cleanup = NULL;
-	int status = s->err.text[0] ? (int)s->err.status : watch_status(&w, s->found, s->o->error_exitcode);
+	int status = s->err.text[0] ? (int)s->err.status : ima_status(buf_slice(&w.device), watch_status(&w, s->found, s->o->error_exitcode));
 	if (!s->err.text[0] && !s->stay)
 		return watch_end(&w, status);
 	watch_release(&w);

@@ -205,6 +205,7 @@ static int take_line(struct reading *r, struct slice line)
 	if (true_of(r, root, "ended")) {
 		r->d->cut = false;
 		r->d->lost = number_of(r, root, "lost", UINT64_MAX);
+		r->d->failed = text_of(r, root, "failed");
 		return 0;
 	}
 	return take_call(r, root);

@@ -12,7 +12,8 @@
  *
  * The folder holds a file for each tensor (.npy, .safetensors or .pt) and the index calls.jsonl, JSON lines. The first line is
  *     {"dump": 1, "writer": "aoti-printer 0.1.0"}
- * (1: the version of the format), the last {"ended": true, "calls": N, "lost": 0} (without it the writer was killed: d.cut),
+ * (1: the version of the format), the last {"ended": true, "calls": N, "lost": 0} (without it the writer was killed: d.cut; with
+ * "failed": a text, the run itself came to no good end, because of an error of a GPU),
  * and each other one a call, with these members (those that are not known are left out):
  *     model, model_id   its name, and its number in that process tree
  *     pid, tid, seq     the process and thread; the number of the call among all
@@ -69,6 +70,7 @@ struct dump {
 	size_t n, cap;
 	uint64_t lost;
 	bool cut; /* its writer did not come to an end */
+	struct slice failed; /* why the run came to no good end; empty */
 	struct arena arena;
 };
 
@@ -94,7 +96,7 @@ struct watch_call;
 void dump_head(struct buf *b, const char *tool);
 /* A line; `value` (may be NULL) says which values are in it and, when it changes *file, under which name. */
 void dump_line(struct buf *b, const struct watch_call *c, bool (*value)(void *user, uint32_t i, const char **file), void *user);
-void dump_end(struct buf *b, uint64_t calls, uint64_t lost);
+void dump_end(struct buf *b, uint64_t calls, uint64_t lost, struct slice failed);
 /* The members of such a line into an object that is open. */
 void dump_members(struct json_out *o, const struct watch_call *c, bool (*value)(void *user, uint32_t i, const char **file), void *user);
 /* A number that may have any size; null when it is not finite. */

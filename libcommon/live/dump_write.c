@@ -201,7 +201,7 @@ void dump_line(struct buf *b, const struct watch_call *c, bool (*value)(void *us
 	buf_addc(b, '\n');
 }
 
-void dump_end(struct buf *b, uint64_t calls, uint64_t lost)
+void dump_end(struct buf *b, uint64_t calls, uint64_t lost, struct slice failed)
 {
 	struct json_out o = {.b = b};
 	json_obj(&o);
@@ -209,6 +209,7 @@ void dump_end(struct buf *b, uint64_t calls, uint64_t lost)
 	json_out_bool(&o, true);
 	json_member_u64(&o, "calls", calls);
 	json_member_u64(&o, "lost", lost);
+	out_text(&o, "failed", failed);
 	json_close(&o);
 	buf_addc(b, '\n');
 }

@@ -125,6 +125,22 @@ static void read_params(struct reader *r, uint32_t root, struct ima_event *e)
 		read_param(r, k, &e->p[e->n++]);
 }
 
+static void read_names(struct reader *r, uint32_t root, struct ima_event *e)
+{
+	uint32_t list = json_get(&r->t, root, "kernels"), n = 0;
+	if (list == JSON_NONE || !json_is(&r->t, list, JSON_ARRAY))
+		return;
+	for (uint32_t k = json_first(&r->t, list); k < json_end(&r->t, list) && n < MAX_PARAMS; k = json_next(&r->t, k))
+		n++;
+	e->in_graph = arena_alloc(r->a, (n + 1) * sizeof(*e->in_graph));
+	for (uint32_t k = json_first(&r->t, list); e->n_in_graph < n; k = json_next(&r->t, k)) {
+		buf_reset(&r->hold);
+		if (json_is(&r->t, k, JSON_STRING))
+			json_unescape(&r->t, k, &r->hold);
+		e->in_graph[e->n_in_graph++] = arena_slice(r->a, buf_slice(&r->hold));
+	}
+}
+
 static void read_event(struct ima *to, struct reader *r, const struct live_event *ev)
 {
 	GROW(to->v, to->n, to->cap, 1);
@@ -148,6 +164,12 @@ static void read_event(struct ima *to, struct reader *r, const struct live_event
 	three_of(r, root, "grid", e->grid);
 	three_of(r, root, "block", e->block);
 	e->shared = number_of(r, root, "shared", 0);
+	e->function = text_of(r, root, "function");
+	e->graph = number_of(r, root, "graph", 0);
+	e->replay = number_of(r, root, "replay", 0);
+	e->captured = number_of(r, root, "captured", 0);
+	if (e->graph)
+		read_names(r, root, e);
 	if (e->fault) {
 		read_params(r, root, e);
 	} else {
@@ -372,28 +394,64 @@ static void add_clean(struct buf *b, struct slice s)
 		buf_addc(b, (unsigned char)s.p[i] < ' ' || s.p[i] == 0x7f ? '?' : s.p[i]);
 }
 
+static void add_fault(struct buf *b, const struct ima_event *e)
+{
+	const bool refused = slice_is(e->when, "launch");
+	buf_adds(b, "the run was cut short by an error of the GPU: ");
+	add_clean(b, e->text.n ? e->text : SLICE("it failed"));
+	if (e->error.n) {
+		buf_adds(b, " (");
+		add_clean(b, e->error);
+		buf_adds(b, ")");
+	}
+	buf_adds(b, refused ? ", when " : ", seen at ");
+	add_clean(b, e->kernel);
+	if (e->call != CONTRACT_NONE)
+		buf_addf(b, " (call %u)", e->call);
+	buf_adds(b, refused ? " was launched" : "; that kernel or one before it made it");
+	buf_adds(b, "; nothing was looked at from there on. Which kernel, and why: aoti-printer --ima -- COMMAND");
+}
+
+static void add_finding(struct buf *b, const struct ima_event *e)
+{
+	struct buf name = {0};
+	add_clean(b, e->kernel);
+	if (e->call != CONTRACT_NONE)
+		buf_addf(b, " (call %u)", e->call);
+	buf_adds(b, ": ");
+	ima_param_name(e, 0, &name);
+	add_clean(b, buf_slice(&name));
+	buf_addf(b, " %s", ima_what(e->what));
+	buf_release(&name);
+}
+
 void ima_sentences(struct slice events, struct buf *b)
 {
 	struct ima r = {0};
 	ima_read(&r, events);
 	for (size_t i = 0; i < r.n; i++) {
-		const struct ima_event *e = &r.v[i];
-		add_clean(b, e->kernel);
-		if (e->call != CONTRACT_NONE)
-			buf_addf(b, " (call %u)", e->call);
-		buf_adds(b, ": ");
-		if (e->fault) {
-			add_clean(b, e->text.n ? e->text : e->error);
-			buf_adds(b, slice_is(e->when, "launch") ? ", when it was launched" : ", when it or one before it ran");
-			buf_adds(b, "; nothing was looked at from there on. Which kernel it was says aoti-printer --ima");
-		} else {
-			struct buf name = {0};
-			ima_param_name(e, 0, &name);
-			add_clean(b, buf_slice(&name));
-			buf_addf(b, " %s", ima_what(e->what));
-			buf_release(&name);
-		}
+		r.v[i].fault ? add_fault(b, &r.v[i]) : add_finding(b, &r.v[i]);
 		buf_addc(b, '\n');
 	}
 	ima_release(&r);
+}
+
+bool ima_failure(struct slice events, struct buf *b)
+{
+	struct ima r = {0};
+	bool any = false;
+	ima_read(&r, events);
+	for (size_t i = 0; i < r.n && !any; i++)
+		if ((any = r.v[i].fault))
+			add_fault(b, &r.v[i]);
+	ima_release(&r);
+	return any;
+}
+
+int ima_status(struct slice events, int status)
+{
+	struct buf b = {0};
+	bool failed = ima_failure(events, &b);
+	buf_release(&b);
+	return failed && status == EXIT_FINE ? EXIT_INPUT : status;
 }

@@ -68,6 +68,10 @@ struct ima_event {
 	bool fault; /* else a finding */
 	struct slice when, error, text, kernel, what;
 	uint64_t code, seq, stream, grid[3], block[3], shared;
+	struct slice function; /* that the call launched; empty: the kernel itself */
+	uint64_t graph, replay, captured; /* of the replay of a CUDA graph: which, how many with this one, calls in it; graph 0: it is none */
+	struct slice *in_graph; /* names of the first of them */
+	uint32_t n_in_graph;
 	uint32_t model, run, call, contract_call, pid, tid, param; /* CONTRACT_NONE: not known */
 	int device;
 	bool launch; /* grid, block and shared are known */
@@ -97,8 +101,13 @@ static inline bool ima_certain(const struct ima_suspect *s) { return s->why != I
 uint64_t ima_room(const struct ima_param *p);
 /* "in_ptr0", "buf3", "parameter 2" */
 void ima_param_name(const struct ima_event *e, uint32_t i, struct buf *b);
-/* All events of watch.h's .device, a sentence in a line each, for tools that look for something else. Control bytes become '?'. */
+/* For tools that look for something else, of watch.h's .device. Control bytes become '?'. */
+/* All events, a sentence in a line each. */
 void ima_sentences(struct slice events, struct buf *lines);
+/* The first fault as such a sentence, without a newline. False, and nothing: there is none. */
+bool ima_failure(struct slice events, struct buf *b);
+/* The exit status: a run that a fault has cut short does not end in 0, but in 3. */
+int ima_status(struct slice events, int status);
 /* "host memory", ... of a finding; "" for what is not known. */
 const char *ima_what(struct slice what);
 

@@ -59,10 +59,35 @@ exits "in a graph nothing is copied" 0 aoti-nanassert -- "$host" "load=$so" grap
 is "which is replayed as before" "$(grep -c 'as computed' out)" 3
 like "and said" "$(cat err)" '[34] of them were captured into a CUDA graph'
 
-FAKECUDA_FAIL=illegal@2 run aoti-nanassert -- "$host" "load=$so" call=4
-like "a fault is no NaN, and said" "$(cat err)" 'triton_[a-z0-9_]+ \(call [0-9]\): an illegal memory access was encountered.*aoti-printer --ima'
-FAKECUDA_FAIL=illegal@2 run aoti-printer --log=log -- "$host" "load=$so" call=4
-like "by both" "$(cat err)" 'an illegal memory access was encountered.*aoti-printer --ima'
+# ---- a fault, and another question was asked ----
+cut='the run was cut short by an error of the GPU: an illegal memory access was encountered \(CUDA_ERROR_ILLEGAL_ADDRESS\), seen at triton_[a-z0-9_]+ \(call [0-9]\).*aoti-printer --ima -- COMMAND'
+FAKECUDA_FAIL=illegal@3 run aoti-nanassert -- "$host" "load=$so" call=4
+is "a fault is no NaN, nor is all well" "$status" 3
+like "it is said" "$(cat err)" "$cut"
+like "and what that means" "$(cat err)" 'nothing found up to there'
+FAKECUDA_FAIL=illegal@3 run aoti-nanassert --json --log=log -- "$host" "load=$so" call=4
+like "in the document, too" "$(jq -r .failure log)" "^$cut$"
+FAKECUDA_FAIL=illegal@3 run aoti-nanassert -- "$host" "load=$so" nan=4
+is "a NaN that was found before is one" "$status" 1
+FAKECUDA_FAIL=illegal@3 run aoti-nanassert -- sh -c "'$host' 'load=$so' call=4; exit 9"
+is "the command's own status goes before" "$status" 9
+FAKECUDA_FAIL=illegal@3 run aoti-printer --log=log -- "$host" "load=$so" call=4
+is "aoti-printer: a run that was cut short" "$status" 3
+like "it is said" "$(cat err)" "$cut"
+FAKECUDA_FAIL=launch@3 run aoti-printer --profile --log=log -- "$host" "load=$so" call=4
+is "times, which wait for nothing: a launch that is refused" "$status" 3
+FAKECUDA_FAIL=illegal@3 run aoti-printer -o dump.cut -- "$host" "load=$so" call=4
+is "a dump" "$status" 3
+like "of which the index says so" "$(tail -1 dump.cut/calls.jsonl | jq -r .failed)" "^$cut$"
+exits "a dump that was cut short agrees with nothing" 3 aoti-printer --diff dump dump.cut
+like "as far as it goes" "$(cat out)" 'They agree up to where one was cut short by an error of the GPU'
+like "why" "$(cat err)" "'dump.cut': $cut"
+exits "on either side" 3 aoti-printer --json --diff dump.cut dump
+like "in the document" "$(jq -r '[.different, .failed_b == null, .failed_a] | map(tostring) | join(" ")' out)" "^false true $cut$"
+FAKECUDA_FAIL=illegal@3 run aoti-printer --diff dump -- "$host" "load=$so" call=4
+is "what is run now, too" "$status $(grep -c 'cut short by an error of the GPU:' err)" "3 1"
+FAKECUDA_FAIL=illegal@2 run aoti-printer --diff dump -- "$host" "load=$so" call=4
+is "calls that are not there are a difference" "$status" 1
 
 # ---- --ima ----
 ima() { FAKECUDA_FAIL=$1 run aoti-printer --ima --log=log -- "$host" "load=$so" "${@:2}"; }

@@ -21,12 +21,14 @@ PAST = {
     "run": (I, None), "call": I, "tid": I, "kernel": S, "line": (I, None), "returned": B,
     "launch": (LAUNCH | {"stream": I, "captured": B}, None),
 }  # fmt: skip
-FAULT = CASE | {"code": I, "error": (S, None), "when": S, "seen": S, "launch": (LAUNCH, None), "last_calls": [PAST]}
+FAULT = CASE | {"code": I, "error": (S, None), "when": S, "seen": S, "launch": (LAUNCH, None), "last_calls": [PAST]} | {
+    "function": (S, None), "replay": ({"graph": I, "times": I, "captured": I, "kernels": [S]}, None),
+}
 DOCUMENT = {
     "command": [S], "ended": {"status": (I, None), "signal": (S, None), "text": S}, "alloc": B, "calls": I, "captured": I, "lost": I,
     "faults": [FAULT], "findings": [CASE | {"what": S}], "deaths": [S],
     "models": [{"id": I, "path": S, "device": (S, None), "why": (S, None)}], "asides": [S], "note": (S, None),
-    "next": [{"text": S, "command": S}],
+    "next": [{"text": S, "command": (S, None)}],
 }  # fmt: skip
 bad = []
 

@@ -74,13 +74,13 @@ static void test_round_trip(void **state)
 	c.end.what = CALL_NONE;
 	c.begin.run = CALLS_NO_RUN;
 	dump_line(&b, &c, NULL, NULL);
-	dump_end(&b, 3, 7);
+	dump_end(&b, 3, 7, SLICE("an error"));
 	struct dump d;
 	struct err err = {0};
 	if (dump_read(&d, slice_of(guard_put(&g, b.p, b.len), b.len), "x", &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(d.n, 3);
-	assert_true(!d.cut && d.lost == 7);
+	assert_true(!d.cut && d.lost == 7 && slice_is(d.failed, "an error"));
 	const struct dump_call *r = &d.call[0];
 	assert_true(slice_is(r->name, "cpp_fused_relu_0") && slice_is(r->model, "m") && slice_is(r->nodes, "linear, relu"));
 	assert_true(r->line == 977 && r->run == 4 && r->call == 1 && r->seq == 17 && r->took == 1234 && r->time == 123456789012345);
@@ -104,7 +104,7 @@ static void test_cut(void **state)
 	assert_true(d.cut && d.n == 1);
 	dump_close(&d);
 	assert_int_equal(read_text(&d, HEAD "{\"ended\": true}\n", &err), 0);
-	assert_true(!d.cut && d.n == 0);
+	assert_true(!d.cut && d.n == 0 && !d.failed.n);
 	dump_close(&d);
 }
 

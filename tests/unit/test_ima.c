@@ -101,6 +101,29 @@ static void judges(void **state)
 	ima_release(&r);
 }
 
+/* The replay of a CUDA graph; what other tools say of it. */
+static void replay(void **state)
+{
+	(void)state;
+	struct slice text = SLICE("{\"ev\":\"device-fault\",\"t\":1,\"pid\":7,\"tid\":7,\"model\":0,\"when\":\"after\",\"code\":700,\"error\":\"CUDA_ERROR_ILLEGAL_ADDRESS\","
+				  "\"text\":\"an illegal memory access was encountered\",\"call\":3,\"seq\":9,\"kernel\":\"cuda_graph[1]\",\"graph\":1,\"replay\":5,"
+				  "\"captured\":2,\"kernels\":[\"a\",7,\"b\"],\"stream\":\"0x0\",\"device\":0}\n");
+	struct ima r = {0};
+	struct buf b = {0};
+	ima_read(&r, text);
+	assert_int_equal(r.n, 1);
+	const struct ima_event *e = &r.v[0];
+	assert_true(e->graph == 1 && e->replay == 5 && e->captured == 2 && e->n_in_graph == 3 && !e->launch && !e->function.n);
+	assert_true(slice_is(e->in_graph[0], "a") && !e->in_graph[1].n && slice_is(e->in_graph[2], "b"));
+	assert_true(ima_failure(text, &b));
+	assert_string_equal(buf_str(&b), "the run was cut short by an error of the GPU: an illegal memory access was encountered "
+					 "(CUDA_ERROR_ILLEGAL_ADDRESS), seen at cuda_graph[1] (call 3); that kernel or one before it made it; nothing was "
+					 "looked at from there on. Which kernel, and why: aoti-printer --ima -- COMMAND");
+	assert_true(ima_status(text, 0) == EXIT_INPUT && ima_status(text, 1) == 1 && ima_status(SLICE(""), 0) == 0);
+	buf_release(&b);
+	ima_release(&r);
+}
+
 static void odd(void **state)
 {
 	(void)state;
@@ -207,6 +230,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(reads),
 	    cmocka_unit_test(judges),
+	    cmocka_unit_test(replay),
 	    cmocka_unit_test(odd),
 	    cmocka_unit_test(cubins),
 	};
