@@ -54,6 +54,8 @@ like "and of its library" "$(cat out)" 'fatal +needs libcuda\.so\.1, which is no
 like "the right GPU" "$(gpu FAKECUDA_SM=90)" 'ok +GPU code for sm_90 runs on the GPU here \(sm_90\)'
 like "and its driver" "$(gpu FAKECUDA_SM=90)" 'ok +compiled with CUDA 12; the driver is for CUDA 12\.8'
 unlike "nothing fatal" "$(gpu FAKECUDA_SM=90)" 'fatal'
+like "the torch that compiled it, by what it exports" "$(gpu FAKECUDA_SM=90)" 'ok +compiled by torch 2\.13 or newer'
+unlike "no entry point is missing" "$(gpu FAKECUDA_SM=90)" 'does not export'
 run gpu FAKECUDA_SM=80
 is "an older GPU" "$status" 1
 like "an older GPU: which code, which GPU" "$(cat out)" 'fatal +has code for sm_90 \(.*\.cubin\), but the GPU here is sm_80'
