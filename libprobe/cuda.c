@@ -225,6 +225,18 @@ static int kernel_get_function(void **function, void *kernel)
 	return r;
 }
 
+/* crt/host_runtime.h: before a kernel is launched for the first time. */
+static int runtime_get_kernel(void **kernel, void *symbol)
+{
+	int r = cuda.runtime_get_kernel(kernel, symbol), saved = errno;
+	if (!r && probe_enter()) {
+		cuda_learn_symbol(*kernel, symbol);
+		probe_leave();
+	}
+	errno = saved;
+	return r;
+}
+
 bool cuda_take_slot(struct model *m, uintptr_t *at, void *target, const char *name)
 {
 	const struct {
@@ -240,6 +252,7 @@ bool cuda_take_slot(struct model *m, uintptr_t *at, void *target, const char *na
 	    {"cuLibraryLoadFromFile", (void *)library_load_file, &cuda.library_load_file},
 	    {"cuLibraryGetKernel", (void *)library_get_kernel, &cuda.library_get_kernel},
 	    {"cuKernelGetFunction", (void *)kernel_get_function, &cuda.kernel_get_function},
+	    {"__cudaGetKernel", (void *)runtime_get_kernel, &cuda.runtime_get_kernel},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
 		if (strcmp(name, t[i].name))

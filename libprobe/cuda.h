@@ -61,6 +61,7 @@ struct cuda_driver {
 	int (*library_load_file)(void **library, const char *file, int *jit, void **jit_values, unsigned n_jit, int *options, void **values, unsigned n);
 	int (*library_get_kernel)(void **kernel, void *library, const char *name);
 	int (*kernel_get_function)(void **function, void *kernel);
+	int (*runtime_get_kernel)(void **kernel, void *symbol);
 	/* our own kernels (cuda_reduce.c) */
 	int (*load_text)(void **module, const void *text);
 	int (*get_function)(void **function, void *module, const char *name);
@@ -130,6 +131,8 @@ size_t cuda_image_length(const void *image);
 
 /* target: the runtime's function that launches it. NULL: it has no name. */
 struct cuda_function *cuda_function_by_symbol(const void *target, void *symbol);
+/* This CUkernel is what it stands for. */
+void cuda_learn_symbol(void *kernel, const void *symbol);
 /* The symbol at this address, which is of the file, in an ELF image: .symtab, else .dynsym. False: there is none. */
 bool cuda_symbol_at(const void *elf, size_t n, uint64_t address, char *name, size_t room);
 

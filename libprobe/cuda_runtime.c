@@ -141,3 +141,12 @@ struct cuda_function *cuda_function_by_symbol(const void *target, void *symbol)
 		cuda.exchange_capture_mode(&mode);
 	return f;
 }
+
+void cuda_learn_symbol(void *kernel, const void *symbol)
+{
+	char text[MAX_NAME];
+	struct object o;
+	struct cuda_params_by by = {.kernel = kernel};
+	if (!cuda_function_ask(kernel, true) && object_at(symbol, &o) && symbol_of(&o, symbol, text, sizeof(text)))
+		cuda_learn(kernel, NULL, text, &by);
+}

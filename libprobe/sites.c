@@ -225,7 +225,7 @@ static bool take_accessor(struct taking *k, uintptr_t *at, const ElfW(Sym) * s, 
 
 static bool take_driver(struct taking *k, uintptr_t *at, const ElfW(Sym) * s, const char *name)
 {
-	return s->st_shndx == SHN_UNDEF && (starts(name, "cuModule") || starts(name, "cuLibrary") || starts(name, "cuKernel")) &&
+	return s->st_shndx == SHN_UNDEF && (starts(name, "cuModule") || starts(name, "cuLibrary") || starts(name, "cuKernel") || starts(name, "__cuda")) &&
 	       cuda_take_slot(k->m, at, target_of(&k->m->object, at, s, name), name);
 }
 
@@ -387,7 +387,7 @@ static void take_launches(struct taking *k)
 	}
 	if (!launches(m))
 		return;
-	ops->launched = launched_site(k, NULL, 0);
+	ops->launched = launched_site(k, NULL, ops_name(SLICE("(unnamed kernel)")));
 	for (uint32_t i = 0; m->has_contract && i < m->contract.n_calls; i++) {
 		const struct contract_call *c = &m->contract.call[i];
 		if (c->kind == CALL_KERNEL && site_of_call(m, c, ops->call_name[i]) == OPS_SITES)

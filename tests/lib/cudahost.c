@@ -13,6 +13,10 @@
  *     streams=N:ROWS   N runs, by turns on two streams, then wait for both
  *     threads=TxN:ROWS T threads, each N runs on a stream of its own: how many failed, how many were wrong
  *     graph=N:ROWS     a graph captured once, replayed N times with new inputs
+ *     replays=TxN:ROWS a graph captured once, made executable by each of T threads and replayed N times there: how many failed
+ *     remade=N:ROWS    a graph replayed N times as graph= does, made anew and replayed N times, cloned and replayed once; as the child of
+ *                      another one once; then another capture, and the executable of the first updated to it: each says as computed
+ *     both=N:ROWS      two threads, N runs on a GPU each: how many failed, how many were wrong
  *     nan=ROWS         one NaN in the first input, at index 9
  *     host=ROWS        the second input is on the host
  *     other=ROWS       the second input is on the other device
@@ -38,12 +42,15 @@ enum what { PLAIN, WITH_NAN, ON_HOST, ON_OTHER, WIDE, WALKS };
 extern int cudaSetDevice(int), cudaDeviceSynchronize(void), cudaMemcpy(void *, const void *, size_t, int), cudaGetLastError(void);
 extern int cudaStreamCreate(void **), cudaStreamDestroy(void *), cudaStreamSynchronize(void *), cudaStreamBeginCapture(void *, int);
 extern int cudaStreamEndCapture(void *, void **), cudaGraphInstantiate(void **, void *, unsigned long long), cudaGraphLaunch(void *, void *);
-extern int cudaGraphDestroy(void *), cudaGraphExecDestroy(void *);
+extern int cudaGraphDestroy(void *), cudaGraphExecDestroy(void *), cudaGraphInstantiateWithFlags(void **, void *, unsigned long long);
+extern int cudaGraphInstantiateWithParams(void **, void *, void *), cudaGraphClone(void **, void *), cudaGraphExecUpdate(void *, void *, void *);
+extern int cudaGraphCreate(void **, unsigned), cudaGraphAddChildGraphNode(void **, void *, const void *, size_t, void *);
 extern const char *cudaGetErrorString(int);
 
 typedef int32_t run_fn(void *, void **, size_t, void **, size_t, void *, void *);
+static _Thread_local void *the_container;
 static struct {
-	void *so, *container;
+	void *so;
 	int32_t (*create)(void **, size_t, const char *, const char *);
 	run_fn *run, *single;
 	int32_t (*delete)(void *);
@@ -59,7 +66,7 @@ static struct {
 	int32_t (*delete)(void *);
 	long (*alive)(void);
 } torch;
-static int device;
+static _Thread_local int device;
 
 static void die(const char *what, const char *why)
 {
@@ -216,7 +223,7 @@ static int32_t run(struct job *j, run_fn *fn, void *stream)
 	if (j->out)
 		torch.delete(j->out);
 	j->out = NULL;
-	return fn(model.container, in, 2, &j->out, 1, stream, NULL);
+	return fn(the_container, in, 2, &j->out, 1, stream, NULL);
 }
 
 static int fetch(struct job *j)
@@ -298,7 +305,8 @@ static void on_streams(int n, int64_t rows)
 
 struct thread {
 	pthread_t id;
-	int n, failed, wrong;
+	void *container;
+	int device, n, failed, wrong;
 	int64_t rows;
 	uint32_t seed;
 };
@@ -308,6 +316,8 @@ static void *work(void *arg)
 	struct thread *t = arg;
 	char text[160];
 	void *stream;
+	device = t->device;
+	the_container = t->container;
 	cudaSetDevice(device);
 	cudaStreamCreate(&stream);
 	for (int i = 0; i < t->n; i++) {
@@ -327,7 +337,7 @@ static void threads(int t, int n, int64_t rows)
 	struct thread *v = calloc((size_t)t, sizeof(*v));
 	int failed = 0, wrong = 0;
 	for (int i = 0; i < t; i++) {
-		v[i] = (struct thread){.n = n, .rows = rows, .seed = (uint32_t)i * 1000};
+		v[i] = (struct thread){.container = the_container, .device = device, .n = n, .rows = rows, .seed = (uint32_t)i * 1000};
 		pthread_create(&v[i].id, NULL, work, &v[i]);
 	}
 	for (int i = 0; i < t; i++) {
@@ -352,19 +362,31 @@ static int replay(struct job *j, void *exec, void *stream, uint32_t seed)
 	return rc ? rc : cudaStreamSynchronize(stream);
 }
 
+static int capture(struct job *j, void *stream, void **g)
+{
+	int32_t rc = cudaStreamBeginCapture(stream, CAPTURE_GLOBAL);
+	rc = rc ? rc : run(j, model.single, stream);
+	int ended = rc ? 0 : cudaStreamEndCapture(stream, g);
+	printf("captured: %d\n", rc ? rc : ended);
+	return rc ? rc : ended;
+}
+
+/* Modules are loaded before the capture. */
+static int warm(struct job *j, int64_t rows, void *stream)
+{
+	int32_t rc = begin(j, rows, PLAIN, 1);
+	rc = rc ? rc : run(j, model.single, stream);
+	return rc ? rc : cudaStreamSynchronize(stream);
+}
+
 static void graph(int n, int64_t rows)
 {
 	struct job j;
 	void *stream, *g = NULL, *exec = NULL;
-	int32_t rc = begin(&j, rows, PLAIN, 1);
 	cudaStreamCreate(&stream);
-	rc = rc ? rc : run(&j, model.single, stream); /* modules are loaded before the capture */
-	rc = rc ? rc : cudaStreamSynchronize(stream);
-	rc = rc ? rc : cudaStreamBeginCapture(stream, CAPTURE_GLOBAL);
-	rc = rc ? rc : run(&j, model.single, stream);
-	int ended = rc ? 0 : cudaStreamEndCapture(stream, &g);
-	printf("captured: %d\n", rc ? rc : ended);
-	rc = rc ? rc : ended ? ended : cudaGraphInstantiate(&exec, g, 0);
+	int32_t rc = warm(&j, rows, stream);
+	rc = rc ? rc : capture(&j, stream, &g);
+	rc = rc ? rc : cudaGraphInstantiate(&exec, g, 0);
 	for (int i = 0; i < n && !rc; i++) {
 		rc = replay(&j, exec, stream, 100 + (uint32_t)i);
 		if (!rc)
@@ -376,6 +398,92 @@ static void graph(int n, int64_t rows)
 		cudaGraphExecDestroy(exec);
 	if (g)
 		cudaGraphDestroy(g);
+	cudaStreamDestroy(stream);
+	end(&j);
+}
+
+struct replayer {
+	pthread_t id;
+	void *graph;
+	int n, failed;
+};
+
+static void *replay_often(void *arg)
+{
+	struct replayer *r = arg;
+	void *exec = NULL, *stream;
+	cudaSetDevice(device);
+	cudaStreamCreate(&stream);
+	r->failed = cudaGraphInstantiateWithFlags(&exec, r->graph, 0) != 0;
+	for (int i = 0; i < r->n && exec; i++)
+		r->failed += cudaGraphLaunch(exec, stream) || cudaStreamSynchronize(stream);
+	cudaGraphExecDestroy(exec);
+	cudaStreamDestroy(stream);
+	return NULL;
+}
+
+static void replays(int t, int n, int64_t rows)
+{
+	struct job j;
+	struct replayer *v = calloc((size_t)t, sizeof(*v));
+	void *stream, *g = NULL;
+	int failed = 0;
+	cudaStreamCreate(&stream);
+	int32_t rc = warm(&j, rows, stream);
+	rc = rc ? rc : capture(&j, stream, &g);
+	for (int i = 0; i < t && !rc; i++) {
+		v[i] = (struct replayer){.graph = g, .n = n};
+		pthread_create(&v[i].id, NULL, replay_often, &v[i]);
+	}
+	for (int i = 0; i < t && !rc; i++) {
+		pthread_join(v[i].id, NULL);
+		failed += v[i].failed;
+	}
+	printf("replays: %d failed\n", failed);
+	cudaGraphDestroy(g);
+	cudaStreamDestroy(stream);
+	end(&j);
+	free(v);
+}
+
+static void replay_and_tell(struct job *j, void *exec, void *stream, int n)
+{
+	for (int i = 0; i < n; i++) {
+		int rc = replay(j, exec, stream, 200 + (uint32_t)i);
+		if (rc)
+			printf("rc %d %s\n", rc, cudaGetErrorString(rc));
+		else
+			tell(j, 0);
+	}
+}
+
+static void remade(int n, int64_t rows)
+{
+	struct job j;
+	uint64_t params[4] = {0};
+	void *stream, *g = NULL, *exec = NULL, *again = NULL, *clone = NULL, *parent = NULL, *node = NULL, *other = NULL;
+	cudaStreamCreate(&stream);
+	if (warm(&j, rows, stream) || capture(&j, stream, &g) || cudaGraphInstantiateWithFlags(&exec, g, 0))
+		die("remade", "no graph");
+	replay_and_tell(&j, exec, stream, n);
+	cudaGraphExecDestroy(exec);
+	if (cudaGraphInstantiateWithParams(&exec, g, params) || cudaGraphClone(&clone, g))
+		die("remade", "no executable");
+	replay_and_tell(&j, exec, stream, n);
+	if (cudaGraphInstantiate(&again, clone, 0))
+		die("remade", "no clone");
+	replay_and_tell(&j, again, stream, 1);
+	cudaGraphExecDestroy(again);
+	if (cudaGraphCreate(&parent, 0) || cudaGraphAddChildGraphNode(&node, parent, NULL, 0, g) || cudaGraphInstantiate(&again, parent, 0))
+		die("remade", "no child");
+	replay_and_tell(&j, again, stream, 1);
+	if (capture(&j, stream, &other) || cudaGraphExecUpdate(exec, other, params))
+		die("remade", "no update");
+	replay_and_tell(&j, exec, stream, 1);
+	for (size_t i = 0; i < 4; i++)
+		cudaGraphDestroy((void *[]){g, clone, parent, other}[i]);
+	cudaGraphExecDestroy(exec);
+	cudaGraphExecDestroy(again);
 	cudaStreamDestroy(stream);
 	end(&j);
 }
@@ -408,16 +516,38 @@ static void container(void)
 	char name[16];
 	const char *text = "";
 	snprintf(name, sizeof(name), "cuda:%d", device);
-	if (model.container)
-		model.delete (model.container);
-	model.container = NULL;
+	if (the_container)
+		model.delete (the_container);
+	the_container = NULL;
 	cudaSetDevice(device);
-	if (model.create(&model.container, 2, name, model.folder)) {
+	if (model.create(&the_container, 2, name, model.folder)) {
 		model.error(&text);
 		printf("no container: %s\n", text);
 		fflush(stdout);
 		exit(1);
 	}
+}
+
+static void both(int n, int64_t rows)
+{
+	struct thread v[2];
+	void *before = the_container;
+	int was = device;
+	for (int i = 0; i < 2; i++) {
+		the_container = NULL;
+		device = i;
+		container();
+		v[i] = (struct thread){.container = the_container, .device = i, .n = n, .rows = rows, .seed = (uint32_t)i * 1000};
+	}
+	for (int i = 0; i < 2; i++)
+		pthread_create(&v[i].id, NULL, work, &v[i]);
+	for (int i = 0; i < 2; i++)
+		pthread_join(v[i].id, NULL);
+	printf("both: %d failed, %d wrong\n", v[0].failed + v[1].failed, v[0].wrong + v[1].wrong);
+	for (int i = 0; i < 2; i++)
+		model.delete (v[i].container);
+	the_container = before;
+	cudaSetDevice(device = was);
 }
 
 static void load(const char *path)
@@ -488,7 +618,14 @@ int main(int argc, char **argv)
 		else if (is(a, "threads=")) {
 			int each = (int)strtol(rest + 1, &rest, 10);
 			threads((int)n, each, strtol(rest + 1, NULL, 10));
-		} else if (is(a, "graph="))
+		} else if (is(a, "replays=")) {
+			int each = (int)strtol(rest + 1, &rest, 10);
+			replays((int)n, each, strtol(rest + 1, NULL, 10));
+		} else if (is(a, "remade="))
+			remade((int)n, strtol(rest + 1, NULL, 10));
+		else if (is(a, "both="))
+			both((int)n, strtol(rest + 1, NULL, 10));
+		else if (is(a, "graph="))
 			graph((int)n, strtol(rest + 1, NULL, 10));
 		else if (is(a, "bench="))
 			bench((int)n, strtol(rest + 1, NULL, 10));
@@ -501,7 +638,7 @@ int main(int argc, char **argv)
 			die(a, "no such argument");
 		fflush(stdout);
 	}
-	if (model.container)
-		model.delete (model.container);
+	if (the_container)
+		model.delete (the_container);
 	return 0;
 }

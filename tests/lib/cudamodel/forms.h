@@ -10,7 +10,8 @@
  *     runtime, -ex,        as nvcc compiles kernels into a program: cudaLaunchKernel, cudaLaunchKernelExC, cudaLaunchCooperativeKernel,
  *     -cooperative, -ptsz  cudaLaunchKernel_ptsz of a function on the host that has the kernel's name
  *     kernel               the same, by __cudaGetKernel and __cudaLaunchKernel
- *     inside               by a function of the model with a slot, as CUTLASS kernels have one; it launches twice if CUDAMODEL_TWICE is set
+ *     inside               by a function of the model with a slot that gets the pointers, as CUTLASS kernels are; it launches twice if
+ *                          CUDAMODEL_TWICE is set
  */
 #pragma once
 #include <cstring>
@@ -58,7 +59,14 @@ cudaError_t cudaLaunchCooperativeKernel(const void *, dim3, dim3, void **, size_
 cudaError_t cudaLaunchKernelExC(const forms_runtime_config *, const void *, void **);
 cudaError_t __cudaGetKernel(void **, const void *);
 cudaError_t __cudaLaunchKernel(void *, dim3, dim3, void **, size_t, cudaStream_t);
-int triton_launches_inside(const void *, const dim3 *, const dim3 *, void **, size_t, cudaStream_t);
+struct forms_inside {
+	const void *f;
+	dim3 grid, block;
+	void **args;
+	size_t shared;
+	cudaStream_t stream;
+};
+int triton_launches_inside(CUdeviceptr, CUdeviceptr, CUdeviceptr, const forms_inside *);
 
 /* What nvcc writes for a kernel: the function on the host that stands for it. */
 #define STANDS_FOR(name)                                                                                               \
@@ -67,11 +75,10 @@ STANDS_FOR(triton_poi_fused_add_0)
 STANDS_FOR(triton_per_fused_relu_sum_1)
 STANDS_FOR(triton_poi_fused_mul_2)
 
-__attribute__((visibility("default"), noinline)) int triton_launches_inside(const void *f, const dim3 *grid, const dim3 *block, void **args,
-									    size_t shared, cudaStream_t stream)
+__attribute__((visibility("default"), noinline)) int triton_launches_inside(CUdeviceptr, CUdeviceptr, CUdeviceptr, const forms_inside *i)
 {
-	int rc = cudaLaunchKernel(f, *grid, *block, args, shared, stream);
-	return rc || !getenv("CUDAMODEL_TWICE") ? rc : cudaLaunchKernel(f, *grid, *block, args, shared, stream);
+	int rc = cudaLaunchKernel(i->f, i->grid, i->block, i->args, i->shared, i->stream);
+	return rc || !getenv("CUDAMODEL_TWICE") ? rc : cudaLaunchKernel(i->f, i->grid, i->block, i->args, i->shared, i->stream);
 }
 }
 
@@ -178,8 +185,13 @@ inline CUresult launch(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsi
 	}
 	if (is("kernel"))
 		return __cudaLaunchKernel(f, grid, block, args, shared, stream);
-	if (is("inside"))
-		return triton_launches_inside(f, &grid, &block, args, shared, stream);
+	if (is("inside")) {
+		const forms_inside i{f, grid, block, args, shared, stream};
+		CUdeviceptr p[3];
+		for (int k = 0; k < 3; k++) /* the third of one kernel is a number: 4 bytes of 8 that are there */
+			p[k] = *static_cast<CUdeviceptr *>(args[k]);
+		return triton_launches_inside(p[0], p[1], p[2], &i);
+	}
 	return cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, args, extra);
 }
 
