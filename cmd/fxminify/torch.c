@@ -117,6 +117,18 @@ static void add_environment(struct with_torch *t, uint32_t object)
 	buf_release(&b);
 }
 
+/* What it has to say of itself that is no reason to stop. */
+static void tell_warning(struct session *s, struct with_torch *t, uint32_t hello)
+{
+	uint32_t k = json_get(&t->tape, hello, "warning");
+	struct buf b = {0};
+	if (k == JSON_NONE || !json_is(&t->tape, k, JSON_STRING))
+		return;
+	json_unescape(&t->tape, k, &b);
+	report_line(&s->report, "Note: %s", buf_str(&b));
+	buf_release(&b);
+}
+
 static void read_hello(struct session *s, struct with_torch *t)
 {
 	struct slice hello = oracle_torch_hello(s->runner.oracle);
@@ -124,6 +136,7 @@ static void read_hello(struct session *s, struct with_torch *t)
 	json_tape_text(&t->tape, hello.p, hello.n);
 	if (!hello.n || json_parse(&t->tape, 0, hello.n, &root) < 0)
 		return;
+	tell_warning(s, t, root);
 	add_version(s, t, root, "torch", "torch ");
 	add_version(s, t, root, "python", "Python ");
 	add_version(s, t, root, "cxx", "");

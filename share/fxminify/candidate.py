@@ -543,7 +543,8 @@ def compiler_line(text):
 
 def gpu_trouble(text):
     """What says nothing about the candidate: the machine, or how tests are made here."""
-    for what, words in (("memory of the GPU ran out (fewer tests at once, -j1?)", r"(CUDA|HIP) out of memory|CUDA error: out of memory"),
+    for what, words in (("memory of the GPU ran out (fewer tests at once, -j1?)", r"(CUDA|HIP) out of memory|"
+                                                                               r"(CUDA error|CUDA driver error|Triton Error \[CUDA\]): out of memory"),
                         ("the GPU is not well", r"uncorrectable (ECC|NVLink) error"),
                         ("the GPU cannot be used", r"no CUDA-capable device is detected|CUDA-capable device\(s\) is/are busy|"
                                                    r"CUDA driver version is insufficient|Found no NVIDIA driver"),

@@ -24,8 +24,48 @@ is "a kernel's error is waited for before a candidate passes" "$(said 'one whose
 is "the next test is not poisoned" "$(said 'the next one')" "passes in run"
 is "an error of eager's kernel is no bug of the compiler" "$(said 'one whose eager kernel is wrong')" "invalid in eager"
 is "memory of the GPU that runs out says nothing" "$(said 'one for which memory does not do')" "infra in eager"
+for error in 'misaligned address' 'device-side assert triggered' 'unspecified launch failure' 'the launch timed out and was terminated'; do
+	is "$error: this failure" "$(said "CUDA error: $error")" "raised in run (CUDA error: $error)"
+	is "and of this test only" "$(said "after CUDA error: $error")" "passes in run"
+done
+for error in 'CUDA error: out of memory' 'Triton Error \[CUDA\]: out of memory' 'CUDA error: uncorrectable ECC error encountered'; do
+	is "$error: says nothing" "$(said "$error")" "infra in run"
+done
 is "nor poisons" "$(said 'the last one')" "passes in run"
 is "a fork behind CUDA's back would be noticed" "$(said 'had CUDA been started')" "infra in eager"
+
+# ---- what the oracle says of itself: a torch of which nothing can be compiled ----
+mkdir -p made/torch
+cat >made/torch/__init__.py <<'S'
+import importlib.abc, importlib.machinery, sys, types
+
+
+class Anything:
+    def __getattr__(self, name):
+        return Anything()
+    def __call__(self, *args):
+        raise RuntimeError("nothing works")
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def find_spec(self, name, path, target=None):
+        return importlib.machinery.ModuleSpec(name, self, is_package=True) if name.startswith("torch.") else None
+    def create_module(self, spec):
+        return types.ModuleType(spec.name)
+    def exec_module(self, module):
+        module.get_cpp_compiler = lambda: "cc"
+
+
+sys.meta_path.insert(0, Finder())
+__version__ = "2.13.0"
+_C = types.SimpleNamespace()
+cuda = types.SimpleNamespace(is_initialized=lambda: False, is_available=lambda: True)
+version = types.SimpleNamespace(cuda="12.8", hip=None, git_version="0")
+def set_num_threads(n): pass
+def __getattr__(name): return Anything()
+S
+exits "a torch that cannot compile" 4 env PYTHONPATH="$PWD/made" XDG_CACHE_HOME="$PWD/cache" fxminify --python python3 "$ROOT/tests/data/repro/aot_forward/minifier_launcher.py"
+is "its warning is said, once" "$(grep -c '^Note: the warm-up compile failed: ' err)" 1
 
 # ---- a command: each test is a process ----
 python3 "$ROOT/tests/minify/synthetic.py" graph 50 >g.py

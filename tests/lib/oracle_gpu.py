@@ -8,6 +8,11 @@ and by every later call. What torch's parts do with it on the way (dynamo saves 
 import functools, importlib.abc, importlib.machinery, json, os, select, sys, tempfile, types
 
 ILLEGAL = "CUDA error: an illegal memory access was encountered"
+# What a kernel does to the address that it is given: errors that stay (cudaError_t 700, 716, 710, 719, 702), and what is no fault of it (2, 214).
+STAYS = {13: ILLEGAL, 30: "CUDA error: misaligned address", 31: "CUDA error: device-side assert triggered",
+         32: "CUDA error: unspecified launch failure", 33: "CUDA error: the launch timed out and was terminated"}
+OTHER = {14: "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.55 GiB", 40: "CUDA error: out of memory",
+         41: "Triton Error [CUDA]: out of memory", 42: "CUDA error: uncorrectable ECC error encountered"}
 
 
 class Anything:
@@ -70,13 +75,12 @@ def late():
 
 
 def kernel(x):
-    """Launches, and is over before the kernel is; 13 is an address that it must not touch."""
+    """Launches, and is over before the kernel is."""
     torch.cuda._lazy_init()
     late()
-    if x == 13:
-        gpu["error"] = ILLEGAL
-    if x == 14:
-        raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.55 GiB")
+    gpu["error"] = STAYS.get(x)
+    if x in OTHER:
+        raise RuntimeError(OTHER[x])
     return x
 
 
@@ -183,10 +187,10 @@ answer("what has started CUDA then", (gpu["started"], gpu["asked"]))
 
 
 class Compiled(AfterAot):
-    """Compiles to itself: with `wrong` only the compiled code has the bug."""
+    """Compiles to itself, but for addresses that only its code gets wrong."""
     def compile(self, mod, args):
         self.say(phase="compile")
-        return lambda inputs: mod(*[13 if i == 12 else i for i in inputs])
+        return lambda inputs: mod(*[13 if i == 12 else i - 100 if i > 100 else i for i in inputs])
 
 
 WAYS["graph"] = Compiled
@@ -216,6 +220,11 @@ answer("one whose compiled kernel is wrong", ask(12))
 answer("the next one", ask(1))
 answer("one whose eager kernel is wrong", ask(13))
 answer("one for which memory does not do", ask(14))
+for stays in list(STAYS)[1:]:
+    answer(STAYS[stays], ask(100 + stays))
+    answer("after " + STAYS[stays], ask(1))
+for other in list(OTHER)[1:]:
+    answer(OTHER[other], ask(100 + other))
 answer("the last one", ask(2))
 gpu["started"] = os.getpid()
 answer("had CUDA been started", ask(1))

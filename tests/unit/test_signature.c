@@ -60,14 +60,16 @@ static void kernel_errors_are_known_by_themselves(void **state)
 		assert_true(signature_same(&first, &s, (struct slice){"", 0}));
 	}
 	static const char *const others[] = {"CUDA error: device-side assert triggered", "CUDA error: unspecified launch failure",
-					     "CUDA error: misaligned address"};
+					     "CUDA error: misaligned address", "CUDA error: the launch timed out and was terminated",
+					     "CUDA error: an illegal instruction was encountered"};
 	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
 		s = kernel_error(others[i]);
 		assert_true(slice_is(s.type, "kernel error"));
 		assert_false(signature_same(&first, &s, (struct slice){"", 0}));
 	}
 	static const char *const none[] = {"", "CUDA error: ", "CUDA error: an illegal memory acces", "CUDA error: invalid argument",
-					   "an illegal memory access was encountered", "CUDA out of memory. Tried to allocate 2 GiB"};
+					   "an illegal memory access was encountered", "CUDA out of memory. Tried to allocate 2 GiB",
+					   "CUDA error: out of memory", "CUDA error: uncorrectable ECC error encountered"};
 	for (size_t i = 0; i < ARRAY_LEN(none); i++)
 		assert_true(slice_is(kernel_error(none[i]).type, "RuntimeError"));
 }
