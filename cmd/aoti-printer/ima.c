@@ -292,6 +292,9 @@ static void add_note(struct hunt *h, struct hunt_report *r)
 {
 	struct buf b = {0};
 	bool device = false;
+	uint64_t replays = 0;
+	for (size_t i = 0; i < r->w->n_graphs; i++)
+		replays += r->w->graph[i].replays;
 	for (size_t i = 0; i < r->w->n_models; i++)
 		device |= r->w->model[i].has_contract && r->w->model[i].contract.device > DEVICE_CPU;
 	if (r->n)
@@ -303,8 +306,11 @@ static void add_note(struct hunt *h, struct hunt_report *r)
 	else if (r->calls)
 		buf_addf(&b, "%" PRIu64 " calls, none of a model for a GPU; in which kernel a model for the CPU crashes says aoti-nanassert -- COMMAND",
 			 r->calls);
-	if (r->captured)
-		buf_addf(&b, "; %" PRIu64 " launches of them went into a CUDA graph: they are not waited for, nor are its replays seen", r->captured);
+	if (r->captured && replays)
+		buf_addf(&b, "; %" PRIu64 " launches of them went into a CUDA graph, and were waited for together in %" PRIu64 " replay%s", r->captured, replays,
+			 replays == 1 ? "" : "s");
+	else if (r->captured)
+		buf_addf(&b, "; %" PRIu64 " launches of them went into a CUDA graph, of which no replay was seen", r->captured);
 	r->note = arena_slice(&h->arena, buf_slice(&b));
 	buf_release(&b);
 }
