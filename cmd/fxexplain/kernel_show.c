@@ -193,6 +193,7 @@ static void show_nodes(struct screen *s, const struct kernelmap *m, const struct
 	static const struct { unsigned bit; const char *text; } from[] = {
 		{KM_FROM_MAP, "torch's node mappings"}, {KM_FROM_COMMENT, "comments in the code"}, {KM_FROM_LOG, "the fusion log"},
 		{KM_FROM_FLOW, "the flow of data"}, {KM_FROM_NAME, "the kernel's name"},
+		{KM_FROM_SOURCE, "the comment above the call: nodes of the graph before AOTAutograd"},
 	};
 	struct buf b = {0};
 	bool any = false;

@@ -219,6 +219,10 @@ static void add_use(struct kernelmap *m, const struct said *said, uint32_t call)
 	if (c->kernel != OUT_NONE)
 		list_names(m, &u->fx, m->code.kernel[c->kernel].notes.node);
 	u->from |= u->fx.n > before ? KM_FROM_COMMENT : 0;
+	if (!u->fx.n && !m->has_graph) {
+		list_names(m, &u->fx, c->notes.source);
+		u->from |= u->fx.n ? KM_FROM_SOURCE : 0;
+	}
 	km_list_begin(m, &u->source);
 	take_stacks(m, &u->source, &said->stacks, stacks);
 }

@@ -15,6 +15,8 @@
  *   KM_FROM_FLOW     the flow of data (opmatch.h): what an operation reads, computes and stores
  *   KM_FROM_NAME     the kernel's name, where each operation in it is one node of the graph; only where there is nothing else (code that
  *                    does not compile has no flow of data), and lines are guesses then
+ *   KM_FROM_SOURCE   "Topologically Sorted Source Nodes" above a call: nodes of the graph before AOTAutograd; only where there is no graph and
+ *                    nothing else (a package)
  * Lines of kernels come from the flow of data alone, within the nodes that the first three name, if they do.
  * A kernel and an IR node belong together when the kernel writes a buffer that the node writes, or that of a node fused with it.
  *
@@ -56,7 +58,7 @@ struct kmnode {
 	bool compute;       /* neither an argument nor the output */
 };
 
-enum km_from { KM_FROM_MAP = 1, KM_FROM_COMMENT = 2, KM_FROM_LOG = 4, KM_FROM_FLOW = 8, KM_FROM_NAME = 16 };
+enum km_from { KM_FROM_MAP = 1, KM_FROM_COMMENT = 2, KM_FROM_LOG = 4, KM_FROM_FLOW = 8, KM_FROM_NAME = 16, KM_FROM_SOURCE = 32 };
 
 /* A line of a kernel's text. */
 struct kmline {

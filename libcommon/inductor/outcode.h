@@ -27,7 +27,8 @@
  *         extern_kernels.mm(buf1, arg1_1, out=buf2)
  *         return (buf2, )
  *
- * C++ wrappers are read by aoti/wrapper.h; kernels are the functions declared extern "C" of either text.
+ * C++ wrappers are read by aoti/wrapper.h; kernels are the functions declared extern "C" of either text, and Triton's, whose sources
+ * stand in the functions call_NAME() of a wrapper for CUDA.
  * Lines count from 1 in the file that a row is of. Texts and names are slices of the texts given, or lie in the arena.
  * Bounds: OUTCODE_MAX rows of each kind; a call has OUTCODE_CALL_LINES lines at most. No recursion, linear.
  */

@@ -39,6 +39,67 @@ static void find_kernels(struct outcode *o, struct slice text, bool kernel_file)
 	}
 }
 
+/* The lines of a text without the white space that the first of them begins with; *empty lines before that are left out. */
+static struct slice without_indent(struct outcode *o, struct slice text, uint32_t *empty)
+{
+	struct slice rest = text, line;
+	struct buf b = {0};
+	size_t indent = 0;
+	for (*empty = 0; slice_line(&rest, &line) && !slice_trim(line).n; (*empty)++)
+		text = rest;
+	rest = text;
+	while (indent < text.n && text.p[indent] == ' ')
+		indent++;
+	while (indent && slice_line(&rest, &line)) {
+		size_t n = 0;
+		while (n < indent && n < line.n && line.p[n] == ' ')
+			n++;
+		buf_add_slice(&b, slice_of(line.p + n, line.n - n));
+		buf_addc(&b, '\n');
+	}
+	struct slice s = indent ? arena_slice(&o->arena, buf_slice(&b)) : text;
+	buf_release(&b);
+	return s;
+}
+
+/* Triton's kernels: a comment in the function that launches each of them (torch 2.13, torch/_inductor/codegen/cpp_wrapper_gpu.py,
+ * DeferredTritonCallWrapper.generate()):
+ *
+ *     static __attribute__((noinline)) void call_triton_poi_fused_cos_0(
+ *         ...
+ *         async_compile.triton('triton_poi_fused_cos_0', '''
+ *         import triton
+ *         ...
+ *         ''', device_str='cuda')
+ */
+static void find_triton(struct outcode *o, struct slice text)
+{
+	static const char launcher[] = " void call_", source[] = "async_compile.triton(";
+	struct slice rest = text, line, name = SLICE("");
+	for (uint32_t n = 1; slice_line(&rest, &line); n++) {
+		const char *at = slice_starts(line, "static ") ? slice_find(line, launcher) : NULL;
+		if (at) {
+			struct slice s = slice_of(at + strlen(launcher), (size_t)(line.p + line.n - at) - strlen(launcher));
+			name = slice_of(s.p, 0);
+			while (name.n < s.n && name_char(s.p[name.n]))
+				name.n++;
+			continue;
+		}
+		if (!name.n || !slice_starts(slice_trim(line), source) || !slice_ends(line, "'''"))
+			continue;
+		const char *from = rest.p, *to = from;
+		uint32_t first = n + 1, empty;
+		while (slice_line(&rest, &line) && !slice_starts(slice_trim(line), "'''")) {
+			to = line.p + line.n;
+			n++;
+		}
+		n++;
+		struct slice body = without_indent(o, slice_of(from, (size_t)(to - from)), &empty);
+		outcode_add_kernel(o, name, OUT_TRITON, body, first + empty);
+		name.n = 0;
+	}
+}
+
 /* "linear, relu" -> names */
 static struct outlist words(struct outcode *o, struct slice s)
 {
@@ -128,6 +189,7 @@ int outcode_read_cpp(struct outcode *o, struct slice wrapper, struct slice kerne
 	}
 	find_kernels(o, kernels, true);
 	find_kernels(o, wrapper, false);
+	find_triton(o, wrapper);
 	for (uint32_t i = 0; i < c.n_calls; i++)
 		add_call(o, &c, &c.call[i]);
 	find_handles(o, wrapper);
