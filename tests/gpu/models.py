@@ -59,8 +59,8 @@ class Nan(torch.nn.Module):
 
 class Launches(torch.nn.Module):
     def forward(self, x):
-        for _ in range(48):
-            x = x - x.sum(1, keepdim=True) / 64  # a reduction each: no two are one kernel
+        for i in range(48):
+            x = x - x.sum(i % 2, keepdim=True) / 64  # over another dimension than the one before: no two become one kernel
         return x
 
 
