@@ -162,11 +162,11 @@ $(O)/tests-lib/predicate: tests/lib/predicate.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -MF $@.d $< -o $@
 
-$(cuda_at)/libcuda.so.1: $(wildcard tests/lib/fakecuda/*.c) tests/lib/cudamodel/kernels.c
+$(cuda_at)/libcuda.so.1: $(wildcard tests/lib/fakecuda/*.c tests/lib/ptx/*.c) tests/lib/cudamodel/kernels.c
 $(cuda_at)/libcudart.so.12: tests/lib/fakecudart.c $(cuda_at)/libcuda.so.1
 $(cuda_at)/libcudart.so.12: private san += -Wl,--version-script=tests/lib/fakecudart.map
 $(cuda_at)/libtorch_cuda.so: tests/lib/faketorchcuda.c $(O)/tests-lib/faketorch.so $(cuda_at)/libcudart.so.12 $(cuda_at)/libcuda.so.1
-$(cuda_libs): tests/lib/fakecuda.h tests/lib/fakecuda/driver.h
+$(cuda_libs): tests/lib/fakecuda.h tests/lib/fakecuda/driver.h tests/lib/ptx.h tests/lib/ptx/in.h tests/lib/ptx/text.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(all_cflags)) -fPIC -shared -Wl,-soname,$(@F) $(filter %.c %.so %.so.1 %.so.12,$^) -o $@ -ldl -lm
 
@@ -240,7 +240,7 @@ endif
 $(O)/fuzz/%: tests/fuzz/%.c $(fuzz_main) $(libs)
 	@mkdir -p $(@D)
 	@$(if $(Q),echo "  LD      $@")
-	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $(fuzz_flags) $< $(fuzz_main) $(libs) -o $@ $(pkg_libs) -lm
+	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $(fuzz_flags) $< $(fuzz_main) $(filter %.o,$^) $(libs) -o $@ $(pkg_libs) -lm
 
 fuzz: $(fuzzers)                ## run each fuzzer for a while: make fuzz CC=clang SAN=address,undefined O=build-fuzz SECONDS=60
 	@scripts/fuzz $(O) $(SECONDS)
@@ -251,6 +251,14 @@ $(O)/tests/%: tests/unit/%.c $(libs)
 	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $< $(filter %.o,$^) $(libs) -o $@ $(pkg_libs) $(shell pkg-config --libs cmocka jansson) -lm
 
 $(O)/tests/test_emit: $(patsubst %,$(O)/cmd/fxexplain/%.o,baseline emit github html json limits load markdown redact report reportfacts sarif)
+
+# The interpreter of the fake driver (tests/lib/ptx.h).
+ptx_obj := $(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/ptx/*.c))
+$(O)/tests/lib/%.o: tests/lib/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -c $< -o $@
+$(O)/tests/test_ptx $(O)/fuzz/fuzz_ptx: $(ptx_obj)
+$(O)/tests/test_ptx: | $(probe)
 
 $(O)/tests/test_fakecuda $(O)/tests/test_live $(O)/tests/test_crash $(filter $(O)/tests/test_shim%,$(units)): | $(guests)
 

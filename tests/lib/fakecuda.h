@@ -1,6 +1,6 @@
 /* fakecuda.h - a CUDA driver without a GPU, for tests: what its libraries and its kernels agree on.
  *
- *     tests-lib/cuda/libcuda.so.1         fakecuda*.c: the driver's C interface (names and numbers of CUDA 12's cuda.h)
+ *     tests-lib/cuda/libcuda.so.1         fakecuda/*.c, ptx/*.c: the driver's C interface (names and numbers of CUDA 12's cuda.h)
  *     tests-lib/cuda/libcudart.so.12      fakecudart.c: as much of the runtime as models and hosts use, over the driver
  *     tests-lib/cuda/libtorch_cuda.so     faketorchcuda.c: operators, guards, streams and the caching allocator of torch
  *     tests-lib/cuda/model/               a model in the form of torch 2.13 (cudamodel/), unpacked; cudamodel.pt2: packed
@@ -25,8 +25,15 @@
  *     FAKECUDA_LOG      a file to which each call adds a line: "cuStreamSynchronize 0x0 = 700", and each kernel that runs:
  *                       "run triton_poi_fused_add_0 = 0"
  *
- * A kernel NAME is the C function fake_NAME of any library that is loaded. Its parameters are those that the module tells: a cubin in
- * its section .nv.info.NAME (EIATTR_KPARAM_INFO, as ptxas writes it), PTX in its .param list.
+ *     FAKECUDA_PTX      a folder with the PTX of kernels in cubins (below)
+ *
+ * Kernels: those of PTX text are interpreted (ptx.h), also the ones that the probe ships. A kernel NAME of a cubin is the C function fake_NAME of
+ * any library that is loaded; else the PTX in FAKECUDA_PTX: NAME.ptx, or any *.ptx there with an .entry NAME, as Triton writes it beside its
+ * cubin; else cuModuleGetFunction fails with CUDA_ERROR_NOT_FOUND (500). Parameters are those that the module tells: a cubin in its section
+ * .nv.info.NAME (EIATTR_KPARAM_INFO, as ptxas writes it), PTX in its .param list. Where a cubin has its PTX beside it the two must agree on
+ * parameters, .reqntid and static shared memory, or the function is refused (200). PTX that cannot be read is refused with 218, with a line on
+ * standard error. An interpreted kernel finds what a GPU finds: accesses outside of allocations (700) and misaligned ones (716), trap (719),
+ * device assertions (710), threads that wait for each other (702).
  */
 #ifndef PT2_TEST_FAKECUDA_H
 #define PT2_TEST_FAKECUDA_H
@@ -53,7 +60,7 @@ void *fakecuda_at(const struct fakecuda_kernel *k, uint64_t address, size_t byte
  * Returns a CUresult. Counts as no launch (FAKECUDA_FAIL). */
 int fakecuda_enqueue(void *stream, const char *name, fakecuda_fn *fn, const uint64_t *arg, size_t n);
 
-/* ---- statistics of a tensor: the kernels that the probe ships as PTX, and their twins here ---- */
+/* ---- statistics of a tensor: the kernels that the probe ships as PTX (libprobe/cuda_reduce.c) ---- */
 
 /* .visible .entry pt2_stats_TYPE(.param .u64 data, .param .u64 n, .param .u64 out)     TYPE: f32, f64, f16, bf16
  *

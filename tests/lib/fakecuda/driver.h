@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "../fakecuda.h"
+#include "../ptx.h"
 
 /* CUresult, cuda.h of CUDA 12; the runtime's numbers are the same */
 #define CUDA_RESULTS(X)                                                                                                \
@@ -23,6 +24,9 @@
 	X(500, ERROR_NOT_FOUND, "named symbol not found")                                                              \
 	X(600, ERROR_NOT_READY, "device not ready")                                                                    \
 	X(700, ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered")                                      \
+	X(702, ERROR_LAUNCH_TIMEOUT, "the launch timed out and was terminated")                                        \
+	X(710, ERROR_ASSERT, "device-side assert triggered")                                                           \
+	X(716, ERROR_MISALIGNED_ADDRESS, "misaligned address")                                                         \
 	X(719, ERROR_LAUNCH_FAILED, "unspecified launch failure")                                                      \
 	X(801, ERROR_NOT_SUPPORTED, "operation not supported")                                                         \
 	X(900, ERROR_STREAM_CAPTURE_UNSUPPORTED, "operation not permitted when stream is capturing")                   \
@@ -48,6 +52,8 @@ struct work {
 	int (*run)(struct device *, struct work *);
 	char *name;
 	fakecuda_fn *fn;
+	const struct ptx_kernel *text; /* in place of .fn */
+	uint64_t data_at;	       /* of its module's variables */
 	uint32_t grid[3], block[3], shared;
 	uint64_t to, from, bytes; /* copies; to: address on either side */
 	int value;
@@ -98,7 +104,10 @@ struct function {
 	struct module *module;
 	char *name;
 	fakecuda_fn *fn;
+	const struct ptx_kernel *text; /* in place of .fn */
+	uint64_t data_at;
 	uint32_t n_params, offset[MAX_PARAMS], size[MAX_PARAMS];
+	uint32_t reqntid[3], shared; /* as a cubin says */
 	int attribute[16];
 };
 
@@ -121,6 +130,18 @@ int fake_newer(void); /* of a function that came with CUDA 12.3 or 12.4 */
 struct range *fake_range(struct device *d, uint64_t address, uint64_t bytes);
 char *fake_data(struct device *d, uint64_t address, uint64_t bytes); /* NULL: not all in one allocation */
 struct device *fake_device_of(uint64_t address);                     /* NULL: of the host */
+
+int fake_allocate(struct device *d, uint64_t *address, size_t bytes);
+int fake_release(uint64_t address);
+
+/* text.c: PTX. NULL and a line on standard error: it cannot be read. */
+struct text;
+struct text *fake_text(struct device *d, const char *image);
+void fake_text_free(struct text *t);
+unsigned fake_text_sm(const struct text *t);
+int fake_text_function(struct text *t, struct function *f);    /* f->text, by f->name */
+int fake_text_named(struct device *d, struct function *f);     /* the same from FAKECUDA_PTX */
+int fake_text_run(struct device *d, struct work *w);
 
 /* module.c */
 bool fake_is_function(const struct function *f);

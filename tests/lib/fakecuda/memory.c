@@ -60,7 +60,7 @@ static struct range *new_range(struct device *d, uint64_t room)
 	return r;
 }
 
-static int allocate(struct device *d, uint64_t *address, size_t bytes)
+int fake_allocate(struct device *d, uint64_t *address, size_t bytes)
 {
 	static uint64_t ids;
 	uint64_t most = 16ull << 30, room = (bytes + GRAIN - 1) / GRAIN * GRAIN;
@@ -83,7 +83,7 @@ static int allocate(struct device *d, uint64_t *address, size_t bytes)
 	return CUDA_SUCCESS;
 }
 
-static int release(uint64_t address)
+int fake_release(uint64_t address)
 {
 	struct device *d = fake_device_of(address);
 	struct range *r = d ? fake_range(d, address, 1) : NULL;
@@ -101,7 +101,7 @@ int cuMemAlloc_v2(uint64_t *address, size_t bytes)
 	struct device *d;
 	int rc = fake_enter(&d);
 	rc = rc ? rc : fake_unsafe(d);
-	rc = rc ? rc : allocate(d, address, bytes);
+	rc = rc ? rc : fake_allocate(d, address, bytes);
 	return fake_leave(rc, "cuMemAlloc_v2 %zu 0x%llx", bytes, rc ? 0 : (unsigned long long)*address);
 }
 
@@ -110,7 +110,7 @@ int cuMemFree_v2(uint64_t address)
 	struct device *d;
 	int rc = fake_enter(&d);
 	rc = rc ? rc : fake_unsafe(d);
-	rc = rc ? rc : address ? release(address) : CUDA_SUCCESS;
+	rc = rc ? rc : address ? fake_release(address) : CUDA_SUCCESS;
 	return fake_leave(rc, "cuMemFree_v2 0x%llx", (unsigned long long)address);
 }
 
@@ -119,7 +119,7 @@ int cuMemAllocAsync(uint64_t *address, size_t bytes, void *stream)
 {
 	struct device *d;
 	int rc = fake_enter(&d);
-	rc = rc ? rc : allocate(d, address, bytes);
+	rc = rc ? rc : fake_allocate(d, address, bytes);
 	return fake_leave(rc, "cuMemAllocAsync %zu %p", bytes, stream);
 }
 
@@ -127,7 +127,7 @@ int cuMemFreeAsync(uint64_t address, void *stream)
 {
 	struct device *d;
 	int rc = fake_enter(&d);
-	rc = rc ? rc : release(address);
+	rc = rc ? rc : fake_release(address);
 	return fake_leave(rc, "cuMemFreeAsync 0x%llx %p", (unsigned long long)address, stream);
 }
 

@@ -19,7 +19,7 @@ struct module {
 	struct device *d;
 	char *image;
 	size_t bytes;
-	bool ptx;
+	struct text *text; /* NULL: a cubin */
 	struct function *functions;
 };
 static struct module *modules;
@@ -80,7 +80,8 @@ static bool section(const struct module *m, const char *name, const char **data,
 	return false;
 }
 
-/* EIATTR_KPARAM_INFO (0x17), format EIFMT_SVAL (4): index u32, ordinal u16, offset u16, then bits 18..31 the size. */
+/* EIATTR_KPARAM_INFO (0x17), format EIFMT_SVAL (4): index u32, ordinal u16, offset u16, then bits 18..31 the size. EIATTR_REQNTID (0x10): threads
+ * of a block. */
 static void params_of_cubin(struct function *f, const char *p, size_t n)
 {
 	for (size_t i = 0; i + 4 <= n;) {
@@ -101,6 +102,8 @@ static void params_of_cubin(struct function *f, const char *p, size_t n)
 				f->n_params = ordinal >= f->n_params ? ordinal + 1u : f->n_params;
 			}
 		}
+		if (attribute == 0x10 && size == 12 && i + 12 <= n)
+			memcpy(f->reqntid, p + i, 12);
 		i += size;
 	}
 }
@@ -140,72 +143,49 @@ static int function_of_cubin(struct module *m, struct function *f)
 	snprintf(name, sizeof(name), ".nv.info.%s", f->name);
 	if (section(m, name, &data, &bytes))
 		params_of_cubin(f, data, bytes);
+	snprintf(name, sizeof(name), ".nv.shared.%s", f->name);
+	if (section(m, name, &data, &bytes))
+		f->shared = (uint32_t)bytes;
 	return CUDA_SUCCESS;
 }
 
 /* ---- PTX ---- */
 
-static const char *word(const char *p, char *to, size_t room)
+static void params_of_text(struct function *f)
 {
-	size_t n = 0;
-	p += strspn(p, " \t\r\n");
-	for (; *p && !strchr(" \t\r\n,()", *p); p++)
-		if (n + 1 < room)
-			to[n++] = *p;
-	to[n] = 0;
-	return p;
+	const struct ptx_kernel *k = f->text;
+	f->n_params = k->n_params;
+	memcpy(f->offset, k->offset, sizeof(f->offset));
+	memcpy(f->size, k->size, sizeof(f->size));
+	f->attribute[SHARED_BYTES] = (int)k->shared;
+	f->attribute[MAX_THREADS] = k->reqntid[0] ? (int)(k->reqntid[0] * k->reqntid[1] * k->reqntid[2]) : k->maxntid ? (int)k->maxntid : 1024;
 }
 
-/* .param .u64 NAME, also with .ptr .global .align 8 between. */
-static int params_of_ptx(struct function *f, const char *p)
+/* A cubin and its text are of the same kernel: parameters, threads, shared memory. */
+static int hold_against(const struct function *f)
 {
-	char w[128];
-	uint32_t at = 0, size = 0;
-	for (p += strspn(p, " \t\r\n"); *p == '('; p++)
-		;
-	for (; *p && *p != ')'; p += *p == ',') {
-		for (size = 0; p += strspn(p, " \t\r\n"), *p && *p != ',' && *p != ')';) {
-			p = word(p, w, sizeof(w));
-			if (*w == '.' && strchr("usbf", w[1]) && strspn(w + 2, "0123456789") == strlen(w + 2) && w[2])
-				size = (uint32_t)strtoul(w + 2, NULL, 10) / 8;
-			if (!*w)
-				return CUDA_ERROR_INVALID_PTX;
-		}
-		if (!size || f->n_params == MAX_PARAMS)
-			return CUDA_ERROR_INVALID_PTX;
-		at = (at + size - 1) / size * size;
-		f->offset[f->n_params] = at;
-		f->size[f->n_params++] = size;
-		at += size;
-	}
-	return *p == ')' ? CUDA_SUCCESS : CUDA_ERROR_INVALID_PTX;
+	const struct ptx_kernel *k = f->text;
+	const char *what = f->n_params != k->n_params || memcmp(f->offset, k->offset, k->n_params * sizeof(*k->offset)) ||
+					     memcmp(f->size, k->size, k->n_params * sizeof(*k->size))
+				     ? "parameters"
+			     : f->reqntid[0] != k->reqntid[0] || f->reqntid[1] != k->reqntid[1] || f->reqntid[2] != k->reqntid[2] ? "threads of a block"
+			     : f->shared != k->shared									  ? "shared memory"
+																  : NULL;
+	if (what)
+		fprintf(stderr, "fakecuda: %s: cubin and PTX have different %s\n", f->name, what);
+	return what ? CUDA_ERROR_INVALID_IMAGE : CUDA_SUCCESS;
 }
 
-static int function_of_ptx(struct module *m, struct function *f)
-{
-	char name[512];
-	for (const char *p = m->image; (p = strstr(p, ".entry"));) {
-		p = word(p + 6, name, sizeof(name));
-		if (!strcmp(name, f->name))
-			return params_of_ptx(f, p);
-	}
-	return CUDA_ERROR_NOT_FOUND;
-}
-
-/* What ptxas would say first: a version, a target, and braces that match. */
 static int check_ptx(struct module *m, const char *image)
 {
-	int depth = 0;
-	const char *target = strstr(image, ".target"), *sm = target ? strstr(target, "sm_") : NULL;
-	for (const char *p = image; *p && depth >= 0; p++)
-		depth += *p == '{' ? 1 : *p == '}' ? -1 : 0;
-	if (depth || !strstr(image, ".version") || !sm || !strstr(image, ".address_size 64"))
-		return CUDA_ERROR_INVALID_PTX;
-	if (strtol(sm + 3, NULL, 10) > m->d->sm)
-		return CUDA_ERROR_INVALID_PTX;
 	m->bytes = strlen(image) + 1;
-	m->ptx = true;
-	return CUDA_SUCCESS;
+	m->text = fake_text(m->d, image);
+	if (!m->text)
+		return CUDA_ERROR_INVALID_PTX;
+	if (fake_text_sm(m->text) <= (unsigned)m->d->sm)
+		return CUDA_SUCCESS;
+	fake_text_free(m->text);
+	return CUDA_ERROR_INVALID_PTX;
 }
 
 /* ---- calls ---- */
@@ -285,6 +265,7 @@ int cuModuleUnload(struct module *m)
 			free(f->name);
 			free(f);
 		}
+		fake_text_free(m->text);
 		free(m->image);
 		free(m);
 	}
@@ -304,10 +285,15 @@ int fake_get_function(struct module *m, const char *name, struct function **out)
 	struct function *f = fake_alloc(sizeof(*f));
 	f->name = strdup(name);
 	f->module = m;
-	int rc = m->ptx ? function_of_ptx(m, f) : function_of_cubin(m, f);
-	f->fn = rc ? NULL : fake_twin(name);
-	rc = rc ? rc : f->fn ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 	f->attribute[MAX_THREADS] = 1024;
+	int rc = m->text ? fake_text_function(m->text, f) : function_of_cubin(m, f);
+	f->fn = rc || m->text ? NULL : fake_twin(name);
+	if (!rc && !m->text && !f->fn) {
+		rc = fake_text_named(m->d, f);
+		rc = rc ? rc : hold_against(f);
+	}
+	if (!rc && f->text)
+		params_of_text(f);
 	f->attribute[NUM_REGS] = 32;
 	f->attribute[BINARY_VERSION] = f->attribute[PTX_VERSION] = m->d->sm;
 	f->attribute[MAX_DYNAMIC_SHARED] = 49152;

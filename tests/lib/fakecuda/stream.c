@@ -49,6 +49,8 @@ static int run_kernel(struct device *d, struct work *w)
 	memcpy(k.block, w->block, sizeof(k.block));
 	for (uint32_t i = 0; i < w->n_params; i++)
 		arg[i] = w->data + w->offset[i];
+	if (w->text && !w->illegal)
+		return fake_text_run(d, w);
 	if (w->illegal || setjmp(in.out)) {
 		fake_log("run %s: illegal access", w->name);
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -185,7 +187,7 @@ static int launch(struct device *d, struct function *f, const uint32_t size[7], 
 	if (fake_fails("launch", &at) && at == launches + 1)
 		return d->sticky = CUDA_ERROR_LAUNCH_FAILED;
 	struct work *w = fake_alloc(sizeof(*w));
-	*w = (struct work){.run = run_kernel, .name = strdup(f->name), .fn = f->fn, .shared = size[6], .is_kernel = true};
+	*w = (struct work){.run = run_kernel, .name = strdup(f->name), .fn = f->fn, .text = f->text, .data_at = f->data_at, .shared = size[6], .is_kernel = true};
 	memcpy(w->grid, size, sizeof(w->grid));
 	memcpy(w->block, size + 3, sizeof(w->block));
 	int rc = take_params(f, w, params, extra);
