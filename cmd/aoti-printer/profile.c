@@ -38,7 +38,7 @@ static struct profile_row *find(struct profile *p, const struct watch_call *c)
 {
 	uint32_t line = c->contract ? c->contract->line : 0, model = c->begin.model;
 	for (size_t i = 0; i < p->n; i++)
-		if (p->row[i].model_id == model && p->row[i].line == line && (line || p->row[i].call == c->begin.call) &&
+		if (p->row[i].model_id == model && p->row[i].line == line && (line || c->replay || p->row[i].call == c->begin.call) &&
 		    !strcmp(p->row[i].name, c->name))
 			return &p->row[i];
 	GROW(p->row, p->n, p->cap, 1);

@@ -1,0 +1,63 @@
+#!/bin/bash
+# CUDA graphs that a host captures and replays (libprobe/cuda_graph.c), on a driver without a GPU (tests/lib/fakecuda.h).
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+host=$BUILD/tests-lib/cudahost
+so=$(echo "$BUILD"/tests-lib/cuda/model/*.so)
+[ -f "$so" ] || skip_all "the model is not built"
+calls='triton_poi_fused_add_0, aoti_torch_cuda_addmm_out, triton_per_fused_relu_sum_1, triton_poi_fused_mul_2'
+graphs() { jq -c '[.graphs[] | [.graph, .launches, .captured, .replays]]' log; }
+
+# ---- named and counted ----
+exits "a graph of the host's" 0 aoti-printer -l3 --log=log -- "$host" "load=$so" graph=3:4
+is "the host sees what it saw before" "$(cat out)" "$(printf 'captured: 0\nrc 0 as computed\nrc 0 as computed\nrc 0 as computed')"
+is "what it holds, how often it was replayed" "$(cat err)" "aoti-printer: CUDA graph 1: 4 calls captured ($calls), replayed 3 times"
+is "captured launches say where they went" "$(grep -c 'captured into graph 1$' log)" 3
+is "replays stand among the calls" "$(sed -n 's/^\[ before_launch: cuda_graph\[1\] \] \(.*\), stream.*/\1/p' log)" \
+	"$(printf '4 captured calls, replay %s\n' 1 2 3)"
+run aoti-printer --json --log=log -- "$host" "load=$so" graph=3:4
+is "in JSON" "$(graphs)" '[[1,3,4,3]]'
+is "by name" "$(jq -r '.graphs[0].kernels | join(", ")' log)" "$calls"
+is "a replay in JSON" "$(jq -c '.calls[-1] | [.kernel, .kind, .run, .returned, .result, .values, (.replay | [.graph, .captured, .times])]' log)" \
+	'["cuda_graph[1]","replay",null,true,0,[],[1,4,3]]'
+is "a launch in it" "$(jq -c '[.calls[].launch.graph // empty]' log)" '[1,1,1]'
+exits "from several threads, each with an executable of its own" 0 aoti-printer --json --log=log -- "$host" "load=$so" replays=4x50:4
+is "none failed" "$(tail -1 out)" "replays: 0 failed"
+is "all are counted" "$(graphs)" '[[1,3,4,200]]'
+is "each once" "$(jq '[.calls[].replay.times // empty] | sort == [range(1; 201)]' log)" true
+exits "made anew, cloned, a child of another, updated" 0 aoti-printer --json --log=log -- "$host" "load=$so" remade=3:4
+is "what is replayed is right" "$(grep -c 'as computed' out)" 9
+is "replays count for the capture that they come from" "$(graphs)" '[[1,3,4,7],[2,0,4,1],[3,3,4,1]]'
+exits "a graph that is never replayed" 0 aoti-printer -l3 --log=log -- "$host" "load=$so" graph=0:4
+like "is said" "$(cat err)" 'CUDA graph 1: 4 calls captured .*, never replayed$'
+exits "none" 0 aoti-printer --json --log=log -- "$host" "load=$so" call=4
+is "nothing is said" "$(cat err)$(jq '.graphs' log)" null
+exits "with a filter" 0 aoti-printer -l3 -k 'triton_poi*' --log=log -- "$host" "load=$so" graph=2:4
+like "what passes" "$(cat err)" 'CUDA graph 1: 2 calls captured \(triton_poi_fused_add_0, triton_poi_fused_mul_2\), replayed 2 times'
+exits "times" 0 aoti-printer --profile --log=log -- "$host" "load=$so" graph=5:4
+like "of replays" "$(cat log)" ' 5 .* cuda_graph\[1\]$'
+
+# ---- nothing that is not CUDA changes ----
+is "no name of CUDA's comes from the probe" "$(nm -D --defined-only "$BUILD/lib/pt2utils/libpt2probe.so" | grep -ci ' [a-z] _*cu')" 0
+env FAKECUDA_LOG=alone "$host" "load=$so" graph=2:4 >/dev/null
+run env FAKECUDA_LOG=watched aoti-printer -l3 --log=log -- "$host" "load=$so" graph=2:4
+is "the driver is called as before to replay" "$(grep -c '^cuGraphLaunch' watched)" "$(grep -c '^cuGraphLaunch' alone)"
+
+# ---- the other questions ----
+exits "aoti-nanassert" 0 aoti-nanassert -- "$host" "load=$so" graph=3:4
+like "says once what it does not see" "$(cat err)" '3 of them were captured .* not looked at, nor what was written by 3 replays of it'
+is "replays are no calls of the model" "$(sed -n 's/.* \([0-9]*\) calls of kernels.*/\1/p' err)" 8
+ima() { FAKECUDA_FAIL=$1 run aoti-printer --ima --log=log -- "$host" "load=$so" "${@:2}"; }
+ima "" graph=3:4
+is "--ima: no fault" "$status" 0
+like "replays are waited for" "$(cat err)" '3 launches of them went into a CUDA graph, and were waited for together in 3 replays'
+ima illegal@8 graph=3:4
+is "a fault inside of the second replay" "$status" 1
+like "which graph" "$(head -1 log)" '^cuda_graph\[1\]: illegal memory access'
+like "which replay, of what" "$(tr -s '\n ' ' ' <log)" "replay 2 of CUDA graph 1, with 4 calls of models in it they are $calls"
+like "what to do" "$(cat log)" 'which of them\? run it without CUDA graphs'
+is "no replay after it is looked for" "$(grep -c 'cuda_graph\[1\]' log)" 3
+ima illegal@8 remade=1:4
+like "and of one that was made anew" "$(tr -s '\n ' ' ' <log)" "replay 2 of CUDA graph 1"
+done_testing
