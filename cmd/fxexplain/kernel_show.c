@@ -196,14 +196,24 @@ static void show_nodes(struct screen *s, const struct kernelmap *m, const struct
 		{KM_FROM_SOURCE, "the comment above the call: nodes of the graph before AOTAutograd"},
 	};
 	struct buf b = {0};
-	bool any = false;
+	bool any = false, more = false;
 	if (!u->fx.n)
 		return;
 	head(s, "FX nodes");
-	buf_adds(&b, "node\tshape\tcall\tPython\n");
-	for (uint32_t i = 0; i < u->fx.n; i++)
-		node_row(&b, m, &m->node[m->item[u->fx.first + i]]);
-	put_table(s, buf_slice(&b));
+	for (uint32_t i = 0; i < u->fx.n && !more; i++) {
+		const struct kmnode *n = &m->node[m->item[u->fx.first + i]];
+		more = n->shape.n || n->text.n || n->source != KM_NONE;
+	}
+	if (more) {
+		buf_adds(&b, "node\tshape\tcall\tPython\n");
+		for (uint32_t i = 0; i < u->fx.n; i++)
+			node_row(&b, m, &m->node[m->item[u->fx.first + i]]);
+		put_table(s, buf_slice(&b));
+	} else { /* a package's: their names are all there is */
+		buf_adds(&s->b, "  ");
+		nodes(&s->b, m, u->fx, false);
+		buf_addc(&s->b, '\n');
+	}
 	buf_reset(&b);
 	buf_adds(&b, "  from ");
 	for (size_t i = 0; i < ARRAY_LEN(from); i++)

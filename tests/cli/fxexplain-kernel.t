@@ -68,6 +68,23 @@ is 'a trace' "$(fxexplain kernel cpp_fused_add_gelu_1 trace.log | grep -c '// FX
 is 'a package' "$(fxexplain kernel cpp_fused_relu_0 model.pt2 | grep -c '// FX, perhaps: relu')" 1
 is 'Triton, by its comments' "$(fxexplain kernel triton_poi_fused_add_sin_0 "$data/inductor/triton.py" | grep -c '    # FX: sin = ')" 1
 
+# Packages for CUDA: Triton's kernels stand in the wrapper, the nodes of a call above it.
+for name in dynamic nan user linear; do
+	xz -dc "$data/aoti/cuda/$name.pt2.xz" >$name.pt2
+	fxexplain kernel $name.pt2 >$name.out
+done
+is 'kernels and operators of a package for CUDA' "$(awk 'NR > 2 { print $2, $3 }' linear.out | paste -sd,)" \
+	"aoti_torch_cuda_mm_out torch,triton_poi_fused_addmm_relu_0 Triton,aoti_torch_cuda_addmm_out torch,triton_per_fused__softmax_prepare_softmax_online_1 Triton"
+is 'their nodes' "$(awk 'NR > 2 { $1 = $2 = $3 = ""; print }' linear.out | tr -d ' ' | paste -sd' ')" "linear linear,relu linear,relu,linear_1 softmax"
+fxexplain kernel triton_per_fused_add_log_mul_sub_sum_2 nan.pt2 >out
+is 'a line of a Triton kernel in a package' "$(grep -A1 'FX, perhaps: log' out | tail -1)" "    tmp9 = tl_math.log(tmp8)"
+is 'its nodes, names only' "$(sed -n '/^FX nodes/{n;p;}' out)" "  mul, sum_2, sub, log, add_1"
+fxexplain kernel far_copy_0 user.pt2 >out
+like "a Triton kernel of the user's" "$(cat out)" 'far_copy_0   Triton, .*, called in line [0-9]+, defined in line [0-9]+'
+line=$(sed -n 's/.*defined in line //p' out)
+is 'its text, without the indent, as in the wrapper' "$(sed -n '/^import triton$/,$p' out)" \
+	"$(unzip -p user.pt2 '*wrapper.cpp' | sed -n "$line,/''', device_str/p" | sed '$d; s/^    //')"
+
 # Names from an input drive no terminal.
 mkdir hostile
 cp -r models/*/run*/torchinductor/model__0_inference_0.0 "hostile/$(printf 'a\033[31mb')"
