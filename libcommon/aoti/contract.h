@@ -114,6 +114,9 @@ struct contract_arg {
 struct contract_call {
 	enum call_kind kind;
 	struct slice name;
+	/* A kernel of a GPU: what it is called in its own module, where that is not `name` (a user's kernel far_copy is far_copy_0 in the
+	 * text, and far_copy for the driver); else empty. */
+	struct slice function;
 	uint32_t line;      /* of wrapper.cpp, 0 when not known */
 	struct slice nodes; /* Topologically Sorted Source Nodes: "linear, relu"; empty when the text has none */
 	struct slice aten;  /* Original ATen: "aten.t, aten.addmm" */

@@ -150,10 +150,16 @@ static void constants(struct diff *d)
 	}
 }
 
+/* The binary knows a kernel of a GPU by the name that it has in its module. */
+static bool calls_it(const struct contract_call *text, struct slice name)
+{
+	return slice_eq(text->function.n ? text->function : text->name, name);
+}
+
 static bool has_call(const struct contract *c, struct slice name)
 {
 	for (uint32_t i = 0; i < c->n_calls; i++)
-		if (slice_eq(c->call[i].name, name))
+		if (calls_it(&c->call[i], name))
 			return true;
 	return false;
 }
@@ -178,7 +184,7 @@ static void calls(struct diff *d)
 		line(d, "%u kernel and op calls in the text, %u in the binary", a->n_calls, b->n_calls);
 	for (uint32_t i = 0; i < a->n_calls && i < b->n_calls; i++)
 		/* Custom ops have their names from a file beside the text; the binary knows only a number. */
-		if (a->call[i].kind != CALL_PROXY && !slice_eq(a->call[i].name, b->call[i].name)) {
+		if (a->call[i].kind != CALL_PROXY && !calls_it(&a->call[i], b->call[i].name)) {
 			line(d, "call %u: %.*s in the text, %.*s in the binary", i, (int)a->call[i].name.n, a->call[i].name.p,
 			     (int)b->call[i].name.n, b->call[i].name.p);
 			break; /* what follows is likely shifted */

@@ -143,6 +143,8 @@ static void out_program(const struct contract *c, struct json_out *o)
 		json_out_str(o, slice_str(call_kinds[k->kind]));
 		json_key(o, "name");
 		json_out_str(o, k->name);
+		if (k->function.n)
+			json_member(o, "function", k->function);
 		json_key(o, "line");
 		k->line ? json_out_u64(o, k->line) : json_out_null(o);
 		json_member(o, "source_nodes", k->nodes);
@@ -487,6 +489,8 @@ static void in_call(struct reader *r, uint32_t k, struct contract_call *call)
 	uint32_t n;
 	call->kind = (enum call_kind)in_choice(r, k, "kind", call_kinds, ARRAY_LEN(call_kinds));
 	call->name = in_text(r, k, "name");
+	if (json_get(&r->tape, k, "function") != JSON_NONE)
+		call->function = in_text(r, k, "function");
 	call->line = in_index(r, k, "line");
 	if (call->line == CONTRACT_NONE)
 		call->line = 0;

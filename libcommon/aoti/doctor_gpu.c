@@ -33,49 +33,93 @@ static void ask_driver(struct doctor_host *h)
 	/* Never closed: drivers leave threads behind. */
 }
 
-/* A cubin runs on its own SM and on newer ones of the same generation. */
-static bool runs_on(unsigned code, bool exact, unsigned gpu)
+/* A cubin runs on its own SM and on newer ones of the same generation, PTX on all newer ones; sm_90a on that one alone. */
+static bool runs_on(const struct modelso_code *c, unsigned gpu)
 {
-	return exact ? code == gpu : code / 10 == gpu / 10 && code <= gpu;
+	if (c->exact || c->sm > gpu)
+		return c->sm == gpu;
+	return c->ptx || c->sm / 10 == gpu / 10;
 }
 
+/* What some of the kernels can run on: one of its codes has to fit. */
 struct sm_need {
-	unsigned sm;
-	bool exact;
+	struct modelso_code code[8];
+	size_t n;
 	struct slice from;
 };
 
+static bool need_runs(const struct sm_need *need, unsigned gpu)
+{
+	for (size_t i = 0; i < need->n; i++)
+		if (runs_on(&need->code[i], gpu))
+			return true;
+	return false;
+}
+
+static bool same_need(const struct sm_need *a, const struct sm_need *b)
+{
+	bool same = a->n == b->n;
+	for (size_t i = 0; same && i < a->n; i++)
+		same = a->code[i].sm == b->code[i].sm && a->code[i].exact == b->code[i].exact && a->code[i].ptx == b->code[i].ptx;
+	return same;
+}
+
 static void add_need(struct sm_need *v, size_t *n, size_t max, struct sm_need need)
 {
+	if (need.n > ARRAY_LEN(need.code))
+		need.n = ARRAY_LEN(need.code);
 	for (size_t i = 0; i < *n; i++)
-		if (v[i].sm == need.sm && v[i].exact == need.exact)
+		if (same_need(&v[i], &need))
 			return;
-	if (need.sm && *n < max)
+	if (need.n && *n < max)
 		v[(*n)++] = need;
 }
 
-static size_t collect(struct exam *x, struct sm_need *v, size_t max, unsigned *portable)
+static void add_image(struct sm_need *v, size_t *n, size_t max, struct slice bytes, struct slice from, unsigned *unknown)
+{
+	struct sm_need need = {.from = from};
+	need.n = modelso_codes(bytes, need.code, ARRAY_LEN(need.code));
+	*unknown += !need.n;
+	add_need(v, n, max, need);
+}
+
+/* *unknown: how many images say nothing of the GPUs that they are for. */
+static size_t collect(struct exam *x, struct sm_need *v, size_t max, unsigned *unknown)
 {
 	size_t n = 0;
 	uint64_t cc;
-	struct modelso_image image, *inside = xcalloc(MAX_IMAGES, sizeof(*inside));
+	struct slice data, so = x->so.bytes;
+	struct modelso_image *inside = xcalloc(MAX_IMAGES, sizeof(*inside));
 	size_t k = modelso_images(&x->so, inside, MAX_IMAGES);
-	for (size_t i = 0; i < k; i++) {
-		*portable += inside[i].kind == IMAGE_FATBIN;
-		add_need(v, &n, max, (struct sm_need){inside[i].sm, inside[i].exact, inside[i].name});
-	}
+	for (size_t i = 0; i < k && i < MAX_IMAGES; i++)
+		add_image(v, &n, max, slice_of(so.p + inside[i].offset, so.n - inside[i].offset), inside[i].name, unknown);
 	free(inside);
-	for (uint32_t i = 0; i < x->m->n_cubin; i++) {
-		struct slice data;
-		if (package_data(x->pkg, x->m->cubin[i], &data, NULL) < 0 || !modelso_image_read(data, &image))
-			continue;
-		*portable += image.kind == IMAGE_FATBIN;
-		add_need(v, &n, max, (struct sm_need){image.sm, image.exact, x->pkg->file[x->m->cubin[i]].name});
-	}
+	for (uint32_t i = 0; i < x->m->n_cubin; i++)
+		if (package_data(x->pkg, x->m->cubin[i], &data, NULL) == 0)
+			add_image(v, &n, max, data, x->pkg->file[x->m->cubin[i]].name, unknown);
 	/* Where no code says so itself. */
-	if (!n && !*portable && slice_u64(x->md.compute_capability, &cc) && cc < 1000)
-		add_need(v, &n, max, (struct sm_need){(unsigned)cc, false, SLICE("AOTI_COMPUTE_CAPABILITY")});
+	if (!n && !*unknown && slice_u64(x->md.compute_capability, &cc) && cc < 1000)
+		add_need(v, &n, max, (struct sm_need){{{.sm = (unsigned)cc}}, 1, SLICE("AOTI_COMPUTE_CAPABILITY")});
 	return n;
+}
+
+/* "sm_90a", "sm_80 and PTX" */
+static struct slice codes(struct exam *x, const struct sm_need *need)
+{
+	struct buf b = {0};
+	unsigned last = 0;
+	for (size_t i = 0; i < need->n; i++) {
+		const struct modelso_code *c = &need->code[i];
+		buf_addf(&b, i ? i + 1 < need->n ? ", " : " and " : "");
+		if (c->ptx && c->sm == last)
+			buf_addf(&b, "PTX");
+		else
+			buf_addf(&b, "%ssm_%u%s", c->ptx ? "PTX for " : "", c->sm, c->exact ? "a" : "");
+		last = c->sm;
+	}
+	struct slice s = arena_slice(&x->d->arena, buf_slice(&b));
+	buf_release(&b);
+	return s;
 }
 
 static struct slice gpus(struct exam *x)
@@ -95,46 +139,53 @@ static void check_each(struct exam *x, const struct sm_need *v, size_t n)
 	for (unsigned g = 0; g < x->host.n_gpu; g++) {
 		bool all = true;
 		for (size_t i = 0; i < n; i++)
-			all = all && runs_on(v[i].sm, v[i].exact, x->host.sm[g]);
+			all = all && need_runs(&v[i], x->host.sm[g]);
 		if (all && fits == ARRAY_LEN(x->host.sm))
 			fits = g;
 		else if (!all && worst == ARRAY_LEN(x->host.sm))
 			worst = g;
 	}
 	if (worst == ARRAY_LEN(x->host.sm) || fits == ARRAY_LEN(x->host.sm)) {
-		doctor_add(x, DOCTOR_OK, "gpu-sm", doctor_text(x, "GPU code for sm_%u runs on the GPU here (%.*s)", v[0].sm, S(gpus(x))),
+		doctor_add(x, DOCTOR_OK, "gpu-sm", doctor_text(x, "GPU code for %.*s runs on the GPU here (%.*s)", S(codes(x, &v[0])), S(gpus(x))),
 			   SLICE(""), SLICE(""));
 		return;
 	}
 	doctor_add(x, DOCTOR_WARNING, "gpu-sm",
-		   doctor_text(x, "GPU %u here (sm_%u) cannot run its code for sm_%u", worst, x->host.sm[worst], v[0].sm),
+		   doctor_text(x, "GPU %u here (sm_%u) cannot run its code for %.*s", worst, x->host.sm[worst], S(codes(x, &v[0]))),
 		   SLICE("on that one: \"no kernel image is available for execution on the device\""),
 		   doctor_text(x, "use GPU %u: device_index=%u when it is loaded, or CUDA_VISIBLE_DEVICES=%u", fits, fits, fits));
 }
 
-static void check_code(struct exam *x, const struct sm_need *v, size_t n, unsigned portable)
+/* PTX in the package (emit_multi_arch_kernel) helps newer GPUs, but not where it is for one alone. */
+static struct slice remedy(const struct exam *x, const struct sm_need *need)
+{
+	for (size_t i = 0; i < need->n; i++)
+		if (need->code[i].exact || need->code[i].sm > x->host.sm[0])
+			return SLICE("compile on this GPU");
+	return SLICE("compile on this GPU, or on the older one with torch._inductor.config.aot_inductor.emit_multi_arch_kernel = True");
+}
+
+static void check_code(struct exam *x, const struct sm_need *v, size_t n, unsigned unknown)
 {
 	unsigned bad = 0;
+	if (!n && unknown)
+		doctor_add(x, DOCTOR_NOTE, "gpu-sm", SLICE("its GPU code does not say which GPUs it is for"),
+			   SLICE("whether it runs on the one here shows when it is loaded"), SLICE(""));
 	for (size_t i = 0; i < n; i++) {
 		bool some = false;
 		for (unsigned g = 0; g < x->host.n_gpu; g++)
-			some = some || runs_on(v[i].sm, v[i].exact, x->host.sm[g]);
-		if (some || portable)
+			some = some || need_runs(&v[i], x->host.sm[g]);
+		if (some)
 			continue;
 		bad++;
 		doctor_add(x, DOCTOR_FATAL, "gpu-sm",
-			   doctor_text(x, "has code for sm_%u%s (%.*s), but the GPU here is %.*s", v[i].sm,
-				       v[i].exact ? "a" : "", S(v[i].from), S(gpus(x))),
+			   doctor_text(x, "has code for %.*s (%.*s), but the GPU here is %.*s", S(codes(x, &v[i])), S(v[i].from), S(gpus(x))),
 			   SLICE("kernels are compiled for one generation: \"no kernel image is available for "
 				 "execution on the device\""),
-			   SLICE("compile on this GPU, or with "
-				 "torch._inductor.config.aot_inductor.emit_multi_arch_kernel = True"));
+			   remedy(x, &v[i]));
 	}
-	if (!bad && n && !portable)
+	if (!bad && n)
 		check_each(x, v, n);
-	else if (!bad && n)
-		doctor_add(x, DOCTOR_OK, "gpu-sm", doctor_text(x, "GPU code for sm_%u runs on the GPU here (%.*s)", v[0].sm, S(gpus(x))),
-			   SLICE(""), SLICE(""));
 }
 
 /* Within one major version a driver runs what a newer toolkit made; PTX aside (docs.nvidia.com/deploy/cuda-compatibility). */
@@ -192,14 +243,14 @@ static void no_gpu(struct exam *x)
 void doctor_gpu(struct exam *x)
 {
 	struct sm_need need[16];
-	unsigned portable = 0;
+	unsigned unknown = 0;
 	if (x->so.device_code != DEVICE_CODE_CUDA) {
 		if (x->so.device_code != DEVICE_CODE_CPU)
 			doctor_add(x, DOCTOR_NOTE, "gpu-other", SLICE("compiled for a GPU that is not NVIDIA's"),
 				   SLICE("whether one is here that can run it was not checked"), SLICE(""));
 		return;
 	}
-	size_t n = collect(x, need, ARRAY_LEN(need), &portable);
+	size_t n = collect(x, need, ARRAY_LEN(need), &unknown);
 	if (!x->host.gpu_asked)
 		ask_driver(&x->host);
 	if (!x->host.gpu_driver)
@@ -209,7 +260,7 @@ void doctor_gpu(struct exam *x)
 	else if (!x->host.n_gpu)
 		no_gpu(x);
 	else
-		check_code(x, need, n, portable);
+		check_code(x, need, n, unknown);
 	if (x->host.gpu_driver)
 		check_driver(x);
 }

@@ -167,6 +167,14 @@ int modelso_version_cmp(struct slice a, struct slice b);
 
 /* Images of GPU code in the data sections (not in the constants). Returns how many there are; writes at most max. */
 size_t modelso_images(const struct modelso *m, struct modelso_image *v, size_t max);
+/* The GPUs that an image (its bytes from its first on) has code for: of a cubin one entry, of a fatbin one for each cubin and each PTX in
+ * it. Returns how many there are, writes at most max. 0: of another kind, or damaged. */
+struct modelso_code {
+	unsigned sm; /* 90 */
+	bool exact;  /* sm_90a: for no other; packed PTX is taken for what the cubin of its SM beside it is */
+	bool ptx;    /* compiled by the driver, for this GPU and all newer ones */
+};
+size_t modelso_codes(struct slice bytes, struct modelso_code *v, size_t max);
 /* One image by itself: a .cubin, .hsaco, .spv or .fatbin file of a package. False when it is none. */
 bool modelso_image_read(struct slice bytes, struct modelso_image *image);
 

@@ -193,6 +193,70 @@ bool modelso_image_read(struct slice b, struct modelso_image *image)
 	return cubin(b, image);
 }
 
+/* A fatbin is {u32 magic, u16 version, u16 length of this, u64 length of what follows} and entries {u16 kind, u16 version, u32 length of this,
+ * u64 length of what follows, u32 packed length, u32, u16 minor, u16 major, u32 SM, ...}, each before its bytes. Seen in what fatbinary of
+ * CUDA 13.0 writes. It knows no sm_90a: the cubin itself does, and PTX that is not packed. */
+enum { FATBIN_PTX = 1, FATBIN_ELF = 2, FATBIN_SM = 28, FATBIN_ENTRY = 32, FATBIN_HEAD = 16 };
+
+static struct modelso_code fatbin_code(uint16_t kind, uint32_t sm, struct slice data)
+{
+	struct modelso_code code = {.sm = sm, .ptx = kind == FATBIN_PTX};
+	struct modelso_image image = {0};
+	char target[32];
+	int n = snprintf(target, sizeof(target), ".target sm_%ua", sm);
+	if (code.ptx)
+		code.exact = memmem(data.p, data.n < 4096 ? data.n : 4096, target, (size_t)n);
+	else
+		code.exact = cubin(data, &image) && image.exact;
+	return code;
+}
+
+static size_t fatbin_codes(struct slice b, struct modelso_code *v, size_t max)
+{
+	uint16_t head, kind;
+	uint32_t entry, sm;
+	uint64_t size;
+	size_t n = 0;
+	if (b.n < FATBIN_HEAD)
+		return 0;
+	memcpy(&head, b.p + 6, sizeof(head));
+	memcpy(&size, b.p + 8, sizeof(size));
+	if (head < FATBIN_HEAD || head > b.n || size > b.n - head)
+		return 0;
+	for (const char *p = b.p + head, *end = p + size; end - p >= FATBIN_ENTRY;) {
+		memcpy(&kind, p, sizeof(kind));
+		memcpy(&entry, p + 4, sizeof(entry));
+		memcpy(&size, p + 8, sizeof(size));
+		memcpy(&sm, p + FATBIN_SM, sizeof(sm));
+		if (entry < FATBIN_ENTRY || entry > (uint64_t)(end - p) || size > (uint64_t)(end - p) - entry)
+			return 0;
+		if ((kind == FATBIN_PTX || kind == FATBIN_ELF) && sm < 1000) {
+			if (n < max)
+				v[n] = fatbin_code(kind, sm, slice_of(p + entry, size));
+			n++;
+		}
+		p += entry + size;
+	}
+	for (size_t i = 0; i < n && i < max; i++) /* packed PTX comes from the same text as the cubin */
+		for (size_t k = 0; v[i].ptx && k < n && k < max; k++)
+			v[i].exact |= !v[k].ptx && v[k].sm == v[i].sm && v[k].exact;
+	return n;
+}
+
+size_t modelso_codes(struct slice b, struct modelso_code *v, size_t max)
+{
+	struct modelso_image image;
+	if (!modelso_image_read(b, &image))
+		return 0;
+	if (image.kind == IMAGE_FATBIN)
+		return fatbin_codes(b, v, max);
+	if (image.kind != IMAGE_CUBIN || !image.sm)
+		return 0;
+	if (max)
+		*v = (struct modelso_code){.sm = image.sm, .exact = image.exact};
+	return 1;
+}
+
 /* __NAME_start: what batch_convert_cubins_to_obj calls the beginning of an embedded kernel. */
 static struct slice image_name(const struct elf_view *v, uint64_t address)
 {

@@ -570,6 +570,10 @@ void *fake_function(const char *name)
 	    {"get_current_cuda_stream", nothing},
 	    {"cuda_caching_allocator_raw_alloc", nothing},
 	    {"cuda_caching_allocator_raw_delete", nothing},
+	    {"int64_to_ivalue", nothing}, /* arguments, told to a profiler (cpp.enable_kernel_profile) */
+	    {"str_to_ivalue", nothing},
+	    {"strlist_to_ivalue", nothing},
+	    {"tensor_to_ivalue", nothing},
 	};
 	static const char prefix[] = "aoti_torch_";
 	if (strncmp(name, prefix, sizeof(prefix) - 1))

@@ -253,6 +253,18 @@ static const char *take_triton(struct wrapper *w, const char *p, const char *end
 	return n ? s.p + n : end;
 }
 
+/* kernels_.far_copy_0 = loadKernel("/.../HASH.cubin", "far_copy", 0, cubin_dir_, ...), or (__far_copy_0_start, "far_copy", ...) */
+static void take_load(struct wrapper *w, struct slice s)
+{
+	struct slice name = text_name(&s), arg;
+	uint32_t i = intern_find(&w->kernel_names, name);
+	s = slice_trim(s);
+	if (i == INTERN_NONE || !text_take(&s, "= loadKernel(") || !text_arg(&s, &arg) || !text_arg(&s, &arg))
+		return;
+	if (arg.n > 2 && arg.p[0] == '"' && arg.p[arg.n - 1] == '"' && !slice_eq(slice_of(arg.p + 1, arg.n - 2), name))
+		w->kernel[i].function = slice_of(arg.p + 1, arg.n - 2);
+}
+
 /* ---- the text ---- */
 
 struct scan {
@@ -340,6 +352,10 @@ static void take_line(struct wrapper *w, struct scan *t, struct slice raw)
 			take_constant(w, line, s);
 		break;
 	case 'C': wrapper_check_line(w, line); break;
+	case 'k':
+		if (text_take(&s, "kernels_."))
+			take_load(w, s);
+		break;
 	case ':':
 		if (!t->base && text_take(&s, ": AOTInductorModelBase("))
 			take_base(w, t, s);

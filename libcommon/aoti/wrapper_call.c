@@ -515,6 +515,8 @@ static void call_kernel(struct wrapper *w, struct slice name, struct slice args)
 	struct wkernel *k = find_kernel(w, name);
 	struct slice arg;
 	begin_call(w, CALL_KERNEL, name);
+	if (k)
+		w->c->call[w->c->n_calls].function = arena_slice(&w->c->arena, k->function);
 	for (uint32_t i = 0; text_arg(&args, &arg); i++)
 		if (!is_launch_arg(arg))
 			kernel_arg(w, k, i, arg, name);

@@ -94,6 +94,7 @@ struct wkernel {
 	uint8_t *param; /* PARAM_*, of each parameter; NULL when they are not known */
 	uint32_t n;
 	bool triton, noted;
+	struct slice function; /* in its module; empty: not known, or the same */
 };
 enum { PARAM_CONST = 4, PARAM_NAMED = 8, PARAM_ROLE = 3 }; /* const T*; the low bits are the role that the name tells */
 

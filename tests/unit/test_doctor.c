@@ -597,6 +597,46 @@ static void other_systems(void **state)
 
 /* ---- GPUs and constants ---- */
 
+/* A cubin with these flags and PTX, as fatbinary of CUDA 13 lays them. */
+static void fatbin(const char *name, uint32_t sm, uint32_t flags, uint32_t ptx_sm, const char *ptx)
+{
+	Elf64_Ehdr eh = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 0x33, 7}, .e_machine = EM_CUDA, .e_flags = flags};
+	struct entry {
+		uint16_t kind, version;
+		uint32_t head;
+		uint64_t size;
+		uint32_t packed, zero;
+		uint16_t minor, major;
+		uint32_t sm;
+		uint64_t rest[4];
+	} elf = {2, 0x101, sizeof(elf), sizeof(eh), 0, 0, 7, 1, sm, {0}}, text = {1, 0x101, sizeof(text), strlen(ptx), 0, 64, 7, 8, ptx_sm, {0}};
+	struct {
+		uint32_t magic;
+		uint16_t version, head;
+		uint64_t size;
+	} head = {0xba55ed50, 1, sizeof(head), sizeof(elf) + sizeof(eh) + sizeof(text) + strlen(ptx)};
+	struct buf b = {0};
+	buf_add(&b, &head, sizeof(head));
+	buf_add(&b, &elf, sizeof(elf));
+	buf_add(&b, &eh, sizeof(eh));
+	buf_add(&b, &text, sizeof(text));
+	buf_addf(&b, "%s", ptx);
+	folder_put(name, buf_slice(&b));
+	struct guard g = {0};
+	struct modelso_code code[4];
+	for (size_t n = 0; n <= b.len; n++) /* cut off anywhere */
+		assert_int_equal(modelso_codes(slice_of(guard_put(&g, b.p, n), n), code, 4), n == b.len ? 2 : 0);
+	uint64_t seed = 1;
+	for (int i = 0; i < 20000; i++) {
+		char *p = guard_put(&g, b.p, b.len);
+		for (int k = 0; k < 3; k++)
+			p[random_u32(&seed) % b.len] = (char)random_u32(&seed);
+		modelso_codes(slice_of(p, b.len), code, 4);
+	}
+	guard_release(&g);
+	buf_release(&b);
+}
+
 static void gpus(void **state)
 {
 	(void)state;
@@ -691,13 +731,42 @@ static void gpus(void **state)
 	examine(&v, "a.so", &o);
 	expect(&v, "gpu-sm", DOCTOR_FATAL, "sm_89a (a.cubin)");
 	leave(&v);
-	/* A fat binary brings what newer ones need. */
+	/* Beside it a fat binary, which runs here: the other kernels do not. */
+	fatbin("a.fatbin", 86, 0x560556, 86, ".version 8.7\n.target sm_86\n");
+	examine(&v, "a.so", &o);
+	expect(&v, "gpu-sm", DOCTOR_FATAL, "has code for sm_89a (a.cubin)");
+	leave(&v);
+	char *cmd = xasprintf("rm '%s'/a.cubin", folder_path);
+	assert_int_equal(system(cmd), 0);
+	free(cmd);
+	examine(&v, "a.so", &o);
+	expect(&v, "gpu-sm", DOCTOR_OK, "GPU code for sm_86 and PTX runs on the GPU here (sm_86)");
+	leave(&v);
+	/* PTX runs on what is newer, and not on what is older; not when it is for one alone, which packed PTX does not say itself. */
+	h.sm[0] = 120;
+	examine(&v, "a.so", &o);
+	expect(&v, "gpu-sm", DOCTOR_OK, "sm_86 and PTX runs on the GPU here (sm_120)");
+	leave(&v);
+	h.sm[0] = 80;
+	examine(&v, "a.so", &o);
+	expect(&v, "gpu-sm", DOCTOR_FATAL, "has code for sm_86 and PTX (a.fatbin), but the GPU here is sm_80");
+	leave(&v);
+	h.sm[0] = 120;
+	fatbin("a.fatbin", 90, 0x5a0d5a, 90, "\x28\xb5\x2f\xfd");
+	examine(&v, "a.so", &o);
+	expect(&v, "gpu-sm", DOCTOR_FATAL, "has code for sm_90a and PTX (a.fatbin), but the GPU here is sm_120");
+	leave(&v);
+	fatbin("a.fatbin", 80, 0x500550, 90, ".version 8.7\n.target sm_90a\n");
+	examine(&v, "a.so", &o);
+	expect(&v, "gpu-sm", DOCTOR_FATAL, "has code for sm_80 and PTX for sm_90a");
+	leave(&v);
 	folder_put("a.fatbin", SLICE("\x50\xed\x55\xba\1\0\x10\0"));
 	examine(&v, "a.so", &o);
-	expect(&v, "gpu-sm", DOCTOR_OK, "sm_89");
+	expect(&v, "gpu-sm", DOCTOR_NOTE, "which GPUs");
 	leave(&v);
+	h.sm[0] = 86;
 	/* Nothing but the metadata. */
-	char *cmd = xasprintf("rm '%s'/a.cubin '%s'/a.fatbin", folder_path, folder_path);
+	cmd = xasprintf("rm '%s'/a.fatbin", folder_path);
 	assert_int_equal(system(cmd), 0);
 	free(cmd);
 	folder_put("a_metadata.json", SLICE("{\"AOTI_COMPUTE_CAPABILITY\": \"120\"}"));
