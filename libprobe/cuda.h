@@ -133,7 +133,10 @@ size_t cuda_image_length(const void *image);
 struct cuda_function *cuda_function_by_symbol(const void *target, void *symbol);
 /* This CUkernel is what it stands for. */
 void cuda_learn_symbol(void *kernel, const void *symbol);
-/* The symbol at this address, which is of the file, in an ELF image: .symtab, else .dynsym. False: there is none. */
+
+/* ---- cuda_symbols.c ---- */
+
+/* The function at this address of the file, which is n bytes: .symtab, else .dynsym. False: there is none, or its name does not fit. */
 bool cuda_symbol_at(const void *elf, size_t n, uint64_t address, char *name, size_t room);
 
 /* ---- cuda_launch.c ---- */
