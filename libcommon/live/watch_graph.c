@@ -89,12 +89,12 @@ void watch_graph_text(const struct watch *w, const struct watch_graph *g, struct
 		return;
 	}
 	add_count(b, g->captured, "call");
-	buf_adds(b, " captured (");
+	buf_adds(b, " captured");
 	for (uint32_t i = 0; i < g->n && i < SHOWN; i++) {
-		buf_adds(b, i ? ", " : "");
+		buf_adds(b, i ? ", " : " (");
 		buf_add_slice(b, g->kernel[i]);
 	}
-	buf_adds(b, g->captured > SHOWN ? ", ...), " : "), ");
+	buf_adds(b, !g->n ? ", " : g->captured > SHOWN ? ", ...), " : "), ");
 	for (size_t i = from; i < b->len; i++)
 		if ((unsigned char)b->p[i] < ' ' || b->p[i] == 0x7f)
 			b->p[i] = '?';

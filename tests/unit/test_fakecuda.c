@@ -109,6 +109,32 @@ static void test_graph(void **state)
 	assert_non_null(strstr(run(ARGS("PYTORCH_NO_CUDA_MEMORY_CACHING=1"), ARGS("graph=1:32")), "captured: 1\n"));
 }
 
+/* A graph is made executable again, cloned, a child of another, updated; executables of one graph in threads of their own. */
+static void test_graphs_again(void **state)
+{
+	(void)state;
+	assert_string_equal(CALLS("remade=2:32"), "captured: 0\nrc 0 as computed\nrc 0 as computed\nrc 0 as computed\nrc 0 as computed\n"
+						  "rc 0 as computed\nrc 0 as computed\ncaptured: 0\nrc 0 as computed\n");
+	assert_string_equal(CALLS("replays=4x20:32"), "captured: 0\nreplays: 0 failed\n");
+}
+
+/* Every way to load and to launch computes the same; only where it must has an old driver not the functions. */
+static void test_forms(void **state)
+{
+	(void)state;
+	static const char *const forms[] = {"data",	   "fatbin",	 "library", "function",	     "unseen",		    "ex",     "cooperative", "ptsz",
+					    "runtime", "runtime-ex", "kernel",	"runtime-ptsz", "runtime-cooperative", "inside"};
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+		char form[64];
+		snprintf(form, sizeof(form), "CUDAMODEL_FORM=%s", forms[i]);
+		assert_string_equal(run(ARGS(form, "FAKECUDA_FAIL=old"), ARGS("call=32", "alive")), "rc 0 as computed\nalive 2\n");
+	}
+	assert_string_equal(run(ARGS("CUDAMODEL_FORM=library", "FAKECUDA_SM=80"), ARGS("call=32")),
+			    "rc 1 CUDA driver error: no kernel image is available for execution on the device\n");
+	assert_string_equal(run(ARGS("CUDAMODEL_FORM=runtime", "FAKECUDA_FAIL=illegal@2"), ARGS("issue=32", "wait")),
+			    "issued\nwait 700 " ILLEGAL "\n");
+}
+
 static void test_two_devices(void **state)
 {
 	(void)state;
@@ -117,6 +143,7 @@ static void test_two_devices(void **state)
 	/* A tensor of the other one: it cannot be reached, and only the device that tried is gone. */
 	assert_string_equal(run(two, ARGS("other=32", "wait", "device=1", "call=32")),
 			    "rc 0, then 700 " ILLEGAL "\nwait 700 " ILLEGAL "\nrc 0 as computed\n");
+	assert_string_equal(run(two, ARGS("both=10:32", "call=32")), "both: 0 failed, 0 wrong\nrc 0 as computed\n");
 	assert_string_equal(CALLS("device=1", "call=32"), "no container: CUDA error: invalid device ordinal\n");
 }
 
@@ -444,6 +471,7 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_graphs_again), cmocka_unit_test(test_forms),
 	    cmocka_unit_test(test_numbers),  cmocka_unit_test(test_caching),	 cmocka_unit_test(test_late_and_sticky),
 	    cmocka_unit_test(test_failures), cmocka_unit_test(test_graph),	 cmocka_unit_test(test_two_devices),
 	    cmocka_unit_test(test_log),	     cmocka_unit_test(test_host_tensor), cmocka_unit_test(test_memory),

@@ -84,6 +84,110 @@ static const char *joined(void)
 	return buf_str(&b);
 }
 
+static void say_launch(uint64_t seq, const char *name, uint32_t grid, uint32_t graph)
+{
+	struct call_record r = put(CALL_LAUNCH, 1, seq, name);
+	memset(&r.launch, 0, sizeof(r.launch));
+	r.launch.grid[0] = grid;
+	r.launch.captured = graph != 0;
+	r.launch.graph = graph;
+	calls_append(w.calls.log, &r);
+}
+
+static void say_replay(uint32_t tid, uint64_t seq, uint32_t graph, uint64_t times)
+{
+	struct call_record r = put(CALL_BEGIN, tid, seq, "cuda_graph");
+	r.run = CALLS_NO_RUN;
+	calls_append(w.calls.log, &r);
+	r.what = CALL_REPLAY;
+	r.replay = (struct call_replay){.graph = graph, .captured = 2, .times = times};
+	calls_append(w.calls.log, &r);
+	r.what = CALL_END;
+	r.took = 0;
+	calls_append(w.calls.log, &r);
+}
+
+/* A launch is its call's, also where its kernel has another name; of several the first is kept. */
+static void test_launches(void **state)
+{
+	(void)state;
+	struct watch_call c;
+	begin_log(0);
+	say(CALL_BEGIN, 1, 1, "add");
+	say_launch(1, "add", 7, 0);
+	say(CALL_END, 1, 1, "add");
+	say(CALL_BEGIN, 1, 2, "gemm");
+	say_launch(2, "cutlass_a", 8, 0);
+	say_launch(2, "cutlass_b", 9, 0);
+	say(CALL_END, 1, 2, "gemm");
+	say_launch(3, "lost", 1, 0); /* its call was overwritten */
+	w.ended = w.calls.final = true;
+	assert_true(watch_next(&w, &c) && c.launch && c.launch->grid[0] == 7 && c.n_launches == 1 && !*c.function && !c.replay);
+	assert_true(watch_next(&w, &c) && c.launch && c.launch->grid[0] == 8 && c.n_launches == 2);
+	assert_string_equal(c.function, "cutlass_a");
+	assert_false(watch_next(&w, &c));
+	assert_int_equal(w.n_graphs, 0);
+	end_log();
+}
+
+static void tell_graph(const char *members)
+{
+	struct live_event ev;
+	struct json_tape t = {0};
+	char *line = xasprintf("{\"ev\":\"graph\",\"t\":1,\"pid\":%d,\"tid\":1,\"model\":0,%s}", (int)getpid(), members);
+	assert_true(live_event_parse(&ev, &t, slice_str(line)) && ev.kind == LIVE_GRAPH);
+	watch_graph_event(&w, &ev);
+	json_tape_release(&t);
+	free(line);
+}
+
+static const char *graph_text(size_t i)
+{
+	static struct buf b;
+	buf_reset(&b);
+	watch_graph_text(&w, &w.graph[i], &b);
+	return buf_str(&b);
+}
+
+static void test_graphs(void **state)
+{
+	(void)state;
+	struct watch_call c;
+	uint32_t replays = 0;
+	begin_log(0);
+	say(CALL_RUN_BEGIN, 1, 1, "");
+	say(CALL_BEGIN, 1, 2, "add");
+	say_launch(2, "add", 1, 1);
+	say(CALL_END, 1, 2, "add");
+	say_replay(1, 3, 1, 1); /* inside of a Run, from two threads */
+	say_replay(2, 4, 1, 3);
+	say_replay(1, 5, 1, 2);
+	say_replay(1, 6, 0, 9); /* of none */
+	say(CALL_RUN_END, 1, 1, "");
+	say(CALL_BEGIN, 1, 7, "mul");
+	say_launch(7, "mul", 1, 4);
+	say(CALL_END, 1, 7, "mul");
+	tell_graph("\"graph\":1,\"captured\":1,\"kernels\":[\"old\"]");
+	tell_graph("\"graph\":1,\"captured\":12,\"kernels\":[\"add\",\"a\\u0007\",3,\"x\",\"x\",\"x\",\"x\",\"x\",\"y\"]");
+	tell_graph("\"graph\":2,\"captured\":1,\"kernels\":[\"mul\"]");
+	tell_graph("\"graph\":0,\"captured\":1");
+	tell_graph("\"graph\":3,\"captured\":1,\"kernels\":7");
+	w.ended = w.calls.final = true;
+	while (watch_next(&w, &c))
+		replays += c.replay != NULL;
+	assert_int_equal(replays, 4);
+	assert_int_equal(w.n_graphs, 4);
+	assert_string_equal(graph_text(0), "CUDA graph 1: 12 calls captured (add, a?, , x, x, x, x, x, ...), replayed 3 times");
+	assert_string_equal(graph_text(1), "CUDA graph 2: 1 call captured (mul), never replayed");
+	assert_string_equal(graph_text(2), "CUDA graph 3: 1 call captured, never replayed");
+	assert_int_equal(w.graph[0].launches, 1);
+	assert_non_null(strstr(graph_text(3), "CUDA graph 4: 1 kernel captured; what became of it was not seen"));
+	w.graph[3].pid++;
+	assert_non_null(strstr(graph_text(1), "CUDA graph 2 of process "));
+	watch_forget_graphs(&w);
+	end_log();
+}
+
 static void test_join(void **state)
 {
 	(void)state;
@@ -507,6 +611,7 @@ static void test_bundle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_launches),   cmocka_unit_test(test_graphs),
 	    cmocka_unit_test(test_join),       cmocka_unit_test(test_threads), cmocka_unit_test(test_crash),
 	    cmocka_unit_test(test_nested),     cmocka_unit_test(test_overwritten), cmocka_unit_test(test_garbage),
 	    cmocka_unit_test(test_model),      cmocka_unit_test(test_refused), cmocka_unit_test(test_specs),
