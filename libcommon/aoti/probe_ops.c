@@ -372,12 +372,27 @@ void kernel_called(const char *name, const struct stub_call *c) { kernel_from_wo
 
 /* ---- CUDA: no device, no error; a launch is a kernel's call ---- */
 
-static void kernel_of_fetched(const char *name)
+/* Its parameters are variables of the function that launches it, as is the row of their addresses, so a word that points elsewhere is the
+ * end. Constants are found there only: their addresses were asked for when they were loaded. */
+static void kernel_launched(const char *name, void *const *arguments)
 {
+	enum { FRAME = 4096 };
 	struct run *r = &world->run;
 	uint32_t found[MAX_WORDS], n = 0;
-	for (uint32_t i = 0; i < r->n_fetched && n < MAX_WORDS; i++)
-		found[n++] = r->fetched[i].value;
+	bool any = !r->n_fetched, fetched;
+	for (uint32_t i = 0; arguments && i < MAX_WORDS; i++) {
+		uint64_t word, far = (uint64_t)(uintptr_t)arguments[i] - (uint64_t)(uintptr_t)arguments + FRAME;
+		if (far > 2 * FRAME)
+			break;
+		memcpy(&word, arguments[i], sizeof(word));
+		uint32_t v = value_at(word, &fetched);
+		if (v != CONTRACT_NONE)
+			found[n++] = v;
+		any |= v != CONTRACT_NONE && fetched;
+	}
+	if (!any)
+		for (n = 0; n < r->n_fetched && n < MAX_WORDS; n++)
+			found[n] = r->fetched[n].value;
 	call_begin(CALL_KERNEL, name);
 	kernel_args(found, n);
 	call_end();
@@ -406,15 +421,15 @@ static const char *cuda_name(const void *function)
 static int cuda_launch(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
 		       unsigned shared, void *stream, void **arguments, void **extra)
 {
-	(void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)stream, (void)arguments, (void)extra;
-	kernel_of_fetched(cuda_name(function));
+	(void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)stream, (void)extra;
+	kernel_launched(cuda_name(function), arguments);
 	return 0;
 }
 
 static int cuda_launch_ex(const void *config, void *function, void **arguments, void **extra)
 {
-	(void)config, (void)arguments, (void)extra;
-	kernel_of_fetched(cuda_name(function));
+	(void)config, (void)extra;
+	kernel_launched(cuda_name(function), arguments);
 	return 0;
 }
 

@@ -1,0 +1,74 @@
+#!/bin/bash
+# aoti-checkinputs on real packages for CUDA (tests/data/aoti/cuda): text and binary, every form of kernels, the doctor before the fake driver.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+cuda=$BUILD/tests-lib/cuda
+pt2=$DATA/aoti/cuda
+check=aoti-checkinputs
+[ -f "$pt2/linear.pt2" ] || skip_all "no packages for CUDA"
+unset LD_LIBRARY_PATH
+gpu="dynamic linear linear_embedded linear_fatbin linear_profiled user nan launches launches_sm80"
+
+# ---- the text, and the binary in the sandbox: no driver, no torch ----
+for name in $gpu linear_cpu launches_cpu; do
+	exits "$name: the binary is the text's" 0 $check --probe "$pt2/$name.pt2"
+	like "$name: and that is said" "$(cat out)" 'The binary agrees with its text'
+	is "$name: nothing on stderr" "$(cat err)" ""
+done
+contract() { $check --json "$1" | jq -c "$2"; }
+is "dynamic: the text" "$(contract "$pt2/dynamic.pt2" '[.source, .device, ([.inputs[] | [.dtype, .device, [.dims[].size]]]), .symbols[0].min, .symbols[0].max]')" \
+	'["text","cuda",[["float32","cuda",["s17",64]],["float32","cuda",["s17",64]]],2,4096]'
+is "linear: weights are on the GPU" "$(contract "$pt2/linear.pt2" '[.constants[] | [.fqn, .device, .bytes]]')" \
+	'[["up.weight","cuda",2048],["up.bias","cuda",128],["down.weight","cuda",1536],["down.bias","cuda",48]]'
+calls='[.calls[] | .name]'
+is "linear: kernels and operators" "$(contract "$pt2/linear.pt2" "$calls")" \
+	'["aoti_torch_cuda_mm_out","triton_poi_fused_addmm_relu_0","aoti_torch_cuda_addmm_out","triton_per_fused__softmax_prepare_softmax_online_1"]'
+for name in linear_embedded linear_fatbin linear_profiled; do
+	is "$name: the same calls" "$(contract "$pt2/$name.pt2" "$calls")" "$(contract "$pt2/linear.pt2" "$calls")"
+done
+is "launches: ten, one kernel twice" "$(contract "$pt2/launches.pt2" '[.calls[].name] | [length, (unique | length)]')" '[10,9]'
+is "launches: dtypes" "$(contract "$pt2/launches.pt2" '[.inputs[].dtype]')" '["float32","float16","bfloat16"]'
+is "what a kernel reads and writes" "$(contract "$pt2/launches.pt2" '. as $c | .calls[1].args | map(select(.value != null) | [.role, $c.values[.value].name])')" \
+	'[["in","arg0_1"],["in","buf0"],["out","buf1"]]'
+is "the nodes that it comes from" "$(contract "$pt2/user.pt2" '[.calls[].source_nodes]')" '["cos, far_copy","cos, far_copy","add"]'
+is "a user's kernel has two names" "$(contract "$pt2/user.pt2" '[.calls[] | [.name, .function]]')" \
+	'[["triton_poi_fused_cos_0",null],["far_copy_0","far_copy"],["triton_poi_fused_add_1",null]]'
+
+# ---- the library alone ----
+for name in dynamic linear linear_embedded linear_profiled user nan launches; do
+	unzip -p "$pt2/$name.pt2" '*.so' >model.so
+	$check --json model.so >"$name.so.json" 2>err
+	like "$name: probed" "$(cat err)" 'no generated text'
+	is "$name: the library's calls" "$(jq -c "$calls" "$name.so.json")" "$(contract "$pt2/$name.pt2" '[.calls[] | .function // .name]')"
+	is "$name: its results" "$(jq -c '[.outputs[] | [.dtype, .device, (.sizes | map(numbers))]]' "$name.so.json")" \
+		"$(contract "$pt2/$name.pt2" '[.outputs[] | [.dtype, .device, (.sizes | map(numbers))]]')"
+done
+is "a constant that a kernel reads" "$(jq -c '. as $c | .calls[1].args | map($c.values[.value].name)' linear.so.json)" '["buf0","up_bias"]'
+
+# ---- inputs ----
+exits "they fit" 0 $check "$pt2/linear.pt2" 'f32[4,16]@cuda:0'
+run $check "$pt2/linear.pt2" 'f32[4,16]'
+is "on the host: torch's words, the fix" "$status $(sed -n '2p;4p' out | sed 's/^ *//')" '1 input_handles[0]: unmatched device type, expected: 11(cuda), but got: 0
+fix: args[0].to("cuda")'
+like "too many rows" "$($check "$pt2/linear.pt2" 'f32[4097,16]@cuda')" 'dim value is too large at 0, expected to be <= 4096, but got: 4097'
+
+# ---- the doctor ----
+[ -f "$cuda/libcuda.so.1" ] || { done_testing; exit; }
+gpu() { # SM PACKAGE
+	LD_LIBRARY_PATH=$cuda FAKECUDA_SM=$1 $check --doctor --torch=none "$pt2/$2.pt2"
+}
+for name in linear linear_embedded linear_fatbin; do
+	like "$name on its GPU" "$(gpu 90 $name)" 'ok +GPU code for sm_90a( and PTX)? runs on the GPU here \(sm_90\)'
+	unlike "$name: nothing fatal" "$(gpu 90 $name)" fatal
+	run gpu 100 $name
+	is "$name on a newer one: status" "$status" 1
+	like "$name on a newer one: code for sm_90a is for that alone, PTX too" "$(grep -A2 '^fatal' out)" 'has code for sm_90a( and PTX)? \(.*\), but the GPU here is sm_100'
+	like "$name on a newer one: the fix" "$(grep -A2 '^fatal' out)" 'fix: compile on this GPU$'
+done
+like "an embedded one is named by its kernel" "$(gpu 80 linear_embedded)" 'sm_90a \(triton_poi_fused_addmm_relu_0\)'
+like "a file by its name" "$(gpu 80 linear_fatbin)" 'sm_90a and PTX \(.*\.fatbin\)'
+like "sm_80 runs on sm_86" "$(gpu 86 launches_sm80)" 'ok +GPU code for sm_80 runs on the GPU here \(sm_86\)'
+like "not on sm_90" "$(gpu 90 launches_sm80)" 'fatal +has code for sm_80 \(.*\.cubin\), but the GPU here is sm_90'
+like "PTX would have" "$(gpu 90 launches_sm80)" 'fix: compile on this GPU, or on the older one with .*emit_multi_arch_kernel'
+is "what it needs" "$($check --doctor --torch=none "$pt2/linear.pt2" | grep -c '^fatal .*libcuda\.so\.1')" 2
+done_testing

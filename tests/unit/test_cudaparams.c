@@ -1,0 +1,112 @@
+/* Parameters of real kernels: each cubin that Triton made for the packages of tests/data/aoti/cuda, against what torch passes. */
+#include "../lib/inductor.h"
+#include "../../libprobe/cuda_params.c"
+#include "aoti/modelso.h"
+#include "base/json.h"
+
+#include <glob.h>
+
+/* "*fp32" -> 8; Triton's names of types. 0: a constant, which is no parameter. */
+static unsigned size_of(struct slice type)
+{
+	static const struct {
+		const char *name;
+		unsigned bytes;
+	} types[] = {{"i1", 1}, {"i8", 1}, {"i16", 2}, {"i32", 4}, {"i64", 8}, {"fp32", 4}, {"fp64", 8}, {"constexpr", 0}};
+	if (type.n && *type.p == '*')
+		return 8;
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if (slice_is(type, types[i].name))
+			return types[i].bytes;
+	fail_msg("the type %.*s is not known", (int)type.n, type.p);
+	return 0;
+}
+
+static struct slice text_of(const char *path, struct buf *b)
+{
+	FILE *f = fopen(path, "r");
+	char block[65536];
+	size_t n;
+	assert_non_null(f);
+	while ((n = fread(block, 1, sizeof(block), f)))
+		buf_add(b, block, n);
+	fclose(f);
+	return buf_slice(b);
+}
+
+/* KERNEL.cubin, with KERNEL.json and KERNEL.signature.json beside it. */
+static void one(const char *cubin, unsigned sm)
+{
+	struct buf image = {0}, meta = {0}, signature = {0};
+	struct json_tape t = {0};
+	uint32_t root, at;
+	uint16_t size[CUDA_PARAMS], want[CUDA_PARAMS];
+	struct modelso_code code;
+	char *stem = xasprintf("%.*s", (int)(strlen(cubin) - strlen(".cubin")), cubin);
+	char *path = xasprintf("%s.json", stem), *sig_path = xasprintf("%s.signature.json", stem);
+	text_of(cubin, &image);
+	text_of(path, &meta);
+	text_of(sig_path, &signature);
+	json_tape_text(&t, meta.p, meta.len);
+	assert_int_equal(json_parse(&t, 0, meta.len, &root), 0);
+	at = json_get(&t, root, "name");
+	struct slice name = json_slice(&t, at);
+	char *kernel = xasprintf("%.*s", (int)name.n, name.p);
+	json_tape_release(&t);
+
+	t = (struct json_tape){0};
+	json_tape_text(&t, signature.p, signature.len);
+	assert_int_equal(json_parse(&t, 0, signature.len, &root), 0);
+	int n = 0;
+	for (uint32_t k = json_first(&t, root); k < json_end(&t, root) && n < CUDA_PARAMS - 2; k = json_next_pair(&t, k))
+		if (size_of(json_slice(&t, k + 1)))
+			want[n++] = (uint16_t)size_of(json_slice(&t, k + 1));
+	want[n++] = 8; /* two of Triton's own: scratch memory, and a profiler's */
+	want[n++] = 8;
+	json_tape_release(&t);
+
+	assert_int_equal(cuda_params_of_file(cubin, kernel, size, CUDA_PARAMS), n);
+	assert_memory_equal(size, want, (size_t)n * sizeof(*size));
+	/* In memory only its header says where it ends. */
+	size_t len = cuda_image_length(image.p);
+	assert_true(len > 0 && len <= image.len);
+	assert_int_equal(cuda_params_of_cubin(image.p, len, kernel, size, CUDA_PARAMS), n);
+	assert_int_equal(modelso_codes(buf_slice(&image), &code, 1), 1);
+	assert_true(code.sm == sm && code.exact == (sm == 90) && !code.ptx);
+	free(stem), free(path), free(sig_path), free(kernel);
+	buf_release(&image), buf_release(&meta), buf_release(&signature);
+}
+
+static void real(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name;
+		size_t kernels;
+		unsigned sm;
+	} packages[] = {{"dynamic", 2, 90}, {"linear", 2, 90},	 {"linear_embedded", 2, 90}, {"linear_fatbin", 2, 90}, {"linear_profiled", 2, 90},
+			{"user", 3, 90},    {"nan", 3, 90},	 {"launches", 9, 90},	     {"launches_sm80", 9, 80}};
+	for (size_t i = 0; i < ARRAY_LEN(packages); i++) {
+		char *archive = xasprintf("aoti/cuda/%s.triton", packages[i].name), *folder = unpacked(archive);
+		if (!folder) {
+			free(archive);
+			skip();
+			return;
+		}
+		char *pattern = xasprintf("%s/%s/*.cubin", folder, packages[i].name);
+		glob_t g = {0};
+		assert_int_equal(glob(pattern, 0, NULL, &g), 0);
+		assert_int_equal(g.gl_pathc, packages[i].kernels);
+		for (size_t k = 0; k < g.gl_pathc; k++)
+			one(g.gl_pathv[k], packages[i].sm);
+		globfree(&g);
+		remove_folder(folder);
+		free(archive), free(pattern);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(real)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
