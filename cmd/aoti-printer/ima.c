@@ -200,7 +200,7 @@ static void add_cases(struct hunt *h, struct hunt_report *r)
 		}
 }
 
-/* A process that a signal has ended in a call. One that was asked to end is no news. */
+/* A process that a signal has ended in a call. Also one that was asked to end: its call may never have come back. */
 static void add_deaths(struct hunt *h, struct hunt_report *r)
 {
 	struct buf b = {0};
@@ -208,11 +208,17 @@ static void add_deaths(struct hunt *h, struct hunt_report *r)
 	r->death = arena_alloc(&h->arena, (h->n_deaths + 1) * sizeof(*r->death));
 	for (size_t i = 0; i < h->n_deaths; i++) {
 		const struct hunt_call *c = &h->death[i];
-		if (watch_fate(r->w, c->pid, &how) != WATCH_KILLED || child_asks_to_end(how.sig))
+		enum watch_fate fate = watch_fate(r->w, c->pid, &how);
+		if (fate != WATCH_KILLED && !(fate == WATCH_GONE && c->tid == c->pid)) /* a thread was left behind */
 			continue;
 		buf_reset(&b);
-		buf_addf(&b, "process %u was ", c->pid);
-		child_describe(&how, &b);
+		buf_addf(&b, "process %u ", c->pid);
+		if (fate == WATCH_KILLED) {
+			buf_adds(&b, "was ");
+			child_describe(&how, &b);
+		} else {
+			buf_adds(&b, "ended (how, only its parent knows)");
+		}
 		buf_addf(&b, " in %s, call %u", c->name, c->call);
 		if (c->run != CALLS_NO_RUN)
 			buf_addf(&b, " of run %u", c->run);

@@ -188,6 +188,9 @@ if python3 crash.py "$broken" cpp_fused_log_sub_tanh_1 2>err; then
 	run bash -c "$nan -- $(runs bad.npy); exit \$((\$? == 132 ? 50 : 51))"
 	is "in a command: the tool ends by the same signal" "$status" 50
 	like "and names it" "$(cat err)" 'cpp_fused_log_sub_tanh_1 did not return: the process was killed by SIGILL'
+	run bash -c "aoti-printer --ima --json -o ima.json -- $(runs bad.npy); exit \$((\$? == 132 ? 50 : 51))"
+	is "aoti-printer --ima says so, too" "$status $(jq -r '.deaths[]' ima.json | sed 's/[0-9][0-9]*/N/')" \
+		"50 process N was killed by SIGILL (Illegal instruction) in cpp_fused_log_sub_tanh_1, call 3 of run 0"
 	exits "in a worker of a command that ends well: 1" 1 $nan -- sh -c "$(runs bad.npy); exit 0"
 	like "the kernel is named" "$(cat err)" 'cpp_fused_log_sub_tanh_1 did not return: the process (was killed by SIGILL|ended in it)'
 	like "and the process" "$(cat err)" ' in +process [0-9]+, /.*\.so'
