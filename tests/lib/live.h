@@ -74,17 +74,6 @@ static inline void live_unpack(const char *package, const char *member, const ch
 	free(name);
 }
 
-/* Where this test was built (malloc): its programs are in tests-lib below. */
-static inline char *live_build_folder(void)
-{
-	char *build = xcalloc(1, PATH_MAX);
-	ssize_t n = readlink("/proc/self/exe", build, PATH_MAX - 64);
-	assert_true(n > 0);
-	for (int up = 0; up < 2; up++)
-		*strrchr(build, '/') = 0;
-	return build;
-}
-
 /* The folder, and where the programs are. Returns the build folder (malloc). */
 static inline char *live_begin(void)
 {

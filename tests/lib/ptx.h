@@ -24,7 +24,7 @@
  *
  * Memory: .find says where bytes of global memory are; what lies in no allocation is CUDA_ERROR_ILLEGAL_ADDRESS (700), as is shared and local
  * memory behind its end; an address that is no multiple of the access's size is CUDA_ERROR_MISALIGNED_ADDRESS (716). trap is
- * CUDA_ERROR_LAUNCH_FAILED (719), a call of __assertfail CUDA_ERROR_ASSERT (710), with the line that CUDA prints on standard error.
+ * CUDA_ERROR_LAUNCH_FAILED (719), a call of __assertfail CUDA_ERROR_ASSERT (710), and .said is the line that CUDA prints on standard error.
  */
 #ifndef PT2_TEST_PTX_H
 #define PT2_TEST_PTX_H
@@ -84,6 +84,7 @@ struct ptx_launch {
 	uint64_t budget; /* instructions of threads; 0: 20 billion */
 	/* filled: */
 	struct ptx_fault fault;
+	char said[1024]; /* 710: the line that CUDA prints */
 	uint64_t executed; /* instructions of threads */
 };
 

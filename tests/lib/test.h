@@ -6,9 +6,21 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <limits.h>
 
 #include "base/buf.h"
 #include "guard.h"
+
+/* Where this test was built (malloc): its programs are in tests-lib below. */
+static inline char *live_build_folder(void)
+{
+	char *build = xcalloc(1, PATH_MAX);
+	ssize_t n = readlink("/proc/self/exe", build, PATH_MAX - 64);
+	assert_true(n > 0);
+	for (int up = 0; up < 2; up++)
+		*strrchr(build, '/') = 0;
+	return build;
+}
 
 /* The tests run in the repository's root, or are told where it is. */
 static inline char *data_path(const char *name)

@@ -61,8 +61,8 @@ static void assertion(struct ptx_warp *w, const struct ptx_op *op)
 	if (COL(2)[lane] + 4 <= w->cta->k->code->local)
 		memcpy(&line, local + COL(2)[lane], 4);
 	thread_id(w->cta, LANES * w->index + lane, id);
-	fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", text[1], line, text[2], w->cta->id[0], w->cta->id[1],
-		w->cta->id[2], id[0], id[1], id[2], text[0]);
+	snprintf(w->cta->l->said, sizeof(w->cta->l->said), "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.", text[1], line, text[2],
+		 w->cta->id[0], w->cta->id[1], w->cta->id[2], id[0], id[1], id[2], text[0]);
 	ptx_stop(w, op, lane, 710, 0, "assertion: %.80s", text[0]);
 }
 
@@ -412,6 +412,7 @@ int ptx_run(const struct ptx_kernel *k, struct ptx_launch *l)
 	l->budget = l->budget ? l->budget : BUDGET;
 	l->executed = 0;
 	memset(&l->fault, 0, sizeof(l->fault));
+	l->said[0] = 0;
 	if (!fits(k, l))
 		return 1;
 	c.rc = prepare(&c);
