@@ -14,17 +14,35 @@
  * parameters there are and how long says the driver (cuFuncGetParamInfo, CUDA 12.4), else the cubin's own table; where neither
  * does, they are read as far as their pointers lie on this thread's stack. Which of them are tensors: their addresses were asked for.
  *
+ * Seen in the same way: cuModuleLoadDataEx and cuModuleLoadFatBinary; libraries (cuLibraryLoadData, cuLibraryLoadFromFile,
+ * cuLibraryGetKernel), whose CUkernel may be launched as it is or be asked for its function (cuKernelGetFunction); cuLaunchKernelEx and
+ * cuLaunchCooperativeKernel; all that take a stream also as NAME_ptsz. A handle that came another way (cuGetProcAddress, dlsym; no code
+ * that torch 2.13 generates uses them) is asked for its name (cuFuncGetName, cuKernelGetName, CUDA 12.3); where that is not to be had,
+ * it is "(unnamed kernel)". A function that launches and was itself found by dlsym() is not seen.
+ *
+ * CUTLASS kernels (torch/_inductor/codegen/cutlass): nvcc compiles each to an object that is linked into the model, with a function
+ * cutlass_fused_mm_HASH(pointers, ..., stream) that Run calls by a slot. That call is watched as a C++ kernel's is; what it launches
+ * belongs to it (cuda_inside). It launches by the runtime: cudaLaunchKernel, cudaLaunchKernelExC, cudaLaunchCooperativeKernel, and nvcc's own
+ * __cudaGetKernel and __cudaLaunchKernel (<<<>>>, since CUDA 12.8 at the latest). cpp_builder.py links models to libcuda.so.1 and
+ * libtorch_cuda.so, which brings libcudart.so.N: then there are slots. A model that is linked to libcudart_static.a (inside of Meta,
+ * and by the CMakeLists.txt that package_cpp_only writes) has none: its function is seen, its launches are not. Names: cuda_runtime.c.
+ * Of a parameter that is a structure the first eight bytes are looked at: tensors are told by the function's own arguments.
+ *
  * Values (cuda_read.c) are copied on the stream that the call was made on, and waited for. Never while that stream is being
  * captured into a graph: such a launch is named, and no more. Statistics of larger tensors of floating-point numbers are made on the
- * device (cuda_reduce.c).
+ * device (cuda_reduce.c). A graph that holds such launches is told ("graph" event), and its replays by whoever makes them are calls of
+ * "cuda_graph[N]" outside of any Run (cuda_graph.c says how they are seen).
  *
  * With CALLS_SYNC (cuda_fault.c) each launch and each op is waited for. An error of the driver is told once, as a "device-fault"
  * event, with everything that is known of the call. All errors that matter here are sticky: whatever is called later returns
  * the same. Before a launch its tensors are looked at: "device-finding" events.
  *
+ * With CALLS_SYNC a replay of a graph is waited for as one call, and its fault tells the calls that were captured, in order: which of them
+ * it was the driver does not say.
+ *
  * Functions of the driver are looked up when a model that imports them is taken on, in the libcuda.so.1 that the process has; nothing
- * links it. Not seen: kernels that libtorch launches itself (they count as the op that was called), CUTLASS kernels' launches
- * (they are functions of the model, watched as those of the CPU), graphs that the host replays.
+ * links it. Not seen: kernels that libtorch launches itself (they count as the op that was called); graphs that are replayed by functions
+ * which dlsym() or cuGetProcAddress gave, or by a runtime that is linked statically.
  */
 #ifndef PT2_PROBE_CUDA_H
 #define PT2_PROBE_CUDA_H
@@ -57,8 +75,10 @@ struct cuda_driver {
 	int (*module_load_data_ex)(void **module, const void *image, unsigned n, int *options, void **values);
 	int (*module_load_fat_binary)(void **module, const void *image);
 	int (*module_get_function)(void **function, void *module, const char *name);
-	int (*library_load_data)(void **library, const void *code, int *jit, void **jit_values, unsigned n_jit, int *options, void **values, unsigned n);
-	int (*library_load_file)(void **library, const char *file, int *jit, void **jit_values, unsigned n_jit, int *options, void **values, unsigned n);
+	int (*library_load_data)(void **library, const void *code, int *jit, void **jit_values, unsigned n_jit, int *options, void **values,
+				 unsigned n);
+	int (*library_load_file)(void **library, const char *file, int *jit, void **jit_values, unsigned n_jit, int *options, void **values,
+				 unsigned n);
 	int (*library_get_kernel)(void **kernel, void *library, const char *name);
 	int (*kernel_get_function)(void **function, void *kernel);
 	int (*runtime_get_kernel)(void **kernel, void *symbol);

@@ -465,6 +465,14 @@ static void look_for(void *user, const struct object *o)
 	}
 }
 
+static bool is_loaded(real_fn *fn)
+{
+	void *p;
+	struct object o;
+	memcpy(&p, &fn, sizeof(p));
+	return object_at(p, &o) && provides(&o);
+}
+
 static void change(void *user, uintptr_t *at, const ElfW(Sym) * symbol, const char *name)
 {
 	struct search *s = user;
@@ -486,10 +494,12 @@ static void change(void *user, uintptr_t *at, const ElfW(Sym) * symbol, const ch
 		}
 		now = s->found[i];
 	}
-	if (!atomic_compare_exchange_strong(&real[i], &there, now) && there != now)
-		s->left_alone = true;
-	else if (object_write(at, (uintptr_t)function[i].ours) < 0)
-		s->left_alone = true;
+	bool mine = atomic_compare_exchange_strong(&real[i], &there, now) || there == now;
+	if (!mine && !is_loaded(there)) {
+		atomic_store_explicit(&real[i], now, memory_order_release);
+		mine = true;
+	}
+	s->left_alone |= !mine || object_write(at, (uintptr_t)function[i].ours) < 0;
 }
 
 static void change_object(void *user, const struct object *o)

@@ -138,8 +138,8 @@ static bool has_call(const struct model *m, enum call_kind kind, const char *nam
 
 static bool is_kernel(const struct model *m, const char *name)
 {
-	/* torch/_inductor/codegen/cpp.py, cpp_gemm_template.py, triton.py */
-	return starts(name, "cpp_") || starts(name, "triton_") || has_call(m, CALL_KERNEL, name);
+	/* torch/_inductor/codegen/cpp.py, cpp_gemm_template.py, triton.py, cutlass/scheduling.py */
+	return starts(name, "cpp_") || starts(name, "triton_") || starts(name, "cutlass_") || has_call(m, CALL_KERNEL, name);
 }
 
 /* Ops whose names have no device (aoti_torch_index_put_out) are told from accessors by the contract, or by what they write. */
@@ -225,7 +225,8 @@ static bool take_accessor(struct taking *k, uintptr_t *at, const ElfW(Sym) * s, 
 
 static bool take_driver(struct taking *k, uintptr_t *at, const ElfW(Sym) * s, const char *name)
 {
-	return s->st_shndx == SHN_UNDEF && (starts(name, "cuModule") || starts(name, "cuLibrary") || starts(name, "cuKernel") || starts(name, "__cuda")) &&
+	return s->st_shndx == SHN_UNDEF &&
+	       (starts(name, "cuModule") || starts(name, "cuLibrary") || starts(name, "cuKernel") || starts(name, "__cuda")) &&
 	       cuda_take_slot(k->m, at, target_of(&k->m->object, at, s, name), name);
 }
 

@@ -76,7 +76,8 @@ static void kernel_by_contract(struct ops_thread *t, const struct model *m, cons
 }
 
 /* Without a contract a kernel may write whatever is no constant. */
-static void kernel_by_words(struct ops_thread *t, const struct model *m, const struct ops_open *o, const uint64_t *ints, const uint64_t *stack)
+static void kernel_by_words(struct ops_thread *t, const struct model *m, const struct ops_open *o, const uint64_t *ints,
+			    const uint64_t *stack)
 {
 	uintptr_t top = ops_stack_top(t);
 	for (size_t i = 0, missed = 0; i < 256 && missed < 6; i++) {
