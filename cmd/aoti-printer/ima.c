@@ -18,7 +18,7 @@ struct hunt {
 	struct hunt_call *past; /* a ring of KEPT */
 	uint64_t n;
 	struct past_run runs[RUNS];
-	uint64_t n_runs, captured;
+	uint64_t n_runs, launches, captured;
 	struct hunt_call death[DEATHS]; /* calls that never returned */
 	size_t n_deaths;
 	struct ima ima;
@@ -59,6 +59,7 @@ static void take(struct session *s, const struct watch_call *c)
 	p->returned = c->end.what != CALL_NONE && c->end.result != CALLS_NOT_RETURNED;
 	if (c->launch)
 		p->launch = *c->launch;
+	h->launches += p->launched;
 	h->captured += p->launched && p->launch.captured;
 	if (c->end.what == CALL_NONE && h->n_deaths < DEATHS)
 		h->death[h->n_deaths++] = *p;
@@ -297,7 +298,7 @@ static void add_steps(struct hunt *h, struct hunt_report *r)
 static void add_note(struct hunt *h, struct hunt_report *r)
 {
 	struct buf b = {0};
-	bool device = false;
+	bool device = h->launches != 0; /* also where a model has no contract */
 	uint64_t replays = 0;
 	for (size_t i = 0; i < r->w->n_graphs; i++)
 		replays += r->w->graph[i].replays;

@@ -158,6 +158,10 @@ cpu=("$BUILD/tests-lib/livehost" "torch=$BUILD/tests-lib/faketorch.so" "load=$(f
 exits "a model for the CPU" 0 aoti-printer --ima -- "${cpu[@]}"
 like "that is said, and what to use" "$(cat err)" '[0-9]+ calls, none of a model for a GPU.*aoti-nanassert -- COMMAND'
 
+mkdir alone && cp "$so" alone/model.so && cp "${so%/*}"/*.cubin alone/
+run aoti-printer --ima --no-exec -- "$host" "load=$PWD/alone/model.so" call=4
+like "a model of which nothing is known" "$(cat err)" '4 calls, each waited for: none failed'
+
 # ---- several processes, signals ----
 cat >several <<S
 #!/bin/sh
