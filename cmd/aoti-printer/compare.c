@@ -124,11 +124,38 @@ static struct slice computes(struct slice name, size_t *device)
 	return slice_of(name.p + *device, n - *device);
 }
 
-static uint64_t key_of(const struct dump_call *c)
+/* The last of the nodes that a call comes from ("relu, linear_1"): what it ends with. */
+static struct slice last_node(const struct dump_call *c)
+{
+	const char *end = c->nodes.p + c->nodes.n, *p = end;
+	while (p > c->nodes.p && p[-1] != ' ' && p[-1] != ',')
+		p--;
+	return slice_of(p, (size_t)(end - p));
+}
+
+/* nodes: operators have to be for the same node, too. Other kernels lie between them on another device, which may have merged some of what
+ * the first does by operators, so that the next operator of that name is a later one. */
+static uint64_t key_of(const struct dump_call *c, bool nodes)
 {
 	size_t device;
-	struct slice what = computes(c->name, &device);
-	return c->kind == DUMP_RUN ? 1 : hash_bytes(what.p, what.n);
+	struct slice what = computes(c->name, &device), node = last_node(c);
+	uint64_t key = hash_bytes(what.p, what.n);
+	if (nodes && c->kind == DUMP_OP)
+		key ^= hash_bytes(node.p, node.n) * 31;
+	return c->kind == DUMP_RUN ? 1 : key;
+}
+
+/* The first operator of these calls; NULL: none, or one of them does not say what it comes from. */
+static const struct dump_call *first_op(const struct ordered *v, size_t n)
+{
+	const struct dump_call *first = NULL;
+	for (size_t i = n; i-- > 0;)
+		if (v[i].c->kind == DUMP_OP) {
+			if (!v[i].c->nodes.n)
+				return NULL;
+			first = v[i].c;
+		}
+	return first;
 }
 
 /* For two devices buffers are numbered each by themselves: their names say nothing. */
@@ -152,10 +179,12 @@ static void add_row(struct diff *d, const struct dump_call *a, const struct dump
 static void match_group(struct diff *d, struct linediff *l, struct side *a, size_t na, struct side *b, size_t nb)
 {
 	uint64_t *ka = xcalloc(na + 1, sizeof(*ka)), *kb = xcalloc(nb + 1, sizeof(*kb));
+	const struct dump_call *op = first_op(a->v + a->at, na), *op_b = first_op(b->v + b->at, nb);
+	bool nodes = op && op_b && !one_device(op, op_b);
 	for (size_t i = 0; i < na; i++)
-		ka[i] = key_of(a->v[a->at + i].c);
+		ka[i] = key_of(a->v[a->at + i].c, nodes);
 	for (size_t i = 0; i < nb; i++)
-		kb[i] = key_of(b->v[b->at + i].c);
+		kb[i] = key_of(b->v[b->at + i].c, nodes);
 	linediff_keys(l, ka, (uint32_t)na, kb, (uint32_t)nb);
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct linediff_row *r = &l->row[i];
