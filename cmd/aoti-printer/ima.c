@@ -314,8 +314,8 @@ static void add_note(struct hunt *h, struct hunt_report *r)
 		buf_addf(&b, "%" PRIu64 " calls, none of a model for a GPU; in which kernel a model for the CPU crashes says aoti-nanassert -- COMMAND",
 			 r->calls);
 	if (r->captured && replays)
-		buf_addf(&b, "; %" PRIu64 " launches of them went into a CUDA graph, and were waited for together in %" PRIu64 " replay%s", r->captured, replays,
-			 replays == 1 ? "" : "s");
+		buf_addf(&b, "; %" PRIu64 " launches of them went into a CUDA graph, and were waited for together in %" PRIu64 " replay%s",
+			 r->captured, replays, replays == 1 ? "" : "s");
 	else if (r->captured)
 		buf_addf(&b, "; %" PRIu64 " launches of them went into a CUDA graph, of which no replay was seen", r->captured);
 	r->note = arena_slice(&h->arena, buf_slice(&b));
