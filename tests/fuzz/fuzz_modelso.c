@@ -26,8 +26,11 @@ static void ask(struct modelso *m)
 	struct modelso_row row;
 	struct err err;
 	size_t n = modelso_images(m, image, 16);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		struct modelso_code code[4];
 		require(image[i].offset < m->bytes.n);
+		modelso_codes(slice_of(m->bytes.p + image[i].offset, m->bytes.n - image[i].offset), code, 4);
+	}
 	for (uint32_t i = 0; i < m->n_import; i++)
 		within(m->bytes, m->import[i].name), within(m->bytes, m->import[i].version);
 	for (uint32_t i = 0; i < m->n_kernel; i++)
@@ -56,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	} else {
 		require(err.status == EXIT_INPUT && err.text[0]);
 	}
+	modelso_codes(bytes, &(struct modelso_code){0}, 1);
 	modelso_lib_read(&l, bytes, "fuzz", nothing, nothing, &bytes, &err);
 	return 0;
 }
