@@ -42,7 +42,7 @@
  *
  * Functions of the driver are looked up when a model that imports them is taken on, in the libcuda.so.1 that the process has; nothing
  * links it. Not seen: kernels that libtorch launches itself (they count as the op that was called); graphs that are replayed by functions
- * which dlsym() or cuGetProcAddress gave, or by a runtime that is linked statically.
+ * which dlsym() or cuGetProcAddress gave, whose address was kept before, or by a runtime that is linked statically.
  */
 #ifndef PT2_PROBE_CUDA_H
 #define PT2_PROBE_CUDA_H

@@ -85,7 +85,7 @@ void watch_graph_text(const struct watch *w, const struct watch_graph *g, struct
 	from = b->len;
 	if (!g->captured) {
 		add_count(b, g->launches, "kernel");
-		buf_adds(b, " captured; what became of it was not seen (see CUDA graphs in the manual of aoti-printer)");
+		buf_adds(b, " captured; what became of it was not seen (ON A GPU in aoti-printer(1))");
 		return;
 	}
 	add_count(b, g->captured, "call");

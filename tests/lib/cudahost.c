@@ -13,6 +13,7 @@
  *     streams=N:ROWS   N runs, by turns on two streams, then wait for both
  *     threads=TxN:ROWS T threads, each N runs on a stream of its own: how many failed, how many were wrong
  *     graph=N:ROWS     a graph captured once, replayed N times with new inputs
+ *     unseen=N:ROWS    graph= with functions that dlsym() gave
  *     replays=TxN:ROWS a graph captured once, made executable by each of T threads and replayed N times there: how many failed
  *     remade=N:ROWS    a graph replayed N times as graph= does, made anew and replayed N times, cloned and replayed once; as the child of
  *                      another one once; then another capture, and the executable of the first updated to it: each says as computed
@@ -349,6 +350,18 @@ static void threads(int t, int n, int64_t rows)
 	free(v);
 }
 
+/* NULL: this program's own slots. */
+static struct {
+	int (*end)(void *, void **), (*instantiate)(void **, void *, unsigned long long), (*launch)(void *, void *);
+} graphs;
+
+static void find_graphs(bool by_name)
+{
+	*(void **)&graphs.end = by_name ? must_sym(RTLD_DEFAULT, "cudaStreamEndCapture") : NULL;
+	*(void **)&graphs.instantiate = by_name ? must_sym(RTLD_DEFAULT, "cudaGraphInstantiate") : NULL;
+	*(void **)&graphs.launch = by_name ? must_sym(RTLD_DEFAULT, "cudaGraphLaunch") : NULL;
+}
+
 /* Inputs keep their addresses; what is in them changes from one replay to the next. */
 static int replay(struct job *j, void *exec, void *stream, uint32_t seed)
 {
@@ -358,7 +371,7 @@ static int replay(struct job *j, void *exec, void *stream, uint32_t seed)
 	compute(j->x, j->y, j->want, j->rows);
 	torch.data(j->tensor[0], &x);
 	int rc = cudaMemcpy(x, j->x, bytes, TO_DEVICE);
-	rc = rc ? rc : cudaGraphLaunch(exec, stream);
+	rc = rc ? rc : (graphs.launch ? graphs.launch : cudaGraphLaunch)(exec, stream);
 	return rc ? rc : cudaStreamSynchronize(stream);
 }
 
@@ -366,7 +379,7 @@ static int capture(struct job *j, void *stream, void **g)
 {
 	int32_t rc = cudaStreamBeginCapture(stream, CAPTURE_GLOBAL);
 	rc = rc ? rc : run(j, model.single, stream);
-	int ended = rc ? 0 : cudaStreamEndCapture(stream, g);
+	int ended = rc ? 0 : (graphs.end ? graphs.end : cudaStreamEndCapture)(stream, g);
 	printf("captured: %d\n", rc ? rc : ended);
 	return rc ? rc : ended;
 }
@@ -386,7 +399,7 @@ static void graph(int n, int64_t rows)
 	cudaStreamCreate(&stream);
 	int32_t rc = warm(&j, rows, stream);
 	rc = rc ? rc : capture(&j, stream, &g);
-	rc = rc ? rc : cudaGraphInstantiate(&exec, g, 0);
+	rc = rc ? rc : (graphs.instantiate ? graphs.instantiate : cudaGraphInstantiate)(&exec, g, 0);
 	for (int i = 0; i < n && !rc; i++) {
 		rc = replay(&j, exec, stream, 100 + (uint32_t)i);
 		if (!rc)
@@ -618,6 +631,10 @@ int main(int argc, char **argv)
 		else if (is(a, "threads=")) {
 			int each = (int)strtol(rest + 1, &rest, 10);
 			threads((int)n, each, strtol(rest + 1, NULL, 10));
+		} else if (is(a, "unseen=")) {
+			find_graphs(true);
+			graph((int)n, strtol(rest + 1, NULL, 10));
+			find_graphs(false);
 		} else if (is(a, "replays=")) {
 			int each = (int)strtol(rest + 1, &rest, 10);
 			replays((int)n, each, strtol(rest + 1, NULL, 10));
