@@ -267,6 +267,7 @@ bool watch_next(struct watch *w, struct watch_call *c)
 void watch_release_calls(struct watch *w)
 {
 	watch_forget_processes(w);
+	watch_forget_graphs(w);
 	free_open(w->current);
 	for (size_t i = w->at_ready; i < w->n_ready; i++)
 		free_open(w->ready[i]);

@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "live/watch_part.h"
 
-#define MAX_GRAPHS 16384 /* of all processes; more are not told */
+#define MAX_GRAPHS 4096 /* of all processes; more are not told */
 #define MAX_NAMES 4096   /* of a graph */
 #define SHOWN 8
 
