@@ -277,7 +277,6 @@ void watch_release(struct watch *w)
 	free(w->answer);
 	buf_release(&w->asides);
 	buf_release(&w->device);
-	watch_forget_graphs(w);
 	run_result_release(&w->outputs);
 	live_result_release(&w->live);
 	if (w->job)
