@@ -45,7 +45,7 @@ static const struct opt options[] = {
 	OPT_FLAG(0, "json", &opt.json, "one JSON document"),
 	OPT_STRING(0, "log", "FILE", &opt.log, "write there, not to standard output"),
 	OPT_FLAG('q', "quiet", &opt.quiet, "show nothing but results"),
-	OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N when --diff finds a difference"),
+	OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N when --diff, --record or --ima finds something"),
 	OPT_HEADING("Comparing"),
 	OPT_DOUBLE(0, "rtol", "X", &opt.rtol, 0, 1e300, "what is allowed, relative to the first dump (default: by type)"),
 	OPT_DOUBLE(0, "atol", "X", &opt.atol, 0, 1e300, "what is allowed, absolute"),

@@ -175,6 +175,7 @@ FAKECUDA_FAIL=illegal@2 '$host' 'load=$so' call=4 >/dev/null 2>&1
 kill -ABRT \$\$
 S
 chmod +x several dies
+exits "--error-exitcode goes before" 9 aoti-printer --ima --error-exitcode=9 --log=log -- ./several
 exits "faults of two processes" 7 aoti-printer --ima --json --log=log -- ./several
 is "each with its own calls" "$(jq -c '[.faults[] | [.code, .kernel, (.last_calls | length)]], ([.faults[].pid] | unique | length)' log | tr '\n' ' ')" \
 	'[[700,"triton_per_fused_relu_sum_1",3],[719,"triton_poi_fused_mul_2",4]] 2 '
