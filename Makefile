@@ -112,7 +112,7 @@ cuda_libs := $(cuda_at)/libcuda.so.1 $(cuda_at)/libcudart.so.12 $(cuda_at)/libto
 cuda_so   := $(cuda_text:tests/lib/cudamodel/%.cpp=$(cuda_at)/model/%.so)
 beside    := $(addprefix $(cuda_at)/model/,$(shell sed -n 's:.*loadKernel.".*/\([^/"]*\.cubin\)".*:\1:p' $(cuda_text)))
 beside    += $(cuda_text:tests/lib/cudamodel/%=$(cuda_at)/model/%) $(cuda_text:tests/lib/cudamodel/%.cpp=$(cuda_at)/model/%_metadata.json)
-cuda      := $(cuda_libs) $(cuda_so) $(beside) $(cuda_at)/cudamodel.pt2 $(O)/tests-lib/cudahost
+cuda      := $(cuda_libs) $(cuda_so) $(beside) $(cuda_at)/cudamodel.pt2 $(O)/tests-lib/cudahost $(O)/tests-lib/cudarun
 
 # What lives in other people's processes is never sanitized: their runtimes want to be first.
 guests   := $(probe) $(shim) $(runner) $(O)/tests-lib/faketorch.so $(O)/tests-lib/fakemodel.so \
@@ -180,7 +180,7 @@ $(cuda_at)/cudamodel.pt2: $(cuda_so) tests/lib/cudamodel/pack.py
 $(beside): $(cuda_at)/cudamodel.pt2 ;
 
 # By RPATH (not RUNPATH) it finds the fake libraries also for what it loads.
-$(O)/tests-lib/cudahost: tests/lib/cudahost.c $(cuda_at)/libcudart.so.12
+$(O)/tests-lib/cudahost $(O)/tests-lib/cudarun: $(O)/tests-lib/%: tests/lib/%.c $(cuda_at)/libcudart.so.12
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -MF $@.d $< $(cuda_at)/libcudart.so.12 -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/cuda' \
 		-Wl,-rpath-link,$(cuda_at) -o $@ -ldl -lm

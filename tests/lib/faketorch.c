@@ -36,6 +36,7 @@ static struct {
 	int32_t (*alloc)(int64_t, int32_t, void **);
 	void (*free)(void *);
 	int32_t (*copy)(void *, const void *, int64_t, int32_t);
+	int32_t (*move)(void *, const void *, int64_t, int32_t);
 } cuda;
 
 static bool cuda_ready(void)
@@ -45,6 +46,7 @@ static bool cuda_ready(void)
 		*(void **)&cuda.alloc = dlsym(so, "faketorch_cuda_alloc");
 		*(void **)&cuda.free = dlsym(so, "faketorch_cuda_free");
 		*(void **)&cuda.copy = dlsym(so, "faketorch_cuda_copy");
+		*(void **)&cuda.move = dlsym(so, "faketorch_cuda_move");
 	}
 	if (!cuda.copy)
 		fprintf(stderr, "Exception in aoti_torch: PyTorch is not linked with support for cuda devices\n");
@@ -159,6 +161,23 @@ int32_t aoti_torch_clone(struct tensor *t, struct tensor **out)
 	return 0;
 }
 
+/* Between the host and a device, and of the same sizes and strides. */
+int32_t aoti_torch_copy_(struct tensor *self, struct tensor *src, int32_t non_blocking)
+{
+	int64_t bytes = reach(self->n_dim, self->size, self->stride) * element(self->dtype);
+	char *to = self->s->data + self->offset * element(self->dtype), *from = src->s->data + src->offset * element(src->dtype);
+	(void)non_blocking;
+	if (self->n_dim != src->n_dim || self->dtype != src->dtype || memcmp(self->size, src->size, sizeof(self->size)) ||
+	    memcmp(self->stride, src->stride, sizeof(self->stride))) {
+		fprintf(stderr, "Exception in aoti_torch: faketorch copies between tensors that are alike only\n");
+		return 1;
+	}
+	if (self->device == 1 || src->device == 1)
+		return !cuda_ready() || cuda.move(to, from, bytes, self->device == 1 ? 1 : src->device == 1 ? 2 : 3);
+	memcpy(to, from, (size_t)bytes);
+	return 0;
+}
+
 int32_t aoti_torch_clone_preserve_strides(struct tensor *t, struct tensor **out) { return aoti_torch_clone(t, out); }
 
 int32_t aoti_torch_get_numel(struct tensor *t, int64_t *out)
@@ -204,11 +223,18 @@ void aoti_torch_check(bool ok, const char *func, const char *file, uint32_t line
 		abort();
 }
 
+void aoti_torch_warn(const char *func, const char *file, uint32_t line, const char *text)
+{
+	(void)func;
+	fprintf(stderr, "[W %s:%u] Warning: %s\n", file, line, text);
+}
+
 int32_t aoti_torch_device_type_cpu(void) { return 0; }
 int32_t aoti_torch_device_type_cuda(void) { return 1; }
 int32_t aoti_torch_layout_strided(void) { return 0; }
 int32_t aoti_torch_dtype_int32(void) { return 3; }
 int32_t aoti_torch_dtype_int64(void) { return 4; }
+int32_t aoti_torch_dtype_float16(void) { return 5; }
 int32_t aoti_torch_dtype_float32(void) { return 6; }
 int32_t aoti_torch_dtype_bool(void) { return 11; }
 int32_t aoti_torch_dtype_bfloat16(void) { return 15; }

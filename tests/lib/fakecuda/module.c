@@ -19,6 +19,7 @@ struct module {
 	struct device *d;
 	char *image;
 	size_t bytes;
+	unsigned sm; /* of a cubin */
 	struct text *text; /* NULL: a cubin */
 	struct function *functions;
 };
@@ -129,8 +130,12 @@ static int check_cubin(struct module *m, const char *image, size_t bytes)
 	if (sm / 10 != (unsigned)m->d->sm / 10 || sm > (unsigned)m->d->sm)
 		return CUDA_ERROR_NO_BINARY_FOR_GPU;
 	m->bytes = end;
+	m->sm = sm;
 	return CUDA_SUCCESS;
 }
+
+/* From sm_90 on ptxas counts 1 KB that is the system's in the section of a kernel that uses shared memory. */
+enum { RESERVED = 1024 };
 
 static int function_of_cubin(struct module *m, struct function *f)
 {
@@ -145,7 +150,7 @@ static int function_of_cubin(struct module *m, struct function *f)
 		params_of_cubin(f, data, bytes);
 	snprintf(name, sizeof(name), ".nv.shared.%s", f->name);
 	if (section(m, name, &data, &bytes))
-		f->shared = (uint32_t)bytes;
+		f->shared = (uint32_t)bytes - (m->sm >= 90 && bytes >= RESERVED ? RESERVED : 0);
 	return CUDA_SUCCESS;
 }
 
@@ -188,6 +193,33 @@ static int check_ptx(struct module *m, const char *image)
 	return CUDA_ERROR_INVALID_PTX;
 }
 
+/* ---- fat binaries: the cubin for this device, when it is not packed ---- */
+
+/* {u32 magic, u16 version, u16 length of this, u64 length of what follows}, then entries {u16 kind (2: a cubin), u16 version, u32 length of this,
+ * u64 length of what follows, ...} (libcommon/aoti/modelso_data.c). NULL: there is none. */
+static const char *in_fatbin(struct module *m, const char *image, size_t bytes, size_t *n)
+{
+	uint16_t head, kind;
+	uint32_t entry;
+	uint64_t size, part;
+	memcpy(&head, image + 6, 2);
+	memcpy(&size, image + 8, 8);
+	if (size > MAX_IMAGE || (bytes && (bytes < head || size > bytes - head)))
+		return NULL;
+	for (uint64_t at = 0; at + 64 <= size; at += entry + part) {
+		const char *p = image + head + at;
+		memcpy(&kind, p, 2);
+		memcpy(&entry, p + 4, 4);
+		memcpy(&part, p + 8, 8);
+		if (entry < 16 || entry > size - at || part > size - at - entry)
+			return NULL;
+		*n = part;
+		if (kind == 2 && part >= sizeof(Elf64_Ehdr) && !memcmp(p + entry, ELFMAG, SELFMAG) && check_cubin(m, p + entry, part) == CUDA_SUCCESS)
+			return p + entry;
+	}
+	return NULL;
+}
+
 /* ---- calls ---- */
 
 int fake_load(struct device *d, const char *image, size_t bytes, struct module **out)
@@ -198,6 +230,12 @@ int fake_load(struct device *d, const char *image, size_t bytes, struct module *
 		return CUDA_ERROR_NO_BINARY_FOR_GPU;
 	if (bytes == 1)
 		return CUDA_ERROR_INVALID_IMAGE;
+	static const char fatbin[4] = {0x50, (char)0xed, 0x55, (char)0xba};
+	if ((!bytes || bytes >= 16) && !memcmp(image, fatbin, sizeof(fatbin))) {
+		image = in_fatbin(&m, image, bytes, &bytes);
+		if (!image)
+			return CUDA_ERROR_NO_BINARY_FOR_GPU;
+	}
 	bool elf = (!bytes || bytes >= sizeof(Elf64_Ehdr)) && !memcmp(image, ELFMAG, SELFMAG);
 	int rc = elf ? check_cubin(&m, image, bytes) : strchr("./ \t\r\n", *image) && *image ? check_ptx(&m, image) : CUDA_ERROR_INVALID_IMAGE;
 	if (rc)

@@ -1,0 +1,125 @@
+#!/bin/bash
+# The tools on real packages for CUDA (tests/data/aoti/cuda) on a driver without a GPU, which runs Triton's PTX (tests/lib/fakecuda.h): what the
+# models compute, and what is seen of it.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+host=$BUILD/tests-lib/cudarun
+at=$ROOT/tests/data/aoti/cuda
+[ "$(uname -m)" = x86_64 ] || skip_all "the packages are compiled for x86-64"
+grep -qw avx2 /proc/cpuinfo || skip_all "the packages need AVX2"
+command -v xz >/dev/null || skip_all "xz is not installed"
+
+unpack() {
+	local name
+	for name; do
+		mkdir "$name"
+		xz -dc "$at/$name.pt2.xz" >"$name.pt2" && python3 -m zipfile -e "$name.pt2" "$name"
+		[ ! -f "$at/$name.triton.tar.xz" ] || xz -dc "$at/$name.triton.tar.xz" | tar xf - -C "$name"
+		ln -s "$name/$name/data/aotinductor/model" "$name.d"
+	done
+}
+so() { echo "$1".d/*.wrapper.so; }
+mkdir v
+xz -dc "$at/values.npz.xz" >values.npz
+python3 -m zipfile -e values.npz v
+# with NAME [ARG...]: its command line
+with() { FAKECUDA_PTX=$name/$name FAKECUDA_SM=${sm-90} "$@"; }
+close() { run python3 "$ROOT/tests/lib/npyclose.py" "$@"; }
+
+# ---- the kernels compute what eager torch does ----
+unpack dynamic linear linear_embedded linear_fatbin linear_profiled user nan launches launches_sm80 linear_cpu launches_cpu
+for name in dynamic linear linear_embedded linear_fatbin user nan; do
+	base=${name%%_*}
+	inputs=()
+	for file in v/"$base".in*.npy; do
+		inputs+=("in=$file")
+	done
+	with run "$host" "load=$(so "$name")" "${inputs[@]}" call "out=$name.out"
+	like "$name runs" "$status $(cat out)" '^0 rc 0 f32\['
+	close "$name.out0.npy" "v/$base.out0.npy" 1e-5
+	is "$name computes what torch does" "$status" 0
+done
+launches=(in=v/launches.in0.npy in=v/launches.in1.npy in=bf16:v/launches.in2.npy)
+for name in launches launches_sm80; do
+	sm=90
+	[ "$name" = launches ] || sm=80
+	with run env FAKECUDA_LOG="$name.log" "$host" "load=$(so "$name")" "${launches[@]}" call "out=$name.out"
+	is "$name runs" "$(cat out)" 'rc 0 f32[64, 64] f16[64, 64] bf16[64, 64]'
+	is "ten kernels of $name" "$(grep -c '^run triton_.* = 0' "$name.log")" 10
+done
+unset sm
+run "$host" device=cpu "load=$(so launches_cpu)" "${launches[@]}" call out=cpu.out
+for i in 0 1 2; do
+	close "launches.out$i.npy" "cpu.out$i.npy" 1e-5
+	is "output $i is that of the package for the CPU" "$status" 0
+	ok "and for sm_80 the same to the last bit" cmp "launches.out$i.npy" "launches_sm80.out$i.npy"
+done
+close launches.out0.npy v/launches.out0.npy 1e-5
+is "and of eager torch in float32" "$status" 0
+close launches.out2.npy v/launches.out2.npy 0.016 # the kernels round once where eager rounds each result to bfloat16
+is "and in bfloat16" "$status" 0
+name=launches
+with run env FAKECUDA_SM=80 "$host" "load=$(so launches)" "${launches[@]}" call
+like "a cubin for another GPU is refused" "$(cat out)" '^rc 1 CUDA driver error: no kernel image'
+name=dynamic
+with run "$host" "load=$(so dynamic)" rows=1000 in=v/dynamic.in0.npy in=v/dynamic.in1.npy call
+is "other sizes" "$(cat out)" 'rc 0 f32[64]'
+
+# ---- cubin and PTX are of one kernel ----
+mkdir wrong none
+sed 's/^\.reqntid .*/.reqntid 64/' user/user/triton_poi_fused_cos_0.ptx >wrong/a.ptx
+run env FAKECUDA_PTX=wrong "$host" "load=$(so user)" in=v/user.in0.npy call
+like "other threads are found" "$(cat err)" 'triton_poi_fused_cos_0: cubin and PTX have different threads of a block'
+sed 's/\.param \.u32 \(triton_poi_fused_cos_0_param_2\)/.param .u64 \1/; s/ld.param.b32/ld.param.b64/' user/user/triton_poi_fused_cos_0.ptx >wrong/a.ptx
+run env FAKECUDA_PTX=wrong "$host" "load=$(so user)" in=v/user.in0.npy call
+like "other parameters, too" "$(cat err)" 'triton_poi_fused_cos_0: cubin and PTX have different parameters'
+sed 's/cos\.approx/tan.approx/' user/user/triton_poi_fused_cos_0.ptx | sed '0,/add.s64/s//frob.s64/' >wrong/a.ptx
+run env FAKECUDA_PTX=wrong "$host" "load=$(so user)" in=v/user.in0.npy call
+like "an instruction that is not known is no kernel" "$(cat err)" "fakecuda: wrong/a.ptx: line [0-9]+: '[a-z.0-9]+': is not interpreted"
+run env FAKECUDA_PTX=none "$host" "load=$(so user)" in=v/user.in0.npy call
+like "no text, no kernel" "$(cat out)" 'rc 1 CUDA driver error: named symbol not found'
+
+# ---- aoti-printer ----
+name=linear
+command=("$host" "load=$(so linear)" in=v/linear.in0.npy call)
+with run aoti-printer --json --log=log -- "${command[@]}"
+is "values of Triton's kernels" "$(jq -c '[.calls[] | select(.kernel | startswith("triton")) | .kernel, (.values | map([.buffer, .role, .when])[])]' log)" \
+	'["triton_poi_fused_addmm_relu_0",["buf1","inout","before"],["buf1","inout","after"],"triton_per_fused__softmax_prepare_softmax_online_1",["buf5","inout","before"],["buf5","inout","after"]]'
+is "the softmax's mean" "$(jq '.calls[-1].values[-1].mean * 1e5 | round' log)" 8333
+name=nan
+with run aoti-nanassert --json --log=log -- "$host" "load=$(so nan)" in=v/nan.in0.npy call
+is "aoti-nanassert finds the logarithm" "$status $(jq -c '.findings[0] | [.kernel, .call, .source_nodes]' log)" \
+	'1 ["triton_per_fused_add_log_mul_sub_sum_2",2,"mul, sum_2, sub, log, add_1"]'
+with run aoti-nanassert -- "$host" "load=$(so nan)" in=v/nan.in0.npy call
+like "and says why" "$(cat out err)" 'likely +log of a negative number'
+
+# ---- --ima: a kernel of the user's that really writes outside ----
+name=user
+with run aoti-printer --ima --log=log -- "$host" "load=$(so user)" in=v/user.in0.npy call
+is "32 rows are well" "$status" 0
+FAKECUDA_LOG=driver with run aoti-printer --ima --log=log -- "$host" "load=$(so user)" rows=1000 in=v/user.in0.npy call
+is "1000 rows are not" "$status" 1
+like "which kernel" "$(cat log)" 'far_copy_0: illegal memory access \(CUDA_ERROR_ILLEGAL_ADDRESS, 700\)'
+like "where from" "$(cat log)" 'from +wrapper.cpp:[0-9]+'
+like "its argument and allocation" "$(cat log)" 'buf0 +0x[0-9a-f]+ +64000 +64000 +[0-9]+ +0x[0-9a-f]+ \+ 2097152'
+like "its numbers" "$(cat log)" '2 +16000'
+like "by the memory that it touches" "$(cat driver)" 'run far_copy: store of [0-9]+ bytes outside of every allocation at 0x[0-9a-f]+, block 0,0,0, thread 0,0,0, line'
+with run aoti-printer --ima=alloc --log=log -- "$host" "load=$(so user)" rows=1000 in=v/user.in0.npy call
+like "the same with allocations of its own" "$(cat log)" 'far_copy_0: illegal memory access'
+with run "$host" "load=$(so user)" rows=1000 in=v/user.in0.npy call wait
+is "without a tool it is told late" "$(cat out)" "rc 0, then 700 an illegal memory access was encountered
+wait 700 an illegal memory access was encountered"
+
+# the library alone
+mkdir alone
+cp user.d/*.wrapper.so user.d/*.cubin alone
+with run aoti-printer --ima --log=log -- "$host" "load=$(echo alone/*.so)" rows=1000 in=v/user.in0.npy call
+like "without the wrapper's text" "$(cat log)" 'far_copy: illegal memory access'
+
+# ---- a package for the CPU against the one for a GPU ----
+name=launches
+exits "a dump for a GPU" 0 with aoti-printer -o gpu -- "$host" "load=$(so launches)" "${launches[@]}" call
+is "of all its launches" "$(jq -rs 'map(select(.kernel)) | length' gpu/calls.jsonl)" 10
+exits "again it is the same" 0 with aoti-printer --diff gpu -- "$host" "load=$(so launches)" "${launches[@]}" call
+done_testing
