@@ -386,24 +386,22 @@ static int replay(struct call *c, struct ops_thread *t, struct cuda_replay *r)
 static int launch(struct call *c)
 {
 	void *stream = stream_of(c, c->arg[1]);
-	struct cuda_replay r = {.stream = stream};
-	bool captured = cuda_capturing(stream);
-	struct ops_thread *t = ops_thread();
 	pthread_mutex_lock(&lock);
 	struct graph *g = graph_of((void *)c->arg[0]);
-	if (g && !captured) {
-		r.model = g->model;
-		r.graph = g->number;
-		r.times = ++g->replays;
-		r.captured = g->n;
-	}
 	pthread_mutex_unlock(&lock);
-	if (g && !captured && t)
-		return replay(c, t, &r);
-	int result = go_on(c);
-	if (g && captured && !result)
-		captured_again(g, stream);
-	return result;
+	struct ops_thread *t = g ? ops_thread() : NULL;
+	if (!t)
+		return go_on(c);
+	if (cuda_capturing(stream)) {
+		int result = go_on(c);
+		if (!result)
+			captured_again(g, stream);
+		return result;
+	}
+	pthread_mutex_lock(&lock);
+	struct cuda_replay r = {.model = g->model, .graph = g->number, .captured = g->n, .times = ++g->replays, .stream = stream};
+	pthread_mutex_unlock(&lock);
+	return replay(c, t, &r);
 }
 
 /* ---- slots ---- */
