@@ -26,9 +26,9 @@ exits "from several threads, each with an executable of its own" 0 aoti-printer 
 is "none failed" "$(tail -1 out)" "replays: 0 failed"
 is "all are counted" "$(graphs)" '[[1,3,4,200]]'
 is "each once" "$(jq '[.calls[].replay.times // empty] | sort == [range(1; 201)]' log)" true
-exits "made anew, cloned, a child of another, updated" 0 aoti-printer --json --log=log -- "$host" "load=$so" remade=3:4
-is "what is replayed is right" "$(grep -c 'as computed' out)" 9
-is "replays count for the capture that they come from" "$(graphs)" '[[1,3,4,7],[2,0,4,1],[3,3,4,1]]'
+exits "made anew, cloned, a child of another, captured into another, updated" 0 aoti-printer --json --log=log -- "$host" "load=$so" remade=3:4
+is "what is replayed is right" "$(grep -c 'as computed' out)" 10
+is "replays count for the capture that they come from" "$(graphs)" '[[1,3,4,7],[2,0,4,1],[3,0,4,1],[4,3,4,1]]'
 exits "a graph that is never replayed" 0 aoti-printer -l3 --log=log -- "$host" "load=$so" graph=0:4
 like "is said" "$(cat err)" 'CUDA graph 1: 4 calls captured .*, never replayed$'
 exits "by functions that dlsym() gave" 0 aoti-printer -l3 --log=log -- "$host" "load=$so" unseen=2:4

@@ -16,7 +16,8 @@
  *     unseen=N:ROWS    graph= with functions that dlsym() gave
  *     replays=TxN:ROWS a graph captured once, made executable by each of T threads and replayed N times there: how many failed
  *     remade=N:ROWS    a graph replayed N times as graph= does, made anew and replayed N times, cloned and replayed once; as the child of
- *                      another one once; then another capture, and the executable of the first updated to it: each says as computed
+ *                      another one once; captured into another one and that replayed once; then another capture of the model, and the
+ *                      executable of the first updated to it: each says as computed
  *     both=N:ROWS      two threads, N runs on a GPU each: how many failed, how many were wrong
  *     nan=ROWS         one NaN in the first input, at index 9
  *     host=ROWS        the second input is on the host
@@ -474,7 +475,7 @@ static void remade(int n, int64_t rows)
 {
 	struct job j;
 	uint64_t params[4] = {0};
-	void *stream, *g = NULL, *exec = NULL, *again = NULL, *clone = NULL, *parent = NULL, *node = NULL, *other = NULL;
+	void *stream, *g = NULL, *exec = NULL, *again = NULL, *clone = NULL, *parent = NULL, *node = NULL, *outer = NULL, *other = NULL;
 	cudaStreamCreate(&stream);
 	if (warm(&j, rows, stream) || capture(&j, stream, &g) || cudaGraphInstantiateWithFlags(&exec, g, 0))
 		die("remade", "no graph");
@@ -490,11 +491,15 @@ static void remade(int n, int64_t rows)
 	if (cudaGraphCreate(&parent, 0) || cudaGraphAddChildGraphNode(&node, parent, NULL, 0, g) || cudaGraphInstantiate(&again, parent, 0))
 		die("remade", "no child");
 	replay_and_tell(&j, again, stream, 1);
+	if (cudaStreamBeginCapture(stream, CAPTURE_GLOBAL) || cudaGraphLaunch(exec, stream) || cudaStreamEndCapture(stream, &outer) ||
+	    cudaGraphExecDestroy(again) || cudaGraphInstantiate(&again, outer, 0))
+		die("remade", "no graph of a graph");
+	replay_and_tell(&j, again, stream, 1);
 	if (capture(&j, stream, &other) || cudaGraphExecUpdate(exec, other, params))
 		die("remade", "no update");
 	replay_and_tell(&j, exec, stream, 1);
-	for (size_t i = 0; i < 4; i++)
-		cudaGraphDestroy((void *[]){g, clone, parent, other}[i]);
+	for (size_t i = 0; i < 5; i++)
+		cudaGraphDestroy((void *[]){g, clone, parent, outer, other}[i]);
 	cudaGraphExecDestroy(exec);
 	cudaGraphExecDestroy(again);
 	cudaStreamDestroy(stream);

@@ -114,7 +114,7 @@ static void test_graphs_again(void **state)
 {
 	(void)state;
 	assert_string_equal(CALLS("remade=2:32"), "captured: 0\nrc 0 as computed\nrc 0 as computed\nrc 0 as computed\nrc 0 as computed\n"
-						  "rc 0 as computed\nrc 0 as computed\ncaptured: 0\nrc 0 as computed\n");
+						  "rc 0 as computed\nrc 0 as computed\nrc 0 as computed\ncaptured: 0\nrc 0 as computed\n");
 	assert_string_equal(CALLS("replays=4x20:32"), "captured: 0\nreplays: 0 failed\n");
 }
 
