@@ -23,8 +23,8 @@
  * CUTLASS kernels (torch/_inductor/codegen/cutlass): nvcc compiles each to an object that is linked into the model, with a function
  * cutlass_fused_mm_HASH(pointers, ..., stream) that Run calls by a slot. That call is watched as a C++ kernel's is; what it launches
  * belongs to it (cuda_inside). It launches by the runtime: cudaLaunchKernel, cudaLaunchKernelExC, cudaLaunchCooperativeKernel, and
- * nvcc's own __cudaGetKernel and __cudaLaunchKernel (<<<>>>, since CUDA 12.8 at the latest). cpp_builder.py links models to libcuda.so.1 and
- * libtorch_cuda.so, which brings libcudart.so.N: then there are slots. A model that is linked to libcudart_static.a (inside of Meta,
+ * nvcc's own __cudaGetKernel and __cudaLaunchKernel (<<<>>>, since CUDA 12.8 at the latest). cpp_builder.py links models to
+ * libcuda.so.1 and libtorch_cuda.so, which brings libcudart.so.N: then there are slots. A model that is linked to libcudart_static.a (inside of Meta,
  * and by the CMakeLists.txt that package_cpp_only writes) has none: its function is seen, its launches are not. Names: cuda_runtime.c.
  * Of a parameter that is a structure the first eight bytes are looked at: tensors are told by the function's own arguments.
  *

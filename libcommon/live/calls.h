@@ -27,7 +27,8 @@
  *
  * Most calls are a begin and an end and nothing else, and what they cost is memory that is not in the cache. So a slot is one
  * cache line; what a CALL_VALUE, CALL_LAUNCH or CALL_REPLAY has besides lies in a room of its own behind the slots, by the same
- * rules and with tickets of its own: written first, and lost for the reader when it was overwritten. Writers fetch the lines of the next tickets ahead.
+ * rules and with tickets of its own: written first, and lost for the reader when it was overwritten. Writers fetch the lines of the
+ * next tickets ahead.
  *
  * Time is read twice a call. Where the processor's counter can stand for a clock, its ticks are written down (CALLS_TICKS), and the
  * head says what both clocks showed when the log was made; readers convert, and see nanoseconds of CLOCK_MONOTONIC only.
