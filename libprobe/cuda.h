@@ -24,8 +24,9 @@
  * cutlass_fused_mm_HASH(pointers, ..., stream) that Run calls by a slot. That call is watched as a C++ kernel's is; what it launches
  * belongs to it (cuda_inside). It launches by the runtime: cudaLaunchKernel, cudaLaunchKernelExC, cudaLaunchCooperativeKernel, and
  * nvcc's own __cudaGetKernel and __cudaLaunchKernel (<<<>>>, since CUDA 12.8 at the latest). cpp_builder.py links models to
- * libcuda.so.1 and libtorch_cuda.so, which brings libcudart.so.N: then there are slots. A model that is linked to libcudart_static.a (inside of Meta,
- * and by the CMakeLists.txt that package_cpp_only writes) has none: its function is seen, its launches are not. Names: cuda_runtime.c.
+ * libcuda.so.1 and libtorch_cuda.so, which brings libcudart.so.N: then there are slots. A model that is linked to libcudart_static.a
+ * (is_fbcode(), and the CMakeLists.txt that package_cpp_only writes) has none: its function is seen, its launches are not. Names:
+ * cuda_runtime.c.
  * Of a parameter that is a structure the first eight bytes are looked at: tensors are told by the function's own arguments.
  *
  * Values (cuda_read.c) are copied on the stream that the call was made on, and waited for. Never while that stream is being
