@@ -163,6 +163,13 @@ static void say_failure(struct session *s, const struct watch *w)
 		warn("%s", buf_str(&s->failure));
 }
 
+static void say_asides(const struct session *s, const struct watch *w)
+{
+	struct slice rest = buf_slice(&w->asides), line;
+	while (!s->o->quiet && slice_line(&rest, &line))
+		note("%s: %.*s", diag_tool, (int)line.n, line.p);
+}
+
 /* Meanwhile, so that the log does not run over. */
 static void only_read(void *user, struct watch *w) { drain(user, w); }
 
@@ -197,6 +204,7 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	say_stopped(&s);
 	say_failure(&s, &w);
 	say_lost(&s, &w);
+	say_asides(&s, &w);
 	s.watch = &w;
 	session_end(&s);
 	int status = ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s), o->error_exitcode));

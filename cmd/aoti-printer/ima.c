@@ -23,7 +23,8 @@ struct hunt {
 	size_t n_deaths;
 	struct ima ima;
 	struct arena arena; /* of the report */
-	char *const *command;
+	char *const *command; /* or the model and its inputs, */
+	bool file_operands;   /* which are run here */
 	struct output *file; /* -o; NULL */
 };
 
@@ -268,27 +269,42 @@ static bool wrong_tensor(const struct hunt_report *r)
 	return wrong;
 }
 
+static const char *with_torch(struct hunt *h, const char *words)
+{
+	const char *torch = h->s.o->torch;
+	struct buf b = {0};
+	buf_adds(&b, words);
+	if (torch && *torch)
+		buf_addf(&b, "=%s", torch);
+	const char *all = arena_strndup(&h->arena, buf_str(&b), b.len);
+	buf_release(&b);
+	return all;
+}
+
 static void add_steps(struct hunt *h, struct hunt_report *r)
 {
 	const struct ima_event *e = r->n_faults ? r->v[0].e : NULL;
 	const bool memory = e && of_memory(e->code);
 	struct buf b = {0};
 	if (wrong_tensor(r))
-		add_step(h, r, "what is each call of a model given?", "aoti-checkinputs --", h->command);
+		add_step(h, r, "what is each call of a model given?", h->file_operands ? "aoti-checkinputs" : "aoti-checkinputs --", h->command);
 	if (e && (e->code == 209 || e->code == 701))
 		add_step(h, r, "is the package for this GPU?", "aoti-checkinputs --doctor MODEL.pt2", NULL);
 	if (e && e->graph)
 		add_step(h, r, "which of them? run it without CUDA graphs: then each launch is waited for", "", NULL);
 	if (memory && !r->alloc)
 		add_step(h, r, "is it still this kernel when each tensor is an allocation of its own (no caching allocator)?",
-			 "aoti-printer --ima=alloc --", h->command);
+			 h->file_operands ? with_torch(h, "aoti-printer --ima=alloc --torch") : "aoti-printer --ima=alloc --", h->command);
 	if (e && e->launch && !slice_is(e->when, "before")) {
 		buf_adds(&b, "fxexplain kernel");
 		add_word(&b, arena_strndup(&h->arena, e->kernel.p, e->kernel.n));
-		buf_adds(&b, " torch_compile_debug");
-		add_step(h, r, "what is the kernel's text, line by line? (compiled again with TORCH_COMPILE_DEBUG=1)", buf_str(&b), NULL);
+		if (h->file_operands)
+			add_word(&b, h->command[0]);
+		else
+			buf_adds(&b, " MODEL.pt2");
+		add_step(h, r, "what is the kernel's text, line by line?", buf_str(&b), NULL);
 	}
-	if (memory)
+	if (memory && !h->file_operands)
 		add_step(h, r, "which instruction, which thread? (slow)", "compute-sanitizer", h->command);
 	if (memory && !slice_is(e->when, "before"))
 		add_step(h, r, "what is the smallest graph that does it? (of torch.export.save)", "fxminify EXPORTED.pt2", NULL);
@@ -359,8 +375,9 @@ static void end(struct session *s, struct watch *w)
 int run_ima(const struct printer_options *given, const struct operands *in)
 {
 	struct printer_options o = *given;
-	struct hunt h = {.past = xcalloc(KEPT, sizeof(*h.past)), .command = in->command};
+	struct hunt h = {.past = xcalloc(KEPT, sizeof(*h.past)), .file_operands = !in->command};
 	struct err err = {0};
+	h.command = in->command ? in->command : (char *const *)(uintptr_t)in->v;
 	o.inputs = true;
 	o.level = LEVEL_NAMES;
 	o.last = o.last < 0 ? 16 : o.last;

@@ -107,8 +107,8 @@ static void check_options(const struct operands *in)
 		die(EXIT_USAGE, "--record needs a command: aoti-printer --record DIR -- COMMAND");
 	if (opt.ima && *opt.ima && strcmp(opt.ima, "alloc"))
 		die(EXIT_USAGE, "--ima=%s: only --ima=alloc is known", opt.ima);
-	if (opt.ima && !in->command)
-		die(EXIT_USAGE, "--ima needs a command: aoti-printer --ima -- COMMAND");
+	if (opt.ima && !in->command && !opt.torch)
+		die(EXIT_USAGE, "--ima needs a command (aoti-printer --ima -- COMMAND), or an installed libtorch for CUDA to run a model with (--torch)");
 	if (opt.ima && (opt.kernels.n || opt.buffers.n || opt.calls || opt.runs))
 		die(EXIT_USAGE, "--ima looks at every call: no --kernels, --buffers, --calls or --runs");
 	if (opt.ima && opt.output && opt.log)

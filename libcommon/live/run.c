@@ -2,6 +2,7 @@
 #include "live/run.h"
 
 #include "aoti/doctor.h"
+#include "aoti/modelso.h"
 #include "io/output.h"
 
 #include <dirent.h>
@@ -83,7 +84,7 @@ static int put_file(const char *path, struct slice bytes, struct err *err)
 	return r;
 }
 
-/* All that belongs to the model, GPU code left out. *size: together. */
+/* All that belongs to the model. *size: together. */
 static int unpack(struct run_job *j, struct package *pkg, const struct package_model *m, uint64_t *size,
 		  struct err *err)
 {
@@ -113,16 +114,34 @@ static int put_inputs(const char *path, const struct tensor_view *in, size_t n, 
 
 /* ---- what can be told before ---- */
 
-static int check_processor(struct package *pkg, const struct package_model *m, struct err *err)
+static int check_device(struct package *pkg, const struct package_model *m, const struct package_metadata *md,
+			const struct run_options *o, bool *gpu, struct err *err)
+{
+	struct modelso so;
+	struct slice bytes;
+	struct err unread;
+	*gpu = slice_is(md->device, "cuda");
+	if (!md->device.n && package_data(pkg, m->so, &bytes, &unread) == 0 && modelso_open(&so, bytes, pkg->path, &unread) == 0) {
+		*gpu = so.device_code == DEVICE_CODE_CUDA;
+		modelso_close(&so);
+	}
+	if (md->device.n && !*gpu && !slice_is(md->device, "cpu"))
+		return err_set(err, EXIT_INPUT, "'%s' is made for %.*s; only models for cpu and cuda can be run", pkg->path,
+			       (int)(md->device.n < 40 ? md->device.n : 40), md->device.p);
+	if (*gpu && !o->torch)
+		return err_set(err, EXIT_INPUT,
+			       "'%s' is made for cuda: it runs with an installed libtorch for CUDA (--torch), or watch a program that runs it (-- COMMAND)",
+			       pkg->path);
+	return 0;
+}
+
+static int check_processor(struct package *pkg, const struct package_model *m, const struct run_options *o, bool *gpu, struct err *err)
 {
 	struct package_metadata md;
 	struct doctor_host host;
 	struct slice unknown = {0};
-	if (package_metadata(pkg, m, &md, err) < 0)
+	if (package_metadata(pkg, m, &md, err) < 0 || check_device(pkg, m, &md, o, gpu, err) < 0)
 		return -1;
-	if (md.device.n && !slice_is(md.device, "cpu"))
-		return err_set(err, EXIT_INPUT, "'%s' is made for %.*s; only models for the cpu can be run", pkg->path,
-			       (int)(md.device.n < 40 ? md.device.n : 40), md.device.p);
 	doctor_host_here(&host);
 	if (md.machine.n && !slice_eq(md.machine, slice_str(host.machine)))
 		return err_set(err, EXIT_INPUT, "'%s' is made for %.*s; this machine is %s", pkg->path,
@@ -178,6 +197,8 @@ static void command_line(struct run_job *j, const char *name, const char *runner
 	option_number(&w, "--runs", o->runs);
 	option_number(&w, "--threads", o->threads);
 	option_number(&w, "--limit-memory", j->max_memory);
+	if (j->gpu)
+		word(&w, "--gpu");
 	option(&w, "--save-dir", o->watched ? o->save_dir : NULL);
 	if (o->check_inputs)
 		word(&w, "--check-inputs");
@@ -231,7 +252,7 @@ static int prepare(struct run_job *j, struct package *pkg, const struct tensor_v
 		   *torch = runner ? runtime(&j->arena, o, err) : NULL;
 	if (find_libraries(j, o, load, err) < 0)
 		return -1;
-	if (!torch || check_processor(pkg, m, err) < 0 || make_folder(j, err) < 0 || unpack(j, pkg, m, &size, err) < 0)
+	if (!torch || check_processor(pkg, m, o, &j->gpu, err) < 0 || make_folder(j, err) < 0 || unpack(j, pkg, m, &size, err) < 0)
 		return -1;
 	const char *inputs = in_folder(j, SLICE("inputs.run"));
 	j->so = in_folder(j, pkg->file[m->so].name);

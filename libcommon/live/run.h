@@ -19,14 +19,15 @@
  * model's files are unpacked into a private folder (job.folder), the library under its own name, so that wrapper.cpp
  * lies beside it.
  *
- * What is refused, by name: models for a GPU, another machine, processors that have more instructions than this one;
+ * What is refused, by name: models for a GPU without .torch, for another machine, processors that have more instructions than this one;
  * models of other runtimes (no aoti_torch_* of torch's own: modelso.h); operators that libpt2shim.so does not have - all of them
  * listed, before anything runs: err says to use .torch then -; custom ops that are defined in Python, or (.torch) in a library
  * that .load does not name.
  *
  * Confinement (in pt2-run, before the model is loaded; docs/RUN.md): limits of address space and time, no core file; a filter of
  * system calls: no network, no other program or process (threads may be), no file may be written or made but the outputs.
- * What it may: read files. .watched lifts it as far as the probe needs it: files in its folder.
+ * What it may: read files. .watched lifts it as far as the probe needs it: files in its folder. A model for CUDA (with .torch, that of an
+ * installed libtorch for CUDA) is not confined: the driver opens devices; job.gpu is set then, for whoever has to say so.
  */
 #ifndef PT2_LIVE_RUN_H
 #define PT2_LIVE_RUN_H
@@ -57,6 +58,7 @@ struct run_job {
 	char *folder, *so, *outputs;
 	uint64_t max_memory;
 	unsigned timeout_s;
+	bool gpu; /* it runs on one, unconfined */
 	struct arena arena;
 };
 

@@ -234,6 +234,8 @@ static int run_file(struct watch *w, struct err *err)
 		w->job = NULL;
 		return -1;
 	}
+	if (w->job->gpu)
+		buf_addf(&w->asides, "%s is for a GPU: it ran unconfined, as the driver needs it\n", o->model);
 	if (child_signalled()) { /* while it was unpacked */
 		w->ended = true;
 		return 0;

@@ -61,8 +61,8 @@ static int make(struct arena *a, const struct tensor_meta *m, const char *from, 
 	const struct dtype_info *d = dtype_info(m->dtype);
 	if (!d || !tensor_extent(m, &bytes) || (uint64_t)bytes > MAX_MADE)
 		return err_set(err, EXIT_USAGE, "'%s' is too large to be made up: give a file", from);
-	if (m->device != DEVICE_CPU)
-		return err_set(err, EXIT_USAGE, "'%s': only inputs on the cpu can be made up", from);
+	if (m->device != DEVICE_CPU && m->device != DEVICE_CUDA)
+		return err_set(err, EXIT_USAGE, "'%s': only inputs for cpu and cuda can be made up", from);
 	char *p = arena_alloc(a, (size_t)bytes + 64);
 	p += (64 - (uintptr_t)p % 64) % 64;
 	memset(p, 0, (size_t)bytes);
@@ -98,6 +98,9 @@ static int one(struct given *g, const struct contract *c, size_t i, struct arena
 	       struct err *err)
 {
 	struct slice data;
+	/* Files and numbers that are made up here are on no device: they go where they are wanted. */
+	if (g->meta[i].device == DEVICE_CPU && (c->input[i].device == DEVICE_NONE ? c->device : c->input[i].device) == DEVICE_CUDA)
+		g->meta[i].device = DEVICE_CUDA;
 	v->name = c->input[i].name;
 	v->meta = g->meta[i];
 	if (v->meta.n_dim < 0) {

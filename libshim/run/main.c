@@ -12,7 +12,7 @@
 
 static const char usage[] =
     "usage: pt2-run --torch LIB --model SO --inputs FILE --outputs FILE [option]...\n"
-    "Runs a compiled model (AOTInductor, for the cpu) once and writes what it returns.\n"
+    "Runs a compiled model (AOTInductor) once and writes what it returns.\n"
     "  --torch LIB        libpt2shim.so or an installed libtorch_cpu.so\n"
     "  --model SO         the model's library\n"
     "  --name NAME        what messages call it\n"
@@ -28,6 +28,7 @@ static const char usage[] =
     "  --watched          libpt2probe.so is preloaded: permit its files\n"
     "  --save-dir DIR     with --watched: permit writing there\n"
     "  --unconfined       no filter of system calls\n"
+    "  --gpu              the model is for CUDA: with an installed libtorch for CUDA, and unconfined\n"
     "  --verbose          show what the model prints\n"
     "  --quiet            errors into the outputs file only\n"
     "Exit status: 0, 2 usage, 3 the model or an input, 4 the environment.\n";
@@ -64,6 +65,7 @@ enum {
 	WATCHED,
 	SAVE_DIR,
 	UNCONFINED,
+	GPU,
 	VERBOSE,
 	QUIET,
 	HELP
@@ -84,6 +86,7 @@ static const struct option options[] = {
     {"check-inputs", no_argument, NULL, CHECK},
     {"save-dir", required_argument, NULL, SAVE_DIR},
     {"unconfined", no_argument, NULL, UNCONFINED},
+    {"gpu", no_argument, NULL, GPU},
     {"verbose", no_argument, NULL, VERBOSE},
     {"quiet", no_argument, NULL, QUIET},
     {"help", no_argument, NULL, HELP},
@@ -117,6 +120,7 @@ static void read_options(struct job *j, int argc, char **argv)
 		case WATCHED: j->watched = true; break;
 		case SAVE_DIR: j->save_dir = optarg; break;
 		case UNCONFINED: j->unconfined = true; break;
+		case GPU: j->gpu = true; break;
 		case VERBOSE: j->verbose = true; break;
 		case QUIET: j->quiet = true; break;
 		case HELP: fputs(usage, stdout); exit(fflush(stdout) ? EXIT_ENVIRON : EXIT_FINE);

@@ -39,6 +39,9 @@ struct torch {
 	int32_t (*dim)(tensor t, int64_t *ret);
 	int32_t (*dtype)(tensor t, int32_t *ret);
 	int32_t (*drop)(tensor t);
+	/* of a GPU's */
+	int32_t (*device)(tensor t, int32_t *ret);
+	int32_t (*copy)(tensor to, tensor from, int32_t non_blocking);
 	const char *(*last_error)(void); /* libpt2shim.so's own */
 };
 
@@ -150,8 +153,9 @@ static int refuse(const struct modelso *m, const struct job *j, struct err *err)
 	if (m->api < API_CONTAINER)
 		return err_set(err, EXIT_INPUT, "'%s' has no container to be run with: %s", m->name,
 			       modelso_api_name(m->api));
-	if (m->device_code != DEVICE_CODE_CPU)
-		return err_set(err, EXIT_INPUT, "'%s' is made for a GPU; only models for the cpu can be run", m->name);
+	if (m->device_code != (j->gpu ? DEVICE_CODE_CUDA : DEVICE_CODE_CPU))
+		return err_set(err, EXIT_INPUT, "'%s' is made for %s", m->name,
+			       m->device_code == DEVICE_CODE_CPU ? "the cpu" : m->device_code == DEVICE_CODE_CUDA ? "cuda" : "a GPU that is not CUDA's");
 	if (modelso_imports(m, PROXY_CALL) && !j->extern_nodes)
 		return err_set(err, EXIT_INPUT,
 			       "'%s' calls operators through the proxy executor; the package's list of them (*.wrapper.json) is not there",
@@ -207,6 +211,21 @@ static int load_torch(struct torch *t, const char *path, struct err *err)
 		return err_set(err, EXIT_ENVIRON, "'%s' has no AOTInductor interface (torch 2.4 and later have one)",
 			       path);
 	FIND(t->so, "shim_last_error", t->last_error);
+	return 0;
+}
+
+/* What of an installed libtorch is for CUDA. */
+static int load_torch_cuda(struct torch *t, const char *torch, struct err *err)
+{
+	char path[4096];
+	const char *slash = strrchr(torch, '/');
+	snprintf(path, sizeof(path), "%.*s/libtorch_cuda.so", slash ? (int)(slash - torch) : 1, slash ? torch : ".");
+	if (access(path, F_OK) < 0)
+		return err_set(err, EXIT_ENVIRON, "'%s' is a libtorch without CUDA: no libtorch_cuda.so is beside it", torch);
+	if (!dlopen(path, RTLD_LAZY | RTLD_GLOBAL))
+		return err_set(err, EXIT_ENVIRON, "cannot load '%s': %s", path, dlerror());
+	if (!FIND(t->so, "aoti_torch_get_device_type", t->device) || !FIND(t->so, "aoti_torch_copy_", t->copy))
+		return err_set(err, EXIT_ENVIRON, "'%s' cannot copy tensors (aoti_torch_copy_: torch 2.5 and later have it)", torch);
 	return 0;
 }
 
@@ -299,8 +318,8 @@ static int create(const struct job *j, struct model *m, const struct torch *t, s
 	char dir[4096];
 	const char *slash = strrchr(j->model, '/');
 	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - j->model) : 1, slash ? j->model : ".");
-	if (m->create_with_device ? m->create_with_device(&m->c, 1, "cpu", dir)
-	    : m->create           ? m->create(&m->c, 1, true, dir)
+	if (m->create_with_device ? m->create_with_device(&m->c, 1, j->gpu ? "cuda" : "cpu", dir)
+	    : m->create           ? m->create(&m->c, 1, !j->gpu, dir)
 				  : 1)
 		return model_error(j, m, t, "cannot create the model of", err);
 	if (!j->blob)
@@ -316,18 +335,52 @@ static int create(const struct job *j, struct model *m, const struct torch *t, s
 
 /* ---- calling ---- */
 
+static int make_tensor(const struct torch *t, const struct tensor_meta *m, int32_t device, size_t i, tensor *ret, struct err *err)
+{
+	int64_t bytes;
+	if (!tensor_extent(m, &bytes) || t->empty_strided(m->n_dim, m->size, m->stride, m->dtype, device, 0, ret))
+		return err_set(err, EXIT_INPUT, "cannot make input %zu, %s with %d dimensions", i, dtype_name(m->dtype), m->n_dim);
+	return 0;
+}
+
+/* *host becomes one on the GPU. */
+static int to_gpu(const struct torch *t, const struct tensor_meta *m, size_t i, tensor *host, struct err *err)
+{
+	tensor there = NULL;
+	if (make_tensor(t, m, DEVICE_CUDA, i, &there, err) < 0)
+		return -1;
+	int r = t->copy(there, *host, 0) ? err_set(err, EXIT_INPUT, "cannot copy input %zu to the GPU", i) : 0;
+	t->drop(*host);
+	*host = there;
+	return r;
+}
+
 static int make_input(const struct torch *t, const struct tensor_view *v, size_t i, tensor *ret, struct err *err)
 {
 	int64_t bytes;
 	void *data;
-	if (!tensor_extent(&v->meta, &bytes) ||
-	    t->empty_strided(v->meta.n_dim, v->meta.size, v->meta.stride, v->meta.dtype, 0, 0, ret))
-		return err_set(err, EXIT_INPUT, "cannot make input %zu, %s with %d dimensions", i,
-			       dtype_name(v->meta.dtype), v->meta.n_dim);
+	if (make_tensor(t, &v->meta, DEVICE_CPU, i, ret, err) < 0)
+		return -1;
 	if (t->data_ptr(*ret, &data))
 		return err_set(err, EXIT_INPUT, "input %zu has no memory", i);
-	if (bytes)
+	if (tensor_extent(&v->meta, &bytes) && bytes)
 		memcpy(data, v->data, (size_t)bytes);
+	return v->meta.device == DEVICE_CUDA && t->copy ? to_gpu(t, &v->meta, i, ret, err) : 0;
+}
+
+/* *o becomes one on the host, with the same strides. */
+static int from_gpu(const struct torch *t, tensor *o, size_t i, struct err *err)
+{
+	int32_t device, dtype;
+	int64_t n, *size, *stride;
+	tensor host = NULL;
+	if (!t->copy || t->device(*o, &device) || device != DEVICE_CUDA)
+		return 0;
+	if (t->dim(*o, &n) || t->sizes(*o, &size) || t->strides(*o, &stride) || t->dtype(*o, &dtype) ||
+	    t->empty_strided(n, size, stride, dtype, DEVICE_CPU, 0, &host) || t->copy(host, *o, 0))
+		return err_set(err, EXIT_INPUT, "output %zu cannot be copied off the GPU", i);
+	t->drop(*o);
+	*o = host;
 	return 0;
 }
 
@@ -357,6 +410,8 @@ static int write_outputs(const struct job *j, const struct torch *t, tensor *out
 	struct tensor_view *v = arena_alloc(&a, (n + 1) * sizeof(*v));
 	memset(v, 0, (n + 1) * sizeof(*v));
 	int r = 0;
+	for (size_t i = 0; i < n && !r; i++)
+		r = from_gpu(t, &out[i], i, err);
 	for (size_t i = 0; i < n && !r; i++)
 		r = view_output(t, out[i], i, &v[i], &a, err);
 	if (!r)
@@ -461,7 +516,7 @@ int run_job(struct job *j, const struct tensor_view *in, size_t n_in, struct err
 	struct mapfile blob = {.fd = -1};
 	struct run_times times = {0};
 	uint64_t start = now(CLOCK_MONOTONIC);
-	if (load_torch(&t, j->torch, err) < 0)
+	if (load_torch(&t, j->torch, err) < 0 || (j->gpu && load_torch_cuda(&t, j->torch, err) < 0))
 		return -1;
 	times.torch = now(CLOCK_MONOTONIC) - start;
 	if (confine(j, err) < 0 || load_libraries(j, &t, err) < 0)

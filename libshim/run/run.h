@@ -11,6 +11,7 @@ struct job {
 	unsigned n_load;
 	unsigned runs, threads;
 	uint64_t max_memory;
+	bool gpu; /* the model is for CUDA: libtorch_cuda.so beside .torch; inputs and outputs are copied */
 	bool verbose, watched, unconfined, quiet;
 	int out_fd, own_err, model_err; /* where it writes; the real stderr; what the model printed can be read here, or -1 */
 };

@@ -18,6 +18,7 @@
 
 extern int cudaMalloc(void **, size_t), cudaFree(void *), cudaGetDevice(int *), cudaSetDevice(int), cudaStreamIsCapturing(void *, int *);
 extern int cudaThreadExchangeStreamCaptureMode(int *), cudaMemcpyAsync(void *, const void *, size_t, int, void *), cudaGetLastError(void);
+extern int cudaMemcpy(void *, const void *, size_t, int);
 extern const char *cudaGetErrorString(int);
 struct tensor;
 extern int32_t aoti_torch_get_data_ptr(struct tensor *, void **), aoti_torch_get_dim(struct tensor *, int64_t *);
@@ -240,6 +241,13 @@ void faketorch_cuda_free(void *p)
 int32_t faketorch_cuda_copy(void *to, const void *from, int64_t bytes, int32_t device)
 {
 	int rc = cudaMemcpyAsync(to, from, (size_t)bytes, 3, stream_now[device % MAX_DEVICES]);
+	return rc ? cuda_failed(rc) : 0;
+}
+
+/* kind: of cudaMemcpy() */
+int32_t faketorch_cuda_move(void *to, const void *from, int64_t bytes, int32_t kind)
+{
+	int rc = cudaMemcpy(to, from, (size_t)bytes, kind);
 	return rc ? cuda_failed(rc) : 0;
 }
 
