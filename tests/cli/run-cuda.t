@@ -1,0 +1,69 @@
+#!/bin/bash
+# Packages for CUDA (tests/data/aoti/cuda) out of a file, with --torch: aoti-printer, aoti-nanassert, --ima, on a libtorch and a driver of the tests
+# (tests/lib/fakecuda.h), which run Triton's PTX.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+at=$ROOT/tests/data/aoti/cuda
+[ "$(uname -m)" = x86_64 ] || skip_all "the packages are compiled for x86-64"
+grep -qw avx2 /proc/cpuinfo || skip_all "the packages need AVX2"
+
+mkdir torch without v
+ln -s "$BUILD/tests-lib/faketorch.so" torch/libtorch_cpu.so
+ln -s "$BUILD/tests-lib/faketorch.so" without/libtorch_cpu.so
+ln -s "$BUILD/tests-lib/cuda/"lib* torch
+for name in linear nan user linear_cpu; do
+	xz -dc "$at/$name.pt2.xz" >"$name.pt2"
+	[ ! -f "$at/$name.triton.tar.xz" ] || xz -dc "$at/$name.triton.tar.xz" | tar xf -
+done
+xz -dc "$at/values.npz.xz" >values.npz
+python3 -m zipfile -e values.npz v
+# gpu NAME COMMAND... : with a driver that knows the kernels of this package
+gpu() {
+	local name=$1
+	shift
+	LD_LIBRARY_PATH=$TMP/torch FAKECUDA_PTX=$TMP/$name "$@"
+}
+
+# ---- what is needed ----
+exits "without --torch" 3 aoti-printer linear.pt2 'f32[4,16]'
+is "says what it runs with" "$(cat err)" \
+	"aoti-printer: 'linear.pt2' is made for cuda: it runs with an installed libtorch for CUDA (--torch), or watch a program that runs it (-- COMMAND)"
+exits "a libtorch for the CPU" 4 aoti-printer --torch=without linear.pt2 'f32[4,16]'
+like "says what it lacks" "$(cat err)" "is a libtorch without CUDA: no libtorch_cuda.so is beside it"
+exits "a model for the CPU is run as before" 0 aoti-printer --level 3 linear_cpu.pt2 'f32[4,16]'
+exits "no GPU" 3 gpu linear env FAKECUDA_FAIL=nodevice aoti-printer --torch=torch linear.pt2 'f32[4,16]'
+like "is told" "$(cat err)" "cannot create the model of 'linear.pt2': CUDA error: no CUDA-capable device is detected"
+is "nothing is left behind" "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'pt2run.*' -newer values.npz | wc -l)" 0
+
+# ---- values ----
+exits "a package for CUDA" 0 gpu linear aoti-printer --torch=torch --level 2 --json linear.pt2 v/linear.in0.npy
+is "its calls" "$(jq -r '.calls[].kernel' out | paste -sd' ')" \
+	"aoti_torch_cuda_mm_out triton_poi_fused_addmm_relu_0 aoti_torch_cuda_addmm_out triton_per_fused__softmax_prepare_softmax_online_1"
+is "that it was not confined is said, once" "$(cat err)" "aoti-printer: linear.pt2 is for a GPU: it ran unconfined, as the driver needs it"
+exits "--quiet" 0 gpu linear aoti-printer -q --torch=torch --level 3 linear.pt2 v/linear.in0.npy
+is "says nothing" "$(cat err)" ""
+exits "tensors are saved" 0 gpu linear aoti-printer -q --torch=torch -o saved linear.pt2 v/linear.in0.npy
+last=$(find saved -name '*.after.*softmax*.npy' | sort | tail -1)
+run python3 "$ROOT/tests/lib/npyclose.py" "$last" v/linear.out0.npy 1e-5
+is "the last is what eager torch computes" "$status" 0
+
+# ---- NaN ----
+exits "NaN in a kernel for the GPU" 1 gpu nan aoti-nanassert --torch=torch nan.pt2 'f32[32,64]'
+like "is found at the logarithm" "$(head -1 out)" "^NaN made by triton_per_fused_add_log_mul_sub_sum_2 \(call 2 of Run 0, wrapper.cpp line [0-9]+\)"
+like "not confined: said" "$(cat err)" "nan.pt2 is for a GPU: it ran unconfined"
+
+# ---- an access outside ----
+exits "a kernel that writes far outside" 3 gpu user aoti-nanassert --torch=torch user.pt2 'f32[1000,16]'
+like "cuts a run short" "$(cat err)" "cut short by an error of the GPU: an illegal memory access .* seen at far_copy_0 .*--ima --torch MODEL"
+exits "--ima without --torch" 2 aoti-printer --ima user.pt2 'f32[1000,16]'
+exits "--ima on a package" 1 gpu user aoti-printer --ima --torch=torch user.pt2 'f32[1000,16]'
+is "names the kernel" "$(head -1 out)" "far_copy_0: illegal memory access (CUDA_ERROR_ILLEGAL_ADDRESS, 700)"
+like "its arguments" "$(cat out)" "1  buf0 +out +float32\[1000, 16\] strides \(16, 1\)"
+like "what to try next is on the package" "$(cat out)" "aoti-printer --ima=alloc --torch=torch user.pt2 'f32\[1000,16\]'"
+like "its kernel, too" "$(cat out)" "fxexplain kernel far_copy_0 user.pt2"
+exits "which does what it says" 0 fxexplain kernel far_copy_0 user.pt2
+like "and shows where" "$(cat out)" "tl.store\(out_ptr \+ at \+ far, x, mask\)"
+exits "--ima where all is well" 0 gpu user aoti-printer --ima --torch=torch user.pt2 'f32[100,16]'
+like "says how much it waited for" "$(cat err)" "3 calls, each waited for: none failed"
+done_testing
