@@ -29,7 +29,7 @@ close() { run python3 "$ROOT/tests/lib/npyclose.py" "$@"; }
 
 # ---- the kernels compute what eager torch does ----
 unpack dynamic linear linear_embedded linear_fatbin linear_profiled user nan launches launches_sm80 linear_cpu launches_cpu
-for name in dynamic linear linear_embedded linear_fatbin user nan; do
+for name in dynamic linear linear_embedded linear_fatbin linear_profiled user nan; do
 	base=${name%%_*}
 	inputs=()
 	for file in v/"$base".in*.npy; do

@@ -28,7 +28,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		params[i] = BASE + 8 * (i % 512);
 	memset(memory, 0, sizeof(memory));
 	for (size_t i = 0; m && ptx_kernel_at(m, i); i++) {
-		struct ptx_launch l = {.grid = {2, 1, 1}, .block = {64, 1, 1}, .shared = 256, .params = params, .data_at = BASE, .find = find, .budget = 20000};
+		struct ptx_launch l = {.grid = {2, 1, 1},
+				       .block = {64, 1, 1},
+				       .shared = 256,
+				       .params = params,
+				       .data_at = BASE,
+				       .find = find,
+				       .budget = 20000};
 		const struct ptx_kernel *k = ptx_kernel_at(m, i);
 		if (k->reqntid[0] && k->reqntid[0] <= 128)
 			memcpy(l.block, k->reqntid, sizeof(l.block));

@@ -36,8 +36,8 @@
 	}
 #define FN_BITS(name) [B16] = name##_16, [B32] = name##_32, [B64] = name##_64
 #define WIDTHS(F, name, expr)                                                                                          \
-	F(name##_p, (expr) & 1) F(name##_16, (uint16_t)(expr)) F(name##_32, (uint32_t)(expr)) F(name##_64, (expr))
-WIDTHS(TWO, and, a & b)
+	F(name##_p, (expr)&1) F(name##_16, (uint16_t)(expr)) F(name##_32, (uint32_t)(expr)) F(name##_64, (expr))
+WIDTHS(TWO, and, a &b)
 WIDTHS(TWO, or, a | b)
 WIDTHS(TWO, xor, a ^ b)
 WIDTHS(ONE, not, ~a)
@@ -112,7 +112,8 @@ static void lop3(struct ptx_warp *w, const struct ptx_op *op)
 {
 	EACH(l)
 	{
-		uint32_t a = (uint32_t)COL(1)[l], b = (uint32_t)COL(2)[l], c = (uint32_t)COL(3)[l], table = (uint32_t)COL(4)[l], out = 0;
+		uint32_t a = (uint32_t)COL(1)[l], b = (uint32_t)COL(2)[l], c = (uint32_t)COL(3)[l],
+			 table = (uint32_t)COL(4)[l], out = 0;
 		for (unsigned i = 0; i < 8; i++)
 			if (table >> i & 1)
 				out |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
@@ -121,7 +122,10 @@ static void lop3(struct ptx_warp *w, const struct ptx_op *op)
 }
 
 /* shf d, a, b, c: a are the lower 32 bits, b the upper ones */
-static uint64_t funnel_left(uint64_t a, uint64_t b, uint32_t n) { return (uint32_t)(((b << 32 | (uint32_t)a) << n) >> 32); }
+static uint64_t funnel_left(uint64_t a, uint64_t b, uint32_t n)
+{
+	return (uint32_t)(((b << 32 | (uint32_t)a) << n) >> 32);
+}
 static uint64_t funnel_right(uint64_t a, uint64_t b, uint32_t n) { return (uint32_t)((b << 32 | (uint32_t)a) >> n); }
 #define CLAMP(c) ((uint32_t)(c) > 32 ? 32 : (uint32_t)(c))
 THREE(shf_l_wrap, funnel_left(a, b, (uint32_t)c & 31))
@@ -146,8 +150,9 @@ static uint64_t permuted(uint64_t a, uint64_t b, uint32_t c)
 static uint32_t by_mode(unsigned mode, uint32_t c)
 {
 	/* f4e, b4e, rc8, ecl, ecr, rc16, in the order of c & 3 */
-	static const uint16_t selectors[6][4] = {{0x3210, 0x4321, 0x5432, 0x6543}, {0x5670, 0x6701, 0x7012, 0x0123}, {0x0000, 0x1111, 0x2222, 0x3333},
-						 {0x3210, 0x3211, 0x3222, 0x3333}, {0x0000, 0x1110, 0x2210, 0x3210}, {0x1010, 0x3232, 0x1010, 0x3232}};
+	static const uint16_t selectors[6][4] = {{0x3210, 0x4321, 0x5432, 0x6543}, {0x5670, 0x6701, 0x7012, 0x0123},
+						 {0x0000, 0x1111, 0x2222, 0x3333}, {0x3210, 0x3211, 0x3222, 0x3333},
+						 {0x0000, 0x1110, 0x2210, 0x3210}, {0x1010, 0x3232, 0x1010, 0x3232}};
 	return selectors[mode][c & 3];
 }
 THREE(prmt, permuted(a, b, (uint32_t)c))
@@ -168,7 +173,7 @@ const struct ptx_form ptx_bits_forms[] = {
     {"and", 3, 0, {[PRED] = and_p, FN_BITS(and)}},
     {"or", 3, 0, {[PRED] = or_p, FN_BITS(or)}},
     {"xor", 3, 0, {[PRED] = xor_p, FN_BITS(xor)}},
-    {"not", 2, 0, {[PRED] = not_p, FN_BITS(not)}},
+    {"not", 2, 0, {[PRED] = not_p, FN_BITS(not )}},
     {"cnot", 2, 0, {FN_BITS(cnot)}},
     {"popc", 2, 0, {[B32] = popc_32, [B64] = popc_64}},
     {"clz", 2, 0, {[B32] = clz_32, [B64] = clz_64}},
@@ -192,8 +197,8 @@ const struct ptx_form ptx_bits_forms[] = {
     {"selp",
      4,
      0,
-     {FN_BITS(selp), [U16] = selp_16, [U32] = selp_32, [U64] = selp_64, [S16] = selp_16, [S32] = selp_32, [S64] = selp_64, [F32] = selp_32,
-      [F64] = selp_64}},
+     {FN_BITS(selp), [U16] = selp_16, [U32] = selp_32, [U64] = selp_64, [S16] = selp_16, [S32] = selp_32,
+      [S64] = selp_64, [F32] = selp_32, [F64] = selp_64}},
     {"slct", 4, M_TWO_TYPES, {[S32] = slct_s32}},
     {"slct", 4, M_TWO_TYPES | M_FTZ, {[F32] = slct_f32}},
     {0},
@@ -256,7 +261,8 @@ void ptx_set(struct ptx_warp *w, const struct ptx_op *op)
 	const uint64_t *a = COL(1), *b = COL(2);
 	EACH(l)
 	{
-		result(w, op, l, ptx_is_float(op->type2) ? related_floats(op, a[l], b[l]) : related_ints(op, a[l], b[l]));
+		result(w, op, l,
+		       ptx_is_float(op->type2) ? related_floats(op, a[l], b[l]) : related_ints(op, a[l], b[l]));
 		COL(0)[l] = !COL(0)[l] ? 0 : op->type == F32 ? ptx_f32_bits(1) : UINT32_MAX;
 	}
 }

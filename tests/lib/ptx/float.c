@@ -177,11 +177,11 @@ enum { FINITE, INFINITE, NUMBER, NOTANUMBER, NORMAL, SUBNORMAL };
 
 static bool tested(int class, int what)
 {
-	return what == FINITE	    ? class != FP_NAN && class != FP_INFINITE
+	return what == FINITE       ? class != FP_NAN && class != FP_INFINITE
 	       : what == INFINITE   ? class == FP_INFINITE
-	       : what == NUMBER	    ? class != FP_NAN
+	       : what == NUMBER     ? class != FP_NAN
 	       : what == NOTANUMBER ? class == FP_NAN
-	       : what == NORMAL	    ? class == FP_NORMAL
+	       : what == NORMAL     ? class == FP_NORMAL
 				    : class == FP_SUBNORMAL;
 }
 #define TESTP(name, what)                                                                                              \

@@ -1,5 +1,5 @@
-/* Arithmetic on f16, bf16 and pairs of them (PTX ISA 8.x, 9.7.4). It is done in double and rounded once: products of two are exact there,
- * and of a sum it is kept whether something was lost. */
+/* Arithmetic on f16, bf16 and pairs of them (PTX ISA 8.x, 9.7.4). It is done in double and rounded once: products of
+ * two are exact there, and of a sum it is kept whether something was lost. */
 #include <math.h>
 
 #include "in.h"
@@ -17,7 +17,10 @@ static double sum_to_odd(double a, double b)
 	return ptx_f64((lost > 0) == (s > 0) ? bits + 1 : bits - 1);
 }
 
-static double flushed(const struct ptx_op *op, double v) { return op->ftz && of(op) == F16 && fabs(v) < 0x1p-14 ? copysign(0, v) : v; }
+static double flushed(const struct ptx_op *op, double v)
+{
+	return op->ftz && of(op) == F16 && fabs(v) < 0x1p-14 ? copysign(0, v) : v;
+}
 
 static double in(const struct ptx_op *op, uint64_t bits) { return flushed(op, ptx_number(bits & 0xffff, of(op))); }
 

@@ -41,8 +41,11 @@ typedef __int128 s128;
 		}                                                                                                      \
 	}
 #define UNSIGNED(F, name, expr)                                                                                        \
-	F(name##_u16, uint16_t, uint16_t, expr) F(name##_u32, uint32_t, uint32_t, expr) F(name##_u64, uint64_t, uint64_t, expr)
-#define SIGNED(F, name, expr) F(name##_s16, int16_t, uint16_t, expr) F(name##_s32, int32_t, uint32_t, expr) F(name##_s64, int64_t, uint64_t, expr)
+	F(name##_u16, uint16_t, uint16_t, expr)                                                                        \
+	F(name##_u32, uint32_t, uint32_t, expr) F(name##_u64, uint64_t, uint64_t, expr)
+#define SIGNED(F, name, expr)                                                                                          \
+	F(name##_s16, int16_t, uint16_t, expr)                                                                         \
+	F(name##_s32, int32_t, uint32_t, expr) F(name##_s64, int64_t, uint64_t, expr)
 #define BOTH(F, name, expr) UNSIGNED(F, name, expr) SIGNED(F, name, expr)
 
 #define FN_U(name) [U16] = name##_u16, [U32] = name##_u32, [U64] = name##_u64
@@ -53,8 +56,8 @@ typedef __int128 s128;
 
 UNSIGNED(TWO, add, (uint64_t)a + b)
 UNSIGNED(TWO, sub, (uint64_t)a - b)
-UNSIGNED(TWO, mul, (uint64_t)a * b)
-UNSIGNED(THREE, mad, (uint64_t)a * b + c)
+UNSIGNED(TWO, mul, (uint64_t)a *b)
+UNSIGNED(THREE, mad, (uint64_t)a *b + c)
 UNSIGNED(ONE, neg, -(uint64_t)a)
 BOTH(TWO, min, a < b ? a : b)
 BOTH(TWO, max, a > b ? a : b)
@@ -73,14 +76,14 @@ THREE(madhi_u64, uint64_t, uint64_t, (uint64_t)(((u128)a * b) >> 64) + c)
 THREE(madhi_s16, int16_t, uint16_t, (uint64_t)MUL_HI(a, b, 16) + c)
 THREE(madhi_s32, int32_t, uint32_t, (uint64_t)MUL_HI(a, b, 32) + c)
 THREE(madhi_s64, int64_t, uint64_t, (uint64_t)MUL_HI(a, b, 64) + c)
-TWO(mulwide_u16, uint16_t, uint32_t, (uint32_t)a * b)
-TWO(mulwide_u32, uint32_t, uint64_t, (uint64_t)a * b)
-TWO(mulwide_s16, int16_t, uint32_t, (int32_t)a * b)
-TWO(mulwide_s32, int32_t, uint64_t, (int64_t)a * b)
-THREE(madwide_u16, uint16_t, uint32_t, (uint64_t)((uint32_t)a * b) + c)
-THREE(madwide_u32, uint32_t, uint64_t, (uint64_t)a * b + c)
-THREE(madwide_s16, int16_t, uint32_t, (uint64_t)((int64_t)a * b) + c)
-THREE(madwide_s32, int32_t, uint64_t, (uint64_t)((int64_t)a * b) + c)
+TWO(mulwide_u16, uint16_t, uint32_t, (uint32_t)a *b)
+TWO(mulwide_u32, uint32_t, uint64_t, (uint64_t)a *b)
+TWO(mulwide_s16, int16_t, uint32_t, (int32_t)a *b)
+TWO(mulwide_s32, int32_t, uint64_t, (int64_t)a *b)
+THREE(madwide_u16, uint16_t, uint32_t, (uint64_t)((uint32_t)a *b) + c)
+THREE(madwide_u32, uint32_t, uint64_t, (uint64_t)a *b + c)
+THREE(madwide_s16, int16_t, uint32_t, (uint64_t)((int64_t)a *b) + c)
+THREE(madwide_s32, int32_t, uint64_t, (uint64_t)((int64_t)a *b) + c)
 
 UNSIGNED(TWO, div, b ? a / b : ~(uint64_t)0)
 UNSIGNED(TWO, rem, b ? a % b : a)
@@ -89,7 +92,10 @@ SIGNED(TWO, div, !b ? ~(uint64_t)0 : b == -1 ? -(uint64_t)a : (uint64_t)(a / b))
 SIGNED(TWO, rem, !b ? (uint64_t)a : b == -1 ? 0 : (uint64_t)(a % b))
 
 /* add.sat.s32, sub.sat.s32, mad.hi.sat.s32 */
-static uint32_t clamp32(int64_t v) { return (uint32_t)(int32_t)(v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v); }
+static uint32_t clamp32(int64_t v)
+{
+	return (uint32_t)(int32_t)(v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v);
+}
 TWO(add_s32, int32_t, uint32_t, op->sat ? clamp32((int64_t)a + b) : (uint32_t)a + (uint32_t)b)
 TWO(sub_s32, int32_t, uint32_t, op->sat ? clamp32((int64_t)a - b) : (uint32_t)a - (uint32_t)b)
 
@@ -124,7 +130,7 @@ SHIFT(shr_s64, int64_t, uint64_t, 64, a >> b, a < 0 ? -1 : 0)
 
 /* ---- carries ---- */
 
-/* d = a + b + carry, with the carry out of it; a - b - borrow with the bits of b turned over: PTX's carry of subtractions is the borrow. */
+/* d = a + b + carry, or a - b - carry, with the carry out of it: that of a subtraction is what was borrowed. */
 static void carried(struct ptx_warp *w, const struct ptx_op *op, uint32_t l, u128 sum, unsigned bits, bool out)
 {
 	COL(0)[l] = bits == 64 ? (uint64_t)sum : (uint32_t)sum;
@@ -138,7 +144,7 @@ static void carried(struct ptx_warp *w, const struct ptx_op *op, uint32_t l, u12
 		EACH(l)                                                                                                \
 		{                                                                                                      \
 			u128 a = (U)COL(1)[l], b = (U)COL(2)[l], cin = in ? w->carry >> l & 1 : 0;                     \
-			(void)a, (void)b, (void)cin;                                                                            \
+			(void)a, (void)b, (void)cin;                                                                   \
 			carried(w, op, l, expr, bits, out);                                                            \
 		}                                                                                                      \
 	}
@@ -164,7 +170,8 @@ CARRIES(sub, a - b - cin)
 MAD_CARRIES(madlo, PRODUCT(uint32_t, uint32_t, 0), PRODUCT64(false))
 MAD_CARRIES(madhi, PRODUCT(uint32_t, uint32_t, 32), PRODUCT64(true))
 
-#define FN_CARRY(name) [U32] = name##_32, [S32] = name##_32, [B32] = name##_32, [U64] = name##_64, [S64] = name##_64, [B64] = name##_64
+#define FN_CARRY(name)                                                                                                 \
+	[U32] = name##_32, [S32] = name##_32, [B32] = name##_32, [U64] = name##_64, [S64] = name##_64, [B64] = name##_64
 #define FN_CARRY_U(name) [U32] = name##_32, [U64] = name##_64
 
 const struct ptx_form ptx_int_forms[] = {

@@ -1,4 +1,5 @@
-/* Loads, stores, atomics (PTX ISA 8.x, 9.7.9, 9.7.13): every access is looked up, in one allocation, in shared or in local memory. */
+/* Loads, stores, atomics (PTX ISA 8.x, 9.7.9, 9.7.13): every access is looked up, in one allocation, in shared or in
+ * local memory. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +15,8 @@ static char *global(struct ptx_warp *w, uint64_t address, uint32_t bytes)
 			return r->data + at;
 	}
 	struct ptx_range r = {0};
-	if (!c->l->find || !c->l->find(c->l->user, address, &r) || address < r.at || address - r.at >= r.bytes || bytes > r.bytes - (address - r.at))
+	if (!c->l->find || !c->l->find(c->l->user, address, &r) || address < r.at || address - r.at >= r.bytes ||
+	    bytes > r.bytes - (address - r.at))
 		return NULL;
 	c->cache[c->next_cached++ % 4] = r;
 	return r.data + (address - r.at);
@@ -22,21 +24,28 @@ static char *global(struct ptx_warp *w, uint64_t address, uint32_t bytes)
 
 static const char *name_of(int space)
 {
-	return space == SHARED ? "of the shared memory" : space == LOCAL ? "of local memory" : space == PARAM ? "of the parameters" : "of every allocation";
+	return space == SHARED  ? "of the shared memory"
+	       : space == LOCAL ? "of local memory"
+	       : space == PARAM ? "of the parameters"
+				: "of every allocation";
 }
 
 /* NULL: the launch is over. */
-static char *memory(struct ptx_warp *w, const struct ptx_op *op, uint32_t lane, int space, uint64_t address, uint32_t bytes, const char *what)
+static char *memory(struct ptx_warp *w, const struct ptx_op *op, uint32_t lane, int space, uint64_t address,
+		    uint32_t bytes, const char *what)
 {
 	struct ptx_cta *c = w->cta;
 	uint64_t at = address, room = 0;
 	char *data = NULL;
 	if (space == GENERIC) {
-		space = address - SHARED_WINDOW < WINDOW_BYTES ? SHARED : address - LOCAL_WINDOW < WINDOW_BYTES ? LOCAL : GLOBAL;
+		space = address - SHARED_WINDOW < WINDOW_BYTES  ? SHARED
+			: address - LOCAL_WINDOW < WINDOW_BYTES ? LOCAL
+								: GLOBAL;
 		at = space == SHARED ? address - SHARED_WINDOW : space == LOCAL ? address - LOCAL_WINDOW : address;
 	}
 	if (at & (bytes - 1)) {
-		ptx_stop(w, op, lane, 716, address, "%s of %u bytes at an address that is no multiple of them", what, bytes);
+		ptx_stop(w, op, lane, 716, address, "%s of %u bytes at an address that is no multiple of them", what,
+			 bytes);
 		return NULL;
 	}
 	if (space == SHARED) {
@@ -104,49 +113,39 @@ void ptx_store(struct ptx_warp *w, const struct ptx_op *op)
 static uint64_t sum(int type, uint64_t a, uint64_t b)
 {
 	switch (type) {
-	case F32:
-		return ptx_f32_bits(ptx_f32(a) + ptx_f32(b));
-	case F64:
-		return ptx_f64_bits(ptx_f64(a) + ptx_f64(b));
+	case F32: return ptx_f32_bits(ptx_f32(a) + ptx_f32(b));
+	case F64: return ptx_f64_bits(ptx_f64(a) + ptx_f64(b));
 	case F16:
 	case BF16: /* a sum of two is exact in double for f16; of bf16 what is lost is far below the last bit */
 		return ptx_bits(ptx_number(a & 0xffff, type) + ptx_number(b & 0xffff, type), type);
 	case F16X2:
 	case BF16X2:
 		return sum(type == F16X2 ? F16 : BF16, a, b) | sum(type == F16X2 ? F16 : BF16, a >> 16, b >> 16) << 16;
-	default:
-		return a + b;
+	default: return a + b;
 	}
 }
 
 static bool less(int type, uint64_t a, uint64_t b)
 {
-	return type == S32 ? (int32_t)a < (int32_t)b : type == S64 ? (int64_t)a < (int64_t)b : ptx_type_bytes(type) == 4 ? (uint32_t)a < (uint32_t)b : a < b;
+	return type == S32                 ? (int32_t)a < (int32_t)b
+	       : type == S64               ? (int64_t)a < (int64_t)b
+	       : ptx_type_bytes(type) == 4 ? (uint32_t)a < (uint32_t)b
+					   : a < b;
 }
 
 uint64_t ptx_combine(int what, int type, uint64_t old, uint64_t b, uint64_t c)
 {
 	switch (what) {
-	case DO_ADD:
-		return sum(type, old, b);
-	case DO_MIN:
-		return less(type, b, old) ? b : old;
-	case DO_MAX:
-		return less(type, old, b) ? b : old;
-	case DO_AND:
-		return old & b;
-	case DO_OR:
-		return old | b;
-	case DO_XOR:
-		return old ^ b;
-	case DO_EXCH:
-		return b;
-	case DO_CAS:
-		return old == b ? c : old;
-	case DO_INC:
-		return (uint32_t)old >= (uint32_t)b ? 0 : old + 1;
-	default: /* DO_DEC */
-		return !(uint32_t)old || (uint32_t)old > (uint32_t)b ? b : old - 1;
+	case DO_ADD: return sum(type, old, b);
+	case DO_MIN: return less(type, b, old) ? b : old;
+	case DO_MAX: return less(type, old, b) ? b : old;
+	case DO_AND: return old & b;
+	case DO_OR: return old | b;
+	case DO_XOR: return old ^ b;
+	case DO_EXCH: return b;
+	case DO_CAS: return old == b ? c : old;
+	case DO_INC: return (uint32_t)old >= (uint32_t)b ? 0 : old + 1;
+	default: /* DO_DEC */ return !(uint32_t)old || (uint32_t)old > (uint32_t)b ? b : old - 1;
 	}
 }
 
@@ -157,7 +156,8 @@ void ptx_atom(struct ptx_warp *w, const struct ptx_op *op)
 	uint64_t mask = bytes == 8 ? ~0ull : (1ull << 8 * bytes) - 1;
 	EACH(l)
 	{
-		char *p = memory(w, op, l, op->space, address_in(op, COL(at)[l], op->offset), bytes, op->n_dst ? "atom" : "red");
+		char *p = memory(w, op, l, op->space, address_in(op, COL(at)[l], op->offset), bytes,
+				 op->n_dst ? "atom" : "red");
 		if (!p)
 			return;
 		uint64_t old = 0, b = COL(at + 1)[l] & mask, c = op->what == DO_CAS ? COL(at + 2)[l] & mask : 0;
@@ -182,7 +182,8 @@ void ptx_copy_async(struct ptx_warp *w, const struct ptx_op *op)
 		if (n > bytes)
 			n = bytes;
 		if (n && from & (bytes - 1)) {
-			ptx_stop(w, op, l, 716, from, "copy of %u bytes at an address that is no multiple of them", bytes);
+			ptx_stop(w, op, l, 716, from, "copy of %u bytes at an address that is no multiple of them",
+				 bytes);
 			return;
 		}
 		const char *p = n ? global(w, from, (uint32_t)n) : NULL;
@@ -202,7 +203,8 @@ void ptx_copy_async(struct ptx_warp *w, const struct ptx_op *op)
 static bool matrices(struct ptx_warp *w, const struct ptx_op *op, unsigned at, char *row[LANES], const char *what)
 {
 	if (w->active != UINT32_MAX) {
-		ptx_stop(w, op, (uint32_t)__builtin_ctz(w->active), 719, 0, "a matrix, and not all threads of the warp are here");
+		ptx_stop(w, op, (uint32_t)__builtin_ctz(w->active), 719, 0,
+			 "a matrix, and not all threads of the warp are here");
 		return false;
 	}
 	for (uint32_t l = 0; l < 8u * op->n_dst; l++) {

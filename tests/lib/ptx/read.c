@@ -56,8 +56,8 @@ static bool head(struct ptx_reader *r, struct head *h)
 			h->type = type;
 		} else if (*h->name.p != '.') {
 			break;
-		} else if (!ptx_is(h->name, ".ptr") && !ptx_is(h->name, ".global") && !ptx_is(h->name, ".const") && !ptx_is(h->name, ".shared") &&
-			   !ptx_is(h->name, ".local")) {
+		} else if (!ptx_is(h->name, ".ptr") && !ptx_is(h->name, ".global") && !ptx_is(h->name, ".const") &&
+			   !ptx_is(h->name, ".shared") && !ptx_is(h->name, ".local")) {
 			return ptx_fail(r, "'%.*s' in a declaration", (int)h->name.n, h->name.p);
 		}
 	}
@@ -155,7 +155,8 @@ static bool param(struct ptx_reader *r)
 	if (!head(r, &h))
 		return false;
 	/* In .param .u64 .ptr .global .align 16 NAME the alignment is that of what it points to. */
-	uint64_t bytes = h.count * ptx_type_bytes(h.type), align = h.array && h.align ? h.align : ptx_type_bytes(h.type);
+	uint64_t bytes = h.count * ptx_type_bytes(h.type),
+		 align = h.array && h.align ? h.align : ptx_type_bytes(h.type);
 	uint64_t at = round_up(k->param_bytes, align);
 	if (k->n_params == PTX_PARAMS || !bytes || at + bytes > 32764)
 		return ptx_fail(r, "too many parameters");
@@ -181,7 +182,8 @@ static bool limits(struct ptx_reader *r, struct ptx_kernel *k)
 			continue;
 		}
 		bool three = ptx_is(w, ".reqntid") || ptx_is(w, ".maxntid");
-		if (!three && !ptx_is(w, ".minnctapersm") && !ptx_is(w, ".maxnctapersm") && !ptx_is(w, ".maxnreg") && !ptx_is(w, ".noreturn"))
+		if (!three && !ptx_is(w, ".minnctapersm") && !ptx_is(w, ".maxnctapersm") && !ptx_is(w, ".maxnreg") &&
+		    !ptx_is(w, ".noreturn"))
 			return ptx_fail(r, "'%.*s' is not known", (int)w.n, w.p);
 		if (ptx_is(w, ".noreturn"))
 			continue;
@@ -364,7 +366,10 @@ void ptx_free(struct ptx_module *m)
 	free(m);
 }
 
-const struct ptx_kernel *ptx_kernel_at(const struct ptx_module *m, size_t i) { return i < m->n_kernels ? m->kernel[i] : NULL; }
+const struct ptx_kernel *ptx_kernel_at(const struct ptx_module *m, size_t i)
+{
+	return i < m->n_kernels ? m->kernel[i] : NULL;
+}
 
 const struct ptx_kernel *ptx_kernel(const struct ptx_module *m, const char *name)
 {

@@ -1,9 +1,9 @@
-/* Exchanges between the threads of a warp (PTX ISA 8.x, 9.7.9.6 shfl.sync, 9.7.13 vote, match, redux, activemask, elect). They are called when
- * all threads of the mask have come (run.c), with these as the active ones. */
+/* Exchanges between the threads of a warp (PTX ISA 8.x, 9.7.9.6 shfl.sync, 9.7.13 vote, match, redux, activemask,
+ * elect). They are called when all threads of the mask have come (run.c), with these as the active ones. */
 #include "in.h"
 
-/* shfl.sync d|p, a, b, c, mask: c has the highest or lowest lane in bits 0..4, the mask of segments in 8..12. A lane from which nothing
- * comes keeps its own. */
+/* shfl.sync d|p, a, b, c, mask: c has the highest or lowest lane in bits 0..4, the mask of segments in 8..12. A lane
+ * from which nothing comes keeps its own. */
 void ptx_shfl(struct ptx_warp *w, const struct ptx_op *op)
 {
 	const uint64_t *ra = COL(op->n_dst), *rb = COL(op->n_dst + 1), *rc = COL(op->n_dst + 2);
@@ -29,9 +29,7 @@ void ptx_shfl(struct ptx_warp *w, const struct ptx_op *op)
 			from = (int)(l ^ b);
 			ok = from <= (int)most;
 			break;
-		default:
-			from = (int)(least | (b & ~segment));
-			ok = from <= (int)most;
+		default: from = (int)(least | (b & ~segment)); ok = from <= (int)most;
 		}
 		if (!ok)
 			from = (int)l;
@@ -47,10 +45,11 @@ void ptx_vote(struct ptx_warp *w, const struct ptx_op *op)
 	EACH(l)
 	yes |= ((uint32_t)COL(1)[l] & 1) << l;
 	EACH(l)
-	COL(0)[l] = op->what == VOTE_BALLOT ? yes
-		    : op->what == VOTE_ANY  ? yes != 0
-		    : op->what == VOTE_ALL  ? yes == w->active
-					    : yes == w->active || !yes;
+	COL(0)
+	[l] = op->what == VOTE_BALLOT ? yes
+	      : op->what == VOTE_ANY  ? yes != 0
+	      : op->what == VOTE_ALL  ? yes == w->active
+				      : yes == w->active || !yes;
 }
 
 void ptx_match(struct ptx_warp *w, const struct ptx_op *op)
@@ -77,7 +76,8 @@ static uint64_t reduced_f32(const struct ptx_op *op, float a, float b)
 {
 	if (a != a || b != b)
 		return ptx_f32_bits(op->nan || (a != a && b != b) ? __builtin_nanf("") : a != a ? b : a);
-	bool a_first = op->what == DO_MIN ? a < b || (a == b && __builtin_signbit(a)) : a > b || (a == b && !__builtin_signbit(a));
+	bool a_first =
+	    op->what == DO_MIN ? a < b || (a == b && __builtin_signbit(a)) : a > b || (a == b && !__builtin_signbit(a));
 	return ptx_f32_bits(a_first ? a : b);
 }
 
@@ -87,7 +87,8 @@ void ptx_redux(struct ptx_warp *w, const struct ptx_op *op)
 	uint32_t first = (uint32_t)__builtin_ctz(w->active);
 	EACH(l)
 	if (l != first)
-		v = op->type == F32 ? reduced_f32(op, ptx_f32(v), ptx_f32(COL(1)[l])) : (uint32_t)ptx_combine(op->what, op->type, v, COL(1)[l], 0);
+		v = op->type == F32 ? reduced_f32(op, ptx_f32(v), ptx_f32(COL(1)[l]))
+				    : (uint32_t)ptx_combine(op->what, op->type, v, COL(1)[l], 0);
 	EACH(l)
 	COL(0)[l] = v;
 }
