@@ -307,7 +307,7 @@ static void show_kernel(struct screen *s, struct kernelmap *m, uint32_t use)
 	buf_addf(&s->b, ", called in line %u", c->line);
 	if (u->kernel != OUT_NONE)
 		buf_addf(&s->b, ", defined in line %u%s", m->code.kernel[u->kernel].line,
-			 m->code.kernel[u->kernel].in_kernel_file ? " of kernel.cpp" : "");
+			 m->code.kernel[u->kernel].in_kernel_file && m->in.kernels.p != m->in.wrapper.p ? " of kernel.cpp" : "");
 	buf_addc(&s->b, '\n');
 	show_sources(s, m, u->source);
 	show_nodes(s, m, u);

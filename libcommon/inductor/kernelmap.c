@@ -119,7 +119,11 @@ static void read_graph(struct kernelmap *m)
 		if (n->stack == GRAPH_NONE)
 			continue;
 		buf_reset(&b);
-		buf_addf(&b, "# File: %.*s", (int)graph_text(g, n->stack).n, graph_text(g, n->stack).p);
+		struct slice stack = graph_text(g, n->stack);
+		const char *file = slice_find(stack, "File: "), *line = slice_find(stack, ", code:");
+		if (file && (!line || file < line)) /* "Annotation: {...} File: m.py:5 in f, code: ..." */
+			stack = slice_of(file + 6, (size_t)(stack.p + stack.n - file) - 6);
+		buf_addf(&b, "# File: %.*s", (int)stack.n, stack.p);
 		if (srcloc_parse(buf_slice(&b), &at))
 			to->source = km_add_source(m, &at);
 	}

@@ -35,7 +35,7 @@
 struct kernelmap_input {
 	struct slice name;     /* of the compilation: its folder, its compile id, its model */
 	struct slice code;     /* output_code.py */
-	struct slice wrapper, kernels; /* or AOTInductor's wrapper.cpp and kernel.cpp */
+	struct slice wrapper, kernels; /* or AOTInductor's wrapper.cpp and kernel.cpp; the same text: output_code.cpp, which is both */
 	struct slice ir_pre, ir_post;
 	struct slice graph;    /* the graph that Inductor compiled, as FX code */
 	struct slice mappings; /* inductor_provenance_tracking_node_mappings */

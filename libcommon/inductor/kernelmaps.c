@@ -64,6 +64,8 @@ int kernelmaps_add_debugdir(struct kernelmaps *k, const char *path, struct err *
 		struct kernelmap_input in = {.name = arena_slice(&k->arena, d.comp[i].name)};
 		in.folder = in.name;
 		in.code = read_file(k, &d, i, DEBUG_OUTPUT_CODE);
+		if (!in.code.n) /* AOTInductor's: the wrapper, and the kernels of the CPU behind it */
+			in.wrapper = in.kernels = read_file(k, &d, i, DEBUG_OUTPUT_CPP);
 		in.ir_pre = read_file(k, &d, i, DEBUG_IR_PRE);
 		in.ir_post = read_file(k, &d, i, DEBUG_IR_POST);
 		in.graph = read_file(k, &d, i, DEBUG_TRANSFORMED);
@@ -74,7 +76,7 @@ int kernelmaps_add_debugdir(struct kernelmaps *k, const char *path, struct err *
 		struct slice log = read_file(k, &d, i, DEBUG_LOG);
 		if (log.n)
 			add_log(k, log);
-		if (in.code.n || in.ir_pre.n || in.ir_post.n)
+		if (in.code.n || in.wrapper.n || in.ir_pre.n || in.ir_post.n)
 			kernelmaps_add(k, &in);
 	}
 	for (uint32_t i = 0; i < d.n_log; i++) {

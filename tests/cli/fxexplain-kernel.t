@@ -105,6 +105,26 @@ is 'it says what to give' "$(grep -c 'give the debug folder' err)" 1
 mkdir empty
 fxexplain kernel empty >out 2>err
 is 'status of an empty folder' "$?" 3
+# A compilation by AOTInductor for CUDA: its trace, and its debug folder, which has output_code.cpp.
+xz -dc "$data/aoti/cuda/linear.trace.log.xz" >gpu.log
+mkdir gpu
+tar -xJf "$data/aoti/cuda/linear.debug.tar.xz" -C gpu
+for from in gpu.log gpu; do
+	fxexplain kernel "$from" >out 2>err
+	is "$from: its kernels" "$(awk '/Triton|torch /{print $2, $3}' out | sort | paste -sd,)" \
+'aoti_torch_cuda_addmm_out torch,aoti_torch_cuda_mm_out torch,triton_per_fused__softmax_prepare_softmax_online_1 Triton,triton_poi_fused_addmm_relu_0 Triton'
+	unlike "$from: annotations are not part of a file's name" "$(cat out)" Annotation
+	fxexplain kernel triton_poi_fused_addmm_relu_0 "$from" >out
+	is "$from: FX nodes above the lines of Triton" "$(grep -A1 '# FX:' out | sed 's/^ *//; s/   .*//' | grep -v '^--')" \
+'# FX: add_tensor = torch.ops.aten.add.Tensor(up_bias, mm_default)
+tmp2 = tmp0 + tmp1
+# FX: relu = torch.ops.aten.relu.default(add_tensor)
+tmp4 = triton_helpers.maximum(tmp3, tmp2)'
+done
+is 'a node of it names its kernel' "$(fxexplain kernel exp_default gpu | grep -c '^  triton_per_fused__softmax_prepare_softmax_online_1 ')" 1
+unlike 'one text: no other file is named' "$(fxexplain kernel triton_poi_fused_addmm_relu_0 gpu)" 'of kernel\.cpp'
+exits 'tlparse reads the trace' 0 tlparse -o page gpu.log
+is 'with its code' "$(grep -c 'call_triton_poi_fused_addmm_relu_0' page/*/inductor_aot_wrapper_code_*.txt)" 2
 # A compiler's error in a trace: the finding itself leads from the generated code to the program's line.
 run fxexplain "$DATA/compile_error.log"
 like "a compile error: the kernel" "$(cat out)" "kernel cpp_fused_add_relu_0 of 0/0, line 47"
