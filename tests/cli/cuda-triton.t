@@ -121,5 +121,9 @@ like "without the wrapper's text" "$(cat log)" 'far_copy: illegal memory access'
 name=launches
 exits "a dump for a GPU" 0 with aoti-printer -o gpu -- "$host" "load=$(so launches)" "${launches[@]}" call
 is "of all its launches" "$(jq -rs 'map(select(.kernel)) | length' gpu/calls.jsonl)" 10
+with run aoti-printer -i -o gpu.all -- "$host" "load=$(so launches)" "${launches[@]}" call
+run aoti-printer -i -o cpu.all -- "$host" device=cpu "load=$(so launches_cpu)" "${launches[@]}" call
+run aoti-printer --json --diff cpu.all gpu.all
+is "one kernel for the CPU, ten launches for a GPU: inputs and outputs agree" "$(jq -c '[.both, .only_a, .only_b, .compared, .differing]' out)" '[1,1,10,6,0]'
 exits "again it is the same" 0 with aoti-printer --diff gpu -- "$host" "load=$(so launches)" "${launches[@]}" call
 done_testing
