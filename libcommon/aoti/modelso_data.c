@@ -193,9 +193,9 @@ bool modelso_image_read(struct slice b, struct modelso_image *image)
 	return cubin(b, image);
 }
 
-/* A fatbin is {u32 magic, u16 version, u16 length of this, u64 length of what follows} and entries {u16 kind, u16 version, u32 length of this,
- * u64 length of what follows, u32 packed length, u32, u16 minor, u16 major, u32 SM, ...}, each before its bytes. Seen in what fatbinary of
- * CUDA 13.0 writes. It knows no sm_90a: the cubin itself does, and PTX that is not packed. */
+/* A fatbin is {u32 magic, u16 version, u16 length of this, u64 length of what follows} and entries {u16 kind, u16 version,
+ * u32 length of this, u64 length of what follows, u32 packed length, u32, u16 minor, u16 major, u32 SM, ...}, each before its bytes.
+ * Seen in what fatbinary of CUDA 13.0 writes. It knows no sm_90a: the cubin itself does, and PTX that is not packed. */
 enum { FATBIN_PTX = 1, FATBIN_ELF = 2, FATBIN_SM = 28, FATBIN_ENTRY = 32, FATBIN_HEAD = 16 };
 
 static struct modelso_code fatbin_code(uint16_t kind, uint32_t sm, struct slice data)

@@ -1,5 +1,6 @@
 #!/bin/bash
 # aoti-checkinputs on real packages for CUDA (tests/data/aoti/cuda): text and binary, every form of kernels, the doctor before the fake driver.
+# shellcheck disable=SC2016 # jq has variables
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 cuda=$BUILD/tests-lib/cuda
