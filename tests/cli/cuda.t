@@ -60,7 +60,7 @@ is "which is replayed as before" "$(grep -c 'as computed' out)" 3
 like "and said" "$(cat err)" '[34] of them were captured into a CUDA graph'
 
 # ---- a fault, and another question was asked ----
-cut='the run was cut short by an error of the GPU: an illegal memory access was encountered \(CUDA_ERROR_ILLEGAL_ADDRESS\), seen at triton_[a-z0-9_]+ \(call [0-9]\).*aoti-printer --ima -- COMMAND'
+cut='the run was cut short by an error of the GPU: an illegal memory access was encountered \(CUDA_ERROR_ILLEGAL_ADDRESS\), seen at triton_[a-z0-9_]+ \(call [0-9]\).*aoti-printer --ima -- COMMAND \(or --ima --torch MODEL.pt2 INPUT...\)'
 FAKECUDA_FAIL=illegal@3 run aoti-nanassert -- "$host" "load=$so" call=4
 is "a fault is no NaN, nor is all well" "$status" 3
 like "it is said" "$(cat err)" "$cut"
