@@ -144,7 +144,7 @@ void cuda_after_fork(void);
 /* Sizes of the parameters of a kernel by its cubin (ELF, section .nv.info.KERNEL). -1: not known. */
 int cuda_params_of_cubin(const void *cubin, size_t n, const char *kernel, uint16_t *size, uint32_t max);
 int cuda_params_of_file(const char *path, const char *kernel, uint16_t *size, uint32_t max);
-/* The length that an ELF image in memory says it has; 0: it is none. */
+/* The length that an ELF image or a fat binary in memory says it has; 0: it is none. */
 size_t cuda_image_length(const void *image);
 
 /* ---- cuda_runtime.c: kernels that were compiled into the model (nvcc: CUTLASS) and are known by the address of a function on the

@@ -1,7 +1,9 @@
 /* How long the parameters of a kernel are, by its cubin. A cubin is an ELF64 file for machine 190 (EM_CUDA); section .nv.info.KERNEL is a
  * row of attributes {u8 form, u8 attribute, u16 value or length}, and with form 4 as many bytes as that says. Attribute 0x17
  * (EIATTR_KPARAM_INFO, form 4, 12 bytes) is one parameter: u32 index, u16 ordinal, u16 offset, u32 with its size in bits 18 to 31. Seen in
- * cubins of CUDA 11 and 12; NVIDIA documents none of it, but its own cuobjdump --dump-elf prints them so. */
+ * cubins of CUDA 11 and 12; NVIDIA documents none of it, but its own cuobjdump --dump-elf prints them so.
+ *
+ * A fat binary (aoti/modelso_data.c) has a cubin for each SM, with the same parameters. */
 #include "cuda.h"
 
 #include <elf.h>
@@ -14,6 +16,8 @@
 #define FORM_BYTES 4
 #define KPARAM_INFO 0x17
 #define MAX_FILE (256u << 20)
+#define FAT_MAGIC 0xba55ed50
+#define FAT_ELF 2
 
 static bool within(size_t n, uint64_t at, uint64_t len) { return at <= n && len <= n - at; }
 
@@ -26,9 +30,52 @@ static bool header(const char *p, size_t n, Elf64_Ehdr *e)
 	       e->e_shentsize == sizeof(Elf64_Shdr) && e->e_shnum;
 }
 
+struct fat {
+	uint32_t magic;
+	uint16_t version, head;
+	uint64_t size;
+};
+struct fat_entry {
+	uint16_t kind, version;
+	uint32_t head;
+	uint64_t size;
+};
+
+static bool is_fat(const char *p, size_t n, struct fat *f)
+{
+	if (n < sizeof(*f))
+		return false;
+	memcpy(f, p, sizeof(*f));
+	return f->magic == FAT_MAGIC && f->head >= sizeof(*f) && f->size <= MAX_FILE;
+}
+
+/* The first cubin of a fat binary, in place of it. */
+static void out_of_fat(const char **p, size_t *n)
+{
+	struct fat f;
+	struct fat_entry e;
+	Elf64_Ehdr eh;
+	if (!is_fat(*p, *n, &f))
+		return;
+	uint64_t end = f.head + f.size, at = f.head;
+	for (; end <= *n && within(end, at, sizeof(e)); at += e.head + e.size) {
+		memcpy(&e, *p + at, sizeof(e));
+		if (e.head < sizeof(e) || !within(end, at, e.head) || !within(end, at + e.head, e.size))
+			return;
+		if (e.kind == FAT_ELF && header(*p + at + e.head, e.size, &eh)) {
+			*p += at + e.head;
+			*n = e.size;
+			return;
+		}
+	}
+}
+
 size_t cuda_image_length(const void *image)
 {
 	Elf64_Ehdr e;
+	struct fat f;
+	if (is_fat(image, sizeof(f), &f))
+		return (size_t)(f.head + f.size);
 	if (!header(image, sizeof(e), &e) || e.e_shoff > MAX_FILE)
 		return 0;
 	return (size_t)e.e_shoff + (size_t)e.e_shnum * sizeof(Elf64_Shdr);
@@ -68,6 +115,7 @@ int cuda_params_of_cubin(const void *cubin, size_t n, const char *kernel, uint16
 	Elf64_Ehdr e;
 	Elf64_Shdr names, s;
 	size_t want = strlen(kernel) + sizeof(prefix);
+	out_of_fat(&p, &n);
 	if (!header(p, n, &e) || !within(n, e.e_shoff, (uint64_t)e.e_shnum * sizeof(s)) || e.e_shstrndx >= e.e_shnum)
 		return -1;
 	memcpy(&names, p + e.e_shoff + e.e_shstrndx * sizeof(s), sizeof(s));

@@ -105,8 +105,37 @@ static void real(void **state)
 	}
 }
 
+/* A kernel of linear_fatbin: a cubin and packed PTX. */
+static void fat(void **state)
+{
+	(void)state;
+	const char *root = getenv("PT2_SOURCE"), *kernel = "triton_poi_fused_addmm_relu_0";
+	char *path = xasprintf("%s%stests/fuzz/corpus/modelso/fatbin", root ? root : "", root ? "/" : "");
+	uint16_t size[CUDA_PARAMS];
+	struct buf b = {0};
+	struct guard g = {0};
+	text_of(path, &b);
+	assert_int_equal(cuda_image_length(b.p), b.len);
+	assert_int_equal(cuda_params_of_file(path, kernel, size, CUDA_PARAMS), 5);
+	assert_true(size[0] == 8 && size[1] == 8 && size[2] == 4 && size[3] == 8 && size[4] == 8);
+	assert_int_equal(cuda_params_of_file(path, "another", size, CUDA_PARAMS), -1);
+	for (size_t n = 0; n < b.len; n += n < 256 ? 1 : 97)
+		assert_int_equal(cuda_params_of_cubin(guard_put(&g, b.p, n), n, kernel, size, CUDA_PARAMS), -1);
+	uint64_t seed = 3;
+	for (int i = 0; i < 5000; i++) {
+		char *p = guard_put(&g, b.p, b.len);
+		for (int k = 0; k < 3; k++)
+			p[random_u32(&seed) % (i % 2 ? 160 : b.len)] = (char)random_u32(&seed);
+		int r = cuda_params_of_cubin(p, b.len, kernel, size, CUDA_PARAMS);
+		assert_true(r >= -1 && r <= CUDA_PARAMS);
+	}
+	guard_release(&g);
+	buf_release(&b);
+	free(path);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(real)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(real), cmocka_unit_test(fat)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
