@@ -111,6 +111,25 @@ with run "$host" "load=$(so user)" rows=1000 in=v/user.in0.npy call wait
 is "without a tool it is told late" "$(cat out)" "rc 0, then 700 an illegal memory access was encountered
 wait 700 an illegal memory access was encountered"
 
+# other errors of the same kernel: its text is changed
+broken() {
+	cp user/user/*.ptx wrong/
+	sed "$1" user/user/far_copy_0.ptx >wrong/far_copy_0.ptx
+	shift
+	run env FAKECUDA_PTX=wrong "$@"
+}
+rm wrong/a.ptx
+broken 's/^.L__func_begin0:/&\n\ttrap;/' aoti-printer --ima --log=log -- "$host" "load=$(so user)" in=v/user.in0.npy call
+like "a trap" "$(cat log)" 'far_copy_0: unspecified launch failure \(CUDA_ERROR_LAUNCH_FAILED, 719\)'
+broken '/st\.global/s/+ 0 \]/+ 2 ]/' aoti-printer --ima --log=log -- "$host" "load=$(so user)" in=v/user.in0.npy call
+like "a misaligned address" "$(cat log)" 'far_copy_0: misaligned address \(CUDA_ERROR_MISALIGNED_ADDRESS, 716\)'
+broken '/st\.global/s/+ 0 \]/+ 2048 ]/' aoti-printer --ima --log=log -- "$host" "load=$(so user)" in=v/user.in0.npy call
+is "2 KB behind a tensor is not seen with the caching allocator" "$status" 0
+broken '/st\.global/s/+ 0 \]/+ 2048 ]/' aoti-printer --ima=alloc --log=log -- "$host" "load=$(so user)" in=v/user.in0.npy call
+like "without it it is" "$status $(cat log)" '1 .*far_copy_0: illegal memory access'
+broken 's/^.L__func_begin0:/&\nLOOP: bra LOOP;/' "$host" "load=$(so user)" in=v/user.in0.npy call
+is "a kernel that does not end" "$(cat out)" 'rc 0, then 702 the launch timed out and was terminated'
+
 # the library alone
 mkdir alone
 cp user.d/*.wrapper.so user.d/*.cubin alone

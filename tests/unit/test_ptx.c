@@ -115,6 +115,31 @@ static double from_small(uint64_t bits, bool bf16)
 	return bits & 0x8000 ? -v : v;
 }
 
+/* Of two numbers; one that is none loses. */
+static uint64_t maximum(uint64_t a, uint64_t b)
+{
+	double x = from_small(a, true), y = from_small(b, true);
+	return x != x ? to_small(y, true) : y != y ? a : x == y ? a & b : x > y ? a : b;
+}
+
+#ifdef __SIZEOF_FLOAT128__
+typedef __float128 wide_float; /* 113 bits */
+#else
+typedef long double wide_float;
+#endif
+
+/* Rounded once: where the double next to the sum would round otherwise, the exact one decides. */
+static uint64_t fma_small(uint64_t a, uint64_t b, uint64_t c, bool bf16)
+{
+	double x = from_small(a, bf16), y = from_small(b, bf16), z = from_small(c, bf16);
+	double s = fma(x, y, z), up = nextafter(s, (double)INFINITY), down = nextafter(s, -(double)INFINITY);
+	uint64_t below = to_small(down, bf16), at = to_small(s, bf16), above = to_small(up, bf16);
+	if (s != s || isinf(s) || (below == at && at == above))
+		return at;
+	wide_float exact = (wide_float)x * y + z;
+	return exact > s ? above : exact < s ? below : at;
+}
+
 static float rounded(int mode, float a, float b, float c, int what)
 {
 	volatile float x = a, y = b, z = c, v;
@@ -226,6 +251,13 @@ static uint64_t field(uint64_t a, uint64_t pos, uint64_t len, bool is_signed)
 	X(testp, "testp.subnormal.f32 %p, %a; selp.b32 %d, 1, 2, %p;", 32, 32, !(A & 0x7f800000) && A & 0x7fffff ? 1 : 2) \
 	X(rcp, "rcp.approx.f32 %d, %a;", 32, 32, of32((float)(1 / (double)f32(A))))                                    \
 	X(ex2, "ex2.approx.ftz.f32 %d, %a;", 32, 32, of32(flush((float)exp2((double)flush(f32(A))))))                  \
+	X(ex2_bf16, "ex2.approx.ftz.bf16 %d, %a;", 16, 16, from_small(A, true) < -126 ? 0 : to_small(exp2(from_small(A, true)), true)) \
+	X(tanh_f16, "tanh.approx.f16 %d, %a;", 16, 16, to_small(tanh(from_small(A, false)), false))                   \
+	X(setp_bf16, "setp.ge.bf16 %p, %a, %b; selp.b16 %d, 1, 2, %p;", 16, 16, from_small(A, true) >= from_small(B, true) ? 1 : 2) \
+	X(max_bf16x2, "max.bf16x2 %d, %a, %b;", 32, 32,                                                                \
+	  maximum(A & 0xffff, B & 0xffff) | maximum(A >> 16 & 0xffff, B >> 16 & 0xffff) << 16)                         \
+	X(fma_f16, "fma.rn.f16 %d, %a, %b, %c;", 16, 16, fma_small(A, B, C, false))                                    \
+	X(fma_bf16, "fma.rn.bf16 %d, %a, %b, %c;", 16, 16, fma_small(A, B, C, true))                                   \
 	X(add_f64, "add.f64 %d, %a, %b;", 64, 64, of64(f64(A) + f64(B)))                                               \
 	X(fma_f64, "fma.rn.f64 %d, %a, %b, %c;", 64, 64, of64(fma(f64(A), f64(B), f64(C))))                            \
 	X(f32x2, "add.rn.f32x2 %d, %a, %b;", 64, 64, of32(f32(A) + f32(B)) | of32(f32(A >> 32) + f32(B >> 32)) << 32)  \
@@ -571,6 +603,10 @@ static void test_refused(void **state)
 	    {"{ IN: mov.u32 %r1, 1; } bra IN;", "line 13: there is no label 'IN'"},
 	    {"call.uni (%r1), f, (%r2);", "line 10: a call of '': only __assertfail is known"},
 	    {"ld.global.v4.u32 {%r1, %r2}, [%d1];", "line 10: 'ld.global.v4.u32': has operands that are not understood"},
+	    {"neg.ftz.f16 %r1, %r2;", "line 10: 'neg.ftz.f16': is not interpreted"},
+	    {"setp.lt.ftz.f16 %p0, %r1, %r2;", "line 10: 'setp.lt.ftz.f16': is not interpreted"},
+	    {"cvt.rn.satfinite.e4m3x2.f32 %r1, %r2, %r3;", "line 10: 'cvt.rn.satfinite.e4m3x2.f32': is not interpreted"},
+	    {"cp.async.bulk.shared.global [%r1], [%d1], 16, [%r2];", "line 10: 'cp.async.bulk.shared.global': is not interpreted"},
 	    {"setp.lo.s32 %p0, %r1, %r2;", "line 10: 'setp.lo.s32': is not interpreted"},
 	    {"cvt.s32.f32 %r1, %r2;", "line 10: 'cvt.s32.f32': is not interpreted"},
 	    {"mov.u32 %r1, 0x10000000000000000;", "line 10: 'mov.u32': a number has more than 64 bits"},

@@ -191,7 +191,7 @@ static const char *compare(struct ptx_op *op, char *const *word, size_t n, const
 		int b = which("and or xor", word[i]);
 		if (b >= 0 && !op->boolean)
 			op->boolean = (uint8_t)(BOOL_AND + b);
-		else if (is(word[i], "ftz") && (type == F32 || type == F16))
+		else if (is(word[i], "ftz") && type == F32)
 			op->ftz = true;
 		else if (!setp && i + 2 == n && which("u32 s32 f32", word[i]) >= 0)
 			op->type = (uint8_t)ptx_type_of(word[i]);
@@ -325,7 +325,7 @@ static const char *load_store(struct ptx_op *op, char *const *word, size_t n, co
 	op->space = a.space == PARAM && o->address_symbol && o->symbol_space == LOCAL ? LOCAL : (uint8_t)a.space;
 	if (!load && op->space == PARAM)
 		return "writes to a parameter";
-	if (op->space == GENERIC && o->address_symbol)
+	if (a.space == GENERIC && o->address_symbol)
 		return "a variable's name as a generic address";
 	op->type = (uint8_t)a.type;
 	op->n_dst = (uint8_t)values;

@@ -285,6 +285,14 @@ F32_OP(tanh_approx, 1, (float)tanh((double)a))
 F64_OP(rcp_approx_f64, 1, 1 / a)
 F64_OP(rsqrt_approx_f64, 1, 1 / sqrt(a))
 
+/* Of one half; .ftz is there for bf16 alone. */
+static uint64_t small_approx(const struct ptx_op *op, double (*fn)(double), uint64_t a, int type)
+{
+	double v = ptx_number(a & 0xffff, type);
+	uint64_t out = ptx_bits(fn(op->ftz && fabs(v) < 0x1p-126 ? 0 : v), type);
+	return op->ftz && !(out & 0x7f80) ? out & 0x8000 : out;
+}
+
 #define SMALL_APPROX(name, fn)                                                                                         \
 	static void name(struct ptx_warp *w, const struct ptx_op *op)                                                  \
 	{                                                                                                              \
@@ -292,15 +300,14 @@ F64_OP(rsqrt_approx_f64, 1, 1 / sqrt(a))
 		int type = op->type == F16 || op->type == F16X2 ? F16 : BF16;                                          \
 		EACH(l)                                                                                                \
 		{                                                                                                      \
-			uint64_t a = COL(1)[l], out = ptx_bits(fn(ptx_number(a & 0xffff, type)), type);                \
+			uint64_t a = COL(1)[l], out = small_approx(op, fn, a, type);                                   \
 			if (pair)                                                                                      \
-				out |= ptx_bits(fn(ptx_number(a >> 16 & 0xffff, type)), type) << 16;                   \
+				out |= small_approx(op, fn, a >> 16, type) << 16;                                      \
 			COL(0)[l] = out;                                                                               \
 		}                                                                                                      \
 	}
 SMALL_APPROX(ex2_small, exp2)
 SMALL_APPROX(tanh_small, tanh)
-#define FN_SMALL(name) [F16] = name, [BF16] = name, [F16X2] = name, [BF16X2] = name
 
 const struct ptx_form ptx_approx_forms[] = {
     {"div.approx", 3, M_FTZ, {[F32] = div_approx}},
@@ -311,7 +318,11 @@ const struct ptx_form ptx_approx_forms[] = {
     {"sin.approx", 2, M_FTZ, {[F32] = sin_approx}},
     {"cos.approx", 2, M_FTZ, {[F32] = cos_approx}},
     {"lg2.approx", 2, M_FTZ, {[F32] = lg2_approx}},
-    {"ex2.approx", 2, M_FTZ, {[F32] = ex2_approx, FN_SMALL(ex2_small)}},
-    {"tanh.approx", 2, M_FTZ, {[F32] = tanh_approx, FN_SMALL(tanh_small)}},
+    {"ex2.approx", 2, M_FTZ, {[F32] = ex2_approx, [BF16] = ex2_small, [BF16X2] = ex2_small}},
+    {"ex2.approx", 2, 0, {[F16] = ex2_small, [F16X2] = ex2_small}},
+    {"tanh.approx",
+     2,
+     0,
+     {[F32] = tanh_approx, [F16] = tanh_small, [F16X2] = tanh_small, [BF16] = tanh_small, [BF16X2] = tanh_small}},
     {0},
 };

@@ -89,7 +89,7 @@ MIXED(add_f32_bf16, BF16, a + b)
 MIXED(sub_f32_bf16, BF16, a - b)
 
 #define FN_H(name) [F16] = name, [F16X2] = name
-#define FN_HB(name) [F16] = name, [F16X2] = name, [BF16] = name, [BF16X2] = name
+#define FN_B(name) [BF16] = name, [BF16X2] = name
 
 /* Rounding is to the nearest here, the only one that these have; "rz" does not decode. */
 const struct ptx_form ptx_half_forms[] = {
@@ -101,12 +101,16 @@ const struct ptx_form ptx_half_forms[] = {
     {"sub", 3, M_ROUND, {[BF16] = sub, [BF16X2] = sub}},
     {"mul", 3, M_ROUND, {[BF16] = mul, [BF16X2] = mul}},
     {"fma", 4, M_ROUND | M_RELU, {[BF16] = fma_, [BF16X2] = fma_}},
-    {"min", 3, M_FTZ, {FN_HB(min)}},
-    {"max", 3, M_FTZ, {FN_HB(max)}},
-    {"min.NaN", 3, M_FTZ, {FN_HB(min_nan)}},
-    {"max.NaN", 3, M_FTZ, {FN_HB(max_nan)}},
-    {"neg", 2, M_FTZ, {FN_HB(neg)}},
-    {"abs", 2, M_FTZ, {FN_HB(abs_)}},
+    {"min", 3, M_FTZ, {FN_H(min)}},
+    {"max", 3, M_FTZ, {FN_H(max)}},
+    {"min.NaN", 3, M_FTZ, {FN_H(min_nan)}},
+    {"max.NaN", 3, M_FTZ, {FN_H(max_nan)}},
+    {"min", 3, 0, {FN_B(min)}},
+    {"max", 3, 0, {FN_B(max)}},
+    {"min.NaN", 3, 0, {FN_B(min_nan)}},
+    {"max.NaN", 3, 0, {FN_B(max_nan)}},
+    {"neg", 2, 0, {FN_H(neg), FN_B(neg)}},
+    {"abs", 2, 0, {FN_H(abs_), FN_B(abs_)}},
     {"add", 3, M_ROUND | M_TWO_TYPES, {[F16] = add_f32_f16, [BF16] = add_f32_bf16}},
     {"sub", 3, M_ROUND | M_TWO_TYPES, {[F16] = sub_f32_f16, [BF16] = sub_f32_bf16}},
     {0},
