@@ -180,7 +180,7 @@ static void add_input(const char *value)
 	const char *colon = strchr(value, ':');
 	int type = colon ? type_named(value, (size_t)(colon - value), false) : -1;
 	int64_t stride[MAX_DIMS], n = 1;
-	void *t, *p;
+	void *t = NULL, *p = NULL;
 	read_npy(type >= 0 ? colon + 1 : value, &a);
 	a.type = type >= 0 ? type : a.type;
 	if (rows && a.dim)

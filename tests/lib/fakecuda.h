@@ -5,6 +5,7 @@
  *     tests-lib/cuda/libtorch_cuda.so     faketorchcuda.c: operators, guards, streams and the caching allocator of torch
  *     tests-lib/cuda/model/               a model in the form of torch 2.13 (cudamodel/), unpacked; cudamodel.pt2: packed
  *     tests-lib/cudahost                  a program that runs it
+ *     tests-lib/cudarun                   a program that runs any model, on tensors from files (cudarun.c)
  *
  * A program finds them by LD_LIBRARY_PATH=.../tests-lib/cuda (cudahost needs no variable).
  *
