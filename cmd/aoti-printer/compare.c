@@ -107,9 +107,7 @@ static size_t group(const struct side *s, uint32_t model, uint32_t run)
 	return n;
 }
 
-/* What a call computes, by its name: cpp_fused_relu_12 and triton_poi_fused_relu_0 are "fused_relu", aoti_torch_cpu_mm_out and
- * aoti_torch_cuda_mm_out "mm_out". Other compilations count otherwise, and for another device. *device: its length in front. */
-static struct slice computes(struct slice name, size_t *device)
+struct slice diff_computes(struct slice name, size_t *device)
 {
 	static const char *const prefix[] = {"cpp_", "triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "triton_for_", "triton_",
 					     "aoti_torch_cpu_", "aoti_torch_cuda_", "aoti_torch_xpu_", "aoti_torch_mps_"};
@@ -138,7 +136,7 @@ static struct slice last_node(const struct dump_call *c)
 static uint64_t key_of(const struct dump_call *c, bool nodes)
 {
 	size_t device;
-	struct slice what = computes(c->name, &device), node = last_node(c);
+	struct slice what = diff_computes(c->name, &device), node = last_node(c);
 	uint64_t key = hash_bytes(what.p, what.n);
 	if (nodes && c->kind == DUMP_OP)
 		key ^= hash_bytes(node.p, node.n) * 31;
@@ -158,13 +156,25 @@ static const struct dump_call *first_op(const struct ordered *v, size_t n)
 	return first;
 }
 
+static bool on_gpu(const struct dump_call *c) { return slice_starts(c->name, "triton_") || slice_starts(c->name, "aoti_torch_cuda_"); }
+
 /* For two devices buffers are numbered each by themselves: their names say nothing. */
 static bool one_device(const struct dump_call *a, const struct dump_call *b)
 {
 	size_t x, y;
-	computes(a->name, &x);
-	computes(b->name, &y);
+	diff_computes(a->name, &x);
+	diff_computes(b->name, &y);
 	return slice_eq(slice_of(a->name.p, x), slice_of(b->name.p, y));
+}
+
+/* The first call that is of a device. */
+static const struct dump_call *first_of_device(const struct ordered *v, size_t n)
+{
+	size_t device;
+	for (size_t i = 0; i < n; i++)
+		if (diff_computes(v[i].c->name, &device), device)
+			return v[i].c;
+	return NULL;
 }
 
 static void add_row(struct diff *d, const struct dump_call *a, const struct dump_call *b)
@@ -180,7 +190,9 @@ static void match_group(struct diff *d, struct linediff *l, struct side *a, size
 {
 	uint64_t *ka = xcalloc(na + 1, sizeof(*ka)), *kb = xcalloc(nb + 1, sizeof(*kb));
 	const struct dump_call *op = first_op(a->v + a->at, na), *op_b = first_op(b->v + b->at, nb);
-	bool nodes = op && op_b && !one_device(op, op_b);
+	const struct dump_call *first = first_of_device(a->v + a->at, na), *first_b = first_of_device(b->v + b->at, nb);
+	const bool nodes = op && op_b && !one_device(op, op_b), devices = first && first_b && on_gpu(first) != on_gpu(first_b);
+	const size_t from = d->n_rows;
 	for (size_t i = 0; i < na; i++)
 		ka[i] = key_of(a->v[a->at + i].c, nodes);
 	for (size_t i = 0; i < nb; i++)
@@ -200,6 +212,8 @@ static void match_group(struct diff *d, struct linediff *l, struct side *a, size
 		if (y && y->kind != DUMP_RUN)
 			add_row(d, NULL, y);
 	}
+	if (devices)
+		diff_pair_devices(d, from);
 	a->at += na;
 	b->at += nb;
 	free(ka);
@@ -256,10 +270,29 @@ static bool stands_for(const struct dump_value *a, const struct dump_value *b, b
 		       : a->role == b->role && a->arg == b->arg;
 }
 
+/* Of a row that is there because of its numbers, or its name. */
+static void match_written(struct diff *d, struct diff_row *r, const struct filter *f)
+{
+	bool *taken = xcalloc(r->b->n_values + 1u, sizeof(*taken));
+	for (uint32_t i = 0; i < r->a->n_values; i++)
+		for (uint32_t k = 0; k < r->b->n_values && diff_written(&r->a->value[i]); k++)
+			if (!taken[k] && diff_written(&r->b->value[k]) && shown(f, &r->a->value[i]) &&
+			    (r->alike ? diff_same_numbers(d, &r->a->value[i], &r->b->value[k]) : diff_same_sizes(&r->a->value[i], &r->b->value[k]))) {
+				add_value(d, r, &r->a->value[i], &r->b->value[k]);
+				taken[k] = true;
+				break;
+			}
+	free(taken);
+}
+
 /* Twice, where names mean the same: first by name, so that what is left may stand for what is left. */
 static void match_values(struct diff *d, struct diff_row *r, const struct filter *f)
 {
 	const struct dump_call *a = r->a, *b = r->b;
+	if (r->alike || r->guess) {
+		match_written(d, r, f);
+		return;
+	}
 	const struct dump_value **with = xcalloc(a->n_values + 1u, sizeof(*with));
 	bool *taken = xcalloc(b->n_values + 1u, sizeof(*taken));
 	for (int by_name = one_device(a, b); by_name >= 0; by_name--)
@@ -309,7 +342,7 @@ static int compare_value(struct diff *d, struct diff_value *v, struct err *err)
 static bool differs(const struct diff *d, const struct diff_value *v)
 {
 	const struct dump_value *any = diff_any(v);
-	bool written = !any->before && (any->role == CALL_ROLE_OUT || any->role == CALL_ROLE_INOUT);
+	bool written = diff_written(any);
 	switch (v->what) {
 	case DIFF_SAME:
 	case DIFF_UNSAVED: return false;
@@ -324,13 +357,8 @@ static int compare_row(struct diff *d, size_t i, const struct filter *f, struct 
 	struct diff_row *r = &d->row[i];
 	bool reads = false;
 	r->value = d->n_values;
-	if (!r->a || !r->b) {
-		if (r->a || !d->live) {
-			d->different = true;
-			d->first = i < d->first ? i : d->first;
-		}
+	if (!r->a || !r->b)
 		return 0;
-	}
 	match_values(d, r, f);
 	for (size_t k = r->value; k < r->value + r->n_values; k++) {
 		struct diff_value *v = &d->value[k];
@@ -341,15 +369,28 @@ static int compare_row(struct diff *d, size_t i, const struct filter *f, struct 
 		r->in_differs |= before && different;
 		r->out_differs |= !before && different;
 		r->compared += v->a && v->b;
+		r->outputs |= v->a && v->b && v->what != DIFF_UNSAVED && v->a->role == CALL_ROLE_MODEL_OUTPUT;
 		d->differing += different;
 	}
 	r->origin = reads && r->out_differs && !r->in_differs;
 	d->origins += r->origin;
-	if (r->in_differs || r->out_differs) {
-		d->different = true;
-		d->first = i < d->first ? i : d->first;
-	}
 	return 0;
+}
+
+/* On two devices a call that one side has alone says less than one that differs. */
+static void judge(struct diff *d)
+{
+	size_t alone = SIZE_MAX;
+	for (size_t i = 0; i < d->n_rows; i++) {
+		const struct diff_row *r = &d->row[i];
+		if (r->a && r->b ? !r->in_differs && !r->out_differs : r->elsewhere || (!r->a && d->live))
+			continue;
+		d->different = true;
+		size_t *first = r->devices && (!r->a || !r->b) ? &alone : &d->first;
+		*first = i < *first ? i : *first;
+	}
+	if (d->first == SIZE_MAX)
+		d->first = alone;
 }
 
 int diff_run(struct diff *d, const struct filter *f, struct err *err)
@@ -359,6 +400,11 @@ int diff_run(struct diff *d, const struct filter *f, struct err *err)
 	for (size_t i = 0; i < d->n_rows; i++)
 		if (compare_row(d, i, f, err) < 0)
 			return -1;
+	diff_settle_devices(d);
+	for (size_t i = 0; i < d->n_rows; i++)
+		if (d->row[i].guess && compare_row(d, i, f, err) < 0)
+			return -1;
+	judge(d);
 	if (!d->both)
 		return err_set(err, EXIT_INPUT, "'%s' and '%s' have no call in common (%zu and %zu calls): are they of one model?", d->name[0],
 			       d->name[1], d->only[0], d->only[1]);

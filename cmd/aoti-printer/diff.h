@@ -23,6 +23,12 @@ struct diff_row {
 	uint32_t n_values, compared;
 	bool in_differs, out_differs;
 	bool origin; /* what it reads agrees, what it wrote does not: the difference was made here */
+	bool outputs; /* of a run: the model's outputs were compared */
+	/* The two sides are for two devices: */
+	bool devices;
+	bool alike;     /* paired because it wrote the same numbers: only these are compared */
+	bool guess;     /* paired by what names say, as the ends differ: tensors of the same sizes that were written are compared */
+	bool elsewhere; /* one side only, and no difference: both end with the same, so the other has it in other calls */
 };
 struct diff {
 	struct dump a, b;
@@ -42,8 +48,20 @@ struct diff {
 int diff_run(struct diff *d, const struct filter *f, struct err *err);
 void diff_release(struct diff *d);
 const char *diff_what_name(enum diff_what w);
+/* What a call computes, by its name: cpp_fused_relu_12 and triton_poi_fused_relu_0 are "fused_relu", aoti_torch_cpu_mm_out and
+ * aoti_torch_cuda_mm_out "mm_out". Other compilations count otherwise, and for another device. *device: its length in front. */
+struct slice diff_computes(struct slice name, size_t *device);
 static inline const struct dump_call *diff_call(const struct diff_row *r) { return r->a ? r->a : r->b; }
 static inline const struct dump_value *diff_any(const struct diff_value *v) { return v->a ? v->a : v->b; }
+
+/* ---- diffdevices.c ---- */
+
+/* Rows from this one on are of one run, on two devices. */
+void diff_pair_devices(struct diff *d, size_t from);
+void diff_settle_devices(struct diff *d);
+bool diff_same_sizes(const struct dump_value *a, const struct dump_value *b);
+bool diff_same_numbers(const struct diff *d, const struct dump_value *a, const struct dump_value *b);
+bool diff_written(const struct dump_value *v);
 
 /* ---- what is shown ---- */
 

@@ -192,7 +192,7 @@ static void show_table(struct screen *s, const struct diff *d, bool all)
 			}
 			buf_addf(&b, "%u\t%u\t", c->run, c->call);
 			add_clean(&b, c->name);
-			buf_addf(&b, "\t\t\t\t\t%sonly in the %s\n", narrow ? "" : "\t\t", r->a ? "first" : "second");
+			buf_addf(&b, "\t\t\t\t\t%sonly in the %s%s\n", narrow ? "" : "\t\t", r->a ? "first" : "second", r->elsewhere ? ", fused otherwise" : "");
 		}
 		for (size_t k = r->value; k < r->value + r->n_values; k++) {
 			const struct diff_value *v = &d->value[k];
@@ -254,6 +254,8 @@ void diff_show(struct screen *s, const struct diff *d, bool all)
 		show_first(s, d);
 	else
 		show_agreement(s, d);
+	if (d->first == SIZE_MAX && d->only[0] + (d->live ? 0 : d->only[1]))
+		buf_adds(&s->b, "The code is for two devices and fused otherwise: calls that one side has alone are no difference, as both end with the same.\n");
 	if (d->different || all)
 		show_table(s, d, all);
 	if (d->origins > 1)
@@ -353,6 +355,10 @@ void diff_document(struct json_out *o, const struct diff *d)
 		json_member_u64(o, "line", c->line);
 		json_member(o, "nodes", c->nodes);
 		json_member(o, "in", r->a && r->b ? SLICE("both") : r->a ? SLICE("a") : SLICE("b"));
+		if (r->elsewhere) {
+			json_key(o, "elsewhere");
+			json_out_bool(o, true);
+		}
 		json_key(o, "origin");
 		json_out_bool(o, r->origin);
 		json_key(o, "values");

@@ -24,7 +24,7 @@
   }
   const exact = (v) => typeof v === "string" ? show(v) : v === null ? "?" : String(+v.toPrecision(9));
   const isBad = (v) => v.what === "values" || v.what === "sizes" || v.what === "dtype" || (v.what.startsWith("only-") && v.when === "after");
-  const badCall = (c) => c.in !== "both" || c.values.some(isBad);
+  const badCall = (c) => (c.in !== "both" && !c.elsewhere) || c.values.some(isBad);
   const outputs = (c) => c.values.filter((v) => v.when === "after");
   const place = (c) => (many ? c.model + ", " : "") + "run " + c.run + (c.kind === "run" ? "" : ", call " + c.call);
   const title = (c) => c.kind === "run" ? "the model's inputs and outputs" : c.kernel;

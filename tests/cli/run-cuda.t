@@ -48,6 +48,31 @@ last=$(find saved -name '*.after.*softmax*.npy' | sort | tail -1)
 run python3 "$ROOT/tests/lib/npyclose.py" "$last" v/linear.out0.npy 1e-5
 is "the last is what eager torch computes" "$status" 0
 
+# ---- against the package for the CPU ----
+exits "a dump of the CPU's" 0 aoti-printer -q -o cpu linear_cpu.pt2 v/linear.in0.npy
+exits "--diff: other code, the same results" 0 aoti-printer --json --diff cpu saved
+is "which kernels stand for which: by name and numbers" \
+	"$(jq -c '[.both, .only_a, .only_b, .differing, .different]' out) $(jq -r '.calls[] | select(.in == "both") | .kernel' out | paste -sd,)" \
+	"[3,1,1,0,false] cpp_fused_relu_0,aoti_torch_cpu_addmm_out,cpp_fused__softmax_1"
+is "what one side has alone is elsewhere in the other" "$(jq -c '[.calls[] | select(.elsewhere) | .kernel]' out)" \
+	'["aoti_torch_cpu_addmm_out","aoti_torch_cuda_mm_out"]'
+exits "as text" 0 aoti-printer --diff cpu saved
+like "says so" "$(cat out)" "fused otherwise: calls that one side has alone are no difference, as both end with the same"
+cp -r saved wrong
+python3 - "$(echo wrong/*.after.*addmm_relu*)" "$(echo wrong/*.after.*softmax*)" <<'PY'
+import sys
+
+for path in sys.argv[1:]:
+    data = bytearray(open(path, "rb").read())
+    data[-2] ^= 0x40
+    open(path, "wb").write(data)
+PY
+exits "numbers that differ" 1 aoti-printer --diff cpu wrong
+like "in the first kernel that made them" "$(cat out)" "First difference: run 0, call 1: cpp_fused_relu_0"
+like "and the next" "$(cat out)" "cpp_fused__softmax_1 +-> buf[0-9]+ "
+exits "a page" 1 aoti-printer --diff cpu wrong --html=page.html
+ok "is written" test -s page.html
+
 # ---- NaN ----
 exits "NaN in a kernel for the GPU" 1 gpu nan aoti-nanassert --torch=torch nan.pt2 'f32[32,64]'
 like "is found at the logarithm" "$(head -1 out)" "^NaN made by triton_per_fused_add_log_mul_sub_sum_2 \(call 2 of Run 0, wrapper.cpp line [0-9]+\)"

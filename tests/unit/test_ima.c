@@ -118,7 +118,7 @@ static void replay(void **state)
 	assert_true(ima_failure(text, &b));
 	assert_string_equal(buf_str(&b), "the run was cut short by an error of the GPU: an illegal memory access was encountered "
 					 "(CUDA_ERROR_ILLEGAL_ADDRESS), seen at cuda_graph[1] (call 3); that kernel or one before it made it; nothing was "
-					 "looked at from there on. Which kernel, and why: aoti-printer --ima -- COMMAND");
+					 "looked at from there on. Which kernel, and why: aoti-printer --ima -- COMMAND (or --ima --torch MODEL.pt2 INPUT...)");
 	assert_true(ima_status(text, 0) == EXIT_INPUT && ima_status(text, 1) == 1 && ima_status(SLICE(""), 0) == 0);
 	buf_release(&b);
 	ima_release(&r);

@@ -1,0 +1,166 @@
+/* Two dumps of one model that was compiled for two devices: other code, fused otherwise. Calls that stand for one another are found by names
+ * and order first (compare.c); here those whose names are only alike, when they wrote the same numbers; and what is left is no
+ * difference when both end with the same. Where they do not, the names have to do. */
+#include "diff.h"
+
+enum { MAX_WORDS = 64, NEAR = 32 };
+
+static uint32_t split(struct slice s, struct slice *word)
+{
+	uint32_t n = 0;
+	const char *end = s.p + s.n;
+	for (const char *p = s.p; p < end && n < MAX_WORDS;) {
+		const char *to = memchr(p, '_', (size_t)(end - p));
+		to = to ? to : end;
+		struct slice one = slice_of(p, (size_t)(to - p));
+		if (one.n && !slice_is(one, "fused"))
+			word[n++] = one;
+		p = to + 1;
+	}
+	return n;
+}
+
+/* Does b compute all that a computes, by their names? fused_relu, fused_addmm_relu. */
+static bool covers(const struct dump_call *a, const struct dump_call *b)
+{
+	struct slice x[MAX_WORDS], y[MAX_WORDS];
+	size_t device;
+	uint32_t nx = split(diff_computes(a->name, &device), x), ny = split(diff_computes(b->name, &device), y), found = 0;
+	for (uint32_t i = 0; i < nx; i++)
+		for (uint32_t k = 0; k < ny; k++)
+			if (y[k].n && slice_eq(x[i], y[k])) {
+				y[k].n = 0;
+				found++;
+				break;
+			}
+	return nx && found == nx;
+}
+
+bool diff_same_numbers(const struct diff *d, const struct dump_value *a, const struct dump_value *b)
+{
+	struct dump_tensor x, y;
+	struct tensor_close c;
+	struct err err;
+	bool same = false;
+	if (!a->file.n || !b->file.n || dump_tensor_open(&x, &d->a, a, &err) < 0)
+		return false;
+	if (dump_tensor_open(&y, &d->b, b, &err) == 0) {
+		tensor_close(&x.meta, x.data, &y.meta, y.data, d->how, &c);
+		same = !c.sizes_differ && !c.bad;
+		dump_tensor_close(&y);
+	}
+	dump_tensor_close(&x);
+	return same;
+}
+
+bool diff_written(const struct dump_value *v)
+{
+	return !v->before && (v->role == CALL_ROLE_OUT || v->role == CALL_ROLE_INOUT);
+}
+
+static bool wrote_the_same(const struct diff *d, const struct dump_call *a, const struct dump_call *b)
+{
+	for (uint32_t i = 0; i < a->n_values; i++)
+		for (uint32_t k = 0; k < b->n_values && diff_written(&a->value[i]); k++)
+			if (diff_written(&b->value[k]) && diff_same_numbers(d, &a->value[i], &b->value[k]))
+				return true;
+	return false;
+}
+
+static bool alike(const struct diff *d, const struct dump_call *a, const struct dump_call *b)
+{
+	return a->kind == DUMP_KERNEL && b->kind == DUMP_KERNEL && (covers(a, b) || covers(b, a)) && wrote_the_same(d, a, b);
+}
+
+bool diff_same_sizes(const struct dump_value *a, const struct dump_value *b)
+{
+	return a->meta.n_dim == b->meta.n_dim && !memcmp(a->meta.size, b->meta.size, (size_t)a->meta.n_dim * sizeof(a->meta.size[0]));
+}
+
+static bool wrote_the_sizes(const struct dump_call *a, const struct dump_call *b)
+{
+	for (uint32_t i = 0; i < a->n_values; i++)
+		for (uint32_t k = 0; k < b->n_values && diff_written(&a->value[i]); k++)
+			if (diff_written(&b->value[k]) && diff_same_sizes(&a->value[i], &b->value[k]))
+				return true;
+	return false;
+}
+
+static bool perhaps(const struct diff *d, const struct dump_call *a, const struct dump_call *b)
+{
+	(void)d;
+	return a->kind == DUMP_KERNEL && b->kind == DUMP_KERNEL && (covers(a, b) || covers(b, a)) && wrote_the_sizes(a, b);
+}
+
+typedef bool alike_fn(const struct diff *d, const struct dump_call *a, const struct dump_call *b);
+
+static void drop_row(struct diff *d, size_t i)
+{
+	memmove(&d->row[i], &d->row[i + 1], (d->n_rows - i - 1) * sizeof(*d->row));
+	d->n_rows--;
+}
+
+/* Row i has one side. The first of the next rows that has the other, before any that has both, and is alike. */
+static bool pair(struct diff *d, size_t i, alike_fn *is_alike)
+{
+	for (size_t k = i + 1; k < d->n_rows && k < i + NEAR; k++) {
+		struct diff_row *r = &d->row[i], *s = &d->row[k];
+		if (s->a && s->b)
+			return false;
+		if (!r->a == !s->a || !is_alike(d, r->a ? r->a : s->a, r->b ? r->b : s->b))
+			continue;
+		r->a = r->a ? r->a : s->a;
+		r->b = r->b ? r->b : s->b;
+		d->both++;
+		d->only[0]--;
+		d->only[1]--;
+		drop_row(d, k);
+		return true;
+	}
+	return false;
+}
+
+void diff_pair_devices(struct diff *d, size_t from)
+{
+	for (size_t i = from; i < d->n_rows; i++) {
+		d->row[i].devices = true;
+		if (!d->row[i].a || !d->row[i].b)
+			d->row[i].alike = pair(d, i, alike);
+	}
+}
+
+/* A run's rows: do both end with the same? The last call of each, or the model's outputs, where they were asked for. */
+static bool end_alike(const struct diff_row *r, size_t n)
+{
+	const struct diff_row *last = NULL;
+	bool agree = false;
+	for (size_t i = 0; i < n; i++) {
+		if (r[i].in_differs || r[i].out_differs)
+			return false;
+		if (diff_call(&r[i])->kind == DUMP_RUN)
+			agree |= r[i].a && r[i].b && r[i].outputs;
+		else
+			last = &r[i];
+	}
+	return agree || (last && last->a && last->b && last->compared);
+}
+
+void diff_settle_devices(struct diff *d)
+{
+	for (size_t i = 0, n; i < d->n_rows; i += n) {
+		const struct dump_call *c = diff_call(&d->row[i]);
+		for (n = 1; i + n < d->n_rows && diff_call(&d->row[i + n])->model_id == c->model_id && diff_call(&d->row[i + n])->run == c->run;)
+			n++;
+		bool agree = d->row[i].devices && end_alike(&d->row[i], n);
+		for (size_t k = i; k < i + n; k++) {
+			const struct diff_row *r = &d->row[k];
+			if (!r->devices || (r->a && r->b))
+				continue;
+			d->row[k].elsewhere = agree;
+			if (!agree && pair(d, k, perhaps)) {
+				d->row[k].guess = true;
+				n--;
+			}
+		}
+	}
+}
