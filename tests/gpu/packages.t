@@ -47,4 +47,33 @@ if have user; then
 	run aoti-printer --ima=alloc --log=log -- "${py[@]}" "$GPU_MODELS/user.pt2" "$GPU_MODELS/user.bad.pt"
 	like "the same without the caching allocator" "$(head -1 log)" "$(fact user .kernel)"
 fi
+
+# ---- packages out of a file (--torch): those that were made without a GPU, for sm_90 ----
+lib=$("$GPU_PYTHON" -c 'import os, torch; print(os.path.join(os.path.dirname(torch.__file__), "lib"))')
+if [ "$("$GPU_PYTHON" -c 'import torch; print(torch.cuda.get_device_capability()[0])')" = 9 ]; then
+	at=$ROOT/tests/data/aoti/cuda
+	mkdir v
+	xz -dc "$at/values.npz.xz" >values.npz && python3 -m zipfile -e values.npz v
+	for name in linear linear_embedded linear_fatbin dynamic nan user linear_cpu; do xz -dc "$at/$name.pt2.xz" >$name.pt2; done
+	for name in linear linear_embedded linear_fatbin dynamic user; do
+		base=${name%%_*}
+		exits "$name: runs out of its file" 0 aoti-printer -q --torch="$lib" -i -o saved.$name $name.pt2 v/"$base".in*.npy
+		keep "file.$name"
+		last=$(jq -r 'select(.kind == "run") | .values[] | select(.role == "model-output") | .file' saved.$name/calls.jsonl | tail -1)
+		run python3 "$ROOT/tests/lib/npyclose.py" "saved.$name/$last" "v/$base.out0.npy" 1e-4 1e-5
+		is "$name: computes what eager torch does on the CPU" "$status $(cat err)" "0 "
+	done
+	exits "a dump of the CPU's" 0 aoti-printer -q -i -o cpu linear_cpu.pt2 v/linear.in0.npy
+	run aoti-printer --diff cpu saved.linear
+	keep file.diff
+	is "--diff: the CPU's package and the GPU's agree" "$status" 0
+	exits "NaN out of a file" 1 aoti-nanassert --torch="$lib" nan.pt2 'f32[32,64]'
+	keep file.nan
+	like "at the logarithm" "$(head -1 out)" '^NaN made by triton_per_fused_add_log_mul_sub_sum_2'
+	exits "--ima on a file" 1 aoti-printer --ima --torch="$lib" user.pt2 'f32[1000,16]'
+	keep file.ima
+	like "names the kernel" "$(head -1 out)" '^far_copy_0: illegal memory access'
+else
+	skip "recorded packages" "they are for sm_90"
+fi
 done_testing
