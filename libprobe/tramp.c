@@ -2,8 +2,8 @@
  *
  * The trampoline is a frame of its own (with unwind tables, so that a C++ exception of the callee passes through it): it saves
  * what arguments may be in, asks probe_before() what to call, copies the arguments that lie on the stack, calls, and shows
- * probe_after() what was returned; a call that nobody asked for it leaves alone once it is counted. Vector registers are saved as far as C functions of numbers and pointers use them: what takes
- * wider ones (Sleef_*) must not come this way. */
+ * probe_after() what was returned; a call that nobody asked for it leaves alone once it is counted. Vector registers are saved as far
+ * as C functions of numbers and pointers use them: what takes wider ones (Sleef_*) must not come this way. */
 #include "ops.h"
 
 #ifdef __x86_64__

@@ -1,6 +1,6 @@
-/* Two dumps of one model that was compiled for two devices: other code, fused otherwise. Calls that stand for one another are found by names
- * and order first (compare.c); here those whose names are only alike, when they wrote the same numbers; and what is left is no
- * difference when both end with the same. Where they do not, the names have to do. */
+/* Two dumps of one model that was compiled for two devices: other code, fused otherwise. Calls that stand for one another are found
+ * by names and order first (compare.c); here those whose names are only alike, when they wrote the same numbers; and what is left is
+ * no difference when both end with the same. Where they do not, the names have to do. */
 #include "diff.h"
 
 enum { MAX_WORDS = 64, NEAR = 32 };

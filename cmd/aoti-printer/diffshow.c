@@ -255,7 +255,8 @@ void diff_show(struct screen *s, const struct diff *d, bool all)
 	else
 		show_agreement(s, d);
 	if (d->first == SIZE_MAX && d->only[0] + (d->live ? 0 : d->only[1]))
-		buf_adds(&s->b, "The code is for two devices and fused otherwise: calls that one side has alone are no difference, as both end with the same.\n");
+		buf_adds(&s->b, "The code is for two devices and fused otherwise: calls that one side has alone are no difference, as both end "
+				"with the same.\n");
 	if (d->different || all)
 		show_table(s, d, all);
 	if (d->origins > 1)

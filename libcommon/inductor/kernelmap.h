@@ -15,8 +15,8 @@
  *   KM_FROM_FLOW     the flow of data (opmatch.h): what an operation reads, computes and stores
  *   KM_FROM_NAME     the kernel's name, where each operation in it is one node of the graph; only where there is nothing else (code that
  *                    does not compile has no flow of data), and lines are guesses then
- *   KM_FROM_SOURCE   "Topologically Sorted Source Nodes" above a call: nodes of the graph before AOTAutograd; only where there is no graph and
- *                    nothing else (a package)
+ *   KM_FROM_SOURCE   "Topologically Sorted Source Nodes" above a call: nodes of the graph before AOTAutograd; only where there is no
+ *                    graph and nothing else (a package)
  * Lines of kernels come from the flow of data alone, within the nodes that the first three name, if they do.
  * A kernel and an IR node belong together when the kernel writes a buffer that the node writes, or that of a node fused with it.
  *

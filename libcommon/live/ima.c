@@ -409,7 +409,8 @@ static void add_fault(struct buf *b, const struct ima_event *e)
 	if (e->call != CONTRACT_NONE)
 		buf_addf(b, " (call %u)", e->call);
 	buf_adds(b, refused ? " was launched" : "; that kernel or one before it made it");
-	buf_adds(b, "; nothing was looked at from there on. Which kernel, and why: aoti-printer --ima -- COMMAND (or --ima --torch MODEL.pt2 INPUT...)");
+	buf_adds(b, "; nothing was looked at from there on. Which kernel, and why: aoti-printer --ima -- COMMAND (or --ima --torch MODEL.pt2 "
+		    "INPUT...)");
 }
 
 static void add_finding(struct buf *b, const struct ima_event *e)

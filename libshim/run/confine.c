@@ -3,8 +3,8 @@
  *
  * Refused calls fail with EPERM: libraries that only ask (a NUMA policy, a socket to a log daemon) go on without. Where
  * the probe watches (LD_PRELOAD), it needs files in its folder (no socket: its contract lies there); then Landlock keeps writing to that
- * folder, on kernels that have it (5.13). A model for a GPU cannot be confined: its driver opens devices, maps more address space than there
- * is memory, and talks to daemons. */
+ * folder, on kernels that have it (5.13). A model for a GPU cannot be confined: its driver opens devices, maps more address space
+ * than there is memory, and talks to daemons. */
 #include "run.h"
 
 #include "base/confine.h"
