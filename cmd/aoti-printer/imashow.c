@@ -190,8 +190,13 @@ static void show_suspects(struct screen *s, const struct hunt_case *c)
 	if (e->n_suspects || !e->launch || slice_is(e->when, "before") || slice_is(e->when, "launch"))
 		return;
 	label(s, "suspect");
-	buf_adds(&s->b, "no tensor: all lie inside of their memory, and no number is larger than what is written. Then the kernel's own "
-			"addresses: a missing mask, a wrong stride, or a grid that is too large for it\n");
+	if (e->code == 710)
+		buf_adds(&s->b, "a condition that the kernel itself checks (an index out of its range): which one is on standard error\n");
+	else if (e->code == 719 || e->code == 702)
+		buf_adds(&s->b, "no tensor: the error says nothing of memory. A trap or a loop in the kernel itself\n");
+	else
+		buf_adds(&s->b, "no tensor: all lie inside of their memory, and no number is larger than what is written. Then the kernel's own "
+				"addresses: a missing mask, a wrong stride, or a grid that is too large for it\n");
 }
 
 static void add_past(struct buf *b, const struct hunt_call *p)
