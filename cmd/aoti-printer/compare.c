@@ -275,9 +275,8 @@ static void match_written(struct diff *d, struct diff_row *r, const struct filte
 {
 	bool *taken = xcalloc(r->b->n_values + 1u, sizeof(*taken));
 	for (uint32_t i = 0; i < r->a->n_values; i++)
-		for (uint32_t k = 0; k < r->b->n_values && diff_written(&r->a->value[i]); k++)
-			if (!taken[k] && diff_written(&r->b->value[k]) && shown(f, &r->a->value[i]) &&
-			    (r->alike ? diff_same_numbers(d, &r->a->value[i], &r->b->value[k]) : diff_same_sizes(&r->a->value[i], &r->b->value[k]))) {
+		for (uint32_t k = 0; k < r->b->n_values && shown(f, &r->a->value[i]); k++)
+			if (!taken[k] && diff_wrote_alike(d, r->alike, &r->a->value[i], &r->b->value[k])) {
 				add_value(d, r, &r->a->value[i], &r->b->value[k]);
 				taken[k] = true;
 				break;
@@ -289,7 +288,7 @@ static void match_written(struct diff *d, struct diff_row *r, const struct filte
 static void match_values(struct diff *d, struct diff_row *r, const struct filter *f)
 {
 	const struct dump_call *a = r->a, *b = r->b;
-	if (r->alike || r->guess) {
+	if (r->alike != ALIKE_NAME) {
 		match_written(d, r, f);
 		return;
 	}
@@ -402,7 +401,7 @@ int diff_run(struct diff *d, const struct filter *f, struct err *err)
 			return -1;
 	diff_settle_devices(d);
 	for (size_t i = 0; i < d->n_rows; i++)
-		if (d->row[i].guess && compare_row(d, i, f, err) < 0)
+		if (d->row[i].alike == ALIKE_SIZES && compare_row(d, i, f, err) < 0)
 			return -1;
 	judge(d);
 	if (!d->both)

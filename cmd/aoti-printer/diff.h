@@ -17,6 +17,9 @@ struct diff_value {
 	int64_t index[TENSOR_MAX_DIMS]; /* of the worst element */
 	int n_index;
 };
+/* Why calls of two devices stand for one another whose names are only alike: one wrote the same numbers as the other, or, where the
+ * ends differ, a tensor of the same sizes. Only such tensors of them are compared. */
+enum diff_alike { ALIKE_NAME, ALIKE_NUMBERS, ALIKE_SIZES };
 struct diff_row {
 	const struct dump_call *a, *b;
 	size_t value;
@@ -24,11 +27,9 @@ struct diff_row {
 	bool in_differs, out_differs;
 	bool origin; /* what it reads agrees, what it wrote does not: the difference was made here */
 	bool outputs; /* of a run: the model's outputs were compared */
-	/* The two sides are for two devices: */
-	bool devices;
-	bool alike;     /* paired because it wrote the same numbers: only these are compared */
-	bool guess;     /* paired by what names say, as the ends differ: tensors of the same sizes that were written are compared */
-	bool elsewhere; /* one side only, and no difference: both end with the same, so the other has it in other calls */
+	bool devices;           /* the two sides are for two devices: */
+	enum diff_alike alike;
+	bool elsewhere;         /* one side only, and no difference: both end with the same, so the other has it in other calls */
 };
 struct diff {
 	struct dump a, b;
@@ -56,12 +57,14 @@ static inline const struct dump_value *diff_any(const struct diff_value *v) { re
 
 /* ---- diffdevices.c ---- */
 
-/* Rows from this one on are of one run, on two devices. */
+/* Rows from this one on are of one run, on two devices: those with one side are paired by the numbers that they wrote. */
 void diff_pair_devices(struct diff *d, size_t from);
+/* All pairs are compared: is what is left of each run elsewhere? Else it is paired by sizes, and these rows are to be compared. */
 void diff_settle_devices(struct diff *d);
-bool diff_same_sizes(const struct dump_value *a, const struct dump_value *b);
-bool diff_same_numbers(const struct diff *d, const struct dump_value *a, const struct dump_value *b);
+/* Has the call written it? */
 bool diff_written(const struct dump_value *v);
+/* ALIKE_NUMBERS, ALIKE_SIZES: both were written, and have that in common. */
+bool diff_wrote_alike(const struct diff *d, enum diff_alike how, const struct dump_value *a, const struct dump_value *b);
 
 /* ---- what is shown ---- */
 

@@ -36,7 +36,7 @@ static bool covers(const struct dump_call *a, const struct dump_call *b)
 	return nx && found == nx;
 }
 
-bool diff_same_numbers(const struct diff *d, const struct dump_value *a, const struct dump_value *b)
+static bool same_numbers(const struct diff *d, const struct dump_value *a, const struct dump_value *b)
 {
 	struct dump_tensor x, y;
 	struct tensor_close c;
@@ -53,46 +53,31 @@ bool diff_same_numbers(const struct diff *d, const struct dump_value *a, const s
 	return same;
 }
 
+static bool same_sizes(const struct dump_value *a, const struct dump_value *b)
+{
+	return a->meta.n_dim == b->meta.n_dim && !memcmp(a->meta.size, b->meta.size, (size_t)a->meta.n_dim * sizeof(a->meta.size[0]));
+}
+
 bool diff_written(const struct dump_value *v)
 {
 	return !v->before && (v->role == CALL_ROLE_OUT || v->role == CALL_ROLE_INOUT);
 }
 
-static bool wrote_the_same(const struct diff *d, const struct dump_call *a, const struct dump_call *b)
+bool diff_wrote_alike(const struct diff *d, enum diff_alike how, const struct dump_value *a, const struct dump_value *b)
 {
+	return diff_written(a) && diff_written(b) && (how == ALIKE_NUMBERS ? same_numbers(d, a, b) : same_sizes(a, b));
+}
+
+static bool calls_alike(const struct diff *d, enum diff_alike how, const struct dump_call *a, const struct dump_call *b)
+{
+	if (a->kind != DUMP_KERNEL || b->kind != DUMP_KERNEL || (!covers(a, b) && !covers(b, a)))
+		return false;
 	for (uint32_t i = 0; i < a->n_values; i++)
-		for (uint32_t k = 0; k < b->n_values && diff_written(&a->value[i]); k++)
-			if (diff_written(&b->value[k]) && diff_same_numbers(d, &a->value[i], &b->value[k]))
+		for (uint32_t k = 0; k < b->n_values; k++)
+			if (diff_wrote_alike(d, how, &a->value[i], &b->value[k]))
 				return true;
 	return false;
 }
-
-static bool alike(const struct diff *d, const struct dump_call *a, const struct dump_call *b)
-{
-	return a->kind == DUMP_KERNEL && b->kind == DUMP_KERNEL && (covers(a, b) || covers(b, a)) && wrote_the_same(d, a, b);
-}
-
-bool diff_same_sizes(const struct dump_value *a, const struct dump_value *b)
-{
-	return a->meta.n_dim == b->meta.n_dim && !memcmp(a->meta.size, b->meta.size, (size_t)a->meta.n_dim * sizeof(a->meta.size[0]));
-}
-
-static bool wrote_the_sizes(const struct dump_call *a, const struct dump_call *b)
-{
-	for (uint32_t i = 0; i < a->n_values; i++)
-		for (uint32_t k = 0; k < b->n_values && diff_written(&a->value[i]); k++)
-			if (diff_written(&b->value[k]) && diff_same_sizes(&a->value[i], &b->value[k]))
-				return true;
-	return false;
-}
-
-static bool perhaps(const struct diff *d, const struct dump_call *a, const struct dump_call *b)
-{
-	(void)d;
-	return a->kind == DUMP_KERNEL && b->kind == DUMP_KERNEL && (covers(a, b) || covers(b, a)) && wrote_the_sizes(a, b);
-}
-
-typedef bool alike_fn(const struct diff *d, const struct dump_call *a, const struct dump_call *b);
 
 static void drop_row(struct diff *d, size_t i)
 {
@@ -100,14 +85,14 @@ static void drop_row(struct diff *d, size_t i)
 	d->n_rows--;
 }
 
-/* Row i has one side. The first of the next rows that has the other, before any that has both, and is alike. */
-static bool pair(struct diff *d, size_t i, alike_fn *is_alike)
+/* Row i has one side. The first of the next rows (up to end) that has the other, before any that has both, and is alike. */
+static bool pair(struct diff *d, size_t i, size_t end, enum diff_alike how)
 {
-	for (size_t k = i + 1; k < d->n_rows && k < i + NEAR; k++) {
+	for (size_t k = i + 1; k < end && k < i + NEAR; k++) {
 		struct diff_row *r = &d->row[i], *s = &d->row[k];
 		if (s->a && s->b)
 			return false;
-		if (!r->a == !s->a || !is_alike(d, r->a ? r->a : s->a, r->b ? r->b : s->b))
+		if (!r->a == !s->a || !calls_alike(d, how, r->a ? r->a : s->a, r->b ? r->b : s->b))
 			continue;
 		r->a = r->a ? r->a : s->a;
 		r->b = r->b ? r->b : s->b;
@@ -115,6 +100,7 @@ static bool pair(struct diff *d, size_t i, alike_fn *is_alike)
 		d->only[0]--;
 		d->only[1]--;
 		drop_row(d, k);
+		d->row[i].alike = how;
 		return true;
 	}
 	return false;
@@ -125,7 +111,7 @@ void diff_pair_devices(struct diff *d, size_t from)
 	for (size_t i = from; i < d->n_rows; i++) {
 		d->row[i].devices = true;
 		if (!d->row[i].a || !d->row[i].b)
-			d->row[i].alike = pair(d, i, alike);
+			pair(d, i, d->n_rows, ALIKE_NUMBERS);
 	}
 }
 
@@ -157,10 +143,8 @@ void diff_settle_devices(struct diff *d)
 			if (!r->devices || (r->a && r->b))
 				continue;
 			d->row[k].elsewhere = agree;
-			if (!agree && pair(d, k, perhaps)) {
-				d->row[k].guess = true;
+			if (!agree && pair(d, k, i + n, ALIKE_SIZES))
 				n--;
-			}
 		}
 	}
 }
