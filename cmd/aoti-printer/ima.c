@@ -25,7 +25,7 @@ struct hunt {
 	struct arena arena; /* of the report */
 	char *const *command; /* or the model and its inputs, */
 	bool file_operands;   /* which are run here */
-	struct output *file; /* -o; NULL */
+	struct output *file;  /* -o; NULL */
 };
 
 /* ---- while it runs ---- */
@@ -181,25 +181,29 @@ static void find_past(struct hunt *h, struct hunt_case *c)
 	c->last = v + (n - c->n_last);
 }
 
+static void add_case(struct hunt *h, struct hunt_report *r, struct ima_event *e)
+{
+	struct hunt_case *c = &r->v[r->n++];
+	*c = (struct hunt_case){.e = e};
+	find_model(c, r->w);
+	ima_name_numbers(e, c->contract);
+	ima_judge(&h->ima, e);
+	find_source(h, c);
+	find_symbols(h, c);
+	if (e->fault)
+		find_past(h, c);
+}
+
 static void add_cases(struct hunt *h, struct hunt_report *r)
 {
 	r->v = arena_alloc(&h->arena, (h->ima.n + 1) * sizeof(*r->v));
-	for (int fault = 1; fault >= 0; fault--)
-		for (size_t i = 0; i < h->ima.n; i++) {
-			struct hunt_case *c = &r->v[r->n];
-			if (h->ima.v[i].fault != fault)
-				continue;
-			*c = (struct hunt_case){.e = &h->ima.v[i]};
-			find_model(c, r->w);
-			ima_name_numbers(c->e, c->contract);
-			ima_judge(&h->ima, c->e);
-			find_source(h, c);
-			find_symbols(h, c);
-			if (fault)
-				find_past(h, c);
-			r->n++;
-			r->n_faults += fault;
-		}
+	for (size_t i = 0; i < h->ima.n; i++)
+		if (h->ima.v[i].fault)
+			add_case(h, r, &h->ima.v[i]);
+	r->n_faults = r->n;
+	for (size_t i = 0; i < h->ima.n; i++)
+		if (!h->ima.v[i].fault)
+			add_case(h, r, &h->ima.v[i]);
 }
 
 /* A process that a signal has ended in a call. Also one that was asked to end: its call may never have come back. */
@@ -231,18 +235,10 @@ static void add_deaths(struct hunt *h, struct hunt_report *r)
 
 /* ---- what to try next ---- */
 
-/* A word as a shell has it. */
 static void add_word(struct buf *b, const char *word)
 {
 	buf_addc(b, ' ');
-	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%")]) {
-		buf_adds(b, word);
-		return;
-	}
-	buf_addc(b, '\'');
-	for (; *word; word++)
-		*word == '\'' ? buf_adds(b, "'\\''") : buf_addc(b, *word);
-	buf_addc(b, '\'');
+	buf_add_word(b, word);
 }
 
 /* words: what stands before the command; NULL command: nothing follows. */

@@ -90,28 +90,12 @@ static void add_sentence(struct buf *out, const struct bisect *b)
 		buf_adds(out, "; with compilation disabled the program fails, too, in another way");
 }
 
-static void add_quoted(struct buf *out, const char *word)
-{
-	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%")]) {
-		buf_adds(out, word);
-		return;
-	}
-	buf_addc(out, '\'');
-	for (; *word; word++) {
-		if (*word == '\'')
-			buf_adds(out, "'\\''");
-		else
-			buf_addc(out, *word);
-	}
-	buf_addc(out, '\'');
-}
-
 static void add_command(struct buf *out, const struct bisect *b, const char *before)
 {
 	buf_adds(out, before);
 	for (char *const *w = b->command; *w; w++) {
 		buf_addc(out, ' ');
-		add_quoted(out, *w);
+		buf_add_word(out, *w);
 	}
 	buf_addc(out, '\n');
 }
@@ -136,7 +120,7 @@ static void add_bisector(struct buf *out, const struct bisect *b)
 {
 	const char *slash = strrchr(b->command[0], '/'), *name = slash ? slash + 1 : b->command[0];
 	struct buf before = {0};
-	add_quoted(&before, strncmp(name, "python", 6) ? "python" : b->command[0]); /* the one that has torch */
+	buf_add_word(&before, strncmp(name, "python", 6) ? "python" : b->command[0]); /* the one that has torch */
 	buf_adds(&before, " -m torch._inductor.compiler_bisector run");
 	add_command(out, b, buf_str(&before));
 	buf_release(&before);

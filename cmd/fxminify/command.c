@@ -11,14 +11,6 @@ static int write_test(void *user, const struct test *t, struct buf *b, struct er
 	return result_candidate_text(&s->in, &c, b, err);
 }
 
-static void quote(struct buf *b, const char *text)
-{
-	buf_addc(b, '\'');
-	for (; *text; text++)
-		*text == '\'' ? buf_adds(b, "'\\''") : buf_addc(b, *text);
-	buf_addc(b, '\'');
-}
-
 /* COMMAND "$1", for sh. Tests run in folders of their own: a program named by a relative path is looked for where the tool was started. */
 static int test_script(const char *command, struct buf *b, struct err *err)
 {
@@ -30,7 +22,7 @@ static int test_script(const char *command, struct buf *b, struct err *err)
 		if (!real)
 			status = err_errno(err, EXIT_USAGE, "cannot find the test command '%s'", word);
 		else
-			quote(b, real);
+			buf_add_word(b, real);
 	}
 	buf_adds(b, real ? command + n : command);
 	buf_adds(b, " \"$1\"");

@@ -49,6 +49,18 @@ void buf_add_u64(struct buf *b, uint64_t v)
 	buf_add(b, tmp + i, sizeof(tmp) - i);
 }
 
+void buf_add_word(struct buf *b, const char *word)
+{
+	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%")]) {
+		buf_adds(b, word);
+		return;
+	}
+	buf_addc(b, '\'');
+	for (; *word; word++)
+		*word == '\'' ? buf_adds(b, "'\\''") : buf_addc(b, *word);
+	buf_addc(b, '\'');
+}
+
 const char *buf_str(struct buf *b)
 {
 	*buf_room(b, 1) = 0;

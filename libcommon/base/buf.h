@@ -22,6 +22,8 @@ void buf_release(struct buf *b);
 void buf_addf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void buf_addvf(struct buf *b, const char *fmt, va_list ap);
 void buf_add_u64(struct buf *b, uint64_t v);
+/* One word for a shell: in single quotes where it needs any. */
+void buf_add_word(struct buf *b, const char *word);
 const char *buf_str(struct buf *b);
 
 static inline void buf_reset(struct buf *b) { b->len = 0; }

@@ -737,19 +737,6 @@ static void add_valued(const struct opt *table, struct buf *b, size_t *n)
 		}
 }
 
-/* In single quotes, with quotes in it escaped. */
-static void add_quoted(struct buf *b, const char *s)
-{
-	buf_addc(b, '\'');
-	for (; *s; s++) {
-		if (*s == '\'')
-			buf_adds(b, "'\\''");
-		else
-			buf_addc(b, *s);
-	}
-	buf_addc(b, '\'');
-}
-
 static void add_value_cases(const struct opt *table, const char *cmd, struct buf *b)
 {
 	for (const struct opt *o = table; o && o->type; o++) {
@@ -771,7 +758,7 @@ static void add_value_cases(const struct opt *table, const char *cmd, struct buf
 			for (int i = 0; o->choices[i]; i++)
 				buf_addf(&words, "%s%s", i ? " " : "", o->choices[i]);
 			buf_adds(b, "mapfile -t COMPREPLY < <(compgen -W ");
-			add_quoted(b, buf_str(&words));
+			buf_add_word(b, buf_str(&words));
 			buf_adds(b, " -- \"$cur\")\n");
 			buf_release(&words);
 		} else if (strstr(o->arg, "DIR") || strstr(o->arg, "FILE")) {

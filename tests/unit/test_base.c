@@ -179,6 +179,20 @@ static void arena_keeps(void **state)
 static void arena_large(void **state)
 {
 	(void)state;
+static void buf_word(void **state)
+{
+	(void)state;
+	static const char *const words[][2] = {
+	    {"a-b_c.d/e:1,f=g+h@i%j", "a-b_c.d/e:1,f=g+h@i%j"}, {"", "''"}, {"a b", "'a b'"}, {"it's", "'it'\\''s'"}, {"~", "'~'"}, {"$x\n", "'$x\n'"}};
+	struct buf b = {0};
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		buf_reset(&b);
+		buf_add_word(&b, words[i][0]);
+		assert_string_equal(buf_str(&b), words[i][1]);
+	}
+	buf_release(&b);
+}
+
 	struct arena a = {0};
 	char *small = arena_strndup(&a, "small", 5), *big = arena_alloc(&a, 10 << 20);
 	memset(big, 1, 10 << 20);
@@ -293,7 +307,8 @@ int main(void)
 		cmocka_unit_test(slice_u64_limits), cmocka_unit_test(slice_u64_is_bounded), cmocka_unit_test(slice_lines),
 		cmocka_unit_test(slice_questions),  cmocka_unit_test(slice_find_with_nul),  cmocka_unit_test(err_text),
 		cmocka_unit_test(err_text_is_cut),  cmocka_unit_test(grow_cap_holds),       cmocka_unit_test(buf_grows),
-		cmocka_unit_test(buf_nothing),      cmocka_unit_test(buf_format),           cmocka_unit_test(arena_keeps),
+		cmocka_unit_test(buf_nothing),      cmocka_unit_test(buf_format),           cmocka_unit_test(buf_word),
+		cmocka_unit_test(arena_keeps),
 		cmocka_unit_test(arena_large),      cmocka_unit_test(intern_indices),       cmocka_unit_test(intern_many),
 		cmocka_unit_test(intern_copies),    cmocka_unit_test(hash_tail),            cmocka_unit_test(base64_rfc),
 		cmocka_unit_test(base64_bytes),
