@@ -38,12 +38,12 @@ static void add_index(struct buf *b, const struct diff_value *v)
 static void add_buffer(struct buf *b, const struct dump_value *v)
 {
 	if (v->buffer.n)
-		add_clean(b, v->buffer);
+		buf_add_clean(b, v->buffer);
 	else
 		buf_addf(b, "argument %u", v->arg);
 	if (v->path.n) {
 		buf_adds(b, " (");
-		add_clean(b, v->path);
+		buf_add_clean(b, v->path);
 		buf_addc(b, ')');
 	}
 }
@@ -103,7 +103,7 @@ static void add_where(struct buf *b, const struct diff *d, const struct dump_cal
 {
 	bool many = d->a.n && d->a.call[0].model_id != d->a.call[d->a.n - 1].model_id;
 	if (many) {
-		add_clean(b, c->model);
+		buf_add_clean(b, c->model);
 		buf_adds(b, ", ");
 	}
 	buf_addf(b, "run %u", c->run);
@@ -158,7 +158,7 @@ static void add_row(struct buf *b, const struct diff_row *r, const struct diff_v
 	const struct dump_value *any = diff_any(v);
 	const struct tensor_close *k = &v->close;
 	buf_addf(b, "%u\t%u\t", c->run, c->call);
-	add_clean(b, c->kind == DUMP_RUN ? SLICE("(run)") : c->name);
+	buf_add_clean(b, c->kind == DUMP_RUN ? SLICE("(run)") : c->name);
 	buf_addf(b, "\t%s", any->before ? "<- " : any->role == CALL_ROLE_MODEL_INPUT ? "<- " : "-> ");
 	add_buffer(b, any);
 	if (v->what == DIFF_SAME || v->what == DIFF_VALUES || v->what == DIFF_DTYPE) {
@@ -191,7 +191,7 @@ static void show_table(struct screen *s, const struct diff *d, bool all)
 				continue;
 			}
 			buf_addf(&b, "%u\t%u\t", c->run, c->call);
-			add_clean(&b, c->name);
+			buf_add_clean(&b, c->name);
 			buf_addf(&b, "\t\t\t\t\t%sonly in the %s%s\n", narrow ? "" : "\t\t", r->a ? "first" : "second", r->elsewhere ? ", fused otherwise" : "");
 		}
 		for (size_t k = r->value; k < r->value + r->n_values; k++) {

@@ -107,7 +107,7 @@ static void show_list(struct screen *s, const char *name, const struct slice *v,
 	label(s, name);
 	for (uint32_t i = 0; i < n; i++) {
 		buf_adds(&s->b, i ? ", " : "");
-		add_clean(&s->b, v[i]);
+		buf_add_clean(&s->b, v[i]);
 	}
 	buf_addc(&s->b, '\n');
 }
@@ -138,7 +138,7 @@ static void show_call(struct screen *s, const struct hunt_case *c)
 		buf_addf(&s->b, " of run %u", e->run);
 	if (c->contract && c->contract->model.n) {
 		buf_adds(&s->b, " of ");
-		add_clean(&s->b, c->contract->model);
+		buf_add_clean(&s->b, c->contract->model);
 	}
 	buf_addc(&s->b, '\n');
 	show_source(s, c);
@@ -151,7 +151,7 @@ static void show_call(struct screen *s, const struct hunt_case *c)
 		return;
 	label(s, "launch");
 	if (e->function.n) {
-		add_clean(&s->b, e->function);
+		buf_add_clean(&s->b, e->function);
 		buf_adds(&s->b, ", ");
 	}
 	buf_adds(&s->b, "grid ");
@@ -173,7 +173,7 @@ static void show_symbols(struct screen *s, const struct hunt_case *c)
 	label(s, "sizes");
 	for (uint32_t k = 0; k < c->n_symbols; k++) {
 		buf_adds(&s->b, k ? ", " : "");
-		add_clean(&s->b, c->symbol[k].name);
+		buf_add_clean(&s->b, c->symbol[k].name);
 		buf_addf(&s->b, " = %" PRId64, c->symbol[k].value);
 	}
 	buf_addc(&s->b, '\n');
@@ -184,7 +184,7 @@ static void show_suspects(struct screen *s, const struct hunt_case *c)
 	const struct ima_event *e = c->e;
 	for (uint32_t i = 0; i < e->n_suspects; i++) {
 		label(s, ima_certain(&e->suspect[i]) ? "suspect" : "perhaps");
-		add_clean(&s->b, e->suspect[i].text);
+		buf_add_clean(&s->b, e->suspect[i].text);
 		buf_addc(&s->b, '\n');
 	}
 	if (e->n_suspects || !e->launch || slice_is(e->when, "before") || slice_is(e->when, "launch"))
@@ -236,17 +236,17 @@ static void show_title(struct screen *s, const struct hunt_case *c)
 {
 	const struct ima_event *e = c->e;
 	struct buf b = {0};
-	add_clean(&b, e->kernel);
+	buf_add_clean(&b, e->kernel);
 	buf_adds(&b, ": ");
 	if (e->fault) {
-		add_clean(&b, e->code == 700 ? SLICE("illegal memory access") : e->text.n ? e->text : SLICE("the GPU failed"));
+		buf_add_clean(&b, e->code == 700 ? SLICE("illegal memory access") : e->text.n ? e->text : SLICE("the GPU failed"));
 		buf_adds(&b, " (");
-		add_clean(&b, e->error.n ? e->error : SLICE("error"));
+		buf_add_clean(&b, e->error.n ? e->error : SLICE("error"));
 		buf_addf(&b, ", %" PRIu64 ")", e->code);
 	} else {
 		struct buf name = {0};
 		ima_param_name(e, 0, &name);
-		add_clean(&b, buf_slice(&name));
+		buf_add_clean(&b, buf_slice(&name));
 		buf_addf(&b, " %s", ima_what(e->what));
 		buf_release(&name);
 	}
@@ -287,7 +287,7 @@ static void show_steps(struct screen *s, const struct hunt_report *r)
 		if (!r->step[i].command.n)
 			continue;
 		buf_adds(&s->b, "        ");
-		add_clean(&s->b, r->step[i].command);
+		buf_add_clean(&s->b, r->step[i].command);
 		buf_addc(&s->b, '\n');
 	}
 }
@@ -304,7 +304,7 @@ void hunt_show(struct screen *s, const struct hunt_report *r)
 	for (size_t i = 0; i < r->n_deaths; i++) {
 		const size_t from = s->b.len;
 		struct buf b = {0};
-		add_clean(&b, r->death[i]);
+		buf_add_clean(&b, r->death[i]);
 		put_red(s, buf_str(&b));
 		buf_addc(&s->b, '\n');
 		put_wraps(s, from, INDENT);

@@ -8,13 +8,7 @@
 
 #include <inttypes.h>
 
-void add_clean(struct buf *b, struct slice text)
-{
-	for (size_t i = 0; i < text.n; i++)
-		buf_addc(b, (unsigned char)text.p[i] < ' ' || text.p[i] == 0x7f ? '?' : text.p[i]);
-}
-
-static void add_cleans(struct buf *b, const char *text) { add_clean(b, slice_str(text)); }
+static void add_cleans(struct buf *b, const char *text) { buf_add_clean(b, slice_str(text)); }
 
 void add_call_name(struct buf *b, const char *name, uint32_t line, struct slice nodes)
 {
@@ -26,7 +20,7 @@ void add_call_name(struct buf *b, const char *name, uint32_t line, struct slice 
 		buf_addf(b, "wrapper.cpp:%u", line);
 	if (nodes.n) {
 		buf_adds(b, line ? "; from " : "from ");
-		add_clean(b, nodes);
+		buf_add_clean(b, nodes);
 	}
 	buf_addc(b, ')');
 }
@@ -68,7 +62,7 @@ static void heading(struct session *s, const struct watch_call *c)
 	struct buf b = {0};
 	buf_adds(&b, "# ");
 	if (c->model && c->model->contract.model.n)
-		add_clean(&b, c->model->contract.model);
+		buf_add_clean(&b, c->model->contract.model);
 	else if (c->model)
 		buf_addf(&b, "model %u", c->model->id);
 	if (c->begin.run == CALLS_NO_RUN)

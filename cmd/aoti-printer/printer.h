@@ -83,7 +83,6 @@ int output_path(const struct output *o, char *path, size_t room, struct err *err
 void print_call(struct session *s, const struct watch_call *c);
 void print_names(struct session *s, const struct watch_call *c);
 /* Text that may hold anything, without control bytes. */
-void add_clean(struct buf *b, struct slice text);
 /* "cpp_fused_relu_0 (wrapper.cpp:977; from linear, relu)" */
 void add_call_name(struct buf *b, const char *name, uint32_t line, struct slice nodes);
 

@@ -62,18 +62,9 @@ void crash_sizes(struct buf *b, const struct contract *c, const struct contract_
 	buf_adds(b, v->n_dim < 0 ? "?]" : "]");
 }
 
-/* What comes from a file, for the terminal: without control bytes. */
-static void add_clean(struct buf *b, struct slice s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		unsigned char ch = (unsigned char)s.p[i];
-		buf_addc(b, ch == '\t' || ch == '\n' ? ' ' : ch < ' ' || ch == 0x7f ? '?' : s.p[i]);
-	}
-}
-
 static void cell(struct buf *b, struct slice s)
 {
-	add_clean(b, slice_of(s.p, s.n < TEXT_SHOWN ? s.n : TEXT_SHOWN));
+	buf_add_clean(b, slice_of(s.p, s.n < TEXT_SHOWN ? s.n : TEXT_SHOWN));
 	buf_adds(b, s.n > TEXT_SHOWN ? "..." : "");
 }
 
@@ -316,7 +307,7 @@ static void lines(struct screen *s, const struct slice *v, unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		size_t from = s->b.len;
 		buf_adds(&s->b, "  ");
-		add_clean(&s->b, v[i]);
+		buf_add_clean(&s->b, v[i]);
 		buf_addc(&s->b, '\n');
 		put_wraps(s, from, 4);
 	}
@@ -331,7 +322,7 @@ void crash_show(struct screen *s, const struct crash_answer *a, bool all)
 		return;
 	}
 	struct buf title = {0};
-	add_clean(&title, v->title);
+	buf_add_clean(&title, v->title);
 	put_red(s, buf_str(&title));
 	buf_addc(&s->b, '\n');
 	buf_release(&title);

@@ -12,27 +12,21 @@ const char *language_of(const struct kernelmap *m, const struct kmuse *u)
 	}
 }
 
-static void add_slice(struct buf *b, struct slice s) /* for a terminal: no control bytes */
-{
-	for (size_t i = 0; i < s.n; i++)
-		buf_addc(b, (unsigned char)s.p[i] >= ' ' && s.p[i] != 127 ? s.p[i] : s.p[i] == '\t' ? ' ' : '?');
-}
-
 void place_of(struct buf *b, const struct kernelmap *m, uint32_t source)
 {
 	struct buf at = {0};
 	if (source != KM_NONE)
 		srcloc_format(&at, &m->source[source], SRCLOC_AT, true);
-	add_slice(b, buf_slice(&at));
+	buf_add_clean(b, buf_slice(&at));
 	buf_release(&at);
 }
 
 void node_line(struct buf *b, const struct kmnode *n)
 {
-	add_slice(b, n->name);
+	buf_add_clean(b, n->name);
 	if (n->text.n) {
 		buf_adds(b, " = ");
-		add_slice(b, n->text);
+		buf_add_clean(b, n->text);
 	}
 }
 
@@ -44,7 +38,7 @@ static void nodes(struct buf *b, const struct kernelmap *m, struct kmlist l, boo
 		if (computed && !n->compute)
 			continue;
 		buf_adds(b, any ? ", " : "");
-		add_slice(b, n->name);
+		buf_add_clean(b, n->name);
 		any = true;
 	}
 }
@@ -55,7 +49,7 @@ static void places(struct buf *b, const struct kernelmap *m, struct kmlist l)
 		const struct srcloc *at = &m->source[m->item[l.first + i]];
 		struct slice file = srcloc_short_file(at->file);
 		buf_adds(b, i ? ", " : "");
-		add_slice(b, file);
+		buf_add_clean(b, file);
 		buf_addf(b, ":%u", at->line);
 	}
 }
@@ -70,13 +64,12 @@ void show_table(struct screen *s, const struct kernelmaps *k)
 		if (any)
 			buf_addc(&s->b, '\n');
 		any = true;
-		add_slice(&b, m->in.name);
+		buf_add_clean(&b, m->in.name);
 		put_bold(s, buf_str(&b));
 		buf_reset(&b);
 		char note[sizeof(m->note)];
 		memcpy(note, m->note, sizeof(note));
-		for (char *p = note; *p; p++)
-			*p = (unsigned char)*p >= ' ' && *p != 127 ? *p : '?';
+		clean_text(note, strlen(note));
 		if (m->ir && !m->n_use)
 			buf_adds(&b, m->post.n_node ? "  no code: it failed in code generation" : "  no code: it failed in the scheduler");
 		else if (m->note[0])
@@ -88,7 +81,7 @@ void show_table(struct screen *s, const struct kernelmaps *k)
 		for (uint32_t u = 0; u < m->n_use; u++) {
 			const struct kmuse *x = &m->use[u];
 			buf_addf(&b, "%u\t", m->code.call[x->call].line);
-			add_slice(&b, x->name);
+			buf_add_clean(&b, x->name);
 			buf_addf(&b, "\t%s\t", language_of(m, x));
 			nodes(&b, m, x->fx, true);
 			buf_addc(&b, '\t');
@@ -145,7 +138,7 @@ void annotate(struct buf *b, const struct kernelmap *m, const struct kmuse *u)
 			comment(b, m, u, l, line);
 			last = l->node;
 		}
-		add_slice(b, line);
+		buf_add_clean(b, line);
 		buf_addc(b, '\n');
 	}
 }
@@ -170,7 +163,7 @@ static void show_sources(struct screen *s, const struct kernelmap *m, struct kml
 		place_of(&s->b, m, at);
 		if (m->source[at].code.n) {
 			buf_adds(&s->b, "   ");
-			add_slice(&s->b, m->source[at].code);
+			buf_add_clean(&s->b, m->source[at].code);
 		}
 		buf_addc(&s->b, '\n');
 	}
@@ -178,11 +171,11 @@ static void show_sources(struct screen *s, const struct kernelmap *m, struct kml
 
 static void node_row(struct buf *b, const struct kernelmap *m, const struct kmnode *n)
 {
-	add_slice(b, n->name);
+	buf_add_clean(b, n->name);
 	buf_addc(b, '\t');
-	add_slice(b, n->shape);
+	buf_add_clean(b, n->shape);
 	buf_addc(b, '\t');
-	add_slice(b, n->text);
+	buf_add_clean(b, n->text);
 	buf_addc(b, '\t');
 	place_of(b, m, n->source);
 	buf_addc(b, '\n');
@@ -230,7 +223,7 @@ static void names(struct buf *b, const struct irtext *ir, uint32_t first, uint32
 {
 	for (uint32_t i = 0; i < n; i++) {
 		buf_adds(b, i ? ", " : "");
-		add_slice(b, ir->name[first + i]);
+		buf_add_clean(b, ir->name[first + i]);
 	}
 }
 
@@ -244,11 +237,11 @@ static void show_ir(struct screen *s, const struct kernelmap *m, const struct km
 	for (uint32_t i = 0; i < u->ir.n; i++) {
 		uint32_t row = m->item[u->ir.first + i];
 		const struct irnode *n = &m->ir->node[row];
-		add_slice(&b, n->name);
+		buf_add_clean(&b, n->name);
 		buf_addc(&b, '\t');
-		add_slice(&b, n->kind);
+		buf_add_clean(&b, n->kind);
 		buf_addc(&b, '\t');
-		add_slice(&b, n->group.n ? n->group : n->kernel);
+		buf_add_clean(&b, n->group.n ? n->group : n->kernel);
 		buf_addc(&b, '\t');
 		names(&b, m->ir, n->unmet, n->n_unmet);
 		buf_adds(&b, n->n_unmet && n->n_met ? ", " : "");
@@ -275,19 +268,19 @@ static void show_fusion(struct screen *s, struct kernelmap *m, uint32_t use)
 	head(s, "Fusion");
 	if (fused) {
 		buf_adds(&s->b, "  ");
-		add_slice(&s->b, m->ir->node[outer].name);
+		buf_add_clean(&s->b, m->ir->node[outer].name);
 		buf_adds(&s->b, " is one ");
-		add_slice(&s->b, m->ir->node[outer].kind);
+		buf_add_clean(&s->b, m->ir->node[outer].kind);
 		buf_addf(&s->b, " of %u nodes\n", m->ir->node[outer].members);
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		buf_adds(&s->b, row[i].done ? "  fused " : "  not fused ");
-		add_slice(&s->b, row[i].a);
+		buf_add_clean(&s->b, row[i].a);
 		buf_adds(&s->b, " with ");
-		add_slice(&s->b, row[i].b);
+		buf_add_clean(&s->b, row[i].b);
 		if (row[i].reason.n) {
 			buf_adds(&s->b, ": ");
-			add_slice(&s->b, row[i].reason);
+			buf_add_clean(&s->b, row[i].reason);
 		}
 		if (row[i].derived)
 			put_dim(s, "   (seen in the IR; TORCH_LOGS=fusion has torch's own reason)");
@@ -300,10 +293,10 @@ static void show_kernel(struct screen *s, struct kernelmap *m, uint32_t use)
 	const struct kmuse *u = &m->use[use];
 	const struct outcall *c = &m->code.call[u->call];
 	struct buf b = {0};
-	add_slice(&b, u->name);
+	buf_add_clean(&b, u->name);
 	put_bold(s, buf_str(&b));
 	buf_addf(&s->b, "   %s, ", u->kernel == OUT_NONE ? "an operator of torch" : language_of(m, u));
-	add_slice(&s->b, m->in.name);
+	buf_add_clean(&s->b, m->in.name);
 	buf_addf(&s->b, ", called in line %u", c->line);
 	if (u->kernel != OUT_NONE)
 		buf_addf(&s->b, ", defined in line %u%s", m->code.kernel[u->kernel].line,
@@ -338,7 +331,7 @@ static void show_lines(struct screen *s, const struct kernelmap *m, const struct
 		if (!mine)
 			continue;
 		buf_addf(&s->b, "%6u  ", m->code.kernel[u->kernel].line + n);
-		add_slice(&s->b, slice_trim(line));
+		buf_add_clean(&s->b, slice_trim(line));
 		if (l->how == MATCH_GUESS)
 			put_dim(s, "   (perhaps)");
 		buf_addc(&s->b, '\n');
@@ -355,7 +348,7 @@ static void show_uses(struct screen *s, const struct kernelmap *m, struct kmhit 
 			head(s, "Kernels");
 		any = true;
 		buf_adds(&s->b, "  ");
-		add_slice(&s->b, m->use[u].name);
+		buf_add_clean(&s->b, m->use[u].name);
 		buf_addf(&s->b, "   called in line %u\n", m->code.call[m->use[u].call].line);
 		if (m->use[u].kernel != OUT_NONE)
 			show_lines(s, m, &m->use[u], hit);
@@ -370,7 +363,7 @@ static void show_ir_text(struct screen *s, const struct irtext *ir, uint32_t row
 	for (uint32_t n = 1; slice_line(&rest, &line) && n <= ir->node[row].last; n++)
 		if (n >= ir->node[row].line) {
 			buf_adds(&s->b, "  ");
-			add_slice(&s->b, line);
+			buf_add_clean(&s->b, line);
 			buf_addc(&s->b, '\n');
 		}
 }
@@ -388,11 +381,11 @@ void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hi
 	if (hit.at.what == KM_SOURCE)
 		place_of(&b, m, hit.at.row);
 	else
-		add_slice(&b, hit.at.what == KM_FX ? m->node[hit.at.row].name : m->ir->node[hit.at.row].name);
+		buf_add_clean(&b, hit.at.what == KM_FX ? m->node[hit.at.row].name : m->ir->node[hit.at.row].name);
 	put_bold(s, buf_str(&b));
 	static const char *const kinds[] = {"kernel", "FX node", "IR node", "Python line"};
 	buf_addf(&s->b, "   %s of ", kinds[hit.at.what]);
-	add_slice(&s->b, m->in.name);
+	buf_add_clean(&s->b, m->in.name);
 	buf_addc(&s->b, '\n');
 	buf_reset(&b);
 	if (hit.at.what == KM_FX) {
@@ -421,13 +414,13 @@ void show_error(struct screen *s, const struct kernelmaps *k, const struct kmloc
 {
 	put_red(s, "Compile error");
 	buf_adds(&s->b, "   ");
-	add_slice(&s->b, at->error.message);
+	buf_add_clean(&s->b, at->error.message);
 	buf_addc(&s->b, '\n');
 	if (at->line == KM_NONE) {
 		buf_adds(&s->b, "  ");
-		add_slice(&s->b, at->error.file);
+		buf_add_clean(&s->b, at->error.file);
 		buf_addf(&s->b, ":%u: ", at->error.line);
-		add_slice(&s->b, at->quoted);
+		buf_add_clean(&s->b, at->quoted);
 		buf_adds(&s->b, "\n  no kernel here has this line\n\n");
 		return;
 	}
@@ -435,21 +428,21 @@ void show_error(struct screen *s, const struct kernelmaps *k, const struct kmloc
 	const struct kmuse *u = &m->use[at->use];
 	const struct kmline *l = &m->line[u->line + at->line - 1];
 	buf_adds(&s->b, "  kernel    ");
-	add_slice(&s->b, u->name);
+	buf_add_clean(&s->b, u->name);
 	buf_addf(&s->b, ", line %u of ", m->code.kernel[u->kernel].line + at->line - 1);
-	add_slice(&s->b, m->in.name);
+	buf_add_clean(&s->b, m->in.name);
 	buf_addf(&s->b, "%s\n", at->several ? " (other lines are like it; this one is nearest)" : "");
 	buf_adds(&s->b, "  line      ");
-	add_slice(&s->b, at->quoted);
+	buf_add_clean(&s->b, at->quoted);
 	buf_addc(&s->b, '\n');
 	if (l->ir_node != IR_NONE) {
 		struct slice rest = m->ir->text, line;
 		buf_adds(&s->b, "  IR        ");
-		add_slice(&s->b, m->ir->node[l->ir_node].name);
+		buf_add_clean(&s->b, m->ir->node[l->ir_node].name);
 		for (uint32_t n = 1; slice_line(&rest, &line); n++)
 			if (n == l->ir_line) {
 				buf_adds(&s->b, ": ");
-				add_slice(&s->b, slice_trim(line));
+				buf_add_clean(&s->b, slice_trim(line));
 			}
 		buf_addc(&s->b, '\n');
 	}
@@ -463,7 +456,7 @@ void show_error(struct screen *s, const struct kernelmaps *k, const struct kmloc
 			place_of(&s->b, m, n->source);
 			if (m->source[n->source].code.n) {
 				buf_adds(&s->b, "   ");
-				add_slice(&s->b, m->source[n->source].code);
+				buf_add_clean(&s->b, m->source[n->source].code);
 			}
 			buf_addc(&s->b, '\n');
 		}

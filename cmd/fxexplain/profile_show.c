@@ -51,8 +51,7 @@ static void end_table(struct show *w)
 /* Names of ops come from the file: a tab or newline in one would make a cell of its own. */
 static void add_name(struct buf *b, struct slice name)
 {
-	for (size_t i = 0; i < name.n && i < 90; i++)
-		buf_addc(b, (unsigned char)name.p[i] < ' ' || name.p[i] == 0x7f ? '?' : name.p[i]);
+	buf_add_clean(b, slice_of(name.p, name.n < 90 ? name.n : 90));
 	if (name.n > 90)
 		buf_adds(b, "...");
 }

@@ -354,8 +354,7 @@ static void add_place(struct buf *b, const struct compare_loc *at)
 /* One line of a text from a log: no control bytes, not too long. */
 static void add_short(struct buf *b, struct slice s, size_t max)
 {
-	for (size_t i = 0; i < s.n && i < max; i++)
-		buf_addc(b, (unsigned char)s.p[i] < 32 || s.p[i] == 127 ? ' ' : s.p[i]);
+	buf_add_clean(b, slice_of(s.p, s.n < max ? s.n : max));
 	if (s.n > max)
 		buf_adds(b, "...");
 }

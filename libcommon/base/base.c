@@ -87,6 +87,29 @@ size_t grow_cap(size_t cap, size_t need)
 
 const char *slice_find(struct slice a, const char *s) { return a.n ? memmem(a.p, a.n, s, strlen(s)) : NULL; }
 
+/* Bytes of a character in UTF-8 that would drive a terminal; 0: none begins here. */
+static size_t drives(const unsigned char *p, size_t n)
+{
+	if (p[0] < ' ' || p[0] == 0x7f)
+		return 1;
+	if (p[0] == 0xc2 && n >= 2 && p[1] >= 0x80 && p[1] <= 0x9f)
+		return 2;
+	if (p[0] != 0xe2 || n < 3)
+		return 0;
+	if (p[1] == 0x80 && (p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xaa && p[2] <= 0xae)))
+		return 3;
+	return p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9 ? 3 : 0;
+}
+
+void clean_text(char *p, size_t n)
+{
+	for (size_t i = 0, bad; i < n; i += bad ? bad : 1) {
+		bad = drives((const unsigned char *)p + i, n - i);
+		if (bad)
+			memset(p + i, p[i] == '\t' || p[i] == '\n' ? ' ' : '?', bad);
+	}
+}
+
 bool slice_line(struct slice *rest, struct slice *line)
 {
 	if (!rest->n)

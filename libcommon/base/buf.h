@@ -48,6 +48,13 @@ static inline void buf_addc(struct buf *b, char c)
 }
 static inline void buf_adds(struct buf *b, const char *s) { buf_add(b, s, strlen(s)); }
 static inline void buf_add_slice(struct buf *b, struct slice s) { buf_add(b, s.p, s.n); }
+/* With clean_text(). */
+static inline void buf_add_clean(struct buf *b, struct slice s)
+{
+	buf_add(b, s.p, s.n);
+	if (s.n)
+		clean_text(b->p + b->len - s.n, s.n);
+}
 static inline struct slice buf_slice(const struct buf *b) { return slice_of(b->p, b->len); }
 
 #endif

@@ -29,9 +29,7 @@ static void put(const char *tool, int errnum, const char *fmt, va_list ap)
 		if (len > sizeof(line) - 2)
 			len = sizeof(line) - 2;
 	}
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)line[i] < 32 || line[i] == 127)
-			line[i] = '?';
+	clean_text(line, len);
 	line[len++] = '\n';
 	fflush(stdout);
 	/* One write: two processes' messages do not mix. Nothing can be done when stderr is gone. */

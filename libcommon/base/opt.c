@@ -476,9 +476,7 @@ void opt_parse_or_exit(const struct opt_spec *spec, int argc, char **argv, struc
 		write_all(STDOUT_FILENO, b.p, b.len);
 	} else {
 		buf_addf(&b, "%s: %s", spec->tool, err.text);
-		for (size_t i = 0; i < b.len; i++)
-			if ((unsigned char)b.p[i] < 32 || b.p[i] == 127)
-				b.p[i] = '?';
+		clean_text(b.p, b.len);
 		buf_addf(&b, "\nTry '%s%s%s -h'\n", spec->tool, in->sub ? " " : "", in->sub ? in->sub->name : "");
 		write_all(STDERR_FILENO, b.p, b.len);
 	}

@@ -92,11 +92,7 @@ static struct slice cut(struct slice *rest, char end)
 	return cell;
 }
 
-void put_text(struct screen *s, struct slice t)
-{
-	for (size_t i = 0; i < t.n; i++)
-		buf_addc(&s->b, (unsigned char)t.p[i] < ' ' || t.p[i] == 0x7f ? '?' : t.p[i]);
-}
+void put_text(struct screen *s, struct slice t) { buf_add_clean(&s->b, t); }
 
 enum { COLUMNS = 12, INDENT = 2, GAP = 2, NARROW = 10 };
 

@@ -388,24 +388,18 @@ const char *ima_why_name(enum ima_why why)
 	return why < IMA_WHY_N ? names[why] : "";
 }
 
-static void add_clean(struct buf *b, struct slice s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		buf_addc(b, (unsigned char)s.p[i] < ' ' || s.p[i] == 0x7f ? '?' : s.p[i]);
-}
-
 static void add_fault(struct buf *b, const struct ima_event *e)
 {
 	const bool refused = slice_is(e->when, "launch");
 	buf_adds(b, "the run was cut short by an error of the GPU: ");
-	add_clean(b, e->text.n ? e->text : SLICE("it failed"));
+	buf_add_clean(b, e->text.n ? e->text : SLICE("it failed"));
 	if (e->error.n) {
 		buf_adds(b, " (");
-		add_clean(b, e->error);
+		buf_add_clean(b, e->error);
 		buf_adds(b, ")");
 	}
 	buf_adds(b, refused ? ", when " : ", seen at ");
-	add_clean(b, e->kernel);
+	buf_add_clean(b, e->kernel);
 	if (e->call != CONTRACT_NONE)
 		buf_addf(b, " (call %u)", e->call);
 	buf_adds(b, refused ? " was launched" : "; that kernel or one before it made it");
@@ -416,12 +410,12 @@ static void add_fault(struct buf *b, const struct ima_event *e)
 static void add_finding(struct buf *b, const struct ima_event *e)
 {
 	struct buf name = {0};
-	add_clean(b, e->kernel);
+	buf_add_clean(b, e->kernel);
 	if (e->call != CONTRACT_NONE)
 		buf_addf(b, " (call %u)", e->call);
 	buf_adds(b, ": ");
 	ima_param_name(e, 0, &name);
-	add_clean(b, buf_slice(&name));
+	buf_add_clean(b, buf_slice(&name));
 	buf_addf(b, " %s", ima_what(e->what));
 	buf_release(&name);
 }

@@ -95,9 +95,7 @@ void watch_graph_text(const struct watch *w, const struct watch_graph *g, struct
 		buf_add_slice(b, g->kernel[i]);
 	}
 	buf_adds(b, !g->n ? ", " : g->captured > SHOWN ? ", ...), " : "), ");
-	for (size_t i = from; i < b->len; i++)
-		if ((unsigned char)b->p[i] < ' ' || b->p[i] == 0x7f)
-			b->p[i] = '?';
+	clean_text(b->p + from, b->len - from);
 	if (!g->replays)
 		buf_adds(b, "never replayed");
 	else if (g->replays == 1)

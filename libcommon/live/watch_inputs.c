@@ -55,14 +55,15 @@ static void fill(char *data, int dtype, uint64_t n, uint64_t *state)
 	}
 }
 
-static int make(struct arena *a, const struct tensor_meta *m, const char *from, uint64_t *state, struct slice *data, struct err *err)
+/* On the host; want: the device that it goes to. */
+static int make(struct arena *a, const struct tensor_meta *m, int want, const char *from, uint64_t *state, struct slice *data, struct err *err)
 {
 	int64_t bytes;
 	const struct dtype_info *d = dtype_info(m->dtype);
 	if (!d || !tensor_extent(m, &bytes) || (uint64_t)bytes > MAX_MADE)
 		return err_set(err, EXIT_USAGE, "'%s' is too large to be made up: give a file", from);
-	if (m->device != DEVICE_CPU && m->device != DEVICE_CUDA)
-		return err_set(err, EXIT_USAGE, "'%s': only inputs for cpu and cuda can be made up", from);
+	if (m->device != DEVICE_CPU && (m->device != DEVICE_CUDA || want != DEVICE_CUDA))
+		return err_set(err, EXIT_USAGE, "'%s': only inputs on the cpu can be made up, or on cuda for a model that is for it", from);
 	char *p = arena_alloc(a, (size_t)bytes + 64);
 	p += (64 - (uintptr_t)p % 64) % 64;
 	memset(p, 0, (size_t)bytes);
@@ -99,7 +100,8 @@ static int one(struct given *g, const struct contract *c, size_t i, struct arena
 {
 	struct slice data;
 	/* Files and numbers that are made up here are on no device: they go where they are wanted. */
-	if (g->meta[i].device == DEVICE_CPU && (c->input[i].device == DEVICE_NONE ? c->device : c->input[i].device) == DEVICE_CUDA)
+	const int want = c->input[i].device == DEVICE_NONE ? c->device : c->input[i].device;
+	if (g->meta[i].device == DEVICE_CPU && want == DEVICE_CUDA)
 		g->meta[i].device = DEVICE_CUDA;
 	v->name = c->input[i].name;
 	v->meta = g->meta[i];
@@ -111,7 +113,7 @@ static int one(struct given *g, const struct contract *c, size_t i, struct arena
 		return -1;
 	}
 	if (!g->source[i].file) {
-		if (make(a, &v->meta, g->from[i], state, &data, err) < 0)
+		if (make(a, &v->meta, want, g->from[i], state, &data, err) < 0)
 			return -1;
 	} else if (given_data(g, i, &data, err) < 0) {
 		return -1;

@@ -93,5 +93,5 @@ exits "only a log" 2 fxexplain profile kernels.log
 printf '[{"ph":"X","cat":"cpu_op","name":"a\\u001b[31m\\tb\\n<script>","pid":1,"tid":1,"ts":1,"dur":9000}]' >hostile.json
 exits "a hostile name" 0 fxexplain profile --all hostile.json
 unlike "does not reach the terminal" "$(cat out)" $'\033'
-like "but is shown" "$(cat out)" 'a\?\[31m\?b\?<script>'
+like "but is shown" "$(cat out)" 'a\?\[31m b <script>'
 done_testing

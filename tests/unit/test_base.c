@@ -32,6 +32,28 @@ static void slice_u64_is_bounded(void **state)
 	guard_release(&g);
 }
 
+static void text_for_a_terminal(void **state)
+{
+	static const char *const pairs[][2] = {
+	    {"caf\xc3\xa9 \xe2\x80\x93 \xe6\x97\xa5", "caf\xc3\xa9 \xe2\x80\x93 \xe6\x97\xa5"}, /* U+2013, of the same block */
+	    {"a\tb\nc\rd\x1b[31m\x7f", "a b c?d?[31m?"},
+	    {"\xc2\x9b" "31m \xc2\xa0", "??31m \xc2\xa0"},
+	    {"x\xe2\x80\xae" "txt.exe\xe2\x81\xa9", "x???txt.exe???"},
+	    {"\xe2\x80", "\xe2\x80"}, /* cut off */
+	    {"\xc2", "\xc2"},
+	    {"", ""},
+	};
+	struct guard g = {0};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
+		size_t n = strlen(pairs[i][0]);
+		char *p = guard_put(&g, pairs[i][0], n);
+		clean_text(p, n);
+		assert_memory_equal(p, pairs[i][1], n);
+	}
+	guard_release(&g);
+}
+
 static void slice_lines(void **state)
 {
 	(void)state;
@@ -157,6 +179,20 @@ static void buf_format(void **state)
 	buf_release(&b);
 }
 
+static void buf_word(void **state)
+{
+	(void)state;
+	static const char *const words[][2] = {
+	    {"a-b_c.d/e:1,f=g+h@i%j", "a-b_c.d/e:1,f=g+h@i%j"}, {"", "''"}, {"a b", "'a b'"}, {"it's", "'it'\\''s'"}, {"~", "'~'"}, {"$x\n", "'$x\n'"}};
+	struct buf b = {0};
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		buf_reset(&b);
+		buf_add_word(&b, words[i][0]);
+		assert_string_equal(buf_str(&b), words[i][1]);
+	}
+	buf_release(&b);
+}
+
 static void arena_keeps(void **state)
 {
 	(void)state;
@@ -179,20 +215,6 @@ static void arena_keeps(void **state)
 static void arena_large(void **state)
 {
 	(void)state;
-static void buf_word(void **state)
-{
-	(void)state;
-	static const char *const words[][2] = {
-	    {"a-b_c.d/e:1,f=g+h@i%j", "a-b_c.d/e:1,f=g+h@i%j"}, {"", "''"}, {"a b", "'a b'"}, {"it's", "'it'\\''s'"}, {"~", "'~'"}, {"$x\n", "'$x\n'"}};
-	struct buf b = {0};
-	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-		buf_reset(&b);
-		buf_add_word(&b, words[i][0]);
-		assert_string_equal(buf_str(&b), words[i][1]);
-	}
-	buf_release(&b);
-}
-
 	struct arena a = {0};
 	char *small = arena_strndup(&a, "small", 5), *big = arena_alloc(&a, 10 << 20);
 	memset(big, 1, 10 << 20);
@@ -304,7 +326,8 @@ static void base64_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(slice_u64_limits), cmocka_unit_test(slice_u64_is_bounded), cmocka_unit_test(slice_lines),
+		cmocka_unit_test(slice_u64_limits), cmocka_unit_test(slice_u64_is_bounded), cmocka_unit_test(text_for_a_terminal),
+		cmocka_unit_test(slice_lines),
 		cmocka_unit_test(slice_questions),  cmocka_unit_test(slice_find_with_nul),  cmocka_unit_test(err_text),
 		cmocka_unit_test(err_text_is_cut),  cmocka_unit_test(grow_cap_holds),       cmocka_unit_test(buf_grows),
 		cmocka_unit_test(buf_nothing),      cmocka_unit_test(buf_format),           cmocka_unit_test(buf_word),
