@@ -33,25 +33,24 @@ static void ask_driver(struct doctor_host *h)
 	/* Never closed: drivers leave threads behind. */
 }
 
+void doctor_ask_driver(struct exam *x)
+{
+	if (!x->host.gpu_asked)
+		ask_driver(&x->host);
+}
+
 /* A cubin runs on its own SM and on newer ones of the same generation, PTX on all newer ones; sm_90a on that one alone. */
-static bool runs_on(const struct modelso_code *c, unsigned gpu)
+bool doctor_code_runs(const struct modelso_code *c, unsigned gpu)
 {
 	if (c->exact || c->sm > gpu)
 		return c->sm == gpu;
 	return c->ptx || c->sm / 10 == gpu / 10;
 }
 
-/* What some of the kernels can run on: one of its codes has to fit. */
-struct sm_need {
-	struct modelso_code code[8];
-	size_t n;
-	struct slice from;
-};
-
 static bool need_runs(const struct sm_need *need, unsigned gpu)
 {
 	for (size_t i = 0; i < need->n; i++)
-		if (runs_on(&need->code[i], gpu))
+		if (doctor_code_runs(&need->code[i], gpu))
 			return true;
 	return false;
 }
@@ -68,9 +67,14 @@ static void add_need(struct sm_need *v, size_t *n, size_t max, struct sm_need ne
 {
 	if (need.n > ARRAY_LEN(need.code))
 		need.n = ARRAY_LEN(need.code);
-	for (size_t i = 0; i < *n; i++)
-		if (same_need(&v[i], &need))
+	for (size_t i = 0; i < *n; i++) {
+		if (same_need(&v[i], &need)) {
+			for (size_t k = 0; k < need.n; k++)
+				if (need.code[k].cuda > v[i].code[k].cuda)
+					v[i].code[k].cuda = need.code[k].cuda;
 			return;
+		}
+	}
 	if (need.n && *n < max)
 		v[(*n)++] = need;
 }
@@ -188,27 +192,6 @@ static void check_code(struct exam *x, const struct sm_need *v, size_t n, unsign
 		check_each(x, v, n);
 }
 
-/* Within one major version a driver runs what a newer toolkit made; PTX aside (docs.nvidia.com/deploy/cuda-compatibility). */
-static void check_driver(struct exam *x)
-{
-	uint64_t major = 0;
-	struct slice lib = SLICE("libcudart.so.");
-	for (uint32_t i = 0; i < x->so.n_needed; i++)
-		if (slice_starts(x->so.needed[i], lib.p) && !slice_u64(slice_of(x->so.needed[i].p + lib.n, x->so.needed[i].n - lib.n), &major))
-			major = 0;
-	unsigned have = x->host.driver_version;
-	if (!major || major > 1000 || !have)
-		return;
-	if (have / 1000 < major)
-		doctor_add(x, DOCTOR_FATAL, "gpu-driver",
-			   doctor_text(x, "compiled with CUDA %u, but the driver is for CUDA %u.%u and older", (unsigned)major, have / 1000, have % 1000 / 10),
-			   SLICE("creating the model fails: \"CUDA driver version is insufficient for CUDA runtime version\""),
-			   SLICE("update the driver (nvidia-smi names its version), or compile with a torch for an older CUDA"));
-	else
-		doctor_add(x, DOCTOR_OK, "gpu-driver", doctor_text(x, "compiled with CUDA %u; the driver is for CUDA %u.%u and older", (unsigned)major,
-			   have / 1000, have % 1000 / 10), SLICE(""), SLICE(""));
-}
-
 /* Why the driver has no GPU to offer: cuInit()'s error (cuda.h, CUresult). */
 static void no_gpu(struct exam *x)
 {
@@ -251,16 +234,16 @@ void doctor_gpu(struct exam *x)
 		return;
 	}
 	size_t n = collect(x, need, ARRAY_LEN(need), &unknown);
-	if (!x->host.gpu_asked)
-		ask_driver(&x->host);
+	doctor_ask_driver(x);
 	if (!x->host.gpu_driver)
 		doctor_add(x, DOCTOR_FATAL, "gpu-missing",
 			   SLICE("compiled for CUDA, but there is no NVIDIA driver (libcuda.so.1)"),
-			   SLICE("it will not load"), SLICE("run on a machine with a GPU, or compile for the cpu"));
+			   SLICE("it will not load: \"libcuda.so.1: cannot open shared object file\""),
+			   SLICE("run on a machine with a GPU, in a container with access to it, or compile for the cpu"));
 	else if (!x->host.n_gpu)
 		no_gpu(x);
 	else
 		check_code(x, need, n, unknown);
 	if (x->host.gpu_driver)
-		check_driver(x);
+		doctor_driver(x, need, n);
 }

@@ -261,8 +261,23 @@ static bool of_torch(struct slice s)
 	return slice_starts(s, "libtorch") || slice_starts(s, "libc10") || slice_starts(s, "libshm");
 }
 
+/* Said once, by what asks the driver and what looks at the torch. */
+static bool said_elsewhere(struct exam *x, struct slice soname)
+{
+	if (x->so.device_code != DEVICE_CODE_CUDA)
+		return false;
+	if (slice_find(soname, "_cuda.so"))
+		return doctor_torch_without_cuda(x);
+	if (!slice_is(soname, "libcuda.so.1"))
+		return false;
+	doctor_ask_driver(x);
+	return !x->host.gpu_driver;
+}
+
 static void missing_library(struct exam *x, struct slice soname)
 {
+	if (said_elsewhere(x, soname))
+		return;
 	if (of_torch(soname)) {
 		if (x->torch.n)
 			doctor_add(

@@ -165,6 +165,7 @@ struct found {
 	struct intern want;
 	bool *have;
 	bool cxx11, old_abi;
+	bool no_cuda; /* it is for the cpu, the model is not: functions of CUDA's are not asked for */
 	unsigned minor; /* newest torch 2.N whose functions it has */
 };
 
@@ -216,6 +217,14 @@ static bool from_torch(const struct modelso_import *im)
 	return !im->weak && (im->origin == FROM_AOTI || im->origin == FROM_TORCH || im->origin == FROM_SLEEF);
 }
 
+bool doctor_torch_without_cuda(const struct exam *x)
+{
+	char *path = xasprintf("%.*s/libtorch_cuda.so", (int)x->torch.n, x->torch.p);
+	bool without = x->torch.n && !is_file(path);
+	free(path);
+	return without;
+}
+
 static void report_missing(struct exam *x, const struct found *f, struct slice version)
 {
 	struct buf b = {0};
@@ -237,7 +246,7 @@ static void report_missing(struct exam *x, const struct found *f, struct slice v
 	struct slice have = version.n ? version : SLICE("of an unknown version");
 	if (!n)
 		doctor_add(x, DOCTOR_OK, "torch-symbols",
-			   doctor_text(x, "torch %.*s has all %u functions that it calls", S(have), f->want.n),
+			   doctor_text(x, "torch %.*s has all %u functions that it calls%s", S(have), f->want.n, f->no_cuda ? ", CUDA's aside" : ""),
 			   SLICE(""), SLICE(""));
 	else
 		doctor_add(
@@ -305,8 +314,14 @@ void doctor_torch(struct exam *x)
 		return;
 	}
 	doctor_find_torch(&x->d->arena, x->o->torch, &folder, &version);
+	f.no_cuda = x->so.device_code == DEVICE_CODE_CUDA && doctor_torch_without_cuda(x);
+	if (f.no_cuda)
+		doctor_add(x, DOCTOR_FATAL, "torch-cpu",
+			   doctor_text(x, "compiled for CUDA, but this torch (%.*s) is for the cpu: it has no libtorch_cuda.so", S(x->torch)),
+			   SLICE("it will not load: \"libtorch_cuda.so: cannot open shared object file\", or \"undefined symbol\""),
+			   SLICE("install a torch with CUDA"));
 	for (uint32_t i = 0; i < x->so.n_import; i++)
-		if (from_torch(&x->so.import[i]))
+		if (from_torch(&x->so.import[i]) && !(f.no_cuda && slice_find(x->so.import[i].name, "_cuda_")))
 			intern_add(&f.want, x->so.import[i].name);
 	f.have = xcalloc(f.want.n, sizeof(*f.have));
 	read_libraries(x, &f);

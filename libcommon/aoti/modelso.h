@@ -173,6 +173,8 @@ struct modelso_code {
 	unsigned sm; /* 90 */
 	bool exact;  /* sm_90a: for no other; packed PTX is taken for what the cubin of its SM beside it is */
 	bool ptx;    /* compiled by the driver, for this GPU and all newer ones */
+	/* Whose ptxas made the cubin, or the first release that knows this PTX, as cuDriverGetVersion says it: 12080 for CUDA 12.8; 0: not known. */
+	unsigned cuda;
 };
 size_t modelso_codes(struct slice bytes, struct modelso_code *v, size_t max);
 /* One image by itself: a .cubin, .hsaco, .spv or .fatbin file of a package. False when it is none. */
@@ -201,5 +203,7 @@ typedef void modelso_each(void *arg, struct slice name);
  */
 int modelso_lib_read(struct modelso_lib *l, struct slice bytes, const char *name, modelso_each *version,
 		     modelso_each *exported, void *arg, struct err *err);
+/* Calls `each` with each library that it needs (DT_NEEDED). */
+int modelso_lib_needed(struct slice bytes, const char *name, modelso_each *each, void *arg, struct err *err);
 
 #endif

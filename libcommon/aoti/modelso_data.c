@@ -196,11 +196,60 @@ bool modelso_image_read(struct slice b, struct modelso_image *image)
 /* A fatbin is {u32 magic, u16 version, u16 length of this, u64 length of what follows} and entries {u16 kind, u16 version,
  * u32 length of this, u64 length of what follows, u32 packed length, u32, u16 minor, u16 major, u32 SM, ...}, each before its bytes.
  * Seen in what fatbinary of CUDA 13.0 writes. It knows no sm_90a: the cubin itself does, and PTX that is not packed. */
-enum { FATBIN_PTX = 1, FATBIN_ELF = 2, FATBIN_SM = 28, FATBIN_ENTRY = 32, FATBIN_HEAD = 16 };
+enum { FATBIN_PTX = 1, FATBIN_ELF = 2, FATBIN_MINOR = 24, FATBIN_MAJOR = 26, FATBIN_SM = 28, FATBIN_ENTRY = 32, FATBIN_HEAD = 16 };
 
-static struct modelso_code fatbin_code(uint16_t kind, uint32_t sm, struct slice data)
+/* The first CUDA with this PTX: "Release History" of NVIDIA's PTX ISA. minor and major are the PTX's version, of a cubin its ABI's. */
+static unsigned cuda_of_ptx(unsigned major, unsigned minor)
 {
+	if (major == 8)
+		minor += minor > 5; /* 8.5 is that of CUDA 12.5 and 12.6 */
+	return major >= 7 && major <= 9 && minor < 10 ? (major + 4) * 1000 + minor * 10 : 0;
+}
+
+/* .nv.info.KERNEL is entries {u8 format, u8 attribute, u16}, the last the length of what follows if the format is 4. Attribute 0x37
+ * (EIATTR_CUDA_API_VERSION) is a u32: 128 for CUDA 12.8. Seen in cubins of ptxas 12.8, 12.9, 13.0 and 13.4; the header's
+ * e_version has the same number before CUDA 13. */
+static unsigned cuda_of_info(struct slice d)
+{
+	enum { FORMAT_SIZED = 4, CUDA_API_VERSION = 0x37 };
+	uint32_t version;
+	uint16_t size;
+	for (size_t at = 0; d.n - at >= 4; at += 4) {
+		bool sized = d.p[at] == FORMAT_SIZED;
+		memcpy(&size, d.p + at + 2, sizeof(size));
+		if (sized && size > d.n - at - 4)
+			return 0;
+		if (sized && d.p[at + 1] == CUDA_API_VERSION && size == sizeof(version)) {
+			memcpy(&version, d.p + at + 4, sizeof(version));
+			return version < 1000 ? version / 10 * 1000 + version % 10 * 10 : 0;
+		}
+		at += sized ? size : 0;
+	}
+	return 0;
+}
+
+static unsigned cuda_of_cubin(struct slice b)
+{
+	struct elf_view v;
+	Elf64_Shdr sh;
+	unsigned cuda = 0;
+	if (elf_view_open(&v, b, "cubin", NULL) < 0)
+		return 0;
+	for (uint32_t i = 1; !cuda && elf_section(&v, i, &sh); i++)
+		if (slice_starts(elf_name(&v, &sh), ".nv.info"))
+			cuda = cuda_of_info(elf_data(&v, &sh));
+	return cuda;
+}
+
+static struct modelso_code fatbin_code(uint16_t kind, const char *head, struct slice data)
+{
+	uint16_t minor, major;
+	uint32_t sm;
+	memcpy(&minor, head + FATBIN_MINOR, sizeof(minor));
+	memcpy(&major, head + FATBIN_MAJOR, sizeof(major));
+	memcpy(&sm, head + FATBIN_SM, sizeof(sm));
 	struct modelso_code code = {.sm = sm, .ptx = kind == FATBIN_PTX};
+	code.cuda = code.ptx ? cuda_of_ptx(major, minor) : cuda_of_cubin(data);
 	struct modelso_image image = {0};
 	char target[32];
 	int n = snprintf(target, sizeof(target), ".target sm_%ua", sm);
@@ -232,7 +281,7 @@ static size_t fatbin_codes(struct slice b, struct modelso_code *v, size_t max)
 			return 0;
 		if ((kind == FATBIN_PTX || kind == FATBIN_ELF) && sm < 1000) {
 			if (n < max)
-				v[n] = fatbin_code(kind, sm, slice_of(p + entry, size));
+				v[n] = fatbin_code(kind, p, slice_of(p + entry, size));
 			n++;
 		}
 		p += entry + size;
@@ -253,7 +302,7 @@ size_t modelso_codes(struct slice b, struct modelso_code *v, size_t max)
 	if (image.kind != IMAGE_CUBIN || !image.sm)
 		return 0;
 	if (max)
-		*v = (struct modelso_code){.sm = image.sm, .exact = image.exact};
+		*v = (struct modelso_code){.sm = image.sm, .exact = image.exact, .cuda = cuda_of_cubin(b)};
 	return 1;
 }
 

@@ -22,18 +22,23 @@ static void soname(struct modelso_lib *l, const struct elf_view *v)
 			l->soname = elf_str(dynamic.strings, d.d_un.d_val);
 }
 
+static int open_lib(struct elf_view *v, struct slice bytes, const char *name, struct err *err)
+{
+	bool elf;
+	const char *what = modelso_what(bytes, &elf);
+	if (!elf || bytes.n < EI_NIDENT || bytes.p[EI_CLASS] != ELFCLASS64 || bytes.p[EI_DATA] != ELFDATA2LSB)
+		return err_set(err, EXIT_INPUT, "'%s' is %s, not a 64-bit ELF library", name,
+			       what ? what : "something else");
+	return elf_view_open(v, bytes, name, err);
+}
+
 int modelso_lib_read(struct modelso_lib *l, struct slice bytes, const char *name, modelso_each *version,
 		     modelso_each *exported, void *arg, struct err *err)
 {
 	struct elf_view v;
 	struct elf_symbols s;
-	bool elf;
 	*l = (struct modelso_lib){0};
-	const char *what = modelso_what(bytes, &elf);
-	if (!elf || bytes.n < EI_NIDENT || bytes.p[EI_CLASS] != ELFCLASS64 || bytes.p[EI_DATA] != ELFDATA2LSB)
-		return err_set(err, EXIT_INPUT, "'%s' is %s, not a 64-bit ELF library", name,
-			       what ? what : "something else");
-	if (elf_view_open(&v, bytes, name, err) < 0)
+	if (open_lib(&v, bytes, name, err) < 0)
 		return -1;
 	l->machine = v.eh.e_machine;
 	soname(l, &v);
@@ -46,5 +51,19 @@ int modelso_lib_read(struct modelso_lib *l, struct slice bytes, const char *name
 		if (sym.st_shndx != SHN_UNDEF)
 			exported(arg, elf_symbol_name(&s, &sym));
 	}
+	return 0;
+}
+
+int modelso_lib_needed(struct slice bytes, const char *name, modelso_each *each, void *arg, struct err *err)
+{
+	struct elf_view v;
+	struct elf_dynamic dynamic;
+	Elf64_Dyn d;
+	if (open_lib(&v, bytes, name, err) < 0)
+		return -1;
+	elf_dynamic_open(&dynamic, &v);
+	for (size_t i = 0; elf_dynamic(&dynamic, i, &d); i++)
+		if (d.d_tag == DT_NEEDED)
+			each(arg, elf_str(dynamic.strings, d.d_un.d_val));
 	return 0;
 }

@@ -71,5 +71,14 @@ like "a file by its name" "$(gpu 80 linear_fatbin)" 'sm_90a and PTX \(.*\.fatbin
 like "sm_80 runs on sm_86" "$(gpu 86 launches_sm80)" 'ok +GPU code for sm_80 runs on the GPU here \(sm_86\)'
 like "not on sm_90" "$(gpu 90 launches_sm80)" 'fatal +has code for sm_80 \(.*\.cubin\), but the GPU here is sm_90'
 like "PTX would have" "$(gpu 90 launches_sm80)" 'fix: compile on this GPU, or on the older one with .*emit_multi_arch_kernel'
-is "what it needs" "$($check --doctor --torch=none "$pt2/linear.pt2" | grep -c '^fatal .*libcuda\.so\.1')" 2
+is "no driver: said once" "$($check --doctor --torch=none "$pt2/linear.pt2" | grep '^fatal')" \
+	'fatal   compiled for CUDA, but there is no NVIDIA driver (libcuda.so.1)'
+mkdir torch && cp "$BUILD/tests-lib/faketorch.so" torch/libtorch_cpu.so
+of_torch() { # what is said of a torch
+	LD_LIBRARY_PATH=$cuda $check --doctor --torch=torch "$pt2/linear.pt2" | grep -E "$1"
+}
+is "a torch for the cpu" "$(of_torch 'CUDA,.*for the cpu|needs libtorch_cuda|needs aoti_torch_cuda')" \
+	"fatal   compiled for CUDA, but this torch (torch) is for the cpu: it has no libtorch_cuda.so"
+cp "$cuda/libtorch_cuda.so" torch
+is "a torch for CUDA: its runtime and the driver" "$(of_torch 'this torch')" 'ok      this torch is for CUDA 12; the driver is for CUDA 12.8 and older'
 done_testing

@@ -687,7 +687,8 @@ static void gpus(void **state)
 		enum doctor_level level;
 		const char *what;
 	} drivers[] = {{11080, DOCTOR_FATAL, "compiled with CUDA 12, but the driver is for CUDA 11.8 and older"},
-		       {12000, DOCTOR_OK, "is for CUDA 12.0"}, {13010, DOCTOR_OK, "is for CUDA 13.1"}};
+		       {12000, DOCTOR_OK, "compiled with CUDA 12; the driver is for CUDA 12.0"},
+		       {13010, DOCTOR_OK, "compiled with CUDA 12; the driver is for CUDA 13.1"}};
 	for (size_t i = 0; i < ARRAY_LEN(drivers); i++) {
 		h.driver_version = drivers[i].version;
 		examine(&v, "a.so", &o);
@@ -794,6 +795,155 @@ static void gpus(void **state)
 	folder_wipe();
 }
 
+/* A model of torch 2.13 names no runtime; the torch that it meets does. */
+static void torch_for_cuda(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *library, *runtime;
+		unsigned driver;
+		enum doctor_level level;
+		const char *what;
+	} torches[] = {
+	    {"libtorch_cuda.so", "libcudart.so.13", 12080, DOCTOR_FATAL, "this torch is for CUDA 13, but the driver is for CUDA 12.8 and older"},
+	    {"libtorch_cuda.so", "libcudart.so.13", 13000, DOCTOR_OK, "this torch is for CUDA 13; the driver is for CUDA 13.0"},
+	    {"libtorch_cuda.so", "libcudart-9335f6a2.so.11.0", 10020, DOCTOR_FATAL, "this torch is for CUDA 11, but the driver is for CUDA 10.2"},
+	    {"libc10_cuda.so", "libcudart.so.12", 11080, DOCTOR_FATAL, "this torch is for CUDA 12, but"},
+	};
+	struct doctor_host h = host();
+	char *torch = xasprintf("%s/torch/lib", folder_path);
+	struct doctor_options o = {.host = &h, .torch = torch};
+	struct visit v;
+	static const struct elf_order model = {.needed = {"libcuda.so.1", "libtorch_cpu.so", "libtorch_cuda.so"},
+					       .n_symbol = 4,
+					       .symbol = {{"cuLaunchKernel"},
+							  {"aoti_torch_cuda_mm_out"},
+							  {"aoti_torch_clone"},
+							  {"AOTInductorModelContainerRun", .section = ELF_RODATA, .func = true}}};
+	static const struct elf_order cpu = {.n_symbol = 1, .symbol = {{"aoti_torch_clone", .section = ELF_RODATA}}};
+	h.gpu_driver = true;
+	h.n_gpu = 1;
+	h.sm[0] = 90;
+	put_elf("a.so", &model);
+	put_elf("torch/lib/libtorch_cpu.so", &cpu);
+	examine(&v, "a.so", &o);
+	const struct doctor_finding *f = expect(&v, "torch-cpu", DOCTOR_FATAL, "is for the cpu: it has no libtorch_cuda.so");
+	assert_non_null(slice_find(f->fix, "a torch with CUDA"));
+	expect(&v, "torch-symbols", DOCTOR_OK, "has all 1 functions that it calls, CUDA's aside");
+	none(&v, "gpu-driver");
+	for (size_t i = 0; i < v.d.n; i++) /* that is one fatal finding */
+		assert_false(!strcmp(v.d.v[i].id, "library-missing") && v.d.v[i].level == DOCTOR_FATAL);
+	leave(&v);
+	static const struct elf_order plain = {.n_symbol = 1, .symbol = {{"aoti_torch_cuda_mm_out", .section = ELF_RODATA}}};
+	put_elf("torch/lib/libtorch_cuda.so", &plain);
+	h.driver_version = 12080;
+	examine(&v, "a.so", &o);
+	none(&v, "torch-cpu");
+	none(&v, "gpu-driver");
+	leave(&v);
+	for (size_t i = 0; i < ARRAY_LEN(torches); i++) {
+		struct elf_order cuda = {.needed = {"libcudnn.so.9", torches[i].runtime, "libc10.so"},
+					 .n_symbol = 1,
+					 .symbol = {{"aoti_torch_cuda_mm_out", .section = ELF_RODATA}}};
+		char *name = xasprintf("torch/lib/%s", torches[i].library);
+		put_elf("torch/lib/libtorch_cuda.so", &plain);
+		put_elf(name, &cuda);
+		free(name);
+		h.driver_version = torches[i].driver;
+		examine(&v, "a.so", &o);
+		expect(&v, "gpu-driver", torches[i].level, torches[i].what);
+		leave(&v);
+	}
+	h.driver_version = 0; /* it does not say */
+	examine(&v, "a.so", &o);
+	none(&v, "gpu-driver");
+	leave(&v);
+	free(torch);
+	folder_wipe();
+}
+
+/* Of real kernels: who compiled them, and by which drivers. */
+static void kernels_and_drivers(void **state)
+{
+	(void)state;
+	struct doctor_host h = host();
+	struct doctor_options o = {.host = &h, .no_torch = true};
+	struct visit v;
+	struct modelso_code code[4] = {0};
+	struct slice data;
+	h.gpu_driver = true;
+	h.n_gpu = 1;
+	h.sm[0] = 90;
+	h.driver_version = 12020;
+	put_fixture("cuda/linear_fatbin", "l.pt2");
+	examine(&v, "l.pt2", &o);
+	none(&v, "gpu-cubin");
+	none(&v, "gpu-ptx");
+	assert_int_equal(package_data(&v.pkg, v.pkg.model[0].cubin[0], &data, NULL), 0);
+	assert_int_equal(modelso_codes(data, code, 4), 2);
+	assert_int_equal(code[0].cuda, 12080);
+	assert_int_equal(code[1].cuda, 12080);
+	assert_true(!code[0].ptx && code[1].ptx);
+	leave(&v);
+	h.driver_version = 11080;
+	examine(&v, "l.pt2", &o);
+	expect(&v, "gpu-cubin", DOCTOR_WARNING, ".fatbin) are compiled by CUDA 12.8, but the driver is for CUDA 11.8 and older");
+	leave(&v);
+	/* PTX that a newer GPU would need. */
+	static const struct elf_order model = {.needed = {"libcuda.so.1"}, .n_symbol = 1, .symbol = {{"cuLaunchKernel"}}};
+	put_elf("a.so", &model);
+	fatbin("a.fatbin", 80, 0x500550, 80, ".version 8.7\n.target sm_80\n");
+	static const struct {
+		unsigned sm, driver;
+		bool refused;
+	} cases[] = {{120, 12060, true}, {120, 12080, false}, {80, 12060, false}};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		h.sm[0] = cases[i].sm;
+		h.driver_version = cases[i].driver;
+		examine(&v, "a.so", &o);
+		if (cases[i].refused)
+			expect(&v, "gpu-ptx", DOCTOR_FATAL, "sm_120 runs its kernels (a.fatbin) by their PTX only, which is of CUDA 12.8, but the driver is for CUDA 12.6");
+		else
+			none(&v, "gpu-ptx");
+		leave(&v);
+	}
+	folder_wipe();
+}
+
+/* A cubin that ends anywhere, or is damaged. */
+static void damaged_cubins(void **state)
+{
+	(void)state;
+	struct guard g = {0};
+	struct package pkg;
+	struct modelso_code code[4];
+	struct slice cubin;
+	struct err err;
+	char *path = xasprintf("%s/n.pt2", folder_path);
+	uint64_t seed = 1;
+	put_fixture("cuda/nan", "n.pt2");
+	assert_int_equal(package_open(&pkg, path, &err), 0);
+	assert_int_equal(package_data(&pkg, pkg.model[0].cubin[0], &cubin, NULL), 0);
+	assert_int_equal(modelso_codes(cubin, code, 4), 1);
+	assert_int_equal(code[0].cuda, 12080);
+	for (size_t n = 0; n < cubin.n; n += n < 128 ? 1 : 97)
+		modelso_codes(slice_of(guard_put(&g, cubin.p, n), n), code, 4);
+	char *info = memmem(cubin.p, cubin.n, "\x04\x37\x04\0\x80\0\0\0", 8);
+	assert_non_null(info);
+	size_t at = (size_t)(info - cubin.p);
+	for (int i = 0; i < 2000; i++) {
+		char *p = guard_put(&g, cubin.p, cubin.n);
+		p[random_u32(&seed) % sizeof(Elf64_Ehdr)] = (char)random_u32(&seed);
+		for (int k = 0; k < 3; k++)
+			p[at - 32 + random_u32(&seed) % 64] = (char)random_u32(&seed);
+		modelso_codes(slice_of(p, cubin.n), code, 4);
+	}
+	package_close(&pkg);
+	guard_release(&g);
+	free(path);
+	folder_wipe();
+}
+
 static void constants(void **state)
 {
 	(void)state;
@@ -848,6 +998,7 @@ int main(void)
 	    cmocka_unit_test(march),           cmocka_unit_test(torches),
 	    cmocka_unit_test(places_of_torch), cmocka_unit_test(interfaces),
 	    cmocka_unit_test(other_systems),   cmocka_unit_test(gpus),
+	    cmocka_unit_test(torch_for_cuda),  cmocka_unit_test(kernels_and_drivers), cmocka_unit_test(damaged_cubins),
 	    cmocka_unit_test(constants),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
