@@ -132,6 +132,11 @@ static void show_first(struct screen *s, const struct diff *d)
 		put_wraps(s, from, 9);
 		return;
 	}
+	if (!slice_eq(r->a->name, r->b->name)) {
+		buf_adds(&s->b, "  against ");
+		buf_add_clean(&s->b, r->b->name);
+		buf_addf(&s->b, ", call %u of the second\n", r->b->call);
+	}
 	for (size_t k = r->value; k < r->value + r->n_values; k++)
 		show_value(s, &d->value[k]);
 	if (r->origin)
@@ -352,6 +357,8 @@ void diff_document(struct json_out *o, const struct diff *d)
 		json_member_u64(o, "run", c->run);
 		json_member_u64(o, "call", c->call);
 		json_member(o, "kernel", c->name);
+		if (r->a && r->b && !slice_eq(r->a->name, r->b->name))
+			json_member(o, "kernel_b", r->b->name);
 		json_member(o, "kind", slice_str(dump_kind_name(c->kind)));
 		json_member_u64(o, "line", c->line);
 		json_member(o, "nodes", c->nodes);

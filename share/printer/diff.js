@@ -28,6 +28,7 @@
   const outputs = (c) => c.values.filter((v) => v.when === "after");
   const place = (c) => (many ? c.model + ", " : "") + "run " + c.run + (c.kind === "run" ? "" : ", call " + c.call);
   const title = (c) => c.kind === "run" ? "the model's inputs and outputs" : c.kernel;
+  const alone = (c) => (c.in === "a" ? "only in the first" : "only in the second") + (c.elsewhere ? ", fused otherwise" : "");
   const many = new Set(doc.calls.map((c) => c.model)).size > 1;
 
   function height(v) { /* of a value under the metric; null when there is none */
@@ -50,7 +51,8 @@
 
   function verdict() {
     if (!doc.different)
-      return el("div", "verdict ok", el("b", "", "They agree."), " " + count(doc.compared, "tensor") + " of " + count(doc.both, "call") + " are within tolerance.");
+      return el("div", "verdict ok", el("b", "", "They agree."), " " + count(doc.compared, "tensor") + " of " + count(doc.both, "call") + " are within tolerance." +
+        (doc.calls.some((c) => c.elsewhere) ? " The code is for two devices and fused otherwise; both end with the same." : ""));
     const c = doc.calls[doc.first], box = el("div", "verdict bad", el("b", "", "First difference: "), el("code", "", title(c)), ", " + place(c));
     if (c.in !== "both") {
       box.append(el("p", "", "Only " + (c.in === "a" ? doc.a : doc.b) + " has this call."));
@@ -74,7 +76,7 @@
   }
   function tiles() {
     const box = el("div", "tiles");
-    const rows = [["calls in both", doc.both], ["only in the first", doc.only_a, doc.only_a], ["only in the second", doc.only_b, doc.only_b],
+    const rows = [["calls in both", doc.both], ["only in the first", doc.only_a, doc.different && doc.only_a], ["only in the second", doc.only_b, doc.different && doc.only_b],
       ["tensors compared", doc.compared], ["tensors that differ", doc.differing, doc.differing], ["made a difference", doc.origins, doc.origins],
       ["not saved", doc.not_saved]];
     for (const [what, n, bad] of rows)
@@ -128,7 +130,7 @@
     doc.calls.forEach((c, i) => {
       if (c.in !== "both") {
         const m = (top + H - bottom) / 2, q = r + 1;
-        s.append(svg("path", { d: "M" + (x(i) - q) + " " + (m - q) + "l" + 2 * q + " " + 2 * q + "m0 " + -2 * q + "l" + -2 * q + " " + 2 * q, class: "only" }));
+        s.append(svg("path", { d: "M" + (x(i) - q) + " " + (m - q) + "l" + 2 * q + " " + 2 * q + "m0 " + -2 * q + "l" + -2 * q + " " + 2 * q, class: c.elsewhere ? "only elsewhere" : "only" }));
       }
       for (const v of outputs(c)) {
         const h = height(v);
@@ -147,11 +149,11 @@
   function detail() {
     const c = doc.calls[chosen], box = el("div", "panel");
     box.id = "detail";
-    box.append(el("h3", "", title(c)));
+    box.append(el("h3", "", title(c), c.kernel_b ? el("span", "dim", " against " + c.kernel_b) : null));
     const p = el("p", "dim", place(c) + (c.line ? ", wrapper.cpp:" + c.line : "") + (c.nodes ? ", from " + c.nodes : ""));
     box.append(p);
     if (c.in !== "both") {
-      box.append(el("p", "red", "Only " + (c.in === "a" ? doc.a : doc.b) + " has this call."));
+      box.append(el("p", c.elsewhere ? "dim" : "red", "Only " + (c.in === "a" ? doc.a : doc.b) + " has this call" + (c.elsewhere ? "; the other does the same in others." : ".")));
       return box;
     }
     if (c.origin) box.append(el("p", "", "What it reads agrees, what it writes does not: the difference is made here."));
@@ -180,9 +182,9 @@
     for (const [c, i] of shown.slice(0, 2000)) {
       const max = (key) => outputs(c).map((v) => num(v[key])).filter((v) => v !== null && !isNaN(v)).reduce((a, b) => Math.max(a, b), -1);
       const cell = (key) => { const m = max(key); return el("td", "num", m < 0 ? "" : show(m)); };
-      const tag = c.in !== "both" ? el("span", "tag bad", c.in === "a" ? "only in the first" : "only in the second")
+      const tag = c.in !== "both" ? el("span", c.elsewhere ? "tag" : "tag bad", alone(c))
         : c.origin ? el("span", "tag bad", "made here") : badCall(c) ? el("span", "tag bad", "differs") : el("span", "tag ok", "agrees");
-      const row = el("tr", i === chosen ? "chosen" : "", el("td", "num", c.run), el("td", "num", c.kind === "run" ? "" : c.call), el("td", "mono", title(c)),
+      const row = el("tr", i === chosen ? "chosen" : "", el("td", "num", c.run), el("td", "num", c.kind === "run" ? "" : c.call), el("td", "mono", title(c), c.kernel_b ? el("div", "dim", c.kernel_b) : null),
         el("td", "", c.nodes || ""), cell("max_abs"), cell("rms"), cell("times_allowed"), el("td", "", tag));
       row.tabIndex = 0;
       row.addEventListener("click", () => choose(i));
@@ -225,7 +227,7 @@
     const dot = (cls, text) => el("span", "", el("i", cls), text);
     box.append(el("div", "legend", dot("", "within tolerance"), doc.differing ? dot("bad", "beyond") : null, doc.origins ? dot("origin", "beyond, though what the call reads agrees") : null,
       metric === "times_allowed" ? dot("dash", "what is allowed") : null,
-      doc.only_a || doc.only_b ? el("span", "", el("span", "red", "\u2715 "), "a call that only one side has") : null));
+      doc.only_a || doc.only_b ? el("span", "", el("span", doc.different ? "red" : "dim", "\u2715 "), "a call that only one side has") : null));
     const check = el("input");
     check.type = "checkbox";
     check.checked = onlyBad;

@@ -54,6 +54,8 @@ exits "--diff: other code, the same results" 0 aoti-printer --json --diff cpu sa
 is "which kernels stand for which: by name and numbers" \
 	"$(jq -c '[.both, .only_a, .only_b, .differing, .different]' out) $(jq -r '.calls[] | select(.in == "both") | .kernel' out | paste -sd,)" \
 	"[3,1,1,0,false] cpp_fused_relu_0,aoti_torch_cpu_addmm_out,cpp_fused__softmax_1"
+is "and what the other calls them" "$(jq -r '.calls[] | select(.in == "both") | .kernel_b' out | paste -sd,)" \
+	"triton_poi_fused_addmm_relu_0,aoti_torch_cuda_addmm_out,triton_per_fused__softmax_prepare_softmax_online_1"
 is "what one side has alone is elsewhere in the other" "$(jq -c '[.calls[] | select(.elsewhere) | .kernel]' out)" \
 	'["aoti_torch_cpu_addmm_out","aoti_torch_cuda_mm_out"]'
 exits "as text" 0 aoti-printer --diff cpu saved
