@@ -279,7 +279,8 @@ static enum call_role plain_role(const struct contract *c, const struct contract
 {
 	if (a->role == ARG_IN && a->value < c->n_values && c->value[a->value].kind == VALUE_CONSTANT)
 		return CALL_ROLE_CONSTANT;
-	return a->role == ARG_OUT ? CALL_ROLE_OUT : a->role == ARG_INOUT ? CALL_ROLE_INOUT : CALL_ROLE_IN;
+	/* One that is not known is looked at before and after. */
+	return a->role == ARG_OUT ? CALL_ROLE_OUT : a->role == ARG_INOUT || a->role == ARG_UNKNOWN ? CALL_ROLE_INOUT : CALL_ROLE_IN;
 }
 
 /* Two things a kernel's declaration does not tell. An in_out_ptr of a buffer that nobody has written before is a place to keep

@@ -242,10 +242,12 @@ static void show_calls(struct screen *s, const struct contract *c, bool all)
 			for (uint32_t a = k->arg; a < k->arg + k->n_args; a++) {
 				const struct contract_arg *arg = &c->arg[a];
 				bool takes = out ? arg->role == ARG_OUT || arg->role == ARG_INOUT : arg->role == ARG_IN || arg->role == ARG_INOUT;
-				if (arg->value == CONTRACT_NONE || !takes)
+				bool unknown = arg->role == ARG_UNKNOWN && !out;
+				if (arg->value == CONTRACT_NONE || !(takes || unknown))
 					continue;
 				buf_adds(&b, first ? "" : ", ");
 				buf_add_slice(&b, c->value[arg->value].name);
+				buf_adds(&b, unknown ? " (or writes)" : "");
 				first = false;
 			}
 			buf_addc(&b, '\t');

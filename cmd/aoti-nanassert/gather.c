@@ -35,7 +35,7 @@ static bool unread(const struct contract *c, uint32_t call, uint32_t value)
 			return false;
 	for (uint32_t k = 0; k < c->n_calls; k++)
 		for (uint32_t a = c->call[k].arg; a < c->call[k].arg + c->call[k].n_args && k != call; a++)
-			if ((c->arg[a].role == ARG_IN || c->arg[a].role == ARG_INOUT) && same_memory(c, c->arg[a].value, value))
+			if ((c->arg[a].role == ARG_IN || c->arg[a].role == ARG_INOUT || c->arg[a].role == ARG_UNKNOWN) && same_memory(c, c->arg[a].value, value))
 				return false;
 	return true;
 }

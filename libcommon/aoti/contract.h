@@ -105,7 +105,8 @@ enum call_kind {
 	CALL_OP,     /* from torch: aoti_torch_cpu_addmm_out */
 	CALL_PROXY,  /* through the proxy executor: pt2fix::add_ */
 };
-enum arg_role { ARG_IN, ARG_OUT, ARG_INOUT, ARG_SCALAR };
+/* ARG_UNKNOWN: a tensor that the call reads, writes, or both; of a library without its text only. */
+enum arg_role { ARG_IN, ARG_OUT, ARG_INOUT, ARG_SCALAR, ARG_UNKNOWN };
 struct contract_arg {
 	enum arg_role role;
 	uint32_t value;    /* index into values, CONTRACT_NONE for scalars */

@@ -154,7 +154,10 @@ static void out_program(const struct contract *c, struct json_out *o)
 		for (uint32_t a = k->arg; a < k->arg + k->n_args; a++) {
 			json_obj(o);
 			json_key(o, "role");
-			json_out_str(o, slice_str(arg_roles[c->arg[a].role]));
+			if (c->arg[a].role == ARG_UNKNOWN)
+				json_out_null(o);
+			else
+				json_out_str(o, slice_str(arg_roles[c->arg[a].role]));
 			json_member_index(o, "value", c->arg[a].value);
 			json_member(o, "text", c->arg[a].text);
 			json_close(o);
@@ -483,6 +486,14 @@ static void in_value(struct reader *r, uint32_t k, struct contract_value *v)
 	v->dim = in_shape(r, k, &v->n_dim);
 }
 
+static enum arg_role in_role(struct reader *r, uint32_t k)
+{
+	uint32_t role = json_get(&r->tape, k, "role");
+	if (role != JSON_NONE && json_is(&r->tape, role, JSON_NULL))
+		return ARG_UNKNOWN;
+	return (enum arg_role)in_choice(r, k, "role", arg_roles, ARRAY_LEN(arg_roles));
+}
+
 static void in_call(struct reader *r, uint32_t k, struct contract_call *call)
 {
 	struct contract *c = r->c;
@@ -502,7 +513,7 @@ static void in_call(struct reader *r, uint32_t k, struct contract_call *call)
 	GROW(c->arg, c->n_args, c->cap_args, n);
 	for (uint32_t i = 0; i < n; i++)
 		c->arg[c->n_args++] = (struct contract_arg){
-			.role = (enum arg_role)in_choice(r, args[i], "role", arg_roles, ARRAY_LEN(arg_roles)),
+			.role = in_role(r, args[i]),
 			.value = in_index(r, args[i], "value"),
 			.text = in_text(r, args[i], "text"),
 		};

@@ -359,4 +359,9 @@ bool fit_formula(struct symtab *tab, const struct fit_points *p, const int64_t *
 
 int probe_fill(struct contract *c, struct walks *w, struct err *err);
 
+/* ---- probe_roles.c ---- */
+
+/* The roles that kernels' arguments have (ARG_UNKNOWN before), as far as they can be known. sure: every use of a buffer is among the calls. */
+void roles_settle(struct contract *c, bool sure);
+
 #endif

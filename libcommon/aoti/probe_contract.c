@@ -432,6 +432,7 @@ int probe_fill(struct contract *c, struct walks *w, struct err *err)
 		fill_calls(&f);
 	}
 	fill_outputs(&f);
+	roles_settle(c, !world->notes.len);
 	fill_notes(&f);
 	free(formula);
 	free(f.value_of);

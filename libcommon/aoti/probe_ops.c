@@ -326,21 +326,13 @@ static uint32_t value_at(uint64_t word, bool *fetched)
 	return CONTRACT_NONE;
 }
 
-/* Inputs and constants are read. So is a buffer that was written before, unless the kernel has no new one to write: then it
- * writes its first argument (an in_out_ptr), or else its last. */
+/* A new buffer is written, inputs and constants are read; what is done with a buffer that was written before, probe_roles.c tells. */
 static void kernel_args(const uint32_t *v, uint32_t n)
 {
 	const struct run *r = &world->run;
-	bool writes_new = false;
-	for (uint32_t i = 0; i < n; i++)
-		writes_new |= r->value[v[i]].kind == VALUE_BUFFER && !r->value[v[i]].written;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct run_value *x = &r->value[v[i]];
-		bool buffer = x->kind == VALUE_BUFFER, target = false;
-		if (!writes_new && buffer)
-			target = i == 0 || (i == n - 1 && r->value[v[0]].kind != VALUE_BUFFER);
-		enum arg_role role = buffer && !x->written ? ARG_OUT : target ? ARG_INOUT : ARG_IN;
-		arg_value(role, v[i]);
+		arg_value(x->kind != VALUE_BUFFER ? ARG_IN : x->written ? ARG_UNKNOWN : ARG_OUT, v[i]);
 	}
 }
 

@@ -313,7 +313,7 @@ static uint64_t hash_run(void)
 		for (const char *p = r->call[i].name; *p; p++)
 			h = mix(h, (uint8_t)*p);
 	for (uint32_t i = 0; i < r->n_args; i++)
-		h = mix(h, r->arg[i].role + 4ull * r->arg[i].value);
+		h = mix(h, r->arg[i].role + 8ull * r->arg[i].value);
 	for (uint32_t i = 0; i < r->n_storages; i++)
 		h = mix(h, r->storage[i].born + ((uint64_t)r->storage[i].dies << 32));
 	return h;

@@ -46,6 +46,36 @@ for name in dynamic linear linear_embedded linear_profiled user nan launches; do
 done
 is "a constant that a kernel reads" "$(jq -c '. as $c | .calls[1].args | map($c.values[.value].name)' linear.so.json)" '["buf0","up_bias"]'
 
+# What a kernel does with each tensor, by the library alone against its text: as the text has it; written though not before (an in_out_ptr of a new
+# buffer, which is an output); not known; wrong.
+cat >roles.jq <<'END'
+def roles: [.calls[] | [.args[] | select(.value != null) | (.role // "unknown")]];
+($text[0] | roles) as $a | ($so[0] | roles) as $b | [range(0; $a | length) as $i | range(0; $a[$i] | length) as $k | [$a[$i][$k], $b[$i][$k]]] |
+[(map(select(.[0] == .[1])), map(select(. == ["inout", "out"])), map(select(.[1] == "unknown"))) | length] | . + [($a | flatten | length) - add]
+END
+roles() { # roles NAME: of NAME.pt2 and NAME.so.json
+	$check --json "$1.pt2" >text.json 2>err
+	jq -nc --slurpfile text text.json --slurpfile so "$2" -f roles.jq
+}
+for known in dynamic:8,1,0 linear:10,0,0 linear_embedded:10,0,0 linear_fatbin:10,0,0 linear_profiled:10,0,0 user:5,0,1 nan:7,0,1 launches:28,0,0 launches_sm80:28,0,0; do
+	name=${known%%:*}
+	unzip -p "$pt2/$name.pt2" '*.so' >model.so
+	$check --json model.so >alone.json 2>err
+	is "$name: what the library alone tells of reads and writes" "$(roles "$pt2/$name" alone.json)" "[${known#*:},0]"
+done
+for name in mlp attn misc conv halves strided; do # and C++ kernels
+	unzip -p "$DATA/aoti/$name.pt2" '*.so' >model.so
+	$check --json model.so >alone.json 2>err
+	is "$name: nothing is wrong" "$(roles "$DATA/aoti/$name" alone.json | jq -c '[.[0] > 9, .[3]]')" '[true,0]'
+done
+is "a kernel that was called before, by that call" \
+	"$(jq -c '. as $c | [.calls[] | select(.name == "triton_per_fused_sum_0") | [.args[] | [.role, $c.values[.value].name]]]' launches.so.json)" \
+	'[[["in","arg0_1"],["out","buf0"]],[["in","buf3"],["out","buf2"]]]'
+is "a user's kernel may do what it likes with a buffer" "$(jq -c '. as $c | .calls[1].args | map([.role, $c.values[.value].name])' user.so.json)" \
+	'[[null,"buf1"],["out","buf0"]]'
+unzip -p "$pt2/user.pt2" '*.so' >model.so
+like "and that is shown" "$($check model.so 2>err)" 'far_copy +buf0 +buf1 \(or writes\)'
+
 # ---- inputs ----
 exits "they fit" 0 $check "$pt2/linear.pt2" 'f32[4,16]@cuda:0'
 run $check "$pt2/linear.pt2" 'f32[4,16]'
