@@ -22,7 +22,7 @@ compare() {
 	fi
 }
 
-for log in "$DATA"/*.log "$DATA"/ranks*/*.log; do
+for log in "$DATA"/*.log "$DATA"/ranks*/*.log "$DATA"/aoti/cuda/*.log; do
 	name=${log#"$DATA"/}
 	compare "$name" "$log"
 	compare "$name -p" "$log" -p
