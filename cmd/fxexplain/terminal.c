@@ -105,6 +105,10 @@ static void head(struct page *p)
 	if (f->n_input > 4)
 		buf_addf(b, "and %u more\n", f->n_input - 4);
 	size_t from = b->len;
+	if (!f->n_compile && explain_aot_compiled(f)) {
+		buf_addf(b, "compiled by AOTInductor; nothing by torch.compile: %llu failure%s\n", (unsigned long long)x->failures, plural(x->failures));
+		return;
+	}
 	buf_addf(b, "%u compilation%s", f->n_compile, plural(f->n_compile));
 	if (x->seconds >= 0) {
 		buf_adds(b, " in ");

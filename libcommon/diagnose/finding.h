@@ -152,6 +152,8 @@ void explain_recompiles(struct explanation *x);
 void explain_shapes(struct explanation *x);
 void explain_times(struct explanation *x);
 void explain_known(struct explanation *x);
+/* Was something compiled by AOTInductor? Such a compilation has no compile id, and so no record of its own. times.c */
+bool explain_aot_compiled(const struct facts *f);
 
 /* For the analyses: a new finding (all empty, seconds -1), a text in the arena. */
 struct finding *explain_finding(struct explanation *x, enum finding_kind kind, enum finding_level level);

@@ -239,6 +239,14 @@ static int64_t config_of(const struct facts *f, size_t at)
 }
 #define CONFIG(f, field) config_of(f, offsetof(struct fact_config, field))
 
+bool explain_aot_compiled(const struct facts *f)
+{
+	for (uint32_t i = 0; i < f->n_phase; i++)
+		if (slice_is(facts_text(f, f->phase[i].name), "compile_fx_aot"))
+			return true;
+	return false;
+}
+
 static void compiler_time(struct explanation *x, const struct run_time *t)
 {
 	if (!dominates(t, PART_COMPILER_TIME))
@@ -251,6 +259,12 @@ static void compiler_time(struct explanation *x, const struct run_time *t)
 	g->why = SLICE("each graph's kernels are compiled by another program the first time; the first C++ kernel also builds the "
 				"precompiled header");
 	g->evidence = blocks_of(x, PART_COMPILER_TIME);
+	if (!x->facts->n_compile && explain_aot_compiled(x->facts)) { /* no graph breaks, and one program's text */
+		g->why = SLICE("AOTInductor compiles and links a model's wrapper and kernels as a library; the first C++ kernel also builds the precompiled header");
+		g->fix = SLICE("keep TORCHINDUCTOR_CACHE_DIR (default /tmp/torchinductor_USER) on a disk that lasts: what was compiled once is not "
+			       "compiled again");
+		return;
+	}
 	g->fix = explain_textf(x, "%skeep TORCHINDUCTOR_CACHE_DIR (default /tmp/torchinductor_USER) on a disk that lasts: what was "
 				"compiled once is not "
 			       "compiled again\nfewer and larger graphs: each graph break and each recompile is another call of the compiler",
