@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "live/watch_part.h"
 
-#define MAX_GRAPHS 4096 /* of all processes; more are not told */
+#define MAX_GRAPHS 4096  /* of all processes; more are not told */
 #define MAX_NAMES 4096   /* of a graph */
 #define SHOWN 8
 
@@ -25,7 +25,7 @@ void watch_graph_event(struct watch *w, const struct live_event *ev)
 {
 	const struct json_tape *t = ev->tape;
 	struct watch_graph *g = graph_of(w, (uint32_t)ev->pid, live_event_number(ev, "graph"), ev->model);
-	uint32_t list = json_get(t, ev->root, "kernels");
+	uint32_t list = json_get(t, ev->root, "kernels"), n = 0;
 	struct buf hold = {0};
 	if (!g)
 		return;
@@ -35,8 +35,10 @@ void watch_graph_event(struct watch *w, const struct live_event *ev)
 	g->captured = live_event_number(ev, "captured");
 	if (list == JSON_NONE || !json_is(t, list, JSON_ARRAY))
 		return;
-	g->kernel = arena_alloc(&g->arena, MAX_NAMES * sizeof(*g->kernel));
-	for (uint32_t k = json_first(t, list); k < json_end(t, list) && g->n < MAX_NAMES; k = json_next(t, k)) {
+	for (uint32_t k = json_first(t, list); k < json_end(t, list) && n < MAX_NAMES; k = json_next(t, k))
+		n++;
+	g->kernel = arena_alloc(&g->arena, (n + 1) * sizeof(*g->kernel));
+	for (uint32_t k = json_first(t, list); g->n < n; k = json_next(t, k)) {
 		buf_reset(&hold);
 		if (json_is(t, k, JSON_STRING))
 			json_unescape(t, k, &hold);
