@@ -70,9 +70,11 @@ static void find_params(struct cuda_function *f, const void *module, const struc
 		return;
 	if (!module || module != last.module)
 		return;
-	size_t n = last.image ? cuda_image_length(last.image) : 0;
-	int k = last.image ? (n ? cuda_params_of_cubin(last.image, n, f->name, f->size, CUDA_PARAMS) : -1)
-			   : last.path ? cuda_params_of_file(last.path, f->name, f->size, CUDA_PARAMS) : -1;
+	int k = -1;
+	if (last.image)
+		k = cuda_params_of_image(slice_of(last.image, cuda_image_length(last.image)), f->name, f->size, CUDA_PARAMS);
+	else if (last.path)
+		k = cuda_params_of_file(last.path, f->name, f->size, CUDA_PARAMS);
 	if (k >= 0)
 		f->n_params = (uint32_t)k;
 }
@@ -107,25 +109,40 @@ struct cuda_function *cuda_learn(void *handle, const void *module, const char *n
 	return NULL;
 }
 
-/* Loaded in a way that was not seen, for instance by functions that cuGetProcAddress gave. Somebody may be capturing, and it may be
- * loaded only now: as in cuda_wait(). */
+int cuda_relax_capture(void)
+{
+	int mode = CUDA_CAPTURE_RELAXED;
+	return cuda.exchange_capture_mode && !cuda.exchange_capture_mode(&mode) ? mode : -1;
+}
+
+void cuda_restore_capture(int mode)
+{
+	if (mode >= 0)
+		cuda.exchange_capture_mode(&mode);
+}
+
+bool cuda_capturing(void *stream)
+{
+	int status = 0;
+	return cuda.stream_is_capturing && !cuda.stream_is_capturing(stream, &status) && status;
+}
+
+/* Loaded in a way that was not seen, for instance by functions that cuGetProcAddress gave; the driver may load it only now. */
 struct cuda_function *cuda_function_ask(void *handle, bool kernel)
 {
 	struct cuda_function *f = cuda_function_of(handle);
 	const char *name = NULL;
-	int mode = CUDA_CAPTURE_RELAXED;
 	if (f || !handle || (!cuda.func_get_name && !cuda.kernel_get_name))
 		return f;
-	bool changed = cuda.exchange_capture_mode && !cuda.exchange_capture_mode(&mode);
 	struct cuda_params_by by = {0};
+	int mode = cuda_relax_capture();
 	if (!kernel && cuda.func_get_name && !cuda.func_get_name(&name, handle) && name)
 		by.function = handle;
 	else if (cuda.kernel_get_name && !cuda.kernel_get_name(&name, handle) && name)
 		by.kernel = handle;
 	if (by.function || by.kernel)
 		f = cuda_learn(handle, NULL, name, &by);
-	if (changed)
-		cuda.exchange_capture_mode(&mode);
+	cuda_restore_capture(mode);
 	return f;
 }
 

@@ -139,13 +139,25 @@ struct cuda_function *cuda_learn(void *handle, const void *module, const char *n
 void cuda_forget(const struct model *m);
 void cuda_after_fork(void);
 
-/* ---- cuda_params.c ---- */
+/* Another thread may be capturing, in the mode in which nobody may wait, load or take memory (cudaStreamCaptureModeGlobal). What we do
+ * is not meant: between these two it is allowed. */
+int cuda_relax_capture(void);
+void cuda_restore_capture(int mode);
+/* Is this stream being captured? */
+bool cuda_capturing(void *stream);
 
-/* Sizes of the parameters of a kernel by its cubin (ELF, section .nv.info.KERNEL). -1: not known. */
-int cuda_params_of_cubin(const void *cubin, size_t n, const char *kernel, uint16_t *size, uint32_t max);
+/* ---- cuda_elf.c ---- */
+
+/* The bytes of a file; empty when it cannot be mapped. */
+struct slice cuda_map_file(const char *path);
+void cuda_unmap_file(struct slice file);
+/* Sizes of the parameters of a kernel by its cubin, or by a cubin of a fat binary (aoti/cubin.h). -1: not known. */
+int cuda_params_of_image(struct slice image, const char *kernel, uint16_t *size, uint32_t max);
 int cuda_params_of_file(const char *path, const char *kernel, uint16_t *size, uint32_t max);
-/* The length that an ELF image or a fat binary in memory says it has; 0: it is none. */
+/* The length that a cubin or a fat binary in memory says it has; 0: it is none. */
 size_t cuda_image_length(const void *image);
+/* The function at this address of an ELF64 file: .symtab, else .dynsym. False: there is none, or its name does not fit. */
+bool cuda_symbol_at(struct slice file, uint64_t address, char *name, size_t room);
 
 /* ---- cuda_runtime.c: kernels that were compiled into the model (nvcc: CUTLASS) and are known by the address of a function on the
  * host ---- */
@@ -154,11 +166,6 @@ size_t cuda_image_length(const void *image);
 struct cuda_function *cuda_function_by_symbol(const void *target, void *symbol);
 /* This CUkernel is what it stands for. */
 void cuda_learn_symbol(void *kernel, const void *symbol);
-
-/* ---- cuda_symbols.c ---- */
-
-/* The function at this address of the file, which is n bytes: .symtab, else .dynsym. False: there is none, or its name does not fit. */
-bool cuda_symbol_at(const void *elf, size_t n, uint64_t address, char *name, size_t room);
 
 /* ---- cuda_launch.c ---- */
 
@@ -191,7 +198,7 @@ const struct ops_site *cuda_launch(struct ops_run *run, const struct ops_site *s
 				   struct cuda_launch *l);
 /* Is it launched inside of an open call, by a function of the model? Then it is told as a part of that. */
 bool cuda_inside(struct ops_thread *t, struct ops_run *run, const struct ops_site *s, const struct ops_regs *r, const uint64_t *stack);
-/* The same for an op of a model for a GPU. */
+/* Of an op of a model for a GPU: its stream. */
 void cuda_op(const struct model *m, struct cuda_launch *l);
 struct cuda_words {
 	uint32_t n;
@@ -238,11 +245,11 @@ void cuda_graph_after_fork(void);
 
 /* Wait for this stream; the driver's error. */
 int cuda_wait(void *stream);
-bool cuda_capturing(void *stream);
 /* A replay has failed: once for a process, as all faults. */
 struct cuda_replay {
 	uint32_t model, graph, call, captured;
-	uint64_t seq, times; /* how many with this one */
+	uint32_t name;       /* of the log: "cuda_graph[1]" */
+	uint64_t seq, times; /* times: how many with this one */
 	void *stream;
 };
 /* name: the n first of the calls that were captured. */

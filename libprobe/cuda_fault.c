@@ -219,10 +219,8 @@ void cuda_tell_replay(const struct cuda_replay *r, const uint32_t *name, uint32_
 	struct buf b = {0};
 	struct json_out o;
 	int none = 0, device;
-	char text[48];
 	if (!atomic_compare_exchange_strong(&cuda_broken, &none, error))
 		return;
-	snprintf(text, sizeof(text), "cuda_graph[%u]", r->graph);
 	event_begin(&o, &b, LIVE_DEVICE_FAULT, r->model);
 	json_key(&o, "when");
 	json_out_str(&o, slice_str(when));
@@ -230,7 +228,7 @@ void cuda_tell_replay(const struct cuda_replay *r, const uint32_t *name, uint32_
 	out_u64(&o, "call", r->call);
 	out_u64(&o, "seq", r->seq);
 	json_key(&o, "kernel");
-	json_out_str(&o, slice_str(text));
+	json_out_str(&o, slice_str(ops_text(r->name)));
 	out_u64(&o, "graph", r->graph);
 	out_u64(&o, "replay", r->times);
 	out_u64(&o, "captured", r->captured);
@@ -245,14 +243,11 @@ void cuda_tell_replay(const struct cuda_replay *r, const uint32_t *name, uint32_
 	event_end(&o, &b);
 }
 
-/* Another thread may be capturing, in the mode in which nobody may wait (cudaStreamCaptureModeGlobal): ours is not meant. */
 int cuda_wait(void *stream)
 {
-	int mode = CUDA_CAPTURE_RELAXED;
-	bool changed = cuda.exchange_capture_mode && !cuda.exchange_capture_mode(&mode);
+	int mode = cuda_relax_capture();
 	int r = cuda.stream_synchronize(stream);
-	if (changed)
-		cuda.exchange_capture_mode(&mode);
+	cuda_restore_capture(mode);
 	return r;
 }
 

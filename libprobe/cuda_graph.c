@@ -80,7 +80,7 @@ static void add_all(struct graph *to, const struct graph *from)
 		add_name(to, from->name[i]);
 }
 
-static struct handle *find(const void *at)
+static struct handle *find_handle(const void *at)
 {
 	for (size_t i = 0; i < n_handles; i++)
 		if (handles[i].at == at)
@@ -90,14 +90,14 @@ static struct handle *find(const void *at)
 
 static struct graph *graph_of(const void *at)
 {
-	const struct handle *h = find(at);
+	const struct handle *h = find_handle(at);
 	return h ? h->graph : NULL;
 }
 
 /* g NULL: nothing that we know is in it. An address may be of one that was destroyed unseen. */
-static void set(void *at, struct graph *g)
+static void set_graph(void *at, struct graph *g)
 {
-	struct handle *h = find(at);
+	struct handle *h = find_handle(at);
 	if (h && g)
 		h->graph = g;
 	else if (h)
@@ -145,8 +145,6 @@ static uint64_t capture_of(void *stream)
 	return cuda.capture_info && !cuda.capture_info(stream, &status, &id, NULL, NULL, NULL, NULL) && status == 1 ? id : 0;
 }
 
-static void change_slots(void);
-
 uint32_t cuda_graph_take(uint32_t model, uint32_t name, void *stream)
 {
 	uint64_t id = capture_of(stream);
@@ -166,7 +164,7 @@ uint32_t cuda_graph_take(uint32_t model, uint32_t name, void *stream)
 	}
 	pthread_mutex_unlock(&lock);
 	if (fresh)
-		change_slots();
+		cuda_graph_open();
 	return number;
 }
 
@@ -225,7 +223,7 @@ static int end_capture(struct call *c)
 	if (g && there)
 		add_all(there, g);
 	else if (g)
-		set(at, g);
+		set_graph(at, g);
 	tell(there ? there : g);
 	pthread_mutex_unlock(&lock);
 	return r;
@@ -239,7 +237,7 @@ static int instantiate(struct call *c)
 		return r;
 	pthread_mutex_lock(&lock);
 	struct graph *g = graph_of((void *)c->arg[1]);
-	set(*(void **)c->arg[0], g);
+	set_graph(*(void **)c->arg[0], g);
 	tell(g);
 	pthread_mutex_unlock(&lock);
 	return r;
@@ -252,7 +250,7 @@ static int update(struct call *c)
 	if (r)
 		return r;
 	pthread_mutex_lock(&lock);
-	set((void *)c->arg[0], graph_of((void *)c->arg[1]));
+	set_graph((void *)c->arg[0], graph_of((void *)c->arg[1]));
 	pthread_mutex_unlock(&lock);
 	return r;
 }
@@ -264,7 +262,7 @@ static int add_child(struct call *c)
 	pthread_mutex_lock(&lock);
 	struct graph *child = r ? NULL : graph_of((void *)c->arg[4]), *g = child ? graph_of((void *)c->arg[1]) : NULL;
 	if (child && !g && (g = new_graph(0, child->model)))
-		set((void *)c->arg[1], g);
+		set_graph((void *)c->arg[1], g);
 	if (g)
 		add_all(g, child);
 	pthread_mutex_unlock(&lock);
@@ -276,12 +274,12 @@ static int destroy(struct call *c)
 {
 	pthread_mutex_lock(&lock);
 	struct graph *g = graph_of((void *)c->arg[0]);
-	set((void *)c->arg[0], NULL);
+	set_graph((void *)c->arg[0], NULL);
 	pthread_mutex_unlock(&lock);
 	int r = go_on(c);
 	if (r) {
 		pthread_mutex_lock(&lock);
-		set((void *)c->arg[0], g);
+		set_graph((void *)c->arg[0], g);
 		pthread_mutex_unlock(&lock);
 	}
 	return r;
@@ -302,12 +300,14 @@ static void captured_again(const struct graph *g, void *stream)
 	pthread_mutex_unlock(&lock);
 }
 
-static void append(struct ops_thread *t, const struct cuda_replay *r, struct call_record *rec)
+static void fill(struct ops_thread *t, const struct cuda_replay *r, struct call_record *rec)
 {
+	memset(rec, 0, sizeof(*rec));
 	rec->model = r->model;
 	rec->run = CALLS_NO_RUN;
 	rec->contract_call = CALLS_NO_CALL;
 	rec->call = r->call;
+	rec->name = r->name;
 	rec->pid = t->pid;
 	rec->tid = t->tid;
 	rec->ticks = ops_ticks;
@@ -321,13 +321,12 @@ static uint32_t name_of(uint32_t number)
 }
 
 /* A call outside of any Run, with what it is. */
-static uint64_t begin(struct ops_thread *t, struct cuda_replay *r, uint32_t *name)
+static uint64_t begin(struct ops_thread *t, struct cuda_replay *r)
 {
 	struct call_record rec;
-	memset(&rec, 0, sizeof(rec));
 	r->call = t->run[0].calls++;
-	*name = rec.name = name_of(r->graph);
-	append(t, r, &rec);
+	r->name = name_of(r->graph);
+	fill(t, r, &rec);
 	rec.what = CALL_BEGIN;
 	rec.time = ops_now();
 	uint64_t begun = rec.time;
@@ -338,14 +337,12 @@ static uint64_t begin(struct ops_thread *t, struct cuda_replay *r, uint32_t *nam
 	return begun;
 }
 
-static void end(struct ops_thread *t, const struct cuda_replay *r, uint32_t name, uint64_t begun, int result)
+static void end(struct ops_thread *t, const struct cuda_replay *r, uint64_t begun, int result)
 {
 	struct call_record rec;
-	memset(&rec, 0, sizeof(rec));
-	append(t, r, &rec);
+	fill(t, r, &rec);
 	rec.what = CALL_END;
 	rec.time = ops_now();
-	rec.name = name;
 	rec.seq = r->seq;
 	rec.result = result;
 	rec.took = rec.time - begun;
@@ -367,15 +364,14 @@ static void tell_fault(const struct cuda_replay *r, const char *when, int error)
 static int replay(struct call *c, struct ops_thread *t, struct cuda_replay *r)
 {
 	const bool waits = ops_want() & CALLS_SYNC && cuda.stream_synchronize;
-	uint32_t name;
 	int before = waits && !cuda_broken ? cuda_wait(r->stream) : 0;
-	uint64_t begun = begin(t, r, &name);
+	uint64_t begun = begin(t, r);
 	if (before)
 		tell_fault(r, "before", before);
 	probe_leave();
 	int result = go_on(c);
 	probe_inside = true;
-	end(t, r, name, begun, result);
+	end(t, r, begun, result);
 	int after = waits && !result && !cuda_broken ? cuda_wait(r->stream) : 0;
 	if (result || after)
 		tell_fault(r, result ? "launch" : "after", result ? result : after);
@@ -414,7 +410,7 @@ enum function {
 };
 static _Atomic(real_fn *) real[N_FUNCTIONS];
 
-static int take(enum function i, int (*kind)(struct call *), bool per_thread, word a, word b, word c, word d, word e)
+static int called(enum function i, int (*kind)(struct call *), bool per_thread, word a, word b, word c, word d, word e)
 {
 	struct call k = {.real = atomic_load_explicit(&real[i], memory_order_acquire), .arg = {a, b, c, d, e}, .per_thread = per_thread};
 	if (within || !probe_enter())
@@ -426,7 +422,7 @@ static int take(enum function i, int (*kind)(struct call *), bool per_thread, wo
 }
 
 #define DEFINE(name, kind, per_thread) \
-	static int our_##name(word a, word b, word c, word d, word e) { return take(ID_##name, kind, per_thread, a, b, c, d, e); }
+	static int our_##name(word a, word b, word c, word d, word e) { return called(ID_##name, kind, per_thread, a, b, c, d, e); }
 FUNCTIONS(DEFINE)
 
 static const struct {
@@ -508,7 +504,7 @@ static void change_object(void *user, const struct object *o)
 		object_slots(o, change, s);
 }
 
-static void change_slots(void)
+void cuda_graph_open(void)
 {
 	static bool said;
 	struct search s = {0};
@@ -525,5 +521,3 @@ static void change_slots(void)
 	}
 	pthread_mutex_unlock(&changing);
 }
-
-void cuda_graph_open(void) { change_slots(); }

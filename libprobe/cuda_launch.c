@@ -72,12 +72,6 @@ const struct cuda_form *cuda_form_of(const char *name)
 	return NULL;
 }
 
-bool cuda_capturing(void *stream)
-{
-	int status = 0;
-	return cuda.stream_is_capturing && !cuda.stream_is_capturing(stream, &status) && status;
-}
-
 /* CUlaunchConfig (cuda.h): seven words of grid, block and memory, then the stream. cudaLaunchConfig_t (driver_types.h): the memory is a
  * size_t, which takes the same place. */
 struct config {

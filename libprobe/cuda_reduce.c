@@ -100,14 +100,12 @@ static bool load(struct context *c)
 	return ok;
 }
 
-/* Somebody else may be capturing a graph, and we load and take memory (see cuda_wait()). */
+/* Somebody else may be capturing a graph, and we load and take memory. */
 static bool quietly(bool (*fn)(struct context *), struct context *c)
 {
-	int mode = CUDA_CAPTURE_RELAXED;
-	bool changed = cuda.exchange_capture_mode && !cuda.exchange_capture_mode(&mode);
+	int mode = cuda_relax_capture();
 	bool r = fn(c);
-	if (changed)
-		cuda.exchange_capture_mode(&mode);
+	cuda_restore_capture(mode);
 	return r;
 }
 

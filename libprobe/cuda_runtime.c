@@ -6,26 +6,17 @@
 
 #include "ops.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#define MAX_FILE ((off_t)4 << 30)
 #define MAX_NAME 1024
 
 /* ---- names ---- */
 
 static bool symbol_of(const struct object *o, const void *symbol, char *name, size_t room)
 {
-	int fd = open(*o->name ? o->name : "/proc/self/exe", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	off_t n = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
-	void *p = n > 0 && n <= MAX_FILE ? mmap(NULL, (size_t)n, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-	if (fd >= 0)
-		close(fd);
-	if (p == MAP_FAILED)
+	struct slice file = cuda_map_file(*o->name ? o->name : "/proc/self/exe");
+	if (!file.n)
 		return false;
-	bool found = cuda_symbol_at(p, (size_t)n, (uintptr_t)symbol - o->base, name, room);
-	munmap(p, (size_t)n);
+	bool found = cuda_symbol_at(file, (uintptr_t)symbol - o->base, name, room);
+	cuda_unmap_file(file);
 	return found;
 }
 
@@ -80,18 +71,15 @@ struct cuda_function *cuda_function_by_symbol(const void *target, void *symbol)
 	struct cuda_function *f = cuda_function_of(symbol);
 	struct object o;
 	struct runtime r;
-	int mode = CUDA_CAPTURE_RELAXED;
 	if (f || !symbol)
 		return f;
 	/* The runtime also takes a CUkernel (CUDA 12.1). */
 	if (!object_at(symbol, &o))
 		return cuda_function_ask(symbol, true);
 	runtime_of(target, &r);
-	/* It may be loaded only now, while somebody captures: as in cuda_wait(). */
-	bool changed = cuda.exchange_capture_mode && !cuda.exchange_capture_mode(&mode);
+	int mode = cuda_relax_capture(); /* it may be loaded only now */
 	f = ask(&r, &o, symbol);
-	if (changed)
-		cuda.exchange_capture_mode(&mode);
+	cuda_restore_capture(mode);
 	return f;
 }
 

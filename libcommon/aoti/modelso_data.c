@@ -1,4 +1,5 @@
 /* What lies in a library's data: constants, GPU code; and what a file is at all. */
+#include "aoti/cubin.h"
 #include "aoti/modelso_part.h"
 
 /* ---- which executable format ---- */
@@ -150,7 +151,7 @@ void modelso_find_constants(struct modelso *m, const struct elf_view *v)
 
 /* ---- code for GPUs ---- */
 
-enum { FATBIN_MAGIC = 0xBA55ED50, SPIRV_MAGIC = 0x07230203 };
+enum { SPIRV_MAGIC = 0x07230203 };
 
 static bool cubin(struct slice b, struct modelso_image *image)
 {
@@ -193,11 +194,6 @@ bool modelso_image_read(struct slice b, struct modelso_image *image)
 	return cubin(b, image);
 }
 
-/* A fatbin is {u32 magic, u16 version, u16 length of this, u64 length of what follows} and entries {u16 kind, u16 version,
- * u32 length of this, u64 length of what follows, u32 packed length, u32, u16 minor, u16 major, u32 SM, ...}, each before its bytes.
- * Seen in what fatbinary of CUDA 13.0 writes. It knows no sm_90a: the cubin itself does, and PTX that is not packed. */
-enum { FATBIN_PTX = 1, FATBIN_ELF = 2, FATBIN_MINOR = 24, FATBIN_MAJOR = 26, FATBIN_SM = 28, FATBIN_ENTRY = 32, FATBIN_HEAD = 16 };
-
 /* The first CUDA with this PTX: "Release History" of NVIDIA's PTX ISA. minor and major are the PTX's version, of a cubin its ABI's. */
 static unsigned cuda_of_ptx(unsigned major, unsigned minor)
 {
@@ -206,86 +202,37 @@ static unsigned cuda_of_ptx(unsigned major, unsigned minor)
 	return major >= 7 && major <= 9 && minor < 10 ? (major + 4) * 1000 + minor * 10 : 0;
 }
 
-/* .nv.info.KERNEL is entries {u8 format, u8 attribute, u16}, the last the length of what follows if the format is 4. Attribute 0x37
- * (EIATTR_CUDA_API_VERSION) is a u32: 128 for CUDA 12.8. Seen in cubins of ptxas 12.8, 12.9, 13.0 and 13.4; the header's
- * e_version has the same number before CUDA 13. */
-static unsigned cuda_of_info(struct slice d)
+/* A fat binary knows no sm_90a: the cubin itself does, and PTX that is not packed. */
+static struct modelso_code code_of(const struct fatbin_part *p)
 {
-	enum { FORMAT_SIZED = 4, CUDA_API_VERSION = 0x37 };
-	uint32_t version;
-	uint16_t size;
-	for (size_t at = 0; d.n - at >= 4; at += 4) {
-		bool sized = d.p[at] == FORMAT_SIZED;
-		memcpy(&size, d.p + at + 2, sizeof(size));
-		if (sized && size > d.n - at - 4)
-			return 0;
-		if (sized && d.p[at + 1] == CUDA_API_VERSION && size == sizeof(version)) {
-			memcpy(&version, d.p + at + 4, sizeof(version));
-			return version < 1000 ? version / 10 * 1000 + version % 10 * 10 : 0;
-		}
-		at += sized ? size : 0;
-	}
-	return 0;
-}
-
-static unsigned cuda_of_cubin(struct slice b)
-{
-	struct elf_view v;
-	Elf64_Shdr sh;
-	unsigned cuda = 0;
-	if (elf_view_open(&v, b, "cubin", NULL) < 0)
-		return 0;
-	for (uint32_t i = 1; !cuda && elf_section(&v, i, &sh); i++)
-		if (slice_starts(elf_name(&v, &sh), ".nv.info"))
-			cuda = cuda_of_info(elf_data(&v, &sh));
-	return cuda;
-}
-
-static struct modelso_code fatbin_code(uint16_t kind, const char *head, struct slice data)
-{
-	uint16_t minor, major;
-	uint32_t sm;
-	memcpy(&minor, head + FATBIN_MINOR, sizeof(minor));
-	memcpy(&major, head + FATBIN_MAJOR, sizeof(major));
-	memcpy(&sm, head + FATBIN_SM, sizeof(sm));
-	struct modelso_code code = {.sm = sm, .ptx = kind == FATBIN_PTX};
-	code.cuda = code.ptx ? cuda_of_ptx(major, minor) : cuda_of_cubin(data);
+	struct modelso_code code = {.sm = p->sm, .ptx = p->kind == FATBIN_PTX};
+	code.cuda = code.ptx ? cuda_of_ptx(p->major, p->minor) : cubin_cuda(p->bytes);
 	struct modelso_image image = {0};
 	char target[32];
-	int n = snprintf(target, sizeof(target), ".target sm_%ua", sm);
+	int n = snprintf(target, sizeof(target), ".target sm_%ua", p->sm);
 	if (code.ptx)
-		code.exact = memmem(data.p, data.n < 4096 ? data.n : 4096, target, (size_t)n);
+		code.exact = memmem(p->bytes.p, p->bytes.n < 4096 ? p->bytes.n : 4096, target, (size_t)n);
 	else
-		code.exact = cubin(data, &image) && image.exact;
+		code.exact = cubin(p->bytes, &image) && image.exact;
 	return code;
 }
 
 static size_t fatbin_codes(struct slice b, struct modelso_code *v, size_t max)
 {
-	uint16_t head, kind;
-	uint32_t entry, sm;
-	uint64_t size;
+	struct slice parts;
+	struct fatbin_part p;
 	size_t n = 0;
-	if (b.n < FATBIN_HEAD)
+	int more;
+	if (!fatbin_open(b, &parts))
 		return 0;
-	memcpy(&head, b.p + 6, sizeof(head));
-	memcpy(&size, b.p + 8, sizeof(size));
-	if (head < FATBIN_HEAD || head > b.n || size > b.n - head)
-		return 0;
-	for (const char *p = b.p + head, *end = p + size; end - p >= FATBIN_ENTRY;) {
-		memcpy(&kind, p, sizeof(kind));
-		memcpy(&entry, p + 4, sizeof(entry));
-		memcpy(&size, p + 8, sizeof(size));
-		memcpy(&sm, p + FATBIN_SM, sizeof(sm));
-		if (entry < FATBIN_ENTRY || entry > (uint64_t)(end - p) || size > (uint64_t)(end - p) - entry)
-			return 0;
-		if ((kind == FATBIN_PTX || kind == FATBIN_ELF) && sm < 1000) {
+	while ((more = fatbin_next(&parts, &p)) > 0)
+		if ((p.kind == FATBIN_PTX || p.kind == FATBIN_ELF) && p.sm < 1000) {
 			if (n < max)
-				v[n] = fatbin_code(kind, p, slice_of(p + entry, size));
+				v[n] = code_of(&p);
 			n++;
 		}
-		p += entry + size;
-	}
+	if (more < 0)
+		return 0;
 	for (size_t i = 0; i < n && i < max; i++) /* packed PTX comes from the same text as the cubin */
 		for (size_t k = 0; v[i].ptx && k < n && k < max; k++)
 			v[i].exact |= !v[k].ptx && v[k].sm == v[i].sm && v[k].exact;
@@ -302,7 +249,7 @@ size_t modelso_codes(struct slice b, struct modelso_code *v, size_t max)
 	if (image.kind != IMAGE_CUBIN || !image.sm)
 		return 0;
 	if (max)
-		*v = (struct modelso_code){.sm = image.sm, .exact = image.exact, .cuda = cuda_of_cubin(b)};
+		*v = (struct modelso_code){.sm = image.sm, .exact = image.exact, .cuda = cubin_cuda(b)};
 	return 1;
 }
 

@@ -114,7 +114,7 @@ bool elf_symbols(const struct elf_view *v, uint32_t type, struct elf_symbols *s)
 {
 	Elf64_Shdr sh, strings;
 	uint32_t i = elf_find(v, NULL, type);
-	if (!i || !elf_section(v, i, &sh) || !elf_section(v, sh.sh_link, &strings))
+	if (!i || !elf_section(v, i, &sh) || !elf_section(v, sh.sh_link, &strings) || strings.sh_type != SHT_STRTAB)
 		return false;
 	s->section = i;
 	s->entries = elf_data(v, &sh);

@@ -1,4 +1,4 @@
-/* modelso_elf.h - for modelso*.c only: a 64-bit little-endian ELF file's sections, checked against its bytes once.
+/* modelso_elf.h - a 64-bit little-endian ELF file's sections, checked against its bytes once. For modelso*.c, cubin.c and libprobe.
  *
  * Not libelf: it trusts chains and string offsets that a hostile file gets wrong, and structures are copied out here,
  * so that a library that begins at an odd place of a zip is read as any other.

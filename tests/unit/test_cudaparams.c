@@ -1,6 +1,7 @@
-/* Parameters of real kernels: each cubin that Triton made for the packages of tests/data/aoti/cuda, against what torch passes. */
+/* Parameters of kernels by their cubins: of each that Triton made for the packages of tests/data/aoti/cuda, against what torch passes;
+ * in a fat binary; damaged. */
 #include "../lib/inductor.h"
-#include "../../libprobe/cuda_params.c"
+#include "../../libprobe/cuda_elf.c"
 #include "aoti/modelso.h"
 #include "base/json.h"
 
@@ -70,7 +71,7 @@ static void one(const char *cubin, unsigned sm)
 	/* In memory only its header says where it ends. */
 	size_t len = cuda_image_length(image.p);
 	assert_true(len > 0 && len <= image.len);
-	assert_int_equal(cuda_params_of_cubin(image.p, len, kernel, size, CUDA_PARAMS), n);
+	assert_int_equal(cuda_params_of_image(slice_of(image.p, len), kernel, size, CUDA_PARAMS), n);
 	assert_int_equal(modelso_codes(buf_slice(&image), &code, 1), 1);
 	assert_true(code.sm == sm && code.exact == (sm == 90) && !code.ptx);
 	free(stem), free(path), free(sig_path), free(kernel);
@@ -120,13 +121,13 @@ static void fat(void **state)
 	assert_true(size[0] == 8 && size[1] == 8 && size[2] == 4 && size[3] == 8 && size[4] == 8);
 	assert_int_equal(cuda_params_of_file(path, "another", size, CUDA_PARAMS), -1);
 	for (size_t n = 0; n < b.len; n += n < 256 ? 1 : 97)
-		assert_int_equal(cuda_params_of_cubin(guard_put(&g, b.p, n), n, kernel, size, CUDA_PARAMS), -1);
+		assert_int_equal(cuda_params_of_image(slice_of(guard_put(&g, b.p, n), n), kernel, size, CUDA_PARAMS), -1);
 	uint64_t seed = 3;
 	for (int i = 0; i < 5000; i++) {
 		char *p = guard_put(&g, b.p, b.len);
 		for (int k = 0; k < 3; k++)
 			p[random_u32(&seed) % (i % 2 ? 160 : b.len)] = (char)random_u32(&seed);
-		int r = cuda_params_of_cubin(p, b.len, kernel, size, CUDA_PARAMS);
+		int r = cuda_params_of_image(slice_of(p, b.len), kernel, size, CUDA_PARAMS);
 		assert_true(r >= -1 && r <= CUDA_PARAMS);
 	}
 	guard_release(&g);
@@ -134,8 +135,91 @@ static void fat(void **state)
 	free(path);
 }
 
+/* ---- one that is made here ---- */
+
+struct cubin {
+	Elf64_Ehdr e;
+	Elf64_Shdr s[3];
+	char names[32];
+	struct {
+		uint8_t form, attribute;
+		uint16_t value;
+	} other;
+	struct {
+		uint8_t form, attribute;
+		uint16_t len;
+		uint32_t index;
+		uint16_t ordinal, offset;
+		uint32_t size;
+	} p[3];
+};
+
+/* Three parameters, the last first, as ptxas writes them. */
+static struct cubin make_cubin(void)
+{
+	static const uint32_t sizes[] = {8, 8, 4};
+	struct cubin c = {.names = "\0.strtab\0.nv.info.kernel"};
+	memcpy(c.e.e_ident, ELFMAG, SELFMAG);
+	c.e.e_ident[EI_CLASS] = ELFCLASS64;
+	c.e.e_machine = 190;
+	c.e.e_shoff = offsetof(struct cubin, s);
+	c.e.e_shentsize = sizeof(Elf64_Shdr);
+	c.e.e_shnum = 3;
+	c.e.e_shstrndx = 1;
+	c.s[1] = (Elf64_Shdr){.sh_name = 1, .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct cubin, names), .sh_size = sizeof(c.names)};
+	c.s[2] = (Elf64_Shdr){.sh_name = 9, .sh_type = SHT_PROGBITS, .sh_offset = offsetof(struct cubin, other)};
+	c.s[2].sh_size = sizeof(c.other) + sizeof(c.p);
+	c.other.form = 3;
+	for (int i = 0; i < 3; i++) {
+		c.p[i].form = 4;
+		c.p[i].attribute = 0x17;
+		c.p[i].len = 12;
+		c.p[i].ordinal = (uint16_t)(2 - i);
+		c.p[i].size = sizes[2 - i] << 18 | 0x1f00;
+	}
+	return c;
+}
+
+static int params(const struct cubin *c, size_t n, const char *kernel, uint16_t *size)
+{
+	struct guard g = {0};
+	int r = cuda_params_of_image(slice_of(guard_put(&g, c, n), n), kernel, size, 8);
+	guard_release(&g);
+	return r;
+}
+
+static void cubins(void **state)
+{
+	(void)state;
+	uint16_t size[8];
+	struct cubin c = make_cubin();
+	assert_int_equal(params(&c, sizeof(c), "kernel", size), 3);
+	assert_true(size[0] == 8 && size[1] == 8 && size[2] == 4);
+	assert_int_equal(params(&c, sizeof(c), "kern", size), -1);
+	assert_int_equal(params(&c, sizeof(c), "kernel_1", size), -1);
+	for (size_t n = 0; n < offsetof(struct cubin, p) + sizeof(c.p); n++)
+		assert_int_equal(params(&c, n, "kernel", size), -1);
+	c.p[1].ordinal = 7; /* one is missing */
+	assert_int_equal(params(&c, sizeof(c), "kernel", size), -1);
+	c.p[1].ordinal = 8; /* beyond the room */
+	assert_int_equal(params(&c, sizeof(c), "kernel", size), -1);
+	c = make_cubin();
+	c.p[2].len = 13;
+	assert_int_equal(params(&c, sizeof(c), "kernel", size), -1);
+	c = make_cubin();
+	assert_int_equal(cuda_image_length(&c), c.e.e_shoff + 3 * sizeof(Elf64_Shdr));
+	uint64_t seed = 9;
+	for (int i = 0; i < 20000; i++) {
+		c = make_cubin();
+		for (int k = 0; k < 3; k++)
+			((uint8_t *)&c)[random_u32(&seed) % sizeof(c)] = (uint8_t)random_u32(&seed);
+		int r = params(&c, sizeof(c), "kernel", size);
+		assert_true(r >= -1 && r <= 8);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(real), cmocka_unit_test(fat)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(real), cmocka_unit_test(fat), cmocka_unit_test(cubins)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

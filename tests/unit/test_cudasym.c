@@ -3,7 +3,7 @@
 
 #include <link.h>
 
-#include "../../libprobe/cuda_symbols.c"
+#include "../../libprobe/cuda_elf.c"
 #include "../lib/guard.h"
 
 struct image {
@@ -21,6 +21,7 @@ static struct image make(void)
 	m.e.e_shoff = offsetof(struct image, s);
 	m.e.e_shentsize = sizeof(Elf64_Shdr);
 	m.e.e_shnum = 4;
+	m.e.e_shstrndx = 2;
 	m.s[1] = (Elf64_Shdr){.sh_type = SHT_SYMTAB, .sh_offset = offsetof(struct image, symbol), .sh_size = 3 * sizeof(Elf64_Sym), .sh_link = 2};
 	m.s[2] = (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = offsetof(struct image, names), .sh_size = sizeof(m.names)};
 	m.s[3] = (Elf64_Shdr){.sh_type = SHT_DYNSYM, .sh_offset = offsetof(struct image, symbol[3]), .sh_size = sizeof(Elf64_Sym), .sh_link = 2};
@@ -35,20 +36,20 @@ static void test_symbols(void **state)
 	(void)state;
 	struct image m = make();
 	char name[16];
-	assert_true(cuda_symbol_at(&m, sizeof(m), 0x1000, name, sizeof(name)));
+	assert_true(cuda_symbol_at(slice_of((char *)&m, sizeof(m)), 0x1000, name, sizeof(name)));
 	assert_string_equal(name, "_Z6kernelPf");
-	assert_true(cuda_symbol_at(&m, sizeof(m), 0x2000, name, sizeof(name)));
+	assert_true(cuda_symbol_at(slice_of((char *)&m, sizeof(m)), 0x2000, name, sizeof(name)));
 	assert_string_equal(name, "other");
-	assert_false(cuda_symbol_at(&m, sizeof(m), 0x1001, name, sizeof(name)));
-	assert_false(cuda_symbol_at(&m, sizeof(m), 0x1000, name, 11));
+	assert_false(cuda_symbol_at(slice_of((char *)&m, sizeof(m)), 0x1001, name, sizeof(name)));
+	assert_false(cuda_symbol_at(slice_of((char *)&m, sizeof(m)), 0x1000, name, 11));
 	m.symbol[2].st_shndx = SHN_UNDEF;
-	assert_false(cuda_symbol_at(&m, sizeof(m), 0x1000, name, sizeof(name)));
+	assert_false(cuda_symbol_at(slice_of((char *)&m, sizeof(m)), 0x1000, name, sizeof(name)));
 	m = make();
 	m.s[1].sh_link = 3; /* no table of strings */
-	assert_false(cuda_symbol_at(&m, sizeof(m), 0x1000, name, sizeof(name)));
+	assert_false(cuda_symbol_at(slice_of((char *)&m, sizeof(m)), 0x1000, name, sizeof(name)));
 	m = make();
 	memset(m.names + 18, 'x', sizeof(m.names) - 18); /* it does not end */
-	assert_false(cuda_symbol_at(&m, sizeof(m), 0x2000, name, sizeof(name)));
+	assert_false(cuda_symbol_at(slice_of((char *)&m, sizeof(m)), 0x2000, name, sizeof(name)));
 }
 
 /* Against the end of memory: cut, and with every byte changed. */
@@ -59,13 +60,13 @@ static void test_damaged(void **state)
 	struct guard g = {0};
 	char name[16];
 	for (size_t n = 0; n < sizeof(m); n++)
-		if (cuda_symbol_at(guard_put(&g, &m, n), n, 0x1000, name, sizeof(name)))
+		if (cuda_symbol_at(slice_of(guard_put(&g, &m, n), n), 0x1000, name, sizeof(name)))
 			assert_string_equal(name, "_Z6kernelPf");
 	for (size_t i = 0; i < sizeof(m); i++)
 		for (int k = 0; k < 3; k++) {
 			unsigned char *p = (unsigned char *)guard_put(&g, &m, sizeof(m));
 			p[i] = k ? (unsigned char)(k == 1 ? 0xff : p[i] ^ 0x41) : 0;
-			if (cuda_symbol_at(p, sizeof(m), 0x2000, name, sizeof(name)))
+			if (cuda_symbol_at(slice_of((char *)p, sizeof(m)), 0x2000, name, sizeof(name)))
 				assert_true(strlen(name) < sizeof(name));
 		}
 	guard_release(&g);
@@ -91,7 +92,7 @@ static void test_self(void **state)
 		b.len += got;
 	fclose(f);
 	dl_iterate_phdr(first, &base);
-	assert_true(cuda_symbol_at(b.p, b.len, (uintptr_t)test_damaged - base, name, sizeof(name)));
+	assert_true(cuda_symbol_at(buf_slice(&b), (uintptr_t)test_damaged - base, name, sizeof(name)));
 	assert_string_equal(name, "test_damaged");
 	buf_release(&b);
 }

@@ -1,7 +1,6 @@
-/* Faults and findings of a GPU, and what they say of memory; the parameters of a cubin. */
+/* Faults and findings of a GPU, and what they say of memory. */
 #include "../lib/test.h"
 
-#include "../../libprobe/cuda_params.c"
 #include "live/ima.h"
 
 /* The corpus of the fuzzer. */
@@ -143,88 +142,6 @@ static void odd(void **state)
 	buf_release(&text);
 }
 
-/* ---- cubins ---- */
-
-struct cubin {
-	Elf64_Ehdr e;
-	Elf64_Shdr s[3];
-	char names[32];
-	struct {
-		uint8_t form, attribute;
-		uint16_t value;
-	} other;
-	struct {
-		uint8_t form, attribute;
-		uint16_t len;
-		uint32_t index;
-		uint16_t ordinal, offset;
-		uint32_t size;
-	} p[3];
-};
-
-/* Three parameters, the last first, as ptxas writes them. */
-static struct cubin make(void)
-{
-	static const uint32_t sizes[] = {8, 8, 4};
-	struct cubin c = {.names = "\0.strtab\0.nv.info.kernel"};
-	memcpy(c.e.e_ident, ELFMAG, SELFMAG);
-	c.e.e_ident[EI_CLASS] = ELFCLASS64;
-	c.e.e_machine = 190;
-	c.e.e_shoff = offsetof(struct cubin, s);
-	c.e.e_shentsize = sizeof(Elf64_Shdr);
-	c.e.e_shnum = 3;
-	c.e.e_shstrndx = 1;
-	c.s[1] = (Elf64_Shdr){.sh_name = 1, .sh_offset = offsetof(struct cubin, names), .sh_size = sizeof(c.names)};
-	c.s[2] = (Elf64_Shdr){.sh_name = 9, .sh_offset = offsetof(struct cubin, other), .sh_size = sizeof(c.other) + sizeof(c.p)};
-	c.other.form = 3;
-	for (int i = 0; i < 3; i++) {
-		c.p[i].form = 4;
-		c.p[i].attribute = 0x17;
-		c.p[i].len = 12;
-		c.p[i].ordinal = (uint16_t)(2 - i);
-		c.p[i].size = sizes[2 - i] << 18 | 0x1f00;
-	}
-	return c;
-}
-
-static int params(const struct cubin *c, size_t n, const char *kernel, uint16_t *size)
-{
-	struct guard g = {0};
-	int r = cuda_params_of_cubin(guard_put(&g, c, n), n, kernel, size, 8);
-	guard_release(&g);
-	return r;
-}
-
-static void cubins(void **state)
-{
-	(void)state;
-	uint16_t size[8];
-	struct cubin c = make();
-	assert_int_equal(params(&c, sizeof(c), "kernel", size), 3);
-	assert_true(size[0] == 8 && size[1] == 8 && size[2] == 4);
-	assert_int_equal(params(&c, sizeof(c), "kern", size), -1);
-	assert_int_equal(params(&c, sizeof(c), "kernel_1", size), -1);
-	for (size_t n = 0; n < offsetof(struct cubin, p) + sizeof(c.p); n++)
-		assert_int_equal(params(&c, n, "kernel", size), -1);
-	c.p[1].ordinal = 7; /* one is missing */
-	assert_int_equal(params(&c, sizeof(c), "kernel", size), -1);
-	c.p[1].ordinal = 8; /* beyond the room */
-	assert_int_equal(params(&c, sizeof(c), "kernel", size), -1);
-	c = make();
-	c.p[2].len = 13;
-	assert_int_equal(params(&c, sizeof(c), "kernel", size), -1);
-	c = make();
-	assert_int_equal(cuda_image_length(&c), c.e.e_shoff + 3 * sizeof(Elf64_Shdr));
-	uint64_t seed = 9;
-	for (int i = 0; i < 20000; i++) {
-		c = make();
-		for (int k = 0; k < 3; k++)
-			((uint8_t *)&c)[random_u32(&seed) % sizeof(c)] = (uint8_t)random_u32(&seed);
-		int r = params(&c, sizeof(c), "kernel", size);
-		assert_true(r >= -1 && r <= 8);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,7 +149,6 @@ int main(void)
 	    cmocka_unit_test(judges),
 	    cmocka_unit_test(replay),
 	    cmocka_unit_test(odd),
-	    cmocka_unit_test(cubins),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
