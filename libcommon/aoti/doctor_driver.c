@@ -54,7 +54,8 @@ static void check_runtime(struct exam *x, unsigned major, const char *who)
 	if (!major)
 		return;
 	if (have / 1000 < major)
-		doctor_add(x, DOCTOR_FATAL, "gpu-driver", doctor_text(x, "%s CUDA %u, but the driver is for %.*s and older", who, major, S(cuda(x, have))),
+		doctor_add(x, DOCTOR_FATAL, "gpu-driver",
+			   doctor_text(x, "%s CUDA %u, but the driver is for %.*s and older", who, major, S(cuda(x, have))),
 			   SLICE("creating the model fails: \"CUDA driver version is insufficient for CUDA runtime version\""),
 			   SLICE("update the driver (nvidia-smi names its version), or use a torch for an older CUDA"));
 	else

@@ -173,7 +173,8 @@ struct modelso_code {
 	unsigned sm; /* 90 */
 	bool exact;  /* sm_90a: for no other; packed PTX is taken for what the cubin of its SM beside it is */
 	bool ptx;    /* compiled by the driver, for this GPU and all newer ones */
-	/* Whose ptxas made the cubin, or the first release that knows this PTX, as cuDriverGetVersion says it: 12080 for CUDA 12.8; 0: not known. */
+	/* Whose ptxas made the cubin, or the first release that knows this PTX, as cuDriverGetVersion says it: 12080 for CUDA 12.8;
+	 * 0: not known. */
 	unsigned cuda;
 };
 size_t modelso_codes(struct slice bytes, struct modelso_code *v, size_t max);

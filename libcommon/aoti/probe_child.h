@@ -361,7 +361,8 @@ int probe_fill(struct contract *c, struct walks *w, struct err *err);
 
 /* ---- probe_roles.c ---- */
 
-/* The roles that kernels' arguments have (ARG_UNKNOWN before), as far as they can be known. sure: every use of a buffer is among the calls. */
+/* The roles that kernels' arguments have (ARG_UNKNOWN before), as far as they can be known. sure: every use of a buffer is among the
+ * calls. */
 void roles_settle(struct contract *c, bool sure);
 
 #endif

@@ -56,15 +56,16 @@ static bool same_memory(const struct contract *c, uint32_t a, uint32_t b)
 	return a == b || (c->value[a].storage != CONTRACT_NONE && c->value[a].storage == c->value[b].storage);
 }
 
-/* Whoever touches the memory of argument a next (step 1) or did last (step -1): a call, and in *arg which of its arguments, the first of the
- * same value, else any. CONTRACT_NONE: nobody. */
+/* Whoever touches the memory of argument a next (step 1) or did last (step -1): a call, and in *arg which of its arguments, the
+ * first of the same value, else any. CONTRACT_NONE: nobody. */
 static uint32_t neighbour(const struct contract *c, uint32_t call, uint32_t a, int step, uint32_t *arg)
 {
 	for (uint32_t k = call + (uint32_t)step; k < c->n_calls; k += (uint32_t)step) {
 		*arg = CONTRACT_NONE;
 		for (uint32_t b = c->call[k].arg; b < c->call[k].arg + c->call[k].n_args; b++)
 			if (c->arg[b].value != CONTRACT_NONE && same_memory(c, c->arg[b].value, c->arg[a].value))
-				*arg = *arg == CONTRACT_NONE || (c->arg[b].value == c->arg[a].value && c->arg[*arg].value != c->arg[a].value) ? b : *arg;
+				if (*arg == CONTRACT_NONE || (c->arg[b].value == c->arg[a].value && c->arg[*arg].value != c->arg[a].value))
+					*arg = b;
 		if (*arg != CONTRACT_NONE)
 			return k;
 	}

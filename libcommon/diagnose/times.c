@@ -260,7 +260,8 @@ static void compiler_time(struct explanation *x, const struct run_time *t)
 				"precompiled header");
 	g->evidence = blocks_of(x, PART_COMPILER_TIME);
 	if (!x->facts->n_compile && explain_aot_compiled(x->facts)) { /* no graph breaks, and one program's text */
-		g->why = SLICE("AOTInductor compiles and links a model's wrapper and kernels as a library; the first C++ kernel also builds the precompiled header");
+		g->why = SLICE("AOTInductor compiles and links a model's wrapper and kernels as a library; the first C++ kernel also builds the "
+			       "precompiled header");
 		g->fix = SLICE("keep TORCHINDUCTOR_CACHE_DIR (default /tmp/torchinductor_USER) on a disk that lasts: what was compiled once is not "
 			       "compiled again");
 		return;

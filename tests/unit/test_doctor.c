@@ -902,7 +902,8 @@ static void kernels_and_drivers(void **state)
 		h.driver_version = cases[i].driver;
 		examine(&v, "a.so", &o);
 		if (cases[i].refused)
-			expect(&v, "gpu-ptx", DOCTOR_FATAL, "sm_120 runs its kernels (a.fatbin) by their PTX only, which is of CUDA 12.8, but the driver is for CUDA 12.6");
+			expect(&v, "gpu-ptx", DOCTOR_FATAL,
+			       "sm_120 runs its kernels (a.fatbin) by their PTX only, which is of CUDA 12.8, but the driver is for CUDA 12.6");
 		else
 			none(&v, "gpu-ptx");
 		leave(&v);
