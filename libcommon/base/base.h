@@ -89,8 +89,9 @@ static inline bool slice_ends(struct slice a, const char *s)
 const char *slice_find(struct slice a, const char *s);
 /* Cut the next line (without its newline) off *rest; false when nothing is left. */
 bool slice_line(struct slice *rest, struct slice *line);
-/* Of a text out of a file, for a terminal: what would drive it becomes '?', tabs and line ends ' '. Control bytes, C1 (U+0080 to U+009F), and
- * what changes the direction of writing (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), so that no name poses as another. */
+/* Of a text out of a file, for a terminal: what would drive it becomes '?', tabs and line ends ' '. Control bytes, C1 (U+0080 to
+ * U+009F), and what changes the direction of writing (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), so that no name poses as
+ * another. */
 void clean_text(char *p, size_t n);
 /* Up to the first newline. */
 static inline struct slice slice_first_line(struct slice a)

@@ -56,7 +56,8 @@ static void fill(char *data, int dtype, uint64_t n, uint64_t *state)
 }
 
 /* On the host; want: the device that it goes to. */
-static int make(struct arena *a, const struct tensor_meta *m, int want, const char *from, uint64_t *state, struct slice *data, struct err *err)
+static int make(struct arena *a, const struct tensor_meta *m, int want, const char *from, uint64_t *state, struct slice *data,
+		struct err *err)
 {
 	int64_t bytes;
 	const struct dtype_info *d = dtype_info(m->dtype);
