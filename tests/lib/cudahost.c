@@ -38,6 +38,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hostload.h"
+
 enum { COLUMNS = 8, TO_DEVICE = 1, TO_HOST = 2, CUDA = 1, F32 = 6, CAPTURE_GLOBAL = 0 };
 enum what { PLAIN, WITH_NAN, ON_HOST, ON_OTHER, WIDE, WALKS };
 
@@ -70,25 +72,9 @@ static struct {
 } torch;
 static _Thread_local int device;
 
-static void die(const char *what, const char *why)
-{
-	fprintf(stderr, "cudahost: %s: %s\n", what, why ? why : "?");
-	exit(99);
-}
-
-static void *must_sym(void *so, const char *name)
-{
-	void *p = dlsym(so, name);
-	if (!p)
-		die(name, dlerror());
-	return p;
-}
-
 static void load_torch(const char *path)
 {
-	void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!so)
-		die(path, dlerror());
+	void *so = must_load(path, RTLD_NOW | RTLD_LOCAL);
 	*(void **)&torch.empty = must_sym(so, "aoti_torch_empty_strided");
 	*(void **)&torch.blob = must_sym(so, "aoti_torch_create_tensor_from_blob");
 	*(void **)&torch.view = must_sym(so, "aoti_torch__reinterpret_tensor");
@@ -574,9 +560,7 @@ static void load(const char *path)
 	char *slash = strrchr(model.folder, '/');
 	if (slash)
 		*slash = 0;
-	model.so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!model.so)
-		die(path, dlerror());
+	model.so = must_load(path, RTLD_NOW | RTLD_LOCAL);
 	*(void **)&model.create = must_sym(model.so, "AOTInductorModelContainerCreateWithDevice");
 	*(void **)&model.delete = must_sym(model.so, "AOTInductorModelContainerDelete");
 	*(void **)&model.run = must_sym(model.so, "AOTInductorModelContainerRun");
@@ -585,24 +569,12 @@ static void load(const char *path)
 	container();
 }
 
-static void load_default_torch(void)
-{
-	char path[4200];
-	ssize_t n = readlink("/proc/self/exe", path, 4096);
-	if (n <= 0)
-		die("/proc/self/exe", "unreadable");
-	path[n] = 0;
-	char *slash = strrchr(path, '/');
-	snprintf(slash, sizeof(path) - (size_t)(slash - path), "/faketorch.so");
-	load_torch(path);
-}
-
 static bool is(const char *arg, const char *name) { return !strncmp(arg, name, strlen(name)); }
 
 int main(int argc, char **argv)
 {
 	if (argc < 2 || !is(argv[1], "torch="))
-		load_default_torch();
+		load_torch(beside_program("faketorch.so"));
 	for (int i = 1; i < argc; i++) {
 		const char *a = argv[i], *value = strchr(a, '=') ? strchr(a, '=') + 1 : a;
 		char *rest = NULL;

@@ -24,6 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hostload.h"
+
 enum { MAX_TENSORS = 32, MAX_DIMS = 8, MAX_FILE = 64 << 20 };
 
 extern int cudaDeviceSynchronize(void), cudaMemcpy(void *, const void *, size_t, int), cudaGetLastError(void);
@@ -63,25 +65,9 @@ static const struct {
 	     {4, "i64", "<i8", 8}, {11, "bool", "|b1", 1}, {0, "u8", "|u1", 1}};
 enum { TYPES = sizeof(types) / sizeof(*types) };
 
-static void die(const char *what, const char *why)
-{
-	fprintf(stderr, "cudarun: %s: %s\n", what, why ? why : "?");
-	exit(99);
-}
-
-static void *must_sym(void *so, const char *name)
-{
-	void *p = dlsym(so, name);
-	if (!p)
-		die(name, dlerror());
-	return p;
-}
-
 static void load_torch(const char *path)
 {
-	void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!so)
-		die(path, dlerror());
+	void *so = must_load(path, RTLD_NOW | RTLD_LOCAL);
 	*(void **)&torch.empty = must_sym(so, "aoti_torch_empty_strided");
 	*(void **)&torch.again = must_sym(so, "aoti_torch_new_tensor_handle");
 	*(void **)&torch.data = must_sym(so, "aoti_torch_get_data_ptr");
@@ -92,18 +78,6 @@ static void load_torch(const char *path)
 	*(void **)&torch.delete = must_sym(so, "aoti_torch_delete_tensor_object");
 }
 
-static void load_default_torch(void)
-{
-	char path[4200];
-	ssize_t n = readlink("/proc/self/exe", path, 4096);
-	if (n <= 0)
-		die("/proc/self/exe", "unreadable");
-	path[n] = 0;
-	char *slash = strrchr(path, '/');
-	snprintf(slash, sizeof(path) - (size_t)(slash - path), "/faketorch.so");
-	load_torch(path);
-}
-
 static void load(const char *path)
 {
 	char folder[4096];
@@ -112,9 +86,7 @@ static void load(const char *path)
 	char *slash = strrchr(folder, '/');
 	if (slash)
 		*slash = 0;
-	void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!so)
-		die(path, dlerror());
+	void *so = must_load(path, RTLD_NOW | RTLD_LOCAL);
 	*(void **)&model.create = must_sym(so, "AOTInductorModelContainerCreateWithDevice");
 	*(void **)&model.delete = must_sym(so, "AOTInductorModelContainerDelete");
 	*(void **)&model.run = must_sym(so, "AOTInductorModelContainerRun");
@@ -320,7 +292,7 @@ static bool is(const char *arg, const char *name) { return !strncmp(arg, name, s
 int main(int argc, char **argv)
 {
 	if (argc < 2 || !is(argv[1], "torch="))
-		load_default_torch();
+		load_torch(beside_program("faketorch.so"));
 	for (int i = 1; i < argc; i++) {
 		const char *a = argv[i], *value = strchr(a, '=') ? strchr(a, '=') + 1 : a;
 		if (is(a, "torch="))

@@ -31,6 +31,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hostload.h"
+
 enum { MAX_INPUTS = 16, MAX_OUTPUTS = 16, MAX_DIMS = 16, MAX_MODELS = 64 };
 typedef int32_t run_fn(void *, void **, size_t, void **, size_t, void *, void *);
 typedef int32_t create_fn(void **, size_t, const char *, const char *);
@@ -73,25 +75,9 @@ extern error_fn AOTInductorGetLastError;
 #define ENTRY(so, name) must_sym(so, #name)
 #endif
 
-static void die(const char *what, const char *why)
-{
-	fprintf(stderr, "livehost: %s: %s\n", what, why);
-	exit(99);
-}
-
-static void *must_sym(void *so, const char *name)
-{
-	void *p = dlsym(so, name);
-	if (!p)
-		die(name, dlerror());
-	return p;
-}
-
 static void load_torch(const char *path)
 {
-	torch.so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!torch.so)
-		die(path, dlerror());
+	torch.so = must_load(path, RTLD_NOW | RTLD_LOCAL);
 	torch.empty = must_sym(torch.so, "aoti_torch_empty_strided");
 	torch.data = must_sym(torch.so, "aoti_torch_get_data_ptr");
 	torch.numel = must_sym(torch.so, "aoti_torch_get_numel");
