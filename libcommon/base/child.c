@@ -777,6 +777,11 @@ int childset_wait(struct childset *set, int watch_fd, int timeout_ms, struct chi
 					seat[n++] = (struct seat){c, -1};
 				}
 			}
+			/* It was reaped while a stream had something left, and who reads that has come to its end. */
+			if (c->reaped && !c->reported && c->fd[1] < 0 && c->fd[2] < 0) {
+				waiting = true;
+				wake = now;
+			}
 			if (c->fd[0] >= 0 && c->input_end && c->input_at == c->input.len)
 				close_fd(&c->fd[0]);
 			if (c->fd[0] >= 0) {

@@ -394,6 +394,28 @@ static void functions(void **state)
 	assert_string_equal(err.text, "cannot run 'true': cannot prepare the process: Operation not permitted");
 }
 
+/* One that ends right behind what it says on standard error: it may be reaped before the end of its standard output was read. */
+static void an_end_is_told_in_any_order(void **state)
+{
+	(void)state;
+	struct childset set = {0};
+	for (int i = 0; i < 200; i++) {
+		struct child_spec spec = {SH("echo x >&2"), .out.how = CHILD_RAW, .err.how = CHILD_PIPE};
+		struct child *c = child_start(&set, &spec, &err);
+		struct child_event ev;
+		char byte;
+		assert_non_null(c);
+		do {
+			assert_int_equal(childset_wait(&set, -1, 20000, &ev), 0);
+			assert_int_not_equal(ev.what, CHILD_NOTHING);
+			if (ev.what == CHILD_READABLE && read(child_fd(c, 1), &byte, 1) == 0)
+				child_close_stream(c, 1);
+		} while (ev.what != CHILD_ENDED);
+		child_free(&set, c);
+	}
+	childset_release(&set);
+}
+
 static void several_at_once(void **state)
 {
 	(void)state;
@@ -608,7 +630,7 @@ int main(void)
 	    T(same_group),
 	    T(limits),
 	    T(functions),
-	    T(several_at_once),
+	    T(an_end_is_told_in_any_order), T(several_at_once),
 	    T(conversation),
 	    T(stop_and_kill),
 	    T(tools_end_like_their_command),
