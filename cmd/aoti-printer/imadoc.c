@@ -30,15 +30,6 @@ static void out_dims(struct json_out *o, const char *key, const int64_t *v, int 
 	json_close(o);
 }
 
-static void out_texts(struct json_out *o, const char *key, const struct slice *v, size_t n)
-{
-	json_key(o, key);
-	json_arr(o);
-	for (size_t i = 0; i < n; i++)
-		json_out_str(o, v[i]);
-	json_close(o);
-}
-
 static void out_device(struct json_out *o, const struct ima_param *p)
 {
 	struct buf b = {0};
@@ -122,9 +113,9 @@ static void out_source(struct json_out *o, const struct hunt_case *c)
 	out_u64(o, "line", k ? k->line : 0, k && k->line);
 	json_member(o, "source_nodes", k ? k->nodes : none);
 	json_member(o, "original_aten", k ? k->aten : none);
-	out_texts(o, "pre_grad_nodes", c->from.pre, c->from.n_pre);
-	out_texts(o, "post_grad_nodes", c->from.node, c->from.n_nodes);
-	out_texts(o, "python", c->from.line, c->from.n_lines);
+	json_member_texts(o, "pre_grad_nodes", c->from.pre, c->from.n_pre);
+	json_member_texts(o, "post_grad_nodes", c->from.node, c->from.n_nodes);
+	json_member_texts(o, "python", c->from.line, c->from.n_lines);
 }
 
 static void out_past(struct json_out *o, const struct hunt_call *p)
@@ -179,7 +170,7 @@ static void out_graph(struct json_out *o, const struct ima_event *e)
 	json_member_u64(o, "graph", e->graph);
 	json_member_u64(o, "times", e->replay);
 	json_member_u64(o, "captured", e->captured);
-	out_texts(o, "kernels", e->in_graph, e->n_in_graph);
+	json_member_texts(o, "kernels", e->in_graph, e->n_in_graph);
 	json_close(o);
 }
 
@@ -304,7 +295,7 @@ void hunt_document(struct buf *b, const struct hunt_report *r)
 	for (size_t i = r->n_faults; i < r->n; i++)
 		out_case(&o, &r->v[i]);
 	json_close(&o);
-	out_texts(&o, "deaths", r->death, r->n_deaths);
+	json_member_texts(&o, "deaths", r->death, r->n_deaths);
 	out_models(&o, r->w);
 	json_member_lines(&o, "asides", buf_slice(&r->w->asides));
 	json_member(&o, "note", r->note);

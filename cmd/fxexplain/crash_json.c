@@ -26,15 +26,6 @@ static void bool_member(struct json_out *o, const char *key, bool v)
 	json_out_bool(o, v);
 }
 
-static void texts(struct json_out *o, const char *key, const struct slice *v, uint32_t n)
-{
-	json_key(o, key);
-	json_arr(o);
-	for (uint32_t i = 0; i < n; i++)
-		json_out_str(o, v[i]);
-	json_close(o);
-}
-
 static void arguments(struct json_out *o, const struct contract *c, const struct contract_call *call)
 {
 	struct buf b = {0};
@@ -75,9 +66,9 @@ static void call(struct json_out *o, const struct crash_place *p)
 	json_member(o, "how", slice_str(crash_known_name(p->known)));
 	json_member_u64(o, "line", p->call->line);
 	json_member(o, "source_nodes", p->call->nodes);
-	texts(o, "nodes", p->source.node, p->source.n_nodes);
-	texts(o, "pre_nodes", p->source.pre, p->source.n_pre);
-	texts(o, "python", p->source.line, p->source.n_lines);
+	json_member_texts(o, "nodes", p->source.node, p->source.n_nodes);
+	json_member_texts(o, "pre_nodes", p->source.pre, p->source.n_pre);
+	json_member_texts(o, "python", p->source.line, p->source.n_lines);
 	arguments(o, &p->library->loaded.contract, p->call);
 	json_close(o);
 }
@@ -144,8 +135,8 @@ void crash_json(struct buf *b, const struct crash_answer *a)
 	json_member(&o, "kind", slice_str(crash_kind_name(v->kind)));
 	json_member(&o, "owner", slice_str(crash_owner_name(v->owner)));
 	json_member(&o, "title", v->title);
-	texts(&o, "why", v->why, v->n_why);
-	texts(&o, "next", v->step, v->n_steps);
+	json_member_texts(&o, "why", v->why, v->n_why);
+	json_member_texts(&o, "next", v->step, v->n_steps);
 	json_member(&o, "signal", c->signal ? slice_str(crash_signal_name((struct crash *)(uintptr_t)c, c->signal)) : (struct slice){0});
 	json_key(&o, "code");
 	if (c->has_code)

@@ -635,6 +635,15 @@ void json_member_lines(struct json_out *o, const char *key, struct slice text)
 	json_close(o);
 }
 
+void json_member_texts(struct json_out *o, const char *key, const struct slice *v, size_t n)
+{
+	json_key(o, key);
+	json_arr(o);
+	for (size_t i = 0; i < n; i++)
+		json_out_str(o, v[i]);
+	json_close(o);
+}
+
 void json_member_index(struct json_out *o, const char *key, uint32_t v)
 {
 	json_key(o, key);

@@ -123,6 +123,7 @@ void json_member_count(struct json_out *o, const char *key, int64_t v);
 void json_member_seconds(struct json_out *o, const char *key, double v);
 /* A text of several lines as a list; empty where there is none. */
 void json_member_lines(struct json_out *o, const char *key, struct slice text);
+void json_member_texts(struct json_out *o, const char *key, const struct slice *v, size_t n);
 /* An index, or null for UINT32_MAX: there is none. */
 void json_member_index(struct json_out *o, const char *key, uint32_t v);
 /* A string's body without quotes. */
