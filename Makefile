@@ -54,7 +54,7 @@ share    := $(filter-out %/__pycache__,$(sort $(wildcard share/report/* share/di
 
 probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
-runner   := $(O)/lib/pt2utils/pt2-run
+runner   := $(O)/lib/pt2utils/pt2-runner
 
 .PHONY: all demo check check-only check-live check-gpu check-cluster bench fuzz lint coverage-ops install uninstall help clean tests
 .DELETE_ON_ERROR:

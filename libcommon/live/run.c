@@ -1,4 +1,4 @@
-/* Run a model in a process of its own: unpack, check, start pt2-run, read what it wrote. */
+/* Run a model in a process of its own: unpack, check, start pt2-runner, read what it wrote. */
 #include "live/run.h"
 
 #include "aoti/doctor.h"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RUNNER "../lib/pt2utils/pt2-run"
+#define RUNNER "../lib/pt2utils/pt2-runner"
 #define SHIM "libpt2shim.so"
 
 /* ---- the programs ---- */
@@ -248,7 +248,7 @@ static int prepare(struct run_job *j, struct package *pkg, const struct tensor_v
 		return -1;
 	if (!m->so)
 		return err_set(err, EXIT_INPUT, "'%s' has no library to run, only texts", pkg->path);
-	const char *runner = own_file(&j->arena, "PT2_RUN", RUNNER, err),
+	const char *runner = own_file(&j->arena, "PT2_RUNNER", RUNNER, err),
 		   *torch = runner ? runtime(&j->arena, o, err) : NULL;
 	if (find_libraries(j, o, load, err) < 0)
 		return -1;

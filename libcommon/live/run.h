@@ -15,7 +15,7 @@
  *     run_outputs(&job, &result.command, &r, &err);
  *     run_job_release(&job);                                // removes the folder
  *
- * The child is pt2-run ($PT2_RUN, else ../lib/pt2utils/pt2-run from the program's own folder; pt2-run --help). All of the
+ * The child is pt2-runner ($PT2_RUNNER, else ../lib/pt2utils/pt2-runner from the program's own folder; pt2-runner --help). All of the
  * model's files are unpacked into a private folder (job.folder), the library under its own name, so that wrapper.cpp
  * lies beside it.
  *
@@ -24,7 +24,7 @@
  * listed, before anything runs: err says to use .torch then -; custom ops that are defined in Python, or (.torch) in a library
  * that .load does not name.
  *
- * Confinement (in pt2-run, before the model is loaded; docs/RUN.md): limits of address space and time, no core file; a filter of
+ * Confinement (in pt2-runner, before the model is loaded; docs/RUN.md): limits of address space and time, no core file; a filter of
  * system calls: no network, no other program or process (threads may be), no file may be written or made but the outputs.
  * What it may: read files. .watched lifts it as far as the probe needs it: files in its folder. A model for CUDA (with .torch, that of an
  * installed libtorch for CUDA) is not confined: the driver opens devices; job.gpu is set then, for whoever has to say so.
@@ -39,7 +39,7 @@ enum { RUN_MAX_LOAD = 16 };
 
 struct run_options {
 	const char *model;   /* of several in a package */
-	const char *torch;   /* NULL: libpt2shim.so ($PT2_SHIM, else beside pt2-run); else as for run_find_torch */
+	const char *torch;   /* NULL: libpt2shim.so ($PT2_SHIM, else beside pt2-runner); else as for run_find_torch */
 	const char *const *load; /* .torch: libraries that define operators (TORCH_LIBRARY); loaded in the confined child, before the model */
 	size_t n_load;           /* at most RUN_MAX_LOAD */
 	unsigned runs;       /* 0: 1; each with the inputs as given; the last one's outputs are returned */

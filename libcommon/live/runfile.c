@@ -1,4 +1,4 @@
-/* Tensors between a tool and pt2-run. */
+/* Tensors between a tool and pt2-runner. */
 #include "live/runfile.h"
 
 #include "io/output.h"

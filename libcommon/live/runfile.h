@@ -1,4 +1,4 @@
-/* runfile.h - tensors between a tool and pt2-run: as they lie in memory, strides and all dtypes kept.
+/* runfile.h - tensors between a tool and pt2-runner: as they lie in memory, strides and all dtypes kept.
  *
  *     runfile_write(fd, views, n, (struct run_times){0}, "inputs", &err);
  *     struct runfile f;

@@ -9,7 +9,7 @@
  *         ... c.name, c.contract->call[c.index].nodes, c.value[i].rec->v.stats
  *     watch_release(&w);
  *
- * One way for all: the program (pt2-run with our libpt2shim.so, pt2-run with an installed libtorch, or the user's command) runs
+ * One way for all: the program (pt2-runner with our libpt2shim.so, pt2-runner with an installed libtorch, or the user's command) runs
  * under libpt2probe.so (live.h), which writes the call log (calls.h); contracts come from aoti/load.h. A model out of a file is
  * run in a child with limits and a filter of system calls (run.h); a command is the user's own and is not confined.
  *

@@ -1,4 +1,4 @@
-/* pt2-run: runs one compiled model with libpt2shim.so or libtorch_cpu.so. A part of the tools (live/run.h), not a tool
+/* pt2-runner: runs one compiled model with libpt2shim.so or libtorch_cpu.so. A part of the tools (live/run.h), not a tool
  * itself. */
 #include "run.h"
 
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: pt2-run --torch LIB --model SO --inputs FILE --outputs FILE [option]...\n"
+    "usage: pt2-runner --torch LIB --model SO --inputs FILE --outputs FILE [option]...\n"
     "Runs a compiled model (AOTInductor) once and writes what it returns.\n"
     "  --torch LIB        libpt2shim.so or an installed libtorch_cpu.so\n"
     "  --model SO         the model's library\n"
@@ -35,7 +35,7 @@ static const char usage[] =
 
 static _Noreturn void usage_error(const char *what)
 {
-	fprintf(stderr, "pt2-run: %s (pt2-run --help)\n", what);
+	fprintf(stderr, "pt2-runner: %s (pt2-runner --help)\n", what);
 	exit(EXIT_USAGE);
 }
 
@@ -205,13 +205,13 @@ int main(int argc, char **argv)
 	set_environment(&j);
 	j.out_fd = open(j.outputs, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (j.out_fd < 0) {
-		fprintf(stderr, "pt2-run: cannot write '%s': %s\n", j.outputs, strerror(errno));
+		fprintf(stderr, "pt2-runner: cannot write '%s': %s\n", j.outputs, strerror(errno));
 		return EXIT_ENVIRON;
 	}
 	if (redirect(&j, &err) == 0 && run(&j, &err) == 0)
 		return EXIT_FINE;
 	if (!j.quiet)
-		dprintf(j.own_err, "pt2-run: %s\n", err.text);
+		dprintf(j.own_err, "pt2-runner: %s\n", err.text);
 	runfile_write_error(j.out_fd, &err, NULL);
 	return (int)err.status;
 }

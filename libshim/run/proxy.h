@@ -1,7 +1,7 @@
-/* proxy.h - the proxy executor of pt2-run: what a model calls by aoti_torch_proxy_executor_call_function().
+/* proxy.h - the proxy executor of pt2-runner: what a model calls by aoti_torch_proxy_executor_call_function().
  *
  *     struct proxy *p = proxy_open(so, nodes, &err);          // with an installed libtorch; refuses what cannot be called
- *     model->run(..., p);                                      // our function, exported by pt2-run, comes before libtorch's
+ *     model->run(..., p);                                      // our function, exported by pt2-runner, comes before libtorch's
  *     proxy_close(p);
  *
  * libtorch's own executor is a C++ class that is not exported. Ours reads the same list (aoti/externnodes.h) and calls the

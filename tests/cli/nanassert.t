@@ -139,7 +139,7 @@ mkdir log && (cd log && unzip -q ../log.pt2)
 so=$(find "$PWD/log" -name '*.so')
 unzip -q "$IO/log.npz" in0.npy && mv in0.npy bad.npy
 unzip -q "$IO/log_good.npz" in0.npy && mv in0.npy good.npy
-runs() { echo "$lib/pt2-run --torch $lib/libpt2shim.so --model $so --outputs o --watched --unconfined --inputs $*"; }
+runs() { echo "$lib/pt2-runner --torch $lib/libpt2shim.so --model $so --outputs o --watched --unconfined --inputs $*"; }
 # shellcheck disable=SC2046
 {
 	exits "a command that makes a NaN" 1 $nan -- $(runs bad.npy --runs 20)

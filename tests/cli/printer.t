@@ -222,7 +222,7 @@ exits "a kernel that throws" 3 $printer --level 3 "$P/emb.pt2" index.npy
 is "has begun, and has not ended" "$(cat out)" "[ before_launch: cpp_fused_embedding_native_layer_norm_0 ]
 # cpp_fused_embedding_native_layer_norm_0 was left by a C++ exception"
 like "why" "$(cat err)" "index out of bounds"
-runner=("$LIB/pt2-run" --torch "$LIB/libpt2shim.so" --model "$so" --outputs ran --watched --unconfined)
+runner=("$LIB/pt2-runner" --torch "$LIB/libpt2shim.so" --model "$so" --outputs ran --watched --unconfined)
 python3 -c '
 import zipfile
 with zipfile.ZipFile("big.npz", "w") as z:

@@ -1,14 +1,14 @@
 #!/bin/bash
-# pt2-run by itself: its options, what it refuses, and that memory is used and given back as it should (valgrind).
+# pt2-runner by itself: its options, what it refuses, and that memory is used and given back as it should (valgrind).
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 lib=$BUILD/lib/pt2utils
-exits "help" 0 "$lib/pt2-run" --help
+exits "help" 0 "$lib/pt2-runner" --help
 like "help names the options" "$(cat out)" '--torch LIB .*--outputs FILE'
-exits "no options" 2 "$lib/pt2-run"
-like "says what is needed" "$(cat err)" '^pt2-run: --torch, --model, --inputs and --outputs are needed'
-exits "no number" 2 "$lib/pt2-run" --runs many
-like "says which" "$(cat err)" "^pt2-run: --runs wants a number, not 'many'"
+exits "no options" 2 "$lib/pt2-runner"
+like "says what is needed" "$(cat err)" '^pt2-runner: --torch, --model, --inputs and --outputs are needed'
+exits "no number" 2 "$lib/pt2-runner" --runs many
+like "says which" "$(cat err)" "^pt2-runner: --runs wants a number, not 'many'"
 
 mkdir mlp
 python3 - "$DATA/aoti/mlp.pt2" <<'E2' || skip_all "no packages"
@@ -24,7 +24,7 @@ with open("x.npy", "wb") as f:
     f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + head.encode() + struct.pack("<24f", *range(24)))
 E2
 so=$(echo "$PWD"/mlp/*.wrapper.so)
-go=("$lib/pt2-run" --torch "$lib/libpt2shim.so" --model "$so" --outputs res --inputs)
+go=("$lib/pt2-runner" --torch "$lib/libpt2shim.so" --model "$so" --outputs res --inputs)
 
 exits "a model runs" 0 "${go[@]}" x.npy
 is "it prints nothing" "$(cat out err)" ""
@@ -39,17 +39,17 @@ print(size, all(abs(sum(r) - 1) < 1e-6 and min(r) >= 0 for r in rows))
 E2
 )" "(3, 4) True"
 exits "no such input" 3 "${go[@]}" none.npy
-like "names it" "$(cat err)" "^pt2-run: cannot open 'none.npy'"
+like "names it" "$(cat err)" "^pt2-runner: cannot open 'none.npy'"
 is "one line" "$(wc -l <err)" 1
 exits "quiet" 3 "${go[@]}" none.npy --quiet
 is "nothing on standard error" "$(cat err)" ""
 like "the reason is in the outputs" "$(tr -d '\0' <res)" "cannot open 'none.npy'"
-exits "no such runtime" 4 "$lib/pt2-run" --torch /nowhere.so --model "$so" --outputs res --inputs x.npy
-like "names the runtime" "$(cat err)" "^pt2-run: cannot load '/nowhere.so'"
-exits "a library that is no runtime" 4 "$lib/pt2-run" --torch "$lib/libpt2probe.so" --model "$so" --outputs res --inputs x.npy
+exits "no such runtime" 4 "$lib/pt2-runner" --torch /nowhere.so --model "$so" --outputs res --inputs x.npy
+like "names the runtime" "$(cat err)" "^pt2-runner: cannot load '/nowhere.so'"
+exits "a library that is no runtime" 4 "$lib/pt2-runner" --torch "$lib/libpt2probe.so" --model "$so" --outputs res --inputs x.npy
 like "says so" "$(cat err)" 'has no AOTInductor interface'
-exits "outputs cannot be written" 4 "$lib/pt2-run" --torch "$lib/libpt2shim.so" --model "$so" --outputs none/res --inputs x.npy
-exits "a library that is no model" 3 "$lib/pt2-run" --torch "$lib/libpt2shim.so" --model "$lib/libpt2probe.so" --outputs res --inputs x.npy
+exits "outputs cannot be written" 4 "$lib/pt2-runner" --torch "$lib/libpt2shim.so" --model "$so" --outputs none/res --inputs x.npy
+exits "a library that is no model" 3 "$lib/pt2-runner" --torch "$lib/libpt2shim.so" --model "$lib/libpt2probe.so" --outputs res --inputs x.npy
 like "says what it is not" "$(cat err)" 'is not made for libtorch'
 exits "standard streams that are closed" 0 bash -c '"$@" <&- >&- 2>&-' - "${go[@]}" x.npy
 is "outputs are whole then, too" "$(head -c 7 res)" PT2RUN1
@@ -69,7 +69,7 @@ with zipfile.ZipFile(sys.argv[2]) as io, zipfile.ZipFile("in.npz", "w") as f:
             f.writestr(m, io.read(m))
 E2
 proxied=$(echo "$PWD"/proxied/*.wrapper.so) nodes=$(echo "$PWD"/proxied/*.wrapper.json)
-call=("$lib/pt2-run" --torch "$lib/libpt2shim.so" --model "$proxied" --outputs res --inputs in.npz)
+call=("$lib/pt2-runner" --torch "$lib/libpt2shim.so" --model "$proxied" --outputs res --inputs in.npz)
 exits "calls through the proxy executor" 0 "${call[@]}" --extern-nodes "$nodes"
 is "it prints nothing" "$(cat out err)" ""
 exits "without their list" 3 "${call[@]}"
@@ -88,14 +88,14 @@ head -c 300 "$nodes" >cut.json
 exits "a list that is cut" 3 "${call[@]}" --extern-nodes cut.json
 like "says where" "$(cat err)" 'extern nodes: .* at offset 300$'
 exits "a library of operators without libtorch" 2 "${call[@]}" --extern-nodes "$nodes" --load ./mine.so
-like "says what it needs" "$(cat err)" "^pt2-run: './mine.so' needs an installed libtorch \(--torch\)"
+like "says what it needs" "$(cat err)" "^pt2-runner: './mine.so' needs an installed libtorch \(--torch\)"
 if command -v valgrind >/dev/null && valgrind -q true 2>/dev/null; then
 	exits "no memory is misused or lost by them" 0 valgrind -q --leak-check=full --error-exitcode=9 "${call[@]}" --extern-nodes "$nodes" --unconfined
 else
 	skip "no memory is misused or lost by them" "no valgrind"
 fi
 
-libraries=$(LD_TRACE_LOADED_OBJECTS=1 "$lib/pt2-run"; ldd "$lib/libpt2shim.so")
+libraries=$(LD_TRACE_LOADED_OBJECTS=1 "$lib/pt2-runner"; ldd "$lib/libpt2shim.so")
 unlike "nothing links torch or BLAS" "$libraries" 'torch|blas|sleef|libc10'
 if command -v valgrind >/dev/null && valgrind -q true 2>/dev/null; then
 	exits "no memory is misused or lost" 0 valgrind -q --leak-check=full --error-exitcode=9 "${go[@]}" x.npy --unconfined --runs 2

@@ -1,4 +1,4 @@
-/* Any bytes as what pt2-run wrote: every element that a tensor is said to have can be read. */
+/* Any bytes as what pt2-runner wrote: every element that a tensor is said to have can be read. */
 #include "live/runfile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

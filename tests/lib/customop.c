@@ -1,5 +1,5 @@
 /* customop.so - a library of operators for torch, by its stable C interface (torch 2.10 and later, torch/csrc/stable/c/shim.h): what
- * pt2-run --load takes. The package tests/data/aoti/custom_cpp calls them.
+ * pt2-runner --load takes. The package tests/data/aoti/custom_cpp calls them.
  *
  *     pt2fix::mix     x * limit and a sum of all that is given, so that a value in the wrong place is seen
  *     pt2fix::halves  the tensors of a list, halved

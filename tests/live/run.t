@@ -1,5 +1,5 @@
 #!/bin/bash
-# The third way: pt2-run with an installed libtorch gives what the shim gives, on every recorded package.
+# The third way: pt2-runner with an installed libtorch gives what the shim gives, on every recorded package.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 python=$("$ROOT/scripts/live-venv" "$BUILD" 2>err) || skip_all "$(tail -n 1 err)"

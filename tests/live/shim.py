@@ -1,6 +1,6 @@
 """Compiled models without torch, against torch: shim.py BUILD ZOO. Prints TAP.
 
-Every package of the zoo and of tests/data is run by pt2-run with libpt2shim.so. Dtypes, sizes, strides and integers must be
+Every package of the zoo and of tests/data is run by pt2-runner with libpt2shim.so. Dtypes, sizes, strides and integers must be
 torch's; the largest error of a float output against a reference in double precision must be at most twice torch's own (and a few
 units in the last place of the largest value).
 """
@@ -26,7 +26,7 @@ import packages
 
 BUILD = sys.argv[1]
 DATA = os.environ.get("DATA", os.path.join(BUILD, "data"))
-RUNNER, SHIM = (os.path.join(BUILD, "lib", "pt2utils", n) for n in ("pt2-run", "libpt2shim.so"))
+RUNNER, SHIM = (os.path.join(BUILD, "lib", "pt2utils", n) for n in ("pt2-runner", "libpt2shim.so"))
 LIBTORCH = os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so")
 # Numbers of libcommon/tensor/dtype.h, which are torch's.
 DTYPES = [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64, None,

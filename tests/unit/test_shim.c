@@ -1,4 +1,4 @@
-/* libshim and pt2-run: recorded packages without torch give what torch gave; what cannot run is refused by name. */
+/* libshim and pt2-runner: recorded packages without torch give what torch gave; what cannot run is refused by name. */
 #include "../lib/test.h"
 
 #include <complex.h>
@@ -356,9 +356,9 @@ static void test_no_torch(void **state)
 	struct fixture f;
 	fixture_open(&f, "mlp", "mlp");
 	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){.torch = "/nowhere"}, EXIT_ENVIRON, "no libtorch_cpu.so is in '/nowhere'");
-	setenv("PT2_RUN", "/nowhere/pt2-run", 1);
-	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){0}, EXIT_ENVIRON, "'/nowhere/pt2-run', a part of pt2utils");
-	unsetenv("PT2_RUN");
+	setenv("PT2_RUNNER", "/nowhere/pt2-runner", 1);
+	must_fail(&f.pkg, f.in, f.n_in, (struct run_options){0}, EXIT_ENVIRON, "'/nowhere/pt2-runner', a part of pt2utils");
+	unsetenv("PT2_RUNNER");
 	fixture_close(&f);
 }
 

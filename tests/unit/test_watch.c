@@ -415,7 +415,7 @@ static int group_setup(void **state)
 	assert_true(n > 0);
 	at[n] = 0;
 	*strrchr(at, '/') = 0; /* BUILD/tests */
-	static const char *const part[][2] = {{"PT2_PROBE", "libpt2probe.so"}, {"PT2_RUN", "pt2-run"}, {"PT2_SHIM", "libpt2shim.so"}};
+	static const char *const part[][2] = {{"PT2_PROBE", "libpt2probe.so"}, {"PT2_RUNNER", "pt2-runner"}, {"PT2_SHIM", "libpt2shim.so"}};
 	for (size_t i = 0; i < ARRAY_LEN(part); i++) {
 		char *path = xasprintf("%s/../lib/pt2utils/%s", at, part[i][1]);
 		if (access(path, R_OK) < 0)
