@@ -163,6 +163,10 @@ static void show_outputs(struct screen *s, const struct contract *c)
 		const struct contract_output *o = &c->output[i];
 		struct slice name = o->path.n ? o->path : o->name;
 		buf_addf(&b, "%u\t%.*s\t", i, (int)name.n, name.n ? name.p : "");
+		if (o->none) {
+			buf_adds(&b, "None\n");
+			continue;
+		}
 		add_type(&b, o->dtype, o->device);
 		add_list(&b, c, o->n_dim, o->dim, false);
 		buf_addc(&b, '\t');
