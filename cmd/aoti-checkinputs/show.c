@@ -352,7 +352,9 @@ void show_check(struct screen *s, const struct loaded *l, const struct given *g,
 			show_finding(s, c, &k->v[f], next && next->input == input && slice_eq(next->fix, k->v[f].fix));
 		}
 	}
-	uint32_t bad = 0;
+	uint32_t bad = 0, cut = 0;
+	for (size_t f = 0; f < k->n; f++)
+		cut += k->v[f].what == CHECK_CUT;
 	for (uint32_t i = 0; i < c->n_inputs; i++)
 		for (size_t f = 0; f < k->n; f++)
 			if (k->v[f].input == i && !k->v[f].advice) {
@@ -360,8 +362,9 @@ void show_check(struct screen *s, const struct loaded *l, const struct given *g,
 				break;
 			}
 	if (!k->n_bad)
-		buf_addf(&s->b, "%s: %s\n", l->pkg.path,
-			 c->n_inputs == 0 ? "takes no inputs" : c->n_inputs == 1 ? "the input fits" : "all inputs fit");
+		buf_addf(&s->b, "%s: %s%s\n", l->pkg.path,
+			 c->n_inputs == 0 ? "takes no inputs" : c->n_inputs == 1 ? "the input fits" : "all inputs fit",
+			 cut ? ", but not all elements are used" : "");
 	else
 		buf_addf(&s->b, "%s: %u of %u inputs %s not fit\n", l->pkg.path, bad, c->n_inputs, bad == 1 ? "does" : "do");
 }
