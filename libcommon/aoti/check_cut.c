@@ -162,6 +162,16 @@ static bool same_count(const struct contract *c, uint32_t input, uint32_t value)
 	return v->n_dim >= 0 && symsize_eq(a, b);
 }
 
+/* A kernel's name lists the operators that became it (config.cpp.descriptive_names): these take some elements and leave others. */
+static bool drops_on_purpose(struct slice kernel)
+{
+	static const char *const names[] = {"_unfold", "_slice", "_pool", "_narrow", "_select", "_split", "_chunk"};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (slice_find(kernel, names[i]))
+			return true;
+	return false;
+}
+
 /* Views of the input, and what generated kernels make of it or of an image of it that has all its elements. Operators are another
  * matter: a convolution that leaves out the last column does what it should. */
 static uint32_t follow(struct cut *k, uint32_t input, bool *whole, struct place *p)
@@ -184,7 +194,7 @@ static uint32_t follow(struct cut *k, uint32_t input, bool *whole, struct place 
 			if (a[j].value == CONTRACT_NONE || (a[j].role != ARG_OUT && a[j].role != ARG_INOUT))
 				continue;
 			uint32_t at = k->divided_at[a[j].value], storage = c->value[a[j].value].storage;
-			if (reads && at && is_cut(k, input, &k->v[at - 1], p))
+			if (reads && at && !drops_on_purpose(c->call[i].name) && is_cut(k, input, &k->v[at - 1], p))
 				return a[j].value;
 			if (storage != CONTRACT_NONE)
 				whole[storage] = reads && same_count(c, input, a[j].value);

@@ -8,6 +8,7 @@ static const struct {
     {"_adaptive_avg_pool3d", "s"},
     {"_addmm_activation", "s"},
     {"_cdist_forward", "s"},
+    {"_conj", "s"},
     {"_convolution_pointwise", "s"},
     {"_embedding_bag", "sLLL"},
     {"_embedding_bag_forward_only", "sLLL"},
@@ -32,6 +33,7 @@ static const struct {
     {"_unique2", "sll"},
     {"_weight_int8pack_mm", "s"},
     {"abs", "r"},
+    {"add_Tensor", "p"},
     {"adaptive_max_pool2d", "si"},
     {"adaptive_max_pool3d", "si"},
     {"addbmm", "s"},
@@ -51,6 +53,7 @@ static const struct {
     {"cholesky_inverse", "s"},
     {"cholesky_solve", "s"},
     {"clone", "s"},
+    {"complex", "c"},
     {"convolution", "s"},
     {"cummax", "si"},
     {"cummin", "si"},
@@ -93,9 +96,12 @@ static const struct {
     {"median_dim", "si"},
     {"mkldnn__convolution_pointwise", "s"},
     {"mkldnn__convolution_pointwise_binary", "s"},
+    {"mkldnn__convolution_pointwise_binary_", "s"},
     {"mkldnn__convolution_transpose_pointwise", "s"},
+    {"mkldnn_rnn_layer", "sss"},
     {"mm", "s"},
     {"mode", "si"},
+    {"mul_Tensor", "p"},
     {"multinomial", "l"},
     {"nanmedian", "s"},
     {"nanmedian_dim", "si"},
@@ -174,6 +180,15 @@ static int complex_of(int t)
 	}
 }
 
+/* Where their sizes do not matter: those of a tensor without dims count less. */
+static int promoted(int a, int b)
+{
+	bool real = b == DTYPE_F16 || b == DTYPE_BF16 || b == DTYPE_F32;
+	bool integer = b == DTYPE_U8 || b == DTYPE_BOOL || (b >= DTYPE_I8 && b <= DTYPE_I64);
+	bool wins = a == b || (real_of(a) != DTYPE_NONE && integer) || (a == DTYPE_C64 && real) || (a == DTYPE_C128 && (real || b == DTYPE_F64));
+	return wins ? a : DTYPE_NONE;
+}
+
 int op_result_type(char letter, int first, int second)
 {
 	switch (letter) {
@@ -182,6 +197,7 @@ int op_result_type(char letter, int first, int second)
 	case 'f':
 	case 'd': return real_of(first) == DTYPE_NONE ? DTYPE_NONE : first;
 	case 'o': return first == DTYPE_F16 || first == DTYPE_BF16 ? DTYPE_F32 : first;
+	case 'p': return promoted(first, second);
 	case 'r': return real_of(first);
 	case 'c': return complex_of(first);
 	case 'L': return second == DTYPE_I64 ? DTYPE_I64 : DTYPE_NONE;

@@ -98,14 +98,25 @@ static void leave(struct wrapper *w)
 
 /* ---- outputs ---- */
 
-static bool same_dims(const struct contract_value *a, const struct contract_value *b)
+/* An input's own dims, as far as its assertion has been read. */
+static int dims_of(struct wrapper *w, uint32_t value, struct contract_dim **dim)
 {
-	if (a->n_dim != b->n_dim || a->dtype != b->dtype)
-		return false;
-	for (int i = 0; i < a->n_dim; i++)
-		if (!symsize_eq(a->dim[i].size, b->dim[i].size) || !symsize_eq(a->dim[i].stride, b->dim[i].stride))
+	const struct contract_value *v = &w->c->value[value];
+	const struct winput *in = w->wv[value].whole && v->kind == VALUE_INPUT ? &w->in[v->index] : NULL;
+	*dim = v->dim;
+	return in && in->asserted_rank >= 0
+		       ? wrapper_dims(w, (struct wints){in->asserted_rank, in->size}, (struct wints){in->asserted_rank, in->stride}, dim)
+		       : v->n_dim;
+}
+
+static bool same_dims(struct wrapper *w, uint32_t a, uint32_t b)
+{
+	struct contract_dim *x, *y;
+	int n = dims_of(w, a, &x), m = dims_of(w, b, &y);
+	for (int i = 0; i < n && n == m; i++)
+		if (!symsize_eq(x[i].size, y[i].size) || !symsize_eq(x[i].stride, y[i].stride))
 			return false;
-	return true;
+	return n == m;
 }
 
 /* output_handles[2] = buf7.release(); */
@@ -314,10 +325,12 @@ static bool assign(struct wrapper *w, struct slice name, struct slice init)
 		return v->kind == VAR_POINTERS;
 	uint32_t before = v->value, now = wrapper_same(w, name, t.value);
 	struct contract_value *value = &w->c->value[now];
-	if (w->branches && before != CONTRACT_NONE && !same_dims(&w->c->value[before], value)) {
-		/* The branches, or the first turn of the loop and the next ones, differ. */
+	/* The branches, or the first turn of the loop and the next ones, may differ. */
+	if (w->branches && before != CONTRACT_NONE && !same_dims(w, before, now)) {
 		w->wv[now].whole = false;
 		value->n_dim = -1;
+	}
+	if (w->branches && before != CONTRACT_NONE && w->c->value[before].dtype != value->dtype) {
 		value->dtype = DTYPE_NONE;
 		w->wv[now].from = 0;
 	}

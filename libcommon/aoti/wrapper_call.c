@@ -238,6 +238,8 @@ static void op_makes(struct wrapper *w, struct op *op, struct slice name, struct
 	op->n_made += what != 0;
 	if (what == 'i')
 		w->wv[v].like = op->made + 1;
+	if (op->in_place && op->first != CONTRACT_NONE) /* gives back what it changed */
+		w->wv[v].like = op->first + 1;
 	if (what == 's' && op->first != CONTRACT_NONE)
 		w->wv[v].from = op->first + 1;
 	op->made = v;

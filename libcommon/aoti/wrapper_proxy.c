@@ -19,10 +19,11 @@ static void take_type(struct contract *c, uint32_t value, int dtype)
 			c->output[i].dtype = dtype;
 }
 
-/* Types of the tensors that an operator of torch's own made; from 2.15 on the text says them itself. */
-static void type_results(struct contract *c, const struct contract_call *call, const struct extern_node *node)
+/* Types of the tensors that an operator of torch's own made, and then of what others make of these; from 2.15 on the text says
+ * them itself. */
+static void type_results(struct contract *c, const struct contract_call *call)
 {
-	const char *types = op_result_types(node->target);
+	const char *types = op_result_types(call->name.p);
 	int given[2] = {DTYPE_NONE, DTYPE_NONE};
 	uint32_t n_in = 0;
 	for (uint32_t i = call->arg; i < call->arg + call->n_args; i++) {
@@ -59,14 +60,15 @@ int wrapper_name_proxies(struct contract *c, struct slice extern_nodes_json, str
 		uint64_t k;
 		if (c->call[i].kind != CALL_PROXY || !proxy_index(c->call[i].name, &k))
 			continue;
-		if (k < x.n && *x.node[k].target) {
-			type_results(c, &c->call[i], &x.node[k]);
+		if (k < x.n && *x.node[k].target)
 			name_call(c, &c->call[i], &x.node[k]);
-		} else {
+		else
 			contract_note(c, "extern nodes: node %llu, which the text calls, is not there",
 				      (unsigned long long)k);
-		}
 	}
+	for (uint32_t i = 0; i < c->n_calls; i++)
+		if (c->call[i].kind != CALL_KERNEL)
+			type_results(c, &c->call[i]);
 	extern_nodes_release(&x);
 	return 0;
 }

@@ -672,7 +672,7 @@ static void test_branches(void **state)
 		  "    buf1.reset();\n    buf1 = std::move(f0);\n    buf2.reset();\n    buf2 = std::move(f1);\n    }\n"
 		  "    output_handles[0] = buf1.release();\n    output_handles[1] = buf2.release();\n");
 	/* The branches agree about the first, not about the second. */
-	is(outputs(), "output0 = buf1 f32@cpu[2]/(1)\noutput1 = buf2 ?@cpu[?]\n");
+	is(outputs(), "output0 = buf1 f32@cpu[2]/(1)\noutput1 = buf2 f32@cpu[?]\n");
 	is(storages(), "t0 buf1 8 1-1\nt1 buf2 8 1-1\nf0 buf1 8 2-3\nf1 buf2 12 2-3\n");
 	assert_int_equal(c.input[0].asserted, 0);
 	assert_int_equal(c.n_notes, 1);
