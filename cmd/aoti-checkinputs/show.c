@@ -236,11 +236,16 @@ static void show_calls(struct screen *s, const struct contract *c, bool all)
 	if (!c->n_calls)
 		return;
 	struct buf b = {0};
-	buf_adds(&b, "#\tkernel or op\twrites\treads\tsource nodes\n");
+	const bool streams = contract_streams(c);
+	buf_addf(&b, "#\tkernel or op\t%swrites\treads\tsource nodes\n", streams ? "stream\t" : "");
 	for (uint32_t i = 0; i < c->n_calls && (all || i < SOME); i++) {
 		const struct contract_call *k = &c->call[i];
 		const char *how = k->kind != CALL_PROXY ? "" : slice_starts(k->name, "aten::") ? " (proxy)" : " (custom op)";
 		buf_addf(&b, "%u\t%.*s%s\t", i, (int)k->name.n, k->name.p, how);
+		if (streams && k->stream)
+			buf_addf(&b, "%u\t", k->stream);
+		else if (streams)
+			buf_adds(&b, "caller's\t");
 		for (int out = 1; out >= 0; out--) {
 			bool first = true;
 			for (uint32_t a = k->arg; a < k->arg + k->n_args; a++) {

@@ -122,6 +122,7 @@ struct contract_call {
 	 * text, and far_copy for the driver); else empty. */
 	struct slice function;
 	uint32_t line;      /* of wrapper.cpp, 0 when not known */
+	uint32_t stream;    /* of a GPU: 0 is the caller's; else which of the model's own (torch 2.15: streams of the program) */
 	struct slice nodes; /* Topologically Sorted Source Nodes: "linear, relu"; empty when the text has none */
 	struct slice aten;  /* Original ATen: "aten.t, aten.addmm" */
 	uint32_t arg, n_args;
@@ -153,6 +154,7 @@ struct contract {
 void contract_release(struct contract *c);
 void contract_note(struct contract *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 bool contract_known(const struct contract *c, struct symsize s);
+bool contract_streams(const struct contract *c); /* is there a call on a stream of the model's own? */
 struct symsize contract_unknown(struct contract *c);
 struct contract_dim *contract_dims(struct contract *c, int n); /* all unknown */
 

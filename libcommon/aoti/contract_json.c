@@ -151,6 +151,10 @@ static void out_program(const struct contract *c, struct json_out *o)
 			json_member(o, "function", k->function);
 		json_key(o, "line");
 		k->line ? json_out_u64(o, k->line) : json_out_null(o);
+		if (k->stream) {
+			json_key(o, "stream");
+			json_out_u64(o, k->stream);
+		}
 		json_member(o, "source_nodes", k->nodes);
 		json_member(o, "original_aten", k->aten);
 		json_key(o, "args");
@@ -519,6 +523,8 @@ static void in_call(struct reader *r, uint32_t k, struct contract_call *call)
 	call->line = in_index(r, k, "line");
 	if (call->line == CONTRACT_NONE)
 		call->line = 0;
+	if (json_get(&r->tape, k, "stream") != JSON_NONE)
+		call->stream = in_index(r, k, "stream");
 	call->nodes = in_text(r, k, "source_nodes");
 	call->aten = in_text(r, k, "original_aten");
 	uint32_t *args = in_array(r, k, "args", 1 << 16, &n);

@@ -174,7 +174,7 @@ struct run_storage {
 struct run_call {
 	enum call_kind kind;
 	const char *name;
-	uint32_t arg, n_args;
+	uint32_t arg, n_args, stream;
 };
 struct run_arg {
 	enum arg_role role;
@@ -228,6 +228,7 @@ struct world {
 	struct fake **kept; /* made before the first run */
 	uint32_t n_kept, cap_kept;
 	uint64_t next_address, kept_address;
+	uint32_t n_streams, stream; /* that the model has made; the current one of torch: 0 is the caller's */
 	char thrown[1024]; /* text of the last exception that the file itself threw */
 	void *container;
 	bool creating, folding;

@@ -357,6 +357,7 @@ static void fill_calls(struct filler *f)
 	for (uint32_t i = 0; i < r->n_calls; i++)
 		c->call[i] = (struct contract_call){.kind = r->call[i].kind,
 						    .name = text(c, r->call[i].name),
+						    .stream = r->call[i].stream,
 						    .arg = r->call[i].arg,
 						    .n_args = r->call[i].n_args};
 	for (uint32_t i = 0; i < r->n_args; i++) {

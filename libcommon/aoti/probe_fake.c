@@ -589,8 +589,6 @@ void *fake_function(const char *name)
 	    {"create_cuda_guard", nothing},
 	    {"delete_cuda_guard", nothing},
 	    {"cuda_guard_set_index", nothing},
-	    {"create_cuda_stream_guard", nothing},
-	    {"delete_cuda_stream_guard", nothing},
 	    {"get_current_cuda_stream", nothing},
 	    {"cuda_caching_allocator_raw_alloc", nothing},
 	    {"cuda_caching_allocator_raw_delete", nothing},
