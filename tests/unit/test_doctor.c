@@ -275,6 +275,37 @@ static void custom_ops(void **state)
 
 /* ---- instruction sets ---- */
 
+static uint64_t of_march(const char *name)
+{
+	bool native = false;
+	struct slice unknown = {0};
+	char *flag = xasprintf("-march=%s", name);
+	uint64_t isa = doctor_isa_of_flags(slice_str(flag), &native, &unknown);
+	if (native || unknown.n)
+		fail_msg("%s is not known", flag);
+	free(flag);
+	return isa;
+}
+
+/* Those that users' machines were found to have, and their aliases (gcc's manual, "x86 Options"). */
+static void marches(void **state)
+{
+	(void)state;
+	uint64_t avx512 = of_march("x86-64-v4");
+	assert_int_equal(of_march("core-avx2"), of_march("haswell"));
+	assert_int_equal(of_march("rocketlake"), of_march("icelake-server"));
+	assert_int_equal(of_march("emeraldrapids"), of_march("sapphirerapids"));
+	assert_int_equal(of_march("sapphirerapids") & (ISA(AMX_TILE) | ISA(AVX512FP16)), ISA(AMX_TILE) | ISA(AVX512FP16));
+	assert_int_equal(of_march("graniterapids"), of_march("sapphirerapids") | ISA(AMX_FP16));
+	assert_int_equal(of_march("graniterapids-d"), of_march("graniterapids") | ISA(AMX_COMPLEX));
+	assert_int_equal(of_march("znver4") & avx512, avx512);
+	assert_int_equal(of_march("znver5"), of_march("znver4") | ISA(AVXVNNI));
+	assert_int_equal(of_march("arrowlake") & avx512, of_march("x86-64-v3"));
+	assert_int_equal(of_march("lunarlake") ^ of_march("arrowlake"), ISA(AVXVNNIINT16));
+	assert_int_equal(of_march("sandybridge") & (ISA(AVX) | ISA(AVX2)), ISA(AVX));
+	of_march("bdver4"), of_march("btver2"), of_march("tremont"), of_march("tigerlake"), of_march("cannonlake"), of_march("k8");
+}
+
 static void flags(void **state)
 {
 	(void)state;
@@ -1033,7 +1064,8 @@ int main(void)
 	    cmocka_unit_test(other_machine),   cmocka_unit_test(old_system),
 	    cmocka_unit_test(blobs),           cmocka_unit_test(custom_ops),
 	    cmocka_unit_test(flags),           cmocka_unit_test(this_cpu),
-	    cmocka_unit_test(march),           cmocka_unit_test(releases),
+	    cmocka_unit_test(march),           cmocka_unit_test(marches),
+	    cmocka_unit_test(releases),
 	    cmocka_unit_test(torches),
 	    cmocka_unit_test(places_of_torch), cmocka_unit_test(interfaces),
 	    cmocka_unit_test(other_systems),   cmocka_unit_test(gpus),
