@@ -2,6 +2,7 @@
 #include "base/child.h"
 #include "base/diag.h"
 #include "checkinputs.h"
+#include "io/mapfile.h"
 #include "io/output.h"
 
 #include <signal.h>
@@ -114,6 +115,7 @@ int main(int argc, char **argv)
 	int status;
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
 	opt_parse_or_exit(&spec, argc, argv, &in);
+	mapfile_watch();
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();
 	if (in.command && (in.n || opt.doctor || opt.against || opt.probe || opt.json))

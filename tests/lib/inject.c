@@ -10,6 +10,7 @@
  *     INJECT_CLOSE=N        the Nth close of a file that was written fails with ENOSPC
  *     INJECT_SIGNAL=CALL    a SIGTERM arrives in the middle of CALL (rename: also renameat2; mkdir: of a name with ".tmp."), and has
  *                           a tenth of a second to do what it does before the call goes on
+ *     INJECT_CUT=N          the file is made N bytes short as soon as it is mapped
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -172,6 +174,18 @@ int mkdir(const char *path, mode_t mode)
 	if (strstr(path, ".tmp."))
 		interrupt("mkdir");
 	return real(path, mode);
+}
+
+void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t from)
+{
+	REAL(mmap);
+	void *p = real(at, n, protection, flags, fd, from);
+	const char *how = want("INJECT_CUT");
+	char link[64];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (how && fd >= 0 && p != MAP_FAILED && chosen(fd) && truncate(link, atol(how)) < 0)
+		abort();
+	return p;
 }
 
 static int refused(size_t n)
