@@ -70,7 +70,7 @@ struct run_job {
 };
 
 struct run_result {
-	struct runfile out; /* out.v[0].name is "out0" */
+	struct runfile out; /* out.v[0].name is "out0"; tensor_is_none(&out.v[i]) where the model returns None */
 	struct buf notes;   /* of the job: run_model's */
 };
 
