@@ -43,6 +43,7 @@ struct torch {
 	/* of a GPU's */
 	int32_t (*device)(tensor t, int32_t *ret);
 	int32_t (*copy)(tensor to, tensor from, int32_t non_blocking);
+	int32_t (*settle)(tensor to, tensor from, int32_t non_blocking); /* the same function; NULL: it has none */
 	const char *(*last_error)(void); /* libpt2shim.so's own */
 };
 
@@ -230,6 +231,7 @@ static int load_torch(struct torch *t, const char *path, struct err *err)
 		return err_set(err, EXIT_ENVIRON, "'%s' has no AOTInductor interface (torch 2.4 and later have one)",
 			       path);
 	FIND(t->so, "shim_last_error", t->last_error);
+	FIND(t->so, "aoti_torch_copy_", t->settle);
 	return 0;
 }
 
@@ -419,17 +421,37 @@ static void drop_weights(const struct torch *t, struct given *g)
 	runfile_close(&g->f);
 }
 
-/* *o becomes one on the host, with the same strides. */
-static int from_gpu(const struct torch *t, tensor *o, size_t i, struct err *err)
+/* libtorch conjugates and negates numbers by a mark on the tensor (x.conj(), x.conj().imag), which their memory does not show. */
+static bool may_be_marked(const struct torch *t, int32_t dtype)
 {
-	int32_t device, dtype;
+	const bool number = dtype == DTYPE_F16 || dtype == DTYPE_F32 || dtype == DTYPE_F64;
+	return t->settle && !t->last_error && (number || dtype == DTYPE_C32 || dtype == DTYPE_C64 || dtype == DTYPE_C128);
+}
+
+/* Onto an expanded tensor nothing can be copied. */
+static const int64_t *own_strides(int64_t n, const int64_t *size, const int64_t *stride, struct tensor_meta *m)
+{
+	m->n_dim = (int)n;
+	memcpy(m->size, size, (size_t)n * sizeof(*size));
+	tensor_contiguous(m);
+	for (int64_t d = 0; d < n; d++)
+		if (size[d] > 1 && !stride[d])
+			return m->stride;
+	return stride;
+}
+
+/* *o becomes one on the host whose memory is what it says, with the same strides. */
+static int settle_output(const struct torch *t, tensor *o, size_t i, struct err *err)
+{
+	int32_t device = DEVICE_CPU, dtype;
 	int64_t n, *size, *stride;
+	struct tensor_meta m;
 	tensor host = NULL;
-	if (!*o || !t->copy || t->device(*o, &device) || device != DEVICE_CUDA)
+	if (!*o || (t->copy && t->device(*o, &device)) || t->dtype(*o, &dtype) || (device != DEVICE_CUDA && !may_be_marked(t, dtype)))
 		return 0;
-	if (t->dim(*o, &n) || t->sizes(*o, &size) || t->strides(*o, &stride) || t->dtype(*o, &dtype) ||
-	    t->empty_strided(n, size, stride, dtype, DEVICE_CPU, 0, &host) || t->copy(host, *o, 0))
-		return err_set(err, EXIT_INPUT, "output %zu cannot be copied off the GPU", i);
+	if (t->dim(*o, &n) || n > TENSOR_MAX_DIMS || t->sizes(*o, &size) || t->strides(*o, &stride) ||
+	    t->empty_strided(n, size, own_strides(n, size, stride, &m), dtype, DEVICE_CPU, 0, &host) || t->settle(host, *o, 0))
+		return err_set(err, EXIT_INPUT, "output %zu cannot be copied%s", i, device == DEVICE_CUDA ? " off the GPU" : "");
 	t->drop(*o);
 	*o = host;
 	return 0;
@@ -465,7 +487,7 @@ static int write_outputs(const struct job *j, const struct torch *t, tensor *out
 	memset(v, 0, (n + 1) * sizeof(*v));
 	int r = 0;
 	for (size_t i = 0; i < n && !r; i++)
-		r = from_gpu(t, &out[i], i, err);
+		r = settle_output(t, &out[i], i, err);
 	for (size_t i = 0; i < n && !r; i++)
 		r = view_output(t, out[i], i, &v[i], &a, err);
 	if (!r)
