@@ -284,9 +284,10 @@ static void show_compared(struct screen *s, const struct loaded *l)
 	add_rows(&s->b, "  open          ", buf_slice(&k->open));
 	buf_addf(&s->b,
 		 "  compared      %u inputs and %u outputs (sizes, strides, types, devices, bounds), %u constants (names, types, sizes),\n"
-		 "                %u of %u calls (names, order, tensors)\n"
+		 "                %u of %u calls (%s)\n"
 		 "  not compared  what the kernels compute, and the values of constants\n",
-		 c->n_inputs, c->n_outputs, c->n_constants, k->n_calls, c->n_calls);
+		 c->n_inputs, c->n_outputs, c->n_constants, k->n_calls, c->n_calls,
+		 k->branches ? "names, and their order on each way through the branches" : "names, order, tensors");
 }
 
 static void show_doubts(struct screen *s, const struct loaded *l)

@@ -195,6 +195,7 @@ struct comparison {
 	struct buf differs, open; /* a line each */
 	size_t n_differs, n_open;
 	uint32_t n_calls;         /* of the text's, those that the binary was seen to make */
+	bool branches;            /* on data: then names and order of calls were compared on each way, not their tensors */
 };
 void contract_compare(const struct contract *text, const struct contract *binary, struct comparison *c);
 void comparison_release(struct comparison *c);

@@ -208,6 +208,12 @@ static bool same_dims(const struct contract_value *a, const struct contract_valu
 	return same;
 }
 
+/* Does the call give this argument's tensor, rather than write into one that it is given? */
+static bool is_made(const struct contract *c, const struct contract_call *k, uint32_t arg)
+{
+	return c->arg[arg].role == ARG_OUT && k->kind != CALL_KERNEL && !slice_ends(k->name, "_out");
+}
+
 static struct memory *look_at_memory(const struct contract *c)
 {
 	struct memory *m = xcalloc((size_t)c->n_storages + 1, sizeof(*m));
@@ -221,8 +227,7 @@ static struct memory *look_at_memory(const struct contract *c)
 	for (uint32_t i = 0; i < c->n_calls; i++)
 		for (uint32_t a = c->call[i].arg; a < c->call[i].arg + c->call[i].n_args; a++) {
 			uint32_t storage = c->arg[a].value == CONTRACT_NONE ? CONTRACT_NONE : c->value[c->arg[a].value].storage;
-			bool made = c->arg[a].role == ARG_OUT && c->call[i].kind != CALL_KERNEL && !slice_ends(c->call[i].name, "_out");
-			if (storage < c->n_storages && made)
+			if (storage < c->n_storages && is_made(c, &c->call[i], a))
 				m[storage].foreign = true;
 		}
 	return m;
@@ -241,8 +246,10 @@ static void tensors(struct diff *d, uint32_t i, struct memory *text, const struc
 		bool other = u->kind != v->kind || (u->kind != VALUE_BUFFER && u->index != v->index), again = true;
 		/* What an operator made may be a view of what it was given: one side may know that, and the other not. */
 		bool foreign = (u->storage < a->n_storages && text[u->storage].foreign) || (v->storage < b->n_storages && binary[v->storage].foreign);
-		if (foreign && other)
+		bool made = is_made(a, x, j) && is_made(b, y, k);
+		if (foreign && other && !made)
 			continue;
+		other = other && !foreign;
 		if (!other && u->storage < a->n_storages && v->storage < b->n_storages) {
 			struct memory *m = &text[u->storage];
 			const struct memory *o = &binary[v->storage];
@@ -253,7 +260,7 @@ static void tensors(struct diff *d, uint32_t i, struct memory *text, const struc
 		if (other) {
 			line(d, "call %u (%.*s), tensor %u: %.*s in the text, %s%.*s in the binary", i, (int)x->name.n, x->name.p, n, (int)u->name.n,
 			     u->name.p, v->kind == VALUE_BUFFER ? "another: " : "", (int)v->name.n, v->name.p);
-		} else if (!again) {
+		} else if (!again || made) {
 			types(d, "tensor", n, u->name, u->dtype, v->dtype, DEVICE_NONE, DEVICE_NONE);
 			shapes(d, "tensor", n, u->name, u->n_dim, u->dim, v->n_dim, v->dim);
 		}
@@ -351,7 +358,8 @@ static void calls(struct diff *d)
 		questions = slice_is(b->call[i].name, "aoti_torch_item_bool");
 	struct comparison *out = d->out, in_calls = {.n_calls = 0};
 	d->out = &in_calls;
-	questions || notes_say(a, branches, ARRAY_LEN(branches)) ? branching_calls(d) : straight_calls(d);
+	out->branches = questions || notes_say(a, branches, ARRAY_LEN(branches));
+	out->branches ? branching_calls(d) : straight_calls(d);
 	d->out = out;
 	out->n_calls = in_calls.n_calls;
 	/* Where the reader of the text lost a statement, a call that is not there may be one that it did not see. */
@@ -383,6 +391,10 @@ static void inputs(struct diff *d)
 		shapes(d, "input", i, a->name, rank ? a->n_dim : n, a->dim, rank ? b->n_dim : n, b->dim);
 		ranges(d, i);
 	}
+	/* The binary was run until neither complained. */
+	for (uint32_t i = 0; i < text->n_notes && !binary->stopped.n; i++)
+		if (slice_find(text->note[i], "check_input and assert_size_stride"))
+			line(d, "%.*s in the text, not in the binary", (int)text->note[i].n, text->note[i].p);
 }
 
 static void outputs(struct diff *d)
