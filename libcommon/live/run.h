@@ -63,7 +63,7 @@ struct run_job {
 };
 
 struct run_result {
-	struct runfile out; /* out.v[0].name is "out0" */
+	struct runfile out; /* out.v[0].name is "out0"; tensor_is_none(&out.v[i]) where the model returns None */
 };
 
 /* The path of a libtorch_cpu.so. given: itself, or a folder with it; "": $PT2_TORCH, else that of $PT2_PYTHON when that is set, else the

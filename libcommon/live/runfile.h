@@ -6,7 +6,8 @@
  *     runfile_close(&f);
  *
  * Layout, little-endian: struct runfile_head; n times struct runfile_entry; then data, each from a multiple of 64 on, tensor_extent()
- * bytes of it; names and the error's text lie among the data. Written by one program of this version for another one of it: no
+ * bytes of it; names and the error's text lie among the data. A None (tensor_is_none) keeps its place and its name: dtype DTYPE_NONE, no
+ * dimensions, no data; v[i].data is NULL then, and else never. Written by one program of this version for another one of it: no
  * format for keeping. The reader trusts nothing in it, for a model's process has written it.
  */
 #ifndef PT2_LIVE_RUNFILE_H

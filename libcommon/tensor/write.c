@@ -272,6 +272,8 @@ static int check_view(struct sink *s, enum tensor_format format, const struct te
 					     [TENSOR_SAFETENSORS] = ".safetensors has no such dtype: save it as .pt",
 					     [TENSOR_PT] = "the file would lack what its numbers mean"};
 	int64_t bytes, n;
+	if (tensor_is_none(v))
+		return format == TENSOR_PT ? 0 : err_set(s->err, EXIT_INPUT, "'%s': a None cannot be saved: save it as .pt", s->what);
 	if (!tensor_writable(format, v->meta.dtype))
 		return err_set(s->err, EXIT_INPUT, "'%s': a tensor of %s cannot be saved: %s", s->what, dtype_name(v->meta.dtype),
 			       advice[format]);

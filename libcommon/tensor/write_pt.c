@@ -187,8 +187,13 @@ static void pickle_ints(struct buf *b, const int64_t *v, int n)
 		buf_addc(b, 't');
 }
 
-static void pickle_tensor(struct buf *b, const struct tensor_meta *m, size_t i)
+static void pickle_tensor(struct buf *b, const struct tensor_view *v, size_t i)
 {
+	const struct tensor_meta *m = &v->meta;
+	if (tensor_is_none(v)) {
+		buf_addc(b, 'N');
+		return;
+	}
 	const struct dtype_info *t = dtype_info(m->dtype);
 	const bool typed = *t->storage;
 	char key[24];
@@ -224,7 +229,7 @@ static int pickle_all(struct sink *s, struct buf *b, const struct tensor_view *v
 			return err_set(s->err, EXIT_INPUT, "'%s': a tensor's name is too long", s->what);
 		if (named)
 			pickle_str(b, v[i].name);
-		pickle_tensor(b, &v[i].meta, i);
+		pickle_tensor(b, &v[i], i);
 	}
 	if (named || n != 1)
 		buf_addc(b, named ? 'u' : 'e');
@@ -284,6 +289,8 @@ int pt_write(struct sink *s, const struct tensor_view *v, size_t n, bool named)
 	for (size_t i = 0; i < n && !rc; i++) {
 		char name[48];
 		int64_t bytes;
+		if (tensor_is_none(&v[i]))
+			continue;
 		tensor_extent(&v[i].meta, &bytes);
 		snprintf(name, sizeof(name), ROOT "data/%zu", i);
 		rc = put_member(&a, name, v[i].data, (uint64_t)bytes);

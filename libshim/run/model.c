@@ -374,7 +374,7 @@ static int from_gpu(const struct torch *t, tensor *o, size_t i, struct err *err)
 	int32_t device, dtype;
 	int64_t n, *size, *stride;
 	tensor host = NULL;
-	if (!t->copy || t->device(*o, &device) || device != DEVICE_CUDA)
+	if (!*o || !t->copy || t->device(*o, &device) || device != DEVICE_CUDA)
 		return 0;
 	if (t->dim(*o, &n) || t->sizes(*o, &size) || t->strides(*o, &stride) || t->dtype(*o, &dtype) ||
 	    t->empty_strided(n, size, stride, dtype, DEVICE_CPU, 0, &host) || t->copy(host, *o, 0))
@@ -390,16 +390,19 @@ static int view_output(const struct torch *t, tensor o, size_t i, struct tensor_
 	int64_t n, *size, *stride;
 	void *data;
 	char name[32];
+	snprintf(name, sizeof(name), "out%zu", i);
+	v->name = slice_str(arena_strndup(a, name, strlen(name)));
+	v->meta.device_index = -1;
+	v->meta.dtype = DTYPE_NONE;
+	if (!o) /* what the model returns there is None: Inductor's code leaves the place alone */
+		return 0;
 	if (t->dim(o, &n) || t->sizes(o, &size) || t->strides(o, &stride) || t->dtype(o, &v->meta.dtype) ||
 	    t->data_ptr(o, &data) || n > TENSOR_MAX_DIMS)
 		return err_set(err, EXIT_INPUT, "output %zu cannot be read", i);
-	v->meta.device_index = -1;
 	v->meta.n_dim = (int)n;
 	memcpy(v->meta.size, size, (size_t)n * sizeof(*size));
 	memcpy(v->meta.stride, stride, (size_t)n * sizeof(*stride));
 	v->data = data;
-	snprintf(name, sizeof(name), "out%zu", i);
-	v->name = slice_str(arena_strndup(a, name, strlen(name)));
 	return 0;
 }
 

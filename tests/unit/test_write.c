@@ -274,6 +274,31 @@ static void refused(enum tensor_format format, const struct tensor_view *v, size
 		fail_msg("'%s' has no '%s'", err.text, why);
 }
 
+/* Only .pt has a place for it: a list keeps the numbers of what follows. */
+static void test_none(void **state)
+{
+	(void)state;
+	static const float data[6] = {1, 2, 3, 4, 5, 6};
+	struct err err = {0};
+	struct tensor_view v[3] = {{.meta = {.dtype = DTYPE_F32, .n_dim = 1, .size = {6}, .stride = {1}}, .data = data},
+				   {.meta = {.dtype = DTYPE_NONE}},
+				   {.meta = {.dtype = DTYPE_F32, .n_dim = 1, .size = {2}, .stride = {1}}, .data = data}};
+	for (int named = 0; named < 2; named++) {
+		for (size_t i = 0; named && i < 3; i++)
+			v[i].name = slice_str((const char *[]){"a", "b", "c"}[i]);
+		assert_true(write_file(TENSOR_PT, v, 3, &err));
+		struct tensor_file *f = read_file();
+		assert_int_equal(f->n, 2);
+		assert_text(f->v[1].name, named ? "c" : "[2]");
+		assert_int_equal(f->v[1].meta.size[0], 2);
+		tensor_file_close(f);
+	}
+	assert_true(write_file(TENSOR_PT, v + 1, 1, &err));
+	unlink(path);
+	refused(TENSOR_SAFETENSORS, v, 3, "a None cannot be saved: save it as .pt");
+	refused(TENSOR_NPY, v + 1, 1, "a None cannot be saved: save it as .pt");
+}
+
 static void test_refused(void **state)
 {
 	(void)state;
@@ -413,7 +438,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		return make_files(argv[1]);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_npy), cmocka_unit_test(test_npy_head), cmocka_unit_test(test_safetensors), cmocka_unit_test(test_pt),
+		cmocka_unit_test(test_npy), cmocka_unit_test(test_npy_head), cmocka_unit_test(test_safetensors), cmocka_unit_test(test_pt), cmocka_unit_test(test_none),
 		cmocka_unit_test(test_zip), cmocka_unit_test(test_refused),  cmocka_unit_test(test_full_disk),
 	};
 	int rc = RUN(tests);
