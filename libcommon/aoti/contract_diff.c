@@ -404,6 +404,9 @@ static void outputs(struct diff *d)
 		line(d, "%u outputs in the text, %u in the binary", text->n_outputs, binary->n_outputs);
 	for (uint32_t i = 0; i < text->n_outputs && i < binary->n_outputs; i++) {
 		const struct contract_output *a = &text->output[i], *b = &binary->output[i];
+		if (a->none != b->none && !binary->stopped.n)
+			line(d, "output %u (%.*s): %s in the text, %s in the binary", i, (int)a->name.n, a->name.p, a->none ? "None" : "a tensor",
+			     b->none ? "None" : "a tensor");
 		types(d, "output", i, a->name, a->dtype, b->dtype, a->device, b->device);
 		shapes(d, "output", i, a->name, a->n_dim, a->dim, b->n_dim, b->dim);
 	}

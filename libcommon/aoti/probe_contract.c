@@ -254,7 +254,8 @@ static void fill_outputs(struct filler *f)
 					      .dtype = DTYPE_NONE,
 					      .device = DEVICE_NONE,
 					      .n_dim = -1,
-					      .value = CONTRACT_NONE};
+					      .value = CONTRACT_NONE,
+					      .none = f->w->complete && !world->run.output[i]};
 		if (!fake || fake->value >= world->run.n_values)
 			continue;
 		const struct contract_value *v = &c->value[f->value_of[fake->value]];
