@@ -76,10 +76,12 @@ static void compare(struct loaded *l)
 	struct err err;
 	if (probe_binary(l, &binary, &err) < 0) {
 		warn("the probe failed, so the contract is that of the text alone: %s", err.text);
+		buf_addf(&l->compared.open, "%s\n", err.text);
+		l->compared.n_open = 1;
 		return;
 	}
 	l->probed = true;
-	l->n_differences = contract_diff(&l->contract, &binary, &l->differences);
+	contract_compare(&l->contract, &binary, &l->compared);
 	contract_release(&binary);
 }
 
@@ -140,7 +142,7 @@ int load_model(struct loaded *l, const char *path, struct load_options o, struct
 void loaded_release(struct loaded *l)
 {
 	contract_release(&l->contract);
-	buf_release(&l->differences);
+	comparison_release(&l->compared);
 	package_close(&l->pkg);
 	l->model = NULL;
 }
