@@ -21,7 +21,7 @@ else
 Q := @
 endif
 
-TOOLS    := tlparse fxexplain fxminify aoti-checkinputs aoti-printer aoti-nanassert
+TOOLS    := tlparse fxexplain fxminify aoti-checkinputs aoti-printer aoti-nanassert pt2-run
 PKGS     := zlib libmd libdeflate libelf libdw libseccomp
 
 # Asked for only when something is compiled: `make demo` and `make check` install the packages first.
@@ -115,8 +115,8 @@ beside    += $(cuda_text:tests/lib/cudamodel/%=$(cuda_at)/model/%) $(cuda_text:t
 cuda      := $(cuda_libs) $(cuda_so) $(beside) $(cuda_at)/cudamodel.pt2 $(O)/tests-lib/cudahost $(O)/tests-lib/cudarun
 
 # What lives in other people's processes is never sanitized: their runtimes want to be first.
-guests   := $(probe) $(shim) $(runner) $(O)/tests-lib/faketorch.so $(O)/tests-lib/fakemodel.so \
-	    $(O)/tests-lib/hostilemodel.so $(O)/tests-lib/customop.so $(O)/tests-lib/livehost $(O)/tests-lib/predicate $(cuda)
+guests   := $(probe) $(shim) $(runner) $(O)/tests-lib/faketorch.so $(O)/tests-lib/livehost $(O)/tests-lib/predicate $(cuda) \
+	    $(addprefix $(O)/tests-lib/,fakemodel.so quietmodel.so latemodel.so hostilemodel.so customop.so)
 ifneq ($(SAN),)
 $(guests): $(O)/%: plain-guests
 	@mkdir -p $(@D)
@@ -200,9 +200,10 @@ check:                          ## install what the tests need, build, run all t
 # What makes calls fail (tests/cli/inject.t); a sanitizer has a preload of its own.
 inject   := $(if $(SAN),,$(O)/tests-lib/inject.so)
 $(O)/tests-lib/faketorch.so: private all_cflags += -Wl,-soname,libtorch_cpu.so
-models   := $(O)/tests-lib/fakemodel.so $(O)/tests-lib/hostilemodel.so $(O)/tests-lib/customop.so
+models   := $(addprefix $(O)/tests-lib/,fakemodel.so quietmodel.so latemodel.so hostilemodel.so customop.so)
 $(models): $(O)/tests-lib/faketorch.so
 $(models): private all_cflags += -Wl,--no-as-needed $(O)/tests-lib/faketorch.so
+$(O)/tests-lib/latemodel.so: private all_cflags += -nostartfiles
 $(O)/tests-lib/%.so: tests/lib/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -MF $@.d -fPIC -shared $< -o $@ -lm

@@ -61,6 +61,7 @@ struct contract_output {
 	int dtype, device, n_dim;
 	struct contract_dim *dim; /* size and stride only */
 	uint32_t value;           /* index into values, CONTRACT_NONE */
+	bool none;                /* Python's None: the model leaves its handle empty; the rest is not known then */
 };
 
 /* Numbers as in torch/csrc/inductor/aoti_runtime/constant_type.h. */
@@ -92,6 +93,8 @@ struct contract_value {
 	uint32_t storage; /* of a buffer: index into storages; CONTRACT_NONE else */
 	int dtype, device, n_dim;
 	struct contract_dim *dim; /* sizes and strides; n_dim -1: not known */
+	/* assert_alignment (torch 2.15): its offset in its storage is a multiple of so many bytes. 0: not asserted. */
+	int alignment;
 };
 
 /* Memory of intermediate buffers: lives from before call `born` until after call `dies` (n_calls: to the end). */

@@ -5,115 +5,22 @@
  * since the last call, as generated code does right before it, or a constant's; they end with the last that was asked for,
  * for a kernel always writes something. Which are written follows from Inductor's order (in_out_ptrs, in_ptrs, out_ptrs). */
 #include "aoti/opsig.h"
+#include "aoti/optypes.h"
 #include "aoti/probe_child.h"
 
 #define PREFIX OPSIG_PREFIX
 
 const char *op_signature(const char *name) { return opsig(name); }
 
-/* Types of results that are certain (torch 2.13, aten/src/ATen/native/native_functions.yaml): a letter per result, s the
- * first tensor's, S the second's, f the same if that is a floating type, l int64, b bool. What is not here is not known. */
-static const struct {
-	const char *name, *types;
-} result_types[] = {
-    {"_adaptive_avg_pool2d", "s"},
-    {"_adaptive_avg_pool3d", "s"},
-    {"_addmm_activation", "s"},
-    {"_cdist_forward", "s"},
-    {"_embedding_bag", "slll"},
-    {"_embedding_bag_forward_only", "slll"},
-    {"_fft_c2c", "s"},
-    {"_pdist_forward", "s"},
-    {"_scaled_dot_product_cudnn_attention", "s"},
-    {"_scaled_dot_product_efficient_attention", "s"},
-    {"_scaled_dot_product_flash_attention", "s"},
-    {"_scaled_dot_product_flash_attention_for_cpu", "s"},
-    {"abs", "f"},
-    {"adaptive_max_pool2d", "sl"},
-    {"adaptive_max_pool3d", "sl"},
-    {"addbmm", "s"},
-    {"addmm", "s"},
-    {"addmv", "s"},
-    {"argmax", "l"},
-    {"argmin", "l"},
-    {"argsort", "l"},
-    {"aten_amax", "s"},
-    {"aten_narrow", "s"},
-    {"aten_pad", "s"},
-    {"avg_pool2d", "s"},
-    {"avg_pool3d", "s"},
-    {"baddbmm", "s"},
-    {"bmm", "s"},
-    {"bucketize_Tensor", "?"},
-    {"convolution", "s"},
-    {"cummax", "sl"},
-    {"cummin", "sl"},
-    {"cumprod", "f"},
-    {"cumsum", "f"},
-    {"fractional_max_pool2d", "sl"},
-    {"fractional_max_pool3d", "sl"},
-    {"grid_sampler_2d_backward", "SS"},
-    {"index_Tensor", "s"},
-    {"index_put", "s"},
-    {"kthvalue", "sl"},
-    {"linear", "s"},
-    {"logcumsumexp", "s"},
-    {"masked_scatter", "s"},
-    {"masked_select", "s"},
-    {"max_pool2d_with_indices", "sl"},
-    {"max_pool3d_with_indices", "sl"},
-    {"median", "s"},
-    {"mkldnn__convolution_pointwise", "s"},
-    {"mkldnn__convolution_pointwise_binary", "s"},
-    {"mm", "s"},
-    {"mode", "sl"},
-    {"nanmedian", "s"},
-    {"nonzero", "l"},
-    {"nonzero_static", "l"},
-    {"pow_Tensor_Scalar", "f"},
-    {"randperm", "?"},
-    {"renorm", "s"},
-    {"repeat_interleave_Tensor", "l"},
-    {"resize_", "s"},
-    {"rand_like", "?"},
-    {"searchsorted_Tensor", "?"},
-    {"slice_Tensor", "s"},
-    {"sort", "sl"},
-    {"sort_stable", "sl"},
-    {"topk", "sl"},
-    {"triangular_solve", "ss"},
-    {"unique2", "sll"},
-    {"_unique2", "sll"},
-    {"unique_consecutive", "sll"},
-    {"unique_dim", "sll"},
-    {"upsample_bicubic2d_backward", "s"},
-    {"upsample_trilinear3d_backward", "s"},
-    {"view_as_complex", "?"},
-    {"view_dtype", "?"},
-};
-
-static bool is_floating(int t)
-{
-	return t == DTYPE_F16 || t == DTYPE_F32 || t == DTYPE_F64 || t == DTYPE_BF16 || t == DTYPE_C64 || t == DTYPE_C128;
-}
-
 /* *dtype: of result `ret`, given the first tensors; returns whether it is certain. */
 static bool result_type(const char *name, int ret, const struct fake *first, const struct fake *second, int *dtype)
 {
-	const char *rest = opsig_stem(name), *types = "";
-	for (size_t i = 0; i < ARRAY_LEN(result_types); i++)
-		if (!strcmp(result_types[i].name, rest))
-			types = result_types[i].types;
-	*dtype = first ? first->dtype : DTYPE_F32;
+	const char *types = op_result_types(name);
+	char letter = (size_t)ret < strlen(types) ? types[ret] : '?';
 	bool sure = first && (first->value >= world->run.n_values || world->run.value[first->value].dtype_sure);
-	switch ((size_t)ret < strlen(types) ? types[ret] : '?') {
-	case 's': return sure;
-	case 'S': *dtype = second ? second->dtype : *dtype; return second != NULL;
-	case 'f': return sure && is_floating(*dtype);
-	case 'l': *dtype = DTYPE_I64; return true;
-	case 'b': *dtype = DTYPE_BOOL; return true;
-	default: return false;
-	}
+	int given = sure ? first->dtype : DTYPE_NONE, certain = op_result_type(letter, given, second ? second->dtype : DTYPE_NONE);
+	*dtype = certain != DTYPE_NONE ? certain : first ? first->dtype : DTYPE_F32;
+	return certain != DTYPE_NONE;
 }
 
 /* ---- what is written down ---- */
