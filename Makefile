@@ -21,7 +21,7 @@ else
 Q := @
 endif
 
-TOOLS    := tlparse fxexplain fxminify aoti-checkinputs aoti-printer aoti-nanassert
+TOOLS    := tlparse fxexplain fxminify aoti-checkinputs aoti-printer aoti-nanassert pt2-run
 PKGS     := zlib libmd libdeflate libelf libdw libseccomp
 
 # Asked for only when something is compiled: `make demo` and `make check` install the packages first.

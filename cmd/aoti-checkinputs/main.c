@@ -86,6 +86,8 @@ static int show(const struct operands *in)
 		die_err(&err);
 	if (asked)
 		check_inputs(&k, &l.contract, g.meta, g.n);
+	if (asked && !k.n_bad)
+		check_cuts(&k, &l.contract, g.meta, g.n);
 	struct screen s = screen_make();
 	if (opt.json)
 		document_write(&s.b, &l, asked ? &g : NULL, asked ? &k : NULL, &at);

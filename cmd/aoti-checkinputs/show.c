@@ -163,6 +163,10 @@ static void show_outputs(struct screen *s, const struct contract *c)
 		const struct contract_output *o = &c->output[i];
 		struct slice name = o->path.n ? o->path : o->name;
 		buf_addf(&b, "%u\t%.*s\t", i, (int)name.n, name.n ? name.p : "");
+		if (o->none) {
+			buf_adds(&b, "None\n");
+			continue;
+		}
 		add_type(&b, o->dtype, o->device);
 		add_list(&b, c, o->n_dim, o->dim, false);
 		buf_addc(&b, '\t');
@@ -232,11 +236,16 @@ static void show_calls(struct screen *s, const struct contract *c, bool all)
 	if (!c->n_calls)
 		return;
 	struct buf b = {0};
-	buf_adds(&b, "#\tkernel or op\twrites\treads\tsource nodes\n");
+	const bool streams = contract_streams(c);
+	buf_addf(&b, "#\tkernel or op\t%swrites\treads\tsource nodes\n", streams ? "stream\t" : "");
 	for (uint32_t i = 0; i < c->n_calls && (all || i < SOME); i++) {
 		const struct contract_call *k = &c->call[i];
 		const char *how = k->kind != CALL_PROXY ? "" : slice_starts(k->name, "aten::") ? " (proxy)" : " (custom op)";
 		buf_addf(&b, "%u\t%.*s%s\t", i, (int)k->name.n, k->name.p, how);
+		if (streams && k->stream)
+			buf_addf(&b, "%u\t", k->stream);
+		else if (streams)
+			buf_adds(&b, "caller's\t");
 		for (int out = 1; out >= 0; out--) {
 			bool first = true;
 			for (uint32_t a = k->arg; a < k->arg + k->n_args; a++) {
@@ -348,7 +357,9 @@ void show_check(struct screen *s, const struct loaded *l, const struct given *g,
 			show_finding(s, c, &k->v[f], next && next->input == input && slice_eq(next->fix, k->v[f].fix));
 		}
 	}
-	uint32_t bad = 0;
+	uint32_t bad = 0, cut = 0;
+	for (size_t f = 0; f < k->n; f++)
+		cut += k->v[f].what == CHECK_CUT;
 	for (uint32_t i = 0; i < c->n_inputs; i++)
 		for (size_t f = 0; f < k->n; f++)
 			if (k->v[f].input == i && !k->v[f].advice) {
@@ -356,8 +367,9 @@ void show_check(struct screen *s, const struct loaded *l, const struct given *g,
 				break;
 			}
 	if (!k->n_bad)
-		buf_addf(&s->b, "%s: %s\n", l->pkg.path,
-			 c->n_inputs == 0 ? "takes no inputs" : c->n_inputs == 1 ? "the input fits" : "all inputs fit");
+		buf_addf(&s->b, "%s: %s%s\n", l->pkg.path,
+			 c->n_inputs == 0 ? "takes no inputs" : c->n_inputs == 1 ? "the input fits" : "all inputs fit",
+			 cut ? ", but not all elements are used" : "");
 	else
 		buf_addf(&s->b, "%s: %u of %u inputs %s not fit\n", l->pkg.path, bad, c->n_inputs, bad == 1 ? "does" : "do");
 }

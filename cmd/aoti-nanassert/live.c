@@ -183,6 +183,7 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	    .name = o->model,
 	    .operand = in->v + 1,
 	    .n_operand = in->n - 1,
+	    .weights = o->weights,
 	    .torch = o->torch,
 	    .load = o->load.v,
 	    .n_load = o->load.n,

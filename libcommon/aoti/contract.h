@@ -61,6 +61,7 @@ struct contract_output {
 	int dtype, device, n_dim;
 	struct contract_dim *dim; /* size and stride only */
 	uint32_t value;           /* index into values, CONTRACT_NONE */
+	bool none;                /* Python's None: the model leaves its handle empty; the rest is not known then */
 };
 
 /* Numbers as in torch/csrc/inductor/aoti_runtime/constant_type.h. */
@@ -92,6 +93,8 @@ struct contract_value {
 	uint32_t storage; /* of a buffer: index into storages; CONTRACT_NONE else */
 	int dtype, device, n_dim;
 	struct contract_dim *dim; /* sizes and strides; n_dim -1: not known */
+	/* assert_alignment (torch 2.15): its offset in its storage is a multiple of so many bytes. 0: not asserted. */
+	int alignment;
 };
 
 /* Memory of intermediate buffers: lives from before call `born` until after call `dies` (n_calls: to the end). */
@@ -119,6 +122,7 @@ struct contract_call {
 	 * text, and far_copy for the driver); else empty. */
 	struct slice function;
 	uint32_t line;      /* of wrapper.cpp, 0 when not known */
+	uint32_t stream;    /* of a GPU: 0 is the caller's; else which of the model's own (torch 2.15: streams of the program) */
 	struct slice nodes; /* Topologically Sorted Source Nodes: "linear, relu"; empty when the text has none */
 	struct slice aten;  /* Original ATen: "aten.t, aten.addmm" */
 	uint32_t arg, n_args;
@@ -150,6 +154,7 @@ struct contract {
 void contract_release(struct contract *c);
 void contract_note(struct contract *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 bool contract_known(const struct contract *c, struct symsize s);
+bool contract_streams(const struct contract *c); /* is there a call on a stream of the model's own? */
 struct symsize contract_unknown(struct contract *c);
 struct contract_dim *contract_dims(struct contract *c, int n); /* all unknown */
 

@@ -118,6 +118,10 @@ static void out_program(const struct contract *c, struct json_out *o)
 		json_member_index(o, "storage", v->storage);
 		out_type(o, v->dtype, v->device);
 		out_shape(c, o, v->n_dim, v->dim);
+		if (v->alignment) {
+			json_key(o, "alignment");
+			json_out_i64(o, v->alignment);
+		}
 		json_close(o);
 	}
 	json_close(o);
@@ -147,6 +151,10 @@ static void out_program(const struct contract *c, struct json_out *o)
 			json_member(o, "function", k->function);
 		json_key(o, "line");
 		k->line ? json_out_u64(o, k->line) : json_out_null(o);
+		if (k->stream) {
+			json_key(o, "stream");
+			json_out_u64(o, k->stream);
+		}
 		json_member(o, "source_nodes", k->nodes);
 		json_member(o, "original_aten", k->aten);
 		json_key(o, "args");
@@ -208,6 +216,8 @@ void contract_members(const struct contract *c, struct json_out *o)
 		out_type(o, out->dtype, out->device);
 		out_shape(c, o, out->n_dim, out->dim);
 		json_member_index(o, "value", out->value);
+		json_key(o, "none");
+		json_out_bool(o, out->none);
 		json_close(o);
 	}
 	json_close(o);
@@ -432,6 +442,12 @@ static struct contract_dim *in_shape(struct reader *r, uint32_t obj, int *n_dim)
 	return d;
 }
 
+static int in_alignment(struct reader *r, uint32_t obj)
+{
+	uint32_t bytes = in_index(r, obj, "alignment");
+	return bytes > INT32_MAX ? 0 : (int)bytes;
+}
+
 static void in_input(struct reader *r, uint32_t k, struct contract_input *in)
 {
 	uint32_t n;
@@ -456,9 +472,9 @@ static void in_input(struct reader *r, uint32_t k, struct contract_input *in)
 			r->bad = "size_checked";
 	}
 	free(dims);
-	uint32_t asserted = in_index(r, k, "asserted"), alignment = in_index(r, k, "alignment");
+	uint32_t asserted = in_index(r, k, "asserted");
 	in->asserted = asserted == CONTRACT_NONE ? 0 : asserted;
-	in->alignment = alignment > INT32_MAX ? 0 : (int)alignment;
+	in->alignment = in_alignment(r, k);
 	in->used = in_bool(r, k, "used");
 }
 
@@ -484,6 +500,8 @@ static void in_value(struct reader *r, uint32_t k, struct contract_value *v)
 	v->dtype = in_dtype(r, k);
 	v->device = in_device(r, k);
 	v->dim = in_shape(r, k, &v->n_dim);
+	if (json_get(&r->tape, k, "alignment") != JSON_NONE)
+		v->alignment = in_alignment(r, k);
 }
 
 static enum arg_role in_role(struct reader *r, uint32_t k)
@@ -505,6 +523,8 @@ static void in_call(struct reader *r, uint32_t k, struct contract_call *call)
 	call->line = in_index(r, k, "line");
 	if (call->line == CONTRACT_NONE)
 		call->line = 0;
+	if (json_get(&r->tape, k, "stream") != JSON_NONE)
+		call->stream = in_index(r, k, "stream");
 	call->nodes = in_text(r, k, "source_nodes");
 	call->aten = in_text(r, k, "original_aten");
 	uint32_t *args = in_array(r, k, "args", 1 << 16, &n);
@@ -561,6 +581,8 @@ static void in_output(struct reader *r, uint32_t k, struct contract_output *o)
 	o->device = in_device(r, k);
 	o->dim = in_shape(r, k, &o->n_dim);
 	o->value = in_index(r, k, "value");
+	uint32_t none = json_get(&r->tape, k, "none");
+	o->none = none != JSON_NONE && json_is(&r->tape, none, JSON_TRUE);
 }
 
 static void in_storage(struct reader *r, uint32_t k, struct contract_storage *s)

@@ -113,11 +113,14 @@ struct shape {
 	uint8_t size_state[TENSOR_MAX_DIMS], stride_state[TENSOR_MAX_DIMS];
 	bool read[TENSOR_MAX_DIMS]; /* the program asks for this size: it comes from data */
 	bool judged;		    /* some assertion was about it */
+	int dtype; /* of what an op made: the type that an assertion wants of it; DTYPE_NONE: none has said */
 };
 
+/* What a size may be: from lo to hi, and step*k + rest only (4*k). A step of 0 is one of 1. */
 struct bounds {
 	int64_t lo, hi;
 	bool has_lo, has_hi;
+	int64_t step, rest;
 };
 
 struct model_input {
@@ -171,7 +174,7 @@ struct run_storage {
 struct run_call {
 	enum call_kind kind;
 	const char *name;
-	uint32_t arg, n_args;
+	uint32_t arg, n_args, stream;
 };
 struct run_arg {
 	enum arg_role role;
@@ -221,10 +224,11 @@ struct world {
 	struct item *item;
 	uint32_t n_made, cap_made, n_items, cap_items;
 	struct run run;
-	struct fake *asked; /* the last tensor whose rank was asked for */
+	struct fake *asked; /* the last tensor whose rank or type was asked for */
 	struct fake **kept; /* made before the first run */
 	uint32_t n_kept, cap_kept;
 	uint64_t next_address, kept_address;
+	uint32_t n_streams, stream; /* that the model has made; the current one of torch: 0 is the caller's */
 	char thrown[1024]; /* text of the last exception that the file itself threw */
 	void *container;
 	bool creating, folding;
@@ -252,6 +256,8 @@ void fake_become_made(struct fake *f, uint32_t op, int ret, bool sure);
 /* After creation and folding: tensors made until now are constants, if anything. */
 void fake_settle_kept(void);
 struct fake *fake_of(const void *handle); /* NULL if it is none of ours */
+/* Of what an op made, or a view of it: what assertions tell of it. NULL of everything else. */
+struct shape *fake_made_shape(const struct fake *f);
 /* The value that a tensor is in this run, or CONTRACT_NONE. */
 uint32_t fake_value(struct fake *f);
 void run_reset(void);
@@ -281,7 +287,8 @@ enum complaint_kind {
 	SAID_LARGE,
 	SAID_STRIDE,
 	SAID_DEVICE,
-	SAID_RANK,   /* assert_size_stride */
+	SAID_TYPE,   /* assert_size_stride, from torch 2.15 on */
+	SAID_RANK,
 	SAID_SHAPE,  /* assert_size_stride: `text` from the first "expected size" on */
 	SAID_BOUND,  /* Expected u0 <= 48 but received 97 */
 	SAID_OTHER
@@ -317,7 +324,7 @@ struct source {
 	bool named;
 };
 struct walk {
-	int64_t *chosen;  /* n_sources */
+	int64_t *chosen;  /* n_sources: of a size that is step*k + rest, k */
 	int64_t *number;  /* n_numbers: see walk_numbers */
 };
 struct walks {
@@ -337,6 +344,8 @@ void walks_release(struct walks *w);
 void walk_row(struct walks *w, uint32_t j);
 /* What checks have said of it. */
 struct bounds *source_bounds(const struct source *s);
+/* The k of a value that is step*k + rest, rounded down. */
+int64_t bounds_index(const struct bounds *b, int64_t value);
 /* The rank, or how many dims check_input mentions. */
 int input_dims(uint32_t i);
 

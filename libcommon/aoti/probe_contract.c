@@ -24,7 +24,7 @@ static bool range_is_whole(const struct filler *f, uint32_t j)
 	struct bounds b = *source_bounds(&f->w->source[j]);
 	if (!b.has_lo || !b.has_hi || b.hi - b.lo > 4096)
 		return false;
-	for (int64_t v = b.lo; v <= b.hi; v++) {
+	for (int64_t v = bounds_index(&b, b.lo - 1) + 1; v <= bounds_index(&b, b.hi); v++) {
 		bool seen = false;
 		for (uint32_t i = 0; i < f->w->n && !seen; i++)
 			seen = f->w->v[i].chosen[j] == v;
@@ -164,6 +164,17 @@ static struct symsize *fit_all(struct filler *f)
 
 /* ---- inputs, outputs, constants ---- */
 
+/* The size that source j is: its symbol, or step*symbol + rest. */
+static struct symsize source_size(struct filler *f, uint32_t j)
+{
+	const struct bounds *b = source_bounds(&f->w->source[j]);
+	struct symsize s = f->symbol[j];
+	if (b->step <= 1)
+		return s;
+	bool ok = !symsize_mul(&f->c->tab, s, symsize_int(b->step), &s, NULL) && !symsize_add(&f->c->tab, s, symsize_int(b->rest), &s, NULL);
+	return ok ? s : contract_unknown(f->c);
+}
+
 static void fill_inputs(struct filler *f, const struct symsize *formula, uint32_t *q)
 {
 	struct contract *c = f->c;
@@ -197,7 +208,7 @@ static void fill_inputs(struct filler *f, const struct symsize *formula, uint32_
 	for (uint32_t j = 0; j < f->w->n_sources; j++) {
 		const struct source *s = &f->w->source[j];
 		if (s->kind == SOURCE_INPUT && s->dim < c->input[s->index].n_dim)
-			c->input[s->index].dim[s->dim].size = s->named && f->w->complete ? f->symbol[j] : contract_unknown(c);
+			c->input[s->index].dim[s->dim].size = s->named && f->w->complete ? source_size(f, j) : contract_unknown(c);
 	}
 }
 
@@ -346,6 +357,7 @@ static void fill_calls(struct filler *f)
 	for (uint32_t i = 0; i < r->n_calls; i++)
 		c->call[i] = (struct contract_call){.kind = r->call[i].kind,
 						    .name = text(c, r->call[i].name),
+						    .stream = r->call[i].stream,
 						    .arg = r->call[i].arg,
 						    .n_args = r->call[i].n_args};
 	for (uint32_t i = 0; i < r->n_args; i++) {

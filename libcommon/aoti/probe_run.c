@@ -259,13 +259,25 @@ static bool parse_bound(struct slice s, struct complaint *c)
 	return take(&s, " but received ") && take_number(&s, &c->received);
 }
 
+/* expected dtype torch.int64 but got dtype code 6; or a number, where the caller gave no name */
+static bool parse_type(struct slice s, struct complaint *c)
+{
+	if (!take(&s, "expected dtype "))
+		return false;
+	const char *space = slice_find(s, " but got ");
+	struct slice name = slice_of(s.p, space ? (size_t)(space - s.p) : 0);
+	c->kind = SAID_TYPE;
+	c->expected = dtype_by_name(name);
+	return c->expected != DTYPE_NONE || (take_number(&s, &c->expected) && dtype_info((int)c->expected));
+}
+
 void complaint_parse(struct slice text, struct complaint *c)
 {
 	*c = (struct complaint){.kind = SAID_OTHER};
 	snprintf(c->text, sizeof(c->text), "%.*s", (int)(text.n < 4096 ? text.n : 4096), text.p ? text.p : "");
 	struct complaint try = *c;
 	struct slice s = text;
-	if (parse_input(s, &try) || (try = *c, parse_bound(s, &try))) {
+	if (parse_input(s, &try) || (try = *c, parse_bound(s, &try)) || (try = *c, parse_type(s, &try))) {
 		*c = try;
 	} else if (take(&s, "expected ndim ")) {
 		if (take_number(&s, &c->expected) && c->expected >= 0 && c->expected <= TENSOR_MAX_DIMS)

@@ -18,14 +18,14 @@ int runfile_write(int fd, const struct tensor_view *v, size_t n, const struct ru
 	uint64_t at = sizeof(head) + n * sizeof(*e);
 	int r = 0;
 	for (size_t i = 0; i < n && !r; i++) {
-		int64_t bytes;
+		int64_t bytes = 0;
 		e[i] = (struct runfile_entry){.dtype = v[i].meta.dtype,
 					      .device = v[i].meta.device,
 					      .device_index = v[i].meta.device_index,
 					      .n_dim = v[i].meta.n_dim};
 		memcpy(e[i].size, v[i].meta.size, (size_t)v[i].meta.n_dim * sizeof(*e[i].size));
 		memcpy(e[i].stride, v[i].meta.stride, (size_t)v[i].meta.n_dim * sizeof(*e[i].stride));
-		if (!tensor_extent(&v[i].meta, &bytes))
+		if (!tensor_is_none(&v[i]) && !tensor_extent(&v[i].meta, &bytes))
 			r = err_set(err, EXIT_INPUT, "tensor %zu in '%s' is larger than memory can be", i, what);
 		e[i].name_at = at;
 		e[i].name_len = v[i].name.n;
@@ -64,12 +64,13 @@ static bool inside(struct slice bytes, uint64_t at, uint64_t n) { return at <= b
 
 static bool read_entry(struct tensor_view *v, struct slice bytes, const struct runfile_entry *e)
 {
+	const bool none = e->dtype == DTYPE_NONE;
 	int64_t need;
-	if (e->n_dim < 0 || e->n_dim > TENSOR_MAX_DIMS || !dtype_info(e->dtype) ||
+	if (e->n_dim < 0 || e->n_dim > TENSOR_MAX_DIMS || (none ? e->n_dim || e->data_len : !dtype_info(e->dtype)) ||
 	    !inside(bytes, e->name_at, e->name_len) || !inside(bytes, e->data_at, e->data_len) || e->data_at % 64)
 		return false;
 	v->name = slice_of(bytes.p + e->name_at, e->name_len);
-	v->data = bytes.p + e->data_at;
+	v->data = none ? NULL : bytes.p + e->data_at;
 	v->meta = (struct tensor_meta){
 	    .dtype = e->dtype, .device = e->device, .device_index = e->device_index, .n_dim = e->n_dim};
 	memcpy(v->meta.size, e->size, sizeof(e->size));
@@ -77,7 +78,7 @@ static bool read_entry(struct tensor_view *v, struct slice bytes, const struct r
 	for (int i = 0; i < e->n_dim; i++)
 		if (e->size[i] < 0 || e->stride[i] < 0)
 			return false;
-	return tensor_extent(&v->meta, &need) && (uint64_t)need <= e->data_len;
+	return none || (tensor_extent(&v->meta, &need) && (uint64_t)need <= e->data_len);
 }
 
 int runfile_read(struct runfile *f, struct slice bytes, const char *what, struct err *err)

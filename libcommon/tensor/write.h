@@ -8,8 +8,9 @@
  * It is row-major, or Fortran-ordered when the memory is: byte for byte what np.save writes (numpy 2.x, format 1.0).
  * .safetensors holds tensors of different names, contiguous; larger elements first, so that all are aligned.
  * .pt is what torch.load(weights_only=True) of torch 2.13 reads, with the strides as they are: one tensor without a name is
- * itself, several without names a list, with names (all different) a dict. Everything says it was on the cpu.
- * .npz is not written.
+ * itself, several without names a list, with names (all different) a dict. Everything says it was on the cpu. It is the only one that
+ * can hold a None (tensor_is_none): a place among the others where no tensor is.
+ * .npz is an archive of such .npy members, NAME.npy, not compressed; what has no name is arr_0, arr_1 by its place (np.savez).
  *
  * Nothing is copied but through a buffer of a few KB; a pipe will do. Names and headers are built in memory.
  *
@@ -25,6 +26,9 @@ struct tensor_view {
 	struct tensor_meta meta;
 	const void *data; /* first element; in memory, whatever meta.device says */
 };
+
+/* A None among tensors, as a model may return one: dtype DTYPE_NONE, no dimensions, no data. */
+static inline bool tensor_is_none(const struct tensor_view *v) { return v->meta.dtype == DTYPE_NONE; }
 
 /* Onto fd, from its present position on; what: for messages. */
 int tensor_write(int fd, enum tensor_format format, const struct tensor_view *v, size_t n, const char *what, struct err *err);

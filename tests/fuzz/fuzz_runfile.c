@@ -13,8 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (strlen(f.error.text) >= sizeof(f.error.text))
 		abort();
 	for (size_t i = 0; i < f.n; i++) {
-		int64_t bytes;
-		if (!tensor_extent(&f.v[i].meta, &bytes))
+		int64_t bytes = 0;
+		if (tensor_is_none(&f.v[i]) ? f.v[i].data != NULL : !tensor_extent(&f.v[i].meta, &bytes))
 			abort();
 		for (int64_t at = 0; at < bytes; at++)
 			sink += ((const char *)f.v[i].data)[at];

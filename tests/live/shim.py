@@ -48,6 +48,9 @@ def read_runfile(path):
     for i in range(n):
         start = 96 + i * 1072
         dtype, _, _, dims, _, _, at, length = struct.unpack_from("<iiiiQQQQ", data, start)
+        if dtype < 0:
+            out.append(None)
+            continue
         size, stride = (struct.unpack_from(f"<{dims}q", data, start + o) for o in (48, 560))
         raw = torch.frombuffer(data, dtype=torch.uint8, offset=at, count=length) if length else torch.empty(0, dtype=torch.uint8)
         out.append(torch.as_strided(raw.clone().view(DTYPES[dtype]), size, stride))

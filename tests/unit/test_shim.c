@@ -370,11 +370,12 @@ static void test_runfile(void **state)
 	struct guard g = {0};
 	struct err err;
 	float data[12] = {1, 2, 3};
-	struct tensor_view v[2] = {{SLICE("a"), {.dtype = DTYPE_F32, .device_index = -1, .n_dim = 2, .size = {3, 2}, .stride = {1, 4}}, data},
-				   {SLICE("empty"), {.dtype = DTYPE_BF16, .n_dim = 1, .size = {0}, .stride = {1}}, NULL}};
+	struct tensor_view v[3] = {{SLICE("a"), {.dtype = DTYPE_F32, .device_index = -1, .n_dim = 2, .size = {3, 2}, .stride = {1, 4}}, data},
+				   {SLICE("empty"), {.dtype = DTYPE_BF16, .n_dim = 1, .size = {0}, .stride = {1}}, NULL},
+				   {SLICE("none"), {.dtype = DTYPE_NONE}, NULL}};
 	char *path = xasprintf("%s/file", dir);
 	FILE *f = fopen(path, "w");
-	assert_int_equal(runfile_write(fileno(f), v, 2, &(struct run_times){.runs = 7}, path, &err), 0);
+	assert_int_equal(runfile_write(fileno(f), v, 3, &(struct run_times){.runs = 7}, path, &err), 0);
 	fclose(f);
 	struct mapfile map;
 	assert_int_equal(mapfile_open(&map, path, &err), 0);
@@ -382,9 +383,12 @@ static void test_runfile(void **state)
 	memcpy(copy, map.bytes.p, map.bytes.n);
 	struct runfile r;
 	assert_int_equal(runfile_read(&r, map.bytes, "x", &err), 0);
-	assert_int_equal(r.n, 2);
+	assert_int_equal(r.n, 3);
 	assert_int_equal(r.times.runs, 7);
 	assert_text(r.v[1].name, "empty");
+	assert_non_null(r.v[1].data);
+	assert_text(r.v[2].name, "none");
+	assert_true(tensor_is_none(&r.v[2]) && !r.v[2].data && !r.v[2].meta.n_dim);
 	assert_int_equal(r.v[0].meta.stride[1], 4);
 	assert_memory_equal(r.v[0].data, data, 7 * sizeof(float));
 	runfile_close(&r);
@@ -399,8 +403,8 @@ static void test_runfile(void **state)
 		if (runfile_read(&r, slice_of(guard_put(&g, copy, map.bytes.n), map.bytes.n), "x", &err) < 0)
 			continue;
 		for (size_t i = 0; i < r.n; i++) {
-			int64_t bytes, sum = 0;
-			assert_true(tensor_extent(&r.v[i].meta, &bytes));
+			int64_t bytes = 0, sum = 0;
+			assert_true(tensor_is_none(&r.v[i]) || tensor_extent(&r.v[i].meta, &bytes));
 			for (int64_t at = 0; at < bytes; at++)
 				sum += ((const char *)r.v[i].data)[at];
 			assert_true(sum < INT64_MAX);

@@ -274,6 +274,31 @@ static void refused(enum tensor_format format, const struct tensor_view *v, size
 		fail_msg("'%s' has no '%s'", err.text, why);
 }
 
+/* Only .pt has a place for it: a list keeps the numbers of what follows. */
+static void test_none(void **state)
+{
+	(void)state;
+	static const float data[6] = {1, 2, 3, 4, 5, 6};
+	struct err err = {0};
+	struct tensor_view v[3] = {{.meta = {.dtype = DTYPE_F32, .n_dim = 1, .size = {6}, .stride = {1}}, .data = data},
+				   {.meta = {.dtype = DTYPE_NONE}},
+				   {.meta = {.dtype = DTYPE_F32, .n_dim = 1, .size = {2}, .stride = {1}}, .data = data}};
+	for (int named = 0; named < 2; named++) {
+		for (size_t i = 0; named && i < 3; i++)
+			v[i].name = slice_str((const char *[]){"a", "b", "c"}[i]);
+		assert_true(write_file(TENSOR_PT, v, 3, &err));
+		struct tensor_file *f = read_file();
+		assert_int_equal(f->n, 2);
+		assert_text(f->v[1].name, named ? "c" : "[2]");
+		assert_int_equal(f->v[1].meta.size[0], 2);
+		tensor_file_close(f);
+	}
+	assert_true(write_file(TENSOR_PT, v + 1, 1, &err));
+	unlink(path);
+	refused(TENSOR_SAFETENSORS, v, 3, "a None cannot be saved: save it as .pt");
+	refused(TENSOR_NPY, v + 1, 1, "a None cannot be saved: save it as .pt");
+}
+
 static void test_refused(void **state)
 {
 	(void)state;
@@ -282,7 +307,7 @@ static void test_refused(void **state)
 	struct tensor_view v[2] = {{SLICE("a"), m, x}, {SLICE("a"), m, x}};
 	refused(TENSOR_NPY, v, 2, "holds one tensor");
 	refused(TENSOR_NPY, v, 0, "holds one tensor");
-	refused(TENSOR_NPZ, v, 1, "not written");
+	refused(TENSOR_NPZ, v, 2, "two tensors are named 'a'");
 	refused(TENSOR_SAFETENSORS, v, 2, "two tensors are named 'a'");
 	refused(TENSOR_PT, v, 2, "two tensors are named 'a'");
 	v[1].name = SLICE("b\xff");
@@ -317,7 +342,7 @@ static void test_full_disk(void **state)
 	if (fd < 0)
 		skip();
 	for (int format = TENSOR_NPY; format <= TENSOR_PT; format++)
-		for (int64_t n = 0; n <= 100000 && format != TENSOR_NPZ; n += 50000) {
+		for (int64_t n = 0; n <= 100000; n += 50000) {
 			v.meta.size[0] = n;
 			assert_int_equal(tensor_write(fd, (enum tensor_format)format, &v, 1, "t", &err), -1);
 			assert_true(err.status == EXIT_ENVIRON && strstr(err.text, "'t': cannot be written: No space"));
@@ -413,7 +438,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		return make_files(argv[1]);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_npy), cmocka_unit_test(test_npy_head), cmocka_unit_test(test_safetensors), cmocka_unit_test(test_pt),
+		cmocka_unit_test(test_npy), cmocka_unit_test(test_npy_head), cmocka_unit_test(test_safetensors), cmocka_unit_test(test_pt), cmocka_unit_test(test_none),
 		cmocka_unit_test(test_zip), cmocka_unit_test(test_refused),  cmocka_unit_test(test_full_disk),
 	};
 	int rc = RUN(tests);
