@@ -104,6 +104,21 @@ static int open_model(struct loaded *l, const char *path, struct load_options o,
 	return read;
 }
 
+/* Nothing stands in the way of reading it, and nothing in it could be called. */
+static bool other_library(struct loaded *l, const char *path, struct err *err)
+{
+	struct modelso m;
+	struct slice so;
+	struct err none;
+	if (!l->model->so || package_data(&l->pkg, l->model->so, &so, &none) < 0 || modelso_open(&m, so, path, &none) < 0)
+		return false;
+	bool other = !m.n_entry;
+	modelso_close(&m);
+	if (other)
+		err_set(err, EXIT_INPUT, "'%s' is a shared library without AOTInductor's entry points: name the one that AOTInductor compiled", path);
+	return other;
+}
+
 int load_text(struct loaded *l, const char *path, struct load_options o, struct err *err)
 {
 	struct err text;
@@ -126,6 +141,8 @@ int load_model(struct loaded *l, const char *path, struct load_options o, struct
 	}
 	if (!l->model->so) {
 		*err = text;
+	} else if (other_library(l, path, err)) {
+		/* what it is has been said */
 	} else if (o.no_exec) {
 		err_set(err, EXIT_INPUT, "%s, and --no-exec forbids probing the binary", text.text);
 	} else if (probe_binary(l, &l->contract, &probe) < 0) {
