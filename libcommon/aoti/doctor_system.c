@@ -293,9 +293,9 @@ static void missing_library(struct exam *x, struct slice soname)
 			  : SLICE("install the package that has it, or name its folder in LD_LIBRARY_PATH"));
 }
 
-/* Inductor's weights come of an object without .note.GNU-stack, for which the linker asks for an executable stack. glibc 2.41 and newer refuse
- * it in dlopen() (its NEWS; "cannot enable executable stack as shared object requires: Invalid argument" on Debian 13), where all three
- * remedies were seen to work. */
+/* Inductor's weights come of an object without .note.GNU-stack, for which the linker asks for an executable stack. dlopen() of glibc 2.41 and
+ * newer refuses it ("cannot enable executable stack as shared object requires: Invalid argument"; its NEWS). The remedies were tried
+ * with torch 2.15 on Debian 13. */
 static void check_stack(struct exam *x)
 {
 	struct library c = {.soname = SLICE("libc.so.6")};
@@ -307,10 +307,10 @@ static void check_stack(struct exam *x)
 	struct slice have = newest(&c, SLICE("GLIBC_"));
 	const bool here = modelso_version_cmp(have, SLICE("GLIBC_2.41")) >= 0, fatal = here && !x->o->no_torch;
 	doctor_add(x, fatal ? DOCTOR_FATAL : DOCTOR_NOTE, "exec-stack",
-		   doctor_text(x, "wants an executable stack, which glibc refuses from 2.41 on%s%.*s", here ? "; here it is " : "", here ? (int)have.n : 0,
-			       have.p),
-		   doctor_text(x, "%s will not load it: \"cannot enable executable stack as shared object requires\"; what these tools run is a copy that wants none",
-			       here ? "torch" : "on a newer system (Debian 13) torch"),
+		   doctor_text(x, "wants an executable stack, which glibc refuses from 2.41 on%s%.*s", here ? "; here it is " : "",
+			       here ? (int)have.n : 0, have.p),
+		   doctor_text(x, "%s will not load it: \"cannot enable executable stack as shared object requires\"; "
+				  "what these tools run is a copy that wants none", here ? "torch" : "on a newer system (Debian 13) torch"),
 		   SLICE("run with GLIBC_TUNABLES=glibc.rtld.execstack=2, or patchelf --clear-execstack (0.18) the library, or compile with CXX set to a "
 			 "script with exec g++ -z noexecstack \"$@\""));
 	intern_release(&c.versions);
