@@ -251,10 +251,10 @@ static int npz_write(struct sink *s, const struct tensor_view *v, size_t n)
 	int rc = check_names(s, v, n, false);
 	for (size_t i = 0; i < n && !rc; i++) {
 		char head[NPY_HEAD], *name = v[i].name.n ? xasprintf("%.*s.npy", (int)v[i].name.n, v[i].name.p) : xasprintf("arr_%zu.npy", i);
+		const uint64_t size = npy_head(head, &v[i].meta, is_fortran(&v[i].meta)) + (uint64_t)bytes_of(&v[i]);
 		if (strlen(name) > UINT16_MAX)
 			rc = err_set(s->err, EXIT_INPUT, "'%s': a tensor's name is too long", s->what);
-		else if (archive_begin(&a, name, npy_head(head, &v[i].meta, is_fortran(&v[i].meta)) + (uint64_t)bytes_of(&v[i])) < 0 || npy_write(s, &v[i]) < 0 ||
-			 archive_member_end(&a, name) < 0)
+		else if (archive_begin(&a, name, size) < 0 || npy_write(s, &v[i]) < 0 || archive_member_end(&a, name) < 0)
 			rc = -1;
 		free(name);
 	}
