@@ -56,16 +56,11 @@ static uint64_t now(clockid_t clock)
 
 /* ---- what is missing ---- */
 
-static bool is_torch_library(struct slice name)
-{
-	return slice_starts(name, "libtorch") || slice_starts(name, "libc10");
-}
-
 static int load_needed(const struct modelso *m, struct err *err)
 {
 	for (uint32_t i = 0; i < m->n_needed; i++) {
 		char name[256];
-		if (is_torch_library(m->needed[i]) || slice_starts(m->needed[i], "ld-linux"))
+		if (modelso_of_torch(m->needed[i]) || slice_starts(m->needed[i], "ld-linux"))
 			continue;
 		snprintf(name, sizeof(name), "%.*s", (int)m->needed[i].n, m->needed[i].p);
 		if (!dlopen(name, RTLD_LAZY | RTLD_LOCAL))
@@ -98,9 +93,8 @@ static int by_name(const void *a, const void *b)
 	return c ? c : x->n < y->n ? -1 : x->n > y->n;
 }
 
-static int name_missing(const struct modelso *m, const struct torch *t, struct err *err)
+static size_t find_missing(const struct modelso *m, const struct torch *t, struct slice *missing)
 {
-	struct slice *missing = xcalloc((size_t)m->n_import + 1, sizeof(*missing));
 	size_t n = 0;
 	for (uint32_t i = 0; i < m->n_import; i++) {
 		const struct modelso_import *s = &m->import[i];
@@ -111,6 +105,29 @@ static int name_missing(const struct modelso *m, const struct torch *t, struct e
 		if (!defined_somewhere(m, t, name))
 			missing[n++] = s->name;
 	}
+	return n;
+}
+
+/* One of torch's libraries that lies beside libtorch_cpu.so. */
+static void load_beside(const struct job *j, struct slice soname)
+{
+	const char *slash = strrchr(j->torch, '/');
+	char path[4096];
+	if (modelso_of_torch(soname) &&
+	    snprintf(path, sizeof(path), "%.*s/%.*s", slash ? (int)(slash - j->torch) : 1, slash ? j->torch : ".", (int)soname.n, soname.p) < (int)sizeof(path))
+		dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
+}
+
+/* Its copy needs none of torch's libraries by name (modelso_make_loadable): those that are installed are loaded only where
+ * something is missing without them, for libtorch.so of a wheel for CUDA brings all of CUDA. */
+static int name_missing(const struct modelso *m, const struct job *j, const struct torch *t, struct err *err)
+{
+	struct slice *missing = xcalloc((size_t)m->n_import + 1, sizeof(*missing));
+	size_t n = find_missing(m, t, missing);
+	for (uint32_t i = 0; n && !t->last_error && i < m->n_needed; i++)
+		load_beside(j, m->needed[i]);
+	if (n && !t->last_error)
+		n = find_missing(m, t, missing);
 	qsort(missing, n, sizeof(*missing), by_name);
 	struct buf b = {0};
 	for (size_t i = 0; i < n && b.len < 700; i++)
@@ -186,7 +203,7 @@ static int check_model(const struct job *j, const struct torch *t, struct model 
 	int r = modelso_open(&m, f.bytes, j->name, err);
 	if (!r) {
 		r = refuse(&m, j, err) < 0 || load_needed(&m, err) < 0 || load_sleef(&m, t, err) < 0 ||
-			    name_missing(&m, t, err) < 0 || open_proxy(&m, j, t, &model->proxy, err) < 0
+			    name_missing(&m, j, t, err) < 0 || open_proxy(&m, j, t, &model->proxy, err) < 0
 			? -1
 			: 0;
 		model->no_weights = m.constants.form == CONSTANTS_NONE;
@@ -233,19 +250,23 @@ static int load_torch_cuda(struct torch *t, const char *torch, struct err *err)
 	return 0;
 }
 
-/* Operators of the user's own, in C++. Foreign code like the model: after the door is locked. libtorch.so, which such
- * libraries name, is an empty one beside libtorch_cpu.so. */
-static int load_libraries(const struct job *j, const struct torch *t, struct err *err)
+static void load_needed_of(void *arg, struct slice soname) { load_beside(arg, soname); }
+
+/* Operators of the user's own, in C++. Foreign code like the model: after the door is locked. What of torch's libraries they name is
+ * beside libtorch_cpu.so. */
+static int load_libraries(struct job *j, const struct torch *t, struct err *err)
 {
-	const char *slash = strrchr(j->torch, '/');
-	char path[4096];
 	if (j->n_load && t->last_error)
 		return err_set(err, EXIT_USAGE, "'%s' needs an installed libtorch (--torch)", j->load[0]);
-	if (j->n_load && slash && snprintf(path, sizeof(path), "%.*s/libtorch.so", (int)(slash - j->torch), j->torch) < (int)sizeof(path))
-		dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
-	for (unsigned i = 0; i < j->n_load; i++)
+	for (unsigned i = 0; i < j->n_load; i++) {
+		struct mapfile f;
+		if (mapfile_open(&f, j->load[i], err) < 0)
+			return -1;
+		modelso_lib_needed(f.bytes, j->load[i], load_needed_of, j, NULL);
+		mapfile_close(&f);
 		if (!dlopen(j->load[i], RTLD_NOW | RTLD_LOCAL))
 			return err_set(err, EXIT_ENVIRON, "cannot load '%s': %s", j->load[i], dlerror());
+	}
 	return 0;
 }
 
@@ -588,6 +609,8 @@ int run_job(struct job *j, const struct tensor_view *in, size_t n_in, struct err
 	if (load_torch(&t, j->torch, err) < 0 || (j->gpu && load_torch_cuda(&t, j->torch, err) < 0))
 		return -1;
 	times.torch = now(CLOCK_MONOTONIC) - start;
+	if (j->own_copy && modelso_make_loadable(j->model, err) < 0)
+		return -1;
 	if (confine(j, err) < 0 || load_libraries(j, &t, err) < 0)
 		return -1;
 	if (check_model(j, &t, &m, err) < 0)

@@ -296,6 +296,7 @@ int cuCtxSynchronize(void)
 	struct device *d;
 	int rc = fake_enter(&d);
 	rc = rc ? rc : fake_unsafe(d);
+	rc = rc ? rc : fake_captured(d);
 	rc = rc ? rc : fake_wait(d, EVERY, d->seq);
 	return fake_leave(rc, "cuCtxSynchronize");
 }

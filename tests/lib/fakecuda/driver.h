@@ -159,5 +159,6 @@ int fake_issue(struct device *d, void *stream, struct work *w); /* takes it; int
 #define EVERY UINT64_MAX
 int fake_wait(struct device *d, uint64_t order, uint64_t seq);  /* what was issued up to seq in that order is done; EVERY: in all */
 int fake_unsafe(struct device *d);                              /* calls that may not be made while a stream is being captured */
+int fake_captured(struct device *d);                            /* nor these, in whatever mode (of the whole context) */
 
 #endif

@@ -134,6 +134,17 @@ int fake_unsafe(struct device *d)
 	return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
+int fake_captured(struct device *d)
+{
+	int rc = CUDA_SUCCESS;
+	for (struct stream *s = d->streams; s; s = s->next)
+		if (s->capture) {
+			s->capture->invalid = true;
+			rc = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+		}
+	return rc;
+}
+
 static void append(struct graph *g, struct work *w)
 {
 	*g->end = w;
