@@ -395,7 +395,8 @@ int run_model(struct package *pkg, const struct tensor_view *in, size_t n_in, co
 	    .die_with_parent = true,
 	};
 	struct child_result child;
-	int rc = child_run(&spec, &child, err);
+	int rc = child_signalled() ? err_set(err, EXIT_ENVIRON, "ended by a signal before the model was started")
+				   : child_run(&spec, &child, err);
 	if (!rc) {
 		rc = run_outputs(&j, &child, r, err);
 		child_result_release(&child);
