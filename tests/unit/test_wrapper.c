@@ -649,6 +649,12 @@ static void test_symbols(void **state)
 	assert_non_null(strstr(notes(), "not understood: assert_size_stride(arg2_1, {s99, 4L}"));
 	assert_non_null(strstr(notes(), "input 0, dim 1: check_input and assert_size_stride disagree about its size"));
 	assert_int_equal(c.n_notes, 2);
+	/* 2.15, bind_input_symbol: no name for the array. */
+	read_text(1, 1, "",
+		  "    int64_t s7 = arg0_1.sizes()[0];\n    int64_t s8 = arg0_1.strides()[0];\n    output_handles[0] = arg0_1.release();\n");
+	is(inputs(), "arg0_1 f32@?[s7:2..,4!]/(s8,?) rank? #0\n");
+	is(symbols(), "s7 [2, int_oo] 0.0\n");
+	is(notes(), "");
 }
 
 /* cond and while_loop: cpp_wrapper_cpu.py, codegen_conditional and codegen_while_loop. */
