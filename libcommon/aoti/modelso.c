@@ -23,7 +23,7 @@ static void read_dynamic(struct modelso *m, const struct elf_view *v)
 	Elf64_Dyn d;
 	elf_dynamic_open(&dynamic, v);
 	for (size_t i = 0; elf_dynamic(&dynamic, i, &d); i++) {
-		if (d.d_tag == DT_NEEDED) {
+		if (d.d_tag == DT_NEEDED || d.d_tag == MODELSO_DT_DROPPED) {
 			GROW(m->needed, m->n_needed, m->cap_needed, 1);
 			m->needed[m->n_needed++] = elf_str(dynamic.strings, d.d_un.d_val);
 		} else if (d.d_tag == DT_RPATH || d.d_tag == DT_RUNPATH) {
@@ -40,14 +40,10 @@ static void read_dynamic(struct modelso *m, const struct elf_view *v)
 
 static void read_segments(struct modelso *m, const struct elf_view *v)
 {
-	for (unsigned i = 0; i < v->eh.e_phnum; i++) {
-		uint64_t at = v->eh.e_phoff + (uint64_t)i * sizeof(Elf64_Phdr);
-		Elf64_Phdr ph;
-		if (v->eh.e_phentsize != sizeof(ph) || v->eh.e_phoff > v->bytes.n || at > v->bytes.n - sizeof(ph))
-			return;
-		memcpy(&ph, v->bytes.p + at, sizeof(ph));
-		if (ph.p_type == PT_GNU_RELRO)
-			m->relro = true;
+	Elf64_Phdr ph;
+	for (size_t i = 0; elf_segment(v, i, &ph); i++) {
+		m->relro = m->relro || ph.p_type == PT_GNU_RELRO;
+		m->exec_stack = m->exec_stack || (ph.p_type == PT_GNU_STACK && ph.p_flags & PF_X);
 	}
 }
 
@@ -305,17 +301,26 @@ bool modelso_imports(const struct modelso *m, const char *symbol)
 	return false;
 }
 
+static const struct {
+	const char *entry, *name; /* the function that shows it */
+} apis[] = {
+    [API_NONE] = {NULL, "no AOTInductor functions"},
+    [API_MODEL] = {"AOTInductorModelCreate", "a model without a container"},
+    [API_CONTAINER] = {"AOTInductorModelContainerCreate", "containers (torch 2.2)"},
+    [API_WITH_DEVICE] = {"AOTInductorModelContainerCreateWithDevice", "containers with a device (torch 2.3)"},
+    [API_BLOB] = {"AOTInductorModelUpdateConstantsFromBlob", "weights from a blob (torch 2.10)"},
+    [API_LAST_ERROR] = {"AOTInductorGetLastError", "error texts (torch 2.13)"},
+    [API_EXTERNAL_CONSTANTS] = {"AOTInductorModelContainerCreateWithExternalConstants",
+				"weights that the caller keeps, from the start (torch 2.14)"},
+    [API_STREAM_AFFINITY] = {"AOTInductorModelContainerSetUseStreamAffinity", "an instance for each stream (torch 2.15)"},
+};
+
 static enum modelso_api find_api(const struct modelso *m)
 {
-	if (modelso_exports(m, "AOTInductorGetLastError"))
-		return API_LAST_ERROR;
-	if (modelso_exports(m, "AOTInductorModelUpdateConstantsFromBlob"))
-		return API_BLOB;
-	if (modelso_exports(m, "AOTInductorModelContainerCreateWithDevice"))
-		return API_WITH_DEVICE;
-	if (modelso_exports(m, "AOTInductorModelContainerCreate"))
-		return API_CONTAINER;
-	return modelso_exports(m, "AOTInductorModelCreate") ? API_MODEL : API_NONE;
+	size_t api = ARRAY_LEN(apis) - 1;
+	while (api > API_NONE && !modelso_exports(m, apis[api].entry))
+		api--;
+	return (enum modelso_api)api;
 }
 
 static enum modelso_runtime find_runtime(struct modelso *m)
@@ -325,7 +330,7 @@ static enum modelso_runtime find_runtime(struct modelso *m)
 	for (uint32_t i = 0; i < m->n_needed; i++)
 		if (slice_starts(m->needed[i], "libexecutorch"))
 			return RUNTIME_EXECUTORCH;
-		else if (slice_starts(m->needed[i], "libtorch"))
+		else if (modelso_of_torch(m->needed[i]))
 			return RUNTIME_TORCH;
 	for (uint32_t i = 0; i < m->n_import; i++)
 		if (slice_find(m->import[i].name, "10executorch"))
@@ -361,10 +366,7 @@ static enum modelso_device find_device(const struct modelso *m)
 
 const char *modelso_api_name(enum modelso_api api)
 {
-	static const char *const name[] = {"no AOTInductor functions",         "a model without a container",
-					   "containers (torch 2.2)",           "containers with a device (torch 2.3)",
-					   "weights from a blob (torch 2.10)", "error texts (torch 2.13)"};
-	return (size_t)api < ARRAY_LEN(name) ? name[api] : "?";
+	return (size_t)api < ARRAY_LEN(apis) ? apis[api].name : "?";
 }
 
 const char *modelso_runtime_name(enum modelso_runtime runtime)

@@ -538,7 +538,7 @@ static void statement(struct wrapper *w, struct slice s)
 		return;
 	if (slice_is(name, "if") && slice_ends(s, "break"))
 		return; /* the end of a loop */
-	if (!name.n || !rest.n || !named(w, s, name, rest))
+	if (!name.n || !rest.n || !(wrapper_stream_statement(w, name, rest) || named(w, s, name, rest)))
 		wrapper_unclear(w, whole);
 }
 

@@ -9,7 +9,7 @@ static void begin_call(struct wrapper *w, enum call_kind kind, struct slice name
 	GROW(c->call, c->n_calls, c->cap_calls, 1);
 	struct contract_call *k = &c->call[c->n_calls];
 	*k = (struct contract_call){
-	    .kind = kind, .name = arena_slice(&c->arena, name), .line = w->line, .arg = c->n_args};
+	    .kind = kind, .name = arena_slice(&c->arena, name), .line = w->line, .stream = w->stream, .arg = c->n_args};
 	/* The C++ kernels of the CPU have no such comment; one above them belongs to an operator that became a view. */
 	if (kind != CALL_KERNEL || !slice_starts(name, "cpp_")) {
 		k->nodes = arena_slice(&c->arena, w->nodes);
@@ -469,19 +469,22 @@ static void kernel_arg(struct wrapper *w, struct wkernel *k, uint32_t index, str
 
 static bool is_launch_arg(struct slice arg)
 {
-	return slice_is(arg, "this->device_idx_") || slice_is(arg, "stream") || slice_is(arg, "kernels") ||
-	       slice_is(arg, "this->cubin_dir_") || slice_is(arg, "(cudaStream_t)stream");
+	return slice_is(arg, "this->device_idx_") || slice_is(arg, "kernels") || slice_is(arg, "this->cubin_dir_");
 }
 
 static void call_kernel(struct wrapper *w, struct slice name, struct slice args)
 {
 	struct wkernel *k = find_kernel(w, name);
 	struct slice arg;
+	uint32_t stream;
 	begin_call(w, CALL_KERNEL, name);
 	if (k)
 		w->c->call[w->c->n_calls].function = arena_slice(&w->c->arena, k->function);
+	struct contract_call *call = &w->c->call[w->c->n_calls];
 	for (uint32_t i = 0; text_arg(&args, &arg); i++)
-		if (!is_launch_arg(arg))
+		if (wrapper_stream(w, arg, &stream))
+			call->stream = stream;
+		else if (!is_launch_arg(arg))
 			kernel_arg(w, k, i, arg, name);
 	end_call(w);
 }

@@ -15,9 +15,11 @@ static const char usage[] =
     "Runs a compiled model (AOTInductor) once and writes what it returns.\n"
     "  --torch LIB        libpt2shim.so or an installed libtorch_cpu.so\n"
     "  --model SO         the model's library\n"
+    "  --own-copy         SO is a copy that may be changed: what stands in the way of loading it is taken out\n"
     "  --name NAME        what messages call it\n"
     "  --inputs FILE      tensors in the model's order: .safetensors, .pt, .npz, .npy (names do not count)\n"
     "  --outputs FILE     written in a format between programs of the suite (live/runfile.h)\n"
+    "  --weights FILE     weights that it is to take, as tensors of its constants' names (the same format)\n"
     "  --blob FILE        weights that are not inside the library\n"
     "  --extern-nodes FILE  the package's list of operators without a C function (*.wrapper.json)\n"
     "  --load LIB         a library that defines operators (TORCH_LIBRARY), for an installed libtorch; may be repeated\n"
@@ -52,9 +54,11 @@ static uint64_t number(const char *text, const char *option)
 enum {
 	TORCH,
 	MODEL,
+	OWN_COPY,
 	NAME,
 	INPUTS,
 	OUTPUTS,
+	WEIGHTS,
 	BLOB,
 	EXTERN_NODES,
 	LOAD,
@@ -73,9 +77,11 @@ enum {
 static const struct option options[] = {
     {"torch", required_argument, NULL, TORCH},
     {"model", required_argument, NULL, MODEL},
+    {"own-copy", no_argument, NULL, OWN_COPY},
     {"name", required_argument, NULL, NAME},
     {"inputs", required_argument, NULL, INPUTS},
     {"outputs", required_argument, NULL, OUTPUTS},
+    {"weights", required_argument, NULL, WEIGHTS},
     {"blob", required_argument, NULL, BLOB},
     {"extern-nodes", required_argument, NULL, EXTERN_NODES},
     {"load", required_argument, NULL, LOAD},
@@ -107,9 +113,11 @@ static void read_options(struct job *j, int argc, char **argv)
 		switch (c) {
 		case TORCH: j->torch = optarg; break;
 		case MODEL: j->model = optarg; break;
+		case OWN_COPY: j->own_copy = true; break;
 		case NAME: j->name = optarg; break;
 		case INPUTS: j->inputs = optarg; break;
 		case OUTPUTS: j->outputs = optarg; break;
+		case WEIGHTS: j->weights = optarg; break;
 		case BLOB: j->blob = optarg; break;
 		case EXTERN_NODES: j->extern_nodes = optarg; break;
 		case LOAD: add_library(j, optarg); break;
