@@ -270,6 +270,35 @@ static void show_calls(struct screen *s, const struct contract *c, bool all)
 	buf_release(&b);
 }
 
+static void add_rows(struct buf *b, const char *before, struct slice rows)
+{
+	for (struct slice row; slice_line(&rows, &row); before = "                ")
+		buf_addf(b, "%s%.*s\n", before, (int)row.n, row.p);
+}
+
+/* Text against binary: what was found, and what it rests on. */
+static void show_compared(struct screen *s, const struct loaded *l)
+{
+	const struct contract *c = &l->contract;
+	const struct comparison *k = &l->compared;
+	buf_addc(&s->b, '\n');
+	if (k->n_differs)
+		put_red(s, "The text is not what this binary was built from");
+	else if (k->n_open)
+		put_bold(s, "The binary could be held against its text only in part; there it agrees");
+	else
+		put_bold(s, "The binary agrees with its text in what was compared");
+	buf_addc(&s->b, '\n');
+	add_rows(&s->b, "  differs       ", buf_slice(&k->differs));
+	add_rows(&s->b, "  open          ", buf_slice(&k->open));
+	buf_addf(&s->b,
+		 "  compared      %u inputs and %u outputs (sizes, strides, types, devices, bounds), %u constants (names, types, sizes),\n"
+		 "                %u of %u calls (%s)\n"
+		 "  not compared  what the kernels compute, and the values of constants\n",
+		 c->n_inputs, c->n_outputs, c->n_constants, k->n_calls, c->n_calls,
+		 k->branches ? "names, and their order on each way through the branches" : "names, order, tensors");
+}
+
 static void show_doubts(struct screen *s, const struct loaded *l)
 {
 	const struct contract *c = &l->contract;
@@ -278,16 +307,8 @@ static void show_doubts(struct screen *s, const struct loaded *l)
 		for (uint32_t i = 0; i < c->n_notes; i++)
 			buf_addf(&s->b, "  %.*s\n", (int)c->note[i].n, c->note[i].p);
 	}
-	if (l->n_differences) {
-		buf_addc(&s->b, '\n');
-		put_red(s, "The text is not what this binary was built from");
-		buf_addc(&s->b, '\n');
-		struct slice rest = buf_slice(&l->differences), row;
-		while (slice_line(&rest, &row))
-			buf_addf(&s->b, "  %.*s\n", (int)row.n, row.p);
-	} else if (l->probed && c->source == CONTRACT_FROM_TEXT) {
-		buf_adds(&s->b, "\nThe binary agrees with its text.\n");
-	}
+	if (l->probed && c->source == CONTRACT_FROM_TEXT)
+		show_compared(s, l);
 }
 
 void show_contract(struct screen *s, const struct loaded *l, const struct symbind *at, bool all)

@@ -331,5 +331,5 @@ bool contract_peak(const struct contract *c, const struct symbind *env, uint64_t
 	*bytes = (uint64_t)most;
 	if (unknown)
 		*unknown = lost;
-	return !lost;
+	return !lost && !c->stopped.n;
 }

@@ -31,6 +31,7 @@
 #include "tensor/tensor.h"
 
 #define CONTRACT_MAX_INPUTS 65536
+#define CONTRACT_MAX_WAYS 64
 #define CONTRACT_NONE UINT32_MAX
 
 enum contract_source { CONTRACT_FROM_TEXT, CONTRACT_FROM_PROBE, CONTRACT_FROM_EXPORT };
@@ -128,6 +129,12 @@ struct contract_call {
 	uint32_t arg, n_args;
 };
 
+/* Another way through a program that branches on data than the one whose calls the contract holds: the names of its calls, in order. */
+struct contract_way {
+	struct slice *call;
+	uint32_t n;
+};
+
 struct contract {
 	enum contract_source source;
 	struct slice model;
@@ -146,6 +153,12 @@ struct contract {
 	uint32_t cap_values, cap_storages, cap_calls, cap_args;
 	struct slice in_spec, out_spec; /* pytree JSON, empty when the model has none */
 	uint64_t weight_bytes;          /* sum of the constants */
+	/* Of a program that the probe ran: how far it could be followed. */
+	struct slice stopped; /* why not to its end: what it said there. Then `call` holds what it did until then, and no size of a buffer is
+				 known; empty: to its end */
+	bool rigid;           /* a size that may vary could be run with one value only: what follows from it looks fixed */
+	struct contract_way *way;
+	uint32_t n_ways, n_lost_ways; /* lost: other ways that could not be followed to their end, or were too many */
 	/* What a reader could not make out, a line each; a contract with notes is not complete. */
 	struct slice *note;
 	uint32_t n_notes, cap_notes;
@@ -177,8 +190,19 @@ void contract_to_json(const struct contract *c, struct json_out *o);
 void contract_members(const struct contract *c, struct json_out *o); /* into an object that is open: more may follow */
 int contract_from_json(struct contract *c, struct slice text, struct err *err);
 
-/* Differences between two contracts of the same binary (text and probe), a line each, as "input 0 (arg4_1), dim 1: text
- * 8, binary 9". What one side does not know is no difference. Returns how many. */
-size_t contract_diff(const struct contract *text, const struct contract *binary, struct buf *lines);
+/* Two contracts of one binary, that of its text and that of the probe, held against each other.
+ *
+ * What differs ("input 0 (arg4_1), dim 1: size 8 in the text, 9 in the binary") was seen in what both know: the text is not what the
+ * binary was built from. What is open could not be compared, and why: the program could not be followed to its end, a branch was not
+ * taken, the text was not understood everywhere. With neither they agree in inputs, outputs, constants, and the calls with their order
+ * and tensors; never in what a kernel computes, for the probe runs none. */
+struct comparison {
+	struct buf differs, open; /* a line each */
+	size_t n_differs, n_open;
+	uint32_t n_calls;         /* of the text's, those that the binary was seen to make */
+	bool branches;            /* on data: then names and order of calls were compared on each way, not their tensors */
+};
+void contract_compare(const struct contract *text, const struct contract *binary, struct comparison *c);
+void comparison_release(struct comparison *c);
 
 #endif

@@ -176,6 +176,27 @@ static void out_program(const struct contract *c, struct json_out *o)
 	json_close(o);
 }
 
+static void out_followed(const struct contract *c, struct json_out *o)
+{
+	json_key(o, "followed");
+	json_obj(o);
+	json_member(o, "stopped", c->stopped);
+	json_key(o, "rigid");
+	json_out_bool(o, c->rigid);
+	json_key(o, "lost_ways");
+	json_out_u64(o, c->n_lost_ways);
+	json_key(o, "ways");
+	json_arr(o);
+	for (uint32_t i = 0; i < c->n_ways; i++) {
+		json_arr(o);
+		for (uint32_t k = 0; k < c->way[i].n; k++)
+			json_out_str(o, c->way[i].call[k]);
+		json_close(o);
+	}
+	json_close(o);
+	json_close(o);
+}
+
 void contract_members(const struct contract *c, struct json_out *o)
 {
 	json_key(o, "schema");
@@ -245,6 +266,8 @@ void contract_members(const struct contract *c, struct json_out *o)
 	out_program(c, o);
 	json_member(o, "in_spec", c->in_spec);
 	json_member(o, "out_spec", c->out_spec);
+	if (c->source == CONTRACT_FROM_PROBE)
+		out_followed(c, o);
 	json_key(o, "notes");
 	json_arr(o);
 	for (uint32_t i = 0; i < c->n_notes; i++)
@@ -276,11 +299,8 @@ static uint32_t get(struct reader *r, uint32_t obj, const char *key, bool null_o
 	return k != JSON_NONE && json_is(&r->tape, k, JSON_NULL) ? JSON_NONE : k;
 }
 
-static struct slice in_text(struct reader *r, uint32_t obj, const char *key)
+static struct slice in_text_at(struct reader *r, uint32_t k, const char *key)
 {
-	uint32_t k = get(r, obj, key, true);
-	if (k == JSON_NONE)
-		return (struct slice){0};
 	if (!json_is(&r->tape, k, JSON_STRING)) {
 		r->bad = key;
 		return (struct slice){0};
@@ -290,6 +310,12 @@ static struct slice in_text(struct reader *r, uint32_t obj, const char *key)
 	struct slice s = arena_slice(&r->c->arena, buf_slice(&b));
 	buf_release(&b);
 	return s;
+}
+
+static struct slice in_text(struct reader *r, uint32_t obj, const char *key)
+{
+	uint32_t k = get(r, obj, key, true);
+	return k == JSON_NONE ? (struct slice){0} : in_text_at(r, k, key);
 }
 
 static uint64_t in_u64(struct reader *r, uint32_t obj, const char *key)
@@ -400,10 +426,10 @@ static struct symrange in_range(struct reader *r, uint32_t obj)
 	return range;
 }
 
-/* The array `key` of obj: its items' tokens, counted. */
-static uint32_t *in_array(struct reader *r, uint32_t obj, const char *key, uint32_t max, uint32_t *n)
+/* The items of array k, which is called `key`: their tokens, counted. */
+static uint32_t *in_items(struct reader *r, uint32_t k, const char *key, uint32_t max, uint32_t *n)
 {
-	uint32_t k = get(r, obj, key, false), *items = NULL, cap = 0;
+	uint32_t *items = NULL, cap = 0;
 	*n = 0;
 	if (k == JSON_NONE || !json_is(&r->tape, k, JSON_ARRAY)) {
 		r->bad = key;
@@ -418,6 +444,11 @@ static uint32_t *in_array(struct reader *r, uint32_t obj, const char *key, uint3
 		items[(*n)++] = i;
 	}
 	return items;
+}
+
+static uint32_t *in_array(struct reader *r, uint32_t obj, const char *key, uint32_t max, uint32_t *n)
+{
+	return in_items(r, get(r, obj, key, false), key, max, n);
 }
 
 static struct contract_dim *in_shape(struct reader *r, uint32_t obj, int *n_dim)
@@ -592,6 +623,26 @@ static void in_storage(struct reader *r, uint32_t k, struct contract_storage *s)
 	s->dies = in_index(r, k, "dies");
 }
 
+static void in_way(struct reader *r, uint32_t k, struct contract_way *way)
+{
+	uint32_t *calls = in_items(r, k, "ways", 1 << 20, &way->n);
+	way->call = arena_alloc(&r->c->arena, ((size_t)way->n + 1) * sizeof(*way->call));
+	for (uint32_t i = 0; i < way->n; i++)
+		way->call[i] = in_text_at(r, calls[i], "ways");
+	free(calls);
+}
+
+static void in_followed(struct reader *r, uint32_t root)
+{
+	struct contract *c = r->c;
+	if (root == JSON_NONE)
+		return;
+	c->stopped = in_text(r, root, "stopped");
+	c->rigid = in_bool(r, root, "rigid");
+	c->n_lost_ways = in_index(r, root, "lost_ways");
+	IN_ALL("ways", CONTRACT_MAX_WAYS, way, n_ways, in_way);
+}
+
 static void in_contract(struct reader *r, uint32_t root)
 {
 	struct contract *c = r->c;
@@ -614,6 +665,7 @@ static void in_contract(struct reader *r, uint32_t root)
 	IN_HEAP("calls", MANY, call, n_calls, cap_calls, in_call);
 	c->in_spec = in_text(r, root, "in_spec");
 	c->out_spec = in_text(r, root, "out_spec");
+	in_followed(r, json_get(&r->tape, root, "followed"));
 	uint32_t *notes = in_array(r, root, "notes", CONTRACT_MAX_NOTES, &n);
 	for (uint32_t i = 0; i < n; i++) {
 		struct buf b = {0};

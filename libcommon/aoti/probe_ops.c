@@ -81,17 +81,20 @@ static uint64_t next_int(struct reader *r) { return r->ints < 6 ? r->c->ints[r->
 static void next_real(struct reader *r) { *(r->reals < 8 ? &r->reals : &r->stack) += 1; }
 static const void *next_pointer(struct reader *r) { return (const void *)(uintptr_t)next_int(r); }
 
-/* What `if` and `while` ask: true once at each place, so that a branch is taken and a loop ends. */
+/* What `if` and `while` ask: true once at each place, so that a branch is taken and a loop ends, unless something else is to be tried. */
 static bool read_bool(uint64_t from)
 {
 	struct run *r = &world->run;
 	world_note("the program branches on data (aoti_torch_item_bool): what it does if true is told, and loops once");
-	for (uint32_t i = 0; i < r->n_asked_bool; i++)
-		if (r->asked_bool[i] == from)
+	for (uint32_t i = 0; i < r->n_asked; i++)
+		if (r->asked[i].place == from)
 			return false;
-	if (r->n_asked_bool < ARRAY_LEN(r->asked_bool))
-		r->asked_bool[r->n_asked_bool++] = from;
-	return true;
+	if (r->n_asked == ARRAY_LEN(r->asked))
+		return false;
+	const struct asked *d = decided(from);
+	bool answer = d ? d->answer : true;
+	r->asked[r->n_asked++] = (struct asked){from, answer, true};
+	return answer;
 }
 
 /* A number read from a tensor: an integer is a size that comes from data, for all we know. */
@@ -109,9 +112,9 @@ static void read_item(const char *type, void *out, uint64_t from)
 	else if (dtype == DTYPE_BOOL)
 		*(bool *)out = read_bool(from);
 	else if (dtype == DTYPE_I64 || dtype == DTYPE_U64)
-		*(int64_t *)out = item_next();
+		*(int64_t *)out = item_next(from);
 	else if (dtype == DTYPE_I32 || dtype == DTYPE_U32)
-		*(int32_t *)out = (int32_t)item_next();
+		*(int32_t *)out = (int32_t)item_next(from);
 	else
 		*(char *)out = 1;
 }
@@ -200,7 +203,7 @@ uint64_t op_called(const struct stub *s, const struct stub_call *c)
 		case 'S': {
 			int64_t *out = (int64_t *)(uintptr_t)next_pointer(&r);
 			if (out)
-				*out = item_next();
+				*out = item_next(c->stack[-1]);
 			break;
 		}
 		case 'z': next_real(&r); /* fall through */

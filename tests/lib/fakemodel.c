@@ -5,13 +5,14 @@
  *
  * A first input of 100 or more floats goes through kernels, as generated code does it (each kernel is called through a slot):
  *     cpp_fused_add_0(in, buf0), cpp_fused_log_1(buf0, buf1), cpp_fused_many_2(...), cpp_fused_mul_3(buf1)
- * Of 101 floats the log makes two NaN, of 102 cpp_fused_add_0 crashes, of 103 it is not called. A many_2 that did not get its
+ * Of 101 floats the log makes two NaN, of 102 cpp_fused_add_0 crashes, of 103 it is not called, of 104 it takes 0.2 s. A many_2 that did not get its
  * arguments makes the Run fail.
  */
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
@@ -51,6 +52,8 @@ void cpp_fused_add_0(const float *in, float *out, int64_t n)
 {
 	if (n == 102)
 		*(volatile int *)NULL = 1;
+	if (n == 104)
+		usleep(200000);
 	for (int64_t i = 0; i < n; i++)
 		out[i] = in[i] + 1;
 }
