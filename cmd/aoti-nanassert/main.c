@@ -1,6 +1,7 @@
 /* aoti-nanassert - which kernel of a compiled model made the first NaN, and why? */
 #include "base/child.h"
 #include "base/diag.h"
+#include "io/mapfile.h"
 #include "io/output.h"
 #include "nanassert.h"
 
@@ -105,6 +106,7 @@ int main(int argc, char **argv)
 	int status;
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
 	opt_parse_or_exit(&spec, argc, argv, &in);
+	mapfile_watch();
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();
 	bool dump = !in.command && dump_like(in.v[0]);

@@ -1,6 +1,7 @@
 /* aoti-printer - see inside a compiled model while it runs: kernels, tensors, times; and where two runs part. */
 #include "base/child.h"
 #include "base/diag.h"
+#include "io/mapfile.h"
 #include "io/output.h"
 #include "printer.h"
 
@@ -126,6 +127,7 @@ int main(int argc, char **argv)
 	int status;
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
 	opt_parse_or_exit(&spec, argc, argv, &in);
+	mapfile_watch();
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();
 	check_options(&in);

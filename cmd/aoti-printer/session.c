@@ -137,12 +137,14 @@ static void say_models(const struct session *s, const struct watch *w)
 	for (size_t i = 0; i < w->n_models; i++)
 		if (w->model[i].why)
 			warn("model %u ('%s'): %s", w->model[i].id, w->model[i].path, w->model[i].why);
-	if (!s->seen && !w->live.models)
-		warn("no compiled model was seen%s%s", w->live.unseen[0] ? ": " : "", w->live.unseen);
+	struct buf why = {0};
+	if (w->o->command && !live_watched(&w->live, &why))
+		warn("%s", buf_str(&why));
 	else if (!s->seen)
 		warn("no call of a kernel or op was seen");
 	else if (!s->shown)
 		warn("%llu calls were seen, but the filters let none pass", (unsigned long long)s->seen);
+	buf_release(&why);
 }
 
 static void say_device(const struct watch *w)

@@ -1,6 +1,7 @@
 /* pt2-run - run a compiled CPU model without PyTorch, and write what it gives. */
 #include "base/child.h"
 #include "base/diag.h"
+#include "io/mapfile.h"
 #include "io/output.h"
 #include "live/inputs.h"
 #include "ptrun.h"
@@ -119,7 +120,9 @@ int main(int argc, char **argv)
 	struct operands in;
 	struct err err = {0};
 	opt_parse_or_exit(&spec, argc, argv, &in);
+	mapfile_watch();
 	output_fail_writes();
+	diag_at_die(output_abort_all);
 	child_signals(CHILD_SIGNALS_FORWARD); /* what was made is removed then, as after any other failure */
 	check_options();
 	int rc = run_and_write(&in, &err);

@@ -23,7 +23,7 @@ static void read_dynamic(struct modelso *m, const struct elf_view *v)
 	Elf64_Dyn d;
 	elf_dynamic_open(&dynamic, v);
 	for (size_t i = 0; elf_dynamic(&dynamic, i, &d); i++) {
-		if (d.d_tag == DT_NEEDED) {
+		if (d.d_tag == DT_NEEDED || d.d_tag == MODELSO_DT_DROPPED) {
 			GROW(m->needed, m->n_needed, m->cap_needed, 1);
 			m->needed[m->n_needed++] = elf_str(dynamic.strings, d.d_un.d_val);
 		} else if (d.d_tag == DT_RPATH || d.d_tag == DT_RUNPATH) {
@@ -40,14 +40,10 @@ static void read_dynamic(struct modelso *m, const struct elf_view *v)
 
 static void read_segments(struct modelso *m, const struct elf_view *v)
 {
-	for (unsigned i = 0; i < v->eh.e_phnum; i++) {
-		uint64_t at = v->eh.e_phoff + (uint64_t)i * sizeof(Elf64_Phdr);
-		Elf64_Phdr ph;
-		if (v->eh.e_phentsize != sizeof(ph) || v->eh.e_phoff > v->bytes.n || at > v->bytes.n - sizeof(ph))
-			return;
-		memcpy(&ph, v->bytes.p + at, sizeof(ph));
-		if (ph.p_type == PT_GNU_RELRO)
-			m->relro = true;
+	Elf64_Phdr ph;
+	for (size_t i = 0; elf_segment(v, i, &ph); i++) {
+		m->relro = m->relro || ph.p_type == PT_GNU_RELRO;
+		m->exec_stack = m->exec_stack || (ph.p_type == PT_GNU_STACK && ph.p_flags & PF_X);
 	}
 }
 
@@ -334,7 +330,7 @@ static enum modelso_runtime find_runtime(struct modelso *m)
 	for (uint32_t i = 0; i < m->n_needed; i++)
 		if (slice_starts(m->needed[i], "libexecutorch"))
 			return RUNTIME_EXECUTORCH;
-		else if (slice_starts(m->needed[i], "libtorch"))
+		else if (modelso_of_torch(m->needed[i]))
 			return RUNTIME_TORCH;
 	for (uint32_t i = 0; i < m->n_import; i++)
 		if (slice_find(m->import[i].name, "10executorch"))

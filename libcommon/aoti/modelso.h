@@ -120,8 +120,9 @@ struct modelso {
 	uint8_t bits;
 	bool big_endian, header_only;
 	bool bind_now, relro, stripped; /* stripped: no .symtab */
+	bool exec_stack;                /* wants an executable stack: dlopen() of glibc 2.41 and newer refuses it */
 
-	struct slice *needed, *rpath; /* rpath: DT_RPATH and DT_RUNPATH */
+	struct slice *needed, *rpath; /* rpath: DT_RPATH and DT_RUNPATH; needed also of a file that modelso_make_loadable() changed */
 	struct slice soname;
 	struct modelso_version *version;
 	struct slice *entry; /* exported AOTInductor* functions, sorted */
@@ -161,6 +162,16 @@ const char *modelso_machine_name(uint16_t machine, bool big_endian);
 const char *modelso_api_name(enum modelso_api api);
 const char *modelso_runtime_name(enum modelso_runtime runtime);
 const char *modelso_form_name(enum modelso_form form);
+
+/* Is this, by its file name or DT_NEEDED, a library of torch's (libtorch_cpu.so, libc10.so)? What a process with any torch has: which of
+ * them a model names says how its torch was built, not what it calls. */
+bool modelso_of_torch(struct slice soname);
+/* Changes a copy of a model's library so that what only the dynamic linker reads stands no more in the way of loading it: it needs none of
+ * torch's libraries by name, nor their versions (its symbols are looked up in whatever is loaded), and no executable stack. Its size, and
+ * where everything lies in it, stay. */
+int modelso_make_loadable(const char *path, struct err *err);
+/* The same of bytes in memory. What is no 64-bit ELF library is left as it is. */
+int modelso_edit(char *bytes, size_t n, const char *name, struct err *err);
 
 bool modelso_exports(const struct modelso *m, const char *entry);
 bool modelso_imports(const struct modelso *m, const char *symbol);

@@ -83,6 +83,15 @@ bool elf_section(const struct elf_view *v, uint32_t i, Elf64_Shdr *sh)
 	return true;
 }
 
+bool elf_segment(const struct elf_view *v, size_t i, Elf64_Phdr *ph)
+{
+	uint64_t at = v->eh.e_phoff;
+	if (i >= v->eh.e_phnum || v->eh.e_phentsize != sizeof(*ph) || at > v->bytes.n || (v->bytes.n - at) / sizeof(*ph) <= i)
+		return false;
+	memcpy(ph, v->bytes.p + at + i * sizeof(*ph), sizeof(*ph));
+	return true;
+}
+
 struct slice elf_data(const struct elf_view *v, const Elf64_Shdr *sh)
 {
 	if (sh->sh_type == SHT_NOBITS || sh->sh_type == SHT_NULL)

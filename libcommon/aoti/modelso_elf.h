@@ -22,6 +22,8 @@ struct elf_view {
 int elf_view_open(struct elf_view *v, struct slice bytes, const char *name, struct err *err);
 /* False when i is not a section. */
 bool elf_section(const struct elf_view *v, uint32_t i, Elf64_Shdr *sh);
+/* False when i is not a segment, or lies outside. */
+bool elf_segment(const struct elf_view *v, size_t i, Elf64_Phdr *ph);
 /* Index of the first section with this name (name) or type (name NULL), 0 for none. */
 uint32_t elf_find(const struct elf_view *v, const char *name, uint32_t type);
 /* Its bytes, empty for one without (SHT_NOBITS). */

@@ -317,9 +317,21 @@ static enum settled settle(struct walks *w)
 	return STUCK;
 }
 
+bool walk_settles(struct walks *w) { return settle(w) == SETTLED; }
+
 /* ---- what was seen in a run ---- */
 
 static uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9e3779b97f4a7c15ull ^ (h >> 29); }
+
+uint64_t walk_hash_calls(void)
+{
+	const struct run *r = &world->run;
+	uint64_t h = r->n_calls;
+	for (uint32_t i = 0; i < r->n_calls; i++)
+		for (const char *p = r->call[i].name; *p; p++)
+			h = mix(h, (uint8_t)*p);
+	return h;
+}
 
 static int dims_of(const struct fake *f) { return f->shape ? f->shape->n_dim : f->n_dim; }
 
@@ -332,9 +344,7 @@ static uint64_t hash_run(void)
 		h = mix(h, v->kind * 64u + v->storage + ((uint64_t)v->base << 32));
 		h = mix(h, (uint64_t)dims_of(v->fake) * 128 + (uint64_t)v->fake->dtype);
 	}
-	for (uint32_t i = 0; i < r->n_calls; i++)
-		for (const char *p = r->call[i].name; *p; p++)
-			h = mix(h, (uint8_t)*p);
+	h = mix(h, walk_hash_calls());
 	for (uint32_t i = 0; i < r->n_args; i++)
 		h = mix(h, r->arg[i].role + 8ull * r->arg[i].value);
 	for (uint32_t i = 0; i < r->n_storages; i++)
@@ -368,7 +378,7 @@ int input_dims(uint32_t i)
 }
 
 /* In the order in which probe_contract.c takes them: inputs, then values. */
-static int64_t *take_numbers(uint32_t *n)
+int64_t *walk_numbers(uint32_t *n)
 {
 	const struct run *r = &world->run;
 	struct numbers a = {0};
@@ -391,7 +401,7 @@ static void record(struct walks *w)
 {
 	uint32_t n;
 	uint64_t shape = hash_run();
-	int64_t *numbers = take_numbers(&n);
+	int64_t *numbers = walk_numbers(&n);
 	if (w->n && (shape != w->shape || n != w->n_numbers)) {
 		world_note("the program takes another path for other sizes; what is told is one of them");
 		free(numbers);
@@ -521,7 +531,8 @@ static void find_sources(struct walks *w)
 			if (world->made[k]->shape.read[d] && world->made[k]->shape.size_state[d] == DIM_FREE)
 				add_source(w, SOURCE_MADE, k, d);
 	for (uint32_t k = 0; k < world->run.n_items; k++)
-		add_source(w, SOURCE_ITEM, k, 0);
+		if (!decided(world->item[k].place))
+			add_source(w, SOURCE_ITEM, k, 0);
 }
 
 /* Bounds of what comes from data: values far out, and see what is said. */
@@ -651,9 +662,6 @@ static void fold(void)
 	       adapt(&c) == SETTLED);
 	world->folding = false;
 	fake_settle_kept();
-	for (uint32_t i = 0; i < world->n_constants; i++)
-		if (world->constant[i].fake)
-			world->constant[i].fake->value = world->n_inputs + i;
 }
 
 int walk_model(struct walks *w, struct err *err)
@@ -670,6 +678,7 @@ int walk_model(struct walks *w, struct err *err)
 	}
 	w->complete = s == SETTLED;
 	if (w->complete) {
+		walk_ways(w);
 		find_steps(w);
 		w->complete = settle(w) == SETTLED;
 	}
@@ -697,6 +706,7 @@ void walks_release(struct walks *w)
 		free(w->v[i].number);
 	}
 	free(w->v);
+	free(w->way);
 	free(w->source);
 	*w = (struct walks){0};
 }

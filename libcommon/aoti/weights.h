@@ -21,7 +21,8 @@
  *     ROOT/data/aotinductor/MODEL/weights_config.json    {"fc.weight": ["weight_0", [16, 8], [8, 1], 0]}   sizes, strides, offset
  *     ROOT/data/weights/weight_0                         torch.save's
  *
- * They are found by a constant's module path (fqn), else by its own name. What the compiler folds at run time is never asked for.
+ * They are found by a constant's module path (fqn), else by its own name; a tensor constant that the compiler has renamed (the export's "k"
+ * is _tensor_constant0) by being the only one left of its type and shape. What the compiler folds at run time is never asked for.
  * Views are into the files, which are mapped: nothing is copied but what is laid out in another way.
  *
  * Failure: -1 and err (EXIT_INPUT), which names the file and the weight.

@@ -97,29 +97,65 @@ static void add_misfit(struct buf *b, size_t *n, struct slice name, const struct
 	add_meta(b, want);
 }
 
+/* A tensor constant of the program that the compiler has renamed: torch._inductor's _tensor_constant0 is the export's "k". */
+static bool is_renamed(const struct contract_constant *c) { return c->type == CONSTANT_TENSOR && c->n_dim >= 0; }
+
 struct matching {
 	const struct weights *w;
 	struct intern names;
 	size_t *which; /* of each name its weight */
-	bool *taken;
+	bool *taken, *meant; /* meant: a constant has its name */
 	struct buf missing, misfit;
 	size_t n_missing, n_misfit;
 };
 
-static const struct tensor_view *find_weight(struct matching *m, const struct contract_constant *c)
+static bool fits(const struct contract_constant *c, const struct tensor_meta *m)
+{
+	struct tensor_meta want;
+	constant_meta(c, &want);
+	return m->dtype == want.dtype && same_sizes(m, &want);
+}
+
+static bool is_named(const struct matching *m, const struct contract_constant *c)
+{
+	return (c->fqn.n && intern_find(&m->names, c->fqn) != INTERN_NONE) || intern_find(&m->names, c->name) != INTERN_NONE;
+}
+
+/* The one weight that no constant is named after and that fits this one, which is the only one that it fits. */
+static const struct tensor_view *only_weight(struct matching *m, const struct contract *all, const struct contract_constant *c)
+{
+	size_t found = m->w->n;
+	for (size_t i = 0; i < m->w->n; i++) {
+		if (m->meant[i] || !fits(c, &m->w->v[i].meta))
+			continue;
+		if (found < m->w->n)
+			return NULL;
+		found = i;
+	}
+	for (uint32_t i = 0; i < all->n_constants && found < m->w->n; i++)
+		if (&all->constant[i] != c && is_renamed(&all->constant[i]) && !is_named(m, &all->constant[i]) &&
+		    fits(&all->constant[i], &m->w->v[found].meta))
+			return NULL;
+	if (found == m->w->n)
+		return NULL;
+	m->taken[found] = true;
+	return &m->w->v[found];
+}
+
+static const struct tensor_view *find_weight(struct matching *m, const struct contract *all, const struct contract_constant *c)
 {
 	uint32_t at = c->fqn.n ? intern_find(&m->names, c->fqn) : INTERN_NONE;
 	if (at == INTERN_NONE)
 		at = intern_find(&m->names, c->name);
 	if (at == INTERN_NONE)
-		return NULL;
+		return is_renamed(c) ? only_weight(m, all, c) : NULL;
 	m->taken[m->which[at]] = true;
 	return &m->w->v[m->which[at]];
 }
 
-static int match_constant(struct matching *m, const struct contract_constant *c, struct weights_fit *f, struct err *err)
+static int match_constant(struct matching *m, const struct contract *all, const struct contract_constant *c, struct weights_fit *f, struct err *err)
 {
-	const struct tensor_view *found = find_weight(m, c);
+	const struct tensor_view *found = find_weight(m, all, c);
 	struct tensor_view *to = &f->v[f->n];
 	if (!found) {
 		if (c->bytes) /* torch asks for no empty ones (model_container.h, assert_all_constants) */
@@ -170,19 +206,27 @@ static int verdict(struct matching *m, bool all, struct weights_fit *f, struct e
 
 int weights_fit(const struct weights *w, const struct contract *c, bool all, struct weights_fit *f, struct err *err)
 {
-	struct matching m = {.w = w, .which = xcalloc(w->n + 1, sizeof(*m.which)), .taken = xcalloc(w->n + 1, sizeof(*m.taken))};
+	struct matching m = {.w = w, .which = xcalloc(w->n + 1, sizeof(*m.which)), .taken = xcalloc(w->n + 1, sizeof(*m.taken)),
+			     .meant = xcalloc(w->n + 1, sizeof(*m.meant))};
 	int r = 0;
 	*f = (struct weights_fit){0};
 	f->v = arena_alloc(&f->arena, ((size_t)c->n_constants + 1) * sizeof(*f->v));
 	for (size_t i = 0; i < w->n; i++)
 		m.which[intern_add(&m.names, w->v[i].name)] = i;
+	for (uint32_t i = 0; i < c->n_constants; i++) {
+		const struct slice name[] = {c->constant[i].fqn, c->constant[i].name};
+		for (size_t k = 0; k < 2; k++)
+			if (name[k].n && intern_find(&m.names, name[k]) != INTERN_NONE)
+				m.meant[m.which[intern_find(&m.names, name[k])]] = true;
+	}
 	for (uint32_t i = 0; i < c->n_constants && !r; i++)
 		if (is_asked(&c->constant[i]))
-			r = match_constant(&m, &c->constant[i], f, err);
+			r = match_constant(&m, c, &c->constant[i], f, err);
 	if (!r)
 		r = verdict(&m, all, f, err);
 	free(m.which);
 	free(m.taken);
+	free(m.meant);
 	intern_release(&m.names);
 	buf_release(&m.missing);
 	buf_release(&m.misfit);

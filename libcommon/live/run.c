@@ -247,6 +247,7 @@ static void command_line(struct run_job *j, const char *name, const char *runner
 	word(&w, runner);
 	option(&w, "--torch", torch);
 	option(&w, "--model", j->so);
+	word(&w, "--own-copy");
 	option(&w, "--name", name);
 	option(&w, "--inputs", inputs);
 	option(&w, "--outputs", j->outputs);

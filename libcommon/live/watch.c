@@ -296,7 +296,7 @@ int watch_status(const struct watch *w, size_t findings, int error_exitcode)
 	if (c->status || findings)
 		return c->status ? c->status : found;
 	/* Nothing was looked at: never a silent 0. */
-	return w->live.models && (w->calls.log->ticket || calls_unlogged(&w->calls) || !w->live.calls) ? EXIT_FINE : EXIT_ENVIRON;
+	return live_watched(&w->live, NULL) && (w->calls.log->ticket || calls_unlogged(&w->calls)) ? EXIT_FINE : EXIT_ENVIRON;
 }
 
 int watch_end(struct watch *w, int status)

@@ -43,6 +43,7 @@ struct torch {
 	/* of a GPU's */
 	int32_t (*device)(tensor t, int32_t *ret);
 	int32_t (*copy)(tensor to, tensor from, int32_t non_blocking);
+	int32_t (*settle)(tensor to, tensor from, int32_t non_blocking); /* the same function; NULL: it has none */
 	const char *(*last_error)(void); /* libpt2shim.so's own */
 };
 
@@ -55,16 +56,11 @@ static uint64_t now(clockid_t clock)
 
 /* ---- what is missing ---- */
 
-static bool is_torch_library(struct slice name)
-{
-	return slice_starts(name, "libtorch") || slice_starts(name, "libc10");
-}
-
 static int load_needed(const struct modelso *m, struct err *err)
 {
 	for (uint32_t i = 0; i < m->n_needed; i++) {
 		char name[256];
-		if (is_torch_library(m->needed[i]) || slice_starts(m->needed[i], "ld-linux"))
+		if (modelso_of_torch(m->needed[i]) || slice_starts(m->needed[i], "ld-linux"))
 			continue;
 		snprintf(name, sizeof(name), "%.*s", (int)m->needed[i].n, m->needed[i].p);
 		if (!dlopen(name, RTLD_LAZY | RTLD_LOCAL))
@@ -97,9 +93,8 @@ static int by_name(const void *a, const void *b)
 	return c ? c : x->n < y->n ? -1 : x->n > y->n;
 }
 
-static int name_missing(const struct modelso *m, const struct torch *t, struct err *err)
+static size_t find_missing(const struct modelso *m, const struct torch *t, struct slice *missing)
 {
-	struct slice *missing = xcalloc((size_t)m->n_import + 1, sizeof(*missing));
 	size_t n = 0;
 	for (uint32_t i = 0; i < m->n_import; i++) {
 		const struct modelso_import *s = &m->import[i];
@@ -110,6 +105,29 @@ static int name_missing(const struct modelso *m, const struct torch *t, struct e
 		if (!defined_somewhere(m, t, name))
 			missing[n++] = s->name;
 	}
+	return n;
+}
+
+/* One of torch's libraries that lies beside libtorch_cpu.so. */
+static void load_beside(const struct job *j, struct slice soname)
+{
+	const char *slash = strrchr(j->torch, '/');
+	char path[4096];
+	if (modelso_of_torch(soname) &&
+	    snprintf(path, sizeof(path), "%.*s/%.*s", slash ? (int)(slash - j->torch) : 1, slash ? j->torch : ".", (int)soname.n, soname.p) < (int)sizeof(path))
+		dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
+}
+
+/* Its copy needs none of torch's libraries by name (modelso_make_loadable): those that are installed are loaded only where
+ * something is missing without them, for libtorch.so of a wheel for CUDA brings all of CUDA. */
+static int name_missing(const struct modelso *m, const struct job *j, const struct torch *t, struct err *err)
+{
+	struct slice *missing = xcalloc((size_t)m->n_import + 1, sizeof(*missing));
+	size_t n = find_missing(m, t, missing);
+	for (uint32_t i = 0; n && !t->last_error && i < m->n_needed; i++)
+		load_beside(j, m->needed[i]);
+	if (n && !t->last_error)
+		n = find_missing(m, t, missing);
 	qsort(missing, n, sizeof(*missing), by_name);
 	struct buf b = {0};
 	for (size_t i = 0; i < n && b.len < 700; i++)
@@ -185,7 +203,7 @@ static int check_model(const struct job *j, const struct torch *t, struct model 
 	int r = modelso_open(&m, f.bytes, j->name, err);
 	if (!r) {
 		r = refuse(&m, j, err) < 0 || load_needed(&m, err) < 0 || load_sleef(&m, t, err) < 0 ||
-			    name_missing(&m, t, err) < 0 || open_proxy(&m, j, t, &model->proxy, err) < 0
+			    name_missing(&m, j, t, err) < 0 || open_proxy(&m, j, t, &model->proxy, err) < 0
 			? -1
 			: 0;
 		model->no_weights = m.constants.form == CONSTANTS_NONE;
@@ -213,6 +231,7 @@ static int load_torch(struct torch *t, const char *path, struct err *err)
 		return err_set(err, EXIT_ENVIRON, "'%s' has no AOTInductor interface (torch 2.4 and later have one)",
 			       path);
 	FIND(t->so, "shim_last_error", t->last_error);
+	FIND(t->so, "aoti_torch_copy_", t->settle);
 	return 0;
 }
 
@@ -231,19 +250,23 @@ static int load_torch_cuda(struct torch *t, const char *torch, struct err *err)
 	return 0;
 }
 
-/* Operators of the user's own, in C++. Foreign code like the model: after the door is locked. libtorch.so, which such
- * libraries name, is an empty one beside libtorch_cpu.so. */
-static int load_libraries(const struct job *j, const struct torch *t, struct err *err)
+static void load_needed_of(void *arg, struct slice soname) { load_beside(arg, soname); }
+
+/* Operators of the user's own, in C++. Foreign code like the model: after the door is locked. What of torch's libraries they name is
+ * beside libtorch_cpu.so. */
+static int load_libraries(struct job *j, const struct torch *t, struct err *err)
 {
-	const char *slash = strrchr(j->torch, '/');
-	char path[4096];
 	if (j->n_load && t->last_error)
 		return err_set(err, EXIT_USAGE, "'%s' needs an installed libtorch (--torch)", j->load[0]);
-	if (j->n_load && slash && snprintf(path, sizeof(path), "%.*s/libtorch.so", (int)(slash - j->torch), j->torch) < (int)sizeof(path))
-		dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
-	for (unsigned i = 0; i < j->n_load; i++)
+	for (unsigned i = 0; i < j->n_load; i++) {
+		struct mapfile f;
+		if (mapfile_open(&f, j->load[i], err) < 0)
+			return -1;
+		modelso_lib_needed(f.bytes, j->load[i], load_needed_of, j, NULL);
+		mapfile_close(&f);
 		if (!dlopen(j->load[i], RTLD_NOW | RTLD_LOCAL))
 			return err_set(err, EXIT_ENVIRON, "cannot load '%s': %s", j->load[i], dlerror());
+	}
 	return 0;
 }
 
@@ -398,17 +421,37 @@ static void drop_weights(const struct torch *t, struct given *g)
 	runfile_close(&g->f);
 }
 
-/* *o becomes one on the host, with the same strides. */
-static int from_gpu(const struct torch *t, tensor *o, size_t i, struct err *err)
+/* libtorch conjugates and negates numbers by a mark on the tensor (x.conj(), x.conj().imag), which their memory does not show. */
+static bool may_be_marked(const struct torch *t, int32_t dtype)
 {
-	int32_t device, dtype;
+	const bool number = dtype == DTYPE_F16 || dtype == DTYPE_F32 || dtype == DTYPE_F64;
+	return t->settle && !t->last_error && (number || dtype == DTYPE_C32 || dtype == DTYPE_C64 || dtype == DTYPE_C128);
+}
+
+/* Onto an expanded tensor nothing can be copied. */
+static const int64_t *own_strides(int64_t n, const int64_t *size, const int64_t *stride, struct tensor_meta *m)
+{
+	m->n_dim = (int)n;
+	memcpy(m->size, size, (size_t)n * sizeof(*size));
+	tensor_contiguous(m);
+	for (int64_t d = 0; d < n; d++)
+		if (size[d] > 1 && !stride[d])
+			return m->stride;
+	return stride;
+}
+
+/* *o becomes one on the host whose memory is what it says, with the same strides. */
+static int settle_output(const struct torch *t, tensor *o, size_t i, struct err *err)
+{
+	int32_t device = DEVICE_CPU, dtype;
 	int64_t n, *size, *stride;
+	struct tensor_meta m;
 	tensor host = NULL;
-	if (!*o || !t->copy || t->device(*o, &device) || device != DEVICE_CUDA)
+	if (!*o || (t->copy && t->device(*o, &device)) || t->dtype(*o, &dtype) || (device != DEVICE_CUDA && !may_be_marked(t, dtype)))
 		return 0;
-	if (t->dim(*o, &n) || t->sizes(*o, &size) || t->strides(*o, &stride) || t->dtype(*o, &dtype) ||
-	    t->empty_strided(n, size, stride, dtype, DEVICE_CPU, 0, &host) || t->copy(host, *o, 0))
-		return err_set(err, EXIT_INPUT, "output %zu cannot be copied off the GPU", i);
+	if (t->dim(*o, &n) || n > TENSOR_MAX_DIMS || t->sizes(*o, &size) || t->strides(*o, &stride) ||
+	    t->empty_strided(n, size, own_strides(n, size, stride, &m), dtype, DEVICE_CPU, 0, &host) || t->settle(host, *o, 0))
+		return err_set(err, EXIT_INPUT, "output %zu cannot be copied%s", i, device == DEVICE_CUDA ? " off the GPU" : "");
 	t->drop(*o);
 	*o = host;
 	return 0;
@@ -444,7 +487,7 @@ static int write_outputs(const struct job *j, const struct torch *t, tensor *out
 	memset(v, 0, (n + 1) * sizeof(*v));
 	int r = 0;
 	for (size_t i = 0; i < n && !r; i++)
-		r = from_gpu(t, &out[i], i, err);
+		r = settle_output(t, &out[i], i, err);
 	for (size_t i = 0; i < n && !r; i++)
 		r = view_output(t, out[i], i, &v[i], &a, err);
 	if (!r)
@@ -566,6 +609,8 @@ int run_job(struct job *j, const struct tensor_view *in, size_t n_in, struct err
 	if (load_torch(&t, j->torch, err) < 0 || (j->gpu && load_torch_cuda(&t, j->torch, err) < 0))
 		return -1;
 	times.torch = now(CLOCK_MONOTONIC) - start;
+	if (j->own_copy && modelso_make_loadable(j->model, err) < 0)
+		return -1;
 	if (confine(j, err) < 0 || load_libraries(j, &t, err) < 0)
 		return -1;
 	if (check_model(j, &t, &m, err) < 0)

@@ -53,6 +53,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct modelso_lib l;
 	struct err err;
 	struct slice bytes = slice_of((const char *)data, size);
+	char *copy = xmalloc(size + 1);
+	memcpy(copy, data, size);
+	modelso_edit(copy, size, "fuzz", &err);
+	free(copy);
 	if (modelso_open(&m, bytes, "fuzz", &err) == 0) {
 		ask(&m);
 		modelso_close(&m);

@@ -7,6 +7,7 @@ units in the last place of the largest value).
 import glob
 import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -60,7 +61,7 @@ def read_runfile(path):
 def unpack(package, model, folder):
     """The files of one model beside each other: (library, blob or None, extern nodes or None)."""
     if not zipfile.is_zipfile(package):
-        return package, None, None
+        return shutil.copy(package, folder), None, None
     with zipfile.ZipFile(package) as z:
         for name in z.namelist():
             if f"/{model}/" in name or not model:
@@ -74,7 +75,7 @@ def run(package, inputs, model="", runtime=SHIM, more=()):
     with tempfile.TemporaryDirectory() as folder:
         library, blob, nodes = unpack(package, model, folder)
         torch.save(inputs, f"{folder}/inputs.pt")
-        command = [RUNNER, "--quiet", "--torch", runtime, "--model", library]
+        command = [RUNNER, "--quiet", "--torch", runtime, "--own-copy", "--model", library]
         command += ["--inputs", f"{folder}/inputs.pt", "--outputs", f"{folder}/out"]
         command += ["--blob", blob] if blob else []
         command += ["--extern-nodes", nodes] if nodes else []

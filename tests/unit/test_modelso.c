@@ -608,6 +608,81 @@ static void collect(void *arg, struct slice s)
 	buf_addc(b, ' ');
 }
 
+/* Whatever names of torch's libraries it has, and their versions, first, last and between others: none of them is left to the dynamic
+ * linker, all else is as it was, and what the model was made for can still be told. */
+static void loadable(void **state)
+{
+	(void)state;
+	struct buf b = {0}, names = {0};
+	struct guard g = {0};
+	struct modelso m;
+	struct err err;
+	uint64_t seed = 11;
+	elf_make(&b, &(struct elf_order){.needed = {"libtorch.so", "libc.so.6", "libc10.so", "libm.so.6", "/x/libtorch_new.so.3"},
+					 .n_symbol = 6,
+					 .symbol = {{"aoti_torch_clone", "libtorch.so", "TORCH_2"},
+						    {"memcpy", "libc.so.6", "GLIBC_2.14"},
+						    {"c10_thing", "libc10.so", "C10_1"},
+						    {"sinf", "libm.so.6", "GLIBC_2.2.5"},
+						    {"aoti_torch_other", "/x/libtorch_new.so.3", "TORCH_3"},
+						    {"AOTInductorModelContainerRun", .section = ELF_RODATA, .func = true}}});
+	char *copy = xmalloc(b.len);
+	memcpy(copy, b.p, b.len);
+	assert_int_equal(modelso_edit(copy, b.len, "a.so", &err), 0);
+	assert_int_equal(modelso_lib_needed(slice_of(copy, b.len), "a.so", collect, &names, &err), 0);
+	assert_string_equal(buf_str(&names), "libc.so.6 libm.so.6 ");
+	open_ok(&m, slice_of(copy, b.len));
+	assert_int_equal(m.n_needed, 5);
+	assert_int_equal(m.runtime, RUNTIME_TORCH);
+	assert_int_equal(m.n_version, 2);
+	assert_text(m.version[0].version, "GLIBC_2.14");
+	assert_text(m.version[1].version, "GLIBC_2.2.5");
+	for (uint32_t i = 0; i < m.n_import; i++)
+		assert_int_equal(m.import[i].version.n > 0, i % 2);
+	modelso_close(&m);
+	for (unsigned i = 0; i < 20000; i++) { /* damaged anywhere */
+		char *p = guard_put(&g, b.p, b.len);
+		for (unsigned k = 0; k <= pick(&seed, 3); k++)
+			p[pick(&seed, (uint32_t)b.len)] = (char)random_u32(&seed);
+		modelso_edit(p, b.len, "a.so", NULL);
+	}
+	guard_release(&g);
+	free(copy);
+	buf_release(&b);
+	buf_release(&names);
+}
+
+/* What Inductor links has weights without .note.GNU-stack. */
+static void stack(void **state)
+{
+	(void)state;
+	struct buf so = {0};
+	struct modelso m;
+	struct err err;
+	fixture("mlp", 0, &so);
+	open_ok(&m, buf_slice(&so));
+	assert_true(m.exec_stack);
+	modelso_close(&m);
+	assert_int_equal(modelso_edit(so.p, so.len, "a.so", &err), 0);
+	open_ok(&m, buf_slice(&so));
+	assert_false(m.exec_stack);
+	assert_int_equal(m.n_version, 21);
+	modelso_close(&m);
+	buf_release(&so);
+}
+
+static void of_torch(void **state)
+{
+	(void)state;
+	static const char *const yes[] = {"libtorch.so", "libtorch_cpu.so", "libtorch_cuda.so", "libtorch_next.so.4", "libc10.so", "libc10_cuda.so",
+					  "libshm.so", "libcaffe2_nvrtc.so", "libaoti_custom_ops.so", "/a/b/libtorch.so"};
+	static const char *const no[] = {"", "/", "libc.so.6", "libgomp.so.1", "torch.so", "libcudart.so.13", "libtorch/x.so", "libexecutorch.so"};
+	for (size_t i = 0; i < ARRAY_LEN(yes); i++)
+		assert_true(modelso_of_torch(slice_str(yes[i])));
+	for (size_t i = 0; i < ARRAY_LEN(no); i++)
+		assert_false(modelso_of_torch(slice_str(no[i])));
+}
+
 static void libraries(void **state)
 {
 	(void)state;
@@ -662,7 +737,7 @@ int main(void)
 	    cmocka_unit_test(bad_tables),
 	    cmocka_unit_test(against_a_wall),
 	    cmocka_unit_test(versions),
-	    cmocka_unit_test(libraries),
+	    cmocka_unit_test(loadable), cmocka_unit_test(stack), cmocka_unit_test(of_torch), cmocka_unit_test(libraries),
 	};
 	return RUN(tests);
 }

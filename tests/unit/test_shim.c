@@ -274,6 +274,56 @@ static void test_load(void **state)
 	free(lib);
 }
 
+/* The package's files in a folder of their own, with all names of a library changed to another of the same length. */
+static char *renamed_library(const struct fixture *f, const char *old, const char *new)
+{
+	struct err err;
+	char *folder = xasprintf("%s/renamed", dir);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	struct package *pkg = (struct package *)(uintptr_t)&f->pkg;
+	for (uint32_t i = 0; i < pkg->model[0].n_file; i++) {
+		const struct package_file *file = &pkg->file[pkg->model[0].file[i]];
+		struct slice bytes;
+		assert_int_equal(package_data(pkg, pkg->model[0].file[i], &bytes, &err), 0);
+		char *copy = xmalloc(bytes.n + 1), *path = xasprintf("%s/%.*s", folder, (int)file->name.n, file->name.p);
+		memcpy(copy, bytes.p, bytes.n);
+		for (char *at = copy; (at = memmem(at, bytes.n - (size_t)(at - copy), old, strlen(old) + 1));)
+			memcpy(at, new, strlen(new));
+		FILE *out = fopen(path, "w");
+		assert_int_equal(fwrite(copy, 1, bytes.n, out), bytes.n);
+		fclose(out);
+		free(copy);
+		free(path);
+	}
+	return folder;
+}
+
+/* Whatever name of torch's a package was linked with, and without it on any path; weights behind the library, too. */
+static void test_needed(void **state)
+{
+	(void)state;
+	static const char *const package[] = {"mlp", "weights_appended"};
+	for (size_t i = 0; i < ARRAY_LEN(package); i++) {
+		struct fixture f;
+		struct package pkg;
+		struct run_options o = {.torch = getenv("PT2_TEST_TORCH")};
+		struct run_result r;
+		struct err err;
+		fixture_open(&f, package[i], package[i]);
+		char *folder = renamed_library(&f, "libtorch_cpu.so", "libtorch_new.so");
+		if (package_open(&pkg, folder, &err) < 0 || run_model(&pkg, f.in, f.n_in, &o, &r, &err) < 0)
+			fail_msg("%s: %s", package[i], err.text);
+		same_outputs(&f, &r, package[i]);
+		run_result_release(&r);
+		package_close(&pkg);
+		fixture_close(&f);
+		char *cmd = xasprintf("rm -r '%s'", folder);
+		assert_int_equal(system(cmd), 0);
+		free(cmd);
+		free(folder);
+	}
+}
+
 static void test_inputs(void **state)
 {
 	(void)state;
@@ -429,7 +479,7 @@ int main(void)
 	    cmocka_unit_test(test_proxied),   cmocka_unit_test(test_load),
 	    cmocka_unit_test(test_custom_ops), cmocka_unit_test(test_inputs),	       cmocka_unit_test(test_thrown),
 	    cmocka_unit_test(test_confined),  cmocka_unit_test(test_missing),	       cmocka_unit_test(test_no_torch),
-	    cmocka_unit_test(test_runfile),
+	    cmocka_unit_test(test_needed), cmocka_unit_test(test_runfile),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name(__FILE__, tests, setup, teardown);
