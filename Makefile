@@ -21,7 +21,7 @@ else
 Q := @
 endif
 
-TOOLS    := tlparse fxexplain fxminify aoti-checkinputs aoti-printer aoti-nanassert
+TOOLS    := tlparse fxexplain fxminify aoti-checkinputs aoti-printer aoti-nanassert pt2-run
 PKGS     := zlib libmd libdeflate libelf libdw libseccomp
 
 # Asked for only when something is compiled: `make demo` and `make check` install the packages first.
@@ -36,7 +36,7 @@ san      := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 
 # The core never prints, exits or keeps state, so that a preload library can link it; the rest is for tools.
-tool_src := libcommon/base/diag.c libcommon/base/opt.c libcommon/base/child.c libcommon/base/confine.c libcommon/io/output.c \
+tool_src := libcommon/base/diag.c libcommon/base/opt.c libcommon/base/child.c libcommon/base/confine.c libcommon/io/output.c libcommon/io/mapfile_cut.c \
 	    libcommon/base/screen.c libcommon/graph/repro_save.c \
 	    libcommon/aoti/load.c libcommon/crash/unwind.c libcommon/crash/crashmap.c libcommon/crash/operand.c libcommon/crash/verdict.c \
 	    $(wildcard libcommon/html/*.c libcommon/live/*.c libcommon/aoti/probe*.c libcommon/reduce/*.c libcommon/diagnose/*.c)
@@ -115,8 +115,8 @@ beside    += $(cuda_text:tests/lib/cudamodel/%=$(cuda_at)/model/%) $(cuda_text:t
 cuda      := $(cuda_libs) $(cuda_so) $(beside) $(cuda_at)/cudamodel.pt2 $(O)/tests-lib/cudahost $(O)/tests-lib/cudarun
 
 # What lives in other people's processes is never sanitized: their runtimes want to be first.
-guests   := $(probe) $(shim) $(runner) $(O)/tests-lib/faketorch.so $(O)/tests-lib/fakemodel.so \
-	    $(O)/tests-lib/hostilemodel.so $(O)/tests-lib/customop.so $(O)/tests-lib/livehost $(O)/tests-lib/predicate $(cuda)
+guests   := $(probe) $(shim) $(runner) $(O)/tests-lib/faketorch.so $(O)/tests-lib/livehost $(O)/tests-lib/predicate $(cuda) \
+	    $(addprefix $(O)/tests-lib/,fakemodel.so quietmodel.so latemodel.so hostilemodel.so customop.so)
 ifneq ($(SAN),)
 $(guests): $(O)/%: plain-guests
 	@mkdir -p $(@D)
@@ -200,9 +200,10 @@ check:                          ## install what the tests need, build, run all t
 # What makes calls fail (tests/cli/inject.t); a sanitizer has a preload of its own.
 inject   := $(if $(SAN),,$(O)/tests-lib/inject.so)
 $(O)/tests-lib/faketorch.so: private all_cflags += -Wl,-soname,libtorch_cpu.so
-models   := $(O)/tests-lib/fakemodel.so $(O)/tests-lib/hostilemodel.so $(O)/tests-lib/customop.so
+models   := $(addprefix $(O)/tests-lib/,fakemodel.so quietmodel.so latemodel.so hostilemodel.so customop.so)
 $(models): $(O)/tests-lib/faketorch.so
 $(models): private all_cflags += -Wl,--no-as-needed $(O)/tests-lib/faketorch.so
+$(O)/tests-lib/latemodel.so: private all_cflags += -nostartfiles
 $(O)/tests-lib/%.so: tests/lib/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -MF $@.d -fPIC -shared $< -o $@ -lm
@@ -250,6 +251,7 @@ $(O)/tests/%: tests/unit/%.c $(libs)
 	@$(if $(Q),echo "  LD      $@")
 	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $< $(filter %.o,$^) $(libs) -o $@ $(pkg_libs) $(shell pkg-config --libs cmocka jansson) -lm
 
+$(O)/tests/test_pickle_uchar: private all_cflags += -funsigned-char
 $(O)/tests/test_emit: $(patsubst %,$(O)/cmd/fxexplain/%.o,baseline emit github html json limits load markdown redact report reportfacts sarif)
 
 # The interpreter of the fake driver (tests/lib/ptx.h).

@@ -34,7 +34,8 @@
  * device (cuda_reduce.c). A graph that holds such launches is told ("graph" event), and its replays by whoever makes them are calls of
  * "cuda_graph[N]" outside of any Run (cuda_graph.c says how they are seen).
  *
- * With CALLS_SYNC (cuda_fault.c) each launch and each op is waited for. An error of the driver is told once, as a "device-fault"
+ * With CALLS_SYNC (cuda_fault.c) each launch and each op is waited for, on its own stream; before it, all that the GPU was given on whatever
+ * stream, so that a fault of other work is not told as this call's (but not while a graph is captured: then its own stream alone). An error of the driver is told once, as a "device-fault"
  * event, with everything that is known of the call. All errors that matter here are sticky: whatever is called later returns
  * the same. Before a launch its tensors are looked at: "device-finding" events.
  *
@@ -239,12 +240,17 @@ bool cuda_reduce(int dtype, const void *data, uint64_t n, struct tensor_stats *s
 void cuda_graph_open(void);
 /* This call is captured on that stream: the number of its graph, from 1; 0: that cannot be told. */
 uint32_t cuda_graph_take(uint32_t model, uint32_t name, void *stream);
+/* Nothing is captured, and nothing will be until it is let go. False: something is. */
+bool cuda_graph_hold(void);
+void cuda_graph_let_go(void);
 void cuda_graph_after_fork(void);
 
 /* ---- cuda_fault.c ---- */
 
 /* Wait for this stream; the driver's error. */
 int cuda_wait(void *stream);
+/* The same for all that this GPU was given, where that may be done; else for this stream. */
+int cuda_wait_all(void *stream);
 /* A replay has failed: once for a process, as all faults. */
 struct cuda_replay {
 	uint32_t model, graph, call, captured;

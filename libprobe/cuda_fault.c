@@ -251,6 +251,20 @@ int cuda_wait(void *stream)
 	return r;
 }
 
+/* What other streams were given before may fail while this call runs, and would be told as this call's. A context of which a stream is being
+ * captured cannot be waited for: that would end the capture (cuStreamBeginCapture in cuda.h). */
+int cuda_wait_all(void *stream)
+{
+	int r;
+	if (!cuda.ctx_synchronize || !cuda_graph_hold())
+		return cuda_wait(stream);
+	int mode = cuda_relax_capture();
+	r = cuda.ctx_synchronize();
+	cuda_restore_capture(mode);
+	cuda_graph_let_go();
+	return r;
+}
+
 static bool waits(const struct ops_open *o)
 {
 	return ops_want() & CALLS_SYNC && o->launch.gpu && !o->launch.captured && cuda.stream_synchronize && !cuda_broken;
@@ -285,7 +299,7 @@ void cuda_before(struct ops_thread *t, struct ops_run *run, struct ops_open *o)
 		o->launch.graph = cuda_graph_take(run->model->id, o->name, o->launch.stream);
 	if (!waits(o))
 		return;
-	int r = cuda_wait(o->launch.stream);
+	int r = cuda_wait_all(o->launch.stream);
 	if (r)
 		tell(t, run, o, "before", r);
 	else

@@ -34,13 +34,16 @@ static struct handle {
 } * handles;
 static size_t n_handles, cap_handles;
 static uint64_t loaded; /* objects, when slots were changed last */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, changing = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, changing = PTHREAD_MUTEX_INITIALIZER, holding = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t n_capturing; /* streams, of those that were seen to begin */
 static _Thread_local bool within; /* one of these functions: the runtime's own calls of the driver are not counted again */
 
 void cuda_graph_after_fork(void)
 {
 	pthread_mutex_init(&lock, NULL);
 	pthread_mutex_init(&changing, NULL);
+	pthread_mutex_init(&holding, NULL);
+	n_capturing = 0;
 }
 
 /* ---- what is known; the lock is held ---- */
@@ -172,6 +175,9 @@ uint32_t cuda_graph_take(uint32_t model, uint32_t name, void *stream)
 
 /* All of them take up to five numbers and addresses, which are handed on as they come. */
 #define FUNCTIONS(X) \
+	X(cuStreamBeginCapture, begin_capture, 0) X(cuStreamBeginCapture_ptsz, begin_capture, 1) \
+	X(cuStreamBeginCapture_v2, begin_capture, 0) X(cuStreamBeginCapture_v2_ptsz, begin_capture, 1) \
+	X(cudaStreamBeginCapture, begin_capture, 0) X(cudaStreamBeginCapture_ptsz, begin_capture, 1) \
 	X(cuStreamEndCapture, end_capture, 0) X(cuStreamEndCapture_ptsz, end_capture, 1) \
 	X(cudaStreamEndCapture, end_capture, 0) X(cudaStreamEndCapture_ptsz, end_capture, 1) \
 	X(cuGraphInstantiate, instantiate, 0) X(cuGraphInstantiate_v2, instantiate, 0) \
@@ -207,11 +213,36 @@ static int go_on(struct call *c)
 
 static void *stream_of(const struct call *c, word arg) { return !arg && c->per_thread ? CUDA_PER_THREAD : (void *)arg; }
 
-/* (stream, graph *) */
+/* (stream, ...) */
+static int begin_capture(struct call *c)
+{
+	pthread_mutex_lock(&holding);
+	int r = go_on(c);
+	n_capturing += !r;
+	pthread_mutex_unlock(&holding);
+	return r;
+}
+
+bool cuda_graph_hold(void)
+{
+	pthread_mutex_lock(&holding);
+	if (!n_capturing)
+		return true;
+	pthread_mutex_unlock(&holding);
+	return false;
+}
+
+void cuda_graph_let_go(void) { pthread_mutex_unlock(&holding); }
+
+/* (stream, graph *); what was captured may be good for nothing. */
 static int end_capture(struct call *c)
 {
 	uint64_t id = capture_of(stream_of(c, c->arg[0]));
+	const bool captured = cuda_capturing(stream_of(c, c->arg[0]));
 	int r = go_on(c);
+	pthread_mutex_lock(&holding);
+	n_capturing -= captured && n_capturing;
+	pthread_mutex_unlock(&holding);
 	if (r || !c->arg[1])
 		return r;
 	pthread_mutex_lock(&lock);
@@ -364,7 +395,7 @@ static void tell_fault(const struct cuda_replay *r, const char *when, int error)
 static int replay(struct call *c, struct ops_thread *t, struct cuda_replay *r)
 {
 	const bool waits = ops_want() & CALLS_SYNC && cuda.stream_synchronize;
-	int before = waits && !cuda_broken ? cuda_wait(r->stream) : 0;
+	int before = waits && !cuda_broken ? cuda_wait_all(r->stream) : 0;
 	uint64_t begun = begin(t, r);
 	if (before)
 		tell_fault(r, "before", before);

@@ -19,6 +19,7 @@ static inline __attribute__((always_inline)) int32_t run(struct model *m, enum e
 	if (UNLIKELY(!model_admit(m, e, in, n_in, &number)))
 		return FAILURE;
 	run_fn real = (run_fn)m->real[e];
+	probe_expects_run = true;
 	if (LIKELY(!m->ops))
 		return real(container, in, n_in, out, n_out, stream, proxy);
 	ops_run_begin(m, HERE, (uint32_t)number, in, n_in, stream);
@@ -31,6 +32,7 @@ static inline __attribute__((always_inline)) int32_t model_run(struct model *m, 
 	if (UNLIKELY(!model_admit(m, ENTRY_MODEL_RUN, in, SIZE_MAX, &number)))
 		return FAILURE;
 	model_run_fn real = (model_run_fn)m->real[ENTRY_MODEL_RUN];
+	probe_expects_run = true;
 	if (LIKELY(!m->ops))
 		return real(model, in, out);
 	ops_run_begin(m, HERE, (uint32_t)number, in, SIZE_MAX, NULL);

@@ -259,16 +259,34 @@ static void take_on(const struct object *o, ElfW(Sym) *const symbol[ENTRIES])
 		event_aside(m->id, "calls by the minimal arrayref interface are not watched");
 }
 
+bool model_like(const struct object *o)
+{
+	return object_export(o, entry_name[ENTRY_RUN]) || object_export(o, entry_name[ENTRY_RUN_SINGLE]) ||
+	       object_export(o, entry_name[ENTRY_MODEL_RUN]);
+}
+
+void model_entered(const void *caller)
+{
+	for (size_t i = 0; i < PROBE_MODELS; i++) {
+		struct model *m = &models[i];
+		uintptr_t at = (uintptr_t)caller;
+		if (!m->used || at < m->object.start || at >= m->object.end)
+			continue;
+		/* Not in constant folding, which does the same. */
+		for (int e = 0; e < ENTRIES; e++) {
+			const ElfW(Sym) *s = m->real[e] ? object_export(&m->object, entry_name[e]) : NULL;
+			if (s && at - (uintptr_t)m->real[e] < s->st_size)
+				atomic_fetch_add_explicit(&m->count->past, 1, memory_order_relaxed);
+		}
+		return;
+	}
+}
+
 void model_look(const struct object *o)
 {
 	ElfW(Sym) * symbol[ENTRIES];
-	bool any = false;
-	for (int e = 0; e < ENTRIES; e++) {
+	for (int e = 0; e < ENTRIES; e++)
 		symbol[e] = object_export(o, entry_name[e]);
-		any |= symbol[e] && e != ENTRY_LAST_ERROR;
-		if (e == ENTRY_MODEL_RUN && !any)
-			return; /* most callers */
-	}
 	/* With AOTI_RUNTIME_CHECK_INPUTS a model asks for dtypes in every call: no lock then. */
 	if (known(o))
 		return;

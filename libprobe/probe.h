@@ -3,11 +3,14 @@
  * Preloaded (LD_PRELOAD) by a tool, see live/live.h. In a process that uses no model it does nothing: no thread, no
  * descriptor, no signal handler, no constructor.
  *
- * How a model is recognised. A compiled model's static initialisers call aoti_torch_device_type_cpu(),
- * aoti_torch_dtype_float32() and the like (torch 2.13, torch/csrc/inductor/aoti_runtime/utils.h, CACHE_TORCH_DTYPE; so
- * in all releases since 2.2). We define these functions (recognise.c), forward them, and look at the object that
- * called: if it exports AOTInductorModelContainerRun or AOTInductorModelRun, it is a model, and dlopen() has not
- * returned yet.
+ * How a model is recognised: as it is loaded, before dlopen() has returned, so that nobody holds a pointer into it yet.
+ * DT_INIT of every object that was linked with glibc's crti.o calls __gmon_start__, a weak symbol that is nobody's in a program
+ * that was not built for gprof (sysdeps/x86_64/crti.S; in all releases). We define it (recognise.c), and look at the object that
+ * called: if it exports AOTInductorModelContainerRun or AOTInductorModelRun, it is a model. One that was linked without
+ * crti.o is known by the torch functions that it calls: aoti_torch_dtype_float32() and the like, in its initialisers where it has
+ * buffers or dtypes to check (torch 2.13, torch/csrc/inductor/aoti_runtime/utils.h, CACHE_TORCH_DTYPE), or
+ * aoti_torch_device_type_cpu(), when a container is made (model_base.h, parse_device_str). By then its Run may have been
+ * fetched; a Run that is entered past our functions is known by aoti_torch_grad_mode_is_enabled(), and counted.
  *
  * How it is watched. Callers get the entry points by dlsym(). So the values of these symbols in the model's own symbol
  * table in memory are changed to our functions (object.c): no code is patched, nothing is hooked in libtorch or in
@@ -117,8 +120,12 @@ struct model {
 
 extern struct model models[PROBE_MODELS];
 
-/* An object that may be a model: take it on, if it is one and not known yet. */
+/* Does it export a Run? */
+bool model_like(const struct object *o);
+/* A model: take it on, if it is not known yet. */
 void model_look(const struct object *o);
+/* A Run that is not through our functions was entered by this code of a model: count it. */
+void model_entered(const void *caller);
 
 /* ---- call.c: a model is called ---- */
 
@@ -167,6 +174,8 @@ static inline bool probe_enter(void)
 		return false;
 	return probe_inside = true;
 }
+/* Our function for a Run has been called, and the Run has not begun. */
+extern _Thread_local bool probe_expects_run;
 static inline void probe_leave(void) { probe_inside = false; }
 
 #endif

@@ -1,4 +1,4 @@
-/* The functions by which a model shows itself, forwarded to libtorch. */
+/* The functions by which a model shows itself: what crti.o calls in every object, and libtorch's own, forwarded to it. */
 #include "probe.h"
 
 #include <dlfcn.h>
@@ -38,6 +38,7 @@ static const struct {
 /* clang-format on */
 
 typedef int32_t (*constant_fn)(void);
+typedef bool (*grad_fn)(void);
 static _Atomic(constant_fn) real[N_CONSTANTS];
 _Thread_local bool probe_inside;
 
@@ -56,15 +57,30 @@ static void *find_real(const char *name)
 	return p;
 }
 
+/* The order counts: __gmon_start__ is also called by libraries that are set up before libc, whose environment is not to be had then. */
+static void look(const void *caller)
+{
+	struct object o;
+	if (object_at(caller, &o) && model_like(&o) && talk_on() && probe_enter()) {
+		model_look(&o);
+		probe_leave();
+	}
+}
+
+/* Called by DT_INIT of every object that was linked with glibc's crti.o (sysdeps/x86_64/crti.S and aarch64's, all releases), before its
+ * initialisers, from its own code. It is the profiler's: a program built with -pg has its own, which that program calls. */
+EXPORT void __gmon_start__(void);
+EXPORT void __gmon_start__(void)
+{
+	int saved = errno;
+	look(__builtin_return_address(0));
+	errno = saved;
+}
+
 static int32_t answer(enum constant which, const void *caller)
 {
 	int saved = errno;
-	if (talk_on() && probe_enter()) {
-		struct object o;
-		if (object_at(caller, &o))
-			model_look(&o);
-		probe_leave();
-	}
+	look(caller);
 	constant_fn fn = atomic_load_explicit(&real[which], memory_order_acquire);
 	if (!fn && (fn = (constant_fn)find_real(constant[which].name)))
 		atomic_store_explicit(&real[which], fn, memory_order_release);
@@ -76,3 +92,22 @@ static int32_t answer(enum constant which, const void *caller)
 	EXPORT int32_t name(void);                                                                                     \
 	EXPORT int32_t name(void) { return answer(ID_##name, __builtin_return_address(0)); }
 CONSTANTS(DEFINE)
+
+/* The first that any of a model's Runs does (AOTINoGradGuard; torch 2.13 and 2.15, torch/_inductor/codegen/aoti_runtime/interface.cpp).
+ * One that did not come through our functions was asked for before the model was known. */
+_Thread_local bool probe_expects_run;
+EXPORT bool aoti_torch_grad_mode_is_enabled(void);
+EXPORT bool aoti_torch_grad_mode_is_enabled(void)
+{
+	static _Atomic(grad_fn) real_grad;
+	const void *caller = __builtin_return_address(0);
+	int saved = errno;
+	if (!probe_expects_run && talk_on())
+		model_entered(caller);
+	probe_expects_run = false;
+	grad_fn fn = atomic_load_explicit(&real_grad, memory_order_acquire);
+	if (!fn && (fn = (grad_fn)find_real("aoti_torch_grad_mode_is_enabled")))
+		atomic_store_explicit(&real_grad, fn, memory_order_release);
+	errno = saved;
+	return fn ? fn() : true;
+}

@@ -3,20 +3,34 @@
 #include "base/buf.h"
 #include "elem.h"
 
-static const struct proxy_op {
-	const char *target;
-	uint32_t results;
-	void (*run)(struct proxy_call *c);
-} ops[] = {
+static const struct proxy_op ops[] = {
     {"aten::_fft_c2r", 1, proxy_fft_c2r},
     {"aten::_linalg_check_errors", 0, proxy_linalg_check_errors},
     {"aten::_linalg_det", 3, proxy_linalg_det},
+    {"aten::_linalg_eigh", 2, proxy_linalg_eigh},
+    {"aten::_linalg_eigvals", 1, proxy_linalg_eigvals},
     {"aten::_linalg_slogdet", 4, proxy_linalg_slogdet},
     {"aten::_linalg_solve_ex", 4, proxy_linalg_solve_ex},
+    {"aten::_linalg_svd", 3, proxy_linalg_svd},
     {"aten::_unique2", 3, proxy_unique2},
     {"aten::bincount", 1, proxy_bincount},
+    {"aten::cholesky", 1, proxy_cholesky},
     {"aten::linalg_cholesky_ex", 2, proxy_linalg_cholesky_ex},
+    {"aten::linalg_eig", 2, proxy_linalg_eig},
+    {"aten::linalg_eigvals", 1, proxy_linalg_eigvals},
+    {"aten::linalg_householder_product", 1, proxy_linalg_householder_product},
     {"aten::linalg_inv_ex", 2, proxy_linalg_inv_ex},
+    {"aten::linalg_ldl_factor_ex", 3, proxy_linalg_ldl_factor_ex},
+    {"aten::linalg_ldl_solve", 1, proxy_linalg_ldl_solve},
+    {"aten::linalg_lstsq", 4, proxy_linalg_lstsq},
+    {"aten::linalg_lu", 3, proxy_linalg_lu},
+    {"aten::linalg_lu_factor", 2, proxy_linalg_lu_factor_ex},
+    {"aten::linalg_lu_factor_ex", 3, proxy_linalg_lu_factor_ex},
+    {"aten::linalg_lu_solve", 1, proxy_linalg_lu_solve},
+    {"aten::linalg_matrix_exp", 1, proxy_linalg_matrix_exp},
+    {"aten::linalg_pinv.atol_rtol_tensor", 1, proxy_linalg_pinv},
+    {"aten::linalg_qr", 2, proxy_linalg_qr},
+    {"aten::linalg_solve_triangular", 1, proxy_linalg_solve_triangular},
     {"aten::median.dim", 2, proxy_median_dim},
     {"aten::nanmedian.dim", 2, proxy_nanmedian_dim},
     {"aten::unique_consecutive", 3, proxy_unique_consecutive},
@@ -34,12 +48,12 @@ struct executor {
 
 /* ---- opening ---- */
 
-static const struct proxy_op *op_of(const char *target)
+static const struct proxy_op *op_of(const struct extern_node *node)
 {
 	for (size_t i = 0; i < ARRAY_LEN(ops); i++)
-		if (!strcmp(ops[i].target, target))
+		if (!strcmp(ops[i].target, node->target))
 			return &ops[i];
-	return NULL;
+	return proxy_complex_op(node->op, node->overload);
 }
 
 /* What values before the end'th take of the call. */
@@ -87,7 +101,7 @@ void *shim_proxy_open(const char *json, size_t n, char *why, size_t room)
 	e->count = xcalloc((size_t)e->nodes.n + 1, sizeof(*e->count));
 	for (uint32_t k = 0; k < e->nodes.n; k++) {
 		const struct extern_node *node = &e->nodes.node[k];
-		e->op[k] = op_of(node->target);
+		e->op[k] = op_of(node);
 		e->count[k] = counts_until(&e->nodes, node, node->n_in);
 		if (!e->op[k] || !results_fit(&e->nodes, node, e->op[k]))
 			add_missing(&missing, node);
@@ -162,6 +176,25 @@ bool proxy_bool(const struct proxy_call *c, const char *name, bool otherwise)
 {
 	const struct extern_value *v = parameter(c, name, EXTERN_BOOL, false);
 	return v ? c->nodes->item[v->item].i != 0 : otherwise;
+}
+
+double proxy_float(const struct proxy_call *c, const char *name, double otherwise)
+{
+	const struct extern_value *v = extern_input(c->nodes, c->node, name);
+	if (v && v->kind == EXTERN_INT)
+		return (double)proxy_int(c, name, 0);
+	v = parameter(c, name, EXTERN_FLOAT, false);
+	return v ? c->nodes->item[v->item].f : otherwise;
+}
+
+double complex proxy_number(const struct proxy_call *c, const char *name, double otherwise)
+{
+	const struct extern_value *v = extern_input(c->nodes, c->node, name);
+	if (v && v->kind == EXTERN_COMPLEX)
+		return CMPLX(c->nodes->item[v->item].f, c->nodes->item[v->item].imag);
+	if (v && v->kind == EXTERN_BOOL)
+		return proxy_bool(c, name, false);
+	return proxy_float(c, name, otherwise);
 }
 
 struct slice proxy_string(const struct proxy_call *c, const char *name, const char *otherwise)

@@ -24,6 +24,8 @@
 #include "aoti/externnodes.h"
 #include "shim.h"
 
+#include <complex.h>
+
 struct proxy_call {
 	const struct extern_nodes *nodes;
 	const struct extern_node *node;
@@ -36,9 +38,19 @@ struct shim_tensor *proxy_tensor_or_none(const struct proxy_call *c, const char 
 bool proxy_is_none(const struct proxy_call *c, const char *name); /* or left out */
 int64_t proxy_int(const struct proxy_call *c, const char *name, int64_t otherwise);
 bool proxy_bool(const struct proxy_call *c, const char *name, bool otherwise);
+double complex proxy_number(const struct proxy_call *c, const char *name, double otherwise); /* a Scalar of any kind */
+double proxy_float(const struct proxy_call *c, const char *name, double otherwise); /* also of an integer */
 struct slice proxy_string(const struct proxy_call *c, const char *name, const char *otherwise);
 const int64_t *proxy_ints(const struct proxy_call *c, const char *name, int64_t *n);
 void proxy_give(const struct proxy_call *c, int i, struct shim_tensor *result);
+
+struct proxy_op {
+	const char *target;
+	uint32_t results;
+	void (*run)(struct proxy_call *c);
+};
+/* complex.c: of any of its usual overloads; NULL: not there. */
+const struct proxy_op *proxy_complex_op(const char *op, const char *overload);
 
 void *shim_proxy_open(const char *json, size_t n, char *why, size_t room);
 void shim_proxy_close(void *executor);
@@ -51,11 +63,28 @@ void proxy_bincount(struct proxy_call *c);
 void proxy_median_dim(struct proxy_call *c); /* sort.c */
 void proxy_nanmedian_dim(struct proxy_call *c);
 void proxy_fft_c2r(struct proxy_call *c); /* fft.c */
-void proxy_linalg_det(struct proxy_call *c); /* linalg.c */
-void proxy_linalg_slogdet(struct proxy_call *c);
+/* linalg.c */
+void proxy_cholesky(struct proxy_call *c);
 void proxy_linalg_check_errors(struct proxy_call *c);
-void proxy_linalg_inv_ex(struct proxy_call *c);
 void proxy_linalg_cholesky_ex(struct proxy_call *c);
+void proxy_linalg_det(struct proxy_call *c);
+void proxy_linalg_eig(struct proxy_call *c);
+void proxy_linalg_eigh(struct proxy_call *c);
+void proxy_linalg_eigvals(struct proxy_call *c);
+void proxy_linalg_householder_product(struct proxy_call *c);
+void proxy_linalg_inv_ex(struct proxy_call *c);
+void proxy_linalg_ldl_factor_ex(struct proxy_call *c);
+void proxy_linalg_ldl_solve(struct proxy_call *c);
+void proxy_linalg_lstsq(struct proxy_call *c);
+void proxy_linalg_lu(struct proxy_call *c);
+void proxy_linalg_lu_factor_ex(struct proxy_call *c);
+void proxy_linalg_lu_solve(struct proxy_call *c);
+void proxy_linalg_matrix_exp(struct proxy_call *c);
+void proxy_linalg_pinv(struct proxy_call *c);
+void proxy_linalg_qr(struct proxy_call *c);
+void proxy_linalg_slogdet(struct proxy_call *c);
 void proxy_linalg_solve_ex(struct proxy_call *c);
+void proxy_linalg_solve_triangular(struct proxy_call *c);
+void proxy_linalg_svd(struct proxy_call *c);
 
 #endif

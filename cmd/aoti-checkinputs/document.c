@@ -87,12 +87,10 @@ void document_write(struct buf *b, const struct loaded *l, const struct given *g
 	}
 	json_close(&o);
 	if (l->probed && c->source == CONTRACT_FROM_TEXT) {
-		json_key(&o, "differences");
-		json_arr(&o);
-		struct slice rest = buf_slice(&l->differences), row;
-		while (slice_line(&rest, &row))
-			json_out_str(&o, row);
-		json_close(&o);
+		json_member_lines(&o, "differences", buf_slice(&l->compared.differs));
+		json_member_lines(&o, "open", buf_slice(&l->compared.open));
+		json_key(&o, "calls_compared");
+		json_out_u64(&o, l->compared.n_calls);
 	}
 	if (g)
 		out_given(&o, g);

@@ -57,17 +57,22 @@ static void summary(struct watch *w, const struct live_result *r)
 	struct buf b = {0};
 	if (w->o.quiet)
 		return;
-	if (!r->models) {
-		buf_addf(&b, "%s: no compiled model was seen in this command%s%s\n", diag_tool, r->unseen[0] ? ": " : "", r->unseen);
+	buf_addf(&b, "%s: ", diag_tool);
+	if (!r->models || (!r->calls && !r->past)) {
+		live_watched(r, &b);
 	} else {
-		buf_addf(&b, "%s: %u model%s, %llu call%s, %llu did not fit", diag_tool, r->models, r->models == 1 ? "" : "s",
+		buf_addf(&b, "%u model%s, %llu call%s, %llu did not fit", r->models, r->models == 1 ? "" : "s",
 			 (unsigned long long)r->calls, r->calls == 1 ? "" : "s", (unsigned long long)r->mismatched);
 		if (r->failed)
 			buf_addf(&b, ", %llu were stopped", (unsigned long long)r->failed);
 		if (r->unchecked)
 			buf_addf(&b, ", %llu could not be checked", (unsigned long long)r->unchecked);
-		buf_addc(&b, '\n');
+		if (r->past) {
+			buf_adds(&b, "; ");
+			live_watched(r, &b);
+		}
 	}
+	buf_addc(&b, '\n');
 	say(w, b.p, b.len);
 	buf_release(&b);
 }
@@ -93,7 +98,7 @@ int run_live(char **command, const struct checkinputs_options *o)
 		own = o->error_exitcode;
 	else if (own == 0 && r.mismatched)
 		own = EXIT_FOUND;
-	else if (own == 0 && (!r.models || (r.calls && r.unchecked == r.calls)))
+	else if (own == 0 && (!live_watched(&r, NULL) || r.unchecked == r.calls))
 		own = EXIT_ENVIRON; /* nothing was checked: never a silent 0 */
 	if (own < 0)
 		child_exit_like(&r.command);

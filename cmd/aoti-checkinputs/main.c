@@ -2,6 +2,7 @@
 #include "base/child.h"
 #include "base/diag.h"
 #include "checkinputs.h"
+#include "io/mapfile.h"
 #include "io/output.h"
 
 #include <signal.h>
@@ -86,6 +87,8 @@ static int show(const struct operands *in)
 		die_err(&err);
 	if (asked)
 		check_inputs(&k, &l.contract, g.meta, g.n);
+	if (asked && !k.n_bad)
+		check_cuts(&k, &l.contract, g.meta, g.n);
 	struct screen s = screen_make();
 	if (opt.json)
 		document_write(&s.b, &l, asked ? &g : NULL, asked ? &k : NULL, &at);
@@ -93,11 +96,13 @@ static int show(const struct operands *in)
 		show_check(&s, &l, &g, &k);
 	else if (!opt.quiet)
 		show_contract(&s, &l, &at, opt.all);
-	if (asked && l.n_differences && !opt.json)
-		warn("the text of '%s' is not what its binary was built from: see aoti-checkinputs --probe without inputs", in->v[0]);
+	const struct comparison *compared = &l.compared;
+	if (asked && l.probed && !opt.json && (compared->n_differs || compared->n_open))
+		warn("the text of '%s' %s: see aoti-checkinputs --probe without inputs", in->v[0],
+		     compared->n_differs ? "is not what its binary was built from" : "could be held against its binary only in part");
 	if (screen_flush(&s, &err) < 0 && err.text[0])
 		die_err(&err);
-	int status = k.n_bad || l.n_differences ? EXIT_FOUND : EXIT_FINE;
+	int status = k.n_bad || compared->n_differs ? EXIT_FOUND : compared->n_open || l.contract.stopped.n ? EXIT_PARTIAL : EXIT_FINE;
 	buf_release(&s.b);
 	symbind_release(&at);
 	check_release(&k);
@@ -112,6 +117,7 @@ int main(int argc, char **argv)
 	int status;
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
 	opt_parse_or_exit(&spec, argc, argv, &in);
+	mapfile_watch();
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();
 	if (in.command && (in.n || opt.doctor || opt.against || opt.probe || opt.json))

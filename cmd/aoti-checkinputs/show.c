@@ -163,6 +163,10 @@ static void show_outputs(struct screen *s, const struct contract *c)
 		const struct contract_output *o = &c->output[i];
 		struct slice name = o->path.n ? o->path : o->name;
 		buf_addf(&b, "%u\t%.*s\t", i, (int)name.n, name.n ? name.p : "");
+		if (o->none) {
+			buf_adds(&b, "None\n");
+			continue;
+		}
 		add_type(&b, o->dtype, o->device);
 		add_list(&b, c, o->n_dim, o->dim, false);
 		buf_addc(&b, '\t');
@@ -232,11 +236,16 @@ static void show_calls(struct screen *s, const struct contract *c, bool all)
 	if (!c->n_calls)
 		return;
 	struct buf b = {0};
-	buf_adds(&b, "#\tkernel or op\twrites\treads\tsource nodes\n");
+	const bool streams = contract_streams(c);
+	buf_addf(&b, "#\tkernel or op\t%swrites\treads\tsource nodes\n", streams ? "stream\t" : "");
 	for (uint32_t i = 0; i < c->n_calls && (all || i < SOME); i++) {
 		const struct contract_call *k = &c->call[i];
 		const char *how = k->kind != CALL_PROXY ? "" : slice_starts(k->name, "aten::") ? " (proxy)" : " (custom op)";
 		buf_addf(&b, "%u\t%.*s%s\t", i, (int)k->name.n, k->name.p, how);
+		if (streams && k->stream)
+			buf_addf(&b, "%u\t", k->stream);
+		else if (streams)
+			buf_adds(&b, "caller's\t");
 		for (int out = 1; out >= 0; out--) {
 			bool first = true;
 			for (uint32_t a = k->arg; a < k->arg + k->n_args; a++) {
@@ -261,6 +270,35 @@ static void show_calls(struct screen *s, const struct contract *c, bool all)
 	buf_release(&b);
 }
 
+static void add_rows(struct buf *b, const char *before, struct slice rows)
+{
+	for (struct slice row; slice_line(&rows, &row); before = "                ")
+		buf_addf(b, "%s%.*s\n", before, (int)row.n, row.p);
+}
+
+/* Text against binary: what was found, and what it rests on. */
+static void show_compared(struct screen *s, const struct loaded *l)
+{
+	const struct contract *c = &l->contract;
+	const struct comparison *k = &l->compared;
+	buf_addc(&s->b, '\n');
+	if (k->n_differs)
+		put_red(s, "The text is not what this binary was built from");
+	else if (k->n_open)
+		put_bold(s, "The binary could be held against its text only in part; there it agrees");
+	else
+		put_bold(s, "The binary agrees with its text in what was compared");
+	buf_addc(&s->b, '\n');
+	add_rows(&s->b, "  differs       ", buf_slice(&k->differs));
+	add_rows(&s->b, "  open          ", buf_slice(&k->open));
+	buf_addf(&s->b,
+		 "  compared      %u inputs and %u outputs (sizes, strides, types, devices, bounds), %u constants (names, types, sizes),\n"
+		 "                %u of %u calls (%s)\n"
+		 "  not compared  what the kernels compute, and the values of constants\n",
+		 c->n_inputs, c->n_outputs, c->n_constants, k->n_calls, c->n_calls,
+		 k->branches ? "names, and their order on each way through the branches" : "names, order, tensors");
+}
+
 static void show_doubts(struct screen *s, const struct loaded *l)
 {
 	const struct contract *c = &l->contract;
@@ -269,16 +307,8 @@ static void show_doubts(struct screen *s, const struct loaded *l)
 		for (uint32_t i = 0; i < c->n_notes; i++)
 			buf_addf(&s->b, "  %.*s\n", (int)c->note[i].n, c->note[i].p);
 	}
-	if (l->n_differences) {
-		buf_addc(&s->b, '\n');
-		put_red(s, "The text is not what this binary was built from");
-		buf_addc(&s->b, '\n');
-		struct slice rest = buf_slice(&l->differences), row;
-		while (slice_line(&rest, &row))
-			buf_addf(&s->b, "  %.*s\n", (int)row.n, row.p);
-	} else if (l->probed && c->source == CONTRACT_FROM_TEXT) {
-		buf_adds(&s->b, "\nThe binary agrees with its text.\n");
-	}
+	if (l->probed && c->source == CONTRACT_FROM_TEXT)
+		show_compared(s, l);
 }
 
 void show_contract(struct screen *s, const struct loaded *l, const struct symbind *at, bool all)
@@ -348,7 +378,9 @@ void show_check(struct screen *s, const struct loaded *l, const struct given *g,
 			show_finding(s, c, &k->v[f], next && next->input == input && slice_eq(next->fix, k->v[f].fix));
 		}
 	}
-	uint32_t bad = 0;
+	uint32_t bad = 0, cut = 0;
+	for (size_t f = 0; f < k->n; f++)
+		cut += k->v[f].what == CHECK_CUT;
 	for (uint32_t i = 0; i < c->n_inputs; i++)
 		for (size_t f = 0; f < k->n; f++)
 			if (k->v[f].input == i && !k->v[f].advice) {
@@ -356,8 +388,9 @@ void show_check(struct screen *s, const struct loaded *l, const struct given *g,
 				break;
 			}
 	if (!k->n_bad)
-		buf_addf(&s->b, "%s: %s\n", l->pkg.path,
-			 c->n_inputs == 0 ? "takes no inputs" : c->n_inputs == 1 ? "the input fits" : "all inputs fit");
+		buf_addf(&s->b, "%s: %s%s\n", l->pkg.path,
+			 c->n_inputs == 0 ? "takes no inputs" : c->n_inputs == 1 ? "the input fits" : "all inputs fit",
+			 cut ? ", but not all elements are used" : "");
 	else
 		buf_addf(&s->b, "%s: %u of %u inputs %s not fit\n", l->pkg.path, bad, c->n_inputs, bad == 1 ? "does" : "do");
 }

@@ -183,6 +183,7 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	    .name = o->model,
 	    .operand = in->v + 1,
 	    .n_operand = in->n - 1,
+	    .weights = o->weights,
 	    .torch = o->torch,
 	    .load = o->load.v,
 	    .n_load = o->load.n,
@@ -226,15 +227,9 @@ static void say_replays(const struct watch *w, struct buf *b)
 			 w->n_graphs == 1 ? "it" : "such graphs");
 }
 
-static void live_summary(struct session *s, const struct watch *w)
+static void add_counts(struct session *s, const struct watch *w, struct buf *b)
 {
-	struct buf *b = &s->screen.b;
 	const struct live_result *r = &w->live;
-	buf_addf(b, "%s: ", diag_tool);
-	if (!r->models) {
-		buf_addf(b, "no compiled model was seen in this command%s%s\n", r->unseen[0] ? ": " : "", r->unseen);
-		return;
-	}
 	buf_addf(b, "%u model%s, %llu call%s of kernels and operators", r->models, r->models == 1 ? "" : "s", (unsigned long long)s->nan.calls,
 		 s->nan.calls == 1 ? "" : "s");
 	uint64_t times = 0, passed = 0;
@@ -257,6 +252,20 @@ static void live_summary(struct session *s, const struct watch *w)
 	if (s->stopped.len)
 		buf_addf(b, "; it was ended in %s", buf_str(&s->stopped));
 	buf_addc(b, '\n');
+}
+
+static void live_summary(struct session *s, const struct watch *w)
+{
+	struct buf *b = &s->screen.b;
+	const struct live_result *r = &w->live;
+	buf_addf(b, "%s: ", diag_tool);
+	if (!live_watched(r, b)) {
+		buf_addc(b, '\n');
+		if (r->calls)
+			buf_addf(b, "%s: ", diag_tool);
+	}
+	if (r->calls)
+		add_counts(s, w, b);
 	struct slice rest = buf_slice(&w->asides), aside;
 	while (slice_line(&rest, &aside))
 		buf_addf(b, "%s: %.*s\n", diag_tool, (int)aside.n, aside.p);
@@ -277,7 +286,11 @@ int run_command(const struct nanassert_options *o, char **command)
 	on_tick(&s, &w);
 	say_lost(&s, &w);
 	s.watch = &w;
+	struct buf why = {0};
 	if (o->json) {
+		if (!live_watched(&w.live, &why) && !o->quiet)
+			warn("%s", buf_str(&why));
+		buf_release(&why);
 		for (size_t i = 0; i < s.nan.n && (i == 0 || o->all); i++)
 			add_sources(&s, &w, &s.nan.finding[i]);
 		session_end(&s);

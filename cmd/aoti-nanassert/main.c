@@ -1,6 +1,7 @@
 /* aoti-nanassert - which kernel of a compiled model made the first NaN, and why? */
 #include "base/child.h"
 #include "base/diag.h"
+#include "io/mapfile.h"
 #include "io/output.h"
 #include "nanassert.h"
 
@@ -46,6 +47,7 @@ static const struct opt options[] = {
 	OPT_INT('N', "repeat", "N", &opt.repeat, 1, 1000000, "run the model so often (default: 1)"),
 	OPT_INT(0, "runs", "N", &opt.repeat, 1, 1000000, NULL), /* its first name */
 	OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
+	OPT_STRING(0, "weights", "FILE", &opt.weights, "take the weights from FILE: .safetensors, .pt, .npz, an exported .pt2"),
 	OPT_LIST(0, "load", "LIB", &opt.load, "with --torch: a library that defines operators (TORCH_LIBRARY)"),
 	OPT_FLAG(0, "fail", &opt.fail, "let the model return an error at the call that made it"),
 	OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of a model but what the watched command runs"),
@@ -84,8 +86,8 @@ static void check_options(const struct operands *in, bool dump)
 {
 	if (in->command && in->n)
 		die(EXIT_USAGE, "a command is watched alone: no model and no inputs before '--'");
-	if (in->command && (opt.model || opt.torch || opt.repeat || opt.load.n))
-		die(EXIT_USAGE, "--model, --torch, --load and --repeat are for a model that is run here, not for a command");
+	if (in->command && (opt.model || opt.torch || opt.repeat || opt.load.n || opt.weights))
+		die(EXIT_USAGE, "--model, --weights, --torch, --load and --repeat are for a model that is run here, not for a command");
 	if (opt.load.n && !opt.torch)
 		die(EXIT_USAGE, "--load is for an installed libtorch (--torch)");
 	if (opt.inf && opt.no_inf)
@@ -94,8 +96,8 @@ static void check_options(const struct operands *in, bool dump)
 		die(EXIT_USAGE, "--fail stops the model at the first it sees, and cannot leave out what --ignore names");
 	if (dump && in->n > 1)
 		die(EXIT_USAGE, "'%s' is a folder of saved tensors, which takes no inputs", in->v[0]);
-	if (dump && (opt.model || opt.torch || opt.load.n || opt.repeat || opt.fail))
-		die(EXIT_USAGE, "'%s' is a folder of saved tensors: nothing is run (no --model, --torch, --repeat or --fail)", in->v[0]);
+	if (dump && (opt.model || opt.torch || opt.load.n || opt.repeat || opt.fail || opt.weights))
+		die(EXIT_USAGE, "'%s' is a folder of saved tensors: nothing is run (no --model, --weights, --torch, --repeat or --fail)", in->v[0]);
 }
 
 int main(int argc, char **argv)
@@ -104,6 +106,7 @@ int main(int argc, char **argv)
 	int status;
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
 	opt_parse_or_exit(&spec, argc, argv, &in);
+	mapfile_watch();
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();
 	bool dump = !in.command && dump_like(in.v[0]);

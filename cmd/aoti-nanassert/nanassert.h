@@ -12,7 +12,7 @@ struct nanassert_options {
 	bool all, inf, no_inf, constants, json, fail, no_exec, quiet, range;
 	double lo, hi;
 	struct opt_list ignore, load;
-	const char *trace, *model, *torch, *log;
+	const char *trace, *model, *weights, *torch, *log;
 	int repeat, error_exitcode;
 };
 

@@ -71,8 +71,8 @@ int run_diff(const struct printer_options *given, const struct operands *in)
 	bool two = !in->command && in->n == 1 && dump_like(in->v[0]);
 	if (!dump_like(o.diff))
 		die(EXIT_INPUT, "'%s' is no dump: it has no %s (aoti-printer -o DIR makes one)", o.diff, DUMP_INDEX);
-	if (two && (o.model || o.torch || o.load.n || o.repeat))
-		die(EXIT_USAGE, "--model, --torch and --repeat are for a model that is run, not for two dumps");
+	if (two && (o.model || o.torch || o.load.n || o.repeat || o.weights))
+		die(EXIT_USAGE, "--model, --weights, --torch and --repeat are for a model that is run, not for two dumps");
 	o.inputs = o.constants = true; /* of a dump everything counts that is in it */
 	o.level = LEVEL_SAVE;
 	tolerance(&d, &o);

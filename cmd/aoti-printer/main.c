@@ -1,6 +1,7 @@
 /* aoti-printer - see inside a compiled model while it runs: kernels, tensors, times; and where two runs part. */
 #include "base/child.h"
 #include "base/diag.h"
+#include "io/mapfile.h"
 #include "io/output.h"
 #include "printer.h"
 
@@ -35,6 +36,7 @@ static const struct opt options[] = {
 	OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package"),
 	OPT_INT('N', "repeat", "N", &opt.repeat, 1, 1000000, "run the model so often (default: 1; with --profile: 20)"),
 	OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
+	OPT_STRING(0, "weights", "FILE", &opt.weights, "take the weights from FILE: .safetensors, .pt, .npz, an exported .pt2"),
 	OPT_LIST(0, "load", "LIB", &opt.load, "with --torch: a library that defines operators (TORCH_LIBRARY)"),
 	OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of the model (then nothing can be shown of what is in MODEL)"),
 	OPT_HEADING("Output"),
@@ -95,8 +97,8 @@ static void check_options(const struct operands *in)
 		die(EXIT_USAGE, "-o is for saving tensors: --html, --chrome-trace and --log name the other files");
 	if (in->command && in->n)
 		die(EXIT_USAGE, "a command is watched alone: no model and no inputs before '--'");
-	if (in->command && (opt.model || opt.torch || opt.repeat || opt.load.n))
-		die(EXIT_USAGE, "--model, --torch, --load and --repeat are for a model that is run here, not for a command");
+	if (in->command && (opt.model || opt.torch || opt.repeat || opt.load.n || opt.weights))
+		die(EXIT_USAGE, "--model, --weights, --torch, --load and --repeat are for a model that is run here, not for a command");
 	if (opt.load.n && !opt.torch)
 		die(EXIT_USAGE, "--load is for an installed libtorch (--torch)");
 	if (!opt.diff && (opt.rtol >= 0 || opt.atol >= 0 || opt.html))
@@ -125,6 +127,7 @@ int main(int argc, char **argv)
 	int status;
 	signal(SIGPIPE, SIG_IGN); /* a reader that is gone ends neither a report nor the watching of a command */
 	opt_parse_or_exit(&spec, argc, argv, &in);
+	mapfile_watch();
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();
 	check_options(&in);

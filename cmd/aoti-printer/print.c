@@ -1,7 +1,6 @@
-/* What PyTorch's own debug printer prints (aoti_torch_print_tensor_handle, torch/csrc/inductor/aoti_torch/shim_common.cpp, and
- * torch/_inductor/codegen/debug_utils.py), with where a call comes from before it, and counts of NaN, infinities and zeros after.
- * Otherwise than there: only what a call reads is shown before it, and only what it wrote after it; NaN is left out of
- * mean, min and max; types have torch's names, not C++'s. */
+/* What PyTorch's own debug printer prints (live/show.h, and torch/_inductor/codegen/debug_utils.py), with where a call comes from before
+ * it. Otherwise than there: only what a call reads is shown before it, and only what it wrote after it. */
+#include "live/show.h"
 #include "printer.h"
 #include "tensor/tensor.h"
 #include "tensor/write.h"
@@ -88,37 +87,6 @@ static void heading(struct session *s, const struct watch_call *c)
 	buf_release(&b);
 }
 
-static void add_list(struct buf *b, const char *name, const int64_t *v, int n, bool more)
-{
-	buf_addf(b, "%s: [", name);
-	for (int d = 0; d < n; d++)
-		buf_addf(b, "%s%" PRId64, d ? ", " : "", v[d]);
-	buf_adds(b, more ? ", ...]\n" : "]\n");
-}
-
-static void add_range(struct session *s, const struct tensor_stats *t)
-{
-	if (!t->known || !t->n)
-		return;
-	buf_addf(&s->screen.b, "Mean value: %g\n", t->mean);
-	buf_addf(&s->screen.b, "Min value: %g\n", t->min);
-	buf_addf(&s->screen.b, "Max value: %g\n", t->max);
-}
-
-static void add_counts(struct session *s, const struct tensor_stats *t)
-{
-	struct buf b = {0};
-	if (!t->known)
-		return;
-	buf_addf(&b, "NaN: %" PRIu64 ", Inf: %" PRIu64 ", -Inf: %" PRIu64 ", zeros: %" PRIu64, t->nan, t->pos_inf, t->neg_inf, t->zero);
-	if (t->nan || t->pos_inf || t->neg_inf)
-		put_red(&s->screen, buf_str(&b));
-	else
-		buf_add_slice(&s->screen.b, buf_slice(&b));
-	buf_addc(&s->screen.b, '\n');
-	buf_release(&b);
-}
-
 /* The values, out of the file that the library saved. */
 static void add_values(struct session *s, const struct watch_value *v, const struct tensor_meta *m)
 {
@@ -144,10 +112,8 @@ static void print_value(struct session *s, const struct watch_call *c, const str
 {
 	struct buf *b = &s->screen.b, head = {0};
 	struct tensor_meta m;
-	int64_t numel = 0;
 	bool cut = v->rec.v.n_dim > CALL_DIMS;
 	dump_meta(&v->rec, &m);
-	bool numbered = !cut && tensor_numel(&m, &numel);
 	buf_adds(&head, "[  ");
 	if (v->rec.v.role == CALL_ROLE_MODEL_INPUT)
 		buf_adds(&head, "aoti_model_inputs - ");
@@ -168,19 +134,7 @@ static void print_value(struct session *s, const struct watch_call *c, const str
 	buf_addc(b, '\n');
 	buf_release(&head);
 	add_values(s, v, &m);
-	if (v->rec.v.stats.known || numbered)
-		buf_addf(b, "Number of elements: %" PRIu64 "\n", v->rec.v.stats.known ? v->rec.v.stats.n : (uint64_t)numel);
-	buf_addf(b, "Dtype: %s\n", dtype_name(m.dtype));
-	add_range(s, &v->rec.v.stats);
-	buf_addf(b, "Device: %s", device_name(m.device));
-	if (m.device != DEVICE_CPU && m.device_index >= 0)
-		buf_addf(b, ":%d", m.device_index);
-	buf_addc(b, '\n');
-	add_list(b, "Size", m.size, m.n_dim, cut);
-	add_list(b, "Stride", m.stride, m.n_dim, cut);
-	buf_addf(b, "Layout: Strided\nIs contiguous: %d\nRequires grad: 0\n", !cut && tensor_is_contiguous(&m));
-	add_counts(s, &v->rec.v.stats);
-	buf_addc(b, '\n');
+	show_tensor_facts(&s->screen, &m, cut, &v->rec.v.stats);
 }
 
 static void print_crash(struct session *s, const struct watch_call *c)

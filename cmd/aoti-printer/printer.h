@@ -17,7 +17,7 @@ struct printer_options {
 	int level;  /* -1: not given */
 	int format; /* index into main.c's list: enum tensor_format by format_of() */
 	int repeat, error_exitcode, last;
-	const char *output, *diff, *html, *record, *ima, *chrome_trace, *model, *torch, *calls, *runs, *log;
+	const char *output, *diff, *html, *record, *ima, *chrome_trace, *model, *weights, *torch, *calls, *runs, *log;
 	struct opt_list kernels, buffers, load;
 	double rtol, atol; /* -1: not given */
 	uint64_t save_max;

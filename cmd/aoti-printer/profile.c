@@ -6,12 +6,18 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-enum { REPEAT = 20, SAMPLES = 4096 };
+enum {
+	REPEAT = 20,
+	SAMPLES = 4096,
+	OUTLIER = 10, /* times the median: the call was interrupted, say */
+};
 
 struct times {
 	uint64_t calls, total, min, max; /* ns */
 	uint64_t *sample;                /* of at most SAMPLES calls, for the median */
 	uint32_t n_sample, cap_sample;
+	uint64_t median, typical; /* typical: what the calls take by their median; one that was preempted does not count for hundreds */
+	uint32_t outliers;        /* of the sample */
 };
 
 /* One kernel at one place of one model. */
@@ -144,8 +150,8 @@ static struct times *times_of(struct profile_row *r) { return r->use_later ? &r-
 static int by_time(const void *a, const void *b)
 {
 	const struct profile_row *x = a, *y = b;
-	uint64_t a_total = (x->use_later ? &x->later : &x->first)->total, b_total = (y->use_later ? &y->later : &y->first)->total;
-	return a_total != b_total ? (a_total < b_total ? 1 : -1) : x->call < y->call ? -1 : x->call > y->call;
+	uint64_t a_took = (x->use_later ? &x->later : &x->first)->typical, b_took = (y->use_later ? &y->later : &y->first)->typical;
+	return a_took != b_took ? (a_took < b_took ? 1 : -1) : x->call < y->call ? -1 : x->call > y->call;
 }
 
 static int by_value(const void *a, const void *b)
@@ -154,12 +160,16 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static uint64_t median(struct times *t)
+/* The lower median: of two calls the one that was not interrupted. */
+static void sum_up(struct times *t)
 {
 	if (!t->n_sample)
-		return 0;
+		return;
 	qsort(t->sample, t->n_sample, sizeof(*t->sample), by_value);
-	return t->sample[t->n_sample / 2];
+	t->median = t->sample[(t->n_sample - 1) / 2];
+	t->typical = t->median * t->calls;
+	for (uint32_t i = t->n_sample; i-- > 0 && t->sample[i] > OUTLIER * t->median;)
+		t->outliers++;
 }
 
 static void add_us(struct buf *b, uint64_t ns)
@@ -167,15 +177,29 @@ static void add_us(struct buf *b, uint64_t ns)
 	buf_addf(b, "%.*f\t", ns < 10000 ? 2 : 1, (double)ns / 1e3);
 }
 
-static void show_table(struct profile *p, uint64_t total)
+static void show_outliers(struct profile *p)
+{
+	struct buf *b = &p->s.screen.b;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct times *t = times_of(&p->row[i]);
+		if (!t->outliers)
+			continue;
+		buf_addf(b, "\n%u of %u calls of ", t->outliers, t->n_sample);
+		add_call_name(b, p->row[i].name, p->row[i].line, SLICE(""));
+		buf_addf(b, " took more than %d times the median, up to %.1f us: interrupted? The share is by the median.\n", OUTLIER,
+			 (double)t->max / 1e3);
+	}
+}
+
+static void show_table(struct profile *p, uint64_t all)
 {
 	struct buf b = {0}, name = {0};
 	buf_adds(&b, "share\tcalls\tmedian us\tmin us\tmax us\ttotal us\tkernel or op\n");
 	for (size_t i = 0; i < p->n; i++) {
 		struct profile_row *r = &p->row[i];
 		struct times *t = times_of(r);
-		buf_addf(&b, "%.1f%%\t%" PRIu64 "\t", total ? 100.0 * (double)t->total / (double)total : 0.0, t->calls);
-		add_us(&b, median(t));
+		buf_addf(&b, "%.1f%%\t%" PRIu64 "\t", all ? 100.0 * (double)t->typical / (double)all : 0.0, t->calls);
+		add_us(&b, t->median);
 		add_us(&b, t->min);
 		add_us(&b, t->max);
 		add_us(&b, t->total);
@@ -185,18 +209,24 @@ static void show_table(struct profile *p, uint64_t total)
 		buf_addc(&b, '\n');
 	}
 	put_table(&p->s.screen, buf_slice(&b));
+	show_outliers(p);
 	if (!p->first_counts)
 		buf_adds(&p->s.screen.b, "\nThe first run is left out: it warms caches and threads (--runs 0- for all).\n");
 	buf_release(&b);
 	buf_release(&name);
 }
 
-static void show_json(struct profile *p, uint64_t total)
+static void show_json(struct profile *p, uint64_t all)
 {
 	struct json_out o = {.b = &p->s.screen.b};
+	uint64_t total = 0;
+	for (size_t i = 0; i < p->n; i++)
+		total += times_of(&p->row[i])->total;
 	json_obj(&o);
 	json_key(&o, "total_ns");
 	json_out_u64(&o, total);
+	json_key(&o, "typical_ns");
+	json_out_u64(&o, all);
 	json_key(&o, "first_run_left_out");
 	json_out_bool(&o, !p->first_counts);
 	json_key(&o, "kernels");
@@ -204,8 +234,9 @@ static void show_json(struct profile *p, uint64_t total)
 	for (size_t i = 0; i < p->n; i++) {
 		struct profile_row *r = &p->row[i];
 		struct times *t = times_of(r);
-		const uint64_t number[] = {r->model_id, r->call, r->line, t->calls, t->total, median(t), t->min, t->max};
-		static const char *const key[] = {"model_id", "call", "line", "calls", "total_ns", "median_ns", "min_ns", "max_ns"};
+		const uint64_t number[] = {r->model_id, r->call, r->line, t->calls, t->typical, t->total, t->median, t->min, t->max, t->outliers};
+		static const char *const key[] = {"model_id", "call", "line", "calls",
+						  "typical_ns", "total_ns", "median_ns", "min_ns", "max_ns", "outliers"};
 		json_obj(&o);
 		trace_text(&o, "kernel", r->name);
 		trace_text(&o, "nodes", r->nodes);
@@ -233,17 +264,19 @@ static void count_runs(struct profile *p)
 static void end(struct session *s, struct watch *w)
 {
 	struct profile *p = s->user;
-	uint64_t total = 0;
+	uint64_t all = 0;
 	(void)w;
 	count_runs(p);
+	for (size_t i = 0; i < p->n; i++) {
+		sum_up(times_of(&p->row[i]));
+		all += times_of(&p->row[i])->typical;
+	}
 	if (p->n)
 		qsort(p->row, p->n, sizeof(*p->row), by_time);
-	for (size_t i = 0; i < p->n; i++)
-		total += times_of(&p->row[i])->total;
 	if (p->s.o->json)
-		show_json(p, total);
+		show_json(p, all);
 	else if (p->n)
-		show_table(p, total);
+		show_table(p, all);
 	if (!p->trace)
 		return;
 	buf_adds(&p->out, "\n], \"displayTimeUnit\": \"ns\"}\n");

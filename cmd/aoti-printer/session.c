@@ -137,12 +137,14 @@ static void say_models(const struct session *s, const struct watch *w)
 	for (size_t i = 0; i < w->n_models; i++)
 		if (w->model[i].why)
 			warn("model %u ('%s'): %s", w->model[i].id, w->model[i].path, w->model[i].why);
-	if (!s->seen && !w->live.models)
-		warn("no compiled model was seen%s%s", w->live.unseen[0] ? ": " : "", w->live.unseen);
+	struct buf why = {0};
+	if (w->o->command && !live_watched(&w->live, &why))
+		warn("%s", buf_str(&why));
 	else if (!s->seen)
 		warn("no call of a kernel or op was seen");
 	else if (!s->shown)
 		warn("%llu calls were seen, but the filters let none pass", (unsigned long long)s->seen);
+	buf_release(&why);
 }
 
 static void say_device(const struct watch *w)
@@ -221,7 +223,7 @@ static int end_early(struct session *s, struct watch *w)
 
 int session_run(struct session *s, const struct operands *in, int first, uint32_t want)
 {
-	struct watch_options wo = {.name = s->o->model, .torch = s->o->torch, .load = s->o->load.v, .n_load = s->o->load.n,
+	struct watch_options wo = {.name = s->o->model, .weights = s->o->weights, .torch = s->o->torch, .load = s->o->load.v, .n_load = s->o->load.n,
 				   .runs = (unsigned)s->o->repeat, .tick = tick, .user = s, .quiet = s->o->quiet, .command = in->command, .no_exec = s->o->no_exec};
 	struct watch w;
 	struct err err = {0};

@@ -4,6 +4,7 @@
 
 #include "base/child.h"
 #include "base/diag.h"
+#include "io/mapfile.h"
 #include "io/output.h"
 
 #include <unistd.h>
@@ -171,6 +172,7 @@ int main(int argc, char **argv)
 	struct operands in;
 	int status;
 	opt_parse_or_exit(&spec, argc, argv, &in);
+	mapfile_watch();
 	const char *sub = in.sub ? in.sub->name : "";
 	opt.report = !strcmp(sub, "report");
 	if (opt.report + opt.json + opt.sarif + opt.github + !!opt.html > 1)

@@ -3,6 +3,7 @@
 
 #include "base/child.h"
 #include "base/diag.h"
+#include "io/mapfile.h"
 #include "io/output.h"
 #include "reduce/journal.h"
 
@@ -151,6 +152,7 @@ int main(int argc, char **argv)
 	struct operands in;
 	int status;
 	opt_parse_or_exit(&spec, argc, argv, &in);
+	mapfile_watch();
 	output_fail_writes();
 	check_options(&in);
 	if (!opt.jobs)

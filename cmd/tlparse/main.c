@@ -4,6 +4,7 @@
 #include "base/child.h"
 #include "base/diag.h"
 #include "base/opt.h"
+#include "io/mapfile.h"
 #include "io/output.h"
 
 #include <dirent.h>
@@ -358,6 +359,7 @@ int main(int argc, char **argv)
 	struct operands in;
 	struct err err;
 	opt_parse_or_exit(&spec, argc, argv, &in);
+	mapfile_watch();
 	if (opt.all_ranks && (opt.json || opt.html || opt.latest))
 		die(EXIT_USAGE, "--all-ranks-html makes a directory of all logs: it does not go with --%s",
 		    opt.json ? "json" : opt.html ? "html" : "latest");

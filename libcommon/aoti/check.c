@@ -1,10 +1,11 @@
-#include "aoti/check.h"
+#include "aoti/check_part.h"
 
 #include <inttypes.h>
 
 static const char *const names[] = {
 	[CHECK_COUNT] = "count", [CHECK_DTYPE] = "dtype", [CHECK_RANK] = "rank",     [CHECK_SIZE] = "size",     [CHECK_SMALL] = "too-small",
 	[CHECK_LARGE] = "too-large", [CHECK_EQUAL] = "equal", [CHECK_STRIDE] = "stride", [CHECK_DEVICE] = "device", [CHECK_ALIGN] = "alignment",
+	[CHECK_CUT] = "cut",
 };
 
 const char *check_what_name(enum check_what w) { return names[w]; }
@@ -21,8 +22,7 @@ struct look {
 	bool dim_bad[TENSOR_MAX_DIMS]; /* and for this dim */
 };
 
-static struct slice keep(struct check *k, const char *fmt, ...) PRINTF_LIKE(2, 3);
-static struct slice keep(struct check *k, const char *fmt, ...)
+struct slice check_keep(struct check *k, const char *fmt, ...)
 {
 	struct buf b = {0};
 	va_list ap;
@@ -34,13 +34,12 @@ static struct slice keep(struct check *k, const char *fmt, ...)
 	return s;
 }
 
-/* The returned finding is valid until the next one. */
-static struct check_finding *found(struct check *k, enum check_what what, uint32_t input, int dim)
+struct check_finding *check_found(struct check *k, enum check_what what, uint32_t input, int dim)
 {
 	GROW(k->v, k->n, k->cap, 1);
 	struct check_finding *f = &k->v[k->n++];
 	*f = (struct check_finding){.what = what, .input = input, .dim = dim};
-	if (what == CHECK_ALIGN)
+	if (what == CHECK_ALIGN || what == CHECK_CUT)
 		f->advice = true;
 	else
 		k->n_bad++;
@@ -74,10 +73,10 @@ static struct slice range_text(struct check *k, struct symrange r)
 	if (r.lo_inf && r.hi_inf)
 		return SLICE("any");
 	if (r.hi_inf)
-		return keep(k, "at least %" PRId64, r.lo);
+		return check_keep(k, "at least %" PRId64, r.lo);
 	if (r.lo_inf)
-		return keep(k, "at most %" PRId64, r.hi);
-	return keep(k, "%" PRId64 "..%" PRId64, r.lo, r.hi);
+		return check_keep(k, "at most %" PRId64, r.hi);
+	return check_keep(k, "%" PRId64 "..%" PRId64, r.lo, r.hi);
 }
 
 /* ---- what to do about it ---- */
@@ -156,7 +155,7 @@ static struct slice stride_fix(struct look *l, const struct symbind *env)
 	if (s.n)
 		return s;
 	s = list_text(l->k, want, m.n_dim);
-	return keep(l->k, "torch.empty_strided(x.size(), %.*s, dtype=x.dtype).copy_(x)", (int)s.n, s.p);
+	return check_keep(l->k, "torch.empty_strided(x.size(), %.*s, dtype=x.dtype).copy_(x)", (int)s.n, s.p);
 }
 
 static struct slice rank_fix(struct look *l)
@@ -165,11 +164,11 @@ static struct slice rank_fix(struct look *l)
 	int n = l->want->n_dim;
 	for (int skip = 0; m->n_dim == n + 1 && skip < m->n_dim; skip++)
 		if (m->size[skip] == 1)
-			return keep(l->k, ".squeeze(%d)", skip);
+			return check_keep(l->k, ".squeeze(%d)", skip);
 	if (m->n_dim == n - 1 && !(symsize_is_int(l->want->dim[0].size) && l->want->dim[0].size.k != 1))
 		return l->want->dim[0].range.lo_inf || l->want->dim[0].range.lo <= 1
 			       ? SLICE(".unsqueeze(0)")
-			       : keep(l->k, ".unsqueeze(0), and dim 0 must be at least %" PRId64, l->want->dim[0].range.lo);
+			       : check_keep(l->k, ".unsqueeze(0), and dim 0 must be at least %" PRId64, l->want->dim[0].range.lo);
 	return SLICE(".reshape(...) to the sizes that are expected");
 }
 
@@ -182,19 +181,19 @@ static struct slice first_dim_message(struct look *l)
 	for (int d = 0; d < l->want->n_dim && d < m->n_dim; d++) {
 		const struct contract_dim *w = &l->want->dim[d];
 		if (w->size_checked && w->size.k != m->size[d])
-			return keep(l->k, "input_handles[%u]: unmatched dim value at %d, expected: %" PRId64 ", but got: %" PRId64, l->i, d,
+			return check_keep(l->k, "input_handles[%u]: unmatched dim value at %d, expected: %" PRId64 ", but got: %" PRId64, l->i, d,
 				    w->size.k, m->size[d]);
 		if (!w->range.lo_inf && m->size[d] < w->range.lo)
-			return keep(l->k, "input_handles[%u]: dim value is too small at %d, expected it to be >= %" PRId64 ", but got: %" PRId64,
+			return check_keep(l->k, "input_handles[%u]: dim value is too small at %d, expected it to be >= %" PRId64 ", but got: %" PRId64,
 				    l->i, d, w->range.lo, m->size[d]);
 		if (!w->range.hi_inf && m->size[d] > w->range.hi)
-			return keep(l->k, "input_handles[%u]: dim value is too large at %d, expected to be <= %" PRId64 ", but got: %" PRId64,
+			return check_keep(l->k, "input_handles[%u]: dim value is too large at %d, expected to be <= %" PRId64 ", but got: %" PRId64,
 				    l->i, d, w->range.hi, m->size[d]);
 	}
 	for (int d = 0; m->n_dim >= l->want->n_dim && d < l->want->n_dim; d++) {
 		const struct contract_dim *w = &l->want->dim[d];
 		if (w->stride_checked && w->stride.k != m->stride[d])
-			return keep(l->k, "input_handles[%u]: unmatched stride value at %d, expected: %" PRId64 ", but got: %" PRId64, l->i, d,
+			return check_keep(l->k, "input_handles[%u]: unmatched stride value at %d, expected: %" PRId64 ", but got: %" PRId64, l->i, d,
 				    w->stride.k, m->stride[d]);
 	}
 	return (struct slice){0};
@@ -206,11 +205,11 @@ static void look_dtype(struct look *l)
 	if (want == DTYPE_NONE || want == got)
 		return;
 	const struct dtype_info *w = dtype_info(want);
-	struct check_finding *f = found(l->k, CHECK_DTYPE, l->i, -1);
-	f->aoti = keep(l->k, "input_handles[%u]: unmatched dtype, expected: %d(%s), but got: %d", l->i, want, w ? w->aten : "?", got);
-	f->expected = keep(l->k, "%s", dtype_name(want));
-	f->given = keep(l->k, "%s", dtype_name(got));
-	f->fix = keep(l->k, ".to(torch.%s)", dtype_name(want));
+	struct check_finding *f = check_found(l->k, CHECK_DTYPE, l->i, -1);
+	f->aoti = check_keep(l->k, "input_handles[%u]: unmatched dtype, expected: %d(%s), but got: %d", l->i, want, w ? w->aten : "?", got);
+	f->expected = check_keep(l->k, "%s", dtype_name(want));
+	f->given = check_keep(l->k, "%s", dtype_name(got));
+	f->fix = check_keep(l->k, ".to(torch.%s)", dtype_name(want));
 }
 
 static bool rank_fits(const struct contract_input *w, const struct tensor_meta *m)
@@ -224,18 +223,18 @@ static void look_rank(struct look *l, bool in_assert)
 	int got = l->got->n_dim;
 	if (rank_fits(w, l->got))
 		return;
-	struct slice aoti = in_assert ? keep(l->k, "expected ndim %d but got %d\nError in op: input", w->n_dim, got) : first_dim_message(l);
+	struct slice aoti = in_assert ? check_keep(l->k, "expected ndim %d but got %d\nError in op: input", w->n_dim, got) : first_dim_message(l);
 	/* Where dims are missing, check_input reads sizes and strides behind the tensor's own: its words cannot be known. */
 	bool loose = got < w->n_dim;
 	l->rank_bad = true;
 	if (!aoti.n && w->asserted && !loose)
 		return; /* nothing for check_input: assert_size_stride will see it */
-	struct check_finding *f = found(l->k, CHECK_RANK, l->i, -1);
+	struct check_finding *f = check_found(l->k, CHECK_RANK, l->i, -1);
 	l->rank_told = true;
 	f->aoti = aoti;
 	f->aoti_loose = loose;
-	f->expected = w->rank_known ? keep(l->k, "%d dims", w->n_dim) : keep(l->k, "at least %d dims", w->n_dim);
-	f->given = keep(l->k, "%d dim%s", got, got == 1 ? "" : "s");
+	f->expected = w->rank_known ? check_keep(l->k, "%d dims", w->n_dim) : check_keep(l->k, "at least %d dims", w->n_dim);
+	f->given = check_keep(l->k, "%d dim%s", got, got == 1 ? "" : "s");
 	f->fix = rank_fix(l);
 }
 
@@ -245,32 +244,32 @@ static void look_size(struct look *l, int d)
 	int64_t got = l->got->size[d];
 	struct check_finding *f;
 	if (w->size_checked && w->size.k != got) {
-		f = found(l->k, CHECK_SIZE, l->i, d);
-		f->aoti = keep(l->k, "input_handles[%u]: unmatched dim value at %d, expected: %" PRId64 ", but got: %" PRId64, l->i, d,
+		f = check_found(l->k, CHECK_SIZE, l->i, d);
+		f->aoti = check_keep(l->k, "input_handles[%u]: unmatched dim value at %d, expected: %" PRId64 ", but got: %" PRId64, l->i, d,
 			       w->size.k, got);
-		f->expected = keep(l->k, "%" PRId64, w->size.k);
-		f->fix = keep(l->k,
+		f->expected = check_keep(l->k, "%" PRId64, w->size.k);
+		f->fix = check_keep(l->k,
 			      "dim %d is %" PRId64 ", compiled for exactly %" PRId64
 			      ": pass that size, or export with dynamic_shapes that make dim %d dynamic",
 			      d, got, w->size.k, d);
 	} else if (!w->range.lo_inf && got < w->range.lo) {
-		f = found(l->k, CHECK_SMALL, l->i, d);
-		f->aoti = keep(l->k, "input_handles[%u]: dim value is too small at %d, expected it to be >= %" PRId64 ", but got: %" PRId64,
+		f = check_found(l->k, CHECK_SMALL, l->i, d);
+		f->aoti = check_keep(l->k, "input_handles[%u]: dim value is too small at %d, expected it to be >= %" PRId64 ", but got: %" PRId64,
 			       l->i, d, w->range.lo, got);
 		f->expected = range_text(l->k, w->range);
-		f->fix = keep(l->k, "dim %d is %" PRId64 ", compiled for %.*s: pad it, or export with dynamic_shapes min=%" PRId64, d, got,
+		f->fix = check_keep(l->k, "dim %d is %" PRId64 ", compiled for %.*s: pad it, or export with dynamic_shapes min=%" PRId64, d, got,
 			      (int)f->expected.n, f->expected.p, got);
 	} else if (!w->range.hi_inf && got > w->range.hi) {
-		f = found(l->k, CHECK_LARGE, l->i, d);
-		f->aoti = keep(l->k, "input_handles[%u]: dim value is too large at %d, expected to be <= %" PRId64 ", but got: %" PRId64, l->i,
+		f = check_found(l->k, CHECK_LARGE, l->i, d);
+		f->aoti = check_keep(l->k, "input_handles[%u]: dim value is too large at %d, expected to be <= %" PRId64 ", but got: %" PRId64, l->i,
 			       d, w->range.hi, got);
 		f->expected = range_text(l->k, w->range);
-		f->fix = keep(l->k, "dim %d is %" PRId64 ", compiled for %.*s: split it, or export with dynamic_shapes max=%" PRId64, d, got,
+		f->fix = check_keep(l->k, "dim %d is %" PRId64 ", compiled for %.*s: split it, or export with dynamic_shapes max=%" PRId64, d, got,
 			      (int)f->expected.n, f->expected.p, got);
 	} else {
 		return;
 	}
-	f->given = keep(l->k, "%" PRId64, got);
+	f->given = check_keep(l->k, "%" PRId64, got);
 	l->size_bad = l->dim_bad[d] = true;
 }
 
@@ -297,11 +296,11 @@ static void look_strides(struct look *l, const struct symbind *env)
 		const struct contract_dim *w = &l->want->dim[d];
 		if (!w->stride_checked || w->stride.k == l->got->stride[d])
 			continue;
-		f = found(l->k, CHECK_STRIDE, l->i, d);
-		f->aoti = keep(l->k, "input_handles[%u]: unmatched stride value at %d, expected: %" PRId64 ", but got: %" PRId64, l->i, d,
+		f = check_found(l->k, CHECK_STRIDE, l->i, d);
+		f->aoti = check_keep(l->k, "input_handles[%u]: unmatched stride value at %d, expected: %" PRId64 ", but got: %" PRId64, l->i, d,
 			       w->stride.k, l->got->stride[d]);
-		f->expected = keep(l->k, "%" PRId64, w->stride.k);
-		f->given = keep(l->k, "%" PRId64, l->got->stride[d]);
+		f->expected = check_keep(l->k, "%" PRId64, w->stride.k);
+		f->given = check_keep(l->k, "%" PRId64, l->got->stride[d]);
 		f->fix = stride_fix(l, env);
 		l->dim_bad[d] = true;
 	}
@@ -312,13 +311,13 @@ static void look_device(struct look *l)
 	int want = l->want->device, got = l->got->device;
 	if (want == DEVICE_NONE || want == got)
 		return;
-	struct check_finding *f = found(l->k, CHECK_DEVICE, l->i, -1);
+	struct check_finding *f = check_found(l->k, CHECK_DEVICE, l->i, -1);
 	/* "expected: 00(cpu)": torch prints the number twice (cpp_wrapper_cpu.py, gen_check). */
-	f->aoti = keep(l->k, "input_handles[%u]: unmatched device type, expected: %d%d(%s), but got: %d", l->i, want, want,
+	f->aoti = check_keep(l->k, "input_handles[%u]: unmatched device type, expected: %d%d(%s), but got: %d", l->i, want, want,
 		       device_name(want), got);
-	f->expected = keep(l->k, "%s", device_name(want));
-	f->given = keep(l->k, "%s", device_name(got));
-	f->fix = keep(l->k, ".to(\"%s\")", device_name(want));
+	f->expected = check_keep(l->k, "%s", device_name(want));
+	f->given = check_keep(l->k, "%s", device_name(got));
+	f->fix = check_keep(l->k, ".to(\"%s\")", device_name(want));
 }
 
 /* A model runs on one device of its type, which torch's checks do not look at: with a tensor of another its kernels get an address that is
@@ -328,19 +327,19 @@ static void look_device_index(struct look *l, const struct look *first)
 	if (l->got->device != first->got->device || l->got->device_index == first->got->device_index)
 		return;
 	struct slice name = first->want->path.n ? first->want->path : first->want->name;
-	struct check_finding *f = found(l->k, CHECK_DEVICE, l->i, -1);
-	f->expected = keep(l->k, "%s:%d (device of %.*s)", device_name(first->got->device), first->got->device_index, (int)name.n, name.p);
-	f->given = keep(l->k, "%s:%d", device_name(l->got->device), l->got->device_index);
-	f->fix = keep(l->k, ".to(\"%s:%d\")", device_name(first->got->device), first->got->device_index);
+	struct check_finding *f = check_found(l->k, CHECK_DEVICE, l->i, -1);
+	f->expected = check_keep(l->k, "%s:%d (device of %.*s)", device_name(first->got->device), first->got->device_index, (int)name.n, name.p);
+	f->given = check_keep(l->k, "%s:%d", device_name(l->got->device), l->got->device_index);
+	f->fix = check_keep(l->k, ".to(\"%s:%d\")", device_name(first->got->device), first->got->device_index);
 }
 
 static void look_alignment(struct look *l)
 {
 	if (!l->want->alignment || !l->got->has_address || l->got->address % (uint64_t)l->want->alignment == 0)
 		return;
-	struct check_finding *f = found(l->k, CHECK_ALIGN, l->i, -1);
-	f->expected = keep(l->k, "an address that is a multiple of %d", l->want->alignment);
-	f->given = keep(l->k, "0x%" PRIx64, l->got->address);
+	struct check_finding *f = check_found(l->k, CHECK_ALIGN, l->i, -1);
+	f->expected = check_keep(l->k, "an address that is a multiple of %d", l->want->alignment);
+	f->given = check_keep(l->k, "0x%" PRIx64, l->got->address);
 	f->fix = SLICE("it is copied at every call: .clone() it once, or do not slice it off an odd offset");
 }
 
@@ -409,13 +408,13 @@ static void look_assert(struct look *l, const struct symbind *env)
 		int64_t want = 0;
 		symsize_eval(&l->c->tab, w->size, env, &want, NULL);
 		struct slice because = why(l, w->size, env), text = size_text(l, w->size);
-		struct check_finding *f = found(l->k, CHECK_EQUAL, l->i, d);
+		struct check_finding *f = check_found(l->k, CHECK_EQUAL, l->i, d);
 		f->aoti = aoti;
 		aoti.n = 0;
-		f->expected = because.n ? keep(l->k, "%.*s = %" PRId64 " (%.*s)", (int)text.n, text.p, want, (int)because.n, because.p)
-					: keep(l->k, "%" PRId64, want);
-		f->given = keep(l->k, "%" PRId64, m->size[d]);
-		f->fix = keep(l->k, "sizes that belong together differ: make dim %d %" PRId64 ", or change what it is computed from", d, want);
+		f->expected = because.n ? check_keep(l->k, "%.*s = %" PRId64 " (%.*s)", (int)text.n, text.p, want, (int)because.n, because.p)
+					: check_keep(l->k, "%" PRId64, want);
+		f->given = check_keep(l->k, "%" PRId64, m->size[d]);
+		f->fix = check_keep(l->k, "sizes that belong together differ: make dim %d %" PRId64 ", or change what it is computed from", d, want);
 		l->size_bad = l->dim_bad[d] = true;
 	}
 	if (strides_follow(l, env))
@@ -425,11 +424,11 @@ static void look_assert(struct look *l, const struct symbind *env)
 			continue;
 		int64_t want = 0;
 		symsize_eval(&l->c->tab, l->want->dim[d].stride, env, &want, NULL);
-		struct check_finding *f = found(l->k, CHECK_STRIDE, l->i, d);
+		struct check_finding *f = check_found(l->k, CHECK_STRIDE, l->i, d);
 		f->aoti = aoti;
 		aoti.n = 0;
-		f->expected = keep(l->k, "%" PRId64, want);
-		f->given = keep(l->k, "%" PRId64, m->stride[d]);
+		f->expected = check_keep(l->k, "%" PRId64, want);
+		f->given = check_keep(l->k, "%" PRId64, m->stride[d]);
 		f->fix = stride_fix(l, env);
 	}
 }
@@ -445,10 +444,10 @@ static void look_count(struct check *k, const struct contract *c, const struct t
 		given += is_given(&in[i]);
 	if (given == c->n_inputs)
 		return;
-	struct check_finding *f = found(k, CHECK_COUNT, CONTRACT_NONE, -1);
-	f->aoti = keep(k, "expected inputs vector size to be %u, but got %zu", c->n_inputs, given);
-	f->expected = keep(k, "%u input%s", c->n_inputs, c->n_inputs == 1 ? "" : "s");
-	f->given = keep(k, "%zu", given);
+	struct check_finding *f = check_found(k, CHECK_COUNT, CONTRACT_NONE, -1);
+	f->aoti = check_keep(k, "expected inputs vector size to be %u, but got %zu", c->n_inputs, given);
+	f->expected = check_keep(k, "%u input%s", c->n_inputs, c->n_inputs == 1 ? "" : "s");
+	f->given = check_keep(k, "%zu", given);
 	struct buf b = {0};
 	for (uint32_t i = 0; i < c->n_inputs; i++)
 		if (i >= n || !is_given(&in[i])) {

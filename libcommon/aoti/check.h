@@ -30,6 +30,7 @@ enum check_what {
 	CHECK_STRIDE,
 	CHECK_DEVICE,
 	CHECK_ALIGN,
+	CHECK_CUT,    /* a floor division leaves elements out */
 };
 const char *check_what_name(enum check_what w); /* "dtype", ...: for JSON */
 
@@ -52,6 +53,13 @@ struct check {
 };
 
 void check_inputs(struct check *k, const struct contract *c, const struct tensor_meta *in, size_t n);
+/* For inputs that fit: of which are elements left out, because a size divides with a rest? Where 100*(n//100) elements are made of n,
+ * the generated code is right for multiples of 100 only (pytorch#151925: an assertion of the exported program that the compiled one does
+ * not have). Said is what follows from the sizes: a view of the input, or what generated kernels make of it, has as many elements as the
+ * input where the division has no rest, and fewer here. So strided convolutions and chunks are not meant, nor is a kernel whose name
+ * says that it takes some and leaves others (unfold, slice, pooling). One CHECK_CUT an input, `advice`. Not seen: what goes on in an
+ * operator, and views that are written within a call. */
+void check_cuts(struct check *k, const struct contract *c, const struct tensor_meta *in, size_t n);
 void check_release(struct check *k);
 
 #endif

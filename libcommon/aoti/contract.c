@@ -30,6 +30,14 @@ void contract_note(struct contract *c, const char *fmt, ...)
 
 struct symsize contract_unknown(struct contract *c) { return symsize_opaque(&c->tab, SLICE("?")); }
 
+bool contract_streams(const struct contract *c)
+{
+	for (uint32_t i = 0; i < c->n_calls; i++)
+		if (c->call[i].stream)
+			return true;
+	return false;
+}
+
 bool contract_known(const struct contract *c, struct symsize s) { return !symsize_has_opaque(&c->tab, s); }
 
 struct contract_dim *contract_dims(struct contract *c, int n)
@@ -323,5 +331,5 @@ bool contract_peak(const struct contract *c, const struct symbind *env, uint64_t
 	*bytes = (uint64_t)most;
 	if (unknown)
 		*unknown = lost;
-	return !lost;
+	return !lost && !c->stopped.n;
 }

@@ -31,6 +31,7 @@
 #include "tensor/tensor.h"
 
 #define CONTRACT_MAX_INPUTS 65536
+#define CONTRACT_MAX_WAYS 64
 #define CONTRACT_NONE UINT32_MAX
 
 enum contract_source { CONTRACT_FROM_TEXT, CONTRACT_FROM_PROBE, CONTRACT_FROM_EXPORT };
@@ -61,6 +62,7 @@ struct contract_output {
 	int dtype, device, n_dim;
 	struct contract_dim *dim; /* size and stride only */
 	uint32_t value;           /* index into values, CONTRACT_NONE */
+	bool none;                /* Python's None: the model leaves its handle empty; the rest is not known then */
 };
 
 /* Numbers as in torch/csrc/inductor/aoti_runtime/constant_type.h. */
@@ -92,6 +94,8 @@ struct contract_value {
 	uint32_t storage; /* of a buffer: index into storages; CONTRACT_NONE else */
 	int dtype, device, n_dim;
 	struct contract_dim *dim; /* sizes and strides; n_dim -1: not known */
+	/* assert_alignment (torch 2.15): its offset in its storage is a multiple of so many bytes. 0: not asserted. */
+	int alignment;
 };
 
 /* Memory of intermediate buffers: lives from before call `born` until after call `dies` (n_calls: to the end). */
@@ -119,9 +123,16 @@ struct contract_call {
 	 * text, and far_copy for the driver); else empty. */
 	struct slice function;
 	uint32_t line;      /* of wrapper.cpp, 0 when not known */
+	uint32_t stream;    /* of a GPU: 0 is the caller's; else which of the model's own (torch 2.15: streams of the program) */
 	struct slice nodes; /* Topologically Sorted Source Nodes: "linear, relu"; empty when the text has none */
 	struct slice aten;  /* Original ATen: "aten.t, aten.addmm" */
 	uint32_t arg, n_args;
+};
+
+/* Another way through a program that branches on data than the one whose calls the contract holds: the names of its calls, in order. */
+struct contract_way {
+	struct slice *call;
+	uint32_t n;
 };
 
 struct contract {
@@ -142,6 +153,12 @@ struct contract {
 	uint32_t cap_values, cap_storages, cap_calls, cap_args;
 	struct slice in_spec, out_spec; /* pytree JSON, empty when the model has none */
 	uint64_t weight_bytes;          /* sum of the constants */
+	/* Of a program that the probe ran: how far it could be followed. */
+	struct slice stopped; /* why not to its end: what it said there. Then `call` holds what it did until then, and no size of a buffer is
+				 known; empty: to its end */
+	bool rigid;           /* a size that may vary could be run with one value only: what follows from it looks fixed */
+	struct contract_way *way;
+	uint32_t n_ways, n_lost_ways; /* lost: other ways that could not be followed to their end, or were too many */
 	/* What a reader could not make out, a line each; a contract with notes is not complete. */
 	struct slice *note;
 	uint32_t n_notes, cap_notes;
@@ -150,6 +167,7 @@ struct contract {
 void contract_release(struct contract *c);
 void contract_note(struct contract *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 bool contract_known(const struct contract *c, struct symsize s);
+bool contract_streams(const struct contract *c); /* is there a call on a stream of the model's own? */
 struct symsize contract_unknown(struct contract *c);
 struct contract_dim *contract_dims(struct contract *c, int n); /* all unknown */
 
@@ -172,8 +190,19 @@ void contract_to_json(const struct contract *c, struct json_out *o);
 void contract_members(const struct contract *c, struct json_out *o); /* into an object that is open: more may follow */
 int contract_from_json(struct contract *c, struct slice text, struct err *err);
 
-/* Differences between two contracts of the same binary (text and probe), a line each, as "input 0 (arg4_1), dim 1: text
- * 8, binary 9". What one side does not know is no difference. Returns how many. */
-size_t contract_diff(const struct contract *text, const struct contract *binary, struct buf *lines);
+/* Two contracts of one binary, that of its text and that of the probe, held against each other.
+ *
+ * What differs ("input 0 (arg4_1), dim 1: size 8 in the text, 9 in the binary") was seen in what both know: the text is not what the
+ * binary was built from. What is open could not be compared, and why: the program could not be followed to its end, a branch was not
+ * taken, the text was not understood everywhere. With neither they agree in inputs, outputs, constants, and the calls with their order
+ * and tensors; never in what a kernel computes, for the probe runs none. */
+struct comparison {
+	struct buf differs, open; /* a line each */
+	size_t n_differs, n_open;
+	uint32_t n_calls;         /* of the text's, those that the binary was seen to make */
+	bool branches;            /* on data: then names and order of calls were compared on each way, not their tensors */
+};
+void contract_compare(const struct contract *text, const struct contract *binary, struct comparison *c);
+void comparison_release(struct comparison *c);
 
 #endif

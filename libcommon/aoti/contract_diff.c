@@ -13,18 +13,30 @@ struct side {
 
 struct diff {
 	struct side text, binary;
-	struct buf *lines;
-	size_t n;
+	struct comparison *out;
+	uint32_t n_vague; /* sizes that the text knows and the binary does not tell */
 };
 
+static void line(struct diff *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
 static void line(struct diff *d, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	buf_addvf(d->lines, fmt, ap);
+	buf_addvf(&d->out->differs, fmt, ap);
 	va_end(ap);
-	buf_addc(d->lines, '\n');
-	d->n++;
+	buf_addc(&d->out->differs, '\n');
+	d->out->n_differs++;
+}
+
+static void open_line(struct diff *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void open_line(struct diff *d, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	buf_addvf(&d->out->open, fmt, ap);
+	va_end(ap);
+	buf_addc(&d->out->open, '\n');
+	d->out->n_open++;
 }
 
 /* Does a differ from b, in any trial where both have a value? */
@@ -32,6 +44,8 @@ static bool differs(const struct diff *d, struct symsize a, struct symsize b)
 {
 	if (symsize_is_int(a) && symsize_is_int(b))
 		return a.k != b.k;
+	if (d->binary.c->rigid && symsize_is_int(b))
+		return false;
 	for (int t = 0; t < TRIALS; t++) {
 		int64_t x, y;
 		if (d->text.bound[t] && d->binary.bound[t] &&
@@ -45,6 +59,8 @@ static bool differs(const struct diff *d, struct symsize a, struct symsize b)
 static void sizes_line(struct diff *d, const char *what, uint32_t i, struct slice name, int dim, const char *which,
 		       struct symsize a, struct symsize b)
 {
+	if (contract_known(d->text.c, a) && !contract_known(d->binary.c, b))
+		d->n_vague++;
 	if (!differs(d, a, b))
 		return;
 	struct buf x = {0}, y = {0};
@@ -150,74 +166,278 @@ static void constants(struct diff *d)
 	}
 }
 
-/* The binary knows a kernel of a GPU by the name that it has in its module. */
+/* ---- calls ---- */
+
+/* The binary knows a kernel of a GPU by the name that it has in its module; custom ops have their names from a file beside the text, the
+ * binary knows only a number. */
 static bool calls_it(const struct contract_call *text, struct slice name)
 {
-	return slice_eq(text->function.n ? text->function : text->name, name);
+	return slice_eq(text->function.n ? text->function : text->name, name) ||
+	       (text->kind == CALL_PROXY && slice_starts(name, "proxy_executor["));
 }
 
-static bool has_call(const struct contract *c, struct slice name)
+/* The tensors of a call, in order: the next one's index among the arguments, from *a on. */
+static bool next_tensor(const struct contract *c, const struct contract_call *k, uint32_t *a)
 {
-	for (uint32_t i = 0; i < c->n_calls; i++)
-		if (calls_it(&c->call[i], name))
-			return true;
-	return false;
+	while (*a < k->arg + k->n_args && c->arg[*a].value == CONTRACT_NONE)
+		++*a;
+	return *a < k->arg + k->n_args;
 }
 
-/* A program that branches on data: the text has all branches, the binary showed one, and loops as they went. */
+static uint32_t count_tensors(const struct contract *c, const struct contract_call *k)
+{
+	uint32_t n = 0;
+	for (uint32_t a = k->arg; next_tensor(c, k, &a); a++)
+		n++;
+	return n;
+}
+
+/* What is known of a storage in one of the two contracts. */
+struct memory {
+	uint32_t is;  /* of the text: the binary's storage; CONTRACT_NONE: not met yet */
+	bool foreign; /* an operator made it: it may be memory that another storage stands for */
+	bool mixed;   /* values of several shapes are in it, views and what is reused: which of them a call takes is told differently */
+	uint32_t value;
+};
+
+static bool same_dims(const struct contract_value *a, const struct contract_value *b)
+{
+	bool same = a->n_dim == b->n_dim;
+	for (int i = 0; same && i < a->n_dim; i++)
+		same = symsize_eq(a->dim[i].size, b->dim[i].size) && symsize_eq(a->dim[i].stride, b->dim[i].stride);
+	return same;
+}
+
+/* Does the call give this argument's tensor, rather than write into one that it is given? */
+static bool is_made(const struct contract *c, const struct contract_call *k, uint32_t arg)
+{
+	return c->arg[arg].role == ARG_OUT && k->kind != CALL_KERNEL && !slice_ends(k->name, "_out");
+}
+
+static struct memory *look_at_memory(const struct contract *c)
+{
+	struct memory *m = xcalloc((size_t)c->n_storages + 1, sizeof(*m));
+	for (uint32_t i = 0; i < c->n_storages; i++)
+		m[i] = (struct memory){.is = CONTRACT_NONE, .value = CONTRACT_NONE};
+	for (uint32_t i = 0; i < c->n_values; i++) {
+		struct memory *at = &m[c->value[i].storage < c->n_storages ? c->value[i].storage : c->n_storages];
+		at->mixed |= at->value != CONTRACT_NONE && !same_dims(&c->value[at->value], &c->value[i]);
+		at->value = i;
+	}
+	for (uint32_t i = 0; i < c->n_calls; i++)
+		for (uint32_t a = c->call[i].arg; a < c->call[i].arg + c->call[i].n_args; a++) {
+			uint32_t storage = c->arg[a].value == CONTRACT_NONE ? CONTRACT_NONE : c->value[c->arg[a].value].storage;
+			if (storage < c->n_storages && is_made(c, &c->call[i], a))
+				m[storage].foreign = true;
+		}
+	return m;
+}
+
+static void tensors(struct diff *d, uint32_t i, struct memory *text, const struct memory *binary)
+{
+	const struct contract *a = d->text.c, *b = d->binary.c;
+	const struct contract_call *x = &a->call[i], *y = &b->call[i];
+	uint32_t j = x->arg, k = y->arg;
+	/* Of a library alone a kernel's tensors are known by their addresses only: where their number is another, some were not seen. */
+	if (count_tensors(a, x) != count_tensors(b, y))
+		return;
+	for (uint32_t n = 0; next_tensor(a, x, &j) && next_tensor(b, y, &k); n++, j++, k++) {
+		const struct contract_value *u = &a->value[a->arg[j].value], *v = &b->value[b->arg[k].value];
+		bool other = u->kind != v->kind || (u->kind != VALUE_BUFFER && u->index != v->index), again = true;
+		/* What an operator made may be a view of what it was given: one side may know that, and the other not. */
+		bool foreign = (u->storage < a->n_storages && text[u->storage].foreign) || (v->storage < b->n_storages && binary[v->storage].foreign);
+		bool made = is_made(a, x, j) && is_made(b, y, k);
+		if (foreign && other && !made)
+			continue;
+		other = other && !foreign;
+		if (!other && u->storage < a->n_storages && v->storage < b->n_storages) {
+			struct memory *m = &text[u->storage];
+			const struct memory *o = &binary[v->storage];
+			again = m->is != CONTRACT_NONE || m->mixed || o->mixed;
+			other = m->is != CONTRACT_NONE && m->is != v->storage && !foreign;
+			m->is = v->storage;
+		}
+		if (other) {
+			line(d, "call %u (%.*s), tensor %u: %.*s in the text, %s%.*s in the binary", i, (int)x->name.n, x->name.p, n, (int)u->name.n,
+			     u->name.p, v->kind == VALUE_BUFFER ? "another: " : "", (int)v->name.n, v->name.p);
+		} else if (!again || made) {
+			types(d, "tensor", n, u->name, u->dtype, v->dtype, DEVICE_NONE, DEVICE_NONE);
+			shapes(d, "tensor", n, u->name, u->n_dim, u->dim, v->n_dim, v->dim);
+		}
+	}
+}
+
+static void straight_calls(struct diff *d)
+{
+	const struct contract *a = d->text.c, *b = d->binary.c;
+	struct memory *text = look_at_memory(a), *binary = look_at_memory(b);
+	uint32_t i = 0;
+	for (; i < a->n_calls && i < b->n_calls && calls_it(&a->call[i], b->call[i].name); i++)
+		tensors(d, i, text, binary);
+	d->out->n_calls = i;
+	free(text);
+	free(binary);
+	bool end = i == a->n_calls || i == b->n_calls;
+	if (!end) /* what follows is likely shifted */
+		line(d, "call %u: %.*s in the text, %.*s in the binary", i, (int)a->call[i].name.n, a->call[i].name.p, (int)b->call[i].name.n,
+		     b->call[i].name.p);
+	if (a->n_calls < b->n_calls || (a->n_calls > b->n_calls && !b->stopped.n))
+		line(d, "%u kernel and op calls in the text, %u in the binary", a->n_calls, b->n_calls);
+}
+
+static bool is_question(struct slice name) { return slice_find(name, "_item_") != NULL; }
+
+static uint32_t find_call(const struct contract *text, uint32_t from, struct slice name)
+{
+	while (from < text->n_calls && !calls_it(&text->call[from], name))
+		from++;
+	return from;
+}
+
+/* One way through a program that branches on data: its calls stand in the text in that order, with others between them. Each question may
+ * be that of a loop, which begins again. Those that were found are marked. */
+static void one_way(struct diff *d, struct slice (*name)(const void *of, uint32_t i), const void *of, uint32_t n, bool *seen)
+{
+	const struct contract *a = d->text.c;
+	uint32_t at = 0, loops = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct slice call = name(of, i);
+		uint32_t k = find_call(a, at, call);
+		if (k == a->n_calls && loops) {
+			loops--;
+			k = find_call(a, 0, call);
+		}
+		loops += is_question(call);
+		if (k == a->n_calls) {
+			bool there = find_call(a, 0, call) < a->n_calls;
+			line(d, "call %u: %.*s in the binary, %s in the text", i, (int)call.n, call.p, there ? "not in this order" : "nowhere");
+			return; /* what follows is likely shifted */
+		}
+		seen[k] = true;
+		at = k + 1;
+	}
+}
+
+static struct slice call_name(const void *of, uint32_t i) { return ((const struct contract *)of)->call[i].name; }
+static struct slice way_name(const void *of, uint32_t i) { return ((const struct contract_way *)of)->call[i]; }
+
 static void branching_calls(struct diff *d)
 {
 	const struct contract *a = d->text.c, *b = d->binary.c;
-	for (uint32_t i = 0; i < b->n_calls; i++)
-		if (b->call[i].kind != CALL_PROXY && !has_call(a, b->call[i].name))
-			line(d, "call %u: %.*s in the binary, nowhere in the text", i, (int)b->call[i].name.n, b->call[i].name.p);
+	bool *seen = xcalloc((size_t)a->n_calls + 1, sizeof(*seen));
+	one_way(d, call_name, b, b->n_calls, seen);
+	for (uint32_t i = 0; i < b->n_ways; i++)
+		one_way(d, way_name, &b->way[i], b->way[i].n, seen);
+	for (uint32_t i = 0; i < a->n_calls; i++)
+		d->out->n_calls += seen[i];
+	for (uint32_t i = 0; i < a->n_calls; i++)
+		if (!seen[i] && !b->stopped.n) {
+			open_line(d, "%u calls of the text, %.*s (call %u) the first: the binary was not seen to make them", a->n_calls - d->out->n_calls,
+				  (int)a->call[i].name.n, a->call[i].name.p, i);
+			break;
+		}
+	free(seen);
+}
+
+/* Is there a note that says so? */
+static bool notes_say(const struct contract *c, const char *const *words, size_t n)
+{
+	for (uint32_t i = 0; i < c->n_notes; i++)
+		for (size_t k = 0; k < n; k++)
+			if (slice_find(c->note[i], words[k]))
+				return true;
+	return false;
 }
 
 static void calls(struct diff *d)
 {
+	static const char *const branches[] = {"a condition or a loop"}, *const gaps[] = {"not understood", "not read", "the text ends"};
 	const struct contract *a = d->text.c, *b = d->binary.c;
-	if (has_call(b, SLICE("aoti_torch_item_bool"))) {
-		branching_calls(d);
-		return;
+	bool questions = b->n_ways > 0;
+	for (uint32_t i = 0; i < b->n_calls && !questions; i++)
+		questions = slice_is(b->call[i].name, "aoti_torch_item_bool");
+	struct comparison *out = d->out, in_calls = {.n_calls = 0};
+	d->out = &in_calls;
+	out->branches = questions || notes_say(a, branches, ARRAY_LEN(branches));
+	out->branches ? branching_calls(d) : straight_calls(d);
+	d->out = out;
+	out->n_calls = in_calls.n_calls;
+	/* Where the reader of the text lost a statement, a call that is not there may be one that it did not see. */
+	if (in_calls.n_differs && notes_say(a, gaps, ARRAY_LEN(gaps))) {
+		open_line(d, "the text is not understood everywhere; its calls as they were read are not the binary's");
+	} else {
+		buf_add(&out->differs, in_calls.differs.p, in_calls.differs.len);
+		out->n_differs += in_calls.n_differs;
 	}
-	if (a->n_calls != b->n_calls)
-		line(d, "%u kernel and op calls in the text, %u in the binary", a->n_calls, b->n_calls);
-	for (uint32_t i = 0; i < a->n_calls && i < b->n_calls; i++)
-		/* Custom ops have their names from a file beside the text; the binary knows only a number. */
-		if (a->call[i].kind != CALL_PROXY && !calls_it(&a->call[i], b->call[i].name)) {
-			line(d, "call %u: %.*s in the text, %.*s in the binary", i, (int)a->call[i].name.n, a->call[i].name.p,
-			     (int)b->call[i].name.n, b->call[i].name.p);
-			break; /* what follows is likely shifted */
-		}
+	buf_add(&out->open, in_calls.open.p, in_calls.open.len);
+	out->n_open += in_calls.n_open;
+	comparison_release(&in_calls);
 }
 
-size_t contract_diff(const struct contract *text, const struct contract *binary, struct buf *lines)
+/* ---- all of it ---- */
+
+static void inputs(struct diff *d)
 {
-	struct diff d = {.text.c = text, .binary.c = binary, .lines = lines};
+	const struct contract *text = d->text.c, *binary = d->binary.c;
 	if (text->n_inputs != binary->n_inputs)
-		line(&d, "%u inputs in the text, %u in the binary", text->n_inputs, binary->n_inputs);
+		line(d, "%u inputs in the text, %u in the binary", text->n_inputs, binary->n_inputs);
 	else
-		bind(&d);
+		bind(d);
 	for (uint32_t i = 0; i < text->n_inputs && i < binary->n_inputs; i++) {
 		const struct contract_input *a = &text->input[i], *b = &binary->input[i];
-		types(&d, "input", i, a->name, a->dtype, b->dtype, a->device, b->device);
+		types(d, "input", i, a->name, a->dtype, b->dtype, a->device, b->device);
 		bool rank = a->rank_known && b->rank_known;
 		int n = a->n_dim < b->n_dim ? a->n_dim : b->n_dim;
-		shapes(&d, "input", i, a->name, rank ? a->n_dim : n, a->dim, rank ? b->n_dim : n, b->dim);
-		ranges(&d, i);
+		shapes(d, "input", i, a->name, rank ? a->n_dim : n, a->dim, rank ? b->n_dim : n, b->dim);
+		ranges(d, i);
 	}
+	/* The binary was run until neither complained. */
+	for (uint32_t i = 0; i < text->n_notes && !binary->stopped.n; i++)
+		if (slice_find(text->note[i], "check_input and assert_size_stride"))
+			line(d, "%.*s in the text, not in the binary", (int)text->note[i].n, text->note[i].p);
+}
+
+static void outputs(struct diff *d)
+{
+	const struct contract *text = d->text.c, *binary = d->binary.c;
 	if (text->n_outputs != binary->n_outputs)
-		line(&d, "%u outputs in the text, %u in the binary", text->n_outputs, binary->n_outputs);
+		line(d, "%u outputs in the text, %u in the binary", text->n_outputs, binary->n_outputs);
 	for (uint32_t i = 0; i < text->n_outputs && i < binary->n_outputs; i++) {
 		const struct contract_output *a = &text->output[i], *b = &binary->output[i];
-		types(&d, "output", i, a->name, a->dtype, b->dtype, a->device, b->device);
-		shapes(&d, "output", i, a->name, a->n_dim, a->dim, b->n_dim, b->dim);
+		if (a->none != b->none && !binary->stopped.n)
+			line(d, "output %u (%.*s): %s in the text, %s in the binary", i, (int)a->name.n, a->name.p, a->none ? "None" : "a tensor",
+			     b->none ? "None" : "a tensor");
+		types(d, "output", i, a->name, a->dtype, b->dtype, a->device, b->device);
+		shapes(d, "output", i, a->name, a->n_dim, a->dim, b->n_dim, b->dim);
 	}
+}
+
+void contract_compare(const struct contract *text, const struct contract *binary, struct comparison *c)
+{
+	*c = (struct comparison){.n_calls = 0};
+	struct diff d = {.text.c = text, .binary.c = binary, .out = c};
+	inputs(&d);
+	outputs(&d);
+	if (d.n_vague && !binary->stopped.n)
+		open_line(&d, "%u sizes and strides of inputs and outputs: the binary does not tell them", d.n_vague);
 	constants(&d);
 	calls(&d);
+	if (binary->stopped.n)
+		open_line(&d, "the binary was followed for %u of %u calls: %.*s", binary->n_calls, text->n_calls, (int)binary->stopped.n,
+			  binary->stopped.p);
+	if (binary->n_lost_ways)
+		open_line(&d, "%u ways through the program, which branches on data, could not be followed", binary->n_lost_ways);
+	if (binary->rigid)
+		open_line(&d, "a size that may vary could be run with one value only");
 	for (int t = 0; t < TRIALS; t++) {
 		symbind_release(&d.text.env[t]);
 		symbind_release(&d.binary.env[t]);
 	}
-	return d.n;
+}
+
+void comparison_release(struct comparison *c)
+{
+	buf_release(&c->differs);
+	buf_release(&c->open);
+	*c = (struct comparison){.n_calls = 0};
 }

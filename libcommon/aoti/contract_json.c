@@ -118,6 +118,10 @@ static void out_program(const struct contract *c, struct json_out *o)
 		json_member_index(o, "storage", v->storage);
 		out_type(o, v->dtype, v->device);
 		out_shape(c, o, v->n_dim, v->dim);
+		if (v->alignment) {
+			json_key(o, "alignment");
+			json_out_i64(o, v->alignment);
+		}
 		json_close(o);
 	}
 	json_close(o);
@@ -147,6 +151,10 @@ static void out_program(const struct contract *c, struct json_out *o)
 			json_member(o, "function", k->function);
 		json_key(o, "line");
 		k->line ? json_out_u64(o, k->line) : json_out_null(o);
+		if (k->stream) {
+			json_key(o, "stream");
+			json_out_u64(o, k->stream);
+		}
 		json_member(o, "source_nodes", k->nodes);
 		json_member(o, "original_aten", k->aten);
 		json_key(o, "args");
@@ -165,6 +173,27 @@ static void out_program(const struct contract *c, struct json_out *o)
 		json_close(o);
 		json_close(o);
 	}
+	json_close(o);
+}
+
+static void out_followed(const struct contract *c, struct json_out *o)
+{
+	json_key(o, "followed");
+	json_obj(o);
+	json_member(o, "stopped", c->stopped);
+	json_key(o, "rigid");
+	json_out_bool(o, c->rigid);
+	json_key(o, "lost_ways");
+	json_out_u64(o, c->n_lost_ways);
+	json_key(o, "ways");
+	json_arr(o);
+	for (uint32_t i = 0; i < c->n_ways; i++) {
+		json_arr(o);
+		for (uint32_t k = 0; k < c->way[i].n; k++)
+			json_out_str(o, c->way[i].call[k]);
+		json_close(o);
+	}
+	json_close(o);
 	json_close(o);
 }
 
@@ -208,6 +237,8 @@ void contract_members(const struct contract *c, struct json_out *o)
 		out_type(o, out->dtype, out->device);
 		out_shape(c, o, out->n_dim, out->dim);
 		json_member_index(o, "value", out->value);
+		json_key(o, "none");
+		json_out_bool(o, out->none);
 		json_close(o);
 	}
 	json_close(o);
@@ -235,6 +266,8 @@ void contract_members(const struct contract *c, struct json_out *o)
 	out_program(c, o);
 	json_member(o, "in_spec", c->in_spec);
 	json_member(o, "out_spec", c->out_spec);
+	if (c->source == CONTRACT_FROM_PROBE)
+		out_followed(c, o);
 	json_key(o, "notes");
 	json_arr(o);
 	for (uint32_t i = 0; i < c->n_notes; i++)
@@ -266,11 +299,8 @@ static uint32_t get(struct reader *r, uint32_t obj, const char *key, bool null_o
 	return k != JSON_NONE && json_is(&r->tape, k, JSON_NULL) ? JSON_NONE : k;
 }
 
-static struct slice in_text(struct reader *r, uint32_t obj, const char *key)
+static struct slice in_text_at(struct reader *r, uint32_t k, const char *key)
 {
-	uint32_t k = get(r, obj, key, true);
-	if (k == JSON_NONE)
-		return (struct slice){0};
 	if (!json_is(&r->tape, k, JSON_STRING)) {
 		r->bad = key;
 		return (struct slice){0};
@@ -280,6 +310,12 @@ static struct slice in_text(struct reader *r, uint32_t obj, const char *key)
 	struct slice s = arena_slice(&r->c->arena, buf_slice(&b));
 	buf_release(&b);
 	return s;
+}
+
+static struct slice in_text(struct reader *r, uint32_t obj, const char *key)
+{
+	uint32_t k = get(r, obj, key, true);
+	return k == JSON_NONE ? (struct slice){0} : in_text_at(r, k, key);
 }
 
 static uint64_t in_u64(struct reader *r, uint32_t obj, const char *key)
@@ -390,10 +426,10 @@ static struct symrange in_range(struct reader *r, uint32_t obj)
 	return range;
 }
 
-/* The array `key` of obj: its items' tokens, counted. */
-static uint32_t *in_array(struct reader *r, uint32_t obj, const char *key, uint32_t max, uint32_t *n)
+/* The items of array k, which is called `key`: their tokens, counted. */
+static uint32_t *in_items(struct reader *r, uint32_t k, const char *key, uint32_t max, uint32_t *n)
 {
-	uint32_t k = get(r, obj, key, false), *items = NULL, cap = 0;
+	uint32_t *items = NULL, cap = 0;
 	*n = 0;
 	if (k == JSON_NONE || !json_is(&r->tape, k, JSON_ARRAY)) {
 		r->bad = key;
@@ -408,6 +444,11 @@ static uint32_t *in_array(struct reader *r, uint32_t obj, const char *key, uint3
 		items[(*n)++] = i;
 	}
 	return items;
+}
+
+static uint32_t *in_array(struct reader *r, uint32_t obj, const char *key, uint32_t max, uint32_t *n)
+{
+	return in_items(r, get(r, obj, key, false), key, max, n);
 }
 
 static struct contract_dim *in_shape(struct reader *r, uint32_t obj, int *n_dim)
@@ -430,6 +471,12 @@ static struct contract_dim *in_shape(struct reader *r, uint32_t obj, int *n_dim)
 	free(strides);
 	*n_dim = (int)n;
 	return d;
+}
+
+static int in_alignment(struct reader *r, uint32_t obj)
+{
+	uint32_t bytes = in_index(r, obj, "alignment");
+	return bytes > INT32_MAX ? 0 : (int)bytes;
 }
 
 static void in_input(struct reader *r, uint32_t k, struct contract_input *in)
@@ -456,9 +503,9 @@ static void in_input(struct reader *r, uint32_t k, struct contract_input *in)
 			r->bad = "size_checked";
 	}
 	free(dims);
-	uint32_t asserted = in_index(r, k, "asserted"), alignment = in_index(r, k, "alignment");
+	uint32_t asserted = in_index(r, k, "asserted");
 	in->asserted = asserted == CONTRACT_NONE ? 0 : asserted;
-	in->alignment = alignment > INT32_MAX ? 0 : (int)alignment;
+	in->alignment = in_alignment(r, k);
 	in->used = in_bool(r, k, "used");
 }
 
@@ -484,6 +531,8 @@ static void in_value(struct reader *r, uint32_t k, struct contract_value *v)
 	v->dtype = in_dtype(r, k);
 	v->device = in_device(r, k);
 	v->dim = in_shape(r, k, &v->n_dim);
+	if (json_get(&r->tape, k, "alignment") != JSON_NONE)
+		v->alignment = in_alignment(r, k);
 }
 
 static enum arg_role in_role(struct reader *r, uint32_t k)
@@ -505,6 +554,8 @@ static void in_call(struct reader *r, uint32_t k, struct contract_call *call)
 	call->line = in_index(r, k, "line");
 	if (call->line == CONTRACT_NONE)
 		call->line = 0;
+	if (json_get(&r->tape, k, "stream") != JSON_NONE)
+		call->stream = in_index(r, k, "stream");
 	call->nodes = in_text(r, k, "source_nodes");
 	call->aten = in_text(r, k, "original_aten");
 	uint32_t *args = in_array(r, k, "args", 1 << 16, &n);
@@ -561,6 +612,8 @@ static void in_output(struct reader *r, uint32_t k, struct contract_output *o)
 	o->device = in_device(r, k);
 	o->dim = in_shape(r, k, &o->n_dim);
 	o->value = in_index(r, k, "value");
+	uint32_t none = json_get(&r->tape, k, "none");
+	o->none = none != JSON_NONE && json_is(&r->tape, none, JSON_TRUE);
 }
 
 static void in_storage(struct reader *r, uint32_t k, struct contract_storage *s)
@@ -568,6 +621,26 @@ static void in_storage(struct reader *r, uint32_t k, struct contract_storage *s)
 	s->bytes = in_size(r, k, "bytes");
 	s->born = in_index(r, k, "born");
 	s->dies = in_index(r, k, "dies");
+}
+
+static void in_way(struct reader *r, uint32_t k, struct contract_way *way)
+{
+	uint32_t *calls = in_items(r, k, "ways", 1 << 20, &way->n);
+	way->call = arena_alloc(&r->c->arena, ((size_t)way->n + 1) * sizeof(*way->call));
+	for (uint32_t i = 0; i < way->n; i++)
+		way->call[i] = in_text_at(r, calls[i], "ways");
+	free(calls);
+}
+
+static void in_followed(struct reader *r, uint32_t root)
+{
+	struct contract *c = r->c;
+	if (root == JSON_NONE)
+		return;
+	c->stopped = in_text(r, root, "stopped");
+	c->rigid = in_bool(r, root, "rigid");
+	c->n_lost_ways = in_index(r, root, "lost_ways");
+	IN_ALL("ways", CONTRACT_MAX_WAYS, way, n_ways, in_way);
 }
 
 static void in_contract(struct reader *r, uint32_t root)
@@ -592,6 +665,7 @@ static void in_contract(struct reader *r, uint32_t root)
 	IN_HEAP("calls", MANY, call, n_calls, cap_calls, in_call);
 	c->in_spec = in_text(r, root, "in_spec");
 	c->out_spec = in_text(r, root, "out_spec");
+	in_followed(r, json_get(&r->tape, root, "followed"));
 	uint32_t *notes = in_array(r, root, "notes", CONTRACT_MAX_NOTES, &n);
 	for (uint32_t i = 0; i < n; i++) {
 		struct buf b = {0};

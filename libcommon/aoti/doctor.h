@@ -31,7 +31,7 @@ struct doctor_finding {
 };
 
 /* Instruction sets: gcc's name for each (-mavx512f), CPUID leaf, subleaf, register (a b c d) and bit, and which state
- * the operating system must save for it (0: none, 1: AVX, 2: AVX-512, 3: AMX). Intel SDM volume 2, CPUID; volume 1, 13.
+ * the operating system must save for it (0: none, 1: AVX, 2: AVX-512, 3: AMX, 4: APX). Intel SDM volume 2, CPUID; volume 1, 13.
  */
 /* clang-format off */
 #define ISAS(X) \
@@ -47,7 +47,10 @@ struct doctor_finding {
 	X(AVX512VNNI, "avx512vnni", 7, 0, c, 11, 2) X(AVX512BITALG, "avx512bitalg", 7, 0, c, 12, 2) \
 	X(AVX512POPCNT, "avx512vpopcntdq", 7, 0, c, 14, 2) X(AVX512BF16, "avx512bf16", 7, 1, a, 5, 2) \
 	X(AVX512FP16, "avx512fp16", 7, 0, d, 23, 2) X(AMX_TILE, "amx-tile", 7, 0, d, 24, 3) \
-	X(AMX_BF16, "amx-bf16", 7, 0, d, 22, 3) X(AMX_INT8, "amx-int8", 7, 0, d, 25, 3) X(AMX_FP16, "amx-fp16", 7, 1, a, 21, 3)
+	X(AMX_BF16, "amx-bf16", 7, 0, d, 22, 3) X(AMX_INT8, "amx-int8", 7, 0, d, 25, 3) X(AMX_FP16, "amx-fp16", 7, 1, a, 21, 3) \
+	X(AMX_COMPLEX, "amx-complex", 7, 1, d, 8, 3) X(AVXIFMA, "avxifma", 7, 1, a, 23, 1) \
+	X(AVXVNNIINT8, "avxvnniint8", 7, 1, d, 4, 1) X(AVXVNNIINT16, "avxvnniint16", 7, 1, d, 10, 1) \
+	X(AVXNECONVERT, "avxneconvert", 7, 1, d, 5, 1) X(APX_F, "apxf", 7, 1, d, 21, 4)
 /* clang-format on */
 enum isa_bit {
 #define ISA_BIT(id, ...) ISA_BIT_##id,
@@ -102,7 +105,8 @@ const char *doctor_level_name(enum doctor_level level);
 /* This machine: CPU, and nothing that costs. Texts are static. */
 void doctor_host_here(struct doctor_host *h);
 /* The instruction sets that compiler flags (-march=x86-64-v3 -mno-fma) or AOTI_CPU_ISA ("AVX512 AVX512_VNNI AMX_TILE")
- * name. *native: -march=native was among the flags; *unknown: an -march that is not known here. */
+ * name; what an -march= allows is gcc's own list (doctor_march.h). *native: -march=native was among the flags; *unknown: an
+ * -march that is not known here. */
 uint64_t doctor_isa_of_flags(struct slice flags, bool *native, struct slice *unknown);
 uint64_t doctor_isa_of_metadata(struct slice cpu_isa, struct slice *unknown);
 /* "2.13.0+cpu", and the folder with its libraries, of the libtorch that would be used; false when none is found. */

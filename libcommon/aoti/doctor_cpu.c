@@ -4,6 +4,7 @@
 #include <cpuid.h>
 #endif
 
+#include "aoti/doctor_march.h"
 #include "aoti/doctor_part.h"
 
 static const char *const isa_name[] = {
@@ -18,7 +19,7 @@ static const char *const isa_name[] = {
 /* The operating system must save the wide registers, or their use is an illegal instruction all the same. */
 static bool state_saved(unsigned state)
 {
-	static const uint64_t need[] = {0, 0x6, 0xe6, 0x60000};
+	static const uint64_t need[] = {0, 0x6, 0xe6, 0x60000, 0x80000};
 	unsigned a, b, c, d, lo, hi;
 	if (!state)
 		return true;
@@ -70,44 +71,6 @@ void doctor_host_here(struct doctor_host *h)
 
 /* ---- what compiler flags mean ---- */
 
-#define V2 (ISA(SSE3) | ISA(SSSE3) | ISA(SSE41) | ISA(SSE42) | ISA(POPCNT))
-#define V3 (V2 | ISA(AVX) | ISA(AVX2) | ISA(BMI) | ISA(BMI2) | ISA(F16C) | ISA(FMA) | ISA(LZCNT) | ISA(MOVBE))
-#define V4 (V3 | ISA(AVX512F) | ISA(AVX512BW) | ISA(AVX512CD) | ISA(AVX512DQ) | ISA(AVX512VL))
-#define ICE                                                                                                            \
-	(V4 | ISA(AVX512IFMA) | ISA(AVX512VBMI) | ISA(AVX512VBMI2) | ISA(AVX512VNNI) | ISA(AVX512BITALG) |             \
-	 ISA(AVX512POPCNT) | ISA(GFNI) | ISA(VAES))
-#define SPR (ICE | ISA(AVX512BF16) | ISA(AVX512FP16) | ISA(AVXVNNI) | ISA(AMX_TILE) | ISA(AMX_BF16) | ISA(AMX_INT8))
-
-/* gcc 13, "x86 Options": what each -march= may use, of the sets known here. */
-static const struct {
-	const char *name;
-	uint64_t isa;
-} march[] = {
-    {"x86-64", 0},
-    {"x86-64-v2", V2},
-    {"nehalem", V2},
-    {"x86-64-v3", V3},
-    {"haswell", V3},
-    {"broadwell", V3},
-    {"skylake", V3},
-    {"znver1", V3},
-    {"znver2", V3},
-    {"znver3", V3 | ISA(VAES)},
-    {"alderlake", V3 | ISA(GFNI) | ISA(VAES) | ISA(AVXVNNI)},
-    {"x86-64-v4", V4},
-    {"skylake-avx512", V4},
-    {"cascadelake", V4 | ISA(AVX512VNNI)},
-    {"cooperlake", V4 | ISA(AVX512VNNI) | ISA(AVX512BF16)},
-    {"icelake-client", ICE},
-    {"icelake-server", ICE},
-    {"tigerlake", ICE},
-    {"znver4", ICE | ISA(AVX512BF16)},
-    {"znver5", ICE | ISA(AVX512BF16) | ISA(AVXVNNI)},
-    {"sapphirerapids", SPR},
-    {"emeraldrapids", SPR},
-    {"graniterapids", SPR | ISA(AMX_FP16)},
-};
-
 static uint64_t isa_by_name(struct slice name)
 {
 	for (size_t i = 0; i < N_ISAS; i++)
@@ -128,6 +91,20 @@ static bool next_word(struct slice *rest, struct slice *w)
 	return n > 0;
 }
 
+/* Sets of an -march=; false: not known here. */
+static bool isa_of_march(struct slice name, uint64_t *isa)
+{
+	struct slice w;
+	for (size_t i = 0; i < ARRAY_LEN(marches); i++)
+		for (struct slice names = slice_str(marches[i].names); next_word(&names, &w);)
+			if (slice_eq(w, name)) {
+				for (struct slice sets = slice_str(marches[i].sets); next_word(&sets, &w);)
+					*isa |= isa_by_name(w);
+				return true;
+			}
+	return false;
+}
+
 static struct slice cut(struct slice s, const char *prefix)
 {
 	return slice_of(s.p + strlen(prefix), s.n - strlen(prefix));
@@ -141,12 +118,9 @@ uint64_t doctor_isa_of_flags(struct slice flags, bool *native, struct slice *unk
 	while (next_word(&flags, &w)) {
 		if (slice_starts(w, "-march=")) {
 			struct slice name = cut(w, "-march=");
-			size_t i = 0;
-			while (i < ARRAY_LEN(march) && !slice_is(name, march[i].name))
-				i++;
-			base = i < ARRAY_LEN(march) ? march[i].isa : 0;
+			base = 0;
 			*native = slice_is(name, "native");
-			if (i == ARRAY_LEN(march) && !*native)
+			if (!isa_of_march(name, &base) && !*native)
 				*unknown = name;
 		} else if (slice_starts(w, "-mno-") && (bit = isa_by_name(cut(w, "-mno-")))) {
 			off |= bit, on &= ~bit;

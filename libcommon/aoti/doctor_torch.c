@@ -148,15 +148,20 @@ static unsigned oldest_torch(const struct modelso *so, struct slice *why)
 	return minor;
 }
 
-static unsigned compiled_by(const struct modelso *so)
+/* Every model has all entry points of its torch, but for those that the generated code adds to some. */
+static bool optional(const char *entry) { return strstr(entry, "MinimalArrayref"); }
+
+/* Which torch 2.N made it, by what it exports: *from to *to; *from 0: an old one; *to SHIM_NEWEST: or a newer one. */
+static void compiled_by(const struct modelso *so, unsigned *from, unsigned *to)
 {
-	unsigned minor = 0;
-	for (uint32_t i = 0; i < so->n_entry; i++) {
-		const struct shim_version *v = lookup(entry_versions, ARRAY_LEN(entry_versions), so->entry[i]);
-		if (v && v->minor > minor)
-			minor = v->minor;
+	*from = 0, *to = SHIM_NEWEST;
+	for (size_t i = 0; i < ARRAY_LEN(entry_versions); i++) {
+		const struct shim_version *v = &entry_versions[i];
+		if (modelso_exports(so, v->name))
+			*from = v->minor > *from ? v->minor : *from;
+		else if (!optional(v->name) && v->minor <= *to)
+			*to = v->minor ? v->minor - 1u : 0;
 	}
-	return minor;
 }
 
 /* ---- its symbols ---- */
@@ -287,11 +292,15 @@ static void report_abi(struct exam *x, const struct found *f)
 static void needed_version(struct exam *x)
 {
 	struct slice why = {"", 0};
-	unsigned oldest = oldest_torch(&x->so, &why), by = compiled_by(&x->so);
-	if (by)
-		doctor_add(x, DOCTOR_OK, "torch-compiled",
-			   doctor_text(x, "compiled by torch 2.%u or newer (by what it exports)", by), SLICE(""),
+	unsigned oldest = oldest_torch(&x->so, &why), from, to;
+	compiled_by(&x->so, &from, &to);
+	if (from) {
+		/* Some are lacking that a torch of before has: a model with parts of its own. */
+		const char *newer = to >= SHIM_NEWEST || to < from ? " or newer" : "";
+		struct slice by = *newer || to == from ? doctor_text(x, "2.%u%s", from, newer) : doctor_text(x, "2.%u to 2.%u", from, to);
+		doctor_add(x, DOCTOR_OK, "torch-compiled", doctor_text(x, "compiled by torch %.*s (by what it exports)", S(by)), SLICE(""),
 			   SLICE(""));
+	}
 	if (why.n)
 		doctor_add(x, DOCTOR_OK, "torch-needed",
 			   doctor_text(x, "calls functions of torch 2.%u (%.*s)", oldest, S(why)), SLICE(""),

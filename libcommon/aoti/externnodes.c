@@ -100,6 +100,7 @@ static const struct known {
     {"as_int", EXTERN_INT, false, PLAIN},          {"as_ints", EXTERN_INT, true, PLAIN},
     {"as_sym_int", EXTERN_INT, false, SYMBOL},     {"as_sym_ints", EXTERN_INT, true, SYMBOL},
     {"as_float", EXTERN_FLOAT, false, PLAIN},      {"as_floats", EXTERN_FLOAT, true, PLAIN},
+    {"as_complex", EXTERN_COMPLEX, false, PLAIN},
     {"as_bool", EXTERN_BOOL, false, PLAIN},        {"as_bools", EXTERN_BOOL, true, PLAIN},
     {"as_string", EXTERN_STRING, false, PLAIN},    {"as_strings", EXTERN_STRING, true, PLAIN},
     {"as_scalar_type", EXTERN_DTYPE, false, PLAIN}, {"as_layout", EXTERN_LAYOUT, false, PLAIN},
@@ -118,6 +119,8 @@ static bool read_item(struct reader *r, uint32_t k, const struct known *how, str
 	case EXTERN_TENSOR: return is(r->t, k, JSON_OBJECT);
 	case EXTERN_INT: return json_i64(r->t, k, &i->i);
 	case EXTERN_FLOAT: return real(r, k, &i->f);
+	case EXTERN_COMPLEX:
+		return is(r->t, k, JSON_OBJECT) && real(r, json_get(r->t, k, "real"), &i->f) && real(r, json_get(r->t, k, "imag"), &i->imag);
 	case EXTERN_BOOL: return boolean(r->t, k, &i->i);
 	case EXTERN_STRING: i->text = string(r, k); return is(r->t, k, JSON_STRING);
 	case EXTERN_DTYPE: return number_of(r, k, dtypes, ARRAY_LEN(dtypes), &i->i);

@@ -32,18 +32,19 @@ enum extern_kind {
 	EXTERN_INT,     /* i: its value if it was known when it was compiled */
 	EXTERN_FLOAT,   /* f */
 	EXTERN_BOOL,    /* i */
+	EXTERN_COMPLEX, /* f, imag */
 	EXTERN_STRING,  /* text */
 	EXTERN_DTYPE,   /* i: torch's number (tensor/dtype.h) */
 	EXTERN_LAYOUT,  /* i: c10::Layout */
 	EXTERN_FORMAT,  /* i: c10::MemoryFormat */
 	EXTERN_DEVICE,  /* text: "cuda"; i: its index or -1 */
-	EXTERN_OTHER,   /* a custom object, a complex number, ...: as_name tells */
+	EXTERN_OTHER,   /* a custom object, ...: as_name tells */
 };
 
 struct extern_item {
 	bool given; /* tensors: not None */
 	int64_t i;
-	double f;
+	double f, imag;
 	struct slice text;
 };
 

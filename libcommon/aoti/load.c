@@ -76,10 +76,12 @@ static void compare(struct loaded *l)
 	struct err err;
 	if (probe_binary(l, &binary, &err) < 0) {
 		warn("the probe failed, so the contract is that of the text alone: %s", err.text);
+		buf_addf(&l->compared.open, "%s\n", err.text);
+		l->compared.n_open = 1;
 		return;
 	}
 	l->probed = true;
-	l->n_differences = contract_diff(&l->contract, &binary, &l->differences);
+	contract_compare(&l->contract, &binary, &l->compared);
 	contract_release(&binary);
 }
 
@@ -100,6 +102,21 @@ static int open_model(struct loaded *l, const char *path, struct load_options o,
 	if (!l->model->wrapper_cpp)
 		err_set(text, EXIT_INPUT, "'%s': no generated text (wrapper.cpp) beside it", path);
 	return read;
+}
+
+/* Nothing stands in the way of reading it, and nothing in it could be called. */
+static bool other_library(struct loaded *l, const char *path, struct err *err)
+{
+	struct modelso m;
+	struct slice so;
+	struct err none;
+	if (!l->model->so || package_data(&l->pkg, l->model->so, &so, &none) < 0 || modelso_open(&m, so, path, &none) < 0)
+		return false;
+	bool other = !m.n_entry;
+	modelso_close(&m);
+	if (other)
+		err_set(err, EXIT_INPUT, "'%s' is a shared library without AOTInductor's entry points: name the one that AOTInductor compiled", path);
+	return other;
 }
 
 int load_text(struct loaded *l, const char *path, struct load_options o, struct err *err)
@@ -124,6 +141,8 @@ int load_model(struct loaded *l, const char *path, struct load_options o, struct
 	}
 	if (!l->model->so) {
 		*err = text;
+	} else if (other_library(l, path, err)) {
+		/* what it is has been said */
 	} else if (o.no_exec) {
 		err_set(err, EXIT_INPUT, "%s, and --no-exec forbids probing the binary", text.text);
 	} else if (probe_binary(l, &l->contract, &probe) < 0) {
@@ -140,7 +159,7 @@ int load_model(struct loaded *l, const char *path, struct load_options o, struct
 void loaded_release(struct loaded *l)
 {
 	contract_release(&l->contract);
-	buf_release(&l->differences);
+	comparison_release(&l->compared);
 	package_close(&l->pkg);
 	l->model = NULL;
 }

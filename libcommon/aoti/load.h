@@ -23,8 +23,7 @@ struct loaded {
 	struct package pkg;
 	struct package_model *model;
 	struct contract contract;
-	struct buf differences; /* of .probe: text against binary, a line each */
-	size_t n_differences;
+	struct comparison compared; /* of .probe: text against binary */
 	bool probed;
 };
 

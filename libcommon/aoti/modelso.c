@@ -301,17 +301,26 @@ bool modelso_imports(const struct modelso *m, const char *symbol)
 	return false;
 }
 
+static const struct {
+	const char *entry, *name; /* the function that shows it */
+} apis[] = {
+    [API_NONE] = {NULL, "no AOTInductor functions"},
+    [API_MODEL] = {"AOTInductorModelCreate", "a model without a container"},
+    [API_CONTAINER] = {"AOTInductorModelContainerCreate", "containers (torch 2.2)"},
+    [API_WITH_DEVICE] = {"AOTInductorModelContainerCreateWithDevice", "containers with a device (torch 2.3)"},
+    [API_BLOB] = {"AOTInductorModelUpdateConstantsFromBlob", "weights from a blob (torch 2.10)"},
+    [API_LAST_ERROR] = {"AOTInductorGetLastError", "error texts (torch 2.13)"},
+    [API_EXTERNAL_CONSTANTS] = {"AOTInductorModelContainerCreateWithExternalConstants",
+				"weights that the caller keeps, from the start (torch 2.14)"},
+    [API_STREAM_AFFINITY] = {"AOTInductorModelContainerSetUseStreamAffinity", "an instance for each stream (torch 2.15)"},
+};
+
 static enum modelso_api find_api(const struct modelso *m)
 {
-	if (modelso_exports(m, "AOTInductorGetLastError"))
-		return API_LAST_ERROR;
-	if (modelso_exports(m, "AOTInductorModelUpdateConstantsFromBlob"))
-		return API_BLOB;
-	if (modelso_exports(m, "AOTInductorModelContainerCreateWithDevice"))
-		return API_WITH_DEVICE;
-	if (modelso_exports(m, "AOTInductorModelContainerCreate"))
-		return API_CONTAINER;
-	return modelso_exports(m, "AOTInductorModelCreate") ? API_MODEL : API_NONE;
+	size_t api = ARRAY_LEN(apis) - 1;
+	while (api > API_NONE && !modelso_exports(m, apis[api].entry))
+		api--;
+	return (enum modelso_api)api;
 }
 
 static enum modelso_runtime find_runtime(struct modelso *m)
@@ -357,10 +366,7 @@ static enum modelso_device find_device(const struct modelso *m)
 
 const char *modelso_api_name(enum modelso_api api)
 {
-	static const char *const name[] = {"no AOTInductor functions",         "a model without a container",
-					   "containers (torch 2.2)",           "containers with a device (torch 2.3)",
-					   "weights from a blob (torch 2.10)", "error texts (torch 2.13)"};
-	return (size_t)api < ARRAY_LEN(name) ? name[api] : "?";
+	return (size_t)api < ARRAY_LEN(apis) ? apis[api].name : "?";
 }
 
 const char *modelso_runtime_name(enum modelso_runtime runtime)

@@ -58,7 +58,7 @@ struct modelso_kernel {
 	uint64_t address, size; /* 0 when only the name is known */
 };
 
-/* How the entry points have grown (interface.h of torch 2.3 to 2.13, see shimversions.h): each has all before it. */
+/* How the entry points have grown (interface.h of torch 2.3 to 2.15, see shimversions.h): each has all before it. */
 enum modelso_api {
 	API_NONE,        /* exports no AOTInductor functions: no AOTI model */
 	API_MODEL,       /* AOTInductorModelCreate only: a model to be linked in, no container */
@@ -66,6 +66,8 @@ enum modelso_api {
 	API_WITH_DEVICE, /* AOTInductorModelContainerCreateWithDevice (2.3): what packages are opened with */
 	API_BLOB,        /* AOTInductorModelUpdateConstantsFromBlob (2.10) */
 	API_LAST_ERROR,  /* AOTInductorGetLastError (2.13) */
+	API_EXTERNAL_CONSTANTS, /* AOTInductorModelContainerCreateWithExternalConstants (2.14) */
+	API_STREAM_AFFINITY,    /* AOTInductorModelContainerSetUseStreamAffinity (2.15) */
 };
 
 /* Which runtime it was made for, by its imports. */

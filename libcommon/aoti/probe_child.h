@@ -4,7 +4,7 @@
  *     probe_sandbox.c  limits and filters
  *     probe_load.c     an ELF loader that runs nothing, probe_stub.c what imports and kernels become
  *     probe_fake.c     torch's C functions on tensors without memory, probe_ops.c its operators, kernels, CUDA
- *     probe_run.c      one run of the model and what it complains of, probe_walk.c runs until it does not
+ *     probe_run.c      one run of the model and what it complains of, probe_walk.c runs until it does not, probe_ways.c branches
  *     probe_fit.c      numbers seen -> formulas, probe_contract.c all of it -> a contract
  *
  * One model per process: what the fakes need is in one `struct world`, for the model passes them nothing of ours.
@@ -113,11 +113,14 @@ struct shape {
 	uint8_t size_state[TENSOR_MAX_DIMS], stride_state[TENSOR_MAX_DIMS];
 	bool read[TENSOR_MAX_DIMS]; /* the program asks for this size: it comes from data */
 	bool judged;		    /* some assertion was about it */
+	int dtype; /* of what an op made: the type that an assertion wants of it; DTYPE_NONE: none has said */
 };
 
+/* What a size may be: from lo to hi, and step*k + rest only (4*k). A step of 0 is one of 1. */
 struct bounds {
 	int64_t lo, hi;
 	bool has_lo, has_hi;
+	int64_t step, rest;
 };
 
 struct model_input {
@@ -142,7 +145,15 @@ struct item {
 	int64_t value;
 	struct bounds bounds;
 	char symbol[16];
+	uint64_t place; /* where in the code it is read */
 };
+/* What the program asked of data and was told, at a place in its code for the first time in a run. */
+struct asked {
+	uint64_t place;
+	int64_t answer;
+	bool boolean;
+};
+#define MAX_DECISIONS 32
 
 #define FAKE_MAGIC 0x70743266616b6521ull
 struct fake {
@@ -154,6 +165,7 @@ struct fake {
 	int dtype, device, device_index, layout;
 	int64_t offset; /* in elements */
 	uint64_t address;
+	uint32_t constant; /* index + 1 of the constant that it is; 0: none */
 	bool defined;
 };
 
@@ -171,7 +183,7 @@ struct run_storage {
 struct run_call {
 	enum call_kind kind;
 	const char *name;
-	uint32_t arg, n_args;
+	uint32_t arg, n_args, stream;
 };
 struct run_arg {
 	enum arg_role role;
@@ -192,8 +204,8 @@ struct run {
 	struct fetched *fetched; /* data pointers asked for since the last call */
 	uint32_t n_values, n_storages, n_calls, n_args, n_fetched;
 	uint32_t cap_values, cap_storages, cap_calls, cap_args, cap_fetched;
-	uint32_t n_made, n_items, n_asserted, n_asked_bool;
-	uint64_t asked_bool[256]; /* where in the code a bool was asked for */
+	uint32_t n_made, n_items, n_asserted, n_asked;
+	struct asked asked[256];
 	struct fake **output;
 	bool overflow, in_call;
 };
@@ -204,6 +216,7 @@ struct constant {
 	bool from_folded;
 	uint64_t bytes;
 	struct fake *fake; /* NULL for those that folding makes */
+	bool given;        /* ours stands for weights that the library does not have: its sizes are not known */
 };
 
 struct world {
@@ -220,11 +233,14 @@ struct world {
 	struct made **made;
 	struct item *item;
 	uint32_t n_made, cap_made, n_items, cap_items;
+	struct asked decision[MAX_DECISIONS]; /* what is to be answered at these places */
+	uint32_t n_decisions;
 	struct run run;
-	struct fake *asked; /* the last tensor whose rank was asked for */
+	struct fake *asked; /* the last tensor whose rank or type was asked for */
 	struct fake **kept; /* made before the first run */
 	uint32_t n_kept, cap_kept;
 	uint64_t next_address, kept_address;
+	uint32_t n_streams, stream; /* that the model has made; the current one of torch: 0 is the caller's */
 	char thrown[1024]; /* text of the last exception that the file itself threw */
 	void *container;
 	bool creating, folding;
@@ -245,6 +261,8 @@ void *fake_function(const char *name);
 int layout_number(struct slice name);
 int memory_format_number(struct slice name);
 struct fake *fake_input(uint32_t i);
+/* Stands for the weights of constant i that are not in the library: as many elements as it has, in one dim. */
+struct fake *fake_constant(uint32_t i);
 /* A tensor that an op made; sizes come from world->made. */
 struct fake *fake_made(uint32_t op, int ret, int dtype, bool sure, int device, int device_index);
 /* The same for a tensor that a custom op is to fill. */
@@ -252,12 +270,16 @@ void fake_become_made(struct fake *f, uint32_t op, int ret, bool sure);
 /* After creation and folding: tensors made until now are constants, if anything. */
 void fake_settle_kept(void);
 struct fake *fake_of(const void *handle); /* NULL if it is none of ours */
+/* Of what an op made, or a view of it: what assertions tell of it. NULL of everything else. */
+struct shape *fake_made_shape(const struct fake *f);
 /* The value that a tensor is in this run, or CONTRACT_NONE. */
 uint32_t fake_value(struct fake *f);
 void run_reset(void);
 /* Bytes from the first to behind the last element, UNKNOWN if a size is not known. */
 int64_t fake_extent(const struct fake *f);
-int64_t item_next(void);
+int64_t item_next(uint64_t place);
+/* What is answered at a place. */
+const struct asked *decided(uint64_t place);
 
 /* ---- probe_ops.c ---- */
 
@@ -281,7 +303,8 @@ enum complaint_kind {
 	SAID_LARGE,
 	SAID_STRIDE,
 	SAID_DEVICE,
-	SAID_RANK,   /* assert_size_stride */
+	SAID_TYPE,   /* assert_size_stride, from torch 2.15 on */
+	SAID_RANK,
 	SAID_SHAPE,  /* assert_size_stride: `text` from the first "expected size" on */
 	SAID_BOUND,  /* Expected u0 <= 48 but received 97 */
 	SAID_OTHER
@@ -317,8 +340,13 @@ struct source {
 	bool named;
 };
 struct walk {
-	int64_t *chosen;  /* n_sources */
+	int64_t *chosen;  /* n_sources: of a size that is step*k + rest, k */
 	int64_t *number;  /* n_numbers: see walk_numbers */
+};
+struct walk_way {
+	uint64_t hash;
+	const char **call;
+	uint32_t n;
 };
 struct walks {
 	struct source *source;
@@ -327,18 +355,31 @@ struct walks {
 	uint32_t n, cap;
 	uint32_t n_numbers;
 	uint64_t shape; /* hash of what does not depend on sizes */
+	struct walk_way *way; /* others than the one that is walked */
+	uint32_t n_ways, cap_ways, n_lost_ways;
 	bool complete;
 	char stopped[1024]; /* why not */
 };
 /* Learn all that can be learnt. The last run is one with the base values. */
 int walk_model(struct walks *w, struct err *err);
 void walks_release(struct walks *w);
+/* For probe_ways.c: run until nothing is complained of; what the last run's calls were, as a number; its sizes and strides (free them). */
+bool walk_settles(struct walks *w);
+uint64_t walk_hash_calls(void);
+int64_t *walk_numbers(uint32_t *n);
 /* Runs with a row of consecutive values of source j, for formulas that round. */
 void walk_row(struct walks *w, uint32_t j);
 /* What checks have said of it. */
 struct bounds *source_bounds(const struct source *s);
+/* The k of a value that is step*k + rest, rounded down. */
+int64_t bounds_index(const struct bounds *b, int64_t value);
 /* The rank, or how many dims check_input mentions. */
 int input_dims(uint32_t i);
+
+/* ---- probe_ways.c ---- */
+
+/* Find the ways through a program that branches on data; the main one is taken from then on. */
+void walk_ways(struct walks *w);
 
 /* ---- probe_fit.c ---- */
 

@@ -24,7 +24,7 @@ static bool range_is_whole(const struct filler *f, uint32_t j)
 	struct bounds b = *source_bounds(&f->w->source[j]);
 	if (!b.has_lo || !b.has_hi || b.hi - b.lo > 4096)
 		return false;
-	for (int64_t v = b.lo; v <= b.hi; v++) {
+	for (int64_t v = bounds_index(&b, b.lo - 1) + 1; v <= bounds_index(&b, b.hi); v++) {
 		bool seen = false;
 		for (uint32_t i = 0; i < f->w->n && !seen; i++)
 			seen = f->w->v[i].chosen[j] == v;
@@ -156,13 +156,21 @@ static struct symsize *fit_all(struct filler *f)
 	}
 	if (f->n_unknown)
 		contract_note(f->c, "%u sizes or strides follow no formula that was tried", f->n_unknown);
-	for (uint32_t j = 0; j < w->n_sources; j++)
-		if (!f->varied[j] && w->complete)
-			contract_note(f->c, "a free size could be run with one value only; sizes that follow from it look fixed");
 	return out;
 }
 
 /* ---- inputs, outputs, constants ---- */
+
+/* The size that source j is: its symbol, or step*symbol + rest. */
+static struct symsize source_size(struct filler *f, uint32_t j)
+{
+	const struct bounds *b = source_bounds(&f->w->source[j]);
+	struct symsize s = f->symbol[j];
+	if (b->step <= 1)
+		return s;
+	bool ok = !symsize_mul(&f->c->tab, s, symsize_int(b->step), &s, NULL) && !symsize_add(&f->c->tab, s, symsize_int(b->rest), &s, NULL);
+	return ok ? s : contract_unknown(f->c);
+}
 
 static void fill_inputs(struct filler *f, const struct symsize *formula, uint32_t *q)
 {
@@ -197,7 +205,7 @@ static void fill_inputs(struct filler *f, const struct symsize *formula, uint32_
 	for (uint32_t j = 0; j < f->w->n_sources; j++) {
 		const struct source *s = &f->w->source[j];
 		if (s->kind == SOURCE_INPUT && s->dim < c->input[s->index].n_dim)
-			c->input[s->index].dim[s->dim].size = s->named && f->w->complete ? f->symbol[j] : contract_unknown(c);
+			c->input[s->index].dim[s->dim].size = s->named && f->w->complete ? source_size(f, j) : contract_unknown(c);
 	}
 }
 
@@ -220,14 +228,14 @@ static void fill_constants(struct contract *c)
 		*o = (struct contract_constant){.name = text(c, k->name),
 						.fqn = text(c, k->fqn),
 						.dtype = k->dtype,
-						.device = k->fake ? k->fake->device : DEVICE_NONE,
-						.n_dim = k->fake ? k->fake->n_dim : -1,
+						.device = k->fake && !k->given ? k->fake->device : DEVICE_NONE,
+						.n_dim = k->fake && !k->given ? k->fake->n_dim : -1,
 						.bytes = k->bytes,
 						.offset = k->fake ? (uint64_t)k->fake->offset : 0,
 						.type = k->type >= 0 && k->type <= CONSTANT_FOLDED ? (enum constant_type)k->type
 												   : CONSTANT_UNKNOWN,
 						.from_folded = k->from_folded};
-		if (k->fake)
+		if (o->n_dim >= 0)
 			fixed_dims(c, k->fake, &o->dim);
 	}
 }
@@ -246,7 +254,8 @@ static void fill_outputs(struct filler *f)
 					      .dtype = DTYPE_NONE,
 					      .device = DEVICE_NONE,
 					      .n_dim = -1,
-					      .value = CONTRACT_NONE};
+					      .value = CONTRACT_NONE,
+					      .none = f->w->complete && !world->run.output[i]};
 		if (!fake || fake->value >= world->run.n_values)
 			continue;
 		const struct contract_value *v = &c->value[f->value_of[fake->value]];
@@ -303,6 +312,7 @@ static bool is_output(uint32_t value)
 	return false;
 }
 
+/* Of a program that stopped only that there are buffers is known: their sizes are those of one run. */
 static void fill_buffers(struct filler *f, const struct symsize *formula, uint32_t *q)
 {
 	struct contract *c = f->c;
@@ -327,9 +337,9 @@ static void fill_buffers(struct filler *f, const struct symsize *formula, uint32
 					   .storage = rv->storage,
 					   .dtype = rv->dtype_sure ? fake->dtype : DTYPE_NONE,
 					   .device = fake->device,
-					   .n_dim = n,
-					   .dim = contract_dims(c, n)};
-		for (int d = 0; d < n; d++) {
+					   .n_dim = f->w->complete ? n : -1};
+		v.dim = contract_dims(c, v.n_dim);
+		for (int d = 0; d < v.n_dim; d++) {
 			v.dim[d].size = formula[first + 2 * (uint32_t)d];
 			v.dim[d].stride = formula[first + 2 * (uint32_t)d + 1];
 		}
@@ -346,6 +356,7 @@ static void fill_calls(struct filler *f)
 	for (uint32_t i = 0; i < r->n_calls; i++)
 		c->call[i] = (struct contract_call){.kind = r->call[i].kind,
 						    .name = text(c, r->call[i].name),
+						    .stream = r->call[i].stream,
 						    .arg = r->call[i].arg,
 						    .n_args = r->call[i].n_args};
 	for (uint32_t i = 0; i < r->n_args; i++) {
@@ -391,13 +402,35 @@ static void fill_storages(struct filler *f)
 	c->n_storages = c->cap_storages = r->n_storages;
 }
 
+static void fill_followed(struct filler *f)
+{
+	struct contract *c = f->c;
+	const struct walks *w = f->w;
+	struct slice all = slice_str(w->stopped), first = all;
+	slice_line(&all, &first); /* what follows tells how to find faults of custom operators */
+	c->stopped = w->complete ? (struct slice){0} : arena_slice(&c->arena, first.n ? first : SLICE("it failed and said nothing"));
+	for (uint32_t j = 0; j < w->n_sources; j++)
+		c->rigid |= w->complete && !f->varied[j];
+	if (c->rigid)
+		contract_note(c, "a free size could be run with one value only; sizes that follow from it look fixed");
+	c->n_lost_ways = w->n_lost_ways;
+	c->way = arena_alloc(&c->arena, ((size_t)w->n_ways + 1) * sizeof(*c->way));
+	c->n_ways = w->n_ways;
+	for (uint32_t i = 0; i < w->n_ways; i++) {
+		const struct walk_way *from = &w->way[i];
+		c->way[i] = (struct contract_way){arena_alloc(&c->arena, ((size_t)from->n + 1) * sizeof(struct slice)), from->n};
+		for (uint32_t k = 0; k < from->n; k++)
+			c->way[i].call[k] = text(c, from->call[k]);
+	}
+}
+
 static void fill_notes(struct filler *f)
 {
 	struct slice rest = buf_slice(&world->notes), line;
 	while (slice_line(&rest, &line))
 		contract_note(f->c, "%.*s", (int)line.n, line.p);
-	if (!f->w->complete)
-		contract_note(f->c, "the program could not be followed to its end: %s", f->w->stopped);
+	if (f->c->stopped.n)
+		contract_note(f->c, "the program could not be followed to its end: %.*s", (int)f->c->stopped.n, f->c->stopped.p);
 	for (uint32_t i = 0; i < f->c->n_inputs; i++)
 		if (!f->c->input[i].rank_known)
 			contract_note(f->c, "input %u (%s): the program never looks at its rank; dims are those that are checked", i,
@@ -426,13 +459,12 @@ int probe_fill(struct contract *c, struct walks *w, struct err *err)
 	fill_inputs(&f, formula, &q);
 	fill_constants(c);
 	fill_fixed_values(&f);
-	if (w->complete) {
-		fill_buffers(&f, formula, &q);
-		fill_storages(&f);
-		fill_calls(&f);
-	}
+	fill_buffers(&f, formula, &q);
+	fill_storages(&f);
+	fill_calls(&f);
 	fill_outputs(&f);
-	roles_settle(c, !world->notes.len);
+	fill_followed(&f);
+	roles_settle(c, !world->notes.len && w->complete);
 	fill_notes(&f);
 	free(formula);
 	free(f.value_of);

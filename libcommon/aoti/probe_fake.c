@@ -39,7 +39,7 @@ void fake_settle_kept(void)
 {
 	for (uint32_t i = 0; i < world->n_kept; i++) {
 		struct fake *f = world->kept[i];
-		f->value = CONTRACT_NONE;
+		f->value = f->constant ? world->n_inputs + f->constant - 1 : CONTRACT_NONE;
 		if (!f->shape)
 			continue;
 		/* What an op of constant folding made: its shape's place goes to an op of the program. */
@@ -152,6 +152,7 @@ uint32_t fake_value(struct fake *f)
 		if (k->from_folded && !k->fake && k->dtype == f->dtype && (int64_t)k->bytes == fake_extent(f)) {
 			k->fake = f;
 			f->value = world->n_inputs + i;
+			f->constant = i + 1;
 		}
 	}
 	return f->value;
@@ -163,7 +164,7 @@ void run_reset(void)
 	arena_release(&r->arena);
 	r->arena = (struct arena){0};
 	r->n_values = r->n_storages = r->n_calls = r->n_args = r->n_fetched = 0;
-	r->n_made = r->n_items = r->n_asserted = r->n_asked_bool = 0;
+	r->n_made = r->n_items = r->n_asserted = r->n_asked = 0;
 	r->in_call = r->overflow = false;
 	world->asked = NULL;
 	world->next_address = 0;
@@ -187,6 +188,15 @@ struct fake *fake_input(uint32_t i)
 	return f;
 }
 
+struct fake *fake_constant(uint32_t i)
+{
+	const struct constant *k = &world->constant[i];
+	int64_t n = (int64_t)(k->bytes / (uint64_t)bytes_of(k->dtype)), one = 1;
+	struct fake *f = new_fake(1, &n, &one, k->dtype, world->device, world->device == DEVICE_CPU ? -1 : 0);
+	f->address = new_address();
+	return f;
+}
+
 /* Sizes of a new tensor that an op made, until an assertion tells: numbers that occur nowhere else. */
 static struct made *next_made(uint32_t op, int ret)
 {
@@ -199,7 +209,7 @@ static struct made *next_made(uint32_t op, int ret)
 	if (m && m->op == op && m->ret == ret)
 		return m;
 	m = world->made[k] = arena_alloc(&world->arena, sizeof(*m));
-	*m = (struct made){.op = op, .ret = ret, .shape.n_dim = -1};
+	*m = (struct made){.op = op, .ret = ret, .shape.n_dim = -1, .shape.dtype = DTYPE_NONE};
 	for (int d = 0; d < TENSOR_MAX_DIMS; d++) {
 		m->shape.size[d] = 1000003 + ((int64_t)k * TENSOR_MAX_DIMS + d) * 2;
 		m->shape.stride[d] = UNKNOWN;
@@ -210,6 +220,10 @@ static struct made *next_made(uint32_t op, int ret)
 void fake_become_made(struct fake *f, uint32_t op, int ret, bool sure)
 {
 	f->shape = &next_made(op, ret)->shape;
+	if (f->shape->dtype != DTYPE_NONE) {
+		f->dtype = f->shape->dtype;
+		sure = true;
+	}
 	f->defined = true;
 	f->address = new_address();
 	f->value = new_value(VALUE_BUFFER, 0, new_storage(), CONTRACT_NONE);
@@ -225,14 +239,28 @@ struct fake *fake_made(uint32_t op, int ret, int dtype, bool sure, int device, i
 	return f;
 }
 
-int64_t item_next(void)
+const struct asked *decided(uint64_t place)
 {
-	uint32_t k = world->run.n_items++;
+	for (uint32_t i = 0; i < world->n_decisions; i++)
+		if (world->decision[i].place == place)
+			return &world->decision[i];
+	return NULL;
+}
+
+int64_t item_next(uint64_t place)
+{
+	struct run *r = &world->run;
+	uint32_t k = r->n_items++;
 	if (k == world->n_items) {
 		GROW(world->item, world->n_items, world->cap_items, 1);
-		world->item[world->n_items++] = (struct item){.value = 3 + 2 * (int64_t)k};
+		world->item[world->n_items++] = (struct item){.place = 0};
 	}
-	return world->item[k].value;
+	if (world->item[k].place != place) /* another way through the program */
+		world->item[k] = (struct item){.value = 3 + 2 * (int64_t)k, .place = place};
+	const struct asked *d = decided(place);
+	if (r->n_asked < ARRAY_LEN(r->asked))
+		r->asked[r->n_asked++] = (struct asked){place, world->item[k].value, false};
+	return d ? d->answer : world->item[k].value;
 }
 
 int layout_number(struct slice name)
@@ -340,6 +368,27 @@ static int32_t get_stride(handle *h, int64_t d, int64_t *out)
 	return OK;
 }
 
+struct shape *fake_made_shape(const struct fake *f)
+{
+	const struct run *r = &world->run;
+	if (f->value < r->n_values && r->value[f->value].base < r->n_values)
+		f = r->value[r->value[f->value].base].fake;
+	return f && f->shape && f->value >= world->n_inputs ? f->shape : NULL;
+}
+
+/* The type of what an operator made is asked by an assertion (torch 2.15). One that is not certain must not fit by chance: what is
+ * wanted is then taken from the complaint. */
+static int32_t get_dtype(handle *h, int32_t *out)
+{
+	FAKE(f, h);
+	const struct run *r = &world->run;
+	bool guessed = f->value < r->n_values && !r->value[f->value].dtype_sure && fake_made_shape(f);
+	world->asked = f;
+	world->run.n_fetched = 0; /* no call follows: an assertion, or check_input */
+	*out = guessed ? DTYPE_NONE : f->dtype;
+	return OK;
+}
+
 #define GETTER(name, type, expression)                                                                                 \
 	static int32_t name(handle *h, type *out)                                                                      \
 	{                                                                                                              \
@@ -347,7 +396,6 @@ static int32_t get_stride(handle *h, int64_t d, int64_t *out)
 		*out = (expression);                                                                                   \
 		return OK;                                                                                             \
 	}
-GETTER(get_dtype, int32_t, (world->run.n_fetched = 0, f->dtype)) /* check_input: no call follows */
 GETTER(get_device_type, int32_t, f->device)
 GETTER(get_device_index, int32_t, f->device_index)
 GETTER(get_layout, int32_t, f->layout)
@@ -565,19 +613,16 @@ void *fake_function(const char *name)
 	    {"create_cuda_guard", nothing},
 	    {"delete_cuda_guard", nothing},
 	    {"cuda_guard_set_index", nothing},
-	    {"create_cuda_stream_guard", nothing},
-	    {"delete_cuda_stream_guard", nothing},
 	    {"get_current_cuda_stream", nothing},
 	    {"cuda_caching_allocator_raw_alloc", nothing},
 	    {"cuda_caching_allocator_raw_delete", nothing},
-	    {"int64_to_ivalue", nothing}, /* arguments, told to a profiler (cpp.enable_kernel_profile) */
-	    {"str_to_ivalue", nothing},
-	    {"strlist_to_ivalue", nothing},
-	    {"tensor_to_ivalue", nothing},
 	};
 	static const char prefix[] = "aoti_torch_";
+	/* What a profiler is told of calls and their arguments (cpp.enable_kernel_profile; shim.h has one for each kind of argument). */
+	if (!strncmp(name, "aoti_record_function_", 21) || slice_ends(slice_str(name), "_to_ivalue"))
+		return (void *)nothing;
 	if (strncmp(name, prefix, sizeof(prefix) - 1))
-		return strncmp(name, "aoti_record_function_", 21) ? NULL : (void *)nothing;
+		return NULL;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		if (!strcmp(name + sizeof(prefix) - 1, table[i].name))
 			return table[i].function;

@@ -5,115 +5,22 @@
  * since the last call, as generated code does right before it, or a constant's; they end with the last that was asked for,
  * for a kernel always writes something. Which are written follows from Inductor's order (in_out_ptrs, in_ptrs, out_ptrs). */
 #include "aoti/opsig.h"
+#include "aoti/optypes.h"
 #include "aoti/probe_child.h"
 
 #define PREFIX OPSIG_PREFIX
 
 const char *op_signature(const char *name) { return opsig(name); }
 
-/* Types of results that are certain (torch 2.13, aten/src/ATen/native/native_functions.yaml): a letter per result, s the
- * first tensor's, S the second's, f the same if that is a floating type, l int64, b bool. What is not here is not known. */
-static const struct {
-	const char *name, *types;
-} result_types[] = {
-    {"_adaptive_avg_pool2d", "s"},
-    {"_adaptive_avg_pool3d", "s"},
-    {"_addmm_activation", "s"},
-    {"_cdist_forward", "s"},
-    {"_embedding_bag", "slll"},
-    {"_embedding_bag_forward_only", "slll"},
-    {"_fft_c2c", "s"},
-    {"_pdist_forward", "s"},
-    {"_scaled_dot_product_cudnn_attention", "s"},
-    {"_scaled_dot_product_efficient_attention", "s"},
-    {"_scaled_dot_product_flash_attention", "s"},
-    {"_scaled_dot_product_flash_attention_for_cpu", "s"},
-    {"abs", "f"},
-    {"adaptive_max_pool2d", "sl"},
-    {"adaptive_max_pool3d", "sl"},
-    {"addbmm", "s"},
-    {"addmm", "s"},
-    {"addmv", "s"},
-    {"argmax", "l"},
-    {"argmin", "l"},
-    {"argsort", "l"},
-    {"aten_amax", "s"},
-    {"aten_narrow", "s"},
-    {"aten_pad", "s"},
-    {"avg_pool2d", "s"},
-    {"avg_pool3d", "s"},
-    {"baddbmm", "s"},
-    {"bmm", "s"},
-    {"bucketize_Tensor", "?"},
-    {"convolution", "s"},
-    {"cummax", "sl"},
-    {"cummin", "sl"},
-    {"cumprod", "f"},
-    {"cumsum", "f"},
-    {"fractional_max_pool2d", "sl"},
-    {"fractional_max_pool3d", "sl"},
-    {"grid_sampler_2d_backward", "SS"},
-    {"index_Tensor", "s"},
-    {"index_put", "s"},
-    {"kthvalue", "sl"},
-    {"linear", "s"},
-    {"logcumsumexp", "s"},
-    {"masked_scatter", "s"},
-    {"masked_select", "s"},
-    {"max_pool2d_with_indices", "sl"},
-    {"max_pool3d_with_indices", "sl"},
-    {"median", "s"},
-    {"mkldnn__convolution_pointwise", "s"},
-    {"mkldnn__convolution_pointwise_binary", "s"},
-    {"mm", "s"},
-    {"mode", "sl"},
-    {"nanmedian", "s"},
-    {"nonzero", "l"},
-    {"nonzero_static", "l"},
-    {"pow_Tensor_Scalar", "f"},
-    {"randperm", "?"},
-    {"renorm", "s"},
-    {"repeat_interleave_Tensor", "l"},
-    {"resize_", "s"},
-    {"rand_like", "?"},
-    {"searchsorted_Tensor", "?"},
-    {"slice_Tensor", "s"},
-    {"sort", "sl"},
-    {"sort_stable", "sl"},
-    {"topk", "sl"},
-    {"triangular_solve", "ss"},
-    {"unique2", "sll"},
-    {"_unique2", "sll"},
-    {"unique_consecutive", "sll"},
-    {"unique_dim", "sll"},
-    {"upsample_bicubic2d_backward", "s"},
-    {"upsample_trilinear3d_backward", "s"},
-    {"view_as_complex", "?"},
-    {"view_dtype", "?"},
-};
-
-static bool is_floating(int t)
-{
-	return t == DTYPE_F16 || t == DTYPE_F32 || t == DTYPE_F64 || t == DTYPE_BF16 || t == DTYPE_C64 || t == DTYPE_C128;
-}
-
 /* *dtype: of result `ret`, given the first tensors; returns whether it is certain. */
 static bool result_type(const char *name, int ret, const struct fake *first, const struct fake *second, int *dtype)
 {
-	const char *rest = opsig_stem(name), *types = "";
-	for (size_t i = 0; i < ARRAY_LEN(result_types); i++)
-		if (!strcmp(result_types[i].name, rest))
-			types = result_types[i].types;
-	*dtype = first ? first->dtype : DTYPE_F32;
+	const char *types = op_result_types(name);
+	char letter = (size_t)ret < strlen(types) ? types[ret] : '?';
 	bool sure = first && (first->value >= world->run.n_values || world->run.value[first->value].dtype_sure);
-	switch ((size_t)ret < strlen(types) ? types[ret] : '?') {
-	case 's': return sure;
-	case 'S': *dtype = second ? second->dtype : *dtype; return second != NULL;
-	case 'f': return sure && is_floating(*dtype);
-	case 'l': *dtype = DTYPE_I64; return true;
-	case 'b': *dtype = DTYPE_BOOL; return true;
-	default: return false;
-	}
+	int given = sure ? first->dtype : DTYPE_NONE, certain = op_result_type(letter, given, second ? second->dtype : DTYPE_NONE);
+	*dtype = certain != DTYPE_NONE ? certain : first ? first->dtype : DTYPE_F32;
+	return certain != DTYPE_NONE;
 }
 
 /* ---- what is written down ---- */
@@ -125,7 +32,7 @@ void call_begin(enum call_kind kind, const char *name)
 		r->overflow = true;
 	r->n_calls -= r->overflow && r->n_calls ? 1 : 0;
 	GROW(r->call, r->n_calls, r->cap_calls, 1);
-	r->call[r->n_calls++] = (struct run_call){kind, name, r->n_args, 0};
+	r->call[r->n_calls++] = (struct run_call){kind, name, r->n_args, 0, world->stream};
 	r->in_call = true;
 }
 
@@ -174,17 +81,20 @@ static uint64_t next_int(struct reader *r) { return r->ints < 6 ? r->c->ints[r->
 static void next_real(struct reader *r) { *(r->reals < 8 ? &r->reals : &r->stack) += 1; }
 static const void *next_pointer(struct reader *r) { return (const void *)(uintptr_t)next_int(r); }
 
-/* What `if` and `while` ask: true once at each place, so that a branch is taken and a loop ends. */
+/* What `if` and `while` ask: true once at each place, so that a branch is taken and a loop ends, unless something else is to be tried. */
 static bool read_bool(uint64_t from)
 {
 	struct run *r = &world->run;
 	world_note("the program branches on data (aoti_torch_item_bool): what it does if true is told, and loops once");
-	for (uint32_t i = 0; i < r->n_asked_bool; i++)
-		if (r->asked_bool[i] == from)
+	for (uint32_t i = 0; i < r->n_asked; i++)
+		if (r->asked[i].place == from)
 			return false;
-	if (r->n_asked_bool < ARRAY_LEN(r->asked_bool))
-		r->asked_bool[r->n_asked_bool++] = from;
-	return true;
+	if (r->n_asked == ARRAY_LEN(r->asked))
+		return false;
+	const struct asked *d = decided(from);
+	bool answer = d ? d->answer : true;
+	r->asked[r->n_asked++] = (struct asked){from, answer, true};
+	return answer;
 }
 
 /* A number read from a tensor: an integer is a size that comes from data, for all we know. */
@@ -202,9 +112,9 @@ static void read_item(const char *type, void *out, uint64_t from)
 	else if (dtype == DTYPE_BOOL)
 		*(bool *)out = read_bool(from);
 	else if (dtype == DTYPE_I64 || dtype == DTYPE_U64)
-		*(int64_t *)out = item_next();
+		*(int64_t *)out = item_next(from);
 	else if (dtype == DTYPE_I32 || dtype == DTYPE_U32)
-		*(int32_t *)out = (int32_t)item_next();
+		*(int32_t *)out = (int32_t)item_next(from);
 	else
 		*(char *)out = 1;
 }
@@ -293,7 +203,7 @@ uint64_t op_called(const struct stub *s, const struct stub_call *c)
 		case 'S': {
 			int64_t *out = (int64_t *)(uintptr_t)next_pointer(&r);
 			if (out)
-				*out = item_next();
+				*out = item_next(c->stack[-1]);
 			break;
 		}
 		case 'z': next_real(&r); /* fall through */
@@ -364,9 +274,52 @@ void kernel_called(const char *name, const struct stub_call *c) { kernel_from_wo
 
 /* ---- CUDA: no device, no error; a launch is a kernel's call ---- */
 
+/* Streams that the model makes are numbered from 1; all others are the caller's. No memory, so a number it is. An event is just something. */
+#define STREAMS UINT64_C(0x5700000000000000)
+
+static uint32_t stream_number(const void *stream)
+{
+	uint64_t k = (uint64_t)(uintptr_t)stream - STREAMS;
+	return k <= world->n_streams ? (uint32_t)k : 0;
+}
+
+static int cuda_stream_create(void **out)
+{
+	*out = (void *)(uintptr_t)(STREAMS + ++world->n_streams);
+	return 0;
+}
+
+static int cuda_event_create(void **out)
+{
+	*out = (void *)(uintptr_t)STREAMS;
+	return 0;
+}
+
+static int cuda_query(const void *of, int *out)
+{
+	(void)of;
+	*out = 0;
+	return 0;
+}
+
+/* A guard is the stream that was current before. */
+static int32_t stream_guard(const void *stream, int32_t device, void **out)
+{
+	(void)device;
+	*out = (void *)(uintptr_t)(STREAMS + world->stream);
+	world->stream = stream_number(stream);
+	return 0;
+}
+
+static int32_t stream_guard_end(const void *guard)
+{
+	world->stream = stream_number(guard);
+	return 0;
+}
+
 /* Its parameters are variables of the function that launches it, as is the row of their addresses, so a word that points elsewhere is the
  * end. Constants are found there only: their addresses were asked for when they were loaded. */
-static void kernel_launched(const char *name, void *const *arguments)
+static void kernel_launched(const char *name, void *const *arguments, const void *stream)
 {
 	enum { FRAME = 4096 };
 	struct run *r = &world->run;
@@ -386,6 +339,7 @@ static void kernel_launched(const char *name, void *const *arguments)
 		for (n = 0; n < r->n_fetched && n < MAX_WORDS; n++)
 			found[n] = r->fetched[n].value;
 	call_begin(CALL_KERNEL, name);
+	r->call[r->n_calls - 1].stream = stream_number(stream);
 	kernel_args(found, n);
 	call_end();
 }
@@ -413,15 +367,20 @@ static const char *cuda_name(const void *function)
 static int cuda_launch(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
 		       unsigned shared, void *stream, void **arguments, void **extra)
 {
-	(void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)stream, (void)extra;
-	kernel_launched(cuda_name(function), arguments);
+	(void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)extra;
+	kernel_launched(cuda_name(function), arguments, stream);
 	return 0;
 }
 
-static int cuda_launch_ex(const void *config, void *function, void **arguments, void **extra)
+struct launch_config { /* CUlaunchConfig */
+	unsigned grid[3], block[3], shared;
+	void *stream;
+};
+
+static int cuda_launch_ex(const struct launch_config *config, void *function, void **arguments, void **extra)
 {
-	(void)config, (void)extra;
-	kernel_launched(cuda_name(function), arguments);
+	(void)extra;
+	kernel_launched(cuda_name(function), arguments, config->stream);
 	return 0;
 }
 
@@ -488,6 +447,17 @@ void *op_function(const char *name)
 	    {"cuModuleGetFunction", cuda_get_function},
 	    {"cuLaunchKernel", cuda_launch},
 	    {"cuLaunchKernelEx", cuda_launch_ex},
+	    {PREFIX "create_cuda_stream_guard", stream_guard},
+	    {PREFIX "delete_cuda_stream_guard", stream_guard_end},
+	    {"cudaStreamCreate", cuda_stream_create},
+	    {"cudaStreamCreateWithFlags", cuda_stream_create},
+	    {"cudaStreamCreateWithPriority", cuda_stream_create},
+	    {"cuStreamCreate", cuda_stream_create},
+	    {"cudaEventCreate", cuda_event_create},
+	    {"cudaEventCreateWithFlags", cuda_event_create},
+	    {"cuEventCreate", cuda_event_create},
+	    {"cudaStreamIsCapturing", cuda_query},
+	    {"cuStreamIsCapturing", cuda_query},
 	    {"cudaGetDevice", cuda_zero},
 	    {"cuCtxGetDevice", cuda_zero},
 	    {"cudaMalloc", cuda_malloc},

@@ -16,6 +16,12 @@ typedef int32_t flag_function(void *, size_t, bool *);
 typedef int32_t spec_function(void *, const char **, const char **);
 typedef int32_t blob_function(void *, const uint8_t *);
 typedef int32_t error_function(const char **);
+/* torch/csrc/inductor/aoti_runtime/interface.h; 2.13 has it, too */
+struct weight_pair {
+	const char *name;
+	struct fake *handle;
+};
+typedef int32_t pairs_function(void *, const struct weight_pair *, size_t, bool inactive, bool all);
 
 #define ENTRY(type, name) ((type *)image_symbol(&world->im, name))
 #define CONTAINER "AOTInductorModelContainer"
@@ -89,6 +95,13 @@ static void take_constants(void)
 	}
 }
 
+static void name_constants(void)
+{
+	for (uint32_t i = 0; i < world->n_constants; i++)
+		if (world->constant[i].fake)
+			world->constant[i].fake->constant = i + 1;
+}
+
 static void start_shapes(void)
 {
 	world->input = xcalloc((size_t)world->n_inputs + 1, sizeof(*world->input));
@@ -123,6 +136,25 @@ static int give_weights(struct err *err)
 	return f(world->container, zeros) ? err_set(err, EXIT_INPUT, "the model refuses weights: %.300s", last_error()) : 0;
 }
 
+/* A library without weights (aot_inductor.package_constants_in_so off): without tensors for them the first call of the program fails. */
+static void give_constants(void)
+{
+	pairs_function *f = ENTRY(pairs_function, CONTAINER "UpdateUserManagedConstantBufferPairs");
+	struct weight_pair *pair = arena_alloc(&world->arena, ((size_t)world->n_constants + 1) * sizeof(*pair));
+	size_t n = 0;
+	for (uint32_t i = 0; f && i < world->n_constants; i++) {
+		struct constant *k = &world->constant[i];
+		if (k->fake || k->from_folded)
+			continue;
+		k->given = true;
+		k->fake = fake_constant(i);
+		pair[n++] = (struct weight_pair){k->name, k->fake};
+	}
+	name_constants();
+	if (n && f(world->container, pair, n, false, false))
+		world_note("weights are not in the library, and it refuses others: %.300s", last_error());
+}
+
 int model_create(struct err *err)
 {
 	const char *device = world->job->o->device ? world->job->o->device : "cpu";
@@ -140,10 +172,8 @@ int model_create(struct err *err)
 	    count(CONTAINER "GetNumConstants", 1u << 22, &world->n_constants, err) < 0)
 		return -1;
 	take_constants();
+	give_constants();
 	fake_settle_kept();
-	for (uint32_t i = 0; i < world->n_constants; i++)
-		if (world->constant[i].fake)
-			world->constant[i].fake->value = world->n_inputs + i;
 	world->creating = false;
 	start_shapes();
 	return 0;
@@ -259,13 +289,25 @@ static bool parse_bound(struct slice s, struct complaint *c)
 	return take(&s, " but received ") && take_number(&s, &c->received);
 }
 
+/* expected dtype torch.int64 but got dtype code 6; or a number, where the caller gave no name */
+static bool parse_type(struct slice s, struct complaint *c)
+{
+	if (!take(&s, "expected dtype "))
+		return false;
+	const char *space = slice_find(s, " but got ");
+	struct slice name = slice_of(s.p, space ? (size_t)(space - s.p) : 0);
+	c->kind = SAID_TYPE;
+	c->expected = dtype_by_name(name);
+	return c->expected != DTYPE_NONE || (take_number(&s, &c->expected) && dtype_info((int)c->expected));
+}
+
 void complaint_parse(struct slice text, struct complaint *c)
 {
 	*c = (struct complaint){.kind = SAID_OTHER};
 	snprintf(c->text, sizeof(c->text), "%.*s", (int)(text.n < 4096 ? text.n : 4096), text.p ? text.p : "");
 	struct complaint try = *c;
 	struct slice s = text;
-	if (parse_input(s, &try) || (try = *c, parse_bound(s, &try))) {
+	if (parse_input(s, &try) || (try = *c, parse_bound(s, &try)) || (try = *c, parse_type(s, &try))) {
 		*c = try;
 	} else if (take(&s, "expected ndim ")) {
 		if (take_number(&s, &c->expected) && c->expected >= 0 && c->expected <= TENSOR_MAX_DIMS)

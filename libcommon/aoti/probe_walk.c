@@ -44,20 +44,33 @@ static bool is_prime(int64_t v)
 
 enum { WANT_PRIME, WANT_EVEN, WANT_ANY };
 
+static int64_t step_of(const struct bounds *b) { return b->step > 1 ? b->step : 1; }
+
+int64_t bounds_index(const struct bounds *b, int64_t value)
+{
+	int64_t step = step_of(b), k = (value - b->rest) / step;
+	return k * step > value - b->rest ? k - 1 : k;
+}
+
+static int64_t at_index(const struct bounds *b, int64_t k) { return step_of(b) * k + b->rest; }
+
 /* A number in the bounds that occurs nowhere else, if there is one. Small sizes mean special cases: from 5 on if possible.
- * -1 when all are used. */
+ * -1 when all are used. Of step*k + rest it is k that is prime or even. */
 static int64_t pick(struct bounds b, int want)
 {
-	int64_t lo = b.has_lo && b.lo > 2 ? b.lo : 2, hi = b.has_hi ? b.hi : INT64_MAX / 4;
+	int64_t least = b.has_lo && b.lo > 2 ? b.lo : 2, lo = bounds_index(&b, least + step_of(&b) - 1);
+	int64_t hi = b.has_hi ? bounds_index(&b, b.hi) : INT32_MAX;
 	if (hi < lo)
-		return b.has_hi && (!b.has_lo || b.lo <= b.hi) ? b.hi : -1;
+		return b.has_hi && step_of(&b) == 1 && (!b.has_lo || b.lo <= b.hi) ? b.hi : -1;
 	int64_t start = hi >= 16 && lo < 5 ? 5 : lo, end = hi - start > 20000 ? start + 20000 : hi;
 	for (int pass = want; pass <= WANT_ANY; pass = WANT_ANY + (pass == WANT_ANY))
-		for (int64_t v = pass == WANT_ANY ? lo : start; v <= end; v++)
-			if ((pass == WANT_ANY || (pass == WANT_PRIME ? is_prime(v) : v % 2 == 0)) && !is_used(v)) {
+		for (int64_t k = pass == WANT_ANY ? lo : start; k <= end; k++) {
+			int64_t v = at_index(&b, k);
+			if ((pass == WANT_ANY || (pass == WANT_PRIME ? is_prime(k) : k % 2 == 0)) && !is_used(v)) {
 				use(v);
 				return v;
 			}
+		}
 	return -1;
 }
 
@@ -102,7 +115,7 @@ static bool take_check(const struct complaint *c)
 	if (c->kind == SAID_SMALL) {
 		if (b->has_lo)
 			return false;
-		*b = (struct bounds){c->expected, 0, true, false};
+		*b = (struct bounds){.lo = c->expected, .has_lo = true};
 		*value = HUGE_SIZE;
 	} else if (c->kind == SAID_LARGE) {
 		if (b->has_hi)
@@ -250,6 +263,15 @@ static bool adapt_shape(const struct complaint *c)
 	return changed;
 }
 
+static enum settled adapt_type(const struct complaint *c)
+{
+	struct shape *s = world->asked ? fake_made_shape(world->asked) : NULL;
+	if (!s || s->dtype == c->expected)
+		return STUCK;
+	s->dtype = (int)c->expected;
+	return SETTLED;
+}
+
 static enum settled adapt(const struct complaint *c)
 {
 	struct source data;
@@ -263,6 +285,7 @@ static enum settled adapt(const struct complaint *c)
 			return STUCK;
 		world->asked->shape->n_dim = (int)c->expected;
 		return SETTLED;
+	case SAID_TYPE: return adapt_type(c);
 	case SAID_SHAPE: return adapt_shape(c) ? SETTLED : STUCK;
 	case SAID_BOUND:
 		if (!find_data(c->received, &data) || !take_bound(c, &data))
@@ -294,9 +317,21 @@ static enum settled settle(struct walks *w)
 	return STUCK;
 }
 
+bool walk_settles(struct walks *w) { return settle(w) == SETTLED; }
+
 /* ---- what was seen in a run ---- */
 
 static uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9e3779b97f4a7c15ull ^ (h >> 29); }
+
+uint64_t walk_hash_calls(void)
+{
+	const struct run *r = &world->run;
+	uint64_t h = r->n_calls;
+	for (uint32_t i = 0; i < r->n_calls; i++)
+		for (const char *p = r->call[i].name; *p; p++)
+			h = mix(h, (uint8_t)*p);
+	return h;
+}
 
 static int dims_of(const struct fake *f) { return f->shape ? f->shape->n_dim : f->n_dim; }
 
@@ -309,9 +344,7 @@ static uint64_t hash_run(void)
 		h = mix(h, v->kind * 64u + v->storage + ((uint64_t)v->base << 32));
 		h = mix(h, (uint64_t)dims_of(v->fake) * 128 + (uint64_t)v->fake->dtype);
 	}
-	for (uint32_t i = 0; i < r->n_calls; i++)
-		for (const char *p = r->call[i].name; *p; p++)
-			h = mix(h, (uint8_t)*p);
+	h = mix(h, walk_hash_calls());
 	for (uint32_t i = 0; i < r->n_args; i++)
 		h = mix(h, r->arg[i].role + 8ull * r->arg[i].value);
 	for (uint32_t i = 0; i < r->n_storages; i++)
@@ -345,7 +378,7 @@ int input_dims(uint32_t i)
 }
 
 /* In the order in which probe_contract.c takes them: inputs, then values. */
-static int64_t *take_numbers(uint32_t *n)
+int64_t *walk_numbers(uint32_t *n)
 {
 	const struct run *r = &world->run;
 	struct numbers a = {0};
@@ -368,7 +401,7 @@ static void record(struct walks *w)
 {
 	uint32_t n;
 	uint64_t shape = hash_run();
-	int64_t *numbers = take_numbers(&n);
+	int64_t *numbers = walk_numbers(&n);
 	if (w->n && (shape != w->shape || n != w->n_numbers)) {
 		world_note("the program takes another path for other sizes; what is told is one of them");
 		free(numbers);
@@ -381,7 +414,97 @@ static void record(struct walks *w)
 	k->number = numbers;
 	k->chosen = xcalloc((size_t)w->n_sources + 1, sizeof(*k->chosen));
 	for (uint32_t j = 0; j < w->n_sources; j++)
-		k->chosen[j] = *source_value(&w->source[j]);
+		k->chosen[j] = bounds_index(source_bounds(&w->source[j]), *source_value(&w->source[j]));
+}
+
+/* ---- sizes that are step*k + rest ---- */
+
+/* The program computes k from such a size, rounding down, and then wants step*k + rest: so a size that was chosen freely was complained
+ * of, and looks as if it followed from another. What is wanted of this dim where v is given? v itself, if nothing is complained of.
+ * UNKNOWN: that cannot be told. */
+static int64_t wanted_for(uint32_t input, int dim, int64_t v)
+{
+	struct shape *s = &world->input[input].shape;
+	struct complaint c;
+	s->size[dim] = v;
+	for (uint32_t n = 0; n < 64 + world->n_made; n++) {
+		model_run(&c);
+		struct slice rest = slice_str(c.text);
+		int d;
+		int64_t size, stride;
+		while (c.kind == SAID_SHAPE && world->asked && world->asked->shape == s && complaint_next_dim(&rest, &d, &size, &stride))
+			if (d == dim && size != v)
+				return size;
+		if (c.kind == SAID_NOTHING)
+			return v;
+		if (adapt(&c) != SETTLED || s->size[dim] != v)
+			return UNKNOWN;
+	}
+	return UNKNOWN;
+}
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t r = a % b;
+		a = b;
+		b = r;
+	}
+	return a < 0 ? -a : a;
+}
+
+/* The step between sizes that the program takes, one of which is `at`; 0: it takes no other. */
+static int64_t step_between(uint32_t input, int dim, int64_t at)
+{
+	enum { FAR = 3000, TRIES = 6, SURE = 64 };
+	struct bounds b = world->input[input].bounds[dim];
+	int64_t lo = b.has_lo && b.lo > at - FAR ? b.lo : at - FAR, hi = b.has_hi && b.hi < at + FAR ? b.hi : at + FAR, step = 0;
+	lo = lo < 2 ? 2 : lo;
+	for (int k = 0; k < TRIES && lo <= hi; k++) {
+		/* From both ends, so that one of the first two is far off; the odd numbers hit every rest of a small step. */
+		int64_t v = k % 2 ? lo + (hi - lo) / TRIES * (k / 2) : hi - (hi - lo) / TRIES * (k / 2) - k / 2;
+		int64_t want = v == at ? at : wanted_for(input, dim, v);
+		if (want == UNKNOWN)
+			return 0;
+		step = gcd(want - at, step);
+		if (!step && (k || v > at + SURE))
+			return 0;
+	}
+	/* Whatever lies within one step, the program rounds it down to the same: then it is the step and not a multiple. */
+	for (int tries = 0; step > 1 && tries < 64; tries++) {
+		bool up = !b.has_hi || at + step <= b.hi;
+		int64_t v = up ? at + step - 1 : at - 1, want = v >= lo || up ? wanted_for(input, dim, v) : UNKNOWN;
+		if (want == UNKNOWN)
+			return 0;
+		if (want == (up ? at : at - step))
+			return step;
+		step = gcd(want - at, step);
+	}
+	return 0;
+}
+
+/* Sizes of inputs that were complained of although only they themselves are to blame become free again, in steps. */
+static void find_steps(struct walks *w)
+{
+	for (uint32_t i = 0; i < world->n_inputs; i++)
+		for (int d = 0; d < input_dims(i); d++) {
+			struct model_input *in = &world->input[i];
+			struct bounds *b = &in->bounds[d];
+			int64_t at = in->shape.size[d];
+			if (in->shape.size_state[d] != DIM_DERIVED || (!b->has_lo && !b->has_hi) || (b->has_lo && b->has_hi && b->lo == b->hi))
+				continue;
+			int64_t step = step_between(i, d, at);
+			in->shape.size[d] = at;
+			if (step <= 1)
+				continue;
+			b->step = step;
+			b->rest = at % step;
+			in->shape.size_state[d] = DIM_FREE;
+			int64_t v = pick(*b, WANT_PRIME);
+			in->shape.size[d] = v > 0 ? v : at;
+			if (settle(w) != SETTLED)
+				in->shape.size[d] = at;
+		}
 }
 
 /* ---- sources, and runs with other values ---- */
@@ -408,7 +531,8 @@ static void find_sources(struct walks *w)
 			if (world->made[k]->shape.read[d] && world->made[k]->shape.size_state[d] == DIM_FREE)
 				add_source(w, SOURCE_MADE, k, d);
 	for (uint32_t k = 0; k < world->run.n_items; k++)
-		add_source(w, SOURCE_ITEM, k, 0);
+		if (!decided(world->item[k].place))
+			add_source(w, SOURCE_ITEM, k, 0);
 }
 
 /* Bounds of what comes from data: values far out, and see what is said. */
@@ -452,7 +576,11 @@ static void back_to_base(struct walks *w)
 		*source_value(&w->source[j]) = w->source[j].base;
 }
 
-static int64_t range_size(struct bounds b) { return b.has_lo && b.has_hi && b.hi - b.lo < 1 << 20 ? b.hi - b.lo + 1 : 1 << 20; }
+static int64_t range_size(struct bounds b)
+{
+	int64_t n = b.has_lo && b.has_hi ? (b.hi - b.lo) / step_of(&b) + 1 : 1 << 20;
+	return n < 1 << 20 ? n : 1 << 20;
+}
 
 /* One at a time: all values of a small range, else a few, odd and even. */
 static void vary_one(struct walks *w, uint32_t j, int64_t *other)
@@ -463,7 +591,8 @@ static void vary_one(struct walks *w, uint32_t j, int64_t *other)
 	int done = 0;
 	*other = s->base;
 	for (int tries = 0; tries < 12 && done < MAX_VALUES - 1; tries++) {
-		int64_t v = n_range <= MAX_VALUES ? b.lo + tries : pick(b, done == 1 ? WANT_EVEN : WANT_PRIME);
+		int64_t v = n_range <= MAX_VALUES ? at_index(&b, bounds_index(&b, b.lo + step_of(&b) - 1) + tries)
+						  : pick(b, done == 1 ? WANT_EVEN : WANT_PRIME);
 		if (n_range <= MAX_VALUES && v > b.hi)
 			break;
 		if (v < 2 || v == s->base)
@@ -482,9 +611,8 @@ void walk_row(struct walks *w, uint32_t j)
 	struct source *s = &w->source[j];
 	struct bounds b = *source_bounds(s);
 	for (int64_t k = 1; k <= 40; k++) {
-		int64_t v = s->base + k;
-		if (b.has_hi && v > b.hi)
-			v = s->base - (v - b.hi);
+		int64_t top = b.has_hi ? bounds_index(&b, b.hi) : INT32_MAX, base = bounds_index(&b, s->base);
+		int64_t v = at_index(&b, base + k <= top ? base + k : base - (base + k - top));
 		if (v < 2 || (b.has_lo && v < b.lo))
 			break;
 		*source_value(s) = v;
@@ -534,9 +662,6 @@ static void fold(void)
 	       adapt(&c) == SETTLED);
 	world->folding = false;
 	fake_settle_kept();
-	for (uint32_t i = 0; i < world->n_constants; i++)
-		if (world->constant[i].fake)
-			world->constant[i].fake->value = world->n_inputs + i;
 }
 
 int walk_model(struct walks *w, struct err *err)
@@ -552,6 +677,11 @@ int walk_model(struct walks *w, struct err *err)
 		s = settle(w);
 	}
 	w->complete = s == SETTLED;
+	if (w->complete) {
+		walk_ways(w);
+		find_steps(w);
+		w->complete = settle(w) == SETTLED;
+	}
 	if (w->complete)
 		w->stopped[0] = 0;
 	find_sources(w);
@@ -576,6 +706,7 @@ void walks_release(struct walks *w)
 		free(w->v[i].number);
 	}
 	free(w->v);
+	free(w->way);
 	free(w->source);
 	*w = (struct walks){0};
 }

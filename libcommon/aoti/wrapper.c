@@ -271,7 +271,7 @@ struct scan {
 	struct slice text;
 	const char *p, *end;
 	uint32_t line;
-	bool base, run_impl, in_spec, out_spec;
+	bool base, run_impl, in_spec, out_spec, arrayref;
 };
 
 /* The include of its main device: cpu.h is there for models of GPUs too. */
@@ -378,7 +378,7 @@ static void take_line(struct wrapper *w, struct scan *t, struct slice raw)
 			take_run_impl(w, t, line);
 		break;
 	case 'A':
-		if (slice_starts(line, "AOTInductorModelOutputs "))
+		if (!t->arrayref && (t->arrayref = slice_starts(line, "AOTInductorModelOutputs ")))
 			contract_note(w->c, "line %u: the model has a minimal ArrayRef interface, which is not read",
 				      t->line);
 		break;
@@ -463,12 +463,14 @@ static void spread_dtypes(struct wrapper *w)
 			v[i].dtype = v[w->wv[i].from - 1].dtype;
 }
 
-static void finish_values(struct wrapper *w)
+static void finish_values(struct wrapper *w, const struct scan *t)
 {
 	struct contract *c = w->c;
 	spread_dtypes(w);
 	for (uint32_t i = 0; i < c->n_values; i++) {
 		struct contract_value *v = &c->value[i];
+		if (v->device == DEVICE_NONE && c->device == DEVICE_CPU) /* there is no other */
+			v->device = DEVICE_CPU;
 		if (w->wv[i].whole && v->kind == VALUE_INPUT && c->input[v->index].rank_known) {
 			v->n_dim = c->input[v->index].n_dim;
 			v->dim = c->input[v->index].dim;
@@ -486,6 +488,7 @@ static void finish_values(struct wrapper *w)
 	}
 	for (uint32_t i = 0; i < c->n_outputs; i++) {
 		struct contract_output *o = &c->output[i];
+		o->none &= !t->arrayref; /* its outputs are not in output_handles */
 		if (o->value == CONTRACT_NONE)
 			continue;
 		const struct contract_value *v = &c->value[o->value];
@@ -501,7 +504,7 @@ static void finish(struct wrapper *w, const struct scan *t)
 	struct contract *c = w->c;
 	for (uint32_t i = 0; i < c->n_inputs; i++)
 		finish_input(w, i);
-	finish_values(w);
+	finish_values(w, t);
 	c->n_symbols = w->n_sym;
 	c->symbol = arena_alloc(&c->arena, ((size_t)w->n_sym + 1) * sizeof(*c->symbol));
 	if (w->n_sym)

@@ -39,6 +39,8 @@ static void note_branch(struct wrapper *w)
 		      w->line);
 }
 
+static bool is_else(struct slice head) { return slice_is(head, "else") || slice_starts(head, "else if ("); }
+
 static enum block_kind block_kind(struct wrapper *w, struct slice head)
 {
 	struct slice cond = inside(head), name = cond;
@@ -53,7 +55,7 @@ static enum block_kind block_kind(struct wrapper *w, struct slice head)
 	if (slice_starts(head, "if constexpr (")) /* output of a tensor, or of one on the stack: the former is read */
 		return BLOCK_SCOPE;
 	name = text_name(&cond);
-	if (slice_starts(head, "while (") || slice_is(head, "else") || (slice_starts(head, "if (") && name.n) ||
+	if (slice_starts(head, "while (") || is_else(head) || (slice_starts(head, "if (") && name.n) ||
 	    slice_starts(head, "if (!")) {
 		note_branch(w);
 		return BLOCK_BRANCH;
@@ -81,7 +83,7 @@ static bool enter(struct wrapper *w, struct slice head, bool skip_else)
 	enum block_kind kind = BLOCK_SKIP;
 	if ((!w->depth || w->block[w->depth - 1].kind != BLOCK_SKIP) && !(skip_else && slice_is(head, "else")))
 		kind = block_kind(w, head);
-	if (kind == BLOCK_BRANCH && slice_is(head, "else"))
+	if (kind == BLOCK_BRANCH && is_else(head))
 		forget_other_branch(w);
 	w->branches += kind == BLOCK_BRANCH;
 	w->block[w->depth++] = (struct wblock){kind, head};
@@ -96,14 +98,25 @@ static void leave(struct wrapper *w)
 
 /* ---- outputs ---- */
 
-static bool same_dims(const struct contract_value *a, const struct contract_value *b)
+/* An input's own dims, as far as its assertion has been read. */
+static int dims_of(struct wrapper *w, uint32_t value, struct contract_dim **dim)
 {
-	if (a->n_dim != b->n_dim || a->dtype != b->dtype)
-		return false;
-	for (int i = 0; i < a->n_dim; i++)
-		if (!symsize_eq(a->dim[i].size, b->dim[i].size) || !symsize_eq(a->dim[i].stride, b->dim[i].stride))
+	const struct contract_value *v = &w->c->value[value];
+	const struct winput *in = w->wv[value].whole && v->kind == VALUE_INPUT ? &w->in[v->index] : NULL;
+	*dim = v->dim;
+	return in && in->asserted_rank >= 0
+		       ? wrapper_dims(w, (struct wints){in->asserted_rank, in->size}, (struct wints){in->asserted_rank, in->stride}, dim)
+		       : v->n_dim;
+}
+
+static bool same_dims(struct wrapper *w, uint32_t a, uint32_t b)
+{
+	struct contract_dim *x, *y;
+	int n = dims_of(w, a, &x), m = dims_of(w, b, &y);
+	for (int i = 0; i < n && n == m; i++)
+		if (!symsize_eq(x[i].size, y[i].size) || !symsize_eq(x[i].stride, y[i].stride))
 			return false;
-	return true;
+	return n == m;
 }
 
 /* output_handles[2] = buf7.release(); */
@@ -125,6 +138,27 @@ static bool give(struct wrapper *w, struct slice index, struct slice from)
 	c->output[k].value = t.value;
 	wrapper_pin(w, t.value);
 	return true;
+}
+
+/* Nothing is written for an output that is None (cpp_wrapper_cpu.py, generate_return): what no statement names is one. */
+static void all_none(struct wrapper *w, bool none)
+{
+	for (uint32_t k = 0; k < w->c->n_outputs; k++)
+		w->c->output[k].none = none;
+}
+
+static void not_none(struct wrapper *w, struct slice s)
+{
+	static const char name[] = "output_handles[";
+	for (const char *at; (at = slice_find(s, name));) {
+		struct slice rest = slice_of(at + sizeof(name) - 1, (size_t)(s.p + s.n - at) - sizeof(name) + 1), digits = text_name(&rest);
+		int64_t k;
+		if (!text_i64(digits, &k))
+			all_none(w, false);
+		else if (k >= 0 && k < w->c->n_outputs)
+			w->c->output[k].none = false;
+		s = rest;
+	}
 }
 
 /* ---- declarations and assignments ---- */
@@ -291,10 +325,12 @@ static bool assign(struct wrapper *w, struct slice name, struct slice init)
 		return v->kind == VAR_POINTERS;
 	uint32_t before = v->value, now = wrapper_same(w, name, t.value);
 	struct contract_value *value = &w->c->value[now];
-	if (w->branches && before != CONTRACT_NONE && !same_dims(&w->c->value[before], value)) {
-		/* The branches, or the first turn of the loop and the next ones, differ. */
+	/* The branches, or the first turn of the loop and the next ones, may differ. */
+	if (w->branches && before != CONTRACT_NONE && !same_dims(w, before, now)) {
 		w->wv[now].whole = false;
 		value->n_dim = -1;
+	}
+	if (w->branches && before != CONTRACT_NONE && w->c->value[before].dtype != value->dtype) {
 		value->dtype = DTYPE_NONE;
 		w->wv[now].from = 0;
 	}
@@ -322,10 +358,11 @@ static bool assign(struct wrapper *w, struct slice name, struct slice init)
 
 /* ---- assert_size_stride ---- */
 
-/* assert_size_stride(buf1, {6L, 8L}, {8L, 1L}, "torch.ops.aten.topk.default") */
+/* assert_size_stride(buf1, {6L, 8L}, {8L, 1L}, "torch.ops.aten.topk.default"), and from 2.15 on behind an operator's
+ * name cached_torch_dtype_float32, "torch.float32" (aoti_runtime/utils.h). */
 static bool take_assert(struct wrapper *w, struct slice args)
 {
-	struct slice name, size, stride;
+	struct slice name, size, stride, op, dtype = {0};
 	struct wtensor t;
 	if (!text_arg(&args, &name) || !text_arg(&args, &size) || !text_arg(&args, &stride) ||
 	    !wrapper_tensor(w, name, &t) || t.value == CONTRACT_NONE)
@@ -333,7 +370,9 @@ static bool take_assert(struct wrapper *w, struct slice args)
 	struct wints sizes = wrapper_ints(w, size), strides = wrapper_ints(w, stride);
 	if (sizes.n < 0 || sizes.n != strides.n)
 		return false;
-	bool clear = true;
+	if (text_arg(&args, &op))
+		text_arg(&args, &dtype);
+	bool clear = !dtype.n || wrapper_dtype(dtype) != DTYPE_NONE;
 	for (int i = 0; i < sizes.n; i++)
 		clear &= contract_known(w->c, sizes.v[i]) && contract_known(w->c, strides.v[i]);
 	struct contract_value *v = &w->c->value[t.value];
@@ -348,7 +387,22 @@ static bool take_assert(struct wrapper *w, struct slice args)
 	} else if (v->n_dim < 0) {
 		v->n_dim = wrapper_dims(w, sizes, strides, &v->dim);
 	}
+	if (v->kind == VALUE_BUFFER && wrapper_dtype(dtype) != DTYPE_NONE)
+		v->dtype = wrapper_dtype(dtype);
 	return clear;
+}
+
+/* assert_alignment(buf2, 16, "torch.ops.aten.sort.default") (2.15): of the offset in its storage, not of its address. */
+static bool take_assert_alignment(struct wrapper *w, struct slice args)
+{
+	struct slice name, bytes;
+	struct wtensor t;
+	int64_t n;
+	if (!text_arg(&args, &name) || !text_arg(&args, &bytes) || !wrapper_tensor(w, name, &t) || t.value == CONTRACT_NONE ||
+	    !text_i64(bytes, &n) || n < 1 || n > 1 << 20)
+		return false;
+	w->c->value[t.value].alignment = (int)n;
+	return true;
 }
 
 /* ---- statements ---- */
@@ -445,6 +499,8 @@ static bool named(struct wrapper *w, struct slice whole, struct slice name, stru
 			return text_call(slice_trim(args), &fn, &args) && wrapper_call(w, fn, args, true);
 		if (slice_is(fn, "assert_size_stride"))
 			return take_assert(w, args);
+		if (slice_is(fn, "assert_alignment"))
+			return take_assert_alignment(w, args);
 		return wrapper_call(w, fn, args, false);
 	}
 	if (*s.p == '.')
@@ -482,7 +538,7 @@ static void statement(struct wrapper *w, struct slice s)
 		return;
 	if (slice_is(name, "if") && slice_ends(s, "break"))
 		return; /* the end of a loop */
-	if (!name.n || !rest.n || !named(w, s, name, rest))
+	if (!name.n || !rest.n || !(wrapper_stream_statement(w, name, rest) || named(w, s, name, rest)))
 		wrapper_unclear(w, whole);
 }
 
@@ -505,13 +561,16 @@ void wrapper_body(struct wrapper *w, struct stmts *s)
 {
 	bool constexpr_before = false; /* the block that just ended was an if constexpr */
 	w->depth = w->branches = 0;
+	all_none(w, true);
 	for (;;) {
 		struct stmt t = stmt_next(s);
 		w->line = t.line;
+		not_none(w, t.text);
 		bool skip = w->depth && w->block[w->depth - 1].kind == BLOCK_SKIP;
 		bool guard = w->depth && w->block[w->depth - 1].kind == BLOCK_GUARD;
 		if (t.kind == STMT_END) {
 			contract_note(w->c, "line %u: the text ends within run_impl", t.line);
+			all_none(w, false);
 			break;
 		}
 		if (t.kind == STMT_CLOSE) {
@@ -526,6 +585,7 @@ void wrapper_body(struct wrapper *w, struct stmts *s)
 				contract_note(w->c,
 					      "line %u: blocks are nested more than %d deep; the rest is not read",
 					      t.line, WRAPPER_MAX_DEPTH);
+				all_none(w, false);
 				break;
 			}
 		} else if (t.kind == STMT_COMMENT) {

@@ -1,3 +1,4 @@
+#include "aoti/optypes.h"
 #include "aoti/wrapper_read.h"
 
 /* ---- calls and arguments ---- */
@@ -8,7 +9,7 @@ static void begin_call(struct wrapper *w, enum call_kind kind, struct slice name
 	GROW(c->call, c->n_calls, c->cap_calls, 1);
 	struct contract_call *k = &c->call[c->n_calls];
 	*k = (struct contract_call){
-	    .kind = kind, .name = arena_slice(&c->arena, name), .line = w->line, .arg = c->n_args};
+	    .kind = kind, .name = arena_slice(&c->arena, name), .line = w->line, .stream = w->stream, .arg = c->n_args};
 	/* The C++ kernels of the CPU have no such comment; one above them belongs to an operator that became a view. */
 	if (kind != CALL_KERNEL || !slice_starts(name, "cpp_")) {
 		k->nodes = arena_slice(&c->arena, w->nodes);
@@ -168,37 +169,6 @@ static bool handle_maker(struct wrapper *w, struct slice fn, struct slice args)
 
 /* ---- operators ---- */
 
-/* Data types of what an operator makes, in order: s that of its first tensor, l int64, f as s when that is a floating
- * one; i int64 and the dims of the one before it. Only where they cannot be others. */
-static const struct {
-	const char *op, *out;
-} makes[] = {
-    {"sort_stable", "si"},
-    {"sort", "si"},
-    {"topk", "si"},
-    {"kthvalue", "si"},
-    {"nonzero", "l"},
-    {"cumsum", "f"},
-    {"cumprod", "f"},
-    {"convolution", "s"},
-    {"masked_select", "s"},
-    {"index_select", "s"},
-    {"gather", "s"},
-    {"clone", "s"},
-    {"avg_pool2d", "s"},
-    {"avg_pool3d", "s"},
-    {"_adaptive_avg_pool2d", "s"},
-    {"_adaptive_avg_pool3d", "s"},
-    {"adaptive_max_pool2d", "si"},
-    {"adaptive_max_pool3d", "si"},
-    {"max_pool2d_with_indices", "si"},
-    {"max_pool3d_with_indices", "si"},
-    {"_scaled_dot_product_flash_attention_for_cpu", "s"},
-    {"_scaled_dot_product_flash_attention", "s"},
-    {"_scaled_dot_product_efficient_attention", "s"},
-    {"_scaled_dot_product_cudnn_attention", "s"},
-};
-
 /* Operators whose result lies in the memory of their first tensor. */
 static bool is_view_op(struct slice op)
 {
@@ -243,15 +213,12 @@ struct op {
 	struct slice name;
 	int device;
 	bool out, in_place, view;
-	uint32_t first;                   /* first tensor that is read */
+	uint32_t first, second;           /* tensors that are read */
 	uint32_t made, n_made, n_tensors; /* the last that was made */
 	const char *dtypes;
 };
 
-static bool is_float(int dtype)
-{
-	return dtype == DTYPE_F16 || dtype == DTYPE_F32 || dtype == DTYPE_F64 || dtype == DTYPE_BF16;
-}
+static int dtype_of(const struct wrapper *w, uint32_t value) { return value == CONTRACT_NONE ? DTYPE_NONE : w->c->value[value].dtype; }
 
 static void op_makes(struct wrapper *w, struct op *op, struct slice name, struct slice text)
 {
@@ -268,16 +235,15 @@ static void op_makes(struct wrapper *w, struct op *op, struct slice name, struct
 		wrapper_storage(w, v, c->n_calls);
 	}
 	char what = op->dtypes[op->n_made];
-	int same = op->first != CONTRACT_NONE ? c->value[op->first].dtype : DTYPE_NONE;
-	if (what)
-		op->n_made++;
+	op->n_made += what != 0;
 	if (what == 'i')
 		w->wv[v].like = op->made + 1;
+	if (op->in_place && op->first != CONTRACT_NONE) /* gives back what it changed */
+		w->wv[v].like = op->first + 1;
+	if (what == 's' && op->first != CONTRACT_NONE)
+		w->wv[v].from = op->first + 1;
 	op->made = v;
-	if (what == 'l' || what == 'i')
-		c->value[v].dtype = DTYPE_I64;
-	else if (what == 's' || (what == 'f' && is_float(same)))
-		c->value[v].dtype = same;
+	c->value[v].dtype = op_result_type(what, dtype_of(w, op->first), dtype_of(w, op->second));
 	c->value[v].device = op->device;
 	put_handle(w, text, v);
 	add_arg(w, ARG_OUT, v, text);
@@ -300,8 +266,8 @@ static void op_arg(struct wrapper *w, struct op *op, struct slice arg)
 	}
 	bool first = !op->n_tensors++;
 	enum arg_role role = first && op->out ? ARG_OUT : first && op->in_place ? ARG_INOUT : ARG_IN;
-	if (role != ARG_OUT && op->first == CONTRACT_NONE)
-		op->first = t.value;
+	if (role != ARG_OUT && op->second == CONTRACT_NONE)
+		*(op->first == CONTRACT_NONE ? &op->first : &op->second) = t.value;
 	add_arg(w, role, t.value, arg);
 }
 
@@ -325,18 +291,15 @@ static bool tensor_list(struct slice arg, struct slice *inner)
 
 static void call_op(struct wrapper *w, struct slice name, struct slice args)
 {
-	struct op op = {.first = CONTRACT_NONE, .dtypes = ""};
+	struct op op = {.first = CONTRACT_NONE, .second = CONTRACT_NONE};
 	op.name = op_name(name, &op.device);
 	op.out = slice_ends(op.name, "_out");
 	op.in_place = !op.out && is_in_place(op.name);
 	op.view = is_view_op(op.name);
-	for (size_t i = 0; i < ARRAY_LEN(makes); i++)
-		if (slice_is(op.name, makes[i].op))
-			op.dtypes = makes[i].out;
-	/* cumsum(self, dim, dtype, ...): another data type only when it is asked for. */
-	if (*op.dtypes == 'f' && !slice_find(args, "nullptr"))
-		op.dtypes = "";
 	begin_call(w, CALL_OP, name);
+	op.dtypes = op_result_types(w->c->call[w->c->n_calls].name.p);
+	if (*op.dtypes == 'd' && !slice_find(args, "nullptr")) /* cumsum(self, dim, dtype, ...) */
+		op.dtypes = "";
 	for (struct slice arg, inner, one; text_arg(&args, &arg);) {
 		if (!tensor_list(arg, &inner)) {
 			op_arg(w, &op, arg);
@@ -506,19 +469,22 @@ static void kernel_arg(struct wrapper *w, struct wkernel *k, uint32_t index, str
 
 static bool is_launch_arg(struct slice arg)
 {
-	return slice_is(arg, "this->device_idx_") || slice_is(arg, "stream") || slice_is(arg, "kernels") ||
-	       slice_is(arg, "this->cubin_dir_") || slice_is(arg, "(cudaStream_t)stream");
+	return slice_is(arg, "this->device_idx_") || slice_is(arg, "kernels") || slice_is(arg, "this->cubin_dir_");
 }
 
 static void call_kernel(struct wrapper *w, struct slice name, struct slice args)
 {
 	struct wkernel *k = find_kernel(w, name);
 	struct slice arg;
+	uint32_t stream;
 	begin_call(w, CALL_KERNEL, name);
 	if (k)
 		w->c->call[w->c->n_calls].function = arena_slice(&w->c->arena, k->function);
+	struct contract_call *call = &w->c->call[w->c->n_calls];
 	for (uint32_t i = 0; text_arg(&args, &arg); i++)
-		if (!is_launch_arg(arg))
+		if (wrapper_stream(w, arg, &stream))
+			call->stream = stream;
+		else if (!is_launch_arg(arg))
 			kernel_arg(w, k, i, arg, name);
 	end_call(w);
 }
@@ -555,6 +521,9 @@ static bool call_launch(struct wrapper *w, struct slice args)
 /* Calls that compute nothing: queries, checks, debugging, profiling. */
 static bool is_silent(struct slice name)
 {
+	/* Arguments recorded before each operator under cpp.enable_kernel_profile (2.15, _profiling_ivalue_lines). */
+	if (slice_starts(name, "aoti_torch_") && slice_ends(name, "_to_ivalue"))
+		return true;
 	static const char *const prefixes[] = {
 	    "aoti_torch_get_",
 	    "aoti_torch_print_",

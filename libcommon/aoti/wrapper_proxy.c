@@ -1,4 +1,5 @@
 #include "aoti/externnodes.h"
+#include "aoti/optypes.h"
 #include "aoti/wrapper.h"
 
 static bool proxy_index(struct slice name, uint64_t *k)
@@ -6,6 +7,34 @@ static bool proxy_index(struct slice name, uint64_t *k)
 	static const char head[] = "proxy_executor[";
 	return slice_starts(name, head) && slice_ends(name, "]") &&
 	       slice_u64(slice_of(name.p + sizeof(head) - 1, name.n - sizeof(head)), k);
+}
+
+static void take_type(struct contract *c, uint32_t value, int dtype)
+{
+	if (c->value[value].dtype != DTYPE_NONE || dtype == DTYPE_NONE)
+		return;
+	c->value[value].dtype = dtype;
+	for (uint32_t i = 0; i < c->n_outputs; i++)
+		if (c->output[i].value == value)
+			c->output[i].dtype = dtype;
+}
+
+/* Types of the tensors that an operator of torch's own made, and then of what others make of these; from 2.15 on the text says
+ * them itself. */
+static void type_results(struct contract *c, const struct contract_call *call)
+{
+	const char *types = op_result_types(call->name.p);
+	int given[2] = {DTYPE_NONE, DTYPE_NONE};
+	uint32_t n_in = 0;
+	for (uint32_t i = call->arg; i < call->arg + call->n_args; i++) {
+		const struct contract_arg *a = &c->arg[i];
+		if (a->value == CONTRACT_NONE)
+			continue;
+		if (a->role != ARG_OUT && n_in < 2)
+			given[n_in++] = c->value[a->value].dtype;
+		else if (a->role == ARG_OUT && *types)
+			take_type(c, a->value, op_result_type(*types++, given[0], given[1]));
+	}
 }
 
 static void name_call(struct contract *c, struct contract_call *call, const struct extern_node *node)
@@ -37,6 +66,9 @@ int wrapper_name_proxies(struct contract *c, struct slice extern_nodes_json, str
 			contract_note(c, "extern nodes: node %llu, which the text calls, is not there",
 				      (unsigned long long)k);
 	}
+	for (uint32_t i = 0; i < c->n_calls; i++)
+		if (c->call[i].kind != CALL_KERNEL)
+			type_results(c, &c->call[i]);
 	extern_nodes_release(&x);
 	return 0;
 }

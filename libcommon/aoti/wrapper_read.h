@@ -5,6 +5,7 @@
  * wrapper_body.c   run_impl, statement by statement: blocks, declarations, assignments, outputs
  * wrapper_value.c  variables, the tensors and memory they stand for, expressions of tensors
  * wrapper_call.c   calls of kernels and operators, with the roles of their arguments
+ * wrapper_stream.c a GPU's streams and events
  * wrapper_expr.c   sizes: symbols, integer arrays, bounds
  * wrapper_text.c   pieces of C++: statements, arguments, names
  */
@@ -52,11 +53,12 @@ enum var_kind {
 	VAR_SIZES,  /* arg0_1_size = arg0_1.sizes() */
 	VAR_STRIDES,
 	VAR_POINTERS, /* void* kernel_args_var_0[] = {&var_0, ...} */
+	VAR_STREAM,   /* of a GPU */
 };
 struct wvar {
 	enum var_kind kind;
 	bool owns;      /* keeps the storage alive */
-	uint32_t value; /* tensor: into values; ints: into w->ints; sizes: the input */
+	uint32_t value; /* tensor: into values; ints: into w->ints; sizes: the input; stream: contract_call.stream */
 	uint32_t depth;
 	struct symsize size; /* VAR_SYMBOL */
 	struct slice text;   /* VAR_POINTERS */
@@ -133,7 +135,7 @@ struct wrapper {
 	struct wblock block[WRAPPER_MAX_DEPTH];
 	uint32_t depth, branches;
 	bool noted_branch;
-	uint32_t line, n_unclear;
+	uint32_t line, n_unclear, stream; /* stream: torch's current one, which is the operators' */
 	uint32_t checked; /* the input whose check_input is being read */
 	struct symsize unknown;
 	struct buf tmp;
@@ -141,6 +143,13 @@ struct wrapper {
 
 /* "line 12: not understood: ..."; the first few only. */
 void wrapper_unclear(struct wrapper *w, struct slice text);
+
+/* ---- wrapper_stream.c ---- */
+
+/* Which stream an expression means (contract_call.stream); false when it is none. */
+bool wrapper_stream(struct wrapper *w, struct slice expr, uint32_t *stream);
+/* NAME REST is a statement about streams or events; false when it is not. */
+bool wrapper_stream_statement(struct wrapper *w, struct slice name, struct slice rest);
 
 /* ---- wrapper_expr.c ---- */
 

@@ -159,6 +159,7 @@ int wrapper_cpp_dtype(struct slice type)
 	    {"at::BFloat16", DTYPE_BF16},
 	    {"bfloat16", DTYPE_BF16},
 	    {"at::complex<at::Half>", DTYPE_C32},
+	    {"at::complex<at::BFloat16>", DTYPE_BC32},
 	    {"at::complex<float>", DTYPE_C64},
 	    {"c10::complex<float>", DTYPE_C64},
 	    {"at::complex<double>", DTYPE_C128},
@@ -167,6 +168,7 @@ int wrapper_cpp_dtype(struct slice type)
 	    {"at::Float8_e5m2", DTYPE_F8E5M2},
 	    {"at::Float8_e4m3fnuz", DTYPE_F8E4M3FNUZ},
 	    {"at::Float8_e5m2fnuz", DTYPE_F8E5M2FNUZ},
+	    {"at::Float8_e8m0fnu", DTYPE_F8E8M0FNU},
 	};
 	type = slice_trim(type);
 	text_take(&type, "const ");

@@ -36,6 +36,7 @@ enum exit_status {
 	EXIT_USAGE = 2,   /* the command line is wrong */
 	EXIT_INPUT = 3,   /* an input cannot be read or is malformed */
 	EXIT_ENVIRON = 4, /* the environment: no permission, disk full, missing program */
+	EXIT_PARTIAL = 5, /* no verdict, or only in part: something was not understood or could not be looked at */
 };
 
 struct err {

@@ -18,6 +18,8 @@ struct output {
 	bool dir, replace;
 };
 
+/* Whoever makes, renames or removes an output under its temporary name holds the lock. The signal's thread takes it for good: a
+ * commit is then either done, and what is left under the temporary name goes, or never begins. */
 static struct output *open_outputs;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -52,14 +54,20 @@ static struct output *add(const char *path, bool dir)
 	return o;
 }
 
-static void drop(struct output *o)
+/* With the lock. */
+static void forget(const struct output *o)
 {
-	pthread_mutex_lock(&lock);
 	for (struct output **p = &open_outputs; *p; p = &(*p)->next)
 		if (*p == o) {
 			*p = o->next;
 			break;
 		}
+}
+
+static void drop(struct output *o)
+{
+	pthread_mutex_lock(&lock);
+	forget(o);
 	pthread_mutex_unlock(&lock);
 	free(o->path);
 	free(o->tmp);
@@ -84,7 +92,9 @@ struct output *output_file(const char *path, struct err *err)
 		o->tmp = NULL;
 		o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	} else {
+		pthread_mutex_lock(&lock);
 		o->fd = open(o->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		pthread_mutex_unlock(&lock);
 	}
 	if (o->fd < 0) {
 		err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
@@ -159,7 +169,11 @@ struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd
 		if (r < 0 && errno != EEXIST)
 			break;
 	}
-	if (mkdir(o->tmp, 0777) < 0 || (o->fd = open(o->tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
+	pthread_mutex_lock(&lock);
+	if (mkdir(o->tmp, 0777) == 0)
+		o->fd = open(o->tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	pthread_mutex_unlock(&lock);
+	if (o->fd < 0) {
 		err_errno(err, EXIT_ENVIRON, "cannot make directory '%s'", o->tmp);
 		drop(o);
 		return NULL;
@@ -176,6 +190,28 @@ void output_discard(const struct output *o, const char *name)
 	free(path);
 }
 
+/* The new under its name; what it replaces is then what lies under the temporary one. */
+static int put_in_place(const struct output *o)
+{
+	if (!o->dir || !o->replace)
+		return rename(o->tmp, o->path);
+	int r = renameat2(AT_FDCWD, o->tmp, AT_FDCWD, o->path, RENAME_EXCHANGE);
+	if (r == 0 || (errno != EINVAL && errno != ENOSYS))
+		return r;
+	/* A file system without exchange: two renames. */
+	char *old = xasprintf("%s.old.%ld", o->path, (long)getpid());
+	r = rename(o->path, old);
+	if (!r && (r = rename(o->tmp, o->path)) < 0) {
+		int why = errno;
+		rename(old, o->path);
+		errno = why;
+	} else if (!r) {
+		rename(old, o->tmp);
+	}
+	free(old);
+	return r;
+}
+
 int output_commit(struct output *o, struct err *err)
 {
 	int fd = o->fd;
@@ -189,20 +225,11 @@ int output_commit(struct output *o, struct err *err)
 		drop(o);
 		return 0;
 	}
-	int r = o->dir && o->replace ? renameat2(AT_FDCWD, o->tmp, AT_FDCWD, o->path, RENAME_EXCHANGE) : rename(o->tmp, o->path);
-	if (r < 0 && o->dir && o->replace && (errno == EINVAL || errno == ENOSYS)) {
-		/* A file system without exchange: two renames. */
-		char *old = xasprintf("%s.old.%ld", o->path, (long)getpid());
-		r = rename(o->path, old);
-		if (!r && (r = rename(o->tmp, o->path)) < 0) {
-			int why = errno;
-			rename(old, o->path);
-			errno = why;
-		} else if (!r) {
-			rename(old, o->tmp);
-		}
-		free(old);
-	}
+	pthread_mutex_lock(&lock);
+	int r = put_in_place(o);
+	if (!r && !(o->dir && o->replace))
+		forget(o);
+	pthread_mutex_unlock(&lock);
 	if (r < 0) {
 		err_errno(err, EXIT_ENVIRON, "cannot rename '%s' to '%s'", o->tmp, o->path);
 		output_abort(o);

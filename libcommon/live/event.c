@@ -118,9 +118,10 @@ void live_event_text(const struct live_event *ev, struct buf *b)
 		break;
 	case LIVE_CALL_MISMATCH: mismatch_text(ev, b); break;
 	case LIVE_CALLS_SUMMARY:
-		buf_addf(b, "%llu calls, %llu mismatched, %llu unchecked, %llu refused",
+		buf_addf(b, "%llu calls, %llu mismatched, %llu unchecked, %llu refused, %llu unseen",
 			 (unsigned long long)live_event_number(ev, "calls"), (unsigned long long)live_event_number(ev, "mismatched"),
-			 (unsigned long long)live_event_number(ev, "unchecked"), (unsigned long long)live_event_number(ev, "failed"));
+			 (unsigned long long)live_event_number(ev, "unchecked"), (unsigned long long)live_event_number(ev, "failed"),
+			 (unsigned long long)live_event_number(ev, "past"));
 		break;
 	case LIVE_DEVICE_FAULT:
 		add_part(ev, ev->root, "kernel", "", &hold, b);

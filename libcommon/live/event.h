@@ -24,7 +24,8 @@
  *                    N-th time that the same is wrong, last: it will not be told again, only counted; inputs: what was
  *                    given (specs as in tensor.h), findings: what is wrong, each {what, input, name, path, dim,
  *                    expected, given, fix, aoti, advice} (check.h)
- *     calls-summary  calls, mismatched, unchecked, failed: written by the tool, at the end
+ *     calls-summary  calls, mismatched, unchecked, failed, past (Runs that were entered unseen, not in calls): written by the tool, at
+ *                    the end
  *     device-fault   when: "before" the call (by what was there before), at its "launch", "after" it (CALLS_SYNC), or when its
  *                    "values" were copied (it, or what ran unseen before it); code, error, text: the driver's; run, call, seq,
  *                    contract_call (calls.h), kernel, stream, device, grid, block, shared, params: in order, {size: bytes, and of a number:
@@ -89,8 +90,9 @@ enum live_env { LIVE_ENV(LIVE_ENUM) LIVE_ENVS };
 /* One loaded model; only ever added to. */
 struct live_count {
 	_Atomic uint64_t calls, mismatched, unchecked, failed;
-	_Atomic uint32_t pid; /* that loaded it */
-	uint32_t zero[7];
+	_Atomic uint64_t past; /* Runs that were entered past the functions that are watched, and are not in calls */
+	_Atomic uint32_t pid;  /* that loaded it */
+	uint32_t zero[5];
 };
 _Static_assert(sizeof(struct live_count) == 64, "a cache line each: models in different threads do not disturb another");
 

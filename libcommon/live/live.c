@@ -284,7 +284,8 @@ static void sum_up(struct live *l)
 		} sums[] = {{"calls", c->calls},
 			    {"mismatched", c->mismatched},
 			    {"unchecked", c->unchecked},
-			    {"failed", c->failed}};
+			    {"failed", c->failed},
+			    {"past", c->past}};
 		json_obj(&o);
 		json_key(&o, "ev");
 		json_out_str(&o, slice_str(live_kind_name(LIVE_CALLS_SUMMARY)));
@@ -303,6 +304,7 @@ static void sum_up(struct live *l)
 		l->r->mismatched += c->mismatched;
 		l->r->unchecked += c->unchecked;
 		l->r->failed += c->failed;
+		l->r->past += c->past;
 	}
 }
 
@@ -546,6 +548,22 @@ int live_run(const struct live_options *o, char *const *command, struct live_res
 	}
 	take_down(&l, !rc && o->calls);
 	return rc;
+}
+
+bool live_watched(const struct live_result *r, struct buf *why)
+{
+	struct buf drop = {0}, *b = why ? why : &drop;
+	bool one = r->models == 1;
+	if (!r->models)
+		buf_addf(b, "no compiled model was seen in this command%s%s", r->unseen[0] ? ": " : "", r->unseen);
+	else if (r->past)
+		buf_addf(b, "%llu Run%s entered unseen, by a pointer that was fetched before the model was known: not looked at",
+			 (unsigned long long)r->past, r->past == 1 ? " was" : "s were");
+	else if (!r->calls)
+		buf_addf(b, "%u model%s seen, %s: nothing was looked at", r->models, one ? " was" : "s were",
+			 one ? "it was not called" : "none was called");
+	buf_release(&drop);
+	return r->models && r->calls && !r->past;
 }
 
 void live_result_release(struct live_result *r)

@@ -22,6 +22,9 @@
  * Not watched, and said in r.unseen where the command itself is such a file: static programs and setuid ones (the
  * loader ignores LD_PRELOAD), programs for another machine or C library.
  *
+ * A tool that found nothing wrong asks live_watched() whether it can say so: where no model was seen, none was called, or a Run was
+ * entered unseen, it says that and ends with EXIT_ENVIRON.
+ *
  * Failure: -1 and err (EXIT_ENVIRON): no library, no private folder, no such command. How the command ended is no
  * failure.
  */
@@ -72,6 +75,7 @@ struct live_result {
 	pid_t pid; /* it had */
 	uint32_t models;
 	uint64_t calls, mismatched, unchecked, failed;
+	uint64_t past; /* Runs that were entered unseen (event.h), not in calls */
 	uint32_t without_contract; /* models */
 	uint64_t bad_lines;        /* of the event log, that are no events */
 	char unseen[512];          /* why no model may have been seen; "" when nothing is known against it */
@@ -80,6 +84,8 @@ struct live_result {
 
 int live_run(const struct live_options *o, char *const *command, struct live_result *r, struct err *err);
 void live_result_release(struct live_result *r);
+/* Was a model called, and every Run seen? False: why says what is missing (nothing of it where why is NULL), without a newline. */
+bool live_watched(const struct live_result *r, struct buf *why);
 
 /* One line of the event log. False when it is no event; `path` is left empty. Uses the tape, which must live on. */
 bool live_event_parse(struct live_event *ev, struct json_tape *t, struct slice line);

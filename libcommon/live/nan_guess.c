@@ -247,6 +247,8 @@ static const struct rule {
     {"rsqrt", MAKES_NAN, 0, NEGATIVE, "1 / square root of a negative number"},
     {"rsqrt", ANY_INF, 0, ZERO, "1 / square root of zero"},
     {"fmod remainder", MAKES_NAN, 0, ZERO, "the remainder of a division by zero"},
+    /* Before 0 / 0: zeros are everywhere, infinities are not. */
+    {"div true_divide floor_divide", MAKES_NAN, INFINITE, INFINITE, "inf / inf"},
     {"div true_divide floor_divide", MAKES_NAN, 0, ZERO, "0 / 0"},
     {"div true_divide floor_divide reciprocal", ANY_INF, 0, ZERO, "a division by zero"},
     {"pow", MAKES_NAN, 0, NEGATIVE, "a negative number to a power that is no integer"},

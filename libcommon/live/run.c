@@ -3,6 +3,7 @@
 
 #include "aoti/doctor.h"
 #include "aoti/modelso.h"
+#include "aoti/weights.h"
 #include "io/output.h"
 
 #include <dirent.h>
@@ -112,6 +113,65 @@ static int put_inputs(const char *path, const struct tensor_view *in, size_t n, 
 	return r;
 }
 
+/* ---- weights ---- */
+
+/* Has the library weights, or a file that it takes them from? */
+static int has_weights(struct package *pkg, const struct package_model *m, bool *has, struct err *err)
+{
+	struct modelso so;
+	struct slice bytes;
+	if (package_data(pkg, m->so, &bytes, err) < 0 || modelso_open(&so, bytes, pkg->path, err) < 0)
+		return -1;
+	*has = so.constants.form != CONSTANTS_NONE;
+	modelso_close(&so);
+	return 0;
+}
+
+/* Without a contract the child finds by name what they are. */
+static int put_fitted(struct run_job *j, const struct weights *w, const struct contract *c, bool has, const char *path, struct err *err)
+{
+	struct weights_fit f;
+	if (!c)
+		return put_inputs(path, w->v, w->n, err);
+	if (weights_fit(w, c, !has, &f, err) < 0)
+		return -1;
+	int r = put_inputs(path, f.v, f.n, err);
+	if (f.n_surplus)
+		buf_addf(&j->notes, "'%s': %zu weight%s that the model does not take (it does not use them, or has their values in its code): %s\n", w->path,
+			 f.n_surplus, f.n_surplus == 1 ? "" : "s", buf_str(&f.surplus));
+	if (f.n_kept)
+		buf_addf(&j->notes, "'%s' lacks %zu of the model's weights, which stay as they were compiled: %s\n", w->path, f.n_kept,
+			 buf_str(&f.kept));
+	weights_fit_release(&f);
+	return r;
+}
+
+static uint64_t all_bytes(const struct weights *w)
+{
+	uint64_t sum = 0;
+	int64_t bytes;
+	for (size_t i = 0; i < w->n; i++)
+		sum += tensor_extent(&w->v[i].meta, &bytes) ? (uint64_t)bytes : 0;
+	return sum;
+}
+
+/* *path: a file for the child; NULL: the library's own are what there is. */
+static int put_weights(struct run_job *j, struct package *pkg, const struct package_model *m, const struct run_options *o, const char **path,
+		       uint64_t *size, struct err *err)
+{
+	struct weights w;
+	bool has = false;
+	*path = NULL;
+	int r = o->weights ? weights_open(&w, o->weights, err) : weights_of_package(&w, pkg, m, err);
+	if (r < 0 || (!r && !o->weights))
+		return r;
+	*path = in_folder(j, SLICE("weights.run"));
+	*size += all_bytes(&w);
+	r = (o->weights && has_weights(pkg, m, &has, err) < 0) || put_fitted(j, &w, o->contract, has, *path, err) < 0 ? -1 : 0;
+	weights_close(&w);
+	return r;
+}
+
 /* ---- what can be told before ---- */
 
 static int check_device(struct package *pkg, const struct package_model *m, const struct package_metadata *md,
@@ -181,7 +241,7 @@ static void option_number(struct words *w, const char *name, uint64_t value)
 }
 
 static void command_line(struct run_job *j, const char *name, const char *runner, const char *torch, const char *inputs,
-			 const char *blob, const char *extern_nodes, char *const *load, const struct run_options *o)
+			 const char *weights, const char *blob, const char *extern_nodes, char *const *load, const struct run_options *o)
 {
 	struct words w = {.job = j};
 	word(&w, runner);
@@ -191,6 +251,7 @@ static void command_line(struct run_job *j, const char *name, const char *runner
 	option(&w, "--name", name);
 	option(&w, "--inputs", inputs);
 	option(&w, "--outputs", j->outputs);
+	option(&w, "--weights", weights);
 	option(&w, "--blob", blob);
 	option(&w, "--extern-nodes", extern_nodes);
 	for (size_t i = 0; i < o->n_load; i++)
@@ -255,14 +316,16 @@ static int prepare(struct run_job *j, struct package *pkg, const struct tensor_v
 		return -1;
 	if (!torch || check_processor(pkg, m, o, &j->gpu, err) < 0 || make_folder(j, err) < 0 || unpack(j, pkg, m, &size, err) < 0)
 		return -1;
-	const char *inputs = in_folder(j, SLICE("inputs.run"));
+	const char *inputs = in_folder(j, SLICE("inputs.run")), *weights;
+	if (put_weights(j, pkg, m, o, &weights, &size, err) < 0)
+		return -1;
 	j->so = in_folder(j, pkg->file[m->so].name);
 	j->outputs = in_folder(j, SLICE("outputs.run"));
 	j->max_memory = o->max_memory ? o->max_memory : (16ull << 30) + 4 * size;
 	j->timeout_s = o->timeout_s ? o->timeout_s : 600;
 	if (put_inputs(inputs, in, n_in, err) < 0)
 		return -1;
-	command_line(j, shown_name(j, pkg, m), runner, torch, inputs,
+	command_line(j, shown_name(j, pkg, m), runner, torch, inputs, weights,
 		     m->weights_blob ? in_folder(j, pkg->file[m->weights_blob].name) : NULL,
 		     m->extern_nodes ? in_folder(j, pkg->file[m->extern_nodes].name) : NULL, load, o);
 	return 0;
@@ -288,6 +351,7 @@ void run_job_release(struct run_job *j)
 		closedir(d);
 	if (j->folder)
 		rmdir(j->folder);
+	buf_release(&j->notes);
 	arena_release(&j->arena);
 	*j = (struct run_job){0};
 }
@@ -335,8 +399,16 @@ int run_model(struct package *pkg, const struct tensor_view *in, size_t n_in, co
 		rc = run_outputs(&j, &child, r, err);
 		child_result_release(&child);
 	}
+	if (!rc) {
+		r->notes = j.notes;
+		j.notes = (struct buf){0};
+	}
 	run_job_release(&j); /* the outputs are mapped: they stay */
 	return rc;
 }
 
-void run_result_release(struct run_result *r) { runfile_close(&r->out); }
+void run_result_release(struct run_result *r)
+{
+	runfile_close(&r->out);
+	buf_release(&r->notes);
+}

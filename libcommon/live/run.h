@@ -22,7 +22,10 @@
  * What is refused, by name: models for a GPU without .torch, for another machine, processors that have more instructions than this one;
  * models of other runtimes (no aoti_torch_* of torch's own: modelso.h); operators that libpt2shim.so does not have - all of them
  * listed, before anything runs: err says to use .torch then -; custom ops that are defined in Python, or (.torch) in a library
- * that .load does not name.
+ * that .load does not name; packages without weights (aot_inductor.package_constants_in_so=False) that get none.
+ *
+ * Weights: .weights is read here, held against .contract, and handed over as tensors, laid out as the model was compiled to read them
+ * (aoti/weights.h); so are those that a package carries as files. The child opens nothing of the user's.
  *
  * Confinement (in pt2-runner, before the model is loaded; docs/RUN.md): limits of address space and time, no core file; a filter of
  * system calls: no network, no other program or process (threads may be), no file may be written or made but the outputs.
@@ -31,6 +34,7 @@
  */
 #ifndef PT2_LIVE_RUN_H
 #define PT2_LIVE_RUN_H
+#include "aoti/contract.h"
 #include "aoti/package.h"
 #include "base/child.h"
 #include "live/runfile.h"
@@ -42,6 +46,8 @@ struct run_options {
 	const char *torch;   /* NULL: libpt2shim.so ($PT2_SHIM, else beside pt2-runner); else as for run_find_torch */
 	const char *const *load; /* .torch: libraries that define operators (TORCH_LIBRARY); loaded in the confined child, before the model */
 	size_t n_load;           /* at most RUN_MAX_LOAD */
+	const char *weights; /* a file (aoti/weights.h) that the model's weights are taken from; NULL: its own, or what its package carries */
+	const struct contract *contract; /* of the model: names, shapes and layout of the weights; NULL: only its own functions are asked */
 	unsigned runs;       /* 0: 1; each with the inputs as given; the last one's outputs are returned */
 	unsigned threads;    /* OpenMP; 0: OMP_NUM_THREADS, else one for each processor */
 	uint64_t max_memory; /* bytes of address space; 0: 16 GiB and four times the model's files */
@@ -59,11 +65,13 @@ struct run_job {
 	uint64_t max_memory;
 	unsigned timeout_s;
 	bool gpu; /* it runs on one, unconfined */
+	struct buf notes; /* what its user may want to know, a line each: weights that were not used */
 	struct arena arena;
 };
 
 struct run_result {
 	struct runfile out; /* out.v[0].name is "out0"; tensor_is_none(&out.v[i]) where the model returns None */
+	struct buf notes;   /* of the job: run_model's */
 };
 
 /* The path of a libtorch_cpu.so. given: itself, or a folder with it; "": $PT2_TORCH, else that of $PT2_PYTHON when that is set, else the

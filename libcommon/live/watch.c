@@ -185,36 +185,22 @@ static int take_outputs(struct watch *w, struct err *err)
 	return -1;
 }
 
-static int load(struct watch *w, const char *path, struct err *err)
+/* The model and its inputs: as given, or out of a bundle. */
+static int take_operands(struct watch *w, struct inputs *in, struct err *err)
 {
+	const struct watch_options *o = w->o;
 	w->loaded = xcalloc(1, sizeof(*w->loaded));
-	if (load_model(w->loaded, path, (struct load_options){.model = w->o->name}, err) == 0)
+	if (inputs_load(w->loaded, in, o->model, o->name, o->operand, o->n_operand, err) == 0)
 		return 0;
 	free(w->loaded);
 	w->loaded = NULL;
 	return -1;
 }
 
-/* The model and its inputs: as given, or out of a bundle. */
-static int take_operands(struct watch *w, struct watch_given *in, struct err *err)
-{
-	const struct watch_options *o = w->o;
-	struct watch_bundle b;
-	if (!watch_bundle_like(o->model))
-		return load(w, o->model, err) < 0 ? -1 : watch_inputs(in, &w->loaded->contract, o->operand, o->n_operand, err);
-	if (o->n_operand)
-		return err_set(err, EXIT_USAGE, "'%s' is a bundle, which holds its inputs: give no others", o->model);
-	if (watch_bundle_open(&b, o->model, err) < 0)
-		return -1;
-	int r = load(w, b.library, err) < 0 ? -1 : watch_bundle_inputs(&b, in, &w->loaded->contract, err);
-	watch_bundle_close(&b);
-	return r;
-}
-
 static int run_file(struct watch *w, struct err *err)
 {
 	const struct watch_options *o = w->o;
-	struct watch_given in;
+	struct inputs in;
 	if (take_operands(w, &in, err) < 0)
 		return -1;
 	struct run_options ro = {
@@ -222,18 +208,21 @@ static int run_file(struct watch *w, struct err *err)
 	    .torch = o->torch,
 	    .load = o->load,
 	    .n_load = o->n_load,
+	    .weights = o->weights,
+	    .contract = &w->loaded->contract,
 	    .runs = o->runs,
 	    .watched = true,
 	    .save_dir = o->calls.save_dir[0] ? o->calls.save_dir : NULL,
 	};
 	w->job = xcalloc(1, sizeof(*w->job));
 	int r = run_prepare(w->job, &w->loaded->pkg, in.v, in.n, &ro, err);
-	watch_inputs_release(&in); /* it has written them */
+	inputs_release(&in); /* it has written them */
 	if (r < 0) {
 		free(w->job);
 		w->job = NULL;
 		return -1;
 	}
+	buf_add_slice(&w->asides, buf_slice(&w->job->notes));
 	if (w->job->gpu)
 		buf_addf(&w->asides, "%s is for a GPU: it ran unconfined, as the driver needs it\n", o->model);
 	if (child_signalled()) { /* while it was unpacked */
@@ -307,7 +296,7 @@ int watch_status(const struct watch *w, size_t findings, int error_exitcode)
 	if (c->status || findings)
 		return c->status ? c->status : found;
 	/* Nothing was looked at: never a silent 0. */
-	return w->live.models && (w->calls.log->ticket || calls_unlogged(&w->calls) || !w->live.calls) ? EXIT_FINE : EXIT_ENVIRON;
+	return live_watched(&w->live, NULL) && (w->calls.log->ticket || calls_unlogged(&w->calls)) ? EXIT_FINE : EXIT_ENVIRON;
 }
 
 int watch_end(struct watch *w, int status)

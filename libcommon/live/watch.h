@@ -33,6 +33,7 @@ struct watch_options {
 	const char *torch; /* NULL: libshim; "": find an installed libtorch; else its folder */
 	const char *const *load; /* with torch: libraries that define operators (run.h) */
 	size_t n_load;
+	const char *weights; /* a file of weights for the model (run.h); NULL */
 	unsigned runs;     /* 0: 1 */
 	bool no_exec;      /* refused with the reason: the question cannot be answered without running it */
 	/* ... or a command */

@@ -185,7 +185,7 @@ static void restride(char *out, const struct tensor_meta *to, const char *in, co
 	}
 }
 
-static int one(struct watch_given *in, const struct watch_bundle_input *x, struct tensor_view *v, struct err *err)
+static int one(struct inputs *in, const struct watch_bundle_input *x, struct tensor_view *v, struct err *err)
 {
 	struct slice data;
 	struct tensor_file *f = tensor_file_open(x->file, err);
@@ -211,9 +211,9 @@ static int one(struct watch_given *in, const struct watch_bundle_input *x, struc
 	return r;
 }
 
-int watch_bundle_inputs(const struct watch_bundle *b, struct watch_given *in, const struct contract *c, struct err *err)
+int watch_bundle_inputs(const struct watch_bundle *b, struct inputs *in, const struct contract *c, struct err *err)
 {
-	*in = (struct watch_given){.n = b->n};
+	*in = (struct inputs){.n = b->n};
 	in->v = xcalloc(b->n + 1, sizeof(*in->v));
 	struct tensor_meta *meta = xcalloc(b->n + 1, sizeof(*meta));
 	int r = 0;
@@ -228,6 +228,6 @@ int watch_bundle_inputs(const struct watch_bundle *b, struct watch_given *in, co
 		r = watch_inputs_check(c, meta, b->n, err);
 	free(meta);
 	if (r)
-		watch_inputs_release(in);
+		inputs_release(in);
 	return r;
 }

@@ -123,10 +123,10 @@ static int one(struct given *g, const struct contract *c, size_t i, struct arena
 	return 0;
 }
 
-int watch_inputs(struct watch_given *in, const struct contract *c, const char *const *operand, int n, struct err *err)
+int inputs_read(struct inputs *in, const struct contract *c, const char *const *operand, int n, struct err *err)
 {
 	uint64_t state = 0;
-	*in = (struct watch_given){0};
+	*in = (struct inputs){0};
 	if (given_read(&in->given, c, operand, n, err) < 0)
 		return -1;
 	in->v = xcalloc(c->n_inputs + 1, sizeof(*in->v));
@@ -137,14 +137,32 @@ int watch_inputs(struct watch_given *in, const struct contract *c, const char *c
 	if (!watch_inputs_check(c, in->given.meta, in->given.n, err))
 		return 0;
 bad:
-	watch_inputs_release(in);
+	inputs_release(in);
 	return -1;
 }
 
-void watch_inputs_release(struct watch_given *in)
+int inputs_load(struct loaded *l, struct inputs *in, const char *path, const char *name, const char *const *operand, int n, struct err *err)
+{
+	struct watch_bundle b;
+	const bool bundle = watch_bundle_like(path);
+	if (bundle && n)
+		return err_set(err, EXIT_USAGE, "'%s' is a bundle, which holds its inputs: give no others", path);
+	if (bundle && watch_bundle_open(&b, path, err) < 0)
+		return -1;
+	int r = load_model(l, bundle ? b.library : path, (struct load_options){.model = name}, err);
+	if (!r && (bundle ? watch_bundle_inputs(&b, in, &l->contract, err) : inputs_read(in, &l->contract, operand, n, err)) < 0) {
+		loaded_release(l);
+		r = -1;
+	}
+	if (bundle)
+		watch_bundle_close(&b);
+	return r;
+}
+
+void inputs_release(struct inputs *in)
 {
 	given_release(&in->given);
 	free(in->v);
 	arena_release(&in->arena);
-	*in = (struct watch_given){0};
+	*in = (struct inputs){0};
 }

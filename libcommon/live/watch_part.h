@@ -1,20 +1,11 @@
 /* watch_part.h - parts of watch.c that other files hold. */
 #ifndef PT2_LIVE_WATCH_PART_H
 #define PT2_LIVE_WATCH_PART_H
-#include "aoti/operands.h"
+#include "live/inputs.h"
 #include "live/watch.h"
 
 /* ---- watch_inputs.c ---- */
 
-struct watch_given {
-	struct given given;
-	struct tensor_view *v; /* one per input of the model */
-	size_t n;
-	struct arena arena;
-};
-/* A spec stands for a tensor that is made up: floats between -1 and 1 (the same in every run), integers 0. */
-int watch_inputs(struct watch_given *in, const struct contract *c, const char *const *operand, int n, struct err *err);
-void watch_inputs_release(struct watch_given *in);
 /* Do tensors of these metas fit, as far as the model must have it? Bounds of sizes are let pass: compiled code often runs beyond
  * them, and whether it does is its own business. */
 int watch_inputs_check(const struct contract *c, const struct tensor_meta *meta, size_t n, struct err *err);
@@ -48,7 +39,7 @@ bool watch_bundle_like(const char *path);
 int watch_bundle_open(struct watch_bundle *b, const char *path, struct err *err);
 /* The text of an index (bundle.h), of a bundle in this folder; what: for messages. */
 int watch_bundle_read(struct watch_bundle *b, struct slice text, const char *folder, const char *what, struct err *err);
-int watch_bundle_inputs(const struct watch_bundle *b, struct watch_given *in, const struct contract *c, struct err *err);
+int watch_bundle_inputs(const struct watch_bundle *b, struct inputs *in, const struct contract *c, struct err *err);
 void watch_bundle_close(struct watch_bundle *b);
 
 #endif

@@ -52,6 +52,7 @@ static struct number load(int dtype, const char *p)
 	case DTYPE_I64: return (struct number){(double)(int64_t)u.q, 0};
 	case DTYPE_U64: return (struct number){(double)u.q, 0};
 	case DTYPE_C32: return (struct number){stats_f16(u.h[0]), stats_f16(u.h[1])};
+	case DTYPE_BC32: return (struct number){stats_bf16(u.h[0]), stats_bf16(u.h[1])};
 	case DTYPE_C64: return (struct number){(double)u.f[0], (double)u.f[1]};
 	case DTYPE_C128: return (struct number){u.d[0], u.d[1]};
 	default: return (struct number){stats_byte(dtype, (uint8_t)*p), 0};
@@ -66,7 +67,7 @@ static bool has_numbers(int dtype)
 	}
 }
 
-static bool is_complex(int dtype) { return dtype == DTYPE_C32 || dtype == DTYPE_C64 || dtype == DTYPE_C128; }
+static bool is_complex(int dtype) { return dtype == DTYPE_C32 || dtype == DTYPE_BC32 || dtype == DTYPE_C64 || dtype == DTYPE_C128; }
 static bool is_wide(int dtype) { return dtype == DTYPE_I64 || dtype == DTYPE_U64; }
 
 struct pairing {

@@ -4,7 +4,7 @@
  *     dtype_info(t)->name                                // "bfloat16"
  *     dtype_info(t)->aten                                // "at::kBFloat16", as AOTI's messages have it
  *
- * The numbers are torch's (torch 2.13, torch/headeronly/core/ScalarType.h) and appear in AOTI's messages and its C ABI.
+ * The numbers are torch's (torch 2.15, torch/headeronly/core/ScalarType.h) and appear in AOTI's messages and its C ABI.
  */
 #ifndef PT2_DTYPE_H
 #define PT2_DTYPE_H
@@ -38,7 +38,8 @@
 	X(28, U32, 4, "uint32", "u32", "at::kUInt32", "U32", "<u4", "") \
 	X(29, U64, 8, "uint64", "u64", "at::kUInt64", "U64", "<u8", "") \
 	X(44, F8E8M0FNU, 1, "float8_e8m0fnu", "f8e8m0fnu", "at::kFloat8_e8m0fnu", "F8_E8M0", "", "") \
-	X(45, F4E2M1FN_X2, 1, "float4_e2m1fn_x2", "f4e2m1fnx2", "at::kFloat4_e2m1fn_x2", "", "", "")
+	X(45, F4E2M1FN_X2, 1, "float4_e2m1fn_x2", "f4e2m1fnx2", "at::kFloat4_e2m1fn_x2", "", "", "") \
+	X(46, BC32, 4, "bcomplex32", "bc32", "at::kBComplex32", "", "", "")
 /* clang-format on */
 
 enum dtype {

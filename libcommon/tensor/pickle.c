@@ -211,7 +211,7 @@ static int push_long(struct pickle *p, unsigned length_bytes)
 		return -1;
 	if (n > 8)
 		return push(p, pickle_new(p, PICKLE_OTHER));
-	bool negative = n && at[n - 1] < 0;
+	bool negative = n && (uint8_t)at[n - 1] & 0x80; /* whether char has a sign is the machine's choice */
 	for (uint64_t i = 8; i-- > 0;)
 		v = v << 8 | (i < n ? (uint8_t)at[i] : negative ? 0xff : 0);
 	return push_int(p, PICKLE_INT, (int64_t)v);

@@ -196,8 +196,15 @@ static struct formatter make_formatter(int dtype, size_t offset, int precision)
 
 static void make_formatters(struct printer *q, int precision)
 {
-	int dtype = q->m->dtype, part = dtype == DTYPE_C32 ? DTYPE_F16 : dtype == DTYPE_C64 ? DTYPE_F32 : DTYPE_F64;
-	bool complex = dtype == DTYPE_C32 || dtype == DTYPE_C64 || dtype == DTYPE_C128;
+	int dtype = q->m->dtype, part = DTYPE_NONE;
+	switch (dtype) {
+	case DTYPE_C32: part = DTYPE_F16; break;
+	case DTYPE_BC32: part = DTYPE_BF16; break;
+	case DTYPE_C64: part = DTYPE_F32; break;
+	case DTYPE_C128: part = DTYPE_F64; break;
+	default: break;
+	}
+	bool complex = part != DTYPE_NONE;
 	q->parts = complex ? 2 : 1;
 	for (int i = 0; i < q->parts; i++) {
 		struct formatter *f = &q->part[i];

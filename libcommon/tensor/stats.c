@@ -105,6 +105,7 @@ static enum stats_kind kind_of(int dtype, enum stats_kind *part)
 	case DTYPE_F8E5M2: case DTYPE_F8E4M3FN: case DTYPE_F8E5M2FNUZ: case DTYPE_F8E4M3FNUZ: case DTYPE_F8E8M0FNU:
 		return STATS_BYTE;
 	case DTYPE_C32: *part = STATS_F16; return STATS_COMPLEX;
+	case DTYPE_BC32: *part = STATS_BF16; return STATS_COMPLEX;
 	case DTYPE_C64: *part = STATS_F32; return STATS_COMPLEX;
 	case DTYPE_C128: *part = STATS_F64; return STATS_COMPLEX;
 	default: return STATS_NOTHING;

@@ -133,12 +133,13 @@ static bool is_fortran(const struct tensor_meta *m)
 	return tensor_is_contiguous(&t) && !tensor_is_contiguous(m);
 }
 
-static int npy_write(struct sink *s, const struct tensor_view *v)
+/* Magic, version, length, the dict of what follows, blanks: bytes of it. */
+enum { NPY_HEAD = 10 + 128 + TENSOR_MAX_DIMS * 24 + 64 };
+static size_t npy_head(char *head, const struct tensor_meta *m, bool fortran)
 {
-	const struct tensor_meta *m = &v->meta;
-	const bool fortran = is_fortran(m);
-	char head[10 + 128 + TENSOR_MAX_DIMS * 24 + 64] = "\x93NUMPY\x01";
-	size_t n = 10, room = sizeof(head) - 64;
+	size_t n = 10, room = NPY_HEAD - 64;
+	memset(head, 0, NPY_HEAD);
+	memcpy(head, "\x93NUMPY\x01", 7);
 	n += (size_t)snprintf(head + n, room - n, "{'descr': '%s', 'fortran_order': %s, 'shape': (", dtype_info(m->dtype)->npy,
 			      fortran ? "True" : "False");
 	for (int i = 0; i < m->n_dim; i++)
@@ -155,10 +156,17 @@ static int npy_write(struct sink *s, const struct tensor_view *v)
 	head[end - 1] = '\n';
 	head[8] = (char)((end - 10) & 0xff);
 	head[9] = (char)((end - 10) >> 8);
-	if (sink_put(s, head, end) < 0)
-		return -1;
+	return end;
+}
+
+static int npy_write(struct sink *s, const struct tensor_view *v)
+{
+	const bool fortran = is_fortran(&v->meta);
+	char head[NPY_HEAD];
 	int64_t bytes;
-	if (fortran && tensor_extent(m, &bytes))
+	if (sink_put(s, head, npy_head(head, &v->meta, fortran)) < 0)
+		return -1;
+	if (fortran && tensor_extent(&v->meta, &bytes))
 		return sink_put_run(s, v->data, (uint64_t)bytes);
 	return sink_elements(s, v);
 }
@@ -235,6 +243,27 @@ static void safetensors_header(struct buf *b, const struct tensor_view *v, size_
 		buf_addc(b, ' ');
 }
 
+/* ---- .npz (numpy/lib/_npyio_impl.py, _savez: a zip archive of NAME.npy) ---- */
+
+static int npz_write(struct sink *s, const struct tensor_view *v, size_t n)
+{
+	struct archive a = {.s = s};
+	int rc = check_names(s, v, n, false);
+	for (size_t i = 0; i < n && !rc; i++) {
+		char head[NPY_HEAD], *name = v[i].name.n ? xasprintf("%.*s.npy", (int)v[i].name.n, v[i].name.p) : xasprintf("arr_%zu.npy", i);
+		if (strlen(name) > UINT16_MAX)
+			rc = err_set(s->err, EXIT_INPUT, "'%s': a tensor's name is too long", s->what);
+		else if (archive_begin(&a, name, npy_head(head, &v[i].meta, is_fortran(&v[i].meta)) + (uint64_t)bytes_of(&v[i])) < 0 || npy_write(s, &v[i]) < 0 ||
+			 archive_member_end(&a, name) < 0)
+			rc = -1;
+		free(name);
+	}
+	if (!rc)
+		rc = archive_end(&a);
+	archive_release(&a);
+	return rc;
+}
+
 static int safetensors_write(struct sink *s, const struct tensor_view *v, size_t n)
 {
 	struct buf b = {0};
@@ -259,7 +288,8 @@ bool tensor_writable(enum tensor_format format, int dtype)
 	if (!t)
 		return false;
 	switch (format) {
-	case TENSOR_NPY: return *t->npy;
+	case TENSOR_NPY:
+	case TENSOR_NPZ: return *t->npy;
 	case TENSOR_SAFETENSORS: return *t->safetensors;
 	case TENSOR_PT: return dtype != DTYPE_QI8 && dtype != DTYPE_QU8 && dtype != DTYPE_QI32; /* scales are not known */
 	default: return false;
@@ -269,6 +299,7 @@ bool tensor_writable(enum tensor_format format, int dtype)
 static int check_view(struct sink *s, enum tensor_format format, const struct tensor_view *v)
 {
 	static const char *const advice[] = {[TENSOR_NPY] = ".npy has no such dtype: save it as .safetensors or .pt",
+					     [TENSOR_NPZ] = ".npz has no such dtype: save it as .safetensors or .pt",
 					     [TENSOR_SAFETENSORS] = ".safetensors has no such dtype: save it as .pt",
 					     [TENSOR_PT] = "the file would lack what its numbers mean"};
 	int64_t bytes, n;
@@ -306,22 +337,22 @@ int tensor_write(int fd, enum tensor_format format, const struct tensor_view *v,
 {
 	struct sink s;
 	sink_init(&s, fd, what, err);
-	if (format == TENSOR_NPZ)
-		return err_set(err, EXIT_INPUT, "'%s': .npz files are not written: save as .npy, .safetensors or .pt", what);
 	if (format == TENSOR_NPY && n != 1)
-		return err_set(err, EXIT_INPUT, "'%s': a .npy file holds one tensor, not %zu: save as .safetensors or .pt", what, n);
+		return err_set(err, EXIT_INPUT, "'%s': a .npy file holds one tensor, not %zu: save as .npz, .safetensors or .pt", what, n);
 	for (size_t i = 0; i < n; i++)
 		if (check_view(&s, format, &v[i]) < 0)
 			return -1;
 	bool named = false;
 	for (size_t i = 0; i < n; i++)
 		named |= v[i].name.n > 0;
-	if (format == TENSOR_PT) {
-		if (named && check_names(&s, v, n, false) < 0)
-			return -1;
+	int rc = -1;
+	if (format == TENSOR_PT || format == TENSOR_NPZ)
 		crc_tables(&s);
+	switch (format) {
+	case TENSOR_NPY: rc = npy_write(&s, v); break;
+	case TENSOR_NPZ: rc = npz_write(&s, v, n); break;
+	case TENSOR_SAFETENSORS: rc = safetensors_write(&s, v, n); break;
+	case TENSOR_PT: rc = named && check_names(&s, v, n, false) < 0 ? -1 : pt_write(&s, v, n, named); break;
 	}
-	if ((format == TENSOR_NPY ? npy_write(&s, v) : format == TENSOR_PT ? pt_write(&s, v, n, named) : safetensors_write(&s, v, n)) < 0)
-		return -1;
-	return sink_flush(&s);
+	return rc < 0 ? -1 : sink_flush(&s);
 }

@@ -10,7 +10,7 @@
  * .pt is what torch.load(weights_only=True) of torch 2.13 reads, with the strides as they are: one tensor without a name is
  * itself, several without names a list, with names (all different) a dict. Everything says it was on the cpu. It is the only one that
  * can hold a None (tensor_is_none): a place among the others where no tensor is.
- * .npz is not written.
+ * .npz is an archive of such .npy members, NAME.npy, not compressed; what has no name is arr_0, arr_1 by its place (np.savez).
  *
  * Nothing is copied but through a buffer of a few KB; a pipe will do. Names and headers are built in memory.
  *

@@ -23,6 +23,20 @@ int sink_flush(struct sink *s);
 /* The elements of v in the order of the sizes, one behind the other. */
 int sink_elements(struct sink *s, const struct tensor_view *v);
 
+/* ---- write_zip.c: an archive of stored members, from the sink's present position on ---- */
+
+struct archive {
+	struct sink *s;
+	struct buf directory;
+	uint64_t members, header, size; /* header, size: of the member that is being written */
+};
+/* size: of the bytes that are put into the sink until archive_member_end. */
+int archive_begin(struct archive *a, const char *name, uint64_t size);
+int archive_member_end(struct archive *a, const char *name);
+int archive_put(struct archive *a, const char *name, const void *p, uint64_t size);
+int archive_end(struct archive *a);
+void archive_release(struct archive *a);
+
 /* named: a dict; else a list, or one tensor. */
 int pt_write(struct sink *s, const struct tensor_view *v, size_t n, bool named);
 int pt_write_storage(struct sink *s, struct slice bytes);

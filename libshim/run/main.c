@@ -19,6 +19,7 @@ static const char usage[] =
     "  --name NAME        what messages call it\n"
     "  --inputs FILE      tensors in the model's order: .safetensors, .pt, .npz, .npy (names do not count)\n"
     "  --outputs FILE     written in a format between programs of the suite (live/runfile.h)\n"
+    "  --weights FILE     weights that it is to take, as tensors of its constants' names (the same format)\n"
     "  --blob FILE        weights that are not inside the library\n"
     "  --extern-nodes FILE  the package's list of operators without a C function (*.wrapper.json)\n"
     "  --load LIB         a library that defines operators (TORCH_LIBRARY), for an installed libtorch; may be repeated\n"
@@ -57,6 +58,7 @@ enum {
 	NAME,
 	INPUTS,
 	OUTPUTS,
+	WEIGHTS,
 	BLOB,
 	EXTERN_NODES,
 	LOAD,
@@ -79,6 +81,7 @@ static const struct option options[] = {
     {"name", required_argument, NULL, NAME},
     {"inputs", required_argument, NULL, INPUTS},
     {"outputs", required_argument, NULL, OUTPUTS},
+    {"weights", required_argument, NULL, WEIGHTS},
     {"blob", required_argument, NULL, BLOB},
     {"extern-nodes", required_argument, NULL, EXTERN_NODES},
     {"load", required_argument, NULL, LOAD},
@@ -114,6 +117,7 @@ static void read_options(struct job *j, int argc, char **argv)
 		case NAME: j->name = optarg; break;
 		case INPUTS: j->inputs = optarg; break;
 		case OUTPUTS: j->outputs = optarg; break;
+		case WEIGHTS: j->weights = optarg; break;
 		case BLOB: j->blob = optarg; break;
 		case EXTERN_NODES: j->extern_nodes = optarg; break;
 		case LOAD: add_library(j, optarg); break;

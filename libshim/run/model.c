@@ -27,6 +27,7 @@ struct model {
 	int32_t (*last_error)(const char **text);
 	container c;
 	struct proxy *proxy; /* NULL: it calls nothing through one */
+	bool no_weights;     /* in its library */
 };
 
 struct torch {
@@ -42,6 +43,7 @@ struct torch {
 	/* of a GPU's */
 	int32_t (*device)(tensor t, int32_t *ret);
 	int32_t (*copy)(tensor to, tensor from, int32_t non_blocking);
+	int32_t (*settle)(tensor to, tensor from, int32_t non_blocking); /* the same function; NULL: it has none */
 	const char *(*last_error)(void); /* libpt2shim.so's own */
 };
 
@@ -193,7 +195,7 @@ static int open_proxy(const struct modelso *m, const struct job *j, const struct
 	return *p ? 0 : -1;
 }
 
-static int check_model(const struct job *j, const struct torch *t, struct proxy **p, struct err *err)
+static int check_model(const struct job *j, const struct torch *t, struct model *model, struct err *err)
 {
 	struct mapfile f;
 	struct modelso m;
@@ -202,9 +204,10 @@ static int check_model(const struct job *j, const struct torch *t, struct proxy 
 	int r = modelso_open(&m, f.bytes, j->name, err);
 	if (!r) {
 		r = refuse(&m, j, err) < 0 || load_needed(&m, err) < 0 || load_sleef(&m, t, err) < 0 ||
-			    name_missing(&m, j, t, err) < 0 || open_proxy(&m, j, t, p, err) < 0
+			    name_missing(&m, j, t, err) < 0 || open_proxy(&m, j, t, &model->proxy, err) < 0
 			? -1
 			: 0;
+		model->no_weights = m.constants.form == CONSTANTS_NONE;
 		modelso_close(&m);
 	}
 	mapfile_close(&f);
@@ -229,6 +232,7 @@ static int load_torch(struct torch *t, const char *path, struct err *err)
 		return err_set(err, EXIT_ENVIRON, "'%s' has no AOTInductor interface (torch 2.4 and later have one)",
 			       path);
 	FIND(t->so, "shim_last_error", t->last_error);
+	FIND(t->so, "aoti_torch_copy_", t->settle);
 	return 0;
 }
 
@@ -390,17 +394,65 @@ static int make_input(const struct torch *t, const struct tensor_view *v, size_t
 	return v->meta.device == DEVICE_CUDA && t->copy ? to_gpu(t, &v->meta, i, ret, err) : 0;
 }
 
-/* *o becomes one on the host, with the same strides. */
-static int from_gpu(const struct torch *t, tensor *o, size_t i, struct err *err)
+/* ---- weights ---- */
+
+struct given {
+	struct runfile f;
+	tensor *handle;
+};
+
+static int give_weights(const struct job *j, struct model *m, const struct torch *t, struct given *g, struct err *err)
 {
-	int32_t device, dtype;
+	if (j->weights && runfile_open(&g->f, j->weights, err) < 0)
+		return -1;
+	g->handle = xcalloc(g->f.n + 1, sizeof(*g->handle));
+	for (size_t i = 0; i < g->f.n; i++)
+		if (make_input(t, &g->f.v[i], i, &g->handle[i], err) < 0)
+			return -1;
+	return constants_give(m->so, m->c, j->name, &(struct constants){g->f.v, g->handle, g->f.n, m->no_weights}, err);
+}
+
+/* After the container, which has them still. */
+static void drop_weights(const struct torch *t, struct given *g)
+{
+	for (size_t i = 0; g->handle && i < g->f.n; i++)
+		if (g->handle[i])
+			t->drop(g->handle[i]);
+	free(g->handle);
+	runfile_close(&g->f);
+}
+
+/* libtorch conjugates and negates numbers by a mark on the tensor (x.conj(), x.conj().imag), which their memory does not show. */
+static bool may_be_marked(const struct torch *t, int32_t dtype)
+{
+	const bool number = dtype == DTYPE_F16 || dtype == DTYPE_F32 || dtype == DTYPE_F64;
+	return t->settle && !t->last_error && (number || dtype == DTYPE_C32 || dtype == DTYPE_C64 || dtype == DTYPE_C128);
+}
+
+/* Onto an expanded tensor nothing can be copied. */
+static const int64_t *own_strides(int64_t n, const int64_t *size, const int64_t *stride, struct tensor_meta *m)
+{
+	m->n_dim = (int)n;
+	memcpy(m->size, size, (size_t)n * sizeof(*size));
+	tensor_contiguous(m);
+	for (int64_t d = 0; d < n; d++)
+		if (size[d] > 1 && !stride[d])
+			return m->stride;
+	return stride;
+}
+
+/* *o becomes one on the host whose memory is what it says, with the same strides. */
+static int settle_output(const struct torch *t, tensor *o, size_t i, struct err *err)
+{
+	int32_t device = DEVICE_CPU, dtype;
 	int64_t n, *size, *stride;
+	struct tensor_meta m;
 	tensor host = NULL;
-	if (!*o || !t->copy || t->device(*o, &device) || device != DEVICE_CUDA)
+	if (!*o || (t->copy && t->device(*o, &device)) || t->dtype(*o, &dtype) || (device != DEVICE_CUDA && !may_be_marked(t, dtype)))
 		return 0;
-	if (t->dim(*o, &n) || t->sizes(*o, &size) || t->strides(*o, &stride) || t->dtype(*o, &dtype) ||
-	    t->empty_strided(n, size, stride, dtype, DEVICE_CPU, 0, &host) || t->copy(host, *o, 0))
-		return err_set(err, EXIT_INPUT, "output %zu cannot be copied off the GPU", i);
+	if (t->dim(*o, &n) || n > TENSOR_MAX_DIMS || t->sizes(*o, &size) || t->strides(*o, &stride) ||
+	    t->empty_strided(n, size, own_strides(n, size, stride, &m), dtype, DEVICE_CPU, 0, &host) || t->settle(host, *o, 0))
+		return err_set(err, EXIT_INPUT, "output %zu cannot be copied%s", i, device == DEVICE_CUDA ? " off the GPU" : "");
 	t->drop(*o);
 	*o = host;
 	return 0;
@@ -436,7 +488,7 @@ static int write_outputs(const struct job *j, const struct torch *t, tensor *out
 	memset(v, 0, (n + 1) * sizeof(*v));
 	int r = 0;
 	for (size_t i = 0; i < n && !r; i++)
-		r = from_gpu(t, &out[i], i, err);
+		r = settle_output(t, &out[i], i, err);
 	for (size_t i = 0; i < n && !r; i++)
 		r = view_output(t, out[i], i, &v[i], &a, err);
 	if (!r)
@@ -477,6 +529,12 @@ static void drop_outputs(const struct calls *c)
 	memset(c->out, 0, c->n_out * sizeof(*c->out));
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
 /* n calls with the inputs that were made for them. The last one's outputs stay. */
 static int call(const struct calls *c, unsigned n, uint64_t *took, uint64_t *cpu, struct err *err)
 {
@@ -497,16 +555,23 @@ static int call_all(const struct calls *c, struct err *err)
 {
 	const unsigned ahead = calls_ahead(c);
 	struct run_times *times = c->times;
+	uint64_t *each = xcalloc((size_t)c->j->runs + 1, sizeof(*each));
+	size_t n_each = 0;
 	int r = 0;
 	for (unsigned k = 0, n; k < c->j->runs && !r; k += n) {
-		uint64_t first_cpu = 0;
+		uint64_t first_cpu = 0, before = times->rest;
 		n = !k ? 1 : c->j->runs - k < ahead ? c->j->runs - k : ahead;
 		for (size_t i = 0; i < n * c->n_in && !r; i++)
 			r = make_input(c->t, &c->in[i % c->n_in], i % c->n_in, &c->given[i], err);
 		if (!r)
 			r = call(c, n, k ? &times->rest : &times->first, k ? &times->rest_cpu : &first_cpu, err);
 		times->runs += n;
+		if (k)
+			each[n_each++] = (times->rest - before) / n;
 	}
+	qsort(each, n_each, sizeof(*each), by_time);
+	times->median = each[n_each / 2];
+	free(each);
 	for (size_t i = 0; i < ahead * c->n_in; i++)
 		if (c->given[i])
 			c->t->drop(c->given[i]);
@@ -539,6 +604,7 @@ int run_job(struct job *j, const struct tensor_view *in, size_t n_in, struct err
 	struct torch t = {0};
 	struct model m = {0};
 	struct mapfile blob = {.fd = -1};
+	struct given given = {.f.map.fd = -1};
 	struct run_times times = {0};
 	uint64_t start = now(CLOCK_MONOTONIC);
 	if (load_torch(&t, j->torch, err) < 0 || (j->gpu && load_torch_cuda(&t, j->torch, err) < 0))
@@ -548,7 +614,7 @@ int run_job(struct job *j, const struct tensor_view *in, size_t n_in, struct err
 		return -1;
 	if (confine(j, err) < 0 || load_libraries(j, &t, err) < 0)
 		return -1;
-	if (check_model(j, &t, &m.proxy, err) < 0)
+	if (check_model(j, &t, &m, err) < 0)
 		return -1;
 	start = now(CLOCK_MONOTONIC);
 	if (load_model(&m, j, err) < 0)
@@ -556,11 +622,14 @@ int run_job(struct job *j, const struct tensor_view *in, size_t n_in, struct err
 	times.load = now(CLOCK_MONOTONIC) - start;
 	start = now(CLOCK_MONOTONIC);
 	int r = create(j, &m, &t, &blob, err);
+	if (!r)
+		r = give_weights(j, &m, &t, &given, err);
 	times.create = now(CLOCK_MONOTONIC) - start;
 	if (!r)
 		r = run_created(j, &m, &t, in, n_in, &times, err);
 	if (m.c)
 		m.destroy(m.c);
+	drop_weights(&t, &given);
 	proxy_close(m.proxy);
 	mapfile_close(&blob);
 	return r;

@@ -1,11 +1,11 @@
-/* run.h - pt2-runner: one model, one process. main.c reads the command line, model.c loads and calls, confine.c locks the door. */
+/* run.h - pt2-runner: one model, one process. main.c reads the command line, model.c loads and calls, weights.c gives it weights, confine.c locks the door. */
 #ifndef PT2_SHIM_RUN_H
 #define PT2_SHIM_RUN_H
 #include "live/runfile.h"
 
 struct job {
 	const char *name; /* of the model, for messages */
-	const char *torch, *model, *inputs, *outputs, *blob, *save_dir;
+	const char *torch, *model, *inputs, *outputs, *weights, *blob, *save_dir;
 	const char *extern_nodes; /* the list of what it calls through the proxy executor; NULL: it has none */
 	const char *load[16];     /* libraries that define operators */
 	unsigned n_load;
@@ -18,6 +18,17 @@ struct job {
 };
 
 int run_job(struct job *j, const struct tensor_view *in, size_t n_in, struct err *err);
+/* weights.c: the container takes these tensors as its constants, by their names or module paths; the handles stay the caller's, and must
+ * stay until it is deleted. none: the library has none of its own, so that what is not given is missing. */
+struct opaque;
+struct container;
+struct constants {
+	const struct tensor_view *v;
+	struct opaque **handle;
+	size_t n;
+	bool none;
+};
+int constants_give(void *so, struct container *c, const char *model, const struct constants *k, struct err *err);
 /* No way back. */
 int confine(const struct job *j, struct err *err);
 

@@ -52,6 +52,14 @@ exits "one that is not there" 2 $check -m third "$P/multi.pt2"
 is "the second has two inputs" "$($check --model second --json "$P/multi.pt2" | jq '.inputs | length')" 2
 
 # ---- other forms of a model ----
+exits "a library of something else" 3 $check "$BUILD/lib/pt2utils/libpt2probe.so"
+like "is called what it is" "$(cat err)" "libpt2probe.so' is a shared library without AOTInductor's entry points"
+if echo '__attribute__((visibility("hidden"))) int x;' | cc -shared -fPIC -s -x c - -o nothing.so 2>/dev/null; then
+	exits "one that exports nothing" 3 $check --no-exec nothing.so
+	like "as well" "$(cat err)" "nothing.so' is a shared library without AOTInductor's entry points"
+else
+	skip "a library that exports nothing" "no compiler"
+fi
 mkdir dir && (cd dir && unzip -qo "$P/mlp.pt2")
 is "an unpacked folder" "$($check --json dir | jq -c '.constants | length')" 3
 so=$(find dir -name '*.so')

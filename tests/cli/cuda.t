@@ -132,6 +132,10 @@ run aoti-printer --ima=alloc --log=log -- "$host" "load=$so" walks=128
 like "without the caching allocator it is a fault" "$(cat log)" '^triton_poi_fused_add_0: illegal memory access.*'
 like "of a tensor with a name" "$(cat log)" 'suspect +arg2_1 reaches 2048 bytes beyond its storage: sizes and strides take 4096 bytes, there are 2048'
 like "which need not be asked for twice" "$(grep -c 'ima=alloc' log)" '^0$'
+ima "" beside=4
+is "another stream's fault is not this call's" "$status $(grep -c 'seen *it was there before this call' log)" "1 1"
+ima "" capturing=4
+is "while another stream is captured its own alone is waited for" "$status $(tr '\n' ' ' <out)" "0 rc 0 as computed captured: 0 "
 ima "" graph=2:4
 is "a capture is not disturbed" "$status $(grep -c 'as computed' out)" "0 2"
 like "and said" "$(cat err)" '3 launches of them went into a CUDA graph'

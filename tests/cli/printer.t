@@ -176,6 +176,8 @@ is "sorted" "$(sed -n 's/^ *\([0-9.]*\)% .*/\1/p' out)" "$(sed -n 's/^ *\([0-9.]
 exits "a trace" 0 $printer --profile -N 3 --chrome-trace trace.json --json "${mlp[@]}"
 is "every call, of all runs" "$(jq '.traceEvents | length' trace.json)" 12
 is "what is in one" "$(jq -c '.traceEvents[1] | [.name, .cat, .ph, .args.run, .args.call]' trace.json)" '["cpp_fused_relu_0","kernel","X",0,1]'
+is "ordered by the median" "$(jq -c '[.kernels[] | .typical_ns == .median_ns * .calls] + [.typical_ns == ([.kernels[].typical_ns] | add),
+	([.kernels[].typical_ns] | . == (sort | reverse))] | all' out)" true
 is "JSON" "$(jq -c '[.first_run_left_out, (.kernels | length), .kernels[0].calls]' out)" '[true,4,2]'
 
 # ---- watched commands ----
@@ -204,6 +206,13 @@ is "names do not collide" "$(jq -r 'select(.values) | .values[].file' live/calls
 is "every run" "$(jq -s '[.[] | select(.kernel) | .run] | unique | length' live/calls.jsonl)" 11
 exits "times" 0 $printer --profile -- "${host[@]:0:3}" "threads=1x20:f32[2,3];f32[2,3];f32[2,3];f32[]"
 like "of all but the first run" "$(cat out)" ' 20 +[0-9.]+ .*cpp_fused_add_mul_sub_sum_0'
+
+# One call that was interrupted makes no kernel expensive.
+fake=("${host[@]:0:2}" load="$BUILD/tests-lib/fakemodel.so" "threads=1x40:f32[100]" "call=f32[104]")
+exits "an outlier" 0 $printer --profile --json --log=log -k '*add_0' -- "${fake[@]}"
+is "is in the total, not in what it is ranked by" "$(jq -c '.kernels[0] | [.outliers > 0, .total_ns > 200e6, .typical_ns < 100e6]' log)" '[true,true,true]'
+exits "is said" 0 $printer --profile -- "${fake[@]}"
+like "with how long it took" "$(cat out)" '[0-9]+ of 41 calls of cpp_fused_add_0.* took more than 10 times the median, up to 2[0-9]{5}\.[0-9] us'
 
 # ---- bundles ----
 python3 - <<'PY'

@@ -57,4 +57,27 @@ cp "$DATA/simple.log" box/
 (cd box && tlparse simple.log -o dir && touch dir/-_0_0_0/old)
 is "SIGTERM while a report is to be replaced: the old one stays" \
 	"$(python3 interrupt.py SIGTERM 0.05 file "$TMP/big.log" -o dir --overwrite 2>&1) $(ls box/dir/-_0_0_0/old)" "-15||dir simple.log box/dir/-_0_0_0/old"
+
+# In the middle of the last step: what is there under the final name is whole, the old or the new, and nothing lies beside it.
+# A sanitizer has a preload of its own.
+inject=$BUILD/tests-lib/inject.so
+if [ -e "$inject" ]; then
+	rm -rf box && mkdir box && cd box || exit 1
+	in_the_middle() { # in_the_middle CALL ARGUMENT... : the status, what is there, and how many files
+		INJECT_SIGNAL=$1 LD_PRELOAD=$inject tlparse "${@:2}" >/dev/null 2>err
+		echo "$?$(cat err) $(ls | tr '\n' ' ')$(find . -type f | wc -l)"
+	}
+	tlparse "$DATA/simple.log" -o whole
+	files=$(find whole -type f | wc -l)
+	rm -r whole
+	is "a signal while a report gets its name: it is there, whole" "$(in_the_middle rename "$DATA/simple.log" -o out)" "143 err out $((files + 1))"
+	touch out/-_0_0_0/old
+	is "while it replaces another: the new one, and nothing of the old" \
+		"$(in_the_middle rename "$DATA/simple.log" -o out --overwrite)" "143 err out $((files + 1))"
+	rm -r out
+	is "while its folder is made: nothing" "$(in_the_middle mkdir "$DATA/simple.log" -o out)" "143 err 1"
+	is "while one file gets its name" "$(in_the_middle rename --html=page.html "$DATA/simple.log")" "143 err page.html 2"
+	is "it is whole" "$(tail -c 8 page.html)" "</html>"
+	cd ..
+fi
 done_testing

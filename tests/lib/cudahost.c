@@ -11,6 +11,8 @@
  *     issue=ROWS       call without waiting: "issued" or "rc 1 TEXT"; the output is dropped
  *     wait             cudaDeviceSynchronize: "wait 0" or "wait 700 an illegal memory access was encountered"
  *     streams=N:ROWS   N runs, by turns on two streams, then wait for both
+ *     beside=ROWS      work of this program's own on a stream that does not wait for the default one, which fails; then as issue=
+ *     capturing=ROWS   call= while another stream is being captured: "captured: 0" when that ends well
  *     threads=TxN:ROWS T threads, each N runs on a stream of its own: how many failed, how many were wrong
  *     graph=N:ROWS     a graph captured once, replayed N times with new inputs
  *     unseen=N:ROWS    graph= with functions that dlsym() gave
@@ -38,14 +40,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fakecuda.h"
 #include "hostload.h"
 
-enum { COLUMNS = 8, TO_DEVICE = 1, TO_HOST = 2, CUDA = 1, F32 = 6, CAPTURE_GLOBAL = 0 };
+enum { COLUMNS = 8, TO_DEVICE = 1, TO_HOST = 2, CUDA = 1, F32 = 6, CAPTURE_GLOBAL = 0, CAPTURE_RELAXED = 2, NON_BLOCKING = 1 };
 enum what { PLAIN, WITH_NAN, ON_HOST, ON_OTHER, WIDE, WALKS };
 
 extern int cudaSetDevice(int), cudaDeviceSynchronize(void), cudaMemcpy(void *, const void *, size_t, int), cudaGetLastError(void);
 extern int cudaStreamCreate(void **), cudaStreamDestroy(void *), cudaStreamSynchronize(void *), cudaStreamBeginCapture(void *, int);
-extern int cudaStreamEndCapture(void *, void **), cudaGraphInstantiate(void **, void *, unsigned long long), cudaGraphLaunch(void *, void *);
+extern int cudaStreamCreateWithFlags(void **, unsigned), cudaStreamEndCapture(void *, void **), cudaGraphInstantiate(void **, void *, unsigned long long), cudaGraphLaunch(void *, void *);
 extern int cudaGraphDestroy(void *), cudaGraphExecDestroy(void *), cudaGraphInstantiateWithFlags(void **, void *, unsigned long long);
 extern int cudaGraphInstantiateWithParams(void **, void *, void *), cudaGraphClone(void **, void *), cudaGraphExecUpdate(void *, void *, void *);
 extern int cudaGraphCreate(void **, unsigned), cudaGraphAddChildGraphNode(void **, void *, const void *, size_t, void *);
@@ -289,6 +292,32 @@ static void on_streams(int n, int64_t rows)
 	free(made);
 	free(rc);
 	free(j);
+}
+
+static void *(*at_address)(const struct fakecuda_kernel *, uint64_t, size_t);
+static void walks_off(const struct fakecuda_kernel *k) { at_address(k, 8, 8); }
+
+static void beside(int64_t rows)
+{
+	void *stream;
+	int (*enqueue)(void *, const char *, fakecuda_fn *, const uint64_t *, size_t);
+	*(void **)&enqueue = must_sym(RTLD_DEFAULT, "fakecuda_enqueue");
+	*(void **)&at_address = must_sym(RTLD_DEFAULT, "fakecuda_at");
+	if (!cudaStreamCreateWithFlags(&stream, NON_BLOCKING) && !enqueue(stream, "of_the_host", walks_off, NULL, 0))
+		issue(rows);
+}
+
+static void capturing(int64_t rows)
+{
+	void *stream, *graph = NULL;
+	cudaStreamCreateWithFlags(&stream, NON_BLOCKING);
+	cudaStreamBeginCapture(stream, CAPTURE_RELAXED);
+	call(model.run, rows, PLAIN);
+	int rc = cudaStreamEndCapture(stream, &graph);
+	printf("captured: %d\n", rc);
+	if (!rc)
+		cudaGraphDestroy(graph);
+	cudaStreamDestroy(stream);
 }
 
 struct thread {
@@ -593,6 +622,10 @@ int main(int argc, char **argv)
 			call(model.single, n, PLAIN);
 		else if (is(a, "issue="))
 			issue(n);
+		else if (is(a, "beside="))
+			beside(n);
+		else if (is(a, "capturing="))
+			capturing(n);
 		else if (is(a, "nan="))
 			call(model.run, n, WITH_NAN);
 		else if (is(a, "host="))

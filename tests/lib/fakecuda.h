@@ -11,9 +11,11 @@
  *
  * Device memory cannot be touched by the host: its addresses are reserved without access, as on a machine with a GPU; what is in
  * it lies elsewhere. Kernels get at it through fakecuda_at(), which finds what lies outside of every allocation. Streams are queues:
- * work is done when somebody waits for it (in the order of issue, which is one of the orders that are allowed), so that the error of a
- * kernel is reported by a later call. With CUDA_LAUNCH_BLOCKING=1 it is done at once. After an illegal access every call on that
- * device fails with CUDA_ERROR_ILLEGAL_ADDRESS (700) until the process ends.
+ * work is done when somebody waits for it (of the default stream and those that wait for it in the order of issue, which is one of the orders
+ * that are allowed), so that the error of a kernel is reported by a later call. A stream that does not wait for the default one
+ * (CU_STREAM_NON_BLOCKING) is a queue of its own: its work is done when somebody waits for it or for an event behind it, or one by one
+ * each time that another stream was waited for. With CUDA_LAUNCH_BLOCKING=1 all is done at once. After an illegal access every call on
+ * that device fails with CUDA_ERROR_ILLEGAL_ADDRESS (700) until the process ends.
  *
  * Environment:
  *     FAKECUDA_FAIL     illegal@K: the K-th launch of the process, from 1, makes an illegal access (found when it runs);

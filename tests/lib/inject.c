@@ -8,14 +8,19 @@
  *     INJECT_WRITE=SHORT    a write takes 1 to 7 bytes, or half
  *     INJECT_MALLOC=N       the Nth allocation of 64 bytes and more, and all after it, fail
  *     INJECT_CLOSE=N        the Nth close of a file that was written fails with ENOSPC
+ *     INJECT_SIGNAL=CALL    a SIGTERM arrives in the middle of CALL (rename: also renameat2; mkdir: of a name with ".tmp."), and has
+ *                           a tenth of a second to do what it does before the call goes on
+ *     INJECT_CUT=N          the file is made N bytes short as soon as it is mapped
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -138,6 +143,49 @@ int close(int fd)
 		}
 	}
 	return real(fd);
+}
+
+static void interrupt(const char *call)
+{
+	const char *how = want("INJECT_SIGNAL");
+	if (!how || strcmp(how, call))
+		return;
+	kill(getpid(), SIGTERM);
+	usleep(100000);
+}
+
+int rename(const char *from, const char *to)
+{
+	REAL(rename);
+	interrupt("rename");
+	return real(from, to);
+}
+
+int renameat2(int at, const char *from, int to_at, const char *to, unsigned flags)
+{
+	REAL(renameat2);
+	interrupt("rename");
+	return real(at, from, to_at, to, flags);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+	REAL(mkdir);
+	if (strstr(path, ".tmp."))
+		interrupt("mkdir");
+	return real(path, mode);
+}
+
+void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t from)
+{
+	REAL(mmap);
+	void *p = real(at, n, protection, flags, fd, from);
+	const char *how = want("INJECT_CUT");
+	char link[64];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (how && fd >= 0 && p != MAP_FAILED && chosen(fd) && truncate(link, atol(how)) < 0)
+		abort();
+	return p;
 }
 
 static int refused(size_t n)

@@ -156,7 +156,8 @@ def linalg(t):
     for _ in range(120):
         n, dtype = t.int(1, t.pick([3, 8, 20])), t.pick([torch.float32, torch.float64])
         batch = shape(t, 0, 2, 3)
-        a = t.rand(*batch, n, n, dtype=dtype) + 2 * torch.eye(n, dtype=dtype)
+        # In float32 LAPACK's errors are as large as torch's, which of a bad condition is luck.
+        a = t.rand(*batch, n, n, dtype=dtype) + (2 if dtype == torch.float64 else 2 * n) * torch.eye(n, dtype=dtype)
         a = t.strided(t.pick([a, a.mT.contiguous().mT]))
         spd = t.strided(a @ a.mT + torch.eye(n, dtype=dtype))
         b = t.strided(t.rand(*t.pick([batch + [n, t.int(1, 4)], [n, t.int(1, 4)], [n], batch + [n]]), dtype=dtype))
@@ -173,9 +174,118 @@ def linalg(t):
                 torch=lambda i, a, m: A._linalg_check_errors(i, a, is_matrix=False) or ())
 
 
+WIDE = [torch.float32, torch.float64, torch.complex64, torch.complex128]
+
+
+def matrices(t, dtype, m, n, batch=None):
+    """Of any strides, now and then without rows, columns or matrices."""
+    return t.strided(t.rand(*(shape(t, 0, 2, 3) if batch is None else batch), m, n, dtype=dtype))
+
+
+def size(t, largest):
+    return t.pick([0] + 8 * [t.int(1, largest)])
+
+
+def alike(t, op, args, got, want):
+    """Shapes, dtypes, strides: of results whose values are not determined."""
+    t.cases += 1
+    if got is None:
+        t.complain(f"{op}: it failed")
+        return False
+    for k, (g, w) in enumerate(zip(got, want)):
+        text = t.differ(torch.zeros_like(g), torch.zeros_like(w), torch.zeros_like(w), True, 0)
+        if text:
+            t.complain(f"{op}({', '.join(t.brief(a) for a in args)}): result {k}: {text}")
+            return False
+    return True
+
+
+def near(t, what, x, y):
+    t.cases += 1
+    bound = 60 * torch.finfo(x.dtype).eps * max(1.0, y.abs().max().item() if y.numel() else 1) * max([1, *y.shape[-2:]])
+    if x.shape != y.shape or (y.numel() and not (x - y).abs().max().item() <= bound):
+        t.complain(f"{what}: {x.shape} off by {(x - y).abs().max().item() if x.shape == y.shape and y.numel() else '?'}")
+
+
+def spectra(t):
+    t.group("linalg: svd, eigh, eig, qr: what their vectors make, for their signs are free")
+    for _ in range(100):
+        dtype, (m, n) = t.pick(WIDE), (size(t, t.pick([3, 9])), size(t, 9))
+        a, full = matrices(t, dtype, m, n), t.int(0, 1)
+        args = (a, full, 1)
+        got, want = t.shim.call("aten::_linalg_svd", *args), A._linalg_svd(a, bool(full), True)
+        if alike(t, "_linalg_svd", args, got, want):
+            k = min(m, n)
+            near(t, "svd", (got[0][..., :k] * got[1].unsqueeze(-2)) @ got[2][..., :k, :], a)
+            near(t, "svd: values", got[1], want[1])
+            near(t, "svd: U", got[0].mH @ got[0], want[0].mH @ want[0])
+        t.check("aten::_linalg_svd", a, full, 0, torch=lambda a, f, c: A._linalg_svd(a, bool(f), False), slack=1e-5)
+        for mode in ("reduced", "complete", "r"):
+            t.check("aten::linalg_qr", a, mode, torch=A.linalg_qr, slack=1e-5)
+        s = matrices(t, dtype, n, n)
+        uplo = t.pick(["L", "U"])
+        got, want = t.shim.call("aten::_linalg_eigh", s, uplo, 1), A._linalg_eigh(s, uplo, True)
+        if alike(t, "_linalg_eigh", (s, uplo), got, want):
+            near(t, "eigh: values", got[0], want[0])
+            near(t, "eigh", (got[1] * got[0].unsqueeze(-2)) @ got[1].mH, (want[1] * want[0].unsqueeze(-2)) @ want[1].mH)
+        t.check("aten::_linalg_eigh", s, uplo, 0, torch=lambda s, u, v: A._linalg_eigh(s, u, False), slack=1e-5)
+        got, want = t.shim.call("aten::linalg_eig", s), A.linalg_eig(s)
+        if alike(t, "linalg_eig", (s,), got, want):
+            near(t, "eig", s.to(got[1].dtype) @ got[1], got[1] * got[0].unsqueeze(-2))
+            near(t, "eig: trace", got[0].sum(-1), s.diagonal(0, -2, -1).sum(-1).to(got[0].dtype))
+        alike(t, "_linalg_eigvals", (s,), t.shim.call("aten::_linalg_eigvals", s), [A._linalg_eigvals(s)])
+
+
+def systems(t):
+    t.group("linalg: lu, ldl, triangular and least squares, householder_product, pinv, matrix_exp, cholesky")
+    for _ in range(100):
+        dtype, m, n, k = t.pick(WIDE), size(t, 9), size(t, 9), size(t, 4)
+        batch = shape(t, 0, 2, 3)
+        a = t.strided(matrices(t, dtype, n, n, batch) / 3 + 3 * torch.eye(n, dtype=dtype))
+        left, flag, unit = t.int(0, 1), t.int(0, 1), t.int(0, 1)
+        b = matrices(t, dtype, *((n, k) if left else (k, n)), batch=t.pick([batch, batch[1:]]))
+        w = matrices(t, dtype, m, n, batch)
+        t.check("aten::linalg_lu_factor_ex", w, 1, 0, torch=lambda a, p, c: A.linalg_lu_factor_ex(a), slack=1e-5)
+        t.check("aten::linalg_lu", w, 1, torch=lambda a, p: A.linalg_lu(a), slack=1e-5)
+        lu = A.linalg_lu_factor_ex(a)
+        t.check("aten::linalg_lu_solve", lu[0], lu[1], b, left, flag, slack=1e-5,
+                torch=lambda x, p, b, le, f: A.linalg_lu_solve(x, p, b, left=bool(le), adjoint=bool(f)))
+        t.check("aten::linalg_solve_triangular", a, b, flag, left, unit, slack=1e-5,
+                torch=lambda a, b, u, le, un: A.linalg_solve_triangular(a, b, upper=bool(u), left=bool(le), unitriangular=bool(un)))
+        t.check("aten::_linalg_solve_ex", a, b, left, 0, torch=lambda a, b, le, c: A._linalg_solve_ex(a, b, left=bool(le)), slack=1e-5)
+        for op in (A._linalg_det, A._linalg_slogdet):
+            t.check(op.default.name(), a, torch=op, slack=1e-5)
+        t.check("aten::linalg_inv_ex", a, 0, torch=lambda a, e: A.linalg_inv_ex(a), slack=1e-5)
+        spd = t.strided(a @ a.mH)
+        t.check("aten::linalg_cholesky_ex", spd, flag, 0, torch=lambda a, u, e: A.linalg_cholesky_ex(a, upper=bool(u)), slack=1e-5)
+        t.check("aten::cholesky", spd, flag, torch=lambda a, u: A.cholesky(a, bool(u)), slack=1e-5)
+        h = t.strided((w.mH @ w) if unit else w.mT @ w)
+        args = (h, unit, 0)
+        ldl, want = t.shim.call("aten::linalg_ldl_factor_ex", *args), A.linalg_ldl_factor_ex(h, hermitian=bool(unit))
+        rhs = matrices(t, dtype, n, k, batch)
+        if alike(t, "linalg_ldl_factor_ex", args, ldl, want) and m > n:  # pivots differ, what they solve does not
+            x = A.linalg_ldl_solve(ldl[0], ldl[1], rhs, hermitian=bool(unit))
+            near(t, "ldl", h @ x / max(1.0, x.abs().max().item() if x.numel() else 1), rhs / max(1.0, x.abs().max().item() if x.numel() else 1))
+            t.check("aten::linalg_ldl_solve", want[0], want[1], rhs, unit, slack=1e-2,
+                    torch=lambda x, p, b, h: A.linalg_ldl_solve(x, p, b, hermitian=bool(h)))
+        t.check("aten::linalg_matrix_exp", (a - 2 * torch.eye(n, dtype=dtype)).contiguous(), torch=A.linalg_matrix_exp, slack=1e-5)
+        if m >= n:
+            q, tau = torch.geqrf(w)
+            t.check("aten::linalg_householder_product", t.strided(q), tau, torch=A.linalg_householder_product, slack=1e-5)
+        t.check("aten::linalg_pinv.atol_rtol_tensor", w, None, torch.tensor(1e-5, dtype=torch.float64), 0, slack=1e-3,
+                torch=lambda w, at, rt, h: A.linalg_pinv.atol_rtol_tensor(w, atol=at, rtol=rt))
+        for driver in (None, "gels", "gelsd", "gelss", "gelsy") if m and n and k else ():  # torch itself falls over nothing
+            t.check("aten::linalg_lstsq", w, matrices(t, dtype, m, k, batch), None, driver, slack=1e-3,
+                    torch=lambda w, b, r, d: A.linalg_lstsq(w, b, r, driver=d))
+
+
 def refused(t):
     t.group("what is not there, and what is wrong")
-    for op, args, text in (("aten::_linalg_svd", (torch.eye(2), 0, 1), "not there: aten::_linalg_svd"),
+    for op, args, text in (("aten::_linalg_svd", (torch.tensor([[1.0, float("nan")]]), 0, 1), "non-finite"),
+                           ("aten::_linalg_eigh", (torch.tensor([[float("inf")]]), "L", 1), "non-finite"),
+                           ("aten::linalg_eig", (torch.tensor([[float("nan")]]),), "infs or NaNs"),
+                           ("aten::linalg_lu_factor_ex", (torch.eye(2), 0, 0), "pivoting"),
+                           ("aten::fft_fftshift", (torch.eye(2),), "not there: aten::fft_fftshift"),
                            ("aten::median.dim", (torch.eye(2), 5, 0), "dimension 5 of a tensor with 2"),
                            ("aten::_unique2", (torch.tensor(1j), 1, 0, 0), "")):
         t.cases += 1
@@ -189,5 +299,5 @@ def refused(t):
 
 def cases(t):
     t.shim.call = Proxy(t.shim).call
-    for group in (unique, bincount, median, fft, linalg, refused):
+    for group in (unique, bincount, median, fft, linalg, spectra, systems, refused):
         group(t)

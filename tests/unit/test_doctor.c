@@ -4,6 +4,7 @@
 #include "../lib/elf.h"
 #include "aoti/doctor.h"
 #include "aoti/modelso.h"
+#include "aoti/shimversions.h"
 
 static void put_elf(const char *name, const struct elf_order *o)
 {
@@ -122,7 +123,7 @@ static void healthy(void **state)
 	expect(&v, "libstdcxx-version", DOCTOR_OK, "GLIBCXX_3.4.30");
 	expect(&v, "library-missing", DOCTOR_OK, "4 libraries");
 	assert_int_equal(expect(&v, "torch-found", DOCTOR_NOTE, "not held against any torch")->fix.n, 0);
-	expect(&v, "torch-compiled", DOCTOR_OK, "2.13");
+	expect(&v, "torch-compiled", DOCTOR_OK, "by torch 2.13 (");
 	expect(&v, "torch-needed", DOCTOR_OK, "2.7 (aoti_torch_new_tensor_handle)");
 	expect(&v, "weights-damaged", DOCTOR_OK, "embedded, 832 bytes");
 	expect(&v, "old-api", DOCTOR_OK, "error texts");
@@ -274,6 +275,37 @@ static void custom_ops(void **state)
 
 /* ---- instruction sets ---- */
 
+static uint64_t of_march(const char *name)
+{
+	bool native = false;
+	struct slice unknown = {0};
+	char *flag = xasprintf("-march=%s", name);
+	uint64_t isa = doctor_isa_of_flags(slice_str(flag), &native, &unknown);
+	if (native || unknown.n)
+		fail_msg("%s is not known", flag);
+	free(flag);
+	return isa;
+}
+
+/* Those that users' machines were found to have, and their aliases (gcc's manual, "x86 Options"). */
+static void marches(void **state)
+{
+	(void)state;
+	uint64_t avx512 = of_march("x86-64-v4");
+	assert_int_equal(of_march("core-avx2"), of_march("haswell"));
+	assert_int_equal(of_march("rocketlake"), of_march("icelake-server"));
+	assert_int_equal(of_march("emeraldrapids"), of_march("sapphirerapids"));
+	assert_int_equal(of_march("sapphirerapids") & (ISA(AMX_TILE) | ISA(AVX512FP16)), ISA(AMX_TILE) | ISA(AVX512FP16));
+	assert_int_equal(of_march("graniterapids"), of_march("sapphirerapids") | ISA(AMX_FP16));
+	assert_int_equal(of_march("graniterapids-d"), of_march("graniterapids") | ISA(AMX_COMPLEX));
+	assert_int_equal(of_march("znver4") & avx512, avx512);
+	assert_int_equal(of_march("znver5"), of_march("znver4") | ISA(AVXVNNI));
+	assert_int_equal(of_march("arrowlake") & avx512, of_march("x86-64-v3"));
+	assert_int_equal(of_march("lunarlake") ^ of_march("arrowlake"), ISA(AVXVNNIINT16));
+	assert_int_equal(of_march("sandybridge") & (ISA(AVX) | ISA(AVX2)), ISA(AVX));
+	of_march("bdver4"), of_march("btver2"), of_march("tremont"), of_march("tigerlake"), of_march("cannonlake"), of_march("k8");
+}
+
 static void flags(void **state)
 {
 	(void)state;
@@ -424,6 +456,42 @@ static void exec_stack(void **state)
 	assert_non_null(slice_find(f->fix, "patchelf --remove-needed libtorch_cuda.so"));
 	leave(&v);
 	free(torch);
+	folder_wipe();
+}
+
+/* A library with the entry points of torch 2.minor, without `lacking`. */
+static void put_release(unsigned minor, const char *lacking)
+{
+	struct elf_order o = {.needed = {"libtorch_cpu.so"}};
+	for (size_t i = 0; i < ARRAY_LEN(entry_versions); i++)
+		if (entry_versions[i].minor <= minor && strcmp(entry_versions[i].name, lacking))
+			o.symbol[o.n_symbol++] = (struct elf_order_symbol){entry_versions[i].name, .section = ELF_RODATA, .func = true};
+	put_elf("release.so", &o);
+}
+
+static void releases(void **state)
+{
+	(void)state;
+	struct doctor_host h = host();
+	struct doctor_options o = {.host = &h, .no_torch = true};
+	static const struct {
+		unsigned minor;
+		const char *lacking, *by;
+	} of[] = {
+	    {15, "", "compiled by torch 2.15 or newer ("},
+	    {14, "", "compiled by torch 2.14 ("},
+	    {13, "", "compiled by torch 2.13 ("},
+	    /* 2.11 and 2.12 brought none that every model has. */
+	    {12, "AOTInductorModelRunMinimalArrayrefInterfaceV2", "compiled by torch 2.10 to 2.12 ("},
+	    {15, "AOTInductorModelContainerGetConstantType", "compiled by torch 2.15 or newer ("},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(of); i++) {
+		struct visit v;
+		put_release(of[i].minor, of[i].lacking);
+		examine(&v, "release.so", &o);
+		expect(&v, "torch-compiled", DOCTOR_OK, of[i].by);
+		leave(&v);
+	}
 	folder_wipe();
 }
 
@@ -1035,7 +1103,9 @@ int main(void)
 	    cmocka_unit_test(other_machine),   cmocka_unit_test(old_system),
 	    cmocka_unit_test(blobs),           cmocka_unit_test(custom_ops),
 	    cmocka_unit_test(flags),           cmocka_unit_test(this_cpu),
-	    cmocka_unit_test(march),           cmocka_unit_test(exec_stack), cmocka_unit_test(torches),
+	    cmocka_unit_test(march),           cmocka_unit_test(marches),
+	    cmocka_unit_test(releases),
+	    cmocka_unit_test(exec_stack), cmocka_unit_test(torches),
 	    cmocka_unit_test(places_of_torch), cmocka_unit_test(interfaces),
 	    cmocka_unit_test(other_systems),   cmocka_unit_test(gpus),
 	    cmocka_unit_test(torch_for_cuda),  cmocka_unit_test(kernels_and_drivers), cmocka_unit_test(damaged_cubins),

@@ -8,7 +8,7 @@
 
 #include "live/live.h"
 
-static char *mixed, *derived, *first, *second, *fake_first, *fake_second;
+static char *mixed, *derived, *first, *second, *fake_first, *fake_second, *quiet_model, *late_model;
 
 #define GOOD "f32[2,3,12];b8[2,3];i32[];bf16[2,3,12]/(12,24,1)"
 
@@ -540,6 +540,44 @@ static void a_program_without_models(void **state)
 	live_result_release(&s.r);
 }
 
+/* As torch loads it: its functions are asked for before a container is made, which is the first that such a model lets hear of it. */
+static void a_model_without_a_buffer(void **state)
+{
+	(void)state;
+	struct seen s = {0};
+	struct buf why = {0};
+	watch(&s, false, ARGS(quiet_model, "call=f32[4]", "call=f64[4]", "single=f64[4]", "alive"));
+	has(&s.text, "input 0 arg0_1: dtype: expected float32, given float64");
+	has(&s.out, "alive 0");
+	assert_int_equal(s.r.models, 1);
+	assert_int_equal(s.r.calls, 3);
+	assert_int_equal(s.r.mismatched, 2);
+	assert_int_equal(s.r.past, 0);
+	assert_true(live_watched(&s.r, &why));
+	assert_int_equal(why.len, 0);
+	forget(&s);
+}
+
+static void runs_that_are_not_seen_are_told(void **state)
+{
+	(void)state;
+	struct seen s = {0};
+	struct buf why = {0};
+	watch(&s, false, ARGS(late_model, "call=f64[4]", "single=f64[4]"));
+	assert_int_equal(s.r.models, 1);
+	assert_int_equal(s.r.calls, 0);
+	assert_int_equal(s.r.past, 2);
+	assert_false(live_watched(&s.r, &why));
+	assert_string_equal(buf_str(&why), "2 Runs were entered unseen, by a pointer that was fetched before the model was known: not looked at");
+	forget(&s);
+	buf_reset(&why);
+	watch(&s, false, ARGS(quiet_model, fake_first));
+	assert_false(live_watched(&s.r, &why));
+	assert_string_equal(buf_str(&why), "2 models were seen, none was called: nothing was looked at");
+	forget(&s);
+	buf_release(&why);
+}
+
 static void preload_is_prepended(void **state)
 {
 	(void)state;
@@ -570,7 +608,8 @@ static void only_the_models_functions_are_exported(void **state)
 		char *name = strrchr(line, ' ');
 		assert_non_null(name);
 		if (strncmp(name, " aoti_torch_device_type_", 24) && strncmp(name, " aoti_torch_dtype_", 18) &&
-		    strcmp(name, " aoti_torch_layout_strided\n"))
+		    strcmp(name, " aoti_torch_layout_strided\n") && strcmp(name, " aoti_torch_grad_mode_is_enabled\n") &&
+		    strcmp(name, " __gmon_start__\n"))
 			fail_msg("exported:%s", name);
 		n++;
 	}
@@ -697,10 +736,10 @@ static char *unpack(const char *package, const char *member, const char *as)
 	return path;
 }
 
-static char *copy_fake(const char *as)
+static char *copy_fake(const char *model, const char *as)
 {
 	char *build = live_build_folder(), *path = xasprintf("load=%s/%s.so", folder, as);
-	char *cmd = xasprintf("cp '%s/tests-lib/fakemodel.so' '%s'", build, path + 5);
+	char *cmd = xasprintf("cp '%s/tests-lib/%s.so' '%s'", build, model, path + 5);
 	assert_int_equal(system(cmd), 0);
 	free(build);
 	free(cmd);
@@ -715,8 +754,10 @@ static int set_up(void **state)
 	derived = unpack("derived", "/", "derived");
 	first = unpack("multi", "/first/", "first");
 	second = unpack("multi", "/second/", "second");
-	fake_first = copy_fake("fake_first");
-	fake_second = copy_fake("fake_second");
+	fake_first = copy_fake("fakemodel", "fake_first");
+	fake_second = copy_fake("fakemodel", "fake_second");
+	quiet_model = copy_fake("quietmodel", "quiet");
+	late_model = copy_fake("latemodel", "late");
 	return 0;
 }
 
@@ -729,6 +770,8 @@ static int tear_down(void **state)
 	free(second);
 	free(fake_first);
 	free(fake_second);
+	free(quiet_model);
+	free(late_model);
 	return live_end();
 }
 
@@ -754,6 +797,8 @@ int main(void)
 	    cmocka_unit_test(no_answer),
 	    cmocka_unit_test(paths_of_others),
 	    cmocka_unit_test(a_program_without_models),
+	    cmocka_unit_test(a_model_without_a_buffer),
+	    cmocka_unit_test(runs_that_are_not_seen_are_told),
 	    cmocka_unit_test(preload_is_prepended),
 	    cmocka_unit_test(only_the_models_functions_are_exported),
 	    cmocka_unit_test(programs_that_cannot_be_watched),

@@ -330,6 +330,8 @@ static void apis(void **state)
 	    {"AOTInductorModelContainerCreateWithDevice", API_WITH_DEVICE},
 	    {"AOTInductorModelUpdateConstantsFromBlob", API_BLOB},
 	    {"AOTInductorGetLastError", API_LAST_ERROR},
+	    {"AOTInductorModelContainerCreateWithExternalConstants", API_EXTERNAL_CONSTANTS},
+	    {"AOTInductorModelContainerSetUseStreamAffinity", API_STREAM_AFFINITY},
 	};
 	struct elf_order o = {0};
 	struct buf b = {0};

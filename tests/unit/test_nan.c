@@ -244,6 +244,8 @@ static void test_guesses(void **state)
 	guess_is("cpp_fused_sqrt_0", DTYPE_F32, -1, 1, "n", "square root of a negative number");
 	guess_is("cpp_fused_div_0", DTYPE_F32, 0, 1, "n", "0 / 0");
 	guess_is("cpp_fused_div_0", DTYPE_F32, 0, 1, "i", "a division by zero");
+	guess_is("cpp_fused_div_0", DTYPE_F32, 0, INFINITY, "n", "inf / inf");
+	guess_is("cpp_fused_div_sqrt_0", DTYPE_F32, 0, INFINITY, "n", "inf / inf");
 	guess_is("cpp_fused_exp_0", DTYPE_F32, 0, 100, "i", "exp of a large number: beyond the largest float32 (3.40282e+38)");
 	guess_is("cpp_fused_exp_0", DTYPE_F16, 0, 12, "i", "exp of a large number: beyond the largest float16 (65504)");
 	guess_is("cpp_fused_asin_0", DTYPE_F32, -2, 2, "n", "acos or asin of a number outside of -1..1");
@@ -283,6 +285,15 @@ static void test_element(void **state)
 	n.finding[0].call.value[0].element = -5;
 	nan_guess(&n.finding[0], g, NAN_GUESSES);
 	assert_string_equal(g[0].text, "square root of a negative number");
+	/* The tensor has infinities as well as zeros. */
+	n.finding[0].call.value[0].v.stats.max = INFINITY;
+	n.finding[0].call.value[0].v.stats.pos_inf = 1;
+	n.finding[0].call.value[0].element = INFINITY;
+	nan_guess(&n.finding[0], g, NAN_GUESSES);
+	assert_string_equal(g[0].text, "inf / inf");
+	n.finding[0].call.value[0].element = 0;
+	nan_guess(&n.finding[0], g, NAN_GUESSES);
+	assert_string_equal(g[0].text, "0 / 0");
 	nan_release(&n);
 	call = (struct nan_call){0};
 }

@@ -586,13 +586,13 @@ static void test_bundle(void **state)
 	char *npy = xasprintf("%s/input0.npy", dir), *index = xasprintf("%s/" BUNDLE_INDEX, dir);
 	put_npy(npy, "(2, 3)", (const float[]){0, 1, 2, 3, 4, 5}, 6);
 	struct contract c = {.n_inputs = 1, .input = &(struct contract_input){.dtype = DTYPE_F32, .device = DEVICE_NONE}};
-	struct watch_given in;
+	struct inputs in;
 	if (watch_bundle_inputs(&b, &in, &c, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(in.v[0].meta.stride[1], 2);
 	const float *v = in.v[0].data;
 	assert_true(v[0] == 0 && v[1] == 3 && v[2] == 1 && v[5] == 5);
-	watch_inputs_release(&in);
+	inputs_release(&in);
 	put_npy(npy, "(3, 2)", (const float[]){0, 1, 2, 3, 4, 5}, 6);
 	assert_int_equal(watch_bundle_inputs(&b, &in, &c, &err), -1);
 	assert_non_null(strstr(err.text, "not the tensor that the bundle says"));

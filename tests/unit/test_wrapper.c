@@ -75,6 +75,10 @@ static const char *outputs(void)
 	for (uint32_t i = 0; i < c.n_outputs; i++) {
 		const struct contract_output *o = &c.output[i];
 		struct slice v = o->value == CONTRACT_NONE ? SLICE("nothing") : c.value[o->value].name;
+		if (o->none) {
+			put("%.*s = None\n", S(o->name));
+			continue;
+		}
 		put("%.*s = %.*s ", S(o->name), S(v));
 		put_type(o->dtype, o->device);
 		put_dims(o->n_dim, o->dim);
@@ -525,7 +529,7 @@ static void test_pool(void **state)
 	    "    cpp_fused_0((const float*)(arg0_1.data_ptr()), (float*)(buf0.data_ptr()));\n"
 	    "    pool0.reset(); buf0.reset();\n    cpp_fused_0((const float*)(arg0_1.data_ptr()));\n");
 	is(storages(), "pool0 buf0 Max(64*s0, 64*((16*s0 + 63)//64) + 16) 0-0\n");
-	is(outputs(), "output0 = nothing ?@?[?]\n");
+	is(outputs(), "output0 = None\n");
 	assert_int_equal(c.value[c.arg[1].value].dtype, DTYPE_F32);
 }
 
@@ -549,7 +553,7 @@ static void test_stack(void **state)
 	    "    thread_local ThreadLocalCachedOutputArray<std::decay_t<decltype(buf0)>> cached_output_0{buf0};\n"
 	    "    cached_output_0.copy_data_from(buf0);\n    }\n");
 	is(calls(), "cpp_fused_0(<var_0, >var_1)\naoti_torch_cpu_mm_out(>buf0, <arg0_1, <w)\n");
-	is(outputs(), "output0 = buf0 f32@cpu[3,4]/(4,1)\noutput1 = nothing ?@?[?]\n");
+	is(outputs(), "output0 = buf0 f32@cpu[3,4]/(4,1)\noutput1 = None\n");
 	is(storages(), "buf0 var_1 48 0-2\n");
 	is(notes(), "");
 }
@@ -599,10 +603,10 @@ static void test_outputs(void **state)
 		  "    output_handles[4] = scalar_to_tensor_0.release();\n"
 		  "    output_handles[6] = output_handles[0];\n"
 		  "    aoti_torch_clone(arg1_1, &output_handles[7]);\n");
-	is(outputs(), "output0 = arg0_1 f32@?[s0:2..,4!]/(4,1)\noutput1 = output1 f32@cpu[4]/(1)\n"
-		      "output2 = var_0 f32@?[s0 - 1,4]/(4,1)\noutput3 = output3 f32@cpu[2]/(1)\n"
-		      "output4 = scalar_to_tensor_0 i64@cpu[]/()\noutput5 = nothing ?@?[?]\n"
-		      "output6 = arg0_1 f32@?[s0:2..,4!]/(4,1)\noutput7 = output7 f32@?[?]\n");
+	is(outputs(), "output0 = arg0_1 f32@cpu[s0:2..,4!]/(4,1)\noutput1 = output1 f32@cpu[4]/(1)\n"
+		      "output2 = var_0 f32@cpu[s0 - 1,4]/(4,1)\noutput3 = output3 f32@cpu[2]/(1)\n"
+		      "output4 = scalar_to_tensor_0 i64@cpu[]/()\noutput5 = None\n"
+		      "output6 = arg0_1 f32@cpu[s0:2..,4!]/(4,1)\noutput7 = output7 f32@cpu[?]\n");
 	/* A view of an input is the input's memory. */
 	assert_int_equal(c.value[c.output[2].value].kind, VALUE_INPUT);
 	assert_int_equal(c.value[c.output[1].value].kind, VALUE_BUFFER);
@@ -668,7 +672,7 @@ static void test_branches(void **state)
 		  "    buf1.reset();\n    buf1 = std::move(f0);\n    buf2.reset();\n    buf2 = std::move(f1);\n    }\n"
 		  "    output_handles[0] = buf1.release();\n    output_handles[1] = buf2.release();\n");
 	/* The branches agree about the first, not about the second. */
-	is(outputs(), "output0 = buf1 f32@cpu[2]/(1)\noutput1 = buf2 ?@cpu[?]\n");
+	is(outputs(), "output0 = buf1 f32@cpu[2]/(1)\noutput1 = buf2 f32@cpu[?]\n");
 	is(storages(), "t0 buf1 8 1-1\nt1 buf2 8 1-1\nf0 buf1 8 2-3\nf1 buf2 12 2-3\n");
 	assert_int_equal(c.input[0].asserted, 0);
 	assert_int_equal(c.n_notes, 1);
@@ -745,9 +749,110 @@ static void test_operators(void **state)
 	   "cpp_fused_0(=buf4)\naoti_torch_cpu_cumsum(<buf5, 0L, &var_0, >buf6)\n");
 	/* A view keeps the memory of what it is a view of. */
 	is(storages(), "buf0 buf3 8 0-9\nbuf4 buf5 16 6-9\nbuf6 ? 8-8\n");
-	is(outputs(), "output0 = buf3 ?@cpu[?]\noutput1 = buf5 i64@?[1]/(1)\n");
+	is(outputs(), "output0 = buf3 f32@cpu[?]\noutput1 = buf5 i64@cpu[1]/(1)\n");
 	is(notes(),
 	   "line 72: cpp_fused_0: which arguments it writes is not in the text; they are shown as in and out\n");
+}
+
+/* What torch 2.15 writes (cpp_wrapper_cpu.py) of sort, median through the proxy executor, and a None among the results. */
+static void test_asserted(void **state)
+{
+	(void)state;
+	read_text(1, 6, "",
+		  "    int32_t var_0 = 0;\n    AtenTensorHandle buf1_handle;\n    AtenTensorHandle buf2_handle;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_sort_stable(arg0_1, &var_0, 0L, 0, &buf1_handle, &buf2_handle));\n"
+		  "    RAIIAtenTensorHandle buf1(buf1_handle);\n    RAIIAtenTensorHandle buf2(buf2_handle);\n" ENV
+		  "assert_size_stride(buf1, {6L, 8L}, {8L, 1L}, \"torch.ops.aten.sort.default\", cached_torch_dtype_float32, "
+		  "\"torch.float32\"); }\n" ENV "assert_alignment(buf1, 16, \"torch.ops.aten.sort.default\"); }\n" ENV
+		  "assert_size_stride(buf2, {6L, 8L}, {8L, 1L}, \"torch.ops.aten.sort.default\", cached_torch_dtype_int64, "
+		  "\"torch.int64\"); }\n    // buffer buf2 (op: torch.ops.aten.sort.default) is assumed to be not aligned\n"
+		  "    AtenTensorHandle buf4_handle;  // output buffer\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_new_uninitialized_tensor(&buf4_handle));\n"
+		  "    RAIIAtenTensorHandle buf4(buf4_handle);\n    AtenTensorHandle buf5_handle;  // output buffer\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_new_uninitialized_tensor(&buf5_handle));\n"
+		  "    RAIIAtenTensorHandle buf5(buf5_handle);\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_proxy_executor_call_function(proxy_executor, 0, 1, "
+		  "std::array<int64_t, 1>{1L}.data(), 3, std::array<AtenTensorHandle, 3>{arg0_1, buf4, buf5}.data()));\n" ENV
+		  "assert_size_stride(buf5, {4L, }, {1L, }, \"torch.ops.aten.median.dim\", cached_torch_dtype_int64, \"torch.int64\"); }\n"
+		  "    output_handles[0] = buf1.release();\n    output_handles[1] = buf2.release();\n"
+		  "    output_handles[3] = buf4.release();\n    output_handles[4] = buf5.release();\n"
+		  "    output_handles[5] = output_handles[3];\n");
+	is(outputs(), "output0 = buf1 f32@cpu[6,8]/(8,1)\noutput1 = buf2 i64@cpu[6,8]/(8,1)\noutput2 = None\n"
+		      "output3 = buf4 ?@cpu[?]\noutput4 = buf5 i64@cpu[4]/(1)\noutput5 = buf4 ?@cpu[?]\n");
+	is(notes(), "");
+	assert_int_equal(c.value[c.output[0].value].alignment, 16);
+	assert_int_equal(c.value[c.output[1].value].alignment, 0);
+	/* What the text does not say, the operator's own rule does: 2.13 has no types there. */
+	assert_int_equal(wrapper_name_proxies(&c, SLICE("{\"nodes\": [{\"node\": {\"target\": \"aten::median.dim\"}}]}"), &err), 0);
+	assert_int_equal(c.output[3].dtype, DTYPE_F32);
+	assert_int_equal(c.output[5].dtype, DTYPE_F32);
+	/* Both ways through JSON. */
+	struct contract again;
+	struct buf b = {0};
+	struct json_out o = {.b = &b};
+	contract_to_json(&c, &o);
+	assert_int_equal(contract_from_json(&again, buf_slice(&b), &err), 0);
+	assert_true(again.output[2].none && !again.output[1].none);
+	assert_int_equal(again.value[again.output[0].value].alignment, 16);
+	assert_int_equal(again.value[again.output[1].value].alignment, 0);
+	contract_release(&again);
+	buf_release(&b);
+	/* A text that is cut off may have had more to say about its outputs. */
+	contract_release(&c);
+	buf_adds(&b, "    : AOTInductorModelBase(0,\n                           1,\n{}\n"
+		     "void AOTInductorModel::run_impl(\n) {\n    inputs.clear();\n");
+	assert_int_equal(wrapper_read(&c, buf_slice(&b), (struct slice){0}, &err), 0);
+	is(outputs(), " = nothing ?@?[?]\n");
+	buf_release(&b);
+}
+
+/* torch.switch of three (2.15, codegen_switch), and the arguments that cpp.enable_kernel_profile records before an operator. */
+static void test_switch(void **state)
+{
+	(void)state;
+	read_text(2, 1, KERNEL("cpp_a_0") KERNEL("cpp_b_0"),
+		  "    static constexpr int64_t int_array_0[] = {2L, };\n    static constexpr int64_t int_array_1[] = {1L, };\n"
+		  "    RAIIAtenTensorHandle buf1;\n    int64_t arg1_1_scalar;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_item_int64(arg1_1, &arg1_1_scalar));\n"
+		  "    if (arg1_1_scalar == 0) {\n        // subgraph: branch0\n" EMPTY("t0", "1", "int_array_0", "int_array_1")
+		  "    cpp_a_0((const float*)(arg0_1.data_ptr()), (float*)(t0.data_ptr()));\n    buf1.reset();\n    buf1 = std::move(t0);\n"
+		  "    } else if (arg1_1_scalar == 1) {\n" EMPTY("t1", "1", "int_array_0", "int_array_1") "    {\n"
+		  "    RAIIAtenRecordFunctionHandle record_aoti_torch_cpu_mm_out_(\"aoti_torch_cpu_mm_out\", nullptr);\n"
+		  "    C10IValueHandle tmp_aoti_torch_cpu_mm_out_input_0 = nullptr;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_tensor_to_ivalue(arg0_1, &tmp_aoti_torch_cpu_mm_out_input_0));\n"
+		  "    RAIIC10IValueHandle RAII_tmp_aoti_torch_cpu_mm_out_input_0(tmp_aoti_torch_cpu_mm_out_input_0);\n"
+		  "    C10IValueHandle tmp_aoti_torch_cpu_mm_out_scalar_0 = nullptr;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_int64_to_ivalue(0, &tmp_aoti_torch_cpu_mm_out_scalar_0));\n"
+		  "    std::vector<C10IValueHandle> aoti_torch_cpu_mm_out_inputs_({tmp_aoti_torch_cpu_mm_out_input_0});\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_mm_out(t1, arg0_1, w));\n    }\n"
+		  "    buf1.reset();\n    buf1 = std::move(t1);\n"
+		  "    } else {\n" EMPTY("t2", "1", "int_array_0", "int_array_1")
+		  "    cpp_b_0((const float*)(arg0_1.data_ptr()), (float*)(t2.data_ptr()));\n    buf1.reset();\n    buf1 = std::move(t2);\n"
+		  "    }\n    output_handles[0] = buf1.release();\n");
+	is(calls(), "aoti_torch_item_int64(<arg1_1, &arg1_1_scalar)\ncpp_a_0(<arg0_1, >t0)\naoti_torch_cpu_mm_out(>t1, <arg0_1, <w)\n"
+		    "cpp_b_0(<arg0_1, >t2)\n");
+	is(outputs(), "output0 = buf1 f32@cpu[2]/(1)\n");
+	is(storages(), "t0 buf1 8 1-1\nt1 buf1 8 2-2\nt2 buf1 8 3-4\n");
+	assert_int_equal(c.n_notes, 1);
+}
+
+/* invoke_subgraph (2.15): the region's text in a block of its own; lists of tensors and integers as pointers. */
+static void test_region(void **state)
+{
+	(void)state;
+	read_text(1, 1, "",
+		  "    RAIIAtenTensorHandle buf1;\n    {\n    // subgraph: subgraph_0\n    AtenTensorHandle subgraph_0_arg0_1_handle;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_assign_tensors_out(arg0_1, &subgraph_0_arg0_1_handle));\n"
+		  "    RAIIAtenTensorHandle subgraph_0_arg0_1(subgraph_0_arg0_1_handle);\n    AtenTensorHandle subgraph_0_buf0_handle;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_index_Tensor(subgraph_0_arg0_1, static_cast<const AtenTensorHandle*>("
+		  "std::array<AtenTensorHandle, 1>{w}.data()), 1, &subgraph_0_buf0_handle));\n"
+		  "    RAIIAtenTensorHandle subgraph_0_buf0(subgraph_0_buf0_handle);\n    subgraph_0_arg0_1.reset();\n"
+		  "    buf1.reset();\n    buf1 = std::move(subgraph_0_buf0);\n    }\n" ENV
+		  "assert_size_stride(buf1, {4L, 4L}, {4L, 1L}, \"torch.ops.invoke_subgraph\", cached_torch_dtype_float8_e8m0fnu, "
+		  "\"torch.float8_e8m0fnu\"); }\n    output_handles[0] = buf1.release();\n");
+	is(calls(), "aoti_torch_cpu_index_Tensor(<subgraph_0_arg0_1, <w, 1, >subgraph_0_buf0)\n");
+	is(outputs(), "output0 = buf1 f8e8m0fnu@cpu[4,4]/(4,1)\n");
+	is(notes(), "");
 }
 
 static void test_not_understood(void **state)
@@ -758,7 +863,7 @@ static void test_not_understood(void **state)
 		  "cpp_x_0(i);\n    }\n"
 		  "    cpp_fused_0((const float*)(buf77.data_ptr()), buf78);\n"
 		  "    output_handles[9] = arg0_1.release();\n    output_handles[0] = buf9.release();\n");
-	is(outputs(), "output0 = nothing ?@?[?]\noutput1 = nothing ?@?[?]\n");
+	is(outputs(), "output0 = nothing ?@?[?]\noutput1 = None\n");
 	is(calls(), "cpp_fused_0((const float*)(buf77.data_ptr()), buf78)\n");
 	const char *all = notes();
 	assert_non_null(strstr(all, "not understood: somebody(arg0_1)\n"));
@@ -946,6 +1051,9 @@ int main(void)
 	    cmocka_unit_test(test_symbols),
 	    cmocka_unit_test(test_branches),
 	    cmocka_unit_test(test_operators),
+	    cmocka_unit_test(test_asserted),
+	    cmocka_unit_test(test_switch),
+	    cmocka_unit_test(test_region),
 	    cmocka_unit_test(test_not_understood),
 	    cmocka_unit_test(test_specs),
 	    cmocka_unit_test(test_old_checks),

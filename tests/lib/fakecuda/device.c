@@ -296,7 +296,8 @@ int cuCtxSynchronize(void)
 	struct device *d;
 	int rc = fake_enter(&d);
 	rc = rc ? rc : fake_unsafe(d);
-	rc = rc ? rc : fake_wait(d, d->seq);
+	rc = rc ? rc : fake_captured(d);
+	rc = rc ? rc : fake_wait(d, EVERY, d->seq);
 	return fake_leave(rc, "cuCtxSynchronize");
 }
 

@@ -48,7 +48,8 @@ struct range {
 struct device;
 struct work {
 	struct work *next;
-	uint64_t seq;
+	uint64_t seq, order;
+	uint64_t after, after_order; /* of a stream that waits for an event: what must be done before */
 	int (*run)(struct device *, struct work *);
 	char *name;
 	fakecuda_fn *fn;
@@ -75,6 +76,7 @@ struct stream {
 	struct stream *next;
 	struct device *d;
 	uint64_t last;
+	uint64_t order; /* 0: with the default stream, in the order of issue; else its own (CU_STREAM_NON_BLOCKING) */
 	struct graph *capture;
 	uint64_t capture_id, thread;
 };
@@ -82,7 +84,7 @@ struct stream {
 struct event {
 	struct event *next;
 	struct device *d;
-	uint64_t seq;
+	uint64_t seq, order;
 };
 
 struct device { /* and its primary context */
@@ -154,7 +156,9 @@ struct function *fake_function_of(struct device *d, void *handle); /* a CUfuncti
 
 /* stream.c */
 int fake_issue(struct device *d, void *stream, struct work *w); /* takes it; into the queue, or the graph that is captured */
-int fake_wait(struct device *d, uint64_t seq);                  /* what was issued up to seq is done */
+#define EVERY UINT64_MAX
+int fake_wait(struct device *d, uint64_t order, uint64_t seq);  /* what was issued up to seq in that order is done; EVERY: in all */
 int fake_unsafe(struct device *d);                              /* calls that may not be made while a stream is being captured */
+int fake_captured(struct device *d);                            /* nor these, in whatever mode (of the whole context) */
 
 #endif

@@ -89,7 +89,7 @@ int fake_release(uint64_t address)
 	struct range *r = d ? fake_range(d, address, 1) : NULL;
 	if (!r || r->at != address)
 		return CUDA_ERROR_INVALID_VALUE;
-	int rc = fake_wait(d, d->seq);
+	int rc = fake_wait(d, EVERY, d->seq);
 	free(r->data);
 	r->data = NULL;
 	d->allocated -= r->room;
@@ -183,7 +183,7 @@ static int copy(const char *name, uint64_t to, uint64_t from, size_t bytes, enum
 		rc = CUDA_ERROR_INVALID_VALUE;
 	struct device *owner = fake_device_of(way == TO_DEVICE ? to : from);
 	if (!rc && wait && owner && owner != d) /* unified addresses: the memory may be another device's */
-		rc = fake_wait(owner, owner->seq);
+		rc = fake_wait(owner, 0, owner->seq);
 	if (!rc && bytes) {
 		struct work *w = fake_alloc(sizeof(*w));
 		*w = (struct work){.run = copy_now, .to = to, .from = from, .bytes = bytes};
@@ -192,7 +192,7 @@ static int copy(const char *name, uint64_t to, uint64_t from, size_t bytes, enum
 			w->data_bytes = bytes;
 		}
 		rc = fake_issue(d, stream, w);
-		rc = rc || !wait ? rc : fake_wait(d, d->seq);
+		rc = rc || !wait ? rc : fake_wait(d, 0, d->seq);
 	}
 	return fake_leave(rc, "%s 0x%llx 0x%llx %zu %p", name, (unsigned long long)to, (unsigned long long)from, bytes, stream);
 }

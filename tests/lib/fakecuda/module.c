@@ -295,7 +295,7 @@ int cuModuleUnload(struct module *m)
 	struct module **at = &modules;
 	while (*at && *at != m)
 		at = &(*at)->next;
-	rc = rc ? rc : *at ? fake_wait(m->d, m->d->seq) : CUDA_ERROR_INVALID_HANDLE;
+	rc = rc ? rc : *at ? fake_wait(m->d, EVERY, m->d->seq) : CUDA_ERROR_INVALID_HANDLE;
 	if (!rc) {
 		*at = m->next;
 		for (struct function *f = m->functions, *next; f; f = next) {

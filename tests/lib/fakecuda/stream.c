@@ -1,4 +1,5 @@
-/* Streams, launches, events, graphs. A device has one queue, in the order of issue, whatever the stream. */
+/* Streams, launches, events, graphs. A device has one queue; what the default stream and all that wait for it have is done in the order of
+ * issue, each other stream's by itself. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +8,11 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-enum { MAX_WAITING = 4096, CAPTURE_GLOBAL = 0, CAPTURE_THREAD_LOCAL = 1, CAPTURE_RELAXED = 2 };
+enum { CU_STREAM_NON_BLOCKING = 1, MAX_WAITING = 4096, CAPTURE_GLOBAL = 0, CAPTURE_THREAD_LOCAL = 1, CAPTURE_RELAXED = 2 };
 
 static struct event *events;
 static struct graph *graphs;
-static uint64_t launches, captures;
+static uint64_t launches, captures, orders;
 static _Thread_local int capture_mode; /* what cuThreadExchangeStreamCaptureMode sets */
 
 static void free_work(struct work *w)
@@ -62,19 +63,45 @@ static int run_kernel(struct device *d, struct work *w)
 
 /* ---- the queue ---- */
 
-int fake_wait(struct device *d, uint64_t seq)
+static int nothing(struct device *d, struct work *w) { return (void)d, (void)w, CUDA_SUCCESS; }
+
+/* It is the next of its order. What it waits for was issued before it. */
+static void do_work(struct device *d, struct work **at)
 {
-	struct work *w;
-	while ((w = d->first) && w->seq <= seq) {
-		d->first = w->next;
-		if (!d->first)
-			d->end = &d->first;
-		d->n_works--;
-		if (!d->sticky)
-			d->sticky = w->run(d, w);
-		free_work(w);
+	struct work *w = *at;
+	*at = w->next;
+	if (d->end == &w->next)
+		d->end = at;
+	d->n_works--;
+	if (w->after)
+		fake_wait(d, w->after_order, w->after);
+	if (!d->sticky)
+		d->sticky = w->run(d, w);
+	free_work(w);
+}
+
+int fake_wait(struct device *d, uint64_t order, uint64_t seq)
+{
+	struct work **at = &d->first;
+	while (*at && (*at)->seq <= seq) {
+		if (order != EVERY && (*at)->order != order) {
+			at = &(*at)->next;
+			continue;
+		}
+		do_work(d, at);
+		at = &d->first; /* events may have taken others from the queue */
 	}
 	return d->sticky;
+}
+
+/* While somebody waited for one stream the others went on: the next work of one of them is done. */
+static void go_on(struct device *d, uint64_t order)
+{
+	struct work **at = &d->first;
+	while (*at && (*at)->order == order)
+		at = &(*at)->next;
+	if (*at)
+		do_work(d, at);
 }
 
 static struct stream *stream_of(struct device *d, void *handle)
@@ -107,6 +134,17 @@ int fake_unsafe(struct device *d)
 	return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
+int fake_captured(struct device *d)
+{
+	int rc = CUDA_SUCCESS;
+	for (struct stream *s = d->streams; s; s = s->next)
+		if (s->capture) {
+			s->capture->invalid = true;
+			rc = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+		}
+	return rc;
+}
+
 static void append(struct graph *g, struct work *w)
 {
 	*g->end = w;
@@ -116,6 +154,7 @@ static void append(struct graph *g, struct work *w)
 static void enqueue(struct device *d, struct stream *s, struct work *w)
 {
 	w->seq = s->last = ++d->seq;
+	w->order = s->order;
 	w->next = NULL;
 	*d->end = w;
 	d->end = &w->next;
@@ -125,7 +164,7 @@ static void enqueue(struct device *d, struct stream *s, struct work *w)
 		w->illegal = fake_fails("illegal", &at) && at == launches;
 	}
 	if (++d->n_works > MAX_WAITING || blocking)
-		fake_wait(d, d->seq);
+		fake_wait(d, EVERY, d->seq);
 }
 
 int fake_issue(struct device *d, void *handle, struct work *w)
@@ -271,7 +310,7 @@ int cuStreamCreate(struct stream **out, unsigned flags)
 	int rc = fake_enter(&d);
 	if (!rc) {
 		*out = fake_alloc(sizeof(**out));
-		**out = (struct stream){.next = d->streams, .d = d};
+		**out = (struct stream){.next = d->streams, .d = d, .order = flags & CU_STREAM_NON_BLOCKING ? ++orders : 0};
 		d->streams = *out;
 	}
 	return fake_leave(rc, "cuStreamCreate %u %p", flags, rc ? NULL : (void *)*out);
@@ -298,7 +337,7 @@ int cuStreamDestroy_v2(void *handle)
 	struct stream *s;
 	int rc = stream_call(handle, &s);
 	if (!rc && s != &s->d->legacy) {
-		rc = fake_wait(s->d, s->last);
+		rc = fake_wait(s->d, s->order, s->last);
 		struct stream **at = &s->d->streams;
 		while (*at != s)
 			at = &(*at)->next;
@@ -317,7 +356,10 @@ static int stream_wait(const char *name, void *handle)
 		s->capture->invalid = true;
 		rc = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	}
-	rc = rc ? rc : fake_wait(s->d, s == &s->d->legacy ? s->d->seq : s->last);
+	if (!rc) {
+		rc = fake_wait(s->d, s->order, s == &s->d->legacy ? s->d->seq : s->last);
+		go_on(s->d, s->order);
+	}
 	return fake_leave(rc, "%s %p", name, handle);
 }
 
@@ -331,14 +373,6 @@ int cuStreamGetCtx(void *handle, void **context)
 	if (!rc)
 		*context = s->d;
 	return fake_leave(rc, "cuStreamGetCtx %p", handle);
-}
-
-/* The queue keeps the order of issue: what the event stands for comes before whatever the stream gets now. */
-int cuStreamWaitEvent(void *handle, struct event *e, unsigned flags)
-{
-	struct stream *s;
-	int rc = stream_call(handle, &s);
-	return fake_leave(rc, "cuStreamWaitEvent %p %p %u", handle, (void *)e, flags);
 }
 
 /* ---- events ---- */
@@ -376,15 +410,29 @@ int cuEventRecord(struct event *e, void *handle)
 	struct stream *s = rc ? NULL : stream_of(e->d, handle);
 	rc = rc || s ? rc : CUDA_ERROR_INVALID_HANDLE;
 	if (!rc && !s->capture)
-		e->seq = s == &e->d->legacy ? e->d->seq : s->last;
+		*e = (struct event){.next = e->next, .d = e->d, .seq = s == &e->d->legacy ? e->d->seq : s->last, .order = s->order};
 	return fake_leave(rc, "cuEventRecord %p", handle);
+}
+
+/* Of the same device: work that does nothing but wait. An event that nobody has recorded is no matter. */
+int cuStreamWaitEvent(void *handle, struct event *e, unsigned flags)
+{
+	struct stream *s;
+	int rc = stream_call(handle, &s);
+	rc = rc || event_of(e) ? rc : CUDA_ERROR_INVALID_HANDLE;
+	if (!rc && e->seq && e->d == s->d && !s->capture) {
+		struct work *w = fake_alloc(sizeof(*w));
+		*w = (struct work){.run = nothing, .after = e->seq, .after_order = e->order};
+		enqueue(s->d, s, w);
+	}
+	return fake_leave(rc, "cuStreamWaitEvent %p %p %u", handle, (void *)e, flags);
 }
 
 int cuEventSynchronize(struct event *e)
 {
 	int rc = event_call(e);
 	rc = rc ? rc : fake_unsafe(e->d);
-	rc = rc ? rc : fake_wait(e->d, e->seq);
+	rc = rc ? rc : fake_wait(e->d, e->order, e->seq);
 	return fake_leave(rc, "cuEventSynchronize");
 }
 
@@ -393,7 +441,7 @@ int cuEventQuery(struct event *e)
 {
 	int rc = event_call(e);
 	rc = rc ? rc : fake_unsafe(e->d);
-	rc = rc ? rc : fake_wait(e->d, e->seq);
+	rc = rc ? rc : fake_wait(e->d, e->order, e->seq);
 	return fake_leave(rc, "cuEventQuery");
 }
 

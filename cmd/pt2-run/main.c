@@ -1,0 +1,136 @@
+/* pt2-run - run a compiled CPU model without PyTorch, and write what it gives. */
+#include "base/child.h"
+#include "base/diag.h"
+#include "io/mapfile.h"
+#include "io/output.h"
+#include "live/inputs.h"
+#include "ptrun.h"
+
+enum { REPEAT = 20 }; /* with --profile */
+
+static struct ptrun_options opt = {.format = -1};
+
+static const char *const formats[] = {"npy", "npz", "safetensors", "pt", NULL};
+
+static const struct opt options[] = {
+	OPT_HEADING("Output"),
+	OPT_STRING('o', "output", "FILE", &opt.output, "write the outputs into this file: .npz, .npy, .pt or .safetensors"),
+	OPT_CHOICE(0, "format", "FORMAT", &opt.format, formats, "its format, whatever its name: npz, npy, pt or safetensors"),
+	OPT_FLAG('p', "profile", &opt.profile, "how long loading, the first call and later ones take"),
+	OPT_FLAG('f', "full", &opt.full, "show every element of every output"),
+	OPT_FLAG(0, "json", &opt.json, "one JSON document: the outputs' facts, and times"),
+	OPT_FLAG('q', "quiet", &opt.quiet, "show nothing but errors"),
+	OPT_HEADING("How to run"),
+	OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package"),
+	OPT_INT('n', "repeat", "RUNS", &opt.repeat, 1, 1000000, "run the model so often (default: 1; with --profile: 20)"),
+	OPT_STRING(0, "weights", "FILE", &opt.weights, "take the weights from FILE: .safetensors, .pt, .npz, an exported .pt2"),
+	OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
+	OPT_LIST(0, "load", "LIB", &opt.load, "with --torch: a library that defines operators (TORCH_LIBRARY)"),
+	OPT_INT(0, "threads", "N", &opt.threads, 1, 4096, "OpenMP threads (default: OMP_NUM_THREADS, else one for each processor)"),
+	OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 1, 1000000, "end the model after this time (default: 600)"),
+	OPT_SIZE(0, "max-memory", "SIZE", &opt.max_memory, 1, UINT64_MAX, "address space (default: 16G and four times the model)"),
+	OPT_FLAG(0, "unconfined", &opt.unconfined, "let the model write files and use the network"),
+	OPT_FLAG('v', "verbose", &opt.verbose, "show what the model prints"),
+	OPT_END,
+};
+
+static const struct opt_spec spec = {
+	.tool = "pt2-run",
+	.about = "Run a compiled model (AOTInductor) without PyTorch, confined, and write what it gives.",
+	.footer = "MODEL is a .pt2 package, a model.so, a folder, or a bundle that aoti-printer --record kept; INPUT as for "
+		  "aoti-checkinputs: a file, one tensor of it, or a spec such as f32[8,10]. Outputs are out0, out1, ... in flattened order; "
+		  "a None leaves its number out.",
+	.options = options,
+	.operands = "MODEL [INPUT...]",
+	.min = 1,
+	.max = -1,
+};
+
+static void check_options(void)
+{
+	if (opt.load.n && !opt.torch)
+		die(EXIT_USAGE, "--load is for an installed libtorch (--torch)");
+	if (opt.format >= 0 && !opt.output)
+		die(EXIT_USAGE, "--format is for -o");
+	if (opt.quiet && (opt.json || opt.profile))
+		die(EXIT_USAGE, "--quiet shows nothing of --json or --profile");
+	if (opt.full && (opt.json || opt.profile || opt.output))
+		die(EXIT_USAGE, "--full is for outputs that are shown: not with -o, --json or --profile");
+}
+
+static void say_notes(const struct run_result *r)
+{
+	struct slice rest = buf_slice(&r->notes), line;
+	while (!opt.quiet && slice_line(&rest, &line))
+		warn("%.*s", (int)line.n, line.p);
+}
+
+static int run(const struct operands *in, struct run_result *r, struct err *err)
+{
+	struct loaded l;
+	struct inputs given;
+	if (inputs_load(&l, &given, in->v[0], opt.model, in->v + 1, in->n - 1, err) < 0)
+		return -1;
+	const struct run_options o = {
+		.model = opt.model,
+		.torch = opt.torch,
+		.load = opt.load.v,
+		.n_load = opt.load.n,
+		.weights = opt.weights,
+		.contract = &l.contract,
+		.runs = opt.repeat ? (unsigned)opt.repeat : opt.profile ? REPEAT : 1,
+		.threads = (unsigned)opt.threads,
+		.timeout_s = (unsigned)opt.timeout,
+		.max_memory = opt.max_memory,
+		.unconfined = opt.unconfined,
+		.verbose = opt.verbose,
+	};
+	int rc = run_model(&l.pkg, given.v, given.n, &o, r, err);
+	inputs_release(&given);
+	loaded_release(&l);
+	return rc;
+}
+
+/* OUT is begun before the model runs: what cannot be written is told at once. */
+static int run_and_write(const struct operands *in, struct err *err)
+{
+	struct run_result r = {0};
+	struct output *out = NULL;
+	enum tensor_format format = TENSOR_NPZ;
+	if (opt.output && (save_format(&opt, &format, err) < 0 || !(out = output_file(opt.output, err))))
+		return -1;
+	int rc = run(in, &r, err);
+	if (!rc) {
+		say_notes(&r);
+		if (out)
+			rc = save_outputs(output_fd(out), format, &r.out, opt.output, err);
+		if (!rc && out && (rc = output_commit(out, err)) == 0)
+			out = NULL;
+		if (!rc && !opt.quiet)
+			rc = show_result(&opt, in->v[0], &r.out, err);
+		run_result_release(&r);
+	}
+	if (out)
+		output_abort(out);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct operands in;
+	struct err err = {0};
+	opt_parse_or_exit(&spec, argc, argv, &in);
+	mapfile_watch();
+	output_fail_writes();
+	diag_at_die(output_abort_all);
+	child_signals(CHILD_SIGNALS_FORWARD); /* what was made is removed then, as after any other failure */
+	check_options();
+	int rc = run_and_write(&in, &err);
+	opt_list_release(&opt.load);
+	operands_release(&in);
+	if (child_signalled())
+		child_exit_like(&(struct child_result){.how = CHILD_SIGNALED, .sig = child_signalled()});
+	if (rc < 0)
+		die_err(&err);
+	return EXIT_FINE;
+}

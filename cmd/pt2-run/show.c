@@ -1,0 +1,153 @@
+/* Outputs as aoti-printer shows tensors, or as JSON; and where the time went. */
+#include "base/json.h"
+#include "base/screen.h"
+#include "live/show.h"
+#include "ptrun.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static void show_output(struct screen *s, const struct tensor_view *v, bool full)
+{
+	struct tensor_stats stats;
+	struct buf head = {0};
+	const bool none = tensor_is_none(v);
+	buf_addf(&head, "[  %.*s  ]:", (int)v->name.n, v->name.p);
+	put_bold(s, buf_str(&head));
+	buf_adds(&s->b, none ? " None\n\n" : "\n");
+	buf_release(&head);
+	if (none)
+		return;
+	tensor_print(&s->b, &v->meta, v->data, (struct tensor_print){.width = s->width, .full = full});
+	buf_addc(&s->b, '\n');
+	tensor_stats(&v->meta, v->data, STATS_ALL, &stats);
+	show_tensor_facts(s, &v->meta, false, &stats);
+}
+
+/* ---- times ---- */
+
+struct time_row {
+	const char *what, *key;
+	uint64_t ns;
+};
+
+static size_t time_rows(const struct ptrun_options *o, const struct run_times *t, struct time_row *row)
+{
+	const uint64_t later = t->runs > 1 ? t->runs - 1 : 0;
+	const struct time_row all[] = {
+		{o->torch ? "load libtorch" : "load libpt2shim.so", "load_runtime_ns", t->torch},
+		{"load the model", "load_model_ns", t->load},
+		{"create it, with its weights", "create_ns", t->create},
+		{"first call", "first_call_ns", t->first},
+		{"later calls, median", "median_call_ns", t->median},
+		{"later calls, mean", "mean_call_ns", later ? t->rest / later : 0},
+		{"of that on a processor", "mean_call_cpu_ns", later ? t->rest_cpu / later : 0},
+	};
+	const size_t n = ARRAY_LEN(all) - (later ? 0 : 3);
+	memcpy(row, all, n * sizeof(*row));
+	return n;
+}
+
+enum { ROWS = 8 };
+
+static void show_times(struct screen *s, const struct ptrun_options *o, const struct run_times *t)
+{
+	struct time_row row[ROWS];
+	struct buf b = {0};
+	const size_t n = time_rows(o, t, row);
+	buf_adds(&b, "us\twhat\n");
+	for (size_t i = 0; i < n; i++)
+		buf_addf(&b, "%.*f\t%s\n", row[i].ns < 10000 ? 2 : 1, (double)row[i].ns / 1e3, row[i].what);
+	put_table(s, buf_slice(&b));
+	buf_addf(&s->b, "\n%" PRIu64 " call%s. Which kernel takes the time: aoti-printer --profile.\n", t->runs, t->runs == 1 ? "" : "s");
+	buf_release(&b);
+}
+
+/* ---- JSON ---- */
+
+static void json_ints(struct json_out *o, const char *key, const int64_t *v, int n)
+{
+	json_key(o, key);
+	json_arr(o);
+	for (int i = 0; i < n; i++)
+		json_out_i64(o, v[i]);
+	json_close(o);
+}
+
+static void json_count(struct json_out *o, const char *key, uint64_t n)
+{
+	json_key(o, key);
+	json_out_u64(o, n);
+}
+
+/* null: there is no such number. */
+static void json_real(struct json_out *o, const char *key, double v)
+{
+	char text[40];
+	json_key(o, key);
+	if (isfinite(v))
+		json_out_raw(o, slice_of(text, (size_t)snprintf(text, sizeof(text), "%.9g", v)));
+	else
+		json_out_null(o);
+}
+
+static void json_output(struct json_out *o, const struct tensor_view *v)
+{
+	struct tensor_stats t;
+	json_obj(o);
+	json_key(o, "name");
+	json_out_str(o, v->name);
+	if (!tensor_is_none(v)) {
+		tensor_stats(&v->meta, v->data, STATS_ALL, &t);
+		json_key(o, "dtype");
+		json_out_str(o, slice_str(dtype_name(v->meta.dtype)));
+		json_ints(o, "size", v->meta.size, v->meta.n_dim);
+		json_ints(o, "stride", v->meta.stride, v->meta.n_dim);
+		json_count(o, "elements", t.n);
+		json_count(o, "nan", t.nan);
+		json_count(o, "pos_inf", t.pos_inf);
+		json_count(o, "neg_inf", t.neg_inf);
+		json_count(o, "zeros", t.zero);
+		json_real(o, "min", t.min);
+		json_real(o, "max", t.max);
+		json_real(o, "mean", t.mean);
+	}
+	json_close(o);
+}
+
+static void show_json(struct buf *b, const struct ptrun_options *opt, const char *model, const struct runfile *out)
+{
+	struct json_out o = {.b = b};
+	struct time_row row[ROWS];
+	const size_t n = time_rows(opt, &out->times, row);
+	json_obj(&o);
+	json_key(&o, "model");
+	json_out_str(&o, slice_str(model));
+	json_key(&o, "outputs");
+	json_arr(&o);
+	for (size_t i = 0; i < out->n; i++)
+		json_output(&o, &out->v[i]);
+	json_close(&o);
+	json_key(&o, "times");
+	json_obj(&o);
+	json_count(&o, "calls", out->times.runs);
+	for (size_t i = 0; i < n; i++)
+		json_count(&o, row[i].key, row[i].ns);
+	json_close(&o);
+	json_close(&o);
+	buf_addc(b, '\n');
+}
+
+int show_result(const struct ptrun_options *o, const char *model, const struct runfile *out, struct err *err)
+{
+	struct screen s = screen_make();
+	if (o->json)
+		show_json(&s.b, o, model, out);
+	else if (o->profile)
+		show_times(&s, o, &out->times);
+	for (size_t i = 0; i < out->n && !o->json && !o->profile && !o->output; i++)
+		show_output(&s, &out->v[i], o->full);
+	int r = screen_flush(&s, err);
+	buf_release(&s.b);
+	return r < 0 && err->text[0] ? -1 : 0; /* a reader that has gone had enough */
+}
