@@ -293,8 +293,8 @@ static void missing_library(struct exam *x, struct slice soname)
 			  : SLICE("install the package that has it, or name its folder in LD_LIBRARY_PATH"));
 }
 
-/* Inductor's weights come of an object without .note.GNU-stack, for which the linker asks for an executable stack. dlopen() of glibc 2.41 and
- * newer refuses it ("cannot enable executable stack as shared object requires: Invalid argument"; its NEWS). The remedies were tried
+/* Inductor's weights come of an object without .note.GNU-stack, for which the linker asks for an executable stack. dlopen() of glibc 2.41
+ * and newer refuses it ("cannot enable executable stack as shared object requires: Invalid argument"; its NEWS). The remedies were tried
  * with torch 2.15 on Debian 13. */
 static void check_stack(struct exam *x)
 {
