@@ -2,6 +2,7 @@
 #include "aoti/weights.h"
 
 #include "aoti/exported.h"
+#include "base/hash.h"
 #include "base/json.h"
 
 /* ---- tensors ---- */
@@ -249,6 +250,19 @@ int weights_of_package(struct weights *w, struct package *pkg, const struct pack
 		return r < 0 ? -1 : 1;
 	}
 	return 0;
+}
+
+void weights_behind(struct weights *w, const struct weights *other)
+{
+	struct intern names = {0};
+	for (size_t i = 0; i < w->n; i++)
+		intern_add(&names, w->v[i].name);
+	for (size_t i = 0; i < other->n; i++)
+		if (intern_find(&names, other->v[i].name) == INTERN_NONE) {
+			add_view(w, other->v[i].name, &other->v[i].meta, other->v[i].data);
+			w->n_behind++;
+		}
+	intern_release(&names);
 }
 
 void weights_close(struct weights *w)

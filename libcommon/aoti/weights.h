@@ -37,6 +37,7 @@ struct weights {
 	const char *path; /* for messages */
 	struct tensor_view *v;
 	size_t n, cap;
+	size_t n_behind; /* the last of them stand behind: for what the others lack, and no word of those that are not taken */
 	struct package own; /* the exported program */
 	struct tensor_file **file;
 	size_t n_file, cap_file;
@@ -46,12 +47,14 @@ struct weights {
 int weights_open(struct weights *w, const char *path, struct err *err);
 /* 1: the package carries its model's weights as files; 0: it does not (w needs no closing). pkg must outlive w. */
 int weights_of_package(struct weights *w, struct package *pkg, const struct package_model *m, struct err *err);
+/* What w lacks is taken from another, which must outlive it. */
+void weights_behind(struct weights *w, const struct weights *other);
 void weights_close(struct weights *w);
 
 struct weights_fit {
 	struct tensor_view *v; /* name: the constant's own, as the model calls it */
 	size_t n;
-	struct buf kept;    /* constants that w has not, "a, b and 3 more"; of a model that has its own weights */
+	struct buf kept;    /* constants that w has not, or only behind, "a, b and 3 more" */
 	struct buf surplus; /* weights that no constant takes */
 	size_t n_kept, n_surplus;
 	struct arena arena;

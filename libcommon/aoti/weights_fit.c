@@ -116,9 +116,15 @@ static bool fits(const struct contract_constant *c, const struct tensor_meta *m)
 	return m->dtype == want.dtype && same_sizes(m, &want);
 }
 
-static bool is_named(const struct matching *m, const struct contract_constant *c)
+static bool stands_behind(const struct matching *m, size_t i) { return i >= m->w->n - m->w->n_behind; }
+
+/* The weight of its module path or name; m->w->n: there is none. */
+static size_t named_weight(const struct matching *m, const struct contract_constant *c)
 {
-	return (c->fqn.n && intern_find(&m->names, c->fqn) != INTERN_NONE) || intern_find(&m->names, c->name) != INTERN_NONE;
+	uint32_t at = c->fqn.n ? intern_find(&m->names, c->fqn) : INTERN_NONE;
+	if (at == INTERN_NONE)
+		at = intern_find(&m->names, c->name);
+	return at == INTERN_NONE ? m->w->n : m->which[at];
 }
 
 /* The one weight that no constant is named after and that fits this one, which is the only one that it fits. */
@@ -126,14 +132,14 @@ static const struct tensor_view *only_weight(struct matching *m, const struct co
 {
 	size_t found = m->w->n;
 	for (size_t i = 0; i < m->w->n; i++) {
-		if (m->meant[i] || !fits(c, &m->w->v[i].meta))
+		if (m->meant[i] || stands_behind(m, i) || !fits(c, &m->w->v[i].meta))
 			continue;
 		if (found < m->w->n)
 			return NULL;
 		found = i;
 	}
 	for (uint32_t i = 0; i < all->n_constants && found < m->w->n; i++)
-		if (&all->constant[i] != c && is_renamed(&all->constant[i]) && !is_named(m, &all->constant[i]) &&
+		if (&all->constant[i] != c && is_renamed(&all->constant[i]) && stands_behind(m, named_weight(m, &all->constant[i])) &&
 		    fits(&all->constant[i], &m->w->v[found].meta))
 			return NULL;
 	if (found == m->w->n)
@@ -144,13 +150,12 @@ static const struct tensor_view *only_weight(struct matching *m, const struct co
 
 static const struct tensor_view *find_weight(struct matching *m, const struct contract *all, const struct contract_constant *c)
 {
-	uint32_t at = c->fqn.n ? intern_find(&m->names, c->fqn) : INTERN_NONE;
-	if (at == INTERN_NONE)
-		at = intern_find(&m->names, c->name);
-	if (at == INTERN_NONE)
-		return is_renamed(c) ? only_weight(m, all, c) : NULL;
-	m->taken[m->which[at]] = true;
-	return &m->w->v[m->which[at]];
+	const size_t at = named_weight(m, c);
+	const struct tensor_view *only = stands_behind(m, at) && is_renamed(c) ? only_weight(m, all, c) : NULL;
+	if (only || at == m->w->n)
+		return only;
+	m->taken[at] = true;
+	return &m->w->v[at];
 }
 
 static int match_constant(struct matching *m, const struct contract *all, const struct contract_constant *c, struct weights_fit *f,
@@ -176,6 +181,8 @@ static int match_constant(struct matching *m, const struct contract *all, const 
 		add_misfit(&m->misfit, &m->n_misfit, shown_name(c), &found->meta, &to->meta);
 		return 0;
 	}
+	if (found >= m->w->v + m->w->n - m->w->n_behind)
+		add_name(&f->kept, &f->n_kept, shown_name(c));
 	to->name = c->name;
 	to->data = found->data;
 	f->n++;
@@ -184,10 +191,12 @@ static int match_constant(struct matching *m, const struct contract *all, const 
 
 static int verdict(struct matching *m, bool all, struct weights_fit *f, struct err *err)
 {
-	for (size_t i = 0; i < m->w->n; i++)
+	const size_t given = m->w->n - m->w->n_behind;
+	for (size_t i = 0; i < given; i++)
 		if (!m->taken[i])
 			add_name(&f->surplus, &f->n_surplus, m->w->v[i].name);
 	end_names(&f->surplus, f->n_surplus);
+	end_names(&f->kept, f->n_kept);
 	end_names(&m->missing, m->n_missing);
 	end_names(&m->misfit, m->n_misfit);
 	if (m->n_misfit)
@@ -196,12 +205,14 @@ static int verdict(struct matching *m, bool all, struct weights_fit *f, struct e
 		return err_set(err, EXIT_INPUT, "'%s' lacks weights that the model needs: %s%s%s%s", m->w->path, buf_str(&m->missing),
 			       f->n_surplus ? " (it has, and the model does not take: " : "", f->n_surplus ? buf_str(&f->surplus) : "",
 			       f->n_surplus ? ")" : "");
-	if (!f->n && m->n_missing)
-		return err_set(err, EXIT_INPUT, "'%s' has none of the model's weights: it takes %s", m->w->path, buf_str(&m->missing));
+	if (f->n == f->n_kept && m->n_missing + f->n_kept)
+		return err_set(err, EXIT_INPUT, "'%s' has none of the model's weights: it takes %s%s%s", m->w->path, buf_str(&m->missing),
+			       m->n_missing && f->n_kept ? ", " : "", buf_str(&f->kept));
 	if (!f->n && m->w->n)
 		return err_set(err, EXIT_INPUT, "'%s': the model takes no weights: they were compiled into its code", m->w->path);
-	f->n_kept = m->n_missing;
-	buf_add_slice(&f->kept, buf_slice(&m->missing));
+	if (m->n_missing)
+		buf_addf(&f->kept, "%s%s", f->n_kept ? ", " : "", buf_str(&m->missing));
+	f->n_kept += m->n_missing;
 	return 0;
 }
 

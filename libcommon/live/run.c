@@ -160,16 +160,26 @@ static uint64_t all_bytes(const struct weights *w)
 static int put_weights(struct run_job *j, struct package *pkg, const struct package_model *m, const struct run_options *o,
 		       const char **path, uint64_t *size, struct err *err)
 {
-	struct weights w;
+	struct weights w, carried;
 	bool has = false;
 	*path = NULL;
-	int r = o->weights ? weights_open(&w, o->weights, err) : weights_of_package(&w, pkg, m, err);
-	if (r < 0 || (!r && !o->weights))
-		return r;
+	int carries = weights_of_package(&carried, pkg, m, err), r = -1;
+	if (carries < 0 || (!carries && !o->weights))
+		return carries;
 	*path = in_folder(j, SLICE("weights.run"));
-	*size += all_bytes(&w);
-	r = (o->weights && has_weights(pkg, m, &has, err) < 0) || put_fitted(j, &w, o->contract, has, *path, err) < 0 ? -1 : 0;
-	weights_close(&w);
+	if (!o->weights) {
+		r = put_fitted(j, &carried, o->contract, false, *path, err);
+		*size += all_bytes(&carried);
+	} else if (weights_open(&w, o->weights, err) == 0) {
+		if (carries)
+			weights_behind(&w, &carried);
+		if (has_weights(pkg, m, &has, err) == 0)
+			r = put_fitted(j, &w, o->contract, has, *path, err);
+		*size += all_bytes(&w);
+		weights_close(&w);
+	}
+	if (carries)
+		weights_close(&carried);
 	return r;
 }
 

@@ -204,6 +204,31 @@ static void fitting(void **state)
 	assert_non_null(strstr(err.text, "the model takes no weights"));
 }
 
+/* What a file lacks is taken from what the package carries, which is said. */
+static void behind(void **state)
+{
+	(void)state;
+	struct contract_constant c[] = {constant("a", "a", CONSTANT_PARAMETER), constant("b", "b", CONSTANT_PARAMETER)};
+	const struct contract contract = {.constant = c, .n_constants = 2};
+	struct tensor_view of_package[] = {given("a", DTYPE_F32, ROWS), given("b", DTYPE_F32, ROWS), given("c", DTYPE_F32, ROWS)};
+	const struct weights carried = {.path = "m.pt2", .v = of_package, .n = 3};
+	struct weights w = {.path = "w.pt", .own.map.fd = -1};
+	struct weights_fit f;
+	struct err err = {0};
+	w.v = xcalloc(1, sizeof(*w.v));
+	w.v[w.n++] = given("a", DTYPE_F32, ROWS);
+	w.cap = 1;
+	weights_behind(&w, &carried);
+	assert_int_equal(w.n, 3);
+	assert_int_equal(weights_fit(&w, &contract, true, &f, &err), 0);
+	assert_true(f.n == 2 && f.n_kept == 1 && !strcmp(buf_str(&f.kept), "b") && !f.n_surplus);
+	weights_fit_release(&f);
+	w.v[0].name = SLICE("x");
+	assert_int_equal(weights_fit(&w, &contract, true, &f, &err), -1);
+	assert_non_null(strstr(err.text, "'w.pt'"));
+	weights_close(&w);
+}
+
 /* torch._inductor calls the export's "k" _tensor_constant0: it is taken when no other can be meant. */
 static void renamed(void **state)
 {
@@ -250,7 +275,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exported), cmocka_unit_test(damaged), cmocka_unit_test(carried),
-		cmocka_unit_test(fitting),  cmocka_unit_test(renamed), cmocka_unit_test(without_shapes),
+		cmocka_unit_test(fitting),  cmocka_unit_test(renamed), cmocka_unit_test(behind), cmocka_unit_test(without_shapes),
 	};
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }
