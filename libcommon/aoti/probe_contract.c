@@ -24,7 +24,7 @@ static bool range_is_whole(const struct filler *f, uint32_t j)
 	struct bounds b = *source_bounds(&f->w->source[j]);
 	if (!b.has_lo || !b.has_hi || b.hi - b.lo > 4096)
 		return false;
-	for (int64_t v = bounds_index(&b, b.lo - 1) + 1; v <= bounds_index(&b, b.hi); v++) {
+	for (int64_t v = bounds_index(&b, b.lo + (b.step > 1 ? b.step - 1 : 0)); v <= bounds_index(&b, b.hi); v++) {
 		bool seen = false;
 		for (uint32_t i = 0; i < f->w->n && !seen; i++)
 			seen = f->w->v[i].chosen[j] == v;

@@ -586,7 +586,7 @@ static int64_t range_size(struct bounds b)
 static int64_t pick_far(struct bounds b, int64_t base, bool end)
 {
 	enum { FAR = 100000 };
-	int64_t top = b.has_hi && b.hi - FAR < base ? b.hi : base + FAR;
+	int64_t top = b.has_hi && b.hi < base + FAR ? b.hi : base + FAR;
 	b.lo = end ? top - (top - base) / 8 : base + (top - base) / 2;
 	b.has_lo = true;
 	return pick(b, WANT_PRIME);

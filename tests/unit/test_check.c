@@ -250,6 +250,45 @@ static void test_json_again(void **state)
 	buf_release(&b);
 }
 
+/* What was followed of a probed program. */
+static void test_json_followed(void **state)
+{
+	(void)state;
+	static const char more[] = "{\"followed\":{\"stopped\":\"why\",\"rigid\":true,\"lost_ways\":2,\"ways\":[[\"k0\",\"k3\"],[]]},";
+	struct buf probed = {0}, out = {0};
+	struct contract d;
+	struct comparison k;
+	struct json_out o = {.b = &out};
+	uint64_t peak;
+	struct symbind env = {0};
+	buf_addf(&probed, "%s%s", more, text + 1);
+	if (contract_from_json(&d, buf_slice(&probed), &err) < 0)
+		fail_msg("%s", err.text);
+	assert_text(d.stopped, "why");
+	assert_true(d.rigid);
+	assert_int_equal(d.n_lost_ways, 2);
+	assert_int_equal(d.n_ways, 2);
+	assert_int_equal(d.way[0].n, 2);
+	assert_text(d.way[0].call[1], "k3");
+	assert_int_equal(d.way[1].n, 0);
+	contract_bind_max(&c, &env);
+	assert_true(contract_peak(&c, &env, &peak, NULL));
+	assert_false(contract_peak(&d, &env, &peak, NULL));
+	symbind_release(&env);
+	/* A call that the text does not know is a difference; what was not followed is none. */
+	contract_compare(&c, &d, &k);
+	assert_string_equal(buf_str(&k.differs), "call 1: k3 in the binary, nowhere in the text\n");
+	assert_int_equal(k.n_open, 3);
+	assert_true(k.branches);
+	comparison_release(&k);
+	d.source = CONTRACT_FROM_PROBE;
+	contract_to_json(&d, &o);
+	assert_non_null(slice_find(buf_slice(&out), more + 1));
+	contract_release(&d);
+	buf_release(&out);
+	buf_release(&probed);
+}
+
 /* Every prefix, and every byte changed: an error or a contract, never a crash. */
 static void test_json_damaged(void **state)
 {
@@ -402,7 +441,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 		T(test_fits), T(test_each_way), T(test_rank), T(test_odd_shapes), T(test_missing), T(test_fixes), T(test_alignment),
-		T(test_peak), T(test_json_again), T(test_json_damaged), T(test_diff), T(test_cuts),
+		T(test_peak), T(test_json_again), T(test_json_followed), T(test_json_damaged), T(test_diff), T(test_cuts),
 	};
 	return RUN(tests);
 }
