@@ -96,6 +96,19 @@ exits "but not if that is forbidden" 3 $check --no-exec bare/model.so
 like "why" "$(cat err)" "no-exec forbids"
 exits "a library of the old kind" 0 $check --json "$(find "$P/old" -name '*.so' | head -1)"
 
+# ---- an exported program against what was compiled from it ----
+X=$ROOT/tests/data/export
+frozen=$ROOT/tests/data/aoti/v215/export/frozen.pt2
+exits "frozen weights have no names: no difference" 0 $check --against "$frozen" "$P/v215/frozen.pt2"
+like "what that rests on" "$(cat out)" 'note: no weight has kept its name.*\(2 of 2 weights'
+like "they are not called another model's" "$(grep -v note: out)" 'takes what'
+exits "the same as data" 0 $check --json --against "$frozen" "$P/v215/frozen.pt2"
+is "all of it is advice" "$(jq -c '[.same_model, .unproved, .fits, (.findings | map(.advice) | all)]' out)" '[true,false,true,true]'
+exits "another model's export is one" 1 $check --json --against "$frozen" "$P/mlp.pt2"
+is "by name" "$(jq -c '[.same_model, .findings[0].what]' out)" '[false,"model"]'
+exits "and of a frozen package, too" 1 $check --json --against "$X/mlp.pt2" "$P/v215/frozen.pt2"
+is "by inputs" "$(jq -c '[.fits, (.findings | map(select(.advice | not).part) | unique)]' out | grep -c '^.false,.*"input"')" 1
+
 # ---- text against binary ----
 exits "they agree" 0 $check --probe "$P/mixed.pt2"
 like "and that is said" "$(cat out)" "agrees with its text"

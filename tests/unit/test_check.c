@@ -239,7 +239,12 @@ static void test_json_again(void **state)
 		fail_msg("%s", err.text);
 	contract_to_json(&again, &p);
 	assert_string_equal(buf_str(&a), buf_str(&b));
-	assert_int_equal(contract_diff(&c, &again, &b), 0);
+	struct comparison same;
+	contract_compare(&c, &again, &same);
+	assert_string_equal(buf_str(&same.differs), "");
+	assert_string_equal(buf_str(&same.open), "");
+	assert_int_equal(same.n_calls, c.n_calls);
+	comparison_release(&same);
 	contract_release(&again);
 	buf_release(&a);
 	buf_release(&b);
@@ -281,7 +286,8 @@ static void test_diff(void **state)
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct contract d;
-		struct buf other = {0}, lines = {0};
+		struct buf other = {0};
+		struct comparison k;
 		struct slice rest = slice_str(text);
 		const char *at;
 		bool all = !cases[i].line[0];
@@ -308,11 +314,13 @@ static void test_diff(void **state)
 		}
 		if (contract_from_json(&d, buf_slice(&other), &err) < 0)
 			fail_msg("%s", err.text);
-		contract_diff(&c, &d, &lines);
-		assert_string_equal(buf_str(&lines), cases[i].line);
+		contract_compare(&c, &d, &k);
+		assert_string_equal(buf_str(&k.differs), cases[i].line);
+		assert_int_equal(k.n_differs, cases[i].line[0] != 0);
+		assert_int_equal(k.n_open, 0);
+		comparison_release(&k);
 		contract_release(&d);
 		buf_release(&other);
-		buf_release(&lines);
 	}
 }
 
