@@ -44,6 +44,8 @@ run $check "$P/v215/none.pt2"
 like "and is shown" "$(cat out)" '1  [^ ]+ +None'
 is "all branches of torch.cond, which torch.switch is now" "$($check --json "$P/v215/switch.pt2" | jq -r '[.calls[].name] | join(" ")')" \
 	"cpp_fused_gt_sum_0 aoti_torch_item_int64 aoti_torch_cpu_mm_out cpp_fused_cos_gt_1 cpp_fused_gt_mul_sin_2"
+is "and those of torch.switch, else if, too" "$($check --json "$P/v215/switch_of_three.pt2" | jq -r '[.calls[].name] | join(" ")')" \
+	"cpp_fused_clamp_0 aoti_torch_item_int64 cpp_fused_clamp_sin_1 aoti_torch_cpu_mm_out cpp_fused_clamp_mul_relu_2"
 is "an alignment that is asserted" "$($check --json "$P/v215/proxied.pt2" | jq -c '[.values[].alignment | numbers] | unique')" '[16]'
 is "what is recorded for a profile is no call" "$($check --json "$P/v215/kprofile.pt2" | jq -r '[.calls[].name | select(test("ivalue"))] | length')" 0
 exits "elements that a floor division leaves out" 0 $check "$P/v215/div.pt2" 'f32[2099]'
