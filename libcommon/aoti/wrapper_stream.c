@@ -10,9 +10,9 @@
  *     call_triton_poi_fused_add_0(arg0_1, buf0, 2048L, this->device_idx_, stream1, kernels, this->cubin_dir_);
  *     _aoti_current_stream_guard.reset();
  *
- * Operators go to torch's current stream, which the guard sets. What an event makes wait for what is followed, so that a call that uses memory
- * without waiting for who wrote it is found: torch 2.15.0 has `stream` in each launch of a Triton kernel, also of a branch with a stream of its
- * own (cpp_wrapper_gpu.py, aot_call_args), whose operators are on that stream. No branches or loops: there nothing is said. */
+ * Operators go to torch's current stream, which the guard sets. What an event makes wait for what is followed, so that a call that uses
+ * memory without waiting for who wrote it is found: torch 2.15.0 has `stream` in each launch of a Triton kernel, also of a branch with a
+ * stream of its own (cpp_wrapper_gpu.py, aot_call_args), whose operators are on that one. In branches and loops nothing is said. */
 #include "aoti/wrapper_read.h"
 
 #define CACHE "_aoti_aux_stream_cache"
