@@ -34,9 +34,10 @@
  * device (cuda_reduce.c). A graph that holds such launches is told ("graph" event), and its replays by whoever makes them are calls of
  * "cuda_graph[N]" outside of any Run (cuda_graph.c says how they are seen).
  *
- * With CALLS_SYNC (cuda_fault.c) each launch and each op is waited for, on its own stream; before it, all that the GPU was given on whatever
- * stream, so that a fault of other work is not told as this call's (but not while a graph is captured: then its own stream alone). An error of the driver is told once, as a "device-fault"
- * event, with everything that is known of the call. All errors that matter here are sticky: whatever is called later returns
+ * With CALLS_SYNC (cuda_fault.c) each launch and each op is waited for, on its own stream; before it, all that the GPU was given on
+ * whatever stream, so that a fault of other work is not told as this call's (while a graph is captured its own stream alone). An
+ * error of the driver is told once, as a "device-fault" event, with everything that is known of the call. All errors that matter here
+ * are sticky: whatever is called later returns
  * the same. Before a launch its tensors are looked at: "device-finding" events.
  *
  * With CALLS_SYNC a replay of a graph is waited for as one call, and its fault tells the calls that were captured, in order: which of them

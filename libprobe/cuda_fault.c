@@ -251,8 +251,8 @@ int cuda_wait(void *stream)
 	return r;
 }
 
-/* What other streams were given before may fail while this call runs, and would be told as this call's. A context of which a stream is being
- * captured cannot be waited for: that would end the capture (cuStreamBeginCapture in cuda.h). */
+/* What other streams were given before may fail while this call runs, and would be told as this call's. A context of which a stream
+ * is being captured cannot be waited for: that would end the capture (cuStreamBeginCapture in cuda.h). */
 int cuda_wait_all(void *stream)
 {
 	int r;

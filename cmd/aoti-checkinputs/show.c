@@ -299,6 +299,23 @@ static void show_compared(struct screen *s, const struct loaded *l)
 		 k->branches ? "names, and their order on each way through the branches" : "names, order, tensors");
 }
 
+static void show_races(struct screen *s, const struct contract *c)
+{
+	bool first = true;
+	for (uint32_t i = 0; i < c->n_calls; i++) {
+		const struct contract_call *k = &c->call[i];
+		if (!k->race || k->race > i || k->race_value >= c->n_values)
+			continue;
+		if (first)
+			heading(s, "Races between streams");
+		first = false;
+		const struct contract_call *other = &c->call[k->race - 1];
+		struct slice value = c->value[k->race_value].name;
+		buf_addf(&s->b, "  call %u (%.*s) and call %u (%.*s) use %.*s on different streams, and no event makes the later one wait\n", k->race - 1,
+			 (int)other->name.n, other->name.p, i, (int)k->name.n, k->name.p, (int)value.n, value.p);
+	}
+}
+
 static void show_doubts(struct screen *s, const struct loaded *l)
 {
 	const struct contract *c = &l->contract;
@@ -321,6 +338,7 @@ void show_contract(struct screen *s, const struct loaded *l, const struct symbin
 	show_constants(s, c, all);
 	show_memory(s, c, at);
 	show_calls(s, c, all);
+	show_races(s, c);
 	show_doubts(s, l);
 }
 

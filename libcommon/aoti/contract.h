@@ -124,6 +124,9 @@ struct contract_call {
 	struct slice function;
 	uint32_t line;      /* of wrapper.cpp, 0 when not known */
 	uint32_t stream;    /* of a GPU: 0 is the caller's; else which of the model's own (torch 2.15: streams of the program) */
+	/* An earlier call + 1, on another stream, that this one waits for in no way, though both use the memory of a value and one
+	 * writes it. Of the text only. 0: none. */
+	uint32_t race, race_value;
 	struct slice nodes; /* Topologically Sorted Source Nodes: "linear, relu"; empty when the text has none */
 	struct slice aten;  /* Original ATen: "aten.t, aten.addmm" */
 	uint32_t arg, n_args;

@@ -272,8 +272,12 @@ static void straight_calls(struct diff *d)
 	const struct contract *a = d->text.c, *b = d->binary.c;
 	struct memory *text = look_at_memory(a), *binary = look_at_memory(b);
 	uint32_t i = 0;
-	for (; i < a->n_calls && i < b->n_calls && calls_it(&a->call[i], b->call[i].name); i++)
+	for (; i < a->n_calls && i < b->n_calls && calls_it(&a->call[i], b->call[i].name); i++) {
 		tensors(d, i, text, binary);
+		if (a->call[i].stream != b->call[i].stream)
+			line(d, "call %u (%.*s): stream %u in the text, %u in the binary", i, (int)a->call[i].name.n, a->call[i].name.p,
+			     a->call[i].stream, b->call[i].stream);
+	}
 	d->out->n_calls = i;
 	free(text);
 	free(binary);

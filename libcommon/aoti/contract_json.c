@@ -155,6 +155,11 @@ static void out_program(const struct contract *c, struct json_out *o)
 			json_key(o, "stream");
 			json_out_u64(o, k->stream);
 		}
+		if (k->race) {
+			json_key(o, "race");
+			json_out_u64(o, k->race - 1);
+			json_member_index(o, "race_value", k->race_value);
+		}
 		json_member(o, "source_nodes", k->nodes);
 		json_member(o, "original_aten", k->aten);
 		json_key(o, "args");
@@ -556,6 +561,10 @@ static void in_call(struct reader *r, uint32_t k, struct contract_call *call)
 		call->line = 0;
 	if (json_get(&r->tape, k, "stream") != JSON_NONE)
 		call->stream = in_index(r, k, "stream");
+	if (json_get(&r->tape, k, "race") != JSON_NONE) {
+		call->race = in_index(r, k, "race") + 1;
+		call->race_value = in_index(r, k, "race_value");
+	}
 	call->nodes = in_text(r, k, "source_nodes");
 	call->aten = in_text(r, k, "original_aten");
 	uint32_t *args = in_array(r, k, "args", 1 << 16, &n);

@@ -528,6 +528,7 @@ static void release(struct wrapper *w)
 {
 	intern_release(&w->names);
 	intern_release(&w->kernel_names);
+	wrapper_stream_release(w);
 	symbind_release(&w->sym_at);
 	for (uint32_t i = 0; i < w->c->n_inputs; i++) {
 		free(w->in[i].dim);

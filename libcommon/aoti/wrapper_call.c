@@ -22,6 +22,7 @@ static void end_call(struct wrapper *w)
 {
 	struct contract_call *k = &w->c->call[w->c->n_calls++];
 	k->n_args = w->c->n_args - k->arg;
+	wrapper_stream_call(w, k);
 }
 
 static void add_arg(struct wrapper *w, enum arg_role role, uint32_t value, struct slice text)

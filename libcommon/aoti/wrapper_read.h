@@ -109,6 +109,7 @@ struct wblock {
 
 struct wrapper {
 	struct contract *c;
+	struct wsync *sync; /* of a program with several streams (wrapper_stream.c) */
 	struct slice kernel_text;
 	bool kernel_text_read;
 	struct intern names; /* of variables */
@@ -150,6 +151,9 @@ void wrapper_unclear(struct wrapper *w, struct slice text);
 bool wrapper_stream(struct wrapper *w, struct slice expr, uint32_t *stream);
 /* NAME REST is a statement about streams or events; false when it is not. */
 bool wrapper_stream_statement(struct wrapper *w, struct slice name, struct slice rest);
+/* The last call is whole: does it wait for those that it must? */
+void wrapper_stream_call(struct wrapper *w, struct contract_call *call);
+void wrapper_stream_release(struct wrapper *w);
 
 /* ---- wrapper_expr.c ---- */
 

@@ -10,10 +10,25 @@
  *     call_triton_poi_fused_add_0(arg0_1, buf0, 2048L, this->device_idx_, stream1, kernels, this->cubin_dir_);
  *     _aoti_current_stream_guard.reset();
  *
- * Operators go to torch's current stream, which the guard sets. */
+ * Operators go to torch's current stream, which the guard sets. What an event makes wait for what is followed, so that a call that uses
+ * memory without waiting for who wrote it is found: torch 2.15.0 has `stream` in each launch of a Triton kernel, also of a branch with a
+ * stream of its own (cpp_wrapper_gpu.py, aot_call_args), whose operators are on that one. In branches and loops nothing is said. */
 #include "aoti/wrapper_read.h"
 
 #define CACHE "_aoti_aux_stream_cache"
+#define EVENT "_aoti_event_cache"
+#define STREAMS 16
+#define EVENTS 256
+
+/* done[s][t]: so many of the program's calls as are on stream t are done before what stream s gets now. */
+struct wsync {
+	uint32_t done[STREAMS][STREAMS], event[EVENTS][STREAMS];
+	struct use { /* of a storage: the last call + 1 of each stream */
+		uint32_t read[STREAMS], written[STREAMS];
+	} *use;
+	uint32_t cap_use;
+	bool lost;
+};
 
 bool wrapper_stream(struct wrapper *w, struct slice expr, uint32_t *stream)
 {
@@ -45,6 +60,51 @@ static bool set_current(struct wrapper *w, struct slice rest)
 	return text_arg(&rest, &stream) && wrapper_stream(w, stream, &w->stream);
 }
 
+static bool event_number(struct slice expr, uint32_t *event)
+{
+	struct slice number;
+	int64_t k;
+	if (!text_take(&expr, EVENT ".get(") || !text_arg(&expr, &number) || !text_i64(number, &k) || k < 0)
+		return false;
+	*event = k < EVENTS ? (uint32_t)k : EVENTS;
+	return true;
+}
+
+static void wait_for(struct wsync *y, uint32_t stream, uint32_t event)
+{
+	for (uint32_t t = 0; t < STREAMS; t++)
+		if (y->event[event][t] > y->done[stream][t])
+			y->done[stream][t] = y->event[event][t];
+}
+
+/* cudaEventRecord(EVENT, STREAM), cudaStreamWaitEvent(STREAM, EVENT, 0), cudaEventSynchronize(EVENT) */
+static bool event_call(struct wrapper *w, struct slice text)
+{
+	struct wsync *y = w->sync;
+	struct slice name, args, one, two = {0};
+	uint32_t stream = 0, event;
+	if (!text_call(slice_trim(text), &name, &args) || !text_arg(&args, &one))
+		return false;
+	text_arg(&args, &two);
+	const bool record = slice_is(name, "cudaEventRecord"), wait = slice_is(name, "cudaStreamWaitEvent");
+	if (!record && !wait && !slice_is(name, "cudaEventSynchronize"))
+		return false;
+	if (!event_number(wait ? two : one, &event) || ((wait || record) && !wrapper_stream(w, wait ? one : two, &stream)))
+		return false;
+	if (!y || y->lost)
+		return true;
+	y->lost = w->branches || stream >= STREAMS || event == EVENTS;
+	if (y->lost)
+		return true;
+	if (record) {
+		memcpy(y->event[event], y->done[stream], sizeof(y->event[event]));
+		y->event[event][stream] = w->c->n_calls;
+	}
+	for (uint32_t s = wait ? stream : 0; !record && s < (wait ? stream + 1 : STREAMS); s++) /* the host waits: all that comes later does */
+		wait_for(y, s, event);
+	return true;
+}
+
 bool wrapper_stream_statement(struct wrapper *w, struct slice name, struct slice rest)
 {
 	if (slice_is(name, "_aoti_current_stream_guard"))
@@ -58,5 +118,63 @@ bool wrapper_stream_statement(struct wrapper *w, struct slice name, struct slice
 		wrapper_declare(w, var, VAR_STREAM)->value = stream;
 		return true;
 	}
-	return slice_is(name, CACHE) && slice_starts(rest, ".ensure(");
+	if (slice_is(name, "AOTI_RUNTIME_CUDA_CHECK") && rest.n > 2)
+		return event_call(w, slice_of(rest.p + 1, rest.n - 2));
+	if (!slice_is(name, CACHE) || !slice_starts(rest, ".ensure("))
+		return false;
+	if (!w->sync)
+		w->sync = xcalloc(1, sizeof(*w->sync));
+	return true;
+}
+
+/* ---- who waits for whom ---- */
+
+/* One that this stream has not waited for; 0: none. */
+static uint32_t not_waited_for(const struct wsync *y, uint32_t stream, const uint32_t *last)
+{
+	for (uint32_t t = 0; t < STREAMS; t++)
+		if (t != stream && last[t] > y->done[stream][t])
+			return last[t];
+	return 0;
+}
+
+static void use(struct wsync *y, struct contract_call *call, const struct contract_arg *a, uint32_t storage, uint32_t number)
+{
+	if (storage >= y->cap_use) {
+		uint32_t cap = storage * 2 + 64;
+		y->use = xreallocarray(y->use, cap, sizeof(*y->use));
+		memset(y->use + y->cap_use, 0, (cap - y->cap_use) * sizeof(*y->use));
+		y->cap_use = cap;
+	}
+	struct use *u = &y->use[storage];
+	const bool writes = a->role != ARG_IN;
+	uint32_t other = not_waited_for(y, call->stream, u->written);
+	if (!other && writes)
+		other = not_waited_for(y, call->stream, u->read);
+	if (other && !call->race) {
+		call->race = other;
+		call->race_value = a->value;
+	}
+	(writes ? u->written : u->read)[call->stream] = number;
+}
+
+void wrapper_stream_call(struct wrapper *w, struct contract_call *call)
+{
+	struct wsync *y = w->sync;
+	if (y && (w->branches || call->stream >= STREAMS))
+		y->lost = true;
+	for (uint32_t i = 0; y && !y->lost && i < call->n_args; i++) {
+		const struct contract_arg *a = &w->c->arg[call->arg + i];
+		uint32_t storage = a->value == CONTRACT_NONE ? CONTRACT_NONE : w->c->value[a->value].storage;
+		if (storage != CONTRACT_NONE && a->role != ARG_SCALAR)
+			use(y, call, a, storage, (uint32_t)(call - w->c->call) + 1);
+	}
+}
+
+void wrapper_stream_release(struct wrapper *w)
+{
+	if (w->sync)
+		free(w->sync->use);
+	free(w->sync);
+	w->sync = NULL;
 }

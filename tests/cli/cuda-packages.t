@@ -90,6 +90,11 @@ is "by the library alone, too" "$($check --json model.so 2>err | jq -c "$on")" "
 run $check "$pt2/v215/streams.pt2"
 like "the table says it" "$(cat out)" 'aoti_torch_cuda_mm_out +1 +buf6 +buf5, buf0 '
 like "and the others" "$(cat out)" "triton_poi_fused_sigmoid_0 +caller's +buf0 "
+is "kernels on the caller's stream and an operator on another: who does not wait for whom" \
+	"$(contract "$pt2/v215/streams.pt2" '. as $c | [.calls | to_entries[] | select(.value.race != null) | [.key, .value.race, $c.values[.value.race_value].name]]')" \
+	'[[2,1,"buf5"],[3,2,"buf6"]]'
+like "is said" "$(cat out)" 'call 1 \(triton_poi_fused_cos_t_1\) and call 2 \(aoti_torch_cuda_mm_out\) use buf5 on different streams, and no event makes'
+unlike "nothing of what does wait" "$(cat out)" 'use buf0'
 unlike "no column where there is one stream" "$($check "$pt2/v215/linear.pt2")" "caller's"
 run env LD_LIBRARY_PATH="$cuda" $check --doctor --torch=none "$pt2/v215/linear.pt2"
 like "2.15: the doctor knows its GPU" "$(cat out)" 'ok +GPU code for sm_90 runs on the GPU here \(sm_90\)'

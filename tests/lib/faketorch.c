@@ -152,8 +152,8 @@ int32_t aoti_torch_delete_tensor_object(struct tensor *t)
 }
 
 /* Of the host, always. */
-int32_t aoti_torch_empty_strided_pinned(int64_t n_dim, const int64_t *size, const int64_t *stride, int32_t dtype, int32_t device, int32_t index,
-					struct tensor **out)
+int32_t aoti_torch_empty_strided_pinned(int64_t n_dim, const int64_t *size, const int64_t *stride, int32_t dtype, int32_t device,
+					int32_t index, struct tensor **out)
 {
 	return aoti_torch_empty_strided(n_dim, size, stride, dtype, device, index, out);
 }

@@ -104,6 +104,35 @@ static void test_timeline(void **state)
 	outcode_release(&o);
 }
 
+/* torch 2.15.0: streams of the program. */
+static void test_streams(void **state)
+{
+	(void)state;
+	static const char code[] = "triton_poi_fused_cos_t_1 = async_compile.triton('triton_poi_fused_cos_t_1', '''\n"
+				   "''', device_str='cuda')\n"
+				   "class Runner:\n"
+				   "    def call(self, args):\n"
+				   "        with torch.cuda._DeviceGuard(0):\n"
+				   "            default_stream = torch.cuda.current_stream()\n"
+				   "            stream1 = _get_stream_by_index(1)\n"
+				   "            with stream1:\n"
+				   "                torch.ops.streams.wait_event.default(0, 1)\n"
+				   "                buf5 = empty_strided_cuda((64, 32), (1, 64), torch.float32)\n"
+				   "                # Topologically Sorted Source Nodes: [cos, t], Original ATen: [aten.cos, aten.t]\n"
+				   "                raw_stream = get_raw_stream(0)\n"
+				   "                triton_poi_fused_cos_t_1.run(buf0, buf5, 2048, stream=raw_stream)\n"
+				   "            return (buf5, )\n";
+	struct outcode o;
+	outcode_read(&o, slice_of(guard_put(&guard, code, sizeof(code) - 1), sizeof(code) - 1));
+	assert_int_equal(o.n_call, 2);
+	assert_text(o.call[0].name, "torch.ops.streams.wait_event.default");
+	assert_int_equal(o.call[1].kernel, 0);
+	assert_list(&o, o.call[1].arg, "buf0|buf5|");
+	assert_list(&o, o.call[1].notes.source, "cos|t");
+	assert_list(&o, o.result, "buf5");
+	outcode_release(&o);
+}
+
 static void test_names(void **state)
 {
 	(void)state;
@@ -244,7 +273,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_triton),     cmocka_unit_test(test_old),     cmocka_unit_test(test_names),
-	    cmocka_unit_test(test_timeline),   cmocka_unit_test(test_statements), cmocka_unit_test(test_numbers), cmocka_unit_test(test_fusion_log),
+	    cmocka_unit_test(test_timeline),   cmocka_unit_test(test_streams),
+	    cmocka_unit_test(test_statements), cmocka_unit_test(test_numbers), cmocka_unit_test(test_fusion_log),
 	};
 	int rc = RUN(tests);
 	guard_release(&guard);
