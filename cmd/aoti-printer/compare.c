@@ -212,7 +212,7 @@ static void match_group(struct diff *d, struct linediff *l, struct side *a, size
 		if (y && y->kind != DUMP_RUN)
 			add_row(d, NULL, y);
 	}
-	if (devices)
+	if (devices || d->two_types)
 		diff_pair_devices(d, from);
 	a->at += na;
 	b->at += nb;
@@ -311,30 +311,35 @@ static void match_values(struct diff *d, struct diff_row *r, const struct filter
 	free(taken);
 }
 
-static int compare_value(struct diff *d, struct diff_value *v, struct err *err)
+int diff_compare(struct diff *d, struct diff_value *v, struct close_options how, struct err *err)
 {
 	struct dump_tensor a, b;
-	if (!v->a->file.n || !v->b->file.n) {
-		v->what = DIFF_UNSAVED;
-		d->unsaved++;
-		return 0;
-	}
 	if (dump_tensor_open(&a, &d->a, v->a, err) < 0)
 		return -1;
 	if (dump_tensor_open(&b, &d->b, v->b, err) < 0) {
 		dump_tensor_close(&a);
 		return -1;
 	}
-	tensor_close(&a.meta, a.data, &b.meta, b.data, d->how, &v->close);
+	tensor_close(&a.meta, a.data, &b.meta, b.data, how, &v->close);
 	v->what = v->close.sizes_differ ? DIFF_SIZES : v->close.bad ? DIFF_VALUES : v->close.dtype_differs ? DIFF_DTYPE : DIFF_SAME;
 	if (v->close.worst_at >= 0) {
 		tensor_index(&a.meta, v->close.worst_at, v->index);
 		v->n_index = a.meta.n_dim;
 	}
-	d->compared++;
 	dump_tensor_close(&a);
 	dump_tensor_close(&b);
 	return 0;
+}
+
+static int compare_value(struct diff *d, struct diff_value *v, struct err *err)
+{
+	if (!v->a->file.n || !v->b->file.n) {
+		v->what = DIFF_UNSAVED;
+		d->unsaved++;
+		return 0;
+	}
+	d->compared++;
+	return diff_compare(d, v, d->how, err);
 }
 
 /* A tensor that only one side has: what was asked for may differ (--inputs, --constants), but not what a call writes. */
@@ -354,15 +359,23 @@ static bool differs(const struct diff *d, const struct diff_value *v)
 static int compare_row(struct diff *d, size_t i, const struct filter *f, struct err *err)
 {
 	struct diff_row *r = &d->row[i];
-	bool reads = false;
 	r->value = d->n_values;
 	if (!r->a || !r->b)
 		return 0;
 	match_values(d, r, f);
+	for (size_t k = r->value; k < r->value + r->n_values; k++)
+		if (d->value[k].what == DIFF_SAME && compare_value(d, &d->value[k], err) < 0)
+			return -1;
+	return 0;
+}
+
+static void conclude_row(struct diff *d, struct diff_row *r)
+{
+	bool reads = false;
+	r->in_differs = r->out_differs = r->outputs = false;
+	r->compared = 0;
 	for (size_t k = r->value; k < r->value + r->n_values; k++) {
 		struct diff_value *v = &d->value[k];
-		if (v->what == DIFF_SAME && compare_value(d, v, err) < 0)
-			return -1;
 		bool before = diff_any(v)->before, different = differs(d, v);
 		reads |= before;
 		r->in_differs |= before && different;
@@ -373,6 +386,15 @@ static int compare_row(struct diff *d, size_t i, const struct filter *f, struct 
 	}
 	r->origin = reads && r->out_differs && !r->in_differs;
 	d->origins += r->origin;
+}
+
+static int conclude(struct diff *d, struct err *err)
+{
+	if (d->two_types && diff_judge_rounding(d, err) < 0)
+		return -1;
+	d->differing = d->origins = 0;
+	for (size_t i = 0; i < d->n_rows; i++)
+		conclude_row(d, &d->row[i]);
 	return 0;
 }
 
@@ -395,14 +417,20 @@ static void judge(struct diff *d)
 int diff_run(struct diff *d, const struct filter *f, struct err *err)
 {
 	d->first = SIZE_MAX;
+	d->two_types = !d->how.given && diff_two_types(d);
+	d->how.any_dtype = d->two_types;
 	match_calls(d, f);
 	for (size_t i = 0; i < d->n_rows; i++)
 		if (compare_row(d, i, f, err) < 0)
 			return -1;
+	if (conclude(d, err) < 0)
+		return -1;
 	diff_settle_devices(d);
 	for (size_t i = 0; i < d->n_rows; i++)
 		if (d->row[i].alike == ALIKE_SIZES && compare_row(d, i, f, err) < 0)
 			return -1;
+	if (conclude(d, err) < 0)
+		return -1;
 	judge(d);
 	if (!d->both)
 		return err_set(err, EXIT_INPUT, "'%s' and '%s' have no call in common (%zu and %zu calls): are they of one model?", d->name[0],
