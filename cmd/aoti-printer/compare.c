@@ -262,12 +262,21 @@ static struct diff_value *add_value(struct diff *d, struct diff_row *r, const st
 	return v;
 }
 
-static bool stands_for(const struct dump_value *a, const struct dump_value *b, bool by_name)
+/* From the surest on. Of two types a kernel may write through other buffers, or in place where the other does not: there numbers come first. */
+enum stands { BY_PLACE, BY_NAME, BY_NUMBERS, BY_NAME_AND_NUMBERS };
+
+static bool stands_for(const struct diff *d, const struct dump_value *a, const struct dump_value *b, enum stands how)
 {
-	if (a->before != b->before)
+	const bool name = slice_eq(a->buffer, b->buffer), numbers = how >= BY_NUMBERS;
+	if (a->before != b->before || (numbers ? diff_written(a) != diff_written(b) : a->role != b->role))
 		return false;
-	return by_name ? slice_eq(a->buffer, b->buffer) && a->role == b->role && (a->buffer.n || a->arg == b->arg)
-		       : a->role == b->role && a->arg == b->arg;
+	switch (how) {
+	case BY_NAME_AND_NUMBERS: return name && diff_same_numbers(d, a, b);
+	case BY_NUMBERS: return diff_same_numbers(d, a, b);
+	case BY_NAME: return name && (a->buffer.n || a->arg == b->arg) && (!d->two_types || diff_same_sizes(a, b));
+	case BY_PLACE: break;
+	}
+	return a->arg == b->arg;
 }
 
 /* Of a row that is there because of its numbers, or its name. */
@@ -284,20 +293,21 @@ static void match_written(struct diff *d, struct diff_row *r, const struct filte
 	free(taken);
 }
 
-/* Twice, where names mean the same: first by name, so that what is left may stand for what is left. */
+/* Several times: first by what is surest, so that what is left may stand for what is left. */
 static void match_values(struct diff *d, struct diff_row *r, const struct filter *f)
 {
 	const struct dump_call *a = r->a, *b = r->b;
-	if (r->alike != ALIKE_NAME) {
+	const bool alike = r->alike != ALIKE_NAME, names = one_device(a, b);
+	if (alike && !d->two_types) {
 		match_written(d, r, f);
 		return;
 	}
 	const struct dump_value **with = xcalloc(a->n_values + 1u, sizeof(*with));
 	bool *taken = xcalloc(b->n_values + 1u, sizeof(*taken));
-	for (int by_name = one_device(a, b); by_name >= 0; by_name--)
-		for (uint32_t i = 0; i < a->n_values; i++)
+	for (int how = d->two_types ? BY_NAME_AND_NUMBERS : BY_NAME; how >= (alike ? BY_NAME : BY_PLACE); how--)
+		for (uint32_t i = 0; i < a->n_values && (names || how != BY_NAME); i++)
 			for (uint32_t k = 0; k < b->n_values && !with[i]; k++)
-				if (!taken[k] && stands_for(&a->value[i], &b->value[k], by_name)) {
+				if (!taken[k] && stands_for(d, &a->value[i], &b->value[k], (enum stands)how)) {
 					with[i] = &b->value[k];
 					taken[k] = true;
 				}
@@ -350,8 +360,8 @@ static bool differs(const struct diff *d, const struct diff_value *v)
 	switch (v->what) {
 	case DIFF_SAME:
 	case DIFF_UNSAVED: return false;
-	case DIFF_ONLY_A: return written;
-	case DIFF_ONLY_B: return written && !d->live;
+	case DIFF_ONLY_A: return written && !d->two_types; /* a buffer between steps; what becomes of it is compared */
+	case DIFF_ONLY_B: return written && !d->two_types && !d->live;
 	default: return true;
 	}
 }

@@ -75,6 +75,9 @@ int diff_judge_rounding(struct diff *d, struct err *err);
 void diff_pair_devices(struct diff *d, size_t from);
 /* All pairs are compared: is what is left of each run elsewhere? Else it is paired by sizes, and these rows are to be compared. */
 void diff_settle_devices(struct diff *d);
+/* Of the same sizes, and alike: of one type within the tolerance, of two roughly. */
+bool diff_same_numbers(const struct diff *d, const struct dump_value *a, const struct dump_value *b);
+bool diff_same_sizes(const struct dump_value *a, const struct dump_value *b);
 /* Has the call written it? */
 bool diff_written(const struct dump_value *v);
 /* ALIKE_NUMBERS, ALIKE_SIZES: both were written, and have that in common. */

@@ -37,7 +37,7 @@ static bool covers(const struct dump_call *a, const struct dump_call *b)
 	return nx && found == nx;
 }
 
-static bool same_numbers(const struct diff *d, const struct dump_value *a, const struct dump_value *b)
+bool diff_same_numbers(const struct diff *d, const struct dump_value *a, const struct dump_value *b)
 {
 	struct dump_tensor x, y;
 	struct tensor_close c;
@@ -54,7 +54,7 @@ static bool same_numbers(const struct diff *d, const struct dump_value *a, const
 	return same;
 }
 
-static bool same_sizes(const struct dump_value *a, const struct dump_value *b)
+bool diff_same_sizes(const struct dump_value *a, const struct dump_value *b)
 {
 	return a->meta.n_dim == b->meta.n_dim && !memcmp(a->meta.size, b->meta.size, (size_t)a->meta.n_dim * sizeof(a->meta.size[0]));
 }
@@ -66,7 +66,7 @@ bool diff_written(const struct dump_value *v)
 
 bool diff_wrote_alike(const struct diff *d, enum diff_alike how, const struct dump_value *a, const struct dump_value *b)
 {
-	return diff_written(a) && diff_written(b) && (how == ALIKE_NUMBERS ? same_numbers(d, a, b) : same_sizes(a, b));
+	return diff_written(a) && diff_written(b) && (how == ALIKE_NUMBERS ? diff_same_numbers(d, a, b) : diff_same_sizes(a, b));
 }
 
 static bool calls_alike(const struct diff *d, enum diff_alike how, const struct dump_call *a, const struct dump_call *b)

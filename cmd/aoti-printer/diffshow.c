@@ -204,7 +204,8 @@ static void show_table(struct screen *s, const struct diff *d, bool all)
 		}
 		for (size_t k = r->value; k < r->value + r->n_values; k++) {
 			const struct diff_value *v = &d->value[k];
-			bool quiet = v->what == DIFF_SAME || v->what == DIFF_UNSAVED || diff_any(v)->before;
+			bool quiet = v->what == DIFF_SAME || v->what == DIFF_UNSAVED || diff_any(v)->before ||
+				     (d->two_types && (!v->a || !v->b));
 			if (!all && (quiet || shown++ >= SOME))
 				more += !quiet;
 			else
