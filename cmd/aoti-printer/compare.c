@@ -212,7 +212,7 @@ static void match_group(struct diff *d, struct linediff *l, struct side *a, size
 		if (y && y->kind != DUMP_RUN)
 			add_row(d, NULL, y);
 	}
-	if (devices)
+	if (devices || d->two_types)
 		diff_pair_devices(d, from);
 	a->at += na;
 	b->at += nb;
@@ -262,12 +262,21 @@ static struct diff_value *add_value(struct diff *d, struct diff_row *r, const st
 	return v;
 }
 
-static bool stands_for(const struct dump_value *a, const struct dump_value *b, bool by_name)
+/* From the surest on. Of two types a kernel may write through other buffers, or in place where the other does not: there numbers come first. */
+enum stands { BY_PLACE, BY_NAME, BY_NUMBERS, BY_NAME_AND_NUMBERS };
+
+static bool stands_for(const struct diff *d, const struct dump_value *a, const struct dump_value *b, enum stands how)
 {
-	if (a->before != b->before)
+	const bool name = slice_eq(a->buffer, b->buffer), numbers = how >= BY_NUMBERS;
+	if (a->before != b->before || (numbers ? diff_written(a) != diff_written(b) : a->role != b->role))
 		return false;
-	return by_name ? slice_eq(a->buffer, b->buffer) && a->role == b->role && (a->buffer.n || a->arg == b->arg)
-		       : a->role == b->role && a->arg == b->arg;
+	switch (how) {
+	case BY_NAME_AND_NUMBERS: return name && diff_same_numbers(d, a, b);
+	case BY_NUMBERS: return diff_same_numbers(d, a, b);
+	case BY_NAME: return name && (a->buffer.n || a->arg == b->arg) && (!d->two_types || diff_same_sizes(a, b));
+	case BY_PLACE: break;
+	}
+	return a->arg == b->arg;
 }
 
 /* Of a row that is there because of its numbers, or its name. */
@@ -284,20 +293,21 @@ static void match_written(struct diff *d, struct diff_row *r, const struct filte
 	free(taken);
 }
 
-/* Twice, where names mean the same: first by name, so that what is left may stand for what is left. */
+/* Several times: first by what is surest, so that what is left may stand for what is left. */
 static void match_values(struct diff *d, struct diff_row *r, const struct filter *f)
 {
 	const struct dump_call *a = r->a, *b = r->b;
-	if (r->alike != ALIKE_NAME) {
+	const bool alike = r->alike != ALIKE_NAME, names = one_device(a, b);
+	if (alike && !d->two_types) {
 		match_written(d, r, f);
 		return;
 	}
 	const struct dump_value **with = xcalloc(a->n_values + 1u, sizeof(*with));
 	bool *taken = xcalloc(b->n_values + 1u, sizeof(*taken));
-	for (int by_name = one_device(a, b); by_name >= 0; by_name--)
-		for (uint32_t i = 0; i < a->n_values; i++)
+	for (int how = d->two_types ? BY_NAME_AND_NUMBERS : BY_NAME; how >= (alike ? BY_NAME : BY_PLACE); how--)
+		for (uint32_t i = 0; i < a->n_values && (names || how != BY_NAME); i++)
 			for (uint32_t k = 0; k < b->n_values && !with[i]; k++)
-				if (!taken[k] && stands_for(&a->value[i], &b->value[k], by_name)) {
+				if (!taken[k] && stands_for(d, &a->value[i], &b->value[k], (enum stands)how)) {
 					with[i] = &b->value[k];
 					taken[k] = true;
 				}
@@ -311,30 +321,35 @@ static void match_values(struct diff *d, struct diff_row *r, const struct filter
 	free(taken);
 }
 
-static int compare_value(struct diff *d, struct diff_value *v, struct err *err)
+int diff_compare(struct diff *d, struct diff_value *v, struct close_options how, struct err *err)
 {
 	struct dump_tensor a, b;
-	if (!v->a->file.n || !v->b->file.n) {
-		v->what = DIFF_UNSAVED;
-		d->unsaved++;
-		return 0;
-	}
 	if (dump_tensor_open(&a, &d->a, v->a, err) < 0)
 		return -1;
 	if (dump_tensor_open(&b, &d->b, v->b, err) < 0) {
 		dump_tensor_close(&a);
 		return -1;
 	}
-	tensor_close(&a.meta, a.data, &b.meta, b.data, d->how, &v->close);
+	tensor_close(&a.meta, a.data, &b.meta, b.data, how, &v->close);
 	v->what = v->close.sizes_differ ? DIFF_SIZES : v->close.bad ? DIFF_VALUES : v->close.dtype_differs ? DIFF_DTYPE : DIFF_SAME;
 	if (v->close.worst_at >= 0) {
 		tensor_index(&a.meta, v->close.worst_at, v->index);
 		v->n_index = a.meta.n_dim;
 	}
-	d->compared++;
 	dump_tensor_close(&a);
 	dump_tensor_close(&b);
 	return 0;
+}
+
+static int compare_value(struct diff *d, struct diff_value *v, struct err *err)
+{
+	if (!v->a->file.n || !v->b->file.n) {
+		v->what = DIFF_UNSAVED;
+		d->unsaved++;
+		return 0;
+	}
+	d->compared++;
+	return diff_compare(d, v, d->how, err);
 }
 
 /* A tensor that only one side has: what was asked for may differ (--inputs, --constants), but not what a call writes. */
@@ -345,8 +360,8 @@ static bool differs(const struct diff *d, const struct diff_value *v)
 	switch (v->what) {
 	case DIFF_SAME:
 	case DIFF_UNSAVED: return false;
-	case DIFF_ONLY_A: return written;
-	case DIFF_ONLY_B: return written && !d->live;
+	case DIFF_ONLY_A: return written && !d->two_types; /* a buffer between steps; what becomes of it is compared */
+	case DIFF_ONLY_B: return written && !d->two_types && !d->live;
 	default: return true;
 	}
 }
@@ -354,15 +369,23 @@ static bool differs(const struct diff *d, const struct diff_value *v)
 static int compare_row(struct diff *d, size_t i, const struct filter *f, struct err *err)
 {
 	struct diff_row *r = &d->row[i];
-	bool reads = false;
 	r->value = d->n_values;
 	if (!r->a || !r->b)
 		return 0;
 	match_values(d, r, f);
+	for (size_t k = r->value; k < r->value + r->n_values; k++)
+		if (d->value[k].what == DIFF_SAME && compare_value(d, &d->value[k], err) < 0)
+			return -1;
+	return 0;
+}
+
+static void conclude_row(struct diff *d, struct diff_row *r)
+{
+	bool reads = false;
+	r->in_differs = r->out_differs = r->outputs = false;
+	r->compared = 0;
 	for (size_t k = r->value; k < r->value + r->n_values; k++) {
 		struct diff_value *v = &d->value[k];
-		if (v->what == DIFF_SAME && compare_value(d, v, err) < 0)
-			return -1;
 		bool before = diff_any(v)->before, different = differs(d, v);
 		reads |= before;
 		r->in_differs |= before && different;
@@ -373,6 +396,15 @@ static int compare_row(struct diff *d, size_t i, const struct filter *f, struct 
 	}
 	r->origin = reads && r->out_differs && !r->in_differs;
 	d->origins += r->origin;
+}
+
+static int conclude(struct diff *d, struct err *err)
+{
+	if (d->two_types && diff_judge_rounding(d, err) < 0)
+		return -1;
+	d->differing = d->origins = 0;
+	for (size_t i = 0; i < d->n_rows; i++)
+		conclude_row(d, &d->row[i]);
 	return 0;
 }
 
@@ -395,14 +427,20 @@ static void judge(struct diff *d)
 int diff_run(struct diff *d, const struct filter *f, struct err *err)
 {
 	d->first = SIZE_MAX;
+	d->two_types = !d->how.given && diff_two_types(d);
+	d->how.any_dtype = d->two_types;
 	match_calls(d, f);
 	for (size_t i = 0; i < d->n_rows; i++)
 		if (compare_row(d, i, f, err) < 0)
 			return -1;
+	if (conclude(d, err) < 0)
+		return -1;
 	diff_settle_devices(d);
 	for (size_t i = 0; i < d->n_rows; i++)
 		if (d->row[i].alike == ALIKE_SIZES && compare_row(d, i, f, err) < 0)
 			return -1;
+	if (conclude(d, err) < 0)
+		return -1;
 	judge(d);
 	if (!d->both)
 		return err_set(err, EXIT_INPUT, "'%s' and '%s' have no call in common (%zu and %zu calls): are they of one model?", d->name[0],

@@ -1,6 +1,7 @@
 /* diff.h - two dumps, call by call. Calls of the same model and run are matched by what their kernel or operator computes and by
  * order (base/linediff.h), also where one side was compiled for another device; tensors by the names of their buffers (on one
- * device), then by where they stand in the call. */
+ * device), then by where they stand in the call. Of builds in two floating-point types, what rounding explains is no difference
+ * (diffround.c). */
 #ifndef PRINTER_DIFF_H
 #define PRINTER_DIFF_H
 #include "base/json.h"
@@ -16,6 +17,7 @@ struct diff_value {
 	struct tensor_close close;
 	int64_t index[TENSOR_MAX_DIMS]; /* of the worst element */
 	int n_index;
+	double allowed; /* of two types: what .close.rms may be */
 };
 /* Why calls of two devices stand for one another whose names are only alike: one wrote the same numbers as the other, or, where the
  * ends differ, a tensor of the same sizes. Only such tensors of them are compared. */
@@ -27,7 +29,7 @@ struct diff_row {
 	bool in_differs, out_differs;
 	bool origin; /* what it reads agrees, what it wrote does not: the difference was made here */
 	bool outputs; /* of a run: the model's outputs were compared */
-	bool devices;           /* the two sides are for two devices: */
+	bool devices;           /* the two sides are for two devices, or of two types: */
 	enum diff_alike alike;
 	bool elsewhere;         /* one side only, and no difference: both end with the same, so the other has it in other calls */
 };
@@ -41,6 +43,8 @@ struct diff {
 	size_t first;                       /* row of the first difference, SIZE_MAX */
 	size_t only[2], both, compared, differing, origins, unsaved; /* calls on one side, on both; tensors */
 	struct close_options how;
+	int type[2];   /* the floating-point type that most of a side's tensors have */
+	bool two_types; /* these are two: what rounding explains is no difference (diffround.c) */
 	bool different;
 	bool cut; /* by an error of the GPU: a side says so (dump.h, .failed) */
 };
@@ -55,12 +59,25 @@ struct slice diff_computes(struct slice name, size_t *device);
 static inline const struct dump_call *diff_call(const struct diff_row *r) { return r->a ? r->a : r->b; }
 static inline const struct dump_value *diff_any(const struct diff_value *v) { return v->a ? v->a : v->b; }
 
+/* Compare the two tensors of v, which both are saved. */
+int diff_compare(struct diff *d, struct diff_value *v, struct close_options how, struct err *err);
+
+/* ---- diffround.c ---- */
+
+/* Are they builds in two floating-point types? Sets d->type. */
+bool diff_two_types(struct diff *d);
+/* All pairs are compared: which differ by more than the types explain? */
+int diff_judge_rounding(struct diff *d, struct err *err);
+
 /* ---- diffdevices.c ---- */
 
 /* Rows from this one on are of one run, on two devices: those with one side are paired by the numbers that they wrote. */
 void diff_pair_devices(struct diff *d, size_t from);
 /* All pairs are compared: is what is left of each run elsewhere? Else it is paired by sizes, and these rows are to be compared. */
 void diff_settle_devices(struct diff *d);
+/* Of the same sizes, and alike: of one type within the tolerance, of two roughly. */
+bool diff_same_numbers(const struct diff *d, const struct dump_value *a, const struct dump_value *b);
+bool diff_same_sizes(const struct dump_value *a, const struct dump_value *b);
 /* Has the call written it? */
 bool diff_written(const struct dump_value *v);
 /* ALIKE_NUMBERS, ALIKE_SIZES: both were written, and have that in common. */

@@ -1,9 +1,10 @@
-/* Two dumps of one model that was compiled for two devices: other code, fused otherwise. Calls that stand for one another are found
- * by names and order first (compare.c); here those whose names are only alike, when they wrote the same numbers; and what is left is
- * no difference when both end with the same. Where they do not, the names have to do. */
+/* Two dumps of one model that was compiled for two devices, or in two floating-point types: other code, fused otherwise. Calls that
+ * stand for one another are found by names and order first (compare.c); here those whose names are only alike, when they wrote the
+ * same numbers; and what is left is no difference when both end with the same. Where they do not, the names have to do. */
 #include "diff.h"
 
 enum { MAX_WORDS = 64, NEAR = 32 };
+#define ROUGHLY 0.1 /* of two types: the same numbers, as far as it takes to know which tensor it is */
 
 static uint32_t split(struct slice s, struct slice *word)
 {
@@ -36,7 +37,7 @@ static bool covers(const struct dump_call *a, const struct dump_call *b)
 	return nx && found == nx;
 }
 
-static bool same_numbers(const struct diff *d, const struct dump_value *a, const struct dump_value *b)
+bool diff_same_numbers(const struct diff *d, const struct dump_value *a, const struct dump_value *b)
 {
 	struct dump_tensor x, y;
 	struct tensor_close c;
@@ -46,14 +47,14 @@ static bool same_numbers(const struct diff *d, const struct dump_value *a, const
 		return false;
 	if (dump_tensor_open(&y, &d->b, b, &err) == 0) {
 		tensor_close(&x.meta, x.data, &y.meta, y.data, d->how, &c);
-		same = !c.sizes_differ && !c.bad;
+		same = !c.sizes_differ && (d->two_types ? c.rms < ROUGHLY : !c.bad);
 		dump_tensor_close(&y);
 	}
 	dump_tensor_close(&x);
 	return same;
 }
 
-static bool same_sizes(const struct dump_value *a, const struct dump_value *b)
+bool diff_same_sizes(const struct dump_value *a, const struct dump_value *b)
 {
 	return a->meta.n_dim == b->meta.n_dim && !memcmp(a->meta.size, b->meta.size, (size_t)a->meta.n_dim * sizeof(a->meta.size[0]));
 }
@@ -65,7 +66,7 @@ bool diff_written(const struct dump_value *v)
 
 bool diff_wrote_alike(const struct diff *d, enum diff_alike how, const struct dump_value *a, const struct dump_value *b)
 {
-	return diff_written(a) && diff_written(b) && (how == ALIKE_NUMBERS ? same_numbers(d, a, b) : same_sizes(a, b));
+	return diff_written(a) && diff_written(b) && (how == ALIKE_NUMBERS ? diff_same_numbers(d, a, b) : diff_same_sizes(a, b));
 }
 
 static bool calls_alike(const struct diff *d, enum diff_alike how, const struct dump_call *a, const struct dump_call *b)

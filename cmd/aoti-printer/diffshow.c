@@ -84,7 +84,10 @@ static void show_value(struct screen *s, const struct diff_value *v)
 	case DIFF_VALUES: break;
 	}
 	struct buf t = {0};
-	buf_addf(&t, "%" PRIu64 " of %" PRIu64 " elements differ", c->bad, c->n);
+	if (v->allowed > 0 && !c->not_finite)
+		buf_addf(&t, "off by %.2g of its size (rms), where rounding explains %.2g", c->rms, v->allowed);
+	else
+		buf_addf(&t, "%" PRIu64 " of %" PRIu64 " elements differ", c->bad, c->n);
 	put_red(s, buf_str(&t));
 	buf_release(&t);
 	if (c->known) {
@@ -201,7 +204,8 @@ static void show_table(struct screen *s, const struct diff *d, bool all)
 		}
 		for (size_t k = r->value; k < r->value + r->n_values; k++) {
 			const struct diff_value *v = &d->value[k];
-			bool quiet = v->what == DIFF_SAME || v->what == DIFF_UNSAVED || diff_any(v)->before;
+			bool quiet = v->what == DIFF_SAME || v->what == DIFF_UNSAVED || diff_any(v)->before ||
+				     (d->two_types && (!v->a || !v->b));
 			if (!all && (quiet || shown++ >= SOME))
 				more += !quiet;
 			else
@@ -254,14 +258,18 @@ void diff_show(struct screen *s, const struct diff *d, bool all)
 		buf_addf(&s->b, ", %zu were not saved", d->unsaved);
 	if (d->how.given)
 		buf_addf(&s->b, " (rtol %g, atol %g)", d->how.rtol, d->how.atol);
+	if (d->two_types) {
+		buf_addf(&s->b, ".\nThe first is of %s", dtype_name(d->type[0]));
+		buf_addf(&s->b, ", the second of %s: what rounding explains, call by call, is no difference", dtype_name(d->type[1]));
+	}
 	buf_adds(&s->b, "\n\n");
 	if (d->first != SIZE_MAX)
 		show_first(s, d);
 	else
 		show_agreement(s, d);
 	if (d->first == SIZE_MAX && d->only[0] + (d->live ? 0 : d->only[1]))
-		buf_adds(&s->b, "The code is for two devices and fused otherwise: calls that one side has alone are no difference, as both end "
-				"with the same.\n");
+		buf_addf(&s->b, "The code is %s and fused otherwise: calls that one side has alone are no difference, as both end "
+				"with the same.\n", d->two_types ? "of two types" : "for two devices");
 	if (d->different || all)
 		show_table(s, d, all);
 	if (d->origins > 1)
@@ -311,6 +319,8 @@ static void out_value(struct json_out *o, const struct diff_value *v)
 		out_text_number(o, "max_rel", c->max_rel);
 		out_text_number(o, "rms", c->rms);
 		out_text_number(o, "times_allowed", c->worst);
+		if (v->allowed > 0)
+			out_text_number(o, "rms_allowed", v->allowed);
 		out_number(o, "rtol", c->rtol);
 		out_number(o, "atol", c->atol);
 		if (c->worst_at >= 0 && c->known) {
@@ -341,6 +351,10 @@ void diff_document(struct json_out *o, const struct diff *d)
 	json_member_u64(o, "both", d->both);
 	json_member_u64(o, "only_a", d->only[0]);
 	json_member_u64(o, "only_b", d->only[1]);
+	if (d->two_types) {
+		json_member(o, "type_a", slice_str(dtype_name(d->type[0])));
+		json_member(o, "type_b", slice_str(dtype_name(d->type[1])));
+	}
 	json_member_u64(o, "compared", d->compared);
 	json_member_u64(o, "differing", d->differing);
 	json_member_u64(o, "origins", d->origins);

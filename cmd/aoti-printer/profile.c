@@ -185,7 +185,9 @@ static void show_outliers(struct profile *p)
 		if (!t->outliers)
 			continue;
 		buf_addf(b, "\n%u of %u calls of ", t->outliers, t->n_sample);
-		add_call_name(b, p->row[i].name, p->row[i].line, SLICE(""));
+		buf_add_clean(b, slice_str(p->row[i].name));
+		if (p->row[i].line)
+			buf_addf(b, " in line %u", p->row[i].line);
 		buf_addf(b, " took more than %d times the median, up to %.1f us: interrupted? The share is by the median.\n", OUTLIER,
 			 (double)t->max / 1e3);
 	}

@@ -75,7 +75,8 @@ struct pairing {
 	struct close_options o;
 	struct tensor_close *out;
 	bool complex, wide; /* wide: both are integers of 64 bits */
-	double square_diff, square;
+	double square_diff, square, sum;
+	uint64_t finite;
 };
 
 /* The difference of two 64-bit integers as a double: 0 only when they are equal. */
@@ -126,11 +127,15 @@ static void element(struct pairing *p, int64_t i, const char *pa, const char *pb
 		d = fabs(a - b);
 	}
 	if (!isfinite(a) || !isfinite(b)) {
-		if (!same && !(isnan(a) && isnan(b) && !p->o.nan_differs))
+		if (!same && !(isnan(a) && isnan(b) && !p->o.nan_differs)) {
 			differs(c, i, INFINITY, a, b);
+			c->not_finite++;
+		}
 		return;
 	}
 	p->square += a * a;
+	p->sum += a;
+	p->finite++;
 	if (same)
 		return;
 	p->square_diff += d * d;
@@ -204,5 +209,10 @@ void tensor_close(const struct tensor_meta *ma, const void *a, const struct tens
 	else
 		walk(&p, a, b, n);
 	out->rms = p.square > 0 ? sqrt(p.square_diff / p.square) : p.square_diff > 0 ? INFINITY : 0;
+	if (p.finite) {
+		double mean = p.sum / (double)p.finite;
+		out->scale = sqrt(p.square / (double)p.finite);
+		out->spread = sqrt(fmax(p.square / (double)p.finite - mean * mean, 0));
+	}
 	out->same = !out->bad && !out->dtype_differs;
 }

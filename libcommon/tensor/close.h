@@ -28,8 +28,10 @@ struct tensor_close {
 	bool known;          /* false: a dtype without numbers; then only the bytes were compared */
 	double rtol, atol;
 	uint64_t n, bad;     /* elements, and those that are not close */
+	uint64_t not_finite; /* of those: infinite or NaN on one side, and not the same on the other */
 	double max_abs, max_rel; /* over elements that are finite on both sides; relative to the expected one */
 	double rms;          /* root of the sum of squares of the differences, over that of the expected values; those of finite ones */
+	double scale, spread; /* of the expected ones, where both are finite: root mean square, standard deviation */
 	double worst;        /* greatest |a - b| / (atol + rtol * |a|): 1 is the limit; infinity where no tolerance would do */
 	int64_t worst_at, first_bad; /* linear index, -1 for none */
 	double a, b;         /* at worst_at; of a complex number the magnitude */

@@ -54,4 +54,29 @@ like "and the model's words are those that are told" "$(cat err)" "$(grep -m 1 -
 run aoti-checkinputs -- "$python" -c 'import torch; print(torch.ones(2).sum().item())'
 is "torch without a model: nothing was watched" "$status" 4
 is "torch without a model: does what it does" "$(cat out)" "2.0"
+
+# A model without a buffer of its own calls nothing of libtorch's while it is loaded.
+"$python" - <<'PY' 2>/dev/null
+import torch
+class Attention(torch.nn.Module):
+    def forward(self, q):
+        return torch.nn.functional.scaled_dot_product_attention(q, q, q)
+program = torch.export.export(Attention(), (torch.randn(1, 2, 8, 16),))
+torch._inductor.aoti_compile_and_package(program, package_path="attention.pt2")
+PY
+use='import sys, torch
+model = torch._inductor.aoti_load_package("attention.pt2")
+for kind in sys.argv[1:]:
+    try:
+        model(torch.ones(1, 2, 8, 16, dtype=getattr(torch, kind)))
+    except RuntimeError:
+        pass'
+run aoti-checkinputs -- "$python" -c "$use" float64 float32
+is "only attention: a call that does not fit: status" "$status" 1
+like "only attention: is told" "$(cat err)" 'expected float32, given float64'
+like "only attention: both are counted" "$(last)" '1 model, 2 calls, 1 did not fit'
+run aoti-printer --level 3 -- "$python" -c "$use" float32
+like "only attention: its operator is seen" "$(cat out)" 'scaled_dot_product'
+run aoti-checkinputs -- "$python" -c "$use"
+is "only attention: nothing was called, and that is no 0" "$status" 4
 done_testing

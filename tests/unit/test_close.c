@@ -49,6 +49,7 @@ static void test_floats(void **state)
 	assert_true(!c.same && c.bad == 2 && c.first_bad == 1 && isinf(c.max_rel));
 	assert_true(fabs(c.max_abs - 3.0e-4) < 1e-5 && c.worst_at == 1 && c.a == 100);
 	assert_true(c.rms > 2e-6 && c.rms < 4e-6);
+	assert_true(fabs(c.scale - sqrt(10017 / 4.0)) < 1e-4 && fabs(c.spread - sqrt(10017 / 4.0 - 24.25 * 24.25)) < 1e-4);
 	c = COMPARE("f32[2,2]", a, "f32[2,2]", far, .given = true, .rtol = 1e-4, .atol = 1e-4);
 	assert_true(c.same);
 	c = COMPARE("f32[2,2]", a, "f32[2,2]", b, .given = true);
@@ -60,9 +61,11 @@ static void test_nan(void **state)
 	(void)state;
 	float a[] = {NAN, INFINITY, -INFINITY, 1}, b[] = {NAN, INFINITY, -INFINITY, 1}, c1[] = {NAN, INFINITY, INFINITY, NAN};
 	assert_true(COMPARE("f32[4]", a, "f32[4]", b).same);
+	assert_int_equal(COMPARE("f32[4]", a, "f32[4]", b).not_finite, 0);
 	struct tensor_close c = COMPARE("f32[4]", a, "f32[4]", b, .nan_differs = true);
 	assert_true(c.bad == 1 && c.first_bad == 0);
 	c = COMPARE("f32[4]", a, "f32[4]", c1);
+	assert_int_equal(c.not_finite, c.bad);
 	assert_true(c.bad == 2 && c.first_bad == 2 && isinf(c.worst) && c.max_abs == 0);
 }
 
