@@ -33,7 +33,7 @@ class Proxy:
                 ints += v
             elif "bool" in kind:
                 arg = {"as_bool": bool(v)}
-            elif "float" in kind:
+            elif "float" in kind or isinstance(v, float):
                 arg = {"as_float": float(v)}
             elif isinstance(v, str):
                 arg = {"as_string": v}
