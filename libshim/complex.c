@@ -33,7 +33,6 @@ static bool named(const struct proxy_call *c, const char *op) { return !strcmp(c
 /* ---- element by element ---- */
 
 static double complex negate(double complex z) { return -z; }
-static double complex itself(double complex z) { return z; }
 static double complex inverse(double complex z) { return 1 / z; }
 static double complex inverse_root(double complex z) { return 1 / csqrt(z); }
 static double complex squared(double complex z) { return z * z; }
@@ -97,8 +96,6 @@ static const struct element {
 } elements[] = {
     {"aten::_conj", conjugate, .result = SAME},
     {"aten::conj_physical", conjugate, .result = SAME},
-    {"aten::resolve_conj", itself, .result = SAME},
-    {"aten::resolve_neg", itself, .result = SAME},
     {"aten::_neg_view", negate, .result = SAME},
     {"aten::abs", absolute, .result = REAL},
     {"aten::acos", cacos, .result = SAME},
@@ -123,7 +120,6 @@ static const struct element {
     {"aten::log2", log_2, .result = SAME},
     {"aten::logical_not", is_zero, .result = BOOL},
     {"aten::neg", negate, .result = SAME},
-    {"aten::positive", itself, .result = SAME},
     {"aten::reciprocal", inverse, .result = SAME},
     {"aten::rsqrt", inverse_root, .result = SAME},
     {"aten::sgn", sign, .result = SAME},
@@ -273,6 +269,13 @@ static struct shim_tensor *reduced(const struct shim_tensor *t, const bool *gone
 	return shim_new(dtype, t->n_dim, size, stride);
 }
 
+/* prod along a dim makes its result itself. */
+static struct shim_tensor *contiguous_reduced(const struct shim_tensor *t, const bool *gone, int dtype)
+{
+	struct shim_tensor *like = reduced(t, gone, dtype);
+	return shim_new(dtype, like->n_dim, like->size, NULL);
+}
+
 static struct shim_tensor *without(struct shim_tensor *t, const bool *gone)
 {
 	int64_t size[SHIM_DIMS], stride[SHIM_DIMS];
@@ -302,7 +305,7 @@ static void proxy_reduce(struct proxy_call *c)
 		gone[i] = gone[i] || !n;
 		each *= gone[i] ? x->size[i] : 1;
 	}
-	struct shim_tensor *out = reduced(x, gone, dtype), *sum = shim_new(DTYPE_C128, out->n_dim, out->size, out->stride);
+	struct shim_tensor *out = one_dim ? contiguous_reduced(x, gone, dtype) : reduced(x, gone, dtype), *sum = shim_new(DTYPE_C128, out->n_dim, out->size, out->stride);
 	double complex *v = (double complex *)shim_data(sum);
 	for (int64_t i = 0; i < shim_numel(sum); i++)
 		v[i] = product;
@@ -469,9 +472,19 @@ static struct shim_tensor *part_of(const struct proxy_call *c, struct shim_tenso
 
 static void proxy_part(struct proxy_call *c) { proxy_give(c, 0, part_of(c, proxy_tensor(c, "self"))); }
 
+/* Tensor clone_preserve_strides (aten/src/ATen/FunctionalInverses.cpp): gaps and all, unless elements lie upon each other. */
+static struct shim_tensor *strides_kept(struct shim_tensor *t)
+{
+	for (int i = 0; i < t->n_dim; i++)
+		if (!t->stride[i] && t->size[i] > 1)
+			return shim_like(t, t->dtype);
+	return shim_new(t->dtype, t->n_dim, t->size, t->stride);
+}
+
 static void proxy_scatter_part(struct proxy_call *c)
 {
-	struct shim_tensor *out = shim_clone(proxy_tensor(c, "self"));
+	struct shim_tensor *self = proxy_tensor(c, "self"), *out = strides_kept(self);
+	shim_copy(out, self);
 	shim_copy(part_of(c, out), proxy_tensor(c, "src"));
 	proxy_give(c, 0, out);
 }
@@ -586,12 +599,14 @@ static void proxy_turned(struct proxy_call *c)
 	const int64_t *dims = proxy_ints(c, "dims", &n), *shifts = named(c, "aten::roll") ? proxy_ints(c, "shifts", &n_shift) : NULL;
 	struct shim_tensor *x = t;
 	if (shifts && n != n_shift) {
-		int64_t all = shim_numel(t);
+		int64_t all = shim_numel(t), one = 1;
 		if (n || n_shift != 1)
 			shim_fail("%lld shifts for %lld dimensions", (long long)n_shift, (long long)n);
-		x = shim_view(shim_contiguous(t), 1, &all, NULL, shim_contiguous(t)->offset);
+		struct shim_tensor *flat = shim_contiguous(t);
+		x = shim_view(flat, 1, &all, &one, flat->offset);
 	}
-	struct shim_tensor *out = shim_like(t, t->dtype), *to = x == t ? out : shim_new(t->dtype, 1, x->size, NULL);
+	struct shim_tensor *out = named(c, "aten::flip") ? shim_like(t, t->dtype) : shim_new(t->dtype, t->n_dim, t->size, NULL);
+	struct shim_tensor *to = x == t ? out : shim_new(t->dtype, 1, x->size, NULL);
 	for (int64_t i = 0; i < (x == t ? n : 1); i++)
 		turn[x == t ? shim_dim(t, dims[i]) : 0] += shifts ? shifts[i] : 1;
 	struct walk w;
@@ -606,8 +621,11 @@ static void proxy_turned(struct proxy_call *c)
 		}
 		elem_copy(w.p[0], shim_data(x) + at * elem_bytes(x->dtype), elem_bytes(x->dtype));
 	}
-	if (to != out)
-		shim_copy(out, shim_view(to, t->n_dim, t->size, NULL, to->offset));
+	if (to != out) {
+		int64_t stride[SHIM_DIMS];
+		shim_contiguous_strides(t->n_dim, t->size, stride);
+		shim_copy(out, shim_view(to, t->n_dim, t->size, stride, to->offset));
+	}
 	proxy_give(c, 0, out);
 }
 
@@ -753,9 +771,12 @@ static const struct proxy_op others[] = {
     {"aten::mv", 1, proxy_dot},
     {"aten::ones_like", 1, proxy_full_like},
     {"aten::permute", 1, proxy_permute},
+    {"aten::positive", 1, proxy_alias},
     {"aten::prod", 1, proxy_reduce},
     {"aten::repeat", 1, proxy_repeat},
     {"aten::reshape", 1, proxy_view},
+    {"aten::resolve_conj", 1, proxy_alias},
+    {"aten::resolve_neg", 1, proxy_alias},
     {"aten::roll", 1, proxy_turned},
     {"aten::scalar_tensor", 1, proxy_scalar_tensor},
     {"aten::select", 1, proxy_part},

@@ -68,6 +68,7 @@ static int64_t segment(const struct conv *c, int64_t tap, int64_t p, int64_t p1,
 /* ---- channels_last, float32: sums stay in registers (conv_direct.h), nothing is gathered ---- */
 
 #if defined(__x86_64__)
+enum { SUM_TERMS = 64 };
 #define V 8
 #define ROWS 6
 #define TARGET "avx2,fma"

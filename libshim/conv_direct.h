@@ -1,6 +1,6 @@
 /* conv_direct.h - the innermost loops of a convolution whose input has its channels last: `#define V`, floats of a register, `ROWS`,
  * output pixels at once, `TARGET`, the processor's features, `NAME(x)`. Sums of 2 V output channels for ROWS pixels stay in registers;
- * from memory come 2 V weights and a number for each pixel. It is C with gcc's vectors: they become fused multiply-adds. */
+ * from memory come 2 V weights and a number for each pixel. About SUM_TERMS of them are added up before they join the rest: long sums lose more. It is C with gcc's vectors: they become fused multiply-adds. */
 typedef float NAME(vec) __attribute__((vector_size(V * 4), aligned(4), may_alias));
 
 /* x[tap * ROWS + r]: where pixel r of the tile finds its channels for that tap. w: [taps][in][2 V]. to: [ROWS][2 V], n of them are
@@ -8,25 +8,33 @@ typedef float NAME(vec) __attribute__((vector_size(V * 4), aligned(4), may_alias
 __attribute__((target(TARGET), always_inline)) static inline void NAME(tile)(const float *const *x, const float *w, int64_t taps, int64_t in,
 									 const float *bias, float *to, const int n)
 {
-	NAME(vec) low[ROWS], high[ROWS];
+	NAME(vec) low[ROWS], high[ROWS], *sum = (NAME(vec) *)to;
+	int64_t terms = 0;
 	for (int r = 0; r < n; r++) {
-		low[r] = *(const NAME(vec) *)bias;
-		high[r] = *(const NAME(vec) *)(bias + V);
+		sum[2 * r] = *(const NAME(vec) *)bias;
+		sum[2 * r + 1] = *(const NAME(vec) *)(bias + V);
+		low[r] = high[r] = (NAME(vec)){0};
 	}
-	for (int64_t tap = 0; tap < taps; tap++, x += ROWS)
-		for (int64_t i = 0; i < in; i++, w += 2 * V) {
+	for (int64_t k = 0, i = 0; k < taps; k += i == in, i = i == in ? 0 : i) {
+		int64_t end = in - i < SUM_TERMS ? in : i + SUM_TERMS;
+		for (terms += end - i; i < end; i++, w += 2 * V) {
 			NAME(vec) a = *(const NAME(vec) *)w, b = *(const NAME(vec) *)(w + V);
 			__asm__("" : "+v"(a), "+v"(b)); /* in registers: gcc would load them anew for each pixel */
 #pragma GCC unroll 16
 			for (int r = 0; r < n; r++) {
-				low[r] += x[r][i] * a;
-				high[r] += x[r][i] * b;
+				low[r] += x[k * ROWS + r][i] * a;
+				high[r] += x[k * ROWS + r][i] * b;
 			}
 		}
+		if (terms < SUM_TERMS / 2 && (k + 1 < taps || i < in))
+			continue;
+		terms = 0;
 #pragma GCC unroll 16
-	for (int r = 0; r < n; r++, to += 2 * V) {
-		*(NAME(vec) *)to = low[r];
-		*(NAME(vec) *)(to + V) = high[r];
+		for (int r = 0; r < n; r++) {
+			sum[2 * r] += low[r];
+			sum[2 * r + 1] += high[r];
+			low[r] = high[r] = (NAME(vec)){0};
+		}
 	}
 }
 

@@ -130,12 +130,12 @@ static void conjugate(int dtype, char *p, int64_t n)
 		elem_set_c128(dtype, p, conj(elem_c128(dtype, p)));
 }
 
-/* Zeroes on the other side of the diagonal `off` above (upper: nothing below it is kept). */
+/* Zeroes on the other side of the diagonal; upper: nothing below it is kept. */
 static void keep_triangle(struct shim_tensor *t, const struct batch *b, bool upper)
 {
 	int64_t m = rows(t), n = cols(t);
 	int bytes = elem_bytes(t->dtype);
-	for (int64_t i = 0; i < b->n; i++)
+	for (int64_t i = 0; i < b->n && m; i++)
 		for (int64_t c = 0; c < n; c++) {
 			char *column = (char *)at(t, b, i) + c * max_of(m, 1) * bytes;
 			int64_t from = upper ? c + 1 : 0, to = upper ? m : min_of(c, m);
@@ -509,7 +509,7 @@ static struct unpacked unpack(struct shim_tensor *lu, struct shim_tensor *pivots
 	shim_fill_zero(r.l = new_matrices(dtype, &b, m, k, false));
 	shim_fill_zero(r.u = new_matrices(dtype, &b, k, n, false));
 	for (int64_t i = 0; i < b.n; i++)
-		for (int64_t row = 0; row < m; row++) {
+		for (int64_t row = 0; row < m && k; row++) {
 			const char *from = (char *)at(lu, &b, i) + row * n * bytes;
 			int64_t low = min_of(row, k);
 			char *l = (char *)at(r.l, &b, i) + row * k * bytes;
@@ -799,7 +799,7 @@ void proxy_linalg_qr(struct proxy_call *c)
 	int64_t bytes = elem_bytes(a->dtype), column = m * bytes;
 	factor_qr(qr, tau, &b);
 	for (int64_t i = 0; i < b.n; i++)
-		for (int64_t x = 0; x < n; x++)
+		for (int64_t x = 0; x < n && m; x++)
 			memcpy((char *)at(r, &b, i) + x * wide * bytes, (char *)at(qr, &b, i) + x * column, (size_t)(wide * bytes));
 	keep_triangle(r, &b, true);
 	if (!only_r) {

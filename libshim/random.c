@@ -11,6 +11,7 @@
  * default_rng_seed_val, so that runs are equal to one another.
  */
 #include "elem.h"
+#include "proxy.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -673,4 +674,90 @@ AOTITorchError aoti_torch_cpu_native_dropout(AtenTensorHandle input, double p, i
 		SHIM_GIVE(ret1, mask);
 	}
 	SHIM_END
+}
+
+/* ---- through the proxy executor ---- */
+
+/* The first sample at which the sums of weights, of which the last is 1, are as large as a number that was drawn. */
+static int64_t first_at_least(int dtype, const char *sums, int64_t n, double drawn)
+{
+	int64_t low = 0, high = n;
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+		if (elem_f64(dtype, sums + middle * elem_bytes(dtype)) < drawn)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n ? low : n - 1;
+}
+
+/* native/cpu/MultinomialKernel.cpp */
+static void draw_with_replacement(int dtype, char *row, int64_t n, int64_t *to, int64_t samples)
+{
+	char sum[8];
+	int bytes = elem_bytes(dtype);
+	elem_set_f64(dtype, sum, 0);
+	for (int64_t j = 0; j < n; j++) {
+		elem_add(dtype, sum, row + j * bytes);
+		memcpy(row + j * bytes, sum, (size_t)bytes);
+	}
+	double all = elem_f64(dtype, sum);
+	for (int64_t j = 0; j < n && all > 0; j++)
+		elem_set_f64(dtype, row + j * bytes, elem_f64(dtype, row + j * bytes) / all);
+	elem_set_f64(dtype, row + (n - 1) * bytes, 1);
+	begin();
+	for (int64_t k = 0; k < samples; k++)
+		to[k] = first_at_least(dtype, row, n, draw_double());
+	end();
+}
+
+/* The largest of weights that were divided by exponential numbers (native/Distributions.cpp, multinomial_out). */
+static void take_largest(int dtype, char *row, int64_t n, int64_t *to, int64_t samples)
+{
+	int bytes = elem_bytes(dtype);
+	for (int64_t k = 0; k < samples; k++) {
+		int64_t best = 0;
+		for (int64_t j = 1; j < n; j++)
+			if (elem_f64(dtype, row + j * bytes) > elem_f64(dtype, row + best * bytes))
+				best = j;
+		to[k] = best;
+		elem_set_f64(dtype, row + best * bytes, -1);
+	}
+}
+
+void proxy_multinomial(struct proxy_call *c)
+{
+	struct shim_tensor *weights = shim_clone_contiguous(proxy_tensor(c, "self"));
+	int64_t samples = proxy_int(c, "num_samples", 0), n = weights->n_dim ? weights->size[weights->n_dim - 1] : 0;
+	bool again = proxy_bool(c, "replacement", false), divide = !again || samples == 1;
+	int dtype = weights->dtype, bytes = elem_bytes(dtype);
+	if (!elem_floating(dtype) || weights->n_dim < 1 || weights->n_dim > 2 || n < 1)
+		shim_fail("weights of %d dimensions of %s", weights->n_dim, dtype_name(dtype));
+	if (samples < 1 || (!again && samples > n))
+		shim_fail("cannot sample %lld of %lld categories", (long long)samples, (long long)n);
+	int64_t rows = shim_numel(weights) / n, size[2] = {rows, samples};
+	struct shim_tensor *out = shim_new(DTYPE_I64, weights->n_dim, weights->n_dim == 2 ? size : size + 1, NULL);
+	for (int64_t i = 0; i < rows; i++) {
+		double sum = 0;
+		for (int64_t j = 0; j < n; j++) {
+			double v = elem_f64(dtype, shim_data(weights) + (i * n + j) * bytes);
+			if (!(v >= 0) || isinf(v))
+				shim_fail("probability tensor contains either `inf`, `nan` or element < 0");
+			sum += v;
+		}
+		if (!(sum > 0))
+			shim_fail("invalid multinomial distribution (sum of probabilities <= 0)");
+	}
+	if (divide) {
+		struct shim_tensor *q = shim_like(weights, dtype);
+		fill_exponential(q, 1);
+		for (int64_t k = 0; k < rows * n; k++)
+			elem_set_f64(dtype, shim_data(weights) + k * bytes,
+				     elem_f64(dtype, shim_data(weights) + k * bytes) / elem_f64(dtype, shim_data(q) + k * bytes));
+	}
+	for (int64_t i = 0; i < rows; i++)
+		(divide ? take_largest : draw_with_replacement)(dtype, shim_data(weights) + i * n * bytes, n,
+								(int64_t *)(void *)shim_data(out) + i * samples, samples);
+	proxy_give(c, 0, out);
 }

@@ -33,7 +33,7 @@ class Proxy:
                 ints += v
             elif "bool" in kind:
                 arg = {"as_bool": bool(v)}
-            elif "float" in kind:
+            elif "float" in kind or isinstance(v, float):
                 arg = {"as_float": float(v)}
             elif isinstance(v, str):
                 arg = {"as_string": v}
@@ -279,6 +279,31 @@ def systems(t):
                     torch=lambda w, b, r, d: A.linalg_lstsq(w, b, r, driver=d))
 
 
+def resampled(t):
+    t.group("_upsample_bilinear2d_aa, _upsample_bicubic2d_aa")
+    for _ in range(60):
+        x = t.rand(t.int(0, 2), t.int(1, 3), t.int(1, 9), t.int(1, 9), dtype=t.pick([torch.float32, torch.float64]))
+        x = t.pick([x, x.contiguous(memory_format=torch.channels_last)])
+        h, w = x.shape[2:]
+        args = x, [t.int(1, 12), t.int(1, 12)], t.int(0, 1), None, None
+        if t.int(0, 1):
+            args = x, [max(int(h * 0.7), 1), int(w * 1.5)], 0, 0.7, 1.5
+        for op in A._upsample_bilinear2d_aa, A._upsample_bicubic2d_aa:
+            t.check(op.default.name(), *args, torch=lambda x, s, a, h, w, op=op: op(x, s, bool(a), h, w), slack=1e-5)
+
+
+def multinomial(t):
+    t.group("multinomial: what torch draws after the same seed")
+    for _ in range(40):
+        w = t.rand(*shape(t, 1, 2, 8, empty=False), dtype=t.pick([torch.float32, torch.float64])).abs() + 0.01
+        again = t.int(0, 1)
+        n = t.int(1, 12) if again else t.int(1, w.shape[-1])
+        t.shim.lib.shim_seed(C.c_uint64(5))
+        torch.manual_seed(5)
+        t.check("aten::multinomial", w, n, again, torch=lambda w, n, r: A.multinomial(w, n, bool(r)), exact=lambda *a: None)
+    t.check("aten::multinomial", torch.tensor([0.5, -1.0]), 1, 0, torch=lambda w, n, r: A.multinomial(w, n, False))
+
+
 def refused(t):
     t.group("what is not there, and what is wrong")
     for op, args, text in (("aten::_linalg_svd", (torch.tensor([[1.0, float("nan")]]), 0, 1), "non-finite"),
@@ -299,5 +324,5 @@ def refused(t):
 
 def cases(t):
     t.shim.call = Proxy(t.shim).call
-    for group in (unique, bincount, median, fft, linalg, spectra, systems, refused):
+    for group in (unique, bincount, median, fft, linalg, spectra, systems, resampled, multinomial, refused):
         group(t)
