@@ -256,11 +256,6 @@ static void check_versions(struct exam *x, const struct library *l)
 
 /* ---- the check ---- */
 
-static bool of_torch(struct slice s)
-{
-	return slice_starts(s, "libtorch") || slice_starts(s, "libc10") || slice_starts(s, "libshm");
-}
-
 /* Said once, by what asks the driver and what looks at the torch. */
 static bool said_elsewhere(struct exam *x, struct slice soname)
 {
@@ -278,13 +273,15 @@ static void missing_library(struct exam *x, struct slice soname)
 {
 	if (said_elsewhere(x, soname))
 		return;
-	if (of_torch(soname)) {
+	if (modelso_of_torch(soname)) {
 		if (x->torch.n)
 			doctor_add(
 			    x, DOCTOR_FATAL, "library-missing",
 			    doctor_text(x, "needs %.*s, which this torch (%.*s) does not have", S(soname), S(x->torch)),
 			    SLICE("it will not load: \"cannot open shared object file\""),
-			    slice_find(soname, "cuda") ? SLICE("install a torch with CUDA; this one is for the CPU")
+			    slice_find(soname, "cuda") && x->so.device_code == DEVICE_CODE_CPU
+				? doctor_text(x, "patchelf --remove-needed %.*s: a model for the CPU has no use for it", S(soname))
+			    : slice_find(soname, "cuda") ? SLICE("install a torch with CUDA; this one is for the CPU")
 						       : SLICE("use a torch of the kind that it was compiled with"));
 		return; /* doctor_torch says so where there is no torch */
 	}
@@ -294,6 +291,29 @@ static void missing_library(struct exam *x, struct slice soname)
 		   driver ? SLICE("it comes with the NVIDIA driver: run on a machine with a GPU, or in a container "
 				  "with access to it")
 			  : SLICE("install the package that has it, or name its folder in LD_LIBRARY_PATH"));
+}
+
+/* Inductor's weights come of an object without .note.GNU-stack, for which the linker asks for an executable stack. dlopen() of glibc 2.41 and
+ * newer refuses it ("cannot enable executable stack as shared object requires: Invalid argument"; its NEWS). The remedies were tried
+ * with torch 2.15 on Debian 13. */
+static void check_stack(struct exam *x)
+{
+	struct library c = {.soname = SLICE("libc.so.6")};
+	if (!x->so.exec_stack) {
+		doctor_add(x, DOCTOR_OK, "exec-stack", SLICE("needs no executable stack"), SLICE(""), SLICE(""));
+		return;
+	}
+	open_library(x, &c);
+	struct slice have = newest(&c, SLICE("GLIBC_"));
+	const bool here = modelso_version_cmp(have, SLICE("GLIBC_2.41")) >= 0, fatal = here && !x->o->no_torch;
+	doctor_add(x, fatal ? DOCTOR_FATAL : DOCTOR_NOTE, "exec-stack",
+		   doctor_text(x, "wants an executable stack, which glibc refuses from 2.41 on%s%.*s", here ? "; here it is " : "",
+			       here ? (int)have.n : 0, have.p),
+		   doctor_text(x, "%s will not load it: \"cannot enable executable stack as shared object requires\"; "
+				  "what these tools run is a copy that wants none", here ? "torch" : "on a newer system (Debian 13) torch"),
+		   SLICE("run with GLIBC_TUNABLES=glibc.rtld.execstack=2, or patchelf --clear-execstack (0.18) the library, or compile with CXX set to a "
+			 "script with exec g++ -z noexecstack \"$@\""));
+	intern_release(&c.versions);
 }
 
 void doctor_system(struct exam *x)
@@ -307,14 +327,15 @@ void doctor_system(struct exam *x)
 		if (l.found)
 			check_versions(x, &l);
 		else
-			missing_library(x, l.soname), missing += !of_torch(l.soname);
-		here += l.found && !of_torch(l.soname);
+			missing_library(x, l.soname), missing += !modelso_of_torch(l.soname);
+		here += l.found && !modelso_of_torch(l.soname);
 		intern_release(&l.versions);
 	}
 	if (!missing && here)
 		doctor_add(x, DOCTOR_OK, "library-missing",
 			   doctor_text(x, "the %u libraries that it needs beside torch are here", here), SLICE(""),
 			   SLICE(""));
+	check_stack(x);
 	if (x->so.n_rpath)
 		doctor_add(x, DOCTOR_NOTE, "rpath",
 			   doctor_text(x, "looks for libraries in %.*s first", S(x->so.rpath[0])),

@@ -203,7 +203,7 @@ static void read_libraries(struct exam *x, struct found *f)
 		struct slice name = slice_str(e->d_name);
 		struct mapfile file;
 		struct modelso_lib lib;
-		if (!(slice_starts(name, "libtorch") || slice_starts(name, "libc10")) || !slice_ends(name, ".so"))
+		if (!modelso_of_torch(name) || !slice_ends(name, ".so"))
 			continue;
 		char *path = xasprintf("%s/%s", folder, e->d_name);
 		if (is_file(path) && mapfile_open(&file, path, NULL) == 0) {
@@ -319,7 +319,7 @@ void doctor_torch(struct exam *x)
 			   x->o->no_torch ? SLICE("not held against any torch")
 					  : SLICE("no libtorch was found to hold it against"),
 			   SLICE("functions that are missing would be noticed only when it is loaded"),
-			   SLICE("name one: its folder or libtorch_cpu.so, or set PT2_TORCH"));
+			   x->o->no_torch ? SLICE("") : SLICE("name one: its folder or libtorch_cpu.so, or set PT2_TORCH"));
 		return;
 	}
 	doctor_find_torch(&x->d->arena, x->o->torch, &folder, &version);

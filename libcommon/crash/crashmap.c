@@ -131,7 +131,7 @@ static bool starts_any(struct slice s, const char *const *prefix)
 
 enum crash_owner crash_owner_of(struct slice module)
 {
-	static const char *const torch[] = {"libtorch", "libc10", "libaoti", "libcaffe2", "libpt2shim", "_C.", "libshm", NULL};
+	static const char *const torch[] = {"libpt2shim", "_C.", NULL};
 	static const char *const cuda[] = {"libcuda", "libcudart", "libcublas", "libcudnn", "libnv", "libnccl", "libamdhip", "libhsa", NULL};
 	static const char *const python[] = {"python", "libpython", NULL};
 	static const char *const system[] = {"libc.so", "libc-", "libm.so", "libm-", "libstdc++", "libgcc_s", "ld-linux", "ld-", "libpthread",
@@ -144,7 +144,7 @@ enum crash_owner crash_owner_of(struct slice module)
 		return OWNER_MODEL;
 	if (slice_find(module, "/torchinductor_") && slice_ends(base, ".so"))
 		return OWNER_JIT;
-	if (starts_any(base, torch))
+	if (modelso_of_torch(base) || starts_any(base, torch))
 		return OWNER_TORCH;
 	if (starts_any(base, cuda))
 		return OWNER_CUDA;

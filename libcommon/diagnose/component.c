@@ -271,7 +271,7 @@ static const struct fact_compiler_error *compiler_error_of(const struct witnesse
 	for (i = 0; i < w->n_loose; i++) {
 		const struct fact_compiler_error *e = &f->compiler_error[w->loose_errors[i]];
 		struct slice message = facts_text(f, e->message);
-		if (e->src.input == r->src.input && message.n && memmem(reason.p, reason.n, message.p, message.n))
+		if (e->src.input == r->src.input && message.n && reason.n && memmem(reason.p, reason.n, message.p, message.n))
 			return e;
 	}
 	return NULL;

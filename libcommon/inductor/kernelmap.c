@@ -241,14 +241,29 @@ static void list_names(struct kernelmap *m, struct kmlist *l, struct outlist nam
 		km_list_add(m, l, km_add_node(m, m->code.name[names.first + i]));
 }
 
-static void add_use(struct kernelmap *m, const struct said *said, uint32_t call)
+/* How often each name was used before. */
+struct uses {
+	struct intern name;
+	uint32_t *count;
+	uint32_t n, cap;
+};
+
+static uint32_t used_before(struct uses *uses, struct slice name)
+{
+	uint32_t row = intern_add(&uses->name, name);
+	if (row == uses->n) {
+		GROW(uses->count, uses->n, uses->cap, 1);
+		uses->count[uses->n++] = 0;
+	}
+	return uses->count[row]++;
+}
+
+static void add_use(struct kernelmap *m, const struct said *said, struct uses *uses, uint32_t call)
 {
 	const struct outcall *c = &m->code.call[call];
 	GROW(m->use, m->n_use, m->cap_use, 1);
 	struct kmuse *u = &m->use[m->n_use++];
-	*u = (struct kmuse){.name = c->name, .call = call, .kernel = c->kernel};
-	for (uint32_t i = 0; i + 1 < m->n_use; i++)
-		u->nth += slice_eq(m->use[i].name, u->name);
+	*u = (struct kmuse){.name = c->name, .call = call, .kernel = c->kernel, .nth = used_before(uses, c->name)};
 	km_list_begin(m, &u->fx);
 	take_names(m, &u->fx, &said->map, member(&said->map, said->code_to_post, c->notes.handle, c->name, u->nth));
 	uint32_t stacks = member(&said->stacks, said->stack_root, c->notes.handle, c->name, u->nth);
@@ -682,8 +697,11 @@ void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 		km_bind_inputs(m, &x);
 		km_bind_results(m, &x);
 	}
+	struct uses uses = {0};
 	for (uint32_t i = 0; i < m->code.n_call; i++)
-		add_use(m, &said, i);
+		add_use(m, &said, &uses, i);
+	intern_release(&uses.name);
+	free(uses.count);
 	for (uint32_t i = 0; i < m->n_use; i++) {
 		struct kmuse *u = &m->use[i];
 		join_ir(m, u);

@@ -112,9 +112,10 @@ static size_t find_missing(const struct modelso *m, const struct torch *t, struc
 static void load_beside(const struct job *j, struct slice soname)
 {
 	const char *slash = strrchr(j->torch, '/');
+	int folder = slash ? (int)(slash - j->torch) : 1;
 	char path[4096];
-	if (modelso_of_torch(soname) &&
-	    snprintf(path, sizeof(path), "%.*s/%.*s", slash ? (int)(slash - j->torch) : 1, slash ? j->torch : ".", (int)soname.n, soname.p) < (int)sizeof(path))
+	if (modelso_of_torch(soname) && snprintf(path, sizeof(path), "%.*s/%.*s", folder, slash ? j->torch : ".", (int)soname.n, soname.p) <
+					    (int)sizeof(path))
 		dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
 }
 

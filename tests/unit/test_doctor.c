@@ -122,7 +122,7 @@ static void healthy(void **state)
 	expect(&v, "glibc-version", DOCTOR_OK, "GLIBC_2.34");
 	expect(&v, "libstdcxx-version", DOCTOR_OK, "GLIBCXX_3.4.30");
 	expect(&v, "library-missing", DOCTOR_OK, "4 libraries");
-	expect(&v, "torch-found", DOCTOR_NOTE, "not held against any torch");
+	assert_int_equal(expect(&v, "torch-found", DOCTOR_NOTE, "not held against any torch")->fix.n, 0);
 	expect(&v, "torch-compiled", DOCTOR_OK, "by torch 2.13 (");
 	expect(&v, "torch-needed", DOCTOR_OK, "2.7 (aoti_torch_new_tensor_handle)");
 	expect(&v, "weights-damaged", DOCTOR_OK, "embedded, 832 bytes");
@@ -453,6 +453,45 @@ static void releases(void **state)
 		expect(&v, "torch-compiled", DOCTOR_OK, of[i].by);
 		leave(&v);
 	}
+	folder_wipe();
+}
+
+/* Every recorded model wants an executable stack; one library made to order does not. */
+static void exec_stack(void **state)
+{
+	(void)state;
+	static const char *const new_glibc[] = {"GLIBC_2.41", NULL};
+	struct doctor_library libraries[ARRAY_LEN(good_libraries)];
+	struct doctor_host h = host();
+	struct visit v;
+	memcpy(libraries, good_libraries, sizeof(libraries));
+	h.library = libraries;
+	put_fixture("mlp", "mlp.pt2");
+	put_torch("new", "2.15.0", "aoti_torch_new_tensor_handle", CXX11_ERROR);
+	char *torch = xasprintf("%s/new", folder_path);
+	struct doctor_options o = {.host = &h, .torch = torch};
+	examine(&v, "mlp.pt2", &o);
+	const struct doctor_finding *f = expect(&v, "exec-stack", DOCTOR_NOTE, "which glibc refuses from 2.41 on");
+	assert_non_null(slice_find(f->why, "on a newer system"));
+	leave(&v);
+	libraries[0].version = new_glibc;
+	examine(&v, "mlp.pt2", &o);
+	f = expect(&v, "exec-stack", DOCTOR_FATAL, "here it is GLIBC_2.41");
+	assert_non_null(slice_find(f->why, "cannot enable executable stack as shared object requires"));
+	assert_non_null(slice_find(f->fix, "GLIBC_TUNABLES=glibc.rtld.execstack=2"));
+	leave(&v);
+	examine(&v, "mlp.pt2", &(struct doctor_options){.host = &h, .no_torch = true}); /* what runs it then is ours */
+	expect(&v, "exec-stack", DOCTOR_NOTE, "here it is GLIBC_2.41");
+	leave(&v);
+	put_elf("model.so", &(struct elf_order){.needed = {"libtorch_cuda.so"},
+						.n_symbol = 1,
+						.symbol = {{"AOTInductorModelContainerRun", .section = ELF_RODATA, .func = true}}});
+	examine(&v, "model.so", &o);
+	expect(&v, "exec-stack", DOCTOR_OK, "needs no executable stack");
+	f = expect(&v, "library-missing", DOCTOR_FATAL, "needs libtorch_cuda.so, which this torch");
+	assert_non_null(slice_find(f->fix, "patchelf --remove-needed libtorch_cuda.so"));
+	leave(&v);
+	free(torch);
 	folder_wipe();
 }
 
@@ -1067,6 +1106,7 @@ int main(void)
 	    cmocka_unit_test(march),           cmocka_unit_test(marches),
 	    cmocka_unit_test(releases),
 	    cmocka_unit_test(torches),
+	    cmocka_unit_test(march),           cmocka_unit_test(exec_stack), cmocka_unit_test(torches),
 	    cmocka_unit_test(places_of_torch), cmocka_unit_test(interfaces),
 	    cmocka_unit_test(other_systems),   cmocka_unit_test(gpus),
 	    cmocka_unit_test(torch_for_cuda),  cmocka_unit_test(kernels_and_drivers), cmocka_unit_test(damaged_cubins),
