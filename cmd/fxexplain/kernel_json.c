@@ -83,6 +83,7 @@ static void write_use(struct json_out *o, struct kernelmap *m, uint32_t use)
 		json_out_null(o);
 	else
 		json_out_u64(o, m->code.kernel[u->kernel].line);
+	json_member(o, "types", u->types);
 	json_key(o, "fx");
 	write_nodes(o, m, u->fx);
 	json_key(o, "from");

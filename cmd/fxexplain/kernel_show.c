@@ -302,6 +302,12 @@ static void show_kernel(struct screen *s, struct kernelmap *m, uint32_t use)
 		buf_addf(&s->b, ", defined in line %u%s", m->code.kernel[u->kernel].line,
 			 m->code.kernel[u->kernel].in_kernel_file && m->in.kernels.p != m->in.wrapper.p ? " of kernel.cpp" : "");
 	buf_addc(&s->b, '\n');
+	if (u->types.n) {
+		head(s, "Types");
+		buf_adds(&s->b, "  ");
+		buf_add_clean(&s->b, u->types);
+		buf_addc(&s->b, '\n');
+	}
 	show_sources(s, m, u->source);
 	show_nodes(s, m, u);
 	show_ir(s, m, u);

@@ -1,4 +1,6 @@
 /* What is not about inputs: outputs, weights, and whether the two are the same model at all. */
+#include <ctype.h>
+
 #include "aoti/against_part.h"
 
 enum { NAMES = 8 }; /* of weights in one finding */
@@ -156,6 +158,33 @@ static bool made_by_compiler(struct slice fqn)
 	return slice_starts(fqn, "_FOLDED_CONST_");
 }
 
+/* A constant that is needed on another device is copied when compiling: "up_weight_cuda0" of "up.weight" (graph.py, constant_name;
+ * names in the code: normalize_name, and "constant_" before a digit). */
+static uint32_t copy_of(const struct intern *known, struct slice fqn)
+{
+	static const char *const device[] = {"_cpu", "_cuda", "_xpu", "_mps"};
+	size_t n = fqn.n;
+	while (n && fqn.p[n - 1] >= '0' && fqn.p[n - 1] <= '9')
+		n--;
+	bool copied = false;
+	for (size_t i = 0; i < ARRAY_LEN(device) && n < fqn.n && !copied; i++)
+		if (slice_ends(slice_of(fqn.p, n), device[i])) {
+			n -= strlen(device[i]);
+			copied = true;
+		}
+	for (uint32_t i = 0; copied && i < known->n; i++) {
+		struct slice name = intern_get(known, i), of = slice_of(fqn.p, n);
+		if (name.n && name.p[0] >= '0' && name.p[0] <= '9' && slice_starts(of, "constant_"))
+			of = slice_of(of.p + strlen("constant_"), of.n - strlen("constant_"));
+		size_t c = 0;
+		while (c < name.n && c < of.n && (name.p[c] == of.p[c] || (of.p[c] == '_' && !isalnum((unsigned char)name.p[c]))))
+			c++;
+		if (c == name.n && c == of.n)
+			return i;
+	}
+	return INTERN_NONE;
+}
+
 /* How many numbers; -1: not known. */
 static int64_t numbers(const struct contract_constant *c)
 {
@@ -184,6 +213,8 @@ static void match(struct compare *k, const struct intern *known, uint32_t *which
 		if (!c->fqn.n || c->from_folded || c->type == CONSTANT_FOLDED)
 			continue;
 		uint32_t at = intern_find(known, c->fqn);
+		if (at == INTERN_NONE)
+			at = copy_of(known, c->fqn);
 		if (at != INTERN_NONE) {
 			k->shared_weights++;
 			taken[at] = true;
@@ -283,8 +314,9 @@ static void unnamed(struct compare *k)
 	f->exported = outline(k, k->e);
 	f->compiled = outline(k, k->c);
 	k->out->unproved = !k->made_alike;
-	struct slice sizes = k->made ? against_text(k, " and sizes (%u of %u weights have as many numbers as one of this export's)", k->made_alike, k->made)
-				     : SLICE("");
+	struct slice sizes = SLICE("");
+	if (k->made)
+		sizes = against_text(k, " and sizes (%u of %u weights have as many numbers as one of this export's)", k->made_alike, k->made);
 	f->why = against_text(k, "no weight has kept its name: that they are the same model rests on inputs, outputs%.*s%s", (int)sizes.n, sizes.p,
 			      k->made_alike ? "" : ", which is not enough");
 }

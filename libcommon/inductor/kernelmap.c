@@ -5,6 +5,8 @@
 #include "graph/fxcode.h"
 #include "inductor/fragment.h"
 
+enum { MAX_TYPES = 64 }; /* of one call */
+
 /* ---- rows ---- */
 
 uint32_t km_add_source(struct kernelmap *m, const struct srcloc *at)
@@ -194,6 +196,43 @@ static void take_stacks(struct kernelmap *m, struct kmlist *l, const struct json
 	buf_release(&text);
 }
 
+static bool a_list(const struct json_tape *t, uint32_t k) { return k != JSON_NONE && json_is(t, k, JSON_ARRAY); }
+
+/* "float32[s77, 8]" of [["s77", 8], ...] and ["torch.float32", ...]. */
+static void add_type(struct buf *b, const struct json_tape *t, uint32_t shape, uint32_t dtype)
+{
+	struct slice type = json_slice(t, dtype);
+	size_t cut = slice_starts(type, "torch.") ? strlen("torch.") : 0;
+	bool first = true;
+	buf_add_slice(b, slice_of(type.p + cut, type.n - cut));
+	for (uint32_t d = json_first(t, shape); a_list(t, shape) && d < json_end(t, shape); d = json_next(t, d), first = false) {
+		buf_adds(b, first ? "[" : ", ");
+		buf_add_slice(b, json_is(t, d, JSON_STRING) ? json_slice(t, d) : json_raw(t, d));
+	}
+	buf_adds(b, first ? "[]" : "]");
+}
+
+/* torch 2.15, torch/_inductor/debug.py, set_kernel_post_grad_provenance_tracing: of operators, not of kernels. */
+static struct slice take_types(struct kernelmap *m, const struct json_tape *t, uint32_t about)
+{
+	uint32_t shapes = json_get(t, about, "input_shapes"), dtypes = json_get(t, about, "input_dtypes");
+	uint32_t shape = json_get(t, about, "output_shape"), dtype = json_get(t, about, "output_dtype"), n = 0;
+	struct buf b = {0};
+	if (a_list(t, shapes) && a_list(t, dtypes))
+		for (uint32_t s = json_first(t, shapes), d = json_first(t, dtypes); s < json_end(t, shapes) && d < json_end(t, dtypes) && n < MAX_TYPES;
+		     s = json_next(t, s), d = json_next(t, d)) {
+			buf_adds(&b, n++ ? ", " : "");
+			add_type(&b, t, s, d);
+		}
+	if (a_list(t, shape) && dtype != JSON_NONE) {
+		buf_adds(&b, n ? " -> " : "-> ");
+		add_type(&b, t, shape, dtype);
+	}
+	struct slice text = arena_slice(&m->arena, buf_slice(&b));
+	buf_release(&b);
+	return text;
+}
+
 /* ---- uses ---- */
 
 static void list_names(struct kernelmap *m, struct kmlist *l, struct outlist names)
@@ -230,6 +269,7 @@ static void add_use(struct kernelmap *m, const struct said *said, struct uses *u
 	uint32_t stacks = member(&said->stacks, said->stack_root, c->notes.handle, c->name, u->nth);
 	if (stacks != JSON_NONE && json_is(&said->stacks, stacks, JSON_OBJECT)) { /* kernel_information.json */
 		take_names(m, &u->fx, &said->stacks, json_get(&said->stacks, stacks, "post_grad_nodes"));
+		u->types = take_types(m, &said->stacks, stacks);
 		stacks = json_get(&said->stacks, stacks, "stack_traces");
 	}
 	u->from |= u->fx.n ? KM_FROM_MAP : 0;

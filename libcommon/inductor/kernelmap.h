@@ -74,6 +74,7 @@ struct kmuse {
 	uint32_t call, kernel; /* of code; kernel OUT_NONE: an operator of torch */
 	uint32_t nth;          /* how many calls of the name come before */
 	unsigned from;         /* enum km_from */
+	struct slice types;    /* "float32[16], float32[s77, 8] -> float32[s77, 16]", of an operator: kernel_information.json since torch 2.15 */
 	struct kmlist fx, ir, source; /* rows of node, of ir->node, of source */
 	uint32_t line, n_lines; /* line[line + k] is the kernel's line k + 1 */
 };

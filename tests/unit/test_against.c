@@ -527,6 +527,15 @@ static void test_made(void **state)
 	assert_found("advice constant the weights: not there | _frozen_param2, constant4_0, _tensor_constant0, _frozen_param2_BMatrixCompens\n"
 		     "advice constant the weights: 0.weight, lifted_tensor_0 | not there");
 	assert_true(a.same_model && !a.unproved);
+	/* A copy for another device is the weight that it was made of. */
+	weight(&c, "constant_0_weight_cuda0", DTYPE_F32, "64 64");
+	compare();
+	assert_found("advice constant the weights: not there | _frozen_param2, constant4_0, _tensor_constant0, _frozen_param2_BMatrixCompens\n"
+		     "advice constant the weights: lifted_tensor_0 | not there");
+	weight(&c, "1_weight_cuda0", DTYPE_F32, "64 64");
+	compare();
+	assert_int_equal(a.n_bad, 1);
+	c.n_constants -= 2;
 	/* A module may be called so, too; and a weight of another shape is none of this export's. */
 	weight(&c, "constants", DTYPE_F32, "1");
 	weight(&c, "constant1.weight", DTYPE_F32, "1");

@@ -407,6 +407,37 @@ static void test_everything(void **state)
 	print_message("# %u of %u calls have nodes, %u of %u lines\n", joined, uses, known, lines);
 }
 
+/* As torch 2.15 writes kernel_information.json (INDUCTOR_PROVENANCE=1) beside the call of a C++ wrapper. */
+static void test_types(void **state)
+{
+	(void)state;
+	static const char wrapper[] = "void AOTInductorModel::run_impl(\n) {\n"
+				      "    // Topologically Sorted Source Nodes: [linear], Original ATen: [aten.addmm]\n"
+				      "    // [Provenance debug handles] aoti_torch_cpu_addmm_out:1\n"
+				      "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_addmm_out(buf0, b, x, w, 1L, 1L));\n}\n";
+	static const struct {
+		const char *about, *types;
+	} of[] = {
+	    {"\"input_shapes\": [[16], [\"s31\", 8], []], \"input_dtypes\": [\"torch.float32\", \"torch.bfloat16\", \"torch.int64\"], "
+	     "\"output_shape\": [\"s31\", 16], \"output_dtype\": \"torch.float32\"",
+	     "float32[16], bfloat16[s31, 8], int64[] -> float32[s31, 16]"},
+	    {"\"input_shapes\": [[4]], \"input_dtypes\": [\"torch.bool\"]", "bool[4]"},
+	    {"\"input_shapes\": [], \"input_dtypes\": [], \"output_shape\": [2], \"output_dtype\": \"torch.int8\"", "-> int8[2]"},
+	    {"\"input_shapes\": 3, \"input_dtypes\": {}, \"output_shape\": \"x\"", ""},
+	    {"\"pre_grad_nodes\": []", ""},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(of); i++) {
+		struct kernelmap m;
+		char *json = xasprintf("{\"aoti_torch_cpu_addmm_out:1\": {\"post_grad_nodes\": [\"addmm\"], %s}}", of[i].about);
+		struct kernelmap_input in = {.name = SLICE("x"), .wrapper = slice_str(wrapper), .stacks = slice_str(json)};
+		kernelmap_build(&m, &in);
+		assert_int_equal(m.n_use, 1);
+		assert_text(m.use[0].types, of[i].types);
+		kernelmap_release(&m);
+		free(json);
+	}
+}
+
 static void test_no_input(void **state)
 {
 	(void)state;
@@ -426,6 +457,7 @@ int main(void)
 	    cmocka_unit_test(test_compile_error),
 	    cmocka_unit_test(test_fragments),  cmocka_unit_test(test_log),
 	    cmocka_unit_test(test_old),        cmocka_unit_test(test_everything), cmocka_unit_test(test_no_input),
+	    cmocka_unit_test(test_types),
 	};
 	models = unpacked("inductor/models");
 	broken = unpacked("inductor/broken");
