@@ -112,7 +112,7 @@ cuda_libs := $(cuda_at)/libcuda.so.1 $(cuda_at)/libcudart.so.12 $(cuda_at)/libto
 cuda_so   := $(cuda_text:tests/lib/cudamodel/%.cpp=$(cuda_at)/model/%.so)
 beside    := $(addprefix $(cuda_at)/model/,$(shell sed -n 's:.*loadKernel.".*/\([^/"]*\.cubin\)".*:\1:p' $(cuda_text)))
 beside    += $(cuda_text:tests/lib/cudamodel/%=$(cuda_at)/model/%) $(cuda_text:tests/lib/cudamodel/%.cpp=$(cuda_at)/model/%_metadata.json)
-cuda      := $(cuda_libs) $(cuda_so) $(beside) $(cuda_at)/cudamodel.pt2 $(O)/tests-lib/cudahost $(O)/tests-lib/cudarun
+cuda      := $(cuda_libs) $(cuda_at)/libtorch.so $(cuda_so) $(beside) $(cuda_at)/cudamodel.pt2 $(O)/tests-lib/cudahost $(O)/tests-lib/cudarun
 
 # What lives in other people's processes is never sanitized: their runtimes want to be first.
 guests   := $(probe) $(shim) $(runner) $(O)/tests-lib/faketorch.so $(O)/tests-lib/livehost $(O)/tests-lib/predicate $(cuda) \
@@ -169,6 +169,11 @@ $(cuda_at)/libtorch_cuda.so: tests/lib/faketorchcuda.c $(O)/tests-lib/faketorch.
 $(cuda_libs): tests/lib/fakecuda.h tests/lib/fakecuda/driver.h tests/lib/ptx.h tests/lib/ptx/in.h tests/lib/ptx/text.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(all_cflags)) -fPIC -shared -Wl,-soname,$(@F) $(filter %.c %.so %.so.1 %.so.12,$^) -o $@ -ldl -lm
+
+# Models of torch's default wheel need one of this name, too (tests/data/aoti/cuda/v215).
+$(cuda_at)/libtorch.so:
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared -Wl,-soname,$(@F) -x c /dev/null -o $@
 
 $(cuda_so): $(cuda_at)/model/%.so: tests/lib/cudamodel/%.cpp tests/lib/cudamodel/constants.s $(wildcard tests/lib/cudamodel/*.h) $(cuda_libs)
 	@mkdir -p $(@D)

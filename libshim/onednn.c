@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+SHIM_LOOPS
+
 /* ---- packed weights ---- */
 
 enum { MD_DIMS = 12, MD_BYTES = 772, MD_BLOCKED = 2 };
@@ -143,6 +145,12 @@ static float gelu(float x) { return 0.5f * x * (1 + erff(x * (float)M_SQRT1_2));
 
 static float gelu_tanh(float x) { return 0.5f * x * (1 + tanhf(0.797884561f * (x + 0.044715f * x * x * x))); }
 
+SHIM_WIDE static void rectify(float *v, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		v[i] = v[i] < 0 ? 0 : v[i];
+}
+
 void shim_post_op(const struct post_op *op, float *v, int64_t n)
 {
 	const char *name = op->name ? op->name : "none";
@@ -159,7 +167,10 @@ void shim_post_op(const struct post_op *op, float *v, int64_t n)
 		return;
 	if (!strcmp(name, "gelu") && op->algorithm && !strcmp(op->algorithm, "tanh"))
 		name = "gelu_tanh";
-	EACH("relu", x < 0 ? 0 : x)
+	if (!strcmp(name, "relu")) {
+		rectify(v, n);
+		return;
+	}
 	EACH("sigmoid", shim_sigmoid(x))
 	EACH("tanh", tanhf(x))
 	EACH("gelu", gelu(x))
@@ -195,8 +206,12 @@ static struct shim_tensor *finish(struct shim_tensor *y, struct shim_tensor *oth
 {
 	float *v = (float *)shim_data(y);
 	if (other) {
-		struct shim_tensor *o = shim_new(DTYPE_F32, y->n_dim, y->size, y->stride);
-		shim_copy(o, other);
+		struct shim_tensor *o = other;
+		if (o->dtype != DTYPE_F32 || o->n_dim != y->n_dim || memcmp(o->size, y->size, (size_t)y->n_dim * sizeof(*o->size)) ||
+		    memcmp(o->stride, y->stride, (size_t)y->n_dim * sizeof(*o->stride))) {
+			o = shim_new(DTYPE_F32, y->n_dim, y->size, y->stride);
+			shim_copy(o, other);
+		}
 		binary(how, v, (float *)shim_data(o), alpha ? *alpha : 1, shim_numel(y));
 	}
 	shim_post_op(op, v, shim_numel(y));

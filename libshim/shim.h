@@ -41,6 +41,7 @@ struct shim_storage {
 	uint64_t bytes;
 	bool owned; /* freed with it; else somebody else's (create_tensor_from_blob) */
 	bool packed; /* a weight that oneDNN had packed: a transposed convolution has it with its output channels first */
+	void *_Atomic arranged; /* of such a one, which nothing writes to: as conv.c wants it; freed with it */
 };
 
 /* A handle. Two handles of one tensor share its storage, but each has sizes of its own. */

@@ -71,6 +71,7 @@ static void storage_drop(struct shim_storage *s)
 {
 	if (!s || atomic_fetch_sub(&s->refs, 1) != 1)
 		return;
+	free(s->arranged);
 	if (s->owned)
 		free(s->data);
 	free(s);

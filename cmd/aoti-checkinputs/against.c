@@ -32,7 +32,9 @@ static void show_text(struct screen *s, const struct against *a, const char *exp
 		if (f->fix.n)
 			buf_addf(&s->b, "    fix: %.*s\n", (int)f->fix.n, f->fix.p);
 	}
-	if (!a->n_bad)
+	if (!a->n_bad && a->unproved)
+		buf_addf(&s->b, "nothing in %s is refused that %s promises, but nothing shows that it was compiled from it\n", path, exported);
+	else if (!a->n_bad)
 		buf_addf(&s->b, "%s takes what %s promises\n", path, exported);
 	else
 		buf_addf(&s->b, "%s does not take all that %s promises: %zu difference%s\n", path, exported, a->n_bad, a->n_bad == 1 ? "" : "s");
@@ -48,6 +50,8 @@ static void show_json(struct buf *b, const struct against *a, const char *export
 	json_member(&o, "compiled", slice_str(path));
 	json_key(&o, "same_model");
 	json_out_bool(&o, a->same_model);
+	json_key(&o, "unproved");
+	json_out_bool(&o, a->unproved);
 	json_key(&o, "fits");
 	json_out_bool(&o, !a->n_bad);
 	json_key(&o, "findings");
@@ -93,7 +97,7 @@ int run_against(const char *path, const struct checkinputs_options *o)
 		show_text(&s, &a, o->against, path);
 	if (screen_flush(&s, &err) < 0 && err.text[0])
 		die_err(&err);
-	int status = a.n_bad ? EXIT_FOUND : EXIT_FINE;
+	int status = a.n_bad ? EXIT_FOUND : a.unproved ? EXIT_PARTIAL : EXIT_FINE;
 	buf_release(&s.b);
 	against_release(&a);
 	loaded_release(&l);

@@ -100,6 +100,8 @@ static int show(const struct operands *in)
 	if (asked && l.probed && !opt.json && (compared->n_differs || compared->n_open))
 		warn("the text of '%s' %s: see aoti-checkinputs --probe without inputs", in->v[0],
 		     compared->n_differs ? "is not what its binary was built from" : "could be held against its binary only in part");
+	if (asked && !opt.json && l.contract.stopped.n)
+		warn("the program in '%s' could not be followed to its end; what it expects is known in part only", in->v[0]);
 	if (screen_flush(&s, &err) < 0 && err.text[0])
 		die_err(&err);
 	int status = k.n_bad || compared->n_differs ? EXIT_FOUND : compared->n_open || l.contract.stopped.n ? EXIT_PARTIAL : EXIT_FINE;

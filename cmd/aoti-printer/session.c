@@ -223,8 +223,9 @@ static int end_early(struct session *s, struct watch *w)
 
 int session_run(struct session *s, const struct operands *in, int first, uint32_t want)
 {
-	struct watch_options wo = {.name = s->o->model, .weights = s->o->weights, .torch = s->o->torch, .load = s->o->load.v, .n_load = s->o->load.n,
-				   .runs = (unsigned)s->o->repeat, .tick = tick, .user = s, .quiet = s->o->quiet, .command = in->command, .no_exec = s->o->no_exec};
+	struct watch_options wo = {.name = s->o->model, .torch = s->o->torch, .load = s->o->load.v, .n_load = s->o->load.n,
+				   .weights = s->o->weights, .runs = (unsigned)s->o->repeat,
+				   .tick = tick, .user = s, .quiet = s->o->quiet, .command = in->command, .no_exec = s->o->no_exec};
 	struct watch w;
 	struct err err = {0};
 	if (!in->command) {

@@ -144,14 +144,61 @@ struct settings {
 	struct slice *value;
 	size_t cap;
 	struct intern shown;
+	unsigned release; /* torch 2.N, whose defaults these are */
 };
 
-static void read_defaults(struct settings *s)
+/* 15 of "2.15" and "2.15.0+cu132"; 0 when it is no version. */
+static unsigned minor_of(struct slice version)
 {
-	struct slice rest = share_file("explain/defaults.txt"), line;
+	unsigned minor = 0;
+	if (slice_starts(version, "2."))
+		for (size_t i = 2; i < version.n && version.p[i] >= '0' && version.p[i] <= '9' && minor < 1000; i++)
+			minor = minor * 10 + (unsigned)(version.p[i] - '0');
+	return minor;
+}
+
+static struct slice take_word(struct slice *line)
+{
+	const char *end = memchr(line->p, ' ', line->n);
+	size_t n = end ? (size_t)(end - line->p) : line->n, skip = n + (n < line->n);
+	struct slice w = slice_of(line->p, n);
+	*line = slice_of(line->p + skip, line->n - skip);
+	return w;
+}
+
+/* Of the releases that the table's first line names, the newest that is not newer than this torch; else the first. */
+static unsigned known_release(struct slice head, unsigned minor)
+{
+	unsigned best = 0;
+	while (head.n) {
+		unsigned m = minor_of(take_word(&head));
+		if (m && (!best || m <= minor))
+			best = m;
+	}
+	return best;
+}
+
+/* "2.13 2.15 torch._inductor.config.x = 1" goes for these releases, without them for all. The setting is left in *line. */
+static bool of_release(struct slice *line, unsigned release)
+{
+	bool all = !minor_of(*line), found = all;
+	while (minor_of(*line)) {
+		unsigned minor = minor_of(take_word(line));
+		found = found || minor == release;
+	}
+	return found;
+}
+
+static void read_defaults(struct settings *s, struct slice torch)
+{
+	struct slice rest = share_file("explain/defaults.txt"), line = {"", 0};
+	slice_line(&rest, &line);
+	s->release = known_release(line, minor_of(torch));
 	while (slice_line(&rest, &line)) {
+		if (!of_release(&line, s->release))
+			continue;
 		const char *eq = slice_find(line, " = ");
-		if (!eq || line.p[0] == '#')
+		if (!eq)
 			continue;
 		uint32_t i = intern_add(&s->name, slice_of(line.p, (size_t)(eq - line.p)));
 		GROW(s->value, i, s->cap, 1);
@@ -165,7 +212,7 @@ static void put_setting(struct report_text *t, struct settings *s, struct slice 
 	if (intern_add(&s->shown, text) < before || s->shown.n > SETTINGS)
 		return;
 	if (s->shown.n == 1)
-		buf_adds(t->b, "\nSettings that are not the defaults of torch 2.13:\n\n");
+		buf_addf(t->b, "\nSettings that are not the defaults of torch 2.%u:\n\n", s->release);
 	buf_adds(t->b, "- ");
 	report_add_code(t, text);
 	buf_addc(t->b, '\n');
@@ -200,7 +247,8 @@ static void put_settings(struct report_text *t)
 							 "torch.compiler.config"};
 	const struct facts *f = t->x->facts;
 	struct settings s = {0};
-	read_defaults(&s);
+	uint32_t torch = emit_torch_version(t->x);
+	read_defaults(&s, torch == INTERN_NONE ? SLICE("") : facts_text(f, torch));
 	for (uint32_t i = 0; i < f->n_input; i++)
 		for (unsigned k = 0; k < CONFIG_TEXTS; k++)
 			put_settings_of(t, &s, module[k], facts_text(f, f->input[i].config.text[k]));

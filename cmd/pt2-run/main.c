@@ -100,6 +100,10 @@ static int run_and_write(const struct operands *in, struct err *err)
 	if (opt.output && (save_format(&opt, &format, err) < 0 || !(out = output_file(opt.output, err))))
 		return -1;
 	int rc = run(in, &r, err);
+	if (!rc && child_signalled()) { /* it came too early or too late to end the model */
+		run_result_release(&r);
+		rc = -1;
+	}
 	if (!rc) {
 		say_notes(&r);
 		if (out)

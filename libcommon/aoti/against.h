@@ -18,6 +18,10 @@
  * input's; what is not is a demand that the export does not make. The same the other way round finds relations of the
  * export that nothing checks. What one side does not know (contract_known) is no finding.
  *
+ * Weights are compared by module path, shape and dtype, never by value. What the compiler made of them itself (freezing folds
+ * and packs: "_frozen_param3", "constant4") has no path: a note, and that two models are the same then rests on the
+ * rest, which the note says.
+ *
  * A finding is bad when calls that the export allows fail, or go wrong unseen; what is worth knowing only is advice.
  * Bad ones come first, then in the order of enum against_what. Work is linear in the number of dims.
  */
@@ -26,7 +30,7 @@
 #include "aoti/contract.h"
 
 enum against_what {
-	AGAINST_MODEL,     /* these are two different models; says so before everything else */
+	AGAINST_MODEL,     /* these are two different models; says so before everything else; or (advice) what says that they are one */
 	AGAINST_COUNT,     /* inputs or outputs */
 	AGAINST_DTYPE,
 	AGAINST_DEVICE,
@@ -36,7 +40,7 @@ enum against_what {
 	AGAINST_NARROWER,  /* bounds inside the exported ones */
 	AGAINST_EQUAL,     /* the compiled code demands a relation between sizes that the export does not have */
 	AGAINST_STRIDE,    /* other strides; or (advice) strides that no export checks are demanded */
-	AGAINST_CONSTANT,  /* of another shape or dtype, not in the export; or (advice) not in the compiled code */
+	AGAINST_CONSTANT,  /* of another shape or dtype, not in the export; or (advice) not in the compiled code, made by the compiler */
 	AGAINST_UNCHECKED, /* advice: a relation of the export's that the compiled code does not check */
 	AGAINST_WIDER,     /* advice: bounds beyond the exported ones */
 };
@@ -61,7 +65,8 @@ struct against {
 	struct against_finding *v;
 	size_t n, cap;
 	size_t n_bad;    /* those that are no advice */
-	bool same_model; /* false: there is an AGAINST_MODEL */
+	bool same_model; /* false: there is an AGAINST_MODEL that is no advice */
+	bool unproved;   /* nothing but the inputs and outputs says that it is the same model: all weights were folded or packed */
 	struct arena arena;
 };
 

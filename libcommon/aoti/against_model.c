@@ -132,62 +132,113 @@ static void compare_constant(struct compare *k, const struct contract_constant *
 	f->fix = SLICE("compile this exported program again");
 }
 
-/* Of the compiled constants with a module path: which the export has, which not. */
-static uint32_t match(struct compare *k, const struct intern *known, uint32_t *which, bool *taken, struct names *extra,
-		      uint32_t *paths)
+/* What the compiler made itself: it has no path in the module, and no export knows its name. All but the first may be followed
+ * by something ("constant4_0", "_frozen_param3_BMatrixCompens"). torch 2.13 and 2.15, torch/_inductor: constant_folding.py
+ * (replace_node_with_constant: freezing, which folds and packs), graph.py (allocate_non_dup_const_name: packed for a template, a
+ * number), compile_fx.py (_resolve_name_collision: torch.tensor([...]) in forward; split_const_gm), mkldnn_lowerings.py. */
+static bool made_by_compiler(struct slice fqn)
 {
-	uint32_t shared = 0;
+	static const char *const whole[] = {"x_scale", "x_zp", "w_zp"}, *const numbered[] = {"_frozen_param", "constant", "_tensor_constant"},
+			  *const last[] = {"_x_w_compens", "_BMatrixCompens"};
+	for (size_t i = 0; i < ARRAY_LEN(whole); i++)
+		if (slice_is(fqn, whole[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_LEN(last); i++)
+		if (slice_ends(fqn, last[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_LEN(numbered); i++) {
+		size_t n = strlen(numbered[i]), digits = n;
+		while (slice_starts(fqn, numbered[i]) && digits < fqn.n && fqn.p[digits] >= '0' && fqn.p[digits] <= '9')
+			digits++;
+		if (digits > n && (digits == fqn.n || fqn.p[digits] == '_'))
+			return true;
+	}
+	return slice_starts(fqn, "_FOLDED_CONST_");
+}
+
+/* How many numbers; -1: not known. */
+static int64_t numbers(const struct contract_constant *c)
+{
+	int64_t n = c->n_dim < 0 ? -1 : 1;
+	for (int d = 0; d < c->n_dim; d++)
+		if (!symsize_is_int(c->dim[d].size) || __builtin_mul_overflow(n, c->dim[d].size.k, &n))
+			return -1;
+	return n;
+}
+
+/* Folding and packing keep the number of values more often than not. */
+static bool as_many(const struct compare *k, const struct contract_constant *c)
+{
+	int64_t n = numbers(c);
+	for (uint32_t i = 0; n >= 0 && i < k->e->n_constants; i++)
+		if (numbers(&k->e->constant[i]) == n)
+			return true;
+	return false;
+}
+
+/* Of the compiled constants with a module path: which the export has, which not; and those without one. */
+static void match(struct compare *k, const struct intern *known, uint32_t *which, bool *taken, struct names *extra, struct names *made)
+{
 	for (uint32_t i = 0; i < k->c->n_constants; i++) {
 		const struct contract_constant *c = &k->c->constant[i];
 		if (!c->fqn.n || c->from_folded || c->type == CONSTANT_FOLDED)
 			continue;
-		(*paths)++;
 		uint32_t at = intern_find(known, c->fqn);
-		if (at == INTERN_NONE) {
+		if (at != INTERN_NONE) {
+			k->shared_weights++;
+			taken[at] = true;
+			compare_constant(k, &k->e->constant[which[at]], i);
+		} else if (made_by_compiler(c->fqn)) {
+			k->made_alike += as_many(k, c);
+			add_name(made, c->name.n ? c->name : c->fqn);
+		} else {
 			add_name(extra, c->fqn);
-			continue;
 		}
-		shared++;
-		taken[at] = true;
-		compare_constant(k, &k->e->constant[which[at]], i);
 	}
-	return shared;
+	k->compiled_weights = k->shared_weights + extra->n;
+	k->made = made->n;
+}
+
+static void weights_found(struct compare *k, struct slice exported, struct slice compiled, bool advice, const char *why, const char *fix)
+{
+	struct against_finding *f = against_found(k, AGAINST_CONSTANT, AGAINST_WEIGHT, CONTRACT_NONE, -1, advice);
+	f->exported = exported;
+	f->compiled = compiled;
+	f->why = slice_str(why);
+	f->fix = slice_str(fix);
 }
 
 void against_constants(struct compare *k)
 {
 	struct intern known = {0};
-	struct names extra = {0}, lost = {0};
-	uint32_t paths = 0;
+	struct names extra = {0}, made = {0}, lost = {0};
 	uint32_t *which = xcalloc((size_t)k->e->n_constants + 1, sizeof(*which));
 	bool *taken = xcalloc((size_t)k->e->n_constants + 1, sizeof(*taken));
 	for (uint32_t i = 0; i < k->e->n_constants; i++)
 		if (k->e->constant[i].fqn.n)
 			which[intern_add(&known, k->e->constant[i].fqn)] = i;
-	k->shared_weights = match(k, &known, which, taken, &extra, &paths);
-	k->compiled_weights = paths;
+	match(k, &known, which, taken, &extra, &made);
 	for (uint32_t i = 0; i < known.n; i++)
 		if (!taken[i])
 			add_name(&lost, intern_get(&known, i));
 	uint32_t n_extra = extra.n, n_lost = lost.n;
-	struct slice extra_text = names_text(k, &extra), lost_text = names_text(k, &lost);
-	if (n_extra) {
-		struct against_finding *f =
-		    against_found(k, AGAINST_CONSTANT, AGAINST_WEIGHT, CONTRACT_NONE, -1, false);
-		f->exported = SLICE("not there");
-		f->compiled = extra_text;
-		f->why = SLICE("the binary has weights that this export does not: they cannot be updated from it");
-		f->fix = SLICE("compile this exported program again");
-	}
+	struct slice extra_text = names_text(k, &extra), made_text = names_text(k, &made), lost_text = names_text(k, &lost);
+	if (n_extra)
+		weights_found(k, SLICE("not there"), extra_text, false,
+			      "the binary has weights that this export does not: they cannot be updated from it", "compile this exported program again");
+	if (k->made)
+		weights_found(k, SLICE("not there"), made_text, true,
+			      "made by the compiler: weights that freezing folded or packed for an operator, and tensors that the program "
+			      "writes out; they cannot be updated from an export, and their values are compared with nothing",
+			      "");
 	/* torch 2.13, torch/_inductor/graph.py, can_inline_constant. */
-	if (n_lost && paths) {
-		struct against_finding *f = against_found(k, AGAINST_CONSTANT, AGAINST_WEIGHT, CONTRACT_NONE, -1, true);
-		f->exported = lost_text;
-		f->compiled = SLICE("not there");
-		f->why = SLICE(
-		    "the compiled code does not use them, or has their values in its instructions (up to 8 numbers); "
-		    "updating them changes nothing");
-	}
+	if (n_lost && (k->compiled_weights || k->made))
+		weights_found(k, lost_text, SLICE("not there"), true,
+			      k->made ? "the compiled code has folded or packed them into constants of its own, has their values in its "
+					"instructions (up to 8 numbers), or does not use them; updating them changes nothing"
+				      : "the compiled code does not use them, or has their values in its instructions (up to 8 numbers); "
+					"updating them changes nothing",
+			      "");
 	free(taken);
 	free(which);
 	intern_release(&known);
@@ -216,6 +267,28 @@ static struct slice outline(struct compare *k, const struct contract *c)
 			    (int)names.n, names.p);
 }
 
+/* As many numbers as become instructions: torch 2.13, torch/_inductor/graph.py, can_inline_constant. */
+static bool all_small(const struct contract *e)
+{
+	for (uint32_t i = 0; i < e->n_constants; i++)
+		if (numbers(&e->constant[i]) > 8)
+			return false;
+	return true;
+}
+
+/* The binary has no weights whose names one could go by: what says that it is this model, then? */
+static void unnamed(struct compare *k)
+{
+	struct against_finding *f = against_found(k, AGAINST_MODEL, AGAINST_WHOLE, CONTRACT_NONE, -1, true);
+	f->exported = outline(k, k->e);
+	f->compiled = outline(k, k->c);
+	k->out->unproved = !k->made_alike;
+	struct slice sizes = k->made ? against_text(k, " and sizes (%u of %u weights have as many numbers as one of this export's)", k->made_alike, k->made)
+				     : SLICE("");
+	f->why = against_text(k, "no weight has kept its name: that they are the same model rests on inputs, outputs%.*s%s", (int)sizes.n, sizes.p,
+			      k->made_alike ? "" : ", which is not enough");
+}
+
 /* Weights in common: at most another export of the same model. Else those that there are, or the inputs, tell. */
 void against_model(struct compare *k)
 {
@@ -225,8 +298,13 @@ void against_model(struct compare *k)
 		alike += resembles(&e->input[i], &c->input[i]);
 	bool weights = e->n_constants && k->compiled_weights;
 	bool inputs = n ? alike > 0 && e->n_inputs == c->n_inputs : e->n_inputs == c->n_inputs;
-	if (k->shared_weights || (!weights && inputs))
+	if (k->shared_weights)
 		return;
+	if (!weights && inputs) {
+		if (e->n_constants && (k->made || (!c->n_constants && !all_small(e))))
+			unnamed(k);
+		return;
+	}
 	k->out->same_model = false;
 	struct against_finding *f = against_found(k, AGAINST_MODEL, AGAINST_WHOLE, CONTRACT_NONE, -1, false);
 	f->exported = outline(k, e);

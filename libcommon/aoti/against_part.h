@@ -19,6 +19,7 @@ struct compare {
 	int64_t *size[AGAINST_TRIALS];
 	size_t *first;
 	uint32_t shared_weights, compiled_weights; /* by module path */
+	uint32_t made, made_alike; /* without one, by the compiler; and those with as many numbers as a weight of the export's */
 	struct intern said;                     /* bounds that were found before: one finding for all dims of a size */
 	struct symbind source, compiled_source; /* symbol -> the dim it was taken from, input * 256 + dim */
 };

@@ -1,6 +1,5 @@
 /* Sizes that a floor division cuts: an input of 2099 elements and what is made of it element by element has 100*(n//100), 2000. */
 #include "aoti/check_part.h"
-#include "aoti/wrapper_read.h"
 
 #include <inttypes.h>
 
@@ -223,7 +222,7 @@ static struct slice value_text(struct check *k, const struct cut *cut, uint32_t 
 		buf_adds(&b, d ? ", " : "");
 		size_t from = b.len;
 		symsize_print(&c->tab, v->dim[d].size, &b);
-		if (b.p[from] == '(' && text_group(slice_of(b.p + from, b.len - from), 0) == b.len - from) {
+		if (b.p[from] == '(' && !memchr(b.p + from + 1, '(', b.len - from - 1) && b.p[b.len - 1] == ')') { /* (s77//100) */
 			memmove(b.p + from, b.p + from + 1, b.len - from - 1);
 			b.len -= 2;
 		}

@@ -123,7 +123,7 @@ static void ranges(struct diff *d, uint32_t i)
  * no value on that side either. */
 static void bind(struct diff *d)
 {
-	static const int64_t step[TRIALS] = {5, 11, 23};
+	static const int64_t step[TRIALS] = {5, 11, 1009};
 	const struct contract *a = d->text.c, *b = d->binary.c;
 	struct tensor_meta *in = xcalloc((size_t)a->n_inputs + 1, sizeof(*in));
 	for (int t = 0; t < TRIALS; t++) {

@@ -77,7 +77,7 @@ static const struct {
     {"linalg_eig", "cc"},
     {"linalg_householder_product", "s"},
     {"linalg_inv_ex", "sn"},
-    {"linalg_lstsq", "sslr"},
+    {"linalg_lstsq", "srlr"},
     {"linalg_lu", "sss"},
     {"linalg_lu_factor_ex", "snn"},
     {"linalg_matrix_exp", "s"},
@@ -180,12 +180,11 @@ static int complex_of(int t)
 	}
 }
 
-/* Where their sizes do not matter: those of a tensor without dims count less. */
+/* Only where their ranks do not matter: a tensor without dims counts less, so complex64 with bfloat16 may be one of three. */
 static int promoted(int a, int b)
 {
-	bool real = b == DTYPE_F16 || b == DTYPE_BF16 || b == DTYPE_F32;
 	bool integer = b == DTYPE_U8 || b == DTYPE_BOOL || (b >= DTYPE_I8 && b <= DTYPE_I64);
-	bool wins = a == b || (real_of(a) != DTYPE_NONE && integer) || (a == DTYPE_C64 && real) || (a == DTYPE_C128 && (real || b == DTYPE_F64));
+	bool wins = a == b || (real_of(a) != DTYPE_NONE && integer) || (a != DTYPE_NONE && a == complex_of(b));
 	return wins ? a : DTYPE_NONE;
 }
 

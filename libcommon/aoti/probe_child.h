@@ -368,7 +368,7 @@ bool walk_settles(struct walks *w);
 uint64_t walk_hash_calls(void);
 int64_t *walk_numbers(uint32_t *n);
 /* Runs with a row of consecutive values of source j, for formulas that round. */
-void walk_row(struct walks *w, uint32_t j);
+void walk_row(struct walks *w, uint32_t j, int n);
 /* What checks have said of it. */
 struct bounds *source_bounds(const struct source *s);
 /* The k of a value that is step*k + rest, rounded down. */

@@ -139,7 +139,9 @@ static struct symsize *fit_all(struct filler *f)
 {
 	struct walks *w = f->w;
 	struct symsize *out = xcalloc((size_t)w->n_numbers + 1, sizeof(*out));
-	for (int pass = 0; pass < 2; pass++) {
+	/* Values in a row after the first pass and the second; the longer one only where there are few sizes that may vary. */
+	static const int row[] = {40, 280};
+	for (int pass = 0; pass < 3; pass++) {
 		int64_t *v = xcalloc((size_t)w->n + 1, sizeof(*v));
 		f->n_unknown = 0;
 		for (uint32_t q = 0; q < w->n_numbers; q++)
@@ -148,10 +150,10 @@ static struct symsize *fit_all(struct filler *f)
 				out[q] = contract_unknown(f->c);
 			}
 		free(v);
-		if (!f->n_unknown || pass || w->n_sources > 8)
+		if (!f->n_unknown || pass == 2 || w->n_sources > (pass ? 2 : 8))
 			break;
 		for (uint32_t j = 0; j < w->n_sources; j++)
-			walk_row(w, j);
+			walk_row(w, j, row[pass]);
 		set_points(f);
 	}
 	if (f->n_unknown)

@@ -262,9 +262,10 @@ static bool offset_of(const struct fit_points *p, const int64_t *v, uint32_t j, 
 
 static bool fit_floor(struct symtab *tab, const struct fit_points *p, const int64_t *v, uint32_t j, struct symsize *out)
 {
-	if (p->n > 512)
+	enum { MOST = 1024 };
+	if (p->n > MOST)
 		return false;
-	int64_t w[512], k = 0, c;
+	int64_t w[MOST], k = 0, c;
 	uint32_t far = 0;
 	for (uint32_t i = 1; i < p->n; i++) {
 		k = gcd(v[i] - v[0], k);
@@ -279,8 +280,8 @@ static bool fit_floor(struct symtab *tab, const struct fit_points *p, const int6
 	int64_t enough = p->whole[j] ? INT64_MAX : distinct_points(p, &j, 1);
 	int64_t rise = w[far] - w[0], run = p->at[far][j] - p->at[0][j];
 	/* Three unknowns, and a rest that must be seen in full. */
-	for (int64_t d = 2; d <= 32 && d + 4 <= enough; d++)
-		for (int64_t a = rise * d / run - 1; a <= rise * d / run + 1; a++) {
+	for (int64_t d = 2; d <= 256 && d + 4 <= enough; d++)
+		for (int64_t near = (int64_t)((i128)rise * d / run), a = near - 1; a <= near + 1; a++) {
 			int64_t b;
 			struct symsize s = p->symbol[j];
 			if (!a || gcd(a, d) != 1 || !offset_of(p, w, j, a, d, &b))

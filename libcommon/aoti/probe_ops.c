@@ -274,7 +274,7 @@ void kernel_called(const char *name, const struct stub_call *c) { kernel_from_wo
 
 /* ---- CUDA: no device, no error; a launch is a kernel's call ---- */
 
-/* Streams that the model makes are numbered from 1; all others are the caller's. No memory, so a number it is. An event is just something. */
+/* Streams that the model makes are numbered from 1; all others are the caller's. An event is just something that is not NULL. */
 #define STREAMS UINT64_C(0x5700000000000000)
 
 static uint32_t stream_number(const void *stream)

@@ -582,7 +582,17 @@ static int64_t range_size(struct bounds b)
 	return n < 1 << 20 ? n : 1 << 20;
 }
 
-/* One at a time: all values of a small range, else a few, odd and even. */
+/* The last but one is in the middle of its range, the last at its end: what rounds (s//100) is the same for all that are close. */
+static int64_t pick_far(struct bounds b, int64_t base, bool end)
+{
+	enum { FAR = 100000 };
+	int64_t top = b.has_hi && b.hi - FAR < base ? b.hi : base + FAR;
+	b.lo = end ? top - (top - base) / 8 : base + (top - base) / 2;
+	b.has_lo = true;
+	return pick(b, WANT_PRIME);
+}
+
+/* One at a time: all values of a small range, else a few, odd and even, close and far. */
 static void vary_one(struct walks *w, uint32_t j, int64_t *other)
 {
 	struct source *s = &w->source[j];
@@ -592,7 +602,7 @@ static void vary_one(struct walks *w, uint32_t j, int64_t *other)
 	*other = s->base;
 	for (int tries = 0; tries < 12 && done < MAX_VALUES - 1; tries++) {
 		int64_t v = n_range <= MAX_VALUES ? at_index(&b, bounds_index(&b, b.lo + step_of(&b) - 1) + tries)
-						  : pick(b, done == 1 ? WANT_EVEN : WANT_PRIME);
+			    : done < 2 ? pick(b, done == 1 ? WANT_EVEN : WANT_PRIME) : pick_far(b, s->base, done == 3);
 		if (n_range <= MAX_VALUES && v > b.hi)
 			break;
 		if (v < 2 || v == s->base)
@@ -606,11 +616,11 @@ static void vary_one(struct walks *w, uint32_t j, int64_t *other)
 	back_to_base(w);
 }
 
-void walk_row(struct walks *w, uint32_t j)
+void walk_row(struct walks *w, uint32_t j, int n)
 {
 	struct source *s = &w->source[j];
 	struct bounds b = *source_bounds(s);
-	for (int64_t k = 1; k <= 40; k++) {
+	for (int64_t k = 1; k <= n; k++) {
 		int64_t top = b.has_hi ? bounds_index(&b, b.hi) : INT32_MAX, base = bounds_index(&b, s->base);
 		int64_t v = at_index(&b, base + k <= top ? base + k : base - (base + k - top));
 		if (v < 2 || (b.has_lo && v < b.lo))

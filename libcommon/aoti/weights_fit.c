@@ -153,7 +153,8 @@ static const struct tensor_view *find_weight(struct matching *m, const struct co
 	return &m->w->v[m->which[at]];
 }
 
-static int match_constant(struct matching *m, const struct contract *all, const struct contract_constant *c, struct weights_fit *f, struct err *err)
+static int match_constant(struct matching *m, const struct contract *all, const struct contract_constant *c, struct weights_fit *f,
+			  struct err *err)
 {
 	const struct tensor_view *found = find_weight(m, all, c);
 	struct tensor_view *to = &f->v[f->n];

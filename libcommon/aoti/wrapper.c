@@ -205,12 +205,18 @@ static const char *take_spec(struct wrapper *w, const char *p, const char *end, 
 /* ---- declarations of kernels ---- */
 
 /* extern "C"  void  cpp_fused_add_0(float* in_out_ptr0, ...); or {: behind its brackets, p when it is none, and end
- * when they do not close (nothing after it can be understood then). */
+ * when they do not close (nothing after it can be understood then). Templates (cpp_gemm_template.py) have a line end behind "C". */
 static const char *take_extern(struct wrapper *w, const char *p, const char *end)
 {
 	const char *nl = memchr(p, '\n', (size_t)(end - p));
 	struct slice s = slice_of(p, (size_t)((nl ? nl : end) - p)), name;
-	if (!text_take(&s, "extern \"C\"") || !s.n || *s.p == '{')
+	if (!text_take(&s, "extern \"C\""))
+		return p;
+	if (!s.n && nl) {
+		const char *next = memchr(nl + 1, '\n', (size_t)(end - nl) - 1);
+		s = slice_trim(slice_of(nl + 1, (size_t)((next ? next : end) - nl) - 1));
+	}
+	if (!s.n || *s.p == '{')
 		return p;
 	for (;;) { /* the name is the one before the bracket */
 		name = text_name(&s);

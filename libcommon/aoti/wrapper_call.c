@@ -540,6 +540,7 @@ static bool is_silent(struct slice name)
 	    "__check_inputs_outputs",
 	    "aoti_torch_warn",
 	    "aoti_record_",
+	    "convert_", /* of the minimal ArrayRef interface: handles_to_inputs, outputs_to_handles */
 	};
 	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
 		if (slice_starts(name, prefixes[i]))

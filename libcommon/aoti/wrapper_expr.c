@@ -182,19 +182,24 @@ static struct contract_symbol *add_symbol(struct wrapper *w, uint32_t id)
 	return &w->sym[w->n_sym++];
 }
 
-/* arg0_1_size[0]: which input's size or stride. */
+/* arg0_1_size[0], and arg0_1.sizes()[0] (2.15, bind_input_symbol): which input's size or stride. */
 static bool input_size(struct wrapper *w, struct slice init, uint32_t *input, int *dim, bool *stride)
 {
 	struct slice rest = init, name = text_name(&rest);
 	int64_t d;
 	const struct wvar *v = name.n ? wrapper_var(w, name) : NULL;
-	if (!v || (v->kind != VAR_SIZES && v->kind != VAR_STRIDES) || rest.n < 3 || rest.p[0] != '[' ||
-	    text_group(rest, 0) != rest.n || !text_i64(slice_of(rest.p + 1, rest.n - 2), &d) || d < 0 ||
+	if (!v)
+		return false;
+	bool whole = v->kind == VAR_TENSOR && v->value != CONTRACT_NONE && w->wv[v->value].whole;
+	bool strides = whole ? text_take(&rest, ".strides()") : v->kind == VAR_STRIDES;
+	if (!strides && !(whole ? text_take(&rest, ".sizes()") : v->kind == VAR_SIZES))
+		return false;
+	if (rest.n < 3 || rest.p[0] != '[' || text_group(rest, 0) != rest.n || !text_i64(slice_of(rest.p + 1, rest.n - 2), &d) || d < 0 ||
 	    d >= TENSOR_MAX_DIMS)
 		return false;
-	*input = v->value;
+	*input = whole ? w->c->value[v->value].index : v->value;
 	*dim = (int)d;
-	*stride = v->kind == VAR_STRIDES;
+	*stride = strides;
 	return true;
 }
 

@@ -1,16 +1,16 @@
-/* Streams and events of a program for a GPU that has several (torch 2.15: torch/_inductor/codegen/cpp_wrapper_gpu.py, codegen_stream_info_prologue()
- * and _emit_stream_op_inline(); the caches: codegen/aoti_runtime/streams.h). Stream 0 is the caller's, `stream`; the others are the thread's own:
+/* Streams and events of a program for a GPU that has several (torch 2.15, torch/_inductor/codegen/cpp_wrapper_gpu.py:
+ * codegen_stream_info_prologue(), _emit_stream_op_inline(); the caches: codegen/aoti_runtime/streams.h). Stream 0 is the caller's,
+ * `stream`; the others are the thread's own:
  *
  *     _aoti_aux_stream_cache.ensure(2, this->device_idx_, stream);
  *     std::unique_ptr<AOTICudaStreamGuard> _aoti_current_stream_guard;
  *     cudaStream_t stream1 = _aoti_aux_stream_cache.get(1, this->device_idx_, stream);
- *     _aoti_current_stream_guard = std::make_unique<AOTICudaStreamGuard>(_aoti_aux_stream_cache.get(1, this->device_idx_, stream), this->device_idx_);
+ *     _aoti_current_stream_guard = std::make_unique<AOTICudaStreamGuard>(_aoti_aux_stream_cache.get(1, ...), this->device_idx_);
  *     AOTI_RUNTIME_CUDA_CHECK(cudaStreamWaitEvent(_aoti_aux_stream_cache.get(1, ...), _aoti_event_cache.get(0, this->device_idx_), 0));
  *     call_triton_poi_fused_add_0(arg0_1, buf0, 2048L, this->device_idx_, stream1, kernels, this->cubin_dir_);
  *     _aoti_current_stream_guard.reset();
  *
- * Operators go to torch's current stream, which the guard sets. What waits for what is not kept: the order of the calls is one that the events
- * allow, for it is the order in which they are issued. */
+ * Operators go to torch's current stream, which the guard sets. */
 #include "aoti/wrapper_read.h"
 
 #define CACHE "_aoti_aux_stream_cache"

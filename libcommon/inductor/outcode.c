@@ -263,6 +263,33 @@ static bool is_operator(struct slice chain)
 	return false;
 }
 
+/* def NAME(*args, **kwargs): */
+static struct slice passes_all(struct slice line)
+{
+	struct slice s = line, name = SLICE("");
+	if (slice_starts(s, "def "))
+		s = after(s, 4), name = take_chain(&s);
+	return slice_is(s, "(*args, **kwargs):") ? name : SLICE("");
+}
+
+/* return X(*args, **kwargs), in the function of that name */
+static void wrapped(struct outcode *o, struct slice name, struct slice line)
+{
+	struct slice s = after(line, strlen("return ")), of = take_chain(&s);
+	if (!of.n || !slice_is(s, "(*args, **kwargs)") || o->n_wrapped >= OUTCODE_MAX)
+		return;
+	GROW(o->wrapped, o->n_wrapped, o->cap_wrapped, 1);
+	o->wrapped[o->n_wrapped++] = (struct outalias){.name = name, .of = of};
+}
+
+static struct slice unwrapped(const struct outcode *o, struct slice name)
+{
+	for (uint32_t i = 0; i < o->n_wrapped; i++)
+		if (slice_eq(o->wrapped[i].name, name))
+			return o->wrapped[i].of;
+	return name;
+}
+
 static int depth_of(struct slice s)
 {
 	int d = 0;
@@ -310,7 +337,7 @@ static void statement(struct outcode *o, struct lines *l, struct slice line, str
 	}
 	if (!s.n || *s.p != '(' || !chain.n)
 		return;
-	struct slice name = chain;
+	struct slice name = unwrapped(o, chain);
 	if (slice_ends(name, ".run"))
 		name.n -= 4;
 	uint32_t k = outcode_kernel(o, name);
@@ -359,7 +386,7 @@ void outcode_read(struct outcode *o, struct slice text)
 {
 	struct lines l = {.rest = text};
 	struct comments c = {0};
-	struct slice raw;
+	struct slice raw, passing = SLICE("");
 	bool runs = false;
 	*o = (struct outcode){0};
 	while (next(&l, &raw)) {
@@ -373,7 +400,10 @@ void outcode_read(struct outcode *o, struct slice text)
 			c = (struct comments){0};
 		} else if (slice_starts(line, "def ")) {
 			runs = slice_starts(line, "def call(") || slice_starts(line, "def partition_");
+			passing = passes_all(line);
 			c = (struct comments){0};
+		} else if (passing.n && slice_starts(line, "return ")) {
+			wrapped(o, passing, line);
 		} else if (runs && slice_starts(line, "return ")) {
 			results(o, &l, line);
 		} else if (runs && slice_ends(line, " = args")) {
@@ -398,6 +428,7 @@ void outcode_release(struct outcode *o)
 	free(o->kernel);
 	free(o->call);
 	free(o->alias);
+	free(o->wrapped);
 	free(o->name);
 	arena_release(&o->arena);
 	*o = (struct outcode){0};

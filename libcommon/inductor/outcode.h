@@ -18,6 +18,8 @@
  *     triton_poi_fused_relu_sin_0 = async_compile.triton('triton_poi_fused_relu_sin_0', '''
  *     cpp_fused_relu_sin_0 = async_compile.cpp_pybinding(['const float*', 'float*'], r'''     2.0 to 2.2: async_compile.cpp('''
  *     ''')
+ *     def extern_kernels_extern_kernels_mm_2(*args, **kwargs):              2.15, config.trace.provenance_tracking_to_timeline: a name
+ *         return extern_kernels.mm(*args, **kwargs)                         for profiles; a call of it is one of extern_kernels.mm
  *     def call(self, args):                                                 def call(args): up to 2.7
  *         arg0_1, = args
  *         buf1 = buf0; del buf0  # reuse
@@ -25,6 +27,9 @@
  *         cpp_fused_relu_sin_0(arg0_1, buf1)                                2.0: kernel_cpp_0(c_void_p(arg0_1.data_ptr()), ...)
  *         triton_poi_fused_relu_sin_0.run(arg0_1, buf1, 64, stream=stream0)
  *         extern_kernels.mm(buf1, arg1_1, out=buf2)
+ *         with stream1:                                                     2.15: streams of the program, and contexts of memory pools
+ *             raw_stream = get_raw_stream(0)
+ *             triton_poi_fused_cos_1.run(buf0, buf5, 2048, stream=raw_stream)
  *         return (buf2, )
  *
  * C++ wrappers are read by aoti/wrapper.h; kernels are the functions declared extern "C" of either text, and Triton's, whose sources
@@ -83,10 +88,10 @@ struct outalias { /* buf1 = buf0  # reuse; buf8 = buf7[0] */
 struct outcode {
 	struct outkernel *kernel;
 	struct outcall *call; /* in order */
-	struct outalias *alias;
+	struct outalias *alias, *wrapped; /* wrapped: functions that do nothing but call another */
 	struct slice *name;
-	uint32_t n_kernel, n_call, n_alias, n_name;
-	uint32_t cap_kernel, cap_call, cap_alias, cap_name;
+	uint32_t n_kernel, n_call, n_alias, n_wrapped, n_name;
+	uint32_t cap_kernel, cap_call, cap_alias, cap_wrapped, cap_name;
 	struct outlist input, result; /* result: what is returned, "" where it is no buffer */
 	bool cpp_wrapper;
 	struct arena arena;

@@ -24,7 +24,8 @@ struct inputs {
 };
 
 /* The model at `path` (one of several: `name`) and its inputs. On failure nothing needs a release. */
-int inputs_load(struct loaded *l, struct inputs *in, const char *path, const char *name, const char *const *operand, int n, struct err *err);
+int inputs_load(struct loaded *l, struct inputs *in, const char *path, const char *name, const char *const *operand, int n,
+		struct err *err);
 /* Of a contract alone. */
 int inputs_read(struct inputs *in, const struct contract *c, const char *const *operand, int n, struct err *err);
 void inputs_release(struct inputs *in);

@@ -137,8 +137,9 @@ static int put_fitted(struct run_job *j, const struct weights *w, const struct c
 		return -1;
 	int r = put_inputs(path, f.v, f.n, err);
 	if (f.n_surplus)
-		buf_addf(&j->notes, "'%s': %zu weight%s that the model does not take (it does not use them, or has their values in its code): %s\n", w->path,
-			 f.n_surplus, f.n_surplus == 1 ? "" : "s", buf_str(&f.surplus));
+		buf_addf(&j->notes,
+			 "'%s': %zu weight%s that the model does not take (it does not use them, or has their values in its code): %s\n",
+			 w->path, f.n_surplus, f.n_surplus == 1 ? "" : "s", buf_str(&f.surplus));
 	if (f.n_kept)
 		buf_addf(&j->notes, "'%s' lacks %zu of the model's weights, which stay as they were compiled: %s\n", w->path, f.n_kept,
 			 buf_str(&f.kept));
@@ -156,8 +157,8 @@ static uint64_t all_bytes(const struct weights *w)
 }
 
 /* *path: a file for the child; NULL: the library's own are what there is. */
-static int put_weights(struct run_job *j, struct package *pkg, const struct package_model *m, const struct run_options *o, const char **path,
-		       uint64_t *size, struct err *err)
+static int put_weights(struct run_job *j, struct package *pkg, const struct package_model *m, const struct run_options *o,
+		       const char **path, uint64_t *size, struct err *err)
 {
 	struct weights w;
 	bool has = false;
@@ -394,7 +395,8 @@ int run_model(struct package *pkg, const struct tensor_view *in, size_t n_in, co
 	    .die_with_parent = true,
 	};
 	struct child_result child;
-	int rc = child_run(&spec, &child, err);
+	int rc = child_signalled() ? err_set(err, EXIT_ENVIRON, "ended by a signal before the model was started")
+				   : child_run(&spec, &child, err);
 	if (!rc) {
 		rc = run_outputs(&j, &child, r, err);
 		child_result_release(&child);

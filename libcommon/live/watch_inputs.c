@@ -141,7 +141,8 @@ bad:
 	return -1;
 }
 
-int inputs_load(struct loaded *l, struct inputs *in, const char *path, const char *name, const char *const *operand, int n, struct err *err)
+int inputs_load(struct loaded *l, struct inputs *in, const char *path, const char *name, const char *const *operand, int n,
+		struct err *err)
 {
 	struct watch_bundle b;
 	const bool bundle = watch_bundle_like(path);

@@ -245,16 +245,16 @@ static void safetensors_header(struct buf *b, const struct tensor_view *v, size_
 
 /* ---- .npz (numpy/lib/_npyio_impl.py, _savez: a zip archive of NAME.npy) ---- */
 
-static int npz_write(struct sink *s, const struct tensor_view *v, size_t n)
+static int npz_write(struct sink *s, const struct tensor_view *v, size_t n, bool named)
 {
 	struct archive a = {.s = s};
-	int rc = check_names(s, v, n, false);
+	int rc = named ? check_names(s, v, n, false) : 0;
 	for (size_t i = 0; i < n && !rc; i++) {
 		char head[NPY_HEAD], *name = v[i].name.n ? xasprintf("%.*s.npy", (int)v[i].name.n, v[i].name.p) : xasprintf("arr_%zu.npy", i);
+		const uint64_t size = npy_head(head, &v[i].meta, is_fortran(&v[i].meta)) + (uint64_t)bytes_of(&v[i]);
 		if (strlen(name) > UINT16_MAX)
 			rc = err_set(s->err, EXIT_INPUT, "'%s': a tensor's name is too long", s->what);
-		else if (archive_begin(&a, name, npy_head(head, &v[i].meta, is_fortran(&v[i].meta)) + (uint64_t)bytes_of(&v[i])) < 0 || npy_write(s, &v[i]) < 0 ||
-			 archive_member_end(&a, name) < 0)
+		else if (archive_begin(&a, name, size) < 0 || npy_write(s, &v[i]) < 0 || archive_member_end(&a, name) < 0)
 			rc = -1;
 		free(name);
 	}
@@ -350,7 +350,7 @@ int tensor_write(int fd, enum tensor_format format, const struct tensor_view *v,
 		crc_tables(&s);
 	switch (format) {
 	case TENSOR_NPY: rc = npy_write(&s, v); break;
-	case TENSOR_NPZ: rc = npz_write(&s, v, n); break;
+	case TENSOR_NPZ: rc = npz_write(&s, v, n, named); break;
 	case TENSOR_SAFETENSORS: rc = safetensors_write(&s, v, n); break;
 	case TENSOR_PT: rc = named && check_names(&s, v, n, false) < 0 ? -1 : pt_write(&s, v, n, named); break;
 	}

@@ -1,4 +1,5 @@
-/* run.h - pt2-runner: one model, one process. main.c reads the command line, model.c loads and calls, weights.c gives it weights, confine.c locks the door. */
+/* run.h - pt2-runner: one model, one process. main.c reads the command line, model.c loads and calls, weights.c gives it weights,
+ * confine.c locks the door. */
 #ifndef PT2_SHIM_RUN_H
 #define PT2_SHIM_RUN_H
 #include "live/runfile.h"

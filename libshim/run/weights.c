@@ -74,8 +74,8 @@ static uint32_t find_given(const struct giving *g, const struct constant *k)
 static void add_missing(struct giving *g, const struct constant *k)
 {
 	if (g->n_missing++ < 8)
-		buf_addf(&g->missing, "%s%.120s (%s, %zu bytes)", g->n_missing > 1 ? ", " : "", k->fqn && *k->fqn ? k->fqn : k->name, dtype_name(k->dtype),
-			 k->bytes);
+		buf_addf(&g->missing, "%s%.120s (%s, %zu bytes)", g->n_missing > 1 ? ", " : "", k->fqn && *k->fqn ? k->fqn : k->name,
+			 dtype_name(k->dtype), k->bytes);
 }
 
 static int give_one(struct giving *g, const struct constant *k, const char *model, struct err *err)
@@ -110,10 +110,12 @@ static int give_all(struct giving *g, const char *model, struct err *err)
 			return -1;
 	}
 	if (g->n_missing)
-		return err_set(err, EXIT_INPUT, "'%s' has no weights in it (aot_inductor.package_constants_in_so=False): give them with --weights FILE; it needs %s%s",
+		return err_set(err, EXIT_INPUT,
+			       "'%s' has no weights in it (aot_inductor.package_constants_in_so=False): give them with --weights FILE; it needs %s%s",
 			       model, buf_str(&g->missing), g->n_missing > 8 ? " and more" : "");
 	if (g->n && !g->f.update)
-		return err_set(err, EXIT_INPUT, "'%s' was compiled by torch before 2.10, whose models take weights from C++ only: compile it again", model);
+		return err_set(err, EXIT_INPUT, "'%s' was compiled by torch before 2.10, whose models take weights from C++ only: compile it again",
+			       model);
 	if (!g->n || !g->f.update(g->c, g->pair, g->n, false, false))
 		return 0;
 	const char *why = NULL;

@@ -20,7 +20,7 @@ for so in made/*.so; do
 	if [ "$name" = init_hangs ]; then
 		:
 	elif [[ $name = *_writes ]]; then # models may print; it goes nowhere
-		if [ "$status" -le 3 ] && ! grep -q pwned out err; then pass "$name: is not seen"; else fail "$name: is not seen" "status $status"; fi
+		if { [ "$status" -le 3 ] || [ "$status" = 5 ]; } && ! grep -q pwned out err; then pass "$name: is not seen"; else fail "$name: is not seen" "status $status"; fi
 		tool --probe "$TMP/made/$name.pt2"
 		unlike "$name, with its text: is not seen" "$(cat out err)" "pwned"
 		continue
@@ -30,7 +30,7 @@ for so in made/*.so; do
 		fail "$name: refused" "status $status" "$(head -n 3 out)"
 	fi
 	tool --probe "$TMP/made/$name.pt2"
-	if [ "$status" = 0 ] && one_line && cmp -s <(grep -v "$name" out) <(grep -v mlp_provenance want); then
+	if [ "$status" = 5 ] && one_line && cmp -s <(grep -v "$name" out) <(grep -v mlp_provenance want); then
 		pass "$name, with its text: falls back to that, and says so"
 	else
 		fail "$name, with its text: falls back to that, and says so" "status $status" "$(diff <(grep -v "$name" out) <(grep -v mlp_provenance want) | head -n 5)"

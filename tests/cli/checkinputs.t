@@ -33,6 +33,26 @@ is "nothing is unclear but branches" "$(for f in "$P"/*.pt2; do
 	for m in $(unzip -Z1 "$f" | sed -n 's|.*/data/aotinductor/\([^/]*\)/.*|\1|p' | sort -u); do $check --json -m "$m" "$f" 2>&1 | jq -r '.notes[]?'; done
 done | grep -v ' a condition or a loop: ')" ""
 is "None and numbers are no inputs, and shift nothing" "$($check --json "$P/kwargs.pt2" | jq -c '[.inputs[].path]')" '["args[0]","args[1][0]","args[1][1]","kwargs[\"mask\"]","kwargs[\"options\"].bias","kwargs[\"options\"].gains[0]","kwargs[\"options\"].gains[1]"]'
+# ---- torch 2.15 ----
+is "2.15: nothing is unclear but branches" "$(for f in "$P"/v215/*.pt2; do $check --json "$f" 2>&1 | jq -r '.notes[]?'; done | grep -v ' a condition or a loop: ')" ""
+is "2.15: every output has its type, sizes and device, or is None" "$(for f in "$P"/v215/*.pt2; do
+	$check --json "$f" | jq -r '.outputs[] | select((.none | not) and (.dtype == null or .sizes == null or .device == null)) | .name'
+done)" ""
+query='[.outputs[] | [.none, .dtype]]'
+is "None is an output of its own" "$(facts "$P/v215/none.pt2")" '[[false,"float32"],[true,null],[false,"float32"]]'
+run $check "$P/v215/none.pt2"
+like "and is shown" "$(cat out)" '1  [^ ]+ +None'
+is "all branches of torch.cond, which torch.switch is now" "$($check --json "$P/v215/switch.pt2" | jq -r '[.calls[].name] | join(" ")')" \
+	"cpp_fused_gt_sum_0 aoti_torch_item_int64 aoti_torch_cpu_mm_out cpp_fused_cos_gt_1 cpp_fused_gt_mul_sin_2"
+is "an alignment that is asserted" "$($check --json "$P/v215/proxied.pt2" | jq -c '[.values[].alignment | numbers] | unique')" '[16]'
+is "what is recorded for a profile is no call" "$($check --json "$P/v215/kprofile.pt2" | jq -r '[.calls[].name | select(test("ivalue"))] | length')" 0
+exits "elements that a floor division leaves out" 0 $check "$P/v215/div.pt2" 'f32[2099]'
+like "are said" "$(cat out)" 'output 0 is \[100, s[0-9]*//100 = 20\]: 99 of 2099 elements'
+unlike "and it does not simply fit" "$(cat out)" 'the input fits$'
+is "in JSON" "$($check --json "$P/v215/div.pt2" 'f32[2099]' | jq -c '[.fits, (.findings[] | .what, .dim, .advice)]')" '[true,"cut",0,true]'
+exits "where it divides, all is well" 0 $check "$P/v215/div.pt2" 'f32[2100]'
+like "and said so" "$(cat out)" 'the input fits$'
+
 exits "peak memory at a size" 0 $check --json --shape s77=2 "$P/mlp.pt2"
 small=$(jq .peak_bytes out)
 ok "more at the largest" test "$($check --json "$P/mlp.pt2" | jq .peak_bytes)" -gt "$small"
@@ -73,6 +93,19 @@ is "the same contract" "$(facts bare/model.so)" '[["float32",2,64,8,2]]'
 exits "but not if that is forbidden" 3 $check --no-exec bare/model.so
 like "why" "$(cat err)" "no-exec forbids"
 exits "a library of the old kind" 0 $check --json "$(find "$P/old" -name '*.so' | head -1)"
+
+# ---- an exported program against what was compiled from it ----
+X=$ROOT/tests/data/export
+frozen=$ROOT/tests/data/aoti/v215/export/frozen.pt2
+exits "frozen weights have no names: no difference" 0 $check --against "$frozen" "$P/v215/frozen.pt2"
+like "what that rests on" "$(cat out)" 'note: no weight has kept its name.*\(2 of 2 weights'
+like "they are not called another model's" "$(grep -v note: out)" 'takes what'
+exits "the same as data" 0 $check --json --against "$frozen" "$P/v215/frozen.pt2"
+is "all of it is advice" "$(jq -c '[.same_model, .unproved, .fits, (.findings | map(.advice) | all)]' out)" '[true,false,true,true]'
+exits "another model's export is one" 1 $check --json --against "$frozen" "$P/mlp.pt2"
+is "by name" "$(jq -c '[.same_model, .findings[0].what]' out)" '[false,"model"]'
+exits "and of a frozen package, too" 1 $check --json --against "$X/mlp.pt2" "$P/v215/frozen.pt2"
+is "by inputs" "$(jq -c '[.fits, (.findings | map(select(.advice | not).part) | unique)]' out | grep -c '^.false,.*"input"')" 1
 
 # ---- text against binary ----
 exits "they agree" 0 $check --probe "$P/mixed.pt2"

@@ -76,6 +76,25 @@ is "a user's kernel may do what it likes with a buffer" "$(jq -c '. as $c | .cal
 unzip -p "$pt2/user.pt2" '*.so' >model.so
 like "and that is shown" "$($check model.so 2>err)" 'far_copy +buf0 +buf1 \(or writes\)'
 
+# ---- torch 2.15: its streams and events, and launches with programmatic dependences (cuLaunchKernelEx) ----
+for name in linear streams pdl; do
+	exits "2.15, $name: the binary is the text's" 0 $check --probe "$pt2/v215/$name.pt2"
+	like "2.15, $name: and that is said" "$(cat out)" 'The binary agrees with its text'
+	unlike "2.15, $name: all is understood" "$(cat out)" 'Not understood'
+done
+is "2.15, linear: the same calls" "$(contract "$pt2/v215/linear.pt2" "$calls")" "$(contract "$pt2/linear.pt2" "$calls")"
+on='[.calls[] | [.name, .stream]]'
+is "the stream of a call, where it is none of the caller's" "$(contract "$pt2/v215/streams.pt2" "$on | map(select(.[1] != null))")" '[["aoti_torch_cuda_mm_out",1]]'
+unzip -p "$pt2/v215/streams.pt2" '*.so' >model.so
+is "by the library alone, too" "$($check --json model.so 2>err | jq -c "$on")" "$(contract "$pt2/v215/streams.pt2" "$on")"
+run $check "$pt2/v215/streams.pt2"
+like "the table says it" "$(cat out)" 'aoti_torch_cuda_mm_out +1 +buf6 +buf5, buf0 '
+like "and the others" "$(cat out)" "triton_poi_fused_sigmoid_0 +caller's +buf0 "
+unlike "no column where there is one stream" "$($check "$pt2/v215/linear.pt2")" "caller's"
+run env LD_LIBRARY_PATH="$cuda" $check --doctor --torch=none "$pt2/v215/linear.pt2"
+like "2.15: the doctor knows its GPU" "$(cat out)" 'ok +GPU code for sm_90 runs on the GPU here \(sm_90\)'
+like "2.15: that its ptxas is newer than the driver" "$(cat out)" 'warning its kernels \(.*\.cubin\) are compiled by CUDA 13\.[0-9]+, but the driver is for CUDA 12\.8'
+
 # ---- inputs ----
 exits "they fit" 0 $check "$pt2/linear.pt2" 'f32[4,16]@cuda:0'
 run $check "$pt2/linear.pt2" 'f32[4,16]'

@@ -40,6 +40,41 @@ for name in dynamic linear linear_embedded linear_fatbin linear_profiled user na
 	close "$name.out0.npy" "v/$base.out0.npy" 1e-5
 	is "$name computes what torch does" "$status" 0
 done
+# torch 2.15: an operator on a stream of its own; the input is the first one of `dynamic`
+cat >streams.py <<'P'
+import math
+import sys
+
+sys.path.insert(0, sys.argv[1])
+import npyclose
+
+x, got = npyclose.load(sys.argv[2])[2], npyclose.load(sys.argv[3])[2]
+a = [[1 / (1 + math.exp(-v)) for v in x[64 * i:64 * i + 64]] for i in range(32)]
+b = [sum(math.tanh(sum(math.cos(r[i]) * r[j] for r in a)) for i in range(64)) for j in range(64)]
+want = [b[j] + sum(r[j] for r in a) for j in range(64)]
+sys.exit(len(got) != 64 or max(abs(g - w) for g, w in zip(got, want)) > 1e-4)
+P
+at=$at/v215 unpack streams pdl
+for name in streams pdl; do
+	inputs=(in=v/dynamic.in0.npy in=v/dynamic.in1.npy)
+	[ $name = pdl ] || unset 'inputs[1]'
+	with run env FAKECUDA_LOG="$name.log" "$host" "load=$(so "$name")" "${inputs[@]}" call "out=$name.out"
+	like "2.15, $name runs" "$status $(cat out)" '^0 rc 0 f32\['
+done
+ok "2.15, streams computes what torch does" python3 streams.py "$ROOT/tests/lib" v/dynamic.in0.npy streams.out0.npy
+like "on two streams, by events" "$(cat streams.log)" 'cuEventRecord.*cuStreamWaitEvent.*'
+close pdl.out0.npy v/dynamic.out0.npy 1e-5
+is "2.15, pdl computes what torch does" "$status" 0
+is "2.15, pdl launches by cuLaunchKernelEx" "$(grep -c '^cuLaunchKernelEx triton' pdl.log) $(grep -c '^cuLaunchKernel triton' pdl.log)" "2 0"
+name=streams
+with run aoti-printer --level 2 --log=log -- "$host" "load=$(so streams)" in=v/dynamic.in0.npy call
+is "2.15, streams: watched, it ends as alone" "$status" 0
+is "each call is seen" "$(aoti-checkinputs --json streams.pt2 | jq -r '.calls[].name' | while read -r k; do grep -q "$k" log || echo "$k"; done)" ""
+with run env FAKECUDA_FAIL=illegal@3 aoti-printer --ima --log=log -- "$host" "load=$(so streams)" in=v/dynamic.in0.npy call
+like "--ima: the launch that failed, though another stream has been used before" "$status $(head -1 log)" '^1 triton_per_fused_sum_tanh_2: illegal memory access'
+with run aoti-nanassert --log=log -- "$host" "load=$(so streams)" in=v/dynamic.in0.npy call
+is "no NaN" "$status" 0
+
 launches=(in=v/launches.in0.npy in=v/launches.in1.npy in=bf16:v/launches.in2.npy)
 for name in launches launches_sm80; do
 	sm=90

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 flat() { tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
-tools=(tlparse fxexplain aoti-checkinputs aoti-printer aoti-nanassert fxminify)
+tools=(tlparse fxexplain aoti-checkinputs aoti-printer aoti-nanassert fxminify pt2-run)
 page() { mandoc -Tascii -O width=1000 "$ROOT/man/$1.1" 2>/dev/null | sed 's/.\x08//g' >page; } # as one reads it
 for tool in "${tools[@]}"; do
 	page "$tool"

@@ -176,6 +176,13 @@ is "--redact" "$status $(grep -cE "winifred|secret-project|$(hostname)" out)" "0
 like "the file stays" "$(cat out)" '<path1>/compile_error.py:13 in relu'
 run fxexplain report -o issue.md "$DATA/simple.log"
 ok "-o" grep -q '^### Versions' issue.md
+# Settings are held against the defaults of the log's own torch: what 2.13 had is a setting in a log of 2.15, and the other way round.
+settings() { fxexplain report "$1" | sed -n '/^Settings that/,/^$/p; /^- `torch/p' | grep -c '^- `torch._'; }
+sed 's/"pytorch_version": "2[^"]*"/"pytorch_version": "2.15.0+cu132"/' "$DATA/simple.log" >of215.log
+like "the release is named" "$(fxexplain report "$DATA/simple.log")" 'not the defaults of torch 2.13:'
+is "nobody has set what 2.15 changed" "$(settings "$DATA/simple.log")" 0
+like "nor another" "$(fxexplain report of215.log)" 'not the defaults of torch 2.15:'
+is "six that 2.15 changed" "$(settings of215.log)" 6
 exits "no such log" 3 fxexplain report nosuch.log
 exits "limits hold for a report, too" 1 fxexplain report --max graph-breaks=0 "$DATA/graph_breaks.log"
 for o in --json --sarif --github --html; do

@@ -90,19 +90,19 @@ exits "quiet" 0 pt2-run -q "${mlp[@]}"
 is "nothing" "$(cat out err)" ""
 
 # ---- None ----
-none=("$P/v215/none.pt2" "$ROOT/tests/data/aoti/v215/io/none.pt:inputs[0]")
+gives_none=("$P/v215/none.pt2" "$ROOT/tests/data/aoti/v215/io/none.pt:inputs[0]")
 tensors "$ROOT/tests/data/aoti/v215/io/none.npz" | grep '^out' >want
-exits "an output that is None" 0 pt2-run "${none[@]}" -o got.npz
+exits "an output that is None" 0 pt2-run "${gives_none[@]}" -o got.npz
 tensors got.npz >got
 ok "the others are what eager gave" close <(sed 's/^out[0-9]*/out/' got) <(sed 's/^out[0-9]*/out/' want)
 is "it leaves its number out" "$(cut -d' ' -f1 got | tr '\n' ' ')" "out0 out2 "
-exits "as .safetensors" 0 pt2-run "${none[@]}" -o got.safetensors
+exits "as .safetensors" 0 pt2-run "${gives_none[@]}" -o got.safetensors
 is "too" "$(tensors got.safetensors)" "$(cat got)"
-exits ".pt" 0 pt2-run "${none[@]}" -o got.pt
+exits ".pt" 0 pt2-run "${gives_none[@]}" -o got.pt
 is "can say None" "$(tensors got.pt | grep None)" "out1 None"
-exits "on the screen" 0 pt2-run "${none[@]}"
+exits "on the screen" 0 pt2-run "${gives_none[@]}"
 like "it is said" "$(cat out)" '\[  out[0-9]  \]: None'
-exits "in JSON" 0 pt2-run --json "${none[@]}"
+exits "in JSON" 0 pt2-run --json "${gives_none[@]}"
 is "it has a name only" "$(jq -c '[.outputs[] | select(.dtype == null) | keys]' out)" '[["name"]]'
 
 # ---- which model, which inputs ----
@@ -127,7 +127,8 @@ exits "--quiet and --json" 2 pt2-run --quiet --json "${mlp[@]}"
 mapfile -t in < <(inputs mlp)
 eager mlp >want
 weights() { python3 "$ROOT/tests/lib/tensors.py" --write "$@"; }
-all=(up.weight F32 16,8 0 up.bias F32 16 0 down.weight F32 4,16 0) # down.bias, four numbers, was compiled into the code
+# down.bias, four numbers, was compiled into the code.
+all=(up.weight F32 '16,8' 0 up.bias F32 16 0 down.weight F32 '4,16' 0)
 weights zero.safetensors "${all[@]}"
 exits "weights from a file" 0 pt2-run --weights zero.safetensors "${mlp[@]}" -o got.npz
 is "no word of them" "$(cat err)" ""
@@ -165,22 +166,21 @@ exits "beside a blob" 0 pt2-run --weights "$(weights blob.safetensors 0.weight F
 	"$P/weights_blob.pt2" 'f32[2,64]' -o got.npz
 is "take its place" "$(tensors got.npz | grep -o '[0-9]\.0' | sort | uniq -c | awk '{print $1, $2}')" "128 7.0"
 # A package without weights (aot_inductor.package_constants_in_so=False): down.bias, four numbers, is in its code, too.
-none=$P/v215/noweights.pt2
-x=$ROOT/tests/data/aoti/v215/io/noweights.pt:inputs[0]
+bare=("$P/v215/noweights.pt2" "$ROOT/tests/data/aoti/v215/io/noweights.pt:inputs[0]")
 for tool in pt2-run aoti-printer aoti-nanassert; do
-	exits "$tool: no weights" 3 $tool "$none" "$x"
+	exits "$tool: no weights" 3 $tool "${bare[@]}"
 	like "$tool: names what it needs" "$(cat err)" "^$tool: '.*noweights.pt2' has no weights in it .*: give them with --weights FILE; it needs up.weight \(float32, 512 bytes\), up.bias"
 done
-exits "with weights" 0 pt2-run --weights zero.safetensors "$none" "$x" -o got.npz
+exits "with weights" 0 pt2-run --weights zero.safetensors "${bare[@]}" -o got.npz
 is "no word" "$(cat err)" ""
-exits "a state dict" 0 pt2-run -q --weights "$ROOT/tests/data/aoti/v215/io/noweights.weights.pt" "$none" "$x" -o got.npz
+exits "a state dict" 0 pt2-run -q --weights "$ROOT/tests/data/aoti/v215/io/noweights.weights.pt" "${bare[@]}" -o got.npz
 tensors "$ROOT/tests/data/aoti/v215/io/noweights.npz" | grep '^out' >want
 tensors got.npz >got
 ok "gives what eager gave" close got want
-exits "one is missing" 3 pt2-run --weights "$(weights lacks.safetensors "${all[@]:0:8}" down.wait F32 4,16 0; echo lacks.safetensors)" "$none" "$x"
+exits "one is missing" 3 pt2-run --weights "$(weights lacks.safetensors "${all[@]:0:8}" down.wait F32 4,16 0; echo lacks.safetensors)" "${bare[@]}"
 like "which, and what is there instead" "$(cat err)" "^pt2-run: 'lacks.safetensors' lacks weights that the model needs: down.weight \(it has, and the model does not take: down.wait\)"
 for tool in aoti-printer aoti-nanassert; do
-	exits "$tool runs it with them" 0 $tool --weights zero.safetensors "$none" "$x"
+	exits "$tool runs it with them" 0 $tool --weights zero.safetensors "${bare[@]}"
 	exits "$tool" 0 $tool --weights zero.safetensors "${mlp[@]}"
 	exits "$tool: refused" 3 $tool --weights shape.safetensors "${mlp[@]}"
 	like "$tool: by name" "$(cat err)" "up.weight is f32\[8,16\]"

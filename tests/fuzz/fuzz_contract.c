@@ -11,8 +11,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	contract_to_json(&c, &o);
 	if (contract_from_json(&again, buf_slice(&b), NULL) < 0)
 		abort();
-	buf_reset(&b);
-	contract_diff(&c, &again, &b);
+	struct comparison compared;
+	contract_compare(&c, &again, &compared);
+	comparison_release(&compared);
 	struct symbind env = {0};
 	uint64_t peak;
 	contract_bind_max(&c, &env);

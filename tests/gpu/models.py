@@ -6,6 +6,8 @@ bring the planted fault out, and NAME.json (name of the kernel at fault, the inp
     user      a Triton kernel of the user's; with 1000 rows it writes far outside of its tensor
     nan       a logarithm in a fused kernel, of something negative with the bad inputs
     launches  48 small kernels one behind the other: time goes into launching
+    streams   an operator on a stream of its own between kernels on the caller's (torch 2.15)
+    pdl       dynamic, each kernel launched by cuLaunchKernelEx (torch 2.15)
 """
 import json
 import os
@@ -64,6 +66,24 @@ class Launches(torch.nn.Module):
         return x
 
 
+class Streams(torch.nn.Module):
+    """Only the operator is on stream 1: torch 2.15 launches kernels of Triton on the caller's, whatever the program says."""
+
+    def forward(self, x):
+        a = torch.sigmoid(x)
+        if not torch.compiler.is_exporting():
+            return torch.tanh(a.t() @ a).sum(0) + a.sum(0)
+        record, wait = torch.ops.streams.record_event, torch.ops.streams.wait_event
+        record(0, 0)
+        with torch.fx.traceback.annotate({"stream": 1}):
+            wait(0, 1)
+            b = a.t() @ a
+            record(1, 1)
+        c = a.sum(0)
+        wait(1, 0)
+        return torch.tanh(b).sum(0) + c
+
+
 def inputs(*sizes):
     g = torch.Generator().manual_seed(0)
     return [torch.rand(s, generator=g).cuda() + 0.5 for s in sizes]
@@ -77,6 +97,11 @@ MODELS = {  # module, inputs, dynamic shapes, bad inputs, the kernel at fault, w
     "nan": (Nan, inputs((32, 64)), None, [-t for t in inputs((32, 64))], "log", "nan"),
     "launches": (Launches, inputs((64, 64)), None, None, None, None),
 }
+OPTIONS = {}
+if tuple(int(n) for n in torch.__version__.split(".")[:2]) >= (2, 15):
+    MODELS["streams"] = (Streams, inputs((256, 64)), None, None, None, None)
+    MODELS["pdl"] = MODELS["dynamic"]
+    OPTIONS["pdl"] = {"triton.enable_pdl": True}
 
 
 def compile_one(folder, name):
@@ -85,8 +110,9 @@ def compile_one(folder, name):
     model = make().cuda().eval()
     with torch.no_grad():
         want = model(*good)
-        program = torch.export.export(model, tuple(good), dynamic_shapes=shapes, strict=False)
-        torch._inductor.aoti_compile_and_package(program, package_path=path + ".pt2")
+        with torch.fx.traceback.preserve_node_meta():  # which stream
+            program = torch.export.export(model, tuple(good), dynamic_shapes=shapes, strict=False)
+        torch._inductor.aoti_compile_and_package(program, package_path=path + ".pt2", inductor_configs=OPTIONS.get(name))
         got = torch._inductor.aoti_load_package(path + ".pt2")(*good)
     torch.cuda.synchronize()
     torch.testing.assert_close(got, want, rtol=1e-3, atol=1e-3)
@@ -104,6 +130,9 @@ def main():
     folder, names = sys.argv[1], sys.argv[2:] or list(MODELS)
     failed = 0
     for name in names:
+        if name not in MODELS:
+            print(f"{name}: not of torch {torch.__version__}")
+            continue
         try:
             compile_one(folder, name)
             print(f"{name}: compiled")

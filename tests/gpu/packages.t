@@ -10,7 +10,7 @@ have() { [ -f "$GPU_MODELS/$1.json" ] || { skip "$1" "it was not compiled"; retu
 fact() { jq -r "$2" "$GPU_MODELS/$1.json"; }
 py=("$GPU_PYTHON" "$ROOT/tests/gpu/host.py")
 
-for name in dynamic mm user nan launches; do
+for name in dynamic mm user nan launches streams pdl; do
 	have $name || continue
 	model=$GPU_MODELS/$name.pt2
 	exits "$name: text and binary agree" 0 aoti-checkinputs --probe "$model"
@@ -46,6 +46,20 @@ if have user; then
 	unlike "nothing with a size that is right" "$(cat log)" 'illegal memory access'
 	run aoti-printer --ima=alloc --log=log -- "${py[@]}" "$GPU_MODELS/user.pt2" "$GPU_MODELS/user.bad.pt"
 	like "the same without the caching allocator" "$(head -1 log)" "$(fact user .kernel)"
+fi
+
+# ---- torch 2.15: several streams ----
+if have streams; then
+	model=$GPU_MODELS/streams.pt2
+	like "streams: the operator's is not the caller's" "$(aoti-checkinputs --json "$model" | jq -c '[.calls[] | select(.stream == 1) | .name]')" '"aoti_torch_cuda_mm_out"'
+	run aoti-printer --ima --log=log -- "${py[@]}" "$model" "$GPU_MODELS/streams.in.pt"
+	cp log out
+	keep streams.ima
+	is "streams: --ima waits for each and finds nothing" "$status" 0
+	run aoti-printer -q -i -o streams.dump -- "${py[@]}" "$model" "$GPU_MODELS/streams.in.pt"
+	run aoti-printer --diff streams.dump -- "${py[@]}" "$model" "$GPU_MODELS/streams.in.pt"
+	keep streams.diff
+	is "streams: watched twice, the same numbers" "$status" 0
 fi
 
 # ---- packages out of a file (--torch): those that were made without a GPU, for sm_90 ----

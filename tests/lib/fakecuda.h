@@ -3,6 +3,7 @@
  *     tests-lib/cuda/libcuda.so.1         the sources of fakecuda/ and ptx/: the driver's C interface (names and numbers of CUDA 12's cuda.h)
  *     tests-lib/cuda/libcudart.so.12      fakecudart.c: as much of the runtime as models and hosts use, over the driver
  *     tests-lib/cuda/libtorch_cuda.so     faketorchcuda.c: operators, guards, streams and the caching allocator of torch
+ *     tests-lib/cuda/libtorch.so          nothing: models of torch 2.15's default wheel name it
  *     tests-lib/cuda/model/               a model in the form of torch 2.13 (cudamodel/), unpacked; cudamodel.pt2: packed
  *     tests-lib/cudahost                  a program that runs it
  *     tests-lib/cudarun                   a program that runs any model, on tensors from files (cudarun.c)

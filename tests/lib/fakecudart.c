@@ -33,7 +33,7 @@ extern int cuLibraryGetKernel(void **, void *, const char *), cuKernelGetFunctio
 extern int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 extern int cuLaunchCooperativeKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **);
 
-enum { NOT_READY = 600, INVALID_VALUE = 1 };
+enum { NOT_READY = 600, INVALID_VALUE = 1, DEVICE_ORDINAL = 9 /* CUpointer_attribute */ };
 enum { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, BY_ADDRESS };
 
 static _Thread_local int last;
@@ -138,6 +138,22 @@ static int copy_async(void *to, const void *from, size_t n, int kind, void *stre
 	       : kind == DEVICE_TO_DEVICE ? cuMemcpyDtoDAsync_v2((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, n, stream)
 					  : INVALID_VALUE;
 }
+
+struct attributes { /* cudaPointerAttributes */
+	int type, device; /* type: 0 memory that the driver does not know, 2 of a GPU */
+	const void *on_device, *on_host;
+};
+
+static int attributes_of(struct attributes *a, const void *p)
+{
+	*a = (struct attributes){.device = -2, .on_host = p};
+	if (!on_device(p))
+		return 0;
+	*a = (struct attributes){.type = 2, .on_device = p};
+	return cuPointerGetAttribute(&a->device, DEVICE_ORDINAL, (uint64_t)(uintptr_t)p);
+}
+
+int cudaPointerGetAttributes(struct attributes *a, const void *p) { CALL(attributes_of(a, p)); }
 
 int cudaMemcpy(void *to, const void *from, size_t n, int kind) { CALL(copy(to, from, n, kind)); }
 int cudaMemcpyAsync(void *to, const void *from, size_t n, int kind, void *stream) { CALL(copy_async(to, from, n, kind, stream)); }

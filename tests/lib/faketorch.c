@@ -151,6 +151,13 @@ int32_t aoti_torch_delete_tensor_object(struct tensor *t)
 	return 0;
 }
 
+/* Of the host, always. */
+int32_t aoti_torch_empty_strided_pinned(int64_t n_dim, const int64_t *size, const int64_t *stride, int32_t dtype, int32_t device, int32_t index,
+					struct tensor **out)
+{
+	return aoti_torch_empty_strided(n_dim, size, stride, dtype, device, index, out);
+}
+
 int32_t aoti_torch_clone(struct tensor *t, struct tensor **out)
 {
 	if (aoti_torch_empty_strided(t->n_dim, t->size, t->stride, t->dtype, t->device, t->device_index, out))
@@ -245,6 +252,7 @@ int32_t aoti_record_function_end(void *guard) { return free(guard), 0; }
 int32_t aoti_torch_device_type_cpu(void) { return 0; }
 int32_t aoti_torch_device_type_cuda(void) { return 1; }
 int32_t aoti_torch_layout_strided(void) { return 0; }
+int32_t aoti_torch_dtype_uint8(void) { return 0; }
 int32_t aoti_torch_dtype_int32(void) { return 3; }
 int32_t aoti_torch_dtype_int64(void) { return 4; }
 int32_t aoti_torch_dtype_float16(void) { return 5; }

@@ -41,4 +41,5 @@ def main():
     print(len(got[2]), "elements")
 
 
-main()
+if __name__ == "__main__":
+    main()

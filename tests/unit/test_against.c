@@ -118,6 +118,7 @@ static void compare(void)
 {
 	if ((e.input && !e.symbol && contract_finish(&e, &err) < 0) || (!c.symbol && contract_finish(&c, &err) < 0))
 		fail_msg("%s", err.text);
+	against_release(&a);
 	int rc = against_compare(&e, &c, &a);
 	assert_int_equal(rc, a.n_bad > 0);
 	size_t bad = 0;
@@ -509,6 +510,63 @@ static void test_other_model(void **state)
 	assert_false(a.same_model);
 }
 
+/* What the compiler made (freezing, packing, numbers in the program) has no name in any export. */
+static void test_made(void **state)
+{
+	(void)state;
+	begin();
+	weight(&e, "0.weight", DTYPE_F32, "64 64");
+	weight(&e, "0.bias", DTYPE_F32, "64");
+	weight(&e, "lifted_tensor_0", DTYPE_F32, "16");
+	weight(&c, "0.bias", DTYPE_F32, "64");
+	weight(&c, "_frozen_param2", DTYPE_F32, "64 64");
+	weight(&c, "constant4", DTYPE_F32, "2 64 32")->name = SLICE("constant4_0");
+	weight(&c, "_tensor_constant0", DTYPE_F32, "16");
+	weight(&c, "_frozen_param2_BMatrixCompens", DTYPE_F32, "64");
+	compare();
+	assert_found("advice constant the weights: not there | _frozen_param2, constant4_0, _tensor_constant0, _frozen_param2_BMatrixCompens\n"
+		     "advice constant the weights: 0.weight, lifted_tensor_0 | not there");
+	assert_true(a.same_model && !a.unproved);
+	/* A module may be called so, too; and a weight of another shape is none of this export's. */
+	weight(&c, "constants", DTYPE_F32, "1");
+	weight(&c, "constant1.weight", DTYPE_F32, "1");
+	e.constant[1].dim[0].size = symsize_int(32);
+	compare();
+	assert_int_equal(a.n_bad, 2);
+	assert_text(a.v[0].subject, "weight '0.bias'");
+	assert_text(a.v[1].compiled, "constants, constant1.weight");
+}
+
+/* No name is left: what shows that it is the same model? */
+static void test_all_made(void **state)
+{
+	(void)state;
+	begin();
+	input(&e, "x", DTYPE_F32, "8/1");
+	weight(&e, "a", DTYPE_F32, "24 16");
+	weight(&e, "b", DTYPE_F32, "40 16");
+	input(&c, "arg0_1", DTYPE_F32, "8/1");
+	weight(&c, "_frozen_param1", DTYPE_F32, "16 40");
+	compare();
+	assert_int_equal(a.n_bad, 0);
+	assert_true(a.same_model && !a.unproved);
+	assert_int_equal(a.v[0].what, AGAINST_MODEL);
+	assert_non_null(slice_find(a.v[0].why, "rests on inputs, outputs and sizes (1 of 1 weights"));
+	c.constant[0].dim[0].size = symsize_int(64);
+	compare();
+	assert_true(a.same_model && a.unproved && !a.n_bad);
+	assert_non_null(slice_find(a.v[0].why, "which is not enough"));
+	c.n_constants = 0;
+	compare();
+	assert_true(a.same_model && a.unproved && !a.n_bad);
+	/* Up to 8 numbers become instructions. */
+	e.n_constants = 1;
+	e.constant[0].n_dim = 1;
+	e.constant[0].dim[0].size = symsize_int(8);
+	compare();
+	assert_false(a.unproved || a.n);
+}
+
 /* ---- recorded ---- */
 
 static void member(const char *data, const char *ending, struct buf *out)
@@ -533,7 +591,8 @@ static void recorded(const char *exported, const char *compiled)
 {
 	struct buf text = {0};
 	teardown(NULL);
-	char *path = xasprintf("export/%s.pt2", exported), *package = xasprintf("aoti/%s.pt2.xz", compiled);
+	bool release = slice_starts(slice_str(exported), "v215/"); /* these lie beside their packages */
+	char *path = release ? xasprintf("aoti/v215/export/%s.pt2", exported + 5) : xasprintf("export/%s.pt2", exported), *package = xasprintf("aoti/%s.pt2.xz", compiled);
 	member(path, "/models/model.json", &text);
 	if (exported_read(&e, buf_slice(&text), &err) < 0)
 		fail_msg("%s", err.text);
@@ -560,6 +619,9 @@ static void test_recorded(void **state)
 	recorded("mixed", "mixed");
 	assert_found("advice stride input 3 (y): (12, 12*s17, 1) in the example, which the export does not check | "
 		     "(12, 12*s17, 1)");
+	recorded("v215/frozen", "v215/frozen");
+	assert_int_equal(a.n_bad, 0);
+	assert_true(a.same_model && !a.unproved);
 	recorded("unbounded", "unbounded");
 	assert_found("narrower input 0 (x), dim 0: s77: any size | 2 and more");
 }
@@ -570,6 +632,10 @@ static void test_recorded_others(void **state)
 	recorded("mlp", "conv");
 	assert_false(a.same_model);
 	assert_int_equal(a.v[0].what, AGAINST_MODEL);
+	recorded("mlp", "v215/frozen");
+	assert_false(a.same_model);
+	recorded("v215/frozen", "mlp");
+	assert_false(a.same_model);
 	recorded("mixed", "derived");
 	assert_false(a.same_model);
 }
@@ -584,6 +650,7 @@ int main(void)
 	    T(test_unused_static), T(test_relation_added), T(test_relation_lost),
 	    T(test_small_ranges),  T(test_not_understood), T(test_said_once),
 	    T(test_outputs),       T(test_output_count),   T(test_weights),
+	    T(test_made),          T(test_all_made),
 	    T(test_other_model),   T(test_recorded),       T(test_recorded_others),
 	};
 	return RUN(tests);

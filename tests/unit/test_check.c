@@ -239,7 +239,12 @@ static void test_json_again(void **state)
 		fail_msg("%s", err.text);
 	contract_to_json(&again, &p);
 	assert_string_equal(buf_str(&a), buf_str(&b));
-	assert_int_equal(contract_diff(&c, &again, &b), 0);
+	struct comparison same;
+	contract_compare(&c, &again, &same);
+	assert_string_equal(buf_str(&same.differs), "");
+	assert_string_equal(buf_str(&same.open), "");
+	assert_int_equal(same.n_calls, c.n_calls);
+	comparison_release(&same);
 	contract_release(&again);
 	buf_release(&a);
 	buf_release(&b);
@@ -281,7 +286,8 @@ static void test_diff(void **state)
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct contract d;
-		struct buf other = {0}, lines = {0};
+		struct buf other = {0};
+		struct comparison k;
 		struct slice rest = slice_str(text);
 		const char *at;
 		bool all = !cases[i].line[0];
@@ -308,12 +314,87 @@ static void test_diff(void **state)
 		}
 		if (contract_from_json(&d, buf_slice(&other), &err) < 0)
 			fail_msg("%s", err.text);
-		contract_diff(&c, &d, &lines);
-		assert_string_equal(buf_str(&lines), cases[i].line);
+		contract_compare(&c, &d, &k);
+		assert_string_equal(buf_str(&k.differs), cases[i].line);
+		assert_int_equal(k.n_differs, cases[i].line[0] != 0);
+		assert_int_equal(k.n_open, 0);
+		comparison_release(&k);
 		contract_release(&d);
 		buf_release(&other);
-		buf_release(&lines);
 	}
+}
+
+/* x [n] becomes what `out` says, by a call of this kind and name; a second value is between the two. */
+static const char *cuts(const char *kind, const char *name, const char *in_sizes, const char *out, const char *given)
+{
+	static struct buf b;
+	struct contract m;
+	struct check k = {0};
+	struct tensor_meta in = meta(given);
+	buf_reset(&b);
+	buf_addf(&b,
+		 "{\"schema\":\"pt2utils.contract/1\",\"source\":\"text\",\"model\":\"m\",\"device\":\"cpu\",\"weight_bytes\":0,\"inputs\":["
+		 "{\"index\":0,\"name\":\"x\",\"path\":\"args[0]\",\"dtype\":\"float32\",\"device\":\"cpu\",\"rank\":%d,\"dims\":[%s],"
+		 "\"asserted\":1,\"alignment\":null,\"used\":true}],"
+		 "\"symbols\":[{\"name\":\"s0\",\"min\":2,\"max\":null,\"input\":0,\"dim\":0}],\"outputs\":["
+		 "{\"index\":0,\"name\":\"o\",\"path\":null,\"dtype\":null,\"device\":null,\"sizes\":null,\"strides\":null,\"value\":2}],"
+		 "\"constants\":[],\"values\":["
+		 "{\"name\":\"x\",\"kind\":\"input\",\"index\":0,\"storage\":null,\"dtype\":null,\"device\":null,\"sizes\":null,\"strides\":null},"
+		 "{\"name\":\"buf0\",\"kind\":\"buffer\",\"index\":null,\"storage\":0,\"dtype\":null,\"device\":null,\"sizes\":[%s],"
+		 "\"strides\":[%s]},"
+		 "{\"name\":\"buf1\",\"kind\":\"buffer\",\"index\":null,\"storage\":1,\"dtype\":null,\"device\":null,\"sizes\":[%s],"
+		 "\"strides\":[null,null]}],"
+		 "\"storages\":[{\"bytes\":null,\"born\":0,\"dies\":1},{\"bytes\":null,\"born\":1,\"dies\":1}],\"calls\":["
+		 "{\"kind\":\"kernel\",\"name\":\"cpp_fused_sin_0\",\"line\":7,\"source_nodes\":null,\"original_aten\":null,\"args\":["
+		 "{\"role\":\"in\",\"value\":0,\"text\":null},{\"role\":\"out\",\"value\":1,\"text\":null}]},"
+		 "{\"kind\":\"%s\",\"name\":\"%s\",\"line\":8,\"source_nodes\":null,\"original_aten\":null,\"args\":["
+		 "{\"role\":\"in\",\"value\":1,\"text\":null},{\"role\":\"out\",\"value\":2,\"text\":null}]}],"
+		 "\"in_spec\":null,\"out_spec\":null,\"notes\":[]}",
+		 in.n_dim, in_sizes,
+		 in.n_dim == 1 ? "\"s0\"" : "\"s0\",8", in.n_dim == 1 ? "1" : "8,1", out, kind, name);
+	if (contract_from_json(&m, buf_slice(&b), &err) < 0)
+		fail_msg("%s", err.text);
+	check_cuts(&k, &m, &in, 1);
+	buf_reset(&b);
+	assert_int_equal(k.n_bad, 0);
+	for (size_t i = 0; i < k.n; i++) {
+		const struct check_finding *f = &k.v[i];
+		assert_true(f->advice && !f->aoti.n);
+		buf_addf(&b, "%s %u %d: %.*s; %.*s; %.*s", check_what_name(f->what), f->input, f->dim, (int)f->expected.n, f->expected.p,
+			 (int)f->given.n, f->given.p, (int)f->fix.n, f->fix.p);
+	}
+	check_release(&k);
+	contract_release(&m);
+	return buf_str(&b);
+}
+
+#define DIM(size, stride)                                                                                                        \
+	"{\"size\":" size ",\"min\":null,\"max\":null,\"stride\":" stride ",\"size_checked\":false,\"stride_checked\":false}"
+
+static void test_cuts(void **state)
+{
+	(void)state;
+	static const char one[] = DIM("\"s0\"", "1"), two[] = DIM("\"s0\"", "8") "," DIM("8", "1");
+	/* as_strided(x, (100, n//100)).relu() (pytorch#151925): every hundredth size has all elements. */
+	static const char cut[] = "cut 0 0: s0 = 2000 or 2100, so that no element is left out; 2099; output 0 is [100, s0//100 = 20]: 99 of 2099 "
+				  "elements are not in it, and nothing says so when it runs; right only where the model drops a rest on purpose";
+	assert_string_equal(cuts("kernel", "cpp_fused_as_strided_relu_1", one, "100,\"s0//100\"", "f32[2099]"), cut);
+	assert_string_equal(cuts("kernel", "cpp_fused_as_strided_relu_1", one, "100,\"s0//100\"", "f32[2100]"), "");
+	assert_string_equal(cuts("kernel", "cpp_fused_as_strided_relu_1", one, "100,\"s0//100\"", "f32[99]"), "");
+	/* 8*n elements in rows of 25 */
+	assert_non_null(strstr(cuts("kernel", "cpp_fused_view_1", two, "25,\"(8*s0)//25\"", "f32[26,8]"), "s0 = 25 or 50"));
+	/* Pooling and strides: fewer elements at every size. Chunks: every element is in one. */
+	assert_string_equal(cuts("kernel", "cpp_fused_mean_1", one, "1,\"s0//2\"", "f32[2099]"), "");
+	assert_string_equal(cuts("kernel", "cpp_fused_mean_1", one, "2,\"(s0 - 3)//2 + 1\"", "f32[2099]"), "");
+	assert_string_equal(cuts("kernel", "cpp_fused_add_1", one, "1,\"(s0 + 1)//2\"", "f32[2099]"), "");
+	/* Of an operator, and of a kernel that drops a rest on purpose, it is right. */
+	assert_string_equal(cuts("op", "aoti_torch_cpu_convolution", one, "2,\"s0//2\"", "f32[2099]"), "");
+	assert_string_equal(cuts("kernel", "cpp_fused_mul_unfold_1", one, "\"s0//10\",10", "f32[2099]"), "");
+	assert_string_equal(cuts("kernel", "cpp_fused_avg_pool2d_max_pool2d_1", one, "2,\"s0//2\"", "f32[2099]"), "");
+	/* Not divided, or by nothing known. */
+	assert_string_equal(cuts("kernel", "cpp_fused_add_1", one, "\"s0\",1", "f32[2099]"), "");
+	assert_string_equal(cuts("kernel", "cpp_fused_add_1", one, "null,\"s0//100\"", "f32[2099]"), "");
+	assert_string_equal(cuts("kernel", "cpp_fused_add_1", one, "100,\"s1//100\"", "f32[2099]"), "");
 }
 
 int main(void)
@@ -321,7 +402,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 		T(test_fits), T(test_each_way), T(test_rank), T(test_odd_shapes), T(test_missing), T(test_fixes), T(test_alignment),
-		T(test_peak), T(test_json_again), T(test_json_damaged), T(test_diff),
+		T(test_peak), T(test_json_again), T(test_json_damaged), T(test_diff), T(test_cuts),
 	};
 	return RUN(tests);
 }

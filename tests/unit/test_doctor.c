@@ -420,6 +420,42 @@ static void put_torch(const char *root, const char *version, const char *symbol,
 	free(so), free(c10), free(py), free(text);
 }
 
+/* A library with the entry points of torch 2.minor, without `lacking`. */
+static void put_release(unsigned minor, const char *lacking)
+{
+	struct elf_order o = {.needed = {"libtorch_cpu.so"}};
+	for (size_t i = 0; i < ARRAY_LEN(entry_versions); i++)
+		if (entry_versions[i].minor <= minor && strcmp(entry_versions[i].name, lacking))
+			o.symbol[o.n_symbol++] = (struct elf_order_symbol){entry_versions[i].name, .section = ELF_RODATA, .func = true};
+	put_elf("release.so", &o);
+}
+
+static void releases(void **state)
+{
+	(void)state;
+	struct doctor_host h = host();
+	struct doctor_options o = {.host = &h, .no_torch = true};
+	static const struct {
+		unsigned minor;
+		const char *lacking, *by;
+	} of[] = {
+	    {15, "", "compiled by torch 2.15 or newer ("},
+	    {14, "", "compiled by torch 2.14 ("},
+	    {13, "", "compiled by torch 2.13 ("},
+	    /* 2.11 and 2.12 brought none that every model has. */
+	    {12, "AOTInductorModelRunMinimalArrayrefInterfaceV2", "compiled by torch 2.10 to 2.12 ("},
+	    {15, "AOTInductorModelContainerGetConstantType", "compiled by torch 2.15 or newer ("},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(of); i++) {
+		struct visit v;
+		put_release(of[i].minor, of[i].lacking);
+		examine(&v, "release.so", &o);
+		expect(&v, "torch-compiled", DOCTOR_OK, of[i].by);
+		leave(&v);
+	}
+	folder_wipe();
+}
+
 /* Every recorded model wants an executable stack; one library made to order does not. */
 static void exec_stack(void **state)
 {
@@ -456,42 +492,6 @@ static void exec_stack(void **state)
 	assert_non_null(slice_find(f->fix, "patchelf --remove-needed libtorch_cuda.so"));
 	leave(&v);
 	free(torch);
-	folder_wipe();
-}
-
-/* A library with the entry points of torch 2.minor, without `lacking`. */
-static void put_release(unsigned minor, const char *lacking)
-{
-	struct elf_order o = {.needed = {"libtorch_cpu.so"}};
-	for (size_t i = 0; i < ARRAY_LEN(entry_versions); i++)
-		if (entry_versions[i].minor <= minor && strcmp(entry_versions[i].name, lacking))
-			o.symbol[o.n_symbol++] = (struct elf_order_symbol){entry_versions[i].name, .section = ELF_RODATA, .func = true};
-	put_elf("release.so", &o);
-}
-
-static void releases(void **state)
-{
-	(void)state;
-	struct doctor_host h = host();
-	struct doctor_options o = {.host = &h, .no_torch = true};
-	static const struct {
-		unsigned minor;
-		const char *lacking, *by;
-	} of[] = {
-	    {15, "", "compiled by torch 2.15 or newer ("},
-	    {14, "", "compiled by torch 2.14 ("},
-	    {13, "", "compiled by torch 2.13 ("},
-	    /* 2.11 and 2.12 brought none that every model has. */
-	    {12, "AOTInductorModelRunMinimalArrayrefInterfaceV2", "compiled by torch 2.10 to 2.12 ("},
-	    {15, "AOTInductorModelContainerGetConstantType", "compiled by torch 2.15 or newer ("},
-	};
-	for (size_t i = 0; i < ARRAY_LEN(of); i++) {
-		struct visit v;
-		put_release(of[i].minor, of[i].lacking);
-		examine(&v, "release.so", &o);
-		expect(&v, "torch-compiled", DOCTOR_OK, of[i].by);
-		leave(&v);
-	}
 	folder_wipe();
 }
 
@@ -1104,8 +1104,8 @@ int main(void)
 	    cmocka_unit_test(blobs),           cmocka_unit_test(custom_ops),
 	    cmocka_unit_test(flags),           cmocka_unit_test(this_cpu),
 	    cmocka_unit_test(march),           cmocka_unit_test(marches),
-	    cmocka_unit_test(releases),
-	    cmocka_unit_test(exec_stack), cmocka_unit_test(torches),
+	    cmocka_unit_test(releases),        cmocka_unit_test(exec_stack),
+	    cmocka_unit_test(torches),
 	    cmocka_unit_test(places_of_torch), cmocka_unit_test(interfaces),
 	    cmocka_unit_test(other_systems),   cmocka_unit_test(gpus),
 	    cmocka_unit_test(torch_for_cuda),  cmocka_unit_test(kernels_and_drivers), cmocka_unit_test(damaged_cubins),

@@ -68,6 +68,42 @@ static void test_old(void **state)
 	outcode_release(&o);
 }
 
+/* torch 2.15.0, config.trace.provenance_tracking_to_timeline: functions that give torch's operators names of their own; assertions of
+ * several tensors at once. */
+static void test_timeline(void **state)
+{
+	(void)state;
+	static const char code[] =
+	    "def extern_kernels_extern_kernels_mm_2(*args, **kwargs):\n"
+	    "    # Extra indirection is only enabled for profiler timeline provenance.\n"
+	    "    return extern_kernels.mm(*args, **kwargs)\n"
+	    "def extern_kernels_torch_ops_aten_sort_stable_3(*args, **kwargs):\n"
+	    "    return torch.ops.aten.sort.stable(*args, **kwargs)\n"
+	    "class Runner:\n"
+	    "    def call(self, args):\n"
+	    "        arg0_1, arg1_1, arg2_1 = args\n"
+	    "        assert_size_stride_grouped((arg0_1, arg1_1), ((8, 16), (16, 16)), ((16, 1), (16, 1)), 'input')\n"
+	    "        # Topologically Sorted Source Nodes: [matmul], Original ATen: [aten.mm]\n"
+	    "        # [Provenance debug handles] extern_kernels.mm:1\n"
+	    "        extern_kernels_extern_kernels_mm_2(arg0_1, arg1_1, out=buf0)\n"
+	    "        # Topologically Sorted Source Nodes: [sort], Original ATen: [aten.sort]\n"
+	    "        buf2 = extern_kernels_torch_ops_aten_sort_stable_3(buf0, stable=False, dim=1, descending=False)\n"
+	    "        buf3 = buf2[0]\n"
+	    "        assert_tensor_metadata(buf3, (8, 16), (16, 1), torch.float32, 'torch.ops.aten.sort.default')\n"
+	    "        return (buf3, )\n";
+	struct outcode o;
+	outcode_read(&o, slice_of(guard_put(&guard, code, sizeof(code) - 1), sizeof(code) - 1));
+	assert_int_equal(o.n_call, 2);
+	assert_text(o.call[0].name, "extern_kernels.mm");
+	assert_text(o.call[0].notes.handle, "extern_kernels.mm:1");
+	assert_list(&o, o.call[0].arg, "arg0_1|arg1_1");
+	assert_list(&o, o.call[0].made, "buf0");
+	assert_text(o.call[1].name, "torch.ops.aten.sort.stable");
+	assert_list(&o, o.call[1].notes.source, "sort");
+	assert_list(&o, o.result, "buf3");
+	outcode_release(&o);
+}
+
 static void test_names(void **state)
 {
 	(void)state;
@@ -208,7 +244,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_triton),     cmocka_unit_test(test_old),     cmocka_unit_test(test_names),
-	    cmocka_unit_test(test_statements), cmocka_unit_test(test_numbers), cmocka_unit_test(test_fusion_log),
+	    cmocka_unit_test(test_timeline),   cmocka_unit_test(test_statements), cmocka_unit_test(test_numbers), cmocka_unit_test(test_fusion_log),
 	};
 	int rc = RUN(tests);
 	guard_release(&guard);

@@ -143,6 +143,10 @@ static void test_contracts(void **state)
 			  "-> float32 s0/1\n-> float32 s1/3 3/1\n-> float32 s2/7 7/1\n"},
 	    {"strided", "arg2_1 float32 cpu 2/144 4/1 6/24 6/4\narg3_1 float32 cpu 3/1 4/3\narg4_1 float32 cpu 4/16 5/1\n"
 			"-> float32 2/288 8/1 6/48 6/8\n-> float32 3/5 5/1\n"},
+	    /* Of torch 2.15: a size 4*k, weights that are not in the library, types of results that only assertions tell, None. */
+	    {"v215/fourk", "arg0_1 float32 cpu 4*s0[8, 40]/8 8/1\n-> float32 s0/8 8/1\n-> float32 4*s0/8 8/1\n"},
+	    {"v215/noweights", "arg4_1 float32 cpu s0[2, 64]/8 8/1\n-> float32 s0/4 4/1\n"},
+	    {"v215/div", "arg0_1 float32 cpu s0[200, 5000]/1\n-> float32 100/(s0//100) (s0//100)/1\n"},
 	    {"custom_op", "arg1_1 float32 cpu s0[2, 64]/4 4/1\narg2_1 float32 cpu s0[2, 64]/4 4/1\n-> float32 s0/4 4/1\n"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -161,7 +165,7 @@ static void test_contracts(void **state)
 	}
 }
 
-/* Beyond what contract_diff compares: which check each fact comes from, and who uses what. */
+/* Beyond what contract_compare looks at: which check each fact comes from, and who uses what. */
 static void same_checks(const char *name, const struct contract *a, const struct contract *b)
 {
 	for (uint32_t i = 0; i < a->n_inputs; i++) {
@@ -215,17 +219,22 @@ static void test_text_and_binary_agree(void **state)
 	(void)state;
 	static const char *const names[] = {"mlp",	"mlp_provenance", "conv",    "attn",	  "emb",      "misc",	 "mixed",
 					    "derived",	"nested",	  "multi",   "custom_op", "kwargs",   "strided", "halves",
-					    "unbounded", "cond",	  "folded",  "weights_appended", "weights_blob"};
+					    "unbounded", "cond",	  "folded",  "weights_appended", "weights_blob",
+					    "v215/mlp", "v215/none", "v215/sdpa", "v215/decomp", "v215/switch", "v215/cond",
+					    "v215/noweights", "v215/fourk", "v215/kprofile", "v215/div", "v215/frozen", "v215/proxied"};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		struct fixture f;
 		fixture_open(&f, names[i]);
 		for (size_t k = 0; k < f.pkg.n; k++) {
 			struct contract text, binary;
-			struct buf lines = {0};
+			struct comparison compared;
 			read_text(&f, k, &text);
 			probe_model(&f, k, &binary);
-			if (contract_diff(&text, &binary, &lines))
-				fail_msg("%s: %s", names[i], buf_str(&lines));
+			contract_compare(&text, &binary, &compared);
+			if (compared.n_differs || compared.n_open || compared.n_calls != text.n_calls)
+				fail_msg("%s: %s%s%u of %u calls", names[i], buf_str(&compared.differs), buf_str(&compared.open), compared.n_calls,
+					 text.n_calls);
+			comparison_release(&compared);
 			assert_int_equal(text.weight_bytes, binary.weight_bytes);
 			same_checks(names[i], &text, &binary);
 			same_calls(names[i], &text, &binary);
@@ -239,12 +248,114 @@ static void test_text_and_binary_agree(void **state)
 					 (unsigned long long)a, (unsigned long long)b);
 			symbind_release(&ea);
 			symbind_release(&eb);
-			buf_release(&lines);
 			contract_release(&text);
 			contract_release(&binary);
 		}
 		fixture_close(&f);
 	}
+}
+
+/* All ways through a program that branches on data: what was not taken is known by its calls. */
+static void test_ways(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *main, *other;
+	} cases[] = {
+	    {"cond", "cpp_fused_gt_sum_0 aoti_torch_item_bool cpp_fused_add_gt_sin_1 ", "cpp_fused_gt_sum_0 aoti_torch_item_bool cpp_fused_gt_mul_sub_2 "},
+	    {"v215/switch", "cpp_fused_gt_sum_0 aoti_torch_item_int64 cpp_fused_gt_mul_sin_2 ",
+	     "cpp_fused_gt_sum_0 aoti_torch_item_int64 aoti_torch_cpu_mm_out cpp_fused_cos_gt_1 "},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct fixture f;
+		struct contract c;
+		struct buf way = {0}, other = {0};
+		fixture_open(&f, cases[i].name);
+		probe_model(&f, 0, &c);
+		for (uint32_t k = 0; k < c.n_calls; k++)
+			buf_addf(&way, "%.*s ", (int)c.call[k].name.n, c.call[k].name.p);
+		assert_string_equal(buf_str(&way), cases[i].main);
+		assert_int_equal(c.n_ways, 1);
+		assert_int_equal(c.n_lost_ways, 0);
+		for (uint32_t k = 0; k < c.way[0].n; k++)
+			buf_addf(&other, "%.*s ", (int)c.way[0].call[k].n, c.way[0].call[k].p);
+		assert_string_equal(buf_str(&other), cases[i].other);
+		buf_release(&way);
+		buf_release(&other);
+		contract_release(&c);
+		fixture_close(&f);
+	}
+}
+
+/* Texts and binaries that do not belong together, and a text in which something was changed: always a difference. */
+static void test_text_of_another(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"v215/mlp", "v215/fourk", "v215/complex", "v215/switch", "v215/none", "v215/kprofile"};
+	struct contract text[ARRAY_LEN(names)], binary[ARRAY_LEN(names)];
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		struct fixture f;
+		fixture_open(&f, names[i]);
+		read_text(&f, 0, &text[i]);
+		probe_model(&f, 0, &binary[i]);
+		fixture_close(&f);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		for (size_t k = 0; k < ARRAY_LEN(names); k++) {
+			struct comparison compared;
+			contract_compare(&text[i], &binary[k], &compared);
+			if ((i == k) != (compared.n_differs == 0) || (i == k && compared.n_open))
+				fail_msg("text of %s, binary of %s: %s%s", names[i], names[k], buf_str(&compared.differs), buf_str(&compared.open));
+			comparison_release(&compared);
+		}
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		contract_release(&text[i]);
+		contract_release(&binary[i]);
+	}
+}
+
+static void changed(const char *name, const char *from, const char *to, const char *says)
+{
+	struct fixture f;
+	struct slice source, kernels;
+	struct contract text = {0}, binary;
+	struct comparison compared;
+	struct buf other = {0};
+	struct err err;
+	fixture_open(&f, name);
+	probe_model(&f, 0, &binary);
+	if (package_data(&f.pkg, f.pkg.model[0].wrapper_cpp, &source, &err) < 0 || package_data(&f.pkg, f.pkg.model[0].kernel_cpp, &kernels, &err) < 0)
+		fail_msg("%s", err.text);
+	const char *at = slice_find(source, from);
+	if (!at)
+		fail_msg("%s: '%s' is not there", name, from);
+	buf_add(&other, source.p, (size_t)(at - source.p));
+	buf_adds(&other, to);
+	at += strlen(from);
+	buf_add(&other, at, (size_t)(source.p + source.n - at));
+	if (wrapper_read(&text, buf_slice(&other), kernels, &err) < 0)
+		fail_msg("%s", err.text);
+	contract_compare(&text, &binary, &compared);
+	if (!strstr(buf_str(&compared.differs), says))
+		fail_msg("%s, '%s': '%s'; open: '%s'", name, from, buf_str(&compared.differs), buf_str(&compared.open));
+	comparison_release(&compared);
+	contract_release(&text);
+	contract_release(&binary);
+	buf_release(&other);
+	fixture_close(&f);
+}
+
+static void test_changed_text(void **state)
+{
+	(void)state;
+	changed("v215/kprofile", "assert_size_stride(buf1, {4L, 8L}", "assert_size_stride(buf1, {4L, 9L}",
+		"(buf1), dim 1: size 9 in the text, 8 in the binary");
+	changed("v215/kprofile", "\"torch.ops.aten.sort.default\", cached_torch_dtype_float32", "\"torch.ops.aten.sort.default\", "
+		"cached_torch_dtype_float64", "(buf1): float64 in the text, float32 in the binary");
+	changed("v215/mlp", "    cpp_fused_relu_0(", "    // cpp_fused_relu_0(", "call 1: aoti_torch_cpu_addmm_out in the text, cpp_fused_relu_0 in the binary");
+	changed("v215/mlp", "aoti_torch_cpu_addmm_out(buf0, up_bias", "aoti_torch_cpu_addmm_out(buf0, up_weight",
+		"call 0 (aoti_torch_cpu_addmm_out), tensor 1: up_weight in the text, up_bias in the binary");
+	changed("v215/mlp", "{8L, 1L}, \"input\"", "{16L, 1L}, \"input\"", "check_input and assert_size_stride disagree");
 }
 
 /* ---- a model of our own: a GPU's, with sizes that round, a loop on data and a number from data ---- */
@@ -327,6 +438,57 @@ static void test_written_model(void **state)
 		for (uint32_t k = 0; k < c.n_notes; k++)
 			if (!slice_starts(c.note[k], "the program branches on data"))
 				fail_msg("%.*s", (int)c.note[k].n, c.note[k].p);
+		contract_release(&c);
+		buf_release(&so);
+		buf_release(&b);
+	}
+}
+
+/* Sizes that only some numbers can be: the program solves for k and rounds down, here of 4*k + 1, with k given by nothing else and once more
+ * by another input, and of a row that asks for 3*k. */
+static const char steps_model[] =
+    "#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n"
+    "typedef void *H;\n"
+    "extern int aoti_torch_get_sizes(H, int64_t **), aoti_torch_get_strides(H, int64_t **), aoti_torch_get_dim(H, int64_t *);\n"
+    "extern int aoti_torch_empty_strided(int64_t, int64_t *, int64_t *, int, int, int, H *);\n"
+    "extern int aoti_torch_dtype_float32(void), aoti_torch_device_type_cpu(void);\n"
+    "static char text[512]; static int here;\n"
+    "int AOTInductorGetLastError(const char **t) { *t = text; return 0; }\n"
+    "static int fail(const char *f, ...) { va_list a; va_start(a, f); vsnprintf(text, sizeof text, f, a); va_end(a); return 1; }\n"
+    "int AOTInductorModelContainerCreateWithDevice(void **c, size_t n, const char *d, const char *e) { *c = &here; return 0; }\n"
+    "int AOTInductorModelContainerGetNumInputs(void *c, size_t *n) { *n = 2; return 0; }\n"
+    "int AOTInductorModelContainerGetNumOutputs(void *c, size_t *n) { *n = 1; return 0; }\n"
+    "static int sized(H t, int64_t want) { int64_t *s, *z, dim;\n"
+    "  aoti_torch_get_dim(t, &dim); if (dim != 1) return fail(\"expected ndim 1 but got %ld\\nError in op: input\", dim);\n"
+    "  aoti_torch_get_sizes(t, &s); aoti_torch_get_strides(t, &z);\n"
+    "  return s[0] != want || z[0] != 1 ? fail(\"expected size %ld==%ld, stride %ld==1 at dim=0\\nError in op: input\", s[0], want, z[0]) : 0; }\n"
+    "int AOTInductorModelContainerRun(void *c, H *in, size_t n, H *out, size_t m, void *stream, void *proxy)\n"
+    "{ int64_t *s, *r;\n"
+    "  aoti_torch_get_sizes(in[0], &s); aoti_torch_get_sizes(in[1], &r);\n"
+    "  if (s[0] < 9) return fail(\"input_handles[0]: dim value is too small at 0, expected it to be >= 9, but got: %ld\\n\", s[0]);\n"
+    "  if (s[0] > 401) return fail(\"input_handles[0]: dim value is too large at 0, expected to be <= 401, but got: %ld\\n\", s[0]);\n"
+    "  if (r[0] < 6) return fail(\"input_handles[1]: dim value is too small at 0, expected it to be >= 6, but got: %ld\\n\", r[0]);\n"
+    "  if (r[0] > 300) return fail(\"input_handles[1]: dim value is too large at 0, expected to be <= 300, but got: %ld\\n\", r[0]);\n"
+    "  int64_t k = (s[0] - 1) / 4, size[1] = {7 * k + 2}, stride[1] = {1};\n"
+    "  if (sized(in[FIRST], FIRST ? 3 * k : 4 * k + 1) || sized(in[!FIRST], FIRST ? 4 * k + 1 : 3 * k)) return 1;\n"
+    "  return aoti_torch_empty_strided(1, size, stride, aoti_torch_dtype_float32(), aoti_torch_device_type_cpu(), 0, &out[0]); }\n";
+
+static void test_steps(void **state)
+{
+	(void)state;
+	static const char *const flags[] = {"-DFIRST=0", "-DFIRST=1"}; /* which input is looked at first */
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
+		struct buf so = compile(steps_model, flags[i]), b = {0};
+		struct contract c = {0};
+		struct err err;
+		if (probe_contract(&c, buf_slice(&so), &(struct probe_options){0}, &err) < 0)
+			fail_msg("%s: %s", flags[i], err.text);
+		describe(&c, &b);
+		assert_string_equal(buf_str(&b), " dtype -1 device -1 4*s0 + 1[9, 401]/1\n dtype -1 device -1 3*s0[6, 300]/1\n-> float32 7*s0 + 2/1\n");
+		assert_int_equal(c.n_symbols, 1);
+		assert_int_equal(c.symbol[0].range.lo, 2);
+		assert_int_equal(c.symbol[0].range.hi, 100);
+		assert_int_equal(c.n_notes, 0);
 		contract_release(&c);
 		buf_release(&so);
 		buf_release(&b);
@@ -576,11 +738,27 @@ static void test_unknown_operator(void **state)
 	assert_false(c.input[0].rank_known);
 	assert_int_equal(c.output[0].n_dim, -1);
 	assert_int_equal(c.n_calls, 0);
+	assert_text(c.stopped, "aoti_torch_cpu_not_yet(x, &y) API call failed");
 	for (uint32_t i = 0; i < c.n_notes; i++) {
 		named |= slice_is(c.note[i], "the program calls aoti_torch_cpu_not_yet, which is not known here");
 		stopped |= slice_starts(c.note[i], "the program could not be followed to its end: aoti_torch_cpu_not_yet(x, &y)");
 	}
 	assert_true(named && stopped);
+	/* What was not followed does not differ. */
+	struct contract text = {.n_inputs = 1, .n_outputs = 1, .n_calls = 1};
+	struct comparison compared;
+	text.input = &(struct contract_input){.name = SLICE("x"), .dtype = DTYPE_I64, .device = DEVICE_CPU};
+	text.output = &(struct contract_output){.name = SLICE("y"), .dtype = DTYPE_I64, .device = DEVICE_CPU};
+	text.call = &(struct contract_call){.kind = CALL_OP, .name = SLICE("aoti_torch_cpu_not_yet")};
+	contract_compare(&text, &c, &compared);
+	assert_string_equal(buf_str(&compared.differs), "");
+	assert_string_equal(buf_str(&compared.open), "the binary was followed for 0 of 1 calls: aoti_torch_cpu_not_yet(x, &y) API call failed\n");
+	assert_int_equal(compared.n_open, 1);
+	comparison_release(&compared);
+	text.input->dtype = DTYPE_F32;
+	contract_compare(&text, &c, &compared);
+	assert_string_equal(buf_str(&compared.differs), "input 0 (x): float32 in the text, int64 in the binary\n");
+	comparison_release(&compared);
 	contract_release(&c);
 }
 
@@ -711,6 +889,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_contracts),
 	    cmocka_unit_test(test_text_and_binary_agree),
+	    cmocka_unit_test(test_ways),
+	    cmocka_unit_test(test_text_of_another),
+	    cmocka_unit_test(test_changed_text),
+	    cmocka_unit_test(test_steps),
 	    cmocka_unit_test(test_written_model),
 	    cmocka_unit_test(test_older_models),
 	    cmocka_unit_test(test_small_libraries),

@@ -67,7 +67,7 @@ static void test_formulas(void **state)
 static void floor_is(int64_t (*f)(int64_t), const char *want)
 {
 	struct symtab tab = {0};
-	enum { N = 41 };
+	enum { N = 301 };
 	int64_t at_value[N], v[N];
 	const int64_t *at[N];
 	struct symsize symbol = symsize_symbol(&tab, SLICE("s0")), got;
@@ -90,6 +90,7 @@ static void floor_is(int64_t (*f)(int64_t), const char *want)
 static int64_t f_half(int64_t s) { return s / 2; }
 static int64_t f_half_up(int64_t s) { return (s - 1) / 2 + 1; }
 static int64_t f_pool(int64_t s) { return 48 * ((s - 3) / 2 + 1); }
+static int64_t f_hundred(int64_t s) { return 3 * (s / 100); }
 static int64_t f_third(int64_t s) { return (2 * s + 1) / 3; }
 
 static void test_floors(void **state)
@@ -99,6 +100,7 @@ static void test_floors(void **state)
 	floor_is(f_half_up, "(s0 + 1)//2");
 	floor_is(f_pool, "48*((s0 - 1)//2)");
 	floor_is(f_third, "(2*s0 + 1)//3");
+	floor_is(f_hundred, "3*(s0//100)");
 }
 
 /* Two values only: a line goes through them, and is right if there are no others; else it is a guess, and none is made. */
@@ -144,6 +146,10 @@ static void test_complaints(void **state)
 	said("input_handles[0]: unmatched dtype, expected: 6(at::kFloat), but got: 7\n", SAID_DTYPE, 0, 0, 6);
 	said("input_handles[0]: unmatched device type, expected: 00(cpu), but got: 1\n", SAID_DEVICE, 0, 0, 0);
 	said("input_handles[0]: unmatched device type, expected: 11(cuda), but got: 0\n", SAID_DEVICE, 0, 0, 1);
+	said("expected dtype torch.complex64 but got dtype code 6\nError in op: torch.ops.aten._fft_r2c.default", SAID_TYPE, 0, 0, DTYPE_C64);
+	said("expected dtype 4 but got dtype code 6", SAID_TYPE, 0, 0, 4);
+	said("expected dtype torch.nothing but got dtype code 6", SAID_OTHER, 0, 0, 0);
+	said("expected dtype torch.int64", SAID_OTHER, 0, 0, 0);
 	said("expected ndim 2 but got -1\nError in op: input", SAID_RANK, 0, 0, 2);
 	said("Expected u0 <= 48 but received 97", SAID_BOUND, 0, 0, 48);
 	said("Expected u0 >= 0 to be True but received -7", SAID_BOUND, 0, 0, 0);

@@ -649,6 +649,12 @@ static void test_symbols(void **state)
 	assert_non_null(strstr(notes(), "not understood: assert_size_stride(arg2_1, {s99, 4L}"));
 	assert_non_null(strstr(notes(), "input 0, dim 1: check_input and assert_size_stride disagree about its size"));
 	assert_int_equal(c.n_notes, 2);
+	/* 2.15, bind_input_symbol: no name for the array. */
+	read_text(1, 1, "",
+		  "    int64_t s7 = arg0_1.sizes()[0];\n    int64_t s8 = arg0_1.strides()[0];\n    output_handles[0] = arg0_1.release();\n");
+	is(inputs(), "arg0_1 f32@?[s7:2..,4!]/(s8,?) rank? #0\n");
+	is(symbols(), "s7 [2, int_oo] 0.0\n");
+	is(notes(), "");
 }
 
 /* cond and while_loop: cpp_wrapper_cpu.py, codegen_conditional and codegen_while_loop. */
@@ -968,6 +974,13 @@ static void test_kernel_text(void **state)
 	    0);
 	is(calls(), "cpp_fused_0(<arg0_1, =buf0, 3L)\n");
 	is(notes(), "");
+	/* As a template writes it (cpp_gemm_template.py): the declaration stands in the next line. */
+	contract_release(&c);
+	assert_int_equal(wrapper_read(&c, buf_slice(&b),
+				      SLICE("extern \"C\" \nvoid cpp_fused_0(const float* X, float* Y, const int64_t ks0)\n{\n}\n"), &err),
+			 0);
+	is(calls(), "cpp_fused_0(<arg0_1, =buf0, 3L)\n");
+	is(notes(), "");
 	buf_release(&b);
 }
 
@@ -993,7 +1006,7 @@ static void cut_everywhere(const char *package, size_t step)
 static void test_cut(void **state)
 {
 	(void)state;
-	static const char *const names[] = {"misc", "mixed", "custom_op", "cond", "attn"};
+	static const char *const names[] = {"misc", "mixed", "custom_op", "cond", "attn", "v215/switch", "v215/proxied"};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		cut_everywhere(names[i], 100);
 	contract_release(&c);

@@ -227,6 +227,23 @@ static void test_pt(void **state)
 	}
 }
 
+static void test_npz(void **state)
+{
+	(void)state;
+	many(TENSOR_NPZ, 60);
+	static const float x[2] = {1, 2};
+	struct err err = {0};
+	struct tensor_view two[2] = {{.meta = {.dtype = DTYPE_F32}, .data = x}, {.meta = {.dtype = DTYPE_F32}, .data = x + 1}};
+	assert_true(write_file(TENSOR_NPZ, two, 2, &err));
+	struct tensor_file *f = read_file();
+	assert_true(f->n == 2 && slice_is(f->v[0].name, "arr_0") && slice_is(f->v[1].name, "arr_1"));
+	tensor_file_close(f);
+	two[1].meta.dtype = DTYPE_BF16;
+	assert_false(write_file(TENSOR_NPZ, two, 2, &err));
+	assert_non_null(strstr(err.text, "a tensor of bfloat16 cannot be saved: .npz has no such dtype: save it as .safetensors or .pt"));
+	unlink(path);
+}
+
 /* The zip itself, by our own reader: every checksum. */
 static void test_zip(void **state)
 {
@@ -438,7 +455,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		return make_files(argv[1]);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_npy), cmocka_unit_test(test_npy_head), cmocka_unit_test(test_safetensors), cmocka_unit_test(test_pt), cmocka_unit_test(test_none),
+		cmocka_unit_test(test_npy), cmocka_unit_test(test_npy_head), cmocka_unit_test(test_safetensors), cmocka_unit_test(test_npz), cmocka_unit_test(test_pt), cmocka_unit_test(test_none),
 		cmocka_unit_test(test_zip), cmocka_unit_test(test_refused),  cmocka_unit_test(test_full_disk),
 	};
 	int rc = RUN(tests);
