@@ -262,7 +262,8 @@ static struct diff_value *add_value(struct diff *d, struct diff_row *r, const st
 	return v;
 }
 
-/* From the surest on. Of two types a kernel may write through other buffers, or in place where the other does not: there numbers come first. */
+/* The last is the surest. Of two types a kernel may write through other buffers, or in place where the other does not: there numbers
+ * come first. */
 enum stands { BY_PLACE, BY_NAME, BY_NUMBERS, BY_NAME_AND_NUMBERS };
 
 static bool stands_for(const struct diff *d, const struct dump_value *a, const struct dump_value *b, enum stands how)

@@ -70,6 +70,7 @@
     if (v.what === "only-b") return "is only in the second";
     if (v.what === "not-saved") return "was not saved";
     if (v.what === "same") return "agrees";
+    if (v.rms_allowed && isFinite(num(v.times_allowed))) return "is off by " + show(v.rms) + " of its size (rms), where rounding explains " + show(v.rms_allowed);
     let t = count(v.differ, "element") + " of " + v.elements.toLocaleString("en") + (v.differ === 1 ? " differs" : " differ");
     if (v.worst) t += "; at [" + v.worst.index.join(", ") + "] " + exact(v.worst.a) + " became " + exact(v.worst.b);
     return t;
