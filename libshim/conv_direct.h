@@ -1,6 +1,7 @@
 /* conv_direct.h - the innermost loops of a convolution whose input has its channels last: `#define V`, floats of a register, `ROWS`,
  * output pixels at once, `TARGET`, the processor's features, `NAME(x)`. Sums of 2 V output channels for ROWS pixels stay in registers;
- * from memory come 2 V weights and a number for each pixel. About SUM_TERMS of them are added up before they join the rest: long sums lose more. It is C with gcc's vectors: they become fused multiply-adds. */
+ * from memory come 2 V weights and a number for each pixel. About SUM_TERMS products are added up before they join the rest, for long
+ * sums lose more. It is C with gcc's vectors: they become fused multiply-adds. */
 typedef float NAME(vec) __attribute__((vector_size(V * 4), aligned(4), may_alias));
 
 /* x[tap * ROWS + r]: where pixel r of the tile finds its channels for that tap. w: [taps][in][2 V]. to: [ROWS][2 V], n of them are
