@@ -305,7 +305,8 @@ static void proxy_reduce(struct proxy_call *c)
 		gone[i] = gone[i] || !n;
 		each *= gone[i] ? x->size[i] : 1;
 	}
-	struct shim_tensor *out = one_dim ? contiguous_reduced(x, gone, dtype) : reduced(x, gone, dtype), *sum = shim_new(DTYPE_C128, out->n_dim, out->size, out->stride);
+	struct shim_tensor *out = one_dim ? contiguous_reduced(x, gone, dtype) : reduced(x, gone, dtype), *sum = shim_new(DTYPE_C128,
+		out->n_dim, out->size, out->stride);
 	double complex *v = (double complex *)shim_data(sum);
 	for (int64_t i = 0; i < shim_numel(sum); i++)
 		v[i] = product;

@@ -127,7 +127,8 @@ static void direct_task(void *arg, int64_t i)
 {
 	const struct direct *d = arg;
 	const struct conv *c = d->c;
-	int64_t part = i % d->parts, panel = i / d->parts % d->panels, n = i / d->parts / d->panels / c->groups, g = i / d->parts / d->panels % c->groups;
+	int64_t part = i % d->parts, panel = i / d->parts % d->panels, rest = i / d->parts / d->panels;
+	int64_t n = rest / c->groups, g = rest % c->groups;
 	int64_t first = panel * d->panel, end = first + d->panel < d->tiles ? first + d->panel : d->tiles;
 	int rows = d->k->rows, wide = d->k->wide;
 	const float *pointers[MOST_POINTERS], *x = d->x + n * c->large_n * c->ci + g * d->in;

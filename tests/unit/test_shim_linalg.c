@@ -97,7 +97,8 @@ static int call(const char *op, const char *inputs, int n_in, handle *in, int n_
 		free(outputs);
 		outputs = longer;
 	}
-	char *json = xasprintf("{\"nodes\":[{\"name\":\"o\",\"node\":{\"target\":\"%s\",\"inputs\":[%s],\"outputs\":[%s]}}]}", op, inputs, outputs);
+	char *json = xasprintf("{\"nodes\":[{\"name\":\"o\",\"node\":{\"target\":\"%s\",\"inputs\":[%s],\"outputs\":[%s]}}]}", op,
+		inputs, outputs);
 	void *executor = shim_proxy_open(json, strlen(json), why, sizeof(why));
 	if (!executor)
 		fail_msg("%s: %s", op, why);
@@ -155,7 +156,8 @@ static void test_svd(void **state)
 
 static void test_nothing(void **state)
 {
-	handle empty = tensor(DTYPE_F64, NULL, 3, INTS(0, 2, 2)), none = tensor(DTYPE_F64, NULL, 2, INTS(0, 0)), wide = tensor(DTYPE_F64, NULL, 2, INTS(2, 0));
+	handle empty = tensor(DTYPE_F64, NULL, 3, INTS(0, 2, 2)), none = tensor(DTYPE_F64, NULL, 2, INTS(0, 0)),
+		wide = tensor(DTYPE_F64, NULL, 2, INTS(2, 0));
 	handle out[4];
 
 	(void)state;
@@ -165,7 +167,8 @@ static void test_nothing(void **state)
 	assert_int_equal(call("aten::_linalg_det", T("A"), 1, &none, 3, out), 0);
 	WANT(out[0], 1);
 	drop_all(out, 3);
-	assert_int_equal(call("aten::linalg_qr", T("A") ",{\"name\":\"mode\",\"arg\":{\"as_string\":\"complete\"}}", 1, &wide, 2, out), without_lapack());
+	assert_int_equal(call("aten::linalg_qr", T("A") ",{\"name\":\"mode\",\"arg\":{\"as_string\":\"complete\"}}", 1, &wide, 2, out),
+		without_lapack());
 	if (!without_lapack())
 		WANT(out[0], 1, 0, 0, 1);
 	drop_all(out, 2);
@@ -233,7 +236,8 @@ static void test_complex(void **state)
 	assert_int_equal(call("aten::div.Tensor", T("self") "," T("other"), 2, in, 1, out), 0);
 	WANT(out[0], 2, -1, 1.5, -2);
 	drop(out[0]);
-	assert_int_equal(call("aten::add.Scalar", T("self") ",{\"name\":\"other\",\"arg\":{\"as_complex\":{\"real\":1,\"imag\":-1}}}", 1, in, 1, out), 0);
+	assert_int_equal(call("aten::add.Scalar", T("self") ",{\"name\":\"other\",\"arg\":{\"as_complex\":{\"real\":1,\"imag\":-1}}}",
+		1, in, 1, out), 0);
 	WANT(out[0], 2, 1, 4, -5);
 	drop(out[0]);
 	assert_int_equal(call("aten::sum", T("self"), 1, in, 1, out), 0);
@@ -255,7 +259,8 @@ static float number(int i) { return (float)(i * 37 % 23 - 11) / 8; }
 static void test_conv_channels_last(void **state)
 {
 	static float x[N * H * W * G * IN], w[G * OUT * IN * K * K], bias[G * OUT];
-	const int64_t size[] = {N, G * IN, H, W}, stride[] = {H * W * G * IN, 1, W * G * IN, G * IN}, two[] = {2, 1}, pad[] = {1, 2}, none[] = {0, 0};
+	const int64_t size[] = {N, G * IN, H, W}, stride[] = {H * W * G * IN, 1, W * G * IN, G * IN}, two[] = {2, 1}, pad[] = {1, 2},
+		none[] = {0, 0};
 	const int64_t ones[] = {1, 1};
 	const int oh = (H + 2 - K) / 2 + 1, ow = W + 4 - K + 1;
 	handle hx = NULL, hw = tensor(DTYPE_F32, w, 4, INTS(G * OUT, IN, K, K)), hb = tensor(DTYPE_F32, bias, 1, INTS(G * OUT)), y = NULL;
