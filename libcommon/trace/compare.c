@@ -1293,7 +1293,7 @@ static int by_artifact(const void *a, const void *b)
 static void compare_artifacts(struct compare *c)
 {
 	uint32_t cap[2] = {64, 64}, n[2];
-	struct item *item[2] = {xcalloc(cap[0], sizeof(struct item)), xcalloc(cap[1], sizeof(struct item))}; /* never NULL: NULL + 0 is undefined */
+	struct item *item[2] = {xcalloc(cap[0], sizeof(**item)), xcalloc(cap[1], sizeof(**item))}; /* never NULL: NULL + 0 is undefined */
 	for (uint32_t p = 0; p < c->n_pair; p++) {
 		if (!matched(c, p))
 			continue;
@@ -1397,7 +1397,7 @@ struct seen_pair {
 static void compare_guards(struct compare *c)
 {
 	uint32_t cap[2] = {64, 64}, n[2];
-	struct item *item[2] = {xcalloc(cap[0], sizeof(struct item)), xcalloc(cap[1], sizeof(struct item))}; /* never NULL: NULL + 0 is undefined */
+	struct item *item[2] = {xcalloc(cap[0], sizeof(**item)), xcalloc(cap[1], sizeof(**item))}; /* never NULL: NULL + 0 is undefined */
 	struct intern seen = {0};
 	struct guards g = {0};
 	struct buf text[2] = {{0}};

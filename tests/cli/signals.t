@@ -65,7 +65,7 @@ if [ -e "$inject" ]; then
 	rm -rf box && mkdir box && cd box || exit 1
 	in_the_middle() { # in_the_middle CALL ARGUMENT... : the status, what is there, and how many files
 		INJECT_SIGNAL=$1 LD_PRELOAD=$inject tlparse "${@:2}" >/dev/null 2>err
-		echo "$?$(cat err) $(ls | tr '\n' ' ')$(find . -type f | wc -l)"
+		echo "$?$(cat err) $(find . -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | tr '\n' ' ')$(find . -type f | wc -l)"
 	}
 	tlparse "$DATA/simple.log" -o whole
 	files=$(find whole -type f | wc -l)
