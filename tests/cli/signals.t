@@ -63,20 +63,24 @@ is "SIGTERM while a report is to be replaced: the old one stays" \
 inject=$BUILD/tests-lib/inject.so
 if [ -e "$inject" ]; then
 	rm -rf box && mkdir box && cd box || exit 1
-	in_the_middle() { # in_the_middle CALL ARGUMENT... : the status, what is there, and how many files
+	# On a busy machine the signal's thread may come too late: then the run ends well. The files must be right either way.
+	in_the_middle() { # in_the_middle CALL ARGUMENT... : whether it ended of the signal or well, what is there, and how many files
 		INJECT_SIGNAL=$1 LD_PRELOAD=$inject tlparse "${@:2}" >/dev/null 2>err
-		echo "$?$(cat err) $(find . -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | tr '\n' ' ')$(find . -type f | wc -l)"
+		local ended=$?
+		[ $ended = 143 ] || [ $ended = 0 ] && ended=ended
+		echo "$ended$(cat err) $(find . -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | tr '\n' ' ')$(find . -type f | wc -l)"
 	}
 	tlparse "$DATA/simple.log" -o whole
 	files=$(find whole -type f | wc -l)
 	rm -r whole
-	is "a signal while a report gets its name: it is there, whole" "$(in_the_middle rename "$DATA/simple.log" -o out)" "143 err out $((files + 1))"
+	is "a signal while a report gets its name: it is there, whole" "$(in_the_middle rename "$DATA/simple.log" -o out)" "ended err out $((files + 1))"
 	touch out/-_0_0_0/old
 	is "while it replaces another: the new one, and nothing of the old" \
-		"$(in_the_middle rename "$DATA/simple.log" -o out --overwrite)" "143 err out $((files + 1))"
+		"$(in_the_middle rename "$DATA/simple.log" -o out --overwrite)" "ended err out $((files + 1))"
 	rm -r out
-	is "while its folder is made: nothing" "$(in_the_middle mkdir "$DATA/simple.log" -o out)" "143 err 1"
-	is "while one file gets its name" "$(in_the_middle rename --html=page.html "$DATA/simple.log")" "143 err page.html 2"
+	like "while its folder is made: nothing, or all" "$(in_the_middle mkdir "$DATA/simple.log" -o out)" "^ended err (out $((files + 1))|1)$"
+	rm -rf out
+	is "while one file gets its name" "$(in_the_middle rename --html=page.html "$DATA/simple.log")" "ended err page.html 2"
 	is "it is whole" "$(tail -c 8 page.html)" "</html>"
 	cd ..
 fi
