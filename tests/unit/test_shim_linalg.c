@@ -299,7 +299,8 @@ static void test_without(void **state)
 	assert_true(pid >= 0);
 	if (!pid) {
 		setenv("PT2_SHIM_BLAS", "none", 1);
-		dup2(2, 1); /* a test prints one plan */
+		setenv("CMOCKA_MESSAGE_OUTPUT", "STDOUT", 1); /* a test prints one plan, and what is skipped here is no failure */
+		dup2(2, 1);
 		execl("/proc/self/exe", "test_shim_linalg", "again", NULL);
 		_exit(127);
 	}
