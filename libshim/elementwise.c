@@ -170,16 +170,6 @@ AOTITorchError aoti_torch_cpu_pow_Scalar(double self, AtenTensorHandle exponent,
 	SHIM_END
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t r = a % b;
-		a = b;
-		b = r;
-	}
-	return a;
-}
-
 AOTITorchError aoti_torch_cpu_gcd(AtenTensorHandle self, AtenTensorHandle other, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {

@@ -237,16 +237,6 @@ static bool fit_polynomial(struct symtab *tab, const struct fit_points *p, const
 
 /* ---- k * ((a*s + b) // d) + c ---- */
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-	while (b) {
-		int64_t r = a % b;
-		a = b;
-		b = r;
-	}
-	return a < 0 ? -a : a;
-}
-
 /* v = (a*s + b) // d at all points? Then *b; it must be the only one that does. */
 static bool offset_of(const struct fit_points *p, const int64_t *v, uint32_t j, int64_t a, int64_t d, int64_t *b)
 {
@@ -268,7 +258,7 @@ static bool fit_floor(struct symtab *tab, const struct fit_points *p, const int6
 	int64_t w[MOST], k = 0, c;
 	uint32_t far = 0;
 	for (uint32_t i = 1; i < p->n; i++) {
-		k = gcd(v[i] - v[0], k);
+		k = (int64_t)gcd((uint64_t)llabs(v[i] - v[0]), (uint64_t)k);
 		int64_t here = llabs(p->at[i][j] - p->at[0][j]), best = llabs(p->at[far][j] - p->at[0][j]);
 		far = here > best ? i : far;
 	}
@@ -284,7 +274,7 @@ static bool fit_floor(struct symtab *tab, const struct fit_points *p, const int6
 		for (int64_t near = (int64_t)((i128)rise * d / run), a = near - 1; a <= near + 1; a++) {
 			int64_t b;
 			struct symsize s = p->symbol[j];
-			if (!a || gcd(a, d) != 1 || !offset_of(p, w, j, a, d, &b))
+			if (!a || gcd((uint64_t)llabs(a), (uint64_t)d) != 1 || !offset_of(p, w, j, a, d, &b))
 				continue;
 			return !(symsize_mul(tab, s, symsize_int(a), &s, NULL) < 0 ||
 				 symsize_add(tab, s, symsize_int(b), &s, NULL) < 0 ||

@@ -443,16 +443,6 @@ static int64_t wanted_for(uint32_t input, int dim, int64_t v)
 	return UNKNOWN;
 }
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-	while (b) {
-		int64_t r = a % b;
-		a = b;
-		b = r;
-	}
-	return a < 0 ? -a : a;
-}
-
 /* The step between sizes that the program takes, one of which is `at`; 0: it takes no other. */
 static int64_t step_between(uint32_t input, int dim, int64_t at)
 {
@@ -466,7 +456,7 @@ static int64_t step_between(uint32_t input, int dim, int64_t at)
 		int64_t want = v == at ? at : wanted_for(input, dim, v);
 		if (want == UNKNOWN)
 			return 0;
-		step = gcd(want - at, step);
+		step = (int64_t)gcd((uint64_t)llabs(want - at), (uint64_t)step);
 		if (!step && (k || v > at + SURE))
 			return 0;
 	}
@@ -478,7 +468,7 @@ static int64_t step_between(uint32_t input, int dim, int64_t at)
 			return 0;
 		if (want == (up ? at : at - step))
 			return step;
-		step = gcd(want - at, step);
+		step = (int64_t)gcd((uint64_t)llabs(want - at), (uint64_t)step);
 	}
 	return 0;
 }

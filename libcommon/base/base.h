@@ -104,6 +104,17 @@ struct slice slice_trim(struct slice a);
 /* Decimal digits only, no sign; false on overflow or anything else. */
 bool slice_u64(struct slice a, uint64_t *out);
 
+/* The greatest common divisor; of 0 and n it is n. */
+static inline uint64_t gcd(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t r = a % b;
+		a = b;
+		b = r;
+	}
+	return a;
+}
+
 /* Functions that have bitten other projects; use buf_addf, slices, slice_u64. A use does not compile. */
 #define PT2_BANNED(f) pt2_##f##_is_banned
 #undef strcpy
