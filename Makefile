@@ -36,7 +36,7 @@ san      := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 
 # The core never prints, exits or keeps state, so that a preload library can link it; the rest is for tools.
-tool_src := libcommon/base/diag.c libcommon/base/opt.c libcommon/base/child.c libcommon/base/confine.c libcommon/io/output.c libcommon/io/mapfile_cut.c \
+tool_src := libcommon/base/diag.c libcommon/base/opt.c libcommon/base/child.c libcommon/base/confine.c libcommon/io/output.c libcommon/io/tempfolder.c libcommon/io/mapfile_cut.c \
 	    libcommon/base/screen.c libcommon/graph/repro_save.c \
 	    libcommon/aoti/load.c libcommon/crash/unwind.c libcommon/crash/crashmap.c libcommon/crash/operand.c libcommon/crash/verdict.c \
 	    $(wildcard libcommon/html/*.c libcommon/live/*.c libcommon/aoti/probe*.c libcommon/reduce/*.c libcommon/diagnose/*.c)

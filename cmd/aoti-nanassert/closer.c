@@ -2,9 +2,9 @@
  * the model runs once more, up to that call with the same inputs, and saves them; or they are in a folder of saved tensors. */
 #include "nanassert.h"
 
-#include <dirent.h>
+#include "io/tempfolder.h"
+
 #include <math.h>
-#include <unistd.h>
 
 #define MAX_SCAN (INT64_C(1) << 26) /* elements looked at one by one */
 #define MAX_SAVED (UINT64_C(4) << 30)
@@ -56,29 +56,6 @@ static void take_elements(const struct session *s, struct nan_finding *f, const 
 
 /* ---- a second run ---- */
 
-static char *make_folder(void)
-{
-	const char *tmp = getenv("TMPDIR");
-	char *path = xasprintf("%s/aoti-nanassert.XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
-	if (mkdtemp(path))
-		return path;
-	free(path);
-	return NULL;
-}
-
-static void remove_folder(char *path)
-{
-	DIR *d = path ? opendir(path) : NULL;
-	for (struct dirent *e; d && (e = readdir(d));)
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			unlinkat(dirfd(d), e->d_name, 0);
-	if (d)
-		closedir(d);
-	if (path)
-		rmdir(path);
-	free(path);
-}
-
 static void open_saved(struct opened *t, const char *folder, const char *name)
 {
 	struct slice data;
@@ -129,7 +106,7 @@ void closer_by_running(struct session *s, const struct watch_options *as_before,
 	const size_t room = sizeof(o.calls.filter[0]);
 	if (f->bad == CONTRACT_NONE || f->call.c.run == CALLS_NO_RUN || f->call.c.name.n >= room)
 		return;
-	char *folder = make_folder();
+	char *folder = temp_folder(TEMP_NANASSERT, NULL);
 	if (!folder)
 		return;
 	o.tick = NULL;
@@ -147,7 +124,7 @@ void closer_by_running(struct session *s, const struct watch_options *as_before,
 				take_saved(s, f, &c, folder);
 		watch_release(&w);
 	}
-	remove_folder(folder);
+	temp_folder_remove(folder);
 }
 
 /* ---- saved before ---- */

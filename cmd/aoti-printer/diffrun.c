@@ -1,6 +1,7 @@
 /* --diff: two folders, or a folder and what is run now. */
 #include "base/diag.h"
 #include "diff.h"
+#include "io/tempfolder.h"
 
 static int read_both(struct diff *d, const char *first, const char *second, struct err *err)
 {
@@ -44,7 +45,7 @@ static void show(const struct diff *d, struct session *s)
 static char *run_now(const struct printer_options *o, const struct operands *in, int *status, struct err *err)
 {
 	struct printer_options how = *o;
-	char *folder = folder_make(err);
+	char *folder = temp_folder(TEMP_PRINTER, err);
 	if (!folder)
 		return NULL;
 	how.format = -1;
@@ -56,7 +57,7 @@ static char *run_now(const struct printer_options *o, const struct operands *in,
 	*status = save_into(&how, in, 0, folder, false, err);
 	if (!err->text[0])
 		return folder;
-	folder_remove(folder);
+	temp_folder_remove(folder);
 	return NULL;
 }
 
@@ -84,7 +85,7 @@ int run_diff(const struct printer_options *given, const struct operands *in)
 		die_err(&err);
 	if (read_both(&d, o.diff, now ? now : in->v[0], &err) < 0 || diff_run(&d, &s.filter, &err) < 0 ||
 	    (o.html && diff_page(&d, o.html, &err) < 0)) {
-		folder_remove(now);
+		temp_folder_remove(now);
 		die_err(&err);
 	}
 	show(&d, &s);
@@ -92,7 +93,7 @@ int run_diff(const struct printer_options *given, const struct operands *in)
 	if (d.cut && (!status || status == EXIT_INPUT)) /* it cannot be said that they agree */
 		status = different ? EXIT_FOUND : EXIT_INPUT;
 	diff_release(&d);
-	folder_remove(now);
+	temp_folder_remove(now);
 	err = s.err;
 	session_release(&s);
 	if (err.text[0])

@@ -341,9 +341,14 @@ static void write_file(struct hunt *h)
 {
 	struct session *s = &h->s;
 	struct err err = {0};
-	if (write_all(output_fd(h->file), s->screen.b.p, s->screen.b.len, s->o->output, &err) == 0 && output_commit(h->file, &err) == 0)
+	int r = write_all(output_fd(h->file), s->screen.b.p, s->screen.b.len, s->o->output, &err);
+	if (r < 0)
+		output_abort(h->file);
+	else
+		r = output_commit(h->file, &err);
+	if (!r)
 		buf_reset(&s->screen.b);
-	else if (output_abort(h->file), err.text[0])
+	else if (err.text[0])
 		s->err = err;
 	h->file = NULL;
 }

@@ -71,10 +71,6 @@ int session_run(struct session *s, const struct operands *in, int first, uint32_
 void session_flush(struct session *s);
 void session_release(struct session *s);
 
-/* A private folder, and the end of it. */
-char *folder_make(struct err *err);
-void folder_remove(char *path);
-
 /* Where a folder that is being made (io/output.h) is for now: another process needs a name. */
 int output_path(const struct output *o, char *path, size_t room, struct err *err);
 

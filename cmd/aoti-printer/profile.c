@@ -283,8 +283,10 @@ static void end(struct session *s, struct watch *w)
 		return;
 	buf_adds(&p->out, "\n], \"displayTimeUnit\": \"ns\"}\n");
 	trace_flush(p, 0);
-	if (!s->err.text[0] && output_commit(p->trace, &s->err) == 0)
-		p->trace = NULL;
+	if (s->err.text[0])
+		return;
+	output_commit(p->trace, &s->err);
+	p->trace = NULL;
 }
 
 int run_profile(const struct printer_options *given, const struct operands *in)

@@ -54,10 +54,9 @@ static void end(struct session *s, struct watch *w)
 			note("%s: no run went wrong: nothing is kept", diag_tool);
 		return;
 	}
-	if (output_commit(k->out, &s->err) < 0)
-		return;
+	int r = output_commit(k->out, &s->err);
 	k->out = NULL;
-	if (s->o->quiet)
+	if (r < 0 || s->o->quiet)
 		return;
 	if (k->what.len)
 		note("%s: %s", diag_tool, buf_str(&k->what));

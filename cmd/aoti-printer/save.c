@@ -115,8 +115,10 @@ static void save_end(struct session *s, struct watch *w)
 	if (close(k->index) < 0 && !s->err.text[0])
 		err_errno(&s->err, EXIT_ENVIRON, "cannot write '%s/%s'", s->folder, DUMP_INDEX);
 	k->index = -1;
-	if (s->commit && !s->err.text[0] && output_commit(s->commit, &s->err) == 0)
+	if (s->commit && !s->err.text[0]) {
+		output_commit(s->commit, &s->err);
 		s->commit = NULL;
+	}
 	if (k->note && !s->err.text[0] && !s->o->quiet)
 		note("%s: %llu calls are saved in %s (index: %s/%s)", diag_tool, (unsigned long long)s->shown, k->note, k->note, DUMP_INDEX);
 }

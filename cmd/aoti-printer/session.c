@@ -1,41 +1,14 @@
 /* A model that is run here, or a command that is watched: its calls go through the filters to a taker. */
 #include "base/diag.h"
 #include "io/output.h"
+#include "io/tempfolder.h"
 #include "live/dump.h"
 #include "live/ima.h"
 #include "printer.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <unistd.h>
-
-/* ---- a private folder ---- */
-
-char *folder_make(struct err *err)
-{
-	const char *tmp = getenv("TMPDIR");
-	char *path = xasprintf("%s/aoti-printer.XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
-	if (mkdtemp(path))
-		return path;
-	err_errno(err, EXIT_ENVIRON, "cannot make a folder '%s'", path);
-	free(path);
-	return NULL;
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	remove(path);
-	return 0;
-}
-
-void folder_remove(char *path)
-{
-	if (path)
-		nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-	free(path);
-}
 
 int output_path(const struct output *o, char *path, size_t room, struct err *err)
 {
@@ -69,7 +42,7 @@ void session_release(struct session *s)
 		close(s->log_fd);
 	if (s->folder_fd >= 0)
 		close(s->folder_fd);
-	folder_remove(s->cleanup);
+	temp_folder_remove(s->cleanup);
 	filter_release(&s->filter);
 	buf_release(&s->screen.b);
 }
@@ -214,9 +187,9 @@ static void set_wants(struct session *s, struct watch_options *w, uint32_t want)
 static int end_early(struct session *s, struct watch *w)
 {
 	output_abort_all();
-	if (s->folder)
-		folder_remove(xstrdup(s->folder));
-	folder_remove(s->cleanup);
+	if (s->folder && s->folder != s->cleanup)
+		remove_tree(s->folder);
+	temp_folder_remove(s->cleanup);
 	s->cleanup = NULL;
 	return watch_end(w, watch_status(w, 0, -1));
 }
@@ -247,7 +220,7 @@ int session_run(struct session *s, const struct operands *in, int first, uint32_
 	if (s->end)
 		s->end(s, &w);
 	session_flush(s);
-	folder_remove(s->cleanup);
+	temp_folder_remove(s->cleanup);
 	s->cleanup = NULL;
 	int status = s->err.text[0] ? (int)s->err.status : ima_status(buf_slice(&w.device), watch_status(&w, s->found, s->o->error_exitcode));
 	if (!s->err.text[0] && !s->stay)

@@ -1,5 +1,6 @@
 /* Levels 0, 2 and 3: calls as text or as one JSON document (docs/DUMP.md), while the model runs. */
 #include "base/diag.h"
+#include "io/tempfolder.h"
 #include "printer.h"
 
 #include <fcntl.h>
@@ -91,7 +92,7 @@ int run_print(const struct printer_options *o, const struct operands *in)
 	h.json.b = &h.s.screen.b;
 	h.s.take = o->level == LEVEL_OFF ? nothing : o->json ? json_call : o->level == LEVEL_NAMES ? print_names : print_call;
 	if (o->level == LEVEL_PRINT && !o->json) { /* values come by way of files */
-		if (!(folder = folder_make(&err)))
+		if (!(folder = temp_folder(TEMP_PRINTER, &err)))
 			die_err(&err);
 		want |= CALLS_SAVE;
 		h.s.folder = folder;

@@ -4,6 +4,7 @@
 #include "base/diag.h"
 #include "diagnose/patterns.h"
 #include "io/output.h"
+#include "io/tempfolder.h"
 #include "trace/trace.h"
 
 #include <dirent.h>

@@ -9,6 +9,7 @@
 #include "base/child.h"
 #include "base/diag.h"
 #include "io/output.h"
+#include "io/tempfolder.h"
 #include "run_part.h"
 
 #include <dirent.h>
@@ -29,34 +30,21 @@
 
 /* ---- folders ---- */
 
-static char private[PATH_MAX];
-static pid_t private_of;
-
-static void remove_private(void)
-{
-	if (private[0] && getpid() == private_of) /* not in a fork that dies */
-		remove_tree(private);
-}
+static char *private;
 
 const char *run_private_folder(void)
 {
-	const char *tmp = getenv("TMPDIR");
-	if (!tmp || tmp[0] != '/' || strlen(tmp) > 1024)
-		tmp = "/tmp";
-	snprintf(private, sizeof(private), "%s/fxexplain.XXXXXX", tmp);
-	if (!mkdtemp(private)) {
-		private[0] = 0;
-		die_errno(EXIT_ENVIRON, "cannot make a folder in '%s'", tmp);
-	}
-	private_of = getpid();
-	diag_at_die(remove_private);
+	struct err err;
+	private = temp_folder(TEMP_EXPLAIN, &err);
+	if (!private)
+		die_err(&err);
 	return private;
 }
 
 void run_remove_folder(void)
 {
-	remove_private();
-	private[0] = 0;
+	temp_folder_remove(private);
+	private = NULL;
 }
 
 /* --keep: a folder that is new or empty; its whole path, as the command may change its directory. */

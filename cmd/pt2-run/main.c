@@ -108,8 +108,10 @@ static int run_and_write(const struct operands *in, struct err *err)
 		say_notes(&r);
 		if (out)
 			rc = save_outputs(output_fd(out), format, &r.out, opt.output, err);
-		if (!rc && out && (rc = output_commit(out, err)) == 0)
+		if (!rc && out) {
+			rc = output_commit(out, err);
 			out = NULL;
+		}
 		if (!rc && !opt.quiet)
 			rc = show_result(&opt, in->v[0], &r.out, err);
 		run_result_release(&r);

@@ -3,6 +3,7 @@
 
 #include "base/diag.h"
 #include "io/output.h"
+#include "io/tempfolder.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "base/pool.h"
 #include "io/output.h"
+#include "io/tempfolder.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "html/html.h"
 #include "io/output.h"
+#include "io/tempfolder.h"
 
 #include <libdeflate.h>
 #include <unistd.h>

@@ -5,6 +5,7 @@
  */
 #include "base/diag.h"
 #include "io/output.h"
+#include "io/tempfolder.h"
 #include "outdir.h"
 
 #include <errno.h>

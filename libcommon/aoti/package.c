@@ -411,6 +411,20 @@ struct package_model *package_model(struct package *pkg, const char *name, struc
 	return NULL;
 }
 
+/* Stored ones lie in the file that was given: they cost what they are. */
+static int check_text(const struct package *pkg, const struct package_file *f, struct err *err)
+{
+	static const char *const ends[] = {".cpp", ".json", ".py", ".txt", ".h"};
+	bool text = false;
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		text |= slice_ends(f->name, ends[i]);
+	if (!text || !f->member->method || f->member->size <= PACKAGE_MAX_TEXT)
+		return 0;
+	return err_set(err, EXIT_INPUT, "'%s': '%.*s' has %llu MiB when inflated: of a compressed text at most %u MiB are read", pkg->path,
+		       (int)(f->name.n < 120 ? f->name.n : 120), f->name.p, (unsigned long long)(f->member->size >> 20),
+		       PACKAGE_MAX_TEXT >> 20);
+}
+
 int package_data(struct package *pkg, uint32_t file, struct slice *data, struct err *err)
 {
 	*data = (struct slice){"", 0};
@@ -418,7 +432,7 @@ int package_data(struct package *pkg, uint32_t file, struct slice *data, struct 
 		return err_set(err, EXIT_INPUT, "'%s': there is no such file in the package", pkg->path);
 	struct package_file *f = &pkg->file[file];
 	if (f->member)
-		return zip_data(&pkg->zip, f->member, data, err);
+		return check_text(pkg, f, err) < 0 ? -1 : zip_data(&pkg->zip, f->member, data, err);
 	if (!f->map) {
 		struct mapfile *map = xcalloc(1, sizeof(*map));
 		char *path = xstrndup(f->path.p, f->path.n);

@@ -331,11 +331,12 @@ static void join_ir(struct kernelmap *m, struct kmuse *u)
 		if (!name.n || (any && !writes(param)))
 			continue;
 		mark_writer(m, name, in);
-		for (uint32_t a = m->code.n_alias; a-- > 0 && slice_starts(param, "in_out_ptr");) /* written several times in place */
-			if (!m->code.alias[a].item && slice_eq(m->code.alias[a].name, name)) {
-				name = m->code.alias[a].of;
-				mark_writer(m, name, in);
-			}
+		if (!slice_starts(param, "in_out_ptr"))
+			continue;
+		for (uint32_t a = m->code.n_alias; (a = outcode_alias(&m->code, name, a)) != OUT_NONE;) { /* written several times in place */
+			name = m->code.alias[a].of;
+			mark_writer(m, name, in);
+		}
 	}
 	for (uint32_t i = 0; i < c->made.n; i++)
 		mark_writer(m, m->code.name[c->made.first + i], in);
@@ -420,11 +421,10 @@ static struct opseq_param *params_of(const struct kernelmap *m, const struct kmu
 		p[i].stored = p[i].loaded = m->code.name[c->arg.first + i];
 		/* In place: what it held was made under another name, of which there may have been several. */
 		bool found = !slice_starts(p[i].name, "in_out_ptr");
-		for (uint32_t a = m->code.n_alias; a-- > 0 && !found;)
-			if (!m->code.alias[a].item && slice_eq(m->code.alias[a].name, p[i].loaded)) {
-				p[i].loaded = m->code.alias[a].of;
-				found = m->has_graph && fxindex_bound(x, p[i].loaded) != GRAPH_NONE;
-			}
+		for (uint32_t a = m->code.n_alias; !found && (a = outcode_alias(&m->code, p[i].loaded, a)) != OUT_NONE;) {
+			p[i].loaded = m->code.alias[a].of;
+			found = m->has_graph && fxindex_bound(x, p[i].loaded) != GRAPH_NONE;
+		}
 	}
 	return p;
 }

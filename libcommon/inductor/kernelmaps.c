@@ -191,6 +191,7 @@ int kernelmaps_add_package(struct kernelmaps *k, const char *path, const char *m
 {
 	struct package pkg;
 	uint32_t had = k->n_input;
+	struct err unread = {0};
 	if (package_open(&pkg, path, err) < 0)
 		return -1;
 	if (model && !package_model(&pkg, model, err)) {
@@ -201,7 +202,7 @@ int kernelmaps_add_package(struct kernelmaps *k, const char *path, const char *m
 		const struct package_model *m = &pkg.model[i];
 		struct kernelmap_input in = {.name = arena_slice(&k->arena, m->name)};
 		struct slice text;
-		if ((model && !slice_is(m->name, model)) || !m->wrapper_cpp || package_data(&pkg, m->wrapper_cpp, &text, NULL) < 0)
+		if ((model && !slice_is(m->name, model)) || !m->wrapper_cpp || package_data(&pkg, m->wrapper_cpp, &text, &unread) < 0)
 			continue;
 		in.wrapper = kernelmaps_keep(k, text);
 		if (m->kernel_cpp && package_data(&pkg, m->kernel_cpp, &text, NULL) == 0)
@@ -211,6 +212,8 @@ int kernelmaps_add_package(struct kernelmaps *k, const char *path, const char *m
 		kernelmaps_add(k, &in);
 	}
 	package_close(&pkg);
+	if (k->n_input == had && unread.text[0])
+		return err_set(err, unread.status, "%s", unread.text);
 	if (k->n_input == had)
 		return err_set(err, EXIT_INPUT, "'%s': the package has no wrapper.cpp, so that its kernels cannot be told", path);
 	return 0;

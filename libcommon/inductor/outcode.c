@@ -23,6 +23,39 @@ bool outcode_add_name(struct outcode *o, struct slice name)
 	return true;
 }
 
+static void index_add(struct outindex *x, struct slice name, uint32_t row)
+{
+	if (intern_add(&x->name, name) < x->n)
+		return;
+	GROW(x->row, x->n, x->cap, 1);
+	x->row[x->n++] = row;
+}
+
+static uint32_t index_find(const struct outindex *x, struct slice name)
+{
+	uint32_t i = intern_find(&x->name, name);
+	return i == INTERN_NONE ? OUT_NONE : x->row[i];
+}
+
+static void add_alias(struct outcode *o, struct outalias a)
+{
+	if (o->n_alias >= OUTCODE_MAX)
+		return;
+	if (!a.item) {
+		a.before = index_find(&o->alias_index, a.name);
+		index_add(&o->alias_index, a.name, o->n_alias);
+		o->alias_index.row[intern_find(&o->alias_index.name, a.name)] = o->n_alias;
+	}
+	GROW(o->alias, o->n_alias, o->cap_alias, 1);
+	o->alias[o->n_alias++] = a;
+}
+
+static void index_release(struct outindex *x)
+{
+	intern_release(&x->name);
+	free(x->row);
+}
+
 /* ---- comments ---- */
 
 /* "[y, z], Original ..." from the bracket on */
@@ -133,15 +166,13 @@ uint32_t outcode_add_kernel(struct outcode *o, struct slice name, enum outlang l
 			break;
 		p++;
 	}
+	index_add(&o->kernel_index, name, o->n_kernel);
 	return o->n_kernel++;
 }
 
 uint32_t outcode_kernel(const struct outcode *o, struct slice name)
 {
-	for (uint32_t i = 0; i < o->n_kernel; i++)
-		if (slice_eq(o->kernel[i].name, name))
-			return i;
-	return OUT_NONE;
+	return index_find(&o->kernel_index, name);
 }
 
 struct lines {
@@ -279,15 +310,14 @@ static void wrapped(struct outcode *o, struct slice name, struct slice line)
 	if (!of.n || !slice_is(s, "(*args, **kwargs)") || o->n_wrapped >= OUTCODE_MAX)
 		return;
 	GROW(o->wrapped, o->n_wrapped, o->cap_wrapped, 1);
+	index_add(&o->wrapped_index, name, o->n_wrapped);
 	o->wrapped[o->n_wrapped++] = (struct outalias){.name = name, .of = of};
 }
 
 static struct slice unwrapped(const struct outcode *o, struct slice name)
 {
-	for (uint32_t i = 0; i < o->n_wrapped; i++)
-		if (slice_eq(o->wrapped[i].name, name))
-			return o->wrapped[i].of;
-	return name;
+	uint32_t i = index_find(&o->wrapped_index, name);
+	return i == OUT_NONE ? name : o->wrapped[i].of;
 }
 
 static int depth_of(struct slice s)
@@ -320,19 +350,15 @@ static void statement(struct outcode *o, struct lines *l, struct slice line, str
 	if (made.n && chain.n && s.n > 2 && *s.p == '[') { /* buf8 = buf7[0] */
 		const char *close = memchr(s.p, ']', s.n);
 		uint64_t index;
-		if (close && slice_u64(slice_of(s.p + 1, (size_t)(close - s.p - 1)), &index) && index < 4096 && o->n_alias < OUTCODE_MAX) {
-			GROW(o->alias, o->n_alias, o->cap_alias, 1);
-			o->alias[o->n_alias++] = (struct outalias){made, chain, true, (uint32_t)index};
-		}
+		if (close && slice_u64(slice_of(s.p + 1, (size_t)(close - s.p - 1)), &index) && index < 4096)
+			add_alias(o, (struct outalias){made, chain, true, (uint32_t)index, OUT_NONE});
 		return;
 	}
 	bool plain = made.n && chain.n && !memchr(chain.p, '.', chain.n) && (!s.n || *s.p == ';' || *s.p == ' ');
 	if (plain || slice_is(chain, "reinterpret_tensor")) {
 		struct slice of = plain ? chain : base_name(s);
-		if (made.n && of.n && o->n_alias < OUTCODE_MAX) {
-			GROW(o->alias, o->n_alias, o->cap_alias, 1);
-			o->alias[o->n_alias++] = (struct outalias){.name = made, .of = of};
-		}
+		if (made.n && of.n)
+			add_alias(o, (struct outalias){.name = made, .of = of});
 		return;
 	}
 	if (!s.n || *s.p != '(' || !chain.n)
@@ -414,12 +440,18 @@ void outcode_read(struct outcode *o, struct slice text)
 	}
 }
 
+uint32_t outcode_alias(const struct outcode *o, struct slice name, uint32_t end)
+{
+	uint32_t a = index_find(&o->alias_index, name);
+	while (a != OUT_NONE && a >= end)
+		a = o->alias[a].before;
+	return a;
+}
+
 struct slice outcode_storage(const struct outcode *o, struct slice name)
 {
-	/* Backwards: a name is made of one that came before. */
-	for (uint32_t i = o->n_alias; i-- > 0;)
-		if (!o->alias[i].item && slice_eq(o->alias[i].name, name))
-			name = o->alias[i].of;
+	for (uint32_t a = o->n_alias; (a = outcode_alias(o, name, a)) != OUT_NONE;)
+		name = o->alias[a].of;
 	return name;
 }
 
@@ -430,6 +462,9 @@ void outcode_release(struct outcode *o)
 	free(o->alias);
 	free(o->wrapped);
 	free(o->name);
+	index_release(&o->kernel_index);
+	index_release(&o->wrapped_index);
+	index_release(&o->alias_index);
 	arena_release(&o->arena);
 	*o = (struct outcode){0};
 }

@@ -39,7 +39,7 @@
  */
 #ifndef PT2_INDUCTOR_OUTCODE_H
 #define PT2_INDUCTOR_OUTCODE_H
-#include "base/arena.h"
+#include "base/hash.h"
 
 #define OUT_NONE UINT32_MAX
 #define OUTCODE_MAX (1u << 20)
@@ -83,6 +83,13 @@ struct outalias { /* buf1 = buf0  # reuse; buf8 = buf7[0] */
 	struct slice name, of;
 	bool item;      /* of a tuple: the same storage as nothing else */
 	uint32_t index; /* which */
+	uint32_t before; /* the alias of the same name before it, no item; OUT_NONE */
+};
+
+/* A row of each name: the first, of aliases the last. */
+struct outindex {
+	struct intern name;
+	uint32_t *row, n, cap;
 };
 
 struct outcode {
@@ -92,6 +99,7 @@ struct outcode {
 	struct slice *name;
 	uint32_t n_kernel, n_call, n_alias, n_wrapped, n_name;
 	uint32_t cap_kernel, cap_call, cap_alias, cap_wrapped, cap_name;
+	struct outindex kernel_index, wrapped_index, alias_index;
 	struct outlist input, result; /* result: what is returned, "" where it is no buffer */
 	bool cpp_wrapper;
 	struct arena arena;
@@ -102,6 +110,8 @@ void outcode_read(struct outcode *o, struct slice text);
 int outcode_read_cpp(struct outcode *o, struct slice wrapper, struct slice kernels, struct err *err);
 void outcode_release(struct outcode *o);
 uint32_t outcode_kernel(const struct outcode *o, struct slice name); /* OUT_NONE */
+/* The last alias of this name before row `end` that is no item: walked backwards, as a name is made of one that came before. OUT_NONE */
+uint32_t outcode_alias(const struct outcode *o, struct slice name, uint32_t end);
 /* The buffer that a name stands for when what it was made of is followed ("buf1" -> "buf0"). */
 struct slice outcode_storage(const struct outcode *o, struct slice name);
 

@@ -231,7 +231,10 @@ int output_commit(struct output *o, struct err *err)
 		forget(o);
 	pthread_mutex_unlock(&lock);
 	if (r < 0) {
-		err_errno(err, EXIT_ENVIRON, "cannot rename '%s' to '%s'", o->tmp, o->path);
+		if (o->dir && (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR))
+			err_set(err, EXIT_ENVIRON, "cannot write '%s': made meanwhile by somebody else", o->path);
+		else
+			err_errno(err, EXIT_ENVIRON, "cannot rename '%s' to '%s'", o->tmp, o->path);
 		output_abort(o);
 		return -1;
 	}
@@ -381,22 +384,4 @@ int copy_all(int from, int to, const char *what, struct err *err)
 			return -1;
 		at += r;
 	}
-}
-
-int temp_file(struct err *err)
-{
-	const char *dir = getenv("TMPDIR");
-	if (!dir || !*dir)
-		dir = "/tmp";
-	int fd = open(dir, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		return fd;
-	char *name = xasprintf("%s/pt2utils.XXXXXX", dir);
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(name);
-	else
-		err_errno(err, EXIT_ENVIRON, "cannot make a temporary file in '%s'", dir);
-	free(name);
-	return fd;
 }

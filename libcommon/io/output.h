@@ -24,6 +24,7 @@ struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd
 int output_fd(const struct output *o);
 /* Remove a folder that was made in an output directory. */
 void output_discard(const struct output *o, const char *name);
+/* Frees o, also when it fails: there is nothing left to abort then. */
 int output_commit(struct output *o, struct err *err);
 void output_abort(struct output *o);
 /* SIGPIPE and SIGXFSZ are ignored, so that writes fail and are seen; standard streams that are closed fail instead of becoming
@@ -42,7 +43,5 @@ int pwrite_all(int fd, const void *p, size_t n, uint64_t at, const char *what, s
 int copy_all(int from, int to, const char *what, struct err *err);
 /* A file or folder with all in it; what cannot be removed stays. */
 void remove_tree(const char *path);
-/* An unlinked temporary file in $TMPDIR or /tmp. */
-int temp_file(struct err *err);
 
 #endif

@@ -1,6 +1,7 @@
 #include "live/live.h"
 
 #include "io/output.h"
+#include "io/tempfolder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +35,7 @@ struct client {
 struct live {
 	const struct live_options *o;
 	struct live_result *r;
-	char dir[PATH_MAX], contract[PATH_MAX]; /* contract: a file, "" without */
+	char *dir, contract[PATH_MAX]; /* contract: a file, "" without */
 	int epoll, listen, notify, log;
 	struct live_counters *counters;
 	struct client client[MAX_CLIENTS];
@@ -55,22 +56,7 @@ static void close_fd(int *fd)
 
 static void in_dir(const struct live *l, const char *name, char *path, size_t room)
 {
-	snprintf(path, room, "%.*s/%s", (int)(sizeof(l->dir) / 2), l->dir, name);
-}
-
-static int make_dir(struct live *l, struct err *err)
-{
-	const char *tmp = getenv("TMPDIR");
-	/* A socket's path is short (sun_path). */
-	if (!tmp || tmp[0] != '/' || strlen(tmp) > 64)
-		tmp = "/tmp";
-	snprintf(l->dir, sizeof(l->dir), "%s/pt2live.XXXXXX", tmp);
-	if (!mkdtemp(l->dir)) {
-		err_errno(err, EXIT_ENVIRON, "cannot make a folder in '%s'", tmp);
-		l->dir[0] = 0;
-		return -1;
-	}
-	return 0;
+	snprintf(path, room, "%s/%s", l->dir, name);
 }
 
 static int make_counters(struct live *l, struct err *err)
@@ -151,26 +137,16 @@ enum { ID_LISTEN = MAX_CLIENTS, ID_NOTIFY };
 
 static int set_up(struct live *l, struct err *err)
 {
-	if (make_dir(l, err) < 0 || make_counters(l, err) < 0 || make_log(l, err) < 0 || make_socket(l, err) < 0 ||
-	    (l->o->library && put_contract(l, err) < 0) || (l->o->calls && calls_create(l->dir, l->o->calls, err) < 0))
+	if (!(l->dir = temp_folder(TEMP_LIVE, err)))
 		return -1;
+	if (make_counters(l, err) < 0 || make_log(l, err) < 0 || make_socket(l, err) < 0 || (l->o->library && put_contract(l, err) < 0) ||
+	    (l->o->calls && calls_create(l->dir, l->o->calls, err) < 0))
+		return temp_failed(err);
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (l->epoll < 0 || watch(l, l->listen, EPOLLIN, ID_LISTEN) < 0 ||
 	    (l->notify >= 0 && watch(l, l->notify, EPOLLIN, ID_NOTIFY) < 0))
 		return err_errno(err, EXIT_ENVIRON, "cannot watch '%s'", l->dir);
 	return 0;
-}
-
-/* What is left of the folder when nobody writes there any more: the call log. */
-static void remove_folder(const char *dir)
-{
-	static const char *const files[] = {CALLS_FILE, CALLS_FILE_NAMES};
-	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-		char *path = xasprintf("%s/%s", dir, files[i]);
-		unlink(path);
-		free(path);
-	}
-	rmdir(dir);
 }
 
 static void take_down(struct live *l, bool keep)
@@ -188,16 +164,16 @@ static void take_down(struct live *l, bool keep)
 	close_fd(&l->epoll);
 	if (l->counters)
 		munmap(l->counters, sizeof(*l->counters));
-	for (size_t i = 0; l->dir[0] && i < ARRAY_LEN(files); i++) {
+	for (size_t i = 0; l->dir && keep && i < ARRAY_LEN(files); i++) {
 		in_dir(l, files[i], path, sizeof(path));
 		unlink(path);
 	}
 	if (l->contract[0])
 		unlink(l->contract);
-	if (l->dir[0] && keep)
-		l->r->folder = xstrdup(l->dir);
-	else if (l->dir[0])
-		remove_folder(l->dir);
+	if (keep) /* the call log, when nobody writes there any more */
+		l->r->folder = l->dir;
+	else
+		temp_folder_remove(l->dir);
 	for (uint32_t i = 0; i < l->n_path; i++)
 		free(l->path[i]);
 	free(l->path);
@@ -569,8 +545,6 @@ bool live_watched(const struct live_result *r, struct buf *why)
 void live_result_release(struct live_result *r)
 {
 	child_result_release(&r->command);
-	if (r->folder)
-		remove_folder(r->folder);
-	free(r->folder);
+	temp_folder_remove(r->folder);
 	r->folder = NULL;
 }

@@ -5,8 +5,8 @@
 #include "aoti/modelso.h"
 #include "aoti/weights.h"
 #include "io/output.h"
+#include "io/tempfolder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -47,19 +47,6 @@ static const char *runtime(struct arena *a, const struct run_options *o, struct 
 }
 
 /* ---- the folder ---- */
-
-static int make_folder(struct run_job *j, struct err *err)
-{
-	const char *tmp = getenv("TMPDIR");
-	char path[PATH_MAX];
-	if (!tmp || tmp[0] != '/' || strlen(tmp) > 256)
-		tmp = "/tmp";
-	snprintf(path, sizeof(path), "%s/pt2run.XXXXXX", tmp);
-	if (!mkdtemp(path))
-		return err_errno(err, EXIT_ENVIRON, "cannot make a folder in '%s'", tmp);
-	j->folder = arena_strndup(&j->arena, path, strlen(path));
-	return 0;
-}
 
 static char *in_folder(struct run_job *j, struct slice name)
 {
@@ -325,7 +312,8 @@ static int prepare(struct run_job *j, struct package *pkg, const struct tensor_v
 		   *torch = runner ? runtime(&j->arena, o, err) : NULL;
 	if (find_libraries(j, o, load, err) < 0)
 		return -1;
-	if (!torch || check_processor(pkg, m, o, &j->gpu, err) < 0 || make_folder(j, err) < 0 || unpack(j, pkg, m, &size, err) < 0)
+	if (!torch || check_processor(pkg, m, o, &j->gpu, err) < 0 || !(j->folder = temp_folder(TEMP_RUN, err)) ||
+	    unpack(j, pkg, m, &size, err) < 0)
 		return -1;
 	const char *inputs = in_folder(j, SLICE("inputs.run")), *weights;
 	if (put_weights(j, pkg, m, o, &weights, &size, err) < 0)
@@ -348,20 +336,15 @@ int run_prepare(struct run_job *j, struct package *pkg, const struct tensor_view
 	*j = (struct run_job){0};
 	if (prepare(j, pkg, in, n_in, o, err) == 0)
 		return 0;
+	if (j->folder)
+		temp_failed(err);
 	run_job_release(j);
 	return -1;
 }
 
 void run_job_release(struct run_job *j)
 {
-	DIR *d = j->folder ? opendir(j->folder) : NULL;
-	for (struct dirent *e; d && (e = readdir(d));)
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			unlinkat(dirfd(d), e->d_name, 0);
-	if (d)
-		closedir(d);
-	if (j->folder)
-		rmdir(j->folder);
+	temp_folder_remove(j->folder);
 	buf_release(&j->notes);
 	arena_release(&j->arena);
 	*j = (struct run_job){0};

@@ -1,6 +1,7 @@
 /* --test COMMAND: any program as the oracle (oracle.h). Each test gets a folder of its own with the candidate in it. */
 #include "base/child.h"
 #include "io/output.h"
+#include "io/tempfolder.h"
 #include "reduce/oracle_part.h"
 
 #include <errno.h>
@@ -46,6 +47,8 @@ static int write_candidate(struct command_oracle *o, const char *folder, const s
 		if (close(fd) < 0 && status == 0)
 			status = err_errno(err, EXIT_ENVIRON, "cannot write '%s'", path);
 	}
+	if (status < 0)
+		temp_failed(err);
 	free(path);
 	return status;
 }
@@ -77,6 +80,7 @@ static uint64_t command_start(struct oracle *oracle, const struct test *t, struc
 	struct command_test test = {.id = ++o->last_id, .folder = xasprintf("%s/%llu", o->scratch, (unsigned long long)o->last_id)};
 	if (mkdir(test.folder, 0755) < 0) {
 		err_errno(err, EXIT_ENVIRON, "cannot make a folder for a test in '%s'", o->scratch);
+		temp_failed(err);
 	} else if (write_candidate(o, test.folder, t, err) == 0) {
 		test.child = start_child(o, test.folder, err);
 		if (test.child) {
@@ -165,8 +169,7 @@ static void command_close(struct oracle *oracle)
 	while (o->n)
 		forget(o, o->n - 1);
 	childset_release(&o->set);
-	remove_tree(o->scratch);
-	free(o->scratch);
+	temp_folder_remove(o->scratch);
 	free(o->test);
 	buf_release(&o->text);
 	buf_release(&o->detail);
@@ -179,13 +182,9 @@ static const struct oracle_ops command_ops = {
 
 struct oracle *oracle_command(const struct oracle_command_spec *spec, struct err *err)
 {
-	const char *tmp = getenv("TMPDIR");
-	char *scratch = xasprintf("%s/fxminify.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(scratch)) {
-		err_errno(err, EXIT_ENVIRON, "cannot make a folder for the tests ('%s')", scratch);
-		free(scratch);
+	char *scratch = temp_folder(TEMP_MINIFY, err);
+	if (!scratch)
 		return NULL;
-	}
 	struct command_oracle *o = xcalloc(1, sizeof(*o));
 	o->oracle.ops = &command_ops;
 	o->spec = *spec;

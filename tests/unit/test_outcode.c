@@ -4,6 +4,8 @@
 
 #include "../lib/test.h"
 
+#include <time.h>
+
 static struct guard guard;
 static struct buf text;
 
@@ -157,6 +159,34 @@ static void test_names(void **state)
 	outcode_release(&o);
 }
 
+/* Many different kernels, wrapped functions and reused buffers: each is found by its name, not among all. */
+static void test_many(void **state)
+{
+	(void)state;
+	enum { N = 60000 };
+	struct buf b = {0};
+	struct outcode o;
+	for (int i = 0; i < N; i++)
+		buf_addf(&b, "k_%d = async_compile.triton('k_%d', '''\n''')\ndef w_%d(*args, **kwargs):\n    return k_%d(*args, **kwargs)\n", i, i, i, i);
+	buf_adds(&b, "def call(args):\n");
+	for (int i = 0; i < N; i++)
+		buf_addf(&b, "    b%d = a%d; del a%d  # reuse\n    w_%d(b%d)\n", i, i, i, i, i);
+	clock_t start = clock();
+	outcode_read(&o, buf_slice(&b));
+	assert_int_equal(o.n_call, N);
+	for (uint32_t i = 0; i < N; i++) {
+		char name[16], of[16];
+		snprintf(name, sizeof(name), "b%u", i);
+		snprintf(of, sizeof(of), "a%u", i);
+		assert_int_equal(o.call[i].kernel, i);
+		assert_text(outcode_storage(&o, slice_str(name)), of);
+	}
+	/* 0.1 s; 20 s where each is compared with all. */
+	assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 5);
+	outcode_release(&o);
+	buf_release(&b);
+}
+
 /* What statements are read as: name of the operation, and the results it is of. */
 static void test_statements(void **state)
 {
@@ -272,7 +302,7 @@ static void test_fusion_log(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_triton),     cmocka_unit_test(test_old),     cmocka_unit_test(test_names),
+	    cmocka_unit_test(test_triton),     cmocka_unit_test(test_old),     cmocka_unit_test(test_names), cmocka_unit_test(test_many),
 	    cmocka_unit_test(test_timeline),   cmocka_unit_test(test_streams),
 	    cmocka_unit_test(test_statements), cmocka_unit_test(test_numbers), cmocka_unit_test(test_fusion_log),
 	};

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "io/output.h"
+#include "io/tempfolder.h"
 
 static char dir[64];
 static struct err err;
@@ -283,6 +284,20 @@ static void empty_dir_filled_meanwhile(void **state)
 	assert_int_equal(entries(), 1);
 }
 
+/* Two into one new name: the first has it, the second says why it has not. */
+static void dir_made_meanwhile(void **state)
+{
+	(void)state;
+	struct output *o = output_dir("out", false, ours, &err);
+	assert_int_equal(mkdir("out", 0700), 0);
+	put("out/mark", "theirs");
+	put_in(o, "mark", "ours");
+	assert_int_equal(output_commit(o, &err), -1);
+	assert_string_equal(err.text, "cannot write 'out': made meanwhile by somebody else");
+	has("out/mark", "theirs");
+	assert_int_equal(entries(), 1);
+}
+
 static void dir_behind_a_link(void **state)
 {
 	(void)state;
@@ -470,7 +485,8 @@ int main(void)
 	    TEST(file_appears_whole), TEST(file_is_replaced), TEST(file_aborted), TEST(file_where_none_can_be), TEST(file_behind_a_link),
 	    TEST(pipe_is_written_in_place), TEST(dir_appears_whole), TEST(dir_in_new_folders), TEST(dir_aborted), TEST(dir_exists),
 	    TEST(dir_is_replaced), TEST(dir_not_replaced_on_abort), TEST(dir_of_somebody_else), TEST(dir_is_a_file),
-	    TEST(empty_dir_may_be_used), TEST(empty_dir_filled_meanwhile), TEST(dir_behind_a_link), TEST(links_are_not_followed),
+	    TEST(empty_dir_may_be_used), TEST(empty_dir_filled_meanwhile), TEST(dir_made_meanwhile), TEST(dir_behind_a_link),
+	    TEST(links_are_not_followed),
 	    TEST(not_the_working_directory), TEST(a_name_that_begins_alike), TEST(abort_all), TEST(signals_clean_up), TEST(full_disk),
 	    TEST(reader_had_enough), TEST(copies), TEST(temp_file_elsewhere),
 	};

@@ -1,0 +1,218 @@
+#include "io/tempfolder.h"
+
+#include "base/diag.h"
+#include "io/output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RANDOM "XXXXXX"
+#define BOOT_ID 64
+
+static const struct {
+	const char *prefix;
+	size_t longest; /* of the folder that it lies in; 0: no limit of its own */
+} kinds[] = {
+	[TEMP_PRINTER] = {"aoti-printer.", 0}, [TEMP_NANASSERT] = {"aoti-nanassert.", 0}, [TEMP_EXPLAIN] = {"fxexplain.", 0},
+	[TEMP_MINIFY] = {"fxminify.", 0},      [TEMP_RUN] = {"pt2run.", 0},
+	[TEMP_LIVE] = {"pt2live.", 64}, /* a socket's path is short (sun_path) */
+};
+
+struct temp {
+	struct temp *next;
+	char *path;
+	int mark;
+	pid_t owner;
+};
+static struct temp *temps;
+
+int temp_failed(struct err *err)
+{
+	static const char hint[] = " (TMPDIR names another folder)";
+	if (err && err->status == EXIT_ENVIRON && !strstr(err->text, "TMPDIR")) {
+		size_t n = strnlen(err->text, sizeof(err->text) - sizeof(hint));
+		memcpy(err->text + n, hint, sizeof(hint));
+	}
+	return -1;
+}
+
+/* ---- where ---- */
+
+static int parent(size_t longest, char path[PATH_MAX], struct err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	if (!tmp || !*tmp)
+		tmp = "/tmp";
+	if (*tmp == '/' && strlen(tmp) < PATH_MAX) {
+		memcpy(path, tmp, strlen(tmp) + 1);
+	} else if (!realpath(tmp, path)) {
+		err_errno(err, EXIT_ENVIRON, "cannot make a folder in '%.300s'", tmp);
+		return temp_failed(err);
+	}
+	if (longest && strlen(path) > longest)
+		memcpy(path, "/tmp", sizeof("/tmp"));
+	if (strlen(path) > TEMP_LONGEST - 32) {
+		err_set(err, EXIT_ENVIRON, "cannot make a folder in '%.80s...': the path has more than %d bytes", path, TEMP_LONGEST - 32);
+		return temp_failed(err);
+	}
+	return 0;
+}
+
+static void boot_id(char id[BOOT_ID])
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, id, BOOT_ID - 1);
+	id[n > 0 ? n : 0] = 0;
+	if (fd >= 0)
+		close(fd);
+}
+
+/* ---- what others left ---- */
+
+static bool name_is_ours(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		size_t n = strlen(kinds[i].prefix);
+		if (!strncmp(name, kinds[i].prefix, n) && strlen(name) == n + strlen(RANDOM))
+			return true;
+	}
+	return false;
+}
+
+/* The lock of a folder whose owner is gone, ours now; -1: it has one, or is none of ours. */
+static int take_lock(int parent_fd, const char *name, const char *boot)
+{
+	char id[BOOT_ID] = "";
+	struct stat st;
+	int dir = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), fd = -1;
+	if (dir < 0)
+		return -1;
+	if (fstat(dir, &st) == 0 && st.st_uid == geteuid())
+		fd = openat(dir, TEMP_MARK, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	close(dir);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && read(fd, id, sizeof(id) - 1) > 0 && !strcmp(id, boot) &&
+	    flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static void sweep(const char *path, const char *boot)
+{
+	DIR *d = *boot ? opendir(path) : NULL;
+	for (struct dirent *e; d && (e = readdir(d));) {
+		int lock = name_is_ours(e->d_name) ? take_lock(dirfd(d), e->d_name, boot) : -1;
+		if (lock < 0)
+			continue;
+		char *left = xasprintf("%s/%s", path, e->d_name);
+		remove_tree(left);
+		free(left);
+		close(lock);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* ---- one of our own ---- */
+
+static void remove_all(void)
+{
+	for (struct temp *t = temps; t; t = t->next)
+		if (t->owner == getpid()) /* not in a fork that dies */
+			remove_tree(t->path);
+}
+
+/* The locked mark in the new folder; -1 with errno. ESTALE: somebody swept it between its making and the lock. */
+static int make_mark(const char *folder, const char *boot)
+{
+	struct stat st;
+	char *path = xasprintf("%s/" TEMP_MARK, folder);
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), why = 0;
+	if (fd < 0)
+		why = errno;
+	else if (*boot && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		why = ESTALE;
+	else if (write(fd, boot, strlen(boot)) != (ssize_t)strlen(boot))
+		why = errno ? errno : ENOSPC;
+	else if (stat(path, &st) < 0)
+		why = ESTALE;
+	free(path);
+	if (why && fd >= 0)
+		close(fd);
+	errno = why;
+	return why ? -1 : fd;
+}
+
+char *temp_folder(enum temp_kind kind, struct err *err)
+{
+	char in[PATH_MAX], boot[BOOT_ID];
+	if (parent(kinds[kind].longest, in, err) < 0)
+		return NULL;
+	boot_id(boot);
+	sweep(in, boot);
+	for (int tries = 0; tries < 10; tries++) {
+		char *path = xasprintf("%s/%s" RANDOM, in, kinds[kind].prefix);
+		int mark = mkdtemp(path) ? make_mark(path, boot) : -1;
+		if (mark >= 0) {
+			static bool told;
+			struct temp *t = xcalloc(1, sizeof(*t));
+			*t = (struct temp){temps, path, mark, getpid()};
+			temps = t;
+			if (!told)
+				diag_at_die(remove_all);
+			told = true;
+			return path;
+		}
+		int why = errno;
+		remove_tree(path);
+		free(path);
+		errno = why;
+		if (why != ESTALE)
+			break;
+	}
+	err_errno(err, EXIT_ENVIRON, "cannot make a folder in '%s'", in);
+	temp_failed(err);
+	return NULL;
+}
+
+void temp_folder_remove(char *path)
+{
+	if (!path)
+		return;
+	struct temp **p = &temps, *t;
+	while (*p && (*p)->path != path)
+		p = &(*p)->next;
+	if ((t = *p)) {
+		*p = t->next;
+		if (t->owner == getpid())
+			remove_tree(path);
+		close(t->mark); /* after: nobody sweeps what is being removed */
+		free(t);
+	}
+	free(path);
+}
+
+int temp_file(struct err *err)
+{
+	char in[PATH_MAX];
+	if (parent(0, in, err) < 0)
+		return -1;
+	int fd = open(in, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	char *name = xasprintf("%s/pt2utils." RANDOM, in);
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(name);
+	else
+		temp_failed((err_errno(err, EXIT_ENVIRON, "cannot make a temporary file in '%s'", in), err));
+	free(name);
+	return fd;
+}

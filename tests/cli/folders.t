@@ -1,0 +1,61 @@
+#!/bin/bash
+# Private folders (io/tempfolder.h): what a killed tool left goes with the next, and folders that are not as they should be: read-only,
+# noexec, full, missing. Every tool works there or says which folder it needs and which variable names another.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+P=$DATA/aoti
+export TMPDIR=$TMP/tmp OMP_NUM_THREADS=1
+mkdir tmp left
+mlp=("$P/mlp.pt2" 'f32[3,8]')
+{
+	printf 'import torch\n\nclass Repro(torch.nn.Module):\n    def forward(self, relu: "f32[8, 16]"):\n'
+	for _ in $(seq 20); do echo '        relu = torch.ops.aten.relu.default(relu)'; done
+	echo '        return (relu,)'
+} >graph.py
+
+# ---- kill -9 ----
+# kill_in FOLDER-PREFIX COMMAND... : killed as soon as it has a folder of that name, which is kept from the next one's eyes
+kill_in() {
+	local prefix=$1 pid
+	shift
+	"$@" >/dev/null 2>&1 &
+	pid=$!
+	for _ in $(seq 500); do compgen -G "tmp/$prefix.??????/.pt2utils" >/dev/null && break; sleep 0.02; done
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+	mv "tmp/$prefix."* left/
+}
+kill_in pt2run pt2-run -n 1000000 "${mlp[@]}" -o out.npz
+kill_in pt2live aoti-checkinputs -- sleep 5
+kill_in fxminify fxminify --test 'sleep 5; true' graph.py -o out.py
+kill_in fxexplain fxexplain run -- sleep 5
+kill_in aoti-printer aoti-printer -N 1000000 "${mlp[@]}"
+mv left/* tmp
+like "kill -9 leaves folders" "$(find tmp -mindepth 1 -maxdepth 1 -printf '%f\n' | sed 's/\..*//' | sort -u | tr '\n' ' ')" "aoti-printer fxexplain fxminify pt2live pt2run "
+mkdir tmp/fxminify.backup
+exits "the next tool that makes one" 4 fxexplain run -q -- true
+is "takes them away, and nothing else" "$(ls tmp)" fxminify.backup
+rmdir tmp/fxminify.backup
+aoti-checkinputs -- sleep 1 >/dev/null 2>&1 &
+for _ in $(seq 500); do compgen -G "tmp/pt2live.??????/counters*" >/dev/null && break; sleep 0.02; done
+lives=$(echo tmp/pt2live.*)
+touch -d '3 years ago' "$lives" "$lives/.pt2utils"
+fxexplain run -q -- true
+ok "that of one that runs stays, however old it looks" test -d "$lives"
+wait
+is "and goes with it" "$(ls tmp)" ""
+
+# ---- where ----
+mkdir rel
+TMPDIR=rel exits "a relative TMPDIR" 0 fxminify -q --test 'grep -q aten.relu' graph.py -o small.py
+TMPDIR=rel exits "pt2-run there" 0 pt2-run -q "${mlp[@]}" -o rel.npz
+TMPDIR=rel exits "aoti-printer there" 0 aoti-printer -q "${mlp[@]}"
+is "nothing is left there" "$(ls rel)" ""
+
+# ---- two into one new folder ----
+aoti-printer -q -o both -N 20 "${mlp[@]}" 2>one &
+aoti-printer -q -o both -N 20 "${mlp[@]}" 2>two
+wait
+like "one of two has the folder, the other says why not" "$(cat one two)" "^aoti-printer: cannot write 'both': made meanwhile by somebody else$"
+is "and it is whole" "$(ls -d both*)" both
+done_testing
