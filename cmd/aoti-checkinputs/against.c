@@ -19,8 +19,9 @@ static void load_exported(struct contract *c, struct package *pkg, const char *p
 		die(err.status, "'%s': %s", path, err.text);
 }
 
-static void show_text(struct screen *s, const struct against *a, const char *exported, const char *path)
+static void show_text(struct screen *s, const struct against *a, const struct contract *of[2], const char *exported, const char *path)
 {
+	static const char *const whose[] = {"the exported program", "the compiled model"};
 	for (size_t i = 0; i < a->n; i++) {
 		const struct against_finding *f = &a->v[i];
 		char *subject = xstrndup(f->subject.p, f->subject.n);
@@ -35,12 +36,18 @@ static void show_text(struct screen *s, const struct against *a, const char *exp
 	if (!a->n_bad && a->unproved)
 		buf_addf(&s->b, "nothing in %s is refused that %s promises, but nothing shows that it was compiled from it\n", path, exported);
 	else if (!a->n_bad)
-		buf_addf(&s->b, "%s takes what %s promises\n", path, exported);
+		buf_addf(&s->b, "%s takes what %s promises%s\n", path, exported, of[0]->n_unread || of[1]->n_unread ? ", as far as they are understood" : "");
 	else
 		buf_addf(&s->b, "%s does not take all that %s promises: %zu difference%s\n", path, exported, a->n_bad, a->n_bad == 1 ? "" : "s");
+	for (int i = 0; i < 2; i++)
+		if (of[i]->n_unread) {
+			buf_addf(&s->b, "    note: of %s ", whose[i]);
+			contract_unread_text(of[i], &s->b);
+			buf_adds(&s->b, " understood\n");
+		}
 }
 
-static void show_json(struct buf *b, const struct against *a, const char *exported, const char *path)
+static void show_json(struct buf *b, const struct against *a, bool unread, const char *exported, const char *path)
 {
 	static const char *const parts[] = {"model", "input", "output", "constant"};
 	struct json_out o = {.b = b};
@@ -53,7 +60,7 @@ static void show_json(struct buf *b, const struct against *a, const char *export
 	json_key(&o, "unproved");
 	json_out_bool(&o, a->unproved);
 	json_key(&o, "fits");
-	json_out_bool(&o, !a->n_bad);
+	unread && !a->n_bad ? json_out_null(&o) : json_out_bool(&o, !a->n_bad);
 	json_key(&o, "findings");
 	json_arr(&o);
 	for (size_t i = 0; i < a->n; i++) {
@@ -91,13 +98,14 @@ int run_against(const char *path, const struct checkinputs_options *o)
 		die_err(&err);
 	against_compare(&exported, &l.contract, &a);
 	struct screen s = screen_make();
+	bool unread = exported.n_unread || l.contract.n_unread;
 	if (o->json)
-		show_json(&s.b, &a, o->against, path);
+		show_json(&s.b, &a, unread, o->against, path);
 	else if (!o->quiet)
-		show_text(&s, &a, o->against, path);
+		show_text(&s, &a, (const struct contract *[]){&exported, &l.contract}, o->against, path);
 	if (screen_flush(&s, &err) < 0 && err.text[0])
 		die_err(&err);
-	int status = a.n_bad ? EXIT_FOUND : a.unproved ? EXIT_PARTIAL : EXIT_FINE;
+	int status = a.n_bad ? EXIT_FOUND : a.unproved || unread || l.contract.stopped.n ? EXIT_PARTIAL : EXIT_FINE;
 	buf_release(&s.b);
 	against_release(&a);
 	loaded_release(&l);

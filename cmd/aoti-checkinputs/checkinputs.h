@@ -25,6 +25,9 @@ static inline struct load_options load_how(const struct checkinputs_options *o)
 void show_contract(struct screen *s, const struct loaded *l, const struct symbind *at, bool all);
 void show_check(struct screen *s, const struct loaded *l, const struct given *g, const struct check *k);
 
+/* " as far as understood: 5 checks were not", behind a verdict; nothing where all of the text was. */
+void add_unread(struct buf *b, const struct contract *c);
+
 /* ---- document.c ---- */
 
 /* The contract and, when they are not NULL, what was given and found, as one JSON document. */

@@ -5,6 +5,12 @@
 #include "checkinputs.h"
 #include "io/output.h"
 
+/* There is a text, and it could not be read at all. */
+static bool lost_text(const struct loaded *l) { return l->model->wrapper_cpp && !l->read; }
+
+/* Is something unknown that the verdict would rest on? */
+static bool partial(const struct loaded *l) { return l->contract.n_unread || lost_text(l); }
+
 static void show_text(struct screen *s, const struct doctor *d, const struct loaded *l)
 {
 	for (size_t i = 0; i < d->n; i++) {
@@ -25,10 +31,15 @@ static void show_text(struct screen *s, const struct doctor *d, const struct loa
 	size_t fatal = 0;
 	for (size_t i = 0; i < d->n; i++)
 		fatal += d->v[i].level == DOCTOR_FATAL;
-	buf_addf(&s->b, "%s: %s\n", l->pkg.path,
+	buf_addf(&s->b, "%s: %s", l->pkg.path,
 		 fatal       ? "will not run here"
 		 : d->n_bad ? "may not run here as it should"
 			    : "nothing stands in the way of running it here");
+	if (!d->n_bad && lost_text(l))
+		buf_adds(&s->b, " as far as seen: its text was not understood");
+	else if (!d->n_bad)
+		add_unread(&s->b, &l->contract);
+	buf_addc(&s->b, '\n');
 }
 
 static void show_json(struct buf *b, const struct doctor *d, const struct loaded *l)
@@ -42,7 +53,7 @@ static void show_json(struct buf *b, const struct doctor *d, const struct loaded
 	json_key(&o, "model");
 	json_out_str(&o, l->model->name);
 	json_key(&o, "healthy");
-	json_out_bool(&o, !d->n_bad);
+	partial(l) && !d->n_bad ? json_out_null(&o) : json_out_bool(&o, !d->n_bad);
 	json_key(&o, "findings");
 	json_arr(&o);
 	for (size_t i = 0; i < d->n; i++) {
@@ -84,7 +95,7 @@ int run_doctor(const char *path, const struct checkinputs_options *o)
 		show_text(&s, &d, &l);
 	if (screen_flush(&s, &err) < 0 && err.text[0])
 		die_err(&err);
-	int status = d.n_bad ? EXIT_FOUND : EXIT_FINE;
+	int status = d.n_bad ? EXIT_FOUND : partial(&l) ? EXIT_PARTIAL : EXIT_FINE;
 	buf_release(&s.b);
 	doctor_release(&d);
 	loaded_release(&l);

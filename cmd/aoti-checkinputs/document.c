@@ -33,10 +33,10 @@ static void out_given(struct json_out *o, const struct given *g)
 	json_close(o);
 }
 
-static void out_findings(struct json_out *o, const struct check *k)
+static void out_findings(struct json_out *o, const struct check *k, bool unread)
 {
 	json_key(o, "fits");
-	json_out_bool(o, !k->n_bad);
+	unread && !k->n_bad ? json_out_null(o) : json_out_bool(o, !k->n_bad);
 	json_key(o, "findings");
 	json_arr(o);
 	for (size_t i = 0; i < k->n; i++) {
@@ -95,7 +95,7 @@ void document_write(struct buf *b, const struct loaded *l, const struct given *g
 	if (g)
 		out_given(&o, g);
 	if (k)
-		out_findings(&o, k);
+		out_findings(&o, k, c->n_unread);
 	json_close(&o);
 	buf_addc(b, '\n');
 }

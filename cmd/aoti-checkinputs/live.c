@@ -12,6 +12,7 @@ struct watch {
 	struct checkinputs_options o;
 	int log; /* -1: standard error */
 	bool log_failed;
+	struct buf unread; /* of each model whose text was not understood everywhere: "; of /x/model.so 5 checks were not understood" */
 };
 
 static void say(struct watch *w, const char *text, size_t n)
@@ -41,13 +42,18 @@ static void on_event(void *user, const struct live_event *ev)
 
 static int on_contract(void *user, const char *so_path, pid_t pid, struct buf *json, struct err *err)
 {
-	const struct watch *w = user;
+	struct watch *w = user;
 	struct loaded l;
 	(void)pid;
 	if (load_model(&l, so_path, load_how(&w->o), err) < 0)
 		return -1;
 	struct json_out out = {.b = json};
 	contract_to_json(&l.contract, &out);
+	if (l.contract.n_unread) {
+		buf_addf(&w->unread, "; of %s ", so_path);
+		contract_unread_text(&l.contract, &w->unread);
+		buf_adds(&w->unread, " understood");
+	}
 	loaded_release(&l);
 	return 0;
 }
@@ -71,6 +77,7 @@ static void summary(struct watch *w, const struct live_result *r)
 			buf_adds(&b, "; ");
 			live_watched(r, &b);
 		}
+		buf_add_slice(&b, buf_slice(&w->unread));
 	}
 	buf_addc(&b, '\n');
 	say(w, b.p, b.len);
@@ -100,6 +107,9 @@ int run_live(char **command, const struct checkinputs_options *o)
 		own = EXIT_FOUND;
 	else if (own == 0 && (!live_watched(&r, NULL) || r.unchecked == r.calls))
 		own = EXIT_ENVIRON; /* nothing was checked: never a silent 0 */
+	else if (own == 0 && (w.unread.len || r.unchecked))
+		own = EXIT_PARTIAL;
+	buf_release(&w.unread);
 	if (own < 0)
 		child_exit_like(&r.command);
 	live_result_release(&r);

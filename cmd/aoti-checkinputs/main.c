@@ -81,6 +81,12 @@ static int show(const struct operands *in)
 	bool asked = in->n > 1;
 	if (load_model(&l, in->v[0], load_how(&opt), &err) < 0)
 		die_err(&err);
+	bool by_binary = asked && l.has_binary && !l.compared.n_differs;
+	if (by_binary) { /* what the text did not tell it does */
+		struct contract text = l.contract;
+		l.contract = l.binary;
+		l.binary = text;
+	}
 	if (asked && given_read(&g, &l.contract, in->v + 1, in->n - 1, &err) < 0)
 		die_err(&err);
 	if (take_shape(&l.contract, asked ? &g : NULL, &at, &err) < 0)
@@ -97,14 +103,17 @@ static int show(const struct operands *in)
 	else if (!opt.quiet)
 		show_contract(&s, &l, &at, opt.all);
 	const struct comparison *compared = &l.compared;
-	if (asked && l.probed && !opt.json && (compared->n_differs || compared->n_open))
+	if (by_binary && !opt.json)
+		warn("the text of '%s' is not understood everywhere: the inputs were held against what the binary asks of fake tensors", in->v[0]);
+	else if (asked && l.probed && !opt.json && (compared->n_differs || compared->n_open))
 		warn("the text of '%s' %s: see aoti-checkinputs --probe without inputs", in->v[0],
 		     compared->n_differs ? "is not what its binary was built from" : "could be held against its binary only in part");
 	if (asked && !opt.json && l.contract.stopped.n)
 		warn("the program in '%s' could not be followed to its end; what it expects is known in part only", in->v[0]);
 	if (screen_flush(&s, &err) < 0 && err.text[0])
 		die_err(&err);
-	int status = k.n_bad || compared->n_differs ? EXIT_FOUND : compared->n_open || l.contract.stopped.n ? EXIT_PARTIAL : EXIT_FINE;
+	bool partial = (compared->n_open && !by_binary) || l.contract.stopped.n || (asked && l.contract.n_unread);
+	int status = k.n_bad || compared->n_differs ? EXIT_FOUND : partial ? EXIT_PARTIAL : EXIT_FINE;
 	buf_release(&s.b);
 	symbind_release(&at);
 	check_release(&k);

@@ -370,6 +370,14 @@ static void show_finding(struct screen *s, const struct contract *c, const struc
 	buf_addf(&s->b, "%.*s\n", (int)f->fix.n, f->fix.p);
 }
 
+void add_unread(struct buf *b, const struct contract *c)
+{
+	if (!c->n_unread)
+		return;
+	buf_adds(b, " as far as understood: ");
+	contract_unread_text(c, b);
+}
+
 void show_check(struct screen *s, const struct loaded *l, const struct given *g, const struct check *k)
 {
 	const struct contract *c = &l->contract;
@@ -405,10 +413,14 @@ void show_check(struct screen *s, const struct loaded *l, const struct given *g,
 				bad++;
 				break;
 			}
-	if (!k->n_bad)
-		buf_addf(&s->b, "%s: %s%s\n", l->pkg.path,
+	if (!k->n_bad) {
+		buf_addf(&s->b, "%s: %s%s", l->pkg.path,
 			 c->n_inputs == 0 ? "takes no inputs" : c->n_inputs == 1 ? "the input fits" : "all inputs fit",
 			 cut ? ", but not all elements are used" : "");
-	else
+		add_unread(&s->b, c);
+		buf_addc(&s->b, '\n');
+		if (c->n_unread)
+			buf_adds(&s->b, "  without inputs they are shown; --probe asks the binary itself, in a sandbox\n");
+	} else
 		buf_addf(&s->b, "%s: %u of %u inputs %s not fit\n", l->pkg.path, bad, c->n_inputs, bad == 1 ? "does" : "do");
 }

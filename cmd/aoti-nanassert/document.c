@@ -182,6 +182,8 @@ void document_write(struct buf *b, const struct session *s)
 		json_out_str(&o, aside);
 	json_close(&o);
 	json_member(&o, "failure", buf_slice(&s->failure));
+	json_key(&o, "unread");
+	json_out_u64(&o, session_unread(s));
 	json_close(&o);
 	buf_addc(b, '\n');
 }

@@ -208,7 +208,7 @@ int run_model_file(const struct nanassert_options *o, const struct operands *in)
 	say_asides(&s, &w);
 	s.watch = &w;
 	session_end(&s);
-	int status = ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s), o->error_exitcode));
+	int status = session_status(&s, ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s), o->error_exitcode)));
 	if (s.log_failed)
 		status = EXIT_ENVIRON;
 	session_close(&s);
@@ -237,9 +237,10 @@ static void add_counts(struct session *s, const struct watch *w, struct buf *b)
 		times += s->nan.finding[i].times;
 		passed += s->nan.finding[i].passed_on;
 	}
-	if (!s->nan.n)
+	if (!s->nan.n) {
 		buf_adds(b, s->failure.len ? ", nothing found up to there" : ", nothing found");
-	else
+		add_unread(b, s);
+	} else
 		buf_addf(b, ", found %llu time%s in %zu place%s", (unsigned long long)times, times == 1 ? "" : "s", s->nan.n,
 			 s->nan.n == 1 ? "" : "s");
 	if (passed)
@@ -298,7 +299,7 @@ int run_command(const struct nanassert_options *o, char **command)
 		live_summary(&s, &w);
 		session_flush(&s);
 	}
-	int status = ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s), o->error_exitcode));
+	int status = session_status(&s, ima_status(buf_slice(&w.device), watch_status(&w, session_findings(&s), o->error_exitcode)));
 	session_close(&s);
 	return watch_end(&w, status);
 }

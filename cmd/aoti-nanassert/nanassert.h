@@ -46,6 +46,11 @@ void session_flush(struct session *s);
 void session_end(struct session *s);
 void session_close(struct session *s);
 size_t session_findings(const struct session *s);
+/* Statements of the models' texts that were not understood: a call among them is looked at without its tensors, or is taken for
+ * another, so that to have found nothing is to have found nothing as far as understood. Checks of inputs do not count. */
+uint32_t session_unread(const struct session *s);
+/* Of the models that ran: the status of watch_status(), EXIT_PARTIAL where nothing was found and session_unread() is not 0. */
+int session_status(const struct session *s, int status);
 
 /* ---- gather.c ---- */
 
@@ -69,6 +74,8 @@ void closer_in_dump(const struct session *s, const struct dump *d, struct nan_fi
 /* ---- show.c, document.c ---- */
 
 void show_finding(struct screen *s, const struct session *x, const struct nan_finding *f);
+/* " as far as understood: ..." behind what says that nothing was found. */
+void add_unread(struct buf *b, const struct session *s);
 void show_summary(struct screen *s, const struct session *x);
 void document_write(struct buf *b, const struct session *s);
 

@@ -242,15 +242,24 @@ void show_finding(struct screen *s, const struct session *x, const struct nan_fi
 	put_wraps(s, from, INDENT);
 }
 
+void add_unread(struct buf *b, const struct session *s)
+{
+	uint32_t n = session_unread(s);
+	if (n)
+		buf_addf(b, " as far as understood: %u statement%s of the generated text %s not", n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
+}
+
 void show_summary(struct screen *s, const struct session *x)
 {
 	const struct nanassert_options *o = x->o;
 	uint64_t n = x->nan.calls;
 	const char *what = o->inf && o->range ? "NaN, infinity or number out of range" : o->inf ? "NaN or infinity"
 										: o->range ? "NaN or number out of range" : "NaN";
-	if (!x->nan.n)
-		buf_addf(&s->b, "no %s in %" PRIu64 " call%s of kernels and operators\n", what, n, n == 1 ? "" : "s");
-	else if (!o->all && x->nan.n > 1)
+	if (!x->nan.n) {
+		buf_addf(&s->b, "no %s in %" PRIu64 " call%s of kernels and operators", what, n, n == 1 ? "" : "s");
+		add_unread(&s->b, x);
+		buf_addc(&s->b, '\n');
+	} else if (!o->all && x->nan.n > 1)
 		buf_addf(&s->b, "%zu more place%s (--all shows them)\n", x->nan.n - 1, x->nan.n == 2 ? "" : "s");
 	if (x->nan.more)
 		buf_addf(&s->b, "and %" PRIu64 " that are not told one by one\n", x->nan.more);

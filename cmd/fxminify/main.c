@@ -60,8 +60,8 @@ static const struct opt_spec spec = {
 	.tool = "fxminify",
 	.about = "The smallest graph that still fails: reduce an FX graph that torch.compile or AOTInductor gets wrong.",
 	.footer = "FILE is minifier_launcher.py, repro.py, fx_graph_runnable.py, fx_graph_readable.py, graph.json, a TORCH_TRACE log\n"
-		  "(with --graph) or a .pt2 of torch.export; - is standard input. The code in it is run, each test in a process of\n"
-		  "its own, unless --test says what to run instead. Exit status: 0 reduced, 1 the original does not fail.",
+		  "(with --graph) or a .pt2 of torch.export; - is standard input. The code in it (a launcher's, too) is run, each\n"
+		  "test in a process of its own, unless --test says what to run instead; so is what a journal names. Exit status: 0 reduced, 1 the original does not fail.",
 	.options = options,
 	.operands = "[FILE]",
 	.min = 0,
@@ -115,6 +115,23 @@ static void check_options(const struct operands *in)
 		die(EXIT_USAGE, "--locate and --no-locate contradict each other");
 }
 
+/* A journal is a program: what it has run is said first, and is no less loud for a -q that it holds itself. */
+static void say_what_runs(const char *journal, const char *file)
+{
+	struct buf b = {0};
+	if (opt.test) {
+		buf_addf(&b, "the command %s", opt.test);
+	} else {
+		buf_addf(&b, "the code in %s", file);
+		if (opt.python)
+			buf_addf(&b, " with --python %s", opt.python);
+		for (size_t i = 0; i < opt.launcher.n; i++)
+			buf_addf(&b, "%s%s", i ? ", " : " through --launcher ", opt.launcher.v[i]);
+	}
+	warn("--resume: runs what the journal '%s' names: %s", journal, buf_str(&b));
+	buf_release(&b);
+}
+
 /* --resume: the command line of that run, and then this one's. */
 static int resume(const struct operands *in, int argc, char **argv)
 {
@@ -122,6 +139,7 @@ static int resume(const struct operands *in, int argc, char **argv)
 	struct err err;
 	struct operands again;
 	const char *journal = opt.resume;
+	const bool quiet = opt.quiet; /* asked for now, not by the journal */
 	if (in->n)
 		die(EXIT_USAGE, "--resume takes the file from the journal");
 	if (journal_read(&r, journal, &err) < 0)
@@ -140,6 +158,8 @@ static int resume(const struct operands *in, int argc, char **argv)
 	if (again.n != 1)
 		die(EXIT_INPUT, "the journal '%s' does not say which file was reduced", journal);
 	take_passes();
+	if (!quiet)
+		say_what_runs(journal, again.v[0]);
 	int status = session_run(&opt, again.v[0], (const char *const *)r.argv, journal);
 	operands_release(&again);
 	free(all);

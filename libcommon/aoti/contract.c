@@ -14,18 +14,46 @@ void contract_release(struct contract *c)
 	*c = (struct contract){0};
 }
 
-void contract_note(struct contract *c, const char *fmt, ...)
+static void add_note(struct contract *c, const char *fmt, va_list ap)
 {
 	struct buf b = {0};
-	va_list ap;
-	va_start(ap, fmt);
 	buf_addvf(&b, fmt, ap);
-	va_end(ap);
 	if (c->n_notes < CONTRACT_MAX_NOTES) {
 		GROW(c->note, c->n_notes, c->cap_notes, 1);
 		c->note[c->n_notes++] = arena_slice(&c->arena, buf_slice(&b));
 	}
 	buf_release(&b);
+}
+
+void contract_note(struct contract *c, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	add_note(c, fmt, ap);
+	va_end(ap);
+}
+
+void contract_unread(struct contract *c, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	add_note(c, fmt, ap);
+	va_end(ap);
+	c->n_unread++;
+}
+
+static void add_count(struct buf *b, uint32_t n, const char *what) { buf_addf(b, "%u %s%s", n, what, n == 1 ? "" : "s"); }
+
+void contract_unread_text(const struct contract *c, struct buf *b)
+{
+	uint32_t checks = c->n_unread_checks, others = c->n_unread - checks;
+	if (checks)
+		add_count(b, checks, "check");
+	if (checks && others)
+		buf_adds(b, " and ");
+	if (others)
+		add_count(b, others, "statement");
+	buf_adds(b, c->n_unread == 1 ? " was not" : " were not");
 }
 
 struct symsize contract_unknown(struct contract *c) { return symsize_opaque(&c->tab, SLICE("?")); }

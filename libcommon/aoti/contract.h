@@ -165,10 +165,17 @@ struct contract {
 	/* What a reader could not make out, a line each; a contract with notes is not complete. */
 	struct slice *note;
 	uint32_t n_notes, cap_notes;
+	/* What of a text was not understood, and so may ask for something that is not here: places, those behind the last note too; and
+	 * how many of them stand where inputs are checked. No verdict of "fits" is whole while there are any. */
+	uint32_t n_unread, n_unread_checks;
 };
 
 void contract_release(struct contract *c);
 void contract_note(struct contract *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* A note about something that was not understood: it counts. */
+void contract_unread(struct contract *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* "5 checks" or "2 statements", or of both: for "as far as understood: ... were not". */
+void contract_unread_text(const struct contract *c, struct buf *b);
 bool contract_known(const struct contract *c, struct symsize s);
 bool contract_streams(const struct contract *c); /* is there a call on a stream of the model's own? */
 struct symsize contract_unknown(struct contract *c);

@@ -353,6 +353,21 @@ static bool notes_say(const struct contract *c, const char *const *words, size_t
 	return false;
 }
 
+/* What was found in one part goes to the rest; where the reader of the text lost some of it, a difference may be its own. */
+static void take_unless_lost(struct diff *d, struct comparison *part, bool lost, const char *what)
+{
+	struct comparison *out = d->out;
+	if (part->n_differs && lost) {
+		open_line(d, "the text is not understood everywhere; its %s as they were read are not the binary's", what);
+	} else {
+		buf_add(&out->differs, part->differs.p, part->differs.len);
+		out->n_differs += part->n_differs;
+	}
+	buf_add(&out->open, part->open.p, part->open.len);
+	out->n_open += part->n_open;
+	comparison_release(part);
+}
+
 static void calls(struct diff *d)
 {
 	static const char *const branches[] = {"a condition or a loop"}, *const gaps[] = {"not understood", "not read", "the text ends"};
@@ -367,15 +382,7 @@ static void calls(struct diff *d)
 	d->out = out;
 	out->n_calls = in_calls.n_calls;
 	/* Where the reader of the text lost a statement, a call that is not there may be one that it did not see. */
-	if (in_calls.n_differs && notes_say(a, gaps, ARRAY_LEN(gaps))) {
-		open_line(d, "the text is not understood everywhere; its calls as they were read are not the binary's");
-	} else {
-		buf_add(&out->differs, in_calls.differs.p, in_calls.differs.len);
-		out->n_differs += in_calls.n_differs;
-	}
-	buf_add(&out->open, in_calls.open.p, in_calls.open.len);
-	out->n_open += in_calls.n_open;
-	comparison_release(&in_calls);
+	take_unless_lost(d, &in_calls, notes_say(a, gaps, ARRAY_LEN(gaps)), "calls");
 }
 
 /* ---- all of it ---- */
@@ -420,7 +427,12 @@ void contract_compare(const struct contract *text, const struct contract *binary
 {
 	*c = (struct comparison){.n_calls = 0};
 	struct diff d = {.text.c = text, .binary.c = binary, .out = c};
+	struct comparison in_checks = {.n_calls = 0};
+	d.out = &in_checks;
 	inputs(&d);
+	d.out = c;
+	/* As with calls: a check that the reader of the text lost looks like none. */
+	take_unless_lost(&d, &in_checks, text->n_unread_checks > 0, "checks of inputs");
 	outputs(&d);
 	if (d.n_vague && !binary->stopped.n)
 		open_line(&d, "%u sizes and strides of inputs and outputs: the binary does not tell them", d.n_vague);
@@ -433,6 +445,12 @@ void contract_compare(const struct contract *text, const struct contract *binary
 		open_line(&d, "%u ways through the program, which branches on data, could not be followed", binary->n_lost_ways);
 	if (binary->rigid)
 		open_line(&d, "a size that may vary could be run with one value only");
+	if (text->n_unread) {
+		struct buf b = {0};
+		contract_unread_text(text, &b);
+		open_line(&d, "the text, of which %s understood", buf_str(&b));
+		buf_release(&b);
+	}
 	for (int t = 0; t < TRIALS; t++) {
 		symbind_release(&d.text.env[t]);
 		symbind_release(&d.binary.env[t]);

@@ -278,6 +278,10 @@ void contract_members(const struct contract *c, struct json_out *o)
 	for (uint32_t i = 0; i < c->n_notes; i++)
 		json_out_str(o, c->note[i]);
 	json_close(o);
+	json_key(o, "unread");
+	json_out_u64(o, c->n_unread);
+	json_key(o, "unread_checks");
+	json_out_u64(o, c->n_unread_checks);
 }
 
 void contract_to_json(const struct contract *c, struct json_out *o)
@@ -343,6 +347,13 @@ static uint32_t in_index(struct reader *r, uint32_t obj, const char *key)
 		return CONTRACT_NONE;
 	}
 	return (uint32_t)v;
+}
+
+/* 0 where an older document has none. */
+static uint32_t in_count(struct reader *r, uint32_t obj, const char *key)
+{
+	uint32_t n = json_get(&r->tape, obj, key) == JSON_NONE ? 0 : in_index(r, obj, key);
+	return n == CONTRACT_NONE ? 0 : n;
 }
 
 static bool in_bool(struct reader *r, uint32_t obj, const char *key)
@@ -684,6 +695,10 @@ static void in_contract(struct reader *r, uint32_t root)
 		buf_release(&b);
 	}
 	free(notes);
+	c->n_unread = in_count(r, root, "unread");
+	c->n_unread_checks = in_count(r, root, "unread_checks");
+	if (c->n_unread_checks > c->n_unread)
+		r->bad = "unread_checks";
 }
 
 int contract_from_json(struct contract *c, struct slice text, struct err *err)

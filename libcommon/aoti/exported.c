@@ -216,7 +216,7 @@ static struct symsize expression(struct reader *r, uint32_t k)
 		rc = symsize_parse(&r->c->tab, s, &out, &err);
 	buf_release(&infix);
 	if (rc < 0) {
-		contract_note(r->c, "the size at byte %zu is not understood: %s",
+		contract_unread(r->c, "the size at byte %zu is not understood: %s",
 			      (size_t)(json_slice(&r->t, k).p - r->text.p), err.text);
 		return contract_unknown(r->c);
 	}
@@ -233,7 +233,7 @@ static struct symsize sym_int(struct reader *r, uint32_t k)
 		return symsize_int(v);
 	if (expr != JSON_NONE)
 		return expression(r, expr);
-	contract_note(r->c, "the size at byte %zu is no integer and no expression",
+	contract_unread(r->c, "the size at byte %zu is no integer and no expression",
 		      (size_t)(json_slice(&r->t, k).p - r->text.p));
 	return contract_unknown(r->c);
 }
@@ -299,7 +299,7 @@ static int tensor_meta(struct reader *r, struct slice part, struct meta *m)
 		number = 0;
 	m->dtype = exported_dtype(number);
 	if (m->dtype == DTYPE_NONE)
-		contract_note(r->c, "dtype %lld at byte %zu is not known here", (long long)number,
+		contract_unread(r->c, "dtype %lld at byte %zu is not known here", (long long)number,
 			      (size_t)(part.p - r->text.p));
 	m->device = device_by_name(text_of(r, get(r, device, "type", JSON_STRING)));
 	return 0;
@@ -419,7 +419,7 @@ static struct symrange range_of(struct reader *r, uint32_t k)
 	if (hi != JSON_NONE && json_i64(&r->t, hi, &v) && !no_bound(v))
 		range.hi = v, range.hi_inf = false;
 	if (!range.lo_inf && !range.hi_inf && range.lo > range.hi) {
-		contract_note(r->c, "the bounds at byte %zu contradict each other",
+		contract_unread(r->c, "the bounds at byte %zu contradict each other",
 			      (size_t)(json_slice(&r->t, k).p - r->text.p));
 		range = SYMRANGE_ALL;
 	}

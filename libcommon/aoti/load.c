@@ -82,7 +82,11 @@ static void compare(struct loaded *l)
 	}
 	l->probed = true;
 	contract_compare(&l->contract, &binary, &l->compared);
-	contract_release(&binary);
+	l->has_binary = l->contract.n_unread && !binary.stopped.n;
+	if (l->has_binary)
+		l->binary = binary;
+	else
+		contract_release(&binary);
 }
 
 /* The package, its model and, if it has a text, the contract; text says why there is none. */
@@ -99,6 +103,7 @@ static int open_model(struct loaded *l, const char *path, struct load_options o,
 		loaded_release(l);
 		return -1;
 	}
+	l->read = read == 0;
 	if (!l->model->wrapper_cpp)
 		err_set(text, EXIT_INPUT, "'%s': no generated text (wrapper.cpp) beside it", path);
 	return read;
@@ -159,6 +164,7 @@ int load_model(struct loaded *l, const char *path, struct load_options o, struct
 void loaded_release(struct loaded *l)
 {
 	contract_release(&l->contract);
+	contract_release(&l->binary);
 	comparison_release(&l->compared);
 	package_close(&l->pkg);
 	l->model = NULL;

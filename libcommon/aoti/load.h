@@ -24,7 +24,9 @@ struct loaded {
 	struct package_model *model;
 	struct contract contract;
 	struct comparison compared; /* of .probe: text against binary */
-	bool probed;
+	/* Of .probe, where the text was not understood everywhere and the binary was followed to its end: the binary's own. */
+	struct contract binary;
+	bool probed, has_binary, read; /* read: there is a text, and it is a wrapper */
 };
 
 int load_model(struct loaded *l, const char *path, struct load_options o, struct err *err);

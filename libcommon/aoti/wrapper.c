@@ -5,6 +5,8 @@
 
 void wrapper_unclear(struct wrapper *w, struct slice text)
 {
+	w->c->n_unread++;
+	w->c->n_unread_checks += w->in_check;
 	if (w->n_unclear++ < MAX_UNCLEAR)
 		contract_note(w->c, "line %u: not understood: %.*s%s", w->line, (int)(text.n > 120 ? 120 : text.n),
 			      text.p, text.n > 120 ? " ..." : "");
@@ -324,7 +326,7 @@ static void take_run_impl(struct wrapper *w, struct scan *t, struct slice line)
 		if (head.kind == STMT_OPEN)
 			wrapper_body(w, &s);
 		else
-			contract_note(w->c, "line %u: the text ends within run_impl", s.line);
+			contract_unread(w->c, "line %u: the text ends within run_impl", s.line);
 	}
 	if (s.p > t->p) {
 		t->p = s.p;
@@ -338,6 +340,12 @@ static void take_line(struct wrapper *w, struct scan *t, struct slice raw)
 	w->line = t->line;
 	if (!line.n)
 		return;
+	if (raw.p == line.p)
+		wrapper_check_margin(w, line);
+	else if (w->in_check) {
+		wrapper_check_line(w, line);
+		return;
+	}
 	switch (*line.p) {
 	case 'i':
 		if (text_take(&s, "inputs_info_"))
@@ -367,10 +375,6 @@ static void take_line(struct wrapper *w, struct scan *t, struct slice raw)
 			take_base(w, t, s);
 		break;
 	case '#': take_include(w, line); break;
-	case '}':
-		if (raw.p == line.p)
-			w->checked = CONTRACT_NONE;
-		break;
 	case 'e':
 		if (raw.p == line.p && slice_starts(line, "extern \"C\""))
 			move_on(t, take_extern(w, line.p, t->end));
@@ -385,7 +389,7 @@ static void take_line(struct wrapper *w, struct scan *t, struct slice raw)
 		break;
 	case 'A':
 		if (!t->arrayref && (t->arrayref = slice_starts(line, "AOTInductorModelOutputs ")))
-			contract_note(w->c, "line %u: the model has a minimal ArrayRef interface, which is not read",
+			contract_unread(w->c, "line %u: the model has a minimal ArrayRef interface, which is not read",
 				      t->line);
 		break;
 	default: break;
@@ -410,7 +414,7 @@ static bool known(struct wrapper *w, struct symsize s) { return contract_known(w
 
 static void contradiction(struct wrapper *w, uint32_t i, int d, const char *what)
 {
-	contract_note(w->c, "input %u, dim %d: check_input and assert_size_stride disagree about its %s", i, d, what);
+	contract_unread(w->c, "input %u, dim %d: check_input and assert_size_stride disagree about its %s", i, d, what);
 }
 
 static void finish_dim(struct wrapper *w, uint32_t i, int d)
@@ -448,8 +452,12 @@ static void finish_input(struct wrapper *w, uint32_t i)
 		finish_dim(w, i, d);
 	out->rank_known = out->asserted > 0 && in->n_dim == in->asserted_rank;
 	if (out->asserted && !out->rank_known)
-		contract_note(w->c, "input %u: check_input knows %d dims, assert_size_stride %d", i, mentioned,
+		contract_unread(w->c, "input %u: check_input knows %d dims, assert_size_stride %d", i, mentioned,
 			      in->asserted_rank);
+	if (w->checks && out->dtype == DTYPE_NONE && out->device == DEVICE_NONE && !mentioned) {
+		contract_unread(w->c, "input %u: nothing that checks it is understood", i);
+		w->c->n_unread_checks++;
+	}
 	out->n_dim = in->n_dim;
 	if (in->n_dim) {
 		out->dim = arena_alloc(&w->c->arena, (size_t)in->n_dim * sizeof(*out->dim));
@@ -516,10 +524,10 @@ static void finish(struct wrapper *w, const struct scan *t)
 	if (w->n_sym)
 		memcpy(c->symbol, w->sym, w->n_sym * sizeof(*c->symbol));
 	if (!t->run_impl)
-		contract_note(c,
+		contract_unread(c,
 			      "the text has no run_impl: it is cut off, or of a model that this reader does not know");
 	if (!t->base)
-		contract_note(c, "the text has no constructor: names of inputs and constants are missing");
+		contract_unread(c, "the text has no constructor: names of inputs and constants are missing");
 	if (w->n_unclear > MAX_UNCLEAR)
 		contract_note(c, "%u more statements were not understood", w->n_unclear - MAX_UNCLEAR);
 }

@@ -569,7 +569,7 @@ void wrapper_body(struct wrapper *w, struct stmts *s)
 		bool skip = w->depth && w->block[w->depth - 1].kind == BLOCK_SKIP;
 		bool guard = w->depth && w->block[w->depth - 1].kind == BLOCK_GUARD;
 		if (t.kind == STMT_END) {
-			contract_note(w->c, "line %u: the text ends within run_impl", t.line);
+			contract_unread(w->c, "line %u: the text ends within run_impl", t.line);
 			all_none(w, false);
 			break;
 		}
@@ -582,7 +582,7 @@ void wrapper_body(struct wrapper *w, struct stmts *s)
 		}
 		if (t.kind == STMT_OPEN) {
 			if (!enter(w, t.text, constexpr_before)) {
-				contract_note(w->c,
+				contract_unread(w->c,
 					      "line %u: blocks are nested more than %d deep; the rest is not read",
 					      t.line, WRAPPER_MAX_DEPTH);
 				all_none(w, false);

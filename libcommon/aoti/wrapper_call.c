@@ -37,7 +37,7 @@ static void add_scalar(struct wrapper *w, struct slice text)
 {
 	struct slice rest = text, name = text_name(&rest);
 	if (!rest.n && (slice_starts(name, "buf") || slice_starts(name, "arg")) && !wrapper_var(w, name))
-		contract_note(w->c, "line %u: the text does not say where %.*s comes from", w->line, (int)name.n,
+		contract_unread(w->c, "line %u: the text does not say where %.*s comes from", w->line, (int)name.n,
 			      name.p);
 	add_arg(w, ARG_SCALAR, CONTRACT_NONE, text);
 }

@@ -70,6 +70,38 @@ static bool take_compare(struct wrapper *w, struct slice cond)
 	return true;
 }
 
+void wrapper_check_margin(struct wrapper *w, struct slice line)
+{
+	if (*line.p == '}') {
+		w->checked = CONTRACT_NONE;
+		w->in_check = w->of_output = w->goes_on = false;
+	} else if (slice_starts(line, "AOTI_NOINLINE static void ") && slice_find(line, "check_input")) {
+		w->in_check = w->checks = true;
+	}
+}
+
+/* A line of a check that asks nothing itself: what fetches, what is said and thrown, brackets. A form that is not here may be a check
+ * that a newer torch writes: then it is not understood, and the contract not whole. */
+static bool asks_nothing(struct slice line)
+{
+	static const char *const starts[] = {
+	    "AtenTensorHandle* ", ") {", "}", "//", "check_input_", "if (!_check_aoti_runtime_check_inputs_env())", "return;",
+	    "AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_get_", "std::stringstream ss;", "ss << ", "<< ", "throw std::runtime_error("};
+	if (slice_starts(line, "auto ") && (slice_ends(line, ".sizes();") || slice_ends(line, ".strides();")))
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
+		if (slice_starts(line, starts[i]))
+			return true;
+	return false;
+}
+
+static void unclear_line(struct wrapper *w, struct slice line)
+{
+	if (!w->goes_on)
+		wrapper_unclear(w, line);
+	w->goes_on = w->in_check && !strchr(";{}", line.p[line.n - 1]);
+}
+
 /* generate_input_output_runtime_checks of cpp_wrapper_cpu.py; torch up to 2.6 has the checks of all inputs in one
  * function, and of outputs too with debug_compile, which are passed over. */
 void wrapper_check_line(struct wrapper *w, struct slice line)
@@ -77,9 +109,16 @@ void wrapper_check_line(struct wrapper *w, struct slice line)
 	struct contract *c = w->c;
 	struct slice s = line;
 	int64_t n;
+	if (w->goes_on) {
+		unclear_line(w, line);
+		return;
+	}
 	if (text_take(&s, "ConstantHandle ")) {
 		w->checked = CONTRACT_NONE;
+		w->of_output = slice_find(s, "ConstantHandle(output_handles[");
 		const char *at = slice_find(s, "ConstantHandle(input_handles[");
+		if (!at && w->in_check && !w->of_output)
+			unclear_line(w, line);
 		if (!at)
 			return;
 		struct slice rest = slice_of(at + 29, (size_t)(s.p + s.n - at) - 29), digits = text_name(&rest);
@@ -89,8 +128,13 @@ void wrapper_check_line(struct wrapper *w, struct slice line)
 			wrapper_unclear(w, line);
 		return;
 	}
-	if (w->checked == CONTRACT_NONE)
+	if (w->of_output || (w->in_check && asks_nothing(line)))
 		return;
+	if (w->checked == CONTRACT_NONE) {
+		if (w->in_check)
+			unclear_line(w, line);
+		return;
+	}
 	struct contract_input *in = &c->input[w->checked];
 	if (text_take(&s, "int32_t ")) {
 		struct slice name = text_name(&s);
@@ -107,9 +151,13 @@ void wrapper_check_line(struct wrapper *w, struct slice line)
 				in->device = (int)n;
 			else
 				wrapper_unclear(w, line);
+		} else if (w->in_check && !slice_is(s, ";")) {
+			unclear_line(w, line);
 		}
 	} else if (text_take(&s, "if (")) {
 		if (!slice_ends(s, ") {") || !take_compare(w, slice_of(s.p, s.n - 3)))
-			wrapper_unclear(w, line);
+			unclear_line(w, line);
+	} else if (w->in_check) {
+		unclear_line(w, line);
 	}
 }

@@ -138,6 +138,10 @@ struct wrapper {
 	bool noted_branch;
 	uint32_t line, n_unclear, stream; /* stream: torch's current one, which is the operators' */
 	uint32_t checked; /* the input whose check_input is being read */
+	bool in_check;    /* within a function that checks inputs: there every line is to be understood */
+	bool checks;      /* there is such a function */
+	bool of_output;   /* of an output: not looked at */
+	bool goes_on;     /* what was not understood goes on in the next line */
 	struct symsize unknown;
 	struct buf tmp;
 };
@@ -208,6 +212,8 @@ void wrapper_kernel(struct wrapper *w, struct slice name, struct slice params, b
 /* run_impl from behind its brace; where it ends, and in which line. */
 void wrapper_body(struct wrapper *w, struct stmts *s);
 void wrapper_check_line(struct wrapper *w, struct slice line);
+/* A line at the left margin: the head or the end of such a function. */
+void wrapper_check_margin(struct wrapper *w, struct slice line);
 bool wrapper_input_dim(struct winput *in, int64_t dim);
 /* All extern "C" kernels of a text. */
 void wrapper_declarations(struct wrapper *w, struct slice text);

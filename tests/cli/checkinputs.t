@@ -161,6 +161,36 @@ exits "only for findings" 0 $check --error-exitcode=42 "$mlp" x.npy
 is "findings as JSON" "$($check --json "$mlp" x64.npy | jq -c '[.fits, .findings[0].what, .findings[0].fix, .given[0].dtype]')" \
 	'[false,"dtype",".to(torch.float32)","float64"]'
 
+# ---- a text that is not understood everywhere: no bare "fits" ----
+mkdir newer && (cd newer && unzip -qo "$P/mlp.pt2")
+text=$(find newer -name '*.wrapper.cpp')
+cp "$text" old.cpp
+sed -i -E 's/^    if \((arg[0-9_]+_size\[0\]) ([<>]) ([0-9]+)\) \{/    if (out_of_bounds<\2>(\1, \3)) {/' "$text"
+is "two bounds in another form" "$(grep -c out_of_bounds "$text")" 2
+exits "fits as far as understood" 5 $check newer 'f32[100,8]'
+like "and says so" "$(cat out)" 'the input fits as far as understood: 2 checks were not'
+exits "that is no verdict in JSON" 5 $check --json newer 'f32[100,8]'
+is "either" "$(jq -c '[.fits, .unread, .unread_checks]' out)" '[null,2,2]'
+exits "what does not fit does not" 1 $check newer 'f64[100,8]'
+exits "the contract alone" 0 $check newer
+like "says what was not understood" "$(cat out)" 'not understood: if \(out_of_bounds<>>\(arg4_1_size\[0\], 64\)\)'
+exits "the doctor's word" 5 $check --doctor --torch=none newer
+like "has that reserve" "$(tail -1 out)" 'running it here as far as understood: 2 checks were not$'
+exits "so has --against" 5 $check --against "$X/mlp.pt2" newer
+like "which says of what" "$(cat out)" 'as far as they are understood.*of the compiled model 2 checks were not understood'
+is "in JSON" "$($check --json --against "$X/mlp.pt2" newer | jq .fits)" null
+exits "a text that is not understood does not differ" 5 $check --probe newer
+unlike "from the binary" "$(cat out)" "not what this binary was built from"
+exits "the binary, where it is asked, knows" 0 $check --probe newer 'f32[5,8]'
+like "that is said" "$(cat err)" "held against what the binary asks"
+like "and the answer is whole" "$(cat out)" 'the input fits$'
+exits "what it does not take" 1 $check --probe newer 'f32[100,8]'
+like "by its own bounds" "$(cat out)" "expected 2\.\.64, given 100"
+cp old.cpp "$text"
+sed -i 's/^    cpp_fused_relu_0(.*/    surely(*not)(a, statement);/' "$text"
+exits "a statement of the program" 5 $check newer 'f32[5,8]'
+like "is none of the checks" "$(cat out)" 'as far as understood: 1 statement was not'
+
 # ---- usage ----
 exits "no model" 2 $check
 exits "nothing there" 3 $check nosuch.pt2

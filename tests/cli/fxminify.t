@@ -188,6 +188,13 @@ ok "leaves the better result" cmp res.txt small-one
 rm -rf "${TMPDIR:?}"/* # a process that is killed leaves its folder
 head -c -30 res.txt.journal >cut.journal
 exits "--resume, a cut line" 0 fxminify --resume cut.journal
+like "what the journal has it run is said" "$(cat err)" "runs what the journal 'cut.journal' names: the command ./slow\.sh"
+exits "--resume, quietly" 0 fxminify -q --resume cut.journal
+is "if that is asked for now" "$(cat err)" ""
+sed '1s|"--test"|"-q","--test"|' cut.journal >hush.journal
+exits "not by the journal" 0 fxminify --resume hush.journal
+like "which is a program" "$(cat err)" "names: the command ./slow\.sh"
+like "so the help says" "$(fxminify -h | tr -s '\n ' ' ')" "so is what a journal names"
 exits "--stats of it" 0 fxminify --stats cut.journal
 like "tells of the line" "$(cat out)" '1 line of the journal could not be read'
 exits "--stats" 0 fxminify --stats int.journal

@@ -87,6 +87,13 @@ is "is no kernel's" "$(jq -c '.findings[0] | [.kind, .values[.cause].path, .kern
 run $nan "$P/mlp.pt2" xnan.npy
 like "in words" "$(cat out)" 'NaN in the input args\[0\] \(arg4_1\).*likely +the input args\[0\] was NaN already'
 like "where in it" "$(cat out)" 'args\[0\] .*1 NaN of 40 elements.*the first at \[2, 3\] = nan'
+mkdir newer && (cd newer && unzip -qo "$P/mlp.pt2")
+sed -i 's/^    cpp_fused_relu_0(.*/    surely(*not)(a, statement);/' "$(find newer -name '*.wrapper.cpp')"
+exits "nothing found in a program that is not understood everywhere" 5 $nan newer x.npy
+like "is said with that reserve" "$(tail -1 out)" 'no NaN in .* as far as understood: 1 statement of the generated text was not$'
+exits "and so in JSON" 5 $nan --json newer x.npy
+is "in number" "$(jq .unread out)" 1
+exits "what is found is found" 1 $nan newer xnan.npy
 exits "clean weights" 0 $nan --constants "$P/mlp.pt2" x.npy
 exits "weights out of range" 1 $nan --constants --json --all --range=-0.3,0.3 "$P/mlp.pt2" x.npy
 is "by their module paths" "$(jq -c '[.findings[] | select(.kind == "constant") | .values[.cause].path] | unique' out)" '["up.bias","up.weight"]'

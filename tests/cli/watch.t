@@ -81,6 +81,11 @@ uses() { echo "$host" "torch=$fake" "load=$so" "$@"; }
 	# The command's own status is not hidden by a finding, and is by --error-exitcode.
 	exits "a finding and a failing command" 99 aoti-checkinputs -- $(uses "call=$bad" nonsense)
 	exits "--error-exitcode hides it" 33 aoti-checkinputs --error-exitcode=33 -- $(uses "call=$bad" nonsense)
+	# A text of which bounds are not understood.
+	mkdir -p newer && cp -r mixed/data/aotinductor/model/* newer
+	sed -i -E 's/^    if \((arg0_1_size\[0\]) > ([0-9]+)\) \{/    if (above(\1, \2)) {/' newer/*.wrapper.cpp
+	exits "as far as understood: 5" 5 aoti-checkinputs -- "$host" "torch=$fake" "load=$(echo newer/*.wrapper.so)" "call=$good"
+	like "of which model, and what" "$(last)" '1 call, 0 did not fit; of .*newer/.*\.so 1 check was not understood$'
 	# Without the text beside it the library is run on nothing, in the sandbox.
 	cp "$so" bare.so
 	if aoti-checkinputs -q bare.so 2>err; then

@@ -955,6 +955,41 @@ static void test_old_checks(void **state)
 	is(notes(), "");
 }
 
+/* Checks in forms that this reader does not know, as a newer torch may write them: each counts, and is counted once. */
+static void test_new_checks(void **state)
+{
+	(void)state;
+	static const char head[] = "    : AOTInductorModelBase(2, 0, 0, device_str, cubin_dir, true) {\n}\nAOTI_NOINLINE static void check_input_0(\n"
+				   "    AtenTensorHandle* input_handles\n) {\n    ConstantHandle arg0_1 = ConstantHandle(input_handles[0]);\n"
+				   "    int32_t arg0_1_dtype;\n    int32_t arg0_1_expected_dtype = aoti_torch_dtype_float32();\n";
+	static const char tail[] = "}\nAOTI_NOINLINE static void check_input_1(\n) {\n    ConstantHandle arg1_1 = ConstantHandle(input_handles[1]);\n"
+				   "    int32_t arg1_1_expected_device_type = 0;\n}\nvoid AOTInductorModel::run_impl(\n) {\n}\n";
+	static const struct {
+		const char *lines;
+		uint32_t unread;
+	} cases[] = {
+	    {"    if (arg0_1_size[0] < 2) {\n        throw std::runtime_error(std::move(ss).str());\n    }\n", 0},
+	    {"    if (below(arg0_1_size[0], 2)) {\n    }\n", 1},
+	    {"    AOTI_CHECK(arg0_1_size[0] >= 2, \"small\");\n", 1},
+	    {"    AOTI_CHECK(arg0_1_size[0] >= 2,\n        \"small\"\n    );\n    if (8 != arg0_1_size[1]) {\n    }\n", 1},
+	    {"    int32_t arg0_1_rank = 3;\n    auto arg0_1_most = least(arg0_1);\n", 2},
+	    {"    std::array<int64_t, 2> most = {64, 8};\n    within(arg0_1.sizes(), most);\n", 2},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char *made = xasprintf("%s%s%s", head, cases[i].lines, tail);
+		assert_int_equal(read_raw(made), 0);
+		assert_int_equal(c.n_unread_checks, cases[i].unread);
+		assert_int_equal(c.n_unread, cases[i].unread);
+		free(made);
+	}
+	/* Of an input that is checked in a way that leaves nothing to see. */
+	char *made = xasprintf("%s}\nAOTI_NOINLINE static void check_input_1(\n) {\n    ConstantHandle arg1_1(input_handles, 1);\n    "
+			       "arg1_1.check();\n}\nvoid AOTInductorModel::run_impl(\n) {\n}\n", head);
+	assert_int_equal(read_raw(made), 0);
+	assert_int_equal(c.n_unread_checks, 3);
+	free(made);
+}
+
 /* Kernels that only the text beside it declares. */
 static void test_kernel_text(void **state)
 {
@@ -1070,6 +1105,7 @@ int main(void)
 	    cmocka_unit_test(test_not_understood),
 	    cmocka_unit_test(test_specs),
 	    cmocka_unit_test(test_old_checks),
+	    cmocka_unit_test(test_new_checks),
 	    cmocka_unit_test(test_kernel_text),
 	    cmocka_unit_test(test_cut),
 	    cmocka_unit_test(test_never_ending),
