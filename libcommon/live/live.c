@@ -1,5 +1,6 @@
 #include "live/live.h"
 
+#include "base/confine.h"
 #include "io/output.h"
 
 #include <errno.h>
@@ -161,18 +162,6 @@ static int set_up(struct live *l, struct err *err)
 	return 0;
 }
 
-/* What is left of the folder when nobody writes there any more: the call log. */
-static void remove_folder(const char *dir)
-{
-	static const char *const files[] = {CALLS_FILE, CALLS_FILE_NAMES};
-	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-		char *path = xasprintf("%s/%s", dir, files[i]);
-		unlink(path);
-		free(path);
-	}
-	rmdir(dir);
-}
-
 static void take_down(struct live *l, bool keep)
 {
 	static const char *const files[] = {LIVE_FILE_EVENTS, LIVE_FILE_SOCKET, LIVE_FILE_COUNTERS, "libpt2probe.so"};
@@ -197,7 +186,7 @@ static void take_down(struct live *l, bool keep)
 	if (l->dir[0] && keep)
 		l->r->folder = xstrdup(l->dir);
 	else if (l->dir[0])
-		remove_folder(l->dir);
+		remove_tree(l->dir); /* whatever a command has put there */
 	for (uint32_t i = 0; i < l->n_path; i++)
 		free(l->path[i]);
 	free(l->path);
@@ -521,12 +510,18 @@ static int run(struct live *l, char *const *command, struct err *err)
 	    .timeout_ms = (int)(l->o->timeout_s < INT_MAX / 1000 ? l->o->timeout_s * 1000 : INT_MAX),
 	};
 	struct childset set = {0};
+	if (l->o->apart) { /* a model's process, to which nothing of the user's is passed on */
+		spec.in.how = CHILD_NULL;
+		spec.out.how = CHILD_NULL;
+	}
+	const bool was = l->o->apart && confine_hide();
 	struct child *c = child_start(&set, &spec, err);
 	l->r->pid = c ? child_pid(c) : 0;
 	if (c && child_signalled()) /* it came before there was anybody to pass it on to */
 		kill(l->o->apart ? -l->r->pid : l->r->pid, child_signalled());
 	int r = c ? wait_for_command(l, &set, c, command[0], err) : -1;
 	childset_release(&set);
+	confine_unhide(was);
 	free(dir);
 	free(preload);
 	free(fail);
@@ -570,7 +565,7 @@ void live_result_release(struct live_result *r)
 {
 	child_result_release(&r->command);
 	if (r->folder)
-		remove_folder(r->folder);
+		remove_tree(r->folder);
 	free(r->folder);
 	r->folder = NULL;
 }
