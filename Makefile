@@ -115,7 +115,7 @@ beside    += $(cuda_text:tests/lib/cudamodel/%=$(cuda_at)/model/%) $(cuda_text:t
 cuda      := $(cuda_libs) $(cuda_at)/libtorch.so $(cuda_so) $(beside) $(cuda_at)/cudamodel.pt2 $(O)/tests-lib/cudahost $(O)/tests-lib/cudarun
 
 # What lives in other people's processes is never sanitized: their runtimes want to be first.
-guests   := $(probe) $(shim) $(runner) $(O)/tests-lib/faketorch.so $(O)/tests-lib/livehost $(O)/tests-lib/predicate $(cuda) \
+guests   := $(probe) $(shim) $(runner) $(O)/tests-lib/faketorch.so $(O)/tests-lib/livehost $(O)/tests-lib/predicate $(O)/tests-lib/without $(cuda) \
 	    $(addprefix $(O)/tests-lib/,fakemodel.so quietmodel.so latemodel.so hostilemodel.so customop.so)
 ifneq ($(SAN),)
 $(guests): $(O)/%: plain-guests
@@ -157,6 +157,10 @@ $(runner): $(patsubst %.c,$(O)/%.o,$(wildcard libshim/run/*.c)) $(libs) libshim/
 $(O)/tests-lib/livehost: tests/lib/livehost.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -MF $@.d $< -o $@ -ldl -lm
+
+$(O)/tests-lib/without: tests/lib/without.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -MF $@.d $< -lseccomp -o $@
 
 $(O)/tests-lib/predicate: tests/lib/predicate.c
 	@mkdir -p $(@D)

@@ -163,6 +163,12 @@ uint32_t ops_name_once(const char *text);  /* of a file */
 const char *ops_text(uint32_t name);       /* of an id that one of these gave, not 0 */
 bool ops_filtered(struct slice name);      /* passes the filters; true without any */
 
+/* ---- files.c ---- */
+
+int files_make(const char *path);         /* a new one, for writing; -1 and errno */
+void files_unmake(const char *path);      /* that one again */
+void files_keep(int keeper, const char *folder);        /* from now on by the keeper */
+
 /* ---- thread.c ---- */
 
 #define OPS_NESTED 8     /* Runs inside of another */

@@ -20,8 +20,8 @@
  *
  * Kernels and ops of the model are watched as well when the tool asks for it: ops.h.
  *
- * A guest's rules: nothing exported but the functions above (exports.map); errno is saved; a thread that is in our
- * code is never taken in again (probe_enter); a call that fits its contract takes no lock and no memory; whatever is
+ * A guest's rules: nothing exported but the functions above and, for pt2-runner, pt2_probe_settle (exports.map); errno is saved; a thread
+ * that is in our code is never taken in again (probe_enter); a call that fits its contract takes no lock and no memory; whatever is
  * not understood is left alone, with a "stepped-aside" event; results are never changed, but for --fail.
  *
  * Not seen: models in another namespace (dlmopen), and models that were stripped of their exports.

@@ -2,7 +2,6 @@
  * numpy lacks. */
 #include "ops.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 struct out {
@@ -96,7 +95,7 @@ uint64_t ops_save(char *path, enum tensor_format format, const struct tensor_met
 	memcpy(path + strlen(path), npy ? ".npy" : ".safetensors", npy ? sizeof(".npy") : sizeof(".safetensors"));
 	len = npy ? npy_head(head, sizeof(head), m, d->npy) : safetensors_head(head, sizeof(head), m, d->safetensors, bytes);
 	struct out o = {.scratch = scratch};
-	o.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	o.fd = files_make(path);
 	if (o.fd < 0)
 		return 0;
 	add(&o, head, len);
@@ -109,7 +108,7 @@ uint64_t ops_save(char *path, enum tensor_format format, const struct tensor_met
 	}
 	close(o.fd);
 	if (o.failed)
-		unlink(path);
+		files_unmake(path);
 	return o.failed ? 0 : len + bytes;
 }
 

@@ -1,5 +1,6 @@
-/* The way to the tool: events, counters, contracts. Nothing is kept open. */
-#include "probe.h"
+/* The way to the tool: events, counters, contracts. Nothing is kept open, but in a process of our own. */
+#include "live/keeper.h"
+#include "ops.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +28,7 @@ static char folder[sizeof(((struct sockaddr_un *)0)->sun_path)];
 static bool fail_calls, no_check;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct live_counters *counters;
+static int events = -1; /* open for good after pt2_probe_settle() */
 
 static bool in_folder(char *path, size_t room, const char *name)
 {
@@ -146,11 +148,11 @@ void event_end(struct json_out *o, struct buf *b)
 	json_close(o);
 	buf_addc(b, '\n');
 	if (b->len <= LIVE_MAX_LINE && in_folder(path, sizeof(path), LIVE_FILE_EVENTS)) {
-		int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-		if (fd >= 0) {
+		int fd = events >= 0 ? events : open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+		if (fd >= 0)
 			talk_write(fd, b->p, b->len);
+		if (fd >= 0 && events < 0)
 			close(fd);
-		}
 	}
 	buf_release(b);
 }
@@ -163,6 +165,21 @@ void event_aside(uint32_t model, const char *text)
 	json_key(&o, "text");
 	json_out_str(&o, slice_str(text));
 	event_end(&o, &b);
+}
+
+/* Exported: a process of our own is about to give up opening files for writing (live/keeper.h). */
+__attribute__((visibility("default"))) keeper_settle_fn pt2_probe_settle;
+void pt2_probe_settle(int keeper, const char *keeps, int *fd)
+{
+	char path[sizeof(folder) + 16];
+	*fd = -1;
+	if (!talk_on() || !in_folder(path, sizeof(path), LIVE_FILE_EVENTS))
+		return;
+	*fd = events = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+	map_counters();
+	ops_log_open();
+	if (keeper >= 0)
+		files_keep(keeper, keeps);
 }
 
 /* Contracts. */

@@ -1,6 +1,7 @@
 /* pt2-run - run a compiled CPU model without PyTorch, and write what it gives. */
 #include "base/child.h"
 #include "base/diag.h"
+#include "base/screen.h"
 #include "io/mapfile.h"
 #include "io/output.h"
 #include "live/inputs.h"
@@ -65,6 +66,22 @@ static void say_notes(const struct run_result *r)
 		warn("%.*s", (int)line.n, line.p);
 }
 
+/* What the model prints, to standard error: control bytes do not drive the terminal. */
+static void show_printed(void *user, struct slice text)
+{
+	struct screen s = {0};
+	(void)user;
+	for (const char *end; text.n; text = slice_of(end, (size_t)(text.p + text.n - end))) {
+		const char *nl = memchr(text.p, '\n', text.n);
+		end = nl ? nl + 1 : text.p + text.n;
+		put_text(&s, slice_of(text.p, (size_t)((nl ? nl : end) - text.p)));
+		if (nl)
+			buf_addc(&s.b, '\n');
+	}
+	fwrite(s.b.p, 1, s.b.len, stderr);
+	buf_release(&s.b);
+}
+
 static int run(const struct operands *in, struct run_result *r, struct err *err)
 {
 	struct loaded l;
@@ -83,7 +100,7 @@ static int run(const struct operands *in, struct run_result *r, struct err *err)
 		.timeout_s = (unsigned)opt.timeout,
 		.max_memory = opt.max_memory,
 		.unconfined = opt.unconfined,
-		.verbose = opt.verbose,
+		.printed = opt.verbose ? show_printed : NULL,
 	};
 	int rc = run_model(&l.pkg, given.v, given.n, &o, r, err);
 	inputs_release(&given);

@@ -49,18 +49,8 @@ int sandbox_limits(const struct probe_job *j, struct err *err)
 	return confine_limit(RLIMIT_AS, j->address_space + room, "memory", err);
 }
 
-static const int always[] = {
-    SCMP_SYS(munmap),	SCMP_SYS(mprotect),	 SCMP_SYS(mremap),	  SCMP_SYS(madvise),	   SCMP_SYS(brk),
-    SCMP_SYS(futex),	SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres), SCMP_SYS(gettimeofday), SCMP_SYS(getrandom),
-    SCMP_SYS(exit),	SCMP_SYS(exit_group),	 SCMP_SYS(rt_sigreturn), SCMP_SYS(sched_yield),  SCMP_SYS(rt_sigprocmask),
-    SCMP_SYS(getpid),	SCMP_SYS(gettid),	 SCMP_SYS(restart_syscall),
-};
-
-static const int while_loading[] = {
-    SCMP_SYS(read),   SCMP_SYS(pread64), SCMP_SYS(close),	 SCMP_SYS(fstat),   SCMP_SYS(newfstatat), SCMP_SYS(stat),
-    SCMP_SYS(lstat),  SCMP_SYS(statx),	 SCMP_SYS(lseek),	 SCMP_SYS(access),  SCMP_SYS(faccessat),  SCMP_SYS(readlink),
-    SCMP_SYS(mmap),   SCMP_SYS(uname),	 SCMP_SYS(rt_sigaction), SCMP_SYS(seccomp), SCMP_SYS(prctl),	  SCMP_SYS(set_robust_list),
-};
+/* What libseccomp and the dynamic linker need besides. */
+static const int while_loading[] = {SCMP_SYS(seccomp), SCMP_SYS(prctl)};
 
 /* What the sanitizer's runtime asks for when a function does not return (exceptions, exit): its own stack. */
 static const int for_asan[] = {SCMP_SYS(sigaltstack)};
@@ -69,7 +59,7 @@ static const int for_asan[] = {SCMP_SYS(sigaltstack)};
 static void begin(struct confine_filter *f, const struct probe_job *j)
 {
 	confine_begin(f, SCMP_ACT_TRAP);
-	confine_allow(f, always, ARRAY_LEN(always));
+	confine_calculate(f);
 	if (WITH_ASAN)
 		confine_allow(f, for_asan, ARRAY_LEN(for_asan));
 	/* abort(): so that it is seen as what it is. */
@@ -88,7 +78,7 @@ int sandbox_loading(const struct probe_job *j, struct err *err)
 {
 	struct confine_filter f;
 	shared = j->shared;
-	if (confine_no_new_privs(err) < 0)
+	if (confine_no_new_privs(err) < 0 || confine_drop_powers(err) < 0)
 		return -1;
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (catch_refusals(err) < 0)

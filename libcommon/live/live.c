@@ -1,5 +1,6 @@
 #include "live/live.h"
 
+#include "base/confine.h"
 #include "io/output.h"
 #include "io/tempfolder.h"
 
@@ -497,12 +498,18 @@ static int run(struct live *l, char *const *command, struct err *err)
 	    .timeout_ms = (int)(l->o->timeout_s < INT_MAX / 1000 ? l->o->timeout_s * 1000 : INT_MAX),
 	};
 	struct childset set = {0};
+	if (l->o->apart) { /* a model's process, to which nothing of the user's is passed on */
+		spec.in.how = CHILD_NULL;
+		spec.out.how = CHILD_NULL;
+	}
+	const bool was = l->o->apart && confine_hide();
 	struct child *c = child_start(&set, &spec, err);
 	l->r->pid = c ? child_pid(c) : 0;
 	if (c && child_signalled()) /* it came before there was anybody to pass it on to */
 		kill(l->o->apart ? -l->r->pid : l->r->pid, child_signalled());
 	int r = c ? wait_for_command(l, &set, c, command[0], err) : -1;
 	childset_release(&set);
+	confine_unhide(was);
 	free(dir);
 	free(preload);
 	free(fail);

@@ -4,6 +4,7 @@
 #include "aoti/doctor.h"
 #include "aoti/modelso.h"
 #include "aoti/weights.h"
+#include "base/confine.h"
 #include "io/output.h"
 #include "io/tempfolder.h"
 
@@ -266,7 +267,7 @@ static void command_line(struct run_job *j, const char *name, const char *runner
 		word(&w, "--watched");
 	if (o->unconfined)
 		word(&w, "--unconfined");
-	if (o->verbose)
+	if (o->printed)
 		word(&w, "--verbose");
 	word(&w, "--quiet");
 	j->argv = arena_alloc(&j->arena, ((size_t)w.n + 1) * sizeof(*j->argv));
@@ -373,6 +374,32 @@ int run_outputs(const struct run_job *j, const struct child_result *child, struc
 	return -1;
 }
 
+/* To its end; what it prints is handed on as it comes. */
+static int run_shown(const struct child_spec *spec, const struct run_options *o, struct child_result *r, struct err *err)
+{
+	struct childset set = {0};
+	struct child *c = child_start(&set, spec, err);
+	struct child_event ev = {.what = CHILD_NOTHING};
+	char text[4096];
+	while (c && ev.what != CHILD_ENDED) {
+		if (childset_wait(&set, -1, -1, &ev) < 0) {
+			err_errno(err, EXIT_ENVIRON, "cannot wait for the model's process");
+			break;
+		}
+		ssize_t n = ev.what == CHILD_READABLE ? read(child_fd(c, ev.stream), text, sizeof(text)) : 1;
+		if (ev.what == CHILD_READABLE && n > 0)
+			o->printed(o->user, slice_of(text, (size_t)n));
+		else if (n == 0)
+			child_close_stream(c, ev.stream);
+	}
+	if (ev.what == CHILD_ENDED) {
+		*r = *child_result(c);
+		r->out = r->err = (struct child_output){0}; /* nothing was collected */
+	}
+	childset_release(&set);
+	return ev.what == CHILD_ENDED ? 0 : -1;
+}
+
 int run_model(struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
 	      struct run_result *r, struct err *err)
 {
@@ -383,13 +410,17 @@ int run_model(struct package *pkg, const struct tensor_view *in, size_t n_in, co
 	struct child_spec spec = {
 	    .argv = (const char *const *)j.argv,
 	    .in.how = CHILD_NULL,
-	    .out.how = o->verbose ? CHILD_INHERIT : CHILD_NULL,
+	    .out.how = o->printed ? CHILD_RAW : CHILD_NULL,
+	    .err.how = o->printed ? CHILD_MERGE : CHILD_INHERIT,
 	    .timeout_ms = j.timeout_s > INT_MAX / 1000 ? INT_MAX : (int)j.timeout_s * 1000,
 	    .die_with_parent = true,
 	};
 	struct child_result child;
+	const bool was = confine_hide();
 	int rc = child_signalled() ? err_set(err, EXIT_ENVIRON, "ended by a signal before the model was started")
+		 : o->printed      ? run_shown(&spec, o, &child, err)
 				   : child_run(&spec, &child, err);
+	confine_unhide(was);
 	if (!rc) {
 		rc = run_outputs(&j, &child, r, err);
 		child_result_release(&child);

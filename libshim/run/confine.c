@@ -1,30 +1,29 @@
 /* What a model's process may do: calculate, start threads, read files, write its outputs. Installed before the model's
  * library is loaded, whose initialisers are the first foreign code to run.
  *
- * Refused calls fail with EPERM: libraries that only ask (a NUMA policy, a socket to a log daemon) go on without. Where
- * the probe watches (LD_PRELOAD), it needs files in its folder (no socket: its contract lies there); then Landlock keeps writing to that
- * folder, on kernels that have it (5.13). A model for a GPU cannot be confined: its driver opens devices, maps more address space
- * than there is memory, and talks to daemons. */
+ * Refused calls fail with EPERM: libraries that only ask (a NUMA policy, a socket to a log daemon) go on without. Nothing can be opened
+ * for writing, whoever watches: what the probe (LD_PRELOAD) writes is open before, and files of tensors are made by another process
+ * (keeper.c). That holds by the filter alone. Landlock, on kernels that have it (5.13), is a second wall, and keeps other processes'
+ * files in /proc out of reach, which no filter can see. A model for a GPU cannot be confined: its driver opens devices, maps more
+ * address space than there is memory, and talks to daemons. */
 #include "run.h"
 
 #include "base/confine.h"
+#include "live/keeper.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 static const int allowed[] = {
     /* memory */
-    SCMP_SYS(brk),
-    SCMP_SYS(mmap),
-    SCMP_SYS(munmap),
-    SCMP_SYS(mremap),
-    SCMP_SYS(mprotect),
-    SCMP_SYS(madvise),
     SCMP_SYS(mincore),
     SCMP_SYS(get_mempolicy),
     SCMP_SYS(mbind),
@@ -32,65 +31,36 @@ static const int allowed[] = {
     SCMP_SYS(membarrier),
     SCMP_SYS(pkey_alloc),
     /* threads and time */
-    SCMP_SYS(futex),
-    SCMP_SYS(set_robust_list),
     SCMP_SYS(set_tid_address),
     SCMP_SYS(rseq),
-    SCMP_SYS(sched_yield),
     SCMP_SYS(sched_getaffinity),
-    SCMP_SYS(sched_setaffinity),
     SCMP_SYS(sched_getparam),
     SCMP_SYS(sched_getscheduler),
     SCMP_SYS(getcpu),
-    SCMP_SYS(clock_gettime),
-    SCMP_SYS(clock_getres),
-    SCMP_SYS(gettimeofday),
     SCMP_SYS(time),
     SCMP_SYS(times),
     SCMP_SYS(nanosleep),
     SCMP_SYS(clock_nanosleep),
     SCMP_SYS(arch_prctl),
-    SCMP_SYS(restart_syscall),
-    SCMP_SYS(exit),
-    SCMP_SYS(exit_group),
     /* signals to itself */
-    SCMP_SYS(rt_sigaction),
-    SCMP_SYS(rt_sigprocmask),
-    SCMP_SYS(rt_sigreturn),
     SCMP_SYS(rt_sigpending),
     SCMP_SYS(rt_sigtimedwait),
     SCMP_SYS(sigaltstack),
     /* who and where it is */
-    SCMP_SYS(getpid),
-    SCMP_SYS(gettid),
     SCMP_SYS(getppid),
     SCMP_SYS(getuid),
     SCMP_SYS(geteuid),
     SCMP_SYS(getgid),
     SCMP_SYS(getegid),
-    SCMP_SYS(uname),
     SCMP_SYS(sysinfo),
     SCMP_SYS(getrusage),
     SCMP_SYS(getrlimit),
     SCMP_SYS(getcwd),
-    SCMP_SYS(getrandom),
     /* reading files */
-    SCMP_SYS(read),
     SCMP_SYS(readv),
-    SCMP_SYS(pread64),
-    SCMP_SYS(lseek),
-    SCMP_SYS(close),
-    SCMP_SYS(fstat),
-    SCMP_SYS(stat),
-    SCMP_SYS(lstat),
-    SCMP_SYS(newfstatat),
-    SCMP_SYS(statx),
     SCMP_SYS(statfs),
     SCMP_SYS(fstatfs),
-    SCMP_SYS(access),
-    SCMP_SYS(faccessat),
     SCMP_SYS(faccessat2),
-    SCMP_SYS(readlink),
     SCMP_SYS(readlinkat),
     SCMP_SYS(getdents64),
     SCMP_SYS(fadvise64),
@@ -98,32 +68,34 @@ static const int allowed[] = {
     SCMP_SYS(ppoll),
 };
 
-static const int for_probe[] = {
-    SCMP_SYS(openat),  SCMP_SYS(open),   SCMP_SYS(ftruncate), SCMP_SYS(pwrite64), SCMP_SYS(flock),  SCMP_SYS(write),
-    SCMP_SYS(writev),  SCMP_SYS(mkdir),  SCMP_SYS(mkdirat),   SCMP_SYS(rename),   SCMP_SYS(renameat), SCMP_SYS(unlink),
-    SCMP_SYS(fallocate),
-};
-
 static void rules(struct confine_filter *f, const struct job *j)
 {
-	const int output[] = {1, 2, j->out_fd, j->own_err};
+	const int output[] = {1, 2, j->out_fd, j->own_err, j->events};
 	const scmp_datum_t thread = CLONE_THREAD | CLONE_VM;
+	confine_calculate(f);
+	confine_read_only(f);
 	confine_allow(f, allowed, ARRAY_LEN(allowed));
-	if (j->watched) {
-		confine_allow(f, for_probe, ARRAY_LEN(for_probe));
-	} else {
-		for (size_t i = 0; i < ARRAY_LEN(output); i++) {
+	/* With a keeper descriptors come that have no number yet: all that can be written to are then of its making, or in this list. */
+	for (size_t i = 0; i < ARRAY_LEN(output) && j->keeper < 0; i++)
+		if (output[i] >= 0) {
 			confine_allow_if(f, SCMP_SYS(write), CONFINE_EQUAL(0, output[i]));
 			confine_allow_if(f, SCMP_SYS(writev), CONFINE_EQUAL(0, output[i]));
 		}
-		confine_read_only(f);
+	if (j->keeper >= 0) {
+		confine_allow(f, (const int[]){SCMP_SYS(write), SCMP_SYS(writev)}, 2);
+		confine_allow_if(f, SCMP_SYS(recvmsg), CONFINE_EQUAL(0, j->keeper));
 	}
 	/* Threads only. What clone3() wants lies in memory, where no filter sees it; without it libc takes clone(). */
 	confine_allow_if(f, SCMP_SYS(clone), CONFINE_BITS(0, thread, thread));
 	if (!f->rc)
 		f->rc = seccomp_rule_add(f->ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 	confine_allow_if(f, SCMP_SYS(tgkill), CONFINE_EQUAL(0, getpid())); /* abort() */
-	/* Limits may be asked for, not set; of prctl() only a thread's name. */
+	confine_allow_if(f, SCMP_SYS(sched_setaffinity), CONFINE_EQUAL(0, 0)); /* of the thread that asks */
+	confine_allow_if(f, SCMP_SYS(sched_setaffinity), CONFINE_EQUAL(0, getpid()));
+	/* That of memory follows the filter, which needs some itself; once set it can only be lowered. */
+	if (!f->rc)
+		f->rc = seccomp_rule_add(f->ctx, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, CONFINE_EQUAL(0, 0), CONFINE_EQUAL(1, RLIMIT_AS));
+	/* Others may be asked for, not set; of prctl() only a thread's name. */
 	confine_allow_if(f, SCMP_SYS(prlimit64), CONFINE_EQUAL(2, 0));
 	confine_allow_if(f, SCMP_SYS(prctl), CONFINE_EQUAL(0, PR_SET_NAME));
 	confine_allow_if(f, SCMP_SYS(prctl), CONFINE_EQUAL(0, PR_GET_NAME));
@@ -132,57 +104,111 @@ static void rules(struct confine_filter *f, const struct job *j)
 	confine_allow_if(f, SCMP_SYS(fcntl), CONFINE_EQUAL(1, F_GETFL));
 }
 
-/* ---- Landlock: where may be written ---- */
+/* ---- Landlock: nowhere may be written, and what may be read ---- */
 
-enum {
-	WRITES = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
-		 LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
-		 LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
-		 LANDLOCK_ACCESS_FS_MAKE_SYM,
-};
-
-static int permit(int rules_fd, const char *folder, struct err *err)
+/* Documentation/userspace-api/landlock.rst of Linux 6.10: what the kernel's version of it can refuse, bit by bit from
+ * LANDLOCK_ACCESS_FS_EXECUTE on; REFER is of the second, TRUNCATE of the third, IOCTL_DEV of the fifth. */
+static uint64_t handled(int version)
 {
-	struct landlock_path_beneath_attr a = {.allowed_access = WRITES};
-	if (!folder)
-		return 0;
-	a.parent_fd = open(folder, O_PATH | O_CLOEXEC | O_DIRECTORY);
-	if (a.parent_fd < 0)
-		return err_errno(err, EXIT_ENVIRON, "cannot open the folder '%s'", folder);
-	long rc = syscall(SYS_landlock_add_rule, rules_fd, LANDLOCK_RULE_PATH_BENEATH, &a, 0);
-	close(a.parent_fd);
-	return rc < 0 ? err_errno(err, EXIT_ENVIRON, "cannot permit writing in '%s'", folder) : 0;
+	const int bits = version >= 5 ? 16 : version >= 3 ? 15 : version >= 2 ? 14 : 13;
+	return ((UINT64_C(1) << bits) - 1) & ~(uint64_t)(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_DIR);
 }
 
-static int keep_writing(const struct job *j, struct err *err)
+static void permit(int rules_fd, int at, const char *name)
 {
-	struct landlock_ruleset_attr a = {.handled_access_fs = WRITES};
-	int fd = (int)syscall(SYS_landlock_create_ruleset, &a, sizeof(a), 0);
+	struct landlock_path_beneath_attr a = {.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE};
+	a.parent_fd = openat(at, name, O_PATH | O_CLOEXEC);
+	if (a.parent_fd < 0)
+		return;
+	syscall(SYS_landlock_add_rule, rules_fd, LANDLOCK_RULE_PATH_BENEATH, &a, 0);
+	close(a.parent_fd);
+}
+
+/* Of /proc what is no process, but itself; of /dev what is no terminal and no disk. */
+static bool may_be_read(const char *folder, const char *name)
+{
+	static const char *const devices[] = {"null", "zero", "full", "random", "urandom", "shm"};
+	char own[16];
+	snprintf(own, sizeof(own), "%d", getpid());
+	if (!strcmp(name, ".") || !strcmp(name, ".."))
+		return false;
+	if (!strcmp(folder, "/proc"))
+		return strcmp(name, "self") && strcmp(name, "thread-self") && (*name < '0' || *name > '9' || !strcmp(name, own));
+	bool one = strcmp(folder, "/dev") && strcmp(name, "dev") && strcmp(name, "proc");
+	for (size_t i = 0; i < ARRAY_LEN(devices) && !one; i++)
+		one = !strcmp(folder, "/dev") && !strcmp(name, devices[i]);
+	return one;
+}
+
+static void permit_all(int rules_fd, const char *folder)
+{
+	DIR *d = opendir(folder);
+	for (struct dirent *e; d && (e = readdir(d));)
+		if (may_be_read(folder, e->d_name))
+			permit(rules_fd, dirfd(d), e->d_name);
+	if (d)
+		closedir(d);
+}
+
+/* False: this kernel has it not, or not for us. */
+static bool second_wall(void)
+{
+	int version = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	struct landlock_ruleset_attr a = {.handled_access_fs = handled(version)};
+	int fd = version > 0 ? (int)syscall(SYS_landlock_create_ruleset, &a, sizeof(a.handled_access_fs), 0) : -1;
 	if (fd < 0)
-		return 0; /* not in this kernel: the filter of calls is what there is */
-	int r = 0;
-	if (j->watched && (permit(fd, getenv("PT2_PROBE_DIR"), err) < 0 || permit(fd, j->save_dir, err) < 0))
-		r = -1;
-	if (!r && syscall(SYS_landlock_restrict_self, fd, 0) < 0)
-		r = err_errno(err, EXIT_ENVIRON, "cannot confine writing");
+		return false;
+	permit_all(fd, "/");
+	permit_all(fd, "/proc");
+	permit_all(fd, "/dev");
+	bool stands = syscall(SYS_landlock_restrict_self, fd, 0) == 0;
 	close(fd);
-	return r;
+	return stands;
+}
+
+/* What the probe needs open. */
+static int settle_probe(struct job *j, struct err *err)
+{
+	keeper_settle_fn *settle;
+	*(void **)&settle = dlsym(RTLD_DEFAULT, KEEPER_SETTLE);
+	if (!j->watched || !settle)
+		return 0;
+	if (j->save_dir && (j->keeper = keeper_start(j->save_dir, err)) < 0)
+		return -1;
+	settle(j->keeper, j->save_dir, &j->events);
+	return 0;
+}
+
+int confine_early(struct job *j, struct err *err)
+{
+	if (confine_limit(RLIMIT_CORE, 0, "core files", err) < 0)
+		return -1;
+	if (j->gpu || j->unconfined)
+		return 0;
+	if (settle_probe(j, err) < 0 || confine_no_new_privs(err) < 0 || confine_drop_powers(err) < 0)
+		return -1;
+	if (!second_wall() && j->verbose)
+		dprintf(j->own_err, "pt2-runner: this kernel has no Landlock: '%s' is confined by the filter of system calls alone\n", j->name);
+	return 0;
 }
 
 int confine(const struct job *j, struct err *err)
 {
 	struct confine_filter f;
-	if (confine_limit(RLIMIT_CORE, 0, "core files", err) < 0)
-		return -1;
 	if (j->gpu)
 		return 0;
-	if (j->max_memory && confine_limit(RLIMIT_AS, j->max_memory, "memory", err) < 0)
-		return -1;
 	if (j->unconfined)
-		return 0;
-	if (confine_no_new_privs(err) < 0 || keep_writing(j, err) < 0)
+		return j->max_memory ? confine_limit(RLIMIT_AS, j->max_memory, "memory", err) : 0;
+	/* Outputs lie in memory before they lie in a file. */
+	if (j->max_memory && confine_limit(RLIMIT_FSIZE, j->max_memory, "the size of files", err) < 0)
+		return -1;
+	const int stay[] = {j->out_fd, j->own_err, j->model_err, j->keeper, j->events};
+	if (confine_close_others(stay, ARRAY_LEN(stay), err) < 0)
 		return -1;
 	confine_begin(&f, SCMP_ACT_ERRNO(EPERM));
 	rules(&f, j);
-	return confine_load(&f, "the filter of system calls", err);
+	if (confine_load(&f, "the filter of system calls", err) == 0)
+		return j->max_memory ? confine_limit(RLIMIT_AS, j->max_memory, "memory", err) : 0;
+	struct err why = *err;
+	return err_set(err, EXIT_ENVIRON, "%s: a model that you trust runs without it (pt2-run --unconfined)", why.text);
 }

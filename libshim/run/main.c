@@ -27,8 +27,8 @@ static const char usage[] =
     "  --threads N        OpenMP threads\n"
     "  --limit-memory N   bytes of address space\n"
     "  --check-inputs     AOTI_RUNTIME_CHECK_INPUTS=1: the model checks them itself\n"
-    "  --watched          libpt2probe.so is preloaded: permit its files\n"
-    "  --save-dir DIR     with --watched: permit writing there\n"
+    "  --watched          libpt2probe.so is preloaded: what it writes is opened first\n"
+    "  --save-dir DIR     with --watched: new files are made there\n"
     "  --unconfined       no filter of system calls\n"
     "  --gpu              the model is for CUDA: with an installed libtorch for CUDA, and unconfined\n"
     "  --verbose          show what the model prints\n"
@@ -153,17 +153,22 @@ static void set_environment(const struct job *j)
 	setenv("OMP_NUM_THREADS", n, j->threads != 0);
 }
 
-/* The model's standard output and error go nowhere, but for the first 64 KiB of errors: a pipe that nobody empties
- * before the end. */
+/* Nothing of the user's is the model's: no standard input; what it prints goes nowhere, but for the first 64 KiB of errors: a pipe that
+ * nobody empties before the end. With --verbose it goes where the runner's own goes, which is a pipe of the tool's. With --quiet not even
+ * the runner keeps what standard error was. */
 static int redirect(struct job *j, struct err *err)
 {
-	int p[2], null;
-	j->model_err = -1;
-	j->own_err = fcntl(2, F_DUPFD_CLOEXEC, 10);
-	if (j->verbose)
+	int p[2], null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null < 0 || dup2(null, 0) < 0)
+		return err_errno(err, EXIT_ENVIRON, "cannot redirect what the model reads");
+	if (!j->quiet)
+		j->own_err = fcntl(2, F_DUPFD_CLOEXEC, 10);
+	if (j->verbose) {
+		j->own_err = j->quiet ? 2 : j->own_err;
+		close(null);
 		return 0;
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null < 0 || dup2(null, 1) < 0 || pipe2(p, O_CLOEXEC | O_NONBLOCK) < 0 || dup2(p[1], 2) < 0)
+	}
+	if (dup2(null, 1) < 0 || pipe2(p, O_CLOEXEC | O_NONBLOCK) < 0 || dup2(p[1], 2) < 0)
 		return err_errno(err, EXIT_ENVIRON, "cannot redirect what the model prints");
 	close(null);
 	close(p[1]);
@@ -177,6 +182,8 @@ static int run(struct job *j, struct err *err)
 	int r = -1;
 	struct runfile f;
 	if (runfile_open(&f, j->inputs, err) == 0) {
+		close(f.map.fd); /* mapped it stays */
+		f.map.fd = -1;
 		r = run_job(j, f.v, f.n, err);
 		runfile_close(&f);
 		return r;
@@ -202,7 +209,7 @@ out:
 
 int main(int argc, char **argv)
 {
-	struct job j = {.runs = 1};
+	struct job j = {.runs = 1, .own_err = -1, .model_err = -1, .keeper = -1, .events = -1};
 	struct err err = {0};
 	for (int fd; (fd = open("/dev/null", O_RDWR)) >= 0;) /* what is closed would become a file of ours */
 		if (fd > 2) {
@@ -218,7 +225,7 @@ int main(int argc, char **argv)
 	}
 	if (redirect(&j, &err) == 0 && run(&j, &err) == 0)
 		return EXIT_FINE;
-	if (!j.quiet)
+	if (!j.quiet && j.own_err >= 0)
 		dprintf(j.own_err, "pt2-runner: %s\n", err.text);
 	runfile_write_error(j.out_fd, &err, NULL);
 	return (int)err.status;

@@ -606,12 +606,14 @@ int run_job(struct job *j, const struct tensor_view *in, size_t n_in, struct err
 	struct mapfile blob = {.fd = -1};
 	struct given given = {.f.map.fd = -1};
 	struct run_times times = {0};
+	if (j->own_copy && modelso_make_loadable(j->model, err) < 0)
+		return -1;
+	if (confine_early(j, err) < 0)
+		return -1;
 	uint64_t start = now(CLOCK_MONOTONIC);
 	if (load_torch(&t, j->torch, err) < 0 || (j->gpu && load_torch_cuda(&t, j->torch, err) < 0))
 		return -1;
 	times.torch = now(CLOCK_MONOTONIC) - start;
-	if (j->own_copy && modelso_make_loadable(j->model, err) < 0)
-		return -1;
 	if (confine(j, err) < 0 || load_libraries(j, &t, err) < 0)
 		return -1;
 	if (check_model(j, &t, &m, err) < 0)

@@ -1,5 +1,5 @@
 /* run.h - pt2-runner: one model, one process. main.c reads the command line, model.c loads and calls, weights.c gives it weights,
- * confine.c locks the door. */
+ * confine.c locks the door, keeper.c stays outside of it. */
 #ifndef PT2_SHIM_RUN_H
 #define PT2_SHIM_RUN_H
 #include "live/runfile.h"
@@ -16,6 +16,7 @@ struct job {
 	bool verbose, watched, unconfined, quiet;
 	bool own_copy; /* .model may be changed, so that it can be loaded (modelso_make_loadable) */
 	int out_fd, own_err, model_err; /* where it writes; the real stderr; what the model printed can be read here, or -1 */
+	int keeper, events;             /* .watched: who makes files for the probe, and its log of events; -1 */
 };
 
 int run_job(struct job *j, const struct tensor_view *in, size_t n_in, struct err *err);
@@ -30,7 +31,11 @@ struct constants {
 	bool none;
 };
 int constants_give(void *so, struct container *c, const char *model, const struct constants *k, struct err *err);
-/* No way back. */
+/* No way back. confine_early: what is laid on before a library is loaded, whose threads it then holds for, too; after it nothing is
+ * opened for writing. */
+int confine_early(struct job *j, struct err *err);
 int confine(const struct job *j, struct err *err);
+/* keeper.c: a process that makes files in the folder, as live/keeper.h says. The socket to ask it, or -1. */
+int keeper_start(const char *folder, struct err *err);
 
 #endif

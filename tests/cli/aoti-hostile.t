@@ -41,5 +41,60 @@ for so in made/*.so; do
 	like "$name: --no-exec does not run it" "$status $(cat err)" '^[34] aoti-checkinputs: .*no-exec'
 done
 is "nothing was written" "$(ls -A box)" ""
+
+# ---- one list of attempts, for all who run foreign code (docs/RUN.md, Confinement) ----
+# The model of a good package, replaced; its text stays, so that it is run without being asked first.
+model=$BUILD/tests-lib/hostilemodel.so
+python3 - "$DATA/aoti/mlp.pt2" "$model" hostile.pt2 <<'E2' || exit 4
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as z, zipfile.ZipFile(sys.argv[3], "w") as w:
+    for name in z.namelist():
+        w.writestr(name, open(sys.argv[2], "rb").read() if name.endswith(".so") else z.read(name))
+E2
+mapfile -t attempts < <(sed -n 's/^\tX(\([a-z_0-9]*\), .*/\1/p' "$ROOT/tests/lib/hostilemodel.c")
+is "the manual's list is that of the attempts" "$(sed -n 's/^| `\([a-z_0-9]*\)` |.*/\1/p' "$ROOT/docs/RUN.md")" "$(printf '%s\n' "${attempts[@]:1}")"
+# all_refused WHO PREFIX... : under every tool that runs it, nothing but reading
+all_refused() {
+	local who=$1 c
+	shift
+	for c in "pt2-run" "pt2-run -v" "aoti-printer" "aoti-printer -i -o $folder/dump" "aoti-nanassert"; do
+		echo precious >"$folder/victim"
+		chmod 666 "$folder/victim"
+		cp "$folder/victim" "$folder/stderr"
+		# shellcheck disable=SC2086 # a command and its options
+		echo typed | (cd "$folder" && env TMPDIR="$folder/tmp" HOSTILE_VICTIM="$folder/victim" HOSTILE_INPUTS=1 timeout 60 \
+			"$@" $c "$folder/hostile.pt2" "f32[8,8]") 2>>"$folder/stderr" >out
+		rm -rf "$folder/dump"
+		is "$who: $c: files are read, and nothing else can be done" "$(grep -o 'could: .*' "$folder/stderr")" "could: read; and: read."
+		is "$who: $c: the file stays, standard error too" "$(cat "$folder/victim") $(head -n 1 "$folder/stderr")" "precious precious"
+		is "$who: $c: nothing is left" "$(ls -A "$folder/tmp"; ls "$folder")" "$(printf 'hostile.pt2\nstderr\ntmp\nvictim')"
+	done
+}
+folder=$TMP/run
+mkdir -p "$folder/tmp"
+cp hostile.pt2 "$folder"
+all_refused "as $(id -un)" env
+all_refused "without Landlock" "$BUILD/tests-lib/without" landlock
+normal=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all)
+chmod 755 "$TMP"
+if [ "$(id -u)" = 0 ] && "${normal[@]}" test -x "$BUILD/bin/pt2-run" -a -r "$folder/hostile.pt2" 2>/dev/null; then
+	chmod 777 "$folder" "$folder/tmp"
+	all_refused "as a normal user" "${normal[@]}"
+	all_refused "as a normal user, without Landlock" "${normal[@]}" "$BUILD/tests-lib/without" landlock
+else
+	skip "as a normal user" "this one is, or the build is not readable"
+fi
+for a in "${attempts[@]}"; do
+	(cd box && env HOSTILE_ONLY="$a" HOSTILE_VICTIM="$folder/victim" timeout 60 aoti-checkinputs "$model") >out 2>err </dev/null
+	status=$?
+	like "the prober: $a" "$status $(cat err)" '^3 .*which the sandbox forbids'
+done
+is "the prober: the file stays" "$(cat "$folder/victim")" precious
+run env HOSTILE_INPUTS=1 "$BUILD/tests-lib/without" seccomp pt2-run hostile.pt2 "f32[8,8]"
+like "without seccomp it does not run" "$status $(cat err)" '^4 pt2-run: cannot install the filter of system calls: .*--unconfined'
+run env HOSTILE_INPUTS=1 HOSTILE_ONLY=read HOSTILE_PRINT=$'a\033]0;b\a\nc' pt2-run -v hostile.pt2 "f32[8,8]"
+is "what it prints does not drive the terminal" "$(grep -c $'\033' err; grep -o 'a?.*' err | head -n 1)" "$(printf '0\na?]0;b?')"
+run env HOSTILE_ONLY=read HOSTILE_INPUTS=1 "$BUILD/tests-lib/without" landlock pt2-run -v hostile.pt2 "f32[8,8]"
+like "that Landlock is missing is said under -v" "$(cat err)" 'this kernel has no Landlock'
 is "no process is left" "$(grep -lz "^PT2_TEST_MARK=$TMP\$" /proc/[0-9]*/environ 2>/dev/null)" ""
 done_testing
