@@ -199,11 +199,16 @@ void temp_folder_remove(char *path)
 	free(path);
 }
 
+static char file_name[TEMP_LONGEST + 32] = "temporary file";
+
+const char *temp_file_name(void) { return file_name; }
+
 int temp_file(struct err *err)
 {
 	char in[PATH_MAX];
 	if (parent(0, in, err) < 0)
 		return -1;
+	snprintf(file_name, sizeof(file_name), "%.*s/(temporary file)", TEMP_LONGEST, in);
 	int fd = open(in, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return fd;
