@@ -139,8 +139,8 @@ static int make_mark(const char *folder, const char *boot)
 		why = errno;
 	else if (*boot && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		why = ESTALE;
-	else if (write(fd, boot, strlen(boot)) != (ssize_t)strlen(boot))
-		why = errno ? errno : ENOSPC;
+	else if (write_all(fd, boot, strlen(boot), path, NULL) < 0)
+		why = errno;
 	else if (stat(path, &st) < 0)
 		why = ESTALE;
 	free(path);
