@@ -56,7 +56,7 @@ probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
 runner   := $(O)/lib/pt2utils/pt2-runner
 
-.PHONY: all demo check check-only check-live check-gpu check-cluster bench fuzz lint coverage-ops install uninstall help clean tests
+.PHONY: all demo check check-only check-long check-live check-gpu check-cluster bench fuzz fuzz-tools lint coverage-ops install uninstall help clean tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -222,6 +222,9 @@ tests: all $(units) $(fuzzers) $(inject) $(guests)  ## build everything the test
 check-only: tests               ## run all tests without installing anything
 	@scripts/run-tests $(O)
 
+check-long: tests               ## what make check takes samples of, whole: every failing write of every tool
+	@PT2_LONG=1 scripts/run-tests $(O) tests/cli/inject-all.t
+
 check-live: tests               ## hold the tools against real torch, in a virtual environment of its own (or $PT2_PYTHON)
 	@scripts/live-venv $(O) >/dev/null || true
 	@scripts/run-tests $(O) tests/live/*.t
@@ -254,6 +257,9 @@ $(O)/fuzz/%: tests/fuzz/%.c $(fuzz_main) $(libs)
 
 fuzz: $(fuzzers)                ## run each fuzzer for a while: make fuzz CC=clang SAN=address,undefined O=build-fuzz SECONDS=60
 	@scripts/fuzz $(O) $(SECONDS)
+
+fuzz-tools: all                 ## the same with whole tools on damaged inputs: make fuzz-tools SAN=address,undefined O=build-san SECONDS=600
+	@scripts/run-tests $(O) /dev/null >/dev/null 2>&1; scripts/fuzz-tools $(O) $(SECONDS) # the first unpacks the recorded inputs
 
 $(O)/tests/%: tests/unit/%.c $(libs)
 	@mkdir -p $(@D)

@@ -306,7 +306,7 @@ static int commit(void *ctx, struct trace_scan *s)
 			at = x->end[k][i];
 		}
 	}
-	return write_all(p->spool, x->out.p, x->out.len, "temporary file", p->err);
+	return write_all(p->spool, x->out.p, x->out.len, temp_file_name(), p->err) < 0 ? temp_failed(p->err) : 0;
 }
 
 /* ---- the page ---- */

@@ -37,7 +37,7 @@ static uint32_t index_find(const struct outindex *x, struct slice name)
 	return i == INTERN_NONE ? OUT_NONE : x->row[i];
 }
 
-static void add_alias(struct outcode *o, struct outalias a)
+void outcode_add_alias(struct outcode *o, struct outalias a)
 {
 	if (o->n_alias >= OUTCODE_MAX)
 		return;
@@ -351,14 +351,14 @@ static void statement(struct outcode *o, struct lines *l, struct slice line, str
 		const char *close = memchr(s.p, ']', s.n);
 		uint64_t index;
 		if (close && slice_u64(slice_of(s.p + 1, (size_t)(close - s.p - 1)), &index) && index < 4096)
-			add_alias(o, (struct outalias){made, chain, true, (uint32_t)index, OUT_NONE});
+			outcode_add_alias(o, (struct outalias){made, chain, true, (uint32_t)index, OUT_NONE});
 		return;
 	}
 	bool plain = made.n && chain.n && !memchr(chain.p, '.', chain.n) && (!s.n || *s.p == ';' || *s.p == ' ');
 	if (plain || slice_is(chain, "reinterpret_tensor")) {
 		struct slice of = plain ? chain : base_name(s);
 		if (made.n && of.n)
-			add_alias(o, (struct outalias){.name = made, .of = of});
+			outcode_add_alias(o, (struct outalias){.name = made, .of = of});
 		return;
 	}
 	if (!s.n || *s.p != '(' || !chain.n)

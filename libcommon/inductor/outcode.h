@@ -117,6 +117,7 @@ struct slice outcode_storage(const struct outcode *o, struct slice name);
 
 /* For the parts: */
 bool outcode_add_name(struct outcode *o, struct slice name);
+void outcode_add_alias(struct outcode *o, struct outalias a);
 uint32_t outcode_add_kernel(struct outcode *o, struct slice name, enum outlang lang, struct slice text, uint32_t line);
 
 #endif

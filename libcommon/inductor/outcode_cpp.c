@@ -163,16 +163,15 @@ static void find_handles(struct outcode *o, struct slice text)
 static void add_aliases(struct outcode *o, const struct contract *c)
 {
 	uint32_t *last = xcalloc((size_t)c->n_storages + 1, sizeof(*last)); /* value + 1 */
-	for (uint32_t i = 0; i < c->n_values && o->n_alias < OUTCODE_MAX; i++) {
+	for (uint32_t i = 0; i < c->n_values; i++) {
 		const struct contract_value *v = &c->value[i];
 		if (v->kind != VALUE_BUFFER || v->storage >= c->n_storages)
 			continue;
 		if (last[v->storage]) {
-			GROW(o->alias, o->n_alias, o->cap_alias, 1);
-			o->alias[o->n_alias++] = (struct outalias){
+			outcode_add_alias(o, (struct outalias){
 				.name = arena_slice(&o->arena, v->name),
 				.of = arena_slice(&o->arena, c->value[last[v->storage] - 1].name),
-			};
+			});
 		}
 		last[v->storage] = i + 1;
 	}

@@ -139,8 +139,8 @@ static int make_mark(const char *folder, const char *boot)
 		why = errno;
 	else if (*boot && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		why = ESTALE;
-	else if (write(fd, boot, strlen(boot)) != (ssize_t)strlen(boot))
-		why = errno ? errno : ENOSPC;
+	else if (write_all(fd, boot, strlen(boot), path, NULL) < 0)
+		why = errno;
 	else if (stat(path, &st) < 0)
 		why = ESTALE;
 	free(path);
@@ -199,11 +199,16 @@ void temp_folder_remove(char *path)
 	free(path);
 }
 
+static char file_name[TEMP_LONGEST + 32] = "temporary file";
+
+const char *temp_file_name(void) { return file_name; }
+
 int temp_file(struct err *err)
 {
 	char in[PATH_MAX];
 	if (parent(0, in, err) < 0)
 		return -1;
+	snprintf(file_name, sizeof(file_name), "%.*s/(temporary file)", TEMP_LONGEST, in);
 	int fd = open(in, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return fd;

@@ -29,6 +29,8 @@ char *temp_folder(enum temp_kind kind, struct err *err);
 void temp_folder_remove(char *path);
 /* An unlinked temporary file in the same place. */
 int temp_file(struct err *err);
+/* What messages call the one made last: "/tmp/(temporary file)". */
+const char *temp_file_name(void);
 /* Of a failure in such a folder (no room, nothing may be executed): says behind err's text, once, how to have another. -1. */
 int temp_failed(struct err *err);
 

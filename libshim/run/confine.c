@@ -202,7 +202,7 @@ int confine(const struct job *j, struct err *err)
 	/* Outputs lie in memory before they lie in a file. */
 	if (j->max_memory && confine_limit(RLIMIT_FSIZE, j->max_memory, "the size of files", err) < 0)
 		return -1;
-	const int stay[] = {j->out_fd, j->own_err, j->model_err, j->keeper, j->events};
+	const int stay[] = {j->out_fd, j->own_err, j->model_err, j->keeper, j->events, j->in_memory};
 	if (confine_close_others(stay, ARRAY_LEN(stay), err) < 0)
 		return -1;
 	confine_begin(&f, SCMP_ACT_ERRNO(EPERM));

@@ -209,7 +209,7 @@ out:
 
 int main(int argc, char **argv)
 {
-	struct job j = {.runs = 1, .own_err = -1, .model_err = -1, .keeper = -1, .events = -1};
+	struct job j = {.runs = 1, .own_err = -1, .model_err = -1, .keeper = -1, .events = -1, .in_memory = -1};
 	struct err err = {0};
 	for (int fd; (fd = open("/dev/null", O_RDWR)) >= 0;) /* what is closed would become a file of ours */
 		if (fd > 2) {

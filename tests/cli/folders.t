@@ -58,4 +58,47 @@ aoti-printer -q -o both -N 20 "${mlp[@]}" 2>two
 wait
 like "one of two has the folder, the other says why not" "$(cat one two)" "^aoti-printer: cannot write 'both': made meanwhile by somebody else$"
 is "and it is whole" "$(ls -d both*)" both
+
+# ---- folders that are not as they should be ----
+# Each tool works (0), or says what it needs and by which variable: 4, one line that names the folder and TMPDIR.
+cat >tools <<EOS
+pt2-run -q ${mlp[*]}
+aoti-printer -q ${mlp[*]}
+aoti-nanassert -q ${mlp[*]}
+aoti-checkinputs --probe -q $P/mlp.pt2
+tlparse --html $DATA/simple.log
+fxexplain $DATA/simple.log
+fxminify -q --test true $TMP/graph.py -o -
+EOS
+# each WHAT FOLDER TOOLS-THAT-MAY-REFUSE COMMAND... : all tools, in a mount namespace of their own in which COMMAND was run
+each() {
+	local what=$1 folder=$2 may=$3 wrong='' line
+	shift 3
+	while read -r line; do
+		# shellcheck disable=SC2086,SC2016
+		unshare -m sh -c "$* || exit 99"'; "$@"' sh $line >out 2>err </dev/null
+		status=$?
+		[ "$status" = 0 ] && continue
+		[[ $status = 4 && " $may " = *" ${line%% *} "* && $(wc -l <err) = 1 && $(cat err) = *"$folder"*TMPDIR* ]] || wrong+=" [${line%% *}: $status $(head -2 err)]"
+	done <tools
+	is "$what" "$wrong" ""
+}
+watchers="aoti-printer aoti-nanassert"
+mkdir mnt
+if unshare -m mount -t tmpfs none mnt 2>/dev/null; then
+	export TMPDIR=$TMP/mnt
+	runners="pt2-run $watchers"
+	each "noexec" "$TMPDIR" "$watchers" "mount -t tmpfs -o noexec none mnt"
+	each "read-only" "$TMPDIR" "$runners tlparse fxminify" "mount -t tmpfs -o ro none mnt"
+	each "full" "$TMPDIR" "$runners tlparse fxminify" "mount -t tmpfs -o size=4k none mnt"
+	each "64 KiB" "$TMPDIR" "$runners tlparse fxminify" "mount -t tmpfs -o size=64k none mnt"
+	each "1 MiB" "$TMPDIR" "$runners" "mount -t tmpfs -o size=1m none mnt"
+	export TMPDIR=$TMP/tmp
+	HOME=$TMP/mnt each "a read-only home" "" "" "mount -t tmpfs -o ro none mnt"
+	HOME=/no/such/home each "no home" "" "" true
+	[ -d /dev/shm ] && each "no /dev/shm" "" "" "mount -t tmpfs -o ro none /dev/shm"
+	is "nothing is left" "$(ls tmp)" ""
+else
+	skip "noexec, read-only, full and missing folders" "no mount namespace for this user"
+fi
 done_testing

@@ -5,6 +5,7 @@
  *     INJECT_READ=SHORT     a read gives 1 to 7 bytes
  *     INJECT_READ=EINTR     two of three reads, and writes, are interrupted
  *     INJECT_WRITE=N        writes to regular files and pipes fail with ENOSPC after N bytes in all
+ *     INJECT_WRITE=#N       the Nth write of a process fails with ENOSPC, those after it do not
  *     INJECT_WRITE=SHORT    a write takes 1 to 7 bytes, or half
  *     INJECT_MALLOC=N       the Nth allocation of 64 bytes and more, and all after it, fail
  *     INJECT_CLOSE=N        the Nth close of a file that was written fails with ENOSPC
@@ -26,7 +27,7 @@
 #include <unistd.h>
 
 enum { FDS = 1024 };
-static atomic_long read_bytes, written, calls, allocations, closes;
+static atomic_long read_bytes, written, calls, allocations, closes, writes;
 static atomic_bool was_written[FDS];
 
 static const char *want(const char *name) { return getenv(name); }
@@ -95,6 +96,10 @@ static ssize_t allow(int fd, size_t n)
 		return (ssize_t)n;
 	if (!strcmp(how, "SHORT"))
 		return n < 8 ? 1 : calls++ % 3 ? (ssize_t)(n / 2) : (ssize_t)(1 + calls % 7);
+	if (*how == '#') {
+		errno = ENOSPC;
+		return ++writes == atol(how + 1) ? -1 : (ssize_t)n;
+	}
 	long left = atol(how) - written;
 	if (left <= 0) {
 		errno = ENOSPC;
