@@ -35,6 +35,7 @@ static void on_event(void *user, const struct live_event *ev)
 	struct buf b = {0};
 	buf_addf(&b, "%s: ", diag_tool);
 	live_event_text(ev, &b);
+	clean_lines(b.p, b.len);
 	buf_addc(&b, '\n');
 	say(w, b.p, b.len);
 	buf_release(&b);

@@ -3,9 +3,13 @@
 #include "html/html.h"
 #include "io/output.h"
 
+static const char *const css[] = {"diff/common.css", "printer/diff.css", NULL};
+static const char *const js[] = {"diff/common.js", "printer/diff.js", NULL};
+static const struct html_page frame = {"printer/diff.html", css, js, NULL};
+
 int diff_page(const struct diff *d, const char *path, struct err *err)
 {
-	struct slice rest = share_file("printer/diff.html"), text, key;
+	struct slice rest = share_file(frame.frame), text, key;
 	struct output *out = output_file(path, err);
 	struct buf b = {0};
 	struct json_out o = {.b = &b, .html = true};
@@ -13,13 +17,9 @@ int diff_page(const struct diff *d, const char *path, struct err *err)
 		return -1;
 	while (share_next(&rest, &text, &key)) {
 		buf_add_slice(&b, text);
-		if (slice_is(key, "CSS")) {
-			buf_add_slice(&b, share_file("diff/common.css"));
-			buf_add_slice(&b, share_file("printer/diff.css"));
-		} else if (slice_is(key, "JS")) {
-			buf_add_slice(&b, share_file("diff/common.js"));
-			buf_add_slice(&b, share_file("printer/diff.js"));
-		} else if (slice_is(key, "MODEL")) {
+		if (html_fill(&b, &frame, key))
+			continue;
+		if (slice_is(key, "MODEL")) {
 			diff_document(&o, d);
 		}
 	}

@@ -70,6 +70,7 @@ void session_flush(struct session *s)
 		return;
 	int r;
 	if (s->log_fd >= 0) {
+		screen_clean(&s->screen);
 		r = write_all(s->log_fd, s->screen.b.p, s->screen.b.len, s->o->log, &err);
 		buf_reset(&s->screen.b);
 	} else {

@@ -114,7 +114,8 @@ static void append_summary(const struct explanation *x)
 	summary(&b, x);
 	if (fd < 0)
 		err_errno(&err, EXIT_ENVIRON, "cannot write the job summary to '%s'", path);
-	else
+	clean_lines(b.p, b.len);
+	if (fd >= 0)
 		write_all(fd, b.p, b.len, path, &err);
 	if (err.text[0])
 		warn("%s", err.text);

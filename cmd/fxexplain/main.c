@@ -97,6 +97,8 @@ void explain_write(const struct buf *b, const char *path)
 	struct output *out = path && *path && strcmp(path, "-") ? output_file(path, &err) : NULL;
 	if (path && *path && strcmp(path, "-") && !out)
 		die_err(&err);
+	if (opt.report || opt.github)
+		clean_lines(b->p, b->len);
 	if (write_all(out ? output_fd(out) : STDOUT_FILENO, b->p, b->len, out ? path : "standard output", &err) < 0) {
 		output_abort(out);
 		if (err.text[0])

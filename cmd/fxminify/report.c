@@ -30,10 +30,7 @@ void report_line(struct report *r, const char *fmt, ...)
 	buf_addvf(&b, fmt, ap);
 	va_end(ap);
 	report_clear(r);
-	/* Messages come out of programs and files: no control bytes to the terminal. */
-	for (size_t i = 0; i < b.len; i++)
-		if ((unsigned char)b.p[i] < 32 && b.p[i] != '\n' && b.p[i] != '\t')
-			b.p[i] = '?';
+	clean_lines(b.p, b.len); /* messages come out of programs and files */
 	fprintf(stderr, "%.*s\n", (int)b.len, b.p ? b.p : "");
 	buf_release(&b);
 	r->last = 0;

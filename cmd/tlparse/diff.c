@@ -490,7 +490,7 @@ static void write_out(const struct diff_set *d, const struct tlparse_options *op
 		add_summary(&b, d);
 		r = write_all(fd, b.p, b.len, "standard output", &err);
 	} else {
-		r = diffpage_write(d, fd, &err);
+		r = diffpage_write(d, fd, to ? to : "standard output", &err);
 	}
 	buf_release(&b);
 	if (r < 0) {

@@ -32,6 +32,7 @@ void diff_document(struct json_out *o, const struct diff_set *d, const struct di
 bool diff_differs(const struct diff_set *d);
 
 /* diffpage.c */
-int diffpage_write(const struct diff_set *d, int fd, struct err *err);
+/* what: the name that an error calls fd. */
+int diffpage_write(const struct diff_set *d, int fd, const char *what, struct err *err);
 
 #endif

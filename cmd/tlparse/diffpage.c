@@ -10,6 +10,10 @@
 
 enum { BLOCK = 256 << 10, LEVEL = 6 };
 
+static const char *const css[] = {"diff/common.css", "diff/diff.css", NULL};
+static const char *const js[] = {"diff/common.js", "diff/diff.js", NULL};
+static const struct html_page frame = {"diff/diff.html", css, js, NULL};
+
 struct blocks {
 	struct libdeflate_compressor *z;
 	struct buf raw, packed, out;
@@ -30,10 +34,9 @@ static void end_block(struct blocks *k)
 	buf_reset(&k->raw);
 }
 
-int diffpage_write(const struct diff_set *d, int fd, struct err *err)
+int diffpage_write(const struct diff_set *d, int fd, const char *what, struct err *err)
 {
 	struct blocks k = {.z = libdeflate_alloc_compressor(LEVEL)};
-	const char *what = fd == STDOUT_FILENO ? "standard output" : "report";
 	uint32_t texts = 0, n = 0;
 	if (!k.z)
 		return err_set(err, EXIT_ENVIRON, "cannot start the compressor");
@@ -52,19 +55,15 @@ int diffpage_write(const struct diff_set *d, int fd, struct err *err)
 		}
 	end_block(&k);
 
-	struct slice rest = share_file("diff/diff.html");
+	struct slice rest = share_file(frame.frame);
 	struct buf b = {0};
 	struct json_out o = {.b = &b, .html = true};
 	struct slice text, key;
 	while (share_next(&rest, &text, &key)) {
 		buf_add_slice(&b, text);
-		if (slice_is(key, "CSS")) {
-			buf_add_slice(&b, share_file("diff/common.css"));
-			buf_add_slice(&b, share_file("diff/diff.css"));
-		} else if (slice_is(key, "JS")) {
-			buf_add_slice(&b, share_file("diff/common.js"));
-			buf_add_slice(&b, share_file("diff/diff.js"));
-		} else if (slice_is(key, "MODEL")) {
+		if (html_fill(&b, &frame, key))
+			continue;
+		if (slice_is(key, "MODEL")) {
 			diff_document(&o, d, place, k.n);
 		} else if (slice_is(key, "BLOCKS")) {
 			buf_add_slice(&b, buf_slice(&k.out));

@@ -8,9 +8,12 @@
 static struct slice name(const struct trace *t, uint32_t n) { return n == INTERN_NONE ? slice_of("", 0) : intern_get(&t->names, n); }
 
 /* depth: folders between the page and the report's top. */
-static void head(struct buf *b, struct slice title, unsigned depth)
+static void head_of(struct buf *b, struct slice title, unsigned depth, bool policy)
 {
-	html_raw(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"UTF-8\">\n<title>");
+	html_raw(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"UTF-8\">\n");
+	if (policy)
+		html_policy(b, slice_of("", 0), true);
+	html_raw(b, "<title>");
 	html_text(b, title);
 	html_raw(b, "</title>\n<link rel=\"stylesheet\" href=\"");
 	for (unsigned i = 0; i < depth; i++)
@@ -20,6 +23,8 @@ static void head(struct buf *b, struct slice title, unsigned depth)
 		html_raw(b, "../");
 	html_raw(b, "assets/tlparse.js\"></script>\n</head>\n<body>\n");
 }
+
+static void head(struct buf *b, struct slice title, unsigned depth) { head_of(b, title, depth, true); }
 
 static void tail(struct buf *b) { html_raw(b, "</body>\n</html>\n"); }
 
@@ -560,7 +565,7 @@ void page_index(struct buf *b, const struct trace *t, const struct tlparse_optio
 {
 	char id[COMPILE_ID_TEXT];
 	struct buf path = {0};
-	head(b, SLICE("tlparse report"), 0);
+	head_of(b, SLICE("tlparse report"), 0, !opt->header); /* the user's own HTML may be anything */
 	html_raw(b, opt->header ? opt->header : ""); /* the user's own HTML, by request */
 	html_raw(b, "<main>\n<h1>What happened in this compilation</h1>\n");
 	damage_banner(b, t);
@@ -618,7 +623,7 @@ void page_index(struct buf *b, const struct trace *t, const struct tlparse_optio
 void page_logs(struct buf *b, const struct report *r, char *const *folder, const struct tlparse_options *opt)
 {
 	struct buf path = {0};
-	head(b, SLICE("tlparse report"), 0);
+	head_of(b, SLICE("tlparse report"), 0, !opt->header); /* the user's own HTML may be anything */
 	html_raw(b, opt->header ? opt->header : "");
 	html_raw(b, "<main>\n<h1>Logs</h1>\n<table class=\"sortable\"><thead><tr><th>Log</th><th>Rank</th><th>Records</th>"
 		    "<th>Graph breaks</th><th>Compile seconds</th></tr></thead><tbody>\n");

@@ -238,13 +238,13 @@ static void write_html(struct report *r, bool to_stdout)
 {
 	struct err err = {.text = ""};
 	if (to_stdout) {
-		if (page_write(r, &opt, STDOUT_FILENO, &err) < 0 && err.text[0])
+		if (page_write(r, &opt, STDOUT_FILENO, "standard output", &err) < 0 && err.text[0])
 			die_err(&err);
 		return;
 	}
 	refuse_input(opt.html, r);
 	struct output *out = output_file(opt.html, &err);
-	if (!out || page_write(r, &opt, output_fd(out), &err) < 0 || output_commit(out, &err) < 0)
+	if (!out || page_write(r, &opt, output_fd(out), opt.html, &err) < 0 || output_commit(out, &err) < 0)
 		die_err(&err);
 }
 

@@ -311,31 +311,24 @@ static int commit(void *ctx, struct trace_scan *s)
 
 /* ---- the page ---- */
 
-static void put_js(struct buf *b)
-{
-	/* One script, in this order. */
-	static const char *const part[] = {"report/store.js",    "report/highlight.js", "report/widgets.js", "report/timeline.js",
-					   "report/views.js",    "report/browse.js",    "report/provenance.js", "report/export.js",
-					   "ranks/ranks.js",     "report/page.js"};
-	for (unsigned i = 0; i < ARRAY_LEN(part); i++)
-		buf_add_slice(b, share_file(part[i]));
-}
+static const char *const css[] = {"report/report.css", NULL};
+/* One script, in this order. */
+static const char *const js[] = {"report/store.js",  "report/highlight.js",  "report/widgets.js", "report/timeline.js", "report/views.js",
+				 "report/browse.js", "report/provenance.js", "report/export.js",  "ranks/ranks.js",     "report/page.js", NULL};
+static const struct html_page frame = {"report/report.html", css, js, "ranks/ranks.css"};
 
 /* report.html with its marks replaced; blocks come from the spool. */
-static int put_page(struct page *p, int fd)
+static int put_page(struct page *p, int fd, const char *what)
 {
-	struct slice rest = share_file("report/report.html");
-	const char *what = fd == STDOUT_FILENO ? "standard output" : "report";
+	struct slice rest = share_file(frame.frame);
 	struct buf b = {0};
 	struct json_out o = {.b = &b, .html = true};
 	int r = 0;
 	struct slice text, key;
 	while (!r && share_next(&rest, &text, &key)) {
 		buf_add_slice(&b, text);
-		if (slice_is(key, "CSS")) {
-			buf_add_slice(&b, share_file("report/report.css"));
-		} else if (slice_is(key, "JS")) {
-			put_js(&b);
+		if (html_fill(&b, &frame, key)) {
+			/* done */
 		} else if (slice_is(key, "RANKS")) {
 			if (p->r->n > 1) {
 				buf_adds(&b, "<template id=\"ranks\">\n");
@@ -357,7 +350,7 @@ static int put_page(struct page *p, int fd)
 	return r;
 }
 
-int page_write(struct report *r, const struct tlparse_options *opt, int fd, struct err *err)
+int page_write(struct report *r, const struct tlparse_options *opt, int fd, const char *what, struct err *err)
 {
 	struct page p = {.r = r, .err = err, .spool = temp_file(err)};
 	if (p.spool < 0)
@@ -415,7 +408,7 @@ int page_write(struct report *r, const struct tlparse_options *opt, int fd, stru
 		r->blocks.r = p.lines_block[STREAM_R];
 		if (good > 1)
 			ranks_finish(&p.all);
-		status = put_page(&p, fd);
+		status = put_page(&p, fd, what);
 	}
 	close(p.spool);
 	ranks_release(&p.all);

@@ -218,19 +218,21 @@ static int put_model(struct prov_pages *p, struct json_out *o, const struct trac
 	return r;
 }
 
+static const char *const css[] = {"provenance/provenance.css", NULL};
+static const char *const js[] = {"provenance/provenance.js", NULL};
+static const struct html_page frame = {"provenance/provenance.html", css, js, NULL};
+
 int prov_page(struct prov_pages *p, struct buf *b, const struct trace *t, uint32_t compile, struct err *err)
 {
-	struct slice rest = share_file("provenance/provenance.html");
+	struct slice rest = share_file(frame.frame);
 	struct json_out o = {.b = b, .html = true};
 	int r = 0;
 	struct slice text, key;
 	while (!r && share_next(&rest, &text, &key)) {
 		buf_add_slice(b, text);
-		if (slice_is(key, "CSS"))
-			buf_add_slice(b, share_file("provenance/provenance.css"));
-		else if (slice_is(key, "JS"))
-			buf_add_slice(b, share_file("provenance/provenance.js"));
-		else if (slice_is(key, "MODEL"))
+		if (html_fill(b, &frame, key))
+			continue;
+		if (slice_is(key, "MODEL"))
 			r = put_model(p, &o, t, compile, err);
 	}
 	return r;

@@ -1156,7 +1156,7 @@ static void put_processes(struct page *g)
 		seconds(g, f->start - all->start);
 		buf_addf(g->b, "</td><td class=\"r\" data-v=\"%lld\">", (long long)f->end);
 		seconds(g, f->end);
-		buf_addf(g->b, "</td><td class=\"r\">%u</td><td class=\"bar\" data-v=\"%lld\"><span style=\"width:%lldpx\"></span>", ids,
+		buf_addf(g->b, "</td><td class=\"r\">%u</td><td class=\"bar\" data-v=\"%lld\"><svg width=\"%lld\" height=\"9\"></svg>", ids,
 			 (long long)f->us, (long long)(f->us * 100 / most));
 		seconds(g, f->us);
 		buf_addf(g->b, "</td><td class=\"r\">%u</td><td class=\"r\">%u</td><td class=\"r\">%u</td><td class=\"marks\">", count[RANK_BREAK],
@@ -1232,6 +1232,18 @@ void ranks_fragment(struct buf *b, const struct ranks *all)
 	intern_release(&g.shown);
 }
 
+static void put_policy(struct buf *b)
+{
+	struct buf inlined = {0};
+	html_raw(&inlined, "<style>\n");
+	buf_add_slice(&inlined, share_file("ranks/ranks.css"));
+	html_raw(&inlined, "</style><script>\n");
+	buf_add_slice(&inlined, share_file("ranks/ranks.js"));
+	html_raw(&inlined, "</script>");
+	html_policy(b, buf_slice(&inlined), false);
+	buf_release(&inlined);
+}
+
 void ranks_page(struct buf *b, const struct ranks_page *p)
 {
 	struct page g = {.b = b, .all = p->all, .p = p};
@@ -1239,8 +1251,10 @@ void ranks_page(struct buf *b, const struct ranks_page *p)
 	uint64_t ranks = 0;
 	for (uint32_t i = 0; i < all->n_process; i++)
 		ranks += plain(&all->process[i]);
-	raw(&g, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		"<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
+	raw(&g, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+	if (!p->opt || !p->opt->header) /* what the user puts there may be anything */
+		put_policy(b);
+	raw(&g, "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
 	buf_addf(b, "%" PRIu64 " rank%s - tlparse</title>\n<style>\n", ranks, many(ranks));
 	buf_add_slice(b, share_file("ranks/ranks.css"));
 	raw(&g, "</style>\n</head>\n<body>\n");

@@ -61,7 +61,8 @@ void limits_check(const struct opt_pairs *max);
 bool limits_exceeded(const struct opt_pairs *max, const struct report *r);
 
 /* ---- page.c ---- */
-int page_write(struct report *r, const struct tlparse_options *opt, int fd, struct err *err);
+/* what: the name that an error calls fd. */
+int page_write(struct report *r, const struct tlparse_options *opt, int fd, const char *what, struct err *err);
 
 /* ---- outdir.c ---- */
 int outdir_write(struct report *r, const struct tlparse_options *opt, struct err *err);

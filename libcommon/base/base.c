@@ -110,6 +110,15 @@ void clean_text(char *p, size_t n)
 	}
 }
 
+void clean_lines(char *p, size_t n)
+{
+	for (size_t i = 0, bad; i < n; i += bad ? bad : 1) {
+		bad = p[i] == '\t' || p[i] == '\n' ? 0 : drives((const unsigned char *)p + i, n - i);
+		if (bad)
+			memset(p + i, '?', bad);
+	}
+}
+
 bool slice_line(struct slice *rest, struct slice *line)
 {
 	if (!rest->n)

@@ -94,6 +94,8 @@ bool slice_line(struct slice *rest, struct slice *line);
  * U+009F), and what changes the direction of writing (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), so that no name poses as
  * another. */
 void clean_text(char *p, size_t n);
+/* The same of a whole text before it goes to a terminal or into a file of text: line ends and tabs stay. */
+void clean_lines(char *p, size_t n);
 /* Up to the first newline. */
 static inline struct slice slice_first_line(struct slice a)
 {

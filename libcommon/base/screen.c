@@ -38,8 +38,33 @@ struct screen screen_make(void)
 	return s;
 }
 
+/* Bytes of a sequence that styled() and put_table() write. */
+static size_t own_style(struct slice t)
+{
+	static const char *const own[] = {"\033[m", "\033[1m", "\033[2m", "\033[31m"};
+	for (size_t i = 0; i < ARRAY_LEN(own); i++)
+		if (slice_starts(t, own[i]))
+			return strlen(own[i]);
+	return 0;
+}
+
+void screen_clean(struct screen *s)
+{
+	char *end = s->b.p + s->b.len;
+	if (!s->b.len || *s->b.p == '{')
+		return;
+	for (char *p = s->b.p, *esc; p < end; p = esc) {
+		size_t own = s->color ? own_style(slice_of(p, (size_t)(end - p))) : 0;
+		p += own;
+		esc = p < end ? memchr(p + !own, '\033', (size_t)(end - p) - !own) : NULL;
+		esc = esc ? esc : end;
+		clean_lines(p, (size_t)(esc - p));
+	}
+}
+
 int screen_flush(struct screen *s, struct err *err)
 {
+	screen_clean(s);
 	int rc = write_all(STDOUT_FILENO, s->b.p, s->b.len, "standard output", err);
 	buf_reset(&s->b);
 	return rc;

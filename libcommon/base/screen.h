@@ -17,7 +17,11 @@ struct screen {
 	bool utf8;  /* a terminal that shows more than ASCII */
 };
 struct screen screen_make(void);
-/* Write and empty it. */
+/* What is on it, with clean_lines(): everything that is shown goes through here, so that no text out of a file drives the terminal
+ * though somebody forgot put_text(). The colours of put_bold() and the like stay where there are any. A JSON document is data and stays
+ * as it is. */
+void screen_clean(struct screen *s);
+/* Write and empty it, cleaned. */
 int screen_flush(struct screen *s, struct err *err);
 void put_bold(struct screen *s, const char *text);
 void put_red(struct screen *s, const char *text);

@@ -1,6 +1,9 @@
 #include "html/html.h"
 
+#include "base/base64.h"
 #include "base/json.h"
+
+#include <sha256.h>
 
 static const char *const entity[128] = {['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;", ['\''] = "&#39;"};
 
@@ -96,5 +99,75 @@ bool share_next(struct slice *rest, struct slice *text, struct slice *mark)
 	*text = slice_of(rest->p, (size_t)(at - rest->p));
 	*mark = slice_of(at + 5, (size_t)(end - at - 5));
 	*rest = slice_of(end + 1, (size_t)(stop - end - 1));
+	return true;
+}
+
+/* " 'sha256-...'" of each element of this kind. */
+static void add_hashes(struct buf *b, struct slice markup, const char *open, const char *close)
+{
+	for (const char *at; (at = slice_find(markup, open));) {
+		struct slice rest = slice_of(at + strlen(open), (size_t)(markup.p + markup.n - at) - strlen(open));
+		const char *end = slice_find(rest, close);
+		size_t n = end ? (size_t)(end - rest.p) : rest.n;
+		SHA256_CTX ctx;
+		uint8_t digest[SHA256_DIGEST_LENGTH];
+		SHA256Init(&ctx);
+		SHA256Update(&ctx, (const uint8_t *)rest.p, n);
+		SHA256Final(digest, &ctx);
+		buf_adds(b, " 'sha256-");
+		base64_add(b, (const char *)digest, sizeof(digest));
+		buf_addc(b, '\'');
+		markup = slice_of(rest.p + n, rest.n - n);
+	}
+}
+
+void html_policy(struct buf *b, struct slice markup, bool files)
+{
+	static const char *const kind[][3] = {{"; script-src", "<script>", "</script>"}, {"; style-src", "<style>", "</style>"}};
+	html_raw(b, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'");
+	for (size_t i = 0; i < ARRAY_LEN(kind); i++) {
+		html_raw(b, kind[i][0]);
+		size_t had = b->len;
+		html_raw(b, files ? " 'self'" : "");
+		add_hashes(b, markup, kind[i][1], kind[i][2]);
+		html_raw(b, b->len == had ? " 'none'" : "");
+	}
+	html_raw(b, "\">\n");
+}
+
+static void add_files(struct buf *b, const char *const *name)
+{
+	while (*name)
+		buf_add_slice(b, share_file(*name++));
+}
+
+static void fill_policy(struct buf *b, const struct html_page *page)
+{
+	struct slice rest = share_file(page->frame), text, mark;
+	struct buf all = {0};
+	while (share_next(&rest, &text, &mark)) {
+		buf_add_slice(&all, text);
+		if (!slice_is(mark, "CSP"))
+			html_fill(&all, page, mark);
+	}
+	if (page->more_css) {
+		html_raw(&all, "<style>\n");
+		buf_add_slice(&all, share_file(page->more_css));
+		html_raw(&all, "</style>");
+	}
+	html_policy(b, buf_slice(&all), false);
+	buf_release(&all);
+}
+
+bool html_fill(struct buf *b, const struct html_page *page, struct slice mark)
+{
+	if (slice_is(mark, "CSP"))
+		fill_policy(b, page);
+	else if (slice_is(mark, "CSS"))
+		add_files(b, page->css);
+	else if (slice_is(mark, "JS"))
+		add_files(b, page->js);
+	else
+		return false;
 	return true;
 }

@@ -22,6 +22,21 @@ static inline void html_raw(struct buf *b, const char *s) { buf_adds(b, s); }
  * behind the last one). False when nothing is left. */
 bool share_next(struct slice *rest, struct slice *text, struct slice *mark);
 
+/* A page out of a frame of share/: what fills its marks CSS, JS and CSP, by names of files there, each list ended by NULL. */
+struct html_page {
+	const char *frame;
+	const char *const *css, *const *js;
+	const char *more_css; /* of a <style> with a line end before it that comes by another mark; NULL */
+};
+/* Fill this mark; false when it is none of the three. */
+bool html_fill(struct buf *b, const struct html_page *page, struct slice mark);
+
+/* The policy of a page, a <meta> that stands before everything that it is about: no script and no style runs but those that stand in
+ * `markup` between <script> or <style> (without attributes) and their end, by their SHA-256, and, with `files`, those of files beside
+ * the page; nothing is fetched from anywhere. What is put into a page by mistake so stays text.
+ * https://www.w3.org/TR/CSP3/ (hash-source, meta-element). A style attribute and an onclick= are forbidden with it. */
+void html_policy(struct buf *b, struct slice markup, bool files);
+
 /* A file of share/ by its name there ("report/report.css"), as embedded; n == 0 when there is none. */
 struct slice share_file(const char *name);
 /* Each of them whose name begins with prefix ("patterns/"), in the order of their names, until fn returns other than 0: returns that. */

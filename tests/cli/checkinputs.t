@@ -186,6 +186,9 @@ like "that is said" "$(cat err)" "held against what the binary asks"
 like "and the answer is whole" "$(cat out)" 'the input fits$'
 exits "what it does not take" 1 $check --probe newer 'f32[100,8]'
 like "by its own bounds" "$(cat out)" "expected 2\.\.64, given 100"
+sed -i $'s/out_of_bounds</\033]0;x\007\302\233\342\200\256</' "$text"
+$check newer >out
+is "and drives no terminal" "$(LC_ALL=C grep -cP '\x1b|\x07|\xc2\x9b|\xe2\x80\xae' out)" 0
 cp old.cpp "$text"
 sed -i 's/^    cpp_fused_relu_0(.*/    surely(*not)(a, statement);/' "$text"
 exits "a statement of the program" 5 $check newer 'f32[5,8]'

@@ -205,4 +205,11 @@ for log in "$ROOT"/tests/data/broken/hostile_{names,text}.log; do
 	# shellcheck disable=SC2016 # code in backquotes, not a command
 	is "$name: report" "$status $(sed '/^```/,/^```/d; s/`[^`]*`//g' out | grep -c '<script')" "0 0"
 done
+# ---- text that would drive a terminal, or turn a name round ----
+printf 'Traceback (most recent call last):\n  File "/x/\xe2\x80\xae\xc2\x9b31m.py", line 3, in \xe2\x81\xa6f\n    g()\nRuntimeError: \xc2\x9b31m a \xe2\x80\xae b\n' >bidi.log
+for o in report --github --text; do
+	[ $o = --text ] && o=
+	fxexplain $o bidi.log >out 2>&1
+	is "none in '$o'" "$(LC_ALL=C grep -cP '\x1b|\x07|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]' out)" 0
+done
 done_testing

@@ -140,12 +140,19 @@ for o in "" --html --json; do
 	status=$?
 	one_line "standard output is closed, '$o'" 4 "cannot write 'standard output': Bad file"
 done
-for o in "-o dir" "--html=page.html" "--json -o doc.json"; do
+while read -r file log_of o; do
 	# shellcheck disable=SC2086
-	(ulimit -f 8 && exec "$BUILD/bin/tlparse" $o "$DATA/models.log") >../out 2>../err
+	(ulimit -f 8 && exec "$BUILD/bin/tlparse" $o "$log_of") >../out 2>../err
 	status=$?
-	one_line "files may not be large, $o" 4 "cannot write '.*': File too large"
-done
+	one_line "files may not be large, $o" 4 "cannot write '$file': File too large"
+done <<END
+raw.log $DATA/models.log -o dir
+temporary.file $DATA/models.log --html=page.html
+page.html $log --html=page.html
+doc.json $DATA/models.log --json -o doc.json
+page.html $log --diff --html=page.html $log
+page.html $log --diff -o page.html $log
+END
 TMPDIR=/no/such/dir run tlparse --html $log
 one_line "TMPDIR is unusable, --html" 4 "cannot make a temporary file in '/no/such/dir'"
 TMPDIR=/no/such/dir run tlparse --html=page.html $log
