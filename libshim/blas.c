@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <glob.h>
 #include <pthread.h>
+#include <sys/mman.h>
 
 /* cblas.h of OpenBLAS 0.3; its enums are ints. Its blasint is an int or, in NumPy's, an int64_t, which serves both: a callee
  * that takes an int looks at the lower half of the register or of the place on the stack. */
@@ -80,6 +81,19 @@ static void *open_numpys(void)
 	return lib;
 }
 
+/* OpenBLAS packs matrices in a buffer that it maps at the first product, 128 MiB in Debian's; where there is no room for it
+ * (ulimit -v) it tries for ever (driver/others/memory.c, blas_memory_alloc). */
+#define BLAS_BUFFER (128u << 20)
+static bool starved;
+
+bool shim_starved(void) { return starved; }
+
+static bool has_room(void)
+{
+	void *p = mmap(NULL, BLAS_BUFFER, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return p != MAP_FAILED && munmap(p, BLAS_BUFFER) == 0;
+}
+
 static void load(void)
 {
 	const char *want = getenv("PT2_SHIM_BLAS");
@@ -98,6 +112,7 @@ static void load(void)
 	threads = (void (*)(int))named(lib, c, "openblas_set_num_threads");
 	if (threads && !getenv("OPENBLAS_NUM_THREADS") && !getenv("OMP_NUM_THREADS"))
 		threads(1);
+	starved = named(lib, c, "openblas_get_config") && !has_room();
 	blas.lib = lib;
 	blas.sgemv = (GEMV(float))named(lib, c, "cblas_sgemv");
 	blas.dgemv = (GEMV(double))named(lib, c, "cblas_dgemv");
@@ -111,6 +126,8 @@ static void need(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, load);
+	if (UNLIKELY(starved))
+		shim_fail("too little address space for OpenBLAS, which needs %u MB more: raise the limit (ulimit -v)", BLAS_BUFFER >> 20);
 }
 
 /* ---- LAPACK ---- */

@@ -58,6 +58,7 @@ typedef int32_t AOTITorchError;
 /* Leave the op with an error. */
 _Noreturn void shim_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);
 const char *shim_last_error(void);
+bool shim_starved(void); /* what failed did so for want of address space: not the model's fault */
 void shim_note(const char *text); /* an error's text, kept as shim_fail() keeps it */
 /* An op's body stands between these; shim_fail() ends up behind SHIM_END. What was made in it and not given away leaks no
  * memory: new tensors are released by the frame unless shim_keep() was called (ret handles are kept by SHIM_GIVE). */

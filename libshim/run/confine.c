@@ -188,7 +188,8 @@ int confine_early(struct job *j, struct err *err)
 	if (settle_probe(j, err) < 0 || confine_no_new_privs(err) < 0 || confine_drop_powers(err) < 0)
 		return -1;
 	if (!second_wall() && j->verbose)
-		dprintf(j->own_err, "pt2-runner: this kernel has no Landlock: '%s' is confined by the filter of system calls alone\n", j->name);
+		dprintf(j->own_err, "pt2-runner: this kernel has no Landlock: '%s' is confined by the filter of system calls alone\n",
+			j->name);
 	return 0;
 }
 

@@ -48,6 +48,7 @@ struct torch {
 	int32_t (*copy)(tensor to, tensor from, int32_t non_blocking);
 	int32_t (*settle)(tensor to, tensor from, int32_t non_blocking); /* the same function; NULL: it has none */
 	const char *(*last_error)(void); /* libpt2shim.so's own */
+	bool (*starved)(void);
 };
 
 static uint64_t now(clockid_t clock)
@@ -235,6 +236,7 @@ static int load_torch(struct torch *t, const char *path, struct err *err)
 		return err_set(err, EXIT_ENVIRON, "'%s' has no AOTInductor interface (torch 2.4 and later have one)",
 			       path);
 	FIND(t->so, "shim_last_error", t->last_error);
+	FIND(t->so, "shim_starved", t->starved);
 	FIND(t->so, "aoti_torch_copy_", t->settle);
 	return 0;
 }
@@ -358,7 +360,7 @@ static int model_error(const struct job *j, const struct model *m, const struct 
 	for (size_t i = 0; i < b.len; i++)
 		if (b.p[i] == '\n')
 			b.p[i] = ' ';
-	err_set(err, EXIT_INPUT, "%s '%s': %s", what, j->name, buf_str(&b));
+	err_set(err, t->starved && t->starved() ? EXIT_ENVIRON : EXIT_INPUT, "%s '%s': %s", what, j->name, buf_str(&b));
 	buf_release(&b);
 	return -1;
 }

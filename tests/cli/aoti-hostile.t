@@ -52,6 +52,7 @@ with zipfile.ZipFile(sys.argv[1]) as z, zipfile.ZipFile(sys.argv[3], "w") as w:
         w.writestr(name, open(sys.argv[2], "rb").read() if name.endswith(".so") else z.read(name))
 E2
 mapfile -t attempts < <(sed -n 's/^\tX(\([a-z_0-9]*\), .*/\1/p' "$ROOT/tests/lib/hostilemodel.c")
+# shellcheck disable=SC2016 # backquotes of Markdown
 is "the manual's list is that of the attempts" "$(sed -n 's/^| `\([a-z_0-9]*\)` |.*/\1/p' "$ROOT/docs/RUN.md")" "$(printf '%s\n' "${attempts[@]:1}")"
 # all_refused WHO PREFIX... : under every tool that runs it, nothing but reading
 all_refused() {

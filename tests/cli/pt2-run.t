@@ -204,6 +204,16 @@ for signal in TERM INT HUP; do
 done
 is "no file of theirs is left" "$(echo late* killed*)" 'late* killed*'
 is "and no folder" "$(ls "$TMPDIR")" ""
+
+# ---- a narrow address space: OpenBLAS would try for ever to map its buffer ----
+if nm "$BUILD/bin/pt2-run" 2>/dev/null | grep -q __asan_init || ! ldconfig -p | grep -q 'libopenblas\.so\.0 '; then
+	skip "too little address space" "a sanitizer's build, or no OpenBLAS"
+else
+	for tool in pt2-run aoti-printer; do
+		exits "$tool: too little address space" 4 timeout 30 bash -c 'ulimit -v 150000; exec "$@"' - $tool "$P/mlp.pt2" 'f32[8,8]'
+		like "$tool: says for what" "$(cat err)" 'too little address space for OpenBLAS, which needs 128 MB more: raise the limit \(ulimit -v\)'
+	done
+fi
 ulimit -f 1
 weights big.safetensors "${all[@]}" 2>/dev/null
 exits "a file that cannot grow" 4 pt2-run "$P/mlp.pt2" 'f32[64,8]' -o large.npz
