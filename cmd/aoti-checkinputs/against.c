@@ -36,7 +36,8 @@ static void show_text(struct screen *s, const struct against *a, const struct co
 	if (!a->n_bad && a->unproved)
 		buf_addf(&s->b, "nothing in %s is refused that %s promises, but nothing shows that it was compiled from it\n", path, exported);
 	else if (!a->n_bad)
-		buf_addf(&s->b, "%s takes what %s promises%s\n", path, exported, of[0]->n_unread || of[1]->n_unread ? ", as far as they are understood" : "");
+		buf_addf(&s->b, "%s takes what %s promises%s\n", path, exported,
+			 of[0]->n_unread || of[1]->n_unread ? ", as far as they are understood" : "");
 	else
 		buf_addf(&s->b, "%s does not take all that %s promises: %zu difference%s\n", path, exported, a->n_bad, a->n_bad == 1 ? "" : "s");
 	for (int i = 0; i < 2; i++)

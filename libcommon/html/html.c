@@ -124,7 +124,8 @@ static void add_hashes(struct buf *b, struct slice markup, const char *open, con
 void html_policy(struct buf *b, struct slice markup, bool files)
 {
 	static const char *const kind[][3] = {{"; script-src", "<script>", "</script>"}, {"; style-src", "<style>", "</style>"}};
-	html_raw(b, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'");
+	html_raw(b, "<meta http-equiv=\"Content-Security-Policy\" content=\""
+		    "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'");
 	for (size_t i = 0; i < ARRAY_LEN(kind); i++) {
 		html_raw(b, kind[i][0]);
 		size_t had = b->len;
