@@ -36,9 +36,8 @@ san      := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 
 # The core never prints, exits or keeps state, so that a preload library can link it; the rest is for tools.
-tool_src := libcommon/base/diag.c libcommon/base/opt.c libcommon/base/child.c libcommon/base/confine.c libcommon/io/output.c libcommon/io/tempfolder.c libcommon/io/mapfile_cut.c \
-	    libcommon/base/screen.c libcommon/graph/repro_save.c \
-	    libcommon/aoti/load.c libcommon/crash/unwind.c libcommon/crash/crashmap.c libcommon/crash/operand.c libcommon/crash/verdict.c \
+tool_src := $(addprefix libcommon/,base/diag.c base/opt.c base/child.c base/confine.c base/screen.c io/output.c io/tempfolder.c io/mapfile_cut.c \
+	    graph/repro_save.c aoti/load.c crash/unwind.c crash/crashmap.c crash/operand.c crash/verdict.c) \
 	    $(wildcard libcommon/html/*.c libcommon/live/*.c libcommon/aoti/probe*.c libcommon/reduce/*.c libcommon/diagnose/*.c)
 core_src := $(filter-out $(tool_src),$(wildcard libcommon/*/*.c))
 core_obj := $(core_src:%.c=$(O)/%.o)
@@ -56,7 +55,7 @@ probe    := $(O)/lib/pt2utils/libpt2probe.so
 shim     := $(O)/lib/pt2utils/libpt2shim.so
 runner   := $(O)/lib/pt2utils/pt2-runner
 
-.PHONY: all demo check check-only check-long check-live check-gpu check-cluster bench fuzz fuzz-tools lint coverage-ops install uninstall help clean tests
+.PHONY: plain-guests all demo check check-only check-long check-live check-gpu check-cluster bench fuzz fuzz-tools lint coverage-ops install uninstall help clean tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -121,7 +120,6 @@ ifneq ($(SAN),)
 $(guests): $(O)/%: plain-guests
 	@mkdir -p $(@D)
 	$(Q)cp $(O)/plain/$* $@
-.PHONY: plain-guests
 plain-guests:
 	$(Q)$(MAKE) -s --no-print-directory SAN= O=$(O)/plain $(guests:$(O)/%=$(O)/plain/%)
 else

@@ -61,7 +61,8 @@ static const struct opt_spec spec = {
 	.about = "The smallest graph that still fails: reduce an FX graph that torch.compile or AOTInductor gets wrong.",
 	.footer = "FILE is minifier_launcher.py, repro.py, fx_graph_runnable.py, fx_graph_readable.py, graph.json, a TORCH_TRACE log\n"
 		  "(with --graph) or a .pt2 of torch.export; - is standard input. The code in it (a launcher's, too) is run, each\n"
-		  "test in a process of its own, unless --test says what to run instead; so is what a journal names. Exit status: 0 reduced, 1 the original does not fail.",
+		  "test in a process of its own, unless --test says what to run instead; so is what a journal names.\n"
+		  "Exit status: 0 reduced, 1 the original does not fail.",
 	.options = options,
 	.operands = "[FILE]",
 	.min = 0,

@@ -185,7 +185,7 @@
     const t = document.getElementById("ranks");
     if (!t) return [null, null];
     const host = h("div.ranks"), root = host.attachShadow({ mode: "open" });
-    root.append(t.content.cloneNode(true), h("style", null, "header, main { max-width: none; padding: 0; } section { overflow-x: auto; }"));
+    root.append(t.content.cloneNode(true)); // its style is by hash in the page's policy: none is added here
     const follow = e => {
       const a = e.target.closest("a[href^='#']"), to = a && !a.hash.startsWith("#/") && root.getElementById(a.hash.slice(1));
       if (to) { e.preventDefault(); to.scrollIntoView({ block: "start" }); }
