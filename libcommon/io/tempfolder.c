@@ -34,7 +34,8 @@ static struct temp *temps;
 int temp_failed(struct err *err)
 {
 	static const char hint[] = " (TMPDIR names another folder)";
-	if (err && err->status == EXIT_ENVIRON && !strstr(err->text, "TMPDIR")) {
+	/* A file that may not be so large is a limit of the process (ulimit -f), wherever it lies. */
+	if (err && err->status == EXIT_ENVIRON && !strstr(err->text, "TMPDIR") && !strstr(err->text, strerror(EFBIG))) {
 		size_t n = strnlen(err->text, sizeof(err->text) - sizeof(hint));
 		memcpy(err->text + n, hint, sizeof(hint));
 	}

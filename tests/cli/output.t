@@ -147,8 +147,8 @@ while read -r file log_of o; do
 	one_line "files may not be large, $o" 4 "cannot write '$file': File too large"
 done <<END
 raw.log $DATA/models.log -o dir
-temporary.file $DATA/models.log --html=page.html
-temporary.file $log --html=page.html
+/.*/.temporary.file. $DATA/models.log --html=page.html
+/.*/.temporary.file. $log --html=page.html
 doc.json $DATA/models.log --json -o doc.json
 page.html $log --diff --html=page.html $log
 page.html $log --diff -o page.html $log
