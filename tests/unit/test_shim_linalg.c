@@ -178,11 +178,13 @@ static void test_nothing(void **state)
 static void test_solve(void **state)
 {
 	double a[] = {0, 2, 4, 1}, b[] = {2, 5};
-	handle in[2] = {tensor(DTYPE_F64, a, 2, INTS(2, 2)), tensor(DTYPE_F64, b, 1, INTS(2))}, out[4];
+	handle in[2], out[4];
 
 	(void)state;
 	if (without_lapack())
 		skip();
+	in[0] = tensor(DTYPE_F64, a, 2, INTS(2, 2));
+	in[1] = tensor(DTYPE_F64, b, 1, INTS(2));
 	assert_int_equal(call("aten::_linalg_solve_ex", T("A") "," T("B"), 2, in, 4, out), 0);
 	WANT(out[0], 1, 1);
 	const int32_t *pivots = (const int32_t *)doubles(out[2]);
@@ -205,11 +207,13 @@ static void test_solve(void **state)
 static void test_eigenvalues(void **state)
 {
 	double h[] = {2, 0, 0, 1, 0, -1, 2, 0}, r[] = {0, -1, 1, 0}; /* [[2, i], [-i, 2]]; a quarter turn */
-	handle in = tensor(DTYPE_C128, h, 2, INTS(2, 2)), turn = tensor(DTYPE_F64, r, 2, INTS(2, 2)), out[2];
+	handle in, turn, out[2];
 
 	(void)state;
 	if (without_lapack())
 		skip();
+	in = tensor(DTYPE_C128, h, 2, INTS(2, 2));
+	turn = tensor(DTYPE_F64, r, 2, INTS(2, 2));
 	assert_int_equal(call("aten::_linalg_eigh", T("A"), 1, &in, 2, out), 0);
 	WANT(out[0], 1, 3);
 	want_layout(out[1], 2, INTS(2, 2), INTS(1, 2));
