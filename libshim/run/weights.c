@@ -81,7 +81,7 @@ static void add_missing(struct giving *g, const struct constant *k)
 static int give_one(struct giving *g, const struct constant *k, const char *model, struct err *err)
 {
 	const uint32_t at = find_given(g, k);
-	int64_t bytes;
+	int64_t bytes = 0;
 	if (at == INTERN_NONE) {
 		if (g->k->none && k->bytes)
 			add_missing(g, k);
