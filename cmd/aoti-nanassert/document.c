@@ -12,15 +12,6 @@ static void out_list(struct json_out *o, const char *key, const struct slice *v,
 	json_close(o);
 }
 
-static void out_sizes(struct json_out *o, const char *key, const int64_t *v, int n)
-{
-	json_key(o, key);
-	json_arr(o);
-	for (int i = 0; i < n; i++)
-		json_out_i64(o, v[i]);
-	json_close(o);
-}
-
 /* JSON has no NaN: such numbers are the texts "nan", "inf", "-inf". */
 static void out_number(struct json_out *o, const char *key, double v)
 {
@@ -35,7 +26,7 @@ static void out_place(struct json_out *o, const char *key, const struct tensor_m
 {
 	int64_t index[TENSOR_MAX_DIMS];
 	tensor_index(m, at, index);
-	out_sizes(o, key, index, m->n_dim);
+	json_member_i64s(o, key, index, m->n_dim);
 }
 
 static void out_stats(struct json_out *o, const struct tensor_stats *s)
@@ -64,8 +55,8 @@ static void out_value(struct json_out *o, const struct nan_value *v)
 	json_member(o, "role", slice_str(dump_role_name(v->v.role)));
 	json_member(o, "when", v->v.before ? SLICE("before") : SLICE("after"));
 	json_member(o, "dtype", slice_str(dtype_name(m->dtype)));
-	out_sizes(o, "sizes", m->size, m->n_dim);
-	out_sizes(o, "strides", m->stride, m->n_dim);
+	json_member_i64s(o, "sizes", m->size, m->n_dim);
+	json_member_i64s(o, "strides", m->stride, m->n_dim);
 	out_stats(o, &v->v.stats);
 	if (v->has_element) {
 		out_place(o, "position", m, v->at);

@@ -19,15 +19,12 @@ static void out_three(struct json_out *o, const char *key, uint64_t x, uint64_t 
 
 static void out_dims(struct json_out *o, const char *key, const int64_t *v, int n)
 {
-	json_key(o, key);
-	if (n < 0) {
-		json_out_null(o);
+	if (n >= 0) {
+		json_member_i64s(o, key, v, n);
 		return;
 	}
-	json_arr(o);
-	for (int i = 0; i < n; i++)
-		json_out_i64(o, v[i]);
-	json_close(o);
+	json_key(o, key);
+	json_out_null(o);
 }
 
 static void out_device(struct json_out *o, const struct ima_param *p)

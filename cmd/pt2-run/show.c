@@ -65,21 +65,6 @@ static void show_times(struct screen *s, const struct ptrun_options *o, const st
 
 /* ---- JSON ---- */
 
-static void json_ints(struct json_out *o, const char *key, const int64_t *v, int n)
-{
-	json_key(o, key);
-	json_arr(o);
-	for (int i = 0; i < n; i++)
-		json_out_i64(o, v[i]);
-	json_close(o);
-}
-
-static void json_count(struct json_out *o, const char *key, uint64_t n)
-{
-	json_key(o, key);
-	json_out_u64(o, n);
-}
-
 /* null: there is no such number. */
 static void json_real(struct json_out *o, const char *key, double v)
 {
@@ -101,13 +86,13 @@ static void json_output(struct json_out *o, const struct tensor_view *v)
 		tensor_stats(&v->meta, v->data, STATS_ALL, &t);
 		json_key(o, "dtype");
 		json_out_str(o, slice_str(dtype_name(v->meta.dtype)));
-		json_ints(o, "size", v->meta.size, v->meta.n_dim);
-		json_ints(o, "stride", v->meta.stride, v->meta.n_dim);
-		json_count(o, "elements", t.n);
-		json_count(o, "nan", t.nan);
-		json_count(o, "pos_inf", t.pos_inf);
-		json_count(o, "neg_inf", t.neg_inf);
-		json_count(o, "zeros", t.zero);
+		json_member_i64s(o, "size", v->meta.size, v->meta.n_dim);
+		json_member_i64s(o, "stride", v->meta.stride, v->meta.n_dim);
+		json_member_u64(o, "elements", t.n);
+		json_member_u64(o, "nan", t.nan);
+		json_member_u64(o, "pos_inf", t.pos_inf);
+		json_member_u64(o, "neg_inf", t.neg_inf);
+		json_member_u64(o, "zeros", t.zero);
 		json_real(o, "min", t.min);
 		json_real(o, "max", t.max);
 		json_real(o, "mean", t.mean);
@@ -130,9 +115,9 @@ static void show_json(struct buf *b, const struct ptrun_options *opt, const char
 	json_close(&o);
 	json_key(&o, "times");
 	json_obj(&o);
-	json_count(&o, "calls", out->times.runs);
+	json_member_u64(&o, "calls", out->times.runs);
 	for (size_t i = 0; i < n; i++)
-		json_count(&o, row[i].key, row[i].ns);
+		json_member_u64(&o, row[i].key, row[i].ns);
 	json_close(&o);
 	json_close(&o);
 	buf_addc(b, '\n');

@@ -607,6 +607,15 @@ void json_member_u64(struct json_out *o, const char *key, uint64_t v)
 	json_out_u64(o, v);
 }
 
+void json_member_i64s(struct json_out *o, const char *key, const int64_t *v, int n)
+{
+	json_key(o, key);
+	json_arr(o);
+	for (int i = 0; i < n; i++)
+		json_out_i64(o, v[i]);
+	json_close(o);
+}
+
 void json_member_count(struct json_out *o, const char *key, int64_t v)
 {
 	json_key(o, key);

@@ -118,6 +118,7 @@ void json_out_raw(struct json_out *o, struct slice json);
 /* A member whose text may be missing: null when it is empty. */
 void json_member(struct json_out *o, const char *key, struct slice text);
 void json_member_u64(struct json_out *o, const char *key, uint64_t v);
+void json_member_i64s(struct json_out *o, const char *key, const int64_t *v, int n);
 /* Numbers that may not be known: null below 0. Seconds with 6 decimals. */
 void json_member_count(struct json_out *o, const char *key, int64_t v);
 void json_member_seconds(struct json_out *o, const char *key, double v);

@@ -54,20 +54,14 @@ static struct output *add(const char *path, bool dir)
 	return o;
 }
 
-/* With the lock. */
-static void forget(const struct output *o)
+static void drop(struct output *o)
 {
+	pthread_mutex_lock(&lock);
 	for (struct output **p = &open_outputs; *p; p = &(*p)->next)
 		if (*p == o) {
 			*p = o->next;
 			break;
 		}
-}
-
-static void drop(struct output *o)
-{
-	pthread_mutex_lock(&lock);
-	forget(o);
 	pthread_mutex_unlock(&lock);
 	free(o->path);
 	free(o->tmp);
@@ -227,8 +221,6 @@ int output_commit(struct output *o, struct err *err)
 	}
 	pthread_mutex_lock(&lock);
 	int r = put_in_place(o);
-	if (!r && !(o->dir && o->replace))
-		forget(o);
 	pthread_mutex_unlock(&lock);
 	if (r < 0) {
 		if (o->dir && (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR))

@@ -44,15 +44,6 @@ static void out_number(struct json_out *o, const char *key, double v)
 	dump_number(o, v);
 }
 
-static void out_list(struct json_out *o, const char *key, const int64_t *v, int n)
-{
-	json_key(o, key);
-	json_arr(o);
-	for (int d = 0; d < n; d++)
-		json_out_i64(o, v[d]);
-	json_close(o);
-}
-
 static void out_stats(struct json_out *o, const struct tensor_stats *s)
 {
 	if (!s->known)
@@ -88,8 +79,8 @@ static void out_value(struct json_out *o, const struct watch_call *c, const stru
 	out_text(o, "device", buf_slice(&device));
 	buf_release(&device);
 	if (v->rec.v.n_dim <= CALL_DIMS) {
-		out_list(o, "sizes", m.size, m.n_dim);
-		out_list(o, "strides", m.stride, m.n_dim);
+		json_member_i64s(o, "sizes", m.size, m.n_dim);
+		json_member_i64s(o, "strides", m.stride, m.n_dim);
 	}
 	out_stats(o, &v->rec.v.stats);
 	out_text(o, "file", slice_str(file));
@@ -113,8 +104,8 @@ static void out_launch(struct json_out *o, const struct watch_call *c)
 	const int64_t grid[3] = {l->grid[0], l->grid[1], l->grid[2]}, block[3] = {l->block[0], l->block[1], l->block[2]};
 	json_key(o, "launch");
 	json_obj(o);
-	out_list(o, "grid", grid, 3);
-	out_list(o, "block", block, 3);
+	json_member_i64s(o, "grid", grid, 3);
+	json_member_i64s(o, "block", block, 3);
 	json_member_u64(o, "shared", l->shared);
 	json_member_u64(o, "stream", l->stream);
 	json_key(o, "captured");
