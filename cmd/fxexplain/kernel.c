@@ -181,7 +181,7 @@ static void write_out(const struct explain_options *opt, struct screen *s)
 int kernel_main(const struct explain_options *opt, const struct operands *in)
 {
 	struct kernelmaps k = {0};
-	struct err err = {.text = ""};
+	struct err err = {.text = ""}, earlier = err;
 	struct screen s = screen_make();
 	const char *name = is_name(in) ? in->v[0] : NULL;
 	unsigned lost = 0;
@@ -191,13 +191,15 @@ int kernel_main(const struct explain_options *opt, const struct operands *in)
 		s = (struct screen){0};
 	for (int i = name ? 1 : 0; i < in->n; i++)
 		if (load(&k, in->v[i], opt->model, &err) < 0) {
-			lost++;
-			if (!opt->quiet && in->n > (name ? 2 : 1))
-				warn("%s", err.text);
+			if (lost++)
+				warn("%s", earlier.text);
+			earlier = err;
 		}
 	kernelmaps_build(&k);
 	if (!k.n && lost)
 		die_err(&err);
+	if (lost)
+		warn("%s", err.text);
 	if (!k.n && !k.n_text)
 		die(EXIT_INPUT, "no generated code in what was given");
 
