@@ -52,6 +52,7 @@ static const struct opt options[] = {
 	OPT_STRING(0, "resume", "JOURNAL", &opt.resume, "go on where a run ended; nothing is tested twice"),
 	OPT_STRING(0, "stats", "JOURNAL", &opt.stats, "say what a run did"),
 	OPT_FLAG(0, "no-verify", &opt.no_verify, "do not run the result in a fresh process"),
+	OPT_FLAG('v', "verbose", &opt.verbose, "each strategy and success, in the words of PyTorch's minifier"),
 	OPT_FLAG('q', "quiet", &opt.quiet, "errors only"),
 	OPT_END,
 };

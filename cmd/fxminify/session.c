@@ -111,7 +111,7 @@ static int remember_tests(struct session *s, const char *resume, struct err *err
 		if (slice_is(r.best[i].file, s->result.path) && r.best[i].ops < s->ops_before)
 			s->ops_before = r.best[i].ops;
 	if (status == 0)
-		report_line(&s->report, "Resuming: %zu tests are known", r.n_tests);
+		report_row(&s->report, "resumed", "%zu test%s known", r.n_tests, r.n_tests == 1 ? " is" : "s are");
 	journal_record_release(&r);
 	return status;
 }
@@ -177,13 +177,15 @@ static int baseline(struct session *s, struct outcome *out, struct err *err)
 	struct candidate whole;
 	candidate_whole(&whole, &s->in.repro);
 	s->original_ops = whole.ops;
-	report_line(&s->report, "Started off with %zu nodes", whole.ops);
+	report_row(&s->report, "original", "%zu operation%s, %zu input%s", whole.ops, whole.ops == 1 ? "" : "s", whole.n_feeds,
+		   whole.n_feeds == 1 ? "" : "s");
+	report_step(&s->report, "failure");
 	int status = runner_baseline(&s->runner, &whole, out, err);
 	candidate_release(&whole);
 	if (status == 1) {
 		describe_signature(&s->runner.want, &s->result.signature);
 		if (!s->o->test)
-			report_line(&s->report, "The failure: %s", buf_str(&s->result.signature));
+			report_row(&s->report, "failure", "%s", buf_str(&s->result.signature));
 	}
 	return status;
 }
@@ -195,7 +197,7 @@ static void locate(struct session *s, const struct outcome *original)
 		return;
 	torch_locate(s, original, &how);
 	if (!s->suspects.n) {
-		report_line(&s->report, "It could not be located; searching everywhere");
+		report_row(&s->report, "suspects", "none: the whole graph is searched");
 		return;
 	}
 	struct buf b = {0};
@@ -204,7 +206,7 @@ static void locate(struct session *s, const struct outcome *original)
 		buf_addf(&b, "%s%.*s", i ? ", " : "", (int)s->suspects.name[i].n, s->suspects.name[i].p);
 	if (shown < s->suspects.n)
 		buf_addf(&b, ", and %zu near %s", s->suspects.n - shown, shown == 1 ? "it" : "them");
-	report_line(&s->report, "Suspects (%.*s): %s", (int)how.n, how.p, buf_str(&b));
+	report_row(&s->report, "suspects", "%s (%.*s)", buf_str(&b), (int)how.n, how.p);
 	buf_release(&b);
 }
 
@@ -244,9 +246,9 @@ static int finish(struct session *s, struct err *err)
 	status = result_write(&s->result, &s->runner.best, given, err);
 	if (status == 0 && s->torch && !s->o->no_verify && result_is_program(s->result.path)) {
 		if (torch_verify(s, &ignored) < 0)
-			report_line(&s->report, "It could not be verified: %s", ignored.text);
+			report_row(&s->report, "verified", "not: %s", ignored.text);
 		else
-			report_line(&s->report, "It %s", buf_str(&s->result.verified));
+			report_row(&s->report, "verified", "it %s", buf_str(&s->result.verified));
 		status = result_write(&s->result, &s->runner.best, given, err); /* now says whether it was verified */
 	}
 	free(given);
@@ -270,8 +272,8 @@ static void prepare(struct session *s, const struct fxminify_options *o, const c
 	s->runner.improved = improved;
 	s->runner.user = s;
 	s->reduction = (struct reduction){.runner = &s->runner, .qx_limit = o->test ? QX_LIMIT_COMMAND : QX_LIMIT_TORCH,
-					  .max_block = (size_t)o->max_granularity, .strategy = report_strategy, .success = report_success,
-					  .user = &s->report};
+					  .max_block = (size_t)o->max_granularity, .pass = report_pass, .strategy = report_strategy,
+					  .success = report_success, .user = &s->report};
 	struct err err;
 	if (subject_load(&s->in, path, o, &err) < 0)
 		die_err(&err);
@@ -309,14 +311,12 @@ static int conclude(struct session *s, int status, const struct err *err)
 		warn("%s%s%s", err->text, s->report.file ? "; the best so far is in " : "", s->report.file ? s->report.file : "");
 		return (int)err->status;
 	}
+	if (why && !sig)
+		report_row(&s->report, "stopped", "%s", why);
 	if (s->runner.has_best)
 		report_summary(&s->report, &s->runner.best, s->original_ops);
 	if (sig)
 		warn("interrupted%s%s", s->report.file ? "; the best so far is in " : "", s->report.file ? s->report.file : "");
-	else if (why)
-		report_line(&s->report, "Stopped: %s", why);
-	if (s->report.file && !sig)
-		report_line(&s->report, "Wrote minimal repro out to %s", s->report.file);
 	journal_end(s->journal, sig ? "interrupted" : why ? why : "reduced", s->runner.count.tests, runner_clock(&s->runner));
 	return sig ? 128 + sig : EXIT_FINE;
 }
@@ -329,7 +329,7 @@ static int write_unreduced(struct session *s)
 	if (result_write(&s->result, &whole, NULL, &err) < 0)
 		die_err(&err);
 	candidate_release(&whole);
-	report_line(&s->report, "Wrote the unreduced repro to %s", s->result.path);
+	report_row(&s->report, "result", "unreduced, in %s", s->result.path);
 	return EXIT_FINE;
 }
 

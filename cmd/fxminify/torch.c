@@ -125,7 +125,7 @@ static void tell_warning(struct session *s, struct with_torch *t, uint32_t hello
 	if (k == JSON_NONE || !json_is(&t->tape, k, JSON_STRING))
 		return;
 	json_unescape(&t->tape, k, &b);
-	report_line(&s->report, "Note: %s", buf_str(&b));
+	report_row(&s->report, "note", "%s", buf_str(&b));
 	buf_release(&b);
 }
 
@@ -144,6 +144,7 @@ static void read_hello(struct session *s, struct with_torch *t)
 	add_environment(t, json_get(&t->tape, root, "env"));
 	add_environment(t, json_get(&t->tape, root, "fixed"));
 	s->env = (const char *const *)t->env;
+	report_row(&s->report, "python", "%s", buf_str(&s->result.versions));
 }
 
 int torch_open(struct session *s, struct err *err)
@@ -157,7 +158,7 @@ int torch_open(struct session *s, struct err *err)
 	t->spec = (struct oracle_torch_spec){.python = s->o->python, .repro = &s->in.repro, .path = t->path, .jobs = (unsigned)s->o->jobs,
 					     .timeout_ms = (unsigned)s->o->timeout * 1000u, .max_memory = s->o->max_memory, .seed = s->o->seed};
 	make_launchers(s, t);
-	report_line(&s->report, "Starting Python with torch");
+	report_step(&s->report, "python");
 	/* It imports torch while the oracle does. Through a launcher it comes when the oracle is gone: a second one might wait for the first
 	 * one's GPU. */
 	if (!s->o->no_verify && !s->o->locate && !t->spec.launcher)
@@ -321,7 +322,7 @@ int torch_verify(struct session *s, struct err *err)
 	struct repro head = s->in.repro;
 	head.line = s->runner.best.line;
 	head.n_lines = s->runner.best.n_lines;
-	report_line(&s->report, "Verifying %s in a fresh process", s->result.path);
+	report_step(&s->report, "verified");
 	if (t->spec.launcher) {
 		oracle_close(s->runner.oracle);
 		s->runner.oracle = NULL;

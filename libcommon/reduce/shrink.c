@@ -54,23 +54,35 @@ static int run_edits(struct reduction *red, struct shrinking *s, size_t *winner,
 	return status;
 }
 
+static void tell(struct reduction *red, const struct shrinker *pass, bool ended, size_t done)
+{
+	if (red->pass)
+		red->pass(red->user, &(struct pass_note){.name = pass->name, .did = pass->did ? pass->did : "changed", .ended = ended, .done = done});
+}
+
 /* One pass, until it brings nothing more. */
 static int run_pass(struct reduction *red, const struct shrinker *pass, bool *any, struct err *err)
 {
 	struct shrinking s = {.pass = pass, .r = red->runner};
 	int status = 0;
-	size_t winner = 0;
+	size_t winner = 0, before = pass->count ? pass->count(&s.r->best) : 0, done = 0;
+	bool told = false;
 	while (status == 0 && winner != RUNNER_NONE) {
 		winner = RUNNER_NONE;
 		s.edits.n = 0;
 		candidate_copy(&s.base, &s.r->best);
 		pass->list(&s.base, s.r->original, &s.edits);
+		if (s.edits.n && !told)
+			tell(red, pass, false, 0), told = true;
 		if (s.edits.n)
 			status = run_edits(red, &s, &winner, err);
 		*any |= winner != RUNNER_NONE;
+		done += winner != RUNNER_NONE;
 		candidate_release(&s.base);
 	}
 	free(s.edits.v);
+	if (told)
+		tell(red, pass, true, pass->count ? before - pass->count(&s.r->best) : done);
 	return status;
 }
 

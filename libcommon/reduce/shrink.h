@@ -55,6 +55,9 @@ struct shrinker {
 	void (*list)(const struct candidate *best, const struct repro *original, struct edits *e);
 	/* Change c, a copy of the best. False: it makes no sense after all. */
 	bool (*apply)(struct candidate *c, const struct repro *original, const struct edit *e);
+	/* For people, "arguments: 74 dropped": what is done to one, and how many there are (NULL: an edit is one). */
+	const char *did;
+	size_t (*count)(const struct candidate *c);
 };
 extern const struct shrinker shrink_values, shrink_inputs, shrink_subgraphs, shrink_symbols, shrink_sizes, shrink_dtypes, shrink_arguments,
 	shrink_constants, shrink_head;
