@@ -172,6 +172,19 @@ static int does_not_fail(struct session *s, const struct outcome *out)
 	return EXIT_FOUND;
 }
 
+/* It fails where it is used, but its graph does not where it is tested: there is nothing to compare with. */
+static int fails_elsewhere(struct session *s, const struct outcome *users, const struct outcome *ours)
+{
+	struct slice detail = ours->detail, line = SLICE("");
+	slice_line(&detail, &line);
+	describe_signature(&users->signature, &s->result.signature);
+	report_clear(&s->report);
+	warn("the original fails (%s), but its graph alone %s%s%.*s: nothing can be left out of it",
+	     buf_str(&s->result.signature), ours->kind == OUTCOME_PASSES ? "does not" : "otherwise", line.n ? ": " : "", (int)line.n, line.p);
+	journal_end(s->journal, "original fails otherwise", s->runner.count.tests, runner_clock(&s->runner));
+	return EXIT_PARTIAL;
+}
+
 static int baseline(struct session *s, struct outcome *out, struct err *err)
 {
 	struct candidate whole;
@@ -336,7 +349,7 @@ static int write_unreduced(struct session *s)
 static int search(struct session *s, const char *const *argv, const char *resume)
 {
 	struct err err = {0};
-	struct outcome out;
+	struct outcome out, users;
 	int status = s->o->test ? command_open(s, &err) : torch_open(s, &err);
 	if (status < 0 && child_signalled()) {
 		warn("%s", err.text);
@@ -346,11 +359,16 @@ static int search(struct session *s, const char *const *argv, const char *resume
 		die_err(&err);
 	if (open_journal(s, argv, resume, &err) < 0)
 		return conclude(s, -1, &err); /* the oracle's folder has to go */
-	status = s->o->test ? 1 : torch_record(s, &out, &err);
+	const int held = s->o->test ? 0 : torch_users_call(s, &users, &err);
+	if (held == 1 && verdict_of(&users, NULL, s->runner.check) != VERDICT_SAME && users.kind != OUTCOME_TIMEOUT)
+		return does_not_fail(s, &users);
+	status = held < 0 ? -1 : s->o->test ? 1 : torch_record(s, &out, &err);
 	if (status == 1) {
 		s->runner.want_where = s->torch && !s->o->no_locate;
 		status = baseline(s, &out, &err);
 	}
+	if (held == 1 && status >= 0 && verdict_of(&out, &users.signature, s->runner.check) != VERDICT_SAME)
+		return fails_elsewhere(s, &users, &out);
 	if (status == 0)
 		return does_not_fail(s, &out);
 	if (status == 1) {

@@ -215,6 +215,26 @@ int torch_record(struct session *s, struct outcome *out, struct err *err)
 	return oracle_torch_annotate(s->runner.oracle, &s->in.repro.graph, err) < 0 ? -1 : 1;
 }
 
+int torch_users_call(struct session *s, struct outcome *out, struct err *err)
+{
+	const struct test test = {.graph = &s->in.repro.graph, .users = true};
+	int r = 0;
+	if (!oracle_torch_has_users_call(&s->in.repro) || s->in.repro.form != REPRO_AOTI)
+		return 0;
+	if (!oracle_start(s->runner.oracle, &test, err))
+		return -1;
+	while (r == 0 && !child_signalled())
+		r = oracle_wait(s->runner.oracle, 1000, out, err);
+	if (r < 0 || child_signalled())
+		return r < 0 ? -1 : err_set(err, EXIT_ENVIRON, "interrupted");
+	out->signature = signature_copy(&s->arena, &out->signature);
+	out->detail = arena_slice(&s->arena, out->detail);
+	if (out->kind == OUTCOME_INFRA)
+		return err_set(err, EXIT_ENVIRON, "the original could not be compiled as it is: %.*s", (int)(out->detail.n > 800 ? 800 : out->detail.n),
+			       out->detail.p);
+	return 1;
+}
+
 /* ---- locating ---- */
 
 static void add_suspect(struct session *s, struct slice name)

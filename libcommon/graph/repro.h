@@ -9,7 +9,8 @@
  *     repro_release(&r);
  *
  * Forms that are read
- *     after aot      class Repro; load_args(reader) with storages and tensors; run_repro(mod, load_args, accuracy=, command=, ...)
+ *     after aot      class Repro; load_args(reader) with storages and tensors; run_repro(mod, load_args, accuracy=, command=, ...).
+ *                    torch 2.15 writes the subgraphs that Repro has as classes before it; 2.13 writes "<lambda>()" in their place
  *     after dynamo   the same with backend=, autocast=; modules' constructors in __init__
  *     aot inductor   exported_program = torch.export.load('...'); run_repro(exported_program, config_patches=, ...). The graph is that
  *                    of the exported program, its parameters placeholders as any other input; values are the package's: weights,
@@ -108,8 +109,9 @@ struct repro {
 	struct repro_storage *storage;
 	struct repro_fixup *fixup;
 	size_t n_lines, n_inputs, n_storages, n_fixups;
-	/* The foot; "" where not given. Python text for accuracy (True, False, 'strict_accuracy', '') and autocast, only_fwd. */
-	struct slice accuracy, command, save_dir, tracing_mode, check_str, autocast, only_fwd;
+	/* The foot; "" where not given. Python text for accuracy (True, False, 'strict_accuracy', '') and autocast, only_fwd, is_inference
+	 * (torch 2.15: whether Inductor was told that there is no backward). */
+	struct slice accuracy, command, save_dir, tracing_mode, check_str, autocast, only_fwd, is_inference;
 	struct slice backend;   /* "inductor"; "toys:toy_compiler" for what is imported; or any other Python text, with backend_text */
 	bool backend_text;
 	bool has_seed;          /* REPRO_ALONE sets it before load_args makes random values */
@@ -140,6 +142,9 @@ int repro_join(struct repro *r, struct err *err);
 int repro_inputs_from_graph(struct repro *r, struct err *err);
 /* Bytes of the storage that a tensor of this metadata (of g) needs: symbols are looked up, a size may be 0; without strides it is dense. */
 int repro_tensor_bytes(const struct graph *g, const struct gmeta *m, const struct symbind *env, int64_t *bytes, struct err *err);
+/* An attribute of the graph whose class was not written, for its name cannot be: torch 2.13 makes "self.true_graph_0 = <lambda>()" of a
+ * subgraph. NULL: there is none. */
+const struct gattr *repro_lost_module(const struct repro *r);
 /* The input of this name; GRAPH_NONE. */
 uint32_t repro_find_input(const struct repro *r, struct slice name);
 /* Values of symbols: of REPRO_SYMBOL lines and of symints whose expression is a symbol. For r->graph.tab. */

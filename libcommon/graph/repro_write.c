@@ -466,6 +466,8 @@ static void write_tracing(struct writer *w, const char *command)
 	pytext_quote(w->b, r->tracing_mode.n ? r->tracing_mode : w->p->symbolic ? SLICE("symbolic") : SLICE("real"));
 	buf_adds(w->b, ", check_str=");
 	quoted_or_none(w->b, r->check_str);
+	if (r->is_inference.n)
+		buf_addf(w->b, ", is_inference=%.*s", (int)r->is_inference.n, r->is_inference.p);
 	buf_adds(w->b, ")\n");
 }
 

@@ -85,6 +85,7 @@ struct test {
 	size_t n_feeds;
 	const struct repro *repro;  /* head lines, form, foot: of the original or an edited copy; its graph and inputs do not count */
 	bool want_where;            /* gather what locating needs (extra) */
+	bool users;                 /* instead of it what the user of the original does, where that is known (oracle_torch.h) */
 };
 
 struct oracle;

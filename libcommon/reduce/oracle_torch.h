@@ -22,6 +22,7 @@
  *     > record  < record: kind, nodes {name: {kind, dtype, size, stride, device, value, makes (a NaN or infinity that it was not given)}},
  *               random [inputs without kept values], idle [names of configuration lines that change nothing]
  *     > test    id, code (FXCODE_RUNNABLE), feeds, head (when it is not the original's), where, timeout
+ *     > users   id                                                (answered as `test`)
  *     < started id, pid                                           (the process group, to be killed should the zygote die)
  *     < test    id, kind (outcome_name), type, message, frames, detail, phase, seconds, extra, output (last of what it printed)
  *     > inputs  id, feeds  < inputs: values [{kind, dtype, size, stride, data (base64)}]
@@ -59,6 +60,10 @@ struct oracle_torch_spec {
 };
 /* Returns when the first process has recorded; others of several come when they come. */
 struct oracle *oracle_torch(const struct oracle_torch_spec *spec, struct err *err);
+/* Is there a call of the user's that the original was taken from? An exported program is compiled by aoti_compile_and_package, plainly; a
+ * test of it (test.users) says whether that fails: what only our way of compiling it does is no failure of the original. It is answered
+ * even where the original could not be recorded. Of launchers the way of torch's own run_repro is the only one there is. */
+bool oracle_torch_has_users_call(const struct repro *r);
 /* How the original did in eager: OUTCOME_PASSES, or why not. Lives as long as the oracle. */
 const struct outcome *oracle_torch_recorded(const struct oracle *o);
 /* The answers hello and record as JSON text; "" when there was none. */

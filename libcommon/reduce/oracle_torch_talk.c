@@ -291,6 +291,8 @@ static void out_foot(struct json_out *o, const struct repro *r)
 	json_out_bool(o, slice_is(r->autocast, "True"));
 	json_key(o, "only_fwd");
 	json_out_bool(o, slice_is(r->only_fwd, "True"));
+	json_key(o, "is_inference");
+	json_out_bool(o, slice_is(r->is_inference, "True"));
 	member_str(o, "config_patches", r->config_patches);
 	out_statements(o, "before", r->setup);
 }
@@ -317,7 +319,7 @@ static int out_inputs(struct json_out *o, const struct repro *r, bool remote, st
 		json_close(o);
 	}
 	json_close(o);
-	if (status == 0 && r->exported.n && !r->n_inputs)
+	if (status == 0 && r->exported.n)
 		status = out_exported(o, r, remote, err);
 	return status;
 }
@@ -396,6 +398,14 @@ void talk_test(const struct test *t, uint64_t id, struct slice head, struct buf 
 	out_feeds(&o, t);
 	json_key(&o, "where");
 	json_out_bool(&o, t->want_where);
+	end(&o);
+}
+
+void talk_users(uint64_t id, struct buf *b)
+{
+	struct json_out o;
+	begin(&o, b, "users");
+	json_member_u64(&o, "id", id);
 	end(&o);
 }
 
