@@ -145,6 +145,27 @@ static void describe_signature(const struct signature *g, struct buf *b)
 		buf_addf(b, ": %.*s", (int)g->type.n, g->type.p);
 	if (g->message.n)
 		buf_addf(b, ": %.*s", (int)g->message.n, g->message.p);
+	const char *end = memchr(g->frames.p, ';', g->frames.n);
+	if (g->frames.n && (g->kind == OUTCOME_CRASHED || g->kind == OUTCOME_TIMEOUT || g->kind == OUTCOME_MEMORY))
+		buf_addf(b, ", in %.*s", end ? (int)(end - g->frames.p) : (int)g->frames.n, g->frames.p);
+}
+
+#define LAST_WORDS 6 /* lines */
+
+/* What a process printed before it died: often it says why. */
+static void tell_last_words(struct session *s, const struct outcome *out)
+{
+	struct slice text = slice_trim(out->output), line;
+	size_t n = 0, at = text.n;
+	if (out->kind != OUTCOME_CRASHED && out->kind != OUTCOME_TIMEOUT && out->kind != OUTCOME_MEMORY)
+		return;
+	while (at && (n += text.p[at - 1] == '\n') < LAST_WORDS)
+		at--;
+	text = slice_of(text.p + at, text.n - at);
+	if (text.n)
+		report_line(&s->report, "It printed last:");
+	while (slice_line(&text, &line))
+		report_line(&s->report, "  %.*s", (int)(line.n > 200 ? 200 : line.n), line.p);
 }
 
 /* What it did instead of failing. 1 is "not found" for a tool that looks for a failure. */
@@ -197,6 +218,7 @@ static int baseline(struct session *s, struct outcome *out, struct err *err)
 		describe_signature(&s->runner.want, &s->result.signature);
 		if (!s->o->test)
 			report_line(&s->report, "The failure: %s", buf_str(&s->result.signature));
+		tell_last_words(s, out);
 	}
 	return status;
 }
