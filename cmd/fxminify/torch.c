@@ -264,15 +264,37 @@ void torch_close(struct session *s)
 	free(t);
 }
 
-int torch_record(struct session *s, struct outcome *out, struct err *err)
+static int take_record(const struct oracle *o, struct repro *r, struct outcome *out, struct err *err)
 {
-	*out = *oracle_torch_recorded(s->runner.oracle);
+	*out = *oracle_torch_recorded(o);
 	if (out->kind == OUTCOME_INFRA)
 		return err_set(err, EXIT_ENVIRON, "the original could not be run: %.*s", (int)(out->detail.n > 800 ? 800 : out->detail.n), out->detail.p);
 	if (out->kind != OUTCOME_PASSES)
 		return 0;
-	oracle_torch_mark_idle(s->runner.oracle, &s->in.repro);
-	return oracle_torch_annotate(s->runner.oracle, &s->in.repro.graph, err) < 0 ? -1 : 1;
+	oracle_torch_mark_idle(o, r);
+	return oracle_torch_annotate(o, &r->graph, err) < 0 ? -1 : 1;
+}
+
+int torch_record(struct session *s, struct outcome *out, struct err *err)
+{
+	return take_record(s->runner.oracle, &s->in.repro, out, err);
+}
+
+int torch_shapes(struct session *s, struct err *err)
+{
+	char *cwd = getcwd(NULL, 0);
+	const char *path[] = {cwd, NULL};
+	struct oracle_torch_spec spec = {.repro = &s->in.repro, .path = path, .timeout_ms = (unsigned)s->o->timeout * 1000u,
+					 .max_memory = s->o->max_memory, .seed = s->o->seed, .record_only = true, .record_limit = 1};
+	struct oracle *o = oracle_torch(&spec, err);
+	struct outcome out;
+	int status = o ? take_record(o, &s->in.repro, &out, err) : -1;
+	if (status == 0)
+		err_set(err, EXIT_ENVIRON, "the original does not run: %.*s", (int)(out.detail.n > 300 ? 300 : out.detail.n), out.detail.p);
+	if (o)
+		oracle_close(o);
+	free(cwd);
+	return status == 1 ? 0 : -1;
 }
 
 int torch_users_call(struct session *s, struct outcome *out, struct err *err)

@@ -173,7 +173,13 @@ bool repro_env_is_private(struct slice name);
 enum repro_style { REPRO_LAUNCHER, REPRO_ALONE };
 
 /* Where a placeholder of the program takes its value from. */
-enum repro_give { REPRO_GIVE_INPUT, REPRO_GIVE_RANDOM, REPRO_GIVE_INT, REPRO_GIVE_DATA };
+enum repro_give {
+	REPRO_GIVE_INPUT,
+	REPRO_GIVE_RANDOM,
+	REPRO_GIVE_INT,
+	REPRO_GIVE_DATA,
+	REPRO_GIVE_GUESS, /* nothing is known of it: a float32 number as a tensor, which is said */
+};
 struct repro_given {
 	enum repro_give how;
 	uint32_t input;       /* GIVE_INPUT: index in r->input, with all it says (of GIVE_RANDOM and GIVE_DATA metadata is the placeholder's) */
@@ -208,7 +214,7 @@ struct repro_program {
 };
 /* In the style REPRO_LAUNCHER, r as it is. Never fails: what load_args cannot hold was refused when it was read. */
 void repro_write(const struct repro *r, struct buf *b);
-/* The program's text. Fails (EXIT_INPUT) for a placeholder whose metadata is not known, n_given that does not fit, a size whose
+/* The program's text. Fails (EXIT_INPUT) for a placeholder whose metadata is not known (but GIVE_GUESS), n_given that does not fit, a size whose
  * symbols have no value. REPRO_ALONE names files of `folder` that are not written here: repro_save. */
 int repro_text(const struct repro *r, const struct repro_program *p, struct buf *b, struct err *err);
 /* The program as a file, and the folder of its large inputs; each file appears whole under its name, the program last. */

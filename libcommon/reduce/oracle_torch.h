@@ -15,7 +15,7 @@
  * a program works: srun -n1, ssh host, kubectl exec -i. Nothing is assumed of the far side but a Python with torch; stored inputs, and
  * the program to verify, go along when there is a prefix. What is said over the two pipes, one JSON object a line:
  *
- *     > start   mode (oracle, verify), env [[name, value or null]], form, jobs, timeout, stall (s), memory (bytes), path [folders of modules]
+ *     > start   mode (oracle, record: no tests, verify), env [[name, value or null]], form, jobs, timeout, stall (s), memory (bytes), path [folders of modules]
  *     < hello   pid, python, torch, git, cxx, cuda, session (its folder), env (what was kept of it), fixed (what was set), seconds;
  *               or error: the one line to tell
  *     > setup   form, code, head, imports, symbols, inputs, storages, accuracy, tracing_mode, backend, seed, ...
@@ -61,6 +61,7 @@ struct oracle_torch_spec {
 	uint64_t max_memory;                 /* a test's private memory beyond the process it is forked from; 0: four fifths of what is there */
 	uint64_t record_limit;               /* bytes of recorded values that are kept; 0: 16 GiB. Others are random */
 	uint64_t seed;
+	bool record_only;                    /* no tests will come: only what recording needs is imported, and nothing is warmed up */
 };
 /* Returns when the first process has recorded; others of several come when they come. */
 struct oracle *oracle_torch(const struct oracle_torch_spec *spec, struct err *err);

@@ -109,7 +109,7 @@ void talk_start(const struct oracle_torch_spec *spec, enum talk_mode mode, struc
 {
 	struct json_out o;
 	begin(&o, b, "start");
-	member_str(&o, "mode", mode == TALK_VERIFY ? SLICE("verify") : SLICE("oracle"));
+	member_str(&o, "mode", mode == TALK_VERIFY ? SLICE("verify") : spec->record_only ? SLICE("record") : SLICE("oracle"));
 	json_key(&o, "env");
 	json_out_raw(&o, env);
 	member_str(&o, "form", slice_str(repro_form_name(spec->repro->form)));

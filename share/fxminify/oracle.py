@@ -619,6 +619,9 @@ class Zygote:
             sys.exit(0)
         torch.set_num_threads(1)
         gpus_in_children_only()
+        if self.start["mode"] == "record":
+            gc.enable()
+            return {**hello, "torch": torch.__version__}
         import torch._inductor.compile_fx, torch._inductor.codecache, torch._inductor.async_compile
         import torch._inductor.inductor_prims, torch._inductor.scheduler, torch._inductor.codegen.cpp
         imported = time.monotonic()
