@@ -28,7 +28,7 @@ struct plan_input {
 	                            * follows the storage: "(8, 8), dtype=torch.bool, is_leaf=True" */
 	struct slice block;
 	uint32_t original;         /* in r->input; GRAPH_NONE */
-	bool random;
+	bool random, guess;        /* guess: its shape, too */
 };
 struct plan_symbol {
 	struct slice name;
