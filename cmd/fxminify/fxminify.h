@@ -23,7 +23,7 @@ struct fxminify_options {
 	/* How to search */
 	int jobs, repeat, timeout, max_granularity;
 	uint64_t max_memory, max_tests, seed;
-	double max_time;
+	double max_time, stall; /* stall -1: by the number of operations */
 	unsigned passes;
 	bool nodes;
 	/* Where to */

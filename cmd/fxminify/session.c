@@ -145,6 +145,27 @@ static void describe_signature(const struct signature *g, struct buf *b)
 		buf_addf(b, ": %.*s", (int)g->type.n, g->type.p);
 	if (g->message.n)
 		buf_addf(b, ": %.*s", (int)g->message.n, g->message.p);
+	const char *end = memchr(g->frames.p, ';', g->frames.n);
+	if (g->frames.n && (g->kind == OUTCOME_CRASHED || g->kind == OUTCOME_TIMEOUT || g->kind == OUTCOME_MEMORY))
+		buf_addf(b, ", in %.*s", end ? (int)(end - g->frames.p) : (int)g->frames.n, g->frames.p);
+}
+
+#define LAST_WORDS 6 /* lines */
+
+/* What a process printed before it died: often it says why. */
+static void tell_last_words(struct session *s, const struct outcome *out)
+{
+	struct slice text = slice_trim(out->output), line;
+	size_t n = 0, at = text.n;
+	if (out->kind != OUTCOME_CRASHED && out->kind != OUTCOME_TIMEOUT && out->kind != OUTCOME_MEMORY)
+		return;
+	while (at && (n += text.p[at - 1] == '\n') < LAST_WORDS)
+		at--;
+	text = slice_of(text.p + at, text.n - at);
+	if (text.n)
+		report_line(&s->report, "It printed last:");
+	while (slice_line(&text, &line))
+		report_line(&s->report, "  %.*s", (int)(line.n > 200 ? 200 : line.n), line.p);
 }
 
 /* What it did instead of failing. 1 is "not found" for a tool that looks for a failure. */
@@ -172,6 +193,19 @@ static int does_not_fail(struct session *s, const struct outcome *out)
 	return EXIT_FOUND;
 }
 
+/* It fails where it is used, but its graph does not where it is tested: there is nothing to compare with. */
+static int fails_elsewhere(struct session *s, const struct outcome *users, const struct outcome *ours)
+{
+	struct slice detail = ours->detail, line = SLICE("");
+	slice_line(&detail, &line);
+	describe_signature(&users->signature, &s->result.signature);
+	report_clear(&s->report);
+	warn("the original fails (%s), but its graph alone %s%s%.*s: nothing can be left out of it",
+	     buf_str(&s->result.signature), ours->kind == OUTCOME_PASSES ? "does not" : "otherwise", line.n ? ": " : "", (int)line.n, line.p);
+	journal_end(s->journal, "original fails otherwise", s->runner.count.tests, runner_clock(&s->runner));
+	return EXIT_PARTIAL;
+}
+
 static int baseline(struct session *s, struct outcome *out, struct err *err)
 {
 	struct candidate whole;
@@ -184,6 +218,7 @@ static int baseline(struct session *s, struct outcome *out, struct err *err)
 		describe_signature(&s->runner.want, &s->result.signature);
 		if (!s->o->test)
 			report_line(&s->report, "The failure: %s", buf_str(&s->result.signature));
+		tell_last_words(s, out);
 	}
 	return status;
 }
@@ -384,7 +419,7 @@ static int write_unreduced(struct session *s)
 static int search(struct session *s, const char *const *argv, const char *resume)
 {
 	struct err err = {0};
-	struct outcome out;
+	struct outcome out, users;
 	int status = s->o->test ? command_open(s, &err) : torch_open(s, &err);
 	if (status < 0 && child_signalled()) {
 		warn("%s", err.text);
@@ -394,11 +429,16 @@ static int search(struct session *s, const char *const *argv, const char *resume
 		die_err(&err);
 	if (open_journal(s, argv, resume, &err) < 0)
 		return conclude(s, -1, &err); /* the oracle's folder has to go */
-	status = s->o->test ? 1 : torch_record(s, &out, &err);
+	const int held = s->o->test ? 0 : torch_users_call(s, &users, &err);
+	if (held == 1 && verdict_of(&users, NULL, s->runner.check) != VERDICT_SAME && users.kind != OUTCOME_TIMEOUT)
+		return does_not_fail(s, &users);
+	status = held < 0 ? -1 : s->o->test ? 1 : torch_record(s, &out, &err);
 	if (status == 1) {
 		s->runner.want_where = s->torch && !s->o->no_locate;
 		status = baseline(s, &out, &err);
 	}
+	if (held == 1 && status >= 0 && verdict_of(&out, &users.signature, s->runner.check) != VERDICT_SAME)
+		return fails_elsewhere(s, &users, &out);
 	if (status == 0)
 		return does_not_fail(s, &out);
 	if (status == 1) {

@@ -44,6 +44,16 @@ uint32_t repro_add_storage(struct repro *r, const struct repro_storage *s)
 	return (uint32_t)r->n_storages++;
 }
 
+const struct gattr *repro_lost_module(const struct repro *r)
+{
+	for (size_t i = 0; i < r->graph.n_attrs; i++) {
+		const struct gattr *a = &r->graph.attr[i];
+		if (a->kind == GATTR_MODULE && a->expr != GRAPH_NONE && slice_starts(graph_text(&r->graph, a->expr), "<lambda>("))
+			return a;
+	}
+	return NULL;
+}
+
 uint32_t repro_find_input(const struct repro *r, struct slice name)
 {
 	/* Placeholders are nearly always the first nodes. */

@@ -9,7 +9,8 @@
  *     repro_release(&r);
  *
  * Forms that are read
- *     after aot      class Repro; load_args(reader) with storages and tensors; run_repro(mod, load_args, accuracy=, command=, ...)
+ *     after aot      class Repro; load_args(reader) with storages and tensors; run_repro(mod, load_args, accuracy=, command=, ...).
+ *                    torch 2.15 writes the subgraphs that Repro has as classes before it; 2.13 writes "<lambda>()" in their place
  *     after dynamo   the same with backend=, autocast=; modules' constructors in __init__
  *     aot inductor   exported_program = torch.export.load('...'); run_repro(exported_program, config_patches=, ...). The graph is that
  *                    of the exported program, its parameters placeholders as any other input; values are the package's: weights,
@@ -114,8 +115,9 @@ struct repro {
 	struct repro_storage *storage;
 	struct repro_fixup *fixup;
 	size_t n_lines, n_inputs, n_storages, n_fixups;
-	/* The foot; "" where not given. Python text for accuracy (True, False, 'strict_accuracy', '') and autocast, only_fwd. */
-	struct slice accuracy, command, save_dir, tracing_mode, check_str, autocast, only_fwd;
+	/* The foot; "" where not given. Python text for accuracy (True, False, 'strict_accuracy', '') and autocast, only_fwd, is_inference
+	 * (torch 2.15: whether Inductor was told that there is no backward). */
+	struct slice accuracy, command, save_dir, tracing_mode, check_str, autocast, only_fwd, is_inference;
 	struct slice backend;   /* "inductor"; "toys:toy_compiler" for what is imported; or any other Python text, with backend_text */
 	bool backend_text;
 	bool has_seed;          /* REPRO_ALONE sets it before load_args makes random values */
@@ -146,6 +148,9 @@ int repro_join(struct repro *r, struct err *err);
 int repro_inputs_from_graph(struct repro *r, struct err *err);
 /* Bytes of the storage that a tensor of this metadata (of g) needs: symbols are looked up, a size may be 0; without strides it is dense. */
 int repro_tensor_bytes(const struct graph *g, const struct gmeta *m, const struct symbind *env, int64_t *bytes, struct err *err);
+/* An attribute of the graph whose class was not written, for its name cannot be: torch 2.13 makes "self.true_graph_0 = <lambda>()" of a
+ * subgraph. NULL: there is none. */
+const struct gattr *repro_lost_module(const struct repro *r);
 /* The input of this name; GRAPH_NONE. */
 uint32_t repro_find_input(const struct repro *r, struct slice name);
 /* Values of symbols: of REPRO_SYMBOL lines and of symints whose expression is a symbol. For r->graph.tab. */
@@ -174,7 +179,13 @@ bool repro_env_is_private(struct slice name);
 enum repro_style { REPRO_LAUNCHER, REPRO_ALONE, REPRO_PLAIN };
 
 /* Where a placeholder of the program takes its value from. */
-enum repro_give { REPRO_GIVE_INPUT, REPRO_GIVE_RANDOM, REPRO_GIVE_INT, REPRO_GIVE_DATA };
+enum repro_give {
+	REPRO_GIVE_INPUT,
+	REPRO_GIVE_RANDOM,
+	REPRO_GIVE_INT,
+	REPRO_GIVE_DATA,
+	REPRO_GIVE_GUESS, /* nothing is known of it: a float32 number as a tensor, which is said */
+};
 struct repro_given {
 	enum repro_give how;
 	uint32_t input;       /* GIVE_INPUT: index in r->input, with all it says (of GIVE_RANDOM and GIVE_DATA metadata is the placeholder's) */
@@ -220,7 +231,7 @@ struct repro_program {
 };
 /* In the style REPRO_LAUNCHER, r as it is. Never fails: what load_args cannot hold was refused when it was read. */
 void repro_write(const struct repro *r, struct buf *b);
-/* The program's text. Fails (EXIT_INPUT) for a placeholder whose metadata is not known, n_given that does not fit, a size whose
+/* The program's text. Fails (EXIT_INPUT) for a placeholder whose metadata is not known (but GIVE_GUESS), n_given that does not fit, a size whose
  * symbols have no value. REPRO_ALONE names files of `folder` that are not written here: repro_save. */
 int repro_text(const struct repro *r, const struct repro_program *p, struct buf *b, struct err *err);
 /* The program as a file, and the folder of its large inputs; each file appears whole under its name, the program last. */

@@ -358,6 +358,11 @@ static int plan_one(struct planning *w, uint32_t node, const struct repro_given 
 		return make_symint(w, v, m, to);
 	if (m && m->kind == GMETA_TENSOR && dtype_info(m->dtype) && v->how != REPRO_GIVE_INPUT)
 		return make_tensor(w, v, m, to);
+	if (v->how == REPRO_GIVE_GUESS) {
+		const struct gmeta number = {.kind = GMETA_TENSOR, .dtype = DTYPE_F32, .device = GRAPH_NONE};
+		to->guess = true;
+		return make_tensor(w, &(struct repro_given){.how = REPRO_GIVE_RANDOM}, &number, to);
+	}
 	return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: nothing is known of its shape", (int)to->name.n, to->name.p);
 }
 

@@ -29,7 +29,7 @@ struct plan_input {
 	                            * follows the storage: "(8, 8), dtype=torch.bool, is_leaf=True" */
 	struct slice block;
 	uint32_t original;         /* in r->input; GRAPH_NONE */
-	bool random;
+	bool random, guess;        /* guess: its shape, too */
 	/* REPRO_PLAIN, of a tensor: in numbers. */
 	struct tensor_meta *layout;
 	int64_t offset;            /* of its first element in the storage, in elements */

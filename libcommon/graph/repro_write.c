@@ -37,23 +37,26 @@ static void note_text(struct buf *b, const char *label, struct slice text)
 	}
 }
 
-static size_t count_random(const struct plan *p)
+static bool is_random(const struct plan_input *in) { return in->random; }
+static bool is_guess(const struct plan_input *in) { return in->guess; }
+
+static size_t count_inputs(const struct plan *p, bool (*which)(const struct plan_input *))
 {
 	size_t n = 0;
 	for (size_t i = 0; i < p->n_inputs; i++)
-		n += p->input[i].random;
+		n += which(&p->input[i]);
 	return n;
 }
 
 enum { NAMES_SHOWN = 8 };
 
 /* "x, y and 3 more" */
-static void random_names(const struct plan *p, struct buf *b)
+static void input_names(const struct plan *p, bool (*which)(const struct plan_input *), struct buf *b)
 {
-	const size_t n = count_random(p);
+	const size_t n = count_inputs(p, which);
 	size_t shown = 0;
 	for (size_t i = 0; i < p->n_inputs && shown < NAMES_SHOWN; i++) {
-		if (!p->input[i].random)
+		if (!which(&p->input[i]))
 			continue;
 		buf_adds(b, shown++ ? ", " : "");
 		buf_add_slice(b, p->input[i].name);
@@ -85,9 +88,14 @@ static void write_note(struct writer *w)
 	}
 	if (!w->how->no_seed)
 		buf_addf(w->b, "#: seed: %llu\n", (unsigned long long)w->how->seed);
-	if (count_random(w->p)) {
-		random_names(w->p, &names);
+	if (count_inputs(w->p, is_random)) {
+		input_names(w->p, is_random, &names);
 		note_text(w->b, "WARNING: RANDOM VALUES: the original kept none for ", buf_slice(&names));
+	}
+	if (count_inputs(w->p, is_guess)) {
+		buf_reset(&names);
+		input_names(w->p, is_guess, &names);
+		note_text(w->b, "WARNING: GUESSED SHAPES: the original says nothing of those of ", buf_slice(&names));
 	}
 	if (has_files(w->p))
 		note_text(w->b, "larger inputs are in the folder beside this file: ", w->p->folder);
@@ -347,7 +355,7 @@ static void write_input(struct writer *w, const struct plan_input *in)
 	buf_add_slice(b, in->value);
 	buf_adds(b, ")  # ");
 	plan_add_clean(b, in->name);
-	buf_adds(b, in->random && w->alone ? " (random values)\n" : "\n");
+	buf_adds(b, in->guess ? " (its shape is not known: a guess)\n" : in->random && w->alone ? " (random values)\n" : "\n");
 	if (in->block.n)
 		buf_addf(b, "    %.*s\n", (int)in->block.n, in->block.p);
 }
@@ -437,11 +445,11 @@ static void write_common(struct writer *w, const char *command, const char *betw
 static void write_warnings(struct writer *w)
 {
 	struct buf names = {0}, text = {0};
-	if (!w->alone || (!count_random(w->p) && !has_files(w->p)))
+	if (!w->alone || (!count_inputs(w->p, is_random) && !has_files(w->p)))
 		return;
 	buf_adds(w->b, "    import sys\n");
-	if (count_random(w->p)) {
-		random_names(w->p, &names);
+	if (count_inputs(w->p, is_random)) {
+		input_names(w->p, is_random, &names);
 		buf_addf(&text, "repro: WARNING: the values of %s are RANDOM: the original kept none", buf_str(&names));
 		buf_adds(w->b, "    print(");
 		pytext_quote(w->b, buf_slice(&text));
@@ -466,6 +474,8 @@ static void write_tracing(struct writer *w, const char *command)
 	pytext_quote(w->b, r->tracing_mode.n ? r->tracing_mode : w->p->symbolic ? SLICE("symbolic") : SLICE("real"));
 	buf_adds(w->b, ", check_str=");
 	quoted_or_none(w->b, r->check_str);
+	if (r->is_inference.n)
+		buf_addf(w->b, ", is_inference=%.*s", (int)r->is_inference.n, r->is_inference.p);
 	buf_adds(w->b, ")\n");
 }
 

@@ -197,7 +197,7 @@ struct repro_given *candidate_given(const struct candidate *c, const struct repr
 		else if (given_int(c, f, &env, &given[i].value))
 			given[i].how = REPRO_GIVE_INT;
 		else
-			given[i].how = REPRO_GIVE_RANDOM;
+			given[i].how = f->meta == GRAPH_NONE ? REPRO_GIVE_GUESS : REPRO_GIVE_RANDOM;
 	}
 	symbind_release(&env);
 	return given;

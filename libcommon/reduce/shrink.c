@@ -4,9 +4,10 @@
 #define ROUNDS_MAX 20
 
 static const struct shrinker *const passes[SHRINK_N] = {
-	[SHRINK_VALUES] = &shrink_values,       [SHRINK_INPUTS] = &shrink_inputs,       [SHRINK_SUBGRAPHS] = &shrink_subgraphs,
-	[SHRINK_SYMBOLS] = &shrink_symbols,     [SHRINK_SIZES] = &shrink_sizes,         [SHRINK_DTYPES] = &shrink_dtypes,
-	[SHRINK_ARGUMENTS] = &shrink_arguments, [SHRINK_CONSTANTS] = &shrink_constants, [SHRINK_HEAD] = &shrink_head,
+	[SHRINK_OUTPUTS] = &shrink_outputs,     [SHRINK_VALUES] = &shrink_values,       [SHRINK_INPUTS] = &shrink_inputs,
+	[SHRINK_SUBGRAPHS] = &shrink_subgraphs, [SHRINK_SYMBOLS] = &shrink_symbols,     [SHRINK_SIZES] = &shrink_sizes,
+	[SHRINK_DTYPES] = &shrink_dtypes,       [SHRINK_ARGUMENTS] = &shrink_arguments, [SHRINK_CONSTANTS] = &shrink_constants,
+	[SHRINK_HEAD] = &shrink_head,
 };
 
 const char *shrink_name(enum shrink_pass p)
@@ -18,6 +19,13 @@ void edits_add(struct edits *e, struct edit edit)
 {
 	GROW(e->v, e->n, e->cap, 1);
 	e->v[e->n++] = edit;
+}
+
+void edits_add_blocks(struct edits *e, uint32_t kind, uint32_t n)
+{
+	for (uint32_t size = n; size; size = size == 1 ? 0 : (size + 1) / 2)
+		for (uint32_t at = 0; at < n; at += size)
+			edits_add(e, (struct edit){.kind = kind, .a = at, .b = at + size < n ? at + size : n});
 }
 
 struct shrinking {
@@ -40,6 +48,17 @@ static int make_edit(void *ctx, size_t i, struct candidate *c, struct err *err)
 	return 0;
 }
 
+/* "Drop outputs: 5 to 1", where there is something to count. */
+static void tell(struct reduction *red, const struct shrinking *s, size_t ops)
+{
+	struct buf b = {0};
+	buf_adds(&b, s->pass->strategy);
+	if (s->pass->count)
+		buf_addf(&b, ": %zu to %zu", s->pass->count(&s->base), s->pass->count(&s->r->best));
+	red->success(red->user, buf_str(&b), ops, s->r->best.ops);
+	buf_release(&b);
+}
+
 /* One list of edits, and the first that still fails. */
 static int run_edits(struct reduction *red, struct shrinking *s, size_t *winner, struct err *err)
 {
@@ -50,7 +69,7 @@ static int run_edits(struct reduction *red, struct shrinking *s, size_t *winner,
 		red->strategy(red->user, s->pass->strategy, s->edits.n, &s->r->best);
 	int status = runner_ask(s->r, &p, winner, err);
 	if (*winner != RUNNER_NONE && red->success)
-		red->success(red->user, s->pass->strategy, before, s->r->best.ops);
+		tell(red, s, before);
 	return status;
 }
 
@@ -92,9 +111,10 @@ int reduce_rest(struct reduction *red, unsigned which, struct err *err)
 
 /* ---- changing candidates ---- */
 
+/* Of a node that is dropped nobody asks. */
 static uint32_t resolved(const uint32_t *replace, uint32_t node)
 {
-	while (replace[node] != GRAPH_NONE)
+	while (replace[node] < REWIRE_DROP)
 		node = replace[node];
 	return node;
 }
@@ -124,7 +144,7 @@ bool candidate_rewire(struct candidate *c, const uint32_t *replace)
 	const struct graph *from = &c->graph;
 	const struct gmodule *root = &from->module[0];
 	for (uint32_t i = 0; i < from->n_nodes; i++)
-		if (replace[i] != GRAPH_NONE && (replace[i] >= i || from->node[i].module != from->node[replace[i]].module))
+		if (replace[i] < REWIRE_DROP && (replace[i] >= i || from->node[i].module != from->node[replace[i]].module))
 			return false;
 	size_t feed = 0;
 	for (uint32_t i = root->first; i < root->first + root->n && feed < c->n_feeds; i++)

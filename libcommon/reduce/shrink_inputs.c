@@ -34,7 +34,7 @@ static bool apply_values(struct candidate *c, const struct repro *original, cons
 	return true;
 }
 
-const struct shrinker shrink_values = {"values", "Forget values", list_values, apply_values};
+const struct shrinker shrink_values = {"values", "Forget values", list_values, apply_values, NULL};
 
 /* ---- inputs ---- */
 
@@ -80,4 +80,4 @@ static bool apply_inputs(struct candidate *c, const struct repro *original, cons
 	return ok;
 }
 
-const struct shrinker shrink_inputs = {"inputs", "Consolidate inputs", list_inputs, apply_inputs};
+const struct shrinker shrink_inputs = {"inputs", "Consolidate inputs", list_inputs, apply_inputs, NULL};

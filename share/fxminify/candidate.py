@@ -162,11 +162,16 @@ def original_inputs(setup):
     return out
 
 
+def exported_program(setup):
+    import torch
+    e = setup["exported"]
+    return torch.export.load(io.BytesIO(base64.b64decode(e["data"])) if e.get("data") else e["path"])
+
+
 def exported_inputs(setup):
     """The lifted parameters, buffers and constants of a torch.export package, and its example inputs, by the names of its graph."""
     import torch
-    e = setup["exported"]
-    program = torch.export.load(io.BytesIO(base64.b64decode(e["data"])) if e.get("data") else e["path"])
+    program = exported_program(setup)
     args, kwargs = program.example_inputs or ((), {})
     examples = iter(torch.utils._pytree.tree_leaves((args, kwargs)))
     out = []
@@ -372,7 +377,7 @@ class AfterAot(Way):
                 self.names.of_graph(gm)
             self.say(phase="compile")
             fake = getattr(after_aot, "_get_compile_args", lambda _, real: real)  # torch 2.13 has it: symbols stay symbols
-            compiled = compile_fx_inner(gm, fake(gm, args))
+            compiled = compile_fx_inner(gm, fake(gm, args), is_inference=bool(self.setup.get("is_inference")))
         def call(inputs):
             with torch.no_grad():
                 return compiled(inputs)
@@ -431,6 +436,11 @@ class AfterDynamo(Way):
         return out
 
 
+def config_patches(setup):
+    """What aoti_compile_and_package sets itself is not for the launcher to leave out."""
+    return {**(eval(setup.get("config_patches") or "None") or {}), "aot_inductor.package": True}
+
+
 class AotInductor(Way):
     def compile(self, mod, args):
         import torch
@@ -439,10 +449,39 @@ class AotInductor(Way):
         gm = torch.export.export(mod, tuple(copy_of(a) for a in args), strict=False).module(check_guards=False)
         self.say(phase="compile")
         package = _aoti_compile_and_package_inner(gm, tuple(copy_of(a) for a in args), package_path=os.path.abspath("candidate.pt2"),
-                                                  inductor_configs=eval(self.setup.get("config_patches") or "None"))
+                                                  inductor_configs=config_patches(self.setup))
         self.say(phase="run")
         model = aoti_load_package(package)
         return lambda inputs: model(*inputs)
+
+
+def users_call(state, say):
+    """What the user of an exported program does with it, and nothing else: compile and package it, load it, run it on its example
+    inputs. What fails here fails by no doing of ours. Returns what differs."""
+    import torch
+    setup = state["setup"]
+    say(phase="inputs")
+    program = exported_program(setup)
+    if program.example_inputs is None:
+        raise Missing("the exported program holds no example inputs, which AOTInductor needs, too")
+    def example_inputs():
+        return torch.utils._pytree.tree_map(copy_of, program.example_inputs)
+    say(phase="head")
+    head_names(state)
+    say(phase="eager")
+    seed(state)
+    args, kwargs = example_inputs()
+    with torch.no_grad():
+        ref = program.module()(*args, **kwargs)
+    say(phase="compile")
+    package = torch._inductor.aoti_compile_and_package(program, package_path=os.path.abspath("own.pt2"),
+                                                       inductor_configs=eval(setup.get("config_patches") or "None"))
+    say(phase="run")
+    args, kwargs = example_inputs()
+    seed(state)
+    res = torch._inductor.aoti_load_package(package)(*args, **kwargs)
+    synchronise(torch.utils._pytree.tree_leaves(args))
+    return differences(ref, res, None, True) if setup.get("accuracy") else []
 
 
 WAYS = {"aot": AfterAot, "dynamo": AfterDynamo, "aot_inductor": AotInductor, "graph": AfterAot}
@@ -571,9 +610,12 @@ def describe(e, phase):
     gpu = gpu_trouble(full)
     if isinstance(e, OSError) and e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or "No space left on device" in full:
         out.update(kind="infra", detail="no space is left on the device: " + message[:300])
-    elif isinstance(e, MemoryError) or re.search(r"can't allocate memory|bad_alloc|virtual memory exhausted|Cannot allocate memory|"
-                                                 r"cc1plus: out of memory|failed to map segment", full):
-        out.update(kind="infra", detail="memory ran out (the limit of a test): " + message[:300])
+    elif isinstance(e, MemoryError) or NO_MEMORY.search(full):
+        stack = stack_of(e)
+        compiler = re.search(r"(\w+): out of memory allocating", full)
+        out.update(no_memory(phase, compiler[1] if compiler else stack_words(stack), named(stack)[:3], full))
+        if phase not in ("compile", "run", "accuracy"):
+            out.update(kind="invalid" if phase in ("eager", "trace") else "infra")
     elif gpu:
         out.update(kind="infra", detail=f"{gpu}: {message[:300]}")
     elif isinstance(e, Missing):
