@@ -27,6 +27,7 @@ struct fxminify_options {
 	unsigned passes;
 	bool nodes;
 	/* Where to */
+	int form; /* enum form; -1: plain where that was verified */
 	const char *output, *journal, *resume, *stats, *save_dir;
 	bool no_journal;
 };
@@ -45,18 +46,26 @@ int subject_load(struct subject *in, const char *path, const struct fxminify_opt
 void subject_release(struct subject *in);
 
 /* result.c */
+enum form { FORM_PLAIN, FORM_LAUNCHER }; /* repro.h: REPRO_PLAIN, REPRO_ALONE */
 struct result {
 	const struct fxminify_options *o;
 	const struct subject *in;
 	const char *path;      /* "" standard output at the end */
 	struct buf command;    /* the command line, for the note */
 	struct buf signature, verified, versions;
+	struct buf error;      /* of the run that verified it, as it was */
+	struct buf more;       /* why it is no plain program */
+	enum form form;        /* of a program */
+	enum repro_check check;
+	bool forget;           /* FORM_PLAIN: inputs get any values, large ones at least */
 };
 /* The candidate as a file of the input's own kind: what --test is given. */
 int result_candidate_text(const struct subject *in, const struct candidate *c, struct buf *b, struct err *err);
 /* Can it be run in a process of its own? Not JSON, DOT, text, or standard output. */
 bool result_is_program(const char *path);
 int result_write(const struct result *r, const struct candidate *c, const struct repro_given *given, struct err *err);
+/* What a plain program has to ask of the values to fail in this way. */
+enum repro_check result_check(const struct signature *want);
 
 /* report.c: standard error.
  *

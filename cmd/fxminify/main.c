@@ -9,10 +9,11 @@
 
 #include <unistd.h>
 
-static struct fxminify_options opt = {.after = -1, .level = -1, .repeat = 1, .timeout = 300, .stall = -1};
+static struct fxminify_options opt = {.after = -1, .level = -1, .form = -1, .repeat = 1, .timeout = 300, .stall = -1};
 static struct opt_list passes;
 
 static const char *const after_names[] = {"aot", "dynamo", NULL};
+static const char *const form_names[] = {"plain", "launcher", NULL};
 
 static const struct opt options[] = {
 	OPT_HEADING("What fails"),
@@ -49,6 +50,8 @@ static const struct opt options[] = {
 	OPT_HEADING("Output"),
 	OPT_STRING('o', "output", "FILE", &opt.output,
 		   "the result (default: repro.py); .json, .dot and .txt name other formats; - is standard output"),
+	OPT_CHOICE(0, "form", "FORM", &opt.form, form_names,
+		   "of a program: plain torch calls, or torch's launcher (default: plain if it was seen to fail in that form)"),
 	OPT_STRING(0, "save-dir", "DIR", &opt.save_dir, "where the original's saved tensors are (checkpoints)"),
 	OPT_STRING(0, "journal", "FILE", &opt.journal, "what was tried (default: the result's name and .journal)"),
 	OPT_FLAG(0, "no-journal", &opt.no_journal, "write none"),

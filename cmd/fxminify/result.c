@@ -3,6 +3,7 @@
 
 #include "graph/fxcode.h"
 #include "graph/graph_json.h"
+#include "html/html.h"
 #include "io/output.h"
 
 #include <unistd.h>
@@ -81,7 +82,19 @@ static struct repro_note note_of(const struct result *r)
 	return (struct repro_note){
 		.tool = SLICE("fxminify " PT2_VERSION), .command = buf_slice(&r->command), .original = slice_str(r->in->path),
 		.signature = buf_slice(&r->signature), .verified = buf_slice(&r->verified), .versions = buf_slice(&r->versions),
+		.error = buf_slice(&r->error), .more = buf_slice(&r->more),
 	};
+}
+
+enum repro_check result_check(const struct signature *want)
+{
+	static const char *const exact[] = {"integer", "bool", "number"};
+	if (want->kind != OUTCOME_ACCURACY)
+		return REPRO_CHECK_RUNS;
+	for (size_t i = 0; i < ARRAY_LEN(exact); i++)
+		if (slice_is(want->message, exact[i]))
+			return REPRO_CHECK_EQUAL;
+	return slice_is(want->message, "shape") ? REPRO_CHECK_SHAPE : REPRO_CHECK_SAME;
 }
 
 int result_write(const struct result *r, const struct candidate *c, const struct repro_given *given, struct err *err)
@@ -89,8 +102,9 @@ int result_write(const struct result *r, const struct candidate *c, const struct
 	struct repro head = with_lines(r->in, c);
 	struct repro_note note = note_of(r);
 	struct repro_given *own = given ? NULL : candidate_given(c, &r->in->repro);
-	struct repro_program p = {.style = REPRO_ALONE, .graph = &c->graph, .given = given ? given : own, .n_given = c->n_feeds, .note = &note,
-				  .seed = r->o->seed};
+	struct repro_program p = {.style = r->form == FORM_PLAIN ? REPRO_PLAIN : REPRO_ALONE, .graph = &c->graph, .given = given ? given : own,
+				  .n_given = c->n_feeds, .note = &note, .seed = r->o->seed, .check = r->check,
+				  .spellings = share_file("fxminify/spellings.txt")};
 	struct buf b = {0};
 	enum format format = format_of(r->path);
 	int status = 0;

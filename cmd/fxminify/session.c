@@ -268,6 +268,50 @@ static int reduce(struct session *s, struct err *err)
 	return reduce_rest(&s->reduction, s->o->passes, err);
 }
 
+/* Is the result to be a program for people? Only one that was run is, unless it is asked for. */
+static bool wants_plain(const struct session *s)
+{
+	const bool verify = s->torch && !s->o->no_verify && strcmp(s->result.path, "-") != 0;
+	return s->o->form == FORM_PLAIN || (s->o->form < 0 && verify && result_is_program(s->result.path));
+}
+
+static int verify_result(struct session *s)
+{
+	struct err err;
+	const int same = torch_verify(s, &err);
+	if (same < 0)
+		report_row(&s->report, "verified", "not: %s", err.text);
+	return same;
+}
+
+/* 1: the result is a plain program, which fails in the same way (or nobody can tell); 0: it has to be a launcher. */
+static int finish_plain(struct session *s, const struct repro_given *given, struct err *err)
+{
+	struct result *r = &s->result;
+	const bool verify = s->torch && !s->o->no_verify && result_is_program(r->path);
+	r->form = FORM_PLAIN;
+	r->check = result_check(&s->runner.want);
+	int same = verify ? 0 : 1;
+	int status = result_write(r, &s->runner.best, given, err);
+	if (status == 0 && verify && (same = verify_result(s)) == 1)
+		status = result_write(r, &s->runner.best, given, err); /* now says that it was verified */
+	if (status == 0 && same == 1) {
+		report_row(&s->report, "verified", verify ? "it %s" : "not: it was not run%s", buf_str(&r->verified));
+		return 1;
+	}
+	r->form = FORM_LAUNCHER;
+	if (status < 0 && err->status != EXIT_INPUT)
+		return -1;
+	if (status < 0)
+		buf_addf(&r->more, "not a plain program: %s", err->text);
+	else
+		buf_addf(&r->more, "not a plain program: as that it %s", buf_str(&r->verified));
+	report_row(&s->report, "form", "%s", buf_str(&r->more));
+	buf_reset(&r->verified);
+	buf_reset(&r->error);
+	return 0;
+}
+
 /* The result as it stays: with its values, and with what a fresh process says of it. */
 static int finish(struct session *s, struct err *err)
 {
@@ -278,11 +322,12 @@ static int finish(struct session *s, struct err *err)
 		return 0;
 	if (s->torch && torch_given(s, &s->runner.best, false, &given, &ignored) < 0)
 		report_row(&s->report, "note", "values of inputs are random in the result: %s", ignored.text);
+	const int plain = wants_plain(s) ? finish_plain(s, given, err) : 0;
+	if (plain)
+		return free(given), plain < 0 ? -1 : 0;
 	status = result_write(&s->result, &s->runner.best, given, err);
 	if (status == 0 && s->torch && !s->o->no_verify && result_is_program(s->result.path)) {
-		if (torch_verify(s, &ignored) < 0)
-			report_row(&s->report, "verified", "not: %s", ignored.text);
-		else
+		if (verify_result(s) >= 0)
 			report_row(&s->report, "verified", "it %s", buf_str(&s->result.verified));
 		status = result_write(&s->result, &s->runner.best, given, err); /* now says whether it was verified */
 	}
@@ -297,6 +342,7 @@ static void prepare(struct session *s, const struct fxminify_options *o, const c
 	note_command(s, argv);
 	s->result.o = o;
 	s->result.in = &s->in;
+	s->result.form = FORM_LAUNCHER;
 	s->runner.original = &s->in.repro;
 	s->runner.check = slice_str(o->check_str ? o->check_str : "");
 	s->runner.repeat = (unsigned)o->repeat;
@@ -333,6 +379,8 @@ static void close_session(struct session *s)
 	buf_release(&s->result.signature);
 	buf_release(&s->result.verified);
 	buf_release(&s->result.versions);
+	buf_release(&s->result.error);
+	buf_release(&s->result.more);
 }
 
 /* How it ended, in the journal and for people; the exit status. */

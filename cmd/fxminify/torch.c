@@ -417,6 +417,23 @@ int torch_given(struct session *s, const struct candidate *c, bool interim, stru
 
 /* ---- verifying ---- */
 
+enum { ERROR_LINES = 8, ERROR_COLUMNS = 300 };
+
+/* The error as it was, for the result's reader: its type and its first lines. */
+static void note_error(struct session *s, const struct outcome *out)
+{
+	struct slice rest = out->detail, line;
+	struct buf *b = &s->result.error;
+	buf_reset(b);
+	if (out->kind == OUTCOME_RAISED)
+		buf_addf(b, "%.*s: ", (int)out->signature.type.n, out->signature.type.p);
+	for (int n = 0; n < ERROR_LINES && slice_line(&rest, &line);) {
+		if (!slice_trim(line).n)
+			continue;
+		buf_addf(b, "%s%.*s", n++ ? "\n" : "", (int)(line.n < ERROR_COLUMNS ? line.n : ERROR_COLUMNS), line.p);
+	}
+}
+
 int torch_verify(struct session *s, struct err *err)
 {
 	struct with_torch *t = s->torch;
@@ -435,6 +452,7 @@ int torch_verify(struct session *s, struct err *err)
 		return -1;
 	enum verdict v = verdict_of(&out, &s->runner.want, s->runner.check);
 	buf_reset(&s->result.verified);
+	note_error(s, &out);
 	if (v == VERDICT_SAME) {
 		buf_adds(&s->result.verified, "fails the same way in a fresh process with all caches off");
 		return 1;

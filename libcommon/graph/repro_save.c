@@ -80,8 +80,9 @@ int repro_save(const struct repro *r, const struct repro_program *how, const cha
 	struct plan p;
 	if (plan_make(&p, r, how, slash ? slash + 1 : path, false, err) < 0)
 		return -1;
-	plan_text(&p, r, how, &text);
-	int rc = put_folder(&p, path, err);
+	int rc = plan_text(&p, r, how, &text, err);
+	if (!rc)
+		rc = put_folder(&p, path, err);
 	if (!rc)
 		rc = put_program(buf_slice(&text), path, err);
 	plan_release(&p);
