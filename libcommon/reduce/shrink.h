@@ -2,6 +2,9 @@
  *
  *     reduce_rest(&red, SHRINK_ALL, &err);       // all passes in turn, until a whole round brings nothing
  *
+ *     memory      inputs that share memory, or are a part of it, get memory of their own
+ *     leaves      inputs that have a history become leaves
+ *     strides     inputs become contiguous
  *     values      inputs that need not be the recorded ones become random (so that repro.py needs no files)
  *     inputs      inputs of one dtype and shape become one
  *     subgraphs   operations in the subgraphs of higher-order operators are bypassed, what is unused goes
@@ -20,6 +23,9 @@
 #include "reduce/nodes.h"
 
 enum shrink_pass {
+	SHRINK_MEMORY,
+	SHRINK_LEAVES,
+	SHRINK_STRIDES,
 	SHRINK_VALUES,
 	SHRINK_INPUTS,
 	SHRINK_SUBGRAPHS,
@@ -56,7 +62,7 @@ struct shrinker {
 	/* Change c, a copy of the best. False: it makes no sense after all. */
 	bool (*apply)(struct candidate *c, const struct repro *original, const struct edit *e);
 };
-extern const struct shrinker shrink_values, shrink_inputs, shrink_subgraphs, shrink_symbols, shrink_sizes, shrink_dtypes, shrink_arguments,
+extern const struct shrinker shrink_memory, shrink_leaves, shrink_strides, shrink_values, shrink_inputs, shrink_subgraphs, shrink_symbols, shrink_sizes, shrink_dtypes, shrink_arguments,
 	shrink_constants, shrink_head;
 
 /* A copy without the nodes that have a replacement (replace[node], GRAPH_NONE: it stays); users take that instead, chains are followed.
