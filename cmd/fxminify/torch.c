@@ -405,10 +405,9 @@ int torch_given(struct session *s, const struct candidate *c, bool interim, stru
 			struct repro_given *g = &(*given)[i];
 			if (v[i].kind == ORACLE_INT)
 				*g = (struct repro_given){.how = REPRO_GIVE_INT, .value = v[i].i};
-			else if (v[i].kind == ORACLE_TENSOR && c->feed[i].kind != FEED_RANDOM)
-				*g = (struct repro_given){.how = REPRO_GIVE_DATA, .bytes = v[i].bytes, .requires_grad = v[i].requires_grad};
-			else if (v[i].kind == ORACLE_TENSOR && c->feed[i].name.n)
-				*g = (struct repro_given){.how = REPRO_GIVE_DATA, .bytes = v[i].bytes, .requires_grad = v[i].requires_grad};
+			else if (v[i].kind == ORACLE_TENSOR && (c->feed[i].kind != FEED_RANDOM || c->feed[i].name.n))
+				*g = (struct repro_given){.how = REPRO_GIVE_DATA, .bytes = v[i].bytes, .offset = v[i].offset,
+							  .requires_grad = v[i].requires_grad, .non_leaf = c->feed[i].non_leaf};
 		}
 	}
 	free(v);
