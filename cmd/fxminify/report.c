@@ -24,15 +24,15 @@ void report_line(struct report *r, const char *fmt, ...)
 {
 	if (r->quiet)
 		return;
-	struct buf b = {0};
+	struct screen s = {0};
 	va_list ap;
 	va_start(ap, fmt);
-	buf_addvf(&b, fmt, ap);
+	buf_addvf(&s.b, fmt, ap);
 	va_end(ap);
 	report_clear(r);
-	clean_lines(b.p, b.len); /* messages come out of programs and files */
-	fprintf(stderr, "%.*s\n", (int)b.len, b.p ? b.p : "");
-	buf_release(&b);
+	buf_addc(&s.b, '\n');
+	screen_write(&s, STDERR_FILENO, "standard error", NULL); /* nothing can be done when that is gone */
+	buf_release(&s.b);
 	r->last = 0;
 }
 
