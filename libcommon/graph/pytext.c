@@ -335,8 +335,8 @@ void pytext_quote(struct buf *b, struct slice s)
 	buf_addc(b, q);
 	for (size_t i = 0, n; i < s.n; i += n) {
 		const char c = s.p[i];
-		const size_t drives = text_drives(s.p + i, s.n - i);
-		n = drives ? drives : 1;
+		const size_t drives = text_drives(s.p + i, s.n - i), whole = utf8_len(s.p + i, s.n - i);
+		n = drives ? drives : whole ? whole : 1;
 		if (c == '\\' || c == q) {
 			buf_addc(b, '\\');
 			buf_addc(b, c);
@@ -348,7 +348,7 @@ void pytext_quote(struct buf *b, struct slice s)
 		} else if (drives) {
 			buf_add_u(b, s.p + i, n);
 		} else {
-			buf_addc(b, c);
+			buf_add(b, s.p + i, n);
 		}
 	}
 	buf_addc(b, q);
