@@ -10,6 +10,7 @@
 #ifndef FXMINIFY_H
 #define FXMINIFY_H
 #include "base/opt.h"
+#include "base/screen.h"
 #include "graph/repro.h"
 #include "reduce/shrink.h"
 

@@ -249,16 +249,25 @@ static void locate(struct session *s, const struct outcome *original)
 static int show_located(struct session *s)
 {
 	const struct graph *g = &s->in.repro.graph;
+	struct screen out = {0};
+	struct err err = {.text = ""};
 	for (size_t i = 0; i < (s->n_likely ? s->n_likely : s->suspects.n); i++) {
 		uint32_t node = graph_find(g, 0, s->suspects.name[i]);
-		printf("%.*s", (int)s->suspects.name[i].n, s->suspects.name[i].p);
+		put_text(&out, s->suspects.name[i]);
 		if (node != GRAPH_NONE) {
 			struct slice op = graph_op_text(g, node), stack = g->node[node].stack == GRAPH_NONE ? SLICE("") : graph_text(g, g->node[node].stack);
-			printf("\t%.*s\tline %u\t%.*s", (int)op.n, op.p, g->node[node].line, (int)stack.n, stack.p);
+			buf_addc(&out.b, '\t');
+			put_text(&out, op);
+			buf_addf(&out.b, "\tline %u\t", g->node[node].line);
+			put_text(&out, stack);
 		}
-		putchar('\n');
+		buf_addc(&out.b, '\n');
 	}
-	return fflush(stdout) == 0 ? EXIT_FINE : EXIT_ENVIRON;
+	int status = screen_flush(&out, &err);
+	buf_release(&out.b);
+	if (status < 0 && err.text[0])
+		warn("%s", err.text);
+	return status < 0 && err.text[0] ? (int)err.status : EXIT_FINE;
 }
 
 static int reduce(struct session *s, struct err *err)
