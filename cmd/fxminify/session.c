@@ -55,12 +55,20 @@ static int stop(void *user)
 	return child_signalled();
 }
 
+/* Once, and also with --quiet: whoever resumes counts on it. */
+static void tell_journal(struct session *s)
+{
+	const char *failed = journal_failed(s->journal);
+	if (!failed)
+		return;
+	report_clear(&s->report);
+	warn("the journal is not whole: %s", failed);
+}
+
 static void progress(void *user)
 {
 	struct session *s = user;
-	const char *failed = journal_failed(s->journal);
-	if (failed)
-		report_row(&s->report, "note", "the journal is not whole: %s", failed);
+	tell_journal(s);
 	if (s->torch && !child_signalled())
 		torch_tell_gone(s);
 	report_progress(&s->report);
@@ -377,6 +385,7 @@ static void close_session(struct session *s)
 		torch_close(s);
 	else
 		oracle_close(s->runner.oracle);
+	tell_journal(s);
 	journal_close(s->journal);
 	subject_release(&s->in);
 	arena_release(&s->arena);

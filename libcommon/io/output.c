@@ -1,3 +1,4 @@
+#include "base/diag.h"
 #include "io/output.h"
 
 #include <dirent.h>
@@ -20,6 +21,7 @@ struct output {
 /* Whoever makes, renames or removes an output under its temporary name holds the lock. The signal's thread takes it for good: a
  * commit is then either done, and what is left under the temporary name goes, or never begins. */
 static struct output *open_outputs;
+static pid_t owner; /* of them: a fork that dies leaves them alone */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -47,6 +49,9 @@ static struct output *add(const char *path, bool dir)
 	o->dir = dir;
 	o->fd = -1;
 	pthread_mutex_lock(&lock);
+	if (!owner)
+		diag_at_die(output_abort_all);
+	owner = getpid();
 	o->next = open_outputs;
 	open_outputs = o;
 	pthread_mutex_unlock(&lock);
@@ -257,6 +262,8 @@ void output_abort(struct output *o)
 
 void output_abort_all(void)
 {
+	if (getpid() != owner)
+		return;
 	pthread_mutex_lock(&lock);
 	for (struct output *o = open_outputs; o; o = o->next)
 		take_away(o);

@@ -9,7 +9,7 @@
  *
  * Until commit, output_abort, die() and the signals of output_watch_signals() remove what was made. Nothing else is
  * ever deleted: an existing folder is replaced only when `replace` is asked for and `is_ours` says it may be.
- * Belongs to the tools: it keeps a list of open outputs for the signals.
+ * Belongs to the tools: it keeps a list of open outputs for die() and the signals.
  */
 #ifndef PT2_OUTPUT_H
 #define PT2_OUTPUT_H
