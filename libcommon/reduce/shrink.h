@@ -62,8 +62,8 @@ struct shrinker {
 	/* Change c, a copy of the best. False: it makes no sense after all. */
 	bool (*apply)(struct candidate *c, const struct repro *original, const struct edit *e);
 };
-extern const struct shrinker shrink_memory, shrink_leaves, shrink_strides, shrink_values, shrink_inputs, shrink_subgraphs, shrink_symbols, shrink_sizes, shrink_dtypes, shrink_arguments,
-	shrink_constants, shrink_head;
+extern const struct shrinker shrink_memory, shrink_leaves, shrink_strides, shrink_values, shrink_inputs, shrink_subgraphs, shrink_symbols,
+	shrink_sizes, shrink_dtypes, shrink_arguments, shrink_constants, shrink_head;
 
 /* A copy without the nodes that have a replacement (replace[node], GRAPH_NONE: it stays); users take that instead, chains are followed.
  * Only operands that come before the node may replace it. Feeds of placeholders that go are taken out. False: the result is no graph. */
