@@ -4,6 +4,8 @@
 #include "base/diag.h"
 #include "trace/trace.h"
 
+#include <unistd.h>
+
 /* ---- a graph of a trace ---- */
 
 struct pick {
@@ -157,6 +159,8 @@ int subject_load(struct subject *in, const char *path, const struct fxminify_opt
 		in->file_name = xstrdup("fx_graph.py");
 		return load_trace(in, path, o->graph, err);
 	}
+	if (o->graph && strcmp(path, "-") && access(path, R_OK) < 0)
+		return err_errno(err, EXIT_INPUT, "cannot read '%s'", path);
 	if (o->graph)
 		return err_set(err, EXIT_USAGE, "--graph is for a trace log (TORCH_TRACE), which '%s' is not", path);
 	if (repro_open(&in->repro, path, err) < 0 || check_whole(in, path, err) < 0)

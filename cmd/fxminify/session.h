@@ -33,6 +33,8 @@ int torch_open(struct session *s, struct err *err);
 void torch_close(struct session *s);
 /* Says, once, which of several launchers do not work. */
 void torch_tell_gone(struct session *s);
+/* Metadata of every node, from a process with torch that runs the original once, in eager, and ends. With --test. */
+int torch_shapes(struct session *s, struct err *err);
 /* The original in eager: 1, and metadata of every node is in in.repro.graph; 0: out says why it does not run. */
 int torch_record(struct session *s, struct outcome *out, struct err *err);
 /* What the user's own call does (oracle_torch.h): 1, and out; 0: the original is no such thing. */

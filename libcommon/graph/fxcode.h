@@ -58,7 +58,11 @@
 enum fxcode_form {
 	FXCODE_RUNNABLE, /* class Repro with __init__, no annotations, `; x = None` tails; runs as it stands after repro.h's header */
 	FXCODE_READABLE, /* with annotations and "# File:" comments, as fx_graph_readable.py */
+	FXCODE_PLAIN,    /* as a person writes: "def f(x):" where fxcode_is_function, else as RUNNABLE; no tails, the last call behind
+			  * "return", one value returned alone (not as a tuple of one), x[:, 1:3] */
 };
+/* Does it need no self: no attribute, no module? */
+bool fxcode_is_function(const struct graph *g);
 
 /* `name` names the text in errors. Reads the class with a forward() that is the outermost (of several the first that no other makes). */
 int fxcode_read(struct graph *g, struct slice text, const char *name, struct err *err);

@@ -34,7 +34,13 @@
  *    and debug folders), inputs in the text when small, else in a folder beside the program, found from the program's own place.
  *    A comment and a line on standard error at run time name the inputs whose values are random. command is 'run'; torch's own
  *    sub-commands (minify, analyze, --tracing-mode ...) keep working.
- *  - Both define nan, which torch's own header forgets (NameError in torch 2.13).
+ *  - REPRO_PLAIN is what a person would put into an issue: imports that are needed, settings, "def f(x): return torch.relu(x)"
+ *    (plain.h), inputs as torch.randn, torch.ones, torch.tensor([...]) with their strides, dtypes, shared memory and (after dynamo)
+ *    requires_grad, and torch.compile(f)(x), with what it is compared to (`check`); for AOTInductor torch.export and
+ *    aoti_compile_and_package. Not everything can be said so: user's Triton kernels, process groups, inputs that are no tensors and
+ *    no integers, two dtypes in one storage. It is compiled on another way than the launcher's (from dynamo on), so whoever writes
+ *    one runs it. Not read back.
+ *  - Both launchers define nan, which torch's own header forgets (NameError in torch 2.13).
  *  - Old forms are written as the new form that has their meaning; pickled config (load_config(b'...')) is then left out, as
  *    torch 2.13 cannot read it, and said in a comment.
  *  - Aot inductor: an exported program cannot be made without torch. What is written has class Repro and load_args as after aot;
@@ -173,10 +179,16 @@ void repro_bytes_close(struct repro_bytes *s);
  * again: REPRO_ALONE leaves it out. */
 bool repro_env_is_private(struct slice name);
 
-enum repro_style { REPRO_LAUNCHER, REPRO_ALONE };
+enum repro_style { REPRO_LAUNCHER, REPRO_ALONE, REPRO_PLAIN };
 
 /* Where a placeholder of the program takes its value from. */
-enum repro_give { REPRO_GIVE_INPUT, REPRO_GIVE_RANDOM, REPRO_GIVE_INT, REPRO_GIVE_DATA };
+enum repro_give {
+	REPRO_GIVE_INPUT,
+	REPRO_GIVE_RANDOM,
+	REPRO_GIVE_INT,
+	REPRO_GIVE_DATA,
+	REPRO_GIVE_GUESS, /* nothing is known of it: a float32 number as a tensor, which is said */
+};
 struct repro_given {
 	enum repro_give how;
 	uint32_t input;       /* GIVE_INPUT: index in r->input, with all it says (of GIVE_RANDOM and GIVE_DATA metadata is the placeholder's) */
@@ -198,6 +210,15 @@ struct repro_note {
 	struct slice verified;  /* "fails the same way in a fresh process", "does NOT fail in a fresh process: ..." */
 	struct slice versions;  /* "torch 2.13.0+cpu, Python 3.11.2, gcc 12.2.0", any number of lines */
 	struct slice more;      /* further lines */
+	struct slice error;     /* REPRO_PLAIN: the error as it was, any number of lines */
+};
+
+/* REPRO_PLAIN: what is asked about the values. */
+enum repro_check {
+	REPRO_CHECK_RUNS,   /* nothing: it is called */
+	REPRO_CHECK_SAME,   /* torch._dynamo.utils.same(), with double precision as the reference where that can be had */
+	REPRO_CHECK_EQUAL,  /* integers and flags, all of them */
+	REPRO_CHECK_SHAPE,
 };
 
 #define REPRO_INLINE 4096
@@ -210,11 +231,13 @@ struct repro_program {
 	bool no_seed;                    /* else the seed is set before random values are made */
 	uint64_t seed;
 	uint32_t inline_max;             /* REPRO_ALONE: bytes of a storage that go into the text; 0: REPRO_INLINE */
+	enum repro_check check;          /* REPRO_PLAIN */
+	struct slice spellings;          /* REPRO_PLAIN: plain.h's table */
 	struct slice folder;             /* REPRO_ALONE: of larger ones, beside the program; "": its name with .data for .py */
 };
 /* In the style REPRO_LAUNCHER, r as it is. Never fails: what load_args cannot hold was refused when it was read. */
 void repro_write(const struct repro *r, struct buf *b);
-/* The program's text. Fails (EXIT_INPUT) for a placeholder whose metadata is not known, n_given that does not fit, a size whose
+/* The program's text. Fails (EXIT_INPUT) for a placeholder whose metadata is not known (but GIVE_GUESS), n_given that does not fit, a size whose
  * symbols have no value. REPRO_ALONE names files of `folder` that are not written here: repro_save. */
 int repro_text(const struct repro *r, const struct repro_program *p, struct buf *b, struct err *err);
 /* The program as a file, and the folder of its large inputs; each file appears whole under its name, the program last. */

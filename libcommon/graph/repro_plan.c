@@ -127,6 +127,30 @@ static int add_layout(struct planning *w, const struct graph *g, const struct gm
 	return 0;
 }
 
+/* The same in numbers, for a program that makes the tensor itself. */
+static int note_layout(struct planning *w, const struct graph *g, const struct gmeta *m, struct symsize offset, struct plan_input *to)
+{
+	const struct symsize *dim = g->dim + m->dim;
+	struct tensor_meta *t;
+	struct err why;
+	if (w->how->style != REPRO_PLAIN)
+		return 0;
+	t = to->layout = arena_alloc(&w->p->arena, sizeof(*t));
+	*t = (struct tensor_meta){.dtype = m->dtype, .n_dim = m->n_dim, .device_index = -1};
+	for (int i = 0; i < m->n_dim; i++) {
+		if (symsize_eval(&g->tab, dim[i], values(w, g), &t->size[i], &why) < 0)
+			return err_set(w->err, EXIT_INPUT, "input '%.*s': %s", (int)to->name.n, to->name.p, why.text);
+		to->dynamic |= (uint64_t)(symsize_is_int(dim[i]) ? 0 : 1) << i;
+	}
+	tensor_contiguous(t);
+	for (int i = 0; m->has_stride && i < m->n_dim; i++)
+		if (symsize_eval(&g->tab, dim[m->n_dim + i], values(w, g), &t->stride[i], &why) < 0)
+			return err_set(w->err, EXIT_INPUT, "input '%.*s': %s", (int)to->name.n, to->name.p, why.text);
+	if (symsize_eval(&g->tab, offset, values(w, g), &to->offset, &why) < 0)
+		return err_set(w->err, EXIT_INPUT, "input '%.*s': %s", (int)to->name.n, to->name.p, why.text);
+	return 0;
+}
+
 /* ---- storages ---- */
 
 static uint32_t add_storage(struct planning *w, const struct plan_storage *s)
@@ -235,8 +259,16 @@ static int given_input(struct planning *w, const struct repro_given *v, struct p
 		buf_adds(&b, in->requires_grad ? ", requires_grad=True" : "");
 		buf_adds(&b, in->is_leaf || v->leaf ? ", is_leaf=True" : "");
 		to->random = !rc && w->p->storage[to->storage].how == PLAN_RANDOM;
+		to->requires_grad = in->requires_grad;
+		to->is_leaf = in->is_leaf || v->leaf;
+		to->extra = in->extra;
+		rc = rc || note_layout(w, g, &g->meta[in->meta], in->offset, to) < 0;
 	} else if (in->kind == REPRO_SYMINT) {
+		struct err why;
 		rc = add_size(w, g, in->value, to->name, &b) < 0;
+		if (symsize_eval(&g->tab, in->value, values(w, g), &to->number, &why) < 0 && w->how->style == REPRO_PLAIN)
+			rc = err_set(w->err, EXIT_INPUT, "input '%.*s' has no value", (int)to->name.n, to->name.p);
+		to->expr = in->expr;
 		if (in->expr.n) {
 			buf_adds(&b, ", expr=");
 			pytext_quote(&b, in->expr);
@@ -306,11 +338,13 @@ static int make_tensor(struct planning *w, const struct repro_given *v, const st
 		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: %s", (int)to->name.n, to->name.p, why.text);
 	}
 	to->storage = made_storage(w, &s);
-	const int rc = add_layout(w, w->g, m, to->name, &b);
+	to->requires_grad = v->requires_grad || m->requires_grad;
+	to->is_leaf = !v->non_leaf;
+	const int rc = add_layout(w, w->g, m, to->name, &b) < 0 ? -1 : note_layout(w, w->g, m, symsize_int(offset), to);
 	if (offset)
 		buf_addf(&b, ", storage_offset=%lld", (long long)offset);
-	buf_adds(&b, v->requires_grad || m->requires_grad ? ", requires_grad=True" : "");
-	buf_adds(&b, v->non_leaf ? "" : ", is_leaf=True");
+	buf_adds(&b, to->requires_grad ? ", requires_grad=True" : "");
+	buf_adds(&b, to->is_leaf ? ", is_leaf=True" : "");
 	to->value = keep(w, &b);
 	return rc;
 }
@@ -330,9 +364,10 @@ static int make_symint(struct planning *w, const struct repro_given *v, const st
 		symsize_print(&w->g->tab, m->expr, &text);
 		buf_adds(&b, ", expr=");
 		pytext_quote(&b, buf_slice(&text));
-		buf_release(&text);
+		to->expr = keep(w, &text);
 		w->p->symbolic = true;
 	}
+	to->number = value;
 	to->value = keep(w, &b);
 	return 0;
 }
@@ -348,6 +383,11 @@ static int plan_one(struct planning *w, uint32_t node, const struct repro_given 
 		return make_symint(w, v, m, to);
 	if (m && m->kind == GMETA_TENSOR && dtype_info(m->dtype) && v->how != REPRO_GIVE_INPUT)
 		return make_tensor(w, v, m, to);
+	if (v->how == REPRO_GIVE_GUESS) {
+		const struct gmeta number = {.kind = GMETA_TENSOR, .dtype = DTYPE_F32, .device = GRAPH_NONE};
+		to->guess = true;
+		return make_tensor(w, &(struct repro_given){.how = REPRO_GIVE_RANDOM}, &number, to);
+	}
 	return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: nothing is known of its shape", (int)to->name.n, to->name.p);
 }
 

@@ -215,7 +215,8 @@ struct repro_given *candidate_given(const struct candidate *c, const struct repr
 		else if (given_int(c, f, &env, &given[i].value))
 			given[i].how = REPRO_GIVE_INT;
 		else
-			given[i] = (struct repro_given){.how = REPRO_GIVE_RANDOM, .memory = f->memory, .non_leaf = f->non_leaf};
+			given[i] = (struct repro_given){.how = f->meta == GRAPH_NONE ? REPRO_GIVE_GUESS : REPRO_GIVE_RANDOM, .memory = f->memory,
+							.non_leaf = f->non_leaf};
 	}
 	symbind_release(&env);
 	return given;

@@ -6,7 +6,7 @@
 #include <signal.h>
 
 #define DEATHS_IN_A_ROW 2
-#define LATE_MS 30000 /* how long after a test's own timeout its process must have answered */
+#define LATE_MS 60000 /* a process that has tests says something every five seconds (oracle.py: ALIVE) */
 
 struct flight {
 	uint64_t id;
@@ -25,6 +25,7 @@ struct worker {
 	struct torch_oracle *o;
 	bool recorded;       /* it answered `record`: tests may come */
 	unsigned in_flight, deaths, starts;
+	int64_t heard;       /* when it last said something */
 	struct buf wanted;   /* environment lines it is to be started with */
 };
 struct torch_oracle {
@@ -163,6 +164,7 @@ static void take_message(void *user, struct peer *p, const struct json_tape *t, 
 	uint64_t id = 0;
 	uint32_t k = json_get(t, root, "id");
 	(void)p;
+	w->heard = peer_clock();
 	if (k != JSON_NONE)
 		json_u64(t, k, &id);
 	size_t i = flight_find(o, id);
@@ -192,9 +194,12 @@ static void check_times(struct torch_oracle *o)
 		if (p->state != PEER_DEAD && p->deadline && now > p->deadline)
 			worker_died(&o->worker[i], p->state == PEER_BOOT ? "did not start in time" : "did not get ready in time");
 	}
-	for (size_t i = o->n_flights; o->spec.timeout_ms && i-- > 0 && i < o->n_flights;)
-		if (o->flight[i].peer >= 0 && now > o->flight[i].began + o->spec.timeout_ms + LATE_MS)
-			worker_died(&o->worker[o->flight[i].peer], "does not answer");
+	/* Tests have their own timeouts there, which count what they spend. */
+	for (size_t i = o->n_flights; o->spec.timeout_ms && i-- > 0 && i < o->n_flights;) {
+		struct worker *w = o->flight[i].peer >= 0 ? &o->worker[o->flight[i].peer] : NULL;
+		if (w && now > (w->heard > o->flight[i].began ? w->heard : o->flight[i].began) + LATE_MS)
+			worker_died(w, "does not answer");
+	}
 }
 
 /* One event of the processes. 1: a signal handler of the tool ran; -1: none of them is left. */

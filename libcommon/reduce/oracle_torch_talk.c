@@ -109,13 +109,15 @@ void talk_start(const struct oracle_torch_spec *spec, enum talk_mode mode, struc
 {
 	struct json_out o;
 	begin(&o, b, "start");
-	member_str(&o, "mode", mode == TALK_VERIFY ? SLICE("verify") : SLICE("oracle"));
+	member_str(&o, "mode", mode == TALK_VERIFY ? SLICE("verify") : spec->record_only ? SLICE("record") : SLICE("oracle"));
 	json_key(&o, "env");
 	json_out_raw(&o, env);
 	member_str(&o, "form", slice_str(repro_form_name(spec->repro->form)));
 	json_member_u64(&o, "jobs", spec->jobs ? spec->jobs : 1);
 	json_key(&o, "timeout");
 	json_out_double(&o, spec->timeout_ms / 1000.0, 3);
+	json_key(&o, "stall");
+	json_out_double(&o, spec->stall_ms / 1000.0, 3);
 	json_member_u64(&o, "memory", spec->max_memory);
 	json_key(&o, "path");
 	json_arr(&o);
@@ -466,7 +468,7 @@ static int out_program(struct json_out *o, const char *path, struct err *err)
 	return status;
 }
 
-int talk_verify(const char *path, unsigned timeout_ms, bool remote, struct buf *b, struct err *err)
+int talk_verify(const char *path, unsigned timeout_ms, unsigned stall_ms, bool remote, struct buf *b, struct err *err)
 {
 	struct json_out o;
 	char *absolute = realpath(path, NULL);
@@ -475,6 +477,8 @@ int talk_verify(const char *path, unsigned timeout_ms, bool remote, struct buf *
 	member_str(&o, "path", slice_str(absolute ? absolute : path));
 	json_key(&o, "timeout");
 	json_out_double(&o, timeout_ms / 1000.0, 3);
+	json_key(&o, "stall");
+	json_out_double(&o, stall_ms / 1000.0, 3);
 	if (remote)
 		status = out_program(&o, path, err);
 	end(&o);
@@ -500,7 +504,7 @@ static enum outcome_kind kind_of(struct slice name)
 {
 	static const struct { const char *name; enum outcome_kind kind; } kinds[] = {
 		{"passes", OUTCOME_PASSES}, {"invalid", OUTCOME_INVALID}, {"raised", OUTCOME_RAISED}, {"accuracy", OUTCOME_ACCURACY},
-		{"crashed", OUTCOME_CRASHED}, {"timeout", OUTCOME_TIMEOUT},
+		{"crashed", OUTCOME_CRASHED}, {"timeout", OUTCOME_TIMEOUT}, {"memory", OUTCOME_MEMORY},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (slice_is(name, kinds[i].name))
@@ -521,7 +525,7 @@ static void add_last_words(struct slice output, struct buf *b)
 
 void talk_outcome(const struct json_tape *t, uint32_t k, struct arena *arena, struct outcome *out)
 {
-	*out = (struct outcome){.extra = {"", 0}};
+	*out = (struct outcome){.extra = {"", 0}, .output = text_of(t, k, "output", arena)};
 	uint32_t id = json_get(t, k, "id"), seconds = json_get(t, k, "seconds"), extra = json_get(t, k, "extra");
 	if (id != JSON_NONE)
 		json_u64(t, id, &out->id);
@@ -538,11 +542,11 @@ void talk_outcome(const struct json_tape *t, uint32_t k, struct arena *arena, st
 	buf_reset(&b);
 	buf_add_slice(&b, text_of(t, k, "detail", arena));
 	if (out->kind == OUTCOME_CRASHED)
-		add_last_words(text_of(t, k, "output", arena), &b);
+		add_last_words(out->output, &b);
 	out->detail = arena_slice(arena, buf_slice(&b));
 	buf_release(&b);
 	/* A process may also abort of it: destructors throw. */
 	bool died = out->kind == OUTCOME_CRASHED;
-	if ((died || out->kind == OUTCOME_RAISED) && signature_of_kernel_error(text_of(t, k, died ? "output" : "message", arena), &out->signature))
+	if ((died || out->kind == OUTCOME_RAISED) && signature_of_kernel_error(died ? out->output : text_of(t, k, "message", arena), &out->signature))
 		out->kind = out->signature.kind = OUTCOME_RAISED;
 }

@@ -32,7 +32,7 @@ static bool apply_memory(struct candidate *c, const struct repro *original, cons
 	return true;
 }
 
-const struct shrinker shrink_memory = {"memory", "Separate inputs", list_memory, apply_memory};
+const struct shrinker shrink_memory = {"memory", "Separate inputs", list_memory, apply_memory, "given memory of their own", NULL};
 
 static bool has_history(const struct candidate *c, size_t feed) { return c->feed[feed].non_leaf; }
 
@@ -51,7 +51,7 @@ static bool apply_leaves(struct candidate *c, const struct repro *original, cons
 	return true;
 }
 
-const struct shrinker shrink_leaves = {"leaves", "Make inputs leaves", list_leaves, apply_leaves};
+const struct shrinker shrink_leaves = {"leaves", "Make inputs leaves", list_leaves, apply_leaves, "made leaves", NULL};
 
 /* Strides that are numbers, and not those of a dense tensor. */
 static bool has_strides(const struct candidate *c, size_t feed)
@@ -95,7 +95,7 @@ static bool apply_strides(struct candidate *c, const struct repro *original, con
 	return true;
 }
 
-const struct shrinker shrink_strides = {"strides", "Make inputs contiguous", list_strides, apply_strides};
+const struct shrinker shrink_strides = {"strides", "Make inputs contiguous", list_strides, apply_strides, "made contiguous", NULL};
 
 /* ---- values ---- */
 
@@ -123,7 +123,7 @@ static bool apply_values(struct candidate *c, const struct repro *original, cons
 	return true;
 }
 
-const struct shrinker shrink_values = {"values", "Forget values", list_values, apply_values};
+const struct shrinker shrink_values = {"values", "Forget values", list_values, apply_values, "made random", NULL};
 
 /* ---- inputs ---- */
 
@@ -169,4 +169,4 @@ static bool apply_inputs(struct candidate *c, const struct repro *original, cons
 	return ok;
 }
 
-const struct shrinker shrink_inputs = {"inputs", "Consolidate inputs", list_inputs, apply_inputs};
+const struct shrinker shrink_inputs = {"inputs", "Consolidate inputs", list_inputs, apply_inputs, "merged", NULL};

@@ -710,9 +710,12 @@ def describe(e, phase):
     gpu = gpu_trouble(full)
     if isinstance(e, OSError) and e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or "No space left on device" in full:
         out.update(kind="infra", detail="no space is left on the device: " + message[:300])
-    elif isinstance(e, MemoryError) or re.search(r"can't allocate memory|bad_alloc|virtual memory exhausted|Cannot allocate memory|"
-                                                 r"cc1plus: out of memory|failed to map segment", full):
-        out.update(kind="infra", detail="memory ran out (the limit of a test): " + message[:300])
+    elif isinstance(e, MemoryError) or NO_MEMORY.search(full):
+        stack = stack_of(e)
+        compiler = re.search(r"(\w+): out of memory allocating", full)
+        out.update(no_memory(phase, compiler[1] if compiler else stack_words(stack), named(stack)[:3], full))
+        if phase not in ("compile", "run", "accuracy"):
+            out.update(kind="invalid" if phase in ("eager", "trace") else "infra")
     elif gpu:
         out.update(kind="infra", detail=f"{gpu}: {message[:300]}")
     elif isinstance(e, Missing):
