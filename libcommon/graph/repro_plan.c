@@ -248,7 +248,8 @@ static int given_input(struct planning *w, const struct repro_given *v, struct p
 	to->original = input;
 	to->block = in->block;
 	if (in->kind == REPRO_TENSOR) {
-		rc = original_storage(w, in->storage, v->own_memory, to->name, &to->storage) < 0 || add_layout(w, g, &g->meta[in->meta], to->name, &b) < 0;
+		rc = original_storage(w, in->storage, v->own_memory, to->name, &to->storage) < 0 ||
+		     add_layout(w, g, &g->meta[in->meta], to->name, &b) < 0;
 		if (!rc && !(symsize_is_int(in->offset) && in->offset.k == 0)) {
 			buf_adds(&b, ", storage_offset=");
 			rc = add_size(w, g, in->offset, to->name, &b) < 0;

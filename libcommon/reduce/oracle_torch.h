@@ -25,7 +25,7 @@
  *     > users   id                                                (answered as `test`)
  *     < started id, pid                                           (the process group, to be killed should the zygote die)
  *     < test    id, kind (outcome_name), type, message, frames, detail, phase, seconds, extra, output (last of what it printed)
- *     > inputs  id, feeds  < inputs: values [{kind, dtype, size, stride, offset, data (base64), same (the value before, whose data it has)}]
+ *     > inputs  id, feeds  < inputs: values [{kind, dtype, size, stride, offset, data (base64) or same (the value that has its data)}]
  *     < alive                                                     (every five seconds while a test runs)
  *     > cancel  id     > verify  path, timeout, stall, files [{name, data (base64)}]  < verify     > quit
  *

@@ -389,9 +389,11 @@ def record(state, say):
     names = [a.arg for a in forward.args.args[1:]]
     if len(names) != len(inputs):
         raise TypeError(f"forward() takes {len(names)} inputs, load_args gives {len(inputs)}")
-    inputs = [v for _, v in inputs]
-    for name, v in zip(names, inputs):
+    for name, (own, v) in zip(names, inputs):
         keep(name, v)
+        if own != name:  # "input", which the text cannot have as a name
+            keep(own, v)
+    inputs = [v for _, v in inputs]
     memories = memories_of(setup, inputs)
     aliases = {s.targets[0].id: s.value.id for s in forward.body if isinstance(s, ast.Assign) and isinstance(s.value, ast.Name)
                and isinstance(s.targets[0], ast.Name)}
