@@ -20,13 +20,13 @@ static bool same_file(const char *a, const char *b)
 }
 
 /* repro.py, unless that is what is reduced. The original is never written to. */
-static void name_output(struct session *s)
+static void name_output(struct session *s, const char *fallback)
 {
 	const char *end = s->in.kind == SUBJECT_JSON ? ".json" : s->in.kind == SUBJECT_READABLE && s->o->test ? ".txt" : ".py";
 	if (s->o->output)
 		buf_adds(&s->output, s->o->output);
 	else
-		buf_addf(&s->output, "repro%s", end);
+		buf_addf(&s->output, "%s%s", fallback, end);
 	if (same_file(buf_str(&s->output), s->in.path)) {
 		if (s->o->output)
 			die(EXIT_USAGE, "'%s' is the original; give another --output", s->o->output);
@@ -352,7 +352,7 @@ static int finish(struct session *s, struct err *err)
 	return status;
 }
 
-static void prepare(struct session *s, const struct fxminify_options *o, const char *path, const char *const *argv)
+void session_prepare(struct session *s, const struct fxminify_options *o, const char *path, const char *const *argv, const char *fallback)
 {
 	*s = (struct session){.o = o, .ops_before = SIZE_MAX};
 	report_init(&s->report, o, &s->runner);
@@ -375,10 +375,10 @@ static void prepare(struct session *s, const struct fxminify_options *o, const c
 	struct err err;
 	if (subject_load(&s->in, path, o, &err) < 0)
 		die_err(&err);
-	name_output(s);
+	name_output(s, fallback);
 }
 
-static void close_session(struct session *s)
+void session_close(struct session *s)
 {
 	runner_release(&s->runner);
 	if (s->torch)
@@ -478,8 +478,8 @@ static int search(struct session *s, const char *const *argv, const char *resume
 int session_run(const struct fxminify_options *o, const char *path, const char *const *argv, const char *resume)
 {
 	struct session s;
-	prepare(&s, o, path, argv);
+	session_prepare(&s, o, path, argv, "repro");
 	int status = o->level == 1 ? write_unreduced(&s) : search(&s, argv, resume);
-	close_session(&s);
+	session_close(&s);
 	return status;
 }

@@ -418,6 +418,14 @@ int torch_given(struct session *s, const struct candidate *c, bool interim, stru
 
 enum { ERROR_LINES = 8, ERROR_COLUMNS = 300 };
 
+/* "/tmp/.../x.cpp:12:29: error": the file's name alone, for the folder is gone. */
+static struct slice without_folder(struct slice line)
+{
+	const char *colon = line.n && *line.p == '/' ? memchr(line.p, ':', line.n) : NULL;
+	const char *slash = colon ? memrchr(line.p, '/', (size_t)(colon - line.p)) : NULL;
+	return slash ? slice_of(slash + 1, (size_t)(line.p + line.n - slash - 1)) : line;
+}
+
 /* The error as it was, for the result's reader: its type and its first lines. */
 static void note_error(struct session *s, const struct outcome *out)
 {
@@ -427,31 +435,41 @@ static void note_error(struct session *s, const struct outcome *out)
 	if (out->kind == OUTCOME_RAISED)
 		buf_addf(b, "%.*s: ", (int)out->signature.type.n, out->signature.type.p);
 	for (int n = 0; n < ERROR_LINES && slice_line(&rest, &line);) {
+		if (slice_starts(line, "In file included"))
+			break;
 		if (!slice_trim(line).n)
 			continue;
+		line = without_folder(line);
 		buf_addf(b, "%s%.*s", n++ ? "\n" : "", (int)(line.n < ERROR_COLUMNS ? line.n : ERROR_COLUMNS), line.p);
 	}
 }
 
-int torch_verify(struct session *s, struct err *err)
+int torch_try(struct session *s, struct outcome *out, struct err *err)
 {
 	struct with_torch *t = s->torch;
-	struct outcome out;
 	struct repro head = s->in.repro;
 	head.line = s->runner.best.line;
 	head.n_lines = s->runner.best.n_lines;
-	report_step(&s->report, "verified");
 	if (t->spec.launcher) {
 		oracle_close(s->runner.oracle);
 		s->runner.oracle = NULL;
 	}
 	if (!t->verifier && !(t->verifier = verifier_start(&t->spec, err)))
 		return -1;
-	if (verifier_run(t->verifier, s->result.path, &head, s->runner.want.kind == OUTCOME_TIMEOUT, &out, err) < 0)
+	if (verifier_run(t->verifier, s->result.path, &head, s->runner.want.kind == OUTCOME_TIMEOUT, out, err) < 0)
+		return -1;
+	note_error(s, out);
+	return 0;
+}
+
+int torch_verify(struct session *s, struct err *err)
+{
+	struct outcome out;
+	report_step(&s->report, "verified");
+	if (torch_try(s, &out, err) < 0)
 		return -1;
 	enum verdict v = verdict_of(&out, &s->runner.want, s->runner.check);
 	buf_reset(&s->result.verified);
-	note_error(s, &out);
 	if (v == VERDICT_SAME) {
 		buf_adds(&s->result.verified, "fails the same way in a fresh process with all caches off");
 		return 1;

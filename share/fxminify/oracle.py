@@ -370,9 +370,13 @@ def inputs_of(state, request, say):
 
 
 def own_assertion(e):
-    """The program compares values itself: its line."""
-    last = traceback.extract_tb(e.__traceback__)[-1:] if isinstance(e, AssertionError) else []
-    return last[0].line if last and os.path.realpath(last[0].filename) == os.path.realpath(sys.argv[0]) else ""
+    """The program compares values itself: its line, and what they were."""
+    last = list(traceback.walk_tb(e.__traceback__))[-1:] if isinstance(e, AssertionError) else []
+    if not last or os.path.realpath(last[0][0].f_code.co_filename) != os.path.realpath(sys.argv[0]):
+        return ""
+    names = last[0][0].f_globals
+    values = [f"{n} = {' '.join(repr(names[n]).split())[:200]}" for n in ("expected", "actual") if n in names]
+    return "\n".join(["AssertionError: " + linecache.getline(sys.argv[0], last[0][1]).strip(), *values])
 
 
 def verify(session, request_fd, say):
