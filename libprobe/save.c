@@ -80,6 +80,18 @@ static size_t safetensors_head(char *p, size_t room, const struct tensor_meta *m
 	return n;
 }
 
+/* Once: a full disk stays full. */
+static void tell_failed(void)
+{
+	static _Atomic bool told;
+	char text[128];
+	int why = errno;
+	if (atomic_exchange(&told, true))
+		return;
+	snprintf(text, sizeof(text), "a tensor could not be saved: %s", strerror(why));
+	event_aside(LIVE_NO_MODEL, text);
+}
+
 uint64_t ops_save(char *path, enum tensor_format format, const struct tensor_meta *m, const void *data, char *scratch)
 {
 	const struct dtype_info *d = dtype_info(m->dtype);
@@ -96,8 +108,10 @@ uint64_t ops_save(char *path, enum tensor_format format, const struct tensor_met
 	len = npy ? npy_head(head, sizeof(head), m, d->npy) : safetensors_head(head, sizeof(head), m, d->safetensors, bytes);
 	struct out o = {.scratch = scratch};
 	o.fd = files_make(path);
-	if (o.fd < 0)
+	if (o.fd < 0) {
+		tell_failed();
 		return 0;
+	}
 	add(&o, head, len);
 	if (tensor_is_contiguous(m)) {
 		flush(&o);
@@ -106,6 +120,8 @@ uint64_t ops_save(char *path, enum tensor_format format, const struct tensor_met
 		add_elements(&o, m, data, n, (size_t)d->bytes);
 		flush(&o);
 	}
+	if (o.failed)
+		tell_failed();
 	close(o.fd);
 	if (o.failed)
 		files_unmake(path);

@@ -68,6 +68,7 @@ while read -r line; do
 		once "INJECT_WRITE=#$n" $line
 		[ "$status $left" = "$was $want" ] && { same=$((same + 1)); [ $same -ge 12 ] && break; continue; }
 		same=0
+		[ "$status" = 0 ] && grep -q "a tensor could not be saved: No space left" err && continue
 		[[ "$status $(cat err)" =~ ^4\ [a-z-]+:\ .*(\'made/[^\']+\'|TMPDIR) ]] || wrong+=" [write $n: $status $(head -1 err)]"
 		seen+=$(grep -o "'made/[^']*'" err)
 	done
@@ -80,6 +81,6 @@ tlparse -e -o made $DATA/draft_export.log
 tlparse -i -o made $DATA/provenance_jit.log
 tlparse -o made ../in.log $DATA/graph_breaks.log
 tlparse --all-ranks-html -o made ../many
-aoti-printer -q -i -o made --format=pt $P/mlp.pt2 f32[3,8]
+aoti-printer -i -o made --format=pt $P/mlp.pt2 f32[3,8]
 EOS
 done_testing
