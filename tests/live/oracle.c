@@ -313,7 +313,7 @@ static void after_aot(void)
 	int status = 0;
 	char *repro = xasprintf("%s/aot_compile_error/repro.py", fixtures);
 	double began = now();
-	status = v ? verifier_run(v, repro, &r, &out, &err) : -1;
+	status = v ? verifier_run(v, repro, &r, false, &out, &err) : -1;
 	ok(status == 0 && verdict_of(&out, &want, (struct slice){"", 0}) == VERDICT_SAME, "a repro.py fails the same way in a fresh process",
 	   status ? err.text : out.detail.p);
 	took("verified", now() - began);

@@ -294,7 +294,7 @@ static void the_program_goes_along(void **state)
 		const struct oracle_torch_spec spec = {.python = script, .repro = &repro, .timeout_ms = 5000, .launcher = far ? one : NULL};
 		struct verifier *v = verifier_start(&spec, &err);
 		assert_non_null(v);
-		assert_int_equal(verifier_run(v, path, &repro, &out, &err), 0);
+		assert_int_equal(verifier_run(v, path, &repro, false, &out, &err), 0);
 		assert_int_equal(out.kind, OUTCOME_RAISED);
 		struct mapfile file;
 		assert_int_equal(mapfile_open(&file, asked, &err), 0);
