@@ -266,7 +266,7 @@ static int finish(struct session *s, struct err *err)
 	status = result_write(&s->result, &s->runner.best, given, err);
 	if (status == 0 && s->torch && !s->o->no_verify && result_is_program(s->result.path)) {
 		if (torch_verify(s, &ignored) < 0)
-			report_line(&s->report, "It could not be verified: %s", ignored.text);
+			report_line(&s->report, "It could not be verified: %s", child_signalled() ? "interrupted" : ignored.text);
 		else
 			report_line(&s->report, "It %s", buf_str(&s->result.verified));
 		status = result_write(&s->result, &s->runner.best, given, err); /* now says whether it was verified */
@@ -386,7 +386,8 @@ static int search(struct session *s, const char *const *argv, const char *resume
 	if (status == 0)
 		status = reduce(s, &err);
 	/* Whatever stopped it, the best so far is a result, but for a write that failed. */
-	if (s->runner.has_best && !s->write_error.text[0] && (status == 0 || s->runner.stopped) && finish(s, &err) < 0)
+	bool there = child_signalled() && s->report.file; /* and torch is gone: with the values it had then */
+	if (s->runner.has_best && !s->write_error.text[0] && (status == 0 || s->runner.stopped) && !there && finish(s, &err) < 0)
 		status = -1, s->runner.stopped = NULL;
 	return conclude(s, status, &err);
 }
