@@ -152,13 +152,15 @@ static void describe_signature(const struct signature *g, struct buf *b)
 
 #define LAST_WORDS 6 /* lines */
 
-/* What a process printed before it died: often it says why. */
+/* How a process died, or hangs, and what it printed before: often that says why. */
 static void tell_last_words(struct session *s, const struct outcome *out)
 {
-	struct slice text = slice_trim(out->output), line;
+	struct slice text = slice_trim(out->output), detail = out->detail, line;
 	size_t n = 0, at = text.n;
 	if (out->kind != OUTCOME_CRASHED && out->kind != OUTCOME_TIMEOUT && out->kind != OUTCOME_MEMORY)
 		return;
+	if (!s->o->test && slice_line(&detail, &line) && line.n)
+		report_line(&s->report, "  %.*s", (int)(line.n > 400 ? 400 : line.n), line.p);
 	while (at && (n += text.p[at - 1] == '\n') < LAST_WORDS)
 		at--;
 	text = slice_of(text.p + at, text.n - at);

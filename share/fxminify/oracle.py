@@ -463,8 +463,8 @@ class Job:
             r["extra"] = self.at
         r.setdefault("phase", self.phase)
         r["seconds"], r["cpu"] = time.monotonic() - self.began, self.cpu  # cpu: with the compilers it waited for
-        if r["kind"] != "passes":
-            r["output"] = self.output()
+        if not self.result:
+            r["output"] = self.output()  # else it is a traceback of ours
         return r
 
     def output(self):

@@ -307,10 +307,11 @@ def human(n):
 def no_memory(phase, who, frames, text):
     """The failure of one that wanted more than there is. who: in words; text: what it said."""
     much = HOW_MUCH.search(text)
-    asked = (human(int(much[1][:-6])) if much[1].endswith(" bytes") and much[1][:-6].isdigit() else much[1]) if much else "more"
+    asked = (human(int(much[1][:-6])) if much[1].endswith(" bytes") and much[1][:-6].isdigit() else much[1]) if much else ""
+    may = human(MEMORY["limit"]) if MEMORY["limit"] else ""
     line = next((line.strip() for line in text.splitlines() if NO_MEMORY.search(line)), "")
-    detail = f"memory ran out in phase {phase}: {who or 'it'} asked for {asked}"
-    detail += f" (a test may have {human(MEMORY['limit'])} of its own: --max-memory)" if MEMORY["limit"] else ""
+    detail = f"memory ran out in phase {phase}: {who or 'it'} asked for {asked or 'more' + (' than ' + may if may else '')}"
+    detail += f" (a test may have {may} of its own: --max-memory)" if may else ""
     return {"kind": "memory", "type": "memory", "message": f"while in {phase}", "frames": ";".join(frames),
             "detail": detail + (f"\n{line[:300]}" if line else ""), "phase": phase}
 

@@ -26,7 +26,7 @@ said "one that is kept from running" "goes on"
 said "its age" True
 said "in eager" False
 said "one that eats memory" "memory mine.py:eats;oracle_watch.py:child"
-like "who, how much" "$(grep '^who, how much' out)" 'memory ran out in phase compile: eats \(mine.py:[0-9]+\).* asked for more \(a test may have 200 MiB of its own: --max-memory\)'
+like "who, how much" "$(grep '^who, how much' out)" 'memory ran out in phase compile: eats \(mine.py:[0-9]+\).* asked for more than 200 MiB \(a test may have 200 MiB of its own: --max-memory\)'
 said "one that dies" "SIGSEGV mine.py:reads_zero"
 said "how much a compiler wanted" "memory ran out in phase compile: cc1plus asked for 64.0 KiB"
 said "how much torch wanted" "memory ran out in phase run: it asked for 8.0 GiB"
