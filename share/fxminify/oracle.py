@@ -486,7 +486,7 @@ class Job:
         if watch.place():
             r["detail"] += f", in {stack_words(stack)}"
         if watch.convicted is not None:
-            r["detail"] += {"sleeps": " (it sleeps)"}.get(watch.state, " (another program that it has started runs)" if watch.others else "")
+            r["detail"] += " (it sleeps)" if watch.state == "sleeps" else " (a program that it has started runs)" if watch.others else ""
         if self.phase in ("inputs", "head", "start", "ready"):
             r["kind"] = "infra"
         elif self.phase in ("eager", "trace"):

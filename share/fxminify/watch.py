@@ -56,7 +56,7 @@ def last_stack(text):
     """[(file, line, function)], outermost first, of the last stack in the text that is whole; [] when there is none."""
     for part in reversed(text.split(TITLE)[1:]):
         frames = frames_in(part)
-        if "\n\n" in part or frames and frames[0][2] == "<module>" or "\n  ...\n" in part:
+        if "\n\n" in part or frames and frames[0][2] in ("<module>", "_run_module_as_main") or "\n  ...\n" in part:
             return frames
     return []
 
@@ -67,7 +67,8 @@ def fatal_stack(text):
 
 
 def of_library(file):
-    return file.startswith("<frozen") or file.startswith(os.path.dirname(os.__file__) + os.sep) and not re.search(r"/(site|dist)-packages/", file)
+    inside = file.startswith(os.path.dirname(os.__file__) + os.sep) and not re.search(r"/(site|dist)-packages/", file)
+    return inside or file.startswith("<frozen")
 
 
 def short(file):
@@ -111,8 +112,8 @@ def common(a, b):
 # ---- processes ----
 
 def group_state(leader):
-    """CPU seconds of a process group, with those of it that ended and were waited for; what it does: "runs" (or would, if it was let), "disk",
-    "stopped", "sleeps"; how many of the seconds are the leader's own."""
+    """CPU seconds of a process group, with those of it that ended and were waited for; what it does: "runs" (or would, if it was let),
+    "disk", "stopped", "sleeps"; how many of the seconds are the leader's own."""
     ticks, own, states = 0, 0, set()
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError, IndexError, ValueError):
@@ -173,7 +174,7 @@ class Watch:
 
     def compare(self):
         size, text = self.text()
-        if size == self.size or size is None:
+        if size in (self.size, None):
             if size is not None and self.age - self.heard >= KEPT:
                 with contextlib.suppress(OSError):
                     os.kill(self.pid, ASK)
@@ -200,7 +201,7 @@ class Watch:
             self.eager += self.age - self.entered if before in ("eager", "trace") else 0
             self.entered = self.age
         self.gets_on()
-        self.stack = None
+        self.stack, self.size, self.heard = None, self.text()[0], self.age  # what was seen is of before
 
     def gets_on(self):
         self.quiet, self.since = 0.0, (self.cpu, self.own)
@@ -225,7 +226,8 @@ class Watch:
         if not self.patience or phase not in ("compile", "run", "accuracy"):
             return False
         # A compiler is silent for long, and what sleeps may wait for somebody else. What eager took says how much there is to do.
-        patience = max(self.patience * (4 if self.others else 2 if self.state == "sleeps" else 1), 5 * self.eager) + (0 if places else 2 * KEPT)
+        times = 4 if self.others else 2 if self.state == "sleeps" else 1
+        patience = max(self.patience * times, 5 * self.eager) + (0 if places else 2 * KEPT)
         self.convicted = next((p for p in places or [""] if self.quiet >= self.learned.patience(p, patience)), None)
         if self.convicted is not None:
             self.learned.hung.add(self.convicted)
