@@ -40,7 +40,7 @@ static const struct opt options[] = {
 	OPT_INT(0, "repeat", "N", &opt.repeat, 1, 1000, "ask up to N times about what passes: for failures that come and go"),
 	OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 1, 1000000, "of one test, as it spends them (default: 300)"),
 	OPT_DOUBLE(0, "stall", "SECONDS", &opt.stall, 0, 1e6,
-		   "a test that does not get on for so long hangs (default: 10, and 0.1 for each operation; 0: only --timeout)"),
+		   "a test that does not get on for so long hangs (default: 10, and 0.05 for each node; 0: only --timeout)"),
 	OPT_SIZE(0, "max-memory", "BYTES", &opt.max_memory, 1 << 20, UINT64_MAX, "of one test (default: four fifths of what is there)"),
 	OPT_U64(0, "max-tests", "N", &opt.max_tests, 1, UINT64_MAX, "stop after N tests, with the best so far"),
 	OPT_DOUBLE(0, "max-time", "SECONDS", &opt.max_time, 0, 1e9, "stop after so long, with the best so far"),

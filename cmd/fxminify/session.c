@@ -160,13 +160,15 @@ static void describe_signature(const struct signature *g, struct buf *b)
 
 #define LAST_WORDS 6 /* lines */
 
-/* What a process printed before it died: often it says why. */
+/* How a process died, or hangs, and what it printed before: often that says why. */
 static void tell_last_words(struct session *s, const struct outcome *out)
 {
-	struct slice text = slice_trim(out->output), line;
+	struct slice text = slice_trim(out->output), detail = out->detail, line;
 	size_t n = 0, at = text.n;
 	if (out->kind != OUTCOME_CRASHED && out->kind != OUTCOME_TIMEOUT && out->kind != OUTCOME_MEMORY)
 		return;
+	if (!s->o->test && slice_line(&detail, &line) && line.n)
+		report_line(&s->report, "  %.*s", (int)(line.n > 400 ? 400 : line.n), line.p);
 	while (at && (n += text.p[at - 1] == '\n') < LAST_WORDS)
 		at--;
 	text = slice_of(text.p + at, text.n - at);
@@ -333,7 +335,7 @@ static int verify_result(struct session *s)
 	struct err err;
 	const int same = torch_verify(s, &err);
 	if (same < 0)
-		report_row(&s->report, "verified", "not: %s", err.text);
+		report_row(&s->report, "verified", "not: %s", child_signalled() ? "interrupted" : err.text);
 	return same;
 }
 
@@ -506,7 +508,8 @@ static int search(struct session *s, const char *const *argv, const char *resume
 	if (status == 0)
 		status = reduce(s, &err);
 	/* Whatever stopped it, the best so far is a result, but for a write that failed. */
-	if (s->runner.has_best && !s->write_error.text[0] && (status == 0 || s->runner.stopped) && finish(s, &err) < 0)
+	bool there = child_signalled() && s->report.file; /* and torch is gone: with the values it had then */
+	if (s->runner.has_best && !s->write_error.text[0] && (status == 0 || s->runner.stopped) && !there && finish(s, &err) < 0)
 		status = -1, s->runner.stopped = NULL;
 	return conclude(s, status, &err);
 }

@@ -196,7 +196,7 @@ static void find_folders(struct session *s, struct with_torch *t)
 }
 
 #define STALL_MS 10000
-#define STALL_MS_OF_NODE 100 /* a compiler takes some 35 ms of a core for an operation, in all its parts together */
+#define STALL_MS_OF_NODE 50 /* a compiler takes some 35 ms of a core for an operation, in all its parts together */
 
 static unsigned stall_of(const struct session *s)
 {
