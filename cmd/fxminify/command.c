@@ -53,14 +53,16 @@ static void learn_shapes(struct session *s)
 	if (!n)
 		return;
 	if (python && *python) {
-		report_line(&s->report, "Asking torch for the shapes of %zu values", n);
-		if (torch_shapes(s, &err) == 0)
+		report_step(&s->report, "shapes");
+		if (torch_shapes(s, &err) == 0) {
+			report_row(&s->report, "shapes", "of %zu values, by torch", n);
 			return;
-		report_line(&s->report, "torch does not say: %s", err.text);
+		}
+		report_row(&s->report, "note", "torch does not say which shapes values have: %s", err.text);
 	}
 	s->reduction.guess = true;
-	report_line(&s->report, "The shapes of %zu values are not known; where one becomes an input, its shape is a guess%s", n,
-		    python && *python ? "" : " (with PT2_PYTHON set, torch is asked)");
+	report_row(&s->report, "shapes", "of %zu values are not known; where one becomes an input, its shape is a guess%s", n,
+		   python && *python ? "" : " (with PT2_PYTHON set, torch is asked)");
 }
 
 int command_open(struct session *s, struct err *err)

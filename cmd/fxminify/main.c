@@ -33,8 +33,8 @@ static const struct opt options[] = {
 	OPT_FLAG(0, "locate", &opt.locate, "say where it fails, in one or two tests; reduce nothing"),
 	OPT_FLAG(0, "no-locate", &opt.no_locate, "search without locating first"),
 	OPT_LIST('p', "passes", "LIST", &passes,
-		 "some of nodes, outputs, values, inputs, subgraphs, symbols, sizes, dtypes, arguments, constants, head, with commas "
-		 "(default: all; with --test nodes, outputs, values, inputs, symbols, head)"),
+		 "some of nodes, outputs, memory, leaves, strides, values, inputs, subgraphs, symbols, sizes, dtypes, arguments, constants, head, "
+		 "with commas (default: all; with --test nodes, outputs, values, inputs, symbols, head)"),
 	OPT_INT(0, "max-granularity", "N", &opt.max_granularity, 1, 1 << 30, "drop at most N nodes at once"),
 	OPT_INT('j', "jobs", "N", &opt.jobs, 1, 256, "tests side by side (default: the number of CPUs)"),
 	OPT_INT(0, "repeat", "N", &opt.repeat, 1, 1000, "ask up to N times about what passes: for failures that come and go"),
@@ -58,6 +58,7 @@ static const struct opt options[] = {
 	OPT_STRING(0, "resume", "JOURNAL", &opt.resume, "go on where a run ended; nothing is tested twice"),
 	OPT_STRING(0, "stats", "JOURNAL", &opt.stats, "say what a run did"),
 	OPT_FLAG(0, "no-verify", &opt.no_verify, "do not run the result in a fresh process"),
+	OPT_FLAG('v', "verbose", &opt.verbose, "each strategy and success, in the words of PyTorch's minifier"),
 	OPT_FLAG('q', "quiet", &opt.quiet, "errors only"),
 	OPT_END,
 };

@@ -60,7 +60,7 @@ static void progress(void *user)
 	struct session *s = user;
 	const char *failed = journal_failed(s->journal);
 	if (failed)
-		report_line(&s->report, "the journal is not whole: %s", failed);
+		report_row(&s->report, "note", "the journal is not whole: %s", failed);
 	if (s->torch && !child_signalled())
 		torch_tell_gone(s);
 	report_progress(&s->report);
@@ -111,7 +111,7 @@ static int remember_tests(struct session *s, const char *resume, struct err *err
 		if (slice_is(r.best[i].file, s->result.path) && r.best[i].ops < s->ops_before)
 			s->ops_before = r.best[i].ops;
 	if (status == 0)
-		report_line(&s->report, "Resuming: %zu tests are known", r.n_tests);
+		report_row(&s->report, "resumed", "%zu test%s known", r.n_tests, r.n_tests == 1 ? " is" : "s are");
 	journal_record_release(&r);
 	return status;
 }
@@ -163,7 +163,7 @@ static void tell_last_words(struct session *s, const struct outcome *out)
 		at--;
 	text = slice_of(text.p + at, text.n - at);
 	if (text.n)
-		report_line(&s->report, "It printed last:");
+		report_row(&s->report, "printed", "last, before it ended:");
 	while (slice_line(&text, &line))
 		report_line(&s->report, "  %.*s", (int)(line.n > 200 ? 200 : line.n), line.p);
 }
@@ -211,13 +211,15 @@ static int baseline(struct session *s, struct outcome *out, struct err *err)
 	struct candidate whole;
 	candidate_whole(&whole, &s->in.repro);
 	s->original_ops = whole.ops;
-	report_line(&s->report, "Started off with %zu nodes", whole.ops);
+	report_row(&s->report, "original", "%zu operation%s, %zu input%s", whole.ops, whole.ops == 1 ? "" : "s", whole.n_feeds,
+		   whole.n_feeds == 1 ? "" : "s");
+	report_step(&s->report, "failure");
 	int status = runner_baseline(&s->runner, &whole, out, err);
 	candidate_release(&whole);
 	if (status == 1) {
 		describe_signature(&s->runner.want, &s->result.signature);
 		if (!s->o->test)
-			report_line(&s->report, "The failure: %s", buf_str(&s->result.signature));
+			report_row(&s->report, "failure", "%s", buf_str(&s->result.signature));
 		tell_last_words(s, out);
 	}
 	return status;
@@ -230,7 +232,7 @@ static void locate(struct session *s, const struct outcome *original)
 		return;
 	torch_locate(s, original, &how);
 	if (!s->suspects.n) {
-		report_line(&s->report, "It could not be located; searching everywhere");
+		report_row(&s->report, "suspects", "none: the whole graph is searched");
 		return;
 	}
 	struct buf b = {0};
@@ -239,7 +241,7 @@ static void locate(struct session *s, const struct outcome *original)
 		buf_addf(&b, "%s%.*s", i ? ", " : "", (int)s->suspects.name[i].n, s->suspects.name[i].p);
 	if (shown < s->suspects.n)
 		buf_addf(&b, ", and %zu near %s", s->suspects.n - shown, shown == 1 ? "it" : "them");
-	report_line(&s->report, "Suspects (%.*s): %s", (int)how.n, how.p, buf_str(&b));
+	report_row(&s->report, "suspects", "%s (%.*s)", buf_str(&b), (int)how.n, how.p);
 	buf_release(&b);
 }
 
@@ -247,16 +249,25 @@ static void locate(struct session *s, const struct outcome *original)
 static int show_located(struct session *s)
 {
 	const struct graph *g = &s->in.repro.graph;
+	struct screen out = {0};
+	struct err err = {.text = ""};
 	for (size_t i = 0; i < (s->n_likely ? s->n_likely : s->suspects.n); i++) {
 		uint32_t node = graph_find(g, 0, s->suspects.name[i]);
-		printf("%.*s", (int)s->suspects.name[i].n, s->suspects.name[i].p);
+		put_text(&out, s->suspects.name[i]);
 		if (node != GRAPH_NONE) {
 			struct slice op = graph_op_text(g, node), stack = g->node[node].stack == GRAPH_NONE ? SLICE("") : graph_text(g, g->node[node].stack);
-			printf("\t%.*s\tline %u\t%.*s", (int)op.n, op.p, g->node[node].line, (int)stack.n, stack.p);
+			buf_addc(&out.b, '\t');
+			put_text(&out, op);
+			buf_addf(&out.b, "\tline %u\t", g->node[node].line);
+			put_text(&out, stack);
 		}
-		putchar('\n');
+		buf_addc(&out.b, '\n');
 	}
-	return fflush(stdout) == 0 ? EXIT_FINE : EXIT_ENVIRON;
+	int status = screen_flush(&out, &err);
+	buf_release(&out.b);
+	if (status < 0 && err.text[0])
+		warn("%s", err.text);
+	return status < 0 && err.text[0] ? (int)err.status : EXIT_FINE;
 }
 
 static int reduce(struct session *s, struct err *err)
@@ -278,7 +289,7 @@ static int verify_result(struct session *s)
 	struct err err;
 	const int same = torch_verify(s, &err);
 	if (same < 0)
-		report_line(&s->report, "It could not be verified: %s", err.text);
+		report_row(&s->report, "verified", "not: %s", err.text);
 	return same;
 }
 
@@ -294,7 +305,7 @@ static int finish_plain(struct session *s, const struct repro_given *given, stru
 	if (status == 0 && verify && (same = verify_result(s)) == 1)
 		status = result_write(r, &s->runner.best, given, err); /* now says that it was verified */
 	if (status == 0 && same == 1) {
-		report_line(&s->report, verify ? "It %s" : "It was not run: whether it fails in this form is not known%s", buf_str(&r->verified));
+		report_row(&s->report, "verified", verify ? "it %s" : "not: it was not run%s", buf_str(&r->verified));
 		return 1;
 	}
 	r->form = FORM_LAUNCHER;
@@ -304,7 +315,7 @@ static int finish_plain(struct session *s, const struct repro_given *given, stru
 		buf_addf(&r->more, "not a plain program: %s", err->text);
 	else
 		buf_addf(&r->more, "not a plain program: as that it %s", buf_str(&r->verified));
-	report_line(&s->report, "It is %s", buf_str(&r->more));
+	report_row(&s->report, "form", "%s", buf_str(&r->more));
 	buf_reset(&r->verified);
 	buf_reset(&r->error);
 	return 0;
@@ -319,14 +330,14 @@ static int finish(struct session *s, struct err *err)
 	if (worse_than_before(s, &s->runner.best))
 		return 0;
 	if (s->torch && torch_given(s, &s->runner.best, false, &given, &ignored) < 0)
-		report_line(&s->report, "values of inputs are random in the result: %s", ignored.text);
+		report_row(&s->report, "note", "values of inputs are random in the result: %s", ignored.text);
 	const int plain = wants_plain(s) ? finish_plain(s, given, err) : 0;
 	if (plain)
 		return free(given), plain < 0 ? -1 : 0;
 	status = result_write(&s->result, &s->runner.best, given, err);
 	if (status == 0 && s->torch && !s->o->no_verify && result_is_program(s->result.path)) {
 		if (verify_result(s) >= 0)
-			report_line(&s->report, "It %s", buf_str(&s->result.verified));
+			report_row(&s->report, "verified", "it %s", buf_str(&s->result.verified));
 		status = result_write(&s->result, &s->runner.best, given, err); /* now says whether it was verified */
 	}
 	free(given);
@@ -351,8 +362,8 @@ void session_prepare(struct session *s, const struct fxminify_options *o, const 
 	s->runner.improved = improved;
 	s->runner.user = s;
 	s->reduction = (struct reduction){.runner = &s->runner, .qx_limit = o->test ? QX_LIMIT_COMMAND : QX_LIMIT_TORCH,
-					  .max_block = (size_t)o->max_granularity, .strategy = report_strategy, .success = report_success,
-					  .user = &s->report};
+					  .max_block = (size_t)o->max_granularity, .pass = report_pass, .strategy = report_strategy,
+					  .success = report_success, .user = &s->report};
 	struct err err;
 	if (subject_load(&s->in, path, o, &err) < 0)
 		die_err(&err);
@@ -392,14 +403,12 @@ static int conclude(struct session *s, int status, const struct err *err)
 		warn("%s%s%s", err->text, s->report.file ? "; the best so far is in " : "", s->report.file ? s->report.file : "");
 		return (int)err->status;
 	}
+	if (why && !sig)
+		report_row(&s->report, "stopped", "%s", why);
 	if (s->runner.has_best)
 		report_summary(&s->report, &s->runner.best, s->original_ops);
 	if (sig)
 		warn("interrupted%s%s", s->report.file ? "; the best so far is in " : "", s->report.file ? s->report.file : "");
-	else if (why)
-		report_line(&s->report, "Stopped: %s", why);
-	if (s->report.file && !sig)
-		report_line(&s->report, "Wrote minimal repro out to %s", s->report.file);
 	journal_end(s->journal, sig ? "interrupted" : why ? why : "reduced", s->runner.count.tests, runner_clock(&s->runner));
 	return sig ? 128 + sig : EXIT_FINE;
 }
@@ -412,7 +421,7 @@ static int write_unreduced(struct session *s)
 	if (result_write(&s->result, &whole, NULL, &err) < 0)
 		die_err(&err);
 	candidate_release(&whole);
-	report_line(&s->report, "Wrote the unreduced repro to %s", s->result.path);
+	report_row(&s->report, "result", "unreduced, in %s", s->result.path);
 	return EXIT_FINE;
 }
 

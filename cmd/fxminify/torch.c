@@ -99,7 +99,7 @@ static void tell_gone_inputs(struct session *s)
 		gone += repro_storage_path(r, i, &b) < 0;
 	}
 	if (gone)
-		report_line(&s->report, "Note: %zu of %zu stored inputs are gone from '%.*s' (--save-dir): random values take their place", gone, kept,
+		report_row(&s->report, "note", "%zu of %zu stored inputs are gone from '%.*s' (--save-dir): random values take their place", gone, kept,
 			    (int)r->save_dir.n, r->save_dir.p);
 	buf_release(&b);
 }
@@ -146,7 +146,7 @@ static void tell_warning(struct session *s, struct with_torch *t, uint32_t hello
 	if (k == JSON_NONE || !json_is(&t->tape, k, JSON_STRING))
 		return;
 	json_unescape(&t->tape, k, &b);
-	report_line(&s->report, "Note: %s", buf_str(&b));
+	report_row(&s->report, "note", "%s", buf_str(&b));
 	buf_release(&b);
 }
 
@@ -165,6 +165,7 @@ static void read_hello(struct session *s, struct with_torch *t)
 	add_environment(t, json_get(&t->tape, root, "env"));
 	add_environment(t, json_get(&t->tape, root, "fixed"));
 	s->env = (const char *const *)t->env;
+	report_row(&s->report, "python", "%s", buf_str(&s->result.versions));
 }
 
 /* The folder of a file, absolute; NULL when it has none. free() it. */
@@ -215,7 +216,7 @@ int torch_open(struct session *s, struct err *err)
 	t->spec = (struct oracle_torch_spec){.python = s->o->python, .repro = &s->in.repro, .path = t->path, .jobs = (unsigned)s->o->jobs,
 					     .timeout_ms = (unsigned)s->o->timeout * 1000u, .stall_ms = stall_of(s), .max_memory = s->o->max_memory, .seed = s->o->seed};
 	make_launchers(s, t);
-	report_line(&s->report, "Starting Python with torch");
+	report_step(&s->report, "python");
 	/* It imports torch while the oracle does. Through a launcher it comes when the oracle is gone: a second one might wait for the first
 	 * one's GPU. */
 	if (!s->o->no_verify && !s->o->locate && !t->spec.launcher)
@@ -238,7 +239,7 @@ void torch_tell_gone(struct session *s)
 		if (t->told[i] || !(why = oracle_torch_gone(s->runner.oracle, i)))
 			continue;
 		t->told[i] = true;
-		report_line(&s->report, "--launcher '%s' takes no part: %s", s->o->launcher.v[i], why);
+		report_row(&s->report, "note", "--launcher '%s' takes no part: %s", s->o->launcher.v[i], why);
 	}
 }
 
@@ -404,10 +405,9 @@ int torch_given(struct session *s, const struct candidate *c, bool interim, stru
 			struct repro_given *g = &(*given)[i];
 			if (v[i].kind == ORACLE_INT)
 				*g = (struct repro_given){.how = REPRO_GIVE_INT, .value = v[i].i};
-			else if (v[i].kind == ORACLE_TENSOR && c->feed[i].kind != FEED_RANDOM)
-				*g = (struct repro_given){.how = REPRO_GIVE_DATA, .bytes = v[i].bytes, .requires_grad = v[i].requires_grad};
-			else if (v[i].kind == ORACLE_TENSOR && c->feed[i].name.n)
-				*g = (struct repro_given){.how = REPRO_GIVE_DATA, .bytes = v[i].bytes, .requires_grad = v[i].requires_grad};
+			else if (v[i].kind == ORACLE_TENSOR && (c->feed[i].kind != FEED_RANDOM || c->feed[i].name.n))
+				*g = (struct repro_given){.how = REPRO_GIVE_DATA, .bytes = v[i].bytes, .offset = v[i].offset,
+							  .requires_grad = v[i].requires_grad, .non_leaf = c->feed[i].non_leaf};
 		}
 	}
 	free(v);
@@ -450,6 +450,7 @@ int torch_try(struct session *s, struct outcome *out, struct err *err)
 	struct repro head = s->in.repro;
 	head.line = s->runner.best.line;
 	head.n_lines = s->runner.best.n_lines;
+	report_step(&s->report, "verified");
 	if (t->spec.launcher) {
 		oracle_close(s->runner.oracle);
 		s->runner.oracle = NULL;
@@ -465,7 +466,6 @@ int torch_try(struct session *s, struct outcome *out, struct err *err)
 int torch_verify(struct session *s, struct err *err)
 {
 	struct outcome out;
-	report_line(&s->report, "Verifying %s in a fresh process", s->result.path);
 	if (torch_try(s, &out, err) < 0)
 		return -1;
 	enum verdict v = verdict_of(&out, &s->runner.want, s->runner.check);

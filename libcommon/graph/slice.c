@@ -54,11 +54,10 @@ static bool mark_operand(void *user, uint32_t operand)
 	return b->bad == GRAPH_NONE;
 }
 
-/* What g returns and the candidate has: an input always, as its being returned may be what fails. */
-static bool mark_returned(void *user, uint32_t operand)
+/* What g returns and the candidate has: an input always, as its being returned may be what fails; not what stands for it. */
+static bool mark_returned(void *user, uint32_t r)
 {
 	struct build *b = user;
-	uint32_t r = resolve(b->g, b->replace, operand);
 	if (b->g->node[r].op == GRAPH_PLACEHOLDER)
 		b->is[r] |= INPUT | RETURNED;
 	else if (b->g->node[r].op == GRAPH_GET_ATTR)
@@ -168,9 +167,8 @@ static void add_returned(struct returns *r, struct gvalue v)
 {
 	const struct build *b = r->b;
 	if (v.kind == GV_NODE) {
-		uint32_t node = resolve(b->g, b->replace, v.node);
-		if (b->is[node] & RETURNED)
-			add_return(r, node, graph_node_value(b->map[node]));
+		if (b->is[v.node] & RETURNED)
+			add_return(r, v.node, graph_node_value(b->map[v.node]));
 	} else if (gvalue_has_children(v)) {
 		for (uint32_t k = 0; k < v.n; k++)
 			add_returned(r, b->g->value[v.first + k]);

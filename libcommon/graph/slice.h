@@ -12,7 +12,7 @@
  *
  * A candidate is a set K of units of the root module. Every operand of K that is not in K becomes a placeholder, with
  * the name and metadata of the node it stands for, to be fed with the value that was recorded when the whole graph ran.
- * It returns what the whole graph does, in its order, as far as K has it: values that others use as well, inputs, one value twice,
+ * It returns what the whole graph does, in its order, as far as K has it: also values that others use as well, inputs, one value twice,
  * None (dropping those is a pass of its own: reduce/shrink.h); then every unit of K whose value no other unit of K uses. So every
  * subset is a valid graph, and reduction is minimisation of a set.
  *

@@ -420,11 +420,19 @@ int reduce_nodes(struct reduction *red, const struct suspects *suspects, struct 
 	n.search = (struct search){.n = n.units.n, .jobs = oracle_jobs(red->runner->oracle), .qx_limit = red->qx_limit,
 				   .max_block = red->max_block, .close = close_set, .ask = ask, .phase = phase, .user = &n};
 	search_start(&n.search);
+	size_t before = red->runner->best.ops;
+	struct pass_note note = {.name = "nodes", .did = "dropped"};
+	if (red->pass)
+		red->pass(red->user, &note);
 	int status = suspects && suspects->n ? try_suspects(&n, suspects) : 0;
 	if (status == 0 && n.search.left == n.units.n)
 		status = eliminate_dead(&n);
 	if (status == 0)
 		status = minimise(&n);
+	note.ended = true;
+	note.done = before - red->runner->best.ops;
+	if (red->pass)
+		red->pass(red->user, &note);
 	search_release(&n.search);
 	units_release(&n.units);
 	free(n.scratch);

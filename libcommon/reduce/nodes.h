@@ -15,10 +15,18 @@
 #include "reduce/runner.h"
 #include "reduce/search.h"
 
+/* What a pass did: "arguments", 74, "dropped". Told when it begins and when it ended; one that found nothing to try is not told of. */
+struct pass_note {
+	const char *name, *did;
+	bool ended;
+	size_t done; /* of what the name names */
+};
+
 struct reduction {
 	struct runner *runner;
 	size_t qx_limit, max_block; /* see search.h */
 	bool guess;                 /* see slice_close: for an oracle that does not run the candidate's inputs */
+	void (*pass)(void *user, const struct pass_note *note);
 	/* torch's lines: what is tried, and how it went. */
 	void (*strategy)(void *user, const char *name, size_t granularity, const struct candidate *best);
 	void (*success)(void *user, const char *name, size_t before, size_t after);

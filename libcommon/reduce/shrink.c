@@ -4,7 +4,8 @@
 #define ROUNDS_MAX 20
 
 static const struct shrinker *const passes[SHRINK_N] = {
-	[SHRINK_OUTPUTS] = &shrink_outputs,     [SHRINK_VALUES] = &shrink_values,       [SHRINK_INPUTS] = &shrink_inputs,
+	[SHRINK_OUTPUTS] = &shrink_outputs,     [SHRINK_MEMORY] = &shrink_memory,       [SHRINK_LEAVES] = &shrink_leaves,
+	[SHRINK_STRIDES] = &shrink_strides,     [SHRINK_VALUES] = &shrink_values,       [SHRINK_INPUTS] = &shrink_inputs,
 	[SHRINK_SUBGRAPHS] = &shrink_subgraphs, [SHRINK_SYMBOLS] = &shrink_symbols,     [SHRINK_SIZES] = &shrink_sizes,
 	[SHRINK_DTYPES] = &shrink_dtypes,       [SHRINK_ARGUMENTS] = &shrink_arguments, [SHRINK_CONSTANTS] = &shrink_constants,
 	[SHRINK_HEAD] = &shrink_head,
@@ -48,17 +49,6 @@ static int make_edit(void *ctx, size_t i, struct candidate *c, struct err *err)
 	return 0;
 }
 
-/* "Drop outputs: 5 to 1", where there is something to count. */
-static void tell(struct reduction *red, const struct shrinking *s, size_t ops)
-{
-	struct buf b = {0};
-	buf_adds(&b, s->pass->strategy);
-	if (s->pass->count)
-		buf_addf(&b, ": %zu to %zu", s->pass->count(&s->base), s->pass->count(&s->r->best));
-	red->success(red->user, buf_str(&b), ops, s->r->best.ops);
-	buf_release(&b);
-}
-
 /* One list of edits, and the first that still fails. */
 static int run_edits(struct reduction *red, struct shrinking *s, size_t *winner, struct err *err)
 {
@@ -69,8 +59,14 @@ static int run_edits(struct reduction *red, struct shrinking *s, size_t *winner,
 		red->strategy(red->user, s->pass->strategy, s->edits.n, &s->r->best);
 	int status = runner_ask(s->r, &p, winner, err);
 	if (*winner != RUNNER_NONE && red->success)
-		tell(red, s, before);
+		red->success(red->user, s->pass->strategy, before, s->r->best.ops);
 	return status;
+}
+
+static void tell(struct reduction *red, const struct shrinker *pass, bool ended, size_t done)
+{
+	if (red->pass)
+		red->pass(red->user, &(struct pass_note){.name = pass->name, .did = pass->did ? pass->did : "changed", .ended = ended, .done = done});
 }
 
 /* One pass, until it brings nothing more. */
@@ -78,18 +74,24 @@ static int run_pass(struct reduction *red, const struct shrinker *pass, bool *an
 {
 	struct shrinking s = {.pass = pass, .r = red->runner};
 	int status = 0;
-	size_t winner = 0;
+	size_t winner = 0, before = pass->count ? pass->count(&s.r->best) : 0, done = 0;
+	bool told = false;
 	while (status == 0 && winner != RUNNER_NONE) {
 		winner = RUNNER_NONE;
 		s.edits.n = 0;
 		candidate_copy(&s.base, &s.r->best);
 		pass->list(&s.base, s.r->original, &s.edits);
+		if (s.edits.n && !told)
+			tell(red, pass, false, 0), told = true;
 		if (s.edits.n)
 			status = run_edits(red, &s, &winner, err);
 		*any |= winner != RUNNER_NONE;
+		done += winner != RUNNER_NONE;
 		candidate_release(&s.base);
 	}
 	free(s.edits.v);
+	if (told)
+		tell(red, pass, true, pass->count ? before - pass->count(&s.r->best) : done);
 	return status;
 }
 

@@ -89,4 +89,12 @@ static bool apply_head(struct candidate *c, const struct repro *original, const 
 	return true;
 }
 
-const struct shrinker shrink_head = {"head", "Remove head lines", list_head, apply_head, NULL};
+static size_t count_lines(const struct candidate *c)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < c->n_lines; i++)
+		n += c->line[i].kind == REPRO_TRITON ? text_lines(c->line[i].text) : 1;
+	return n;
+}
+
+const struct shrinker shrink_head = {"head", "Remove head lines", list_head, apply_head, "lines dropped", count_lines};

@@ -91,4 +91,4 @@ static bool apply_outputs(struct candidate *c, const struct repro *original, con
 
 static size_t count_outputs(const struct candidate *c) { return returned(&c->graph).n; }
 
-const struct shrinker shrink_outputs = {"outputs", "Drop outputs", list_outputs, apply_outputs, count_outputs};
+const struct shrinker shrink_outputs = {"outputs", "Drop outputs", list_outputs, apply_outputs, "dropped", count_outputs};

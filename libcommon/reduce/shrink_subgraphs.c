@@ -66,4 +66,4 @@ static bool apply_subgraphs(struct candidate *c, const struct repro *original, c
 	return ok;
 }
 
-const struct shrinker shrink_subgraphs = {"subgraphs", "Simplify subgraphs", list_subgraphs, apply_subgraphs, NULL};
+const struct shrinker shrink_subgraphs = {"subgraphs", "Simplify subgraphs", list_subgraphs, apply_subgraphs, "operations bypassed", NULL};

@@ -284,7 +284,7 @@ def test(state, request, say):
     where, found = None, {}
     try:
         strict = setup.get("accuracy") == "strict_accuracy"
-        args = [feed_value(state, f) for f in request["feeds"]]
+        args = feed_values(state, request["feeds"])
         tell(phase="head")
         names = head_names(state, request.get("head"))
         tell(phase="eager")
@@ -348,15 +348,22 @@ def inputs_of(state, request, say):
     """The values of feeds, to be put into a repro.py: their bytes as far as the strides reach."""
     import torch
     try:
-        out = []
-        for feed in request["feeds"]:
-            v = feed_value(state, feed)
+        out, first = [], {}
+        for feed, v in zip(request["feeds"], feed_values(state, request["feeds"])):
+            out.append(meta_of(v))
             if not isinstance(v, torch.Tensor):
-                out.append(meta_of(v))
                 continue
-            flat = torch.as_strided(v.detach().cpu(), (needed_elements(v.shape, v.stride()),), (1,), 0).contiguous()
+            if feed.get("memory") is not None:  # all of it, once
+                out[-1]["offset"] = v.storage_offset()
+                same = first.setdefault(v.untyped_storage()._cdata, len(out) - 1)
+                if same < len(out) - 1:
+                    out[-1]["same"] = same
+                    continue
+                flat = placed(torch.uint8, v.untyped_storage(), 0, (v.untyped_storage().nbytes(),), (1,)).cpu()
+            else:
+                flat = torch.as_strided(v.detach().cpu(), (needed_elements(v.shape, v.stride()),), (1,), 0).contiguous()
             raw = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
-            out.append({**meta_of(v), "data": base64.b64encode(raw).decode()})
+            out[-1]["data"] = base64.b64encode(raw).decode()
         say(result={"kind": "passes", "values": out})
     except BaseException as e:
         say(result=describe(e, "inputs"))
@@ -579,7 +586,7 @@ class Zygote:
     def __init__(self, line, start):
         self.line, self.start, self.jobs, self.queue, self.n = line, start, {}, [], 0
         self.learned, self.alive_at = Learned(), 0
-        self.state = {"values": {}, "metas": {}, "state": {}, "setup": None}
+        self.state = {"values": {}, "metas": {}, "state": {}, "memories": {}, "setup": None}
         self.wake_r, self.wake_w = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
     def close_in_child(self):
@@ -701,7 +708,7 @@ class Zygote:
         try:
             kept = torch.load(file, mmap=True, weights_only=True)
             os.unlink(file)
-            self.state.update(values=kept["values"], state=kept["state"], metas=r["nodes"])
+            self.state.update(values=kept["values"], state=kept["state"], memories=kept["memories"], metas=r["nodes"])
         except Exception as e:
             return {"kind": "infra", "detail": f"the recorded values cannot be read: {type(e).__name__}: {e}"}
         return r
@@ -712,7 +719,7 @@ class Zygote:
             return False
         if op == "setup":
             self.state["setup"] = request
-            self.state.update(values={}, metas={}, state={})
+            self.state.update(values={}, metas={}, state={}, memories={})
             for text in request.get("imports", []):
                 with contextlib.suppress(Exception):
                     exec(text, {})

@@ -131,9 +131,9 @@ if made compile; then
 	fxminify --jobs=1 --no-verify -o way/d.py "$launcher" >out 2>mid.err &
 	pid=$!
 	set +m
-	wait_for '^The failure'
+	wait_for '^failure'
 	pkill -KILL -P $pid
-	wait_for '^SUCCESS'
+	wait_for '^nodes'
 	kill -INT $pid
 	wait $pid
 	is "Ctrl-C: status" $? 130
@@ -143,7 +143,7 @@ if made compile; then
 	before=$(grep -c '"test"' way/d.py.journal)
 	run fxminify --jobs=1 --no-verify --resume way/d.py.journal
 	is "resumed: status" "$status" 0
-	like "resumed: tests are known" "$(cat err)" "Resuming: $before tests are known"
+	like "resumed: tests are known" "$(cat err)" "resumed +$before tests are known"
 	is "resumed: the answer" "$(operators way/d.py)" relu
 	is "resumed: nothing was tested twice" "$(python3 -c 'import collections, json, sys
 tests = [json.loads(line) for line in open(sys.argv[1])]
