@@ -3,6 +3,7 @@
 
 #include "base/child.h"
 #include "base/diag.h"
+#include "base/screen.h"
 #include "base/opt.h"
 #include "io/mapfile.h"
 #include "io/output.h"
@@ -211,8 +212,8 @@ static void refuse_input(const char *out, const struct report *r)
 static void write_json(struct report *r)
 {
 	struct err err = {.text = ""};
-	struct buf b = {0};
-	struct json_out o = {.b = &b};
+	struct screen s = {0};
+	struct json_out o = {.b = &s.b};
 	if (opt.out)
 		refuse_input(opt.out, r);
 	read_facts(r);
@@ -221,18 +222,10 @@ static void write_json(struct report *r)
 		rank_facts_release(&r->facts[i]);
 	free(r->facts);
 	r->facts = NULL;
-	buf_addc(&b, '\n');
-	struct output *out = opt.out ? output_file(opt.out, &err) : NULL;
-	if (opt.out && !out)
+	buf_addc(&s.b, '\n');
+	if ((opt.out ? screen_save(&s, opt.out, &err) : screen_flush(&s, &err)) < 0 && err.text[0])
 		die_err(&err);
-	if (write_all(out ? output_fd(out) : STDOUT_FILENO, b.p, b.len, opt.out ? opt.out : "standard output", &err) < 0) {
-		output_abort(out);
-		if (err.text[0])
-			die_err(&err);
-	} else if (out && output_commit(out, &err) < 0) {
-		die_err(&err);
-	}
-	buf_release(&b);
+	buf_release(&s.b);
 }
 
 static void write_html(struct report *r, bool to_stdout)
@@ -328,9 +321,10 @@ static int write_ranks(struct report *r)
 		opt.out = "tl_out";
 	if (ranks_write(r, &opt, &res, &err) < 0)
 		die_err(&err);
-	if (!opt.quiet && (opt.verbose || color))
-		fprintf(stderr, "%u processes%s%s\nreport: %s\n", res.processes, res.agree ? ", all alike" : ", not all alike",
-			res.lost ? "; some logs could not be read" : "", opt.out);
+	if (!opt.quiet && (opt.verbose || color)) {
+		note("%u processes%s%s", res.processes, res.agree ? ", all alike" : ", not all alike", res.lost ? "; some logs could not be read" : "");
+		note("report: %s", opt.out);
+	}
 	open_browser();
 	if (opt.strict && (res.damaged || res.lost || r->lost))
 		return EXIT_FOUND;

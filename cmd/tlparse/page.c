@@ -306,7 +306,8 @@ static int commit(void *ctx, struct trace_scan *s)
 			at = x->end[k][i];
 		}
 	}
-	return write_all(p->spool, x->out.p, x->out.len, temp_file_name(), p->err) < 0 ? temp_failed(p->err) : 0;
+	char name[TEMP_NAME];
+	return write_all(p->spool, x->out.p, x->out.len, temp_file_name(name), p->err) < 0 ? temp_failed(p->err) : 0;
 }
 
 /* ---- the page ---- */

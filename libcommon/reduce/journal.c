@@ -127,6 +127,15 @@ struct journal *journal_append(const char *path, struct err *err)
 	return j;
 }
 
+/* Not from the middle of a character. */
+static struct slice end_of(struct slice text)
+{
+	size_t cut = text.n > JOURNAL_PRINTED ? text.n - JOURNAL_PRINTED : 0;
+	while (cut < text.n && ((unsigned char)text.p[cut] & 0xc0) == 0x80)
+		cut++;
+	return slice_of(text.p + cut, text.n - cut);
+}
+
 void journal_test(struct journal *j, const struct journal_test *t)
 {
 	if (!j)
@@ -140,6 +149,8 @@ void journal_test(struct journal *j, const struct journal_test *t)
 	json_member(&o, "type", t->signature.type);
 	json_member(&o, "message", t->signature.message);
 	json_member(&o, "frames", t->signature.frames);
+	if (t->printed.n)
+		json_member(&o, "printed", end_of(t->printed));
 	json_member_u64(&o, "ops", t->ops);
 	out_seconds(&o, "seconds", t->seconds);
 	json_member(&o, "phase", t->phase);
@@ -266,7 +277,8 @@ static bool read_test(struct reading *d, uint32_t o)
 	if (verdict < 0 || !key)
 		return false;
 	struct journal_test t = {.key = key, .verdict = (enum verdict)verdict, .test = u64_of(d, o, "test"), .ops = u64_of(d, o, "ops"),
-				 .seconds = double_of(d, o, "seconds"), .at = double_of(d, o, "at"), .phase = text_of(d, o, "phase")};
+				 .seconds = double_of(d, o, "seconds"), .at = double_of(d, o, "at"), .phase = text_of(d, o, "phase"),
+				 .printed = text_of(d, o, "printed")};
 	struct slice outcome = text_of(d, o, "outcome");
 	for (int k = OUTCOME_PASSES; k <= OUTCOME_INFRA; k++)
 		if (slice_is(outcome, outcome_name((enum outcome_kind)k)))

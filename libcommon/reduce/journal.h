@@ -9,6 +9,7 @@
  *      "environment":{"OMP_NUM_THREADS":"1",…},"torch":"2.13.0+cpu"}
  *     {"test":1,"key":"5be0…","verdict":"fails-same","outcome":"raised","type":"CppCompileError","message":"…","frames":"…","ops":147,
  *      "seconds":6.91,"phase":"Original","at":0.2}
+ *     {"test":2,…,"outcome":"crashed","type":"SIGSEGV",…,"printed":"the end of what it printed before it died\n",…}
  *     {"best":9,"file":"repro.py","at":12.5}
  *     {"end":"reduced","tests":31,"at":20.1}
  *
@@ -38,7 +39,9 @@ struct journal_test {
 	size_t ops;
 	double seconds, at;
 	struct slice phase;
+	struct slice printed; /* its last JOURNAL_PRINTED bytes are kept */
 };
+#define JOURNAL_PRINTED 2000
 
 struct journal;
 /* Refuses to overwrite a file that is no journal. */

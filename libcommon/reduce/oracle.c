@@ -6,7 +6,7 @@ const char *outcome_name(enum outcome_kind k)
 	static const char *const name[] = {
 		[OUTCOME_PASSES] = "passes", [OUTCOME_INVALID] = "invalid", [OUTCOME_RAISED] = "raised",
 		[OUTCOME_ACCURACY] = "accuracy", [OUTCOME_CRASHED] = "crashed", [OUTCOME_TIMEOUT] = "timeout",
-		[OUTCOME_FAILED] = "failed", [OUTCOME_INFRA] = "infrastructure",
+		[OUTCOME_MEMORY] = "memory", [OUTCOME_FAILED] = "failed", [OUTCOME_INFRA] = "infrastructure",
 	};
 	return (size_t)k < ARRAY_LEN(name) ? name[k] : "unknown";
 }
@@ -37,6 +37,7 @@ enum verdict verdict_of(const struct outcome *o, const struct signature *want, s
 	case OUTCOME_RAISED:
 	case OUTCOME_ACCURACY:
 	case OUTCOME_CRASHED:
+	case OUTCOME_MEMORY:
 		break;
 	default:
 		return VERDICT_INFRA;

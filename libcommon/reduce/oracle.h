@@ -9,7 +9,8 @@
  *     oracle_close(o);                                     // nothing runs on, no file is left
  *
  * An outcome says what happened; a verdict what that means against the failure that is looked for (verdict_of). Each test has its
- * own process group, an empty folder, a timeout and a memory limit. A test that could not be made (no fork, no space, inputs missing,
+ * own process group, an empty folder, a timeout and a memory limit. The timeout is of the test's age (base/childage.h), not of the
+ * clock: what a busy machine keeps waiting does not hang. A test that could not be made (no fork, no space, inputs missing,
  * the oracle died) is OUTCOME_INFRA: never a failure of the candidate.
  */
 #ifndef PT2_REDUCE_ORACLE_H
@@ -23,7 +24,8 @@ enum outcome_kind {
 	OUTCOME_RAISED,   /* the compiler or the compiled code raised */
 	OUTCOME_ACCURACY, /* runs, but the values differ */
 	OUTCOME_CRASHED,  /* died of a signal */
-	OUTCOME_TIMEOUT,
+	OUTCOME_TIMEOUT,  /* it hangs */
+	OUTCOME_MEMORY,   /* wanted more memory than it may have, or than there is */
 	OUTCOME_FAILED,   /* --test said so (exit 0): there is nothing to compare */
 	OUTCOME_INFRA,
 };
@@ -32,15 +34,18 @@ const char *outcome_name(enum outcome_kind k);
 /* What a failure is known by. Empty fields were not to be had. */
 struct signature {
 	enum outcome_kind kind;
-	struct slice type;    /* "torch._inductor.exc.CppCompileError", "SIGSEGV", "accuracy" */
+	struct slice type;    /* "torch._inductor.exc.CppCompileError", "SIGSEGV", "accuracy", "timeout", "memory" */
 	struct slice message; /* normalised: paths, addresses, numbers and names of buffers, kernels and nodes taken out; at most 500 bytes */
-	struct slice frames;  /* up to three innermost frames of torch: "codegen/cpp.py:codegen_relu;..."; C++: none */
+	struct slice frames;  /* up to three innermost frames of torch: "codegen/cpp.py:codegen_relu;..."; C++: none. Of a crash, a hang, or one
+			       * that wanted too much memory: of any module but Python's own ("mine.py:my_pass"); "generated:call" is code
+			       * of Inductor's; of a hang, the innermost that it does not leave. */
 };
 /* Texts in `a` are taken over into `arena`. */
 struct signature signature_copy(struct arena *arena, const struct signature *s);
 /* Is it the same failure? Kind, type and message are equal, and so is the innermost frame where both have one; the class of an
- * accuracy failure may be missing. check: a text that the message or type of b must hold (--check-str), which replaces all of this
- * but the kind. */
+ * accuracy failure may be missing, and the phase in which a process died or hangs. Of hangs and of memory that ran out, the innermost frame
+ * of one may be any of the other's: where exactly it is seen depends on the moment. check: a text that the message or type of b must hold
+ * (--check-str), which replaces all of this but the kind. */
 bool signature_same(const struct signature *a, const struct signature *b, struct slice check);
 /* An error of a GPU's kernel ("CUDA error: an illegal memory access was encountered", and the like) is known by itself alone: it is
  * reported by whatever call comes after it, so that type, place and the words around it differ. True when the message, or the output of a
@@ -56,6 +61,7 @@ struct outcome {
 	struct slice detail;        /* a line or a few: the message as it was */
 	double seconds;             /* wall time of the test */
 	struct slice extra;         /* JSON that only the torch oracle gives (where it failed); "" */
+	struct slice output;        /* the end of what it printed; "" when it passes */
 };
 
 enum verdict { VERDICT_SAME, VERDICT_OTHERWISE, VERDICT_INVALID, VERDICT_PASSES, VERDICT_TIMEOUT, VERDICT_INFRA, VERDICT_FLAKY };
@@ -76,6 +82,10 @@ struct feed {
 	                      * another shape or dtype gives its corner, converted */
 	uint32_t meta;       /* in the candidate's graph */
 	int64_t value;       /* FEED_INT */
+	/* The input of the original in whose storage it lies, at its offset, as every other feed of that storage does: where inputs share
+	 * memory, or are a part of it. NULL: memory of its own. */
+	const struct repro_input *memory;
+	bool non_leaf;       /* it requires gradients and has a history */
 };
 
 /* A candidate, whole. */
@@ -85,6 +95,7 @@ struct test {
 	size_t n_feeds;
 	const struct repro *repro;  /* head lines, form, foot: of the original or an edited copy; its graph and inputs do not count */
 	bool want_where;            /* gather what locating needs (extra) */
+	bool users;                 /* instead of it what the user of the original does, where that is known (oracle_torch.h) */
 };
 
 struct oracle;
@@ -97,7 +108,8 @@ void oracle_close(struct oracle *o);
 
 /* --test COMMAND: run in an empty folder that holds the candidate under the input's own name, its path as last argument; exit 0 = still
  * fails, any other = passes; 125 = cannot tell (infrastructure, as git bisect has it); a signal is a crash of the test itself:
- * infrastructure. */
+ * infrastructure. With max_memory a command that says that it got none, and ends with neither 0 nor 125, is OUTCOME_MEMORY. Once one has
+ * taken all of timeout_ms, the others get ten times the age of the oldest that ended by itself, a second at least. */
 struct oracle_command_spec {
 	const char *const *argv;
 	const char *file_name; /* "fx_graph_runnable.py" */

@@ -1,5 +1,6 @@
 /* --test COMMAND: any program as the oracle (oracle.h). Each test gets a folder of its own with the candidate in it. */
 #include "base/child.h"
+#include "base/childage.h"
 #include "io/output.h"
 #include "io/tempfolder.h"
 #include "reduce/oracle_part.h"
@@ -10,11 +11,15 @@
 #include <unistd.h>
 
 #define MAX_FILE (4ull << 30) /* a test that fills the disk is stopped there */
+#define LOOK_MS 100
+#define LEARNED 10 /* how many times older than those that ended a hang may get */
 
 struct command_test {
 	uint64_t id;
 	struct child *child;
 	char *folder;
+	struct child_age age;
+	bool late;
 };
 
 struct command_oracle {
@@ -25,6 +30,8 @@ struct command_oracle {
 	size_t n, cap;
 	char *scratch; /* holds the folders */
 	uint64_t last_id;
+	double oldest; /* age of those that ended by themselves, in seconds; 0: none did */
+	bool timed_out; /* one took all its time */
 	struct buf text, detail;
 };
 
@@ -65,7 +72,7 @@ static struct child *start_child(struct command_oracle *o, const char *folder, s
 	argv[n] = path;
 	struct child_spec spec = {
 		.argv = argv, .cwd = folder, .in.how = CHILD_NULL, .out.how = CHILD_MERGE, .err.how = CHILD_PIPE, .keep_head = 512, .keep_tail = 1536,
-		.timeout_ms = (int)o->spec.timeout_ms, .max_memory = o->spec.max_memory, .max_file = MAX_FILE, .die_with_parent = true,
+		.max_memory = o->spec.max_memory, .max_file = MAX_FILE, .die_with_parent = true,
 	};
 	spec.out.how = CHILD_PIPE;
 	struct child *c = child_start(&o->set, &spec, err);
@@ -84,6 +91,7 @@ static uint64_t command_start(struct oracle *oracle, const struct test *t, struc
 	} else if (write_candidate(o, test.folder, t, err) == 0) {
 		test.child = start_child(o, test.folder, err);
 		if (test.child) {
+			child_age_look(&test.age, child_pid(test.child));
 			GROW(o->test, o->n, o->cap, 1);
 			o->test[o->n++] = test;
 			return test.id;
@@ -102,9 +110,40 @@ static void forget(struct command_oracle *o, size_t i)
 	o->test[i] = o->test[--o->n];
 }
 
-/* 125 to 127: the command itself could not tell, or not be run (git bisect run, sh). */
-static void judge(struct command_oracle *o, const struct child_result *r, struct outcome *out)
+/* When a test is a hang; 0: never. */
+static double limit_of(const struct command_oracle *o)
 {
+	double all = o->spec.timeout_ms / 1000.0, learned = LEARNED * o->oldest > 1 ? LEARNED * o->oldest : 1;
+	return o->timed_out && o->oldest > 0 && learned < all ? learned : all;
+}
+
+static void end_late_ones(struct command_oracle *o)
+{
+	double limit = limit_of(o);
+	for (size_t i = 0; i < o->n && limit > 0; i++) {
+		struct command_test *t = &o->test[i];
+		if (t->late || child_age_look(&t->age, child_pid(t->child)) < limit)
+			continue;
+		t->late = o->timed_out = true;
+		child_stop(t->child);
+	}
+}
+
+/* Libraries, interpreters and compilers have their words for it; a shell's is its program's. */
+static bool says_no_memory(struct slice text)
+{
+	static const char *const words[] = {"MemoryError", "bad_alloc", "annot allocate memory", "can't allocate memory", "ut of memory",
+					    "emory exhausted"};
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (memmem(text.p, text.n, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
+/* 125 to 127: the command itself could not tell, or not be run (git bisect run, sh). */
+static void judge(struct command_oracle *o, const struct command_test *t, struct outcome *out)
+{
+	const struct child_result *r = child_result(t->child);
 	buf_reset(&o->detail);
 	child_output_text(&r->err, &o->detail);
 	if (r->out.total) {
@@ -112,10 +151,15 @@ static void judge(struct command_oracle *o, const struct child_result *r, struct
 			buf_addc(&o->detail, '\n');
 		child_output_text(&r->out, &o->detail);
 	}
-	if (r->how == CHILD_TIMED_OUT) {
+	bool cannot_tell = r->how == CHILD_EXITED && r->status >= 125 && r->status <= 127, fails = r->how == CHILD_EXITED && r->status == 0;
+	if (t->late) {
 		out->kind = OUTCOME_TIMEOUT;
-	} else if (r->how == CHILD_EXITED && (r->status < 125 || r->status > 127)) {
-		out->kind = r->status == 0 ? OUTCOME_FAILED : OUTCOME_PASSES;
+		out->signature.type = SLICE("timeout");
+	} else if (o->spec.max_memory && !cannot_tell && !fails && says_no_memory(buf_slice(&o->detail))) {
+		out->kind = OUTCOME_MEMORY;
+		out->signature.type = SLICE("memory");
+	} else if (r->how == CHILD_EXITED && !cannot_tell) {
+		out->kind = fails ? OUTCOME_FAILED : OUTCOME_PASSES;
 	} else {
 		out->kind = OUTCOME_INFRA;
 		struct buf how = {0};
@@ -129,7 +173,7 @@ static void judge(struct command_oracle *o, const struct child_result *r, struct
 	}
 	while (o->detail.len && o->detail.p[o->detail.len - 1] == '\n')
 		o->detail.len--;
-	out->detail = buf_slice(&o->detail);
+	out->detail = out->output = buf_slice(&o->detail);
 	out->seconds = (double)r->wall_ns * 1e-9;
 	out->signature.kind = out->kind;
 }
@@ -139,14 +183,21 @@ static int command_wait(struct oracle *oracle, int timeout_ms, struct outcome *o
 	struct command_oracle *o = (struct command_oracle *)oracle;
 	struct child_event ev;
 	*out = (struct outcome){0};
-	if (childset_wait(&o->set, -1, timeout_ms, &ev) < 0)
-		return err_errno(err, EXIT_ENVIRON, "cannot wait for a test");
+	do {
+		int step = timeout_ms < 0 || timeout_ms > LOOK_MS ? LOOK_MS : timeout_ms;
+		end_late_ones(o);
+		if (childset_wait(&o->set, -1, step, &ev) < 0)
+			return err_errno(err, EXIT_ENVIRON, "cannot wait for a test");
+		timeout_ms -= timeout_ms < 0 ? 0 : step;
+	} while (ev.what == CHILD_NOTHING && timeout_ms && o->n);
 	if (ev.what != CHILD_ENDED)
 		return 0;
 	for (size_t i = 0; i < o->n; i++)
 		if (o->test[i].child == ev.child) {
 			out->id = o->test[i].id;
-			judge(o, child_result(ev.child), out);
+			judge(o, &o->test[i], out);
+			if (!o->test[i].late && o->test[i].age.age > o->oldest)
+				o->oldest = o->test[i].age.age;
 			forget(o, i);
 			return 1;
 		}

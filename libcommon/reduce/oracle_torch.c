@@ -6,12 +6,13 @@
 #include <signal.h>
 
 #define DEATHS_IN_A_ROW 2
-#define LATE_MS 30000 /* how long after a test's own timeout its process must have answered */
+#define LATE_MS 60000 /* a process that has tests says something every five seconds (oracle.py: ALIVE) */
 
 struct flight {
 	uint64_t id;
 	int peer; /* -1: not sent yet */
 	int pid;  /* of its process group there; 0: not known */
+	bool users;
 	int64_t began;
 	struct buf line, env;
 };
@@ -24,6 +25,7 @@ struct worker {
 	struct torch_oracle *o;
 	bool recorded;       /* it answered `record`: tests may come */
 	unsigned in_flight, deaths, starts;
+	int64_t heard;       /* when it last said something */
 	struct buf wanted;   /* environment lines it is to be started with */
 };
 struct torch_oracle {
@@ -162,6 +164,7 @@ static void take_message(void *user, struct peer *p, const struct json_tape *t, 
 	uint64_t id = 0;
 	uint32_t k = json_get(t, root, "id");
 	(void)p;
+	w->heard = peer_clock();
 	if (k != JSON_NONE)
 		json_u64(t, k, &id);
 	size_t i = flight_find(o, id);
@@ -174,7 +177,7 @@ static void take_message(void *user, struct peer *p, const struct json_tape *t, 
 		uint64_t pid;
 		if (json_u64(t, json_get(t, root, "pid"), &pid) && pid < INT32_MAX)
 			o->flight[i].pid = (int)pid;
-	} else if (slice_is(re, "test") && i != SIZE_MAX && o->flight[i].peer == (int)(w - o->worker)) {
+	} else if ((slice_is(re, "test") || slice_is(re, "users")) && i != SIZE_MAX && o->flight[i].peer == (int)(w - o->worker)) {
 		struct answer *a = add_answer(o);
 		talk_outcome(t, root, &a->arena, &a->outcome);
 		w->in_flight--;
@@ -191,9 +194,12 @@ static void check_times(struct torch_oracle *o)
 		if (p->state != PEER_DEAD && p->deadline && now > p->deadline)
 			worker_died(&o->worker[i], p->state == PEER_BOOT ? "did not start in time" : "did not get ready in time");
 	}
-	for (size_t i = o->n_flights; o->spec.timeout_ms && i-- > 0 && i < o->n_flights;)
-		if (o->flight[i].peer >= 0 && now > o->flight[i].began + o->spec.timeout_ms + LATE_MS)
-			worker_died(&o->worker[o->flight[i].peer], "does not answer");
+	/* Tests have their own timeouts there, which count what they spend. */
+	for (size_t i = o->n_flights; o->spec.timeout_ms && i-- > 0 && i < o->n_flights;) {
+		struct worker *w = o->flight[i].peer >= 0 ? &o->worker[o->flight[i].peer] : NULL;
+		if (w && now > (w->heard > o->flight[i].began ? w->heard : o->flight[i].began) + LATE_MS)
+			worker_died(w, "does not answer");
+	}
 }
 
 /* One event of the processes. 1: a signal handler of the tool ran; -1: none of them is left. */
@@ -273,7 +279,7 @@ static void dispatch(struct torch_oracle *o)
 		bool comes;
 		if (f->peer >= 0)
 			continue;
-		if (o->has_record && o->recorded.outcome.kind != OUTCOME_PASSES) {
+		if (o->has_record && o->recorded.outcome.kind != OUTCOME_PASSES && !f->users) {
 			flight_fails(o, i--, o->recorded.outcome.kind, o->recorded.outcome.detail);
 			continue;
 		}
@@ -305,9 +311,12 @@ static uint64_t torch_start(struct oracle *oracle, const struct test *t, struct 
 		*err = o->fatal;
 		return 0;
 	}
-	struct flight f = {.id = ++o->last_id, .peer = -1, .began = peer_clock()};
+	struct flight f = {.id = ++o->last_id, .peer = -1, .began = peer_clock(), .users = t->users};
 	const struct repro *r = t->repro ? t->repro : o->spec.repro;
-	talk_test(t, f.id, buf_slice(&o->head), &f.line);
+	if (t->users)
+		talk_users(f.id, &f.line);
+	else
+		talk_test(o->spec.repro, t, f.id, buf_slice(&o->head), &f.line);
 	talk_env(r->line, r->n_lines, &f.env);
 	GROW(o->flight, o->n_flights, o->cap_flights, 1);
 	o->flight[o->n_flights++] = f;
@@ -419,6 +428,8 @@ struct oracle *oracle_torch(const struct oracle_torch_spec *spec, struct err *er
 	return NULL;
 }
 
+bool oracle_torch_has_users_call(const struct repro *r) { return r->form == REPRO_AOTI && r->exported.n; }
+
 const struct outcome *oracle_torch_recorded(const struct oracle *oracle) { return &torch_of(oracle)->recorded.outcome; }
 const char *oracle_torch_gone(const struct oracle *oracle, size_t i)
 {
@@ -446,7 +457,7 @@ int torch_ask_inputs(struct oracle *oracle, const struct test *t, struct slice *
 	if (!w)
 		return err_set(err, EXIT_ENVIRON, "no torch process is running that could say what the inputs are");
 	struct buf line = {0};
-	talk_inputs(t, ++o->last_id, &line);
+	talk_inputs(o->spec.repro, t, ++o->last_id, &line);
 	buf_reset(&o->values);
 	peer_send(&w->peer, buf_slice(&line));
 	buf_release(&line);

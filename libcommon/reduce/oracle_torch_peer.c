@@ -25,7 +25,7 @@ static const char *python_of(const struct oracle_torch_spec *spec)
 
 static void add_program(struct buf *b)
 {
-	static const char *const part[] = {"fxminify/candidate.py", "fxminify/where.py", "fxminify/oracle.py"};
+	static const char *const part[] = {"fxminify/candidate.py", "fxminify/where.py", "fxminify/watch.py", "fxminify/oracle.py"};
 	for (size_t i = 0; i < ARRAY_LEN(part); i++)
 		buf_add_slice(b, share_file(part[i]));
 }
@@ -47,12 +47,13 @@ static const char **command_line(const struct oracle_torch_spec *spec, const cha
 	size_t n = 0;
 	while (launcher && launcher[n])
 		n++;
-	const char **argv = xcalloc(n + 5, sizeof(*argv));
+	const char **argv = xcalloc(n + 6, sizeof(*argv));
 	for (size_t i = 0; i < n; i++)
 		argv[i] = launcher[i];
 	argv[n] = python_of(spec);
 	argv[n + 1] = "-m";
 	argv[n + 2] = "code";
+	argv[n + 3] = "-q"; /* no banner among its last words */
 	return argv;
 }
 

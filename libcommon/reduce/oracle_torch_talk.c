@@ -109,13 +109,15 @@ void talk_start(const struct oracle_torch_spec *spec, enum talk_mode mode, struc
 {
 	struct json_out o;
 	begin(&o, b, "start");
-	member_str(&o, "mode", mode == TALK_VERIFY ? SLICE("verify") : SLICE("oracle"));
+	member_str(&o, "mode", mode == TALK_VERIFY ? SLICE("verify") : spec->record_only ? SLICE("record") : SLICE("oracle"));
 	json_key(&o, "env");
 	json_out_raw(&o, env);
 	member_str(&o, "form", slice_str(repro_form_name(spec->repro->form)));
 	json_member_u64(&o, "jobs", spec->jobs ? spec->jobs : 1);
 	json_key(&o, "timeout");
 	json_out_double(&o, spec->timeout_ms / 1000.0, 3);
+	json_key(&o, "stall");
+	json_out_double(&o, spec->stall_ms / 1000.0, 3);
 	json_member_u64(&o, "memory", spec->max_memory);
 	json_key(&o, "path");
 	json_arr(&o);
@@ -291,6 +293,8 @@ static void out_foot(struct json_out *o, const struct repro *r)
 	json_out_bool(o, slice_is(r->autocast, "True"));
 	json_key(o, "only_fwd");
 	json_out_bool(o, slice_is(r->only_fwd, "True"));
+	json_key(o, "is_inference");
+	json_out_bool(o, slice_is(r->is_inference, "True"));
 	member_str(o, "config_patches", r->config_patches);
 	out_statements(o, "before", r->setup);
 }
@@ -317,7 +321,7 @@ static int out_inputs(struct json_out *o, const struct repro *r, bool remote, st
 		json_close(o);
 	}
 	json_close(o);
-	if (status == 0 && r->exported.n && !r->n_inputs)
+	if (status == 0 && r->exported.n)
 		status = out_exported(o, r, remote, err);
 	return status;
 }
@@ -354,7 +358,7 @@ int talk_setup(const struct oracle_torch_spec *spec, bool remote, struct buf *b,
 
 /* ---- tests ---- */
 
-static void out_feeds(struct json_out *o, const struct test *t)
+static void out_feeds(struct json_out *o, const struct repro *original, const struct test *t)
 {
 	static const char *const kind[] = {[FEED_RECORDED] = "recorded", [FEED_RANDOM] = "random", [FEED_INT] = "int"};
 	json_key(o, "feeds");
@@ -373,12 +377,18 @@ static void out_feeds(struct json_out *o, const struct test *t)
 			json_key(o, "meta");
 			out_meta(o, t->graph, f->meta);
 		}
+		if (f->memory)
+			json_member_index(o, "memory", (uint32_t)(f->memory - original->input));
+		if (f->non_leaf) {
+			json_key(o, "leaf");
+			json_out_bool(o, false);
+		}
 		json_close(o);
 	}
 	json_close(o);
 }
 
-void talk_test(const struct test *t, uint64_t id, struct slice head, struct buf *b)
+void talk_test(const struct repro *original, const struct test *t, uint64_t id, struct slice head, struct buf *b)
 {
 	struct json_out o;
 	struct buf text = {0};
@@ -393,18 +403,26 @@ void talk_test(const struct test *t, uint64_t id, struct slice head, struct buf 
 			member_str(&o, "head", buf_slice(&text));
 	}
 	buf_release(&text);
-	out_feeds(&o, t);
+	out_feeds(&o, original, t);
 	json_key(&o, "where");
 	json_out_bool(&o, t->want_where);
 	end(&o);
 }
 
-void talk_inputs(const struct test *t, uint64_t id, struct buf *b)
+void talk_users(uint64_t id, struct buf *b)
+{
+	struct json_out o;
+	begin(&o, b, "users");
+	json_member_u64(&o, "id", id);
+	end(&o);
+}
+
+void talk_inputs(const struct repro *original, const struct test *t, uint64_t id, struct buf *b)
 {
 	struct json_out o;
 	begin(&o, b, "inputs");
 	json_member_u64(&o, "id", id);
-	out_feeds(&o, t);
+	out_feeds(&o, original, t);
 	end(&o);
 }
 
@@ -450,7 +468,7 @@ static int out_program(struct json_out *o, const char *path, struct err *err)
 	return status;
 }
 
-int talk_verify(const char *path, unsigned timeout_ms, bool remote, struct buf *b, struct err *err)
+int talk_verify(const char *path, unsigned timeout_ms, unsigned stall_ms, bool remote, struct buf *b, struct err *err)
 {
 	struct json_out o;
 	char *absolute = realpath(path, NULL);
@@ -459,6 +477,8 @@ int talk_verify(const char *path, unsigned timeout_ms, bool remote, struct buf *
 	member_str(&o, "path", slice_str(absolute ? absolute : path));
 	json_key(&o, "timeout");
 	json_out_double(&o, timeout_ms / 1000.0, 3);
+	json_key(&o, "stall");
+	json_out_double(&o, stall_ms / 1000.0, 3);
 	if (remote)
 		status = out_program(&o, path, err);
 	end(&o);
@@ -484,7 +504,7 @@ static enum outcome_kind kind_of(struct slice name)
 {
 	static const struct { const char *name; enum outcome_kind kind; } kinds[] = {
 		{"passes", OUTCOME_PASSES}, {"invalid", OUTCOME_INVALID}, {"raised", OUTCOME_RAISED}, {"accuracy", OUTCOME_ACCURACY},
-		{"crashed", OUTCOME_CRASHED}, {"timeout", OUTCOME_TIMEOUT},
+		{"crashed", OUTCOME_CRASHED}, {"timeout", OUTCOME_TIMEOUT}, {"memory", OUTCOME_MEMORY},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (slice_is(name, kinds[i].name))
@@ -505,7 +525,7 @@ static void add_last_words(struct slice output, struct buf *b)
 
 void talk_outcome(const struct json_tape *t, uint32_t k, struct arena *arena, struct outcome *out)
 {
-	*out = (struct outcome){.extra = {"", 0}};
+	*out = (struct outcome){.extra = {"", 0}, .output = text_of(t, k, "output", arena)};
 	uint32_t id = json_get(t, k, "id"), seconds = json_get(t, k, "seconds"), extra = json_get(t, k, "extra");
 	if (id != JSON_NONE)
 		json_u64(t, id, &out->id);
@@ -522,11 +542,11 @@ void talk_outcome(const struct json_tape *t, uint32_t k, struct arena *arena, st
 	buf_reset(&b);
 	buf_add_slice(&b, text_of(t, k, "detail", arena));
 	if (out->kind == OUTCOME_CRASHED)
-		add_last_words(text_of(t, k, "output", arena), &b);
+		add_last_words(out->output, &b);
 	out->detail = arena_slice(arena, buf_slice(&b));
 	buf_release(&b);
 	/* A process may also abort of it: destructors throw. */
 	bool died = out->kind == OUTCOME_CRASHED;
-	if ((died || out->kind == OUTCOME_RAISED) && signature_of_kernel_error(text_of(t, k, died ? "output" : "message", arena), &out->signature))
+	if ((died || out->kind == OUTCOME_RAISED) && signature_of_kernel_error(died ? out->output : text_of(t, k, "message", arena), &out->signature))
 		out->kind = out->signature.kind = OUTCOME_RAISED;
 }

@@ -10,6 +10,7 @@ struct verifier {
 	struct childset set;
 	struct peer peer;
 	bool used, answered;
+	int64_t heard; /* when it last said something */
 	struct arena arena;
 	struct outcome outcome;
 };
@@ -18,6 +19,7 @@ static void take_message(void *user, struct peer *p, const struct json_tape *t, 
 {
 	struct verifier *v = user;
 	(void)p;
+	v->heard = peer_clock();
 	if (!slice_is(json_slice(t, json_get(t, root, "re")), "verify"))
 		return;
 	talk_outcome(t, root, &v->arena, &v->outcome);
@@ -73,7 +75,7 @@ static int again(struct verifier *v, struct slice env, struct err *err)
 	return start(v, env, err);
 }
 
-int verifier_run(struct verifier *v, const char *path, const struct repro *r, struct outcome *out, struct err *err)
+int verifier_run(struct verifier *v, const char *path, const struct repro *r, bool hang, struct outcome *out, struct err *err)
 {
 	struct buf env = {0}, line = {0};
 	int status = 0;
@@ -84,11 +86,11 @@ int verifier_run(struct verifier *v, const char *path, const struct repro *r, st
 		status = again(v, buf_slice(&env), err);
 	v->used = true;
 	if (status == 0)
-		status = talk_verify(path, v->spec.timeout_ms, v->spec.launcher != NULL, &line, err);
+		status = talk_verify(path, v->spec.timeout_ms, hang ? v->spec.stall_ms : 0, v->spec.launcher != NULL, &line, err);
 	if (status == 0)
 		peer_send(&v->peer, buf_slice(&line));
-	int64_t until = peer_clock() + READY_MS + (v->spec.timeout_ms ? v->spec.timeout_ms : 3600000);
-	while (status == 0 && !v->answered && v->peer.state != PEER_DEAD && peer_clock() < until)
+	v->heard = peer_clock();
+	while (status == 0 && !v->answered && v->peer.state != PEER_DEAD && peer_clock() < v->heard + READY_MS)
 		if (!step(v, 1000))
 			status = err_set(err, EXIT_ENVIRON, "interrupted while the result was verified");
 	buf_release(&env);

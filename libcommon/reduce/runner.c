@@ -141,6 +141,12 @@ static void note_other(struct runner *r, const struct signature *s)
 	r->other[r->n_others++] = signature_copy(&r->arena, s);
 }
 
+/* What may say why only by what it printed. */
+static bool died(enum outcome_kind k)
+{
+	return k == OUTCOME_CRASHED || k == OUTCOME_TIMEOUT || k == OUTCOME_MEMORY || k == OUTCOME_INFRA;
+}
+
 static void write_down(struct runner *r, const struct flight *f, const struct outcome *out, enum verdict v)
 {
 	r->count.tests++;
@@ -153,7 +159,8 @@ static void write_down(struct runner *r, const struct flight *f, const struct ou
 	if (r->journal)
 		journal_test(r->journal, &(struct journal_test){.key = f->key, .verdict = v, .outcome = out->kind, .signature = s, .test = r->count.tests,
 								.ops = f->c.ops, .seconds = out->seconds, .at = runner_clock(r),
-								.phase = slice_str(r->phase ? r->phase : "")});
+								.phase = slice_str(r->phase ? r->phase : ""),
+								.printed = died(out->kind) ? out->output : SLICE("")});
 }
 
 /* The outcome of a flight as a verdict. 0: it is asked again. */

@@ -53,6 +53,24 @@ bool signature_of_kernel_error(struct slice text, struct signature *s)
 
 static bool holds(struct slice text, struct slice part) { return part.n && memmem(text.p, text.n, part.p, part.n); }
 
+/* Where it hangs, or wanted the memory: seen a moment later it may be in what is called there. */
+static bool frames_meet(struct slice a, struct slice b)
+{
+	struct slice all = b, first = a, one;
+	if (!a.n || !b.n)
+		return true;
+	const char *end = memchr(a.p, ';', a.n);
+	first.n = end ? (size_t)(end - a.p) : a.n;
+	while (all.n) {
+		end = memchr(all.p, ';', all.n);
+		one = slice_of(all.p, end ? (size_t)(end - all.p) : all.n);
+		if (slice_eq(one, first))
+			return true;
+		all = slice_of(all.p + one.n + (end != NULL), all.n - one.n - (end != NULL));
+	}
+	return false;
+}
+
 /* Where it was raised, when both know: callers further out may differ (a graph without views is lowered by other ways). */
 static bool frames_agree(struct slice a, struct slice b)
 {
@@ -72,7 +90,12 @@ bool signature_same(const struct signature *a, const struct signature *b, struct
 		return holds(b->message, check) || holds(b->type, check);
 	if (a->kind == OUTCOME_ACCURACY && (!a->message.n || !b->message.n))
 		return true; /* torch's own check does not say how values differ */
-	return slice_eq(a->type, b->type) && slice_eq(a->message, b->message) && frames_agree(a->frames, b->frames);
+	bool stuck = a->kind == OUTCOME_TIMEOUT || a->kind == OUTCOME_MEMORY;
+	if (!slice_eq(a->type, b->type) || (stuck && !frames_meet(a->frames, b->frames) && !frames_meet(b->frames, a->frames)))
+		return false;
+	/* A program that does not say how far it was, and left no stack, has no phase. */
+	bool unknown = (stuck || a->kind == OUTCOME_CRASHED) && (!a->message.n || !b->message.n);
+	return (unknown || slice_eq(a->message, b->message)) && (stuck || frames_agree(a->frames, b->frames));
 }
 
 /* ---- normalise ---- */

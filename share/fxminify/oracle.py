@@ -1,8 +1,8 @@
 """The torch oracle of fxminify: a process that imports torch and Inductor once, compiles something small, and forks for each test.
 
 It speaks JSON lines: one request a line on standard input, answers on what was standard output when it started (libcommon/reduce/
-oracle_torch.h has the list). Nothing but Python with torch is expected of the machine: the text of candidate.py, where.py and this
-file comes over standard input, too, as one program. Whatever tests print goes to a file of their own; whatever this process prints
+oracle_torch.h has the list). Nothing but Python with torch is expected of the machine: the text of candidate.py, where.py, watch.py
+and this file comes over standard input, too, as one program. Whatever tests print goes to a file of their own; whatever this process prints
 goes to standard error.
 
   - One thread at every fork: OMP_NUM_THREADS=1, torch.set_num_threads(1), TORCHINDUCTOR_COMPILE_THREADS=1. A child of a process that
@@ -24,6 +24,7 @@ FIXED = {"OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHIND
          "TORCHINDUCTOR_AUTOGRAD_CACHE": "0", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
 FRESH = {"OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
 OUTPUT_TAIL = 4096
+ALIVE = 5           # the tool hears so often that tests run
 FILE_MAX = 4 << 30  # a test that fills the disk is stopped there
 
 # ---- the line to the tool ----
@@ -283,7 +284,7 @@ def test(state, request, say):
     where, found = None, {}
     try:
         strict = setup.get("accuracy") == "strict_accuracy"
-        args = [feed_value(state, f) for f in request["feeds"]]
+        args = feed_values(state, request["feeds"])
         tell(phase="head")
         names = head_names(state, request.get("head"))
         tell(phase="eager")
@@ -309,15 +310,18 @@ def test(state, request, say):
             else:
                 wide = in_float64(state, way, tree, text, args, names)
                 found = differences(ref, res, wide, strict)
+                if found and not strict:
+                    found = that_count(state, tree, found, ref, res)
                 if wide is None and not strict and setup["form"] != "dynamo" and found:
                     result = {"kind": "invalid", "detail": "there is no double precision to compare with", "phase": "accuracy"}
                 elif found:
                     result = {"kind": "accuracy", "type": "accuracy", "message": found[0][1], "phase": "accuracy",
                               "detail": "; ".join(f"output {i}: {d}" for i, d in found[:8]), "outputs": [i for i, _ in found]}
                     if where:
-                        result["extra"] = where_accuracy(state, way, text, args, names, strict)
+                        result["extra"] = where_accuracy(state, way, text, args, names, strict, result["outputs"])
         say(result=result)
     except BaseException as e:
+        lift_memory()
         traceback.print_exc()
         result = describe(e, phase[0])
         if phase[0] == "head" and "head" in request and result["kind"] == "infra":
@@ -327,22 +331,54 @@ def test(state, request, say):
         say(result=result)
 
 
+def users(state, say):
+    """The user's own call, as a test is told of."""
+    phase = ["inputs"]
+    def tell(**message):
+        phase[0] = message.get("phase", phase[0])
+        say(**message)
+    try:
+        found = users_call(state, tell)
+        say(result={"kind": "accuracy", "type": "accuracy", "message": found[0][1], "phase": "accuracy",
+                    "detail": "; ".join(f"output {i}: {d}" for i, d in found[:8])} if found else {"kind": "passes", "phase": "run"})
+    except BaseException as e:
+        traceback.print_exc()
+        say(result=describe(e, phase[0]))
+
+
 def inputs_of(state, request, say):
     """The values of feeds, to be put into a repro.py: their bytes as far as the strides reach."""
     import torch
     try:
-        out = []
-        for feed in request["feeds"]:
-            v = feed_value(state, feed)
+        out, first = [], {}
+        for feed, v in zip(request["feeds"], feed_values(state, request["feeds"])):
+            out.append(meta_of(v))
             if not isinstance(v, torch.Tensor):
-                out.append(meta_of(v))
                 continue
-            flat = torch.as_strided(v.detach().cpu(), (needed_elements(v.shape, v.stride()),), (1,), 0).contiguous()
+            if feed.get("memory") is not None:  # all of it, once
+                out[-1]["offset"] = v.storage_offset()
+                same = first.setdefault(v.untyped_storage()._cdata, len(out) - 1)
+                if same < len(out) - 1:
+                    out[-1]["same"] = same
+                    continue
+                flat = placed(torch.uint8, v.untyped_storage(), 0, (v.untyped_storage().nbytes(),), (1,)).cpu()
+            else:
+                flat = torch.as_strided(v.detach().cpu(), (needed_elements(v.shape, v.stride()),), (1,), 0).contiguous()
             raw = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
-            out.append({**meta_of(v), "data": base64.b64encode(raw).decode()})
+            out[-1]["data"] = base64.b64encode(raw).decode()
         say(result={"kind": "passes", "values": out})
     except BaseException as e:
         say(result=describe(e, "inputs"))
+
+
+def own_assertion(e):
+    """The program compares values itself: its line, and what they were."""
+    last = list(traceback.walk_tb(e.__traceback__))[-1:] if isinstance(e, AssertionError) else []
+    if not last or os.path.realpath(last[0][0].f_code.co_filename) != os.path.realpath(sys.argv[0]):
+        return ""
+    names = last[0][0].f_globals
+    values = [f"{n} = {' '.join(repr(names[n]).split())[:200]}" for n in ("expected", "actual") if n in names]
+    return "\n".join(["AssertionError: " + linecache.getline(sys.argv[0], last[0][1]).strip(), *values])
 
 
 def verify(session, request_fd, say):
@@ -366,12 +402,13 @@ def verify(session, request_fd, say):
         synchronise()
         say(result={"kind": "passes", "phase": "run"})
     except BaseException as e:
+        lift_memory()
         traceback.print_exc()
-        result = describe(e, "run")
+        result = describe(e, phase_of(stack_of(innermost(e)), "run"))
         if isinstance(e, SystemExit) and e.code in (0, None):
             result = {"kind": "passes", "phase": "run"}
-        elif type(e).__name__ == "AccuracyError":
-            result.update(kind="accuracy", type="accuracy", message="")
+        elif type(e).__name__ == "AccuracyError" or own_assertion(e):
+            result.update(kind="accuracy", type="accuracy", message="", detail=result["detail"] or own_assertion(e))
         say(result=result)
 
 
@@ -380,21 +417,25 @@ def verify(session, request_fd, say):
 class Job:
     def __init__(self, request, folder, timeout):
         self.request, self.folder, self.timeout = request, folder, timeout
-        self.result, self.phase, self.at, self.status = None, "start", {}, None
-        self.buf, self.rfd, self.cpu, self.cancelled, self.timed_out, self.kill_at, self.deadline = b"", -1, 0, False, False, None, None
+        self.result, self.phase, self.at, self.status, self.watch = None, "start", {}, None, None
+        self.buf, self.rfd, self.cpu, self.cancelled, self.timed_out, self.kill_at, self.look_at = b"", -1, 0, False, False, None, None
+
+    def watch_from(self, now, stall, learned):
+        """It has so much CPU time from now on, and is a hang when it does not get on for `stall`; 0: no limit."""
+        self.began, self.watch = now, Watch(self.pid, now, stall, learned, os.path.join(self.folder, "stack"))
+        self.look_at = now + LOOK
 
     def start(self, work, memory, close):
         os.mkdir(self.folder)
         self.rfd, wfd = os.pipe2(os.O_CLOEXEC)
         parent = os.getpid()
-        self.began = time.monotonic()
+        self.began, self.kills = time.monotonic(), kernel_kills()
         self.pid = os.fork()
         if self.pid:
             os.close(wfd)
             with contextlib.suppress(OSError):
                 os.setpgid(self.pid, self.pid)
             os.set_blocking(self.rfd, False)
-            self.deadline = self.began + self.timeout if self.timeout else None
             return
         try:
             os.setpgid(0, 0)
@@ -411,6 +452,7 @@ class Job:
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.dup2(out, 1)
             os.dup2(out, 2)
+            listen()
             limit(memory)
             def say(**message):
                 os.write(wfd, json.dumps(message).encode() + b"\n")
@@ -433,7 +475,9 @@ class Job:
         *lines, self.buf = self.buf.split(b"\n")
         for line in lines:
             message = json.loads(line)
-            self.phase = message.get("phase", self.phase)
+            phase = message.get("phase", self.phase)
+            self.watch.says(self.phase, phase, time.monotonic())
+            self.phase = phase
             self.at = message.get("at", self.at)
             if "result" in message or "nodes" in message:
                 self.result = message.get("result", message)
@@ -445,57 +489,79 @@ class Job:
 
     def outcome(self):
         r = self.result or {}
-        if self.timed_out:
-            r = {"kind": "timeout", "type": "timeout", "message": f"while in {self.phase}",
-                 "detail": f"{self.timeout} s went by in phase {self.phase}"}
-            if self.phase in ("inputs", "head", "start", "ready"):
-                r["kind"] = "infra"
-            elif self.phase in ("eager", "trace"):
-                r["kind"] = "invalid"
+        if self.timed_out and not self.result:
+            r = self.overdue()
         elif not self.result:
             r = self.death()
-        if "extra" not in r and r["kind"] in ("crashed", "timeout"):
+        if "extra" not in r and r["kind"] in ("crashed", "timeout", "memory"):
             r["extra"] = self.at
         r.setdefault("phase", self.phase)
         r["seconds"], r["cpu"] = time.monotonic() - self.began, self.cpu  # cpu: with the compilers it waited for
-        if r["kind"] != "passes":
-            with contextlib.suppress(OSError), open(os.path.join(self.folder, "output"), "rb") as f:
-                f.seek(max(0, os.fstat(f.fileno()).st_size - OUTPUT_TAIL))
-                r["output"] = f.read().decode(errors="replace")
+        if not self.result:
+            r["output"] = self.output()  # else it is a traceback of ours
+        return r
+
+    def output(self):
+        with contextlib.suppress(OSError), open(os.path.join(self.folder, "output"), "rb") as f:
+            f.seek(max(0, os.fstat(f.fileno()).st_size - OUTPUT_TAIL))
+            return f.read().decode(errors="replace")
+        return ""
+
+    def phase_by(self, stack):
+        """A program that is verified does not say that it compiles."""
+        return phase_of(stack, self.phase) if self.request["op"] == "verify" and stack else self.phase
+
+    def overdue(self):
+        watch, stack = self.watch, self.watch.stack or []
+        phase = self.phase_by(stack)
+        r = {"kind": "timeout", "type": "timeout", "message": f"while in {phase}", "phase": phase, "frames": ";".join(watch.place()),
+             "detail": f"it did not get on for {watch.quiet:.1f} s in phase {phase}" if watch.convicted is not None
+                       else f"{watch.age:.0f} s went by in phase {phase}"}
+        if watch.place():
+            r["detail"] += f", in {stack_words(stack)}"
+        if watch.convicted is not None:
+            r["detail"] += " (it sleeps)" if watch.state == "sleeps" else " (a program that it has started runs)" if watch.others else ""
+        if self.phase in ("inputs", "head", "start", "ready"):
+            r["kind"] = "infra"
+        elif self.phase in ("eager", "trace"):
+            r["kind"] = "invalid"
         return r
 
     def death(self):
+        text = self.watch.text()[1]
+        stack = fatal_stack(text)
+        phase = self.phase_by(stack)
+        unknown = self.request["op"] == "verify" and not stack
+        r = {"kind": "crashed", "message": "" if unknown else f"while in {phase}", "phase": phase, "frames": ";".join(named(stack)[:3])}
+        where = f" in phase {phase}" + (f", in {stack_words(stack)}" if named(stack) else "")
         if os.WIFSIGNALED(self.status):
             number = os.WTERMSIG(self.status)
             name = signal.Signals(number).name if number in signal.Signals._value2member_map_ else f"signal {number}"
-            r = {"kind": "crashed", "type": name, "message": f"while in {self.phase}", "detail": f"died of {name} in phase {self.phase}"}
-            if number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                r.update(kind="infra", detail=f"something else ended it with {name} in phase {self.phase}"
-                         + (" (was memory short?)" if number == signal.SIGKILL else ""))
+            r.update(type=name, detail=f"died of {name}{where}")
+            if number == signal.SIGKILL and kernel_kills() > self.kills:
+                r.update(no_memory(phase, stack_words(last_stack(text)), [], ""))
+                r["detail"] += "; the kernel killed it"
+            elif number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                r.update(kind="infra", detail=f"something else ended it with {name}{where}")
         else:
             code = os.WEXITSTATUS(self.status)
-            r = {"kind": "crashed", "type": f"exit status {code}", "message": f"while in {self.phase}",
-                 "detail": f"the process ended itself with status {code} in phase {self.phase}"}
-        if r["kind"] == "crashed" and self.phase in ("eager", "trace"):
+            r.update(type=f"exit status {code}", detail=f"the process ended itself with status {code}{where}")
+        if r["kind"] == "crashed" and NO_MEMORY.search(self.output()):
+            r.update(no_memory(phase, stack_words(stack), named(stack)[:3], self.output()))
+        if r["kind"] in ("crashed", "memory") and self.phase in ("eager", "trace"):
             r["kind"] = "invalid"
             r["detail"] = "eager fails: " + r["detail"]
-        elif r["kind"] == "crashed" and self.phase in ("start", "inputs", "head", "ready"):
+        elif r["kind"] in ("crashed", "memory") and self.phase in ("start", "inputs", "head", "ready"):
             r["kind"] = "infra"
         return r
 
 
 def limit(memory):
-    """Of private memory, above what is there already: address space would count the libraries of an accelerator."""
     import resource
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     size = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_MAX if size < 0 else min(FILE_MAX, size), size))
-    if memory:
-        with open("/proc/self/status") as f:
-            data = next((int(line.split()[1]) << 10 for line in f if line.startswith("VmData:")), 0)
-        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        want = data + memory
-        resource.setrlimit(resource.RLIMIT_DATA, (want if hard < 0 else min(want, hard), hard))
+    limit_memory(memory)
 
 
 def kill_in(folder):
@@ -524,7 +590,8 @@ def kill_children():
 class Zygote:
     def __init__(self, line, start):
         self.line, self.start, self.jobs, self.queue, self.n = line, start, {}, [], 0
-        self.state = {"values": {}, "metas": {}, "state": {}, "setup": None}
+        self.learned, self.alive_at = Learned(), 0
+        self.state = {"values": {}, "metas": {}, "state": {}, "memories": {}, "setup": None}
         self.wake_r, self.wake_w = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
     def close_in_child(self):
@@ -545,6 +612,7 @@ class Zygote:
             shutil.rmtree(job.folder, ignore_errors=True)
             self.line.send(re=request["op"], id=request.get("id", 0), kind="infra", detail=f"cannot start a test: {e}")
             return None
+        job.watch_from(job.began, self.start.get("stall", 0) if request["op"] == "test" else 0, self.learned)
         self.jobs[job.pid] = job
         self.line.send(re="started", id=request.get("id", 0), pid=job.pid)
         return job
@@ -568,10 +636,14 @@ class Zygote:
         try:
             import torch
         except ImportError as e:
-            self.line.send(re="hello", error=f"{sys.executable} has no torch that can be imported ({e})")
+            self.line.send(re="hello", error=f"{sys.executable} has no torch that can be imported ({e}); "
+                                            "say --python, or set PT2_PYTHON, to one that has")
             sys.exit(0)
         torch.set_num_threads(1)
         gpus_in_children_only()
+        if self.start["mode"] == "record":
+            gc.enable()
+            return {**hello, "torch": torch.__version__}
         import torch._inductor.compile_fx, torch._inductor.codecache, torch._inductor.async_compile
         import torch._inductor.inductor_prims, torch._inductor.scheduler, torch._inductor.codegen.cpp
         imported = time.monotonic()
@@ -599,6 +671,8 @@ class Zygote:
         op, state = request["op"], self.state
         if op == "test":
             self.run(request, lambda say: test(state, request, say))
+        elif op == "users":
+            self.run(request, lambda say: users(state, say))
         elif op == "inputs":
             self.run(request, lambda say: inputs_of(state, request, say))
         elif op == "record":
@@ -623,6 +697,8 @@ class Zygote:
         del self.jobs[job.pid]
         if not job.cancelled:
             r = job.outcome()
+            if job.request["op"] == "test" and r["kind"] == "passes":
+                self.learned.add(job.watch)
             if job.request["op"] == "record" and r["kind"] == "passes":
                 r = self.recorded(r)
             self.line.send(re=job.request["op"], id=job.request.get("id", 0), **r)
@@ -637,7 +713,7 @@ class Zygote:
         try:
             kept = torch.load(file, mmap=True, weights_only=True)
             os.unlink(file)
-            self.state.update(values=kept["values"], state=kept["state"], metas=r["nodes"])
+            self.state.update(values=kept["values"], state=kept["state"], memories=kept["memories"], metas=r["nodes"])
         except Exception as e:
             return {"kind": "infra", "detail": f"the recorded values cannot be read: {type(e).__name__}: {e}"}
         return r
@@ -648,7 +724,7 @@ class Zygote:
             return False
         if op == "setup":
             self.state["setup"] = request
-            self.state.update(values={}, metas={}, state={})
+            self.state.update(values={}, metas={}, state={}, memories={})
             for text in request.get("imports", []):
                 with contextlib.suppress(Exception):
                     exec(text, {})
@@ -678,8 +754,7 @@ class Zygote:
                 request.update(path=os.path.join(folder, request.pop("files")[0]["name"]), cwd=folder)
             job.request.update(request)
             job.timeout = request.get("timeout", 0)
-            job.began = time.monotonic()
-            job.deadline = job.began + job.timeout if job.timeout else None
+            job.watch_from(time.monotonic(), request.get("stall", 0), self.learned)
             os.write(self.request_w, json.dumps(request).encode() + b"\n")
         else:
             self.queue.append(request)
@@ -688,14 +763,22 @@ class Zygote:
     def due(self, now):
         """Times that passed; how long until the next."""
         for job in self.jobs.values():
-            if job.deadline and now >= job.deadline and not job.cancelled:
-                job.timed_out, job.deadline, job.kill_at = True, None, now + 1
-                job.read()
-                job.signal(signal.SIGTERM)
+            if now >= job.look_at and not job.timed_out and not job.cancelled:
+                hangs, limit = job.watch.look(now, job.phase), self.learned.limit(job.timeout)
+                job.look_at = now + LOOK
+                if hangs or limit and job.watch.age >= limit:
+                    self.learned.timed_out |= not hangs
+                    job.timed_out, job.kill_at = True, now + 1
+                    job.read()
+                    job.signal(signal.SIGTERM)
+                    job.signal(signal.SIGCONT)  # a stopped one would not see it
             if job.kill_at and now >= job.kill_at:
                 job.kill_at = None
                 job.signal(signal.SIGKILL)
-        times = [t for job in self.jobs.values() for t in (job.deadline, job.kill_at) if t]
+        if self.jobs and now >= self.alive_at:
+            self.alive_at = now + ALIVE
+            self.line.send(re="alive")
+        times = [t for job in self.jobs.values() for t in (None if job.timed_out or job.cancelled else job.look_at, job.kill_at) if t]
         return max(0, min(times) - now) if times else None
 
     def reap(self):

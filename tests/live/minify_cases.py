@@ -12,6 +12,8 @@ generates for a few operators on CPU:
     acosh      never ends                         expm1    NaN
     cos        a Python error while generating    erf      a Python error in every second process ($FLAKY_COUNTER)
     floor and sign in one kernel: a Python error when it is defined
+
+Others go wrong by a pass in DIR/beside.py, a module beside the launcher, or by a C++ compiler that hangs (CXX=DIR/cxx).
 """
 import contextlib, os, shutil, sys, time
 
@@ -87,6 +89,37 @@ def toy_compiler(gm, inputs):
 '''
 
 
+BESIDE = '''
+"""Passes of a user's, beside the launcher that names them: each goes wrong on a graph with a sum."""
+import ctypes
+
+def has_sum(graph):
+    return any("aten.sum" in str(node.target) for node in graph.nodes)
+
+def hangs(graph):
+    while has_sum(graph):
+        pass
+
+def eats(graph):
+    kept = []
+    while has_sum(graph):
+        kept.append(bytearray(64 << 20))
+
+def crashes(graph):
+    if has_sum(graph):
+        print("about to read address 0", flush=True)
+        ctypes.string_at(0)
+'''
+
+# A C++ compiler that never ends on a program with an erfc.
+CXX = '''#!/bin/sh
+for f; do
+	case $f in *.cpp) grep -q erfc "$f" && while :; do :; done ;; esac
+done
+exec g++ "$@"
+'''
+
+
 def net(torch, op, n=6, at=3, norm=True):
     class Net(torch.nn.Module):
         def __init__(self):
@@ -140,6 +173,19 @@ def broken(op, after="aot", level=2, train=False, n=6):
             return
         with torch.no_grad():
             compiled(torch, model.eval(), torch.randn(8, 16))
+    return make
+
+
+def beside(name):
+    """A launcher that asks for a pass of BESIDE."""
+    def make(torch, folder):
+        broken(lambda torch: torch.tanh, level=3)(torch, folder)
+        path = found_in(folder)[0]
+        with open(path) as f:
+            text = f.read()
+        lines = f"import beside\ntorch._inductor.config.post_grad_custom_post_pass = beside.{name}\n"
+        with open(path, "w") as f:
+            f.write(text.replace("isolate_fails_code_str = None\n", lines + "isolate_fails_code_str = None\n", 1))
     return make
 
 
@@ -198,6 +244,10 @@ CASES = {
     "nan": broken(lambda torch: torch.expm1, level=4),
     "train": broken(lambda torch: torch.sin, train=True),
     "flaky": broken(lambda torch: torch.erf, level=3),
+    "pass_hang": beside("hangs"),
+    "pass_memory": beside("eats"),
+    "pass_crash": beside("crashes"),
+    "cxx_hang": broken(lambda torch: torch.erfc, level=3),
     "fine": broken(lambda torch: torch.tanh, level=3),
     "fused": fused,
     "custom": custom,
@@ -206,31 +256,29 @@ CASES = {
 }
 
 
+def found_in(folder):
+    return [os.path.join(d, f) for d, _, files in os.walk(folder) for f in files if f in ("minifier_launcher.py", "program.pt2")]
+
+
 def take(folder, target):
     """The one launcher that lies somewhere in the folder, or the program."""
-    found = [os.path.join(d, f) for d, _, files in os.walk(folder) for f in files if f in ("minifier_launcher.py", "program.pt2")]
+    found = found_in(folder)
     if len(found) != 1:
         sys.exit(f"{os.path.basename(folder)}: {len(found)} launchers: {found}")
     os.symlink(found[0], target + os.path.splitext(found[0])[1])
 
 
-def is_made(target):
-    return any(os.path.exists(target + end) and os.stat(target + end).st_mtime > os.stat(__file__).st_mtime for end in (".py", ".pt2"))
+def is_made(target, source):
+    return any(os.path.exists(target + end) and os.stat(target + end).st_mtime > os.stat(source).st_mtime for end in (".py", ".pt2"))
 
 
-def main():
-    where = os.path.abspath(sys.argv[1])
-    wanted = [name for name in sys.argv[2:] or CASES if not is_made(os.path.join(where, name))]
-    os.makedirs(os.path.join(where, "bugs"), exist_ok=True)
-    for path, text in (("bugs/sitecustomize.py", BUGS), ("toys.py", TOY)):
-        with open(os.path.join(where, path), "w") as f:
-            f.write(text)
-    if not wanted:
-        return
-    if os.path.join(where, "bugs") not in os.environ.get("PYTHONPATH", "").split(":"):
-        os.environ.update(PYTHONPATH=os.path.join(where, "bugs"), OMP_NUM_THREADS="1", TORCHINDUCTOR_COMPILE_THREADS="1",
-                          TORCHINDUCTOR_CACHE_DIR=os.path.join(where, "cache"))
-        os.execv(sys.executable, [sys.executable, *sys.argv])
+def missing(where, cases, source):
+    """Of the command line's, or of all: those that are not there yet."""
+    return [name for name in sys.argv[2:] or cases if not is_made(os.path.join(where, name), source)]
+
+
+def make(where, cases, wanted):
+    """Each in a process of its own, two at a time: some of them end it."""
     import torch, torch._inductor.compile_fx, torch._dynamo.repro.after_aot
     import torch._inductor.scheduler, torch._inductor.codegen.cpp
     torch.set_num_threads(1)
@@ -238,7 +286,7 @@ def main():
     for name in wanted:
         folder = os.path.join(where, name + ".d")
         shutil.rmtree(folder, ignore_errors=True)
-        pid = os.fork()  # some of them end it
+        pid = os.fork()
         if not pid:
             log = os.open(os.path.join(where, name + ".log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.dup2(log, 1)
@@ -248,7 +296,7 @@ def main():
             cpu = int(time.process_time()) + 40
             resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))  # the one that hangs
             try:
-                CASES[name](torch, folder)
+                cases[name](torch, folder)
             except BaseException:
                 traceback.print_exc()
             os._exit(0)
@@ -263,6 +311,28 @@ def main():
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(target + end)
         take(os.path.join(where, name + ".d"), target)
+
+
+def again(where, **more):
+    """As a process that has these variables from its start."""
+    os.environ.update(more, OMP_NUM_THREADS="1", TORCHINDUCTOR_COMPILE_THREADS="1", TORCHINDUCTOR_CACHE_DIR=os.path.join(where, "cache"))
+    os.execv(sys.executable, [sys.executable, *sys.argv])
+
+
+def main():
+    where = os.path.abspath(sys.argv[1])
+    wanted = missing(where, CASES, __file__)
+    bugs = os.path.join(where, "bugs")
+    os.makedirs(bugs, exist_ok=True)
+    for path, text in (("bugs/sitecustomize.py", BUGS), ("toys.py", TOY), ("beside.py", BESIDE), ("cxx", CXX)):
+        with open(os.path.join(where, path), "w") as f:
+            f.write(text)
+    os.chmod(os.path.join(where, "cxx"), 0o755)
+    if not wanted:
+        return
+    if bugs not in os.environ.get("PYTHONPATH", "").split(":"):
+        again(where, PYTHONPATH=bugs)
+    make(where, CASES, wanted)
 
 
 if __name__ == "__main__":
