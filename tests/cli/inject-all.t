@@ -42,7 +42,7 @@ once() {
 	while [ "$1" != -- ]; do set+=("$1"); shift; done
 	shift
 	cp start/* box
-	(cd box && exec timeout 60 env LD_PRELOAD="$so" "${set[@]}" "$@") >out 2>err </dev/null
+	(cd box && exec timeout 600 env LD_PRELOAD="$so" "${set[@]}" "$@") >out 2>err </dev/null
 	status=$?
 	(cd start && ls) | (cd box && xargs rm -f)
 	left=$(find box tmp -mindepth 1)

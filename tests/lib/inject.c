@@ -2,7 +2,7 @@
  *
  *     INJECT_FILE=TEXT      reads: only of files whose path contains TEXT
  *     INJECT_READ=EIO:N     reading the file fails after N bytes
- *     INJECT_READ=SHORT     a read gives 1 to 7 bytes
+ *     INJECT_READ=SHORT     a read gives 1 to 7 bytes; after the first thousands up to 4 KiB, so that it ends
  *     INJECT_READ=EINTR     two of three reads, and writes, are interrupted
  *     INJECT_WRITE=N        writes to regular files and pipes fail with ENOSPC after N bytes in all
  *     INJECT_WRITE=#N       the Nth write of a process into a regular file fails with ENOSPC, those after it do not
@@ -71,8 +71,11 @@ static ssize_t permit(int fd, size_t n)
 		return (ssize_t)n;
 	if (interrupted(how))
 		return -1;
-	if (!strcmp(how, "SHORT") && n > 7)
-		n = (size_t)(1 + calls++ % 7);
+	if (!strcmp(how, "SHORT") && n > 7) {
+		size_t few = (size_t)(calls < 4000 ? 1 + calls % 7 : 1 + calls % 4093);
+		calls++;
+		n = few < n ? few : n;
+	}
 	if (!strncmp(how, "EIO:", 4)) {
 		long left = atol(how + 4) - read_bytes;
 		if (left <= 0) {
