@@ -1,6 +1,8 @@
 /* --test COMMAND as the oracle: candidates are files of the input's own kind. */
 #include "session.h"
 
+#include "base/child.h"
+
 #include <unistd.h>
 
 static int write_test(void *user, const struct test *t, struct buf *b, struct err *err)
@@ -31,8 +33,43 @@ static int test_script(const char *command, struct buf *b, struct err *err)
 	return status;
 }
 
+/* ---- shapes ---- */
+
+static size_t count_unknown(const struct graph *g)
+{
+	const struct gmodule *root = &g->module[0];
+	size_t n = 0;
+	for (uint32_t i = root->first; i < root->first + root->n; i++)
+		n += graph_computes(&g->node[i]) && g->node[i].meta == GRAPH_NONE;
+	return n;
+}
+
+/* A value of known shape can take the place of what computes it. What torch writes has no shapes, but torch knows them. */
+static void learn_shapes(struct session *s)
+{
+	const char *python = getenv("PT2_PYTHON");
+	size_t n = count_unknown(&s->in.repro.graph);
+	struct err err;
+	if (!n)
+		return;
+	if (python && *python) {
+		report_step(&s->report, "shapes");
+		if (torch_shapes(s, &err) == 0) {
+			report_row(&s->report, "shapes", "of %zu values, by torch", n);
+			return;
+		}
+		report_row(&s->report, "note", "torch does not say which shapes values have: %s", err.text);
+	}
+	s->reduction.guess = true;
+	report_row(&s->report, "shapes", "of %zu values are not known; where one becomes an input, its shape is a guess%s", n,
+		   python && *python ? "" : " (with PT2_PYTHON set, torch is asked)");
+}
+
 int command_open(struct session *s, struct err *err)
 {
+	learn_shapes(s);
+	if (child_signalled())
+		return err_set(err, EXIT_ENVIRON, "interrupted while torch was asked for shapes");
 	if (test_script(s->o->test, &s->test_script, err) < 0)
 		return -1;
 	s->test_argv[0] = "/bin/sh";

@@ -44,6 +44,9 @@ static int rank_of(struct slice name)
 	return 1;
 }
 
+/* A program that torch 2.13 made of a graph with subgraphs has lost them: the graph itself is better. */
+static bool is_lossy(struct slice payload) { return slice_find(payload, " = <lambda>()\n") != NULL; }
+
 /* 0/0 also means its last attempt, 0/0_1. */
 static bool id_matches(const char *id, struct slice want)
 {
@@ -66,7 +69,7 @@ static int pick_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 	if (!p->first_id.len)
 		buf_adds(&p->first_id, id);
 	p->several |= !slice_is(buf_slice(&p->first_id), id);
-	int rank = rank_of(name);
+	int rank = is_lossy(payload) ? 1 : rank_of(name);
 	if ((p->id.n && !id_matches(id, p->id)) || (p->name.n && !slice_eq(name, p->name)) || rank < p->rank)
 		return 0;
 	buf_reset(&p->payload);
@@ -80,6 +83,20 @@ static void show_graphs(const struct pick *p)
 	struct slice list = buf_slice(&p->list), line;
 	while (slice_line(&list, &line))
 		note("%.*s", (int)line.n, line.p);
+}
+
+/* What cannot be reduced, since a part of it is not there. */
+static int check_whole(const struct subject *in, const char *path, struct err *err)
+{
+	const struct gattr *lost = repro_lost_module(&in->repro);
+	if (!lost)
+		return 0;
+	const struct slice name = graph_text(&in->repro.graph, lost->name);
+	return err_set(err, EXIT_INPUT, "'%s': the subgraph '%.*s' is not in it: torch %.*s writes \"<lambda>()\" in its place (2.15 writes it). "
+					"A trace has it: run the failing program with TORCH_TRACE=DIR, then "
+					"fxminify --graph 0/0:aot_inference_graph DIR/FILE.log",
+		       path, (int)name.n, name.p, in->repro.torch_version.n ? (int)in->repro.torch_version.n : 4,
+		       in->repro.torch_version.n ? in->repro.torch_version.p : "2.13");
 }
 
 static int load_trace(struct subject *in, const char *path, const char *graph, struct err *err)
@@ -103,6 +120,8 @@ static int load_trace(struct subject *in, const char *path, const char *graph, s
 		in->hash = hash_bytes(p.payload.p, p.payload.len);
 		const char *name = arena_slice(&in->text, slice_of(shown, strlen(shown) + 1)).p;
 		status = repro_read(&in->repro, arena_slice(&in->text, buf_slice(&p.payload)), name, err);
+		if (status == 0)
+			status = check_whole(in, name, err);
 		free(shown);
 	}
 	trace_release(&t);
@@ -140,11 +159,14 @@ int subject_load(struct subject *in, const char *path, const struct fxminify_opt
 		in->file_name = xstrdup("fx_graph.py");
 		return load_trace(in, path, o->graph, err);
 	}
-	if (o->graph && strcmp(path, "-") && access(path, R_OK) < 0)
-		return err_errno(err, EXIT_INPUT, "cannot read '%s'", path);
-	if (o->graph)
+	struct input log;
+	if (o->graph && input_open(&log, path, err) < 0) /* no trace, because it cannot be read */
+		return -1;
+	if (o->graph) {
+		input_close(&log);
 		return err_set(err, EXIT_USAGE, "--graph is for a trace log (TORCH_TRACE), which '%s' is not", path);
-	if (repro_open(&in->repro, path, err) < 0)
+	}
+	if (repro_open(&in->repro, path, err) < 0 || check_whole(in, path, err) < 0)
 		return -1;
 	/* An exported program alone has candidates that are programs. */
 	bool alone = !in->repro.file.bytes.p && in->repro.package.bytes.p;

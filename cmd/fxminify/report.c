@@ -1,4 +1,4 @@
-/* Lines for people, on standard error: as torch's minifier writes them, and one that shows how far it is. */
+/* What people see on standard error: a row for each step and pass with its counts; on a terminal the one that is being made moves. */
 #include "fxminify.h"
 
 #include <stdarg.h>
@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #define REDRAW_SECONDS 0.1
+#define LABEL_WIDTH 11
 
 void report_init(struct report *r, const struct fxminify_options *o, const struct runner *runner)
 {
-	const char *term = getenv("TERM");
-	*r = (struct report){.quiet = o->quiet, .tty = !o->quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0, .runner = runner};
+	const char *term = getenv("TERM"), *colour = getenv("NO_COLOR");
+	bool tty = !o->quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+	*r = (struct report){.quiet = o->quiet, .verbose = o->verbose, .tty = tty, .colour = tty && !(colour && *colour), .runner = runner};
 }
 
 void report_clear(struct report *r)
@@ -18,6 +20,20 @@ void report_clear(struct report *r)
 	if (r->shown)
 		fputs("\r\033[K", stderr);
 	r->shown = false;
+}
+
+static void put_line(struct report *r, const char *label, const struct buf *text, const char *tail)
+{
+	struct screen s = {.color = r->colour};
+	report_clear(r);
+	buf_addf(&s.b, "%-*s", *label ? LABEL_WIDTH : 0, label);
+	buf_add_slice(&s.b, buf_slice(text));
+	if (*tail)
+		put_dim(&s, tail);
+	buf_addc(&s.b, '\n');
+	screen_write(&s, STDERR_FILENO, "standard error", NULL); /* nothing can be done when that is gone */
+	buf_release(&s.b);
+	r->last = 0;
 }
 
 void report_line(struct report *r, const char *fmt, ...)
@@ -29,11 +45,30 @@ void report_line(struct report *r, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_addvf(&b, fmt, ap);
 	va_end(ap);
-	report_clear(r);
-	clean_lines(b.p, b.len); /* messages come out of programs and files */
-	fprintf(stderr, "%.*s\n", (int)b.len, b.p ? b.p : "");
+	put_line(r, "", &b, "");
 	buf_release(&b);
-	r->last = 0;
+}
+
+/* "; 12 tests, 3.1 s": since the step began. */
+static char *cost_of(const struct report *r)
+{
+	unsigned long long tests = r->runner->count.tests - r->tests;
+	double seconds = runner_clock(r->runner) - r->since;
+	return tests ? xasprintf("; %llu test%s, %.1f s", tests, tests == 1 ? "" : "s", seconds) : xasprintf("%s", "");
+}
+
+void report_row(struct report *r, const char *label, const char *fmt, ...)
+{
+	struct buf b = {0};
+	va_list ap;
+	r->label = "";
+	if (r->quiet)
+		return;
+	va_start(ap, fmt);
+	buf_addvf(&b, fmt, ap);
+	va_end(ap);
+	put_line(r, label, &b, "");
+	buf_release(&b);
 }
 
 static int columns(void)
@@ -42,52 +77,133 @@ static int columns(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 20 ? w.ws_col : 80;
 }
 
-void report_progress(struct report *r)
+static void draw(struct report *r)
 {
 	const struct runner *run = r->runner;
-	double now = runner_clock(run);
-	if (!r->tty || now - r->last < REDRAW_SECONDS)
-		return;
-	r->last = now;
 	struct buf b = {0};
+	buf_addf(&b, "%-*s", LABEL_WIDTH, r->label ? r->label : "");
 	if (run->has_best)
-		buf_addf(&b, "%zu nodes, ", run->best.ops);
-	buf_addf(&b, "%llu tests, %zu in flight, %d:%02d", (unsigned long long)run->count.tests, run->in_flight, (int)now / 60, (int)now % 60);
-	if (r->strategy)
-		buf_addf(&b, ", %s", r->strategy);
+		buf_addf(&b, "%zu operation%s left, ", run->best.ops, run->best.ops == 1 ? "" : "s");
+	if (run->count.tests) {
+		double now = runner_clock(run);
+		buf_addf(&b, "%llu tests, %zu running, %d:%02d", (unsigned long long)run->count.tests, run->in_flight, (int)now / 60, (int)now % 60);
+	} else {
+		buf_adds(&b, "...");
+	}
 	if (r->file)
-		buf_addf(&b, ", best in %s", r->file);
+		buf_addf(&b, ", the best is in %s", r->file);
 	int width = columns() - 1;
+	clean_lines(b.p, b.len);
 	fprintf(stderr, "\r\033[K%.*s", (int)b.len < width ? (int)b.len : width, b.p);
 	fflush(stderr);
 	r->shown = true;
 	buf_release(&b);
 }
 
+void report_step(struct report *r, const char *label)
+{
+	r->label = label;
+	r->tests = r->runner->count.tests;
+	r->since = runner_clock(r->runner);
+	if (r->tty)
+		draw(r);
+}
+
+void report_progress(struct report *r)
+{
+	double now = runner_clock(r->runner);
+	if (!r->tty || now - r->last < REDRAW_SECONDS)
+		return;
+	r->last = now;
+	draw(r);
+}
+
+/* A later round is told of only when it brought something. */
+static bool told_before(struct report *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_told; i++)
+		if (!strcmp(r->told[i], name))
+			return true;
+	if (r->n_told < ARRAY_LEN(r->told))
+		r->told[r->n_told++] = name;
+	return false;
+}
+
+void report_pass(void *report, const struct pass_note *note)
+{
+	struct report *r = report;
+	if (!note->ended) {
+		r->ops = r->runner->best.ops;
+		report_step(r, note->name);
+		return;
+	}
+	bool again = told_before(r, note->name);
+	r->label = "";
+	if (r->quiet || (again && !note->done)) {
+		report_clear(r);
+		return;
+	}
+	struct buf b = {0};
+	char *cost = cost_of(r);
+	if (note->done)
+		buf_addf(&b, "%zu %s%s", note->done, again ? "more " : "", note->did);
+	else
+		buf_addf(&b, "none %s", note->did);
+	if (r->ops != r->runner->best.ops)
+		buf_addf(&b, ", %zu left", r->runner->best.ops);
+	put_line(r, note->name, &b, cost);
+	free(cost);
+	buf_release(&b);
+}
+
+/* ---- --verbose: as torch's minifier has it ---- */
+
 void report_strategy(void *report, const char *name, size_t granularity, const struct candidate *best)
 {
 	struct report *r = report;
-	r->strategy = name;
-	report_line(r, "Strategy: %s (G: %zu) (%zu nodes, %zu inputs)", name, granularity, best->ops, best->n_feeds);
+	if (r->verbose)
+		report_line(r, "Strategy: %s (G: %zu) (%zu nodes, %zu inputs)", name, granularity, best->ops, best->n_feeds);
 }
 
 void report_success(void *report, const char *name, size_t before, size_t after)
 {
+	struct report *r = report;
+	if (!r->verbose)
+		return;
 	if (before != after)
-		report_line(report, "SUCCESS: Went from %zu to %zu nodes", before, after);
+		report_line(r, "SUCCESS: Went from %zu to %zu nodes", before, after);
 	else
-		report_line(report, "SUCCESS: %s", name);
+		report_line(r, "SUCCESS: %s", name);
+}
+
+static void add_verdicts(const struct report *r, struct buf *b)
+{
+	const struct runner_counts *c = &r->runner->count;
+	const char *before = ": ";
+	for (int v = 0; v <= VERDICT_FLAKY; v++)
+		if (c->by_verdict[v]) {
+			buf_addf(b, "%s%llu %s", before, (unsigned long long)c->by_verdict[v], verdict_name((enum verdict)v));
+			before = ", ";
+		}
+	if (!c->tests)
+		buf_adds(b, ": all answers were known");
 }
 
 void report_summary(struct report *r, const struct candidate *best, size_t original_ops)
 {
 	const struct runner_counts *c = &r->runner->count;
 	struct buf b = {0};
-	for (int v = 0; v <= VERDICT_FLAKY; v++)
-		if (c->by_verdict[v])
-			buf_addf(&b, "%s%llu %s", b.len ? ", " : "", (unsigned long long)c->by_verdict[v], verdict_name((enum verdict)v));
-	report_line(r, "Made %llu queries in %.1f s (%s)%s", (unsigned long long)c->tests, runner_clock(r->runner), buf_str(&b),
-		    c->tests ? "" : "; all answers were known");
-	report_line(r, "Went from %zu to %zu nodes, %zu input%s", original_ops, best->ops, best->n_feeds, best->n_feeds == 1 ? "" : "s");
+	if (r->quiet)
+		return;
+	buf_addf(&b, "%zu of %zu operation%s, %zu input%s", best->ops, original_ops, original_ops == 1 ? "" : "s", best->n_feeds,
+		 best->n_feeds == 1 ? "" : "s");
+	if (r->file)
+		buf_addf(&b, ", in %s", r->file);
+	struct buf tail = {0};
+	buf_addf(&tail, "; %llu test%s, %.1f s", (unsigned long long)c->tests, c->tests == 1 ? "" : "s", runner_clock(r->runner));
+	if (r->verbose || !c->tests)
+		add_verdicts(r, &tail);
+	put_line(r, "result", &b, buf_str(&tail));
+	buf_release(&tail);
 	buf_release(&b);
 }

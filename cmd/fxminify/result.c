@@ -3,6 +3,7 @@
 
 #include "graph/fxcode.h"
 #include "graph/graph_json.h"
+#include "html/html.h"
 #include "io/output.h"
 
 #include <unistd.h>
@@ -62,26 +63,24 @@ bool result_is_program(const char *path)
 	return strcmp(path, "-") != 0 && format_of(path) == FORMAT_PROGRAM;
 }
 
-static int write_text(const char *path, const struct buf *b, struct err *err)
-{
-	if (!strcmp(path, "-"))
-		return write_all(STDOUT_FILENO, b->p, b->len, "standard output", err);
-	struct output *o = output_file(path, err);
-	if (!o)
-		return -1;
-	if (write_all(output_fd(o), b->p, b->len, path, err) < 0) {
-		output_abort(o);
-		return -1;
-	}
-	return output_commit(o, err);
-}
-
 static struct repro_note note_of(const struct result *r)
 {
 	return (struct repro_note){
 		.tool = SLICE("fxminify " PT2_VERSION), .command = buf_slice(&r->command), .original = slice_str(r->in->path),
 		.signature = buf_slice(&r->signature), .verified = buf_slice(&r->verified), .versions = buf_slice(&r->versions),
+		.error = buf_slice(&r->error), .more = buf_slice(&r->more),
 	};
+}
+
+enum repro_check result_check(const struct signature *want)
+{
+	static const char *const exact[] = {"integer", "bool", "number"};
+	if (want->kind != OUTCOME_ACCURACY)
+		return REPRO_CHECK_RUNS;
+	for (size_t i = 0; i < ARRAY_LEN(exact); i++)
+		if (slice_is(want->message, exact[i]))
+			return REPRO_CHECK_EQUAL;
+	return slice_is(want->message, "shape") ? REPRO_CHECK_SHAPE : REPRO_CHECK_SAME;
 }
 
 int result_write(const struct result *r, const struct candidate *c, const struct repro_given *given, struct err *err)
@@ -89,24 +88,26 @@ int result_write(const struct result *r, const struct candidate *c, const struct
 	struct repro head = with_lines(r->in, c);
 	struct repro_note note = note_of(r);
 	struct repro_given *own = given ? NULL : candidate_given(c, &r->in->repro);
-	struct repro_program p = {.style = REPRO_ALONE, .graph = &c->graph, .given = given ? given : own, .n_given = c->n_feeds, .note = &note,
-				  .seed = r->o->seed};
-	struct buf b = {0};
+	struct repro_program p = {.style = r->form == FORM_PLAIN ? REPRO_PLAIN : REPRO_ALONE, .graph = &c->graph, .given = given ? given : own,
+				  .n_given = c->n_feeds, .note = &note, .seed = r->o->seed, .check = r->check,
+				  .spellings = share_file("fxminify/spellings.txt")};
+	struct screen s = {0};
+	struct buf *b = &s.b;
 	enum format format = format_of(r->path);
 	int status = 0;
 	if (format == FORMAT_JSON)
-		json_text(r->in, c, &b);
+		json_text(r->in, c, b);
 	else if (format == FORMAT_DOT)
-		graph_dot(&c->graph, &b);
+		graph_dot(&c->graph, b);
 	else if (format == FORMAT_READABLE)
-		fxcode_write(&c->graph, FXCODE_READABLE, &b);
+		fxcode_write(&c->graph, FXCODE_READABLE, b);
 	else if (!strcmp(r->path, "-"))
-		status = repro_text(&head, &p, &b, err);
+		status = repro_text(&head, &p, b, err);
 	else
 		status = repro_save(&head, &p, r->path, err);
-	if (status == 0 && b.len)
-		status = write_text(r->path, &b, err);
-	buf_release(&b);
+	if (status == 0 && b->len)
+		status = strcmp(r->path, "-") ? screen_save(&s, r->path, err) : screen_flush(&s, err);
+	buf_release(b);
 	free(own);
 	return status;
 }

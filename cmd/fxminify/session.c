@@ -20,13 +20,13 @@ static bool same_file(const char *a, const char *b)
 }
 
 /* repro.py, unless that is what is reduced. The original is never written to. */
-static void name_output(struct session *s)
+static void name_output(struct session *s, const char *fallback)
 {
 	const char *end = s->in.kind == SUBJECT_JSON ? ".json" : s->in.kind == SUBJECT_READABLE && s->o->test ? ".txt" : ".py";
 	if (s->o->output)
 		buf_adds(&s->output, s->o->output);
 	else
-		buf_addf(&s->output, "repro%s", end);
+		buf_addf(&s->output, "%s%s", fallback, end);
 	if (same_file(buf_str(&s->output), s->in.path)) {
 		if (s->o->output)
 			die(EXIT_USAGE, "'%s' is the original; give another --output", s->o->output);
@@ -55,12 +55,20 @@ static int stop(void *user)
 	return child_signalled();
 }
 
+/* Once, and also with --quiet: whoever resumes counts on it. */
+static void tell_journal(struct session *s)
+{
+	const char *failed = journal_failed(s->journal);
+	if (!failed)
+		return;
+	report_clear(&s->report);
+	warn("the journal is not whole: %s", failed);
+}
+
 static void progress(void *user)
 {
 	struct session *s = user;
-	const char *failed = journal_failed(s->journal);
-	if (failed)
-		report_line(&s->report, "the journal is not whole: %s", failed);
+	tell_journal(s);
 	if (s->torch && !child_signalled())
 		torch_tell_gone(s);
 	report_progress(&s->report);
@@ -111,7 +119,7 @@ static int remember_tests(struct session *s, const char *resume, struct err *err
 		if (slice_is(r.best[i].file, s->result.path) && r.best[i].ops < s->ops_before)
 			s->ops_before = r.best[i].ops;
 	if (status == 0)
-		report_line(&s->report, "Resuming: %zu tests are known", r.n_tests);
+		report_row(&s->report, "resumed", "%zu test%s known", r.n_tests, r.n_tests == 1 ? " is" : "s are");
 	journal_record_release(&r);
 	return status;
 }
@@ -160,12 +168,12 @@ static void tell_last_words(struct session *s, const struct outcome *out)
 	if (out->kind != OUTCOME_CRASHED && out->kind != OUTCOME_TIMEOUT && out->kind != OUTCOME_MEMORY)
 		return;
 	if (!s->o->test && slice_line(&detail, &line) && line.n)
-		report_line(&s->report, "  %.*s", (int)(line.n > 400 ? 400 : line.n), line.p);
+		report_row(&s->report, "", "%.*s", (int)(line.n > 400 ? 400 : line.n), line.p);
 	while (at && (n += text.p[at - 1] == '\n') < LAST_WORDS)
 		at--;
 	text = slice_of(text.p + at, text.n - at);
 	if (text.n)
-		report_line(&s->report, "It printed last:");
+		report_row(&s->report, "printed", "last, before it ended:");
 	while (slice_line(&text, &line))
 		report_line(&s->report, "  %.*s", (int)(line.n > 200 ? 200 : line.n), line.p);
 }
@@ -195,18 +203,33 @@ static int does_not_fail(struct session *s, const struct outcome *out)
 	return EXIT_FOUND;
 }
 
+/* It fails where it is used, but its graph does not where it is tested: there is nothing to compare with. */
+static int fails_elsewhere(struct session *s, const struct outcome *users, const struct outcome *ours)
+{
+	struct slice detail = ours->detail, line = SLICE("");
+	slice_line(&detail, &line);
+	describe_signature(&users->signature, &s->result.signature);
+	report_clear(&s->report);
+	warn("the original fails (%s), but its graph alone %s%s%.*s: nothing can be left out of it",
+	     buf_str(&s->result.signature), ours->kind == OUTCOME_PASSES ? "does not" : "otherwise", line.n ? ": " : "", (int)line.n, line.p);
+	journal_end(s->journal, "original fails otherwise", s->runner.count.tests, runner_clock(&s->runner));
+	return EXIT_PARTIAL;
+}
+
 static int baseline(struct session *s, struct outcome *out, struct err *err)
 {
 	struct candidate whole;
 	candidate_whole(&whole, &s->in.repro);
 	s->original_ops = whole.ops;
-	report_line(&s->report, "Started off with %zu nodes", whole.ops);
+	report_row(&s->report, "original", "%zu operation%s, %zu input%s", whole.ops, whole.ops == 1 ? "" : "s", whole.n_feeds,
+		   whole.n_feeds == 1 ? "" : "s");
+	report_step(&s->report, "failure");
 	int status = runner_baseline(&s->runner, &whole, out, err);
 	candidate_release(&whole);
 	if (status == 1) {
 		describe_signature(&s->runner.want, &s->result.signature);
 		if (!s->o->test)
-			report_line(&s->report, "The failure: %s", buf_str(&s->result.signature));
+			report_row(&s->report, "failure", "%s", buf_str(&s->result.signature));
 		tell_last_words(s, out);
 	}
 	return status;
@@ -219,7 +242,7 @@ static void locate(struct session *s, const struct outcome *original)
 		return;
 	torch_locate(s, original, &how);
 	if (!s->suspects.n) {
-		report_line(&s->report, "It could not be located; searching everywhere");
+		report_row(&s->report, "suspects", "none: the whole graph is searched");
 		return;
 	}
 	struct buf b = {0};
@@ -228,7 +251,7 @@ static void locate(struct session *s, const struct outcome *original)
 		buf_addf(&b, "%s%.*s", i ? ", " : "", (int)s->suspects.name[i].n, s->suspects.name[i].p);
 	if (shown < s->suspects.n)
 		buf_addf(&b, ", and %zu near %s", s->suspects.n - shown, shown == 1 ? "it" : "them");
-	report_line(&s->report, "Suspects (%.*s): %s", (int)how.n, how.p, buf_str(&b));
+	report_row(&s->report, "suspects", "%s (%.*s)", buf_str(&b), (int)how.n, how.p);
 	buf_release(&b);
 }
 
@@ -236,16 +259,25 @@ static void locate(struct session *s, const struct outcome *original)
 static int show_located(struct session *s)
 {
 	const struct graph *g = &s->in.repro.graph;
+	struct screen out = {0};
+	struct err err = {.text = ""};
 	for (size_t i = 0; i < (s->n_likely ? s->n_likely : s->suspects.n); i++) {
 		uint32_t node = graph_find(g, 0, s->suspects.name[i]);
-		printf("%.*s", (int)s->suspects.name[i].n, s->suspects.name[i].p);
+		put_text(&out, s->suspects.name[i]);
 		if (node != GRAPH_NONE) {
 			struct slice op = graph_op_text(g, node), stack = g->node[node].stack == GRAPH_NONE ? SLICE("") : graph_text(g, g->node[node].stack);
-			printf("\t%.*s\tline %u\t%.*s", (int)op.n, op.p, g->node[node].line, (int)stack.n, stack.p);
+			buf_addc(&out.b, '\t');
+			put_text(&out, op);
+			buf_addf(&out.b, "\tline %u\t", g->node[node].line);
+			put_text(&out, stack);
 		}
-		putchar('\n');
+		buf_addc(&out.b, '\n');
 	}
-	return fflush(stdout) == 0 ? EXIT_FINE : EXIT_ENVIRON;
+	int status = screen_flush(&out, &err);
+	buf_release(&out.b);
+	if (status < 0 && err.text[0])
+		warn("%s", err.text);
+	return status < 0 && err.text[0] ? (int)err.status : EXIT_FINE;
 }
 
 static int reduce(struct session *s, struct err *err)
@@ -253,6 +285,50 @@ static int reduce(struct session *s, struct err *err)
 	if (s->o->nodes && reduce_nodes(&s->reduction, &s->suspects, err) < 0)
 		return -1;
 	return reduce_rest(&s->reduction, s->o->passes, err);
+}
+
+/* Is the result to be a program for people? Only one that was run is, unless it is asked for. */
+static bool wants_plain(const struct session *s)
+{
+	const bool verify = s->torch && !s->o->no_verify && strcmp(s->result.path, "-") != 0;
+	return s->o->form == FORM_PLAIN || (s->o->form < 0 && verify && result_is_program(s->result.path));
+}
+
+static int verify_result(struct session *s)
+{
+	struct err err;
+	const int same = torch_verify(s, &err);
+	if (same < 0)
+		report_row(&s->report, "verified", "not: %s", child_signalled() ? "interrupted" : err.text);
+	return same;
+}
+
+/* 1: the result is a plain program, which fails in the same way (or nobody can tell); 0: it has to be a launcher. */
+static int finish_plain(struct session *s, const struct repro_given *given, struct err *err)
+{
+	struct result *r = &s->result;
+	const bool verify = s->torch && !s->o->no_verify && result_is_program(r->path);
+	r->form = FORM_PLAIN;
+	r->check = result_check(&s->runner.want);
+	int same = verify ? 0 : 1;
+	int status = result_write(r, &s->runner.best, given, err);
+	if (status == 0 && verify && (same = verify_result(s)) == 1)
+		status = result_write(r, &s->runner.best, given, err); /* now says that it was verified */
+	if (status == 0 && same == 1) {
+		report_row(&s->report, "verified", verify ? "it %s" : "not: it was not run%s", buf_str(&r->verified));
+		return 1;
+	}
+	r->form = FORM_LAUNCHER;
+	if (status < 0 && err->status != EXIT_INPUT)
+		return -1;
+	if (status < 0)
+		buf_addf(&r->more, "not a plain program: %s", err->text);
+	else
+		buf_addf(&r->more, "not a plain program: as that it %s", buf_str(&r->verified));
+	report_row(&s->report, "form", "%s", buf_str(&r->more));
+	buf_reset(&r->verified);
+	buf_reset(&r->error);
+	return 0;
 }
 
 /* The result as it stays: with its values, and with what a fresh process says of it. */
@@ -264,26 +340,28 @@ static int finish(struct session *s, struct err *err)
 	if (worse_than_before(s, &s->runner.best))
 		return 0;
 	if (s->torch && torch_given(s, &s->runner.best, false, &given, &ignored) < 0)
-		report_line(&s->report, "values of inputs are random in the result: %s", ignored.text);
+		report_row(&s->report, "note", "values of inputs are random in the result: %s", ignored.text);
+	const int plain = wants_plain(s) ? finish_plain(s, given, err) : 0;
+	if (plain)
+		return free(given), plain < 0 ? -1 : 0;
 	status = result_write(&s->result, &s->runner.best, given, err);
 	if (status == 0 && s->torch && !s->o->no_verify && result_is_program(s->result.path)) {
-		if (torch_verify(s, &ignored) < 0)
-			report_line(&s->report, "It could not be verified: %s", child_signalled() ? "interrupted" : ignored.text);
-		else
-			report_line(&s->report, "It %s", buf_str(&s->result.verified));
+		if (verify_result(s) >= 0)
+			report_row(&s->report, "verified", "it %s", buf_str(&s->result.verified));
 		status = result_write(&s->result, &s->runner.best, given, err); /* now says whether it was verified */
 	}
 	free(given);
 	return status;
 }
 
-static void prepare(struct session *s, const struct fxminify_options *o, const char *path, const char *const *argv)
+void session_prepare(struct session *s, const struct fxminify_options *o, const char *path, const char *const *argv, const char *fallback)
 {
 	*s = (struct session){.o = o, .ops_before = SIZE_MAX};
 	report_init(&s->report, o, &s->runner);
 	note_command(s, argv);
 	s->result.o = o;
 	s->result.in = &s->in;
+	s->result.form = FORM_LAUNCHER;
 	s->runner.original = &s->in.repro;
 	s->runner.check = slice_str(o->check_str ? o->check_str : "");
 	s->runner.repeat = (unsigned)o->repeat;
@@ -294,21 +372,22 @@ static void prepare(struct session *s, const struct fxminify_options *o, const c
 	s->runner.improved = improved;
 	s->runner.user = s;
 	s->reduction = (struct reduction){.runner = &s->runner, .qx_limit = o->test ? QX_LIMIT_COMMAND : QX_LIMIT_TORCH,
-					  .max_block = (size_t)o->max_granularity, .strategy = report_strategy, .success = report_success,
-					  .user = &s->report};
+					  .max_block = (size_t)o->max_granularity, .pass = report_pass, .strategy = report_strategy,
+					  .success = report_success, .user = &s->report};
 	struct err err;
 	if (subject_load(&s->in, path, o, &err) < 0)
 		die_err(&err);
-	name_output(s);
+	name_output(s, fallback);
 }
 
-static void close_session(struct session *s)
+void session_close(struct session *s)
 {
 	runner_release(&s->runner);
 	if (s->torch)
 		torch_close(s);
 	else
 		oracle_close(s->runner.oracle);
+	tell_journal(s);
 	journal_close(s->journal);
 	subject_release(&s->in);
 	arena_release(&s->arena);
@@ -320,6 +399,8 @@ static void close_session(struct session *s)
 	buf_release(&s->result.signature);
 	buf_release(&s->result.verified);
 	buf_release(&s->result.versions);
+	buf_release(&s->result.error);
+	buf_release(&s->result.more);
 }
 
 /* How it ended, in the journal and for people; the exit status. */
@@ -333,14 +414,12 @@ static int conclude(struct session *s, int status, const struct err *err)
 		warn("%s%s%s", err->text, s->report.file ? "; the best so far is in " : "", s->report.file ? s->report.file : "");
 		return (int)err->status;
 	}
+	if (why && !sig)
+		report_row(&s->report, "stopped", "%s", why);
 	if (s->runner.has_best)
 		report_summary(&s->report, &s->runner.best, s->original_ops);
 	if (sig)
 		warn("interrupted%s%s", s->report.file ? "; the best so far is in " : "", s->report.file ? s->report.file : "");
-	else if (why)
-		report_line(&s->report, "Stopped: %s", why);
-	if (s->report.file && !sig)
-		report_line(&s->report, "Wrote minimal repro out to %s", s->report.file);
 	journal_end(s->journal, sig ? "interrupted" : why ? why : "reduced", s->runner.count.tests, runner_clock(&s->runner));
 	return sig ? 128 + sig : EXIT_FINE;
 }
@@ -353,14 +432,14 @@ static int write_unreduced(struct session *s)
 	if (result_write(&s->result, &whole, NULL, &err) < 0)
 		die_err(&err);
 	candidate_release(&whole);
-	report_line(&s->report, "Wrote the unreduced repro to %s", s->result.path);
+	report_row(&s->report, "result", "unreduced, in %s", s->result.path);
 	return EXIT_FINE;
 }
 
 static int search(struct session *s, const char *const *argv, const char *resume)
 {
 	struct err err = {0};
-	struct outcome out;
+	struct outcome out, users;
 	int status = s->o->test ? command_open(s, &err) : torch_open(s, &err);
 	if (status < 0 && child_signalled()) {
 		warn("%s", err.text);
@@ -370,11 +449,16 @@ static int search(struct session *s, const char *const *argv, const char *resume
 		die_err(&err);
 	if (open_journal(s, argv, resume, &err) < 0)
 		return conclude(s, -1, &err); /* the oracle's folder has to go */
-	status = s->o->test ? 1 : torch_record(s, &out, &err);
+	const int held = s->o->test ? 0 : torch_users_call(s, &users, &err);
+	if (held == 1 && verdict_of(&users, NULL, s->runner.check) != VERDICT_SAME && users.kind != OUTCOME_TIMEOUT)
+		return does_not_fail(s, &users);
+	status = held < 0 ? -1 : s->o->test ? 1 : torch_record(s, &out, &err);
 	if (status == 1) {
 		s->runner.want_where = s->torch && !s->o->no_locate;
 		status = baseline(s, &out, &err);
 	}
+	if (held == 1 && status >= 0 && verdict_of(&out, &users.signature, s->runner.check) != VERDICT_SAME)
+		return fails_elsewhere(s, &users, &out);
 	if (status == 0)
 		return does_not_fail(s, &out);
 	if (status == 1) {
@@ -397,8 +481,8 @@ static int search(struct session *s, const char *const *argv, const char *resume
 int session_run(const struct fxminify_options *o, const char *path, const char *const *argv, const char *resume)
 {
 	struct session s;
-	prepare(&s, o, path, argv);
+	session_prepare(&s, o, path, argv, "repro");
 	int status = o->level == 1 ? write_unreduced(&s) : search(&s, argv, resume);
-	close_session(&s);
+	session_close(&s);
 	return status;
 }

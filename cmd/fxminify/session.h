@@ -27,20 +27,31 @@ struct session {
 	const char *const *env; /* what tests run with; NULL when nothing is known */
 };
 
+/* session.c: the input and the names of the outputs (dies where there is none), and what has to be released. fallback: of the result
+ * when none is asked for, without ending. */
+void session_prepare(struct session *s, const struct fxminify_options *o, const char *path, const char *const *argv, const char *fallback);
+void session_close(struct session *s);
+
 int command_open(struct session *s, struct err *err);
 
 int torch_open(struct session *s, struct err *err);
 void torch_close(struct session *s);
 /* Says, once, which of several launchers do not work. */
 void torch_tell_gone(struct session *s);
+/* Metadata of every node, from a process with torch that runs the original once, in eager, and ends. With --test. */
+int torch_shapes(struct session *s, struct err *err);
 /* The original in eager: 1, and metadata of every node is in in.repro.graph; 0: out says why it does not run. */
 int torch_record(struct session *s, struct outcome *out, struct err *err);
+/* What the user's own call does (oracle_torch.h): 1, and out; 0: the original is no such thing. */
+int torch_users_call(struct session *s, struct outcome *out, struct err *err);
 /* Nodes that seem to be at fault, the likeliest first, into s->suspects; how says by what they were found. */
 void torch_locate(struct session *s, const struct outcome *original, struct slice *how);
 /* The inputs of a candidate with the values that were recorded; free() *given. The values live until the next call.
  * interim: not when they are many bytes. -1 also while tests run. */
 int torch_given(struct session *s, const struct candidate *c, bool interim, struct repro_given **given, struct err *err);
-/* Run the file that was written in a fresh process; s->result.verified says how it went. 1: fails the same way, 0: does not. */
+/* Run the file that was written in a fresh process; s->result.error is what it raised. */
+int torch_try(struct session *s, struct outcome *out, struct err *err);
+/* The same, and compared with the failure that is looked for; s->result.verified says how it went. 1: fails the same way, 0: does not. */
 int torch_verify(struct session *s, struct err *err);
 
 #endif

@@ -99,7 +99,7 @@ static void tell_gone_inputs(struct session *s)
 		gone += repro_storage_path(r, i, &b) < 0;
 	}
 	if (gone)
-		report_line(&s->report, "Note: %zu of %zu stored inputs are gone from '%.*s' (--save-dir): random values take their place", gone, kept,
+		report_row(&s->report, "note", "%zu of %zu stored inputs are gone from '%.*s' (--save-dir): random values take their place", gone, kept,
 			    (int)r->save_dir.n, r->save_dir.p);
 	buf_release(&b);
 }
@@ -146,7 +146,7 @@ static void tell_warning(struct session *s, struct with_torch *t, uint32_t hello
 	if (k == JSON_NONE || !json_is(&t->tape, k, JSON_STRING))
 		return;
 	json_unescape(&t->tape, k, &b);
-	report_line(&s->report, "Note: %s", buf_str(&b));
+	report_row(&s->report, "note", "%s", buf_str(&b));
 	buf_release(&b);
 }
 
@@ -165,6 +165,7 @@ static void read_hello(struct session *s, struct with_torch *t)
 	add_environment(t, json_get(&t->tape, root, "env"));
 	add_environment(t, json_get(&t->tape, root, "fixed"));
 	s->env = (const char *const *)t->env;
+	report_row(&s->report, "python", "%s", buf_str(&s->result.versions));
 }
 
 /* The folder of a file, absolute; NULL when it has none. free() it. */
@@ -215,7 +216,7 @@ int torch_open(struct session *s, struct err *err)
 	t->spec = (struct oracle_torch_spec){.python = s->o->python, .repro = &s->in.repro, .path = t->path, .jobs = (unsigned)s->o->jobs,
 					     .timeout_ms = (unsigned)s->o->timeout * 1000u, .stall_ms = stall_of(s), .max_memory = s->o->max_memory, .seed = s->o->seed};
 	make_launchers(s, t);
-	report_line(&s->report, "Starting Python with torch");
+	report_step(&s->report, "python");
 	/* It imports torch while the oracle does. Through a launcher it comes when the oracle is gone: a second one might wait for the first
 	 * one's GPU. */
 	if (!s->o->no_verify && !s->o->locate && !t->spec.launcher)
@@ -238,7 +239,7 @@ void torch_tell_gone(struct session *s)
 		if (t->told[i] || !(why = oracle_torch_gone(s->runner.oracle, i)))
 			continue;
 		t->told[i] = true;
-		report_line(&s->report, "--launcher '%s' takes no part: %s", s->o->launcher.v[i], why);
+		report_row(&s->report, "note", "--launcher '%s' takes no part: %s", s->o->launcher.v[i], why);
 	}
 }
 
@@ -264,15 +265,57 @@ void torch_close(struct session *s)
 	free(t);
 }
 
-int torch_record(struct session *s, struct outcome *out, struct err *err)
+static int take_record(const struct oracle *o, struct repro *r, struct outcome *out, struct err *err)
 {
-	*out = *oracle_torch_recorded(s->runner.oracle);
+	*out = *oracle_torch_recorded(o);
 	if (out->kind == OUTCOME_INFRA)
 		return err_set(err, EXIT_ENVIRON, "the original could not be run: %.*s", (int)(out->detail.n > 800 ? 800 : out->detail.n), out->detail.p);
 	if (out->kind != OUTCOME_PASSES)
 		return 0;
-	oracle_torch_mark_idle(s->runner.oracle, &s->in.repro);
-	return oracle_torch_annotate(s->runner.oracle, &s->in.repro.graph, err) < 0 ? -1 : 1;
+	oracle_torch_mark_idle(o, r);
+	return oracle_torch_annotate(o, &r->graph, err) < 0 ? -1 : 1;
+}
+
+int torch_record(struct session *s, struct outcome *out, struct err *err)
+{
+	return take_record(s->runner.oracle, &s->in.repro, out, err);
+}
+
+int torch_shapes(struct session *s, struct err *err)
+{
+	char *cwd = getcwd(NULL, 0);
+	const char *path[] = {cwd, NULL};
+	struct oracle_torch_spec spec = {.repro = &s->in.repro, .path = path, .timeout_ms = (unsigned)s->o->timeout * 1000u,
+					 .max_memory = s->o->max_memory, .seed = s->o->seed, .record_only = true, .record_limit = 1};
+	struct oracle *o = oracle_torch(&spec, err);
+	struct outcome out;
+	int status = o ? take_record(o, &s->in.repro, &out, err) : -1;
+	if (status == 0)
+		err_set(err, EXIT_ENVIRON, "the original does not run: %.*s", (int)(out.detail.n > 300 ? 300 : out.detail.n), out.detail.p);
+	if (o)
+		oracle_close(o);
+	free(cwd);
+	return status == 1 ? 0 : -1;
+}
+
+int torch_users_call(struct session *s, struct outcome *out, struct err *err)
+{
+	const struct test test = {.graph = &s->in.repro.graph, .users = true};
+	int r = 0;
+	if (!oracle_torch_has_users_call(&s->in.repro) || s->in.repro.form != REPRO_AOTI)
+		return 0;
+	if (!oracle_start(s->runner.oracle, &test, err))
+		return -1;
+	while (r == 0 && !child_signalled())
+		r = oracle_wait(s->runner.oracle, 1000, out, err);
+	if (r < 0 || child_signalled())
+		return r < 0 ? -1 : err_set(err, EXIT_ENVIRON, "interrupted");
+	out->signature = signature_copy(&s->arena, &out->signature);
+	out->detail = arena_slice(&s->arena, out->detail);
+	if (out->kind == OUTCOME_INFRA)
+		return err_set(err, EXIT_ENVIRON, "the original could not be compiled as it is: %.*s", (int)(out->detail.n > 800 ? 800 : out->detail.n),
+			       out->detail.p);
+	return 1;
 }
 
 /* ---- locating ---- */
@@ -362,10 +405,9 @@ int torch_given(struct session *s, const struct candidate *c, bool interim, stru
 			struct repro_given *g = &(*given)[i];
 			if (v[i].kind == ORACLE_INT)
 				*g = (struct repro_given){.how = REPRO_GIVE_INT, .value = v[i].i};
-			else if (v[i].kind == ORACLE_TENSOR && c->feed[i].kind != FEED_RANDOM)
-				*g = (struct repro_given){.how = REPRO_GIVE_DATA, .bytes = v[i].bytes, .requires_grad = v[i].requires_grad};
-			else if (v[i].kind == ORACLE_TENSOR && c->feed[i].name.n)
-				*g = (struct repro_given){.how = REPRO_GIVE_DATA, .bytes = v[i].bytes, .requires_grad = v[i].requires_grad};
+			else if (v[i].kind == ORACLE_TENSOR && (c->feed[i].kind != FEED_RANDOM || c->feed[i].name.n))
+				*g = (struct repro_given){.how = REPRO_GIVE_DATA, .bytes = v[i].bytes, .offset = v[i].offset,
+							  .requires_grad = v[i].requires_grad, .non_leaf = c->feed[i].non_leaf};
 		}
 	}
 	free(v);
@@ -374,21 +416,57 @@ int torch_given(struct session *s, const struct candidate *c, bool interim, stru
 
 /* ---- verifying ---- */
 
-int torch_verify(struct session *s, struct err *err)
+enum { ERROR_LINES = 8, ERROR_COLUMNS = 300 };
+
+/* "/tmp/.../x.cpp:12:29: error": the file's name alone, for the folder is gone. */
+static struct slice without_folder(struct slice line)
+{
+	const char *colon = line.n && *line.p == '/' ? memchr(line.p, ':', line.n) : NULL;
+	const char *slash = colon ? memrchr(line.p, '/', (size_t)(colon - line.p)) : NULL;
+	return slash ? slice_of(slash + 1, (size_t)(line.p + line.n - slash - 1)) : line;
+}
+
+/* The error as it was, for the result's reader: its type and its first lines. */
+static void note_error(struct session *s, const struct outcome *out)
+{
+	struct slice rest = out->detail, line;
+	struct buf *b = &s->result.error;
+	buf_reset(b);
+	if (out->kind == OUTCOME_RAISED)
+		buf_addf(b, "%.*s: ", (int)out->signature.type.n, out->signature.type.p);
+	for (int n = 0; n < ERROR_LINES && slice_line(&rest, &line);) {
+		if (slice_starts(line, "In file included"))
+			break;
+		if (!slice_trim(line).n)
+			continue;
+		line = without_folder(line);
+		buf_addf(b, "%s%.*s", n++ ? "\n" : "", (int)(line.n < ERROR_COLUMNS ? line.n : ERROR_COLUMNS), line.p);
+	}
+}
+
+int torch_try(struct session *s, struct outcome *out, struct err *err)
 {
 	struct with_torch *t = s->torch;
-	struct outcome out;
 	struct repro head = s->in.repro;
 	head.line = s->runner.best.line;
 	head.n_lines = s->runner.best.n_lines;
-	report_line(&s->report, "Verifying %s in a fresh process", s->result.path);
 	if (t->spec.launcher) {
 		oracle_close(s->runner.oracle);
 		s->runner.oracle = NULL;
 	}
 	if (!t->verifier && !(t->verifier = verifier_start(&t->spec, err)))
 		return -1;
-	if (verifier_run(t->verifier, s->result.path, &head, s->runner.want.kind == OUTCOME_TIMEOUT, &out, err) < 0)
+	if (verifier_run(t->verifier, s->result.path, &head, s->runner.want.kind == OUTCOME_TIMEOUT, out, err) < 0)
+		return -1;
+	note_error(s, out);
+	return 0;
+}
+
+int torch_verify(struct session *s, struct err *err)
+{
+	struct outcome out;
+	report_step(&s->report, "verified");
+	if (torch_try(s, &out, err) < 0)
 		return -1;
 	enum verdict v = verdict_of(&out, &s->runner.want, s->runner.check);
 	buf_reset(&s->result.verified);

@@ -54,8 +54,9 @@ static int read_plain(struct graph *g, struct slice text, const char *name, stru
 			    err, EXIT_INPUT,
 			    "%.200s: there is no graph in it: no class with a forward(), and no def forward() alone",
 			    name);
+	} else if (!fxscan_bind(&scan)) {
+		rc = err_set(err, EXIT_INPUT, "%.200s: its classes make each other too often", name);
 	} else {
-		fxscan_bind(&scan);
 		rc = parse_all(&p, &scan);
 	}
 	fxscan_release(&scan);

@@ -37,7 +37,9 @@
  *  - Metadata are the annotations; a tuple's are those of its getitems. What is no tensor and no Sym is the node's type.
  *  - "# File: a.py:3 in f, code: x" is the stack of the nodes below it, without "File: "; with "Annotation: ..." before it, all of it.
  *  - __init__: register_buffer, register_parameter, add_module, setattr and assignments become attributes, each with its text;
- *    "self.true_graph_0 = true_graph_0()" of a class in the same class makes that the child module of the name.
+ *    "self.true_graph_0 = true_graph_0()" of a class in the same class makes that the child module of the name; so does a class that
+ *    stands before it: torch 2.15 writes subgraphs of cond, flex_attention, while_loop so (NNModuleToString.convert). One that is made
+ *    several times becomes several modules.
  *  - A function without return returns None. Statements behind the return are not looked at.
  *
  * What is written is accepted by torch and read back as the same graph: graph_same(a, read(write(a))). A node has its name
@@ -56,9 +58,13 @@
 enum fxcode_form {
 	FXCODE_RUNNABLE, /* class Repro with __init__, no annotations, `; x = None` tails; runs as it stands after repro.h's header */
 	FXCODE_READABLE, /* with annotations and "# File:" comments, as fx_graph_readable.py */
+	FXCODE_PLAIN,    /* as a person writes: "def f(x):" where fxcode_is_function, else as RUNNABLE; no tails, the last call behind
+			  * "return", one value returned alone (not as a tuple of one), x[:, 1:3] */
 };
+/* Does it need no self: no attribute, no module? */
+bool fxcode_is_function(const struct graph *g);
 
-/* `name` names the text in errors. Reads the class with a forward() that is the outermost (the first of several). */
+/* `name` names the text in errors. Reads the class with a forward() that is the outermost (of several the first that no other makes). */
 int fxcode_read(struct graph *g, struct slice text, const char *name, struct err *err);
 void fxcode_write(const struct graph *g, enum fxcode_form form, struct buf *b);
 /* One operand as Python text: "[1, 2]", "torch.float32", "float('nan')". */

@@ -182,7 +182,7 @@ static void link_modules(struct fxwriter *w)
 /* Modules by their parents, without recursion. */
 void fx_write_modules(struct fxwriter *w)
 {
-	const bool run = w->form == FXCODE_RUNNABLE;
+	const bool run = w->form != FXCODE_READABLE;
 	const unsigned step = run ? 8 : 4;
 	unsigned columns = 0;
 	uint32_t m = 0;

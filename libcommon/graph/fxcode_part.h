@@ -57,10 +57,12 @@ struct fxclass {
 	struct slice name;
 	struct slice attr; /* what its parent calls it */
 	bool bound;        /* attr was said by an assignment in __init__ */
+	bool top;          /* stands in no other class */
 	uint32_t parent;   /* GRAPH_NONE */
 	uint32_t line, fwd_line;
 	int fwd_indent;
 	const char *fwd; /* at "def forward("; NULL: it has none */
+	size_t n;        /* top: bytes of its text */
 	uint32_t module; /* in the graph */
 };
 struct fxinit {
@@ -74,12 +76,14 @@ struct fxscan {
 	struct arena arena;     /* names that were written with escapes */
 	struct intern children; /* (parent, attr) of the classes that are modules */
 	const char *open;       /* a bracket or string that is never closed */
+	size_t budget;          /* a class may be made several times: bytes of all of them */
 };
 /* False: there is no class with a forward(), and no forward() alone. */
 bool fxscan_find(struct fxscan *s, struct slice text);
 void fxscan_release(struct fxscan *s);
-/* "self.x = x_class()" gives a class its name in its parent. */
-void fxscan_bind(struct fxscan *s);
+/* "self.x = x_class()" gives a class its name in its parent, be it in that class or, as torch 2.15 has it, beside it. cls[] is then
+ * the root and what is below it. False: more text is made than the budget. */
+bool fxscan_bind(struct fxscan *s);
 /* What __init__ of class c says, as attributes of module m. *next: 0 for the first class, then as it was left; classes
  * in order. */
 void fxscan_attrs(struct fxscan *s, size_t *next, uint32_t c, struct graph *g, uint32_t m);

@@ -128,67 +128,75 @@ static const char *scan_class(struct fxscan *s, const char *p, const char *end, 
 	return end;
 }
 
-/* The first class with a forward() becomes the root: those that stand around it are forgotten. */
-static bool settle(struct fxscan *s)
+/* Of the classes from `first` on, whose lines of __init__ begin at `init`, that which is the outermost with a forward() becomes the first:
+ * those that stand around it are forgotten. False, and all of them are: there is none. */
+static bool settle(struct fxscan *s, size_t first, size_t init, size_t bytes)
 {
-	uint32_t root = 0;
+	size_t root = first, n = init;
 	while (root < s->n_cls && !s->cls[root].fwd)
 		root++;
-	if (root == s->n_cls)
+	const uint32_t gone = (uint32_t)(root - first);
+	if (root == s->n_cls) {
+		s->n_cls = first;
+		s->n_init = init;
 		return false;
-	if (!root)
-		return true;
-	/* What is below it keeps its order; all else loses its parent and is dropped by the parser. */
-	for (uint32_t i = 0; i < s->n_cls; i++)
-		s->cls[i].parent = s->cls[i].parent == GRAPH_NONE || s->cls[i].parent < root || i <= root
-				       ? GRAPH_NONE
-				       : s->cls[i].parent - root;
-	memmove(s->cls, s->cls + root, (s->n_cls - root) * sizeof(*s->cls));
-	s->n_cls -= root;
-	size_t n = 0;
-	for (size_t i = 0; i < s->n_init; i++)
+	}
+	/* What is below it keeps its order; all else loses its parent and is dropped. */
+	for (size_t i = first; i < s->n_cls; i++)
+		s->cls[i].parent = s->cls[i].parent == GRAPH_NONE || s->cls[i].parent < root || i <= root ? GRAPH_NONE
+												       : s->cls[i].parent - gone;
+	memmove(s->cls + first, s->cls + root, (s->n_cls - root) * sizeof(*s->cls));
+	s->n_cls -= gone;
+	for (size_t i = init; i < s->n_init; i++)
 		if (s->init[i].cls >= root) {
 			s->init[n] = s->init[i];
-			s->init[n++].cls -= root;
+			s->init[n++].cls -= gone;
 		}
 	s->n_init = n;
+	s->cls[first].top = true;
+	s->cls[first].n = bytes;
 	return true;
 }
 
-static void forget(struct fxscan *s) { s->n_cls = s->n_init = 0; }
+/* A forward() that is in no class is the graph, if no class came before it. */
+static bool forward_alone(struct fxscan *s, const char *at, int column, uint32_t line)
+{
+	if (s->n_cls)
+		return false;
+	const uint32_t c = add_class(s, slice_of(at, 0), GRAPH_NONE, line);
+	s->cls[c].top = true;
+	s->cls[c].fwd = at;
+	s->cls[c].fwd_line = line;
+	s->cls[c].fwd_indent = column;
+	return true;
+}
 
 bool fxscan_find(struct fxscan *s, struct slice text)
 {
 	const char *p = text.p, *end = p + text.n, *nl;
 	int column;
 	uint32_t line = 1;
+	s->budget = 4 * text.n + (1u << 20);
 	for (; p < end; p = nl) {
 		const char *at = line_text(p, end, &column);
 		nl = memchr(p, '\n', (size_t)(end - p));
 		const char *stop = nl ? nl : end, *word;
 		nl = nl ? nl + 1 : end;
-		if (at && is_def(at, end, "forward")) {
-			forget(s);
-			uint32_t c = add_class(s, slice_of(at, 0), GRAPH_NONE, line);
-			s->cls[c].fwd = at;
-			s->cls[c].fwd_line = line;
-			s->cls[c].fwd_indent = column;
+		if (at && is_def(at, end, "forward") && forward_alone(s, at, column, line))
 			return true;
-		}
 		/* TORCH_LOGS has "FILE class GraphModule(torch.nn.Module):" in one line. */
 		if (at && *at != 'c' && (*at == '/' || *at == '<' || *at == '=') &&
 		    (word = memmem(at, (size_t)(stop - at), " class ", 7)) != NULL)
 			at = word + 1;
 		if (at && class_name(at, end).n) {
-			forget(s);
+			const size_t first = s->n_cls, init = s->n_init;
 			nl = scan_class(s, at, end, column, &line);
-			if (settle(s))
-				return true;
+			settle(s, first, init, (size_t)(nl - at));
 			continue;
 		}
 		line++;
 	}
-	return false;
+	return s->n_cls > 0;
 }
 
 void fxscan_release(struct fxscan *s)
@@ -370,43 +378,148 @@ static struct slice child_key(struct buf *b, uint32_t parent, struct slice name)
 	return buf_slice(b);
 }
 
-/* The class directly below c that "NAME()" makes, once. */
-static struct fxclass *made_class(struct fxscan *s, const struct intern *t, const uint32_t *of, uint32_t c,
-				  const struct init_line *l, struct buf *key)
+/* The class that "NAME()" makes: of those directly below c, or of those that stand alone (c: GRAPH_NONE). */
+static uint32_t made_class(const struct intern *t, const uint32_t *of, uint32_t c, const struct init_line *l, struct buf *key)
 {
 	if (l->expr.n < 3 || l->prefix.n || !slice_ends(l->expr, "()"))
-		return NULL;
-	uint32_t id = intern_find(t, child_key(key, c, slice_of(l->expr.p, l->expr.n - 2)));
-	return id == INTERN_NONE || s->cls[of[id]].bound ? NULL : &s->cls[of[id]];
+		return GRAPH_NONE;
+	const uint32_t id = intern_find(t, child_key(key, c, slice_of(l->expr.p, l->expr.n - 2)));
+	return id == INTERN_NONE ? GRAPH_NONE : of[id];
 }
 
-void fxscan_bind(struct fxscan *s)
+/* What __init__ lines make: the class in the class, once, gets its name; the class beside it is noted, for it must stand before. */
+static void bind_lines(struct fxscan *s, uint32_t *beside)
 {
 	struct init_line l = {0};
 	struct intern t = {0};
 	struct buf key = {0};
-	uint32_t *of = xcalloc(s->n_cls + 1, sizeof(*of));
-	for (uint32_t i = 1; i < s->n_cls; i++)
-		if (s->cls[i].fwd && s->cls[i].parent != GRAPH_NONE) {
-			uint32_t id = intern_add(&t, child_key(&key, s->cls[i].parent, s->cls[i].name));
-			of[id] = i;
-		}
-	if (s->n_init) /* those of a class lie apart when classes are defined between them */
-		qsort(s->init, s->n_init, sizeof(*s->init), by_class);
+	uint32_t *of = xcalloc(s->n_cls + 1, sizeof(*of)), top = 0;
+	for (uint32_t i = 0; i < s->n_cls; i++)
+		if (s->cls[i].fwd && (s->cls[i].top || s->cls[i].parent != GRAPH_NONE))
+			of[intern_add(&t, child_key(&key, s->cls[i].parent, s->cls[i].name))] = i;
 	for (size_t i = 0; i < s->n_init; i++) {
-		struct fxclass *c =
-		    init_line(s->init[i].text, &l, &s->arena) ? made_class(s, &t, of, s->init[i].cls, &l, &key) : NULL;
-		if (c) {
-			c->attr = l.name;
-			c->bound = true;
+		const uint32_t c = s->init[i].cls;
+		beside[i] = GRAPH_NONE;
+		for (uint32_t k = top + 1; k <= c; k++)
+			top = s->cls[k].top ? k : top;
+		if (!init_line(s->init[i].text, &l, &s->arena))
+			continue;
+		const uint32_t in = made_class(&t, of, c, &l, &key), out = made_class(&t, of, GRAPH_NONE, &l, &key);
+		if (in != GRAPH_NONE && !s->cls[in].bound) {
+			s->cls[in].attr = l.name;
+			s->cls[in].bound = true;
+		} else if (in == GRAPH_NONE && out != GRAPH_NONE && out < top) {
+			beside[i] = out;
 		}
 	}
-	for (uint32_t i = 1; i < s->n_cls; i++)
-		if (s->cls[i].fwd && s->cls[i].parent != GRAPH_NONE)
-			intern_add(&s->children, child_key(&key, s->cls[i].parent, s->cls[i].attr));
 	intern_release(&t);
 	buf_release(&key);
 	free(of);
+}
+
+/* What is below the root, as classes in classes; a class that is made twice is there twice. */
+struct family {
+	struct fxscan *from, to;
+	const uint32_t *beside; /* for each line of __init__ */
+	uint32_t *child, *next; /* by class of `from`: classes in it; GRAPH_NONE ends */
+	uint32_t *line;         /* its first line of __init__ */
+	uint32_t *of;           /* by class of `to`: that of `from` */
+	size_t cap_of, bytes;
+};
+
+static void family_add(struct family *f, uint32_t c, uint32_t parent)
+{
+	GROW(f->to.cls, f->to.n_cls, f->to.cap_cls, 1);
+	GROW(f->of, f->to.n_cls, f->cap_of, 1);
+	f->bytes += f->from->cls[c].top ? f->from->cls[c].n : 0;
+	f->of[f->to.n_cls] = c;
+	f->to.cls[f->to.n_cls] = f->from->cls[c];
+	f->to.cls[f->to.n_cls++].parent = parent;
+}
+
+/* The lines of __init__ of class i, and the classes in it and those that its lines make. */
+static void family_of(struct family *f, uint32_t i)
+{
+	struct init_line l = {0};
+	const struct fxscan *s = f->from;
+	const uint32_t c = f->of[i];
+	for (uint32_t k = f->child[c]; k != GRAPH_NONE; k = f->next[k])
+		family_add(f, k, i);
+	for (uint32_t k = f->line[c]; k < s->n_init && s->init[k].cls == c; k++) {
+		GROW(f->to.init, f->to.n_init, f->to.cap_init, 1);
+		f->to.init[f->to.n_init] = s->init[k];
+		f->to.init[f->to.n_init++].cls = i;
+		if (f->beside[k] == GRAPH_NONE || !init_line(s->init[k].text, &l, &f->from->arena))
+			continue;
+		family_add(f, f->beside[k], i);
+		f->to.cls[f->to.n_cls - 1].attr = l.name;
+	}
+}
+
+static void family_links(struct family *f)
+{
+	const struct fxscan *s = f->from;
+	memset(f->child, 0xff, 2 * s->n_cls * sizeof(*f->child));
+	for (uint32_t i = (uint32_t)s->n_cls; i-- > 0;) {
+		const uint32_t parent = s->cls[i].parent;
+		f->line[i] = (uint32_t)s->n_init;
+		if (parent == GRAPH_NONE)
+			continue;
+		f->next[i] = f->child[parent];
+		f->child[parent] = i;
+	}
+	for (size_t i = s->n_init; i-- > 0;)
+		f->line[s->init[i].cls] = (uint32_t)i;
+}
+
+/* The first class that no other makes: torch 2.15 writes subgraphs before the class whose they are (debug_utils.py,
+ * NNModuleToString.convert), and what people paste has one graph after another. */
+static uint32_t root_class(const struct fxscan *s, const uint32_t *beside)
+{
+	uint32_t root = 0;
+	bool *made = xcalloc(s->n_cls + 1, sizeof(*made));
+	for (size_t i = 0; i < s->n_init; i++)
+		if (beside[i] != GRAPH_NONE)
+			made[beside[i]] = true;
+	while (!s->cls[root].top || made[root])
+		root++;
+	free(made);
+	return root;
+}
+
+static bool gather(struct fxscan *s, const uint32_t *beside)
+{
+	struct family f = {.from = s, .beside = beside};
+	f.child = xcalloc(3 * s->n_cls, sizeof(*f.child));
+	f.next = f.child + s->n_cls;
+	f.line = f.next + s->n_cls;
+	family_links(&f);
+	family_add(&f, root_class(s, beside), GRAPH_NONE);
+	for (uint32_t i = 0; i < f.to.n_cls && f.bytes <= s->budget; i++)
+		family_of(&f, i);
+	free(s->cls);
+	free(s->init);
+	s->cls = f.to.cls, s->n_cls = f.to.n_cls, s->cap_cls = f.to.cap_cls;
+	s->init = f.to.init, s->n_init = f.to.n_init, s->cap_init = f.to.cap_init;
+	free(f.child);
+	free(f.of);
+	return f.bytes <= s->budget;
+}
+
+bool fxscan_bind(struct fxscan *s)
+{
+	struct buf key = {0};
+	uint32_t *beside = xcalloc(s->n_init + 1, sizeof(*beside));
+	if (s->n_init) /* those of a class lie apart when classes are defined between them */
+		qsort(s->init, s->n_init, sizeof(*s->init), by_class);
+	bind_lines(s, beside);
+	const bool ok = gather(s, beside);
+	for (uint32_t i = 1; i < s->n_cls; i++)
+		if (s->cls[i].fwd && s->cls[i].parent != GRAPH_NONE)
+			intern_add(&s->children, child_key(&key, s->cls[i].parent, s->cls[i].attr));
+	buf_release(&key);
+	free(beside);
+	return ok;
 }
 
 void fxscan_attrs(struct fxscan *s, size_t *next, uint32_t c, struct graph *g, uint32_t m)

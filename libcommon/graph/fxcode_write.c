@@ -202,7 +202,10 @@ static void add_args(struct fxwriter *w, const struct gnode *n, uint32_t skip)
 			buf_add(w->b, ", ", 2);
 		any = true;
 		buf_add_slice(w->b, name);
-		buf_add(w->b, " = ", 3);
+		if (w->form == FXCODE_PLAIN)
+			buf_addc(w->b, '=');
+		else
+			buf_add(w->b, " = ", 3);
 		value(w, kw[2 * i + 1]);
 	}
 	for (uint32_t i = 0; odd && i < n->n_kwargs; i++) { /* random.from has a parameter "from" */
@@ -278,9 +281,25 @@ static void left_side(struct fxwriter *w, uint32_t node)
 	buf_add(w->b, " = ", 3);
 }
 
-/* "x += y;  z = x" and "x[i] = y;  z = x". False: it has to be written as a call. */
-static bool in_place(struct fxwriter *w, uint32_t node, const struct fxop *op, const struct gvalue *v, uint32_t n)
+/* The operator that the node is written as; NULL: it has to be a call. */
+static const struct fxop *operator_of(const struct fxwriter *w, const struct gnode *n)
 {
+	const struct slice target = graph_text(w->g, n->target);
+	if (!slice_starts(target, "_operator.") || n->n_kwargs || !n->n_args)
+		return NULL;
+	const struct fxop *op = fxop_by_name(slice_of(target.p + 10, target.n - 10));
+	return op && any_node(values(w, n->args), n->n_args) ? op : NULL; /* of constants alone: would be read as one */
+}
+
+/* "x += y;  z = x" and "x[i] = y;  z = x". False: it has to be written as a call. */
+static bool in_place(struct fxwriter *w, uint32_t node)
+{
+	const struct gnode *call = &w->g->node[node];
+	const struct gvalue *v = values(w, call->args);
+	const uint32_t n = call->n_args;
+	const struct fxop *op = call->op == GRAPH_CALL_FUNCTION ? operator_of(w, call) : NULL;
+	if (!op || (op->kind != FXOP_SETITEM && op->kind != FXOP_INPLACE))
+		return false;
 	if (v[0].kind != GV_NODE || n != (op->kind == FXOP_SETITEM ? 3u : 2u))
 		return false;
 	add_node(w, v[0].node);
@@ -298,28 +317,43 @@ static bool in_place(struct fxwriter *w, uint32_t node, const struct fxop *op, c
 	return true;
 }
 
-/* One of Python's operators, as torch.fx writes them. False: it has to be written as a call. */
-static bool by_operator(struct fxwriter *w, uint32_t node, struct slice target)
+/* "x[:, 1:3]" where a person may read it. */
+static void add_index(struct fxwriter *w, struct gvalue v)
 {
-	const struct gnode *n = &w->g->node[node];
+	const struct gvalue *part = gvalue_has_children(v) ? values(w, v.first) : NULL;
+	if (w->form != FXCODE_PLAIN || (v.kind != GV_TUPLE && v.kind != GV_SLICE) || !v.n) {
+		value(w, v);
+		return;
+	}
+	for (uint32_t i = 0; i < v.n; i++) {
+		if (v.kind == GV_TUPLE) {
+			buf_adds(w->b, i ? ", " : "");
+			part[i].kind == GV_TUPLE ? value(w, part[i]) : add_index(w, part[i]);
+		} else if (i < 2 || part[i].kind != GV_NONE) {
+			buf_adds(w->b, i ? ":" : "");
+			if (part[i].kind != GV_NONE)
+				value(w, part[i]);
+		}
+	}
+}
+
+/* One of Python's operators, as torch.fx writes them. False: it has to be written as a call. */
+static bool by_operator(struct fxwriter *w, const struct gnode *n)
+{
 	const struct gvalue *v = values(w, n->args);
-	if (!slice_starts(target, "_operator.") || n->n_kwargs || !n->n_args)
-		return false;
-	const struct fxop *op = fxop_by_name(slice_of(target.p + 10, target.n - 10));
-	if (!op || !any_node(v, n->n_args)) /* of constants alone: would be read as one */
+	const struct fxop *op = operator_of(w, n);
+	if (!op)
 		return false;
 	switch ((enum fxop_kind)op->kind) {
 	case FXOP_UNARY:
 		if (n->n_args != 1)
 			return false;
-		left_side(w, node);
 		buf_adds(w->b, op->text[0] == 'n' ? "not " : op->text);
 		operand(w, v[0]);
 		return true;
 	case FXOP_BINARY:
 		if (n->n_args != 2)
 			return false;
-		left_side(w, node);
 		if (op->text[0] == '*' && op->text[1] == '*' && negative(v[0]))
 			receiver(w, v[0]); /* -1 ** x is -(1 ** x) */
 		else
@@ -332,13 +366,12 @@ static bool by_operator(struct fxwriter *w, uint32_t node, struct slice target)
 	case FXOP_GETITEM:
 		if (n->n_args != 2)
 			return false;
-		left_side(w, node);
 		receiver(w, v[0]);
 		buf_addc(w->b, '[');
-		value(w, v[1]);
+		add_index(w, v[1]);
 		buf_addc(w->b, ']');
 		return true;
-	default: return in_place(w, node, op, v, n->n_args);
+	default: return false; /* a statement: in_place */
 	}
 }
 
@@ -349,14 +382,12 @@ static bool attribute(const struct fxwriter *w, const struct gnode *n)
 	       fx_identifier(graph_text(w->g, v[1].text));
 }
 
-static void call_function(struct fxwriter *w, uint32_t node)
+static void call_function(struct fxwriter *w, const struct gnode *n)
 {
-	const struct gnode *n = &w->g->node[node];
 	struct slice target = graph_text(w->g, n->target);
 	const char first = target.n ? *target.p : 0;
-	if (first == '_' && by_operator(w, node, target))
+	if (first == '_' && by_operator(w, n))
 		return;
-	left_side(w, node);
 	if (first == 'g' && slice_is(target, "getattr") && attribute(w, n)) {
 		add_node(w, w->g->value[n->args].node);
 		buf_addc(w->b, '.');
@@ -367,12 +398,10 @@ static void call_function(struct fxwriter *w, uint32_t node)
 	add_args(w, n, 0);
 }
 
-static void call_method(struct fxwriter *w, uint32_t node)
+static void call_method(struct fxwriter *w, const struct gnode *n)
 {
-	const struct gnode *n = &w->g->node[node];
 	struct slice target = graph_text(w->g, n->target);
 	struct gvalue self = n->n_args ? w->g->value[n->args] : graph_none_value();
-	left_side(w, node);
 	if (fx_identifier(target)) {
 		receiver(w, self);
 		buf_addc(w->b, '.');
@@ -459,28 +488,61 @@ static void comment(struct fxwriter *w, uint32_t stack, unsigned columns, bool f
 	buf_addc(w->b, '\n');
 }
 
+static void expression(struct fxwriter *w, const struct gnode *n)
+{
+	switch ((enum graph_op)n->op) {
+	case GRAPH_CALL_FUNCTION: call_function(w, n); break;
+	case GRAPH_CALL_METHOD: call_method(w, n); break;
+	case GRAPH_CALL_MODULE:
+		add_path(w, "self", graph_text(w->g, n->target));
+		add_args(w, n, 0);
+		break;
+	default: add_path(w, "self", graph_text(w->g, n->target)); break;
+	}
+}
+
+/* The node whose expression stands behind "return": the last one, when nothing but the output uses it. GRAPH_NONE. */
+static uint32_t returned_at_once(const struct fxwriter *w, const struct gmodule *m)
+{
+	const struct graph *g = w->g;
+	if (w->form != FXCODE_PLAIN || m->n < 2 || !g->user_of || !g->node[m->output].n_args)
+		return GRAPH_NONE;
+	const struct gvalue v = g->value[g->node[m->output].args], *one = gvalue_has_children(v) && v.n == 1 ? values(w, v.first) : &v;
+	const uint32_t last = m->first + m->n - 2;
+	const struct fxop *op = g->node[last].op == GRAPH_CALL_FUNCTION ? operator_of(w, &g->node[last]) : NULL;
+	const bool statement = op && (op->kind == FXOP_SETITEM || op->kind == FXOP_INPLACE);
+	return one->kind == GV_NODE && one->node == last && graph_computes(&g->node[last]) && !statement &&
+			       g->user_of[last + 1] - g->user_of[last] == 1 ? last : GRAPH_NONE;
+}
+
+/* What is returned; a person returns one value alone, several without brackets. */
+static void add_return(struct fxwriter *w, const struct gnode *n)
+{
+	const struct gvalue v = n->n_args ? w->g->value[n->args] : graph_none_value(), *part = gvalue_has_children(v) ? values(w, v.first) : NULL;
+	const uint32_t inlined = returned_at_once(w, &w->g->module[n->module]);
+	buf_adds(w->b, "return ");
+	if (inlined != GRAPH_NONE)
+		expression(w, &w->g->node[inlined]);
+	else if (w->form != FXCODE_PLAIN || (v.kind != GV_TUPLE && v.kind != GV_LIST) || !v.n)
+		value(w, v);
+	else
+		for (uint32_t i = 0; i < v.n; i++) {
+			buf_adds(w->b, i ? ", " : "");
+			value(w, part[i]);
+		}
+}
+
 static void statement(struct fxwriter *w, uint32_t node, unsigned columns)
 {
 	const struct gnode *n = &w->g->node[node];
 	fx_indent(w, columns);
-	switch ((enum graph_op)n->op) {
-	case GRAPH_CALL_FUNCTION: call_function(w, node); break;
-	case GRAPH_CALL_METHOD: call_method(w, node); break;
-	case GRAPH_CALL_MODULE:
+	if (n->op == GRAPH_OUTPUT) {
+		add_return(w, n);
+	} else if (!in_place(w, node)) {
 		left_side(w, node);
-		add_path(w, "self", graph_text(w->g, n->target));
-		add_args(w, n, 0);
-		break;
-	case GRAPH_GET_ATTR:
-		left_side(w, node);
-		add_path(w, "self", graph_text(w->g, n->target));
-		break;
-	default:
-		buf_adds(w->b, "return ");
-		value(w, n->n_args ? w->g->value[n->args] : graph_none_value());
-		break;
+		expression(w, n);
 	}
-	if (n->op != GRAPH_OUTPUT)
+	if (n->op != GRAPH_OUTPUT && w->form != FXCODE_PLAIN)
 		free_unused(w, node);
 	buf_addc(w->b, '\n');
 }
@@ -502,15 +564,17 @@ static struct slice parameter(const struct fxwriter *w, uint32_t node, struct sl
 
 static void signature(struct fxwriter *w, const struct gmodule *m, unsigned columns)
 {
+	bool first = w->form == FXCODE_PLAIN && !columns; /* a function of its own */
 	fx_indent(w, columns);
-	buf_adds(w->b, "def forward(self");
+	buf_adds(w->b, first ? "def f(" : "def forward(self");
 	for (uint32_t i = m->first; i < m->first + m->n; i++) {
 		const struct gnode *n = &w->g->node[i];
 		struct slice stars, name;
 		if (n->op != GRAPH_PLACEHOLDER)
 			continue;
 		name = parameter(w, i, &stars);
-		buf_add(w->b, ", ", 2);
+		buf_adds(w->b, first ? "" : ", ");
+		first = false;
 		buf_add_slice(w->b, stars);
 		buf_add_slice(w->b, name);
 		annotation(w, n);
@@ -531,10 +595,13 @@ static void signature(struct fxwriter *w, const struct gmodule *m, unsigned colu
 void fx_write_forward(struct fxwriter *w, const struct gmodule *m, unsigned columns)
 {
 	bool first = true;
+	const uint32_t inlined = returned_at_once(w, m);
 	signature(w, m, columns);
 	w->any_said = false;
 	for (uint32_t i = m->first; i < m->first + m->n; i++) {
 		const struct gnode *n = &w->g->node[i];
+		if (i == inlined)
+			continue;
 		if (n->op == GRAPH_PLACEHOLDER) {
 			struct slice stars, name = parameter(w, i, &stars);
 			if (slice_eq(name, name_of(w, i)))
@@ -562,6 +629,14 @@ static bool bare_constructors(const struct graph *g)
 	return false;
 }
 
+bool fxcode_is_function(const struct graph *g)
+{
+	bool self = g->n_modules > 1 || g->n_attrs;
+	for (uint32_t i = 0; i < g->n_nodes && !self; i++)
+		self = g->node[i].op == GRAPH_GET_ATTR || g->node[i].op == GRAPH_CALL_MODULE;
+	return !self;
+}
+
 void fxcode_write(const struct graph *g, enum fxcode_form form, struct buf *b)
 {
 	struct fxwriter w = {.g = g, .b = b, .form = form};
@@ -570,9 +645,12 @@ void fxcode_write(const struct graph *g, enum fxcode_form form, struct buf *b)
 	buf_room(b, g->n_nodes * 64);
 	w.freed = xcalloc(g->n_nodes + 1, sizeof(*w.freed));
 	choose_names(&w);
-	if (form == FXCODE_RUNNABLE && bare_constructors(g))
+	if (form != FXCODE_READABLE && bare_constructors(g))
 		buf_adds(b, "from torch.nn import *\n");
-	fx_write_modules(&w);
+	if (form == FXCODE_PLAIN && fxcode_is_function(g))
+		fx_write_forward(&w, &g->module[0], 0);
+	else
+		fx_write_modules(&w);
 	intern_release(&w.made);
 	free(w.names);
 	free(w.freed);

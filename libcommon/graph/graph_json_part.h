@@ -11,7 +11,7 @@ extern const char *const graph_json_line_kind[8];
 extern const char *const graph_json_input_kind[6];
 
 /* The members of "run", all texts. */
-#define GRAPH_JSON_RUN 13
+#define GRAPH_JSON_RUN 14
 struct graph_json_text {
 	const char *key;
 	struct slice *at;

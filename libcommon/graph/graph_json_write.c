@@ -369,7 +369,7 @@ void graph_json_run(struct repro *r, struct graph_json_text text[GRAPH_JSON_RUN]
 	    {"tracing_mode", &r->tracing_mode}, {"check_str", &r->check_str}, {"autocast", &r->autocast},
 	    {"only_fwd", &r->only_fwd},		{"backend", &r->backend},     {"exported", &r->exported},
 	    {"config_patches", &r->config_patches}, {"setup", &r->setup},     {"teardown", &r->teardown},
-	    {"foot", &r->foot},
+	    {"foot", &r->foot},			{"is_inference", &r->is_inference},
 	};
 	memcpy(text, all, sizeof(all));
 }

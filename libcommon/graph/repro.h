@@ -9,7 +9,8 @@
  *     repro_release(&r);
  *
  * Forms that are read
- *     after aot      class Repro; load_args(reader) with storages and tensors; run_repro(mod, load_args, accuracy=, command=, ...)
+ *     after aot      class Repro; load_args(reader) with storages and tensors; run_repro(mod, load_args, accuracy=, command=, ...).
+ *                    torch 2.15 writes the subgraphs that Repro has as classes before it; 2.13 writes "<lambda>()" in their place
  *     after dynamo   the same with backend=, autocast=; modules' constructors in __init__
  *     aot inductor   exported_program = torch.export.load('...'); run_repro(exported_program, config_patches=, ...). The graph is that
  *                    of the exported program, its parameters placeholders as any other input; values are the package's: weights,
@@ -33,7 +34,13 @@
  *    and debug folders), inputs in the text when small, else in a folder beside the program, found from the program's own place.
  *    A comment and a line on standard error at run time name the inputs whose values are random. command is 'run'; torch's own
  *    sub-commands (minify, analyze, --tracing-mode ...) keep working.
- *  - Both define nan, which torch's own header forgets (NameError in torch 2.13).
+ *  - REPRO_PLAIN is what a person would put into an issue: imports that are needed, settings, "def f(x): return torch.relu(x)"
+ *    (plain.h), inputs as torch.randn, torch.ones, torch.tensor([...]) with their strides, dtypes, shared memory and (after dynamo)
+ *    requires_grad, and torch.compile(f)(x), with what it is compared to (`check`); for AOTInductor torch.export and
+ *    aoti_compile_and_package. Not everything can be said so: user's Triton kernels, process groups, inputs that are no tensors and
+ *    no integers, two dtypes in one storage. It is compiled on another way than the launcher's (from dynamo on), so whoever writes
+ *    one runs it. Not read back.
+ *  - Both launchers define nan, which torch's own header forgets (NameError in torch 2.13).
  *  - Old forms are written as the new form that has their meaning; pickled config (load_config(b'...')) is then left out, as
  *    torch 2.13 cannot read it, and said in a comment.
  *  - Aot inductor: an exported program cannot be made without torch. What is written has class Repro and load_args as after aot;
@@ -44,6 +51,7 @@
 #define PT2_GRAPH_REPRO_H
 #include "graph/graph.h"
 #include "io/mapfile.h"
+#include "io/zip.h"
 
 enum repro_form { REPRO_AFTER_AOT, REPRO_AFTER_DYNAMO, REPRO_AOTI, REPRO_GRAPH };
 const char *repro_form_name(enum repro_form f); /* "aot", "dynamo", "aot_inductor", "graph" */
@@ -89,6 +97,7 @@ struct repro_storage {
 	struct symsize nbytes;
 	struct slice device, dtype_hint; /* "cuda:0", "float32"; "" when not written */
 	struct slice bytes;     /* its values when they are in the program itself (REPRO_ALONE); p NULL when not */
+	uint32_t users;         /* inputs that lie in it, counted by repro_join */
 };
 /* "# Fixup: ensure sum(repeats) == output_size for repeat_interleave": both by their place in input[]. */
 struct repro_fixup {
@@ -99,6 +108,7 @@ struct repro {
 	struct arena arena;
 	struct mapfile file;    /* what repro_open opened: the texts point there */
 	struct mapfile package; /* REPRO_AOTI: the exported program, whose weights are storages' bytes */
+	struct zip zip;         /* in it: weights that are compressed are inflated here */
 	enum repro_form form;
 	bool old;               /* a form of PyTorch 1.13 to 2.0 */
 	struct slice path, dir; /* the file, and the folder its relative paths start at ("" is the current one) */
@@ -108,8 +118,9 @@ struct repro {
 	struct repro_storage *storage;
 	struct repro_fixup *fixup;
 	size_t n_lines, n_inputs, n_storages, n_fixups;
-	/* The foot; "" where not given. Python text for accuracy (True, False, 'strict_accuracy', '') and autocast, only_fwd. */
-	struct slice accuracy, command, save_dir, tracing_mode, check_str, autocast, only_fwd;
+	/* The foot; "" where not given. Python text for accuracy (True, False, 'strict_accuracy', '') and autocast, only_fwd, is_inference
+	 * (torch 2.15: whether Inductor was told that there is no backward). */
+	struct slice accuracy, command, save_dir, tracing_mode, check_str, autocast, only_fwd, is_inference;
 	struct slice backend;   /* "inductor"; "toys:toy_compiler" for what is imported; or any other Python text, with backend_text */
 	bool backend_text;
 	bool has_seed;          /* REPRO_ALONE sets it before load_args makes random values */
@@ -140,8 +151,13 @@ int repro_join(struct repro *r, struct err *err);
 int repro_inputs_from_graph(struct repro *r, struct err *err);
 /* Bytes of the storage that a tensor of this metadata (of g) needs: symbols are looked up, a size may be 0; without strides it is dense. */
 int repro_tensor_bytes(const struct graph *g, const struct gmeta *m, const struct symbind *env, int64_t *bytes, struct err *err);
+/* An attribute of the graph whose class was not written, for its name cannot be: torch 2.13 makes "self.true_graph_0 = <lambda>()" of a
+ * subgraph. NULL: there is none. */
+const struct gattr *repro_lost_module(const struct repro *r);
 /* The input of this name; GRAPH_NONE. */
 uint32_t repro_find_input(const struct repro *r, struct slice name);
+/* Does input i share its storage with another, or is it a part of it (an offset, a larger storage)? */
+bool repro_is_view(const struct repro *r, uint32_t i);
 /* Values of symbols: of REPRO_SYMBOL lines and of symints whose expression is a symbol. For r->graph.tab. */
 void repro_bind(const struct repro *r, struct symbind *env);
 
@@ -152,8 +168,8 @@ int repro_storage_path(const struct repro *r, uint32_t storage, struct buf *b);
 /* A file of SAVE_DIR/storages: a torch.save of an untyped storage (torch 2.13, torch/utils/_content_store.py). */
 struct repro_bytes {
 	struct mapfile file;
+	struct zip zip;
 	struct slice bytes;
-	char *inflated;
 };
 int repro_bytes_open(struct repro_bytes *s, const char *path, struct err *err);
 int repro_bytes_read(struct repro_bytes *s, struct slice zip, const char *path, struct err *err); /* zip must live as long */
@@ -165,10 +181,16 @@ void repro_bytes_close(struct repro_bytes *s);
  * again: REPRO_ALONE leaves it out. */
 bool repro_env_is_private(struct slice name);
 
-enum repro_style { REPRO_LAUNCHER, REPRO_ALONE };
+enum repro_style { REPRO_LAUNCHER, REPRO_ALONE, REPRO_PLAIN };
 
 /* Where a placeholder of the program takes its value from. */
-enum repro_give { REPRO_GIVE_INPUT, REPRO_GIVE_RANDOM, REPRO_GIVE_INT, REPRO_GIVE_DATA };
+enum repro_give {
+	REPRO_GIVE_INPUT,
+	REPRO_GIVE_RANDOM,
+	REPRO_GIVE_INT,
+	REPRO_GIVE_DATA,
+	REPRO_GIVE_GUESS, /* nothing is known of it: a float32 number as a tensor, which is said */
+};
 struct repro_given {
 	enum repro_give how;
 	uint32_t input;       /* GIVE_INPUT: index in r->input, with all it says (of GIVE_RANDOM and GIVE_DATA metadata is the placeholder's) */
@@ -176,6 +198,9 @@ struct repro_given {
 	struct slice bytes;   /* GIVE_DATA: of its storage, from the first byte on; with the same p it is the same storage */
 	int64_t offset;       /* GIVE_DATA: of the first element, in elements */
 	bool requires_grad;   /* GIVE_RANDOM, GIVE_DATA: besides the meta's */
+	bool non_leaf;        /* the same: and it has a history */
+	const struct repro_input *memory; /* GIVE_RANDOM: the input of r in whose storage it lies, at its offset; NULL: in its own */
+	bool own_memory, leaf; /* GIVE_INPUT, unlike what it says: its storage is no other's; it is a leaf */
 };
 
 /* What a result says of itself, as comments at its top. Each may be empty. */
@@ -187,6 +212,15 @@ struct repro_note {
 	struct slice verified;  /* "fails the same way in a fresh process", "does NOT fail in a fresh process: ..." */
 	struct slice versions;  /* "torch 2.13.0+cpu, Python 3.11.2, gcc 12.2.0", any number of lines */
 	struct slice more;      /* further lines */
+	struct slice error;     /* REPRO_PLAIN: the error as it was, any number of lines */
+};
+
+/* REPRO_PLAIN: what is asked about the values. */
+enum repro_check {
+	REPRO_CHECK_RUNS,   /* nothing: it is called */
+	REPRO_CHECK_SAME,   /* torch._dynamo.utils.same(), with double precision as the reference where that can be had */
+	REPRO_CHECK_EQUAL,  /* integers and flags, all of them */
+	REPRO_CHECK_SHAPE,
 };
 
 #define REPRO_INLINE 4096
@@ -199,11 +233,13 @@ struct repro_program {
 	bool no_seed;                    /* else the seed is set before random values are made */
 	uint64_t seed;
 	uint32_t inline_max;             /* REPRO_ALONE: bytes of a storage that go into the text; 0: REPRO_INLINE */
+	enum repro_check check;          /* REPRO_PLAIN */
+	struct slice spellings;          /* REPRO_PLAIN: plain.h's table */
 	struct slice folder;             /* REPRO_ALONE: of larger ones, beside the program; "": its name with .data for .py */
 };
 /* In the style REPRO_LAUNCHER, r as it is. Never fails: what load_args cannot hold was refused when it was read. */
 void repro_write(const struct repro *r, struct buf *b);
-/* The program's text. Fails (EXIT_INPUT) for a placeholder whose metadata is not known, n_given that does not fit, a size whose
+/* The program's text. Fails (EXIT_INPUT) for a placeholder whose metadata is not known (but GIVE_GUESS), n_given that does not fit, a size whose
  * symbols have no value. REPRO_ALONE names files of `folder` that are not written here: repro_save. */
 int repro_text(const struct repro *r, const struct repro_program *p, struct buf *b, struct err *err);
 /* The program as a file, and the folder of its large inputs; each file appears whole under its name, the program last. */

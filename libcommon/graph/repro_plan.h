@@ -3,6 +3,7 @@
 #ifndef PT2_REPRO_PLAN_H
 #define PT2_REPRO_PLAN_H
 #include "graph/repro_part.h"
+#include "tensor/tensor.h"
 
 enum plan_how {
 	PLAN_RANDOM, /* reader.storage(None, N) */
@@ -18,7 +19,8 @@ struct plan_storage {
 	struct slice hash;
 	struct slice bytes;        /* PLAN_INLINE, and PLAN_FILE when it is not a file yet */
 	struct slice path;         /* PLAN_FILE: the file it is now; "" */
-	const void *key;           /* bytes that were given: the same p is the same storage */
+	const void *key;           /* bytes that were given: the same p is the same storage; or that of r in whose place it is */
+	int64_t n;                 /* with a key: nbytes as a number */
 };
 struct plan_input {
 	enum repro_input_kind kind;
@@ -28,7 +30,16 @@ struct plan_input {
 	                            * follows the storage: "(8, 8), dtype=torch.bool, is_leaf=True" */
 	struct slice block;
 	uint32_t original;         /* in r->input; GRAPH_NONE */
-	bool random;
+	bool random, guess;        /* guess: its shape, too */
+	/* REPRO_PLAIN, of a tensor: in numbers. */
+	struct tensor_meta *layout;
+	int64_t offset;            /* of its first element in the storage, in elements */
+	uint64_t dynamic;          /* bit d: the size of dimension d was a symbol */
+	bool requires_grad, is_leaf;
+	struct slice extra;
+	/* REPRO_PLAIN, of a symint. */
+	int64_t number;
+	struct slice expr;         /* "s77"; "" */
 };
 struct plan_symbol {
 	struct slice name;
@@ -48,6 +59,17 @@ struct plan {
 /* lenient: what has no value is written as it is, and nothing fails (repro_write). base: the program's file name, for the folder. */
 int plan_make(struct plan *p, const struct repro *r, const struct repro_program *how, const char *base, bool lenient, struct err *err);
 void plan_release(struct plan *p);
-void plan_text(const struct plan *p, const struct repro *r, const struct repro_program *how, struct buf *b);
+/* Fails (EXIT_INPUT) where REPRO_PLAIN cannot say it. */
+int plan_text(const struct plan *p, const struct repro *r, const struct repro_program *how, struct buf *b, struct err *err);
+
+/* repro_plain.c: plan_text of REPRO_PLAIN. */
+int plain_text(const struct plan *p, const struct repro *r, const struct repro_program *how, struct buf *b, struct err *err);
+/* What both write of the head. */
+struct slice plan_backend_module(const struct repro *r);                   /* "toys:toy_compiler": its module; "" */
+void plan_add_backend(const struct repro *r, struct buf *b);               /* 'inductor', toys.toy_compiler, any text */
+void plan_add_base64(struct buf *b, struct slice bytes);                   /* 'c29tZQ==', over several lines */
+bool plan_is_torch_import(struct slice text);
+bool plan_is_frame(const struct repro_line *l);                            /* torch 2.13's own, which say nothing about the graph */
+void plan_add_clean(struct buf *b, struct slice text);                     /* of a comment: what would end its line is a space */
 
 #endif

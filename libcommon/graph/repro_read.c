@@ -249,7 +249,8 @@ static void take_run(struct repro *r, struct slice inside)
 		bool string;
 	} fields[] = {{"accuracy", &r->accuracy, false},         {"command", &r->command, true},
 		      {"tracing_mode", &r->tracing_mode, true},   {"check_str", &r->check_str, true},
-		      {"autocast", &r->autocast, false},          {"only_fwd", &r->only_fwd, false}};
+		      {"autocast", &r->autocast, false},          {"only_fwd", &r->only_fwd, false},
+		      {"is_inference", &r->is_inference, false}};
 	struct pyarg a;
 	while (pytext_arg(&inside, &a) == 1) {
 		for (size_t i = 0; i < ARRAY_LEN(fields); i++)
@@ -367,7 +368,8 @@ static bool is_class(const struct item *it)
 static int take_item(struct reading *s, const struct item *it)
 {
 	struct repro *r = s->r;
-	if (!s->class_item.whole.p && is_class(it)) {
+	/* The last is the one that is run: torch 2.15 writes classes of subgraphs before it. */
+	if (!s->args_item.whole.p && !s->first_args && is_class(it)) {
 		const char *after = it->whole.p + it->whole.n;
 		s->class_item = *it;
 		r->foot = slice_of(after, (size_t)(s->text.p + s->text.n - after));
@@ -434,6 +436,7 @@ static int read_package_file(struct repro *r, const char *path, struct err *err)
 	r->exported = r->path;
 	r->command = SLICE("run");
 	r->accuracy = SLICE("False");
+	r->config_patches = SLICE("{'aot_inductor.package': True}"); /* what aoti_compile_and_package sets, and run_repro does not */
 	return repro_read_package(r, path, err);
 }
 

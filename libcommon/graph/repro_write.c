@@ -18,7 +18,7 @@ struct writer {
 /* ---- comments at the top ---- */
 
 /* Of a comment: what would end its line, or confuse a terminal, is a space. */
-static void add_plain(struct buf *b, struct slice text)
+void plan_add_clean(struct buf *b, struct slice text)
 {
 	for (size_t i = 0; i < text.n; i++)
 		buf_addc(b, (unsigned char)text.p[i] < 0x20 || text.p[i] == 0x7f ? ' ' : text.p[i]);
@@ -31,29 +31,32 @@ static void note_text(struct buf *b, const char *label, struct slice text)
 	bool first = true;
 	while (slice_line(&text, &line)) {
 		buf_addf(b, "#: %s", first ? label : "    ");
-		add_plain(b, line);
+		plan_add_clean(b, line);
 		buf_addc(b, '\n');
 		first = false;
 	}
 }
 
-static size_t count_random(const struct plan *p)
+static bool is_random(const struct plan_input *in) { return in->random; }
+static bool is_guess(const struct plan_input *in) { return in->guess; }
+
+static size_t count_inputs(const struct plan *p, bool (*which)(const struct plan_input *))
 {
 	size_t n = 0;
 	for (size_t i = 0; i < p->n_inputs; i++)
-		n += p->input[i].random;
+		n += which(&p->input[i]);
 	return n;
 }
 
 enum { NAMES_SHOWN = 8 };
 
 /* "x, y and 3 more" */
-static void random_names(const struct plan *p, struct buf *b)
+static void input_names(const struct plan *p, bool (*which)(const struct plan_input *), struct buf *b)
 {
-	const size_t n = count_random(p);
+	const size_t n = count_inputs(p, which);
 	size_t shown = 0;
 	for (size_t i = 0; i < p->n_inputs && shown < NAMES_SHOWN; i++) {
-		if (!p->input[i].random)
+		if (!which(&p->input[i]))
 			continue;
 		buf_adds(b, shown++ ? ", " : "");
 		buf_add_slice(b, p->input[i].name);
@@ -85,9 +88,14 @@ static void write_note(struct writer *w)
 	}
 	if (!w->how->no_seed)
 		buf_addf(w->b, "#: seed: %llu\n", (unsigned long long)w->how->seed);
-	if (count_random(w->p)) {
-		random_names(w->p, &names);
+	if (count_inputs(w->p, is_random)) {
+		input_names(w->p, is_random, &names);
 		note_text(w->b, "WARNING: RANDOM VALUES: the original kept none for ", buf_slice(&names));
+	}
+	if (count_inputs(w->p, is_guess)) {
+		buf_reset(&names);
+		input_names(w->p, is_guess, &names);
+		note_text(w->b, "WARNING: GUESSED SHAPES: the original says nothing of those of ", buf_slice(&names));
 	}
 	if (has_files(w->p))
 		note_text(w->b, "larger inputs are in the folder beside this file: ", w->p->folder);
@@ -108,7 +116,7 @@ bool repro_env_is_private(struct slice name)
 	return false;
 }
 
-static bool is_torch_import(struct slice t)
+bool plan_is_torch_import(struct slice t)
 {
 	static const char *const starts[] = {"import torch",	"from torch",	    "from functorch", "import functorch",
 					     "from functools", "import functools", "from math "};
@@ -119,7 +127,7 @@ static bool is_torch_import(struct slice t)
 }
 
 /* torch 2.13's own, which say nothing about the graph. */
-static bool is_frame(const struct repro_line *l)
+bool plan_is_frame(const struct repro_line *l)
 {
 	return slice_starts(l->text, "if \"__compile_source__\"") || slice_is(l->name, "isolate_fails_code_str");
 }
@@ -143,11 +151,11 @@ static bool is_kept(const struct writer *w, const struct repro_line *l)
 		return !w->alone && l->kind == REPRO_COMMENT;
 	if (slice_is(l->text, "from torch.nn import *")) /* stands before the class, where it belongs */
 		return false;
-	if (w->r->old && (l->kind == REPRO_OTHER || (l->kind == REPRO_IMPORT && is_torch_import(l->text))))
+	if (w->r->old && (l->kind == REPRO_OTHER || (l->kind == REPRO_IMPORT && plan_is_torch_import(l->text))))
 		return false;
 	if (!w->alone)
 		return true;
-	return !is_frame(l) && !((l->kind == REPRO_ENV_SET) && repro_env_is_private(l->name));
+	return !plan_is_frame(l) && !((l->kind == REPRO_ENV_SET) && repro_env_is_private(l->name));
 }
 
 static bool has_line(const struct writer *w, const char *text)
@@ -192,7 +200,7 @@ static void need(struct writer *w, const char *text)
 }
 
 /* "toys:toy_compiler": its module. */
-static struct slice backend_module(const struct repro *r)
+struct slice plan_backend_module(const struct repro *r)
 {
 	const char *colon = r->backend.n && !r->backend_text ? memchr(r->backend.p, ':', r->backend.n) : NULL;
 	return colon ? slice_of(r->backend.p, (size_t)(colon - r->backend.p)) : SLICE("");
@@ -211,7 +219,7 @@ static bool names(const struct writer *w, const char *module)
 /* What the class, load_args and the foot rest on, as far as the lines of the head do not have it. */
 static void write_imports(struct writer *w)
 {
-	const struct slice module = w->form == REPRO_AFTER_DYNAMO ? backend_module(w->r) : SLICE("");
+	const struct slice module = w->form == REPRO_AFTER_DYNAMO ? plan_backend_module(w->r) : SLICE("");
 	need(w, "import torch");
 	need(w, "from torch import tensor, device");
 	need(w, "import torch.fx as fx");
@@ -299,7 +307,7 @@ static const char bytes_helper[] =
 
 enum { BASE64_LINE = 96 };
 
-static void write_base64(struct buf *b, struct slice bytes)
+void plan_add_base64(struct buf *b, struct slice bytes)
 {
 	struct buf text = {0};
 	base64_add(&text, bytes.p, bytes.n);
@@ -318,7 +326,7 @@ static void write_storage(struct writer *w, size_t i)
 	buf_addf(w->b, "    buf%zu = ", i);
 	if (s->how == PLAN_INLINE) {
 		buf_adds(w->b, "_repro_bytes(reader, ");
-		write_base64(w->b, s->bytes);
+		plan_add_base64(w->b, s->bytes);
 	} else if (s->how == PLAN_RANDOM) {
 		buf_adds(w->b, "reader.storage(None");
 	} else {
@@ -346,8 +354,8 @@ static void write_input(struct writer *w, const struct plan_input *in)
 		buf_addf(b, "buf%u, ", in->storage);
 	buf_add_slice(b, in->value);
 	buf_adds(b, ")  # ");
-	add_plain(b, in->name);
-	buf_adds(b, in->random && w->alone ? " (random values)\n" : "\n");
+	plan_add_clean(b, in->name);
+	buf_adds(b, in->guess ? " (its shape is not known: a guess)\n" : in->random && w->alone ? " (random values)\n" : "\n");
 	if (in->block.n)
 		buf_addf(b, "    %.*s\n", (int)in->block.n, in->block.p);
 }
@@ -437,11 +445,11 @@ static void write_common(struct writer *w, const char *command, const char *betw
 static void write_warnings(struct writer *w)
 {
 	struct buf names = {0}, text = {0};
-	if (!w->alone || (!count_random(w->p) && !has_files(w->p)))
+	if (!w->alone || (!count_inputs(w->p, is_random) && !has_files(w->p)))
 		return;
 	buf_adds(w->b, "    import sys\n");
-	if (count_random(w->p)) {
-		random_names(w->p, &names);
+	if (count_inputs(w->p, is_random)) {
+		input_names(w->p, is_random, &names);
 		buf_addf(&text, "repro: WARNING: the values of %s are RANDOM: the original kept none", buf_str(&names));
 		buf_adds(w->b, "    print(");
 		pytext_quote(w->b, buf_slice(&text));
@@ -466,6 +474,8 @@ static void write_tracing(struct writer *w, const char *command)
 	pytext_quote(w->b, r->tracing_mode.n ? r->tracing_mode : w->p->symbolic ? SLICE("symbolic") : SLICE("real"));
 	buf_adds(w->b, ", check_str=");
 	quoted_or_none(w->b, r->check_str);
+	if (r->is_inference.n)
+		buf_addf(w->b, ", is_inference=%.*s", (int)r->is_inference.n, r->is_inference.p);
 	buf_adds(w->b, ")\n");
 }
 
@@ -490,18 +500,17 @@ static void write_aot_foot(struct writer *w)
 	write_statements(w, w->r->teardown);
 }
 
-static void write_backend(struct writer *w)
+void plan_add_backend(const struct repro *r, struct buf *b)
 {
-	const struct repro *r = w->r;
-	const struct slice module = backend_module(r);
+	const struct slice module = plan_backend_module(r);
 	if (r->backend_text)
-		buf_add_slice(w->b, r->backend);
+		buf_add_slice(b, r->backend);
 	else if (module.n)
-		buf_addf(w->b, "%.*s.%.*s", (int)module.n, module.p, (int)(r->backend.n - module.n - 1), module.p + module.n + 1);
+		buf_addf(b, "%.*s.%.*s", (int)module.n, module.p, (int)(r->backend.n - module.n - 1), module.p + module.n + 1);
 	else if (r->backend.n || r->form == REPRO_AFTER_DYNAMO)
-		quoted_or_none(w->b, r->backend);
+		quoted_or_none(b, r->backend);
 	else
-		buf_adds(w->b, "'inductor'");
+		buf_adds(b, "'inductor'");
 }
 
 static void write_dynamo_foot(struct writer *w)
@@ -512,7 +521,7 @@ static void write_dynamo_foot(struct writer *w)
 	buf_adds(w->b, "    run_repro(mod, load_args, ");
 	write_common(w, NULL, "\n        ");
 	buf_addf(w->b, ", autocast=%.*s, backend=", w->r->autocast.n ? (int)w->r->autocast.n : 5, w->r->autocast.n ? w->r->autocast.p : "False");
-	write_backend(w);
+	plan_add_backend(w->r, w->b);
 	buf_adds(w->b, ")\n");
 	write_statements(w, w->r->teardown);
 }
@@ -555,8 +564,10 @@ static void write_mod(struct writer *w)
 	buf_adds(w->b, "mod = Repro()\n");
 }
 
-void plan_text(const struct plan *p, const struct repro *r, const struct repro_program *how, struct buf *b)
+int plan_text(const struct plan *p, const struct repro *r, const struct repro_program *how, struct buf *b, struct err *err)
 {
+	if (how->style == REPRO_PLAIN)
+		return plain_text(p, r, how, b, err);
 	struct writer w = {.p = p, .r = r, .how = how, .b = b, .alone = how->style == REPRO_ALONE};
 	w.form = r->form == REPRO_GRAPH ? REPRO_AFTER_AOT : r->form;
 	fxcode_write(how->graph ? how->graph : &r->graph, FXCODE_RUNNABLE, &w.code);
@@ -575,6 +586,7 @@ void plan_text(const struct plan *p, const struct repro *r, const struct repro_p
 	else
 		write_mod(&w);
 	(w.form == REPRO_AFTER_DYNAMO ? write_dynamo_foot : w.form == REPRO_AOTI ? write_aoti_foot : write_aot_foot)(&w);
+	return 0;
 }
 
 static const char *base_of(const char *path)
@@ -592,9 +604,9 @@ int repro_text(const struct repro *r, const struct repro_program *how, struct bu
 	buf_release(&path);
 	if (rc < 0)
 		return -1;
-	plan_text(&p, r, how, b);
+	const int status = plan_text(&p, r, how, b, err);
 	plan_release(&p);
-	return 0;
+	return status;
 }
 
 void repro_write(const struct repro *r, struct buf *b)
@@ -603,6 +615,6 @@ void repro_write(const struct repro *r, struct buf *b)
 	struct plan p;
 	if (plan_make(&p, r, &how, "repro.py", true, NULL) < 0)
 		return;
-	plan_text(&p, r, &how, b);
+	plan_text(&p, r, &how, b, NULL);
 	plan_release(&p);
 }

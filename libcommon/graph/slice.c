@@ -1,7 +1,7 @@
 #include "graph/slice.h"
 
 /* What a node of g is to the candidate. */
-enum { KEPT = 1, INPUT = 2, ATTR = 4, USED = 8 /* by a kept node */ };
+enum { KEPT = 1, INPUT = 2, ATTR = 4, USED = 8 /* by a kept node, or returned by g */, RETURNED = 16 };
 
 struct build {
 	const struct graph *g;
@@ -17,27 +17,33 @@ struct build {
 };
 
 /* What stands for a node as an operand; the node itself when a chain comes back to where it was. */
-static uint32_t resolve(const struct build *b, uint32_t node)
+static uint32_t resolve(const struct graph *g, const uint32_t *replace, uint32_t node)
 {
 	uint32_t at = node;
-	for (size_t steps = 0; b->replace && b->replace[at] != GRAPH_NONE; steps++) {
-		if (steps > b->g->n_nodes)
+	for (size_t steps = 0; replace && replace[at] != GRAPH_NONE; steps++) {
+		if (steps > g->n_nodes)
 			return node;
-		at = b->replace[at];
+		at = replace[at];
 	}
 	return at;
+}
+
+/* A tuple, or no value at all: nothing that a candidate could take or return. */
+static bool no_single_value(const struct build *b, uint32_t node)
+{
+	return b->u->is[node] & (NODE_TUPLE | NODE_NO_VALUE) && b->g->node[node].op != GRAPH_PLACEHOLDER;
 }
 
 static bool mark_operand(void *user, uint32_t operand)
 {
 	struct build *b = user;
-	uint32_t r = resolve(b, operand), unit = b->u->of[r];
+	uint32_t r = resolve(b->g, b->replace, operand), unit = b->u->of[r];
 	if (b->g->node[r].op == GRAPH_GET_ATTR) {
 		b->is[r] |= ATTR;
 	} else if (b->is[r] & KEPT) {
 		b->is[r] |= USED;
 		b->used[unit] |= unit != b->u->of[b->user];
-	} else if (b->u->is[r] & (NODE_TUPLE | NODE_NO_VALUE) && b->g->node[r].op != GRAPH_PLACEHOLDER) {
+	} else if (no_single_value(b, r)) {
 		b->bad = r;
 		return false;
 	} else {
@@ -46,6 +52,21 @@ static bool mark_operand(void *user, uint32_t operand)
 	if (r >= b->user)
 		b->bad = r;
 	return b->bad == GRAPH_NONE;
+}
+
+/* What g returns and the candidate has: an input always, as its being returned may be what fails; not what stands for it. */
+static bool mark_returned(void *user, uint32_t r)
+{
+	struct build *b = user;
+	if (b->g->node[r].op == GRAPH_PLACEHOLDER)
+		b->is[r] |= INPUT | RETURNED;
+	else if (b->g->node[r].op == GRAPH_GET_ATTR)
+		b->is[r] |= ATTR | RETURNED;
+	else if (b->is[r] & KEPT && !no_single_value(b, r)) {
+		b->is[r] |= USED | RETURNED;
+		b->used[b->u->of[r]] = true;
+	}
+	return true;
 }
 
 static int no_input(const struct build *b)
@@ -70,6 +91,7 @@ static int mark(struct build *b, const uint64_t *keep)
 			if (!graph_operands(b->g, b->user, mark_operand, b))
 				return no_input(b);
 		}
+	graph_operands(b->g, b->g->module[0].output, mark_returned, b);
 	return 0;
 }
 
@@ -109,7 +131,7 @@ static void add_inputs(struct build *b, const struct gmodule *root)
 static bool map_operand(void *user, uint32_t operand)
 {
 	struct build *b = user;
-	b->map[operand] = b->map[resolve(b, operand)];
+	b->map[operand] = b->map[resolve(b->g, b->replace, operand)];
 	return true;
 }
 
@@ -126,29 +148,56 @@ static void add_nodes(struct build *b, const struct gmodule *root)
 	}
 }
 
-/* What nobody in K uses. */
+struct returns {
+	struct build *b;
+	struct gvalue *v;
+	size_t n, cap;
+};
+
+static void add_return(struct returns *r, uint32_t node, struct gvalue v)
+{
+	GROW(r->v, r->n, r->cap, 1);
+	r->b->cut->output = xreallocarray(r->b->cut->output, r->cap, sizeof(*r->b->cut->output));
+	r->b->cut->output[r->n] = node;
+	r->v[r->n++] = v;
+}
+
+/* As the original returns it, but flat: what the candidate has of it, and constants. */
+static void add_returned(struct returns *r, struct gvalue v)
+{
+	const struct build *b = r->b;
+	if (v.kind == GV_NODE) {
+		if (b->is[v.node] & RETURNED)
+			add_return(r, v.node, graph_node_value(b->map[v.node]));
+	} else if (gvalue_has_children(v)) {
+		for (uint32_t k = 0; k < v.n; k++)
+			add_returned(r, b->g->value[v.first + k]);
+	} else {
+		add_return(r, GRAPH_NONE, graph_copy_value(b->out, b->g, v, b->map));
+	}
+}
+
+/* What the original returns, then what nobody in K uses. */
 static void add_output(struct build *b, const struct gmodule *root)
 {
 	const struct graph *g = b->g;
 	const struct gnode *old = &g->node[root->output];
-	struct gvalue *v = xreallocarray(NULL, b->cut->n_nodes + 1, sizeof(*v));
-	size_t n = 0;
+	struct returns r = {.b = b};
+	for (uint32_t k = 0; k < old->n_args; k++)
+		add_returned(&r, g->value[old->args + k]);
 	for (size_t k = b->cut->n_inputs; k < b->cut->n_nodes; k++) {
 		uint32_t i = b->cut->from[k];
-		if (!(b->is[i] & KEPT) || b->is[i] & USED || b->u->is[i] & (NODE_TUPLE | NODE_NO_VALUE) ||
-		    b->used[b->u->of[i]])
-			continue;
-		b->cut->output[n] = i;
-		v[n++] = graph_node_value((uint32_t)k);
+		if (b->is[i] & KEPT && !(b->is[i] & USED) && !no_single_value(b, i) && !b->used[b->u->of[i]])
+			add_return(&r, i, graph_node_value((uint32_t)k));
 	}
-	b->cut->n_outputs = n;
+	b->cut->n_outputs = r.n;
 	bool list = old->n_args && g->value[old->args].kind == GV_LIST;
 	uint32_t id = graph_add_node_ids(b->out, 0, GRAPH_OUTPUT, graph_copy_text(b->out, g, old->name),
 					 graph_copy_text(b->out, g, old->target));
-	struct gvalue all = graph_sequence(b->out, list ? GV_LIST : GV_TUPLE, v, n);
+	struct gvalue all = graph_sequence(b->out, list ? GV_LIST : GV_TUPLE, r.v, r.n);
 	graph_set_args(b->out, id, &all, 1);
 	b->cut->from[b->cut->n_nodes++] = GRAPH_NONE;
-	free(v);
+	free(r.v);
 }
 
 /* The attribute that get_attr or call_module names: "layers.0", or the "layers" that holds it. */
@@ -208,7 +257,6 @@ static int build(struct build *b, const uint64_t *keep)
 		return -1;
 	n = room(b);
 	b->cut->input = xreallocarray(NULL, n, sizeof(*b->cut->input));
-	b->cut->output = xreallocarray(NULL, n, sizeof(*b->cut->output));
 	b->cut->from = xreallocarray(NULL, n, sizeof(*b->cut->from));
 	graph_add_module(b->out, GRAPH_NONE, SLICE(""), graph_text(b->g, root->class_name));
 	add_inputs(b, root);
@@ -248,28 +296,31 @@ void cut_release(struct cut *cut)
 
 /* ---- what metadata can give ---- */
 
-static bool can_be_made(const struct graph *g, uint32_t node)
-{
-	if (g->node[node].op == GRAPH_PLACEHOLDER || g->node[node].op == GRAPH_GET_ATTR)
-		return true;
-	if (g->node[node].meta == GRAPH_NONE)
-		return false;
-	const struct gmeta *m = &g->meta[g->node[node].meta];
-	return m->kind == GMETA_SYM || (m->kind == GMETA_TENSOR && m->dtype != DTYPE_NONE);
-}
-
 struct closing {
 	const struct graph *g;
 	const struct units *u;
+	const uint32_t *replace;
+	bool guess;
 	uint64_t *keep;
 	size_t next; /* units from here on were looked at; what is added behind it is looked at again */
 };
 
+static bool can_be_made(const struct closing *c, uint32_t node)
+{
+	const struct gnode *n = &c->g->node[node];
+	if (n->op == GRAPH_PLACEHOLDER || n->op == GRAPH_GET_ATTR)
+		return true;
+	if (n->meta == GRAPH_NONE)
+		return c->guess && !(c->u->is[node] & (NODE_TUPLE | NODE_NO_VALUE | NODE_NO_TENSOR));
+	const struct gmeta *m = &c->g->meta[n->meta];
+	return m->kind == GMETA_SYM || (m->kind == GMETA_TENSOR && m->dtype != DTYPE_NONE);
+}
+
 static bool close_operand(void *user, uint32_t operand)
 {
 	struct closing *c = user;
-	uint32_t unit = c->u->of[operand];
-	if (unit == GRAPH_NONE || bit_in(c->keep, unit) || can_be_made(c->g, operand))
+	uint32_t node = resolve(c->g, c->replace, operand), unit = c->u->of[node];
+	if (unit == GRAPH_NONE || bit_in(c->keep, unit) || can_be_made(c, node))
 		return true;
 	bit_add(c->keep, unit);
 	if (unit >= c->next)
@@ -279,9 +330,9 @@ static bool close_operand(void *user, uint32_t operand)
 
 /* Operands stand before their users, so that one way back is nearly always enough; a unit of several nodes may begin before what its
  * last one uses. */
-void slice_close(const struct graph *g, const struct units *u, uint64_t *keep)
+void slice_close(const struct graph *g, const struct units *u, const uint32_t *replace, bool guess, uint64_t *keep)
 {
-	struct closing c = {g, u, keep, u->n};
+	struct closing c = {g, u, replace, guess, keep, u->n};
 	while (c.next) {
 		size_t i = --c.next;
 		for (uint32_t k = u->first[i]; bit_in(keep, i) && k < u->first[i + 1]; k++)

@@ -11,9 +11,10 @@
  *     cut_release(&cut); graph_release(&small); units_release(&u);
  *
  * A candidate is a set K of units of the root module. Every operand of K that is not in K becomes a placeholder, with
- * the name and metadata of the node it stands for, to be fed with the value that was recorded when the whole graph ran;
- * every unit of K whose value no other unit of K uses becomes an output. So every subset is a valid graph, and reduction is
- * minimisation of a set.
+ * the name and metadata of the node it stands for, to be fed with the value that was recorded when the whole graph ran.
+ * It returns what the whole graph does, in its order, as far as K has it: also values that others use as well, inputs, one value twice,
+ * None (dropping those is a pass of its own: reduce/shrink.h); then every unit of K whose value no other unit of K uses. So every
+ * subset is a valid graph, and reduction is minimisation of a set.
  *
  * A unit is an operation with what makes no sense apart from it:
  *  - a node that returns several values and the getitems on it (a tuple cannot be a placeholder);
@@ -40,10 +41,11 @@ size_t bits_count(const uint64_t *set, size_t n);
 
 /* What was found out about a node of the root, once for all candidates. */
 enum {
-	NODE_TUPLE = 1,    /* its value is several values: known from its metadata, or from getitems with an int on it */
+	NODE_TUPLE = 1,    /* its value is several values: known from its metadata, its name, or from getitems with an int on it */
 	NODE_EFFECT = 2,   /* node_has_effect */
 	NODE_NO_VALUE = 4, /* it returns nothing that could be an output: None, or a context (asserts, setitem, _enter_autocast) */
 	NODE_GETITEM = 8,  /* takes a part of a NODE_TUPLE of its unit */
+	NODE_NO_TENSOR = 16, /* nothing is known of its value but, by its name, that it is a number or a shape */
 };
 
 struct units {
@@ -69,13 +71,13 @@ bool node_has_effect(const struct graph *g, uint32_t node, uint32_t *mutates);
 
 struct cut {
 	uint32_t *input;  /* for each placeholder of the new graph, in order: the node of g */
-	uint32_t *output; /* for each output: the node of g */
+	uint32_t *output; /* for each output: the node of g; GRAPH_NONE: None, or another constant of the original's return */
 	uint32_t *from;   /* for each node of the new graph's root: the node of g, GRAPH_NONE for the output node */
 	size_t n_inputs, n_outputs, n_nodes;
 };
 /* keep: bit set of units. replace: NULL, or for each node of g another one that is used instead of it wherever it is an
- * operand (GRAPH_NONE: itself); chains are followed; it must come before the users. Placeholders of g that K uses keep their
- * order and come first, then the other inputs in the order of g. Getitems that nobody in K uses are left out, but for those of
+ * operand (GRAPH_NONE: itself); chains are followed; it must come before the users. Placeholders of g that K uses, or g returns, keep
+ * their order and come first, then the other inputs in the order of g. Getitems that nobody in K uses are left out, but for those of
  * a unit that is an output. *out borrows from g (graph_borrow). Failure: -1 and err (EXIT_INPUT) when a tuple or a
  * context would have to be an input ("node 'sum' needs 'split', whose value is a tuple"): *out and *cut are then empty.
  * *out and *cut begin empty, or as an earlier candidate and its cut, whose memory is used again (no page faults: half the time). */
@@ -84,8 +86,9 @@ int slice_build(const struct graph *g, const struct units *u, const uint64_t *ke
 void cut_release(struct cut *cut);
 
 /* Units whose value a missing operand would need and that metadata alone cannot give (it gives a tensor with dtype and sizes, and a
- * symint) are added to keep, and theirs, until every missing operand can be given. */
-void slice_close(const struct graph *g, const struct units *u, uint64_t *keep);
+ * symint) are added to keep, and theirs, until every missing operand can be given. replace: as in slice_build. guess: what nothing is
+ * known of can be given as well, as a tensor of any shape, unless it is a NODE_NO_TENSOR. */
+void slice_close(const struct graph *g, const struct units *u, const uint32_t *replace, bool guess, uint64_t *keep);
 /* Units whose results nobody needs, into dead (a set). Returns how many. */
 size_t slice_dead(const struct graph *g, const struct units *u, uint64_t *dead);
 /* All units that unit i depends on, itself included, added to set (its backward slice). */

@@ -53,6 +53,13 @@ static const char *const views[] = {
     "positive", "getitem", "__getitem__", "getattr", "data",
 };
 
+/* Numbers and shapes, whatever is given. What Python makes of these alone is none, either. */
+static const char *const no_tensor[] = {
+    "sym_size", "sym_stride", "sym_numel", "sym_storage_offset", "_local_scalar_dense", "item", "tolist", "size", "stride", "numel",
+    "dim", "ndim", "len", "getattr", "is_nonzero", "storage_offset", "element_size", "is_contiguous", "data_ptr",
+};
+static const char *const sequences[] = {"split", "split_with_sizes", "chunk", "unbind", "tensor_split", "hsplit", "vsplit", "dsplit"};
+
 /* "add_", not "__iadd__"; Python's "iadd" of _operator. */
 static bool in_place(const struct graph *g, uint32_t node, struct slice base)
 {
@@ -79,12 +86,12 @@ static uint32_t first_operand(const struct graph *g, uint32_t node)
 }
 
 /* What the target's name says. */
-enum { SEEN = 1, NO_VALUE = 2, VIEW = 4, IN_PLACE = 8, EFFECT = 16, ENDS_CONTEXT = 32 };
+enum { SEEN = 1, NO_VALUE = 2, VIEW = 4, IN_PLACE = 8, EFFECT = 16, ENDS_CONTEXT = 32, NO_TENSOR = 64, OF_PYTHON = 128, SEQUENCE = 256 };
 
-static uint8_t look_at_target(const struct graph *g, uint32_t node)
+static uint16_t look_at_target(const struct graph *g, uint32_t node)
 {
-	struct slice base = base_name(g, node);
-	uint8_t is = SEEN;
+	struct slice base = base_name(g, node), target = graph_text(g, g->node[node].target);
+	uint16_t is = SEEN;
 	if (IN(base, no_value) || (slice_starts(base, "_foreach_") && slice_ends(base, "_")))
 		is |= NO_VALUE;
 	if (IN(base, no_value) || IN(base, draws))
@@ -95,11 +102,17 @@ static uint8_t look_at_target(const struct graph *g, uint32_t node)
 		is |= IN_PLACE;
 	if (slice_is(base, "_exit_autocast") || slice_is(base, "_record_function_exit"))
 		is |= ENDS_CONTEXT;
+	if (IN(base, no_tensor))
+		is |= NO_TENSOR;
+	if (IN(base, sequences))
+		is |= SEQUENCE;
+	if (slice_starts(target, "_operator.") || slice_starts(target, "torch.sym_") || slice_starts(target, "math."))
+		is |= OF_PYTHON;
 	return is;
 }
 
 /* The effect of the node alone, without what its subgraphs do. */
-static bool own_effect(const struct graph *g, uint32_t node, uint8_t target, uint32_t *mutates)
+static bool own_effect(const struct graph *g, uint32_t node, uint16_t target, uint32_t *mutates)
 {
 	const struct gnode *n = &g->node[node];
 	const struct gvalue *kw;
@@ -140,7 +153,7 @@ static bool look_into(void *user, uint32_t operand)
 	return !s->effect;
 }
 
-static bool has_effect(const struct graph *g, uint32_t node, uint8_t target, uint32_t *mutates)
+static bool has_effect(const struct graph *g, uint32_t node, uint16_t target, uint32_t *mutates)
 {
 	struct subgraphs s = {g, false};
 	if (own_effect(g, node, target, mutates))
@@ -174,23 +187,32 @@ static bool takes_part(const struct graph *g, uint32_t node, uint32_t *source)
 struct finding {
 	const struct graph *g;
 	struct units *u;
-	uint8_t *target; /* text of a target -> what it says, so that each is looked at once */
+	uint16_t *target; /* text of a target -> what it says, so that each is looked at once */
 };
+
+static bool of_numbers(void *user, uint32_t operand)
+{
+	const struct finding *f = user;
+	uint32_t meta = f->g->node[operand].meta;
+	return meta == GRAPH_NONE ? f->u->is[operand] & NODE_NO_TENSOR : f->g->meta[meta].kind == GMETA_SYM;
+}
 
 static void look_at(struct finding *f, uint32_t i)
 {
 	const struct graph *g = f->g;
 	struct units *u = f->u;
 	uint32_t source, mutates = GRAPH_NONE, meta = g->node[i].meta;
-	uint8_t *target = &f->target[g->node[i].target];
+	uint16_t *target = &f->target[g->node[i].target];
 	if (!*target)
 		*target = look_at_target(g, i);
 	if (has_effect(g, i, *target, &mutates))
 		u->is[i] |= NODE_EFFECT;
 	if (*target & NO_VALUE)
 		u->is[i] |= NODE_NO_VALUE;
-	if (meta != GRAPH_NONE && g->meta[meta].kind == GMETA_TUPLE)
+	if (meta == GRAPH_NONE ? *target & SEQUENCE : g->meta[meta].kind == GMETA_TUPLE)
 		u->is[i] |= NODE_TUPLE;
+	if (meta == GRAPH_NONE && (*target & NO_TENSOR || (*target & OF_PYTHON && graph_operands(g, i, of_numbers, f))))
+		u->is[i] |= NODE_NO_TENSOR;
 	bool part = takes_part(g, i, &source);
 	if (part) {
 		u->is[source] |= NODE_TUPLE;
@@ -237,7 +259,7 @@ static int by_written(const void *a, const void *b, void *alias)
 void units_find(const struct graph *g, struct units *u)
 {
 	const struct gmodule *root = &g->module[0];
-	struct finding f = {.g = g, .u = u, .target = xcalloc((size_t)g->text.n + 1, 1)};
+	struct finding f = {.g = g, .u = u, .target = xcalloc((size_t)g->text.n + 1, sizeof(uint16_t))};
 	*u = (struct units){0};
 	u->of = xreallocarray(NULL, g->n_nodes + 1, sizeof(*u->of));
 	u->alias = xreallocarray(NULL, g->n_nodes + 1, sizeof(*u->alias));

@@ -47,9 +47,24 @@ static uint64_t set_key(void *ctx, size_t i)
 	struct nodes *n = ctx;
 	size_t nodes = n->original->graph.n_nodes;
 	fill(n, i, n->scratch);
+	if (!bits_count(n->scratch, n->units.n))
+		return 0;
 	bypassed(n, n->scratch, n->replace_now);
 	uint64_t h = hash_bytes(n->scratch, words(n) * sizeof(*n->scratch)) ^ hash_bytes(n->replace_now, nodes * sizeof(*n->replace_now));
 	return h ? h : 1;
+}
+
+static void close_over(const struct nodes *n, const uint32_t *replace, uint64_t *set)
+{
+	slice_close(&n->original->graph, &n->units, replace, n->red->guess, set);
+}
+
+/* What is closed over is not bypassed: that is what its user takes. */
+static void close_set(void *user, uint64_t *set)
+{
+	struct nodes *n = user;
+	bypassed(n, set, n->replace_now);
+	close_over(n, n->replace_now, set);
 }
 
 static int set_make(void *ctx, size_t i, struct candidate *c, struct err *err)
@@ -59,7 +74,6 @@ static int set_make(void *ctx, size_t i, struct candidate *c, struct err *err)
 	if (!bits_count(n->scratch, n->units.n))
 		return 0;
 	bypassed(n, n->scratch, n->replace_now);
-	slice_close(&n->original->graph, &n->units, n->scratch);
 	return candidate_cut(c, n->original, &n->units, n->scratch, n->replace_now, err) < 0 ? -1 : 1;
 }
 
@@ -209,9 +223,19 @@ static void choose_ways(struct nodes *n, const struct bypass *b)
 
 static void kept_set(void *ctx, size_t i, uint64_t *set)
 {
-	const struct nodes *n = ctx;
+	struct nodes *n = ctx;
 	(void)i;
 	memcpy(set, n->search.keep, words(n) * sizeof(*set));
+	close_set(n, set);
+}
+
+/* The set that was tested is what is left. */
+static void adopt(struct nodes *n, search_set_fn *fn, void *ctx)
+{
+	memset(n->scratch, 0, words(n) * sizeof(*n->scratch));
+	fn(ctx, 0, n->scratch);
+	memcpy(n->search.keep, n->scratch, words(n) * sizeof(*n->scratch));
+	n->search.left = bits_count(n->scratch, n->units.n);
 }
 
 /* Are the connections needed at all? Without them inputs have the values that they had, and later questions are fewer. */
@@ -224,6 +248,8 @@ static int try_unconnected(struct nodes *n)
 	int status = ask_for(n, 1, kept_set, n, true, true, &winner);
 	if (winner == RUNNER_NONE)
 		memcpy(n->replace, connected, bytes);
+	else
+		adopt(n, kept_set, n);
 	free(connected);
 	return status;
 }
@@ -253,20 +279,31 @@ static int minimise_bypassing(struct nodes *n)
 	return status;
 }
 
+static const struct way *bypass_way(const struct bypass *b, size_t i) { return &b->way[(b->start + i) % b->n_ways]; }
+
+/* What is left without the unit of a way that is taken (in n->replace). */
+static void bypass_set(void *ctx, size_t i, uint64_t *set)
+{
+	const struct bypass *b = ctx;
+	const struct nodes *n = b->n;
+	memcpy(set, n->search.keep, words(n) * sizeof(*set));
+	bit_del(set, bypass_way(b, i)->unit);
+	close_over(n, n->replace, set);
+}
+
 static int bypass_make(void *ctx, size_t i, struct candidate *c, struct err *err)
 {
 	struct bypass *b = ctx;
 	struct nodes *n = b->n;
-	const struct way *w = &b->way[(b->start + i) % b->n_ways];
-	memcpy(n->scratch, n->search.keep, words(n) * sizeof(*n->scratch));
-	bit_del(n->scratch, w->unit);
-	if (!bits_count(n->scratch, n->units.n))
-		return 0;
-	slice_close(&n->original->graph, &n->units, n->scratch);
+	const struct way *w = bypass_way(b, i);
+	int status = 0;
 	n->replace[w->node] = w->by;
-	int status = candidate_cut(c, n->original, &n->units, n->scratch, n->replace, err);
+	bypass_set(b, i, n->scratch);
+	size_t left = bits_count(n->scratch, n->units.n);
+	if (left && left < n->search.left)
+		status = candidate_cut(c, n->original, &n->units, n->scratch, n->replace, err) < 0 ? -1 : 1;
 	n->replace[w->node] = GRAPH_NONE;
-	return status < 0 ? -1 : 1;
+	return status;
 }
 
 /* Every way of every unit that is left, until one holds. */
@@ -287,11 +324,11 @@ static int bypass_round(struct nodes *n, struct bypass *b, uint32_t *last, bool 
 	*over = winner == RUNNER_NONE;
 	if (*over)
 		return status;
-	const struct way *w = &b->way[(b->start + winner) % b->n_ways];
+	const struct way *w = bypass_way(b, winner);
 	*last = w->node;
 	n->replace[w->node] = w->by;
-	bit_del(n->search.keep, w->unit);
-	n->search.left--;
+	b->start = (b->start + winner) % b->n_ways;
+	adopt(n, bypass_set, b);
 	if (n->red->success && r->best.ops < before)
 		n->red->success(n->red->user, n->phase, before, r->best.ops);
 	return status;
@@ -327,7 +364,7 @@ static int minimise_each(struct nodes *n)
 
 /* What nobody needs goes first, for one question: a graph that is read from a file may hold much of it. */
 struct dead {
-	const struct nodes *n;
+	struct nodes *n;
 	uint64_t *dead;
 };
 
@@ -337,6 +374,7 @@ static void alive_set(void *ctx, size_t i, uint64_t *set)
 	(void)i;
 	for (size_t w = 0; w < words(d->n); w++)
 		set[w] = d->n->search.keep[w] & ~d->dead[w];
+	close_set(d->n, set);
 }
 
 static int eliminate_dead(struct nodes *n)
@@ -347,13 +385,8 @@ static int eliminate_dead(struct nodes *n)
 		size_t winner;
 		phase(n, "Eliminate dead code", 1, n->search.left);
 		status = ask(n, 1, alive_set, &d, true, &winner);
-		if (status == 0 && winner == 0) {
-			uint64_t *set = xcalloc(words(n), sizeof(*set));
-			alive_set(&d, 0, set);
-			memcpy(n->search.keep, set, words(n) * sizeof(*set));
-			n->search.left = bits_count(set, n->units.n);
-			free(set);
-		}
+		if (status == 0 && winner == 0)
+			adopt(n, alive_set, &d);
 	}
 	free(d.dead);
 	return status;
@@ -385,13 +418,21 @@ int reduce_nodes(struct reduction *red, const struct suspects *suspects, struct 
 	n.way = xreallocarray(NULL, n.original->graph.n_nodes, sizeof(*n.way));
 	n.replace_now = xreallocarray(NULL, n.original->graph.n_nodes, sizeof(*n.replace_now));
 	n.search = (struct search){.n = n.units.n, .jobs = oracle_jobs(red->runner->oracle), .qx_limit = red->qx_limit,
-				   .max_block = red->max_block, .ask = ask, .phase = phase, .user = &n};
+				   .max_block = red->max_block, .close = close_set, .ask = ask, .phase = phase, .user = &n};
 	search_start(&n.search);
+	size_t before = red->runner->best.ops;
+	struct pass_note note = {.name = "nodes", .did = "dropped"};
+	if (red->pass)
+		red->pass(red->user, &note);
 	int status = suspects && suspects->n ? try_suspects(&n, suspects) : 0;
 	if (status == 0 && n.search.left == n.units.n)
 		status = eliminate_dead(&n);
 	if (status == 0)
 		status = minimise(&n);
+	note.ended = true;
+	note.done = before - red->runner->best.ops;
+	if (red->pass)
+		red->pass(red->user, &note);
 	search_release(&n.search);
 	units_release(&n.units);
 	free(n.scratch);

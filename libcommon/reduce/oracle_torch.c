@@ -12,6 +12,7 @@ struct flight {
 	uint64_t id;
 	int peer; /* -1: not sent yet */
 	int pid;  /* of its process group there; 0: not known */
+	bool users;
 	int64_t began;
 	struct buf line, env;
 };
@@ -176,7 +177,7 @@ static void take_message(void *user, struct peer *p, const struct json_tape *t, 
 		uint64_t pid;
 		if (json_u64(t, json_get(t, root, "pid"), &pid) && pid < INT32_MAX)
 			o->flight[i].pid = (int)pid;
-	} else if (slice_is(re, "test") && i != SIZE_MAX && o->flight[i].peer == (int)(w - o->worker)) {
+	} else if ((slice_is(re, "test") || slice_is(re, "users")) && i != SIZE_MAX && o->flight[i].peer == (int)(w - o->worker)) {
 		struct answer *a = add_answer(o);
 		talk_outcome(t, root, &a->arena, &a->outcome);
 		w->in_flight--;
@@ -278,7 +279,7 @@ static void dispatch(struct torch_oracle *o)
 		bool comes;
 		if (f->peer >= 0)
 			continue;
-		if (o->has_record && o->recorded.outcome.kind != OUTCOME_PASSES) {
+		if (o->has_record && o->recorded.outcome.kind != OUTCOME_PASSES && !f->users) {
 			flight_fails(o, i--, o->recorded.outcome.kind, o->recorded.outcome.detail);
 			continue;
 		}
@@ -310,9 +311,12 @@ static uint64_t torch_start(struct oracle *oracle, const struct test *t, struct 
 		*err = o->fatal;
 		return 0;
 	}
-	struct flight f = {.id = ++o->last_id, .peer = -1, .began = peer_clock()};
+	struct flight f = {.id = ++o->last_id, .peer = -1, .began = peer_clock(), .users = t->users};
 	const struct repro *r = t->repro ? t->repro : o->spec.repro;
-	talk_test(t, f.id, buf_slice(&o->head), &f.line);
+	if (t->users)
+		talk_users(f.id, &f.line);
+	else
+		talk_test(o->spec.repro, t, f.id, buf_slice(&o->head), &f.line);
 	talk_env(r->line, r->n_lines, &f.env);
 	GROW(o->flight, o->n_flights, o->cap_flights, 1);
 	o->flight[o->n_flights++] = f;
@@ -424,6 +428,8 @@ struct oracle *oracle_torch(const struct oracle_torch_spec *spec, struct err *er
 	return NULL;
 }
 
+bool oracle_torch_has_users_call(const struct repro *r) { return r->form == REPRO_AOTI && r->exported.n; }
+
 const struct outcome *oracle_torch_recorded(const struct oracle *oracle) { return &torch_of(oracle)->recorded.outcome; }
 const char *oracle_torch_gone(const struct oracle *oracle, size_t i)
 {
@@ -451,7 +457,7 @@ int torch_ask_inputs(struct oracle *oracle, const struct test *t, struct slice *
 	if (!w)
 		return err_set(err, EXIT_ENVIRON, "no torch process is running that could say what the inputs are");
 	struct buf line = {0};
-	talk_inputs(t, ++o->last_id, &line);
+	talk_inputs(o->spec.repro, t, ++o->last_id, &line);
 	buf_reset(&o->values);
 	peer_send(&w->peer, buf_slice(&line));
 	buf_release(&line);

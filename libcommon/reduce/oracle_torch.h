@@ -15,18 +15,22 @@
  * a program works: srun -n1, ssh host, kubectl exec -i. Nothing is assumed of the far side but a Python with torch; stored inputs, and
  * the program to verify, go along when there is a prefix. What is said over the two pipes, one JSON object a line:
  *
- *     > start   mode (oracle, verify), env [[name, value or null]], form, jobs, timeout, stall (s), memory (bytes), path [folders of modules]
+ *     > start   mode (oracle, record: no tests, verify), env [[name, value or null]], form, jobs, timeout, stall (s), memory (bytes), path [folders of modules]
  *     < hello   pid, python, torch, git, cxx, cuda, session (its folder), env (what was kept of it), fixed (what was set), seconds;
  *               or error: the one line to tell
  *     > setup   form, code, head, imports, symbols, inputs, storages, accuracy, tracing_mode, backend, seed, ...
  *     > record  < record: kind, nodes {name: {kind, dtype, size, stride, device, value, makes (a NaN or infinity that it was not given)}},
  *               random [inputs without kept values], idle [names of configuration lines that change nothing]
  *     > test    id, code (FXCODE_RUNNABLE), feeds, head (when it is not the original's), where, timeout
+ *     > users   id                                                (answered as `test`)
  *     < started id, pid                                           (the process group, to be killed should the zygote die)
  *     < test    id, kind (outcome_name), type, message, frames, detail, phase, seconds, extra, output (last of what it printed)
- *     > inputs  id, feeds  < inputs: values [{kind, dtype, size, stride, data (base64)}]
+ *     > inputs  id, feeds  < inputs: values [{kind, dtype, size, stride, offset, data (base64) or same (the value that has its data)}]
  *     < alive                                                     (every five seconds while a test runs)
  *     > cancel  id     > verify  path, timeout, stall, files [{name, data (base64)}]  < verify     > quit
+ *
+ * A feed: kind (recorded, random, int), name, meta, value; memory: the place in setup's inputs of that whose storage it lies in, with all
+ * others that lie there; leaf: false.
  *
  * What does not begin with '{' or is no JSON is passed over (a launcher's own words).
  *
@@ -60,9 +64,14 @@ struct oracle_torch_spec {
 	uint64_t max_memory;                 /* a test's private memory beyond the process it is forked from; 0: four fifths of what is there */
 	uint64_t record_limit;               /* bytes of recorded values that are kept; 0: 16 GiB. Others are random */
 	uint64_t seed;
+	bool record_only;                    /* no tests will come: only what recording needs is imported, and nothing is warmed up */
 };
 /* Returns when the first process has recorded; others of several come when they come. */
 struct oracle *oracle_torch(const struct oracle_torch_spec *spec, struct err *err);
+/* Is there a call of the user's that the original was taken from? An exported program is compiled by aoti_compile_and_package, plainly; a
+ * test of it (test.users) says whether that fails: what only our way of compiling it does is no failure of the original. It is answered
+ * even where the original could not be recorded. Of launchers the way of torch's own run_repro is the only one there is. */
+bool oracle_torch_has_users_call(const struct repro *r);
 /* How the original did in eager: OUTCOME_PASSES, or why not. Lives as long as the oracle. */
 const struct outcome *oracle_torch_recorded(const struct oracle *o);
 /* The answers hello and record as JSON text; "" when there was none. */
@@ -81,7 +90,9 @@ size_t oracle_torch_nan_makers(const struct oracle *o, const struct graph *g, ui
 struct oracle_value {
 	enum { ORACLE_TENSOR, ORACLE_INT, ORACLE_OTHER } kind;
 	int64_t i;
-	struct slice bytes; /* ORACLE_TENSOR: of its storage, as far as its strides reach; offset 0; the far machine's byte order */
+	struct slice bytes; /* ORACLE_TENSOR: of its storage, as far as its strides reach, offset 0; of a feed with memory the whole
+			     * storage, the same p for all that lie in it. The far machine's byte order */
+	int64_t offset;     /* in elements */
 	bool requires_grad;
 };
 /* One for each feed, into v; bytes in arena. Blocks. Not while tests run. */

@@ -109,7 +109,7 @@ void talk_start(const struct oracle_torch_spec *spec, enum talk_mode mode, struc
 {
 	struct json_out o;
 	begin(&o, b, "start");
-	member_str(&o, "mode", mode == TALK_VERIFY ? SLICE("verify") : SLICE("oracle"));
+	member_str(&o, "mode", mode == TALK_VERIFY ? SLICE("verify") : spec->record_only ? SLICE("record") : SLICE("oracle"));
 	json_key(&o, "env");
 	json_out_raw(&o, env);
 	member_str(&o, "form", slice_str(repro_form_name(spec->repro->form)));
@@ -293,6 +293,8 @@ static void out_foot(struct json_out *o, const struct repro *r)
 	json_out_bool(o, slice_is(r->autocast, "True"));
 	json_key(o, "only_fwd");
 	json_out_bool(o, slice_is(r->only_fwd, "True"));
+	json_key(o, "is_inference");
+	json_out_bool(o, slice_is(r->is_inference, "True"));
 	member_str(o, "config_patches", r->config_patches);
 	out_statements(o, "before", r->setup);
 }
@@ -319,7 +321,7 @@ static int out_inputs(struct json_out *o, const struct repro *r, bool remote, st
 		json_close(o);
 	}
 	json_close(o);
-	if (status == 0 && r->exported.n && !r->n_inputs)
+	if (status == 0 && r->exported.n)
 		status = out_exported(o, r, remote, err);
 	return status;
 }
@@ -356,7 +358,7 @@ int talk_setup(const struct oracle_torch_spec *spec, bool remote, struct buf *b,
 
 /* ---- tests ---- */
 
-static void out_feeds(struct json_out *o, const struct test *t)
+static void out_feeds(struct json_out *o, const struct repro *original, const struct test *t)
 {
 	static const char *const kind[] = {[FEED_RECORDED] = "recorded", [FEED_RANDOM] = "random", [FEED_INT] = "int"};
 	json_key(o, "feeds");
@@ -375,12 +377,18 @@ static void out_feeds(struct json_out *o, const struct test *t)
 			json_key(o, "meta");
 			out_meta(o, t->graph, f->meta);
 		}
+		if (f->memory)
+			json_member_index(o, "memory", (uint32_t)(f->memory - original->input));
+		if (f->non_leaf) {
+			json_key(o, "leaf");
+			json_out_bool(o, false);
+		}
 		json_close(o);
 	}
 	json_close(o);
 }
 
-void talk_test(const struct test *t, uint64_t id, struct slice head, struct buf *b)
+void talk_test(const struct repro *original, const struct test *t, uint64_t id, struct slice head, struct buf *b)
 {
 	struct json_out o;
 	struct buf text = {0};
@@ -395,18 +403,26 @@ void talk_test(const struct test *t, uint64_t id, struct slice head, struct buf 
 			member_str(&o, "head", buf_slice(&text));
 	}
 	buf_release(&text);
-	out_feeds(&o, t);
+	out_feeds(&o, original, t);
 	json_key(&o, "where");
 	json_out_bool(&o, t->want_where);
 	end(&o);
 }
 
-void talk_inputs(const struct test *t, uint64_t id, struct buf *b)
+void talk_users(uint64_t id, struct buf *b)
+{
+	struct json_out o;
+	begin(&o, b, "users");
+	json_member_u64(&o, "id", id);
+	end(&o);
+}
+
+void talk_inputs(const struct repro *original, const struct test *t, uint64_t id, struct buf *b)
 {
 	struct json_out o;
 	begin(&o, b, "inputs");
 	json_member_u64(&o, "id", id);
-	out_feeds(&o, t);
+	out_feeds(&o, original, t);
 	end(&o);
 }
 

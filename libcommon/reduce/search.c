@@ -28,12 +28,48 @@ static void adopt(struct search *s, const uint64_t *set)
 	s->left = bits_count(set, s->n);
 }
 
-static void adopt_winner(struct search *s, search_set_fn *fn, void *ctx, size_t winner)
+/* ---- questions ---- */
+
+/* Sets as they are really asked about: closed, and empty when more than `most` elements of them are left. */
+struct question {
+	const struct search *s;
+	search_set_fn *set;
+	void *ctx;
+	size_t most;
+};
+
+static void closed_set(void *ctx, size_t i, uint64_t *set)
+{
+	const struct question *q = ctx;
+	q->set(q->ctx, i, set);
+	if (q->s->close)
+		q->s->close(q->s->user, set);
+	if (bits_count(set, q->s->n) > q->most)
+		memset(set, 0, bits_words(q->s->n) * sizeof(*set));
+}
+
+static int ask(struct question *q, size_t n, bool ordered, size_t *winner)
+{
+	return q->s->ask(q->s->user, n, closed_set, q, ordered, winner);
+}
+
+/* What was asked for may have been less than what was tested. */
+static void adopt_winner(struct search *s, struct question *q, size_t winner)
 {
 	uint64_t *set = new_set(s);
-	fn(ctx, winner, set);
+	closed_set(q, winner, set);
 	adopt(s, set);
 	free(set);
+}
+
+/* Any n sets that leave something out, and the winner at once. */
+static int ask_and_adopt(struct search *s, struct question *q, size_t n, bool ordered, size_t *winner)
+{
+	*winner = SEARCH_NONE;
+	int status = ask(q, n, ordered, winner);
+	if (status == 0 && *winner != SEARCH_NONE)
+		adopt_winner(s, q, *winner);
+	return status;
 }
 
 static void say(const struct search *s, const char *name, size_t granularity)
@@ -57,16 +93,13 @@ static uint32_t *elements(const struct search *s)
 
 int search_suspects(struct search *s, search_set_fn *set, void *ctx, size_t n)
 {
-	size_t winner = SEARCH_NONE;
+	struct question q = {s, set, ctx, s->left - 1};
+	size_t winner;
 	if (!n)
 		return 0;
 	say(s, "Suspects", n);
 	/* In their order: a larger one that is answered sooner would only lead back to the smaller. */
-	if (s->ask(s->user, n, set, ctx, true, &winner) < 0)
-		return -1;
-	if (winner != SEARCH_NONE)
-		adopt_winner(s, set, ctx, winner);
-	return 0;
+	return ask_and_adopt(s, &q, n, true, &winner);
 }
 
 /* ---- halving ---- */
@@ -84,17 +117,16 @@ static void half(void *ctx, size_t i, uint64_t *set)
 		bit_add(set, h->e[k]);
 }
 
-/* While one half alone fails. Ends with what no half of explains. */
+/* While one half alone fails. Ends with what no half of explains. A half that brings most of the other one with it is none. */
 int search_halve(struct search *s)
 {
 	while (s->left > 1 && (!s->max_block || s->left / 2 <= s->max_block)) {
 		uint32_t *e = elements(s);
 		struct halves h = {e, s->left, s->left / 2};
+		struct question q = {s, half, &h, s->left * 3 / 4};
 		size_t winner;
 		say(s, "Truncate suffix", s->left - h.cut);
-		int status = s->ask(s->user, 2, half, &h, false, &winner);
-		if (status == 0 && winner != SEARCH_NONE)
-			adopt_winner(s, half, &h, winner);
+		int status = ask_and_adopt(s, &q, 2, false, &winner);
 		free(e);
 		if (status < 0)
 			return -1;
@@ -205,8 +237,9 @@ static int probdd_step(struct search *s, struct probdd *d, bool *over)
 	memcpy(p, d->p, s->n * sizeof(*p));
 	plan(d, p, &a);
 	free(p);
+	struct question q = {s, ahead_set, &a, s->left - 1};
 	size_t winner = SEARCH_NONE;
-	int status = a.n ? s->ask(s->user, a.n, ahead_set, &a, true, &winner) : 0;
+	int status = a.n ? ask(&q, a.n, true, &winner) : 0;
 	*over = !a.n;
 	if (status == 0) {
 		size_t passed = winner == SEARCH_NONE ? a.n : winner;
@@ -215,7 +248,7 @@ static int probdd_step(struct search *s, struct probdd *d, bool *over)
 			raise_p(d, d->p, best_gain(d, d->p));
 		}
 		if (winner != SEARCH_NONE)
-			adopt(s, a.set[winner]);
+			adopt_winner(s, &q, winner);
 	}
 	ahead_release(&a);
 	return status;
@@ -248,9 +281,23 @@ struct qx {
 	uint64_t *ground;  /* what is taken as given */
 };
 
+/* Does the set close to all that is left? That is known to fail. */
+static bool is_all(const struct search *s, const uint64_t *set)
+{
+	uint64_t *closed = new_set(s);
+	copy_set(s, closed, set);
+	if (s->close)
+		s->close(s->user, closed);
+	bool all = bits_count(closed, s->n) >= s->left;
+	free(closed);
+	return all;
+}
+
 /* The questions of the path on which every answer is "passes": ground, ground + C1, ground + C1 + C21, ... */
 static int qx_ask(struct qx *q, size_t at, size_t n, bool *fails)
 {
+	if ((*fails = is_all(q->s, q->ground)))
+		return 0;
 	struct search *s = q->s;
 	struct lookahead a = {.s = s, .set = xcalloc(s->jobs ? s->jobs : 1, sizeof(*a.set))};
 	uint64_t *set = new_set(s);
@@ -266,8 +313,9 @@ static int qx_ask(struct qx *q, size_t at, size_t n, bool *fails)
 		at += half_n;
 		n -= half_n;
 	}
+	struct question question = {s, ahead_set, &a, s->left - 1};
 	size_t winner;
-	int status = s->ask(s->user, a.n, ahead_set, &a, true, &winner);
+	int status = ask(&question, a.n, true, &winner);
 	*fails = status == 0 && winner == 0;
 	free(set);
 	ahead_release(&a);
@@ -322,14 +370,13 @@ int search_quickxplain(struct search *s)
 	say(s, "Delta debugging", s->left);
 	uint32_t *e = elements(s);
 	struct qx q = {.s = s, .e = e, .ground = new_set(s)};
-	size_t winner = SEARCH_NONE;
 	int status = qx(&q, false, 0, s->left);
-	if (status == 0 && bits_count(q.ground, s->n) < s->left) {
+	if (status == 0 && !is_all(s, q.ground)) {
 		/* It follows from the answers only if they are monotone: ask. */
 		struct lookahead a = {.s = s, .set = &q.ground, .n = 1};
-		status = s->ask(s->user, 1, the_set, &a, true, &winner);
-		if (status == 0 && winner == 0)
-			adopt(s, q.ground);
+		struct question question = {s, the_set, &a, s->left - 1};
+		size_t winner;
+		status = ask_and_adopt(s, &question, 1, true, &winner);
 	}
 	free(q.ground);
 	free(e);
@@ -358,13 +405,12 @@ int search_one_minimal(struct search *s)
 		uint32_t *e = elements(s);
 		/* After a success go on behind it: what was needed a moment ago most likely still is. */
 		struct without w = {s, e, s->left, start % s->left};
+		struct question q = {s, without_one, &w, s->left - 1};
 		size_t winner;
 		say(s, "Eliminate one", s->left);
-		int status = s->ask(s->user, s->left, without_one, &w, false, &winner);
-		if (status == 0 && winner != SEARCH_NONE) {
-			adopt_winner(s, without_one, &w, winner);
+		int status = ask_and_adopt(s, &q, s->left, false, &winner);
+		if (status == 0 && winner != SEARCH_NONE)
 			start = (w.start + winner) % w.n;
-		}
 		free(e);
 		if (status < 0)
 			return -1;

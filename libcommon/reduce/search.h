@@ -11,6 +11,9 @@
  * remembers answers: the same set asked again costs nothing. Answers need not be monotone (a superset of a failing set may pass);
  * then the result is still failing and 1-minimal, if not the least.
  *
+ * Where some elements cannot stand without others, close() says which set is really asked about. That set is what counts: it is what
+ * is adopted when it fails, and one that is no smaller than what is left is no question at all.
+ *
  * How many questions (facts: minifier, section 5; tests/unit/test_search.c holds us to it): a single culprit in 5,000 about 20,
  * two far apart about 40, three about 55; O(k log(n/k)).
  *
@@ -33,7 +36,9 @@ struct search {
 	unsigned jobs;   /* how far it may look ahead */
 	size_t qx_limit; /* above so many elements ProbDD, which asks about smaller sets, comes before QuickXplain */
 	size_t max_block; /* drop at most so many at once (--max-granularity); 0: no limit */
-	/* Which of n sets still fails? ordered: the first of them that does (all before it pass). Otherwise any that does, the earlier the better.
+	/* Adds to a set what it cannot be without; NULL: any set can stand. What it gives is closed, and a subset of a closed set stays in it. */
+	void (*close)(void *user, uint64_t *set);
+	/* Which of n sets still fails? An empty one is no question: it passes. ordered: the first of them that does (all before it pass). Otherwise any that does, the earlier the better.
 	 * *winner is SEARCH_NONE when none fails. -1: stop. */
 	int (*ask)(void *user, size_t n, search_set_fn *set, void *ctx, bool ordered, size_t *winner);
 	/* What it does now, for a log: "Truncate suffix", "Delta debugging"; may be NULL. */

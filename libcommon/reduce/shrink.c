@@ -4,9 +4,11 @@
 #define ROUNDS_MAX 20
 
 static const struct shrinker *const passes[SHRINK_N] = {
-	[SHRINK_VALUES] = &shrink_values,       [SHRINK_INPUTS] = &shrink_inputs,       [SHRINK_SUBGRAPHS] = &shrink_subgraphs,
-	[SHRINK_SYMBOLS] = &shrink_symbols,     [SHRINK_SIZES] = &shrink_sizes,         [SHRINK_DTYPES] = &shrink_dtypes,
-	[SHRINK_ARGUMENTS] = &shrink_arguments, [SHRINK_CONSTANTS] = &shrink_constants, [SHRINK_HEAD] = &shrink_head,
+	[SHRINK_OUTPUTS] = &shrink_outputs,     [SHRINK_MEMORY] = &shrink_memory,       [SHRINK_LEAVES] = &shrink_leaves,
+	[SHRINK_STRIDES] = &shrink_strides,     [SHRINK_VALUES] = &shrink_values,       [SHRINK_INPUTS] = &shrink_inputs,
+	[SHRINK_SUBGRAPHS] = &shrink_subgraphs, [SHRINK_SYMBOLS] = &shrink_symbols,     [SHRINK_SIZES] = &shrink_sizes,
+	[SHRINK_DTYPES] = &shrink_dtypes,       [SHRINK_ARGUMENTS] = &shrink_arguments, [SHRINK_CONSTANTS] = &shrink_constants,
+	[SHRINK_HEAD] = &shrink_head,
 };
 
 const char *shrink_name(enum shrink_pass p)
@@ -18,6 +20,13 @@ void edits_add(struct edits *e, struct edit edit)
 {
 	GROW(e->v, e->n, e->cap, 1);
 	e->v[e->n++] = edit;
+}
+
+void edits_add_blocks(struct edits *e, uint32_t kind, uint32_t n)
+{
+	for (uint32_t size = n; size; size = size == 1 ? 0 : (size + 1) / 2)
+		for (uint32_t at = 0; at < n; at += size)
+			edits_add(e, (struct edit){.kind = kind, .a = at, .b = at + size < n ? at + size : n});
 }
 
 struct shrinking {
@@ -54,23 +63,35 @@ static int run_edits(struct reduction *red, struct shrinking *s, size_t *winner,
 	return status;
 }
 
+static void tell(struct reduction *red, const struct shrinker *pass, bool ended, size_t done)
+{
+	if (red->pass)
+		red->pass(red->user, &(struct pass_note){.name = pass->name, .did = pass->did ? pass->did : "changed", .ended = ended, .done = done});
+}
+
 /* One pass, until it brings nothing more. */
 static int run_pass(struct reduction *red, const struct shrinker *pass, bool *any, struct err *err)
 {
 	struct shrinking s = {.pass = pass, .r = red->runner};
 	int status = 0;
-	size_t winner = 0;
+	size_t winner = 0, before = pass->count ? pass->count(&s.r->best) : 0, done = 0;
+	bool told = false;
 	while (status == 0 && winner != RUNNER_NONE) {
 		winner = RUNNER_NONE;
 		s.edits.n = 0;
 		candidate_copy(&s.base, &s.r->best);
 		pass->list(&s.base, s.r->original, &s.edits);
+		if (s.edits.n && !told)
+			tell(red, pass, false, 0), told = true;
 		if (s.edits.n)
 			status = run_edits(red, &s, &winner, err);
 		*any |= winner != RUNNER_NONE;
+		done += winner != RUNNER_NONE;
 		candidate_release(&s.base);
 	}
 	free(s.edits.v);
+	if (told)
+		tell(red, pass, true, pass->count ? before - pass->count(&s.r->best) : done);
 	return status;
 }
 
@@ -92,9 +113,10 @@ int reduce_rest(struct reduction *red, unsigned which, struct err *err)
 
 /* ---- changing candidates ---- */
 
+/* Of a node that is dropped nobody asks. */
 static uint32_t resolved(const uint32_t *replace, uint32_t node)
 {
-	while (replace[node] != GRAPH_NONE)
+	while (replace[node] < REWIRE_DROP)
 		node = replace[node];
 	return node;
 }
@@ -124,7 +146,7 @@ bool candidate_rewire(struct candidate *c, const uint32_t *replace)
 	const struct graph *from = &c->graph;
 	const struct gmodule *root = &from->module[0];
 	for (uint32_t i = 0; i < from->n_nodes; i++)
-		if (replace[i] != GRAPH_NONE && (replace[i] >= i || from->node[i].module != from->node[replace[i]].module))
+		if (replace[i] < REWIRE_DROP && (replace[i] >= i || from->node[i].module != from->node[replace[i]].module))
 			return false;
 	size_t feed = 0;
 	for (uint32_t i = root->first; i < root->first + root->n && feed < c->n_feeds; i++)

@@ -2,6 +2,10 @@
  *
  *     reduce_rest(&red, SHRINK_ALL, &err);       // all passes in turn, until a whole round brings nothing
  *
+ *     outputs     what the original returns and the failure does not need: values that others use, inputs, None
+ *     memory      inputs that share memory, or are a part of it, get memory of their own
+ *     leaves      inputs that have a history become leaves
+ *     strides     inputs become contiguous
  *     values      inputs that need not be the recorded ones become random (so that repro.py needs no files)
  *     inputs      inputs of one dtype and shape become one
  *     subgraphs   operations in the subgraphs of higher-order operators are bypassed, what is unused goes
@@ -20,6 +24,10 @@
 #include "reduce/nodes.h"
 
 enum shrink_pass {
+	SHRINK_OUTPUTS,
+	SHRINK_MEMORY,
+	SHRINK_LEAVES,
+	SHRINK_STRIDES,
 	SHRINK_VALUES,
 	SHRINK_INPUTS,
 	SHRINK_SUBGRAPHS,
@@ -32,6 +40,9 @@ enum shrink_pass {
 	SHRINK_N,
 };
 #define SHRINK_ALL ((1u << SHRINK_N) - 1)
+/* Those whose edits run whenever the best does: the others may make a call that cannot (permute.default(x)), which only an oracle that
+ * runs eager first tells from a failure. */
+#define SHRINK_SAFE (1u << SHRINK_OUTPUTS | 1u << SHRINK_VALUES | 1u << SHRINK_INPUTS | 1u << SHRINK_SYMBOLS | 1u << SHRINK_HEAD)
 const char *shrink_name(enum shrink_pass p); /* "values" */
 
 int reduce_rest(struct reduction *red, unsigned passes, struct err *err);
@@ -48,6 +59,8 @@ struct edits {
 	size_t n, cap;
 };
 void edits_add(struct edits *e, struct edit edit);
+/* Of n things a .. b - 1 go (all, halves, quarters, ... single ones), as edits of this kind. */
+void edits_add_blocks(struct edits *e, uint32_t kind, uint32_t n);
 
 struct shrinker {
 	const char *name;     /* of the pass */
@@ -55,12 +68,17 @@ struct shrinker {
 	void (*list)(const struct candidate *best, const struct repro *original, struct edits *e);
 	/* Change c, a copy of the best. False: it makes no sense after all. */
 	bool (*apply)(struct candidate *c, const struct repro *original, const struct edit *e);
+	/* For people, "arguments: 74 dropped": what is done to one, and how many there are (NULL: an edit is one). */
+	const char *did;
+	size_t (*count)(const struct candidate *c);
 };
-extern const struct shrinker shrink_values, shrink_inputs, shrink_subgraphs, shrink_symbols, shrink_sizes, shrink_dtypes, shrink_arguments,
-	shrink_constants, shrink_head;
+extern const struct shrinker shrink_outputs, shrink_memory, shrink_leaves, shrink_strides, shrink_values, shrink_inputs, shrink_subgraphs,
+	shrink_symbols, shrink_sizes, shrink_dtypes, shrink_arguments, shrink_constants, shrink_head;
 
 /* A copy without the nodes that have a replacement (replace[node], GRAPH_NONE: it stays); users take that instead, chains are followed.
- * Only operands that come before the node may replace it. Feeds of placeholders that go are taken out. False: the result is no graph. */
+ * Only operands that come before the node may replace it; one that nobody uses may go without (REWIRE_DROP). Feeds of placeholders
+ * that go are taken out. False: the result is no graph. */
+#define REWIRE_DROP (GRAPH_NONE - 1)
 bool candidate_rewire(struct candidate *c, const uint32_t *replace);
 /* What is known of values between the inputs does not hold any more. */
 void candidate_forget_meta(struct candidate *c);

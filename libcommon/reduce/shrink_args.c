@@ -35,7 +35,7 @@ static bool apply_arguments(struct candidate *c, const struct repro *original, c
 	return graph_finish(g, &err) == 0;
 }
 
-const struct shrinker shrink_arguments = {"arguments", "Drop arguments", list_arguments, apply_arguments};
+const struct shrinker shrink_arguments = {"arguments", "Drop arguments", list_arguments, apply_arguments, "dropped", NULL};
 
 /* ---- constants: value a becomes `to` ---- */
 
@@ -86,4 +86,4 @@ static bool apply_constants(struct candidate *c, const struct repro *original, c
 	return true;
 }
 
-const struct shrinker shrink_constants = {"constants", "Simplify constants", list_constants, apply_constants};
+const struct shrinker shrink_constants = {"constants", "Simplify constants", list_constants, apply_constants, "made 0 or 1", NULL};

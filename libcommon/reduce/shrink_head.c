@@ -21,15 +21,13 @@ static size_t text_lines(struct slice text)
 	return n;
 }
 
-/* All, halves, quarters, ... single ones: most often all but one may go. */
+/* Most often all but one may go. */
 static void list_blocks(const struct candidate *best, uint32_t kind, struct edits *e)
 {
 	uint32_t n = 0;
 	for (size_t i = 0; i < best->n_lines; i++)
 		n += may_go(&best->line[i], kind);
-	for (uint32_t size = n; size; size = size == 1 ? 0 : (size + 1) / 2)
-		for (uint32_t at = 0; at < n; at += size)
-			edits_add(e, (struct edit){.kind = kind, .a = at, .b = at + size < n ? at + size : n});
+	edits_add_blocks(e, kind, n);
 }
 
 /* Environment lines last: another environment takes another process. */
@@ -91,4 +89,12 @@ static bool apply_head(struct candidate *c, const struct repro *original, const 
 	return true;
 }
 
-const struct shrinker shrink_head = {"head", "Remove head lines", list_head, apply_head};
+static size_t count_lines(const struct candidate *c)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < c->n_lines; i++)
+		n += c->line[i].kind == REPRO_TRITON ? text_lines(c->line[i].text) : 1;
+	return n;
+}
+
+const struct shrinker shrink_head = {"head", "Remove head lines", list_head, apply_head, "lines dropped", count_lines};

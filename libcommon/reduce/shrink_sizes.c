@@ -152,7 +152,7 @@ static bool apply_sizes(struct candidate *c, const struct repro *original, const
 	return true;
 }
 
-const struct shrinker shrink_sizes = {"sizes", "Shrink sizes", list_sizes, apply_sizes};
+const struct shrinker shrink_sizes = {"sizes", "Shrink sizes", list_sizes, apply_sizes, "made smaller", NULL};
 
 /* ---- dtypes: a becomes b, everywhere ---- */
 
@@ -195,7 +195,7 @@ static bool apply_dtypes(struct candidate *c, const struct repro *original, cons
 	return true;
 }
 
-const struct shrinker shrink_dtypes = {"dtypes", "Simplify dtypes", list_dtypes, apply_dtypes};
+const struct shrinker shrink_dtypes = {"dtypes", "Simplify dtypes", list_dtypes, apply_dtypes, "made float32 or int64", NULL};
 
 /* ---- symbols ---- */
 
@@ -252,4 +252,4 @@ static bool apply_symbols(struct candidate *c, const struct repro *original, con
 	return ok;
 }
 
-const struct shrinker shrink_symbols = {"symbols", "Specialise symbols", list_symbols, apply_symbols};
+const struct shrinker shrink_symbols = {"symbols", "Specialise symbols", list_symbols, apply_symbols, "made numbers", NULL};

@@ -37,18 +37,14 @@ static void list_subgraphs(const struct candidate *best, const struct repro *ori
 /* What is no longer used in a subgraph goes with it: the last first, so that one sweep is enough. */
 static void drop_unused(const struct graph *g, uint32_t *replace)
 {
-	uint32_t *uses = xcalloc(g->n_nodes ? g->n_nodes : 1, sizeof(*uses)), first = GRAPH_NONE;
+	uint32_t *uses = xcalloc(g->n_nodes ? g->n_nodes : 1, sizeof(*uses));
 	for (uint32_t i = 0; i < g->n_nodes; i++)
 		uses[i] = g->user_of[i + 1] - g->user_of[i];
 	for (uint32_t i = (uint32_t)g->n_nodes; i-- > 0;) {
 		uint32_t mutates;
 		const struct gnode *n = &g->node[i];
-		if (n->module == 0 || !graph_computes(n) || uses[i] || replace[i] != GRAPH_NONE || node_has_effect(g, i, &mutates))
-			continue;
-		/* Nobody asks for it: any earlier node of the module stands for it. */
-		first = g->module[n->module].first;
-		if (first < i)
-			replace[i] = first;
+		if (n->module != 0 && graph_computes(n) && !uses[i] && replace[i] == GRAPH_NONE && !node_has_effect(g, i, &mutates))
+			replace[i] = REWIRE_DROP;
 	}
 	free(uses);
 }
@@ -70,4 +66,4 @@ static bool apply_subgraphs(struct candidate *c, const struct repro *original, c
 	return ok;
 }
 
-const struct shrinker shrink_subgraphs = {"subgraphs", "Simplify subgraphs", list_subgraphs, apply_subgraphs};
+const struct shrinker shrink_subgraphs = {"subgraphs", "Simplify subgraphs", list_subgraphs, apply_subgraphs, "operations bypassed", NULL};

@@ -24,11 +24,7 @@ void close_tolerance(int dtype_a, int dtype_b, double *rtol, double *atol)
 
 /* ---- elements ---- */
 
-struct number {
-	double re, im;
-};
-
-static struct number load(int dtype, const char *p)
+struct tensor_number tensor_load(int dtype, const char *p)
 {
 	union {
 		uint16_t h[2];
@@ -41,21 +37,21 @@ static struct number load(int dtype, const char *p)
 	if (info->bytes > 1)
 		memcpy(&u, p, (size_t)info->bytes);
 	switch (dtype) {
-	case DTYPE_F16: return (struct number){stats_f16(u.h[0]), 0};
-	case DTYPE_BF16: return (struct number){stats_bf16(u.h[0]), 0};
-	case DTYPE_F32: return (struct number){(double)u.f[0], 0};
-	case DTYPE_F64: return (struct number){u.d[0], 0};
-	case DTYPE_I16: return (struct number){(int16_t)u.h[0], 0};
-	case DTYPE_U16: return (struct number){u.h[0], 0};
-	case DTYPE_I32: return (struct number){(int32_t)u.w, 0};
-	case DTYPE_U32: return (struct number){u.w, 0};
-	case DTYPE_I64: return (struct number){(double)(int64_t)u.q, 0};
-	case DTYPE_U64: return (struct number){(double)u.q, 0};
-	case DTYPE_C32: return (struct number){stats_f16(u.h[0]), stats_f16(u.h[1])};
-	case DTYPE_BC32: return (struct number){stats_bf16(u.h[0]), stats_bf16(u.h[1])};
-	case DTYPE_C64: return (struct number){(double)u.f[0], (double)u.f[1]};
-	case DTYPE_C128: return (struct number){u.d[0], u.d[1]};
-	default: return (struct number){stats_byte(dtype, (uint8_t)*p), 0};
+	case DTYPE_F16: return (struct tensor_number){stats_f16(u.h[0]), 0};
+	case DTYPE_BF16: return (struct tensor_number){stats_bf16(u.h[0]), 0};
+	case DTYPE_F32: return (struct tensor_number){(double)u.f[0], 0};
+	case DTYPE_F64: return (struct tensor_number){u.d[0], 0};
+	case DTYPE_I16: return (struct tensor_number){(int16_t)u.h[0], 0};
+	case DTYPE_U16: return (struct tensor_number){u.h[0], 0};
+	case DTYPE_I32: return (struct tensor_number){(int32_t)u.w, 0};
+	case DTYPE_U32: return (struct tensor_number){u.w, 0};
+	case DTYPE_I64: return (struct tensor_number){(double)(int64_t)u.q, 0};
+	case DTYPE_U64: return (struct tensor_number){(double)u.q, 0};
+	case DTYPE_C32: return (struct tensor_number){stats_f16(u.h[0]), stats_f16(u.h[1])};
+	case DTYPE_BC32: return (struct tensor_number){stats_bf16(u.h[0]), stats_bf16(u.h[1])};
+	case DTYPE_C64: return (struct tensor_number){(double)u.f[0], (double)u.f[1]};
+	case DTYPE_C128: return (struct tensor_number){u.d[0], u.d[1]};
+	default: return (struct tensor_number){stats_byte(dtype, (uint8_t)*p), 0};
 	}
 }
 
@@ -109,7 +105,7 @@ static void differs(struct tensor_close *c, int64_t i, double ratio, double a, d
 static void element(struct pairing *p, int64_t i, const char *pa, const char *pb)
 {
 	struct tensor_close *c = p->out;
-	struct number x = load(p->ma->dtype, pa), y = load(p->mb->dtype, pb);
+	struct tensor_number x = tensor_load(p->ma->dtype, pa), y = tensor_load(p->mb->dtype, pb);
 	double a = x.re, b = y.re, d;
 	bool same = x.re == y.re && x.im == y.im;
 	if (p->complex) {

@@ -38,6 +38,11 @@ struct tensor_meta {
 /* Strides of a contiguous tensor with these sizes, as torch computes them (a size of 0 counts as 1). */
 void tensor_contiguous(struct tensor_meta *m);
 bool tensor_is_contiguous(const struct tensor_meta *m);
+/* One element, its parts as doubles (im 0 but for complex dtypes; 64-bit integers are rounded). A dtype that dtype_info knows. */
+struct tensor_number {
+	double re, im;
+};
+struct tensor_number tensor_load(int dtype, const char *p);
 /* Product of the sizes; false on overflow or a negative size. */
 bool tensor_numel(const struct tensor_meta *m, int64_t *numel);
 /* Bytes from the first to behind the last element that the strides reach; false on overflow. */

@@ -113,7 +113,7 @@ far_cases() {
 		# A shell starts what is in its background with SIGINT ignored.
 		env --default-signal=INT fxminify -j2 --launcher "$launcher" -o "killed$sig.py" compile_error/minifier_launcher.py >out 2>err &
 		pid=$!
-		ok "SIG$sig: a search is under way" wait_for err "^The failure"
+		ok "SIG$sig: a search is under way" wait_for err "^failure"
 		like "SIG$sig: it runs there" "$(far_processes)" python
 		kill -s "$sig" "$pid"
 		wait "$pid" 2>/dev/null

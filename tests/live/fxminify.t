@@ -75,7 +75,7 @@ ended pass_memory sum.dim_IntList "memory: while in compile, in beside.py:(eats|
 ended pass_crash sum.dim_IntList "crashed: SIGSEGV: while in compile, in beside.py:crashes" verified
 ended cxx_hang erfc "timeout: while in compile, in .*cpp_builder.py:" verified
 if made pass_crash; then
-	like "pass_crash: what it printed before it died" "$(cat pass_crash/err)" "It printed last:.*about to read address 0"
+	like "pass_crash: what it printed before it died" "$(cat pass_crash/err)" "printed +last, before it ended:.*about to read address 0"
 	like "pass_crash: is in the journal" "$(cat pass_crash/*.journal)" '"printed":"about to read address 0'
 fi
 if made pass_memory; then
@@ -146,9 +146,9 @@ if made compile; then
 	fxminify --jobs=1 --no-verify -o way/d.py "$launcher" >out 2>mid.err &
 	pid=$!
 	set +m
-	wait_for '^The failure'
+	wait_for '^failure'
 	pkill -KILL -P $pid
-	wait_for '^SUCCESS'
+	wait_for '^nodes'
 	kill -INT $pid
 	wait $pid
 	is "Ctrl-C: status" $? 130
@@ -158,7 +158,7 @@ if made compile; then
 	before=$(grep -c '"test"' way/d.py.journal)
 	run fxminify --jobs=1 --no-verify --resume way/d.py.journal
 	is "resumed: status" "$status" 0
-	like "resumed: tests are known" "$(cat err)" "Resuming: $before tests are known"
+	like "resumed: tests are known" "$(cat err)" "resumed +$before tests are known"
 	is "resumed: the answer" "$(operators way/d.py)" relu
 	is "resumed: nothing was tested twice" "$(python3 -c 'import collections, json, sys
 tests = [json.loads(line) for line in open(sys.argv[1])]

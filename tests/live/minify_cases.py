@@ -268,24 +268,17 @@ def take(folder, target):
     os.symlink(found[0], target + os.path.splitext(found[0])[1])
 
 
-def is_made(target):
-    return any(os.path.exists(target + end) and os.stat(target + end).st_mtime > os.stat(__file__).st_mtime for end in (".py", ".pt2"))
+def is_made(target, source):
+    return any(os.path.exists(target + end) and os.stat(target + end).st_mtime > os.stat(source).st_mtime for end in (".py", ".pt2"))
 
 
-def main():
-    where = os.path.abspath(sys.argv[1])
-    wanted = [name for name in sys.argv[2:] or CASES if not is_made(os.path.join(where, name))]
-    os.makedirs(os.path.join(where, "bugs"), exist_ok=True)
-    for path, text in (("bugs/sitecustomize.py", BUGS), ("toys.py", TOY), ("beside.py", BESIDE), ("cxx", CXX)):
-        with open(os.path.join(where, path), "w") as f:
-            f.write(text)
-    os.chmod(os.path.join(where, "cxx"), 0o755)
-    if not wanted:
-        return
-    if os.path.join(where, "bugs") not in os.environ.get("PYTHONPATH", "").split(":"):
-        os.environ.update(PYTHONPATH=os.path.join(where, "bugs"), OMP_NUM_THREADS="1", TORCHINDUCTOR_COMPILE_THREADS="1",
-                          TORCHINDUCTOR_CACHE_DIR=os.path.join(where, "cache"))
-        os.execv(sys.executable, [sys.executable, *sys.argv])
+def missing(where, cases, source):
+    """Of the command line's, or of all: those that are not there yet."""
+    return [name for name in sys.argv[2:] or cases if not is_made(os.path.join(where, name), source)]
+
+
+def make(where, cases, wanted):
+    """Each in a process of its own, two at a time: some of them end it."""
     import torch, torch._inductor.compile_fx, torch._dynamo.repro.after_aot
     import torch._inductor.scheduler, torch._inductor.codegen.cpp
     torch.set_num_threads(1)
@@ -293,7 +286,7 @@ def main():
     for name in wanted:
         folder = os.path.join(where, name + ".d")
         shutil.rmtree(folder, ignore_errors=True)
-        pid = os.fork()  # some of them end it
+        pid = os.fork()
         if not pid:
             log = os.open(os.path.join(where, name + ".log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.dup2(log, 1)
@@ -303,7 +296,7 @@ def main():
             cpu = int(time.process_time()) + 40
             resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))  # the one that hangs
             try:
-                CASES[name](torch, folder)
+                cases[name](torch, folder)
             except BaseException:
                 traceback.print_exc()
             os._exit(0)
@@ -318,6 +311,28 @@ def main():
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(target + end)
         take(os.path.join(where, name + ".d"), target)
+
+
+def again(where, **more):
+    """As a process that has these variables from its start."""
+    os.environ.update(more, OMP_NUM_THREADS="1", TORCHINDUCTOR_COMPILE_THREADS="1", TORCHINDUCTOR_CACHE_DIR=os.path.join(where, "cache"))
+    os.execv(sys.executable, [sys.executable, *sys.argv])
+
+
+def main():
+    where = os.path.abspath(sys.argv[1])
+    wanted = missing(where, CASES, __file__)
+    bugs = os.path.join(where, "bugs")
+    os.makedirs(bugs, exist_ok=True)
+    for path, text in (("bugs/sitecustomize.py", BUGS), ("toys.py", TOY), ("beside.py", BESIDE), ("cxx", CXX)):
+        with open(os.path.join(where, path), "w") as f:
+            f.write(text)
+    os.chmod(os.path.join(where, "cxx"), 0o755)
+    if not wanted:
+        return
+    if bugs not in os.environ.get("PYTHONPATH", "").split(":"):
+        again(where, PYTHONPATH=bugs)
+    make(where, CASES, wanted)
 
 
 if __name__ == "__main__":

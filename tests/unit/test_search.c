@@ -164,6 +164,92 @@ static void test_stop(void **state)
 	}
 }
 
+/* ---- elements that cannot stand without others ---- */
+
+/* Each needs its half, down to 0. */
+static void close_tree(void *user, uint64_t *set)
+{
+	const struct world *x = user;
+	for (size_t i = x->n; i-- > 1;)
+		if (bit_in(set, i))
+			bit_add(set, i / 2);
+}
+
+/* Each needs all before it. */
+static void close_chain(void *user, uint64_t *set)
+{
+	const struct world *x = user;
+	bool in = false;
+	for (size_t i = x->n; i-- > 0;) {
+		in |= bit_in(set, i);
+		if (in)
+			bit_add(set, i);
+	}
+}
+
+static void (*closing)(void *, uint64_t *);
+static size_t least_asked; /* the smallest set that was */
+
+/* Only what can stand is asked about, and never what is left itself; an empty set is no question. */
+static int ask_closed(void *user, size_t n, search_set_fn *set, void *ctx, bool ordered, size_t *winner)
+{
+	struct world *x = user;
+	size_t words = bits_words(x->n), status = 0;
+	uint64_t *s = xcalloc(words, 8), *closed = xcalloc(words, 8);
+	*winner = SEARCH_NONE;
+	for (size_t i = 0; i < n && *winner == SEARCH_NONE && !status; i++) {
+		memset(s, 0, words * 8);
+		set(ctx, i, s);
+		if (!bits_count(s, x->n))
+			continue;
+		memcpy(closed, s, words * 8);
+		closing(x, closed);
+		assert_memory_equal(closed, s, words * 8);
+		assert_true(bits_count(s, x->n) < x->n);
+		if (bits_count(s, x->n) < least_asked)
+			least_asked = bits_count(s, x->n);
+		x->asked += intern_find(&x->seen, slice_of((char *)s, words * 8)) == INTERN_NONE;
+		intern_add(&x->seen, slice_of((char *)s, words * 8));
+		if (fails(x, s))
+			*winner = i;
+	}
+	(void)ordered;
+	free(s);
+	free(closed);
+	return (int)status;
+}
+
+/* What was tested is adopted: the result can stand and fails, and nothing of it can go with what needs it. */
+static void test_closed(void **state)
+{
+	(void)state;
+	static const struct {
+		void (*close)(void *, uint64_t *);
+		enum shape shape;
+		size_t n, left, most, limit;
+	} want[] = {
+		{close_tree, SINGLE, 500, 10, 60, 64},    {close_tree, FAR_PAIR, 500, 14, 90, 64}, {close_tree, TRIPLE, 5000, 30, 250, 64},
+		{close_chain, SINGLE, 500, 301, 40, 64}, {close_chain, FAR_PAIR, 500, 451, 60, 64}, {close_chain, SINGLE, 500, 301, 40, SIZE_MAX},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(want); i++)
+		for (unsigned jobs = 1; jobs <= 4; jobs += 3) {
+			w = (struct world){.shape = want[i].shape, .n = want[i].n};
+			struct search s = {.n = w.n, .jobs = jobs, .qx_limit = want[i].limit, .close = want[i].close, .ask = ask_closed, .user = &w};
+			closing = want[i].close;
+			least_asked = SIZE_MAX;
+			search_start(&s);
+			assert_int_equal(search_minimise(&s), 0);
+			print_message("# closed %zu, %u jobs: %zu questions, %zu left\n", i, jobs, w.asked, s.left);
+			assert_int_equal(s.left, want[i].left);
+			assert_int_equal(s.left, bits_count(s.keep, s.n));
+			assert_true(fails(&w, s.keep));
+			assert_true(least_asked <= s.left); /* it was tested */
+			assert_true(w.asked <= want[i].most * (jobs > 1 ? 2 : 1));
+			search_release(&s);
+			intern_release(&w.seen);
+		}
+}
+
 static void two_guesses(void *ctx, size_t i, uint64_t *set)
 {
 	(void)ctx;
@@ -199,6 +285,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts), cmocka_unit_test(test_probdd), cmocka_unit_test(test_jobs),
 		cmocka_unit_test(test_not_monotone), cmocka_unit_test(test_stop), cmocka_unit_test(test_suspects),
+		cmocka_unit_test(test_closed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,7 +170,7 @@ static void test_tuple_cannot_be_given(void **state)
 	assert_int_equal(slice_build(&g, &u, keep, NULL, &out, &cut, &err), -1);
 	assert_string_equal(err.text, "node 'f' needs 's', whose value is a tuple");
 	assert_null(cut.input);
-	slice_close(&g, &u, keep);
+	slice_close(&g, &u, NULL, false, keep);
 	assert_true(bit_in(keep, u.of[1]));
 	assert_built("x;s = x 2;f = s;return f");
 }
@@ -184,8 +184,43 @@ static void test_closing_goes_all_the_way_back(void **state)
 	g.node[2].meta = graph_add_tensor(&g, DTYPE_F32, 1, &n, NULL, SLICE("cpu"));
 	finish();
 	keep_node("d");
-	slice_close(&g, &u, keep);
+	slice_close(&g, &u, NULL, false, keep);
 	assert_built("x;b;c = b b;d = c x;return d");
+}
+
+/* What is not known can be given as a guess, but not what is no tensor by its name. */
+static void test_closing_with_guesses(void **state)
+{
+	(void)state;
+	MAKE("x input", "a " ADD " x x", "n torch.ops.aten.sym_size.int a 0", "m _operator.mul n 2", "v torch.ops.aten.view.default a m",
+	     "s torch.chunk v 2", "c torch.cat s", "d " ADD " c v", "o return d");
+	finish();
+	keep_node("d");
+	slice_close(&g, &u, NULL, true, keep);
+	assert_built("v;c;d = c v;return d");
+	keep_node("v");
+	slice_close(&g, &u, NULL, true, keep);
+	assert_built("a;c;n = a 0;m = n 2;v = a m;d = c v;return d");
+	cut_release(&cut);
+	graph_release(&out);
+	memset(keep, 0, sizeof(keep));
+	keep_node("c");
+	slice_close(&g, &u, NULL, true, keep);
+	assert_built("v;s = v 2;c = s;return c");
+}
+
+/* With a way round what is not known, nothing is closed over. */
+static void test_closing_goes_the_other_way(void **state)
+{
+	(void)state;
+	uint32_t replace[6];
+	MAKE("x input", "a " ADD " x x", "b " ADD " a a", "c " ADD " b x", "o return c");
+	finish();
+	memset(replace, 0xff, sizeof(replace));
+	replace[2] = 0;
+	keep_node("c");
+	slice_close(&g, &u, replace, false, keep);
+	assert_int_equal(bits_count(keep, u.n), 1);
 }
 
 /* With metadata that says tensor, an int takes a row, and the node before it can be given. */
@@ -199,7 +234,7 @@ static void test_getitem_of_a_tensor(void **state)
 	assert_int_equal(u.n, 2);
 	keep_node("r");
 	assert_built("a;r = a 0;return r");
-	slice_close(&g, &u, keep);
+	slice_close(&g, &u, NULL, false, keep);
 	assert_int_equal(bits_count(keep, u.n), 1);
 }
 
@@ -251,7 +286,7 @@ static void test_replace(void **state)
 	graph_release(&out);
 	replace[1] = 3; /* in a circle: each is itself */
 	assert_int_equal(slice_build(&g, &u, keep, replace, &out, &cut, &err), 0);
-	assert_string_equal(drawn(&out), "x;b;c;a = x x;d = c b;return a d");
+	assert_string_equal(drawn(&out), "x;b;c;a = x x;d = c b;return d a");
 	cut_release(&cut);
 	graph_release(&out);
 	memset(replace, 0xff, sizeof(replace));
@@ -259,6 +294,26 @@ static void test_replace(void **state)
 	keep_node("b");
 	assert_int_equal(slice_build(&g, &u, keep, replace, &out, &cut, &err), -1);
 	assert_string_equal(err.text, "node 'b' needs 'd', which does not come before it");
+}
+
+/* The original's outputs stay, in their order, as far as their nodes do: used ones, inputs, one twice; of a tuple only what it returns. */
+static void test_outputs_stay(void **state)
+{
+	(void)state;
+	MAKE("x input", "y input", "a " ADD " x x", "b " MUL " a a", "c " ADD " b b", "s torch.ops.aten.split.Tensor c 2", "g0 " GETITEM " s 0",
+	     "g1 " GETITEM " s 1", "d " ADD " g0 g1", "o return b y a 7 g0 b");
+	finish();
+	keep_node("a");
+	assert_built("x;y;a = x x;return y a 7");
+	assert_int_equal(cut.n_outputs, 3);
+	assert_int_equal(cut.output[0], 1);
+	assert_int_equal(cut.output[2], GRAPH_NONE);
+	keep_node("b");
+	assert_built("x;y;a = x x;b = a a;return b y a 7 b");
+	memset(keep, 0, sizeof(keep));
+	keep_node("c");
+	keep_node("s");
+	assert_built("y;b;c = b b;s = c 2;g0 = s 0;return y 7 g0");
 }
 
 static void test_effects(void **state)
@@ -425,7 +480,7 @@ static void random_graph(uint64_t *seed, uint32_t n)
 		if (kind != 2 && kind != 4)
 			snprintf(tensors[n_tensors++], 16, "n%u", i);
 	}
-	line = xasprintf("o return %s", tensors[n_tensors - 1]);
+	line = xasprintf("o return %s %s x0 %s", tensors[n_tensors - 1], tensors[pick(seed, n_tensors)], tensors[pick(seed, n_tensors)]);
 	add(line);
 	free(line);
 	finish();
@@ -440,6 +495,27 @@ static bool unit_used(uint32_t unit)
 		for (uint32_t at = g.user_of[u.node[k]]; at < g.user_of[u.node[k] + 1]; at++)
 			if (kept(g.user[at]) && u.of[g.user[at]] != unit)
 				return true;
+	return false;
+}
+
+static bool is_returned(uint32_t node)
+{
+	return g.user_of[node + 1] > g.user_of[node] && g.user[g.user_of[node + 1] - 1] == g.module[0].output;
+}
+
+static bool unit_returned(uint32_t unit)
+{
+	for (uint32_t k = u.first[unit]; k < u.first[unit + 1]; k++)
+		if (is_returned(u.node[k]))
+			return true;
+	return false;
+}
+
+static bool is_output(uint32_t node)
+{
+	for (uint32_t k = 0; k < cut.n_outputs; k++)
+		if (cut.output[k] == node)
+			return true;
 	return false;
 }
 
@@ -466,18 +542,16 @@ static void check_candidate(void)
 	for (uint32_t i = 0; i < cut.n_outputs; i++) {
 		uint32_t node = out.value[ret.first + i].node;
 		assert_int_equal(cut.from[node], cut.output[i]);
-		assert_false(unit_used(u.of[cut.output[i]]));
+		assert_true(is_returned(cut.output[i]) || !unit_used(u.of[cut.output[i]]));
 		assert_false(u.is[cut.output[i]] & (NODE_TUPLE | NODE_NO_VALUE));
 	}
 	for (uint32_t i = 0; i < g.n_nodes; i++) {
 		bool part_for_nobody = u.is[i] & NODE_GETITEM && g.user_of[i] == g.user_of[i + 1];
 		n_kept += kept(i);
-		if (kept(i) && !unit_used(u.of[i]) && !(u.is[i] & (NODE_TUPLE | NODE_NO_VALUE)) && !part_for_nobody) {
-			bool found = false;
-			for (uint32_t k = 0; k < cut.n_outputs; k++)
-				found |= cut.output[k] == i;
-			assert_true(found); /* every sink is an output */
-		}
+		if (is_returned(i) && (kept(i) || g.node[i].op == GRAPH_PLACEHOLDER))
+			assert_true(is_output(i));
+		if (kept(i) && !unit_used(u.of[i]) && !unit_returned(u.of[i]) && !(u.is[i] & (NODE_TUPLE | NODE_NO_VALUE)) && !part_for_nobody)
+			assert_true(is_output(i)); /* every sink is an output */
 	}
 	assert_true(seen_kept <= n_kept);
 }
@@ -535,7 +609,7 @@ int main(void)
 #define T(f) cmocka_unit_test_teardown(f, teardown)
 	const struct CMUnitTest tests[] = {
 	    T(test_any_subset), T(test_nothing_and_all), T(test_tuple_is_one_unit), T(test_tuple_cannot_be_given), T(test_closing_goes_all_the_way_back),
-	    T(test_getitem_of_a_tensor), T(test_subgraphs_and_attributes_come_along), T(test_replace), T(test_effects),
+	    T(test_closing_with_guesses), T(test_closing_goes_the_other_way), T(test_outputs_stay), T(test_getitem_of_a_tensor), T(test_subgraphs_and_attributes_come_along), T(test_replace), T(test_effects),
 	    T(test_effect_in_a_subgraph), T(test_no_value_is_no_output), T(test_dead), T(test_needs),
 	    T(test_symbolic_and_last_use), T(test_random), T(test_candidate_of_a_candidate),
 	};
