@@ -156,7 +156,7 @@ static int write_extract(struct extract *x, const struct candidate *c, const str
 	int status = result_write(r, c, given, err);
 	if (status < 0 && err->status == EXIT_INPUT && x->s.o->form < 0) {
 		buf_addf(&r->more, "not a plain program: %s", err->text);
-		report_line(&x->s.report, "It is %s", buf_str(&r->more));
+		report_row(&x->s.report, "form", "%s", buf_str(&r->more));
 		r->form = FORM_LAUNCHER;
 		status = result_write(r, c, given, err);
 	}
@@ -171,18 +171,17 @@ static int try_it(struct extract *x, const struct candidate *c, const struct rep
 	struct err why;
 	if (!x->with_values || s->o->no_verify || !result_is_program(s->result.path))
 		return 0;
-	report_line(&s->report, "Running %s in a fresh process", s->result.path);
 	s->runner.best.line = c->line;
 	s->runner.best.n_lines = c->n_lines;
 	const int status = torch_try(s, &out, &why);
 	s->runner.best.line = NULL;
 	s->runner.best.n_lines = 0;
 	if (status < 0) {
-		report_line(&s->report, "It could not be run: %s", why.text);
+		report_row(&s->report, "verified", "not: it could not be run: %s", why.text);
 		return 0;
 	}
 	buf_addf(&s->result.verified, "%s in a fresh process with all caches off", out.kind == OUTCOME_PASSES ? "runs" : outcome_name(out.kind));
-	report_line(&s->report, "It %s%s%s", buf_str(&s->result.verified), s->result.error.len ? ": " : "", buf_str(&s->result.error));
+	report_row(&s->report, "verified", "it %s%s%s", buf_str(&s->result.verified), s->result.error.len ? ": " : "", buf_str(&s->result.error));
 	return write_extract(x, c, given, err);
 }
 
@@ -204,8 +203,8 @@ static int extract(struct extract *x, struct err *err)
 	if (status == 0)
 		status = try_it(x, &c, given, err);
 	if (status == 0)
-		report_line(&s->report, "Wrote %zu of %zu nodes, %zu input%s, to %s", c.ops, graph_n_ops(&s->in.repro.graph), c.n_feeds,
-			    c.n_feeds == 1 ? "" : "s", s->result.path);
+		report_row(&s->report, "result", "%s: %zu of %zu operations, %zu input%s", s->result.path, c.ops,
+			   graph_n_ops(&s->in.repro.graph), c.n_feeds, c.n_feeds == 1 ? "" : "s");
 	free(given);
 	candidate_release(&c);
 	return status;

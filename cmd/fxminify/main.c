@@ -34,7 +34,7 @@ static const struct opt options[] = {
 	OPT_FLAG(0, "no-locate", &opt.no_locate, "search without locating first"),
 	OPT_LIST('p', "passes", "LIST", &passes,
 		 "some of nodes, outputs, memory, leaves, strides, values, inputs, subgraphs, symbols, sizes, dtypes, arguments, constants, head, "
-		 "with commas (default: all; with --test nodes, outputs, values, inputs, symbols, head)"),
+		 "with commas (default: all; with --test not subgraphs, sizes, dtypes, arguments, constants)"),
 	OPT_INT(0, "max-granularity", "N", &opt.max_granularity, 1, 1 << 30, "drop at most N nodes at once"),
 	OPT_INT('j', "jobs", "N", &opt.jobs, 1, 256, "tests side by side (default: the number of CPUs)"),
 	OPT_INT(0, "repeat", "N", &opt.repeat, 1, 1000, "ask up to N times about what passes: for failures that come and go"),

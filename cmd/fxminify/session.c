@@ -280,10 +280,46 @@ static int show_located(struct session *s)
 	return status < 0 && err.text[0] ? (int)err.status : EXIT_FINE;
 }
 
+static void add_count(struct buf *b, uint64_t n, const char *what)
+{
+	if (n)
+		buf_addf(b, "%s%llu %s", b->len ? ", " : "", (unsigned long long)n, what);
+}
+
+/* Nothing went: what became of the smaller graphs says why. */
+static void tell_unreduced(struct session *s, const struct runner_counts *before)
+{
+	const struct runner *r = &s->runner;
+	uint64_t n[VERDICT_FLAKY + 1], tests = r->count.tests - before->tests;
+	struct buf b = {0};
+	for (int v = 0; v <= VERDICT_FLAKY; v++)
+		n[v] = r->count.by_verdict[v] - before->by_verdict[v];
+	add_count(&b, n[VERDICT_PASSES], "pass");
+	add_count(&b, n[VERDICT_INVALID], "do not run in eager either");
+	add_count(&b, n[VERDICT_TIMEOUT], "take too long");
+	add_count(&b, n[VERDICT_INFRA], "could not be tested");
+	add_count(&b, n[VERDICT_OTHERWISE], "fail otherwise");
+	if (n[VERDICT_OTHERWISE] && r->n_others) {
+		struct buf first = {0};
+		describe_signature(&r->other[0], &first);
+		buf_addf(&b, ": %.*s", first.len > 300 ? 300 : (int)first.len, buf_str(&first));
+		buf_release(&first);
+	}
+	if (tests)
+		report_line(&s->report, "No operation could be dropped: of %llu smaller graphs none fails as the whole does (%s)", (unsigned long long)tests,
+			    buf_str(&b));
+	else
+		report_line(&s->report, "No operation could be dropped: no smaller graph can be made of it, for each operation needs the others");
+	buf_release(&b);
+}
+
 static int reduce(struct session *s, struct err *err)
 {
+	const struct runner_counts before = s->runner.count;
 	if (s->o->nodes && reduce_nodes(&s->reduction, &s->suspects, err) < 0)
 		return -1;
+	if (s->o->nodes && s->runner.best.ops == s->original_ops && s->original_ops > 1)
+		tell_unreduced(s, &before);
 	return reduce_rest(&s->reduction, s->o->passes, err);
 }
 

@@ -397,7 +397,8 @@ static int commit(void *ctx, struct trace_scan *s)
 	}
 	if (d->opt->export)
 		return 0;
-	if (write_all(d->jsonl, x->jsonl.p, x->jsonl.len, temp_file_name(), &e) < 0) {
+	char name[TEMP_NAME];
+	if (write_all(d->jsonl, x->jsonl.p, x->jsonl.len, temp_file_name(name), &e) < 0) {
 		temp_failed(&e);
 		return failed(d, &e);
 	}
