@@ -75,7 +75,7 @@ exits "with room for it nothing fails" 1 fxminify --test "'$bug' single 50 \"\$1
 
 # ---- messages ----
 exits "--graph, no such file" 3 fxminify --graph 0/0 none.log
-like "is said" "$(cat err)" "^fxminify: cannot read 'none.log': No such file or directory"
+like "is said" "$(cat err)" "^fxminify: cannot (open|read) 'none.log': No such file or directory"
 mkdir notorch
 echo 'raise ImportError("No module named torch")' >notorch/torch.py
 exits "no torch" 4 env PYTHONPATH="$TMP/notorch" fxminify -q --python python3 -o a.py "$launcher"
