@@ -1,5 +1,6 @@
 /* session.h - one reduction, and the two kinds of oracle it may have.
  *
+ *     knobs.c    numeric settings, at the end
  *     command.c  --test COMMAND
  *     torch.c    Python with torch: recording, locating, verifying, the values of the result's inputs
  */
@@ -26,6 +27,9 @@ struct session {
 	void *torch;            /* torch.c's own; NULL with --test */
 	const char *const *env; /* what tests run with; NULL when nothing is known */
 };
+
+/* knobs.c: a difference of values that goes with a setting is said, and written into the result. */
+int try_knobs(struct session *s, struct err *err);
 
 int command_open(struct session *s, struct err *err);
 

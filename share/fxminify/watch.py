@@ -154,8 +154,10 @@ class Watch:
             self.quiet, both = 0.0, stack
         self.stack = both
 
-    def says(self, phase, now):
-        """A message came; phase: of before."""
+    def says(self, phase, now, waits=False):
+        """A message came; phase: of before. waits: for another process of ours, which makes it no older."""
+        if waits:
+            self.last = now
         if phase in ("eager", "trace"):
             self.eager += now - self.said
         self.said, self.quiet, self.stack = now, 0.0, None
