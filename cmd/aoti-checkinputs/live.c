@@ -1,5 +1,6 @@
 /* Watching a command: every call of every model in it against its contract. */
 #include "base/diag.h"
+#include "base/screen.h"
 #include "checkinputs.h"
 #include "io/output.h"
 #include "live/live.h"
@@ -15,11 +16,11 @@ struct watch {
 	struct buf unread; /* of each model whose text was not understood everywhere: "; of /x/model.so 5 checks were not understood" */
 };
 
-static void say(struct watch *w, const char *text, size_t n)
+static void say(struct watch *w, struct screen *text)
 {
 	struct err err;
 	int fd = w->log < 0 ? STDERR_FILENO : w->log;
-	if (w->log_failed || write_all(fd, text, n, w->o.log ? w->o.log : "standard error", &err) == 0)
+	if (w->log_failed || screen_write(text, fd, w->o.log ? w->o.log : "standard error", &err) == 0)
 		return;
 	w->log_failed = true;
 	if (w->log >= 0)
@@ -32,13 +33,12 @@ static void on_event(void *user, const struct live_event *ev)
 	bool finding = ev->kind == LIVE_CALL_MISMATCH || ev->kind == LIVE_NO_CONTRACT || ev->kind == LIVE_STEPPED_ASIDE;
 	if (w->o.quiet || (!finding && !w->o.log))
 		return;
-	struct buf b = {0};
-	buf_addf(&b, "%s: ", diag_tool);
-	live_event_text(ev, &b);
-	clean_lines(b.p, b.len);
-	buf_addc(&b, '\n');
-	say(w, b.p, b.len);
-	buf_release(&b);
+	struct screen s = {0};
+	buf_addf(&s.b, "%s: ", diag_tool);
+	live_event_text(ev, &s.b);
+	buf_addc(&s.b, '\n');
+	say(w, &s);
+	buf_release(&s.b);
 }
 
 static int on_contract(void *user, const char *so_path, pid_t pid, struct buf *json, struct err *err)
@@ -61,28 +61,28 @@ static int on_contract(void *user, const char *so_path, pid_t pid, struct buf *j
 
 static void summary(struct watch *w, const struct live_result *r)
 {
-	struct buf b = {0};
+	struct screen s = {0};
 	if (w->o.quiet)
 		return;
-	buf_addf(&b, "%s: ", diag_tool);
+	buf_addf(&s.b, "%s: ", diag_tool);
 	if (!r->models || (!r->calls && !r->past)) {
-		live_watched(r, &b);
+		live_watched(r, &s.b);
 	} else {
-		buf_addf(&b, "%u model%s, %llu call%s, %llu did not fit", r->models, r->models == 1 ? "" : "s",
+		buf_addf(&s.b, "%u model%s, %llu call%s, %llu did not fit", r->models, r->models == 1 ? "" : "s",
 			 (unsigned long long)r->calls, r->calls == 1 ? "" : "s", (unsigned long long)r->mismatched);
 		if (r->failed)
-			buf_addf(&b, ", %llu were stopped", (unsigned long long)r->failed);
+			buf_addf(&s.b, ", %llu were stopped", (unsigned long long)r->failed);
 		if (r->unchecked)
-			buf_addf(&b, ", %llu could not be checked", (unsigned long long)r->unchecked);
+			buf_addf(&s.b, ", %llu could not be checked", (unsigned long long)r->unchecked);
 		if (r->past) {
-			buf_adds(&b, "; ");
-			live_watched(r, &b);
+			buf_adds(&s.b, "; ");
+			live_watched(r, &s.b);
 		}
-		buf_add_slice(&b, buf_slice(&w->unread));
+		buf_add_slice(&s.b, buf_slice(&w->unread));
 	}
-	buf_addc(&b, '\n');
-	say(w, b.p, b.len);
-	buf_release(&b);
+	buf_addc(&s.b, '\n');
+	say(w, &s);
+	buf_release(&s.b);
 }
 
 int run_live(char **command, const struct checkinputs_options *o)

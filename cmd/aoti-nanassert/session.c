@@ -39,10 +39,9 @@ void session_flush(struct session *s)
 	if (!s->screen.b.len)
 		return;
 	if (s->o->log || s->live) {
-		screen_clean(&s->screen);
 		int fd = s->log >= 0 ? s->log : STDERR_FILENO;
 		if (!s->log_failed)
-			r = write_all(fd, s->screen.b.p, s->screen.b.len, s->o->log ? s->o->log : "standard error", &err);
+			r = screen_write(&s->screen, fd, s->o->log ? s->o->log : "standard error", &err);
 		buf_reset(&s->screen.b);
 	} else {
 		r = screen_flush(&s->screen, &err);

@@ -68,14 +68,7 @@ void session_flush(struct session *s)
 	struct err err = {0};
 	if (!s->screen.b.len)
 		return;
-	int r;
-	if (s->log_fd >= 0) {
-		screen_clean(&s->screen);
-		r = write_all(s->log_fd, s->screen.b.p, s->screen.b.len, s->o->log, &err);
-		buf_reset(&s->screen.b);
-	} else {
-		r = screen_flush(&s->screen, &err);
-	}
+	int r = s->log_fd >= 0 ? screen_write(&s->screen, s->log_fd, s->o->log, &err) : screen_flush(&s->screen, &err);
 	/* A reader that has gone (| head) had enough: the model runs on, nothing more is shown. */
 	if (r < 0 && err.text[0] && !s->err.text[0])
 		s->err = err;
@@ -216,6 +209,10 @@ int session_run(struct session *s, const struct operands *in, int first, uint32_
 	if (!in->command && child_signalled())
 		return end_early(s, &w);
 	session_flush(s);
+	if (s->folder && calls_unsaved(&w.calls) && !s->err.text[0]) {
+		errno = calls_unsaved(&w.calls);
+		err_errno(&s->err, EXIT_ENVIRON, "cannot write the tensors of '%s'", wo.model ? wo.model : "the command");
+	}
 	s->seen += calls_unlogged(&w.calls);
 	say_end(s, &w);
 	if (s->end)

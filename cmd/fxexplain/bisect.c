@@ -421,7 +421,7 @@ static void bisect(struct bisect *b)
 int bisect_main(const struct explain_options *opt, const struct operands *in)
 {
 	struct bisect b = {.o = opt, .command = in->command};
-	struct screen s = screen_make();
+	struct screen s = explain_screen(opt->output);
 	if (opt->sarif || opt->github || opt->html)
 		die(EXIT_USAGE, "--bisect writes text or --json");
 	char *kept = opt->keep ? run_kept_folder(opt->keep) : NULL;
@@ -429,15 +429,12 @@ int bisect_main(const struct explain_options *opt, const struct operands *in)
 	put_site(&b);
 	bisect(&b);
 	run_remove_folder();
-	if (opt->output)
-		s.width = 0, s.color = false;
 	if (opt->json)
 		bisect_document(&s.b, &b);
 	else
 		bisect_show(&s, &b);
-	explain_write(&s.b, opt->output);
+	explain_write(&s, opt->output);
 	int status = !b.first->failed ? EXIT_FINE : b.unreached ? EXIT_ENVIRON : EXIT_FOUND;
-	buf_release(&s.b);
 	arena_release(&b.arena);
 	free(b.site);
 	free(kept);

@@ -64,24 +64,12 @@ static void unwind(struct crash_answer *a, struct slice core)
 
 static void write_answer(const struct crash_answer *a, const struct explain_options *opt)
 {
-	struct err err = {.text = ""};
-	struct output *out = opt->output && strcmp(opt->output, "-") ? output_file(opt->output, &err) : NULL;
-	struct screen s = screen_make();
-	if (opt->output && strcmp(opt->output, "-") && !out)
-		die_err(&err);
-	if (out)
-		s.width = 0, s.color = false;
+	struct screen s = explain_screen(opt->output);
 	if (opt->json)
 		crash_json(&s.b, a);
 	else
 		crash_show(&s, a, opt->all);
-	int fd = out ? output_fd(out) : STDOUT_FILENO;
-	bool failed = write_all(fd, s.b.p, s.b.len, out ? opt->output : "standard output", &err) < 0;
-	if (failed)
-		output_abort(out);
-	if ((failed && err.text[0]) || (!failed && out && output_commit(out, &err) < 0))
-		die_err(&err);
-	buf_release(&s.b);
+	explain_write(&s, opt->output);
 }
 
 int crash_main(const struct explain_options *opt, const struct operands *in)

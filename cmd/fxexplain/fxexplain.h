@@ -79,8 +79,10 @@ int baseline_compare(const struct explanation *x, const struct explain_options *
 
 /* ---- main.c: facts to whatever the options ask for; also the end of `run` ---- */
 int explain_paths(const struct explain_options *opt, const char *const *path, int n);
-/* To this file, which appears when it is whole; NULL, "" and "-": standard output. Ends the tool when it cannot. */
-void explain_write(const struct buf *b, const char *path);
+/* What goes to this file, which appears when it is whole; NULL, "" and "-": to standard output. Writing ends the tool when it cannot,
+ * else s is empty. */
+struct screen explain_screen(const char *path);
+void explain_write(struct screen *s, const char *path);
 
 /* ---- subcommands ---- */
 int kernel_main(const struct explain_options *opt, const struct operands *in);

@@ -107,21 +107,20 @@ static void append_summary(const struct explanation *x)
 {
 	const char *path = getenv("GITHUB_STEP_SUMMARY");
 	struct err err = {.text = ""};
-	struct buf b = {0};
+	struct screen s = {0};
 	if (!path || !*path)
 		return;
 	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-	summary(&b, x);
+	summary(&s.b, x);
 	if (fd < 0)
 		err_errno(&err, EXIT_ENVIRON, "cannot write the job summary to '%s'", path);
-	clean_lines(b.p, b.len);
 	if (fd >= 0)
-		write_all(fd, b.p, b.len, path, &err);
+		screen_write(&s, fd, path, &err);
 	if (err.text[0])
 		warn("%s", err.text);
 	if (fd >= 0)
 		close(fd);
-	buf_release(&b);
+	buf_release(&s.b);
 }
 
 void emit_github(struct buf *b, const struct explanation *x, const struct explain_options *opt)

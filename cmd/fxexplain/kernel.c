@@ -159,45 +159,26 @@ static uint32_t find(const struct kernelmaps *k, const char *name, struct kernel
 	return n;
 }
 
-static void write_out(const struct explain_options *opt, struct screen *s)
-{
-	struct err err = {.text = ""};
-	if (!opt->output || !strcmp(opt->output, "-")) {
-		if (screen_flush(s, &err) < 0 && err.text[0])
-			die_err(&err);
-		return;
-	}
-	struct output *out = output_file(opt->output, &err);
-	if (!out)
-		die_err(&err);
-	if (write_all(output_fd(out), s->b.p, s->b.len, opt->output, &err) < 0) {
-		output_abort(out);
-		die_err(&err);
-	}
-	if (output_commit(out, &err) < 0)
-		die_err(&err);
-}
-
 int kernel_main(const struct explain_options *opt, const struct operands *in)
 {
 	struct kernelmaps k = {0};
-	struct err err = {.text = ""};
-	struct screen s = screen_make();
+	struct err err = {.text = ""}, earlier = err;
+	struct screen s = explain_screen(opt->output);
 	const char *name = is_name(in) ? in->v[0] : NULL;
 	unsigned lost = 0;
 	if (opt->sarif || opt->github || opt->html)
 		die(EXIT_USAGE, "kernel writes text or --json");
-	if (opt->output)
-		s = (struct screen){0};
 	for (int i = name ? 1 : 0; i < in->n; i++)
 		if (load(&k, in->v[i], opt->model, &err) < 0) {
-			lost++;
-			if (!opt->quiet && in->n > (name ? 2 : 1))
-				warn("%s", err.text);
+			if (lost++)
+				warn("%s", earlier.text);
+			earlier = err;
 		}
 	kernelmaps_build(&k);
 	if (!k.n && lost)
 		die_err(&err);
+	if (lost)
+		warn("%s", err.text);
 	if (!k.n && !k.n_text)
 		die(EXIT_INPUT, "no generated code in what was given");
 
@@ -224,8 +205,7 @@ int kernel_main(const struct explain_options *opt, const struct operands *in)
 		for (uint32_t i = 0; i < n_hits; i++)
 			show_hit(&s, &k, hit[i]);
 	}
-	write_out(opt, &s);
-	buf_release(&s.b);
+	explain_write(&s, opt->output);
 	free(error);
 	free(hit);
 	kernelmaps_release(&k);

@@ -90,56 +90,42 @@ static const struct opt_spec spec = {
 	.commands = commands,
 };
 
-/* To -o, to --html=FILE, or to standard output. */
-void explain_write(const struct buf *b, const char *path)
+static bool is_file(const char *path) { return path && *path && strcmp(path, "-"); }
+
+struct screen explain_screen(const char *path)
+{
+	struct screen s = screen_make();
+	if (is_file(path))
+		s.width = 0, s.color = false;
+	return s;
+}
+
+void explain_write(struct screen *s, const char *path)
 {
 	struct err err = {.text = ""};
-	struct output *out = path && *path && strcmp(path, "-") ? output_file(path, &err) : NULL;
-	if (path && *path && strcmp(path, "-") && !out)
+	if ((is_file(path) ? screen_save(s, path, &err) : screen_flush(s, &err)) < 0 && err.text[0])
 		die_err(&err);
-	if (opt.report || opt.github)
-		clean_lines(b->p, b->len);
-	if (write_all(out ? output_fd(out) : STDOUT_FILENO, b->p, b->len, out ? path : "standard output", &err) < 0) {
-		output_abort(out);
-		if (err.text[0])
-			die_err(&err);
-	} else if (out && output_commit(out, &err) < 0) {
-		die_err(&err);
-	}
+	buf_release(&s->b);
 }
 
 static void emit(const struct explanation *x)
 {
 	struct err err = {.text = ""};
-	struct buf b = {0};
-	const char *path = opt.output;
+	const char *path = opt.html && *opt.html ? opt.html : opt.output;
+	struct screen s = explain_screen(path);
 	if (opt.report)
-		emit_report(&b, x, &opt);
+		emit_report(&s.b, x, &opt);
 	else if (opt.json)
-		emit_json(&b, x, &opt);
+		emit_json(&s.b, x, &opt);
 	else if (opt.sarif)
-		emit_sarif(&b, x, &opt);
+		emit_sarif(&s.b, x, &opt);
 	else if (opt.github)
-		emit_github(&b, x, &opt);
-	else if (opt.html) {
-		path = *opt.html ? opt.html : path;
-		if (emit_html(&b, x, &opt, &err) < 0)
-			die_err(&err);
-	} else {
-		struct screen s = screen_make();
-		if (path)
-			s.width = 0, s.color = false;
+		emit_github(&s.b, x, &opt);
+	else if (opt.html && emit_html(&s.b, x, &opt, &err) < 0)
+		die_err(&err);
+	else if (!opt.html)
 		emit_terminal(&s, x, &opt);
-		if (!path) {
-			if (screen_flush(&s, &err) < 0 && err.text[0])
-				die_err(&err);
-			buf_release(&s.b);
-			return;
-		}
-		b = s.b;
-	}
-	explain_write(&b, path);
-	buf_release(&b);
+	explain_write(&s, path);
 }
 
 int explain_paths(const struct explain_options *o, const char *const *path, int n)

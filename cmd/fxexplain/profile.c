@@ -115,14 +115,12 @@ int profile_main(const struct explain_options *opt, const struct operands *in)
 		v.has_facts = true;
 	}
 	kernelmaps_build(&v.maps);
-	struct screen s = screen_make();
+	struct screen s = explain_screen(opt->output);
 	if (opt->json)
 		profile_json(&s.b, &v);
 	else
 		profile_terminal(&s, &v, opt);
-	if (screen_flush(&s, &err) < 0 && err.text[0])
-		die_err(&err);
-	buf_release(&s.b);
+	explain_write(&s, opt->output);
 	free(logs);
 	if (v.has_facts)
 		facts_release(&v.facts);

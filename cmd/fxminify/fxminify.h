@@ -6,10 +6,12 @@
  *     result.c   the best so far as a file, and as text for a candidate
  *     report.c   what people see: a row for each step, the line that moves, the summary
  *     stats.c    --stats
+ *     extract.c  fxminify extract: a part of the graph as a program, nothing is searched
  */
 #ifndef FXMINIFY_H
 #define FXMINIFY_H
 #include "base/opt.h"
+#include "base/screen.h"
 #include "graph/repro.h"
 #include "reduce/shrink.h"
 
@@ -28,6 +30,9 @@ struct fxminify_options {
 	bool nodes;
 	/* Where to */
 	int form; /* enum form; -1: plain where that was verified */
+	const char *node, *from, *to; /* extract */
+	int radius;
+	bool no_values;
 	const char *output, *journal, *resume, *stats, *save_dir;
 	bool no_journal;
 };
@@ -100,6 +105,8 @@ void report_summary(struct report *r, const struct candidate *best, size_t origi
 
 /* session.c: an exit status */
 int session_run(const struct fxminify_options *o, const char *path, const char *const *argv, const char *resume);
+/* extract.c: an exit status */
+int extract_run(const struct fxminify_options *o, const char *path, const char *const *argv);
 /* stats.c */
 int stats_run(const char *path);
 

@@ -22,13 +22,17 @@ void report_clear(struct report *r)
 	r->shown = false;
 }
 
-/* Messages come out of programs and files: only what is put around them here drives the terminal. */
-static void put_line(struct report *r, const char *label, struct buf *text, const char *tail)
+static void put_line(struct report *r, const char *label, const struct buf *text, const char *tail)
 {
+	struct screen s = {.color = r->colour};
 	report_clear(r);
-	clean_lines(text->p, text->len);
-	const char *dim = r->colour && *tail ? "\033[2m" : "", *plain = *dim ? "\033[0m" : "";
-	fprintf(stderr, "%-*s%.*s%s%s%s\n", *label ? LABEL_WIDTH : 0, label, (int)text->len, text->len ? text->p : "", dim, tail, plain);
+	buf_addf(&s.b, "%-*s", *label ? LABEL_WIDTH : 0, label);
+	buf_add_slice(&s.b, buf_slice(text));
+	if (*tail)
+		put_dim(&s, tail);
+	buf_addc(&s.b, '\n');
+	screen_write(&s, STDERR_FILENO, "standard error", NULL); /* nothing can be done when that is gone */
+	buf_release(&s.b);
 	r->last = 0;
 }
 

@@ -63,20 +63,6 @@ bool result_is_program(const char *path)
 	return strcmp(path, "-") != 0 && format_of(path) == FORMAT_PROGRAM;
 }
 
-static int write_text(const char *path, const struct buf *b, struct err *err)
-{
-	if (!strcmp(path, "-"))
-		return write_all(STDOUT_FILENO, b->p, b->len, "standard output", err);
-	struct output *o = output_file(path, err);
-	if (!o)
-		return -1;
-	if (write_all(output_fd(o), b->p, b->len, path, err) < 0) {
-		output_abort(o);
-		return -1;
-	}
-	return output_commit(o, err);
-}
-
 static struct repro_note note_of(const struct result *r)
 {
 	return (struct repro_note){
@@ -105,22 +91,23 @@ int result_write(const struct result *r, const struct candidate *c, const struct
 	struct repro_program p = {.style = r->form == FORM_PLAIN ? REPRO_PLAIN : REPRO_ALONE, .graph = &c->graph, .given = given ? given : own,
 				  .n_given = c->n_feeds, .note = &note, .seed = r->o->seed, .check = r->check,
 				  .spellings = share_file("fxminify/spellings.txt")};
-	struct buf b = {0};
+	struct screen s = {0};
+	struct buf *b = &s.b;
 	enum format format = format_of(r->path);
 	int status = 0;
 	if (format == FORMAT_JSON)
-		json_text(r->in, c, &b);
+		json_text(r->in, c, b);
 	else if (format == FORMAT_DOT)
-		graph_dot(&c->graph, &b);
+		graph_dot(&c->graph, b);
 	else if (format == FORMAT_READABLE)
-		fxcode_write(&c->graph, FXCODE_READABLE, &b);
+		fxcode_write(&c->graph, FXCODE_READABLE, b);
 	else if (!strcmp(r->path, "-"))
-		status = repro_text(&head, &p, &b, err);
+		status = repro_text(&head, &p, b, err);
 	else
 		status = repro_save(&head, &p, r->path, err);
-	if (status == 0 && b.len)
-		status = write_text(r->path, &b, err);
-	buf_release(&b);
+	if (status == 0 && b->len)
+		status = strcmp(r->path, "-") ? screen_save(&s, r->path, err) : screen_flush(&s, err);
+	buf_release(b);
 	free(own);
 	return status;
 }

@@ -20,13 +20,13 @@ static bool same_file(const char *a, const char *b)
 }
 
 /* repro.py, unless that is what is reduced. The original is never written to. */
-static void name_output(struct session *s)
+static void name_output(struct session *s, const char *fallback)
 {
 	const char *end = s->in.kind == SUBJECT_JSON ? ".json" : s->in.kind == SUBJECT_READABLE && s->o->test ? ".txt" : ".py";
 	if (s->o->output)
 		buf_adds(&s->output, s->o->output);
 	else
-		buf_addf(&s->output, "repro%s", end);
+		buf_addf(&s->output, "%s%s", fallback, end);
 	if (same_file(buf_str(&s->output), s->in.path)) {
 		if (s->o->output)
 			die(EXIT_USAGE, "'%s' is the original; give another --output", s->o->output);
@@ -55,12 +55,20 @@ static int stop(void *user)
 	return child_signalled();
 }
 
+/* Once, and also with --quiet: whoever resumes counts on it. */
+static void tell_journal(struct session *s)
+{
+	const char *failed = journal_failed(s->journal);
+	if (!failed)
+		return;
+	report_clear(&s->report);
+	warn("the journal is not whole: %s", failed);
+}
+
 static void progress(void *user)
 {
 	struct session *s = user;
-	const char *failed = journal_failed(s->journal);
-	if (failed)
-		report_row(&s->report, "note", "the journal is not whole: %s", failed);
+	tell_journal(s);
 	if (s->torch && !child_signalled())
 		torch_tell_gone(s);
 	report_progress(&s->report);
@@ -249,16 +257,25 @@ static void locate(struct session *s, const struct outcome *original)
 static int show_located(struct session *s)
 {
 	const struct graph *g = &s->in.repro.graph;
+	struct screen out = {0};
+	struct err err = {.text = ""};
 	for (size_t i = 0; i < (s->n_likely ? s->n_likely : s->suspects.n); i++) {
 		uint32_t node = graph_find(g, 0, s->suspects.name[i]);
-		printf("%.*s", (int)s->suspects.name[i].n, s->suspects.name[i].p);
+		put_text(&out, s->suspects.name[i]);
 		if (node != GRAPH_NONE) {
 			struct slice op = graph_op_text(g, node), stack = g->node[node].stack == GRAPH_NONE ? SLICE("") : graph_text(g, g->node[node].stack);
-			printf("\t%.*s\tline %u\t%.*s", (int)op.n, op.p, g->node[node].line, (int)stack.n, stack.p);
+			buf_addc(&out.b, '\t');
+			put_text(&out, op);
+			buf_addf(&out.b, "\tline %u\t", g->node[node].line);
+			put_text(&out, stack);
 		}
-		putchar('\n');
+		buf_addc(&out.b, '\n');
 	}
-	return fflush(stdout) == 0 ? EXIT_FINE : EXIT_ENVIRON;
+	int status = screen_flush(&out, &err);
+	buf_release(&out.b);
+	if (status < 0 && err.text[0])
+		warn("%s", err.text);
+	return status < 0 && err.text[0] ? (int)err.status : EXIT_FINE;
 }
 
 static int reduce(struct session *s, struct err *err)
@@ -338,7 +355,7 @@ static int finish(struct session *s, struct err *err)
 	return status;
 }
 
-static void prepare(struct session *s, const struct fxminify_options *o, const char *path, const char *const *argv)
+void session_prepare(struct session *s, const struct fxminify_options *o, const char *path, const char *const *argv, const char *fallback)
 {
 	*s = (struct session){.o = o, .ops_before = SIZE_MAX};
 	report_init(&s->report, o, &s->runner);
@@ -361,16 +378,17 @@ static void prepare(struct session *s, const struct fxminify_options *o, const c
 	struct err err;
 	if (subject_load(&s->in, path, o, &err) < 0)
 		die_err(&err);
-	name_output(s);
+	name_output(s, fallback);
 }
 
-static void close_session(struct session *s)
+void session_close(struct session *s)
 {
 	runner_release(&s->runner);
 	if (s->torch)
 		torch_close(s);
 	else
 		oracle_close(s->runner.oracle);
+	tell_journal(s);
 	journal_close(s->journal);
 	subject_release(&s->in);
 	arena_release(&s->arena);
@@ -463,8 +481,8 @@ static int search(struct session *s, const char *const *argv, const char *resume
 int session_run(const struct fxminify_options *o, const char *path, const char *const *argv, const char *resume)
 {
 	struct session s;
-	prepare(&s, o, path, argv);
+	session_prepare(&s, o, path, argv, "repro");
 	int status = o->level == 1 ? write_unreduced(&s) : search(&s, argv, resume);
-	close_session(&s);
+	session_close(&s);
 	return status;
 }

@@ -30,6 +30,10 @@ struct session {
 
 /* knobs.c: a difference of values that goes with a setting is said, and written into the result. */
 int try_knobs(struct session *s, struct err *err);
+/* session.c: the input and the names of the outputs (dies where there is none), and what has to be released. fallback: of the result
+ * when none is asked for, without ending. */
+void session_prepare(struct session *s, const struct fxminify_options *o, const char *path, const char *const *argv, const char *fallback);
+void session_close(struct session *s);
 
 int command_open(struct session *s, struct err *err);
 
@@ -48,7 +52,9 @@ void torch_locate(struct session *s, const struct outcome *original, struct slic
 /* The inputs of a candidate with the values that were recorded; free() *given. The values live until the next call.
  * interim: not when they are many bytes. -1 also while tests run. */
 int torch_given(struct session *s, const struct candidate *c, bool interim, struct repro_given **given, struct err *err);
-/* Run the file that was written in a fresh process; s->result.verified says how it went. 1: fails the same way, 0: does not. */
+/* Run the file that was written in a fresh process; s->result.error is what it raised. */
+int torch_try(struct session *s, struct outcome *out, struct err *err);
+/* The same, and compared with the failure that is looked for; s->result.verified says how it went. 1: fails the same way, 0: does not. */
 int torch_verify(struct session *s, struct err *err);
 
 #endif

@@ -403,10 +403,9 @@ int torch_given(struct session *s, const struct candidate *c, bool interim, stru
 			struct repro_given *g = &(*given)[i];
 			if (v[i].kind == ORACLE_INT)
 				*g = (struct repro_given){.how = REPRO_GIVE_INT, .value = v[i].i};
-			else if (v[i].kind == ORACLE_TENSOR && c->feed[i].kind != FEED_RANDOM)
-				*g = (struct repro_given){.how = REPRO_GIVE_DATA, .bytes = v[i].bytes, .requires_grad = v[i].requires_grad};
-			else if (v[i].kind == ORACLE_TENSOR && c->feed[i].name.n)
-				*g = (struct repro_given){.how = REPRO_GIVE_DATA, .bytes = v[i].bytes, .requires_grad = v[i].requires_grad};
+			else if (v[i].kind == ORACLE_TENSOR && (c->feed[i].kind != FEED_RANDOM || c->feed[i].name.n))
+				*g = (struct repro_given){.how = REPRO_GIVE_DATA, .bytes = v[i].bytes, .offset = v[i].offset,
+							  .requires_grad = v[i].requires_grad, .non_leaf = c->feed[i].non_leaf};
 		}
 	}
 	free(v);
@@ -417,6 +416,14 @@ int torch_given(struct session *s, const struct candidate *c, bool interim, stru
 
 enum { ERROR_LINES = 8, ERROR_COLUMNS = 300 };
 
+/* "/tmp/.../x.cpp:12:29: error": the file's name alone, for the folder is gone. */
+static struct slice without_folder(struct slice line)
+{
+	const char *colon = line.n && *line.p == '/' ? memchr(line.p, ':', line.n) : NULL;
+	const char *slash = colon ? memrchr(line.p, '/', (size_t)(colon - line.p)) : NULL;
+	return slash ? slice_of(slash + 1, (size_t)(line.p + line.n - slash - 1)) : line;
+}
+
 /* The error as it was, for the result's reader: its type and its first lines. */
 static void note_error(struct session *s, const struct outcome *out)
 {
@@ -426,8 +433,11 @@ static void note_error(struct session *s, const struct outcome *out)
 	if (out->kind == OUTCOME_RAISED)
 		buf_addf(b, "%.*s: ", (int)out->signature.type.n, out->signature.type.p);
 	for (int n = 0; n < ERROR_LINES && slice_line(&rest, &line);) {
+		if (slice_starts(line, "In file included"))
+			break;
 		if (!slice_trim(line).n)
 			continue;
+		line = without_folder(line);
 		buf_addf(b, "%s%.*s", n++ ? "\n" : "", (int)(line.n < ERROR_COLUMNS ? line.n : ERROR_COLUMNS), line.p);
 	}
 }
@@ -445,22 +455,27 @@ static int run_verifier(struct session *s, const struct repro *head, bool hang, 
 	return verifier_run(t->verifier, s->result.path, head, hang, out, err);
 }
 
-int torch_verify(struct session *s, struct err *err)
+int torch_try(struct session *s, struct outcome *out, struct err *err)
 {
-	struct outcome out;
+	const bool hang = s->runner.want.kind == OUTCOME_TIMEOUT;
 	struct repro head = s->in.repro;
 	head.line = s->runner.best.line;
 	head.n_lines = s->runner.best.n_lines;
-	report_step(&s->report, "verified");
-	const bool hang = s->runner.want.kind == OUTCOME_TIMEOUT;
-	int answered = s->runner.oracle ? oracle_torch_verify(s->runner.oracle, s->result.path, &head, hang, &out, err) : 0;
-	if (answered < 0)
+	int answered = s->runner.oracle ? oracle_torch_verify(s->runner.oracle, s->result.path, &head, hang, out, err) : 0;
+	if (answered < 0 || (!answered && run_verifier(s, &head, hang, out, err) < 0))
 		return -1;
-	if (!answered && run_verifier(s, &head, hang, &out, err) < 0)
+	note_error(s, out);
+	return 0;
+}
+
+int torch_verify(struct session *s, struct err *err)
+{
+	struct outcome out;
+	report_step(&s->report, "verified");
+	if (torch_try(s, &out, err) < 0)
 		return -1;
 	enum verdict v = verdict_of(&out, &s->runner.want, s->runner.check);
 	buf_reset(&s->result.verified);
-	note_error(s, &out);
 	if (v == VERDICT_SAME) {
 		buf_adds(&s->result.verified, "fails the same way in a fresh process with all caches off");
 		return 1;

@@ -7,6 +7,8 @@
 #include "live/inputs.h"
 #include "ptrun.h"
 
+#include <unistd.h>
+
 enum { REPEAT = 20 }; /* with --profile */
 
 static struct ptrun_options opt = {.format = -1};
@@ -71,14 +73,8 @@ static void show_printed(void *user, struct slice text)
 {
 	struct screen s = {0};
 	(void)user;
-	for (const char *end; text.n; text = slice_of(end, (size_t)(text.p + text.n - end))) {
-		const char *nl = memchr(text.p, '\n', text.n);
-		end = nl ? nl + 1 : text.p + text.n;
-		put_text(&s, slice_of(text.p, (size_t)((nl ? nl : end) - text.p)));
-		if (nl)
-			buf_addc(&s.b, '\n');
-	}
-	fwrite(s.b.p, 1, s.b.len, stderr);
+	buf_add_slice(&s.b, text);
+	screen_write(&s, STDERR_FILENO, "standard error", NULL); /* nothing can be done when that is gone */
 	buf_release(&s.b);
 }
 
@@ -145,7 +141,6 @@ int main(int argc, char **argv)
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	output_fail_writes();
-	diag_at_die(output_abort_all);
 	child_signals(CHILD_SIGNALS_FORWARD); /* what was made is removed then, as after any other failure */
 	check_options();
 	int rc = run_and_write(&in, &err);

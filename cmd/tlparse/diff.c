@@ -2,6 +2,7 @@
 #include "diff.h"
 
 #include "base/diag.h"
+#include "base/screen.h"
 #include "io/output.h"
 #include "io/tempfolder.h"
 
@@ -121,15 +122,6 @@ static void put_bool(struct json_out *o, const char *key, bool v)
 	json_out_bool(o, v);
 }
 
-static void put_text(struct json_out *o, const char *key, struct slice s)
-{
-	json_key(o, key);
-	if (s.n)
-		json_out_str(o, s);
-	else
-		json_out_null(o);
-}
-
 static void put_seconds(struct json_out *o, const char *key, double v, bool known)
 {
 	json_key(o, key);
@@ -150,8 +142,8 @@ static void put_place(struct json_out *o, const struct compare_loc *at)
 	json_key(o, "file");
 	json_out_str(o, at->file);
 	put_u64(o, "line", at->line);
-	put_text(o, "function", at->function);
-	put_text(o, "code", at->code);
+	json_member(o, "function", at->function);
+	json_member(o, "code", at->code);
 	json_close(o);
 }
 
@@ -190,8 +182,8 @@ static void put_compiles(struct json_out *o, const struct compare *c)
 	for (uint32_t i = 0; i < c->n_pair; i++) {
 		const struct compare_pair *p = &c->pair[i];
 		json_obj(o);
-		put_text(o, "before", p->a == NIL ? slice_of("", 0) : slice_str(unit_text(c->a, p->a, text)));
-		put_text(o, "after", p->b == NIL ? slice_of("", 0) : slice_str(unit_text(c->b, p->b, text)));
+		json_member(o, "before", p->a == NIL ? slice_of("", 0) : slice_str(unit_text(c->a, p->a, text)));
+		json_member(o, "after", p->b == NIL ? slice_of("", 0) : slice_str(unit_text(c->b, p->b, text)));
 		put_place(o, &p->at);
 		put_seconds(o, "before_seconds", p->seconds[0], p->seconds[0] >= 0);
 		put_seconds(o, "after_seconds", p->seconds[1], p->seconds[1] >= 0);
@@ -219,9 +211,9 @@ static void put_changes(struct json_out *o, const struct compare *c, enum compar
 			json_out_null(o);
 		else
 			json_out_u64(o, x->pair);
-		put_text(o, "subject", x->subject);
-		put_text(o, "before", x->before);
-		put_text(o, "after", x->after);
+		json_member(o, "subject", x->subject);
+		json_member(o, "before", x->before);
+		json_member(o, "after", x->after);
 		put_place(o, &x->at);
 		put_u64(o, "count", x->count);
 		put_seconds(o, "seconds", x->seconds, x->seconds < 0 || x->seconds > 0);
@@ -254,7 +246,7 @@ static void put_texts(struct json_out *o, const struct compare *c, const struct 
 		put_bool(o, "coarse", t->coarse);
 		put_u64(o, "left_out", t->left_out);
 		if (!place) {
-			put_text(o, "diff", t->diff);
+			json_member(o, "diff", t->diff);
 		} else if (t->diff.n) {
 			put_u64(o, "block", place[i].block);
 			put_u64(o, "offset", place[i].offset);
@@ -476,23 +468,23 @@ static void write_out(const struct diff_set *d, const struct tlparse_options *op
 {
 	struct err err = {.text = ""};
 	struct output *out = to ? output_file(to, &err) : NULL;
-	struct buf b = {0};
-	struct json_out o = {.b = &b};
+	struct screen s = {0};
+	struct json_out o = {.b = &s.b};
 	int r;
 	if (to && !out)
 		die_err(&err);
 	int fd = out ? output_fd(out) : STDOUT_FILENO;
 	if (opt->json) {
 		diff_document(&o, d, NULL, 0);
-		buf_addc(&b, '\n');
-		r = write_all(fd, b.p, b.len, to ? to : "standard output", &err);
+		buf_addc(&s.b, '\n');
+		r = screen_write(&s, fd, to ? to : "standard output", &err);
 	} else if (text) {
-		add_summary(&b, d);
-		r = write_all(fd, b.p, b.len, "standard output", &err);
+		add_summary(&s.b, d);
+		r = screen_write(&s, fd, "standard output", &err);
 	} else {
 		r = diffpage_write(d, fd, to ? to : "standard output", &err);
 	}
-	buf_release(&b);
+	buf_release(&s.b);
 	if (r < 0) {
 		output_abort(out);
 		if (err.text[0])

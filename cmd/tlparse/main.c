@@ -3,6 +3,7 @@
 
 #include "base/child.h"
 #include "base/diag.h"
+#include "base/screen.h"
 #include "base/opt.h"
 #include "io/mapfile.h"
 #include "io/output.h"
@@ -171,7 +172,7 @@ static void read_facts(struct report *r)
 {
 	struct err err;
 	struct fact_reader x;
-	struct trace_hooks h = {.ctx = &x, .record = take_facts, .progress = opt.quiet ? NULL : show_progress};
+	struct trace_hooks h = {.ctx = &x, .record = take_facts, .progress = opt.quiet ? NULL : show_progress, .in_part = true};
 	unsigned good = 0;
 	r->facts = xcalloc(r->n, sizeof(*r->facts));
 	for (unsigned i = 0; i < r->n; i++) {
@@ -187,6 +188,7 @@ static void read_facts(struct report *r)
 			die_err(&err);
 		else {
 			warn("%s", err.text);
+			r->unread |= r->log[i].unread != NULL;
 			trace_release(&r->log[i]);
 			r->lost++;
 		}
@@ -210,8 +212,8 @@ static void refuse_input(const char *out, const struct report *r)
 static void write_json(struct report *r)
 {
 	struct err err = {.text = ""};
-	struct buf b = {0};
-	struct json_out o = {.b = &b};
+	struct screen s = {0};
+	struct json_out o = {.b = &s.b};
 	if (opt.out)
 		refuse_input(opt.out, r);
 	read_facts(r);
@@ -220,18 +222,10 @@ static void write_json(struct report *r)
 		rank_facts_release(&r->facts[i]);
 	free(r->facts);
 	r->facts = NULL;
-	buf_addc(&b, '\n');
-	struct output *out = opt.out ? output_file(opt.out, &err) : NULL;
-	if (opt.out && !out)
+	buf_addc(&s.b, '\n');
+	if ((opt.out ? screen_save(&s, opt.out, &err) : screen_flush(&s, &err)) < 0 && err.text[0])
 		die_err(&err);
-	if (write_all(out ? output_fd(out) : STDOUT_FILENO, b.p, b.len, opt.out ? opt.out : "standard output", &err) < 0) {
-		output_abort(out);
-		if (err.text[0])
-			die_err(&err);
-	} else if (out && output_commit(out, &err) < 0) {
-		die_err(&err);
-	}
-	buf_release(&b);
+	buf_release(&s.b);
 }
 
 static void write_html(struct report *r, bool to_stdout)
@@ -289,7 +283,7 @@ static void print_summary(const struct report *r, const char *where)
 }
 
 /* One warning line per log that could not be read whole. */
-static bool warn_damage(const struct report *r)
+static bool warn_damage(struct report *r)
 {
 	bool damaged = false;
 	for (unsigned i = 0; i < r->n; i++) {
@@ -304,7 +298,11 @@ static bool warn_damage(const struct report *r)
 		if (!kinds)
 			continue;
 		damaged = true;
-		if (kinds == 1)
+		r->unread |= t->unread != NULL;
+		if (t->unread)
+			warn("cannot read '%s' to its end: %s: reported is what came before line %llu", t->path, t->unread,
+			     (unsigned long long)t->damage[DAMAGE_INPUT].line + 1);
+		else if (kinds == 1)
 			warn("%s: line %llu: %s (%llu)", t->path, (unsigned long long)t->damage[first].line, trace_damage_text[first],
 			     (unsigned long long)t->damage[first].count);
 		else
@@ -323,13 +321,14 @@ static int write_ranks(struct report *r)
 		opt.out = "tl_out";
 	if (ranks_write(r, &opt, &res, &err) < 0)
 		die_err(&err);
-	if (!opt.quiet && (opt.verbose || color))
-		fprintf(stderr, "%u processes%s%s\nreport: %s\n", res.processes, res.agree ? ", all alike" : ", not all alike",
-			res.lost ? "; some logs could not be read" : "", opt.out);
+	if (!opt.quiet && (opt.verbose || color)) {
+		note("%u processes%s%s", res.processes, res.agree ? ", all alike" : ", not all alike", res.lost ? "; some logs could not be read" : "");
+		note("report: %s", opt.out);
+	}
 	open_browser();
 	if (opt.strict && (res.damaged || res.lost || r->lost))
 		return EXIT_FOUND;
-	return opt.strict_compile_id && res.bad_ids ? EXIT_FOUND : EXIT_FINE;
+	return r->unread ? EXIT_INPUT : opt.strict_compile_id && res.bad_ids ? EXIT_FOUND : EXIT_FINE;
 }
 
 static int compare_runs(struct operands *in)
@@ -372,7 +371,6 @@ int main(int argc, char **argv)
 	limits_check(&opt.max);
 	color = isatty(STDERR_FILENO);
 	output_watch_signals();
-	diag_at_die(output_abort_all);
 
 	if (opt.diff)
 		return compare_runs(&in);
@@ -440,5 +438,5 @@ int main(int argc, char **argv)
 		return EXIT_FOUND;
 	if (opt.strict && (damaged || r.lost))
 		return EXIT_FOUND;
-	return opt.strict_compile_id && bad_id ? EXIT_FOUND : EXIT_FINE;
+	return r.unread ? EXIT_INPUT : opt.strict_compile_id && bad_id ? EXIT_FOUND : EXIT_FINE;
 }

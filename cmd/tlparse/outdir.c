@@ -549,6 +549,7 @@ int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, cons
 	struct trace_hooks h = {
 		.ctx = &d, .raw = copy_raw, .record = plan_record, .emit = emit, .commit = commit, .free_slot = free_slot,
 		.progress = opt->quiet ? NULL : show_progress,
+		.in_part = true,
 	};
 	struct buf b = {0};
 	int r = -1;
@@ -723,6 +724,7 @@ int outdir_write(struct report *r, const struct tlparse_options *opt, struct err
 				r->log[good++] = r->log[i];
 			} else if (err->status == EXIT_INPUT) {
 				warn("%s", err->text);
+				r->unread |= r->log[i].unread != NULL;
 				trace_release(&r->log[i]);
 				output_discard(o, folder[i]);
 				r->lost++;

@@ -49,14 +49,7 @@ static char *events_of(unsigned index) { return xasprintf("events_%u", index); }
 bool ranks_is_document(const char *path)
 {
 	char head[64];
-	struct stat st;
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		return false; /* what a pipe gives is gone once it is read */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
-	if (fd >= 0)
-		close(fd);
-	struct slice s = slice_trim(slice_of(head, n > 0 ? (size_t)n : 0));
+	struct slice s = slice_trim(slice_of(head, input_head(path, head, sizeof(head))));
 	return slice_starts(s, "{\"schema\":") || (slice_starts(s, "{") && slice_find(s, "\"schema\""));
 }
 
@@ -92,8 +85,13 @@ static int read_document(struct item *it, const char *path)
 	for (ssize_t n; (n = read(fd, buf_room(&text, 1 << 16), 1 << 16)) != 0;) {
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0 || text.len + (size_t)n > DOCUMENT_MAX) {
+		if (n < 0) {
+			it->job->r->log[it->index].unread = strerror(errno);
 			err_errno(&it->err, EXIT_INPUT, "cannot read '%s'", path);
+			goto out;
+		}
+		if (text.len + (size_t)n > DOCUMENT_MAX) {
+			err_set(&it->err, EXIT_INPUT, "cannot read '%s': the document is larger than 1 GiB", path);
 			goto out;
 		}
 		text.len += (size_t)n;
@@ -197,7 +195,7 @@ static int take_item(void *ctx, void *slot)
 			}
 		for (uint32_t k = 0; k < f->n_compile; k++)
 			bad |= f->compile[k].unknown;
-		if (damaged)
+		if (damaged && !t->unread)
 			warn("%s: line %llu: damaged (%llu kind%s, listed in the report)", f->path, (unsigned long long)line,
 			     (unsigned long long)damaged, damaged == 1 ? "" : "s");
 		j->res->damaged += damaged != 0;
@@ -208,6 +206,9 @@ static int take_item(void *ctx, void *slot)
 		else
 			rank_facts_release(&it->facts[i]);
 	}
+	if (t->unread && !it->lost)
+		warn("cannot read '%s' to its end: %s", t->path, t->unread);
+	j->r->unread |= t->unread != NULL;
 	/* What is left of the log are its folder and its facts. */
 	const char *path = t->path;
 	trace_release(t);

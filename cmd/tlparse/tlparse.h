@@ -35,6 +35,7 @@ struct report {
 	struct rank_facts *facts; /* per log, for --json; NULL: none */
 	unsigned n;
 	unsigned lost; /* operands and logs in which nothing could be read */
+	bool unread;   /* the system failed to read one of them, or one to its end */
 	struct { uint32_t p, m, e, r; } blocks; /* of the single file */
 };
 /* The numbers of the summary: a log's are added to what is there. */

@@ -87,12 +87,33 @@ size_t grow_cap(size_t cap, size_t need)
 
 const char *slice_find(struct slice a, const char *s) { return a.n ? memmem(a.p, a.n, s, strlen(s)) : NULL; }
 
-/* Bytes of a character in UTF-8 that would drive a terminal; 0: none begins here. */
-static size_t drives(const unsigned char *p, size_t n)
+size_t utf8_len(const char *text, size_t n)
 {
+	const unsigned char *p = (const unsigned char *)text;
+	if (p[0] < 0x80)
+		return 1;
+	if (p[0] < 0xc2 || p[0] > 0xf4)
+		return 0;
+	size_t need = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+	if (n < need)
+		return 0;
+	for (size_t i = 1; i < need; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
+	    (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return need;
+}
+
+size_t text_drives(const char *text, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)text;
 	if (p[0] < ' ' || p[0] == 0x7f)
 		return 1;
-	if (p[0] == 0xc2 && n >= 2 && p[1] >= 0x80 && p[1] <= 0x9f)
+	if (p[0] >= 0x80 && p[0] <= 0x9f) /* no UTF-8: C1 as terminals of eight bits have them */
+		return 1;
+	if (n >= 2 && ((p[0] == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f) || (p[0] == 0xd8 && p[1] == 0x9c)))
 		return 2;
 	if (p[0] != 0xe2 || n < 3)
 		return 0;
@@ -101,23 +122,21 @@ static size_t drives(const unsigned char *p, size_t n)
 	return p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9 ? 3 : 0;
 }
 
-void clean_text(char *p, size_t n)
+static void clean(char *p, size_t n, bool lines)
 {
-	for (size_t i = 0, bad; i < n; i += bad ? bad : 1) {
-		bad = drives((const unsigned char *)p + i, n - i);
-		if (bad)
-			memset(p + i, p[i] == '\t' || p[i] == '\n' ? ' ' : '?', bad);
+	for (size_t i = 0, len; i < n; i += len ? len : 1) {
+		bool blank = p[i] == '\t' || p[i] == '\n' || (lines && p[i] == '\r' && i + 1 < n && p[i + 1] == '\n');
+		len = blank && lines ? 0 : text_drives(p + i, n - i);
+		if (len)
+			memset(p + i, blank ? ' ' : '?', len);
+		else
+			len = utf8_len(p + i, n - i);
 	}
 }
 
-void clean_lines(char *p, size_t n)
-{
-	for (size_t i = 0, bad; i < n; i += bad ? bad : 1) {
-		bad = p[i] == '\t' || p[i] == '\n' ? 0 : drives((const unsigned char *)p + i, n - i);
-		if (bad)
-			memset(p + i, '?', bad);
-	}
-}
+void clean_text(char *p, size_t n) { clean(p, n, false); }
+
+void clean_lines(char *p, size_t n) { clean(p, n, true); }
 
 bool slice_line(struct slice *rest, struct slice *line)
 {

@@ -90,11 +90,16 @@ static inline bool slice_ends(struct slice a, const char *s)
 const char *slice_find(struct slice a, const char *s);
 /* Cut the next line (without its newline) off *rest; false when nothing is left. */
 bool slice_line(struct slice *rest, struct slice *line);
-/* Of a text out of a file, for a terminal: what would drive it becomes '?', tabs and line ends ' '. Control bytes, C1 (U+0080 to
- * U+009F), and what changes the direction of writing (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), so that no name poses as
- * another. */
+/* Bytes of the character of UTF-8 at p; 0: none begins there. n >= 1. */
+size_t utf8_len(const char *p, size_t n);
+/* Bytes of the character at p if it would drive a terminal or turn text around, else 0: control bytes, C1 (U+0080 to U+009F, and the
+ * bytes 80 to 9f where they are no UTF-8), and what changes the direction of writing (Bidi_Control of Unicode: U+061C, U+200E, U+200F,
+ * U+202A to U+202E, U+2066 to U+2069), so that no name poses as another. n >= 1. */
+size_t text_drives(const char *p, size_t n);
+/* Of a text out of a file, for a terminal: text_drives() becomes '?', tabs and line ends ' '. */
 void clean_text(char *p, size_t n);
-/* The same of a whole text before it goes to a terminal or into a file of text: line ends and tabs stay. */
+/* The same of a whole text before it goes to a terminal or into a file of text (screen_write()): line ends (also CR LF) and tabs
+ * stay. */
 void clean_lines(char *p, size_t n);
 /* Up to the first newline. */
 static inline struct slice slice_first_line(struct slice a)

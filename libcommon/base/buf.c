@@ -49,6 +49,14 @@ void buf_add_u64(struct buf *b, uint64_t v)
 	buf_add(b, tmp + i, sizeof(tmp) - i);
 }
 
+void buf_add_u(struct buf *b, const char *p, size_t n)
+{
+	unsigned v = n == 1 ? (unsigned char)*p : *p & (n == 2 ? 0x1f : 0x0f);
+	for (size_t i = 1; i < n; i++)
+		v = v << 6 | (p[i] & 0x3f);
+	buf_addf(b, "\\u%04x", v);
+}
+
 void buf_add_word(struct buf *b, const char *word)
 {
 	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%")]) {

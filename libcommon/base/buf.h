@@ -48,6 +48,8 @@ static inline void buf_addc(struct buf *b, char c)
 }
 static inline void buf_adds(struct buf *b, const char *s) { buf_add(b, s, strlen(s)); }
 static inline void buf_add_slice(struct buf *b, struct slice s) { buf_add(b, s.p, s.n); }
+/* The character of n (1 to 3) bytes at p as JSON and Python escape it: \u202e. */
+void buf_add_u(struct buf *b, const char *p, size_t n);
 /* With clean_text(). */
 static inline void buf_add_clean(struct buf *b, struct slice s)
 {

@@ -426,25 +426,6 @@ bool json_double(const struct json_tape *t, uint32_t k, double *out)
 	return true;
 }
 
-/* Length of the valid UTF-8 sequence at p, 0 when there is none. */
-static size_t utf8_len(const unsigned char *p, size_t n)
-{
-	if (p[0] < 0x80)
-		return 1;
-	if (p[0] < 0xc2 || p[0] > 0xf4)
-		return 0;
-	size_t need = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-	if (n < need)
-		return 0;
-	for (size_t i = 1; i < need; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
-	    (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return need;
-}
-
 bool utf8_valid(struct slice s)
 {
 	if (!s.n) /* p may be NULL then, and NULL + 0 is undefined */
@@ -458,12 +439,27 @@ bool utf8_valid(struct slice s)
 			p += 8;
 		if (p >= end)
 			break;
-		size_t n = utf8_len(p, (size_t)(end - p));
+		size_t n = utf8_len((const char *)p, (size_t)(end - p));
 		if (!n)
 			return false;
 		p += n;
 	}
 	return true;
+}
+
+void json_add_raw(struct buf *b, struct slice json)
+{
+	const char *from = json.p, *end = from + json.n;
+	for (const char *p = from; p < end; p++) {
+		size_t n = (unsigned char)*p < 0x7f ? 0 : text_drives(p, (size_t)(end - p));
+		if (!n || (n == 1 && *p != 0x7f)) /* bytes that are no UTF-8 are the caller's */
+			continue;
+		buf_add(b, from, (size_t)(p - from));
+		buf_add_u(b, p, n);
+		from = p + n;
+		p = from - 1;
+	}
+	buf_add(b, from, (size_t)(end - from));
 }
 
 void json_escape(struct buf *b, struct slice s, bool html)
@@ -473,7 +469,7 @@ void json_escape(struct buf *b, struct slice s, bool html)
 	const char *p = s.p, *end = s.p + s.n;
 	while (p < end) {
 		const char *run = p;
-		while (run < end && (unsigned char)*run >= 0x20 && *run != '"' && *run != '\\' && (unsigned char)*run < 0x80 &&
+		while (run < end && (unsigned char)*run >= 0x20 && *run != '"' && *run != '\\' && (unsigned char)*run < 0x7f &&
 		       !(html && *run == '<'))
 			run++;
 		buf_add(b, p, (size_t)(run - p));
@@ -482,8 +478,10 @@ void json_escape(struct buf *b, struct slice s, bool html)
 			break;
 		unsigned char c = (unsigned char)*p;
 		if (c >= 0x80) {
-			size_t n = utf8_len((const unsigned char *)p, (size_t)(end - p));
-			if (n)
+			size_t n = utf8_len(p, (size_t)(end - p));
+			if (n && text_drives(p, n))
+				buf_add_u(b, p, n);
+			else if (n)
 				buf_add(b, p, n);
 			else
 				buf_add(b, "\xef\xbf\xbd", 3);
@@ -589,7 +587,7 @@ void json_out_null(struct json_out *o) { json_out_raw(o, SLICE("null")); }
 void json_out_raw(struct json_out *o, struct slice json)
 {
 	separate(o);
-	buf_add_slice(o->b, json);
+	json_add_raw(o->b, json);
 }
 
 void json_member(struct json_out *o, const char *key, struct slice text)

@@ -113,8 +113,9 @@ void json_out_i64(struct json_out *o, int64_t v);
 void json_out_double(struct json_out *o, double v, int decimals);
 void json_out_bool(struct json_out *o, bool v);
 void json_out_null(struct json_out *o);
-/* JSON text from elsewhere, taken as it is. */
+/* JSON text from elsewhere, taken as it is, but for json_escape()'s last word. */
 void json_out_raw(struct json_out *o, struct slice json);
+void json_add_raw(struct buf *b, struct slice json);
 /* A member whose text may be missing: null when it is empty. */
 void json_member(struct json_out *o, const char *key, struct slice text);
 void json_member_u64(struct json_out *o, const char *key, uint64_t v);
@@ -127,7 +128,8 @@ void json_member_lines(struct json_out *o, const char *key, struct slice text);
 void json_member_texts(struct json_out *o, const char *key, const struct slice *v, size_t n);
 /* An index, or null for UINT32_MAX: there is none. */
 void json_member_index(struct json_out *o, const char *key, uint32_t v);
-/* A string's body without quotes. */
+/* A string's body without quotes. What drives a terminal or turns text around (text_drives()) is written as \uXXXX, so that a document
+ * can be shown as it is. */
 void json_escape(struct buf *b, struct slice s, bool html);
 
 #endif

@@ -48,10 +48,10 @@ static size_t own_style(struct slice t)
 	return 0;
 }
 
-void screen_clean(struct screen *s)
+static void clean(struct screen *s)
 {
 	char *end = s->b.p + s->b.len;
-	if (!s->b.len || *s->b.p == '{')
+	if (!s->b.len)
 		return;
 	for (char *p = s->b.p, *esc; p < end; p = esc) {
 		size_t own = s->color ? own_style(slice_of(p, (size_t)(end - p))) : 0;
@@ -62,12 +62,23 @@ void screen_clean(struct screen *s)
 	}
 }
 
-int screen_flush(struct screen *s, struct err *err)
+int screen_write(struct screen *s, int fd, const char *what, struct err *err)
 {
-	screen_clean(s);
-	int rc = write_all(STDOUT_FILENO, s->b.p, s->b.len, "standard output", err);
+	clean(s);
+	int rc = write_all(fd, s->b.p, s->b.len, what, err);
 	buf_reset(&s->b);
 	return rc;
+}
+
+int screen_flush(struct screen *s, struct err *err) { return screen_write(s, STDOUT_FILENO, "standard output", err); }
+
+int screen_save(struct screen *s, const char *path, struct err *err)
+{
+	struct output *o = output_file(path, err);
+	if (o && screen_write(s, output_fd(o), path, err) == 0)
+		return output_commit(o, err);
+	output_abort(o);
+	return -1;
 }
 
 static void styled(struct screen *s, const char *code, const char *text)

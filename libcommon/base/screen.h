@@ -17,12 +17,14 @@ struct screen {
 	bool utf8;  /* a terminal that shows more than ASCII */
 };
 struct screen screen_make(void);
-/* What is on it, with clean_lines(): everything that is shown goes through here, so that no text out of a file drives the terminal
- * though somebody forgot put_text(). The colours of put_bold() and the like stay where there are any. A JSON document is data and stays
- * as it is. */
-void screen_clean(struct screen *s);
-/* Write and empty it, cleaned. */
+/* Write and empty it: the one way out for text, to a terminal or into a file (messages: diag.h). It goes through clean_lines(), so that
+ * no text out of a file drives the terminal though somebody forgot put_text(). The colours of put_bold() and the like stay where there
+ * are any; nothing is to be found in JSON (json_escape()). `what` as for write_all(). */
+int screen_write(struct screen *s, int fd, const char *what, struct err *err);
+/* The same to standard output. */
 int screen_flush(struct screen *s, struct err *err);
+/* The same into a file that appears when it is whole (io/output.h). */
+int screen_save(struct screen *s, const char *path, struct err *err);
 void put_bold(struct screen *s, const char *text);
 void put_red(struct screen *s, const char *text);
 void put_dim(struct screen *s, const char *text);

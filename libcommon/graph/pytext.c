@@ -333,18 +333,22 @@ void pytext_quote(struct buf *b, struct slice s)
 	const bool single = s.n && memchr(s.p, '\'', s.n), twice = s.n && memchr(s.p, '"', s.n);
 	const char q = single && !twice ? '"' : '\'';
 	buf_addc(b, q);
-	for (size_t i = 0; i < s.n; i++) {
+	for (size_t i = 0, n; i < s.n; i += n) {
 		const char c = s.p[i];
+		const size_t drives = text_drives(s.p + i, s.n - i), whole = utf8_len(s.p + i, s.n - i);
+		n = drives ? drives : whole ? whole : 1;
 		if (c == '\\' || c == q) {
 			buf_addc(b, '\\');
 			buf_addc(b, c);
 		} else if (c == '\n' || c == '\r' || c == '\t') {
 			buf_addc(b, '\\');
 			buf_addc(b, c == '\n' ? 'n' : c == '\r' ? 'r' : 't');
-		} else if ((unsigned char)c < 0x20 || c == 0x7f) {
-			buf_addf(b, "\\x%02x", (unsigned)c);
+		} else if (drives == 1) {
+			buf_addf(b, "\\x%02x", (unsigned char)c);
+		} else if (drives) {
+			buf_add_u(b, s.p + i, n);
 		} else {
-			buf_addc(b, c);
+			buf_add(b, s.p + i, n);
 		}
 	}
 	buf_addc(b, q);

@@ -11,6 +11,7 @@ void repro_release(struct repro *r)
 	arena_release(&r->arena);
 	if (r->file.path)
 		mapfile_close(&r->file);
+	zip_close(&r->zip);
 	if (r->package.path)
 		mapfile_close(&r->package);
 	*r = (struct repro){0};
@@ -65,6 +66,17 @@ uint32_t repro_find_input(const struct repro *r, struct slice name)
 		if (slice_eq(r->input[i].name, name))
 			return (uint32_t)i;
 	return GRAPH_NONE;
+}
+
+bool repro_is_view(const struct repro *r, uint32_t i)
+{
+	const struct repro_input *in = &r->input[i];
+	int64_t bytes;
+	if (in->kind != REPRO_TENSOR || in->storage >= r->n_storages)
+		return false;
+	const struct symsize n = r->storage[in->storage].nbytes;
+	return r->storage[in->storage].users > 1 || !symsize_is_int(in->offset) || in->offset.k ||
+	       (symsize_is_int(n) && tensor_needs(r, in->meta, in->offset, &bytes) && bytes < n.k);
 }
 
 /* ---- texts to values ---- */
@@ -176,6 +188,9 @@ int repro_join(struct repro *r, struct err *err)
 	if (takes != r->n_inputs)
 		return err_set(err, EXIT_INPUT, "'%.*s': %s gives %zu input%s, forward takes %zu", (int)r->path.n, r->path.p,
 			       r->old ? "args" : "load_args", r->n_inputs, r->n_inputs == 1 ? "" : "s", takes);
+	for (size_t i = 0; i < r->n_inputs; i++)
+		if (r->input[i].kind == REPRO_TENSOR && r->input[i].storage < r->n_storages)
+			r->storage[r->input[i].storage].users++;
 	for (uint32_t i = 0, k = 0; g->n_modules && i < g->module[0].n; i++) {
 		struct gnode *node = &g->node[g->module[0].first + i];
 		if (node->op != GRAPH_PLACEHOLDER)

@@ -51,6 +51,7 @@
 #define PT2_GRAPH_REPRO_H
 #include "graph/graph.h"
 #include "io/mapfile.h"
+#include "io/zip.h"
 
 enum repro_form { REPRO_AFTER_AOT, REPRO_AFTER_DYNAMO, REPRO_AOTI, REPRO_GRAPH };
 const char *repro_form_name(enum repro_form f); /* "aot", "dynamo", "aot_inductor", "graph" */
@@ -96,6 +97,7 @@ struct repro_storage {
 	struct symsize nbytes;
 	struct slice device, dtype_hint; /* "cuda:0", "float32"; "" when not written */
 	struct slice bytes;     /* its values when they are in the program itself (REPRO_ALONE); p NULL when not */
+	uint32_t users;         /* inputs that lie in it, counted by repro_join */
 };
 /* "# Fixup: ensure sum(repeats) == output_size for repeat_interleave": both by their place in input[]. */
 struct repro_fixup {
@@ -106,6 +108,7 @@ struct repro {
 	struct arena arena;
 	struct mapfile file;    /* what repro_open opened: the texts point there */
 	struct mapfile package; /* REPRO_AOTI: the exported program, whose weights are storages' bytes */
+	struct zip zip;         /* in it: weights that are compressed are inflated here */
 	enum repro_form form;
 	bool old;               /* a form of PyTorch 1.13 to 2.0 */
 	struct slice path, dir; /* the file, and the folder its relative paths start at ("" is the current one) */
@@ -153,6 +156,8 @@ int repro_tensor_bytes(const struct graph *g, const struct gmeta *m, const struc
 const struct gattr *repro_lost_module(const struct repro *r);
 /* The input of this name; GRAPH_NONE. */
 uint32_t repro_find_input(const struct repro *r, struct slice name);
+/* Does input i share its storage with another, or is it a part of it (an offset, a larger storage)? */
+bool repro_is_view(const struct repro *r, uint32_t i);
 /* Values of symbols: of REPRO_SYMBOL lines and of symints whose expression is a symbol. For r->graph.tab. */
 void repro_bind(const struct repro *r, struct symbind *env);
 
@@ -163,8 +168,8 @@ int repro_storage_path(const struct repro *r, uint32_t storage, struct buf *b);
 /* A file of SAVE_DIR/storages: a torch.save of an untyped storage (torch 2.13, torch/utils/_content_store.py). */
 struct repro_bytes {
 	struct mapfile file;
+	struct zip zip;
 	struct slice bytes;
-	char *inflated;
 };
 int repro_bytes_open(struct repro_bytes *s, const char *path, struct err *err);
 int repro_bytes_read(struct repro_bytes *s, struct slice zip, const char *path, struct err *err); /* zip must live as long */
@@ -193,6 +198,9 @@ struct repro_given {
 	struct slice bytes;   /* GIVE_DATA: of its storage, from the first byte on; with the same p it is the same storage */
 	int64_t offset;       /* GIVE_DATA: of the first element, in elements */
 	bool requires_grad;   /* GIVE_RANDOM, GIVE_DATA: besides the meta's */
+	bool non_leaf;        /* the same: and it has a history */
+	const struct repro_input *memory; /* GIVE_RANDOM: the input of r in whose storage it lies, at its offset; NULL: in its own */
+	bool own_memory, leaf; /* GIVE_INPUT, unlike what it says: its storage is no other's; it is a leaf */
 };
 
 /* What a result says of itself, as comments at its top. Each may be empty. */

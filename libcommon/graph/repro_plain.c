@@ -452,10 +452,10 @@ static void add_note(struct plain_writer *w, struct buf *b)
 		return;
 	buf_addc(b, '\n');
 	add_comment(b, "", n->error.n ? n->error : n->signature);
-	buf_adds(b, "#\n");
+	buf_adds(b, n->error.n || n->signature.n ? "#\n" : "");
 	add_comment(b, "versions: ", n->versions);
 	buf_add_slice(&made, n->tool);
-	buf_addf(&made, " of %.*s: %.*s", (int)n->original.n, n->original.p, (int)n->command.n, n->command.p);
+	buf_addf(&made, ": %.*s", (int)n->command.n, n->command.p);
 	add_comment(b, "made by ", buf_slice(&made));
 	add_comment(b, "verified: ", n->verified);
 	add_comment(b, "", n->more);

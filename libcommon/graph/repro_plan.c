@@ -111,17 +111,6 @@ static bool default_strides(const struct symsize *dim, int n)
 	return true;
 }
 
-/* Bytes of a tensor of this metadata, as a number. */
-static int add_nbytes(struct planning *w, const struct graph *g, const struct gmeta *m, struct slice name, struct buf *b)
-{
-	struct err why = {0};
-	int64_t bytes;
-	if (repro_tensor_bytes(g, m, values(w, g), &bytes, &why) < 0)
-		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: %s", (int)name.n, name.p, why.text);
-	buf_addf(b, "%lld", (long long)bytes);
-	return 0;
-}
-
 /* "(8, 8), (1, 8), dtype=torch.bool, storage_offset=4": what stands behind the storage in reader.tensor(...). */
 static int add_layout(struct planning *w, const struct graph *g, const struct gmeta *m, struct slice name, struct buf *b)
 {
@@ -214,7 +203,7 @@ static int take_along(struct planning *w, uint32_t original, struct plan_storage
 	return 0;
 }
 
-static int original_storage(struct planning *w, uint32_t original, struct slice name, uint32_t *out)
+static int original_storage(struct planning *w, uint32_t original, bool own, struct slice name, uint32_t *out)
 {
 	const struct repro_storage *from = &w->r->storage[original];
 	struct plan_storage s = {.original = original, .hash = from->hash, .dtype_hint = SLICE("")};
@@ -223,7 +212,7 @@ static int original_storage(struct planning *w, uint32_t original, struct slice 
 	s.device = from->device.n && device_parse(from->device, &type, &index) == 0 ? from->device : SLICE("");
 	if (from->dtype_hint.n && dtype_by_name(from->dtype_hint) != DTYPE_NONE)
 		s.dtype_hint = slice_str(dtype_name(dtype_by_name(from->dtype_hint)));
-	if (w->of_original[original]) {
+	if (w->of_original[original] && !own) {
 		*out = w->of_original[original] - 1;
 		return 0;
 	}
@@ -241,14 +230,16 @@ static int original_storage(struct planning *w, uint32_t original, struct slice 
 	else
 		take_along(w, original, &s);
 	*out = add_storage(w, &s);
-	w->of_original[original] = *out + 1;
+	if (!own)
+		w->of_original[original] = *out + 1;
 	return 0;
 }
 
 /* ---- inputs ---- */
 
-static int given_input(struct planning *w, uint32_t input, struct plan_input *to)
+static int given_input(struct planning *w, const struct repro_given *v, struct plan_input *to)
 {
+	const uint32_t input = v->input;
 	const struct repro_input *in = &w->r->input[input];
 	const struct graph *g = &w->r->graph;
 	struct buf b = {0};
@@ -257,7 +248,8 @@ static int given_input(struct planning *w, uint32_t input, struct plan_input *to
 	to->original = input;
 	to->block = in->block;
 	if (in->kind == REPRO_TENSOR) {
-		rc = original_storage(w, in->storage, to->name, &to->storage) < 0 || add_layout(w, g, &g->meta[in->meta], to->name, &b) < 0;
+		rc = original_storage(w, in->storage, v->own_memory, to->name, &to->storage) < 0 ||
+		     add_layout(w, g, &g->meta[in->meta], to->name, &b) < 0;
 		if (!rc && !(symsize_is_int(in->offset) && in->offset.k == 0)) {
 			buf_adds(&b, ", storage_offset=");
 			rc = add_size(w, g, in->offset, to->name, &b) < 0;
@@ -265,10 +257,10 @@ static int given_input(struct planning *w, uint32_t input, struct plan_input *to
 		if (in->extra.n)
 			buf_addf(&b, ", %.*s", (int)in->extra.n, in->extra.p);
 		buf_adds(&b, in->requires_grad ? ", requires_grad=True" : "");
-		buf_adds(&b, in->is_leaf ? ", is_leaf=True" : "");
+		buf_adds(&b, in->is_leaf || v->leaf ? ", is_leaf=True" : "");
 		to->random = !rc && w->p->storage[to->storage].how == PLAN_RANDOM;
 		to->requires_grad = in->requires_grad;
-		to->is_leaf = in->is_leaf;
+		to->is_leaf = in->is_leaf || v->leaf;
 		to->extra = in->extra;
 		rc = rc || note_layout(w, g, &g->meta[in->meta], in->offset, to) < 0;
 	} else if (in->kind == REPRO_SYMINT) {
@@ -289,37 +281,70 @@ static int given_input(struct planning *w, uint32_t input, struct plan_input *to
 	return rc ? -1 : 0;
 }
 
+/* In the storage that `memory` has in r, which grows with what lies there. */
+static int in_memory(struct planning *w, const struct repro_input *memory, const struct gmeta *m, struct slice name, int64_t *offset,
+		     int64_t *bytes, const void **key)
+{
+	struct err why = {0};
+	int64_t nbytes;
+	*key = &w->r->storage[memory->storage];
+	if (repro_tensor_bytes(w->g, m, values(w, w->g), bytes, &why) < 0 ||
+	    symsize_eval(&w->r->graph.tab, memory->offset, &w->env, offset, &why) < 0 ||
+	    symsize_eval(&w->r->graph.tab, w->r->storage[memory->storage].nbytes, &w->env, &nbytes, &why) < 0)
+		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: %s", (int)name.n, name.p, why.text);
+	int64_t before;
+	if (*offset < 0 || __builtin_mul_overflow(*offset, dtype_info(m->dtype)->bytes, &before) || __builtin_add_overflow(*bytes, before, bytes))
+		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: its offset makes no tensor", (int)name.n, name.p);
+	*bytes = nbytes > *bytes ? nbytes : *bytes;
+	return 0;
+}
+
+/* A storage that is made: the one of its key, if there is one. */
+static uint32_t made_storage(struct planning *w, const struct plan_storage *s)
+{
+	struct plan *p = w->p;
+	uint32_t i = 0;
+	while (i < p->n_storages && (!s->key || p->storage[i].key != s->key || p->storage[i].bytes.n != s->bytes.n))
+		i++;
+	if (i == p->n_storages)
+		add_storage(w, s);
+	struct buf b = {0};
+	p->storage[i].n = p->storage[i].n > s->n ? p->storage[i].n : s->n;
+	buf_addf(&b, "%lld", (long long)p->storage[i].n);
+	p->storage[i].nbytes = keep(w, &b);
+	return i;
+}
+
 static int make_tensor(struct planning *w, const struct repro_given *v, const struct gmeta *m, struct plan_input *to)
 {
 	struct plan_storage s = {.how = PLAN_RANDOM, .original = GRAPH_NONE, .hash = SLICE("")};
 	const struct slice device = m->device == GRAPH_NONE ? SLICE("cpu") : graph_text(w->g, m->device);
+	const bool data = v->how == REPRO_GIVE_DATA;
 	struct buf b = {0};
+	struct err why = {0};
+	int64_t offset = data ? v->offset : 0;
 	to->kind = REPRO_TENSOR;
 	to->random = v->how == REPRO_GIVE_RANDOM;
 	s.device = slice_is(device, "cpu") ? SLICE("") : device;
 	s.dtype_hint = m->dtype == DTYPE_F32 ? SLICE("") : slice_str(dtype_name(m->dtype));
-	if (v->how == REPRO_GIVE_DATA)
-		buf_addf(&b, "%zu", v->bytes.n);
-	else if (add_nbytes(w, w->g, m, to->name, &b) < 0)
-		return buf_release(&b), -1;
-	s.nbytes = keep(w, &b);
-	to->storage = GRAPH_NONE;
-	for (size_t i = 0; v->how == REPRO_GIVE_DATA && i < w->p->n_storages; i++)
-		if (w->p->storage[i].key == v->bytes.p && w->p->storage[i].bytes.n == v->bytes.n)
-			to->storage = (uint32_t)i;
-	if (to->storage == GRAPH_NONE) {
-		if (v->how == REPRO_GIVE_DATA)
-			place_bytes(w, v->bytes, &s);
-		s.key = v->how == REPRO_GIVE_DATA ? v->bytes.p : NULL;
-		to->storage = add_storage(w, &s);
+	if (data) {
+		place_bytes(w, v->bytes, &s);
+		s.n = (int64_t)v->bytes.n;
+		s.key = v->bytes.p;
+	} else if (v->memory) {
+		if (in_memory(w, v->memory, m, to->name, &offset, &s.n, &s.key) < 0)
+			return -1;
+	} else if (repro_tensor_bytes(w->g, m, values(w, w->g), &s.n, &why) < 0) {
+		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: %s", (int)to->name.n, to->name.p, why.text);
 	}
-	const bool given = v->how == REPRO_GIVE_DATA;
-	const int rc = add_layout(w, w->g, m, to->name, &b) < 0 ? -1 : note_layout(w, w->g, m, symsize_int(given ? v->offset : 0), to);
+	to->storage = made_storage(w, &s);
 	to->requires_grad = v->requires_grad || m->requires_grad;
-	to->is_leaf = true;
-	if (v->how == REPRO_GIVE_DATA && v->offset)
-		buf_addf(&b, ", storage_offset=%lld", (long long)v->offset);
-	buf_adds(&b, v->requires_grad || m->requires_grad ? ", requires_grad=True, is_leaf=True" : ", is_leaf=True");
+	to->is_leaf = !v->non_leaf;
+	const int rc = add_layout(w, w->g, m, to->name, &b) < 0 ? -1 : note_layout(w, w->g, m, symsize_int(offset), to);
+	if (offset)
+		buf_addf(&b, ", storage_offset=%lld", (long long)offset);
+	buf_adds(&b, to->requires_grad ? ", requires_grad=True" : "");
+	buf_adds(&b, to->is_leaf ? ", is_leaf=True" : "");
 	to->value = keep(w, &b);
 	return rc;
 }
@@ -353,7 +378,7 @@ static int plan_one(struct planning *w, uint32_t node, const struct repro_given 
 	const struct gmeta *m = n->meta == GRAPH_NONE ? NULL : &w->g->meta[n->meta];
 	*to = (struct plan_input){.name = graph_name(w->g, node), .original = GRAPH_NONE, .storage = GRAPH_NONE};
 	if (v->how == REPRO_GIVE_INPUT && v->input < w->r->n_inputs)
-		return given_input(w, v->input, to);
+		return given_input(w, v, to);
 	if (v->how == REPRO_GIVE_INT || (m && m->kind == GMETA_SYM))
 		return make_symint(w, v, m, to);
 	if (m && m->kind == GMETA_TENSOR && dtype_info(m->dtype) && v->how != REPRO_GIVE_INPUT)

@@ -19,7 +19,8 @@ struct plan_storage {
 	struct slice hash;
 	struct slice bytes;        /* PLAN_INLINE, and PLAN_FILE when it is not a file yet */
 	struct slice path;         /* PLAN_FILE: the file it is now; "" */
-	const void *key;           /* bytes that were given: the same p is the same storage */
+	const void *key;           /* bytes that were given: the same p is the same storage; or that of r in whose place it is */
+	int64_t n;                 /* with a key: nbytes as a number */
 };
 struct plan_input {
 	enum repro_input_kind kind;

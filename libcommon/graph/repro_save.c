@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/screen.h"
 #include "graph/repro_plan.h"
 #include "io/output.h"
 #include "tensor/write.h"
@@ -61,31 +62,19 @@ static int put_folder(const struct plan *p, const char *path, struct err *err)
 	return rc;
 }
 
-static int put_program(struct slice text, const char *path, struct err *err)
-{
-	struct output *o = output_file(path, err);
-	if (!o)
-		return -1;
-	if (write_all(output_fd(o), text.p, text.n, path, err) < 0) {
-		output_abort(o);
-		return -1;
-	}
-	return output_commit(o, err);
-}
-
 int repro_save(const struct repro *r, const struct repro_program *how, const char *path, struct err *err)
 {
 	const char *slash = strrchr(path, '/');
-	struct buf text = {0};
+	struct screen text = {0};
 	struct plan p;
 	if (plan_make(&p, r, how, slash ? slash + 1 : path, false, err) < 0)
 		return -1;
-	int rc = plan_text(&p, r, how, &text, err);
+	int rc = plan_text(&p, r, how, &text.b, err);
 	if (!rc)
 		rc = put_folder(&p, path, err);
 	if (!rc)
-		rc = put_program(buf_slice(&text), path, err);
+		rc = screen_save(&text, path, err);
 	plan_release(&p);
-	buf_release(&text);
+	buf_release(&text.b);
 	return rc;
 }

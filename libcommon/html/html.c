@@ -5,31 +5,32 @@
 
 #include <sha256.h>
 
-static const char *const entity[128] = {['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;", ['\''] = "&#39;"};
+#define LOST "\xef\xbf\xbd"
+/* What a byte becomes; "": look closer. */
+static const char *const entity[256] = {
+    [0 ... '\t' - 1] = LOST, ['\n' + 1 ... '\r' - 1] = LOST, ['\r'] = "&#13;", ['\r' + 1 ... ' ' - 1] = LOST, [0x7f] = LOST,
+    ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;", ['\''] = "&#39;", [0xc2] = "", [0xd8] = "", [0xe2] = ""};
 
 static void escape(struct buf *b, struct slice s)
 {
-	if (!s.n)
-		return;
-	const char *p = s.p, *end = s.p + s.n;
-	while (p < end) {
-		const char *run = p;
-		while (run < end && ((unsigned char)*run >= 128 || !entity[(unsigned char)*run]) && *run)
-			run++;
-		buf_add(b, p, (size_t)(run - p));
-		if (run < end) {
-			if (*run)
-				buf_adds(b, entity[(unsigned char)*run]);
-			else
-				buf_adds(b, "\xef\xbf\xbd"); /* NUL has no place in HTML */
-			run++;
-		}
-		p = run;
+	const char *run = s.p, *end = s.p + s.n;
+	for (const char *p = run; p < end; p++) {
+		const char *as = entity[(unsigned char)*p];
+		size_t n = 1;
+		if (!as || (!*as && !(n = text_drives(p, (size_t)(end - p)))))
+			continue;
+		buf_add(b, run, (size_t)(p - run));
+		buf_adds(b, *as ? as : LOST);
+		run = p + n;
+		p = run - 1;
 	}
+	buf_add(b, run, (size_t)(end - run));
 }
 
 void html_text(struct buf *b, struct slice s)
 {
+	if (!s.n)
+		return;
 	if (utf8_valid(s)) {
 		escape(b, s);
 		return;
@@ -41,7 +42,7 @@ void html_text(struct buf *b, struct slice s)
 		if (n <= 4 && i + n <= s.n) {
 			escape(b, slice_of(s.p + i, n));
 		} else {
-			buf_adds(b, "\xef\xbf\xbd");
+			buf_adds(b, LOST);
 			n = 1;
 		}
 	}

@@ -3,8 +3,8 @@
  *     html_raw(&b, "<td title=\"");  html_text(&b, name);  html_raw(&b, "\">");
  *     html_link(&b, path, name);                        // <a href="percent-encoded">escaped</a>
  *
- * Escaped text is safe in element content and in double-quoted attributes. Bytes that are not UTF-8 become U+FFFD, so
- * that the page is what its charset says. Parts of share/ are embedded at build time (embed.S) and found here.
+ * Escaped text is safe in element content and in double-quoted attributes. Bytes that are not UTF-8, and what would drive a terminal
+ * or turn text around (text_drives()), become U+FFFD. Parts of share/ are embedded at build time (embed.S) and found here.
  */
 #ifndef PT2_HTML_H
 #define PT2_HTML_H

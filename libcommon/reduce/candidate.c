@@ -21,6 +21,19 @@ static void feeds_by_name(struct candidate *c)
 			c->feed[c->n_feeds++] = (struct feed){.kind = FEED_RECORDED, .name = graph_name(&c->graph, i), .meta = c->graph.node[i].meta};
 }
 
+/* An input of the original stays what it is: where it lies, and whether it is a leaf. */
+static void feeds_kind(struct candidate *c, const struct repro *original)
+{
+	for (size_t i = 0; i < c->n_feeds; i++) {
+		const uint32_t k = repro_find_input(original, c->feed[i].name);
+		if (k == GRAPH_NONE)
+			continue;
+		const struct repro_input *in = &original->input[k];
+		c->feed[i].memory = repro_is_view(original, k) ? in : NULL;
+		c->feed[i].non_leaf = in->kind == REPRO_TENSOR && in->requires_grad && !in->is_leaf;
+	}
+}
+
 /* Texts of the candidate's own table would move with it: take those of the original. */
 static void feeds_of_cut(struct candidate *c, const struct repro *original, const struct cut *cut)
 {
@@ -59,6 +72,7 @@ void candidate_whole(struct candidate *c, const struct repro *original)
 	for (size_t i = 0; i < c->n_feeds && i < names.n_feeds; i++)
 		c->feed[i].name = names.feed[i].name;
 	free(names.feed);
+	feeds_kind(c, original);
 	copy_lines(c, original->line, original->n_lines);
 	c->ops = graph_n_ops(&c->graph);
 }
@@ -71,6 +85,7 @@ int candidate_cut(struct candidate *c, const struct repro *original, const struc
 	if (slice_build(&original->graph, u, keep, replace, &c->graph, &cut, err) < 0)
 		return -1;
 	feeds_of_cut(c, original, &cut);
+	feeds_kind(c, original);
 	feeds_meta(c);
 	cut_release(&cut);
 	copy_lines(c, original->line, original->n_lines);
@@ -136,6 +151,8 @@ uint64_t candidate_hash(const struct candidate *c)
 	for (size_t i = 0; i < c->n_feeds; i++) {
 		const struct feed *f = &c->feed[i];
 		h = mix_text(mix(mix(h, f->kind), (uint64_t)f->value), f->name);
+		if (f->memory || f->non_leaf)
+			h = mix_text(mix(h, f->non_leaf ? 3 : 2), f->memory ? f->memory->name : SLICE(""));
 		if (f->kind != FEED_RECORDED)
 			h = mix_meta(h, &c->graph, f->meta, &b);
 	}
@@ -193,11 +210,13 @@ struct repro_given *candidate_given(const struct candidate *c, const struct repr
 		const struct feed *f = &c->feed[i];
 		uint32_t input = original_input(original, f);
 		if (input != GRAPH_NONE)
-			given[i] = (struct repro_given){.how = REPRO_GIVE_INPUT, .input = input};
+			given[i] = (struct repro_given){.how = REPRO_GIVE_INPUT, .input = input,
+							.own_memory = !f->memory && repro_is_view(original, input), .leaf = !f->non_leaf};
 		else if (given_int(c, f, &env, &given[i].value))
 			given[i].how = REPRO_GIVE_INT;
 		else
-			given[i].how = f->meta == GRAPH_NONE ? REPRO_GIVE_GUESS : REPRO_GIVE_RANDOM;
+			given[i] = (struct repro_given){.how = f->meta == GRAPH_NONE ? REPRO_GIVE_GUESS : REPRO_GIVE_RANDOM, .memory = f->memory,
+							.non_leaf = f->non_leaf};
 	}
 	symbind_release(&env);
 	return given;
@@ -223,13 +242,16 @@ static struct repro_input made_input(const struct candidate *c, size_t i, const 
 				     struct repro *out)
 {
 	const struct feed *f = &c->feed[i];
-	struct repro_input in = {.kind = REPRO_TENSOR, .name = f->name, .meta = f->meta, .storage = REPRO_NO_STORAGE, .is_leaf = true};
+	struct repro_input in = {.kind = REPRO_TENSOR, .name = f->name, .meta = f->meta, .storage = REPRO_NO_STORAGE, .is_leaf = !g->non_leaf};
 	if (g->how == REPRO_GIVE_INT) {
 		in.kind = REPRO_SYMINT;
 		in.value = symsize_int(g->value);
 	} else if (f->meta != GRAPH_NONE && c->graph.meta[f->meta].kind == GMETA_TENSOR && dtype_info(c->graph.meta[f->meta].dtype)) {
 		in.requires_grad = c->graph.meta[f->meta].requires_grad;
-		in.storage = add_storage(c, &c->graph.meta[f->meta], env, out);
+		if (g->memory)
+			in.storage = g->memory->storage, in.offset = g->memory->offset;
+		else
+			in.storage = add_storage(c, &c->graph.meta[f->meta], env, out);
 	}
 	return in;
 }
@@ -255,7 +277,7 @@ void candidate_repro(const struct candidate *c, const struct repro *original, st
 	out->n_lines = c->n_lines;
 	out->input = xcalloc(c->n_feeds ? c->n_feeds : 1, sizeof(*out->input));
 	out->n_inputs = c->n_feeds;
-	out->storage = xcalloc(original->n_storages + c->n_feeds + 1, sizeof(*out->storage));
+	out->storage = xcalloc(original->n_storages + c->n_feeds + 1, sizeof(*out->storage)); /* each feed adds one at most */
 	out->n_storages = 0;
 	out->n_fixups = 0; /* by place: they would be others' */
 	uint32_t *moved = xreallocarray(NULL, original->n_storages + 1, sizeof(*moved));
@@ -265,9 +287,14 @@ void candidate_repro(const struct candidate *c, const struct repro *original, st
 	for (size_t i = 0; i < c->n_feeds; i++) {
 		if (given[i].how == REPRO_GIVE_INPUT) {
 			out->input[i] = original->input[given[i].input];
+			out->input[i].is_leaf |= given[i].leaf && out->input[i].kind == REPRO_TENSOR;
+			if (given[i].own_memory)
+				moved[out->input[i].storage] = REPRO_NO_STORAGE;
 			take_storage(original, out, &out->input[i].storage, moved);
 		} else {
 			out->input[i] = made_input(c, i, &given[i], &env, out);
+			if (given[i].memory)
+				take_storage(original, out, &out->input[i].storage, moved);
 		}
 		out->input[i].meta = c->feed[i].meta;
 	}

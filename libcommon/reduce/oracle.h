@@ -82,6 +82,10 @@ struct feed {
 	                      * another shape or dtype gives its corner, converted */
 	uint32_t meta;       /* in the candidate's graph */
 	int64_t value;       /* FEED_INT */
+	/* The input of the original in whose storage it lies, at its offset, as every other feed of that storage does: where inputs share
+	 * memory, or are a part of it. NULL: memory of its own. */
+	const struct repro_input *memory;
+	bool non_leaf;       /* it requires gradients and has a history */
 };
 
 /* A candidate, whole. */

@@ -321,7 +321,7 @@ static uint64_t torch_start(struct oracle *oracle, const struct test *t, struct 
 	if (t->users)
 		talk_users(f.id, &f.line);
 	else
-		talk_test(t, f.id, buf_slice(&o->head), &f.line);
+		talk_test(o->spec.repro, t, f.id, buf_slice(&o->head), &f.line);
 	talk_env(r->line, r->n_lines, &f.env);
 	GROW(o->flight, o->n_flights, o->cap_flights, 1);
 	o->flight[o->n_flights++] = f;
@@ -464,7 +464,7 @@ int torch_ask_inputs(struct oracle *oracle, const struct test *t, struct slice *
 	if (!w)
 		return err_set(err, EXIT_ENVIRON, "no torch process is running that could say what the inputs are");
 	struct buf line = {0};
-	talk_inputs(t, ++o->last_id, &line);
+	talk_inputs(o->spec.repro, t, ++o->last_id, &line);
 	buf_reset(&o->values);
 	peer_send(&w->peer, buf_slice(&line));
 	buf_release(&line);

@@ -27,9 +27,12 @@
  *     < started id, pid                                           (the process group, to be killed should the zygote die)
  *     < test    id, kind (outcome_name), type, message, frames, detail, phase, seconds, extra, output (last of what it printed)
  *     < warning text
- *     > inputs  id, feeds  < inputs: values [{kind, dtype, size, stride, data (base64)}]
+ *     > inputs  id, feeds  < inputs: values [{kind, dtype, size, stride, offset, data (base64) or same (the value that has its data)}]
  *     < alive                                                     (every five seconds while a test runs)
  *     > cancel  id     > verify  id, path, timeout, stall, files [{name, data (base64)}]  < verify     > quit
+ *
+ * A feed: kind (recorded, random, int), name, meta, value; memory: the place in setup's inputs of that whose storage it lies in, with all
+ * others that lie there; leaf: false.
  *
  * What does not begin with '{' or is no JSON is passed over (a launcher's own words).
  *
@@ -90,7 +93,9 @@ size_t oracle_torch_nan_makers(const struct oracle *o, const struct graph *g, ui
 struct oracle_value {
 	enum { ORACLE_TENSOR, ORACLE_INT, ORACLE_OTHER } kind;
 	int64_t i;
-	struct slice bytes; /* ORACLE_TENSOR: of its storage, as far as its strides reach; offset 0; the far machine's byte order */
+	struct slice bytes; /* ORACLE_TENSOR: of its storage, as far as its strides reach, offset 0; of a feed with memory the whole
+			     * storage, the same p for all that lie in it. The far machine's byte order */
+	int64_t offset;     /* in elements */
 	bool requires_grad;
 };
 /* One for each feed, into v; bytes in arena. Blocks. Not while tests run. */

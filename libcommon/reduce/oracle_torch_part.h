@@ -15,9 +15,9 @@ void talk_start(const struct oracle_torch_spec *spec, enum talk_mode mode, struc
 /* The original. remote: no file of this machine can be read there. */
 int talk_setup(const struct oracle_torch_spec *spec, bool remote, struct buf *b, struct err *err);
 /* head: what talk_head gives for the original; left out where the test has the same. */
-void talk_test(const struct test *t, uint64_t id, struct slice head, struct buf *b);
+void talk_test(const struct repro *original, const struct test *t, uint64_t id, struct slice head, struct buf *b);
 void talk_users(uint64_t id, struct buf *b);
-void talk_inputs(const struct test *t, uint64_t id, struct buf *b);
+void talk_inputs(const struct repro *original, const struct test *t, uint64_t id, struct buf *b);
 /* remote: the program and its folder of inputs go along. */
 int talk_verify(const char *path, uint64_t id, unsigned timeout_ms, unsigned stall_ms, bool remote, struct buf *b, struct err *err);
 /* The head without environment, symbols and comments: what is executed in front of a candidate. */

@@ -142,7 +142,9 @@ size_t oracle_torch_nan_makers(const struct oracle *o, const struct graph *g, ui
 
 /* ---- values ---- */
 
-static int value_of(const struct json_tape *t, uint32_t k, struct arena *arena, struct oracle_value *v, struct err *err)
+/* done: the n values before it. */
+static int value_of(const struct json_tape *t, uint32_t k, struct arena *arena, const struct oracle_value *done, size_t n,
+		    struct oracle_value *v, struct err *err)
 {
 	struct slice kind = member(t, k, "kind"), data = member(t, k, "data");
 	struct buf b = {0};
@@ -154,6 +156,14 @@ static int value_of(const struct json_tape *t, uint32_t k, struct arena *arena, 
 	} else if (slice_is(kind, "tensor")) {
 		v->kind = ORACLE_TENSOR;
 		v->requires_grad = json_get(t, k, "requires_grad") != JSON_NONE;
+		uint64_t same;
+		const uint32_t offset = json_get(t, k, "offset"), other = json_get(t, k, "same");
+		if (offset != JSON_NONE && !json_i64(t, offset, &v->offset))
+			return err_set(err, EXIT_ENVIRON, "an input's offset is no 64-bit integer");
+		if (other != JSON_NONE && json_u64(t, other, &same) && same < n) {
+			v->bytes = done[same].bytes;
+			return 0;
+		}
 		if (!base64_decode(&b, data.p, data.n)) {
 			buf_release(&b);
 			return err_set(err, EXIT_ENVIRON, "the torch process sent a value that is no base64");
@@ -183,8 +193,9 @@ int oracle_torch_values(struct oracle *o, const struct test *t, struct arena *ar
 		status = err_set(err, EXIT_ENVIRON, "the values of the inputs cannot be had: %.*s", (int)out.detail.n, out.detail.p);
 		arena_release(&a);
 	} else {
-		for (uint32_t k = json_first(&tape, values); k < json_end(&tape, values) && n < t->n_feeds && status == 0; k = json_next(&tape, k))
-			status = value_of(&tape, k, arena, &v[n++], err);
+		for (uint32_t k = json_first(&tape, values); k < json_end(&tape, values) && n < t->n_feeds && status == 0;
+		     k = json_next(&tape, k), n++)
+			status = value_of(&tape, k, arena, v, n, &v[n], err);
 		if (status == 0 && n != t->n_feeds)
 			status = err_set(err, EXIT_ENVIRON, "the torch process sent %zu values for %zu inputs", n, t->n_feeds);
 	}

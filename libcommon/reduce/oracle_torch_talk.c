@@ -360,7 +360,7 @@ int talk_setup(const struct oracle_torch_spec *spec, bool remote, struct buf *b,
 
 /* ---- tests ---- */
 
-static void out_feeds(struct json_out *o, const struct test *t)
+static void out_feeds(struct json_out *o, const struct repro *original, const struct test *t)
 {
 	static const char *const kind[] = {[FEED_RECORDED] = "recorded", [FEED_RANDOM] = "random", [FEED_INT] = "int"};
 	json_key(o, "feeds");
@@ -379,12 +379,18 @@ static void out_feeds(struct json_out *o, const struct test *t)
 			json_key(o, "meta");
 			out_meta(o, t->graph, f->meta);
 		}
+		if (f->memory)
+			json_member_index(o, "memory", (uint32_t)(f->memory - original->input));
+		if (f->non_leaf) {
+			json_key(o, "leaf");
+			json_out_bool(o, false);
+		}
 		json_close(o);
 	}
 	json_close(o);
 }
 
-void talk_test(const struct test *t, uint64_t id, struct slice head, struct buf *b)
+void talk_test(const struct repro *original, const struct test *t, uint64_t id, struct slice head, struct buf *b)
 {
 	struct json_out o;
 	struct buf text = {0};
@@ -399,7 +405,7 @@ void talk_test(const struct test *t, uint64_t id, struct slice head, struct buf 
 			member_str(&o, "head", buf_slice(&text));
 	}
 	buf_release(&text);
-	out_feeds(&o, t);
+	out_feeds(&o, original, t);
 	json_key(&o, "where");
 	json_out_bool(&o, t->want_where);
 	end(&o);
@@ -413,12 +419,12 @@ void talk_users(uint64_t id, struct buf *b)
 	end(&o);
 }
 
-void talk_inputs(const struct test *t, uint64_t id, struct buf *b)
+void talk_inputs(const struct repro *original, const struct test *t, uint64_t id, struct buf *b)
 {
 	struct json_out o;
 	begin(&o, b, "inputs");
 	json_member_u64(&o, "id", id);
-	out_feeds(&o, t);
+	out_feeds(&o, original, t);
 	end(&o);
 }
 

@@ -3,6 +3,9 @@
  *     reduce_rest(&red, SHRINK_ALL, &err);       // all passes in turn, until a whole round brings nothing
  *
  *     outputs     what the original returns and the failure does not need: values that others use, inputs, None
+ *     memory      inputs that share memory, or are a part of it, get memory of their own
+ *     leaves      inputs that have a history become leaves
+ *     strides     inputs become contiguous
  *     values      inputs that need not be the recorded ones become random (so that repro.py needs no files)
  *     inputs      inputs of one dtype and shape become one
  *     subgraphs   operations in the subgraphs of higher-order operators are bypassed, what is unused goes
@@ -22,6 +25,9 @@
 
 enum shrink_pass {
 	SHRINK_OUTPUTS,
+	SHRINK_MEMORY,
+	SHRINK_LEAVES,
+	SHRINK_STRIDES,
 	SHRINK_VALUES,
 	SHRINK_INPUTS,
 	SHRINK_SUBGRAPHS,
@@ -66,11 +72,12 @@ struct shrinker {
 	const char *did;
 	size_t (*count)(const struct candidate *c);
 };
-extern const struct shrinker shrink_outputs, shrink_values, shrink_inputs, shrink_subgraphs, shrink_symbols, shrink_sizes, shrink_dtypes,
-	shrink_arguments, shrink_constants, shrink_head;
+extern const struct shrinker shrink_outputs, shrink_memory, shrink_leaves, shrink_strides, shrink_values, shrink_inputs, shrink_subgraphs,
+	shrink_symbols, shrink_sizes, shrink_dtypes, shrink_arguments, shrink_constants, shrink_head;
 
 /* A copy without the nodes that have a replacement (replace[node], GRAPH_NONE: it stays); users take that instead, chains are followed.
- * Only operands that come before the node may replace it; one that nobody uses may go without (REWIRE_DROP). Feeds of placeholders that go are taken out. False: the result is no graph. */
+ * Only operands that come before the node may replace it; one that nobody uses may go without (REWIRE_DROP). Feeds of placeholders
+ * that go are taken out. False: the result is no graph. */
 #define REWIRE_DROP (GRAPH_NONE - 1)
 bool candidate_rewire(struct candidate *c, const uint32_t *replace);
 /* What is known of values between the inputs does not hold any more. */

@@ -1,26 +1,115 @@
-/* Inputs: values that need not be the recorded ones, several that may be one. */
+/* Inputs: where they lie, whether they are leaves, their strides; values that need not be the recorded ones, several that may be one. */
 #include "reduce/shrink.h"
+
+/* ---- what kind of input it is: all of them at once (kind 1), then one by one ---- */
+
+static void list_feeds(const struct candidate *best, bool (*may)(const struct candidate *c, size_t feed), struct edits *e)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < best->n_feeds; i++)
+		n += may(best, i);
+	if (n > 1)
+		edits_add(e, (struct edit){.kind = 1});
+	for (size_t i = 0; i < best->n_feeds; i++)
+		if (may(best, i))
+			edits_add(e, (struct edit){.kind = 0, .a = (uint32_t)i});
+}
+
+static bool has_memory(const struct candidate *c, size_t feed) { return c->feed[feed].memory != NULL; }
+
+static void list_memory(const struct candidate *best, const struct repro *original, struct edits *e)
+{
+	(void)original;
+	list_feeds(best, has_memory, e);
+}
+
+static bool apply_memory(struct candidate *c, const struct repro *original, const struct edit *e)
+{
+	(void)original;
+	for (size_t i = 0; i < c->n_feeds; i++)
+		if (e->kind == 1 || i == e->a)
+			c->feed[i].memory = NULL;
+	return true;
+}
+
+const struct shrinker shrink_memory = {"memory", "Separate inputs", list_memory, apply_memory, "given memory of their own", NULL};
+
+static bool has_history(const struct candidate *c, size_t feed) { return c->feed[feed].non_leaf; }
+
+static void list_leaves(const struct candidate *best, const struct repro *original, struct edits *e)
+{
+	(void)original;
+	list_feeds(best, has_history, e);
+}
+
+static bool apply_leaves(struct candidate *c, const struct repro *original, const struct edit *e)
+{
+	(void)original;
+	for (size_t i = 0; i < c->n_feeds; i++)
+		if (e->kind == 1 || i == e->a)
+			c->feed[i].non_leaf = false;
+	return true;
+}
+
+const struct shrinker shrink_leaves = {"leaves", "Make inputs leaves", list_leaves, apply_leaves, "made leaves", NULL};
+
+/* Strides that are numbers, and not those of a dense tensor. */
+static bool has_strides(const struct candidate *c, size_t feed)
+{
+	const struct graph *g = &c->graph;
+	const struct gmeta *m = c->feed[feed].meta == GRAPH_NONE ? NULL : &g->meta[c->feed[feed].meta];
+	int64_t at = 1;
+	bool other = false;
+	if (!m || m->kind != GMETA_TENSOR || !m->has_stride)
+		return false;
+	for (uint32_t i = m->n_dim; i-- > 0;) {
+		const struct symsize size = g->dim[m->dim + i], stride = g->dim[m->dim + m->n_dim + i];
+		if (!symsize_is_int(size) || !symsize_is_int(stride) || size.k == 0)
+			return false;
+		other |= size.k != 1 && stride.k != at;
+		if (__builtin_mul_overflow(at, size.k, &at))
+			return false;
+	}
+	return other;
+}
+
+static void list_strides(const struct candidate *best, const struct repro *original, struct edits *e)
+{
+	(void)original;
+	list_feeds(best, has_strides, e);
+}
+
+static bool apply_strides(struct candidate *c, const struct repro *original, const struct edit *e)
+{
+	(void)original;
+	for (size_t i = 0; i < c->n_feeds; i++) {
+		if ((e->kind != 1 && i != e->a) || !has_strides(c, i))
+			continue;
+		const struct gmeta *m = &c->graph.meta[c->feed[i].meta];
+		int64_t at = 1;
+		for (uint32_t d = m->n_dim; d-- > 0; at *= c->graph.dim[m->dim + d].k)
+			c->graph.dim[m->dim + m->n_dim + d] = symsize_int(at);
+		c->feed[i].kind = FEED_RANDOM; /* the recorded values in other places, while it has a name */
+	}
+	candidate_forget_meta(c);
+	return true;
+}
+
+const struct shrinker shrink_strides = {"strides", "Make inputs contiguous", list_strides, apply_strides, "made contiguous", NULL};
 
 /* ---- values ---- */
 
 static bool can_be_random(const struct candidate *c, size_t feed)
 {
 	const struct feed *f = &c->feed[feed];
-	return f->kind == FEED_RECORDED && f->meta != GRAPH_NONE && c->graph.meta[f->meta].kind == GMETA_TENSOR;
+	return (f->kind == FEED_RECORDED || (f->kind == FEED_RANDOM && f->name.n)) && f->meta != GRAPH_NONE &&
+	       c->graph.meta[f->meta].kind == GMETA_TENSOR;
 }
 
-/* All at once, then one by one. Integers are indices more often than not, and masks matter: they come last. */
 static void list_values(const struct candidate *best, const struct repro *original, struct edits *e)
 {
 	(void)original;
-	size_t n = 0;
-	for (size_t i = 0; i < best->n_feeds; i++)
-		n += can_be_random(best, i);
-	if (n > 1)
-		edits_add(e, (struct edit){.kind = 1});
-	for (size_t i = 0; i < best->n_feeds; i++)
-		if (can_be_random(best, i))
-			edits_add(e, (struct edit){.kind = 0, .a = (uint32_t)i});
+	list_feeds(best, can_be_random, e);
 }
 
 static bool apply_values(struct candidate *c, const struct repro *original, const struct edit *e)

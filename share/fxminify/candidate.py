@@ -31,6 +31,59 @@ def copy_of(t, device=None):
     return torch.as_strided(flat, t.shape, t.stride(), 0).requires_grad_(t.requires_grad)
 
 
+def placed(dtype, storage, offset, size, stride):
+    """A tensor in a storage."""
+    import torch
+    with torch.no_grad():
+        return torch.empty(0, dtype=dtype, device=storage.device).set_(storage, offset, size, stride)
+
+
+def as_leaf(t, requires_grad, leaf=True):
+    """With a history it has no right to, as torch's InputReader makes it (debug_utils.py)."""
+    import torch
+    if not requires_grad:
+        return t
+    t.requires_grad_(True)
+    if leaf:
+        return t
+    with torch.enable_grad():
+        other = t.clone(memory_format=torch.preserve_format)
+    with torch.no_grad():
+        return other.set_(t.untyped_storage(), t.storage_offset(), t.shape, t.stride())
+
+
+def by_storage(args):
+    """{storage: indices} of the tensors that are nothing but a view of one."""
+    import torch
+    groups = {}
+    for i, t in enumerate(args):
+        if type(t) in (torch.Tensor, torch.nn.Parameter) and t.layout == torch.strided and not (t.is_conj() or t.is_neg()):
+            groups.setdefault(t.untyped_storage()._cdata, []).append(i)
+    return groups
+
+
+def copies_of(args, wide=False):
+    """Copies of what a program is given: tensors that share memory do so again, with their offsets; leaves are leaves. wide: floats in
+    double precision, but for those whose memory is also seen as something else."""
+    import torch
+    out = list(args)
+    groups = by_storage(args)
+    for i in set(range(len(args))) - {i for members in groups.values() for i in members}:
+        out[i] = copy_of(args[i])
+    for members in groups.values():
+        first, dtypes = args[members[0]], {args[i].dtype for i in members}
+        storage = first.untyped_storage()
+        widen = wide and len(dtypes) == 1 and first.is_floating_point()
+        if widen:
+            storage = placed(first.dtype, storage, 0, (storage.nbytes() // first.element_size(),), (1,)).double().untyped_storage()
+        storage = storage.clone() if storage._cdata == first.untyped_storage()._cdata else storage
+        for i in members:
+            t = args[i]
+            out[i] = placed(torch.float64 if widen else t.dtype, storage, t.storage_offset(), t.shape, t.stride())
+            out[i] = as_leaf(out[i], t.requires_grad, t.is_leaf)
+    return out
+
+
 def meta_of(v):
     import torch
     if isinstance(v, torch.Tensor):
@@ -73,18 +126,18 @@ def made(setup, meta, name):
     else:
         flat = torch.zeros(n, dtype=dtype)
     t = torch.as_strided(flat.to(meta.get("device") or "cpu"), size, stride, 0)
-    return t.requires_grad_(True) if meta.get("requires_grad") else t
+    return t
 
 
 def corner(value, setup, meta, name):
     """A recorded value in another size and dtype: what fits of it, the rest as made() has it."""
-    t = made(setup, {**meta, "requires_grad": False}, name)
+    t = made(setup, meta, name)
     if t.dim() != value.dim():
-        return t.requires_grad_(bool(meta.get("requires_grad")))
+        return t
     at = tuple(slice(0, min(a, b)) for a, b in zip(t.shape, value.shape))
     if not any(s == 0 and n > 1 for s, n in zip(t.stride(), t.shape)):
         t[at] = value[at].to(t.dtype).to(t.device)
-    return t.requires_grad_(True) if meta.get("requires_grad") else t
+    return t
 
 
 class Missing(Exception):
@@ -92,6 +145,7 @@ class Missing(Exception):
 
 
 def feed_value(state, feed):
+    """In memory of its own, without gradients."""
     import torch
     setup, name, meta = state["setup"], feed.get("name", ""), feed.get("meta")
     if feed["kind"] == "int":
@@ -104,12 +158,54 @@ def feed_value(state, feed):
         if value is None and name not in state["values"]:
             raise Missing(f"no value was recorded for {name!r}")
         if isinstance(value, torch.Tensor):
-            value = copy_of(value, known["device"] if known and known["device"] != "cpu" else None)
-            return value.requires_grad_(True) if known and known.get("requires_grad") else value
+            return copy_of(value, known["device"] if known and known["device"] != "cpu" else None)
         return value
     if not meta:
         raise Missing(f"nothing is known of the input {name!r}")
     return corner(value, setup, meta, name) if isinstance(value, torch.Tensor) else made(setup, meta, name or "input")
+
+
+def feed_values(state, feeds):
+    """The inputs of a test. Those that shared memory in the original, or were a part of it, lie in it again: what was there, overwritten
+    by what they are now."""
+    import torch
+    setup, values, shared = state["setup"], [feed_value(state, f) for f in feeds], {}
+    for i, feed in enumerate(feeds):
+        if isinstance(values[i], torch.Tensor) and feed.get("memory") is not None and values[i].layout == torch.strided:
+            at = setup["inputs"][feed["memory"]]
+            shared.setdefault(at["storage"], []).append((values[i], sizes(setup, [at.get("offset", 0)])[0], i))
+    for storage, members in shared.items():
+        need = [(offset + needed_elements(v.shape, v.stride())) * v.element_size() for v, offset, _ in members]
+        need += sizes(setup, [setup["storages"][storage]["nbytes"]])
+        memory = torch.zeros(max(need), dtype=torch.uint8, device=members[0][0].device)
+        there = state["memories"].get(storage)
+        if there is not None and any(feeds[i]["kind"] == "recorded" for _, _, i in members):
+            memory[:len(there)] = there
+        for v, offset, i in members:
+            n = needed_elements(v.shape, v.stride())
+            placed(v.dtype, memory.untyped_storage(), offset, (n,), (1,)).copy_(torch.as_strided(v, (n,), (1,), 0))
+            values[i] = placed(v.dtype, memory.untyped_storage(), offset, v.shape, v.stride())
+    return [as_leaf(v, wants_gradients(state, f), f.get("leaf", True)) if isinstance(v, torch.Tensor) else v
+            for v, f in zip(values, feeds)]
+
+
+def memories_of(setup, inputs):
+    """{place in setup's storages: all its bytes} of those that inputs share, or are a part of."""
+    import torch
+    groups = by_storage(inputs)
+    place = {i: at.get("storage") for i, at in enumerate(setup["inputs"])}
+    out = {}
+    for members in groups.values():
+        t = inputs[members[0]]
+        storage, needed = t.untyped_storage(), needed_elements(t.shape, t.stride()) * t.element_size()
+        if place.get(members[0]) is not None and (len(members) > 1 or storage.nbytes() > needed):
+            out[place[members[0]]] = placed(torch.uint8, storage, 0, (storage.nbytes(),), (1,)).cpu().clone()
+    return out
+
+
+def wants_gradients(state, feed):
+    meta = state["metas"].get(feed.get("name")) if feed["kind"] == "recorded" else feed.get("meta")
+    return bool(meta and meta.get("requires_grad"))
 
 
 def original_inputs(setup):
@@ -145,7 +241,7 @@ def original_inputs(setup):
                               dtype=getattr(torch, m["dtype"]), storage_offset=sizes(setup, [i.get("offset", 0)])[0],
                               requires_grad=i.get("requires_grad"), is_leaf=i.get("is_leaf"), **eval(f"dict({i.get('extra') or ''})"))
         elif i["kind"] == "tensor":
-            v = made(setup, m, i["name"])
+            v = as_leaf(made(setup, m, i["name"]), m.get("requires_grad"))
             setup.setdefault("random", []).append(i["name"])
         elif i["kind"] == "symint":
             v = sizes(setup, [i["value"]])[0]
@@ -293,11 +389,15 @@ def record(state, say):
     names = [a.arg for a in forward.args.args[1:]]
     if len(names) != len(inputs):
         raise TypeError(f"forward() takes {len(names)} inputs, load_args gives {len(inputs)}")
-    for name, (_, v) in zip(names, inputs):
+    for name, (own, v) in zip(names, inputs):
         keep(name, v)
+        if own != name:  # "input", which the text cannot have as a name
+            keep(own, v)
+    inputs = [v for _, v in inputs]
+    memories = memories_of(setup, inputs)
     aliases = {s.targets[0].id: s.value.id for s in forward.body if isinstance(s, ast.Assign) and isinstance(s.value, ast.Name)
                and isinstance(s.targets[0], ast.Name)}
-    args = [copy_of(v) for _, v in inputs]
+    args = copies_of(inputs)
     seed(state)
     with contextlib.nullcontext() if setup["form"] == "dynamo" else torch.no_grad():
         with autocast(setup, args):
@@ -307,7 +407,7 @@ def record(state, say):
         if other in values:
             values[name], metas[name] = values[other], metas[other]
     kept = {n: v for n, v in values.items() if v is not None or metas[n]["kind"] != "tensor"}
-    torch.save({"values": kept, "state": weights}, state["file"])
+    torch.save({"values": kept, "state": weights, "memories": memories}, state["file"])
     say(kind="passes", nodes=metas, inputs=names, random=setup.get("random", []), idle=idle,
         dropped=[n for n, v in values.items() if v is None and metas[n]["kind"] == "tensor"])
 
@@ -348,7 +448,7 @@ class Way:
         import torch
         seed(self.state)
         with torch.no_grad():
-            out = mod(*[copy_of(a) for a in args])
+            out = mod(*copies_of(args))
         synchronise(args)
         if not isinstance(out, (tuple, list)):
             raise TypeError(f"forward() returns {type(out).__name__}, not a tuple")
@@ -357,7 +457,7 @@ class Way:
     def run(self, compiled, args):
         seed(self.state)
         self.say(phase="run")
-        out = compiled([copy_of(a) for a in args])
+        out = compiled(copies_of(args))
         synchronise(args)
         return out
 
@@ -372,7 +472,7 @@ class AfterAot(Way):
         with torch.no_grad():
             seed(self.state)
             gm = make_fx(mod, tracing_mode=self.setup.get("tracing_mode") or "real", record_stack_traces=self.names is not None)(
-                *[copy_of(a) for a in args])
+                *copies_of(args))
             if self.names is not None:
                 self.names.of_graph(gm)
             self.say(phase="compile")
@@ -394,7 +494,7 @@ class AfterDynamo(Way):
         from torch._dynamo.debug_utils import run_fwd_maybe_bwd
         import torch._dynamo.config as config
         seed(self.state)
-        args = [copy_of(a) for a in args]
+        args = copies_of(args)
         with autocast(self.setup, args):
             return run_fwd_maybe_bwd(mod, args, only_fwd=bool(self.setup.get("only_fwd")) or config.repro_forward_only, disable_clone=True)
 
@@ -446,9 +546,9 @@ class AotInductor(Way):
         import torch
         from torch._inductor import aoti_load_package, _aoti_compile_and_package_inner
         self.say(phase="trace")
-        gm = torch.export.export(mod, tuple(copy_of(a) for a in args), strict=False).module(check_guards=False)
+        gm = torch.export.export(mod, tuple(copies_of(args)), strict=False).module(check_guards=False)
         self.say(phase="compile")
-        package = _aoti_compile_and_package_inner(gm, tuple(copy_of(a) for a in args), package_path=os.path.abspath("candidate.pt2"),
+        package = _aoti_compile_and_package_inner(gm, tuple(copies_of(args)), package_path=os.path.abspath("candidate.pt2"),
                                                   inductor_configs=config_patches(self.setup))
         self.say(phase="run")
         model = aoti_load_package(package)
@@ -465,7 +565,8 @@ def users_call(state, say):
     if program.example_inputs is None:
         raise Missing("the exported program holds no example inputs, which AOTInductor needs, too")
     def example_inputs():
-        return torch.utils._pytree.tree_map(copy_of, program.example_inputs)
+        leaves, spec = torch.utils._pytree.tree_flatten(program.example_inputs)
+        return torch.utils._pytree.tree_unflatten(copies_of(leaves), spec)
     say(phase="head")
     head_names(state)
     say(phase="eager")
@@ -496,13 +597,12 @@ def in_float64(state, way, tree, text, args, names):
         return None
     try:
         mod = module_of(tree, text, state, names)
-        wide = [a.to(torch.float64) if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in map(copy_of, args)]
-        wide = [w.detach().requires_grad_(a.requires_grad) if isinstance(a, torch.Tensor) else w for a, w in zip(args, wide)]
+        wide = copies_of(args, wide=True)
         if isinstance(way, AfterDynamo):
             return way.eager(mod.to(torch.float64), wide)
         from torch.fx.experimental.proxy_tensor import make_fx
         with torch.no_grad():
-            gm = make_fx(mod)(*[copy_of(a) for a in args])
+            gm = make_fx(mod)(*copies_of(args))
             gm, _ = debug_utils.cast_to_fp64(copy.deepcopy(gm), [])
         return way.eager(gm, wide)
     except Exception:
@@ -555,10 +655,11 @@ def differences(ref, res, wide, strict):
 # ---- what a failure is known by ----
 
 def frames_of(e):
+    """The innermost ones of torch, but for those by which torch.compile calls a backend, and torch._dynamo.optimize does not."""
     import torch
     root = os.path.dirname(torch.__file__) + os.sep
     frames = [f"{f.filename[len(root):]}:{f.name}" for f in traceback.extract_tb(e.__traceback__) if f.filename.startswith(root)]
-    return ";".join(reversed(frames[-3:]))
+    return ";".join(reversed([f for f in frames if f != "__init__.py:__call__"][-3:]))
 
 
 def innermost(e):

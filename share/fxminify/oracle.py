@@ -343,7 +343,7 @@ def test(state, request, say):
     WAITS[0] = lambda: say(waits=True)
     try:
         strict = setup.get("accuracy") == "strict_accuracy"
-        args = [feed_value(state, f) for f in request["feeds"]]
+        args = feed_values(state, request["feeds"])
         tell(phase="head")
         names = head_names(state, request.get("head"))
         tell(phase="eager")
@@ -436,24 +436,35 @@ def inputs_of(state, request, say):
     """The values of feeds, to be put into a repro.py: their bytes as far as the strides reach."""
     import torch
     try:
-        out = []
-        for feed in request["feeds"]:
-            v = feed_value(state, feed)
+        out, first = [], {}
+        for feed, v in zip(request["feeds"], feed_values(state, request["feeds"])):
+            out.append(meta_of(v))
             if not isinstance(v, torch.Tensor):
-                out.append(meta_of(v))
                 continue
-            flat = torch.as_strided(v.detach().cpu(), (needed_elements(v.shape, v.stride()),), (1,), 0).contiguous()
+            if feed.get("memory") is not None:  # all of it, once
+                out[-1]["offset"] = v.storage_offset()
+                same = first.setdefault(v.untyped_storage()._cdata, len(out) - 1)
+                if same < len(out) - 1:
+                    out[-1]["same"] = same
+                    continue
+                flat = placed(torch.uint8, v.untyped_storage(), 0, (v.untyped_storage().nbytes(),), (1,)).cpu()
+            else:
+                flat = torch.as_strided(v.detach().cpu(), (needed_elements(v.shape, v.stride()),), (1,), 0).contiguous()
             raw = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
-            out.append({**meta_of(v), "data": base64.b64encode(raw).decode()})
+            out[-1]["data"] = base64.b64encode(raw).decode()
         say(result={"kind": "passes", "values": out})
     except BaseException as e:
         say(result=describe(e, "inputs"))
 
 
 def own_assertion(e):
-    """The program compares values itself: its line."""
-    last = traceback.extract_tb(e.__traceback__)[-1:] if isinstance(e, AssertionError) else []
-    return last[0].line if last and os.path.realpath(last[0].filename) == os.path.realpath(sys.argv[0]) else ""
+    """The program compares values itself: its line, and what they were."""
+    last = list(traceback.walk_tb(e.__traceback__))[-1:] if isinstance(e, AssertionError) else []
+    if not last or os.path.realpath(last[0][0].f_code.co_filename) != os.path.realpath(sys.argv[0]):
+        return ""
+    names = last[0][0].f_globals
+    values = [f"{n} = {' '.join(repr(names[n]).split())[:200]}" for n in ("expected", "actual") if n in names]
+    return "\n".join(["AssertionError: " + linecache.getline(sys.argv[0], last[0][1]).strip(), *values])
 
 
 def verify(session, request_fd, say):
@@ -668,7 +679,7 @@ class Zygote:
         self.line, self.start, self.jobs, self.queue, self.n = line, start, {}, [], 0
         self.learned, self.alive_at = Learned(), 0
         self.verifiers, self.building, self.folder, self.gone = [], set(), None, {"kind": "infra", "detail": "there is no process for it"}
-        self.state = {"values": {}, "metas": {}, "state": {}, "setup": None, "jobs": start.get("jobs", 1)}
+        self.state = {"values": {}, "metas": {}, "state": {}, "memories": {}, "setup": None, "jobs": start.get("jobs", 1)}
         self.wake_r, self.wake_w = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
     def close_in_child(self):
@@ -842,7 +853,7 @@ class Zygote:
         try:
             kept = torch.load(file, mmap=True, weights_only=True)
             os.unlink(file)
-            self.state.update(values=kept["values"], state=kept["state"], metas=r["nodes"])
+            self.state.update(values=kept["values"], state=kept["state"], memories=kept["memories"], metas=r["nodes"])
         except Exception as e:
             return {"kind": "infra", "detail": f"the recorded values cannot be read: {type(e).__name__}: {e}"}
         return r
@@ -853,7 +864,7 @@ class Zygote:
             return False
         if op == "setup":
             self.state["setup"] = request
-            self.state.update(values={}, metas={}, state={})
+            self.state.update(values={}, metas={}, state={}, memories={})
             for text in request.get("imports", []):
                 with contextlib.suppress(Exception):
                     exec(text, {})

@@ -39,7 +39,9 @@ static void text_for_a_terminal(void **state)
 	    {"a\tb\nc\rd\x1b[31m\x7f", "a b c?d?[31m?"},
 	    {"\xc2\x9b" "31m \xc2\xa0", "??31m \xc2\xa0"},
 	    {"x\xe2\x80\xae" "txt.exe\xe2\x81\xa9", "x???txt.exe???"},
-	    {"\xe2\x80", "\xe2\x80"}, /* cut off */
+	    {"x\xd8\x9c\xe2\x80\x8f", "x?????"},
+	    {"\x9b" "31m\xe9 \xc3\x9b", "?31m\xe9 \xc3\x9b"}, /* C1 of eight bits; within a character it is none */
+	    {"\xe2\x80", "\xe2?"}, /* cut off, so that what comes next is no character together with it */
 	    {"\xc2", "\xc2"},
 	    {"", ""},
 	};
@@ -51,6 +53,9 @@ static void text_for_a_terminal(void **state)
 		clean_text(p, n);
 		assert_memory_equal(p, pairs[i][1], n);
 	}
+	char lines[] = "a\tb\r\nc\rd\n\r";
+	clean_lines(lines, strlen(lines));
+	assert_string_equal(lines, "a\tb\r\nc?d\n?");
 	guard_release(&g);
 }
 

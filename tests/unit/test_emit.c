@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* Of main.c, which is not linked. */
-void explain_write(const struct buf *b, const char *path) { (void)b, (void)path; }
+void explain_write(struct screen *b, const char *path) { (void)b, (void)path; }
 
 static const struct explain_options plain;
 

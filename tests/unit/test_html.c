@@ -23,6 +23,7 @@ static void escapes(void **state)
 	text(SLICE("&amp;"), "&amp;amp;");
 	text(SLICE("plain; \xc3\xa9\n\t`"), "plain; \xc3\xa9\n\t`");
 	text(slice_of("a\0b", 3), "a\xef\xbf\xbd" "b");
+	text(SLICE("a\x1b[1m\x7f\xc2\x9b\xe2\x80\xae\xe2\x80\x93\r\n"), "a\xef\xbf\xbd[1m\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xe2\x80\x93&#13;\n");
 	buf_reset(&b);
 	html_text(&b, slice_of(NULL, 0));
 	assert_int_equal(b.len, 0);
@@ -48,7 +49,7 @@ static void text_and_json_repair_alike(void **state)
 	struct buf j = {0};
 	uint64_t seed = 5;
 	for (int i = 0; i < 3000; i++) {
-		static const char bytes[] = "a\x80\xbf\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\xff";
+		static const char bytes[] = "a\x84\xbf\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\xff";
 		char in[12];
 		size_t n = pick(&seed, sizeof(in));
 		for (size_t k = 0; k < n; k++)

@@ -682,11 +682,23 @@ static void escaped(struct slice in, bool html, const char *want)
 	buf_release(&b);
 }
 
+static void raw_text_is_escaped(void **state)
+{
+	struct buf b = {0};
+	(void)state;
+	json_add_raw(&b, SLICE("{\"\xe2\x80\xae\x7f\\u202e\": \"\xc2\x9b\xc3\x9b\xd8\x9c\"}"));
+	assert_string_equal(buf_str(&b), "{\"\\u202e\\u007f\\u202e\": \"\\u009b\xc3\x9b\\u061c\"}");
+	buf_release(&b);
+}
+
 static void escape(void **state)
 {
 	(void)state;
 	escaped(SLICE("\"\\/\b\f\n\r\t"), false, "\\\"\\\\/\\b\\f\\n\\r\\t");
-	escaped(slice_of("\0\x01\x0b\x0e\x1f\x7f", 6), false, "\\u0000\\u0001\\u000b\\u000e\\u001f\x7f");
+	escaped(slice_of("\0\x01\x0b\x0e\x1f\x7f", 6), false, "\\u0000\\u0001\\u000b\\u000e\\u001f\\u007f");
+	/* What would drive a terminal or turn text around; not what only looks like it. */
+	escaped(SLICE("\xc2\x9b\xe2\x80\xae\xe2\x81\xa6\xd8\x9c"), false, "\\u009b\\u202e\\u2066\\u061c");
+	escaped(SLICE("\xc2\xa0\xe2\x80\x93\x9b"), false, "\xc2\xa0\xe2\x80\x93\xef\xbf\xbd");
 	escaped(SLICE("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"), false, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
 	escaped(SLICE("</script><!--"), false, "</script><!--");
 	escaped(SLICE("</script><!--"), true, "\\u003c/script>\\u003c!--");
@@ -815,7 +827,7 @@ int main(void)
 	    cmocka_unit_test(several_documents), cmocka_unit_test(members),           cmocka_unit_test(jansson_generated),
 	    cmocka_unit_test(jansson_mutated),   cmocka_unit_test(jansson_recorded),  cmocka_unit_test(emitter),
 	    cmocka_unit_test(emitter_in_pieces), cmocka_unit_test(emitter_doubles),   cmocka_unit_test(emitter_nests),
-	    cmocka_unit_test(escape),            cmocka_unit_test(escape_repairs),    cmocka_unit_test(utf8),
+	    cmocka_unit_test(raw_text_is_escaped), cmocka_unit_test(escape),            cmocka_unit_test(escape_repairs),    cmocka_unit_test(utf8),
 	    cmocka_unit_test(no_text_at_all),    cmocka_unit_test_teardown(round_trip, clean),
 	};
 	return RUN(tests);

@@ -134,6 +134,13 @@ static void test_quote(void **state)
 		assert_true(pytext_string(buf_slice(&q), &back));
 		assert_true(slice_eq(buf_slice(&back), slice_of(text, n)));
 	}
+	/* What would drive a terminal or turn text around does not stand in a program as it is. */
+	buf_reset(&q);
+	buf_reset(&back);
+	pytext_quote(&q, SLICE("\x1b[m\xc2\x9b\xe2\x80\xae\xe2\x80\x93"));
+	assert_string_equal(buf_str(&q), "'\\x1b[m\\u009b\\u202e\xe2\x80\x93'");
+	assert_true(pytext_string(buf_slice(&q), &back));
+	assert_string_equal(buf_str(&back), "\x1b[m\xc2\x9b\xe2\x80\xae\xe2\x80\x93");
 	buf_release(&q);
 	buf_release(&back);
 }
