@@ -320,7 +320,10 @@ static int reduce(struct session *s, struct err *err)
 		return -1;
 	if (s->o->nodes && s->runner.best.ops == s->original_ops && s->original_ops > 1)
 		tell_unreduced(s, &before);
-	return reduce_rest(&s->reduction, s->o->passes, err);
+	if (reduce_rest(&s->reduction, s->o->passes, err) < 0)
+		return -1;
+	const bool numbers = s->torch && s->runner.want.kind == OUTCOME_ACCURACY && s->o->passes >> SHRINK_HEAD & 1;
+	return numbers ? try_knobs(s, err) : 0;
 }
 
 /* Is the result to be a program for people? Only one that was run is, unless it is asked for. */

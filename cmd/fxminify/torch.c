@@ -214,15 +214,10 @@ int torch_open(struct session *s, struct err *err)
 	find_folders(s, t);
 	tell_gone_inputs(s);
 	t->spec = (struct oracle_torch_spec){.python = s->o->python, .repro = &s->in.repro, .path = t->path, .jobs = (unsigned)s->o->jobs,
-					     .timeout_ms = (unsigned)s->o->timeout * 1000u, .stall_ms = stall_of(s), .max_memory = s->o->max_memory, .seed = s->o->seed};
+					     .timeout_ms = (unsigned)s->o->timeout * 1000u, .stall_ms = stall_of(s), .max_memory = s->o->max_memory, .seed = s->o->seed,
+					     .fresh = !s->o->no_verify && !s->o->locate};
 	make_launchers(s, t);
 	report_step(&s->report, "python");
-	/* It imports torch while the oracle does. Through a launcher it comes when the oracle is gone: a second one might wait for the first
-	 * one's GPU. */
-	if (!s->o->no_verify && !s->o->locate && !t->spec.launcher)
-		t->verifier = verifier_start(&t->spec, err); /* if it fails, it is started again when it is needed */
-	if (child_signalled())
-		return err_set(err, EXIT_ENVIRON, "interrupted while the torch process was starting");
 	s->runner.oracle = oracle_torch(&t->spec, err);
 	if (!s->runner.oracle)
 		return -1;
@@ -230,11 +225,14 @@ int torch_open(struct session *s, struct err *err)
 	return 0;
 }
 
-/* One of several launchers does not work: the others go on. */
+/* One of several launchers does not work: the others go on. And what is no reason to stop. */
 void torch_tell_gone(struct session *s)
 {
 	struct with_torch *t = s->torch;
 	const char *why;
+	struct slice warning = oracle_torch_warning(s->runner.oracle);
+	if (warning.n)
+		report_row(&s->report, "note", "%.*s", (int)warning.n, warning.p);
 	for (size_t i = 0; i < t->n_launchers; i++) {
 		if (t->told[i] || !(why = oracle_torch_gone(s->runner.oracle, i)))
 			continue;
@@ -444,19 +442,27 @@ static void note_error(struct session *s, const struct outcome *out)
 	}
 }
 
-int torch_try(struct session *s, struct outcome *out, struct err *err)
+/* In a Python of its own. Through a launcher it comes when the oracle is gone: a second one might wait for the first one's GPU. */
+static int run_verifier(struct session *s, const struct repro *head, bool hang, struct outcome *out, struct err *err)
 {
 	struct with_torch *t = s->torch;
-	struct repro head = s->in.repro;
-	head.line = s->runner.best.line;
-	head.n_lines = s->runner.best.n_lines;
 	if (t->spec.launcher) {
 		oracle_close(s->runner.oracle);
 		s->runner.oracle = NULL;
 	}
 	if (!t->verifier && !(t->verifier = verifier_start(&t->spec, err)))
 		return -1;
-	if (verifier_run(t->verifier, s->result.path, &head, s->runner.want.kind == OUTCOME_TIMEOUT, out, err) < 0)
+	return verifier_run(t->verifier, s->result.path, head, hang, out, err);
+}
+
+int torch_try(struct session *s, struct outcome *out, struct err *err)
+{
+	const bool hang = s->runner.want.kind == OUTCOME_TIMEOUT;
+	struct repro head = s->in.repro;
+	head.line = s->runner.best.line;
+	head.n_lines = s->runner.best.n_lines;
+	int answered = s->runner.oracle ? oracle_torch_verify(s->runner.oracle, s->result.path, &head, hang, out, err) : 0;
+	if (answered < 0 || (!answered && run_verifier(s, &head, hang, out, err) < 0))
 		return -1;
 	note_error(s, out);
 	return 0;
