@@ -54,7 +54,7 @@ static const struct {
 	{"repro/cond_2_15.py", REPRO_AFTER_AOT, 2, 2, "minify", "real", "False", "", 6},
 	{"repro/flex_2_15.py", REPRO_AFTER_AOT, 3, 3, "minify", "real", "False", "", 6},
 	{"repro/while_2_15.py", REPRO_AFTER_AOT, 2, 2, "minify", "real", "False", "", 6},
-	{"repro/cond_2_13.py", REPRO_AFTER_AOT, 2, 2, "minify", "real", "False", "", 10},
+	{"repro/cond_2_13.txt", REPRO_AFTER_AOT, 2, 2, "minify", "real", "False", "", 10},
 	{"repro/triton.py", REPRO_AFTER_AOT, 1, 1, "run", "real", "False", "", 0},
 	{"repro/old_aot_1_13.py", REPRO_AFTER_AOT, 2, 2, "run", "real", "False", "", 0},
 	{"repro/old_aot_2_0_accuracy.py", REPRO_AFTER_AOT, 2, 1, "run", "symbolic", "True", "", 0},
@@ -138,7 +138,7 @@ static void test_subgraphs(void **state)
 		repro_release(&again);
 		repro_release(&r);
 	}
-	open_sample(&r, "repro/cond_2_13.py");
+	open_sample(&r, "repro/cond_2_13.txt");
 	assert_text(graph_text(&r.graph, repro_lost_module(&r)->name), "true_graph_0");
 	repro_release(&r);
 	buf_release(&text);
