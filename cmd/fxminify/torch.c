@@ -383,6 +383,16 @@ static size_t value_bytes(const struct candidate *c)
 	return sum;
 }
 
+/* Its value is in the program: it was recorded, or lies in one storage with what was. */
+static bool has_value(const struct candidate *c, size_t feed)
+{
+	const struct feed *f = &c->feed[feed];
+	bool any = f->kind != FEED_RANDOM || f->name.n;
+	for (size_t i = 0; i < c->n_feeds && f->memory && !any; i++)
+		any = c->feed[i].memory && c->feed[i].memory->storage == f->memory->storage && (c->feed[i].kind != FEED_RANDOM || c->feed[i].name.n);
+	return any;
+}
+
 int torch_given(struct session *s, const struct candidate *c, bool interim, struct repro_given **given, struct err *err)
 {
 	struct with_torch *t = s->torch;
@@ -403,7 +413,7 @@ int torch_given(struct session *s, const struct candidate *c, bool interim, stru
 			struct repro_given *g = &(*given)[i];
 			if (v[i].kind == ORACLE_INT)
 				*g = (struct repro_given){.how = REPRO_GIVE_INT, .value = v[i].i};
-			else if (v[i].kind == ORACLE_TENSOR && (c->feed[i].kind != FEED_RANDOM || c->feed[i].name.n))
+			else if (v[i].kind == ORACLE_TENSOR && has_value(c, i))
 				*g = (struct repro_given){.how = REPRO_GIVE_DATA, .bytes = v[i].bytes, .offset = v[i].offset,
 							  .requires_grad = v[i].requires_grad, .non_leaf = c->feed[i].non_leaf};
 		}

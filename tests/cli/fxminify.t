@@ -26,6 +26,19 @@ done
 for f in "$repros"/*.py; do
 	exits "$(basename "$f")" 0 fxminify --test 'grep -q torch' -q --max-tests 40 "$f" -o repro.py
 done
+exits "subgraphs that torch 2.15 writes beside Repro" 0 fxminify --test 'grep -q relu' --passes nodes,subgraphs -q "$repros/cond_2_15.py" -o repro.py
+is "are reduced with it" "$(grep -o 'aten\.[a-z]*' repro.py | sort -u | paste -sd' ')" "aten.relu"
+is "and written in it" "$(python3 -c 'import ast; print([c.name for c in ast.walk(ast.parse(open("repro.py").read())) if isinstance(c, ast.ClassDef)])')" \
+	"['Repro', 'true_graph_0', 'false_graph_0']"
+exits "those that torch 2.13 lost" 3 fxminify --test true -q "$repros/cond_2_13.txt" -o repro.py
+like "are named, and where they are" "$(last)" "subgraph 'true_graph_0' is not in it: torch 2.13.0.cpu .*--graph 0/0:aot_inference_graph"
+# In one storage, each where it was: in every candidate while that matters, and in the result.
+shared=$repros/aot_strides/minifier_launcher.py
+printf '[ "$(grep -c "buf[0-9]* = reader.storage" "$1")" = 1 ] && grep -q "sin.default" "$1"\n' >one-storage
+exits "inputs of one storage" 0 fxminify --test "sh '$TMP/one-storage'" -q --passes memory "$shared" -o repro.py
+is "stay in it" "$(grep -c 'buf[0-9]* = ' repro.py) $(grep -c 'storage_offset=8' repro.py)" "1 1"
+exits "where that does not matter" 0 fxminify --test 'grep -q sin.default' -q --passes memory "$shared" -o repro.py
+is "each has its own" "$(grep -c 'buf[0-9]* = ' repro.py)" 2
 rm -f repro.py*
 exits "readable code" 0 fxminify --test "'$bug' single 50" --passes nodes g50.py
 ok "its result is repro.txt" test -s repro.txt
