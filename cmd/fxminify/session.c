@@ -249,9 +249,13 @@ static void locate(struct session *s, const struct outcome *original)
 	size_t n = s->n_likely ? s->n_likely : s->suspects.n, shown = n < 8 ? n : 8;
 	for (size_t i = 0; i < shown; i++)
 		buf_addf(&b, "%s%.*s", i ? ", " : "", (int)s->suspects.name[i].n, s->suspects.name[i].p);
+	if (s->through.len)
+		buf_addf(&s->result.origin, "the difference begins at %s and leaves through %s", buf_str(&b), buf_str(&s->through));
 	if (shown < s->suspects.n)
 		buf_addf(&b, ", and %zu near %s", s->suspects.n - shown, shown == 1 ? "it" : "them");
 	report_row(&s->report, "suspects", "%s (%.*s)", buf_str(&b), (int)how.n, how.p);
+	if (s->result.origin.len)
+		report_row(&s->report, "original", "%s", buf_str(&s->result.origin));
 	buf_release(&b);
 }
 
@@ -440,6 +444,8 @@ void session_close(struct session *s)
 	buf_release(&s->result.versions);
 	buf_release(&s->result.error);
 	buf_release(&s->result.more);
+	buf_release(&s->result.origin);
+	buf_release(&s->through);
 }
 
 /* How it ended, in the journal and for people; the exit status. */

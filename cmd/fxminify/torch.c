@@ -337,6 +337,17 @@ static struct slice text_of(struct session *s, struct json_tape *tape, uint32_t 
 	return kept;
 }
 
+static void take_through(struct session *s, struct json_tape *tape, uint32_t list)
+{
+	buf_reset(&s->through);
+	if (list == JSON_NONE || !json_is(tape, list, JSON_ARRAY))
+		return;
+	for (uint32_t k = json_first(tape, list); k < json_end(tape, list); k = json_next(tape, k)) {
+		struct slice name = text_of(s, tape, k);
+		buf_addf(&s->through, "%s%.*s", s->through.len ? ", " : "", (int)name.n, name.p);
+	}
+}
+
 #define NAN_MAKERS 8
 
 void torch_locate(struct session *s, const struct outcome *original, struct slice *how)
@@ -354,6 +365,7 @@ void torch_locate(struct session *s, const struct outcome *original, struct slic
 		uint32_t k = json_get(&t->tape, root, "likely");
 		if (k != JSON_NONE && json_u64(&t->tape, k, &likely) && likely <= s->suspects.n)
 			s->n_likely = (size_t)likely;
+		take_through(s, &t->tape, json_get(&t->tape, root, "through"));
 	}
 	/* Where eager itself makes a NaN, compilers disagree. */
 	if (original->kind == OUTCOME_ACCURACY && !s->suspects.n) {
