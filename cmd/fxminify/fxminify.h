@@ -63,6 +63,7 @@ struct result {
 	struct buf more;       /* why it is no plain program */
 	enum form form;        /* of a program */
 	enum repro_check check;
+	bool dynamic;          /* FORM_PLAIN: torch.compile is told that sizes change */
 };
 /* The candidate as a file of the input's own kind: what --test is given. */
 int result_candidate_text(const struct subject *in, const struct candidate *c, struct buf *b, struct err *err);

@@ -235,6 +235,7 @@ struct repro_program {
 	uint64_t seed;
 	uint32_t inline_max;             /* REPRO_ALONE: bytes of a storage that go into the text; 0: REPRO_INLINE */
 	enum repro_check check;          /* REPRO_PLAIN */
+	bool dynamic;                    /* REPRO_PLAIN, of a graph that was traced with symbols: dynamic=True */
 	struct slice spellings;          /* REPRO_PLAIN: plain.h's table */
 	struct slice folder;             /* REPRO_ALONE: of larger ones, beside the program; "": its name with .data for .py */
 };

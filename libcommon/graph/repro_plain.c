@@ -190,8 +190,8 @@ static const char *compiled(const struct plain_writer *w, struct buf *b)
 		if (!slice_is(buf_slice(&backend), "'inductor'") && !slice_is(buf_slice(&backend), "None"))
 			buf_addf(b, ", backend=%s", buf_str(&backend));
 	}
+	buf_adds(b, w->dynamic && w->how->dynamic ? ", dynamic=True)" : ")");
 	buf_release(&backend);
-	buf_addc(b, ')');
 	return buf_str(b);
 }
 
