@@ -250,12 +250,12 @@ static void locate(struct session *s, const struct outcome *original)
 	for (size_t i = 0; i < shown; i++)
 		buf_addf(&b, "%s%.*s", i ? ", " : "", (int)s->suspects.name[i].n, s->suspects.name[i].p);
 	if (s->through.len)
-		buf_addf(&s->result.origin, "the difference begins at %s and leaves through %s", buf_str(&b), buf_str(&s->through));
+		buf_addf(&s->result.origin, "difference begins at %s and leaves through %s", buf_str(&b), buf_str(&s->through));
 	if (shown < s->suspects.n)
 		buf_addf(&b, ", and %zu near %s", s->suspects.n - shown, shown == 1 ? "it" : "them");
 	report_row(&s->report, "suspects", "%s (%.*s)", buf_str(&b), (int)how.n, how.p);
 	if (s->result.origin.len)
-		report_row(&s->report, "original", "%s", buf_str(&s->result.origin));
+		report_row(&s->report, "in it", "the %s", buf_str(&s->result.origin));
 	buf_release(&b);
 }
 
@@ -310,10 +310,10 @@ static void tell_unreduced(struct session *s, const struct runner_counts *before
 		buf_release(&first);
 	}
 	if (tests)
-		report_line(&s->report, "No operation could be dropped: of %llu smaller graphs none fails as the whole does (%s)", (unsigned long long)tests,
+		report_row(&s->report, "note", "no operation could be dropped: of %llu smaller graphs none fails as the whole does (%s)", (unsigned long long)tests,
 			    buf_str(&b));
 	else
-		report_line(&s->report, "No operation could be dropped: no smaller graph can be made of it, for each operation needs the others");
+		report_row(&s->report, "note", "no operation could be dropped: no smaller graph can be made of it, for each operation needs the others");
 	buf_release(&b);
 }
 

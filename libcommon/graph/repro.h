@@ -211,7 +211,7 @@ struct repro_note {
 	struct slice signature; /* of the failure, any number of lines */
 	struct slice verified;  /* "fails the same way in a fresh process", "does NOT fail in a fresh process: ..." */
 	struct slice versions;  /* "torch 2.13.0+cpu, Python 3.11.2, gcc 12.2.0", any number of lines */
-	struct slice origin;    /* where in the original it begins: "the difference begins at relu, and leaves through add" */
+	struct slice origin;    /* where in the original it begins: "difference begins at relu and leaves through add" */
 	struct slice more;      /* further lines */
 	struct slice error;     /* REPRO_PLAIN: the error as it was, any number of lines */
 };

@@ -43,6 +43,7 @@ made cxx_hang && CXX=$cases/cxx minify cxx_hang --passes=nodes
 made nan && broken nan --passes=nodes,values
 made train && broken train --passes=nodes --no-verify
 made fused && broken fused --passes=nodes
+made dies && minify dies --passes=nodes,outputs
 made custom && PYTHONPATH=$cases minify custom --passes=nodes --backend=toys:toy_compiler
 made aoti && minify aoti --passes=nodes
 made exported && broken exported --passes=nodes
@@ -88,6 +89,9 @@ fi
 ended nan expm1 "accuracy: nan" verified
 ended train cos "cos is not supported"
 ended fused "floor sign" "floor and sign in one kernel" verified
+ended dies relu "accuracy" verified
+made dies && like "dies: where it begins and through what it leaves is told" "$(cat dies/err) $(cat dies/repro.py)" \
+	'the difference begins at relu and leaves through add.*original the difference begins at relu and leaves through add'
 ended custom relu "toy_compiler knows no relu" verified
 ended aoti relu "CppCompileError" verified
 ended exported asinh "CppCompileError.*no_such_function" verified
@@ -130,6 +134,17 @@ if made compile && made accuracy; then
 	like "compile: with the same message" "$(cat alone/compile/out)" "CppCompileError"
 	unlike "accuracy: the program alone fails" "$(cat alone/accuracy/status)" '^0$'
 	like "accuracy: as torch says it" "$(cat alone/accuracy/out)" "AccuracyError|Bad accuracy"
+fi
+
+# ---- a command asks, torch knows the shapes ----
+
+if made compile; then
+	mkdir shapes
+	exits "--test: torch is asked for shapes" 0 fxminify --test 'grep -q relu.default' -j1 "$cases/compile.py" -o shapes/one.py
+	like "--test: that is said" "$(cat err)" 'shapes +of [0-9]+ values, by torch'
+	unlike "--test: nothing is guessed" "$(cat shapes/one.py)" GUESSED
+	is "--test: what is left" "$(operators shapes/one.py)" relu
+	ok "--test: in at most 20 tests" test "$(grep -c '"test":' shapes/one.py.journal)" -le 20
 fi
 
 # ---- what is in the way ----

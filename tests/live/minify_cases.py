@@ -221,6 +221,19 @@ def custom(torch, folder):
         compiled(torch, net(torch, torch.relu).eval(), torch.randn(8, 16), backend="toy_compiler")
 
 
+def dies(torch, folder):
+    """Two wrong operators; what is wrong of log1p ends in the comparison (PyTorch's test_accuracy_vs_strict_accuracy)."""
+    c = settings(torch, folder, "aot", 4)
+    c.cpp.inject_relu_bug_TESTING_ONLY = c.cpp.inject_log1p_bug_TESTING_ONLY = "accuracy"
+    def inner(x, y):
+        b = torch.logical_not(torch.log1p(x) > 0)
+        x = torch.relu(x)
+        return torch.where(b, x, x) * 1.5 + torch.tanh(y)
+    torch.manual_seed(0)
+    with torch.no_grad():
+        compiled(torch, inner, torch.randn(20), torch.randn(20))
+
+
 def aoti(torch, folder):
     c = settings(torch, folder, None, 2)
     c.cpp.inject_relu_bug_TESTING_ONLY = "compile_error"
@@ -295,6 +308,7 @@ CASES = {
     "cxx_hang": broken(lambda torch: torch.erfc, level=3),
     "fine": broken(lambda torch: torch.tanh, level=3),
     "fused": fused,
+    "dies": dies,
     "custom": custom,
     "aoti": aoti,
     "exported": exported,
