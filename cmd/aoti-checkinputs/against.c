@@ -15,7 +15,9 @@ static void load_exported(struct contract *c, struct package *pkg, const char *p
 		die_err(&err);
 	if (pkg->n_exported > 1)
 		warn("'%s' holds %u exported programs: the first one is compared", path, pkg->n_exported);
-	if (package_data(pkg, pkg->exported[0], &json, &err) < 0 || exported_read(c, json, &err) < 0)
+	if (package_data(pkg, pkg->exported[0], &json, &err) < 0)
+		die_err(&err);
+	if (exported_read(c, json, &err) < 0)
 		die(err.status, "'%s': %s", path, err.text);
 }
 

@@ -6,6 +6,7 @@
  *     result.c   the best so far as a file, and as text for a candidate
  *     report.c   what people see: a row for each step, the line that moves, the summary
  *     stats.c    --stats
+ *     extract.c  fxminify extract: a part of the graph as a program, nothing is searched
  */
 #ifndef FXMINIFY_H
 #define FXMINIFY_H
@@ -29,6 +30,9 @@ struct fxminify_options {
 	bool nodes;
 	/* Where to */
 	int form; /* enum form; -1: plain where that was verified */
+	const char *node, *from, *to; /* extract */
+	int radius;
+	bool no_values;
 	const char *output, *journal, *resume, *stats, *save_dir;
 	bool no_journal;
 };
@@ -55,10 +59,11 @@ struct result {
 	struct buf command;    /* the command line, for the note */
 	struct buf signature, verified, versions;
 	struct buf error;      /* of the run that verified it, as it was */
+	struct buf origin;     /* where in the original the difference begins, and leaves it */
 	struct buf more;       /* why it is no plain program */
 	enum form form;        /* of a program */
 	enum repro_check check;
-	bool forget;           /* FORM_PLAIN: inputs get any values, large ones at least */
+	bool dynamic;          /* FORM_PLAIN: torch.compile is told that sizes change */
 };
 /* The candidate as a file of the input's own kind: what --test is given. */
 int result_candidate_text(const struct subject *in, const struct candidate *c, struct buf *b, struct err *err);
@@ -101,6 +106,8 @@ void report_summary(struct report *r, const struct candidate *best, size_t origi
 
 /* session.c: an exit status */
 int session_run(const struct fxminify_options *o, const char *path, const char *const *argv, const char *resume);
+/* extract.c: an exit status */
+int extract_run(const struct fxminify_options *o, const char *path, const char *const *argv);
 /* stats.c */
 int stats_run(const char *path);
 

@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-static struct fxminify_options opt = {.after = -1, .level = -1, .form = -1, .repeat = 1, .timeout = 300, .stall = -1};
+static struct fxminify_options opt = {.after = -1, .level = -1, .form = -1, .radius = 1, .repeat = 1, .timeout = 300, .stall = -1};
 static struct opt_list passes;
 
 static const char *const after_names[] = {"aot", "dynamo", NULL};
@@ -34,13 +34,13 @@ static const struct opt options[] = {
 	OPT_FLAG(0, "no-locate", &opt.no_locate, "search without locating first"),
 	OPT_LIST('p', "passes", "LIST", &passes,
 		 "some of nodes, outputs, memory, leaves, strides, values, inputs, subgraphs, symbols, sizes, dtypes, arguments, constants, head, "
-		 "with commas (default: all; with --test nodes, outputs, values, inputs, symbols, head)"),
+		 "with commas (default: all; with --test not subgraphs, sizes, dtypes, arguments, constants)"),
 	OPT_INT(0, "max-granularity", "N", &opt.max_granularity, 1, 1 << 30, "drop at most N nodes at once"),
 	OPT_INT('j', "jobs", "N", &opt.jobs, 1, 256, "tests side by side (default: the number of CPUs)"),
 	OPT_INT(0, "repeat", "N", &opt.repeat, 1, 1000, "ask up to N times about what passes: for failures that come and go"),
 	OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 1, 1000000, "of one test, as it spends them (default: 300)"),
 	OPT_DOUBLE(0, "stall", "SECONDS", &opt.stall, 0, 1e6,
-		   "a test that does not get on for so long hangs (default: 10, and 0.1 for each operation; 0: only --timeout)"),
+		   "a test that does not get on for so long hangs (default: 10, and 0.05 for each node; 0: only --timeout)"),
 	OPT_SIZE(0, "max-memory", "BYTES", &opt.max_memory, 1 << 20, UINT64_MAX, "of one test (default: four fifths of what is there)"),
 	OPT_U64(0, "max-tests", "N", &opt.max_tests, 1, UINT64_MAX, "stop after N tests, with the best so far"),
 	OPT_DOUBLE(0, "max-time", "SECONDS", &opt.max_time, 0, 1e9, "stop after so long, with the best so far"),
@@ -63,6 +63,20 @@ static const struct opt options[] = {
 	OPT_END,
 };
 
+static const struct opt extract_options[] = {
+	OPT_STRING(0, "node", "NAME", &opt.node, "what is around this node"),
+	OPT_INT(0, "radius", "N", &opt.radius, 0, 1 << 30, "as far as N operations before and behind it (default: 1)"),
+	OPT_STRING(0, "from", "NAME", &opt.from, "what rests on this value, which becomes an input"),
+	OPT_STRING(0, "to", "NAME", &opt.to, "what this value rests on; with --from: what lies between them"),
+	OPT_FLAG(0, "no-values", &opt.no_values, "inputs have their shapes only: run nothing, no PyTorch is needed"),
+	OPT_END,
+};
+static const struct opt_command commands[] = {
+	{.name = "extract", .summary = "a part of the graph as a program, its inputs as recorded", .options = extract_options, .operands = "FILE",
+	 .min = 1, .max = 1},
+	{0},
+};
+
 static const struct opt_spec spec = {
 	.tool = "fxminify",
 	.about = "The smallest graph that still fails: reduce an FX graph that torch.compile or AOTInductor gets wrong.",
@@ -74,6 +88,7 @@ static const struct opt_spec spec = {
 	.operands = "[FILE]",
 	.min = 0,
 	.max = 1,
+	.commands = commands,
 };
 
 static void take_passes(void)
@@ -111,6 +126,13 @@ static int processors(void)
 
 static void check_options(const struct operands *in)
 {
+	if (in->sub) {
+		if (!opt.node == !(opt.from || opt.to))
+			die(EXIT_USAGE, "extract: either --node NAME, or --from NAME and --to NAME (or one of them)\nTry 'fxminify extract -h'");
+		if (opt.test || opt.resume || opt.stats || opt.locate || opt.level >= 0)
+			die(EXIT_USAGE, "extract: --test, --resume, --stats, --locate and --level are for reducing");
+		return;
+	}
 	if (opt.stats && (in->n || opt.resume))
 		die(EXIT_USAGE, "--stats takes a journal and nothing else");
 	if (!opt.stats && !opt.resume && !in->n)
@@ -189,7 +211,9 @@ int main(int argc, char **argv)
 		status = stats_run(opt.stats);
 	} else {
 		child_signals(CHILD_SIGNALS_FORWARD);
-		if (opt.resume) {
+		if (in.sub) {
+			status = extract_run(&opt, in.v[0], (const char *const *)argv + 1);
+		} else if (opt.resume) {
 			status = resume(&in, argc, argv);
 		} else {
 			take_passes();

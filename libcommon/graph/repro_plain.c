@@ -190,8 +190,8 @@ static const char *compiled(const struct plain_writer *w, struct buf *b)
 		if (!slice_is(buf_slice(&backend), "'inductor'") && !slice_is(buf_slice(&backend), "None"))
 			buf_addf(b, ", backend=%s", buf_str(&backend));
 	}
+	buf_adds(b, w->dynamic && w->how->dynamic ? ", dynamic=True)" : ")");
 	buf_release(&backend);
-	buf_addc(b, ')');
 	return buf_str(b);
 }
 
@@ -452,10 +452,11 @@ static void add_note(struct plain_writer *w, struct buf *b)
 		return;
 	buf_addc(b, '\n');
 	add_comment(b, "", n->error.n ? n->error : n->signature);
-	buf_adds(b, "#\n");
+	buf_adds(b, n->error.n || n->signature.n ? "#\n" : "");
+	add_comment(b, "in the original: ", n->origin);
 	add_comment(b, "versions: ", n->versions);
 	buf_add_slice(&made, n->tool);
-	buf_addf(&made, " of %.*s: %.*s", (int)n->original.n, n->original.p, (int)n->command.n, n->command.p);
+	buf_addf(&made, ": %.*s", (int)n->command.n, n->command.p);
 	add_comment(b, "made by ", buf_slice(&made));
 	add_comment(b, "verified: ", n->verified);
 	add_comment(b, "", n->more);

@@ -82,6 +82,7 @@ static void write_note(struct writer *w)
 		note_text(w->b, "command: ", note->command);
 		note_text(w->b, "original: ", note->original);
 		note_text(w->b, "failure: ", note->signature);
+		note_text(w->b, "in the original: ", note->origin);
 		note_text(w->b, "verified: ", note->verified);
 		note_text(w->b, "versions: ", note->versions);
 		note_text(w->b, "", note->more);

@@ -666,10 +666,11 @@ def differences(ref, res, wide, strict):
 # ---- what a failure is known by ----
 
 def frames_of(e):
+    """The innermost ones of torch, but for those by which torch.compile calls a backend, and torch._dynamo.optimize does not."""
     import torch
     root = os.path.dirname(torch.__file__) + os.sep
     frames = [f"{f.filename[len(root):]}:{f.name}" for f in traceback.extract_tb(e.__traceback__) if f.filename.startswith(root)]
-    return ";".join(reversed(frames[-3:]))
+    return ";".join(reversed([f for f in frames if f != "__init__.py:__call__"][-3:]))
 
 
 def innermost(e):

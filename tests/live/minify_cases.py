@@ -12,6 +12,8 @@ generates for a few operators on CPU:
     acosh      never ends                         expm1    NaN
     cos        a Python error while generating    erf      a Python error in every second process ($FLAKY_COUNTER)
     floor and sign in one kernel: a Python error when it is defined
+
+Others go wrong by a pass in DIR/beside.py, a module beside the launcher, or by a C++ compiler that hangs (CXX=DIR/cxx).
 """
 import contextlib, os, shutil, sys, time
 
@@ -93,6 +95,37 @@ def alias_compiler(gm, inputs):
 '''
 
 
+BESIDE = '''
+"""Passes of a user's, beside the launcher that names them: each goes wrong on a graph with a sum."""
+import ctypes
+
+def has_sum(graph):
+    return any("aten.sum" in str(node.target) for node in graph.nodes)
+
+def hangs(graph):
+    while has_sum(graph):
+        pass
+
+def eats(graph):
+    kept = []
+    while has_sum(graph):
+        kept.append(bytearray(64 << 20))
+
+def crashes(graph):
+    if has_sum(graph):
+        print("about to read address 0", flush=True)
+        ctypes.string_at(0)
+'''
+
+# A C++ compiler that never ends on a program with an erfc.
+CXX = '''#!/bin/sh
+for f; do
+	case $f in *.cpp) grep -q erfc "$f" && while :; do :; done ;; esac
+done
+exec g++ "$@"
+'''
+
+
 def net(torch, op, n=6, at=3, norm=True):
     class Net(torch.nn.Module):
         def __init__(self):
@@ -146,6 +179,19 @@ def broken(op, after="aot", level=2, train=False, n=6):
             return
         with torch.no_grad():
             compiled(torch, model.eval(), torch.randn(8, 16))
+    return make
+
+
+def beside(name):
+    """A launcher that asks for a pass of BESIDE."""
+    def make(torch, folder):
+        broken(lambda torch: torch.tanh, level=3)(torch, folder)
+        path = found_in(folder)[0]
+        with open(path) as f:
+            text = f.read()
+        lines = f"import beside\ntorch._inductor.config.post_grad_custom_post_pass = beside.{name}\n"
+        with open(path, "w") as f:
+            f.write(text.replace("isolate_fails_code_str = None\n", lines + "isolate_fails_code_str = None\n", 1))
     return make
 
 
@@ -243,6 +289,10 @@ CASES = {
     "nan": broken(lambda torch: torch.expm1, level=4),
     "train": broken(lambda torch: torch.sin, train=True),
     "flaky": broken(lambda torch: torch.erf, level=3),
+    "pass_hang": beside("hangs"),
+    "pass_memory": beside("eats"),
+    "pass_crash": beside("crashes"),
+    "cxx_hang": broken(lambda torch: torch.erfc, level=3),
     "fine": broken(lambda torch: torch.tanh, level=3),
     "fused": fused,
     "custom": custom,
@@ -255,9 +305,13 @@ CASES = {
 }
 
 
+def found_in(folder):
+    return [os.path.join(d, f) for d, _, files in os.walk(folder) for f in files if f in ("minifier_launcher.py", "program.pt2")]
+
+
 def take(folder, target):
     """The one launcher that lies somewhere in the folder, or the program."""
-    found = [os.path.join(d, f) for d, _, files in os.walk(folder) for f in files if f in ("minifier_launcher.py", "program.pt2")]
+    found = found_in(folder)
     if len(found) != 1:
         sys.exit(f"{os.path.basename(folder)}: {len(found)} launchers: {found}")
     os.symlink(found[0], target + os.path.splitext(found[0])[1])
@@ -319,9 +373,10 @@ def main():
     wanted = missing(where, CASES, __file__)
     bugs = os.path.join(where, "bugs")
     os.makedirs(bugs, exist_ok=True)
-    for path, text in (("bugs/sitecustomize.py", BUGS), ("toys.py", TOY)):
+    for path, text in (("bugs/sitecustomize.py", BUGS), ("toys.py", TOY), ("beside.py", BESIDE), ("cxx", CXX)):
         with open(os.path.join(where, path), "w") as f:
             f.write(text)
+    os.chmod(os.path.join(where, "cxx"), 0o755)
     if not wanted:
         return
     if bugs not in os.environ.get("PYTHONPATH", "").split(":"):

@@ -1,0 +1,268 @@
+/* fxminify extract: the graph around a node, or between two values, as a program of its own with the values that were recorded. */
+#include "session.h"
+
+#include "base/child.h"
+#include "base/diag.h"
+
+struct extract {
+	struct session s;
+	struct units units;
+	uint64_t *keep;    /* units */
+	bool *back, *forth; /* nodes that were reached */
+	bool with_values;
+};
+
+/* ---- which nodes ---- */
+
+/* Those whose names have the text in them are likely to be meant. */
+static void die_unknown(const struct extract *x, const char *name)
+{
+	const struct graph *g = &x->s.in.repro.graph;
+	struct buf near = {0};
+	unsigned n = 0;
+	for (int any = 0; any < 2 && !n; any++)
+		for (uint32_t i = 0; i < g->module[0].n && n < 8; i++)
+			if (g->node[i].op != GRAPH_OUTPUT && (any || slice_find(graph_name(g, i), name)))
+				buf_addf(&near, "%s%.*s", n++ ? ", " : "", (int)graph_name(g, i).n, graph_name(g, i).p);
+	die(EXIT_USAGE, "'%s' has no node '%s'; it has %s%s", x->s.in.path, name, buf_str(&near), n == 8 ? ", ..." : "");
+}
+
+static uint32_t find(const struct extract *x, const char *name)
+{
+	const struct graph *g = &x->s.in.repro.graph;
+	const uint32_t node = graph_find(g, 0, slice_str(name));
+	if (node == GRAPH_NONE || g->node[node].op == GRAPH_OUTPUT)
+		die_unknown(x, name);
+	return node;
+}
+
+static bool reach_operand(void *user, uint32_t operand)
+{
+	((bool *)user)[operand] = true;
+	return true;
+}
+
+/* Nodes stand in the order of execution: once through is enough. */
+static void reach_back(struct extract *x, uint32_t node)
+{
+	const struct graph *g = &x->s.in.repro.graph;
+	x->back[node] = true;
+	for (uint32_t i = node + 1; i-- > 0;)
+		if (x->back[i])
+			graph_operands(g, i, reach_operand, x->back);
+}
+
+static void reach_forth(struct extract *x, uint32_t node)
+{
+	const struct graph *g = &x->s.in.repro.graph;
+	x->forth[node] = true;
+	for (uint32_t i = node; i < g->module[0].first + g->module[0].n; i++)
+		for (uint32_t k = g->user_of[i]; x->forth[i] && k < g->user_of[i + 1]; k++)
+			x->forth[g->user[k]] = true;
+}
+
+static void add_unit(struct extract *x, uint32_t node)
+{
+	if (x->units.of[node] != GRAPH_NONE)
+		bit_add(x->keep, x->units.of[node]);
+}
+
+/* What rests on `from`, itself excepted, and leads to `to`, itself included. */
+static void take_between(struct extract *x)
+{
+	const struct fxminify_options *o = x->s.o;
+	const struct gmodule *root = &x->s.in.repro.graph.module[0];
+	const uint32_t from = o->from ? find(x, o->from) : GRAPH_NONE, to = o->to ? find(x, o->to) : GRAPH_NONE;
+	if (from != GRAPH_NONE)
+		reach_forth(x, from);
+	if (to != GRAPH_NONE)
+		reach_back(x, to);
+	for (uint32_t i = root->first; i < root->first + root->n; i++)
+		if ((from == GRAPH_NONE || x->forth[i]) && (to == GRAPH_NONE || x->back[i]) && i != from)
+			add_unit(x, i);
+	if (from != GRAPH_NONE && to != GRAPH_NONE && (!x->forth[to] || from == to))
+		die(EXIT_USAGE, "'%s' does not rest on '%s': nothing lies between them", o->to, o->from);
+}
+
+struct around {
+	struct extract *x;
+	uint32_t *todo;
+	size_t n;
+};
+
+static bool add_around(void *user, uint32_t node)
+{
+	struct around *a = user;
+	if (!a->x->back[node]) {
+		a->x->back[node] = true;
+		a->todo[a->n++] = node;
+	}
+	return true;
+}
+
+/* Level by level. The way does not lead over inputs: their other users have nothing to do with the node. */
+static void take_around(struct extract *x)
+{
+	const struct graph *g = &x->s.in.repro.graph;
+	struct around a = {x, xreallocarray(NULL, g->n_nodes + 1, sizeof(uint32_t)), 0};
+	const uint32_t start = find(x, x->s.o->node);
+	size_t at = 0;
+	add_around(&a, start);
+	for (int level = 0; level <= x->s.o->radius && at < a.n; level++)
+		for (size_t end = a.n; at < end; at++) {
+			const uint32_t i = a.todo[at];
+			add_unit(x, i);
+			if (level == x->s.o->radius || (!graph_computes(&g->node[i]) && i != start))
+				continue;
+			graph_operands(g, i, add_around, &a);
+			for (uint32_t k = g->user_of[i]; k < g->user_of[i + 1]; k++)
+				add_around(&a, g->user[k]);
+		}
+	free(a.todo);
+}
+
+/* ---- values ---- */
+
+/* The whole graph runs once. Without a Python that can, inputs have their shapes. */
+static void record(struct extract *x)
+{
+	struct session *s = &x->s;
+	struct outcome out;
+	struct err err;
+	int status = torch_open(s, &err);
+	if (status == 0)
+		status = torch_record(s, &out, &err);
+	if (child_signalled()) {
+		session_close(s);
+		exit(128 + child_signalled());
+	}
+	if (status == 1)
+		x->with_values = true;
+	else if (status == 0)
+		warn("the values of inputs are not recorded, they are random: the graph %s: %.*s", outcome_name(out.kind),
+		     (int)slice_first_line(out.detail).n, slice_first_line(out.detail).p);
+	else
+		warn("the values of inputs are not recorded, they are random: %s", err.text);
+}
+
+/* ---- the program ---- */
+
+/* As asked for, else plain where that can say it. */
+static int write_extract(struct extract *x, const struct candidate *c, const struct repro_given *given, struct err *err)
+{
+	struct result *r = &x->s.result;
+	r->form = x->s.o->form < 0 ? FORM_PLAIN : (enum form)x->s.o->form;
+	r->check = x->s.in.repro.accuracy.n && !slice_is(x->s.in.repro.accuracy, "False") ? REPRO_CHECK_SAME : REPRO_CHECK_RUNS;
+	int status = result_write(r, c, given, err);
+	if (status < 0 && err->status == EXIT_INPUT && x->s.o->form < 0) {
+		buf_addf(&r->more, "not a plain program: %s", err->text);
+		report_row(&x->s.report, "form", "%s", buf_str(&r->more));
+		r->form = FORM_LAUNCHER;
+		status = result_write(r, c, given, err);
+	}
+	return status;
+}
+
+/* What it does, said in it. */
+static int try_it(struct extract *x, const struct candidate *c, const struct repro_given *given, struct err *err)
+{
+	struct session *s = &x->s;
+	struct outcome out;
+	struct err why;
+	if (!x->with_values || s->o->no_verify || !result_is_program(s->result.path))
+		return 0;
+	s->runner.best.line = c->line;
+	s->runner.best.n_lines = c->n_lines;
+	const int status = torch_try(s, &out, &why);
+	s->runner.best.line = NULL;
+	s->runner.best.n_lines = 0;
+	if (status < 0) {
+		report_row(&s->report, "verified", "not: it could not be run: %s", why.text);
+		return 0;
+	}
+	buf_addf(&s->result.verified, "%s in a fresh process with all caches off", out.kind == OUTCOME_PASSES ? "runs" : outcome_name(out.kind));
+	report_row(&s->report, "verified", "it %s%s%s", buf_str(&s->result.verified), s->result.error.len ? ": " : "", buf_str(&s->result.error));
+	return write_extract(x, c, given, err);
+}
+
+/* What the whole graph returns of its inputs is no result of the part. */
+static int drop_inputs(struct candidate *c, struct err *err)
+{
+	struct graph *g = &c->graph;
+	const uint32_t out = g->module[0].output;
+	const struct gvalue all = g->value[g->node[out].args];
+	struct gvalue *kept = xcalloc(all.n + 1, sizeof(*kept));
+	size_t n = 0;
+	for (uint32_t i = 0; gvalue_has_children(all) && i < all.n; i++) {
+		const struct gvalue v = g->value[all.first + i];
+		if (v.kind == GV_NODE && g->node[v.node].op != GRAPH_PLACEHOLDER)
+			kept[n++] = v;
+	}
+	if (n && n < all.n) {
+		const struct gvalue tuple = graph_sequence(g, (enum gvalue_kind)all.kind, kept, n);
+		graph_set_args(g, out, &tuple, 1);
+	}
+	free(kept);
+	return graph_finish(g, err);
+}
+
+static int extract(struct extract *x, struct err *err)
+{
+	struct session *s = &x->s;
+	struct candidate c;
+	struct repro_given *given = NULL;
+	struct err ignored;
+	/* The graph has metadata of all values now, if it was run: what can be given is known. */
+	const size_t asked = bits_count(x->keep, x->units.n);
+	slice_close(&s->in.repro.graph, &x->units, NULL, false, x->keep);
+	const size_t more = bits_count(x->keep, x->units.n) - asked;
+	if (more)
+		report_row(&s->report, "note", "%zu operation%s more than asked for, whose values cannot be given%s", more, more == 1 ? "" : "s",
+			   x->with_values ? "" : " (of shapes that nothing is known of)");
+	if (candidate_cut(&c, &s->in.repro, &x->units, x->keep, NULL, err) < 0)
+		return -1;
+	if (drop_inputs(&c, err) < 0) {
+		candidate_release(&c);
+		return -1;
+	}
+	if (x->with_values && torch_given(s, &c, false, &given, &ignored) < 0) {
+		warn("the values of inputs are not recorded, they are random: %s", ignored.text);
+		x->with_values = false;
+	}
+	int status = write_extract(x, &c, given, err);
+	if (status == 0)
+		status = try_it(x, &c, given, err);
+	if (status == 0)
+		report_row(&s->report, "result", "%s: %zu of %zu operations, %zu input%s", s->result.path, c.ops,
+			   graph_n_ops(&s->in.repro.graph), c.n_feeds, c.n_feeds == 1 ? "" : "s");
+	free(given);
+	candidate_release(&c);
+	return status;
+}
+
+int extract_run(const struct fxminify_options *o, const char *path, const char *const *argv)
+{
+	struct extract x = {0};
+	struct err err;
+	session_prepare(&x.s, o, path, argv, "extract");
+	const struct graph *g = &x.s.in.repro.graph;
+	units_find(g, &x.units);
+	x.keep = xcalloc(bits_words(x.units.n), sizeof(*x.keep));
+	x.back = xcalloc(g->n_nodes + 1, sizeof(*x.back));
+	x.forth = xcalloc(g->n_nodes + 1, sizeof(*x.forth));
+	o->node ? take_around(&x) : take_between(&x);
+	if (!bits_count(x.keep, x.units.n))
+		die(EXIT_USAGE, "there is no operation in what is asked for");
+	if (!o->no_values)
+		record(&x);
+	int status = extract(&x, &err);
+	if (status < 0)
+		warn("%s", err.text);
+	status = status < 0 ? (int)err.status : x.with_values || o->no_values ? EXIT_FINE : EXIT_PARTIAL;
+	units_release(&x.units);
+	free(x.keep);
+	free(x.back);
+	free(x.forth);
+	session_close(&x.s);
+	return status;
+}
