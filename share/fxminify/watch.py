@@ -194,8 +194,10 @@ class Watch:
             both = stack
         self.stack = both
 
-    def says(self, before, phase, now):
-        """A message came, which may begin a phase."""
+    def says(self, before, phase, now, waits=False):
+        """A message came, which may begin a phase. waits: until now for another process of ours, which makes it no older."""
+        if waits:
+            self.last = now
         if phase != before:
             self.spend(now)
             self.eager += self.age - self.entered if before in ("eager", "trace") else 0

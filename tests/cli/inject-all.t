@@ -28,7 +28,7 @@ python3 "$ROOT/tests/minify/synthetic.py" graph 20 >g20.py
 aoti-printer -q -i -o dump mlp.pt2 'f32[3,8]'
 aoti-printer -q -i -o nandump nan.pt2 'f32[4,8]'
 cd ../start || exit 4
-printf '#!/bin/sh\nunset LD_PRELOAD\ngrep -q n10 "$1"\n' >bug.sh
+printf '%s\n' '#!/bin/sh' 'unset LD_PRELOAD' "grep -q n10 \"\$1\"" >bug.sh
 chmod +x bug.sh
 cp ../in/g20.py .
 fxminify --test ./bug.sh -q -j1 --passes nodes g20.py -o again.txt

@@ -46,6 +46,10 @@ made fused && broken fused --passes=nodes
 made custom && PYTHONPATH=$cases minify custom --passes=nodes --backend=toys:toy_compiler
 made aoti && minify aoti --passes=nodes
 made exported && broken exported --passes=nodes
+made shared && PYTHONPATH=$cases minify shared --passes=nodes,memory,leaves,strides,values --backend=toys:alias_compiler
+made nonleaf && minify nonleaf --passes=nodes,leaves,strides,values
+made cond && minify cond --passes=nodes,subgraphs
+made healthy && minify healthy
 made flaky && FLAKY_COUNTER=$TMP/counter broken flaky --passes=nodes --repeat=4 --no-verify --level=2
 made fine && minify fine --level=2
 wait
@@ -88,6 +92,22 @@ ended custom relu "toy_compiler knows no relu" verified
 ended aoti relu "CppCompileError" verified
 ended exported asinh "CppCompileError.*no_such_function" verified
 ended flaky erf "erf has a bad day"
+ended shared "relu sin" "alias_compiler wants memory for each" verified
+ended cond "cond relu" "CppCompileError" verified
+if made shared; then
+	like "shared: in one storage still, where each was" "$(cat shared/repro.py)" "storage_offset=67|, 67\)"
+fi
+if made nonleaf; then
+	is "an input with a history: status" "$(cat nonleaf/status)" 0
+	like "an input with a history: the failure" "$(grep '^#: failure:' nonleaf/repro.py)" "TestingOnlyCompileError"
+	like "an input with a history: verified" "$(grep '^#: verified:' nonleaf/repro.py)" "fails the same way"
+fi
+if made healthy; then
+	cp healthy/err err
+	is "a healthy export: status" "$(cat healthy/status)" 1
+	like "a healthy export: what it did" "$(cat err)" "the original does not fail: it ran and gave what eager gives"
+	ok "a healthy export: nothing is written" test ! -e healthy/repro.py
+fi
 if made fine; then
 	cp fine/err err
 	is "a graph that does not fail: status" "$(cat fine/status)" 1

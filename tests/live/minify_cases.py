@@ -86,6 +86,12 @@ def toy_compiler(gm, inputs):
         if node.target in (torch.relu, torch.nn.functional.relu) or node.target == "relu":
             raise RuntimeError("toy_compiler knows no relu")
     return gm.forward
+
+def alias_compiler(gm, inputs):
+    storages = [t.untyped_storage()._cdata for t in inputs if isinstance(t, torch.Tensor)]
+    if len(set(storages)) < len(storages) and any("sin" in str(node.target) for node in gm.graph.nodes):
+        raise RuntimeError("alias_compiler wants memory for each")
+    return gm.forward
 '''
 
 
@@ -231,6 +237,45 @@ def exported(torch, folder):
     torch.export.save(program, os.path.join(folder, "program.pt2"))
 
 
+def healthy(torch, folder):
+    os.makedirs(folder)
+    torch.export.save(torch.export.export(net(torch, torch.relu, n=2, at=1).eval(), (torch.randn(8, 16),)), os.path.join(folder, "program.pt2"))
+
+
+def shared(torch, folder):
+    """Two views of one buffer, for a backend that wants memory for each."""
+    settings(torch, folder, "dynamo", 2)
+    sys.path.insert(0, os.path.dirname(folder))
+    import toys
+    from torch._dynamo.backends.registry import register_backend
+    register_backend(toys.alias_compiler, name="alias_compiler")
+    def f(x, y, w):
+        for i in range(3):
+            x = torch.tanh(x @ w) + x
+        x = torch.sin(y) + x
+        for i in range(3):
+            x = torch.tanh(x @ w) + x
+        return x
+    memory = torch.randn(300)
+    with torch.no_grad():
+        compiled(torch, f, memory[3:131].view(8, 16), memory[67:195].view(8, 16), torch.randn(16, 16), backend="alias_compiler")
+
+
+def non_leaf(torch, folder):
+    """As PyTorch's own tests of its minifier have it (test_minifier.py, non_leaf_compile_error)."""
+    settings(torch, folder, "dynamo", 2)
+    compiled(torch, net(torch, torch.relu), torch.randn(8, 16, requires_grad=True) + 1, backend="non_leaf_compile_error_TESTING_ONLY")
+
+
+def recorded(name):
+    """A launcher of another release, out of tests/data/repro."""
+    def make(torch, folder):
+        os.makedirs(folder)
+        data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/repro")
+        shutil.copy(os.path.join(data, name), os.path.join(folder, "minifier_launcher.py"))
+    return make
+
+
 CASES = {
     # The bench's: the size of a small real model.
     "compile": injected("compile_error", n=12),
@@ -253,6 +298,10 @@ CASES = {
     "custom": custom,
     "aoti": aoti,
     "exported": exported,
+    "healthy": healthy,
+    "shared": shared,
+    "nonleaf": non_leaf,
+    "cond": recorded("cond_2_15.py"),
 }
 
 
