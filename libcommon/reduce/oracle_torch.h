@@ -11,12 +11,12 @@
  *     verifier_run(v, "repro.py", &r, &outcome, &err);           // in a fresh process, caches off
  *     verifier_close(v);
  *
- * The process is share/fxminify/{candidate,where,watch,oracle}.py, sent over its standard input as one program, so that any prefix that runs
+ * The process is share/fxminify/{candidate,where,watch,oracle}.py, sent over its standard input as one program: any prefix that runs
  * a program works: srun -n1, ssh host, kubectl exec -i. Nothing is assumed of the far side but a Python with torch; stored inputs, and
  * the program to verify, go along when there is a prefix. What is said over the two pipes, one JSON object a line:
  *
- *     > start   mode (oracle, record: no tests, verify), env [[name, value or null]], form, jobs, timeout, stall (s), memory (bytes), path [folders of modules],
- *             fresh (keep processes for verify)
+ *     > start   mode (oracle, record: no tests, verify), env [[name, value or null]], form, jobs, timeout, stall (s),
+ *             memory (bytes), path [folders of modules], fresh (keep processes for verify)
  *     < hello   pid, python, torch, git, cxx, cuda, session (its folder), env (what was kept of it), fixed (what was set), seconds;
  *               or error: the one line to tell
  *     > setup   form, code, head, imports, symbols, inputs, storages, accuracy, tracing_mode, backend, seed, ...

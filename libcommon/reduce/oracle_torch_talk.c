@@ -550,6 +550,7 @@ void talk_outcome(const struct json_tape *t, uint32_t k, struct arena *arena, st
 	buf_release(&b);
 	/* A process may also abort of it: destructors throw. */
 	bool died = out->kind == OUTCOME_CRASHED;
-	if ((died || out->kind == OUTCOME_RAISED) && signature_of_kernel_error(died ? out->output : text_of(t, k, "message", arena), &out->signature))
+	struct slice said = died ? out->output : text_of(t, k, "message", arena);
+	if ((died || out->kind == OUTCOME_RAISED) && signature_of_kernel_error(said, &out->signature))
 		out->kind = out->signature.kind = OUTCOME_RAISED;
 }
