@@ -211,7 +211,7 @@ int session_run(struct session *s, const struct operands *in, int first, uint32_
 	session_flush(s);
 	if (s->folder && calls_unsaved(&w.calls) && !s->err.text[0]) {
 		errno = calls_unsaved(&w.calls);
-		err_errno(&s->err, EXIT_ENVIRON, "cannot write the tensors of '%s'", wo.model ? wo.model : "the command");
+		err_errno(&s->err, EXIT_ENVIRON, "cannot write tensors into '%s/'", s->called ? s->called : s->folder);
 	}
 	s->seen += calls_unlogged(&w.calls);
 	say_end(s, &w);

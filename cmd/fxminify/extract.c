@@ -156,7 +156,7 @@ static int write_extract(struct extract *x, const struct candidate *c, const str
 	int status = result_write(r, c, given, err);
 	if (status < 0 && err->status == EXIT_INPUT && x->s.o->form < 0) {
 		buf_addf(&r->more, "not a plain program: %s", err->text);
-		report_line(&x->s.report, "It is %s", buf_str(&r->more));
+		report_row(&x->s.report, "form", "%s", buf_str(&r->more));
 		r->form = FORM_LAUNCHER;
 		status = result_write(r, c, given, err);
 	}
@@ -171,19 +171,39 @@ static int try_it(struct extract *x, const struct candidate *c, const struct rep
 	struct err why;
 	if (!x->with_values || s->o->no_verify || !result_is_program(s->result.path))
 		return 0;
-	report_line(&s->report, "Running %s in a fresh process", s->result.path);
 	s->runner.best.line = c->line;
 	s->runner.best.n_lines = c->n_lines;
 	const int status = torch_try(s, &out, &why);
 	s->runner.best.line = NULL;
 	s->runner.best.n_lines = 0;
 	if (status < 0) {
-		report_line(&s->report, "It could not be run: %s", why.text);
+		report_row(&s->report, "verified", "not: it could not be run: %s", why.text);
 		return 0;
 	}
 	buf_addf(&s->result.verified, "%s in a fresh process with all caches off", out.kind == OUTCOME_PASSES ? "runs" : outcome_name(out.kind));
-	report_line(&s->report, "It %s%s%s", buf_str(&s->result.verified), s->result.error.len ? ": " : "", buf_str(&s->result.error));
+	report_row(&s->report, "verified", "it %s%s%s", buf_str(&s->result.verified), s->result.error.len ? ": " : "", buf_str(&s->result.error));
 	return write_extract(x, c, given, err);
+}
+
+/* What the whole graph returns of its inputs is no result of the part. */
+static int drop_inputs(struct candidate *c, struct err *err)
+{
+	struct graph *g = &c->graph;
+	const uint32_t out = g->module[0].output;
+	const struct gvalue all = g->value[g->node[out].args];
+	struct gvalue *kept = xcalloc(all.n + 1, sizeof(*kept));
+	size_t n = 0;
+	for (uint32_t i = 0; gvalue_has_children(all) && i < all.n; i++) {
+		const struct gvalue v = g->value[all.first + i];
+		if (v.kind == GV_NODE && g->node[v.node].op != GRAPH_PLACEHOLDER)
+			kept[n++] = v;
+	}
+	if (n && n < all.n) {
+		const struct gvalue tuple = graph_sequence(g, (enum gvalue_kind)all.kind, kept, n);
+		graph_set_args(g, out, &tuple, 1);
+	}
+	free(kept);
+	return graph_finish(g, err);
 }
 
 static int extract(struct extract *x, struct err *err)
@@ -193,9 +213,18 @@ static int extract(struct extract *x, struct err *err)
 	struct repro_given *given = NULL;
 	struct err ignored;
 	/* The graph has metadata of all values now, if it was run: what can be given is known. */
+	const size_t asked = bits_count(x->keep, x->units.n);
 	slice_close(&s->in.repro.graph, &x->units, NULL, false, x->keep);
+	const size_t more = bits_count(x->keep, x->units.n) - asked;
+	if (more)
+		report_row(&s->report, "note", "%zu operation%s more than asked for, whose values cannot be given%s", more, more == 1 ? "" : "s",
+			   x->with_values ? "" : " (of shapes that nothing is known of)");
 	if (candidate_cut(&c, &s->in.repro, &x->units, x->keep, NULL, err) < 0)
 		return -1;
+	if (drop_inputs(&c, err) < 0) {
+		candidate_release(&c);
+		return -1;
+	}
 	if (x->with_values && torch_given(s, &c, false, &given, &ignored) < 0) {
 		warn("the values of inputs are not recorded, they are random: %s", ignored.text);
 		x->with_values = false;
@@ -204,8 +233,8 @@ static int extract(struct extract *x, struct err *err)
 	if (status == 0)
 		status = try_it(x, &c, given, err);
 	if (status == 0)
-		report_line(&s->report, "Wrote %zu of %zu nodes, %zu input%s, to %s", c.ops, graph_n_ops(&s->in.repro.graph), c.n_feeds,
-			    c.n_feeds == 1 ? "" : "s", s->result.path);
+		report_row(&s->report, "result", "%s: %zu of %zu operations, %zu input%s", s->result.path, c.ops,
+			   graph_n_ops(&s->in.repro.graph), c.n_feeds, c.n_feeds == 1 ? "" : "s");
 	free(given);
 	candidate_release(&c);
 	return status;

@@ -18,6 +18,7 @@ struct session {
 	struct journal *journal;
 	struct buf output, journal_path; /* names */
 	struct suspects suspects;
+	struct buf through; /* accuracy: the outputs of the original by which the difference leaves, "where, sum_1" */
 	size_t n_likely; /* so many of them, the first, are more than bystanders; 0: not known */
 	struct arena arena;
 	size_t original_ops, ops_before; /* before: what the run that is resumed came to */

@@ -196,7 +196,7 @@ static void find_folders(const char *path, struct with_torch *t)
 }
 
 #define STALL_MS 10000
-#define STALL_MS_OF_NODE 100 /* a compiler takes some 35 ms of a core for an operation, in all its parts together */
+#define STALL_MS_OF_NODE 50 /* a compiler takes some 35 ms of a core for an operation, in all its parts together */
 
 static unsigned stall_of(const struct session *s)
 {
@@ -363,6 +363,17 @@ static struct slice text_of(struct session *s, struct json_tape *tape, uint32_t 
 	return kept;
 }
 
+static void take_through(struct session *s, struct json_tape *tape, uint32_t list)
+{
+	buf_reset(&s->through);
+	if (list == JSON_NONE || !json_is(tape, list, JSON_ARRAY))
+		return;
+	for (uint32_t k = json_first(tape, list); k < json_end(tape, list); k = json_next(tape, k)) {
+		struct slice name = text_of(s, tape, k);
+		buf_addf(&s->through, "%s%.*s", s->through.len ? ", " : "", (int)name.n, name.p);
+	}
+}
+
 #define NAN_MAKERS 8
 
 void torch_locate(struct session *s, const struct outcome *original, struct slice *how)
@@ -380,6 +391,7 @@ void torch_locate(struct session *s, const struct outcome *original, struct slic
 		uint32_t k = json_get(&t->tape, root, "likely");
 		if (k != JSON_NONE && json_u64(&t->tape, k, &likely) && likely <= s->suspects.n)
 			s->n_likely = (size_t)likely;
+		take_through(s, &t->tape, json_get(&t->tape, root, "through"));
 	}
 	/* Where eager itself makes a NaN, compilers disagree. */
 	if (original->kind == OUTCOME_ACCURACY && !s->suspects.n) {
@@ -409,6 +421,16 @@ static size_t value_bytes(const struct candidate *c)
 	return sum;
 }
 
+/* Its value is in the program: it was recorded, or lies in one storage with what was. */
+static bool has_value(const struct candidate *c, size_t feed)
+{
+	const struct feed *f = &c->feed[feed];
+	bool any = f->kind != FEED_RANDOM || f->name.n;
+	for (size_t i = 0; i < c->n_feeds && f->memory && !any; i++)
+		any = c->feed[i].memory && c->feed[i].memory->storage == f->memory->storage && (c->feed[i].kind != FEED_RANDOM || c->feed[i].name.n);
+	return any;
+}
+
 int torch_given(struct session *s, const struct candidate *c, bool interim, struct repro_given **given, struct err *err)
 {
 	struct with_torch *t = s->torch;
@@ -429,7 +451,7 @@ int torch_given(struct session *s, const struct candidate *c, bool interim, stru
 			struct repro_given *g = &(*given)[i];
 			if (v[i].kind == ORACLE_INT)
 				*g = (struct repro_given){.how = REPRO_GIVE_INT, .value = v[i].i};
-			else if (v[i].kind == ORACLE_TENSOR && (c->feed[i].kind != FEED_RANDOM || c->feed[i].name.n))
+			else if (v[i].kind == ORACLE_TENSOR && has_value(c, i))
 				*g = (struct repro_given){.how = REPRO_GIVE_DATA, .bytes = v[i].bytes, .offset = v[i].offset,
 							  .requires_grad = v[i].requires_grad, .non_leaf = c->feed[i].non_leaf};
 		}

@@ -132,18 +132,20 @@ static int read_log(struct item *it, struct trace *t)
 	int dir = mkdirat(j->fd, folder, 0777) < 0 ? -1 : openat(j->fd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = -1;
 	int events = dir < 0 ? -1 : openat(j->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (dir < 0 || events < 0) {
-		err_errno(&it->err, EXIT_ENVIRON, "cannot make '%s'", dir < 0 ? folder : name);
+		err_errno(&it->err, EXIT_ENVIRON, "cannot make '%s'", output_inner(j->opt->out, dir < 0 ? folder : name));
 	} else {
 		it->facts = xcalloc(1, sizeof(*it->facts));
 		it->n = 1;
 		rank_facts_init(it->facts, t->path);
 		const struct outdir_extra x = {it->facts, events, j->threads, j->share};
-		r = outdir_log(t, j->opt, dir, &x, &it->err);
+		char *shown = xstrdup(output_inner(j->opt->out, folder));
+		r = outdir_log(t, j->opt, dir, shown, &x, &it->err);
+		free(shown);
 		if (!r)
 			rank_facts_finish(it->facts, t);
 	}
 	if (events >= 0 && close(events) < 0 && !r)
-		r = err_errno(&it->err, EXIT_ENVIRON, "cannot write '%s'", name);
+		r = err_errno(&it->err, EXIT_ENVIRON, "cannot write '%s'", output_inner(j->opt->out, name));
 	if (dir >= 0)
 		close(dir);
 	free(folder);
@@ -251,21 +253,21 @@ static int create(struct job *j, const char *path)
 {
 	int fd = openat(j->fd, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
 	if (fd < 0)
-		err_errno(j->err, EXIT_ENVIRON, "cannot write '%s'", path);
+		err_errno(j->err, EXIT_ENVIRON, "cannot write '%s'", output_inner(j->opt->out, path));
 	return fd;
 }
 
 static int done(struct job *j, int fd, const char *path, int r)
 {
 	if (fd >= 0 && close(fd) < 0 && !r)
-		r = err_errno(j->err, EXIT_ENVIRON, "cannot write '%s'", path);
+		r = err_errno(j->err, EXIT_ENVIRON, "cannot write '%s'", output_inner(j->opt->out, path));
 	return r;
 }
 
 static int put_file(struct job *j, const char *path, struct slice text)
 {
 	int fd = create(j, path);
-	return done(j, fd, path, fd < 0 ? -1 : write_all(fd, text.p, text.n, path, j->err));
+	return done(j, fd, path, fd < 0 ? -1 : write_all(fd, text.p, text.n, output_inner(j->opt->out, path), j->err));
 }
 
 static bool plain(const struct rank_facts *f) { return f->rank >= 0 && f->nth == 1; }
@@ -325,7 +327,7 @@ static int put_events(struct job *j, bool *any)
 					buf_add(&out, pid, (size_t)len);
 				p = nul ? nul + 1 : end;
 			}
-			r = write_all(fd, out.p, out.len, name, j->err);
+			r = write_all(fd, out.p, out.len, output_inner(j->opt->out, name), j->err);
 			buf_reset(&out);
 		}
 		if (from >= 0)
@@ -335,7 +337,7 @@ static int put_events(struct job *j, bool *any)
 		free(path);
 	}
 	if (!r && fd >= 0)
-		r = write_all(fd, "\n]", 2, name, j->err);
+		r = write_all(fd, "\n]", 2, output_inner(j->opt->out, name), j->err);
 	free(in);
 	buf_release(&out);
 	return done(j, fd, name, r);
@@ -614,6 +616,7 @@ struct gz {
 	z_stream z;
 	int fd, r;
 	struct err *err;
+	const char *what;
 	char out[1 << 16];
 };
 
@@ -626,7 +629,7 @@ static void gz_put(struct gz *g, struct slice s, bool end)
 		g->z.next_out = (void *)g->out;
 		g->z.avail_out = sizeof(g->out);
 		status = deflate(&g->z, end ? Z_FINISH : Z_NO_FLUSH);
-		g->r = write_all(g->fd, g->out, sizeof(g->out) - g->z.avail_out, "combined_trace.json.gz", g->err);
+		g->r = write_all(g->fd, g->out, sizeof(g->out) - g->z.avail_out, g->what, g->err);
 	}
 }
 
@@ -737,6 +740,7 @@ static int put_timeline(struct job *j)
 	struct buf b = {0};
 	struct json_out o = {.b = &b};
 	g->err = j->err;
+	g->what = output_inner(j->opt->out, name);
 	if ((g->fd = create(j, name)) < 0) {
 		free(g);
 		return -1;

@@ -76,7 +76,8 @@ struct outdir_extra {
 	int events;              /* file: ",\n" and an event, a NUL byte where its pid goes, and so on */
 	unsigned threads, share; /* of trace_hooks */
 };
-int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, const struct outdir_extra *extra, struct err *err);
+int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, const char *folder, const struct outdir_extra *extra,
+	       struct err *err);
 
 /* ---- ranks.c ---- */
 struct ranks_result {

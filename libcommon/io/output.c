@@ -183,6 +183,13 @@ struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd
 
 int output_fd(const struct output *o) { return o->fd; }
 
+const char *output_inner(const char *folder, const char *name)
+{
+	static _Thread_local char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%s%s%s", folder, slice_ends(slice_str(folder), "/") ? "" : "/", name);
+	return path;
+}
+
 void output_discard(const struct output *o, const char *name)
 {
 	char *path = xasprintf("%s/%s", o->tmp, name);

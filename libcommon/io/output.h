@@ -24,6 +24,8 @@ struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd
 int output_fd(const struct output *o);
 /* Remove a folder that was made in an output directory. */
 void output_discard(const struct output *o, const char *name);
+/* "FOLDER/NAME": a file of an output folder as errors name it. Of this thread, until the next call. */
+const char *output_inner(const char *folder, const char *name);
 /* Frees o, also when it fails: there is nothing left to abort then. */
 int output_commit(struct output *o, struct err *err);
 void output_abort(struct output *o);

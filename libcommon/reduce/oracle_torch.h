@@ -40,7 +40,8 @@
  * imported, but for what the oracle must control (its REFUSED). A test whose lines differ from a process's restarts that process.
  *
  * extra (want_where): {"suspects": ["relu_3", ...], "how": "compiler message", "kernel": "cpp_fused_0", "line": "..."}: nodes of the
- * candidate's graph, best first.
+ * candidate's graph, best first. Of values that differ also "through": the outputs that come to differ. Only what makes an output of the
+ * original differ is a failure, but with strict_accuracy: oracle.py tries a candidate's wrong values in the original.
  *
  * Signals: a handler of the tool that runs ends oracle_torch, oracle_torch_values, verifier_start and verifier_run ("interrupted ...")
  * and makes oracle_wait return 0 early.

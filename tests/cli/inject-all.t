@@ -28,7 +28,7 @@ python3 "$ROOT/tests/minify/synthetic.py" graph 20 >g20.py
 aoti-printer -q -i -o dump mlp.pt2 'f32[3,8]'
 aoti-printer -q -i -o nandump nan.pt2 'f32[4,8]'
 cd ../start || exit 4
-printf '#!/bin/sh\nunset LD_PRELOAD\ngrep -q n10 "$1"\n' >bug.sh
+printf '%s\n' '#!/bin/sh' 'unset LD_PRELOAD' "grep -q n10 \"\$1\"" >bug.sh
 chmod +x bug.sh
 cp ../in/g20.py .
 fxminify --test ./bug.sh -q -j1 --passes nodes g20.py -o again.txt
@@ -130,5 +130,33 @@ x.safetensors pt2-run -q -o out.pt ../in/mlp.pt2 ../in/x.safetensors
 exported.pt2 pt2-run -q -o out.npz --weights ../in/exported.pt2 ../in/mlp.pt2 f32[3,8]
 g20.py fxminify --test ./bug.sh -q -j1 --no-journal --passes nodes ../in/g20.py -o -
 simple.log fxminify --test ./bug.sh -q -j1 --no-journal --graph 0/0:dynamo_output_graph --level 1 ../in/simple.log -o g.txt
+EOS
+
+# ---- a folder: what could not be written is named with the folder in front (or it is a temporary file: TMPDIR) ----
+mkdir many
+cp in.log many/dedicated_log_rank_0.log && cp in.log many/dedicated_log_rank_1.log
+while read -r line; do
+	wrong='' same=0 seen=''
+	# shellcheck disable=SC2086
+	once INJECT_NONE=1 $line
+	was=$status want=$left # what is in the folder may hold times
+	for n in $sample 13 21 34; do
+		# shellcheck disable=SC2086
+		once "INJECT_WRITE=#$n" $line
+		[ "$status $left" = "$was $want" ] && { same=$((same + 1)); [ $same -ge 12 ] && break; continue; }
+		same=0
+		[[ "$status $(cat err)" =~ ^4\ [a-z-]+:\ .*(\'made/[^\']*\'|TMPDIR) ]] || wrong+=" [write $n: $status $(head -1 err)]"
+		seen+=$(grep -o "'made/[^']*'" err)
+	done
+	is "$line: the folder stands in front" "${wrong:0:600}" ""
+	like "... of a file in it" "$seen" "'made/"
+done <<EOS
+tlparse -o made ../in.log
+tlparse -p -o made ../in.log
+tlparse -e -o made $DATA/draft_export.log
+tlparse -i -o made $DATA/provenance_jit.log
+tlparse -o made ../in.log $DATA/graph_breaks.log
+tlparse --all-ranks-html -o made ../many
+aoti-printer -i -o made --format=pt $P/mlp.pt2 f32[3,8]
 EOS
 done_testing

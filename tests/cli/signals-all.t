@@ -17,7 +17,7 @@ tlparse --html=page.html ../in/simple.log
 fxexplain --html=why.html ../in/simple.log
 pt2-run -q -o out.npz ../in/mlp.pt2 'f32[2,8]' >/dev/null
 aoti-printer -q -o dump ../in/mlp.pt2 'f32[2,8]'
-printf '#!/bin/sh\ngrep -q n100 "$1"\n' >bug.sh
+printf '%s\n' '#!/bin/sh' "grep -q n100 \"\$1\"" >bug.sh
 chmod +x bug.sh
 cd ..
 n=38
