@@ -185,6 +185,27 @@ static int try_it(struct extract *x, const struct candidate *c, const struct rep
 	return write_extract(x, c, given, err);
 }
 
+/* What the whole graph returns of its inputs is no result of the part. */
+static int drop_inputs(struct candidate *c, struct err *err)
+{
+	struct graph *g = &c->graph;
+	const uint32_t out = g->module[0].output;
+	const struct gvalue all = g->value[g->node[out].args];
+	struct gvalue *kept = xcalloc(all.n + 1, sizeof(*kept));
+	size_t n = 0;
+	for (uint32_t i = 0; gvalue_has_children(all) && i < all.n; i++) {
+		const struct gvalue v = g->value[all.first + i];
+		if (v.kind == GV_NODE && g->node[v.node].op != GRAPH_PLACEHOLDER)
+			kept[n++] = v;
+	}
+	if (n && n < all.n) {
+		const struct gvalue tuple = graph_sequence(g, (enum gvalue_kind)all.kind, kept, n);
+		graph_set_args(g, out, &tuple, 1);
+	}
+	free(kept);
+	return graph_finish(g, err);
+}
+
 static int extract(struct extract *x, struct err *err)
 {
 	struct session *s = &x->s;
@@ -192,9 +213,18 @@ static int extract(struct extract *x, struct err *err)
 	struct repro_given *given = NULL;
 	struct err ignored;
 	/* The graph has metadata of all values now, if it was run: what can be given is known. */
+	const size_t asked = bits_count(x->keep, x->units.n);
 	slice_close(&s->in.repro.graph, &x->units, NULL, false, x->keep);
+	const size_t more = bits_count(x->keep, x->units.n) - asked;
+	if (more)
+		report_row(&s->report, "note", "%zu operation%s more than asked for, whose values cannot be given%s", more, more == 1 ? "" : "s",
+			   x->with_values ? "" : " (of shapes that nothing is known of)");
 	if (candidate_cut(&c, &s->in.repro, &x->units, x->keep, NULL, err) < 0)
 		return -1;
+	if (drop_inputs(&c, err) < 0) {
+		candidate_release(&c);
+		return -1;
+	}
 	if (x->with_values && torch_given(s, &c, false, &given, &ignored) < 0) {
 		warn("the values of inputs are not recorded, they are random: %s", ignored.text);
 		x->with_values = false;

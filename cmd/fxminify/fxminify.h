@@ -59,9 +59,11 @@ struct result {
 	struct buf command;    /* the command line, for the note */
 	struct buf signature, verified, versions;
 	struct buf error;      /* of the run that verified it, as it was */
+	struct buf origin;     /* where in the original the difference begins, and leaves it */
 	struct buf more;       /* why it is no plain program */
 	enum form form;        /* of a program */
 	enum repro_check check;
+	bool dynamic;          /* FORM_PLAIN: torch.compile is told that sizes change */
 };
 /* The candidate as a file of the input's own kind: what --test is given. */
 int result_candidate_text(const struct subject *in, const struct candidate *c, struct buf *b, struct err *err);

@@ -168,7 +168,7 @@ static void tell_last_words(struct session *s, const struct outcome *out)
 	if (out->kind != OUTCOME_CRASHED && out->kind != OUTCOME_TIMEOUT && out->kind != OUTCOME_MEMORY)
 		return;
 	if (!s->o->test && slice_line(&detail, &line) && line.n)
-		report_line(&s->report, "  %.*s", (int)(line.n > 400 ? 400 : line.n), line.p);
+		report_row(&s->report, "", "%.*s", (int)(line.n > 400 ? 400 : line.n), line.p);
 	while (at && (n += text.p[at - 1] == '\n') < LAST_WORDS)
 		at--;
 	text = slice_of(text.p + at, text.n - at);
@@ -249,9 +249,13 @@ static void locate(struct session *s, const struct outcome *original)
 	size_t n = s->n_likely ? s->n_likely : s->suspects.n, shown = n < 8 ? n : 8;
 	for (size_t i = 0; i < shown; i++)
 		buf_addf(&b, "%s%.*s", i ? ", " : "", (int)s->suspects.name[i].n, s->suspects.name[i].p);
+	if (s->through.len)
+		buf_addf(&s->result.origin, "difference begins at %s and leaves through %s", buf_str(&b), buf_str(&s->through));
 	if (shown < s->suspects.n)
 		buf_addf(&b, ", and %zu near %s", s->suspects.n - shown, shown == 1 ? "it" : "them");
 	report_row(&s->report, "suspects", "%s (%.*s)", buf_str(&b), (int)how.n, how.p);
+	if (s->result.origin.len)
+		report_row(&s->report, "in it", "the %s", buf_str(&s->result.origin));
 	buf_release(&b);
 }
 
@@ -306,10 +310,10 @@ static void tell_unreduced(struct session *s, const struct runner_counts *before
 		buf_release(&first);
 	}
 	if (tests)
-		report_line(&s->report, "No operation could be dropped: of %llu smaller graphs none fails as the whole does (%s)", (unsigned long long)tests,
+		report_row(&s->report, "note", "no operation could be dropped: of %llu smaller graphs none fails as the whole does (%s)", (unsigned long long)tests,
 			    buf_str(&b));
 	else
-		report_line(&s->report, "No operation could be dropped: no smaller graph can be made of it, for each operation needs the others");
+		report_row(&s->report, "note", "no operation could be dropped: no smaller graph can be made of it, for each operation needs the others");
 	buf_release(&b);
 }
 
@@ -320,7 +324,10 @@ static int reduce(struct session *s, struct err *err)
 		return -1;
 	if (s->o->nodes && s->runner.best.ops == s->original_ops && s->original_ops > 1)
 		tell_unreduced(s, &before);
-	return reduce_rest(&s->reduction, s->o->passes, err);
+	if (reduce_rest(&s->reduction, s->o->passes, err) < 0)
+		return -1;
+	const bool numbers = s->torch && s->runner.want.kind == OUTCOME_ACCURACY && s->o->passes >> SHRINK_HEAD & 1;
+	return numbers ? try_knobs(s, err) : 0;
 }
 
 /* Is the result to be a program for people? Only one that was run is, unless it is asked for. */
@@ -339,17 +346,22 @@ static int verify_result(struct session *s)
 	return same;
 }
 
-/* 1: the result is a plain program, which fails in the same way (or nobody can tell); 0: it has to be a launcher. */
+/* 1: the result is a plain program, which fails in the same way (or nobody can tell); 0: it has to be a launcher. Where all sizes were
+ * symbols, torch.compile may need to be told. */
 static int finish_plain(struct session *s, const struct repro_given *given, struct err *err)
 {
 	struct result *r = &s->result;
-	const bool verify = s->torch && !s->o->no_verify && result_is_program(r->path);
+	const bool verify = s->torch && !s->o->no_verify && result_is_program(r->path), symbolic = slice_is(s->in.repro.tracing_mode, "symbolic");
+	int same = verify ? 0 : 1, status = 0;
 	r->form = FORM_PLAIN;
 	r->check = result_check(&s->runner.want);
-	int same = verify ? 0 : 1;
-	int status = result_write(r, &s->runner.best, given, err);
-	if (status == 0 && verify && (same = verify_result(s)) == 1)
-		status = result_write(r, &s->runner.best, given, err); /* now says that it was verified */
+	for (int dynamic = 0; dynamic <= (verify && symbolic) && status == 0 && same != 1; dynamic++) {
+		r->dynamic = dynamic;
+		status = result_write(r, &s->runner.best, given, err);
+		same = status == 0 ? verify_result(s) : 0;
+	}
+	if (status == 0)
+		status = verify && same != 1 ? 0 : result_write(r, &s->runner.best, given, err); /* now says that it was verified */
 	if (status == 0 && same == 1) {
 		report_row(&s->report, "verified", verify ? "it %s" : "not: it was not run%s", buf_str(&r->verified));
 		return 1;
@@ -360,7 +372,7 @@ static int finish_plain(struct session *s, const struct repro_given *given, stru
 	if (status < 0)
 		buf_addf(&r->more, "not a plain program: %s", err->text);
 	else
-		buf_addf(&r->more, "not a plain program: as that it %s", buf_str(&r->verified));
+		buf_addf(&r->more, "not a plain program: as that it %s", same < 0 ? "could not be run" : buf_str(&r->verified));
 	report_row(&s->report, "form", "%s", buf_str(&r->more));
 	buf_reset(&r->verified);
 	buf_reset(&r->error);
@@ -411,8 +423,12 @@ void session_prepare(struct session *s, const struct fxminify_options *o, const 
 					  .max_block = (size_t)o->max_granularity, .pass = report_pass, .strategy = report_strategy,
 					  .success = report_success, .user = &s->report};
 	struct err err;
-	if (subject_load(&s->in, path, o, &err) < 0)
+	if (!o->test && o->level != 1)
+		torch_begin(s, path);
+	if (subject_load(&s->in, path, o, &err) < 0) {
+		report_clear(&s->report);
 		die_err(&err);
+	}
 	name_output(s, fallback);
 }
 
@@ -437,6 +453,8 @@ void session_close(struct session *s)
 	buf_release(&s->result.versions);
 	buf_release(&s->result.error);
 	buf_release(&s->result.more);
+	buf_release(&s->result.origin);
+	buf_release(&s->through);
 }
 
 /* How it ended, in the journal and for people; the exit status. */
@@ -465,6 +483,8 @@ static int write_unreduced(struct session *s)
 	struct candidate whole;
 	struct err err;
 	candidate_whole(&whole, &s->in.repro);
+	s->result.form = s->o->form == FORM_PLAIN ? FORM_PLAIN : FORM_LAUNCHER;
+	s->result.check = slice_is(s->in.repro.accuracy, "True") ? REPRO_CHECK_SAME : REPRO_CHECK_RUNS;
 	if (result_write(&s->result, &whole, NULL, &err) < 0)
 		die_err(&err);
 	candidate_release(&whole);

@@ -9,7 +9,8 @@
  *    arguments (scripts/gen-spellings, torch 2.13 and 2.15; tests/live/spellings.t holds it against the torch that is there);
  *  - slice.Tensor and index.Tensor as x[:, 1:3] and x[i]; sym_size.int as x.size(0); _softmax(x, d, False) as torch.softmax(x, d), the
  *    logarithm alike; prims.convert_element_type and _to_copy with nothing but a dtype as x.to(dtype), where x is known to have another
- *    (with the same one .to gives x itself); tests/live/spellings.t has these, too;
+ *    (with the same one .to gives x itself); tests/live/spellings.t has these, too. (Inductor makes prims.convert_element_type of
+ *    _to_copy: torch 2.13, torch/_inductor/decomposition.py);
  *  - torch.full and its like lose layout=torch.strided, pin_memory=False and device=cpu, which are their defaults.
  * What has no such name stays torch.ops.aten.X.default(...). Inputs are x, y, z, or x0, x1, ...; "relu_3" becomes "relu" where there is
  * no other.

@@ -211,6 +211,7 @@ struct repro_note {
 	struct slice signature; /* of the failure, any number of lines */
 	struct slice verified;  /* "fails the same way in a fresh process", "does NOT fail in a fresh process: ..." */
 	struct slice versions;  /* "torch 2.13.0+cpu, Python 3.11.2, gcc 12.2.0", any number of lines */
+	struct slice origin;    /* where in the original it begins: "difference begins at relu and leaves through add" */
 	struct slice more;      /* further lines */
 	struct slice error;     /* REPRO_PLAIN: the error as it was, any number of lines */
 };
@@ -234,6 +235,7 @@ struct repro_program {
 	uint64_t seed;
 	uint32_t inline_max;             /* REPRO_ALONE: bytes of a storage that go into the text; 0: REPRO_INLINE */
 	enum repro_check check;          /* REPRO_PLAIN */
+	bool dynamic;                    /* REPRO_PLAIN, of a graph that was traced with symbols: dynamic=True */
 	struct slice spellings;          /* REPRO_PLAIN: plain.h's table */
 	struct slice folder;             /* REPRO_ALONE: of larger ones, beside the program; "": its name with .data for .py */
 };

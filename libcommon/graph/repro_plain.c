@@ -190,8 +190,8 @@ static const char *compiled(const struct plain_writer *w, struct buf *b)
 		if (!slice_is(buf_slice(&backend), "'inductor'") && !slice_is(buf_slice(&backend), "None"))
 			buf_addf(b, ", backend=%s", buf_str(&backend));
 	}
+	buf_adds(b, w->dynamic && w->how->dynamic ? ", dynamic=True)" : ")");
 	buf_release(&backend);
-	buf_addc(b, ')');
 	return buf_str(b);
 }
 
@@ -453,6 +453,7 @@ static void add_note(struct plain_writer *w, struct buf *b)
 	buf_addc(b, '\n');
 	add_comment(b, "", n->error.n ? n->error : n->signature);
 	buf_adds(b, n->error.n || n->signature.n ? "#\n" : "");
+	add_comment(b, "in the original the ", n->origin);
 	add_comment(b, "versions: ", n->versions);
 	buf_add_slice(&made, n->tool);
 	buf_addf(&made, ": %.*s", (int)n->command.n, n->command.p);

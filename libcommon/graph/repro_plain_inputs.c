@@ -405,7 +405,7 @@ int plain_add_inputs(struct plain_writer *w, struct buf *b)
 		buf_addf(b, "%.*s = ", (int)w->name[i].n, w->name[i].p);
 		add_alone(&m);
 		add_gradient(&m);
-		buf_addc(b, '\n');
+		buf_adds(b, in->guess ? "  # its shape is not known: a guess\n" : "\n");
 	}
 	free(users);
 	return status;

@@ -462,6 +462,16 @@ class Way:
         return out
 
 
+def drop_unused_parts(gm):
+    """make_fx takes all results of flex_attention out of its tuple; the original takes those that it uses, and Inductor's lowering for the
+    CPU has fewer (torch 2.15: IndexError). What we write does the same (repro_write.c)."""
+    import operator
+    for node in reversed(gm.graph.nodes):
+        if node.target is operator.getitem and not node.users:
+            gm.graph.erase_node(node)
+    gm.recompile()
+
+
 class AfterAot(Way):
     def compile(self, mod, args):
         import torch
@@ -473,6 +483,7 @@ class AfterAot(Way):
             seed(self.state)
             gm = make_fx(mod, tracing_mode=self.setup.get("tracing_mode") or "real", record_stack_traces=self.names is not None)(
                 *copies_of(args))
+            drop_unused_parts(gm)
             if self.names is not None:
                 self.names.of_graph(gm)
             self.say(phase="compile")

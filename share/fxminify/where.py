@@ -284,12 +284,17 @@ def that_count(state, tree, found, ref, res):
 
 ROOTS_MAX = 16
 
-def where_accuracy(state, way, text, args, head_names, strict, outputs):
-    """One more run, with all values: the nodes that differ, in order, those first from which an output comes to differ; and the outputs
-    (by their places) through which the difference leaves. The values as outputs change what is fused, so it may find nothing."""
-    _, forward = forward_of(ast.parse(text))
-    returned = returned_names(forward)
+def leaves_through(text, outputs):
+    """The nodes by whose outputs (places in what is returned) a difference leaves."""
+    returned = returned_names(forward_of(ast.parse(text))[1])
+    return list(dict.fromkeys(returned[i] for i in outputs if i < len(returned) and returned[i]))[:8]
+
+
+def where_accuracy(state, way, text, args, head_names, strict):
+    """One more run, with all values: the nodes that differ, in order, those first from which an output comes to differ. The values as
+    outputs change what is fused, so it may find nothing."""
     tree = ast.parse(text)
+    returned = returned_names(forward_of(tree)[1])
     names = all_values(tree, state["metas"])
     text = ast.unparse(tree)
     way = type(way)({**state, "setup": {**state["setup"], "only_fwd": True}}, lambda **k: None)
@@ -305,7 +310,6 @@ def where_accuracy(state, way, text, args, head_names, strict, outputs):
     ends = [] if strict else [n for n in roots[:ROOTS_MAX] if n not in returned and not reaches(state, {n: wrong[n]})]
     roots = [n for n in roots if n not in ends] or roots
     suspects = list(dict.fromkeys(roots + [n for n in wrong if n not in ends]))[:64]
-    return {"suspects": suspects, "likely": min(len(roots), 64), "how": "all values compared",
-            "through": list(dict.fromkeys(returned[i] for i in outputs if i < len(returned) and returned[i]))[:8]}
+    return {"suspects": suspects, "likely": min(len(roots), 64), "how": "all values compared"}
 
 

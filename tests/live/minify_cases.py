@@ -86,6 +86,12 @@ def toy_compiler(gm, inputs):
         if node.target in (torch.relu, torch.nn.functional.relu) or node.target == "relu":
             raise RuntimeError("toy_compiler knows no relu")
     return gm.forward
+
+def alias_compiler(gm, inputs):
+    storages = [t.untyped_storage()._cdata for t in inputs if isinstance(t, torch.Tensor)]
+    if len(set(storages)) < len(storages) and any("sin" in str(node.target) for node in gm.graph.nodes):
+        raise RuntimeError("alias_compiler wants memory for each")
+    return gm.forward
 '''
 
 
@@ -215,6 +221,19 @@ def custom(torch, folder):
         compiled(torch, net(torch, torch.relu).eval(), torch.randn(8, 16), backend="toy_compiler")
 
 
+def dies(torch, folder):
+    """Two wrong operators; what is wrong of log1p ends in the comparison (PyTorch's test_accuracy_vs_strict_accuracy)."""
+    c = settings(torch, folder, "aot", 4)
+    c.cpp.inject_relu_bug_TESTING_ONLY = c.cpp.inject_log1p_bug_TESTING_ONLY = "accuracy"
+    def inner(x, y):
+        b = torch.logical_not(torch.log1p(x) > 0)
+        x = torch.relu(x)
+        return torch.where(b, x, x) * 1.5 + torch.tanh(y)
+    torch.manual_seed(0)
+    with torch.no_grad():
+        compiled(torch, inner, torch.randn(20), torch.randn(20))
+
+
 def aoti(torch, folder):
     c = settings(torch, folder, None, 2)
     c.cpp.inject_relu_bug_TESTING_ONLY = "compile_error"
@@ -229,6 +248,45 @@ def exported(torch, folder):
     os.makedirs(folder)
     program = torch.export.export(net(torch, torch.asinh).eval(), (torch.randn(8, 16),))
     torch.export.save(program, os.path.join(folder, "program.pt2"))
+
+
+def healthy(torch, folder):
+    os.makedirs(folder)
+    torch.export.save(torch.export.export(net(torch, torch.relu, n=2, at=1).eval(), (torch.randn(8, 16),)), os.path.join(folder, "program.pt2"))
+
+
+def shared(torch, folder):
+    """Two views of one buffer, for a backend that wants memory for each."""
+    settings(torch, folder, "dynamo", 2)
+    sys.path.insert(0, os.path.dirname(folder))
+    import toys
+    from torch._dynamo.backends.registry import register_backend
+    register_backend(toys.alias_compiler, name="alias_compiler")
+    def f(x, y, w):
+        for i in range(3):
+            x = torch.tanh(x @ w) + x
+        x = torch.sin(y) + x
+        for i in range(3):
+            x = torch.tanh(x @ w) + x
+        return x
+    memory = torch.randn(300)
+    with torch.no_grad():
+        compiled(torch, f, memory[3:131].view(8, 16), memory[67:195].view(8, 16), torch.randn(16, 16), backend="alias_compiler")
+
+
+def non_leaf(torch, folder):
+    """As PyTorch's own tests of its minifier have it (test_minifier.py, non_leaf_compile_error)."""
+    settings(torch, folder, "dynamo", 2)
+    compiled(torch, net(torch, torch.relu), torch.randn(8, 16, requires_grad=True) + 1, backend="non_leaf_compile_error_TESTING_ONLY")
+
+
+def recorded(name):
+    """A launcher of another release, out of tests/data/repro."""
+    def make(torch, folder):
+        os.makedirs(folder)
+        data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/repro")
+        shutil.copy(os.path.join(data, name), os.path.join(folder, "minifier_launcher.py"))
+    return make
 
 
 CASES = {
@@ -250,9 +308,14 @@ CASES = {
     "cxx_hang": broken(lambda torch: torch.erfc, level=3),
     "fine": broken(lambda torch: torch.tanh, level=3),
     "fused": fused,
+    "dies": dies,
     "custom": custom,
     "aoti": aoti,
     "exported": exported,
+    "healthy": healthy,
+    "shared": shared,
+    "nonleaf": non_leaf,
+    "cond": recorded("cond_2_15.py"),
 }
 
 
