@@ -365,6 +365,10 @@ int run_outputs(const struct run_job *j, const struct child_result *child, struc
 	}
 	if (wrote)
 		runfile_close(&r->out);
+	if (child->how == CHILD_EXITED && child->status == EXIT_ENVIRON) { /* why stands in that file, if it could be written */
+		err_set(err, EXIT_ENVIRON, "the model's process ended with status 4 and could leave no word in '%s': is there room?", j->outputs);
+		return temp_failed(err);
+	}
 	struct buf b = {0};
 	child_describe(child, &b);
 	err_set(err, child->how == CHILD_NOT_STARTED ? EXIT_ENVIRON : EXIT_INPUT, "the model's process: %s",
