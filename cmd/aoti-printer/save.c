@@ -128,7 +128,8 @@ static void save_end(struct session *s, struct watch *w)
 static int save(const struct printer_options *o, const struct operands *in, int first, const char *folder, bool shows, struct output *out,
 		const char *note_name, struct err *err)
 {
-	struct saving k = {.format = format_of(o->format), .index = -1, .shows = shows, .note = note_name, .shown = note_name ? note_name : folder};
+	struct saving k = {.format = format_of(o->format), .index = -1, .shows = shows, .note = note_name};
+	k.shown = note_name ? note_name : folder;
 	session_begin(&k.s, o);
 	k.s.take = save_call;
 	k.s.end = save_end;

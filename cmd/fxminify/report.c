@@ -57,6 +57,7 @@ void report_progress(struct report *r)
 		buf_addf(&b, ", %s", r->strategy);
 	if (r->file)
 		buf_addf(&b, ", best in %s", r->file);
+	clean_text(b.p, b.len);
 	int width = columns() - 1;
 	fprintf(stderr, "\r\033[K%.*s", (int)b.len < width ? (int)b.len : width, b.p);
 	fflush(stderr);
