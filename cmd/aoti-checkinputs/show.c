@@ -321,8 +321,8 @@ static void show_races(struct screen *s, const struct contract *c)
 		first = false;
 		const struct contract_call *other = &c->call[k->race - 1];
 		struct slice value = c->value[k->race_value].name;
-		buf_addf_clean(&s->b, "  call %u (%.*s) and call %u (%.*s) use %.*s on different streams, and no event makes the later one wait\n", k->race - 1,
-			 (int)other->name.n, other->name.p, i, (int)k->name.n, k->name.p, (int)value.n, value.p);
+		buf_addf_clean(&s->b, "  call %u (%.*s) and call %u (%.*s) use %.*s on different streams, and no event makes the later one wait\n",
+			       k->race - 1, (int)other->name.n, other->name.p, i, (int)k->name.n, k->name.p, (int)value.n, value.p);
 	}
 }
 

@@ -300,9 +300,11 @@ static void times(struct page *p, bool whole)
 		const struct time_view *v = &x->time[i];
 		const struct fact_compile *c = &x->facts->compile[v->compile];
 		struct slice id = facts_text(x->facts, c->id), at = place(p, &c->loc);
-		buf_addf(&t, "%.*s\t%.3f\t%.*s\t", TEXT(id), v->seconds, TEXT(at));
+		buf_addf_clean(&t, "%.*s\t", TEXT(id));
+		buf_addf(&t, "%.3f\t", v->seconds);
+		buf_addf_clean(&t, "%.*s\t", TEXT(at));
 		for (uint32_t k = 0; k < v->n && k < 4; k++)
-			buf_addf(&t, "%s%.*s %.3f", k ? ", " : "", TEXT(x->part[v->first + k].name), x->part[v->first + k].seconds);
+			buf_addf_clean(&t, "%s%.*s %.3f", k ? ", " : "", TEXT(x->part[v->first + k].name), x->part[v->first + k].seconds);
 		buf_addc(&t, '\n');
 	}
 	if (x->n_time > 1) {

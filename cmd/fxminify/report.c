@@ -93,7 +93,7 @@ static void draw(struct report *r)
 	if (r->file)
 		buf_addf(&b, ", the best is in %s", r->file);
 	int width = columns() - 1;
-	clean_lines(b.p, b.len);
+	clean_text(b.p, b.len);
 	fprintf(stderr, "\r\033[K%.*s", (int)b.len < width ? (int)b.len : width, b.p);
 	fflush(stderr);
 	r->shown = true;

@@ -20,7 +20,7 @@ look() {
 	{
 		printf '%s' "$*" | LC_ALL=C tr -c '[:print:]' '?' | sed "s:$TMP/::g; s:$DATA/::g"
 		printf '\t%s' "$want"
-		for a in "$@"; do [ -f "$a" ] && [[ $a != *$'\n'* ]] && printf '\t%s' "$a"; done
+		for a in "$@"; do [ -e "$a" ] && [[ $a != *$'\n'* ]] && printf '\t%s' "$a"; done
 		echo
 	} >"$TMP/runs/$n/cmd"
 	look_at "$TMP/runs/$n" "$@" &
@@ -93,8 +93,8 @@ done
 mkdir in/debug && xz -dc "$ROOT/tests/data/debug/torch_compile_debug.tar.xz" | tar -x -C in/debug
 find in/debug -type f | while read -r f; do evil text "$f" >x && mv x "$f"; done
 look @ fxexplain --all "$I/debug"
-look fxexplain kernel "$I/debug"
-look fxexplain kernel --json "$I/debug"
+look @ fxexplain kernel "$I/debug"
+look @ fxexplain kernel --json "$I/debug"
 for t in checked expand; do
 	sed "s|model\.so|model${name%%$'\n'*}.so|g; s|wrapper\.cpp|wrapper${name%%$'\n'*}.cpp|g; s|in \([a-z_]*\)|in \1${name%%$'\n'*}|" "$ROOT/tests/data/crash/$t.txt" >in/$t.txt
 	look fxexplain crash "$I/$t.txt"
