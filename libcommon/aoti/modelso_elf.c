@@ -75,7 +75,9 @@ static int check_sections(struct elf_view *v, const char *name, struct err *err)
 			    "cut off, or its section table is damaged",
 			    name, i, (unsigned long long)sh.sh_offset, (unsigned long long)sh.sh_size, v->bytes.n);
 		if (sh.sh_size > largest(sh.sh_type))
-			return err_set(err, EXIT_INPUT, "'%s': section %u is a table of %llu MiB, of which at most %llu are read: it is damaged, or made to exhaust memory",
+			return err_set(err, EXIT_INPUT,
+				       "'%s': section %u is a table of %llu MiB, of which at most %llu are read: it is damaged, or made to "
+				       "exhaust memory",
 				       name, i, (unsigned long long)sh.sh_size >> 20, (unsigned long long)largest(sh.sh_type) >> 20);
 	}
 	elf_section(v, names, &sh);

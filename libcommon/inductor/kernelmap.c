@@ -136,8 +136,40 @@ static void read_graph(struct kernelmap *m)
 
 struct said {
 	struct json_tape map, stacks;
-	uint32_t code_to_post, stack_root;
+	struct km_rows codes, stack; /* their members: of cppCodeToPost, of the stacks */
 };
+
+/* How often each name was used before. */
+struct uses {
+	struct intern name;
+	uint32_t *count;
+	uint32_t n, cap;
+};
+
+static uint32_t used_before(struct uses *uses, struct slice name)
+{
+	uint32_t row = intern_add(&uses->name, name);
+	if (row == uses->n) {
+		GROW(uses->count, uses->n, uses->cap, 1);
+		uses->count[uses->n++] = 0;
+	}
+	return uses->count[row]++;
+}
+
+static void uses_release(struct uses *uses)
+{
+	intern_release(&uses->name);
+	free(uses->count);
+}
+
+static struct slice nth_key(struct buf *b, struct slice name, uint32_t nth)
+{
+	buf_reset(b);
+	buf_add_slice(b, name);
+	buf_addc(b, 0); /* no key has one */
+	buf_add_u64(b, nth);
+	return buf_slice(b);
+}
 
 static uint32_t parse(struct json_tape *t, struct slice text)
 {
@@ -150,20 +182,34 @@ static uint32_t parse(struct json_tape *t, struct slice text)
 	return root;
 }
 
-/* The member for "NAME:HANDLE"; without a handle in the text, that of NAME or the nth "NAME:...". */
-static uint32_t member(const struct json_tape *t, uint32_t root, struct slice key, struct slice name, uint32_t nth)
+/* Members by their key; of "NAME:HANDLE" also by NAME and which of its members it is. */
+static void index_keys(struct km_rows *keys, const struct json_tape *t, uint32_t root)
 {
-	if (root == JSON_NONE || !json_is(t, root, JSON_OBJECT))
-		return JSON_NONE;
-	uint32_t seen = 0, at = JSON_NONE;
+	struct uses uses = {0};
+	struct buf b = {0};
+	if (root == JSON_NONE)
+		return;
 	for (uint32_t k = json_first(t, root); k < json_end(t, root); k = json_next_pair(t, k)) {
-		struct slice s = json_slice(t, k);
-		if (key.n ? slice_eq(s, key) : slice_eq(s, name))
-			return k + 1;
-		if (!key.n && s.n > name.n && s.p[name.n] == ':' && !memcmp(s.p, name.p, name.n) && seen++ == nth)
-			at = k + 1;
+		const struct slice key = json_slice(t, k);
+		const char *colon = key.n ? memrchr(key.p, ':', key.n) : NULL;
+		const struct slice name = slice_of(key.p, colon ? (size_t)(colon - key.p) : 0);
+		km_rows_add(keys, key, k + 1);
+		if (colon)
+			km_rows_add(keys, nth_key(&b, name, used_before(&uses, name)), k + 1);
 	}
-	return at;
+	buf_release(&b);
+	uses_release(&uses);
+}
+
+/* The member for "NAME:HANDLE"; without a handle in the text, that of NAME or the nth "NAME:...". */
+static uint32_t member(const struct km_rows *keys, struct slice key, struct slice name, uint32_t nth)
+{
+	struct buf b = {0};
+	uint32_t at = km_rows_first(keys, key.n ? key : name);
+	if (at == KM_NONE && !key.n)
+		at = km_rows_first(keys, nth_key(&b, name, nth));
+	buf_release(&b);
+	return at == KM_NONE ? JSON_NONE : keys->entry[at].row;
 }
 
 static void take_names(struct kernelmap *m, struct kmlist *l, const struct json_tape *t, uint32_t list)
@@ -241,23 +287,6 @@ static void list_names(struct kernelmap *m, struct kmlist *l, struct outlist nam
 		km_list_add(m, l, km_add_node(m, m->code.name[names.first + i]));
 }
 
-/* How often each name was used before. */
-struct uses {
-	struct intern name;
-	uint32_t *count;
-	uint32_t n, cap;
-};
-
-static uint32_t used_before(struct uses *uses, struct slice name)
-{
-	uint32_t row = intern_add(&uses->name, name);
-	if (row == uses->n) {
-		GROW(uses->count, uses->n, uses->cap, 1);
-		uses->count[uses->n++] = 0;
-	}
-	return uses->count[row]++;
-}
-
 static void add_use(struct kernelmap *m, const struct said *said, struct uses *uses, uint32_t call)
 {
 	const struct outcall *c = &m->code.call[call];
@@ -265,8 +294,8 @@ static void add_use(struct kernelmap *m, const struct said *said, struct uses *u
 	struct kmuse *u = &m->use[m->n_use++];
 	*u = (struct kmuse){.name = c->name, .call = call, .kernel = c->kernel, .nth = used_before(uses, c->name)};
 	km_list_begin(m, &u->fx);
-	take_names(m, &u->fx, &said->map, member(&said->map, said->code_to_post, c->notes.handle, c->name, u->nth));
-	uint32_t stacks = member(&said->stacks, said->stack_root, c->notes.handle, c->name, u->nth);
+	take_names(m, &u->fx, &said->map, member(&said->codes, c->notes.handle, c->name, u->nth));
+	uint32_t stacks = member(&said->stack, c->notes.handle, c->name, u->nth);
 	if (stacks != JSON_NONE && json_is(&said->stacks, stacks, JSON_OBJECT)) { /* kernel_information.json */
 		take_names(m, &u->fx, &said->stacks, json_get(&said->stacks, stacks, "post_grad_nodes"));
 		u->types = take_types(m, &said->stacks, stacks);
@@ -286,123 +315,27 @@ static void add_use(struct kernelmap *m, const struct said *said, struct uses *u
 	take_stacks(m, &u->source, &said->stacks, stacks);
 }
 
-/* ---- kernels and IR ---- */
-
-static bool writes(struct slice param)
-{
-	return slice_starts(param, "out_ptr") || slice_starts(param, "in_out_ptr");
-}
-
-static bool node_writes(const struct kernelmap *m, const struct irnode *n, struct slice buffer)
-{
-	for (uint32_t i = 0; i < n->n_outs; i++)
-		if (slice_eq(m->ir->out[n->out + i].name, buffer))
-			return true;
-	for (uint32_t i = 0; i < n->n_writes; i++)
-		if (slice_eq(m->ir->name[n->write + i], buffer))
-			return true;
-	return false;
-}
-
-/* Mark the outermost node that writes a buffer, or the one it was made of (buf3 = buf2  # reuse). */
-static void mark_writer(const struct kernelmap *m, struct slice buffer, bool *in)
-{
-	for (uint32_t i = 0; i < m->ir->n_node; i++)
-		if (m->ir->node[i].parent == IR_NONE && node_writes(m, &m->ir->node[i], buffer))
-			in[i] = true;
-}
-
-/* Leaves in the order of the text, so that what is stored comes before who loads it. */
-static void join_ir(struct kernelmap *m, struct kmuse *u)
-{
-	const struct irtext *ir = m->ir;
-	const struct outcall *c = &m->code.call[u->call];
-	km_list_begin(m, &u->ir);
-	if (!ir || !ir->n_node)
-		return;
-	bool *in = xcalloc(ir->n_node, sizeof(*in));
-	const struct outkernel *k = c->kernel == OUT_NONE ? NULL : &m->code.kernel[c->kernel];
-	bool any = false;
-	for (uint32_t i = 0; k && i < c->arg.n; i++)
-		any |= i < k->param.n && writes(m->code.name[k->param.first + i]);
-	for (uint32_t i = 0; k && i < c->arg.n; i++) {
-		struct slice name = m->code.name[c->arg.first + i];
-		struct slice param = i < k->param.n ? m->code.name[k->param.first + i] : SLICE("");
-		if (!name.n || (any && !writes(param)))
-			continue;
-		mark_writer(m, name, in);
-		if (!slice_starts(param, "in_out_ptr"))
-			continue;
-		for (uint32_t a = m->code.n_alias; (a = outcode_alias(&m->code, name, a)) != OUT_NONE;) { /* written several times in place */
-			name = m->code.alias[a].of;
-			mark_writer(m, name, in);
-		}
-	}
-	for (uint32_t i = 0; i < c->made.n; i++)
-		mark_writer(m, m->code.name[c->made.first + i], in);
-	for (uint32_t i = 0; i < ir->n_node; i++) {
-		const struct irnode *n = &ir->node[i];
-		bool calls = slice_starts(n->kind, "Extern") && n->kernel.n && slice_eq(n->kernel, c->name);
-		if (n->parent != IR_NONE)
-			in[i] = in[n->parent];
-		else if (in[i] && k && slice_starts(n->kind, "Extern"))
-			in[i] = false; /* its buffer is written over in place */
-		else if (in[i] && !k && !calls && !slice_starts(n->kind, "Extern"))
-			in[i] = false;
-		if (in[i] && !n->members && !m->taken[i]) {
-			m->taken[i] = true;
-			km_list_add(m, &u->ir, i);
-		}
-	}
-	free(in);
-}
-
-bool km_row_is_mine(const struct kernelmap *m, const struct fusion *row)
-{
-	uintptr_t at = (uintptr_t)row->a.p, from = (uintptr_t)m->in.log.p;
-	if (m->in.log.n && (at < from || at - from >= m->in.log.n))
-		return false;
-	if (!m->in.folder.n)
-		return true;
-	if (memchr(m->in.folder.p, '/', m->in.folder.n)) /* a compile id: of a log, a trace */
-		return !row->compile.n || slice_eq(row->compile, m->in.folder);
-	return !row->folder.n || slice_eq(row->folder, m->in.folder);
-}
-
-/* Origins that the fusion log names for these nodes. */
-static void from_log(struct kernelmap *m, struct kmuse *u)
-{
-	const struct fusionlog *f = m->in.fusion;
-	for (uint32_t i = 0; f && i < f->n; i++) {
-		const struct fusion *row = &f->row[i];
-		if (row->kind != FUSION_ORIGINS || !km_row_is_mine(m, row))
-			continue;
-		bool mine = false;
-		for (uint32_t k = 0; k < u->ir.n; k++)
-			mine |= slice_eq(m->ir->node[m->item[u->ir.first + k]].name, row->a);
-		struct slice rest = row->reason, one;
-		while (mine && irop_arg(&rest, &one))
-			if (m->has_graph ? graph_find(&m->graph, 0, one) != GRAPH_NONE : one.n > 0) {
-				km_list_add(m, &u->fx, km_add_node(m, one));
-				u->from |= KM_FROM_LOG;
-			}
-	}
-}
-
 /* ---- the flow of data ---- */
 
-uint8_t *km_allowed(const struct kernelmap *m, const struct kmuse *u)
+const uint8_t *km_allowed(struct kernelmap *m, const struct kmuse *u)
 {
-	uint8_t *bits;
 	if (!u->from)
 		return NULL;
-	bits = xcalloc(m->graph.n_nodes / 8 + 1, 1);
 	for (uint32_t i = 0; i < u->fx.n; i++) {
 		uint32_t fx = m->node[m->item[u->fx.first + i]].fx;
 		if (fx != GRAPH_NONE)
-			bits[fx / 8] |= (uint8_t)(1u << (fx % 8));
+			m->index->allowed[fx / 8] |= (uint8_t)(1u << (fx % 8));
 	}
-	return bits;
+	return m->index->allowed;
+}
+
+void km_allowed_end(struct kernelmap *m, const struct kmuse *u)
+{
+	for (uint32_t i = 0; i < u->fx.n; i++) {
+		uint32_t fx = m->node[m->item[u->fx.first + i]].fx;
+		if (fx != GRAPH_NONE)
+			m->index->allowed[fx / 8] = 0;
+	}
 }
 
 uint32_t km_row(struct kernelmap *m, uint32_t fx) { return fx == GRAPH_NONE ? KM_NONE : km_add_node(m, graph_name(&m->graph, fx)); }
@@ -531,17 +464,26 @@ static bool names(struct slice kernel, struct slice op)
 	return false;
 }
 
+static void index_operations(struct kernelmap *m)
+{
+	const struct gmodule *root = &m->graph.module[0];
+	m->index->has_operations = true;
+	for (uint32_t i = root->first; i < root->first + root->n; i++)
+		if (graph_computes(&m->graph.node[i]) && op_of(m, i).n)
+			km_rows_add(&m->index->operations, op_of(m, i), i);
+}
+
 /* Nodes whose operation the kernel is called after; not when another node has the same operation. */
 static void from_name(struct kernelmap *m, struct kmuse *u)
 {
-	const struct gmodule *root = &m->graph.module[0];
-	for (uint32_t i = root->first; i < root->first + root->n; i++) {
-		struct slice op = graph_computes(&m->graph.node[i]) ? op_of(m, i) : slice_of(NULL, 0);
-		bool alone = names(u->name, op);
-		for (uint32_t k = root->first; alone && k < root->first + root->n; k++)
-			alone = k == i || !graph_computes(&m->graph.node[k]) || !slice_eq(op_of(m, k), op);
-		if (alone)
-			km_list_add(m, &u->fx, km_row(m, i));
+	struct km_rows *ops = &m->index->operations;
+	if (!m->index->has_operations)
+		index_operations(m);
+	for (uint32_t i = 0; i < ops->name.n; i++) {
+		const struct slice op = intern_get(&ops->name, i);
+		const uint32_t at = km_rows_first(ops, op);
+		if (ops->entry[at].next == KM_NONE && names(u->name, op))
+			km_list_add(m, &u->fx, km_row(m, ops->entry[at].row));
 	}
 	u->from |= u->fx.n ? KM_FROM_NAME : 0;
 }
@@ -578,7 +520,7 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 	uint32_t n_params, before = u->fx.n;
 	if (m->n_line > KERNELMAP_LINES) /* a kernel may be called any number of times */
 		return;
-	uint8_t *allowed = m->has_graph ? km_allowed(m, u) : NULL;
+	const uint8_t *allowed = m->has_graph ? km_allowed(m, u) : NULL;
 	struct opseq_param *p = params_of(m, u, x, &n_params);
 	struct outkernel *k = &m->code.kernel[u->kernel];
 	for (uint32_t i = 0; i < u->ir.n; i++)
@@ -591,6 +533,8 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 		opmatch_fx(im, &ir, x, allowed);
 		opmatch_fx(bm, &body, x, allowed);
 	}
+	if (allowed)
+		km_allowed_end(m, u);
 	opmatch_ir(bm, &body, &ir, &m->code);
 	for (uint32_t i = 0; i < body.n_op && m->has_graph; i++) { /* the IR knows better what a step is of */
 		const struct opmatch *of = bm[i].ir == OP_NONE ? NULL : &im[bm[i].ir];
@@ -624,7 +568,6 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 	free(im);
 	free(bm);
 	free(p);
-	free(allowed);
 	opseq_release(&ir);
 	opseq_release(&body);
 }
@@ -669,10 +612,11 @@ static void sort_list(struct kernelmap *m, struct kmlist l, int (*order)(const v
 
 void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 {
-	struct said said = {.code_to_post = JSON_NONE};
+	struct said said = {0};
 	struct fxindex x = {0};
 	struct err err;
-	*m = (struct kernelmap){.in = *in};
+	struct km_index index = {0};
+	*m = (struct kernelmap){.in = *in, .index = &index};
 	read_graph(m);
 	if (in->wrapper.n) {
 		if (outcode_read_cpp(&m->code, in->wrapper, in->kernels, &err) < 0)
@@ -685,13 +629,14 @@ void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 	m->ir = m->post.n_node ? &m->post : m->pre.n_node ? &m->pre : NULL;
 	m->ir_fx = xcalloc((m->ir ? m->ir->n_node : 0) + 1, sizeof(*m->ir_fx));
 	m->taken = xcalloc((m->ir ? m->ir->n_node : 0) + 1, sizeof(*m->taken));
-	uint32_t root = parse(&said.map, in->mappings);
-	if (root != JSON_NONE) {
-		said.code_to_post = json_get(&said.map, root, "cppCodeToPost");
-		if (said.code_to_post != JSON_NONE && !json_is(&said.map, said.code_to_post, JSON_OBJECT))
-			said.code_to_post = JSON_NONE;
-	}
-	said.stack_root = parse(&said.stacks, in->stacks);
+	uint32_t root = parse(&said.map, in->mappings), codes = JSON_NONE;
+	if (root != JSON_NONE)
+		codes = json_get(&said.map, root, "cppCodeToPost");
+	if (codes != JSON_NONE && json_is(&said.map, codes, JSON_OBJECT))
+		index_keys(&said.codes, &said.map, codes);
+	index_keys(&said.stack, &said.stacks, parse(&said.stacks, in->stacks));
+	index.allowed = xcalloc((m->has_graph ? m->graph.n_nodes : 0) / 8 + 1, 1);
+	km_index_ir(m);
 	if (m->has_graph) {
 		fxindex_init(&x, &m->graph);
 		km_bind_inputs(m, &x);
@@ -700,12 +645,11 @@ void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 	struct uses uses = {0};
 	for (uint32_t i = 0; i < m->code.n_call; i++)
 		add_use(m, &said, &uses, i);
-	intern_release(&uses.name);
-	free(uses.count);
+	uses_release(&uses);
 	for (uint32_t i = 0; i < m->n_use; i++) {
 		struct kmuse *u = &m->use[i];
-		join_ir(m, u);
-		from_log(m, u);
+		km_join_ir(m, u);
+		km_from_log(m, u);
 		if (u->kernel != OUT_NONE)
 			flow(m, u, &x);
 		else if (m->has_graph)
@@ -718,6 +662,10 @@ void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 		sort_list(m, m->ir_fx[i], by_graph);
 	json_tape_release(&said.map);
 	json_tape_release(&said.stacks);
+	km_rows_release(&said.codes);
+	km_rows_release(&said.stack);
+	km_index_release(&index);
+	m->index = NULL;
 	fxindex_release(&x);
 }
 

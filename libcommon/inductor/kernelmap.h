@@ -97,6 +97,7 @@ struct kernelmap {
 	uint32_t *item;
 	uint32_t n_node, n_source, n_use, n_line, n_item;
 	uint32_t cap_node, cap_source, cap_use, cap_line, cap_item;
+	struct km_index *index;  /* while it is built */
 	char note[256];          /* what could not be read; empty */
 	struct arena arena;
 };

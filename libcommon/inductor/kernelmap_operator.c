@@ -28,6 +28,13 @@ static bool names_op(struct slice call, struct slice op)
 	return false;
 }
 
+/* The node whose values a name holds; GRAPH_NONE. */
+static uint32_t bound_as(const struct kernelmap *m, const struct fxindex *x, struct slice name)
+{
+	uint32_t bound = name.n ? fxindex_bound(x, name) : GRAPH_NONE;
+	return bound == GRAPH_NONE && name.n ? fxindex_bound(x, outcode_storage(&m->code, name)) : bound;
+}
+
 /* Could node i be the call? What the call is given and is known must be among the node's operands; and the other way around, unless
  * something of it is not known. */
 static bool given_to(const struct kernelmap *m, const struct outcall *c, const struct fxindex *x, uint32_t i)
@@ -38,9 +45,7 @@ static bool given_to(const struct kernelmap *m, const struct outcall *c, const s
 	bool *seen = xcalloc(s.n + 1, sizeof(*seen));
 	for (uint32_t a = 0; a < c->arg.n; a++) {
 		struct slice name = m->code.name[c->arg.first + a];
-		uint32_t bound = name.n ? fxindex_bound(x, name) : GRAPH_NONE, k = 0;
-		if (bound == GRAPH_NONE && name.n)
-			bound = fxindex_bound(x, outcode_storage(&m->code, name));
+		uint32_t bound = bound_as(m, x, name), k = 0;
 		if (bound == GRAPH_NONE) {
 			unknown += name.n > 0;
 			continue;
@@ -67,10 +72,9 @@ static void bind_items(const struct kernelmap *m, struct fxindex *x, struct slic
 {
 	const struct graph *g = &m->graph;
 	fxindex_bind(x, buffer, node);
-	for (uint32_t a = 0; a < m->code.n_alias; a++) {
-		const struct outalias *al = &m->code.alias[a];
-		if (!al->item || !slice_eq(al->of, buffer))
-			continue;
+	const struct km_rows *items = &m->index->items;
+	for (uint32_t e = km_rows_first(items, buffer); e != KM_NONE; e = items->entry[e].next) {
+		const struct outalias *al = &m->code.alias[items->entry[e].row];
 		for (uint32_t u = x->use_of[node]; u < x->use_of[node + 1]; u++) {
 			const struct gnode *n = &g->node[x->use[u]];
 			if (graph_is_getitem(g, x->use[u]) && n->n_args == 2 && g->value[n->args + 1].kind == GV_INT &&
@@ -80,29 +84,69 @@ static void bind_items(const struct kernelmap *m, struct fxindex *x, struct slic
 	}
 }
 
-/* An operator of torch: of the nodes that it is known to come from, or of all, the one of its name whose operands it is given. */
+static bool is_operator(const struct kernelmap *m, const struct outcall *c, uint32_t i)
+{
+	return m->graph.node[i].op == GRAPH_CALL_FUNCTION && !fx_is_view(&m->graph, i) && !graph_is_getitem(&m->graph, i) &&
+	       names_op(c->name, fx_op_name(&m->graph, i));
+}
+
+/* Who uses what the call is given: of all that it is given the one with the fewest users. n 0: nothing of it is known. */
+static const uint32_t *users_of_given(const struct kernelmap *m, const struct outcall *c, const struct fxindex *x, uint32_t *n)
+{
+	const uint32_t *users = NULL;
+	*n = 0;
+	for (uint32_t a = 0; a < c->arg.n; a++) {
+		uint32_t bound = bound_as(m, x, m->code.name[c->arg.first + a]);
+		uint32_t count = bound == GRAPH_NONE ? 0 : x->use_of[bound + 1] - x->use_of[bound];
+		if (bound == GRAPH_NONE || (users && count >= *n))
+			continue;
+		users = &x->use[x->use_of[bound]];
+		*n = count;
+	}
+	return users;
+}
+
+/* The one of its name whose operands it is given; GRAPH_NONE, too, where there are several. */
+static uint32_t find_by_operands(const struct kernelmap *m, const struct outcall *c, const struct fxindex *x)
+{
+	uint32_t n, found = GRAPH_NONE;
+	const uint32_t *users = users_of_given(m, c, x, &n);
+	for (uint32_t i = 0; i < n; i++) {
+		if (users[i] == found || !is_operator(m, c, users[i]) || !given_to(m, c, x, users[i]))
+			continue;
+		if (found != GRAPH_NONE)
+			return GRAPH_NONE;
+		found = users[i];
+	}
+	return found;
+}
+
+/* The one of its name of the nodes that it is known to come from. */
+static uint32_t find_among(const struct kernelmap *m, const struct outcall *c, const struct kmlist *l)
+{
+	uint32_t found = GRAPH_NONE;
+	for (uint32_t i = 0; i < l->n; i++) {
+		uint32_t fx = m->node[m->item[l->first + i]].fx;
+		if (fx == GRAPH_NONE || !is_operator(m, c, fx))
+			continue;
+		if (found != GRAPH_NONE)
+			return GRAPH_NONE;
+		found = fx;
+	}
+	return found;
+}
+
+/* An operator of torch: of the nodes that it is known to come from, or of all, the one that it is. */
 void km_operator(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 {
 	const struct outcall *c = &m->code.call[u->call];
-	uint8_t *allowed = km_allowed(m, u);
-	uint32_t found = GRAPH_NONE, times = 0;
-	for (uint32_t i = m->graph.module[0].first, end = i + m->graph.module[0].n; i < end; i++) {
-		if (m->graph.node[i].op != GRAPH_CALL_FUNCTION || fx_is_view(&m->graph, i) || graph_is_getitem(&m->graph, i) ||
-		    (allowed && !(allowed[i / 8] >> (i % 8) & 1)) || !names_op(c->name, fx_op_name(&m->graph, i)))
-			continue;
-		if (allowed || given_to(m, c, x, i)) {
-			found = i;
-			times++;
-		}
-	}
-	if (times == 1) {
-		uint32_t had = u->fx.n;
-		km_list_add(m, &u->fx, km_row(m, found));
-		u->from |= u->fx.n > had ? KM_FROM_FLOW : 0;
-		for (uint32_t i = 0; i < c->made.n; i++)
-			bind_items(m, x, m->code.name[c->made.first + i], found);
-	}
-	free(allowed);
+	const uint32_t found = u->from ? find_among(m, c, &u->fx) : find_by_operands(m, c, x), had = u->fx.n;
+	if (found == GRAPH_NONE)
+		return;
+	km_list_add(m, &u->fx, km_row(m, found));
+	u->from |= u->fx.n > had ? KM_FROM_FLOW : 0;
+	for (uint32_t i = 0; i < c->made.n; i++)
+		bind_items(m, x, m->code.name[c->made.first + i], found);
 }
 
 /* The wrapper's results are those of the graph, in order. */

@@ -99,6 +99,7 @@ void fxindex_init(struct fxindex *x, const struct graph *g)
 	uint32_t n = g->n_modules ? g->module[0].n : 0, first = g->n_modules ? g->module[0].first : 0;
 	*x = (struct fxindex){.g = g, .n = (uint32_t)g->n_nodes};
 	x->rep = xcalloc(x->n + 1, sizeof(*x->rep));
+	x->used = xcalloc(x->n + 1, sizeof(*x->used));
 	x->use_of = xcalloc((size_t)x->n + 2, sizeof(*x->use_of));
 	for (uint32_t i = 0; i < x->n; i++) {
 		uint32_t from = GRAPH_NONE;
@@ -133,6 +134,7 @@ void fxindex_init(struct fxindex *x, const struct graph *g)
 void fxindex_release(struct fxindex *x)
 {
 	free(x->rep);
+	free(x->used);
 	free(x->use_of);
 	free(x->use);
 	free(x->bound);
@@ -170,7 +172,7 @@ struct matcher {
 	const uint8_t *allowed;
 	uint32_t (*cand)[CANDIDATES];
 	uint8_t *n_cand;
-	bool *used;  /* per node */
+	uint32_t *used, round; /* per node: in this round of opmatch_fx */
 	bool *fixed; /* per operation: it is a step, whatever else has its value */
 	bool changed;
 	uint32_t budget;
@@ -411,7 +413,7 @@ static void settle(struct matcher *w, uint32_t op, uint32_t node, uint8_t how)
 		return;
 	w->m[op].fx = node;
 	w->m[op].how = how;
-	w->used[node] = true;
+	w->used[node] = w->round;
 	w->changed = true;
 }
 
@@ -450,7 +452,7 @@ static bool match_users(struct matcher *w, uint32_t op, uint32_t f)
 		}
 		if (!alike(x->g, best, u))
 			doubt = true;
-		if (w->used[best] && !w->used[u]) {
+		if (w->used[best] == w->round && w->used[u] != w->round) {
 			best = u;
 			best_open = open;
 			best_is = is;
@@ -515,8 +517,10 @@ static uint32_t users(const struct matcher *w, uint32_t op, uint32_t f, uint32_t
 		end = x->use_of[f] + USES_MAX;
 	for (uint32_t i = x->use_of[f]; i < end && n < 64; i++) {
 		uint32_t u = x->use[i];
+		if ((n && out[n - 1] == u) || !is_allowed(w, u) || graph_is_getitem(x->g, u))
+			continue;
 		struct slice name = op_canonical(fx_op_name(x->g, u));
-		if ((n && out[n - 1] == u) || !is_allowed(w, u) || graph_is_getitem(x->g, u) || is_simple(name) != simple ||
+		if (is_simple(name) != simple ||
 		    (simple && slice_eq(name, w->s->op[op].name))) /* it would have fitted */
 			continue;
 		out[n++] = u;
@@ -672,10 +676,9 @@ static void give_numbers(struct matcher *w)
 
 void opmatch_fx(struct opmatch *m, const struct opseq *s, struct fxindex *x, const uint8_t *allowed)
 {
-	struct matcher w = {.m = m, .s = s, .x = x, .allowed = allowed, .budget = BUDGET};
+	struct matcher w = {.m = m, .s = s, .x = x, .allowed = allowed, .budget = BUDGET, .used = x->used, .round = ++x->round};
 	w.cand = xcalloc(s->n_op + 1, sizeof(*w.cand));
 	w.n_cand = xcalloc(s->n_op + 1, sizeof(*w.n_cand));
-	w.used = xcalloc(x->n + 1, sizeof(*w.used));
 	w.fixed = xcalloc(s->n_op + 1, sizeof(*w.fixed));
 	for (uint32_t i = 0; i < s->n_op; i++)
 		m[i] = (struct opmatch){GRAPH_NONE, MATCH_NONE, OP_NONE};
@@ -696,6 +699,5 @@ void opmatch_fx(struct opmatch *m, const struct opseq *s, struct fxindex *x, con
 	give_numbers(&w);
 	free(w.cand);
 	free(w.n_cand);
-	free(w.used);
 	free(w.fixed);
 }

@@ -42,6 +42,7 @@ struct fxindex {
 	uint32_t *use_of, *use; /* per node: who uses its values: use[use_of[i] .. use_of[i + 1]) */
 	struct intern buffers;
 	uint32_t *bound, cap_bound;
+	uint32_t *used, round; /* opmatch_fx: nodes that are taken in this call of it */
 };
 
 void fxindex_init(struct fxindex *x, const struct graph *g);

@@ -16,9 +16,9 @@
  * may not overlap one another (the usual zip bomb), and an inflated member is at most ZIP_MAX_INFLATED and what the
  * directory says. What zip_data inflates takes ZIP_MAX_HEAP of memory, all members together: the rest goes into temporary
  * files (io/tempfile.h) that are mapped, for 1 MB of a hostile archive can be 1 GiB. Whoever reads a member as a text, whose
- * meaning costs more memory than its bytes, takes zip_text. The checksum of what zip_data gives is verified unless the member is stored and larger than
- * ZIP_CHECK_MAX (weights are not read through to open a package), or the directory gives 0 for it: so
- * torch.serialization.set_crc32_options(False) has it (torch 2.13, caffe2/serialize/inline_container.cc).
+ * meaning costs more memory than its bytes, takes zip_text. The checksum of what zip_data gives is verified unless the
+ * member is stored and larger than ZIP_CHECK_MAX (weights are not read through to open a package), or the directory gives 0
+ * for it: so torch.serialization.set_crc32_options(False) has it (torch 2.13, caffe2/serialize/inline_container.cc).
  *
  * Source of the format: PKWARE's APPNOTE.TXT 6.3.10.
  */
