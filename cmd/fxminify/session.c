@@ -423,8 +423,12 @@ void session_prepare(struct session *s, const struct fxminify_options *o, const 
 					  .max_block = (size_t)o->max_granularity, .pass = report_pass, .strategy = report_strategy,
 					  .success = report_success, .user = &s->report};
 	struct err err;
-	if (subject_load(&s->in, path, o, &err) < 0)
+	if (!o->test && o->level != 1)
+		torch_begin(s, path);
+	if (subject_load(&s->in, path, o, &err) < 0) {
+		report_clear(&s->report);
 		die_err(&err);
+	}
 	name_output(s, fallback);
 }
 

@@ -38,6 +38,8 @@ void session_close(struct session *s);
 
 int command_open(struct session *s, struct err *err);
 
+/* Starts Python while the file is read. */
+void torch_begin(struct session *s, const char *path);
 int torch_open(struct session *s, struct err *err);
 void torch_close(struct session *s);
 /* Says, once, which of several launchers do not work. */

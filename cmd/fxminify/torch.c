@@ -179,12 +179,12 @@ static char *folder_of(const char *path)
 }
 
 /* Where modules are looked for: here, and beside the launcher, also when it is reached by a link. */
-static void find_folders(struct session *s, struct with_torch *t)
+static void find_folders(const char *path, struct with_torch *t)
 {
 	size_t n = 0;
-	char *real = strcmp(s->in.path, "-") ? realpath(s->in.path, NULL) : NULL;
+	char *real = strcmp(path, "-") ? realpath(path, NULL) : NULL;
 	t->cwd = getcwd(NULL, 0);
-	t->beside = real ? folder_of(s->in.path) : NULL;
+	t->beside = real ? folder_of(path) : NULL;
 	t->beside_real = real ? folder_of(real) : NULL;
 	free(real);
 	if (t->cwd)
@@ -205,19 +205,44 @@ static unsigned stall_of(const struct session *s)
 	return STALL_MS + STALL_MS_OF_NODE * (s->in.repro.graph.n_nodes < 10000 ? s->in.repro.graph.n_nodes : 10000);
 }
 
-int torch_open(struct session *s, struct err *err)
+static struct oracle *begun; /* while the original is read */
+
+static void end_begun(void)
+{
+	oracle_close(begun);
+	begun = NULL;
+}
+
+void torch_begin(struct session *s, const char *path)
 {
 	struct with_torch *t = xcalloc(1, sizeof(*t));
+	struct err ignored;
 	s->torch = t;
-	if (apply_options(s, err) < 0)
-		return -1;
-	find_folders(s, t);
-	tell_gone_inputs(s);
-	t->spec = (struct oracle_torch_spec){.python = s->o->python, .repro = &s->in.repro, .path = t->path, .jobs = (unsigned)s->o->jobs,
-					     .timeout_ms = (unsigned)s->o->timeout * 1000u, .stall_ms = stall_of(s), .max_memory = s->o->max_memory, .seed = s->o->seed,
+	find_folders(path, t);
+	t->spec = (struct oracle_torch_spec){.python = s->o->python, .path = t->path, .jobs = (unsigned)s->o->jobs,
+					     .timeout_ms = (unsigned)s->o->timeout * 1000u, .max_memory = s->o->max_memory, .seed = s->o->seed,
 					     .fresh = !s->o->no_verify && !s->o->locate};
 	make_launchers(s, t);
 	report_step(&s->report, "python");
+	if (access(path, R_OK) < 0) /* also standard input: it may take its time */
+		return;
+	begun = oracle_torch_begin(&t->spec, &ignored); /* if it fails, so it does again when it is needed */
+	diag_at_die(end_begun);
+}
+
+int torch_open(struct session *s, struct err *err)
+{
+	struct with_torch *t = s->torch;
+	t->spec.begun = begun;
+	begun = NULL;
+	s->runner.oracle = t->spec.begun; /* to be closed */
+	if (child_signalled())
+		return err_set(err, EXIT_ENVIRON, "interrupted while the torch process was starting");
+	if (apply_options(s, err) < 0)
+		return -1;
+	tell_gone_inputs(s);
+	t->spec.repro = &s->in.repro;
+	t->spec.stall_ms = stall_of(s);
 	s->runner.oracle = oracle_torch(&t->spec, err);
 	if (!s->runner.oracle)
 		return -1;
@@ -244,6 +269,7 @@ void torch_tell_gone(struct session *s)
 void torch_close(struct session *s)
 {
 	struct with_torch *t = s->torch;
+	end_begun();
 	verifier_close(t->verifier);
 	oracle_close(s->runner.oracle);
 	for (size_t i = 0; i < t->n_env; i++)

@@ -279,7 +279,7 @@ static void add_jsonl(struct outdir *d, struct trace_scan *s, struct trace_recor
 			buf_addc(&x->page, (unsigned char)root.p[i] < 128 ? root.p[i] : '?');
 		root = buf_slice(&x->page);
 	}
-	buf_add(b, root.p, root.n - 1);
+	json_add_raw(b, slice_of(root.p, root.n - 1));
 	unsigned sec = (unsigned)(r->usec / 1000000 % 86400);
 	buf_addf(b, "%s\"timestamp\":\"%04d-%02u-%02uT%02u:%02u:%02u.%06uZ\",\"thread\":%llu,\"pathname\":\"", empty ? "" : ",",
 		 r->year ? r->year : d->year, r->month_day / 100u, r->month_day % 100u, sec / 3600, sec / 60 % 60, sec % 60,
@@ -307,19 +307,19 @@ static void share_event(struct slot *x, uint32_t root)
 			if (!slice_is(json_slice(t, k), "pid"))
 				continue;
 			struct slice v = json_raw(t, k + 1);
-			buf_add(&x->shared, at, (size_t)(v.p - at));
+			json_add_raw(&x->shared, slice_of(at, (size_t)(v.p - at)));
 			buf_addc(&x->shared, 0);
 			at = v.p + v.n;
 			any = true;
 		}
 		if (!any) {
-			buf_add(&x->shared, at, (size_t)(end - 1 - at));
+			json_add_raw(&x->shared, slice_of(at, (size_t)(end - 1 - at)));
 			buf_adds(&x->shared, json_end(t, root) > root + 1 ? ",\"pid\":" : "\"pid\":");
 			buf_addc(&x->shared, 0);
 			at = end - 1;
 		}
 	}
-	buf_add(&x->shared, at, (size_t)(end - at));
+	json_add_raw(&x->shared, slice_of(at, (size_t)(end - at)));
 }
 
 static void add_event(struct outdir *d, struct trace_scan *s, struct trace_record *r, struct slot *x)
@@ -330,7 +330,7 @@ static void add_event(struct outdir *d, struct trace_scan *s, struct trace_recor
 	if (json_parse(&x->tape, 0, p.n, &root) < 0 || x->tape.loose || !utf8_valid(p))
 		return;
 	buf_add(&x->events, ",\n", 2);
-	buf_add_slice(&x->events, json_raw(&x->tape, root));
+	json_add_raw(&x->events, json_raw(&x->tape, root));
 	if (d->extra)
 		share_event(x, root);
 }

@@ -103,7 +103,7 @@ static int worker_start(struct worker *w, struct err *err)
 	w->recorded = false;
 	w->in_flight = w->verified = 0;
 	w->starts++;
-	int status = talk_setup(&o->spec, launcher != NULL, &setup, err);
+	int status = o->spec.repro ? talk_setup(&o->spec, launcher != NULL, &setup, err) : 0;
 	if (status == 0)
 		status = peer_start(&w->peer, &o->set, &o->spec, launcher, TALK_ORACLE, buf_slice(&w->wanted), buf_slice(&setup), err);
 	if (status < 0)
@@ -407,7 +407,7 @@ static const struct oracle_ops torch_ops = {
 	.jobs = torch_jobs, .start = torch_start, .wait = torch_wait, .cancel = torch_cancel, .close = torch_close,
 };
 
-struct oracle *oracle_torch(const struct oracle_torch_spec *spec, struct err *err)
+static struct torch_oracle *torch_new(const struct oracle_torch_spec *spec)
 {
 	struct torch_oracle *o = xcalloc(1, sizeof(*o));
 	o->oracle.ops = &torch_ops;
@@ -415,15 +415,59 @@ struct oracle *oracle_torch(const struct oracle_torch_spec *spec, struct err *er
 	while (spec->launcher && spec->launcher[o->n_workers])
 		o->n_workers++;
 	o->n_workers += !spec->launcher;
-	o->worker = xcalloc(o->n_workers, sizeof(*o->worker));
-	talk_head(spec->repro, &o->head);
-	int status = o->n_workers ? 0 : err_set(err, EXIT_USAGE, "no launcher is given");
+	o->worker = xcalloc(o->n_workers ? o->n_workers : 1, sizeof(*o->worker));
 	for (size_t i = 0; i < o->n_workers; i++)
 		o->worker[i] = (struct worker){.o = o, .peer.state = PEER_DEAD};
+	return o;
+}
+
+#define BOOT_MS 2000 /* an interpreter here listens in a tenth of a second; it has to before it is told to import */
+
+struct oracle *oracle_torch_begin(const struct oracle_torch_spec *spec, struct err *err)
+{
+	struct torch_oracle *o = torch_new(spec);
+	const int64_t until = peer_clock() + BOOT_MS;
+	int status = 0;
 	for (size_t i = 0; i < o->n_workers && status == 0; i++) {
-		talk_env(spec->repro->line, spec->repro->n_lines, &o->worker[i].wanted);
+		talk_env(NULL, 0, &o->worker[i].wanted);
 		status = worker_start(&o->worker[i], err);
 	}
+	while (status == 0 && !spec->launcher && o->worker[0].peer.state == PEER_BOOT && peer_clock() < until)
+		status = pump(o, 100, err);
+	if (status >= 0)
+		return &o->oracle;
+	torch_close(&o->oracle);
+	return NULL;
+}
+
+/* What it needs to know of the original, once that is read. */
+static int worker_setup(struct worker *w, struct err *err)
+{
+	struct torch_oracle *o = w->o;
+	struct buf setup = {0};
+	buf_reset(&w->wanted);
+	talk_env(o->spec.repro->line, o->spec.repro->n_lines, &w->wanted);
+	if (w->peer.state == PEER_DEAD || !takes(w, buf_slice(&w->wanted))) {
+		if (w->peer.state != PEER_DEAD)
+			peer_close(&w->peer);
+		w->peer = (struct peer){.state = PEER_DEAD};
+		return worker_start(w, err);
+	}
+	int status = talk_setup(&o->spec, w->peer.launcher != NULL, &setup, err);
+	if (status == 0)
+		peer_send(&w->peer, buf_slice(&setup));
+	buf_release(&setup);
+	return status;
+}
+
+struct oracle *oracle_torch(const struct oracle_torch_spec *spec, struct err *err)
+{
+	struct torch_oracle *o = spec->begun ? torch_of(spec->begun) : torch_new(spec);
+	o->spec = *spec;
+	talk_head(spec->repro, &o->head);
+	int status = o->n_workers ? 0 : err_set(err, EXIT_USAGE, "no launcher is given");
+	for (size_t i = 0; i < o->n_workers && status == 0; i++)
+		status = worker_setup(&o->worker[i], err);
 	while (status == 0 && !o->has_record) {
 		status = pump(o, 1000, err);
 		if (status == 1)

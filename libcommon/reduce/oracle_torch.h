@@ -11,15 +11,15 @@
  *     verifier_run(v, "repro.py", &r, &outcome, &err);           // in a fresh process, caches off
  *     verifier_close(v);
  *
- * The process is share/fxminify/{candidate,where,watch,oracle}.py, sent over its standard input as one program, so that any prefix that runs
+ * The process is share/fxminify/{candidate,where,watch,oracle}.py, sent over its standard input as one program: any prefix that runs
  * a program works: srun -n1, ssh host, kubectl exec -i. Nothing is assumed of the far side but a Python with torch; stored inputs, and
  * the program to verify, go along when there is a prefix. What is said over the two pipes, one JSON object a line:
  *
- *     > start   mode (oracle, record: no tests, verify), env [[name, value or null]], form, jobs, timeout, stall (s), memory (bytes), path [folders of modules],
- *             fresh (keep processes for verify)
+ *     > start   mode (oracle, record: no tests, verify), env [[name, value or null]], jobs, timeout (s), memory (bytes),
+ *             path [folders of modules], fresh (keep processes for verify)
  *     < hello   pid, python, torch, git, cxx, cuda, session (its folder), env (what was kept of it), fixed (what was set), seconds;
  *               or error: the one line to tell
- *     > setup   form, code, head, imports, symbols, inputs, storages, accuracy, tracing_mode, backend, seed, ...
+ *     > setup   form, stall (s), code, head, imports, symbols, inputs, storages, accuracy, tracing_mode, backend, seed, ...
  *     > record  < record: kind, nodes {name: {kind, dtype, size, stride, device, value, makes (a NaN or infinity that it was not given)}},
  *               random [inputs without kept values], idle [names of configuration lines that change nothing]
  *     > test    id, code (FXCODE_RUNNABLE), feeds, head (when it is not the original's), where, timeout
@@ -67,10 +67,14 @@ struct oracle_torch_spec {
 	uint64_t max_memory;                 /* a test's private memory beyond the process it is forked from; 0: four fifths of what is there */
 	uint64_t record_limit;               /* bytes of recorded values that are kept; 0: 16 GiB. Others are random */
 	uint64_t seed;
+	struct oracle *begun;                /* of the same spec; NULL: started now */
 	bool fresh;                          /* keep processes for oracle_torch_verify */
 	bool record_only;                    /* no tests will come: only what recording needs is imported, and nothing is warmed up */
 };
-/* Returns when the first process has recorded; others of several come when they come. */
+/* Starts the processes while the original is not read yet (spec->repro is NULL): they import torch meanwhile. It is an oracle when oracle_torch
+ * was given it; those whose environment lines turn out to be others are started again. */
+struct oracle *oracle_torch_begin(const struct oracle_torch_spec *spec, struct err *err);
+/* Returns when the first process has recorded; others of several come when they come. NULL: spec->begun is closed, too. */
 struct oracle *oracle_torch(const struct oracle_torch_spec *spec, struct err *err);
 /* Is there a call of the user's that the original was taken from? An exported program is compiled by aoti_compile_and_package, plainly; a
  * test of it (test.users) says whether that fails: what only our way of compiling it does is no failure of the original. It is answered

@@ -112,12 +112,9 @@ void talk_start(const struct oracle_torch_spec *spec, enum talk_mode mode, struc
 	member_str(&o, "mode", mode == TALK_VERIFY ? SLICE("verify") : spec->record_only ? SLICE("record") : SLICE("oracle"));
 	json_key(&o, "env");
 	json_out_raw(&o, env);
-	member_str(&o, "form", slice_str(repro_form_name(spec->repro->form)));
 	json_member_u64(&o, "jobs", spec->jobs ? spec->jobs : 1);
 	json_key(&o, "timeout");
 	json_out_double(&o, spec->timeout_ms / 1000.0, 3);
-	json_key(&o, "stall");
-	json_out_double(&o, spec->stall_ms / 1000.0, 3);
 	json_key(&o, "fresh");
 	json_out_bool(&o, spec->fresh);
 	json_member_u64(&o, "memory", spec->max_memory);
@@ -349,6 +346,8 @@ int talk_setup(const struct oracle_torch_spec *spec, bool remote, struct buf *b,
 	out_symbols(&o, r);
 	out_foot(&o, r);
 	json_member_u64(&o, "seed", spec->seed);
+	json_key(&o, "stall");
+	json_out_double(&o, spec->stall_ms / 1000.0, 3);
 	json_member_u64(&o, "record_limit", spec->record_limit ? spec->record_limit : RECORD_LIMIT);
 	int status = out_inputs(&o, r, remote, err);
 	end(&o);
@@ -550,6 +549,7 @@ void talk_outcome(const struct json_tape *t, uint32_t k, struct arena *arena, st
 	buf_release(&b);
 	/* A process may also abort of it: destructors throw. */
 	bool died = out->kind == OUTCOME_CRASHED;
-	if ((died || out->kind == OUTCOME_RAISED) && signature_of_kernel_error(died ? out->output : text_of(t, k, "message", arena), &out->signature))
+	struct slice said = died ? out->output : text_of(t, k, "message", arena);
+	if ((died || out->kind == OUTCOME_RAISED) && signature_of_kernel_error(said, &out->signature))
 		out->kind = out->signature.kind = OUTCOME_RAISED;
 }

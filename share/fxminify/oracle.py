@@ -710,7 +710,7 @@ class Zygote:
             shutil.rmtree(job.folder, ignore_errors=True)
             self.line.send(re=request["op"], id=request.get("id", 0), kind="infra", detail=f"cannot start a test: {e}")
             return None
-        job.watch_from(job.began, self.start.get("stall", 0) if request["op"] == "test" else 0, self.learned)
+        job.watch_from(job.began, (self.state["setup"] or {}).get("stall", 0) if request["op"] == "test" else 0, self.learned)
         self.jobs[job.pid] = job
         self.line.send(re="started", id=request.get("id", 0), pid=job.pid)
         return job
@@ -749,7 +749,7 @@ class Zygote:
         try:
             wider = keep_warm_up(folder)
             with without_gpus():
-                warm_up(folder, self.start.get("form"), compiles=warm)
+                warm_up(folder, self.original()["form"], compiles=warm)
             if not warm:
                 self.build(lambda: make_headers(folder, wider))
                 self.build(ask_compiler)
@@ -765,6 +765,12 @@ class Zygote:
                      accelerator=gpu_started(), fresh=len(self.verifiers), fixed={k: v for k, v in FIXED.items()}, warm=warm, cache=folder,
                      seconds={"import": imported - began, "warm_up": time.monotonic() - imported, "cpu": sum(os.times()[:4])})
         return hello
+
+    def original(self):
+        """What is said of it, once the tool has read it."""
+        while self.state["setup"] is None:
+            self.handle(self.line.wait_one())
+        return self.state["setup"]
 
     def keep_fresh(self):
         """A process that has imported torch at most, for a program that is to be verified."""
@@ -798,7 +804,7 @@ class Zygote:
             return
         try:
             with without_gpus():
-                warm_up(self.folder, self.start.get("form"))
+                warm_up(self.folder, self.original()["form"])
         except Exception as e:
             self.line.send(re="warning", text=warm_up_failed(e))
         gc.freeze()
@@ -903,7 +909,7 @@ class Zygote:
                 request.update(path=os.path.join(folder, request.pop("files")[0]["name"]), cwd=folder)
             job.request.update(request)
             job.timeout = request.get("timeout", 0)
-            job.watch_from(time.monotonic(), request.get("stall", 0), self.learned)
+            job.watch_from(time.monotonic(), request.get("stall", 0), Learned())  # no short cuts: all its patience
             self.line.send(re="started", id=request.get("id", 0), pid=job.pid)
             os.write(job.write_to, json.dumps(request).encode() + b"\n")
         else:

@@ -12,7 +12,7 @@ LOOK = 0.5             # seconds between two looks
 KEPT = 1.5             # seconds of CPU time in which the thread had had its turn, if Python ran
 CLOSE = 2.0            # at a place that is known to hang: so much, or 4 times what any test that ended stayed there (none did: a quarter)
 STACK_TAIL = 1 << 16
-HARNESS = "fxminify-oracle"
+HARNESS = ("fxminify-oracle", "<console>")
 COMPILES = {"compile_fx", "compile_fx_inner", "_compile_fx_inner", "compile_fx_aot", "fx_codegen_and_compile", "call_user_compiler",
             "_call_user_compiler", "_compile"}
 NO_MEMORY = re.compile(r"can't allocate memory|bad_alloc|virtual memory exhausted|Cannot allocate memory|: out of memory allocating|"
@@ -81,13 +81,13 @@ def short(file):
 
 def named(stack):
     """Frames that say who it was, innermost first: "post_grad.py:post_grad_passes"; neither Python's library nor the oracle."""
-    return [f"{short(f)}:{name}" for f, _, name in reversed(stack) if f != HARNESS and not of_library(f)]
+    return [f"{short(f)}:{name}" for f, _, name in reversed(stack) if f not in HARNESS and not of_library(f)]
 
 
 def stack_words(stack, n=3):
     """"looping_pass (beside.py:12), called by post_grad_passes (post_grad.py:300)"."""
     words = [f"{name} ({os.path.basename(short(f))}" + (f":{line})" if line else ")") for f, line, name in reversed(stack)
-             if f != HARNESS and not of_library(f)]
+             if f not in HARNESS and not of_library(f)]
     return ", called by ".join(words[:n])
 
 

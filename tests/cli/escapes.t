@@ -8,11 +8,13 @@ evil() { python3 "$ROOT/tests/lib/escapes.py" "$@"; }
 mkdir tmp runs in
 name=$(printf 'evil\e[31m\a\u009b1m\u202e\u2066\u061c\nFORGED')
 
-# look COMMAND... : in a folder of its own, from which `evil check` reads; @ before it: such a name need not be seen
+# look COMMAND... (with LOOK=REGEX only those that match): in a folder of its own, from which `evil check` reads; @ before it: such a name need not be seen
 n=0
 look() {
 	local want=seen
 	[ "$1" = @ ] && { want=-; shift; }
+	[[ $* = *hostile.log* ]] && want=- # names of its own
+	[[ -z ${LOOK-} || $* =~ $LOOK ]] || return 0
 	n=$((n + 1))
 	mkdir -p "$TMP/runs/$n/made"
 	{
@@ -21,21 +23,28 @@ look() {
 		for a in "$@"; do [ -f "$a" ] && [[ $a != *$'\n'* ]] && printf '\t%s' "$a"; done
 		echo
 	} >"$TMP/runs/$n/cmd"
-	(cd "$TMP/runs/$n/made" && exec timeout 60 "$@") >"$TMP/runs/$n/out" 2>"$TMP/runs/$n/err" </dev/null
-	[ $? -lt 124 ] || echo "not ended well: $?$(printf '\e')" >>"$TMP/runs/$n/err"
+	look_at "$TMP/runs/$n" "$@" &
+	[ $((n % 4)) != 0 ] || wait
+}
+look_at() {
+	local at=$1 end
+	shift
+	(cd "$at/made" && exec timeout 120 "$@") >"$at/out" 2>"$at/err" </dev/null
+	end=$?
+	[ $end -lt 124 ] || printf 'ended by %s\e\n' $end >>"$at/err" # which is one of the bytes that may not be there
 }
 
 # ---- logs: names of files, functions, operators, artifacts, keys, messages ----
 I=$TMP/in
 python3 "$ROOT/tests/lib/hostile.py" "$TMP/target" >in/hostile.log
-for log in graph_breaks recompiles dynamic compile_error training provenance_jit export; do
+for log in graph_breaks recompiles dynamic compile_error training provenance_jit; do
 	evil log "$DATA/$log.log" text >"in/$log.log"
 done
 evil log "$DATA/draft_export.log" text >in/draft_export.log
 evil log "$DATA/graph_breaks.log" names >in/named.log
 mkdir in/ranks
-for r in 0 1; do evil log "$DATA/ranks2/dedicated_log_torch_trace_rank_${r}.log" text >"in/ranks/dedicated_log_torch_trace_rank_$r.log" 2>/dev/null; done
-for log in graph_breaks recompiles dynamic compile_error training named hostile; do
+for f in "$DATA"/ranks2/*.log; do evil log "$f" text >"in/ranks/${f##*/}"; done
+for log in graph_breaks recompiles compile_error training named hostile; do
 	l=$I/$log.log
 	look tlparse --json -v "$l"
 	look tlparse -v "$l" --html=page.html
@@ -102,10 +111,8 @@ evil zip "$DATA/aoti/mlp_provenance.pt2" in/mlp.pt2 cpp
 evil zip "$DATA/aoti/mlp_provenance.pt2" in/traced.pt2 json
 evil zip "$DATA/aoti/mlp_provenance.pt2" in/members.pt2 members
 evil zip "$DATA/aoti/custom_op.pt2" in/custom.pt2 cpp json
-evil zip "$DATA/aoti/proxied.pt2" in/proxied.pt2 cpp
-evil zip "$DATA/aoti/mixed.pt2" in/mixed.pt2 cpp
 evil zip "$ROOT/tests/data/export/mlp.pt2" in/exported.pt2 nodes
-for p in mlp traced members custom proxied mixed exported; do
+for p in mlp traced members custom exported; do
 	m=$I/$p.pt2
 	for o in "--all" "--json" "--doctor --torch=none" "--doctor --torch=none --json" "--against=$ROOT/tests/data/export/mlp.pt2" "--against=$I/exported.pt2" "--probe"; do
 		# shellcheck disable=SC2086
@@ -125,7 +132,6 @@ for p in mlp traced members custom proxied mixed exported; do
 done
 look aoti-checkinputs --all "$I/mlp.pt2"
 look aoti-printer -i "$I/mlp.pt2" 'f32[3,8]'
-cp -r "$TMP"/runs/*/made/dump in/dump 2>/dev/null
 aoti-printer -q -i -o in/plain "$DATA/aoti/mlp_provenance.pt2" 'f32[3,8]' 2>/dev/null
 evil_dump() { sed 's|"kernel":"\([^"]*\)"|"kernel":"\1evil\\u001b[1m\\u009b\\n\\u202eFORGED"|; s|"nodes":"|&evil\\u001b\\n\\u202eFORGED|; s|"buffer":"|&evil\\u001b\\u202e|' "$1/calls.jsonl" >"$2/calls.jsonl"; }
 cp -r in/plain in/evildump && evil_dump in/plain in/evildump
@@ -161,7 +167,8 @@ for g in "$I/graph.py" "$I/evil.json" "$I/exported.pt2"; do
 	for o in repro.py graph.json graph.dot graph.txt -; do
 		look @ fxminify --test 'test 1 = 1' --max-tests=4 -o "$o" "$g"
 	done
-	look @ fxminify --test 'cat "$1"; exit 1' -o x.py "$g"
+	look @ fxminify --test 'cat' --max-tests=3 -o x.py "$g"
+	look @ fxminify --test 'cat nothing' -o x.py "$g"
 	look @ fxminify --locate --test 'grep -q norm' "$g"
 done
 look @ fxminify --graph 0/0:aot_forward_graph --test true --max-tests=4 "$I/training.log"
@@ -181,7 +188,7 @@ for t in "tlparse --json" tlparse "tlparse -v -o dir" "tlparse --diff $DATA/simp
 	"fxexplain report" "fxexplain --sarif" "fxexplain --github" "fxexplain --html" "fxexplain kernel" "fxexplain crash" "fxexplain profile" "fxminify --test true" \
 	"aoti-checkinputs" "aoti-checkinputs --json" "aoti-checkinputs --doctor --torch=none" "aoti-checkinputs --against" "aoti-printer" "aoti-printer --diff" \
 	"aoti-nanassert" "aoti-nanassert --json" pt2-run "pt2-run --json"; do
-	for f in "$I/$name.log" "$I/$name" "$I/$name.pt2" "$I/missing$name" "$I/$name.so"; do
+	for f in "$I/$name.log" "$I/$name.pt2" "$I/missing$name"; do
 		# shellcheck disable=SC2086
 		look @ $t "$f"
 	done
@@ -195,7 +202,7 @@ for t in aoti-checkinputs aoti-printer aoti-nanassert pt2-run; do
 done
 look pt2-run -o "$I/no$name/out.npz" "$DATA/aoti/mlp.pt2" 'f32[3,8]'
 look aoti-printer -o "$I/none$name" "$DATA/aoti/mlp.pt2" 'f32[3,8]'
-look tlparse -o "$I/dir$name" "$DATA/simple.log"
+look @ tlparse -o "$I/dir$name" "$DATA/simple.log"
 look fxminify --test true -o "$I/no$name/x.py" "$I/graph.py"
 look fxexplain -o "$I/no$name/x" "$DATA/simple.log"
 look tlparse --max "$name=1" "$DATA/simple.log"
@@ -211,5 +218,6 @@ for t in "aoti-checkinputs --log=log" aoti-checkinputs "aoti-printer --log=log" 
 	look @ $t -- "$I/no such command $name"
 done
 look fxexplain run -- "$I/no such command $name"
+wait
 # shellcheck disable=SC2046
 evil check $(seq -f "$TMP/runs/%g" $n)

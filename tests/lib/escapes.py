@@ -136,7 +136,7 @@ def wrong(path, name, logs):
     copies = raw and (data in logs or data.replace(b"\n", b"\n\t") in logs)  # raw.log, and payloads as they are
     if raw and not copies:
         return "%r" % data[max(0, raw.start() - 60):raw.end() + 20]
-    forged = re.search(rb"^FORGED", data, re.M)
+    forged = re.search(rb"^[ \t]*FORGED", data, re.M)
     if forged and not name.endswith(".html") and not copies:
         return "a forged line: %r" % data[max(0, forged.start() - 60):forged.end() + 20]
     return ""
