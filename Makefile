@@ -296,4 +296,4 @@ uninstall:                      ## take away what install put there
 clean:                          ## remove the build folder
 	rm -rf $(O)
 
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+-include $(shell find $(O) -name '*.d' -type f 2>/dev/null)

@@ -38,7 +38,8 @@ struct search {
 	size_t max_block; /* drop at most so many at once (--max-granularity); 0: no limit */
 	/* Adds to a set what it cannot be without; NULL: any set can stand. What it gives is closed, and a subset of a closed set stays in it. */
 	void (*close)(void *user, uint64_t *set);
-	/* Which of n sets still fails? An empty one is no question: it passes. ordered: the first of them that does (all before it pass). Otherwise any that does, the earlier the better.
+	/* Which of n sets still fails? An empty one is no question: it passes. ordered: the first of them that does (all before it pass).
+	 * Otherwise any that does, the earlier the better.
 	 * *winner is SEARCH_NONE when none fails. -1: stop. */
 	int (*ask)(void *user, size_t n, search_set_fn *set, void *ctx, bool ordered, size_t *winner);
 	/* What it does now, for a log: "Truncate suffix", "Delta debugging"; may be NULL. */

@@ -70,6 +70,7 @@ calls() { grep -c ' = torch\.ops' "$1"; } # of a program
 n_tests() { grep -c '"test":' "$1.journal"; }
 has() { # OP... : a test that wants all of these computed
 	printf '#!/bin/sh\n'
+	# shellcheck disable=SC2016 # for the script
 	printf 'grep -q " %s = torch" "$1" || exit 1\n' "$@"
 }
 has relu >one.sh
@@ -78,11 +79,11 @@ has relu tanh_2 permute_8 >three.sh
 chmod +x ./*.sh
 for want in "one 1 20" "two 2 45" "three 3 70"; do
 	read -r name nodes most <<<"$want"
-	exits "a launcher without annotations, $name" 0 fxminify --test ./$name.sh -j1 "$deep" -o $name.py
-	is "$name: the operations, nothing else" "$(calls $name.py)" "$nodes"
-	ok "$name: they are there" sh ./$name.sh $name.py
-	ok "$name: in at most $most tests ($(n_tests $name.py))" test "$(n_tests $name.py)" -le "$most"
-	like "$name: the result says which shapes are guesses" "$(cat $name.py)" '#: WARNING: GUESSED SHAPES: .*its shape is not known: a guess'
+	exits "a launcher without annotations, $name" 0 fxminify --test "./$name.sh" -j1 "$deep" -o "$name.py"
+	is "$name: the operations, nothing else" "$(calls "$name.py")" "$nodes"
+	ok "$name: they are there" sh "./$name.sh" "$name.py"
+	ok "$name: in at most $most tests ($(n_tests "$name.py"))" test "$(n_tests "$name.py")" -le "$most"
+	like "$name: the result says which shapes are guesses" "$(cat "$name.py")" '#: WARNING: GUESSED SHAPES: .*its shape is not known: a guess'
 	like "$name: so do the lines" "$(cat err)" 'shapes +of [0-9]+ values are not known; .*a guess \(with PT2_PYTHON set, torch is asked\)'
 	unlike "$name: no call is made that cannot run" "$(cat err)" '(arguments|constants|sizes|dtypes|subgraphs) +'
 done
@@ -94,7 +95,9 @@ like "that is said" "$(cat err)" 'torch does not say which shapes values have: .
 is "and the shapes are guessed" "$(calls one.py)" 1
 exits "as a document" 0 fxminify --test 'grep -q relu.default' -q "$deep" -o one.json
 exits "it is read again" 0 fxminify --test 'grep -q relu.default' -q one.json -o again.json
-printf '#!/bin/sh\n[ $(grep -c " = torch.ops" "$1") = 132 ]\n' >every.sh
+cat >every.sh <<'EOS'
+[ "$(grep -c ' = torch.ops' "$1")" = 132 ]
+EOS
 chmod +x every.sh
 exits "where every operation is needed" 0 fxminify --test ./every.sh --passes nodes "$deep" -o every.py
 like "it says so, and why" "$(cat err)" 'no operation could be dropped: of [0-9]+ smaller graphs none fails as the whole does \([0-9]+ pass\)'
