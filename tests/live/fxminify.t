@@ -55,8 +55,9 @@ ended() {
 	cp "$name/err" err
 	is "$name: status" "$(cat "$name/status")" 0
 	is "$name: what is left" "$(operators "$name/repro.py")" "$2"
-	like "$name: the failure" "$(grep '^#: failure:' "$name/repro.py")" "$3"
-	[ $# -lt 4 ] || like "$name: verified" "$(grep '^#: verified:' "$name/repro.py")" "fails the same way"
+	like "$name: the failure" "$(grep '^#' "$name/repro.py")" "$3"
+	[ $# -lt 4 ] || like "$name: verified" "$(grep -E '^#:? verified:' "$name/repro.py")" "fails the same way"
+	[ "${4-verified}" = launcher ] || [ $# -lt 4 ] || ok "$name: it is a plain program" grep -qE '^def f\(|^class M\(' "$name/repro.py"
 	is "$name: nothing is left in TMPDIR" "$(ls -A "$name/tmp")" ""
 }
 ended compile relu "CppCompileError.*was not declared" verified
