@@ -220,8 +220,8 @@ tests: all $(units) $(fuzzers) $(inject) $(guests)  ## build everything the test
 check-only: tests               ## run all tests without installing anything
 	@scripts/run-tests $(O)
 
-check-long: tests               ## what make check takes samples of, whole: every failing write of every tool
-	@PT2_LONG=1 scripts/run-tests $(O) tests/cli/inject-all.t
+check-long: tests               ## what make check takes samples of, whole: every failing write of every tool, 500 signals
+	@PT2_LONG=1 scripts/run-tests $(O) tests/cli/inject-all.t tests/cli/signals-all.t
 
 check-live: tests               ## hold the tools against real torch, in a virtual environment of its own (or $PT2_PYTHON)
 	@scripts/live-venv $(O) >/dev/null || true

@@ -35,10 +35,13 @@ static int ask(enum keeper_what what, const char *path)
 {
 	struct keeper_ask q = {.what = what};
 	size_t n = strlen(folder);
+	ssize_t sent;
 	int fd = 0, why = EACCES;
 	if (!strncmp(path, folder, n) && path[n] == '/' && snprintf(q.name, sizeof(q.name), "%s", path + n + 1) < KEEPER_NAME) {
 		pthread_mutex_lock(&lock);
-		why = write(keeper, &q, sizeof(q)) == sizeof(q) ? receive(&fd) : EIO;
+		while ((sent = write(keeper, &q, sizeof(q))) < 0 && errno == EINTR)
+			;
+		why = sent == sizeof(q) ? receive(&fd) : EIO;
 		pthread_mutex_unlock(&lock);
 	}
 	errno = why;

@@ -8,12 +8,18 @@ struct out {
 	int fd;
 	char *scratch;
 	size_t used;
-	bool failed;
+	int failed; /* errno */
 };
+
+static void put(struct out *o, const void *p, size_t n)
+{
+	if (!o->failed && n && talk_write(o->fd, p, n) < 0)
+		o->failed = errno;
+}
 
 static void flush(struct out *o)
 {
-	o->failed |= !o->failed && o->used && talk_write(o->fd, o->scratch, o->used) < 0;
+	put(o, o->scratch, o->used);
 	o->used = 0;
 }
 
@@ -80,6 +86,16 @@ static size_t safetensors_head(char *p, size_t room, const struct tensor_meta *m
 	return n;
 }
 
+/* The tool says so. */
+static uint64_t not_saved(int why)
+{
+	uint64_t none = 0;
+	struct calls_log *l = ops_log();
+	if (l)
+		atomic_compare_exchange_strong(&l->unsaved, &none, (uint64_t)why);
+	return 0;
+}
+
 uint64_t ops_save(char *path, enum tensor_format format, const struct tensor_meta *m, const void *data, char *scratch)
 {
 	const struct dtype_info *d = dtype_info(m->dtype);
@@ -97,19 +113,20 @@ uint64_t ops_save(char *path, enum tensor_format format, const struct tensor_met
 	struct out o = {.scratch = scratch};
 	o.fd = files_make(path);
 	if (o.fd < 0)
-		return 0;
+		return not_saved(errno);
 	add(&o, head, len);
 	if (tensor_is_contiguous(m)) {
 		flush(&o);
-		o.failed |= !o.failed && talk_write(o.fd, data, bytes) < 0;
+		put(&o, data, bytes);
 	} else {
 		add_elements(&o, m, data, n, (size_t)d->bytes);
 		flush(&o);
 	}
 	close(o.fd);
-	if (o.failed)
-		files_unmake(path);
-	return o.failed ? 0 : len + bytes;
+	if (!o.failed)
+		return len + bytes;
+	files_unmake(path);
+	return not_saved(o.failed);
 }
 
 bool ops_may_save(uint32_t model, uint64_t bytes)

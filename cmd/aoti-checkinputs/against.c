@@ -15,7 +15,9 @@ static void load_exported(struct contract *c, struct package *pkg, const char *p
 		die_err(&err);
 	if (pkg->n_exported > 1)
 		warn("'%s' holds %u exported programs: the first one is compared", path, pkg->n_exported);
-	if (package_data(pkg, pkg->exported[0], &json, &err) < 0 || exported_read(c, json, &err) < 0)
+	if (package_data(pkg, pkg->exported[0], &json, &err) < 0)
+		die_err(&err);
+	if (exported_read(c, json, &err) < 0)
 		die(err.status, "'%s': %s", path, err.text);
 }
 
@@ -25,24 +27,25 @@ static void show_text(struct screen *s, const struct against *a, const struct co
 	for (size_t i = 0; i < a->n; i++) {
 		const struct against_finding *f = &a->v[i];
 		char *subject = xstrndup(f->subject.p, f->subject.n);
+		clean_text(subject, f->subject.n);
 		f->advice ? buf_adds(&s->b, subject) : put_red(s, subject);
 		free(subject);
-		buf_addf(&s->b, ": exported %.*s, compiled %.*s\n", (int)f->exported.n, f->exported.p, (int)f->compiled.n, f->compiled.p);
+		buf_addf_clean(&s->b, ": exported %.*s, compiled %.*s\n", (int)f->exported.n, f->exported.p, (int)f->compiled.n, f->compiled.p);
 		if (f->why.n)
-			buf_addf(&s->b, "    %s%.*s\n", f->advice ? "note: " : "", (int)f->why.n, f->why.p);
+			buf_addf_clean(&s->b, "    %s%.*s\n", f->advice ? "note: " : "", (int)f->why.n, f->why.p);
 		if (f->fix.n)
-			buf_addf(&s->b, "    fix: %.*s\n", (int)f->fix.n, f->fix.p);
+			buf_addf_clean(&s->b, "    fix: %.*s\n", (int)f->fix.n, f->fix.p);
 	}
 	if (!a->n_bad && a->unproved)
-		buf_addf(&s->b, "nothing in %s is refused that %s promises, but nothing shows that it was compiled from it\n", path, exported);
+		buf_addf_clean(&s->b, "nothing in %s is refused that %s promises, but nothing shows that it was compiled from it\n", path, exported);
 	else if (!a->n_bad)
-		buf_addf(&s->b, "%s takes what %s promises%s\n", path, exported,
+		buf_addf_clean(&s->b, "%s takes what %s promises%s\n", path, exported,
 			 of[0]->n_unread || of[1]->n_unread ? ", as far as they are understood" : "");
 	else
-		buf_addf(&s->b, "%s does not take all that %s promises: %zu difference%s\n", path, exported, a->n_bad, a->n_bad == 1 ? "" : "s");
+		buf_addf_clean(&s->b, "%s does not take all that %s promises: %zu difference%s\n", path, exported, a->n_bad, a->n_bad == 1 ? "" : "s");
 	for (int i = 0; i < 2; i++)
 		if (of[i]->n_unread) {
-			buf_addf(&s->b, "    note: of %s ", whose[i]);
+			buf_addf_clean(&s->b, "    note: of %s ", whose[i]);
 			contract_unread_text(of[i], &s->b);
 			buf_adds(&s->b, " understood\n");
 		}

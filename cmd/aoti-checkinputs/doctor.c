@@ -22,16 +22,16 @@ static void show_text(struct screen *s, const struct doctor *d, const struct loa
 		else
 			put_dim(s, label);
 		free(label);
-		buf_addf(&s->b, "%.*s\n", (int)f->what.n, f->what.p);
+		buf_addf_clean(&s->b, "%.*s\n", (int)f->what.n, f->what.p);
 		if (f->why.n)
-			buf_addf(&s->b, "          %.*s\n", (int)f->why.n, f->why.p);
+			buf_addf_clean(&s->b, "          %.*s\n", (int)f->why.n, f->why.p);
 		if (f->fix.n)
-			buf_addf(&s->b, "          fix: %.*s\n", (int)f->fix.n, f->fix.p);
+			buf_addf_clean(&s->b, "          fix: %.*s\n", (int)f->fix.n, f->fix.p);
 	}
 	size_t fatal = 0;
 	for (size_t i = 0; i < d->n; i++)
 		fatal += d->v[i].level == DOCTOR_FATAL;
-	buf_addf(&s->b, "%s: %s", l->pkg.path,
+	buf_addf_clean(&s->b, "%s: %s", l->pkg.path,
 		 fatal       ? "will not run here"
 		 : d->n_bad ? "may not run here as it should"
 			    : "nothing stands in the way of running it here");

@@ -66,15 +66,18 @@ static void show_head(struct screen *s, const struct loaded *l)
 {
 	const struct contract *c = &l->contract;
 	struct package_metadata md = {0};
-	put_bold(s, l->pkg.path);
+	char *path = xstrdup(l->pkg.path);
+	clean_text(path, strlen(path));
+	put_bold(s, path);
+	free(path);
 	if (l->pkg.kind != PACKAGE_SO)
-		buf_addf(&s->b, ": model '%.*s'", (int)l->model->name.n, l->model->name.p);
+		buf_addf_clean(&s->b, ": model '%.*s'", (int)l->model->name.n, l->model->name.p);
 	if (package_metadata((struct package *)&l->pkg, l->model, &md, NULL) < 0)
 		md = (struct package_metadata){0};
 	if (c->device != DEVICE_NONE)
 		buf_addf(&s->b, ", compiled for %s", device_name(c->device));
 	if (md.cpu_isa.n || md.compute_capability.n)
-		buf_addf(&s->b, " (%.*s%s%.*s)", (int)md.cpu_isa.n, md.cpu_isa.p ? md.cpu_isa.p : "",
+		buf_addf_clean(&s->b, " (%.*s%s%.*s)", (int)md.cpu_isa.n, md.cpu_isa.p ? md.cpu_isa.p : "",
 			 md.cpu_isa.n && md.compute_capability.n ? ", sm " : "", (int)md.compute_capability.n,
 			 md.compute_capability.p ? md.compute_capability.p : "");
 	buf_adds(&s->b, c->source == CONTRACT_FROM_PROBE ? "; found out by probing the binary\n" : "; read from its generated text\n");
@@ -86,8 +89,11 @@ static void show_inputs(struct screen *s, const struct contract *c)
 	buf_adds(&b, "#\targument\tname\tdtype\tdevice\tsizes\tstrides\n");
 	for (uint32_t i = 0; i < c->n_inputs; i++) {
 		const struct contract_input *in = &c->input[i];
-		buf_addf(&b, "%u\t%.*s\t%.*s\t", i, (int)(in->path.n ? in->path.n : 1), in->path.n ? in->path.p : "?", (int)in->name.n,
-			 in->name.n ? in->name.p : "");
+		buf_addf(&b, "%u\t", i);
+		buf_add_clean(&b, in->path.n ? in->path : SLICE("?"));
+		buf_addc(&b, '\t');
+		buf_add_clean(&b, in->name);
+		buf_addc(&b, '\t');
 		add_type(&b, in->dtype, in->device);
 		add_list(&b, c, in->n_dim, in->dim, false);
 		if (!in->rank_known)
@@ -162,7 +168,8 @@ static void show_outputs(struct screen *s, const struct contract *c)
 	for (uint32_t i = 0; i < c->n_outputs; i++) {
 		const struct contract_output *o = &c->output[i];
 		struct slice name = o->path.n ? o->path : o->name;
-		buf_addf(&b, "%u\t%.*s\t", i, (int)name.n, name.n ? name.p : "");
+		buf_addf(&b, "%u\t", i);
+		buf_addf_clean(&b, "%.*s\t", (int)name.n, name.n ? name.p : "");
 		if (o->none) {
 			buf_adds(&b, "None\n");
 			continue;
@@ -188,7 +195,9 @@ static void show_constants(struct screen *s, const struct contract *c, bool all)
 	for (uint32_t i = 0; i < c->n_constants && (all || i < SOME); i++) {
 		const struct contract_constant *k = &c->constant[i];
 		struct slice name = k->fqn.n ? k->fqn : k->name;
-		buf_addf(&b, "%u\t%.*s\t%s\t", i, (int)name.n, name.n ? name.p : "", type[k->type]);
+		buf_addf(&b, "%u\t", i);
+		buf_addf_clean(&b, "%.*s\t", (int)name.n, name.n ? name.p : "");
+		buf_addf(&b, "%s\t", type[k->type]);
 		add_type(&b, k->dtype, k->device);
 		add_list(&b, c, k->n_dim, k->dim, false);
 		buf_addf(&b, "\t%" PRIu64 "\n", k->bytes);
@@ -218,7 +227,7 @@ static void show_memory(struct screen *s, const struct contract *c, const struct
 		if (!symbind_get(at, c->symbol[i].symbol, &v))
 			continue;
 		struct slice name = symtab_name(&c->tab, c->symbol[i].symbol);
-		buf_addf(&s->b, "%s%.*s = %" PRId64, first ? " at " : ", ", (int)name.n, name.p, v);
+		buf_addf_clean(&s->b, "%s%.*s = %" PRId64, first ? " at " : ", ", (int)name.n, name.p, v);
 		first = false;
 	}
 	uint32_t silent = 0;
@@ -241,7 +250,8 @@ static void show_calls(struct screen *s, const struct contract *c, bool all)
 	for (uint32_t i = 0; i < c->n_calls && (all || i < SOME); i++) {
 		const struct contract_call *k = &c->call[i];
 		const char *how = k->kind != CALL_PROXY ? "" : slice_starts(k->name, "aten::") ? " (proxy)" : " (custom op)";
-		buf_addf(&b, "%u\t%.*s%s\t", i, (int)k->name.n, k->name.p, how);
+		buf_addf(&b, "%u\t", i);
+		buf_addf_clean(&b, "%.*s%s\t", (int)k->name.n, k->name.p, how);
 		if (streams && k->stream)
 			buf_addf(&b, "%u\t", k->stream);
 		else if (streams)
@@ -255,13 +265,13 @@ static void show_calls(struct screen *s, const struct contract *c, bool all)
 				if (arg->value == CONTRACT_NONE || !(takes || unknown))
 					continue;
 				buf_adds(&b, first ? "" : ", ");
-				buf_add_slice(&b, c->value[arg->value].name);
+				buf_add_clean(&b, c->value[arg->value].name);
 				buf_adds(&b, unknown ? " (or writes)" : "");
 				first = false;
 			}
 			buf_addc(&b, '\t');
 		}
-		buf_add_slice(&b, k->nodes);
+		buf_add_clean(&b, k->nodes);
 		buf_addc(&b, '\n');
 	}
 	heading(s, "Calls, in order");
@@ -311,7 +321,7 @@ static void show_races(struct screen *s, const struct contract *c)
 		first = false;
 		const struct contract_call *other = &c->call[k->race - 1];
 		struct slice value = c->value[k->race_value].name;
-		buf_addf(&s->b, "  call %u (%.*s) and call %u (%.*s) use %.*s on different streams, and no event makes the later one wait\n", k->race - 1,
+		buf_addf_clean(&s->b, "  call %u (%.*s) and call %u (%.*s) use %.*s on different streams, and no event makes the later one wait\n", k->race - 1,
 			 (int)other->name.n, other->name.p, i, (int)k->name.n, k->name.p, (int)value.n, value.p);
 	}
 }
@@ -355,7 +365,7 @@ static void show_finding(struct screen *s, const struct contract *c, const struc
 		buf_addf(&s->b, "%s of dim %d", f->what == CHECK_STRIDE ? "stride" : "size", f->dim);
 	else
 		buf_adds(&s->b, f->what == CHECK_COUNT ? "inputs" : check_what_name(f->what));
-	buf_addf(&s->b, ": expected %.*s, given ", (int)f->expected.n, f->expected.p);
+	buf_addf_clean(&s->b, ": expected %.*s, given ", (int)f->expected.n, f->expected.p);
 	char *given = xstrndup(f->given.p, f->given.n);
 	f->advice ? buf_adds(&s->b, given) : put_red(s, given);
 	free(given);
@@ -367,7 +377,7 @@ static void show_finding(struct screen *s, const struct contract *c, const struc
 		const struct contract_input *in = &c->input[f->input];
 		buf_add_slice(&s->b, in->path.n ? in->path : in->name);
 	}
-	buf_addf(&s->b, "%.*s\n", (int)f->fix.n, f->fix.p);
+	buf_addf_clean(&s->b, "%.*s\n", (int)f->fix.n, f->fix.p);
 }
 
 void add_unread(struct buf *b, const struct contract *c)
@@ -393,9 +403,9 @@ void show_check(struct screen *s, const struct loaded *l, const struct given *g,
 				put_bold(s, buf_str(&b));
 				buf_reset(&b);
 				tensor_spec_print(&g->meta[input], &b);
-				buf_addf(&s->b, " = %s", g->from[input]);
+				buf_addf_clean(&s->b, " = %s", g->from[input]);
 				if (strcmp(buf_str(&b), g->from[input]))
-					buf_addf(&s->b, ", %s", buf_str(&b));
+					buf_addf_clean(&s->b, ", %s", buf_str(&b));
 				buf_addc(&s->b, '\n');
 				buf_release(&b);
 			}
@@ -414,7 +424,7 @@ void show_check(struct screen *s, const struct loaded *l, const struct given *g,
 				break;
 			}
 	if (!k->n_bad) {
-		buf_addf(&s->b, "%s: %s%s", l->pkg.path,
+		buf_addf_clean(&s->b, "%s: %s%s", l->pkg.path,
 			 c->n_inputs == 0 ? "takes no inputs" : c->n_inputs == 1 ? "the input fits" : "all inputs fit",
 			 cut ? ", but not all elements are used" : "");
 		add_unread(&s->b, c);
@@ -422,5 +432,5 @@ void show_check(struct screen *s, const struct loaded *l, const struct given *g,
 		if (c->n_unread)
 			buf_adds(&s->b, "  without inputs they are shown; --probe asks the binary itself, in a sandbox\n");
 	} else
-		buf_addf(&s->b, "%s: %u of %u inputs %s not fit\n", l->pkg.path, bad, c->n_inputs, bad == 1 ? "does" : "do");
+		buf_addf_clean(&s->b, "%s: %u of %u inputs %s not fit\n", l->pkg.path, bad, c->n_inputs, bad == 1 ? "does" : "do");
 }

@@ -57,6 +57,7 @@ struct session {
 	struct screen screen; /* what is to be printed */
 	int log_fd;           /* -1: on standard output */
 	const char *folder;   /* where tensors are saved; NULL */
+	const char *called;   /* the folder as errors name it */
 	int folder_fd;
 	bool keep;            /* the folder is a result; else a file is removed once it has been shown */
 	bool stay;            /* a command that a signal has ended does not end the tool */

@@ -85,6 +85,7 @@ int run_record(const struct printer_options *given, const struct operands *in)
 	k.s.user = &k;
 	k.s.keep = true;
 	k.s.folder = folder;
+	k.s.called = o.record;
 	int status = session_run(&k.s, in, 0, CALLS_NAMES | CALLS_BAD | CALLS_RECORD);
 	err = k.s.err;
 	if (k.out)

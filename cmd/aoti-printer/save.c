@@ -51,9 +51,10 @@ static int convert(struct saving *k, const struct watch_value *v, struct err *er
 	if (k->format == TENSOR_SAFETENSORS)
 		view.name = *v->name ? slice_str(v->name) : SLICE("tensor");
 	int fd = openat(k->s.folder_fd, k->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	int r = fd < 0 ? err_errno(err, EXIT_ENVIRON, "cannot write '%s'", k->file) : tensor_write(fd, k->format, &view, 1, k->file, err);
+	const char *what = output_inner(k->s.called, k->file);
+	int r = fd < 0 ? err_errno(err, EXIT_ENVIRON, "cannot write '%s'", what) : tensor_write(fd, k->format, &view, 1, what, err);
 	if (fd >= 0 && close(fd) < 0 && r == 0)
-		r = err_errno(err, EXIT_ENVIRON, "cannot write '%s'", k->file);
+		r = err_errno(err, EXIT_ENVIRON, "cannot write '%s'", what);
 	dump_tensor_close(&t);
 	if (r == 0)
 		unlinkat(k->s.folder_fd, v->saved, 0);
@@ -88,7 +89,7 @@ static bool take_value(void *user, uint32_t i, const char **file)
 static void write_line(struct saving *k)
 {
 	struct err err = {0};
-	if (write_all(k->index, k->line.p, k->line.len, DUMP_INDEX, &err) < 0 && !k->s.err.text[0])
+	if (write_all(k->index, k->line.p, k->line.len, output_inner(k->s.called, DUMP_INDEX), &err) < 0 && !k->s.err.text[0])
 		k->s.err = err;
 	buf_reset(&k->line);
 }
@@ -113,7 +114,7 @@ static void save_end(struct session *s, struct watch *w)
 	buf_release(&failed);
 	write_line(k);
 	if (close(k->index) < 0 && !s->err.text[0])
-		err_errno(&s->err, EXIT_ENVIRON, "cannot write '%s/%s'", s->folder, DUMP_INDEX);
+		err_errno(&s->err, EXIT_ENVIRON, "cannot write '%s'", output_inner(k->s.called, DUMP_INDEX));
 	k->index = -1;
 	if (s->commit && !s->err.text[0]) {
 		output_commit(s->commit, &s->err);
@@ -133,13 +134,14 @@ static int save(const struct printer_options *o, const struct operands *in, int 
 	k.s.user = &k;
 	k.s.keep = true;
 	k.s.folder = folder;
+	k.s.called = note_name ? note_name : folder;
 	k.s.commit = out;
 	k.s.stay = !note_name;
 	k.s.folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (k.s.folder_fd >= 0)
 		k.index = openat(k.s.folder_fd, DUMP_INDEX, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (k.index < 0)
-		die_errno(EXIT_ENVIRON, "cannot write '%s/%s'", folder, DUMP_INDEX);
+		die_errno(EXIT_ENVIRON, "cannot write '%s'", output_inner(k.s.called, DUMP_INDEX));
 	dump_head(&k.line, "aoti-printer " PT2_VERSION);
 	write_line(&k);
 	int status = session_run(&k.s, in, first, CALLS_NAMES | CALLS_STATS | CALLS_SAVE);

@@ -209,6 +209,10 @@ int session_run(struct session *s, const struct operands *in, int first, uint32_
 	if (!in->command && child_signalled())
 		return end_early(s, &w);
 	session_flush(s);
+	if (s->folder && calls_unsaved(&w.calls) && !s->err.text[0]) {
+		errno = calls_unsaved(&w.calls);
+		err_errno(&s->err, EXIT_ENVIRON, "cannot write tensors into '%s/'", s->called ? s->called : s->folder);
+	}
 	s->seen += calls_unlogged(&w.calls);
 	say_end(s, &w);
 	if (s->end)

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "html/html.h"
 #include "io/output.h"
+#include "reduce/knobs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,13 +27,13 @@ const struct bisect_place places[PLACES] = {
 	[AS_IS] = {"as it is", "", COMPONENT_INDUCTOR, "TorchInductor: passes, lowering, scheduling, kernels"},
 };
 
+#define KNOB(name, value, since, what) {name "=" value, since, what},
 const struct bisect_part parts[PARTS_TRIED] = {
-	{"emulate_precision_casts=True",
-	 "low precision: Inductor keeps intermediate values of float16 and bfloat16 in float32, eager rounds them"},
-	{"fallback_random=True", "random numbers: Inductor draws others than eager does"},
-	{"pattern_matcher=False", "the pattern matcher"},
-	{"max_fusion_size=1", "fusion of kernels"},
-	{"cpp.simdlen=1", "vectorized C++ kernels"},
+	NUMERIC_KNOBS(KNOB)
+	{"fallback_random=True", "", "random numbers: Inductor draws others than eager does"},
+	{"pattern_matcher=False", "", "the pattern matcher"},
+	{"max_fusion_size=1", "", "fusion of kernels"},
+	{"cpp.simdlen=1", "", "vectorized C++ kernels"},
 };
 
 static const char *keep(struct bisect *b, struct slice s) { return arena_strndup(&b->arena, s.p, s.n); }
@@ -394,6 +395,8 @@ static void look_closer(struct bisect *b)
 	if (bisect_while_compiling(b->first) || !bisect_inductor(b))
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(parts) && !b->part; i++) {
+		if (*bisect_torch(b) && strverscmp(bisect_torch(b), parts[i].since) < 0)
+			continue; /* a run for nothing */
 		struct trial *t = run_trial(b, "as it is", "", parts[i].setting);
 		if (!counts_as_failure(b, t) && !t->no_setting)
 			b->part = t;

@@ -15,9 +15,9 @@ extern const struct bisect_place places[PLACES];
 
 /* What is tried when Inductor's code runs and fails: each takes one thing out of it. */
 struct bisect_part {
-	const char *setting, *what;
+	const char *setting, *since, *what; /* since: which torch */
 };
-enum { PARTS_TRIED = 5 };
+enum { PARTS_TRIED = 9 };
 extern const struct bisect_part parts[PARTS_TRIED];
 
 struct trial {
@@ -30,7 +30,7 @@ struct trial {
 	const char *torch, *asked; /* torch's version, the backends that the program asked for; "" */
 	bool no_setting;           /* this torch does not have it */
 };
-#define MOST_TRIALS 16
+#define MOST_TRIALS 24
 
 struct bisect {
 	const struct explain_options *o;

@@ -162,7 +162,7 @@ static uint32_t find(const struct kernelmaps *k, const char *name, struct kernel
 int kernel_main(const struct explain_options *opt, const struct operands *in)
 {
 	struct kernelmaps k = {0};
-	struct err err = {.text = ""};
+	struct err err = {.text = ""}, earlier = err;
 	struct screen s = explain_screen(opt->output);
 	const char *name = is_name(in) ? in->v[0] : NULL;
 	unsigned lost = 0;
@@ -170,13 +170,15 @@ int kernel_main(const struct explain_options *opt, const struct operands *in)
 		die(EXIT_USAGE, "kernel writes text or --json");
 	for (int i = name ? 1 : 0; i < in->n; i++)
 		if (load(&k, in->v[i], opt->model, &err) < 0) {
-			lost++;
-			if (!opt->quiet && in->n > (name ? 2 : 1))
-				warn("%s", err.text);
+			if (lost++)
+				warn("%s", earlier.text);
+			earlier = err;
 		}
 	kernelmaps_build(&k);
 	if (!k.n && lost)
 		die_err(&err);
+	if (lost)
+		warn("%s", err.text);
 	if (!k.n && !k.n_text)
 		die(EXIT_INPUT, "no generated code in what was given");
 

@@ -19,18 +19,6 @@ static bool is_dir(const char *path)
 	return strcmp(path, "-") && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static size_t head_of(const char *path, char *head, size_t want)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-	ssize_t n = 0;
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		n = read(fd, head, want);
-	if (fd >= 0)
-		close(fd);
-	return n > 0 ? (size_t)n : 0;
-}
-
 /* A folder that TORCH_COMPILE_DEBUG makes, or one in it: debugdir.c finds the rest. */
 static bool has_debug_files(const char *path)
 {
@@ -56,7 +44,7 @@ enum operand_kind operand_kind(const char *path)
 		return has_debug_files(path) ? OPERAND_DEBUGDIR : OPERAND_DIR;
 	if (!strcmp(path, "-"))
 		return OPERAND_TEXT;
-	size_t n = head_of(path, head, sizeof(head));
+	size_t n = input_head(path, head, sizeof(head));
 	struct slice s = slice_of(head, n);
 	if (n >= 18 && !memcmp(head, "\177ELF", 4))
 		return head[16] == 4 ? OPERAND_CORE : OPERAND_PACKAGE;
@@ -264,6 +252,12 @@ int load_operands(struct facts *f, const struct explain_options *opt, const char
 			++*lost;
 		}
 	}
+	for (uint32_t i = 0; status == 0 && i < f->n_input; i++)
+		if (f->input[i].unread) {
+			struct slice name = facts_text(f, f->input[i].path);
+			warn("cannot read '%.*s' to its end: %s: explained is what came before", (int)name.n, name.p, f->input[i].unread);
+			++*lost;
+		}
 	patterns_free(known);
 	intern_release(&given);
 	if (status == 0 && !f->n_input)

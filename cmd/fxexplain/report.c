@@ -288,7 +288,7 @@ static void put_errors(struct report_text *t)
 		buf_addc(&b, '\n');
 	}
 	if (!stack.n || (reason.n && !slice_find(stack, first_line(t, reason)))) {
-		buf_add_slice(&b, type);
+		buf_add_clean(&b, type);
 		buf_adds(&b, type.n && reason.n ? ": " : "");
 		buf_add_slice(&b, reason);
 	}

@@ -1,5 +1,5 @@
 /* What a program of fxminify says of itself in its comments: the error as it was, the versions it had it with, whether it was run.
- *     plain      the last comments: the error's lines, "#", "# versions: ...", "# made by ...", "# verified: ..."
+ *     plain      the last comments: the error's lines, "#", "# failure: ...", "# versions: ...", "# made by ...", "# verified: ..."
  *     launcher   the first ones: "#: failure: ...", "#: versions: ...", "#: verified: ..." (graph/repro.h) */
 #include "report.h"
 
@@ -33,7 +33,7 @@ void report_repro_open(struct report_repro *r, const char *path)
 	while (slice_line(&rest, &line)) {
 		const bool comment = line.n && *line.p == '#';
 		if (take(line, "# versions: ", &r->versions) || take(line, "#: versions: ", &r->versions) || take(line, "# verified: ", &r->verified) ||
-		    take(line, "#: verified: ", &r->verified) || take(line, "#: failure: ", &failure) || take(line, "# made by fxminify", &made))
+		    take(line, "#: verified: ", &r->verified) || take(line, "#: failure: ", &failure) || take(line, "# failure: ", &failure) || take(line, "# made by fxminify", &made))
 			continue;
 		if (slice_is(line, "#") && comments && !r->error.len)
 			add_uncommented(&r->error, slice_of(comments, (size_t)(line.p - comments)));

@@ -59,6 +59,7 @@ struct result {
 	struct buf command;    /* the command line, for the note */
 	struct buf signature, verified, versions;
 	struct buf error;      /* of the run that verified it, as it was */
+	struct buf origin;     /* where in the original the difference begins, and leaves it */
 	struct buf more;       /* why it is no plain program */
 	enum form form;        /* of a program */
 	enum repro_check check;

@@ -159,10 +159,13 @@ int subject_load(struct subject *in, const char *path, const struct fxminify_opt
 		in->file_name = xstrdup("fx_graph.py");
 		return load_trace(in, path, o->graph, err);
 	}
-	if (o->graph && strcmp(path, "-") && access(path, R_OK) < 0)
-		return err_errno(err, EXIT_INPUT, "cannot read '%s'", path);
-	if (o->graph)
+	struct input log;
+	if (o->graph && input_open(&log, path, err) < 0) /* no trace, because it cannot be read */
+		return -1;
+	if (o->graph) {
+		input_close(&log);
 		return err_set(err, EXIT_USAGE, "--graph is for a trace log (TORCH_TRACE), which '%s' is not", path);
+	}
 	if (repro_open(&in->repro, path, err) < 0 || check_whole(in, path, err) < 0)
 		return -1;
 	/* An exported program alone has candidates that are programs. */

@@ -68,7 +68,7 @@ static struct repro_note note_of(const struct result *r)
 	return (struct repro_note){
 		.tool = SLICE("fxminify " PT2_VERSION), .command = buf_slice(&r->command), .original = slice_str(r->in->path),
 		.signature = buf_slice(&r->signature), .verified = buf_slice(&r->verified), .versions = buf_slice(&r->versions),
-		.error = buf_slice(&r->error), .more = buf_slice(&r->more),
+		.error = buf_slice(&r->error), .more = buf_slice(&r->more), .origin = buf_slice(&r->origin),
 	};
 }
 

@@ -55,12 +55,20 @@ static int stop(void *user)
 	return child_signalled();
 }
 
+/* Once, and also with --quiet: whoever resumes counts on it. */
+static void tell_journal(struct session *s)
+{
+	const char *failed = journal_failed(s->journal);
+	if (!failed)
+		return;
+	report_clear(&s->report);
+	warn("the journal is not whole: %s", failed);
+}
+
 static void progress(void *user)
 {
 	struct session *s = user;
-	const char *failed = journal_failed(s->journal);
-	if (failed)
-		report_row(&s->report, "note", "the journal is not whole: %s", failed);
+	tell_journal(s);
 	if (s->torch && !child_signalled())
 		torch_tell_gone(s);
 	report_progress(&s->report);
@@ -152,13 +160,15 @@ static void describe_signature(const struct signature *g, struct buf *b)
 
 #define LAST_WORDS 6 /* lines */
 
-/* What a process printed before it died: often it says why. */
+/* How a process died, or hangs, and what it printed before: often that says why. */
 static void tell_last_words(struct session *s, const struct outcome *out)
 {
-	struct slice text = slice_trim(out->output), line;
+	struct slice text = slice_trim(out->output), detail = out->detail, line;
 	size_t n = 0, at = text.n;
 	if (out->kind != OUTCOME_CRASHED && out->kind != OUTCOME_TIMEOUT && out->kind != OUTCOME_MEMORY)
 		return;
+	if (!s->o->test && slice_line(&detail, &line) && line.n)
+		report_row(&s->report, "", "%.*s", (int)(line.n > 400 ? 400 : line.n), line.p);
 	while (at && (n += text.p[at - 1] == '\n') < LAST_WORDS)
 		at--;
 	text = slice_of(text.p + at, text.n - at);
@@ -239,9 +249,13 @@ static void locate(struct session *s, const struct outcome *original)
 	size_t n = s->n_likely ? s->n_likely : s->suspects.n, shown = n < 8 ? n : 8;
 	for (size_t i = 0; i < shown; i++)
 		buf_addf(&b, "%s%.*s", i ? ", " : "", (int)s->suspects.name[i].n, s->suspects.name[i].p);
+	if (s->through.len)
+		buf_addf(&s->result.origin, "difference begins at %s and leaves through %s", buf_str(&b), buf_str(&s->through));
 	if (shown < s->suspects.n)
 		buf_addf(&b, ", and %zu near %s", s->suspects.n - shown, shown == 1 ? "it" : "them");
 	report_row(&s->report, "suspects", "%s (%.*s)", buf_str(&b), (int)how.n, how.p);
+	if (s->result.origin.len)
+		report_row(&s->report, "in it", "the %s", buf_str(&s->result.origin));
 	buf_release(&b);
 }
 
@@ -270,11 +284,50 @@ static int show_located(struct session *s)
 	return status < 0 && err.text[0] ? (int)err.status : EXIT_FINE;
 }
 
+static void add_count(struct buf *b, uint64_t n, const char *what)
+{
+	if (n)
+		buf_addf(b, "%s%llu %s", b->len ? ", " : "", (unsigned long long)n, what);
+}
+
+/* Nothing went: what became of the smaller graphs says why. */
+static void tell_unreduced(struct session *s, const struct runner_counts *before)
+{
+	const struct runner *r = &s->runner;
+	uint64_t n[VERDICT_FLAKY + 1], tests = r->count.tests - before->tests;
+	struct buf b = {0};
+	for (int v = 0; v <= VERDICT_FLAKY; v++)
+		n[v] = r->count.by_verdict[v] - before->by_verdict[v];
+	add_count(&b, n[VERDICT_PASSES], "pass");
+	add_count(&b, n[VERDICT_INVALID], "do not run in eager either");
+	add_count(&b, n[VERDICT_TIMEOUT], "take too long");
+	add_count(&b, n[VERDICT_INFRA], "could not be tested");
+	add_count(&b, n[VERDICT_OTHERWISE], "fail otherwise");
+	if (n[VERDICT_OTHERWISE] && r->n_others) {
+		struct buf first = {0};
+		describe_signature(&r->other[0], &first);
+		buf_addf(&b, ": %.*s", first.len > 300 ? 300 : (int)first.len, buf_str(&first));
+		buf_release(&first);
+	}
+	if (tests)
+		report_row(&s->report, "note", "no operation could be dropped: of %llu smaller graphs none fails as the whole does (%s)", (unsigned long long)tests,
+			    buf_str(&b));
+	else
+		report_row(&s->report, "note", "no operation could be dropped: no smaller graph can be made of it, for each operation needs the others");
+	buf_release(&b);
+}
+
 static int reduce(struct session *s, struct err *err)
 {
+	const struct runner_counts before = s->runner.count;
 	if (s->o->nodes && reduce_nodes(&s->reduction, &s->suspects, err) < 0)
 		return -1;
-	return reduce_rest(&s->reduction, s->o->passes, err);
+	if (s->o->nodes && s->runner.best.ops == s->original_ops && s->original_ops > 1)
+		tell_unreduced(s, &before);
+	if (reduce_rest(&s->reduction, s->o->passes, err) < 0)
+		return -1;
+	const bool numbers = s->torch && s->runner.want.kind == OUTCOME_ACCURACY && s->o->passes >> SHRINK_HEAD & 1;
+	return numbers ? try_knobs(s, err) : 0;
 }
 
 /* Is the result to be a program for people? Only one that was run is, unless it is asked for. */
@@ -289,7 +342,7 @@ static int verify_result(struct session *s)
 	struct err err;
 	const int same = torch_verify(s, &err);
 	if (same < 0)
-		report_row(&s->report, "verified", "not: %s", err.text);
+		report_row(&s->report, "verified", "not: %s", child_signalled() ? "interrupted" : err.text);
 	return same;
 }
 
@@ -382,6 +435,7 @@ void session_close(struct session *s)
 		torch_close(s);
 	else
 		oracle_close(s->runner.oracle);
+	tell_journal(s);
 	journal_close(s->journal);
 	subject_release(&s->in);
 	arena_release(&s->arena);
@@ -395,6 +449,8 @@ void session_close(struct session *s)
 	buf_release(&s->result.versions);
 	buf_release(&s->result.error);
 	buf_release(&s->result.more);
+	buf_release(&s->result.origin);
+	buf_release(&s->through);
 }
 
 /* How it ended, in the journal and for people; the exit status. */
@@ -468,7 +524,8 @@ static int search(struct session *s, const char *const *argv, const char *resume
 	if (status == 0)
 		status = reduce(s, &err);
 	/* Whatever stopped it, the best so far is a result, but for a write that failed. */
-	if (s->runner.has_best && !s->write_error.text[0] && (status == 0 || s->runner.stopped) && finish(s, &err) < 0)
+	bool there = child_signalled() && s->report.file; /* and torch is gone: with the values it had then */
+	if (s->runner.has_best && !s->write_error.text[0] && (status == 0 || s->runner.stopped) && !there && finish(s, &err) < 0)
 		status = -1, s->runner.stopped = NULL;
 	return conclude(s, status, &err);
 }

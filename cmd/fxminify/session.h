@@ -1,5 +1,6 @@
 /* session.h - one reduction, and the two kinds of oracle it may have.
  *
+ *     knobs.c    numeric settings, at the end
  *     command.c  --test COMMAND
  *     torch.c    Python with torch: recording, locating, verifying, the values of the result's inputs
  */
@@ -17,6 +18,7 @@ struct session {
 	struct journal *journal;
 	struct buf output, journal_path; /* names */
 	struct suspects suspects;
+	struct buf through; /* accuracy: the outputs of the original by which the difference leaves, "where, sum_1" */
 	size_t n_likely; /* so many of them, the first, are more than bystanders; 0: not known */
 	struct arena arena;
 	size_t original_ops, ops_before; /* before: what the run that is resumed came to */
@@ -27,6 +29,8 @@ struct session {
 	const char *const *env; /* what tests run with; NULL when nothing is known */
 };
 
+/* knobs.c: a difference of values that goes with a setting is said, and written into the result. */
+int try_knobs(struct session *s, struct err *err);
 /* session.c: the input and the names of the outputs (dies where there is none), and what has to be released. fallback: of the result
  * when none is asked for, without ending. */
 void session_prepare(struct session *s, const struct fxminify_options *o, const char *path, const char *const *argv, const char *fallback);

@@ -78,10 +78,11 @@ int stats_run(const char *path)
 	double last = 0;
 	for (size_t i = 0; i < r.n_tests; i++)
 		last = r.test[i].at > last ? r.test[i].at : last;
-	buf_addf(&s.b, "%.*s: %zu tests in %.1f s", (int)r.head.input.n, r.head.input.p, r.n_tests, last);
+	buf_addf_clean(&s.b, "%.*s: %zu tests in %.1f s", (int)r.head.input.n, r.head.input.p, r.n_tests, last);
 	if (r.head.torch.n)
-		buf_addf(&s.b, ", torch %.*s", (int)r.head.torch.n, r.head.torch.p);
-	buf_addf(&s.b, ", %.*s\n\n", r.end.n ? (int)r.end.n : 18, r.end.n ? r.end.p : "not at its end yet");
+		buf_addf_clean(&s.b, ", torch %.*s", (int)r.head.torch.n, r.head.torch.p);
+	buf_addf_clean(&s.b, ", %.*s\n", r.end.n ? (int)r.end.n : 18, r.end.n ? r.end.p : "not at its end yet");
+	buf_addc(&s.b, '\n');
 	show_phases(&s, &r);
 	show_verdicts(&s, &r);
 	show_best(&s, &r);

@@ -196,7 +196,7 @@ static void find_folders(struct session *s, struct with_torch *t)
 }
 
 #define STALL_MS 10000
-#define STALL_MS_OF_NODE 100 /* a compiler takes some 35 ms of a core for an operation, in all its parts together */
+#define STALL_MS_OF_NODE 50 /* a compiler takes some 35 ms of a core for an operation, in all its parts together */
 
 static unsigned stall_of(const struct session *s)
 {
@@ -214,15 +214,10 @@ int torch_open(struct session *s, struct err *err)
 	find_folders(s, t);
 	tell_gone_inputs(s);
 	t->spec = (struct oracle_torch_spec){.python = s->o->python, .repro = &s->in.repro, .path = t->path, .jobs = (unsigned)s->o->jobs,
-					     .timeout_ms = (unsigned)s->o->timeout * 1000u, .stall_ms = stall_of(s), .max_memory = s->o->max_memory, .seed = s->o->seed};
+					     .timeout_ms = (unsigned)s->o->timeout * 1000u, .stall_ms = stall_of(s), .max_memory = s->o->max_memory, .seed = s->o->seed,
+					     .fresh = !s->o->no_verify && !s->o->locate};
 	make_launchers(s, t);
 	report_step(&s->report, "python");
-	/* It imports torch while the oracle does. Through a launcher it comes when the oracle is gone: a second one might wait for the first
-	 * one's GPU. */
-	if (!s->o->no_verify && !s->o->locate && !t->spec.launcher)
-		t->verifier = verifier_start(&t->spec, err); /* if it fails, it is started again when it is needed */
-	if (child_signalled())
-		return err_set(err, EXIT_ENVIRON, "interrupted while the torch process was starting");
 	s->runner.oracle = oracle_torch(&t->spec, err);
 	if (!s->runner.oracle)
 		return -1;
@@ -230,11 +225,14 @@ int torch_open(struct session *s, struct err *err)
 	return 0;
 }
 
-/* One of several launchers does not work: the others go on. */
+/* One of several launchers does not work: the others go on. And what is no reason to stop. */
 void torch_tell_gone(struct session *s)
 {
 	struct with_torch *t = s->torch;
 	const char *why;
+	struct slice warning = oracle_torch_warning(s->runner.oracle);
+	if (warning.n)
+		report_row(&s->report, "note", "%.*s", (int)warning.n, warning.p);
 	for (size_t i = 0; i < t->n_launchers; i++) {
 		if (t->told[i] || !(why = oracle_torch_gone(s->runner.oracle, i)))
 			continue;
@@ -339,6 +337,17 @@ static struct slice text_of(struct session *s, struct json_tape *tape, uint32_t 
 	return kept;
 }
 
+static void take_through(struct session *s, struct json_tape *tape, uint32_t list)
+{
+	buf_reset(&s->through);
+	if (list == JSON_NONE || !json_is(tape, list, JSON_ARRAY))
+		return;
+	for (uint32_t k = json_first(tape, list); k < json_end(tape, list); k = json_next(tape, k)) {
+		struct slice name = text_of(s, tape, k);
+		buf_addf(&s->through, "%s%.*s", s->through.len ? ", " : "", (int)name.n, name.p);
+	}
+}
+
 #define NAN_MAKERS 8
 
 void torch_locate(struct session *s, const struct outcome *original, struct slice *how)
@@ -356,6 +365,7 @@ void torch_locate(struct session *s, const struct outcome *original, struct slic
 		uint32_t k = json_get(&t->tape, root, "likely");
 		if (k != JSON_NONE && json_u64(&t->tape, k, &likely) && likely <= s->suspects.n)
 			s->n_likely = (size_t)likely;
+		take_through(s, &t->tape, json_get(&t->tape, root, "through"));
 	}
 	/* Where eager itself makes a NaN, compilers disagree. */
 	if (original->kind == OUTCOME_ACCURACY && !s->suspects.n) {
@@ -385,6 +395,16 @@ static size_t value_bytes(const struct candidate *c)
 	return sum;
 }
 
+/* Its value is in the program: it was recorded, or lies in one storage with what was. */
+static bool has_value(const struct candidate *c, size_t feed)
+{
+	const struct feed *f = &c->feed[feed];
+	bool any = f->kind != FEED_RANDOM || f->name.n;
+	for (size_t i = 0; i < c->n_feeds && f->memory && !any; i++)
+		any = c->feed[i].memory && c->feed[i].memory->storage == f->memory->storage && (c->feed[i].kind != FEED_RANDOM || c->feed[i].name.n);
+	return any;
+}
+
 int torch_given(struct session *s, const struct candidate *c, bool interim, struct repro_given **given, struct err *err)
 {
 	struct with_torch *t = s->torch;
@@ -405,7 +425,7 @@ int torch_given(struct session *s, const struct candidate *c, bool interim, stru
 			struct repro_given *g = &(*given)[i];
 			if (v[i].kind == ORACLE_INT)
 				*g = (struct repro_given){.how = REPRO_GIVE_INT, .value = v[i].i};
-			else if (v[i].kind == ORACLE_TENSOR && (c->feed[i].kind != FEED_RANDOM || c->feed[i].name.n))
+			else if (v[i].kind == ORACLE_TENSOR && has_value(c, i))
 				*g = (struct repro_given){.how = REPRO_GIVE_DATA, .bytes = v[i].bytes, .offset = v[i].offset,
 							  .requires_grad = v[i].requires_grad, .non_leaf = c->feed[i].non_leaf};
 		}
@@ -444,20 +464,27 @@ static void note_error(struct session *s, const struct outcome *out)
 	}
 }
 
-int torch_try(struct session *s, struct outcome *out, struct err *err)
+/* In a Python of its own. Through a launcher it comes when the oracle is gone: a second one might wait for the first one's GPU. */
+static int run_verifier(struct session *s, const struct repro *head, bool hang, struct outcome *out, struct err *err)
 {
 	struct with_torch *t = s->torch;
-	struct repro head = s->in.repro;
-	head.line = s->runner.best.line;
-	head.n_lines = s->runner.best.n_lines;
-	report_step(&s->report, "verified");
 	if (t->spec.launcher) {
 		oracle_close(s->runner.oracle);
 		s->runner.oracle = NULL;
 	}
 	if (!t->verifier && !(t->verifier = verifier_start(&t->spec, err)))
 		return -1;
-	if (verifier_run(t->verifier, s->result.path, &head, s->runner.want.kind == OUTCOME_TIMEOUT, out, err) < 0)
+	return verifier_run(t->verifier, s->result.path, head, hang, out, err);
+}
+
+int torch_try(struct session *s, struct outcome *out, struct err *err)
+{
+	const bool hang = s->runner.want.kind == OUTCOME_TIMEOUT;
+	struct repro head = s->in.repro;
+	head.line = s->runner.best.line;
+	head.n_lines = s->runner.best.n_lines;
+	int answered = s->runner.oracle ? oracle_torch_verify(s->runner.oracle, s->result.path, &head, hang, out, err) : 0;
+	if (answered < 0 || (!answered && run_verifier(s, &head, hang, out, err) < 0))
 		return -1;
 	note_error(s, out);
 	return 0;
@@ -466,6 +493,7 @@ int torch_try(struct session *s, struct outcome *out, struct err *err)
 int torch_verify(struct session *s, struct err *err)
 {
 	struct outcome out;
+	report_step(&s->report, "verified");
 	if (torch_try(s, &out, err) < 0)
 		return -1;
 	enum verdict v = verdict_of(&out, &s->runner.want, s->runner.check);

@@ -141,7 +141,6 @@ int main(int argc, char **argv)
 	opt_parse_or_exit(&spec, argc, argv, &in);
 	mapfile_watch();
 	output_fail_writes();
-	diag_at_die(output_abort_all);
 	child_signals(CHILD_SIGNALS_FORWARD); /* what was made is removed then, as after any other failure */
 	check_options();
 	int rc = run_and_write(&in, &err);

@@ -172,7 +172,7 @@ static void read_facts(struct report *r)
 {
 	struct err err;
 	struct fact_reader x;
-	struct trace_hooks h = {.ctx = &x, .record = take_facts, .progress = opt.quiet ? NULL : show_progress};
+	struct trace_hooks h = {.ctx = &x, .record = take_facts, .progress = opt.quiet ? NULL : show_progress, .in_part = true};
 	unsigned good = 0;
 	r->facts = xcalloc(r->n, sizeof(*r->facts));
 	for (unsigned i = 0; i < r->n; i++) {
@@ -188,6 +188,7 @@ static void read_facts(struct report *r)
 			die_err(&err);
 		else {
 			warn("%s", err.text);
+			r->unread |= r->log[i].unread != NULL;
 			trace_release(&r->log[i]);
 			r->lost++;
 		}
@@ -282,7 +283,7 @@ static void print_summary(const struct report *r, const char *where)
 }
 
 /* One warning line per log that could not be read whole. */
-static bool warn_damage(const struct report *r)
+static bool warn_damage(struct report *r)
 {
 	bool damaged = false;
 	for (unsigned i = 0; i < r->n; i++) {
@@ -297,7 +298,11 @@ static bool warn_damage(const struct report *r)
 		if (!kinds)
 			continue;
 		damaged = true;
-		if (kinds == 1)
+		r->unread |= t->unread != NULL;
+		if (t->unread)
+			warn("cannot read '%s' to its end: %s: reported is what came before line %llu", t->path, t->unread,
+			     (unsigned long long)t->damage[DAMAGE_INPUT].line + 1);
+		else if (kinds == 1)
 			warn("%s: line %llu: %s (%llu)", t->path, (unsigned long long)t->damage[first].line, trace_damage_text[first],
 			     (unsigned long long)t->damage[first].count);
 		else
@@ -323,7 +328,7 @@ static int write_ranks(struct report *r)
 	open_browser();
 	if (opt.strict && (res.damaged || res.lost || r->lost))
 		return EXIT_FOUND;
-	return opt.strict_compile_id && res.bad_ids ? EXIT_FOUND : EXIT_FINE;
+	return r->unread ? EXIT_INPUT : opt.strict_compile_id && res.bad_ids ? EXIT_FOUND : EXIT_FINE;
 }
 
 static int compare_runs(struct operands *in)
@@ -366,7 +371,6 @@ int main(int argc, char **argv)
 	limits_check(&opt.max);
 	color = isatty(STDERR_FILENO);
 	output_watch_signals();
-	diag_at_die(output_abort_all);
 
 	if (opt.diff)
 		return compare_runs(&in);
@@ -434,5 +438,5 @@ int main(int argc, char **argv)
 		return EXIT_FOUND;
 	if (opt.strict && (damaged || r.lost))
 		return EXIT_FOUND;
-	return opt.strict_compile_id && bad_id ? EXIT_FOUND : EXIT_FINE;
+	return r.unread ? EXIT_INPUT : opt.strict_compile_id && bad_id ? EXIT_FOUND : EXIT_FINE;
 }

@@ -23,6 +23,7 @@ struct outdir {
 	struct trace *t;
 	const struct tlparse_options *opt;
 	const struct outdir_extra *extra;
+	const char *folder; /* as errors name it */
 	int fd, raw, jsonl, events;
 	bool any_event;
 	int year;
@@ -101,7 +102,7 @@ static int make_dirs(struct outdir *d, const char *path)
 		copy = xstrndup(path, (size_t)(p - path));
 		if (mkdirat(d->fd, copy, 0777) < 0 && errno != EEXIST) {
 			struct err e;
-			err_errno(&e, EXIT_ENVIRON, "cannot make directory '%s'", copy);
+			err_errno(&e, EXIT_ENVIRON, "cannot make directory '%s'", output_inner(d->folder, copy));
 			free(copy);
 			return failed(d, &e);
 		}
@@ -114,7 +115,7 @@ static int open_file(struct outdir *d, const char *path, struct err *e)
 {
 	int fd = openat(d->fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
 	if (fd < 0)
-		err_errno(e, EXIT_ENVIRON, "cannot write '%s'", path);
+		err_errno(e, EXIT_ENVIRON, "cannot write '%s'", output_inner(d->folder, path));
 	return fd;
 }
 
@@ -124,9 +125,9 @@ static int write_file(struct outdir *d, const char *path, struct slice text)
 	int fd = open_file(d, path, &e);
 	if (fd < 0)
 		return failed(d, &e);
-	int r = write_all(fd, text.p, text.n, path, &e);
+	int r = write_all(fd, text.p, text.n, output_inner(d->folder, path), &e);
 	if (close(fd) < 0 && r == 0)
-		r = err_errno(&e, EXIT_ENVIRON, "cannot write '%s'", path);
+		r = err_errno(&e, EXIT_ENVIRON, "cannot write '%s'", output_inner(d->folder, path));
 	return r < 0 ? failed(d, &e) : 0;
 }
 
@@ -261,7 +262,7 @@ static int copy_raw(void *ctx, struct trace_scan *s)
 {
 	struct outdir *d = ctx;
 	struct err e;
-	if (pwrite_all(d->raw, s->window.data, s->window.len, s->window.offset, "raw.log", &e) < 0)
+	if (pwrite_all(d->raw, s->window.data, s->window.len, s->window.offset, output_inner(d->folder, "raw.log"), &e) < 0)
 		return failed(d, &e);
 	return 0;
 }
@@ -278,7 +279,7 @@ static void add_jsonl(struct outdir *d, struct trace_scan *s, struct trace_recor
 			buf_addc(&x->page, (unsigned char)root.p[i] < 128 ? root.p[i] : '?');
 		root = buf_slice(&x->page);
 	}
-	buf_add(b, root.p, root.n - 1);
+	json_add_raw(b, slice_of(root.p, root.n - 1));
 	unsigned sec = (unsigned)(r->usec / 1000000 % 86400);
 	buf_addf(b, "%s\"timestamp\":\"%04d-%02u-%02uT%02u:%02u:%02u.%06uZ\",\"thread\":%llu,\"pathname\":\"", empty ? "" : ",",
 		 r->year ? r->year : d->year, r->month_day / 100u, r->month_day % 100u, sec / 3600, sec / 60 % 60, sec % 60,
@@ -306,19 +307,19 @@ static void share_event(struct slot *x, uint32_t root)
 			if (!slice_is(json_slice(t, k), "pid"))
 				continue;
 			struct slice v = json_raw(t, k + 1);
-			buf_add(&x->shared, at, (size_t)(v.p - at));
+			json_add_raw(&x->shared, slice_of(at, (size_t)(v.p - at)));
 			buf_addc(&x->shared, 0);
 			at = v.p + v.n;
 			any = true;
 		}
 		if (!any) {
-			buf_add(&x->shared, at, (size_t)(end - 1 - at));
+			json_add_raw(&x->shared, slice_of(at, (size_t)(end - 1 - at)));
 			buf_adds(&x->shared, json_end(t, root) > root + 1 ? ",\"pid\":" : "\"pid\":");
 			buf_addc(&x->shared, 0);
 			at = end - 1;
 		}
 	}
-	buf_add(&x->shared, at, (size_t)(end - at));
+	json_add_raw(&x->shared, slice_of(at, (size_t)(end - at)));
 }
 
 static void add_event(struct outdir *d, struct trace_scan *s, struct trace_record *r, struct slot *x)
@@ -329,7 +330,7 @@ static void add_event(struct outdir *d, struct trace_scan *s, struct trace_recor
 	if (json_parse(&x->tape, 0, p.n, &root) < 0 || x->tape.loose || !utf8_valid(p))
 		return;
 	buf_add(&x->events, ",\n", 2);
-	buf_add_slice(&x->events, json_raw(&x->tape, root));
+	json_add_raw(&x->events, json_raw(&x->tape, root));
 	if (d->extra)
 		share_event(x, root);
 }
@@ -396,16 +397,20 @@ static int commit(void *ctx, struct trace_scan *s)
 	}
 	if (d->opt->export)
 		return 0;
-	if (write_all(d->jsonl, x->jsonl.p, x->jsonl.len, "raw.jsonl", &e) < 0)
+	char name[TEMP_NAME];
+	if (write_all(d->jsonl, x->jsonl.p, x->jsonl.len, temp_file_name(name), &e) < 0) {
+		temp_failed(&e);
 		return failed(d, &e);
+	}
 	struct slice ev = buf_slice(&x->events);
 	if (ev.n && !d->any_event) {
 		d->any_event = true;
 		x->events.p[0] = '['; /* for the comma before the first */
 	}
-	if (write_all(d->events, ev.p, ev.n, "chromium_events.json", &e) < 0)
+	if (write_all(d->events, ev.p, ev.n, output_inner(d->folder, "chromium_events.json"), &e) < 0)
 		return failed(d, &e);
-	if (x->shared.len && write_all(d->extra->events, x->shared.p, x->shared.len, "chromium_events.json", &e) < 0)
+	if (x->shared.len &&
+	    write_all(d->extra->events, x->shared.p, x->shared.len, output_inner(d->folder, "chromium_events.json"), &e) < 0)
 		return failed(d, &e);
 	return 0;
 }
@@ -493,11 +498,11 @@ static int finish_jsonl(struct outdir *d, struct err *err)
 	buf_addc(&b, '\n');
 	int fd = open_file(d, "raw.jsonl", err), r = fd < 0 ? -1 : 0;
 	if (!r)
-		r = write_all(fd, b.p, b.len, "raw.jsonl", err);
+		r = write_all(fd, b.p, b.len, output_inner(d->folder, "raw.jsonl"), err);
 	if (!r)
-		r = copy_all(d->jsonl, fd, "raw.jsonl", err);
+		r = copy_all(d->jsonl, fd, output_inner(d->folder, "raw.jsonl"), err);
 	if (fd >= 0 && close(fd) < 0 && !r)
-		r = err_errno(err, EXIT_ENVIRON, "cannot write 'raw.jsonl'");
+		r = err_errno(err, EXIT_ENVIRON, "cannot write '%s'", output_inner(d->folder, "raw.jsonl"));
 	buf_release(&b);
 	return r;
 }
@@ -541,14 +546,17 @@ static int write_provenance(struct outdir *d, struct err *err)
 	return r;
 }
 
-int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, const struct outdir_extra *extra, struct err *err)
+int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, const char *folder, const struct outdir_extra *extra,
+	       struct err *err)
 {
 	struct outdir d = {
-		.t = t, .opt = opt, .extra = extra, .fd = dir, .raw = -1, .jsonl = -1, .events = -1, .year = current_year(), .err = err,
+		.t = t, .opt = opt, .extra = extra, .folder = folder, .fd = dir, .raw = -1, .jsonl = -1, .events = -1,
+		.year = current_year(), .err = err,
 	};
 	struct trace_hooks h = {
 		.ctx = &d, .raw = copy_raw, .record = plan_record, .emit = emit, .commit = commit, .free_slot = free_slot,
 		.progress = opt->quiet ? NULL : show_progress,
+		.in_part = true,
 	};
 	struct buf b = {0};
 	int r = -1;
@@ -576,7 +584,8 @@ int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, cons
 		goto out;
 	if (trace_read(t, &h, err) < 0)
 		goto out;
-	if (write_all(d.events, d.any_event ? "\n]" : "[]", 2, "chromium_events.json", err) < 0 || finish_jsonl(&d, err) < 0)
+	if (write_all(d.events, d.any_event ? "\n]" : "[]", 2, output_inner(folder, "chromium_events.json"), err) < 0 ||
+	    finish_jsonl(&d, err) < 0)
 		goto out;
 	compile_directory(&b, t);
 	if (write_file(&d, "compile_directory.json", buf_slice(&b)) < 0)
@@ -594,9 +603,9 @@ int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, cons
 	r = 0;
 out:
 	if (d.raw >= 0 && close(d.raw) < 0 && !r)
-		r = err_errno(err, EXIT_ENVIRON, "cannot write 'raw.log'");
+		r = err_errno(err, EXIT_ENVIRON, "cannot write '%s'", output_inner(folder, "raw.log"));
 	if (d.events >= 0 && close(d.events) < 0 && !r)
-		r = err_errno(err, EXIT_ENVIRON, "cannot write 'chromium_events.json'");
+		r = err_errno(err, EXIT_ENVIRON, "cannot write '%s'", output_inner(folder, "chromium_events.json"));
 	if (d.jsonl >= 0)
 		close(d.jsonl);
 	for (uint32_t i = 0; i < d.n_pending; i++) {
@@ -703,26 +712,30 @@ int outdir_write(struct report *r, const struct tlparse_options *opt, struct err
 		return -1;
 	int status = 0;
 	if (r->n == 1) {
-		status = outdir_log(&r->log[0], opt, output_fd(o), NULL, err);
+		status = outdir_log(&r->log[0], opt, output_fd(o), opt->out, NULL, err);
 	} else {
 		char **folder = folder_names(r);
 		const unsigned n = r->n;
 		unsigned good = 0;
-		struct outdir top = {.fd = output_fd(o), .err = err};
+		struct outdir top = {.folder = opt->out, .fd = output_fd(o), .err = err};
 		pthread_mutex_init(&top.err_lock, NULL);
 		for (unsigned i = 0; i < r->n && !status; i++) {
 			int fd = mkdirat(output_fd(o), folder[i], 0777) < 0 ? -1 : openat(output_fd(o), folder[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 			if (fd < 0) {
-				status = err_errno(err, EXIT_ENVIRON, "cannot make directory '%s'", folder[i]);
+				status = err_errno(err, EXIT_ENVIRON, "cannot make directory '%s'", output_inner(opt->out, folder[i]));
 				break;
 			}
-			if (outdir_log(&r->log[i], opt, fd, NULL, err) == 0) {
+			char *shown = xstrdup(output_inner(opt->out, folder[i]));
+			int written = outdir_log(&r->log[i], opt, fd, shown, NULL, err);
+			free(shown);
+			if (written == 0) {
 				char *name = folder[i];
 				folder[i] = folder[good];
 				folder[good] = name;
 				r->log[good++] = r->log[i];
 			} else if (err->status == EXIT_INPUT) {
 				warn("%s", err->text);
+				r->unread |= r->log[i].unread != NULL;
 				trace_release(&r->log[i]);
 				output_discard(o, folder[i]);
 				r->lost++;

@@ -306,7 +306,8 @@ static int commit(void *ctx, struct trace_scan *s)
 			at = x->end[k][i];
 		}
 	}
-	return write_all(p->spool, x->out.p, x->out.len, temp_file_name(), p->err) < 0 ? temp_failed(p->err) : 0;
+	char name[TEMP_NAME];
+	return write_all(p->spool, x->out.p, x->out.len, temp_file_name(name), p->err) < 0 ? temp_failed(p->err) : 0;
 }
 
 /* ---- the page ---- */
@@ -358,6 +359,7 @@ int page_write(struct report *r, const struct tlparse_options *opt, int fd, cons
 	struct trace_hooks h = {
 		.ctx = &p, .record = plan_record, .emit = emit, .commit = commit, .free_slot = free_slot,
 		.progress = opt->quiet ? NULL : show_progress,
+		.in_part = true,
 	};
 	int status = 0;
 	unsigned good = 0;
@@ -384,6 +386,7 @@ int page_write(struct report *r, const struct tlparse_options *opt, int fd, cons
 			warn("%s", e.text);
 			ranks_lost(&p.all, p.t->path, why ? why + 3 : e.text);
 			rank_facts_release(&facts);
+			r->unread |= p.t->unread != NULL;
 			trace_release(&r->log[i]);
 			r->lost++;
 		} else {

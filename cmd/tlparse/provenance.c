@@ -53,7 +53,8 @@ int prov_pages_take(struct prov_pages *p, const struct trace *t, uint32_t artifa
 	enum prov_text part = trace_provenance_part(t, &t->artifact[artifact]);
 	if (part == PROV_TEXTS || part == PROV_MAP)
 		return 0;
-	if (pwrite_all(p->fd, payload.p, payload.n, p->end, temp_file_name(), err) < 0)
+	char name[TEMP_NAME];
+	if (pwrite_all(p->fd, payload.p, payload.n, p->end, temp_file_name(name), err) < 0)
 		return temp_failed(err);
 	GROW(p->text, p->n, p->cap, 1);
 	p->text[p->n++] = (struct prov_text_at){artifact, (uint32_t)payload.n, p->end};

@@ -49,14 +49,7 @@ static char *events_of(unsigned index) { return xasprintf("events_%u", index); }
 bool ranks_is_document(const char *path)
 {
 	char head[64];
-	struct stat st;
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		return false; /* what a pipe gives is gone once it is read */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
-	if (fd >= 0)
-		close(fd);
-	struct slice s = slice_trim(slice_of(head, n > 0 ? (size_t)n : 0));
+	struct slice s = slice_trim(slice_of(head, input_head(path, head, sizeof(head))));
 	return slice_starts(s, "{\"schema\":") || (slice_starts(s, "{") && slice_find(s, "\"schema\""));
 }
 
@@ -92,8 +85,13 @@ static int read_document(struct item *it, const char *path)
 	for (ssize_t n; (n = read(fd, buf_room(&text, 1 << 16), 1 << 16)) != 0;) {
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0 || text.len + (size_t)n > DOCUMENT_MAX) {
+		if (n < 0) {
+			it->job->r->log[it->index].unread = strerror(errno);
 			err_errno(&it->err, EXIT_INPUT, "cannot read '%s'", path);
+			goto out;
+		}
+		if (text.len + (size_t)n > DOCUMENT_MAX) {
+			err_set(&it->err, EXIT_INPUT, "cannot read '%s': the document is larger than 1 GiB", path);
 			goto out;
 		}
 		text.len += (size_t)n;
@@ -134,18 +132,20 @@ static int read_log(struct item *it, struct trace *t)
 	int dir = mkdirat(j->fd, folder, 0777) < 0 ? -1 : openat(j->fd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = -1;
 	int events = dir < 0 ? -1 : openat(j->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (dir < 0 || events < 0) {
-		err_errno(&it->err, EXIT_ENVIRON, "cannot make '%s'", dir < 0 ? folder : name);
+		err_errno(&it->err, EXIT_ENVIRON, "cannot make '%s'", output_inner(j->opt->out, dir < 0 ? folder : name));
 	} else {
 		it->facts = xcalloc(1, sizeof(*it->facts));
 		it->n = 1;
 		rank_facts_init(it->facts, t->path);
 		const struct outdir_extra x = {it->facts, events, j->threads, j->share};
-		r = outdir_log(t, j->opt, dir, &x, &it->err);
+		char *shown = xstrdup(output_inner(j->opt->out, folder));
+		r = outdir_log(t, j->opt, dir, shown, &x, &it->err);
+		free(shown);
 		if (!r)
 			rank_facts_finish(it->facts, t);
 	}
 	if (events >= 0 && close(events) < 0 && !r)
-		r = err_errno(&it->err, EXIT_ENVIRON, "cannot write '%s'", name);
+		r = err_errno(&it->err, EXIT_ENVIRON, "cannot write '%s'", output_inner(j->opt->out, name));
 	if (dir >= 0)
 		close(dir);
 	free(folder);
@@ -197,7 +197,7 @@ static int take_item(void *ctx, void *slot)
 			}
 		for (uint32_t k = 0; k < f->n_compile; k++)
 			bad |= f->compile[k].unknown;
-		if (damaged)
+		if (damaged && !t->unread)
 			warn("%s: line %llu: damaged (%llu kind%s, listed in the report)", f->path, (unsigned long long)line,
 			     (unsigned long long)damaged, damaged == 1 ? "" : "s");
 		j->res->damaged += damaged != 0;
@@ -208,6 +208,9 @@ static int take_item(void *ctx, void *slot)
 		else
 			rank_facts_release(&it->facts[i]);
 	}
+	if (t->unread && !it->lost)
+		warn("cannot read '%s' to its end: %s", t->path, t->unread);
+	j->r->unread |= t->unread != NULL;
 	/* What is left of the log are its folder and its facts. */
 	const char *path = t->path;
 	trace_release(t);
@@ -250,21 +253,21 @@ static int create(struct job *j, const char *path)
 {
 	int fd = openat(j->fd, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
 	if (fd < 0)
-		err_errno(j->err, EXIT_ENVIRON, "cannot write '%s'", path);
+		err_errno(j->err, EXIT_ENVIRON, "cannot write '%s'", output_inner(j->opt->out, path));
 	return fd;
 }
 
 static int done(struct job *j, int fd, const char *path, int r)
 {
 	if (fd >= 0 && close(fd) < 0 && !r)
-		r = err_errno(j->err, EXIT_ENVIRON, "cannot write '%s'", path);
+		r = err_errno(j->err, EXIT_ENVIRON, "cannot write '%s'", output_inner(j->opt->out, path));
 	return r;
 }
 
 static int put_file(struct job *j, const char *path, struct slice text)
 {
 	int fd = create(j, path);
-	return done(j, fd, path, fd < 0 ? -1 : write_all(fd, text.p, text.n, path, j->err));
+	return done(j, fd, path, fd < 0 ? -1 : write_all(fd, text.p, text.n, output_inner(j->opt->out, path), j->err));
 }
 
 static bool plain(const struct rank_facts *f) { return f->rank >= 0 && f->nth == 1; }
@@ -324,7 +327,7 @@ static int put_events(struct job *j, bool *any)
 					buf_add(&out, pid, (size_t)len);
 				p = nul ? nul + 1 : end;
 			}
-			r = write_all(fd, out.p, out.len, name, j->err);
+			r = write_all(fd, out.p, out.len, output_inner(j->opt->out, name), j->err);
 			buf_reset(&out);
 		}
 		if (from >= 0)
@@ -334,7 +337,7 @@ static int put_events(struct job *j, bool *any)
 		free(path);
 	}
 	if (!r && fd >= 0)
-		r = write_all(fd, "\n]", 2, name, j->err);
+		r = write_all(fd, "\n]", 2, output_inner(j->opt->out, name), j->err);
 	free(in);
 	buf_release(&out);
 	return done(j, fd, name, r);
@@ -613,6 +616,7 @@ struct gz {
 	z_stream z;
 	int fd, r;
 	struct err *err;
+	const char *what;
 	char out[1 << 16];
 };
 
@@ -625,7 +629,7 @@ static void gz_put(struct gz *g, struct slice s, bool end)
 		g->z.next_out = (void *)g->out;
 		g->z.avail_out = sizeof(g->out);
 		status = deflate(&g->z, end ? Z_FINISH : Z_NO_FLUSH);
-		g->r = write_all(g->fd, g->out, sizeof(g->out) - g->z.avail_out, "combined_trace.json.gz", g->err);
+		g->r = write_all(g->fd, g->out, sizeof(g->out) - g->z.avail_out, g->what, g->err);
 	}
 }
 
@@ -736,6 +740,7 @@ static int put_timeline(struct job *j)
 	struct buf b = {0};
 	struct json_out o = {.b = &b};
 	g->err = j->err;
+	g->what = output_inner(j->opt->out, name);
 	if ((g->fd = create(j, name)) < 0) {
 		free(g);
 		return -1;

@@ -35,6 +35,7 @@ struct report {
 	struct rank_facts *facts; /* per log, for --json; NULL: none */
 	unsigned n;
 	unsigned lost; /* operands and logs in which nothing could be read */
+	bool unread;   /* the system failed to read one of them, or one to its end */
 	struct { uint32_t p, m, e, r; } blocks; /* of the single file */
 };
 /* The numbers of the summary: a log's are added to what is there. */
@@ -75,7 +76,8 @@ struct outdir_extra {
 	int events;              /* file: ",\n" and an event, a NUL byte where its pid goes, and so on */
 	unsigned threads, share; /* of trace_hooks */
 };
-int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, const struct outdir_extra *extra, struct err *err);
+int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, const char *folder, const struct outdir_extra *extra,
+	       struct err *err);
 
 /* ---- ranks.c ---- */
 struct ranks_result {

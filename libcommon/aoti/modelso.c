@@ -51,6 +51,7 @@ static void read_segments(struct modelso *m, const struct elf_view *v)
 
 struct version_map {
 	struct modelso *m;
+	struct slice versym;       /* .gnu.version: 16 bits for each symbol */
 	uint16_t of[MAX_VERSIONS]; /* version index -> entry of m->version + 1 */
 };
 
@@ -145,7 +146,10 @@ static void string_abi(struct slice s, bool *cxx11, bool *old)
 static void add_import(struct modelso *m, const struct version_map *map, struct slice name, size_t i, bool weak)
 {
 	struct modelso_import im = {.name = name, .weak = weak};
-	uint16_t index = i < m->n_versym ? m->versym[i] & 0x7fff : 0, k = map->of[index];
+	uint16_t index = 0;
+	if (i < map->versym.n / sizeof(index))
+		memcpy(&index, map->versym.p + i * sizeof(index), sizeof(index));
+	uint16_t k = map->of[index & 0x7fff];
 	if (k)
 		im.library = m->version[k - 1].library, im.version = m->version[k - 1].version;
 	im.origin = origin(name, im.version.n > 0);
@@ -159,7 +163,8 @@ static void add_import(struct modelso *m, const struct version_map *map, struct 
 static void add_kernel(struct modelso *m, struct slice name, enum modelso_kernel_kind kind, const Elf64_Sym *sym)
 {
 	uint32_t before = m->names.n;
-	intern_add(&m->names, name);
+	if (m->names.arena.total <= MODELSO_MAX_NAMES)
+		intern_add(&m->names, name);
 	if (m->names.n == before)
 		return;
 	GROW(m->kernel, m->n_kernel, m->cap_kernel, 1);
@@ -230,12 +235,8 @@ static int read_symbols(struct modelso *m, const struct elf_view *v, struct err 
 	elf_version_needs(v, add_version, map);
 	Elf64_Shdr sh;
 	uint32_t k = elf_find(v, NULL, SHT_GNU_versym);
-	if (k && elf_section(v, k, &sh)) {
-		struct slice d = elf_data(v, &sh);
-		m->n_versym = d.n / sizeof(*m->versym);
-		m->versym = xmalloc(d.n);
-		memcpy(m->versym, d.p, m->n_versym * sizeof(*m->versym));
-	}
+	if (k && elf_section(v, k, &sh))
+		map->versym = elf_data(v, &sh);
 	if (!elf_symbols(v, SHT_DYNSYM, &s)) {
 		free(map);
 		return err_set(err, EXIT_INPUT, "'%s' has no dynamic symbols: it is no shared library, or damaged",
@@ -446,6 +447,11 @@ int modelso_open(struct modelso *m, struct slice bytes, const char *name, struct
 	if (read_symbols(m, &v, err) < 0)
 		goto fail;
 	kernels_in_strings(m);
+	if (m->names.arena.total > MODELSO_MAX_NAMES) {
+		err_set(err, EXIT_INPUT, "'%s': the names of its kernels take more than %u MiB: it is damaged, or made to exhaust memory", name,
+			MODELSO_MAX_NAMES >> 20);
+		goto fail;
+	}
 	m->api = find_api(m);
 	m->runtime = find_runtime(m);
 	m->device_code = find_device(m);
@@ -467,6 +473,5 @@ void modelso_close(struct modelso *m)
 	free(m->entry);
 	free(m->import);
 	free(m->kernel);
-	free(m->versym);
 	*m = (struct modelso){0};
 }

@@ -142,8 +142,6 @@ struct modelso {
 	uint64_t run_impl, run_impl_size; /* address of AOTInductorModel::run_impl, 0 when not exported */
 
 	void *elf; /* libelf's */
-	uint16_t *versym;
-	size_t n_versym;
 	struct modelso_dwarf *dwarf; /* once asked for */
 	struct intern names;         /* versions by index, while opening */
 	struct arena arena;

@@ -2,11 +2,13 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
+#include <endian.h>
 #include <libelf.h>
 
+#include "aoti/modelso_elf.h"
 #include "aoti/modelso_part.h"
 
-enum { MAX_ROWS = 1 << 22, MAX_UNITS = 4096, MAX_PRODUCERS = 64 };
+enum { MAX_ROWS = 1 << 22, MAX_UNITS = 4096, MAX_PRODUCERS = 64, MAX_SECTION = 64 << 20 };
 
 struct modelso_dwarf {
 	Elf *elf;
@@ -46,6 +48,30 @@ static bool elsewhere(const struct modelso *m)
 	return modelso_section(m, ".gnu_debugaltlink", &data, NULL) || modelso_section(m, ".debug_sup", &data, NULL);
 }
 
+/* A section that libdw would need too much memory for: it inflates those that are compressed, and keeps rows of lines. */
+static bool too_large(const struct modelso *m)
+{
+	struct elf_view v;
+	Elf64_Shdr sh;
+	Elf64_Chdr ch;
+	if (elf_view_open(&v, m->bytes, m->name, NULL) < 0)
+		return true;
+	for (uint32_t i = 1; elf_section(&v, i, &sh); i++) {
+		const struct slice name = elf_name(&v, &sh), data = elf_data(&v, &sh);
+		uint64_t size = data.n;
+		if (sh.sh_flags & SHF_COMPRESSED && data.n >= sizeof(ch)) {
+			memcpy(&ch, data.p, sizeof(ch));
+			size = ch.ch_size;
+		} else if (slice_starts(name, ".zdebug") && data.n >= 12) { /* "ZLIB", then the size, the highest byte first */
+			memcpy(&size, data.p + 4, sizeof(size));
+			size = be64toh(size);
+		}
+		if (size > MAX_SECTION && slice_find(name, "debug"))
+			return true;
+	}
+	return false;
+}
+
 /* NULL when there is nothing to open. libelf takes a pointer that is not const, but only reads through it. */
 static struct modelso_dwarf *open_dwarf(struct modelso *m)
 {
@@ -54,7 +80,7 @@ static struct modelso_dwarf *open_dwarf(struct modelso *m)
 	struct modelso_dwarf *d = m->dwarf;
 	if (!d->opened) {
 		d->opened = true;
-		if (!modelso_has_lines(m) || elsewhere(m))
+		if (!modelso_has_lines(m) || elsewhere(m) || too_large(m))
 			return d;
 		elf_version(EV_CURRENT);
 		d->elf = elf_memory((char *)(uintptr_t)m->bytes.p, m->bytes.n);

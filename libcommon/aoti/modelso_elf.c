@@ -41,6 +41,19 @@ static int count_sections(struct elf_view *v, const char *name, struct err *err)
 	return 0;
 }
 
+static uint64_t largest(uint32_t type)
+{
+	switch (type) {
+	case SHT_SYMTAB: return ELF_MAX_SYMTAB;
+	case SHT_DYNSYM:
+	case SHT_DYNAMIC:
+	case SHT_GNU_versym:
+	case SHT_GNU_verneed:
+	case SHT_GNU_verdef: return ELF_MAX_TABLE;
+	default: return UINT64_MAX;
+	}
+}
+
 static int check_sections(struct elf_view *v, const char *name, struct err *err)
 {
 	Elf64_Shdr sh;
@@ -61,6 +74,9 @@ static int check_sections(struct elf_view *v, const char *name, struct err *err)
 			    "'%s': section %u lies at 0x%llx with 0x%llx bytes, but the file has 0x%zx: it was "
 			    "cut off, or its section table is damaged",
 			    name, i, (unsigned long long)sh.sh_offset, (unsigned long long)sh.sh_size, v->bytes.n);
+		if (sh.sh_size > largest(sh.sh_type))
+			return err_set(err, EXIT_INPUT, "'%s': section %u is a table of %llu MiB, of which at most %llu are read: it is damaged, or made to exhaust memory",
+				       name, i, (unsigned long long)sh.sh_size >> 20, (unsigned long long)largest(sh.sh_type) >> 20);
 	}
 	elf_section(v, names, &sh);
 	v->names = elf_data(v, &sh);

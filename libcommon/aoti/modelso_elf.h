@@ -10,6 +10,10 @@
 #include "base/base.h"
 
 #define ELF_MAX_NAME 16384 /* bytes of a symbol's name; C++ reaches 4 KB */
+/* Bytes of a table, whose rows cost more memory than they are: in a compressed package 1 MB can become 1 GiB of them. libtorch_cpu.so of
+ * torch 2.15 has 2 MB of dynamic symbols and 13 MB of others. */
+#define ELF_MAX_TABLE (16u << 20)
+#define ELF_MAX_SYMTAB (64u << 20)
 
 struct elf_view {
 	struct slice bytes;

@@ -7,6 +7,7 @@
 #include "aoti/package_part.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "io/write.h"
 
 /* ---- names ---- */
 
@@ -411,18 +412,13 @@ struct package_model *package_model(struct package *pkg, const char *name, struc
 	return NULL;
 }
 
-/* Stored ones lie in the file that was given: they cost what they are. */
-static int check_text(const struct package *pkg, const struct package_file *f, struct err *err)
+static bool is_text(struct slice name)
 {
 	static const char *const ends[] = {".cpp", ".json", ".py", ".txt", ".h"};
 	bool text = false;
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
-		text |= slice_ends(f->name, ends[i]);
-	if (!text || !f->member->method || f->member->size <= PACKAGE_MAX_TEXT)
-		return 0;
-	return err_set(err, EXIT_INPUT, "'%s': '%.*s' has %llu MiB when inflated: of a compressed text at most %u MiB are read", pkg->path,
-		       (int)(f->name.n < 120 ? f->name.n : 120), f->name.p, (unsigned long long)(f->member->size >> 20),
-		       PACKAGE_MAX_TEXT >> 20);
+		text |= slice_ends(name, ends[i]);
+	return text;
 }
 
 int package_data(struct package *pkg, uint32_t file, struct slice *data, struct err *err)
@@ -432,7 +428,7 @@ int package_data(struct package *pkg, uint32_t file, struct slice *data, struct 
 		return err_set(err, EXIT_INPUT, "'%s': there is no such file in the package", pkg->path);
 	struct package_file *f = &pkg->file[file];
 	if (f->member)
-		return check_text(pkg, f, err) < 0 ? -1 : zip_data(&pkg->zip, f->member, data, err);
+		return (is_text(f->name) ? zip_text : zip_data)(&pkg->zip, f->member, data, err);
 	if (!f->map) {
 		struct mapfile *map = xcalloc(1, sizeof(*map));
 		char *path = xstrndup(f->path.p, f->path.n);
@@ -446,6 +442,14 @@ int package_data(struct package *pkg, uint32_t file, struct slice *data, struct 
 	}
 	*data = f->map->bytes;
 	return 0;
+}
+
+int package_copy(struct package *pkg, uint32_t file, int fd, const char *what, struct err *err)
+{
+	struct slice data;
+	if (file && file < pkg->n_file && pkg->file[file].member && !is_text(pkg->file[file].name))
+		return zip_copy(&pkg->zip, pkg->file[file].member, fd, what, err);
+	return package_data(pkg, file, &data, err) < 0 ? -1 : write_all(fd, data.p, data.n, what, err);
 }
 
 /* ---- metadata ---- */

@@ -73,10 +73,11 @@ int package_open(struct package *pkg, const char *path, struct err *err);
 int package_open_exported(struct package *pkg, const char *path, struct err *err);
 void package_close(struct package *pkg);
 struct package_model *package_model(struct package *pkg, const char *name, struct err *err);
-/* Bytes of a file, valid until package_close. A large .so or blob is mapped, not read. Of a text that is compressed (torch stores them)
- * at most PACKAGE_MAX_TEXT: 1.4 MB can inflate to 1 GiB. */
-#define PACKAGE_MAX_TEXT (64u << 20)
+/* Bytes of a file, valid until package_close. A large .so or blob is mapped, not read, also where it is compressed (io/zip.h); of a text
+ * that is compressed (torch stores them) at most ZIP_MAX_TEXT are read. */
 int package_data(struct package *pkg, uint32_t file, struct slice *data, struct err *err);
+/* The same into a new file. */
+int package_copy(struct package *pkg, uint32_t file, int fd, const char *what, struct err *err);
 
 /* What the *_metadata.json says; slices into the file, empty when absent. */
 struct package_metadata {

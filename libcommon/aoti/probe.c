@@ -1,10 +1,12 @@
 /* The parent: starts the child, bounds and reads what it answers, and says how it ended. */
 #include "aoti/probe_child.h"
 #include "base/child.h"
+#include "io/output.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio_ext.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -27,15 +29,7 @@ static const char *const phase_doing[N_PHASES] = {
 
 static int answer(int fd, char tag, struct slice text)
 {
-	if (write(fd, &tag, 1) != 1)
-		return EXIT_ENVIRON;
-	for (size_t at = 0; at < text.n;) {
-		ssize_t n = write(fd, text.p + at, text.n - at);
-		if (n < 0 && errno != EINTR)
-			return EXIT_ENVIRON;
-		at += n > 0 ? (size_t)n : 0;
-	}
-	return 0;
+	return write_all(fd, &tag, 1, "the answer", NULL) < 0 || write_all(fd, text.p, text.n, "the answer", NULL) < 0 ? EXIT_ENVIRON : 0;
 }
 
 static int set_up(struct probe_job *j, struct err *err)
@@ -126,6 +120,8 @@ static int how_it_ended(const struct child_result *r, const struct probe_shared 
 		err_set(err, status, "cannot probe: it tried %s, which the sandbox forbids, %s", buf_str(&b), doing);
 	} else if (r->how == CHILD_TIMED_OUT) {
 		err_set(err, status, "cannot probe: not done after %d ms, %s", timeout_ms, doing);
+	} else if (r->how == CHILD_SIGNALED && r->sig == SIGSYS) { /* where the handler cannot run; fork() of glibc 2.41 blocks all signals */
+		err_set(err, status, "cannot probe: it tried a system call (SIGSYS), which the sandbox forbids, %s", doing);
 	} else {
 		child_describe(r, &b);
 		err_set(err, status, "cannot probe: %s %s", buf_str(&b), doing);

@@ -39,6 +39,16 @@ void buf_addf(struct buf *b, const char *fmt, ...)
 	va_end(ap);
 }
 
+void buf_addf_clean(struct buf *b, const char *fmt, ...)
+{
+	const size_t from = b->len, n = strlen(fmt), end = n && (fmt[n - 1] == '\n' || fmt[n - 1] == '\t');
+	va_list ap;
+	va_start(ap, fmt);
+	buf_addvf(b, fmt, ap);
+	va_end(ap);
+	clean_text(b->p + from, b->len - from - end);
+}
+
 void buf_add_u64(struct buf *b, uint64_t v)
 {
 	char tmp[20];

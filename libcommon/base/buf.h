@@ -57,6 +57,8 @@ static inline void buf_add_clean(struct buf *b, struct slice s)
 	if (s.n)
 		clean_text(b->p + b->len - s.n, s.n);
 }
+/* buf_addf() of a line or of a cell, with clean_text() but for a '\n' or '\t' that fmt ends in: no name in it forges a line or a cell. */
+void buf_addf_clean(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static inline struct slice buf_slice(const struct buf *b) { return slice_of(b->p, b->len); }
 
 #endif

@@ -53,6 +53,7 @@ struct fact_input {
 	uint64_t bytes, lines, records;
 	int64_t rank;            /* -1: none */
 	double seconds;          /* all compilation, < 0: not known */
+	const char *unread;      /* a read error: why; what came before it is here. NULL */
 	struct fact_config config;
 };
 

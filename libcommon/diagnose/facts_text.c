@@ -583,6 +583,7 @@ static void read_all(struct text_reading *r, struct input *in, const struct fact
 		pattern_scan_release(&scan);
 	}
 	r->t.lost = in->lost;
+	r->f->input[r->input].unread = in->unread ? in->lost : NULL;
 	window_release(&w);
 	textlog_finish(&r->t);
 }

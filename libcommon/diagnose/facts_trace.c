@@ -284,6 +284,7 @@ static void take_input(struct trace_reading *r)
 	in->lines = r->t.lines;
 	in->records = r->t.records;
 	in->rank = r->t.rank;
+	in->unread = r->t.unread;
 	if (r->t.compile_seconds > 0)
 		in->seconds = r->t.compile_seconds;
 	for (unsigned i = 0; i < DAMAGE_COUNT; i++) {
@@ -444,6 +445,7 @@ int facts_add_trace(struct facts *f, const char *path, const struct facts_option
 	struct trace_reading r = {.f = f, .o = o, .first_compile = f->n_compile, .first_bound = f->n_bound};
 	const struct trace_hooks hooks = {
 		.ctx = &r, .record = on_record, .emit = phases_emit, .commit = phases_commit, .free_slot = phases_free_slot,
+		.in_part = true,
 	};
 	r.input = facts_input(f, FACT_TRACE, path);
 	trace_init(&r.t, path);

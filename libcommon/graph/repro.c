@@ -11,6 +11,7 @@ void repro_release(struct repro *r)
 	arena_release(&r->arena);
 	if (r->file.path)
 		mapfile_close(&r->file);
+	zip_close(&r->zip);
 	if (r->package.path)
 		mapfile_close(&r->package);
 	*r = (struct repro){0};

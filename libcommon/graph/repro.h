@@ -51,6 +51,7 @@
 #define PT2_GRAPH_REPRO_H
 #include "graph/graph.h"
 #include "io/mapfile.h"
+#include "io/zip.h"
 
 enum repro_form { REPRO_AFTER_AOT, REPRO_AFTER_DYNAMO, REPRO_AOTI, REPRO_GRAPH };
 const char *repro_form_name(enum repro_form f); /* "aot", "dynamo", "aot_inductor", "graph" */
@@ -107,6 +108,7 @@ struct repro {
 	struct arena arena;
 	struct mapfile file;    /* what repro_open opened: the texts point there */
 	struct mapfile package; /* REPRO_AOTI: the exported program, whose weights are storages' bytes */
+	struct zip zip;         /* in it: weights that are compressed are inflated here */
 	enum repro_form form;
 	bool old;               /* a form of PyTorch 1.13 to 2.0 */
 	struct slice path, dir; /* the file, and the folder its relative paths start at ("" is the current one) */
@@ -166,8 +168,8 @@ int repro_storage_path(const struct repro *r, uint32_t storage, struct buf *b);
 /* A file of SAVE_DIR/storages: a torch.save of an untyped storage (torch 2.13, torch/utils/_content_store.py). */
 struct repro_bytes {
 	struct mapfile file;
+	struct zip zip;
 	struct slice bytes;
-	char *inflated;
 };
 int repro_bytes_open(struct repro_bytes *s, const char *path, struct err *err);
 int repro_bytes_read(struct repro_bytes *s, struct slice zip, const char *path, struct err *err); /* zip must live as long */
@@ -209,6 +211,7 @@ struct repro_note {
 	struct slice signature; /* of the failure, any number of lines */
 	struct slice verified;  /* "fails the same way in a fresh process", "does NOT fail in a fresh process: ..." */
 	struct slice versions;  /* "torch 2.13.0+cpu, Python 3.11.2, gcc 12.2.0", any number of lines */
+	struct slice origin;    /* where in the original it begins: "difference begins at relu and leaves through add" */
 	struct slice more;      /* further lines */
 	struct slice error;     /* REPRO_PLAIN: the error as it was, any number of lines */
 };

@@ -11,12 +11,10 @@
 #include "base/json.h"
 #include "graph/graph_json.h"
 #include "graph/repro_part.h"
-#include "io/zip.h"
 #include "tensor/tensor.h"
 
 struct packaged {
 	struct repro *r;
-	struct zip zip;
 	struct slice root, name; /* "exported_program/", "model" */
 	struct slice model;
 	struct json_tape t, weights, constants;
@@ -30,21 +28,21 @@ static int find_model(struct packaged *p)
 {
 	struct zip_member *found = NULL;
 	size_t at = 0;
-	for (size_t i = 0; i < p->zip.n; i++) {
-		const struct slice n = p->zip.v[i].name;
+	for (size_t i = 0; i < p->r->zip.n; i++) {
+		const struct slice n = p->r->zip.v[i].name;
 		const char *models = slice_find(n, "models/");
 		if (!models || !slice_ends(n, ".json") || (models > n.p && models[-1] != '/'))
 			continue;
 		if (found)
 			return err_set(p->err, EXIT_INPUT, "'%s': holds several exported programs: give one of them alone", p->path);
-		found = &p->zip.v[i];
+		found = &p->r->zip.v[i];
 		at = (size_t)(models - n.p);
 	}
 	if (!found)
 		return err_set(p->err, EXIT_INPUT, "'%s': holds no exported program (models/NAME.json): an AOTInductor package has no graph", p->path);
 	p->root = slice_of(found->name.p, at);
 	p->name = slice_of(found->name.p + at + 7, found->name.n - at - 7 - 5);
-	return zip_data(&p->zip, found, &p->model, p->err);
+	return zip_text(&p->r->zip, found, &p->model, p->err);
 }
 
 /* A member under ROOT; false: there is none, or it cannot be read. */
@@ -55,18 +53,10 @@ static bool get_member(struct packaged *p, const char *folder, struct slice name
 	buf_adds(&b, folder);
 	buf_add_slice(&b, name);
 	buf_adds(&b, tail);
-	struct zip_member *m = zip_find(&p->zip, buf_slice(&b));
+	struct zip_member *m = zip_find(&p->r->zip, buf_slice(&b));
 	buf_release(&b);
 	struct err ignored;
-	return m && zip_data(&p->zip, m, data, &ignored) == 0;
-}
-
-/* zip_data's inflated bytes go with the zip; stored ones stay as long as the mapping. */
-static struct slice kept_bytes(struct packaged *p, struct slice data)
-{
-	const struct slice map = p->r->package.bytes;
-	const bool mapped = data.n && (uintptr_t)data.p >= (uintptr_t)map.p && (uintptr_t)data.p < (uintptr_t)map.p + map.n;
-	return mapped ? data : repro_keep(p->r, data);
+	return m && (slice_ends(m->name, ".json") ? zip_text : zip_data)(&p->r->zip, m, data, &ignored) == 0;
 }
 
 static uint32_t read_config(struct packaged *p, struct json_tape *t, const char *folder, const char *tail)
@@ -206,7 +196,7 @@ static void take_values(struct packaged *p, uint32_t k, uint32_t node, struct sl
 	if (sample)
 		value = sample->data;
 	if (value.p && symsize_is_int(st->nbytes) && (uint64_t)st->nbytes.k == value.n)
-		st->bytes = kept_bytes(p, value);
+		st->bytes = value;
 }
 
 static void open_samples(struct packaged *p)
@@ -235,7 +225,7 @@ static int read_all(struct packaged *p)
 int repro_read_package(struct repro *r, const char *path, struct err *err)
 {
 	struct packaged p = {.r = r, .path = path, .err = err};
-	if (zip_open(&p.zip, r->package.bytes, path, err) < 0)
+	if (zip_open(&r->zip, r->package.bytes, arena_strndup(&r->arena, path, strlen(path)), err) < 0)
 		return -1;
 	const int rc = read_all(&p);
 	if (p.samples)
@@ -243,7 +233,6 @@ int repro_read_package(struct repro *r, const char *path, struct err *err)
 	json_tape_release(&p.t);
 	json_tape_release(&p.weights);
 	json_tape_release(&p.constants);
-	zip_close(&p.zip);
 	return rc;
 }
 

@@ -451,8 +451,10 @@ static void add_note(struct plain_writer *w, struct buf *b)
 	if (!n)
 		return;
 	buf_addc(b, '\n');
-	add_comment(b, "", n->error.n ? n->error : n->signature);
-	buf_adds(b, n->error.n || n->signature.n ? "#\n" : "");
+	add_comment(b, "", n->error);
+	buf_adds(b, n->error.n ? "#\n" : "");
+	add_comment(b, "failure: ", n->signature);
+	add_comment(b, "in the original the ", n->origin);
 	add_comment(b, "versions: ", n->versions);
 	buf_add_slice(&made, n->tool);
 	buf_addf(&made, ": %.*s", (int)n->command.n, n->command.p);

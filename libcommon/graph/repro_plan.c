@@ -248,7 +248,8 @@ static int given_input(struct planning *w, const struct repro_given *v, struct p
 	to->original = input;
 	to->block = in->block;
 	if (in->kind == REPRO_TENSOR) {
-		rc = original_storage(w, in->storage, v->own_memory, to->name, &to->storage) < 0 || add_layout(w, g, &g->meta[in->meta], to->name, &b) < 0;
+		rc = original_storage(w, in->storage, v->own_memory, to->name, &to->storage) < 0 ||
+		     add_layout(w, g, &g->meta[in->meta], to->name, &b) < 0;
 		if (!rc && !(symsize_is_int(in->offset) && in->offset.k == 0)) {
 			buf_adds(&b, ", storage_offset=");
 			rc = add_size(w, g, in->offset, to->name, &b) < 0;
@@ -298,6 +299,18 @@ static int in_memory(struct planning *w, const struct repro_input *memory, const
 	return 0;
 }
 
+/* Does an input of the program lie in this storage of r, as it was? Then others that share it do so, too. */
+static bool is_kept(const struct planning *w, uint32_t storage)
+{
+	for (size_t i = 0; w->how->given && i < w->how->n_given; i++) {
+		const struct repro_given *v = &w->how->given[i];
+		if (v->how == REPRO_GIVE_INPUT && !v->own_memory && v->input < w->r->n_inputs && w->r->input[v->input].kind == REPRO_TENSOR &&
+		    w->r->input[v->input].storage == storage)
+			return true;
+	}
+	return false;
+}
+
 /* A storage that is made: the one of its key, if there is one. */
 static uint32_t made_storage(struct planning *w, const struct plan_storage *s)
 {
@@ -336,7 +349,10 @@ static int make_tensor(struct planning *w, const struct repro_given *v, const st
 	} else if (repro_tensor_bytes(w->g, m, values(w, w->g), &s.n, &why) < 0) {
 		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: %s", (int)to->name.n, to->name.p, why.text);
 	}
-	to->storage = made_storage(w, &s);
+	if (data || !v->memory || !is_kept(w, v->memory->storage))
+		to->storage = made_storage(w, &s);
+	else if (original_storage(w, v->memory->storage, false, to->name, &to->storage) < 0)
+		return -1;
 	to->requires_grad = v->requires_grad || m->requires_grad;
 	to->is_leaf = !v->non_leaf;
 	const int rc = add_layout(w, w->g, m, to->name, &b) < 0 ? -1 : note_layout(w, w->g, m, symsize_int(offset), to);

@@ -369,7 +369,7 @@ static int take_item(struct reading *s, const struct item *it)
 {
 	struct repro *r = s->r;
 	/* The last is the one that is run: torch 2.15 writes classes of subgraphs before it. */
-	if (!s->args_item.whole.p && !s->first_args && is_class(it)) {
+	if ((!s->class_item.whole.p || (!s->args_item.whole.p && !s->first_args)) && is_class(it)) {
 		const char *after = it->whole.p + it->whole.n;
 		s->class_item = *it;
 		r->foot = slice_of(after, (size_t)(s->text.p + s->text.n - after));

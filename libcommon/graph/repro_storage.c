@@ -48,23 +48,15 @@ static struct zip_member *find_data(struct zip *z)
 
 int repro_bytes_read(struct repro_bytes *s, struct slice zip, const char *path, struct err *err)
 {
-	struct zip z;
-	if (zip_open(&z, zip, path, err) < 0)
+	if (zip_open(&s->zip, zip, path, err) < 0)
 		return -1;
-	struct zip_member *m = find_data(&z);
-	int rc = -1;
+	struct zip_member *m = find_data(&s->zip);
 	if (!m)
 		err_set(err, EXIT_INPUT, "'%s': is no stored input of torch: it has no data/0", path);
-	else
-		rc = zip_data(&z, m, &s->bytes, err);
-	if (rc == 0 && m->inflated) {
-		s->inflated = xmalloc(s->bytes.n + 1);
-		if (s->bytes.n)
-			memcpy(s->inflated, s->bytes.p, s->bytes.n);
-		s->bytes.p = s->inflated;
-	}
-	zip_close(&z);
-	return rc;
+	else if (zip_data(&s->zip, m, &s->bytes, err) == 0)
+		return 0;
+	zip_close(&s->zip);
+	return -1;
 }
 
 int repro_bytes_open(struct repro_bytes *s, const char *path, struct err *err)
@@ -80,7 +72,7 @@ int repro_bytes_open(struct repro_bytes *s, const char *path, struct err *err)
 
 void repro_bytes_close(struct repro_bytes *s)
 {
-	free(s->inflated);
+	zip_close(&s->zip);
 	if (s->file.path)
 		mapfile_close(&s->file);
 	*s = (struct repro_bytes){0};

@@ -82,6 +82,7 @@ static void write_note(struct writer *w)
 		note_text(w->b, "command: ", note->command);
 		note_text(w->b, "original: ", note->original);
 		note_text(w->b, "failure: ", note->signature);
+		note_text(w->b, "in the original the ", note->origin);
 		note_text(w->b, "verified: ", note->verified);
 		note_text(w->b, "versions: ", note->versions);
 		note_text(w->b, "", note->more);
@@ -487,9 +488,29 @@ static void write_statements(struct writer *w, struct slice text)
 	}
 }
 
+/* torch's run_repro traces the graph again, and make_fx takes all results of flex_attention out of its tuple: Inductor's lowering for the
+ * CPU has fewer (torch 2.15: IndexError, where the failure was another). */
+static const char make_fx_helper[] =
+	"\n\ndef _repro_make_fx(mod, **how):\n"
+	"    \"\"\"Without results of flex_attention that nobody takes: Inductor may not have them.\"\"\"\n"
+	"    import operator\n"
+	"    from torch.fx.experimental.proxy_tensor import make_fx\n"
+	"    def traced(*args):\n"
+	"        gm = make_fx(mod, **how)(*args)\n"
+	"        for node in reversed(gm.graph.nodes):\n"
+	"            if node.target is operator.getitem and not node.users:\n"
+	"                gm.graph.erase_node(node)\n"
+	"        gm.recompile()\n"
+	"        return gm\n"
+	"    return traced\n\n\n";
+
 static void write_aot_foot(struct writer *w)
 {
+	const bool flex = slice_find(buf_slice(&w->code), "torch.ops.higher_order.flex_attention");
+	buf_adds(w->b, flex ? make_fx_helper : "");
 	buf_adds(w->b, "if __name__ == '__main__':\n    from torch._dynamo.repro.after_aot import run_repro\n");
+	if (flex)
+		buf_adds(w->b, "    import torch._dynamo.repro.after_aot as _repro_aot\n    _repro_aot.make_fx = _repro_make_fx\n");
 	write_statements(w, w->r->setup);
 	write_warnings(w);
 	buf_adds(w->b, "    with torch.no_grad():\n        run_repro(mod, load_args, ");
@@ -576,7 +597,6 @@ int plan_text(const struct plan *p, const struct repro *r, const struct repro_pr
 	write_head(&w);
 	buf_adds(b, has_constructors(how->graph ? how->graph : &r->graph) ? "\n" : "\nfrom torch.nn import *\n");
 	buf_add_slice(b, buf_slice(&w.code));
-	buf_release(&w.code);
 	if (w.form == REPRO_AFTER_DYNAMO)
 		write_mod(&w);
 	buf_addc(b, '\n');
@@ -586,6 +606,7 @@ int plan_text(const struct plan *p, const struct repro *r, const struct repro_pr
 	else
 		write_mod(&w);
 	(w.form == REPRO_AFTER_DYNAMO ? write_dynamo_foot : w.form == REPRO_AOTI ? write_aoti_foot : write_aot_foot)(&w);
+	buf_release(&w.code);
 	return 0;
 }
 

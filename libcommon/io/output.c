@@ -1,3 +1,4 @@
+#include "base/diag.h"
 #include "io/output.h"
 
 #include <dirent.h>
@@ -7,7 +8,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +21,7 @@ struct output {
 /* Whoever makes, renames or removes an output under its temporary name holds the lock. The signal's thread takes it for good: a
  * commit is then either done, and what is left under the temporary name goes, or never begins. */
 static struct output *open_outputs;
+static pid_t owner; /* of them: a fork that dies leaves them alone */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -48,6 +49,9 @@ static struct output *add(const char *path, bool dir)
 	o->dir = dir;
 	o->fd = -1;
 	pthread_mutex_lock(&lock);
+	if (!owner)
+		diag_at_die(output_abort_all);
+	owner = getpid();
 	o->next = open_outputs;
 	open_outputs = o;
 	pthread_mutex_unlock(&lock);
@@ -79,12 +83,14 @@ struct output *output_file(const char *path, struct err *err)
 	/* A link stays: the file that it names is replaced. */
 	bool link = exists && lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 	char *real = link && stat(path, &st) == 0 && S_ISREG(st.st_mode) ? realpath(path, NULL) : NULL;
+	/* /dev/stdout, a named pipe: nothing to replace; nor where standard output is a file that has no name any more. */
+	bool in_place = exists && (!S_ISREG(st.st_mode) || (link && !real));
 	struct output *o = add(real ? real : path, false);
 	free(real);
-	if (exists && !S_ISREG(st.st_mode)) { /* /dev/stdout, a named pipe: nothing to replace */
+	if (in_place) {
 		free(o->tmp);
 		o->tmp = NULL;
-		o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		o->fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
 	} else {
 		pthread_mutex_lock(&lock);
 		o->fd = open(o->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -177,6 +183,13 @@ struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd
 
 int output_fd(const struct output *o) { return o->fd; }
 
+const char *output_inner(const char *folder, const char *name)
+{
+	static _Thread_local char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%s%s%s", folder, slice_ends(slice_str(folder), "/") ? "" : "/", name);
+	return path;
+}
+
 void output_discard(const struct output *o, const char *name)
 {
 	char *path = xasprintf("%s/%s", o->tmp, name);
@@ -256,6 +269,8 @@ void output_abort(struct output *o)
 
 void output_abort_all(void)
 {
+	if (getpid() != owner)
+		return;
 	pthread_mutex_lock(&lock);
 	for (struct output *o = open_outputs; o; o = o->next)
 		take_away(o);
@@ -308,72 +323,4 @@ void output_watch_signals(void)
 		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	else
 		pthread_detach(t);
-}
-
-static int write_failed(const char *what, struct err *err)
-{
-	if (errno == EPIPE) {
-		if (err) {
-			err->status = EXIT_FINE;
-			err->text[0] = 0;
-		}
-		return -1;
-	}
-	return err_errno(err, EXIT_ENVIRON, "cannot write '%s'", what);
-}
-
-int write_all(int fd, const void *p, size_t n, const char *what, struct err *err)
-{
-	while (n) {
-		ssize_t r = write(fd, p, n);
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r <= 0)
-			return write_failed(what, err);
-		p = (const char *)p + r;
-		n -= (size_t)r;
-	}
-	return 0;
-}
-
-int pwrite_all(int fd, const void *p, size_t n, uint64_t at, const char *what, struct err *err)
-{
-	while (n) {
-		ssize_t r = pwrite(fd, p, n, (off_t)at);
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r <= 0)
-			return write_failed(what, err);
-		p = (const char *)p + r;
-		n -= (size_t)r;
-		at += (uint64_t)r;
-	}
-	return 0;
-}
-
-int copy_all(int from, int to, const char *what, struct err *err)
-{
-	off_t at = 0;
-	for (;;) {
-		ssize_t r = sendfile(to, from, &at, 1 << 30);
-		if (r == 0)
-			return 0;
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r < 0 && at == 0 && (errno == EINVAL || errno == ENOSYS))
-			break; /* an output opened with O_APPEND */
-		if (r < 0)
-			return write_failed(what, err);
-	}
-	char buf[1 << 16];
-	for (;;) {
-		ssize_t r = pread(from, buf, sizeof(buf), at);
-		if (r < 0)
-			return err_errno(err, EXIT_ENVIRON, "cannot read back temporary data");
-		if (r == 0)
-			return 0;
-		if (write_all(to, buf, (size_t)r, what, err) < 0)
-			return -1;
-		at += r;
-	}
 }

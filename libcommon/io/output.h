@@ -9,11 +9,11 @@
  *
  * Until commit, output_abort, die() and the signals of output_watch_signals() remove what was made. Nothing else is
  * ever deleted: an existing folder is replaced only when `replace` is asked for and `is_ours` says it may be.
- * Belongs to the tools: it keeps a list of open outputs for the signals.
+ * Belongs to the tools: it keeps a list of open outputs for die() and the signals.
  */
 #ifndef PT2_OUTPUT_H
 #define PT2_OUTPUT_H
-#include "base/base.h"
+#include "io/write.h"
 
 struct output;
 
@@ -24,6 +24,8 @@ struct output *output_dir(const char *path, bool replace, bool (*is_ours)(int fd
 int output_fd(const struct output *o);
 /* Remove a folder that was made in an output directory. */
 void output_discard(const struct output *o, const char *name);
+/* "FOLDER/NAME": a file of an output folder as errors name it. Of this thread, until the next call. */
+const char *output_inner(const char *folder, const char *name);
 /* Frees o, also when it fails: there is nothing left to abort then. */
 int output_commit(struct output *o, struct err *err);
 void output_abort(struct output *o);
@@ -35,12 +37,6 @@ void output_fail_writes(void);
 void output_watch_signals(void);
 void output_abort_all(void);
 
-/* Write everything; what names the target in the error text. EPIPE is reported with err->text empty and status
- * EXIT_FINE: the reader had enough, which is no error. */
-int write_all(int fd, const void *p, size_t n, const char *what, struct err *err);
-int pwrite_all(int fd, const void *p, size_t n, uint64_t at, const char *what, struct err *err);
-/* Copy a whole file (from its start) to fd. */
-int copy_all(int from, int to, const char *what, struct err *err);
 /* A file or folder with all in it; what cannot be removed stays. */
 void remove_tree(const char *path);
 

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RANDOM "XXXXXX"
 #define BOOT_ID 64
 
 static const struct {
@@ -31,39 +30,6 @@ struct temp {
 };
 static struct temp *temps;
 
-int temp_failed(struct err *err)
-{
-	static const char hint[] = " (TMPDIR names another folder)";
-	/* A file that may not be so large is a limit of the process (ulimit -f), wherever it lies. */
-	if (err && err->status == EXIT_ENVIRON && !strstr(err->text, "TMPDIR") && !strstr(err->text, strerror(EFBIG))) {
-		size_t n = strnlen(err->text, sizeof(err->text) - sizeof(hint));
-		memcpy(err->text + n, hint, sizeof(hint));
-	}
-	return -1;
-}
-
-/* ---- where ---- */
-
-static int parent(size_t longest, char path[PATH_MAX], struct err *err)
-{
-	const char *tmp = getenv("TMPDIR");
-	if (!tmp || !*tmp)
-		tmp = "/tmp";
-	if (*tmp == '/' && strlen(tmp) < PATH_MAX) {
-		memcpy(path, tmp, strlen(tmp) + 1);
-	} else if (!realpath(tmp, path)) {
-		err_errno(err, EXIT_ENVIRON, "cannot make a folder in '%.300s'", tmp);
-		return temp_failed(err);
-	}
-	if (longest && strlen(path) > longest)
-		memcpy(path, "/tmp", sizeof("/tmp"));
-	if (strlen(path) > TEMP_LONGEST - 32) {
-		err_set(err, EXIT_ENVIRON, "cannot make a folder in '%.80s...': the path has more than %d bytes", path, TEMP_LONGEST - 32);
-		return temp_failed(err);
-	}
-	return 0;
-}
-
 static void boot_id(char id[BOOT_ID])
 {
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -79,7 +45,7 @@ static bool name_is_ours(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		size_t n = strlen(kinds[i].prefix);
-		if (!strncmp(name, kinds[i].prefix, n) && strlen(name) == n + strlen(RANDOM))
+		if (!strncmp(name, kinds[i].prefix, n) && strlen(name) == n + strlen(TEMP_RANDOM))
 			return true;
 	}
 	return false;
@@ -154,12 +120,12 @@ static int make_mark(const char *folder, const char *boot)
 char *temp_folder(enum temp_kind kind, struct err *err)
 {
 	char in[PATH_MAX], boot[BOOT_ID];
-	if (parent(kinds[kind].longest, in, err) < 0)
+	if (temp_place(kinds[kind].longest, in, err) < 0)
 		return NULL;
 	boot_id(boot);
 	sweep(in, boot);
 	for (int tries = 0; tries < 10; tries++) {
-		char *path = xasprintf("%s/%s" RANDOM, in, kinds[kind].prefix);
+		char *path = xasprintf("%s/%s" TEMP_RANDOM, in, kinds[kind].prefix);
 		int mark = mkdtemp(path) ? make_mark(path, boot) : -1;
 		if (mark >= 0) {
 			static bool told;
@@ -198,27 +164,4 @@ void temp_folder_remove(char *path)
 		free(t);
 	}
 	free(path);
-}
-
-static char file_name[TEMP_LONGEST + 32] = "temporary file";
-
-const char *temp_file_name(void) { return file_name; }
-
-int temp_file(struct err *err)
-{
-	char in[PATH_MAX];
-	if (parent(0, in, err) < 0)
-		return -1;
-	snprintf(file_name, sizeof(file_name), "%.*s/(temporary file)", TEMP_LONGEST, in);
-	int fd = open(in, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		return fd;
-	char *name = xasprintf("%s/pt2utils." RANDOM, in);
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(name);
-	else
-		temp_failed((err_errno(err, EXIT_ENVIRON, "cannot make a temporary file in '%s'", in), err));
-	free(name);
-	return fd;
 }

@@ -5,7 +5,7 @@
  *     ...
  *     temp_folder_remove(folder);                      // with all that is in it; die() does it, too
  *
- * They lie in $TMPDIR, which may be relative, else in /tmp. The path is absolute: commands that are started elsewhere find it.
+ * They lie where temporary files do (io/tempfile.h). The path is absolute: commands that are started elsewhere find it.
  *
  * kill -9 leaves them. So each holds a file (TEMP_MARK) that its owner keeps locked, and the next that makes one removes those of the
  * same user in the same folder whose lock is free. It is the lock that tells, never the age; what has no such file, or a name that is
@@ -16,10 +16,9 @@
  */
 #ifndef PT2_TEMPFOLDER_H
 #define PT2_TEMPFOLDER_H
-#include "base/base.h"
+#include "io/tempfile.h"
 
 #define TEMP_MARK ".pt2utils" /* no name of a model's file begins with a dot (live/run.c) */
-#define TEMP_LONGEST 480      /* bytes of the path */
 
 enum temp_kind { TEMP_PRINTER, TEMP_NANASSERT, TEMP_EXPLAIN, TEMP_MINIFY, TEMP_RUN, TEMP_LIVE };
 
@@ -27,11 +26,5 @@ enum temp_kind { TEMP_PRINTER, TEMP_NANASSERT, TEMP_EXPLAIN, TEMP_MINIFY, TEMP_R
 char *temp_folder(enum temp_kind kind, struct err *err);
 /* NULL is none. Frees the path. */
 void temp_folder_remove(char *path);
-/* An unlinked temporary file in the same place. */
-int temp_file(struct err *err);
-/* What messages call the one made last: "/tmp/(temporary file)". */
-const char *temp_file_name(void);
-/* Of a failure in such a folder (no room, nothing may be executed): says behind err's text, once, how to have another. -1. */
-int temp_failed(struct err *err);
 
 #endif

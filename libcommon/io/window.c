@@ -16,6 +16,7 @@ static ssize_t read_some(struct input *in, char *to, size_t n)
 	while (r < 0 && errno == EINTR);
 	if (r < 0) {
 		in->lost = strerror(errno);
+		in->unread = true;
 		return 0;
 	}
 	__atomic_store_n(&in->consumed, in->consumed + (size_t)r, __ATOMIC_RELAXED); /* progress is shown by another thread */
@@ -84,6 +85,24 @@ void input_close(struct input *in)
 	buf_release(&in->tail);
 	in->fd = -1;
 	in->gz = NULL;
+}
+
+size_t input_head(const char *path, char *head, size_t n)
+{
+	struct stat st;
+	size_t got = 0;
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	for (ssize_t r = 1; fd >= 0 && r != 0 && got < n;) {
+		r = read(fd, head + got, n - got);
+		if (r < 0 && errno != EINTR)
+			break;
+		got += r > 0 ? (size_t)r : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	return got;
 }
 
 /* Decompressed bytes, 0 at the end. Members may follow one another (gzip a b > c; log rotation). */

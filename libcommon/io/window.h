@@ -33,6 +33,7 @@ struct input {
 	char *gzbuf;
 	bool gz_ended;     /* a gzip member ended whole; the file may end here */
 	const char *lost;  /* the input broke off: why (a truncated or corrupt .gz, a read error); what came before is good */
+	bool unread;       /* ... and it was the system that refused: then no answer may pass for one about all of it */
 };
 
 struct window {
@@ -49,6 +50,9 @@ int input_open(struct input *in, const char *path, struct err *err);
 /* 1: a window, 0: the end. Read errors and damaged gzip data end the input early and set in->lost. */
 int input_next(struct input *in, struct window *w, size_t want, window_cut *cut);
 void input_close(struct input *in);
+/* What a file is: its first n bytes, or as many as there are, as they lie (a .gz is not looked into). 0: no regular file. What a pipe
+ * gives would be gone once it is read: it is not even opened, for its writer would find the reader gone. */
+size_t input_head(const char *path, char *head, size_t n);
 void window_release(struct window *w);
 
 #endif

@@ -200,6 +200,7 @@ struct calls_log {
 	_Alignas(64) _Atomic uint64_t unlogged; /* calls that the filters left out, of Runs that have ended */
 	_Atomic uint64_t dropped;             /* records that found no slot */
 	_Atomic uint64_t saved;               /* bytes of saved tensors so far, against save_max */
+	_Atomic uint64_t unsaved;             /* a tensor's file could not be written: errno of the first. 0 */
 	_Alignas(64) struct calls_slot slot[];
 };
 
@@ -416,6 +417,11 @@ bool calls_next(struct calls_reader *r, struct call_record *rec);
 static inline uint64_t calls_unlogged(const struct calls_reader *r)
 {
 	return r->log ? atomic_load_explicit(&r->log->unlogged, memory_order_relaxed) : 0;
+}
+/* 0, or why (errno) the first tensor that was to be saved was not. */
+static inline int calls_unsaved(const struct calls_reader *r)
+{
+	return r->log ? (int)atomic_load_explicit(&r->log->unsaved, memory_order_relaxed) : 0;
 }
 const char *calls_name(const struct calls_reader *r, uint32_t name); /* "" when it is none */
 void calls_close(struct calls_reader *r);

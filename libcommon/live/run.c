@@ -63,12 +63,12 @@ static bool plain_name(struct slice name)
 	       !memchr(name.p, 0, name.n);
 }
 
-static int put_file(const char *path, struct slice bytes, struct err *err)
+static int put_file(struct package *pkg, uint32_t file, const char *path, struct err *err)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_errno(err, EXIT_ENVIRON, "cannot make '%s'", path);
-	int r = write_all(fd, bytes.p, bytes.n, path, err);
+	int r = package_copy(pkg, file, fd, path, err);
 	close(fd);
 	return r;
 }
@@ -80,13 +80,12 @@ static int unpack(struct run_job *j, struct package *pkg, const struct package_m
 	*size = 0;
 	for (uint32_t i = 0; i < m->n_file; i++) {
 		const struct package_file *f = &pkg->file[m->file[i]];
-		struct slice bytes;
 		if (!plain_name(f->name))
 			return err_set(err, EXIT_INPUT, "'%s' has a file of an odd name: '%.*s'", pkg->path,
 				       (int)(f->name.n < 80 ? f->name.n : 80), f->name.p);
-		if (package_data(pkg, m->file[i], &bytes, err) < 0 || put_file(in_folder(j, f->name), bytes, err) < 0)
+		if (put_file(pkg, m->file[i], in_folder(j, f->name), err) < 0)
 			return -1;
-		*size += bytes.n;
+		*size += f->size;
 	}
 	return 0;
 }

@@ -246,6 +246,9 @@ static struct repro_input made_input(const struct candidate *c, size_t i, const 
 	if (g->how == REPRO_GIVE_INT) {
 		in.kind = REPRO_SYMINT;
 		in.value = symsize_int(g->value);
+	} else if (g->how == REPRO_GIVE_GUESS) {
+		in.kind = REPRO_UNSUPPORTED; /* a document has no place for a guess */
+		in.expr = SLICE("'a tensor of unknown shape'");
 	} else if (f->meta != GRAPH_NONE && c->graph.meta[f->meta].kind == GMETA_TENSOR && dtype_info(c->graph.meta[f->meta].dtype)) {
 		in.requires_grad = c->graph.meta[f->meta].requires_grad;
 		if (g->memory)

@@ -71,8 +71,13 @@ static void write_head(struct journal *j, const struct journal_head *h)
 static int check_ours(int fd, const char *path, struct err *err)
 {
 	char first[128];
-	ssize_t n = pread(fd, first, sizeof(first), 0);
-	if (n > 0 && !memmem(first, (size_t)n, JOURNAL_SCHEMA, sizeof(JOURNAL_SCHEMA) - 1))
+	size_t n = 0;
+	ssize_t r;
+	while ((r = pread(fd, first + n, sizeof(first) - n, (off_t)n)) > 0 || (r < 0 && errno == EINTR))
+		n += r > 0 ? (size_t)r : 0;
+	if (r < 0 && errno != ESPIPE)
+		return err_errno(err, EXIT_INPUT, "cannot read the journal '%s'", path);
+	if (n && !memmem(first, n, JOURNAL_SCHEMA, sizeof(JOURNAL_SCHEMA) - 1))
 		return err_set(err, EXIT_USAGE, "'%s' is there and is no journal of fxminify; give another --journal", path);
 	return 0;
 }

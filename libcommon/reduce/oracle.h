@@ -44,8 +44,8 @@ struct signature {
 struct signature signature_copy(struct arena *arena, const struct signature *s);
 /* Is it the same failure? Kind, type and message are equal, and so is the innermost frame where both have one; the class of an
  * accuracy failure may be missing, and the phase in which a process died or hangs. Of hangs and of memory that ran out, the innermost frame
- * of one may be any of the other's: where exactly it is seen depends on the moment. check: a text that the message or type of b must hold (--check-str), which replaces all of this
- * but the kind. */
+ * of one may be any of the other's: where exactly it is seen depends on the moment. check: a text that the message or type of b must hold
+ * (--check-str), which replaces all of this but the kind. */
 bool signature_same(const struct signature *a, const struct signature *b, struct slice check);
 /* An error of a GPU's kernel ("CUDA error: an illegal memory access was encountered", and the like) is known by itself alone: it is
  * reported by whatever call comes after it, so that type, place and the words around it differ. True when the message, or the output of a

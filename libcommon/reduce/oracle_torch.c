@@ -25,6 +25,7 @@ struct worker {
 	struct torch_oracle *o;
 	bool recorded;       /* it answered `record`: tests may come */
 	unsigned in_flight, deaths, starts;
+	unsigned verified;   /* programs that its fresh processes were asked to run */
 	int64_t heard;       /* when it last said something */
 	struct buf wanted;   /* environment lines it is to be started with */
 };
@@ -45,6 +46,7 @@ struct torch_oracle {
 	bool has_record;
 	struct answer recorded;
 	struct buf values;       /* JSON of the last answer to `inputs` */
+	struct buf warning, said; /* to be told; what was told last */
 	struct err fatal;        /* status 0: none */
 };
 
@@ -99,7 +101,7 @@ static int worker_start(struct worker *w, struct err *err)
 	const char *const *launcher = o->spec.launcher ? o->spec.launcher[w - o->worker] : NULL;
 	struct buf setup = {0};
 	w->recorded = false;
-	w->in_flight = 0;
+	w->in_flight = w->verified = 0;
 	w->starts++;
 	int status = talk_setup(&o->spec, launcher != NULL, &setup, err);
 	if (status == 0)
@@ -168,7 +170,10 @@ static void take_message(void *user, struct peer *p, const struct json_tape *t, 
 	if (k != JSON_NONE)
 		json_u64(t, k, &id);
 	size_t i = flight_find(o, id);
-	if (slice_is(re, "record")) {
+	if (slice_is(re, "warning")) {
+		buf_reset(&o->warning);
+		json_unescape(t, json_get(t, root, "text"), &o->warning);
+	} else if (slice_is(re, "record")) {
 		said_record(o, w, t, root);
 	} else if (slice_is(re, "inputs")) {
 		buf_reset(&o->values);
@@ -177,7 +182,7 @@ static void take_message(void *user, struct peer *p, const struct json_tape *t, 
 		uint64_t pid;
 		if (json_u64(t, json_get(t, root, "pid"), &pid) && pid < INT32_MAX)
 			o->flight[i].pid = (int)pid;
-	} else if ((slice_is(re, "test") || slice_is(re, "users")) && i != SIZE_MAX && o->flight[i].peer == (int)(w - o->worker)) {
+	} else if ((slice_is(re, "test") || slice_is(re, "users") || slice_is(re, "verify")) && i != SIZE_MAX && o->flight[i].peer == (int)(w - o->worker)) {
 		struct answer *a = add_answer(o);
 		talk_outcome(t, root, &a->arena, &a->outcome);
 		w->in_flight--;
@@ -390,6 +395,8 @@ static void torch_close(struct oracle *oracle)
 	buf_release(&o->head);
 	buf_release(&o->record);
 	buf_release(&o->values);
+	buf_release(&o->warning);
+	buf_release(&o->said);
 	free(o->ready);
 	free(o->flight);
 	free(o->worker);
@@ -471,4 +478,59 @@ int torch_ask_inputs(struct oracle *oracle, const struct test *t, struct slice *
 	}
 	*json = buf_slice(&o->values);
 	return 0;
+}
+
+struct slice oracle_torch_warning(struct oracle *oracle)
+{
+	struct torch_oracle *o = torch_of(oracle);
+	struct buf last = o->said;
+	o->said = o->warning;
+	o->warning = last;
+	buf_reset(&o->warning);
+	return buf_slice(&o->said);
+}
+
+/* ---- verifying ---- */
+
+/* How many programs it can still run so; hello has how many processes there were. */
+static bool has_fresh(const struct worker *w)
+{
+	struct json_tape t = {0};
+	uint32_t root, k;
+	uint64_t n = 0;
+	json_tape_text(&t, w->peer.hello.p, w->peer.hello.len);
+	if (w->peer.hello.len && json_parse(&t, 0, w->peer.hello.len, &root) == 0 && (k = json_get(&t, root, "fresh")) != JSON_NONE)
+		json_u64(&t, k, &n);
+	json_tape_release(&t);
+	return w->recorded && w->verified < n;
+}
+
+int oracle_torch_verify(struct oracle *oracle, const char *path, const struct repro *r, bool hang, struct outcome *out, struct err *err)
+{
+	struct torch_oracle *o = torch_of(oracle);
+	struct flight f = {.id = ++o->last_id, .peer = -1, .began = peer_clock(), .users = true};
+	struct worker *w = NULL;
+	talk_env(r->line, r->n_lines, &f.env);
+	for (size_t i = 0; i < o->n_workers && !w; i++)
+		if (takes(&o->worker[i], buf_slice(&f.env)) && has_fresh(&o->worker[i]))
+			w = &o->worker[i];
+	int status = !w ? 0 : talk_verify(path, f.id, o->spec.timeout_ms, hang ? o->spec.stall_ms : 0, o->spec.launcher != NULL, &f.line, err);
+	if (!w || status < 0) {
+		buf_release(&f.env);
+		buf_release(&f.line);
+		return status;
+	}
+	f.peer = (int)(w - o->worker);
+	w->verified++;
+	w->in_flight++;
+	GROW(o->flight, o->n_flights, o->cap_flights, 1);
+	o->flight[o->n_flights++] = f;
+	peer_send(&w->peer, buf_slice(&f.line));
+	while (!o->n_ready && status == 0)
+		status = pump(o, 1000, err);
+	if (status == 1)
+		return err_set(err, EXIT_ENVIRON, "interrupted while the result was verified");
+	if (status < 0 || (status = torch_wait(oracle, 0, out, err)) < 0)
+		return -1;
+	return status == 1 && out->kind != OUTCOME_INFRA;
 }

@@ -11,11 +11,12 @@
  *     verifier_run(v, "repro.py", &r, &outcome, &err);           // in a fresh process, caches off
  *     verifier_close(v);
  *
- * The process is share/fxminify/{candidate,where,watch,oracle}.py, sent over its standard input as one program, so that any prefix that runs
+ * The process is share/fxminify/{candidate,where,watch,oracle}.py, sent over its standard input as one program: any prefix that runs
  * a program works: srun -n1, ssh host, kubectl exec -i. Nothing is assumed of the far side but a Python with torch; stored inputs, and
  * the program to verify, go along when there is a prefix. What is said over the two pipes, one JSON object a line:
  *
- *     > start   mode (oracle, record: no tests, verify), env [[name, value or null]], form, jobs, timeout, stall (s), memory (bytes), path [folders of modules]
+ *     > start   mode (oracle, record: no tests, verify), env [[name, value or null]], form, jobs, timeout, stall (s),
+ *             memory (bytes), path [folders of modules], fresh (keep processes for verify)
  *     < hello   pid, python, torch, git, cxx, cuda, session (its folder), env (what was kept of it), fixed (what was set), seconds;
  *               or error: the one line to tell
  *     > setup   form, code, head, imports, symbols, inputs, storages, accuracy, tracing_mode, backend, seed, ...
@@ -25,9 +26,10 @@
  *     > users   id                                                (answered as `test`)
  *     < started id, pid                                           (the process group, to be killed should the zygote die)
  *     < test    id, kind (outcome_name), type, message, frames, detail, phase, seconds, extra, output (last of what it printed)
- *     > inputs  id, feeds  < inputs: values [{kind, dtype, size, stride, offset, data (base64), same (the value before, whose data it has)}]
+ *     < warning text
+ *     > inputs  id, feeds  < inputs: values [{kind, dtype, size, stride, offset, data (base64) or same (the value that has its data)}]
  *     < alive                                                     (every five seconds while a test runs)
- *     > cancel  id     > verify  path, timeout, stall, files [{name, data (base64)}]  < verify     > quit
+ *     > cancel  id     > verify  id, path, timeout, stall, files [{name, data (base64)}]  < verify     > quit
  *
  * A feed: kind (recorded, random, int), name, meta, value; memory: the place in setup's inputs of that whose storage it lies in, with all
  * others that lie there; leaf: false.
@@ -38,7 +40,8 @@
  * imported, but for what the oracle must control (its REFUSED). A test whose lines differ from a process's restarts that process.
  *
  * extra (want_where): {"suspects": ["relu_3", ...], "how": "compiler message", "kernel": "cpp_fused_0", "line": "..."}: nodes of the
- * candidate's graph, best first.
+ * candidate's graph, best first. Of values that differ also "through": the outputs that come to differ. Only what makes an output of the
+ * original differ is a failure, but with strict_accuracy: oracle.py tries a candidate's wrong values in the original.
  *
  * Signals: a handler of the tool that runs ends oracle_torch, oracle_torch_values, verifier_start and verifier_run ("interrupted ...")
  * and makes oracle_wait return 0 early.
@@ -64,6 +67,7 @@ struct oracle_torch_spec {
 	uint64_t max_memory;                 /* a test's private memory beyond the process it is forked from; 0: four fifths of what is there */
 	uint64_t record_limit;               /* bytes of recorded values that are kept; 0: 16 GiB. Others are random */
 	uint64_t seed;
+	bool fresh;                          /* keep processes for oracle_torch_verify */
 	bool record_only;                    /* no tests will come: only what recording needs is imported, and nothing is warmed up */
 };
 /* Returns when the first process has recorded; others of several come when they come. */
@@ -97,6 +101,12 @@ struct oracle_value {
 };
 /* One for each feed, into v; bytes in arena. Blocks. Not while tests run. */
 int oracle_torch_values(struct oracle *o, const struct test *t, struct arena *arena, struct oracle_value *v, struct err *err);
+
+/* Runs a program, once, in one of the few processes that this one forked when it had imported torch and compiled nothing (spec's fresh):
+ * 1, and its outcome, as verifier_run; 0: none is left, or its environment lines are others: a verifier has to be started. */
+int oracle_torch_verify(struct oracle *o, const char *path, const struct repro *r, bool hang, struct outcome *out, struct err *err);
+/* What it has to say of itself since it was asked last that is no reason to stop; "". Until the next wait. */
+struct slice oracle_torch_warning(struct oracle *o);
 
 struct verifier;
 /* With the environment lines of spec->repro. */

@@ -19,7 +19,7 @@ void talk_test(const struct repro *original, const struct test *t, uint64_t id, 
 void talk_users(uint64_t id, struct buf *b);
 void talk_inputs(const struct repro *original, const struct test *t, uint64_t id, struct buf *b);
 /* remote: the program and its folder of inputs go along. */
-int talk_verify(const char *path, unsigned timeout_ms, unsigned stall_ms, bool remote, struct buf *b, struct err *err);
+int talk_verify(const char *path, uint64_t id, unsigned timeout_ms, unsigned stall_ms, bool remote, struct buf *b, struct err *err);
 /* The head without environment, symbols and comments: what is executed in front of a candidate. */
 void talk_head(const struct repro *r, struct buf *b);
 /* An answer as an outcome, its texts in arena. */

@@ -118,6 +118,8 @@ void talk_start(const struct oracle_torch_spec *spec, enum talk_mode mode, struc
 	json_out_double(&o, spec->timeout_ms / 1000.0, 3);
 	json_key(&o, "stall");
 	json_out_double(&o, spec->stall_ms / 1000.0, 3);
+	json_key(&o, "fresh");
+	json_out_bool(&o, spec->fresh);
 	json_member_u64(&o, "memory", spec->max_memory);
 	json_key(&o, "path");
 	json_arr(&o);
@@ -468,12 +470,13 @@ static int out_program(struct json_out *o, const char *path, struct err *err)
 	return status;
 }
 
-int talk_verify(const char *path, unsigned timeout_ms, unsigned stall_ms, bool remote, struct buf *b, struct err *err)
+int talk_verify(const char *path, uint64_t id, unsigned timeout_ms, unsigned stall_ms, bool remote, struct buf *b, struct err *err)
 {
 	struct json_out o;
 	char *absolute = realpath(path, NULL);
 	int status = 0;
 	begin(&o, b, "verify");
+	json_member_u64(&o, "id", id);
 	member_str(&o, "path", slice_str(absolute ? absolute : path));
 	json_key(&o, "timeout");
 	json_out_double(&o, timeout_ms / 1000.0, 3);
@@ -547,6 +550,7 @@ void talk_outcome(const struct json_tape *t, uint32_t k, struct arena *arena, st
 	buf_release(&b);
 	/* A process may also abort of it: destructors throw. */
 	bool died = out->kind == OUTCOME_CRASHED;
-	if ((died || out->kind == OUTCOME_RAISED) && signature_of_kernel_error(died ? out->output : text_of(t, k, "message", arena), &out->signature))
+	struct slice said = died ? out->output : text_of(t, k, "message", arena);
+	if ((died || out->kind == OUTCOME_RAISED) && signature_of_kernel_error(said, &out->signature))
 		out->kind = out->signature.kind = OUTCOME_RAISED;
 }

@@ -86,7 +86,7 @@ int verifier_run(struct verifier *v, const char *path, const struct repro *r, bo
 		status = again(v, buf_slice(&env), err);
 	v->used = true;
 	if (status == 0)
-		status = talk_verify(path, v->spec.timeout_ms, hang ? v->spec.stall_ms : 0, v->spec.launcher != NULL, &line, err);
+		status = talk_verify(path, 0, v->spec.timeout_ms, hang ? v->spec.stall_ms : 0, v->spec.launcher != NULL, &line, err);
 	if (status == 0)
 		peer_send(&v->peer, buf_slice(&line));
 	v->heard = peer_clock();

@@ -391,6 +391,27 @@ int runner_baseline(struct runner *r, struct candidate *c, struct outcome *out, 
 	return 0;
 }
 
+int runner_try(struct runner *r, struct candidate *c, enum verdict *v, struct err *err)
+{
+	const uint64_t key = candidate_hash(c);
+	struct answer known = *answer_of(r, key);
+	struct outcome out;
+	r->stopped = NULL;
+	if (known.known) {
+		r->count.remembered++;
+		*v = known.verdict;
+		return 0;
+	}
+	if (must_stop(r) || one_test(r, c, &out, err) < 0)
+		return -1;
+	*v = verdict_of(&out, &r->want, r->check);
+	write_down(r, &r->flight[0], &out, *v);
+	if (*v != VERDICT_INFRA)
+		remember(r, key, *v);
+	drop(r, 0);
+	return 0;
+}
+
 void runner_release(struct runner *r)
 {
 	cancel_after(r, RUNNER_NONE);

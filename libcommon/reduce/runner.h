@@ -81,6 +81,8 @@ void runner_remember(struct runner *r, const struct journal_record *record);
 int runner_baseline(struct runner *r, struct candidate *c, struct outcome *out, struct err *err);
 /* Any of n, the earlier the better (or the first: ordered); RUNNER_NONE. -1: stop, see stopped. */
 int runner_ask(struct runner *r, const struct proposals *p, size_t *winner, struct err *err);
+/* Ask about one candidate and leave the best as it is, whatever the answer. VERDICT_INFRA: it could not be told. -1: stop. */
+int runner_try(struct runner *r, struct candidate *c, enum verdict *v, struct err *err);
 double runner_clock(const struct runner *r); /* seconds since the start */
 void runner_release(struct runner *r);
 

@@ -42,7 +42,8 @@ enum shrink_pass {
 #define SHRINK_ALL ((1u << SHRINK_N) - 1)
 /* Those whose edits run whenever the best does: the others may make a call that cannot (permute.default(x)), which only an oracle that
  * runs eager first tells from a failure. */
-#define SHRINK_SAFE (1u << SHRINK_OUTPUTS | 1u << SHRINK_VALUES | 1u << SHRINK_INPUTS | 1u << SHRINK_SYMBOLS | 1u << SHRINK_HEAD)
+#define SHRINK_SAFE (1u << SHRINK_OUTPUTS | 1u << SHRINK_MEMORY | 1u << SHRINK_LEAVES | 1u << SHRINK_STRIDES | 1u << SHRINK_VALUES | \
+		     1u << SHRINK_INPUTS | 1u << SHRINK_SYMBOLS | 1u << SHRINK_HEAD)
 const char *shrink_name(enum shrink_pass p); /* "values" */
 
 int reduce_rest(struct reduction *red, unsigned passes, struct err *err);

@@ -102,7 +102,8 @@ const struct shrinker shrink_strides = {"strides", "Make inputs contiguous", lis
 static bool can_be_random(const struct candidate *c, size_t feed)
 {
 	const struct feed *f = &c->feed[feed];
-	return (f->kind == FEED_RECORDED || (f->kind == FEED_RANDOM && f->name.n)) && f->meta != GRAPH_NONE && c->graph.meta[f->meta].kind == GMETA_TENSOR;
+	return (f->kind == FEED_RECORDED || (f->kind == FEED_RANDOM && f->name.n)) && f->meta != GRAPH_NONE &&
+	       c->graph.meta[f->meta].kind == GMETA_TENSOR;
 }
 
 static void list_values(const struct candidate *best, const struct repro *original, struct edits *e)

@@ -94,9 +94,8 @@ bool signature_same(const struct signature *a, const struct signature *b, struct
 	if (!slice_eq(a->type, b->type) || (stuck && !frames_meet(a->frames, b->frames) && !frames_meet(b->frames, a->frames)))
 		return false;
 	/* A program that does not say how far it was, and left no stack, has no phase. */
-	if ((stuck || a->kind == OUTCOME_CRASHED) && (!a->message.n || !b->message.n))
-		return true;
-	return slice_eq(a->message, b->message) && (stuck || frames_agree(a->frames, b->frames));
+	bool unknown = (stuck || a->kind == OUTCOME_CRASHED) && (!a->message.n || !b->message.n);
+	return (unknown || slice_eq(a->message, b->message)) && (stuck || frames_agree(a->frames, b->frames));
 }
 
 /* ---- normalise ---- */

@@ -264,7 +264,7 @@ static int check_archive(struct walk *w)
 	if (member(w, "constants.pkl"))
 		return err_set(w->err, EXIT_INPUT, "'%s': is a TorchScript archive (torch.jit.save), which holds a program: save its tensors with "
 			       "torch.save(module.state_dict(), path)", w->f->path);
-	if (m && zip_data(z, m, &order, w->err) < 0)
+	if (m && zip_text(z, m, &order, w->err) < 0)
 		return -1;
 	if (m && !slice_is(order, "little"))
 		return err_set(w->err, EXIT_INPUT, "'%s': was saved on a big-endian machine: load it with torch and save it again on this one",
@@ -290,7 +290,7 @@ static int read_archive(struct walk *w)
 	struct zip_member *m = find_pickle(z);
 	struct slice bytes;
 	w->root = slice_of(m->name.p, m->name.n - strlen("data.pkl"));
-	if (check_archive(w) < 0 || zip_data(z, m, &bytes, w->err) < 0 || pickle_read(&w->p, bytes, w->f->path, w->err) < 0)
+	if (check_archive(w) < 0 || zip_text(z, m, &bytes, w->err) < 0 || pickle_read(&w->p, bytes, w->f->path, w->err) < 0)
 		return -1;
 	const struct pickle_node *top = pickle_node(&w->p, w->p.top);
 	w->f->top = top->kind == PICKLE_TENSOR ? TENSOR_TOP_ONE : top->kind == PICKLE_DICT ? TENSOR_TOP_MAPPING : TENSOR_TOP_SEQUENCE;

@@ -261,19 +261,10 @@ static void progress(void *ctx, uint64_t consumed, uint64_t size)
 /* Can payloads be read again from the file itself? */
 static int open_plain(const char *path)
 {
-	struct stat st;
-	unsigned char head[2];
-	/* A pipe is not even opened: its writer would find the reader gone. */
-	if (!strcmp(path, "-") || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+	char head[2];
+	if (!strcmp(path, "-") || input_head(path, head, 2) < 2 || !memcmp(head, "\x1f\x8b", 2))
 		return -1;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (pread(fd, head, 2, 0) == 2 && head[0] == 0x1f && head[1] == 0x8b)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
 static void build_units(struct compare_log *l);

@@ -373,10 +373,15 @@ bool trace_safe_path(struct slice name, struct buf *out)
 			for (n = COMPONENT_MAX - 17; n > 1 && ((unsigned char)part.p[n] & 0xc0) == 0x80; n--)
 				;
 		}
-		for (size_t i = 0; i < n; i++) {
-			bool ctl = (unsigned char)part.p[i] < 32 || part.p[i] == 127;
-			changed |= ctl;
-			buf_addc(out, ctl ? '_' : part.p[i]);
+		for (size_t i = 0, len; i < n; i += len) {
+			size_t drives = text_drives(part.p + i, part.n - i);
+			len = drives ? drives : utf8_len(part.p + i, part.n - i);
+			len = len && len <= n - i ? len : 1;
+			changed |= drives > 0;
+			if (drives)
+				buf_addc(out, '_');
+			else
+				buf_add(out, part.p + i, len);
 		}
 		if (n < part.n)
 			buf_addf(out, "~%016llx", (unsigned long long)hash_bytes(part.p, part.n));

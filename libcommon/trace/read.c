@@ -70,8 +70,10 @@ int trace_read(struct trace *t, const struct trace_hooks *hooks, struct err *err
 {
 	static const struct trace_hooks none;
 	struct reading r = {.t = t, .hooks = hooks ? hooks : &none};
-	if (input_open(&r.in, t->path, err) < 0)
+	if (input_open(&r.in, t->path, err) < 0) {
+		t->unread = r.in.unread ? r.in.lost : NULL;
 		return -1;
+	}
 	unsigned threads = r.hooks->threads ? r.hooks->threads : cpu_count();
 	/* One more than there are CPUs: somebody always waits for his turn. Small logs are not worth a thread. */
 	threads = r.in.seekable && !r.in.gz && r.in.size < 1 << 20 ? 1 : threads > 16 ? 16 : threads + (threads > 1);
@@ -94,6 +96,9 @@ int trace_read(struct trace *t, const struct trace_hooks *hooks, struct err *err
 	}
 	if (!status && r.in.lost)
 		trace_damage_add(t->damage, DAMAGE_INPUT, t->lines);
+	t->unread = r.in.unread ? r.in.lost : NULL;
+	if (!status && t->unread && t->records && !r.hooks->in_part)
+		status = err_set(err, EXIT_INPUT, "cannot read '%s' to its end: %s", r.in.path, t->unread);
 	if (!status && !t->records) {
 		if (!t->bytes && !r.in.lost)
 			status = err_set(err, EXIT_INPUT, "cannot read '%s': the file is empty", r.in.path);

@@ -32,8 +32,8 @@
  * An emitter passes a struct trace_hooks. Everything in struct trace belongs to it and lives until trace_release;
  * records and windows live only during the hook they are passed to.
  *
- * Errors: trace_read fails only when the log cannot be opened or not one record can be read in it. All lesser damage is
- * in t.damage, with the line where it is first seen, and the rest of the log is read.
+ * Errors: trace_read fails only when the log cannot be opened, the system fails to read it to its end (but see in_part), or not one
+ * record can be read in it. All lesser damage is in t.damage, with the line where it is first seen, and the rest of the log is read.
  */
 #ifndef PT2_TRACE_H
 #define PT2_TRACE_H
@@ -371,6 +371,7 @@ struct trace {
 	uint32_t n_prov_set, cap_prov_set;
 	size_t prov_bytes;
 	struct trace_damage damage[DAMAGE_COUNT];
+	const char *unread;         /* a read error: why; what came before it is here. NULL */
 	uint32_t number;            /* next artifact number */
 	int64_t rank;               /* -1: no record names one */
 	uint64_t bytes, lines, records, graphs, events, payload_bytes;
@@ -402,6 +403,7 @@ struct trace_hooks {
 	void (*progress)(void *ctx, uint64_t consumed, uint64_t size);  /* in order */
 	unsigned threads;                                               /* 0: as many as there are CPUs */
 	unsigned share; /* this many logs are read side by side: windows are that much smaller */
+	bool in_part;   /* what came before a read error is wanted, too: t->unread tells, and with it the exit status must (EXIT_INPUT) */
 };
 
 void trace_init(struct trace *t, const char *path);

@@ -60,6 +60,8 @@ def _dynamo(module):
 
 
 def _inductor_config(module):
+    import ast
+
     for pair in filter(None, os.environ.get("PT2_BISECT_SETTINGS", "").split(";")):
         name, _, value = pair.partition("=")
         holder = module
@@ -69,7 +71,7 @@ def _inductor_config(module):
         if holder is None or not hasattr(holder, last):
             _say(unknown=name)
             continue
-        setattr(holder, last, {"True": True, "False": False}.get(value, int(value) if value.isdigit() else value))
+        setattr(holder, last, ast.literal_eval(value))
         _say(set=name)
 
 

@@ -389,9 +389,11 @@ def record(state, say):
     names = [a.arg for a in forward.args.args[1:]]
     if len(names) != len(inputs):
         raise TypeError(f"forward() takes {len(names)} inputs, load_args gives {len(inputs)}")
-    inputs = [v for _, v in inputs]
-    for name, v in zip(names, inputs):
+    for name, (own, v) in zip(names, inputs):
         keep(name, v)
+        if own != name:  # "input", which the text cannot have as a name
+            keep(own, v)
+    inputs = [v for _, v in inputs]
     memories = memories_of(setup, inputs)
     aliases = {s.targets[0].id: s.value.id for s in forward.body if isinstance(s, ast.Assign) and isinstance(s.value, ast.Name)
                and isinstance(s.targets[0], ast.Name)}
@@ -460,6 +462,16 @@ class Way:
         return out
 
 
+def drop_unused_parts(gm):
+    """make_fx takes all results of flex_attention out of its tuple; the original takes those that it uses, and Inductor's lowering for the
+    CPU has fewer (torch 2.15: IndexError). What we write does the same (repro_write.c)."""
+    import operator
+    for node in reversed(gm.graph.nodes):
+        if node.target is operator.getitem and not node.users:
+            gm.graph.erase_node(node)
+    gm.recompile()
+
+
 class AfterAot(Way):
     def compile(self, mod, args):
         import torch
@@ -471,6 +483,7 @@ class AfterAot(Way):
             seed(self.state)
             gm = make_fx(mod, tracing_mode=self.setup.get("tracing_mode") or "real", record_stack_traces=self.names is not None)(
                 *copies_of(args))
+            drop_unused_parts(gm)
             if self.names is not None:
                 self.names.of_graph(gm)
             self.say(phase="compile")

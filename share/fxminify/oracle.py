@@ -23,6 +23,8 @@ REFUSED = re.compile(r"TORCHINDUCTOR_(CACHE_DIR|COMPILE_THREADS|WORKER_START|FX_
 FIXED = {"OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_FX_GRAPH_CACHE": "0",
          "TORCHINDUCTOR_AUTOGRAD_CACHE": "0", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
 FRESH = {"OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
+FRESH_ONES = 2  # the result as a plain program, and as a launcher where that does not fail alike
+TURN = 600  # seconds that one process waits for another to precompile a header
 OUTPUT_TAIL = 4096
 ALIVE = 5           # the tool hears so often that tests run
 FILE_MAX = 4 << 30  # a test that fills the disk is stopped there
@@ -115,24 +117,52 @@ def user_folder(session, key):
         return os.path.join(session, "warm")
 
 
+WAITS = [lambda: None]  # called every now and then while another process makes what is needed
+
+
+@contextlib.contextmanager
+def turn(path):
+    """One process at a time; where no lock can be had, any."""
+    until = time.monotonic() + TURN
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            lock = stack.enter_context(open(path, "w"))
+            while True:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > until:
+                        break
+                    WAITS[0]()
+                    time.sleep(0.05)
+        yield
+
+
 def remembered(path, key, make, valid=lambda value: True):
-    """A small answer that took long, in a file of its own."""
+    """A small answer that took long, in a file of its own. What another process is making is waited for."""
     name = os.path.join(path, "answer-" + hashlib.sha256(key.encode()).hexdigest()[:24])
-    with contextlib.suppress(OSError, ValueError), open(name) as f:
-        value = json.load(f)
-        if valid(value):
-            return value
-    value = make()
-    with contextlib.suppress(OSError):
-        with tempfile.NamedTemporaryFile("w", dir=path, delete=False) as f:
-            json.dump(value, f)
-        os.replace(f.name, name)
-    return value
+    def known():
+        with contextlib.suppress(OSError, ValueError), open(name) as f:
+            value = json.load(f)
+            return [value] if valid(value) else []
+        return []
+    if not known():
+        with turn(name + ".lock"):
+            if not known():
+                value = make()
+                with contextlib.suppress(OSError):
+                    with tempfile.NamedTemporaryFile("w", dir=path, delete=False) as f:
+                        json.dump(value, f)
+                    os.replace(f.name, name)
+                return value
+    return known()[0]
 
 
 def keep_warm_up(folder):
     """torch asks the compiler the same things in every process: preprocess a header to hash it (2 s), compile it, try each
-    instruction set (5 s). The answers are kept per user; the precompiled headers lie there as well."""
+    instruction set (5 s). The answers are kept per user; the precompiled headers lie there as well. Returns the instruction sets that
+    work: with one in it, it is believed of the others."""
     from torch._inductor import codecache, cpu_vec_isa
     os.makedirs(folder, exist_ok=True)
     codecache._HEADER_DIR = os.path.join(folder, "precompiled_headers")
@@ -160,6 +190,7 @@ def keep_warm_up(folder):
     import functools
     codecache._precompile_header = functools.cache(header)
     cpu_vec_isa.VecISA.check_build = check
+    return wider
 
 
 # ---- GPUs are for tests only ----
@@ -248,7 +279,18 @@ def compiler_key():
     return cxx, "\n".join(map(str, parts))
 
 
-def warm_up(folder, form):
+def make_headers(folder, wider):
+    """What the warm-up compiles, for the widest instruction set that this processor has, while another process asks the compiler."""
+    wider.append(None)
+    warm_up(folder, "aot")
+
+
+def ask_compiler():
+    from torch._inductor import cpu_vec_isa
+    cpu_vec_isa.pick_vec_isa()
+
+
+def warm_up(folder, form, compiles=True):
     """One compile of what most graphs have: worth ten times what forking alone is. Its own kernels come out of the user's folder."""
     import torch
     from torch._inductor.compile_fx import compile_fx_inner
@@ -261,7 +303,10 @@ def warm_up(folder, form):
             return (torch.ops.aten.sum.dim_IntList(torch.ops.aten.relu.default(torch.ops.aten.mm.default(x, w) * 2), [1]),)
         args = [torch.ones(16, 16), torch.ones(16, 16)]
         with torch.no_grad():
-            compile_fx_inner(make_fx(f)(*args), args)(list(args))
+            gm = make_fx(f)(*args)
+            if not compiles:
+                return
+            compile_fx_inner(gm, args)(list(args))
         if form == "dynamo" and accelerated():  # autograd starts a thread for each GPU, after which nothing can be forked
             torch.compile(lambda x: torch.tanh(x) + 1)(torch.ones(4))
         elif form == "dynamo":
@@ -269,6 +314,19 @@ def warm_up(folder, form):
     finally:
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = session
         torch._dynamo.reset()
+
+
+def warm_up_failed(e):
+    return f"the warm-up compile failed: {type(e).__name__}: {str(innermost(e))[:300]}"
+
+
+def renew(folder):
+    """In a process that is forked from the oracle before it has compiled anything: settings and folders as a new one has them (FRESH)."""
+    import torch._inductor.config
+    for name in FIXED.keys() - FRESH.keys():
+        os.environ.pop(name, None)
+    os.environ.update(FRESH, TORCHINDUCTOR_CACHE_DIR=os.path.join(folder, "cache"), TRITON_CACHE_DIR=os.path.join(folder, "cache", "triton"))
+    torch._inductor.config.force_disable_caches = True
 
 
 # ---- a test ----
@@ -281,7 +339,8 @@ def test(state, request, say):
         if "phase" in message:
             phase[0] = message["phase"]
         say(**message)
-    where, found = None, {}
+    where, beside, found = None, None, {}
+    WAITS[0] = lambda: say(waits=True)
     try:
         strict = setup.get("accuracy") == "strict_accuracy"
         args = feed_values(state, request["feeds"])
@@ -292,6 +351,8 @@ def test(state, request, say):
         tree = ast.parse(text)
         mod = module_of(tree, text, state, names)
         way = WAYS[setup["form"]](state, tell)
+        if request.get("where") and setup.get("accuracy") and state.get("jobs", 1) > 1 and not gpu_started():
+            beside = Beside(lambda: where_accuracy(state, way, text, args, names, strict))
         if request.get("where"):
             with contextlib.suppress(ImportError, AttributeError):  # another torch may have other parts
                 where = Where(tree, say)
@@ -310,13 +371,17 @@ def test(state, request, say):
             else:
                 wide = in_float64(state, way, tree, text, args, names)
                 found = differences(ref, res, wide, strict)
+                if found and not strict:
+                    found = that_count(state, tree, found, ref, res)
                 if wide is None and not strict and setup["form"] != "dynamo" and found:
                     result = {"kind": "invalid", "detail": "there is no double precision to compare with", "phase": "accuracy"}
                 elif found:
                     result = {"kind": "accuracy", "type": "accuracy", "message": found[0][1], "phase": "accuracy",
                               "detail": "; ".join(f"output {i}: {d}" for i, d in found[:8]), "outputs": [i for i, _ in found]}
                     if where:
-                        result["extra"] = where_accuracy(state, way, text, args, names, strict)
+                        result["extra"] = beside.answer() if beside else where_accuracy(state, way, text, args, names, strict)
+                        if result["extra"]:
+                            result["extra"]["through"] = leaves_through(text, result["outputs"])
         say(result=result)
     except BaseException as e:
         lift_memory()
@@ -327,6 +392,33 @@ def test(state, request, say):
         if where and result["kind"] == "raised":
             result["extra"] = where.of_exception(e, phase[0])
         say(result=result)
+
+
+class Beside:
+    """work() in a process of its own, while this one does something else: what it returns, or {}."""
+    def __init__(self, work):
+        self.fd, out = os.pipe2(os.O_CLOEXEC)
+        parent = os.getpid()
+        if os.fork():
+            os.close(out)
+            return
+        try:
+            prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+            if os.getppid() == parent:
+                os.mkdir("beside")
+                os.chdir("beside")
+                data = json.dumps(work()).encode()
+                while data:
+                    data = data[os.write(out, data):]
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(0)
+
+    def answer(self):
+        with open(self.fd, "rb") as f, contextlib.suppress(ValueError):
+            return json.loads(f.read())
+        return {}
 
 
 def users(state, say):
@@ -383,6 +475,7 @@ def verify(session, request_fd, say):
     """A repro.py as its reader will run it: in a process that has compiled nothing. What compilers are asked before the first kernel is
     remembered here, too; kernels are not."""
     import runpy
+    WAITS[0] = lambda: say(waits=True)
     try:
         import torch, torch._inductor.compile_fx, torch._dynamo.repro.after_aot, torch._dynamo.repro.after_dynamo
         import torch._inductor.scheduler, torch._inductor.codegen.cpp
@@ -391,7 +484,9 @@ def verify(session, request_fd, say):
         gc.enable()
         say(phase="ready")
         with open(request_fd) as f:
-            request = json.loads(f.readline())
+            request = json.loads(f.readline() or "null")
+        if request is None:
+            return
         os.chdir(request.get("cwd") or ".")
         sys.argv = [request["path"]]
         sys.path.insert(0, os.path.dirname(os.path.abspath(request["path"])))
@@ -417,6 +512,7 @@ class Job:
         self.request, self.folder, self.timeout = request, folder, timeout
         self.result, self.phase, self.at, self.status, self.watch = None, "start", {}, None, None
         self.buf, self.rfd, self.cpu, self.cancelled, self.timed_out, self.kill_at, self.look_at = b"", -1, 0, False, False, None, None
+        self.idle, self.write_to = False, -1  # idle: nobody waits for what it says
 
     def watch_from(self, now, stall, learned):
         """It has so much CPU time from now on, and is a hang when it does not get on for `stall`; 0: no limit."""
@@ -473,8 +569,9 @@ class Job:
         *lines, self.buf = self.buf.split(b"\n")
         for line in lines:
             message = json.loads(line)
-            self.watch.says(self.phase, time.monotonic())
-            self.phase = message.get("phase", self.phase)
+            phase = message.get("phase", self.phase)
+            self.watch.says(self.phase, phase, time.monotonic(), message.get("waits"))
+            self.phase = phase
             self.at = message.get("at", self.at)
             if "result" in message or "nodes" in message:
                 self.result = message.get("result", message)
@@ -486,7 +583,7 @@ class Job:
 
     def outcome(self):
         r = self.result or {}
-        if self.timed_out:
+        if self.timed_out and not self.result:
             r = self.overdue()
         elif not self.result:
             r = self.death()
@@ -494,8 +591,8 @@ class Job:
             r["extra"] = self.at
         r.setdefault("phase", self.phase)
         r["seconds"], r["cpu"] = time.monotonic() - self.began, self.cpu  # cpu: with the compilers it waited for
-        if r["kind"] != "passes":
-            r["output"] = self.output()
+        if not self.result:
+            r["output"] = self.output()  # else it is a traceback of ours
         return r
 
     def output(self):
@@ -517,7 +614,7 @@ class Job:
         if watch.place():
             r["detail"] += f", in {stack_words(stack)}"
         if watch.convicted is not None:
-            r["detail"] += {"sleeps": " (it sleeps)"}.get(watch.state, " (another program that it has started runs)" if watch.others else "")
+            r["detail"] += " (it sleeps)" if watch.state == "sleeps" else " (a program that it has started runs)" if watch.others else ""
         if self.phase in ("inputs", "head", "start", "ready"):
             r["kind"] = "infra"
         elif self.phase in ("eager", "trace"):
@@ -525,16 +622,18 @@ class Job:
         return r
 
     def death(self):
-        stack = last_stack(self.watch.text()[1])
+        text = self.watch.text()[1]
+        stack = fatal_stack(text)
         phase = self.phase_by(stack)
-        r = {"kind": "crashed", "message": f"while in {phase}", "phase": phase, "frames": ";".join(named(stack)[:3])}
+        unknown = self.request["op"] == "verify" and not stack
+        r = {"kind": "crashed", "message": "" if unknown else f"while in {phase}", "phase": phase, "frames": ";".join(named(stack)[:3])}
         where = f" in phase {phase}" + (f", in {stack_words(stack)}" if named(stack) else "")
         if os.WIFSIGNALED(self.status):
             number = os.WTERMSIG(self.status)
             name = signal.Signals(number).name if number in signal.Signals._value2member_map_ else f"signal {number}"
             r.update(type=name, detail=f"died of {name}{where}")
             if number == signal.SIGKILL and kernel_kills() > self.kills:
-                r.update(no_memory(phase, stack_words(stack), [], ""))
+                r.update(no_memory(phase, stack_words(last_stack(text)), [], ""))
                 r["detail"] += "; the kernel killed it"
             elif number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
                 r.update(kind="infra", detail=f"something else ended it with {name}{where}")
@@ -568,13 +667,13 @@ def kill_in(folder):
                 os.kill(int(pid), signal.SIGKILL)
 
 
-def kill_children():
-    """What tests left behind in sessions of their own has become our child. Called when there is no test: none must live."""
+def kill_children(spared=()):
+    """What tests left behind in sessions of their own has become our child. Called when there is no test: none must live but these."""
     me = str(os.getpid())
     with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
+        while not spared and os.waitpid(-1, os.WNOHANG)[0]:
             pass
-        for pid in filter(str.isdigit, os.listdir("/proc")):
+        for pid in filter(lambda p: p.isdigit() and int(p) not in spared, os.listdir("/proc")):
             with contextlib.suppress(OSError):
                 with open(f"/proc/{pid}/stat") as f:
                     parent = f.read().rpartition(")")[2].split()[1]
@@ -586,7 +685,8 @@ class Zygote:
     def __init__(self, line, start):
         self.line, self.start, self.jobs, self.queue, self.n = line, start, {}, [], 0
         self.learned, self.alive_at = Learned(), 0
-        self.state = {"values": {}, "metas": {}, "state": {}, "memories": {}, "setup": None}
+        self.verifiers, self.building, self.folder, self.gone = [], set(), None, {"kind": "infra", "detail": "there is no process for it"}
+        self.state = {"values": {}, "metas": {}, "state": {}, "memories": {}, "setup": None, "jobs": start.get("jobs", 1)}
         self.wake_r, self.wake_w = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
     def close_in_child(self):
@@ -597,6 +697,9 @@ class Zygote:
             if job.rfd >= 0:
                 with contextlib.suppress(OSError):
                     os.close(job.rfd)
+            if job.write_to >= 0:  # or the end of that pipe is never seen
+                with contextlib.suppress(OSError):
+                    os.close(job.write_to)
 
     def run(self, request, work):
         self.n += 1
@@ -622,11 +725,7 @@ class Zygote:
         hello = {"pid": os.getpid(), "python": sys.version.split()[0], "session": self.session, "env": kept}
         gc.disable()  # imports make a million objects that stay: a fifth of their time
         if self.start["mode"] == "verify":
-            self.request_r, self.request_w = os.pipe2(os.O_CLOEXEC)
-            def work(say):
-                os.close(self.request_w)
-                verify(self.session, self.request_r, say)
-            self.verifier = self.run({"op": "verify", "timeout": 0}, work)
+            self.keep_fresh()
             return hello
         try:
             import torch
@@ -643,14 +742,19 @@ class Zygote:
         import torch._inductor.inductor_prims, torch._inductor.scheduler, torch._inductor.codegen.cpp
         imported = time.monotonic()
         cxx, key = compiler_key()
-        folder = user_folder(self.session, key)
+        self.folder = folder = user_folder(self.session, key)
         warm = os.path.isdir(os.path.join(folder, "warm-up"))
+        for _ in range(FRESH_ONES if self.start.get("fresh") else 0):
+            self.keep_fresh()
         try:
-            keep_warm_up(folder)
+            wider = keep_warm_up(folder)
             with without_gpus():
-                warm_up(folder, self.start.get("form"))
+                warm_up(folder, self.start.get("form"), compiles=warm)
+            if not warm:
+                self.build(lambda: make_headers(folder, wider))
+                self.build(ask_compiler)
         except Exception as e:
-            hello["warning"] = f"the warm-up compile failed: {type(e).__name__}: {str(innermost(e))[:300]}"
+            hello["warning"] = warm_up_failed(e)
         if gpu_started():
             hello["warning"] = "CUDA was started before tests are forked (by a module that is imported?): tests cannot use it"
         gc.collect()
@@ -658,9 +762,49 @@ class Zygote:
         gc.enable()
         gc.set_threshold(100000, 50, 100)  # tests are short
         hello.update(torch=torch.__version__, git=torch.version.git_version, cxx=cxx, cuda=torch.version.cuda, hip=torch.version.hip,
-                     accelerator=gpu_started(), fixed={k: v for k, v in FIXED.items()}, warm=warm, cache=folder,
+                     accelerator=gpu_started(), fresh=len(self.verifiers), fixed={k: v for k, v in FIXED.items()}, warm=warm, cache=folder,
                      seconds={"import": imported - began, "warm_up": time.monotonic() - imported, "cpu": sum(os.times()[:4])})
         return hello
+
+    def keep_fresh(self):
+        """A process that has imported torch at most, for a program that is to be verified."""
+        read, write = os.pipe2(os.O_CLOEXEC)
+        def work(say):
+            os.close(write)
+            if self.start["mode"] == "oracle":
+                renew(os.getcwd())
+            verify(self.session, read, say)
+        job = self.run({"op": "verify", "timeout": 0}, work)
+        os.close(read)
+        if job:
+            job.write_to, job.idle = write, True
+            self.verifiers.append(job)
+
+    def build(self, make):
+        """On a machine's first run, while the original is recorded and traced: what tests need of it they wait for (remembered)."""
+        def work(say):
+            with without_gpus():
+                make()
+            say(result={"kind": "passes"})
+        job = self.run({"op": "build", "timeout": 0}, work)
+        if job:
+            job.idle = True
+            self.building.add(job)
+
+    def built(self, job):
+        """When all is there this process makes its own warm-up."""
+        self.building.discard(job)
+        if self.building:
+            return
+        try:
+            with without_gpus():
+                warm_up(self.folder, self.start.get("form"))
+        except Exception as e:
+            self.line.send(re="warning", text=warm_up_failed(e))
+        gc.freeze()
+
+    def busy(self):
+        return [job for job in self.jobs.values() if not job.idle]
 
     def begin(self, request):
         op, state = request["op"], self.state
@@ -689,8 +833,16 @@ class Zygote:
         job.signal(signal.SIGKILL)
         job.read()
         os.close(job.rfd)
+        if job.write_to >= 0:
+            os.close(job.write_to)
         del self.jobs[job.pid]
-        if not job.cancelled:
+        if job in self.verifiers:
+            self.verifiers.remove(job)
+        if job.request["op"] == "build":
+            self.built(job)
+        elif job.idle:
+            self.gone = {**job.outcome(), "kind": "infra"}
+        elif not job.cancelled:
             r = job.outcome()
             if job.request["op"] == "test" and r["kind"] == "passes":
                 self.learned.add(job.watch)
@@ -699,8 +851,8 @@ class Zygote:
             self.line.send(re=job.request["op"], id=job.request.get("id", 0), **r)
         kill_in(job.folder)
         shutil.rmtree(job.folder, ignore_errors=True)
-        if not self.jobs:
-            kill_children()
+        if not self.busy():
+            kill_children(self.jobs)
 
     def recorded(self, r):
         import torch
@@ -736,9 +888,11 @@ class Zygote:
                     job.signal(signal.SIGTERM)
                     job.kill_at = time.monotonic() + 0.5
         elif op == "verify":
-            job = self.verifier
-            if job is None or job.pid not in self.jobs:
-                return True  # it is answered already: the process died before it was asked
+            if not self.verifiers:  # it died before it was asked
+                self.line.send(re="verify", id=request.get("id", 0), **self.gone)
+                return True
+            job = self.verifiers.pop(0)
+            job.idle = False
             if "files" in request:  # from another machine; the program is the first
                 folder = os.path.join(job.folder, "program")
                 for file in request["files"]:
@@ -749,15 +903,16 @@ class Zygote:
                 request.update(path=os.path.join(folder, request.pop("files")[0]["name"]), cwd=folder)
             job.request.update(request)
             job.timeout = request.get("timeout", 0)
-            job.watch_from(time.monotonic(), request.get("stall", 0), self.learned)
-            os.write(self.request_w, json.dumps(request).encode() + b"\n")
+            job.watch_from(time.monotonic(), request.get("stall", 0), Learned())  # no short cuts: all its patience
+            self.line.send(re="started", id=request.get("id", 0), pid=job.pid)
+            os.write(job.write_to, json.dumps(request).encode() + b"\n")
         else:
             self.queue.append(request)
         return True
 
     def due(self, now):
         """Times that passed; how long until the next."""
-        for job in self.jobs.values():
+        for job in self.busy():
             if now >= job.look_at and not job.timed_out and not job.cancelled:
                 hangs, limit = job.watch.look(now, job.phase), self.learned.limit(job.timeout)
                 job.look_at = now + LOOK
@@ -770,10 +925,10 @@ class Zygote:
             if job.kill_at and now >= job.kill_at:
                 job.kill_at = None
                 job.signal(signal.SIGKILL)
-        if self.jobs and now >= self.alive_at:
+        if self.busy() and now >= self.alive_at:
             self.alive_at = now + ALIVE
             self.line.send(re="alive")
-        times = [t for job in self.jobs.values() for t in (None if job.timed_out or job.cancelled else job.look_at, job.kill_at) if t]
+        times = [t for job in self.busy() for t in (None if job.timed_out or job.cancelled else job.look_at, job.kill_at) if t]
         return max(0, min(times) - now) if times else None
 
     def reap(self):
@@ -797,7 +952,7 @@ class Zygote:
             while (request := self.line.take()) is not None:
                 if not self.handle(request):
                     return
-            while self.queue and len(self.jobs) < max(1, self.start.get("jobs", 1)):
+            while self.queue and len(self.busy()) < max(1, self.start.get("jobs", 1)):
                 self.begin(self.queue.pop(0))
             wait = self.due(time.monotonic())
             fds = [self.line.fd_in, self.wake_r] + [job.rfd for job in self.jobs.values()]
@@ -816,7 +971,11 @@ class Zygote:
 
     def end(self):
         for job in self.jobs.values():
-            job.signal(signal.SIGKILL)
+            job.signal(signal.SIGTERM if job in self.building else signal.SIGKILL)  # a compiler removes what it has half written
+        until = time.monotonic() + 1
+        while self.building and time.monotonic() < until:
+            self.building = {job for job in self.building if os.waitpid(job.pid, os.WNOHANG)[0] == 0}
+            time.sleep(0.01)
         until = time.monotonic() + 3
         with contextlib.suppress(ChildProcessError):
             while time.monotonic() < until:

@@ -1,44 +1,74 @@
 """What a test is at while it runs: its Python stack, what its processes spend, when that is a hang; and which failure is one of memory.
 Sent in front of oracle.py.
 
-Two stacks are compared, as py-spy shows them: faulthandler writes the child's when it is asked by a signal, from C, whatever the child
-does. Time is what was spent: a test that could run and was not let (another has the processor, or it was stopped) does not grow old.
+Stacks are compared, as py-spy shows them: a thread of the child writes its main thread's into a file. Where that thread cannot, since
+native code keeps the interpreter, faulthandler does when a signal asks: only there, for it may crash a Python that moves (3.11, seen). Time
+is what was spent: a test that could run and was not let (another has the processor, or it was stopped) does not grow old.
 """
-import contextlib, faulthandler, os, re, resource, signal, sys
+import contextlib, faulthandler, os, re, resource, signal, sys, threading, time
 
-ASK = signal.SIGUSR1   # the child's faulthandler answers it
+ASK = signal.SIGUSR1   # faulthandler answers it
 LOOK = 0.5             # seconds between two looks
-CLOSE = 2.0            # at a place that is known to hang: so much, or 4 times what any test that ended stayed there
+KEPT = 1.5             # seconds of CPU time in which the thread had had its turn, if Python ran
+CLOSE = 2.0            # at a place that is known to hang: so much, or 4 times what any test that ended stayed there (none did: a quarter)
 STACK_TAIL = 1 << 16
-HARNESS = "fxminify-oracle"
+HARNESS = ("fxminify-oracle", "<console>")
 COMPILES = {"compile_fx", "compile_fx_inner", "_compile_fx_inner", "compile_fx_aot", "fx_codegen_and_compile", "call_user_compiler",
             "_call_user_compiler", "_compile"}
 NO_MEMORY = re.compile(r"can't allocate memory|bad_alloc|virtual memory exhausted|Cannot allocate memory|: out of memory allocating|"
                        r"failed to map segment|Unable to allocate [\d.]+ \w*B")
 HOW_MUCH = re.compile(r"(?:allocate|allocating) ([\d.]+ (?:bytes|[KMGT]i?B))")
+TITLE = "Stack (most recent call first):\n"  # faulthandler's
 
 
 # ---- stacks ----
 
 def listen():
-    """In the child: fatal signals, and ASK, write where Python is into the file `stack`."""
-    fd = os.open("stack", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    """In the child: says where Python is, in the file `stack`: now and then, when it dies of a signal, and when it is asked."""
+    fd = os.open("stack.new", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     faulthandler.enable(file=fd, all_threads=False)
     faulthandler.register(ASK, file=fd, all_threads=False)
+    os.rename("stack.new", "stack")  # who sees it may ask
+    main, last = threading.get_ident(), [None]
+
+    def write():
+        frame, lines = sys._current_frames().get(main), [TITLE]
+        while frame and len(lines) < 1000:
+            lines.append(f'  File "{frame.f_code.co_filename}", line {frame.f_lineno} in {frame.f_code.co_name}\n')
+            frame = frame.f_back
+        text = "".join(lines)
+        os.write(fd, b"=\n" if text == last[0] else text.encode(errors="replace") + b"\n")
+        last[0] = text
+
+    def tell():
+        with contextlib.suppress(MemoryError, OSError):
+            while True:
+                time.sleep(LOOK)
+                write()
+    threading.Thread(target=tell, daemon=True).start()
+
+
+def frames_in(part):
+    return [(f, int(n), name) for f, n, name in re.findall(r'^  File "(.*)", line (\d+) in (.*)$', part, re.M)][::-1]
 
 
 def last_stack(text):
-    """[(file, line, function)], outermost first, of the last stack in the text that is whole."""
-    frames = []
-    for part in reversed(re.split(r"^.*\(most recent call first\):\n", text, flags=re.M)[1:]):
-        frames = [(f, int(n), name) for f, n, name in re.findall(r'^  File "(.*)", line (\d+) in (.*)$', part, re.M)]
-        if frames:
-            break
-    return frames[::-1]
+    """[(file, line, function)], outermost first, of the last stack in the text that is whole; [] when there is none."""
+    for part in reversed(text.split(TITLE)[1:]):
+        frames = frames_in(part)
+        if "\n\n" in part or frames and frames[0][2] in ("<module>", "_run_module_as_main") or "\n  ...\n" in part:
+            return frames
+    return []
+
+
+def fatal_stack(text):
+    """Of a process that a signal has ended."""
+    return frames_in(text.rpartition("Fatal Python error:")[2]) if "Fatal Python error:" in text else []
 
 
 def of_library(file):
-    return file.startswith("<frozen") or file.startswith(os.path.dirname(os.__file__) + os.sep) and not re.search(r"/(site|dist)-packages/", file)
+    inside = file.startswith(os.path.dirname(os.__file__) + os.sep) and not re.search(r"/(site|dist)-packages/", file)
+    return inside or file.startswith("<frozen")
 
 
 def short(file):
@@ -46,18 +76,18 @@ def short(file):
     if "/torch/" in file:
         return file.rpartition("/torch/")[2]
     base = os.path.basename(file)
-    return "generated" if re.fullmatch(r"c[a-z2-7]{40,}\.py", base) else re.sub(r"\.\d+>$", ">", base)
+    return "generated" if re.fullmatch(r"c[a-z2-7]{40,}\.py", base) else re.sub(r">\.\d+$", ">", base)
 
 
 def named(stack):
     """Frames that say who it was, innermost first: "post_grad.py:post_grad_passes"; neither Python's library nor the oracle."""
-    return [f"{short(f)}:{name}" for f, _, name in reversed(stack) if f != HARNESS and not of_library(f)]
+    return [f"{short(f)}:{name}" for f, _, name in reversed(stack) if f not in HARNESS and not of_library(f)]
 
 
 def stack_words(stack, n=3):
     """"looping_pass (beside.py:12), called by post_grad_passes (post_grad.py:300)"."""
     words = [f"{name} ({os.path.basename(short(f))}" + (f":{line})" if line else ")") for f, line, name in reversed(stack)
-             if f != HARNESS and not of_library(f)]
+             if f not in HARNESS and not of_library(f)]
     return ", called by ".join(words[:n])
 
 
@@ -82,8 +112,8 @@ def common(a, b):
 # ---- processes ----
 
 def group_state(leader):
-    """CPU seconds of a process group, with those of it that ended and were waited for; what it does: "runs" (or would, if it was let), "disk",
-    "stopped", "sleeps"; how many of the seconds are the leader's own."""
+    """CPU seconds of a process group, with those of it that ended and were waited for; what it does: "runs" (or would, if it was let),
+    "disk", "stopped", "sleeps"; how many of the seconds are the leader's own."""
     ticks, own, states = 0, 0, set()
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError, IndexError, ValueError):
@@ -113,8 +143,11 @@ class Learned:
         for key, quiet in watch.longest.items():
             self.quiet[key] = max(self.quiet.get(key, 0), quiet)
 
-    def patience(self, place):
-        return max(CLOSE, 4 * self.quiet.get(place, 0)) if place in self.hung and self.ended else None
+    def patience(self, place, otherwise):
+        """At a place where none has hung: as given."""
+        if place not in self.hung:
+            return otherwise
+        return max(CLOSE, 4 * self.quiet.get(place, 0) if self.ended else otherwise / 4)
 
     def limit(self, timeout):
         """When one took all its time, whatever it did: others need not."""
@@ -126,24 +159,30 @@ class Watch:
     never ends soon has no new ones. A place is the innermost function that all stacks since then have in common."""
     def __init__(self, pid, began, patience, learned, file):
         self.pid, self.patience, self.learned, self.file = pid, patience, learned, file
-        self.last = self.said = began
-        self.age = self.quiet = self.cpu = self.own = self.eager = 0.0
+        self.last = began
+        self.age = self.quiet = self.cpu = self.own = self.eager = self.entered = 0.0
         self.stack, self.seen, self.longest, self.convicted = None, set(), {}, None
-        self.state, self.others, self.size = "runs", False, 0
+        self.state, self.others, self.size, self.heard = "runs", False, 0, 0.0
+        self.since = 0.0, 0.0  # CPU time, its own: when it last got on
 
     def text(self):
         with contextlib.suppress(OSError), open(self.file, "rb") as f:
             size = os.fstat(f.fileno()).st_size
             f.seek(max(0, size - STACK_TAIL))
             return size, f.read().decode(errors="replace")
-        return 0, ""
+        return None, ""
 
     def compare(self):
         size, text = self.text()
-        stack = last_stack(text) if size != self.size else None
-        self.size = size
+        if size in (self.size, None):
+            if size is not None and self.age - self.heard >= KEPT:
+                with contextlib.suppress(OSError):
+                    os.kill(self.pid, ASK)
+            return  # it is where it was
+        self.size, self.heard = size, self.age
+        stack = last_stack(text)
         if not stack:
-            return  # it did not answer: it is where it was
+            return
         if self.stack is None:
             self.stack = stack
             return
@@ -151,20 +190,30 @@ class Watch:
         edge = both and (both[-1][0], both[-1][2], stack[len(both)][2] if len(stack) > len(both) else None)
         if edge and edge not in self.seen:
             self.seen.add(edge)
-            self.quiet, both = 0.0, stack
+            self.gets_on()
+            both = stack
         self.stack = both
 
-    def says(self, phase, now):
-        """A message came; phase: of before."""
-        if phase in ("eager", "trace"):
-            self.eager += now - self.said
-        self.said, self.quiet, self.stack = now, 0.0, None
+    def says(self, before, phase, now, waits=False):
+        """A message came, which may begin a phase. waits: until now for another process of ours, which makes it no older."""
+        if waits:
+            self.last = now
+        if phase != before:
+            self.spend(now)
+            self.eager += self.age - self.entered if before in ("eager", "trace") else 0
+            self.entered = self.age
+        self.gets_on()
+        self.stack, self.size, self.heard = None, self.text()[0], self.age  # what was seen is of before
+
+    def gets_on(self):
+        self.quiet, self.since = 0.0, (self.cpu, self.own)
 
     def spend(self, now):
         cpu, self.state, own = group_state(self.pid)
         wall, used = now - self.last, max(0.0, cpu - self.cpu)
-        self.others = used > 0.1 and own - self.own < used / 2
         self.last, self.cpu, self.own = now, max(self.cpu, cpu), own
+        spent = self.cpu - self.since[0]
+        self.others = own - self.since[1] < spent / 2 if spent > 0.1 else self.others
         old = {"runs": min(wall, used), "stopped": 0}.get(self.state, wall)
         self.age += old
         self.quiet += 0 if self.state == "disk" else old
@@ -176,22 +225,15 @@ class Watch:
         places = named(self.stack or [])
         for place in set(places):
             self.longest[place] = max(self.longest.get(place, 0), self.quiet)
-        with contextlib.suppress(OSError):
-            os.kill(self.pid, ASK)
         if not self.patience or phase not in ("compile", "run", "accuracy"):
             return False
-        for place in places:
-            patience = self.learned.patience(place)
-            if patience and self.quiet >= patience:
-                self.convicted = place
-                return True
         # A compiler is silent for long, and what sleeps may wait for somebody else. What eager took says how much there is to do.
-        patience = max(self.patience * (4 if self.others else 2 if self.state == "sleeps" else 1), 5 * self.eager)
-        if self.quiet < patience:
-            return False
-        self.convicted = places[0] if places else ""
-        self.learned.hung.add(self.convicted)
-        return True
+        times = 4 if self.others else 2 if self.state == "sleeps" else 1
+        patience = max(self.patience * times, 5 * self.eager) + (0 if places else 2 * KEPT)
+        self.convicted = next((p for p in places or [""] if self.quiet >= self.learned.patience(p, patience)), None)
+        if self.convicted is not None:
+            self.learned.hung.add(self.convicted)
+        return self.convicted is not None
 
     def place(self):
         """Frames of the hang, the place first."""
@@ -269,10 +311,11 @@ def human(n):
 def no_memory(phase, who, frames, text):
     """The failure of one that wanted more than there is. who: in words; text: what it said."""
     much = HOW_MUCH.search(text)
-    asked = (human(int(much[1][:-6])) if much[1].endswith(" bytes") and much[1][:-6].isdigit() else much[1]) if much else "more"
+    asked = (human(int(much[1][:-6])) if much[1].endswith(" bytes") and much[1][:-6].isdigit() else much[1]) if much else ""
+    may = human(MEMORY["limit"]) if MEMORY["limit"] else ""
     line = next((line.strip() for line in text.splitlines() if NO_MEMORY.search(line)), "")
-    detail = f"memory ran out in phase {phase}: {who or 'it'} asked for {asked}"
-    detail += f" (a test may have {human(MEMORY['limit'])} of its own: --max-memory)" if MEMORY["limit"] else ""
+    detail = f"memory ran out in phase {phase}: {who or 'it'} asked for {asked or 'more' + (' than ' + may if may else '')}"
+    detail += f" (a test may have {may} of its own: --max-memory)" if may else ""
     return {"kind": "memory", "type": "memory", "message": f"while in {phase}", "frames": ";".join(frames),
             "detail": detail + (f"\n{line[:300]}" if line else ""), "phase": phase}
 

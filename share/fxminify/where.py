@@ -1,5 +1,5 @@
 """Where a candidate fails: from kernels and lines of generated code back to the nodes of its graph. Sent in front of oracle.py."""
-import ast, contextlib, linecache, os, re, sys
+import ast, contextlib, linecache, os, re, sys, traceback
 
 # ---- where it fails ----
 
@@ -227,9 +227,74 @@ def first_wrong(forward, wrong):
     return roots
 
 
+# ---- which differences count ----
+
+def returned_names(forward):
+    """What it returns: names, None for what is none."""
+    value = next((s.value for s in reversed(forward.body) if isinstance(s, ast.Return)), None)
+    return [v.id if isinstance(v, ast.Name) else None for v in (value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value])]
+
+
+def run_original(state, other):
+    """The original in eager; its nodes that `other` names have that value instead of their own."""
+    import torch
+    setup = state["setup"]
+    tree = ast.parse(setup["code"])
+    _, forward = forward_of(tree)
+    for s, name in list(definitions(forward)):
+        if name in other:
+            take = ast.parse(f"{name} = fxminify_other_[{name!r}]").body[0]
+            forward.body.insert(forward.body.index(s) + 1, ast.copy_location(take, s))
+    ast.fix_missing_locations(tree)
+    mod = module_of(tree, setup["code"], state, head_names(state))
+    mod.forward.__func__.__globals__["fxminify_other_"] = {name: copy_of(v) for name, v in other.items()}
+    args = feed_values(state, [{"kind": "recorded", "name": a.arg} for a in forward.args.args[1:]])
+    seed(state)
+    with torch.no_grad(), autocast(setup, args):
+        out = mod(*args)
+    synchronise(args)
+    return out
+
+
+def reaches(state, other):
+    """Does an output of the original differ when these of its values do? What cannot be said counts."""
+    try:
+        return bool(differences(run_original(state, {}), run_original(state, other), None, False))
+    except Exception:
+        traceback.print_exc()
+        return True
+
+
+def that_count(state, tree, found, ref, res):
+    """Of the differences those that make an output of the original differ. A candidate also returns values that are on their way in the
+    original: what differs there may end in what comes next (a comparison, a choice), and is no failure of the whole then."""
+    from torch.utils._pytree import tree_leaves
+    ref, res, names = tree_leaves(ref), tree_leaves(res), returned_names(forward_of(tree)[1])
+    if len(names) != len(ref):  # gradients, too
+        return found
+    outputs = returned_names(forward_of(ast.parse(state["setup"]["code"]))[1])
+    if outer := [(i, d) for i, d in found if names[i] in outputs]:
+        return outer
+    for i, _ in found:  # the value must be the one it is made of there: nothing bypassed, no other inputs
+        recorded = state["values"].get(names[i])
+        if recorded is None or difference(recorded.to(ref[i].device), ref[i], None, True):
+            return found
+    return found if reaches(state, {names[i]: res[i] for i, _ in found}) else []
+
+
+ROOTS_MAX = 16
+
+def leaves_through(text, outputs):
+    """The nodes by whose outputs (places in what is returned) a difference leaves."""
+    returned = returned_names(forward_of(ast.parse(text))[1])
+    return list(dict.fromkeys(returned[i] for i in outputs if i < len(returned) and returned[i]))[:8]
+
+
 def where_accuracy(state, way, text, args, head_names, strict):
-    """One more run, with all values: the nodes that differ, in order. The outputs change what is fused, so it may find nothing."""
+    """One more run, with all values: the nodes that differ, in order, those first from which an output comes to differ. The values as
+    outputs change what is fused, so it may find nothing."""
     tree = ast.parse(text)
+    returned = returned_names(forward_of(tree)[1])
     names = all_values(tree, state["metas"])
     text = ast.unparse(tree)
     way = type(way)({**state, "setup": {**state["setup"], "only_fwd": True}}, lambda **k: None)
@@ -240,8 +305,11 @@ def where_accuracy(state, way, text, args, head_names, strict):
     found = differences(tuple(ref), tuple(res), wide and tuple(wide), strict)
     if not found:
         return {}
-    wrong = [names[i] for i, _ in found]
+    wrong = {names[i]: res[i] for i, _ in found}
     roots = first_wrong(forward_of(tree)[1], set(wrong))
-    return {"suspects": list(dict.fromkeys(roots + wrong))[:64], "likely": min(len(roots), 64), "how": "all values compared"}
+    ends = [] if strict else [n for n in roots[:ROOTS_MAX] if n not in returned and not reaches(state, {n: wrong[n]})]
+    roots = [n for n in roots if n not in ends] or roots
+    suspects = list(dict.fromkeys(roots + [n for n in wrong if n not in ends]))[:64]
+    return {"suspects": suspects, "likely": min(len(roots), 64), "how": "all values compared"}
 
 

@@ -228,7 +228,8 @@ is "a terminal stays a terminal" "$(python3 terminal.py fxexplain run -q -- pyth
 # A torch whose parts fail where FAIL says: its name is that of a backend, "program" or "inductor".
 mkdir -p fake/torch/_dynamo fake/torch/_inductor
 cat >fake/torch/__init__.py <<'EOS'
-__version__ = "9.8.7"
+import os
+__version__ = os.environ.get("VERSION", "9.8.7")
 def compile(f, backend="inductor", mode=None):
     import torch._dynamo
     return torch._dynamo.optimize(backend=backend, nopython=False)(f)
@@ -253,6 +254,8 @@ def optimize(backend="inductor", nopython=False):
                 raise RuntimeError("stale 18")
             if here == "inductor" and os.environ["FAIL"] == "fusion" and config.max_fusion_size > 1:
                 raise AssertionError("wrong by 0.%d" % (os.getpid() % 10))
+            if here == "inductor" and os.environ["FAIL"] == "order" and config.numerics != "strict_reduction":
+                raise AssertionError("wrong in the last digit")
             if here == "inductor" and os.environ["FAIL"] == "flaky" and not os.path.exists("failed-once"):
                 open("failed-once", "w").close()
                 os.kill(os.getpid(), 11)
@@ -264,7 +267,8 @@ def optimize(backend="inductor", nopython=False):
 EOS
 cat >fake/torch/_inductor/__init__.py </dev/null
 cat >fake/torch/_inductor/config.py <<'EOS'
-emulate_precision_casts = fallback_random = False
+emulate_precision_casts = fallback_random = strict_signed_zero = False
+numerics = "default"
 max_fusion_size = 64
 class cpp:
     simdlen = None
@@ -303,7 +307,9 @@ is "Inductor" "$status" 1
 like "the table says each" "$(cat out)" "inductor:.*backend +result +seconds.*as it is +RuntimeError: it fails.*aot_eager_decomp_partition +ends with 0"
 like "what to run next" "$(cat out)" "TORCHDYNAMO_REPRO_AFTER=aot TORCHDYNAMO_REPRO_LEVEL=4 python3 app.py.*fxminify"
 like "progress is said on standard error" "$(cat err)" "aot_eager: exited with status 0"
-is "wrong numbers by fusion" "$(bisect fusion python3 app.py)" "1 inductor, ['as it is', 'compilation disabled', 'aot_eager', 'aot_eager_decomp_partition', 'as it is, without caches', 'as it is, emulate_precision_casts=True', 'as it is, fallback_random=True', 'as it is, pattern_matcher=False', 'as it is, max_fusion_size=1'], False"
+is "wrong numbers by the order of a reduction" "$(bisect order python3 app.py | cut -c-11)" "1 inductor,"
+is "are said so" "$(count bisect.json 'd["part"]')" "numerics='strict_reduction'"
+is "wrong numbers by fusion, a torch without newer settings" "$(VERSION=2.13.0 bisect fusion python3 app.py)" "1 inductor, ['as it is', 'compilation disabled', 'aot_eager', 'aot_eager_decomp_partition', 'as it is, without caches', 'as it is, emulate_precision_casts=True', 'as it is, fallback_random=True', 'as it is, pattern_matcher=False', 'as it is, max_fusion_size=1'], False"
 is "are said so" "$(count bisect.json 'd["part"]')" "max_fusion_size=1"
 is "a stale cache" "$(bisect cache python3 app.py | cut -d, -f1)" "1 environment"
 is "flaky" "$(bisect flaky python3 app.py | sed 's/.*\]//')" ", True"

@@ -8,6 +8,7 @@ synthetic=$ROOT/tests/minify/synthetic.py
 [ -x "$bug" ] || skip_all "no $bug"
 mkdir tmp
 export TMPDIR=$TMP/tmp
+unset PT2_PYTHON # torch would be asked for shapes
 for n in 50 200 1000; do python3 "$synthetic" graph $n >g$n.py; done
 ops() { grep -cE '^ *[A-Za-z_0-9]+(: "[^"]*")? = (torch\.ops\.|torch\._C|[a-z])' "$1"; }
 left() { find "$TMPDIR" -mindepth 1 | head -5; } # of temporary folders
@@ -25,6 +26,19 @@ done
 for f in "$repros"/*.py; do
 	exits "$(basename "$f")" 0 fxminify --test 'grep -q torch' -q --max-tests 40 "$f" -o repro.py
 done
+exits "subgraphs that torch 2.15 writes beside Repro" 0 fxminify --test 'grep -q aten.relu' --passes nodes,subgraphs -q "$repros/cond_2_15.py" -o repro.py
+is "are reduced with it" "$(grep -o 'aten\.[a-z]*' repro.py | sort -u | paste -sd' ')" "aten.relu"
+is "and written in it" "$(python3 -c 'import ast; print([c.name for c in ast.walk(ast.parse(open("repro.py").read())) if isinstance(c, ast.ClassDef)])')" \
+	"['Repro', 'true_graph_0', 'false_graph_0']"
+exits "those that torch 2.13 lost" 3 fxminify --test true -q "$repros/cond_2_13.txt" -o repro.py
+like "are named, and where they are" "$(last)" "subgraph 'true_graph_0' is not in it: torch 2.13.0.cpu .*--graph 0/0:aot_inference_graph"
+# In one storage, each where it was: in every candidate while that matters, and in the result.
+shared=$repros/aot_strides/minifier_launcher.py
+printf '[ "$(grep -c "buf[0-9]* = reader.storage" "$1")" = 1 ] && grep -q "sin.default" "$1"\n' >one-storage
+exits "inputs of one storage" 0 fxminify --test "sh '$TMP/one-storage'" -q --passes memory "$shared" -o repro.py
+is "stay in it" "$(grep -c 'buf[0-9]* = ' repro.py) $(grep -c 'storage_offset=8' repro.py)" "1 1"
+exits "where that does not matter" 0 fxminify --test 'grep -q sin.default' -q --passes memory "$shared" -o repro.py
+is "each has its own" "$(grep -c 'buf[0-9]* = ' repro.py)" 2
 rm -f repro.py*
 exits "readable code" 0 fxminify --test "'$bug' single 50" --passes nodes g50.py
 ok "its result is repro.txt" test -s repro.txt
@@ -49,6 +63,61 @@ like "is said" "$(last)" 'none of this name'
 exits "--graph without a trace" 2 fxminify --test true --graph 0/0 g50.py
 exits "--level 1 writes it as it is" 0 fxminify --level 1 --test false -q g50.py -o whole.txt
 is "whole" "$(ops whole.txt)" 50
+
+# ---- what torch writes has no shapes ----
+deep=$ROOT/tests/data/minifier/aot_deep/minifier_launcher.py
+calls() { grep -c ' = torch\.ops' "$1"; } # of a program
+n_tests() { grep -c '"test":' "$1.journal"; }
+has() { # OP... : a test that wants all of these computed
+	printf '#!/bin/sh\n'
+	printf 'grep -q " %s = torch" "$1" || exit 1\n' "$@"
+}
+has relu >one.sh
+has relu tanh_2 >two.sh
+has relu tanh_2 permute_8 >three.sh
+chmod +x ./*.sh
+for want in "one 1 20" "two 2 45" "three 3 70"; do
+	read -r name nodes most <<<"$want"
+	exits "a launcher without annotations, $name" 0 fxminify --test ./$name.sh -j1 "$deep" -o $name.py
+	is "$name: the operations, nothing else" "$(calls $name.py)" "$nodes"
+	ok "$name: they are there" sh ./$name.sh $name.py
+	ok "$name: in at most $most tests ($(n_tests $name.py))" test "$(n_tests $name.py)" -le "$most"
+	like "$name: the result says which shapes are guesses" "$(cat $name.py)" '#: WARNING: GUESSED SHAPES: .*its shape is not known: a guess'
+	like "$name: so do the lines" "$(cat err)" 'shapes +of [0-9]+ values are not known; .*a guess \(with PT2_PYTHON set, torch is asked\)'
+	unlike "$name: no call is made that cannot run" "$(cat err)" '(arguments|constants|sizes|dtypes|subgraphs) +'
+done
+like "a call keeps its arguments" "$(cat three.py)" 'permute\.default\([a-z0-9_]+, \[1, 0\]\)'
+exits "the passes that may make one, when they are asked for" 0 fxminify --test ./three.sh --passes nodes,arguments "$deep" -o three.py
+like "are made" "$(cat three.py)" 'permute\.default\([a-z0-9_]+\)'
+PT2_PYTHON=$TMP/no_python exits "no torch where PT2_PYTHON says" 0 fxminify --test ./one.sh "$deep" -o one.py
+like "that is said" "$(cat err)" 'torch does not say which shapes values have: .*no_python'
+is "and the shapes are guessed" "$(calls one.py)" 1
+exits "as a document" 0 fxminify --test 'grep -q relu.default' -q "$deep" -o one.json
+exits "it is read again" 0 fxminify --test 'grep -q relu.default' -q one.json -o again.json
+printf '#!/bin/sh\n[ $(grep -c " = torch.ops" "$1") = 132 ]\n' >every.sh
+chmod +x every.sh
+exits "where every operation is needed" 0 fxminify --test ./every.sh --passes nodes "$deep" -o every.py
+like "it says so, and why" "$(cat err)" 'no operation could be dropped: of [0-9]+ smaller graphs none fails as the whole does \([0-9]+ pass\)'
+
+# ---- what the original returns ----
+returned=$ROOT/tests/data/minifier/aot_returned/minifier_launcher.py
+cat >used.sh <<'EOS'
+grep -q ' relu = torch' "$1" && grep -qE 'torch\.ops\.[^;]*relu[,)]' "$1" && grep -q 'return (.*relu' "$1"
+EOS
+chmod +x used.sh
+exits "a value that is returned and used" 0 fxminify --test ./used.sh --passes nodes "$returned" -o used.py
+ok "is both in the result" sh ./used.sh used.py
+is "whose operations are two" "$(calls used.py)" 2
+cat >given.sh <<'EOS'
+grep -q 'return (.*primals_3' "$1" && grep -q ' relu = torch' "$1"
+EOS
+chmod +x given.sh
+exits "an input that is returned" 0 fxminify --test ./given.sh "$repros/aot_forward/minifier_launcher.py" -o given.py
+like "is returned still" "$(grep return given.py)" 'return \(.*primals_3'
+is "by one operation" "$(calls given.py)" 1
+exits "outputs that do not matter" 0 fxminify --test 'grep -q relu.default' "$repros/aot_forward/minifier_launcher.py" -o outputs.py
+like "go in a pass of their own, which counts them" "$(cat err)" 'outputs +1 dropped; 1 test'
+like "with the inputs that were there for them" "$(cat outputs.py)" 'def forward\(self, addmm\)'
 
 # ---- what is written ----
 exits ".dot" 0 fxminify --test "'$bug' far 50" --passes nodes -q g50.py -o small.dot
@@ -75,7 +144,7 @@ is "no journal with --no-journal" "$(fxminify --test true -q --no-journal g50.py
 exits "--form plain, which nobody ran" 0 fxminify --test 'grep -q relu' --form plain --passes nodes -q "$repros/aot_forward/minifier_launcher.py" -o plain.py
 ok "is Python" python3 -m py_compile plain.py
 like "of a function and its call" "$(cat plain.py)" 'import torch.*def f\([xyz, ]*\):.*torch\.relu\(.*x = torch\.tensor\(.*torch\.compile\(f\)\([xyz, ]*\)'
-like "which says what it was made by" "$(cat plain.py)" '# the test command ends with status 0.*# made by fxminify [0-9.]+: fxminify --test'
+like "which says what it was made by" "$(cat plain.py)" '# failure: the test command ends with status 0.*# made by fxminify [0-9.]+: fxminify --test'
 exits "the same, loudly" 0 fxminify --test 'grep -q relu' --form plain --passes nodes "$repros/aot_forward/minifier_launcher.py" -o plain.py
 like "says that it was not run" "$(cat err)" 'not: it was not run'
 exits "without --form" 0 fxminify --test 'grep -q relu' --passes nodes -q "$repros/aot_forward/minifier_launcher.py" -o launcher.py

@@ -35,19 +35,19 @@ for mode in --html "-o dir"; do
 done
 inject INJECT_FILE=in.log INJECT_READ=EIO:60000 -- --json ../in.log
 head -c 60000 in.log >head.log
-is "an error after 60000 bytes: what came before" "$status $(wc -l <err) $(jq .summary.records out)" "0 1 $(tlparse --json head.log 2>/dev/null | jq .summary.records)"
+is "an error after 60000 bytes: what came before, and 3" "$status $(wc -l <err) $(jq .summary.records out)" "3 1 $(tlparse --json head.log 2>/dev/null | jq .summary.records)"
 is "... damage 'input' in its line" "$(jq -c '[.logs[0].damage[]|select(.kind == "input")|.line]' out)" "[$(($(wc -l <head.log) + 1))]"
 inject INJECT_FILE=in.log INJECT_READ=EIO:60000 -- --json --strict ../in.log
 is "... --strict: 1" "$status" 1
 inject INJECT_FILE=in.log INJECT_READ=EIO:8000 -- --json ../in.log.gz
-is "... in a .gz" "$status $(wc -l <err) $(jq -c '[.logs[0].damage[].kind]|index("input") != null' out)" "0 1 true"
+is "... in a .gz" "$status $(wc -l <err) $(jq -c '[.logs[0].damage[].kind]|index("input") != null' out)" "3 1 true"
 inject INJECT_READ=EIO:60000 -- --json - <in.log
-is "... on standard input" "$status $(jq -c '[.logs[0].damage[].kind]|index("input") != null' out)" "0 true"
+is "... on standard input" "$status $(jq -c '[.logs[0].damage[].kind]|index("input") != null' out)" "3 true"
 inject INJECT_FILE=in.log INJECT_READ=EIO:60000 -- -o dir ../in.log
-is "... as a directory: what came before" "$status $(cmp box/dir/raw.log head.log 2>&1)" "0 "
+is "... as a directory: what came before" "$status $(cmp box/dir/raw.log head.log 2>&1)" "3 "
 rm -rf box/dir
 inject INJECT_FILE=in.log INJECT_READ=EIO:0 -- --json ../in.log ../more.log
-is "one log of two cannot be read: the other, a warning" "$status $(wc -l <err) $(records)" "0 1 [430,[]]"
+is "one log of two cannot be read: the other, a warning, and 3" "$status $(wc -l <err) $(records)" "3 1 [430,[]]"
 
 # ---- short and interrupted calls change nothing ----
 for file in in.log in.log.gz; do

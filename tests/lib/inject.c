@@ -5,7 +5,7 @@
  *     INJECT_READ=SHORT     a read gives 1 to 7 bytes
  *     INJECT_READ=EINTR     two of three reads, and writes, are interrupted
  *     INJECT_WRITE=N        writes to regular files and pipes fail with ENOSPC after N bytes in all
- *     INJECT_WRITE=#N       the Nth write of a process fails with ENOSPC, those after it do not
+ *     INJECT_WRITE=#N       the Nth write of a process into a regular file fails with ENOSPC, those after it do not
  *     INJECT_WRITE=SHORT    a write takes 1 to 7 bytes, or half
  *     INJECT_MALLOC=N       the Nth allocation of 64 bytes and more, and all after it, fail
  *     INJECT_CLOSE=N        the Nth close of a file that was written fails with ENOSPC
@@ -29,6 +29,10 @@
 enum { FDS = 1024 };
 static atomic_long read_bytes, written, calls, allocations, closes, writes;
 static atomic_bool was_written[FDS];
+
+/* A fork that runs no program (the prober's child) may be confined to less than what is asked for here. */
+static pid_t started;
+__attribute__((constructor)) static void start(void) { started = getpid(); }
 
 static const char *want(const char *name) { return getenv(name); }
 
@@ -59,12 +63,12 @@ static int interrupted(const char *how)
 	return 1;
 }
 
-ssize_t read(int fd, void *p, size_t n)
+/* How much of a read of n bytes may be done: n, less, or -1 with errno set. */
+static ssize_t permit(int fd, size_t n)
 {
-	REAL(read);
 	const char *how = want("INJECT_READ");
 	if (!how || !n || !chosen(fd))
-		return real(fd, p, n);
+		return (ssize_t)n;
 	if (interrupted(how))
 		return -1;
 	if (!strcmp(how, "SHORT") && n > 7)
@@ -78,21 +82,39 @@ ssize_t read(int fd, void *p, size_t n)
 		if (n > (size_t)left)
 			n = (size_t)left;
 	}
-	ssize_t r = real(fd, p, n);
-	if (r > 0)
-		read_bytes += r;
-	return r;
+	return (ssize_t)n;
+}
+
+static ssize_t was_read(int fd, ssize_t n)
+{
+	read_bytes += n > 0 && want("INJECT_READ") && chosen(fd) ? n : 0;
+	return n;
+}
+
+ssize_t read(int fd, void *p, size_t n)
+{
+	REAL(read);
+	ssize_t m = permit(fd, n);
+	return m < 0 ? -1 : was_read(fd, real(fd, p, (size_t)m));
+}
+
+ssize_t pread(int fd, void *p, size_t n, off_t at)
+{
+	REAL(pread);
+	ssize_t m = permit(fd, n);
+	return m < 0 ? -1 : was_read(fd, real(fd, p, (size_t)m, at));
 }
 
 /* How much of a write of n bytes may be done: n, less, or -1 with errno set. */
 static ssize_t allow(int fd, size_t n)
 {
 	const char *how = want("INJECT_WRITE");
+	struct stat st;
 	if (fd >= 0 && fd < FDS && fd != STDERR_FILENO)
 		was_written[fd] = 1;
 	if (interrupted(want("INJECT_READ")))
 		return -1;
-	if (!how || fd == STDERR_FILENO)
+	if (!how || fd == STDERR_FILENO || getpid() != started || fstat(fd, &st) < 0 || !(S_ISREG(st.st_mode) || (S_ISFIFO(st.st_mode) && *how != '#')))
 		return (ssize_t)n;
 	if (!strcmp(how, "SHORT"))
 		return n < 8 ? 1 : calls++ % 3 ? (ssize_t)(n / 2) : (ssize_t)(1 + calls % 7);

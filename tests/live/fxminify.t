@@ -35,19 +35,28 @@ made runtime && minify runtime --passes=nodes
 made dynamo && minify dynamo --passes=nodes,sizes
 made dynamic && minify dynamic --passes=nodes,symbols --no-verify
 made segfault && broken segfault --passes=nodes --timeout=200
-made hang && broken hang --passes=nodes --timeout=30 --no-verify
+made hang && broken hang --passes=nodes
+made pass_hang && minify pass_hang --passes=nodes
+made pass_memory && minify pass_memory --passes=nodes --max-memory=1G
+made pass_crash && minify pass_crash --passes=nodes
+made cxx_hang && CXX=$cases/cxx minify cxx_hang --passes=nodes
 made nan && broken nan --passes=nodes,values
 made train && broken train --passes=nodes --no-verify
 made fused && broken fused --passes=nodes
+made dies && minify dies --passes=nodes,outputs
 made custom && PYTHONPATH=$cases minify custom --passes=nodes --backend=toys:toy_compiler
 made aoti && minify aoti --passes=nodes
 made exported && broken exported --passes=nodes
+made shared && PYTHONPATH=$cases minify shared --passes=nodes,memory,leaves,strides,values --backend=toys:alias_compiler
+made nonleaf && minify nonleaf --passes=nodes,leaves,strides,values
+made cond && minify cond --passes=nodes,subgraphs
+made healthy && minify healthy
 made flaky && FLAKY_COUNTER=$TMP/counter broken flaky --passes=nodes --repeat=4 --no-verify --level=2
 made fine && minify fine --level=2
 wait
 
 # operators FILE : what the graph of a program calls
-operators() { sed -n '/def forward/,/return/p' "$1" | grep -oE 'torch\.(ops\.)?[a-z_.]*[a-z_0-9]+' | sed -E 's/torch\.(ops\.)?(aten\.|nn\.functional\.|_C\._nn\.)?//; s/\.(default|Tensor|Scalar).*//' | sort -u | paste -sd' '; }
+operators() { sed -nE '/def (forward|f)\(/,/return/p' "$1" | grep -oE 'torch\.(ops\.)?[a-z_.]*[a-z_0-9]+' | sed -E 's/torch\.(ops\.)?(aten\.|nn\.functional\.|_C\._nn\.)?//; s/\.(default|Tensor|Scalar).*//' | sort -u | paste -sd' '; }
 # ended CASE WANT-OPERATORS SIGNATURE [VERIFIED]
 ended() {
 	local name=$1
@@ -65,15 +74,45 @@ ended accuracy relu "accuracy" verified
 ended runtime relu "raised" verified
 ended dynamo relu "CppCompileError" verified
 ended dynamic relu "CppCompileError"
-ended segfault atanh "crashed: SIGSEGV" verified
-ended hang acosh "timeout"
+ended segfault atanh "crashed: SIGSEGV: while in run, in generated:call" verified
+ended hang acosh "timeout: while in run, in generated:call" verified
+ended pass_hang sum.dim_IntList "timeout: while in compile, in beside.py:has" verified
+ended pass_memory sum.dim_IntList "memory: while in compile, in beside.py:(eats|has_sum)" verified
+ended pass_crash sum.dim_IntList "crashed: SIGSEGV: while in compile, in beside.py:crashes" verified
+ended cxx_hang erfc "timeout: while in compile, in .*cpp_builder.py:" verified
+if made pass_crash; then
+	like "pass_crash: what it printed before it died" "$(cat pass_crash/err)" "printed +last, before it ended:.*about to read address 0"
+	like "pass_crash: is in the journal" "$(cat pass_crash/*.journal)" '"printed":"about to read address 0'
+fi
+if made pass_memory; then
+	like "pass_memory: who asked for how much" "$(cat pass_memory/err)" "memory ran out in phase compile: eats \(beside.py:[0-9]+\).* asked for more than 1.0 GiB"
+fi
 ended nan expm1 "accuracy: nan" verified
 ended train cos "cos is not supported"
 ended fused "floor sign" "floor and sign in one kernel" verified
+ended dies relu "accuracy" verified
+made dies && like "dies: where it begins and through what it leaves is told" "$(cat dies/err) $(cat dies/repro.py)" \
+	'the difference begins at relu and leaves through add.*original the difference begins at relu and leaves through add'
 ended custom relu "toy_compiler knows no relu" verified
 ended aoti relu "CppCompileError" verified
 ended exported asinh "CppCompileError.*no_such_function" verified
 ended flaky erf "erf has a bad day"
+ended shared "relu sin" "alias_compiler wants memory for each" verified
+ended cond "cond relu" "CppCompileError" verified
+if made shared; then
+	like "shared: in one storage still, where each was" "$(cat shared/repro.py)" "storage_offset=67|, 67\)"
+fi
+if made nonleaf; then
+	is "an input with a history: status" "$(cat nonleaf/status)" 0
+	like "an input with a history: the failure" "$(grep -E '^#:? failure:' nonleaf/repro.py)" "TestingOnlyCompileError"
+	like "an input with a history: verified" "$(grep -E '^#:? verified:' nonleaf/repro.py)" "fails the same way"
+fi
+if made healthy; then
+	cp healthy/err err
+	is "a healthy export: status" "$(cat healthy/status)" 1
+	like "a healthy export: what it did" "$(cat err)" "the original does not fail: it ran and gave what eager gives"
+	ok "a healthy export: nothing is written" test ! -e healthy/repro.py
+fi
 if made fine; then
 	cp fine/err err
 	is "a graph that does not fail: status" "$(cat fine/status)" 1
@@ -96,6 +135,17 @@ if made compile && made accuracy; then
 	like "compile: with the same message" "$(cat alone/compile/out)" "CppCompileError"
 	unlike "accuracy: the program alone fails" "$(cat alone/accuracy/status)" '^0$'
 	like "accuracy: as torch says it" "$(cat alone/accuracy/out)" "AccuracyError|Bad accuracy"
+fi
+
+# ---- a command asks, torch knows the shapes ----
+
+if made compile; then
+	mkdir shapes
+	exits "--test: torch is asked for shapes" 0 fxminify --test 'grep -q relu.default' -j1 "$cases/compile.py" -o shapes/one.py
+	like "--test: that is said" "$(cat err)" 'shapes +of [0-9]+ values, by torch'
+	unlike "--test: nothing is guessed" "$(cat shapes/one.py)" GUESSED
+	is "--test: what is left" "$(operators shapes/one.py)" relu
+	ok "--test: in at most 20 tests" test "$(grep -c '"test":' shapes/one.py.journal)" -le 20
 fi
 
 # ---- what is in the way ----

@@ -12,6 +12,8 @@ generates for a few operators on CPU:
     acosh      never ends                         expm1    NaN
     cos        a Python error while generating    erf      a Python error in every second process ($FLAKY_COUNTER)
     floor and sign in one kernel: a Python error when it is defined
+
+Others go wrong by a pass in DIR/beside.py, a module beside the launcher, or by a C++ compiler that hangs (CXX=DIR/cxx).
 """
 import contextlib, os, shutil, sys, time
 
@@ -84,6 +86,43 @@ def toy_compiler(gm, inputs):
         if node.target in (torch.relu, torch.nn.functional.relu) or node.target == "relu":
             raise RuntimeError("toy_compiler knows no relu")
     return gm.forward
+
+def alias_compiler(gm, inputs):
+    storages = [t.untyped_storage()._cdata for t in inputs if isinstance(t, torch.Tensor)]
+    if len(set(storages)) < len(storages) and any("sin" in str(node.target) for node in gm.graph.nodes):
+        raise RuntimeError("alias_compiler wants memory for each")
+    return gm.forward
+'''
+
+
+BESIDE = '''
+"""Passes of a user's, beside the launcher that names them: each goes wrong on a graph with a sum."""
+import ctypes
+
+def has_sum(graph):
+    return any("aten.sum" in str(node.target) for node in graph.nodes)
+
+def hangs(graph):
+    while has_sum(graph):
+        pass
+
+def eats(graph):
+    kept = []
+    while has_sum(graph):
+        kept.append(bytearray(64 << 20))
+
+def crashes(graph):
+    if has_sum(graph):
+        print("about to read address 0", flush=True)
+        ctypes.string_at(0)
+'''
+
+# A C++ compiler that never ends on a program with an erfc.
+CXX = '''#!/bin/sh
+for f; do
+	case $f in *.cpp) grep -q erfc "$f" && while :; do :; done ;; esac
+done
+exec g++ "$@"
 '''
 
 
@@ -143,6 +182,19 @@ def broken(op, after="aot", level=2, train=False, n=6):
     return make
 
 
+def beside(name):
+    """A launcher that asks for a pass of BESIDE."""
+    def make(torch, folder):
+        broken(lambda torch: torch.tanh, level=3)(torch, folder)
+        path = found_in(folder)[0]
+        with open(path) as f:
+            text = f.read()
+        lines = f"import beside\ntorch._inductor.config.post_grad_custom_post_pass = beside.{name}\n"
+        with open(path, "w") as f:
+            f.write(text.replace("isolate_fails_code_str = None\n", lines + "isolate_fails_code_str = None\n", 1))
+    return make
+
+
 def fused(torch, folder):
     """Two operators, harmless each, that Inductor makes one kernel of."""
     settings(torch, folder, "aot", 2)
@@ -169,6 +221,19 @@ def custom(torch, folder):
         compiled(torch, net(torch, torch.relu).eval(), torch.randn(8, 16), backend="toy_compiler")
 
 
+def dies(torch, folder):
+    """Two wrong operators; what is wrong of log1p ends in the comparison (PyTorch's test_accuracy_vs_strict_accuracy)."""
+    c = settings(torch, folder, "aot", 4)
+    c.cpp.inject_relu_bug_TESTING_ONLY = c.cpp.inject_log1p_bug_TESTING_ONLY = "accuracy"
+    def inner(x, y):
+        b = torch.logical_not(torch.log1p(x) > 0)
+        x = torch.relu(x)
+        return torch.where(b, x, x) * 1.5 + torch.tanh(y)
+    torch.manual_seed(0)
+    with torch.no_grad():
+        compiled(torch, inner, torch.randn(20), torch.randn(20))
+
+
 def aoti(torch, folder):
     c = settings(torch, folder, None, 2)
     c.cpp.inject_relu_bug_TESTING_ONLY = "compile_error"
@@ -185,6 +250,45 @@ def exported(torch, folder):
     torch.export.save(program, os.path.join(folder, "program.pt2"))
 
 
+def healthy(torch, folder):
+    os.makedirs(folder)
+    torch.export.save(torch.export.export(net(torch, torch.relu, n=2, at=1).eval(), (torch.randn(8, 16),)), os.path.join(folder, "program.pt2"))
+
+
+def shared(torch, folder):
+    """Two views of one buffer, for a backend that wants memory for each."""
+    settings(torch, folder, "dynamo", 2)
+    sys.path.insert(0, os.path.dirname(folder))
+    import toys
+    from torch._dynamo.backends.registry import register_backend
+    register_backend(toys.alias_compiler, name="alias_compiler")
+    def f(x, y, w):
+        for i in range(3):
+            x = torch.tanh(x @ w) + x
+        x = torch.sin(y) + x
+        for i in range(3):
+            x = torch.tanh(x @ w) + x
+        return x
+    memory = torch.randn(300)
+    with torch.no_grad():
+        compiled(torch, f, memory[3:131].view(8, 16), memory[67:195].view(8, 16), torch.randn(16, 16), backend="alias_compiler")
+
+
+def non_leaf(torch, folder):
+    """As PyTorch's own tests of its minifier have it (test_minifier.py, non_leaf_compile_error)."""
+    settings(torch, folder, "dynamo", 2)
+    compiled(torch, net(torch, torch.relu), torch.randn(8, 16, requires_grad=True) + 1, backend="non_leaf_compile_error_TESTING_ONLY")
+
+
+def recorded(name):
+    """A launcher of another release, out of tests/data/repro."""
+    def make(torch, folder):
+        os.makedirs(folder)
+        data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/repro")
+        shutil.copy(os.path.join(data, name), os.path.join(folder, "minifier_launcher.py"))
+    return make
+
+
 CASES = {
     # The bench's: the size of a small real model.
     "compile": injected("compile_error", n=12),
@@ -198,17 +302,30 @@ CASES = {
     "nan": broken(lambda torch: torch.expm1, level=4),
     "train": broken(lambda torch: torch.sin, train=True),
     "flaky": broken(lambda torch: torch.erf, level=3),
+    "pass_hang": beside("hangs"),
+    "pass_memory": beside("eats"),
+    "pass_crash": beside("crashes"),
+    "cxx_hang": broken(lambda torch: torch.erfc, level=3),
     "fine": broken(lambda torch: torch.tanh, level=3),
     "fused": fused,
+    "dies": dies,
     "custom": custom,
     "aoti": aoti,
     "exported": exported,
+    "healthy": healthy,
+    "shared": shared,
+    "nonleaf": non_leaf,
+    "cond": recorded("cond_2_15.py"),
 }
+
+
+def found_in(folder):
+    return [os.path.join(d, f) for d, _, files in os.walk(folder) for f in files if f in ("minifier_launcher.py", "program.pt2")]
 
 
 def take(folder, target):
     """The one launcher that lies somewhere in the folder, or the program."""
-    found = [os.path.join(d, f) for d, _, files in os.walk(folder) for f in files if f in ("minifier_launcher.py", "program.pt2")]
+    found = found_in(folder)
     if len(found) != 1:
         sys.exit(f"{os.path.basename(folder)}: {len(found)} launchers: {found}")
     os.symlink(found[0], target + os.path.splitext(found[0])[1])
@@ -270,9 +387,10 @@ def main():
     wanted = missing(where, CASES, __file__)
     bugs = os.path.join(where, "bugs")
     os.makedirs(bugs, exist_ok=True)
-    for path, text in (("bugs/sitecustomize.py", BUGS), ("toys.py", TOY)):
+    for path, text in (("bugs/sitecustomize.py", BUGS), ("toys.py", TOY), ("beside.py", BESIDE), ("cxx", CXX)):
         with open(os.path.join(where, path), "w") as f:
             f.write(text)
+    os.chmod(os.path.join(where, "cxx"), 0o755)
     if not wanted:
         return
     if bugs not in os.environ.get("PYTHONPATH", "").split(":"):

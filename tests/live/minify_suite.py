@@ -83,6 +83,12 @@ def mixed(torch, folder):
         inner(torch.randn(20, 20), torch.randn(20, 20))
 
 
+def rounding(torch, folder):
+    """The idea of their half-precision test for GPUs, on a CPU: what float32 keeps, eager rounds away after each operation."""
+    torch._dynamo.config.same_two_models_use_fp64 = False
+    program(lambda torch, x: torch.tanh(x * 1.01 * 1.01 - x) + 1, lambda torch: [torch.randn(64, 64).bfloat16()], level=4)(torch, folder)
+
+
 def cond(torch, x, flag):
     """A bug in one branch. torch 2.13 writes the branches as <lambda>(), 2.15 as classes."""
     return torch.cond(flag.sum() > 0, lambda x: torch.relu(torch.sin(x)) + 1, lambda x: torch.cos(x), (torch.tanh(x),))
@@ -128,6 +134,7 @@ CASES = {
     "pt_passes_compile": program(waves(10, False), square(20), after="dynamo", level=3, backend=RELU.format("compile")),
     "pt_passes_runtime": program(waves(10, False), square(20), after="dynamo", level=3, backend=RELU.format("runtime")),
     "pt_passes_accuracy": program(waves(10, False), square(20), after="dynamo", level=3, backend=RELU.format("accuracy")),
+    "pt_rounding": rounding,
     "pt_cond": program(cond, lambda torch: [torch.randn(4), torch.ones(2)], relu="compile_error"),
     "pt_fake_quant": quantised(fake_quantised, lambda torch: torch.randn(2)),
     "pt_qat": quantised(fused, lambda torch: torch.randn(2, 3, 8, 8)),

@@ -189,8 +189,9 @@ static void limits(struct oracle *o, const struct candidate *c, const struct rep
 			has(out.extra, "\"suspects\": [\"relu\"]", "a hang: where");
 			took("hang (30 s allowed), SIGTERM ignored", out.seconds);
 		} else if (out.id == id[1]) {
-			ok(out.kind == OUTCOME_INFRA, "memory that ran out is nobody's failure", outcome_name(out.kind));
-			has(out.detail, "memory ran out", "memory: it says so");
+			ok(out.kind == OUTCOME_MEMORY, "memory that ran out is a failure of its own", outcome_name(out.kind));
+			has(out.detail, "memory ran out in phase compile: ", "memory: it says so");
+			has(out.detail, "asked for more than 3.0 GiB", "memory: and how much there is");
 			took("memory limit", out.seconds);
 		} else {
 			ok(out.kind == OUTCOME_CRASHED, "a compiler that ends the process is a crash", outcome_name(out.kind));
@@ -280,6 +281,7 @@ static void after_aot(void)
 	struct repro crash = edited(&r, "", AT_RELU("ctypes.string_at(0)"));
 	out = one(o, &whole, &crash, true, "segfault", OUTCOME_CRASHED);
 	is(out.signature.type, "SIGSEGV", "segfault: the signal");
+	has(out.signature.frames, "_inductor/graph.py:run_node", "segfault: the stack");
 	has(out.extra, "{\"suspects\": [\"relu\"]", "segfault: where");
 	struct repro raise = edited(&r, "", AT_RELU("raise KeyError(n.name)"));
 	out = one(o, &whole, &raise, true, "an exception in lowering", OUTCOME_RAISED);

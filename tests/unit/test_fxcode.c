@@ -271,6 +271,51 @@ static const struct {
      "    args_list.clear()\n"
      "    return (b, a)\n",
      "class GraphModule(torch.nn.Module):\n    def forward(self, a, b):\n        return (b, a)\n\n"},
+    /* torch 2.15 writes subgraphs as classes before the one that makes them, the inner ones first; one may be made twice. */
+    {"class inner_0_0(torch.nn.Module):\n"
+     "    def __init__(self) -> None:\n        super().__init__()\n\n"
+     "    def forward(self, a):\n        sin = torch.ops.aten.sin.default(a);  a = None\n        return (sin,)\n\n\n"
+     "class true_graph_0_1(torch.nn.Module):\n"
+     "    def __init__(self) -> None:\n        super().__init__()\n        self.inner_0 = inner_0_0()\n"
+     "        self.inner_1 = inner_0_0()\n\n"
+     "    def forward(self, a):\n        inner_0 = self.inner_0\n        inner_1 = self.inner_1\n"
+     "        cond = torch.ops.higher_order.cond(True, inner_0, inner_1, (a,));  inner_0 = inner_1 = a = None\n"
+     "        return (cond,)\n\n"
+     "class Repro(torch.nn.Module):\n"
+     "    def __init__(self) -> None:\n        super().__init__()\n        self.true_graph_0 = true_graph_0_1()\n\n"
+     "    def forward(self, x):\n        true_graph_0 = self.true_graph_0\n        return (x, true_graph_0)\n"
+     "class Unmade(torch.nn.Module):\n    def forward(self, y): return y\n",
+     "class Repro(torch.nn.Module):\n"
+     "    def forward(self, x):\n"
+     "        # No stacktrace found for following nodes\n"
+     "        true_graph_0 = self.true_graph_0\n"
+     "        return (x, true_graph_0)\n\n"
+     "    class true_graph_0(torch.nn.Module):\n"
+     "        def forward(self, a):\n"
+     "            # No stacktrace found for following nodes\n"
+     "            inner_0 = self.inner_0\n"
+     "            inner_1 = self.inner_1\n"
+     "            cond = torch.ops.higher_order.cond(True, inner_0, inner_1, (a,));  inner_0 = inner_1 = a = None\n"
+     "            return (cond,)\n\n"
+     "        class inner_0(torch.nn.Module):\n"
+     "            def forward(self, a):\n"
+     "                # No stacktrace found for following nodes\n"
+     "                sin = torch.ops.aten.sin.default(a);  a = None\n"
+     "                return (sin,)\n\n"
+     "        class inner_1(torch.nn.Module):\n"
+     "            def forward(self, a):\n"
+     "                # No stacktrace found for following nodes\n"
+     "                sin = torch.ops.aten.sin.default(a);  a = None\n"
+     "                return (sin,)\n\n"},
+    /* A class that makes the one it stands in, and two that make each other: neither is a subgraph of a later one. */
+    {"class A(torch.nn.Module):\n"
+     "    class B(torch.nn.Module):\n        def __init__(self):\n            self.a = A()\n            self.c = C()\n"
+     "        def forward(self, x): return x\n"
+     "    def __init__(self):\n        self.b = B()\n"
+     "    def forward(self, x): return (x,)\n"
+     "class C(torch.nn.Module):\n    def __init__(self):\n        self.c = C()\n    def forward(self, x): return x\n",
+     "class A(torch.nn.Module):\n    def forward(self, x):\n        return (x,)\n\n"
+     "    class b(torch.nn.Module):\n        def forward(self, x):\n            return x\n\n"},
     /* Logs, colours, other line ends, tabs. */
     {"V1121 10:00:00.000000 12 torch/_dynamo/output_graph.py:1] [0/0] [__graph_code] TRACED GRAPH\n"
      "V1121 10:00:00.000000 12 torch/_dynamo/output_graph.py:1] [0/0] [__graph_code]  ===== g =====\n"
@@ -501,6 +546,13 @@ static void test_bounds(void **state)
 	for (int k = 0; k < 1000; k++)
 		buf_addf(&b, "%*sclass c%d(torch.nn.Module):\n%*sdef forward(self): return 1\n", k, "", k, k + 1, "");
 	assert_int_equal(read_graph(&g, buf_str(&b)), -1);
+	buf_reset(&b);
+	buf_adds(&b, "class c0(torch.nn.Module):\n def forward(self, x): return x\n");
+	for (int k = 1; k < 100; k++)
+		buf_addf(&b, "class c%d(torch.nn.Module):\n def __init__(self):\n  self.a = c%d()\n  self.b = c%d()\n def forward(self, x): return x\n", k,
+			 k - 1, k - 1);
+	assert_int_equal(read_graph(&g, buf_str(&b)), -1);
+	assert_non_null(strstr(err.text, "its classes make each other too often"));
 	buf_reset(&b);
 	buf_adds(&b, "def forward(self, x):\n    a = (s0");
 	for (int k = 0; k < 100000; k++)

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "base/json.h"
 #include "reduce/journal.h"
 
 static char *path_of(const char *name)
@@ -17,12 +18,17 @@ static void write_some(const char *path, size_t tests)
 	const char *argv[] = {"--test", "grep -q \"relu\"\n", "gr\303\244ph.py", NULL}, *env[] = {"OMP_NUM_THREADS=1", "A=b=c", "NOTHING", NULL};
 	struct journal_head head = {.input = SLICE("gr\303\244ph.py"), .hash = 0x93c1000000000001ull, .argv = argv, .env = env, .torch = SLICE("2.13.0+cpu")};
 	struct journal *j = journal_create(path, &head, &err);
+	struct buf printed = {0}; /* its end is kept, not from the middle of a character */
+	for (int i = 0; i < JOURNAL_PRINTED; i++)
+		buf_adds(&printed, "\342\202\254");
 	assert_non_null(j);
 	for (size_t i = 0; i < tests; i++)
 		journal_test(j, &(struct journal_test){.key = 0xfedcba9876543210ull + i, .verdict = (enum verdict)(i % (VERDICT_FLAKY + 1)),
 						       .outcome = (enum outcome_kind)(i % (OUTCOME_INFRA + 1)),
 						       .signature = {.type = SLICE("CppCompileError"), .message = SLICE("'x' \"y\"\n\001"), .frames = SLICE("a.py:f;b.py:g")},
-						       .test = i + 1, .ops = 147 - i, .seconds = 6.91, .at = 0.2 + (double)i, .phase = SLICE("Truncate suffix")});
+						       .test = i + 1, .ops = 147 - i, .seconds = 6.91, .at = 0.2 + (double)i, .phase = SLICE("Truncate suffix"),
+						       .printed = i % 2 ? SLICE("") : i ? buf_slice(&printed) : SLICE("free(): invalid pointer\n\377")});
+	buf_release(&printed);
 	journal_best(j, 9, "repro.py", 12.5);
 	journal_end(j, "reduced", tests, 20.1);
 	assert_null(journal_failed(j));
@@ -57,6 +63,8 @@ static void test_round_trip(void **state)
 		assert_int_equal(t->ops, 147 - i);
 		assert_true(t->seconds > 6.9 && t->seconds < 6.92 && t->at > 0.1 + (double)i);
 		assert_text(t->phase, "Truncate suffix");
+		assert_int_equal(t->printed.n, i % 2 ? 0 : i ? JOURNAL_PRINTED / 3 * 3 : 27);
+		assert_true(utf8_valid(t->printed));
 	}
 	assert_int_equal(r.n_best, 1);
 	assert_int_equal(r.best[0].ops, 9);

@@ -73,7 +73,7 @@ static void answers_come_in_any_order(void **state)
 		"if [ $id = 2 ]; then echo 'noise {'; echo '{\"re\": \"test\", \"id\": 2, \"kind\": \"passes\"}';"
 		" echo '{\"re\": \"test\", \"id\": 99, \"kind\": \"passes\"}';"
 		" echo '{\"re\": \"test\", \"id\": 1, \"kind\": \"raised\", \"type\": \"KeyError\", \"message\": \"buf12 of /a/b.c:1\", \"detail\": \"all\","
-		" \"frames\": \"a:b\", \"seconds\": 1.5, \"extra\": {\"suspects\": [\"relu\"]}}'; fi");
+		" \"output\": \"its last words\", \"frames\": \"a:b\", \"seconds\": 1.5, \"extra\": {\"suspects\": [\"relu\"]}}'; fi");
 	struct oracle *o = start(&err);
 	if (!o)
 		fail_msg("%s", err.text);
@@ -91,7 +91,7 @@ static void answers_come_in_any_order(void **state)
 	assert_int_equal(out.kind, OUTCOME_RAISED);
 	assert_true(slice_is(out.signature.type, "KeyError") && slice_is(out.signature.message, "bufN of PATH"));
 	assert_true(slice_is(out.signature.frames, "a:b") && slice_is(out.detail, "all") && out.seconds > 1.4);
-	assert_true(slice_is(out.extra, "{\"suspects\": [\"relu\"]}"));
+	assert_true(slice_is(out.extra, "{\"suspects\": [\"relu\"]}") && slice_is(out.output, "its last words"));
 	/* One that is cancelled says nothing. */
 	uint64_t id = ask(o, &repro);
 	oracle_cancel(o, id);

@@ -168,6 +168,27 @@ static void pipe_is_written_in_place(void **state)
 	assert_int_equal(entries(), 1);
 }
 
+/* /dev/stdout, where standard output is a file that was renamed over: there is no name to replace, and the link is not it. */
+static void file_without_a_name(void **state)
+{
+	(void)state;
+	char link[64], got[8] = "";
+	struct stat st;
+	int fd = open("gone", O_RDWR | O_CREAT, 0600);
+	assert_int_equal(write(fd, "longer", 6), 6);
+	unlink("gone");
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	assert_int_equal(symlink(link, "link"), 0);
+	struct output *o = output_file("link", &err);
+	assert_int_equal(write_all(output_fd(o), "new", 3, "link", &err), 0);
+	assert_int_equal(output_commit(o, &err), 0);
+	assert_true(lstat("link", &st) == 0 && S_ISLNK(st.st_mode));
+	assert_int_equal(pread(fd, got, sizeof(got), 0), 3);
+	assert_string_equal(got, "new");
+	close(fd);
+	assert_int_equal(entries(), 1);
+}
+
 static void dir_appears_whole(void **state)
 {
 	(void)state;
@@ -483,7 +504,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(file_appears_whole), TEST(file_is_replaced), TEST(file_aborted), TEST(file_where_none_can_be), TEST(file_behind_a_link),
-	    TEST(pipe_is_written_in_place), TEST(dir_appears_whole), TEST(dir_in_new_folders), TEST(dir_aborted), TEST(dir_exists),
+	    TEST(pipe_is_written_in_place), TEST(file_without_a_name), TEST(dir_appears_whole), TEST(dir_in_new_folders), TEST(dir_aborted), TEST(dir_exists),
 	    TEST(dir_is_replaced), TEST(dir_not_replaced_on_abort), TEST(dir_of_somebody_else), TEST(dir_is_a_file),
 	    TEST(empty_dir_may_be_used), TEST(empty_dir_filled_meanwhile), TEST(dir_made_meanwhile), TEST(dir_behind_a_link),
 	    TEST(links_are_not_followed),

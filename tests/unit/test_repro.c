@@ -51,6 +51,10 @@ static const struct {
 	{"repro/kinds.py", REPRO_AFTER_AOT, 4, 1, "run", "real", "False", "", 8},
 	{"repro/repeats.py", REPRO_AFTER_AOT, 2, 1, "run", "real", "False", "", 8},
 	{"repro/distributed.py", REPRO_AFTER_AOT, 1, 1, "run", "real", "False", "", 8},
+	{"repro/cond_2_15.py", REPRO_AFTER_AOT, 2, 2, "minify", "real", "False", "", 6},
+	{"repro/flex_2_15.py", REPRO_AFTER_AOT, 3, 3, "minify", "real", "False", "", 6},
+	{"repro/while_2_15.py", REPRO_AFTER_AOT, 2, 2, "minify", "real", "False", "", 6},
+	{"repro/cond_2_13.txt", REPRO_AFTER_AOT, 2, 2, "minify", "real", "False", "", 10},
 	{"repro/triton.py", REPRO_AFTER_AOT, 1, 1, "run", "real", "False", "", 0},
 	{"repro/old_aot_1_13.py", REPRO_AFTER_AOT, 2, 2, "run", "real", "False", "", 0},
 	{"repro/old_aot_2_0_accuracy.py", REPRO_AFTER_AOT, 2, 1, "run", "symbolic", "True", "", 0},
@@ -107,6 +111,69 @@ static void test_head(void **state)
 	assert_true(slice_ends(find_line(&r, REPRO_TRITON, "add_kernel_0")->text, "mask=mask)"));
 	assert_text(r.storage[0].device, "cuda:0");
 	repro_release(&r);
+}
+
+/* Subgraphs: torch 2.15 writes them as classes before Repro, torch 2.13 loses them. What is written is read as the same again. */
+static void test_subgraphs(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *child;
+	} all[] = {{"repro/cond_2_15.py", "false_graph_0"}, {"repro/flex_2_15.py", "sdpa_mask0"}, {"repro/while_2_15.py", "while_loop_body_graph_0"}};
+	struct repro r, again;
+	struct buf text = {0};
+	struct err err = {0};
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		open_sample(&r, all[i].name);
+		assert_int_equal(r.graph.n_modules, 3);
+		assert_int_equal(r.graph.n_attrs, 0);
+		assert_int_not_equal(graph_child(&r.graph, 0, slice_str(all[i].child)), GRAPH_NONE);
+		assert_null(repro_lost_module(&r));
+		assert_text(r.is_inference, "True");
+		buf_reset(&text);
+		repro_write(&r, &text);
+		again = (struct repro){0};
+		assert_int_equal(repro_read(&again, buf_slice(&text), "again.py", &err), 0);
+		assert_same(&r, &again);
+		repro_release(&again);
+		repro_release(&r);
+	}
+	open_sample(&r, "repro/cond_2_13.txt");
+	assert_text(graph_text(&r.graph, repro_lost_module(&r)->name), "true_graph_0");
+	repro_release(&r);
+	buf_release(&text);
+}
+
+/* Which inputs share memory, or are a part of it. */
+static void test_views(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *inputs;
+		bool view[3];
+	} all[] = {
+	    {"    b = reader.storage(None, 16)\n    reader.tensor(b, (4,))\n", {false}},
+	    {"    b = reader.storage(None, 32)\n    reader.tensor(b, (4,))\n", {true}},
+	    {"    b = reader.storage(None, 32)\n    reader.tensor(b, (4,), storage_offset=4)\n", {true}},
+	    {"    b = reader.storage(None, 16)\n    reader.tensor(b, (4,))\n    c = reader.storage(None, 4)\n    reader.tensor(c, (1,))\n"
+	     "    reader.tensor(b, (2, 2))\n",
+	     {true, false, true}},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		struct repro r = {0};
+		struct buf b = {0};
+		struct err err = {0};
+		const size_t n = i == 3 ? 3 : 1;
+		buf_addf(&b, "class Repro(torch.nn.Module):\n    def forward(self%s): return (x0,)\ndef load_args(reader):\n%sload_args._version = 0\n"
+			     "mod = Repro()\nif __name__ == '__main__':\n    from torch._dynamo.repro.after_aot import run_repro\n    run_repro(mod, load_args)\n",
+			 n == 3 ? ", x0, x1, x2" : ", x0", all[i].inputs);
+		if (repro_read(&r, buf_slice(&b), "views.py", &err) < 0)
+			fail_msg("%s", err.text);
+		for (uint32_t k = 0; k < n; k++)
+			assert_int_equal(repro_is_view(&r, k), all[i].view[k]);
+		repro_release(&r);
+		buf_release(&b);
+	}
 }
 
 static void test_load_args(void **state)
@@ -422,7 +489,8 @@ static void test_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_samples),    cmocka_unit_test(test_head),      cmocka_unit_test(test_load_args),
+		cmocka_unit_test(test_samples),    cmocka_unit_test(test_head),      cmocka_unit_test(test_subgraphs),
+		cmocka_unit_test(test_views),      cmocka_unit_test(test_load_args),
 		cmocka_unit_test(test_old),        cmocka_unit_test(test_aoti),      cmocka_unit_test(test_mistakes),
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_same_text), cmocka_unit_test(test_backends),
 		cmocka_unit_test(test_bare), cmocka_unit_test(test_rare),       cmocka_unit_test(test_damaged),

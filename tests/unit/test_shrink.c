@@ -442,6 +442,80 @@ static void test_head(void **state)
 	buf_release(&launcher);
 }
 
+static bool shares(const struct test *t) { return t->n_feeds == 2 && t->feed[0].memory && t->feed[1].memory; }
+static bool any_history(const struct test *t) { return t->feed[0].non_leaf || t->feed[1].non_leaf; }
+
+static size_t count_text(struct slice text, const char *word)
+{
+	size_t n = 0;
+	for (const char *p; (p = slice_find(text, word)); n++)
+		text = slice_of(p + 1, (size_t)(text.p + text.n - p - 1));
+	return n;
+}
+
+/* What kind of input each is stays, in candidates and in what is written, until a pass of its own changes that. */
+static void test_kinds_of_inputs(void **state)
+{
+	(void)state;
+	static const char text[] = "class Repro(torch.nn.Module):\n"
+		"    def forward(self, x, y):\n" A "add = torch.ops.aten.add.Tensor(x, y)\n" A "cos = torch.ops.aten.cos.default(add)\n"
+		A "return (cos,)\n"
+		"def load_args(reader):\n"
+		"    buf0 = reader.storage('00', 512)\n"
+		"    reader.tensor(buf0, (8, 4), (1, 8), storage_offset=8, requires_grad=True)  # x\n"
+		"    reader.tensor(buf0, (4,), requires_grad=True)  # y\n"
+		"load_args._version = 0\n"
+		"mod = Repro()\n"
+		"if __name__ == '__main__':\n"
+		"    from torch._dynamo.repro.after_aot import run_repro\n"
+		"    run_repro(mod, load_args)\n";
+	static const struct {
+		bool (*also)(const struct test *t);
+		const char *storages;
+		unsigned n, leaves, dense;
+	} all[] = {{shares, "reader.storage(", 1, 2, 2}, {any_history, "reader.storage(", 2, 1, 2}, {NULL, "reader.storage(", 2, 2, 2}};
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		struct buf b = {0};
+		struct err err;
+		oracle.also = all[i].also;
+		reduce(text, LIST("add"), NULL, NODES | PASS(MEMORY) | PASS(LEAVES) | PASS(STRIDES));
+		assert_int_equal(r.best.ops, 1);
+		struct repro_given *given = candidate_given(&r.best, &original);
+		const struct repro_program p = {.style = REPRO_ALONE, .graph = &r.best.graph, .given = given, .n_given = r.best.n_feeds};
+		if (repro_text(&original, &p, &b, &err) < 0)
+			fail_msg("%s", err.text);
+		assert_int_equal(count_text(buf_slice(&b), all[i].storages), all[i].n);
+		assert_int_equal(count_text(buf_slice(&b), "is_leaf=True"), all[i].leaves);
+		assert_int_equal(count_text(buf_slice(&b), "requires_grad=True"), 2);
+		assert_sizes(0, "8 4 | 4 1");
+		free(given);
+		buf_release(&b);
+		done();
+	}
+	/* Without those passes all of it stays, random or not; a document says the same. */
+	reduce(text, LIST("add"), NULL, NODES | PASS(VALUES));
+	struct repro doc;
+	candidate_repro(&r.best, &original, &doc);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(r.best.feed[i].kind, FEED_RANDOM);
+		assert_int_equal(doc.input[i].storage, 0);
+		assert_false(doc.input[i].is_leaf);
+		assert_int_equal(doc.input[i].offset.k, i ? 0 : 8);
+	}
+	assert_int_equal(doc.n_storages, 1);
+	candidate_repro_release(&doc);
+	struct buf b = {0};
+	struct err err;
+	struct repro_given *given = candidate_given(&r.best, &original);
+	const struct repro_program p = {.style = REPRO_ALONE, .graph = &r.best.graph, .given = given, .n_given = r.best.n_feeds};
+	assert_int_equal(repro_text(&original, &p, &b, &err), 0);
+	assert_int_equal(count_text(buf_slice(&b), "reader.storage(None, 512)"), 1);
+	assert_true(holds(buf_slice(&b), "reader.tensor(buf0, (8, 4), (1, 8), storage_offset=8, requires_grad=True)  # x"));
+	free(given);
+	buf_release(&b);
+	done();
+}
+
 /* Equal questions have equal keys, others have others. */
 static void test_hash(void **state)
 {
@@ -499,7 +573,7 @@ int main(void)
 		cmocka_unit_test(test_bypass), cmocka_unit_test(test_unknown_shapes), cmocka_unit_test(test_outputs), cmocka_unit_test(test_tuples),
 		cmocka_unit_test(test_values_and_inputs), cmocka_unit_test(test_sizes), cmocka_unit_test(test_dtypes),
 		cmocka_unit_test(test_symbols), cmocka_unit_test(test_arguments_and_constants), cmocka_unit_test(test_subgraphs),
-		cmocka_unit_test(test_head), cmocka_unit_test(test_hash), cmocka_unit_test(test_document),
+		cmocka_unit_test(test_kinds_of_inputs), cmocka_unit_test(test_head), cmocka_unit_test(test_hash), cmocka_unit_test(test_document),
 	};
 	return RUN(tests);
 }

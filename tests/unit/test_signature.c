@@ -145,6 +145,37 @@ static void which_are_the_same(void **state)
 	assert_true(signature_same(&values, &unknown, none));
 }
 
+static struct signature stuck(enum outcome_kind kind, const char *message, const char *frames)
+{
+	return (struct signature){kind, slice_str(outcome_name(kind)), slice_str(message), slice_str(frames)};
+}
+
+/* A crash, a hang, memory that ran out: at the place where it was seen. */
+static void which_end_alike(void **state)
+{
+	(void)state;
+	static const struct { enum outcome_kind kind; const char *message[2], *frames[2]; bool same; } cases[] = {
+		{OUTCOME_CRASHED, {"while in compile", "while in compile"}, {"a.py:f;b.py:g", "a.py:f;c.py:h"}, true},
+		{OUTCOME_CRASHED, {"while in compile", "while in run"}, {"a.py:f", "a.py:f"}, false},
+		{OUTCOME_CRASHED, {"while in compile", ""}, {"a.py:f", ""}, true}, /* it could not say */
+		{OUTCOME_CRASHED, {"while in compile", "while in compile"}, {"a.py:f", "b.py:g;a.py:f"}, false},
+		{OUTCOME_CRASHED, {"while in compile", ""}, {"a.py:f", "b.py:g"}, false},
+		{OUTCOME_TIMEOUT, {"while in run", "while in run"}, {"a.py:f;b.py:g", "c.py:h;a.py:f"}, true}, /* in what it calls */
+		{OUTCOME_TIMEOUT, {"while in run", "while in run"}, {"c.py:h;a.py:f", "a.py:f"}, true},
+		{OUTCOME_TIMEOUT, {"while in run", "while in run"}, {"a.py:f;b.py:g", "a.py:ff;b.py:g"}, false},
+		{OUTCOME_TIMEOUT, {"while in run", "while in compile"}, {"a.py:f", "a.py:f"}, false},
+		{OUTCOME_MEMORY, {"while in run", "while in run"}, {"a.py:f;b.py:g", "d.py:k;c.py:h;a.py:f"}, true},
+		{OUTCOME_MEMORY, {"while in run", "while in run"}, {"a.py:f", ""}, true},
+		{OUTCOME_MEMORY, {"while in run", "while in run"}, {"a.py:f", "d.py:k"}, false},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct signature a = stuck(cases[i].kind, cases[i].message[0], cases[i].frames[0]);
+		struct signature b = stuck(cases[i].kind, cases[i].message[1], cases[i].frames[1]);
+		if (signature_same(&a, &b, (struct slice){"", 0}) != cases[i].same || signature_same(&b, &a, (struct slice){"", 0}) != cases[i].same)
+			fail_msg("case %zu", i);
+	}
+}
+
 static void verdicts(void **state)
 {
 	(void)state;
@@ -161,6 +192,7 @@ static void verdicts(void **state)
 	static const struct { enum outcome_kind kind; enum verdict verdict; } plain[] = {
 		{OUTCOME_PASSES, VERDICT_PASSES}, {OUTCOME_INVALID, VERDICT_INVALID}, {OUTCOME_FAILED, VERDICT_SAME},
 		{OUTCOME_TIMEOUT, VERDICT_TIMEOUT}, {OUTCOME_INFRA, VERDICT_INFRA}, {OUTCOME_CRASHED, VERDICT_OTHERWISE},
+		{OUTCOME_MEMORY, VERDICT_OTHERWISE},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(plain); i++) {
 		struct outcome p = {.kind = plain[i].kind, .signature.kind = plain[i].kind};
@@ -188,6 +220,7 @@ int main(void)
 		cmocka_unit_test(what_differs_is_taken_out), cmocka_unit_test(kernel_errors_are_known_by_themselves),
 		cmocka_unit_test(what_torch_adds_is_cut), cmocka_unit_test(it_is_bounded),
 		cmocka_unit_test(any_end), cmocka_unit_test(which_are_the_same), cmocka_unit_test(verdicts),
+		cmocka_unit_test(which_end_alike),
 		cmocka_unit_test(copies_own_their_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,11 +2,13 @@
 #include "../lib/test.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../lib/mkzip.h"
 #include "io/mapfile.h"
+#include "io/tempfile.h"
 #include "io/zip.h"
 
 static struct guard g;
@@ -242,6 +244,87 @@ static void test_lies(void **state)
 	lie(0, lie_count64, "its end record says 1099511627779");
 }
 
+/* Small ones, and one that memory has no room for: words around ZIP_MAX_HEAP of zeros. */
+static void large(struct mkzip *z)
+{
+	struct buf b = {0};
+	buf_adds(&b, "begin");
+	memset(buf_room(&b, ZIP_MAX_HEAP), 0, ZIP_MAX_HEAP);
+	b.len += ZIP_MAX_HEAP;
+	buf_adds(&b, "end");
+	sample(z, MKZIP_DEFLATE | MKZIP_STREAMED);
+	mkzip_add(z, "large", buf_slice(&b), MKZIP_DEFLATE | MKZIP_STREAMED);
+	buf_release(&b);
+}
+
+static void test_large(void **state)
+{
+	(void)state;
+	struct mkzip z;
+	struct zip in;
+	struct slice data, small;
+	struct err err;
+	struct stat st;
+	large(&z);
+	mkzip_end(&z);
+	int fd = temp_file(&err);
+	for (int copied = 0; copied < 2; copied++) {
+		assert_int_equal(zip_open(&in, buf_slice(&z.b), "t.zip", &err), 0);
+		struct zip_member *m = zip_find(&in, SLICE("large"));
+		if (copied)
+			assert_int_equal(zip_copy(&in, m, fd, "copy", &err), 0);
+		assert_int_equal(zip_data(&in, m, &data, &err), 0);
+		assert_true(m->mapped && in.heap == 0);
+		assert_true(data.n == ZIP_MAX_HEAP + 8 && slice_starts(data, "begin") && slice_ends(data, "end"));
+		for (size_t i = 0; i < ZIP_MAX_HEAP; i += 4096)
+			assert_int_equal(data.p[5 + i], 0);
+		assert_int_equal(zip_data(&in, zip_find(&in, SLICE("dir/two")), &small, &err), 0);
+		assert_text(small, text);
+		assert_int_equal(in.heap, small.n);
+		assert_int_equal(zip_text(&in, m, &small, &err), -1);
+		assert_string_equal(err.text, "'t.zip': 'large' has 64 MiB when inflated: of a compressed text at most 64 MiB are read");
+		/* Once it is there, it is copied from there. */
+		if (!copied)
+			assert_int_equal(zip_copy(&in, zip_find(&in, SLICE("dir/two")), fd, "copy", &err), 0);
+		zip_close(&in);
+	}
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_size, sizeof(text) - 1 + ZIP_MAX_HEAP + 8);
+	assert_true(st.st_blocks * 512 < 4 << 20); /* the zeros are no bytes of the disk */
+	char end[8] = "";
+	assert_int_equal(pread(fd, end, 3, st.st_size - 3), 3);
+	assert_string_equal(end, "end");
+	close(fd);
+	setenv("TMPDIR", "/nonexistent", 1);
+	assert_int_equal(read_all(buf_slice(&z.b), &err), -1);
+	assert_true(err.status == EXIT_ENVIRON && strstr(err.text, "TMPDIR"));
+	unsetenv("TMPDIR");
+	mkzip_release(&z);
+}
+
+static void lie_large_size(struct mkzip *z) { z->entry[3].size -= 1; }
+static void lie_large_more(struct mkzip *z) { z->entry[3].size += 1; }
+static void lie_large_crc(struct mkzip *z) { z->entry[3].crc ^= 1; }
+static void lie_large_packed(struct mkzip *z) { z->entry[3].packed += 1; }
+
+static void test_large_lies(void **state)
+{
+	(void)state;
+	static const struct {
+		void (*change)(struct mkzip *z);
+		const char *why;
+	} lies[] = {{lie_large_size, "its compressed data is damaged"}, {lie_large_more, "its compressed data is damaged"},
+		    {lie_large_packed, "its compressed data is damaged"}, {lie_large_crc, "its checksum is wrong"}};
+	for (size_t i = 0; i < ARRAY_LEN(lies); i++) {
+		struct mkzip z;
+		large(&z);
+		lies[i].change(&z);
+		mkzip_end(&z);
+		refused(buf_slice(&z.b), lies[i].why);
+		mkzip_release(&z);
+	}
+}
+
 static void lie_bomb(struct mkzip *z) { z->entry[1].size = 1ull << 30; }
 static void lie_huge(struct mkzip *z) { z->entry[1].size = 1ull << 62; }
 
@@ -433,7 +516,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_members),     cmocka_unit_test(test_real_archives), cmocka_unit_test(test_prefix),
 		cmocka_unit_test(test_twice),       cmocka_unit_test(test_truncated),     cmocka_unit_test(test_flipped),
-		cmocka_unit_test(test_lies),        cmocka_unit_test(test_bombs),         cmocka_unit_test(test_no_checksum),
+		cmocka_unit_test(test_lies),        cmocka_unit_test(test_large),         cmocka_unit_test(test_large_lies),
+		cmocka_unit_test(test_bombs),         cmocka_unit_test(test_no_checksum),
 		cmocka_unit_test(test_end_record),  cmocka_unit_test(test_many),          cmocka_unit_test(test_mapfile),
 		cmocka_unit_test(test_stdin),
 	};

@@ -1,0 +1,52 @@
+/* Does a difference of values go when Inductor is told to compute as eager does? Asked of the smallest graph, at the end. */
+#include "session.h"
+
+#include "reduce/knobs.h"
+
+#define KNOB(name, value, since, what) {"torch._inductor.config." name, value, what},
+static const struct { const char *name, *value, *what; } knobs[] = {NUMERIC_KNOBS(KNOB)};
+
+static void add_setting(struct candidate *c, const char *name, const char *value)
+{
+	char *text = xasprintf("%s = %s", name, value);
+	c->line = xreallocarray(c->line, c->n_lines + 1, sizeof(*c->line));
+	c->line[c->n_lines++] = (struct repro_line){.kind = REPRO_CONFIG, .text = arena_slice(&c->arena, slice_str(text)),
+						    .name = slice_str(name), .value = slice_str(value)};
+	free(text);
+}
+
+static bool is_set(const struct candidate *c, const char *name)
+{
+	for (size_t i = 0; i < c->n_lines; i++)
+		if (c->line[i].kind == REPRO_CONFIG && slice_is(c->line[i].name, name))
+			return true;
+	return false;
+}
+
+int try_knobs(struct session *s, struct err *err)
+{
+	size_t tried = 0;
+	int status = 0;
+	s->runner.phase = "Numeric settings";
+	report_step(&s->report, "settings");
+	for (size_t i = 0; i < ARRAY_LEN(knobs) && status == 0; i++) {
+		struct candidate c;
+		enum verdict v;
+		if (is_set(&s->runner.best, knobs[i].name))
+			continue;
+		candidate_copy(&c, &s->runner.best);
+		add_setting(&c, knobs[i].name, knobs[i].value);
+		status = runner_try(&s->runner, &c, &v, err);
+		candidate_release(&c);
+		tried += status == 0 && v != VERDICT_INVALID && v != VERDICT_INFRA; /* else this torch does not have it */
+		if (status < 0 || v != VERDICT_PASSES)
+			continue;
+		buf_addf(&s->result.more, "%swith %s = %s it does not fail", s->result.more.len ? "; " : "", knobs[i].name, knobs[i].value);
+		report_row(&s->report, "settings", "with %s = %s it does not fail: %s", knobs[i].name + strlen("torch._inductor."), knobs[i].value,
+			   knobs[i].what);
+		return 0;
+	}
+	if (tried)
+		report_row(&s->report, "settings", "none of %zu that make numbers more like eager's helps", tried);
+	return status;
+}
