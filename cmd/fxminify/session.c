@@ -310,8 +310,8 @@ static void tell_unreduced(struct session *s, const struct runner_counts *before
 		buf_release(&first);
 	}
 	if (tests)
-		report_row(&s->report, "note", "no operation could be dropped: of %llu smaller graphs none fails as the whole does (%s)", (unsigned long long)tests,
-			    buf_str(&b));
+		report_row(&s->report, "note", "no operation could be dropped: of %llu smaller graphs none fails as the whole does (%s)",
+			   (unsigned long long)tests, buf_str(&b));
 	else
 		report_row(&s->report, "note", "no operation could be dropped: no smaller graph can be made of it, for each operation needs the others");
 	buf_release(&b);
