@@ -73,7 +73,7 @@ static const struct opt_command commands[] = {
 	 .min = 1, .max = -1},
 	{.name = "crash", .summary = "a backtrace or core file mapped to the model's lines, kernels and nodes", .operands = "INPUT...",
 	 .min = 1, .max = -1},
-	{.name = "report", .summary = "the text of an issue for PyTorch", .options = report_options, .operands = "INPUT...", .min = 1, .max = -1},
+	{.name = "report", .summary = "the text of an issue for PyTorch", .options = report_options, .operands = "[INPUT...]", .min = 0, .max = -1},
 	{.name = "run", .summary = "run a command under TORCH_TRACE and explain what happened", .options = run_options, .operands = NULL,
 	 .command = true, .need_command = true},
 	{0},
@@ -136,7 +136,7 @@ int explain_paths(const struct explain_options *o, const char *const *path, int 
 	struct kernelmaps maps = {0};
 	unsigned lost = 0, worse = 0;
 	facts_init(&f);
-	if (load_operands(&f, o, path, n, &lost, &err) < 0)
+	if (n && load_operands(&f, o, path, n, &lost, &err) < 0)
 		die_err(&err);
 	locate_load(&maps, &f);
 	for (uint32_t i = 0; o->folder && i < f.n_input; i++) /* of `run`: names that nobody else knows */
@@ -166,6 +166,8 @@ int main(int argc, char **argv)
 	if (opt.report + opt.json + opt.sarif + opt.github + !!opt.html > 1)
 		die(EXIT_USAGE, opt.report ? "report writes Markdown: --json, --sarif, --github and --html go without it"
 					   : "one of --json, --sarif, --github and --html at a time");
+	if (opt.report && !in.n && !opt.repro)
+		die(EXIT_USAGE, "report: a log is missing, or --repro with a program of fxminify\nTry 'fxexplain report -h'");
 	limits_check(&opt.max);
 	if (strcmp(sub, "run"))
 		output_watch_signals();

@@ -59,6 +59,12 @@ static void put_verdict(struct report_text *t)
 	static const char *const sure[] = {"perhaps ", "probably ", ""};
 	const struct explanation *x = t->x;
 	const struct component_view *c = x->n_component ? &x->component[0] : NULL;
+	if (!x->failures && t->repro.error.len) {
+		struct slice rest = buf_slice(&t->repro.error);
+		report_add_code(t, slice_first_line(rest));
+		buf_adds(t->b, "\n\n");
+		return;
+	}
 	if (!c || c->component == COMPONENT_NONE) {
 		buf_adds(t->b, x->failures ? "Something failed, see below.\n\n" : "Nothing failed. This is about what follows.\n\n");
 		return;
@@ -260,6 +266,11 @@ static void put_errors(struct report_text *t)
 	const struct facts *f = t->x->facts;
 	uint32_t row = the_failure(t->x);
 	struct buf b = {0}, shorter = {0};
+	if (row == FACT_NONE && t->repro.error.len) { /* that of the program below */
+		report_add_block(t, "", buf_slice(&t->repro.error), MAX_TRACEBACK);
+		buf_addc(t->b, '\n');
+		return;
+	}
 	if (row == FACT_NONE) {
 		buf_adds(t->b, "No exception is in the log.\n\n");
 		return;
@@ -294,16 +305,17 @@ static void put_errors(struct report_text *t)
 static void put_repro(struct report_text *t, const char *path)
 {
 	const struct explanation *x = t->x;
-	struct mapfile m;
-	struct err err;
+	const struct slice program = t->repro.file.bytes;
 	if (path) {
-		if (mapfile_open(&m, path, &err) < 0)
-			die_err(&err);
-		if (m.bytes.n <= MAX_REPRO)
-			report_add_block(t, "python", m.bytes, MAX_REPRO);
+		if (program.n <= MAX_REPRO)
+			report_add_block(t, "python", program, MAX_REPRO);
 		else
-			buf_addf(t->b, "The program is attached: it is %zu bytes long.\n", m.bytes.n);
-		mapfile_close(&m);
+			buf_addf(t->b, "The program is attached: it is %zu bytes long.\n", program.n);
+		if (t->repro.verified.n) {
+			buf_adds(t->b, "\nIt ");
+			report_add_text(t, t->repro.verified);
+			buf_adds(t->b, ".\n");
+		}
 		buf_addc(t->b, '\n');
 		return;
 	}
@@ -322,6 +334,8 @@ static void put_repro(struct report_text *t, const char *path)
 void emit_report(struct buf *b, const struct explanation *x, const struct explain_options *opt)
 {
 	struct report_text t = {.b = b, .x = x, .redact = opt->redact};
+	if (opt->repro)
+		report_repro_open(&t.repro, opt->repro);
 	if (opt->redact)
 		report_learn(&t);
 	buf_adds(b, "### \360\237\220\233 Describe the bug\n\n<!-- What you expected, and what happened instead. The rest was written "
@@ -340,6 +354,8 @@ void emit_report(struct buf *b, const struct explanation *x, const struct explai
 	put_repro(&t, opt->repro);
 	buf_adds(b, "### Versions\n\n");
 	report_versions(&t);
+	if (opt->repro)
+		report_repro_close(&t.repro);
 	redact_release(&t.r);
 	buf_release(&t.tmp);
 	buf_release(&t.line);

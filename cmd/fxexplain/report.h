@@ -1,6 +1,7 @@
 /* report.h - what the files of `fxexplain report` share.
  *
  *     report.c        the text, section by section
+ *     reportrepro.c   what the program of --repro says of itself
  *     reportfacts.c   versions, settings, the environment; tracebacks made shorter; what is to be redacted
  */
 #ifndef FXEXPLAIN_REPORT_H
@@ -9,10 +10,22 @@
 #include "markdown.h"
 #include "redact.h"
 
+#include "io/mapfile.h"
+
 enum { REPORT_MAX = 60000 };
+
+/* The program of --repro; texts point into the file. Dies where it cannot be read. */
+struct report_repro {
+	struct mapfile file;
+	struct buf error;                /* as it was, any number of lines; "" */
+	struct slice versions, verified; /* "torch 2.13.0, ...", "fails the same way ..."; "" */
+};
+void report_repro_open(struct report_repro *r, const char *path);
+void report_repro_close(struct report_repro *r);
 
 struct report_text {
 	struct buf *b;
+	struct report_repro repro; /* all empty without one */
 	const struct explanation *x;
 	bool redact;
 	struct redact r;

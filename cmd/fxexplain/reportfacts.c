@@ -348,8 +348,13 @@ void report_versions(struct report_text *t)
 		put_version(t, "Python", f->input[i].python_version, &python);
 		put_version(t, "CUDA", f->input[i].cuda_version, &cuda);
 	}
-	if (!torch.n)
+	if (!torch.n && t->repro.versions.n) {
+		buf_adds(t->b, "- ");
+		report_add_text(t, t->repro.versions);
+		buf_addc(t->b, '\n');
+	} else if (!torch.n) {
 		buf_adds(t->b, "- torch: the log does not say\n");
+	}
 	put_settings(t);
 	put_environment(t);
 	intern_release(&torch);

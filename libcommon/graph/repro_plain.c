@@ -235,8 +235,8 @@ static int add_comparison(struct plain_writer *w, struct buf *b)
 	struct buf args = {0}, way = {0};
 	const char *compile = compiled(w, &way);
 	if (!wide && has_half(w) && w->how->check == REPRO_CHECK_SAME)
-		return buf_release(&way), err_set(w->err, EXIT_INPUT, "half precision has to be compared with a run in double precision, which this graph has "
-					       "only as torch.fx changes it");
+		return buf_release(&way), err_set(w->err, EXIT_INPUT, "half precision has to be compared with a run in double "
+						  "precision, which this graph has only as torch.fx changes it");
 	if (many && w->how->check == REPRO_CHECK_SHAPE)
 		return buf_release(&way), err_set(w->err, EXIT_INPUT, "several outputs, of which one has another shape");
 	add_arguments(w, "", &args);
@@ -326,8 +326,8 @@ static void add_dynamic(struct plain_writer *w, struct buf *b)
 /* "import torch, os", "from torch.nn import *": what the program says itself where it needs it. */
 static bool is_torchs(struct slice t)
 {
-	static const char *const words[] = {"import torch", "from torch", "import os", "import base64", "from math", "import math", "import functools",
-					    "from functools", "import _operator", "from functorch", "import functorch"};
+	static const char *const words[] = {"import torch", "from torch", "import os", "import base64", "from math", "import math",
+					    "import functools", "from functools", "import _operator", "from functorch", "import functorch"};
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
 		const size_t n = strlen(words[i]);
 		if (slice_starts(t, words[i]) && (t.n == n || strchr(". ,", t.p[n])))
@@ -451,8 +451,9 @@ static void add_note(struct plain_writer *w, struct buf *b)
 	if (!n)
 		return;
 	buf_addc(b, '\n');
-	add_comment(b, "", n->error.n ? n->error : n->signature);
-	buf_adds(b, n->error.n || n->signature.n ? "#\n" : "");
+	add_comment(b, "", n->error);
+	buf_adds(b, n->error.n ? "#\n" : "");
+	add_comment(b, "failure: ", n->signature);
 	add_comment(b, "in the original the ", n->origin);
 	add_comment(b, "versions: ", n->versions);
 	buf_add_slice(&made, n->tool);

@@ -157,7 +157,9 @@ static bool all_equal(struct slice bytes, size_t one)
 /* torch.tensor's own dtype for such a literal. */
 static int literal_dtype(int dtype)
 {
-	return dtype == DTYPE_BOOL ? DTYPE_BOOL : is_integer(dtype) ? DTYPE_I64 : dtype == DTYPE_C64 || dtype == DTYPE_C128 ? DTYPE_C64 : DTYPE_F32;
+	if (dtype == DTYPE_BOOL || is_integer(dtype))
+		return dtype == DTYPE_BOOL ? DTYPE_BOOL : DTYPE_I64;
+	return dtype == DTYPE_C64 || dtype == DTYPE_C128 ? DTYPE_C64 : DTYPE_F32;
 }
 
 /* All elements are the same: torch.ones, torch.zeros, torch.full. */
@@ -341,7 +343,8 @@ static int check_input(struct plain_writer *w, const struct plan_input *in)
 		return err_set(w->err, EXIT_INPUT, "the input '%.*s' is of a kind that no call of a line makes (%s%.*s)", n, in->name.p,
 			       dtype_name(dtype), (int)in->extra.n, in->extra.n ? in->extra.p : "");
 	s = &w->p->storage[in->storage];
-	if (!tensor_extent(in->layout, &bytes) || in->offset < 0 || (s->how == PLAN_INLINE && (uint64_t)reach(in) > s->bytes.n / (size_t)dtype_info(dtype)->bytes))
+	if (!tensor_extent(in->layout, &bytes) || in->offset < 0 ||
+	    (s->how == PLAN_INLINE && (uint64_t)reach(in) > s->bytes.n / (size_t)dtype_info(dtype)->bytes))
 		return err_set(w->err, EXIT_INPUT, "the input '%.*s' reaches behind its values", n, in->name.p);
 	for (size_t i = 0; i < w->p->n_inputs; i++)
 		if (w->p->input[i].kind == REPRO_TENSOR && w->p->input[i].storage == in->storage && w->p->input[i].layout->dtype != dtype)

@@ -91,7 +91,7 @@ echo 'no torch here' >&2
 exit 1
 EOF
 chmod +x no-torch
-asks_torch() { [[ $1 =~ ^fxminify && ! $1 =~ --(test|stats|resume) ]]; }
+asks_torch() { [[ $1 =~ ^fxminify && ! $1 =~ --(test|stats|resume|no-values) ]]; }
 example() { # example SOURCE COMMAND
 	setup
 	if asks_torch "$2"; then

@@ -188,6 +188,32 @@ exits "limits hold for a report, too" 1 fxexplain report --max graph-breaks=0 "$
 for o in --json --sarif --github --html; do
 	exits "report is Markdown, not $o" 2 fxexplain report $o "$DATA/simple.log"
 done
+cat >plain.py <<'EOS'
+import torch
+# a comment of the program
+def f(x):
+    return torch.relu(x)
+
+torch.compile(f)(torch.ones(2))
+
+# RuntimeError: relu is broken
+#   in <two> lines
+#
+# versions: torch 2.13.0+cpu, Python 3.11.7
+# made by fxminify 0.1.0: fxminify launcher.py
+# verified: fails the same way in a fresh process with all caches off
+EOS
+exits "a program of fxminify alone" 0 fxexplain report --repro plain.py
+like "its error, program, state and versions are the issue" "$(cat out)" 'Describe the bug.*`RuntimeError: relu is broken`.*Error logs.*
+RuntimeError: relu is broken
+  in <two> lines
+.*Minified repro.*def f\(x\):.*It fails the same way in a fresh process.*Versions.*- torch 2\.13\.0\+cpu'
+run fxexplain report --repro plain.py "$DATA/simple.log"
+is "beside a log its versions are the log's" "$(grep -c '^- torch' out) $(grep -c '^- torch 2.13.0+cpu, Python' out)" "1 0"
+printf '#: made by fxminify 0.1.0\n#: failure: crashed: SIGSEGV\n#: verified: crashes\nimport torch\n' >launcher.py
+exits "a launcher of fxminify" 0 fxexplain report --repro launcher.py
+like "has them at its top" "$(cat out)" 'crashed: SIGSEGV.*It crashes\.'
+exits "neither a log nor a program" 2 fxexplain report
 exits "no such repro" 3 fxexplain report --repro nosuch.py "$DATA/simple.log"
 
 # ---- hostile names ----
