@@ -15,8 +15,8 @@
  * a program works: srun -n1, ssh host, kubectl exec -i. Nothing is assumed of the far side but a Python with torch; stored inputs, and
  * the program to verify, go along when there is a prefix. What is said over the two pipes, one JSON object a line:
  *
- *     > start   mode (oracle, record: no tests, verify), env [[name, value or null]], jobs, timeout (s), memory (bytes), path [folders of modules],
- *             fresh (keep processes for verify)
+ *     > start   mode (oracle, record: no tests, verify), env [[name, value or null]], jobs, timeout (s), memory (bytes),
+ *               path [folders of modules], fresh (keep processes for verify)
  *     < hello   pid, python, torch, git, cxx, cuda, session (its folder), env (what was kept of it), fixed (what was set), seconds;
  *               or error: the one line to tell
  *     > setup   form, stall (s), code, head, imports, symbols, inputs, storages, accuracy, tracing_mode, backend, seed, ...
@@ -71,8 +71,8 @@ struct oracle_torch_spec {
 	bool fresh;                          /* keep processes for oracle_torch_verify */
 	bool record_only;                    /* no tests will come: only what recording needs is imported, and nothing is warmed up */
 };
-/* Starts the processes while the original is not read yet (spec->repro is NULL): they import torch meanwhile. It is an oracle when oracle_torch
- * was given it; those whose environment lines turn out to be others are started again. */
+/* Starts the processes while the original is not read yet (spec->repro is NULL): they import torch meanwhile. It is an oracle when
+ * oracle_torch was given it; those whose environment lines turn out to be others are started again. */
 struct oracle *oracle_torch_begin(const struct oracle_torch_spec *spec, struct err *err);
 /* Returns when the first process has recorded; others of several come when they come. NULL: spec->begun is closed, too. */
 struct oracle *oracle_torch(const struct oracle_torch_spec *spec, struct err *err);
