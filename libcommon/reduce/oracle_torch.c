@@ -182,7 +182,8 @@ static void take_message(void *user, struct peer *p, const struct json_tape *t, 
 		uint64_t pid;
 		if (json_u64(t, json_get(t, root, "pid"), &pid) && pid < INT32_MAX)
 			o->flight[i].pid = (int)pid;
-	} else if ((slice_is(re, "test") || slice_is(re, "users") || slice_is(re, "verify")) && i != SIZE_MAX && o->flight[i].peer == (int)(w - o->worker)) {
+	} else if ((slice_is(re, "test") || slice_is(re, "users") || slice_is(re, "verify")) && i != SIZE_MAX &&
+		   o->flight[i].peer == (int)(w - o->worker)) {
 		struct answer *a = add_answer(o);
 		talk_outcome(t, root, &a->arena, &a->outcome);
 		w->in_flight--;

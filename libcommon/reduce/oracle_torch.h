@@ -71,8 +71,8 @@ struct oracle_torch_spec {
 	bool fresh;                          /* keep processes for oracle_torch_verify */
 	bool record_only;                    /* no tests will come: only what recording needs is imported, and nothing is warmed up */
 };
-/* Starts the processes while the original is not read yet (spec->repro is NULL): they import torch meanwhile. It is an oracle when oracle_torch
- * was given it; those whose environment lines turn out to be others are started again. */
+/* Starts the processes while the original is not read yet (spec->repro is NULL): they import torch meanwhile. It is an oracle when
+ * oracle_torch was given it; those whose environment lines turn out to be others are started again. */
 struct oracle *oracle_torch_begin(const struct oracle_torch_spec *spec, struct err *err);
 /* Returns when the first process has recorded; others of several come when they come. NULL: spec->begun is closed, too. */
 struct oracle *oracle_torch(const struct oracle_torch_spec *spec, struct err *err);
