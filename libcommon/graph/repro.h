@@ -241,8 +241,8 @@ struct repro_program {
 };
 /* In the style REPRO_LAUNCHER, r as it is. Never fails: what load_args cannot hold was refused when it was read. */
 void repro_write(const struct repro *r, struct buf *b);
-/* The program's text. Fails (EXIT_INPUT) for a placeholder whose metadata is not known (but GIVE_GUESS), n_given that does not fit, a size whose
- * symbols have no value. REPRO_ALONE names files of `folder` that are not written here: repro_save. */
+/* The program's text. Fails (EXIT_INPUT) for a placeholder whose metadata is not known (but GIVE_GUESS), n_given that does not fit, a
+ * size whose symbols have no value. REPRO_ALONE names files of `folder` that are not written here: repro_save. */
 int repro_text(const struct repro *r, const struct repro_program *p, struct buf *b, struct err *err);
 /* The program as a file, and the folder of its large inputs; each file appears whole under its name, the program last. */
 int repro_save(const struct repro *r, const struct repro_program *p, const char *path, struct err *err);

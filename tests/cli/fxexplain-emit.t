@@ -204,6 +204,7 @@ torch.compile(f)(torch.ones(2))
 # verified: fails the same way in a fresh process with all caches off
 EOS
 exits "a program of fxminify alone" 0 fxexplain report --repro plain.py
+# shellcheck disable=SC2016 # those are Markdown's
 like "its error, program, state and versions are the issue" "$(cat out)" 'Describe the bug.*`RuntimeError: relu is broken`.*Error logs.*
 RuntimeError: relu is broken
   in <two> lines

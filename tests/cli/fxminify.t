@@ -34,6 +34,7 @@ exits "those that torch 2.13 lost" 3 fxminify --test true -q "$repros/cond_2_13.
 like "are named, and where they are" "$(last)" "subgraph 'true_graph_0' is not in it: torch 2.13.0.cpu .*--graph 0/0:aot_inference_graph"
 # In one storage, each where it was: in every candidate while that matters, and in the result.
 shared=$repros/aot_strides/minifier_launcher.py
+# shellcheck disable=SC2016 # that is the script's own
 printf '[ "$(grep -c "buf[0-9]* = reader.storage" "$1")" = 1 ] && grep -q "sin.default" "$1"\n' >one-storage
 exits "inputs of one storage" 0 fxminify --test "sh '$TMP/one-storage'" -q --passes memory "$shared" -o repro.py
 is "stay in it" "$(grep -c 'buf[0-9]* = ' repro.py) $(grep -c 'storage_offset=8' repro.py)" "1 1"
