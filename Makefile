@@ -265,7 +265,7 @@ $(O)/tests/%: tests/unit/%.c $(libs)
 	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $< $(filter %.o,$^) $(libs) -o $@ $(pkg_libs) $(shell pkg-config --libs cmocka jansson) -lm
 
 $(O)/tests/test_pickle_uchar: private all_cflags += -funsigned-char
-$(O)/tests/test_emit: $(patsubst %,$(O)/cmd/fxexplain/%.o,baseline emit github html json limits load markdown redact report reportfacts sarif)
+$(O)/tests/test_emit: $(patsubst %,$(O)/cmd/fxexplain/%.o,baseline emit github html json limits load markdown redact report reportfacts reportrepro sarif)
 
 # The interpreter of the fake driver (tests/lib/ptx.h).
 ptx_obj := $(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/ptx/*.c))
