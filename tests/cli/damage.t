@@ -17,7 +17,7 @@ deep                | 33 21 | malformed:2:493
 duplicate_keys      | 32 20 | bad_json:1:485 malformed:2:483
 frame_ids           | 73 63 |
 hostile_files       | 77 60 | bad_md5:14:496 unsafe_name:11:483
-hostile_names       | 62 52 | unsafe_name:12:483
+hostile_names       | 62 52 | unsafe_name:13:483
 hostile_text        | 34 20 |
 legacy              | 32 22 |
 long_lines          | 29 19 |
@@ -36,7 +36,7 @@ scheduler_prefix    | 26 16 |
 starts_in_payload   | 14 14 | orphan_payload:9:1
 str_again           | 29 16 |
 str_holes           | 26 16 |
-surrogates          | 50 37 | bad_json:4:506 malformed:3:485 not_utf8:6:513 unsafe_name:2:497
+surrogates          | 50 37 | bad_json:4:506 malformed:3:485 not_utf8:6:513 unsafe_name:4:497
 truncated_line      | 25 15 | truncated:1:482
 truncated_payload   | 23 13 | truncated:1:333
 two_writers         | 52 32 | bad_md5:8:69
