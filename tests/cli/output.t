@@ -146,7 +146,7 @@ while read -r file log_of o; do
 	status=$?
 	one_line "files may not be large, $o" 4 "cannot write '$file': File too large"
 done <<END
-raw.log $DATA/models.log -o dir
+dir/raw.log $DATA/models.log -o dir
 /.*/.temporary.file. $DATA/models.log --html=page.html
 /.*/.temporary.file. $log --html=page.html
 doc.json $DATA/models.log --json -o doc.json
