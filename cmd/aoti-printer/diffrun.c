@@ -1,4 +1,5 @@
 /* --diff: two folders, or a folder and what is run now. */
+#include "base/child.h"
 #include "base/diag.h"
 #include "diff.h"
 #include "io/tempfolder.h"
@@ -45,6 +46,7 @@ static void show(const struct diff *d, struct session *s)
 static char *run_now(const struct printer_options *o, const struct operands *in, int *status, struct err *err)
 {
 	struct printer_options how = *o;
+	child_signals(CHILD_SIGNALS_FORWARD);
 	char *folder = temp_folder(TEMP_PRINTER, err);
 	if (!folder)
 		return NULL;

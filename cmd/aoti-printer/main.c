@@ -131,6 +131,8 @@ int main(int argc, char **argv)
 	if (!in.command) /* a command that is watched must not inherit ignored signals */
 		output_fail_writes();
 	check_options(&in);
+	if (!opt.diff) /* before a folder is made for what is run; --diff may run nothing */
+		child_signals(CHILD_SIGNALS_FORWARD);
 	if (opt.diff)
 		status = run_diff(&opt, &in);
 	else if (opt.profile)

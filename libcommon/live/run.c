@@ -361,7 +361,7 @@ int run_outputs(const struct run_job *j, const struct child_result *child, struc
 	if (wrote && r->out.error.status != EXIT_FINE) {
 		*err = r->out.error;
 		runfile_close(&r->out);
-		return -1;
+		return err->status == EXIT_ENVIRON && strstr(err->text, j->folder) ? temp_failed(err) : -1;
 	}
 	if (wrote)
 		runfile_close(&r->out);
