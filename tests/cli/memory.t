@@ -33,7 +33,7 @@ same aoti-checkinputs --probe mlp_provenance.pt2
 same aoti-checkinputs --against exported.pt2 mlp_provenance.pt2
 same fxexplain kernel cpp_fused_relu_0 mlp_provenance.pt2
 same fxexplain crash "$ROOT/tests/data/crash/expand.txt" crash.pt2
-same fxminify -q --test 'grep -q relu' exported.pt2 -o -
+same fxminify -q -j1 --test 'grep -q relu' exported.pt2 -o -
 same pt2-run weights_blob.pt2 "${blob[@]}"
 same aoti-printer --level 3 mlp_provenance.pt2 "${mlp[@]}"
 same aoti-nanassert mlp_provenance.pt2 "${mlp[@]}"
