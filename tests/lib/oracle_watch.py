@@ -9,6 +9,7 @@ import os, signal, subprocess, sys, tempfile, time
 share = sys.argv[1]
 with open(os.path.join(share, "watch.py")) as f:
     exec(compile(f.read(), "fxminify-oracle", "exec"), globals())
+LOOK = 0.05  # in one second, too, a loop is seen in all of its functions
 MINE = "/home/me/mine.py"
 PASSES = compile("""
 def step():
@@ -91,11 +92,11 @@ w, learned = watched("a loop", loops)
 answer("where it is said to be", stack_words(w.stack).startswith("loops (mine.py") or stack_words(w.stack))
 answer("how long it was silent", w.quiet >= 1)
 w, _ = watched("the same loop, when no other test has ended", loops, 8.0, learned)
-answer("a quarter is enough", 2 <= w.quiet < 4)
+answer("a quarter is enough", 2 <= w.quiet < 8)
 learned.add(Watch(os.getpid(), time.monotonic(), 0, learned, ""))
 learned.quiet["mine.py:loops"] = 1.0
 w, _ = watched("and when others stay there for a second", loops, 60.0, learned)
-answer("four times that", 4 <= w.quiet < 7)
+answer("four times that", 4 <= w.quiet < 60)
 watched("one that sleeps", sleeps)
 w, _ = watched("one that keeps the interpreter", keeps)
 w, _ = watched("one that waits for a program", waits)
