@@ -1,4 +1,5 @@
 #include "base/child.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,13 +40,6 @@ static atomic_int guarded[CHILD_GUARDED];
 
 /* Learnt once: valgrind says a line for each try. */
 static atomic_bool no_pidfd;
-
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
 
 static void close_fd(int *fd)
 {
@@ -516,7 +510,7 @@ struct child *child_start(struct childset *set, const struct child_spec *spec, s
 		sigfillset(&all);
 		plan.report = report[1];
 		pthread_sigmask(SIG_SETMASK, &all, &plan.mask);
-		c->started = now_ns();
+		c->started = clock_ns();
 		c->pid = fork();
 		if (!c->pid)
 			child_side(&plan);
@@ -593,7 +587,7 @@ static void terminate(struct child *c, enum child_how why)
 	c->r.how = why;
 	c->termed = true;
 	c->deadline = NEVER;
-	c->kill_at = now_ns() + c->grace;
+	c->kill_at = clock_ns() + c->grace;
 	signal_child(c, SIGTERM);
 }
 
@@ -714,7 +708,7 @@ static bool finish(struct child *c, bool block)
 	pid_t got;
 	while ((got = wait4(c->pid, &status, 0, &c->r.usage)) < 0 && errno == EINTR)
 		;
-	c->r.wall_ns = (uint64_t)(now_ns() - c->started);
+	c->r.wall_ns = (uint64_t)(clock_ns() - c->started);
 	c->reaped = true;
 	close_fd(&c->pidfd);
 	close_fd(&c->fd[0]);
@@ -744,14 +738,14 @@ struct seat {
 
 int childset_wait(struct childset *set, int watch_fd, int timeout_ms, struct child_event *ev)
 {
-	int64_t end = timeout_ms < 0 ? NEVER : now_ns() + (int64_t)timeout_ms * MS;
+	int64_t end = timeout_ms < 0 ? NEVER : clock_ns() + (int64_t)timeout_ms * MS;
 	struct pollfd *pf = NULL;
 	struct seat *seat = NULL;
 	size_t cap = 0, cap_seat = 0;
 	int rc = 0;
 	*ev = (struct child_event){0};
 	for (;;) {
-		int64_t now = now_ns(), wake = end;
+		int64_t now = clock_ns(), wake = end;
 		size_t n = 0;
 		bool waiting = watch_fd >= 0, blind = false;
 		GROW(pf, 0, cap, set->n * 4 + 1);
@@ -802,7 +796,7 @@ int childset_wait(struct childset *set, int watch_fd, int timeout_ms, struct chi
 			pf[n++] = (struct pollfd){.fd = watch_fd, .events = POLLIN};
 		if (!waiting)
 			break;
-		int64_t left = wake == NEVER ? -1 : wake - now_ns();
+		int64_t left = wake == NEVER ? -1 : wake - clock_ns();
 		int ms = wake == NEVER          ? -1
 			 : left <= 0            ? 0
 			 : left / MS >= INT_MAX ? INT_MAX
@@ -860,7 +854,7 @@ int childset_wait(struct childset *set, int watch_fd, int timeout_ms, struct chi
 		}
 		if (!ev->what && watch_fd >= 0 && pf[n - 1].revents)
 			ev->what = CHILD_WATCHED;
-		if (ev->what || now_ns() >= end)
+		if (ev->what || clock_ns() >= end)
 			break;
 	}
 	set->turn++;

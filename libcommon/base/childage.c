@@ -2,11 +2,11 @@
 #include "base/childage.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <time.h>
 #include <unistd.h>
 
 enum state { STATE_SLEEPS, STATE_STOPPED, STATE_DISK, STATE_RUNS }; /* the largest of its threads' counts */
@@ -16,13 +16,6 @@ struct group {
 	enum state state;
 	bool found;
 };
-
-static double clock_now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* What stands behind the name in a stat file, which may hold anything: "S 1 77 ..." of "78 (a) b) S 1 77 ...". */
 static const char *read_stat(const char *path, char text[static 1024])
@@ -91,7 +84,7 @@ double child_age_look(struct child_age *a, pid_t leader)
 			add_process(e->d_name, leader, &g);
 	if (d)
 		closedir(d);
-	double now = clock_now(), wall = a->last > 0 ? now - a->last : 0;
+	double now = 1e-9 * (double)clock_ns(), wall = a->last > 0 ? now - a->last : 0;
 	double cpu = (double)g.ticks / (double)sysconf(_SC_CLK_TCK), used = cpu > a->cpu ? cpu - a->cpu : 0;
 	a->last = now;
 	a->cpu = cpu > a->cpu ? cpu : a->cpu;

@@ -1,21 +1,16 @@
 /* The Python process behind the torch oracle: found, started, fed with its program, and cleared up after. */
 #include "html/html.h"
+#include "base/clock.h"
 #include "io/output.h"
 #include "reduce/oracle_torch_part.h"
 
 #include <errno.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LINE_MAX_BYTES (1u << 30)
 #define LISTENS "@pt2-oracle"
 
-int64_t peer_clock(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
+int64_t peer_clock(void) { return clock_ns() / 1000000; }
 
 static const char *python_of(const struct oracle_torch_spec *spec)
 {

@@ -1,7 +1,6 @@
 /* Asking an oracle about candidates (runner.h). */
 #include "reduce/runner.h"
-
-#include <time.h>
+#include "base/clock.h"
 
 #define INFRA_MAX 5  /* tests in a row that could not be made: the oracle is no good */
 #define OTHERS_MAX 8
@@ -21,12 +20,7 @@ struct flight {
 	unsigned tries, passed;
 };
 
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+static double now(void) { return 1e-9 * (double)clock_ns(); }
 
 double runner_clock(const struct runner *r)
 {
