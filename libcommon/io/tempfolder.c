@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define BOOT_ID 64
+#define NEW_PREFIX ".pt2utils-new." /* a folder that has not got its mark yet, and then gets its name */
 
 static const struct {
 	const char *prefix;
@@ -41,31 +42,40 @@ static void boot_id(char id[BOOT_ID])
 
 /* ---- what others left ---- */
 
+static bool has_prefix(const char *name, const char *prefix)
+{
+	size_t n = strlen(prefix);
+	return !strncmp(name, prefix, n) && strlen(name) == n + strlen(TEMP_RANDOM);
+}
+
 static bool name_is_ours(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		size_t n = strlen(kinds[i].prefix);
-		if (!strncmp(name, kinds[i].prefix, n) && strlen(name) == n + strlen(TEMP_RANDOM))
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (has_prefix(name, kinds[i].prefix))
 			return true;
-	}
 	return false;
 }
 
-/* The lock of a folder whose owner is gone, ours now; -1: it has one, or is none of ours. */
+/* The lock of a folder whose owner is gone, ours now; -1: it has one, or is none of ours. A new one that had no time to get its mark
+ * goes at once: its owner, if there is one, makes another. */
 static int take_lock(int parent_fd, const char *name, const char *boot)
 {
+	bool is_new = has_prefix(name, NEW_PREFIX);
 	char id[BOOT_ID] = "";
 	struct stat st;
-	int dir = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), fd = -1;
+	int dir = is_new || name_is_ours(name) ? openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1, fd = -1;
 	if (dir < 0)
 		return -1;
-	if (fstat(dir, &st) == 0 && st.st_uid == geteuid())
+	if (fstat(dir, &st) == 0 && st.st_uid == geteuid()) {
 		fd = openat(dir, TEMP_MARK, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		if (fd < 0 && is_new)
+			unlinkat(parent_fd, name, AT_REMOVEDIR); /* if it is empty */
+	}
 	close(dir);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && read(fd, id, sizeof(id) - 1) > 0 && !strcmp(id, boot) &&
-	    flock(fd, LOCK_EX | LOCK_NB) == 0)
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	    (is_new || (read(fd, id, sizeof(id) - 1) > 0 && !strcmp(id, boot))) && flock(fd, LOCK_EX | LOCK_NB) == 0)
 		return fd;
 	close(fd);
 	return -1;
@@ -75,7 +85,7 @@ static void sweep(const char *path, const char *boot)
 {
 	DIR *d = *boot ? opendir(path) : NULL;
 	for (struct dirent *e; d && (e = readdir(d));) {
-		int lock = name_is_ours(e->d_name) ? take_lock(dirfd(d), e->d_name, boot) : -1;
+		int lock = take_lock(dirfd(d), e->d_name, boot);
 		if (lock < 0)
 			continue;
 		char *left = xasprintf("%s/%s", path, e->d_name);
@@ -96,20 +106,14 @@ static void remove_all(void)
 			remove_tree(t->path);
 }
 
-/* The locked mark in the new folder; -1 with errno. ESTALE: somebody swept it between its making and the lock. */
-static int make_mark(const char *folder, const char *boot)
+/* Gives the new folder its locked mark and then its name, so that none has a name and no mark: the mark; -1 with errno. */
+static int make_mark(const char *folder, const char *name, const char *boot)
 {
-	struct stat st;
 	char *path = xasprintf("%s/" TEMP_MARK, folder);
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), why = 0;
-	if (fd < 0)
+	if (fd < 0 || (*boot && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) ||
+	    write_all(fd, boot, strlen(boot), path, NULL) < 0 || rename(folder, name) < 0)
 		why = errno;
-	else if (*boot && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		why = ESTALE;
-	else if (write_all(fd, boot, strlen(boot), path, NULL) < 0)
-		why = errno;
-	else if (stat(path, &st) < 0)
-		why = ESTALE;
 	free(path);
 	if (why && fd >= 0)
 		close(fd);
@@ -125,8 +129,12 @@ char *temp_folder(enum temp_kind kind, struct err *err)
 	boot_id(boot);
 	sweep(in, boot);
 	for (int tries = 0; tries < 10; tries++) {
-		char *path = xasprintf("%s/%s" TEMP_RANDOM, in, kinds[kind].prefix);
-		int mark = mkdtemp(path) ? make_mark(path, boot) : -1;
+		char *new = xasprintf("%s/" NEW_PREFIX TEMP_RANDOM, in), *made = mkdtemp(new);
+		char *path = xasprintf("%s/%s%s", in, kinds[kind].prefix, new + strlen(new) - strlen(TEMP_RANDOM));
+		int mark = made ? make_mark(new, path, boot) : -1, why = errno;
+		if (mark < 0 && made)
+			remove_tree(new);
+		free(new);
 		if (mark >= 0) {
 			static bool told;
 			struct temp *t = xcalloc(1, sizeof(*t));
@@ -137,11 +145,10 @@ char *temp_folder(enum temp_kind kind, struct err *err)
 			told = true;
 			return path;
 		}
-		int why = errno;
-		remove_tree(path);
 		free(path);
 		errno = why;
-		if (why != ESTALE)
+		/* swept before it had its mark, or a name that is taken: another */
+		if (!made || (why != EWOULDBLOCK && why != ENOENT && why != ENOTEMPTY && why != EEXIST && why != ENOTDIR))
 			break;
 	}
 	err_errno(err, EXIT_ENVIRON, "cannot make a folder in '%s'", in);

@@ -14,15 +14,21 @@ mlp=("$P/mlp.pt2" 'f32[3,8]')
 } >graph.py
 
 # ---- kill -9 ----
-# kill_in FOLDER-PREFIX COMMAND... : killed as soon as it has a folder of that name, which is kept from the next one's eyes
+# kill_in FOLDER-PREFIX COMMAND... : killed as soon as it has a folder of that name, which is kept from the next one's eyes. A command
+# that was forked and not yet executed holds the lock for a moment more than the tool does: flock waits for it.
 kill_in() {
-	local prefix=$1 pid
+	local prefix=$1 pid mark
 	shift
 	"$@" >/dev/null 2>&1 &
 	pid=$!
-	for _ in $(seq 500); do compgen -G "tmp/$prefix.??????/.pt2utils" >/dev/null && break; sleep 0.02; done
+	for _ in $(seq 500); do
+		mark=$(echo "tmp/$prefix."??????/.pt2utils)
+		[ -e "$mark" ] && break
+		sleep 0.02
+	done
 	kill -KILL $pid
 	wait $pid 2>/dev/null
+	flock "$mark" true
 	mv "tmp/$prefix."* left/
 }
 kill_in pt2run pt2-run -n 1000000 "${mlp[@]}" -o out.npz

@@ -145,13 +145,13 @@ exits "-o a folder" 2 fxminify --test true -q g50.py -o tmp
 is "no journal with --no-journal" "$(fxminify --test true -q --no-journal g50.py -o nj.txt; ls nj.txt*)" "nj.txt"
 
 # ---- the form of a program ----
-exits "--form plain, which nobody ran" 0 fxminify --test 'grep -q relu' --form plain --passes nodes -q "$repros/aot_forward/minifier_launcher.py" -o plain.py
+exits "--form plain, which nobody ran" 0 fxminify --test 'grep -q relu.default' --form plain --passes nodes -q "$repros/aot_forward/minifier_launcher.py" -o plain.py
 ok "is Python" python3 -m py_compile plain.py
 like "of a function and its call" "$(cat plain.py)" 'import torch.*def f\([xyz, ]*\):.*torch\.relu\(.*x = torch\.tensor\(.*torch\.compile\(f\)\([xyz, ]*\)'
 like "which says what it was made by" "$(cat plain.py)" '# failure: the test command ends with status 0.*# made by fxminify [0-9.]+: fxminify --test'
-exits "the same, loudly" 0 fxminify --test 'grep -q relu' --form plain --passes nodes "$repros/aot_forward/minifier_launcher.py" -o plain.py
+exits "the same, loudly" 0 fxminify --test 'grep -q relu.default' --form plain --passes nodes "$repros/aot_forward/minifier_launcher.py" -o plain.py
 like "says that it was not run" "$(cat err)" 'not: it was not run'
-exits "without --form" 0 fxminify --test 'grep -q relu' --passes nodes -q "$repros/aot_forward/minifier_launcher.py" -o launcher.py
+exits "without --form" 0 fxminify --test 'grep -q relu.default' --passes nodes -q "$repros/aot_forward/minifier_launcher.py" -o launcher.py
 like "it is a launcher" "$(cat launcher.py)" 'run_repro'
 exits "AOTInductor" 0 fxminify --level 1 --form plain -q "$repros/aoti/minifier_launcher.py" -o plain.py
 like "exports and compiles a package" "$(cat plain.py)" 'class M\(torch.nn.Module\).*torch.export.export\(M\(\), .*aoti_compile_and_package\(program.*aoti_load_package'

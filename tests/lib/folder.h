@@ -21,7 +21,7 @@ static inline int folder_make(void **state)
 
 static inline void folder_wipe(void)
 {
-	char *cmd = xasprintf("rm -rf '%s'/*", folder_path);
+	char *cmd = xasprintf("find '%s' -mindepth 1 -delete", folder_path);
 	if (system(cmd))
 		fail_msg("cannot empty %s", folder_path);
 	free(cmd);
