@@ -1,5 +1,5 @@
-/* The inputs of a Run are copied when it begins; if it was bad, they and the model become a folder (live/bundle.h). */
-#include "live/bundle.h"
+/* The inputs of a Run are copied when it begins; if it was bad, they and the model become a folder (calls/bundle.h). */
+#include "calls/bundle.h"
 #include "ops.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* What is read of ELF files: the parameters of a kernel by its cubin, the function at an address of a model. */
 #include "cuda.h"
 
-#include "aoti/cubin.h"
-#include "aoti/modelso_elf.h"
+#include "elf/cubin.h"
+#include "elf/modelso_elf.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -32,9 +32,9 @@
 #include <link.h>
 #include <pthread.h>
 
-#include "aoti/check.h"
-#include "aoti/contract.h"
-#include "live/event.h"
+#include "check/check.h"
+#include "contract/contract.h"
+#include "calls/event.h"
 #include "precheck.h"
 
 #define PROBE_MODELS 256 /* loaded in one process at a time */

@@ -9,7 +9,7 @@
  *         proxy_give(c, 1, indices);
  *     }
  *
- * Parameters are asked for by the names they have in torch's schema (aoti/externnodes.h); those that the package leaves out
+ * Parameters are asked for by the names they have in torch's schema (package/externnodes.h); those that the package leaves out
  * have the value that is given here. Within it, shim_fail() leaves the operator. The table is in proxy.c.
  *
  * The runner opens the executor from the package's list, which tells what is missing before anything runs, and gives it
@@ -21,7 +21,7 @@
  */
 #ifndef PT2_SHIM_PROXY_H
 #define PT2_SHIM_PROXY_H
-#include "aoti/externnodes.h"
+#include "package/externnodes.h"
 #include "shim.h"
 
 #include <complex.h>

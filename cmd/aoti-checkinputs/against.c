@@ -1,10 +1,10 @@
 /* --against: what was exported, held against what was compiled. */
-#include "aoti/against.h"
-#include "aoti/exported.h"
-#include "base/diag.h"
+#include "against/against.h"
+#include "contract/exported.h"
+#include "tool/diag.h"
 #include "base/json.h"
 #include "checkinputs.h"
-#include "io/output.h"
+#include "tool/output.h"
 
 /* The exported program of a file: a .pt2 of torch.export.save. */
 static void load_exported(struct contract *c, struct package *pkg, const char *path)

@@ -1,12 +1,12 @@
 /* checkinputs.h - the parts of aoti-checkinputs, in the order in which they work:
- * aoti/load.h (a package -> contract) -> aoti/operands.h (files and specs -> tensors) -> aoti/check.h -> show.c or document.c. */
+ * ask/load.h (a package -> contract) -> wrapper/operands.h (files and specs -> tensors) -> check/check.h -> show.c or document.c. */
 #ifndef CHECKINPUTS_H
 #define CHECKINPUTS_H
-#include "aoti/check.h"
-#include "aoti/load.h"
-#include "aoti/operands.h"
-#include "base/opt.h"
-#include "base/screen.h"
+#include "check/check.h"
+#include "ask/load.h"
+#include "wrapper/operands.h"
+#include "tool/opt.h"
+#include "tool/screen.h"
 
 struct checkinputs_options {
 	const char *model, *against, *torch, *log;

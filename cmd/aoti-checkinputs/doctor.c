@@ -1,9 +1,9 @@
 /* --doctor: will it load and run on this host? */
-#include "aoti/doctor.h"
-#include "base/diag.h"
+#include "doctor/doctor.h"
+#include "tool/diag.h"
 #include "base/json.h"
 #include "checkinputs.h"
-#include "io/output.h"
+#include "tool/output.h"
 
 /* There is a text, and it could not be read at all. */
 static bool lost_text(const struct loaded *l) { return l->model->wrapper_cpp && !l->read; }

@@ -1,8 +1,8 @@
 /* Watching a command: every call of every model in it against its contract. */
-#include "base/diag.h"
-#include "base/screen.h"
+#include "tool/diag.h"
+#include "tool/screen.h"
 #include "checkinputs.h"
-#include "io/output.h"
+#include "tool/output.h"
 #include "live/live.h"
 
 #include <errno.h>

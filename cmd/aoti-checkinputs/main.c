@@ -1,9 +1,9 @@
 /* aoti-checkinputs - what does this compiled model expect, and is this call right? */
-#include "base/child.h"
-#include "base/diag.h"
+#include "process/child.h"
+#include "tool/diag.h"
 #include "checkinputs.h"
 #include "io/mapfile.h"
-#include "io/output.h"
+#include "tool/output.h"
 
 #include <signal.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* A model that is run here, or a command that is watched. */
-#include "base/diag.h"
+#include "tool/diag.h"
 #include "live/ima.h"
 #include "nanassert.h"
 

@@ -1,8 +1,8 @@
 /* aoti-nanassert - which kernel of a compiled model made the first NaN, and why? */
-#include "base/child.h"
-#include "base/diag.h"
+#include "process/child.h"
+#include "tool/diag.h"
 #include "io/mapfile.h"
-#include "io/output.h"
+#include "tool/output.h"
 #include "nanassert.h"
 
 #include <math.h>

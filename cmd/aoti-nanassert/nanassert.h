@@ -3,8 +3,8 @@
  * they are shown (show.c) or written as JSON (document.c: docs/CALLS.md). */
 #ifndef NANASSERT_H
 #define NANASSERT_H
-#include "base/opt.h"
-#include "base/screen.h"
+#include "tool/opt.h"
+#include "tool/screen.h"
 #include "live/nan.h"
 #include "live/watch.h"
 

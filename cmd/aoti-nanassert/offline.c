@@ -1,5 +1,5 @@
 /* A folder of saved tensors: nothing is run. */
-#include "base/diag.h"
+#include "tool/diag.h"
 #include "nanassert.h"
 
 /* What was saved without being counted is counted now. */

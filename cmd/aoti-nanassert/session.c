@@ -1,6 +1,6 @@
 /* What all modes share: where words go, which findings are shown and when. */
-#include "base/diag.h"
-#include "io/output.h"
+#include "tool/diag.h"
+#include "tool/output.h"
 #include "nanassert.h"
 
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #ifndef PRINTER_DIFF_H
 #define PRINTER_DIFF_H
 #include "base/json.h"
-#include "base/screen.h"
+#include "tool/screen.h"
 #include "live/dump.h"
 #include "printer.h"
 #include "tensor/close.h"

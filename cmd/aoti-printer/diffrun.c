@@ -1,8 +1,8 @@
 /* --diff: two folders, or a folder and what is run now. */
-#include "base/child.h"
-#include "base/diag.h"
+#include "process/child.h"
+#include "tool/diag.h"
 #include "diff.h"
-#include "io/tempfolder.h"
+#include "tool/tempfolder.h"
 
 static int read_both(struct diff *d, const char *first, const char *second, struct err *err)
 {

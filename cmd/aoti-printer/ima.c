@@ -1,6 +1,6 @@
 /* --ima: which kernel made the illegal memory access? Each launch and op is waited for (CALLS_SYNC, libprobe/cuda.h); the event that the
  * probe then writes is put together with what the contract knows, and the calls before it (hunt.h). */
-#include "base/diag.h"
+#include "tool/diag.h"
 #include "hunt.h"
 
 #include <inttypes.h>

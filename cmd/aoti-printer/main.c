@@ -1,8 +1,8 @@
 /* aoti-printer - see inside a compiled model while it runs: kernels, tensors, times; and where two runs part. */
-#include "base/child.h"
-#include "base/diag.h"
+#include "process/child.h"
+#include "tool/diag.h"
 #include "io/mapfile.h"
-#include "io/output.h"
+#include "tool/output.h"
 #include "printer.h"
 
 #include <signal.h>

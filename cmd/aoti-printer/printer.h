@@ -4,9 +4,9 @@
  * --diff compares two folders (compare.c), which are shown as text or JSON (diffshow.c) or as a page (diffpage.c). */
 #ifndef PRINTER_H
 #define PRINTER_H
-#include "base/opt.h"
-#include "base/screen.h"
-#include "io/output.h"
+#include "tool/opt.h"
+#include "tool/screen.h"
+#include "tool/output.h"
 #include "live/dump.h"
 #include "live/watch.h"
 
@@ -72,7 +72,7 @@ int session_run(struct session *s, const struct operands *in, int first, uint32_
 void session_flush(struct session *s);
 void session_release(struct session *s);
 
-/* Where a folder that is being made (io/output.h) is for now: another process needs a name. */
+/* Where a folder that is being made (tool/output.h) is for now: another process needs a name. */
 int output_path(const struct output *o, char *path, size_t room, struct err *err);
 
 /* ---- print.c ---- */

@@ -1,6 +1,6 @@
 /* Time per kernel over many runs, with what each was made from; every call as a Chrome trace. */
-#include "base/diag.h"
-#include "io/output.h"
+#include "tool/diag.h"
+#include "tool/output.h"
 #include "printer.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
-/* --record: the model and the inputs of a run that went wrong, in a folder that can be run again (live/bundle.h). */
-#include "base/diag.h"
-#include "live/bundle.h"
+/* --record: the model and the inputs of a run that went wrong, in a folder that can be run again (calls/bundle.h). */
+#include "tool/diag.h"
+#include "calls/bundle.h"
 #include "printer.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* A dump (live/dump.h) of what is run: the library under the probe saves .npy files, which become other formats here. */
-#include "base/diag.h"
-#include "io/output.h"
+#include "tool/diag.h"
+#include "tool/output.h"
 #include "live/ima.h"
 #include "printer.h"
 #include "tensor/write.h"

@@ -1,7 +1,7 @@
 /* A model that is run here, or a command that is watched: its calls go through the filters to a taker. */
-#include "base/diag.h"
-#include "io/output.h"
-#include "io/tempfolder.h"
+#include "tool/diag.h"
+#include "tool/output.h"
+#include "tool/tempfolder.h"
 #include "live/dump.h"
 #include "live/ima.h"
 #include "printer.h"

@@ -1,6 +1,6 @@
 /* Levels 0, 2 and 3: calls as text or as one JSON document (docs/DUMP.md), while the model runs. */
-#include "base/diag.h"
-#include "io/tempfolder.h"
+#include "tool/diag.h"
+#include "tool/tempfolder.h"
 #include "printer.h"
 
 #include <fcntl.h>

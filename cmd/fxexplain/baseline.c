@@ -5,7 +5,7 @@
  */
 #include "emit.h"
 
-#include "base/diag.h"
+#include "tool/diag.h"
 #include "io/mapfile.h"
 
 /* Counts of the summary that are worse when they are more. */

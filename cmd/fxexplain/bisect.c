@@ -6,11 +6,11 @@
  */
 #include "bisect.h"
 
-#include "base/diag.h"
+#include "tool/diag.h"
 #include "base/json.h"
 #include "html/html.h"
-#include "io/output.h"
-#include "reduce/knobs.h"
+#include "tool/output.h"
+#include "tool/knobs.h"
 
 #include <errno.h>
 #include <fcntl.h>

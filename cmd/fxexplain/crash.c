@@ -1,13 +1,13 @@
 /* crash.c - `fxexplain crash`: texts, core files and packages, in any order; what crashed, in the model's terms. */
 #include "crash_part.h"
 
-#include "base/diag.h"
+#include "tool/diag.h"
 #include "crash/backtrace.h"
 #include "crash/core.h"
 #include "crash/operand.h"
 #include "crash/unwind.h"
 #include "io/mapfile.h"
-#include "io/output.h"
+#include "tool/output.h"
 
 #include <unistd.h>
 

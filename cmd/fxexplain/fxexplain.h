@@ -18,8 +18,8 @@
  */
 #ifndef FXEXPLAIN_H
 #define FXEXPLAIN_H
-#include "base/opt.h"
-#include "base/screen.h"
+#include "tool/opt.h"
+#include "tool/screen.h"
 #include "diagnose/finding.h"
 
 /* What --show names: parts of the answer that are short or missing otherwise. */

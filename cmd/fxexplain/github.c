@@ -4,8 +4,8 @@
 #include "emit.h"
 #include "markdown.h"
 
-#include "base/diag.h"
-#include "io/output.h"
+#include "tool/diag.h"
+#include "tool/output.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* kernel.c - `fxexplain kernel`: operands -> kernel maps -> what the name means in them. */
 #include "kernel_part.h"
 
-#include "base/diag.h"
-#include "io/output.h"
+#include "tool/diag.h"
+#include "tool/output.h"
 
 #include <dirent.h>
 #include <sys/stat.h>

@@ -1,8 +1,8 @@
 /* limits.c - --max: counts held against what is wanted. --baseline is baseline.c. */
 #include "emit.h"
 
-#include "base/diag.h"
-#include "base/limit.h"
+#include "tool/diag.h"
+#include "tool/limit.h"
 
 #include <math.h>
 

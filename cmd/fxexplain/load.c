@@ -1,10 +1,10 @@
 /* load.c - operands: what each is, and into the facts with it. */
 #include "fxexplain.h"
 
-#include "base/diag.h"
+#include "tool/diag.h"
 #include "diagnose/patterns.h"
-#include "io/output.h"
-#include "io/tempfolder.h"
+#include "tool/output.h"
+#include "tool/tempfolder.h"
 #include "trace/trace.h"
 
 #include <dirent.h>

@@ -2,10 +2,10 @@
 #include "fxexplain.h"
 #include "locate.h"
 
-#include "base/child.h"
-#include "base/diag.h"
+#include "process/child.h"
+#include "tool/diag.h"
 #include "io/mapfile.h"
-#include "io/output.h"
+#include "tool/output.h"
 
 #include <unistd.h>
 

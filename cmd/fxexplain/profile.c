@@ -2,7 +2,7 @@
  * run. */
 #include "profile_view.h"
 
-#include "base/diag.h"
+#include "tool/diag.h"
 #include "trace/trace.h"
 
 #include <dirent.h>

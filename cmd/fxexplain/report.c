@@ -5,7 +5,7 @@
  * All text of the log goes through put_text, put_code and put_block, which redact when asked to. */
 #include "report.h"
 
-#include "base/diag.h"
+#include "tool/diag.h"
 #include "io/mapfile.h"
 
 #include <unistd.h>

@@ -6,10 +6,10 @@
  * happens to it, the command's status is passed on. */
 #include "fxexplain.h"
 
-#include "base/child.h"
-#include "base/diag.h"
-#include "io/output.h"
-#include "io/tempfolder.h"
+#include "process/child.h"
+#include "tool/diag.h"
+#include "tool/output.h"
+#include "tool/tempfolder.h"
 #include "run_part.h"
 
 #include <dirent.h>

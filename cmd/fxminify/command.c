@@ -1,7 +1,7 @@
 /* --test COMMAND as the oracle: candidates are files of the input's own kind. */
 #include "session.h"
 
-#include "base/child.h"
+#include "process/child.h"
 
 #include <unistd.h>
 

@@ -10,9 +10,9 @@
  */
 #ifndef FXMINIFY_H
 #define FXMINIFY_H
-#include "base/opt.h"
-#include "base/screen.h"
-#include "graph/repro.h"
+#include "tool/opt.h"
+#include "tool/screen.h"
+#include "repro/repro.h"
 #include "reduce/shrink.h"
 
 struct fxminify_options {

@@ -1,7 +1,7 @@
 /* Does a difference of values go when Inductor is told to compute as eager does? Asked of the smallest graph, at the end. */
 #include "session.h"
 
-#include "reduce/knobs.h"
+#include "tool/knobs.h"
 
 #define KNOB(name, value, since, what) {"torch._inductor.config." name, value, what},
 static const struct { const char *name, *value, *what; } knobs[] = {NUMERIC_KNOBS(KNOB)};

@@ -1,7 +1,7 @@
 /* What the operand is: a launcher or repro, graph.json, readable code, a trace log with --graph, an exported .pt2. */
 #include "fxminify.h"
 
-#include "base/diag.h"
+#include "tool/diag.h"
 #include "trace/trace.h"
 
 #include <unistd.h>

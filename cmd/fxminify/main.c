@@ -1,10 +1,10 @@
 /* fxminify - the smallest graph that still fails. */
 #include "fxminify.h"
 
-#include "base/child.h"
-#include "base/diag.h"
+#include "process/child.h"
+#include "tool/diag.h"
 #include "io/mapfile.h"
-#include "io/output.h"
+#include "tool/output.h"
 #include "reduce/journal.h"
 
 #include <unistd.h>

@@ -2,9 +2,10 @@
 #include "fxminify.h"
 
 #include "graph/fxcode.h"
-#include "graph/graph_json.h"
+#include "graph/graph_forms.h"
+#include "repro/graph_json.h"
 #include "html/html.h"
-#include "io/output.h"
+#include "tool/output.h"
 
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 /* One reduction: oracle, baseline, locating, reducing, verifying, result. */
 #include "session.h"
 
-#include "base/child.h"
-#include "base/diag.h"
+#include "process/child.h"
+#include "tool/diag.h"
 #include "reduce/journal.h"
 
 #include <sys/stat.h>

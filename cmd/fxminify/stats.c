@@ -1,8 +1,8 @@
 /* --stats: what a journal says, as tables. */
 #include "fxminify.h"
 
-#include "base/diag.h"
-#include "base/screen.h"
+#include "tool/diag.h"
+#include "tool/screen.h"
 #include "reduce/journal.h"
 
 struct phase_row {

@@ -1,9 +1,9 @@
 /* pt2-run - run a compiled CPU model without PyTorch, and write what it gives. */
-#include "base/child.h"
-#include "base/diag.h"
-#include "base/screen.h"
+#include "process/child.h"
+#include "tool/diag.h"
+#include "tool/screen.h"
 #include "io/mapfile.h"
-#include "io/output.h"
+#include "tool/output.h"
 #include "live/inputs.h"
 #include "ptrun.h"
 

@@ -1,7 +1,7 @@
 /* ptrun.h - the parts of pt2-run: main.c runs, save.c writes OUT, show.c the screen. */
 #ifndef PTRUN_H
 #define PTRUN_H
-#include "base/opt.h"
+#include "tool/opt.h"
 #include "live/run.h"
 
 struct ptrun_options {

@@ -1,6 +1,6 @@
 /* Outputs as aoti-printer shows tensors, or as JSON; and where the time went. */
 #include "base/json.h"
-#include "base/screen.h"
+#include "tool/screen.h"
 #include "live/show.h"
 #include "ptrun.h"
 

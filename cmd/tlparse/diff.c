@@ -1,10 +1,10 @@
 /* diff.c - tlparse --diff BEFORE AFTER: reading, pairing of logs, JSON, the summary on a terminal. */
 #include "diff.h"
 
-#include "base/diag.h"
-#include "base/screen.h"
-#include "io/output.h"
-#include "io/tempfolder.h"
+#include "tool/diag.h"
+#include "tool/screen.h"
+#include "tool/output.h"
+#include "tool/tempfolder.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 #ifndef TLPARSE_DIFF_H
 #define TLPARSE_DIFF_H
 #include "tlparse.h"
-#include "trace/compare.h"
+#include "ranks/compare.h"
 
 struct diff_side {
 	const char *name; /* the operand */

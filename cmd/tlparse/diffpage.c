@@ -3,7 +3,7 @@
 
 #include "base/base64.h"
 #include "html/html.h"
-#include "io/output.h"
+#include "tool/output.h"
 
 #include <libdeflate.h>
 #include <unistd.h>

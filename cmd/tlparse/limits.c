@@ -1,8 +1,8 @@
 /* limits.c - --max NAME=N: the counts of the summary held against what is wanted. */
 #include "tlparse.h"
 
-#include "base/diag.h"
-#include "base/limit.h"
+#include "tool/diag.h"
+#include "tool/limit.h"
 
 #include <math.h>
 

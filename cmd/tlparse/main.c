@@ -1,12 +1,12 @@
 /* tlparse - what happened in this compilation? A structured trace (TORCH_TRACE) into a report. */
 #include "tlparse.h"
 
-#include "base/child.h"
-#include "base/diag.h"
-#include "base/screen.h"
-#include "base/opt.h"
+#include "process/child.h"
+#include "tool/diag.h"
+#include "tool/screen.h"
+#include "tool/opt.h"
 #include "io/mapfile.h"
-#include "io/output.h"
+#include "tool/output.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -6,10 +6,10 @@
  */
 #include "outdir.h"
 
-#include "base/diag.h"
+#include "tool/diag.h"
 #include "base/pool.h"
-#include "io/output.h"
-#include "io/tempfolder.h"
+#include "tool/output.h"
+#include "tool/tempfolder.h"
 
 #include <dirent.h>
 #include <errno.h>

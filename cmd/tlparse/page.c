@@ -7,10 +7,10 @@
 #include "tlparse.h"
 
 #include "base/base64.h"
-#include "base/diag.h"
+#include "tool/diag.h"
 #include "html/html.h"
-#include "io/output.h"
-#include "io/tempfolder.h"
+#include "tool/output.h"
+#include "tool/tempfolder.h"
 
 #include <libdeflate.h>
 #include <unistd.h>

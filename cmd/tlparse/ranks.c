@@ -8,9 +8,9 @@
  * and as the Rust tlparse 0.4.3 names them chromium_events.json, runtime_estimations.json, chromium_trace_with_runtime.json,
  * collective_schedules.json, rank_N/collectives_parity.json; lists sorted by rank and graph.
  */
-#include "base/diag.h"
+#include "tool/diag.h"
 #include "base/pool.h"
-#include "io/output.h"
+#include "tool/output.h"
 #include "tlparse.h"
 
 #include <errno.h>

@@ -14,8 +14,8 @@
  */
 #ifndef TLPARSE_H
 #define TLPARSE_H
-#include "trace/ranks.h"
-#include "base/opt.h"
+#include "ranks/ranks.h"
+#include "tool/opt.h"
 #include "trace/trace.h"
 
 struct tlparse_options {

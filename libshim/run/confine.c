@@ -8,8 +8,8 @@
  * address space than there is memory, and talks to daemons. */
 #include "run.h"
 
-#include "base/confine.h"
-#include "live/keeper.h"
+#include "process/confine.h"
+#include "calls/keeper.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

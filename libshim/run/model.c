@@ -3,8 +3,8 @@
 #include "proxy.h"
 #include "run.h"
 
-#include "aoti/modelso.h"
-#include "io/output.h"
+#include "elf/modelso.h"
+#include "tool/output.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "proxy.h"
 
-#include "aoti/externnodes.h"
+#include "package/externnodes.h"
 #include "base/buf.h"
 #include "tensor/dtype.h"
 

@@ -36,7 +36,7 @@ int constants_give(void *so, struct container *c, const char *model, const struc
  * opened for writing. */
 int confine_early(struct job *j, struct err *err);
 int confine(const struct job *j, struct err *err);
-/* keeper.c: a process that makes files in the folder, as live/keeper.h says. The socket to ask it, or -1. */
+/* keeper.c: a process that makes files in the folder, as calls/keeper.h says. The socket to ask it, or -1. */
 int keeper_start(const char *folder, struct err *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* Any bytes as an exported program and as srepr: bounded, no crash; a program that is read fits itself, is the same
  * when it comes back from JSON, and may be held against anything. */
-#include "aoti/against.h"
-#include "aoti/exported.h"
-#include "aoti/srepr.h"
+#include "against/against.h"
+#include "contract/exported.h"
+#include "sym/srepr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

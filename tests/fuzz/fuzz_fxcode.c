@@ -1,6 +1,6 @@
 /* Any bytes as FX code: what is read is written in both forms, and the runnable one is read back as the same graph. */
 #include "graph/fxcode.h"
-#include "graph/graph_json.h"
+#include "graph/graph_forms.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* Any bytes as the LOG of a document that is merged: refused, or facts that are written again as they were read, and that can be
  * compared with themselves and with nothing. */
-#include "trace/ranks.h"
+#include "ranks/ranks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
  *
  * OUT gets a line for each record, then "lost N, torn N"; events go to OUT.events. Ends as the command does (a signal is 128 + it).
  */
-#include "aoti/load.h"
+#include "ask/load.h"
 #include "live/live.h"
 
 static FILE *events;

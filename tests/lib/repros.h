@@ -1,8 +1,8 @@
 /* repros.h - what the tests of repro.h share: the recorded programs, and whether two are the same. */
 #ifndef PT2_TEST_REPROS_H
 #define PT2_TEST_REPROS_H
-#include "graph/graph_json.h"
-#include "graph/repro.h"
+#include "graph/graph_forms.h"
+#include "repro/repro.h"
 #include "test.h"
 
 static inline void open_sample(struct repro *r, const char *name)

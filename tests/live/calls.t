@@ -6,7 +6,7 @@ python=$("$ROOT/scripts/live-venv" "$BUILD" 2>err) || skip_all "$(tail -n 1 err)
 grep -qw avx2 /proc/cpuinfo || skip_all "the recorded models are x86-64-v3 code"
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=ignore PT2_PROBE=$BUILD/lib/pt2utils/libpt2probe.so
 # shellcheck disable=SC2046
-cc -std=gnu17 -D_GNU_SOURCE -O1 -I"$ROOT/libcommon" "$ROOT/tests/lib/calldump.c" "$BUILD/libpt2tool.a" "$BUILD/libpt2core.a" \
+cc -std=gnu17 -D_GNU_SOURCE -O1 -I"$ROOT/libcommon/core" -I"$ROOT/libcommon/cli" -I"$ROOT/cmd/fxminify" "$ROOT/tests/lib/calldump.c" "$BUILD/libpt2rooms.a" "$BUILD/libpt2cli.a" "$BUILD/libpt2core.a" \
 	$(pkg-config --libs zlib libmd libdeflate libelf libdw libseccomp) -lm -ldl -pthread -o calldump 2>err ||
 	skip_all "no compiler for tests/lib/calldump.c: $(tail -n 1 err)"
 for m in emb attn conv; do xz -dc "$ROOT/tests/data/aoti/$m.pt2.xz" >$m.pt2; done

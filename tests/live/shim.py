@@ -29,7 +29,7 @@ BUILD = sys.argv[1]
 DATA = os.environ.get("DATA", os.path.join(BUILD, "data"))
 RUNNER, SHIM = (os.path.join(BUILD, "lib", "pt2utils", n) for n in ("pt2-runner", "libpt2shim.so"))
 LIBTORCH = os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so")
-# Numbers of libcommon/tensor/dtype.h, which are torch's.
+# Numbers of libcommon/core/tensor/dtype.h, which are torch's.
 DTYPES = [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64, None,
           torch.complex64, torch.complex128, torch.bool, None, None, None, torch.bfloat16]
 ULPS = 4  # of the largest value: for outputs that torch computes to the last bit

@@ -1,7 +1,7 @@
 /* aoti/against: every way in which a compiled model takes other calls than were exported. */
-#include "aoti/against.h"
-#include "aoti/exported.h"
-#include "aoti/wrapper.h"
+#include "against/against.h"
+#include "contract/exported.h"
+#include "wrapper/wrapper.h"
 #include "io/zip.h"
 #include "../lib/test.h"
 

@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "live/calls.h"
+#include "calls/calls.h"
 
 static char folder[64];
 

@@ -7,9 +7,9 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#include "aoti/load.h"
-#include "aoti/probe.h"
-#include "live/bundle.h"
+#include "ask/load.h"
+#include "ask/probe.h"
+#include "calls/bundle.h"
 #include "live/live.h"
 
 static char shim[PATH_MAX];

@@ -1,5 +1,5 @@
 /* aoti/contract, aoti/check: symbols and their sources, peaks, JSON both ways, and every way an input is wrong. */
-#include "aoti/check.h"
+#include "check/check.h"
 #include "../lib/test.h"
 
 /* x [s77, 8], y [2*s77, 3] with channels last strides unknown to check_input, mask bool [s77] unused. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "base/child.h"
+#include "process/child.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/childage.h"
+#include "reduce/childage.h"
 
 static pid_t start(void (*work)(void))
 {

@@ -1,5 +1,5 @@
 /* Matching of compilations, by code and not by number; what is told of them. */
-#include "trace/compare.h"
+#include "ranks/compare.h"
 #include "../lib/test.h"
 
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 
 #include "../lib/live.h"
 #include "../lib/mkcore.h"
-#include "base/child.h"
+#include "process/child.h"
 #include "crash/backtrace.h"
 #include "crash/core.h"
 #include "crash/inlined.h"

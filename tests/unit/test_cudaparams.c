@@ -2,7 +2,7 @@
  * in a fat binary; damaged. */
 #include "../lib/inductor.h"
 #include "../../libprobe/cuda_elf.c"
-#include "aoti/modelso.h"
+#include "elf/modelso.h"
 #include "base/json.h"
 
 #include <glob.h>

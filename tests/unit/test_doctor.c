@@ -2,9 +2,9 @@
 #include "../lib/folder.h"
 
 #include "../lib/elf.h"
-#include "aoti/doctor.h"
-#include "aoti/modelso.h"
-#include "aoti/shimversions.h"
+#include "doctor/doctor.h"
+#include "elf/modelso.h"
+#include "doctor/shimversions.h"
 
 static void put_elf(const char *name, const struct elf_order *o)
 {

@@ -5,7 +5,7 @@
 #include "../../cmd/fxexplain/markdown.h"
 #include "../../cmd/fxexplain/report.h"
 
-#include "base/limit.h"
+#include "tool/limit.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* aoti/exported, aoti/srepr, aoti/bounds: what torch.export wrote, older forms of it, and texts that are none. */
-#include "aoti/bounds.h"
-#include "aoti/exported.h"
-#include "aoti/srepr.h"
+#include "contract/bounds.h"
+#include "contract/exported.h"
+#include "sym/srepr.h"
 #include "io/zip.h"
 #include "../lib/test.h"
 

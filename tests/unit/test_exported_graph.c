@@ -1,5 +1,6 @@
 /* graph/graph_json: graph_exported_read on recorded programs, on one with every kind of argument, and on texts that are none. */
-#include "graph/graph_json.h"
+#include "graph/graph_forms.h"
+#include "repro/graph_json.h"
 #include "io/zip.h"
 #include "../lib/test.h"
 

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "aoti/externnodes.h"
-#include "aoti/opschema.h"
+#include "package/externnodes.h"
+#include "wrapper/opschema.h"
 #include "tensor/dtype.h"
 
 static struct guard guard;

@@ -10,8 +10,8 @@
 
 #include "../lib/fakecuda.h"
 #include "../lib/probeptx.h"
-#include "aoti/modelso.h"
-#include "base/child.h"
+#include "elf/modelso.h"
+#include "process/child.h"
 #include "tensor/dtype.h"
 #include "tensor/stats.h"
 

@@ -7,7 +7,7 @@
 #include <dirent.h>
 
 #include "graph/fxcode.h"
-#include "graph/graph_json.h"
+#include "graph/graph_forms.h"
 #include "../lib/test.h"
 
 static struct guard guard;

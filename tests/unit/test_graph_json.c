@@ -1,6 +1,7 @@
 /* graph/graph_json: graph.json read and written, graph_same and graph_hash, DOT. */
 #include <math.h>
-#include "graph/graph_json.h"
+#include "graph/graph_forms.h"
+#include "repro/graph_json.h"
 #include "../lib/test.h"
 
 static struct repro r, again;

@@ -2,7 +2,7 @@
 #include "../lib/test.h"
 
 #include "../lib/elf.h"
-#include "aoti/modelso.h"
+#include "elf/modelso.h"
 #include "io/zip.h"
 
 /* The library of a recorded package (its MODEL-th). */

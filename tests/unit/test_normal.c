@@ -1,5 +1,5 @@
 /* What is a name, what is noise, what is neither; line diffs without numbers. */
-#include "trace/normal.h"
+#include "ranks/normal.h"
 #include "../lib/test.h"
 
 static bool same(const char *a, const char *b)

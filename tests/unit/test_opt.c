@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "base/child.h"
-#include "base/opt.h"
+#include "process/child.h"
+#include "tool/opt.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* aoti/optypes: what operators make, as torch 2.15 does on the CPU (each line was seen there). */
 #include "../lib/test.h"
 
-#include "aoti/optypes.h"
+#include "wrapper/optypes.h"
 
 static const char *made(const char *function, int first, int second)
 {

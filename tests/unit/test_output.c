@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/output.h"
-#include "io/tempfolder.h"
+#include "tool/output.h"
+#include "tool/tempfolder.h"
 
 static char dir[64];
 static struct err err;

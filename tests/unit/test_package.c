@@ -1,7 +1,7 @@
 /* aoti/package: packages, folders and bare libraries, and what is none of them. */
 #include "../lib/folder.h"
 
-#include "aoti/package.h"
+#include "package/package.h"
 
 static char *path_of(const char *name) { return xasprintf("%s/%s", folder_path, name); }
 

@@ -1,10 +1,10 @@
-/* graph/plain.h and REPRO_PLAIN: what a person would have written. That each name means the same operation is torch's to say:
+/* repro/plain.h and REPRO_PLAIN: what a person would have written. That each name means the same operation is torch's to say:
  * tests/live/spellings.t. */
 #include "../lib/test.h"
 
 #include "graph/fxcode.h"
-#include "graph/plain.h"
-#include "graph/repro.h"
+#include "repro/plain.h"
+#include "repro/repro.h"
 #include "html/html.h"
 
 static struct slice table(void) { return share_file("fxminify/spellings.txt"); }

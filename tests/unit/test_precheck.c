@@ -2,7 +2,7 @@
 #include "../lib/test.h"
 
 #include "../../libprobe/precheck.c"
-#include "aoti/check.h"
+#include "check/check.h"
 
 /* clang-format off */
 #define INPUT(i, type, rank, asserted, align, dims) \

@@ -6,10 +6,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "aoti/package.h"
-#include "aoti/probe.h"
-#include "aoti/wrapper.h"
-#include "base/child.h"
+#include "package/package.h"
+#include "ask/probe.h"
+#include "wrapper/wrapper.h"
+#include "process/child.h"
 
 static char dir[64];
 

@@ -1,7 +1,7 @@
 /* aoti/probe: its arithmetic and its reading of complaints, by themselves. */
 #include "../lib/test.h"
 
-#include "aoti/probe_child.h"
+#include "ask/probe_child.h"
 
 /* ---- formulas ---- */
 

@@ -1,7 +1,7 @@
 /* aoti/pytree: specs as torch 2.13 dumps them (torch.utils._pytree.treespec_dumps, protocol 1), and bad ones. */
 #include "../lib/test.h"
 
-#include "aoti/pytree.h"
+#include "contract/pytree.h"
 
 #define LEAF "{\"type\": null, \"context\": null, \"children_spec\": []}"
 #define NODE(type, context, children)                                                                                  \

@@ -1,6 +1,6 @@
 /* Facts of many logs: what is taken from a log, what survives JSON, where logs are said to part. */
 #include "../lib/log.h"
-#include "trace/ranks.h"
+#include "ranks/ranks.h"
 
 static int take(void *ctx, struct trace_scan *s, struct trace_record *r)
 {

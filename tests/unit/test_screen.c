@@ -1,7 +1,7 @@
 /* screen: lines that are too wide for the terminal. */
 #include "../lib/test.h"
 
-#include "base/screen.h"
+#include "tool/screen.h"
 
 static const char *wrapped(const char *before, const char *text, int width, int indent)
 {

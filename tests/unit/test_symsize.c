@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "base/symsize.h"
+#include "sym/symsize.h"
 
 static struct symtab tab;
 static struct buf text;

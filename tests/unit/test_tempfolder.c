@@ -7,7 +7,7 @@
 #include <sys/file.h>
 #include <sys/wait.h>
 
-#include "io/tempfolder.h"
+#include "tool/tempfolder.h"
 
 static struct err err;
 

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "live/bundle.h"
+#include "calls/bundle.h"
 #include "live/watch_part.h"
 
 /* ---- records ---- */

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "aoti/weights.h"
+#include "weights/weights.h"
 
 static char *path_of(const char *name) { return xasprintf("%s/%s", folder_path, name); }
 

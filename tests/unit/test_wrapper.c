@@ -2,7 +2,7 @@
  * texts that end anywhere. */
 #include "../lib/test.h"
 
-#include "aoti/wrapper.h"
+#include "wrapper/wrapper.h"
 #include "io/zip.h"
 
 static struct err err;

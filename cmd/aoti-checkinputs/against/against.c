@@ -1,0 +1,416 @@
+#include "against/against_part.h"
+
+static const char *const names[] = {
+    [AGAINST_MODEL] = "model",   [AGAINST_COUNT] = "count",       [AGAINST_DTYPE] = "dtype",
+    [AGAINST_DEVICE] = "device", [AGAINST_RANK] = "rank",         [AGAINST_STATIC] = "static",
+    [AGAINST_SIZE] = "size",     [AGAINST_NARROWER] = "narrower", [AGAINST_EQUAL] = "equal",
+    [AGAINST_STRIDE] = "stride", [AGAINST_CONSTANT] = "constant", [AGAINST_UNCHECKED] = "unchecked",
+    [AGAINST_WIDER] = "wider",
+};
+
+const char *against_what_name(enum against_what w) { return names[w]; }
+
+static const char recompile[] = "compile this exported program again";
+
+/* ---- texts ---- */
+
+struct slice against_text(struct compare *k, const char *fmt, ...)
+{
+	struct buf b = {0};
+	va_list ap;
+	va_start(ap, fmt);
+	buf_addvf(&b, fmt, ap);
+	va_end(ap);
+	struct slice s = arena_slice(&k->out->arena, buf_slice(&b));
+	buf_release(&b);
+	return s;
+}
+
+struct slice against_size(struct compare *k, const struct contract *c, struct symsize s)
+{
+	struct buf b = {0};
+	if (contract_known(c, s))
+		symsize_print(&c->tab, s, &b);
+	else
+		buf_addc(&b, '?');
+	struct slice out = arena_slice(&k->out->arena, buf_slice(&b));
+	buf_release(&b);
+	return out;
+}
+
+struct slice against_sizes(struct compare *k, const struct contract *c, const struct contract_dim *d, int n,
+			   bool stride)
+{
+	struct buf b = {0};
+	buf_addc(&b, '(');
+	for (int i = 0; i < n; i++) {
+		buf_adds(&b, i ? ", " : "");
+		buf_add_slice(&b, against_size(k, c, stride ? d[i].stride : d[i].size));
+	}
+	buf_adds(&b, n == 1 ? ",)" : ")");
+	struct slice out = arena_slice(&k->out->arena, buf_slice(&b));
+	buf_release(&b);
+	return out;
+}
+
+static struct slice shortened(struct slice s) { return slice_of(s.p, s.n < 200 ? s.n : 200); }
+
+struct slice against_label(const struct compare *k, uint32_t i)
+{
+	if (i < k->e->n_inputs && k->e->input[i].path.n)
+		return shortened(k->e->input[i].path);
+	if (i < k->e->n_inputs && k->e->input[i].name.n)
+		return shortened(k->e->input[i].name);
+	return i < k->c->n_inputs && k->c->input[i].name.n ? shortened(k->c->input[i].name) : SLICE("?");
+}
+
+static struct slice subject(struct compare *k, enum against_part part, uint32_t index, int dim)
+{
+	struct slice name = {0};
+	const char *what = part == AGAINST_INPUT ? "input" : part == AGAINST_OUTPUT ? "output" : "weight";
+	if (part == AGAINST_WHOLE || index == CONTRACT_NONE)
+		return part == AGAINST_WHOLE ? SLICE("the model") : SLICE("the weights");
+	if (part == AGAINST_INPUT)
+		name = against_label(k, index);
+	else if (part == AGAINST_OUTPUT && index < k->e->n_outputs)
+		name = shortened(k->e->output[index].path.n ? k->e->output[index].path : k->e->output[index].name);
+	else if (part == AGAINST_WEIGHT)
+		return against_text(k, "weight '%.*s'", (int)shortened(k->c->constant[index].fqn).n,
+				    k->c->constant[index].fqn.p);
+	struct slice of = name.n ? against_text(k, " (%.*s)", (int)name.n, name.p) : SLICE("");
+	if (dim < 0)
+		return against_text(k, "%s %u%.*s", what, index, (int)of.n, of.p);
+	return against_text(k, "%s %u%.*s, dim %d", what, index, (int)of.n, of.p, dim);
+}
+
+struct against_finding *against_found(struct compare *k, enum against_what what, enum against_part part, uint32_t index,
+				      int dim, bool advice)
+{
+	struct against *a = k->out;
+	struct slice of = subject(k, part, index, dim);
+	GROW(a->v, a->n, a->cap, 1);
+	struct against_finding *f = &a->v[a->n++];
+	*f = (struct against_finding){
+	    .what = what, .part = part, .index = index, .dim = dim, .advice = advice, .subject = of};
+	a->n_bad += !advice;
+	return f;
+}
+
+/* "16", "2..64", "16 and more" */
+static struct slice span(struct compare *k, int64_t lo, int64_t hi, bool hi_inf)
+{
+	if (hi_inf)
+		return lo <= 0 ? SLICE("any size") : against_text(k, "%" PRId64 " and more", lo);
+	return lo == hi ? against_text(k, "%" PRId64, lo) : against_text(k, "%" PRId64 "..%" PRId64, lo, hi);
+}
+
+static int64_t low(struct symrange r) { return r.lo_inf || r.lo < 0 ? 0 : r.lo; }
+static bool single(struct symrange r, int64_t v) { return !r.lo_inf && !r.hi_inf && r.lo == v && r.hi == v; }
+
+static struct slice range_text(struct compare *k, struct symrange r) { return span(k, low(r), r.hi, r.hi_inf); }
+
+/* "s77: 2..64" */
+static struct slice bounded(struct compare *k, const struct contract *c, const struct contract_dim *d)
+{
+	struct slice size = against_size(k, c, d->size), range = range_text(k, d->range);
+	return contract_known(c, d->size) ? against_text(k, "%.*s: %.*s", (int)size.n, size.p, (int)range.n, range.p)
+					  : range;
+}
+
+/* "2*s22, s22 being dim 0 of x" */
+static struct slice relation(struct compare *k, const struct contract *c, uint32_t input, int dim)
+{
+	uint32_t ids[3];
+	struct symsize s = c->input[input].dim[dim].size;
+	struct slice text = against_size(k, c, s);
+	size_t n = symsize_symbols(&c->tab, s, ids, ARRAY_LEN(ids));
+	for (size_t i = 0; i < n && i < ARRAY_LEN(ids); i++) {
+		int64_t at;
+		if (!symbind_get(c == k->e ? &k->source : &k->compiled_source, ids[i], &at) ||
+		    at == (int64_t)input * 256 + dim)
+			continue;
+		struct slice name = symtab_name(&c->tab, ids[i]), of = against_label(k, (uint32_t)(at / 256));
+		text = against_text(k, "%.*s, %.*s being dim %d of %.*s", (int)text.n, text.p, (int)name.n, name.p,
+				    (int)(at % 256), (int)of.n, of.p);
+	}
+	return text;
+}
+
+/* ---- bounds ---- */
+
+/* The same symbol stands in many inputs; once is enough. */
+static bool said(struct compare *k, const struct contract_dim *e, const struct contract_dim *c, enum against_what what)
+{
+	struct {
+		struct symsize size;
+		int64_t lo, hi;
+		uint32_t hi_inf, what;
+	} key = {e->size, low(c->range), c->range.hi_inf ? 0 : c->range.hi, c->range.hi_inf, what};
+	uint32_t before = k->said.n;
+	intern_add(&k->said, slice_of((const char *)&key, sizeof(key)));
+	return k->said.n == before;
+}
+
+static void narrower(struct compare *k, uint32_t i, int dim, const struct contract_dim *e, const struct contract_dim *c)
+{
+	int64_t lo = low(c->range);
+	bool below = low(e->range) < lo;
+	bool above = !c->range.hi_inf && (e->range.hi_inf || e->range.hi > c->range.hi);
+	if ((!below && !above) || said(k, e, c, AGAINST_NARROWER))
+		return;
+	struct slice first = SLICE(""), last = SLICE("");
+	int64_t from = c->range.hi < INT64_MAX ? c->range.hi + 1 : INT64_MAX;
+	if (below)
+		first = span(k, low(e->range), e->range.hi_inf || e->range.hi >= lo ? lo - 1 : e->range.hi, false);
+	if (above)
+		last = span(k, from > low(e->range) ? from : low(e->range), e->range.hi, e->range.hi_inf);
+	struct against_finding *f = against_found(k, AGAINST_NARROWER, AGAINST_INPUT, i, dim, false);
+	f->exported = bounded(k, k->e, e);
+	f->compiled = range_text(k, c->range);
+	f->why = against_text(k, "%.*s%s%.*s are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise",
+			      (int)first.n, first.p, below && above ? " and " : "", (int)last.n, last.p);
+	if (below && !above && lo == 2)
+		f->fix =
+		    SLICE("sizes 0 and 1 are compiled apart: export with min=2, or compile another model for them");
+	else
+		f->fix = SLICE(
+		    "the compiler narrowed them by the example input: export from an example inside the bounds that "
+		    "are needed, or compile under torch.fx.experimental._config.patch(backed_size_oblivious=True)");
+}
+
+static void wider(struct compare *k, uint32_t i, int dim, const struct contract_dim *e, const struct contract_dim *c)
+{
+	bool below = low(e->range) > low(c->range);
+	bool above = !e->range.hi_inf && (c->range.hi_inf || e->range.hi < c->range.hi);
+	if ((!below && !above) || said(k, e, c, AGAINST_WIDER))
+		return;
+	struct against_finding *f = against_found(k, AGAINST_WIDER, AGAINST_INPUT, i, dim, true);
+	f->exported = bounded(k, k->e, e);
+	f->compiled = range_text(k, c->range);
+	f->why = SLICE("the compiled code runs with sizes that the export refuses, and for which nothing was promised");
+}
+
+static void bounds(struct compare *k, uint32_t i, int dim, const struct contract_dim *e, const struct contract_dim *c)
+{
+	uint32_t id;
+	int64_t mul, add;
+	/* Of another expression no bounds are known: that is not the same as none. */
+	if (e->range.lo_inf && e->range.hi_inf && !symsize_linear(&k->e->tab, e->size, &id, &mul, &add))
+		return;
+	narrower(k, i, dim, e, c);
+	wider(k, i, dim, e, c);
+}
+
+/* ---- sizes ---- */
+
+static const char refused[] =
+    "calls that fit the export are refused under AOTI_RUNTIME_CHECK_INPUTS=1, and run with wrong "
+    "sizes otherwise";
+
+static void demands(struct compare *k, uint32_t i, int dim, enum against_what what)
+{
+	struct against_finding *f = against_found(k, what, AGAINST_INPUT, i, dim, false);
+	f->exported = relation(k, k->e, i, dim);
+	f->compiled = relation(k, k->c, i, dim);
+	f->why = slice_str(refused);
+	f->fix = slice_str(recompile);
+}
+
+static void fixed_in_compiled(struct compare *k, uint32_t i, int dim, const struct contract_dim *e,
+			      const struct contract_dim *c)
+{
+	if (symsize_is_int(e->size)) {
+		if (e->size.k != c->size.k)
+			demands(k, i, dim, AGAINST_SIZE);
+		return;
+	}
+	if (single(e->range, c->size.k))
+		return;
+	struct against_finding *f = against_found(k, AGAINST_STATIC, AGAINST_INPUT, i, dim, false);
+	f->exported = bounded(k, k->e, e);
+	f->compiled = against_size(k, k->c, c->size);
+	f->why =
+	    against_text(k,
+			 "every size but %" PRId64
+			 " is refused under AOTI_RUNTIME_CHECK_INPUTS=1, and runs as if it were %" PRId64 " otherwise",
+			 c->size.k, c->size.k);
+	f->fix =
+	    SLICE("compile this exported program again, and look with TORCH_LOGS=+dynamic for what makes the size one "
+		  "number");
+}
+
+static void fixed_in_export(struct compare *k, uint32_t i, int dim, const struct contract_dim *e,
+			    const struct contract_dim *c, bool known)
+{
+	if (!symrange_contains(c->range, e->size.k)) {
+		struct against_finding *f = against_found(k, AGAINST_SIZE, AGAINST_INPUT, i, dim, false);
+		f->exported = against_size(k, k->e, e->size);
+		f->compiled = known ? bounded(k, k->c, c) : range_text(k, c->range);
+		f->why = slice_str(refused);
+		f->fix = slice_str(recompile);
+	} else if (known && against_differs(k, e->size, c->size)) {
+		demands(k, i, dim, AGAINST_EQUAL);
+	} else if (!single(c->range, e->size.k)) {
+		struct against_finding *f = against_found(k, AGAINST_SIZE, AGAINST_INPUT, i, dim, true);
+		f->exported = against_size(k, k->e, e->size);
+		f->compiled = known ? bounded(k, k->c, c) : range_text(k, c->range);
+		f->why = known ? SLICE("the compiled code takes sizes that the export refuses")
+			       : SLICE("no other size is noticed: the compiled code does not look at it");
+	}
+}
+
+static void compare_dim(struct compare *k, uint32_t i, int dim)
+{
+	const struct contract_input *in = &k->c->input[i];
+	static const struct contract_dim none = {.range = SYMRANGE_ALL}; /* its size is not looked at */
+	const struct contract_dim *e = &k->e->input[i].dim[dim], *c = dim < in->n_dim ? &in->dim[dim] : &none;
+	bool known = dim < in->n_dim && contract_known(k->c, c->size);
+	/* The generator asserts all sizes of an input or none: this one was not understood. */
+	if (!contract_known(k->e, e->size) || (!known && in->asserted))
+		return;
+	if (known && symsize_is_int(c->size)) {
+		fixed_in_compiled(k, i, dim, e, c);
+	} else if (symsize_is_int(e->size)) {
+		fixed_in_export(k, i, dim, e, c, known);
+	} else {
+		bounds(k, i, dim, e, c);
+		if (known && against_differs(k, e->size, c->size)) {
+			demands(k, i, dim, AGAINST_EQUAL);
+		} else if (against_unchecked(k, i, dim)) {
+			struct against_finding *f = against_found(k, AGAINST_UNCHECKED, AGAINST_INPUT, i, dim, true);
+			f->exported = relation(k, k->e, i, dim);
+			f->compiled = known ? relation(k, k->c, i, dim) : SLICE("not checked");
+			f->why = SLICE("a call that breaks this relation is refused by the export, but by no check of "
+				       "the compiled code");
+		}
+	}
+}
+
+/* ---- strides ---- */
+
+static bool demanded(const struct compare *k, const struct contract_dim *d)
+{
+	return contract_known(k->c, d->stride) && (d->stride_checked || !symsize_is_int(d->size) || d->size.k > 1);
+}
+
+static void compare_strides(struct compare *k, uint32_t i)
+{
+	const struct contract_input *e = &k->e->input[i], *c = &k->c->input[i];
+	bool other = false, silent = false, any = false;
+	for (int d = 0; d < e->n_dim && d < c->n_dim; d++) {
+		if (!demanded(k, &c->dim[d]))
+			continue;
+		any = true;
+		if (!contract_known(k->e, e->dim[d].stride))
+			silent = true;
+		else if (against_differs(k, e->dim[d].stride, c->dim[d].stride))
+			other = true;
+	}
+	if (!any || (!other && !silent && against_contiguous(k, c->dim, c->n_dim)))
+		return;
+	struct slice of = against_label(k, i);
+	struct against_finding *f = against_found(k, AGAINST_STRIDE, AGAINST_INPUT, i, -1, !other);
+	struct slice strides = against_sizes(k, k->e, e->dim, e->n_dim, true);
+	f->exported =
+	    against_text(k, "%.*s in the example, which the export does not check", (int)strides.n, strides.p);
+	f->compiled = against_sizes(k, k->c, c->dim, c->n_dim, true);
+	f->why = SLICE(
+	    "other strides are refused under AOTI_RUNTIME_CHECK_INPUTS=1, and read as if they were these otherwise");
+	if (other)
+		f->fix = slice_str(recompile);
+	else if (against_contiguous(k, c->dim, c->n_dim))
+		f->fix = against_text(k, "give %.*s.contiguous()", (int)of.n, of.p);
+	else
+		f->fix = against_text(k, "give %.*s in this layout, or export from an example that is contiguous",
+				      (int)of.n, of.p);
+}
+
+/* ---- inputs ---- */
+
+static void compare_rank(struct compare *k, uint32_t i)
+{
+	const struct contract_input *e = &k->e->input[i], *c = &k->c->input[i];
+	struct against_finding *f = against_found(k, AGAINST_RANK, AGAINST_INPUT, i, -1, false);
+	f->exported = against_text(k, "%d dims", e->n_dim);
+	f->compiled = against_text(k, c->rank_known ? "%d dims" : "at least %d dims", c->n_dim);
+	f->why = SLICE("no call that fits the export fits the compiled code");
+	f->fix = slice_str(recompile);
+}
+
+static void compare_input(struct compare *k, uint32_t i)
+{
+	const struct contract_input *e = &k->e->input[i], *c = &k->c->input[i];
+	if (e->dtype != DTYPE_NONE && c->dtype != DTYPE_NONE && e->dtype != c->dtype) {
+		struct against_finding *f = against_found(k, AGAINST_DTYPE, AGAINST_INPUT, i, -1, false);
+		f->exported = against_text(k, "%s", dtype_name(e->dtype));
+		f->compiled = against_text(k, "%s", dtype_name(c->dtype));
+		f->why = SLICE(
+		    "inputs of the exported dtype are refused under AOTI_RUNTIME_CHECK_INPUTS=1, and their bytes are "
+		    "read as the other dtype otherwise");
+		f->fix = against_text(k, "give .to(torch.%.*s), or %s", (int)f->compiled.n, f->compiled.p, recompile);
+	}
+	if (e->device != DEVICE_NONE && c->device != DEVICE_NONE && e->device != c->device) {
+		struct against_finding *f = against_found(k, AGAINST_DEVICE, AGAINST_INPUT, i, -1, false);
+		f->exported = against_text(k, "%s", device_name(e->device));
+		f->compiled = against_text(k, "%s", device_name(c->device));
+		f->why = SLICE("the compiled code follows addresses of the other device");
+		f->fix = against_text(k, "give .to(\"%.*s\")", (int)f->compiled.n, f->compiled.p);
+	}
+	if (c->rank_known ? c->n_dim != e->n_dim : c->n_dim > e->n_dim) {
+		compare_rank(k, i);
+		return;
+	}
+	for (int d = 0; d < e->n_dim; d++)
+		compare_dim(k, i, d);
+	compare_strides(k, i);
+}
+
+static void compare_count(struct compare *k)
+{
+	if (k->e->n_inputs == k->c->n_inputs)
+		return;
+	struct against_finding *f = against_found(k, AGAINST_COUNT, AGAINST_WHOLE, CONTRACT_NONE, -1, false);
+	f->exported = against_text(k, "%u inputs", k->e->n_inputs);
+	f->compiled = against_text(k, "%u inputs", k->c->n_inputs);
+	f->why = SLICE("no call that fits the export fits the compiled code");
+	f->fix = slice_str(recompile);
+}
+
+static int by_severity(const void *x, const void *y)
+{
+	const struct against_finding *a = x, *b = y;
+	if (a->advice != b->advice)
+		return a->advice - b->advice;
+	if (a->what != b->what)
+		return a->what < b->what ? -1 : 1;
+	if (a->part != b->part)
+		return a->part < b->part ? -1 : 1;
+	if (a->index != b->index)
+		return a->index < b->index ? -1 : 1;
+	return (a->dim > b->dim) - (a->dim < b->dim);
+}
+
+int against_compare(const struct contract *exported, const struct contract *compiled, struct against *out)
+{
+	struct compare k = {.out = out, .e = exported, .c = compiled};
+	out->same_model = true;
+	against_bind(&k);
+	compare_count(&k);
+	for (uint32_t i = 0; i < exported->n_inputs && i < compiled->n_inputs; i++)
+		compare_input(&k, i);
+	against_outputs(&k);
+	against_constants(&k);
+	against_model(&k);
+	against_unbind(&k);
+	intern_release(&k.said);
+	if (out->n)
+		qsort(out->v, out->n, sizeof(*out->v), by_severity);
+	return out->n_bad > 0;
+}
+
+void against_release(struct against *a)
+{
+	free(a->v);
+	arena_release(&a->arena);
+	*a = (struct against){0};
+}

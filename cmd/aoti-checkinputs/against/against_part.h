@@ -1,0 +1,59 @@
+/* against_part.h - for against*.c only: findings being made, and the values that expressions are compared by. */
+#ifndef PT2_AGAINST_PART_H
+#define PT2_AGAINST_PART_H
+#include <inttypes.h>
+
+#include "against/against.h"
+
+/* So many that two symbols of two possible values are hardly ever the same in all of them. */
+#define AGAINST_TRIALS 10
+
+struct compare {
+	struct against *out;
+	const struct contract *e, *c; /* exported, compiled */
+	/* Forward: values of the export's symbols, and what follows for the compiled ones. */
+	struct symbind fe[AGAINST_TRIALS], fc[AGAINST_TRIALS];
+	/* Back: values of the compiled symbols, and what follows for the export's. */
+	struct symbind be[AGAINST_TRIALS];
+	/* Sizes of the compiled inputs in those; of input i from first[i] on, -1 where not known. */
+	int64_t *size[AGAINST_TRIALS];
+	size_t *first;
+	uint32_t shared_weights, compiled_weights; /* by module path */
+	uint32_t made, made_alike; /* without one, by the compiler; and those with as many numbers as a weight of the export's */
+	struct intern said;                     /* bounds that were found before: one finding for all dims of a size */
+	struct symbind source, compiled_source; /* symbol -> the dim it was taken from, input * 256 + dim */
+};
+
+struct slice against_text(struct compare *k, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* The finding is valid until the next one is made. */
+struct against_finding *against_found(struct compare *k, enum against_what what, enum against_part part, uint32_t index,
+				      int dim, bool advice);
+/* "s77", "2*s77"; "?" */
+struct slice against_size(struct compare *k, const struct contract *c, struct symsize s);
+/* "(s77, 8)", of sizes or strides */
+struct slice against_sizes(struct compare *k, const struct contract *c, const struct contract_dim *d, int n,
+			   bool stride);
+/* Has the compiled size another value than the exported one, in any trial where both have one? */
+bool against_differs(const struct compare *k, struct symsize exported, struct symsize compiled);
+
+/* "x", or the path, for messages; at most 200 bytes. */
+struct slice against_label(const struct compare *k, uint32_t input);
+
+/* against_values.c */
+void against_bind(struct compare *k);
+void against_unbind(struct compare *k);
+/* The size that the compiled input has in trial t, -1 when it has none. */
+int64_t against_size_at(const struct compare *k, int t, uint32_t input, int dim);
+
+/* Do compiled sizes exist that the export's expression for this dim does not allow? */
+bool against_unchecked(const struct compare *k, uint32_t input, int dim);
+
+/* Are the compiled strides, as far as they are known, those of a contiguous tensor? */
+bool against_contiguous(const struct compare *k, const struct contract_dim *d, int n);
+
+/* against_model.c: outputs, constants, and whether it is the same model at all */
+void against_outputs(struct compare *k);
+void against_constants(struct compare *k);
+void against_model(struct compare *k);
+
+#endif

@@ -1,0 +1,434 @@
+#include "crash/verdict.h"
+
+#include <ctype.h>
+#include <signal.h>
+
+#include "doctor/doctor.h"
+
+#define S(s) (int)(s).n, (s).p
+enum { PAGE = 4096, SMALL = 65536, STACK_REACH = 1 << 20, DEEP = 300 };
+
+const char *crash_kind_name(enum crash_kind k)
+{
+	static const char *const name[] = {"none",   "null",	  "null-offset", "behind-memory", "unmapped", "denied",	 "no-address", "segv",
+					   "stack-overflow", "illegal-instruction", "arithmetic", "bus", "heap", "asan", "assertion",
+					   "exception", "abort", "out-of-memory", "killed", "cuda", "cuda-illegal-access", "refused",
+					   "operator-failed", "python-error", "other"};
+	return (size_t)k < ARRAY_LEN(name) ? name[k] : "?";
+}
+
+static struct slice text(struct crash_verdict *v, const char *fmt, va_list ap)
+{
+	struct buf b = {0};
+	buf_addvf(&b, fmt, ap);
+	struct slice s = arena_slice(&v->arena, buf_slice(&b));
+	buf_release(&b);
+	return s;
+}
+
+static void why(struct crash_verdict *v, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void why(struct crash_verdict *v, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	if (v->n_why < VERDICT_LINES)
+		v->why[v->n_why++] = text(v, fmt, ap);
+	va_end(ap);
+}
+
+static void step(struct crash_verdict *v, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void step(struct crash_verdict *v, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	if (v->n_steps < VERDICT_LINES)
+		v->step[v->n_steps++] = text(v, fmt, ap);
+	va_end(ap);
+}
+
+/* ---- the kind ---- */
+
+static bool stack_overflow(const struct crash *c)
+{
+	const struct crash_stack *s = crash_main_stack(c);
+	if (c->signs & SIGN_STACK)
+		return true;
+	if (c->signal == SIGSEGV && c->has_fault && c->reg.n) {
+		uint64_t sp = c->reg.value[c->reg.sp];
+		const struct crash_map *m = crash_map_of(c, c->fault);
+		if (c->fault + STACK_REACH > sp && c->fault < sp + PAGE && (!m || !(m->read || m->write)))
+			return true;
+	}
+	/* The same function over and over, to the innermost frame. */
+	if (c->signal != SIGSEGV || !s || s->n < DEEP)
+		return false;
+	uint32_t same = 0;
+	const struct crash_frame *f = &c->frame[s->first];
+	for (uint32_t i = 0; i < s->n; i++)
+		same += f[i].symbol.n && slice_eq(f[i].symbol, f[s->n / 2].symbol);
+	return same > s->n / 8;
+}
+
+static const struct crash_map *map_below(const struct crash *c, uint64_t address)
+{
+	const struct crash_map *best = NULL;
+	for (uint32_t i = 0; i < c->n_maps; i++)
+		if (c->map[i].end <= address && (!best || c->map[i].end > best->end))
+			best = &c->map[i];
+	return best;
+}
+
+static enum crash_kind kind_of_segv(const struct crash *c)
+{
+	if (stack_overflow(c))
+		return KIND_STACK;
+	if (c->has_code && c->code == SI_KERNEL)
+		return KIND_NONCANONICAL;
+	if (!c->has_fault)
+		return KIND_SEGV;
+	if (c->fault < PAGE)
+		return KIND_NULL;
+	if (c->fault < SMALL)
+		return KIND_SMALL;
+	const struct crash_map *m = crash_map_of(c, c->fault), *below = map_below(c, c->fault);
+	if (m && (m->read || m->write || m->exec))
+		return KIND_DENIED;
+	if (below && (below->read || below->write) && c->fault - below->end < PAGE)
+		return KIND_BEHIND;
+	return KIND_WILD;
+}
+
+/* What a model's own checks write (torch 2.13, codegen/cpp_wrapper_cpu.py, aoti_runtime/utils.h). */
+static bool models_words(struct slice what)
+{
+	return slice_find(what, "input_handles[") || slice_find(what, "Expected out tensor to have device") ||
+	       slice_find(what, "expected size ") || slice_find(what, "AOTInductorModel") || slice_find(what, "aoti_torch_");
+}
+
+static enum crash_kind kind_of(const struct crash *c)
+{
+	if (c->signs & SIGN_OOM)
+		return KIND_OOM;
+	if (c->signs & SIGN_CUDA_IMA)
+		return KIND_CUDA_IMA;
+	if (c->signs & SIGN_CUDA)
+		return KIND_CUDA;
+	if (c->signs & (SIGN_HEAP | SIGN_SMASHED))
+		return KIND_HEAP;
+	if (c->signs & SIGN_ASSERT)
+		return KIND_ASSERT;
+	if (c->signs & SIGN_EXCEPTION)
+		return KIND_EXCEPTION;
+	if (c->signs & SIGN_ASAN && c->signal != SIGSEGV)
+		return KIND_ASAN;
+	switch (c->signal) {
+	case SIGSEGV: return kind_of_segv(c);
+	case SIGILL: return KIND_ILL;
+	case SIGFPE: return KIND_FPE;
+	case SIGBUS: return KIND_BUS;
+	case SIGABRT: return KIND_ABORT;
+	case SIGKILL: return KIND_KILLED;
+	case 0: break;
+	default: return KIND_OTHER;
+	}
+	if (c->signs & SIGN_STACK)
+		return KIND_STACK;
+	if (c->signs & SIGN_API)
+		return KIND_OPERATOR;
+	if (c->signs & SIGN_PYTHON_ERROR)
+		return models_words(c->what) ? KIND_REFUSED : KIND_ERROR;
+	return crash_main_stack(c) ? KIND_OTHER : KIND_NONE;
+}
+
+/* ---- where ---- */
+
+static bool raises(const struct crash_frame *f)
+{
+	static const char *const name[] = {"c10::Error::Error", "c10::detail::torchCheckFail", "__cxa_throw", "std::terminate", "abort",
+					   "raise", "__assert_fail"};
+	for (size_t i = 0; i < ARRAY_LEN(name); i++)
+		if (slice_starts(f->symbol, name[i]))
+			return true;
+	return false;
+}
+
+static void find_culprit(struct crash_verdict *v, const struct crash *c, const struct crashmap *map)
+{
+	const struct crash_stack *s = crash_main_stack(c);
+	v->frame = v->call_frame = CRASH_NONE;
+	for (uint32_t i = s ? s->first : 0; s && i < s->first + s->n; i++) {
+		const struct crash_place *p = &map->place[i];
+		const struct crash_frame *f = &c->frame[i];
+		if (f->handler)
+			continue;
+		if (v->frame == CRASH_NONE && p->owner != OWNER_SYSTEM && p->owner != OWNER_UNKNOWN && !raises(f)) {
+			v->frame = i;
+			v->owner = p->owner;
+		}
+		if (v->call_frame == CRASH_NONE && p->library && (p->call || p->candidates || p->text.n))
+			v->call_frame = i;
+		v->loading = v->loading || slice_find(f->symbol, "ContainerCreate") || slice_find(p->symbol, "ContainerCreate") ||
+			     slice_find(f->symbol, "load_constants") || slice_find(f->symbol, "UpdateConstantsFromBlob");
+	}
+	const struct crash_place *call = v->call_frame == CRASH_NONE ? NULL : &map->place[v->call_frame];
+	/* Other people's code that the model has called by the proxy executor is a custom op; a library that is nobody's
+	 * else is one, too. */
+	if (v->owner == OWNER_TORCH && call && call->call && call->call->kind == CALL_PROXY)
+		v->owner = OWNER_CUSTOM;
+}
+
+static bool model_involved(const struct crash_verdict *v, const struct crash *c, const struct crashmap *map)
+{
+	const struct crash_stack *s = crash_main_stack(c);
+	for (uint32_t i = s ? s->first : 0; s && i < s->first + s->n; i++)
+		if (map->place[i].owner == OWNER_KERNEL || map->place[i].owner == OWNER_MODEL)
+			return true;
+	return v->kind == KIND_REFUSED || (c->n_stacks && slice_find(c->said, "aoti"));
+}
+
+/* ---- words ---- */
+
+static const char *what_of(const struct crash *c, enum crash_kind k)
+{
+	bool write = c->has_access && c->fault_write, told = c->has_access;
+	switch (k) {
+	case KIND_NULL: return write ? "a write to a null pointer" : told ? "a read from a null pointer" : "a null pointer";
+	case KIND_SMALL: return "a member or element of a null pointer";
+	case KIND_BEHIND: return "an access just behind the end of mapped memory";
+	case KIND_WILD: return "an address that is not mapped";
+	case KIND_DENIED: return "memory that may not be accessed so";
+	case KIND_NONCANONICAL: return "what is no address: a damaged pointer";
+	case KIND_SEGV: return "an access to memory that is not there (the address was not told)";
+	case KIND_STACK: return "the stack overflowed";
+	case KIND_ILL: return "an instruction that this CPU does not have";
+	case KIND_FPE: return "an integer division by zero, or one that overflows";
+	case KIND_BUS: return "an access to a mapped file behind its end, or not aligned";
+	case KIND_HEAP: return "the heap was damaged before";
+	case KIND_ASAN: return "AddressSanitizer found a bad access";
+	case KIND_ASSERT: return "an assertion failed";
+	case KIND_EXCEPTION: return "an exception that nobody caught";
+	case KIND_ABORT: return "the program ended itself (abort)";
+	case KIND_OOM: return "out of memory: the kernel killed the process";
+	case KIND_KILLED: return "killed from outside, most often for memory";
+	case KIND_CUDA: return "an error of CUDA";
+	case KIND_CUDA_IMA: return "a kernel on the GPU has accessed memory that is not its own";
+	case KIND_REFUSED: return "the model has refused the call";
+	case KIND_OPERATOR: return "an operator that the model called has failed";
+	case KIND_ERROR: return "an exception of Python's";
+	default: return "the reason was not told";
+	}
+}
+
+/* "in the kernel cpp_fused_relu_0", "in libtorch_cpu.so, called by the model"; empty */
+static void add_where(const struct crash_verdict *v, const struct crash *c, const struct crashmap *map, struct buf *b)
+{
+	const struct crash_place *p = v->frame == CRASH_NONE ? NULL : &map->place[v->frame];
+	const struct crash_frame *f = v->frame == CRASH_NONE ? NULL : &c->frame[v->frame];
+	bool model = v->call_frame != CRASH_NONE || model_involved(v, c, map);
+	if (!f || v->kind == KIND_OPERATOR)
+		return;
+	struct slice base = crash_base(f->module);
+	switch (v->owner) {
+	case OWNER_KERNEL: buf_addf(b, ", in the kernel %.*s", S(p->kernel)); return;
+	case OWNER_JIT: buf_addf(b, ", in code that torch.compile has generated (%.*s)", S(base)); return;
+	case OWNER_MODEL: buf_adds(b, v->loading ? ", while the model was loaded" : ", in the model's own code"); return;
+	case OWNER_CUSTOM: buf_addf(b, ", in %.*s%s", S(base), model ? ", a custom op that the model has called" : ""); return;
+	case OWNER_TORCH:
+		buf_addf(b, ", in %.*s%s", S(base), !model ? "" : v->loading ? ", while the model was loaded" : ", called by the model");
+		return;
+	case OWNER_CUDA: buf_addf(b, ", in the CUDA library %.*s", S(base)); return;
+	case OWNER_PYTHON: buf_addf(b, ", in Python%s", model ? "" : ", not in a model"); return;
+	case OWNER_PROGRAM: buf_addf(b, ", in %.*s%s", S(base.n ? base : f->symbol), model ? "" : ", not in a model"); return;
+	default: return;
+	}
+}
+
+static void set_title(struct crash_verdict *v, struct crash *c, const struct crashmap *map)
+{
+	struct buf b = {0};
+	if (c->signal)
+		buf_addf(&b, "%s: ", crash_signal_name(c, c->signal));
+	buf_adds(&b, what_of(c, v->kind));
+	add_where(v, c, map, &b);
+	v->title = arena_slice(&v->arena, buf_slice(&b));
+	buf_release(&b);
+}
+
+/* ---- why ---- */
+
+static void why_address(struct crash_verdict *v, const struct crash *c)
+{
+	const struct crash_map *below = map_below(c, c->fault), *m = crash_map_of(c, c->fault);
+	unsigned long long at = c->fault;
+	if (v->kind == KIND_BEHIND && below)
+		why(v, "0x%llx lies %llu bytes behind the end of the mapping %llx-%llx%s%.*s: where code ends up that runs over its data", at,
+		    (unsigned long long)(c->fault - below->end), (unsigned long long)below->start, (unsigned long long)below->end,
+		    below->path.n ? " of " : "", S(crash_base(below->path)));
+	else if (v->kind == KIND_DENIED && m)
+		why(v, "0x%llx lies in %llx-%llx %c%c%c%s%.*s", at, (unsigned long long)m->start, (unsigned long long)m->end,
+		    m->read ? 'r' : '-', m->write ? 'w' : '-', m->exec ? 'x' : '-', m->path.n ? " of " : "", S(crash_base(m->path)));
+	else if (v->kind == KIND_NULL || v->kind == KIND_SMALL)
+		why(v, "the address is 0x%llx: a tensor or an object that is not there", at);
+	else if (c->has_fault)
+		why(v, "the address is 0x%llx%s", at, c->n_maps ? ", which no mapping holds" : "");
+}
+
+static void why_generated(struct crash_verdict *v, const struct crash *c, const struct crashmap *map)
+{
+	const struct crash_place *p = v->call_frame == CRASH_NONE ? NULL : &map->place[v->call_frame];
+	if (v->owner != OWNER_KERNEL || !(v->kind >= KIND_BEHIND && v->kind <= KIND_SEGV))
+		return;
+	uint32_t inputs = 0;
+	const struct contract *k = p && p->library ? &p->library->loaded.contract : NULL;
+	for (uint32_t i = 0; p && p->call && i < p->call->n_args; i++) {
+		const struct contract_arg *a = &k->arg[p->call->arg + i];
+		inputs += a->value != CONTRACT_NONE && k->value[a->value].kind == VALUE_INPUT;
+	}
+	(void)c;
+	why(v, "a generated kernel trusts sizes and strides: it reads what it was compiled for, whatever the tensor that it was given%s",
+	    inputs ? "; this one reads an input of the model" : "");
+}
+
+static void why_ill(struct crash_verdict *v, const struct crashmap *map)
+{
+	struct doctor d = {0};
+	struct doctor_options o = {.no_torch = true};
+	struct err err;
+	struct crash_library *l = v->frame != CRASH_NONE && map->place[v->frame].library ? map->place[v->frame].library
+			   : map->n ? map->library[0] : NULL;
+	if (!l || doctor_examine(&d, &l->loaded.pkg, l->loaded.model, &o, &err) < 0)
+		return;
+	for (size_t i = 0; i < d.n; i++)
+		if (!strcmp(d.v[i].id, "cpu-isa") || !strcmp(d.v[i].id, "march-native"))
+			why(v, "%.*s%s%.*s", S(d.v[i].what), d.v[i].why.n ? ": " : "", S(d.v[i].why));
+	doctor_release(&d);
+}
+
+static void add_why(struct crash_verdict *v, struct crash *c, const struct crashmap *map)
+{
+	if (v->kind >= KIND_NULL && v->kind <= KIND_DENIED)
+		why_address(v, c);
+	if (c->exception.n)
+		why(v, "%.*s%s%.*s", S(c->exception), c->what.n ? ": " : "", S(c->what));
+	else if (c->what.n)
+		why(v, "%.*s", S(c->what));
+	if (v->kind == KIND_ILL)
+		why_ill(v, map);
+	if (v->kind == KIND_HEAP)
+		why(v, "malloc found it only now: who has written out of bounds ran earlier, and is not in this stack");
+	if (v->kind == KIND_NONCANONICAL)
+		why(v, "the CPU told no address: the pointer was not one (freed or overwritten memory, or an integer taken for a pointer)");
+	why_generated(v, c, map);
+}
+
+/* ---- next ---- */
+
+static const char *package_of(const struct crash_verdict *v, const struct crashmap *map)
+{
+	if (v->call_frame != CRASH_NONE)
+		return map->place[v->call_frame].library->loaded.pkg.path;
+	return map->n ? map->library[0]->loaded.pkg.path : "model.pt2";
+}
+
+static void steps_model(struct crash_verdict *v, const struct crash *c, const char *pkg)
+{
+	if (v->loading || v->kind == KIND_ILL) {
+		step(v, "aoti-checkinputs --doctor %s    # will it load and run on this host?", pkg);
+		if (v->kind == KIND_ILL)
+			step(v, "compile on this machine, or with torch._inductor.config.cpp.march = \"x86-64-v3\" and cpp.simdlen = 256");
+		else
+			step(v, "load it on the device type it was compiled for: aoti-checkinputs %s says which", pkg);
+		return;
+	}
+	if (c->command.n)
+		step(v, "aoti-checkinputs %s -- %.*s%s    # every call's devices, shapes, strides against what was compiled", pkg,
+		     S(c->command), c->command.n >= 79 ? "..." : "");
+	else
+		step(v, "aoti-checkinputs %s INPUT...    # devices, shapes, strides against what was compiled; or: -- COMMAND", pkg);
+	if (v->kind != KIND_REFUSED && v->kind != KIND_OPERATOR)
+		step(v, "AOTI_RUNTIME_CHECK_INPUTS=1 COMMAND    # the model itself refuses what does not fit (older torch: set it when compiling)");
+	if (v->owner == OWNER_KERNEL || v->owner == OWNER_MODEL)
+		step(v, "aoti-printer %s INPUT...    # what each kernel read and wrote, up to the crash", pkg);
+}
+
+/* Code of torch.compile's cache has no package; the graph it was made of is what there is to look at. */
+static void steps_jit(struct crash_verdict *v)
+{
+	step(v, "TORCH_COMPILE_DEBUG=1 COMMAND; fxexplain kernel NAME torch_compile_debug/    # the kernel's text, nodes, lines of Python");
+	step(v, "TORCHDYNAMO_REPRO_AFTER=aot TORCHDYNAMO_REPRO_LEVEL=3 COMMAND    # writes a launcher for each graph; then: fxminify LAUNCHER");
+}
+
+static void steps_lines(struct crash_verdict *v, const struct crashmap *map)
+{
+	bool without = false;
+	for (size_t i = 0; i < map->n; i++)
+		without |= map->library[i]->has_so && !map->library[i]->has_lines;
+	if (without && v->frame != CRASH_NONE)
+		step(v, "AOT_INDUCTOR_DEBUG_SYMBOLS=1 when compiling brings the lines (AOT_INDUCTOR_DEBUG_COMPILE=1: also without optimization)");
+}
+
+static void steps_stack(struct crash_verdict *v, const struct crash *c)
+{
+	bool told = v->kind == KIND_REFUSED || v->kind == KIND_OPERATOR || v->kind == KIND_ERROR;
+	if (crash_main_stack(c) || told || v->kind == KIND_OOM || v->kind == KIND_KILLED)
+		return;
+	step(v, "for a stack of machine code: ulimit -c unlimited; COMMAND; fxexplain crash core %s", "model.pt2");
+	step(v, "or: gdb -batch -ex run -ex bt --args COMMAND 2>&1 | fxexplain crash - model.pt2");
+	if (!crash_python_stack(c))
+		step(v, "python -X faulthandler    # Python's lines");
+}
+
+static void steps_cuda(struct crash_verdict *v, const char *pkg)
+{
+	step(v, "AOTI_RUNTIME_CHECK_INPUTS=1 TORCHINDUCTOR_NAN_ASSERTS=1    # sanity first: devices and shapes (the second when compiling)");
+	step(v, "PYTORCH_NO_CUDA_MEMORY_CACHING=1 CUDA_LAUNCH_BLOCKING=1 COMMAND    # the same place each time, at the launch that fails");
+	step(v, "aoti-printer -l 3 %s -- COMMAND    # the last kernel launched; older: AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER=3", pkg);
+	step(v, "usual causes: dynamic shapes; custom ops whose meta function takes int where it needs SymInt");
+}
+
+static void add_steps(struct crash_verdict *v, const struct crash *c, const struct crashmap *map)
+{
+	const char *pkg = package_of(v, map);
+	bool model = model_involved(v, c, map) || map->n;
+	switch (v->kind) {
+	case KIND_NONE: return;
+	case KIND_CUDA:
+	case KIND_CUDA_IMA: steps_cuda(v, pkg); return;
+	case KIND_OOM:
+	case KIND_KILLED:
+		step(v, "dmesg | grep -i 'out of memory'    # was it the kernel?");
+		if (model)
+			step(v, "aoti-checkinputs %s    # what the model's weights and buffers take", pkg);
+		return;
+	case KIND_STACK: step(v, "ulimit -s unlimited, or OMP_STACKSIZE=64M for OpenMP's threads: does it go further?"); break;
+	case KIND_HEAP: step(v, "MALLOC_CHECK_=3 COMMAND, or valgrind: who writes out of bounds"); break;
+	case KIND_EXCEPTION:
+	case KIND_ABORT:
+	case KIND_ERROR: step(v, "TORCH_SHOW_CPP_STACKTRACES=1 COMMAND    # where it was thrown"); break;
+	case KIND_BUS: step(v, "df -h; was the package or its weights changed or cut while it was in use?"); break;
+	default: break;
+	}
+	if (v->owner == OWNER_JIT)
+		steps_jit(v);
+	else if (model && v->kind != KIND_ERROR)
+		steps_model(v, c, pkg);
+	if (v->owner == OWNER_CUSTOM)
+		step(v, "call the custom op in eager with the same tensors: torch.library.opcheck(op, args) checks its meta function");
+	steps_lines(v, map);
+	steps_stack(v, c);
+}
+
+void crash_judge(struct crash_verdict *v, struct crash *c, const struct crashmap *map)
+{
+	*v = (struct crash_verdict){.kind = kind_of(c)};
+	find_culprit(v, c, map);
+	set_title(v, c, map);
+	add_why(v, c, map);
+	add_steps(v, c, map);
+}
+
+void crash_verdict_release(struct crash_verdict *v)
+{
+	arena_release(&v->arena);
+	*v = (struct crash_verdict){0};
+}

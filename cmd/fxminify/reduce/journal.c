@@ -1,0 +1,370 @@
+/* The journal of a reduction (journal.h). */
+#include "reduce/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "tool/opt.h"
+#include "io/mapfile.h"
+#include "tool/output.h"
+
+struct journal {
+	int fd;
+	struct buf line;
+	struct err failed;
+	bool told;
+};
+
+static void flush_line(struct journal *j)
+{
+	buf_addc(&j->line, '\n');
+	if (!j->failed.text[0])
+		write_all(j->fd, j->line.p, j->line.len, "the journal", &j->failed);
+	buf_reset(&j->line);
+}
+
+static void out_hex(struct json_out *o, const char *key, uint64_t v)
+{
+	char text[17];
+	snprintf(text, sizeof(text), "%016llx", (unsigned long long)v);
+	json_member(o, key, slice_str(text));
+}
+
+static void out_seconds(struct json_out *o, const char *key, double v)
+{
+	json_key(o, key);
+	json_out_double(o, v, 3);
+}
+
+static void write_head(struct journal *j, const struct journal_head *h)
+{
+	struct json_out o = {.b = &j->line};
+	json_obj(&o);
+	json_member(&o, "journal", SLICE(JOURNAL_SCHEMA));
+	json_member(&o, "version", SLICE(PT2_VERSION));
+	json_member(&o, "input", h->input);
+	out_hex(&o, "hash", h->hash);
+	json_key(&o, "argv");
+	json_arr(&o);
+	for (size_t i = 0; h->argv && h->argv[i]; i++)
+		json_out_str(&o, slice_str(h->argv[i]));
+	json_close(&o);
+	json_key(&o, "environment");
+	json_obj(&o);
+	for (size_t i = 0; h->env && h->env[i]; i++) {
+		const char *eq = strchr(h->env[i], '=');
+		if (!eq)
+			continue;
+		char *name = xstrndup(h->env[i], (size_t)(eq - h->env[i]));
+		json_member(&o, name, slice_str(eq + 1));
+		free(name);
+	}
+	json_close(&o);
+	json_member(&o, "torch", h->torch);
+	json_close(&o);
+	flush_line(j);
+}
+
+/* A journal's first line says what it is. */
+static int check_ours(int fd, const char *path, struct err *err)
+{
+	char first[128];
+	size_t n = 0;
+	ssize_t r;
+	while ((r = pread(fd, first + n, sizeof(first) - n, (off_t)n)) > 0 || (r < 0 && errno == EINTR))
+		n += r > 0 ? (size_t)r : 0;
+	if (r < 0 && errno != ESPIPE)
+		return err_errno(err, EXIT_INPUT, "cannot read the journal '%s'", path);
+	if (n && !memmem(first, n, JOURNAL_SCHEMA, sizeof(JOURNAL_SCHEMA) - 1))
+		return err_set(err, EXIT_USAGE, "'%s' is there and is no journal of fxminify; give another --journal", path);
+	return 0;
+}
+
+static struct journal *open_journal(const char *path, int flags, struct err *err)
+{
+	int fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | flags, 0666);
+	if (fd < 0) {
+		err_errno(err, EXIT_ENVIRON, "cannot write the journal '%s'", path);
+		return NULL;
+	}
+	if (check_ours(fd, path, err) < 0) {
+		close(fd);
+		return NULL;
+	}
+	struct journal *j = xcalloc(1, sizeof(*j));
+	j->fd = fd;
+	return j;
+}
+
+struct journal *journal_create(const char *path, const struct journal_head *head, struct err *err)
+{
+	struct journal *j = open_journal(path, O_CREAT, err);
+	if (!j)
+		return NULL;
+	if (ftruncate(j->fd, 0) < 0 && errno != EINVAL) {
+		err_errno(err, EXIT_ENVIRON, "cannot empty the journal '%s'", path);
+		journal_close(j);
+		return NULL;
+	}
+	write_head(j, head);
+	return j;
+}
+
+struct journal *journal_append(const char *path, struct err *err)
+{
+	struct journal *j = open_journal(path, 0, err);
+	if (!j)
+		return NULL;
+	/* A last line that was cut must not run into the next. */
+	char last = '\n';
+	off_t end = lseek(j->fd, 0, SEEK_END);
+	if (end > 0 && pread(j->fd, &last, 1, end - 1) == 1 && last != '\n')
+		flush_line(j);
+	buf_adds(&j->line, "{\"resume\":true}");
+	flush_line(j);
+	return j;
+}
+
+/* Not from the middle of a character. */
+static struct slice end_of(struct slice text)
+{
+	size_t cut = text.n > JOURNAL_PRINTED ? text.n - JOURNAL_PRINTED : 0;
+	while (cut < text.n && ((unsigned char)text.p[cut] & 0xc0) == 0x80)
+		cut++;
+	return slice_of(text.p + cut, text.n - cut);
+}
+
+void journal_test(struct journal *j, const struct journal_test *t)
+{
+	if (!j)
+		return;
+	struct json_out o = {.b = &j->line};
+	json_obj(&o);
+	json_member_u64(&o, "test", t->test);
+	out_hex(&o, "key", t->key);
+	json_member(&o, "verdict", slice_str(verdict_name(t->verdict)));
+	json_member(&o, "outcome", slice_str(outcome_name(t->outcome)));
+	json_member(&o, "type", t->signature.type);
+	json_member(&o, "message", t->signature.message);
+	json_member(&o, "frames", t->signature.frames);
+	if (t->printed.n)
+		json_member(&o, "printed", end_of(t->printed));
+	json_member_u64(&o, "ops", t->ops);
+	out_seconds(&o, "seconds", t->seconds);
+	json_member(&o, "phase", t->phase);
+	out_seconds(&o, "at", t->at);
+	json_close(&o);
+	flush_line(j);
+}
+
+void journal_best(struct journal *j, size_t ops, const char *file, double at)
+{
+	if (!j)
+		return;
+	struct json_out o = {.b = &j->line};
+	json_obj(&o);
+	json_member_u64(&o, "best", ops);
+	json_member(&o, "file", slice_str(file));
+	out_seconds(&o, "at", at);
+	json_close(&o);
+	flush_line(j);
+}
+
+void journal_end(struct journal *j, const char *how, uint64_t tests, double at)
+{
+	if (!j)
+		return;
+	struct json_out o = {.b = &j->line};
+	json_obj(&o);
+	json_member(&o, "end", slice_str(how));
+	json_member_u64(&o, "tests", tests);
+	out_seconds(&o, "at", at);
+	json_close(&o);
+	flush_line(j);
+}
+
+const char *journal_failed(struct journal *j)
+{
+	if (!j || !j->failed.text[0] || j->told)
+		return NULL;
+	j->told = true;
+	return j->failed.text;
+}
+
+void journal_close(struct journal *j)
+{
+	if (!j)
+		return;
+	close(j->fd);
+	buf_release(&j->line);
+	free(j);
+}
+
+/* ---- reading ---- */
+
+struct reading {
+	struct journal_record *r;
+	struct json_tape tape;
+	struct buf text;
+};
+
+static struct slice text_of(struct reading *d, uint32_t object, const char *key)
+{
+	uint32_t k = json_get(&d->tape, object, key);
+	if (k == JSON_NONE || !json_is(&d->tape, k, JSON_STRING))
+		return SLICE("");
+	buf_reset(&d->text);
+	json_unescape(&d->tape, k, &d->text);
+	return arena_slice(&d->r->arena, buf_slice(&d->text));
+}
+
+static uint64_t hex_of(struct reading *d, uint32_t object, const char *key)
+{
+	struct slice s = text_of(d, object, key);
+	char text[17] = "";
+	memcpy(text, s.p, s.n < 16 ? s.n : 16);
+	return strtoull(text, NULL, 16);
+}
+
+static double double_of(const struct reading *d, uint32_t object, const char *key)
+{
+	double v = 0;
+	uint32_t k = json_get(&d->tape, object, key);
+	return k != JSON_NONE && json_double(&d->tape, k, &v) ? v : 0;
+}
+
+static uint64_t u64_of(const struct reading *d, uint32_t object, const char *key)
+{
+	uint64_t v = 0;
+	uint32_t k = json_get(&d->tape, object, key);
+	return k != JSON_NONE && json_u64(&d->tape, k, &v) ? v : 0;
+}
+
+static void read_head(struct reading *d, uint32_t o)
+{
+	struct journal_record *r = d->r;
+	r->head.input = text_of(d, o, "input");
+	r->head.torch = text_of(d, o, "torch");
+	r->head.hash = hex_of(d, o, "hash");
+	uint32_t list = json_get(&d->tape, o, "argv");
+	if (list == JSON_NONE || !json_is(&d->tape, list, JSON_ARRAY))
+		return;
+	for (uint32_t k = json_first(&d->tape, list); k < json_end(&d->tape, list); k = json_next(&d->tape, k)) {
+		buf_reset(&d->text);
+		if (json_is(&d->tape, k, JSON_STRING))
+			json_unescape(&d->tape, k, &d->text);
+		r->argv = xreallocarray(r->argv, r->n_argv + 2, sizeof(*r->argv));
+		r->argv[r->n_argv++] = arena_strndup(&r->arena, d->text.p ? d->text.p : "", d->text.len);
+		r->argv[r->n_argv] = NULL;
+	}
+}
+
+static int verdict_named(struct slice name)
+{
+	for (int v = VERDICT_SAME; v <= VERDICT_FLAKY; v++)
+		if (slice_is(name, verdict_name((enum verdict)v)))
+			return v;
+	return -1;
+}
+
+static bool read_test(struct reading *d, uint32_t o)
+{
+	struct journal_record *r = d->r;
+	int verdict = verdict_named(text_of(d, o, "verdict"));
+	uint64_t key = hex_of(d, o, "key");
+	if (verdict < 0 || !key)
+		return false;
+	struct journal_test t = {.key = key, .verdict = (enum verdict)verdict, .test = u64_of(d, o, "test"), .ops = u64_of(d, o, "ops"),
+				 .seconds = double_of(d, o, "seconds"), .at = double_of(d, o, "at"), .phase = text_of(d, o, "phase"),
+				 .printed = text_of(d, o, "printed")};
+	struct slice outcome = text_of(d, o, "outcome");
+	for (int k = OUTCOME_PASSES; k <= OUTCOME_INFRA; k++)
+		if (slice_is(outcome, outcome_name((enum outcome_kind)k)))
+			t.outcome = (enum outcome_kind)k;
+	t.signature = (struct signature){.kind = t.outcome, .type = text_of(d, o, "type"), .message = text_of(d, o, "message"),
+					 .frames = text_of(d, o, "frames")};
+	GROW(r->test, r->n_tests, r->cap_tests, 1);
+	r->test[r->n_tests++] = t;
+	return true;
+}
+
+static bool read_line(struct reading *d, struct slice line)
+{
+	struct journal_record *r = d->r;
+	uint32_t o;
+	json_tape_text(&d->tape, line.p, line.n);
+	if (json_parse(&d->tape, 0, line.n, &o) < 0 || !json_is(&d->tape, o, JSON_OBJECT))
+		return false;
+	if (json_get(&d->tape, o, "test") != JSON_NONE)
+		return read_test(d, o);
+	if (json_get(&d->tape, o, "best") != JSON_NONE) {
+		GROW(r->best, r->n_best, r->cap_best, 1);
+		r->best[r->n_best++] = (struct journal_best){u64_of(d, o, "best"), double_of(d, o, "at"), text_of(d, o, "file")};
+		return true;
+	}
+	if (json_get(&d->tape, o, "end") != JSON_NONE) {
+		r->end = text_of(d, o, "end");
+		return true;
+	}
+	if (json_get(&d->tape, o, "resume") != JSON_NONE) {
+		r->resumed++;
+		r->end = SLICE("");
+		return true;
+	}
+	return false;
+}
+
+/* Its first line. */
+static bool is_ours(struct reading *d, struct slice *rest, uint32_t *o)
+{
+	struct slice line;
+	if (!slice_line(rest, &line) || line.n > UINT32_MAX)
+		return false;
+	json_tape_text(&d->tape, line.p, line.n);
+	return json_parse(&d->tape, 0, line.n, o) == 0 && json_is(&d->tape, *o, JSON_OBJECT) &&
+	       slice_is(text_of(d, *o, "journal"), JOURNAL_SCHEMA);
+}
+
+int journal_read_text(struct journal_record *r, struct slice rest, const char *path, struct err *err)
+{
+	*r = (struct journal_record){0};
+	struct reading d = {.r = r};
+	struct slice line;
+	uint32_t o;
+	int status = 0;
+	if (is_ours(&d, &rest, &o))
+		read_head(&d, o);
+	else
+		status = err_set(err, EXIT_INPUT, "'%s' is no journal of fxminify (its first line is not {\"journal\":\"" JOURNAL_SCHEMA "\",...})",
+				 path);
+	while (status == 0 && slice_line(&rest, &line))
+		if (line.n && (line.n > UINT32_MAX || !read_line(&d, line)))
+			r->bad_lines++;
+	json_tape_release(&d.tape);
+	buf_release(&d.text);
+	if (status < 0)
+		journal_record_release(r);
+	return status;
+}
+
+int journal_read(struct journal_record *r, const char *path, struct err *err)
+{
+	*r = (struct journal_record){0};
+	struct mapfile m;
+	if (mapfile_open(&m, path, err) < 0)
+		return -1;
+	int status = journal_read_text(r, m.bytes, path, err);
+	mapfile_close(&m);
+	return status;
+}
+
+void journal_record_release(struct journal_record *r)
+{
+	arena_release(&r->arena);
+	free(r->argv);
+	free(r->test);
+	free(r->best);
+	*r = (struct journal_record){0};
+}

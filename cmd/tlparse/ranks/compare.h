@@ -1,0 +1,155 @@
+/* compare.h - two traces of one program: what happened otherwise the second time.
+ *
+ *     struct compare_log before = {0}, after = {0};
+ *     if (compare_read(&before, "before.log", temp_file, NULL, &err) < 0 || compare_read(&after, ...) < 0) ...
+ *     struct compare c;
+ *     compare_run(&c, &before, &after);
+ *     ... c.pair[]: compilations that stand for each other; c.change[]: what is not the same; c.text[]: texts line by line
+ *     compare_release(&c); compare_log_release(&before); compare_log_release(&after);
+ *
+ * How compilations find each other. A frame is known by its code: file, line and function (torch's co_filename,
+ * co_firstlineno, co_name in compilation_metrics, else the last entry of the stack of dynamo_start), then by file and function
+ * alone (lines move), never by its number. Several frames of one code are aligned by the graph that Dynamo captured
+ * first, the rest by order. The compilations of a frame are aligned by the reason of the recompile, the rest by order.
+ * Attempts are matched from the last one back.
+ *
+ * The logs are read once. Of every artifact only the normal_hash of its text and its place in the file are kept; texts
+ * of matched artifacts whose hashes differ are read again (a compressed log or a pipe is spooled to an unlinked file).
+ * All lists are bounded; what is beyond is counted in more[] and texts_left.
+ */
+#ifndef PT2_COMPARE_H
+#define PT2_COMPARE_H
+#include "ranks/normal.h"
+#include "trace/trace.h"
+
+enum { COMPARE_CONFIGS = 5, COMPARE_METRICS = 20 };
+/* The whole output stays small enough to look at: rows of one kind, texts shown, bytes shown of one text and of all. */
+enum { COMPARE_ROWS = 2000, COMPARE_TEXTS = 500, COMPARE_TEXT_BYTES = 256 << 10, COMPARE_BYTES = 24 << 20, COMPARE_READ = 96 << 20 };
+
+struct compare_artifact {
+	uint64_t hash, offset; /* offset: of the payload in the file, where no record changed it yet */
+	uint32_t lines;        /* of payload; 0: it has no text */
+};
+struct compare_facts {     /* of one attempt */
+	uint32_t config[COMPARE_CONFIGS], metric[COMPARE_METRICS]; /* texts of compare_log.texts */
+	double backward;       /* seconds of its backward compilation */
+};
+struct compare_unit {      /* a compile id, all attempts together */
+	uint32_t frame, order;
+	uint32_t first, last;  /* attempts: rows of unit_attempt, sorted by attempt */
+	int64_t compile;
+	uint32_t recompile;    /* row of trace.recompile, UINT32_MAX */
+	uint32_t pair;
+	double seconds;        /* < 0: not known */
+};
+struct compare_frame {
+	struct trace_loc loc;
+	uint32_t first, last;  /* units */
+	uint32_t match;        /* of the other log, UINT32_MAX */
+	uint64_t signature;
+	bool none;             /* what happened outside of any frame */
+};
+
+struct compare_log {
+	struct trace t;
+	int fd;                /* to read payloads again, -1 */
+	struct intern texts;
+	struct intern versions; /* "name\0value" */
+	ROWS(struct compare_artifact, artifact);
+	ROWS(struct compare_facts, facts);
+	ROWS(struct compare_unit, unit);
+	ROWS(struct compare_frame, frame);
+	uint32_t *attempt;     /* compile rows, by unit */
+	uint32_t *unit_of;     /* of each compile row */
+};
+
+#define COMPARE_KINDS(X)                                                                                               \
+	X(VERSION, "versions", "Versions")                                                                             \
+	X(CONFIG, "config", "Configuration")                                                                           \
+	X(FAILURE, "failures", "Failures")                                                                             \
+	X(BREAK, "graph_breaks", "Graph breaks")                                                                       \
+	X(RECOMPILE, "recompiles", "Recompiles")                                                                       \
+	X(COMPILE, "compiles", "Compilations")                                                                         \
+	X(TIME, "times", "Compile time")                                                                               \
+	X(CACHE, "cache", "Caches")                                                                                    \
+	X(GUARD, "guards", "Guards")                                                                                   \
+	X(SYMBOL, "symbols", "Symbols")                                                                                \
+	X(SPECIAL, "specializations", "Specializations")                                                               \
+	X(SKIP, "cudagraph_skips", "CUDA graph skips")                                                                 \
+	X(METRIC, "metrics", "Metrics")                                                                                \
+	X(ARTIFACT, "artifacts", "Artifacts")
+
+enum compare_kind {
+#define X(id, name, title) COMPARE_##id,
+	COMPARE_KINDS(X)
+#undef X
+	COMPARE_KIND_COUNT
+};
+extern const char *const compare_kind_name[COMPARE_KIND_COUNT], *const compare_kind_title[COMPARE_KIND_COUNT];
+
+enum compare_how { HOW_NEW, HOW_GONE, HOW_CHANGED, HOW_SLOWER, HOW_FASTER };
+extern const char *const compare_how_name[5];
+
+/* Compile times differ by chance: only a quarter and 0.2 s more or less is a difference. */
+#define COMPARE_RATIO 1.25
+#define COMPARE_SECONDS 0.2
+
+struct compare_loc {
+	struct slice file, function, code;
+	uint32_t line;
+};
+struct compare_change {
+	enum compare_kind kind;
+	enum compare_how how;
+	uint32_t pair, count;                 /* pair: UINT32_MAX when it concerns no compilation or several */
+	struct slice subject, before, after;  /* n == 0: nothing to say */
+	struct compare_loc at;
+	double seconds;                       /* what it costs (or saves, < 0); 0: not known */
+};
+struct compare_pair {
+	uint32_t a, b;                        /* units, UINT32_MAX: not there */
+	struct compare_loc at;
+	double seconds[2];
+	uint32_t changes, texts;
+	bool timed;                           /* slower or faster than chance */
+};
+struct compare_text {
+	uint32_t pair, a, b;                  /* a, b: artifacts of the two traces */
+	uint32_t same_as;                     /* an earlier row with the same two texts, UINT32_MAX */
+	uint32_t added, removed;
+	bool shown;                           /* diff holds it; else it is only known to differ */
+	bool coarse;                          /* too different for the shortest diff */
+	uint32_t left_out;                    /* lines of the diff beyond COMPARE_TEXT_BYTES */
+	struct slice diff;                    /* "@@ -a,n +b,m @@", lines with ' ', '-', '+', or '~': the same but for names */
+};
+
+struct compare {
+	struct compare_log *a, *b;
+	struct arena arena;
+	ROWS(struct compare_pair, pair);
+	ROWS(struct compare_change, change);
+	ROWS(struct compare_text, text);
+	uint32_t rows[COMPARE_KIND_COUNT];    /* of change */
+	uint32_t more[COMPARE_KIND_COUNT];    /* rows beyond COMPARE_ROWS */
+	uint32_t texts_left;                  /* texts that differ and are not shown */
+	uint32_t unread;                      /* texts that could not be read again: the file changed */
+	uint64_t shown, read;                 /* bytes */
+	uint32_t frames[3];                   /* matched, gone, new */
+	struct normal normal;
+	struct compare_log none;              /* the log that is not there */
+	struct compare_change beyond;         /* where rows go that are too many */
+};
+
+/* spool makes an unlinked temporary file (tool/output.h); hooks: progress and threads are taken from it, may be NULL. */
+int compare_read(struct compare_log *l, const char *path, int (*spool)(struct err *err), const struct trace_hooks *hooks, struct err *err);
+void compare_log_release(struct compare_log *l);
+/* Either log may be NULL: the other is all new or all gone. c stays where it is. */
+void compare_run(struct compare *c, struct compare_log *a, struct compare_log *b);
+void compare_release(struct compare *c);
+static inline bool compare_differs(const struct compare *c) { return c->n_change || c->n_text; }
+/* The payload of an artifact, read again. False: it is not what it was. */
+bool compare_payload(struct compare_log *l, uint32_t artifact, struct buf *out);
+/* The attempt that a compile id ended with. */
+const struct trace_compile *compare_last(const struct compare_log *l, uint32_t unit);
+
+#endif

@@ -1,0 +1,409 @@
+/* probe_child.h - between the parts of the prober that run in its child (probe*.c only). docs/PROBE.md tells the whole.
+ *
+ *     probe.c          the parent: starts the child, reads its answer
+ *     probe_sandbox.c  limits and filters
+ *     probe_load.c     an ELF loader that runs nothing, probe_stub.c what imports and kernels become
+ *     probe_fake.c     torch's C functions on tensors without memory, probe_ops.c its operators, kernels, CUDA
+ *     probe_run.c      one run of the model and what it complains of, probe_walk.c runs until it does not, probe_ways.c branches
+ *     probe_fit.c      numbers seen -> formulas, probe_contract.c all of it -> a contract
+ *
+ * One model per process: what the fakes need is in one `struct world`, for the model passes them nothing of ours.
+ */
+#ifndef PT2_PROBE_CHILD_H
+#define PT2_PROBE_CHILD_H
+#include "contract/contract.h"
+#include "ask/probe.h"
+
+/* How far the child came, in memory that both see. The child's part is written by untrusted code: clamp it. */
+enum probe_phase {
+	PHASE_SANDBOX,
+	PHASE_LIBRARIES, /* libstdc++ is loaded */
+	PHASE_MAP,
+	PHASE_INIT, /* from here on the file's own code runs */
+	PHASE_CREATE,
+	PHASE_RUN,
+	PHASE_ANSWER,
+	N_PHASES
+};
+struct probe_shared {
+	volatile uint32_t phase;
+	volatile uint32_t refused; /* system call that was refused, + 1 */
+};
+
+struct probe_job {
+	struct slice so;
+	const struct probe_options *o;
+	struct probe_shared *shared;
+	int answer_fd;
+	uint64_t address_space; /* of the parent before the fork, bytes */
+};
+
+/* ---- probe_sandbox.c ---- */
+
+int sandbox_limits(const struct probe_job *j, struct err *err);
+/* First filter: what dlopen of a system library needs; files for reading only. */
+int sandbox_loading(const struct probe_job *j, struct err *err);
+/* Second: memory, futexes, clocks, writing to the answer's pipe and to stderr, and the end. Before the file is touched. */
+int sandbox_running(const struct probe_job *j, struct err *err);
+void sandbox_syscall_name(uint32_t number, struct buf *b);
+
+/* ---- probe_load.c ---- */
+
+struct image {
+	uint8_t *map; /* stubs, then the segments */
+	size_t map_size, stub_used, stub_size;
+	uint8_t *bias; /* where virtual address 0 would be */
+	uint64_t lo, hi;
+	const void *sym; /* Elf64_Sym */
+	uint32_t n_sym;
+	const char *str;
+	uint64_t str_size;
+	uint64_t init, init_array, init_array_size;
+	uint64_t weights_lo, weights_hi; /* virtual addresses of constants left out of the copy */
+	uint8_t *tls;
+	void *cxx; /* libstdc++ */
+};
+
+/* Map, relocate and bind; runs nothing but IFUNC resolvers. */
+int image_load(struct image *im, struct slice so, void *cxx, struct err *err);
+void image_run_initialisers(struct image *im);
+/* A defined function, or NULL. */
+void *image_symbol(const struct image *im, const char *name);
+/* What stands for __tls_get_addr. */
+void *image_tls_function(void);
+/* Is p in constants that were not copied? */
+bool image_in_weights(const struct image *im, const void *p);
+
+/* ---- probe_stub.c ---- */
+
+enum stub_kind { STUB_VALUE, STUB_KERNEL, STUB_OP, STUB_UNKNOWN };
+struct stub {
+	enum stub_kind kind;
+	const char *name;
+	int64_t value;   /* STUB_VALUE: what it returns */
+	const char *sig; /* STUB_OP: probe_opsigs.h */
+	uint8_t *code;
+};
+/* Registers and stack of a call that a stub got. */
+struct stub_call {
+	const uint64_t *ints;  /* rdi rsi rdx rcx r8 r9 */
+	const uint64_t *reals; /* xmm0 to xmm7, two words each */
+	const uint64_t *stack; /* [-1]: where it returns to */
+};
+void *stub_new(struct image *im, struct stub s);
+/* Make the function at `entry` jump to the stub. */
+bool stub_patch(uint8_t *entry, const void *stub);
+/* What an undefined name is bound to before the system's libraries are asked; NULL: nothing here. */
+void *stub_bind(struct image *im, const char *name);
+bool stub_is_kernel(const char *name);
+
+/* ---- the world the model sees ---- */
+
+#define UNKNOWN INT64_MIN /* a number that is not known */
+
+enum dim_state {
+	DIM_FREE,   /* ours to choose */
+	DIM_EXACT,  /* check_input compares it */
+	DIM_DERIVED /* assert_size_stride gave it */
+};
+/* A tensor that the model asserts something of: an input, or what an op made. Outlives runs. */
+struct shape {
+	int n_dim; /* -1: not known */
+	int64_t size[TENSOR_MAX_DIMS], stride[TENSOR_MAX_DIMS];
+	uint8_t size_state[TENSOR_MAX_DIMS], stride_state[TENSOR_MAX_DIMS];
+	bool read[TENSOR_MAX_DIMS]; /* the program asks for this size: it comes from data */
+	bool judged;		    /* some assertion was about it */
+	int dtype; /* of what an op made: the type that an assertion wants of it; DTYPE_NONE: none has said */
+};
+
+/* What a size may be: from lo to hi, and step*k + rest only (4*k). A step of 0 is one of 1. */
+struct bounds {
+	int64_t lo, hi;
+	bool has_lo, has_hi;
+	int64_t step, rest;
+};
+
+struct model_input {
+	struct shape shape;
+	struct bounds bounds[TENSOR_MAX_DIMS];
+	int n_mentioned; /* by check_input: highest dim + 1 */
+	int dtype, device;
+	bool dtype_checked, device_checked;
+	uint32_t asserted; /* in the order of this run, from 1 */
+};
+
+/* What an op of the program made: the n-th of a run. */
+struct made {
+	struct shape shape;
+	uint32_t op; /* index of the stub, to see that it is the same one */
+	int ret;
+	struct bounds bounds[TENSOR_MAX_DIMS];
+	char symbol[TENSOR_MAX_DIMS / 4][16]; /* names that complaints use, of the first dims */
+};
+/* A number that the program reads out of a tensor (item). */
+struct item {
+	int64_t value;
+	struct bounds bounds;
+	char symbol[16];
+	uint64_t place; /* where in the code it is read */
+};
+/* What the program asked of data and was told, at a place in its code for the first time in a run. */
+struct asked {
+	uint64_t place;
+	int64_t answer;
+	bool boolean;
+};
+#define MAX_DECISIONS 32
+
+#define FAKE_MAGIC 0x70743266616b6521ull
+struct fake {
+	uint64_t magic;
+	uint32_t value;      /* index into run.value */
+	struct shape *shape; /* of inputs and of what ops make, else NULL */
+	int n_dim;
+	int64_t *size, *stride;
+	int dtype, device, device_index, layout;
+	int64_t offset; /* in elements */
+	uint64_t address;
+	uint32_t constant; /* index + 1 of the constant that it is; 0: none */
+	bool defined;
+};
+
+struct run_value {
+	enum value_kind kind;
+	uint32_t index, storage;
+	uint32_t base; /* the value this is a view of, or CONTRACT_NONE */
+	const struct fake *fake;
+	bool dtype_sure, referenced, written;
+};
+struct run_storage {
+	uint32_t owner; /* the value it was made for: its shape gives the bytes */
+	uint32_t born, dies, refs;
+};
+struct run_call {
+	enum call_kind kind;
+	const char *name;
+	uint32_t arg, n_args, stream;
+};
+struct run_arg {
+	enum arg_role role;
+	uint32_t value;
+};
+struct fetched {
+	uint64_t address;
+	uint32_t value;
+};
+
+/* What happened in one run. Values 0 to n_inputs - 1 are the inputs, then come the constants, then buffers. */
+struct run {
+	struct arena arena;
+	struct run_value *value;
+	struct run_storage *storage;
+	struct run_call *call;
+	struct run_arg *arg;
+	struct fetched *fetched; /* data pointers asked for since the last call */
+	uint32_t n_values, n_storages, n_calls, n_args, n_fetched;
+	uint32_t cap_values, cap_storages, cap_calls, cap_args, cap_fetched;
+	uint32_t n_made, n_items, n_asserted, n_asked;
+	struct asked asked[256];
+	struct fake **output;
+	bool overflow, in_call;
+};
+
+struct constant {
+	const char *name, *fqn;
+	int dtype, type;
+	bool from_folded;
+	uint64_t bytes;
+	struct fake *fake; /* NULL for those that folding makes */
+	bool given;        /* ours stands for weights that the library does not have: its sizes are not known */
+};
+
+struct world {
+	const struct probe_job *job;
+	struct image im;
+	struct arena arena; /* lives as long as the process */
+	struct stub *stub;
+	uint32_t n_stubs, cap_stubs;
+	int device; /* the model's, as given to it */
+	struct model_input *input;
+	struct constant *constant;
+	struct fake **blob; /* tensors made from constants' memory, in order */
+	uint32_t n_inputs, n_outputs, n_constants, n_blobs, cap_blobs;
+	struct made **made;
+	struct item *item;
+	uint32_t n_made, cap_made, n_items, cap_items;
+	struct asked decision[MAX_DECISIONS]; /* what is to be answered at these places */
+	uint32_t n_decisions;
+	struct run run;
+	struct fake *asked; /* the last tensor whose rank or type was asked for */
+	struct fake **kept; /* made before the first run */
+	uint32_t n_kept, cap_kept;
+	uint64_t next_address, kept_address;
+	uint32_t n_streams, stream; /* that the model has made; the current one of torch: 0 is the caller's */
+	char thrown[1024]; /* text of the last exception that the file itself threw */
+	void *container;
+	bool creating, folding;
+	struct buf notes; /* a line each */
+	uint8_t *zeros; /* stands for weights that are not in the image */
+	uint64_t zeros_size;
+};
+extern struct world *world;
+
+void world_note(const char *fmt, ...) PRINTF_LIKE(1, 2);
+uint8_t *world_zeros(uint64_t size);
+
+/* ---- probe_fake.c ---- */
+
+/* The function that stands for torch's `name`, or NULL. */
+void *fake_function(const char *name);
+/* c10/core/Layout.h and MemoryFormat.h; 0 for what is not known. */
+int layout_number(struct slice name);
+int memory_format_number(struct slice name);
+struct fake *fake_input(uint32_t i);
+/* Stands for the weights of constant i that are not in the library: as many elements as it has, in one dim. */
+struct fake *fake_constant(uint32_t i);
+/* A tensor that an op made; sizes come from world->made. */
+struct fake *fake_made(uint32_t op, int ret, int dtype, bool sure, int device, int device_index);
+/* The same for a tensor that a custom op is to fill. */
+void fake_become_made(struct fake *f, uint32_t op, int ret, bool sure);
+/* After creation and folding: tensors made until now are constants, if anything. */
+void fake_settle_kept(void);
+struct fake *fake_of(const void *handle); /* NULL if it is none of ours */
+/* Of what an op made, or a view of it: what assertions tell of it. NULL of everything else. */
+struct shape *fake_made_shape(const struct fake *f);
+/* The value that a tensor is in this run, or CONTRACT_NONE. */
+uint32_t fake_value(struct fake *f);
+void run_reset(void);
+/* Bytes from the first to behind the last element, UNKNOWN if a size is not known. */
+int64_t fake_extent(const struct fake *f);
+int64_t item_next(uint64_t place);
+/* What is answered at a place. */
+const struct asked *decided(uint64_t place);
+
+/* ---- probe_ops.c ---- */
+
+/* The signature of an operator (probe_opsigs.h), or NULL. */
+const char *op_signature(const char *name);
+uint64_t op_called(const struct stub *s, const struct stub_call *c);
+void kernel_called(const char *name, const struct stub_call *c);
+/* cu*, cuda*, and the proxy executor. */
+void *op_function(const char *name);
+void call_begin(enum call_kind kind, const char *name);
+void call_arg(enum arg_role role, struct fake *f);
+void call_end(void);
+
+/* ---- probe_run.c ---- */
+
+enum complaint_kind {
+	SAID_NOTHING, /* the run came to its end */
+	SAID_DTYPE,
+	SAID_SIZE,
+	SAID_SMALL,
+	SAID_LARGE,
+	SAID_STRIDE,
+	SAID_DEVICE,
+	SAID_TYPE,   /* assert_size_stride, from torch 2.15 on */
+	SAID_RANK,
+	SAID_SHAPE,  /* assert_size_stride: `text` from the first "expected size" on */
+	SAID_BOUND,  /* Expected u0 <= 48 but received 97 */
+	SAID_OTHER
+};
+struct complaint {
+	enum complaint_kind kind;
+	uint32_t input;
+	int dim;
+	int64_t expected, received;
+	bool upper; /* SAID_BOUND: the limit is an upper one */
+	char symbol[16];
+	char text[1024];
+};
+int model_create(struct err *err);
+void model_run(struct complaint *c);
+bool model_specs(const char **in, const char **out);
+const char *model_input_name(uint32_t i);
+const char *model_output_name(uint32_t i);
+void complaint_parse(struct slice text, struct complaint *c);
+/* The next "expected size A==B, stride C==D at dim=i" of a SAID_SHAPE. */
+bool complaint_next_dim(struct slice *rest, int *dim, int64_t *size, int64_t *stride);
+
+/* ---- probe_walk.c ---- */
+
+/* A number that we choose: the size of an input's dim, or what comes from data. */
+enum source_kind { SOURCE_INPUT, SOURCE_MADE, SOURCE_ITEM };
+struct source {
+	enum source_kind kind;
+	uint32_t index;
+	int dim;
+	int64_t base;
+	struct symsize symbol; /* probe_contract.c */
+	bool named;
+};
+struct walk {
+	int64_t *chosen;  /* n_sources: of a size that is step*k + rest, k */
+	int64_t *number;  /* n_numbers: see walk_numbers */
+};
+struct walk_way {
+	uint64_t hash;
+	const char **call;
+	uint32_t n;
+};
+struct walks {
+	struct source *source;
+	uint32_t n_sources, cap_sources;
+	struct walk *v;
+	uint32_t n, cap;
+	uint32_t n_numbers;
+	uint64_t shape; /* hash of what does not depend on sizes */
+	struct walk_way *way; /* others than the one that is walked */
+	uint32_t n_ways, cap_ways, n_lost_ways;
+	bool complete;
+	char stopped[1024]; /* why not */
+};
+/* Learn all that can be learnt. The last run is one with the base values. */
+int walk_model(struct walks *w, struct err *err);
+void walks_release(struct walks *w);
+/* For probe_ways.c: run until nothing is complained of; what the last run's calls were, as a number; its sizes and strides (free them). */
+bool walk_settles(struct walks *w);
+uint64_t walk_hash_calls(void);
+int64_t *walk_numbers(uint32_t *n);
+/* Runs with a row of consecutive values of source j, for formulas that round. */
+void walk_row(struct walks *w, uint32_t j, int n);
+/* What checks have said of it. */
+struct bounds *source_bounds(const struct source *s);
+/* The k of a value that is step*k + rest, rounded down. */
+int64_t bounds_index(const struct bounds *b, int64_t value);
+/* The rank, or how many dims check_input mentions. */
+int input_dims(uint32_t i);
+
+/* ---- probe_ways.c ---- */
+
+/* Find the ways through a program that branches on data; the main one is taken from then on. */
+void walk_ways(struct walks *w);
+
+/* ---- probe_fit.c ---- */
+
+#define FIT_MAX_SYMBOLS 256
+/* Where the symbols were when numbers were seen. Point 0 is the base. */
+struct fit_points {
+	uint32_t n, n_symbols;
+	const int64_t *const *at;     /* [point][symbol] */
+	const struct symsize *symbol; /* what each is called */
+	const bool *whole;	      /* per symbol: all values it can have occur, with the others at their base */
+};
+/* A formula for numbers v[0..n-1]: a constant, k*s0^a*s1^b..., a polynomial of low degree with integer coefficients, or
+ * k*((a*s0 + b)//d) + c. Only what the points bear out: each family has fewer unknowns than there are points, or all values
+ * were seen. False when none fits. */
+bool fit_formula(struct symtab *tab, const struct fit_points *p, const int64_t *v, struct symsize *out);
+
+/* ---- probe_contract.c ---- */
+
+int probe_fill(struct contract *c, struct walks *w, struct err *err);
+
+/* ---- probe_roles.c ---- */
+
+/* The roles that kernels' arguments have (ARG_UNKNOWN before), as far as they can be known. sure: every use of a buffer is among the
+ * calls. */
+void roles_settle(struct contract *c, bool sure);
+
+#endif

@@ -1,0 +1,33 @@
+/* inputs.h - a model out of a file, and what it is to be called with.
+ *
+ *     struct loaded l;
+ *     struct inputs in;
+ *     if (inputs_load(&l, &in, "model.pt2", NULL, operands, n, &err) < 0) ...      // EXIT_USAGE: unknown names, none given for one
+ *     run_model(&l.pkg, in.v, in.n, &o, &r, &err);
+ *     inputs_release(&in);
+ *     loaded_release(&l);
+ *
+ * Operands as wrapper/operands.h has them. A spec stands for a tensor that is made up: floats between -1 and 1 (the same in every run),
+ * integers 0. A bundle that aoti-printer --record kept (bundle.h) is a model with its inputs.
+ */
+#ifndef PT2_LIVE_INPUTS_H
+#define PT2_LIVE_INPUTS_H
+#include "ask/load.h"
+#include "wrapper/operands.h"
+#include "tensor/write.h"
+
+struct inputs {
+	struct given given;
+	struct tensor_view *v; /* one per input of the model */
+	size_t n;
+	struct arena arena;
+};
+
+/* The model at `path` (one of several: `name`) and its inputs. On failure nothing needs a release. */
+int inputs_load(struct loaded *l, struct inputs *in, const char *path, const char *name, const char *const *operand, int n,
+		struct err *err);
+/* Of a contract alone. */
+int inputs_read(struct inputs *in, const struct contract *c, const char *const *operand, int n, struct err *err);
+void inputs_release(struct inputs *in);
+
+#endif

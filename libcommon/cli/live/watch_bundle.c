@@ -1,0 +1,233 @@
+/* A bundle: a model and the inputs of a Run, kept by libpt2probe.so. */
+#include "calls/bundle.h"
+#include "live/watch_part.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#define MAX_INDEX (64u << 20)
+#define MAX_TENSOR (INT64_C(1) << 36) /* bytes of an input with its gaps */
+
+static bool has_index(const char *folder)
+{
+	char *path = xasprintf("%s/" BUNDLE_INDEX, folder);
+	struct stat st;
+	bool yes = stat(path, &st) == 0 && S_ISREG(st.st_mode);
+	free(path);
+	return yes;
+}
+
+/* The folder of the bundle itself; NULL. */
+static char *folder_of(const char *path)
+{
+	if (has_index(path))
+		return xstrdup(path);
+	char *first = NULL;
+	DIR *d = opendir(path);
+	for (struct dirent *e; d && (e = readdir(d));) {
+		if (strncmp(e->d_name, "bundle.", 7))
+			continue;
+		char *one = xasprintf("%s/%s", path, e->d_name);
+		bool better = has_index(one) && (!first || strcmp(one, first) < 0);
+		if (better) {
+			free(first);
+			first = one;
+		} else {
+			free(one);
+		}
+	}
+	if (d)
+		closedir(d);
+	return first;
+}
+
+bool watch_bundle_like(const char *path)
+{
+	char *folder = folder_of(path);
+	free(folder);
+	return folder != NULL;
+}
+
+struct index {
+	struct json_tape t;
+	struct buf text;
+	const char *path;
+	struct err *err;
+};
+
+static int bad(const struct index *x, const char *why)
+{
+	return err_set(x->err, EXIT_INPUT, "'%s': %s: is it a bundle that was kept whole?", x->path, why);
+}
+
+/* A string's text, which lives until the next; "" when there is none. */
+static struct slice text_of(struct index *x, uint32_t object, const char *key)
+{
+	uint32_t k = json_get(&x->t, object, key);
+	buf_reset(&x->text);
+	if (k != JSON_NONE && json_is(&x->t, k, JSON_STRING))
+		json_unescape(&x->t, k, &x->text);
+	return buf_slice(&x->text);
+}
+
+static bool plain(struct slice name) { return name.n && name.p[0] != '.' && !memchr(name.p, '/', name.n) && !memchr(name.p, 0, name.n); }
+
+static int take_input(struct watch_bundle *b, struct index *x, uint32_t k, struct err *err)
+{
+	struct watch_bundle_input *in = &b->input[b->n];
+	struct slice file = text_of(x, k, "file");
+	if (!file.n)
+		return err_set(err, EXIT_INPUT, "'%s': input %zu could not be kept when the model ran", x->path, b->n);
+	if (!plain(file))
+		return bad(x, "the name of an input is a path");
+	in->file = xasprintf("%s/%.*s", b->folder, (int)file.n, file.p);
+	b->n++;
+	return tensor_spec_parse(text_of(x, k, "spec"), &in->meta, NULL) < 0 ? bad(x, "an input has no \"spec\"") : 0;
+}
+
+static int take_index(struct watch_bundle *b, struct index *x, struct slice text, struct err *err)
+{
+	uint32_t root, list, n = 0;
+	uint64_t version;
+	if (text.n > MAX_INDEX)
+		return bad(x, "too long");
+	json_tape_text(&x->t, text.p, text.n);
+	if (json_parse(&x->t, 0, text.n, &root) < 0 || !json_is(&x->t, root, JSON_OBJECT))
+		return bad(x, "no JSON");
+	uint32_t v = json_get(&x->t, root, "bundle");
+	if (v == JSON_NONE || !json_u64(&x->t, v, &version) || version != BUNDLE_VERSION)
+		return bad(x, "a version that is not known");
+	struct slice library = text_of(x, root, "library");
+	const size_t head = sizeof(BUNDLE_MODEL "/") - 1;
+	if (!library.n)
+		return err_set(err, EXIT_INPUT, "'%s': the model's library was gone when the bundle was made: run its package on the inputs",
+			       x->path);
+	if (!slice_starts(library, BUNDLE_MODEL "/") || !plain(slice_of(library.p + head, library.n - head)))
+		return bad(x, "\"library\" lies outside of it");
+	b->library = xasprintf("%s/%.*s", b->folder, (int)library.n, library.p);
+	list = json_get(&x->t, root, "inputs");
+	if (list == JSON_NONE || !json_is(&x->t, list, JSON_ARRAY))
+		return bad(x, "no \"inputs\"");
+	for (uint32_t k = json_first(&x->t, list); k < json_end(&x->t, list); k = json_next(&x->t, k))
+		n++;
+	if (n > CONTRACT_MAX_INPUTS)
+		return bad(x, "too many inputs");
+	b->input = xcalloc(n + 1, sizeof(*b->input));
+	for (uint32_t k = json_first(&x->t, list); k < json_end(&x->t, list); k = json_next(&x->t, k))
+		if (take_input(b, x, k, err) < 0)
+			return -1;
+	return 0;
+}
+
+int watch_bundle_read(struct watch_bundle *b, struct slice text, const char *folder, const char *what, struct err *err)
+{
+	*b = (struct watch_bundle){.folder = xstrdup(folder)};
+	struct index x = {.path = what, .err = err};
+	int r = take_index(b, &x, text, err);
+	json_tape_release(&x.t);
+	buf_release(&x.text);
+	if (r < 0)
+		watch_bundle_close(b);
+	return r;
+}
+
+int watch_bundle_open(struct watch_bundle *b, const char *path, struct err *err)
+{
+	struct mapfile map;
+	char *folder = folder_of(path);
+	*b = (struct watch_bundle){0};
+	if (!folder)
+		return err_set(err, EXIT_INPUT, "'%s': is no bundle", path);
+	char *index = xasprintf("%s/" BUNDLE_INDEX, folder);
+	int r = mapfile_open(&map, index, err);
+	if (!r) {
+		r = watch_bundle_read(b, map.bytes, folder, index, err);
+		mapfile_close(&map);
+	}
+	free(index);
+	free(folder);
+	return r;
+}
+
+void watch_bundle_close(struct watch_bundle *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		free(b->input[i].file);
+	free(b->input);
+	free(b->library);
+	free(b->folder);
+	*b = (struct watch_bundle){0};
+}
+
+/* ---- the inputs ---- */
+
+static bool same_sizes(const struct tensor_meta *a, const struct tensor_meta *b)
+{
+	return a->n_dim == b->n_dim && !memcmp(a->size, b->size, (size_t)a->n_dim * sizeof(a->size[0]));
+}
+
+/* Elements of from, laid out as `to` has it. */
+static void restride(char *out, const struct tensor_meta *to, const char *in, const struct tensor_meta *from, int64_t n, size_t each)
+{
+	int64_t index[TENSOR_MAX_DIMS] = {0};
+	for (int64_t i = 0; i < n; i++) {
+		int64_t a = 0, b = 0;
+		for (int d = 0; d < to->n_dim; d++) {
+			a += index[d] * to->stride[d];
+			b += index[d] * from->stride[d];
+		}
+		memcpy(out + (size_t)a * each, in + (size_t)b * each, each);
+		for (int d = to->n_dim; d-- > 0;) {
+			if (++index[d] < to->size[d])
+				break;
+			index[d] = 0;
+		}
+	}
+}
+
+static int one(struct inputs *in, const struct watch_bundle_input *x, struct tensor_view *v, struct err *err)
+{
+	struct slice data;
+	struct tensor_file *f = tensor_file_open(x->file, err);
+	int64_t bytes, n;
+	int r = -1;
+	if (!f)
+		return -1;
+	const struct dtype_info *d = dtype_info(x->meta.dtype);
+	const struct tensor_meta *from = f->n == 1 ? &f->v[0].meta : NULL;
+	v->meta = x->meta;
+	if (!from || !d || from->dtype != x->meta.dtype || !same_sizes(from, &x->meta) || !tensor_numel(from, &n) ||
+	    !tensor_extent(&x->meta, &bytes) || bytes > MAX_TENSOR) {
+		err_set(err, EXIT_INPUT, "'%s': is not the tensor that the bundle says", x->file);
+	} else if (tensor_data(f, 0, &data, err) == 0) {
+		char *p = arena_alloc(&in->arena, (size_t)bytes + 64);
+		p += (64 - (uintptr_t)p % 64) % 64;
+		memset(p, 0, (size_t)bytes);
+		restride(p, &x->meta, data.p, from, n, (size_t)d->bytes);
+		v->data = p;
+		r = 0;
+	}
+	tensor_file_close(f);
+	return r;
+}
+
+int watch_bundle_inputs(const struct watch_bundle *b, struct inputs *in, const struct contract *c, struct err *err)
+{
+	*in = (struct inputs){.n = b->n};
+	in->v = xcalloc(b->n + 1, sizeof(*in->v));
+	struct tensor_meta *meta = xcalloc(b->n + 1, sizeof(*meta));
+	int r = 0;
+	if (b->n != c->n_inputs)
+		r = err_set(err, EXIT_INPUT, "'%s': holds %zu inputs, its model takes %u", b->folder, b->n, c->n_inputs);
+	for (size_t i = 0; i < b->n && !r; i++) {
+		in->v[i].name = c->input[i].name;
+		r = one(in, &b->input[i], &in->v[i], err);
+		meta[i] = in->v[i].meta;
+	}
+	if (!r)
+		r = watch_inputs_check(c, meta, b->n, err);
+	free(meta);
+	if (r)
+		inputs_release(in);
+	return r;
+}

@@ -1,0 +1,46 @@
+/* doctor_part.h - what doctor*.c share. */
+#ifndef PT2_DOCTOR_PART_H
+#define PT2_DOCTOR_PART_H
+#include "doctor/doctor.h"
+#include "elf/modelso.h"
+
+struct exam {
+	struct doctor *d;
+	struct package *pkg;
+	struct package_model *m;
+	const struct doctor_options *o;
+	struct doctor_host host;
+	struct modelso so;
+	struct package_metadata md;
+	struct slice torch; /* folder of its libraries; empty: none */
+};
+
+/* What some of the kernels can run on: one of its codes has to fit. */
+struct sm_need {
+	struct modelso_code code[8];
+	size_t n;
+	struct slice from;
+};
+
+/* Texts are formatted into the doctor's arena; what: one line without a full stop. */
+void doctor_add(struct exam *x, enum doctor_level level, const char *id, struct slice what, struct slice why,
+		struct slice fix);
+struct slice doctor_text(struct exam *x, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+void doctor_cpu(struct exam *x);
+void doctor_system(struct exam *x);
+void doctor_torch(struct exam *x);
+void doctor_gpu(struct exam *x);
+/* The driver against the CUDA that the model, its torch and its kernels are for. */
+void doctor_driver(struct exam *x, const struct sm_need *v, size_t n);
+/* Asks the NVIDIA driver, once. */
+void doctor_ask_driver(struct exam *x);
+bool doctor_code_runs(const struct modelso_code *c, unsigned sm);
+/* A torch was found, and it is not one with CUDA: it has no libtorch_cuda.so. */
+bool doctor_torch_without_cuda(const struct exam *x);
+
+/* Path of a library by its soname, as ld.so would find it; also in the torch folder. False when it is nowhere. */
+bool doctor_library_path(struct arena *a, const struct modelso *so, struct slice torch, struct slice soname,
+			 struct slice *path);
+
+#endif

@@ -1,0 +1,257 @@
+/* graph.h - an FX graph (torch.fx) as tables: modules, nodes, values, metadata. The one type for graphs in all tools.
+ *
+ *     struct graph g = {0};
+ *     if (fxcode_read(&g, text, "repro.py", &err) < 0) ...             // or graph_json_read, graph_exported_read
+ *     const struct gmodule *root = &g.module[0];
+ *     for (uint32_t i = root->first; i < root->first + root->n; i++)
+ *         g.node[i].op, graph_text(&g, g.node[i].target)              // GRAPH_CALL_FUNCTION, "torch.ops.aten.relu.default"
+ *     graph_release(&g);
+ *
+ * Build one (readers, and graphs made out of graphs):
+ *
+ *     uint32_t m = graph_add_module(&g, GRAPH_NONE, SLICE(""), SLICE("Repro"));
+ *     uint32_t x = graph_add_node(&g, m, GRAPH_PLACEHOLDER, SLICE("x"), SLICE("x"));
+ *     uint32_t y = graph_add_node(&g, m, GRAPH_CALL_FUNCTION, SLICE("relu"), SLICE("torch.ops.aten.relu.default"));
+ *     graph_set_args(&g, y, (struct gvalue[]){graph_node_value(x)}, 1);
+ *     uint32_t o = graph_add_node(&g, m, GRAPH_OUTPUT, SLICE("output"), SLICE("output"));
+ *     struct gvalue tuple = graph_sequence(&g, GV_TUPLE, (struct gvalue[]){graph_node_value(y)}, 1);
+ *     graph_set_args(&g, o, &tuple, 1);
+ *     if (graph_finish(&g, &err) < 0) ...                              // users, checks
+ *
+ * Shape
+ *  - Everything refers to everything by index: a node's id is its place in node[], texts are ids in `text` (each once).
+ *  - The nodes of a module lie side by side in the order of execution (a module is built whole before the next begins;
+ *    its submodules come after it). module[0] is the root. Every module has one GRAPH_OUTPUT, its last node.
+ *  - A subgraph of a higher-order operator (cond, while_loop, flex_attention, ...) is a child module, and the operand a
+ *    GRAPH_GET_ATTR node of the parent whose target is the child's name: as torch.fx has it.
+ *  - Operands are trees of struct gvalue. A list's children lie side by side in value[]; a tree is written bottom-up.
+ *  - The meaning of op, target, args and kwargs is torch.fx.Node's (torch 2.13, torch/fx/node.py):
+ *      placeholder     target is the parameter's name; args[0] its default if it has one
+ *      call_function   target is the qualified name as torch's code has it: "torch.ops.aten.add.Tensor",
+ *                      "torch.ops.higher_order.cond", "torch._C._nn.linear", "torch.nn.functional.relu", "torch.sym_sum";
+ *                      Python's operators are "_operator.add", "_operator.getitem", in place "_operator.iadd"; "getattr"
+ *      call_method     target is the method; args[0] is self
+ *      call_module     target is the attribute path under the module ("layers.0"): gattr or child module
+ *      get_attr        the same, as a value
+ *      output          args[0] is what is returned: nearly always a tuple or list
+ *  - Metadata is what was written beside the node; it may be missing for any of them.
+ *
+ * Invariants after graph_finish: operands precede their users within the module; a placeholder and a get_attr use none;
+ * names of nodes are unique within a module, those of child modules within their parent; every id is in range. Before it
+ * nothing of the sort is promised, and the analyses must not be called.
+ *
+ * Failure: -1 and err (EXIT_INPUT) where a graph is malformed ("node 'add' uses 'mul', which comes after it"). The
+ * add functions cannot fail but by memory (base.h). Readers bound sizes by their input; GRAPH_MAX_* bound ids.
+ */
+#ifndef PT2_GRAPH_H
+#define PT2_GRAPH_H
+#include "base/buf.h"
+#include "base/hash.h"
+#include "sym/symsize.h"
+#include "tensor/dtype.h"
+
+#define GRAPH_NONE UINT32_MAX
+#define GRAPH_MAX_NODES (1u << 26)
+#define GRAPH_MAX_DEPTH 256 /* of operand trees and of modules */
+#define GRAPH_MAX_DIMS 64   /* of a tensor: torch's own limit */
+
+enum graph_op {
+	GRAPH_PLACEHOLDER,
+	GRAPH_CALL_FUNCTION,
+	GRAPH_CALL_METHOD,
+	GRAPH_CALL_MODULE,
+	GRAPH_GET_ATTR,
+	GRAPH_OUTPUT,
+};
+const char *graph_op_name(enum graph_op op); /* torch's: "call_function" */
+
+enum gvalue_kind {
+	GV_NONE,     /* None */
+	GV_BOOL,     /* i */
+	GV_INT,      /* i; beyond int64: GV_TEXT */
+	GV_FLOAT,    /* f; inf, -inf and nan too */
+	GV_COMPLEX,  /* text: "(1+2j)", "1j" */
+	GV_STR,      /* text: the characters themselves */
+	GV_NODE,     /* node */
+	GV_LIST,     /* children */
+	GV_TUPLE,    /* children */
+	GV_DICT,     /* children: key, value, key, value; n counts both */
+	GV_SLICE,    /* 3 children: start, stop, step */
+	GV_ELLIPSIS, /* ... */
+	GV_NAME,     /* text: a dotted name that is a constant: torch.float32, torch.strided, torch.contiguous_format, inf is none */
+	GV_DEVICE,   /* text: "cpu", "cuda:0"; device(type='cuda', index=0) and torch.device("cuda:0") */
+	GV_TEXT,     /* text: a Python expression that is none of these, as it was; uses no node */
+};
+
+struct gvalue {
+	uint8_t kind; /* enum gvalue_kind */
+	uint32_t n;   /* children */
+	union {
+		int64_t i;
+		double f;
+		uint32_t node;
+		uint32_t text;  /* id in graph.text */
+		uint32_t first; /* child: index in graph.value */
+	};
+};
+
+/* What is known of a node's value ("val" of its meta). */
+enum gmeta_kind {
+	GMETA_NONE,
+	GMETA_TENSOR, /* dtype, dims, device ... */
+	GMETA_SYM,    /* SymInt, SymFloat, SymBool: expr */
+	GMETA_TUPLE,  /* several values: first .. first + n_parts in meta[], in order (split, topk, a HOP); parts may be NONE */
+};
+struct gmeta {
+	uint8_t kind;          /* enum gmeta_kind */
+	bool has_stride;       /* stride was written */
+	bool requires_grad, is_param; /* torch.nn.parameter.Parameter */
+	int8_t dtype;          /* enum dtype */
+	uint8_t n_dim;
+	uint32_t dim;          /* first of n_dim sizes, then n_dim strides if has_stride, in graph.dim */
+	uint32_t device;       /* text: "cpu", "cuda:0"; GRAPH_NONE when not written (then it is the cpu for most readers' purposes) */
+	uint32_t subclass;     /* text: "Parameter", "DTensor(...)" as written around the tensor, else GRAPH_NONE */
+	struct symsize expr;   /* GMETA_SYM */
+	uint32_t first, n_parts;
+};
+
+struct gnode {
+	uint32_t name;   /* text */
+	uint32_t target; /* text */
+	uint8_t op;      /* enum graph_op */
+	uint32_t module;
+	uint32_t args, n_args;     /* value[args ..] */
+	uint32_t kwargs, n_kwargs; /* value[kwargs ..]: name (GV_STR), value, name, value; n_kwargs counts pairs */
+	uint32_t meta;   /* GRAPH_NONE: nothing is known */
+	uint32_t type;   /* text of its annotation when it is no tensor or Sym: torch.SymInt, torch.nn.parameter.Parameter; else GRAPH_NONE */
+	uint32_t stack;  /* text of where it comes from: "model.py:12 in forward, code: x = self.a(x)"; GRAPH_NONE */
+	uint32_t line;   /* of the file it was read from, 1 is the first; 0: none */
+};
+
+/* What a module holds besides nodes. */
+enum gattr_kind {
+	GATTR_BUFFER,    /* register_buffer('x', EXPR) */
+	GATTR_PARAMETER, /* self.x = torch.nn.Parameter(EXPR) */
+	GATTR_MODULE,    /* self.x = Linear(...): a constructor's text */
+	GATTR_OTHER,     /* self.x = EXPR */
+};
+struct gattr {
+	uint32_t name; /* text; with dots for "layers.0" */
+	uint8_t kind;  /* enum gattr_kind */
+	uint32_t expr; /* text, a Python expression: "tensor([1, 2, 3])"; GRAPH_NONE: the value is elsewhere (weights of a package) */
+	uint32_t meta;
+	uint32_t module;
+};
+
+struct gmodule {
+	uint32_t name;        /* text: the attribute in its parent; "" for the root */
+	uint32_t class_name;  /* text: "Repro", "GraphModule", "<lambda>" */
+	uint32_t parent;      /* GRAPH_NONE for the root */
+	uint32_t first, n;    /* nodes */
+	uint32_t output;      /* node; GRAPH_NONE until there is one */
+	uint32_t first_attr, n_attr;
+};
+
+struct graph {
+	struct intern text;
+	struct symtab tab;    /* of sizes and expressions */
+	struct gmodule *module;
+	struct gnode *node;
+	struct gvalue *value;
+	struct gmeta *meta;
+	struct gattr *attr;
+	struct symsize *dim;
+	size_t n_modules, n_nodes, n_values, n_meta, n_attrs, n_dims;
+	size_t cap_modules, cap_nodes, cap_values, cap_meta, cap_attrs, cap_dims;
+	/* After graph_finish: who uses a node, in order, each once: user[user_of[i] .. user_of[i + 1]). */
+	uint32_t *user_of, *user;
+	uint32_t *by_name, n_by_name; /* hash of (module, name) -> node + 1, then modules and attributes; see graph_find */
+	/* graph_borrow: texts and expressions up to these counts are lender's, under the same ids. */
+	const struct graph *lender;
+	uint32_t lent_texts, lent_exprs;
+};
+
+void graph_release(struct graph *g);
+
+/* Empty it, keeping the memory for the next one. */
+void graph_reset(struct graph *g);
+
+/* *g (empty, or one that is no longer wanted, whose memory is used again) becomes an empty graph that begins with from's texts and
+ * symbols under from's ids, so that copying out of it needs no hashing. The bytes stay from's: it must outlive g (it may grow), or
+ * graph_own is called before it goes. A chain of graphs that borrow is owned from its end: graph_own copies everybody's bytes. */
+void graph_borrow(struct graph *g, const struct graph *from);
+void graph_own(struct graph *g);
+
+/* ---- build ---- */
+uint32_t graph_intern(struct graph *g, struct slice text);
+uint32_t graph_add_module(struct graph *g, uint32_t parent, struct slice name, struct slice class_name);
+/* Into the module added last, or the one whose nodes were added last; in order. */
+uint32_t graph_add_node(struct graph *g, uint32_t module, enum graph_op op, struct slice name, struct slice target);
+/* The same with texts that have been interned; for copies. */
+uint32_t graph_add_node_ids(struct graph *g, uint32_t module, enum graph_op op, uint32_t name, uint32_t target);
+void graph_set_args(struct graph *g, uint32_t node, const struct gvalue *args, size_t n);
+/* name_value: name (GV_STR) and value in turn; n pairs. */
+void graph_set_kwargs(struct graph *g, uint32_t node, const struct gvalue *name_value, size_t n);
+uint32_t graph_add_attr(struct graph *g, uint32_t module, enum gattr_kind kind, struct slice name, struct slice expr);
+/* Values. The children of a sequence are copied. */
+struct gvalue graph_none_value(void);
+struct gvalue graph_bool_value(bool v);
+struct gvalue graph_int_value(int64_t v);
+struct gvalue graph_float_value(double v);
+struct gvalue graph_node_value(uint32_t node);
+struct gvalue graph_text_value(struct graph *g, enum gvalue_kind kind, struct slice text); /* STR, NAME, DEVICE, COMPLEX, TEXT */
+struct gvalue graph_sequence(struct graph *g, enum gvalue_kind kind, const struct gvalue *child, size_t n); /* LIST, TUPLE, DICT, SLICE */
+/* Metadata; each returns an index in meta[]. size and stride have n_dim entries (GRAPH_MAX_DIMS at most); stride NULL: not
+ * written; device empty: not written. The parts of a tuple are copied; one that is a tuple itself becomes GMETA_NONE. */
+uint32_t graph_add_tensor(struct graph *g, int dtype, size_t n_dim, const struct symsize *size, const struct symsize *stride,
+			  struct slice device);
+uint32_t graph_add_sym(struct graph *g, struct symsize expr);
+uint32_t graph_add_tuple_meta(struct graph *g, const struct gmeta *part, size_t n);
+/* Users and the name table, and all the invariants above are checked. May be called again after more was built. */
+int graph_finish(struct graph *g, struct err *err);
+
+/* A node of `from` into module m of g, its operands through map (from's node -> g's node; GRAPH_NONE may not occur among
+ * those it uses). Metadata and texts are copied. Keeps the name. */
+uint32_t graph_copy_node(struct graph *g, uint32_t m, const struct graph *from, uint32_t node, const uint32_t *map);
+/* The same for one operand, a text, a size, a meta (returns its index; GRAPH_NONE stays), a module's attributes, and a child
+ * module with all below it (under parent GRAPH_NONE: a module as the root of g). */
+uint32_t graph_copy_text(struct graph *g, const struct graph *from, uint32_t text);
+struct symsize graph_copy_size(struct graph *g, const struct graph *from, struct symsize size);
+void graph_copy_attrs(struct graph *g, uint32_t m, const struct graph *from, uint32_t module);
+struct gvalue graph_copy_value(struct graph *g, const struct graph *from, struct gvalue v, const uint32_t *map);
+uint32_t graph_copy_meta(struct graph *g, const struct graph *from, uint32_t meta);
+uint32_t graph_copy_module(struct graph *g, uint32_t parent, const struct graph *from, uint32_t module);
+
+/* ---- look ---- */
+static inline struct slice graph_text(const struct graph *g, uint32_t id) { return intern_get(&g->text, id); }
+static inline struct slice graph_name(const struct graph *g, uint32_t node) { return graph_text(g, g->node[node].name); }
+/* A node of a module by name; GRAPH_NONE. After graph_finish. */
+uint32_t graph_find(const struct graph *g, uint32_t module, struct slice name);
+uint32_t graph_child(const struct graph *g, uint32_t module, struct slice name); /* a child module, by name */
+const struct gattr *graph_attr(const struct graph *g, uint32_t module, struct slice name); /* NULL */
+/* The value of a keyword argument; NULL when it is not given. */
+const struct gvalue *graph_kwarg(const struct graph *g, uint32_t node, const char *name);
+/* "aten.add.Tensor" for torch.ops.aten.add.Tensor; what else there is unchanged ("torch.nn.functional.relu"). */
+struct slice graph_op_text(const struct graph *g, uint32_t node);
+/* How many nodes compute something in the root and its subgraphs: all but placeholders, outputs, get_attr and getitem. */
+size_t graph_n_ops(const struct graph *g);
+/* A call: neither given, nor an attribute, nor the output. */
+static inline bool graph_computes(const struct gnode *n)
+{
+	return n->op == GRAPH_CALL_FUNCTION || n->op == GRAPH_CALL_METHOD || n->op == GRAPH_CALL_MODULE;
+}
+/* The same kind of value; for tensors the same dtype and sizes, too. */
+bool graph_same_meta(const struct graph *g, const struct gmeta *x, const struct gmeta *y);
+bool graph_is_getitem(const struct graph *g, uint32_t node);
+
+static inline bool gvalue_has_children(struct gvalue v) { return v.kind >= GV_LIST && v.kind <= GV_SLICE; }
+static inline bool gvalue_has_text(struct gvalue v)
+{
+	return v.kind == GV_STR || v.kind == GV_COMPLEX || v.kind == GV_NAME || v.kind == GV_DEVICE || v.kind == GV_TEXT;
+}
+/* The nodes that a node's operands name, each as often as it is named, in the order they are written. fn's false stops. */
+bool graph_operands(const struct graph *g, uint32_t node, bool (*fn)(void *user, uint32_t operand), void *user);
+/* The same over one value. */
+bool graph_value_nodes(const struct graph *g, struct gvalue v, bool (*fn)(void *user, uint32_t operand), void *user);
+
+#endif

@@ -1,0 +1,455 @@
+/* A torch.export program as a graph. Source: torch 2.13, torch/_export/serde/{schema,serialize}.py (GraphModuleDeserializer), whose
+ * graph this is: the nodes have the names torch gives them when it loads the file, getitems and subgraphs included. */
+#include "contract/exported.h"
+#include "sym/srepr.h"
+#include "graph/graph_exported_part.h"
+
+enum { MIN_MAJOR = 5, MAX_MAJOR = 8 };
+enum { KIND_NONE, KIND_POSITIONAL, KIND_KEYWORD }; /* ArgumentKind */
+
+/* ---- operands ---- */
+
+/* Since 2.7 the file says how an argument is passed. Before, an operator's arguments are passed by name but for the first, which any
+ * schema allows; Python's operators and higher-order operators know no names. */
+static bool positional(struct exported *x, uint32_t input, bool first, bool nameless)
+{
+	int64_t kind = KIND_NONE;
+	uint32_t k = gx_get(x, input, "kind", JSON_NUMBER);
+	if (k != JSON_NONE)
+		json_i64(&x->t, k, &kind);
+	if (kind == KIND_NONE)
+		return first || nameless || !gx_text(x, gx_get(x, input, "name", JSON_STRING)).n;
+	return kind == KIND_POSITIONAL;
+}
+
+struct operands {
+	struct gvalue *arg, *kwarg;
+	size_t n, n_kw, cap, cap_kw;
+};
+
+static int read_inputs(struct exported *x, uint32_t inputs, bool nameless, struct operands *o)
+{
+	EACH(x, k, inputs) {
+		struct gvalue v;
+		uint32_t arg = gx_get(x, k, "arg", JSON_OBJECT), name = gx_get(x, k, "name", JSON_STRING);
+		if (arg == JSON_NONE)
+			return gx_bad(x, k, "an input without an argument");
+		if (gx_argument(x, arg, 0, &v) < 0)
+			return -1;
+		if (positional(x, k, o->n + o->n_kw == 0, nameless)) {
+			GROW(o->arg, o->n, o->cap, 1);
+			o->arg[o->n++] = v;
+		} else {
+			GROW(o->kwarg, o->n_kw, o->cap_kw, 2);
+			o->kwarg[o->n_kw++] = graph_text_value(x->g, GV_STR, gx_text(x, name));
+			o->kwarg[o->n_kw++] = v;
+		}
+	}
+	return 0;
+}
+
+/* ---- results ---- */
+
+static void set_stack(struct exported *x, uint32_t node, uint32_t stack) { x->g->node[node].stack = stack; }
+
+static uint32_t add_getitem(struct exported *x, uint32_t source, uint32_t index, struct slice name)
+{
+	struct gvalue args[] = {graph_node_value(source), graph_int_value(index)};
+	uint32_t id = graph_intern(x->g, name);
+	uint32_t node = gx_add_node(x, GRAPH_CALL_FUNCTION, graph_text(x->g, id), SLICE("_operator.getitem"));
+	graph_set_args(x->g, node, args, 2);
+	set_stack(x, node, x->g->node[source].stack);
+	gx_name_value(x, id, node);
+	return node;
+}
+
+/* {"name": "x"} of a tensor, {"as_name": "n"} of a symbol. */
+static struct slice result_name(struct exported *x, uint32_t k)
+{
+	uint32_t name = gx_get(x, k, "name", JSON_STRING);
+	return gx_text(x, name != JSON_NONE ? name : gx_get(x, k, "as_name", JSON_STRING));
+}
+
+/* The parts of a result, as getitems on it: the file does not have them. */
+static int add_parts(struct exported *x, uint32_t source, uint32_t array, unsigned depth)
+{
+	uint32_t i = 0;
+	size_t self = x->n_parts;
+	GROW(x->parts, x->n_parts, x->cap_parts, 1);
+	x->parts[x->n_parts++].node = source;
+	EACH(x, k, array) {
+		uint32_t key = gx_union(x, k), value = key == JSON_NONE ? k : key + 1;
+		bool none = key != JSON_NONE && slice_is(json_slice(&x->t, key), "as_none");
+		/* In "as_tensors" an item is {"name": ...}, among outputs {"as_tensor": {"name": ...}}. */
+		struct slice name = result_name(x, k);
+		if (!name.n && json_is(&x->t, value, JSON_OBJECT))
+			name = result_name(x, value);
+		if (json_is(&x->t, value, JSON_ARRAY)) {
+			if (depth)
+				return gx_bad(x, k, "results that are nested twice");
+			if (add_parts(x, add_getitem(x, source, i, SLICE("getitem")), value, 1) < 0)
+				return -1;
+		} else if (name.n) {
+			add_getitem(x, source, i, name);
+		} else if (!none && json_is(&x->t, value, JSON_OBJECT) && gx_union(x, value) == JSON_NONE) {
+			return gx_bad(x, k, "a result without a name");
+		}
+		i++;
+	}
+	x->parts[self].end = (uint32_t)x->g->n_nodes;
+	x->parts[self].n = i;
+	return 0;
+}
+
+static uint32_t count(const struct exported *x, uint32_t array)
+{
+	uint32_t n = 0;
+	EACH(x, k, array)
+		n++;
+	return n;
+}
+
+/* The value that the node itself is, when it is one: its key in the file; JSON_NONE for none or several. */
+static uint32_t single_result(struct exported *x, uint32_t obj, uint32_t outputs)
+{
+	uint32_t target = gx_get(x, obj, "target", JSON_STRING);
+	if (outputs == JSON_NONE || count(x, outputs) != 1)
+		return JSON_NONE;
+	uint32_t key = gx_union(x, json_first(&x->t, outputs));
+	if (key == JSON_NONE || !json_is(&x->t, key + 1, JSON_OBJECT) ||
+	    (slice_starts(gx_text(x, target), "torch.ops.higher_order.") &&
+	     gx_get(x, obj, "is_hop_single_tensor_return", JSON_FALSE) != JSON_NONE))
+		return JSON_NONE;
+	return key;
+}
+
+static int take_results(struct exported *x, uint32_t node, uint32_t obj)
+{
+	uint32_t outputs = gx_get(x, obj, "outputs", JSON_ARRAY), key = single_result(x, obj, outputs);
+	if (outputs == JSON_NONE || !count(x, outputs))
+		return 0;
+	if (key != JSON_NONE) {
+		struct slice name = result_name(x, key + 1);
+		if (name.n)
+			gx_name_value(x, graph_intern(x->g, name), node);
+		return 0;
+	}
+	uint32_t only = count(x, outputs) == 1 ? gx_union(x, json_first(&x->t, outputs)) : JSON_NONE;
+	if (only != JSON_NONE && json_is(&x->t, only + 1, JSON_ARRAY))
+		return add_parts(x, node, only + 1, 1);
+	return add_parts(x, node, outputs, 0);
+}
+
+/* ---- where a node comes from ---- */
+
+/* 'File "model.py", line 3, in forward\n    return x', the innermost frame, as torch.fx comments it:
+ * "model.py:3 in forward, code: return x". */
+static uint32_t read_stack(struct exported *x, uint32_t metadata)
+{
+	struct slice text = gx_text(x, gx_get(x, metadata, "stack_trace", JSON_STRING)), line, code = {0}, frame = {0};
+	while (slice_line(&text, &line)) {
+		line = slice_trim(line);
+		if (slice_starts(line, "File \"")) {
+			frame = line;
+			code = (struct slice){0};
+		} else if (frame.p && !code.p && line.n && line.p[0] != '^' && line.p[0] != '~') {
+			code = line;
+		}
+	}
+	const char *end = frame.p ? slice_find(frame, "\", line ") : NULL;
+	if (!end)
+		return GRAPH_NONE;
+	struct slice file = slice_of(frame.p + 6, (size_t)(end - frame.p - 6));
+	struct slice rest = slice_of(end + 8, (size_t)(frame.p + frame.n - end - 8));
+	const char *in = slice_find(rest, ", in ");
+	struct buf b = {0};
+	buf_addf(&b, "%.*s:%.*s", (int)file.n, file.p, (int)(in ? in - rest.p : (ptrdiff_t)rest.n), rest.p);
+	if (in)
+		buf_addf(&b, " in %.*s", (int)(rest.p + rest.n - in - 5), in + 5);
+	if (code.n)
+		buf_addf(&b, ", code: %.*s", (int)code.n, code.p);
+	uint32_t id = graph_intern(x->g, buf_slice(&b));
+	buf_release(&b);
+	return id;
+}
+
+/* ---- nodes ---- */
+
+static struct slice node_name(struct exported *x, uint32_t obj, struct slice target)
+{
+	uint32_t key = single_result(x, obj, gx_get(x, obj, "outputs", JSON_ARRAY));
+	struct slice name = gx_text(x, gx_get(x, obj, "name", JSON_STRING));
+	if (name.n)
+		return name;
+	name = key == JSON_NONE ? SLICE("") : result_name(x, key + 1);
+	if (name.n)
+		return name;
+	/* "torch.ops.aten.split.Tensor" -> "split": torch.fx would say split_tensor or the like. */
+	const char *dot = slice_starts(target, "torch.ops.") ? memchr(target.p + 10, '.', target.n - 10) : NULL;
+	if (!dot)
+		return SLICE("node");
+	const char *end = memchr(dot + 1, '.', (size_t)(target.p + target.n - dot - 1));
+	return slice_of(dot + 1, (size_t)((end ? end : target.p + target.n) - dot - 1));
+}
+
+static int read_node(struct exported *x, uint32_t obj)
+{
+	uint32_t target_tok = gx_get(x, obj, "target", JSON_STRING), inputs = gx_get(x, obj, "inputs", JSON_ARRAY);
+	struct operands o = {0};
+	if (target_tok == JSON_NONE || inputs == JSON_NONE)
+		return gx_bad(x, obj, "a node without target or inputs");
+	struct slice target = graph_text(x->g, graph_intern(x->g, gx_text(x, target_tok)));
+	bool nameless = slice_starts(target, "_operator.") || slice_starts(target, "math.") || slice_starts(target, "torch.sym_");
+	uint32_t name = graph_intern(x->g, node_name(x, obj, target));
+	x->node = name;
+	/* Operands come first: a subgraph among them is a node of its own. */
+	int rc = read_inputs(x, inputs, nameless, &o);
+	if (rc == 0) {
+		uint32_t node = gx_add_node(x, GRAPH_CALL_FUNCTION, graph_text(x->g, name), target);
+		graph_set_args(x->g, node, o.arg, o.n);
+		graph_set_kwargs(x->g, node, o.kwarg, o.n_kw / 2);
+		set_stack(x, node, read_stack(x, json_get(&x->t, obj, "metadata")));
+		rc = take_results(x, node, obj);
+	}
+	free(o.arg);
+	free(o.kwarg);
+	x->node = GRAPH_NONE;
+	return rc;
+}
+
+/* An input has the name of its value; one that was constant in the call (flags, None) that of the signature. */
+static int read_input(struct exported *x, uint32_t obj, uint32_t spec)
+{
+	uint32_t key = gx_union(x, obj), constant = json_get(&x->t, spec, "constant_input");
+	struct slice name = key == JSON_NONE ? SLICE("") : result_name(x, key + 1);
+	if (!name.n && constant != JSON_NONE)
+		name = gx_text(x, gx_get(x, constant, "name", JSON_STRING));
+	uint32_t id = graph_intern(x->g, name.n ? name : SLICE("arg"));
+	uint32_t node = gx_add_node(x, GRAPH_PLACEHOLDER, graph_text(x->g, id), graph_text(x->g, id));
+	x->g->node[node].target = x->g->node[node].name;
+	gx_name_value(x, id, node);
+	int64_t v;
+	if (key != JSON_NONE && slice_is(json_slice(&x->t, key), "as_int") && json_i64(&x->t, key + 1, &v))
+		x->g->node[node].meta = graph_add_sym(x->g, symsize_int(v));
+	return 0;
+}
+
+static int read_outputs(struct exported *x, uint32_t graph, uint32_t outputs)
+{
+	size_t base = x->n_stack;
+	struct gvalue v;
+	EACH(x, k, outputs) {
+		if (gx_argument(x, k, 0, &v) < 0)
+			return -1;
+		gx_push(x, v);
+	}
+	bool single = gx_get(x, graph, "is_single_tensor_return", JSON_TRUE) != JSON_NONE && x->n_stack - base == 1;
+	if (!single)
+		v = graph_sequence(x->g, GV_TUPLE, x->stack + base, x->n_stack - base);
+	x->n_stack = base;
+	uint32_t node = gx_add_node(x, GRAPH_OUTPUT, SLICE("output"), SLICE("output"));
+	graph_set_args(x->g, node, &v, 1);
+	return 0;
+}
+
+/* ---- metadata ---- */
+
+/* What is not understood stays as text, equal to nothing else. */
+static struct symsize expression(struct exported *x, uint32_t k)
+{
+	struct slice s = gx_text(x, k);
+	struct buf infix = {0};
+	struct err ignored;
+	if (srepr_like(s) && srepr_to_infix(s, &infix, &ignored) == 0)
+		s = buf_slice(&infix);
+	struct symsize out = symsize_parse_any(&x->g->tab, s);
+	buf_release(&infix);
+	return out;
+}
+
+/* {"as_int": 8}, {"as_expr": {"expr_str": "Symbol('s77', ...)"}}, {"as_float": 0.5}, {"as_bool": true} */
+static struct symsize read_size(struct exported *x, uint32_t obj)
+{
+	uint32_t key = gx_union(x, obj), expr = key == JSON_NONE ? JSON_NONE : gx_get(x, key + 1, "expr_str", JSON_STRING);
+	int64_t v;
+	if (expr != JSON_NONE)
+		return expression(x, expr);
+	if (key != JSON_NONE && json_i64(&x->t, key + 1, &v))
+		return symsize_int(v);
+	if (key != JSON_NONE && json_is(&x->t, key + 1, JSON_TRUE))
+		return symsize_int(1);
+	if (key != JSON_NONE && json_is(&x->t, key + 1, JSON_FALSE))
+		return symsize_int(0);
+	return symsize_opaque(&x->g->tab, key == JSON_NONE ? SLICE("?") : json_raw(&x->t, key + 1));
+}
+
+static int read_sizes(struct exported *x, uint32_t array, struct symsize *dim, size_t *n)
+{
+	*n = 0;
+	EACH(x, k, array) {
+		if (*n == GRAPH_MAX_DIMS)
+			return gx_bad(x, array, "a tensor has at most %d dims", GRAPH_MAX_DIMS);
+		dim[(*n)++] = read_size(x, k);
+	}
+	return 0;
+}
+
+static int tensor_meta(struct exported *x, uint32_t obj, uint32_t *meta)
+{
+	struct symsize size[GRAPH_MAX_DIMS], stride[GRAPH_MAX_DIMS];
+	size_t n, n_stride = 0;
+	int64_t number = 0;
+	uint32_t sizes = gx_get(x, obj, "sizes", JSON_ARRAY), strides = gx_get(x, obj, "strides", JSON_ARRAY);
+	uint32_t dtype = gx_get(x, obj, "dtype", JSON_NUMBER);
+	struct buf device = {0};
+	if (sizes == JSON_NONE)
+		return gx_bad(x, obj, "a tensor without sizes");
+	if (read_sizes(x, sizes, size, &n) < 0 || (strides != JSON_NONE && read_sizes(x, strides, stride, &n_stride) < 0))
+		return -1;
+	if (dtype != JSON_NONE)
+		json_i64(&x->t, dtype, &number);
+	gx_device(x, gx_get(x, obj, "device", JSON_OBJECT), &device);
+	*meta = graph_add_tensor(x->g, exported_dtype(number), n, size, strides != JSON_NONE && n_stride == n ? stride : NULL,
+				 buf_slice(&device));
+	x->g->meta[*meta].requires_grad = gx_get(x, obj, "requires_grad", JSON_TRUE) != JSON_NONE;
+	buf_release(&device);
+	return 0;
+}
+
+static int give_metas(struct exported *x, uint32_t graph)
+{
+	static const char *const values[] = {"tensor_values", "sym_int_values", "sym_float_values", "sym_bool_values"};
+	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+		uint32_t all = gx_get(x, graph, values[i], JSON_OBJECT);
+		if (all == JSON_NONE)
+			continue;
+		for (uint32_t k = json_first(&x->t, all); k < json_end(&x->t, all); k = json_next_pair(&x->t, k)) {
+			uint32_t meta, node = gx_value_named(x, gx_text(x, k));
+			if (node == GRAPH_NONE)
+				continue;
+			if (i == 0 && tensor_meta(x, k + 1, &meta) < 0)
+				return -1;
+			if (i)
+				meta = graph_add_sym(x->g, read_size(x, k + 1));
+			x->g->node[node].meta = meta;
+		}
+	}
+	return 0;
+}
+
+/* A tuple's metadata is that of its parts; inner ones come after outer ones, and are needed first. */
+static void give_tuples(struct exported *x)
+{
+	struct graph *g = x->g;
+	for (; x->n_parts; x->n_parts--) {
+		const struct parts *p = &x->parts[x->n_parts - 1];
+		struct gmeta *part = xcalloc((size_t)p->n + 1, sizeof(*part));
+		for (uint32_t k = 0; k < p->n; k++)
+			part[k] = (struct gmeta){.dtype = DTYPE_NONE, .device = GRAPH_NONE, .subclass = GRAPH_NONE};
+		for (uint32_t k = p->node + 1; k < p->end; k++) {
+			const struct gvalue *v = g->value + g->node[k].args;
+			if (v[0].node == p->node && g->node[k].meta != GRAPH_NONE)
+				part[v[1].i] = g->meta[g->node[k].meta];
+		}
+		g->node[p->node].meta = graph_add_tuple_meta(g, part, p->n);
+		free(part);
+	}
+}
+
+/* ---- a graph, and the whole ---- */
+
+static int read_graph(struct exported *x, uint32_t graph, uint32_t specs)
+{
+	uint32_t inputs = gx_get(x, graph, "inputs", JSON_ARRAY), nodes = gx_get(x, graph, "nodes", JSON_ARRAY);
+	uint32_t outputs = gx_get(x, graph, "outputs", JSON_ARRAY);
+	uint32_t spec = specs == JSON_NONE ? JSON_NONE : json_first(&x->t, specs);
+	if (inputs == JSON_NONE || nodes == JSON_NONE || outputs == JSON_NONE)
+		return gx_bad(x, graph, "a graph without inputs, nodes or outputs");
+	EACH(x, k, inputs) {
+		bool more = spec != JSON_NONE && spec < json_end(&x->t, specs);
+		if (read_input(x, k, more ? spec : JSON_NONE) < 0)
+			return -1;
+		spec = more ? json_next(&x->t, spec) : spec;
+	}
+	EACH(x, k, nodes)
+		if (read_node(x, k) < 0)
+			return -1;
+	if (read_outputs(x, graph, outputs) < 0 || give_metas(x, graph) < 0)
+		return -1;
+	give_tuples(x);
+	return 0;
+}
+
+/* Which inputs are parameters. */
+static void mark_parameters(struct exported *x, uint32_t specs)
+{
+	EACH(x, k, specs) {
+		uint32_t parameter = json_get(&x->t, k, "parameter");
+		uint32_t name = gx_get(x, json_get(&x->t, parameter, "arg"), "name", JSON_STRING);
+		uint32_t node = name == JSON_NONE ? GRAPH_NONE : gx_value_named(x, gx_text(x, name));
+		if (node != GRAPH_NONE && x->g->node[node].meta != GRAPH_NONE)
+			x->g->meta[x->g->node[node].meta].is_param = true;
+	}
+}
+
+static int check_version(struct exported *x, uint32_t root)
+{
+	uint64_t major;
+	uint32_t version = json_get(&x->t, root, "schema_version");
+	if (!json_u64(&x->t, gx_get(x, version, "major", JSON_NUMBER), &major))
+		return gx_bad(x, root, "'schema_version' is missing: this is no exported program");
+	if (major < MIN_MAJOR || major > MAX_MAJOR)
+		return gx_bad(x, version, "schema %llu: only %d to %d are known (PyTorch 2.3 to 2.13)", (unsigned long long)major, MIN_MAJOR,
+			      MAX_MAJOR);
+	return 0;
+}
+
+static int read_all(struct exported *x, uint32_t root)
+{
+	if (check_version(x, root) < 0)
+		return -1;
+	uint32_t module = gx_get(x, root, "graph_module", JSON_OBJECT), graph = gx_get(x, module, "graph", JSON_OBJECT);
+	uint32_t specs = gx_get(x, json_get(&x->t, module, "signature"), "input_specs", JSON_ARRAY);
+	if (graph == JSON_NONE)
+		return gx_bad(x, root, "'graph_module' is missing");
+	x->module = graph_add_module(x->g, GRAPH_NONE, SLICE(""), SLICE("GraphModule"));
+	if (read_graph(x, graph, specs) < 0)
+		return -1;
+	if (specs != JSON_NONE)
+		mark_parameters(x, specs);
+	for (size_t i = 0; i < x->n_waiting; i++) {
+		struct waiting w = x->waiting[i];
+		struct slice name = graph_text(x->g, w.name);
+		x->module = graph_add_module(x->g, w.parent, name, name);
+		if (read_graph(x, w.graph, JSON_NONE) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int graph_exported_read(struct graph *g, struct slice model_json, const char *name, struct err *err)
+{
+	struct exported x = {.g = g, .name = name, .err = err, .node = GRAPH_NONE};
+	uint32_t root;
+	int rc;
+	if (model_json.n >= UINT32_MAX)
+		return err_set(err, EXIT_INPUT, "'%s': the exported program is larger than 4 GiB", name);
+	GROW(x.stack, 0, x.cap_stack, 16);
+	json_tape_text(&x.t, model_json.p, model_json.n);
+	if (json_parse(&x.t, 0, model_json.n, &root) < 0) {
+		rc = err_set(err, EXIT_INPUT, "'%s': exported program, byte %zu: %s", name, x.t.error_at, x.t.error);
+	} else if ((rc = read_all(&x, root)) == 0) {
+		struct err why;
+		if (graph_finish(g, &why) < 0)
+			rc = err_set(err, EXIT_INPUT, "'%s': exported program: %s", name, why.text);
+	}
+	json_tape_release(&x.t);
+	buf_release(&x.b);
+	free(x.known);
+	free(x.waiting);
+	free(x.parts);
+	free(x.stack);
+	if (rc < 0)
+		graph_release(g);
+	return rc;
+}

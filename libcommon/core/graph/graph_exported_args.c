@@ -1,0 +1,397 @@
+#include "contract/exported.h"
+#include "graph/graph_exported_part.h"
+
+int gx_bad(struct exported *x, uint32_t tok, const char *fmt, ...)
+{
+	char what[400], where[256] = "";
+	struct slice name = x->node == GRAPH_NONE ? SLICE("") : graph_text(x->g, x->node);
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	if (name.n)
+		snprintf(where, sizeof(where), "node '%.*s': ", (int)(name.n < 200 ? name.n : 200), name.p);
+	return err_set(x->err, EXIT_INPUT, "'%s': exported program, byte %u: %s%s", x->name, x->t.tok[tok].off, where, what);
+}
+
+uint32_t gx_get(const struct exported *x, uint32_t obj, const char *key, enum json_type type)
+{
+	uint32_t k = json_get(&x->t, obj, key);
+	return k != JSON_NONE && json_is(&x->t, k, type) ? k : JSON_NONE;
+}
+
+/* Valid until the next call; "" for none. */
+struct slice gx_text(struct exported *x, uint32_t k)
+{
+	if (k == JSON_NONE || !json_is(&x->t, k, JSON_STRING))
+		return SLICE("");
+	if (!x->t.tok[k].escaped)
+		return json_slice(&x->t, k);
+	buf_reset(&x->b);
+	json_unescape(&x->t, k, &x->b);
+	return buf_slice(&x->b);
+}
+
+/* ---- names ---- */
+
+static struct known *known(struct exported *x, uint32_t text)
+{
+	if (text >= x->cap_known) {
+		uint32_t old = x->cap_known;
+		GROW(x->known, text, x->cap_known, 1);
+		memset(x->known + old, 0, (x->cap_known - old) * sizeof(*x->known));
+	}
+	return &x->known[text];
+}
+
+uint32_t gx_value_named(const struct exported *x, struct slice name)
+{
+	uint32_t id = intern_find(&x->g->text, name);
+	return id < x->cap_known && x->known[id].value_of == x->module + 1 ? x->known[id].value : GRAPH_NONE;
+}
+
+static uint32_t node_named(const struct exported *x, uint32_t id)
+{
+	return id < x->cap_known && x->known[id].node_of == x->module + 1 ? x->known[id].node : GRAPH_NONE;
+}
+
+void gx_name_value(struct exported *x, uint32_t id, uint32_t node)
+{
+	struct known *k = known(x, id);
+	k->value_of = x->module + 1;
+	k->value = node;
+}
+
+/* A name that no node of the module has: as torch.fx makes one. */
+static uint32_t free_name(struct exported *x, struct slice wanted)
+{
+	uint32_t id = graph_intern(x->g, wanted);
+	wanted = graph_text(x->g, id);
+	for (unsigned n = 1; node_named(x, id) != GRAPH_NONE; n++) {
+		char *name = xasprintf("%.*s_%u", (int)wanted.n, wanted.p, n);
+		id = graph_intern(x->g, slice_str(name));
+		free(name);
+	}
+	return id;
+}
+
+uint32_t gx_add_node(struct exported *x, enum graph_op op, struct slice name, struct slice target)
+{
+	uint32_t target_id = graph_intern(x->g, target), id = free_name(x, name);
+	uint32_t node = graph_add_node_ids(x->g, x->module, op, id, target_id);
+	struct known *k = known(x, id);
+	k->node_of = x->module + 1;
+	k->node = node;
+	return node;
+}
+
+/* ---- arguments ---- */
+
+void gx_push(struct exported *x, struct gvalue v)
+{
+	GROW(x->stack, x->n_stack, x->cap_stack, 1);
+	x->stack[x->n_stack++] = v;
+}
+
+static int named_node(struct exported *x, uint32_t tok, struct gvalue *v)
+{
+	struct slice name = gx_text(x, tok);
+	uint32_t node = tok == JSON_NONE ? GRAPH_NONE : gx_value_named(x, name);
+	if (node == GRAPH_NONE)
+		return gx_bad(x, tok == JSON_NONE ? 0 : tok, "there is no value '%.*s' before it", (int)(name.n < 100 ? name.n : 100), name.p);
+	*v = graph_node_value(node);
+	return 0;
+}
+
+/* Python's json has no infinities: torch writes them as strings (_dataclass_to_dict). */
+int gx_float(struct exported *x, uint32_t k, double *v)
+{
+	struct slice s = json_is(&x->t, k, JSON_STRING) ? json_slice(&x->t, k) : json_raw(&x->t, k);
+	if (slice_is(s, "Infinity") || slice_is(s, "-Infinity"))
+		*v = s.p[0] == '-' ? -__builtin_inf() : __builtin_inf();
+	else if (slice_is(s, "NaN"))
+		*v = __builtin_nan("");
+	else if (!json_double(&x->t, k, v))
+		return gx_bad(x, k, "a number is expected");
+	return 0;
+}
+
+static int read_number(struct exported *x, uint32_t k, bool is_float, struct gvalue *v)
+{
+	int64_t i;
+	double f;
+	if (!is_float && json_i64(&x->t, k, &i)) {
+		*v = graph_int_value(i);
+		return 0;
+	}
+	if (!is_float)
+		return gx_bad(x, k, "a 64-bit integer is expected");
+	if (gx_float(x, k, &f) < 0)
+		return -1;
+	*v = graph_float_value(f);
+	return 0;
+}
+
+void gx_device(struct exported *x, uint32_t obj, struct buf *b)
+{
+	int64_t index;
+	uint32_t k = gx_get(x, obj, "index", JSON_NUMBER);
+	buf_add_slice(b, gx_text(x, gx_get(x, obj, "type", JSON_STRING)));
+	if (k != JSON_NONE && json_i64(&x->t, k, &index))
+		buf_addf(b, ":%lld", (long long)index);
+}
+
+/* An enum of the schema as the name that torch's code has for it. */
+static int read_enum(struct exported *x, uint32_t k, const char *const *name, size_t n, struct gvalue *v)
+{
+	uint64_t i;
+	if (!json_u64(&x->t, k, &i) || i >= n || !name[i])
+		return gx_bad(x, k, "a number of no meaning here");
+	*v = graph_text_value(x->g, GV_NAME, slice_str(name[i]));
+	return 0;
+}
+
+static int read_dtype_value(struct exported *x, uint32_t k, struct gvalue *v)
+{
+	int64_t n;
+	enum dtype t = json_i64(&x->t, k, &n) ? exported_dtype(n) : DTYPE_NONE;
+	char name[64];
+	if (t == DTYPE_NONE)
+		return gx_bad(x, k, "a dtype that is not known here");
+	snprintf(name, sizeof(name), "torch.%s", dtype_name(t));
+	*v = graph_text_value(x->g, GV_NAME, slice_str(name));
+	return 0;
+}
+
+/* {"as_name": "n"}, {"as_int": 3}, {"as_float": 0.5}, {"as_bool": true} */
+static int read_sym(struct exported *x, uint32_t obj, struct gvalue *v)
+{
+	uint32_t k;
+	if ((k = json_get(&x->t, obj, "as_name")) != JSON_NONE)
+		return named_node(x, k, v);
+	if ((k = json_get(&x->t, obj, "as_int")) != JSON_NONE)
+		return read_number(x, k, false, v);
+	if ((k = json_get(&x->t, obj, "as_float")) != JSON_NONE)
+		return read_number(x, k, true, v);
+	if ((k = json_get(&x->t, obj, "as_bool")) == JSON_NONE)
+		return gx_bad(x, obj, "a symbol without a name");
+	*v = graph_bool_value(json_is(&x->t, k, JSON_TRUE));
+	return 0;
+}
+
+static int read_tensor(struct exported *x, uint32_t obj, struct gvalue *v)
+{
+	return named_node(x, gx_get(x, obj, "name", JSON_STRING), v);
+}
+
+/* {"as_tensor": {"name": "x"}} or {"as_none": true} */
+static int read_optional(struct exported *x, uint32_t obj, struct gvalue *v)
+{
+	uint32_t k = json_get(&x->t, obj, "as_tensor");
+	*v = graph_none_value();
+	return k == JSON_NONE ? 0 : read_tensor(x, k, v);
+}
+
+static int read_int(struct exported *x, uint32_t k, struct gvalue *v) { return read_number(x, k, false, v); }
+static int read_real(struct exported *x, uint32_t k, struct gvalue *v) { return read_number(x, k, true, v); }
+
+static int read_bool(struct exported *x, uint32_t k, struct gvalue *v)
+{
+	*v = graph_bool_value(json_is(&x->t, k, JSON_TRUE));
+	return 0;
+}
+
+static int read_string(struct exported *x, uint32_t k, struct gvalue *v)
+{
+	*v = graph_text_value(x->g, GV_STR, gx_text(x, k));
+	return 0;
+}
+
+static int read_none(struct exported *x, uint32_t k, struct gvalue *v)
+{
+	(void)x, (void)k;
+	*v = graph_none_value();
+	return 0;
+}
+
+static int read_device_value(struct exported *x, uint32_t k, struct gvalue *v)
+{
+	struct buf b = {0};
+	gx_device(x, k, &b);
+	*v = graph_text_value(x->g, GV_DEVICE, buf_slice(&b));
+	buf_release(&b);
+	return 0;
+}
+
+static int read_layout(struct exported *x, uint32_t k, struct gvalue *v)
+{
+	static const char *const name[] = {NULL,	       "torch.sparse_coo", "torch.sparse_csr", "torch.sparse_csc",
+					   "torch.sparse_bsr", "torch.sparse_bsc", "torch._mkldnn",    "torch.strided"};
+	return read_enum(x, k, name, ARRAY_LEN(name), v);
+}
+
+static int read_memory_format(struct exported *x, uint32_t k, struct gvalue *v)
+{
+	static const char *const name[] = {NULL, "torch.contiguous_format", "torch.channels_last", "torch.channels_last_3d",
+					   "torch.preserve_format"};
+	return read_enum(x, k, name, ARRAY_LEN(name), v);
+}
+
+static int read_operator(struct exported *x, uint32_t k, struct gvalue *v)
+{
+	*v = graph_text_value(x->g, GV_NAME, gx_text(x, k));
+	return 0;
+}
+
+static int read_complex(struct exported *x, uint32_t k, struct gvalue *v)
+{
+	double re = 0, im = 0;
+	uint32_t r = json_get(&x->t, k, "real"), i = json_get(&x->t, k, "imag");
+	char text[80];
+	if (r == JSON_NONE || i == JSON_NONE || gx_float(x, r, &re) < 0 || gx_float(x, i, &im) < 0)
+		return gx_bad(x, k, "a complex number has real and imag");
+	snprintf(text, sizeof(text), "(%.17g%+.17gj)", re, im);
+	*v = graph_text_value(x->g, GV_COMPLEX, slice_str(text));
+	return 0;
+}
+
+/* A get_attr of something that the module holds: one node for all uses. *made: there was none yet. */
+static struct gvalue attribute(struct exported *x, struct slice name, bool *made)
+{
+	uint32_t id = graph_intern(x->g, name), node = node_named(x, id);
+	*made = node == GRAPH_NONE || x->g->node[node].op != GRAPH_GET_ATTR;
+	if (*made)
+		node = gx_add_node(x, GRAPH_GET_ATTR, graph_text(x->g, id), graph_text(x->g, id));
+	return graph_node_value(node);
+}
+
+static int read_graph(struct exported *x, uint32_t k, struct gvalue *v)
+{
+	uint32_t graph = gx_get(x, k, "graph", JSON_OBJECT), name = gx_get(x, k, "name", JSON_STRING);
+	bool made;
+	if (graph == JSON_NONE || name == JSON_NONE)
+		return gx_bad(x, k, "a subgraph without name or graph");
+	*v = attribute(x, gx_text(x, name), &made);
+	if (made) {
+		GROW(x->waiting, x->n_waiting, x->cap_waiting, 1);
+		x->waiting[x->n_waiting++] = (struct waiting){x->module, x->g->node[v->node].target, graph};
+	}
+	return 0;
+}
+
+/* An object that is lifted is an input; else the module holds it. */
+static int read_custom_obj(struct exported *x, uint32_t k, struct gvalue *v)
+{
+	struct slice name = gx_text(x, gx_get(x, k, "name", JSON_STRING));
+	uint32_t node = gx_value_named(x, name);
+	bool made;
+	*v = node == GRAPH_NONE ? attribute(x, name, &made) : graph_node_value(node);
+	if (node == GRAPH_NONE && made)
+		graph_add_attr(x->g, x->module, GATTR_OTHER, graph_text(x->g, x->g->node[v->node].target), (struct slice){0});
+	return 0;
+}
+
+static int read_dict(struct exported *x, uint32_t k, unsigned depth, struct gvalue *v)
+{
+	size_t base = x->n_stack;
+	if (!json_is(&x->t, k, JSON_OBJECT) || depth == GRAPH_MAX_DEPTH)
+		return gx_bad(x, k, "a dict that is none, or is nested too deeply");
+	for (uint32_t i = json_first(&x->t, k); i < json_end(&x->t, k); i = json_next_pair(&x->t, i)) {
+		struct gvalue item;
+		gx_push(x, graph_text_value(x->g, GV_STR, gx_text(x, i)));
+		if (gx_argument(x, i + 1, depth + 1, &item) < 0)
+			return -1;
+		gx_push(x, item);
+	}
+	*v = graph_sequence(x->g, GV_DICT, x->stack + base, x->n_stack - base);
+	x->n_stack = base;
+	return 0;
+}
+
+typedef int reader(struct exported *x, uint32_t k, struct gvalue *v);
+
+static int read_list(struct exported *x, uint32_t k, reader *one, reader *inner, enum gvalue_kind inner_kind, struct gvalue *v)
+{
+	size_t base = x->n_stack;
+	if (!json_is(&x->t, k, JSON_ARRAY))
+		return gx_bad(x, k, "a list is expected");
+	EACH(x, i, k) {
+		struct gvalue item;
+		if (inner ? read_list(x, i, inner, NULL, GV_LIST, &item) < 0 : one(x, i, &item) < 0)
+			return -1;
+		if (inner)
+			item.kind = (uint8_t)inner_kind;
+		gx_push(x, item);
+	}
+	*v = graph_sequence(x->g, GV_LIST, x->stack + base, x->n_stack - base);
+	x->n_stack = base;
+	return 0;
+}
+
+/* Schema 8.20: Argument. A list is a list of `one`; inner: a list of such lists. */
+static const struct form {
+	const char *key;
+	reader *one;
+	bool list;
+	reader *inner;
+	enum gvalue_kind inner_kind;
+} forms[] = {
+    {"as_tensor", read_tensor, false, NULL, 0},
+    {"as_tensors", read_tensor, true, NULL, 0},
+    {"as_int", read_int, false, NULL, 0},
+    {"as_ints", read_int, true, NULL, 0},
+    {"as_float", read_real, false, NULL, 0},
+    {"as_floats", read_real, true, NULL, 0},
+    {"as_bool", read_bool, false, NULL, 0},
+    {"as_bools", read_bool, true, NULL, 0},
+    {"as_string", read_string, false, NULL, 0},
+    {"as_strings", read_string, true, NULL, 0},
+    {"as_none", read_none, false, NULL, 0},
+    {"as_sym_int", read_sym, false, NULL, 0},
+    {"as_sym_ints", read_sym, true, NULL, 0},
+    {"as_sym_bool", read_sym, false, NULL, 0},
+    {"as_sym_bools", read_sym, true, NULL, 0},
+    {"as_sym_float", read_sym, false, NULL, 0},
+    {"as_sym_floats", read_sym, true, NULL, 0},
+    {"as_scalar_type", read_dtype_value, false, NULL, 0},
+    {"as_device", read_device_value, false, NULL, 0},
+    {"as_layout", read_layout, false, NULL, 0},
+    {"as_memory_format", read_memory_format, false, NULL, 0},
+    {"as_optional_tensor", read_optional, false, NULL, 0},
+    {"as_optional_tensors", read_optional, true, NULL, 0},
+    {"as_nested_tensors", NULL, true, read_tensor, GV_LIST},
+    {"as_int_lists", NULL, true, read_int, GV_TUPLE}, /* Triton's grids */
+    {"as_float_lists", NULL, true, read_real, GV_LIST},
+    {"as_graph", read_graph, false, NULL, 0},
+    {"as_custom_obj", read_custom_obj, false, NULL, 0},
+    {"as_operator", read_operator, false, NULL, 0},
+    {"as_complex", read_complex, false, NULL, 0},
+};
+
+/* An object with one member, whose key says what it is. Members that are null, as older files have them, do not count. */
+uint32_t gx_union(const struct exported *x, uint32_t obj)
+{
+	uint32_t found = JSON_NONE;
+	if (!json_is(&x->t, obj, JSON_OBJECT))
+		return JSON_NONE;
+	for (uint32_t k = json_first(&x->t, obj); k < json_end(&x->t, obj); k = json_next_pair(&x->t, k))
+		if (!json_is(&x->t, k + 1, JSON_NULL))
+			found = k;
+	return found;
+}
+
+int gx_argument(struct exported *x, uint32_t arg, unsigned depth, struct gvalue *v)
+{
+	uint32_t k = gx_union(x, arg);
+	if (k == JSON_NONE)
+		return gx_bad(x, arg, "an argument that says nothing");
+	struct slice key = json_slice(&x->t, k);
+	if (slice_is(key, "as_string_to_argument"))
+		return read_dict(x, k + 1, depth, v);
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+		const struct form *f = &forms[i];
+		if (slice_is(key, f->key))
+			return f->list ? read_list(x, k + 1, f->one, f->inner, f->inner_kind, v) : f->one(x, k + 1, v);
+	}
+	return gx_bad(x, k, "an argument of the kind '%.*s' is not known here", (int)(key.n < 80 ? key.n : 80), key.p);
+}

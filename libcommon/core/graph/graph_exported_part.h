@@ -1,0 +1,62 @@
+/* graph_exported_part.h - what the files of graph_exported_read share. For graph_exported*.c only. */
+#ifndef PT2_GRAPH_EXPORTED_PART_H
+#define PT2_GRAPH_EXPORTED_PART_H
+#include "base/json.h"
+#include "graph/graph_forms.h"
+
+/* A subgraph that waits until the module it belongs to is whole. */
+struct waiting {
+	uint32_t parent, name; /* module, text */
+	uint32_t graph;        /* token */
+};
+
+/* What a text is in the module that is being read. */
+struct known {
+	uint32_t value_of, value; /* module + 1, node: the value of that name */
+	uint32_t node_of, node;   /* the same for the names of nodes */
+};
+
+/* A node with several results: it and the nodes behind it up to `end` are getitems on it (and on each other). */
+struct parts {
+	uint32_t node, end, n;
+};
+
+struct exported {
+	struct graph *g;
+	struct json_tape t;
+	struct buf b;
+	const char *name;
+	struct err *err;
+	uint32_t module;
+	uint32_t node; /* for messages: text of its name, GRAPH_NONE outside of any */
+	struct known *known;
+	uint32_t cap_known;
+	struct waiting *waiting;
+	struct parts *parts; /* of this module */
+	size_t n_waiting, cap_waiting, n_parts, cap_parts;
+	struct gvalue *stack;
+	size_t n_stack, cap_stack;
+};
+
+#define EACH(x, k, array) for (uint32_t k = json_first(&(x)->t, array); k < json_end(&(x)->t, array); k = json_next(&(x)->t, k))
+
+/* Says which byte and node; -1. */
+int gx_bad(struct exported *x, uint32_t tok, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* A member of that type, or JSON_NONE. */
+uint32_t gx_get(const struct exported *x, uint32_t obj, const char *key, enum json_type type);
+/* A string's characters, valid until the next call; "" for none. */
+struct slice gx_text(struct exported *x, uint32_t k);
+/* The key of the one member that says what an object is; JSON_NONE. */
+uint32_t gx_union(const struct exported *x, uint32_t obj);
+int gx_float(struct exported *x, uint32_t k, double *v);
+void gx_device(struct exported *x, uint32_t obj, struct buf *b); /* "cuda:0" */
+void gx_push(struct exported *x, struct gvalue v);
+/* The node whose value has this name in the file; GRAPH_NONE. */
+uint32_t gx_value_named(const struct exported *x, struct slice name);
+void gx_name_value(struct exported *x, uint32_t text, uint32_t node);
+/* Into the module that is being read; a name that is taken gets a number. */
+uint32_t gx_add_node(struct exported *x, enum graph_op op, struct slice name, struct slice target);
+/* An Argument of the schema as an operand. */
+int gx_argument(struct exported *x, uint32_t arg, unsigned depth, struct gvalue *v);
+
+#endif

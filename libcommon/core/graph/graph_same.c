@@ -1,0 +1,272 @@
+#include "graph/graph_forms.h"
+
+/* ---- the same ---- */
+
+struct same {
+	const struct graph *a, *b;
+	const uint32_t *to; /* module of a -> module of b */
+	uint32_t node_a, node_b;
+	struct buf *why;
+};
+
+static int shown(struct slice s) { return (int)(s.n < 200 ? s.n : 200); }
+
+static bool differ(struct same *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* "node 12 'add': ..."; always false. */
+static bool differ(struct same *s, const char *fmt, ...)
+{
+	va_list ap;
+	if (!s->why)
+		return false;
+	if (s->node_a != GRAPH_NONE) {
+		struct slice name = graph_name(s->a, s->node_a);
+		const struct gmodule *m = &s->a->module[s->a->node[s->node_a].module];
+		buf_addf(s->why, "node %u '%.*s'", s->node_a - m->first, shown(name), name.p);
+		if (m->parent != GRAPH_NONE)
+			buf_addf(s->why, " of '%.*s'", shown(graph_text(s->a, m->name)), graph_text(s->a, m->name).p);
+		buf_adds(s->why, ": ");
+	}
+	va_start(ap, fmt);
+	buf_addvf(s->why, fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+/* "'mul'", "[...]", "3": as much of a value as a line of text can say. */
+static void say(const struct graph *g, struct gvalue v, struct buf *b)
+{
+	static const char *const kind[] = {
+	    [GV_NONE] = "None",     [GV_LIST] = "a list", [GV_TUPLE] = "a tuple",	[GV_DICT] = "a dict",
+	    [GV_SLICE] = "a slice", [GV_ELLIPSIS] = "...",
+	};
+	struct slice text = v.kind == GV_NODE ? graph_name(g, v.node) : gvalue_has_text(v) ? graph_text(g, v.text) : SLICE("");
+	if (v.kind == GV_NODE)
+		buf_addf(b, "'%.*s'", shown(text), text.p);
+	else if (gvalue_has_text(v))
+		buf_addf(b, v.kind == GV_STR ? "the string '%.*s'" : "%.*s", shown(text), text.p);
+	else if (v.kind == GV_BOOL)
+		buf_adds(b, v.i ? "True" : "False");
+	else if (v.kind == GV_INT)
+		buf_addf(b, "%lld", (long long)v.i);
+	else if (v.kind == GV_FLOAT)
+		buf_addf(b, "%.17g", v.f);
+	else
+		buf_adds(b, kind[v.kind]);
+	if (v.kind == GV_LIST || v.kind == GV_TUPLE || v.kind == GV_DICT)
+		buf_addf(b, " of %u", v.kind == GV_DICT ? v.n / 2 : v.n);
+}
+
+static bool same_float(double a, double b) { return memcmp(&a, &b, sizeof(a)) == 0 || (a != a && b != b); }
+
+/* Depth is bounded by graph_finish. */
+static bool same_value(const struct same *s, struct gvalue a, struct gvalue b)
+{
+	if (a.kind != b.kind)
+		return false;
+	if (a.kind == GV_NODE)
+		return a.node - s->a->module[s->a->node[a.node].module].first ==
+		       b.node - s->b->module[s->b->node[b.node].module].first;
+	if (gvalue_has_text(a))
+		return slice_eq(graph_text(s->a, a.text), graph_text(s->b, b.text));
+	if (a.kind == GV_FLOAT)
+		return same_float(a.f, b.f);
+	if (!gvalue_has_children(a))
+		return a.kind == GV_NONE || a.kind == GV_ELLIPSIS || a.i == b.i;
+	if (a.n != b.n)
+		return false;
+	for (uint32_t i = 0; i < a.n; i++)
+		if (!same_value(s, s->a->value[a.first + i], s->b->value[b.first + i]))
+			return false;
+	return true;
+}
+
+static bool operand_differs(struct same *s, const char *what, struct gvalue a, struct gvalue b)
+{
+	struct buf text = {0};
+	say(s->a, a, &text);
+	buf_adds(&text, ", not ");
+	say(s->b, b, &text);
+	/* Lists of a length: the first item that differs is what is wanted. */
+	for (uint32_t i = 0; gvalue_has_children(a) && a.kind == b.kind && a.n == b.n && i < a.n; i++) {
+		struct gvalue x = s->a->value[a.first + i], y = s->b->value[b.first + i];
+		if (!same_value(s, x, y) && !(gvalue_has_children(x) && gvalue_has_children(y))) {
+			buf_reset(&text);
+			buf_addf(&text, "its item %u is ", i);
+			say(s->a, x, &text);
+			buf_adds(&text, ", not ");
+			say(s->b, y, &text);
+			break;
+		}
+	}
+	differ(s, "operand %s is %s", what, buf_str(&text));
+	buf_release(&text);
+	return false;
+}
+
+static bool same_operands(struct same *s)
+{
+	const struct gnode *x = &s->a->node[s->node_a], *y = &s->b->node[s->node_b];
+	char number[16];
+	if (x->n_args != y->n_args)
+		return differ(s, "it has %u operands, not %u", x->n_args, y->n_args);
+	if (x->n_kwargs != y->n_kwargs)
+		return differ(s, "it has %u keyword operands, not %u", x->n_kwargs, y->n_kwargs);
+	for (uint32_t i = 0; i < x->n_args; i++) {
+		struct gvalue v = s->a->value[x->args + i], w = s->b->value[y->args + i];
+		snprintf(number, sizeof(number), "%u", i);
+		if (!same_value(s, v, w))
+			return operand_differs(s, number, v, w);
+	}
+	for (uint32_t i = 0; i < x->n_kwargs; i++) {
+		const struct gvalue *kw = &s->a->value[x->kwargs + 2 * i], *other;
+		char *name = xstrndup(graph_text(s->a, kw->text).p, graph_text(s->a, kw->text).n);
+		bool ok = true;
+		if (!(other = graph_kwarg(s->b, s->node_b, name)))
+			ok = differ(s, "keyword operand '%.200s' is missing", name);
+		else if (!same_value(s, kw[1], *other))
+			ok = operand_differs(s, name, kw[1], *other);
+		free(name);
+		if (!ok)
+			return false;
+	}
+	return true;
+}
+
+static bool same_node(struct same *s)
+{
+	const struct gnode *x = &s->a->node[s->node_a], *y = &s->b->node[s->node_b];
+	struct slice t = graph_text(s->a, x->target), u = graph_text(s->b, y->target);
+	if (x->op != y->op)
+		return differ(s, "it is a %s, not a %s", graph_op_name(x->op), graph_op_name(y->op));
+	if (x->op != GRAPH_PLACEHOLDER && x->op != GRAPH_OUTPUT && !slice_eq(t, u))
+		return differ(s, "its target is '%.*s', not '%.*s'", shown(t), t.p, shown(u), u.p);
+	return same_operands(s);
+}
+
+static bool same_attrs(struct same *s, uint32_t module)
+{
+	const struct gmodule *m = &s->a->module[module];
+	if (m->n_attr != s->b->module[s->to[module]].n_attr)
+		return differ(s, "a module has %u attributes, not %u", m->n_attr, s->b->module[s->to[module]].n_attr);
+	for (uint32_t i = m->first_attr; i < m->first_attr + m->n_attr; i++) {
+		const struct gattr *x = &s->a->attr[i];
+		struct slice name = graph_text(s->a, x->name);
+		const struct gattr *y = graph_attr(s->b, s->to[module], name);
+		if (!y)
+			return differ(s, "attribute '%.*s' is missing", shown(name), name.p);
+		if (x->kind != y->kind || (x->expr == GRAPH_NONE) != (y->expr == GRAPH_NONE) ||
+		    (x->expr != GRAPH_NONE && !slice_eq(graph_text(s->a, x->expr), graph_text(s->b, y->expr))))
+			return differ(s, "attribute '%.*s' is another", shown(name), name.p);
+	}
+	return true;
+}
+
+static bool same_module(struct same *s, uint32_t module)
+{
+	const struct gmodule *x = &s->a->module[module], *y = &s->b->module[s->to[module]];
+	if (!same_attrs(s, module))
+		return false;
+	for (uint32_t i = 0; i < x->n && i < y->n; i++) {
+		s->node_a = x->first + i;
+		s->node_b = y->first + i;
+		if (!same_node(s))
+			return false;
+	}
+	s->node_a = GRAPH_NONE;
+	return x->n == y->n ||
+	       differ(s, "'%.*s' has %u nodes, not %u", shown(graph_text(s->a, x->class_name)),
+		      graph_text(s->a, x->class_name).p, x->n, y->n);
+}
+
+bool graph_same(const struct graph *a, const struct graph *b, struct buf *why)
+{
+	uint32_t *to = xcalloc(a->n_modules + 1, sizeof(*to));
+	struct same s = {a, b, to, GRAPH_NONE, GRAPH_NONE, why};
+	bool ok = a->n_modules == b->n_modules || differ(&s, "there are %zu modules, not %zu", a->n_modules, b->n_modules);
+	for (uint32_t i = 1; i < a->n_modules && ok; i++) {
+		struct slice name = graph_text(a, a->module[i].name);
+		to[i] = graph_child(b, to[a->module[i].parent], name);
+		if (to[i] == GRAPH_NONE)
+			ok = differ(&s, "module '%.*s' is missing", shown(name), name.p);
+	}
+	for (uint32_t i = 0; i < a->n_modules && ok; i++)
+		ok = same_module(&s, i);
+	free(to);
+	return ok;
+}
+
+/* ---- the hash ---- */
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	uint64_t word[2] = {a, b};
+	return hash_bytes(word, sizeof(word));
+}
+
+static uint64_t text_hash(struct slice s) { return hash_bytes(s.p, s.n); }
+
+static uint64_t hash_value(const struct graph *g, struct gvalue v)
+{
+	uint64_t h = v.kind;
+	if (v.kind == GV_NODE)
+		return mix(h, v.node - g->module[g->node[v.node].module].first);
+	if (gvalue_has_text(v))
+		return mix(h, text_hash(graph_text(g, v.text)));
+	if (v.kind == GV_FLOAT && v.f != v.f)
+		return mix(h, 1);
+	if (v.kind == GV_FLOAT) {
+		uint64_t bits;
+		memcpy(&bits, &v.f, sizeof(bits));
+		return mix(h, bits);
+	}
+	if (!gvalue_has_children(v))
+		return v.kind == GV_NONE || v.kind == GV_ELLIPSIS ? h : mix(h, (uint64_t)v.i);
+	h = mix(h, v.n);
+	for (uint32_t i = 0; i < v.n; i++)
+		h = mix(h, hash_value(g, g->value[v.first + i]));
+	return h;
+}
+
+/* Sums where the order does not count. */
+static uint64_t hash_node(const struct graph *g, uint32_t node)
+{
+	const struct gnode *n = &g->node[node];
+	uint64_t h = mix(n->op, n->n_args), kwargs = n->n_kwargs;
+	if (n->op != GRAPH_PLACEHOLDER && n->op != GRAPH_OUTPUT)
+		h = mix(h, text_hash(graph_text(g, n->target)));
+	for (uint32_t i = 0; i < n->n_args; i++)
+		h = mix(h, hash_value(g, g->value[n->args + i]));
+	for (uint32_t i = 0; i < n->n_kwargs; i++) {
+		const struct gvalue *kw = &g->value[n->kwargs + 2 * i];
+		kwargs += mix(text_hash(graph_text(g, kw->text)), hash_value(g, kw[1]));
+	}
+	return mix(h, kwargs);
+}
+
+static uint64_t hash_module(const struct graph *g, uint32_t module)
+{
+	const struct gmodule *m = &g->module[module];
+	uint64_t h = mix(m->n, m->n_attr), attrs = 0;
+	for (uint32_t i = m->first; i < m->first + m->n; i++)
+		h = mix(h, hash_node(g, i));
+	for (uint32_t i = m->first_attr; i < m->first_attr + m->n_attr; i++) {
+		/* Of several of a name the one that counts stands for all. */
+		const struct gattr *a = graph_attr(g, module, graph_text(g, g->attr[i].name));
+		uint64_t expr = a->expr == GRAPH_NONE ? 0 : text_hash(graph_text(g, a->expr));
+		attrs += mix(text_hash(graph_text(g, a->name)), mix(a->kind, expr));
+	}
+	return mix(h, attrs);
+}
+
+uint64_t graph_hash(const struct graph *g)
+{
+	uint64_t sum = g->n_modules, *path = xcalloc(g->n_modules + 1, sizeof(*path));
+	for (uint32_t i = 0; i < g->n_modules; i++) {
+		if (i)
+			path[i] = mix(path[g->module[i].parent], text_hash(graph_text(g, g->module[i].name)));
+		sum += mix(path[i], hash_module(g, i));
+	}
+	free(path);
+	return sum;
+}

@@ -1,0 +1,107 @@
+# tests.mk - how the tests are built; the Makefile includes it.
+
+unit_src := $(wildcard tests/unit/test_*.c)
+units    := $(unit_src:tests/unit/%.c=$(O)/tests/%)
+fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
+fuzzers  := $(fuzz_src:tests/fuzz/%.c=$(O)/fuzz/%)
+
+# Tests may include and link everything.
+rooms    := $(addprefix -Icmd/,$(sort $(foreach r,$(room_obj:$(O)/cmd/%=%),$(firstword $(subst /, ,$(r))))))
+$(O)/tests/% $(O)/tests-lib/% $(O)/fuzz/%: private all_cflags += $(cli) $(rooms)
+
+# A CUDA driver without a GPU, and a model of CUDA code (tests/lib/fakecuda.h).
+cuda_at   := $(O)/tests-lib/cuda
+cuda_text := $(wildcard tests/lib/cudamodel/*.wrapper.cpp)
+cuda_libs := $(cuda_at)/libcuda.so.1 $(cuda_at)/libcudart.so.12 $(cuda_at)/libtorch_cuda.so
+cuda_so   := $(cuda_text:tests/lib/cudamodel/%.cpp=$(cuda_at)/model/%.so)
+beside    := $(addprefix $(cuda_at)/model/,$(shell sed -n 's:.*loadKernel.".*/\([^/"]*\.cubin\)".*:\1:p' $(cuda_text)))
+beside    += $(cuda_text:tests/lib/cudamodel/%=$(cuda_at)/model/%) $(cuda_text:tests/lib/cudamodel/%.cpp=$(cuda_at)/model/%_metadata.json)
+cuda      := $(cuda_libs) $(cuda_at)/libtorch.so $(cuda_so) $(beside) $(cuda_at)/cudamodel.pt2 $(O)/tests-lib/cudahost $(O)/tests-lib/cudarun
+
+guests   += $(O)/tests-lib/faketorch.so $(O)/tests-lib/livehost $(O)/tests-lib/predicate $(O)/tests-lib/without $(cuda) \
+	    $(addprefix $(O)/tests-lib/,fakemodel.so quietmodel.so latemodel.so hostilemodel.so customop.so)
+ifeq ($(SAN),)
+$(O)/tests-lib/livehost: tests/lib/livehost.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -MF $@.d $< -o $@ -ldl -lm
+
+$(O)/tests-lib/without: tests/lib/without.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -MF $@.d $< -lseccomp -o $@
+
+$(O)/tests-lib/predicate: tests/lib/predicate.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -MF $@.d $< -o $@
+
+$(cuda_at)/libcuda.so.1: $(wildcard tests/lib/fakecuda/*.c tests/lib/ptx/*.c) tests/lib/cudamodel/kernels.c
+$(cuda_at)/libcudart.so.12: tests/lib/fakecudart.c $(cuda_at)/libcuda.so.1
+$(cuda_at)/libcudart.so.12: private san += -Wl,--version-script=tests/lib/fakecudart.map
+$(cuda_at)/libtorch_cuda.so: tests/lib/faketorchcuda.c $(O)/tests-lib/faketorch.so $(cuda_at)/libcudart.so.12 $(cuda_at)/libcuda.so.1
+$(cuda_libs): tests/lib/fakecuda.h tests/lib/fakecuda/driver.h tests/lib/ptx.h tests/lib/ptx/in.h tests/lib/ptx/text.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(all_cflags)) -fPIC -shared -Wl,-soname,$(@F) $(filter %.c %.so %.so.1 %.so.12,$^) -o $@ -ldl -lm
+
+# Models of torch's default wheel need one of this name, too (tests/data/aoti/cuda/v215).
+$(cuda_at)/libtorch.so:
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared -Wl,-soname,$(@F) -x c /dev/null -o $@
+
+$(O)/tests-lib/livehost $(O)/tests-lib/without $(O)/tests-lib/predicate $(cuda_libs) $(cuda_so): $(O)/flags
+$(cuda_so): $(cuda_at)/model/%.so: tests/lib/cudamodel/%.cpp tests/lib/cudamodel/constants.s $(wildcard tests/lib/cudamodel/*.h) $(cuda_libs)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++20 -g -O1 -fPIC -Wall $(WERROR) -Wno-pessimizing-move -Itests/lib/cudamodel -shared $(filter %.cpp %.s,$^) \
+		$(O)/tests-lib/faketorch.so $(cuda_libs) -o $@
+
+$(cuda_at)/cudamodel.pt2: $(cuda_so) tests/lib/cudamodel/pack.py
+	$(Q)python3 tests/lib/cudamodel/pack.py $(cuda_text) $< $(<D) $@
+$(beside): $(cuda_at)/cudamodel.pt2 ;
+
+# By RPATH (not RUNPATH) it finds the fake libraries also for what it loads.
+$(O)/tests-lib/cudahost $(O)/tests-lib/cudarun: $(O)/tests-lib/%: tests/lib/%.c $(cuda_at)/libcudart.so.12
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -MF $@.d $< $(cuda_at)/libcudart.so.12 -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/cuda' \
+		-Wl,-rpath-link,$(cuda_at) -o $@ -ldl -lm
+endif
+
+# What makes calls fail (tests/cli/inject.t); a sanitizer has a preload of its own.
+inject   := $(if $(SAN),,$(O)/tests-lib/inject.so)
+$(O)/tests-lib/faketorch.so: private all_cflags += -Wl,-soname,libtorch_cpu.so
+models   := $(addprefix $(O)/tests-lib/,fakemodel.so quietmodel.so latemodel.so hostilemodel.so customop.so)
+$(models): $(O)/tests-lib/faketorch.so
+$(models): private all_cflags += -Wl,--no-as-needed $(O)/tests-lib/faketorch.so
+$(O)/tests-lib/latemodel.so: private all_cflags += -nostartfiles
+$(O)/tests-lib/%.so: tests/lib/%.c $(O)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -MF $@.d -fPIC -shared $< -o $@ -lm
+
+# libFuzzer where the compiler is clang; else the same entries with a main that runs files.
+ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null | head -1)),)
+fuzz_flags := -fsanitize=fuzzer
+ifneq ($(filter fuzz,$(MAKECMDGOALS)),)
+all_cflags += -fsanitize=fuzzer-no-link # so that it sees into the library
+endif
+else
+fuzz_main  := tests/fuzz/main.c
+endif
+$(O)/fuzz/%: tests/fuzz/%.c $(fuzz_main) $(O)/libpt2rooms.a $(libs) $(O)/flags
+	@mkdir -p $(@D)
+	@$(if $(Q),echo "  LD      $@")
+	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $(fuzz_flags) $< $(fuzz_main) $(filter %.o,$^) $(O)/libpt2rooms.a $(libs) -o $@ $(pkg_libs) -lm
+
+$(O)/tests/%: tests/unit/%.c $(O)/libpt2rooms.a $(libs) $(O)/flags
+	@mkdir -p $(@D)
+	@$(if $(Q),echo "  LD      $@")
+	$(Q)$(CC) $(all_cflags) -MF $@.d -Wno-missing-prototypes $< $(filter %.o,$^) $(O)/libpt2rooms.a $(libs) -o $@ $(pkg_libs) $(shell pkg-config --libs cmocka jansson) -lm
+
+$(O)/tests/test_pickle_uchar: private all_cflags += -funsigned-char
+$(O)/tests/test_emit: $(patsubst %,$(O)/cmd/fxexplain/%.o,baseline emit github html json limits load markdown redact report reportfacts reportrepro sarif)
+
+# The interpreter of the fake driver (tests/lib/ptx.h).
+ptx_obj := $(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/ptx/*.c))
+$(O)/tests/lib/%.o: tests/lib/%.c $(O)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -c $< -o $@
+$(O)/tests/test_ptx $(O)/fuzz/fuzz_ptx: $(ptx_obj)
+$(O)/tests/test_ptx: | $(probe)
+
+$(O)/tests/test_fakecuda $(O)/tests/test_live $(O)/tests/test_crash $(filter $(O)/tests/test_shim%,$(units)): | $(guests)
