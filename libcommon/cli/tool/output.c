@@ -7,6 +7,7 @@
 #include <ftw.h>
 #include <limits.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -278,10 +279,13 @@ void output_abort_all(void)
 	pthread_mutex_unlock(&lock);
 }
 
+static sem_t waiting;
+
 static void *wait_for_signal(void *arg)
 {
 	sigset_t *set = arg;
 	int sig;
+	sem_post(&waiting);
 	if (sigwait(set, &sig))
 		return NULL;
 	/* The lock is kept: a thread that fails because its files are gone waits for the end, in silence. */
@@ -319,8 +323,13 @@ void output_watch_signals(void)
 		if (sigaction(sigs[i], NULL, &sa) == 0 && sa.sa_handler != SIG_IGN) /* nohup stays nohup */
 			sigaddset(&set, sigs[i]);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	if (pthread_create(&t, NULL, wait_for_signal, &set))
+	sem_init(&waiting, 0, 0);
+	if (pthread_create(&t, NULL, wait_for_signal, &set)) {
 		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-	else
-		pthread_detach(t);
+		return;
+	}
+	pthread_detach(t);
+	/* A fork while the thread starts would copy the locks that it holds, a sanitizer's among them, and wait for them for ever. */
+	while (sem_wait(&waiting) < 0)
+		;
 }
