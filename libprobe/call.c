@@ -28,9 +28,9 @@ static bool view_input(const struct model *m, void *tensor, bool address, struct
 	int32_t layout = 0;
 	void *data = NULL;
 	/* A tensor that is not strided has no strides, and asking libtorch for them makes it complain aloud. */
-	if (!tensor || (t->get_layout && (t->get_layout(tensor, &layout) || layout)) ||
-	    t->get_dtype(tensor, &v->dtype) || t->get_device_type(tensor, &v->device) ||
-	    t->get_dim(tensor, &v->n_dim) || t->get_sizes(tensor, &size) || t->get_strides(tensor, &stride))
+	if (!tensor || (t->get_layout && (t->get_layout(tensor, &layout) || layout)) || t->get_dtype(tensor, &v->dtype) ||
+	    t->get_device_type(tensor, &v->device) || t->get_dim(tensor, &v->n_dim) || t->get_sizes(tensor, &size) ||
+	    t->get_strides(tensor, &stride))
 		return false;
 	/* Not asked for without need: it makes copy-on-write tensors copy. */
 	if (address && t->get_data_ptr(tensor, &data))
@@ -49,8 +49,7 @@ static bool view_inputs(const struct model *m, void **inputs, size_t n, bool add
 	return true;
 }
 
-static struct tensor_meta *metas_of(const struct model *m, void **inputs, const struct input_view *v, size_t n,
-				    bool address)
+static struct tensor_meta *metas_of(const struct model *m, void **inputs, const struct input_view *v, size_t n, bool address)
 {
 	struct tensor_meta *meta = calloc(n ? n : 1, sizeof(*meta));
 	for (size_t i = 0; meta && i < n; i++) {
@@ -59,8 +58,7 @@ static struct tensor_meta *metas_of(const struct model *m, void **inputs, const 
 			free(meta);
 			return NULL;
 		}
-		if (m->torch.get_device_index && v[i].device != DEVICE_CPU &&
-		    m->torch.get_device_index(inputs[i], &index))
+		if (m->torch.get_device_index && v[i].device != DEVICE_CPU && m->torch.get_device_index(inputs[i], &index))
 			index = -1;
 		meta[i].dtype = v[i].dtype;
 		meta[i].device = v[i].device;
@@ -136,8 +134,7 @@ static void out_finding(struct json_out *o, const struct contract *c, const stru
 	json_close(o);
 }
 
-static void tell(struct model *m, enum entry entry, const struct check *k, const struct tensor_meta *meta, size_t n,
-		 uint32_t repeat)
+static void tell(struct model *m, enum entry entry, const struct check *k, const struct tensor_meta *meta, size_t n, uint32_t repeat)
 {
 	struct buf b = {0}, spec = {0};
 	struct json_out o;
@@ -178,13 +175,11 @@ static void refuse(struct model *m, const struct check *k, void **inputs, size_t
 	char where[256] = "";
 	if (f->input != CONTRACT_NONE) {
 		struct slice name = m->contract.input[f->input].name;
-		snprintf(where, sizeof(where), "input %u (%.*s): ", f->input, (int)(name.n < 200 ? name.n : 200),
-			 name.p);
+		snprintf(where, sizeof(where), "input %u (%.*s): ", f->input, (int)(name.n < 200 ? name.n : 200), name.p);
 	}
-	model_refuse(m, "%.*s%sthe inputs do not fit: %sexpected %.*s, given %.*s",
-		 (int)(f->aoti.n < 400 ? f->aoti.n : 400), f->aoti.p ? f->aoti.p : "", f->aoti.n ? "\n" : "", where,
-		 (int)(f->expected.n < 100 ? f->expected.n : 100), f->expected.p ? f->expected.p : "",
-		 (int)(f->given.n < 100 ? f->given.n : 100), f->given.p ? f->given.p : "");
+	model_refuse(m, "%.*s%sthe inputs do not fit: %sexpected %.*s, given %.*s", (int)(f->aoti.n < 400 ? f->aoti.n : 400),
+		     f->aoti.p ? f->aoti.p : "", f->aoti.n ? "\n" : "", where, (int)(f->expected.n < 100 ? f->expected.n : 100),
+		     f->expected.p ? f->expected.p : "", (int)(f->given.n < 100 ? f->given.n : 100), f->given.p ? f->given.p : "");
 	atomic_fetch_add_explicit(&m->count->failed, 1, memory_order_relaxed);
 	/* The handles are the callee's ("handles are stolen", torch/csrc/inductor/aoti_runtime/interface.h). */
 	for (size_t i = 0; i < n; i++) {

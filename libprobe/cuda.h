@@ -66,9 +66,9 @@ struct tensor_stats;
 /* ---- cuda.c: the driver, modules, functions ---- */
 
 #define CUDA_SUCCESS 0
-#define CUDA_CAPTURE_RELAXED 2 /* CU_STREAM_CAPTURE_MODE_RELAXED */
+#define CUDA_CAPTURE_RELAXED 2      /* CU_STREAM_CAPTURE_MODE_RELAXED */
 #define CUDA_PER_THREAD ((void *)2) /* CU_STREAM_PER_THREAD */
-#define CUDA_PARAMS 128 /* of a kernel; more are not looked at */
+#define CUDA_PARAMS 128             /* of a kernel; more are not looked at */
 
 /* cuda.h of the CUDA toolkit: the ABI of the driver, which does not change. */
 struct cuda_driver {
@@ -88,14 +88,14 @@ struct cuda_driver {
 	/* our own kernels (cuda_reduce.c) */
 	int (*load_text)(void **module, const void *text);
 	int (*get_function)(void **function, void *module, const char *name);
-	int (*launch)(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
-		      void **params, void **extra);
+	int (*launch)(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+		      void *stream, void **params, void **extra);
 	int (*mem_alloc)(uint64_t *address, size_t n);
 	int (*ctx_get_current)(void **context);
-	int (*param_info)(void *function, size_t i, size_t *offset, size_t *size);        /* CUDA 12.4 */
-	int (*kernel_param_info)(void *kernel, size_t i, size_t *offset, size_t *size);   /* 12.4 */
-	int (*func_get_name)(const char **name, void *function);                          /* 12.3 */
-	int (*kernel_get_name)(const char **name, void *kernel);                          /* 12.3 */
+	int (*param_info)(void *function, size_t i, size_t *offset, size_t *size);      /* CUDA 12.4 */
+	int (*kernel_param_info)(void *kernel, size_t i, size_t *offset, size_t *size); /* 12.4 */
+	int (*func_get_name)(const char **name, void *function);                        /* 12.3 */
+	int (*kernel_get_name)(const char **name, void *kernel);                        /* 12.3 */
 	int (*ctx_get_device)(int *device);
 	int (*ctx_synchronize)(void);
 	int (*stream_synchronize)(void *stream);
@@ -113,10 +113,10 @@ struct cuda_driver {
 extern struct cuda_driver cuda;
 
 struct cuda_function {
-	void *handle;     /* a CUfunction, a CUkernel, or the address of the host's function (cuda_runtime.c) */
+	void *handle; /* a CUfunction, a CUkernel, or the address of the host's function (cuda_runtime.c) */
 	char *name;
-	uint32_t name_id; /* of the log */
-	bool passes;      /* the filters, by its name */
+	uint32_t name_id;      /* of the log */
+	bool passes;           /* the filters, by its name */
 	_Atomic uint32_t site; /* OPS_SITES: not launched yet */
 	_Atomic bool gone;     /* its library was unloaded */
 	uint32_t n_params;     /* UINT32_MAX: not known */
@@ -184,9 +184,9 @@ struct cuda_form {
 const struct cuda_form *cuda_form_of(const char *name);
 
 struct cuda_launch {
-	bool gpu;      /* the call is made on a GPU's stream */
-	bool kernel;   /* a launch: what follows is known */
-	bool captured; /* into a graph */
+	bool gpu;        /* the call is made on a GPU's stream */
+	bool kernel;     /* a launch: what follows is known */
+	bool captured;   /* into a graph */
 	uint32_t graph;  /* which (cuda_graph.c); 0: not known */
 	uint32_t inside; /* launches that a function of the model has made itself: what follows is the last one's, but for params */
 	uint32_t grid[3], block[3], shared;
@@ -214,8 +214,8 @@ void cuda_tell_launch(struct ops_thread *t, const struct ops_run *run, struct op
 
 /* ---- cuda_read.c ---- */
 
-#define CUDA_STAGE (16u << 20)  /* bytes that are copied at a time */
-#define CUDA_WHOLE (1u << 30)   /* a tensor that is not dense is copied whole, up to this */
+#define CUDA_STAGE (16u << 20) /* bytes that are copied at a time */
+#define CUDA_WHOLE (1u << 30)  /* a tensor that is not dense is copied whole, up to this */
 
 /* From now on this thread reads device memory on this stream, if it may. */
 void cuda_look_on(struct ops_thread *t, const struct model *m, void *stream);

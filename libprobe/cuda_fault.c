@@ -75,8 +75,8 @@ static void out_call(struct json_out *o, const struct ops_thread *t, const struc
 /* ---- what a tensor takes up ---- */
 
 struct extent {
-	uint64_t bytes;        /* that its sizes and strides reach over */
-	uint64_t storage;      /* bytes of its storage, from its first element on; UINT64_MAX: not known */
+	uint64_t bytes;   /* that its sizes and strides reach over */
+	uint64_t storage; /* bytes of its storage, from its first element on; UINT64_MAX: not known */
 };
 
 static bool extent_of(const struct model *m, const struct ops_view *v, struct extent *e)

@@ -35,7 +35,7 @@ static struct handle {
 static size_t n_handles, cap_handles;
 static uint64_t loaded; /* objects, when slots were changed last */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, changing = PTHREAD_MUTEX_INITIALIZER, holding = PTHREAD_MUTEX_INITIALIZER;
-static uint32_t n_capturing; /* streams, of those that were seen to begin */
+static uint32_t n_capturing;      /* streams, of those that were seen to begin */
 static _Thread_local bool within; /* one of these functions: the runtime's own calls of the driver are not counted again */
 
 void cuda_graph_after_fork(void)
@@ -175,23 +175,40 @@ uint32_t cuda_graph_take(uint32_t model, uint32_t name, void *stream)
 
 /* All of them take up to five numbers and addresses, which are handed on as they come. */
 #define FUNCTIONS(X) \
-	X(cuStreamBeginCapture, begin_capture, 0) X(cuStreamBeginCapture_ptsz, begin_capture, 1) \
-	X(cuStreamBeginCapture_v2, begin_capture, 0) X(cuStreamBeginCapture_v2_ptsz, begin_capture, 1) \
-	X(cudaStreamBeginCapture, begin_capture, 0) X(cudaStreamBeginCapture_ptsz, begin_capture, 1) \
-	X(cuStreamEndCapture, end_capture, 0) X(cuStreamEndCapture_ptsz, end_capture, 1) \
-	X(cudaStreamEndCapture, end_capture, 0) X(cudaStreamEndCapture_ptsz, end_capture, 1) \
-	X(cuGraphInstantiate, instantiate, 0) X(cuGraphInstantiate_v2, instantiate, 0) \
-	X(cuGraphInstantiateWithFlags, instantiate, 0) X(cudaGraphInstantiate, instantiate, 0) \
-	X(cuGraphInstantiateWithParams, instantiate, 0) X(cuGraphInstantiateWithParams_ptsz, instantiate, 1) \
-	X(cudaGraphInstantiateWithFlags, instantiate, 0) X(cudaGraphInstantiateWithParams, instantiate, 0) \
+	X(cuStreamBeginCapture, begin_capture, 0) \
+	X(cuStreamBeginCapture_ptsz, begin_capture, 1) \
+	X(cuStreamBeginCapture_v2, begin_capture, 0) \
+	X(cuStreamBeginCapture_v2_ptsz, begin_capture, 1) \
+	X(cudaStreamBeginCapture, begin_capture, 0) \
+	X(cudaStreamBeginCapture_ptsz, begin_capture, 1) \
+	X(cuStreamEndCapture, end_capture, 0) \
+	X(cuStreamEndCapture_ptsz, end_capture, 1) \
+	X(cudaStreamEndCapture, end_capture, 0) \
+	X(cudaStreamEndCapture_ptsz, end_capture, 1) \
+	X(cuGraphInstantiate, instantiate, 0) \
+	X(cuGraphInstantiate_v2, instantiate, 0) \
+	X(cuGraphInstantiateWithFlags, instantiate, 0) \
+	X(cudaGraphInstantiate, instantiate, 0) \
+	X(cuGraphInstantiateWithParams, instantiate, 0) \
+	X(cuGraphInstantiateWithParams_ptsz, instantiate, 1) \
+	X(cudaGraphInstantiateWithFlags, instantiate, 0) \
+	X(cudaGraphInstantiateWithParams, instantiate, 0) \
 	X(cudaGraphInstantiateWithParams_ptsz, instantiate, 1) \
-	X(cuGraphClone, instantiate, 0) X(cudaGraphClone, instantiate, 0) \
-	X(cuGraphExecUpdate, update, 0) X(cuGraphExecUpdate_v2, update, 0) X(cudaGraphExecUpdate, update, 0) \
-	X(cuGraphAddChildGraphNode, add_child, 0) X(cudaGraphAddChildGraphNode, add_child, 0) \
-	X(cuGraphDestroy, destroy, 0) X(cudaGraphDestroy, destroy, 0) \
-	X(cuGraphExecDestroy, destroy, 0) X(cudaGraphExecDestroy, destroy, 0) \
-	X(cuGraphLaunch, launch, 0) X(cuGraphLaunch_ptsz, launch, 1) \
-	X(cudaGraphLaunch, launch, 0) X(cudaGraphLaunch_ptsz, launch, 1)
+	X(cuGraphClone, instantiate, 0) \
+	X(cudaGraphClone, instantiate, 0) \
+	X(cuGraphExecUpdate, update, 0) \
+	X(cuGraphExecUpdate_v2, update, 0) \
+	X(cudaGraphExecUpdate, update, 0) \
+	X(cuGraphAddChildGraphNode, add_child, 0) \
+	X(cudaGraphAddChildGraphNode, add_child, 0) \
+	X(cuGraphDestroy, destroy, 0) \
+	X(cudaGraphDestroy, destroy, 0) \
+	X(cuGraphExecDestroy, destroy, 0) \
+	X(cudaGraphExecDestroy, destroy, 0) \
+	X(cuGraphLaunch, launch, 0) \
+	X(cuGraphLaunch_ptsz, launch, 1) \
+	X(cudaGraphLaunch, launch, 0) \
+	X(cudaGraphLaunch_ptsz, launch, 1)
 
 typedef uintptr_t word;
 typedef int real_fn(word, word, word, word, word);
@@ -437,7 +454,7 @@ enum function {
 #define ID(name, kind, per_thread) ID_##name,
 	FUNCTIONS(ID)
 #undef ID
-	N_FUNCTIONS
+	    N_FUNCTIONS
 };
 static _Atomic(real_fn *) real[N_FUNCTIONS];
 
@@ -472,10 +489,7 @@ struct search {
 	bool several[N_FUNCTIONS], left_alone;
 };
 
-static bool provides(const struct object *o)
-{
-	return object_export(o, "cuGraphLaunch") || object_export(o, "cudaGraphLaunch");
-}
+static bool provides(const struct object *o) { return object_export(o, "cuGraphLaunch") || object_export(o, "cudaGraphLaunch"); }
 
 static void look_for(void *user, const struct object *o)
 {

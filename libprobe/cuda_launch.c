@@ -55,7 +55,7 @@ static const struct ops_site *site_of(const struct ops_run *run, const struct op
 const struct cuda_form *cuda_form_of(const char *name)
 {
 #define BOTH(name, how, words, symbol, kernel) \
-	{name, how, words, symbol, kernel, false}, {name "_ptsz", how, words, symbol, kernel, true}
+	{name, how, words, symbol, kernel, false}, { name "_ptsz", how, words, symbol, kernel, true }
 	static const struct cuda_form form[] = {
 	    BOTH("cuLaunchKernel", CUDA_ARGS, 5, false, false),
 	    BOTH("cuLaunchCooperativeKernel", CUDA_ARGS, 4, false, false),
@@ -126,7 +126,9 @@ static void read_launch(const struct ops_site *s, const struct ops_regs *r, cons
 {
 	const struct cuda_form *form = s->form;
 	*l = (struct cuda_launch){.gpu = true, .kernel = true};
-	void *function = form->how == CUDA_CONFIG ? by_config(r, l) : form->how == CUDART_ARGS ? by_dim3s(r, stack, l) : by_args(r, stack, l);
+	void *function = form->how == CUDA_CONFIG   ? by_config(r, l)
+			 : form->how == CUDART_ARGS ? by_dim3s(r, stack, l)
+						    : by_args(r, stack, l);
 	if (!l->stream && form->per_thread)
 		l->stream = CUDA_PER_THREAD;
 	l->function = form->symbol ? cuda_function_by_symbol(s->target, function) : cuda_function_ask(function, form->kernel);

@@ -12,8 +12,8 @@ typedef int32_t (*last_error_fn)(const char **text);
 /* A place on the stack that is the same before and after the call. */
 #define HERE ((uintptr_t)__builtin_frame_address(0))
 
-static inline __attribute__((always_inline)) int32_t run(struct model *m, enum entry e, void *container, void **in,
-							  size_t n_in, void **out, size_t n_out, void *stream, void *proxy)
+static inline __attribute__((always_inline)) int32_t run(struct model *m, enum entry e, void *container, void **in, size_t n_in, void **out,
+							 size_t n_out, void *stream, void *proxy)
 {
 	uint64_t number;
 	if (UNLIKELY(!model_admit(m, e, in, n_in, &number)))
@@ -58,21 +58,20 @@ static inline int32_t get_data_ptr(struct model *m, void *tensor, void **data)
 	return r;
 }
 
-static inline int32_t from_blob(struct model *m, void *data, int64_t n_dim, const int64_t *size, const int64_t *stride,
-				int64_t offset, int32_t dtype, int32_t device, int32_t index, void **out)
+static inline int32_t from_blob(struct model *m, void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
+				int32_t dtype, int32_t device, int32_t index, void **out)
 {
 	ops_learn_constant(m->ops, data, n_dim, size, stride, offset, dtype, device, index);
 	return m->ops->from_blob(data, n_dim, size, stride, offset, dtype, device, index, out);
 }
 
-static inline int32_t from_blob_v2(struct model *m, void *data, int64_t n_dim, const int64_t *size, const int64_t *stride,
-				   int64_t offset, int32_t dtype, int32_t device, int32_t index, void **out, int32_t layout,
-				   const uint8_t *opaque, int64_t opaque_bytes)
+static inline int32_t from_blob_v2(struct model *m, void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
+				   int32_t dtype, int32_t device, int32_t index, void **out, int32_t layout, const uint8_t *opaque,
+				   int64_t opaque_bytes)
 {
 	if (!layout)
 		ops_learn_constant(m->ops, data, n_dim, size, stride, offset, dtype, device, index);
-	return m->ops->from_blob_v2(data, n_dim, size, stride, offset, dtype, device, index, out, layout, opaque,
-				    opaque_bytes);
+	return m->ops->from_blob_v2(data, n_dim, size, stride, offset, dtype, device, index, out, layout, opaque, opaque_bytes);
 }
 
 /* 00 to ff */
@@ -85,27 +84,27 @@ static inline int32_t from_blob_v2(struct model *m, void *data, int64_t n_dim, c
 	ROW(X, 8) ROW(X, 9) ROW(X, a) ROW(X, b) ROW(X, c) ROW(X, d) ROW(X, e) ROW(X, f)
 /* clang-format on */
 
-#define FUNCTIONS(i)                                                                                                   \
-	static int32_t run_##i(void *c, void **in, size_t n_in, void **out, size_t n_out, void *s, void *p)            \
-	{                                                                                                              \
-		return run(&models[0x##i], ENTRY_RUN, c, in, n_in, out, n_out, s, p);                                  \
-	}                                                                                                              \
-	static int32_t run_single_##i(void *c, void **in, size_t n_in, void **out, size_t n_out, void *s, void *p)     \
-	{                                                                                                              \
-		return run(&models[0x##i], ENTRY_RUN_SINGLE, c, in, n_in, out, n_out, s, p);                           \
-	}                                                                                                              \
+#define FUNCTIONS(i) \
+	static int32_t run_##i(void *c, void **in, size_t n_in, void **out, size_t n_out, void *s, void *p) \
+	{ \
+		return run(&models[0x##i], ENTRY_RUN, c, in, n_in, out, n_out, s, p); \
+	} \
+	static int32_t run_single_##i(void *c, void **in, size_t n_in, void **out, size_t n_out, void *s, void *p) \
+	{ \
+		return run(&models[0x##i], ENTRY_RUN_SINGLE, c, in, n_in, out, n_out, s, p); \
+	} \
 	static int32_t model_run_##i(void *m, void **in, void **out) { return model_run(&models[0x##i], m, in, out); } \
-	static int32_t last_error_##i(const char **text) { return last_error(&models[0x##i], text); }                  \
-	static int32_t data_ptr_##i(void *t, void **d) { return get_data_ptr(&models[0x##i], t, d); }                  \
-	static int32_t blob_##i(void *p, int64_t n, const int64_t *s, const int64_t *t, int64_t o, int32_t type,       \
-				int32_t d, int32_t k, void **r)                                                        \
-	{                                                                                                              \
-		return from_blob(&models[0x##i], p, n, s, t, o, type, d, k, r);                                        \
-	}                                                                                                              \
-	static int32_t blob_v2_##i(void *p, int64_t n, const int64_t *s, const int64_t *t, int64_t o, int32_t type,    \
-				   int32_t d, int32_t k, void **r, int32_t l, const uint8_t *q, int64_t b)             \
-	{                                                                                                              \
-		return from_blob_v2(&models[0x##i], p, n, s, t, o, type, d, k, r, l, q, b);                            \
+	static int32_t last_error_##i(const char **text) { return last_error(&models[0x##i], text); } \
+	static int32_t data_ptr_##i(void *t, void **d) { return get_data_ptr(&models[0x##i], t, d); } \
+	static int32_t blob_##i(void *p, int64_t n, const int64_t *s, const int64_t *t, int64_t o, int32_t type, int32_t d, int32_t k, \
+				void **r) \
+	{ \
+		return from_blob(&models[0x##i], p, n, s, t, o, type, d, k, r); \
+	} \
+	static int32_t blob_v2_##i(void *p, int64_t n, const int64_t *s, const int64_t *t, int64_t o, int32_t type, int32_t d, int32_t k, \
+				   void **r, int32_t l, const uint8_t *q, int64_t b) \
+	{ \
+		return from_blob_v2(&models[0x##i], p, n, s, t, o, type, d, k, r, l, q, b); \
 	}
 EACH(FUNCTIONS)
 

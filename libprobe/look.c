@@ -41,10 +41,7 @@ bool ops_view_at(const struct model *m, void *handle, const void *data, struct o
 	return v->n_dim >= 0 && v->n_dim <= TENSOR_MAX_DIMS && (v->n_dim == 0 || (size && stride));
 }
 
-static bool ops_readable(const struct ops_view *v)
-{
-	return v->device == DEVICE_CPU || (v->device == DEVICE_CUDA && cuda_readable());
-}
+static bool ops_readable(const struct ops_view *v) { return v->device == DEVICE_CPU || (v->device == DEVICE_CUDA && cuda_readable()); }
 
 bool ops_meta_of(const struct ops_view *v, struct tensor_meta *m, int64_t *bytes)
 {

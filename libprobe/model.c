@@ -61,8 +61,7 @@ static void forget_unloaded(void)
 	for (size_t i = 0; i < PROBE_MODELS; i++) {
 		struct model *m = &models[i];
 		struct object now;
-		if (!m->used || (object_at((const void *)m->object.start, &now) && now.base == m->object.base &&
-				 redirected(&now, i)))
+		if (!m->used || (object_at((const void *)m->object.start, &now) && now.base == m->object.base && redirected(&now, i)))
 			continue;
 		m->used = false;
 		ops_forget(m);
@@ -180,8 +179,7 @@ static uint32_t incomplete(const struct contract *c)
 	for (uint32_t i = 0; i < c->n_inputs; i++) {
 		bool whole = c->input[i].rank_known && c->input[i].dtype != DTYPE_NONE;
 		for (int d = 0; d < c->input[i].n_dim; d++)
-			whole &=
-			    contract_known(c, c->input[i].dim[d].size) && contract_known(c, c->input[i].dim[d].stride);
+			whole &= contract_known(c, c->input[i].dim[d].size) && contract_known(c, c->input[i].dim[d].stride);
 		n += !whole;
 	}
 	return n;

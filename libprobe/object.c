@@ -7,10 +7,7 @@
 #include <unistd.h>
 
 /* Addresses in the dynamic section: ld.so has made them absolute, except where the section is read-only. */
-static uintptr_t dynamic_address(const struct object *o, ElfW(Addr) p)
-{
-	return p >= o->start && p < o->end ? p : o->base + p;
-}
+static uintptr_t dynamic_address(const struct object *o, ElfW(Addr) p) { return p >= o->start && p < o->end ? p : o->base + p; }
 
 static bool read_dynamic(struct object *o)
 {
@@ -135,10 +132,7 @@ static ElfW(Sym) * find_sysv(const struct object *o, const char *name)
 	return NULL;
 }
 
-ElfW(Sym) * object_export(const struct object *o, const char *name)
-{
-	return o->gnu_hash ? find_gnu(o, name) : find_sysv(o, name);
-}
+ElfW(Sym) * object_export(const struct object *o, const char *name) { return o->gnu_hash ? find_gnu(o, name) : find_sysv(o, name); }
 
 /* What the loader has made of the page: the segment's flags, less what RELRO took away. -1 when it is not known. */
 struct page_search {
@@ -196,10 +190,7 @@ int object_write(uintptr_t *at, uintptr_t value)
 	return 0;
 }
 
-int object_redirect(const struct object *o, ElfW(Sym) * s, const void *to)
-{
-	return object_write(&s->st_value, (uintptr_t)to - o->base);
-}
+int object_redirect(const struct object *o, ElfW(Sym) * s, const void *to) { return object_write(&s->st_value, (uintptr_t)to - o->base); }
 
 struct relocations {
 	uintptr_t rela, plt;
@@ -234,8 +225,7 @@ static bool holds_address(const ElfW(Rela) * r)
 }
 #endif
 
-void object_slots(const struct object *o, void (*slot)(void *user, uintptr_t *at, const ElfW(Sym) * s, const char *name),
-		  void *user)
+void object_slots(const struct object *o, void (*slot)(void *user, uintptr_t *at, const ElfW(Sym) * s, const char *name), void *user)
 {
 	struct relocations t = read_relocations(o);
 	for (int which = 0; which < 2; which++) {

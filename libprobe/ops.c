@@ -204,7 +204,9 @@ static struct ops_open *on_device(struct ops_thread *t, struct ops_run *run, con
 			return NULL;
 		s = cuda_launch(run, s, r, stack, &l);
 		break;
-	case SITE_KERNEL: if (strncmp(s->name, "cpp_", 4) == 0) return begin(t, run, s, r, stack, NULL); /* fall through */
+	case SITE_KERNEL:
+		if (strncmp(s->name, "cpp_", 4) == 0)
+			return begin(t, run, s, r, stack, NULL); /* fall through */
 	default: cuda_op(s->model, &l);
 	}
 	return begin(t, run, s, r, stack, &l);

@@ -39,7 +39,7 @@ struct ops_regs {
 	uint64_t ints[6]; /* rdi rsi rdx rcx r8 r9 */
 	uint64_t rax;
 	union {
-		uint64_t site;          /* before */
+		uint64_t site;         /* before */
 		struct ops_open *open; /* set by probe_before: what probe_after finishes; NULL: nothing */
 	};
 	uint64_t xmm[16];
@@ -55,9 +55,9 @@ void *ops_stub(uint32_t site);
 enum site_kind {
 	SITE_KERNEL,
 	SITE_OP,
-	SITE_PROXY, /* aoti_torch_proxy_executor_call_function */
-	SITE_GATE,  /* not written down; returns a failure in a Run that has failed */
-	SITE_LAUNCH, /* cuLaunchKernel and the like: calls of SITE_LAUNCHED (cuda.h) */
+	SITE_PROXY,    /* aoti_torch_proxy_executor_call_function */
+	SITE_GATE,     /* not written down; returns a failure in a Run that has failed */
+	SITE_LAUNCH,   /* cuLaunchKernel and the like: calls of SITE_LAUNCHED (cuda.h) */
 	SITE_LAUNCHED, /* a kernel on a GPU; no slot leads to it */
 };
 
@@ -76,16 +76,15 @@ extern struct ops_site ops_site[OPS_SITES];
 
 #define OPS_FRESH 0x80 /* of an in_out_ptr: nothing has written it yet, its contents before mean nothing */
 
-typedef int32_t ops_from_blob_fn(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
-				 int32_t dtype, int32_t device, int32_t index, void **out);
-typedef int32_t ops_from_blob_v2_fn(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
-				    int32_t dtype, int32_t device, int32_t index, void **out, int32_t layout,
-				    const uint8_t *opaque, int64_t opaque_bytes);
+typedef int32_t ops_from_blob_fn(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset, int32_t dtype,
+				 int32_t device, int32_t index, void **out);
+typedef int32_t ops_from_blob_v2_fn(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset, int32_t dtype,
+				    int32_t device, int32_t index, void **out, int32_t layout, const uint8_t *opaque, int64_t opaque_bytes);
 
 /* A constant, by its address. Never changed but for what is in front; replaced by another. */
 struct ops_constant {
-	_Atomic bool told;    /* CALLS_INPUTS: once */
-	_Atomic int scanned;  /* 0; 1: somebody is at it; 2: stats are valid */
+	_Atomic bool told;   /* CALLS_INPUTS: once */
+	_Atomic int scanned; /* 0; 1: somebody is at it; 2: stats are valid */
 	struct tensor_stats stats;
 	struct ops_constant *next; /* of all, for the end */
 	uintptr_t address;
@@ -158,22 +157,22 @@ static inline uint64_t ops_now(void)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
-uint32_t ops_name(struct slice text);      /* of a kernel or buffer */
-uint32_t ops_name_once(const char *text);  /* of a file */
-const char *ops_text(uint32_t name);       /* of an id that one of these gave, not 0 */
-bool ops_filtered(struct slice name);      /* passes the filters; true without any */
+uint32_t ops_name(struct slice text);     /* of a kernel or buffer */
+uint32_t ops_name_once(const char *text); /* of a file */
+const char *ops_text(uint32_t name);      /* of an id that one of these gave, not 0 */
+bool ops_filtered(struct slice name);     /* passes the filters; true without any */
 
 /* ---- files.c ---- */
 
-int files_make(const char *path);         /* a new one, for writing; -1 and errno */
-void files_unmake(const char *path);      /* that one again */
-void files_keep(int keeper, const char *folder);        /* from now on by the keeper */
+int files_make(const char *path);                /* a new one, for writing; -1 and errno */
+void files_unmake(const char *path);             /* that one again */
+void files_keep(int keeper, const char *folder); /* from now on by the keeper */
 
 /* ---- thread.c ---- */
 
-#define OPS_NESTED 8     /* Runs inside of another */
-#define OPS_FETCHED 512  /* addresses asked for between two kernels */
-#define OPS_VALUES 512   /* tensors of a call; more are not looked at */
+#define OPS_NESTED 8    /* Runs inside of another */
+#define OPS_FETCHED 512 /* addresses asked for between two kernels */
+#define OPS_VALUES 512  /* tensors of a call; more are not looked at */
 #define OPS_SCRATCH (64u << 10)
 
 struct ops_view {
@@ -186,22 +185,22 @@ struct ops_view {
 
 struct ops_value {
 	struct ops_view view;
-	void **result;   /* where an op puts the handle; NULL: view.handle, or view.data of a constant */
+	void **result; /* where an op puts the handle; NULL: view.handle, or view.data of a constant */
 	struct ops_constant *constant;
-	uint8_t role;    /* enum call_role */
-	uint8_t arg;     /* which argument; beyond 255: 255 */
-	uint8_t param;   /* of a launch: which parameter; of a kernel: which argument */
-	bool seen;       /* view is filled in */
-	bool addressed;  /* the model itself asked for .view.data: a strided tensor on the CPU */
-	bool launched;   /* ... of a launch, or a function that launches: on whatever device */
-	bool buffer;     /* of the contract, which the model has made itself: a strided tensor */
-	bool passes;     /* the filters */
-	bool fresh;      /* OPS_FRESH */
-	bool told;       /* as it was before */
+	uint8_t role;   /* enum call_role */
+	uint8_t arg;    /* which argument; beyond 255: 255 */
+	uint8_t param;  /* of a launch: which parameter; of a kernel: which argument */
+	bool seen;      /* view is filled in */
+	bool addressed; /* the model itself asked for .view.data: a strided tensor on the CPU */
+	bool launched;  /* ... of a launch, or a function that launches: on whatever device */
+	bool buffer;    /* of the contract, which the model has made itself: a strided tensor */
+	bool passes;    /* the filters */
+	bool fresh;     /* OPS_FRESH */
+	bool told;      /* as it was before */
 	bool has_before, has_after;
-	uint32_t value;  /* of the contract, CONTRACT_NONE */
+	uint32_t value; /* of the contract, CONTRACT_NONE */
 	uint32_t name;
-	int64_t at;      /* the element that is told (call_record.v.at); 0: none */
+	int64_t at; /* the element that is told (call_record.v.at); 0: none */
 	struct tensor_stats before, after;
 };
 
@@ -225,7 +224,7 @@ struct ops_run {
 	uintptr_t sp;
 	uint64_t seq;
 	uint32_t run, calls, next; /* next: index into the contract's calls that is expected */
-	uint64_t begun, unlogged; /* unlogged: its calls that the filters left out */
+	uint64_t begun, unlogged;  /* unlogged: its calls that the filters left out */
 	bool watched, failed, bad; /* bad: a NaN was made in it */
 	bool told;                 /* its CALL_RUN_BEGIN is in the log */
 	struct ops_kept *kept;
@@ -253,11 +252,11 @@ struct ops_thread {
 	uint64_t values_of; /* seq of the call whose they are */
 	struct ops_value value[OPS_VALUES];
 	uintptr_t stack_top;
-	void *stream;    /* device memory is read on it, */
-	bool readable;   /* if it may be */
-	int read_error;  /* of the driver */
-	uint32_t slot;   /* cuda_reduce.c */
-	void *stage;     /* CUDA_STAGE bytes; NULL */
+	void *stream;   /* device memory is read on it, */
+	bool readable;  /* if it may be */
+	int read_error; /* of the driver */
+	uint32_t slot;  /* cuda_reduce.c */
+	void *stage;    /* CUDA_STAGE bytes; NULL */
 	/* With CALLS_SYNC: what the driver knew of parameters before the launch, of an op's tensors before the call. After a fault
 	 * it answers nothing. */
 	struct cuda_known {
@@ -296,7 +295,7 @@ void *ops_import_address(size_t i, enum ops_import which);
 /* ---- ops.c ---- */
 
 struct ops_go {
-	void *target;       /* NULL: do not call, return words */
+	void *target; /* NULL: do not call, return words */
 	uint64_t words;
 };
 struct ops_go probe_before(struct ops_regs *r, const uint64_t *stack);
@@ -312,8 +311,7 @@ void ops_append(const struct ops_thread *t, const struct ops_run *run, struct ca
 /* ---- values.c ---- */
 
 /* The arguments of a call into t->value. */
-void ops_read_arguments(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, const uint64_t *ints,
-			const uint64_t *stack);
+void ops_read_arguments(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, const uint64_t *ints, const uint64_t *stack);
 /* Fill in x->view, if that can be done. */
 bool ops_look(const struct model *m, struct ops_value *x, bool again);
 /* Look at them: what there is to tell before, after. */

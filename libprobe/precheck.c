@@ -15,8 +15,7 @@ static void narrow(struct symrange r, int64_t *lo, int64_t *hi)
 		*hi = r.hi;
 }
 
-static void build_dim(struct precheck *p, const struct contract *c, const struct contract_dim *d,
-		      struct precheck_dim *to)
+static void build_dim(struct precheck *p, const struct contract *c, const struct contract_dim *d, struct precheck_dim *to)
 {
 	*to = (struct precheck_dim){.lo = INT64_MIN, .hi = INT64_MAX, .stride_of_one = d->stride_checked};
 	narrow(d->range, &to->lo, &to->hi);
@@ -61,8 +60,7 @@ void precheck_build(struct precheck *p, const struct contract *c)
 	uint32_t at = 0;
 	for (uint32_t i = 0; i < c->n_inputs; i++) {
 		const struct contract_input *in = &c->input[i];
-		p->input[i] =
-		    (struct precheck_input){in->dtype, in->device, in->n_dim, in->alignment, in->rank_known, at};
+		p->input[i] = (struct precheck_input){in->dtype, in->device, in->n_dim, in->alignment, in->rank_known, at};
 		p->aligned |= in->alignment > 1;
 		for (int d = 0; d < in->n_dim; d++)
 			build_dim(p, c, &in->dim[d], &p->dim[at++]);
@@ -112,9 +110,8 @@ static bool is(const struct precheck *p, uint32_t expr, const struct symbind *en
 static bool input_passes(const struct precheck *p, const struct precheck_input *want, const struct input_view *in,
 			 const struct symbind *env)
 {
-	if ((want->dtype != DTYPE_NONE && in->dtype != want->dtype) ||
-	    (want->device != DEVICE_NONE && in->device != want->device) || in->n_dim < want->n_dim ||
-	    (want->rank_known && in->n_dim != want->n_dim))
+	if ((want->dtype != DTYPE_NONE && in->dtype != want->dtype) || (want->device != DEVICE_NONE && in->device != want->device) ||
+	    in->n_dim < want->n_dim || (want->rank_known && in->n_dim != want->n_dim))
 		return false;
 	const struct precheck_dim *d = &p->dim[want->dim];
 	for (int32_t k = 0; k < want->n_dim; k++, d++) {

@@ -56,17 +56,13 @@ struct object {
 bool object_at(const void *address, struct object *o);
 /* A symbol that the object defines, by the object's own hash table; NULL. */
 ElfW(Sym) * object_export(const struct object *o, const char *name);
-static inline void *object_address(const struct object *o, const ElfW(Sym) * s)
-{
-	return (void *)(o->base + s->st_value);
-}
+static inline void *object_address(const struct object *o, const ElfW(Sym) * s) { return (void *)(o->base + s->st_value); }
 /* Make dlsym() give `to` for this symbol. -1 and errno. */
 int object_redirect(const struct object *o, ElfW(Sym) * s, const void *to);
 /* A word of the loader's (a slot), whatever protects its page. -1 and errno. */
 int object_write(uintptr_t *at, uintptr_t value);
 /* Slots of the object's that hold a function's address, each with the symbol it is of. */
-void object_slots(const struct object *o, void (*slot)(void *user, uintptr_t *at, const ElfW(Sym) * s, const char *name),
-		  void *user);
+void object_slots(const struct object *o, void (*slot)(void *user, uintptr_t *at, const ElfW(Sym) * s, const char *name), void *user);
 /* Slots of objects that were linked against o and already hold `from` get `to`. */
 void object_rebind(const struct object *o, const char *symbol, const void *from, const void *to);
 

@@ -88,8 +88,8 @@ static int32_t answer(enum constant which, const void *caller)
 	return fn ? fn() : constant[which].number;
 }
 
-#define DEFINE(name, number)                                                                                           \
-	EXPORT int32_t name(void);                                                                                     \
+#define DEFINE(name, number) \
+	EXPORT int32_t name(void); \
 	EXPORT int32_t name(void) { return answer(ID_##name, __builtin_return_address(0)); }
 CONSTANTS(DEFINE)
 

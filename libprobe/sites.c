@@ -5,9 +5,9 @@
 
 #include "contract/opsig.h"
 
-#define MARGIN 16     /* words of arguments copied beyond those that the contract tells of */
-#define ANY_OP 128    /* words of arguments of an op that is not known */
-#define MAX_TOLD 8    /* names in an event */
+#define MARGIN 16  /* words of arguments copied beyond those that the contract tells of */
+#define ANY_OP 128 /* words of arguments of an op that is not known */
+#define MAX_TOLD 8 /* names in an event */
 
 struct ops_site ops_site[OPS_SITES];
 
@@ -21,8 +21,7 @@ struct ops_constant *ops_find_constant(const struct ops *ops, uintptr_t address)
 	struct ops_constant *c;
 	if (!t || !address)
 		return NULL;
-	for (size_t i = place(address, t->cap); (c = atomic_load_explicit(&t->slot[i], memory_order_acquire));
-	     i = (i + 1) & (t->cap - 1))
+	for (size_t i = place(address, t->cap); (c = atomic_load_explicit(&t->slot[i], memory_order_acquire)); i = (i + 1) & (t->cap - 1))
 		if (c->address == address)
 			return c;
 	return NULL;
@@ -353,7 +352,8 @@ static uint32_t launched_site(struct taking *k, const char *name, uint32_t name_
 	for (uint32_t i = 0; i < OPS_SITES; i++) {
 		if (ops_site[i].target)
 			continue;
-		ops_site[i] = (struct ops_site){.target = k->m, .model = k->m, .name = name ? name : "kernel", .kind = SITE_LAUNCHED, .name_id = name_id};
+		ops_site[i] = (struct ops_site){
+		    .target = k->m, .model = k->m, .name = name ? name : "kernel", .kind = SITE_LAUNCHED, .name_id = name_id};
 		ops_site[i].passes = name ? ops_filtered(slice_str(name)) : true;
 		k->first_free = i >= k->first_free ? i + 1 : k->first_free;
 		return i;

@@ -85,10 +85,7 @@ static void end_run(struct ops_thread *t, struct ops_run *run, int32_t result, u
 		atomic_fetch_add_explicit(&ops_log()->unlogged, run->unlogged, memory_order_relaxed);
 }
 
-static void drop_run(struct ops_thread *t)
-{
-	ops_drop(t->run[t->depth--].kept);
-}
+static void drop_run(struct ops_thread *t) { ops_drop(t->run[t->depth--].kept); }
 
 struct ops_run *ops_run_at(struct ops_thread *t, uintptr_t sp)
 {

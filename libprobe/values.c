@@ -4,7 +4,7 @@
 #include "contract/opsig.h"
 
 #define EVERYTHING (CALLS_STATS | CALLS_SAVE)
-#define MAX_FETCH 64 /* ... where each is copied off a GPU */
+#define MAX_FETCH 64       /* ... where each is copied off a GPU */
 #define MAX_LOOK (1 << 16) /* elements looked at one by one for a NaN behind infinities */
 
 /* ---- which they are ---- */
@@ -141,10 +141,7 @@ struct reader {
 	int n_ints, n_reals, n_stack;
 };
 
-static uint64_t next_int(struct reader *r)
-{
-	return r->n_ints < 6 ? r->ints[r->n_ints++] : r->stack[r->n_stack++];
-}
+static uint64_t next_int(struct reader *r) { return r->n_ints < 6 ? r->ints[r->n_ints++] : r->stack[r->n_stack++]; }
 static void next_real(struct reader *r) { *(r->n_reals < 8 ? &r->n_reals : &r->n_stack) += 1; }
 static void *next_pointer(struct reader *r) { return (void *)(uintptr_t)next_int(r); }
 
@@ -226,8 +223,7 @@ static void name_values(struct ops_thread *t, const struct model *m, const struc
 			t->value[i].passes = m->ops->call_passes[o->contract_call] & 1;
 }
 
-void ops_read_arguments(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, const uint64_t *ints,
-			const uint64_t *stack)
+void ops_read_arguments(struct ops_thread *t, struct ops_run *run, const struct ops_open *o, const uint64_t *ints, const uint64_t *stack)
 {
 	const struct model *m = run->model;
 	bool matched = o->contract_call != CALLS_NO_CALL;
@@ -351,7 +347,8 @@ void ops_values_before(struct ops_thread *t, struct ops_run *run, const struct o
 		struct ops_value *x = &t->value[i];
 		bool first = want & CALLS_INPUTS && x->role == CALL_ROLE_CONSTANT && x->passes;
 		bool all = want & EVERYTHING && x->passes;
-		if (x->role == CALL_ROLE_OUT || x->fresh || (!all && !first && x->role != CALL_ROLE_INOUT) || !ops_look(run->model, x, false))
+		if (x->role == CALL_ROLE_OUT || x->fresh || (!all && !first && x->role != CALL_ROLE_INOUT) ||
+		    !ops_look(run->model, x, false))
 			continue;
 		first = first && x->constant && !atomic_exchange(&x->constant->told, true);
 		if (!all && !first && x->role != CALL_ROLE_INOUT)
@@ -428,9 +425,8 @@ static void fail_run(struct ops_run *run, const struct ops_open *o, const struct
 		snprintf(line, sizeof(line), ", wrapper.cpp:%u", c->call[o->contract_call].line);
 	run->failed = true;
 	model_refuse(run->model, "%.*s (call %u%s) wrote %llu NaN and %llu infinities into %.*s: min %g, max %g", (int)name.n, name.p,
-		     o->call, line, (unsigned long long)x->after.nan,
-		     (unsigned long long)(x->after.pos_inf + x->after.neg_inf), (int)buffer.n, buffer.p, x->after.min,
-		     x->after.max);
+		     o->call, line, (unsigned long long)x->after.nan, (unsigned long long)(x->after.pos_inf + x->after.neg_inf),
+		     (int)buffer.n, buffer.p, x->after.min, x->after.max);
 }
 
 /* Of a constant that the model changes nothing is known any more. */

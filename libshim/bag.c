@@ -27,8 +27,7 @@ static void check_bags(struct bags *b)
 		shim_fail("input has to be a 1D or 2D Tensor, but got Tensor of dimension %d", b->indices->n_dim);
 	if (!elem_floating(b->weight->dtype))
 		shim_fail("expected weight of a floating dtype, got %s", dtype_name(b->weight->dtype));
-	if (b->weights &&
-	    (b->mode != BAG_SUM || b->weights->n_dim != 1 || shim_numel(b->weights) != shim_numel(b->indices)))
+	if (b->weights && (b->mode != BAG_SUM || b->weights->n_dim != 1 || shim_numel(b->weights) != shim_numel(b->indices)))
 		shim_fail("embedding_bag: per_sample_weights come with mode='sum', one for each index");
 	if (b->mode < BAG_SUM || b->mode > BAG_MAX)
 		shim_fail("embedding_bag: no mode %d", b->mode);
@@ -48,18 +47,14 @@ static bool fast_sum(const struct bags *b)
 	       (!b->weights || b->weights->stride[0] == 1);
 }
 
-static int64_t vector_at(const struct shim_tensor *t, int64_t i)
-{
-	return elem_i64(t->dtype, shim_data(t) + i * line_step(t, 0));
-}
+static int64_t vector_at(const struct shim_tensor *t, int64_t i) { return elem_i64(t->dtype, shim_data(t) + i * line_step(t, 0)); }
 
 static int64_t offset_of(const struct bags *b, int64_t bag)
 {
 	int64_t at = bag < b->offsets->size[0] && bag < b->bags ? vector_at(b->offsets, bag) : b->n;
 
 	if (at < 0 || at > b->n || (!bag && at))
-		shim_fail("offsets have to begin at 0 and must not be beyond the input's length, %lld",
-			  (long long)b->n);
+		shim_fail("offsets have to begin at 0 and must not be beyond the input's length, %lld", (long long)b->n);
 	return at;
 }
 
@@ -68,8 +63,7 @@ static const char *row_of(const struct bags *b, int64_t i)
 	int64_t row = vector_at(b->indices, i);
 
 	if (row < 0 || row >= b->weight->size[0])
-		shim_fail("embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be %lld",
-			  (long long)row);
+		shim_fail("embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be %lld", (long long)row);
 	return shim_data(b->weight) + row * line_step(b->weight, 0);
 }
 
@@ -77,16 +71,12 @@ struct bag_out {
 	struct shim_tensor *sum, *where, *size, *max;
 };
 
-static void set_int(struct shim_tensor *t, int64_t i, int64_t v)
-{
-	elem_set_i64(t->dtype, shim_data(t) + i * elem_bytes(t->dtype), v);
-}
+static void set_int(struct shim_tensor *t, int64_t i, int64_t v) { elem_set_i64(t->dtype, shim_data(t) + i * elem_bytes(t->dtype), v); }
 
 /* One row of the bag onto acc; at: the rows of the maxima. */
 static void add_row(const struct bags *b, int64_t i, bool first, double *row, double *acc, int64_t *at)
 {
-	double scale =
-	    b->weights ? elem_f64(b->weights->dtype, shim_data(b->weights) + i * line_step(b->weights, 0)) : 1;
+	double scale = b->weights ? elem_f64(b->weights->dtype, shim_data(b->weights) + i * line_step(b->weights, 0)) : 1;
 
 	shim_convert(DTYPE_F64, row, sizeof(*row), b->weight->dtype, row_of(b, i), line_step(b->weight, 1), b->columns);
 	for (int64_t c = 0; c < b->columns; c++) {
@@ -135,8 +125,7 @@ static void embedding_bag(struct bags *b, AtenTensorHandle *ret[4])
 	struct bag_out o = {.sum = shim_new(b->weight->dtype, 2, size, NULL),
 			    .where = shim_new(b->index_dtype, 1, &n, NULL),
 			    .size = shim_new(b->index_dtype, 1, &counts, NULL)};
-	o.max =
-	    b->mode == BAG_MAX ? shim_new(b->index_dtype, 2, size, NULL) : shim_new(b->index_dtype, 1, &counts, NULL);
+	o.max = b->mode == BAG_MAX ? shim_new(b->index_dtype, 2, size, NULL) : shim_new(b->index_dtype, 1, &counts, NULL);
 	shim_fill_zero(o.where);
 	shim_fill_zero(o.size);
 	shim_fill_zero(o.max);
@@ -147,9 +136,9 @@ static void embedding_bag(struct bags *b, AtenTensorHandle *ret[4])
 	SHIM_GIVE(ret[3], o.max);
 }
 
-#define BAG                                                                                                            \
+#define BAG \
 	AtenTensorHandle weight, AtenTensorHandle indices, AtenTensorHandle offsets, int32_t scale_grad_by_freq, int64_t mode, \
-	    int32_t sparse, AtenTensorHandle *per_sample_weights, int32_t include_last_offset, int64_t padding_idx,    \
+	    int32_t sparse, AtenTensorHandle *per_sample_weights, int32_t include_last_offset, int64_t padding_idx, \
 	    AtenTensorHandle *ret0, AtenTensorHandle *ret1, AtenTensorHandle *ret2, AtenTensorHandle *ret3
 
 static AOTITorchError bag_op(const char *op, bool forward_only, BAG)
@@ -172,25 +161,24 @@ static AOTITorchError bag_op(const char *op, bool forward_only, BAG)
 
 AOTITorchError aoti_torch_cpu__embedding_bag(BAG)
 {
-	return bag_op(__func__, false, weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
-		      include_last_offset, padding_idx, ret0, ret1, ret2, ret3);
+	return bag_op(__func__, false, weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset,
+		      padding_idx, ret0, ret1, ret2, ret3);
 }
 
 AOTITorchError aoti_torch_cpu__embedding_bag_forward_only(BAG)
 {
-	return bag_op(__func__, true, weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
-		      include_last_offset, padding_idx, ret0, ret1, ret2, ret3);
+	return bag_op(__func__, true, weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset,
+		      padding_idx, ret0, ret1, ret2, ret3);
 }
 
 /* Its name until torch 2.4. */
 AOTITorchError aoti_torch__embedding_bag(AtenTensorHandle weight, AtenTensorHandle indices, AtenTensorHandle offsets,
-					 int32_t scale_grad_by_freq, int32_t mode, int32_t sparse,
-					 AtenTensorHandle per_sample_weights, int32_t include_last_offset,
-					 int32_t padding_idx, AtenTensorHandle *ret0, AtenTensorHandle *ret1,
+					 int32_t scale_grad_by_freq, int32_t mode, int32_t sparse, AtenTensorHandle per_sample_weights,
+					 int32_t include_last_offset, int32_t padding_idx, AtenTensorHandle *ret0, AtenTensorHandle *ret1,
 					 AtenTensorHandle *ret2, AtenTensorHandle *ret3)
 {
-	return bag_op(__func__, false, weight, indices, offsets, scale_grad_by_freq, mode, sparse, &per_sample_weights,
-		      include_last_offset, padding_idx, ret0, ret1, ret2, ret3);
+	return bag_op(__func__, false, weight, indices, offsets, scale_grad_by_freq, mode, sparse, &per_sample_weights, include_last_offset,
+		      padding_idx, ret0, ret1, ret2, ret3);
 }
 
 /* ---- segment_reduce: aten/src/ATen/native/SegmentReduce.cpp ---- */
@@ -205,8 +193,7 @@ static char segment_kind(const char *reduce)
 	static const struct {
 		const char *name;
 		char kind;
-	} names[] = {{"sum", 's'},  {"mean", 'm'}, {"prod", 'p'}, {"max", '>'},
-		     {"amax", '>'}, {"min", '<'},  {"amin", '<'}};
+	} names[] = {{"sum", 's'}, {"mean", 'm'}, {"prod", 'p'}, {"max", '>'}, {"amax", '>'}, {"min", '<'}, {"amin", '<'}};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (!strcmp(reduce, names[i].name))
@@ -214,8 +201,7 @@ static char segment_kind(const char *reduce)
 	shim_fail("reduce argument must be either sum, prod, mean, amax or amin, got %s", reduce);
 }
 
-static double segment_value(const struct segments *s, const struct shim_tensor *data, const char *p, int64_t step,
-			    int64_t n)
+static double segment_value(const struct segments *s, const struct shim_tensor *data, const char *p, int64_t step, int64_t n)
 {
 	double acc = s->kind == 'p' ? 1 : s->kind == '>' ? -(double)INFINITY : s->kind == '<' ? (double)INFINITY : 0;
 
@@ -236,8 +222,8 @@ static double segment_value(const struct segments *s, const struct shim_tensor *
 	return acc;
 }
 
-static struct shim_tensor *segment_reduce(const struct segments *s, struct shim_tensor *data,
-					  struct shim_tensor *lengths, struct shim_tensor *offsets, int64_t axis_)
+static struct shim_tensor *segment_reduce(const struct segments *s, struct shim_tensor *data, struct shim_tensor *lengths,
+					  struct shim_tensor *offsets, int64_t axis_)
 {
 	struct shim_tensor *parts = lengths ? lengths : offsets;
 	int axis = shim_dim(data, axis_);
@@ -264,12 +250,10 @@ static struct shim_tensor *segment_reduce(const struct segments *s, struct shim_
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 		int64_t from = lengths ? 0 : elem_i64(parts->dtype, w.p[2]);
 		for (int64_t i = 0; i < size[axis]; i++) {
-			int64_t next = elem_i64(parts->dtype, w.p[2] + (i + !lengths) * cum_step),
-				to = next;
+			int64_t next = elem_i64(parts->dtype, w.p[2] + (i + !lengths) * cum_step), to = next;
 			if (from < 0 || (lengths && __builtin_add_overflow(from, next, &to)) || to < from || to > data->size[axis])
 				shim_fail("segment_reduce(): segment %lld is not within the data", (long long)i);
-			double v = segment_value(s, data, w.p[0] + from * line_step(data, axis), line_step(data, axis),
-						 to - from);
+			double v = segment_value(s, data, w.p[0] + from * line_step(data, axis), line_step(data, axis), to - from);
 			elem_set_f64(out->dtype, w.p[1] + i * line_step(out, axis), v);
 			from = to;
 		}
@@ -278,8 +262,8 @@ static struct shim_tensor *segment_reduce(const struct segments *s, struct shim_
 }
 
 AOTITorchError aoti_torch_cpu_segment_reduce(AtenTensorHandle data, const char *reduce, AtenTensorHandle *lengths,
-					     AtenTensorHandle *indices, AtenTensorHandle *offsets, int64_t axis,
-					     int32_t unsafe, double *initial, AtenTensorHandle *ret0)
+					     AtenTensorHandle *indices, AtenTensorHandle *offsets, int64_t axis, int32_t unsafe,
+					     double *initial, AtenTensorHandle *ret0)
 {
 	(void)unsafe;
 	SHIM_TRY {
@@ -342,8 +326,7 @@ static struct shim_tensor *cdist(struct shim_tensor *x1, struct shim_tensor *x2,
 
 	need_rows(x1, p);
 	need_rows(x2, p);
-	if (x1->n_dim < 2 || x2->n_dim < 2 || x1->dtype != x2->dtype ||
-	    x1->size[x1->n_dim - 1] != x2->size[x2->n_dim - 1])
+	if (x1->n_dim < 2 || x2->n_dim < 2 || x1->dtype != x2->dtype || x1->size[x1->n_dim - 1] != x2->size[x2->n_dim - 1])
 		shim_fail("X1 and X2 must have the same dtype, number of columns, and at least two dimensions");
 	int64_t columns = x1->size[x1->n_dim - 1];
 	int dtype = x1->dtype;
@@ -388,8 +371,7 @@ AOTITorchError aoti_torch_cpu__pdist_forward(AtenTensorHandle self, double p, At
 		char *to = shim_data(out);
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = i + 1; j < n; j++, to += elem_bytes(out->dtype))
-				elem_set_f64(out->dtype, to,
-					     distance(row + i * columns, row + j * columns, columns, p));
+				elem_set_f64(out->dtype, to, distance(row + i * columns, row + j * columns, columns, p));
 		SHIM_GIVE(ret0, out);
 	}
 	SHIM_END

@@ -36,8 +36,8 @@ static const struct naming {
 static struct {
 	void (*sgemm)(int, int, int, blasint, blasint, blasint, float, const float *, blasint, const float *, blasint, float, float *,
 		      blasint);
-	void (*dgemm)(int, int, int, blasint, blasint, blasint, double, const double *, blasint, const double *, blasint, double,
-		      double *, blasint);
+	void (*dgemm)(int, int, int, blasint, blasint, blasint, double, const double *, blasint, const double *, blasint, double, double *,
+		      blasint);
 	void (*sgemv)(int, int, blasint, blasint, float, const float *, blasint, const float *, blasint, float, float *, blasint);
 	void (*dgemv)(int, int, blasint, blasint, double, const double *, blasint, const double *, blasint, double, double *, blasint);
 	void *lib, *lapack; /* lapack: where LAPACK is, if that is another one */
@@ -151,10 +151,7 @@ void shim_lapack(const char *name, int dtype, const void *const *arg, size_t n)
 	     a[19]);
 }
 
-int64_t lapack_int(const int64_t *array, int64_t i)
-{
-	return blas.naming && blas.naming->wide ? array[i] : ((const int32_t *)array)[i];
-}
+int64_t lapack_int(const int64_t *array, int64_t i) { return blas.naming && blas.naming->wide ? array[i] : ((const int32_t *)array)[i]; }
 
 void lapack_set_int(int64_t *array, int64_t i, int64_t v)
 {
@@ -183,31 +180,30 @@ static bool fits_int(int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb, 
 
 /* One row or one column: gemv reads the matrix once, where gemm would pack it first. Sums of floats are added up in parts of
  * `most`: OpenBLAS adds in one go what MKL and oneDNN do not, and lost up to three times as much by it; it costs little. */
-#define SHIM_GEMM(T, name, gemm, gemv, plain, most)                                                                         \
-	void name(bool ta, bool tb, int64_t m, int64_t n, int64_t k, T alpha, const T *a, int64_t lda, const T *b,      \
-		  int64_t ldb, T beta, T *c, int64_t ldc)                                                              \
-	{                                                                                                              \
-		if (m <= 0 || n <= 0)                                                                                  \
-			return;                                                                                        \
-		need();                                                                                                \
-		if (!blas.gemm || !blas.gemv || k <= 0 || (!blas.naming->wide && !fits_int(m, n, k, lda, ldb, ldc))) {                         \
-			plain(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                   \
-			return;                                                                                        \
-		}                                                                                                      \
-		if (beta == 0 && (m == 1 || n == 1)) /* not every gemv ignores what is there */                        \
-			for (int64_t i = 0; i < (m == 1 ? n : m); i++)                                                 \
-				c[i * (m == 1 ? 1 : ldc)] = 0;                                                         \
-		if (m == 1)                                                                                            \
+#define SHIM_GEMM(T, name, gemm, gemv, plain, most) \
+	void name(bool ta, bool tb, int64_t m, int64_t n, int64_t k, T alpha, const T *a, int64_t lda, const T *b, int64_t ldb, T beta, \
+		  T *c, int64_t ldc) \
+	{ \
+		if (m <= 0 || n <= 0) \
+			return; \
+		need(); \
+		if (!blas.gemm || !blas.gemv || k <= 0 || (!blas.naming->wide && !fits_int(m, n, k, lda, ldb, ldc))) { \
+			plain(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc); \
+			return; \
+		} \
+		if (beta == 0 && (m == 1 || n == 1)) /* not every gemv ignores what is there */ \
+			for (int64_t i = 0; i < (m == 1 ? n : m); i++) \
+				c[i * (m == 1 ? 1 : ldc)] = 0; \
+		if (m == 1) \
 			blas.gemv(ROW_MAJOR, tb ? NO_TRANS : TRANS, tb ? n : k, tb ? k : n, alpha, b, ldb, a, ta ? lda : 1, beta, c, 1); \
-		else if (n == 1)                                                                                       \
-			blas.gemv(ROW_MAJOR, ta ? TRANS : NO_TRANS, ta ? k : m, ta ? m : k, alpha, a, lda, b, \
-				  tb ? 1 : ldb, beta, c, ldc);                                               \
-		else                                                                                                   \
-			for (int64_t p = 0, part; p < k; p += part, beta = 1) {                                        \
-				part = k - p < most + most / 2 ? k - p : most;                                         \
+		else if (n == 1) \
+			blas.gemv(ROW_MAJOR, ta ? TRANS : NO_TRANS, ta ? k : m, ta ? m : k, alpha, a, lda, b, tb ? 1 : ldb, beta, c, ldc); \
+		else \
+			for (int64_t p = 0, part; p < k; p += part, beta = 1) { \
+				part = k - p < most + most / 2 ? k - p : most; \
 				blas.gemm(ROW_MAJOR, ta ? TRANS : NO_TRANS, tb ? TRANS : NO_TRANS, m, n, part, alpha, \
 					  a + p * (ta ? lda : 1), lda, b + p * (tb ? 1 : ldb), ldb, beta, c, ldc); \
-			}                                                                                              \
+			} \
 	}
 SHIM_GEMM(float, shim_gemm_f32, sgemm, sgemv, gemm_plain_f32, 48)
 SHIM_GEMM(double, shim_gemm_f64, dgemm, dgemv, gemm_plain_f64, INT32_MAX / 2)

@@ -231,8 +231,8 @@ static void proxy_addc(struct proxy_call *c)
 {
 	struct shim_tensor *self = proxy_tensor(c, "self"), *a = proxy_tensor(c, "tensor1"), *b = proxy_tensor(c, "tensor2");
 	double complex value = proxy_number(c, "value", 1);
-	struct shim_tensor *out = shim_elementwise(shim_promote(shim_result_type(self, a), b->dtype),
-						   (const struct shim_tensor *const[]){self, a, b}, 3);
+	struct shim_tensor *out =
+	    shim_elementwise(shim_promote(shim_result_type(self, a), b->dtype), (const struct shim_tensor *const[]){self, a, b}, 3);
 	struct walk w;
 	need_complex(out, SAME);
 	walk_begin(&w, out->n_dim, out->size);
@@ -305,8 +305,8 @@ static void proxy_reduce(struct proxy_call *c)
 		gone[i] = gone[i] || !n;
 		each *= gone[i] ? x->size[i] : 1;
 	}
-	struct shim_tensor *out = one_dim ? contiguous_reduced(x, gone, dtype) : reduced(x, gone, dtype), *sum = shim_new(DTYPE_C128,
-		out->n_dim, out->size, out->stride);
+	struct shim_tensor *out = one_dim ? contiguous_reduced(x, gone, dtype) : reduced(x, gone, dtype),
+			   *sum = shim_new(DTYPE_C128, out->n_dim, out->size, out->stride);
 	double complex *v = (double complex *)shim_data(sum);
 	for (int64_t i = 0; i < shim_numel(sum); i++)
 		v[i] = product;
@@ -348,7 +348,8 @@ static struct shim_tensor *product(struct shim_tensor *a, struct shim_tensor *b,
 	int64_t bytes = elem_bytes(out->dtype);
 	for (int64_t i = 0; i < shim_numel(out) && (add || alpha != 1); i++)
 		elem_set_c128(out->dtype, p + i * bytes,
-			      times(alpha, elem_c128(out->dtype, p + i * bytes)) + (add ? times(beta, elem_c128(out->dtype, q + i * bytes)) : 0));
+			      times(alpha, elem_c128(out->dtype, p + i * bytes)) +
+				  (add ? times(beta, elem_c128(out->dtype, q + i * bytes)) : 0));
 	return out;
 }
 
@@ -357,8 +358,9 @@ static void proxy_product(struct proxy_call *c)
 	const char *second = named(c, "aten::baddbmm") ? "batch2" : "mat2", *first = named(c, "aten::baddbmm") ? "batch1" : "mat1";
 	bool adds = named(c, "aten::addmm") || named(c, "aten::baddbmm");
 	struct shim_tensor *self = proxy_tensor(c, "self");
-	proxy_give(c, 0, product(adds ? proxy_tensor(c, first) : self, proxy_tensor(c, second), adds ? self : NULL,
-				 proxy_number(c, "beta", 1), proxy_number(c, "alpha", 1)));
+	proxy_give(c, 0,
+		   product(adds ? proxy_tensor(c, first) : self, proxy_tensor(c, second), adds ? self : NULL, proxy_number(c, "beta", 1),
+			   proxy_number(c, "alpha", 1)));
 }
 
 /* Vectors: dot, vdot, mv */
@@ -422,7 +424,10 @@ static void proxy_full(struct proxy_call *c)
 	const int64_t *size = proxy_ints(c, "size", &n);
 	const struct extern_value *v = extern_input(c->nodes, c->node, "fill_value");
 	double complex z = proxy_number(c, "fill_value", 0);
-	int otherwise = v && v->kind == EXTERN_INT ? DTYPE_I64 : v && v->kind == EXTERN_BOOL ? DTYPE_BOOL : cimag(z) != 0 ? DTYPE_C64 : DTYPE_F32;
+	int otherwise = v && v->kind == EXTERN_INT    ? DTYPE_I64
+			: v && v->kind == EXTERN_BOOL ? DTYPE_BOOL
+			: cimag(z) != 0               ? DTYPE_C64
+						      : DTYPE_F32;
 	if (n > SHIM_DIMS)
 		shim_fail("%lld dimensions", (long long)n);
 	proxy_give(c, 0, filled(shim_new(dtype_or(c, "dtype", otherwise), (int)n, size, NULL), z));
@@ -556,7 +561,8 @@ static void proxy_permute(struct proxy_call *c)
 		n = t->n_dim;
 		for (int i = 0; i < n; i++)
 			swap[i] = i;
-		int a = n ? shim_dim(t, t_only ? 0 : proxy_int(c, "dim0", 0)) : 0, b = n ? shim_dim(t, t_only ? n - 1 : proxy_int(c, "dim1", 0)) : 0;
+		int a = n ? shim_dim(t, t_only ? 0 : proxy_int(c, "dim0", 0)) : 0,
+		    b = n ? shim_dim(t, t_only ? n - 1 : proxy_int(c, "dim1", 0)) : 0;
 		swap[a] = b;
 		swap[b] = a;
 	}
@@ -718,7 +724,8 @@ static void proxy_gather(struct proxy_call *c)
 			at = w.pos[dim] * index->stride[0];
 		int64_t k = elem_i64(index->dtype, shim_data(index) + at * elem_bytes(index->dtype));
 		if (k < 0 || k >= line_size(t, dim))
-			shim_fail("index %lld is out of bounds for dimension %d with size %lld", (long long)k, dim, (long long)line_size(t, dim));
+			shim_fail("index %lld is out of bounds for dimension %d with size %lld", (long long)k, dim,
+				  (long long)line_size(t, dim));
 		for (int i = 0; i < out->n_dim; i++) {
 			if (i != dim && w.pos[i] >= t->size[i])
 				shim_fail("an index larger than what is gathered");
@@ -740,7 +747,8 @@ static void proxy_fftfreq(struct proxy_call *c)
 	int64_t count = real ? n / 2 + 1 : n;
 	struct shim_tensor *out = shim_new(dtype_or(c, "dtype", DTYPE_F32), 1, &count, NULL);
 	for (int64_t i = 0; i < count; i++)
-		elem_set_c128(out->dtype, shim_data(out) + i * elem_bytes(out->dtype), (double)(real || i < half ? i : i - n) / ((double)n * d));
+		elem_set_c128(out->dtype, shim_data(out) + i * elem_bytes(out->dtype),
+			      (double)(real || i < half ? i : i - n) / ((double)n * d));
 	proxy_give(c, 0, out);
 }
 
@@ -798,8 +806,8 @@ static const struct proxy_op others[] = {
 
 const struct proxy_op *proxy_complex_op(const char *op, const char *overload)
 {
-	static const char *const overloads[] = {"", "Tensor", "Scalar", "dim", "dim_IntList", "dim_int", "int", "self", "Tensor_Tensor",
-						"Tensor_Scalar", "Tensor_mode"};
+	static const char *const overloads[] = {"",    "Tensor", "Scalar",        "dim",           "dim_IntList", "dim_int",
+						"int", "self",   "Tensor_Tensor", "Tensor_Scalar", "Tensor_mode"};
 	static const struct proxy_op one = {"", 1, proxy_unary}, two = {"", 1, proxy_binary};
 	bool known = false;
 	for (size_t i = 0; i < ARRAY_LEN(overloads); i++)

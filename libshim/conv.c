@@ -89,9 +89,9 @@ static const struct kernel {
 
 static const struct kernel *choose_kernel(void)
 {
-	return __builtin_cpu_supports("avx512f")				      ? &kernel_avx512
+	return __builtin_cpu_supports("avx512f")                                 ? &kernel_avx512
 	       : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &kernel_avx2
-										      : NULL;
+										 : NULL;
 }
 
 struct direct {
@@ -116,7 +116,8 @@ static void find_pixels(const struct direct *d, const float *x, int64_t p, const
 					int64_t z = pz * c->stride[0] - c->pad[0] + tz * c->dilation[0];
 					int64_t y = py * c->stride[1] - c->pad[1] + ty * c->dilation[1];
 					int64_t q = px * c->stride[2] - c->pad[2] + tx * c->dilation[2];
-					bool in = p < c->small_n && z >= 0 && z < c->large[0] && y >= 0 && y < c->large[1] && q >= 0 && q < c->large[2];
+					bool in = p < c->small_n && z >= 0 && z < c->large[0] && y >= 0 && y < c->large[1] && q >= 0 &&
+						  q < c->large[2];
 					*at = in ? x + ((z * c->large[1] + y) * c->large[2] + q) * c->ci : d->zeros;
 				}
 	}
@@ -235,8 +236,8 @@ static void fill(struct conv *c, const struct shim_tensor *x, const struct shim_
 
 	if (dims < 1 || dims > CONV_DIMS || w->n_dim != x->n_dim)
 		shim_fail("an input of %d dimensions and a weight of %d", x->n_dim, w->n_dim);
-	*c = (struct conv){.n = x->size[0], .ci = x->size[1], .groups = p->groups, .transposed = p->transposed, .taps = 1,
-			   .small_n = 1, .large_n = 1};
+	*c = (struct conv){
+	    .n = x->size[0], .ci = x->size[1], .groups = p->groups, .transposed = p->transposed, .taps = 1, .small_n = 1, .large_n = 1};
 	if (c->groups < 1 || c->ci % c->groups || (p->transposed ? w->size[0] != c->ci : w->size[0] % c->groups))
 		shim_fail("%lld channels, a weight of %lld, %lld groups", (long long)c->ci, (long long)w->size[0], (long long)c->groups);
 	if (!p->transposed && w->size[1] * c->groups != c->ci)
@@ -252,9 +253,10 @@ static void fill(struct conv *c, const struct shim_tensor *x, const struct shim_
 		c->stride[i] = is ? param(p->stride, p->n_stride, d, dims, 1, "stride") : 1;
 		c->pad[i] = is ? param(p->padding, p->n_padding, d, dims, 0, "padding") : 0;
 		c->dilation[i] = is ? param(p->dilation, p->n_dilation, d, dims, 1, "dilation") : 1;
-		int64_t in = is ? x->size[d + 2] : 1, extra = is ? param(p->output_padding, p->n_output_padding, d, dims, 0, "output_padding") : 0;
-		if (c->k[i] < 1 || c->stride[i] < 1 || c->pad[i] < 0 || c->dilation[i] < 1 || extra < 0 ||
-		    c->k[i] > INT32_MAX || c->stride[i] > INT32_MAX || c->pad[i] > INT32_MAX || c->dilation[i] > INT32_MAX || extra > INT32_MAX)
+		int64_t in = is ? x->size[d + 2] : 1,
+			extra = is ? param(p->output_padding, p->n_output_padding, d, dims, 0, "output_padding") : 0;
+		if (c->k[i] < 1 || c->stride[i] < 1 || c->pad[i] < 0 || c->dilation[i] < 1 || extra < 0 || c->k[i] > INT32_MAX ||
+		    c->stride[i] > INT32_MAX || c->pad[i] > INT32_MAX || c->dilation[i] > INT32_MAX || extra > INT32_MAX)
 			shim_fail("kernel %lld, stride %lld, padding %lld, dilation %lld", (long long)c->k[i], (long long)c->stride[i],
 				  (long long)c->pad[i], (long long)c->dilation[i]);
 		int64_t reach = c->dilation[i] * (c->k[i] - 1) + 1;
@@ -314,8 +316,8 @@ static bool onednn(const struct conv *c, const struct shim_tensor *x, const stru
 /* Three dims as view4d() makes four of them, with one of size 1 before the last. */
 static bool channels_last_3(const int64_t *size, const int64_t *stride)
 {
-	struct shim_tensor t = {.n_dim = 4, .size = {size[0], size[1], 1, size[2]},
-				.stride = {stride[0], stride[1], size[2] * stride[2], stride[2]}};
+	struct shim_tensor t = {
+	    .n_dim = 4, .size = {size[0], size[1], 1, size[2]}, .stride = {stride[0], stride[1], size[2] * stride[2], stride[2]}};
 	return shim_channels_last(&t);
 }
 
@@ -410,7 +412,8 @@ struct shim_tensor *shim_conv(struct shim_tensor *x, struct shim_tensor *w, stru
 	}
 	w = c.depthwise && c.last ? taps_first(w, dtype, c.taps) : arranged(w, dtype, c.last);
 	if (dtype == DTYPE_F64)
-		run_f64(&c, (double *)shim_data(x), (double *)shim_data(w), bias ? (double *)shim_data(bias) : NULL, (double *)shim_data(y));
+		run_f64(&c, (double *)shim_data(x), (double *)shim_data(w), bias ? (double *)shim_data(bias) : NULL,
+			(double *)shim_data(y));
 	else
 		run_f32(&c, (float *)shim_data(x), (float *)shim_data(w), bias ? (float *)shim_data(bias) : NULL, (float *)shim_data(y));
 	if (y != out)
@@ -418,15 +421,14 @@ struct shim_tensor *shim_conv(struct shim_tensor *x, struct shim_tensor *w, stru
 	return out;
 }
 
-AOTITorchError aoti_torch_cpu_convolution(AtenTensorHandle input, AtenTensorHandle weight, AtenTensorHandle *bias,
-					  const int64_t *stride, int64_t n_stride, const int64_t *padding, int64_t n_padding,
-					  const int64_t *dilation, int64_t n_dilation, int32_t transposed,
-					  const int64_t *output_padding, int64_t n_output_padding, int64_t groups,
-					  AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_convolution(AtenTensorHandle input, AtenTensorHandle weight, AtenTensorHandle *bias, const int64_t *stride,
+					  int64_t n_stride, const int64_t *padding, int64_t n_padding, const int64_t *dilation,
+					  int64_t n_dilation, int32_t transposed, const int64_t *output_padding, int64_t n_output_padding,
+					  int64_t groups, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
-		struct conv_params p = {stride, padding, dilation, output_padding, n_stride, n_padding, n_dilation, n_output_padding,
-					groups, transposed != 0, -1};
+		struct conv_params p = {stride,     padding,          dilation, output_padding,  n_stride, n_padding,
+					n_dilation, n_output_padding, groups,   transposed != 0, -1};
 		SHIM_GIVE(ret0, shim_conv(input, weight, bias ? *bias : NULL, &p));
 	}
 	SHIM_END

@@ -7,7 +7,7 @@ typedef float NAME(vec) __attribute__((vector_size(V * 4), aligned(4), may_alias
 /* x[tap * ROWS + r]: where pixel r of the tile finds its channels for that tap. w: [taps][in][2 V]. to: [ROWS][2 V], n of them are
  * wanted; some more may be written. */
 __attribute__((target(TARGET), always_inline)) static inline void NAME(tile)(const float *const *x, const float *w, int64_t taps,
-									 int64_t in, const float *bias, float *to, const int n)
+									     int64_t in, const float *bias, float *to, const int n)
 {
 	NAME(vec) low[ROWS], high[ROWS], *sum = (NAME(vec) *)to;
 	int64_t terms = 0;
@@ -40,7 +40,7 @@ __attribute__((target(TARGET), always_inline)) static inline void NAME(tile)(con
 }
 
 __attribute__((target(TARGET), noinline)) static void NAME(tiles)(const float *const *x, const float *w, int64_t taps, int64_t in,
-								 const float *bias, float *to, int n)
+								  const float *bias, float *to, int n)
 {
 	if (n <= 2)
 		NAME(tile)(x, w, taps, in, bias, to, 2);

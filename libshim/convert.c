@@ -83,9 +83,7 @@ static uint8_t mini_of_float(const struct mini *k, float f)
 {
 	uint8_t sign = signbit(f) ? 0x80 : 0;
 	uint8_t none = k->fnuz ? 0x80 : sign | (k->infinite ? 0x7e | 1 : 0x7f);
-	uint8_t beyond = k->infinite ? sign | 0x7c
-			 : k->fnuz   ? none
-				     : sign | 0x7e; /* e4m3fn saturates (since torch 2.13) */
+	uint8_t beyond = k->infinite ? sign | 0x7c : k->fnuz ? none : sign | 0x7e; /* e4m3fn saturates (since torch 2.13) */
 	if (f != f)
 		return none;
 	f = fabsf(f);
@@ -123,19 +121,19 @@ static const struct mini *mini_of(int dtype)
 	return NULL;
 }
 
-#define AS(type, p)                                                                                                    \
-	(__extension__({                                                                                               \
-		type v_;                                                                                               \
-		memcpy(&v_, (p), sizeof(v_));                                                                          \
-		v_;                                                                                                    \
+#define AS(type, p) \
+	(__extension__({ \
+		type v_; \
+		memcpy(&v_, (p), sizeof(v_)); \
+		v_; \
 	}))
 
 static struct value load(int dtype, const void *p)
 {
 	const struct mini *k;
-#define INT(type)                                                                                                      \
+#define INT(type) \
 	(struct value) { INTEGER, (int64_t)AS(type, p), 0, 0 }
-#define FLOAT(x, y)                                                                                                    \
+#define FLOAT(x, y) \
 	(struct value) { REAL, 0, (x), (y) }
 	switch (dtype) {
 	case DTYPE_U8:
@@ -155,12 +153,10 @@ static struct value load(int dtype, const void *p)
 	case DTYPE_F32: return FLOAT((double)AS(float, p), 0);
 	case DTYPE_F64: return FLOAT(AS(double, p), 0);
 	case DTYPE_C32:
-		return FLOAT((double)shim_half_to_float(AS(uint16_t, p)),
-			     (double)shim_half_to_float(AS(uint16_t, (const char *)p + 2)));
+		return FLOAT((double)shim_half_to_float(AS(uint16_t, p)), (double)shim_half_to_float(AS(uint16_t, (const char *)p + 2)));
 	case DTYPE_C64: return FLOAT((double)AS(float, p), (double)AS(float, (const char *)p + 4));
 	case DTYPE_C128: return FLOAT(AS(double, p), AS(double, (const char *)p + 8));
-	case DTYPE_F8E8M0FNU:
-		return FLOAT(*(const uint8_t *)p == 255 ? (double)NAN : ldexp(1, *(const uint8_t *)p - 127), 0);
+	case DTYPE_F8E8M0FNU: return FLOAT(*(const uint8_t *)p == 255 ? (double)NAN : ldexp(1, *(const uint8_t *)p - 127), 0);
 	default: break;
 	}
 	k = mini_of(dtype);
@@ -171,23 +167,15 @@ static struct value load(int dtype, const void *p)
 
 static int64_t to_i64(struct value v)
 {
-	return v.kind != REAL                     ? v.i
-	       : v.re >= -0x1p63 && v.re < 0x1p63 ? (int64_t)v.re
-						  : INT64_MIN; /* as x86 converts */
+	return v.kind != REAL ? v.i : v.re >= -0x1p63 && v.re < 0x1p63 ? (int64_t)v.re : INT64_MIN; /* as x86 converts */
 }
-static double to_f64(struct value v)
-{
-	return v.kind == REAL ? v.re : v.kind == UNSIGNED ? (double)(uint64_t)v.i : (double)v.i;
-}
-static float to_f32(struct value v)
-{
-	return v.kind == REAL ? (float)v.re : v.kind == UNSIGNED ? (float)(uint64_t)v.i : (float)v.i;
-}
+static double to_f64(struct value v) { return v.kind == REAL ? v.re : v.kind == UNSIGNED ? (double)(uint64_t)v.i : (double)v.i; }
+static float to_f32(struct value v) { return v.kind == REAL ? (float)v.re : v.kind == UNSIGNED ? (float)(uint64_t)v.i : (float)v.i; }
 
-#define PUT(type, x)                                                                                                   \
-	do {                                                                                                           \
-		type v_ = (type)(x);                                                                                   \
-		memcpy(p, &v_, sizeof(v_));                                                                            \
+#define PUT(type, x) \
+	do { \
+		type v_ = (type)(x); \
+		memcpy(p, &v_, sizeof(v_)); \
 	} while (0)
 
 static void store(int dtype, void *p, struct value v)
@@ -204,9 +192,7 @@ static void store(int dtype, void *p, struct value v)
 	case DTYPE_U32:
 	case DTYPE_QI32: PUT(uint32_t, to_i64(v)); return;
 	case DTYPE_I64: PUT(int64_t, to_i64(v)); return;
-	case DTYPE_U64:
-		PUT(uint64_t, v.kind == REAL && v.re >= 0x1p63 && v.re < 0x1p64 ? (uint64_t)v.re : (uint64_t)to_i64(v));
-		return;
+	case DTYPE_U64: PUT(uint64_t, v.kind == REAL && v.re >= 0x1p63 && v.re < 0x1p64 ? (uint64_t)v.re : (uint64_t)to_i64(v)); return;
 	case DTYPE_BOOL: PUT(uint8_t, v.kind == REAL ? v.re != 0 || v.im != 0 : v.i != 0); return;
 	case DTYPE_F16: PUT(uint16_t, shim_float_to_half(to_f32(v))); return;
 	case DTYPE_BF16: PUT(uint16_t, shim_float_to_bf16(to_f32(v))); return;
@@ -239,15 +225,15 @@ static void store(int dtype, void *p, struct value v)
 
 typedef void loop(char *d, int64_t ds, const char *s, int64_t ss, int64_t n);
 
-#define MOVE(type)                                                                                                     \
-	static void move_##type(char *d, int64_t ds, const char *s, int64_t ss, int64_t n)                             \
-	{                                                                                                              \
-		if (ds == sizeof(type) && ss == ds) {                                                                  \
-			memmove(d, s, (size_t)n * sizeof(type));                                                       \
-			return;                                                                                        \
-		}                                                                                                      \
-		for (int64_t i = 0; i < n; i++)                                                                        \
-			memcpy(d + i * ds, s + i * ss, sizeof(type));                                                  \
+#define MOVE(type) \
+	static void move_##type(char *d, int64_t ds, const char *s, int64_t ss, int64_t n) \
+	{ \
+		if (ds == sizeof(type) && ss == ds) { \
+			memmove(d, s, (size_t)n * sizeof(type)); \
+			return; \
+		} \
+		for (int64_t i = 0; i < n; i++) \
+			memcpy(d + i * ds, s + i * ss, sizeof(type)); \
 	}
 struct sixteen {
 	uint64_t v[2];
@@ -260,20 +246,20 @@ MOVE(uint64_t)
 MOVE(u128)
 
 #define SAME(x) (x)
-#define LOOP(name, from, to, how)                                                                                      \
-	static void name(char *d, int64_t ds, const char *s, int64_t ss, int64_t n)                                    \
-	{                                                                                                              \
-		if (ds == sizeof(to) && ss == sizeof(from)) {                                                          \
-			for (int64_t i = 0; i < n; i++) {                                                              \
-				to v = (to)how(AS(from, s + i * (int64_t)sizeof(from)));                               \
-				memcpy(d + i * (int64_t)sizeof(to), &v, sizeof(v));                                    \
-			}                                                                                              \
-			return;                                                                                        \
-		}                                                                                                      \
-		for (int64_t i = 0; i < n; i++) {                                                                      \
-			to v = (to)how(AS(from, s + i * ss));                                                          \
-			memcpy(d + i * ds, &v, sizeof(v));                                                             \
-		}                                                                                                      \
+#define LOOP(name, from, to, how) \
+	static void name(char *d, int64_t ds, const char *s, int64_t ss, int64_t n) \
+	{ \
+		if (ds == sizeof(to) && ss == sizeof(from)) { \
+			for (int64_t i = 0; i < n; i++) { \
+				to v = (to)how(AS(from, s + i * (int64_t)sizeof(from))); \
+				memcpy(d + i * (int64_t)sizeof(to), &v, sizeof(v)); \
+			} \
+			return; \
+		} \
+		for (int64_t i = 0; i < n; i++) { \
+			to v = (to)how(AS(from, s + i * ss)); \
+			memcpy(d + i * ds, &v, sizeof(v)); \
+		} \
 	}
 LOOP(bf16_f32, uint16_t, float, shim_bf16_to_float)
 LOOP(f32_bf16, float, uint16_t, shim_float_to_bf16)
@@ -359,8 +345,7 @@ static void runs_add(struct runs *w, int64_t size, int64_t d, int64_t s)
 /* In the destination's order of memory. */
 static void runs_make(struct runs *w, const struct shim_tensor *dst, const struct shim_tensor *src)
 {
-	int perm[SHIM_DIMS], db = dtype_info(dst->dtype)->bytes, sb = dtype_info(src->dtype)->bytes,
-			     shift = dst->n_dim - src->n_dim;
+	int perm[SHIM_DIMS], db = dtype_info(dst->dtype)->bytes, sb = dtype_info(src->dtype)->bytes, shift = dst->n_dim - src->n_dim;
 	for (int i = 0; i < dst->n_dim; i++) {
 		int j = i;
 		for (; j && dst->stride[perm[j - 1]] < dst->stride[i]; j--)

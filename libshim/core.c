@@ -5,7 +5,7 @@
 
 /* ---- constants ---- */
 
-#define DEVICE(name, number)                                                                                           \
+#define DEVICE(name, number) \
 	int32_t aoti_torch_device_type_##name(void) { return number; }
 DEVICE(cpu, 0)
 DEVICE(cuda, 1)
@@ -14,7 +14,7 @@ DEVICE(xpu, 12)
 DEVICE(mps, 13)
 DEVICE(privateuse1, 20)
 
-#define DTYPE(name, id)                                                                                                \
+#define DTYPE(name, id) \
 	int32_t aoti_torch_dtype_##name(void) { return DTYPE_##id; }
 DTYPE(float8_e5m2, F8E5M2)
 DTYPE(float8_e4m3fn, F8E4M3FN)
@@ -46,7 +46,7 @@ size_t aoti_torch_dtype_element_size(int32_t dtype)
 }
 
 /* c10/core/Layout.h */
-#define LAYOUT(name, number)                                                                                           \
+#define LAYOUT(name, number) \
 	int32_t aoti_torch_layout_##name(void) { return number; }
 LAYOUT(strided, 0)
 LAYOUT(sparse_coo, 1)
@@ -58,7 +58,7 @@ LAYOUT(sparse_bsc, 6)
 LAYOUT(jagged, 7)
 
 /* c10/core/MemoryFormat.h */
-#define FORMAT(name, number)                                                                                           \
+#define FORMAT(name, number) \
 	int32_t aoti_torch_memory_format_##name(void) { return number; }
 FORMAT(contiguous_format, 0)
 FORMAT(preserve_format, 1)
@@ -83,18 +83,20 @@ static void defined(const struct shim_tensor *t)
 
 static AOTITorchError undefined(const struct shim_tensor *t, const char *op)
 {
-	SHIM_TRY_AS(op) { defined(t); }
+	SHIM_TRY_AS(op) {
+		defined(t);
+	}
 	SHIM_END
 }
 
 /* Models ask these all the time, and so does who watches them: without a frame, which takes 12 ns. */
-#define GET(name, type, value)                                                                                         \
-	AOTITorchError aoti_torch_get_##name(AtenTensorHandle t, type *ret)                                            \
-	{                                                                                                              \
-		if (UNLIKELY(!t->storage))                                                                             \
-			return undefined(t, __func__);                                                                 \
-		*ret = value;                                                                                          \
-		return 0;                                                                                              \
+#define GET(name, type, value) \
+	AOTITorchError aoti_torch_get_##name(AtenTensorHandle t, type *ret) \
+	{ \
+		if (UNLIKELY(!t->storage)) \
+			return undefined(t, __func__); \
+		*ret = value; \
+		return 0; \
 	}
 GET(data_ptr, void *, shim_data(t))
 GET(storage_size, int64_t, (int64_t)t->storage->bytes)
@@ -162,8 +164,8 @@ static void here(int32_t device_type)
 		shim_fail("a tensor on %s: only the cpu is here", device_name(device_type));
 }
 
-AOTITorchError aoti_torch_empty_strided(int64_t ndim, const int64_t *sizes, const int64_t *strides, int32_t dtype,
-					int32_t device_type, int32_t device_index, AtenTensorHandle *ret)
+AOTITorchError aoti_torch_empty_strided(int64_t ndim, const int64_t *sizes, const int64_t *strides, int32_t dtype, int32_t device_type,
+					int32_t device_index, AtenTensorHandle *ret)
 {
 	(void)device_index;
 	SHIM_TRY {
@@ -175,17 +177,15 @@ AOTITorchError aoti_torch_empty_strided(int64_t ndim, const int64_t *sizes, cons
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_empty_strided_pinned(int64_t ndim, const int64_t *sizes, const int64_t *strides,
-					       int32_t dtype, int32_t device_type, int32_t device_index,
-					       AtenTensorHandle *ret)
+AOTITorchError aoti_torch_empty_strided_pinned(int64_t ndim, const int64_t *sizes, const int64_t *strides, int32_t dtype,
+					       int32_t device_type, int32_t device_index, AtenTensorHandle *ret)
 {
 	return aoti_torch_empty_strided(ndim, sizes, strides, dtype, device_type, device_index, ret);
 }
 
-AOTITorchError aoti_torch_create_tensor_from_blob_v2(void *data, int64_t ndim, const int64_t *sizes,
-						     const int64_t *strides, int64_t storage_offset, int32_t dtype,
-						     int32_t device_type, int32_t device_index, AtenTensorHandle *ret,
-						     int32_t layout, const uint8_t *opaque, int64_t opaque_size)
+AOTITorchError aoti_torch_create_tensor_from_blob_v2(void *data, int64_t ndim, const int64_t *sizes, const int64_t *strides,
+						     int64_t storage_offset, int32_t dtype, int32_t device_type, int32_t device_index,
+						     AtenTensorHandle *ret, int32_t layout, const uint8_t *opaque, int64_t opaque_size)
 {
 	(void)device_index;
 	SHIM_TRY {
@@ -204,12 +204,12 @@ AOTITorchError aoti_torch_create_tensor_from_blob_v2(void *data, int64_t ndim, c
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_create_tensor_from_blob(void *data, int64_t ndim, const int64_t *sizes,
-						  const int64_t *strides, int64_t storage_offset, int32_t dtype,
-						  int32_t device_type, int32_t device_index, AtenTensorHandle *ret)
+AOTITorchError aoti_torch_create_tensor_from_blob(void *data, int64_t ndim, const int64_t *sizes, const int64_t *strides,
+						  int64_t storage_offset, int32_t dtype, int32_t device_type, int32_t device_index,
+						  AtenTensorHandle *ret)
 {
-	return aoti_torch_create_tensor_from_blob_v2(data, ndim, sizes, strides, storage_offset, dtype, device_type,
-						     device_index, ret, 0, NULL, 0);
+	return aoti_torch_create_tensor_from_blob_v2(data, ndim, sizes, strides, storage_offset, dtype, device_type, device_index, ret, 0,
+						     NULL, 0);
 }
 
 AOTITorchError aoti_torch_delete_tensor_object(AtenTensorHandle t)
@@ -251,8 +251,8 @@ AOTITorchError aoti_torch_new_tensor_handle(AtenTensorHandle orig, AtenTensorHan
 /* ---- views ---- */
 
 /* torch/csrc/inductor/inductor_ops.cpp: the offset is added to the tensor's own. */
-AOTITorchError aoti_torch__reinterpret_tensor(AtenTensorHandle self, int64_t ndim, const int64_t *sizes,
-					      const int64_t *strides, int64_t offset, AtenTensorHandle *ret)
+AOTITorchError aoti_torch__reinterpret_tensor(AtenTensorHandle self, int64_t ndim, const int64_t *sizes, const int64_t *strides,
+					      int64_t offset, AtenTensorHandle *ret)
 {
 	SHIM_TRY {
 		if (ndim < 0 || ndim > SHIM_DIMS || __builtin_add_overflow(offset, self->offset, &offset))
@@ -262,8 +262,8 @@ AOTITorchError aoti_torch__reinterpret_tensor(AtenTensorHandle self, int64_t ndi
 	SHIM_END
 }
 
-AOTITorchError aoti_torch__alloc_from_pool(AtenTensorHandle self, int64_t offset_bytes, int32_t dtype, int64_t ndim,
-					   const int64_t *sizes, const int64_t *strides, AtenTensorHandle *ret)
+AOTITorchError aoti_torch__alloc_from_pool(AtenTensorHandle self, int64_t offset_bytes, int32_t dtype, int64_t ndim, const int64_t *sizes,
+					   const int64_t *strides, AtenTensorHandle *ret)
 {
 	SHIM_TRY {
 		const struct dtype_info *d = dtype_info(dtype);
@@ -274,8 +274,7 @@ AOTITorchError aoti_torch__alloc_from_pool(AtenTensorHandle self, int64_t offset
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_as_strided(AtenTensorHandle self, const int64_t *sizes, const int64_t *strides,
-				     AtenTensorHandle *ret)
+AOTITorchError aoti_torch_as_strided(AtenTensorHandle self, const int64_t *sizes, const int64_t *strides, AtenTensorHandle *ret)
 {
 	SHIM_TRY {
 		SHIM_GIVE(ret, shim_view(self, self->n_dim, sizes, strides, self->offset));
@@ -296,10 +295,7 @@ AOTITorchError aoti_torch_copy_(AtenTensorHandle self, AtenTensorHandle src, int
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_tensor_copy_(AtenTensorHandle src, AtenTensorHandle dst)
-{
-	return aoti_torch_copy_(dst, src, 0);
-}
+AOTITorchError aoti_torch_tensor_copy_(AtenTensorHandle src, AtenTensorHandle dst) { return aoti_torch_copy_(dst, src, 0); }
 
 AOTITorchError aoti_torch_clone(AtenTensorHandle self, AtenTensorHandle *ret)
 {

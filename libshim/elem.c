@@ -68,10 +68,7 @@ bool walk_next(struct walk *w)
 	return false;
 }
 
-bool elem_floating(int dtype)
-{
-	return dtype == DTYPE_F32 || dtype == DTYPE_F64 || dtype == DTYPE_F16 || dtype == DTYPE_BF16;
-}
+bool elem_floating(int dtype) { return dtype == DTYPE_F32 || dtype == DTYPE_F64 || dtype == DTYPE_F16 || dtype == DTYPE_BF16; }
 
 bool elem_complex(int dtype) { return dtype == DTYPE_C64 || dtype == DTYPE_C128; }
 
@@ -91,16 +88,16 @@ bool elem_integral(int dtype)
 	return false;
 }
 
-#define ELEM_LOAD(type)                                                                                                \
-	({                                                                                                             \
-		type elem_v_;                                                                                          \
-		memcpy(&elem_v_, p, sizeof(elem_v_));                                                                  \
-		elem_v_;                                                                                               \
+#define ELEM_LOAD(type) \
+	({ \
+		type elem_v_; \
+		memcpy(&elem_v_, p, sizeof(elem_v_)); \
+		elem_v_; \
 	})
-#define ELEM_STORE(type, v)                                                                                            \
-	do {                                                                                                           \
-		type elem_v_ = (type)(v);                                                                              \
-		memcpy(p, &elem_v_, sizeof(elem_v_));                                                                  \
+#define ELEM_STORE(type, v) \
+	do { \
+		type elem_v_ = (type)(v); \
+		memcpy(p, &elem_v_, sizeof(elem_v_)); \
 	} while (0)
 
 int64_t elem_i64(int dtype, const void *p)

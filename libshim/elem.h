@@ -24,10 +24,10 @@
 #endif
 
 /* SHIM_TRY of a function that several ops share: messages name the op. */
-#define SHIM_TRY_AS(op)                                                                                                \
-	struct shim_frame shim_frame_;                                                                                 \
-	shim_enter(&shim_frame_, op);                                                                                  \
-	bool shim_failed_ = _setjmp(shim_frame_.jump) != 0;                                                            \
+#define SHIM_TRY_AS(op) \
+	struct shim_frame shim_frame_; \
+	shim_enter(&shim_frame_, op); \
+	bool shim_failed_ = _setjmp(shim_frame_.jump) != 0; \
 	if (!shim_failed_)
 
 enum { WALK_OPERANDS = 6 };
@@ -89,10 +89,7 @@ static inline void elem_copy(void *dst, const void *src, int bytes)
 void elem_need_real(const struct shim_tensor *t);
 /* Size along dim, bytes between its elements; a tensor without dims is a line of one. */
 static inline int64_t line_size(const struct shim_tensor *t, int dim) { return t->n_dim ? t->size[dim] : 1; }
-static inline int64_t line_step(const struct shim_tensor *t, int dim)
-{
-	return t->n_dim ? t->stride[dim] * elem_bytes(t->dtype) : 0;
-}
+static inline int64_t line_step(const struct shim_tensor *t, int dim) { return t->n_dim ? t->stride[dim] * elem_bytes(t->dtype) : 0; }
 
 /* Scratch memory that goes with the frame: an op may fail with it in hand. */
 void *shim_scratch(uint64_t n, uint64_t bytes_each);

@@ -8,10 +8,7 @@
 /* What a double makes of a tensor (torch.result_type(tensor, 1.0)): integers become torch's default dtype. */
 static int with_double(int dtype) { return elem_integral(dtype) ? DTYPE_F32 : dtype; }
 
-static int wide(int dtype)
-{
-	return shim_is_complex(dtype) ? DTYPE_C128 : shim_is_float(dtype) ? DTYPE_F64 : DTYPE_I64;
-}
+static int wide(int dtype) { return shim_is_complex(dtype) ? DTYPE_C128 : shim_is_float(dtype) ? DTYPE_F64 : DTYPE_I64; }
 
 /* t in the dtype of the result: what TensorIterator makes of operands first (compute_types). The strides of what it makes
  * count for the result's, and integers are cut: gcd(uint8, -12) is that of 244. Floats without dims keep their precision. */
@@ -33,10 +30,7 @@ static void *widened(const struct shim_tensor *t, const struct shim_tensor *out,
 }
 
 /* A wide tensor of out's sizes, to be filled and then copied into out. */
-static struct shim_tensor *wide_like(const struct shim_tensor *out, int dtype)
-{
-	return shim_new(dtype, out->n_dim, out->size, NULL);
-}
+static struct shim_tensor *wide_like(const struct shim_tensor *out, int dtype) { return shim_new(dtype, out->n_dim, out->size, NULL); }
 
 enum op { ADD, MUL, POW };
 
@@ -74,8 +68,7 @@ static void compute(enum op op, int dtype, void *r, const void *a, const void *b
 		}
 }
 
-static struct shim_tensor *binary_into(struct shim_tensor *out, enum op op, struct shim_tensor *a, struct shim_tensor *b,
-				       double alpha)
+static struct shim_tensor *binary_into(struct shim_tensor *out, enum op op, struct shim_tensor *a, struct shim_tensor *b, double alpha)
 {
 	int dtype = wide(out->dtype);
 	struct shim_tensor *r = wide_like(out, dtype);
@@ -101,8 +94,7 @@ static struct shim_tensor *number(double v)
 	return t;
 }
 
-AOTITorchError aoti_torch_cpu_add_Tensor(AtenTensorHandle self, AtenTensorHandle other, double alpha,
-					 AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_add_Tensor(AtenTensorHandle self, AtenTensorHandle other, double alpha, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		SHIM_GIVE(ret0, binary(ADD, shim_result_type(self, other), self, other, alpha));
@@ -110,8 +102,7 @@ AOTITorchError aoti_torch_cpu_add_Tensor(AtenTensorHandle self, AtenTensorHandle
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_aten_subtract_Tensor(AtenTensorHandle self, AtenTensorHandle other, double alpha,
-					       AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_aten_subtract_Tensor(AtenTensorHandle self, AtenTensorHandle other, double alpha, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		SHIM_GIVE(ret0, binary(ADD, shim_result_type(self, other), self, other, -alpha));
@@ -143,8 +134,7 @@ AOTITorchError aoti_torch_cpu_mul_Scalar(AtenTensorHandle self, double other, At
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_pow_Tensor_Tensor(AtenTensorHandle self, AtenTensorHandle exponent,
-						AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_pow_Tensor_Tensor(AtenTensorHandle self, AtenTensorHandle exponent, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		SHIM_GIVE(ret0, binary(POW, shim_result_type(self, exponent), self, exponent, 1));
@@ -179,8 +169,7 @@ AOTITorchError aoti_torch_cpu_gcd(AtenTensorHandle self, AtenTensorHandle other,
 		struct shim_tensor *a = common(self, dtype), *b = common(other, dtype);
 		struct shim_tensor *out = shim_elementwise(dtype, (const struct shim_tensor *const[]){a, b}, 2);
 		struct shim_tensor *r = wide_like(out, DTYPE_I64);
-		int64_t *x = widened(a, out, DTYPE_I64), *y = widened(b, out, DTYPE_I64),
-			*to = (int64_t *)shim_data(r);
+		int64_t *x = widened(a, out, DTYPE_I64), *y = widened(b, out, DTYPE_I64), *to = (int64_t *)shim_data(r);
 		bool sign = dtype != DTYPE_U64;
 		for (int64_t i = 0, n = shim_numel(out); i < n; i++)
 			to[i] = (int64_t)gcd(sign && x[i] < 0 ? -(uint64_t)x[i] : (uint64_t)x[i],
@@ -207,8 +196,7 @@ AOTITorchError aoti_torch_cpu_abs(AtenTensorHandle self, AtenTensorHandle *ret0)
 							 ? (int64_t) - (uint64_t)((int64_t *)x)[i]
 							 : ((int64_t *)x)[i];
 			else
-				((double *)to)[i] =
-				    w == DTYPE_F64 ? fabs(((double *)x)[i]) : cabs(((double complex *)x)[i]);
+				((double *)to)[i] = w == DTYPE_F64 ? fabs(((double *)x)[i]) : cabs(((double complex *)x)[i]);
 		shim_copy(out, r);
 		SHIM_GIVE(ret0, out);
 	}
@@ -240,8 +228,7 @@ AOTITorchError aoti_torch_cpu_polar(AtenTensorHandle abs, AtenTensorHandle angle
 {
 	SHIM_TRY {
 		const struct shim_tensor *both[] = {abs, angle};
-		struct shim_tensor *out = shim_elementwise(shim_complex_of(abs->dtype), both, 2),
-				   *r = wide_like(out, DTYPE_C128);
+		struct shim_tensor *out = shim_elementwise(shim_complex_of(abs->dtype), both, 2), *r = wide_like(out, DTYPE_C128);
 		double *x = widened(abs, out, DTYPE_F64), *y = widened(angle, out, DTYPE_F64);
 		double complex *to = (double complex *)shim_data(r);
 		for (int64_t i = 0, n = shim_numel(out); i < n; i++)
@@ -253,9 +240,8 @@ AOTITorchError aoti_torch_cpu_polar(AtenTensorHandle abs, AtenTensorHandle angle
 }
 
 /* aten/src/ATen/native/Loss.cpp */
-AOTITorchError aoti_torch_cpu_soft_margin_loss_backward(AtenTensorHandle grad, AtenTensorHandle self,
-							AtenTensorHandle target, int64_t reduction,
-							AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_soft_margin_loss_backward(AtenTensorHandle grad, AtenTensorHandle self, AtenTensorHandle target,
+							int64_t reduction, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		enum { MEAN = 1 };
@@ -263,8 +249,7 @@ AOTITorchError aoti_torch_cpu_soft_margin_loss_backward(AtenTensorHandle grad, A
 		struct shim_tensor *out = shim_elementwise(self->dtype, both, 2), *r = wide_like(out, DTYPE_F64);
 		int64_t n = shim_numel(out);
 		double norm = reduction == MEAN && n ? 1.0 / (double)n : 1, *to = (double *)shim_data(r);
-		double *g = widened(grad, out, DTYPE_F64), *x = widened(self, out, DTYPE_F64),
-		       *y = widened(target, out, DTYPE_F64);
+		double *g = widened(grad, out, DTYPE_F64), *x = widened(self, out, DTYPE_F64), *y = widened(target, out, DTYPE_F64);
 		for (int64_t i = 0; i < n; i++) {
 			double z = exp(-y[i] * x[i]);
 			to[i] = -norm * y[i] * g[i] * z / (1 + z);
@@ -287,10 +272,7 @@ AOTITorchError aoti_torch_cpu_fill__Scalar(AtenTensorHandle self, double value)
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_aten_fill__Scalar(AtenTensorHandle self, double value)
-{
-	return aoti_torch_cpu_fill__Scalar(self, value);
-}
+AOTITorchError aoti_torch_aten_fill__Scalar(AtenTensorHandle self, double value) { return aoti_torch_cpu_fill__Scalar(self, value); }
 
 static struct shim_tensor *sized(int dtype, const int64_t *size, int64_t n)
 {
@@ -299,8 +281,8 @@ static struct shim_tensor *sized(int dtype, const int64_t *size, int64_t n)
 	return shim_new(dtype, (int)n, size, NULL);
 }
 
-AOTITorchError aoti_torch_aten_full(const int64_t *size, int64_t n, double value, int32_t *dtype, int32_t *layout,
-				    int32_t *device, int32_t device_index, int32_t *pin_memory, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_aten_full(const int64_t *size, int64_t n, double value, int32_t *dtype, int32_t *layout, int32_t *device,
+				    int32_t device_index, int32_t *pin_memory, AtenTensorHandle *ret0)
 {
 	(void)layout, (void)device, (void)device_index, (void)pin_memory;
 	SHIM_TRY {
@@ -311,9 +293,8 @@ AOTITorchError aoti_torch_aten_full(const int64_t *size, int64_t n, double value
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_aten_new_empty(AtenTensorHandle self, const int64_t *size, int64_t n, int32_t *dtype,
-					 int32_t *layout, int32_t *device, int32_t device_index, int32_t *pin_memory,
-					 AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_aten_new_empty(AtenTensorHandle self, const int64_t *size, int64_t n, int32_t *dtype, int32_t *layout,
+					 int32_t *device, int32_t device_index, int32_t *pin_memory, AtenTensorHandle *ret0)
 {
 	(void)layout, (void)device, (void)device_index, (void)pin_memory;
 	SHIM_TRY {
@@ -322,9 +303,8 @@ AOTITorchError aoti_torch_aten_new_empty(AtenTensorHandle self, const int64_t *s
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_aten_new_zeros(AtenTensorHandle self, const int64_t *size, int64_t n, int32_t *dtype,
-					 int32_t *layout, int32_t *device, int32_t device_index, int32_t *pin_memory,
-					 AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_aten_new_zeros(AtenTensorHandle self, const int64_t *size, int64_t n, int32_t *dtype, int32_t *layout,
+					 int32_t *device, int32_t device_index, int32_t *pin_memory, AtenTensorHandle *ret0)
 {
 	(void)layout, (void)device, (void)device_index, (void)pin_memory;
 	SHIM_TRY {
@@ -335,9 +315,8 @@ AOTITorchError aoti_torch_aten_new_zeros(AtenTensorHandle self, const int64_t *s
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu__efficientzerotensor(const int64_t *size, int64_t n, int32_t *dtype, int32_t *layout,
-						   int32_t *device, int32_t device_index, int32_t *pin_memory,
-						   AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu__efficientzerotensor(const int64_t *size, int64_t n, int32_t *dtype, int32_t *layout, int32_t *device,
+						   int32_t device_index, int32_t *pin_memory, AtenTensorHandle *ret0)
 {
 	(void)layout, (void)device, (void)device_index, (void)pin_memory;
 	SHIM_TRY {
@@ -349,8 +328,8 @@ AOTITorchError aoti_torch_cpu__efficientzerotensor(const int64_t *size, int64_t 
 }
 
 /* Periodic: one more is made and the last left out (aten/src/ATen/native/TensorFactories.cpp). */
-AOTITorchError aoti_torch_cpu_hann_window(int64_t length, int32_t *dtype, int32_t *layout, int32_t *device,
-					  int32_t device_index, int32_t *pin_memory, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_hann_window(int64_t length, int32_t *dtype, int32_t *layout, int32_t *device, int32_t device_index,
+					  int32_t *pin_memory, AtenTensorHandle *ret0)
 {
 	(void)layout, (void)device, (void)device_index, (void)pin_memory;
 	SHIM_TRY {
@@ -368,9 +347,8 @@ AOTITorchError aoti_torch_cpu_hann_window(int64_t length, int32_t *dtype, int32_
 /* ---- a norm ---- */
 
 /* aten/src/ATen/native/layer_norm.cpp, rms_norm_composite: computed in float (double for double). */
-AOTITorchError aoti_torch_cpu__fused_rms_norm(AtenTensorHandle input, const int64_t *shape, int64_t n_shape,
-					      AtenTensorHandle *weight, double *eps, AtenTensorHandle *ret0,
-					      AtenTensorHandle *ret1)
+AOTITorchError aoti_torch_cpu__fused_rms_norm(AtenTensorHandle input, const int64_t *shape, int64_t n_shape, AtenTensorHandle *weight,
+					      double *eps, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
 	(void)shape;
 	SHIM_TRY {
@@ -386,8 +364,7 @@ AOTITorchError aoti_torch_cpu__fused_rms_norm(AtenTensorHandle input, const int6
 		struct shim_tensor *out = shim_new(input->dtype, input->n_dim, input->size, NULL),
 				   *rstd = shim_new(acc, input->n_dim, size, NULL);
 		struct shim_tensor *r = wide_like(out, DTYPE_F64), *s = wide_like(rstd, DTYPE_F64);
-		double *x = widened(input, out, DTYPE_F64), *to = (double *)shim_data(r),
-		       *scale = (double *)shim_data(s);
+		double *x = widened(input, out, DTYPE_F64), *to = (double *)shim_data(r), *scale = (double *)shim_data(s);
 		double *w = weight && *weight ? widened(*weight, out, DTYPE_F64) : NULL;
 		for (int64_t k = 0; k < rows; k++, x += n, to += n, w = w ? w + n : w) {
 			double sum = 0;

@@ -137,8 +137,7 @@ static void plan_bluestein(struct fft *p)
 	p->kernel = shim_scratch((uint64_t)size, sizeof(cplx));
 	p->padded = shim_scratch((uint64_t)size, sizeof(cplx));
 	for (int64_t k = 0; k < n; k++)
-		p->chirp[k] = unit_root(
-		    (int64_t)((unsigned __int128)k * (unsigned __int128)k % (unsigned __int128)(2 * n)), 2 * n);
+		p->chirp[k] = unit_root((int64_t)((unsigned __int128)k * (unsigned __int128)k % (unsigned __int128)(2 * n)), 2 * n);
 	memset(p->kernel, 0, (size_t)size * sizeof(cplx));
 	for (int64_t k = 0; k < n; k++)
 		p->kernel[k] = p->kernel[k ? size - k : 0] = conj(p->chirp[k]);
@@ -189,8 +188,7 @@ static void transform_dim(struct shim_tensor *t, int dim, bool forward)
 	}
 }
 
-static double scale_of(int64_t normalization, const struct shim_tensor *t, const int64_t *dim, int64_t n_dim,
-		       int64_t last)
+static double scale_of(int64_t normalization, const struct shim_tensor *t, const int64_t *dim, int64_t n_dim, int64_t last)
 {
 	double n = 1;
 
@@ -261,8 +259,7 @@ static int64_t batch_first(int64_t *dim, int64_t n, const bool *transformed)
 	}
 }
 
-static struct shim_tensor *mkl_output(int dtype, const struct shim_tensor *self, const int64_t *size,
-				      const int64_t *dim, int64_t n)
+static struct shim_tensor *mkl_output(int dtype, const struct shim_tensor *self, const int64_t *size, const int64_t *dim, int64_t n)
 {
 	bool transformed[SHIM_DIMS] = {0};
 	int64_t order[SHIM_DIMS], stride[SHIM_DIMS], step = 1;
@@ -300,8 +297,7 @@ static void take_dims(const struct shim_tensor *self, const int64_t *dim, int64_
 
 /* ---- ops ---- */
 
-static struct shim_tensor *c2c(struct shim_tensor *self, const int64_t *dim_, int64_t n, int64_t normalization,
-			       bool forward)
+static struct shim_tensor *c2c(struct shim_tensor *self, const int64_t *dim_, int64_t n, int64_t normalization, bool forward)
 {
 	int64_t dim[SHIM_DIMS];
 
@@ -318,8 +314,8 @@ static struct shim_tensor *c2c(struct shim_tensor *self, const int64_t *dim_, in
 	return out;
 }
 
-static AOTITorchError c2c_op(const char *op, AtenTensorHandle self, const int64_t *dim, int64_t n,
-			     int64_t normalization, bool forward, AtenTensorHandle *ret)
+static AOTITorchError c2c_op(const char *op, AtenTensorHandle self, const int64_t *dim, int64_t n, int64_t normalization, bool forward,
+			     AtenTensorHandle *ret)
 {
 	SHIM_TRY_AS(op) {
 		SHIM_GIVE(ret, c2c(self, dim, n, normalization, forward));
@@ -327,21 +323,20 @@ static AOTITorchError c2c_op(const char *op, AtenTensorHandle self, const int64_
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu__fft_c2c(AtenTensorHandle self, const int64_t *dim, int64_t dim_len_,
-				       int64_t normalization, int32_t forward, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu__fft_c2c(AtenTensorHandle self, const int64_t *dim, int64_t dim_len_, int64_t normalization, int32_t forward,
+				       AtenTensorHandle *ret0)
 {
 	return c2c_op(__func__, self, dim, dim_len_, normalization, forward, ret0);
 }
 
 /* Its name until torch 2.5. */
-AOTITorchError aoti_torch__fft_c2c(AtenTensorHandle self, const int64_t *dim_ptr, int64_t dim_size,
-				   int64_t normalization, int32_t forward, AtenTensorHandle *ret)
+AOTITorchError aoti_torch__fft_c2c(AtenTensorHandle self, const int64_t *dim_ptr, int64_t dim_size, int64_t normalization, int32_t forward,
+				   AtenTensorHandle *ret)
 {
 	return c2c_op(__func__, self, dim_ptr, dim_size, normalization, forward, ret);
 }
 
-static struct shim_tensor *r2c(struct shim_tensor *self, const int64_t *dim_, int64_t n, int64_t normalization,
-			       bool onesided)
+static struct shim_tensor *r2c(struct shim_tensor *self, const int64_t *dim_, int64_t n, int64_t normalization, bool onesided)
 {
 	int64_t dim[SHIM_DIMS], size[SHIM_DIMS];
 
@@ -362,8 +357,8 @@ static struct shim_tensor *r2c(struct shim_tensor *self, const int64_t *dim_, in
 	return out;
 }
 
-AOTITorchError aoti_torch_cpu__fft_r2c(AtenTensorHandle self, const int64_t *dim, int64_t dim_len_,
-				       int64_t normalization, int32_t onesided, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu__fft_r2c(AtenTensorHandle self, const int64_t *dim, int64_t dim_len_, int64_t normalization, int32_t onesided,
+				       AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		SHIM_GIVE(ret0, r2c(self, dim, dim_len_, normalization, onesided));

@@ -14,17 +14,17 @@ typedef T NAME(vec) __attribute__((vector_size(32)));
 /* sum[MR][NR] = A panel (k x MR) times B panel (k x NR). Written out, so that every sum is a register. */
 #define ROW(i) s##i##0 += a[i] * b0, s##i##1 += a[i] * b1
 #define PUT(i) memcpy(sum + i * NAME(NR), &s##i##0, sizeof(b0)), memcpy(sum + i * NAME(NR) + NAME(NR) / 2, &s##i##1, sizeof(b1))
-#define KERNEL(name, attributes)                                                                                       \
-	attributes static void name(int64_t k, const T *a, const T *b, T *sum)                                         \
-	{                                                                                                              \
-		NAME(vec) b0, b1, s00 = {0}, s01 = {0}, s10 = {0}, s11 = {0}, s20 = {0}, s21 = {0};                    \
-		NAME(vec) s30 = {0}, s31 = {0}, s40 = {0}, s41 = {0}, s50 = {0}, s51 = {0};                            \
-		for (; k > 0; k--, a += MR, b += NAME(NR)) {                                                           \
-			memcpy(&b0, b, sizeof(b0));                                                                    \
-			memcpy(&b1, b + NAME(NR) / 2, sizeof(b1));                                                     \
-			ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5);                                                \
-		}                                                                                                      \
-		PUT(0), PUT(1), PUT(2), PUT(3), PUT(4), PUT(5);                                                        \
+#define KERNEL(name, attributes) \
+	attributes static void name(int64_t k, const T *a, const T *b, T *sum) \
+	{ \
+		NAME(vec) b0, b1, s00 = {0}, s01 = {0}, s10 = {0}, s11 = {0}, s20 = {0}, s21 = {0}; \
+		NAME(vec) s30 = {0}, s31 = {0}, s40 = {0}, s41 = {0}, s50 = {0}, s51 = {0}; \
+		for (; k > 0; k--, a += MR, b += NAME(NR)) { \
+			memcpy(&b0, b, sizeof(b0)); \
+			memcpy(&b1, b + NAME(NR) / 2, sizeof(b1)); \
+			ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5); \
+		} \
+		PUT(0), PUT(1), PUT(2), PUT(3), PUT(4), PUT(5); \
 	}
 KERNEL(NAME(kernel_any), )
 KERNEL(NAME(kernel_avx2), __attribute__((target("avx2,fma"))))
@@ -56,8 +56,8 @@ static void NAME(scale)(int64_t m, int64_t n, T beta, T *c, int64_t ldc)
 			c[i * ldc + j] = beta == 0 ? 0 : beta * c[i * ldc + j];
 }
 
-static void NAME(gemm_plain)(bool ta, bool tb, int64_t m, int64_t n, int64_t k, T alpha, const T *a, int64_t lda, const T *b,
-			     int64_t ldb, T beta, T *c, int64_t ldc)
+static void NAME(gemm_plain)(bool ta, bool tb, int64_t m, int64_t n, int64_t k, T alpha, const T *a, int64_t lda, const T *b, int64_t ldb,
+			     T beta, T *c, int64_t ldc)
 {
 	T sum[MR * NAME(NR)];
 	int64_t columns = (n + NAME(NR) - 1) / NAME(NR) * NAME(NR), depth = k < KC ? k : KC;

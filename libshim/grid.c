@@ -86,8 +86,7 @@ static void find_corners(const struct sampler *s, const struct shim_tensor *inpu
 static void check_grid(const struct shim_tensor *input, const struct shim_tensor *grid, int64_t mode, int64_t padding)
 {
 	if (input->n_dim != 5 || grid->n_dim != 5 || input->size[0] != grid->size[0] || grid->size[4] != 3)
-		shim_fail(
-		    "grid_sampler(): expected 5D input and grid of one batch size, the grid's last dimension being 3");
+		shim_fail("grid_sampler(): expected 5D input and grid of one batch size, the grid's last dimension being 3");
 	if (!elem_floating(input->dtype) || input->dtype != grid->dtype || elem_bytes(input->dtype) < 4)
 		shim_fail("grid_sampler(): expected input and grid of one dtype, float32 or float64");
 	if (mode != GRID_BILINEAR && mode != GRID_NEAREST)

@@ -71,7 +71,9 @@ void aoti_torch_warn(const char *func, const char *file, uint32_t line, const ch
 AOTITorchError aoti_torch_call_dispatcher(const char *op, const char *overload, uint64_t *stack)
 {
 	(void)stack;
-	SHIM_TRY { shim_fail("%s%s%s has no C function: not without libtorch", op, *overload ? "." : "", overload); }
+	SHIM_TRY {
+		shim_fail("%s%s%s has no C function: not without libtorch", op, *overload ? "." : "", overload);
+	}
 	SHIM_END
 }
 
@@ -139,7 +141,9 @@ AOTITorchError aoti_torch_device_guard_set_index(void *guard, int32_t index)
 AOTITorchError aoti_torch_get_current_stream(int32_t index, void **ret)
 {
 	(void)index, (void)ret;
-	SHIM_TRY { shim_fail("the cpu has no streams"); }
+	SHIM_TRY {
+		shim_fail("the cpu has no streams");
+	}
 	SHIM_END
 }
 
@@ -147,12 +151,10 @@ AOTITorchError aoti_torch_get_current_stream(int32_t index, void **ret)
 
 AOTITorchError aoti_torch_check_inf_and_nan(const char *name, AtenTensorHandle t)
 {
-	SHIM_TRY
-	{
+	SHIM_TRY {
 		int64_t n = shim_numel(t), bad = 0;
 		if (shim_is_float(t->dtype) || shim_is_complex(t->dtype)) {
-			struct shim_tensor *c =
-			    shim_new(shim_is_complex(t->dtype) ? DTYPE_C128 : DTYPE_F64, t->n_dim, t->size, NULL);
+			struct shim_tensor *c = shim_new(shim_is_complex(t->dtype) ? DTYPE_C128 : DTYPE_F64, t->n_dim, t->size, NULL);
 			shim_copy(c, t);
 			const double *v = (const double *)shim_data(c);
 			for (int64_t i = 0; i < (shim_is_complex(t->dtype) ? 2 * n : n); i++)
@@ -208,14 +210,12 @@ void aoti_torch_print_tensor_handle(AtenTensorHandle t, const char *msg)
 }
 
 /* As libtorch does (shim_common.cpp): into tmp/aoti_torch/ of the current folder, a tensor by itself. */
-void aoti_torch_save_tensor_handle(AtenTensorHandle t, const char *tensor_name, const char *launch_prefix,
-				   const char *kernel_name)
+void aoti_torch_save_tensor_handle(AtenTensorHandle t, const char *tensor_name, const char *launch_prefix, const char *kernel_name)
 {
 	char path[4096];
 	struct err err = {0};
-	struct tensor_view v = {
-	    .meta = {.dtype = t->dtype, .device = DEVICE_CPU, .device_index = -1, .n_dim = t->n_dim},
-	    .data = shim_data(t)};
+	struct tensor_view v = {.meta = {.dtype = t->dtype, .device = DEVICE_CPU, .device_index = -1, .n_dim = t->n_dim},
+				.data = shim_data(t)};
 	memcpy(v.meta.size, t->size, (size_t)t->n_dim * sizeof(*t->size));
 	memcpy(v.meta.stride, t->stride, (size_t)t->n_dim * sizeof(*t->stride));
 	snprintf(path, sizeof(path), "tmp/aoti_torch/%s_%s_%s_cpu.pt", launch_prefix, kernel_name, tensor_name);

@@ -99,8 +99,7 @@ static void compute_offsets(const struct shim_tensor *self, const int64_t *block
 		for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 			int64_t i = elem_i64(x->dtype, w.p[0]);
 			if (i < -size || i >= size)
-				shim_fail("index %lld is out of bounds for dimension %d with size %lld", (long long)i,
-					  d, (long long)size);
+				shim_fail("index %lld is out of bounds for dimension %d with size %lld", (long long)i, d, (long long)size);
 			*out++ += (i < 0 ? i + size : i) * step;
 		}
 	}
@@ -142,8 +141,7 @@ static void make_plan(const struct shim_tensor *self, struct shim_tensor *const 
 }
 
 /* Walk operands: other, self, the offset to add to self. */
-static void plan_walk(const struct plan *p, const struct shim_tensor *other, const struct shim_tensor *self,
-		      struct walk *w)
+static void plan_walk(const struct plan *p, const struct shim_tensor *other, const struct shim_tensor *self, struct walk *w)
 {
 	int64_t step[SHIM_DIMS] = {0}, at = sizeof(*p->offset);
 
@@ -244,8 +242,8 @@ static struct shim_tensor *index_tensor(struct shim_tensor *self, const AtenTens
 	return out;
 }
 
-AOTITorchError aoti_torch_cpu_index_Tensor(AtenTensorHandle self, const AtenTensorHandle **indices,
-					   int64_t indices_len_, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_index_Tensor(AtenTensorHandle self, const AtenTensorHandle **indices, int64_t indices_len_,
+					   AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		SHIM_GIVE(ret0, index_tensor(self, indices, indices_len_));
@@ -266,8 +264,7 @@ void elem_add(int dtype, void *p, const void *q)
 		elem_set_f64(dtype, p, elem_f64(dtype, p) + elem_f64(dtype, q));
 }
 
-static void put(struct shim_tensor *self, struct shim_tensor *const *index, int64_t n, struct shim_tensor *values,
-		bool accumulate)
+static void put(struct shim_tensor *self, struct shim_tensor *const *index, int64_t n, struct shim_tensor *values, bool accumulate)
 {
 	struct plan *p = shim_scratch(1, sizeof(*p));
 	int bytes = elem_bytes(self->dtype);
@@ -357,8 +354,7 @@ AOTITorchError aoti_torch_cpu_masked_select(AtenTensorHandle self, AtenTensorHan
 	SHIM_END
 }
 
-static struct shim_tensor *masked_scatter(struct shim_tensor *self, struct shim_tensor *mask,
-					  struct shim_tensor *source)
+static struct shim_tensor *masked_scatter(struct shim_tensor *self, struct shim_tensor *mask, struct shim_tensor *source)
 {
 	int64_t size[SHIM_DIMS], left = shim_numel(source);
 	int dims = shim_broadcast(self, mask, size), bytes = elem_bytes(self->dtype);
@@ -384,8 +380,7 @@ static struct shim_tensor *masked_scatter(struct shim_tensor *self, struct shim_
 	return out;
 }
 
-AOTITorchError aoti_torch_cpu_masked_scatter(AtenTensorHandle self, AtenTensorHandle mask, AtenTensorHandle source,
-					     AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_masked_scatter(AtenTensorHandle self, AtenTensorHandle mask, AtenTensorHandle source, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		SHIM_GIVE(ret0, masked_scatter(self, mask, source));
@@ -393,16 +388,15 @@ AOTITorchError aoti_torch_cpu_masked_scatter(AtenTensorHandle self, AtenTensorHa
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_masked_scatter_backward(AtenTensorHandle grad_output, AtenTensorHandle mask,
-						      const int64_t *sizes, int64_t sizes_len_, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_masked_scatter_backward(AtenTensorHandle grad_output, AtenTensorHandle mask, const int64_t *sizes,
+						      int64_t sizes_len_, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		struct shim_tensor *out = shim_new(grad_output->dtype, (int)sizes_len_, sizes, NULL);
 		struct shim_tensor *v = masked_select(grad_output, mask);
 		uint64_t bytes = (uint64_t)shim_numel(v) * (uint64_t)elem_bytes(v->dtype);
 		if (bytes > out->storage->bytes)
-			shim_fail("the mask takes %lld elements of %lld", (long long)shim_numel(v),
-				  (long long)shim_numel(out));
+			shim_fail("the mask takes %lld elements of %lld", (long long)shim_numel(v), (long long)shim_numel(out));
 		shim_fill_zero(out);
 		if (bytes)
 			memcpy(shim_data(out), shim_data(v), bytes);

@@ -11,7 +11,7 @@
 #define PT2_SHIM_LAPACK_H
 #include "shim.h"
 
-#define LAPACK(name, dtype, ...)                                                                                       \
+#define LAPACK(name, dtype, ...) \
 	shim_lapack(name, dtype, (const void *const[]){__VA_ARGS__}, sizeof((const void *const[]){__VA_ARGS__}) / sizeof(void *))
 enum { LAPACK_ARGS = 20 }; /* with the hidden lengths of texts */
 

@@ -187,10 +187,7 @@ static int64_t *new_ints(int64_t n)
 	return p;
 }
 
-static void *new_reals(int dtype, int64_t n)
-{
-	return shim_scratch((uint64_t)max_of(n, 1), (uint64_t)elem_bytes(shim_real_of(dtype)));
-}
+static void *new_reals(int dtype, int64_t n) { return shim_scratch((uint64_t)max_of(n, 1), (uint64_t)elem_bytes(shim_real_of(dtype))); }
 
 /* ---- what went wrong: batchCheckErrors of LinearAlgebraUtils.h, in its order ---- */
 
@@ -218,9 +215,10 @@ static void check_info(int64_t info, struct slice api, int64_t batch_at, bool is
 	if (!is_matrix)
 		snprintf(which, sizeof(which), "(Batch element %lld): ", (long long)batch_at);
 	if (info < 0)
-		shim_fail("%.*s: %s%s", (int)api.n, api.p, which, slice_find(api, "svd") || slice_find(api, "eig") ?
-			  "The algorithm failed to converge because the input matrix contained non-finite values." :
-			  "LAPACK does not take its arguments.");
+		shim_fail("%.*s: %s%s", (int)api.n, api.p, which,
+			  slice_find(api, "svd") || slice_find(api, "eig")
+			      ? "The algorithm failed to converge because the input matrix contained non-finite values."
+			      : "LAPACK does not take its arguments.");
 	for (size_t i = 0; i < ARRAY_LEN(errors); i++)
 		if (slice_find(api, errors[i].in)) {
 			snprintf(text, sizeof(text), errors[i].text, (long long)info, (long long)info);
@@ -296,8 +294,8 @@ void proxy_linalg_solve_triangular(struct proxy_call *c)
 		shim_fail("incompatible shapes of A and B");
 	struct shim_tensor *m = copied(a, &b, true), *x = copied(rhs, &b, true);
 	for (int64_t i = 0; i < b.n; i++)
-		solve_triangle(x->dtype, left ? "L" : "R", upper ? "U" : "L", "N", proxy_bool(c, "unitriangular", false) ? "U" : "N", rows(x),
-			       cols(x), at(m, &b, i), at(x, &b, i));
+		solve_triangle(x->dtype, left ? "L" : "R", upper ? "U" : "L", "N", proxy_bool(c, "unitriangular", false) ? "U" : "N",
+			       rows(x), cols(x), at(m, &b, i), at(x, &b, i));
 	proxy_give(c, 0, x);
 }
 
@@ -430,8 +428,11 @@ static struct shim_tensor *solve_lu(const struct lu *x, const struct batch *b, s
 	if (conjugated)
 		conjugate(out->dtype, shim_data(out), shim_numel(out));
 	for (int64_t i = 0; i < b->n; i++)
-		lu_solve(out->dtype, left ? (adjoint ? "C" : "N") : adjoint ? "N" : "T", x->n, k, at(lu, b, i), at(pivots, b, i),
-			 at(out, b, i));
+		lu_solve(out->dtype,
+			 left      ? (adjoint ? "C" : "N")
+			 : adjoint ? "N"
+				   : "T",
+			 x->n, k, at(lu, b, i), at(pivots, b, i), at(out, b, i));
 	if (conjugated)
 		conjugate(out->dtype, shim_data(out), shim_numel(out));
 	return out;
@@ -522,8 +523,8 @@ static struct unpacked unpack(struct shim_tensor *lu, struct shim_tensor *pivots
 	return r;
 }
 
-AOTITorchError aoti_torch_cpu_lu_unpack(AtenTensorHandle LU_data, AtenTensorHandle LU_pivots, int32_t unpack_data,
-					int32_t unpack_pivots, AtenTensorHandle *ret0, AtenTensorHandle *ret1, AtenTensorHandle *ret2)
+AOTITorchError aoti_torch_cpu_lu_unpack(AtenTensorHandle LU_data, AtenTensorHandle LU_pivots, int32_t unpack_data, int32_t unpack_pivots,
+					AtenTensorHandle *ret0, AtenTensorHandle *ret1, AtenTensorHandle *ret2)
 {
 	SHIM_TRY {
 		struct unpacked r = unpack(LU_data, LU_pivots, unpack_data, unpack_pivots);
@@ -775,8 +776,11 @@ AOTITorchError aoti_torch_cpu_ormqr(AtenTensorHandle self, AtenTensorHandle inpu
 		work_ask(&w);
 		for (int64_t i = 0; i < b.n && m && n && k; i++)
 			for (int pass = i ? 1 : 0; pass < 2; pass++) {
-				LAPACK(name, out->dtype, left ? "L" : "R", !transpose ? "N" : elem_complex(self->dtype) ? "C" : "T", &m, &n, &k,
-				       at(a, &b, i), &lda, at(tau, &b, i), at(out, &b, i), &ldc, w.p, &w.n, &info);
+				LAPACK(name, out->dtype, left ? "L" : "R",
+				       !transpose                  ? "N"
+				       : elem_complex(self->dtype) ? "C"
+								   : "T",
+				       &m, &n, &k, at(a, &b, i), &lda, at(tau, &b, i), at(out, &b, i), &ldc, w.p, &w.n, &info);
 				if (!pass)
 					work_get(&w, out->dtype, max_of(m, n));
 			}
@@ -856,8 +860,8 @@ static struct svd svd_of(struct shim_tensor *a, bool full, bool vectors, const c
 	for (int64_t i = 0; i < b.n; i++)
 		for (int pass = i ? 1 : 0; pass < 2; pass++) {
 			int64_t info = svd_one(a->dtype, vectors ? full ? "A" : "S" : "N", m, n, at(x, &b, i), at(r.s, &b, i),
-					       vectors ? at(r.u, &b, i) : w.first, vectors ? at(r.vh, &b, i) : w.first, full ? n : k, &w, rwork,
-					       iwork);
+					       vectors ? at(r.u, &b, i) : w.first, vectors ? at(r.vh, &b, i) : w.first, full ? n : k, &w,
+					       rwork, iwork);
 			check_one(info, api, &b, i);
 			if (!pass)
 				work_get(&w, a->dtype, 1);
@@ -893,11 +897,11 @@ static struct eigh eigh_of(struct shim_tensor *a, const char *uplo, bool vectors
 		for (int pass = i ? 1 : 0; pass < 2; pass++) {
 			int64_t info = 0;
 			if (is_complex)
-				LAPACK("heevd", a->dtype, vectors ? "V" : "N", uplo, &n, at(x, &b, i), &ld, at(values, &b, i), w.p, &w.n, rwork,
-				       &n_real, iwork, &n_int, &info);
+				LAPACK("heevd", a->dtype, vectors ? "V" : "N", uplo, &n, at(x, &b, i), &ld, at(values, &b, i), w.p, &w.n,
+				       rwork, &n_real, iwork, &n_int, &info);
 			else
-				LAPACK("syevd", a->dtype, vectors ? "V" : "N", uplo, &n, at(x, &b, i), &ld, at(values, &b, i), w.p, &w.n, iwork,
-				       &n_int, &info);
+				LAPACK("syevd", a->dtype, vectors ? "V" : "N", uplo, &n, at(x, &b, i), &ld, at(values, &b, i), w.p, &w.n,
+				       iwork, &n_int, &info);
 			check_one(info, "linalg.eigh", &b, i);
 			if (pass)
 				continue;
@@ -913,7 +917,8 @@ static struct eigh eigh_of(struct shim_tensor *a, const char *uplo, bool vectors
 void proxy_linalg_eigh(struct proxy_call *c)
 {
 	struct slice uplo = proxy_string(c, "UPLO", "L");
-	struct eigh r = eigh_of(proxy_tensor(c, "A"), uplo.n && (*uplo.p == 'U' || *uplo.p == 'u') ? "U" : "L", proxy_bool(c, "compute_v", true));
+	struct eigh r =
+	    eigh_of(proxy_tensor(c, "A"), uplo.n && (*uplo.p == 'U' || *uplo.p == 'u') ? "U" : "L", proxy_bool(c, "compute_v", true));
 	proxy_give(c, 0, r.values);
 	proxy_give(c, 1, r.vectors);
 }
@@ -956,11 +961,11 @@ static void eig(struct shim_tensor *a, struct shim_tensor **values, struct shim_
 		for (int pass = i ? 1 : 0; pass < 2; pass++) {
 			int64_t info = 0;
 			if (is_complex)
-				LAPACK("geev", a->dtype, "N", job, &n, at(x, &b, i), &ld, at(re, &b, i), w.first, &ld, at(v, &b, i), &ld, w.p, &w.n,
-				       at(im, &b, i), &info);
+				LAPACK("geev", a->dtype, "N", job, &n, at(x, &b, i), &ld, at(re, &b, i), w.first, &ld, at(v, &b, i), &ld,
+				       w.p, &w.n, at(im, &b, i), &info);
 			else
-				LAPACK("geev", a->dtype, "N", job, &n, at(x, &b, i), &ld, at(re, &b, i), at(im, &b, i), w.first, &ld, at(v, &b, i),
-				       &ld, w.p, &w.n, &info);
+				LAPACK("geev", a->dtype, "N", job, &n, at(x, &b, i), &ld, at(re, &b, i), at(im, &b, i), w.first, &ld,
+				       at(v, &b, i), &ld, w.p, &w.n, &info);
 			check_one(info, "torch.linalg.eig", &b, i);
 			if (!pass)
 				work_get(&w, a->dtype, 1);
@@ -1061,7 +1066,8 @@ static int64_t least_squares(const struct least *q, void *a, void *x, void *s, i
 			LAPACK("gelsy", q->dtype, &q->m, &q->n, &q->k, a, &lda, x, &q->ld, iwork, rcond, rank, w->p, &w->n, &info);
 	} else if (!strcmp(q->driver, "gelsd")) {
 		if (is_complex)
-			LAPACK("gelsd", q->dtype, &q->m, &q->n, &q->k, a, &lda, x, &q->ld, s, rcond, rank, w->p, &w->n, rwork, iwork, &info);
+			LAPACK("gelsd", q->dtype, &q->m, &q->n, &q->k, a, &lda, x, &q->ld, s, rcond, rank, w->p, &w->n, rwork, iwork,
+			       &info);
 		else
 			LAPACK("gelsd", q->dtype, &q->m, &q->n, &q->k, a, &lda, x, &q->ld, s, rcond, rank, w->p, &w->n, iwork, &info);
 	} else if (is_complex)
@@ -1105,7 +1111,8 @@ void proxy_linalg_lstsq(struct proxy_call *c)
 	if (vector)
 		rhs = as_column(rhs);
 	struct batch b = batch_of(a, rhs);
-	struct least q = {.dtype = a->dtype, .m = rows(a), .n = cols(a), .k = cols(rhs), .driver = driver_of(proxy_string(c, "driver", ""))};
+	struct least q = {
+	    .dtype = a->dtype, .m = rows(a), .n = cols(a), .k = cols(rhs), .driver = driver_of(proxy_string(c, "driver", ""))};
 	if (rows(rhs) != q.m)
 		shim_fail("input.size(-2) should match other.size(-2)");
 	q.ld = max_of(max_of(q.m, q.n), 1);
@@ -1129,7 +1136,8 @@ void proxy_linalg_lstsq(struct proxy_call *c)
 	for (int64_t i = 0; i < b.n && q.m && q.n && q.k; i++)
 		for (int pass = i ? 1 : 0; pass < 2; pass++) {
 			int64_t rank;
-			check_one(least_squares(&q, at(m, &b, i), at(x, &b, i), at(s, &b, i), &rank, &w, rwork, iwork), "torch.linalg.lstsq", &b, i);
+			check_one(least_squares(&q, at(m, &b, i), at(x, &b, i), at(s, &b, i), &rank, &w, rwork, iwork),
+				  "torch.linalg.lstsq", &b, i);
 			full = full && (!ranked || rank == q.n || !pass);
 			if (ranked && pass)
 				*(int64_t *)at(ranks, &b, i) = rank;

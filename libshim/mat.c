@@ -134,29 +134,29 @@ static void mul_float(struct mat c, struct mat bias, struct mat a, struct mat b,
 }
 
 /* Modulo 2^32 or 2^64: what is left when it is cut to c's width is torch's wrapped result. */
-#define MUL_INTEGERS(T, name, dt)                                                                                      \
-	SHIM_WIDE static void name(struct mat c, struct mat bias, struct mat a, struct mat b, int64_t beta, int64_t alpha)       \
-	{                                                                                                              \
-		struct mat wa = new_mat(dt, a.rows, a.cols), wb = new_mat(dt, b.rows, b.cols);                         \
-		struct mat wc = new_mat(dt, c.rows, c.cols);                                                           \
-		mat_copy(wa, a);                                                                                       \
-		mat_copy(wb, b);                                                                                       \
-		if (bias.data && beta)                                                                                 \
-			mat_copy(wc, bias);                                                                            \
-		else                                                                                                   \
-			memset(wc.data, 0, (size_t)(c.rows * c.cols) * sizeof(T));                                     \
-		for (int64_t i = 0; i < c.rows; i++) {                                                                 \
-			T *to = (T *)wc.data + i * c.cols;                                                             \
-			for (int64_t j = 0; j < c.cols; j++)                                                           \
-				to[j] *= (T)beta;                                                                      \
-			for (int64_t k = 0; k < a.cols; k++) {                                                         \
-				T v = (T)alpha * ((T *)wa.data)[i * a.cols + k];                                       \
-				const T *from = (T *)wb.data + k * c.cols;                                             \
-				for (int64_t j = 0; j < c.cols; j++)                                                   \
-					to[j] += v * from[j];                                                          \
-			}                                                                                              \
-		}                                                                                                      \
-		mat_copy(c, wc);                                                                                       \
+#define MUL_INTEGERS(T, name, dt) \
+	SHIM_WIDE static void name(struct mat c, struct mat bias, struct mat a, struct mat b, int64_t beta, int64_t alpha) \
+	{ \
+		struct mat wa = new_mat(dt, a.rows, a.cols), wb = new_mat(dt, b.rows, b.cols); \
+		struct mat wc = new_mat(dt, c.rows, c.cols); \
+		mat_copy(wa, a); \
+		mat_copy(wb, b); \
+		if (bias.data && beta) \
+			mat_copy(wc, bias); \
+		else \
+			memset(wc.data, 0, (size_t)(c.rows * c.cols) * sizeof(T)); \
+		for (int64_t i = 0; i < c.rows; i++) { \
+			T *to = (T *)wc.data + i * c.cols; \
+			for (int64_t j = 0; j < c.cols; j++) \
+				to[j] *= (T)beta; \
+			for (int64_t k = 0; k < a.cols; k++) { \
+				T v = (T)alpha * ((T *)wa.data)[i * a.cols + k]; \
+				const T *from = (T *)wb.data + k * c.cols; \
+				for (int64_t j = 0; j < c.cols; j++) \
+					to[j] += v * from[j]; \
+			} \
+		} \
+		mat_copy(c, wc); \
 	}
 MUL_INTEGERS(uint32_t, mul_u32, DTYPE_I32)
 MUL_INTEGERS(uint64_t, mul_u64, DTYPE_I64)

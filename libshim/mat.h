@@ -20,10 +20,7 @@ struct mat {
 
 /* The last two dims of t; batch selects those before them (by row-major order, -1: there are none). A vector is a row. */
 struct mat mat_of(const struct shim_tensor *t, int64_t batch);
-static inline struct mat mat_t(struct mat m)
-{
-	return (struct mat){m.data, m.dtype, m.cols, m.rows, m.col_stride, m.row_stride};
-}
+static inline struct mat mat_t(struct mat m) { return (struct mat){m.data, m.dtype, m.cols, m.rows, m.col_stride, m.row_stride}; }
 /* A tensor of at most two dims that is broadcast to rows x cols. */
 struct mat mat_broadcast(const struct shim_tensor *t, int64_t rows, int64_t cols);
 /* c = beta*bias + alpha * a b, all of c's dtype; bias has c's shape or is none. c is none of the others. */

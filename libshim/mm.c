@@ -44,18 +44,20 @@ AOTITorchError aoti_torch_cpu_mm_out(AtenTensorHandle out, AtenTensorHandle self
 	SHIM_END
 }
 
-static void addmm(struct shim_tensor *out, const struct shim_tensor *self, const struct shim_tensor *a,
-		  const struct shim_tensor *b, double beta, double alpha)
+static void addmm(struct shim_tensor *out, const struct shim_tensor *self, const struct shim_tensor *a, const struct shim_tensor *b,
+		  double beta, double alpha)
 {
 	need_matrices(out, a, b);
 	need_same_dtype(a, b);
 	mat_mul(mat_of(out, -1), mat_broadcast(self, out->size[0], out->size[1]), mat_of(a, -1), mat_of(b, -1), beta, alpha);
 }
 
-AOTITorchError aoti_torch_cpu_addmm_out(AtenTensorHandle out, AtenTensorHandle self, AtenTensorHandle mat1,
-					AtenTensorHandle mat2, double beta, double alpha)
+AOTITorchError aoti_torch_cpu_addmm_out(AtenTensorHandle out, AtenTensorHandle self, AtenTensorHandle mat1, AtenTensorHandle mat2,
+					double beta, double alpha)
 {
-	SHIM_TRY { addmm(out, self, mat1, mat2, beta, alpha); }
+	SHIM_TRY {
+		addmm(out, self, mat1, mat2, beta, alpha);
+	}
 	SHIM_END
 }
 
@@ -90,8 +92,8 @@ AOTITorchError aoti_torch_cpu__addmm_activation(AtenTensorHandle self, AtenTenso
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_addmv(AtenTensorHandle self, AtenTensorHandle mat, AtenTensorHandle vec, double beta,
-				    double alpha, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_addmv(AtenTensorHandle self, AtenTensorHandle mat, AtenTensorHandle vec, double beta, double alpha,
+				    AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		need_dims(mat, 2, "mat");
@@ -100,8 +102,8 @@ AOTITorchError aoti_torch_cpu_addmv(AtenTensorHandle self, AtenTensorHandle mat,
 		struct shim_tensor *out = shim_new(self->dtype, 1, mat->size, NULL);
 		if (self->n_dim > 1)
 			shim_fail("a bias of %d dimensions", self->n_dim);
-		mat_mul(mat_t(mat_of(out, -1)), mat_t(mat_broadcast(self, 1, mat->size[0])), mat_of(mat, -1), mat_t(mat_of(vec, -1)),
-			beta, alpha);
+		mat_mul(mat_t(mat_of(out, -1)), mat_t(mat_broadcast(self, 1, mat->size[0])), mat_of(mat, -1), mat_t(mat_of(vec, -1)), beta,
+			alpha);
 		SHIM_GIVE(ret0, out);
 	}
 	SHIM_END
@@ -141,20 +143,24 @@ static void baddbmm(struct shim_tensor *out, struct shim_tensor *self, const str
 
 AOTITorchError aoti_torch_cpu_bmm_out(AtenTensorHandle out, AtenTensorHandle self, AtenTensorHandle mat2)
 {
-	SHIM_TRY { baddbmm(out, NULL, self, mat2, 0, 1); }
+	SHIM_TRY {
+		baddbmm(out, NULL, self, mat2, 0, 1);
+	}
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_baddbmm_out(AtenTensorHandle out, AtenTensorHandle self, AtenTensorHandle batch1,
-					  AtenTensorHandle batch2, double beta, double alpha)
+AOTITorchError aoti_torch_cpu_baddbmm_out(AtenTensorHandle out, AtenTensorHandle self, AtenTensorHandle batch1, AtenTensorHandle batch2,
+					  double beta, double alpha)
 {
-	SHIM_TRY { baddbmm(out, self, batch1, batch2, beta, alpha); }
+	SHIM_TRY {
+		baddbmm(out, self, batch1, batch2, beta, alpha);
+	}
 	SHIM_END
 }
 
 /* beta*self plus the sum over the batch of its products; what has 16 bits is rounded once. */
-AOTITorchError aoti_torch_cpu_addbmm(AtenTensorHandle self, AtenTensorHandle batch1, AtenTensorHandle batch2, double beta,
-				     double alpha, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_addbmm(AtenTensorHandle self, AtenTensorHandle batch1, AtenTensorHandle batch2, double beta, double alpha,
+				     AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		need_batches(batch1, batch2);
@@ -235,8 +241,8 @@ static struct shim_tensor *grouped_mm(const struct shim_tensor *a, const struct 
 	return out;
 }
 
-AOTITorchError aoti_torch_cpu__grouped_mm(AtenTensorHandle self, AtenTensorHandle mat2, AtenTensorHandle *offs,
-					  AtenTensorHandle *bias, int32_t *out_dtype, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu__grouped_mm(AtenTensorHandle self, AtenTensorHandle mat2, AtenTensorHandle *offs, AtenTensorHandle *bias,
+					  int32_t *out_dtype, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		if (bias && *bias)
@@ -258,8 +264,8 @@ AOTITorchError aoti_torch_bmm_out(AtenTensorHandle out, AtenTensorHandle self, A
 	return aoti_torch_cpu_bmm_out(out, self, mat2);
 }
 
-AOTITorchError aoti_torch_addmm_out(AtenTensorHandle out, AtenTensorHandle self, AtenTensorHandle mat1, AtenTensorHandle mat2,
-				    float beta, float alpha)
+AOTITorchError aoti_torch_addmm_out(AtenTensorHandle out, AtenTensorHandle self, AtenTensorHandle mat1, AtenTensorHandle mat2, float beta,
+				    float alpha)
 {
 	return aoti_torch_cpu_addmm_out(out, self, mat1, mat2, (double)beta, (double)alpha);
 }
@@ -326,9 +332,8 @@ static const float *scales_of(struct shim_tensor *t, int64_t n, int64_t *step)
 }
 
 /* aten/src/ATen/native/Blas.cpp, _scaled_mm_out_cpu. */
-static void scaled_mm(struct shim_tensor *out, const struct shim_tensor *a, const struct shim_tensor *b,
-		      struct shim_tensor *scale_a, struct shim_tensor *scale_b, struct shim_tensor *const *bias,
-		      struct shim_tensor *const *scale_result)
+static void scaled_mm(struct shim_tensor *out, const struct shim_tensor *a, const struct shim_tensor *b, struct shim_tensor *scale_a,
+		      struct shim_tensor *scale_b, struct shim_tensor *const *bias, struct shim_tensor *const *scale_result)
 {
 	int64_t m = out->size[0], n = out->size[1], step_a, step_b, ld = 0;
 	struct shim_tensor *sum = shim_new(DTYPE_F32, 2, out->size, NULL);
@@ -351,9 +356,9 @@ static void scaled_mm(struct shim_tensor *out, const struct shim_tensor *a, cons
 	shim_copy(out, sum);
 }
 
-AOTITorchError aoti_torch_cpu__scaled_mm_out(AtenTensorHandle out, AtenTensorHandle self, AtenTensorHandle mat2,
-					     AtenTensorHandle scale_a, AtenTensorHandle scale_b, AtenTensorHandle *bias,
-					     AtenTensorHandle *scale_result, int32_t *out_dtype, int32_t use_fast_accum)
+AOTITorchError aoti_torch_cpu__scaled_mm_out(AtenTensorHandle out, AtenTensorHandle self, AtenTensorHandle mat2, AtenTensorHandle scale_a,
+					     AtenTensorHandle scale_b, AtenTensorHandle *bias, AtenTensorHandle *scale_result,
+					     int32_t *out_dtype, int32_t use_fast_accum)
 {
 	(void)out_dtype, (void)use_fast_accum;
 	SHIM_TRY {
@@ -363,9 +368,9 @@ AOTITorchError aoti_torch_cpu__scaled_mm_out(AtenTensorHandle out, AtenTensorHan
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu__scaled_mm(AtenTensorHandle self, AtenTensorHandle mat2, AtenTensorHandle scale_a,
-					 AtenTensorHandle scale_b, AtenTensorHandle *bias, AtenTensorHandle *scale_result,
-					 int32_t *out_dtype, int32_t use_fast_accum, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu__scaled_mm(AtenTensorHandle self, AtenTensorHandle mat2, AtenTensorHandle scale_a, AtenTensorHandle scale_b,
+					 AtenTensorHandle *bias, AtenTensorHandle *scale_result, int32_t *out_dtype, int32_t use_fast_accum,
+					 AtenTensorHandle *ret0)
 {
 	(void)use_fast_accum;
 	SHIM_TRY {

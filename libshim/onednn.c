@@ -155,13 +155,13 @@ void shim_post_op(const struct post_op *op, float *v, int64_t n)
 {
 	const char *name = op->name ? op->name : "none";
 	float a = (float)scalar(op, 0, 0), b = (float)scalar(op, 1, 0);
-#define EACH(what, expression)                                                                                         \
-	if (!strcmp(name, what)) {                                                                                     \
-		for (int64_t i = 0; i < n; i++) {                                                                      \
-			float x = v[i];                                                                                \
-			v[i] = (expression);                                                                           \
-		}                                                                                                      \
-		return;                                                                                                \
+#define EACH(what, expression) \
+	if (!strcmp(name, what)) { \
+		for (int64_t i = 0; i < n; i++) { \
+			float x = v[i]; \
+			v[i] = (expression); \
+		} \
+		return; \
 	}
 	if (!strcmp(name, "none") || !*name)
 		return;
@@ -244,9 +244,9 @@ static struct shim_tensor *conv(struct shim_tensor *x, struct shim_tensor *w, st
 
 AOTITorchError aoti_torch_cpu_mkldnn__convolution_pointwise(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B,
 							    const int64_t *padding, int64_t n_padding, const int64_t *stride,
-							    int64_t n_stride, const int64_t *dilation, int64_t n_dilation,
-							    int64_t groups, const char *attr, const double **scalars,
-							    int64_t n_scalars, const char **algorithm, AtenTensorHandle *ret0)
+							    int64_t n_stride, const int64_t *dilation, int64_t n_dilation, int64_t groups,
+							    const char *attr, const double **scalars, int64_t n_scalars,
+							    const char **algorithm, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		struct conv_params p = {stride, padding, dilation, NULL, n_stride, n_padding, n_dilation, 0, groups, false, 1};
@@ -257,14 +257,13 @@ AOTITorchError aoti_torch_cpu_mkldnn__convolution_pointwise(AtenTensorHandle X, 
 }
 
 AOTITorchError aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(
-    AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B, const int64_t *padding, int64_t n_padding,
-    const int64_t *output_padding, int64_t n_output_padding, const int64_t *stride, int64_t n_stride, const int64_t *dilation,
-    int64_t n_dilation, int64_t groups, const char *attr, const double **scalars, int64_t n_scalars, const char **algorithm,
-    AtenTensorHandle *ret0)
+    AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B, const int64_t *padding, int64_t n_padding, const int64_t *output_padding,
+    int64_t n_output_padding, const int64_t *stride, int64_t n_stride, const int64_t *dilation, int64_t n_dilation, int64_t groups,
+    const char *attr, const double **scalars, int64_t n_scalars, const char **algorithm, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
-		struct conv_params p = {stride, padding, dilation, output_padding, n_stride, n_padding, n_dilation, n_output_padding,
-					groups, true, 1};
+		struct conv_params p = {stride,     padding,          dilation, output_padding, n_stride, n_padding,
+					n_dilation, n_output_padding, groups,   true,           1};
 		struct post_op op = {attr, algorithm ? *algorithm : NULL, scalars, n_scalars};
 		if (W->storage->packed)
 			W = input_first(W, groups);
@@ -273,11 +272,10 @@ AOTITorchError aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(
 	SHIM_END
 }
 
-#define BINARY_CONV                                                                                                    \
-	AtenTensorHandle W, AtenTensorHandle *B, const int64_t *padding, int64_t n_padding, const int64_t *stride,     \
-	    int64_t n_stride, const int64_t *dilation, int64_t n_dilation, int64_t groups, const char *binary_attr,    \
-	    double *alpha, const char **unary_attr, const double **unary_scalars, int64_t n_scalars,                   \
-	    const char **unary_algorithm, AtenTensorHandle *ret0
+#define BINARY_CONV \
+	AtenTensorHandle W, AtenTensorHandle *B, const int64_t *padding, int64_t n_padding, const int64_t *stride, int64_t n_stride, \
+	    const int64_t *dilation, int64_t n_dilation, int64_t groups, const char *binary_attr, double *alpha, const char **unary_attr, \
+	    const double **unary_scalars, int64_t n_scalars, const char **unary_algorithm, AtenTensorHandle *ret0
 
 static AOTITorchError conv_binary(const char *name, bool in_place, AtenTensorHandle X, AtenTensorHandle other, BINARY_CONV)
 {
@@ -294,14 +292,14 @@ static AOTITorchError conv_binary(const char *name, bool in_place, AtenTensorHan
 
 AOTITorchError aoti_torch_cpu_mkldnn__convolution_pointwise_binary(AtenTensorHandle X, AtenTensorHandle other, BINARY_CONV)
 {
-	return conv_binary(__func__, false, X, other, W, B, padding, n_padding, stride, n_stride, dilation, n_dilation, groups,
-			   binary_attr, alpha, unary_attr, unary_scalars, n_scalars, unary_algorithm, ret0);
+	return conv_binary(__func__, false, X, other, W, B, padding, n_padding, stride, n_stride, dilation, n_dilation, groups, binary_attr,
+			   alpha, unary_attr, unary_scalars, n_scalars, unary_algorithm, ret0);
 }
 
 AOTITorchError aoti_torch_cpu_mkldnn__convolution_pointwise_binary_(AtenTensorHandle other, AtenTensorHandle X, BINARY_CONV)
 {
-	return conv_binary(__func__, true, X, other, W, B, padding, n_padding, stride, n_stride, dilation, n_dilation, groups,
-			   binary_attr, alpha, unary_attr, unary_scalars, n_scalars, unary_algorithm, ret0);
+	return conv_binary(__func__, true, X, other, W, B, padding, n_padding, stride, n_stride, dilation, n_dilation, groups, binary_attr,
+			   alpha, unary_attr, unary_scalars, n_scalars, unary_algorithm, ret0);
 }
 
 /* ---- linear layers ---- */
@@ -327,8 +325,7 @@ static struct shim_tensor *linear(struct shim_tensor *x, struct shim_tensor *w, 
 }
 
 AOTITorchError aoti_torch_cpu__linear_pointwise(AtenTensorHandle X, AtenTensorHandle W, AtenTensorHandle *B, const char *attr,
-						const double **scalars, int64_t n_scalars, const char **algorithm,
-						AtenTensorHandle *ret0)
+						const double **scalars, int64_t n_scalars, const char **algorithm, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		struct post_op op = {attr, algorithm ? *algorithm : NULL, scalars, n_scalars};
@@ -337,8 +334,8 @@ AOTITorchError aoti_torch_cpu__linear_pointwise(AtenTensorHandle X, AtenTensorHa
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu__linear_pointwise_binary(AtenTensorHandle X, AtenTensorHandle other, AtenTensorHandle W,
-						       AtenTensorHandle *B, const char *attr, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu__linear_pointwise_binary(AtenTensorHandle X, AtenTensorHandle other, AtenTensorHandle W, AtenTensorHandle *B,
+						       const char *attr, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		struct post_op op = {0};

@@ -132,13 +132,13 @@ struct window {
 	int64_t from[3], to[3], step[3];
 };
 
-#define FOR_WINDOW(w, at)                                                                                              \
-	for (at[0] = (w)->from[0]; at[0] < (w)->to[0]; at[0] += (w)->step[0])                                          \
-		for (at[1] = (w)->from[1]; at[1] < (w)->to[1]; at[1] += (w)->step[1])                                  \
+#define FOR_WINDOW(w, at) \
+	for (at[0] = (w)->from[0]; at[0] < (w)->to[0]; at[0] += (w)->step[0]) \
+		for (at[1] = (w)->from[1]; at[1] < (w)->to[1]; at[1] += (w)->step[1]) \
 			for (at[2] = (w)->from[2]; at[2] < (w)->to[2]; at[2] += (w)->step[2])
-#define FOR_OUTPUT(p, at)                                                                                              \
-	for (at[0] = 0; at[0] < (p)->out[0]; at[0]++)                                                                  \
-		for (at[1] = 0; at[1] < (p)->out[1]; at[1]++)                                                          \
+#define FOR_OUTPUT(p, at) \
+	for (at[0] = 0; at[0] < (p)->out[0]; at[0]++) \
+		for (at[1] = 0; at[1] < (p)->out[1]; at[1]++) \
 			for (at[2] = 0; at[2] < (p)->out[2]; at[2]++)
 
 static int64_t flat(const struct pool *p, const int64_t *at) { return (at[0] * p->in[1] + at[1]) * p->in[2] + at[2]; }
@@ -151,9 +151,8 @@ static void load_plane(const struct pool *p, const struct plane *in, double *v)
 	struct window rows = {.to = {p->in[0], p->in[1], 1}, .step = {1, 1, 1}};
 	int64_t at[3];
 
-	FOR_WINDOW (&rows, at)
-		shim_convert(DTYPE_F64, v + flat(p, at), sizeof(*v), p->self->dtype, plane_at(in, at), in->step[2],
-			     p->in[2]);
+	FOR_WINDOW(&rows, at)
+	shim_convert(DTYPE_F64, v + flat(p, at), sizeof(*v), p->self->dtype, plane_at(in, at), in->step[2], p->in[2]);
 }
 
 struct max_plane {
@@ -173,8 +172,8 @@ static void load_keys(const struct pool *p, const struct plane *in, struct max_p
 			m->key[n] = elem_key_f64(m->v[n]);
 		return;
 	}
-	FOR_WINDOW (&all, at)
-		m->key[n++] = elem_key(p->self->dtype, plane_at(in, at));
+	FOR_WINDOW(&all, at)
+	m->key[n++] = elem_key(p->self->dtype, plane_at(in, at));
 }
 
 /* The place of the maximum: the first of equal ones, the last of NaN's. */
@@ -209,7 +208,8 @@ static void pool_max(const struct pool *p, window_fn *window, void *arg, AtenTen
 	for (int64_t k = 0; k < p->planes; k++) {
 		struct plane from = plane_of(p, p->self, k), to = plane_of(p, out, k), index = plane_of(p, indices, k);
 		load_keys(p, &from, &m);
-		FOR_OUTPUT (p, at) {
+		FOR_OUTPUT(p, at)
+		{
 			window(p, k, at, &w, arg);
 			int64_t best = max_at(p, &m, &w);
 			if (best < 0)
@@ -237,8 +237,8 @@ static void strided_window(const struct pool *p, int64_t plane, const int64_t *a
 	}
 }
 
-static AOTITorchError max_pool(const char *op, AtenTensorHandle self, int spatial, const struct window_args *a,
-			       bool ceil_mode, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+static AOTITorchError max_pool(const char *op, AtenTensorHandle self, int spatial, const struct window_args *a, bool ceil_mode,
+			       AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
 	SHIM_TRY_AS(op) {
 		struct pool p;
@@ -249,14 +249,13 @@ static AOTITorchError max_pool(const char *op, AtenTensorHandle self, int spatia
 	SHIM_END
 }
 
-#define MAX_POOL(n)                                                                                                    \
-	AOTITorchError aoti_torch_cpu_max_pool##n##d_with_indices(                                                     \
-	    AtenTensorHandle self, const int64_t *kernel, int64_t n_kernel, const int64_t *stride, int64_t n_stride,   \
-	    const int64_t *pad, int64_t n_pad, const int64_t *dilation, int64_t n_dilation, int32_t ceil_mode,         \
-	    AtenTensorHandle *ret0, AtenTensorHandle *ret1)                                                            \
-	{                                                                                                              \
-		struct window_args a = {kernel, stride, pad, dilation, n_kernel, n_stride, n_pad, n_dilation};         \
-		return max_pool(__func__, self, n, &a, ceil_mode, ret0, ret1);                                         \
+#define MAX_POOL(n) \
+	AOTITorchError aoti_torch_cpu_max_pool##n##d_with_indices( \
+	    AtenTensorHandle self, const int64_t *kernel, int64_t n_kernel, const int64_t *stride, int64_t n_stride, const int64_t *pad, \
+	    int64_t n_pad, const int64_t *dilation, int64_t n_dilation, int32_t ceil_mode, AtenTensorHandle *ret0, AtenTensorHandle *ret1) \
+	{ \
+		struct window_args a = {kernel, stride, pad, dilation, n_kernel, n_stride, n_pad, n_dilation}; \
+		return max_pool(__func__, self, n, &a, ceil_mode, ret0, ret1); \
 	}
 MAX_POOL(2)
 MAX_POOL(3)
@@ -300,11 +299,11 @@ static AOTITorchError adaptive_max(const char *op, AtenTensorHandle self, int sp
 	SHIM_END
 }
 
-#define ADAPTIVE_MAX_POOL(n)                                                                                           \
+#define ADAPTIVE_MAX_POOL(n) \
 	AOTITorchError aoti_torch_cpu_adaptive_max_pool##n##d(AtenTensorHandle self, const int64_t *size, int64_t n_size, \
-							      AtenTensorHandle *ret0, AtenTensorHandle *ret1)          \
-	{                                                                                                              \
-		return adaptive_max(__func__, self, n, size, n_size, ret0, ret1);                                      \
+							      AtenTensorHandle *ret0, AtenTensorHandle *ret1) \
+	{ \
+		return adaptive_max(__func__, self, n, size, n_size, ret0, ret1); \
 	}
 ADAPTIVE_MAX_POOL(2)
 ADAPTIVE_MAX_POOL(3)
@@ -330,8 +329,7 @@ static void fractional_window(const struct pool *p, int64_t plane, const int64_t
 {
 	const struct shim_tensor *samples = arg;
 	int64_t channels = samples->size[1];
-	const char *row =
-	    shim_data(samples) + plane / channels * line_step(samples, 0) + plane % channels * line_step(samples, 1);
+	const char *row = shim_data(samples) + plane / channels * line_step(samples, 0) + plane % channels * line_step(samples, 1);
 
 	for (int i = 0; i < 3; i++) {
 		w->from[i] = 0;
@@ -348,9 +346,8 @@ static void fractional_window(const struct pool *p, int64_t plane, const int64_t
 	}
 }
 
-static AOTITorchError fractional(const char *op, AtenTensorHandle self, int spatial, const int64_t *kernel,
-				 int64_t n_kernel, const int64_t *size, int64_t n, AtenTensorHandle samples,
-				 AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+static AOTITorchError fractional(const char *op, AtenTensorHandle self, int spatial, const int64_t *kernel, int64_t n_kernel,
+				 const int64_t *size, int64_t n, AtenTensorHandle samples, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
 	SHIM_TRY_AS(op) {
 		struct pool p;
@@ -359,26 +356,24 @@ static AOTITorchError fractional(const char *op, AtenTensorHandle self, int spat
 		take_list(p.kernel, spatial, kernel, n_kernel, "kernel_size");
 		pool_adaptive(&p, size, n);
 		for (int i = 0; i < 3; i++)
-			if (i >= 3 - spatial &&
-			    (p.kernel[i] < 1 || p.out[i] + p.kernel[i] - 1 > p.in[i] - (spatial == 3)))
-				shim_fail("pool size %lld too large relative to input size %lld",
-					  (long long)p.kernel[i], (long long)p.in[i]);
+			if (i >= 3 - spatial && (p.kernel[i] < 1 || p.out[i] + p.kernel[i] - 1 > p.in[i] - (spatial == 3)))
+				shim_fail("pool size %lld too large relative to input size %lld", (long long)p.kernel[i],
+					  (long long)p.in[i]);
 		int64_t batch = self->n_dim == spatial + 2 ? self->size[0] : 1;
-		if (samples->n_dim != 3 || samples->size[0] < batch ||
-		    samples->size[1] != self->size[self->n_dim - spatial - 1] || samples->size[2] != spatial ||
-		    samples->dtype != self->dtype)
+		if (samples->n_dim != 3 || samples->size[0] < batch || samples->size[1] != self->size[self->n_dim - spatial - 1] ||
+		    samples->size[2] != spatial || samples->dtype != self->dtype)
 			shim_fail("Expect _random_samples of input's dtype and shape [batch, channels, %d]", spatial);
 		pool_max(&p, fractional_window, samples, ret0, ret1);
 	}
 	SHIM_END
 }
 
-#define FRACTIONAL_MAX_POOL(n)                                                                                         \
-	AOTITorchError aoti_torch_cpu_fractional_max_pool##n##d(                                                       \
-	    AtenTensorHandle self, const int64_t *kernel, int64_t n_kernel, const int64_t *size, int64_t n_size,       \
-	    AtenTensorHandle samples, AtenTensorHandle *ret0, AtenTensorHandle *ret1)                                  \
-	{                                                                                                              \
-		return fractional(__func__, self, n, kernel, n_kernel, size, n_size, samples, ret0, ret1);             \
+#define FRACTIONAL_MAX_POOL(n) \
+	AOTITorchError aoti_torch_cpu_fractional_max_pool##n##d(AtenTensorHandle self, const int64_t *kernel, int64_t n_kernel, \
+								const int64_t *size, int64_t n_size, AtenTensorHandle samples, \
+								AtenTensorHandle *ret0, AtenTensorHandle *ret1) \
+	{ \
+		return fractional(__func__, self, n, kernel, n_kernel, size, n_size, samples, ret0, ret1); \
 	}
 FRACTIONAL_MAX_POOL(2)
 FRACTIONAL_MAX_POOL(3)
@@ -408,21 +403,20 @@ static int64_t average_window(const struct pool *p, const struct average *a, con
 }
 
 /* Integers divide as integers do. */
-static void average_of(const struct pool *p, const struct plane *in, const double *v, const struct window *w,
-		       int64_t divisor, char *to)
+static void average_of(const struct pool *p, const struct plane *in, const double *v, const struct window *w, int64_t divisor, char *to)
 {
 	int dtype = p->self->dtype;
 	int64_t at[3], whole = 0;
 	double sum = 0;
 
 	if (elem_integral(dtype)) {
-		FOR_WINDOW (w, at)
-			whole += elem_i64(dtype, plane_at(in, at));
+		FOR_WINDOW(w, at)
+		whole += elem_i64(dtype, plane_at(in, at));
 		elem_set_i64(dtype, to, divisor ? whole / divisor : 0);
 		return;
 	}
-	FOR_WINDOW (w, at)
-		sum += v[flat(p, at)];
+	FOR_WINDOW(w, at)
+	sum += v[flat(p, at)];
 	elem_set_f64(dtype, to, divisor ? sum / (double)divisor : 0);
 }
 
@@ -437,7 +431,8 @@ static struct shim_tensor *pool_average(const struct pool *p, const struct avera
 	for (int64_t k = 0; k < p->planes; k++) {
 		struct plane from = plane_of(p, p->self, k), to = plane_of(p, out, k);
 		load_plane(p, &from, v);
-		FOR_OUTPUT (p, at) {
+		FOR_OUTPUT(p, at)
+		{
 			int64_t divisor;
 			if (a) {
 				divisor = average_window(p, a, at, &w);
@@ -451,8 +446,8 @@ static struct shim_tensor *pool_average(const struct pool *p, const struct avera
 	return out;
 }
 
-static AOTITorchError avg_pool(const char *op, AtenTensorHandle self, int spatial, const struct window_args *args,
-			       bool ceil_mode, bool include_pad, const int64_t *divisor, AtenTensorHandle *ret)
+static AOTITorchError avg_pool(const char *op, AtenTensorHandle self, int spatial, const struct window_args *args, bool ceil_mode,
+			       bool include_pad, const int64_t *divisor, AtenTensorHandle *ret)
 {
 	SHIM_TRY_AS(op) {
 		struct average a = {include_pad, divisor ? *divisor : 0};
@@ -469,14 +464,13 @@ static AOTITorchError avg_pool(const char *op, AtenTensorHandle self, int spatia
 	SHIM_END
 }
 
-#define AVG_POOL(n)                                                                                                    \
-	AOTITorchError aoti_torch_cpu_avg_pool##n##d(AtenTensorHandle self, const int64_t *kernel, int64_t n_kernel,   \
-						     const int64_t *stride, int64_t n_stride, const int64_t *pad,      \
-						     int64_t n_pad, int32_t ceil_mode, int32_t count_include_pad,      \
-						     int64_t *divisor_override, AtenTensorHandle *ret0)                \
-	{                                                                                                              \
-		struct window_args a = {kernel, stride, pad, NULL, n_kernel, n_stride, n_pad, 0};                      \
-		return avg_pool(__func__, self, n, &a, ceil_mode, count_include_pad, divisor_override, ret0);          \
+#define AVG_POOL(n) \
+	AOTITorchError aoti_torch_cpu_avg_pool##n##d( \
+	    AtenTensorHandle self, const int64_t *kernel, int64_t n_kernel, const int64_t *stride, int64_t n_stride, const int64_t *pad, \
+	    int64_t n_pad, int32_t ceil_mode, int32_t count_include_pad, int64_t *divisor_override, AtenTensorHandle *ret0) \
+	{ \
+		struct window_args a = {kernel, stride, pad, NULL, n_kernel, n_stride, n_pad, 0}; \
+		return avg_pool(__func__, self, n, &a, ceil_mode, count_include_pad, divisor_override, ret0); \
 	}
 AVG_POOL(2)
 AVG_POOL(3)
@@ -493,19 +487,19 @@ static AOTITorchError adaptive_avg(const char *op, AtenTensorHandle self, int sp
 	SHIM_END
 }
 
-#define ADAPTIVE_AVG_POOL(n)                                                                                           \
+#define ADAPTIVE_AVG_POOL(n) \
 	AOTITorchError aoti_torch_cpu__adaptive_avg_pool##n##d(AtenTensorHandle self, const int64_t *size, int64_t n_size, \
-							       AtenTensorHandle *ret0)                                 \
-	{                                                                                                              \
-		return adaptive_avg(__func__, self, n, size, n_size, ret0);                                            \
+							       AtenTensorHandle *ret0) \
+	{ \
+		return adaptive_avg(__func__, self, n, size, n_size, ret0); \
 	}
 ADAPTIVE_AVG_POOL(2)
 ADAPTIVE_AVG_POOL(3)
 
 /* ---- the way back: values to the places that max pooling took them from ---- */
 
-static AOTITorchError unpool(const char *op, AtenTensorHandle self, int spatial, AtenTensorHandle indices,
-			     const int64_t *size, int64_t n, AtenTensorHandle *ret)
+static AOTITorchError unpool(const char *op, AtenTensorHandle self, int spatial, AtenTensorHandle indices, const int64_t *size, int64_t n,
+			     AtenTensorHandle *ret)
 {
 	SHIM_TRY_AS(op) {
 		struct pool p;
@@ -520,9 +514,9 @@ static AOTITorchError unpool(const char *op, AtenTensorHandle self, int spatial,
 		total = p.out[0] * p.out[1] * p.out[2];
 		struct window all = {.to = {p.in[0], p.in[1], p.in[2]}, .step = {1, 1, 1}};
 		for (int64_t k = 0; k < p.planes; k++) {
-			struct plane from = plane_of(&p, self, k), index = plane_of(&p, indices, k),
-				     to = plane_of(&p, out, k);
-			FOR_WINDOW (&all, at) {
+			struct plane from = plane_of(&p, self, k), index = plane_of(&p, indices, k), to = plane_of(&p, out, k);
+			FOR_WINDOW(&all, at)
+			{
 				int64_t i = elem_i64(DTYPE_I64, plane_at(&index, at));
 				if (i < 0 || i >= total)
 					shim_fail("Found an invalid max index: %lld", (long long)i);
@@ -542,8 +536,8 @@ AOTITorchError aoti_torch_cpu_max_unpool2d(AtenTensorHandle self, AtenTensorHand
 }
 
 AOTITorchError aoti_torch_cpu_max_unpool3d(AtenTensorHandle self, AtenTensorHandle indices, const int64_t *output_size,
-					   int64_t output_size_len_, const int64_t *stride, int64_t stride_len_,
-					   const int64_t *padding, int64_t padding_len_, AtenTensorHandle *ret0)
+					   int64_t output_size_len_, const int64_t *stride, int64_t stride_len_, const int64_t *padding,
+					   int64_t padding_len_, AtenTensorHandle *ret0)
 {
 	(void)stride, (void)stride_len_, (void)padding, (void)padding_len_; /* output_size says it all */
 	return unpool(__func__, self, 3, indices, output_size, output_size_len_, ret0);

@@ -46,7 +46,7 @@ struct executor {
 	const struct proxy_op **op; /* of each node */
 	struct counts {
 		int tensors, ints; /* of the inputs */
-	} *count;
+	} * count;
 };
 
 /* ---- opening ---- */
@@ -229,12 +229,11 @@ static void check_call(const struct executor *e, int node, int n_ints, int n_ten
 		shim_fail("%d integers and %d tensors, other than the package's list has", n_ints, n_tensors);
 }
 
-AOTITorchError aoti_torch_proxy_executor_call_function(void *executor, int node, int n_ints, int64_t *ints,
-						       int n_tensors, AtenTensorHandle *tensors)
+AOTITorchError aoti_torch_proxy_executor_call_function(void *executor, int node, int n_ints, int64_t *ints, int n_tensors,
+						       AtenTensorHandle *tensors)
 {
 	const struct executor *e = executor;
-	SHIM_TRY_AS(e && node >= 0 && (uint32_t)node < e->nodes.n ? e->nodes.node[node].target : "proxy_executor")
-	{
+	SHIM_TRY_AS(e &&node >= 0 && (uint32_t)node < e->nodes.n ? e->nodes.node[node].target : "proxy_executor") {
 		check_call(e, node, n_ints, n_tensors);
 		struct proxy_call c = {.nodes = &e->nodes,
 				       .node = &e->nodes.node[node],

@@ -39,7 +39,7 @@ bool proxy_is_none(const struct proxy_call *c, const char *name); /* or left out
 int64_t proxy_int(const struct proxy_call *c, const char *name, int64_t otherwise);
 bool proxy_bool(const struct proxy_call *c, const char *name, bool otherwise);
 double complex proxy_number(const struct proxy_call *c, const char *name, double otherwise); /* a Scalar of any kind */
-double proxy_float(const struct proxy_call *c, const char *name, double otherwise); /* also of an integer */
+double proxy_float(const struct proxy_call *c, const char *name, double otherwise);          /* also of an integer */
 struct slice proxy_string(const struct proxy_call *c, const char *name, const char *otherwise);
 const int64_t *proxy_ints(const struct proxy_call *c, const char *name, int64_t *n);
 void proxy_give(const struct proxy_call *c, int i, struct shim_tensor *result);
@@ -62,8 +62,8 @@ void proxy_unique_dim_consecutive(struct proxy_call *c);
 void proxy_bincount(struct proxy_call *c);
 void proxy_median_dim(struct proxy_call *c); /* sort.c */
 void proxy_nanmedian_dim(struct proxy_call *c);
-void proxy_fft_c2r(struct proxy_call *c); /* fft.c */
-void proxy_multinomial(struct proxy_call *c); /* random.c */
+void proxy_fft_c2r(struct proxy_call *c);              /* fft.c */
+void proxy_multinomial(struct proxy_call *c);          /* random.c */
 void proxy_upsample_bilinear_aa(struct proxy_call *c); /* resample.c */
 void proxy_upsample_bicubic_aa(struct proxy_call *c);
 /* linalg.c */

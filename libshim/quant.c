@@ -164,22 +164,26 @@ static struct shim_tensor *conv(const struct layer *l, struct conv_params p)
 
 /* ---- the ops ---- */
 
-#define OPERANDS                                                                                                       \
-	AtenTensorHandle X, AtenTensorHandle act_scale, AtenTensorHandle act_zero_point, AtenTensorHandle weight,      \
-	    AtenTensorHandle weight_scales, AtenTensorHandle weight_zero_points
-#define CONV_LISTS                                                                                                     \
-	const int64_t *stride, int64_t n_stride, const int64_t *padding, int64_t n_padding, const int64_t *dilation,   \
-	    int64_t n_dilation, int64_t groups
+#define OPERANDS \
+	AtenTensorHandle X \
+	, AtenTensorHandle act_scale, AtenTensorHandle act_zero_point, AtenTensorHandle weight, AtenTensorHandle weight_scales, \
+	    AtenTensorHandle weight_zero_points
+#define CONV_LISTS \
+	const int64_t *stride, int64_t n_stride, const int64_t *padding, int64_t n_padding, const int64_t *dilation, int64_t n_dilation, \
+	    int64_t groups
 #define OUTPUT double output_scale, int64_t output_zero_point, const int32_t *output_dtype
 
-#define LAYER                                                                                                          \
-	{.x = X, .act_scale = act_scale, .act_zero = act_zero_point, .w = weight, .w_scales = weight_scales,           \
-	 .w_zeros = weight_zero_points, .bias = B ? *B : NULL, .out_scale = output_scale, .out_zero = output_zero_point, \
-	 .out_dtype = output_dtype ? *output_dtype : X->dtype, .alpha = 1}
+#define LAYER \
+	{ \
+		.x = X \
+		, .act_scale = act_scale, .act_zero = act_zero_point, .w = weight, .w_scales = weight_scales, \
+		  .w_zeros = weight_zero_points, .bias = B ? *B : NULL, .out_scale = output_scale, .out_zero = output_zero_point, \
+		  .out_dtype = output_dtype ? *output_dtype : X \
+		->dtype, .alpha = 1 \
+	}
 
-AOTITorchError aoti_torch_cpu__qlinear_pointwise_tensor(OPERANDS, AtenTensorHandle *B, OUTPUT, const char *post_op,
-							const double **args, int64_t n_args, const char *algorithm,
-							AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu__qlinear_pointwise_tensor(OPERANDS, AtenTensorHandle *B, OUTPUT, const char *post_op, const double **args,
+							int64_t n_args, const char *algorithm, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		struct layer l = LAYER;
@@ -190,10 +194,9 @@ AOTITorchError aoti_torch_cpu__qlinear_pointwise_tensor(OPERANDS, AtenTensorHand
 }
 
 AOTITorchError aoti_torch_cpu__qlinear_pointwise_binary_tensor(OPERANDS, AtenTensorHandle *other, AtenTensorHandle *B, OUTPUT,
-							       double other_scale, int64_t other_zero_point,
-							       const char *binary_post_op, double binary_alpha,
-							       const char *post_op, const double **args, int64_t n_args,
-							       const char *algorithm, AtenTensorHandle *ret0)
+							       double other_scale, int64_t other_zero_point, const char *binary_post_op,
+							       double binary_alpha, const char *post_op, const double **args,
+							       int64_t n_args, const char *algorithm, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		struct layer l = LAYER;
@@ -209,23 +212,21 @@ AOTITorchError aoti_torch_cpu__qlinear_pointwise_binary_tensor(OPERANDS, AtenTen
 }
 
 AOTITorchError aoti_torch_cpu__qconv_pointwise_tensor(OPERANDS, AtenTensorHandle *B, CONV_LISTS, OUTPUT, const char *attr,
-						      const double **args, int64_t n_args, const char **algorithm,
-						      AtenTensorHandle *ret0)
+						      const double **args, int64_t n_args, const char **algorithm, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		struct layer l = LAYER;
 		l.op = (struct post_op){attr, algorithm ? *algorithm : NULL, args, n_args};
-		SHIM_GIVE(ret0, conv(&l, (struct conv_params){stride, padding, dilation, NULL, n_stride, n_padding, n_dilation, 0,
-							      groups, false, 1}));
+		SHIM_GIVE(ret0, conv(&l, (struct conv_params){stride, padding, dilation, NULL, n_stride, n_padding, n_dilation, 0, groups,
+							      false, 1}));
 	}
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu__qconv2d_pointwise_binary_tensor(OPERANDS, AtenTensorHandle accum, AtenTensorHandle *B, CONV_LISTS,
-							       OUTPUT, double accum_scale, int64_t accum_zero_point,
-							       const char *binary_attr, double *alpha, const char **unary_attr,
-							       const double **args, int64_t n_args, const char **algorithm,
-							       AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu__qconv2d_pointwise_binary_tensor(OPERANDS, AtenTensorHandle accum, AtenTensorHandle *B, CONV_LISTS, OUTPUT,
+							       double accum_scale, int64_t accum_zero_point, const char *binary_attr,
+							       double *alpha, const char **unary_attr, const double **args, int64_t n_args,
+							       const char **algorithm, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		struct layer l = LAYER;
@@ -235,8 +236,8 @@ AOTITorchError aoti_torch_cpu__qconv2d_pointwise_binary_tensor(OPERANDS, AtenTen
 		l.other_zero = accum_zero_point;
 		l.how = binary_attr;
 		l.alpha = alpha ? *alpha : 1;
-		SHIM_GIVE(ret0, conv(&l, (struct conv_params){stride, padding, dilation, NULL, n_stride, n_padding, n_dilation, 0,
-							      groups, false, 1}));
+		SHIM_GIVE(ret0, conv(&l, (struct conv_params){stride, padding, dilation, NULL, n_stride, n_padding, n_dilation, 0, groups,
+							      false, 1}));
 	}
 	SHIM_END
 }

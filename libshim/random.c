@@ -45,10 +45,7 @@ void shim_seed(uint64_t seed)
 	pthread_mutex_unlock(&gen.lock);
 }
 
-static uint32_t twist(uint32_t u, uint32_t v)
-{
-	return ((u & 0x80000000u) | (v & 0x7fffffffu)) >> 1 ^ (v & 1 ? 0x9908b0dfu : 0);
-}
+static uint32_t twist(uint32_t u, uint32_t v) { return ((u & 0x80000000u) | (v & 0x7fffffffu)) >> 1 ^ (v & 1 ? 0x9908b0dfu : 0); }
 
 /* With the lock held; so are all that follow. */
 static uint32_t draw32(void)
@@ -150,10 +147,9 @@ static void fill_int(const struct shim_tensor *t, int64_t low, int64_t high)
 	uint64_t range = (uint64_t)high - (uint64_t)low;
 
 	if (low >= high)
-		shim_fail("random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld", (long long)low,
-			  (long long)high);
-	if (elem_complex(t->dtype) || (elem_floating(t->dtype) && (llabs(low) > 256 || llabs(high) > 256) &&
-				       t->dtype != DTYPE_F64 && t->dtype != DTYPE_F32))
+		shim_fail("random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld", (long long)low, (long long)high);
+	if (elem_complex(t->dtype) ||
+	    (elem_floating(t->dtype) && (llabs(low) > 256 || llabs(high) > 256) && t->dtype != DTYPE_F64 && t->dtype != DTYPE_F32))
 		shim_fail(REFUSED);
 	begin();
 	for (int64_t i = 0; i < r.n; i++, r.p += r.bytes) {
@@ -190,9 +186,8 @@ static float poly(float x, const float *c, int n)
 /* Cephes' logf, of a number in (0, 1]. */
 static float cephes_log(float v)
 {
-	static const float c[] = {7.0376836292E-2f,  -1.1514610310E-1f, 1.1676998740E-1f,
-				  -1.2420140846E-1f, 1.4249322787E-1f,  -1.6668057665E-1f,
-				  2.0000714765E-1f,  -2.4999993993E-1f, 3.3333331174E-1f};
+	static const float c[] = {7.0376836292E-2f,  -1.1514610310E-1f, 1.1676998740E-1f,  -1.2420140846E-1f, 1.4249322787E-1f,
+				  -1.6668057665E-1f, 2.0000714765E-1f,  -2.4999993993E-1f, 3.3333331174E-1f};
 	int exponent;
 	float x = frexpf(v < 0x1p-126f ? 0x1p-126f : v, &exponent), e = (float)exponent;
 
@@ -419,16 +414,13 @@ static void fill(const struct fresh *f, const struct shim_tensor *t)
 		fill_int(t, f->low, f->high);
 }
 
-static AOTITorchError fresh_op(const char *op, const struct fresh *f, const int64_t *size, int64_t n,
-			       const int32_t *dtype, AtenTensorHandle *ret)
+static AOTITorchError fresh_op(const char *op, const struct fresh *f, const int64_t *size, int64_t n, const int32_t *dtype,
+			       AtenTensorHandle *ret)
 {
 	SHIM_TRY_AS(op) {
 		if (n < 0 || n > SHIM_DIMS)
 			shim_fail("%lld dims", (long long)n);
-		struct shim_tensor *t = shim_new(dtype                ? *dtype
-						 : f->how == FILL_INT ? DTYPE_I64
-								      : DTYPE_F32,
-						 (int)n, size, NULL);
+		struct shim_tensor *t = shim_new(dtype ? *dtype : f->how == FILL_INT ? DTYPE_I64 : DTYPE_F32, (int)n, size, NULL);
 		fill(f, t);
 		SHIM_GIVE(ret, t);
 	}
@@ -437,14 +429,13 @@ static AOTITorchError fresh_op(const char *op, const struct fresh *f, const int6
 
 /* memory_format: 0 contiguous, 1 preserve, 2 channels_last, 3 channels_last_3d (torch 2.13, c10/core/MemoryFormat.h).
  */
-static AOTITorchError like_op(const char *op, const struct fresh *f, AtenTensorHandle self, const int32_t *dtype,
-			      const int32_t *format, AtenTensorHandle *ret)
+static AOTITorchError like_op(const char *op, const struct fresh *f, AtenTensorHandle self, const int32_t *dtype, const int32_t *format,
+			      AtenTensorHandle *ret)
 {
 	SHIM_TRY_AS(op) {
 		int to = dtype ? *dtype : self->dtype;
-		struct shim_tensor *t = !format || *format == 1
-					    ? shim_like(self, to)
-					    : shim_new_format(to, self->n_dim, self->size, *format > 1);
+		struct shim_tensor *t =
+		    !format || *format == 1 ? shim_like(self, to) : shim_new_format(to, self->n_dim, self->size, *format > 1);
 		fill(f, t);
 		SHIM_GIVE(ret, t);
 	}
@@ -464,8 +455,7 @@ AOTITorchError aoti_torch_cpu_rand(SIZE, OPTIONS, AtenTensorHandle *ret0)
 AOTITorchError aoti_torch_cpu_rand_generator(SIZE, AtenGeneratorHandle *generator, OPTIONS, AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return fresh_op(__func__, &(struct fresh){.how = FILL_UNIFORM, .generator = generator}, size, size_len_, dtype,
-			ret0);
+	return fresh_op(__func__, &(struct fresh){.how = FILL_UNIFORM, .generator = generator}, size, size_len_, dtype, ret0);
 }
 
 AOTITorchError aoti_torch_cpu_rand_like(AtenTensorHandle self, OPTIONS, int32_t *memory_format, AtenTensorHandle *ret0)
@@ -474,12 +464,11 @@ AOTITorchError aoti_torch_cpu_rand_like(AtenTensorHandle self, OPTIONS, int32_t 
 	return like_op(__func__, &(struct fresh){.how = FILL_UNIFORM}, self, dtype, memory_format, ret0);
 }
 
-AOTITorchError aoti_torch_cpu_rand_like_generator(AtenTensorHandle self, AtenGeneratorHandle *generator, OPTIONS,
-						  int32_t *memory_format, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_rand_like_generator(AtenTensorHandle self, AtenGeneratorHandle *generator, OPTIONS, int32_t *memory_format,
+						  AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return like_op(__func__, &(struct fresh){.how = FILL_UNIFORM, .generator = generator}, self, dtype,
-		       memory_format, ret0);
+	return like_op(__func__, &(struct fresh){.how = FILL_UNIFORM, .generator = generator}, self, dtype, memory_format, ret0);
 }
 
 AOTITorchError aoti_torch_cpu_randn(SIZE, OPTIONS, AtenTensorHandle *ret0)
@@ -491,8 +480,7 @@ AOTITorchError aoti_torch_cpu_randn(SIZE, OPTIONS, AtenTensorHandle *ret0)
 AOTITorchError aoti_torch_cpu_randn_generator(SIZE, AtenGeneratorHandle *generator, OPTIONS, AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return fresh_op(__func__, &(struct fresh){.how = FILL_NORMAL, .generator = generator}, size, size_len_, dtype,
-			ret0);
+	return fresh_op(__func__, &(struct fresh){.how = FILL_NORMAL, .generator = generator}, size, size_len_, dtype, ret0);
 }
 
 AOTITorchError aoti_torch_cpu_randn_like(AtenTensorHandle self, OPTIONS, int32_t *memory_format, AtenTensorHandle *ret0)
@@ -501,12 +489,11 @@ AOTITorchError aoti_torch_cpu_randn_like(AtenTensorHandle self, OPTIONS, int32_t
 	return like_op(__func__, &(struct fresh){.how = FILL_NORMAL}, self, dtype, memory_format, ret0);
 }
 
-AOTITorchError aoti_torch_cpu_randn_like_generator(AtenTensorHandle self, AtenGeneratorHandle *generator, OPTIONS,
-						   int32_t *memory_format, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_randn_like_generator(AtenTensorHandle self, AtenGeneratorHandle *generator, OPTIONS, int32_t *memory_format,
+						   AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return like_op(__func__, &(struct fresh){.how = FILL_NORMAL, .generator = generator}, self, dtype,
-		       memory_format, ret0);
+	return like_op(__func__, &(struct fresh){.how = FILL_NORMAL, .generator = generator}, self, dtype, memory_format, ret0);
 }
 
 AOTITorchError aoti_torch_cpu_randint(int64_t high, SIZE, OPTIONS, AtenTensorHandle *ret0)
@@ -515,34 +502,29 @@ AOTITorchError aoti_torch_cpu_randint(int64_t high, SIZE, OPTIONS, AtenTensorHan
 	return fresh_op(__func__, &(struct fresh){.how = FILL_INT, .high = high}, size, size_len_, dtype, ret0);
 }
 
-AOTITorchError aoti_torch_cpu_randint_generator(int64_t high, SIZE, AtenGeneratorHandle *generator, OPTIONS,
-						AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_randint_generator(int64_t high, SIZE, AtenGeneratorHandle *generator, OPTIONS, AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return fresh_op(__func__, &(struct fresh){.how = FILL_INT, .high = high, .generator = generator}, size,
-			size_len_, dtype, ret0);
+	return fresh_op(__func__, &(struct fresh){.how = FILL_INT, .high = high, .generator = generator}, size, size_len_, dtype, ret0);
 }
 
 AOTITorchError aoti_torch_cpu_randint_low(int64_t low, int64_t high, SIZE, OPTIONS, AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return fresh_op(__func__, &(struct fresh){.how = FILL_INT, .low = low, .high = high}, size, size_len_, dtype,
-			ret0);
+	return fresh_op(__func__, &(struct fresh){.how = FILL_INT, .low = low, .high = high}, size, size_len_, dtype, ret0);
 }
 
-AOTITorchError aoti_torch_cpu_randint_like(AtenTensorHandle self, int64_t high, OPTIONS, int32_t *memory_format,
-					   AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_randint_like(AtenTensorHandle self, int64_t high, OPTIONS, int32_t *memory_format, AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
 	return like_op(__func__, &(struct fresh){.how = FILL_INT, .high = high}, self, dtype, memory_format, ret0);
 }
 
-AOTITorchError aoti_torch_cpu_randint_like_low_dtype(AtenTensorHandle self, int64_t low, int64_t high, OPTIONS,
-						     int32_t *memory_format, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_randint_like_low_dtype(AtenTensorHandle self, int64_t low, int64_t high, OPTIONS, int32_t *memory_format,
+						     AtenTensorHandle *ret0)
 {
 	UNUSED_OPTIONS;
-	return like_op(__func__, &(struct fresh){.how = FILL_INT, .low = low, .high = high}, self, dtype, memory_format,
-		       ret0);
+	return like_op(__func__, &(struct fresh){.how = FILL_INT, .low = low, .high = high}, self, dtype, memory_format, ret0);
 }
 
 /* What Inductor draws the seeds of its own (Philox) random numbers with. */
@@ -581,8 +563,7 @@ AOTITorchError aoti_torch_cpu_randperm(int64_t n, OPTIONS, AtenTensorHandle *ret
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_uniform(AtenTensorHandle self, double from, double to, AtenGeneratorHandle *generator,
-				      AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_uniform(AtenTensorHandle self, double from, double to, AtenGeneratorHandle *generator, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		struct shim_tensor *t = shim_like(self, self->dtype);
@@ -593,8 +574,8 @@ AOTITorchError aoti_torch_cpu_uniform(AtenTensorHandle self, double from, double
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_normal_functional(AtenTensorHandle self, double mean, double std,
-						AtenGeneratorHandle *generator, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_normal_functional(AtenTensorHandle self, double mean, double std, AtenGeneratorHandle *generator,
+						AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		struct shim_tensor *t = shim_like(self, self->dtype);
@@ -605,8 +586,7 @@ AOTITorchError aoti_torch_cpu_normal_functional(AtenTensorHandle self, double me
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_exponential(AtenTensorHandle self, double lambd, AtenGeneratorHandle *generator,
-					  AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_exponential(AtenTensorHandle self, double lambd, AtenGeneratorHandle *generator, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		struct shim_tensor *t = shim_like(self, self->dtype);
@@ -628,8 +608,7 @@ AOTITorchError aoti_torch_cpu_bernoulli__float(AtenTensorHandle self, double p, 
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_bernoulli__Tensor(AtenTensorHandle self, AtenTensorHandle p,
-						AtenGeneratorHandle *generator)
+AOTITorchError aoti_torch_cpu_bernoulli__Tensor(AtenTensorHandle self, AtenTensorHandle p, AtenGeneratorHandle *generator)
 {
 	SHIM_TRY {
 		need_default(generator);
@@ -658,8 +637,7 @@ AOTITorchError aoti_torch_cpu_native_dropout(AtenTensorHandle input, double p, i
 					     AtenTensorHandle *ret1)
 {
 	SHIM_TRY {
-		struct shim_tensor *out = shim_clone(input),
-				   *mask = shim_like(input, shim_numel(input) ? DTYPE_BOOL : input->dtype);
+		struct shim_tensor *out = shim_clone(input), *mask = shim_like(input, shim_numel(input) ? DTYPE_BOOL : input->dtype);
 		if (!elem_floating(input->dtype))
 			shim_fail("native_dropout expects a floating dtype, got %s", dtype_name(input->dtype));
 		if (!shim_numel(input)) {

@@ -37,15 +37,14 @@ static struct shim_tensor *spread(struct shim_tensor *out, const struct shim_ten
 }
 
 /* NaN wins (aten/src/ATen/native/ReduceOps.cpp, amax). */
-AOTITorchError aoti_torch_aten_amax(AtenTensorHandle self, const int64_t *dim, int64_t n_dim, int32_t keepdim,
-				    AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_aten_amax(AtenTensorHandle self, const int64_t *dim, int64_t n_dim, int32_t keepdim, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		struct reduced r;
 		elem_need_real(self);
 		choose(&r, self, dim, n_dim);
-		struct shim_tensor *out = keepdim ? shim_new(self->dtype, self->n_dim, r.with, NULL)
-						  : shim_new(self->dtype, r.n_dim, r.without, NULL);
+		struct shim_tensor *out =
+		    keepdim ? shim_new(self->dtype, self->n_dim, r.with, NULL) : shim_new(self->dtype, r.n_dim, r.without, NULL);
 		struct shim_tensor *all = self;
 		if (shim_numel(out) && !shim_numel(self))
 			shim_fail("amax over a dimension of no elements");
@@ -93,15 +92,13 @@ static struct shim_tensor *unsqueezed(struct shim_tensor *t, const int64_t *at, 
 }
 
 /* The sum of i1 * i2 * i3 over sumdim (aten/src/ATen/native/Linear.cpp, _trilinear). */
-AOTITorchError aoti_torch_cpu__trilinear(AtenTensorHandle i1, AtenTensorHandle i2, AtenTensorHandle i3,
-					 const int64_t *expand1, int64_t n1, const int64_t *expand2, int64_t n2,
-					 const int64_t *expand3, int64_t n3, const int64_t *sumdim, int64_t n_sum,
-					 int64_t unroll_dim, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu__trilinear(AtenTensorHandle i1, AtenTensorHandle i2, AtenTensorHandle i3, const int64_t *expand1, int64_t n1,
+					 const int64_t *expand2, int64_t n2, const int64_t *expand3, int64_t n3, const int64_t *sumdim,
+					 int64_t n_sum, int64_t unroll_dim, AtenTensorHandle *ret0)
 {
 	(void)unroll_dim;
 	SHIM_TRY {
-		struct shim_tensor *v[3] = {unsqueezed(i1, expand1, n1), unsqueezed(i2, expand2, n2),
-					    unsqueezed(i3, expand3, n3)};
+		struct shim_tensor *v[3] = {unsqueezed(i1, expand1, n1), unsqueezed(i2, expand2, n2), unsqueezed(i3, expand3, n3)};
 		struct shim_tensor all = {.n_dim = 0, .dtype = i1->dtype};
 		struct reduced r;
 		for (int k = 0; k < 3; k++) {
@@ -127,8 +124,7 @@ AOTITorchError aoti_torch_cpu__trilinear(AtenTensorHandle i1, AtenTensorHandle i
 		for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 			double s;
 			memcpy(&s, w.p[0], sizeof(s));
-			s += elem_f64(v[0]->dtype, w.p[1]) * elem_f64(v[1]->dtype, w.p[2]) *
-			     elem_f64(v[2]->dtype, w.p[3]);
+			s += elem_f64(v[0]->dtype, w.p[1]) * elem_f64(v[1]->dtype, w.p[2]) * elem_f64(v[2]->dtype, w.p[3]);
 			memcpy(w.p[0], &s, sizeof(s));
 		}
 		shim_copy(out, sum);

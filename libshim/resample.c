@@ -65,7 +65,8 @@ static void upsample(struct proxy_call *c, const struct filter *f)
 	shim_copy(from, x);
 	double *lines = along((double *)shim_data(from), images * x->size[2], x->size[3], 1, want[1],
 			      scale_of(x->size[3], want[1], corners, proxy_float(c, "scales_w", 0)), f);
-	double *all = along(lines, images, x->size[2], want[1], want[0], scale_of(x->size[2], want[0], corners, proxy_float(c, "scales_h", 0)), f);
+	double *all =
+	    along(lines, images, x->size[2], want[1], want[0], scale_of(x->size[2], want[0], corners, proxy_float(c, "scales_h", 0)), f);
 	if (shim_numel(to))
 		memcpy(shim_data(to), all, (size_t)shim_numel(to) * sizeof(*all));
 	shim_copy(out, to);

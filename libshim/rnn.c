@@ -79,20 +79,20 @@ static struct shim_tensor *run(const struct lstm *l, float *h, float *c)
 
 AOTITorchError aoti_torch_cpu_mkldnn_rnn_layer(AtenTensorHandle input, AtenTensorHandle weight0, AtenTensorHandle weight1,
 					       AtenTensorHandle weight2, AtenTensorHandle weight3, AtenTensorHandle hx_,
-					       AtenTensorHandle cx_, int32_t reverse, const int64_t *batch_sizes,
-					       int64_t n_batch_sizes, int64_t mode, int64_t hidden_size, int64_t num_layers,
-					       int32_t has_biases, int32_t bidirectional, int32_t batch_first, int32_t train,
-					       AtenTensorHandle *ret0, AtenTensorHandle *ret1, AtenTensorHandle *ret2,
-					       AtenTensorHandle *ret3)
+					       AtenTensorHandle cx_, int32_t reverse, const int64_t *batch_sizes, int64_t n_batch_sizes,
+					       int64_t mode, int64_t hidden_size, int64_t num_layers, int32_t has_biases,
+					       int32_t bidirectional, int32_t batch_first, int32_t train, AtenTensorHandle *ret0,
+					       AtenTensorHandle *ret1, AtenTensorHandle *ret2, AtenTensorHandle *ret3)
 {
 	(void)batch_sizes;
 	SHIM_TRY {
 		/* batch_first is the caller's affair: the input comes with the steps first. */
 		if (mode != MODE_LSTM || num_layers != 1 || bidirectional || train || n_batch_sizes || batch_first || input->n_dim != 3)
-			shim_fail("only one direction of one layer of an LSTM, for inference, is here (mode %lld, %lld layers); use libtorch",
-				  (long long)mode, (long long)num_layers);
-		struct lstm l = {input, weight0, weight1, weight2, weight3, input->size[0], input->size[1], hidden_size, reverse != 0,
-				 has_biases != 0};
+			shim_fail(
+			    "only one direction of one layer of an LSTM, for inference, is here (mode %lld, %lld layers); use libtorch",
+			    (long long)mode, (long long)num_layers);
+		struct lstm l = {input,          weight0,        weight1,     weight2,      weight3,
+				 input->size[0], input->size[1], hidden_size, reverse != 0, has_biases != 0};
 		need_shape(weight0, 4 * hidden_size, input->size[2], "weight_ih");
 		need_shape(weight1, 4 * hidden_size, hidden_size, "weight_hh");
 		if (l.biases && (shim_numel(weight2) != 4 * hidden_size || shim_numel(weight3) != 4 * hidden_size))
@@ -104,7 +104,8 @@ AOTITorchError aoti_torch_cpu_mkldnn_rnn_layer(AtenTensorHandle input, AtenTenso
 			shim_copy(l.w_hh, weight1);
 		}
 		float *h = state(hx_, l.n, hidden_size), *c = state(cx_, l.n, hidden_size);
-		struct shim_tensor *out = run(&l, h, c), *hy = given_back(hx_, h, l.n, hidden_size), *cy = given_back(cx_, c, l.n, hidden_size);
+		struct shim_tensor *out = run(&l, h, c), *hy = given_back(hx_, h, l.n, hidden_size),
+				   *cy = given_back(cx_, c, l.n, hidden_size);
 		int64_t none = 0;
 		SHIM_GIVE(ret3, shim_new(DTYPE_U8, 1, &none, NULL));
 		SHIM_GIVE(ret2, cy);

@@ -4,8 +4,7 @@
 static void item(const struct shim_tensor *t, int dtype, void *ret)
 {
 	if (!t->storage || shim_numel(t) != 1)
-		shim_fail("a tensor with %lld elements cannot be a number",
-			  t->storage ? (long long)shim_numel(t) : 0LL);
+		shim_fail("a tensor with %lld elements cannot be a number", t->storage ? (long long)shim_numel(t) : 0LL);
 	shim_convert(dtype, ret, 0, t->dtype, shim_data(t), 0, 1);
 }
 
@@ -16,11 +15,13 @@ struct c128 {
 	double re, im;
 };
 
-#define ITEM(name, id, type)                                                                                           \
-	AOTITorchError aoti_torch_item_##name(AtenTensorHandle t, type *ret)                                           \
-	{                                                                                                              \
-		SHIM_TRY { item(t, DTYPE_##id, ret); }                                                                 \
-		SHIM_END                                                                                               \
+#define ITEM(name, id, type) \
+	AOTITorchError aoti_torch_item_##name(AtenTensorHandle t, type *ret) \
+	{ \
+		SHIM_TRY { \
+			item(t, DTYPE_##id, ret); \
+		} \
+		SHIM_END \
 	}
 ITEM(float16, F16, uint16_t)
 ITEM(bfloat16, BF16, uint16_t)
@@ -44,11 +45,13 @@ static void scalar(int dtype, const void *v, AtenTensorHandle *ret)
 	SHIM_GIVE(ret, t);
 }
 
-#define SCALAR(name, id, type)                                                                                         \
-	AOTITorchError aoti_torch_scalar_to_tensor_##name(type value, AtenTensorHandle *ret)                           \
-	{                                                                                                              \
-		SHIM_TRY { scalar(DTYPE_##id, &value, ret); }                                                          \
-		SHIM_END                                                                                               \
+#define SCALAR(name, id, type) \
+	AOTITorchError aoti_torch_scalar_to_tensor_##name(type value, AtenTensorHandle *ret) \
+	{ \
+		SHIM_TRY { \
+			scalar(DTYPE_##id, &value, ret); \
+		} \
+		SHIM_END \
 	}
 SCALAR(float32, F32, float)
 SCALAR(float64, F64, double)

@@ -262,19 +262,12 @@ static AOTITorchError nonzero_op(const char *op, struct shim_tensor *self, AtenT
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_nonzero(AtenTensorHandle self, AtenTensorHandle *ret0)
-{
-	return nonzero_op(__func__, self, ret0);
-}
+AOTITorchError aoti_torch_cpu_nonzero(AtenTensorHandle self, AtenTensorHandle *ret0) { return nonzero_op(__func__, self, ret0); }
 
 /* Its name until torch 2.6. */
-AOTITorchError aoti_torch_nonzero(AtenTensorHandle self, AtenTensorHandle *out)
-{
-	return nonzero_op(__func__, self, out);
-}
+AOTITorchError aoti_torch_nonzero(AtenTensorHandle self, AtenTensorHandle *out) { return nonzero_op(__func__, self, out); }
 
-AOTITorchError aoti_torch_cpu_nonzero_static(AtenTensorHandle self, int64_t size, int64_t fill_value,
-					     AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_nonzero_static(AtenTensorHandle self, int64_t size, int64_t fill_value, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		if (size < 0)
@@ -316,8 +309,7 @@ static struct shim_tensor *repeat_interleave(struct shim_tensor *repeats, const 
 	return out;
 }
 
-static AOTITorchError repeat_interleave_op(const char *op, struct shim_tensor *repeats, const int64_t *output_size,
-					   AtenTensorHandle *ret)
+static AOTITorchError repeat_interleave_op(const char *op, struct shim_tensor *repeats, const int64_t *output_size, AtenTensorHandle *ret)
 {
 	SHIM_TRY_AS(op) {
 		SHIM_GIVE(ret, repeat_interleave(repeats, output_size));
@@ -325,15 +317,13 @@ static AOTITorchError repeat_interleave_op(const char *op, struct shim_tensor *r
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_repeat_interleave_Tensor(AtenTensorHandle repeats, int64_t *output_size,
-						       AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_repeat_interleave_Tensor(AtenTensorHandle repeats, int64_t *output_size, AtenTensorHandle *ret0)
 {
 	return repeat_interleave_op(__func__, repeats, output_size, ret0);
 }
 
 /* Its name until torch 2.6. */
-AOTITorchError aoti_torch_repeat_interleave_Tensor(AtenTensorHandle repeats, int64_t *output_size,
-						   AtenTensorHandle *out)
+AOTITorchError aoti_torch_repeat_interleave_Tensor(AtenTensorHandle repeats, int64_t *output_size, AtenTensorHandle *out)
 {
 	return repeat_interleave_op(__func__, repeats, output_size, out);
 }

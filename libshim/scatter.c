@@ -119,8 +119,7 @@ static void finish_mean(const struct counts *c, struct shim_tensor *out)
 
 /* ---- scatter ---- */
 
-static void check_index(const struct shim_tensor *out, const struct shim_tensor *index, const struct shim_tensor *src,
-			int dim)
+static void check_index(const struct shim_tensor *out, const struct shim_tensor *index, const struct shim_tensor *src, int dim)
 {
 	int n = out->n_dim ? out->n_dim : 1;
 
@@ -131,9 +130,7 @@ static void check_index(const struct shim_tensor *out, const struct shim_tensor 
 	for (int i = 0; i < n; i++) {
 		int64_t want = line_size(index, i);
 		if ((i != dim && want > line_size(out, i)) || (src && want > line_size(src, i)))
-			shim_fail(
-			    "Expected index to be no larger than self apart from dimension %d and no larger than src",
-			    dim);
+			shim_fail("Expected index to be no larger than self apart from dimension %d and no larger than src", dim);
 	}
 }
 
@@ -145,8 +142,8 @@ static void steps_of(const struct shim_tensor *t, int n_dim, int skip, int64_t *
 }
 
 /* src NULL: value stands for all. */
-static void scatter(struct shim_tensor *out, int64_t dim_, struct shim_tensor *index, struct shim_tensor *src,
-		    const char *value, enum reduce how, bool include_self)
+static void scatter(struct shim_tensor *out, int64_t dim_, struct shim_tensor *index, struct shim_tensor *src, const char *value,
+		    enum reduce how, bool include_self)
 {
 	int dim = shim_dim(out, dim_), dtype = out->dtype;
 	int64_t step[SHIM_DIMS], n = line_size(out, dim);
@@ -174,16 +171,15 @@ static void scatter(struct shim_tensor *out, int64_t dim_, struct shim_tensor *i
 	for (bool more = walk_first(&w); more; more = walk_next(&w)) {
 		int64_t i = elem_i64(index->dtype, w.p[0]);
 		if (i < 0 || i >= n)
-			shim_fail("index %lld is out of bounds for dimension %d with size %lld", (long long)i, dim,
-				  (long long)n);
+			shim_fail("index %lld is out of bounds for dimension %d with size %lld", (long long)i, dim, (long long)n);
 		take_value(&c, dtype, w.p[1] + i * to_step, w.p[2] + i * seen_step, w.p[3]);
 	}
 	finish_mean(&c, out);
 }
 
 /* float16 and bfloat16 are summed in more, and rounded once, as torch does. */
-static void scatter_wide(struct shim_tensor *out, int64_t dim, struct shim_tensor *index, struct shim_tensor *src,
-			 enum reduce how, bool include_self)
+static void scatter_wide(struct shim_tensor *out, int64_t dim, struct shim_tensor *index, struct shim_tensor *src, enum reduce how,
+			 bool include_self)
 {
 	bool half = (out->dtype == DTYPE_F16 || out->dtype == DTYPE_BF16) && src->dtype == out->dtype;
 
@@ -210,8 +206,8 @@ static void begin_out(struct shim_tensor *out, struct shim_tensor *self)
 		shim_copy(out, self);
 }
 
-static AOTITorchError scatter_src(const char *op, AtenTensorHandle out, AtenTensorHandle self, int64_t dim,
-				  AtenTensorHandle index, AtenTensorHandle src)
+static AOTITorchError scatter_src(const char *op, AtenTensorHandle out, AtenTensorHandle self, int64_t dim, AtenTensorHandle index,
+				  AtenTensorHandle src)
 {
 	SHIM_TRY_AS(op) {
 		begin_out(out, self);
@@ -220,8 +216,8 @@ static AOTITorchError scatter_src(const char *op, AtenTensorHandle out, AtenTens
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_scatter_src_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim,
-					      AtenTensorHandle index, AtenTensorHandle src)
+AOTITorchError aoti_torch_cpu_scatter_src_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim, AtenTensorHandle index,
+					      AtenTensorHandle src)
 {
 	return scatter_src(__func__, out, self, dim, index, src);
 }
@@ -232,8 +228,8 @@ AOTITorchError aoti_torch_scatter_out(AtenTensorHandle out, AtenTensorHandle sel
 	return scatter_src(__func__, out, self, dim, index, src);
 }
 
-AOTITorchError aoti_torch_cpu_scatter_value_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim,
-						AtenTensorHandle index, double value)
+AOTITorchError aoti_torch_cpu_scatter_value_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim, AtenTensorHandle index,
+						double value)
 {
 	SHIM_TRY {
 		char v[16];
@@ -244,9 +240,8 @@ AOTITorchError aoti_torch_cpu_scatter_value_out(AtenTensorHandle out, AtenTensor
 	SHIM_END
 }
 
-static AOTITorchError scatter_reduce(const char *op, AtenTensorHandle out, AtenTensorHandle self, int64_t dim,
-				     AtenTensorHandle index, AtenTensorHandle src, const char *reduce,
-				     bool include_self)
+static AOTITorchError scatter_reduce(const char *op, AtenTensorHandle out, AtenTensorHandle self, int64_t dim, AtenTensorHandle index,
+				     AtenTensorHandle src, const char *reduce, bool include_self)
 {
 	SHIM_TRY_AS(op) {
 		enum reduce how = reduce_by_name(reduce);
@@ -258,24 +253,21 @@ static AOTITorchError scatter_reduce(const char *op, AtenTensorHandle out, AtenT
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_scatter_reduce_two_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim,
-						     AtenTensorHandle index, AtenTensorHandle src, const char *reduce,
-						     int32_t include_self)
+AOTITorchError aoti_torch_cpu_scatter_reduce_two_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim, AtenTensorHandle index,
+						     AtenTensorHandle src, const char *reduce, int32_t include_self)
 {
 	return scatter_reduce(__func__, out, self, dim, index, src, reduce, include_self);
 }
 
-AOTITorchError aoti_torch_scatter_reduce_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim,
-					     AtenTensorHandle index, AtenTensorHandle src, const char *reduce,
-					     int32_t include_self)
+AOTITorchError aoti_torch_scatter_reduce_out(AtenTensorHandle out, AtenTensorHandle self, int64_t dim, AtenTensorHandle index,
+					     AtenTensorHandle src, const char *reduce, int32_t include_self)
 {
 	return scatter_reduce(__func__, out, self, dim, index, src, reduce, include_self);
 }
 
 /* ---- index_reduce ---- */
 
-static void check_source(const struct shim_tensor *self, const struct shim_tensor *index,
-			 const struct shim_tensor *source, int dim)
+static void check_source(const struct shim_tensor *self, const struct shim_tensor *index, const struct shim_tensor *source, int dim)
 {
 	if (index->n_dim > 1 || (index->dtype != DTYPE_I64 && index->dtype != DTYPE_I32))
 		shim_fail("index_reduce(): Index is supposed to be a vector of int32 or int64");
@@ -288,8 +280,8 @@ static void check_source(const struct shim_tensor *self, const struct shim_tenso
 			shim_fail("index_reduce(): self and source differ in size at dimension %d", i);
 }
 
-static struct shim_tensor *index_reduce(struct shim_tensor *self, int64_t dim_, struct shim_tensor *index,
-					struct shim_tensor *source, enum reduce how, bool include_self)
+static struct shim_tensor *index_reduce(struct shim_tensor *self, int64_t dim_, struct shim_tensor *index, struct shim_tensor *source,
+					enum reduce how, bool include_self)
 {
 	int dim = shim_dim(self, dim_);
 	struct shim_tensor *out = shim_clone_contiguous(self);
@@ -317,9 +309,8 @@ static struct shim_tensor *index_reduce(struct shim_tensor *self, int64_t dim_, 
 	return out;
 }
 
-AOTITorchError aoti_torch_cpu_index_reduce(AtenTensorHandle self, int64_t dim, AtenTensorHandle index,
-					   AtenTensorHandle source, const char *reduce, int32_t include_self,
-					   AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_index_reduce(AtenTensorHandle self, int64_t dim, AtenTensorHandle index, AtenTensorHandle source,
+					   const char *reduce, int32_t include_self, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		SHIM_GIVE(ret0, index_reduce(self, dim, index, source, reduce_by_name(reduce), include_self));

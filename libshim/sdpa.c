@@ -24,34 +24,34 @@ typedef float vec __attribute__((vector_size(4 * LANES)));
 typedef int32_t ivec __attribute__((vector_size(4 * LANES)));
 
 /* exp(x) for x <= 0, to about one unit in the last place: 2^n times the series of e^r, |r| <= ln(2)/2. */
-#define EXP_ROW_F32(name, attributes)                                                                                  \
-	attributes static float name(float *s, int64_t n, float max)                                                   \
-	{                                                                                                              \
-		vec sum = {0};                                                                                         \
-		for (int64_t i = 0; i < n; i += LANES) {                                                               \
-			vec x, t, r, p;                                                                                \
-			memcpy(&x, s + i, sizeof(x));                                                                  \
-			x -= max;                                                                                      \
-			ivec tiny = x < -87.0f;                                                                        \
-			x = (vec)(((ivec)x & ~tiny) | ((ivec)(x * 0 - 87.0f) & tiny));                                 \
-			t = x * 1.44269504f + 12582912.0f; /* to the nearest integer */                                \
-			ivec e = (ivec)t << 23;                                                                        \
-			t -= 12582912.0f;                                                                              \
-			r = x - t * 0.693145752f - t * 1.42860677e-6f;                                                 \
-			p = r * (1.0f / 5040) + 1.0f / 720;                                                            \
-			p = p * r + 1.0f / 120;                                                                        \
-			p = p * r + 1.0f / 24;                                                                         \
-			p = p * r + 1.0f / 6;                                                                          \
-			p = p * r + 0.5f;                                                                              \
-			p = p * r * r + r + 1.0f;                                                                      \
-			p = (vec)(((ivec)p + e) & ~tiny);                                                              \
-			sum += p;                                                                                      \
-			memcpy(s + i, &p, sizeof(p));                                                                  \
-		}                                                                                                      \
-		double all = 0;                                                                                        \
-		for (int k = 0; k < LANES; k++)                                                                        \
-			all += (double)sum[k];                                                                         \
-		return (float)all;                                                                                     \
+#define EXP_ROW_F32(name, attributes) \
+	attributes static float name(float *s, int64_t n, float max) \
+	{ \
+		vec sum = {0}; \
+		for (int64_t i = 0; i < n; i += LANES) { \
+			vec x, t, r, p; \
+			memcpy(&x, s + i, sizeof(x)); \
+			x -= max; \
+			ivec tiny = x < -87.0f; \
+			x = (vec)(((ivec)x & ~tiny) | ((ivec)(x * 0 - 87.0f) & tiny)); \
+			t = x * 1.44269504f + 12582912.0f; /* to the nearest integer */ \
+			ivec e = (ivec)t << 23; \
+			t -= 12582912.0f; \
+			r = x - t * 0.693145752f - t * 1.42860677e-6f; \
+			p = r * (1.0f / 5040) + 1.0f / 720; \
+			p = p * r + 1.0f / 120; \
+			p = p * r + 1.0f / 24; \
+			p = p * r + 1.0f / 6; \
+			p = p * r + 0.5f; \
+			p = p * r * r + r + 1.0f; \
+			p = (vec)(((ivec)p + e) & ~tiny); \
+			sum += p; \
+			memcpy(s + i, &p, sizeof(p)); \
+		} \
+		double all = 0; \
+		for (int k = 0; k < LANES; k++) \
+			all += (double)sum[k]; \
+		return (float)all; \
 	}
 EXP_ROW_F32(exp_row_any, )
 EXP_ROW_F32(exp_row_avx2, __attribute__((target("avx2,fma"))))
@@ -83,10 +83,14 @@ static void add_mask(const struct head *h, int64_t keys, char *scores, int dtype
 		for (int64_t j = 0; j < keys; j++)
 			if (dtype == DTYPE_F64) {
 				double m = ((double *)h->mask_row)[j];
-				((double *)row)[j] = h->mask.dtype != DTYPE_BOOL ? ((double *)row)[j] + m : m != 0 ? ((double *)row)[j] : -INFINITY;
+				((double *)row)[j] = h->mask.dtype != DTYPE_BOOL ? ((double *)row)[j] + m
+						     : m != 0                    ? ((double *)row)[j]
+										 : -INFINITY;
 			} else {
 				float m = ((float *)h->mask_row)[j];
-				((float *)row)[j] = h->mask.dtype != DTYPE_BOOL ? ((float *)row)[j] + m : m != 0 ? ((float *)row)[j] : -INFINITY;
+				((float *)row)[j] = h->mask.dtype != DTYPE_BOOL ? ((float *)row)[j] + m
+						    : m != 0                    ? ((float *)row)[j]
+										: -INFINITY;
 			}
 	}
 }
@@ -206,7 +210,10 @@ static void attention(struct attention *a, bool causal, const double *scale)
 		shim_fill_zero(a->lse);
 		return;
 	}
-	struct head h = {.keys = keys, .padded = (keys + LANES - 1) / LANES * LANES, .d = d, .causal = causal,
+	struct head h = {.keys = keys,
+			 .padded = (keys + LANES - 1) / LANES * LANES,
+			 .d = d,
+			 .causal = causal,
 			 .scale = scale ? *scale : 1 / sqrt((double)d)};
 	a->kbuf = shim_scratch((uint64_t)(keys * d), each);
 	a->vbuf = shim_scratch((uint64_t)(keys * d), each);
@@ -222,10 +229,9 @@ static void attention(struct attention *a, bool causal, const double *scale)
 }
 
 AOTITorchError aoti_torch_cpu__scaled_dot_product_flash_attention_for_cpu(AtenTensorHandle query, AtenTensorHandle key,
-									  AtenTensorHandle value, double dropout_p,
-									  int32_t is_causal, AtenTensorHandle *attn_mask,
-									  double *scale, AtenTensorHandle *ret0,
-									  AtenTensorHandle *ret1)
+									  AtenTensorHandle value, double dropout_p, int32_t is_causal,
+									  AtenTensorHandle *attn_mask, double *scale,
+									  AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
 	SHIM_TRY {
 		struct attention a = {.q = query, .k = key, .v = value, .mask = attn_mask ? *attn_mask : NULL};

@@ -20,8 +20,8 @@ static T NAME(weights)(T *s, int64_t n, int64_t padded, T *largest)
 }
 
 /* rows [from, from + rows) of one head: q, k, v with ld's, scores [rows, padded], out [rows, d]. */
-static void NAME(attend)(const struct head *h, const T *q, int64_t ldq, const T *k, int64_t ldk, const T *v, int64_t ldv, T *scores,
-			 T *out, int64_t ldo, T *lse)
+static void NAME(attend)(const struct head *h, const T *q, int64_t ldq, const T *k, int64_t ldk, const T *v, int64_t ldv, T *scores, T *out,
+			 int64_t ldo, T *lse)
 {
 	int64_t keys = h->causal && h->from + h->rows < h->keys ? h->from + h->rows : h->keys, ld = h->padded;
 

@@ -53,8 +53,7 @@ static int64_t bound(const struct sequence *s, int dtype, const void *value, boo
 	return lo;
 }
 
-static void check_search(const struct shim_tensor *seq, const struct shim_tensor *values,
-			 const struct shim_tensor *sorter)
+static void check_search(const struct shim_tensor *seq, const struct shim_tensor *values, const struct shim_tensor *sorter)
 {
 	elem_need_real(seq);
 	elem_need_real(values);
@@ -65,15 +64,13 @@ static void check_search(const struct shim_tensor *seq, const struct shim_tensor
 		shim_fail("boundary and sorter must have the same size, sorter being int64");
 	if (seq->n_dim == 1)
 		return;
-	if (values->n_dim != seq->n_dim ||
-	    memcmp(values->size, seq->size, (size_t)(seq->n_dim - 1) * sizeof(*seq->size)))
+	if (values->n_dim != seq->n_dim || memcmp(values->size, seq->size, (size_t)(seq->n_dim - 1) * sizeof(*seq->size)))
 		shim_fail("boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor "
 			  "and input value "
 			  "tensor must match");
 }
 
-static struct shim_tensor *search(struct shim_tensor *seq, struct shim_tensor *values, bool int32, bool right,
-				  struct shim_tensor *sorter)
+static struct shim_tensor *search(struct shim_tensor *seq, struct shim_tensor *values, bool int32, bool right, struct shim_tensor *sorter)
 {
 	check_search(seq, values, sorter);
 	int last = seq->n_dim - 1, n_dim = values->n_dim;
@@ -112,20 +109,17 @@ static bool side_right(bool right, const char *const *side)
 	return right || !strcmp(*side, "right");
 }
 
-AOTITorchError aoti_torch_cpu_searchsorted_Tensor(AtenTensorHandle sorted_sequence, AtenTensorHandle self,
-						  int32_t out_int32, int32_t right, const char **side,
-						  AtenTensorHandle *sorter, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_searchsorted_Tensor(AtenTensorHandle sorted_sequence, AtenTensorHandle self, int32_t out_int32, int32_t right,
+						  const char **side, AtenTensorHandle *sorter, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
-		SHIM_GIVE(ret0,
-			  search(sorted_sequence, self, out_int32, side_right(right, side), sorter ? *sorter : NULL));
+		SHIM_GIVE(ret0, search(sorted_sequence, self, out_int32, side_right(right, side), sorter ? *sorter : NULL));
 	}
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_searchsorted_Scalar(AtenTensorHandle sorted_sequence, double self, int32_t out_int32,
-						  int32_t right, const char **side, AtenTensorHandle *sorter,
-						  AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_searchsorted_Scalar(AtenTensorHandle sorted_sequence, double self, int32_t out_int32, int32_t right,
+						  const char **side, AtenTensorHandle *sorter, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		int64_t none = 0;
@@ -133,14 +127,13 @@ AOTITorchError aoti_torch_cpu_searchsorted_Scalar(AtenTensorHandle sorted_sequen
 		elem_set_f64(DTYPE_F64, shim_data(value), self);
 		if (sorted_sequence->n_dim != 1)
 			shim_fail("input value can be a scalar only when boundaries tensor dimension is 1");
-		SHIM_GIVE(ret0,
-			  search(sorted_sequence, value, out_int32, side_right(right, side), sorter ? *sorter : NULL));
+		SHIM_GIVE(ret0, search(sorted_sequence, value, out_int32, side_right(right, side), sorter ? *sorter : NULL));
 	}
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_bucketize_Tensor(AtenTensorHandle self, AtenTensorHandle boundaries, int32_t out_int32,
-					       int32_t right, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_bucketize_Tensor(AtenTensorHandle self, AtenTensorHandle boundaries, int32_t out_int32, int32_t right,
+					       AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		if (boundaries->n_dim != 1)
@@ -241,8 +234,8 @@ static void need_float(const struct shim_tensor *t, const char *op)
 }
 
 /* `n` points of `dims` numbers each into bins of all dims; weight NULL: 1. */
-static struct shim_tensor *count_bins(int dtype, const struct edges *e, int dims, const double *v, int64_t n,
-				      const double *weight, bool local, bool density)
+static struct shim_tensor *count_bins(int dtype, const struct edges *e, int dims, const double *v, int64_t n, const double *weight,
+				      bool local, bool density)
 {
 	int64_t size[SHIM_DIMS], total = 1;
 
@@ -293,12 +286,12 @@ AOTITorchError aoti_torch_cpu_histc(AtenTensorHandle self, int64_t bins, double 
 	SHIM_END
 }
 
-static void histogram_dims(const struct shim_tensor *self, const int64_t *bins, int dims, const double *const *range,
-			   int64_t range_len, const double *v, struct edges *e)
+static void histogram_dims(const struct shim_tensor *self, const int64_t *bins, int dims, const double *const *range, int64_t range_len,
+			   const double *v, struct edges *e)
 {
 	if (range && range_len != 2 * dims)
-		shim_fail("histogramdd: for a %d-dimensional histogram range should have %d elements, but got %lld",
-			  dims, 2 * dims, (long long)range_len);
+		shim_fail("histogramdd: for a %d-dimensional histogram range should have %d elements, but got %lld", dims, 2 * dims,
+			  (long long)range_len);
 	for (int d = 0; d < dims; d++) {
 		e[d] = (struct edges){.dtype = self->dtype, .bins = bins[d]};
 		if (range) {
@@ -318,8 +311,7 @@ static const double *weights_of(AtenTensorHandle *weight, int64_t n)
 	if (!weight || !*weight)
 		return NULL;
 	if (shim_numel(*weight) != n)
-		shim_fail(
-		    "histogramdd: if weight tensor is provided it should have as many elements as there are points");
+		shim_fail("histogramdd: if weight tensor is provided it should have as many elements as there are points");
 	return values_of(*weight);
 }
 
@@ -333,9 +325,8 @@ static struct shim_tensor *edge_tensor(const struct edges *e)
 	return out;
 }
 
-AOTITorchError aoti_torch_cpu_histogram_bin_ct(AtenTensorHandle self, int64_t bins, const double **range,
-					       int64_t range_len_, AtenTensorHandle *weight, int32_t density,
-					       AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+AOTITorchError aoti_torch_cpu_histogram_bin_ct(AtenTensorHandle self, int64_t bins, const double **range, int64_t range_len_,
+					       AtenTensorHandle *weight, int32_t density, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
 	SHIM_TRY {
 		need_float(self, "histogram_cpu");
@@ -351,15 +342,13 @@ AOTITorchError aoti_torch_cpu_histogram_bin_ct(AtenTensorHandle self, int64_t bi
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu__histogramdd_from_bin_cts(AtenTensorHandle self, const int64_t *bins, int64_t bins_len_,
-							const double **range, int64_t range_len_,
-							AtenTensorHandle *weight, int32_t density,
+AOTITorchError aoti_torch_cpu__histogramdd_from_bin_cts(AtenTensorHandle self, const int64_t *bins, int64_t bins_len_, const double **range,
+							int64_t range_len_, AtenTensorHandle *weight, int32_t density,
 							AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		need_float(self, "histogram_cpu");
-		if (self->n_dim < 2 || self->size[self->n_dim - 1] != bins_len_ || bins_len_ < 1 ||
-		    bins_len_ > SHIM_DIMS)
+		if (self->n_dim < 2 || self->size[self->n_dim - 1] != bins_len_ || bins_len_ < 1 || bins_len_ > SHIM_DIMS)
 			shim_fail("histogramdd: expected as many bins as the size of the last dimension");
 		int dims = (int)bins_len_;
 		int64_t n = shim_numel(self) / dims;

@@ -39,16 +39,16 @@ struct shim_storage {
 	_Atomic int refs;
 	void *data;
 	uint64_t bytes;
-	bool owned; /* freed with it; else somebody else's (create_tensor_from_blob) */
-	bool packed; /* a weight that oneDNN had packed: a transposed convolution has it with its output channels first */
+	bool owned;             /* freed with it; else somebody else's (create_tensor_from_blob) */
+	bool packed;            /* a weight that oneDNN had packed: a transposed convolution has it with its output channels first */
 	void *_Atomic arranged; /* of such a one, which nothing writes to: as conv.c wants it; freed with it */
 };
 
 /* A handle. Two handles of one tensor share its storage, but each has sizes of its own. */
 struct shim_tensor {
-	struct shim_storage *storage; /* NULL: not defined (aoti_torch_new_uninitialized_tensor) */
+	struct shim_storage *storage;  /* NULL: not defined (aoti_torch_new_uninitialized_tensor) */
 	struct shim_tensor *next_made; /* the frame's */
-	int64_t offset; /* elements from the storage's start */
+	int64_t offset;                /* elements from the storage's start */
 	int32_t dtype, n_dim;
 	int64_t size[SHIM_DIMS], stride[SHIM_DIMS];
 };
@@ -58,7 +58,7 @@ typedef int32_t AOTITorchError;
 /* Leave the op with an error. */
 _Noreturn void shim_fail(const char *fmt, ...) PRINTF_LIKE(1, 2);
 const char *shim_last_error(void);
-bool shim_starved(void); /* what failed did so for want of address space: not the model's fault */
+bool shim_starved(void);          /* what failed did so for want of address space: not the model's fault */
 void shim_note(const char *text); /* an error's text, kept as shim_fail() keeps it */
 /* An op's body stands between these; shim_fail() ends up behind SHIM_END. What was made in it and not given away leaks no
  * memory: new tensors are released by the frame unless shim_keep() was called (ret handles are kept by SHIM_GIVE). */
@@ -70,18 +70,15 @@ struct shim_frame {
 };
 void shim_enter(struct shim_frame *f, const char *op);
 AOTITorchError shim_leave(struct shim_frame *f, bool failed);
-#define SHIM_TRY                                                                                                       \
-	struct shim_frame shim_frame_;                                                                                 \
-	shim_enter(&shim_frame_, __func__);                                                                            \
-	bool shim_failed_ = _setjmp(shim_frame_.jump) != 0;                                                            \
+#define SHIM_TRY \
+	struct shim_frame shim_frame_; \
+	shim_enter(&shim_frame_, __func__); \
+	bool shim_failed_ = _setjmp(shim_frame_.jump) != 0; \
 	if (!shim_failed_)
 #define SHIM_END return shim_leave(&shim_frame_, shim_failed_);
 #define SHIM_GIVE(ret, tensor) (*(ret) = shim_keep(tensor))
 
-static inline char *shim_data(const struct shim_tensor *t)
-{
-	return (char *)t->storage->data + t->offset * dtype_info(t->dtype)->bytes;
-}
+static inline char *shim_data(const struct shim_tensor *t) { return (char *)t->storage->data + t->offset * dtype_info(t->dtype)->bytes; }
 static inline int64_t shim_numel(const struct shim_tensor *t)
 {
 	int64_t n = 1;
@@ -95,14 +92,14 @@ struct shim_tensor *shim_new(int dtype, int n_dim, const int64_t *size, const in
 struct shim_tensor *shim_like(const struct shim_tensor *t, int dtype); /* torch.empty_like: dense ones keep their order of dims */
 /* Of the same storage; offset counts from the storage's start, as t->offset does. Fails when it would reach beyond it. */
 struct shim_tensor *shim_view(const struct shim_tensor *t, int n_dim, const int64_t *size, const int64_t *stride, int64_t offset);
-struct shim_tensor *shim_view_dtype(const struct shim_tensor *t, int dtype, int n_dim, const int64_t *size,
-				    const int64_t *stride, int64_t offset);
+struct shim_tensor *shim_view_dtype(const struct shim_tensor *t, int dtype, int n_dim, const int64_t *size, const int64_t *stride,
+				    int64_t offset);
 /* Somebody else's memory; a tensor that is not defined. */
 struct shim_tensor *shim_of_blob(void *data, int dtype, int n_dim, const int64_t *size, const int64_t *stride, int64_t offset);
 struct shim_tensor *shim_none(void);
 /* dst becomes what src is. */
 void shim_assign(struct shim_tensor *dst, const struct shim_tensor *src);
-void shim_grow(struct shim_tensor *t, uint64_t bytes); /* its storage, at least; keeps what is in it */
+void shim_grow(struct shim_tensor *t, uint64_t bytes);      /* its storage, at least; keeps what is in it */
 struct shim_tensor *shim_contiguous(struct shim_tensor *t); /* itself (kept alive by the caller), or a copy */
 /* No longer the frame's. Of one that is not the frame's (an operand), a handle more. */
 struct shim_tensor *shim_keep(struct shim_tensor *t);
@@ -115,7 +112,7 @@ struct shim_tensor *shim_elementwise(int dtype, const struct shim_tensor *const 
 /* torch.result_type of tensors: dimensions count before scalars (0-dim tensors), then floats before integers. */
 int shim_result_type(const struct shim_tensor *a, const struct shim_tensor *b);
 int shim_promote(int a, int b); /* torch.promote_types */
-bool shim_is_float(int dtype);   /* floating point, not complex */
+bool shim_is_float(int dtype);  /* floating point, not complex */
 bool shim_is_complex(int dtype);
 int shim_real_of(int dtype);    /* of a complex dtype's parts; others stay */
 int shim_complex_of(int dtype); /* of numbers whose parts have that dtype; not float: complex64 */
@@ -133,7 +130,10 @@ float shim_half_to_float(uint16_t h);
 uint16_t shim_float_to_half(float f);
 static inline float shim_bf16_to_float(uint16_t h)
 {
-	union { uint32_t u; float f; } x = {.u = (uint32_t)h << 16};
+	union {
+		uint32_t u;
+		float f;
+	} x = {.u = (uint32_t)h << 16};
 	return x.f;
 }
 uint16_t shim_float_to_bf16(float f); /* to nearest even */
@@ -144,8 +144,8 @@ void shim_seed(uint64_t seed);
 /* ---- blas.c: OpenBLAS, loaded when it is first needed ---- */
 
 /* c[m,n] = beta*c + alpha * a[m,k] b[k,n], row-major with leading dims, ta/tb: transposed in memory. */
-void shim_gemm_f32(bool ta, bool tb, int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t lda, const float *b,
-		   int64_t ldb, float beta, float *c, int64_t ldc);
+void shim_gemm_f32(bool ta, bool tb, int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t lda, const float *b, int64_t ldb,
+		   float beta, float *c, int64_t ldc);
 void shim_gemm_f64(bool ta, bool tb, int64_t m, int64_t n, int64_t k, double alpha, const double *a, int64_t lda, const double *b,
 		   int64_t ldb, double beta, double *c, int64_t ldc);
 

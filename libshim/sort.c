@@ -85,10 +85,7 @@ static void sorter_run(struct sorter *s, const char *p)
 }
 
 /* Whether a comes behind b in a stable order. */
-static bool behind(const struct pair *a, const struct pair *b)
-{
-	return a->key > b->key || (a->key == b->key && a->at > b->at);
-}
+static bool behind(const struct pair *a, const struct pair *b) { return a->key > b->key || (a->key == b->key && a->at > b->at); }
 
 static void sift_down(struct pair *heap, int64_t k, struct pair x)
 {
@@ -139,8 +136,7 @@ static void sorter_first(struct sorter *s, const char *p, int64_t k)
 	s->sorted = s->a;
 }
 
-static void walk_three(struct walk *w, const struct shim_tensor *self, struct shim_tensor *values,
-		       struct shim_tensor *indices, int dim)
+static void walk_three(struct walk *w, const struct shim_tensor *self, struct shim_tensor *values, struct shim_tensor *indices, int dim)
 {
 	walk_begin(w, self->n_dim, self->size);
 	walk_lines(w, dim);
@@ -177,8 +173,7 @@ static void sort_into(struct shim_tensor *self, int64_t dim_, bool descending, i
 	}
 }
 
-static void sort_op(struct shim_tensor *self, int64_t dim, bool descending, AtenTensorHandle *ret0,
-		    AtenTensorHandle *ret1)
+static void sort_op(struct shim_tensor *self, int64_t dim, bool descending, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
 	struct shim_tensor *values = shim_like(self, self->dtype), *indices = shim_like(self, DTYPE_I64);
 
@@ -187,8 +182,7 @@ static void sort_op(struct shim_tensor *self, int64_t dim, bool descending, Aten
 	SHIM_GIVE(ret1, indices);
 }
 
-AOTITorchError aoti_torch_cpu_sort(AtenTensorHandle self, int64_t dim, int32_t descending, AtenTensorHandle *ret0,
-				   AtenTensorHandle *ret1)
+AOTITorchError aoti_torch_cpu_sort(AtenTensorHandle self, int64_t dim, int32_t descending, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
 	SHIM_TRY {
 		sort_op(self, dim, descending, ret0, ret1);
@@ -196,8 +190,8 @@ AOTITorchError aoti_torch_cpu_sort(AtenTensorHandle self, int64_t dim, int32_t d
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_cpu_sort_stable(AtenTensorHandle self, int32_t *stable, int64_t dim, int32_t descending,
-					  AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+AOTITorchError aoti_torch_cpu_sort_stable(AtenTensorHandle self, int32_t *stable, int64_t dim, int32_t descending, AtenTensorHandle *ret0,
+					  AtenTensorHandle *ret1)
 {
 	(void)stable; /* always */
 	SHIM_TRY {
@@ -206,8 +200,7 @@ AOTITorchError aoti_torch_cpu_sort_stable(AtenTensorHandle self, int32_t *stable
 	SHIM_END
 }
 
-static void topk(struct shim_tensor *self, int64_t k, int64_t dim_, bool largest, AtenTensorHandle *ret0,
-		 AtenTensorHandle *ret1)
+static void topk(struct shim_tensor *self, int64_t k, int64_t dim_, bool largest, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
 	int dim = shim_dim(self, dim_);
 	int64_t size[SHIM_DIMS];
@@ -225,8 +218,8 @@ static void topk(struct shim_tensor *self, int64_t k, int64_t dim_, bool largest
 	SHIM_GIVE(ret1, indices);
 }
 
-AOTITorchError aoti_torch_cpu_topk(AtenTensorHandle self, int64_t k, int64_t dim, int32_t largest, int32_t sorted,
-				   AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+AOTITorchError aoti_torch_cpu_topk(AtenTensorHandle self, int64_t k, int64_t dim, int32_t largest, int32_t sorted, AtenTensorHandle *ret0,
+				   AtenTensorHandle *ret1)
 {
 	(void)sorted;
 	SHIM_TRY {
@@ -236,8 +229,7 @@ AOTITorchError aoti_torch_cpu_topk(AtenTensorHandle self, int64_t k, int64_t dim
 }
 
 /* The result of a reduction along dim; its walk sees it with dim as 1. */
-static struct shim_tensor *reduced(const struct shim_tensor *self, int dtype, int dim, bool keep,
-				   struct shim_tensor **ret)
+static struct shim_tensor *reduced(const struct shim_tensor *self, int dtype, int dim, bool keep, struct shim_tensor **ret)
 {
 	int64_t size[SHIM_DIMS], stride[SHIM_DIMS];
 	int n = 0;
@@ -257,8 +249,7 @@ static struct shim_tensor *reduced(const struct shim_tensor *self, int dtype, in
 	return kept;
 }
 
-static void kthvalue(struct shim_tensor *self, int64_t k, int64_t dim_, bool keep, AtenTensorHandle *ret0,
-		     AtenTensorHandle *ret1)
+static void kthvalue(struct shim_tensor *self, int64_t k, int64_t dim_, bool keep, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
 	int dim = shim_dim(self, dim_);
 	struct shim_tensor *v, *x, *values = reduced(self, self->dtype, dim, keep, &v);
@@ -278,8 +269,8 @@ static void kthvalue(struct shim_tensor *self, int64_t k, int64_t dim_, bool kee
 	SHIM_GIVE(ret1, x);
 }
 
-AOTITorchError aoti_torch_cpu_kthvalue(AtenTensorHandle self, int64_t k, int64_t dim, int32_t keepdim,
-				       AtenTensorHandle *ret0, AtenTensorHandle *ret1)
+AOTITorchError aoti_torch_cpu_kthvalue(AtenTensorHandle self, int64_t k, int64_t dim, int32_t keepdim, AtenTensorHandle *ret0,
+				       AtenTensorHandle *ret1)
 {
 	SHIM_TRY {
 		kthvalue(self, k, dim, keepdim, ret0, ret1);
@@ -407,8 +398,7 @@ static void mode(struct shim_tensor *self, int64_t dim_, bool keep, AtenTensorHa
 	SHIM_GIVE(ret1, x);
 }
 
-AOTITorchError aoti_torch_cpu_mode(AtenTensorHandle self, int64_t dim, int32_t keepdim, AtenTensorHandle *ret0,
-				   AtenTensorHandle *ret1)
+AOTITorchError aoti_torch_cpu_mode(AtenTensorHandle self, int64_t dim, int32_t keepdim, AtenTensorHandle *ret0, AtenTensorHandle *ret1)
 {
 	SHIM_TRY {
 		mode(self, dim, keepdim, ret0, ret1);

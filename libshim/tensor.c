@@ -179,8 +179,7 @@ struct shim_tensor *shim_new(int dtype, int n_dim, const int64_t *size, const in
 	return t;
 }
 
-struct shim_tensor *shim_of_blob(void *data, int dtype, int n_dim, const int64_t *size, const int64_t *stride,
-				 int64_t offset)
+struct shim_tensor *shim_of_blob(void *data, int dtype, int n_dim, const int64_t *size, const int64_t *stride, int64_t offset)
 {
 	const struct dtype_info *d = known(dtype);
 	struct shim_tensor *t = handle(dtype, n_dim);
@@ -198,17 +197,16 @@ struct shim_tensor *shim_of_blob(void *data, int dtype, int n_dim, const int64_t
 
 struct shim_tensor *shim_none(void) { return handle(DTYPE_F32, 0); }
 
-struct shim_tensor *shim_view_dtype(const struct shim_tensor *t, int dtype, int n_dim, const int64_t *size,
-				    const int64_t *stride, int64_t offset)
+struct shim_tensor *shim_view_dtype(const struct shim_tensor *t, int dtype, int n_dim, const int64_t *size, const int64_t *stride,
+				    int64_t offset)
 {
 	const struct dtype_info *d = known(dtype);
 	if (!t->storage)
 		shim_fail("the tensor is not defined");
 	int64_t reach = extent(n_dim, size, stride), end;
-	if (offset < 0 || __builtin_add_overflow(reach, offset, &end) ||
-	    (reach && (uint64_t)end > t->storage->bytes / (uint64_t)d->bytes))
-		shim_fail("a view of %lld elements from %lld on reaches beyond a storage of %llu bytes",
-			  (long long)reach, (long long)offset, (unsigned long long)t->storage->bytes);
+	if (offset < 0 || __builtin_add_overflow(reach, offset, &end) || (reach && (uint64_t)end > t->storage->bytes / (uint64_t)d->bytes))
+		shim_fail("a view of %lld elements from %lld on reaches beyond a storage of %llu bytes", (long long)reach,
+			  (long long)offset, (unsigned long long)t->storage->bytes);
 	struct shim_tensor *v = handle(dtype, n_dim);
 	shape(v, size, stride);
 	v->offset = offset;
@@ -217,8 +215,7 @@ struct shim_tensor *shim_view_dtype(const struct shim_tensor *t, int dtype, int 
 	return v;
 }
 
-struct shim_tensor *shim_view(const struct shim_tensor *t, int n_dim, const int64_t *size, const int64_t *stride,
-			      int64_t offset)
+struct shim_tensor *shim_view(const struct shim_tensor *t, int n_dim, const int64_t *size, const int64_t *stride, int64_t offset)
 {
 	return shim_view_dtype(t, t->dtype, n_dim, size, stride, offset);
 }
@@ -242,8 +239,8 @@ void shim_grow(struct shim_tensor *t, uint64_t bytes)
 	if (bytes <= s->bytes)
 		return;
 	if (!s->owned)
-		shim_fail("memory that is not the shim's own cannot grow from %llu to %llu bytes",
-			  (unsigned long long)s->bytes, (unsigned long long)bytes);
+		shim_fail("memory that is not the shim's own cannot grow from %llu to %llu bytes", (unsigned long long)s->bytes,
+			  (unsigned long long)bytes);
 	void *data = bytes > SIZE_MAX - 64 ? NULL : aligned_alloc(64, (bytes + 63) & ~63ull);
 	if (!data)
 		shim_fail("cannot allocate %llu bytes", (unsigned long long)bytes);
@@ -414,16 +411,13 @@ bool shim_is_complex(int d) { return d == DTYPE_C32 || d == DTYPE_C64 || d == DT
 
 bool shim_is_float(int d)
 {
-	return d == DTYPE_F16 || d == DTYPE_BF16 || d == DTYPE_F32 || d == DTYPE_F64 ||
-	       (d >= DTYPE_F8E5M2 && d <= DTYPE_F8E4M3FNUZ) || d == DTYPE_F8E8M0FNU || d == DTYPE_F4E2M1FN_X2;
+	return d == DTYPE_F16 || d == DTYPE_BF16 || d == DTYPE_F32 || d == DTYPE_F64 || (d >= DTYPE_F8E5M2 && d <= DTYPE_F8E4M3FNUZ) ||
+	       d == DTYPE_F8E8M0FNU || d == DTYPE_F4E2M1FN_X2;
 }
 
 int shim_complex_of(int d) { return d == DTYPE_F64 ? DTYPE_C128 : d == DTYPE_F16 ? DTYPE_C32 : DTYPE_C64; }
 
-int shim_real_of(int d)
-{
-	return d == DTYPE_C128 ? DTYPE_F64 : d == DTYPE_C64 ? DTYPE_F32 : d == DTYPE_C32 ? DTYPE_F16 : d;
-}
+int shim_real_of(int d) { return d == DTYPE_C128 ? DTYPE_F64 : d == DTYPE_C64 ? DTYPE_F32 : d == DTYPE_C32 ? DTYPE_F16 : d; }
 
 /* Rank among those of its kind: the wider takes it. */
 static int width(int d)

@@ -62,8 +62,8 @@ static const int64_t *sort_rows(const struct rows *r)
 			int64_t mid = i + width < r->n ? i + width : r->n, end = mid + width < r->n ? mid + width : r->n;
 			int64_t a = i, b = mid;
 			for (int64_t k = i; k < end; k++) {
-				bool right = a == mid || (b < end && compare_rows(dtype, r->m, p + v[b] * r->m * bytes,
-										  p + v[a] * r->m * bytes) < 0);
+				bool right = a == mid ||
+					     (b < end && compare_rows(dtype, r->m, p + v[b] * r->m * bytes, p + v[a] * r->m * bytes) < 0);
 				tmp[k] = right ? v[b++] : v[a++];
 			}
 		}
@@ -75,8 +75,8 @@ static const int64_t *sort_rows(const struct rows *r)
 }
 
 struct found {
-	int64_t n;	  /* rows that differ from the one before */
-	int64_t *first;	  /* of each: where it is looked at first */
+	int64_t n;        /* rows that differ from the one before */
+	int64_t *first;   /* of each: where it is looked at first */
 	int64_t *inverse; /* of each row that there is: which it is */
 };
 

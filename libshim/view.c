@@ -35,22 +35,19 @@ static struct shim_tensor *cut(struct shim_tensor *t, int d, int64_t start, int6
 	return shim_view(t, t->n_dim, size, stride, t->offset + start * t->stride[d]);
 }
 
-AOTITorchError aoti_torch_cpu_narrow(AtenTensorHandle self, int64_t dim, int64_t start, int64_t length,
-				     AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_narrow(AtenTensorHandle self, int64_t dim, int64_t start, int64_t length, AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		int d = shim_dim(self, dim);
 		int64_t n = line_size(self, d), from = start < 0 ? start + n : start;
 		if (from < 0 || length < 0 || from > n || length > n - from)
-			shim_fail("%lld elements from %lld on, of %lld", (long long)length, (long long)start,
-				  (long long)n);
+			shim_fail("%lld elements from %lld on, of %lld", (long long)length, (long long)start, (long long)n);
 		SHIM_GIVE(ret0, cut(self, d, from, from + length, 1));
 	}
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_aten_narrow(AtenTensorHandle self, int64_t dim, int64_t start, int64_t length,
-				      AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_aten_narrow(AtenTensorHandle self, int64_t dim, int64_t start, int64_t length, AtenTensorHandle *ret0)
 {
 	return aoti_torch_cpu_narrow(self, dim, start, length, ret0);
 }
@@ -61,8 +58,8 @@ static int64_t clamp(int64_t v, int64_t n)
 	return v < 0 ? 0 : v > n ? n : v;
 }
 
-AOTITorchError aoti_torch_cpu_slice_Tensor(AtenTensorHandle self, int64_t dim, int64_t *start, int64_t *end,
-					   int64_t step, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_slice_Tensor(AtenTensorHandle self, int64_t dim, int64_t *start, int64_t *end, int64_t step,
+					   AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		int d = shim_dim(self, dim);
@@ -189,8 +186,7 @@ AOTITorchError aoti_torch_cpu_view_dtype(AtenTensorHandle self, int32_t dtype, A
 				stride[i] /= k;
 			}
 			if (!fits)
-				shim_fail("sizes, strides or offset are not divisible by %d, to become %s", k,
-					  to->name);
+				shim_fail("sizes, strides or offset are not divisible by %d, to become %s", k, to->name);
 			size[last] /= k;
 			offset /= k;
 		}
@@ -222,10 +218,7 @@ AOTITorchError aoti_torch_cpu_view_as_real(AtenTensorHandle self, AtenTensorHand
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_view_as_real(AtenTensorHandle self, AtenTensorHandle *ret)
-{
-	return aoti_torch_cpu_view_as_real(self, ret);
-}
+AOTITorchError aoti_torch_view_as_real(AtenTensorHandle self, AtenTensorHandle *ret) { return aoti_torch_cpu_view_as_real(self, ret); }
 
 AOTITorchError aoti_torch_cpu_view_as_complex(AtenTensorHandle self, AtenTensorHandle *ret0)
 {
@@ -373,8 +366,7 @@ static void pad_dim(struct shim_tensor *out, int d, int64_t before, int64_t n, e
 	}
 }
 
-static struct shim_tensor *padded(struct shim_tensor *self, const int64_t *pad, int64_t n_pad, enum mode mode,
-				  double value)
+static struct shim_tensor *padded(struct shim_tensor *self, const int64_t *pad, int64_t n_pad, enum mode mode, double value)
 {
 	int64_t size[SHIM_DIMS], before[SHIM_DIMS] = {0};
 	if (n_pad < 0 || n_pad % 2 || n_pad / 2 > self->n_dim)
@@ -396,8 +388,7 @@ static struct shim_tensor *padded(struct shim_tensor *self, const int64_t *pad, 
 				self = cut(self, d, -before[d], size[d] - before[d], 1);
 		return shim_clone(self);
 	}
-	struct shim_tensor *out =
-	    shim_new_format(self->dtype, self->n_dim, size, mode != PAD_CIRCULAR && shim_channels_last(self));
+	struct shim_tensor *out = shim_new_format(self->dtype, self->n_dim, size, mode != PAD_CIRCULAR && shim_channels_last(self));
 	struct shim_tensor *to = out, *from = self;
 	if (mode == PAD_CONSTANT) {
 		struct shim_tensor *v = shim_new(DTYPE_F64, 0, NULL, NULL);
@@ -418,8 +409,8 @@ static struct shim_tensor *padded(struct shim_tensor *self, const int64_t *pad, 
 	return out;
 }
 
-AOTITorchError aoti_torch_cpu_pad(AtenTensorHandle self, const int64_t *pad, int64_t n_pad, const char *mode,
-				  double *value, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_cpu_pad(AtenTensorHandle self, const int64_t *pad, int64_t n_pad, const char *mode, double *value,
+				  AtenTensorHandle *ret0)
 {
 	SHIM_TRY {
 		SHIM_GIVE(ret0, padded(self, pad, n_pad, pad_mode(mode), value ? *value : 0));
@@ -427,8 +418,8 @@ AOTITorchError aoti_torch_cpu_pad(AtenTensorHandle self, const int64_t *pad, int
 	SHIM_END
 }
 
-AOTITorchError aoti_torch_aten_pad(AtenTensorHandle self, const int64_t *pad, int64_t n_pad, const char *mode,
-				   double *value, AtenTensorHandle *ret0)
+AOTITorchError aoti_torch_aten_pad(AtenTensorHandle self, const int64_t *pad, int64_t n_pad, const char *mode, double *value,
+				   AtenTensorHandle *ret0)
 {
 	return aoti_torch_cpu_pad(self, pad, n_pad, mode, value, ret0);
 }

@@ -30,19 +30,22 @@ static void show_text(struct screen *s, const struct against *a, const struct co
 		clean_text(subject, f->subject.n);
 		f->advice ? buf_adds(&s->b, subject) : put_red(s, subject);
 		free(subject);
-		buf_addf_clean(&s->b, ": exported %.*s, compiled %.*s\n", (int)f->exported.n, f->exported.p, (int)f->compiled.n, f->compiled.p);
+		buf_addf_clean(&s->b, ": exported %.*s, compiled %.*s\n", (int)f->exported.n, f->exported.p, (int)f->compiled.n,
+			       f->compiled.p);
 		if (f->why.n)
 			buf_addf_clean(&s->b, "    %s%.*s\n", f->advice ? "note: " : "", (int)f->why.n, f->why.p);
 		if (f->fix.n)
 			buf_addf_clean(&s->b, "    fix: %.*s\n", (int)f->fix.n, f->fix.p);
 	}
 	if (!a->n_bad && a->unproved)
-		buf_addf_clean(&s->b, "nothing in %s is refused that %s promises, but nothing shows that it was compiled from it\n", path, exported);
+		buf_addf_clean(&s->b, "nothing in %s is refused that %s promises, but nothing shows that it was compiled from it\n", path,
+			       exported);
 	else if (!a->n_bad)
 		buf_addf_clean(&s->b, "%s takes what %s promises%s\n", path, exported,
-			 of[0]->n_unread || of[1]->n_unread ? ", as far as they are understood" : "");
+			       of[0]->n_unread || of[1]->n_unread ? ", as far as they are understood" : "");
 	else
-		buf_addf_clean(&s->b, "%s does not take all that %s promises: %zu difference%s\n", path, exported, a->n_bad, a->n_bad == 1 ? "" : "s");
+		buf_addf_clean(&s->b, "%s does not take all that %s promises: %zu difference%s\n", path, exported, a->n_bad,
+			       a->n_bad == 1 ? "" : "s");
 	for (int i = 0; i < 2; i++)
 		if (of[i]->n_unread) {
 			buf_addf_clean(&s->b, "    note: of %s ", whose[i]);

@@ -32,9 +32,9 @@ static void show_text(struct screen *s, const struct doctor *d, const struct loa
 	for (size_t i = 0; i < d->n; i++)
 		fatal += d->v[i].level == DOCTOR_FATAL;
 	buf_addf_clean(&s->b, "%s: %s", l->pkg.path,
-		 fatal       ? "will not run here"
-		 : d->n_bad ? "may not run here as it should"
-			    : "nothing stands in the way of running it here");
+		       fatal      ? "will not run here"
+		       : d->n_bad ? "may not run here as it should"
+				  : "nothing stands in the way of running it here");
 	if (!d->n_bad && lost_text(l))
 		buf_adds(&s->b, " as far as seen: its text was not understood");
 	else if (!d->n_bad)
@@ -82,9 +82,9 @@ int run_doctor(const char *path, const struct checkinputs_options *o)
 	if (load_text(&l, path, load_how(o), &err) < 0)
 		die_err(&err);
 	struct doctor_options d_o = {
-		.torch = o->torch && strcmp(o->torch, "none") ? o->torch : NULL,
-		.no_torch = o->torch && !strcmp(o->torch, "none"),
-		.contract = l.contract.n_inputs || l.contract.n_outputs ? &l.contract : NULL,
+	    .torch = o->torch && strcmp(o->torch, "none") ? o->torch : NULL,
+	    .no_torch = o->torch && !strcmp(o->torch, "none"),
+	    .contract = l.contract.n_inputs || l.contract.n_outputs ? &l.contract : NULL,
 	};
 	if (doctor_examine(&d, &l.pkg, l.model, &d_o, &err) < 0)
 		die_err(&err);

@@ -12,37 +12,37 @@
 static struct checkinputs_options opt = {.error_exitcode = -1};
 
 static const struct opt options[] = {
-	OPT_HEADING("What to do"),
-	OPT_FLAG(0, "doctor", &opt.doctor, "will it load and run on this host?"),
-	OPT_STRING(0, "against", "FILE", &opt.against, "compare with the program that torch.export saved"),
-	OPT_FLAG(0, "probe", &opt.probe, "run the binary on fake tensors too, and compare it with its text"),
-	OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of the model, not even in the sandbox"),
-	OPT_HEADING("Which"),
-	OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package"),
-	OPT_PAIRS(0, "shape", "SYMBOL=N", &opt.shape, "a size for the memory that is needed (default: the largest)"),
-	OPT_STRING(0, "torch", "DIR", &opt.torch, "the libtorch that --doctor looks at (default: the one that is found; none: no)"),
-	OPT_HEADING("Output"),
-	OPT_FLAG(0, "json", &opt.json, "one JSON document"),
-	OPT_FLAG('a', "all", &opt.all, "every constant and call"),
-	OPT_FLAG('q', "quiet", &opt.quiet, "only the exit status"),
-	OPT_HEADING("Watching a command"),
-	OPT_STRING(0, "log", "FILE", &opt.log, "write what is found there, not to standard error"),
-	OPT_FLAG(0, "fail", &opt.fail, "let a wrong call return an error instead of running"),
-	OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N when something does not fit"),
-	OPT_END,
+    OPT_HEADING("What to do"),
+    OPT_FLAG(0, "doctor", &opt.doctor, "will it load and run on this host?"),
+    OPT_STRING(0, "against", "FILE", &opt.against, "compare with the program that torch.export saved"),
+    OPT_FLAG(0, "probe", &opt.probe, "run the binary on fake tensors too, and compare it with its text"),
+    OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of the model, not even in the sandbox"),
+    OPT_HEADING("Which"),
+    OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package"),
+    OPT_PAIRS(0, "shape", "SYMBOL=N", &opt.shape, "a size for the memory that is needed (default: the largest)"),
+    OPT_STRING(0, "torch", "DIR", &opt.torch, "the libtorch that --doctor looks at (default: the one that is found; none: no)"),
+    OPT_HEADING("Output"),
+    OPT_FLAG(0, "json", &opt.json, "one JSON document"),
+    OPT_FLAG('a', "all", &opt.all, "every constant and call"),
+    OPT_FLAG('q', "quiet", &opt.quiet, "only the exit status"),
+    OPT_HEADING("Watching a command"),
+    OPT_STRING(0, "log", "FILE", &opt.log, "write what is found there, not to standard error"),
+    OPT_FLAG(0, "fail", &opt.fail, "let a wrong call return an error instead of running"),
+    OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N when something does not fit"),
+    OPT_END,
 };
 
 static const struct opt_spec spec = {
-	.tool = "aoti-checkinputs",
-	.about = "What a compiled model (AOTInductor) expects of its inputs, and every way a call is wrong.",
-	.footer = "MODEL is a .pt2 package, a model.so, or a folder. INPUT is a file (.npy .npz .safetensors .pt), one tensor of it "
-		  "(FILE:KEY), or a spec such as f32[8,10] or 'bf16[2,3]/(1,2)@cuda:0'; NAME=INPUT says which input it is. "
-		  "With a command: every call of every such model in that process is checked.",
-	.options = options,
-	.operands = "MODEL [INPUT...]",
-	.min = 1,
-	.max = -1,
-	.command = true,
+    .tool = "aoti-checkinputs",
+    .about = "What a compiled model (AOTInductor) expects of its inputs, and every way a call is wrong.",
+    .footer = "MODEL is a .pt2 package, a model.so, or a folder. INPUT is a file (.npy .npz .safetensors .pt), one tensor of it "
+	      "(FILE:KEY), or a spec such as f32[8,10] or 'bf16[2,3]/(1,2)@cuda:0'; NAME=INPUT says which input it is. "
+	      "With a command: every call of every such model in that process is checked.",
+    .options = options,
+    .operands = "MODEL [INPUT...]",
+    .min = 1,
+    .max = -1,
+    .command = true,
 };
 
 /* Where the intermediate memory is asked for: given sizes, else the largest. */
@@ -104,7 +104,8 @@ static int show(const struct operands *in)
 		show_contract(&s, &l, &at, opt.all);
 	const struct comparison *compared = &l.compared;
 	if (by_binary && !opt.json)
-		warn("the text of '%s' is not understood everywhere: the inputs were held against what the binary asks of fake tensors", in->v[0]);
+		warn("the text of '%s' is not understood everywhere: the inputs were held against what the binary asks of fake tensors",
+		     in->v[0]);
 	else if (asked && l.probed && !opt.json && (compared->n_differs || compared->n_open))
 		warn("the text of '%s' %s: see aoti-checkinputs --probe without inputs", in->v[0],
 		     compared->n_differs ? "is not what its binary was built from" : "could be held against its binary only in part");

@@ -78,8 +78,8 @@ static void show_head(struct screen *s, const struct loaded *l)
 		buf_addf(&s->b, ", compiled for %s", device_name(c->device));
 	if (md.cpu_isa.n || md.compute_capability.n)
 		buf_addf_clean(&s->b, " (%.*s%s%.*s)", (int)md.cpu_isa.n, md.cpu_isa.p ? md.cpu_isa.p : "",
-			 md.cpu_isa.n && md.compute_capability.n ? ", sm " : "", (int)md.compute_capability.n,
-			 md.compute_capability.p ? md.compute_capability.p : "");
+			       md.cpu_isa.n && md.compute_capability.n ? ", sm " : "", (int)md.compute_capability.n,
+			       md.compute_capability.p ? md.compute_capability.p : "");
 	buf_adds(&s->b, c->source == CONTRACT_FROM_PROBE ? "; found out by probing the binary\n" : "; read from its generated text\n");
 }
 
@@ -260,7 +260,8 @@ static void show_calls(struct screen *s, const struct contract *c, bool all)
 			bool first = true;
 			for (uint32_t a = k->arg; a < k->arg + k->n_args; a++) {
 				const struct contract_arg *arg = &c->arg[a];
-				bool takes = out ? arg->role == ARG_OUT || arg->role == ARG_INOUT : arg->role == ARG_IN || arg->role == ARG_INOUT;
+				bool takes =
+				    out ? arg->role == ARG_OUT || arg->role == ARG_INOUT : arg->role == ARG_IN || arg->role == ARG_INOUT;
 				bool unknown = arg->role == ARG_UNKNOWN && !out;
 				if (arg->value == CONTRACT_NONE || !(takes || unknown))
 					continue;
@@ -321,7 +322,8 @@ static void show_races(struct screen *s, const struct contract *c)
 		first = false;
 		const struct contract_call *other = &c->call[k->race - 1];
 		struct slice value = c->value[k->race_value].name;
-		buf_addf_clean(&s->b, "  call %u (%.*s) and call %u (%.*s) use %.*s on different streams, and no event makes the later one wait\n",
+		buf_addf_clean(&s->b,
+			       "  call %u (%.*s) and call %u (%.*s) use %.*s on different streams, and no event makes the later one wait\n",
 			       k->race - 1, (int)other->name.n, other->name.p, i, (int)k->name.n, k->name.p, (int)value.n, value.p);
 	}
 }
@@ -425,8 +427,10 @@ void show_check(struct screen *s, const struct loaded *l, const struct given *g,
 			}
 	if (!k->n_bad) {
 		buf_addf_clean(&s->b, "%s: %s%s", l->pkg.path,
-			 c->n_inputs == 0 ? "takes no inputs" : c->n_inputs == 1 ? "the input fits" : "all inputs fit",
-			 cut ? ", but not all elements are used" : "");
+			       c->n_inputs == 0   ? "takes no inputs"
+			       : c->n_inputs == 1 ? "the input fits"
+						  : "all inputs fit",
+			       cut ? ", but not all elements are used" : "");
 		add_unread(&s->b, c);
 		buf_addc(&s->b, '\n');
 		if (c->n_unread)

@@ -20,8 +20,8 @@ static bool unwritten(const struct contract *c, uint32_t call, uint32_t value)
 
 static bool same_memory(const struct contract *c, uint32_t a, uint32_t b)
 {
-	return a == b || (a < c->n_values && b < c->n_values && c->value[a].storage != CONTRACT_NONE &&
-			  c->value[a].storage == c->value[b].storage);
+	return a == b ||
+	       (a < c->n_values && b < c->n_values && c->value[a].storage != CONTRACT_NONE && c->value[a].storage == c->value[b].storage);
 }
 
 /* Does nobody but the call itself read it? An output whose value is not known may be any, and so may what a call takes in a
@@ -35,7 +35,8 @@ static bool unread(const struct contract *c, uint32_t call, uint32_t value)
 			return false;
 	for (uint32_t k = 0; k < c->n_calls; k++)
 		for (uint32_t a = c->call[k].arg; a < c->call[k].arg + c->call[k].n_args && k != call; a++)
-			if ((c->arg[a].role == ARG_IN || c->arg[a].role == ARG_INOUT || c->arg[a].role == ARG_UNKNOWN) && same_memory(c, c->arg[a].value, value))
+			if ((c->arg[a].role == ARG_IN || c->arg[a].role == ARG_INOUT || c->arg[a].role == ARG_UNKNOWN) &&
+			    same_memory(c, c->arg[a].value, value))
 				return false;
 	return true;
 }

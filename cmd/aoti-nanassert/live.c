@@ -71,8 +71,8 @@ static bool has_crashed(struct session *s, const struct watch *w, const struct w
 		child_describe(command, b);
 	} else if (!sig && !main_thread) { /* or it ended well, and a thread was left behind */
 		if (!s->o->quiet)
-			warn("process %u has ended while a thread of it was in %s (call %u); how, only its parent knows", c->begin.pid, c->name,
-			     c->begin.call);
+			warn("process %u has ended while a thread of it was in %s (call %u); how, only its parent knows", c->begin.pid,
+			     c->name, c->begin.call);
 		return false;
 	}
 	return true;
@@ -230,8 +230,8 @@ static void say_replays(const struct watch *w, struct buf *b)
 static void add_counts(struct session *s, const struct watch *w, struct buf *b)
 {
 	const struct live_result *r = &w->live;
-	buf_addf(b, "%u model%s, %llu call%s of kernels and operators", r->models, r->models == 1 ? "" : "s", (unsigned long long)s->nan.calls,
-		 s->nan.calls == 1 ? "" : "s");
+	buf_addf(b, "%u model%s, %llu call%s of kernels and operators", r->models, r->models == 1 ? "" : "s",
+		 (unsigned long long)s->nan.calls, s->nan.calls == 1 ? "" : "s");
 	uint64_t times = 0, passed = 0;
 	for (size_t i = 0; i < s->nan.n; i++) {
 		times += s->nan.finding[i].times;
@@ -248,7 +248,8 @@ static void add_counts(struct session *s, const struct watch *w, struct buf *b)
 	if (s->nan.n > 1 && !s->o->all)
 		buf_adds(b, " (--all tells all)");
 	if (s->captured)
-		buf_addf(b, "; %llu of them were captured into a CUDA graph, and what they write is not looked at", (unsigned long long)s->captured);
+		buf_addf(b, "; %llu of them were captured into a CUDA graph, and what they write is not looked at",
+			 (unsigned long long)s->captured);
 	say_replays(w, b);
 	if (s->stopped.len)
 		buf_addf(b, "; it was ended in %s", buf_str(&s->stopped));

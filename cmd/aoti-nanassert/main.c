@@ -35,42 +35,42 @@ static int take_range(void *target, const char *value, struct err *err)
 }
 
 static const struct opt options[] = {
-	OPT_HEADING("What to look for"),
-	OPT_FLAG(0, "inf", &opt.inf, "infinities, too"),
-	OPT_FLAG(0, "no-inf", &opt.no_inf, "NaN only, whatever TORCHINDUCTOR_NAN_ASSERTS says"),
-	OPT_CALL(0, "range", "RANGE", take_range, NULL, "and numbers outside of LO,HI"),
-	OPT_LIST(0, "ignore", "GLOB", &opt.ignore, "not in these kernels, buffers or weights (a mask of -inf)"),
-	OPT_FLAG(0, "constants", &opt.constants, "look through every weight and input once"),
-	OPT_FLAG('a', "all", &opt.all, "every place, not only the first"),
-	OPT_HEADING("How to run"),
-	OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package"),
-	OPT_INT('N', "repeat", "N", &opt.repeat, 1, 1000000, "run the model so often (default: 1)"),
-	OPT_INT(0, "runs", "N", &opt.repeat, 1, 1000000, NULL), /* its first name */
-	OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
-	OPT_STRING(0, "weights", "FILE", &opt.weights, "take the weights from FILE: .safetensors, .pt, .npz, an exported .pt2"),
-	OPT_LIST(0, "load", "LIB", &opt.load, "with --torch: a library that defines operators (TORCH_LIBRARY)"),
-	OPT_FLAG(0, "fail", &opt.fail, "let the model return an error at the call that made it"),
-	OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of a model but what the watched command runs"),
-	OPT_HEADING("Output"),
-	OPT_STRING(0, "trace", "FILE", &opt.trace, "source nodes and Python lines of kernels: a TORCH_TRACE log or kernel_information.json"),
-	OPT_FLAG(0, "json", &opt.json, "one JSON document"),
-	OPT_STRING(0, "log", "FILE", &opt.log, "write there, not to standard output or error"),
-	OPT_FLAG('q', "quiet", &opt.quiet, "only the exit status"),
-	OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N when something is found"),
-	OPT_END,
+    OPT_HEADING("What to look for"),
+    OPT_FLAG(0, "inf", &opt.inf, "infinities, too"),
+    OPT_FLAG(0, "no-inf", &opt.no_inf, "NaN only, whatever TORCHINDUCTOR_NAN_ASSERTS says"),
+    OPT_CALL(0, "range", "RANGE", take_range, NULL, "and numbers outside of LO,HI"),
+    OPT_LIST(0, "ignore", "GLOB", &opt.ignore, "not in these kernels, buffers or weights (a mask of -inf)"),
+    OPT_FLAG(0, "constants", &opt.constants, "look through every weight and input once"),
+    OPT_FLAG('a', "all", &opt.all, "every place, not only the first"),
+    OPT_HEADING("How to run"),
+    OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package"),
+    OPT_INT('N', "repeat", "N", &opt.repeat, 1, 1000000, "run the model so often (default: 1)"),
+    OPT_INT(0, "runs", "N", &opt.repeat, 1, 1000000, NULL), /* its first name */
+    OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
+    OPT_STRING(0, "weights", "FILE", &opt.weights, "take the weights from FILE: .safetensors, .pt, .npz, an exported .pt2"),
+    OPT_LIST(0, "load", "LIB", &opt.load, "with --torch: a library that defines operators (TORCH_LIBRARY)"),
+    OPT_FLAG(0, "fail", &opt.fail, "let the model return an error at the call that made it"),
+    OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of a model but what the watched command runs"),
+    OPT_HEADING("Output"),
+    OPT_STRING(0, "trace", "FILE", &opt.trace, "source nodes and Python lines of kernels: a TORCH_TRACE log or kernel_information.json"),
+    OPT_FLAG(0, "json", &opt.json, "one JSON document"),
+    OPT_STRING(0, "log", "FILE", &opt.log, "write there, not to standard output or error"),
+    OPT_FLAG('q', "quiet", &opt.quiet, "only the exit status"),
+    OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N when something is found"),
+    OPT_END,
 };
 
 static const struct opt_spec spec = {
-	.tool = "aoti-nanassert",
-	.about = "Which kernel of a compiled model (AOTInductor) made the first NaN, from which numbers, and why.",
-	.footer = "MODEL is a .pt2 package, a model.so, a folder, or a bundle that aoti-printer --record kept; INPUT as for "
-		  "aoti-checkinputs. It runs here, without PyTorch, or with --torch. A folder that aoti-printer -o wrote is looked "
-		  "through without running anything. With a command: every such model in that process is watched.",
-	.options = options,
-	.operands = "MODEL [INPUT...]",
-	.min = 1,
-	.max = -1,
-	.command = true,
+    .tool = "aoti-nanassert",
+    .about = "Which kernel of a compiled model (AOTInductor) made the first NaN, from which numbers, and why.",
+    .footer = "MODEL is a .pt2 package, a model.so, a folder, or a bundle that aoti-printer --record kept; INPUT as for "
+	      "aoti-checkinputs. It runs here, without PyTorch, or with --torch. A folder that aoti-printer -o wrote is looked "
+	      "through without running anything. With a command: every such model in that process is watched.",
+    .options = options,
+    .operands = "MODEL [INPUT...]",
+    .min = 1,
+    .max = -1,
+    .command = true,
 };
 
 /* PyTorch's own variable (torch/_inductor/config.py, nan_asserts), unless an option says otherwise: its assertions count infinities,
@@ -97,7 +97,8 @@ static void check_options(const struct operands *in, bool dump)
 	if (dump && in->n > 1)
 		die(EXIT_USAGE, "'%s' is a folder of saved tensors, which takes no inputs", in->v[0]);
 	if (dump && (opt.model || opt.torch || opt.load.n || opt.repeat || opt.fail || opt.weights))
-		die(EXIT_USAGE, "'%s' is a folder of saved tensors: nothing is run (no --model, --weights, --torch, --repeat or --fail)", in->v[0]);
+		die(EXIT_USAGE, "'%s' is a folder of saved tensors: nothing is run (no --model, --weights, --torch, --repeat or --fail)",
+		    in->v[0]);
 }
 
 int main(int argc, char **argv)

@@ -20,13 +20,13 @@ struct session {
 	const struct nanassert_options *o;
 	const char *subject; /* the model, the folder, or the command */
 	struct nan nan;
-	struct nan_sources trace; /* of --trace */
+	struct nan_sources trace;     /* of --trace */
 	struct nan_sources *of_model; /* from the packages, by the model's place in watch.model */
 	size_t n_of_model;
-	bool live;           /* findings are shown as they come */
+	bool live; /* findings are shown as they come */
 	size_t shown;
 	struct screen screen;
-	int log;             /* -1: standard output, or error when a command is watched */
+	int log; /* -1: standard output, or error when a command is watched */
 	bool log_failed;
 	struct slice failed_in; /* the last call that returned a failure or was left by an exception */
 	uint32_t failed_call;

@@ -6,15 +6,9 @@
 
 enum { SOME_LINES = 4, SOME_NODES = 12, INDENT = 13 /* of lines that go on below: a bit more than what is behind a label */ };
 
-static const char *what_text(enum nan_what w)
-{
-	return w == NAN_INF ? "infinity" : w == NAN_RANGE ? "number out of range" : "NaN";
-}
+static const char *what_text(enum nan_what w) { return w == NAN_INF ? "infinity" : w == NAN_RANGE ? "number out of range" : "NaN"; }
 
-static void row(struct screen *s, const char *label)
-{
-	buf_addf(&s->b, "  %-9s", label);
-}
+static void row(struct screen *s, const char *label) { buf_addf(&s->b, "  %-9s", label); }
 
 static void add_number(struct buf *b, double v)
 {
@@ -125,7 +119,8 @@ static void show_guesses(struct screen *s, const struct nan_finding *f)
 	size_t n = nan_guess(f, g, NAN_GUESSES);
 	if (f->kind == NAN_PRODUCED && f->inf_kernel.n) {
 		row(s, "likely");
-		buf_addf(&s->b, "the infinities that it read, which %.*s (call %u) made", (int)f->inf_kernel.n, f->inf_kernel.p, f->inf_call);
+		buf_addf(&s->b, "the infinities that it read, which %.*s (call %u) made", (int)f->inf_kernel.n, f->inf_kernel.p,
+			 f->inf_call);
 		if (f->inf_buffer.n)
 			buf_addf(&s->b, " in %.*s", (int)f->inf_buffer.n, f->inf_buffer.p);
 		buf_addc(&s->b, '\n');
@@ -246,15 +241,18 @@ void add_unread(struct buf *b, const struct session *s)
 {
 	uint32_t n = session_unread(s);
 	if (n)
-		buf_addf(b, " as far as understood: %u statement%s of the generated text %s not", n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
+		buf_addf(b, " as far as understood: %u statement%s of the generated text %s not", n, n == 1 ? "" : "s",
+			 n == 1 ? "was" : "were");
 }
 
 void show_summary(struct screen *s, const struct session *x)
 {
 	const struct nanassert_options *o = x->o;
 	uint64_t n = x->nan.calls;
-	const char *what = o->inf && o->range ? "NaN, infinity or number out of range" : o->inf ? "NaN or infinity"
-										: o->range ? "NaN or number out of range" : "NaN";
+	const char *what = o->inf && o->range ? "NaN, infinity or number out of range"
+			   : o->inf           ? "NaN or infinity"
+			   : o->range         ? "NaN or number out of range"
+					      : "NaN";
 	if (!x->nan.n) {
 		buf_addf(&s->b, "no %s in %" PRIu64 " call%s of kernels and operators", what, n, n == 1 ? "" : "s");
 		add_unread(&s->b, x);

@@ -11,7 +11,7 @@ struct models {
 	struct {
 		uint32_t id, ordinal, number; /* ordinal: among those of this name; number: the same on both sides */
 		struct slice name;
-	} *v;
+	} * v;
 	size_t n, cap;
 };
 
@@ -84,7 +84,8 @@ static int by_order(const void *pa, const void *pb)
 static bool passes(const struct filter *f, const struct dump_call *c)
 {
 	char *name = xstrndup(c->name.p, c->name.n);
-	bool yes = c->kind == DUMP_RUN ? !f->kernel.n && !f->n_calls && filter_call(f, name, c->run, 0) : filter_call(f, name, c->run, c->call);
+	bool yes =
+	    c->kind == DUMP_RUN ? !f->kernel.n && !f->n_calls && filter_call(f, name, c->run, 0) : filter_call(f, name, c->run, c->call);
 	free(name);
 	return yes;
 }
@@ -109,8 +110,9 @@ static size_t group(const struct side *s, uint32_t model, uint32_t run)
 
 struct slice diff_computes(struct slice name, size_t *device)
 {
-	static const char *const prefix[] = {"cpp_", "triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "triton_for_", "triton_",
-					     "aoti_torch_cpu_", "aoti_torch_cuda_", "aoti_torch_xpu_", "aoti_torch_mps_"};
+	static const char *const prefix[] = {"cpp_",           "triton_poi_", "triton_red_",     "triton_per_",      "triton_tem_",
+					     "triton_for_",    "triton_",     "aoti_torch_cpu_", "aoti_torch_cuda_", "aoti_torch_xpu_",
+					     "aoti_torch_mps_"};
 	size_t n = name.n;
 	*device = 0;
 	for (size_t i = 0; i < ARRAY_LEN(prefix) && !*device; i++)
@@ -444,8 +446,8 @@ int diff_run(struct diff *d, const struct filter *f, struct err *err)
 		return -1;
 	judge(d);
 	if (!d->both)
-		return err_set(err, EXIT_INPUT, "'%s' and '%s' have no call in common (%zu and %zu calls): are they of one model?", d->name[0],
-			       d->name[1], d->only[0], d->only[1]);
+		return err_set(err, EXIT_INPUT, "'%s' and '%s' have no call in common (%zu and %zu calls): are they of one model?",
+			       d->name[0], d->name[1], d->only[0], d->only[1]);
 	return 0;
 }
 

@@ -27,11 +27,11 @@ struct diff_row {
 	size_t value;
 	uint32_t n_values, compared;
 	bool in_differs, out_differs;
-	bool origin; /* what it reads agrees, what it wrote does not: the difference was made here */
+	bool origin;  /* what it reads agrees, what it wrote does not: the difference was made here */
 	bool outputs; /* of a run: the model's outputs were compared */
-	bool devices;           /* the two sides are for two devices, or of two types: */
+	bool devices; /* the two sides are for two devices, or of two types: */
 	enum diff_alike alike;
-	bool elsewhere;         /* one side only, and no difference: both end with the same, so the other has it in other calls */
+	bool elsewhere; /* one side only, and no difference: both end with the same, so the other has it in other calls */
 };
 struct diff {
 	struct dump a, b;
@@ -40,10 +40,10 @@ struct diff {
 	struct diff_row *row;
 	struct diff_value *value;
 	size_t n_rows, cap_rows, n_values, cap_values;
-	size_t first;                       /* row of the first difference, SIZE_MAX */
+	size_t first;                                                /* row of the first difference, SIZE_MAX */
 	size_t only[2], both, compared, differing, origins, unsaved; /* calls on one side, on both; tensors */
 	struct close_options how;
-	int type[2];   /* the floating-point type that most of a side's tensors have */
+	int type[2];    /* the floating-point type that most of a side's tensors have */
 	bool two_types; /* these are two: what rounding explains is no difference (diffround.c) */
 	bool different;
 	bool cut; /* by an error of the GPU: a side says so (dump.h, .failed) */

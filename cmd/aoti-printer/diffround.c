@@ -205,12 +205,14 @@ int diff_judge_rounding(struct diff *d, struct err *err)
 	for (size_t i = 0, n; i < d->n_rows; i += n) {
 		const struct dump_call *c = diff_call(&d->row[i]);
 		double so_far = 0;
-		for (n = 1; i + n < d->n_rows && diff_call(&d->row[i + n])->model_id == c->model_id && diff_call(&d->row[i + n])->run == c->run;)
+		for (n = 1;
+		     i + n < d->n_rows && diff_call(&d->row[i + n])->model_id == c->model_id && diff_call(&d->row[i + n])->run == c->run;)
 			n++;
 		/* A run's outputs follow from its calls. */
 		for (int runs = 0; runs < 2; runs++)
 			for (size_t k = i; k < i + n; k++)
-				if (d->row[k].a && d->row[k].b && (d->row[k].a->kind == DUMP_RUN) == runs && judge_row(d, i, k, &so_far, err) < 0)
+				if (d->row[k].a && d->row[k].b && (d->row[k].a->kind == DUMP_RUN) == runs &&
+				    judge_row(d, i, k, &so_far, err) < 0)
 					return -1;
 	}
 	return 0;

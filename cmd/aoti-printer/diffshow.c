@@ -200,12 +200,13 @@ static void show_table(struct screen *s, const struct diff *d, bool all)
 			}
 			buf_addf(&b, "%u\t%u\t", c->run, c->call);
 			buf_add_clean(&b, c->name);
-			buf_addf(&b, "\t\t\t\t\t%sonly in the %s%s\n", narrow ? "" : "\t\t", r->a ? "first" : "second", r->elsewhere ? ", fused otherwise" : "");
+			buf_addf(&b, "\t\t\t\t\t%sonly in the %s%s\n", narrow ? "" : "\t\t", r->a ? "first" : "second",
+				 r->elsewhere ? ", fused otherwise" : "");
 		}
 		for (size_t k = r->value; k < r->value + r->n_values; k++) {
 			const struct diff_value *v = &d->value[k];
-			bool quiet = v->what == DIFF_SAME || v->what == DIFF_UNSAVED || diff_any(v)->before ||
-				     (d->two_types && (!v->a || !v->b));
+			bool quiet =
+			    v->what == DIFF_SAME || v->what == DIFF_UNSAVED || diff_any(v)->before || (d->two_types && (!v->a || !v->b));
 			if (!all && (quiet || shown++ >= SOME))
 				more += !quiet;
 			else
@@ -268,8 +269,10 @@ void diff_show(struct screen *s, const struct diff *d, bool all)
 	else
 		show_agreement(s, d);
 	if (d->first == SIZE_MAX && d->only[0] + (d->live ? 0 : d->only[1]))
-		buf_addf(&s->b, "The code is %s and fused otherwise: calls that one side has alone are no difference, as both end "
-				"with the same.\n", d->two_types ? "of two types" : "for two devices");
+		buf_addf(&s->b,
+			 "The code is %s and fused otherwise: calls that one side has alone are no difference, as both end "
+			 "with the same.\n",
+			 d->two_types ? "of two types" : "for two devices");
 	if (d->different || all)
 		show_table(s, d, all);
 	if (d->origins > 1)

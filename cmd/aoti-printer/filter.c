@@ -41,7 +41,8 @@ static int add_ranges(struct filter_range **v, size_t *n, size_t *cap, const cha
 		uint64_t first = 0, last = UINT32_MAX;
 		if (!one.n || (!lo.n && !hi.n) || (lo.n && !slice_u64(lo, &first)) || (hi.n && !slice_u64(hi, &last)) || first > last ||
 		    last > UINT32_MAX)
-			return err_set(err, EXIT_USAGE, "%s: '%.*s' is no range of numbers such as 3, 3-5, 3- or -5", option, (int)one.n, one.p);
+			return err_set(err, EXIT_USAGE, "%s: '%.*s' is no range of numbers such as 3, 3-5, 3- or -5", option, (int)one.n,
+				       one.p);
 		GROW(*v, *n, *cap, 1);
 		(*v)[(*n)++] = (struct filter_range){(uint32_t)first, (uint32_t)last};
 		rest.p += len + !!comma;

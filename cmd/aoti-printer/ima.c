@@ -22,7 +22,7 @@ struct hunt {
 	struct hunt_call death[DEATHS]; /* calls that never returned */
 	size_t n_deaths;
 	struct ima ima;
-	struct arena arena; /* of the report */
+	struct arena arena;   /* of the report */
 	char *const *command; /* or the model and its inputs, */
 	bool file_operands;   /* which are run here */
 	struct output *file;  /* -o; NULL */
@@ -97,10 +97,7 @@ const struct ima_suspect *hunt_suspect(const struct hunt_case *c, uint32_t param
 	return NULL;
 }
 
-int64_t hunt_number(const struct ima_param *p)
-{
-	return p->size == 4 ? (int64_t)(int32_t)p->value : (int64_t)p->value;
-}
+int64_t hunt_number(const struct ima_param *p) { return p->size == 4 ? (int64_t)(int32_t)p->value : (int64_t)p->value; }
 
 /* Which of the program's calls of this kernel is it? */
 static uint32_t nth_of(const struct hunt_case *c)
@@ -283,7 +280,8 @@ static void add_steps(struct hunt *h, struct hunt_report *r)
 	const bool memory = e && of_memory(e->code);
 	struct buf b = {0};
 	if (wrong_tensor(r))
-		add_step(h, r, "what is each call of a model given?", h->file_operands ? "aoti-checkinputs" : "aoti-checkinputs --", h->command);
+		add_step(h, r, "what is each call of a model given?", h->file_operands ? "aoti-checkinputs" : "aoti-checkinputs --",
+			 h->command);
 	if (e && (e->code == 209 || e->code == 701))
 		add_step(h, r, "is the package for this GPU?", "aoti-checkinputs --doctor MODEL.pt2", NULL);
 	if (e && e->graph)
@@ -323,7 +321,9 @@ static void add_note(struct hunt *h, struct hunt_report *r)
 	else if (r->calls && device)
 		buf_addf(&b, "%" PRIu64 " calls, each waited for: none failed", r->calls);
 	else if (r->calls)
-		buf_addf(&b, "%" PRIu64 " calls, none of a model for a GPU; in which kernel a model for the CPU crashes says aoti-nanassert -- COMMAND",
+		buf_addf(&b,
+			 "%" PRIu64
+			 " calls, none of a model for a GPU; in which kernel a model for the CPU crashes says aoti-nanassert -- COMMAND",
 			 r->calls);
 	if (r->captured && replays)
 		buf_addf(&b, "; %" PRIu64 " launches of them went into a CUDA graph, and were waited for together in %" PRIu64 " replay%s",
@@ -356,7 +356,8 @@ static void write_file(struct hunt *h)
 static void end(struct session *s, struct watch *w)
 {
 	struct hunt *h = s->user;
-	struct hunt_report r = {.w = w, .calls = s->seen, .captured = h->captured, .alloc = !strcmp(s->o->ima, "alloc"), .command = h->command};
+	struct hunt_report r = {
+	    .w = w, .calls = s->seen, .captured = h->captured, .alloc = !strcmp(s->o->ima, "alloc"), .command = h->command};
 	ima_read(&h->ima, buf_slice(&w->device));
 	add_cases(h, &r);
 	add_deaths(h, &r);

@@ -49,7 +49,7 @@ static void out_argument(struct json_out *o, const struct hunt_case *c, uint32_t
 	json_member(o, "role", p->role);
 	out_u64(o, "bytes", p->size, p->size);
 	json_key(o, "value");
-	!p->tensor && known && !pointer ? json_out_i64(o, hunt_number(p)) : json_out_null(o);
+	!p->tensor &&known && !pointer ? json_out_i64(o, hunt_number(p)) : json_out_null(o);
 	json_member(o, "dtype", p->dtype);
 	out_device(o, p);
 	out_dims(o, "sizes", p->dim, p->n_dim);

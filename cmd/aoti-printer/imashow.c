@@ -5,10 +5,7 @@
 
 enum { INDENT = 12, FAULTS = 8, FINDINGS = 8, LINES = 4 };
 
-static void label(struct screen *s, const char *text)
-{
-	buf_addf(&s->b, "  %-10s", text);
-}
+static void label(struct screen *s, const char *text) { buf_addf(&s->b, "  %-10s", text); }
 
 static void add_three(struct buf *b, uint64_t x, uint64_t y, uint64_t z)
 {
@@ -144,7 +141,8 @@ static void show_call(struct screen *s, const struct hunt_case *c)
 	show_source(s, c);
 	if (e->graph) {
 		label(s, "replay");
-		buf_addf(&s->b, "%" PRIu64 " of CUDA graph %" PRIu64 ", with %" PRIu64 " calls of models in it\n", e->replay, e->graph, e->captured);
+		buf_addf(&s->b, "%" PRIu64 " of CUDA graph %" PRIu64 ", with %" PRIu64 " calls of models in it\n", e->replay, e->graph,
+			 e->captured);
 		show_list(s, "they are", e->in_graph, e->n_in_graph);
 	}
 	if (!e->launch)
@@ -195,8 +193,9 @@ static void show_suspects(struct screen *s, const struct hunt_case *c)
 	else if (e->code == 719 || e->code == 702)
 		buf_adds(&s->b, "no tensor: the error says nothing of memory. A trap or a loop in the kernel itself\n");
 	else
-		buf_adds(&s->b, "no tensor: all lie inside of their memory, and no number is larger than what is written. Then the kernel's own "
-				"addresses: a missing mask, a wrong stride, or a grid that is too large for it\n");
+		buf_adds(&s->b,
+			 "no tensor: all lie inside of their memory, and no number is larger than what is written. Then the kernel's own "
+			 "addresses: a missing mask, a wrong stride, or a grid that is too large for it\n");
 }
 
 static void add_past(struct buf *b, const struct hunt_call *p)

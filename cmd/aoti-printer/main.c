@@ -15,58 +15,58 @@ static const char *const levels[] = {"0", "1", "2", "3", NULL};
 static const char *const formats[] = {"npy", "pt", "safetensors", NULL};
 
 static const struct opt options[] = {
-	OPT_HEADING("What to do"),
-	OPT_CHOICE('l', "level", "LEVEL", &opt.level, levels, "nothing, save, print (default), names of kernels only"),
-	OPT_STRING('o', "output", "DIR", &opt.output, "save every tensor into this folder (level 1: aoti-dump); with --ima: the report's file"),
-	OPT_STRING(0, "diff", "DUMP", &opt.diff, "compare this folder with another one, or with what is run"),
-	OPT_FLAG('p', "profile", &opt.profile, "time per kernel"),
-	OPT_STRING(0, "chrome-trace", "FILE", &opt.chrome_trace, "with --profile: every call, for chrome://tracing or Perfetto"),
-	OPT_STRING(0, "record", "DIR", &opt.record, "keep the inputs of a failing call of the command, to run again"),
-	OPT_STRING(0, "ima", "[=alloc]", &opt.ima,
-		   "which kernel made the illegal memory access on the GPU? alloc: without PyTorch's caching allocator"),
-	OPT_INT(0, "last", "N", &opt.last, 0, 4096, "with --ima: so many calls before the fault (default: 16)"),
-	OPT_HEADING("Which calls and tensors"),
-	OPT_LIST('k', "kernels", "GLOB", &opt.kernels, "calls of these kernels and ops; several between commas"),
-	OPT_LIST('b', "buffers", "GLOB", &opt.buffers, "these buffers (buf3) or constants (up.weight)"),
-	OPT_STRING('c', "calls", "RANGE", &opt.calls, "calls of each run, from 0: 3, 3-5, 7-"),
-	OPT_STRING('r', "runs", "RANGE", &opt.runs, "runs of the model, from 0"),
-	OPT_FLAG('i', "inputs", &opt.inputs, "the model's inputs and outputs, too"),
-	OPT_FLAG(0, "constants", &opt.constants, "weights, too"),
-	OPT_HEADING("How to run"),
-	OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package"),
-	OPT_INT('N', "repeat", "N", &opt.repeat, 1, 1000000, "run the model so often (default: 1; with --profile: 20)"),
-	OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
-	OPT_STRING(0, "weights", "FILE", &opt.weights, "take the weights from FILE: .safetensors, .pt, .npz, an exported .pt2"),
-	OPT_LIST(0, "load", "LIB", &opt.load, "with --torch: a library that defines operators (TORCH_LIBRARY)"),
-	OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of the model (then nothing can be shown of what is in MODEL)"),
-	OPT_HEADING("Output"),
-	OPT_FLAG('f', "full", &opt.full, "every element of every tensor"),
-	OPT_CHOICE(0, "format", "FORMAT", &opt.format, formats, "npy, pt or safetensors"),
-	OPT_SIZE(0, "max-bytes", "SIZE", &opt.save_max, 1, UINT64_MAX, "save no more than this (default: 64G)"),
-	OPT_FLAG(0, "overwrite", &opt.overwrite, "replace an earlier dump"),
-	OPT_FLAG(0, "json", &opt.json, "one JSON document"),
-	OPT_STRING(0, "log", "FILE", &opt.log, "write there, not to standard output"),
-	OPT_FLAG('q', "quiet", &opt.quiet, "show nothing but results"),
-	OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N when --diff, --record or --ima finds something"),
-	OPT_HEADING("Comparing"),
-	OPT_DOUBLE(0, "rtol", "X", &opt.rtol, 0, 1e300, "what is allowed, relative to the first dump (default: by type)"),
-	OPT_DOUBLE(0, "atol", "X", &opt.atol, 0, 1e300, "what is allowed, absolute"),
-	OPT_FLAG('a', "all", &opt.all, "show the calls that agree, too"),
-	OPT_STRING(0, "html", "FILE", &opt.html, "one page with a plot of the error by call"),
-	OPT_END,
+    OPT_HEADING("What to do"),
+    OPT_CHOICE('l', "level", "LEVEL", &opt.level, levels, "nothing, save, print (default), names of kernels only"),
+    OPT_STRING('o', "output", "DIR", &opt.output, "save every tensor into this folder (level 1: aoti-dump); with --ima: the report's file"),
+    OPT_STRING(0, "diff", "DUMP", &opt.diff, "compare this folder with another one, or with what is run"),
+    OPT_FLAG('p', "profile", &opt.profile, "time per kernel"),
+    OPT_STRING(0, "chrome-trace", "FILE", &opt.chrome_trace, "with --profile: every call, for chrome://tracing or Perfetto"),
+    OPT_STRING(0, "record", "DIR", &opt.record, "keep the inputs of a failing call of the command, to run again"),
+    OPT_STRING(0, "ima", "[=alloc]", &opt.ima,
+	       "which kernel made the illegal memory access on the GPU? alloc: without PyTorch's caching allocator"),
+    OPT_INT(0, "last", "N", &opt.last, 0, 4096, "with --ima: so many calls before the fault (default: 16)"),
+    OPT_HEADING("Which calls and tensors"),
+    OPT_LIST('k', "kernels", "GLOB", &opt.kernels, "calls of these kernels and ops; several between commas"),
+    OPT_LIST('b', "buffers", "GLOB", &opt.buffers, "these buffers (buf3) or constants (up.weight)"),
+    OPT_STRING('c', "calls", "RANGE", &opt.calls, "calls of each run, from 0: 3, 3-5, 7-"),
+    OPT_STRING('r', "runs", "RANGE", &opt.runs, "runs of the model, from 0"),
+    OPT_FLAG('i', "inputs", &opt.inputs, "the model's inputs and outputs, too"),
+    OPT_FLAG(0, "constants", &opt.constants, "weights, too"),
+    OPT_HEADING("How to run"),
+    OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package"),
+    OPT_INT('N', "repeat", "N", &opt.repeat, 1, 1000000, "run the model so often (default: 1; with --profile: 20)"),
+    OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
+    OPT_STRING(0, "weights", "FILE", &opt.weights, "take the weights from FILE: .safetensors, .pt, .npz, an exported .pt2"),
+    OPT_LIST(0, "load", "LIB", &opt.load, "with --torch: a library that defines operators (TORCH_LIBRARY)"),
+    OPT_FLAG(0, "no-exec", &opt.no_exec, "run nothing of the model (then nothing can be shown of what is in MODEL)"),
+    OPT_HEADING("Output"),
+    OPT_FLAG('f', "full", &opt.full, "every element of every tensor"),
+    OPT_CHOICE(0, "format", "FORMAT", &opt.format, formats, "npy, pt or safetensors"),
+    OPT_SIZE(0, "max-bytes", "SIZE", &opt.save_max, 1, UINT64_MAX, "save no more than this (default: 64G)"),
+    OPT_FLAG(0, "overwrite", &opt.overwrite, "replace an earlier dump"),
+    OPT_FLAG(0, "json", &opt.json, "one JSON document"),
+    OPT_STRING(0, "log", "FILE", &opt.log, "write there, not to standard output"),
+    OPT_FLAG('q', "quiet", &opt.quiet, "show nothing but results"),
+    OPT_INT(0, "error-exitcode", "N", &opt.error_exitcode, 0, 255, "exit with N when --diff, --record or --ima finds something"),
+    OPT_HEADING("Comparing"),
+    OPT_DOUBLE(0, "rtol", "X", &opt.rtol, 0, 1e300, "what is allowed, relative to the first dump (default: by type)"),
+    OPT_DOUBLE(0, "atol", "X", &opt.atol, 0, 1e300, "what is allowed, absolute"),
+    OPT_FLAG('a', "all", &opt.all, "show the calls that agree, too"),
+    OPT_STRING(0, "html", "FILE", &opt.html, "one page with a plot of the error by call"),
+    OPT_END,
 };
 
 static const struct opt_spec spec = {
-	.tool = "aoti-printer",
-	.about = "What the kernels of a compiled model (AOTInductor) read and write while it runs, with no recompilation.",
-	.footer = "MODEL is a .pt2 package, a model.so, a folder, or a bundle that --record kept; INPUT as for aoti-checkinputs. "
-		  "It runs here, without PyTorch, or with --torch. With a command: every such model in that process is watched. "
-		  "With --diff DUMP, MODEL may be another dump.",
-	.options = options,
-	.operands = "MODEL [INPUT...]",
-	.min = 1,
-	.max = -1,
-	.command = true,
+    .tool = "aoti-printer",
+    .about = "What the kernels of a compiled model (AOTInductor) read and write while it runs, with no recompilation.",
+    .footer = "MODEL is a .pt2 package, a model.so, a folder, or a bundle that --record kept; INPUT as for aoti-checkinputs. "
+	      "It runs here, without PyTorch, or with --torch. With a command: every such model in that process is watched. "
+	      "With --diff DUMP, MODEL may be another dump.",
+    .options = options,
+    .operands = "MODEL [INPUT...]",
+    .min = 1,
+    .max = -1,
+    .command = true,
 };
 
 /* PyTorch's variable, unless the option is given. */
@@ -110,7 +110,8 @@ static void check_options(const struct operands *in)
 	if (opt.ima && *opt.ima && strcmp(opt.ima, "alloc"))
 		die(EXIT_USAGE, "--ima=%s: only --ima=alloc is known", opt.ima);
 	if (opt.ima && !in->command && !opt.torch)
-		die(EXIT_USAGE, "--ima needs a command (aoti-printer --ima -- COMMAND), or an installed libtorch for CUDA to run a model with (--torch)");
+		die(EXIT_USAGE, "--ima needs a command (aoti-printer --ima -- COMMAND), or an installed libtorch for CUDA to run a model "
+				"with (--torch)");
 	if (opt.ima && (opt.kernels.n || opt.buffers.n || opt.calls || opt.runs))
 		die(EXIT_USAGE, "--ima looks at every call: no --kernels, --buffers, --calls or --runs");
 	if (opt.ima && opt.output && opt.log)

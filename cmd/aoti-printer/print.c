@@ -38,8 +38,8 @@ static void add_launch(struct buf *b, const struct watch_call *c)
 {
 	const struct call_launch *l = c->launch;
 	if (c->replay) {
-		buf_addf(b, "%u captured call%s, replay %" PRIu64 ", stream 0x%" PRIx64, c->replay->captured, c->replay->captured == 1 ? "" : "s",
-			 c->replay->times, c->replay->stream);
+		buf_addf(b, "%u captured call%s, replay %" PRIu64 ", stream 0x%" PRIx64, c->replay->captured,
+			 c->replay->captured == 1 ? "" : "s", c->replay->times, c->replay->stream);
 		return;
 	}
 	if (*c->function) {

@@ -59,12 +59,12 @@ struct session {
 	const char *folder;   /* where tensors are saved; NULL */
 	const char *called;   /* the folder as errors name it */
 	int folder_fd;
-	bool keep;            /* the folder is a result; else a file is removed once it has been shown */
-	bool stay;            /* a command that a signal has ended does not end the tool */
+	bool keep;                   /* the folder is a result; else a file is removed once it has been shown */
+	bool stay;                   /* a command that a signal has ended does not end the tool */
 	uint64_t seen, shown, found; /* calls; those that passed; what counts as a finding */
-	struct output *commit; /* a folder that becomes whole at the end; NULL */
-	char *cleanup;         /* the session's: a folder to remove at the end; NULL */
-	struct err err;       /* of what failed meanwhile: its text is not empty */
+	struct output *commit;       /* a folder that becomes whole at the end; NULL */
+	char *cleanup;               /* the session's: a folder to remove at the end; NULL */
+	struct err err;              /* of what failed meanwhile: its text is not empty */
 };
 void session_begin(struct session *s, const struct printer_options *o);
 /* Operand `first` is the model, unless there is a command. want: enum calls_want. The exit status; s->err may be set. */

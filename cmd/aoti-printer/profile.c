@@ -172,10 +172,7 @@ static void sum_up(struct times *t)
 		t->outliers++;
 }
 
-static void add_us(struct buf *b, uint64_t ns)
-{
-	buf_addf(b, "%.*f\t", ns < 10000 ? 2 : 1, (double)ns / 1e3);
-}
+static void add_us(struct buf *b, uint64_t ns) { buf_addf(b, "%.*f\t", ns < 10000 ? 2 : 1, (double)ns / 1e3); }
 
 static void show_outliers(struct profile *p)
 {
@@ -236,9 +233,10 @@ static void show_json(struct profile *p, uint64_t all)
 	for (size_t i = 0; i < p->n; i++) {
 		struct profile_row *r = &p->row[i];
 		struct times *t = times_of(r);
-		const uint64_t number[] = {r->model_id, r->call, r->line, t->calls, t->typical, t->total, t->median, t->min, t->max, t->outliers};
-		static const char *const key[] = {"model_id", "call", "line", "calls",
-						  "typical_ns", "total_ns", "median_ns", "min_ns", "max_ns", "outliers"};
+		const uint64_t number[] = {r->model_id, r->call,   r->line, t->calls, t->typical,
+					   t->total,    t->median, t->min,  t->max,   t->outliers};
+		static const char *const key[] = {"model_id", "call",      "line",   "calls",  "typical_ns",
+						  "total_ns", "median_ns", "min_ns", "max_ns", "outliers"};
 		json_obj(&o);
 		trace_text(&o, "kernel", r->name);
 		trace_text(&o, "nodes", r->nodes);

@@ -24,7 +24,8 @@ static void take(struct session *s, const struct watch_call *c)
 			continue;
 		buf_addf(&k->what, "run %u, call %u: ", c->begin.run, c->begin.call);
 		add_call_name(&k->what, c->name, c->contract ? c->contract->line : 0, c->contract ? c->contract->nodes : SLICE(""));
-		buf_addf(&k->what, " wrote %" PRIu64 " NaN and %" PRIu64 " infinities", r->v.stats.nan, r->v.stats.pos_inf + r->v.stats.neg_inf);
+		buf_addf(&k->what, " wrote %" PRIu64 " NaN and %" PRIu64 " infinities", r->v.stats.nan,
+			 r->v.stats.pos_inf + r->v.stats.neg_inf);
 		return;
 	}
 }
@@ -60,14 +61,11 @@ static void end(struct session *s, struct watch *w)
 		return;
 	if (k->what.len)
 		note("%s: %s", diag_tool, buf_str(&k->what));
-	note("%s: the inputs of %" PRIu64 " run%s that went wrong are in %s: aoti-nanassert %s", diag_tool, n, n == 1 ? "" : "s", s->o->record,
-	     s->o->record);
+	note("%s: the inputs of %" PRIu64 " run%s that went wrong are in %s: aoti-nanassert %s", diag_tool, n, n == 1 ? "" : "s",
+	     s->o->record, s->o->record);
 }
 
-static bool is_record(int fd)
-{
-	return count_bundles(fd) > 0;
-}
+static bool is_record(int fd) { return count_bundles(fd) > 0; }
 
 int run_record(const struct printer_options *given, const struct operands *in)
 {

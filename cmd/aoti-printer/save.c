@@ -121,7 +121,8 @@ static void save_end(struct session *s, struct watch *w)
 		s->commit = NULL;
 	}
 	if (k->note && !s->err.text[0] && !s->o->quiet)
-		note("%s: %llu calls are saved in %s (index: %s/%s)", diag_tool, (unsigned long long)s->shown, k->note, k->note, DUMP_INDEX);
+		note("%s: %llu calls are saved in %s (index: %s/%s)", diag_tool, (unsigned long long)s->shown, k->note, k->note,
+		     DUMP_INDEX);
 }
 
 static int save(const struct printer_options *o, const struct operands *in, int first, const char *folder, bool shows, struct output *out,

@@ -190,9 +190,17 @@ static int end_early(struct session *s, struct watch *w)
 
 int session_run(struct session *s, const struct operands *in, int first, uint32_t want)
 {
-	struct watch_options wo = {.name = s->o->model, .torch = s->o->torch, .load = s->o->load.v, .n_load = s->o->load.n,
-				   .weights = s->o->weights, .runs = (unsigned)s->o->repeat,
-				   .tick = tick, .user = s, .quiet = s->o->quiet, .command = in->command, .no_exec = s->o->no_exec};
+	struct watch_options wo = {.name = s->o->model,
+				   .torch = s->o->torch,
+				   .load = s->o->load.v,
+				   .n_load = s->o->load.n,
+				   .weights = s->o->weights,
+				   .runs = (unsigned)s->o->repeat,
+				   .tick = tick,
+				   .user = s,
+				   .quiet = s->o->quiet,
+				   .command = in->command,
+				   .no_exec = s->o->no_exec};
 	struct watch w;
 	struct err err = {0};
 	if (!in->command) {
@@ -220,7 +228,8 @@ int session_run(struct session *s, const struct operands *in, int first, uint32_
 	session_flush(s);
 	temp_folder_remove(s->cleanup);
 	s->cleanup = NULL;
-	int status = s->err.text[0] ? (int)s->err.status : ima_status(buf_slice(&w.device), watch_status(&w, s->found, s->o->error_exitcode));
+	int status =
+	    s->err.text[0] ? (int)s->err.status : ima_status(buf_slice(&w.device), watch_status(&w, s->found, s->o->error_exitcode));
 	if (!s->err.text[0] && !s->stay)
 		return watch_end(&w, status);
 	watch_release(&w);

@@ -11,10 +11,7 @@ struct showing {
 	const struct watch_call *c;
 };
 
-static void nothing(struct session *s, const struct watch_call *c)
-{
-	(void)s, (void)c;
-}
+static void nothing(struct session *s, const struct watch_call *c) { (void)s, (void)c; }
 
 static bool json_value(void *user, uint32_t i, const char **file)
 {
@@ -81,8 +78,10 @@ static void document_end(struct session *s, struct watch *w)
 
 int run_print(const struct printer_options *o, const struct operands *in)
 {
-	static const uint32_t wants[] = {[LEVEL_OFF] = CALLS_NAMES, [LEVEL_SAVE] = CALLS_NAMES | CALLS_STATS,
-					 [LEVEL_PRINT] = CALLS_NAMES | CALLS_STATS, [LEVEL_NAMES] = CALLS_NAMES};
+	static const uint32_t wants[] = {[LEVEL_OFF] = CALLS_NAMES,
+					 [LEVEL_SAVE] = CALLS_NAMES | CALLS_STATS,
+					 [LEVEL_PRINT] = CALLS_NAMES | CALLS_STATS,
+					 [LEVEL_NAMES] = CALLS_NAMES};
 	struct showing h = {0};
 	struct err err = {0};
 	char *folder = NULL;

@@ -9,11 +9,15 @@
 #include "io/mapfile.h"
 
 /* Counts of the summary that are worse when they are more. */
-#define COUNTS(X)                                                                                                      \
-	X("graph_breaks", "graph breaks", x->breaks) X("inferred_graph_breaks", "graph breaks without a record", x->inferred_breaks) \
-	X("recompiles", "recompiles", x->recompiles) X("recompile_limits", "recompile limits reached", x->limits)      \
-	X("failures", "failures", x->failures) X("restarts", "restarts", x->restarts)                                  \
-	X("cudagraph_skips", "CUDA graph skips", x->skips) X("specializations", "specializations", s.specializations)
+#define COUNTS(X) \
+	X("graph_breaks", "graph breaks", x->breaks) \
+	X("inferred_graph_breaks", "graph breaks without a record", x->inferred_breaks) \
+	X("recompiles", "recompiles", x->recompiles) \
+	X("recompile_limits", "recompile limits reached", x->limits) \
+	X("failures", "failures", x->failures) \
+	X("restarts", "restarts", x->restarts) \
+	X("cudagraph_skips", "CUDA graph skips", x->skips) \
+	X("specializations", "specializations", s.specializations)
 
 /* What both documents say of one fingerprint. */
 struct sort_of_finding {

@@ -19,21 +19,20 @@
 #include <unistd.h>
 
 const struct bisect_place places[PLACES] = {
-	[DISABLED] = {"compilation disabled", NULL, COMPONENT_EAGER, "the program itself"},
-	[EAGER] = {"eager", "eager", COMPONENT_DYNAMO, "TorchDynamo: capturing graphs, guards, resume functions"},
-	[AOT] = {"aot_eager", "aot_eager", COMPONENT_AOTAUTOGRAD, "AOTAutograd: tracing forward and backward"},
-	[DECOMP] = {"aot_eager_decomp_partition", "aot_eager_decomp_partition", COMPONENT_AOTAUTOGRAD,
-		    "the decompositions or the partitioner, which AOTAutograd does for Inductor"},
-	[AS_IS] = {"as it is", "", COMPONENT_INDUCTOR, "TorchInductor: passes, lowering, scheduling, kernels"},
+    [DISABLED] = {"compilation disabled", NULL, COMPONENT_EAGER, "the program itself"},
+    [EAGER] = {"eager", "eager", COMPONENT_DYNAMO, "TorchDynamo: capturing graphs, guards, resume functions"},
+    [AOT] = {"aot_eager", "aot_eager", COMPONENT_AOTAUTOGRAD, "AOTAutograd: tracing forward and backward"},
+    [DECOMP] = {"aot_eager_decomp_partition", "aot_eager_decomp_partition", COMPONENT_AOTAUTOGRAD,
+		"the decompositions or the partitioner, which AOTAutograd does for Inductor"},
+    [AS_IS] = {"as it is", "", COMPONENT_INDUCTOR, "TorchInductor: passes, lowering, scheduling, kernels"},
 };
 
 #define KNOB(name, value, since, what) {name "=" value, since, what},
 const struct bisect_part parts[PARTS_TRIED] = {
-	NUMERIC_KNOBS(KNOB)
-	{"fallback_random=True", "", "random numbers: Inductor draws others than eager does"},
-	{"pattern_matcher=False", "", "the pattern matcher"},
-	{"max_fusion_size=1", "", "fusion of kernels"},
-	{"cpp.simdlen=1", "", "vectorized C++ kernels"},
+    NUMERIC_KNOBS(KNOB){"fallback_random=True", "", "random numbers: Inductor draws others than eager does"},
+    {"pattern_matcher=False", "", "the pattern matcher"},
+    {"max_fusion_size=1", "", "fusion of kernels"},
+    {"cpp.simdlen=1", "", "vectorized C++ kernels"},
 };
 
 static const char *keep(struct bisect *b, struct slice s) { return arena_strndup(&b->arena, s.p, s.n); }
@@ -226,8 +225,14 @@ static void start_and_wait(struct bisect *b, struct trial *t, const char *dir)
 		env[n++] = "TORCHINDUCTOR_FORCE_DISABLE_CACHES=1";
 	int fd_out = make_file(out), fd_err = make_file(text);
 	struct child_spec spec = {
-		.argv = (const char *const *)b->command, .env_set = env, .in.how = CHILD_NULL, .out = {CHILD_FD, fd_out},
-		.err = {CHILD_FD, fd_err}, .before_exec = run_as_before, .timeout_ms = run_timeout_ms(b->o), .die_with_parent = true,
+	    .argv = (const char *const *)b->command,
+	    .env_set = env,
+	    .in.how = CHILD_NULL,
+	    .out = {CHILD_FD, fd_out},
+	    .err = {CHILD_FD, fd_err},
+	    .before_exec = run_as_before,
+	    .timeout_ms = run_timeout_ms(b->o),
+	    .die_with_parent = true,
 	};
 	struct child *c = child_start(&set, &spec, &err);
 	if (!c)
@@ -267,8 +272,8 @@ static struct trial *run_trial(struct bisect *b, const char *name, const char *b
 {
 	struct trial *t = &b->trial[b->n++];
 	char *dir = xasprintf("%s/%u", b->folder, b->n), *text = xasprintf("%s/stderr.txt", dir), *report = xasprintf("%s/report", dir);
-	*t = (struct trial){.name = name, .backend = backend, .setting = setting, .error = "", .key = "", .where = "", .torch = "",
-			    .asked = ""};
+	*t = (struct trial){
+	    .name = name, .backend = backend, .setting = setting, .error = "", .key = "", .where = "", .torch = "", .asked = ""};
 	if (mkdir(dir, 0700) < 0)
 		die_errno(EXIT_ENVIRON, "cannot make '%s'", dir);
 	start_and_wait(b, t, dir);
@@ -306,17 +311,13 @@ bool bisect_same(const struct trial *a, const struct trial *b)
 static int expected(const struct trial *t)
 {
 	switch (t->component) {
-	case COMPONENT_DYNAMO:
-		return EAGER;
-	case COMPONENT_AOTAUTOGRAD:
-		return AOT;
+	case COMPONENT_DYNAMO: return EAGER;
+	case COMPONENT_AOTAUTOGRAD: return AOT;
 	case COMPONENT_INDUCTOR:
 	case COMPONENT_CODEGEN:
 	case COMPONENT_COMPILER:
-	case COMPONENT_BACKEND:
-		return AS_IS;
-	default:
-		return DISABLED; /* not in compilation: is it the program's own? */
+	case COMPONENT_BACKEND: return AS_IS;
+	default: return DISABLED; /* not in compilation: is it the program's own? */
 	}
 }
 
@@ -375,11 +376,7 @@ static bool unreached(const struct bisect *b)
 }
 
 /* When it was compiled, or when what was compiled ran. */
-bool bisect_while_compiling(const struct trial *t)
-{
-	return expected(t) != DISABLED;
-}
-
+bool bisect_while_compiling(const struct trial *t) { return expected(t) != DISABLED; }
 
 /* Does it fail again? Without caches, which says something about them as well. Then, if it is Inductor's code that fails when it runs:
  * what can be taken out of it. */

@@ -24,9 +24,9 @@ struct trial {
 	const char *name, *backend, *setting;
 	bool failed, stopped;
 	struct child_result r;
-	const char *error, *key; /* the exception, one line; the same without what differs from run to run; "" */
-	const char *where;       /* the user's line, "FILE:LINE"; "" */
-	enum component component; /* as its own log has it */
+	const char *error, *key;   /* the exception, one line; the same without what differs from run to run; "" */
+	const char *where;         /* the user's line, "FILE:LINE"; "" */
+	enum component component;  /* as its own log has it */
 	const char *torch, *asked; /* torch's version, the backends that the program asked for; "" */
 	bool no_setting;           /* this torch does not have it */
 };

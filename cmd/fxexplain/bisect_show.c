@@ -70,10 +70,13 @@ static void add_sentence(struct buf *out, const struct bisect *b)
 	else if (b->unreached && !*bisect_torch(b))
 		buf_adds(out, "no torch was seen in it: is it Python, and not python -I, -E or -S, which ignore PYTHONPATH?");
 	else if (b->unreached)
-		buf_addf(out, "torch %s was imported, but torch.compile was not called: torch.export and AOTInductor have no other backends to compare",
+		buf_addf(out,
+			 "torch %s was imported, but torch.compile was not called: torch.export and AOTInductor have no other backends to "
+			 "compare",
 			 bisect_torch(b));
 	else if (b->flaky)
-		buf_adds(out, "it does not fail every time: run again with --bisect, or look for random numbers, threads, uninitialized memory");
+		buf_adds(out,
+			 "it does not fail every time: run again with --bisect, or look for random numbers, threads, uninitialized memory");
 	else if (b->cached)
 		buf_adds(out, "Inductor's caches: without them it does not fail");
 	else if (c == COMPONENT_BACKEND)
@@ -111,10 +114,7 @@ static void add_minify(struct buf *out, const struct bisect *b, const char *afte
 }
 
 /* torch's own search among passes and lowerings by number: `run` is in 2.13.0 (torch/_inductor/compiler_bisector.py). */
-static bool has_bisector(const struct bisect *b)
-{
-	return strverscmp(bisect_torch(b), "2.13") >= 0;
-}
+static bool has_bisector(const struct bisect *b) { return strverscmp(bisect_torch(b), "2.13") >= 0; }
 
 static void add_bisector(struct buf *out, const struct bisect *b)
 {
@@ -130,17 +130,13 @@ static void add_bisector(struct buf *out, const struct bisect *b)
 static void add_next(struct buf *out, const struct bisect *b)
 {
 	switch (verdict(b)) {
-	case COMPONENT_EAGER:
-		add_command(out, b, "TORCHDYNAMO_DISABLE=1");
-		break;
+	case COMPONENT_EAGER: add_command(out, b, "TORCHDYNAMO_DISABLE=1"); break;
 	case COMPONENT_DYNAMO:
 		add_command(out, b, "fxexplain run -a --");
 		add_command(out, b, "TORCH_LOGS=+dynamo TORCHDYNAMO_VERBOSE=1");
 		break;
 	case COMPONENT_AOTAUTOGRAD:
-	case COMPONENT_BACKEND:
-		add_minify(out, b, "dynamo");
-		break;
+	case COMPONENT_BACKEND: add_minify(out, b, "dynamo"); break;
 	case COMPONENT_INDUCTOR:
 	case COMPONENT_CODEGEN:
 	case COMPONENT_COMPILER:
@@ -148,11 +144,8 @@ static void add_next(struct buf *out, const struct bisect *b)
 		if (!bisect_while_compiling(b->first) && has_bisector(b))
 			add_bisector(out, b);
 		break;
-	case COMPONENT_ENVIRONMENT:
-		add_command(out, b, "TORCHINDUCTOR_FORCE_DISABLE_CACHES=1");
-		break;
-	default:
-		break;
+	case COMPONENT_ENVIRONMENT: add_command(out, b, "TORCHINDUCTOR_FORCE_DISABLE_CACHES=1"); break;
+	default: break;
 	}
 }
 

@@ -76,7 +76,8 @@ static void add_file(struct buf *b, struct slice name, const struct crash_answer
 	while (stem < name.n && isalnum((unsigned char)name.p[stem]))
 		stem++;
 	if (!all && stem >= 40 && stem + 1 < name.n)
-		buf_addf(b, "%.*s%s%.*s", a->map.n > 1 ? 6 : 0, name.p, a->map.n > 1 ? ".." : "", (int)(name.n - stem - 1), name.p + stem + 1);
+		buf_addf(b, "%.*s%s%.*s", a->map.n > 1 ? 6 : 0, name.p, a->map.n > 1 ? ".." : "", (int)(name.n - stem - 1),
+			 name.p + stem + 1);
 	else
 		buf_add_slice(b, name);
 }
@@ -202,13 +203,13 @@ static void show_place(struct screen *s, const struct crash_answer *a)
 	if (wrapper)
 		line_row(s, "wrapper", wrapper->line, wrapper->text);
 	else if (p && p->call && p->call->line)
-		line_row(s, "wrapper", p->call->line,
-			 slice_trim(crash_text_line(p->library->wrapper, p->call->line)));
+		line_row(s, "wrapper", p->call->line, slice_trim(crash_text_line(p->library->wrapper, p->call->line)));
 	if (a->operand.n)
 		row(s, "operand", a->operand);
 	if (!p || !p->call)
 		return;
-	names_row(s, "nodes", p->source.n_nodes ? p->source.node : &p->call->nodes, p->source.n_nodes ? p->source.n_nodes : p->call->nodes.n > 0);
+	names_row(s, "nodes", p->source.n_nodes ? p->source.node : &p->call->nodes,
+		  p->source.n_nodes ? p->source.n_nodes : p->call->nodes.n > 0);
 	names_row(s, "from", p->source.pre, p->source.n_pre);
 	for (uint32_t i = 0; i < p->source.n_lines && i < LINES_SHOWN; i++)
 		row(s, i ? "" : "Python", p->source.line[i]);
@@ -344,7 +345,8 @@ void crash_show(struct screen *s, const struct crash_answer *a, bool all)
 	if (a->missing.n) {
 		buf_adds(&s->b, "  '");
 		cell(&s->b, a->missing);
-		buf_adds(&s->b, "' is not here as the core had it: what called it may be wrong or missing above (give the model's package)\n");
+		buf_adds(&s->b,
+			 "' is not here as the core had it: what called it may be wrong or missing above (give the model's package)\n");
 	}
 	show_others(s, a, all);
 	show_python(s, a, all);

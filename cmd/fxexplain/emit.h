@@ -13,8 +13,8 @@
 /* The numbers of "summary" (docs/EXPLAIN.md), of all inputs together. Names are those of tlparse --json where it counts the same. */
 struct explain_sums {
 	uint64_t bytes, lines, records, frames, compiles, specializations, damaged;
-	uint64_t cache[4][3];    /* enum fact_cache_kind, enum fact_cache_what */
-	uint64_t level[3];       /* findings: note, warning, error */
+	uint64_t cache[4][3]; /* enum fact_cache_kind, enum fact_cache_what */
+	uint64_t level[3];    /* findings: note, warning, error */
 };
 extern const char *const cache_kind_name[4];
 extern const char *const cache_what_name[3];

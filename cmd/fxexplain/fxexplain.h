@@ -23,30 +23,38 @@
 #include "diagnose/finding.h"
 
 /* What --show names: parts of the answer that are short or missing otherwise. */
-#define EXPLAIN_PARTS(X)                                                                                               \
-	X(BREAKS, "breaks") X(RECOMPILES, "recompiles") X(SHAPES, "shapes") X(TIMES, "times") X(CACHES, "caches")      \
-	X(ERRORS, "errors") X(GRAPHS, "graphs") X(GUARDS, "guards") X(METRICS, "metrics") X(CUDAGRAPHS, "cudagraphs")
+#define EXPLAIN_PARTS(X) \
+	X(BREAKS, "breaks") \
+	X(RECOMPILES, "recompiles") \
+	X(SHAPES, "shapes") \
+	X(TIMES, "times") \
+	X(CACHES, "caches") \
+	X(ERRORS, "errors") \
+	X(GRAPHS, "graphs") \
+	X(GUARDS, "guards") \
+	X(METRICS, "metrics") \
+	X(CUDAGRAPHS, "cudagraphs")
 enum explain_part {
 #define X(id, name) PART_##id,
 	EXPLAIN_PARTS(X)
 #undef X
-	PARTS,
+	    PARTS,
 };
 
 struct explain_options {
 	bool all, json, sarif, github, report, quiet, bisect, redact;
-	const char *html;        /* --html[=FILE]: "" is standard output */
-	const char *output;      /* -o */
-	const char *baseline;    /* --baseline */
-	const char *function;    /* --function */
-	const char *patterns;    /* --patterns DIR: more of the knowledge base */
-	const char *model;       /* --model: one of several of a package */
-	const char *repro;       /* report --repro FILE */
-	uint64_t show;           /* bit per enum explain_part */
-	struct opt_pairs max;    /* --max */
-	const char *keep;        /* run --keep DIR */
-	const char *folder;      /* run: the private folder of the inputs */
-	int timeout;             /* run --timeout, seconds; 0: none */
+	const char *html;     /* --html[=FILE]: "" is standard output */
+	const char *output;   /* -o */
+	const char *baseline; /* --baseline */
+	const char *function; /* --function */
+	const char *patterns; /* --patterns DIR: more of the knowledge base */
+	const char *model;    /* --model: one of several of a package */
+	const char *repro;    /* report --repro FILE */
+	uint64_t show;        /* bit per enum explain_part */
+	struct opt_pairs max; /* --max */
+	const char *keep;     /* run --keep DIR */
+	const char *folder;   /* run: the private folder of the inputs */
+	int timeout;          /* run --timeout, seconds; 0: none */
 };
 
 /* ---- load.c ---- */
@@ -54,7 +62,14 @@ struct explain_options {
 int load_operands(struct facts *f, const struct explain_options *opt, const char *const *path, int n, unsigned *lost, struct err *err);
 /* What an operand is. */
 enum operand_kind {
-	OPERAND_TRACE, OPERAND_TEXT, OPERAND_DEBUGDIR, OPERAND_DIR, OPERAND_PROFILE, OPERAND_PACKAGE, OPERAND_JSON, OPERAND_CORE
+	OPERAND_TRACE,
+	OPERAND_TEXT,
+	OPERAND_DEBUGDIR,
+	OPERAND_DIR,
+	OPERAND_PROFILE,
+	OPERAND_PACKAGE,
+	OPERAND_JSON,
+	OPERAND_CORE
 };
 enum operand_kind operand_kind(const char *path);
 /* Pipes among them ("<(zcat log)") into files without a name, so that they can be read twice. */

@@ -56,16 +56,16 @@ static int load(struct kernelmaps *k, const char *path, const char *model, struc
 	case OPERAND_DIR: return load_dir(k, path, model, err);
 	case OPERAND_PACKAGE: return kernelmaps_add_package(k, path, model, err);
 	case OPERAND_TEXT: return load_text(k, path, err);
-	default: return err_set(err, EXIT_INPUT, "'%s': no generated code is in such a file: give a debug folder, a trace, a package, or "
-				"output_code.py", path);
+	default:
+		return err_set(err, EXIT_INPUT,
+			       "'%s': no generated code is in such a file: give a debug folder, a trace, a package, or "
+			       "output_code.py",
+			       path);
 	}
 }
 
 /* The first of several operands is a name, unless it is there. */
-static bool is_name(const struct operands *in)
-{
-	return in->n > 1 && strcmp(in->v[0], "-") && access(in->v[0], F_OK) < 0;
-}
+static bool is_name(const struct operands *in) { return in->n > 1 && strcmp(in->v[0], "-") && access(in->v[0], F_OK) < 0; }
 
 /* ---- unknown names ---- */
 
@@ -187,7 +187,8 @@ int kernel_main(const struct explain_options *opt, const struct operands *in)
 	for (uint32_t i = 0; i < k.n_text; i++)
 		n_errors += kernelmap_locate(k.map, k.n, k.text[i], &error[n_errors]);
 	if (!k.n && !n_errors)
-		die(EXIT_INPUT, "no generated code and no compiler's error in what was given: give the debug folder, the trace or the package, too");
+		die(EXIT_INPUT,
+		    "no generated code and no compiler's error in what was given: give the debug folder, the trace or the package, too");
 	struct kernel_hit *hit = xcalloc(KERNEL_HITS, sizeof(*hit));
 	uint32_t n_hits = name ? find(&k, name, hit) : 0;
 	if (name && !n_hits) {

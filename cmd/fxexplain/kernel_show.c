@@ -105,10 +105,7 @@ static size_t indent_of(struct slice line)
 }
 
 /* Does the line say what it computes, not only where it reads it from? */
-static bool says(const struct kmline *l)
-{
-	return l->node != KM_NONE && l->how != MATCH_NONE && l->kind != OP_LOAD && l->kind != OP_ALIAS;
-}
+static bool says(const struct kmline *l) { return l->node != KM_NONE && l->how != MATCH_NONE && l->kind != OP_LOAD && l->kind != OP_ALIAS; }
 
 static void comment(struct buf *b, const struct kernelmap *m, const struct kmuse *u, const struct kmline *l, struct slice line)
 {
@@ -183,10 +180,13 @@ static void node_row(struct buf *b, const struct kernelmap *m, const struct kmno
 
 static void show_nodes(struct screen *s, const struct kernelmap *m, const struct kmuse *u)
 {
-	static const struct { unsigned bit; const char *text; } from[] = {
-		{KM_FROM_MAP, "torch's node mappings"}, {KM_FROM_COMMENT, "comments in the code"}, {KM_FROM_LOG, "the fusion log"},
-		{KM_FROM_FLOW, "the flow of data"}, {KM_FROM_NAME, "the kernel's name"},
-		{KM_FROM_SOURCE, "the comment above the call: nodes of the graph before AOTAutograd"},
+	static const struct {
+		unsigned bit;
+		const char *text;
+	} from[] = {
+	    {KM_FROM_MAP, "torch's node mappings"}, {KM_FROM_COMMENT, "comments in the code"},
+	    {KM_FROM_LOG, "the fusion log"},        {KM_FROM_FLOW, "the flow of data"},
+	    {KM_FROM_NAME, "the kernel's name"},    {KM_FROM_SOURCE, "the comment above the call: nodes of the graph before AOTAutograd"},
 	};
 	struct buf b = {0};
 	bool any = false, more = false;

@@ -30,12 +30,12 @@ static void no_place(struct limit_places *p, const struct explanation *x, const 
 	limit_place(p);
 }
 
-#define AT(table, location, condition)                                                                                 \
-	for (uint32_t i = 0; i < x->facts->n_##table; i++) {                                                           \
-		if (!(condition))                                                                                      \
-			continue;                                                                                      \
-		put_place(p, x, location, x->facts->table[i].compile);                                                 \
-		no_place(p, x, &x->facts->table[i].src);                                                               \
+#define AT(table, location, condition) \
+	for (uint32_t i = 0; i < x->facts->n_##table; i++) { \
+		if (!(condition)) \
+			continue; \
+		put_place(p, x, location, x->facts->table[i].compile); \
+		no_place(p, x, &x->facts->table[i].src); \
 	}
 
 static void at_breaks(struct limit_places *p, const struct explanation *x) { AT(brk, &x->facts->brk[i].loc, !x->facts->brk[i].inferred) }
@@ -135,34 +135,34 @@ static uint64_t misses(const struct explain_sums *s)
 }
 
 /* X(name, words, count, places): the names of tlparse where it counts the same. */
-#define LIMITS(X)                                                                                                      \
-	X("graph-breaks", "graph breaks", x->breaks, at_breaks)                                                        \
-	X("inferred-graph-breaks", "graph breaks without a record", x->inferred_breaks, at_inferred)                   \
-	X("recompiles", "recompiles", x->recompiles, at_recompiles)                                                    \
-	X("recompile-limits", "recompile limits reached", x->limits, at_limits)                                        \
-	X("restarts", "restarts", x->restarts, at_restarts)                                                            \
-	X("failures", "failures", x->failures, at_failures)                                                            \
-	X("compile-seconds", "seconds compiling", x->seconds, at_slow)                                                 \
-	X("frames", "frames", s->frames, at_compiles)                                                                  \
-	X("compiles", "compiles", s->compiles, at_compiles)                                                            \
-	X("graphs", "graphs", x->graphs, at_compiles)                                                                  \
-	X("guards", "guards", x->guards, at_compiles)                                                                  \
-	X("specializations", "specializations", s->specializations, at_special)                                        \
-	X("cache-misses", "cache misses", misses(s), at_misses)                                                        \
-	X("cudagraph-skips", "CUDA graph skips", x->skips, at_skips)                                                   \
-	X("findings", "findings", x->n_finding, at_findings)                                                           \
-	X("errors", "errors", s->level[FINDING_ERROR], at_errors)                                                      \
-	X("warnings", "warnings", s->level[FINDING_WARNING], at_warnings)                                              \
+#define LIMITS(X) \
+	X("graph-breaks", "graph breaks", x->breaks, at_breaks) \
+	X("inferred-graph-breaks", "graph breaks without a record", x->inferred_breaks, at_inferred) \
+	X("recompiles", "recompiles", x->recompiles, at_recompiles) \
+	X("recompile-limits", "recompile limits reached", x->limits, at_limits) \
+	X("restarts", "restarts", x->restarts, at_restarts) \
+	X("failures", "failures", x->failures, at_failures) \
+	X("compile-seconds", "seconds compiling", x->seconds, at_slow) \
+	X("frames", "frames", s->frames, at_compiles) \
+	X("compiles", "compiles", s->compiles, at_compiles) \
+	X("graphs", "graphs", x->graphs, at_compiles) \
+	X("guards", "guards", x->guards, at_compiles) \
+	X("specializations", "specializations", s->specializations, at_special) \
+	X("cache-misses", "cache misses", misses(s), at_misses) \
+	X("cudagraph-skips", "CUDA graph skips", x->skips, at_skips) \
+	X("findings", "findings", x->n_finding, at_findings) \
+	X("errors", "errors", s->level[FINDING_ERROR], at_errors) \
+	X("warnings", "warnings", s->level[FINDING_WARNING], at_warnings) \
 	X("damage", "kinds of damage", s->damaged, at_damage)
 
 static const struct limit limit[] = {
 #define X(name, words, count, places) {name, words},
-	LIMITS(X)
+    LIMITS(X)
 #undef X
 };
 static void (*const places_of[])(struct limit_places *p, const struct explanation *x) = {
 #define X(name, words, count, places) places,
-	LIMITS(X)
+    LIMITS(X)
 #undef X
 };
 

@@ -22,7 +22,7 @@ static bool is_dir(const char *path)
 /* A folder that TORCH_COMPILE_DEBUG makes, or one in it: debugdir.c finds the rest. */
 static bool has_debug_files(const char *path)
 {
-	static const char *const sign[] = {"torchinductor", "torchdynamo", "fx_graph_readable.py", "fx_graph_runnable.py",
+	static const char *const sign[] = {"torchinductor",     "torchdynamo",        "fx_graph_readable.py", "fx_graph_runnable.py",
 					   "ir_pre_fusion.txt", "ir_post_fusion.txt", "output_code.py"};
 	DIR *d = opendir(path);
 	bool found = false;
@@ -50,7 +50,7 @@ enum operand_kind operand_kind(const char *path)
 		return head[16] == 4 ? OPERAND_CORE : OPERAND_PACKAGE;
 	if (slice_starts(s, "PK\3\4"))
 		return OPERAND_PACKAGE;
-	if (trace_probe(path))
+	if (trace_is_log(path))
 		return OPERAND_TRACE;
 	s = slice_trim(s);
 	if (slice_starts(s, "{") && slice_find(s, "\"traceEvents\""))
@@ -67,19 +67,16 @@ enum operand_kind operand_kind(const char *path)
 static int add_file(struct facts *f, const char *path, enum operand_kind kind, const struct facts_options *o, struct err *err)
 {
 	switch (kind) {
-	case OPERAND_TRACE:
-		return facts_add_trace(f, path, o, err);
-	case OPERAND_DEBUGDIR:
-		return facts_add_debugdir(f, path, o, err);
-	case OPERAND_PROFILE:
-		return err_set(err, EXIT_USAGE, "'%s' is a profile: fxexplain profile %s", path, path);
+	case OPERAND_TRACE: return facts_add_trace(f, path, o, err);
+	case OPERAND_DEBUGDIR: return facts_add_debugdir(f, path, o, err);
+	case OPERAND_PROFILE: return err_set(err, EXIT_USAGE, "'%s' is a profile: fxexplain profile %s", path, path);
 	case OPERAND_PACKAGE:
-		return err_set(err, EXIT_USAGE, "'%s' is a compiled model, and says nothing about its compilation: fxexplain kernel %s lists its "
-			       "kernels, aoti-checkinputs %s what it expects", path, path, path);
-	case OPERAND_CORE:
-		return err_set(err, EXIT_USAGE, "'%s' is a core file: fxexplain crash %s MODEL", path, path);
-	default:
-		return facts_add_textlog(f, path, o, err);
+		return err_set(err, EXIT_USAGE,
+			       "'%s' is a compiled model, and says nothing about its compilation: fxexplain kernel %s lists its "
+			       "kernels, aoti-checkinputs %s what it expects",
+			       path, path, path);
+	case OPERAND_CORE: return err_set(err, EXIT_USAGE, "'%s' is a core file: fxexplain crash %s MODEL", path, path);
+	default: return facts_add_textlog(f, path, o, err);
 	}
 }
 
@@ -187,8 +184,10 @@ static int add_dir(struct facts *f, const char *dir, const struct facts_options 
 			}
 		}
 	if (status == 0 && !found)
-		status = err_set(err, EXIT_INPUT, "nothing to explain in '%s': no trace (TORCH_TRACE=DIR), debug folder "
-				 "(TORCH_COMPILE_DEBUG=1) or text", dir);
+		status = err_set(err, EXIT_INPUT,
+				 "nothing to explain in '%s': no trace (TORCH_TRACE=DIR), debug folder "
+				 "(TORCH_COMPILE_DEBUG=1) or text",
+				 dir);
 	for (size_t i = 0; i < names.n; i++)
 		free(names.v[i]);
 	free(names.v);
@@ -232,8 +231,9 @@ int load_operands(struct facts *f, const struct explain_options *opt, const char
 	if (!known)
 		return -1;
 	struct facts_options o = {
-		.keep_graphs = opt->show >> PART_GRAPHS & 1, .keep_guards = opt->show >> PART_GUARDS & 1,
-		.patterns = known,
+	    .keep_graphs = opt->show >> PART_GRAPHS & 1,
+	    .keep_guards = opt->show >> PART_GUARDS & 1,
+	    .patterns = known,
 	};
 	struct intern given = {0};
 	int status = 0;

@@ -13,7 +13,7 @@ static struct explain_options opt;
 
 static const char *const part_name[] = {
 #define X(id, name) name,
-	EXPLAIN_PARTS(X)
+    EXPLAIN_PARTS(X)
 #undef X
 };
 
@@ -26,8 +26,10 @@ static int add_parts(void *target, const char *value, struct err *err)
 		while (i < PARTS && !slice_is(slice_of(p, n), part_name[i]))
 			i++;
 		if (i == PARTS && !slice_is(slice_of(p, n), "all"))
-			return err_set(err, EXIT_USAGE, "'%.*s' is no part: breaks, recompiles, shapes, times, caches, errors, graphs, "
-				       "guards, metrics, cudagraphs, all", (int)n, p);
+			return err_set(err, EXIT_USAGE,
+				       "'%.*s' is no part: breaks, recompiles, shapes, times, caches, errors, graphs, "
+				       "guards, metrics, cudagraphs, all",
+				       (int)n, p);
 		*show |= i == PARTS ? (1ull << PARTS) - 1 : 1ull << i;
 		p += n + (p[n] == ',');
 	}
@@ -35,60 +37,79 @@ static int add_parts(void *target, const char *value, struct err *err)
 }
 
 static const struct opt options[] = {
-	OPT_HEADING("What to write"),
-	OPT_FLAG('a', "all", &opt.all, "everything that was found, not a screen of it"),
-	OPT_CALL(0, "show", "PART", add_parts, &opt.show, "these parts whole: breaks, recompiles, shapes, times, caches, errors, graphs, guards, "
-		 "metrics, cudagraphs (several with commas)"),
-	OPT_FLAG(0, "json", &opt.json, "one JSON document"),
-	OPT_FLAG(0, "sarif", &opt.sarif, "the findings as SARIF 2.1.0"),
-	OPT_FLAG(0, "github", &opt.github, "the findings as annotations of GitHub Actions"),
-	OPT_STRING(0, "html", "[=FILE]", &opt.html, "one self-contained HTML page, to FILE or standard output"),
-	OPT_STRING('o', "output", "FILE", &opt.output, "write to FILE"),
-	OPT_HEADING("For CI"),
-	OPT_PAIRS(0, "max", "NAME=N", &opt.max, "exit with 1 when there are more: graph-breaks=0, recompiles=3, compile-seconds=60, ..."),
-	OPT_STRING(0, "baseline", "FILE", &opt.baseline, "exit with 1 when something is worse than in this document of --json"),
-	OPT_HEADING("What to look at"),
-	OPT_STRING(0, "function", "NAME", &opt.function, "only the frames of this function"),
-	OPT_STRING(0, "model", "NAME", &opt.model, "one of several models of a package"),
-	OPT_STRING(0, "patterns", "DIR", &opt.patterns, "a folder of known errors beside the built-in ones"),
-	OPT_HEADING("Other"),
-	OPT_FLAG('q', "quiet", &opt.quiet, "no notes beside the answer, no warnings about damage"),
-	OPT_END,
+    OPT_HEADING("What to write"),
+    OPT_FLAG('a', "all", &opt.all, "everything that was found, not a screen of it"),
+    OPT_CALL(0, "show", "PART", add_parts, &opt.show,
+	     "these parts whole: breaks, recompiles, shapes, times, caches, errors, graphs, guards, "
+	     "metrics, cudagraphs (several with commas)"),
+    OPT_FLAG(0, "json", &opt.json, "one JSON document"),
+    OPT_FLAG(0, "sarif", &opt.sarif, "the findings as SARIF 2.1.0"),
+    OPT_FLAG(0, "github", &opt.github, "the findings as annotations of GitHub Actions"),
+    OPT_STRING(0, "html", "[=FILE]", &opt.html, "one self-contained HTML page, to FILE or standard output"),
+    OPT_STRING('o', "output", "FILE", &opt.output, "write to FILE"),
+    OPT_HEADING("For CI"),
+    OPT_PAIRS(0, "max", "NAME=N", &opt.max, "exit with 1 when there are more: graph-breaks=0, recompiles=3, compile-seconds=60, ..."),
+    OPT_STRING(0, "baseline", "FILE", &opt.baseline, "exit with 1 when something is worse than in this document of --json"),
+    OPT_HEADING("What to look at"),
+    OPT_STRING(0, "function", "NAME", &opt.function, "only the frames of this function"),
+    OPT_STRING(0, "model", "NAME", &opt.model, "one of several models of a package"),
+    OPT_STRING(0, "patterns", "DIR", &opt.patterns, "a folder of known errors beside the built-in ones"),
+    OPT_HEADING("Other"),
+    OPT_FLAG('q', "quiet", &opt.quiet, "no notes beside the answer, no warnings about damage"),
+    OPT_END,
 };
 
 static const struct opt report_options[] = {
-	OPT_FLAG(0, "redact", &opt.redact, "leave out paths, host and user names"),
-	OPT_STRING(0, "repro", "FILE", &opt.repro, "put this program in as the minimal reproduction"),
-	OPT_END,
+    OPT_FLAG(0, "redact", &opt.redact, "leave out paths, host and user names"),
+    OPT_STRING(0, "repro", "FILE", &opt.repro, "put this program in as the minimal reproduction"),
+    OPT_END,
 };
 static const struct opt run_options[] = {
-	OPT_FLAG(0, "bisect", &opt.bisect, "run it with the backends eager, aot_eager and inductor in turn: which component fails"),
-	OPT_STRING(0, "keep", "DIR", &opt.keep, "keep the traces and the standard error in this new folder"),
-	OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 0, 1 << 30, "end the command after this time"),
-	OPT_END,
+    OPT_FLAG(0, "bisect", &opt.bisect, "run it with the backends eager, aot_eager and inductor in turn: which component fails"),
+    OPT_STRING(0, "keep", "DIR", &opt.keep, "keep the traces and the standard error in this new folder"),
+    OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 0, 1 << 30, "end the command after this time"),
+    OPT_END,
 };
 static const struct opt_command commands[] = {
-	{.name = "kernel", .summary = "one kernel: its text, IR, FX nodes and Python lines", .operands = "[NAME] INPUT...", .min = 1, .max = -1},
-	{.name = "profile", .summary = "where the time went: torch.profiler traces, eager against compiled", .operands = "PROFILE...",
-	 .min = 1, .max = -1},
-	{.name = "crash", .summary = "a backtrace or core file mapped to the model's lines, kernels and nodes", .operands = "INPUT...",
-	 .min = 1, .max = -1},
-	{.name = "report", .summary = "the text of an issue for PyTorch", .options = report_options, .operands = "[INPUT...]",
-	 .min = 0, .max = -1},
-	{.name = "run", .summary = "run a command under TORCH_TRACE and explain what happened", .options = run_options, .operands = NULL,
-	 .command = true, .need_command = true},
-	{0},
+    {.name = "kernel",
+     .summary = "one kernel: its text, IR, FX nodes and Python lines",
+     .operands = "[NAME] INPUT...",
+     .min = 1,
+     .max = -1},
+    {.name = "profile",
+     .summary = "where the time went: torch.profiler traces, eager against compiled",
+     .operands = "PROFILE...",
+     .min = 1,
+     .max = -1},
+    {.name = "crash",
+     .summary = "a backtrace or core file mapped to the model's lines, kernels and nodes",
+     .operands = "INPUT...",
+     .min = 1,
+     .max = -1},
+    {.name = "report",
+     .summary = "the text of an issue for PyTorch",
+     .options = report_options,
+     .operands = "[INPUT...]",
+     .min = 0,
+     .max = -1},
+    {.name = "run",
+     .summary = "run a command under TORCH_TRACE and explain what happened",
+     .options = run_options,
+     .operands = NULL,
+     .command = true,
+     .need_command = true},
+    {0},
 };
 static const struct opt_spec spec = {
-	.tool = "fxexplain",
-	.about = "Say what went wrong in a torch.compile or AOTInductor run, where, what it cost, and what to do next.",
-	.footer = "INPUT is a structured trace (TORCH_TRACE) or a folder of them, a torch_compile_debug folder, a text (TORCH_LOGS,\n"
-		  "a program's stderr, a pasted message), plain or .gz, or - for standard input.",
-	.options = options,
-	.operands = "INPUT...",
-	.min = 1,
-	.max = -1,
-	.commands = commands,
+    .tool = "fxexplain",
+    .about = "Say what went wrong in a torch.compile or AOTInductor run, where, what it cost, and what to do next.",
+    .footer = "INPUT is a structured trace (TORCH_TRACE) or a folder of them, a torch_compile_debug folder, a text (TORCH_LOGS,\n"
+	      "a program's stderr, a pasted message), plain or .gz, or - for standard input.",
+    .options = options,
+    .operands = "INPUT...",
+    .min = 1,
+    .max = -1,
+    .commands = commands,
 };
 
 static bool is_file(const char *path) { return path && *path && strcmp(path, "-"); }

@@ -22,7 +22,7 @@ static void add_maps(struct profile_view *v, const char *path, enum operand_kind
 		DIR *d = opendir(path);
 		for (struct dirent *e; d && (e = readdir(d));) {
 			char *name = xasprintf("%s/%s", path, e->d_name);
-			if (e->d_name[0] != '.' && trace_probe(name))
+			if (e->d_name[0] != '.' && trace_is_log(name))
 				kernelmaps_add_trace(&v->maps, name, &err);
 			free(name);
 		}
@@ -81,14 +81,12 @@ struct slice view_function(struct profile_view *v, struct slice id, struct buf *
 		const struct fact_compile *c = &v->facts.compile[i];
 		if (!slice_eq(facts_text(&v->facts, c->id), id))
 			continue;
-		const struct slice file = facts_text(&v->facts, c->loc.file),
-				   function = facts_text(&v->facts, c->loc.function);
+		const struct slice file = facts_text(&v->facts, c->loc.file), function = facts_text(&v->facts, c->loc.function);
 		const struct slice of = facts_text(&v->facts, c->resume_of);
 		if (file.n)
 			buf_addf(tmp, "%.*s:%u", (int)file.n, file.p, c->loc.line);
 		if (of.n)
-			buf_addf(tmp, "%sthe rest of %.*s from line %u", file.n ? " " : "", (int)of.n, of.p,
-				 c->resume_line);
+			buf_addf(tmp, "%sthe rest of %.*s from line %u", file.n ? " " : "", (int)of.n, of.p, c->resume_line);
 		else if (function.n)
 			buf_addf(tmp, "%sin %.*s", file.n ? " " : "", (int)function.n, function.p);
 		break;

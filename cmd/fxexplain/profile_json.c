@@ -76,8 +76,7 @@ static void regions(struct json_out *o, struct profile_view *v, const struct pro
 		json_member_u64(o, "lookup", r->lookup);
 		json_member_u64(o, "after_break", r->nested);
 		json_member_u64(o, "break_wait", r->wait);
-		json_member(o, "after",
-			    r->after < p->n_region ? intern_get(&p->names, p->region[r->after].id) : slice_of("", 0));
+		json_member(o, "after", r->after < p->n_region ? intern_get(&p->names, p->region[r->after].id) : slice_of("", 0));
 		json_member(o, "function", view_function(v, intern_get(&p->names, r->id), &tmp));
 		json_close(o);
 	}
@@ -186,8 +185,7 @@ static void origin(struct json_out *o, const struct profile_view *v, const struc
 	buf_release(&lines);
 }
 
-static void ops(struct json_out *o, const struct profile_view *v, const char *key, const struct profile_op *op,
-		uint32_t n)
+static void ops(struct json_out *o, const struct profile_view *v, const char *key, const struct profile_op *op, uint32_t n)
 {
 	json_key(o, key);
 	json_arr(o);

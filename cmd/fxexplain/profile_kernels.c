@@ -12,8 +12,7 @@ static void add_once(struct intern *seen, struct buf *b, struct slice s)
 	buf_add_slice(b, s);
 }
 
-static void add_use(const struct kernelmap *m, const struct kmuse *u, struct intern *seen, struct buf *nodes,
-		    struct buf *lines)
+static void add_use(const struct kernelmap *m, const struct kmuse *u, struct intern *seen, struct buf *nodes, struct buf *lines)
 {
 	struct buf at = {0};
 	for (uint32_t i = 0; i < u->fx.n; i++) {

@@ -71,8 +71,7 @@ static void put_advice(struct show *w)
 		add_name(&w->tmp, slice_str(a->title));
 		put_bold(w->s, buf_str(&w->tmp));
 		if (a->ns > 0)
-			buf_addf(&w->s->b, "  %.1f us%s, %.0f %%", a->ns / 1e3, w->v->shown->n_step ? " a step" : "",
-				 100 * a->share);
+			buf_addf(&w->s->b, "  %.1f us%s, %.0f %%", a->ns / 1e3, w->v->shown->n_step ? " a step" : "", 100 * a->share);
 		buf_adds(&w->s->b, "\n   ");
 		put_text(w->s, slice_str(a->evidence));
 		buf_addc(&w->s->b, '\n');
@@ -120,8 +119,7 @@ static void put_families(struct show *w)
 		buf_addf(&w->table, "\t%s\n", profile_family_name[f]);
 	}
 	if (left[0] + left[1] > 0)
-		buf_addf(&w->table,
-			 c->one ? "%.1f\t%.1f%%\t\tless than 2%% each\n" : "%.1f\t%.1f\t\t\tless than 2%% each\n",
+		buf_addf(&w->table, c->one ? "%.1f\t%.1f%%\t\tless than 2%% each\n" : "%.1f\t%.1f\t\t\tless than 2%% each\n",
 			 c->one ? left[1] / 1e3 : left[0] / 1e3,
 			 c->one ? (c->wall[1] > 0 ? 100 * left[1] / c->wall[1] : 0) : left[1] / 1e3);
 	for (unsigned k = 0; k < 2 && c->beside[0] + c->beside[1] > 0.01 * (c->wall[0] + c->wall[1]); k = 2)
@@ -132,8 +130,7 @@ static void put_families(struct show *w)
 	if (c->one)
 		buf_addf(&w->table, "%.1f\t100%%\t\tall\n", c->wall[1] / 1e3);
 	else
-		buf_addf(&w->table, "%.1f\t%.1f\t%+.1f\t\tall\n", c->wall[0] / 1e3, c->wall[1] / 1e3,
-			 (c->wall[1] - c->wall[0]) / 1e3);
+		buf_addf(&w->table, "%.1f\t%.1f\t%+.1f\t\tall\n", c->wall[0] / 1e3, c->wall[1] / 1e3, (c->wall[1] - c->wall[0]) / 1e3);
 	end_table(w);
 }
 
@@ -162,16 +159,14 @@ static void put_ops(struct show *w, const struct profile_op *op, uint32_t n, con
 	if (!worth)
 		return;
 	put_title(w, title);
-	buf_adds(&w->table,
-		 c->one ? "calls\tself us\tshare\t\tname\n" : "eager calls\tus\tcompiled calls\tus\tchange\t\tname\n");
+	buf_adds(&w->table, c->one ? "calls\tself us\tshare\t\tname\n" : "eager calls\tus\tcompiled calls\tus\tchange\t\tname\n");
 	for (uint32_t i = 0; i < n && (w->all || shown < w->shown); i++) {
 		const struct profile_op *o = &op[i];
 		if (o->self[0] + o->self[1] <= 0)
 			continue;
 		shown++;
 		if (c->one) {
-			buf_addf(&w->table, "%.1f\t%.1f\t%.1f%%\t", o->count[1], o->self[1] / 1e3,
-				 sum > 0 ? 100 * o->self[1] / sum : 0);
+			buf_addf(&w->table, "%.1f\t%.1f\t%.1f%%\t", o->count[1], o->self[1] / 1e3, sum > 0 ? 100 * o->self[1] / sum : 0);
 			add_bar(w, o->self[1], sum);
 			buf_addc(&w->table, '\t');
 		} else {
@@ -204,8 +199,7 @@ static void put_regions(struct show *w)
 		buf_addf(&w->table, "\t%" PRIu64 "\t%.1f\t%.1f\t", r->calls, (double)r->total / calls / 1e3,
 			 (double)r->lookup / calls / 1e3);
 		if (r->nested)
-			buf_addf(&w->table, "%" PRIu64 "\t%.1f\t", r->nested,
-				 (double)r->wait / (double)r->nested / 1e3);
+			buf_addf(&w->table, "%" PRIu64 "\t%.1f\t", r->nested, (double)r->wait / (double)r->nested / 1e3);
 		else
 			buf_adds(&w->table, "\t\t");
 		add_name(&w->table, view_function(w->v, id, &w->tmp));
@@ -287,11 +281,9 @@ static void put_gaps(struct show *w)
 	buf_adds(&w->table, "us\tafter\tbefore\tPython function\n");
 	for (uint32_t i = 0; i < p->n_gap && i < 10; i++) {
 		buf_addf(&w->table, "%.1f\t", (double)p->gap[i].dur / 1e3);
-		add_name(&w->table,
-			 p->gap[i].before == PROFILE_NONE ? SLICE("(begin)") : profile_name(p, p->gap[i].before));
+		add_name(&w->table, p->gap[i].before == PROFILE_NONE ? SLICE("(begin)") : profile_name(p, p->gap[i].before));
 		buf_addc(&w->table, '\t');
-		add_name(&w->table,
-			 p->gap[i].after == PROFILE_NONE ? SLICE("(end)") : profile_name(p, p->gap[i].after));
+		add_name(&w->table, p->gap[i].after == PROFILE_NONE ? SLICE("(end)") : profile_name(p, p->gap[i].after));
 		buf_addc(&w->table, '\t');
 		add_name(&w->table, profile_name(p, p->gap[i].python));
 		buf_addc(&w->table, '\n');
@@ -371,8 +363,7 @@ static void head_of_one(struct show *w)
 	add_unit(b, p);
 	buf_addf(b, ", %.1f us%s", w->v->c.wall[1] / 1e3, p->n_step ? " each" : " in all");
 	put_bold(w->s, buf_str(b));
-	buf_addf(&w->s->b, "\n%" PRIu64 " events, %u thread%s with ops", p->events, p->n_busy_thread,
-		 p->n_busy_thread == 1 ? "" : "s");
+	buf_addf(&w->s->b, "\n%" PRIu64 " events, %u thread%s with ops", p->events, p->n_busy_thread, p->n_busy_thread == 1 ? "" : "s");
 	if (p->devices)
 		buf_addf(&w->s->b, ", %u device%s busy %.0f %% of its time", p->devices, p->devices == 1 ? "" : "s",
 			 p->device_span ? 100 * (double)p->device_busy / ((double)p->device_span * p->devices) : 0.0);
@@ -385,12 +376,10 @@ static void head_of_two(struct show *w)
 	struct buf *b = &w->tmp;
 	buf_reset(b);
 	const double times = c->wall[1] > 0 ? c->wall[0] / c->wall[1] : 0;
-	buf_addf(b, "%.1f us -> %.1f us%s: %.2fx", c->wall[0] / 1e3, c->wall[1] / 1e3, c->per_step ? " a step" : "",
-		 times);
+	buf_addf(b, "%.1f us -> %.1f us%s: %.2fx", c->wall[0] / 1e3, c->wall[1] / 1e3, c->per_step ? " a step" : "", times);
 	put_bold(w->s, buf_str(b));
 	if (c->side[0]->devices && c->side[1]->devices)
-		buf_addf(&w->s->b, ", device busy %.1f us -> %.1f us", c->device_busy[0] / 1e3,
-			 c->device_busy[1] / 1e3);
+		buf_addf(&w->s->b, ", device busy %.1f us -> %.1f us", c->device_busy[0] / 1e3, c->device_busy[1] / 1e3);
 	buf_adds(&w->s->b, times >= 1.05   ? ", compiled is faster\n"
 			   : times <= 0.95 ? ", compiled is slower\n"
 					   : ", no difference to speak of\n");
@@ -405,13 +394,11 @@ static void head_of_two(struct show *w)
 		buf_addf(&w->s->b, "%s: compared in the order given, \"eager\" is the first\n",
 			 c->side[0]->compiled ? "both are compiled" : "nothing is compiled in either");
 	if (!c->per_step)
-		buf_adds(&w->s->b,
-			 "not both have steps: the totals compare only if both ran the same number of iterations\n");
+		buf_adds(&w->s->b, "not both have steps: the totals compare only if both ran the same number of iterations\n");
 	if (c->side[0]->spent[SPENT_COMPILE] + c->side[1]->spent[SPENT_COMPILE])
 		buf_adds(&w->s->b, "compiling is in these times: the speed-up is not that of the steady state\n");
-	buf_addf(&w->s->b, "%u ops gone (%.1f us), %u stay (%.1f us -> %.1f us), %u new (%.1f us)\n",
-		 c->n_fate[FATE_GONE], c->gone / 1e3, c->n_fate[FATE_STAYS], c->stays[0] / 1e3, c->stays[1] / 1e3,
-		 c->n_fate[FATE_NEW], c->fresh / 1e3);
+	buf_addf(&w->s->b, "%u ops gone (%.1f us), %u stay (%.1f us -> %.1f us), %u new (%.1f us)\n", c->n_fate[FATE_GONE], c->gone / 1e3,
+		 c->n_fate[FATE_STAYS], c->stays[0] / 1e3, c->stays[1] / 1e3, c->n_fate[FATE_NEW], c->fresh / 1e3);
 }
 
 void profile_terminal(struct screen *s, struct profile_view *v, const struct explain_options *opt)
@@ -426,8 +413,7 @@ void profile_terminal(struct screen *s, struct profile_view *v, const struct exp
 	put_families(&w);
 	if (v->c.n_device)
 		put_ops(&w, v->c.device, v->c.n_device, "On the device, by self time", "kernels");
-	put_ops(&w, v->c.op, v->c.n_op, v->c.one ? "Ops and kernels by self time" : "Op by op: what changed most",
-		"ops");
+	put_ops(&w, v->c.op, v->c.n_op, v->c.one ? "Ops and kernels by self time" : "Op by op: what changed most", "ops");
 	put_kernels(&w);
 	put_regions(&w);
 	put_compiles(&w);

@@ -7,16 +7,16 @@
 #include "profile/compare.h"
 
 struct profile_view {
-	const char *path[2];         /* as given */
+	const char *path[2]; /* as given */
 	struct profile profile[2];
 	unsigned n;
 	struct profile_compare c;
 	const struct profile *shown; /* the compiled one of two: advice is about it */
 	const char *side_path[2];    /* eager's, compiled's */
 	struct profile_advices advice;
-	struct facts facts;          /* of the trace log, where one is given */
+	struct facts facts; /* of the trace log, where one is given */
 	bool has_facts;
-	struct kernelmaps maps;      /* of the logs, folders and packages that are given */
+	struct kernelmaps maps; /* of the logs, folders and packages that are given */
 };
 
 /* "app/m.py:5 in f" of a compile id, and what the log says of it; empty where it does not know. The text lives until the next call. */

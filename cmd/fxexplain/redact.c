@@ -28,8 +28,8 @@ static struct slice from(struct slice s, size_t i) { return slice_of(s.p + i, s.
 
 void redact_user(struct redact *r, struct slice name)
 {
-	static const char *const common[] = {"root", "user", "users", "runner", "ubuntu", "admin", "nobody", "default", "torch", "python",
-					     "home", NULL};
+	static const char *const common[] = {"root",   "user",    "users", "runner", "ubuntu", "admin",
+					     "nobody", "default", "torch", "python", "home",   NULL};
 	if (name.n >= 3 && name.n <= 64 && !one_of(name, common))
 		intern_add(&r->user, name);
 }
@@ -62,8 +62,8 @@ static void put(struct buf *b, const char *what, struct intern *t, struct slice 
 
 static bool is_tmp(struct slice s)
 {
-	return slice_starts(s, "/tmp/") || slice_starts(s, "/var/tmp/") || slice_starts(s, "/dev/shm/") || slice_starts(s, "/var/folders/") ||
-	       slice_starts(s, "/private/var/") || slice_starts(s, "/run/user/");
+	return slice_starts(s, "/tmp/") || slice_starts(s, "/var/tmp/") || slice_starts(s, "/dev/shm/") ||
+	       slice_starts(s, "/var/folders/") || slice_starts(s, "/private/var/") || slice_starts(s, "/run/user/");
 }
 
 static void put_path(struct redact *r, struct buf *b, struct slice path, char slash)
@@ -111,9 +111,19 @@ static size_t windows_length(struct slice s)
 
 static bool is_public(struct slice host)
 {
-	static const char *const known[] = {"pytorch.org", "github.com", "github.io", "githubusercontent.com", "python.org", "google.com",
-					    "nvidia.com", "readthedocs.io", "stackoverflow.com", "gnu.org", "llvm.org",
-					    "triton-lang.org", NULL};
+	static const char *const known[] = {"pytorch.org",
+					    "github.com",
+					    "github.io",
+					    "githubusercontent.com",
+					    "python.org",
+					    "google.com",
+					    "nvidia.com",
+					    "readthedocs.io",
+					    "stackoverflow.com",
+					    "gnu.org",
+					    "llvm.org",
+					    "triton-lang.org",
+					    NULL};
 	for (const char *const *k = known; *k; k++) {
 		size_t n = strlen(*k);
 		if (slice_ends(host, *k) && (host.n == n || host.p[host.n - n - 1] == '.'))
@@ -177,8 +187,8 @@ static bool is_value(char c) { return (unsigned char)c > ' ' && !strchr("\"'`,;)
 
 static size_t secret_length(struct slice s)
 {
-	static const char *const prefix[] = {"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "hf_", "sk-", "xoxb-", "xoxp-", "xoxa-",
-					     "AKIA", "ASIA", "glpat-", "eyJ", "pypi-", "npm_", "wandb_", NULL};
+	static const char *const prefix[] = {"ghp_",  "gho_", "ghu_", "ghs_",   "ghr_", "github_pat_", "hf_",  "sk-",    "xoxb-", "xoxp-",
+					     "xoxa-", "AKIA", "ASIA", "glpat-", "eyJ",  "pypi-",       "npm_", "wandb_", NULL};
 	size_t n = span(s, is_secret_char), digits = 0, upper = 0, lower = 0;
 	for (const char *const *k = prefix; *k; k++)
 		if (slice_starts(s, *k) && n >= strlen(*k) + 12) {
@@ -277,8 +287,8 @@ static size_t put_word(struct redact *r, struct buf *b, struct slice s, char bef
 		name--;
 	if ((n = put_url(r, b, s)) || (n = put_mail(r, b, s)))
 		return n;
-	if (before != '=' && before != '-' && before != '+' && before != '.' && (n = ip4_length(s)) && !slice_is(slice_of(s.p, n), "127.0.0.1") &&
-	    !slice_is(slice_of(s.p, n), "0.0.0.0")) {
+	if (before != '=' && before != '-' && before != '+' && before != '.' && (n = ip4_length(s)) &&
+	    !slice_is(slice_of(s.p, n), "127.0.0.1") && !slice_is(slice_of(s.p, n), "0.0.0.0")) {
 		put(b, "ip", &r->ip, slice_of(s.p, n));
 		return n;
 	}

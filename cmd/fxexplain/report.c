@@ -188,7 +188,8 @@ static void put_recompiles(struct report_text *t)
 	if (f->n_recompile > RECOMPILES)
 		buf_addf(t->b, "- and %u more\n", f->n_recompile - RECOMPILES);
 	for (uint32_t i = 0; i < f->n_limit && i < RECOMPILES; i++) {
-		buf_addf(t->b, "- limit of %llu%s reached", (unsigned long long)f->limit[i].limit, f->limit[i].accumulated ? " (accumulated)" : "");
+		buf_addf(t->b, "- limit of %llu%s reached", (unsigned long long)f->limit[i].limit,
+			 f->limit[i].accumulated ? " (accumulated)" : "");
 		put_place(t, &f->limit[i].loc);
 		buf_addc(t->b, '\n');
 	}
@@ -206,7 +207,8 @@ static void put_times(struct report_text *t)
 		for (uint32_t k = 0; k < v->n && k < PHASES; k++) {
 			buf_adds(t->b, "| ");
 			report_add_text(t, x->part[v->first + k].name);
-			buf_addf(t->b, " | %.3f | %llu |\n", x->part[v->first + k].seconds, (unsigned long long)x->part[v->first + k].calls);
+			buf_addf(t->b, " | %.3f | %llu |\n", x->part[v->first + k].seconds,
+				 (unsigned long long)x->part[v->first + k].calls);
 		}
 		buf_addc(t->b, '\n');
 		return;
@@ -320,7 +322,8 @@ static void put_repro(struct report_text *t, const char *path)
 		return;
 	}
 	if (x->n_component && x->component[0].minify.n) {
-		buf_adds(t->b, "Not minified yet. This makes a small program that fails in the same way (then `fxexplain report --repro repro.py "
+		buf_adds(t->b,
+			 "Not minified yet. This makes a small program that fails in the same way (then `fxexplain report --repro repro.py "
 			 "...`):\n\n");
 		report_add_block(t, "sh", x->component[0].minify, 2000);
 	} else {

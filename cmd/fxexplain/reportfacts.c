@@ -323,7 +323,9 @@ static void put_environment(struct report_text *t)
 		report_add_block(t, "", buf_slice(&env), MAX_ENV);
 		buf_adds(t->b, "\n</details>\n");
 	} else {
-		buf_adds(t->b, "\nThe rest comes from `python -m torch.utils.collect_env`; `fxexplain report` takes its text as one more input.\n");
+		buf_adds(
+		    t->b,
+		    "\nThe rest comes from `python -m torch.utils.collect_env`; `fxexplain report` takes its text as one more input.\n");
 	}
 	buf_release(&env);
 }

@@ -223,8 +223,14 @@ static void tap_close(struct tap *t, struct childset *set)
 	if (!t->end) {
 		const struct child_fd fd = {t->ours, 3};
 		const char *const name[] = {diag_tool, NULL};
-		struct child_spec spec = {.argv = name, .function = pass_on, .arg = t, .in.how = CHILD_NULL, .out.how = CHILD_NULL,
-					  .fds = &fd, .n_fds = 1, .leave_running = true};
+		struct child_spec spec = {.argv = name,
+					  .function = pass_on,
+					  .arg = t,
+					  .in.how = CHILD_NULL,
+					  .out.how = CHILD_NULL,
+					  .fds = &fd,
+					  .n_fds = 1,
+					  .leave_running = true};
 		struct err err;
 		(void)child_start(set, &spec, &err);
 	}
@@ -302,9 +308,15 @@ static void run_command(struct session *s)
 	const char *const env[] = {trace, NULL};
 	tap_open(&tap, s->text);
 	struct child_spec spec = {
-		.argv = (const char *const *)s->command, .env_set = env, .same_group = true, .die_with_parent = true, .allow_core = true,
-		.err = {CHILD_FD, tap.theirs}, .before_exec = run_as_before, .grace_ms = GRACE_MS,
-		.timeout_ms = run_timeout_ms(s->o),
+	    .argv = (const char *const *)s->command,
+	    .env_set = env,
+	    .same_group = true,
+	    .die_with_parent = true,
+	    .allow_core = true,
+	    .err = {CHILD_FD, tap.theirs},
+	    .before_exec = run_as_before,
+	    .grace_ms = GRACE_MS,
+	    .timeout_ms = run_timeout_ms(s->o),
 	};
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	struct child *c = child_start(&set, &spec, &err);
@@ -370,8 +382,8 @@ static int explain_session(struct session *s)
 	struct child_result r;
 	struct err err;
 	const char *const name[] = {diag_tool, NULL};
-	struct child_spec spec = {.argv = name, .function = explain_child, .arg = s, .same_group = true, .die_with_parent = true,
-				  .in.how = CHILD_NULL};
+	struct child_spec spec = {
+	    .argv = name, .function = explain_child, .arg = s, .same_group = true, .die_with_parent = true, .in.how = CHILD_NULL};
 	if (child_run(&spec, &r, &err) < 0) {
 		warn("%s", err.text);
 		return EXIT_ENVIRON;
@@ -394,8 +406,10 @@ static void say_end(const struct session *s)
 	note("%s: '%s' %s after %.1f s; %zu trace%s%s%s", diag_tool, s->command[0], buf_str(&b), (double)s->r.wall_ns / 1e9, s->traces.n,
 	     s->traces.n == 1 ? "" : "s", s->kept ? ", kept in " : "", s->kept ? s->folder : "");
 	if (!s->traces.n)
-		note("%s: no trace was written: the command did not import torch, its torch is older than 2.2 (no TORCH_TRACE), or nothing was "
-		     "compiled", diag_tool);
+		note("%s: no trace was written: the command did not import torch, its torch is older than 2.2 (no TORCH_TRACE), or nothing "
+		     "was "
+		     "compiled",
+		     diag_tool);
 	buf_release(&b);
 }
 
@@ -460,6 +474,7 @@ int run_main(const struct explain_options *opt, const struct operands *in)
 	if (s.traces.n || s.text_bytes)
 		explained = explain_session(&s);
 	if (s.traces.n && s.private && !strcmp(s.folder, s.private) && !opt->quiet && !opt->output)
-		note("%s: the log itself is removed; what reads it next (tlparse, fxminify --graph) wants it kept: run --keep DIR", diag_tool);
+		note("%s: the log itself is removed; what reads it next (tlparse, fxminify --graph) wants it kept: run --keep DIR",
+		     diag_tool);
 	finish(&s, explained);
 }

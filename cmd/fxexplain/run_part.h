@@ -20,10 +20,7 @@ void run_remove_folder(void);
 char *run_kept_folder(const char *path);
 
 /* --timeout for a struct child_spec. */
-static inline int run_timeout_ms(const struct explain_options *o)
-{
-	return o->timeout > INT_MAX / 1000 ? INT_MAX : o->timeout * 1000;
-}
+static inline int run_timeout_ms(const struct explain_options *o) { return o->timeout > INT_MAX / 1000 ? INT_MAX : o->timeout * 1000; }
 
 /* Before the command is executed: what output_fail_writes() has changed for the tool is as it was. */
 int run_as_before(void *arg);

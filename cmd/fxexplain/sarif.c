@@ -9,20 +9,24 @@ static const struct {
 	const char *name, *help, *url;
 } about[FINDING_KINDS] = {
 #define MANUAL "https://docs.pytorch.org/docs/stable/torch.compiler_troubleshooting.html"
-	[FINDING_FAILURE] = {"Failure", "Compilation, or the compiled program, ended in an error.", MANUAL},
-	[FINDING_KNOWN] = {"KnownMessage", "A message that is known: its usual cause and what helps are in the result.", MANUAL},
-	[FINDING_LIMIT] = {"RecompileLimit", "A function was compiled so often that torch.compile gave up on it: it runs in eager from then on.",
+    [FINDING_FAILURE] = {"Failure", "Compilation, or the compiled program, ended in an error.", MANUAL},
+    [FINDING_KNOWN] = {"KnownMessage", "A message that is known: its usual cause and what helps are in the result.", MANUAL},
+    [FINDING_LIMIT] = {"RecompileLimit",
+		       "A function was compiled so often that torch.compile gave up on it: it runs in eager from then on.", MANUAL},
+    [FINDING_RECOMPILE] = {"Recompile",
+			   "A guard failed, so that the function was compiled once more: a size, a value or a type changed "
+			   "between calls.",
 			   MANUAL},
-	[FINDING_RECOMPILE] = {"Recompile", "A guard failed, so that the function was compiled once more: a size, a value or a type changed "
-			       "between calls.", MANUAL},
-	[FINDING_BREAK] = {"GraphBreak", "torch.compile could not capture this line: the graph ends before it, Python runs it, and what follows "
-			   "is a graph of its own.", MANUAL},
-	[FINDING_SHAPE] = {"DynamicShape", "A size that should vary became a constant, or was bounded.",
-			   "https://docs.pytorch.org/docs/stable/torch.compiler_dynamic_shapes.html"},
-	[FINDING_TIME] = {"CompileTime", "Where the time of compiling went.", MANUAL},
-	[FINDING_CACHE] = {"Cache", "A compile cache was missed or bypassed.", MANUAL},
-	[FINDING_CUDAGRAPH] = {"CudaGraph", "A graph was left out of CUDA graphs, and is launched kernel by kernel.", MANUAL},
-	[FINDING_DAMAGE] = {"Damage", "The input could not be read whole.", MANUAL},
+    [FINDING_BREAK] = {"GraphBreak",
+		       "torch.compile could not capture this line: the graph ends before it, Python runs it, and what follows "
+		       "is a graph of its own.",
+		       MANUAL},
+    [FINDING_SHAPE] = {"DynamicShape", "A size that should vary became a constant, or was bounded.",
+		       "https://docs.pytorch.org/docs/stable/torch.compiler_dynamic_shapes.html"},
+    [FINDING_TIME] = {"CompileTime", "Where the time of compiling went.", MANUAL},
+    [FINDING_CACHE] = {"Cache", "A compile cache was missed or bypassed.", MANUAL},
+    [FINDING_CUDAGRAPH] = {"CudaGraph", "A graph was left out of CUDA graphs, and is launched kernel by kernel.", MANUAL},
+    [FINDING_DAMAGE] = {"Damage", "The input could not be read whole.", MANUAL},
 };
 
 static struct slice rule_id(const struct finding *g) { return g->id.n ? g->id : slice_str(finding_kind_name[g->kind]); }

@@ -4,10 +4,10 @@
 #include "diagnose/metrics.h"
 
 enum {
-	LINES = 46,   /* without a terminal: a long page */
-	LABEL = 12,   /* columns of "  cost      " */
+	LINES = 46, /* without a terminal: a long page */
+	LABEL = 12, /* columns of "  cost      " */
 	BAR = 20,
-	SMALL = 32,   /* rows of a terminal that has room for little */
+	SMALL = 32, /* rows of a terminal that has room for little */
 };
 
 #define TEXT(s) (int)(s).n, (s).p
@@ -106,7 +106,8 @@ static void head(struct page *p)
 		buf_addf(b, "and %u more\n", f->n_input - 4);
 	size_t from = b->len;
 	if (!f->n_compile && explain_aot_compiled(f)) {
-		buf_addf(b, "compiled by AOTInductor; nothing by torch.compile: %llu failure%s\n", (unsigned long long)x->failures, plural(x->failures));
+		buf_addf(b, "compiled by AOTInductor; nothing by torch.compile: %llu failure%s\n", (unsigned long long)x->failures,
+			 plural(x->failures));
 		return;
 	}
 	buf_addf(b, "%u compilation%s", f->n_compile, plural(f->n_compile));
@@ -201,11 +202,15 @@ static void finding(struct page *p, const struct finding *g, double worst)
 	bool all = p->opt->all;
 	finding_head(p, g, worst);
 	/* What the verdict has said above. */
-	bool failure = g->kind == FINDING_FAILURE, said = failure && p->x->n_component && slice_eq(g->evidence, p->x->component[0].evidence);
+	bool failure = g->kind == FINDING_FAILURE,
+	     said = failure && p->x->n_component && slice_eq(g->evidence, p->x->component[0].evidence);
 	labelled(p, "cost", g->cost, 2);
 	labelled(p, "why", g->why, all ? 8 : p->small ? 1 : 2);
 	if (!said && (all || failure || g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT || g->kind == FINDING_KNOWN))
-		labelled(p, g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT ? "changed" : "log", g->evidence, all ? 12 : p->small ? 1 : 3);
+		labelled(p, g->kind == FINDING_RECOMPILE || g->kind == FINDING_LIMIT ? "changed" : "log", g->evidence,
+			 all        ? 12
+			 : p->small ? 1
+				    : 3);
 	labelled(p, "fix", g->fix, all ? 8 : p->small ? 1 : 2);
 	if (!said && (all || failure))
 		labelled(p, "next", g->next, all ? 4 : 1);

@@ -8,7 +8,10 @@
 static int write_test(void *user, const struct test *t, struct buf *b, struct err *err)
 {
 	const struct session *s = user;
-	struct candidate c = {.graph = *t->graph, .feed = (struct feed *)(uintptr_t)t->feed, .n_feeds = t->n_feeds, .line = t->repro->line,
+	struct candidate c = {.graph = *t->graph,
+			      .feed = (struct feed *)(uintptr_t)t->feed,
+			      .n_feeds = t->n_feeds,
+			      .line = t->repro->line,
 			      .n_lines = t->repro->n_lines};
 	return result_candidate_text(&s->in, &c, b, err);
 }
@@ -77,8 +80,12 @@ int command_open(struct session *s, struct err *err)
 	s->test_argv[2] = buf_str(&s->test_script);
 	s->test_argv[3] = "fxminify";
 	s->runner.oracle = oracle_command(&(struct oracle_command_spec){.argv = s->test_argv,
-									.file_name = s->in.file_name, .jobs = (unsigned)s->o->jobs,
-									.timeout_ms = (unsigned)s->o->timeout * 1000u, .max_memory = s->o->max_memory,
-									.write = write_test, .user = s}, err);
+									.file_name = s->in.file_name,
+									.jobs = (unsigned)s->o->jobs,
+									.timeout_ms = (unsigned)s->o->timeout * 1000u,
+									.max_memory = s->o->max_memory,
+									.write = write_test,
+									.user = s},
+					  err);
 	return s->runner.oracle ? 0 : -1;
 }

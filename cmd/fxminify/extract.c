@@ -7,7 +7,7 @@
 struct extract {
 	struct session s;
 	struct units units;
-	uint64_t *keep;    /* units */
+	uint64_t *keep;     /* units */
 	bool *back, *forth; /* nodes that were reached */
 	bool with_values;
 };
@@ -180,8 +180,10 @@ static int try_it(struct extract *x, const struct candidate *c, const struct rep
 		report_row(&s->report, "verified", "not: it could not be run: %s", why.text);
 		return 0;
 	}
-	buf_addf(&s->result.verified, "%s in a fresh process with all caches off", out.kind == OUTCOME_PASSES ? "runs" : outcome_name(out.kind));
-	report_row(&s->report, "verified", "it %s%s%s", buf_str(&s->result.verified), s->result.error.len ? ": " : "", buf_str(&s->result.error));
+	buf_addf(&s->result.verified, "%s in a fresh process with all caches off",
+		 out.kind == OUTCOME_PASSES ? "runs" : outcome_name(out.kind));
+	report_row(&s->report, "verified", "it %s%s%s", buf_str(&s->result.verified), s->result.error.len ? ": " : "",
+		   buf_str(&s->result.error));
 	return write_extract(x, c, given, err);
 }
 
@@ -217,8 +219,8 @@ static int extract(struct extract *x, struct err *err)
 	slice_close(&s->in.repro.graph, &x->units, NULL, false, x->keep);
 	const size_t more = bits_count(x->keep, x->units.n) - asked;
 	if (more)
-		report_row(&s->report, "note", "%zu operation%s more than asked for, whose values cannot be given%s", more, more == 1 ? "" : "s",
-			   x->with_values ? "" : " (of shapes that nothing is known of)");
+		report_row(&s->report, "note", "%zu operation%s more than asked for, whose values cannot be given%s", more,
+			   more == 1 ? "" : "s", x->with_values ? "" : " (of shapes that nothing is known of)");
 	if (candidate_cut(&c, &s->in.repro, &x->units, x->keep, NULL, err) < 0)
 		return -1;
 	if (drop_inputs(&c, err) < 0) {

@@ -29,7 +29,7 @@ struct fxminify_options {
 	unsigned passes;
 	bool nodes;
 	/* Where to */
-	int form; /* enum form; -1: plain where that was verified */
+	int form;                     /* enum form; -1: plain where that was verified */
 	const char *node, *from, *to; /* extract */
 	int radius;
 	bool no_values;
@@ -42,8 +42,8 @@ struct subject {
 	struct repro repro;
 	enum subject_kind kind;
 	const char *path;
-	char *file_name; /* what a candidate is called: the input's own name */
-	uint64_t hash;   /* of its bytes */
+	char *file_name;   /* what a candidate is called: the input's own name */
+	uint64_t hash;     /* of its bytes */
 	struct arena text; /* of a graph out of a trace */
 };
 /* load.c */
@@ -55,15 +55,15 @@ enum form { FORM_PLAIN, FORM_LAUNCHER }; /* repro.h: REPRO_PLAIN, REPRO_ALONE */
 struct result {
 	const struct fxminify_options *o;
 	const struct subject *in;
-	const char *path;      /* "" standard output at the end */
-	struct buf command;    /* the command line, for the note */
+	const char *path;   /* "" standard output at the end */
+	struct buf command; /* the command line, for the note */
 	struct buf signature, verified, versions;
-	struct buf error;      /* of the run that verified it, as it was */
-	struct buf origin;     /* where in the original the difference begins, and leaves it */
-	struct buf more;       /* why it is no plain program */
-	enum form form;        /* of a program */
+	struct buf error;  /* of the run that verified it, as it was */
+	struct buf origin; /* where in the original the difference begins, and leaves it */
+	struct buf more;   /* why it is no plain program */
+	enum form form;    /* of a program */
 	enum repro_check check;
-	bool dynamic;          /* FORM_PLAIN: torch.compile is told that sizes change */
+	bool dynamic; /* FORM_PLAIN: torch.compile is told that sizes change */
 };
 /* The candidate as a file of the input's own kind: what --test is given. */
 int result_candidate_text(const struct subject *in, const struct candidate *c, struct buf *b, struct err *err);
@@ -84,10 +84,10 @@ enum repro_check result_check(const struct signature *want);
 struct report {
 	bool quiet, verbose, tty, colour, shown;
 	const struct runner *runner;
-	const char *file;    /* the best so far */
-	double last;         /* when the moving line was drawn */
-	const char *label;   /* of the step that runs */
-	uint64_t tests;      /* when it began: tests, seconds, operations */
+	const char *file;  /* the best so far */
+	double last;       /* when the moving line was drawn */
+	const char *label; /* of the step that runs */
+	uint64_t tests;    /* when it began: tests, seconds, operations */
 	double since;
 	size_t ops;
 	const char *told[32]; /* passes that have a row */

@@ -4,14 +4,16 @@
 #include "tool/knobs.h"
 
 #define KNOB(name, value, since, what) {"torch._inductor.config." name, value, what},
-static const struct { const char *name, *value, *what; } knobs[] = {NUMERIC_KNOBS(KNOB)};
+static const struct {
+	const char *name, *value, *what;
+} knobs[] = {NUMERIC_KNOBS(KNOB)};
 
 static void add_setting(struct candidate *c, const char *name, const char *value)
 {
 	char *text = xasprintf("%s = %s", name, value);
 	c->line = xreallocarray(c->line, c->n_lines + 1, sizeof(*c->line));
-	c->line[c->n_lines++] = (struct repro_line){.kind = REPRO_CONFIG, .text = arena_slice(&c->arena, slice_str(text)),
-						    .name = slice_str(name), .value = slice_str(value)};
+	c->line[c->n_lines++] = (struct repro_line){
+	    .kind = REPRO_CONFIG, .text = arena_slice(&c->arena, slice_str(text)), .name = slice_str(name), .value = slice_str(value)};
 	free(text);
 }
 
@@ -42,8 +44,8 @@ int try_knobs(struct session *s, struct err *err)
 		if (status < 0 || v != VERDICT_PASSES)
 			continue;
 		buf_addf(&s->result.more, "%swith %s = %s it does not fail", s->result.more.len ? "; " : "", knobs[i].name, knobs[i].value);
-		report_row(&s->report, "settings", "with %s = %s it does not fail: %s", knobs[i].name + strlen("torch._inductor."), knobs[i].value,
-			   knobs[i].what);
+		report_row(&s->report, "settings", "with %s = %s it does not fail: %s", knobs[i].name + strlen("torch._inductor."),
+			   knobs[i].value, knobs[i].what);
 		return 0;
 	}
 	if (tried)

@@ -12,8 +12,8 @@ struct pick {
 	struct slice id, name; /* of --graph ID:NAME */
 	struct buf payload, list, first_id;
 	size_t n;
-	int rank;      /* of the payload, 0: there is none */
-	bool several;  /* compilations */
+	int rank;     /* of the payload, 0: there is none */
+	bool several; /* compilations */
 };
 
 /* The name a person knows the record's graph by; empty when it holds none. */
@@ -36,8 +36,8 @@ static struct slice graph_of_record(const struct trace_scan *s, const struct tra
 /* Of the graphs of one compilation the nearest to what Inductor was given, when no name is asked for. */
 static int rank_of(struct slice name)
 {
-	static const char *const best_last[] = {"dynamo_output_graph", "aot_joint_graph", "aot_backward_graph", "aot_forward_graph",
-					       "aot_inference_graph", "fx_graph_runnable"};
+	static const char *const best_last[] = {"dynamo_output_graph", "aot_joint_graph",     "aot_backward_graph",
+						"aot_forward_graph",   "aot_inference_graph", "fx_graph_runnable"};
 	for (size_t i = ARRAY_LEN(best_last); i-- > 0;)
 		if (slice_is(name, best_last[i]))
 			return (int)i + 2;
@@ -92,9 +92,10 @@ static int check_whole(const struct subject *in, const char *path, struct err *e
 	if (!lost)
 		return 0;
 	const struct slice name = graph_text(&in->repro.graph, lost->name);
-	return err_set(err, EXIT_INPUT, "'%s': the subgraph '%.*s' is not in it: torch %.*s writes \"<lambda>()\" in its place (2.15 writes it). "
-					"A trace has it: run the failing program with TORCH_TRACE=DIR, then "
-					"fxminify --graph 0/0:aot_inference_graph DIR/FILE.log",
+	return err_set(err, EXIT_INPUT,
+		       "'%s': the subgraph '%.*s' is not in it: torch %.*s writes \"<lambda>()\" in its place (2.15 writes it). "
+		       "A trace has it: run the failing program with TORCH_TRACE=DIR, then "
+		       "fxminify --graph 0/0:aot_inference_graph DIR/FILE.log",
 		       path, (int)name.n, name.p, in->repro.torch_version.n ? (int)in->repro.torch_version.n : 4,
 		       in->repro.torch_version.n ? in->repro.torch_version.p : "2.13");
 }
@@ -112,8 +113,8 @@ static int load_trace(struct subject *in, const char *path, const char *graph, s
 	int status = trace_read(&t, &(struct trace_hooks){.ctx = &p, .record = pick_record, .threads = 1}, err);
 	if (status == 0 && (!p.rank || (!graph && p.several))) {
 		show_graphs(&p);
-		status = err_set(err, EXIT_USAGE, "'%s' is a trace with %zu graph%s; choose one: --graph ID:NAME%s", path, p.n, p.n == 1 ? "" : "s",
-				 graph ? " (there is none of this name)" : "");
+		status = err_set(err, EXIT_USAGE, "'%s' is a trace with %zu graph%s; choose one: --graph ID:NAME%s", path, p.n,
+				 p.n == 1 ? "" : "s", graph ? " (there is none of this name)" : "");
 	}
 	if (status == 0) {
 		char *shown = xasprintf("%s (%s)", path, graph ? graph : "its graph");
@@ -155,7 +156,7 @@ static char *name_for(const struct subject *in, const char *path)
 int subject_load(struct subject *in, const char *path, const struct fxminify_options *o, struct err *err)
 {
 	*in = (struct subject){.path = path, .kind = SUBJECT_OTHER};
-	if (strcmp(path, "-") && trace_probe(path)) {
+	if (strcmp(path, "-") && trace_is_log(path)) {
 		in->file_name = xstrdup("fx_graph.py");
 		return load_trace(in, path, o->graph, err);
 	}

@@ -86,7 +86,8 @@ static void draw(struct report *r)
 		buf_addf(&b, "%zu operation%s left, ", run->best.ops, run->best.ops == 1 ? "" : "s");
 	if (run->count.tests) {
 		double now = runner_clock(run);
-		buf_addf(&b, "%llu tests, %zu running, %d:%02d", (unsigned long long)run->count.tests, run->in_flight, (int)now / 60, (int)now % 60);
+		buf_addf(&b, "%llu tests, %zu running, %d:%02d", (unsigned long long)run->count.tests, run->in_flight, (int)now / 60,
+			 (int)now % 60);
 	} else {
 		buf_adds(&b, "...");
 	}

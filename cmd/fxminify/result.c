@@ -59,17 +59,20 @@ static enum format format_of(const char *path)
 	return ends(path, ".json") ? FORMAT_JSON : ends(path, ".dot") ? FORMAT_DOT : ends(path, ".txt") ? FORMAT_READABLE : FORMAT_PROGRAM;
 }
 
-bool result_is_program(const char *path)
-{
-	return strcmp(path, "-") != 0 && format_of(path) == FORMAT_PROGRAM;
-}
+bool result_is_program(const char *path) { return strcmp(path, "-") != 0 && format_of(path) == FORMAT_PROGRAM; }
 
 static struct repro_note note_of(const struct result *r)
 {
 	return (struct repro_note){
-		.tool = SLICE("fxminify " PT2_VERSION), .command = buf_slice(&r->command), .original = slice_str(r->in->path),
-		.signature = buf_slice(&r->signature), .verified = buf_slice(&r->verified), .versions = buf_slice(&r->versions),
-		.error = buf_slice(&r->error), .more = buf_slice(&r->more), .origin = buf_slice(&r->origin),
+	    .tool = SLICE("fxminify " PT2_VERSION),
+	    .command = buf_slice(&r->command),
+	    .original = slice_str(r->in->path),
+	    .signature = buf_slice(&r->signature),
+	    .verified = buf_slice(&r->verified),
+	    .versions = buf_slice(&r->versions),
+	    .error = buf_slice(&r->error),
+	    .more = buf_slice(&r->more),
+	    .origin = buf_slice(&r->origin),
 	};
 }
 
@@ -89,8 +92,14 @@ int result_write(const struct result *r, const struct candidate *c, const struct
 	struct repro head = with_lines(r->in, c);
 	struct repro_note note = note_of(r);
 	struct repro_given *own = given ? NULL : candidate_given(c, &r->in->repro);
-	struct repro_program p = {.style = r->form == FORM_PLAIN ? REPRO_PLAIN : REPRO_ALONE, .graph = &c->graph, .given = given ? given : own,
-				  .n_given = c->n_feeds, .note = &note, .seed = r->o->seed, .check = r->check, .dynamic = r->dynamic,
+	struct repro_program p = {.style = r->form == FORM_PLAIN ? REPRO_PLAIN : REPRO_ALONE,
+				  .graph = &c->graph,
+				  .given = given ? given : own,
+				  .n_given = c->n_feeds,
+				  .note = &note,
+				  .seed = r->o->seed,
+				  .check = r->check,
+				  .dynamic = r->dynamic,
 				  .spellings = share_file("fxminify/spellings.txt")};
 	struct screen s = {0};
 	struct buf *b = &s.b;

@@ -112,7 +112,8 @@ static int remember_tests(struct session *s, const char *resume, struct err *err
 		return -1;
 	int status = 0;
 	if (r.head.hash != s->in.hash)
-		status = err_set(err, EXIT_INPUT, "'%s' is not the file that the journal '%s' is about: it was changed", s->in.path, resume);
+		status =
+		    err_set(err, EXIT_INPUT, "'%s' is not the file that the journal '%s' is about: it was changed", s->in.path, resume);
 	else
 		runner_remember(&s->runner, &r);
 	for (size_t i = 0; status == 0 && i < r.n_best; i++)
@@ -131,8 +132,8 @@ static int open_journal(struct session *s, const char *const *argv, const char *
 			return -1;
 		s->journal = journal_append(resume, err);
 	} else if (s->journal_path.len) {
-		struct journal_head head = {.input = slice_str(s->in.path), .hash = s->in.hash, .argv = argv, .env = s->env,
-					    .torch = s->in.repro.torch_version};
+		struct journal_head head = {
+		    .input = slice_str(s->in.path), .hash = s->in.hash, .argv = argv, .env = s->env, .torch = s->in.repro.torch_version};
 		s->journal = journal_create(buf_str(&s->journal_path), &head, err);
 	} else {
 		return 0;
@@ -189,8 +190,8 @@ static int does_not_fail(struct session *s, const struct outcome *out)
 	switch (out->kind) {
 	case OUTCOME_PASSES:
 		warn("the original does not fail: it %s in %.1f s%s",
-		     s->o->test ? "passed the test (the command's exit status was not 0)" : "ran and gave what eager gives",
-		     out->seconds, s->o->test ? buf_str(&b) : "");
+		     s->o->test ? "passed the test (the command's exit status was not 0)" : "ran and gave what eager gives", out->seconds,
+		     s->o->test ? buf_str(&b) : "");
 		break;
 	case OUTCOME_INVALID:
 		warn("the original does not fail in the compiler: it %s%s",
@@ -210,8 +211,8 @@ static int fails_elsewhere(struct session *s, const struct outcome *users, const
 	slice_line(&detail, &line);
 	describe_signature(&users->signature, &s->result.signature);
 	report_clear(&s->report);
-	warn("the original fails (%s), but its graph alone %s%s%.*s: nothing can be left out of it",
-	     buf_str(&s->result.signature), ours->kind == OUTCOME_PASSES ? "does not" : "otherwise", line.n ? ": " : "", (int)line.n, line.p);
+	warn("the original fails (%s), but its graph alone %s%s%.*s: nothing can be left out of it", buf_str(&s->result.signature),
+	     ours->kind == OUTCOME_PASSES ? "does not" : "otherwise", line.n ? ": " : "", (int)line.n, line.p);
 	journal_end(s->journal, "original fails otherwise", s->runner.count.tests, runner_clock(&s->runner));
 	return EXIT_PARTIAL;
 }
@@ -269,7 +270,8 @@ static int show_located(struct session *s)
 		uint32_t node = graph_find(g, 0, s->suspects.name[i]);
 		put_text(&out, s->suspects.name[i]);
 		if (node != GRAPH_NONE) {
-			struct slice op = graph_op_text(g, node), stack = g->node[node].stack == GRAPH_NONE ? SLICE("") : graph_text(g, g->node[node].stack);
+			struct slice op = graph_op_text(g, node),
+				     stack = g->node[node].stack == GRAPH_NONE ? SLICE("") : graph_text(g, g->node[node].stack);
 			buf_addc(&out.b, '\t');
 			put_text(&out, op);
 			buf_addf(&out.b, "\tline %u\t", g->node[node].line);
@@ -313,7 +315,8 @@ static void tell_unreduced(struct session *s, const struct runner_counts *before
 		report_row(&s->report, "note", "no operation could be dropped: of %llu smaller graphs none fails as the whole does (%s)",
 			   (unsigned long long)tests, buf_str(&b));
 	else
-		report_row(&s->report, "note", "no operation could be dropped: no smaller graph can be made of it, for each operation needs the others");
+		report_row(&s->report, "note",
+			   "no operation could be dropped: no smaller graph can be made of it, for each operation needs the others");
 	buf_release(&b);
 }
 
@@ -351,7 +354,8 @@ static int verify_result(struct session *s)
 static int finish_plain(struct session *s, const struct repro_given *given, struct err *err)
 {
 	struct result *r = &s->result;
-	const bool verify = s->torch && !s->o->no_verify && result_is_program(r->path), symbolic = slice_is(s->in.repro.tracing_mode, "symbolic");
+	const bool verify = s->torch && !s->o->no_verify && result_is_program(r->path),
+		   symbolic = slice_is(s->in.repro.tracing_mode, "symbolic");
 	int same = verify ? 0 : 1, status = 0;
 	r->form = FORM_PLAIN;
 	r->check = result_check(&s->runner.want);
@@ -419,9 +423,13 @@ void session_prepare(struct session *s, const struct fxminify_options *o, const 
 	s->runner.progress = progress;
 	s->runner.improved = improved;
 	s->runner.user = s;
-	s->reduction = (struct reduction){.runner = &s->runner, .qx_limit = o->test ? QX_LIMIT_COMMAND : QX_LIMIT_TORCH,
-					  .max_block = (size_t)o->max_granularity, .pass = report_pass, .strategy = report_strategy,
-					  .success = report_success, .user = &s->report};
+	s->reduction = (struct reduction){.runner = &s->runner,
+					  .qx_limit = o->test ? QX_LIMIT_COMMAND : QX_LIMIT_TORCH,
+					  .max_block = (size_t)o->max_granularity,
+					  .pass = report_pass,
+					  .strategy = report_strategy,
+					  .success = report_success,
+					  .user = &s->report};
 	struct err err;
 	if (!o->test && o->level != 1)
 		torch_begin(s, path);

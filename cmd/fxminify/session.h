@@ -19,10 +19,10 @@ struct session {
 	struct buf output, journal_path; /* names */
 	struct suspects suspects;
 	struct buf through; /* accuracy: the outputs of the original by which the difference leaves, "where, sum_1" */
-	size_t n_likely; /* so many of them, the first, are more than bystanders; 0: not known */
+	size_t n_likely;    /* so many of them, the first, are more than bystanders; 0: not known */
 	struct arena arena;
 	size_t original_ops, ops_before; /* before: what the run that is resumed came to */
-	struct err write_error; /* of the best so far, when it could not be written */
+	struct err write_error;          /* of the best so far, when it could not be written */
 	struct buf test_script;
 	const char *test_argv[5];
 	void *torch;            /* torch.c's own; NULL with --test */

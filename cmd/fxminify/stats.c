@@ -87,8 +87,8 @@ int stats_run(const char *path)
 	show_verdicts(&s, &r);
 	show_best(&s, &r);
 	if (r.bad_lines)
-		buf_addf(&s.b, "\n%zu line%s of the journal could not be read (a process that was killed leaves one)\n",
-			 r.bad_lines, r.bad_lines > 1 ? "s" : "");
+		buf_addf(&s.b, "\n%zu line%s of the journal could not be read (a process that was killed leaves one)\n", r.bad_lines,
+			 r.bad_lines > 1 ? "s" : "");
 	int status = screen_flush(&s, &err);
 	buf_release(&s.b);
 	journal_record_release(&r);

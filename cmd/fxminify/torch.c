@@ -99,8 +99,8 @@ static void tell_gone_inputs(struct session *s)
 		gone += repro_storage_path(r, i, &b) < 0;
 	}
 	if (gone)
-		report_row(&s->report, "note", "%zu of %zu stored inputs are gone from '%.*s' (--save-dir): random values take their place", gone, kept,
-			    (int)r->save_dir.n, r->save_dir.p);
+		report_row(&s->report, "note", "%zu of %zu stored inputs are gone from '%.*s' (--save-dir): random values take their place",
+			   gone, kept, (int)r->save_dir.n, r->save_dir.p);
 	buf_release(&b);
 }
 
@@ -219,8 +219,12 @@ void torch_begin(struct session *s, const char *path)
 	struct err ignored;
 	s->torch = t;
 	find_folders(path, t);
-	t->spec = (struct oracle_torch_spec){.python = s->o->python, .path = t->path, .jobs = (unsigned)s->o->jobs,
-					     .timeout_ms = (unsigned)s->o->timeout * 1000u, .max_memory = s->o->max_memory, .seed = s->o->seed,
+	t->spec = (struct oracle_torch_spec){.python = s->o->python,
+					     .path = t->path,
+					     .jobs = (unsigned)s->o->jobs,
+					     .timeout_ms = (unsigned)s->o->timeout * 1000u,
+					     .max_memory = s->o->max_memory,
+					     .seed = s->o->seed,
 					     .fresh = !s->o->no_verify && !s->o->locate};
 	make_launchers(s, t);
 	report_step(&s->report, "python");
@@ -293,24 +297,27 @@ static int take_record(const struct oracle *o, struct repro *r, struct outcome *
 {
 	*out = *oracle_torch_recorded(o);
 	if (out->kind == OUTCOME_INFRA)
-		return err_set(err, EXIT_ENVIRON, "the original could not be run: %.*s", (int)(out->detail.n > 800 ? 800 : out->detail.n), out->detail.p);
+		return err_set(err, EXIT_ENVIRON, "the original could not be run: %.*s", (int)(out->detail.n > 800 ? 800 : out->detail.n),
+			       out->detail.p);
 	if (out->kind != OUTCOME_PASSES)
 		return 0;
 	oracle_torch_mark_idle(o, r);
 	return oracle_torch_annotate(o, &r->graph, err) < 0 ? -1 : 1;
 }
 
-int torch_record(struct session *s, struct outcome *out, struct err *err)
-{
-	return take_record(s->runner.oracle, &s->in.repro, out, err);
-}
+int torch_record(struct session *s, struct outcome *out, struct err *err) { return take_record(s->runner.oracle, &s->in.repro, out, err); }
 
 int torch_shapes(struct session *s, struct err *err)
 {
 	char *cwd = getcwd(NULL, 0);
 	const char *path[] = {cwd, NULL};
-	struct oracle_torch_spec spec = {.repro = &s->in.repro, .path = path, .timeout_ms = (unsigned)s->o->timeout * 1000u,
-					 .max_memory = s->o->max_memory, .seed = s->o->seed, .record_only = true, .record_limit = 1};
+	struct oracle_torch_spec spec = {.repro = &s->in.repro,
+					 .path = path,
+					 .timeout_ms = (unsigned)s->o->timeout * 1000u,
+					 .max_memory = s->o->max_memory,
+					 .seed = s->o->seed,
+					 .record_only = true,
+					 .record_limit = 1};
 	struct oracle *o = oracle_torch(&spec, err);
 	struct outcome out;
 	int status = o ? take_record(o, &s->in.repro, &out, err) : -1;
@@ -337,8 +344,8 @@ int torch_users_call(struct session *s, struct outcome *out, struct err *err)
 	out->signature = signature_copy(&s->arena, &out->signature);
 	out->detail = arena_slice(&s->arena, out->detail);
 	if (out->kind == OUTCOME_INFRA)
-		return err_set(err, EXIT_ENVIRON, "the original could not be compiled as it is: %.*s", (int)(out->detail.n > 800 ? 800 : out->detail.n),
-			       out->detail.p);
+		return err_set(err, EXIT_ENVIRON, "the original could not be compiled as it is: %.*s",
+			       (int)(out->detail.n > 800 ? 800 : out->detail.n), out->detail.p);
 	return 1;
 }
 
@@ -427,7 +434,8 @@ static bool has_value(const struct candidate *c, size_t feed)
 	const struct feed *f = &c->feed[feed];
 	bool any = f->kind != FEED_RANDOM || f->name.n;
 	for (size_t i = 0; i < c->n_feeds && f->memory && !any; i++)
-		any = c->feed[i].memory && c->feed[i].memory->storage == f->memory->storage && (c->feed[i].kind != FEED_RANDOM || c->feed[i].name.n);
+		any = c->feed[i].memory && c->feed[i].memory->storage == f->memory->storage &&
+		      (c->feed[i].kind != FEED_RANDOM || c->feed[i].name.n);
 	return any;
 }
 
@@ -452,8 +460,11 @@ int torch_given(struct session *s, const struct candidate *c, bool interim, stru
 			if (v[i].kind == ORACLE_INT)
 				*g = (struct repro_given){.how = REPRO_GIVE_INT, .value = v[i].i};
 			else if (v[i].kind == ORACLE_TENSOR && has_value(c, i))
-				*g = (struct repro_given){.how = REPRO_GIVE_DATA, .bytes = v[i].bytes, .offset = v[i].offset,
-							  .requires_grad = v[i].requires_grad, .non_leaf = c->feed[i].non_leaf};
+				*g = (struct repro_given){.how = REPRO_GIVE_DATA,
+							  .bytes = v[i].bytes,
+							  .offset = v[i].offset,
+							  .requires_grad = v[i].requires_grad,
+							  .non_leaf = c->feed[i].non_leaf};
 		}
 	}
 	free(v);
@@ -531,7 +542,7 @@ int torch_verify(struct session *s, struct err *err)
 	struct slice detail = out.detail, line = SLICE("");
 	while (slice_line(&detail, &line) && !line.n)
 		;
-	buf_addf(&s->result.verified, "does NOT fail the same way in a fresh process with all caches off: it %s%s%.*s", outcome_name(out.kind),
-		 line.n ? ": " : "", (int)(line.n > 200 ? 200 : line.n), line.p);
+	buf_addf(&s->result.verified, "does NOT fail the same way in a fresh process with all caches off: it %s%s%.*s",
+		 outcome_name(out.kind), line.n ? ": " : "", (int)(line.n > 200 ? 200 : line.n), line.p);
 	return 0;
 }

@@ -16,37 +16,37 @@ static struct ptrun_options opt = {.format = -1};
 static const char *const formats[] = {"npy", "npz", "safetensors", "pt", NULL};
 
 static const struct opt options[] = {
-	OPT_HEADING("Output"),
-	OPT_STRING('o', "output", "FILE", &opt.output, "write the outputs into this file: .npz, .npy, .pt or .safetensors"),
-	OPT_CHOICE(0, "format", "FORMAT", &opt.format, formats, "its format, whatever its name: npz, npy, pt or safetensors"),
-	OPT_FLAG('p', "profile", &opt.profile, "how long loading, the first call and later ones take"),
-	OPT_FLAG('f', "full", &opt.full, "show every element of every output"),
-	OPT_FLAG(0, "json", &opt.json, "one JSON document: the outputs' facts, and times"),
-	OPT_FLAG('q', "quiet", &opt.quiet, "show nothing but errors"),
-	OPT_HEADING("How to run"),
-	OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package"),
-	OPT_INT('n', "repeat", "RUNS", &opt.repeat, 1, 1000000, "run the model so often (default: 1; with --profile: 20)"),
-	OPT_STRING(0, "weights", "FILE", &opt.weights, "take the weights from FILE: .safetensors, .pt, .npz, an exported .pt2"),
-	OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
-	OPT_LIST(0, "load", "LIB", &opt.load, "with --torch: a library that defines operators (TORCH_LIBRARY)"),
-	OPT_INT(0, "threads", "N", &opt.threads, 1, 4096, "OpenMP threads (default: OMP_NUM_THREADS, else one for each processor)"),
-	OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 1, 1000000, "end the model after this time (default: 600)"),
-	OPT_SIZE(0, "max-memory", "SIZE", &opt.max_memory, 1, UINT64_MAX, "address space (default: 16G and four times the model)"),
-	OPT_FLAG(0, "unconfined", &opt.unconfined, "let the model write files and use the network"),
-	OPT_FLAG('v', "verbose", &opt.verbose, "show what the model prints"),
-	OPT_END,
+    OPT_HEADING("Output"),
+    OPT_STRING('o', "output", "FILE", &opt.output, "write the outputs into this file: .npz, .npy, .pt or .safetensors"),
+    OPT_CHOICE(0, "format", "FORMAT", &opt.format, formats, "its format, whatever its name: npz, npy, pt or safetensors"),
+    OPT_FLAG('p', "profile", &opt.profile, "how long loading, the first call and later ones take"),
+    OPT_FLAG('f', "full", &opt.full, "show every element of every output"),
+    OPT_FLAG(0, "json", &opt.json, "one JSON document: the outputs' facts, and times"),
+    OPT_FLAG('q', "quiet", &opt.quiet, "show nothing but errors"),
+    OPT_HEADING("How to run"),
+    OPT_STRING('m', "model", "NAME", &opt.model, "one of several models in a package"),
+    OPT_INT('n', "repeat", "RUNS", &opt.repeat, 1, 1000000, "run the model so often (default: 1; with --profile: 20)"),
+    OPT_STRING(0, "weights", "FILE", &opt.weights, "take the weights from FILE: .safetensors, .pt, .npz, an exported .pt2"),
+    OPT_STRING(0, "torch", "[=DIR]", &opt.torch, "with an installed libtorch"),
+    OPT_LIST(0, "load", "LIB", &opt.load, "with --torch: a library that defines operators (TORCH_LIBRARY)"),
+    OPT_INT(0, "threads", "N", &opt.threads, 1, 4096, "OpenMP threads (default: OMP_NUM_THREADS, else one for each processor)"),
+    OPT_INT(0, "timeout", "SECONDS", &opt.timeout, 1, 1000000, "end the model after this time (default: 600)"),
+    OPT_SIZE(0, "max-memory", "SIZE", &opt.max_memory, 1, UINT64_MAX, "address space (default: 16G and four times the model)"),
+    OPT_FLAG(0, "unconfined", &opt.unconfined, "let the model write files and use the network"),
+    OPT_FLAG('v', "verbose", &opt.verbose, "show what the model prints"),
+    OPT_END,
 };
 
 static const struct opt_spec spec = {
-	.tool = "pt2-run",
-	.about = "Run a compiled model (AOTInductor) without PyTorch, confined, and write what it gives.",
-	.footer = "MODEL is a .pt2 package, a model.so, a folder, or a bundle that aoti-printer --record kept; INPUT as for "
-		  "aoti-checkinputs: a file, one tensor of it, or a spec such as f32[8,10]. Outputs are out0, out1, ... in flattened order; "
-		  "a None leaves its number out.",
-	.options = options,
-	.operands = "MODEL [INPUT...]",
-	.min = 1,
-	.max = -1,
+    .tool = "pt2-run",
+    .about = "Run a compiled model (AOTInductor) without PyTorch, confined, and write what it gives.",
+    .footer = "MODEL is a .pt2 package, a model.so, a folder, or a bundle that aoti-printer --record kept; INPUT as for "
+	      "aoti-checkinputs: a file, one tensor of it, or a spec such as f32[8,10]. Outputs are out0, out1, ... in flattened order; "
+	      "a None leaves its number out.",
+    .options = options,
+    .operands = "MODEL [INPUT...]",
+    .min = 1,
+    .max = -1,
 };
 
 static void check_options(void)
@@ -85,18 +85,20 @@ static int run(const struct operands *in, struct run_result *r, struct err *err)
 	if (inputs_load(&l, &given, in->v[0], opt.model, in->v + 1, in->n - 1, err) < 0)
 		return -1;
 	const struct run_options o = {
-		.model = opt.model,
-		.torch = opt.torch,
-		.load = opt.load.v,
-		.n_load = opt.load.n,
-		.weights = opt.weights,
-		.contract = &l.contract,
-		.runs = opt.repeat ? (unsigned)opt.repeat : opt.profile ? REPEAT : 1,
-		.threads = (unsigned)opt.threads,
-		.timeout_s = (unsigned)opt.timeout,
-		.max_memory = opt.max_memory,
-		.unconfined = opt.unconfined,
-		.printed = opt.verbose ? show_printed : NULL,
+	    .model = opt.model,
+	    .torch = opt.torch,
+	    .load = opt.load.v,
+	    .n_load = opt.load.n,
+	    .weights = opt.weights,
+	    .contract = &l.contract,
+	    .runs = opt.repeat    ? (unsigned)opt.repeat
+		    : opt.profile ? REPEAT
+				  : 1,
+	    .threads = (unsigned)opt.threads,
+	    .timeout_s = (unsigned)opt.timeout,
+	    .max_memory = opt.max_memory,
+	    .unconfined = opt.unconfined,
+	    .printed = opt.verbose ? show_printed : NULL,
 	};
 	int rc = run_model(&l.pkg, given.v, given.n, &o, r, err);
 	inputs_release(&given);

@@ -6,7 +6,8 @@ int save_format(const struct ptrun_options *o, enum tensor_format *format, struc
 	static const struct {
 		const char *end;
 		enum tensor_format format;
-	} ends[] = {{".npy", TENSOR_NPY}, {".npz", TENSOR_NPZ}, {".safetensors", TENSOR_SAFETENSORS}, {".pt", TENSOR_PT}, {".pth", TENSOR_PT}};
+	} ends[] = {
+	    {".npy", TENSOR_NPY}, {".npz", TENSOR_NPZ}, {".safetensors", TENSOR_SAFETENSORS}, {".pt", TENSOR_PT}, {".pth", TENSOR_PT}};
 	if (o->format >= 0)
 		return *format = (enum tensor_format)o->format, 0;
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)

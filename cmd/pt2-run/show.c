@@ -35,13 +35,13 @@ static size_t time_rows(const struct ptrun_options *o, const struct run_times *t
 {
 	const uint64_t later = t->runs > 1 ? t->runs - 1 : 0;
 	const struct time_row all[] = {
-		{o->torch ? "load libtorch" : "load libpt2shim.so", "load_runtime_ns", t->torch},
-		{"load the model", "load_model_ns", t->load},
-		{"create it, with its weights", "create_ns", t->create},
-		{"first call", "first_call_ns", t->first},
-		{"later calls, median", "median_call_ns", t->median},
-		{"later calls, mean", "mean_call_ns", later ? t->rest / later : 0},
-		{"of that on a processor", "mean_call_cpu_ns", later ? t->rest_cpu / later : 0},
+	    {o->torch ? "load libtorch" : "load libpt2shim.so", "load_runtime_ns", t->torch},
+	    {"load the model", "load_model_ns", t->load},
+	    {"create it, with its weights", "create_ns", t->create},
+	    {"first call", "first_call_ns", t->first},
+	    {"later calls, median", "median_call_ns", t->median},
+	    {"later calls, mean", "mean_call_ns", later ? t->rest / later : 0},
+	    {"of that on a processor", "mean_call_cpu_ns", later ? t->rest_cpu / later : 0},
 	};
 	const size_t n = ARRAY_LEN(all) - (later ? 0 : 3);
 	memcpy(row, all, n * sizeof(*row));

@@ -413,12 +413,12 @@ static void add_summary(struct buf *b, const struct diff_set *d)
 		const char *name;
 		uint64_t v[2];
 	} count[] = {
-		{"frames", {sum[0].frames, sum[1].frames}},
-		{"compiles", {sum[0].compiles, sum[1].compiles}},
-		{"recompiles", {sum[0].recompiles, sum[1].recompiles}},
-		{"graph breaks", {sum[0].breaks, sum[1].breaks}},
-		{"failures", {sum[0].failures, sum[1].failures}},
-		{"graphs", {sum[0].graphs, sum[1].graphs}},
+	    {"frames", {sum[0].frames, sum[1].frames}},
+	    {"compiles", {sum[0].compiles, sum[1].compiles}},
+	    {"recompiles", {sum[0].recompiles, sum[1].recompiles}},
+	    {"graph breaks", {sum[0].breaks, sum[1].breaks}},
+	    {"failures", {sum[0].failures, sum[1].failures}},
+	    {"graphs", {sum[0].graphs, sum[1].graphs}},
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(count); i++)
 		buf_addf(b, "%-14s %8llu -> %llu\n", count[i].name, (unsigned long long)count[i].v[0], (unsigned long long)count[i].v[1]);

@@ -349,10 +349,7 @@ static void metrics_table(struct buf *b, const struct json_tape *tape, uint32_t 
 
 static const char *suffix(const struct trace_artifact *a)
 {
-	return a->flags & ART_HIT      ? " \xe2\x9c\x85"
-	       : a->flags & ART_MISS   ? " \xe2\x9d\x8c"
-	       : a->flags & ART_BYPASS ? " \xe2\x9d\x93"
-				       : "";
+	return a->flags & ART_HIT ? " \xe2\x9c\x85" : a->flags & ART_MISS ? " \xe2\x9d\x8c" : a->flags & ART_BYPASS ? " \xe2\x9d\x93" : "";
 }
 
 /* One artifact in a list. up: the page is in a folder below the top. */
@@ -566,7 +563,7 @@ void page_index(struct buf *b, const struct trace *t, const struct tlparse_optio
 	char id[COMPILE_ID_TEXT];
 	struct buf path = {0};
 	head_of(b, SLICE("tlparse report"), 0, !opt->header); /* the user's own HTML may be anything */
-	html_raw(b, opt->header ? opt->header : ""); /* the user's own HTML, by request */
+	html_raw(b, opt->header ? opt->header : "");          /* the user's own HTML, by request */
 	html_raw(b, "<main>\n<h1>What happened in this compilation</h1>\n");
 	damage_banner(b, t);
 	html_raw(b, "<h2>Stack trie</h2>\n<p>Where each compilation was started, by the stack of the program: "
@@ -641,7 +638,8 @@ void page_logs(struct buf *b, const struct report *r, char *const *folder, const
 		html_raw(b, "</td><td>");
 		if (t->rank >= 0)
 			buf_addf(b, "%lld", (long long)t->rank);
-		buf_addf(b, "</td><td>%llu</td><td>%u</td><td>%.3f</td></tr>\n", (unsigned long long)t->records, t->n_brk, t->compile_seconds);
+		buf_addf(b, "</td><td>%llu</td><td>%u</td><td>%.3f</td></tr>\n", (unsigned long long)t->records, t->n_brk,
+			 t->compile_seconds);
 	}
 	html_raw(b, "</tbody></table>\n</main>\n");
 	tail(b);

@@ -511,14 +511,14 @@ static void put_column_start(struct json_out *o, const char *key)
 	json_arr(o);
 }
 
-#define COLUMN(o, t, key, expr)                                                                                        \
-	do {                                                                                                           \
-		put_column_start(o, key);                                                                              \
-		for (uint32_t i_ = 0; i_ < (t)->n_artifact; i_++) {                                                    \
-			const struct trace_artifact *a = &(t)->artifact[i_];                                           \
-			expr;                                                                                          \
-		}                                                                                                      \
-		json_close(o);                                                                                         \
+#define COLUMN(o, t, key, expr) \
+	do { \
+		put_column_start(o, key); \
+		for (uint32_t i_ = 0; i_ < (t)->n_artifact; i_++) { \
+			const struct trace_artifact *a = &(t)->artifact[i_]; \
+			expr; \
+		} \
+		json_close(o); \
 	} while (0)
 
 static void put_artifacts(struct json_out *o, const struct trace *t)
@@ -602,8 +602,8 @@ static void put_log(struct json_out *o, const struct trace *t, const struct rank
 {
 	char start[32];
 	unsigned s = (unsigned)(t->first_usec / 1000000 % 86400), us = (unsigned)(t->first_usec % 1000000);
-	snprintf(start, sizeof(start), "%02u-%02uT%02u:%02u:%02u.%06u", t->first_day / 100u, t->first_day % 100u, s / 3600,
-		 s / 60 % 60, s % 60, us);
+	snprintf(start, sizeof(start), "%02u-%02uT%02u:%02u:%02u.%06u", t->first_day / 100u, t->first_day % 100u, s / 3600, s / 60 % 60,
+		 s % 60, us);
 	json_obj(o);
 	json_key(o, "path");
 	json_out_str(o, slice_str(t->path));

@@ -103,11 +103,11 @@ static void history(struct buf *b, const struct trace *t, uint32_t row)
 }
 
 static const char *const kind_title[] = {
-	[EXPORT_GUARD] = "Guard evaluated",
-	[EXPORT_SPECIALIZED] = "Data-dependent, specialized",
-	[EXPORT_DATA_DEPENDENT] = "Data-dependent, export failed",
-	[EXPORT_MISSING] = "Missing fake kernel",
-	[EXPORT_MISMATCHED] = "Mismatched fake kernel",
+    [EXPORT_GUARD] = "Guard evaluated",
+    [EXPORT_SPECIALIZED] = "Data-dependent, specialized",
+    [EXPORT_DATA_DEPENDENT] = "Data-dependent, export failed",
+    [EXPORT_MISSING] = "Missing fake kernel",
+    [EXPORT_MISMATCHED] = "Mismatched fake kernel",
 };
 
 static void what_happened(struct buf *b, const struct trace *t, const struct trace_export *x)
@@ -182,8 +182,9 @@ void page_export(struct buf *b, const struct trace *t, const struct tlparse_opti
 					       "<code>torch.export.export</code> will do.</p>\n"
 					     : "<p>The log tells of no problem, but of no exported program either.</p>\n");
 	} else {
-		buf_addf(b, "<p><b>%u finding%s.</b> Until they are dealt with, the exported program may be wrong for inputs other than the "
-			    "example's.</p>\n",
+		buf_addf(b,
+			 "<p><b>%u finding%s.</b> Until they are dealt with, the exported program may be wrong for inputs other than the "
+			 "example's.</p>\n",
 			 t->n_export, t->n_export == 1 ? "" : "s");
 		html_raw(b, "<table class=\"sortable\"><thead><tr><th>Kind</th><th>What happened</th><th>User code</th><th>More</th>"
 			    "</tr></thead><tbody>\n");

@@ -133,29 +133,29 @@ static uint64_t misses(const struct report_sums *s)
 }
 
 /* X(name, words, count, places) */
-#define LIMITS(X)                                                                                                      \
-	X("graph-breaks", "graph breaks", s->breaks, at_breaks)                                                        \
-	X("recompiles", "recompiles", s->recompiles, at_recompiles)                                                    \
-	X("restarts", "restarts", s->restarts, at_restarts)                                                            \
-	X("failures", "failures", s->failures, at_failures)                                                            \
-	X("compile-seconds", "seconds compiling", s->seconds, at_slow)                                                 \
-	X("frames", "frames", s->frames, at_compiles)                                                                  \
-	X("compiles", "compiles", s->compiles, at_compiles)                                                            \
-	X("graphs", "graphs", s->graphs, at_compiles)                                                                  \
-	X("artifacts", "artifacts", s->artifacts, NULL)                                                                \
-	X("cache-misses", "cache misses", misses(s), at_misses)                                                        \
-	X("cudagraph-skips", "CUDA graph skips", s->skips, at_skips)                                                   \
-	X("unknown-keys", "records with unknown keys", s->unknown, at_unknown)                                         \
+#define LIMITS(X) \
+	X("graph-breaks", "graph breaks", s->breaks, at_breaks) \
+	X("recompiles", "recompiles", s->recompiles, at_recompiles) \
+	X("restarts", "restarts", s->restarts, at_restarts) \
+	X("failures", "failures", s->failures, at_failures) \
+	X("compile-seconds", "seconds compiling", s->seconds, at_slow) \
+	X("frames", "frames", s->frames, at_compiles) \
+	X("compiles", "compiles", s->compiles, at_compiles) \
+	X("graphs", "graphs", s->graphs, at_compiles) \
+	X("artifacts", "artifacts", s->artifacts, NULL) \
+	X("cache-misses", "cache misses", misses(s), at_misses) \
+	X("cudagraph-skips", "CUDA graph skips", s->skips, at_skips) \
+	X("unknown-keys", "records with unknown keys", s->unknown, at_unknown) \
 	X("damage", "kinds of damage", s->damaged, at_damage)
 
 static const struct limit limit[] = {
 #define X(name, words, count, places) {name, words},
-	LIMITS(X)
+    LIMITS(X)
 #undef X
 };
 static void (*const places_of[])(struct limit_places *p, const struct trace *t) = {
 #define X(name, words, count, places) places,
-	LIMITS(X)
+    LIMITS(X)
 #undef X
 };
 

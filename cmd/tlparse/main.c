@@ -18,38 +18,38 @@ static struct tlparse_options opt;
 static bool color; /* stderr is a terminal */
 
 static const struct opt options[] = {
-	OPT_HEADING("What to write"),
-	OPT_STRING(0, "html", "[=FILE]", &opt.html, "one self-contained HTML file, to FILE or standard output"),
-	OPT_FLAG(0, "json", &opt.json, "the facts as one JSON document"),
-	OPT_STRING('o', "output", "DIR", &opt.out, "a directory of files (default tl_out); with --json or --diff: the output file"),
-	OPT_FLAG(0, "diff", &opt.diff, "compare two runs, BEFORE AFTER; exit with 1 when something differs"),
-	OPT_HEADING("The directory, as the Rust tlparse has it"),
-	OPT_FLAG(0, "overwrite", &opt.overwrite, "replace an earlier report"),
-	OPT_FLAG('p', "plain-text", &opt.plain_text, "generated code as text files, not pages"),
-	OPT_STRING(0, "custom-header-html", "HTML", &opt.header, "HTML to put on top of the index, as it is"),
-	OPT_FLAG(0, "no-browser", &opt.no_browser, "do not open a browser"),
-	OPT_FLAG('e', "export", &opt.export, "the report of an export log: what stood in the way"),
-	OPT_FLAG('i', "inductor-provenance", &opt.provenance, "pages that link graphs and code by line"),
-	OPT_FLAG(0, "all-ranks-html", &opt.all_ranks, "one report over the logs of all ranks, or over their --json documents"),
-	OPT_HEADING("Other"),
-	OPT_FLAG(0, "latest", &opt.latest, "of each directory, only the log written last"),
-	OPT_PAIRS(0, "max", "NAME=N", &opt.max, "exit with 1 when there are more: graph-breaks=0, recompiles=3, compile-seconds=60, ..."),
-	OPT_FLAG(0, "strict", &opt.strict, "exit with 1 when a log could not be read whole"),
-	OPT_FLAG(0, "strict-compile-id", &opt.strict_compile_id, "exit with 1 when a record has no usable compile id"),
-	OPT_FLAG('v', "verbose", &opt.verbose, "print the summary, and name every key that is not known"),
-	OPT_FLAG('q', "quiet", &opt.quiet, "no progress, no summary"),
-	OPT_END,
+    OPT_HEADING("What to write"),
+    OPT_STRING(0, "html", "[=FILE]", &opt.html, "one self-contained HTML file, to FILE or standard output"),
+    OPT_FLAG(0, "json", &opt.json, "the facts as one JSON document"),
+    OPT_STRING('o', "output", "DIR", &opt.out, "a directory of files (default tl_out); with --json or --diff: the output file"),
+    OPT_FLAG(0, "diff", &opt.diff, "compare two runs, BEFORE AFTER; exit with 1 when something differs"),
+    OPT_HEADING("The directory, as the Rust tlparse has it"),
+    OPT_FLAG(0, "overwrite", &opt.overwrite, "replace an earlier report"),
+    OPT_FLAG('p', "plain-text", &opt.plain_text, "generated code as text files, not pages"),
+    OPT_STRING(0, "custom-header-html", "HTML", &opt.header, "HTML to put on top of the index, as it is"),
+    OPT_FLAG(0, "no-browser", &opt.no_browser, "do not open a browser"),
+    OPT_FLAG('e', "export", &opt.export, "the report of an export log: what stood in the way"),
+    OPT_FLAG('i', "inductor-provenance", &opt.provenance, "pages that link graphs and code by line"),
+    OPT_FLAG(0, "all-ranks-html", &opt.all_ranks, "one report over the logs of all ranks, or over their --json documents"),
+    OPT_HEADING("Other"),
+    OPT_FLAG(0, "latest", &opt.latest, "of each directory, only the log written last"),
+    OPT_PAIRS(0, "max", "NAME=N", &opt.max, "exit with 1 when there are more: graph-breaks=0, recompiles=3, compile-seconds=60, ..."),
+    OPT_FLAG(0, "strict", &opt.strict, "exit with 1 when a log could not be read whole"),
+    OPT_FLAG(0, "strict-compile-id", &opt.strict_compile_id, "exit with 1 when a record has no usable compile id"),
+    OPT_FLAG('v', "verbose", &opt.verbose, "print the summary, and name every key that is not known"),
+    OPT_FLAG('q', "quiet", &opt.quiet, "no progress, no summary"),
+    OPT_END,
 };
 
 static const struct opt_spec spec = {
-	.tool = "tlparse",
-	.about = "Turn structured traces (TORCH_TRACE=DIR python app.py) into a report.",
-	.footer = "LOG is a trace, plain or .gz, a directory of traces, or - for standard input.\n"
-		  "Without an option: one HTML file on standard output, or tl_out/ when that is a terminal.",
-	.options = options,
-	.operands = "LOG...",
-	.min = 1,
-	.max = -1,
+    .tool = "tlparse",
+    .about = "Turn structured traces (TORCH_TRACE=DIR python app.py) into a report.",
+    .footer = "LOG is a trace, plain or .gz, a directory of traces, or - for standard input.\n"
+	      "Without an option: one HTML file on standard output, or tl_out/ when that is a terminal.",
+    .options = options,
+    .operands = "LOG...",
+    .min = 1,
+    .max = -1,
 };
 
 void show_progress(void *ctx, uint64_t consumed, uint64_t size)
@@ -88,7 +88,7 @@ static int add_dir(const char *dir, char ***path, size_t *n, size_t *cap, struct
 		if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &st, 0) < 0 || !S_ISREG(st.st_mode))
 			continue;
 		char *p = xasprintf("%s/%s", dir, e->d_name);
-		if (strncmp(e->d_name, "dedicated_log_torch_trace", 25) && !trace_probe(p)) {
+		if (strncmp(e->d_name, "dedicated_log_torch_trace", 25) && !trace_is_log(p)) {
 			if (opt.all_ranks && ranks_is_document(p)) {
 				GROW(document, documents, cap_documents, 1);
 				document[documents++] = p;
@@ -248,10 +248,12 @@ static void open_browser(void)
 		return;
 	char *page = xasprintf("%s/index.html", opt.out);
 	struct child_spec c = {
-		.argv = (const char *[]){"xdg-open", page, NULL},
-		.in.how = CHILD_NULL, .out.how = CHILD_NULL, .err.how = CHILD_NULL,
-		.leave_running = true,
-		.timeout_ms = 5000,
+	    .argv = (const char *[]){"xdg-open", page, NULL},
+	    .in.how = CHILD_NULL,
+	    .out.how = CHILD_NULL,
+	    .err.how = CHILD_NULL,
+	    .leave_running = true,
+	    .timeout_ms = 5000,
 	};
 	struct child_result res;
 	if (child_run(&c, &res, NULL) == 0)
@@ -322,7 +324,8 @@ static int write_ranks(struct report *r)
 	if (ranks_write(r, &opt, &res, &err) < 0)
 		die_err(&err);
 	if (!opt.quiet && (opt.verbose || color)) {
-		note("%u processes%s%s", res.processes, res.agree ? ", all alike" : ", not all alike", res.lost ? "; some logs could not be read" : "");
+		note("%u processes%s%s", res.processes, res.agree ? ", all alike" : ", not all alike",
+		     res.lost ? "; some logs could not be read" : "");
 		note("report: %s", opt.out);
 	}
 	open_browser();
@@ -361,7 +364,9 @@ int main(int argc, char **argv)
 	mapfile_watch();
 	if (opt.all_ranks && (opt.json || opt.html || opt.latest))
 		die(EXIT_USAGE, "--all-ranks-html makes a directory of all logs: it does not go with --%s",
-		    opt.json ? "json" : opt.html ? "html" : "latest");
+		    opt.json   ? "json"
+		    : opt.html ? "html"
+			       : "latest");
 	if (opt.diff && in.n != 2)
 		die(EXIT_USAGE, "--diff wants two logs or directories, before and after");
 	if (opt.diff && opt.all_ranks)

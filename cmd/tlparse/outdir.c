@@ -49,7 +49,7 @@ struct slot {
 	struct item *item;
 	uint32_t n, cap;
 	struct buf path, text, jsonl, events, page;
-	struct buf shared; /* events once more, for outdir_extra */
+	struct buf shared;      /* events once more, for outdir_extra */
 	uint32_t *payload_name; /* per record: offset into path + 1, 0 for none */
 	uint32_t n_name, cap_name;
 	struct json_tape tape;
@@ -161,11 +161,11 @@ static int plan_artifact(struct outdir *d, struct trace_scan *s, struct trace_re
 		return 0;
 	if (d->prov && prov_pages_take(d->prov, t, index, trace_payload(s, r), &e) < 0)
 		return failed(d, &e);
-	enum item_what what = a->kind == KIND_dynamo_guards			? ITEM_GUARDS
-			      : a->kind == KIND_dump_file			? ITEM_DUMP
-			      : a->flags & ART_NO_PAYLOAD			? ITEM_TEXT
-			      : a->flags & ART_HTML				? ITEM_CODE
-										: ITEM_PAYLOAD;
+	enum item_what what = a->kind == KIND_dynamo_guards ? ITEM_GUARDS
+			      : a->kind == KIND_dump_file   ? ITEM_DUMP
+			      : a->flags & ART_NO_PAYLOAD   ? ITEM_TEXT
+			      : a->flags & ART_HTML         ? ITEM_CODE
+							    : ITEM_PAYLOAD;
 	struct item *it = add_item(x, what, record);
 	trace_artifact_path(t, a, false, &x->path);
 	buf_addc(&x->path, 0);
@@ -461,8 +461,7 @@ static void compile_directory(struct buf *b, const struct trace *t)
 				buf_reset(&path);
 				trace_artifact_path(t, a, true, &path);
 				json_out_str(&o, buf_slice(&path));
-			} else if (a->flags & ART_JSON &&
-				   slice_starts(name, "inductor_provenance_tracking_kernel_stack_traces")) {
+			} else if (a->flags & ART_JSON && slice_starts(name, "inductor_provenance_tracking_kernel_stack_traces")) {
 				json_out_str(&o, SLICE(""));
 			} else {
 				json_out_null(&o);
@@ -521,9 +520,9 @@ static int write_assets(struct outdir *d)
 	if (make_dirs(d, "assets/") < 0)
 		return -1;
 	return write_file(d, "assets/tlparse.css", share_file("dir/tlparse.css")) < 0 ||
-			       write_file(d, "assets/tlparse.js", share_file("dir/tlparse.js")) < 0
-		       ? -1
-		       : 0;
+		       write_file(d, "assets/tlparse.js", share_file("dir/tlparse.js")) < 0
+		   ? -1
+		   : 0;
 }
 
 /* A page per compile id, also where there is little to show: the Rust tool has them all. */
@@ -550,13 +549,26 @@ int outdir_log(struct trace *t, const struct tlparse_options *opt, int dir, cons
 	       struct err *err)
 {
 	struct outdir d = {
-		.t = t, .opt = opt, .extra = extra, .folder = folder, .fd = dir, .raw = -1, .jsonl = -1, .events = -1,
-		.year = current_year(), .err = err,
+	    .t = t,
+	    .opt = opt,
+	    .extra = extra,
+	    .folder = folder,
+	    .fd = dir,
+	    .raw = -1,
+	    .jsonl = -1,
+	    .events = -1,
+	    .year = current_year(),
+	    .err = err,
 	};
 	struct trace_hooks h = {
-		.ctx = &d, .raw = copy_raw, .record = plan_record, .emit = emit, .commit = commit, .free_slot = free_slot,
-		.progress = opt->quiet ? NULL : show_progress,
-		.in_part = true,
+	    .ctx = &d,
+	    .raw = copy_raw,
+	    .record = plan_record,
+	    .emit = emit,
+	    .commit = commit,
+	    .free_slot = free_slot,
+	    .progress = opt->quiet ? NULL : show_progress,
+	    .in_part = true,
 	};
 	struct buf b = {0};
 	int r = -1;
@@ -624,9 +636,17 @@ out:
 /* Files that stand at the top of a report, this tool's or the Rust tlparse's. Folders are not looked into. */
 static bool of_report(struct slice name)
 {
-	static const char *const files[] = {"index.html", "failures_and_restarts.html", "raw.log", "raw.jsonl", "chromium_events.json",
-					    "compile_directory.json", "collectives_parity.json", "collective_schedules.json",
-					    "runtime_estimations.json", "chromium_trace_with_runtime.json", "combined_trace.json.gz"};
+	static const char *const files[] = {"index.html",
+					    "failures_and_restarts.html",
+					    "raw.log",
+					    "raw.jsonl",
+					    "chromium_events.json",
+					    "compile_directory.json",
+					    "collectives_parity.json",
+					    "collective_schedules.json",
+					    "runtime_estimations.json",
+					    "chromium_trace_with_runtime.json",
+					    "combined_trace.json.gz"};
 	for (unsigned i = 0; i < ARRAY_LEN(files); i++)
 		if (slice_is(name, files[i]))
 			return true;
@@ -720,7 +740,9 @@ int outdir_write(struct report *r, const struct tlparse_options *opt, struct err
 		struct outdir top = {.folder = opt->out, .fd = output_fd(o), .err = err};
 		pthread_mutex_init(&top.err_lock, NULL);
 		for (unsigned i = 0; i < r->n && !status; i++) {
-			int fd = mkdirat(output_fd(o), folder[i], 0777) < 0 ? -1 : openat(output_fd(o), folder[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+			int fd = mkdirat(output_fd(o), folder[i], 0777) < 0
+				     ? -1
+				     : openat(output_fd(o), folder[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 			if (fd < 0) {
 				status = err_errno(err, EXIT_ENVIRON, "cannot make directory '%s'", output_inner(opt->out, folder[i]));
 				break;

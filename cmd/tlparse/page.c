@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 enum {
-	BLOCK = 256 << 10,       /* payloads are packed until a block has this many bytes */
-	LINES_BLOCK = 1 << 20,   /* streams of lines */
-	LEVEL = 1,               /* deflate: a third of the time of level 2, and the page is 5 % larger */
+	BLOCK = 256 << 10,     /* payloads are packed until a block has this many bytes */
+	LINES_BLOCK = 1 << 20, /* streams of lines */
+	LEVEL = 1,             /* deflate: a third of the time of level 2, and the page is 5 % larger */
 };
 
 struct where {
@@ -30,10 +30,10 @@ struct page {
 	struct trace *t;
 	unsigned log;
 	int spool;
-	uint32_t next_block;      /* of stream p */
-	uint32_t lines_block[3];  /* of streams m, e, r */
-	struct intern seen;       /* MD5 of payloads stored */
-	struct where *where;      /* and where: by the same index */
+	uint32_t next_block;     /* of stream p */
+	uint32_t lines_block[3]; /* of streams m, e, r */
+	struct intern seen;      /* MD5 of payloads stored */
+	struct where *where;     /* and where: by the same index */
 	uint32_t n_where, cap_where;
 	struct rank_facts *facts; /* of the log being read, where several are compared */
 	struct ranks all;
@@ -222,14 +222,16 @@ static void add_metrics(struct page *p, struct trace_scan *s, struct trace_recor
 }
 
 static const uint64_t metrics_kinds = 1ull << KIND_compilation_metrics | 1ull << KIND_bwd_compilation_metrics |
-				      1ull << KIND_aot_autograd_backward_compilation_metrics |
-				      1ull << KIND_compilation_metrics_runtime | 1ull << KIND_bwd_compilation_metrics_runtime;
+				      1ull << KIND_aot_autograd_backward_compilation_metrics | 1ull << KIND_compilation_metrics_runtime |
+				      1ull << KIND_bwd_compilation_metrics_runtime;
 
 static void add_other(struct page *p, struct trace_scan *s, struct trace_record *r, struct slot *x)
 {
 	struct buf *b = &x->lines[STREAM_R];
 	size_t n;
-	const char *key = r->flags & REC_NO_PREFIX ? (n = 12, "not a record") : r->flags & REC_NO_JSON ? (n = 8, "bad JSON") : main_key(s, r, &n);
+	const char *key = r->flags & REC_NO_PREFIX ? (n = 12, "not a record")
+			  : r->flags & REC_NO_JSON ? (n = 8, "bad JSON")
+						   : main_key(s, r, &n);
 	add_compile(b, p->log, r->flags & REC_NO_PREFIX ? UINT32_MAX : r->compile);
 	buf_addc(b, ',');
 	buf_add_u64(b, s->first_line + r->line);
@@ -314,8 +316,17 @@ static int commit(void *ctx, struct trace_scan *s)
 
 static const char *const css[] = {"report/report.css", NULL};
 /* One script, in this order. */
-static const char *const js[] = {"report/store.js",  "report/highlight.js",  "report/widgets.js", "report/timeline.js", "report/views.js",
-				 "report/browse.js", "report/provenance.js", "report/export.js",  "ranks/ranks.js",     "report/page.js", NULL};
+static const char *const js[] = {"report/store.js",
+				 "report/highlight.js",
+				 "report/widgets.js",
+				 "report/timeline.js",
+				 "report/views.js",
+				 "report/browse.js",
+				 "report/provenance.js",
+				 "report/export.js",
+				 "ranks/ranks.js",
+				 "report/page.js",
+				 NULL};
 static const struct html_page frame = {"report/report.html", css, js, "ranks/ranks.css"};
 
 /* report.html with its marks replaced; blocks come from the spool. */
@@ -357,9 +368,13 @@ int page_write(struct report *r, const struct tlparse_options *opt, int fd, cons
 	if (p.spool < 0)
 		return -1;
 	struct trace_hooks h = {
-		.ctx = &p, .record = plan_record, .emit = emit, .commit = commit, .free_slot = free_slot,
-		.progress = opt->quiet ? NULL : show_progress,
-		.in_part = true,
+	    .ctx = &p,
+	    .record = plan_record,
+	    .emit = emit,
+	    .commit = commit,
+	    .free_slot = free_slot,
+	    .progress = opt->quiet ? NULL : show_progress,
+	    .in_part = true,
 	};
 	int status = 0;
 	unsigned good = 0;

@@ -23,7 +23,7 @@ struct prov_pages {
 	uint64_t end;
 	struct prov_text_at *text; /* in the order of artifacts */
 	uint32_t n, cap;
-	struct intern used;        /* of the page being made: artifact -> index of its text */
+	struct intern used; /* of the page being made: artifact -> index of its text */
 	struct buf tmp;
 };
 

@@ -315,8 +315,8 @@ static int put_events(struct job *j, bool *any)
 				in[0] = '[';
 			*any = true;
 			if (first && !plain(f)) {
-				buf_addf(&out, "%s{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%s,\"args\":{\"name\":\"%s\"}}", in[0] == '[' ? "[" : ",\n", pid,
-					 f->name);
+				buf_addf(&out, "%s{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%s,\"args\":{\"name\":\"%s\"}}",
+					 in[0] == '[' ? "[" : ",\n", pid, f->name);
 				in[0] = ',';
 			}
 			first = false;
@@ -564,10 +564,10 @@ static int put_estimates(struct job *j, bool *any)
 		buf_add(&trace, tail.p + 1, tail.len - 1);
 	}
 	int r = !*any ? 0
-		      : put_file(j, "runtime_estimations.json", buf_slice(&list)) < 0 ||
-				put_file(j, "chromium_trace_with_runtime.json", buf_slice(&trace)) < 0
-			? -1
-			: 0;
+		: put_file(j, "runtime_estimations.json", buf_slice(&list)) < 0 ||
+			put_file(j, "chromium_trace_with_runtime.json", buf_slice(&trace)) < 0
+		    ? -1
+		    : 0;
 	buf_release(&list);
 	buf_release(&trace);
 	buf_release(&tail);
@@ -797,9 +797,9 @@ static int write_all_files(struct job *j)
 	struct ranks_page p = {.all = &j->all, .opt = j->opt};
 	bool *folder = xcalloc(j->all.n_process + 1u, sizeof(*folder));
 	int r = name_folders(j, folder) < 0 || put_events(j, &p.events) < 0 || put_estimates(j, &p.estimates) < 0 ||
-				put_schedules(j, &p.schedules) < 0 || put_timeline(j) < 0
-			? -1
-			: 0;
+			put_schedules(j, &p.schedules) < 0 || put_timeline(j) < 0
+		    ? -1
+		    : 0;
 	p.folder = folder;
 	if (!r) {
 		struct buf b = {0};

@@ -13,10 +13,10 @@
 #define NIL UINT32_MAX
 
 enum {
-	SPLITS_SHOWN = 12,   /* per check, the others are listed */
-	DIFF_ROWS = 1200,    /* per pair of graphs */
-	PAGE_ROWS = 30000,   /* in all diffs together */
-	CONTEXT = 3,         /* equal lines around those that differ */
+	SPLITS_SHOWN = 12, /* per check, the others are listed */
+	DIFF_ROWS = 1200,  /* per pair of graphs */
+	PAGE_ROWS = 30000, /* in all diffs together */
+	CONTEXT = 3,       /* equal lines around those that differ */
 	TIMELINE_SPANS = 20000,
 	SLOW_ROWS = 60,
 	RANGES = 40,
@@ -185,7 +185,9 @@ static void put_notes(struct page *g)
 			members(g, m, (uint32_t)n);
 			raw(g, ".</b> ");
 			str(g, trace_damage_text[k]);
-			buf_addf(g->b, n == 1 ? " (%" PRIu64 ", line %" PRIu64 ")</li>\n" : " (in the first of them %" PRIu64 ", line %" PRIu64 ")</li>\n",
+			buf_addf(g->b,
+				 n == 1 ? " (%" PRIu64 ", line %" PRIu64 ")</li>\n"
+					: " (in the first of them %" PRIu64 ", line %" PRIu64 ")</li>\n",
 				 d->count, d->line);
 		}
 		free(m);
@@ -197,8 +199,11 @@ static void put_notes(struct page *g)
 			while (i + n < all->n_process && all->process[i + n].rank == f->rank)
 				n++;
 			note(g, "warn");
-			buf_addf(g->b, "<b>Rank %lld has %u logs</b> (a restart, or a process it forked). They are kept apart, in the order in which "
-				 "they start: ", (long long)f->rank, n);
+			buf_addf(
+			    g->b,
+			    "<b>Rank %lld has %u logs</b> (a restart, or a process it forked). They are kept apart, in the order in which "
+			    "they start: ",
+			    (long long)f->rank, n);
 			for (uint32_t k = 0; k < n; k++) {
 				raw(g, k ? ", " : "");
 				str(g, all->process[i + k].name);
@@ -209,13 +214,15 @@ static void put_notes(struct page *g)
 		if (f->record_rank >= 0 && f->rank >= 0 && f->record_rank != f->rank) {
 			note(g, "warn");
 			base_name(g, f->path);
-			buf_addf(g->b, ": the file's name says rank %lld, its records say %lld; it counts as rank %lld.</li>\n", (long long)f->rank,
-				 (long long)f->record_rank, (long long)f->rank);
+			buf_addf(g->b, ": the file's name says rank %lld, its records say %lld; it counts as rank %lld.</li>\n",
+				 (long long)f->rank, (long long)f->record_rank, (long long)f->rank);
 		}
 		if (f->cut_events || f->cut_ops) {
 			note(g, "warn");
 			str(g, f->name);
-			buf_addf(g->b, ": %" PRIu64 " events and %" PRIu64 " lists of operators are not compared (too many, or not readable).</li>\n",
+			buf_addf(g->b,
+				 ": %" PRIu64 " events and %" PRIu64
+				 " lists of operators are not compared (too many, or not readable).</li>\n",
 				 f->cut_events, f->cut_ops);
 		}
 	}
@@ -237,14 +244,14 @@ static void put_notes(struct page *g)
 static const struct check {
 	const char *id, *title, *what, *unit;
 } checks[RANK_CHECK_COUNT] = {
-	[RANK_CHECK_IDS] = {"ids", "Compile ids", "the same set of compile ids", "compile id"},
-	[RANK_CHECK_CAPTURE] = {"capture", "Captured graphs", "what Dynamo started, captured, broke and recompiled, in order", "event"},
-	[RANK_CHECK_CACHE] = {"cache", "Cache events", "hits, misses and bypasses, in order", "cache event"},
-	[RANK_CHECK_COLLECT] = {"collectives", "Collectives", "the order of collective operators in the schedules", "operator"},
-	[RANK_CHECK_TENSORS] = {"tensors", "Tensor metadata", "type, shape and stride of what operators return", "graph"},
-	[RANK_CHECK_ORDER] = {"order", "Execution order", "the order in which compiled graphs ran", "graph"},
-	[RANK_CHECK_MADE] = {"made", "Compiled graphs", "graphs of AOTAutograd and Inductor, where the above agrees", "graph"},
-	[RANK_CHECK_VERSION] = {"version", "torch version", "the same version of torch", "version"},
+    [RANK_CHECK_IDS] = {"ids", "Compile ids", "the same set of compile ids", "compile id"},
+    [RANK_CHECK_CAPTURE] = {"capture", "Captured graphs", "what Dynamo started, captured, broke and recompiled, in order", "event"},
+    [RANK_CHECK_CACHE] = {"cache", "Cache events", "hits, misses and bypasses, in order", "cache event"},
+    [RANK_CHECK_COLLECT] = {"collectives", "Collectives", "the order of collective operators in the schedules", "operator"},
+    [RANK_CHECK_TENSORS] = {"tensors", "Tensor metadata", "type, shape and stride of what operators return", "graph"},
+    [RANK_CHECK_ORDER] = {"order", "Execution order", "the order in which compiled graphs ran", "graph"},
+    [RANK_CHECK_MADE] = {"made", "Compiled graphs", "graphs of AOTAutograd and Inductor, where the above agrees", "graph"},
+    [RANK_CHECK_VERSION] = {"version", "torch version", "the same version of torch", "version"},
 };
 static const enum rank_check order[] = {RANK_CHECK_CAPTURE, RANK_CHECK_IDS,   RANK_CHECK_COLLECT, RANK_CHECK_ORDER,
 					RANK_CHECK_TENSORS, RANK_CHECK_CACHE, RANK_CHECK_MADE,    RANK_CHECK_VERSION};
@@ -310,8 +317,8 @@ static void put_diff(struct page *g, struct slice left, struct slice right, bool
 {
 	struct linediff d = {0};
 	linediff_run(&d, left, right, line_key, NULL);
-	buf_addf(g->b, "<p class=\"count\">%u line%s differ%s</p><div class=\"scroll\"><table class=\"diff\">\n", d.changed + d.added + d.removed,
-		 many(d.changed + d.added + d.removed), d.changed + d.added + d.removed == 1 ? "s" : "");
+	buf_addf(g->b, "<p class=\"count\">%u line%s differ%s</p><div class=\"scroll\"><table class=\"diff\">\n",
+		 d.changed + d.added + d.removed, many(d.changed + d.added + d.removed), d.changed + d.added + d.removed == 1 ? "s" : "");
 	uint32_t shown = 0;
 	for (uint32_t i = 0; i < d.n;) {
 		if (shown >= DIFF_ROWS || g->rows >= PAGE_ROWS) {
@@ -325,7 +332,8 @@ static void put_diff(struct page *g, struct slice left, struct slice right, bool
 		if (same > before + after + 2 && (d.changed || d.added || d.removed)) {
 			for (uint32_t k = 0; k < same; k++) {
 				if (k == before) {
-					buf_addf(g->b, "<tr class=\"fold\"><td colspan=\"4\">⋯ %u equal lines</td></tr>\n", same - before - after);
+					buf_addf(g->b, "<tr class=\"fold\"><td colspan=\"4\">⋯ %u equal lines</td></tr>\n",
+						 same - before - after);
 					k = same - after;
 					if (!after)
 						break;
@@ -350,7 +358,8 @@ static void put_diff(struct page *g, struct slice left, struct slice right, bool
 	}
 	raw(g, "</table></div>\n");
 	if (cut)
-		raw(g, "<p class=\"dim\">Only the beginning of such large graphs is kept for comparison; the whole is in the rank's own report.</p>\n");
+		raw(g, "<p class=\"dim\">Only the beginning of such large graphs is kept for comparison; the whole is in the rank's own "
+		       "report.</p>\n");
 	linediff_release(&d);
 }
 
@@ -744,11 +753,12 @@ static void put_time(struct page *g)
 	settle(&total);
 	if (n)
 		qsort(row, n, sizeof(*row), by_spread);
-	raw(g, "<section id=\"time\"><h2>Compile time</h2>\n<p class=\"dim\">A straggler takes half as long again as the median of the ranks, "
-	       "and at least half a second more. All others wait for it at the next collective.</p>\n"
-	       "<table class=\"list sort\"><tr><th>compile id</th><th>function</th>"
-	       "<th class=\"r\">ranks</th><th class=\"r\">fastest</th><th class=\"r\">median</th>"
-	       "<th class=\"r\">slowest</th><th>stragglers</th></tr>\n");
+	raw(g,
+	    "<section id=\"time\"><h2>Compile time</h2>\n<p class=\"dim\">A straggler takes half as long again as the median of the ranks, "
+	    "and at least half a second more. All others wait for it at the next collective.</p>\n"
+	    "<table class=\"list sort\"><tr><th>compile id</th><th>function</th>"
+	    "<th class=\"r\">ranks</th><th class=\"r\">fastest</th><th class=\"r\">median</th>"
+	    "<th class=\"r\">slowest</th><th>stragglers</th></tr>\n");
 	put_slow(g, &total, true);
 	for (size_t i = 0; i < n; i++) {
 		if (i < SLOW_ROWS)
@@ -778,7 +788,8 @@ static int by_length(const void *a, const void *b)
 	int64_t p = x->end - x->start, q = y->end - y->start;
 	if (p != q)
 		return p < q ? 1 : -1;
-	return x->process != y->process ? (x->process > y->process) - (x->process < y->process) : (x->start > y->start) - (x->start < y->start);
+	return x->process != y->process ? (x->process > y->process) - (x->process < y->process)
+					: (x->start > y->start) - (x->start < y->start);
 }
 static int by_place(const void *a, const void *b)
 {
@@ -810,15 +821,18 @@ static void put_timeline(struct page *g)
 	if (n)
 		qsort(d, n, sizeof(*d), by_place);
 	raw(g, "<section id=\"timeline\"><h2>Timeline</h2>\n<p class=\"dim\">One row a process, aligned by the clock of the logs; "
-	       "the same colour is the same function. ▼ graph break, ◆ recompile, ✕ failure. Wheel to zoom, drag to move, double click for all.");
+	       "the same colour is the same function. ▼ graph break, ◆ recompile, ✕ failure. Wheel to zoom, drag to move, double click for "
+	       "all.");
 	if (g->p->folder)
-		raw(g, " <a href=\"combined_trace.json.gz\">combined_trace.json.gz</a> opens in <a href=\"https://ui.perfetto.dev\">ui.perfetto.dev</a>");
+		raw(g, " <a href=\"combined_trace.json.gz\">combined_trace.json.gz</a> opens in <a "
+		       "href=\"https://ui.perfetto.dev\">ui.perfetto.dev</a>");
 	if (g->p->folder && g->p->events)
 		raw(g, ", with every phase: <a href=\"chromium_events.json\">chromium_events.json</a>");
 	raw(g, g->p->folder ? ".</p>\n" : "</p>\n");
 	if (lost)
 		buf_addf(g->b, "<p class=\"dim\">Drawn are the %u longest of %zu compilations.</p>\n", TIMELINE_SPANS, n + lost);
-	raw(g, "<div id=\"draw\"><noscript>The drawing needs JavaScript.</noscript></div>\n<script type=\"application/json\" id=\"spans\">");
+	raw(g,
+	    "<div id=\"draw\"><noscript>The drawing needs JavaScript.</noscript></div>\n<script type=\"application/json\" id=\"spans\">");
 	struct json_out o = {.b = g->b, .html = true};
 	json_obj(&o);
 	json_key(&o, "end");
@@ -941,14 +955,18 @@ static void put_estimates(struct page *g)
 			       "<a href=\"chromium_trace_with_runtime.json\">chromium_trace_with_runtime.json</a>.");
 		raw(g, "</p>\n");
 		if (most <= 0) {
-			buf_addf(g->b, "<p>All estimates of %zu graph%s are zero: Inductor has none for these operators on this device.</p>\n", n, many(n));
+			buf_addf(g->b,
+				 "<p>All estimates of %zu graph%s are zero: Inductor has none for these operators on this device.</p>\n", n,
+				 many(n));
 		} else {
-			raw(g, "<table class=\"list\"><tr><th>graph</th><th class=\"r\">ranks</th><th class=\"r\">least</th><th class=\"r\">most</th>"
+			raw(g, "<table class=\"list\"><tr><th>graph</th><th class=\"r\">ranks</th><th class=\"r\">least</th><th "
+			       "class=\"r\">most</th>"
 			       "<th class=\"r\">difference</th></tr>\n");
 			for (size_t i = 0; i < n && i < SLOW_ROWS; i++) {
 				raw(g, "<tr><td><code>");
 				text(g, name(g, row[i].dir));
-				buf_addf(g->b, "</code></td><td class=\"r\">%u</td><td class=\"r\">%.3f ms <small>", row[i].n, row[i].min / 1e6);
+				buf_addf(g->b, "</code></td><td class=\"r\">%u</td><td class=\"r\">%.3f ms <small>", row[i].n,
+					 row[i].min / 1e6);
 				who(g, row[i].fast);
 				buf_addf(g->b, "</small></td><td class=\"r\">%.3f ms <small>", row[i].max / 1e6);
 				who(g, row[i].slow);
@@ -1010,7 +1028,8 @@ static void put_schedules(struct page *g)
 				who(g, p);
 				raw(g, "</td><td>");
 				id_text(g, &all->process[p], x->compile);
-				buf_addf(g->b, "</td><td class=\"r\">%" PRIu64 "</td><td class=\"r\">%" PRIu64 "</td></tr>\n", x->offset, x->missing_waits);
+				buf_addf(g->b, "</td><td class=\"r\">%" PRIu64 "</td><td class=\"r\">%" PRIu64 "</td></tr>\n", x->offset,
+					 x->missing_waits);
 			}
 		raw(g, "</table>\n");
 	}
@@ -1052,7 +1071,8 @@ static void put_places(struct page *g)
 			if (!differ)
 				continue;
 			if (!shown++)
-				raw(g, "<h3>Places of the order at which ranks do different things</h3>\n<table class=\"list\"><tr><th class=\"r\">place</th>"
+				raw(g, "<h3>Places of the order at which ranks do different things</h3>\n<table class=\"list\"><tr><th "
+				       "class=\"r\">place</th>"
 				       "<th>what differs</th><th>groups</th></tr>\n");
 			buf_addf(g->b, "<tr><td class=\"r\">%u</td><td>%s</td><td>", i + 1, what ? "cache" : "collectives of the graph");
 			bool any = false;
@@ -1152,15 +1172,16 @@ static void put_processes(struct page *g)
 		}
 		if (damaged)
 			raw(g, " <span class=\"tag warn\">damaged</span>");
-		buf_addf(g->b, "</td><td class=\"r\">%" PRIu64 "</td><td class=\"r\" data-v=\"%lld\">+", f->pid, (long long)(f->start - all->start));
+		buf_addf(g->b, "</td><td class=\"r\">%" PRIu64 "</td><td class=\"r\" data-v=\"%lld\">+", f->pid,
+			 (long long)(f->start - all->start));
 		seconds(g, f->start - all->start);
 		buf_addf(g->b, "</td><td class=\"r\" data-v=\"%lld\">", (long long)f->end);
 		seconds(g, f->end);
 		buf_addf(g->b, "</td><td class=\"r\">%u</td><td class=\"bar\" data-v=\"%lld\"><svg width=\"%lld\" height=\"9\"></svg>", ids,
 			 (long long)f->us, (long long)(f->us * 100 / most));
 		seconds(g, f->us);
-		buf_addf(g->b, "</td><td class=\"r\">%u</td><td class=\"r\">%u</td><td class=\"r\">%u</td><td class=\"marks\">", count[RANK_BREAK],
-			 count[RANK_RECOMPILE], count[RANK_FAILURE]);
+		buf_addf(g->b, "</td><td class=\"r\">%u</td><td class=\"r\">%u</td><td class=\"r\">%u</td><td class=\"marks\">",
+			 count[RANK_BREAK], count[RANK_RECOMPILE], count[RANK_FAILURE]);
 		cache_marks(g, f);
 		raw(g, "</td><td>");
 		text(g, name(g, f->torch_version));
@@ -1181,7 +1202,7 @@ static void put_verdict(struct page *g)
 		bad += !all->check[order[i]].agree;
 	raw(g, bad ? "<p class=\"verdict bad\">" : "<p class=\"verdict ok\">");
 	if (!bad) {
-		raw(g, all->n_process == 1 ? "One log only: there is nothing to compare."
+		raw(g, all->n_process == 1           ? "One log only: there is nothing to compare."
 		       : all->n_lost || all->absents ? "All logs that could be read agree."
 						     : "All ranks agree.");
 	} else {
@@ -1260,7 +1281,8 @@ void ranks_page(struct buf *b, const struct ranks_page *p)
 	raw(&g, "</style>\n</head>\n<body>\n");
 	if (p->opt && p->opt->header)
 		raw(&g, p->opt->header); /* as it is: that is what the option is for */
-	buf_addf(b, "<header><h1>%" PRIu64 " rank%s</h1><p class=\"dim\">%u log%s", ranks, many(ranks), all->n_process, many(all->n_process));
+	buf_addf(b, "<header><h1>%" PRIu64 " rank%s</h1><p class=\"dim\">%u log%s", ranks, many(ranks), all->n_process,
+		 many(all->n_process));
 	const struct rank_verdict *v = &all->check[RANK_CHECK_VERSION];
 	if (v->recorded && v->agree) {
 		raw(&g, " · torch ");

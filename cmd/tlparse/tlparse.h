@@ -19,13 +19,13 @@
 #include "trace/trace.h"
 
 struct tlparse_options {
-	const char *out;          /* -o */
-	const char *html;         /* --html=FILE; "-" is standard output */
-	const char *header;       /* --custom-header-html */
-	bool all_ranks; /* --all-ranks-html */
-	struct opt_pairs max;     /* --max */
+	const char *out;      /* -o */
+	const char *html;     /* --html=FILE; "-" is standard output */
+	const char *header;   /* --custom-header-html */
+	bool all_ranks;       /* --all-ranks-html */
+	struct opt_pairs max; /* --max */
 	bool diff;
-	bool export, provenance;  /* -e, -i */
+	bool export, provenance; /* -e, -i */
 	bool json, overwrite, strict, strict_compile_id, no_browser, plain_text, verbose, quiet, latest;
 };
 
@@ -36,7 +36,9 @@ struct report {
 	unsigned n;
 	unsigned lost; /* operands and logs in which nothing could be read */
 	bool unread;   /* the system failed to read one of them, or one to its end */
-	struct { uint32_t p, m, e, r; } blocks; /* of the single file */
+	struct {
+		uint32_t p, m, e, r;
+	} blocks; /* of the single file */
 };
 /* The numbers of the summary: a log's are added to what is there. */
 struct report_sums {
@@ -93,7 +95,7 @@ bool ranks_is_document(const char *path);
 struct ranks_page {
 	const struct ranks *all;
 	const struct tlparse_options *opt;
-	const bool *folder;       /* per process: has it a directory of its own? NULL: in the single file, where the tag is the log */
+	const bool *folder; /* per process: has it a directory of its own? NULL: in the single file, where the tag is the log */
 	bool events, estimates, schedules; /* the files beside the page */
 };
 void ranks_page(struct buf *b, const struct ranks_page *p);

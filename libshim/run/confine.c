@@ -89,7 +89,7 @@ static void rules(struct confine_filter *f, const struct job *j)
 	confine_allow_if(f, SCMP_SYS(clone), CONFINE_BITS(0, thread, thread));
 	if (!f->rc)
 		f->rc = seccomp_rule_add(f->ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-	confine_allow_if(f, SCMP_SYS(tgkill), CONFINE_EQUAL(0, getpid())); /* abort() */
+	confine_allow_if(f, SCMP_SYS(tgkill), CONFINE_EQUAL(0, getpid()));     /* abort() */
 	confine_allow_if(f, SCMP_SYS(sched_setaffinity), CONFINE_EQUAL(0, 0)); /* of the thread that asks */
 	confine_allow_if(f, SCMP_SYS(sched_setaffinity), CONFINE_EQUAL(0, getpid()));
 	/* That of memory follows the filter, which needs some itself; once set it can only be lowered. */

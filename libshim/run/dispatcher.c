@@ -58,10 +58,7 @@ static void cxx(struct cxx_string *s, const char *text)
 	}
 }
 
-static bool same(const struct cxx_string *s, const char *text)
-{
-	return s->n == strlen(text) && !memcmp(s->p, text, s->n);
-}
+static bool same(const struct cxx_string *s, const char *text) { return s->n == strlen(text) && !memcmp(s->p, text, s->n); }
 
 const char *dispatcher_schema(void *so, struct arena *a, const char *op, const char *overload, bool *untold)
 {

@@ -35,8 +35,8 @@ struct model {
 
 struct torch {
 	void *so;
-	int32_t (*empty_strided)(int64_t n, const int64_t *size, const int64_t *stride, int32_t dtype, int32_t device,
-				 int32_t index, tensor *ret);
+	int32_t (*empty_strided)(int64_t n, const int64_t *size, const int64_t *stride, int32_t dtype, int32_t device, int32_t index,
+				 tensor *ret);
 	int32_t (*data_ptr)(tensor t, void **ret);
 	int32_t (*sizes)(tensor t, int64_t **ret);
 	int32_t (*strides)(tensor t, int64_t **ret);
@@ -47,7 +47,7 @@ struct torch {
 	int32_t (*device)(tensor t, int32_t *ret);
 	int32_t (*copy)(tensor to, tensor from, int32_t non_blocking);
 	int32_t (*settle)(tensor to, tensor from, int32_t non_blocking); /* the same function; NULL: it has none */
-	const char *(*last_error)(void); /* libpt2shim.so's own */
+	const char *(*last_error)(void);                                 /* libpt2shim.so's own */
 	bool (*starved)(void);
 };
 
@@ -118,8 +118,8 @@ static void load_beside(const struct job *j, struct slice soname)
 	const char *slash = strrchr(j->torch, '/');
 	int folder = slash ? (int)(slash - j->torch) : 1;
 	char path[4096];
-	if (modelso_of_torch(soname) && snprintf(path, sizeof(path), "%.*s/%.*s", folder, slash ? j->torch : ".", (int)soname.n, soname.p) <
-					    (int)sizeof(path))
+	if (modelso_of_torch(soname) &&
+	    snprintf(path, sizeof(path), "%.*s/%.*s", folder, slash ? j->torch : ".", (int)soname.n, soname.p) < (int)sizeof(path))
 		dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
 }
 
@@ -139,9 +139,8 @@ static int name_missing(const struct modelso *m, const struct job *j, const stru
 		buf_addf(&b, "%s%.*s", i ? ", " : "", (int)(missing[i].n < 200 ? missing[i].n : 200), missing[i].p);
 	bool own = t->last_error != NULL;
 	if (n)
-		err_set(err, EXIT_INPUT, "'%s' needs what %s does not have: %s%s", m->name,
-			own ? "libpt2shim.so" : "this libtorch", buf_str(&b),
-			own ? "; run it with an installed libtorch (--torch)" : "");
+		err_set(err, EXIT_INPUT, "'%s' needs what %s does not have: %s%s", m->name, own ? "libpt2shim.so" : "this libtorch",
+			buf_str(&b), own ? "; run it with an installed libtorch (--torch)" : "");
 	buf_release(&b);
 	free(missing);
 	return n ? -1 : 0;
@@ -158,8 +157,7 @@ static int load_sleef(const struct modelso *m, const struct torch *t, struct err
 		if (dlsym(t->so, name))
 			return 0;
 		if (!dlopen("libsleef.so.3", RTLD_LAZY | RTLD_GLOBAL))
-			return err_set(err, EXIT_ENVIRON,
-				       "'%s' calls %s: libsleef.so.3 is needed (install libsleef3, or use --torch)",
+			return err_set(err, EXIT_ENVIRON, "'%s' calls %s: libsleef.so.3 is needed (install libsleef3, or use --torch)",
 				       m->name, name);
 		return 0;
 	}
@@ -171,15 +169,15 @@ static int load_sleef(const struct modelso *m, const struct torch *t, struct err
 static int refuse(const struct modelso *m, const struct job *j, struct err *err)
 {
 	if (m->runtime != RUNTIME_TORCH && m->runtime != RUNTIME_SHIM)
-		return err_set(err, EXIT_INPUT, "'%s' is not made for libtorch: %s%s%.*s", m->name,
-			       modelso_runtime_name(m->runtime), m->shim_prefix.n ? ", prefix " : "",
-			       (int)m->shim_prefix.n, m->shim_prefix.p);
+		return err_set(err, EXIT_INPUT, "'%s' is not made for libtorch: %s%s%.*s", m->name, modelso_runtime_name(m->runtime),
+			       m->shim_prefix.n ? ", prefix " : "", (int)m->shim_prefix.n, m->shim_prefix.p);
 	if (m->api < API_CONTAINER)
-		return err_set(err, EXIT_INPUT, "'%s' has no container to be run with: %s", m->name,
-			       modelso_api_name(m->api));
+		return err_set(err, EXIT_INPUT, "'%s' has no container to be run with: %s", m->name, modelso_api_name(m->api));
 	if (m->device_code != (j->gpu ? DEVICE_CODE_CUDA : DEVICE_CODE_CPU))
 		return err_set(err, EXIT_INPUT, "'%s' is made for %s", m->name,
-			       m->device_code == DEVICE_CODE_CPU ? "the cpu" : m->device_code == DEVICE_CODE_CUDA ? "cuda" : "a GPU that is not CUDA's");
+			       m->device_code == DEVICE_CODE_CPU    ? "the cpu"
+			       : m->device_code == DEVICE_CODE_CUDA ? "cuda"
+								    : "a GPU that is not CUDA's");
 	if (modelso_imports(m, PROXY_CALL) && !j->extern_nodes)
 		return err_set(err, EXIT_INPUT,
 			       "'%s' calls operators through the proxy executor; the package's list of them (*.wrapper.json) is not there",
@@ -207,8 +205,8 @@ static int check_model(const struct job *j, const struct torch *t, struct model 
 		return -1;
 	int r = modelso_open(&m, f.bytes, j->name, err);
 	if (!r) {
-		r = refuse(&m, j, err) < 0 || load_needed(&m, err) < 0 || load_sleef(&m, t, err) < 0 ||
-			    name_missing(&m, j, t, err) < 0 || open_proxy(&m, j, t, &model->proxy, err) < 0
+		r = refuse(&m, j, err) < 0 || load_needed(&m, err) < 0 || load_sleef(&m, t, err) < 0 || name_missing(&m, j, t, err) < 0 ||
+			    open_proxy(&m, j, t, &model->proxy, err) < 0
 			? -1
 			: 0;
 		model->no_weights = m.constants.form == CONSTANTS_NONE;
@@ -229,12 +227,11 @@ static int load_torch(struct torch *t, const char *path, struct err *err)
 	t->so = dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
 	if (!t->so)
 		return err_set(err, EXIT_ENVIRON, "cannot load '%s': %s", path, dlerror());
-	if (!FIND(t->so, "aoti_torch_empty_strided", t->empty_strided) ||
-	    !FIND(t->so, "aoti_torch_get_data_ptr", t->data_ptr) || !FIND(t->so, "aoti_torch_get_sizes", t->sizes) ||
-	    !FIND(t->so, "aoti_torch_get_strides", t->strides) || !FIND(t->so, "aoti_torch_get_dim", t->dim) ||
-	    !FIND(t->so, "aoti_torch_get_dtype", t->dtype) || !FIND(t->so, "aoti_torch_delete_tensor_object", t->drop))
-		return err_set(err, EXIT_ENVIRON, "'%s' has no AOTInductor interface (torch 2.4 and later have one)",
-			       path);
+	if (!FIND(t->so, "aoti_torch_empty_strided", t->empty_strided) || !FIND(t->so, "aoti_torch_get_data_ptr", t->data_ptr) ||
+	    !FIND(t->so, "aoti_torch_get_sizes", t->sizes) || !FIND(t->so, "aoti_torch_get_strides", t->strides) ||
+	    !FIND(t->so, "aoti_torch_get_dim", t->dim) || !FIND(t->so, "aoti_torch_get_dtype", t->dtype) ||
+	    !FIND(t->so, "aoti_torch_delete_tensor_object", t->drop))
+		return err_set(err, EXIT_ENVIRON, "'%s' has no AOTInductor interface (torch 2.4 and later have one)", path);
 	FIND(t->so, "shim_last_error", t->last_error);
 	FIND(t->so, "shim_starved", t->starved);
 	FIND(t->so, "aoti_torch_copy_", t->settle);
@@ -284,8 +281,9 @@ static int avoid_noexec(struct job *j, struct err *err)
 	if (statvfs(j->model, &fs) < 0 || !(fs.f_flag & ST_NOEXEC))
 		return 0;
 	if (j->watched)
-		return err_set(err, EXIT_ENVIRON, "cannot load '%s' from '%s': nothing may be executed there (noexec; TMPDIR names another folder)",
-			       j->name, j->model);
+		return err_set(err, EXIT_ENVIRON,
+			       "cannot load '%s' from '%s': nothing may be executed there (noexec; TMPDIR names another folder)", j->name,
+			       j->model);
 	int from = open(j->model, O_RDONLY | O_CLOEXEC);
 	j->in_memory = memfd_create("model", MFD_CLOEXEC);
 	int r = from < 0 || j->in_memory < 0 ? err_errno(err, EXIT_ENVIRON, "cannot copy '%s' to memory", j->model)
@@ -306,8 +304,7 @@ static int load_model(struct model *m, const struct job *j, struct err *err)
 	FIND(m->so, "AOTInductorModelContainerCreate", m->create);
 	FIND(m->so, "AOTInductorModelUpdateConstantsFromBlob", m->from_blob);
 	FIND(m->so, "AOTInductorGetLastError", m->last_error);
-	if (!FIND(m->so, "AOTInductorModelContainerDelete", m->destroy) ||
-	    !FIND(m->so, "AOTInductorModelContainerRun", m->run) ||
+	if (!FIND(m->so, "AOTInductorModelContainerDelete", m->destroy) || !FIND(m->so, "AOTInductorModelContainerRun", m->run) ||
 	    !FIND(m->so, "AOTInductorModelContainerGetNumInputs", m->n_inputs) ||
 	    !FIND(m->so, "AOTInductorModelContainerGetNumOutputs", m->n_outputs))
 		return err_set(err, EXIT_INPUT, "'%s' lacks entry points of a model", j->name);
@@ -331,8 +328,7 @@ static void printed_error(const struct job *j, struct buf *b)
 }
 
 /* One line: what the model says, and why. */
-static int model_error(const struct job *j, const struct model *m, const struct torch *t, const char *what,
-		       struct err *err)
+static int model_error(const struct job *j, const struct model *m, const struct torch *t, const char *what, struct err *err)
 {
 	struct buf b = {0};
 	const char *text = NULL, *own = t->last_error ? t->last_error() : "";
@@ -380,9 +376,7 @@ static int create(const struct job *j, struct model *m, const struct torch *t, s
 		return err_set(err, EXIT_INPUT, "'%s' takes no weights from a file", j->name);
 	if (mapfile_open(blob, j->blob, err) < 0)
 		return -1;
-	return m->from_blob(m->c, (const uint8_t *)blob->bytes.p)
-		   ? model_error(j, m, t, "cannot give its weights to", err)
-		   : 0;
+	return m->from_blob(m->c, (const uint8_t *)blob->bytes.p) ? model_error(j, m, t, "cannot give its weights to", err) : 0;
 }
 
 /* ---- calling ---- */
@@ -484,8 +478,7 @@ static int settle_output(const struct torch *t, tensor *o, size_t i, struct err 
 	return 0;
 }
 
-static int view_output(const struct torch *t, tensor o, size_t i, struct tensor_view *v, struct arena *a,
-		       struct err *err)
+static int view_output(const struct torch *t, tensor o, size_t i, struct tensor_view *v, struct arena *a, struct err *err)
 {
 	int64_t n, *size, *stride;
 	void *data;
@@ -496,8 +489,8 @@ static int view_output(const struct torch *t, tensor o, size_t i, struct tensor_
 	v->meta.dtype = DTYPE_NONE;
 	if (!o) /* what the model returns there is None: Inductor's code leaves the place alone */
 		return 0;
-	if (t->dim(o, &n) || t->sizes(o, &size) || t->strides(o, &stride) || t->dtype(o, &v->meta.dtype) ||
-	    t->data_ptr(o, &data) || n > TENSOR_MAX_DIMS)
+	if (t->dim(o, &n) || t->sizes(o, &size) || t->strides(o, &stride) || t->dtype(o, &v->meta.dtype) || t->data_ptr(o, &data) ||
+	    n > TENSOR_MAX_DIMS)
 		return err_set(err, EXIT_INPUT, "output %zu cannot be read", i);
 	v->meta.n_dim = (int)n;
 	memcpy(v->meta.size, size, (size_t)n * sizeof(*size));
@@ -506,8 +499,7 @@ static int view_output(const struct torch *t, tensor o, size_t i, struct tensor_
 	return 0;
 }
 
-static int write_outputs(const struct job *j, const struct torch *t, tensor *out, size_t n,
-			 const struct run_times *times, struct err *err)
+static int write_outputs(const struct job *j, const struct torch *t, tensor *out, size_t n, const struct run_times *times, struct err *err)
 {
 	struct arena a = {0};
 	struct tensor_view *v = arena_alloc(&a, (n + 1) * sizeof(*v));
@@ -604,8 +596,8 @@ static int call_all(const struct calls *c, struct err *err)
 	return r;
 }
 
-static int run_created(const struct job *j, struct model *m, const struct torch *t, const struct tensor_view *in,
-		       size_t n_in, struct run_times *times, struct err *err)
+static int run_created(const struct job *j, struct model *m, const struct torch *t, const struct tensor_view *in, size_t n_in,
+		       struct run_times *times, struct err *err)
 {
 	struct calls c = {.j = j, .m = m, .t = t, .in = in, .n_in = n_in, .times = times};
 	size_t want;

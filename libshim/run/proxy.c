@@ -41,7 +41,7 @@ struct source {
 
 struct plan {
 	struct op_schema schema;
-	struct source *source; /* schema.n */
+	struct source *source;      /* schema.n */
 	uint32_t n_tensors, n_ints; /* of the inputs */
 	uint32_t out_tensors, out_ints;
 };
@@ -66,9 +66,8 @@ static enum type type_of(struct slice name)
 	static const struct {
 		const char *name;
 		enum type type;
-	} types[] = {{"Tensor", T_TENSOR}, {"int", T_INT},	    {"SymInt", T_INT},	   {"float", T_FLOAT},
-		     {"bool", T_BOOL},	   {"str", T_STRING},	    {"ScalarType", T_DTYPE}, {"Layout", T_LAYOUT},
-		     {"Device", T_DEVICE}, {"MemoryFormat", T_FORMAT}};
+	} types[] = {{"Tensor", T_TENSOR}, {"int", T_INT},          {"SymInt", T_INT},    {"float", T_FLOAT},   {"bool", T_BOOL},
+		     {"str", T_STRING},    {"ScalarType", T_DTYPE}, {"Layout", T_LAYOUT}, {"Device", T_DEVICE}, {"MemoryFormat", T_FORMAT}};
 	for (size_t i = 0; i < ARRAY_LEN(types); i++)
 		if (slice_is(name, types[i].name))
 			return types[i].type;
@@ -79,9 +78,9 @@ static enum type type_of(struct slice name)
 static bool fits(const struct extern_value *v, enum type type, const struct op_param *p)
 {
 	static const enum extern_kind kinds[] = {
-	    [T_TENSOR] = EXTERN_TENSOR, [T_INT] = EXTERN_INT,	   [T_FLOAT] = EXTERN_FLOAT,   [T_BOOL] = EXTERN_BOOL,
-	    [T_STRING] = EXTERN_STRING, [T_DTYPE] = EXTERN_DTYPE,  [T_LAYOUT] = EXTERN_LAYOUT, [T_FORMAT] = EXTERN_FORMAT,
-	    [T_DEVICE] = EXTERN_DEVICE,
+	    [T_TENSOR] = EXTERN_TENSOR, [T_INT] = EXTERN_INT,       [T_FLOAT] = EXTERN_FLOAT,
+	    [T_BOOL] = EXTERN_BOOL,     [T_STRING] = EXTERN_STRING, [T_DTYPE] = EXTERN_DTYPE,
+	    [T_LAYOUT] = EXTERN_LAYOUT, [T_FORMAT] = EXTERN_FORMAT, [T_DEVICE] = EXTERN_DEVICE,
 	};
 	if (v->kind == EXTERN_NONE)
 		return p->optional;
@@ -100,14 +99,11 @@ struct opening {
 
 static int refuse(const struct opening *o, const char *what, struct slice name)
 {
-	return err_set(o->err, EXIT_INPUT, "'%s' calls %s, %s%.*s", o->model, o->node->target, what,
-		       (int)(name.n < 100 ? name.n : 100), name.p ? name.p : "");
+	return err_set(o->err, EXIT_INPUT, "'%s' calls %s, %s%.*s", o->model, o->node->target, what, (int)(name.n < 100 ? name.n : 100),
+		       name.p ? name.p : "");
 }
 
-static bool has_default(const struct op_param *p)
-{
-	return p->has_default || p->optional;
-}
+static bool has_default(const struct op_param *p) { return p->has_default || p->optional; }
 
 static int plan_param(struct opening *o, uint32_t i)
 {
@@ -120,8 +116,8 @@ static int plan_param(struct opening *o, uint32_t i)
 	s->type = type_of(s->param.type);
 	if (!s->given && !has_default(&s->param))
 		return refuse(o, "without a value for ", s->param.name);
-	bool none = !s->given ? s->param.optional && (!s->param.has_default || slice_is(s->param.value, "None"))
-			      : s->given->kind == EXTERN_NONE;
+	bool none =
+	    !s->given ? s->param.optional && (!s->param.has_default || slice_is(s->param.value, "None")) : s->given->kind == EXTERN_NONE;
 	if (s->type == T_NOT_CARRIED && none)
 		return 0;
 	if (s->type == T_NOT_CARRIED)
@@ -206,9 +202,8 @@ static int name_unknown(struct opening *o)
 	if (o->python.len)
 		r = err_set(o->err, EXIT_INPUT, "'%s' calls " PYTHON_ONLY, o->model, buf_str(&o->python));
 	else if (o->missing.len)
-		r = err_set(o->err, EXIT_INPUT,
-			    "'%s' calls %s, which this libtorch does not have: --load the library that defines them", o->model,
-			    buf_str(&o->missing));
+		r = err_set(o->err, EXIT_INPUT, "'%s' calls %s, which this libtorch does not have: --load the library that defines them",
+			    o->model, buf_str(&o->missing));
 	buf_release(&o->python);
 	buf_release(&o->missing);
 	return r;
@@ -264,16 +259,17 @@ static int open_shim(struct proxy *p, void *so, const char *model, struct slice 
 	const char *python = extern_targets(&p->nodes, EXTERN_PYTHON);
 	if (python)
 		return err_set(err, EXIT_INPUT, "'%s' calls " PYTHON_ONLY, model, python);
-	return err_set(err, EXIT_INPUT, "'%s' needs through the proxy executor what libpt2shim.so does not have: %s; run it with an "
-		       "installed libtorch (--torch; --load LIB for custom ops)", model, why);
+	return err_set(err, EXIT_INPUT,
+		       "'%s' needs through the proxy executor what libpt2shim.so does not have: %s; run it with an "
+		       "installed libtorch (--torch; --load LIB for custom ops)",
+		       model, why);
 }
 
 struct proxy *proxy_open(void *so, const char *model, struct slice json, struct err *err)
 {
 	struct proxy *p = xcalloc(1, sizeof(*p));
 	bool own = dlsym(so, "shim_last_error") != NULL;
-	if (extern_nodes_read(&p->nodes, json, err) == 0 &&
-	    (own ? open_shim(p, so, model, json, err) : open_torch(p, so, model, err)) == 0)
+	if (extern_nodes_read(&p->nodes, json, err) == 0 && (own ? open_shim(p, so, model, json, err) : open_torch(p, so, model, err)) == 0)
 		return p;
 	proxy_close(p);
 	return NULL;
@@ -538,10 +534,8 @@ static int32_t call(struct call *c)
 	return r;
 }
 
-int32_t aoti_torch_proxy_executor_call_function(void *executor, int node, int n_ints, int64_t *ints, int n_tensors,
-						tensor *tensors);
-int32_t aoti_torch_proxy_executor_call_function(void *executor, int node, int n_ints, int64_t *ints, int n_tensors,
-						tensor *tensors)
+int32_t aoti_torch_proxy_executor_call_function(void *executor, int node, int n_ints, int64_t *ints, int n_tensors, tensor *tensors);
+int32_t aoti_torch_proxy_executor_call_function(void *executor, int node, int n_ints, int64_t *ints, int n_tensors, tensor *tensors)
 {
 	struct proxy *p = executor;
 	if (!p)

@@ -34,8 +34,9 @@ static bool find_functions(void *so, struct functions *f)
 {
 	*(void **)&f->last_error = dlsym(so, "AOTInductorGetLastError");
 	FIND(so, "UpdateUserManagedConstantBufferPairs", f->update);
-	return FIND(so, "GetNumConstants", f->count) && FIND(so, "GetConstantName", f->name) && FIND(so, "GetConstantOriginalFQN", f->fqn) &&
-	       FIND(so, "GetConstantFromFolded", f->folded) && FIND(so, "GetConstantDtype", f->dtype) && FIND(so, "GetConstantDataSize", f->size);
+	return FIND(so, "GetNumConstants", f->count) && FIND(so, "GetConstantName", f->name) &&
+	       FIND(so, "GetConstantOriginalFQN", f->fqn) && FIND(so, "GetConstantFromFolded", f->folded) &&
+	       FIND(so, "GetConstantDtype", f->dtype) && FIND(so, "GetConstantDataSize", f->size);
 }
 
 struct giving {
@@ -110,12 +111,13 @@ static int give_all(struct giving *g, const char *model, struct err *err)
 			return -1;
 	}
 	if (g->n_missing)
-		return err_set(err, EXIT_INPUT,
-			       "'%s' has no weights in it (aot_inductor.package_constants_in_so=False): give them with --weights FILE; it needs %s%s",
-			       model, buf_str(&g->missing), g->n_missing > 8 ? " and more" : "");
+		return err_set(
+		    err, EXIT_INPUT,
+		    "'%s' has no weights in it (aot_inductor.package_constants_in_so=False): give them with --weights FILE; it needs %s%s",
+		    model, buf_str(&g->missing), g->n_missing > 8 ? " and more" : "");
 	if (g->n && !g->f.update)
-		return err_set(err, EXIT_INPUT, "'%s' was compiled by torch before 2.10, whose models take weights from C++ only: compile it again",
-			       model);
+		return err_set(err, EXIT_INPUT,
+			       "'%s' was compiled by torch before 2.10, whose models take weights from C++ only: compile it again", model);
 	if (!g->n || !g->f.update(g->c, g->pair, g->n, false, false))
 		return 0;
 	const char *why = NULL;

@@ -18,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t peak;
 	contract_bind_max(&c, &env);
 	contract_peak(&c, &env, &peak, NULL);
-	struct tensor_meta in[2] = {{.dtype = 6, .n_dim = 2, .size = {3, 8}, .stride = {8, 1}}, {.dtype = 4, .n_dim = 1, .size = {6}, .stride = {1}}};
+	struct tensor_meta in[2] = {{.dtype = 6, .n_dim = 2, .size = {3, 8}, .stride = {8, 1}},
+				    {.dtype = 4, .n_dim = 1, .size = {6}, .stride = {1}}};
 	struct check k = {0};
 	check_inputs(&k, &c, in, 2);
 	check_release(&k);

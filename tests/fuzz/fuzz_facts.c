@@ -17,8 +17,8 @@ static bool is_text(const struct facts *f, uint32_t id) { return id == INTERN_NO
 
 static void check_facts(const struct facts *f)
 {
-#define X(table, type)                                                                                                 \
-	for (uint32_t i = 0; i < f->n_##table; i++)                                                                    \
+#define X(table, type) \
+	for (uint32_t i = 0; i < f->n_##table; i++) \
 		require(f->table[i].src.input < f->n_input && (f->table[i].compile == FACT_NONE || f->table[i].compile < f->n_compile));
 	FACT_TABLES(X)
 #undef X

@@ -11,10 +11,7 @@ static void require(bool ok)
 		abort();
 }
 
-static void within(struct slice bytes, struct slice s)
-{
-	require(!s.n || (s.p >= bytes.p && s.p + s.n <= bytes.p + bytes.n));
-}
+static void within(struct slice bytes, struct slice s) { require(!s.n || (s.p >= bytes.p && s.p + s.n <= bytes.p + bytes.n)); }
 
 static void nothing(void *arg, struct slice s) { within(*(struct slice *)arg, s); }
 

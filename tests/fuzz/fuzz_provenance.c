@@ -21,7 +21,7 @@ static uint32_t lines(struct slice s)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const enum prov_text side[PROV_WAYS][2] = {{PROV_PRE, PROV_POST}, {PROV_POST, PROV_PRE}, {PROV_CODE, PROV_POST},
+	static const enum prov_text side[PROV_WAYS][2] = {{PROV_PRE, PROV_POST},  {PROV_POST, PROV_PRE}, {PROV_CODE, PROV_POST},
 							  {PROV_POST, PROV_CODE}, {PROV_AOT, PROV_POST}, {PROV_POST, PROV_AOT}};
 	struct slice text[PROV_TEXTS];
 	uint32_t n[PROV_TEXTS];

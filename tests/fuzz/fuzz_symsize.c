@@ -40,8 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	size_t cut = 1 + data[0] * (size - 1) / 255;
-	struct slice first = slice_of((const char *)data + 1, cut - 1),
-		     second = slice_of((const char *)data + cut, size - cut);
+	struct slice first = slice_of((const char *)data + 1, cut - 1), second = slice_of((const char *)data + cut, size - cut);
 	struct symtab t = {0};
 	struct symsize a, b, sum, back, q, m;
 	struct symbind env = {0};
@@ -55,8 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bind_all(&t, a, &env);
 	bind_all(&t, b, &env);
 	int64_t x, y, vq, vm;
-	if (symsize_eval(&t, a, &env, &x, &err) == 0 && symsize_eval(&t, b, &env, &y, &err) == 0 && y &&
-	    x > INT64_MIN) {
+	if (symsize_eval(&t, a, &env, &x, &err) == 0 && symsize_eval(&t, b, &env, &y, &err) == 0 && y && x > INT64_MIN) {
 		int64_t want = x / y - (x % y && (x < 0) != (y < 0)), rest;
 		if (symsize_floordiv(&t, a, b, &q, &err) == 0 && symsize_eval(&t, q, &env, &vq, &err) == 0)
 			require(vq == want);

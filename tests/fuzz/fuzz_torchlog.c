@@ -37,13 +37,13 @@ static void one_traceback(enum traceback_end end)
 static uint64_t check(const struct textlog *t)
 {
 	uint64_t sum = t->lines;
-#define X(name, type)                                                                                                  \
-	for (uint32_t i = 0; i < t->name.n; i++) {                                                                     \
-		const struct textlog_at *at = &t->name.row[i].at;                                                      \
-		if (!at->line || at->line > t->lines || (at->compile != INTERN_NONE && at->compile >= t->names.n))     \
-			abort();                                                                                       \
-		sum = sum * 31 + at->line;                                                                             \
-	}                                                                                                              \
+#define X(name, type) \
+	for (uint32_t i = 0; i < t->name.n; i++) { \
+		const struct textlog_at *at = &t->name.row[i].at; \
+		if (!at->line || at->line > t->lines || (at->compile != INTERN_NONE && at->compile >= t->names.n)) \
+			abort(); \
+		sum = sum * 31 + at->line; \
+	} \
 	sum = sum * 31 + t->name.n;
 	TEXTLOG_TABLES(X)
 #undef X

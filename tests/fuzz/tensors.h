@@ -22,7 +22,8 @@ static inline void tensors_use(const struct tensor_meta *m, struct slice data, i
 	tensor_stats(m, data.p, STATS_BAD, &bad);
 	tensor_stats(m, data.p, STATS_ALL, &all);
 	tensors_require(all.n == (uint64_t)numel && all.nan + all.pos_inf + all.neg_inf + all.zero <= all.n);
-	tensors_require(bad.nan == all.nan && bad.first_bad == all.first_bad && (bad.first_bad >= 0) == (bad.nan + bad.pos_inf + bad.neg_inf > 0));
+	tensors_require(bad.nan == all.nan && bad.first_bad == all.first_bad &&
+			(bad.first_bad >= 0) == (bad.nan + bad.pos_inf + bad.neg_inf > 0));
 	buf_reset(b);
 	tensor_print(b, m, data.p, (struct tensor_print){0});
 	tensors_require(slice_starts(buf_slice(b), "tensor(") && slice_ends(buf_slice(b), ")"));

@@ -48,9 +48,11 @@ enum what { PLAIN, WITH_NAN, ON_HOST, ON_OTHER, WIDE, WALKS };
 
 extern int cudaSetDevice(int), cudaDeviceSynchronize(void), cudaMemcpy(void *, const void *, size_t, int), cudaGetLastError(void);
 extern int cudaStreamCreate(void **), cudaStreamDestroy(void *), cudaStreamSynchronize(void *), cudaStreamBeginCapture(void *, int);
-extern int cudaStreamCreateWithFlags(void **, unsigned), cudaStreamEndCapture(void *, void **), cudaGraphInstantiate(void **, void *, unsigned long long), cudaGraphLaunch(void *, void *);
+extern int cudaStreamCreateWithFlags(void **, unsigned), cudaStreamEndCapture(void *, void **),
+    cudaGraphInstantiate(void **, void *, unsigned long long), cudaGraphLaunch(void *, void *);
 extern int cudaGraphDestroy(void *), cudaGraphExecDestroy(void *), cudaGraphInstantiateWithFlags(void **, void *, unsigned long long);
-extern int cudaGraphInstantiateWithParams(void **, void *, void *), cudaGraphClone(void **, void *), cudaGraphExecUpdate(void *, void *, void *);
+extern int cudaGraphInstantiateWithParams(void **, void *, void *), cudaGraphClone(void **, void *),
+    cudaGraphExecUpdate(void *, void *, void *);
 extern int cudaGraphCreate(void **, unsigned), cudaGraphAddChildGraphNode(void **, void *, const void *, size_t, void *);
 extern const char *cudaGetErrorString(int);
 
@@ -339,7 +341,8 @@ static void *work(void *arg)
 	cudaStreamCreate(&stream);
 	for (int i = 0; i < t->n; i++) {
 		struct job j;
-		if (begin(&j, t->rows, PLAIN, t->seed + (uint32_t)i) || run(&j, model.run, stream) || cudaStreamSynchronize(stream) || fetch(&j))
+		if (begin(&j, t->rows, PLAIN, t->seed + (uint32_t)i) || run(&j, model.run, stream) || cudaStreamSynchronize(stream) ||
+		    fetch(&j))
 			t->failed++;
 		else
 			t->wrong += strcmp(compare(j.got, j.want, j.rows * COLUMNS, text), "as computed") != 0;
@@ -550,7 +553,7 @@ static void container(void)
 	const char *text = "";
 	snprintf(name, sizeof(name), "cuda:%d", device);
 	if (the_container)
-		model.delete (the_container);
+		model.delete(the_container);
 	the_container = NULL;
 	cudaSetDevice(device);
 	if (model.create(&the_container, 2, name, model.folder)) {
@@ -578,7 +581,7 @@ static void both(int n, int64_t rows)
 		pthread_join(v[i].id, NULL);
 	printf("both: %d failed, %d wrong\n", v[0].failed + v[1].failed, v[0].wrong + v[1].wrong);
 	for (int i = 0; i < 2; i++)
-		model.delete (v[i].container);
+		model.delete(v[i].container);
 	the_container = before;
 	cudaSetDevice(device = was);
 }
@@ -666,6 +669,6 @@ int main(int argc, char **argv)
 		fflush(stdout);
 	}
 	if (the_container)
-		model.delete (the_container);
+		model.delete(the_container);
 	return 0;
 }

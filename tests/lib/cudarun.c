@@ -61,8 +61,8 @@ static const struct {
 	int number;
 	const char *name, *descr;
 	size_t bytes;
-} types[] = {{6, "f32", "<f4", 4}, {7, "f64", "<f8", 8}, {5, "f16", "<f2", 2}, {15, "bf16", "<u2", 2}, {3, "i32", "<i4", 4},
-	     {4, "i64", "<i8", 8}, {11, "bool", "|b1", 1}, {0, "u8", "|u1", 1}};
+} types[] = {{6, "f32", "<f4", 4}, {7, "f64", "<f8", 8}, {5, "f16", "<f2", 2},   {15, "bf16", "<u2", 2},
+	     {3, "i32", "<i4", 4}, {4, "i64", "<i8", 8}, {11, "bool", "|b1", 1}, {0, "u8", "|u1", 1}};
 enum { TYPES = sizeof(types) / sizeof(*types) };
 
 static void load_torch(const char *path)
@@ -325,6 +325,6 @@ int main(int argc, char **argv)
 	drop(in, n_in);
 	drop(out, n_out);
 	if (model.container)
-		model.delete (model.container);
+		model.delete(model.container);
 	return 0;
 }

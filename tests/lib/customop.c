@@ -119,11 +119,10 @@ static void mix(value *v, uint64_t n, uint64_t n_out)
 	need(aoti_torch_delete_tensor_object((tensor)(uintptr_t)v[0]));
 	double limit = real(v[3]);
 	double sum = 1 * maybe(v[1], sum_of_tensor) + 2 * maybe(v[2], sum_of_tensor) + 3 * whole(v[4]) + 4 * whole(v[5]) +
-		     5 * low_byte(v[6]) + 6 * length(v[7]) + 7 * maybe(v[8], length) + 8 * list(v[9], whole) +
-		     9 * list(v[10], whole) + 10 * list(v[11], real) + 11 * list(v[12], sum_of_tensor) +
-		     12 * list(v[13], maybe_tensor) + 13 * dtype(v[14]) + 14 * device(v[15]) + 15 * maybe(v[16], whole) +
-		     16 * maybe(v[17], maybe_list) + 17 * real(v[18]) + 18 * list(v[19], low_byte) + 19 * list(v[20], whole) +
-		     20 * length(v[21]) + (v[22] ? 1e6 : 0);
+		     5 * low_byte(v[6]) + 6 * length(v[7]) + 7 * maybe(v[8], length) + 8 * list(v[9], whole) + 9 * list(v[10], whole) +
+		     10 * list(v[11], real) + 11 * list(v[12], sum_of_tensor) + 12 * list(v[13], maybe_tensor) + 13 * dtype(v[14]) +
+		     14 * device(v[15]) + 15 * maybe(v[16], whole) + 16 * maybe(v[17], maybe_list) + 17 * real(v[18]) +
+		     18 * list(v[19], low_byte) + 19 * list(v[20], whole) + 20 * length(v[21]) + (v[22] ? 1e6 : 0);
 	need(aoti_torch_get_numel(made, &numel));
 	need(aoti_torch_get_data_ptr(made, &data));
 	for (int64_t i = 0; i < numel; i++)

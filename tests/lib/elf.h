@@ -15,17 +15,7 @@
 #pragma clang diagnostic ignored "-Wmissing-field-initializers"
 #endif
 
-enum {
-	ELF_DYNSYM = 1,
-	ELF_DYNSTR,
-	ELF_VERSYM,
-	ELF_VERNEED,
-	ELF_RODATA,
-	ELF_LRODATA,
-	ELF_DYNAMIC,
-	ELF_SHSTRTAB,
-	ELF_SECTIONS
-};
+enum { ELF_DYNSYM = 1, ELF_DYNSTR, ELF_VERSYM, ELF_VERNEED, ELF_RODATA, ELF_LRODATA, ELF_DYNAMIC, ELF_SHSTRTAB, ELF_SECTIONS };
 enum { ELF_BASE = 0x10000 }; /* address of .rodata; .lrodata follows 0x10000 later, and so on */
 
 struct elf_order_symbol {
@@ -68,9 +58,7 @@ static inline void elf_symbols_to(struct buf *sec, const struct elf_order *o)
 	buf_add(&sec[ELF_VERSYM], &version, 2);
 	for (unsigned i = 0; i < o->n_symbol; i++) {
 		const struct elf_order_symbol *s = &o->symbol[i];
-		Elf64_Sym sym = {.st_name = elf_string(&sec[ELF_DYNSTR], s->name),
-				 .st_shndx = (uint16_t)s->section,
-				 .st_size = s->size};
+		Elf64_Sym sym = {.st_name = elf_string(&sec[ELF_DYNSTR], s->name), .st_shndx = (uint16_t)s->section, .st_size = s->size};
 		sym.st_info = ELF64_ST_INFO(s->weak ? STB_WEAK : STB_GLOBAL, s->func ? STT_FUNC : STT_NOTYPE);
 		sym.st_value = s->section ? elf_address(s->section) + s->at : 0;
 		version = s->version ? next++ : 1;
@@ -78,8 +66,7 @@ static inline void elf_symbols_to(struct buf *sec, const struct elf_order *o)
 		buf_add(&sec[ELF_VERSYM], &version, 2);
 		if (!s->version)
 			continue;
-		Elf64_Verneed vn = {1, 1, elf_string(&sec[ELF_DYNSTR], s->library), sizeof(vn),
-				    sizeof(vn) + sizeof(Elf64_Vernaux)};
+		Elf64_Verneed vn = {1, 1, elf_string(&sec[ELF_DYNSTR], s->library), sizeof(vn), sizeof(vn) + sizeof(Elf64_Vernaux)};
 		Elf64_Vernaux aux = {.vna_other = version, .vna_name = elf_string(&sec[ELF_DYNSTR], s->version)};
 		buf_add(&sec[ELF_VERNEED], &vn, sizeof(vn));
 		buf_add(&sec[ELF_VERNEED], &aux, sizeof(aux));
@@ -103,16 +90,14 @@ static inline void elf_dynamic_to(struct buf *sec, const struct elf_order *o)
 
 static inline void elf_make(struct buf *b, const struct elf_order *o)
 {
-	static const char *const name[ELF_SECTIONS] = {
-	    "", ".dynsym", ".dynstr", ".gnu.version", ".gnu.version_r", ".rodata", ".lrodata", ".dynamic", ".shstrtab"};
-	static const uint32_t type[ELF_SECTIONS] = {SHT_NULL,       SHT_DYNSYM,      SHT_STRTAB,
-						    SHT_GNU_versym, SHT_GNU_verneed, SHT_PROGBITS,
-						    SHT_PROGBITS,   SHT_DYNAMIC,     SHT_STRTAB};
+	static const char *const name[ELF_SECTIONS] = {"",        ".dynsym",  ".dynstr",  ".gnu.version", ".gnu.version_r",
+						       ".rodata", ".lrodata", ".dynamic", ".shstrtab"};
+	static const uint32_t type[ELF_SECTIONS] = {SHT_NULL,     SHT_DYNSYM,   SHT_STRTAB,  SHT_GNU_versym, SHT_GNU_verneed,
+						    SHT_PROGBITS, SHT_PROGBITS, SHT_DYNAMIC, SHT_STRTAB};
 	static const uint32_t link[ELF_SECTIONS] = {0, ELF_DYNSTR, 0, ELF_DYNSYM, ELF_DYNSTR, 0, 0, ELF_DYNSTR, 0};
 	struct buf sec[ELF_SECTIONS] = {0};
 	Elf64_Shdr sh[ELF_SECTIONS] = {0};
-	Elf64_Ehdr eh = {
-	    .e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT}, .e_type = ET_DYN, .e_version = 1};
+	Elf64_Ehdr eh = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT}, .e_type = ET_DYN, .e_version = 1};
 	elf_string(&sec[ELF_DYNSTR], "");
 	elf_symbols_to(sec, o);
 	elf_dynamic_to(sec, o);

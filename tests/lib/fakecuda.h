@@ -57,7 +57,7 @@ typedef void fakecuda_fn(const struct fakecuda_kernel *);
 void *fakecuda_at(const struct fakecuda_kernel *k, uint64_t address, size_t bytes);
 
 #define FAKECUDA_ARG(k, i, type) (*(type *)(k)->arg[i])
-#define FAKECUDA_EL(k, i, type, index)                                                                                 \
+#define FAKECUDA_EL(k, i, type, index) \
 	(*(type *)fakecuda_at(k, FAKECUDA_ARG(k, i, uint64_t) + (uint64_t)(index) * sizeof(type), sizeof(type)))
 
 /* Work of a library's own on a stream, as cuBLAS launches its kernels: fn gets arg[0..n-1], 8 bytes each, which are copied.

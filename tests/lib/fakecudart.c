@@ -15,7 +15,8 @@ extern int cuInit(unsigned), cuDeviceGetCount(int *), cuCtxGetCurrent(void **), 
 extern int cuDevicePrimaryCtxRetain(void **, int), cuDeviceGetAttribute(int *, int, int), cuCtxSynchronize(void);
 extern int cuMemAlloc_v2(uint64_t *, size_t), cuMemFree_v2(uint64_t), cuMemsetD8_v2(uint64_t, unsigned char, size_t);
 extern int cuMemAllocAsync(uint64_t *, size_t, void *), cuMemFreeAsync(uint64_t, void *), cuMemGetInfo_v2(size_t *, size_t *);
-extern int cuMemcpyHtoD_v2(uint64_t, const void *, size_t), cuMemcpyDtoH_v2(void *, uint64_t, size_t), cuMemcpyDtoD_v2(uint64_t, uint64_t, size_t);
+extern int cuMemcpyHtoD_v2(uint64_t, const void *, size_t), cuMemcpyDtoH_v2(void *, uint64_t, size_t),
+    cuMemcpyDtoD_v2(uint64_t, uint64_t, size_t);
 extern int cuMemcpyHtoDAsync_v2(uint64_t, const void *, size_t, void *), cuMemcpyDtoHAsync_v2(void *, uint64_t, size_t, void *);
 extern int cuMemcpyDtoDAsync_v2(uint64_t, uint64_t, size_t, void *), cuMemsetD8Async(uint64_t, unsigned char, size_t, void *);
 extern int cuPointerGetAttribute(void *, int, uint64_t), cuGetErrorString(int, const char **), cuGetErrorName(int, const char **);
@@ -57,8 +58,8 @@ static int begin(void)
 	return rc ? rc : cuCtxSetCurrent(context);
 }
 
-#define CALL(expr)                                                                                                     \
-	int rc = begin();                                                                                              \
+#define CALL(expr) \
+	int rc = begin(); \
 	return note(rc ? rc : (expr))
 
 int cudaGetDeviceCount(int *n)
@@ -97,7 +98,10 @@ const char *cudaGetErrorName(int error)
 {
 	const char *text = NULL;
 	cuGetErrorName(error, &text);
-	return !text ? "unrecognized error code" : error == 700 ? "cudaErrorIllegalAddress" : error == 2 ? "cudaErrorMemoryAllocation" : text;
+	return !text          ? "unrecognized error code"
+	       : error == 700 ? "cudaErrorIllegalAddress"
+	       : error == 2   ? "cudaErrorMemoryAllocation"
+			      : text;
 }
 
 int cudaMalloc(void **p, size_t n) { CALL(cuMemAlloc_v2((uint64_t *)p, n)); }
@@ -106,7 +110,10 @@ int cudaMallocAsync(void **p, size_t n, void *stream) { CALL(cuMemAllocAsync((ui
 int cudaFreeAsync(void *p, void *stream) { CALL(cuMemFreeAsync((uint64_t)(uintptr_t)p, stream)); }
 int cudaMemGetInfo(size_t *left, size_t *total) { CALL(cuMemGetInfo_v2(left, total)); }
 int cudaMemset(void *p, int value, size_t n) { CALL(cuMemsetD8_v2((uint64_t)(uintptr_t)p, (unsigned char)value, n)); }
-int cudaMemsetAsync(void *p, int value, size_t n, void *stream) { CALL(cuMemsetD8Async((uint64_t)(uintptr_t)p, (unsigned char)value, n, stream)); }
+int cudaMemsetAsync(void *p, int value, size_t n, void *stream)
+{
+	CALL(cuMemsetD8Async((uint64_t)(uintptr_t)p, (unsigned char)value, n, stream));
+}
 
 static bool on_device(const void *p)
 {
@@ -124,8 +131,8 @@ static int copy(void *to, const void *from, size_t n, int kind)
 	kind = kind == BY_ADDRESS ? kind_of(to, from) : kind;
 	if (kind == HOST_TO_HOST)
 		return __builtin_memmove(to, from, n), 0;
-	return kind == HOST_TO_DEVICE	? cuMemcpyHtoD_v2((uint64_t)(uintptr_t)to, from, n)
-	       : kind == DEVICE_TO_HOST ? cuMemcpyDtoH_v2(to, (uint64_t)(uintptr_t)from, n)
+	return kind == HOST_TO_DEVICE     ? cuMemcpyHtoD_v2((uint64_t)(uintptr_t)to, from, n)
+	       : kind == DEVICE_TO_HOST   ? cuMemcpyDtoH_v2(to, (uint64_t)(uintptr_t)from, n)
 	       : kind == DEVICE_TO_DEVICE ? cuMemcpyDtoD_v2((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, n)
 					  : INVALID_VALUE;
 }
@@ -133,13 +140,13 @@ static int copy(void *to, const void *from, size_t n, int kind)
 static int copy_async(void *to, const void *from, size_t n, int kind, void *stream)
 {
 	kind = kind == BY_ADDRESS ? kind_of(to, from) : kind;
-	return kind == HOST_TO_DEVICE	? cuMemcpyHtoDAsync_v2((uint64_t)(uintptr_t)to, from, n, stream)
-	       : kind == DEVICE_TO_HOST ? cuMemcpyDtoHAsync_v2(to, (uint64_t)(uintptr_t)from, n, stream)
+	return kind == HOST_TO_DEVICE     ? cuMemcpyHtoDAsync_v2((uint64_t)(uintptr_t)to, from, n, stream)
+	       : kind == DEVICE_TO_HOST   ? cuMemcpyDtoHAsync_v2(to, (uint64_t)(uintptr_t)from, n, stream)
 	       : kind == DEVICE_TO_DEVICE ? cuMemcpyDtoDAsync_v2((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, n, stream)
 					  : INVALID_VALUE;
 }
 
-struct attributes { /* cudaPointerAttributes */
+struct attributes {       /* cudaPointerAttributes */
 	int type, device; /* type: 0 memory that the driver does not know, 2 of a GPU */
 	const void *on_device, *on_host;
 };
@@ -182,12 +189,18 @@ int cudaGraphLaunch(void *exec, void *stream) { CALL(cuGraphLaunch(exec, stream)
 int cudaGraphDestroy(void *graph) { CALL(cuGraphDestroy(graph)); }
 int cudaGraphExecDestroy(void *exec) { CALL(cuGraphExecDestroy(exec)); }
 
-int cudaGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags) { CALL(cuGraphInstantiateWithFlags(exec, graph, flags)); }
+int cudaGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags)
+{
+	CALL(cuGraphInstantiateWithFlags(exec, graph, flags));
+}
 int cudaGraphInstantiateWithParams(void **exec, void *graph, void *params) { CALL(cuGraphInstantiateWithParams(exec, graph, params)); }
 int cudaGraphClone(void **clone, void *graph) { CALL(cuGraphClone(clone, graph)); }
 int cudaGraphExecUpdate(void *exec, void *graph, void *result) { CALL(cuGraphExecUpdate_v2(exec, graph, result)); }
 int cudaGraphCreate(void **graph, unsigned flags) { CALL(cuGraphCreate(graph, flags)); }
-int cudaGraphAddChildGraphNode(void **node, void *graph, const void *after, size_t n, void *child) { CALL(cuGraphAddChildGraphNode(node, graph, after, n, child)); }
+int cudaGraphAddChildGraphNode(void **node, void *graph, const void *after, size_t n, void *child)
+{
+	CALL(cuGraphAddChildGraphNode(node, graph, after, n, child));
+}
 
 static void *own(void *stream) { return stream ? stream : (void *)2; }
 
@@ -223,8 +236,8 @@ void **__cudaRegisterFatBinary(void *binary)
 void __cudaRegisterFatBinaryEnd(void **handle) { (void)handle; }
 void __cudaUnregisterFatBinary(void **handle) { free(handle); }
 
-void __cudaRegisterFunction(void **handle, const char *symbol, char *device, const char *name, int limit, void *a, void *b, void *c, void *d,
-			    int *e)
+void __cudaRegisterFunction(void **handle, const char *symbol, char *device, const char *name, int limit, void *a, void *b, void *c,
+			    void *d, int *e)
 {
 	(void)device, (void)limit, (void)a, (void)b, (void)c, (void)d, (void)e;
 	pthread_mutex_lock(&lock);
@@ -297,8 +310,14 @@ struct config { /* cudaLaunchConfig_t */
 int cudaFuncGetName(const char **name, const void *symbol) { CALL(name_of(name, symbol)); }
 int cudaGetFuncBySymbol(void **function, const void *symbol) { CALL(function_of(function, symbol)); }
 int __cudaGetKernel(void **kernel, const void *symbol) { CALL(kernel_of(kernel, symbol)); }
-int __cudaLaunchKernel(void *kernel, struct dim3 g, struct dim3 b, void **args, size_t n, void *s) { CALL(launch(kernel, g, b, args, n, s)); }
-int cudaLaunchKernel(const void *f, struct dim3 g, struct dim3 b, void **args, size_t n, void *s) { CALL(launch_symbol(f, g, b, args, n, s)); }
+int __cudaLaunchKernel(void *kernel, struct dim3 g, struct dim3 b, void **args, size_t n, void *s)
+{
+	CALL(launch(kernel, g, b, args, n, s));
+}
+int cudaLaunchKernel(const void *f, struct dim3 g, struct dim3 b, void **args, size_t n, void *s)
+{
+	CALL(launch_symbol(f, g, b, args, n, s));
+}
 int cudaLaunchKernel_ptsz(const void *f, struct dim3 g, struct dim3 b, void **args, size_t n, void *s)
 {
 	CALL(launch_symbol(f, g, b, args, n, own(s)));

@@ -27,10 +27,7 @@ extern void aoti_torch_grad_mode_set_enabled(bool);
 
 static int32_t cached;
 #ifndef QUIET
-__attribute__((constructor)) static void initialise(void)
-{
-	cached = aoti_torch_device_type_cpu() + aoti_torch_dtype_float32();
-}
+__attribute__((constructor)) static void initialise(void) { cached = aoti_torch_device_type_cpu() + aoti_torch_dtype_float32(); }
 #endif
 
 int32_t AOTInductorModelContainerCreateWithDevice(void **c, size_t n, const char *device, const char *dir)
@@ -39,10 +36,7 @@ int32_t AOTInductorModelContainerCreateWithDevice(void **c, size_t n, const char
 	cached = aoti_torch_device_type_cpu();
 	return *c = &cached, 0;
 }
-int32_t AOTInductorModelCreateV2(void **m, const void *pairs, size_t n)
-{
-	return (void)pairs, (void)n, *m = &cached, 0;
-}
+int32_t AOTInductorModelCreateV2(void **m, const void *pairs, size_t n) { return (void)pairs, (void)n, *m = &cached, 0; }
 int32_t AOTInductorModelContainerGetNumOutputs(void *c, size_t *n) { return (void)c, *n = 0, 0; }
 int32_t AOTInductorModelContainerDelete(void *c) { return (void)c, 0; }
 int32_t AOTInductorModelDelete(void *m) { return (void)m, 0; }
@@ -123,14 +117,12 @@ static inline __attribute__((always_inline)) int32_t run(void **in, size_t n_in)
 	aoti_torch_grad_mode_set_enabled(grad);
 	return r;
 }
-int32_t AOTInductorModelContainerRun(void *c, void **in, size_t n_in, void **out, size_t n_out, void *stream,
-				     void *proxy)
+int32_t AOTInductorModelContainerRun(void *c, void **in, size_t n_in, void **out, size_t n_out, void *stream, void *proxy)
 {
 	(void)c, (void)out, (void)n_out, (void)stream, (void)proxy;
 	return run(in, n_in);
 }
-int32_t AOTInductorModelContainerRunSingleThreaded(void *c, void **in, size_t n_in, void **out, size_t n_out,
-						   void *stream, void *proxy)
+int32_t AOTInductorModelContainerRunSingleThreaded(void *c, void **in, size_t n_in, void **out, size_t n_out, void *stream, void *proxy)
 {
 	(void)c, (void)out, (void)n_out, (void)stream, (void)proxy;
 	return run(in, n_in);

@@ -62,8 +62,8 @@ static int64_t element(int32_t dtype)
 	return dtype >= 0 && dtype < (int32_t)sizeof(bytes) ? bytes[dtype] : 8;
 }
 
-static struct tensor *make(struct storage *s, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
-			   int32_t dtype, int32_t device, int32_t index)
+static struct tensor *make(struct storage *s, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset, int32_t dtype,
+			   int32_t device, int32_t index)
 {
 	struct tensor *t = calloc(1, sizeof(*t));
 	*t = (struct tensor){.s = s, .dtype = dtype, .device = device, .device_index = index, .n_dim = n_dim, .offset = offset};
@@ -86,8 +86,8 @@ static int64_t reach(int64_t n_dim, const int64_t *size, const int64_t *stride)
 	return last;
 }
 
-int32_t aoti_torch_empty_strided(int64_t n_dim, const int64_t *size, const int64_t *stride, int32_t dtype,
-				 int32_t device, int32_t index, struct tensor **out)
+int32_t aoti_torch_empty_strided(int64_t n_dim, const int64_t *size, const int64_t *stride, int32_t dtype, int32_t device, int32_t index,
+				 struct tensor **out)
 {
 	int64_t bytes = reach(n_dim, size, stride) * element(dtype);
 	void *data = NULL;
@@ -103,9 +103,8 @@ int32_t aoti_torch_empty_strided(int64_t n_dim, const int64_t *size, const int64
 	return 0;
 }
 
-int32_t aoti_torch_create_tensor_from_blob(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride,
-					   int64_t offset, int32_t dtype, int32_t device, int32_t index,
-					   struct tensor **out)
+int32_t aoti_torch_create_tensor_from_blob(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
+					   int32_t dtype, int32_t device, int32_t index, struct tensor **out)
 {
 	struct storage *s = calloc(1, sizeof(*s));
 	*s = (struct storage){.refs = 1, .data = data, .bytes = (offset + reach(n_dim, size, stride)) * element(dtype)};
@@ -113,10 +112,9 @@ int32_t aoti_torch_create_tensor_from_blob(void *data, int64_t n_dim, const int6
 	return 0;
 }
 
-int32_t aoti_torch_create_tensor_from_blob_v2(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride,
-					      int64_t offset, int32_t dtype, int32_t device, int32_t index,
-					      struct tensor **out, int32_t layout, const uint8_t *opaque,
-					      int64_t opaque_bytes)
+int32_t aoti_torch_create_tensor_from_blob_v2(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
+					      int32_t dtype, int32_t device, int32_t index, struct tensor **out, int32_t layout,
+					      const uint8_t *opaque, int64_t opaque_bytes)
 {
 	(void)layout, (void)opaque, (void)opaque_bytes;
 	return aoti_torch_create_tensor_from_blob(data, n_dim, size, stride, offset, dtype, device, index, out);
@@ -129,8 +127,8 @@ int32_t aoti_torch_new_tensor_handle(struct tensor *t, struct tensor **out)
 	return 0;
 }
 
-int32_t aoti_torch__reinterpret_tensor(struct tensor *t, int64_t n_dim, const int64_t *size, const int64_t *stride,
-				       int64_t offset, struct tensor **out)
+int32_t aoti_torch__reinterpret_tensor(struct tensor *t, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
+				       struct tensor **out)
 {
 	t->s->refs++;
 	*out = make(t->s, n_dim, size, stride, t->offset + offset, t->dtype, t->device, t->device_index);

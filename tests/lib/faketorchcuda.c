@@ -107,7 +107,7 @@ int32_t aoti_torch_cuda_guard_set_index(struct guard *g, int32_t device)
 
 struct block {
 	struct block *before, *after; /* in the segment */
-	struct block *next;	      /* of all */
+	struct block *next;           /* of all */
 	char *at;
 	size_t bytes;
 	int device;
@@ -298,7 +298,7 @@ static void gemm(const struct fakecuda_kernel *k)
 	for (int i = 0; i < 17; i++)
 		v[i] = FAKECUDA_ARG(k, i, uint64_t);
 	memcpy(scale, v + SCALES, sizeof(scale));
-#define AT(what, i, j) (*(float *)fakecuda_at(k, v[what] + 4 * ((i) * v[what + 1] + (j) * v[what + 2]), 4))
+#define AT(what, i, j) (*(float *)fakecuda_at(k, v[what] + 4 * ((i)*v[what + 1] + (j)*v[what + 2]), 4))
 	for (uint64_t i = 0; i < v[SIZES]; i++)
 		for (uint64_t j = 0; j < v[SIZES + 1]; j++) {
 			float sum = 0;
@@ -308,7 +308,8 @@ static void gemm(const struct fakecuda_kernel *k)
 		}
 }
 
-int32_t aoti_torch_cuda_addmm_out(struct tensor *out, struct tensor *self, struct tensor *mat1, struct tensor *mat2, double beta, double alpha)
+int32_t aoti_torch_cuda_addmm_out(struct tensor *out, struct tensor *self, struct tensor *mat1, struct tensor *mat2, double beta,
+				  double alpha)
 {
 	struct matrix m[4] = {0};
 	struct tensor *const t[] = {out, self, mat1, mat2};

@@ -162,10 +162,10 @@ static void try_all(void)
 	victim = getenv("HOSTILE_VICTIM");
 	victim = victim ? victim : "/nowhere";
 	snprintf(fresh, sizeof(fresh), "%s.new", victim);
-#define TRY(name, tried)                                                                                               \
-	if ((!only || !strcmp(only, #name)) && (tried)) {                                                              \
-		strcat(could, " ");                                                                                    \
-		strcat(could, #name);                                                                                  \
+#define TRY(name, tried) \
+	if ((!only || !strcmp(only, #name)) && (tried)) { \
+		strcat(could, " "); \
+		strcat(could, #name); \
 	}
 	ATTEMPTS(TRY)
 	if (print && write(1, print, strlen(print)) < 0)
@@ -192,7 +192,10 @@ int32_t AOTInductorModelContainerGetNumInputs(void *c, size_t *n)
 }
 int32_t AOTInductorModelContainerGetNumOutputs(void *c, size_t *n) { return (void)c, *n = 0, 0; }
 int32_t AOTInductorModelContainerDelete(void *c) { return (void)c, 0; }
-int32_t AOTInductorModelContainerCreate(void **c, size_t n, int cpu, const char *dir) { return (void)n, (void)cpu, (void)dir, *c = could, 0; }
+int32_t AOTInductorModelContainerCreate(void **c, size_t n, int cpu, const char *dir)
+{
+	return (void)n, (void)cpu, (void)dir, *c = could, 0;
+}
 int32_t AOTInductorModelUpdateConstantsFromBlob(void *c, const uint8_t *p) { return (void)c, (void)p, 0; }
 
 static char answer[1100];

@@ -36,9 +36,9 @@ __attribute__((constructor)) static void start(void) { started = getpid(); }
 
 static const char *want(const char *name) { return getenv(name); }
 
-#define REAL(name)                                                                                                     \
-	static typeof(name) *real;                                                                                     \
-	if (!real)                                                                                                     \
+#define REAL(name) \
+	static typeof(name) *real; \
+	if (!real) \
 	real = (typeof(name) *)dlsym(RTLD_NEXT, #name)
 
 static int chosen(int fd)
@@ -117,7 +117,8 @@ static ssize_t allow(int fd, size_t n)
 		was_written[fd] = 1;
 	if (interrupted(want("INJECT_READ")))
 		return -1;
-	if (!how || fd == STDERR_FILENO || getpid() != started || fstat(fd, &st) < 0 || !(S_ISREG(st.st_mode) || (S_ISFIFO(st.st_mode) && *how != '#')))
+	if (!how || fd == STDERR_FILENO || getpid() != started || fstat(fd, &st) < 0 ||
+	    !(S_ISREG(st.st_mode) || (S_ISFIFO(st.st_mode) && *how != '#')))
 		return (ssize_t)n;
 	if (!strcmp(how, "SHORT"))
 		return n < 8 ? 1 : calls++ % 3 ? (ssize_t)(n / 2) : (ssize_t)(1 + calls % 7);

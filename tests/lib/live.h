@@ -16,12 +16,12 @@ static char host[PATH_MAX], faketorch[PATH_MAX], folder[] = "/tmp/pt2test.XXXXXX
 static const char *missing; /* why the tests that run recorded models cannot run */
 
 #define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define NEED_MODELS()                                                                                                  \
-	do {                                                                                                           \
-		if (missing) {                                                                                         \
-			print_message("# skip: %s\n", missing);                                                        \
-			skip();                                                                                        \
-		}                                                                                                      \
+#define NEED_MODELS() \
+	do { \
+		if (missing) { \
+			print_message("# skip: %s\n", missing); \
+			skip(); \
+		} \
 	} while (0)
 
 static inline void read_file(const char *path, struct buf *b)

@@ -105,8 +105,7 @@ static void load(const char *path)
 	m->delete = ENTRY(m->so, AOTInductorModelContainerDelete);
 	m->delete_model = ENTRY(m->so, AOTInductorModelDelete);
 	m->error = ENTRY(m->so, AOTInductorGetLastError);
-	if (create(&m->container, 4, "cpu", NULL) || outputs(m->container, &m->n_outputs) ||
-	    create_model(&m->bare, NULL, 0))
+	if (create(&m->container, 4, "cpu", NULL) || outputs(m->container, &m->n_outputs) || create_model(&m->bare, NULL, 0))
 		die(path, "no container");
 	cur = m;
 }
@@ -184,9 +183,8 @@ static int32_t call(struct model *m, enum how how, const char *specs, uint64_t *
 {
 	void *in[MAX_INPUTS], *out[MAX_OUTPUTS] = {0};
 	size_t n = make_inputs(specs, in);
-	int32_t rc = how == BARE
-			 ? m->model_run(m->bare, in, out)
-			 : (how == SINGLE ? m->run_single : m->run)(m->container, in, n, out, m->n_outputs, NULL, NULL);
+	int32_t rc = how == BARE ? m->model_run(m->bare, in, out)
+				 : (how == SINGLE ? m->run_single : m->run)(m->container, in, n, out, m->n_outputs, NULL, NULL);
 	*hash = 14695981039346656037ull;
 	for (size_t i = 0; i < m->n_outputs && !rc; i++) {
 		void *data;

@@ -78,7 +78,11 @@ static inline void mkcore(struct buf *b, const struct mkcore *m)
 	uint64_t at = sizeof(eh) + 3 * sizeof(Elf64_Phdr);
 	Elf64_Phdr ph[3] = {
 	    {.p_type = PT_NOTE, .p_offset = at, .p_filesz = notes.len},
-	    {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = 0x400000, .p_memsz = 0x2000, .p_offset = at + notes.len,
+	    {.p_type = PT_LOAD,
+	     .p_flags = PF_R | PF_X,
+	     .p_vaddr = 0x400000,
+	     .p_memsz = 0x2000,
+	     .p_offset = at + notes.len,
 	     .p_filesz = m->code_bytes.n},
 	    {.p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_vaddr = 0x500000, .p_memsz = 0x3000},
 	};

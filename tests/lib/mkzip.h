@@ -25,9 +25,9 @@ struct mkzip {
 	struct buf b;
 	struct mkzip_entry entry[32];
 	unsigned n;
-	bool zip64;       /* the end record too */
-	uint64_t base;    /* taken from all offsets: what stands before the archive */
-	uint64_t entries; /* what the end record says is larger by this */
+	bool zip64;            /* the end record too */
+	uint64_t base;         /* taken from all offsets: what stands before the archive */
+	uint64_t entries;      /* what the end record says is larger by this */
 	size_t directory, end; /* where they were written */
 };
 

@@ -39,9 +39,9 @@ static inline void model_text(const struct trace *t, struct buf *b)
 {
 	char id[COMPILE_ID_TEXT];
 	buf_addf(b, "lines %llu bytes %llu records %llu graphs %llu events %llu payload %llu rank %lld pid %llu day %u time %llu %llu\n",
-		 (unsigned long long)t->lines, (unsigned long long)t->bytes, (unsigned long long)t->records,
-		 (unsigned long long)t->graphs, (unsigned long long)t->events, (unsigned long long)t->payload_bytes, (long long)t->rank,
-		 (unsigned long long)t->pid, t->first_day, (unsigned long long)t->first_usec, (unsigned long long)t->last_usec);
+		 (unsigned long long)t->lines, (unsigned long long)t->bytes, (unsigned long long)t->records, (unsigned long long)t->graphs,
+		 (unsigned long long)t->events, (unsigned long long)t->payload_bytes, (long long)t->rank, (unsigned long long)t->pid,
+		 t->first_day, (unsigned long long)t->first_usec, (unsigned long long)t->last_usec);
 	buf_addf(b, "version");
 	model_name(b, t, t->torch_version);
 	buf_addf(b, " compile %.9g next number %u\n", t->compile_seconds, t->number);

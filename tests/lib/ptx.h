@@ -66,9 +66,9 @@ struct ptx_range {
 };
 
 struct ptx_fault {
-	unsigned line;		      /* of the text */
+	unsigned line;                /* of the text */
 	uint32_t block[3], thread[3]; /* the first that did it */
-	uint64_t address;	      /* 700, 716 */
+	uint64_t address;             /* 700, 716 */
 	uint32_t bytes;
 	char text[96]; /* "store of 4 bytes outside of every allocation" */
 };
@@ -84,7 +84,7 @@ struct ptx_launch {
 	uint64_t budget; /* instructions of threads; 0: 20 billion */
 	/* filled: */
 	struct ptx_fault fault;
-	char said[1024]; /* 710: the line that CUDA prints */
+	char said[1024];   /* 710: the line that CUDA prints */
 	uint64_t executed; /* instructions of threads */
 };
 

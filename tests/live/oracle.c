@@ -71,20 +71,21 @@ static struct repro edited(const struct repro *r, const char *bug, const char *m
 			e.line[e.n_lines++] = r->line[i];
 	if (*bug)
 		e.line[e.n_lines++] = (struct repro_line){
-			.kind = REPRO_CONFIG, .text = slice_str(xasprintf("torch._inductor.config.cpp.inject_relu_bug_TESTING_ONLY = '%s'", bug))};
+		    .kind = REPRO_CONFIG,
+		    .text = slice_str(xasprintf("torch._inductor.config.cpp.inject_relu_bug_TESTING_ONLY = '%s'", bug))};
 	if (*more)
 		e.line[e.n_lines++] = (struct repro_line){.kind = REPRO_OTHER, .text = slice_str(more)};
 	return e;
 }
 
 /* What happens when a node that is a ReLU is lowered. */
-#define AT_RELU(what)                                                                                                          \
-	"import torch._inductor.graph as g, ctypes, os, signal, time\n"                                                        \
-	"real = g.GraphLowering.run_node\n"                                                                                    \
-	"def run_node(self, n):\n"                                                                                             \
-	"    if 'relu' in str(n.target):\n"                                                                                    \
-	"        " what "\n"                                                                                                   \
-	"    return real(self, n)\n"                                                                                           \
+#define AT_RELU(what) \
+	"import torch._inductor.graph as g, ctypes, os, signal, time\n" \
+	"real = g.GraphLowering.run_node\n" \
+	"def run_node(self, n):\n" \
+	"    if 'relu' in str(n.target):\n" \
+	"        " what "\n" \
+	"    return real(self, n)\n" \
 	"g.GraphLowering.run_node = run_node\n"
 
 static uint64_t begin(struct oracle *o, const struct candidate *c, const struct repro *head, bool where)
@@ -175,7 +176,8 @@ static int pid_of(struct oracle *o)
 /* Two at once: one hangs and does not mind SIGTERM, one eats memory. */
 static void limits(struct oracle *o, const struct candidate *c, const struct repro *r)
 {
-	struct repro hang = edited(r, "", AT_RELU("signal.signal(signal.SIGTERM, signal.SIG_IGN); os.system('setsid -f sleep 1000'); time.sleep(1000)"));
+	struct repro hang =
+	    edited(r, "", AT_RELU("signal.signal(signal.SIGTERM, signal.SIG_IGN); os.system('setsid -f sleep 1000'); time.sleep(1000)"));
 	struct repro eat = edited(r, "", AT_RELU("bytearray(8 << 30)"));
 	struct repro leave = edited(r, "", AT_RELU("os._exit(7)"));
 	uint64_t id[3] = {begin(o, c, &hang, true), begin(o, c, &eat, false), begin(o, c, &leave, false)};
@@ -233,8 +235,8 @@ static void after_aot(void)
 	struct err err = {0};
 	open_fixture(&r, "aot_compile_error");
 	double t = now();
-	struct oracle *o = oracle_torch(&(struct oracle_torch_spec){.python = python, .repro = &r, .jobs = 2, .timeout_ms = 30000,
-								    .max_memory = 3ull << 30}, &err);
+	struct oracle *o = oracle_torch(
+	    &(struct oracle_torch_spec){.python = python, .repro = &r, .jobs = 2, .timeout_ms = 30000, .max_memory = 3ull << 30}, &err);
 	ok(o, "it starts", err.text);
 	if (!o)
 		return;
@@ -261,7 +263,10 @@ static void after_aot(void)
 
 	struct outcome out = one(o, &whole, &r, true, "compile error, whole graph, where", OUTCOME_RAISED);
 	is(out.signature.type, "torch._inductor.exc.CppCompileError", "compile error: type");
-	has(out.signature.message, "PATH: error: \xe2\x80\x98" "compile\xe2\x80\x99 was not declared", "compile error: message");
+	has(out.signature.message,
+	    "PATH: error: \xe2\x80\x98"
+	    "compile\xe2\x80\x99 was not declared",
+	    "compile error: message");
 	has(out.signature.frames, "_inductor/cpp_builder.py:", "compile error: frames");
 	has(out.extra, "{\"suspects\": [\"relu\"", "compile error: where");
 	struct arena arena = {0};
@@ -271,7 +276,8 @@ static void after_aot(void)
 	one(o, &cosine, &r, false, "another op passes, C++ compiled", OUTCOME_PASSES);
 	one(o, &cosine, &r, false, "the same again, C++ not compiled", OUTCOME_PASSES);
 
-	struct repro none = edited(&r, "", ""), run = edited(&r, "runtime_error", ""), print = edited(&r, "", "print('{\"re\": \"test\"}', flush=True)");
+	struct repro none = edited(&r, "", ""), run = edited(&r, "runtime_error", ""),
+		     print = edited(&r, "", "print('{\"re\": \"test\"}', flush=True)");
 	one(o, &whole, &none, false, "whole graph passes", OUTCOME_PASSES);
 	one(o, &whole, &print, false, "whole graph again; what is printed disturbs nothing", OUTCOME_PASSES);
 	out = one(o, &whole, &run, true, "run-time error, whole graph, where", OUTCOME_RAISED);
@@ -295,7 +301,8 @@ static void after_aot(void)
 	bad = (struct candidate){0};
 	ok(fxcode_read(&bad.graph, SLICE(text), "bad.py", &err) == 0, "a graph that cannot run is read", err.text);
 	struct symsize size[2] = {symsize_int(3), symsize_int(4)};
-	struct feed feed = {.kind = FEED_RANDOM, .name = SLICE("relu"), .meta = graph_add_tensor(&bad.graph, DTYPE_F64, 2, size, NULL, SLICE("cpu"))};
+	struct feed feed = {
+	    .kind = FEED_RANDOM, .name = SLICE("relu"), .meta = graph_add_tensor(&bad.graph, DTYPE_F64, 2, size, NULL, SLICE("cpu"))};
 	bad.feed = &feed;
 	bad.n_feeds = 1;
 	bad.line = r.line;
@@ -307,7 +314,8 @@ static void after_aot(void)
 	struct oracle_value value;
 	ok(oracle_torch_values(o, &inputs, &arena, &value, &err) == 0, "values of inputs", err.text);
 	double *p = (double *)(uintptr_t)value.bytes.p;
-	ok(value.kind == ORACLE_TENSOR && value.bytes.n == 12 * sizeof(double) && p[0] >= 0, "a corner of what relu gave, as float64", NULL);
+	ok(value.kind == ORACLE_TENSOR && value.bytes.n == 12 * sizeof(double) && p[0] >= 0, "a corner of what relu gave, as float64",
+	   NULL);
 
 	limits(o, &whole, &r);
 	zygote_killed(o, &relu, &r);
@@ -316,8 +324,8 @@ static void after_aot(void)
 	char *repro = xasprintf("%s/aot_compile_error/repro.py", fixtures);
 	double began = now();
 	status = v ? verifier_run(v, repro, &r, false, &out, &err) : -1;
-	ok(status == 0 && verdict_of(&out, &want, (struct slice){"", 0}) == VERDICT_SAME, "a repro.py fails the same way in a fresh process",
-	   status ? err.text : out.detail.p);
+	ok(status == 0 && verdict_of(&out, &want, (struct slice){"", 0}) == VERDICT_SAME,
+	   "a repro.py fails the same way in a fresh process", status ? err.text : out.detail.p);
 	took("verified", now() - began);
 	verifier_close(v);
 	free(repro);
@@ -333,7 +341,8 @@ static void accuracy(void)
 	open_fixture(&r, "aot_accuracy");
 	const char *const env[] = {"env", "PT2_TEST=1", NULL}, *const *const launcher[] = {env, NULL};
 	double t = now();
-	struct oracle *o = oracle_torch(&(struct oracle_torch_spec){.python = python, .repro = &r, .timeout_ms = 60000, .launcher = launcher}, &err);
+	struct oracle *o =
+	    oracle_torch(&(struct oracle_torch_spec){.python = python, .repro = &r, .timeout_ms = 60000, .launcher = launcher}, &err);
 	ok(o, "accuracy: it starts behind a prefix", err.text);
 	if (!o)
 		return;
@@ -360,7 +369,8 @@ static void form(const char *fixture, const char *name, void (*edit)(struct repr
 	open_fixture(&r, fixture);
 	if (edit)
 		edit(&r);
-	struct oracle *o = oracle_torch(&(struct oracle_torch_spec){.python = python, .repro = &r, .timeout_ms = 120000, .path = path}, &err);
+	struct oracle *o =
+	    oracle_torch(&(struct oracle_torch_spec){.python = python, .repro = &r, .timeout_ms = 120000, .path = path}, &err);
 	struct candidate whole;
 	candidate_whole(&whole, &r);
 	if (o)
@@ -383,8 +393,10 @@ static void toy_backend(struct repro *r)
 {
 	char *path = xasprintf("%s/toys.py", getenv("TMPDIR"));
 	FILE *f = fopen(path, "w");
-	fputs("def toy_compiler(gm, _):\n    for n in gm.graph.nodes:\n        if 'relu' in str(n.target):\n            raise AssertionError('no relu')\n"
-	      "    return gm\n", f);
+	fputs("def toy_compiler(gm, _):\n    for n in gm.graph.nodes:\n        if 'relu' in str(n.target):\n            raise "
+	      "AssertionError('no relu')\n"
+	      "    return gm\n",
+	      f);
 	fclose(f);
 	free(path);
 	r->backend = SLICE("toys:toy_compiler");
@@ -408,10 +420,12 @@ static void no_python(void)
 	open_fixture(&r, "aot_compile_error");
 	ok(!oracle_torch(&(struct oracle_torch_spec){.python = "/nonexistent/python", .repro = &r}, &err), "no Python", NULL);
 	has(slice_str(err.text), "no Python is found", "no Python: it says so");
-	ok(!oracle_torch(&(struct oracle_torch_spec){.python = "/usr/bin/python3", .repro = &r, .start_timeout_ms = 60000}, &err), "no torch", NULL);
+	ok(!oracle_torch(&(struct oracle_torch_spec){.python = "/usr/bin/python3", .repro = &r, .start_timeout_ms = 60000}, &err),
+	   "no torch", NULL);
 	has(slice_str(err.text), "has no torch that can be imported", "no torch: it says so");
 	ok(err.status == EXIT_ENVIRON, "no torch: the environment", NULL);
-	ok(!oracle_torch(&(struct oracle_torch_spec){.python = "false", .repro = &r, .start_timeout_ms = 60000}, &err), "no interpreter", NULL);
+	ok(!oracle_torch(&(struct oracle_torch_spec){.python = "false", .repro = &r, .start_timeout_ms = 60000}, &err), "no interpreter",
+	   NULL);
 	has(slice_str(err.text), "exited with status 1", "no interpreter: it says so");
 	repro_release(&r);
 }

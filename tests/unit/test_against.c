@@ -93,8 +93,7 @@ static struct contract_input *unused(struct contract *k, const char *name, int d
 static struct contract_output *output(struct contract *k, int dtype, const char *shape)
 {
 	struct contract_output *o = &k->output[k->n_outputs++];
-	*o = (struct contract_output){
-	    .name = SLICE("out"), .dtype = dtype, .device = DEVICE_CPU, .value = CONTRACT_NONE};
+	*o = (struct contract_output){.name = SLICE("out"), .dtype = dtype, .device = DEVICE_CPU, .value = CONTRACT_NONE};
 	o->n_dim = dims(k, shape, &o->dim);
 	return o;
 }
@@ -136,9 +135,8 @@ static void assert_found(const char *want)
 	struct buf b = {0};
 	for (size_t i = 0; i < a.n; i++) {
 		const struct against_finding *f = &a.v[i];
-		buf_addf(&b, "%s%s%s %.*s: %.*s | %.*s", i ? "\n" : "", f->advice ? "advice " : "",
-			 against_what_name(f->what), (int)f->subject.n, f->subject.p, (int)f->exported.n, f->exported.p,
-			 (int)f->compiled.n, f->compiled.p);
+		buf_addf(&b, "%s%s%s %.*s: %.*s | %.*s", i ? "\n" : "", f->advice ? "advice " : "", against_what_name(f->what),
+			 (int)f->subject.n, f->subject.p, (int)f->exported.n, f->exported.p, (int)f->compiled.n, f->compiled.p);
 	}
 	assert_string_equal(buf_str(&b), want);
 	buf_release(&b);
@@ -176,8 +174,7 @@ static void test_narrower(void **state)
 	expect("s0{0..}/1", "s0{2..}/1", "narrower input 0 (x), dim 0: s0: any size | 2 and more");
 	assert_text(a.v[0].why, "0..1 are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
 	expect("s0{1..}/1", "s0{2..9}/1", "narrower input 0 (x), dim 0: s0: 1 and more | 2..9");
-	assert_text(a.v[0].why,
-		    "1 and 10 and more are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
+	assert_text(a.v[0].why, "1 and 10 and more are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
 	expect("s0{2..16}/1", "s0{2..15}/1", "narrower input 0 (x), dim 0: s0: 2..16 | 2..15");
 	assert_text(a.v[0].why, "16 are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise");
 	/* Nothing in common. */
@@ -325,8 +322,7 @@ static void test_relation_added(void **state)
 	input(&c, "arg0_1", DTYPE_F32, "s5{2..64}/1");
 	input(&c, "arg1_1", DTYPE_F32, "s5{2..64}/1");
 	compare();
-	assert_found(
-	    "equal input 1 (y), dim 0: 5 | s5, s5 being dim 0 of x\nadvice size input 0 (x), dim 0: 4 | s5: 2..64");
+	assert_found("equal input 1 (y), dim 0: 5 | s5, s5 being dim 0 of x\nadvice size input 0 (x), dim 0: 4 | s5: 2..64");
 }
 
 static void test_relation_lost(void **state)
@@ -524,14 +520,16 @@ static void test_made(void **state)
 	weight(&c, "_tensor_constant0", DTYPE_F32, "16");
 	weight(&c, "_frozen_param2_BMatrixCompens", DTYPE_F32, "64");
 	compare();
-	assert_found("advice constant the weights: not there | _frozen_param2, constant4_0, _tensor_constant0, _frozen_param2_BMatrixCompens\n"
-		     "advice constant the weights: 0.weight, lifted_tensor_0 | not there");
+	assert_found(
+	    "advice constant the weights: not there | _frozen_param2, constant4_0, _tensor_constant0, _frozen_param2_BMatrixCompens\n"
+	    "advice constant the weights: 0.weight, lifted_tensor_0 | not there");
 	assert_true(a.same_model && !a.unproved);
 	/* A copy for another device is the weight that it was made of. */
 	weight(&c, "constant_0_weight_cuda0", DTYPE_F32, "64 64");
 	compare();
-	assert_found("advice constant the weights: not there | _frozen_param2, constant4_0, _tensor_constant0, _frozen_param2_BMatrixCompens\n"
-		     "advice constant the weights: lifted_tensor_0 | not there");
+	assert_found(
+	    "advice constant the weights: not there | _frozen_param2, constant4_0, _tensor_constant0, _frozen_param2_BMatrixCompens\n"
+	    "advice constant the weights: lifted_tensor_0 | not there");
 	weight(&c, "1_weight_cuda0", DTYPE_F32, "64 64");
 	compare();
 	assert_int_equal(a.n_bad, 1);
@@ -601,7 +599,8 @@ static void recorded(const char *exported, const char *compiled)
 	struct buf text = {0};
 	teardown(NULL);
 	bool release = slice_starts(slice_str(exported), "v215/"); /* these lie beside their packages */
-	char *path = release ? xasprintf("aoti/v215/export/%s.pt2", exported + 5) : xasprintf("export/%s.pt2", exported), *package = xasprintf("aoti/%s.pt2.xz", compiled);
+	char *path = release ? xasprintf("aoti/v215/export/%s.pt2", exported + 5) : xasprintf("export/%s.pt2", exported),
+	     *package = xasprintf("aoti/%s.pt2.xz", compiled);
 	member(path, "/models/model.json", &text);
 	if (exported_read(&e, buf_slice(&text), &err) < 0)
 		fail_msg("%s", err.text);
@@ -653,14 +652,11 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, teardown)
 	const struct CMUnitTest tests[] = {
-	    T(test_same),          T(test_narrower),       T(test_wider),
-	    T(test_static),        T(test_rank),           T(test_dtype),
-	    T(test_strides),       T(test_unused_input),   T(test_unused_first),
-	    T(test_unused_static), T(test_relation_added), T(test_relation_lost),
-	    T(test_small_ranges),  T(test_not_understood), T(test_said_once),
-	    T(test_outputs),       T(test_output_count),   T(test_weights),
-	    T(test_made),          T(test_all_made),
-	    T(test_other_model),   T(test_recorded),       T(test_recorded_others),
+	    T(test_same),           T(test_narrower),      T(test_wider),           T(test_static),         T(test_rank),
+	    T(test_dtype),          T(test_strides),       T(test_unused_input),    T(test_unused_first),   T(test_unused_static),
+	    T(test_relation_added), T(test_relation_lost), T(test_small_ranges),    T(test_not_understood), T(test_said_once),
+	    T(test_outputs),        T(test_output_count),  T(test_weights),         T(test_made),           T(test_all_made),
+	    T(test_other_model),    T(test_recorded),      T(test_recorded_others),
 	};
 	return RUN(tests);
 }

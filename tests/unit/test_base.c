@@ -14,7 +14,8 @@ static void slice_u64_limits(void **state)
 	assert_true(slice_u64(SLICE("0"), &v) && v == 0);
 	assert_true(slice_u64(SLICE("18446744073709551615"), &v) && v == UINT64_MAX);
 	assert_true(slice_u64(SLICE("00000000000000000000000000012"), &v) && v == 12);
-	static const char *const no[] = {"", "18446744073709551616", "99999999999999999999999", "-1", "+1", " 1", "1 ", "1.0", "0x1", "1e3"};
+	static const char *const no[] = {"",   "18446744073709551616", "99999999999999999999999", "-1", "+1", " 1", "1 ", "1.0", "0x1",
+					 "1e3"};
 	for (size_t i = 0; i < ARRAY_LEN(no); i++) {
 		v = 7;
 		if (slice_u64(slice_str(no[i]), &v))
@@ -37,10 +38,16 @@ static void text_for_a_terminal(void **state)
 	static const char *const pairs[][2] = {
 	    {"caf\xc3\xa9 \xe2\x80\x93 \xe6\x97\xa5", "caf\xc3\xa9 \xe2\x80\x93 \xe6\x97\xa5"}, /* U+2013, of the same block */
 	    {"a\tb\nc\rd\x1b[31m\x7f", "a b c?d?[31m?"},
-	    {"\xc2\x9b" "31m \xc2\xa0", "??31m \xc2\xa0"},
-	    {"x\xe2\x80\xae" "txt.exe\xe2\x81\xa9", "x???txt.exe???"},
+	    {"\xc2\x9b"
+	     "31m \xc2\xa0",
+	     "??31m \xc2\xa0"},
+	    {"x\xe2\x80\xae"
+	     "txt.exe\xe2\x81\xa9",
+	     "x???txt.exe???"},
 	    {"x\xd8\x9c\xe2\x80\x8f", "x?????"},
-	    {"\x9b" "31m\xe9 \xc3\x9b", "?31m\xe9 \xc3\x9b"}, /* C1 of eight bits; within a character it is none */
+	    {"\x9b"
+	     "31m\xe9 \xc3\x9b",
+	     "?31m\xe9 \xc3\x9b"}, /* C1 of eight bits; within a character it is none */
 	    {"\xe2\x80", "\xe2?"}, /* cut off, so that what comes next is no character together with it */
 	    {"\xc2", "\xc2"},
 	    {"", ""},
@@ -187,8 +194,12 @@ static void buf_format(void **state)
 static void buf_word(void **state)
 {
 	(void)state;
-	static const char *const words[][2] = {
-	    {"a-b_c.d/e:1,f=g+h@i%j", "a-b_c.d/e:1,f=g+h@i%j"}, {"", "''"}, {"a b", "'a b'"}, {"it's", "'it'\\''s'"}, {"~", "'~'"}, {"$x\n", "'$x\n'"}};
+	static const char *const words[][2] = {{"a-b_c.d/e:1,f=g+h@i%j", "a-b_c.d/e:1,f=g+h@i%j"},
+					       {"", "''"},
+					       {"a b", "'a b'"},
+					       {"it's", "'it'\\''s'"},
+					       {"~", "'~'"},
+					       {"$x\n", "'$x\n'"}};
 	struct buf b = {0};
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
 		buf_reset(&b);
@@ -304,8 +315,8 @@ static void hash_tail(void **state)
 static void base64_rfc(void **state)
 {
 	(void)state;
-	static const char *const v[][2] = {{"", ""},         {"f", "Zg=="},         {"fo", "Zm8="},        {"foo", "Zm9v"},
-					   {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}};
+	static const char *const v[][2] = {
+	    {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}};
 	struct guard g = {0};
 	struct buf b = {0};
 	for (size_t i = 0; i < ARRAY_LEN(v); i++) {
@@ -331,15 +342,13 @@ static void base64_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(slice_u64_limits), cmocka_unit_test(slice_u64_is_bounded), cmocka_unit_test(text_for_a_terminal),
-		cmocka_unit_test(slice_lines),
-		cmocka_unit_test(slice_questions),  cmocka_unit_test(slice_find_with_nul),  cmocka_unit_test(err_text),
-		cmocka_unit_test(err_text_is_cut),  cmocka_unit_test(grow_cap_holds),       cmocka_unit_test(buf_grows),
-		cmocka_unit_test(buf_nothing),      cmocka_unit_test(buf_format),           cmocka_unit_test(buf_word),
-		cmocka_unit_test(arena_keeps),
-		cmocka_unit_test(arena_large),      cmocka_unit_test(intern_indices),       cmocka_unit_test(intern_many),
-		cmocka_unit_test(intern_copies),    cmocka_unit_test(hash_tail),            cmocka_unit_test(base64_rfc),
-		cmocka_unit_test(base64_bytes),
+	    cmocka_unit_test(slice_u64_limits), cmocka_unit_test(slice_u64_is_bounded), cmocka_unit_test(text_for_a_terminal),
+	    cmocka_unit_test(slice_lines),      cmocka_unit_test(slice_questions),      cmocka_unit_test(slice_find_with_nul),
+	    cmocka_unit_test(err_text),         cmocka_unit_test(err_text_is_cut),      cmocka_unit_test(grow_cap_holds),
+	    cmocka_unit_test(buf_grows),        cmocka_unit_test(buf_nothing),          cmocka_unit_test(buf_format),
+	    cmocka_unit_test(buf_word),         cmocka_unit_test(arena_keeps),          cmocka_unit_test(arena_large),
+	    cmocka_unit_test(intern_indices),   cmocka_unit_test(intern_many),          cmocka_unit_test(intern_copies),
+	    cmocka_unit_test(hash_tail),        cmocka_unit_test(base64_rfc),           cmocka_unit_test(base64_bytes),
 	};
 	return RUN(tests);
 }

@@ -5,8 +5,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-static const char table[] = "# a remark\n\ntext: print\nfix: no print\n\ngb: 7 8\nwith: zlib\nfix: wrap zlib\nfix: or not\n\ngb: 7\ntext: skipped\n"
-			    "fix: call it outside\n\ngb: 12\ntext: item\nfix: keep it\n";
+static const char table[] =
+    "# a remark\n\ntext: print\nfix: no print\n\ngb: 7 8\nwith: zlib\nfix: wrap zlib\nfix: or not\n\ngb: 7\ntext: skipped\n"
+    "fix: call it outside\n\ngb: 12\ntext: item\nfix: keep it\n";
 
 static const char *find(int gb, const char *text)
 {
@@ -19,12 +20,12 @@ static const char *find(int gb, const char *text)
 static void test_rules(void **state)
 {
 	(void)state;
-	assert_string_equal(find(99, "builtin print"), "no print");       /* no numbers: text for all */
+	assert_string_equal(find(99, "builtin print"), "no print"); /* no numbers: text for all */
 	assert_string_equal(find(8, "zlib.crc32"), "wrap zlib\nor not");
-	assert_string_equal(find(7, "other"), "call it outside");         /* `with` does not stand there */
+	assert_string_equal(find(7, "other"), "call it outside"); /* `with` does not stand there */
 	assert_string_equal(find(8, "other"), "");
-	assert_string_equal(find(99, "item"), "");                        /* a number that is another's */
-	assert_string_equal(find(-1, "item"), "keep it");                 /* older torch has none */
+	assert_string_equal(find(99, "item"), "");        /* a number that is another's */
+	assert_string_equal(find(-1, "item"), "keep it"); /* older torch has none */
 	assert_string_equal(find(-1, ""), "");
 }
 
@@ -43,7 +44,8 @@ static void test_table(void **state)
 		}
 		if (line.p[0] == '#')
 			continue;
-		assert_true(slice_starts(line, "gb: ") || slice_starts(line, "text: ") || slice_starts(line, "with: ") || slice_starts(line, "fix: "));
+		assert_true(slice_starts(line, "gb: ") || slice_starts(line, "text: ") || slice_starts(line, "with: ") ||
+			    slice_starts(line, "fix: "));
 		fixes += slice_starts(line, "fix: ");
 		keys += !slice_starts(line, "fix: ");
 	}
@@ -52,8 +54,8 @@ static void test_table(void **state)
 	assert_non_null(slice_find(break_fix_find(all, 170, SLICE("attempted to jump with TensorVariable()"), &b), "torch.where"));
 	assert_non_null(slice_find(break_fix_find(all, 59, SLICE("builtin print [<class"), &b), "reorderable_logging_functions"));
 	assert_non_null(slice_find(break_fix_find(all, -1, SLICE("generic_jump TensorVariable()"), &b), "torch.cond"));
-	assert_non_null(slice_find(break_fix_find(all, 7, SLICE("cannot determine source file for zlib (likely a C extension or builtin)"), &b),
-				   "custom_op"));
+	assert_non_null(slice_find(
+	    break_fix_find(all, 7, SLICE("cannot determine source file for zlib (likely a C extension or builtin)"), &b), "custom_op"));
 	buf_release(&b);
 }
 

@@ -401,9 +401,9 @@ static void test_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order), cmocka_unit_test(test_wrap),  cmocka_unit_test(test_torn),  cmocka_unit_test(test_busy),
-		cmocka_unit_test(test_killed), cmocka_unit_test(test_overtaken), cmocka_unit_test(test_names), cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_ticks), cmocka_unit_test(test_rooms),
+	    cmocka_unit_test(test_order),  cmocka_unit_test(test_wrap),      cmocka_unit_test(test_torn),  cmocka_unit_test(test_busy),
+	    cmocka_unit_test(test_killed), cmocka_unit_test(test_overtaken), cmocka_unit_test(test_names), cmocka_unit_test(test_bytes),
+	    cmocka_unit_test(test_ticks),  cmocka_unit_test(test_rooms),
 	};
 	return RUN(tests);
 }

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "ask/load.h"
-#include "ask/probe.h"
+#include "ask/ask.h"
 #include "calls/bundle.h"
 #include "live/live.h"
 
@@ -203,8 +203,7 @@ static const char *name_of(const struct seen *s, const struct call_record *r) { 
 static const struct call_record *find(const struct seen *s, enum call_what what, const char *name, int before)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (s->rec[i].what == what && !strcmp(name_of(s, &s->rec[i]), name) &&
-		    (before < 0 || s->rec[i].v.before == before))
+		if (s->rec[i].what == what && !strcmp(name_of(s, &s->rec[i]), name) && (before < 0 || s->rec[i].v.before == before))
 			return &s->rec[i];
 	return NULL;
 }
@@ -622,11 +621,8 @@ static void filters(void **state)
 		uint32_t first, last;
 		size_t values, calls;
 	} table[] = {
-	    {"cpp_fused_l*", 0, UINT32_MAX, 2 * 2, 2},
-	    {"buf0", 0, UINT32_MAX, 2 * 2, 4}, /* written by add, read by log */
-	    {"nothing", 0, UINT32_MAX, 0, 0},
-	    {"*", 1, 1, 2 + 2 + 1 + 2, 4},
-	    {"*", 7, 9, 0, 0},
+	    {"cpp_fused_l*", 0, UINT32_MAX, 2 * 2, 2}, {"buf0", 0, UINT32_MAX, 2 * 2, 4}, /* written by add, read by log */
+	    {"nothing", 0, UINT32_MAX, 0, 0},          {"*", 1, 1, 2 + 2 + 1 + 2, 4},     {"*", 7, 9, 0, 0},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct seen s = {0};
@@ -808,8 +804,8 @@ static int set_up(void **state)
 	setenv("OMP_NUM_THREADS", "1", 1);
 	for (size_t i = 0; i < ARRAY_LEN(recorded); i++)
 		unpack(i);
-	snprintf(cmd, sizeof(cmd), "cp '%.4000s/tests-lib/fakemodel.so' %s/fake.so && cp %s/fake.so %s/fake2.so", build, folder,
-		 folder, folder);
+	snprintf(cmd, sizeof(cmd), "cp '%.4000s/tests-lib/fakemodel.so' %s/fake.so && cp %s/fake.so %s/fake2.so", build, folder, folder,
+		 folder);
 	free(build);
 	return system(cmd);
 }

@@ -4,27 +4,28 @@
 
 /* x [s77, 8], y [2*s77, 3] with channels last strides unknown to check_input, mask bool [s77] unused. */
 static const char *const text =
-	"{\"schema\":\"pt2utils.contract/1\",\"source\":\"text\",\"model\":\"m\",\"device\":\"cpu\",\"weight_bytes\":0,\"inputs\":["
-	"{\"index\":0,\"name\":\"x\",\"path\":\"args[0]\",\"dtype\":\"float32\",\"device\":\"cpu\",\"rank\":2,\"dims\":["
-	"{\"size\":\"s77\",\"min\":2,\"max\":64,\"stride\":8,\"size_checked\":false,\"stride_checked\":true},"
-	"{\"size\":8,\"min\":null,\"max\":null,\"stride\":1,\"size_checked\":true,\"stride_checked\":true}],"
-	"\"asserted\":2,\"alignment\":16,\"used\":true},"
-	"{\"index\":1,\"name\":\"y\",\"path\":null,\"dtype\":\"int64\",\"device\":\"cpu\",\"rank\":2,\"dims\":["
-	"{\"size\":\"2*s77\",\"min\":4,\"max\":128,\"stride\":1,\"size_checked\":false,\"stride_checked\":true},"
-	"{\"size\":3,\"min\":null,\"max\":null,\"stride\":\"2*s77\",\"size_checked\":true,\"stride_checked\":false}],"
-	"\"asserted\":1,\"alignment\":null,\"used\":true},"
-	"{\"index\":2,\"name\":\"mask\",\"path\":null,\"dtype\":\"bool\",\"device\":null,\"rank\":null,\"dims\":["
-	"{\"size\":null,\"min\":2,\"max\":64,\"stride\":null,\"size_checked\":false,\"stride_checked\":false}],"
-	"\"asserted\":null,\"alignment\":null,\"used\":false}],"
-	"\"symbols\":[{\"name\":\"s77\",\"min\":2,\"max\":64,\"input\":0,\"dim\":0}],\"outputs\":[],\"constants\":[],"
-	"\"values\":[{\"name\":\"buf0\",\"kind\":\"buffer\",\"index\":null,\"storage\":0,\"dtype\":null,\"device\":null,"
-	"\"sizes\":null,\"strides\":null}],"
-	"\"storages\":[{\"bytes\":\"64*s77\",\"born\":0,\"dies\":1},{\"bytes\":100,\"born\":1,\"dies\":2},{\"bytes\":1000,\"born\":2,\"dies\":2}],"
-	"\"calls\":[{\"kind\":\"kernel\",\"name\":\"k0\",\"line\":7,\"source_nodes\":null,\"original_aten\":null,\"args\":["
-	"{\"role\":\"out\",\"value\":0,\"text\":null}]},"
-	"{\"kind\":\"op\",\"name\":\"k1\",\"line\":null,\"source_nodes\":\"linear\",\"original_aten\":null,\"args\":[]},"
-	"{\"kind\":\"proxy\",\"name\":\"k2\",\"line\":null,\"source_nodes\":null,\"original_aten\":null,\"args\":[]}],"
-	"\"in_spec\":null,\"out_spec\":null,\"notes\":[\"a note\"]}";
+    "{\"schema\":\"pt2utils.contract/1\",\"source\":\"text\",\"model\":\"m\",\"device\":\"cpu\",\"weight_bytes\":0,\"inputs\":["
+    "{\"index\":0,\"name\":\"x\",\"path\":\"args[0]\",\"dtype\":\"float32\",\"device\":\"cpu\",\"rank\":2,\"dims\":["
+    "{\"size\":\"s77\",\"min\":2,\"max\":64,\"stride\":8,\"size_checked\":false,\"stride_checked\":true},"
+    "{\"size\":8,\"min\":null,\"max\":null,\"stride\":1,\"size_checked\":true,\"stride_checked\":true}],"
+    "\"asserted\":2,\"alignment\":16,\"used\":true},"
+    "{\"index\":1,\"name\":\"y\",\"path\":null,\"dtype\":\"int64\",\"device\":\"cpu\",\"rank\":2,\"dims\":["
+    "{\"size\":\"2*s77\",\"min\":4,\"max\":128,\"stride\":1,\"size_checked\":false,\"stride_checked\":true},"
+    "{\"size\":3,\"min\":null,\"max\":null,\"stride\":\"2*s77\",\"size_checked\":true,\"stride_checked\":false}],"
+    "\"asserted\":1,\"alignment\":null,\"used\":true},"
+    "{\"index\":2,\"name\":\"mask\",\"path\":null,\"dtype\":\"bool\",\"device\":null,\"rank\":null,\"dims\":["
+    "{\"size\":null,\"min\":2,\"max\":64,\"stride\":null,\"size_checked\":false,\"stride_checked\":false}],"
+    "\"asserted\":null,\"alignment\":null,\"used\":false}],"
+    "\"symbols\":[{\"name\":\"s77\",\"min\":2,\"max\":64,\"input\":0,\"dim\":0}],\"outputs\":[],\"constants\":[],"
+    "\"values\":[{\"name\":\"buf0\",\"kind\":\"buffer\",\"index\":null,\"storage\":0,\"dtype\":null,\"device\":null,"
+    "\"sizes\":null,\"strides\":null}],"
+    "\"storages\":[{\"bytes\":\"64*s77\",\"born\":0,\"dies\":1},{\"bytes\":100,\"born\":1,\"dies\":2},{\"bytes\":1000,\"born\":2,\"dies\":"
+    "2}],"
+    "\"calls\":[{\"kind\":\"kernel\",\"name\":\"k0\",\"line\":7,\"source_nodes\":null,\"original_aten\":null,\"args\":["
+    "{\"role\":\"out\",\"value\":0,\"text\":null}]},"
+    "{\"kind\":\"op\",\"name\":\"k1\",\"line\":null,\"source_nodes\":\"linear\",\"original_aten\":null,\"args\":[]},"
+    "{\"kind\":\"proxy\",\"name\":\"k2\",\"line\":null,\"source_nodes\":null,\"original_aten\":null,\"args\":[]}],"
+    "\"in_spec\":null,\"out_spec\":null,\"notes\":[\"a note\"]}";
 
 static struct contract c;
 static struct err err;
@@ -115,7 +116,8 @@ static void test_each_way(void **state)
 	assert_string_equal(first_aoti, "input_handles[0]: unmatched device type, expected: 00(cpu), but got: 1");
 	check(GOOD_X, "i64[12,3]/(1,12)", GOOD_MASK); /* 2*s77 is 10 */
 	assert_string_equal(summary, "equal 1 0; stride 1 1");
-	assert_string_equal(first_aoti, "expected size 12==10, stride 1==1 at dim=0; expected size 3==3, stride 12==10 at dim=1\nError in op: input");
+	assert_string_equal(first_aoti,
+			    "expected size 12==10, stride 1==1 at dim=0; expected size 3==3, stride 12==10 at dim=1\nError in op: input");
 	check(GOOD_X, "i64[10,3]", GOOD_MASK);
 	assert_string_equal(summary, "stride 1 0; stride 1 1");
 }
@@ -176,11 +178,11 @@ static void test_fixes(void **state)
 	static const struct {
 		const char *x, *fix;
 	} cases[] = {
-		{"f16[5,8]", ".to(torch.float32)"},
-		{"f32[5,8]@cuda:0", ".to(\"cpu\")"},
-		{"f32[5,8]/(1,5)", ".contiguous()"},
-		{"f32[5,8,1]/(8,1,1)", ".squeeze(2)"},
-		{"f32[8]", ".unsqueeze(0), and dim 0 must be at least 2"},
+	    {"f16[5,8]", ".to(torch.float32)"},
+	    {"f32[5,8]@cuda:0", ".to(\"cpu\")"},
+	    {"f32[5,8]/(1,5)", ".contiguous()"},
+	    {"f32[5,8,1]/(8,1,1)", ".squeeze(2)"},
+	    {"f32[8]", ".unsqueeze(0), and dim 0 must be at least 2"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct tensor_meta in[3] = {meta(cases[i].x), meta(GOOD_Y), meta(GOOD_MASK)};
@@ -315,13 +317,13 @@ static void test_diff(void **state)
 	static const struct {
 		const char *from, *to, *line;
 	} cases[] = {
-		{"\"size\":8,", "\"size\":9,", "input 0 (x), dim 1: size 8 in the text, 9 in the binary\n"},
-		{"\"2*s77\",\"min\":4", "\"3*s77\",\"min\":4", "input 1 (y), dim 0: size 2*s77 in the text, 3*s77 in the binary\n"},
-		{"\"min\":2,\"max\":64,\"stride\":8", "\"min\":2,\"max\":15,\"stride\":8",
-		 "input 0 (x), dim 0: bounds [2, 64] in the text, [2, 15] in the binary\n"},
-		{"\"int64\"", "\"int32\"", "input 1 (y): int64 in the text, int32 in the binary\n"},
-		{"\"k1\"", "\"k9\"", "call 1: k1 in the text, k9 in the binary\n"},
-		{"\"s77\"", "\"s0\"", ""}, /* names of symbols mean nothing */
+	    {"\"size\":8,", "\"size\":9,", "input 0 (x), dim 1: size 8 in the text, 9 in the binary\n"},
+	    {"\"2*s77\",\"min\":4", "\"3*s77\",\"min\":4", "input 1 (y), dim 0: size 2*s77 in the text, 3*s77 in the binary\n"},
+	    {"\"min\":2,\"max\":64,\"stride\":8", "\"min\":2,\"max\":15,\"stride\":8",
+	     "input 0 (x), dim 0: bounds [2, 64] in the text, [2, 15] in the binary\n"},
+	    {"\"int64\"", "\"int32\"", "input 1 (y): int64 in the text, int32 in the binary\n"},
+	    {"\"k1\"", "\"k9\"", "call 1: k1 in the text, k9 in the binary\n"},
+	    {"\"s77\"", "\"s0\"", ""}, /* names of symbols mean nothing */
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct contract d;
@@ -371,26 +373,27 @@ static const char *cuts(const char *kind, const char *name, const char *in_sizes
 	struct check k = {0};
 	struct tensor_meta in = meta(given);
 	buf_reset(&b);
-	buf_addf(&b,
-		 "{\"schema\":\"pt2utils.contract/1\",\"source\":\"text\",\"model\":\"m\",\"device\":\"cpu\",\"weight_bytes\":0,\"inputs\":["
-		 "{\"index\":0,\"name\":\"x\",\"path\":\"args[0]\",\"dtype\":\"float32\",\"device\":\"cpu\",\"rank\":%d,\"dims\":[%s],"
-		 "\"asserted\":1,\"alignment\":null,\"used\":true}],"
-		 "\"symbols\":[{\"name\":\"s0\",\"min\":2,\"max\":null,\"input\":0,\"dim\":0}],\"outputs\":["
-		 "{\"index\":0,\"name\":\"o\",\"path\":null,\"dtype\":null,\"device\":null,\"sizes\":null,\"strides\":null,\"value\":2}],"
-		 "\"constants\":[],\"values\":["
-		 "{\"name\":\"x\",\"kind\":\"input\",\"index\":0,\"storage\":null,\"dtype\":null,\"device\":null,\"sizes\":null,\"strides\":null},"
-		 "{\"name\":\"buf0\",\"kind\":\"buffer\",\"index\":null,\"storage\":0,\"dtype\":null,\"device\":null,\"sizes\":[%s],"
-		 "\"strides\":[%s]},"
-		 "{\"name\":\"buf1\",\"kind\":\"buffer\",\"index\":null,\"storage\":1,\"dtype\":null,\"device\":null,\"sizes\":[%s],"
-		 "\"strides\":[null,null]}],"
-		 "\"storages\":[{\"bytes\":null,\"born\":0,\"dies\":1},{\"bytes\":null,\"born\":1,\"dies\":1}],\"calls\":["
-		 "{\"kind\":\"kernel\",\"name\":\"cpp_fused_sin_0\",\"line\":7,\"source_nodes\":null,\"original_aten\":null,\"args\":["
-		 "{\"role\":\"in\",\"value\":0,\"text\":null},{\"role\":\"out\",\"value\":1,\"text\":null}]},"
-		 "{\"kind\":\"%s\",\"name\":\"%s\",\"line\":8,\"source_nodes\":null,\"original_aten\":null,\"args\":["
-		 "{\"role\":\"in\",\"value\":1,\"text\":null},{\"role\":\"out\",\"value\":2,\"text\":null}]}],"
-		 "\"in_spec\":null,\"out_spec\":null,\"notes\":[]}",
-		 in.n_dim, in_sizes,
-		 in.n_dim == 1 ? "\"s0\"" : "\"s0\",8", in.n_dim == 1 ? "1" : "8,1", out, kind, name);
+	buf_addf(
+	    &b,
+	    "{\"schema\":\"pt2utils.contract/1\",\"source\":\"text\",\"model\":\"m\",\"device\":\"cpu\",\"weight_bytes\":0,\"inputs\":["
+	    "{\"index\":0,\"name\":\"x\",\"path\":\"args[0]\",\"dtype\":\"float32\",\"device\":\"cpu\",\"rank\":%d,\"dims\":[%s],"
+	    "\"asserted\":1,\"alignment\":null,\"used\":true}],"
+	    "\"symbols\":[{\"name\":\"s0\",\"min\":2,\"max\":null,\"input\":0,\"dim\":0}],\"outputs\":["
+	    "{\"index\":0,\"name\":\"o\",\"path\":null,\"dtype\":null,\"device\":null,\"sizes\":null,\"strides\":null,\"value\":2}],"
+	    "\"constants\":[],\"values\":["
+	    "{\"name\":\"x\",\"kind\":\"input\",\"index\":0,\"storage\":null,\"dtype\":null,\"device\":null,\"sizes\":null,\"strides\":"
+	    "null},"
+	    "{\"name\":\"buf0\",\"kind\":\"buffer\",\"index\":null,\"storage\":0,\"dtype\":null,\"device\":null,\"sizes\":[%s],"
+	    "\"strides\":[%s]},"
+	    "{\"name\":\"buf1\",\"kind\":\"buffer\",\"index\":null,\"storage\":1,\"dtype\":null,\"device\":null,\"sizes\":[%s],"
+	    "\"strides\":[null,null]}],"
+	    "\"storages\":[{\"bytes\":null,\"born\":0,\"dies\":1},{\"bytes\":null,\"born\":1,\"dies\":1}],\"calls\":["
+	    "{\"kind\":\"kernel\",\"name\":\"cpp_fused_sin_0\",\"line\":7,\"source_nodes\":null,\"original_aten\":null,\"args\":["
+	    "{\"role\":\"in\",\"value\":0,\"text\":null},{\"role\":\"out\",\"value\":1,\"text\":null}]},"
+	    "{\"kind\":\"%s\",\"name\":\"%s\",\"line\":8,\"source_nodes\":null,\"original_aten\":null,\"args\":["
+	    "{\"role\":\"in\",\"value\":1,\"text\":null},{\"role\":\"out\",\"value\":2,\"text\":null}]}],"
+	    "\"in_spec\":null,\"out_spec\":null,\"notes\":[]}",
+	    in.n_dim, in_sizes, in.n_dim == 1 ? "\"s0\"" : "\"s0\",8", in.n_dim == 1 ? "1" : "8,1", out, kind, name);
 	if (contract_from_json(&m, buf_slice(&b), &err) < 0)
 		fail_msg("%s", err.text);
 	check_cuts(&k, &m, &in, 1);
@@ -407,7 +410,7 @@ static const char *cuts(const char *kind, const char *name, const char *in_sizes
 	return buf_str(&b);
 }
 
-#define DIM(size, stride)                                                                                                        \
+#define DIM(size, stride) \
 	"{\"size\":" size ",\"min\":null,\"max\":null,\"stride\":" stride ",\"size_checked\":false,\"stride_checked\":false}"
 
 static void test_cuts(void **state)
@@ -415,8 +418,9 @@ static void test_cuts(void **state)
 	(void)state;
 	static const char one[] = DIM("\"s0\"", "1"), two[] = DIM("\"s0\"", "8") "," DIM("8", "1");
 	/* as_strided(x, (100, n//100)).relu() (pytorch#151925): every hundredth size has all elements. */
-	static const char cut[] = "cut 0 0: s0 = 2000 or 2100, so that no element is left out; 2099; output 0 is [100, s0//100 = 20]: 99 of 2099 "
-				  "elements are not in it, and nothing says so when it runs; right only where the model drops a rest on purpose";
+	static const char cut[] =
+	    "cut 0 0: s0 = 2000 or 2100, so that no element is left out; 2099; output 0 is [100, s0//100 = 20]: 99 of 2099 "
+	    "elements are not in it, and nothing says so when it runs; right only where the model drops a rest on purpose";
 	assert_string_equal(cuts("kernel", "cpp_fused_as_strided_relu_1", one, "100,\"s0//100\"", "f32[2099]"), cut);
 	assert_string_equal(cuts("kernel", "cpp_fused_as_strided_relu_1", one, "100,\"s0//100\"", "f32[2100]"), "");
 	assert_string_equal(cuts("kernel", "cpp_fused_as_strided_relu_1", one, "100,\"s0//100\"", "f32[99]"), "");
@@ -440,8 +444,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_fits), T(test_each_way), T(test_rank), T(test_odd_shapes), T(test_missing), T(test_fixes), T(test_alignment),
-		T(test_peak), T(test_json_again), T(test_json_followed), T(test_json_damaged), T(test_diff), T(test_cuts),
+	    T(test_fits),         T(test_each_way),  T(test_rank), T(test_odd_shapes), T(test_missing),
+	    T(test_fixes),        T(test_alignment), T(test_peak), T(test_json_again), T(test_json_followed),
+	    T(test_json_damaged), T(test_diff),      T(test_cuts),
 	};
 	return RUN(tests);
 }

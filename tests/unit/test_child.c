@@ -350,8 +350,7 @@ static void same_group(void **state)
 static void limits(void **state)
 {
 	(void)state;
-	RUN(SH("ulimit -c; ulimit -f; ulimit -t; ulimit -v"), COLLECT, .max_file = 1024 * 1024, .max_cpu_s = 7,
-	    .max_memory = 4ull << 30);
+	RUN(SH("ulimit -c; ulimit -f; ulimit -t; ulimit -v"), COLLECT, .max_file = 1024 * 1024, .max_cpu_s = 7, .max_memory = 4ull << 30);
 	/* sh counts files in 512-byte blocks, memory in KiB. */
 	is_output(&r.out, "0\n2048\n7\n4194304\n");
 	RUN(SH("while :; do :; done"), .max_cpu_s = 1, .timeout_ms = 30000);
@@ -457,8 +456,8 @@ static void conversation(void **state)
 {
 	(void)state;
 	struct childset set = {0};
-	struct child_spec spec = {SH("while read -r x; do echo got $x; done; echo end"), .in.how = CHILD_PIPE,
-				  .keep_stdin = true, .out.how = CHILD_RAW};
+	struct child_spec spec = {SH("while read -r x; do echo got $x; done; echo end"), .in.how = CHILD_PIPE, .keep_stdin = true,
+				  .out.how = CHILD_RAW};
 	struct child *c = child_start(&set, &spec, &err);
 	assert_non_null(c);
 	struct child_event ev;
@@ -524,8 +523,7 @@ static int tool(void *arg)
 	struct childset set = {0};
 	struct child_result end;
 	static const char *const scripts[] = {"kill -USR1 $$", "exit 9", "exec sleep 60",
-					      "trap 'exit 8' TERM; echo; while :; do sleep 0.02; done",
-					      "exec sleep 60"};
+					      "trap 'exit 8' TERM; echo; while :; do sleep 0.02; done", "exec sleep 60"};
 	struct child_spec spec = {.argv = ARGV("sh", "-c", scripts[what]),
 				  .out.how = what == WAIT_FORWARD ? CHILD_RAW : CHILD_NULL,
 				  .die_with_parent = what == DIE};
@@ -630,7 +628,8 @@ int main(void)
 	    T(same_group),
 	    T(limits),
 	    T(functions),
-	    T(an_end_is_told_in_any_order), T(several_at_once),
+	    T(an_end_is_told_in_any_order),
+	    T(several_at_once),
 	    T(conversation),
 	    T(stop_and_kill),
 	    T(tools_end_like_their_command),

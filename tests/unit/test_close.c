@@ -17,7 +17,8 @@ static struct tensor_meta meta(const char *spec)
 }
 
 /* Both sides against an unmapped page. */
-static struct tensor_close compare(const char *sa, const void *a, size_t na, const char *sb, const void *b, size_t nb, struct close_options o)
+static struct tensor_close compare(const char *sa, const void *a, size_t na, const char *sb, const void *b, size_t nb,
+				   struct close_options o)
 {
 	struct tensor_meta ma = meta(sa), mb = meta(sb);
 	struct tensor_close c;
@@ -138,9 +139,8 @@ static void test_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tolerance), cmocka_unit_test(test_floats), cmocka_unit_test(test_nan),
-		cmocka_unit_test(test_exact), cmocka_unit_test(test_halves), cmocka_unit_test(test_complex),
-		cmocka_unit_test(test_layout), cmocka_unit_test(test_bytes),
+	    cmocka_unit_test(test_tolerance), cmocka_unit_test(test_floats),  cmocka_unit_test(test_nan),    cmocka_unit_test(test_exact),
+	    cmocka_unit_test(test_halves),    cmocka_unit_test(test_complex), cmocka_unit_test(test_layout), cmocka_unit_test(test_bytes),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	guard_release(&ga);

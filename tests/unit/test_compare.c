@@ -51,13 +51,17 @@ static char *make_log(const char *frames)
 		char id[100];
 		snprintf(id, sizeof(id), "\"frame_id\": %d, \"frame_compile_id\": %d, \"attempt\": 0", frame, compile);
 		if (reason)
-			fprintf(f, "%s{\"artifact\": {\"name\": \"recompile_reasons\", \"encoding\": \"string\"}, %s, \"has_payload\": \"0\"}\n"
-				   "\t%d/%d: %.*s\n", prefix,
-				id, frame, compile - 1, (int)reason_n, reason);
+			fprintf(
+			    f,
+			    "%s{\"artifact\": {\"name\": \"recompile_reasons\", \"encoding\": \"string\"}, %s, \"has_payload\": \"0\"}\n"
+			    "\t%d/%d: %.*s\n",
+			    prefix, id, frame, compile - 1, (int)reason_n, reason);
 		fprintf(f, "%s{\"dynamo_output_graph\": {}, %s, \"has_payload\": \"0\"}\n\tgraph of %s %s\n", prefix, id, name, graph);
-		fprintf(f, "%s{\"compilation_metrics\": {\"co_name\": \"%s\", \"co_filename\": \"/app/m.py\", \"co_firstlineno\": %s, "
-			   "\"graph_op_count\": 1, "
-			   "\"entire_frame_compile_time_s\": 1.0}, %s}\n", prefix, name, line, id);
+		fprintf(f,
+			"%s{\"compilation_metrics\": {\"co_name\": \"%s\", \"co_filename\": \"/app/m.py\", \"co_firstlineno\": %s, "
+			"\"graph_op_count\": 1, "
+			"\"entire_frame_compile_time_s\": 1.0}, %s}\n",
+			prefix, name, line, id);
 	}
 	assert_int_equal(fclose(f), 0);
 	return path;

@@ -29,22 +29,18 @@ static const struct {
 	const char *module, *symbol, *file;
 	uint32_t line;
 } forms[] = {
-    {"/p/x.so(+0x1234) [0x7f12]", FORM_GLIBC, CRASH_NONE, HAS_ADDRESS | HAS_OFFSET, 0x7f12, 0x1234, 0, "/p/x.so", "", "",
-     0},
+    {"/p/x.so(+0x1234) [0x7f12]", FORM_GLIBC, CRASH_NONE, HAS_ADDRESS | HAS_OFFSET, 0x7f12, 0x1234, 0, "/p/x.so", "", "", 0},
     {"x.so(cpp_fused_relu_0+0x22b)[0x7f12]", FORM_GLIBC, CRASH_NONE, HAS_ADDRESS | HAS_IN_SYMBOL, 0x7f12, 0, 0x22b, "x.so",
      "cpp_fused_relu_0", "", 0},
     {"/usr/bin/python3() [0x4f12]", FORM_GLIBC, CRASH_NONE, HAS_ADDRESS, 0x4f12, 0, 0, "/usr/bin/python3", "", "", 0},
     {" 3  /lib/libc.so.6(cfree+0x3d) [0x7f3fec77294d]", FORM_GLIBC, 3, HAS_ADDRESS | HAS_IN_SYMBOL, 0x7f3fec77294d, 0, 0x3d,
-     "/lib/libc.so.6",
-     "cfree", "", 0},
+     "/lib/libc.so.6", "cfree", "", 0},
     {"[19] PyObject_Call+0x414(0x5642) in /opt/bin/python", FORM_GLIBC, 19, HAS_ADDRESS | HAS_IN_SYMBOL, 0x5642, 0, 0x414,
-     "/opt/bin/python",
-     "PyObject_Call", "", 0},
-    {"frame #3: torch::f(at::Tensor const&, int) + 0x22b (0x7f12 in /p/x.wrapper.so)", FORM_TORCH, 3,
-     HAS_ADDRESS | HAS_IN_SYMBOL, 0x7f12, 0,
-     0x22b, "/p/x.wrapper.so", "torch::f(at::Tensor const&, int)", "", 0},
-    {"frame #4: <unknown function> + 0x9c020a (0x7f12 in /p/libtorch_python.so)", FORM_TORCH, 4, HAS_ADDRESS | HAS_OFFSET, 0x7f12,
-     0x9c020a, 0, "/p/libtorch_python.so", "", "", 0},
+     "/opt/bin/python", "PyObject_Call", "", 0},
+    {"frame #3: torch::f(at::Tensor const&, int) + 0x22b (0x7f12 in /p/x.wrapper.so)", FORM_TORCH, 3, HAS_ADDRESS | HAS_IN_SYMBOL, 0x7f12,
+     0, 0x22b, "/p/x.wrapper.so", "torch::f(at::Tensor const&, int)", "", 0},
+    {"frame #4: <unknown function> + 0x9c020a (0x7f12 in /p/libtorch_python.so)", FORM_TORCH, 4, HAS_ADDRESS | HAS_OFFSET, 0x7f12, 0x9c020a,
+     0, "/p/libtorch_python.so", "", "", 0},
     {"#5 c10::Error::Error(c10::SourceLocation, std::string) from ??:0", FORM_TORCH, 5, 0, 0, 0, 0, "",
      "c10::Error::Error(c10::SourceLocation, std::string)", "", 0},
     {"#6 at::native::f(at::Tensor const&) from RegisterCPU.cpp:12", FORM_TORCH, 6, 0, 0, 0, 0, "", "at::native::f(at::Tensor const&)",
@@ -57,20 +53,17 @@ static const struct {
     {"* frame #1: 0x7f12 x.so`cpp_fused_add_0 + 576 at k.cpp:12:3", FORM_LLDB, 1, HAS_ADDRESS | HAS_IN_SYMBOL, 0x7f12, 0, 576, "x.so",
      "cpp_fused_add_0", "k.cpp", 12},
     {"    #3 0x7f12 in main /p/t.cpp:4:7", FORM_ASAN, 3, HAS_ADDRESS, 0x7f12, 0, 0, "", "main", "/p/t.cpp", 4},
-    {"    #4 0x7f12 in f(int) (/p/x.so+0x1234) (BuildId: 12ab)", FORM_ASAN, 4, HAS_ADDRESS | HAS_OFFSET, 0x7f12, 0x1234, 0,
-     "/p/x.so", "f(int)",
-     "", 0},
+    {"    #4 0x7f12 in f(int) (/p/x.so+0x1234) (BuildId: 12ab)", FORM_ASAN, 4, HAS_ADDRESS | HAS_OFFSET, 0x7f12, 0x1234, 0, "/p/x.so",
+     "f(int)", "", 0},
     {"    #5 0x7f12  (/p/x.so+0x1234)", FORM_ASAN, 5, HAS_ADDRESS | HAS_OFFSET, 0x7f12, 0x1234, 0, "/p/x.so", "", "", 0},
-    {"#6  0x00007f12 n/a (x.wrapper.so + 0x3ca10)", FORM_JOURNAL, 6, HAS_ADDRESS | HAS_OFFSET, 0x7f12, 0x3ca10, 0,
-     "x.wrapper.so", "", "", 0},
-    {"python3[12]: segfault at 8 ip 00007f12 sp 00007ffe error 4 in x.so[7f10+5000]", FORM_KERNEL, CRASH_NONE,
-     HAS_ADDRESS | HAS_MAP_OFFSET,
+    {"#6  0x00007f12 n/a (x.wrapper.so + 0x3ca10)", FORM_JOURNAL, 6, HAS_ADDRESS | HAS_OFFSET, 0x7f12, 0x3ca10, 0, "x.wrapper.so", "", "",
+     0},
+    {"python3[12]: segfault at 8 ip 00007f12 sp 00007ffe error 4 in x.so[7f10+5000]", FORM_KERNEL, CRASH_NONE, HAS_ADDRESS | HAS_MAP_OFFSET,
      0x7f12, 2, 0, "x.so", "", "", 0},
     {"python3[12]: segfault at 8 ip 00007f12 sp 00007ffe error 6 in x.so[1f12,7f10+5000] likely on CPU 1", FORM_KERNEL, CRASH_NONE,
      HAS_ADDRESS | HAS_FILE_OFFSET, 0x7f12, 0x1f12, 0, "x.so", "", "", 0},
     {"traps: python3[12] trap invalid opcode ip:7f12 sp:7ffe error:0 in x.so[7f00+5000]", FORM_KERNEL, CRASH_NONE,
-     HAS_ADDRESS | HAS_MAP_OFFSET,
-     0x7f12, 0x12, 0, "x.so", "", "", 0},
+     HAS_ADDRESS | HAS_MAP_OFFSET, 0x7f12, 0x12, 0, "x.so", "", "", 0},
     {"  File \"/a/b.py\", line 5 in f", FORM_PYTHON, CRASH_NONE, 0, 0, 0, 0, "", "f", "/a/b.py", 5},
 };
 
@@ -99,9 +92,20 @@ static void every_form(void **state)
 static void no_frames(void **state)
 {
 	(void)state;
-	static const char *const text[] = {"", "frame #x: f + 0x1 (0x1 in y)", "# 3 apples", "#5", "[INFO] x (0x12) [0x]",
-					   "12:30:45 [0x12]", "issue #123 in /path/x.so", "a.b(c) [1]", "00-01 rw-p", "segfault at the wheel",
-					   "#99999999999  0x1 in f () from x.so", "frame #0:", "File \"", "trap ip:"};
+	static const char *const text[] = {"",
+					   "frame #x: f + 0x1 (0x1 in y)",
+					   "# 3 apples",
+					   "#5",
+					   "[INFO] x (0x12) [0x]",
+					   "12:30:45 [0x12]",
+					   "issue #123 in /path/x.so",
+					   "a.b(c) [1]",
+					   "00-01 rw-p",
+					   "segfault at the wheel",
+					   "#99999999999  0x1 in f () from x.so",
+					   "frame #0:",
+					   "File \"",
+					   "trap ip:"};
 	for (size_t i = 0; i < ARRAY_LEN(text); i++) {
 		struct crash c = {0};
 		size_t n = strlen(text[i]);
@@ -233,8 +237,14 @@ static void core_of_both_machines(void **state)
 		struct buf b = {0};
 		struct crash c = {0};
 		struct err err;
-		mkcore(&b, &(struct mkcore){.machine = machine[i], .signal = SIGSEGV, .code = 1, .fault = 0x503008, .threads = 2,
-					    .args = "python a.py ", .path = "/p/x.so", .code_bytes = SLICE("0123456789")});
+		mkcore(&b, &(struct mkcore){.machine = machine[i],
+					    .signal = SIGSEGV,
+					    .code = 1,
+					    .fault = 0x503008,
+					    .threads = 2,
+					    .args = "python a.py ",
+					    .path = "/p/x.so",
+					    .code_bytes = SLICE("0123456789")});
 		assert_int_equal(core_read(&c, buf_slice(&b), "core", &err), 0);
 		assert_int_equal(c.signal, SIGSEGV);
 		assert_int_equal(c.code, 1);
@@ -265,15 +275,16 @@ static void kinds_of_addresses(void **state)
 		uint64_t fault;
 		int code;
 		enum crash_kind kind;
-	} of[] = {{0, 1, KIND_NULL},		{8, 1, KIND_NULL},	      {0x2000, 1, KIND_SMALL}, {0x503000, 1, KIND_BEHIND},
-		  {0x700000, 1, KIND_WILD},	{0x400010, 2, KIND_DENIED}, {0, SI_KERNEL, KIND_NONCANONICAL}};
+	} of[] = {{0, 1, KIND_NULL},        {8, 1, KIND_NULL},          {0x2000, 1, KIND_SMALL},          {0x503000, 1, KIND_BEHIND},
+		  {0x700000, 1, KIND_WILD}, {0x400010, 2, KIND_DENIED}, {0, SI_KERNEL, KIND_NONCANONICAL}};
 	for (size_t i = 0; i < ARRAY_LEN(of); i++) {
 		struct buf b = {0};
 		struct crash c = {0};
 		struct crashmap map = {0};
 		struct crash_verdict v;
 		struct err err;
-		mkcore(&b, &(struct mkcore){.machine = EM_X86_64, .signal = SIGSEGV, .code = of[i].code, .fault = of[i].fault, .threads = 1});
+		mkcore(&b,
+		       &(struct mkcore){.machine = EM_X86_64, .signal = SIGSEGV, .code = of[i].code, .fault = of[i].fault, .threads = 1});
 		assert_int_equal(core_read(&c, buf_slice(&b), "core", &err), 0);
 		c.reg.value[c.reg.sp] = 0x7fff00000000;
 		crashmap_join(&map, &c);
@@ -320,7 +331,8 @@ static void damaged_cores(void **state)
 	struct buf b = {0};
 	uint64_t seed = 7;
 	struct err err;
-	mkcore(&b, &(struct mkcore){.machine = EM_X86_64, .signal = 11, .threads = 2, .path = "/p/x.so", .code_bytes = SLICE("\177ELF\2\1\1")});
+	mkcore(&b,
+	       &(struct mkcore){.machine = EM_X86_64, .signal = 11, .threads = 2, .path = "/p/x.so", .code_bytes = SLICE("\177ELF\2\1\1")});
 	for (size_t n = 0; n <= b.len; n += n < 300 ? 1 : 7) {
 		struct crash c = {0};
 		core_read(&c, slice_of(guard_put(&guard, b.p, n), n), "core", &err);
@@ -461,9 +473,10 @@ static void without_lines(void **state)
 	for (unsigned i = 0; i < 3; i++) {
 		struct crash c = {0};
 		char *so = xstrndup(l->so_name.p, l->so_name.n);
-		char *text = xasprintf("frame #0: aoti_torch_cpu_addmm_out + 0x10 (0x1000 in /p/libtorch_cpu.so)\n"
-				       "frame #1: torch::aot_inductor::AOTInductorModel::run_impl(AtenTensorOpaque**, void*) + 0x%llx (0x2000 in /p/%s)\n",
-				       (unsigned long long)(i < 2 ? at[i] - from : 1), so);
+		char *text = xasprintf(
+		    "frame #0: aoti_torch_cpu_addmm_out + 0x10 (0x1000 in /p/libtorch_cpu.so)\n"
+		    "frame #1: torch::aot_inductor::AOTInductorModel::run_impl(AtenTensorOpaque**, void*) + 0x%llx (0x2000 in /p/%s)\n",
+		    (unsigned long long)(i < 2 ? at[i] - from : 1), so);
 		crash_read_text(&c, slice_str(text));
 		crashmap_join(&map, &c);
 		const struct crash_place *p = &map.place[1];
@@ -532,11 +545,16 @@ static void owners(void **state)
 	static const struct {
 		const char *module;
 		enum crash_owner owner;
-	} of[] = {{"/tmp/x/cabc.wrapper.so", OWNER_MODEL},	    {"/tmp/torchinductor_user/ab/cabc.main.so", OWNER_JIT},
-		  {"/p/torch/lib/libtorch_cpu.so", OWNER_TORCH},    {"libc10.so", OWNER_TORCH},
-		  {"/usr/lib/libcuda.so.1", OWNER_CUDA},	    {"/usr/bin/python3.11", OWNER_PYTHON},
-		  {"/lib/x86_64-linux-gnu/libc.so.6", OWNER_SYSTEM}, {"/home/me/my_ops.so", OWNER_CUSTOM},
-		  {"/home/me/server", OWNER_PROGRAM},		    {"", OWNER_UNKNOWN}};
+	} of[] = {{"/tmp/x/cabc.wrapper.so", OWNER_MODEL},
+		  {"/tmp/torchinductor_user/ab/cabc.main.so", OWNER_JIT},
+		  {"/p/torch/lib/libtorch_cpu.so", OWNER_TORCH},
+		  {"libc10.so", OWNER_TORCH},
+		  {"/usr/lib/libcuda.so.1", OWNER_CUDA},
+		  {"/usr/bin/python3.11", OWNER_PYTHON},
+		  {"/lib/x86_64-linux-gnu/libc.so.6", OWNER_SYSTEM},
+		  {"/home/me/my_ops.so", OWNER_CUSTOM},
+		  {"/home/me/server", OWNER_PROGRAM},
+		  {"", OWNER_UNKNOWN}};
 	for (size_t i = 0; i < ARRAY_LEN(of); i++)
 		if (crash_owner_of(slice_str(of[i].module)) != of[i].owner)
 			fail_msg("%s: %s", of[i].module, crash_owner_name(crash_owner_of(slice_str(of[i].module))));
@@ -550,12 +568,17 @@ static void culprits(void **state)
 		const char *text, *title;
 		enum crash_owner owner;
 	} of[] = {
-	    {"#0  0x1 in memcpy () from /lib/libc.so.6\n#1  0x2 in my_op () from /x/my_ops.so\n#2  0x3 in run () from /x/a.wrapper.so\nBus error",
-	     "SIGBUS: an access to a mapped file behind its end, or not aligned, in my_ops.so, a custom op that the model has called", OWNER_CUSTOM},
-	    {"#0  0x1 in load () from /x/libtorch_cpu.so\n#1  0x2 in AOTInductorModelContainerCreateWithDevice () from /x/a.wrapper.so\nSegmentation fault",
-	     "SIGSEGV: an access to memory that is not there (the address was not told), in libtorch_cpu.so, while the model was loaded", OWNER_TORCH},
+	    {"#0  0x1 in memcpy () from /lib/libc.so.6\n#1  0x2 in my_op () from /x/my_ops.so\n#2  0x3 in run () from /x/a.wrapper.so\nBus "
+	     "error",
+	     "SIGBUS: an access to a mapped file behind its end, or not aligned, in my_ops.so, a custom op that the model has called",
+	     OWNER_CUSTOM},
+	    {"#0  0x1 in load () from /x/libtorch_cpu.so\n#1  0x2 in AOTInductorModelContainerCreateWithDevice () from "
+	     "/x/a.wrapper.so\nSegmentation fault",
+	     "SIGSEGV: an access to memory that is not there (the address was not told), in libtorch_cpu.so, while the model was loaded",
+	     OWNER_TORCH},
 	    {"#0  0x1 in kernel () from /tmp/torchinductor_me/ab/c.main.so\nSegmentation fault",
-	     "SIGSEGV: an access to memory that is not there (the address was not told), in code that torch.compile has generated (c.main.so)",
+	     "SIGSEGV: an access to memory that is not there (the address was not told), in code that torch.compile has generated "
+	     "(c.main.so)",
 	     OWNER_JIT},
 	    {"frame #0: c10::Error::Error(int) + 0x1 (0x1 in /x/libc10.so)\nframe #1: at::f() + 0x1 (0x2 in /x/libtorch_cpu.so)\nAborted",
 	     "SIGABRT: the program ended itself (abort), in libtorch_cpu.so", OWNER_TORCH},
@@ -628,10 +651,12 @@ static void kernel_log(void **state)
 		struct crash c = {0};
 		char *so = xstrndup(l->so_name.p, l->so_name.n);
 		uint64_t at = s.address + 4, base = 0x7f0000000000;
-		char *text = form ? xasprintf("a[1]: segfault at 10 ip %llx sp 7ffe error 4 in %s[%llx,%llx+%llx]\n", (unsigned long long)(base + at),
-					      so, (unsigned long long)at, (unsigned long long)(base + start), (unsigned long long)size)
-				  : xasprintf("a[1]: segfault at 10 ip %llx sp 7ffe error 4 in %s[%llx+%llx]\n", (unsigned long long)(base + at), so,
-					      (unsigned long long)(base + start), (unsigned long long)size);
+		char *text =
+		    form
+			? xasprintf("a[1]: segfault at 10 ip %llx sp 7ffe error 4 in %s[%llx,%llx+%llx]\n", (unsigned long long)(base + at),
+				    so, (unsigned long long)at, (unsigned long long)(base + start), (unsigned long long)size)
+			: xasprintf("a[1]: segfault at 10 ip %llx sp 7ffe error 4 in %s[%llx+%llx]\n", (unsigned long long)(base + at), so,
+				    (unsigned long long)(base + start), (unsigned long long)size);
 		crash_read_text(&c, slice_str(text));
 		crashmap_join(&map, &c);
 		assert_text(map.place[0].kernel, "cpp_fused_relu_0");
@@ -654,16 +679,16 @@ static void operands(void **state)
 		bool ok;
 		struct operand want;
 	} of[] = {
-	    {"\x8b\x07", 2, true, {7, -1, 1, 0, false}},		      /* mov (%rdi),%eax */
-	    {"\x48\x8b\x44\xcb\x08", 5, true, {3, 1, 8, 8, false}},	      /* mov 8(%rbx,%rcx,8),%rax */
-	    {"\x62\xd1\x7c\x48\x10\x2c\x9c", 7, true, {12, 3, 4, 0, false}},  /* vmovups (%r12,%rbx,4),%zmm5 */
-	    {"\xc4\xc1\x54\x59\x04\x9c", 6, true, {12, 3, 4, 0, false}},      /* vmulps (%r12,%rbx,4),%ymm5,%ymm0 */
+	    {"\x8b\x07", 2, true, {7, -1, 1, 0, false}},                           /* mov (%rdi),%eax */
+	    {"\x48\x8b\x44\xcb\x08", 5, true, {3, 1, 8, 8, false}},                /* mov 8(%rbx,%rcx,8),%rax */
+	    {"\x62\xd1\x7c\x48\x10\x2c\x9c", 7, true, {12, 3, 4, 0, false}},       /* vmovups (%r12,%rbx,4),%zmm5 */
+	    {"\xc4\xc1\x54\x59\x04\x9c", 6, true, {12, 3, 4, 0, false}},           /* vmulps (%r12,%rbx,4),%ymm5,%ymm0 */
 	    {"\xc5\xfc\x10\x86\x00\x01\x00\x00", 8, true, {6, -1, 1, 256, false}}, /* vmovups 0x100(%rsi),%ymm0 */
-	    {"\x62\xf1\x7c\x48\x10\x46\x02", 7, true, {6, -1, 1, 2, true}},   /* vmovups 0x80(%rsi),%zmm0 */
-	    {"\x0f\xb6\x40\xff", 4, true, {0, -1, 1, -1, false}},	      /* movzbl -1(%rax),%eax */
-	    {"\x48\x8b\x04\x25\x08\x00\x00\x00", 8, true, {-1, -1, 1, 8, false}}, /* mov 8,%rax */
-	    {"\x89\xc3", 2, false, {-1, -1, 1, 0, false}},		      /* mov %eax,%ebx */
-	    {"\x8b\x05\x00\x00\x00\x00", 6, false, {-1, -1, 1, 0, false}},   /* mov 0(%rip),%eax */
+	    {"\x62\xf1\x7c\x48\x10\x46\x02", 7, true, {6, -1, 1, 2, true}},        /* vmovups 0x80(%rsi),%zmm0 */
+	    {"\x0f\xb6\x40\xff", 4, true, {0, -1, 1, -1, false}},                  /* movzbl -1(%rax),%eax */
+	    {"\x48\x8b\x04\x25\x08\x00\x00\x00", 8, true, {-1, -1, 1, 8, false}},  /* mov 8,%rax */
+	    {"\x89\xc3", 2, false, {-1, -1, 1, 0, false}},                         /* mov %eax,%ebx */
+	    {"\x8b\x05\x00\x00\x00\x00", 6, false, {-1, -1, 1, 0, false}},         /* mov 0(%rip),%eax */
 	    {"\x48", 1, false, {0, 0, 0, 0, false}},
 	    {"", 0, false, {0, 0, 0, 0, false}},
 	};
@@ -706,12 +731,18 @@ static const char *no_core;
 /* By the kernel if it writes cores into the folder, else by gdb if there is one. */
 static void make_core(void)
 {
-	char *build = live_build_folder(), *torch = xasprintf("torch=%s/lib/pt2utils/libpt2shim.so", build), *load = xasprintf("load=%s", so_path);
+	char *build = live_build_folder(), *torch = xasprintf("torch=%s/lib/pt2utils/libpt2shim.so", build),
+	     *load = xasprintf("load=%s", so_path);
 	const char *call = "call=f32[3,8];f32[4096,4096]/(0,0)";
 	struct child_result r;
 	struct err err;
-	struct child_spec spec = {.argv = ARGS(host, torch, load, call), .cwd = folder, .allow_core = true, .before_exec = allow_core,
-				  .out.how = CHILD_PIPE, .err.how = CHILD_PIPE, .timeout_ms = 60000};
+	struct child_spec spec = {.argv = ARGS(host, torch, load, call),
+				  .cwd = folder,
+				  .allow_core = true,
+				  .before_exec = allow_core,
+				  .out.how = CHILD_PIPE,
+				  .err.how = CHILD_PIPE,
+				  .timeout_ms = 60000};
 	if (child_run(&spec, &r, &err) < 0)
 		fail_msg("%s", err.text);
 	if (r.how != CHILD_SIGNALED || r.sig != SIGSEGV)
@@ -719,8 +750,9 @@ static void make_core(void)
 	child_result_release(&r);
 	char *find = xasprintf("mv '%s'/core* '%s' 2>/dev/null", folder, core_path);
 	if (system(find) != 0) {
-		char *gdb = xasprintf("command -v gdb >/dev/null && gdb -batch -ex run -ex 'gcore %s' --args '%s' '%s' '%s' '%s' >/dev/null 2>&1",
-				      core_path, host, torch, load, call);
+		char *gdb =
+		    xasprintf("command -v gdb >/dev/null && gdb -batch -ex run -ex 'gcore %s' --args '%s' '%s' '%s' '%s' >/dev/null 2>&1",
+			      core_path, host, torch, load, call);
 		no_core = system(gdb) == 0 && !access(core_path, R_OK) ? NULL : "the kernel writes no core files here, and there is no gdb";
 		free(gdb);
 	}
@@ -739,13 +771,13 @@ static void read_core(struct crash *c, struct mapfile *f, const struct unwind_mo
 		fail_msg("%s", err.text);
 }
 
-#define NEED_CORE()                                                                                                    \
-	do {                                                                                                           \
-		NEED_MODELS();                                                                                         \
-		if (no_core) {                                                                                         \
-			print_message("# skip: %s\n", no_core);                                                        \
-			skip();                                                                                        \
-		}                                                                                                      \
+#define NEED_CORE() \
+	do { \
+		NEED_MODELS(); \
+		if (no_core) { \
+			print_message("# skip: %s\n", no_core); \
+			skip(); \
+		} \
 	} while (0)
 
 static void check_stack(const struct crash *c)
@@ -887,13 +919,17 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(every_form),	   cmocka_unit_test(no_frames),	       cmocka_unit_test(stacks_and_threads),
-	    cmocka_unit_test(mappings_place_frames), cmocka_unit_test(every_sign),	       cmocka_unit_test(core_of_both_machines),
-	    cmocka_unit_test(kinds_of_addresses),  cmocka_unit_test(cores_that_are_none), cmocka_unit_test(damaged_cores),
-	    cmocka_unit_test(damaged_texts),	   cmocka_unit_test(python_crash),     cmocka_unit_test(without_lines),
-	    cmocka_unit_test(failed_operator),	   cmocka_unit_test(owners),	       cmocka_unit_test(culprits),
-	    cmocka_unit_test(symbols),		   cmocka_unit_test(kernel_log),       cmocka_unit_test(operands),
-	    cmocka_unit_test(real_core),	   cmocka_unit_test(core_without_library), cmocka_unit_test(damaged_unwinding),
+	    cmocka_unit_test(every_form),         cmocka_unit_test(no_frames),
+	    cmocka_unit_test(stacks_and_threads), cmocka_unit_test(mappings_place_frames),
+	    cmocka_unit_test(every_sign),         cmocka_unit_test(core_of_both_machines),
+	    cmocka_unit_test(kinds_of_addresses), cmocka_unit_test(cores_that_are_none),
+	    cmocka_unit_test(damaged_cores),      cmocka_unit_test(damaged_texts),
+	    cmocka_unit_test(python_crash),       cmocka_unit_test(without_lines),
+	    cmocka_unit_test(failed_operator),    cmocka_unit_test(owners),
+	    cmocka_unit_test(culprits),           cmocka_unit_test(symbols),
+	    cmocka_unit_test(kernel_log),         cmocka_unit_test(operands),
+	    cmocka_unit_test(real_core),          cmocka_unit_test(core_without_library),
+	    cmocka_unit_test(damaged_unwinding),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name(__FILE__, tests, set_up, tear_down);

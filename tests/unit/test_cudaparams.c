@@ -85,8 +85,9 @@ static void real(void **state)
 		const char *name;
 		size_t kernels;
 		unsigned sm;
-	} packages[] = {{"dynamic", 2, 90}, {"linear", 2, 90},	 {"linear_embedded", 2, 90}, {"linear_fatbin", 2, 90}, {"linear_profiled", 2, 90},
-			{"user", 3, 90},    {"nan", 3, 90},	 {"launches", 9, 90},	     {"launches_sm80", 9, 80}};
+	} packages[] = {{"dynamic", 2, 90},       {"linear", 2, 90},          {"linear_embedded", 2, 90},
+			{"linear_fatbin", 2, 90}, {"linear_profiled", 2, 90}, {"user", 3, 90},
+			{"nan", 3, 90},           {"launches", 9, 90},        {"launches_sm80", 9, 80}};
 	for (size_t i = 0; i < ARRAY_LEN(packages); i++) {
 		char *archive = xasprintf("aoti/cuda/%s.triton", packages[i].name), *folder = unpacked(archive);
 		if (!folder) {

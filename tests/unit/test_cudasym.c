@@ -22,9 +22,11 @@ static struct image make(void)
 	m.e.e_shentsize = sizeof(Elf64_Shdr);
 	m.e.e_shnum = 4;
 	m.e.e_shstrndx = 2;
-	m.s[1] = (Elf64_Shdr){.sh_type = SHT_SYMTAB, .sh_offset = offsetof(struct image, symbol), .sh_size = 3 * sizeof(Elf64_Sym), .sh_link = 2};
+	m.s[1] = (Elf64_Shdr){
+	    .sh_type = SHT_SYMTAB, .sh_offset = offsetof(struct image, symbol), .sh_size = 3 * sizeof(Elf64_Sym), .sh_link = 2};
 	m.s[2] = (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = offsetof(struct image, names), .sh_size = sizeof(m.names)};
-	m.s[3] = (Elf64_Shdr){.sh_type = SHT_DYNSYM, .sh_offset = offsetof(struct image, symbol[3]), .sh_size = sizeof(Elf64_Sym), .sh_link = 2};
+	m.s[3] =
+	    (Elf64_Shdr){.sh_type = SHT_DYNSYM, .sh_offset = offsetof(struct image, symbol[3]), .sh_size = sizeof(Elf64_Sym), .sh_link = 2};
 	m.symbol[1] = (Elf64_Sym){.st_name = 1, .st_info = ELF64_ST_INFO(STB_LOCAL, STT_OBJECT), .st_shndx = 1, .st_value = 0x1000};
 	m.symbol[2] = (Elf64_Sym){.st_name = 6, .st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC), .st_shndx = 1, .st_value = 0x1000};
 	m.symbol[3] = (Elf64_Sym){.st_name = 18, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1, .st_value = 0x2000};

@@ -49,9 +49,14 @@ static void touch(const char *dir, const char *name)
 static void test_phases(void **state)
 {
 	(void)state;
-	static const struct { const char *file; enum debug_phase phase; } table[] = {
-		{"fx_graph_runnable.py", DEBUG_IN_LOWERING}, {"ir_pre_fusion.txt", DEBUG_IN_SCHEDULER},
-		{"ir_post_fusion.txt", DEBUG_IN_CODEGEN}, {"output_code.py", DEBUG_HAS_CODE},
+	static const struct {
+		const char *file;
+		enum debug_phase phase;
+	} table[] = {
+	    {"fx_graph_runnable.py", DEBUG_IN_LOWERING},
+	    {"ir_pre_fusion.txt", DEBUG_IN_SCHEDULER},
+	    {"ir_post_fusion.txt", DEBUG_IN_CODEGEN},
+	    {"output_code.py", DEBUG_HAS_CODE},
 	};
 	char dir[] = "/tmp/pt2test.XXXXXX";
 	assert_non_null(mkdtemp(dir));

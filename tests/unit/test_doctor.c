@@ -17,8 +17,7 @@ static void put_elf(const char *name, const struct elf_order *o)
 /* ---- a machine ---- */
 
 static const char *const glibc[] = {"GLIBC_2.36", NULL}, *const old_glibc[] = {"GLIBC_2.17", NULL};
-static const char *const stdcxx[] = {"GLIBCXX_3.4.30", "CXXABI_1.3.13", NULL}, *const old_stdcxx[] = {"GLIBCXX_3.4.19",
-												      "CXXABI_1.3.7",
+static const char *const stdcxx[] = {"GLIBCXX_3.4.30", "CXXABI_1.3.13", NULL}, *const old_stdcxx[] = {"GLIBCXX_3.4.19", "CXXABI_1.3.7",
 												      NULL};
 static const char *const gcc[] = {"GCC_3.0", NULL};
 static const struct doctor_library good_libraries[] = {
@@ -75,8 +74,7 @@ static void leave(struct visit *v)
 }
 
 /* The finding with this id, of this level, that says this; the last one with the id counts. */
-static const struct doctor_finding *expect(const struct visit *v, const char *id, enum doctor_level level,
-					   const char *text)
+static const struct doctor_finding *expect(const struct visit *v, const char *id, enum doctor_level level, const char *text)
 {
 	const struct doctor_finding *f = NULL;
 	for (size_t i = 0; i < v->d.n; i++)
@@ -134,8 +132,8 @@ static void healthy(void **state)
 	/* And on this machine: it has what it takes to build this program, but perhaps no AVX2. */
 	examine(&v, "mlp.pt2", &(struct doctor_options){.no_torch = true});
 	for (size_t i = 0; i < v.d.n; i++)
-		if (v.d.v[i].level == DOCTOR_FATAL && strcmp(v.d.v[i].id, "cpu-isa") &&
-		    strcmp(v.d.v[i].id, "machine") && !strstr(v.d.v[i].id, "-version"))
+		if (v.d.v[i].level == DOCTOR_FATAL && strcmp(v.d.v[i].id, "cpu-isa") && strcmp(v.d.v[i].id, "machine") &&
+		    !strstr(v.d.v[i].id, "-version"))
 			fail_msg("%s: %.*s", v.d.v[i].id, (int)v.d.v[i].what.n, v.d.v[i].what.p);
 	leave(&v);
 	folder_wipe();
@@ -149,8 +147,7 @@ static void old_cpu(void **state)
 	h.isa = doctor_isa_of_flags(SLICE("-march=nehalem"), &(bool){false}, &(struct slice){0});
 	put_fixture("emb", "emb.pt2");
 	examine(&v, "emb.pt2", &(struct doctor_options){.host = &h, .no_torch = true});
-	const struct doctor_finding *f =
-	    expect(&v, "cpu-isa", DOCTOR_FATAL, "avx, f16c, fma, avx2, which a Haswell lacks");
+	const struct doctor_finding *f = expect(&v, "cpu-isa", DOCTOR_FATAL, "avx, f16c, fma, avx2, which a Haswell lacks");
 	assert_non_null(slice_find(f->why, "SIGILL"));
 	assert_int_equal(v.d.n_bad, 1);
 	leave(&v);
@@ -187,8 +184,7 @@ static void old_system(void **state)
 	examine(&v, "emb.pt2", &(struct doctor_options){.host = &h, .no_torch = true});
 	expect(&v, "glibc-version", DOCTOR_FATAL, "needs GLIBC_2.34 of libc.so.6, which here ends with GLIBC_2.17");
 	const struct doctor_finding *f =
-	    expect(&v, "libstdcxx-version", DOCTOR_FATAL,
-		   "needs GLIBCXX_3.4.30 of libstdc++.so.6, which here ends with GLIBCXX_3.4.19");
+	    expect(&v, "libstdcxx-version", DOCTOR_FATAL, "needs GLIBCXX_3.4.30 of libstdc++.so.6, which here ends with GLIBCXX_3.4.19");
 	assert_non_null(slice_find(f->why, "version `GLIBCXX_3.4.30' not found"));
 	expect(&v, "library-missing", DOCTOR_FATAL, "libgcc_s.so.1, which is not installed");
 	leave(&v);
@@ -239,12 +235,11 @@ static void custom_ops(void **state)
 	struct visit v;
 	put_elf("a.so", &calls);
 	folder_put("a.json", SLICE("{\"nodes\": [{\"name\": \"buf1\", \"node\": {\"target\": \"pt2fix::soft_clip\"}}, "
-			    "{\"node\": {\"target\": \"aten::sin\"}}, "
-			    "{\"node\": {\"target\": \"pt2fix::soft_clip\"}}, {\"node\": {\"target\": "
-			    "\"mine::add_\"}}, {\"node\": 7}, 3]}"));
+				   "{\"node\": {\"target\": \"aten::sin\"}}, "
+				   "{\"node\": {\"target\": \"pt2fix::soft_clip\"}}, {\"node\": {\"target\": "
+				   "\"mine::add_\"}}, {\"node\": 7}, 3]}"));
 	examine(&v, "a.so", &o);
-	const struct doctor_finding *f =
-	    expect(&v, "custom-ops", DOCTOR_NOTE, "not torch's own: pt2fix::soft_clip, mine::add_");
+	const struct doctor_finding *f = expect(&v, "custom-ops", DOCTOR_NOTE, "not torch's own: pt2fix::soft_clip, mine::add_");
 	assert_null(slice_find(f->what, "sin"));
 	none(&v, "extern-nodes");
 	leave(&v);
@@ -312,16 +307,14 @@ static void flags(void **state)
 	bool native = false;
 	struct slice unknown = {0};
 	uint64_t v3 = AVX2_CPU;
-	assert_int_equal(
-	    doctor_isa_of_flags(SLICE("g++ a.cpp -O3 -mavx2 -mfma -mf16c -mtune=native"), &native, &unknown),
-	    ISA(AVX2) | ISA(FMA) | ISA(F16C));
+	assert_int_equal(doctor_isa_of_flags(SLICE("g++ a.cpp -O3 -mavx2 -mfma -mf16c -mtune=native"), &native, &unknown),
+			 ISA(AVX2) | ISA(FMA) | ISA(F16C));
 	assert_false(native || unknown.n);
 	assert_int_equal(doctor_isa_of_flags(SLICE("-mno-fma -march=x86-64-v3"), &native, &unknown), v3 & ~ISA(FMA));
 	assert_int_equal(doctor_isa_of_flags(SLICE("-march=x86-64-v3 -mno-fma -mfma"), &native, &unknown), v3);
 	assert_int_equal(doctor_isa_of_flags(SLICE("-march=x86-64 -msse4.2 -mabm"), &native, &unknown),
 			 ISA(SSE42) | ISA(LZCNT) | ISA(POPCNT));
-	assert_int_equal(doctor_isa_of_flags(SLICE("-march=native -mavx512f -mamx-tile"), &native, &unknown),
-			 ISA(AVX512F) | ISA(AMX_TILE));
+	assert_int_equal(doctor_isa_of_flags(SLICE("-march=native -mavx512f -mamx-tile"), &native, &unknown), ISA(AVX512F) | ISA(AMX_TILE));
 	assert_true(native);
 	native = false;
 	assert_int_equal(doctor_isa_of_flags(SLICE("-march=quantumlake"), &native, &unknown), 0);
@@ -371,8 +364,7 @@ static void this_cpu(void **state)
 		  {" avx512_fp16 ", ISA(AVX512FP16)}};
 	for (size_t i = 0; i < ARRAY_LEN(of); i++)
 		if (!!strstr(line, of[i].flag) != !!(h.isa & of[i].bit))
-			fail_msg("%s: cpuinfo %d, cpuid %d", of[i].flag, !!strstr(line, of[i].flag),
-				 !!(h.isa & of[i].bit));
+			fail_msg("%s: cpuinfo %d, cpuid %d", of[i].flag, !!strstr(line, of[i].flag), !!(h.isa & of[i].bit));
 }
 
 static void march(void **state)
@@ -382,8 +374,7 @@ static void march(void **state)
 	struct doctor_options o = {.host = &h, .no_torch = true};
 	struct visit v;
 	put_elf("a.so", &(struct elf_order){0});
-	folder_put("a.kernel.cpp",
-	    SLICE("x\n// Compile cmd\n// g++ -march=native -mavx512f -mavx512bw\n// Link cmd\n// g++ -mamx-tile\n"));
+	folder_put("a.kernel.cpp", SLICE("x\n// Compile cmd\n// g++ -march=native -mavx512f -mavx512bw\n// Link cmd\n// g++ -mamx-tile\n"));
 	examine(&v, "a.so", &o);
 	expect(&v, "cpu-isa", DOCTOR_FATAL, "a CPU with avx512f, avx512bw, which");
 	expect(&v, "march-native", DOCTOR_NOTE, "-march=native");
@@ -394,7 +385,7 @@ static void march(void **state)
 	leave(&v);
 	folder_put("a.kernel.cpp", SLICE("x\n"));
 	folder_put("a_metadata.json", SLICE("{\"AOTI_CPU_ISA\": \"AVX512 AVX512_VNNI AMX_TILE\", \"AOTI_PLATFORM\": "
-				     "\"win32\", \"AOTI_MACHINE\": \"aarch64\"}"));
+					    "\"win32\", \"AOTI_MACHINE\": \"aarch64\"}"));
 	examine(&v, "a.so", &o);
 	expect(&v, "cpu-isa", DOCTOR_FATAL, "amx-int8");
 	expect(&v, "platform", DOCTOR_WARNING, "compiled on win32");
@@ -412,9 +403,8 @@ static void put_torch(const char *root, const char *version, const char *symbol,
 {
 	char *so = xasprintf("%s/torch/lib/libtorch_cpu.so", root), *c10 = xasprintf("%s/torch/lib/libc10.so", root);
 	char *py = xasprintf("%s/torch/version.py", root), *text = xasprintf("x = 1\n__version__ = '%s'\n", version);
-	put_elf(so, &(struct elf_order){
-			.n_symbol = 2,
-			.symbol = {{"aoti_torch_clone", .section = ELF_RODATA}, {symbol, .section = ELF_RODATA}}});
+	put_elf(so, &(struct elf_order){.n_symbol = 2,
+					.symbol = {{"aoti_torch_clone", .section = ELF_RODATA}, {symbol, .section = ELF_RODATA}}});
 	put_elf(c10, &(struct elf_order){.n_symbol = 1, .symbol = {{abi, .section = ELF_RODATA}}});
 	folder_put(py, slice_str(text));
 	free(so), free(c10), free(py), free(text);
@@ -516,8 +506,8 @@ static void torches(void **state)
 	     *bad = xasprintf("%s/none", folder_path);
 	o.torch = old;
 	examine(&v, "model.so", &o);
-	const struct doctor_finding *f = expect(&v, "torch-symbols", DOCTOR_FATAL,
-						"aoti_torch_cpu__grouped_mm (since torch 2.12), aoti_torch_cpu_mine, ");
+	const struct doctor_finding *f =
+	    expect(&v, "torch-symbols", DOCTOR_FATAL, "aoti_torch_cpu__grouped_mm (since torch 2.12), aoti_torch_cpu_mine, ");
 	assert_non_null(slice_find(f->what, "which torch 2.6.0 ("));
 	assert_null(slice_find(f->what, "clone"));
 	assert_null(slice_find(f->what, "Sleef"));
@@ -528,8 +518,7 @@ static void torches(void **state)
 	leave(&v);
 	o.torch = new;
 	examine(&v, "model.so", &o);
-	f = expect(&v, "torch-symbols", DOCTOR_FATAL,
-		   "needs aoti_torch_cpu_mine, Sleef_expf8_u10, which torch 2.13.0+cu130 (");
+	f = expect(&v, "torch-symbols", DOCTOR_FATAL, "needs aoti_torch_cpu_mine, Sleef_expf8_u10, which torch 2.13.0+cu130 (");
 	assert_non_null(slice_find(f->fix, "custom operator"));
 	expect(&v, "cxx-abi", DOCTOR_OK, "both with");
 	leave(&v);
@@ -541,10 +530,9 @@ static void torches(void **state)
 	none(&v, "cxx-abi");
 	leave(&v);
 	/* A build of libtorch without version.py. */
-	put_elf("plain/lib/libtorch_cpu.so",
-		&(struct elf_order){.n_symbol = 2,
-				    .symbol = {{"aoti_torch_clone", .section = ELF_RODATA},
-					       {"aoti_torch_new_tensor_handle", .section = ELF_RODATA}}});
+	put_elf("plain/lib/libtorch_cpu.so", &(struct elf_order){.n_symbol = 2,
+								 .symbol = {{"aoti_torch_clone", .section = ELF_RODATA},
+									    {"aoti_torch_new_tensor_handle", .section = ELF_RODATA}}});
 	char *plain = xasprintf("%s/plain", folder_path);
 	o.torch = plain;
 	examine(&v, "model.so", &o);
@@ -707,7 +695,8 @@ static void other_systems(void **state)
 /* A cubin with these flags and PTX, as fatbinary of CUDA 13 lays them. */
 static void fatbin(const char *name, uint32_t sm, uint32_t flags, uint32_t ptx_sm, const char *ptx)
 {
-	Elf64_Ehdr eh = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 0x33, 7}, .e_machine = EM_CUDA, .e_flags = flags};
+	Elf64_Ehdr eh = {
+	    .e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 0x33, 7}, .e_machine = EM_CUDA, .e_flags = flags};
 	struct entry {
 		uint16_t kind, version;
 		uint32_t head;
@@ -716,7 +705,8 @@ static void fatbin(const char *name, uint32_t sm, uint32_t flags, uint32_t ptx_s
 		uint16_t minor, major;
 		uint32_t sm;
 		uint64_t rest[4];
-	} elf = {2, 0x101, sizeof(elf), sizeof(eh), 0, 0, 7, 1, sm, {0}}, text = {1, 0x101, sizeof(text), strlen(ptx), 0, 64, 7, 8, ptx_sm, {0}};
+	} elf = {2, 0x101, sizeof(elf), sizeof(eh), 0, 0, 7, 1, sm, {0}},
+	  text = {1, 0x101, sizeof(text), strlen(ptx), 0, 64, 7, 8, ptx_sm, {0}};
 	struct {
 		uint32_t magic;
 		uint16_t version, head;
@@ -751,9 +741,8 @@ static void gpus(void **state)
 	struct doctor_options o = {.host = &h, .no_torch = true};
 	struct visit v;
 	struct buf ro = {0};
-	Elf64_Ehdr eh = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 0x33, 7},
-			 .e_machine = EM_CUDA,
-			 .e_flags = 0x5a055a};
+	Elf64_Ehdr eh = {
+	    .e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 0x33, 7}, .e_machine = EM_CUDA, .e_flags = 0x5a055a};
 	buf_add(&ro, &eh, sizeof(eh));
 	struct elf_order m = {.needed = {"libcuda.so.1"},
 			      .rodata = buf_slice(&ro),
@@ -813,7 +802,11 @@ static void gpus(void **state)
 	static const struct {
 		int error;
 		const char *what;
-	} errors[] = {{100, "finds no GPU"}, {34, "is the toolkit's stub"}, {803, "are of two versions"}, {804, "is not for this GPU"}, {999, "error 999"}};
+	} errors[] = {{100, "finds no GPU"},
+		      {34, "is the toolkit's stub"},
+		      {803, "are of two versions"},
+		      {804, "is not for this GPU"},
+		      {999, "error 999"}};
 	h.n_gpu = 0;
 	for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
 		h.gpu_error = errors[i].error;
@@ -912,9 +905,11 @@ static void torch_for_cuda(void **state)
 		enum doctor_level level;
 		const char *what;
 	} torches[] = {
-	    {"libtorch_cuda.so", "libcudart.so.13", 12080, DOCTOR_FATAL, "this torch is for CUDA 13, but the driver is for CUDA 12.8 and older"},
+	    {"libtorch_cuda.so", "libcudart.so.13", 12080, DOCTOR_FATAL,
+	     "this torch is for CUDA 13, but the driver is for CUDA 12.8 and older"},
 	    {"libtorch_cuda.so", "libcudart.so.13", 13000, DOCTOR_OK, "this torch is for CUDA 13; the driver is for CUDA 13.0"},
-	    {"libtorch_cuda.so", "libcudart-9335f6a2.so.11.0", 10020, DOCTOR_FATAL, "this torch is for CUDA 11, but the driver is for CUDA 10.2"},
+	    {"libtorch_cuda.so", "libcudart-9335f6a2.so.11.0", 10020, DOCTOR_FATAL,
+	     "this torch is for CUDA 11, but the driver is for CUDA 10.2"},
 	    {"libc10_cuda.so", "libcudart.so.12", 11080, DOCTOR_FATAL, "this torch is for CUDA 12, but"},
 	};
 	struct doctor_host h = host();
@@ -1009,8 +1004,9 @@ static void kernels_and_drivers(void **state)
 		h.driver_version = cases[i].driver;
 		examine(&v, "a.so", &o);
 		if (cases[i].refused)
-			expect(&v, "gpu-ptx", DOCTOR_FATAL,
-			       "sm_120 runs its kernels (a.fatbin) by their PTX only, which is of CUDA 12.8, but the driver is for CUDA 12.6");
+			expect(
+			    &v, "gpu-ptx", DOCTOR_FATAL,
+			    "sm_120 runs its kernels (a.fatbin) by their PTX only, which is of CUDA 12.8, but the driver is for CUDA 12.6");
 		else
 			none(&v, "gpu-ptx");
 		leave(&v);
@@ -1099,16 +1095,26 @@ static void constants(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(healthy),         cmocka_unit_test(old_cpu),
-	    cmocka_unit_test(other_machine),   cmocka_unit_test(old_system),
-	    cmocka_unit_test(blobs),           cmocka_unit_test(custom_ops),
-	    cmocka_unit_test(flags),           cmocka_unit_test(this_cpu),
-	    cmocka_unit_test(march),           cmocka_unit_test(marches),
-	    cmocka_unit_test(releases),        cmocka_unit_test(exec_stack),
+	    cmocka_unit_test(healthy),
+	    cmocka_unit_test(old_cpu),
+	    cmocka_unit_test(other_machine),
+	    cmocka_unit_test(old_system),
+	    cmocka_unit_test(blobs),
+	    cmocka_unit_test(custom_ops),
+	    cmocka_unit_test(flags),
+	    cmocka_unit_test(this_cpu),
+	    cmocka_unit_test(march),
+	    cmocka_unit_test(marches),
+	    cmocka_unit_test(releases),
+	    cmocka_unit_test(exec_stack),
 	    cmocka_unit_test(torches),
-	    cmocka_unit_test(places_of_torch), cmocka_unit_test(interfaces),
-	    cmocka_unit_test(other_systems),   cmocka_unit_test(gpus),
-	    cmocka_unit_test(torch_for_cuda),  cmocka_unit_test(kernels_and_drivers), cmocka_unit_test(damaged_cubins),
+	    cmocka_unit_test(places_of_torch),
+	    cmocka_unit_test(interfaces),
+	    cmocka_unit_test(other_systems),
+	    cmocka_unit_test(gpus),
+	    cmocka_unit_test(torch_for_cuda),
+	    cmocka_unit_test(kernels_and_drivers),
+	    cmocka_unit_test(damaged_cubins),
 	    cmocka_unit_test(constants),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -41,8 +41,16 @@ static struct watch_value some_value(void)
 	r->v.size[1] = 4;
 	r->v.stride[0] = 1;
 	r->v.stride[1] = 3;
-	r->v.stats = (struct tensor_stats){.n = 12, .nan = 1, .pos_inf = 2, .neg_inf = 3, .zero = 4, .min = -1e-30, .max = 0.1, .mean = 1.0 / 3,
-					   .first_bad = 5, .known = true};
+	r->v.stats = (struct tensor_stats){.n = 12,
+					   .nan = 1,
+					   .pos_inf = 2,
+					   .neg_inf = 3,
+					   .zero = 4,
+					   .min = -1e-30,
+					   .max = 0.1,
+					   .mean = 1.0 / 3,
+					   .first_bad = 5,
+					   .known = true};
 	return v;
 }
 
@@ -185,8 +193,8 @@ static void test_tensor(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_cut), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_sizes), cmocka_unit_test(test_tensor),
+	    cmocka_unit_test(test_round_trip), cmocka_unit_test(test_cut),    cmocka_unit_test(test_refused),
+	    cmocka_unit_test(test_sizes),      cmocka_unit_test(test_tensor),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	guard_release(&g);

@@ -30,7 +30,8 @@ static void fill(struct facts *f, struct explanation *x)
 	uint32_t in = facts_input(f, FACT_TRACE, "trace.log");
 	f->input[in].torch_version = facts_intern(f, SLICE("2.13.0+cpu"));
 	f->input[in].lines = 12;
-	f->input[in].config.text[CONFIG_DYNAMO] = facts_intern(f, SLICE("{\"capture_scalar_outputs\": true, \"recompile_limit\": 8, \"new\": 1}"));
+	f->input[in].config.text[CONFIG_DYNAMO] =
+	    facts_intern(f, SLICE("{\"capture_scalar_outputs\": true, \"recompile_limit\": 8, \"new\": 1}"));
 	struct fact_src src = {in, 7};
 	uint32_t c0 = facts_compile(f, in, SLICE("0/0"), 3), c1 = facts_compile(f, in, SLICE("0/1"), 9);
 	f->compile[c0].loc = f->compile[c1].loc = loc(f, "/home/ann/app/m.py", 4, "f", "");
@@ -92,15 +93,21 @@ static void fill(struct facts *f, struct explanation *x)
 	g->title = SLICE("slow");
 
 	GROW(x->component, x->n_component, x->cap_component, 1);
-	x->component[x->n_component++] = (struct component_view){.component = COMPONENT_INDUCTOR, .sure = SURE_LIKELY, .compile = c1,
-		.evidence = SLICE("one\ntwo"), .experiment = SLICE("three"), .minify = SLICE("fxminify --graph 0/1 trace.log")};
+	x->component[x->n_component++] = (struct component_view){.component = COMPONENT_INDUCTOR,
+								 .sure = SURE_LIKELY,
+								 .compile = c1,
+								 .evidence = SLICE("one\ntwo"),
+								 .experiment = SLICE("three"),
+								 .minify = SLICE("fxminify --graph 0/1 trace.log")};
 	GROW(x->group, x->n_group, x->cap_group, 1);
-	x->group[x->n_group++] = (struct break_group){.loc = f->brk[0].loc, .gb = 124, .count = 2, .ops_after = -1, .seconds = -1, .finding = 1};
+	x->group[x->n_group++] =
+	    (struct break_group){.loc = f->brk[0].loc, .gb = 124, .count = 2, .ops_after = -1, .seconds = -1, .finding = 1};
 	GROW(x->step, x->n_step, x->cap_step, 2);
 	x->step[x->n_step++] = (struct frame_step){.compile = c0, .recompile = FACT_NONE};
 	x->step[x->n_step++] = (struct frame_step){.compile = c1, .recompile = 0, .change = SLICE("size of x at dim 0: 3 -> 5")};
 	GROW(x->frame, x->n_frame, x->cap_frame, 1);
-	x->frame[x->n_frame++] = (struct frame_view){.loc = f->compile[c0].loc, .compiles = 2, .recompiles = 1, .n = 2, .seconds = 3.5, .finding = FACT_NONE};
+	x->frame[x->n_frame++] =
+	    (struct frame_view){.loc = f->compile[c0].loc, .compiles = 2, .recompiles = 1, .n = 2, .seconds = 3.5, .finding = FACT_NONE};
 	GROW(x->bound_row, x->n_bound_row, x->cap_bound_row, 1);
 	x->bound_row[x->n_bound_row++] = 0;
 	GROW(x->symbol, x->n_symbol, x->cap_symbol, 1);
@@ -206,7 +213,8 @@ static void test_json(void **state)
 	/* Metrics as they stand; what is no JSON as a text. */
 	struct explain_options all = {.show = (1ull << PARTS) - 1};
 	GROW(f.metric, f.n_metric, f.cap_metric, 2);
-	f.metric[f.n_metric++] = (struct fact_metric){.name = facts_intern(&f, SLICE("a")), .value = facts_intern(&f, SLICE("{\"x\": [1]}"))};
+	f.metric[f.n_metric++] =
+	    (struct fact_metric){.name = facts_intern(&f, SLICE("a")), .value = facts_intern(&f, SLICE("{\"x\": [1]}"))};
 	f.metric[f.n_metric++] = (struct fact_metric){.name = facts_intern(&f, SLICE("b")), .value = facts_intern(&f, SLICE("NaN"))};
 	f.compile[0].n_metric = 2;
 	buf_reset(&b);
@@ -304,8 +312,14 @@ static void test_places(void **state)
 		const char *file, *want;
 		bool relative;
 	} c[] = {
-		{"app/m.py", "app/m.py", true}, {"./m.py", "m.py", true}, {"<eval_with_key>.3", "", false}, {"../m.py", "", false}, {"..m.py", "..m.py", true}, {"/nowhere/x.py", "/nowhere/x.py", false},
-		{"/build/agent7/w/tests/unit/test_emit.c", "tests/unit/test_emit.c", true}, {"/x/../../etc/passwd", "/x/../../etc/passwd", false},
+	    {"app/m.py", "app/m.py", true},
+	    {"./m.py", "m.py", true},
+	    {"<eval_with_key>.3", "", false},
+	    {"../m.py", "", false},
+	    {"..m.py", "..m.py", true},
+	    {"/nowhere/x.py", "/nowhere/x.py", false},
+	    {"/build/agent7/w/tests/unit/test_emit.c", "tests/unit/test_emit.c", true},
+	    {"/x/../../etc/passwd", "/x/../../etc/passwd", false},
 	};
 	struct facts f;
 	struct explanation x;
@@ -351,7 +365,8 @@ static void test_github(void **state)
 	}
 	assert_int_equal(lines, 4); /* no line of a text begins a line of its own */
 	assert_non_null(slice_find(buf_slice(&b), "100%25%0D%0A"));
-	assert_non_null(slice_find(buf_slice(&b), "::warning file=a%2Cb%3Ac.py,line=5,title=graph-break GB0124::Tensor.item()%0ACost: 1 more graph"));
+	assert_non_null(
+	    slice_find(buf_slice(&b), "::warning file=a%2Cb%3Ac.py,line=5,title=graph-break GB0124::Tensor.item()%0ACost: 1 more graph"));
 	/* The summary is appended, and nothing in it is markup. */
 	char got[8192];
 	ssize_t n = pread(fd, got, sizeof(got) - 1, 0);
@@ -386,9 +401,10 @@ static void test_limits(void **state)
 		const char *name, *max;
 		unsigned over;
 	} c[] = {
-		{"graph-breaks", "1", 1}, {"graph-breaks", "2", 0}, {"recompiles", "0", 1}, {"compile-seconds", "3.4", 1}, {"compile-seconds", "3.5", 0},
-		{"failures", "0", 1}, {"findings", "3", 1}, {"errors", "0", 1}, {"warnings", "2", 0}, {"specializations", "0", 1}, {"cache-misses", "0", 1},
-		{"cudagraph-skips", "0", 1}, {"recompile-limits", "0", 0}, {"compiles", "1", 1}, {"frames", "1", 0}, {"damage", "0", 0},
+	    {"graph-breaks", "1", 1},      {"graph-breaks", "2", 0},    {"recompiles", "0", 1},   {"compile-seconds", "3.4", 1},
+	    {"compile-seconds", "3.5", 0}, {"failures", "0", 1},        {"findings", "3", 1},     {"errors", "0", 1},
+	    {"warnings", "2", 0},          {"specializations", "0", 1}, {"cache-misses", "0", 1}, {"cudagraph-skips", "0", 1},
+	    {"recompile-limits", "0", 0},  {"compiles", "1", 1},        {"frames", "1", 0},       {"damage", "0", 0},
 	};
 	struct facts f;
 	struct explanation x;
@@ -455,7 +471,8 @@ static void test_baseline(void **state)
 	compare(&x, path, &worse); /* fewer is fine */
 	assert_int_equal(worse, 0);
 	/* What is no document of ours: a line, no crash. */
-	static const char *const bad[] = {"", "{", "[]", "null", "{\"tool\":\"tlparse\"}", "{\"tool\":\"fxexplain\"}", "{\"tool\":\"fxexplain\",\"schema\":2}"};
+	static const char *const bad[] = {
+	    "", "{", "[]", "null", "{\"tool\":\"tlparse\"}", "{\"tool\":\"fxexplain\"}", "{\"tool\":\"fxexplain\",\"schema\":2}"};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		assert_int_equal(ftruncate(fd, 0), 0);
 		assert_int_equal(pwrite(fd, bad[i], strlen(bad[i]), 0), (ssize_t)strlen(bad[i]));
@@ -520,7 +537,8 @@ static void test_report(void **state)
 		*r = f.recompile[0];
 		GROW(x.group, x.n_group, x.cap_group, 1);
 		x.group[x.n_group++] = x.group[0];
-		*explain_finding(&x, FINDING_KNOWN, FINDING_ERROR) = (struct finding){.kind = FINDING_KNOWN, .loc = f.brk[0].loc, .title = buf_slice(&huge)};
+		*explain_finding(&x, FINDING_KNOWN, FINDING_ERROR) =
+		    (struct finding){.kind = FINDING_KNOWN, .loc = f.brk[0].loc, .title = buf_slice(&huge)};
 		uint32_t in = facts_input(&f, FACT_TEXTLOG, "x");
 		f.input[in].torch_version = f.brk[0].reason;
 	}
@@ -543,7 +561,8 @@ static void test_traceback(void **state)
 	struct buf in = {0}, out = {0};
 	buf_adds(&in, "Traceback (most recent call last):\n  File \"/home/ann/m.py\", line 3, in <module>\n    f(x)\n");
 	for (int i = 0; i < 20; i++)
-		buf_addf(&in, "  File \"/usr/lib/python3/site-packages/torch/a%d.py\", line %d, in g\n    return h()\n           ^^^\n", i, i + 1);
+		buf_addf(&in, "  File \"/usr/lib/python3/site-packages/torch/a%d.py\", line %d, in g\n    return h()\n           ^^^\n", i,
+			 i + 1);
 	buf_adds(&in, "  File \"/home/ann/m.py\", line 9, in f\n    y\nValueError: no");
 	traceback_shorten(&out, buf_slice(&in));
 	assert_text(buf_slice(&out),
@@ -567,26 +586,32 @@ static void test_redact(void **state)
 	static const struct {
 		const char *in, *want;
 	} c[] = {
-		{"File \"/home/ann/proj x/m.py\", line 5", "File \"<path1>/m.py\", line 5"},
-		{"at /home/ann/proj/m.py:5 and /home/ann/proj/n.py, /srv/m.py", "at <path1>/m.py:5 and <path1>/n.py, <path2>/m.py"},
-		{"/tmp/torchinductor_ann/ab/cabc.py", "<tmp1>/cabc.py"},
-		{"/usr/lib/python3/site-packages/torch/_inductor/ir.py:3", "torch/_inductor/ir.py:3"},
-		{"C:\\Users\\ann\\m.py ok", "<path1>/m.py ok"},
-		{"by ann, annual", "by <user1>, annual"},
-		{"from 10.2.3.4:8080 and 10.2.3.4, fe80::1 at 12:30:45", "from <ip1>:8080 and <ip1>, <ip2> at 12:30:45"},
-		{"nvidia-cudnn==9.1.0.70 2.13.0 127.0.0.1", "nvidia-cudnn==9.1.0.70 2.13.0 127.0.0.1"},
-		{"ssh://ann@node7:22/x http://node7/y", "ssh://<host1> http://<host1>"},
-		{"see https://docs.pytorch.org/x#y, https://github.com/pytorch/pytorch/issues/1", "see https://docs.pytorch.org/x#y, https://github.com/pytorch/pytorch/issues/1"},
-		{"mail ann.lee@corp.example.com node7.corp.example.com", "mail <mail1> <host1>"},
-		{"torch._inductor.exc.InductorError self.w@self.x at::kFloat a/b x / y 3/4 0/0", "torch._inductor.exc.InductorError self.w@self.x at::kFloat a/b x / y 3/4 0/0"},
-		{"ghp_0123456789abcdefghij hf_ABCDEFGHIJKLMNOP ghp_0123456789abcdefghij", "<secret1> <secret2> <secret1>"},
-		{"HF_TOKEN=abc \"api_key\": \"xyz\" Authorization: Bearer q.w.e", "HF_TOKEN=<secret1> \"api_key\": \"<secret2>\" Authorization: Bearer <secret3>"},
-		{"token = tokenizer(x); tokens: 5", "token = tokenizer(x); tokens: 5"},
-		{"cpp_fused_add_0 c6ybzpqxvbk4l3cd7h2xk5nv6z2ezhxw5q4sxdmhg3bgyl6v3qkj", "cpp_fused_add_0 c6ybzpqxvbk4l3cd7h2xk5nv6z2ezhxw5q4sxdmhg3bgyl6v3qkj"},
-		{"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln done", "<secret1> done"},
-		{"</b> ~/x s77 f32[8, 8] (L['x'].size()[0])", "</b> ~/x s77 f32[8, 8] (L['x'].size()[0])"},
-		{"run_*/minifier/x.py ${A}/b/c", "run_*/minifier/x.py ${A}/b/c"},
-		{"", ""}, {"/", "/"}, {"\"/", "\"/"},
+	    {"File \"/home/ann/proj x/m.py\", line 5", "File \"<path1>/m.py\", line 5"},
+	    {"at /home/ann/proj/m.py:5 and /home/ann/proj/n.py, /srv/m.py", "at <path1>/m.py:5 and <path1>/n.py, <path2>/m.py"},
+	    {"/tmp/torchinductor_ann/ab/cabc.py", "<tmp1>/cabc.py"},
+	    {"/usr/lib/python3/site-packages/torch/_inductor/ir.py:3", "torch/_inductor/ir.py:3"},
+	    {"C:\\Users\\ann\\m.py ok", "<path1>/m.py ok"},
+	    {"by ann, annual", "by <user1>, annual"},
+	    {"from 10.2.3.4:8080 and 10.2.3.4, fe80::1 at 12:30:45", "from <ip1>:8080 and <ip1>, <ip2> at 12:30:45"},
+	    {"nvidia-cudnn==9.1.0.70 2.13.0 127.0.0.1", "nvidia-cudnn==9.1.0.70 2.13.0 127.0.0.1"},
+	    {"ssh://ann@node7:22/x http://node7/y", "ssh://<host1> http://<host1>"},
+	    {"see https://docs.pytorch.org/x#y, https://github.com/pytorch/pytorch/issues/1",
+	     "see https://docs.pytorch.org/x#y, https://github.com/pytorch/pytorch/issues/1"},
+	    {"mail ann.lee@corp.example.com node7.corp.example.com", "mail <mail1> <host1>"},
+	    {"torch._inductor.exc.InductorError self.w@self.x at::kFloat a/b x / y 3/4 0/0",
+	     "torch._inductor.exc.InductorError self.w@self.x at::kFloat a/b x / y 3/4 0/0"},
+	    {"ghp_0123456789abcdefghij hf_ABCDEFGHIJKLMNOP ghp_0123456789abcdefghij", "<secret1> <secret2> <secret1>"},
+	    {"HF_TOKEN=abc \"api_key\": \"xyz\" Authorization: Bearer q.w.e",
+	     "HF_TOKEN=<secret1> \"api_key\": \"<secret2>\" Authorization: Bearer <secret3>"},
+	    {"token = tokenizer(x); tokens: 5", "token = tokenizer(x); tokens: 5"},
+	    {"cpp_fused_add_0 c6ybzpqxvbk4l3cd7h2xk5nv6z2ezhxw5q4sxdmhg3bgyl6v3qkj",
+	     "cpp_fused_add_0 c6ybzpqxvbk4l3cd7h2xk5nv6z2ezhxw5q4sxdmhg3bgyl6v3qkj"},
+	    {"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln done", "<secret1> done"},
+	    {"</b> ~/x s77 f32[8, 8] (L['x'].size()[0])", "</b> ~/x s77 f32[8, 8] (L['x'].size()[0])"},
+	    {"run_*/minifier/x.py ${A}/b/c", "run_*/minifier/x.py ${A}/b/c"},
+	    {"", ""},
+	    {"/", "/"},
+	    {"\"/", "\"/"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(c); i++) {
 		struct redact r = {0};
@@ -658,9 +683,9 @@ static void test_markdown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_json), cmocka_unit_test(test_page), cmocka_unit_test(test_sarif), cmocka_unit_test(test_places),
-		cmocka_unit_test(test_github), cmocka_unit_test(test_limits), cmocka_unit_test(test_baseline), cmocka_unit_test(test_report),
-		cmocka_unit_test(test_traceback), cmocka_unit_test(test_redact), cmocka_unit_test(test_markdown),
+	    cmocka_unit_test(test_json),      cmocka_unit_test(test_page),   cmocka_unit_test(test_sarif),    cmocka_unit_test(test_places),
+	    cmocka_unit_test(test_github),    cmocka_unit_test(test_limits), cmocka_unit_test(test_baseline), cmocka_unit_test(test_report),
+	    cmocka_unit_test(test_traceback), cmocka_unit_test(test_redact), cmocka_unit_test(test_markdown),
 	};
 	return RUN(tests);
 }

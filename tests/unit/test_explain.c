@@ -81,7 +81,7 @@ static void parts_add_up(void **state)
 	phase(FACT_NONE, "GraphLowering.run", 2);
 	phase(FACT_NONE, "GraphLowering.run", 1); /* of another log */
 	phase(FACT_NONE, "never heard of", 1);
-	phase(1, "Scheduler.codegen", 7);         /* more than the metrics say */
+	phase(1, "Scheduler.codegen", 7); /* more than the metrics say */
 	explain_times(&x);
 	assert_int_equal(x.n_time, 3);
 	assert_int_equal(x.time[0].compile, FACT_NONE);
@@ -92,7 +92,7 @@ static void parts_add_up(void **state)
 	assert_int_equal(x.part[x.time[0].first].calls, 4);
 	assert_text(x.part[x.time[0].first + 2].name, "other"); /* last, with what has no name */
 	assert_true(near(x.part[x.time[0].first + 2].seconds, 6));
-	assert_int_equal(x.time[1].compile, 1);                 /* slowest first */
+	assert_int_equal(x.time[1].compile, 1); /* slowest first */
 	assert_true(near(x.time[1].seconds, 7));
 	assert_int_equal(x.time[2].compile, 0);
 	assert_int_equal(x.time[2].n, 1);
@@ -142,9 +142,16 @@ static void what_dominates(void **state)
 	static const struct {
 		const char *phase, *id;
 	} parts[] = {
-		{"compile_file", "time-compiler"}, {"bytecode_tracing", "time-dynamo"}, {"build_guards", "time-guards"}, {"aot_collect_metadata", "time-aotautograd"},
-		{"_recursive_post_grad_passes", "time-passes"}, {"GraphLowering.run", "time-lowering"}, {"Scheduler.fused_nodes", "time-scheduling"},
-		{"Scheduler.codegen", "time-codegen"}, {"mm_template_autotuning", "time-autotune"}, {"FxGraphCache.load", "time-cache"},
+	    {"compile_file", "time-compiler"},
+	    {"bytecode_tracing", "time-dynamo"},
+	    {"build_guards", "time-guards"},
+	    {"aot_collect_metadata", "time-aotautograd"},
+	    {"_recursive_post_grad_passes", "time-passes"},
+	    {"GraphLowering.run", "time-lowering"},
+	    {"Scheduler.fused_nodes", "time-scheduling"},
+	    {"Scheduler.codegen", "time-codegen"},
+	    {"mm_template_autotuning", "time-autotune"},
+	    {"FxGraphCache.load", "time-cache"},
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(parts); i++)
 		for (int enough = 0; enough < 3; enough++) {
@@ -198,7 +205,8 @@ static void slow_guards(void **state)
 		compile(id, 0.1)->first_metric = i;
 		f.compile[i].n_metric = 1;
 		GROW(f.metric, f.n_metric, f.cap_metric, 1);
-		f.metric[f.n_metric++] = (struct fact_metric){text("guard_latency_us"), text(us[i]), metric_find(SLICE("guard_latency_us")), false, false};
+		f.metric[f.n_metric++] =
+		    (struct fact_metric){text("guard_latency_us"), text(us[i]), metric_find(SLICE("guard_latency_us")), false, false};
 	}
 	explain_times(&x);
 	const struct finding *g = need("guard-latency");
@@ -283,11 +291,11 @@ static void cuda_graphs(void **state)
 	static const struct {
 		const char *reason, *title, *fix;
 	} skips[] = {
-		{"skipping cudagraphs due to mutated inputs (1 instances). Found from : \n   File \"m.py\", line 3, in f", "no CUDA graph: mutated inputs (1 instances)",
-		 "mark_static_address"},
-		{"skipping cudagraphs due to cpu device (arg0_1)", "no CUDA graph: cpu device (arg0_1)", "to(\"cuda\")"},
-		{"skipping cudagraphs due to multiple devices: device(type='cuda', index=0)", "multiple devices", "one GPU"},
-		{"something new", "no CUDA graph: something new", NULL},
+	    {"skipping cudagraphs due to mutated inputs (1 instances). Found from : \n   File \"m.py\", line 3, in f",
+	     "no CUDA graph: mutated inputs (1 instances)", "mark_static_address"},
+	    {"skipping cudagraphs due to cpu device (arg0_1)", "no CUDA graph: cpu device (arg0_1)", "to(\"cuda\")"},
+	    {"skipping cudagraphs due to multiple devices: device(type='cuda', index=0)", "multiple devices", "one GPU"},
+	    {"something new", "no CUDA graph: something new", NULL},
 	};
 	compile("0/0", 1);
 	for (unsigned i = 0; i < 2 * ARRAY_LEN(skips); i++) {
@@ -319,7 +327,8 @@ static struct fact_symbol *symbol(uint32_t row, const char *name, const char *ra
 	return s;
 }
 
-static struct fact_bound *bound(uint32_t row, enum fact_bound_kind kind, const char *expr, const char *name, const char *value, uint32_t line)
+static struct fact_bound *bound(uint32_t row, enum fact_bound_kind kind, const char *expr, const char *name, const char *value,
+				uint32_t line)
 {
 	struct fact_bound *b = facts_new_bound(&f, (struct fact_src){0, line});
 	b->compile = row;
@@ -338,10 +347,20 @@ static void ranges(void **state)
 		const char *expr, *range;
 		enum fact_bound_kind kind;
 	} learned[] = {
-		{"s1 <= 10", "[2, 10]", BOUND_GUARD}, {"s1 < 10", "[2, 9]", BOUND_GUARD}, {"s1 >= 5", "[5, int_oo]", BOUND_GUARD}, {"s1 > 5", "[6, int_oo]", BOUND_ASSERT},
-		{"5 <= s1", "[5, int_oo]", BOUND_GUARD}, {"10 > s1", "[2, 9]", BOUND_GUARD}, {"Eq(s1, 6)", "[6, 6]", BOUND_GUARD}, {"s1 >= -3", "[2, int_oo]", BOUND_GUARD},
-		{"Ne(s1, 6)", "[2, int_oo]", BOUND_GUARD}, {"2*s1 <= 10", "[2, int_oo]", BOUND_GUARD}, {"s1 <= s2", "[2, int_oo]", BOUND_GUARD},
-		{"s1 <= 1", "[2, int_oo]", BOUND_GUARD}, {"s1 <= 99999999999999999999", "[2, int_oo]", BOUND_GUARD}, {"s1 <= 10", "[2, int_oo]", BOUND_DATA},
+	    {"s1 <= 10", "[2, 10]", BOUND_GUARD},
+	    {"s1 < 10", "[2, 9]", BOUND_GUARD},
+	    {"s1 >= 5", "[5, int_oo]", BOUND_GUARD},
+	    {"s1 > 5", "[6, int_oo]", BOUND_ASSERT},
+	    {"5 <= s1", "[5, int_oo]", BOUND_GUARD},
+	    {"10 > s1", "[2, 9]", BOUND_GUARD},
+	    {"Eq(s1, 6)", "[6, 6]", BOUND_GUARD},
+	    {"s1 >= -3", "[2, int_oo]", BOUND_GUARD},
+	    {"Ne(s1, 6)", "[2, int_oo]", BOUND_GUARD},
+	    {"2*s1 <= 10", "[2, int_oo]", BOUND_GUARD},
+	    {"s1 <= s2", "[2, int_oo]", BOUND_GUARD},
+	    {"s1 <= 1", "[2, int_oo]", BOUND_GUARD},
+	    {"s1 <= 99999999999999999999", "[2, int_oo]", BOUND_GUARD},
+	    {"s1 <= 10", "[2, int_oo]", BOUND_DATA},
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(learned); i++) {
 		teardown(NULL);
@@ -413,11 +432,11 @@ static void zero_one(void **state)
 		const char *guard, *old, *new;
 		bool told;
 	} guards[] = {
-		{"tensor 'x' size mismatch at index 0. expected 1, actual 8", "1", "8", true},
-		{"tensor 'x' size mismatch at index 0. expected 3, actual 1", "3", "1", true},
-		{"tensor 'x' size mismatch at index 0. expected 3, actual 8", "3", "8", false},
-		{"tensor 'x' stride mismatch at index 0. expected 3, actual 1", "3", "1", false},
-		{"tensor 'x' size mismatch at index ", "1", "2", false},
+	    {"tensor 'x' size mismatch at index 0. expected 1, actual 8", "1", "8", true},
+	    {"tensor 'x' size mismatch at index 0. expected 3, actual 1", "3", "1", true},
+	    {"tensor 'x' size mismatch at index 0. expected 3, actual 8", "3", "8", false},
+	    {"tensor 'x' stride mismatch at index 0. expected 3, actual 1", "3", "1", false},
+	    {"tensor 'x' size mismatch at index ", "1", "2", false},
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(guards); i++) {
 		teardown(NULL);
@@ -458,8 +477,8 @@ static void constraints_together(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 3; i++)
-		bound(FACT_NONE, BOUND_CONSTRAINT, i == 1 ? "You marked b as dynamic" : "Not all values", "a, b", "", i < 2 ? 7 : 9)->reason =
-			i < 2 ? text("a = 6") : INTERN_NONE;
+		bound(FACT_NONE, BOUND_CONSTRAINT, i == 1 ? "You marked b as dynamic" : "Not all values", "a, b", "", i < 2 ? 7 : 9)
+		    ->reason = i < 2 ? text("a = 6") : INTERN_NONE;
 	explain_shapes(&x);
 	assert_int_equal(x.n_finding, 2); /* one a message */
 	assert_text(x.finding[0].evidence, "Not all values\nYou marked b as dynamic");
@@ -490,9 +509,10 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(parts_add_up), T(parts_from_metrics), T(one_function), T(nothing_known), T(what_dominates), T(overheads), T(recompiles_cost), T(slow_guards), T(bypasses),
-		T(cold_or_new), T(caches_off), T(cuda_graphs), T(ranges), T(symbols_once), T(became_constant), T(zero_one), T(data),
-		T(constraints_together), T(fake_kernels),
+	    T(parts_add_up),    T(parts_from_metrics), T(one_function),    T(nothing_known), T(what_dominates), T(overheads),
+	    T(recompiles_cost), T(slow_guards),        T(bypasses),        T(cold_or_new),   T(caches_off),     T(cuda_graphs),
+	    T(ranges),          T(symbols_once),       T(became_constant), T(zero_one),      T(data),           T(constraints_together),
+	    T(fake_kernels),
 	};
 	return RUN(tests);
 }

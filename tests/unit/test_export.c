@@ -15,8 +15,9 @@ static struct slice text(uint32_t n) { return n == INTERN_NONE ? SLICE("(none)")
 static void expression(struct buf *b, unsigned long long id, const char *result, const char *ids)
 {
 	struct buf m = {0};
-	buf_addf(&m, "\"expression_created\": {\"method\": \"add\", \"result\": \"%s\", \"result_id\": %llu, \"arguments\": [\"a\", \"b\"],"
-		     " \"argument_ids\": [%s], \"user_stack\": [], \"stack\": []}",
+	buf_addf(&m,
+		 "\"expression_created\": {\"method\": \"add\", \"result\": \"%s\", \"result_id\": %llu, \"arguments\": [\"a\", \"b\"],"
+		 " \"argument_ids\": [%s], \"user_stack\": [], \"stack\": []}",
 		 result, id, ids);
 	add_record(b, "", buf_str(&m), NULL);
 	buf_release(&m);
@@ -30,11 +31,13 @@ static void history(void **state)
 	add_record(&b, "", "\"create_unbacked_symbol\": {\"symbol\": \"u0\", \"node_id\": 1, \"vr\": \"[0, 1]\"}", NULL);
 	expression(&b, 2, "u0 + 1", "1");
 	expression(&b, 3, "(u0 + 1)*u0", "2, 1, 77");
-	add_record(&b, "",
-		   "\"guard_added\": {\"expr\": \"Eq(s77, 6)\", \"prefix\": \"eval\", \"expr_node_id\": 3, \"symbol_to_sources\": {\"s77\": \"L['x']\"},"
-		   " \"user_stack\": [{\"line\": 7, \"name\": \"f\", \"filename\": 0, \"uninterned_filename\": \"m.py\", \"loc\": \"x\"}],"
-		   " \"frame_locals\": {\"loc\": null, \"locals\": {\"x\": [\"s77\", null], \"y\": \"text\", \"z\": null}, \"symbols\": {}}}",
-		   NULL);
+	add_record(
+	    &b, "",
+	    "\"guard_added\": {\"expr\": \"Eq(s77, 6)\", \"prefix\": \"eval\", \"expr_node_id\": 3, \"symbol_to_sources\": {\"s77\": "
+	    "\"L['x']\"},"
+	    " \"user_stack\": [{\"line\": 7, \"name\": \"f\", \"filename\": 0, \"uninterned_filename\": \"m.py\", \"loc\": \"x\"}],"
+	    " \"frame_locals\": {\"loc\": null, \"locals\": {\"x\": [\"s77\", null], \"y\": \"text\", \"z\": null}, \"symbols\": {}}}",
+	    NULL);
 	feed(&b);
 	assert_false(trace_damaged(&r.t));
 	assert_int_equal(r.t.n_expr, 3);
@@ -101,10 +104,16 @@ static void deep(void **state)
 static void missing_fields(void **state)
 {
 	(void)state;
-	static const char *const keys[] = {"guard_added\": {\"prefix\": \"eval\"}", "guard_added\": {}", "guard_added\": {\"prefix\": null}",
-					   "propagate_real_tensors_provenance\": {}", "guard_on_data_dependent_error\": {}",
-					   "guard_on_data_dependent_error\": null", "guard_on_data_dependent_error\": 3",
-					   "missing_fake_kernel\": {}", "mismatched_fake_kernel\": {\"op\": null}", "expression_created\": {}",
+	static const char *const keys[] = {"guard_added\": {\"prefix\": \"eval\"}",
+					   "guard_added\": {}",
+					   "guard_added\": {\"prefix\": null}",
+					   "propagate_real_tensors_provenance\": {}",
+					   "guard_on_data_dependent_error\": {}",
+					   "guard_on_data_dependent_error\": null",
+					   "guard_on_data_dependent_error\": 3",
+					   "missing_fake_kernel\": {}",
+					   "mismatched_fake_kernel\": {\"op\": null}",
+					   "expression_created\": {}",
 					   "create_unbacked_symbol\": {}"};
 	struct buf b = {0}, m = {0};
 	for (unsigned i = 0; i < ARRAY_LEN(keys); i++) {
@@ -150,8 +159,8 @@ static void numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(history), cmocka_unit_test(ids_again), cmocka_unit_test(deep),
-		cmocka_unit_test(missing_fields), cmocka_unit_test(numbers),
+	    cmocka_unit_test(history),        cmocka_unit_test(ids_again), cmocka_unit_test(deep),
+	    cmocka_unit_test(missing_fields), cmocka_unit_test(numbers),
 	};
 	return RUN(tests);
 }

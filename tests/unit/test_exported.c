@@ -23,8 +23,7 @@ static struct slice program(const char *name)
 	struct slice text;
 	char *path = xasprintf("export/%s.pt2", name), *member = xasprintf("%s/models/model.json", name);
 	assert_true(data_load(path, &file));
-	if (zip_open(&z, buf_slice(&file), path, &err) < 0 ||
-	    zip_data(&z, zip_find(&z, slice_str(member)), &text, &err) < 0)
+	if (zip_open(&z, buf_slice(&file), path, &err) < 0 || zip_data(&z, zip_find(&z, slice_str(member)), &text, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_true(text.p >= file.p && text.p < file.p + file.len); /* stored */
 	zip_close(&z);
@@ -85,8 +84,7 @@ static void assert_outputs(const char *want)
 	struct buf b = {0};
 	for (uint32_t i = 0; i < c.n_outputs; i++) {
 		const struct contract_output *o = &c.output[i];
-		buf_addf(&b, "%s%.*s %s ", i ? "; " : "", (int)o->name.n, o->name.p,
-			 o->dtype < 0 ? "-" : dtype_name(o->dtype));
+		buf_addf(&b, "%s%.*s %s ", i ? "; " : "", (int)o->name.n, o->name.p, o->dtype < 0 ? "-" : dtype_name(o->dtype));
 		if (o->n_dim < 0)
 			buf_adds(&b, "-");
 		else
@@ -179,9 +177,8 @@ static void test_as_json(void **state)
 
 /* ---- made by hand ---- */
 
-#define TENSOR(dtype, sizes, strides)                                                                                  \
-	"{\"dtype\":" #dtype ",\"sizes\":[" sizes "],\"strides\":[" strides                                            \
-	"],\"device\":{\"type\":\"cuda\",\"index\":0}}"
+#define TENSOR(dtype, sizes, strides) \
+	"{\"dtype\":" #dtype ",\"sizes\":[" sizes "],\"strides\":[" strides "],\"device\":{\"type\":\"cuda\",\"index\":0}}"
 #define INT(n) "{\"as_int\":" #n "}"
 #define EXPR(text) "{\"as_expr\":{\"expr_str\":\"" text "\",\"hint\":null}}"
 #define SYM(name) "Symbol('" name "', positive=True, integer=True)"
@@ -199,10 +196,9 @@ static const struct parts whole = {
     .inputs = "{\"tensor_constant\":{\"arg\":{\"name\":\"c_k\"},\"tensor_constant_name\":\"k\"}},"
 	      "{\"custom_obj\":{\"arg\":{\"name\":\"o\",\"class_fqn\":\"f\"},\"custom_obj_name\":\"o\"}},"
 	      "{\"token\":{\"arg\":{\"name\":\"t\"}}}," USER("as_tensor", "name", "batch_0") "," USER(
-		  "as_tensor", "name",
-		  "batch_1") ","
-			     "{\"constant_input\":{\"name\":\"flag\",\"value\":{\"as_bool\":true}}}," USER(
-				 "as_sym_int", "as_name", "n") "," USER("as_tensor", "name", "mask"),
+		  "as_tensor", "name", "batch_1") ","
+						  "{\"constant_input\":{\"name\":\"flag\",\"value\":{\"as_bool\":true}}}," USER(
+						      "as_sym_int", "as_name", "n") "," USER("as_tensor", "name", "mask"),
     .outputs = "{\"buffer_mutation\":{\"arg\":{\"name\":\"add\"},\"buffer_name\":\"b\"}},"
 	       "{\"user_output\":{\"arg\":{\"as_tensor\":{\"name\":\"add\"}}}},"
 	       "{\"user_output\":{\"arg\":{\"as_none\":true}}},"
@@ -213,26 +209,23 @@ static const struct parts whole = {
 	INT(1)) ","
 		"\"batch_0\":" TENSOR(
 		    7, EXPR(SYM("s0")) "," EXPR("Add(Mul(Integer(-1), " SYM("s0") "), " SYM("s1") ")"),
-		    INT(1) "," INT(
-			2)) ","
-			    "\"batch_1\":" TENSOR(
-				99, EXPR("FloorDiv(" SYM("s1") ", Integer(2))"),
-				EXPR("Wrong(")) ","
-						"\"mask\":" TENSOR(
-						    30,
-						    EXPR("Add(Mul(Integer(2), " SYM("s0") "), Integer(1))") "," INT(4),
-						    "") ","
-							"\"add\":" TENSOR(13, EXPR(SYM("u9")), INT(1)) ",\"left\":7",
+		    INT(1) "," INT(2)) ","
+				       "\"batch_1\":" TENSOR(
+					   99, EXPR("FloorDiv(" SYM("s1") ", Integer(2))"),
+					   EXPR("Wrong(")) ","
+							   "\"mask\":" TENSOR(
+							       30, EXPR("Add(Mul(Integer(2), " SYM("s0") "), Integer(1))") "," INT(4),
+							       "") ","
+								   "\"add\":" TENSOR(13, EXPR(SYM("u9")), INT(1)) ",\"left\":7",
     .ints = "\"n\":" EXPR(SYM("s7")),
-    .calls =
-	"{\"fqn\":\"\",\"signature\":{\"inputs\":[],\"outputs\":[],\"in_spec\":\"[1, {\\\"type\\\": "
-	"\\\"builtins.tuple\\\", "
-	"\\\"context\\\": \\\"null\\\", \\\"children_spec\\\": [{\\\"type\\\": \\\"builtins.tuple\\\", "
-	"\\\"context\\\": "
-	"\\\"null\\\", \\\"children_spec\\\": [{\\\"type\\\": \\\"builtins.tuple\\\", \\\"context\\\": \\\"null\\\", "
-	"\\\"children_spec\\\": [" LEAF ", " LEAF "]}, " LEAF ", " LEAF "]}, {\\\"type\\\": \\\"builtins.dict\\\", "
-	"\\\"context\\\": \\\"[\\\\\\\"mask\\\\\\\"]\\\", \\\"children_spec\\\": [" LEAF "]}]}]\",\"out_spec\":\"\","
-	"\"forward_arg_names\":[\"batch\",\"flag\",\"n\",\"mask\"]}},{\"fqn\":\"sub\",\"signature\":null}",
+    .calls = "{\"fqn\":\"\",\"signature\":{\"inputs\":[],\"outputs\":[],\"in_spec\":\"[1, {\\\"type\\\": "
+	     "\\\"builtins.tuple\\\", "
+	     "\\\"context\\\": \\\"null\\\", \\\"children_spec\\\": [{\\\"type\\\": \\\"builtins.tuple\\\", "
+	     "\\\"context\\\": "
+	     "\\\"null\\\", \\\"children_spec\\\": [{\\\"type\\\": \\\"builtins.tuple\\\", \\\"context\\\": \\\"null\\\", "
+	     "\\\"children_spec\\\": [" LEAF ", " LEAF "]}, " LEAF ", " LEAF "]}, {\\\"type\\\": \\\"builtins.dict\\\", "
+	     "\\\"context\\\": \\\"[\\\\\\\"mask\\\\\\\"]\\\", \\\"children_spec\\\": [" LEAF "]}]}]\",\"out_spec\":\"\","
+	     "\"forward_arg_names\":[\"batch\",\"flag\",\"n\",\"mask\"]}},{\"fqn\":\"sub\",\"signature\":null}",
 };
 
 static void assemble(const struct parts *p, struct buf *b)
@@ -271,9 +264,8 @@ static void test_every_kind(void **state)
 {
 	(void)state;
 	read_parts(whole);
-	assert_inputs(
-	    "batch_0 float32 cuda [s0{[-int_oo, 10]}/1, -s0 + s1{[-7, int_oo]}/2]; batch_1 dtype -1 cuda "
-	    "[(s1//2){[-int_oo, int_oo]}/?]; n int64 - []; mask float8_e5m2 cuda [2*s0 + 1{[-int_oo, 21]}/?, 4/?]");
+	assert_inputs("batch_0 float32 cuda [s0{[-int_oo, 10]}/1, -s0 + s1{[-7, int_oo]}/2]; batch_1 dtype -1 cuda "
+		      "[(s1//2){[-int_oo, int_oo]}/?]; n int64 - []; mask float8_e5m2 cuda [2*s0 + 1{[-int_oo, 21]}/?, 4/?]");
 	assert_paths("batch[0] batch[1] n mask");
 	assert_outputs("add bfloat16 [u9/1];  - -; n int64 []; mask float8_e5m2 [2*s0 + 1/?, 4/?]");
 	assert_int_equal(c.n_constants, 1);
@@ -295,8 +287,7 @@ static void test_symbols_from_data(void **state)
 		if (slice_is(name, "s7"))
 			s7 = c.symbol[i].input == CONTRACT_NONE;
 		if (slice_is(name, "u9"))
-			u9 = c.symbol[i].input == CONTRACT_NONE && c.symbol[i].range.lo == 1 &&
-			     c.symbol[i].range.hi == 7;
+			u9 = c.symbol[i].input == CONTRACT_NONE && c.symbol[i].range.lo == 1 && c.symbol[i].range.hi == 7;
 	}
 	assert_true(s7 && u9);
 }
@@ -315,8 +306,7 @@ static void test_older(void **state)
 	p.calls = "{\"fqn\":\"\",\"signature\":{\"in_spec\":\"[1, {\\\"type\\\": \\\"builtins.tuple\\\", "
 		  "\\\"context\\\": \\\"null\\\", "
 		  "\\\"children_spec\\\": [{\\\"type\\\": \\\"builtins.tuple\\\", \\\"context\\\": \\\"null\\\", "
-		  "\\\"children_spec\\\": [" LEAF ", " LEAF
-		  "]}, {\\\"type\\\": \\\"builtins.dict\\\", \\\"context\\\": \\\"[]\\\", "
+		  "\\\"children_spec\\\": [" LEAF ", " LEAF "]}, {\\\"type\\\": \\\"builtins.dict\\\", \\\"context\\\": \\\"[]\\\", "
 		  "\\\"children_spec\\\": []}]}]\",\"out_spec\":\"\"}}";
 	read_parts(p);
 	assert_inputs("x uint16 cuda [s0{[2, int_oo]}/1, 2*s0 + 1{[5, int_oo]}/1, s1{[-int_oo, int_oo]}/1]");
@@ -349,8 +339,7 @@ static void test_missing_parts(void **state)
 	    {"{\"schema_version\":{\"major\":8}}", "'graph_module' is missing"},
 	    {"{\"schema_version\":{\"major\":8},\"graph_module\":{}}", "'graph' is missing"},
 	    {"{\"schema_version\":{\"major\":8},\"graph_module\":{\"graph\":{}}}", "'signature' is missing"},
-	    {"{\"schema_version\":{\"major\":8},\"graph_module\":{\"graph\":{},\"signature\":{}}}",
-	     "'input_specs' is missing"},
+	    {"{\"schema_version\":{\"major\":8},\"graph_module\":{\"graph\":{},\"signature\":{}}}", "'input_specs' is missing"},
 	    {"{\"schema_version\":{\"major\":8},\"graph_module\":7}", "neither an object"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
@@ -373,8 +362,7 @@ static void test_contradicting_bounds(void **state)
 {
 	(void)state;
 	struct parts p = whole;
-	p.ranges =
-	    "{\"s0\":{\"min_val\":5,\"max_val\":4},\"s1\":{\"min_val\":1e999,\"max_val\":\"x\"},\"u9\":7,\"((\":{}}";
+	p.ranges = "{\"s0\":{\"min_val\":5,\"max_val\":4},\"s1\":{\"min_val\":1e999,\"max_val\":\"x\"},\"u9\":7,\"((\":{}}";
 	read_parts(p);
 	assert_int_equal(c.n_notes, 3);
 	assert_true(c.input[0].dim[0].range.lo_inf && c.input[0].dim[0].range.hi_inf);
@@ -388,12 +376,10 @@ static void test_huge_numbers(void **state)
 	p.inputs = "{\"parameter\":{\"arg\":{\"name\":\"w\"},\"parameter_name\":\"w\"}},"
 		   "{\"buffer\":{\"arg\":{\"name\":\"v\"},\"buffer_name\":\"v\"}}";
 	p.outputs = "";
-	p.values = "\"w\":" TENSOR(8, INT(9223372036854775807) "," INT(16),
-				   INT(1) "," INT(1)) ","
-						      "\"v\":" TENSOR(8,
-								      INT(99999999999999999999) "," INT(-3) "," EXPR(
-									  "Integer(99999999999999999999)"),
-								      "");
+	p.values = "\"w\":" TENSOR(
+	    8, INT(9223372036854775807) "," INT(16),
+	    INT(1) "," INT(1)) ","
+			       "\"v\":" TENSOR(8, INT(99999999999999999999) "," INT(-3) "," EXPR("Integer(99999999999999999999)"), "");
 	p.calls = "{\"fqn\":\"\",\"signature\":null}";
 	read_parts(p);
 	assert_int_equal(c.constant[0].bytes, 0);
@@ -429,8 +415,7 @@ static void test_deep_nesting(void **state)
 	memset(deep + n, ']', n);
 	deep[2 * n] = 0;
 	struct parts p = whole;
-	char *values = xasprintf("%s,\"other\":%s", whole.values, deep),
-	     *inputs = xasprintf("%s,%s", whole.inputs, deep);
+	char *values = xasprintf("%s,\"other\":%s", whole.values, deep), *inputs = xasprintf("%s,%s", whole.inputs, deep);
 	p.values = values;
 	read_parts(p);
 	p = whole;
@@ -513,8 +498,7 @@ static void test_srepr(void **state)
 	    {"Equality(" SYM("s0") ", Symbol('u1', integer=True))", "Eq(s0, u1)"},
 	    {"StrictLessThan(" SYM("s0") ", Symbol('u1', integer=True))", "s0 < u1"},
 	    {"Unequality(" SYM("s0") ", Integer(2))", "Ne(s0, 2)"},
-	    {"And(StrictGreaterThan(" SYM(
-		 "s0") ", Integer(3)), StrictLessThan(Symbol('u1', integer=True), Integer(4)))",
+	    {"And(StrictGreaterThan(" SYM("s0") ", Integer(3)), StrictLessThan(Symbol('u1', integer=True), Integer(4)))",
 	     "(s0 > 3) & (u1 < 4)"},
 	    {"CleanDiv(" SYM("s0") ", Integer(2))", "(s0//2)"},
 	    {"PythonMod(" SYM("s0") ", Integer(3))", "PythonMod(s0, 3)"},
@@ -530,8 +514,7 @@ static void test_srepr(void **state)
 		struct symsize x = {0}, y = {0};
 		buf_reset(&b);
 		assert_true(srepr_like(slice_str(same[i][0])));
-		if (srepr_to_infix(slice_str(same[i][0]), &b, &err) < 0 ||
-		    symsize_parse(&tab, buf_slice(&b), &x, &err) < 0 ||
+		if (srepr_to_infix(slice_str(same[i][0]), &b, &err) < 0 || symsize_parse(&tab, buf_slice(&b), &x, &err) < 0 ||
 		    symsize_parse(&tab, slice_str(same[i][1]), &y, &err) < 0)
 			fail_msg("%s: %s", same[i][0], err.text);
 		if (!symsize_eq(x, y))
@@ -541,15 +524,13 @@ static void test_srepr(void **state)
 	/* No integers: opaque, and no failure. */
 	static const char *const opaque[] = {
 	    "RoundToInt(Mul(Float('0.5', precision=53), ToFloat(" SYM("s0") ")))",
-	    "Piecewise(ExprCondPair(" SYM("s0") ", StrictGreaterThan(" SYM(
-		"s0") ", Integer(3))), ExprCondPair(Integer(1), true))",
+	    "Piecewise(ExprCondPair(" SYM("s0") ", StrictGreaterThan(" SYM("s0") ", Integer(3))), ExprCondPair(Integer(1), true))",
 	    "IntTrueDivision(" SYM("s0") ", Integer(2))",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(opaque); i++) {
 		struct symsize x = {0};
 		buf_reset(&b);
-		if (srepr_to_infix(slice_str(opaque[i]), &b, &err) < 0 ||
-		    symsize_parse(&tab, buf_slice(&b), &x, &err) < 0)
+		if (srepr_to_infix(slice_str(opaque[i]), &b, &err) < 0 || symsize_parse(&tab, buf_slice(&b), &x, &err) < 0)
 			fail_msg("%s: %s", opaque[i], err.text);
 		assert_true(symsize_has_opaque(&tab, x));
 	}

@@ -143,10 +143,10 @@ static void test_mlp(void **state)
 	read_program("mlp");
 	assert_int_equal(g.n_modules, 1);
 	assert_node("p_up_weight", "{'name': 'p_up_weight', 'op': 'placeholder', 'meta': {'dtype': 'float32',"
-		  " 'size': [16, 8], 'stride': "
+				   " 'size': [16, 8], 'stride': "
 				   "[8, 1], 'device': 'cpu', 'requires_grad': true, 'param': true}}");
 	assert_node("x", "{'name': 'x', 'op': 'placeholder', 'meta': {'dtype': 'float32', 'size': ['s77', 8],"
-		  " 'stride': [8, 1], 'device': 'cpu'}}");
+			 " 'stride': [8, 1], 'device': 'cpu'}}");
 	const struct gnode *out = &g.node[g.module[0].output];
 	struct gvalue ret = g.value[out->args];
 	assert_int_equal(ret.kind, GV_TUPLE);
@@ -159,14 +159,13 @@ static void test_conv(void **state)
 	read_program("conv");
 	struct slice stack = graph_text(&g, g.node[graph_find(&g, 0, SLICE("conv2d"))].stack);
 	assert_true(slice_ends(stack, "torch/nn/modules/conv.py:565 in forward, code: return self._conv_forward(input,"
-		  " self.weight, self.bias)"));
+				      " self.weight, self.bias)"));
 	g.node[graph_find(&g, 0, SLICE("batch_norm"))].stack = GRAPH_NONE;
-	assert_node("batch_norm",
-		    "{'name': 'batch_norm', 'op': 'call_function', 'target': 'torch.ops.aten.batch_norm.default',"
-		  " 'args': ['conv2d', "
-		    "'p_norm_weight', 'p_norm_bias', 'b_norm_running_mean', 'b_norm_running_var', false, 0.1, 1e-05, false],"
-		  " 'meta': "
-		    "{'dtype': 'float32', 'size': ['s77', 4, 8, 8], 'stride': [256, 64, 8, 1], 'device': 'cpu'}}");
+	assert_node("batch_norm", "{'name': 'batch_norm', 'op': 'call_function', 'target': 'torch.ops.aten.batch_norm.default',"
+				  " 'args': ['conv2d', "
+				  "'p_norm_weight', 'p_norm_bias', 'b_norm_running_mean', 'b_norm_running_var', false, 0.1, 1e-05, false],"
+				  " 'meta': "
+				  "{'dtype': 'float32', 'size': ['s77', 4, 8, 8], 'stride': [256, 64, 8, 1], 'device': 'cpu'}}");
 }
 
 static void test_mixed(void **state)
@@ -177,23 +176,23 @@ static void test_mixed(void **state)
 	g.node[i].stack = GRAPH_NONE;
 	assert_node("_assert_tensor_metadata_default",
 		    "{'name': '_assert_tensor_metadata_default', 'op': 'call_function',"
-		  " 'target': 'torch.ops.aten._assert_tensor_metadata."
+		    " 'target': 'torch.ops.aten._assert_tensor_metadata."
 		    "default', 'args': ['y'], 'kwargs': {'dtype': {'name': 'torch.bfloat16'}, 'device': {'device': 'cpu'},"
-		  " 'layout': "
+		    " 'layout': "
 		    "{'name': 'torch.strided'}}}");
 	assert_int_equal(g.node[i].meta, GRAPH_NONE);
 }
 
 /* ---- every form ---- */
 
-#define PROGRAM(inputs, nodes, outputs, more)                                                                          \
+#define PROGRAM(inputs, nodes, outputs, more) \
 	"{'schema_version': {'major': 8, 'minor': 20}, 'graph_module': {'graph': {'inputs': [" inputs "]," \
-		  " 'nodes': [" nodes         \
-	"], 'outputs': [" outputs "]" more "}, 'signature': {'input_specs': []}}}"
+	" 'nodes': [" nodes "], 'outputs': [" outputs "]" more "}, 'signature': {'input_specs': []}}}"
 #define T(n) "{'as_tensor': {'name': '" n "'}}"
 #define ARG(a) "{'name': 'a', 'arg': " a ", 'kind': 1}"
-#define NODE(name, args, outputs) "{'target': 'torch.ops.aten.f.default', 'name': '" name "'," \
-		  " 'inputs': [" args "], 'outputs': [" outputs "], 'metadata': {}}"
+#define NODE(name, args, outputs) \
+	"{'target': 'torch.ops.aten.f.default', 'name': '" name "'," \
+	" 'inputs': [" args "], 'outputs': [" outputs "], 'metadata': {}}"
 
 static void read_text(const char *text)
 {
@@ -244,10 +243,12 @@ static void test_arguments(void **state)
 	    {"{'as_int': null, 'as_none': null, 'as_bool': true}", "true"}, /* as older files have it */
 	};
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
-		char *text = xasprintf(PROGRAM(T("x") "," T("y") ", {'as_sym_int': {'as_name': 'n'}}", NODE("f", ARG("%s"), T("f")), T("f"), ""),
-				       forms[i].arg);
+		char *text =
+		    xasprintf(PROGRAM(T("x") "," T("y") ", {'as_sym_int': {'as_name': 'n'}}", NODE("f", ARG("%s"), T("f")), T("f"), ""),
+			      forms[i].arg);
 		char *want = xasprintf("{'name': 'f', 'op': 'call_function', 'target': 'torch.ops.aten.f.default',"
-		  " 'args': [%s]}", forms[i].want);
+				       " 'args': [%s]}",
+				       forms[i].want);
 		read_text(text);
 		assert_node("f", want);
 		graph_release(&g);
@@ -260,41 +261,46 @@ static void test_arguments(void **state)
 static void test_keywords(void **state)
 {
 	(void)state;
-	read_text(PROGRAM(T("x"), "{'target': 'torch.ops.aten.f.default', 'name': 'f', 'inputs': [{'name': 'self',"
-		  " 'arg': " T("x") ", 'kind': 1},"
-				  "{'name': 'dim', 'arg': {'as_int': 1}, 'kind': 2}, {'name': 'b', 'arg': {'as_int': 2}, 'kind': 1}],"
-		  " 'outputs': []},"
-				  "{'target': 'torch.ops.aten.f.default', 'name': 'g', 'inputs': [{'name': 'self',"
-		  " 'arg': " T("x") "},"
-				  "{'name': 'dim', 'arg': {'as_int': 1}}], 'outputs': []},"
-				  "{'target': '_operator.mul', 'name': 'h', 'inputs': [{'name': 'a', 'arg': {'as_int': 1}}, {'name': 'b',"
-		  " 'arg': {'as_int': 2}}], 'outputs': []}",
-			  "", ""));
+	read_text(PROGRAM(
+	    T("x"),
+	    "{'target': 'torch.ops.aten.f.default', 'name': 'f', 'inputs': [{'name': 'self',"
+	    " 'arg': " T(
+		"x") ", 'kind': 1},"
+		     "{'name': 'dim', 'arg': {'as_int': 1}, 'kind': 2}, {'name': 'b', 'arg': {'as_int': 2}, 'kind': 1}],"
+		     " 'outputs': []},"
+		     "{'target': 'torch.ops.aten.f.default', 'name': 'g', 'inputs': [{'name': 'self',"
+		     " 'arg': " T(
+			 "x") "},"
+			      "{'name': 'dim', 'arg': {'as_int': 1}}], 'outputs': []},"
+			      "{'target': '_operator.mul', 'name': 'h', 'inputs': [{'name': 'a', 'arg': {'as_int': 1}}, {'name': 'b',"
+			      " 'arg': {'as_int': 2}}], 'outputs': []}",
+	    "", ""));
 	assert_node("f", "{'name': 'f', 'op': 'call_function', 'target': 'torch.ops.aten.f.default', 'args': ['x', 2],"
-		  " 'kwargs': {'dim': 1}}");
+			 " 'kwargs': {'dim': 1}}");
 	assert_node("g", "{'name': 'g', 'op': 'call_function', 'target': 'torch.ops.aten.f.default', 'args': ['x'],"
-		  " 'kwargs': {'dim': 1}}");
+			 " 'kwargs': {'dim': 1}}");
 	assert_node("h", "{'name': 'h', 'op': 'call_function', 'target': '_operator.mul', 'args': [1, 2]}");
 }
 
-#define META(n) "'" n "': {'dtype': 7, 'sizes': [{'as_int': 2}], 'strides': [{'as_int': 1}]," \
-		  " 'requires_grad': false, 'device': {'type': 'cpu'}}"
+#define META(n) \
+	"'" n "': {'dtype': 7, 'sizes': [{'as_int': 2}], 'strides': [{'as_int': 1}]," \
+	" 'requires_grad': false, 'device': {'type': 'cpu'}}"
 
 static void test_several_results(void **state)
 {
 	(void)state;
 	read_text(PROGRAM(T("x"),
-			  NODE("s", ARG(T("x")), "{'as_tensors': [{'name': 'a'}, {'name': 'b'}]}") ","
-			  NODE("t", ARG(T("b")), T("v") ", {'as_none': true}, " T("i") ", {'as_tensors': [{'name': 'p'},"
-		  " {'name': 'q'}]}") ","
-			  NODE("u", ARG(T("q")), "{'as_none': true}"),
+			  NODE("s", ARG(T("x")), "{'as_tensors': [{'name': 'a'}, {'name': 'b'}]}") "," NODE(
+			      "t", ARG(T("b")),
+			      T("v") ", {'as_none': true}, " T("i") ", {'as_tensors': [{'name': 'p'},"
+								    " {'name': 'q'}]}") "," NODE("u", ARG(T("q")), "{'as_none': true}"),
 			  T("i") ", {'as_int': 3}, {'as_none': true}", ", 'tensor_values': {" META("a") "," META("b") "," META("q") "}"));
 	assert_node("b", "{'name': 'b', 'op': 'call_function', 'target': '_operator.getitem', 'args': ['s', 1],"
-		  " 'meta': {'dtype': 'float32', 'size': "
+			 " 'meta': {'dtype': 'float32', 'size': "
 			 "[2], 'stride': [1], 'device': 'cpu'}}");
 	assert_node("i", "{'name': 'i', 'op': 'call_function', 'target': '_operator.getitem', 'args': ['t', 2]}");
 	assert_node("q", "{'name': 'q', 'op': 'call_function', 'target': '_operator.getitem', 'args': ['getitem', 1],"
-		  " 'meta': {'dtype': 'float32', "
+			 " 'meta': {'dtype': 'float32', "
 			 "'size': [2], 'stride': [1], 'device': 'cpu'}}");
 	assert_node("output", "{'name': 'output', 'op': 'output', 'args': [{'tuple': ['i', 3, null]}]}");
 	const struct gmeta *m = &g.meta[g.node[graph_find(&g, 0, SLICE("t"))].meta];
@@ -304,23 +310,26 @@ static void test_several_results(void **state)
 	assert_int_equal(g.meta[m->first + 1].dtype, DTYPE_F32);
 }
 
-#define SUB(n, body) "{'as_graph': {'name': '" n "', 'graph': {'inputs': [" T("x") "], 'nodes': [" body "]," \
-		  " 'outputs': [" T("x") "]}}}"
+#define SUB(n, body) \
+	"{'as_graph': {'name': '" n "', 'graph': {'inputs': [" T("x") "], 'nodes': [" body "]," \
+								      " 'outputs': [" T("x") "]}}}"
 
 /* The same names in each graph; a subgraph in a subgraph; one that is used twice is there once. */
 static void test_subgraphs(void **state)
 {
 	(void)state;
-	read_text(PROGRAM(T("x"),
-			  "{'target': 'torch.ops.higher_order.cond', 'name': 'c', 'is_hop_single_tensor_return': false,"
-		  " 'inputs': [{'name': '', 'arg': " T("x")
-			  "}, {'name': '', 'arg': " SUB("true_graph_0", NODE("g", ARG(SUB("inner", "")), "")) "}, {'name': '',"
-		  " 'arg': " SUB("true_graph_0", "")
-			  "}, {'name': 'k', 'arg': {'as_int': 1}}], 'outputs': [" T("r") "]}",
-			  T("r"), ""));
+	read_text(
+	    PROGRAM(T("x"),
+		    "{'target': 'torch.ops.higher_order.cond', 'name': 'c', 'is_hop_single_tensor_return': false,"
+		    " 'inputs': [{'name': '', 'arg': " T("x") "}, {'name': '', 'arg': " SUB(
+			"true_graph_0", NODE("g", ARG(SUB("inner", "")),
+					     "")) "}, {'name': '',"
+						  " 'arg': " SUB("true_graph_0",
+								 "") "}, {'name': 'k', 'arg': {'as_int': 1}}], 'outputs': [" T("r") "]}",
+		    T("r"), ""));
 	assert_int_equal(g.n_modules, 3);
 	assert_node("c", "{'name': 'c', 'op': 'call_function', 'target': 'torch.ops.higher_order.cond', 'args': ['x',"
-		  " 'true_graph_0', "
+			 " 'true_graph_0', "
 			 "'true_graph_0'], 'kwargs': {'k': 1}, 'meta': [{}]}");
 	assert_node("r", "{'name': 'r', 'op': 'call_function', 'target': '_operator.getitem', 'args': ['c', 0]}");
 	uint32_t child = graph_child(&g, 0, SLICE("true_graph_0"));
@@ -334,9 +343,9 @@ static void test_symbols(void **state)
 	(void)state;
 	read_text(PROGRAM("{'as_sym_int': {'as_name': 'n'}}," T("x"), "", T("x"),
 			  ", 'sym_int_values': {'n': {'as_expr': {'expr_str': 'Mul(Integer(2), Symbol(\\u0027s0\\u0027,"
-		  " integer=True))'}}},"
+			  " integer=True))'}}},"
 			  "'sym_bool_values': {'b': {'as_bool': true}}, 'tensor_values': {'x': {'dtype': 99,"
-		  " 'sizes': [{'as_expr': {'expr_str': 's0 + 1'}}]}}"));
+			  " 'sizes': [{'as_expr': {'expr_str': 's0 + 1'}}]}}"));
 	assert_node("n", "{'name': 'n', 'op': 'placeholder', 'meta': {'sym': '2*s0'}}");
 	assert_node("x", "{'name': 'x', 'op': 'placeholder', 'meta': {'size': ['s0 + 1']}}");
 }
@@ -368,7 +377,7 @@ static void test_refused(void **state)
 	refused("{'schema_version': {'major': 9}}",
 		"'model.json': exported program, byte 19: schema 9: only 5 to 8 are known (PyTorch 2.3 to 2.13)");
 	refused("{'schema_version': {'major': 8}}", "'model.json': exported program,"
-		  " byte 0: 'graph_module' is missing");
+						    " byte 0: 'graph_module' is missing");
 	refused("{'schema_version': {'major': 8}, 'graph_module': {'graph': {}}}",
 		"'model.json': exported program, byte 59: a graph without inputs, nodes or outputs");
 	refused(PROGRAM("", "{}", "", ""), "'model.json': exported program, byte 97: a node without target or inputs");
@@ -386,8 +395,10 @@ int main(int argc, char **argv)
 		return compare(argv + 1);
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
 	const struct CMUnitTest tests[] = {
-	    TEST(test_mlp), TEST(test_conv), TEST(test_mixed), TEST(test_arguments), TEST(test_keywords), TEST(test_several_results),
-	    TEST(test_subgraphs), TEST(test_symbols), TEST(test_constant_input), TEST(test_refused),
+	    TEST(test_mlp),       TEST(test_conv),     TEST(test_mixed),
+	    TEST(test_arguments), TEST(test_keywords), TEST(test_several_results),
+	    TEST(test_subgraphs), TEST(test_symbols),  TEST(test_constant_input),
+	    TEST(test_refused),
 	};
 	return RUN(tests);
 }

@@ -18,16 +18,21 @@ static void read_nodes(struct extern_nodes *x, const char *json)
 		fail_msg("%s", err.text);
 }
 
-#define NODE(target, inputs, outputs) "{\"name\":\"b\",\"node\":{\"target\":\"" target "\",\"inputs\":[" inputs "],\"outputs\":[" outputs "]}}"
+#define NODE(target, inputs, outputs) \
+	"{\"name\":\"b\",\"node\":{\"target\":\"" target "\",\"inputs\":[" inputs "],\"outputs\":[" outputs "]}}"
 #define IN(name, arg) "{\"name\":\"" name "\",\"arg\":{" arg "},\"kind\":1}"
 
 static void test_nodes(void **state)
 {
 	(void)state;
 	struct extern_nodes x;
-	read_nodes(&x, "{\"nodes\":[" NODE("aten::median.dim", IN("self", "\"as_tensor\":{\"name\":\"a\"}") "," IN("dim", "\"as_int\":-1") ","
-			IN("keepdim", "\"as_bool\":true"), "{\"as_tensor\":{\"name\":\"b\"}},{\"as_tensor\":{\"name\":\"c\"}}") ","
-			NODE("aten::_unique2", "", "") "," NODE("aten::_unique2", "", "") "]}");
+	read_nodes(
+	    &x,
+	    "{\"nodes\":[" NODE(
+		"aten::median.dim",
+		IN("self", "\"as_tensor\":{\"name\":\"a\"}") "," IN("dim", "\"as_int\":-1") "," IN("keepdim", "\"as_bool\":true"),
+		"{\"as_tensor\":{\"name\":\"b\"}},{\"as_tensor\":{\"name\":\"c\"}}") "," NODE("aten::_unique2", "",
+											      "") "," NODE("aten::_unique2", "", "") "]}");
 	assert_int_equal(x.n, 3);
 	assert_string_equal(x.node[0].target, "aten::median.dim");
 	assert_string_equal(x.node[0].op, "aten::median");
@@ -101,7 +106,8 @@ static void test_kinds(void **state)
 	};
 	for (size_t k = 0; k < ARRAY_LEN(want); k++) {
 		struct extern_nodes x;
-		char *json = xasprintf("{\"nodes\":[{\"node\":{\"target\":\"a::b\",\"inputs\":[{\"name\":\"p\",\"arg\":{%s}}]}}]}", want[k].arg);
+		char *json =
+		    xasprintf("{\"nodes\":[{\"node\":{\"target\":\"a::b\",\"inputs\":[{\"name\":\"p\",\"arg\":{%s}}]}}]}", want[k].arg);
 		read_nodes(&x, json);
 		const struct extern_value *v = extern_input(&x, &x.node[0], "p");
 		if (!v || v->kind != want[k].kind || v->list != want[k].list || v->n != want[k].n)
@@ -129,8 +135,9 @@ static void test_odd_files(void **state)
 	for (size_t k = 0; k < ARRAY_LEN(refused); k++)
 		if (extern_nodes_read(&x, guarded(refused[k]), &err) == 0)
 			fail_msg("taken: %s", refused[k]);
-	read_nodes(&x, "{\"nodes\":[1,null,[],{},{\"node\":7},{\"node\":{\"target\":1,\"inputs\":{},\"outputs\":[1,{}]}},"
-		       "{\"node\":{\"target\":\"a\\u0000b\"}},{\"node\":{\"target\":\".\",\"metadata\":{\"torch_library_custom_op\":\"1\"}}}]}");
+	read_nodes(
+	    &x, "{\"nodes\":[1,null,[],{},{\"node\":7},{\"node\":{\"target\":1,\"inputs\":{},\"outputs\":[1,{}]}},"
+		"{\"node\":{\"target\":\"a\\u0000b\"}},{\"node\":{\"target\":\".\",\"metadata\":{\"torch_library_custom_op\":\"1\"}}}]}");
 	assert_int_equal(x.n, 8);
 	for (uint32_t k = 0; k < 7; k++)
 		assert_string_equal(x.node[k].target, "");
@@ -206,15 +213,25 @@ static void test_schemas(void **state)
 	       "dim_IntList", "Tensor self, int[]? dim, bool keepdim=False, ScalarType? dtype=None", "Tensor");
 	schema("aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)", "aten::add", "out",
 	       "Tensor self, Tensor other, Scalar alpha=1, Tensor out", "Tensor");
-	schema("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", "aten::index", "Tensor", "Tensor self, Tensor?[] indices", "Tensor");
+	schema("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", "aten::index", "Tensor", "Tensor self, Tensor?[] indices",
+	       "Tensor");
 	schema("a::b() -> ()", "a::b", "", "", "");
 	schema("a::b(str s=\"a,)\\\"b\", int[2] pad=[3, 4], float f=1.0e-05) -> (Tensor values, Tensor(a!)[] more, int? n)", "a::b", "",
 	       "str s=\"a,)\\\"b\", int[] pad=[3, 4], float f=1.0e-05", "Tensor values, Tensor[] more, int? n");
 	schema("a::b(__torch__.torch.classes.q.P p, Dict(str, Tensor) d, Tensor(a!)?[] t, int[][] l) -> Tensor(a -> *)", "a::b", "",
 	       "__torch__.torch.classes.q.P p, Dict d, Tensor?[] t, [] l", "Tensor");
 	schema("prim::Print(...) -> ()", "prim::Print", "", "", "");
-	static const char *const bad[] = {"", "a", "a::b", "a::b(", "a::b()", "a::b() ->", "a::b(Tensor(a!) -> ()", "a::b(Tensor x] -> ()",
-					  "a::b(=3) -> ()", "a::b(Tensor x=\"", "(Tensor x) -> ()"};
+	static const char *const bad[] = {"",
+					  "a",
+					  "a::b",
+					  "a::b(",
+					  "a::b()",
+					  "a::b() ->",
+					  "a::b(Tensor(a!) -> ()",
+					  "a::b(Tensor x] -> ()",
+					  "a::b(=3) -> ()",
+					  "a::b(Tensor x=\"",
+					  "(Tensor x) -> ()"};
 	struct op_schema s;
 	for (size_t k = 0; k < ARRAY_LEN(bad); k++)
 		if (op_schema_read(&s, guarded(bad[k]), &err) == 0)
@@ -225,8 +242,10 @@ static void test_schemas(void **state)
 static void test_damaged(void **state)
 {
 	(void)state;
-	static const char json[] = "{\"nodes\":[" NODE("aten::a.b", IN("x", "\"as_tensor\":{\"name\":\"a\"}") "," IN("y", "\"as_ints\":[1,2]") ","
-				   IN("z", "\"as_device\":{\"type\":\"cpu\",\"index\":0}"), "{\"as_tensors\":[{\"name\":\"b\"}]}") "]}";
+	static const char json[] = "{\"nodes\":[" NODE("aten::a.b",
+						       IN("x", "\"as_tensor\":{\"name\":\"a\"}") "," IN("y", "\"as_ints\":[1,2]") "," IN(
+							   "z", "\"as_device\":{\"type\":\"cpu\",\"index\":0}"),
+						       "{\"as_tensors\":[{\"name\":\"b\"}]}") "]}";
 	static const char text[] = "a::b.c(Tensor(a!)?[] x, int[2]? pad=[3, 4], *, str s='q\\'', Dict(str, int) d) -> (Tensor, Tensor[])";
 	char copy[sizeof(json) > sizeof(text) ? sizeof(json) : sizeof(text)];
 	uint64_t seed = 11;
@@ -237,7 +256,8 @@ static void test_damaged(void **state)
 		if (k % 5 == 0)
 			n = pick(&seed, (uint32_t)n);
 		for (uint32_t i = 0; n && i < pick(&seed, 4); i++)
-			copy[pick(&seed, (uint32_t)n)] = (char)(random_u32(&seed) & 1 ? "()[]{}\",:?=*."[pick(&seed, 13)] : (int)random_u32(&seed));
+			copy[pick(&seed, (uint32_t)n)] =
+			    (char)(random_u32(&seed) & 1 ? "()[]{}\",:?=*."[pick(&seed, 13)] : (int)random_u32(&seed));
 		struct slice in = slice_of(guard_put(&guard, copy, n), n);
 		struct extern_nodes x;
 		struct op_schema s;

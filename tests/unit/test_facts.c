@@ -62,7 +62,8 @@ static void event(const char *name, char phase, double ts, int tid, const char *
 {
 	char members[128], payload[256];
 	snprintf(members, sizeof(members), "\"chromium_event\": {}%s", at);
-	snprintf(payload, sizeof(payload), "{\n\"name\": \"%s\",\n\"ts\": %.1f,\n\"ph\": \"%c\",\n\"tid\": %d,\n\"pid\": 0\n}", name, ts, phase, tid);
+	snprintf(payload, sizeof(payload), "{\n\"name\": \"%s\",\n\"ts\": %.1f,\n\"ph\": \"%c\",\n\"tid\": %d,\n\"pid\": 0\n}", name, ts,
+		 phase, tid);
 	add(members, payload);
 }
 
@@ -129,9 +130,11 @@ static void recorded_metrics(void **state)
 static void metric_rows(void **state)
 {
 	(void)state;
-	add(METRICS_HEAD ", \"guard_count\": 4, \"fail_type\": null, \"dynamo_config\": \"{\\\"recompile_limit\\\": 3, \\\"suppress_errors\\\": true}\", "
-	    "\"inductor_config\": \"{\\\"triton.cudagraphs\\\": false, \\\"compile_threads\\\": 8}\", \"my_own\": [1, 2], "
-	    "\"python_version\": \"3.11\"}" AT00, NULL);
+	add(METRICS_HEAD ", \"guard_count\": 4, \"fail_type\": null, \"dynamo_config\": \"{\\\"recompile_limit\\\": 3, "
+			 "\\\"suppress_errors\\\": true}\", "
+			 "\"inductor_config\": \"{\\\"triton.cudagraphs\\\": false, \\\"compile_threads\\\": 8}\", \"my_own\": [1, 2], "
+			 "\"python_version\": \"3.11\"}" AT00,
+	    NULL);
 	add(METRICS_HEAD ", \"guard_count\": 5}" AT(1, 0, 0), NULL);
 	add("\"bwd_compilation_metrics\": {\"guard_count\": 6}" AT00, NULL);
 	add("\"compilation_metrics_runtime\": {\"runtime_triton_autotune_time_us\": 7}", NULL);
@@ -164,12 +167,16 @@ static void metric_rows(void **state)
 static void attempts_joined(void **state)
 {
 	(void)state;
-	add("\"dynamo_start\": {\"stack\": [{\"line\": 9, \"name\": \"<module>\", \"filename\": 0, \"uninterned_filename\": \"app/main.py\", \"loc\": \"f(x)\"}, "
+	add("\"dynamo_start\": {\"stack\": [{\"line\": 9, \"name\": \"<module>\", \"filename\": 0, \"uninterned_filename\": "
+	    "\"app/main.py\", \"loc\": \"f(x)\"}, "
 	    "{\"line\": 2, \"name\": \"run\", \"filename\": 0, \"uninterned_filename\": \"/usr/lib/python3/site-packages/torch/_x.py\"}, "
-	    "{\"line\": 3, \"name\": \"f\", \"filename\": 0, \"uninterned_filename\": \"app/m.py\"}]}" AT00, NULL);
+	    "{\"line\": 3, \"name\": \"f\", \"filename\": 0, \"uninterned_filename\": \"app/m.py\"}]}" AT00,
+	    NULL);
 	add("\"dynamo_output_graph\": {\"sizes\": {}}" AT(0, 0, 1), "class G:\n    x = 1\n");
 	add(METRICS_HEAD ", \"entire_frame_compile_time_s\": 10, \"backend_compile_time_s\": 8, \"inductor_compile_time_s\": 5, "
-	    "\"code_gen_time_s\": 4, \"dynamo_time_before_restart_s\": 1.5, \"graph_op_count\": 2, \"restart_reasons\": [\"Speculation log\"]}" AT(0, 0, 1), NULL);
+			 "\"code_gen_time_s\": 4, \"dynamo_time_before_restart_s\": 1.5, \"graph_op_count\": 2, \"restart_reasons\": "
+			 "[\"Speculation log\"]}" AT(0, 0, 1),
+	    NULL);
 	add("\"bwd_compilation_metrics\": {\"inductor_compile_time_s\": 3}" AT(0, 0, 1), NULL);
 	add(METRICS_HEAD ", \"duration_us\": 2000000}" AT00, NULL); /* the same id after a reset */
 	assert_int_equal(read_it(), 0);
@@ -211,7 +218,8 @@ static void same_id_in_two_logs(void **state)
 static void job_that_died(void **state)
 {
 	(void)state;
-	add("\"dynamo_start\": {\"stack\": [{\"line\": 3, \"name\": \"f\", \"filename\": 0, \"uninterned_filename\": \"app/m.py\"}]}" AT00, NULL);
+	add("\"dynamo_start\": {\"stack\": [{\"line\": 3, \"name\": \"f\", \"filename\": 0, \"uninterned_filename\": \"app/m.py\"}]}" AT00,
+	    NULL);
 	event("entire_frame_compile", 'B', 1000, 0, AT00);
 	event("GraphLowering.run", 'B', 2000, 0, AT00);
 	artifact("dynamo_error", AT00, "Traceback (most recent call last):\n  File \"app/m.py\", line 4, in f\n    g()\nMyError: no\n");
@@ -234,11 +242,17 @@ static void job_that_died(void **state)
 static void failures(void **state)
 {
 	(void)state;
-	artifact("dynamo_error", AT00, "Traceback (most recent call last):\n  File \"/usr/lib/python3/site-packages/torch/_dynamo/x.py\", line 1, in c\n    raise A()\n"
-		 "torch._dynamo.exc.BackendCompilerFailed: backend='mine' raised:\nValueError: no\n\nfrom user code:\n   File \"app/m.py\", line 8, in f\n    g()\n");
-	add(METRICS_HEAD ", \"fail_type\": \"BackendCompilerFailed\", \"fail_reason\": \"backend='mine' raised:\\nValueError: no\"}" AT00, NULL);
-	add(METRICS_HEAD ", \"fail_type\": \"Unsupported\", \"fail_reason\": \"Dynamo recompile limit exceeded\\n  Explanation: exceeding the recompile_limit "
-	    "cache size limit (currently set to 8).\", \"restart_reasons\": []}" AT(1, 8, 0), NULL);
+	artifact("dynamo_error", AT00,
+		 "Traceback (most recent call last):\n  File \"/usr/lib/python3/site-packages/torch/_dynamo/x.py\", line 1, in c\n    "
+		 "raise A()\n"
+		 "torch._dynamo.exc.BackendCompilerFailed: backend='mine' raised:\nValueError: no\n\nfrom user code:\n   File "
+		 "\"app/m.py\", line 8, in f\n    g()\n");
+	add(METRICS_HEAD ", \"fail_type\": \"BackendCompilerFailed\", \"fail_reason\": \"backend='mine' raised:\\nValueError: no\"}" AT00,
+	    NULL);
+	add(METRICS_HEAD ", \"fail_type\": \"Unsupported\", \"fail_reason\": \"Dynamo recompile limit exceeded\\n  Explanation: exceeding "
+			 "the recompile_limit "
+			 "cache size limit (currently set to 8).\", \"restart_reasons\": []}" AT(1, 8, 0),
+	    NULL);
 	assert_int_equal(read_it(), 0);
 	assert_int_equal(f.n_failure, 2);
 	const struct fact_failure *x = &f.failure[0];
@@ -259,9 +273,12 @@ static void failures(void **state)
 static void compiler_errors(void **state)
 {
 	(void)state;
-	artifact("dynamo_error", AT00, "Traceback (most recent call last):\n  File \"/usr/lib/python3/site-packages/torch/_inductor/cpp_builder.py\", line 1, in c\n    raise A()\n"
+	artifact("dynamo_error", AT00,
+		 "Traceback (most recent call last):\n  File \"/usr/lib/python3/site-packages/torch/_inductor/cpp_builder.py\", line 1, in "
+		 "c\n    raise A()\n"
 		 "torch._inductor.exc.InductorError: CppCompileError: C++ compile error\n\nCommand:\ng++ k.cpp -o k.so\n\nOutput:\n"
-		 "/tmp/k.cpp: In function 'int f()':\n/tmp/k.cpp:4:7: warning: unused\n/tmp/k.cpp:17:57: error: no matching function for call to 'g'\n"
+		 "/tmp/k.cpp: In function 'int f()':\n/tmp/k.cpp:4:7: warning: unused\n/tmp/k.cpp:17:57: error: no matching function for "
+		 "call to 'g'\n"
 		 "   17 |     auto x = g(y);\n      |              ^~~~\n");
 	assert_int_equal(read_it(), 0);
 	assert_int_equal(f.n_compiler_error, 1);
@@ -278,7 +295,9 @@ static void compiler_errors(void **state)
 static void constraint_failure(void **state)
 {
 	(void)state;
-	add(METRICS_HEAD ", \"fail_type\": \"UserError\", \"fail_reason\": \"Constraints violated (b)! For more\\n  - You marked b as dynamic\\n\"}" AT00, NULL);
+	add(METRICS_HEAD ", \"fail_type\": \"UserError\", \"fail_reason\": \"Constraints violated (b)! For more\\n  - You marked b as "
+			 "dynamic\\n\"}" AT00,
+	    NULL);
 	assert_int_equal(read_it(), 0);
 	assert_int_equal(f.n_bound, 0);
 	facts_finish(&f);
@@ -294,12 +313,15 @@ static void break_kinds(void **state)
 		const char *reason;
 		enum fact_break_kind kind;
 	} breaks[] = {
-		{"Data-dependent branching", BREAK_JUMP}, {"Call to `torch._dynamo.graph_break()`", BREAK_ASKED},
-		{"Skip calling `torch.compiler.disable()`d function", BREAK_ASKED}, {"Unsupported Tensor.item() call", BREAK_CALL},
+	    {"Data-dependent branching", BREAK_JUMP},
+	    {"Call to `torch._dynamo.graph_break()`", BREAK_ASKED},
+	    {"Skip calling `torch.compiler.disable()`d function", BREAK_ASKED},
+	    {"Unsupported Tensor.item() call", BREAK_CALL},
 	};
 	char text[300];
 	for (unsigned i = 0; i < ARRAY_LEN(breaks); i++) {
-		snprintf(text, sizeof(text), "Graph break in user code at app/m.py:%u\nGraph Break Reason: %s\n  Explanation: e\n", i + 5, breaks[i].reason);
+		snprintf(text, sizeof(text), "Graph break in user code at app/m.py:%u\nGraph Break Reason: %s\n  Explanation: e\n", i + 5,
+			 breaks[i].reason);
 		artifact("dynamo_graph_break_reason", AT00, text);
 	}
 	assert_int_equal(read_it(), 0);
@@ -315,8 +337,10 @@ static void break_kinds(void **state)
 static void types_by_name(void **state)
 {
 	(void)state;
-	artifact("recompile_reasons", AT(0, 1, 0), "0/0: ___check_type_id(self.mode, 77), type=<class 'm.Fast'>  # if x:  # app/m.py:22 in step (HINT: type Fast)");
-	add("\"dynamo_cpp_guards_str\": {}" AT(0, 1, 0), "| +- TYPE_MATCH: ___check_type_id(L['self'], 1), type=<class 'm.Net'>\n"
+	artifact("recompile_reasons", AT(0, 1, 0),
+		 "0/0: ___check_type_id(self.mode, 77), type=<class 'm.Fast'>  # if x:  # app/m.py:22 in step (HINT: type Fast)");
+	add("\"dynamo_cpp_guards_str\": {}" AT(0, 1, 0),
+	    "| +- TYPE_MATCH: ___check_type_id(L['self'], 1), type=<class 'm.Net'>\n"
 	    "| +- TYPE_MATCH: ___check_type_id(L['self'].mode, 78), type=<class 'm.Slow'>  # if x:\n");
 	artifact("recompile_reasons", AT(0, 2, 0), "0/1: n == 2");
 	assert_int_equal(read_it(), 0);
@@ -378,12 +402,22 @@ static void phase_names(void **state)
 		const char *name;
 		enum time_part_kind part;
 	} names[] = {
-		{"bytecode_tracing", PART_DYNAMO_TIME}, {"build_guards", PART_GUARDS_TIME}, {"create_aot_dispatcher_function", PART_AOT_TIME},
-		{"pass.joint_graph_passes.x", PART_PASSES_TIME}, {"GraphLowering.run", PART_LOWERING_TIME}, {"Scheduler.__init__", PART_SCHEDULING_TIME},
-		{"Scheduler.codegen", PART_CODEGEN_TIME}, {"compile_file", PART_COMPILER_TIME}, {"mm_template_autotuning", PART_AUTOTUNE_TIME},
-		{"inductor_codecache_torch_key", PART_CACHE_TIME}, {"entire_backward_compile", PART_BACKWARD_TIME}, {"gc", PART_GC_TIME},
-		{"CachingAutotuner.benchmark_all_configs", PART_AUTOTUNE_TIME}, {"async_compile.wait", PART_COMPILER_TIME}, {"what is this", PART_OTHER_TIME},
-		{"", PART_OTHER_TIME},
+	    {"bytecode_tracing", PART_DYNAMO_TIME},
+	    {"build_guards", PART_GUARDS_TIME},
+	    {"create_aot_dispatcher_function", PART_AOT_TIME},
+	    {"pass.joint_graph_passes.x", PART_PASSES_TIME},
+	    {"GraphLowering.run", PART_LOWERING_TIME},
+	    {"Scheduler.__init__", PART_SCHEDULING_TIME},
+	    {"Scheduler.codegen", PART_CODEGEN_TIME},
+	    {"compile_file", PART_COMPILER_TIME},
+	    {"mm_template_autotuning", PART_AUTOTUNE_TIME},
+	    {"inductor_codecache_torch_key", PART_CACHE_TIME},
+	    {"entire_backward_compile", PART_BACKWARD_TIME},
+	    {"gc", PART_GC_TIME},
+	    {"CachingAutotuner.benchmark_all_configs", PART_AUTOTUNE_TIME},
+	    {"async_compile.wait", PART_COMPILER_TIME},
+	    {"what is this", PART_OTHER_TIME},
+	    {"", PART_OTHER_TIME},
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(names); i++)
 		assert_int_equal(phase_part(slice_str(names[i].name)), names[i].part);
@@ -401,8 +435,10 @@ static void caches(void **state)
 	artifact("aotautograd_cache_miss", AT00, "{\"cache_status_detailed\": \"guard_miss\"}");
 	artifact("aotautograd_cache_hit", AT00, "{}");
 	artifact("fx_graph_bundled_cache_hit", "", "not JSON");
-	add(METRICS_HEAD ", \"cudagraph_skip_reason\": \"skipping cudagraphs due to mutated inputs (1 instances). Found from : \\n   File \\\"app/m.py\\\", "
-	    "line 7, in g\\n    x.add_(1)\\n\"}" AT00, NULL);
+	add(METRICS_HEAD ", \"cudagraph_skip_reason\": \"skipping cudagraphs due to mutated inputs (1 instances). Found from : \\n   File "
+			 "\\\"app/m.py\\\", "
+			 "line 7, in g\\n    x.add_(1)\\n\"}" AT00,
+	    NULL);
 	assert_int_equal(read_it(), 0);
 	assert_int_equal(f.n_cache, 5);
 	static const enum fact_cache_kind kind[] = {FACT_CACHE_FX, FACT_CACHE_FX, FACT_CACHE_AOT, FACT_CACHE_AOT, FACT_CACHE_BUNDLED};
@@ -439,19 +475,26 @@ static void graphs_when_asked(void **state)
 
 /* ---- shapes ---- */
 
-#define TORCH_FRAME(file, line) "{\"line\": " #line ", \"name\": \"t\", \"filename\": 0, \"uninterned_filename\": \"/usr/lib/python3/site-packages/torch/" file "\", \"loc\": \"\"}"
-#define USER_FRAME(line) "{\"line\": " #line ", \"name\": \"f\", \"filename\": 0, \"uninterned_filename\": \"app/m.py\", \"loc\": \"if x.size(0) == 6:\"}"
+#define TORCH_FRAME(file, line) \
+	"{\"line\": " #line ", \"name\": \"t\", \"filename\": 0, \"uninterned_filename\": \"/usr/lib/python3/site-packages/torch/" file \
+	"\", \"loc\": \"\"}"
+#define USER_FRAME(line) \
+	"{\"line\": " #line ", \"name\": \"f\", \"filename\": 0, \"uninterned_filename\": \"app/m.py\", \"loc\": \"if x.size(0) == 6:\"}"
 
 static void bounds(void **state)
 {
 	(void)state;
-	add("\"create_symbol\": {\"symbol\": \"s77\", \"val\": \"6\", \"vr\": \"[2, int_oo]\", \"source\": \"L['x'].size()[0]\", \"user_stack\": [" USER_FRAME(4) "]}" AT00, NULL);
-	add("\"guard_added_fast\": {\"expr\": \"Eq(s77, s17)\", \"user_stack\": [], \"stack\": [" USER_FRAME(5) ", " TORCH_FRAME("_meta.py", 8) ", "
-	    TORCH_FRAME("fx/experimental/symbolic_shapes.py", 9) "]}" AT00, NULL);
+	add("\"create_symbol\": {\"symbol\": \"s77\", \"val\": \"6\", \"vr\": \"[2, int_oo]\", \"source\": \"L['x'].size()[0]\", "
+	    "\"user_stack\": [" USER_FRAME(4) "]}" AT00,
+	    NULL);
+	add("\"guard_added_fast\": {\"expr\": \"Eq(s77, s17)\", \"user_stack\": [], \"stack\": [" USER_FRAME(5) ", " TORCH_FRAME(
+		"_meta.py", 8) ", " TORCH_FRAME("fx/experimental/symbolic_shapes.py", 9) "]}" AT00,
+	    NULL);
 	add("\"propagate_real_tensors\": {\"expr\": \"u0 > 2\", \"result\": \"True\", \"stack\": []}" AT00, NULL);
 	add("\"guard_added_fast\": {\"expr\": \"u0 > 2\", \"user_stack\": [" USER_FRAME(7) "], \"stack\": []}" AT00, NULL);
-	add("\"symbolic_shape_specialization\": {\"symbol\": \"s77\", \"sources\": [\"L['x'].size()[0]\"], \"value\": \"6\", \"reason\": \"r\", \"user_stack\": ["
-	    USER_FRAME(8) "], \"stack\": []}" AT00, NULL);
+	add("\"symbolic_shape_specialization\": {\"symbol\": \"s77\", \"sources\": [\"L['x'].size()[0]\"], \"value\": \"6\", \"reason\": "
+	    "\"r\", \"user_stack\": [" USER_FRAME(8) "], \"stack\": []}" AT00,
+	    NULL);
 	add("\"guard_added_fast\": {\"expr\": 7}" AT00, NULL);
 	assert_int_equal(read_it(), 0);
 	assert_int_equal(f.n_symbol, 1);
@@ -476,12 +519,15 @@ static void bounds(void **state)
 static void guard_once(void **state)
 {
 	(void)state;
-	add("\"guard_added\": {\"expr\": \"Eq(s77, 6)\", \"prefix\": \"eval\", \"expr_node_id\": 1, \"user_stack\": [" USER_FRAME(4) "], \"stack\": [], "
-	    "\"symbol_to_sources\": {\"s77\": \"L['x'].size()[0]\"}}", NULL);
+	add("\"guard_added\": {\"expr\": \"Eq(s77, 6)\", \"prefix\": \"eval\", \"expr_node_id\": 1, \"user_stack\": [" USER_FRAME(
+		4) "], \"stack\": [], "
+		   "\"symbol_to_sources\": {\"s77\": \"L['x'].size()[0]\"}}",
+	    NULL);
 	assert_int_equal(read_it(), 0);
 	assert_int_equal(f.n_bound, 1);
 	is(f.bound[0].sources, "s77 = L['x'].size()[0]");
-	add("\"guard_added\": {\"expr\": \"Eq(s77, 6)\", \"prefix\": \"eval\", \"expr_node_id\": 1, \"user_stack\": [], \"stack\": []}", NULL);
+	add("\"guard_added\": {\"expr\": \"Eq(s77, 6)\", \"prefix\": \"eval\", \"expr_node_id\": 1, \"user_stack\": [], \"stack\": []}",
+	    NULL);
 	add("\"guard_added_fast\": {\"expr\": \"Eq(s77, 6)\", \"user_stack\": [" USER_FRAME(4) "], \"stack\": []}", NULL);
 	add("\"missing_fake_kernel\": {\"op\": \"lib.op.default\"}", NULL);
 	assert_int_equal(read_it(), 0);
@@ -545,9 +591,10 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(metrics_table), T(recorded_metrics), T(metric_rows), T(attempts_joined), T(same_id_in_two_logs), T(job_that_died), T(failures), T(compiler_errors), T(constraint_failure),
-		T(break_kinds), T(types_by_name), T(phases), T(phase_names), T(caches), T(graphs_when_asked), T(bounds), T(guard_once),
-		T(constraints), T(symbols), T(damage),
+	    T(metrics_table), T(recorded_metrics), T(metric_rows),        T(attempts_joined), T(same_id_in_two_logs), T(job_that_died),
+	    T(failures),      T(compiler_errors),  T(constraint_failure), T(break_kinds),     T(types_by_name),       T(phases),
+	    T(phase_names),   T(caches),           T(graphs_when_asked),  T(bounds),          T(guard_once),          T(constraints),
+	    T(symbols),       T(damage),
 	};
 	return RUN(tests);
 }

@@ -177,7 +177,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(logs),  cmocka_unit_test(resume_functions), cmocka_unit_test(failures), cmocka_unit_test(times),
-	    cmocka_unit_test(crash), cmocka_unit_test(unfinished),	 cmocka_unit_test(no_file),
+	    cmocka_unit_test(crash), cmocka_unit_test(unfinished),       cmocka_unit_test(no_file),
 	};
 	int failed = RUN(tests);
 	facts_release(&f);

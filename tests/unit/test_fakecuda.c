@@ -35,7 +35,8 @@ static const char *run(const char *const *env, const char *const *args)
 		argv[n++] = *args++;
 	struct child_spec spec = {.argv = argv,
 				  .env_set = env,
-				  .env_unset = ARGS("FAKECUDA_*", "PYTORCH_NO_CUDA_MEMORY_CACHING", "CUDA_LAUNCH_BLOCKING", "LD_LIBRARY_PATH"),
+				  .env_unset =
+				      ARGS("FAKECUDA_*", "PYTORCH_NO_CUDA_MEMORY_CACHING", "CUDA_LAUNCH_BLOCKING", "LD_LIBRARY_PATH"),
 				  .out.how = CHILD_PIPE,
 				  .err.how = CHILD_NULL,
 				  .timeout_ms = 60000};
@@ -78,7 +79,8 @@ static void test_late_and_sticky(void **state)
 {
 	(void)state;
 	assert_string_equal(run(ARGS("FAKECUDA_FAIL=illegal@5"), ARGS("call=32", "single=32", "wait", "wait", "issue=32")),
-			    "rc 0 as computed\nrc 0, then 700 " ILLEGAL "\nwait 700 " ILLEGAL "\nwait 700 " ILLEGAL "\nno inputs: " ILLEGAL "\n");
+			    "rc 0 as computed\nrc 0, then 700 " ILLEGAL "\nwait 700 " ILLEGAL "\nwait 700 " ILLEGAL "\nno inputs: " ILLEGAL
+			    "\n");
 	assert_string_equal(run(ARGS("FAKECUDA_FAIL=illegal@2"), ARGS("issue=32", "wait")), "issued\nwait 700 " ILLEGAL "\n");
 	assert_string_equal(run(ARGS("FAKECUDA_FAIL=illegal@2", "CUDA_LAUNCH_BLOCKING=1"), ARGS("issue=32")),
 			    "rc 1 CUDA driver error: " ILLEGAL "\n");
@@ -122,8 +124,20 @@ static void test_graphs_again(void **state)
 static void test_forms(void **state)
 {
 	(void)state;
-	static const char *const forms[] = {"data",	   "fatbin",	 "library", "function",	     "unseen",		    "ex",     "cooperative", "ptsz",
-					    "runtime", "runtime-ex", "kernel",	"runtime-ptsz", "runtime-cooperative", "inside"};
+	static const char *const forms[] = {"data",
+					    "fatbin",
+					    "library",
+					    "function",
+					    "unseen",
+					    "ex",
+					    "cooperative",
+					    "ptsz",
+					    "runtime",
+					    "runtime-ex",
+					    "kernel",
+					    "runtime-ptsz",
+					    "runtime-cooperative",
+					    "inside"};
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
 		char form[64];
 		snprintf(form, sizeof(form), "CUDAMODEL_FORM=%s", forms[i]);
@@ -179,7 +193,8 @@ static int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, u
 static int (*param_info)(void *, size_t, size_t *, size_t *), (*sync_all)(void), (*address_range)(ptr *, size_t *, ptr);
 static int (*attribute)(void *, int, ptr), (*attributes)(unsigned, int *, void **, ptr);
 static int (*stream_create)(void **, unsigned), (*begin_capture)(void *, int), (*end_capture)(void *, void **);
-static int (*is_capturing)(void *, int *), (*stream_sync)(void *), (*instantiate)(void **, void *, unsigned long long), (*graph_launch)(void *, void *);
+static int (*is_capturing)(void *, int *), (*stream_sync)(void *), (*instantiate)(void **, void *, unsigned long long),
+    (*graph_launch)(void *, void *);
 static int (*stream_destroy)(void *), (*graph_destroy)(void *), (*exec_destroy)(void *);
 
 static void driver(void)
@@ -381,7 +396,8 @@ static void test_stats(void **state)
 	check_stats(m, "pt2_stats_f16", DTYPE_F16, h, N, 2);
 	check_stats(m, "pt2_stats_bf16", DTYPE_BF16, h, N, 2);
 	assert_int_equal(unload(m), 0);
-	static const char *const bad[] = {"", "nonsense", ".version 6.4\n.target sm_99\n.address_size 64\n", ".version 6.4\n.target sm_50\n.address_size 64\n{"};
+	static const char *const bad[] = {"", "nonsense", ".version 6.4\n.target sm_99\n.address_size 64\n",
+					  ".version 6.4\n.target sm_50\n.address_size 64\n{"};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		assert_int_equal(load_data(&m, bad[i]), i < 2 ? 200 : 218);
 }
@@ -471,11 +487,11 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_graphs_again), cmocka_unit_test(test_forms),
-	    cmocka_unit_test(test_numbers),  cmocka_unit_test(test_caching),	 cmocka_unit_test(test_late_and_sticky),
-	    cmocka_unit_test(test_failures), cmocka_unit_test(test_graph),	 cmocka_unit_test(test_two_devices),
-	    cmocka_unit_test(test_log),	     cmocka_unit_test(test_host_tensor), cmocka_unit_test(test_memory),
-	    cmocka_unit_test(test_cubin),    cmocka_unit_test(test_stats),	 cmocka_unit_test(test_capture),
+	    cmocka_unit_test(test_graphs_again), cmocka_unit_test(test_forms),           cmocka_unit_test(test_numbers),
+	    cmocka_unit_test(test_caching),      cmocka_unit_test(test_late_and_sticky), cmocka_unit_test(test_failures),
+	    cmocka_unit_test(test_graph),        cmocka_unit_test(test_two_devices),     cmocka_unit_test(test_log),
+	    cmocka_unit_test(test_host_tensor),  cmocka_unit_test(test_memory),          cmocka_unit_test(test_cubin),
+	    cmocka_unit_test(test_stats),        cmocka_unit_test(test_capture),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name(__FILE__, tests, set_up, tear_down);

@@ -140,8 +140,7 @@ static const struct {
      "a = x[(slice(None, None, None), slice(1, y, None), Ellipsis, None, slice(None, None, 2), slice(-1, None, "
      "None))];  y = None\n"
      "getitem = x[slice(1, None, None)];  x = None\nb = getitem[0];  getitem = None\nreturn (a, b)\n"},
-    {"x[0] = y\ny.add_(1)\ndel x\nreturn y\n",
-     "x[0] = y;  setitem = x;  x = setitem = None\nadd_ = y.add_(1);  add_ = None\nreturn y\n"},
+    {"x[0] = y\ny.add_(1)\ndel x\nreturn y\n", "x[0] = y;  setitem = x;  x = setitem = None\nadd_ = y.add_(1);  add_ = None\nreturn y\n"},
     {"d = torch.device('cuda:0')\na = x.to(torch.device('cuda', 0), float('nan'), complex(1, -2), device('cpu'), "
      "torch.inf)\nreturn a\n",
      "d = torch.device('cuda:0');  d = None\na = x.to(device(type='cuda', index=0), nan, (1-2j), device(type='cpu'), "
@@ -387,37 +386,36 @@ static void test_metadata(void **state)
 	graph_release(&g);
 }
 
-static const char with_init[] =
-    "s77 = 6\n"
-    "def load_args(reader): pass\n"
-    "from torch.nn import *\n"
-    "class Repro(torch.nn.Module):\n"
-    "    def __init__(self) -> None:\n"
-    "        super().__init__()\n"
-    "        self.fc = Linear(in_features=2, out_features=2, bias=True)\n"
-    "        self.seq = Sequential(\n"
-    "  (0): Linear(in_features=2)\n"
-    ").cuda()\n"
-    "        class a_class(torch.nn.Module):\n"
-    "            def __init__(self):\n"
-    "                super().__init__()\n"
-    "                self.register_buffer('b', tensor([1,\n2]))\n"
-    "            def forward(self, x): return self.b + x\n"
-    "        self.a = a_class()\n"
-    "        self.register_buffer('_tensor_constant0', tensor(1))\n"
-    "        self.w = torch.nn.Parameter(torch.randn([2, 2], dtype=torch.float32), requires_grad=False)\n"
-    "        self.x = [1, '(']\n"
-    "        setattr(self, '0', torch.ones(2))\n"
-    "        self.lay = torch.nn.Module()\n"
-    "        self.lay.deep = torch.nn.Module()\n"
-    "        self.get_submodule('lay.deep').register_buffer('0', torch.ones(1))\n"
-    "        self.lay.w = torch.zeros(1)\n"
-    "    def forward(self, x):\n"
-    "        y = self.fc(x)\n"
-    "        z = self.w.sum() + self.a(y)\n"
-    "        return z\n"
-    "class Repro2(torch.nn.Module):\n"
-    "    def forward(self, y): return y\n";
+static const char with_init[] = "s77 = 6\n"
+				"def load_args(reader): pass\n"
+				"from torch.nn import *\n"
+				"class Repro(torch.nn.Module):\n"
+				"    def __init__(self) -> None:\n"
+				"        super().__init__()\n"
+				"        self.fc = Linear(in_features=2, out_features=2, bias=True)\n"
+				"        self.seq = Sequential(\n"
+				"  (0): Linear(in_features=2)\n"
+				").cuda()\n"
+				"        class a_class(torch.nn.Module):\n"
+				"            def __init__(self):\n"
+				"                super().__init__()\n"
+				"                self.register_buffer('b', tensor([1,\n2]))\n"
+				"            def forward(self, x): return self.b + x\n"
+				"        self.a = a_class()\n"
+				"        self.register_buffer('_tensor_constant0', tensor(1))\n"
+				"        self.w = torch.nn.Parameter(torch.randn([2, 2], dtype=torch.float32), requires_grad=False)\n"
+				"        self.x = [1, '(']\n"
+				"        setattr(self, '0', torch.ones(2))\n"
+				"        self.lay = torch.nn.Module()\n"
+				"        self.lay.deep = torch.nn.Module()\n"
+				"        self.get_submodule('lay.deep').register_buffer('0', torch.ones(1))\n"
+				"        self.lay.w = torch.zeros(1)\n"
+				"    def forward(self, x):\n"
+				"        y = self.fc(x)\n"
+				"        z = self.w.sum() + self.a(y)\n"
+				"        return z\n"
+				"class Repro2(torch.nn.Module):\n"
+				"    def forward(self, y): return y\n";
 
 static void test_init(void **state)
 {
@@ -459,8 +457,7 @@ static const struct {
 	const char *text, *why;
 } bad[] = {
     {"", "t.py: there is no graph in it: no class with a forward(), and no def forward() alone"},
-    {"class A:\n    pass\nx = 1\n",
-     "t.py: there is no graph in it: no class with a forward(), and no def forward() alone"},
+    {"class A:\n    pass\nx = 1\n", "t.py: there is no graph in it: no class with a forward(), and no def forward() alone"},
     {"class A:\n  x = (\n  def forward(self): pass\n",
      "t.py:2:7: a bracket or string begins here that never ends, and there is no forward()"},
     {"def forward(self, x):\n    y = map(lambda a: a, x)\n", "t.py:2:13: a lambda is no part of a graph"},
@@ -481,8 +478,7 @@ static const struct {
     {"def forward(self, x):\n    a = x $ 1\n", "t.py:2:11: '$' where the end of the line is expected"},
     {"def forward(self, x):\n    a = b + x\n    b = x.sin()\n", "t.py:2:9: 'b' is used before it is made, in line 3"},
     {"def forward(self, x):\n    a = b.sin()\n    b = x.sin()\n", "t.py:3:5: 'b' is made here, but line 2 uses it"},
-    {"def forward(self, x):\n    a = x.sin();  x = None\n    return x\n",
-     "t.py:3:12: 'x' was freed in line 2 (x = None)"},
+    {"def forward(self, x):\n    a = x.sin();  x = None\n    return x\n", "t.py:3:12: 'x' was freed in line 2 (x = None)"},
     {"def forward(self, x):\n    a, b = (x,)\n", "t.py:2:5: 2 names for 1 values"},
     {"def forward(self, x):\n    a, b = 3\n", "t.py:2:5: the value has no parts"},
     {"def forward(self, x):\n    a = 3(x)\n", "t.py:2:10: what is called here is no function"},
@@ -549,8 +545,10 @@ static void test_bounds(void **state)
 	buf_reset(&b);
 	buf_adds(&b, "class c0(torch.nn.Module):\n def forward(self, x): return x\n");
 	for (int k = 1; k < 100; k++)
-		buf_addf(&b, "class c%d(torch.nn.Module):\n def __init__(self):\n  self.a = c%d()\n  self.b = c%d()\n def forward(self, x): return x\n", k,
-			 k - 1, k - 1);
+		buf_addf(&b,
+			 "class c%d(torch.nn.Module):\n def __init__(self):\n  self.a = c%d()\n  self.b = c%d()\n def forward(self, x): "
+			 "return x\n",
+			 k, k - 1, k - 1);
 	assert_int_equal(read_graph(&g, buf_str(&b)), -1);
 	assert_non_null(strstr(err.text, "its classes make each other too often"));
 	buf_reset(&b);
@@ -591,11 +589,10 @@ static void test_names(void **state)
 	buf_release(&out);
 }
 
-static const char *const logs[] = {
-    "aoti",      "big",       "caches_cold",  "caches_warm",    "compile_error", "compiled_autograd",
-    "custom_op", "ddp_split", "draft_export", "dynamic",        "export",        "graph_breaks",
-    "hop",       "mix",       "models",       "provenance_jit", "recompiles",    "simple",
-    "training"};
+static const char *const logs[] = {"aoti",      "big",       "caches_cold",  "caches_warm",    "compile_error", "compiled_autograd",
+				   "custom_op", "ddp_split", "draft_export", "dynamic",        "export",        "graph_breaks",
+				   "hop",       "mix",       "models",       "provenance_jit", "recompiles",    "simple",
+				   "training"};
 
 /* Payloads of a log (lines that begin with a tab) that hold a forward(). Returns how many graphs there were. */
 static unsigned graphs_of(struct slice log)

@@ -305,9 +305,18 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, teardown)
 	const struct CMUnitTest tests[] = {
-	    T(test_users_and_operands),	      T(test_look_ups),	     T(test_getitem),	       T(test_order),
-	    T(test_two_of_a_name),	      T(test_output),	     T(test_modules),	       T(test_deep_operand),
-	    T(test_attributes_stay_together), T(test_tuple_meta),    T(test_copy_of_a_module), T(test_borrow),
+	    T(test_users_and_operands),
+	    T(test_look_ups),
+	    T(test_getitem),
+	    T(test_order),
+	    T(test_two_of_a_name),
+	    T(test_output),
+	    T(test_modules),
+	    T(test_deep_operand),
+	    T(test_attributes_stay_together),
+	    T(test_tuple_meta),
+	    T(test_copy_of_a_module),
+	    T(test_borrow),
 	};
 	return RUN(tests);
 }

@@ -104,18 +104,19 @@ static void test_operands(void **state)
 {
 	(void)state;
 	read_text(HEAD X ", {'name': 'f', 'target': 'torch.f', 'args': [null, true, false, -9223372036854775808, 1.5,"
-		  " 1e300, 1.0,"
-		  " {'float': 'nan'}, {'float': '-inf'}, {'float': 2}, NaN, -Infinity, 99999999999999999999, {'str': 'x'},"
-		  " {'name': 'torch.float32'},"
-		  " {'device': 'cuda:0'}, {'complex': '(1+2j)'}, {'text': 'foo(1)'}, {'ellipsis': true}, [], [1, ['x',"
-		  " [2]]],"
-		  " {'tuple': []}, {'dict': [[{'str': 'k'}, 'x'], [1, null]]}, {'slice': [null, 2, null]}, -0.0],"
-		  " 'kwargs': {'alpha': 'x', 'mode': {'str': 'a\\'b\\n'}}}, " OUT("f") "]}");
+			 " 1e300, 1.0,"
+			 " {'float': 'nan'}, {'float': '-inf'}, {'float': 2}, NaN, -Infinity, 99999999999999999999, {'str': 'x'},"
+			 " {'name': 'torch.float32'},"
+			 " {'device': 'cuda:0'}, {'complex': '(1+2j)'}, {'text': 'foo(1)'}, {'ellipsis': true}, [], [1, ['x',"
+			 " [2]]],"
+			 " {'tuple': []}, {'dict': [[{'str': 'k'}, 'x'], [1, null]]}, {'slice': [null, 2, null]}, -0.0],"
+			 " 'kwargs': {'alpha': 'x', 'mode': {'str': 'a\\'b\\n'}}}, " OUT("f") "]}");
 	const struct graph *g = &r.graph;
 	const struct gvalue *v = g->value + g->node[1].args;
-	static const enum gvalue_kind kind[] = {GV_NONE,  GV_BOOL, GV_BOOL, GV_INT, GV_FLOAT, GV_FLOAT, GV_FLOAT, GV_FLOAT,	  GV_FLOAT,
-						GV_FLOAT, GV_FLOAT, GV_FLOAT, GV_TEXT, GV_STR, GV_NAME, GV_DEVICE, GV_COMPLEX, GV_TEXT,
-						GV_ELLIPSIS, GV_LIST, GV_LIST, GV_TUPLE, GV_DICT, GV_SLICE, GV_FLOAT};
+	static const enum gvalue_kind kind[] = {GV_NONE,  GV_BOOL,   GV_BOOL,    GV_INT,   GV_FLOAT,    GV_FLOAT, GV_FLOAT,
+						GV_FLOAT, GV_FLOAT,  GV_FLOAT,   GV_FLOAT, GV_FLOAT,    GV_TEXT,  GV_STR,
+						GV_NAME,  GV_DEVICE, GV_COMPLEX, GV_TEXT,  GV_ELLIPSIS, GV_LIST,  GV_LIST,
+						GV_TUPLE, GV_DICT,   GV_SLICE,   GV_FLOAT};
 	assert_int_equal(g->node[1].n_args, ARRAY_LEN(kind));
 	for (size_t i = 0; i < ARRAY_LEN(kind); i++)
 		assert_int_equal(v[i].kind, kind[i]);
@@ -132,15 +133,15 @@ static void test_metadata(void **state)
 {
 	(void)state;
 	read_text(HEAD "{'name': 'x', 'op': 'placeholder', 'type': 'torch.nn.parameter.Parameter',"
-		  " 'meta': {'dtype': 'bfloat16', 'size': ['s0', '2*s0 + 1'],"
+		       " 'meta': {'dtype': 'bfloat16', 'size': ['s0', '2*s0 + 1'],"
 		       " 'stride': ['2*s0 + 1', 1], 'device': 'cuda:0', 'requires_grad': true, 'param': true,"
-		  " 'subclass': 'Parameter'}},"
+		       " 'subclass': 'Parameter'}},"
 		       "{'name': 'n', 'op': 'placeholder', 'meta': {'sym': 's0'}},"
 		       "{'name': 't', 'target': 'torch.ops.aten.topk.default', 'args': ['x', 'n'],"
-		  " 'stack': 'model.py:3 in forward', 'line': 12,"
+		       " 'stack': 'model.py:3 in forward', 'line': 12,"
 		       " 'meta': [{'dtype': 'f32', 'size': []}, {}, {'dtype': 'i64', 'size': [0], 'stride': [1]}]},"
 		       "{'name': 'u', 'op': 'call_method', 'target': 'sum', 'args': ['x'], 'meta': {}}," OUT("u") "],"
-		  " 'symbols': {'s0': 4}}");
+														  " 'symbols': {'s0': 4}}");
 	const struct graph *g = &r.graph;
 	const struct gmeta *m = &g->meta[g->node[2].meta];
 	assert_int_equal(m->kind, GMETA_TUPLE);
@@ -171,8 +172,9 @@ static void test_modules_and_attributes(void **state)
 		  " 'op': 'get_attr'},"
 		  " {'name': 'c', 'target': 'torch.ops.higher_order.cond', 'args': ['w', 't', 't', {'tuple': ['x']}]},"
 		  " " OUT("c") "],"
-		  "'modules': [{'name': 'true_graph_0', 'class': 'true_graph_0', 'nodes': [" X ", " OUT("x") "]},"
-		  " {'name': 'inner', 'parent': 1, 'nodes': [{'op': 'output', 'args': [null]}]}]}");
+			       "'modules': [{'name': 'true_graph_0', 'class': 'true_graph_0', 'nodes': [" X
+			       ", " OUT("x") "]},"
+					     " {'name': 'inner', 'parent': 1, 'nodes': [{'op': 'output', 'args': [null]}]}]}");
 	const struct graph *g = &r.graph;
 	assert_int_equal(g->n_modules, 3);
 	assert_int_equal(graph_child(g, graph_child(g, 0, SLICE("true_graph_0")), SLICE("inner")), 2);
@@ -257,7 +259,7 @@ static void test_refused(void **state)
 	refused(HEAD "{'name': 'a', 'op': 'call'}]}", "'graph.json', line 1: node 'a': \"op\" 'call' is not known");
 	refused(HEAD X "," X "]}", "'graph.json', line 1: node 'x': an earlier node has that name");
 	refused(HEAD "{'name': 'a', 'target': 'f', 'args': [{'strr': 'x'}]}]}", "'graph.json',"
-		  " line 1: node 'a': an operand is no \"strr\"");
+										" line 1: node 'a': an operand is no \"strr\"");
 	refused(HEAD "{'name': 'a', 'target': 'f', 'args': [{'slice': [1]}]}]}",
 		"'graph.json', line 1: node 'a': a slice has three parts: start, stop, step");
 	refused(HEAD "{'name': 'a', 'target': 'f', 'args': [{'dict': [[1]]}]}]}",
@@ -274,9 +276,9 @@ static void test_refused(void **state)
 	refused(HEAD X "," OUT("x") "], 'modules': [{'name': 'm', 'parent': 1}]}",
 		"'graph.json', line 1: parent 1 is not there (0 is the root, 1 the first of \"modules\")");
 	refused(HEAD X "," OUT("x") "], 'head': [{'kind': 'import'}]}", "'graph.json',"
-		  " line 1: a line of this kind needs its text");
+									" line 1: a line of this kind needs its text");
 	refused(HEAD X "," OUT("x") "], 'symbols': {'s0': 'a'}}", "'graph.json',"
-		  " line 1: the value of a symbol is to be an integer");
+								  " line 1: the value of a symbol is to be an integer");
 }
 
 /* ---- the same, hash ---- */
@@ -295,44 +297,56 @@ static void two(const char *a, const char *b, const char *why)
 	repro_release(&again);
 }
 
-#define ONE(args) HEAD X ", {'name': 'a', 'target': 'f', 'args': [" args "]}, " OUT("a") "]}"
+#define ONE(args) \
+	HEAD X \
+	", {'name': 'a', 'target': 'f', 'args': [" args "]}, " OUT("a") "]}"
 
 static void test_same(void **state)
 {
 	(void)state;
-	two(ONE("'x', 1"), HEAD "{'name': 'y', 'op': 'placeholder', 'meta': {'dtype': 'f32', 'size': [1]}},"
-		  " {'name': 'b', 'target': 'f', 'args': ['y', 1]}," OUT("b") "]}", "");
+	two(ONE("'x', 1"),
+	    HEAD "{'name': 'y', 'op': 'placeholder', 'meta': {'dtype': 'f32', 'size': [1]}},"
+		 " {'name': 'b', 'target': 'f', 'args': ['y', 1]}," OUT("b") "]}",
+	    "");
 	two(ONE("NaN, -0.0"), ONE("NaN, -0.0"), "");
 	two(ONE("0.0"), ONE("-0.0"), "node 1 'a': operand 0 is 0, not -0");
 	two(ONE("'x', 1"), ONE("'x', 2"), "node 1 'a': operand 1 is 1, not 2");
 	two(ONE("1"), ONE("1.0"), "node 1 'a': operand 0 is 1, not 1");
-	two(ONE("[1, 'x']"), ONE("[1, {'str': 'x'}]"), "node 1 'a': operand 0 is its item 1 is 'x',"
-		  " not the string 'x'");
+	two(ONE("[1, 'x']"), ONE("[1, {'str': 'x'}]"),
+	    "node 1 'a': operand 0 is its item 1 is 'x',"
+	    " not the string 'x'");
 	two(ONE("[1]"), ONE("{'tuple': [1]}"), "node 1 'a': operand 0 is a list of 1, not a tuple of 1");
 	two(ONE("1"), ONE("1, 2"), "node 1 'a': it has 1 operands, not 2");
 	two(HEAD X ", {'name': 'a', 'target': 'f', 'kwargs': {'p': 1, 'q': 'x'}}, " OUT("a") "]}",
 	    HEAD X ", {'name': 'a', 'target': 'f', 'kwargs': {'q': 'x', 'p': 1}}, " OUT("a") "]}", "");
 	two(HEAD X ", {'name': 'a', 'target': 'f', 'kwargs': {'p': 1}}, " OUT("a") "]}",
 	    HEAD X ", {'name': 'a', 'target': 'f', 'kwargs': {'q': 1}},"
-		  " " OUT("a") "]}", "node 1 'a': keyword operand 'p' is missing");
-	two(ONE("1"), HEAD X ", {'name': 'a', 'target': 'g', 'args': [1]},"
-		  " " OUT("a") "]}", "node 1 'a': its target is 'f', not 'g'");
+		   " " OUT("a") "]}",
+	    "node 1 'a': keyword operand 'p' is missing");
+	two(ONE("1"),
+	    HEAD X ", {'name': 'a', 'target': 'g', 'args': [1]},"
+		   " " OUT("a") "]}",
+	    "node 1 'a': its target is 'f', not 'g'");
 	two(ONE("1"), HEAD X "," OUT("x") "]}", "node 1 'a': it is a call_function, not a output");
 	two("{'graph_json': 1, 'attributes': [{'name': 'a', 'expr': '1'}, {'name': 'b', 'expr': '2'}],"
-		  " 'nodes': [" X "," OUT("x") "]}",
+	    " 'nodes': [" X "," OUT("x") "]}",
 	    "{'graph_json': 1, 'attributes': [{'name': 'b', 'expr': '2'}, {'name': 'a', 'expr': '1'}],"
-		  " 'nodes': [" X "," OUT("x") "]}", "");
+	    " 'nodes': [" X "," OUT("x") "]}",
+	    "");
 	two("{'graph_json': 1, 'attributes': [{'name': 'a', 'expr': '1'}], 'nodes': [" X "," OUT("x") "]}",
 	    "{'graph_json': 1, 'attributes': [{'name': 'a', 'expr': '2'}],"
-		  " 'nodes': [" X "," OUT("x") "]}", "attribute 'a' is another");
+	    " 'nodes': [" X "," OUT("x") "]}",
+	    "attribute 'a' is another");
 #define CHILD(n, v) "{'name': '" n "', 'nodes': [{'op': 'output', 'args': [" v "]}]}"
 	two(HEAD X "," OUT("x") "], 'modules': [" CHILD("m", "1") "," CHILD("n", "2") "]}",
 	    HEAD X "," OUT("x") "], 'modules': [" CHILD("n", "2") "," CHILD("m", "1") "]}", "");
-	two(HEAD X "," OUT("x") "], 'modules': [" CHILD("m", "1") "]}", HEAD X "," OUT("x") "],"
-		  " 'modules': [" CHILD("m", "2") "]}",
+	two(HEAD X "," OUT("x") "], 'modules': [" CHILD("m", "1") "]}",
+	    HEAD X "," OUT("x") "],"
+				" 'modules': [" CHILD("m", "2") "]}",
 	    "node 0 'output' of 'm': operand 0 is 1, not 2");
-	two(HEAD X "," OUT("x") "], 'modules': [" CHILD("m", "1") "]}", HEAD X "," OUT("x") "],"
-		  " 'modules': [" CHILD("o", "1") "]}",
+	two(HEAD X "," OUT("x") "], 'modules': [" CHILD("m", "1") "]}",
+	    HEAD X "," OUT("x") "],"
+				" 'modules': [" CHILD("o", "1") "]}",
 	    "module 'm' is missing");
 }
 
@@ -341,9 +355,15 @@ static void test_launchers(void **state)
 {
 	(void)state;
 	static const char *const name[] = {
-	    "aot_accuracy/minifier_launcher.py",   "aot_compile_error/minifier_launcher.py", "aot_compile_error/repro.py",
-	    "aot_dynamic/minifier_launcher.py",	   "aot_nan/minifier_launcher.py",	     "aot_runtime_error/minifier_launcher.py",
-	    "dynamo_accuracy/minifier_launcher.py", "dynamo_compile_error/minifier_launcher.py", "runnable/forward.py",
+	    "aot_accuracy/minifier_launcher.py",
+	    "aot_compile_error/minifier_launcher.py",
+	    "aot_compile_error/repro.py",
+	    "aot_dynamic/minifier_launcher.py",
+	    "aot_nan/minifier_launcher.py",
+	    "aot_runtime_error/minifier_launcher.py",
+	    "dynamo_accuracy/minifier_launcher.py",
+	    "dynamo_compile_error/minifier_launcher.py",
+	    "runnable/forward.py",
 	    "runnable/backward.py",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(name); i++) {
@@ -400,14 +420,14 @@ static void test_dot(void **state)
 	read_text("{'graph_json': 1, 'nodes': [" X ", {'name': 't', 'op': 'get_attr', 'target': 'body'}, {'name': 'c',"
 		  " 'target': 'torch.ops.higher_order.f',"
 		  " 'args': ['x', 't'], 'meta': [{'dtype': 'f32', 'size': ['s0']}, {'sym': 's0'}]}, {'name': 'm',"
-		  " 'op': 'call_method', 'target': 'a\\\'b', 'args': ['c']},"
-		  OUT("c") "], 'modules': [{'name': 'body', 'nodes': [{'op': 'output', 'args': [null]}]}]}");
+		  " 'op': 'call_method', 'target': 'a\\\'b', 'args': ['c']}," OUT(
+		      "c") "], 'modules': [{'name': 'body', 'nodes': [{'op': 'output', 'args': [null]}]}]}");
 	graph_dot(&r.graph, &out);
 	const char *text = buf_str(&out);
 	assert_non_null(strstr(text, "n2 [label=\"c\\nhigher_order.f\\nf32[s0] s0\"];\n"));
 	assert_non_null(strstr(text, "n3 [label=\"m\\na\\\"b\"];\n"));
 	assert_non_null(strstr(text, "subgraph cluster1 {\nlabel=\"body\";\nn5 [label=\"output\", style=filled,"
-		  " fillcolor=gray90];\n}\n"));
+				     " fillcolor=gray90];\n}\n"));
 	assert_non_null(strstr(text, "n0 -> n2;\nn1 -> n2;\nn1 -> n5 [style=dashed, lhead=cluster1];\n"));
 	assert_true(slice_ends(buf_slice(&out), "n2 -> n4;\n}\n"));
 }
@@ -416,9 +436,9 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, teardown)
 	const struct CMUnitTest tests[] = {
-	    T(test_by_hand), T(test_operands), T(test_metadata), T(test_modules_and_attributes), T(test_program), T(test_deep),
-	    T(test_refused), T(test_same), T(test_launchers), T(test_document),
-	    T(test_dot),
+	    T(test_by_hand),   T(test_operands), T(test_metadata), T(test_modules_and_attributes),
+	    T(test_program),   T(test_deep),     T(test_refused),  T(test_same),
+	    T(test_launchers), T(test_document), T(test_dot),
 	};
 	return RUN(tests);
 }

@@ -22,8 +22,10 @@ static void escapes(void **state)
 	text(SLICE("<script>&\"'"), "&lt;script&gt;&amp;&quot;&#39;");
 	text(SLICE("&amp;"), "&amp;amp;");
 	text(SLICE("plain; \xc3\xa9\n\t`"), "plain; \xc3\xa9\n\t`");
-	text(slice_of("a\0b", 3), "a\xef\xbf\xbd" "b");
-	text(SLICE("a\x1b[1m\x7f\xc2\x9b\xe2\x80\xae\xe2\x80\x93\r\n"), "a\xef\xbf\xbd[1m\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xe2\x80\x93&#13;\n");
+	text(slice_of("a\0b", 3), "a\xef\xbf\xbd"
+				  "b");
+	text(SLICE("a\x1b[1m\x7f\xc2\x9b\xe2\x80\xae\xe2\x80\x93\r\n"),
+	     "a\xef\xbf\xbd[1m\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xe2\x80\x93&#13;\n");
 	buf_reset(&b);
 	html_text(&b, slice_of(NULL, 0));
 	assert_int_equal(b.len, 0);
@@ -33,7 +35,9 @@ static void bad_utf8(void **state)
 {
 	(void)state;
 #define R "\xef\xbf\xbd"
-	text(SLICE("a\xff" "b"), "a" R "b");
+	text(SLICE("a\xff"
+		   "b"),
+	     "a" R "b");
 	text(SLICE("\xc3"), R);
 	text(SLICE("<\x80>"), "&lt;" R "&gt;"); /* only the bad byte is lost */
 	text(SLICE("\xc3\xa9\x80x"), "\xc3\xa9" R "x");
@@ -97,7 +101,8 @@ static void urls(void **state)
 	buf_reset(&b);
 	html_url(&b, SLICE("https://x.org/?a=1&b=\"'<"), SLICE("t<"));
 	assert_string_equal(buf_str(&b), "<a rel=\"noopener noreferrer\" href=\"https://x.org/?a=1&amp;b=&quot;&#39;&lt;\">t&lt;</a>");
-	static const char *const no[] = {"javascript:alert(1)", "data:text/html,x", "", "//x.org", "ftp://x", " https://x", "HTTPS:", "https"};
+	static const char *const no[] = {"javascript:alert(1)", "data:text/html,x", "",     "//x.org", "ftp://x",
+					 " https://x",          "HTTPS:",           "https"};
 	for (size_t i = 0; i < ARRAY_LEN(no); i++) {
 		buf_reset(&b);
 		html_url(&b, slice_str(no[i]), SLICE("text"));
@@ -116,8 +121,8 @@ static void shared_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(escapes), cmocka_unit_test(bad_utf8), cmocka_unit_test(text_and_json_repair_alike),
-	    cmocka_unit_test(hrefs),   cmocka_unit_test(links),    cmocka_unit_test(urls),
+	    cmocka_unit_test(escapes),      cmocka_unit_test(bad_utf8), cmocka_unit_test(text_and_json_repair_alike),
+	    cmocka_unit_test(hrefs),        cmocka_unit_test(links),    cmocka_unit_test(urls),
 	    cmocka_unit_test(shared_files),
 	};
 	return RUN(tests);

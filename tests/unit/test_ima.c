@@ -27,7 +27,8 @@ static void reads(void **state)
 	const struct ima_event *e = &r.v[0], *f = &r.v[1];
 	assert_true(e->fault && !f->fault && e->launch && !f->launch);
 	assert_true(slice_is(e->kernel, "triton_poi_fused_mul_2") && slice_is(e->error, "CUDA_ERROR_ILLEGAL_ADDRESS"));
-	assert_true(e->code == 700 && e->call == 3 && e->run == 0 && e->seq == 9 && e->grid[0] == 2 && e->block[0] == 128 && e->device == 0);
+	assert_true(e->code == 700 && e->call == 3 && e->run == 0 && e->seq == 9 && e->grid[0] == 2 && e->block[0] == 128 &&
+		    e->device == 0);
 	assert_int_equal(e->n, 6);
 	assert_true(e->p[0].tensor && !e->p[3].tensor && e->p[3].value == 64 && e->p[3].size == 4);
 	assert_int_equal(ima_room(&e->p[0]), 2097152 - 512);
@@ -47,7 +48,8 @@ static const char *judged(struct ima *r, struct ima_event *e, struct buf *b)
 	buf_reset(b);
 	ima_judge(r, e);
 	for (uint32_t i = 0; i < e->n_suspects; i++)
-		buf_addf(b, "%u %s: %.*s\n", e->suspect[i].param, ima_why_name(e->suspect[i].why), (int)e->suspect[i].text.n, e->suspect[i].text.p);
+		buf_addf(b, "%u %s: %.*s\n", e->suspect[i].param, ima_why_name(e->suspect[i].why), (int)e->suspect[i].text.n,
+			 e->suspect[i].text.p);
 	return buf_str(b);
 }
 
@@ -67,24 +69,28 @@ static void judges(void **state)
 	struct ima_event *e = &r.v[0];
 	ima_name_numbers(e, &c);
 	assert_true(slice_is(e->p[3].text, "k_xnumel") && !e->p[4].text.n);
-	assert_string_equal(judged(&r, e, &b), "0 beyond-storage: buf1 reaches 64 bytes beyond its storage: sizes and strides take 128 bytes, there are 64\n"
-					       "1 on-host: buf2 lies on the host, at 0x5500\n"
-					       "2 other-device: buf3 lies on cuda:1, the kernel runs on cuda:0\n");
+	assert_string_equal(judged(&r, e, &b),
+			    "0 beyond-storage: buf1 reaches 64 bytes beyond its storage: sizes and strides take 128 bytes, there are 64\n"
+			    "1 on-host: buf2 lies on the host, at 0x5500\n"
+			    "2 other-device: buf3 lies on cuda:1, the kernel runs on cuda:0\n");
 	assert_true(ima_certain(&e->suspect[0]));
 	e->p[0].storage = 128;
 	e->p[1].on = SLICE("cuda");
 	e->p[1].base = 0x5000;
 	e->p[1].allocation = 4096;
 	e->p[2].on_index = 0;
-	assert_string_equal(judged(&r, e, &b), "2 too-many: buf3 has 32 elements, the kernel is to write 64 (xnumel 64): that leaves its allocation\n");
+	assert_string_equal(judged(&r, e, &b),
+			    "2 too-many: buf3 has 32 elements, the kernel is to write 64 (xnumel 64): that leaves its allocation\n");
 	e->p[3].value = 32;
 	assert_string_equal(judged(&r, e, &b), "1 index: buf2 holds integers: an index that was read from it may be out of bounds\n");
 	assert_false(ima_certain(&e->suspect[0]));
 	e->p[2].extent = 132;
 	e->p[2].storage = IMA_NONE;
 	e->p[1].allocation = 0;
-	assert_string_equal(judged(&r, e, &b), "1 no-allocation: buf2 lies in no allocation that the driver knows (0x5500): freed?\n"
-					       "2 beyond-allocation: buf3 reaches 4 bytes beyond its allocation: sizes and strides take 132 bytes, there are 128\n");
+	assert_string_equal(
+	    judged(&r, e, &b),
+	    "1 no-allocation: buf2 lies in no allocation that the driver knows (0x5500): freed?\n"
+	    "2 beyond-allocation: buf3 reaches 4 bytes beyond its allocation: sizes and strides take 132 bytes, there are 128\n");
 	/* One number less than the program's call has: which, nobody knows. */
 	call.n_args = 8;
 	e->p[3].text = SLICE("");
@@ -104,8 +110,10 @@ static void judges(void **state)
 static void replay(void **state)
 {
 	(void)state;
-	struct slice text = SLICE("{\"ev\":\"device-fault\",\"t\":1,\"pid\":7,\"tid\":7,\"model\":0,\"when\":\"after\",\"code\":700,\"error\":\"CUDA_ERROR_ILLEGAL_ADDRESS\","
-				  "\"text\":\"an illegal memory access was encountered\",\"call\":3,\"seq\":9,\"kernel\":\"cuda_graph[1]\",\"graph\":1,\"replay\":5,"
+	struct slice text = SLICE("{\"ev\":\"device-fault\",\"t\":1,\"pid\":7,\"tid\":7,\"model\":0,\"when\":\"after\",\"code\":700,"
+				  "\"error\":\"CUDA_ERROR_ILLEGAL_ADDRESS\","
+				  "\"text\":\"an illegal memory access was "
+				  "encountered\",\"call\":3,\"seq\":9,\"kernel\":\"cuda_graph[1]\",\"graph\":1,\"replay\":5,"
 				  "\"captured\":2,\"kernels\":[\"a\",7,\"b\"],\"stream\":\"0x0\",\"device\":0}\n");
 	struct ima r = {0};
 	struct buf b = {0};
@@ -115,9 +123,11 @@ static void replay(void **state)
 	assert_true(e->graph == 1 && e->replay == 5 && e->captured == 2 && e->n_in_graph == 3 && !e->launch && !e->function.n);
 	assert_true(slice_is(e->in_graph[0], "a") && !e->in_graph[1].n && slice_is(e->in_graph[2], "b"));
 	assert_true(ima_failure(text, &b));
-	assert_string_equal(buf_str(&b), "the run was cut short by an error of the GPU: an illegal memory access was encountered "
-					 "(CUDA_ERROR_ILLEGAL_ADDRESS), seen at cuda_graph[1] (call 3); that kernel or one before it made it; nothing was "
-					 "looked at from there on. Which kernel, and why: aoti-printer --ima -- COMMAND (or --ima --torch MODEL.pt2 INPUT...)");
+	assert_string_equal(
+	    buf_str(&b),
+	    "the run was cut short by an error of the GPU: an illegal memory access was encountered "
+	    "(CUDA_ERROR_ILLEGAL_ADDRESS), seen at cuda_graph[1] (call 3); that kernel or one before it made it; nothing was "
+	    "looked at from there on. Which kernel, and why: aoti-printer --ima -- COMMAND (or --ima --torch MODEL.pt2 INPUT...)");
 	assert_true(ima_status(text, 0) == EXIT_INPUT && ima_status(text, 1) == 1 && ima_status(SLICE(""), 0) == 0);
 	buf_release(&b);
 	ima_release(&r);

@@ -7,27 +7,35 @@
 #include "base/json.h"
 #include "reduce/journal.h"
 
-static char *path_of(const char *name)
-{
-	return xasprintf("%s/%s", folder_path, name);
-}
+static char *path_of(const char *name) { return xasprintf("%s/%s", folder_path, name); }
 
 static void write_some(const char *path, size_t tests)
 {
 	struct err err;
-	const char *argv[] = {"--test", "grep -q \"relu\"\n", "gr\303\244ph.py", NULL}, *env[] = {"OMP_NUM_THREADS=1", "A=b=c", "NOTHING", NULL};
-	struct journal_head head = {.input = SLICE("gr\303\244ph.py"), .hash = 0x93c1000000000001ull, .argv = argv, .env = env, .torch = SLICE("2.13.0+cpu")};
+	const char *argv[] = {"--test", "grep -q \"relu\"\n", "gr\303\244ph.py", NULL},
+		   *env[] = {"OMP_NUM_THREADS=1", "A=b=c", "NOTHING", NULL};
+	struct journal_head head = {
+	    .input = SLICE("gr\303\244ph.py"), .hash = 0x93c1000000000001ull, .argv = argv, .env = env, .torch = SLICE("2.13.0+cpu")};
 	struct journal *j = journal_create(path, &head, &err);
 	struct buf printed = {0}; /* its end is kept, not from the middle of a character */
 	for (int i = 0; i < JOURNAL_PRINTED; i++)
 		buf_adds(&printed, "\342\202\254");
 	assert_non_null(j);
 	for (size_t i = 0; i < tests; i++)
-		journal_test(j, &(struct journal_test){.key = 0xfedcba9876543210ull + i, .verdict = (enum verdict)(i % (VERDICT_FLAKY + 1)),
+		journal_test(j, &(struct journal_test){.key = 0xfedcba9876543210ull + i,
+						       .verdict = (enum verdict)(i % (VERDICT_FLAKY + 1)),
 						       .outcome = (enum outcome_kind)(i % (OUTCOME_INFRA + 1)),
-						       .signature = {.type = SLICE("CppCompileError"), .message = SLICE("'x' \"y\"\n\001"), .frames = SLICE("a.py:f;b.py:g")},
-						       .test = i + 1, .ops = 147 - i, .seconds = 6.91, .at = 0.2 + (double)i, .phase = SLICE("Truncate suffix"),
-						       .printed = i % 2 ? SLICE("") : i ? buf_slice(&printed) : SLICE("free(): invalid pointer\n\377")});
+						       .signature = {.type = SLICE("CppCompileError"),
+								     .message = SLICE("'x' \"y\"\n\001"),
+								     .frames = SLICE("a.py:f;b.py:g")},
+						       .test = i + 1,
+						       .ops = 147 - i,
+						       .seconds = 6.91,
+						       .at = 0.2 + (double)i,
+						       .phase = SLICE("Truncate suffix"),
+						       .printed = i % 2 ? SLICE("")
+								  : i   ? buf_slice(&printed)
+									: SLICE("free(): invalid pointer\n\377")});
 	buf_release(&printed);
 	journal_best(j, 9, "repro.py", 12.5);
 	journal_end(j, "reduced", tests, 20.1);
@@ -120,7 +128,8 @@ static void test_cut(void **state)
 static void test_foreign(void **state)
 {
 	(void)state;
-	static const char *const text[] = {"", "\n", "hello\n", "{}\n", "[1]\n", "{\"journal\":\"other/1\"}\n", "{\"journal\":7}\n", "\0\0\0"};
+	static const char *const text[] = {"",      "\n", "hello\n", "{}\n", "[1]\n", "{\"journal\":\"other/1\"}\n", "{\"journal\":7}\n",
+					   "\0\0\0"};
 	char *path = path_of("foreign");
 	for (size_t i = 0; i < ARRAY_LEN(text); i++) {
 		struct journal_record r;
@@ -153,9 +162,10 @@ static void test_foreign(void **state)
 static void test_odd_lines(void **state)
 {
 	(void)state;
-	static const char text[] = "{\"journal\":\"pt2utils.fxminify/1\",\"argv\":[1,\"--test\"]}\n"
-				   "{\"test\":1,\"key\":\"0\",\"verdict\":\"passes\"}\n{\"test\":1,\"key\":\"7\",\"verdict\":\"maybe\"}\n"
-				   "{\"test\":1,\"key\":\"7\",\"verdict\":\"passes\"}\nnonsense\n\n{\"other\":1}\n{\"test\":1,\"key\":7,\"verdict\":\"passes\"}\n";
+	static const char text[] =
+	    "{\"journal\":\"pt2utils.fxminify/1\",\"argv\":[1,\"--test\"]}\n"
+	    "{\"test\":1,\"key\":\"0\",\"verdict\":\"passes\"}\n{\"test\":1,\"key\":\"7\",\"verdict\":\"maybe\"}\n"
+	    "{\"test\":1,\"key\":\"7\",\"verdict\":\"passes\"}\nnonsense\n\n{\"other\":1}\n{\"test\":1,\"key\":7,\"verdict\":\"passes\"}\n";
 	struct journal_record r;
 	struct err err;
 	assert_int_equal(journal_read_text(&r, SLICE(text), "x", &err), 0);
@@ -194,8 +204,8 @@ static void test_full(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_cut), cmocka_unit_test(test_foreign),
-		cmocka_unit_test(test_odd_lines), cmocka_unit_test(test_full),
+	    cmocka_unit_test(test_round_trip), cmocka_unit_test(test_cut),  cmocka_unit_test(test_foreign),
+	    cmocka_unit_test(test_odd_lines),  cmocka_unit_test(test_full),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name(__FILE__, tests, folder_make, folder_remove);

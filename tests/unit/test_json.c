@@ -53,10 +53,9 @@ static void scalars(void **state)
 		const char *text;
 		enum json_type type;
 	} v[] = {
-	    {"null", JSON_NULL},     {"true", JSON_TRUE},    {"false", JSON_FALSE},      {"0", JSON_NUMBER},
-	    {"-0", JSON_NUMBER},     {"12", JSON_NUMBER},    {"-1.5e+10", JSON_NUMBER},  {"0.0E-7", JSON_NUMBER},
-	    {"\"\"", JSON_STRING},   {"\"a\"", JSON_STRING}, {" \t\r\n1 \n", JSON_NUMBER}, {"[]", JSON_ARRAY},
-	    {"{ }", JSON_OBJECT},    {"[\n]", JSON_ARRAY},
+	    {"null", JSON_NULL},          {"true", JSON_TRUE},       {"false", JSON_FALSE},   {"0", JSON_NUMBER},    {"-0", JSON_NUMBER},
+	    {"12", JSON_NUMBER},          {"-1.5e+10", JSON_NUMBER}, {"0.0E-7", JSON_NUMBER}, {"\"\"", JSON_STRING}, {"\"a\"", JSON_STRING},
+	    {" \t\r\n1 \n", JSON_NUMBER}, {"[]", JSON_ARRAY},        {"{ }", JSON_OBJECT},    {"[\n]", JSON_ARRAY},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(v); i++) {
 		uint32_t k = yes(v[i].text);
@@ -70,11 +69,74 @@ static void refused(void **state)
 {
 	(void)state;
 	static const char *const bad[] = {
-	    "", " ", "nul", "nulL", "truefalse", "true false", "True", "none", "+1", "-", "--1", "01", "-01", "1.", ".5", "1.e1",
-	    "1e", "1e+", "1E-", "0x10", "1_000", "-I", "-Inf", "Inf", "nan", "-NaN", "\"", "\"\\\"", "'a'", "\"\\x\"", "\"\\u12\"",
-	    "\"\\u12g4\"", "\"\\U1234\"", "\"\t\"", "\"\n\"", "[", "]", "[1", "[1,", "[1,]", "[,1]", "[1 2]", "[1}", "{", "}",
-	    "{\"a\"", "{\"a\":", "{\"a\":1", "{\"a\":1,", "{\"a\":1,}", "{,}", "{\"a\" 1}", "{a:1}", "{1:2}", "{\"a\":1]", "{\"a\":1:2}",
-	    "{\"a\"}", "[\"a\":1]", "1,2", "[]]", "{}}", "/*c*/1", "1//c", "\xef\xbb\xbf[]", "[1,,2]", "{\"a\":,\"b\":1}", "\v1", "1\f",
+	    "",
+	    " ",
+	    "nul",
+	    "nulL",
+	    "truefalse",
+	    "true false",
+	    "True",
+	    "none",
+	    "+1",
+	    "-",
+	    "--1",
+	    "01",
+	    "-01",
+	    "1.",
+	    ".5",
+	    "1.e1",
+	    "1e",
+	    "1e+",
+	    "1E-",
+	    "0x10",
+	    "1_000",
+	    "-I",
+	    "-Inf",
+	    "Inf",
+	    "nan",
+	    "-NaN",
+	    "\"",
+	    "\"\\\"",
+	    "'a'",
+	    "\"\\x\"",
+	    "\"\\u12\"",
+	    "\"\\u12g4\"",
+	    "\"\\U1234\"",
+	    "\"\t\"",
+	    "\"\n\"",
+	    "[",
+	    "]",
+	    "[1",
+	    "[1,",
+	    "[1,]",
+	    "[,1]",
+	    "[1 2]",
+	    "[1}",
+	    "{",
+	    "}",
+	    "{\"a\"",
+	    "{\"a\":",
+	    "{\"a\":1",
+	    "{\"a\":1,",
+	    "{\"a\":1,}",
+	    "{,}",
+	    "{\"a\" 1}",
+	    "{a:1}",
+	    "{1:2}",
+	    "{\"a\":1]",
+	    "{\"a\":1:2}",
+	    "{\"a\"}",
+	    "[\"a\":1]",
+	    "1,2",
+	    "[]]",
+	    "{}}",
+	    "/*c*/1",
+	    "1//c",
+	    "\xef\xbb\xbf[]",
+	    "[1,,2]",
+	    "{\"a\":,\"b\":1}",
+	    "\v1",
+	    "1\f",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		no(bad[i], strlen(bad[i]));
@@ -146,7 +208,10 @@ static void lone_surrogates(void **state)
 	unescaped("\"\\ud83d\"", "\xef\xbf\xbd", 3, JSON_LOOSE_SURROGATE);
 	unescaped("\"\\ude00\"", "\xef\xbf\xbd", 3, JSON_LOOSE_SURROGATE);
 	unescaped("\"\\ud83dx\"", "\xef\xbf\xbdx", 4, JSON_LOOSE_SURROGATE);
-	unescaped("\"\\ud83d\\u0041\"", "\xef\xbf\xbd" "A", 4, JSON_LOOSE_SURROGATE);
+	unescaped("\"\\ud83d\\u0041\"",
+		  "\xef\xbf\xbd"
+		  "A",
+		  4, JSON_LOOSE_SURROGATE);
 	unescaped("\"\\ud83d\\n\"", "\xef\xbf\xbd\n", 4, JSON_LOOSE_SURROGATE);
 	unescaped("\"\\ud83d\\ud83d\\ude00\"", "\xef\xbf\xbd\xf0\x9f\x98\x80", 7, JSON_LOOSE_SURROGATE);
 	unescaped("\"\\ude00\\ud83d\"", "\xef\xbf\xbd\xef\xbf\xbd", 6, JSON_LOOSE_SURROGATE);
@@ -159,9 +224,15 @@ static void loose(void **state)
 		const char *text;
 		unsigned loose;
 	} v[] = {
-	    {"NaN", JSON_LOOSE_NAN},      {"[Infinity]", JSON_LOOSE_NAN}, {"{\"a\":-Infinity}", JSON_LOOSE_NAN},
-	    {"1e999", JSON_LOOSE_RANGE},  {"-1e999", JSON_LOOSE_RANGE},   {"[1E+400,NaN]", JSON_LOOSE_RANGE | JSON_LOOSE_NAN},
-	    {"1e-999", 0},                {"1e308", 0},                   {"0e999", 0},
+	    {"NaN", JSON_LOOSE_NAN},
+	    {"[Infinity]", JSON_LOOSE_NAN},
+	    {"{\"a\":-Infinity}", JSON_LOOSE_NAN},
+	    {"1e999", JSON_LOOSE_RANGE},
+	    {"-1e999", JSON_LOOSE_RANGE},
+	    {"[1E+400,NaN]", JSON_LOOSE_RANGE | JSON_LOOSE_NAN},
+	    {"1e-999", 0},
+	    {"1e308", 0},
+	    {"0e999", 0},
 	    {"{\"\\ud800\":1}", JSON_LOOSE_SURROGATE},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(v); i++) {
@@ -272,7 +343,8 @@ static void depth_is_not_length(void **state)
 	buf_release(&b);
 }
 
-static const char sample[] = "{\"a\": [1, -2.5e3, true, false, null, \"x\\n\\u00e9\\ud83d\\ude00\"], \"b\\\"\": {}, \"c\": [],\n\"d\":{\"e\":[{}]}}";
+static const char sample[] =
+    "{\"a\": [1, -2.5e3, true, false, null, \"x\\n\\u00e9\\ud83d\\ude00\"], \"b\\\"\": {}, \"c\": [],\n\"d\":{\"e\":[{}]}}";
 
 static void truncated(void **state)
 {
@@ -302,9 +374,9 @@ static void error_offsets(void **state)
 		const char *text;
 		size_t at;
 	} v[] = {
-	    {"", 0},           {"  x", 2},       {"[1, x]", 4},       {"[1 2]", 3},      {"{\"a\" 1}", 5}, {"{\"a\":1 \"b\"}", 7},
-	    {"{x}", 1},        {"1 2", 2},       {"[01]", 2},         {"[1.]", 1},       {"\"ab\\x\"", 3}, {"\"ab", 3},
-	    {"[\"a\tb\"]", 3}, {"{\"k\\x\":1}", 3}, {"{\"k\tx\":1}", 3}, {"{\"abc", 5},    {"[1,2", 4},      {"{\"a\":1,}", 7},
+	    {"", 0},           {"  x", 2},          {"[1, x]", 4},       {"[1 2]", 3},  {"{\"a\" 1}", 5}, {"{\"a\":1 \"b\"}", 7},
+	    {"{x}", 1},        {"1 2", 2},          {"[01]", 2},         {"[1.]", 1},   {"\"ab\\x\"", 3}, {"\"ab", 3},
+	    {"[\"a\tb\"]", 3}, {"{\"k\\x\":1}", 3}, {"{\"k\tx\":1}", 3}, {"{\"abc", 5}, {"[1,2", 4},      {"{\"a\":1,}", 7},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(v); i++) {
 		no(v[i].text, strlen(v[i].text));
@@ -480,9 +552,27 @@ static void generate(struct buf *b, uint64_t *seed, int depth)
 {
 	static const char *const space[] = {"", "", "", " ", "\n", "\t\r "};
 	static const char *const scalar[] = {
-	    "null", "true", "false", "0", "-0", "1", "-17", "9223372036854775807", "-9223372036854775808", "0.1", "-1.5e-7",
-	    "1715885247.9018195", "2.5E+3", "1e-400", "\"\"", "\"x\"", "\"\\n\\\\\\\"\\/\"", "\"\\u00e9\\ud83d\\ude00\"", "\"\xc3\xa9 \xe2\x82\xac\"",
-	    "\"a string that is longer than sixteen bytes, so that strides are crossed\\t\"", "\"0123456789abcdef\"",
+	    "null",
+	    "true",
+	    "false",
+	    "0",
+	    "-0",
+	    "1",
+	    "-17",
+	    "9223372036854775807",
+	    "-9223372036854775808",
+	    "0.1",
+	    "-1.5e-7",
+	    "1715885247.9018195",
+	    "2.5E+3",
+	    "1e-400",
+	    "\"\"",
+	    "\"x\"",
+	    "\"\\n\\\\\\\"\\/\"",
+	    "\"\\u00e9\\ud83d\\ude00\"",
+	    "\"\xc3\xa9 \xe2\x82\xac\"",
+	    "\"a string that is longer than sixteen bytes, so that strides are crossed\\t\"",
+	    "\"0123456789abcdef\"",
 	};
 	static const char *const key[] = {"a", "b", "name", "\\u0061", "", "a longer name of a member", "\xc3\xa9", "\\\"q\\\""};
 	buf_adds(b, space[pick(seed, 6)]);
@@ -545,8 +635,9 @@ static void jansson_mutated(void **state)
 static void jansson_recorded(void **state)
 {
 	(void)state;
-	static const char *const logs[] = {"traces/simple.log", "traces/draft_export.log", "traces/recompiles.log.xz", "traces/dynamic.log.xz",
-					   "broken/nonfinite.log", "broken/surrogates.log", "broken/deep.log", "broken/numbers.log"};
+	static const char *const logs[] = {"traces/simple.log",     "traces/draft_export.log", "traces/recompiles.log.xz",
+					   "traces/dynamic.log.xz", "broken/nonfinite.log",    "broken/surrogates.log",
+					   "broken/deep.log",       "broken/numbers.log"};
 	struct buf log = {0};
 	unsigned seen = 0, accepted = 0;
 	for (size_t i = 0; i < ARRAY_LEN(logs); i++) {
@@ -711,9 +802,21 @@ static void escape_repairs(void **state)
 	static const struct {
 		const char *in, *out;
 	} v[] = {
-	    {"a\xff" "b", "a?b"},        {"\x80", "?"},          {"\xc3", "?"},           {"\xc3(", "?("},       {"\xe2\x82", "??"},
-	    {"\xc0\xaf", "??"},          {"\xed\xa0\x80", "???"}, {"\xf5\x80\x80\x80", "????"}, {"\xf4\x90\x80\x80", "????"},
-	    {"\xe0\x80\x80", "???"},     {"\xf0\x80\x80\x80", "????"}, {"\xc3\xa9\x80", "\xc3\xa9?"}, {"\xf0\x9f\x98", "???"},
+	    {"a\xff"
+	     "b",
+	     "a?b"},
+	    {"\x80", "?"},
+	    {"\xc3", "?"},
+	    {"\xc3(", "?("},
+	    {"\xe2\x82", "??"},
+	    {"\xc0\xaf", "??"},
+	    {"\xed\xa0\x80", "???"},
+	    {"\xf5\x80\x80\x80", "????"},
+	    {"\xf4\x90\x80\x80", "????"},
+	    {"\xe0\x80\x80", "???"},
+	    {"\xf0\x80\x80\x80", "????"},
+	    {"\xc3\xa9\x80", "\xc3\xa9?"},
+	    {"\xf0\x9f\x98", "???"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(v); i++) {
 		struct buf want = {0};
@@ -819,16 +922,36 @@ static int clean(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(scalars),           cmocka_unit_test(refused),           cmocka_unit_test(control_bytes),
-	    cmocka_unit_test(string_lengths),    cmocka_unit_test(escapes),           cmocka_unit_test(lone_surrogates),
-	    cmocka_unit_test(loose),             cmocka_unit_test(long_numbers),      cmocka_unit_test(number_text),
-	    cmocka_unit_test(number_types),      cmocka_unit_test(depth_limits),      cmocka_unit_test(depth_is_not_length),
-	    cmocka_unit_test(truncated),         cmocka_unit_test(one_byte_more),     cmocka_unit_test(error_offsets),
-	    cmocka_unit_test(several_documents), cmocka_unit_test(members),           cmocka_unit_test(jansson_generated),
-	    cmocka_unit_test(jansson_mutated),   cmocka_unit_test(jansson_recorded),  cmocka_unit_test(emitter),
-	    cmocka_unit_test(emitter_in_pieces), cmocka_unit_test(emitter_doubles),   cmocka_unit_test(emitter_nests),
-	    cmocka_unit_test(raw_text_is_escaped), cmocka_unit_test(escape),            cmocka_unit_test(escape_repairs),    cmocka_unit_test(utf8),
-	    cmocka_unit_test(no_text_at_all),    cmocka_unit_test_teardown(round_trip, clean),
+	    cmocka_unit_test(scalars),
+	    cmocka_unit_test(refused),
+	    cmocka_unit_test(control_bytes),
+	    cmocka_unit_test(string_lengths),
+	    cmocka_unit_test(escapes),
+	    cmocka_unit_test(lone_surrogates),
+	    cmocka_unit_test(loose),
+	    cmocka_unit_test(long_numbers),
+	    cmocka_unit_test(number_text),
+	    cmocka_unit_test(number_types),
+	    cmocka_unit_test(depth_limits),
+	    cmocka_unit_test(depth_is_not_length),
+	    cmocka_unit_test(truncated),
+	    cmocka_unit_test(one_byte_more),
+	    cmocka_unit_test(error_offsets),
+	    cmocka_unit_test(several_documents),
+	    cmocka_unit_test(members),
+	    cmocka_unit_test(jansson_generated),
+	    cmocka_unit_test(jansson_mutated),
+	    cmocka_unit_test(jansson_recorded),
+	    cmocka_unit_test(emitter),
+	    cmocka_unit_test(emitter_in_pieces),
+	    cmocka_unit_test(emitter_doubles),
+	    cmocka_unit_test(emitter_nests),
+	    cmocka_unit_test(raw_text_is_escaped),
+	    cmocka_unit_test(escape),
+	    cmocka_unit_test(escape_repairs),
+	    cmocka_unit_test(utf8),
+	    cmocka_unit_test(no_text_at_all),
+	    cmocka_unit_test_teardown(round_trip, clean),
 	};
 	return RUN(tests);
 }

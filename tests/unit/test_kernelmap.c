@@ -49,7 +49,6 @@ static void lines_of(struct kernelmap *m, uint32_t use, const char *begin, struc
 	}
 }
 
-
 static void load_models(struct kernelmaps *k, bool log)
 {
 	char *path = data_path("inductor/models.txt");
@@ -65,56 +64,62 @@ static void load_models(struct kernelmaps *k, bool log)
 static void test_by_hand(void **state)
 {
 	(void)state;
-	static const struct { const char *map, *kernel, *nodes, *ir, *lines; } kernels[] = {
-		{"model__0_inference_0.0", "cpp_fused_maximum_neg_0", "neg maximum", "op0", "10 11"},
-		{"model__1_inference_1.1", "extern_kernels.addmm", "addmm", "op0", "17"},
-		{"model__1_inference_1.1", "cpp_fused_relu_sum_0", "relu sum_1", "op1 op2", "18 19"},
-		{"model__3_inference_3.3", "cpp_fused_index_scalar_tensor_where_0", "index full_default where", "op0", "27 28"},
-		{"model__4_inference_4.4", "cpp_fused__foreach_add_0", "_foreach_add getitem getitem_1", "op0 op1", "32"},
-		{"model__5_inference_5.5", "cpp_fused_mean_sigmoid_0", "sigmoid mean", "op0 op1", "36 37"},
-		{"model__6_inference_6.6", "cpp_fused_add_exp_mul_0", "exp mul add", "op0", "41 42"},
-		{"model__7_inference_7.7", "cpp_fused_add_cos_sin_sum_0", "cos sum_1 sin add", "op0 op2 op1", "46 47 48"},
-		{"model__8_forward_9.8", "cpp_fused_native_layer_norm_sum_tanh_0", "tanh var_mean getitem_1 add rsqrt sub mul sum_1",
-		 "op1 op2 op3 op4 op5 op6", "59"},
-		{"model__8_backward_11.9", "extern_kernels.mm", "mm", "op4", "58"},
-		{"model__8_backward_11.9", "cpp_fused_sum_1", "sum_4", "op5", "58"},
+	static const struct {
+		const char *map, *kernel, *nodes, *ir, *lines;
+	} kernels[] = {
+	    {"model__0_inference_0.0", "cpp_fused_maximum_neg_0", "neg maximum", "op0", "10 11"},
+	    {"model__1_inference_1.1", "extern_kernels.addmm", "addmm", "op0", "17"},
+	    {"model__1_inference_1.1", "cpp_fused_relu_sum_0", "relu sum_1", "op1 op2", "18 19"},
+	    {"model__3_inference_3.3", "cpp_fused_index_scalar_tensor_where_0", "index full_default where", "op0", "27 28"},
+	    {"model__4_inference_4.4", "cpp_fused__foreach_add_0", "_foreach_add getitem getitem_1", "op0 op1", "32"},
+	    {"model__5_inference_5.5", "cpp_fused_mean_sigmoid_0", "sigmoid mean", "op0 op1", "36 37"},
+	    {"model__6_inference_6.6", "cpp_fused_add_exp_mul_0", "exp mul add", "op0", "41 42"},
+	    {"model__7_inference_7.7", "cpp_fused_add_cos_sin_sum_0", "cos sum_1 sin add", "op0 op2 op1", "46 47 48"},
+	    {"model__8_forward_9.8", "cpp_fused_native_layer_norm_sum_tanh_0", "tanh var_mean getitem_1 add rsqrt sub mul sum_1",
+	     "op1 op2 op3 op4 op5 op6", "59"},
+	    {"model__8_backward_11.9", "extern_kernels.mm", "mm", "op4", "58"},
+	    {"model__8_backward_11.9", "cpp_fused_sum_1", "sum_4", "op5", "58"},
 	};
-	static const struct { const char *map, *kernel, *begin, *want; } lines[] = {
-		{"model__0_inference_0.0", "cpp_fused_maximum_neg_0", "auto tmp2 =", "neg"},
-		{"model__0_inference_0.0", "cpp_fused_maximum_neg_0", "auto tmp3 =", "maximum"},
-		{"model__0_inference_0.0", "cpp_fused_maximum_neg_0", "tmp3.store", "maximum"},
-		{"model__1_inference_1.1", "cpp_fused_relu_sum_0", "auto tmp1 =", "relu"},
-		{"model__1_inference_1.1", "cpp_fused_relu_sum_0", "tmp_acc0_vec = ", "sum_1"},
-		{"model__1_inference_1.1", "cpp_fused_relu_sum_0", "out_ptr0[", "sum_1"},
-		/* vectorised, and the tail: both copies */
-		{"model__2_inference_2.2", "cpp_fused__softmax_abs_all_amax_eq_mul_ne_sub_0", "auto tmp11 =",
-		 "mul_tensor_3 mul_tensor_3 mul_tensor_2 mul_tensor_2"},
-		{"model__2_inference_2.2", "cpp_fused__softmax_abs_all_amax_eq_mul_ne_sub_0", "auto tmp17 =", "where_self where_self"},
-		{"model__2_inference_2.2", "cpp_fused__softmax_abs_all_amax_eq_mul_ne_sub_0", "tmp_acc0_vec = ", "any_dims any_dims sum_1 sum_1"},
-		{"model__2_inference_2.2", "cpp_fused__softmax_abs_all_amax_eq_mul_ne_sub_0", "tmp_acc2_vec = ", "amax_default_1 amax_default_1"},
-		{"model__3_inference_3.3", "cpp_fused_index_scalar_tensor_where_0", "auto tmp10 =", "index index"},
-		{"model__3_inference_3.3", "cpp_fused_index_scalar_tensor_where_0", "auto tmp6 =", "~index ~index"},
-		{"model__3_inference_3.3", "cpp_fused_index_scalar_tensor_where_0", "auto tmp11 =", "~where ~where"},
-		{"model__4_inference_4.4", "cpp_fused__foreach_add_0", "auto tmp2 =", "getitem getitem getitem_1 getitem_1"},
-		{"model__5_inference_5.5", "cpp_fused_mean_sigmoid_0", "auto tmp1 = decl", "sigmoid"},
-		{"model__5_inference_5.5", "cpp_fused_mean_sigmoid_0", "tmp_acc0_vec = ", "~mean"},
-		{"model__5_inference_5.5", "cpp_fused_mean_sigmoid_0", "auto tmp4 =", "mean"},
-		{"model__6_inference_6.6", "cpp_fused_add_exp_mul_0", "auto tmp2 =", "exp"},
-		{"model__6_inference_6.6", "cpp_fused_add_exp_mul_0", "auto tmp5 =", "mul"},
-		{"model__6_inference_6.6", "cpp_fused_add_exp_mul_0", "auto tmp8 =", "add"},
-		{"model__7_inference_7.7", "cpp_fused_add_cos_sin_sum_0", "tmp1.store", "cos"},
-		{"model__7_inference_7.7", "cpp_fused_add_cos_sin_sum_0", "tmp5.store", "add"},
-		{"model__8_forward_9.8", "cpp_fused_native_layer_norm_sum_tanh_0", "tmp_acc0_vec = ", "~var_mean ~var_mean sum_1"},
-		/* the mean; what the variance subtracts it from; the variance; what layer_norm subtracts it from */
-		{"model__8_forward_9.8", "cpp_fused_native_layer_norm_sum_tanh_0", "auto tmp3 =", "getitem_1 ~var_mean getitem sub"},
-		{"model__8_forward_9.8", "cpp_fused_native_layer_norm_sum_tanh_0", "auto tmp6 =", "add mul"},
-		{"model__8_forward_9.8", "cpp_fused_native_layer_norm_sum_tanh_0", "auto tmp7 =", "rsqrt"},
-		{"model__8_backward_11.9", "cpp_fused_expand_native_layer_norm_native_layer_norm_backward_tanh_tanh_backward_0",
-		 "auto tmp24 =", "mul_7"},
-		{"model__8_backward_11.9", "cpp_fused_expand_native_layer_norm_native_layer_norm_backward_tanh_tanh_backward_0",
-		 "auto tmp17 =", "sub_3"},
-		{"model__8_backward_11.9", "cpp_fused_sum_1", "auto tmp4 =", "~sum_4"},
-		{"model__8_backward_11.9", "cpp_fused_sum_1", "auto tmp6 =", "sum_4"},
+	static const struct {
+		const char *map, *kernel, *begin, *want;
+	} lines[] = {
+	    {"model__0_inference_0.0", "cpp_fused_maximum_neg_0", "auto tmp2 =", "neg"},
+	    {"model__0_inference_0.0", "cpp_fused_maximum_neg_0", "auto tmp3 =", "maximum"},
+	    {"model__0_inference_0.0", "cpp_fused_maximum_neg_0", "tmp3.store", "maximum"},
+	    {"model__1_inference_1.1", "cpp_fused_relu_sum_0", "auto tmp1 =", "relu"},
+	    {"model__1_inference_1.1", "cpp_fused_relu_sum_0", "tmp_acc0_vec = ", "sum_1"},
+	    {"model__1_inference_1.1", "cpp_fused_relu_sum_0", "out_ptr0[", "sum_1"},
+	    /* vectorised, and the tail: both copies */
+	    {"model__2_inference_2.2", "cpp_fused__softmax_abs_all_amax_eq_mul_ne_sub_0",
+	     "auto tmp11 =", "mul_tensor_3 mul_tensor_3 mul_tensor_2 mul_tensor_2"},
+	    {"model__2_inference_2.2", "cpp_fused__softmax_abs_all_amax_eq_mul_ne_sub_0", "auto tmp17 =", "where_self where_self"},
+	    {"model__2_inference_2.2", "cpp_fused__softmax_abs_all_amax_eq_mul_ne_sub_0",
+	     "tmp_acc0_vec = ", "any_dims any_dims sum_1 sum_1"},
+	    {"model__2_inference_2.2", "cpp_fused__softmax_abs_all_amax_eq_mul_ne_sub_0",
+	     "tmp_acc2_vec = ", "amax_default_1 amax_default_1"},
+	    {"model__3_inference_3.3", "cpp_fused_index_scalar_tensor_where_0", "auto tmp10 =", "index index"},
+	    {"model__3_inference_3.3", "cpp_fused_index_scalar_tensor_where_0", "auto tmp6 =", "~index ~index"},
+	    {"model__3_inference_3.3", "cpp_fused_index_scalar_tensor_where_0", "auto tmp11 =", "~where ~where"},
+	    {"model__4_inference_4.4", "cpp_fused__foreach_add_0", "auto tmp2 =", "getitem getitem getitem_1 getitem_1"},
+	    {"model__5_inference_5.5", "cpp_fused_mean_sigmoid_0", "auto tmp1 = decl", "sigmoid"},
+	    {"model__5_inference_5.5", "cpp_fused_mean_sigmoid_0", "tmp_acc0_vec = ", "~mean"},
+	    {"model__5_inference_5.5", "cpp_fused_mean_sigmoid_0", "auto tmp4 =", "mean"},
+	    {"model__6_inference_6.6", "cpp_fused_add_exp_mul_0", "auto tmp2 =", "exp"},
+	    {"model__6_inference_6.6", "cpp_fused_add_exp_mul_0", "auto tmp5 =", "mul"},
+	    {"model__6_inference_6.6", "cpp_fused_add_exp_mul_0", "auto tmp8 =", "add"},
+	    {"model__7_inference_7.7", "cpp_fused_add_cos_sin_sum_0", "tmp1.store", "cos"},
+	    {"model__7_inference_7.7", "cpp_fused_add_cos_sin_sum_0", "tmp5.store", "add"},
+	    {"model__8_forward_9.8", "cpp_fused_native_layer_norm_sum_tanh_0", "tmp_acc0_vec = ", "~var_mean ~var_mean sum_1"},
+	    /* the mean; what the variance subtracts it from; the variance; what layer_norm subtracts it from */
+	    {"model__8_forward_9.8", "cpp_fused_native_layer_norm_sum_tanh_0", "auto tmp3 =", "getitem_1 ~var_mean getitem sub"},
+	    {"model__8_forward_9.8", "cpp_fused_native_layer_norm_sum_tanh_0", "auto tmp6 =", "add mul"},
+	    {"model__8_forward_9.8", "cpp_fused_native_layer_norm_sum_tanh_0", "auto tmp7 =", "rsqrt"},
+	    {"model__8_backward_11.9", "cpp_fused_expand_native_layer_norm_native_layer_norm_backward_tanh_tanh_backward_0",
+	     "auto tmp24 =", "mul_7"},
+	    {"model__8_backward_11.9", "cpp_fused_expand_native_layer_norm_native_layer_norm_backward_tanh_tanh_backward_0",
+	     "auto tmp17 =", "sub_3"},
+	    {"model__8_backward_11.9", "cpp_fused_sum_1", "auto tmp4 =", "~sum_4"},
+	    {"model__8_backward_11.9", "cpp_fused_sum_1", "auto tmp6 =", "sum_4"},
 	};
 	struct kernelmaps k;
 	struct buf b = {0};
@@ -330,9 +335,10 @@ static void test_fragments(void **state)
 	assert_text(m.node[m.item[m.use[1].fx.first]].text, "torch.ops.aten.sum.default(add)");
 	kernelmap_release(&m);
 	/* a node's keywords; a result of two; a line that is none */
-	in.code = SLICE("# Graph fragment:\n#   %x : [num_users=1] = call_function[target=torch.ops.aten.max.dim](args = (%a, 1), "
-			"kwargs = {keepdim: True, device: cuda:0})\n#   %getitem : [num_users=1] = call_function[target=operator.getitem](args = "
-			"(%x, 0), kwargs = {})\n#   %bad : oh\n");
+	in.code =
+	    SLICE("# Graph fragment:\n#   %x : [num_users=1] = call_function[target=torch.ops.aten.max.dim](args = (%a, 1), "
+		  "kwargs = {keepdim: True, device: cuda:0})\n#   %getitem : [num_users=1] = call_function[target=operator.getitem](args = "
+		  "(%x, 0), kwargs = {})\n#   %bad : oh\n");
 	kernelmap_build(&m, &in);
 	if (m.note[0])
 		fail_msg("%s", m.note);
@@ -374,7 +380,8 @@ static void check_all(struct kernelmaps *k, const char *what, uint32_t *uses, ui
 static void test_everything(void **state)
 {
 	(void)state;
-	static const char *const traces[] = {"big", "mix", "models", "training", "custom_op", "provenance_jit", "aoti", "caches_cold", "hop"};
+	static const char *const traces[] = {"big",  "mix",         "models", "training", "custom_op", "provenance_jit",
+					     "aoti", "caches_cold", "hop"};
 	static const char *const packages[] = {"mlp", "mlp_provenance", "conv", "attn", "emb", "misc", "mixed", "cond", "multi", "halves"};
 	uint32_t uses = 0, joined = 0, lines = 0, known = 0;
 	struct buf b = {0};
@@ -442,8 +449,12 @@ static void test_no_input(void **state)
 {
 	(void)state;
 	struct kernelmap m;
-	struct kernelmap_input in = {.name = SLICE("x"), .code = SLICE("garbage"), .graph = SLICE("class"), .mappings = SLICE("[1"),
-				     .stacks = SLICE("{\"a:1\": 3}"), .ir_post = SLICE("op0: SchedulerNode(X)")};
+	struct kernelmap_input in = {.name = SLICE("x"),
+				     .code = SLICE("garbage"),
+				     .graph = SLICE("class"),
+				     .mappings = SLICE("[1"),
+				     .stacks = SLICE("{\"a:1\": 3}"),
+				     .ir_post = SLICE("op0: SchedulerNode(X)")};
 	kernelmap_build(&m, &in);
 	assert_int_equal(m.n_use, 0);
 	assert_true(m.note[0] != 0);
@@ -453,10 +464,9 @@ static void test_no_input(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_by_hand), cmocka_unit_test(test_ir_lines), cmocka_unit_test(test_fusion),
-	    cmocka_unit_test(test_compile_error),
-	    cmocka_unit_test(test_fragments),  cmocka_unit_test(test_log),
-	    cmocka_unit_test(test_old),        cmocka_unit_test(test_everything), cmocka_unit_test(test_no_input),
+	    cmocka_unit_test(test_by_hand),       cmocka_unit_test(test_ir_lines),   cmocka_unit_test(test_fusion),
+	    cmocka_unit_test(test_compile_error), cmocka_unit_test(test_fragments),  cmocka_unit_test(test_log),
+	    cmocka_unit_test(test_old),           cmocka_unit_test(test_everything), cmocka_unit_test(test_no_input),
 	    cmocka_unit_test(test_types),
 	};
 	models = unpacked("inductor/models");

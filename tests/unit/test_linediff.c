@@ -144,10 +144,10 @@ static void test_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_minimal),
-		cmocka_unit_test(test_edits),
-		cmocka_unit_test(test_bounded),
-		cmocka_unit_test(test_text),
+	    cmocka_unit_test(test_minimal),
+	    cmocka_unit_test(test_edits),
+	    cmocka_unit_test(test_bounded),
+	    cmocka_unit_test(test_text),
 	};
 	return RUN(tests);
 }

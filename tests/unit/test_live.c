@@ -48,16 +48,14 @@ static void add_shape(struct buf *b, const char *sizes, const char *strides, con
 		else
 			buf_addf(b, "\"min\":%ld,\"max\":%ld,", lo, hi);
 		buf_addf(b, known ? "\"stride\":%.*s," : "\"stride\":\"%.*s\",", (int)nt, t);
-		buf_addf(b, "\"size_checked\":%s,\"stride_checked\":%s}", exact ? "true" : "false",
-			 known ? "true" : "false");
+		buf_addf(b, "\"size_checked\":%s,\"stride_checked\":%s}", exact ? "true" : "false", known ? "true" : "false");
 		s += ns + (s[ns] == ' ');
 		t += nt + (t[nt] == ' ');
 	}
 	buf_adds(b, "],");
 }
 
-static void add_input(struct buf *b, int i, const char *dtype, int rank, const char *sizes, const char *strides,
-		      const char *ranges)
+static void add_input(struct buf *b, int i, const char *dtype, int rank, const char *sizes, const char *strides, const char *ranges)
 {
 	buf_addf(b,
 		 "%s{\"index\":%d,\"name\":\"arg%d_1\",\"path\":null,\"dtype\":\"%s\",\"device\":\"cpu\",\"rank\":%d,"
@@ -70,12 +68,10 @@ static void add_input(struct buf *b, int i, const char *dtype, int rank, const c
 /* The contracts of the models that are used here (docs/CONTRACT.md), as their wrapper.cpp has them. */
 static void contract_of(const char *path, struct buf *b)
 {
-	static const char head[] =
-	    "{\"schema\":\"pt2utils.contract/1\",\"source\":\"text\",\"model\":null,\"device\":\"cpu\","
-	    "\"weight_bytes\":0,\"inputs\":[";
-	static const char tail[] =
-	    ",\"outputs\":[],\"constants\":[],\"values\":[],\"storages\":[],\"calls\":[],\"in_spec\":null,"
-	    "\"out_spec\":null,\"notes\":[]}";
+	static const char head[] = "{\"schema\":\"pt2utils.contract/1\",\"source\":\"text\",\"model\":null,\"device\":\"cpu\","
+				   "\"weight_bytes\":0,\"inputs\":[";
+	static const char tail[] = ",\"outputs\":[],\"constants\":[],\"values\":[],\"storages\":[],\"calls\":[],\"in_spec\":null,"
+				   "\"out_spec\":null,\"notes\":[]}";
 	buf_adds(b, head);
 	if (strstr(path, "mixed")) {
 		add_input(b, 0, "float32", 3, "s17 s27 12", "12*s27 12 1", "2:64 3:50 -");
@@ -123,8 +119,7 @@ static void take_event(void *user, const struct live_event *ev)
 	buf_addf(&s->events, "%s %d", live_kind_name(ev->kind), (int)ev->model);
 	uint32_t list = json_get(ev->tape, ev->root, "findings");
 	if (list != JSON_NONE)
-		for (uint32_t k = json_first(ev->tape, list); k < json_end(ev->tape, list);
-		     k = json_next(ev->tape, k)) {
+		for (uint32_t k = json_first(ev->tape, list); k < json_end(ev->tape, list); k = json_next(ev->tape, k)) {
 			uint32_t what = json_get(ev->tape, k, "what");
 			buf_addc(&s->events, ' ');
 			buf_add_slice(&s->events, json_slice(ev->tape, what));
@@ -219,9 +214,8 @@ static void mismatches_are_told(void **state)
 	/* dtype; equality across inputs (no check of AOTI's own sees it here); strides; too large; rank of the scalar
 	 */
 	const char *const *args =
-	    ARGS(mixed, "call=f32[2,3,12];b8[2,3];i64[];bf16[2,3,12]/(12,24,1)",
-		 "call=f32[2,3,12];b8[2,4];i32[];bf16[2,3,12]/(12,24,1)", "call=f32[2,3,12];b8[2,3];i32[];bf16[2,3,12]",
-		 "call=f32[65,3,12];b8[65,3];i32[];bf16[65,3,12]/(12,780,1)", "alive");
+	    ARGS(mixed, "call=f32[2,3,12];b8[2,3];i64[];bf16[2,3,12]/(12,24,1)", "call=f32[2,3,12];b8[2,4];i32[];bf16[2,3,12]/(12,24,1)",
+		 "call=f32[2,3,12];b8[2,3];i32[];bf16[2,3,12]", "call=f32[65,3,12];b8[65,3];i32[];bf16[65,3,12]/(12,780,1)", "alive");
 	struct buf bare = {0};
 	watch(&s, false, args);
 	run_host(NULL, false, args, &bare);
@@ -292,9 +286,7 @@ static void forks_go_on(void **state)
 	(void)state;
 	NEED_MODELS();
 	struct seen s = {0};
-	watch(&s, false,
-	      ARGS(mixed, "call=" GOOD, "fork", "closefds", "call=" GOOD, "call=i64[];i64[];i64[];i64[]", derived,
-		   "_exit"));
+	watch(&s, false, ARGS(mixed, "call=" GOOD, "fork", "closefds", "call=" GOOD, "call=i64[];i64[];i64[];i64[]", derived, "_exit"));
 	has(&s.out, "child ended with 0");
 	assert_int_equal(s.r.models, 2);
 	assert_int_equal(s.r.calls, 3);
@@ -337,9 +329,8 @@ static void file_sizes_are_limited(void **state)
 	(void)state;
 	struct seen s = {0};
 	struct err err;
-	char *cmd = xasprintf(
-	    "ulimit -f 0; '%s' 'torch=%s' '%s' 'call=f32[4]' 'call=f32[5]' | cat >/dev/null; exit ${PIPESTATUS[0]}",
-	    host, faketorch, fake_first);
+	char *cmd = xasprintf("ulimit -f 0; '%s' 'torch=%s' '%s' 'call=f32[4]' 'call=f32[5]' | cat >/dev/null; exit ${PIPESTATUS[0]}", host,
+			      faketorch, fake_first);
 	struct live_options o = {.contract = give_contract, .event = take_event, .user = &s};
 	if (live_run(&o, (char *[]){(char[]){"bash"}, (char[]){"-c"}, cmd, NULL}, &s.r, &err) < 0)
 		fail_msg("%s", err.text);
@@ -356,8 +347,8 @@ static void models_come_and_go(void **state)
 	(void)state;
 	struct seen s = {0};
 	watch(&s, true,
-	      ARGS(fake_first, "call=f32[4]", "unload", fake_second, "call=f32[4];f32[4]", "call=f32[4]", "unload",
-		   fake_first, "call=f32[4]", "call=f32[5]", "unload", "alive"));
+	      ARGS(fake_first, "call=f32[4]", "unload", fake_second, "call=f32[4];f32[4]", "call=f32[4]", "unload", fake_first,
+		   "call=f32[4]", "call=f32[5]", "unload", "alive"));
 	assert_int_equal(s.r.models, 3);
 	assert_int_equal(s.r.calls, 5);
 	assert_int_equal(s.r.failed, 2);
@@ -375,8 +366,7 @@ static void a_model_is_loaded_again(void **state)
 	NEED_MODELS();
 	struct seen s = {0};
 	watch(&s, false,
-	      ARGS(first, "call=f32[4]", "unload", second, "call=f32[4];f32[4]", "unload", first, "call=f32[4]",
-		   "call=f32[5]", "alive"));
+	      ARGS(first, "call=f32[4]", "unload", second, "call=f32[4];f32[4]", "unload", first, "call=f32[4]", "call=f32[5]", "alive"));
 	assert_true(s.r.models == 2 || s.r.models == 3);
 	assert_int_equal(s.r.calls, 4);
 	assert_int_equal(s.r.mismatched, 1);
@@ -409,8 +399,7 @@ static void two_models_are_told_apart(void **state)
 	NEED_MODELS();
 	struct seen s = {0};
 	watch(&s, true,
-	      ARGS(first, second, "use=0", "call=f32[4]", "use=1", "call=f32[4];f32[4]", "use=0", "call=f32[3]",
-		   "use=1", "call=f32[4]"));
+	      ARGS(first, second, "use=0", "call=f32[4]", "use=1", "call=f32[4];f32[4]", "use=0", "call=f32[3]", "use=1", "call=f32[4]"));
 	assert_int_equal(s.r.models, 2);
 	assert_int_equal(s.r.calls, 4);
 	has(&s.events, "call-mismatch 0 size\n");
@@ -502,9 +491,8 @@ static void paths_of_others(void **state)
 	(void)state;
 	NEED_MODELS();
 	struct seen s = {0};
-	char *cmd =
-	    xasprintf("cd %s && exec 7<mixed.so && %s torch=%s load=/proc/self/fd/7 'call=" GOOD "' load=./derived.so",
-		      folder, host, faketorch);
+	char *cmd = xasprintf("cd %s && exec 7<mixed.so && %s torch=%s load=/proc/self/fd/7 'call=" GOOD "' load=./derived.so", folder,
+			      host, faketorch);
 	struct live_options o = {.contract = give_contract, .event = take_event, .user = &s};
 	struct err err;
 	/* Its own standard output would stand in the middle of ours. */
@@ -568,7 +556,8 @@ static void runs_that_are_not_seen_are_told(void **state)
 	assert_int_equal(s.r.calls, 0);
 	assert_int_equal(s.r.past, 2);
 	assert_false(live_watched(&s.r, &why));
-	assert_string_equal(buf_str(&why), "2 Runs were entered unseen, by a pointer that was fetched before the model was known: not looked at");
+	assert_string_equal(buf_str(&why),
+			    "2 Runs were entered unseen, by a pointer that was fetched before the model was known: not looked at");
 	forget(&s);
 	buf_reset(&why);
 	watch(&s, false, ARGS(quiet_model, fake_first));

@@ -306,10 +306,9 @@ static void runtimes(void **state)
 	struct modelso m;
 	for (size_t i = 0; i < ARRAY_LEN(of); i++) {
 		made(&m, &b,
-		     &(struct elf_order){
-			 .needed = {of[i].needed},
-			 .n_symbol = 2,
-			 .symbol = {{of[i].import}, {of[i].export, .section = ELF_RODATA, .func = true}}});
+		     &(struct elf_order){.needed = {of[i].needed},
+					 .n_symbol = 2,
+					 .symbol = {{of[i].import}, {of[i].export, .section = ELF_RODATA, .func = true}}});
 		assert_int_equal(m.runtime, of[i].runtime);
 		assert_text(m.shim_prefix, of[i].runtime == RUNTIME_PREFIXED ? "mine_" : "");
 		assert_int_equal(m.api, API_NONE);
@@ -348,8 +347,7 @@ static void apis(void **state)
 /* As ptxas writes it: an ELF header, sections, program headers last. */
 static void add_cubin(struct buf *b, uint32_t flags, uint8_t abi)
 {
-	Elf64_Ehdr eh = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 0x33, abi},
-			 .e_type = ET_EXEC};
+	Elf64_Ehdr eh = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 0x33, abi}, .e_type = ET_EXEC};
 	eh.e_machine = EM_CUDA;
 	eh.e_flags = flags;
 	eh.e_shoff = sizeof(eh), eh.e_shnum = 2, eh.e_shentsize = 64;
@@ -370,8 +368,7 @@ static void gpu_code(void **state)
 	add_cubin(&ro, 0x5a0d5a, 7);
 	add_cubin(&ro, 0x6005a04, 8);
 	buf_add(&ro, "\x50\xed\x55\xba\1\0\x10\0", 8);
-	buf_add_slice(&ro,
-		      SLICE("\177ELF, but no image\0triton_red_fused_sum_3\0xtriton_no\0triton_\0triton_poi.fused\0"));
+	buf_add_slice(&ro, SLICE("\177ELF, but no image\0triton_red_fused_sum_3\0xtriton_no\0triton_\0triton_poi.fused\0"));
 	made(&m, &b,
 	     &(struct elf_order){
 		 .needed = {"libtorch_cuda.so"},
@@ -380,8 +377,7 @@ static void gpu_code(void **state)
 		 .symbol = {{"cuModuleLoadData"},
 			    {"__triton_poi_fused_add_0_start", .section = ELF_RODATA, .at = 4},
 			    {"__triton_poi_fused_add_0_end", .section = ELF_RODATA, .at = 4},
-			    {"_ZN12_GLOBAL__N_128call_triton_per_fused_mean_1IN1aE", .section = ELF_RODATA,
-			     .func = true},
+			    {"_ZN12_GLOBAL__N_128call_triton_per_fused_mean_1IN1aE", .section = ELF_RODATA, .func = true},
 			    {"cpp_fused_add_2", .section = ELF_RODATA, .func = true, .size = 9}},
 	     });
 	assert_int_equal(m.device_code, DEVICE_CODE_CUDA);
@@ -674,9 +670,11 @@ static void stack(void **state)
 static void of_torch(void **state)
 {
 	(void)state;
-	static const char *const yes[] = {"libtorch.so", "libtorch_cpu.so", "libtorch_cuda.so", "libtorch_next.so.4", "libc10.so", "libc10_cuda.so",
-					  "libshm.so", "libcaffe2_nvrtc.so", "libaoti_custom_ops.so", "/a/b/libtorch.so"};
-	static const char *const no[] = {"", "/", "libc.so.6", "libgomp.so.1", "torch.so", "libcudart.so.13", "libtorch/x.so", "libexecutorch.so"};
+	static const char *const yes[] = {
+	    "libtorch.so",    "libtorch_cpu.so", "libtorch_cuda.so",   "libtorch_next.so.4",    "libc10.so",
+	    "libc10_cuda.so", "libshm.so",       "libcaffe2_nvrtc.so", "libaoti_custom_ops.so", "/a/b/libtorch.so"};
+	static const char *const no[] = {
+	    "", "/", "libc.so.6", "libgomp.so.1", "torch.so", "libcudart.so.13", "libtorch/x.so", "libexecutorch.so"};
 	for (size_t i = 0; i < ARRAY_LEN(yes); i++)
 		assert_true(modelso_of_torch(slice_str(yes[i])));
 	for (size_t i = 0; i < ARRAY_LEN(no); i++)
@@ -689,8 +687,7 @@ static void libraries(void **state)
 	struct buf b = {0}, names = {0};
 	struct modelso_lib l;
 	struct err err;
-	elf_make(&b, &(struct elf_order){
-			 .soname = "libx.so.1", .n_symbol = 2, .symbol = {{"mine", .section = ELF_RODATA}, {"yours"}}});
+	elf_make(&b, &(struct elf_order){.soname = "libx.so.1", .n_symbol = 2, .symbol = {{"mine", .section = ELF_RODATA}, {"yours"}}});
 	assert_int_equal(modelso_lib_read(&l, buf_slice(&b), "libx", collect, collect, &names, &err), 0);
 	assert_text(l.soname, "libx.so.1");
 	assert_string_equal(buf_str(&names), "mine ");
@@ -737,7 +734,10 @@ int main(void)
 	    cmocka_unit_test(bad_tables),
 	    cmocka_unit_test(against_a_wall),
 	    cmocka_unit_test(versions),
-	    cmocka_unit_test(loadable), cmocka_unit_test(stack), cmocka_unit_test(of_torch), cmocka_unit_test(libraries),
+	    cmocka_unit_test(loadable),
+	    cmocka_unit_test(stack),
+	    cmocka_unit_test(of_torch),
+	    cmocka_unit_test(libraries),
 	};
 	return RUN(tests);
 }

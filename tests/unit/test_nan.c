@@ -24,7 +24,9 @@ static struct nan_value *tensor(const char *buffer, enum call_role role, bool be
 {
 	struct nan_value *v = &values[call.n_values++];
 	*v = (struct nan_value){.storage = CONTRACT_NONE};
-	v->v = (struct dump_value){.buffer = slice_str(buffer), .role = role, .before = before,
+	v->v = (struct dump_value){.buffer = slice_str(buffer),
+				   .role = role,
+				   .before = before,
 				   .meta = {.dtype = DTYPE_F32, .n_dim = 1, .size = {8}, .stride = {1}}};
 	v->v.stats = (struct tensor_stats){.known = true, .n = 8, .min = 1, .max = 2, .mean = 1.5, .first_bad = *what ? 3 : -1};
 	v->v.stats.nan = strchr(what, 'n') ? 1 : 0;
@@ -378,9 +380,9 @@ static void test_trace(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_produced), cmocka_unit_test(test_before),  cmocka_unit_test(test_storage), cmocka_unit_test(test_inf),
-	    cmocka_unit_test(test_options),  cmocka_unit_test(test_many),    cmocka_unit_test(test_ops),     cmocka_unit_test(test_guesses),
-	    cmocka_unit_test(test_element),  cmocka_unit_test(test_unread),  cmocka_unit_test(test_sources), cmocka_unit_test(test_trace),
+	    cmocka_unit_test(test_produced), cmocka_unit_test(test_before), cmocka_unit_test(test_storage), cmocka_unit_test(test_inf),
+	    cmocka_unit_test(test_options),  cmocka_unit_test(test_many),   cmocka_unit_test(test_ops),     cmocka_unit_test(test_guesses),
+	    cmocka_unit_test(test_element),  cmocka_unit_test(test_unread), cmocka_unit_test(test_sources), cmocka_unit_test(test_trace),
 	};
 	return RUN(tests);
 }

@@ -35,7 +35,8 @@ static void test_noise(void **state)
 	assert_false(same("0x10", "0x20"));
 	assert_true(same("id: 140315533750032", "id: 139769074292832"));
 	assert_false(same("9223372036854775807", "9223372036854775806"));
-	assert_true(same("c3l4xk4zhxvkf7bk65zw3vqvar3d6nr76wyhv2h6tymjj5mzmxdr.py", "cor4zxqjyoyj4uroykpbjbkvt37f4bbqw2sdymmzuew3qoxzf7ok.py"));
+	assert_true(
+	    same("c3l4xk4zhxvkf7bk65zw3vqvar3d6nr76wyhv2h6tymjj5mzmxdr.py", "cor4zxqjyoyj4uroykpbjbkvt37f4bbqw2sdymmzuew3qoxzf7ok.py"));
 	assert_true(same("__compiled_fn_5_6f52fbd7_edd2_47f7_bd83_9ccdb17b25c5", "__compiled_fn_9_00000000_edd2_47f7_bd83_9ccdb17b25c6"));
 	assert_true(same("open('/tmp/torchinductor_user/ab/x.py')", "open('/tmp/torchinductor_user/cd/y.py')"));
 	assert_false(same("open('/home/a')", "open('/home/b')"));
@@ -92,7 +93,8 @@ static void test_guards(void **state)
 	assert_false(normal_guard(SLICE("TREE_GUARD_MANAGER:"), &guard, &note));
 	assert_true(normal_guard_hash(SLICE("ID_MATCH: ___check_obj_id(G['f'], 7654321)")) ==
 		    normal_guard_hash(SLICE("ID_MATCH: ___check_obj_id(G['f'], 1234567)")));
-	assert_true(normal_guard_hash(SLICE("EQUALS_MATCH: L['n'] == 7654321")) != normal_guard_hash(SLICE("EQUALS_MATCH: L['n'] == 1234567")));
+	assert_true(normal_guard_hash(SLICE("EQUALS_MATCH: L['n'] == 7654321")) !=
+		    normal_guard_hash(SLICE("EQUALS_MATCH: L['n'] == 1234567")));
 	assert_true(normal_guards(SLICE("+- A: x\n+- B: y\n")) == normal_guards(SLICE("| +- B: y\n+- A: x  # note\n")));
 	assert_true(normal_guards(SLICE("+- A: x\n+- A: x\n")) != normal_guards(SLICE("+- A: x\n")));
 }
@@ -138,8 +140,8 @@ static void test_any(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names), cmocka_unit_test(test_noise), cmocka_unit_test(test_diff), cmocka_unit_test(test_guards),
-		cmocka_unit_test(test_unfold), cmocka_unit_test(test_any),
+	    cmocka_unit_test(test_names),  cmocka_unit_test(test_noise),  cmocka_unit_test(test_diff),
+	    cmocka_unit_test(test_guards), cmocka_unit_test(test_unfold), cmocka_unit_test(test_any),
 	};
 	return RUN(tests);
 }

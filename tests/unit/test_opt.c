@@ -65,12 +65,7 @@ static const struct opt kernel_options[] = {
 };
 static const struct opt_command commands[] = {
     {.name = "run", .summary = "run a command", .options = run_options, .command = true, .need_command = true},
-    {.name = "kernel",
-     .summary = "show a kernel",
-     .options = kernel_options,
-     .operands = "NAME [DIR]",
-     .min = 1,
-     .max = 2},
+    {.name = "kernel", .summary = "show a kernel", .options = kernel_options, .operands = "NAME [DIR]", .min = 1, .max = 2},
     {0},
 };
 static const struct opt_spec plain = {
@@ -120,10 +115,10 @@ static enum opt_result parse_argv(const struct opt_spec *spec, char **argv)
 }
 #define PARSE(spec, ...) parse_argv((spec), (char *[]){"demo", __VA_ARGS__, NULL})
 #define OK(spec, ...) assert_int_equal(PARSE(spec, __VA_ARGS__), OPT_OK)
-#define BAD(spec, message, ...)                                                                                        \
-	do {                                                                                                           \
-		assert_int_equal(PARSE(spec, __VA_ARGS__), OPT_BAD);                                                   \
-		assert_string_equal(err.text, message);                                                                \
+#define BAD(spec, message, ...) \
+	do { \
+		assert_int_equal(PARSE(spec, __VA_ARGS__), OPT_BAD); \
+		assert_string_equal(err.text, message); \
 	} while (0)
 
 static void short_options(void **state)
@@ -193,11 +188,10 @@ static void values(void **state)
 	BAD(&plain, "option '-j' needs a number from 1 to 256, not '0'", "-j0", "x");
 	BAD(&plain, "option '--jobs' needs a whole number, not '4x'", "--jobs=4x", "x");
 	BAD(&plain, "option '--jobs' needs a whole number, not ''", "--jobs=", "x");
-	BAD(&plain, "option '--jobs' needs a whole number, not '99999999999999999999'", "--jobs=99999999999999999999",
-	    "x");
+	BAD(&plain, "option '--jobs' needs a whole number, not '99999999999999999999'", "--jobs=99999999999999999999", "x");
 	BAD(&plain, "option '--limit' needs a whole number, not '-1'", "--limit=-1", "x");
-	BAD(&plain, "option '--memory' needs a whole number that K, M, G or T may follow, not '99999999999T'",
-	    "--memory=99999999999T", "x");
+	BAD(&plain, "option '--memory' needs a whole number that K, M, G or T may follow, not '99999999999T'", "--memory=99999999999T",
+	    "x");
 	BAD(&plain, "option '--memory' needs a whole number that K, M, G or T may follow, not 'K'", "--memory=K", "x");
 	BAD(&plain, "option '--memory' needs a number from 1 to 1099511627776, not '0'", "--memory=0", "x");
 	BAD(&plain, "option '--rate' needs a number, not 'nan'", "--rate=nan", "x");
@@ -297,12 +291,11 @@ static void synopsis(void **state)
 {
 	(void)state;
 	assert_int_equal(PARSE(&with_commands, "--help-synopsis"), OPT_SHOW);
-	assert_string_equal(
-	    buf_str(&text),
-	    "demo [-AhqvV] [-o DIR] [--html[=FILE]] [--json] [-j N] [--limit=N] [--memory=BYTES] [--rate=R] [-m MODE] "
-	    "[--with=FILE]... [--max=NAME=N]... [--call=WORD] [FILE...]\n"
-	    "demo run [-bh] -- COMMAND [ARG...]\n"
-	    "demo kernel [-h] [-d DIR] NAME [DIR]\n");
+	assert_string_equal(buf_str(&text),
+			    "demo [-AhqvV] [-o DIR] [--html[=FILE]] [--json] [-j N] [--limit=N] [--memory=BYTES] [--rate=R] [-m MODE] "
+			    "[--with=FILE]... [--max=NAME=N]... [--call=WORD] [FILE...]\n"
+			    "demo run [-bh] -- COMMAND [ARG...]\n"
+			    "demo kernel [-h] [-d DIR] NAME [DIR]\n");
 	buf_reset(&text);
 	opt_synopsis(&wrapper, NULL, &text);
 	assert_non_null(strstr(buf_str(&text), " [FILE...] [-- COMMAND [ARG...]]"));
@@ -373,13 +366,10 @@ static char *offers(const char *words)
 	buf_reset(&text);
 	buf_adds(&text, "compopt() { :; }\n");
 	opt_completion_bash(&with_commands, &text);
-	buf_addf(&text, "COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _demo; echo \"${COMPREPLY[*]}\"\n",
-		 words);
+	buf_addf(&text, "COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _demo; echo \"${COMPREPLY[*]}\"\n", words);
 	char *script = xstrndup(text.p, text.len);
-	struct child_spec spec = {.argv = (const char *[]){"bash", "-uc", script, NULL},
-				  .cwd = "/dev",
-				  .out.how = CHILD_PIPE,
-				  .timeout_ms = 20000};
+	struct child_spec spec = {
+	    .argv = (const char *[]){"bash", "-uc", script, NULL}, .cwd = "/dev", .out.how = CHILD_PIPE, .timeout_ms = 20000};
 	struct child_result r;
 	assert_int_equal(child_run(&spec, &r, &err), 0);
 	assert_int_equal(r.how, CHILD_EXITED);
@@ -433,17 +423,14 @@ static void table_check(void **state)
 	assert_int_equal(opt_check(&plain, &err), 0);
 	assert_int_equal(opt_check(&with_commands, &err), 0);
 	assert_int_equal(opt_check(&wrapper, &err), 0);
-	CHECK_FINDS("demo: two options are called -x", OPT_FLAG('x', "a", &o.all, "a"),
-		    OPT_FLAG('x', "b", &o.all, "b"));
-	CHECK_FINDS("demo: two options are called --a", OPT_FLAG('x', "a", &o.all, "a"),
-		    OPT_FLAG('y', "a", &o.all, "b"));
+	CHECK_FINDS("demo: two options are called -x", OPT_FLAG('x', "a", &o.all, "a"), OPT_FLAG('x', "b", &o.all, "b"));
+	CHECK_FINDS("demo: two options are called --a", OPT_FLAG('x', "a", &o.all, "a"), OPT_FLAG('y', "a", &o.all, "b"));
 	CHECK_FINDS("demo: two options are called -h", OPT_FLAG('h', "host", &o.all, "a"));
 	CHECK_FINDS("demo: two options are called --help", OPT_FLAG(0, "help", &o.all, "a"));
 	CHECK_FINDS("demo: --a: help is empty or has a tab or newline", OPT_FLAG(0, "a", &o.all, "a\tb"));
 	CHECK_FINDS("demo: --a: no target", OPT_FLAG(0, "a", NULL, "a"));
 	CHECK_FINDS("demo: --a: the argument does not fit the type", OPT_STRING(0, "a", NULL, &o.out, "a"));
-	CHECK_FINDS("demo: --a: an optional argument is written \"[=NAME]\", long only",
-		    OPT_STRING('a', "a", "[=FILE]", &o.out, "a"));
+	CHECK_FINDS("demo: --a: an optional argument is written \"[=NAME]\", long only", OPT_STRING('a', "a", "[=FILE]", &o.out, "a"));
 	CHECK_FINDS("demo: --a: this type's argument cannot be optional", OPT_INT(0, "a", "[=N]", &o.jobs, 0, 0, "a"));
 	struct opt_command twice[] = {commands[0], commands[0], {0}};
 	struct opt_spec s = with_commands;

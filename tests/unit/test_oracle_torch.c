@@ -9,22 +9,23 @@
 #include <unistd.h>
 
 static const char original[] =
-	"import os\nos.environ['TORCH_X'] = '1'\nimport torch\ntorch._inductor.config.cpp.threads = 1\n"
-	"class Repro(torch.nn.Module):\n    def forward(self, x):\n"
-	"        relu = torch.ops.aten.relu.default(x);  x = None\n        cos = torch.ops.aten.cos.default(relu);  relu = None\n"
-	"        return (cos,)\n"
-	"def load_args(reader):\n    buf0 = reader.storage(None, 48)\n    reader.tensor(buf0, (3, 4), is_leaf=True)  # x\n"
-	"load_args._version = 0\nmod = Repro()\n"
-	"if __name__ == '__main__':\n    from torch._dynamo.repro.after_aot import run_repro\n    with torch.no_grad():\n"
-	"        run_repro(mod, load_args, accuracy=False, command='minify', save_dir=None, tracing_mode='real', check_str=None)\n";
+    "import os\nos.environ['TORCH_X'] = '1'\nimport torch\ntorch._inductor.config.cpp.threads = 1\n"
+    "class Repro(torch.nn.Module):\n    def forward(self, x):\n"
+    "        relu = torch.ops.aten.relu.default(x);  x = None\n        cos = torch.ops.aten.cos.default(relu);  relu = None\n"
+    "        return (cos,)\n"
+    "def load_args(reader):\n    buf0 = reader.storage(None, 48)\n    reader.tensor(buf0, (3, 4), is_leaf=True)  # x\n"
+    "load_args._version = 0\nmod = Repro()\n"
+    "if __name__ == '__main__':\n    from torch._dynamo.repro.after_aot import run_repro\n    with torch.no_grad():\n"
+    "        run_repro(mod, load_args, accuracy=False, command='minify', save_dir=None, tracing_mode='real', check_str=None)\n";
 
 static char folder[] = "/tmp/pt2-oracle-XXXXXX";
 static char *script;
 
-#define RECORD                                                                                                                 \
-	"{\"re\": \"record\", \"kind\": \"passes\", \"random\": [\"\"], \"nodes\": {"                                          \
-	"\"x\": {\"kind\": \"tensor\", \"dtype\": \"float32\", \"size\": [3, 4], \"stride\": [4, 1], \"device\": \"cpu\"}, "      \
-	"\"relu\": {\"kind\": \"tensor\", \"dtype\": \"float32\", \"size\": [3, 4], \"stride\": [4, 1], \"device\": \"cpu\", \"makes\": true}, " \
+#define RECORD \
+	"{\"re\": \"record\", \"kind\": \"passes\", \"random\": [\"\"], \"nodes\": {" \
+	"\"x\": {\"kind\": \"tensor\", \"dtype\": \"float32\", \"size\": [3, 4], \"stride\": [4, 1], \"device\": \"cpu\"}, " \
+	"\"relu\": {\"kind\": \"tensor\", \"dtype\": \"float32\", \"size\": [3, 4], \"stride\": [4, 1], \"device\": \"cpu\", \"makes\": " \
+	"true}, " \
 	"\"cos\": {\"kind\": \"tuple\", \"parts\": [{\"kind\": \"int\", \"value\": 7}, {\"kind\": \"other\"}]}}}"
 
 /* Says hello and record, then runs `test` (shell, $id and $line are set) for each test. */
@@ -35,9 +36,13 @@ static void pretend(const char *hello, const char *record, const char *test)
 	fprintf(f, "while read -r line; do\n id=${line#*'\"id\": '}; id=${id%%%%,*}\n case $line in\n");
 	fprintf(f, " '{\"op\": \"start\"'*|'{\"op\":\"start\"'*) %s ;;\n", hello);
 	fprintf(f, " '{\"op\": \"record\"'*|'{\"op\":\"record\"'*) echo 'a word of the launcher'; %s ;;\n", record);
-	fprintf(f, " '{\"op\": \"test\"'*|'{\"op\":\"test\"'*) id=${line#*'\"id\":'}; id=$(printf %%s \"${id%%%%,*}\" | tr -d ' '); %s ;;\n", test);
-	fprintf(f, " '{\"op\": \"verify\"'*|'{\"op\":\"verify\"'*) printf '%%s\\n' \"$line\" >%s/asked;"
-		   " echo '{\"re\": \"verify\", \"kind\": \"raised\", \"type\": \"KeyError\"}' ;;\n", folder);
+	fprintf(f,
+		" '{\"op\": \"test\"'*|'{\"op\":\"test\"'*) id=${line#*'\"id\":'}; id=$(printf %%s \"${id%%%%,*}\" | tr -d ' '); %s ;;\n",
+		test);
+	fprintf(f,
+		" '{\"op\": \"verify\"'*|'{\"op\":\"verify\"'*) printf '%%s\\n' \"$line\" >%s/asked;"
+		" echo '{\"re\": \"verify\", \"kind\": \"raised\", \"type\": \"KeyError\"}' ;;\n",
+		folder);
 	fprintf(f, " '{\"op\": \"inputs\"'*|'{\"op\":\"inputs\"'*) echo '{\"re\": \"inputs\", \"kind\": \"passes\", \"values\": ["
 		   "{\"kind\": \"tensor\", \"data\": \"AAECAw==\"}]}' ;;\n esac\ndone\n");
 	fclose(f);
@@ -50,7 +55,8 @@ static const char record[] = "echo '" RECORD "'";
 static struct repro repro;
 static struct oracle *start_with(const struct repro *r, const char *const *const *launcher, struct err *err)
 {
-	return oracle_torch(&(struct oracle_torch_spec){.python = script, .repro = r, .jobs = 2, .start_timeout_ms = 5000, .launcher = launcher}, err);
+	return oracle_torch(
+	    &(struct oracle_torch_spec){.python = script, .repro = r, .jobs = 2, .start_timeout_ms = 5000, .launcher = launcher}, err);
 }
 static struct oracle *start(struct err *err) { return start_with(&repro, NULL, err); }
 
@@ -72,7 +78,8 @@ static void answers_come_in_any_order(void **state)
 	pretend(hello, record,
 		"if [ $id = 2 ]; then echo 'noise {'; echo '{\"re\": \"test\", \"id\": 2, \"kind\": \"passes\"}';"
 		" echo '{\"re\": \"test\", \"id\": 99, \"kind\": \"passes\"}';"
-		" echo '{\"re\": \"test\", \"id\": 1, \"kind\": \"raised\", \"type\": \"KeyError\", \"message\": \"buf12 of /a/b.c:1\", \"detail\": \"all\","
+		" echo '{\"re\": \"test\", \"id\": 1, \"kind\": \"raised\", \"type\": \"KeyError\", \"message\": \"buf12 of /a/b.c:1\", "
+		"\"detail\": \"all\","
 		" \"output\": \"its last words\", \"frames\": \"a:b\", \"seconds\": 1.5, \"extra\": {\"suspects\": [\"relu\"]}}'; fi");
 	struct oracle *o = start(&err);
 	if (!o)
@@ -140,7 +147,8 @@ static void an_original_that_fails_in_eager(void **state)
 	(void)state;
 	struct err err = {0};
 	struct outcome out;
-	pretend(hello, "echo '{\"re\": \"record\", \"kind\": \"invalid\", \"detail\": \"eager fails: no\"}'", "echo '{\"re\": \"test\", \"id\": 1, \"kind\": \"passes\"}'");
+	pretend(hello, "echo '{\"re\": \"record\", \"kind\": \"invalid\", \"detail\": \"eager fails: no\"}'",
+		"echo '{\"re\": \"test\", \"id\": 1, \"kind\": \"passes\"}'");
 	struct oracle *o = start(&err);
 	assert_non_null(o);
 	assert_int_equal(oracle_torch_recorded(o)->kind, OUTCOME_INVALID);
@@ -157,7 +165,9 @@ static void a_process_that_dies_is_started_again(void **state)
 	(void)state;
 	struct err err = {0};
 	struct outcome out;
-	pretend(hello, record, "case $id in 1) echo 'out of luck' >&2; kill -9 $$ ;; *) echo \"{\\\"re\\\": \\\"test\\\", \\\"id\\\": $id, \\\"kind\\\": \\\"passes\\\"}\" ;; esac");
+	pretend(hello, record,
+		"case $id in 1) echo 'out of luck' >&2; kill -9 $$ ;; *) echo \"{\\\"re\\\": \\\"test\\\", \\\"id\\\": $id, \\\"kind\\\": "
+		"\\\"passes\\\"}\" ;; esac");
 	struct oracle *o = start(&err);
 	assert_non_null(o);
 	ask(o, &repro);
@@ -201,7 +211,8 @@ static void another_environment_is_another_process(void **state)
 	struct repro other = repro;
 	char *pids = xasprintf("%s/pids", folder);
 	unlink(pids);
-	pretend(hello, record, "echo \"{\\\"re\\\": \\\"test\\\", \\\"id\\\": $id, \\\"kind\\\": \\\"passes\\\", \\\"detail\\\": \\\"$$\\\"}\"");
+	pretend(hello, record,
+		"echo \"{\\\"re\\\": \\\"test\\\", \\\"id\\\": $id, \\\"kind\\\": \\\"passes\\\", \\\"detail\\\": \\\"$$\\\"}\"");
 	other.line = xcalloc(repro.n_lines, sizeof(*other.line));
 	memcpy(other.line, repro.line, repro.n_lines * sizeof(*other.line));
 	for (size_t i = 0; i < repro.n_lines; i++)
@@ -334,10 +345,16 @@ int main(void)
 		return 1;
 	script = xasprintf("%s/python", folder);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers_come_in_any_order), cmocka_unit_test(what_was_recorded), cmocka_unit_test(an_original_that_fails_in_eager),
-		cmocka_unit_test(a_process_that_dies_is_started_again), cmocka_unit_test(one_that_always_dies_is_given_up),
-		cmocka_unit_test(another_environment_is_another_process), cmocka_unit_test(prefixes), cmocka_unit_test(cannot_start),
-		cmocka_unit_test(one_prefix_of_two_fails), cmocka_unit_test(the_program_goes_along),
+	    cmocka_unit_test(answers_come_in_any_order),
+	    cmocka_unit_test(what_was_recorded),
+	    cmocka_unit_test(an_original_that_fails_in_eager),
+	    cmocka_unit_test(a_process_that_dies_is_started_again),
+	    cmocka_unit_test(one_that_always_dies_is_given_up),
+	    cmocka_unit_test(another_environment_is_another_process),
+	    cmocka_unit_test(prefixes),
+	    cmocka_unit_test(cannot_start),
+	    cmocka_unit_test(one_prefix_of_two_fails),
+	    cmocka_unit_test(the_program_goes_along),
 	};
 	int status = cmocka_run_group_tests(tests, NULL, NULL);
 	char *pids = xasprintf("%s/pids", folder);

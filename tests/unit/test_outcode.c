@@ -167,7 +167,9 @@ static void test_many(void **state)
 	struct buf b = {0};
 	struct outcode o;
 	for (int i = 0; i < N; i++)
-		buf_addf(&b, "k_%d = async_compile.triton('k_%d', '''\n''')\ndef w_%d(*args, **kwargs):\n    return k_%d(*args, **kwargs)\n", i, i, i, i);
+		buf_addf(&b,
+			 "k_%d = async_compile.triton('k_%d', '''\n''')\ndef w_%d(*args, **kwargs):\n    return k_%d(*args, **kwargs)\n", i,
+			 i, i, i);
 	buf_adds(&b, "def call(args):\n");
 	for (int i = 0; i < N; i++)
 		buf_addf(&b, "    b%d = a%d; del a%d  # reuse\n    w_%d(b%d)\n", i, i, i, i, i);
@@ -191,42 +193,48 @@ static void test_many(void **state)
 static void test_statements(void **state)
 {
 	(void)state;
-	static const struct { const char *line, *want; } table[] = {
-		{"auto tmp2 = tmp0 + tmp1;", "add tmp0 tmp1"},
-		{"auto tmp2 = decltype(tmp0)(tmp0 - tmp1);", "sub tmp0 tmp1"},
-		{"auto tmp2 = decltype(tmp0)(-tmp0);", "neg tmp0"},
-		{"auto tmp2 = tmp0.neg();", "neg tmp0"},
-		{"auto tmp2 = at::vec::maximum(tmp0, tmp1);", "maximum tmp0 tmp1"},
-		{"auto tmp2 = max_propagate_nan(tmp0, tmp1);", "maximum tmp0 tmp1"},
-		{"auto tmp2 = at::vec::clamp_min(tmp0, decltype(tmp0)(0));", "relu tmp0"},
-		{"auto tmp2 = std::max(tmp0, decltype(tmp0)(0));", "relu tmp0"},
-		{"auto tmp2 = tmp0 ? tmp1 : tmp0;", "where tmp0 tmp1 tmp0"},
-		{"auto tmp2 = decltype(tmp1)::blendv(tmp1, tmp0, tmp1.template cast<float,1>());", "where tmp1 tmp0 tmp1"},
-		{"auto tmp2 = at::vec::VecMask<float,1>(tmp0 == tmp1);", "eq tmp0 tmp1"},
-		{"auto tmp2 = decltype(tmp0)(1) / (decltype(tmp0)(1) + std::exp(-tmp0));", "sigmoid tmp0"},
-		{"auto tmp2 = 1 / std::sqrt(tmp0);", "rsqrt tmp0"},
-		{"auto tmp2 = std::exp(tmp0);", "exp tmp0"},
-		{"auto tmp2 = tmp0.pow(tmp1);", "pow tmp0 tmp1"},
-		{"auto tmp2 = c10::convert<float>(tmp0);", "= tmp0"},
-		{"auto tmp2 = at::vec::convert<float,2,at::BFloat16,1>(tmp0);", "= tmp0"},
-		{"auto tmp2 = at::vec::Vectorized<float>(tmp0);", "= tmp0"},
-		{"auto tmp2 = std::numeric_limits<float>::infinity();", "inf"},
-		{"auto tmp2 = static_cast<float>(-1e-05);", "-1e-05"},
-		{"auto tmp2 = tmp0 * tmp1 + tmp0;", "? tmp0 tmp1"},
-		{"auto tmp2 = ;", "?"}, {"auto x0 = xindex;", "none"},
-		{"auto tmp2 = in_ptr2[static_cast<int64_t>(x0 + 20L*tmp1)];", "load in_ptr2 tmp1"},
-		{"auto tmp2 = at::vec::Vectorized<float>::loadu(in_ptr2 + static_cast<int64_t>(x0), static_cast<int64_t>(8));", "load in_ptr2"},
-		{"auto tmp2 = at::vec::VecMask<float,1>::from(in_ptr2 + static_cast<int64_t>(x0), static_cast<int64_t>(8));", "load in_ptr2"},
-		{"tmp_acc0_vec = tmp_acc0_vec + tmp1;", "reduce sum tmp1"},
-		{"tmp_acc0_vec = max_masked_reduce(tmp_acc0_vec, tmp1, static_cast<int64_t>(4L));", "reduce max tmp1"},
-		{"tmp_acc0 = tmp_acc0 || tmp1;", "reduce any tmp1"},
-		{"tmp_acc0_vec = welford_combine(tmp_acc0_vec, tmp1, &wrecps0);", "reduce welford tmp1"},
-		{"tmp1.store(out_ptr0 + static_cast<int64_t>(x0));", "store out_ptr0 tmp1"},
-		{"out_ptr0[static_cast<int64_t>(x0)] = static_cast<float>(tmp1);", "store out_ptr0 tmp1"},
-		{"atomic_add(&out_ptr0[static_cast<int64_t>(x0)], tmp1);", "store out_ptr0 tmp1"},
+	static const struct {
+		const char *line, *want;
+	} table[] = {
+	    {"auto tmp2 = tmp0 + tmp1;", "add tmp0 tmp1"},
+	    {"auto tmp2 = decltype(tmp0)(tmp0 - tmp1);", "sub tmp0 tmp1"},
+	    {"auto tmp2 = decltype(tmp0)(-tmp0);", "neg tmp0"},
+	    {"auto tmp2 = tmp0.neg();", "neg tmp0"},
+	    {"auto tmp2 = at::vec::maximum(tmp0, tmp1);", "maximum tmp0 tmp1"},
+	    {"auto tmp2 = max_propagate_nan(tmp0, tmp1);", "maximum tmp0 tmp1"},
+	    {"auto tmp2 = at::vec::clamp_min(tmp0, decltype(tmp0)(0));", "relu tmp0"},
+	    {"auto tmp2 = std::max(tmp0, decltype(tmp0)(0));", "relu tmp0"},
+	    {"auto tmp2 = tmp0 ? tmp1 : tmp0;", "where tmp0 tmp1 tmp0"},
+	    {"auto tmp2 = decltype(tmp1)::blendv(tmp1, tmp0, tmp1.template cast<float,1>());", "where tmp1 tmp0 tmp1"},
+	    {"auto tmp2 = at::vec::VecMask<float,1>(tmp0 == tmp1);", "eq tmp0 tmp1"},
+	    {"auto tmp2 = decltype(tmp0)(1) / (decltype(tmp0)(1) + std::exp(-tmp0));", "sigmoid tmp0"},
+	    {"auto tmp2 = 1 / std::sqrt(tmp0);", "rsqrt tmp0"},
+	    {"auto tmp2 = std::exp(tmp0);", "exp tmp0"},
+	    {"auto tmp2 = tmp0.pow(tmp1);", "pow tmp0 tmp1"},
+	    {"auto tmp2 = c10::convert<float>(tmp0);", "= tmp0"},
+	    {"auto tmp2 = at::vec::convert<float,2,at::BFloat16,1>(tmp0);", "= tmp0"},
+	    {"auto tmp2 = at::vec::Vectorized<float>(tmp0);", "= tmp0"},
+	    {"auto tmp2 = std::numeric_limits<float>::infinity();", "inf"},
+	    {"auto tmp2 = static_cast<float>(-1e-05);", "-1e-05"},
+	    {"auto tmp2 = tmp0 * tmp1 + tmp0;", "? tmp0 tmp1"},
+	    {"auto tmp2 = ;", "?"},
+	    {"auto x0 = xindex;", "none"},
+	    {"auto tmp2 = in_ptr2[static_cast<int64_t>(x0 + 20L*tmp1)];", "load in_ptr2 tmp1"},
+	    {"auto tmp2 = at::vec::Vectorized<float>::loadu(in_ptr2 + static_cast<int64_t>(x0), static_cast<int64_t>(8));", "load in_ptr2"},
+	    {"auto tmp2 = at::vec::VecMask<float,1>::from(in_ptr2 + static_cast<int64_t>(x0), static_cast<int64_t>(8));", "load in_ptr2"},
+	    {"tmp_acc0_vec = tmp_acc0_vec + tmp1;", "reduce sum tmp1"},
+	    {"tmp_acc0_vec = max_masked_reduce(tmp_acc0_vec, tmp1, static_cast<int64_t>(4L));", "reduce max tmp1"},
+	    {"tmp_acc0 = tmp_acc0 || tmp1;", "reduce any tmp1"},
+	    {"tmp_acc0_vec = welford_combine(tmp_acc0_vec, tmp1, &wrecps0);", "reduce welford tmp1"},
+	    {"tmp1.store(out_ptr0 + static_cast<int64_t>(x0));", "store out_ptr0 tmp1"},
+	    {"out_ptr0[static_cast<int64_t>(x0)] = static_cast<float>(tmp1);", "store out_ptr0 tmp1"},
+	    {"atomic_add(&out_ptr0[static_cast<int64_t>(x0)], tmp1);", "store out_ptr0 tmp1"},
 	};
 	struct opseq_param param[] = {
-		{.name = SLICE("in_ptr0")}, {.name = SLICE("in_ptr1")}, {.name = SLICE("in_ptr2")}, {.name = SLICE("out_ptr0")},
+	    {.name = SLICE("in_ptr0")},
+	    {.name = SLICE("in_ptr1")},
+	    {.name = SLICE("in_ptr2")},
+	    {.name = SLICE("out_ptr0")},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct opseq s = {0};
@@ -302,9 +310,9 @@ static void test_fusion_log(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_triton),     cmocka_unit_test(test_old),     cmocka_unit_test(test_names), cmocka_unit_test(test_many),
-	    cmocka_unit_test(test_timeline),   cmocka_unit_test(test_streams),
-	    cmocka_unit_test(test_statements), cmocka_unit_test(test_numbers), cmocka_unit_test(test_fusion_log),
+	    cmocka_unit_test(test_triton),     cmocka_unit_test(test_old),      cmocka_unit_test(test_names),
+	    cmocka_unit_test(test_many),       cmocka_unit_test(test_timeline), cmocka_unit_test(test_streams),
+	    cmocka_unit_test(test_statements), cmocka_unit_test(test_numbers),  cmocka_unit_test(test_fusion_log),
 	};
 	int rc = RUN(tests);
 	guard_release(&guard);

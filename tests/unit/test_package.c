@@ -136,8 +136,7 @@ static void unpacked_folder(void **state)
 	struct package pkg;
 	struct err err;
 	unpack("mlp", "a");
-	static const char *const at[] = {
-	    "a", "a/", "a/mlp", "a/mlp/data", "a/mlp/data/aotinductor", "a/mlp/data/aotinductor/model", "."};
+	static const char *const at[] = {"a", "a/", "a/mlp", "a/mlp/data", "a/mlp/data/aotinductor", "a/mlp/data/aotinductor/model", "."};
 	for (size_t i = 0; i < ARRAY_LEN(at); i++) {
 		open_ok(&pkg, at[i]);
 		assert_int_equal(pkg.kind, PACKAGE_DIR);
@@ -252,10 +251,8 @@ static void put_zip(const char *name, const char *const *members, struct slice c
 		uint32_t at = (uint32_t)b.len;
 		uint16_t len = (uint16_t)strlen(members[n]);
 		uint8_t local[30] = {'P', 'K', 3, 4, 20}, entry[46] = {'P', 'K', 1, 2, 20, 0, 20};
-		memcpy(local + 14, &crc, 4), memcpy(local + 18, &size, 4), memcpy(local + 22, &size, 4),
-		    memcpy(local + 26, &len, 2);
-		memcpy(entry + 16, &crc, 4), memcpy(entry + 20, &size, 4), memcpy(entry + 24, &size, 4),
-		    memcpy(entry + 28, &len, 2);
+		memcpy(local + 14, &crc, 4), memcpy(local + 18, &size, 4), memcpy(local + 22, &size, 4), memcpy(local + 26, &len, 2);
+		memcpy(entry + 16, &crc, 4), memcpy(entry + 20, &size, 4), memcpy(entry + 24, &size, 4), memcpy(entry + 28, &len, 2);
 		memcpy(entry + 42, &at, 4);
 		buf_add(&b, local, 30), buf_adds(&b, members[n]), buf_add_slice(&b, content);
 		buf_add(&central, entry, 46), buf_adds(&central, members[n]);
@@ -263,8 +260,7 @@ static void put_zip(const char *name, const char *const *members, struct slice c
 	uint8_t end[22] = {'P', 'K', 5, 6};
 	uint32_t at = (uint32_t)b.len, central_size = (uint32_t)central.len;
 	uint16_t count = (uint16_t)n;
-	memcpy(end + 8, &count, 2), memcpy(end + 10, &count, 2), memcpy(end + 12, &central_size, 4),
-	    memcpy(end + 16, &at, 4);
+	memcpy(end + 8, &count, 2), memcpy(end + 10, &count, 2), memcpy(end + 12, &central_size, 4), memcpy(end + 16, &at, 4);
 	buf_add_slice(&b, buf_slice(&central));
 	buf_add(&b, end, 22);
 	folder_put(name, buf_slice(&b));
@@ -277,8 +273,8 @@ static void old_layouts(void **state)
 {
 	(void)state;
 	struct package pkg;
-	ZIP("old.pt2", "data/aotinductor/model/abc.cpp", "data/aotinductor/model/abc.so",
-	    "data/aotinductor/model/abc_metadata.json", "data/aotinductor/model/k.cubin", "version");
+	ZIP("old.pt2", "data/aotinductor/model/abc.cpp", "data/aotinductor/model/abc.so", "data/aotinductor/model/abc_metadata.json",
+	    "data/aotinductor/model/k.cubin", "version");
 	open_ok(&pkg, "old.pt2");
 	assert_int_equal(pkg.n, 1);
 	assert_file(&pkg, pkg.model[0].so, "abc.so");
@@ -287,10 +283,9 @@ static void old_layouts(void **state)
 	assert_int_equal(pkg.model[0].n_cubin, 1);
 	package_close(&pkg);
 	/* A name with a slash; kernels' metadata comes first; an exported program beside; only C++ in one. */
-	ZIP("deep.pt2", "r/data/aotinductor/text/encoder/k.kernel_metadata.json",
-	    "r/data/aotinductor/text/encoder/a.wrapper.so", "r/data/aotinductor/text/encoder/a.wrapper_metadata.json",
-	    "r/models/model.json", "r/data/aotinductor/cpp/a.wrapper.cpp", "r/data/aotinductor/empty/readme",
-	    "r/data/aotinductor/win/a.wrapper.pyd");
+	ZIP("deep.pt2", "r/data/aotinductor/text/encoder/k.kernel_metadata.json", "r/data/aotinductor/text/encoder/a.wrapper.so",
+	    "r/data/aotinductor/text/encoder/a.wrapper_metadata.json", "r/models/model.json", "r/data/aotinductor/cpp/a.wrapper.cpp",
+	    "r/data/aotinductor/empty/readme", "r/data/aotinductor/win/a.wrapper.pyd");
 	open_ok(&pkg, "deep.pt2");
 	assert_int_equal(pkg.n, 3);
 	assert_text(pkg.model[0].name, "text/encoder");
@@ -316,8 +311,7 @@ static void bad_metadata(void **state)
 	assert_int_equal(err.status, EXIT_INPUT);
 	assert_non_null(strstr(err.text, "a.wrapper_metadata.json is no JSON"));
 	package_close(&pkg);
-	const char *const names[] = {"r/data/aotinductor/m/a.wrapper.so",
-				     "r/data/aotinductor/m/a.wrapper_metadata.json", NULL};
+	const char *const names[] = {"r/data/aotinductor/m/a.wrapper.so", "r/data/aotinductor/m/a.wrapper_metadata.json", NULL};
 	put_zip("odd.pt2", names, SLICE("{\"AOTI_CPU_ISA\": \"A\\u0056X2\", \"AOTI_MACHINE\": 7}"));
 	open_ok(&pkg, "odd.pt2");
 	assert_int_equal(package_metadata(&pkg, &pkg.model[0], &md, &err), 0);

@@ -99,11 +99,11 @@ static void test_every_example(void **state)
 		for (uint32_t j = 0; j < p->example.n + p->counter.n; j++) {
 			bool counter = j >= p->example.n;
 			struct answer a = ask(k, p, counter ? p->counter.item[j - p->example.n] : p->example.item[j]);
-			const char *what = counter		  ? (a.got ? "matches its no-example" : NULL)
-					   : !a.got		  ? "does not match its example"
-					   : a.unfilled		  ? "leaves a {name} or an empty capture"
-					   : a.others.len	  ? "is not the only answer to its example"
-								  : NULL;
+			const char *what = counter        ? (a.got ? "matches its no-example" : NULL)
+					   : !a.got       ? "does not match its example"
+					   : a.unfilled   ? "leaves a {name} or an empty capture"
+					   : a.others.len ? "is not the only answer to its example"
+							  : NULL;
 			if (what) {
 				print_message("# %.*s %s %u; others:%s\n", (int)p->id.n, p->id.p, what, j, buf_str(&a.others));
 				bad++;
@@ -127,13 +127,13 @@ static void test_every_file(void **state)
 	unsigned bad = 0;
 	for (uint32_t i = 0; i < patterns_count(k); i++) {
 		const struct pattern *p = patterns_get(k, i);
-		const char *what = p->title.n > 100			    ? "has a title over 100 bytes"
-				   : p->title.p[p->title.n - 1] == '.'	    ? "has a title with a full stop"
-				   : !is_sentence(p->cause)		    ? "has a cause that is no sentence"
-				   : p->cause.n > 600			    ? "has a cause that nobody will read"
-				   : p->component == COMPONENT_NONE	    ? "has no component"
-				   : p->fix.n > 5			    ? "has too many fixes"
-									    : NULL;
+		const char *what = p->title.n > 100                    ? "has a title over 100 bytes"
+				   : p->title.p[p->title.n - 1] == '.' ? "has a title with a full stop"
+				   : !is_sentence(p->cause)            ? "has a cause that is no sentence"
+				   : p->cause.n > 600                  ? "has a cause that nobody will read"
+				   : p->component == COMPONENT_NONE    ? "has no component"
+				   : p->fix.n > 5                      ? "has too many fixes"
+								       : NULL;
 		for (uint32_t j = 0; j < p->fix.n && !what; j++)
 			what = p->fix.item[j].n > 400 ? "has a fix that nobody will read" : NULL;
 		for (uint32_t j = 0; j < i && !what; j++)
@@ -167,11 +167,27 @@ static void test_harmless(void **state)
 {
 	(void)state;
 	static const char *const file[] = {
-		"patterns/harmless/build.txt", "patterns/harmless/inductor.txt", "patterns/harmless/pip.txt",
-		"patterns/harmless/training.txt", "../../CONTRIBUTING.md", "traces/simple.log", "traces/dynamic.log",
-		"traces/training.log", "traces/aoti.log", "traces/big.log", "traces/models.log", "traces/mix.log", "traces/hop.log",
-		"traces/caches_warm.log", "traces/custom_op.log", "traces/compiled_autograd.log", "traces/recompiles.log",
-		"traces/graph_breaks.log", "traces/export.log", "traces/provenance_jit.log", "logs/autotune.log",
+	    "patterns/harmless/build.txt",
+	    "patterns/harmless/inductor.txt",
+	    "patterns/harmless/pip.txt",
+	    "patterns/harmless/training.txt",
+	    "../../CONTRIBUTING.md",
+	    "traces/simple.log",
+	    "traces/dynamic.log",
+	    "traces/training.log",
+	    "traces/aoti.log",
+	    "traces/big.log",
+	    "traces/models.log",
+	    "traces/mix.log",
+	    "traces/hop.log",
+	    "traces/caches_warm.log",
+	    "traces/custom_op.log",
+	    "traces/compiled_autograd.log",
+	    "traces/recompiles.log",
+	    "traces/graph_breaks.log",
+	    "traces/export.log",
+	    "traces/provenance_jit.log",
+	    "logs/autotune.log",
 	};
 	struct patterns *k = builtin();
 	struct buf text = {0};
@@ -207,10 +223,10 @@ static void test_recorded(void **state)
 	static const struct {
 		const char *file, *want;
 	} log[] = {
-		{"logs/quiet.log.xz", "dynamo-unsupported backend-failed matmul-shapes cpp-compile-failed recompile-limit eager-suppressed "
-				      "constraints-violated dynamic-dim-out-of-range "},
-		{"traces/compile_error.log.xz", "cpp-compile-failed backend-failed matmul-shapes "},
-		{"crash/checked.txt", "aoti-input-stride "},
+	    {"logs/quiet.log.xz", "dynamo-unsupported backend-failed matmul-shapes cpp-compile-failed recompile-limit eager-suppressed "
+				  "constraints-violated dynamic-dim-out-of-range "},
+	    {"traces/compile_error.log.xz", "cpp-compile-failed backend-failed matmul-shapes "},
+	    {"crash/checked.txt", "aoti-input-stride "},
 	};
 	struct patterns *k = builtin();
 	struct buf text = {0}, found = {0};
@@ -231,8 +247,7 @@ static void test_recorded(void **state)
 
 /* ---- how they are read ---- */
 
-#define REST                                                                                                           \
-	"component: dynamo\nlevel: error\ncause: c\ncheck: k\nfix: f\nsee: https://example.org/\nexample:\n    long enough text\n"
+#define REST "component: dynamo\nlevel: error\ncause: c\ncheck: k\nfix: f\nsee: https://example.org/\nexample:\n    long enough text\n"
 
 static void add(struct patterns *k, const char *id, const char *lines)
 {
@@ -291,7 +306,9 @@ static void test_reading(void **state)
 {
 	(void)state;
 	struct patterns *k = patterns_new();
-	add(k, "a", "match: the value {v} is not\n  allowed here\nfix: first\nfix: second\n   line\nno-example:\n\n      one\n        two\n\n    three\n\n");
+	add(k, "a",
+	    "match: the value {v} is not\n  allowed here\nfix: first\nfix: second\n   line\nno-example:\n\n      one\n        two\n\n    "
+	    "three\n\n");
 	const struct pattern *p = patterns_find(k, SLICE("a"));
 	assert_non_null(p);
 	assert_text(p->fix.item[1], "second line");
@@ -299,7 +316,7 @@ static void test_reading(void **state)
 	compile(k);
 	assert_found(k, "x: the value 7 is not allowed here", "a 1 3 'x: the value 7 is not allowed here' v=7\n");
 	assert_found(k, "x: the value  is not allowed here", ""); /* a space only */
-	add(k, "a", "match: another text"); /* the same id replaces */
+	add(k, "a", "match: another text");                       /* the same id replaces */
 	assert_int_equal(patterns_count(k), 1);
 	assert_found(k, "another text", ""); /* not compiled yet */
 	compile(k);
@@ -571,12 +588,11 @@ static void test_much(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_example), cmocka_unit_test(test_every_file), cmocka_unit_test(test_harmless),
-		cmocka_unit_test(test_recorded),
-		cmocka_unit_test(test_malformed),     cmocka_unit_test(test_reading),    cmocka_unit_test(test_over_errors),
-		cmocka_unit_test(test_folder),	      cmocka_unit_test(test_wildcards),	 cmocka_unit_test(test_reach),
-		cmocka_unit_test(test_near),	      cmocka_unit_test(test_which_wins), cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_much),
+	    cmocka_unit_test(test_every_example), cmocka_unit_test(test_every_file), cmocka_unit_test(test_harmless),
+	    cmocka_unit_test(test_recorded),      cmocka_unit_test(test_malformed),  cmocka_unit_test(test_reading),
+	    cmocka_unit_test(test_over_errors),   cmocka_unit_test(test_folder),     cmocka_unit_test(test_wildcards),
+	    cmocka_unit_test(test_reach),         cmocka_unit_test(test_near),       cmocka_unit_test(test_which_wins),
+	    cmocka_unit_test(test_pieces),        cmocka_unit_test(test_much),
 	};
 	return RUN(tests);
 }

@@ -50,7 +50,8 @@ static void p_tensor(struct buf *b, const struct made *m)
 	p_int(b, m->offset);
 	p_tuple(b, m->size, m->n);
 	p_tuple(b, m->stride, m->n);
-	buf_adds(b, "\x89" "ccollections\nOrderedDict\n)RtR");
+	buf_adds(b, "\x89"
+		    "ccollections\nOrderedDict\n)RtR");
 }
 
 static const struct made floats = {"FloatStorage", "0", "cpu", 6, 0, 2, {2, 3}, {3, 1}};
@@ -63,7 +64,10 @@ static void p_begin(struct buf *b)
 
 /* ---- the machine ---- */
 
-static int run(struct pickle *p, struct slice s, struct err *err) { return pickle_read(p, slice_of(guard_put(&g, s.p, s.n), s.n), "t.pt", err); }
+static int run(struct pickle *p, struct slice s, struct err *err)
+{
+	return pickle_read(p, slice_of(guard_put(&g, s.p, s.n), s.n), "t.pt", err);
+}
 
 static void refused(struct slice s, const char *why)
 {
@@ -136,16 +140,26 @@ static void test_values(void **state)
 	is_kind(SLICE("ctorch\ndevice\nX\3\0\0\0cpu\x85R."), PICKLE_OTHER, 0);
 	is_kind(SLICE("ctorch\nbfloat16\n."), PICKLE_GLOBAL, DTYPE_BF16);
 	is_kind(SLICE("\x8c\x05torch\x8c\x05int64\x93."), PICKLE_GLOBAL, DTYPE_I64);
-	is_kind(SLICE("(K\1K\2" "1N."), PICKLE_NONE, 0);
-	is_kind(SLICE("K\1" "0N."), PICKLE_NONE, 0);
+	is_kind(SLICE("(K\1K\2"
+		      "1N."),
+		PICKLE_NONE, 0);
+	is_kind(SLICE("K\1"
+		      "0N."),
+		PICKLE_NONE, 0);
 	struct pickle p;
 	const struct pickle_node *t = top(&p, SLICE("G\x3f\xf8\0\0\0\0\0\0."));
 	assert_true(t->kind == PICKLE_FLOAT && t->f == 1.5);
 	pickle_release(&p);
 	/* Memo by BINPUT, LONG_BINPUT and MEMOIZE. */
-	is_int(SLICE("K\7q\0" "0h\0."), 7);
-	is_int(SLICE("K\7r\5\0\0\0" "0j\5\0\0\0."), 7);
-	is_int(SLICE("K\7\x94K\x8\x94" "00h\1."), 8);
+	is_int(SLICE("K\7q\0"
+		     "0h\0."),
+	       7);
+	is_int(SLICE("K\7r\5\0\0\0"
+		     "0j\5\0\0\0."),
+	       7);
+	is_int(SLICE("K\7\x94K\x8\x94"
+		     "00h\1."),
+	       8);
 }
 
 static void test_refused(void **state)
@@ -177,39 +191,42 @@ static void test_broken(void **state)
 		struct slice s;
 		const char *why;
 	} broken[] = {
-		{{"", 0}, "breaks off at byte 0"},
-		{{"K", 1}, "breaks off"},
-		{{"K\1", 2}, "breaks off at byte 2"},
-		{{"X\377\377\377\377ab.", 8}, "breaks off"},
-		{{"\215\377\377\377\377\377\377\377\377.", 10}, "breaks off"},
-		{{"ctorch\nSi", 9}, "name does not end"},
-		{{".", 1}, "values that were not used"},
-		{{"NN.", 3}, "values that were not used"},
-		{{"N(.", 3}, "values that were not used"},
-		{{"0.", 2}, "more values from the stack than there are"},
-		{{"2.", 2}, "more values from the stack than there are"},
-		{{"N(0" "00.", 6}, "more values from the stack than there are"},
-		{{"t.", 2}, "a mark that was not set"},
-		{{"1.", 2}, "a mark that was not set"},
-		{{"N\206.", 3}, "more values from the stack than there are"},
-		{{"N(N\206.", 5}, "more values from the stack than there are"},
-		{{"h\0.", 3}, "a memo entry that was not made"},
-		{{"j\377\377\377\377.", 6}, "a memo entry that was not made"},
-		{{"Nr\377\377\377\377.", 7}, "a memo number is higher"},
-		{{"Nr\7\0\0\0.", 7}, "a memo number is higher"},
-		{{"q\0.", 3}, "more values from the stack than there are"},
-		{{"NNa.", 4}, "items for what is no list"},
-		{{"]NNs.", 5}, "items for what is no dict"},
-		{{"](N\220.", 5}, "items for what is no set"},
-		{{"(Ne.", 4}, "items for a container that is not there"},
-		{{"](N(e.", 6}, "items for what is no list"},
-		{{"}(Nu.", 5}, "a key without a value"},
-		{{"(Nd.", 4}, "a key without a value"},
-		{{"NQ.", 3}, "a storage is not named as torch names them"},
-		{{"NN\223.", 4}, "a global whose name is no text"},
-		{{"ccollections\nOrderedDict\n]Na\205R.", 31}, "not made from pairs"},
-		{{"c__builtin__\nset\nN\205R.", 21}, "not made from a list"},
-		{{"c_codecs\nencode\n)R.", 19}, "bytes are not made from text"},
+	    {{"", 0}, "breaks off at byte 0"},
+	    {{"K", 1}, "breaks off"},
+	    {{"K\1", 2}, "breaks off at byte 2"},
+	    {{"X\377\377\377\377ab.", 8}, "breaks off"},
+	    {{"\215\377\377\377\377\377\377\377\377.", 10}, "breaks off"},
+	    {{"ctorch\nSi", 9}, "name does not end"},
+	    {{".", 1}, "values that were not used"},
+	    {{"NN.", 3}, "values that were not used"},
+	    {{"N(.", 3}, "values that were not used"},
+	    {{"0.", 2}, "more values from the stack than there are"},
+	    {{"2.", 2}, "more values from the stack than there are"},
+	    {{"N(0"
+	      "00.",
+	      6},
+	     "more values from the stack than there are"},
+	    {{"t.", 2}, "a mark that was not set"},
+	    {{"1.", 2}, "a mark that was not set"},
+	    {{"N\206.", 3}, "more values from the stack than there are"},
+	    {{"N(N\206.", 5}, "more values from the stack than there are"},
+	    {{"h\0.", 3}, "a memo entry that was not made"},
+	    {{"j\377\377\377\377.", 6}, "a memo entry that was not made"},
+	    {{"Nr\377\377\377\377.", 7}, "a memo number is higher"},
+	    {{"Nr\7\0\0\0.", 7}, "a memo number is higher"},
+	    {{"q\0.", 3}, "more values from the stack than there are"},
+	    {{"NNa.", 4}, "items for what is no list"},
+	    {{"]NNs.", 5}, "items for what is no dict"},
+	    {{"](N\220.", 5}, "items for what is no set"},
+	    {{"(Ne.", 4}, "items for a container that is not there"},
+	    {{"](N(e.", 6}, "items for what is no list"},
+	    {{"}(Nu.", 5}, "a key without a value"},
+	    {{"(Nd.", 4}, "a key without a value"},
+	    {{"NQ.", 3}, "a storage is not named as torch names them"},
+	    {{"NN\223.", 4}, "a global whose name is no text"},
+	    {{"ccollections\nOrderedDict\n]Na\205R.", 31}, "not made from pairs"},
+	    {{"c__builtin__\nset\nN\205R.", 21}, "not made from a list"},
+	    {{"c_codecs\nencode\n)R.", 19}, "bytes are not made from text"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(broken); i++)
 		refused(broken[i].s, broken[i].why);
@@ -270,15 +287,15 @@ static void test_tensors(void **state)
 		struct made m;
 		const char *why;
 	} bad[] = {
-		{{"FloatStorage", "0", "cpu", 6, 0, 2, {2, -3}, {3, 1}}, "sizes are not at most 64 numbers"},
-		{{"FloatStorage", "0", "cpu", 6, 0, 2, {2, 3}, {-3, 1}}, "strides do not go with its sizes"},
-		{{"FloatStorage", "0", "cpu", 6, -1, 2, {2, 3}, {3, 1}}, "not made as torch makes them"},
-		{{"FloatStorage", "0", "cpu", -6, 0, 2, {2, 3}, {3, 1}}, "a storage is not named as torch names them"},
-		{{"FloatStorage", "0", "cpu", 6, 0, 4, {INT32_MAX, INT32_MAX, INT32_MAX, 2}, {1, 1, 1, 1}}, "larger than any tensor"},
-		{{"FloatStorage", "0", "cpu", 6, 0, 3, {INT32_MAX, INT32_MAX, 5}, {INT32_MAX, INT32_MAX, INT32_MAX}}, "larger than any tensor"},
-		{{"FloatStorage", "0", "npu:0", 6, 0, 2, {2, 3}, {3, 1}}, "a tensor is on 'npu:0'"},
-		{{"float32", "0", "cpu", 6, 0, 2, {2, 3}, {3, 1}}, "a storage is not named as torch names them"},
-		{{"QUInt4x2Storage", "0", "cpu", 6, 0, 2, {2, 3}, {3, 1}}, "refuses global 'torch.QUInt4x2Storage'"},
+	    {{"FloatStorage", "0", "cpu", 6, 0, 2, {2, -3}, {3, 1}}, "sizes are not at most 64 numbers"},
+	    {{"FloatStorage", "0", "cpu", 6, 0, 2, {2, 3}, {-3, 1}}, "strides do not go with its sizes"},
+	    {{"FloatStorage", "0", "cpu", 6, -1, 2, {2, 3}, {3, 1}}, "not made as torch makes them"},
+	    {{"FloatStorage", "0", "cpu", -6, 0, 2, {2, 3}, {3, 1}}, "a storage is not named as torch names them"},
+	    {{"FloatStorage", "0", "cpu", 6, 0, 4, {INT32_MAX, INT32_MAX, INT32_MAX, 2}, {1, 1, 1, 1}}, "larger than any tensor"},
+	    {{"FloatStorage", "0", "cpu", 6, 0, 3, {INT32_MAX, INT32_MAX, 5}, {INT32_MAX, INT32_MAX, INT32_MAX}}, "larger than any tensor"},
+	    {{"FloatStorage", "0", "npu:0", 6, 0, 2, {2, 3}, {3, 1}}, "a tensor is on 'npu:0'"},
+	    {{"float32", "0", "cpu", 6, 0, 2, {2, 3}, {3, 1}}, "a storage is not named as torch names them"},
+	    {{"QUInt4x2Storage", "0", "cpu", 6, 0, 2, {2, 3}, {3, 1}}, "refuses global 'torch.QUInt4x2Storage'"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		p_begin(&b);
@@ -290,7 +307,8 @@ static void test_tensors(void **state)
 	p_begin(&b);
 	buf_adds(&b, "ctorch._utils\n_rebuild_parameter\n(");
 	p_tensor(&b, &floats);
-	buf_adds(&b, "\x88" "ccollections\nOrderedDict\n)RtR.");
+	buf_adds(&b, "\x88"
+		     "ccollections\nOrderedDict\n)RtR.");
 	is_kind(buf_slice(&b), PICKLE_TENSOR, 0);
 	refused(SLICE("ctorch._utils\n_rebuild_parameter\nNNN\x87R."), "a Parameter is not made as torch makes them");
 	/* _rebuild_from_type_v2 of itself would be a way to nest. */
@@ -375,7 +393,8 @@ static void test_names(void **state)
 	p_tensor(&b, &floats);
 	p_int(&b, 7);
 	p_tensor(&b, &floats);
-	buf_adds(&b, "\x85" "e");
+	buf_adds(&b, "\x85"
+		     "e");
 	pickle_names(&b, "[0] f32[2,3];[2][0] f32[2,3];");
 	/* {"x": {"mask": t, 3: t, None: t}, "layer.weight": [t]} */
 	p_begin(&b);
@@ -575,9 +594,9 @@ static void test_flipped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),  cmocka_unit_test(test_refused), cmocka_unit_test(test_broken), cmocka_unit_test(test_bounded),
-		cmocka_unit_test(test_tensors), cmocka_unit_test(test_names),   cmocka_unit_test(test_circles), cmocka_unit_test(test_files),
-		cmocka_unit_test(test_deflated), cmocka_unit_test(test_flipped),
+	    cmocka_unit_test(test_values),   cmocka_unit_test(test_refused), cmocka_unit_test(test_broken),  cmocka_unit_test(test_bounded),
+	    cmocka_unit_test(test_tensors),  cmocka_unit_test(test_names),   cmocka_unit_test(test_circles), cmocka_unit_test(test_files),
+	    cmocka_unit_test(test_deflated), cmocka_unit_test(test_flipped),
 	};
 	int r = RUN(tests);
 	guard_release(&g);

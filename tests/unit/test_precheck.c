@@ -60,9 +60,9 @@ static void specs(struct tensor_meta *m, const char *const *spec, size_t n)
 	}
 }
 
-#define GOOD                                                                                                           \
-	{                                                                                                              \
-		"f32[3,5,12]", "i64[7,5]/(1,7)", "i32[]", "f64[4,9]", "bf16[4]"                                        \
+#define GOOD \
+	{ \
+		"f32[3,5,12]", "i64[7,5]/(1,7)", "i32[]", "f64[4,9]", "bf16[4]" \
 	}
 
 static void usual_inputs_pass(void **state)
@@ -129,9 +129,8 @@ static void what_passes_fits(void **state)
 		check_inputs(&k, &c, m, 5);
 		bool pass = passes(m, 5);
 		if (pass && k.n)
-			fail_msg("run %d: passed, but %s of input %u: expected %.*s, given %.*s", i,
-				 check_what_name(k.v[0].what), k.v[0].input, (int)k.v[0].expected.n, k.v[0].expected.p,
-				 (int)k.v[0].given.n, k.v[0].given.p);
+			fail_msg("run %d: passed, but %s of input %u: expected %.*s, given %.*s", i, check_what_name(k.v[0].what),
+				 k.v[0].input, (int)k.v[0].expected.n, k.v[0].expected.p, (int)k.v[0].given.n, k.v[0].given.p);
 		passed += pass;
 		fits += !k.n;
 		check_release(&k);

@@ -79,7 +79,8 @@ static void test_options(void **state)
 	prints("f32[4]@cuda:1", v, plain, "tensor([0.1235, 1.0000, 2.0000, 3.0000], device='cuda:1')");
 	prints("i32[2]@cuda:0", (const int32_t[]){1, -2}, plain, "tensor([ 1, -2], device='cuda:0', dtype=torch.int32)");
 	prints("f32[6]", v + 1, (struct tensor_print){.width = 20}, "tensor([1., 2., 3.,\n        4., 5., 6.])");
-	prints("f32[6]", v + 1, (struct tensor_print){.width = 1}, "tensor([1.,\n        2.,\n        3.,\n        4.,\n        5.,\n        6.])");
+	prints("f32[6]", v + 1, (struct tensor_print){.width = 1},
+	       "tensor([1.,\n        2.,\n        3.,\n        4.,\n        5.,\n        6.])");
 	prints("f32[1001]/(0)", v + 1, plain, "tensor([1., 1., 1.,  ..., 1., 1., 1.])");
 	prints("qi8[3]", bytes, plain, "tensor([  0,   7, -56], dtype=torch.qint8)");
 	/* More than anybody reads. */

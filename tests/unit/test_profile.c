@@ -217,8 +217,7 @@ static void test_cold(void **state)
 	assert_int_equal(p.n_region, 4);
 	/* All that ran while compiling is compiling, whatever its name. */
 	assert_true(p.spent[SPENT_COMPILE] >= sum && p.spent[SPENT_COMPILE] < sum + sum / 1000);
-	assert_true(row_named(&p, "prims::var")->compile_count ==
-		    row_named(&p, "prims::var")->count + row_named(&p, "prims::var")->folded);
+	assert_true(row_named(&p, "prims::var")->compile_count == row_named(&p, "prims::var")->count + row_named(&p, "prims::var")->folded);
 	assert_int_equal(row_named(&p, "prims::var")->step_count, 0);
 	profile_release(&p);
 }
@@ -276,18 +275,16 @@ static void test_device(void **state)
 
 /* ---- forms ---- */
 
-#define EV(name, tid, ts, dur)                                                                                         \
-	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"" name "\",\"pid\":1,\"tid\":" #tid ",\"ts\":" #ts                \
-	",\"dur\":" #dur "},"
+#define EV(name, tid, ts, dur) \
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"" name "\",\"pid\":1,\"tid\":" #tid ",\"ts\":" #ts ",\"dur\":" #dur "},"
 
 static void test_times(void **state)
 {
 	static const struct {
 		const char *text;
 		uint64_t ns;
-	} good[] = {
-	    {"0", 0},      {"12", 12000},    {"4432190440254.764", 4432190440254764}, {"1.5", 1500},   {"0.0015", 2},
-	    {"0.0014", 1}, {"1e3", 1000000}, {"1.6e+15", 1600000000000000000},        {"7.25e-1", 725}};
+	} good[] = {{"0", 0},      {"12", 12000},    {"4432190440254.764", 4432190440254764}, {"1.5", 1500},   {"0.0015", 2},
+		    {"0.0014", 1}, {"1e3", 1000000}, {"1.6e+15", 1600000000000000000},        {"7.25e-1", 725}};
 	static const char *const bad[] = {"",      "-1",   "NaN", "Infinity", "1e400", "99999999999999999999",
 					  "1.2.3", "0x10", "nan", "1e16",     "1 2"};
 	uint64_t ns;
@@ -311,8 +308,8 @@ static void test_nesting(void **state)
 	struct profile p;
 	(void)state;
 	/* In any order; b is inside of a, c overlaps a in part and is beside it, d passes on to its own name. */
-	read_events(&p, EV("b", 1, 20, 30) EV("d", 1, 201, 8) EV("c", 1, 90, 20) EV("a", 1, 10, 90) EV("d", 1, 200, 10)
-			    EV("a", 2, 10, 5) EV("b", 1, 50, 10));
+	read_events(&p, EV("b", 1, 20, 30) EV("d", 1, 201, 8) EV("c", 1, 90, 20) EV("a", 1, 10, 90) EV("d", 1, 200, 10) EV("a", 2, 10, 5)
+			    EV("b", 1, 50, 10));
 	assert_int_equal(row_named(&p, "a")->count, 2);
 	assert_int_equal(row_named(&p, "a")->self, 50000 + 5000);
 	assert_int_equal(row_named(&p, "a")->min, 5000);
@@ -337,8 +334,8 @@ static void test_order_does_not_matter(void **state)
 	uint64_t seed = 7, self = 0;
 	(void)state;
 	for (int i = 0; i < N; i++) /* a tree of five levels, all times different */
-		event[i] = xasprintf("{\"ph\":\"X\",\"name\":\"n%d\",\"pid\":1,\"tid\":1,\"ts\":%d.%03d,\"dur\":%d}",
-				     i % 5, i / 5 * 1000 + i % 5 * 10, i, 900 - i % 5 * 20);
+		event[i] = xasprintf("{\"ph\":\"X\",\"name\":\"n%d\",\"pid\":1,\"tid\":1,\"ts\":%d.%03d,\"dur\":%d}", i % 5,
+				     i / 5 * 1000 + i % 5 * 10, i, 900 - i % 5 * 20);
 	for (int round = 0; round < 5; round++) {
 		struct buf b = {0};
 		struct profile p;
@@ -380,10 +377,8 @@ static void test_other_forms(void **state)
 	assert_int_equal(row_named(&p, "in\"nerA")->total, 2500);
 	assert_int_equal(p.damage.len, 0);
 	profile_release(&p);
-	read_events(
-	    &p,
-	    "{\"ph\":\"E\",\"ts\":1,\"pid\":1,\"tid\":1},{\"ph\":\"B\",\"name\":\"open\",\"ts\":1,\"pid\":1,\"tid\":1}"
-	    "," EV("a", 1, 1, 2) "{\"ph\":\"X\",\"name\":\"no time\",\"pid\":1,\"tid\":1,\"ts\":NaN,\"dur\":1}");
+	read_events(&p, "{\"ph\":\"E\",\"ts\":1,\"pid\":1,\"tid\":1},{\"ph\":\"B\",\"name\":\"open\",\"ts\":1,\"pid\":1,\"tid\":1}"
+			"," EV("a", 1, 1, 2) "{\"ph\":\"X\",\"name\":\"no time\",\"pid\":1,\"tid\":1,\"ts\":NaN,\"dur\":1}");
 	assert_int_equal(p.events, 1);
 	assert_int_equal(p.bad_events, 2);
 	assert_non_null(strstr(buf_str(&p.damage), "2 events without a usable time"));
@@ -409,8 +404,7 @@ static void test_refused(void **state)
 static void test_cut_off(void **state)
 {
 	static const char text[] = "{\"traceEvents\": [" EV("a", 1, 1, 2)
-	    EV("b]\\\"{", 1, 10,
-	       2) "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"c\",\"pid\":1,\"tid\":1,\"ts\":20,\"dur\":3}]}";
+	    EV("b]\\\"{", 1, 10, 2) "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"c\",\"pid\":1,\"tid\":1,\"ts\":20,\"dur\":3}]}";
 	const size_t first = strlen("{\"traceEvents\": [" EV("a", 1, 1, 2)) - 1;
 	(void)state;
 	for (size_t n = first; n < sizeof(text) - 3; n++) {
@@ -460,9 +454,8 @@ static void test_many_names(void **state)
 	(void)state;
 	buf_adds(&b, "[");
 	for (int i = 0; i < PROFILE_ROWS_MAX + 1000; i++)
-		buf_addf(&b,
-			 "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"n%d\",\"pid\":1,\"tid\":%d,\"ts\":%d,\"dur\":1},",
-			 i, i % 5000, i);
+		buf_addf(&b, "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"n%d\",\"pid\":1,\"tid\":%d,\"ts\":%d,\"dur\":1},", i, i % 5000,
+			 i);
 	read_text(&p, buf_slice(&b));
 	assert_true(p.n_row <= PROFILE_ROWS_MAX + PROFILE_CLASSES);
 	assert_int_equal(p.other_names, 1000);
@@ -571,8 +564,7 @@ static void test_comparison(void **state)
 		if (slice_is(o->name, "aten::mm"))
 			assert_true(o->fate == FATE_STAYS && o->count[1] == 8);
 		if (slice_is(o->name, "cpp_fused_gelu_1"))
-			assert_true(o->fate == FATE_NEW && o->family == FAMILY_KERNEL &&
-				    o->count[1] == 2); /* of two graphs */
+			assert_true(o->fate == FATE_NEW && o->family == FAMILY_KERNEL && o->count[1] == 2); /* of two graphs */
 	}
 	profile_compare_release(&x);
 	profile_compare(&x, &e, &e);

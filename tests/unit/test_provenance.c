@@ -110,8 +110,8 @@ static void sources(void **state)
 	assert_text(at->code, "return x.mul(2).relu()");
 	assert_int_equal(at->line, 12);
 	assert_ptr_equal(at, again);
-	assert_true(build("# Annotation: {'x': 1} File: a.py:3 in f, code: y\na = 1\n# No stacktrace found for following nodes\nb = 1\n", NULL,
-			  NULL, NULL, "{}", NULL));
+	assert_true(build("# Annotation: {'x': 1} File: a.py:3 in f, code: y\na = 1\n# No stacktrace found for following nodes\nb = 1\n",
+			  NULL, NULL, NULL, "{}", NULL));
 	assert_int_equal(provenance_source(&p, 0, 2)->line, 3);
 	assert_null(provenance_source(&p, 0, 4));
 	assert_null(provenance_source(&p, 1, 1));
@@ -199,10 +199,11 @@ static void junk(void **state)
 	static const char *const maps[] = {"", "null", "[]", "3", "{\"preToPost\"", "\"x\""};
 	for (unsigned i = 0; i < ARRAY_LEN(maps); i++)
 		assert_false(build(pre, post, code, code, maps[i], maps[i]));
-	assert_true(build(pre, post, code, code,
-			  "{\"preToPost\": [], \"postToPre\": {\"mul\": \"mul\", \"relu\": [1, null, {}, [\"mul\"], \"relu\"]},"
-			  " \"cppCodeToPost\": {\"\": [\"mul\"], \":\": [\"mul\"], \"::\": [], \":1\": [\"mm\"], \"x\": 1}, \"postToCppCode\": null}",
-			  "{\"\\u0000\": [1], \"triton_poi_fused_mul_0:1\": 7}"));
+	assert_true(build(
+	    pre, post, code, code,
+	    "{\"preToPost\": [], \"postToPre\": {\"mul\": \"mul\", \"relu\": [1, null, {}, [\"mul\"], \"relu\"]},"
+	    " \"cppCodeToPost\": {\"\": [\"mul\"], \":\": [\"mul\"], \"::\": [], \":1\": [\"mm\"], \"x\": 1}, \"postToCppCode\": null}",
+	    "{\"\\u0000\": [1], \"triton_poi_fused_mul_0:1\": 7}"));
 	assert_links(POST_TO_PRE, "5>7");
 	assert_links(PRE_TO_POST, "7>5");
 	/* Stacks name kernels, too, so that their calls are found without a mapping of them. */
@@ -272,7 +273,8 @@ static void add(struct buf *b, const char *id, const char *name, const char *pay
 	else if (!strcmp(name, "compilation_metrics") || !strcmp(name, "bwd_compilation_metrics"))
 		buf_addf(&m, "\"%s\": {}", name);
 	else
-		buf_addf(&m, "\"artifact\": {\"name\": \"%s\", \"encoding\": \"%s\"}", name, payload && *payload == '{' ? "json" : "string");
+		buf_addf(&m, "\"artifact\": {\"name\": \"%s\", \"encoding\": \"%s\"}", name,
+			 payload && *payload == '{' ? "json" : "string");
 	buf_addf(&m, ", %s", id);
 	add_record(b, "", buf_str(&m), payload);
 	buf_release(&m);
@@ -349,9 +351,13 @@ static void bounded(void **state)
 static void recorded(void **state)
 {
 	(void)state;
-	static const struct { const char *file; uint32_t sets; const char *links; } log[] = {
-		{"traces/provenance_jit.log.xz", 2, "\"codeToPost\":{\"191\":[4,7,8,9,10,11,12],\"199\":[14],\"203\":[15,16,17,18,19,20]}"},
-		{"traces/aoti.log.xz", 1, "\"aotToPost\":{\"862\":[14],\"871\":[10,17],\"881\":[21],\"891\":[24,25,26,27,28]}"},
+	static const struct {
+		const char *file;
+		uint32_t sets;
+		const char *links;
+	} log[] = {
+	    {"traces/provenance_jit.log.xz", 2, "\"codeToPost\":{\"191\":[4,7,8,9,10,11,12],\"199\":[14],\"203\":[15,16,17,18,19,20]}"},
+	    {"traces/aoti.log.xz", 1, "\"aotToPost\":{\"862\":[14],\"871\":[10,17],\"881\":[21],\"891\":[24,25,26,27,28]}"},
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(log); i++) {
 		struct reader r;
@@ -380,9 +386,9 @@ static int release(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(python), cmocka_unit_test(sources), cmocka_unit_test(cpp),	 cmocka_unit_test(no_handles),
-		cmocka_unit_test(nodes),  cmocka_unit_test(junk),    cmocka_unit_test(json),	 cmocka_unit_test(first),
-		cmocka_unit_test(many),	  cmocka_unit_test(sets),    cmocka_unit_test(bounded), cmocka_unit_test_teardown(recorded, release),
+	    cmocka_unit_test(python), cmocka_unit_test(sources), cmocka_unit_test(cpp),     cmocka_unit_test(no_handles),
+	    cmocka_unit_test(nodes),  cmocka_unit_test(junk),    cmocka_unit_test(json),    cmocka_unit_test(first),
+	    cmocka_unit_test(many),   cmocka_unit_test(sets),    cmocka_unit_test(bounded), cmocka_unit_test_teardown(recorded, release),
 	};
 	return RUN(tests);
 }

@@ -5,7 +5,8 @@
 static void test_lines(void **state)
 {
 	(void)state;
-	static const char text[] = "import os  # one\r\n\n\n\tx = [1,  # two\n  'a]\\'#', \"\"\"b\n]\"\"\"]  # three\n# four\nif a: \\\n  b\n";
+	static const char text[] =
+	    "import os  # one\r\n\n\n\tx = [1,  # two\n  'a]\\'#', \"\"\"b\n]\"\"\"]  # three\n# four\nif a: \\\n  b\n";
 	static const struct {
 		const char *code, *comment;
 		uint32_t line, indent;
@@ -101,9 +102,11 @@ static void test_strings(void **state)
 	(void)state;
 	static const struct {
 		const char *literal, *text;
-	} good[] = {{"'a'", "a"},          {"\"it's\"", "it's"},       {"r'\\n'", "\\n"},          {"'\\x41\\u00e9\\n'", "A\xc3\xa9\n"},
-		    {"'''a'b'''", "a'b"},  {"''", ""},                 {"'\\q'", "\\q"},           {"'\\101'", "A"},
-		    {"u'a'", "a"},         {"'\\U0001F600'", "\xf0\x9f\x98\x80"}};
+	} good[] = {{"'a'", "a"},         {"\"it's\"", "it's"},
+		    {"r'\\n'", "\\n"},    {"'\\x41\\u00e9\\n'", "A\xc3\xa9\n"},
+		    {"'''a'b'''", "a'b"}, {"''", ""},
+		    {"'\\q'", "\\q"},     {"'\\101'", "A"},
+		    {"u'a'", "a"},        {"'\\U0001F600'", "\xf0\x9f\x98\x80"}};
 	static const char *const bad[] = {"a", "'a", "'a' 'b'", "b'a'", "'\\x4'", "'\\uzzzz'", "", "'", "'\\U00110000'"};
 	struct buf b = {0};
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
@@ -182,8 +185,8 @@ static void test_any(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),   cmocka_unit_test(test_bad_lines), cmocka_unit_test(test_calls), cmocka_unit_test(test_assign),
-		cmocka_unit_test(test_strings), cmocka_unit_test(test_quote),     cmocka_unit_test(test_any),
+	    cmocka_unit_test(test_lines),   cmocka_unit_test(test_bad_lines), cmocka_unit_test(test_calls), cmocka_unit_test(test_assign),
+	    cmocka_unit_test(test_strings), cmocka_unit_test(test_quote),     cmocka_unit_test(test_any),
 	};
 	return RUN(tests);
 }

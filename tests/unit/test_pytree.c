@@ -4,8 +4,7 @@
 #include "contract/pytree.h"
 
 #define LEAF "{\"type\": null, \"context\": null, \"children_spec\": []}"
-#define NODE(type, context, children)                                                                                  \
-	"{\"type\": \"" type "\", \"context\": " context ", \"children_spec\": [" children "]}"
+#define NODE(type, context, children) "{\"type\": \"" type "\", \"context\": " context ", \"children_spec\": [" children "]}"
 #define TUPLE(children) NODE("builtins.tuple", "\"null\"", children)
 #define LIST(children) NODE("builtins.list", "\"null\"", children)
 #define NO_KEYWORDS NODE("builtins.dict", "\"[]\"", "")
@@ -37,14 +36,12 @@ static const struct {
     {CALL(LEAF, NO_KEYWORDS), "args[0]\n"},
     {CALL("", NO_KEYWORDS), ""},
     /* None is a leaf, an empty list is not. */
-    {CALL(LEAF ", " LEAF ", " LIST(""), NODE("builtins.dict", "\"[\\\"o\\\"]\"", LEAF)),
-     "args[0]\nargs[1]\nkwargs[\"o\"]\n"},
+    {CALL(LEAF ", " LEAF ", " LIST(""), NODE("builtins.dict", "\"[\\\"o\\\"]\"", LEAF)), "args[0]\nargs[1]\nkwargs[\"o\"]\n"},
     {CALL(NODE("collections.namedtuple", "\"my.P\"", LEAF ", " TUPLE(LEAF ", " LEAF)), NO_KEYWORDS),
      "args[0][0]\nargs[0][1][0]\nargs[0][1][1]\n"},
     {CALL(NODE("my.D", "\"[[\\\"x\\\", \\\"z\\\"], [\\\"y\\\"]]\"", LEAF ", " LIST(LEAF ", " LEAF)), NO_KEYWORDS),
      "args[0].x\nargs[0].z[0]\nargs[0].z[1]\n"},
-    {CALL(NODE("collections.OrderedDict", "\"[\\\"b\\\", \\\"a\\\"]\"", LEAF ", " LEAF),
-	  NODE("builtins.dict", "\"[\\\"m\\\"]\"", LEAF)),
+    {CALL(NODE("collections.OrderedDict", "\"[\\\"b\\\", \\\"a\\\"]\"", LEAF ", " LEAF), NODE("builtins.dict", "\"[\\\"m\\\"]\"", LEAF)),
      "args[0][\"b\"]\nargs[0][\"a\"]\nkwargs[\"m\"]\n"},
     {CALL(NODE("collections.defaultdict",
 	       "{\"default_factory_module\": \"builtins\", \"default_factory_name\": \"list\", \"dict_context\": "
@@ -54,8 +51,7 @@ static const struct {
      "args[0][\"k\"]\nargs[0][\"l\"][0]\n"},
     {CALL(NODE("collections.deque", "\"null\"", LEAF ", " LEAF), NO_KEYWORDS), "args[0][0]\nargs[0][1]\n"},
     {CALL(NODE("builtins.dict", "\"[\\\"it's\\\", \\\"q\\\\\\\"uo\\\\\\\\te\\\", \\\"\\\\u00e9\\\", \\\"nl\\\\n\\\"]\"",
-	       LEAF ", " LEAF ", " LEAF
-		    ", " LEAF) ", " NODE("builtins.dict", "\"[3, true, null]\"", LEAF ", " LEAF ", " LEAF),
+	       LEAF ", " LEAF ", " LEAF ", " LEAF) ", " NODE("builtins.dict", "\"[3, true, null]\"", LEAF ", " LEAF ", " LEAF),
 	  NODE("builtins.dict", "\"[\\\"if\\\"]\"", LEAF)),
      "args[0][\"it's\"]\nargs[0][\"q\\\"uo\\\\te\"]\nargs[0][\"\\u00e9\"]\nargs[0][\"nl\\n\"]\nargs[1][3]\nargs[1]["
      "True]\n"
@@ -66,10 +62,8 @@ static const struct {
     {CALL(NODE("my.Odd", "\"{not json\"", LEAF), NO_KEYWORDS), "args[0][0]\n"},
     /* As many names as children, or none. */
     {CALL(NODE("builtins.dict", "\"[\\\"a\\\"]\"", LEAF ", " LEAF), NO_KEYWORDS), "args[0][0]\nargs[0][1]\n"},
-    {CALL(NODE("torch.fx.immutable_collections.immutable_dict", "\"[\\\"a\\\"]\"", LEAF), NO_KEYWORDS),
-     "args[0][\"a\"]\n"},
-    {CALL(LIST(LIST(LIST(
-	      NODE("builtins.dict", "\"[\\\"a\\\"]\"", TUPLE(NODE("builtins.dict", "\"[\\\"b\\\"]\"", LIST(LEAF))))))),
+    {CALL(NODE("torch.fx.immutable_collections.immutable_dict", "\"[\\\"a\\\"]\"", LEAF), NO_KEYWORDS), "args[0][\"a\"]\n"},
+    {CALL(LIST(LIST(LIST(NODE("builtins.dict", "\"[\\\"a\\\"]\"", TUPLE(NODE("builtins.dict", "\"[\\\"b\\\"]\"", LIST(LEAF))))))),
 	  NODE("builtins.dict", "\"[\\\"z\\\", \\\"a\\\"]\"", LEAF ", " LEAF)),
      "args[0][0][0][0][\"a\"][0][\"b\"][0]\nkwargs[\"z\"]\nkwargs[\"a\"]\n"},
 };
@@ -95,9 +89,7 @@ static void test_outputs(void **state)
 	assert_int_equal(paths("[1, " TUPLE(LEAF ", " LEAF) "]", false, &b), 0);
 	assert_string_equal(buf_str(&b), "[0]\n[1]\n");
 	assert_int_equal(
-	    paths("[1, " NODE("builtins.dict", "\"[\\\"sum\\\", \\\"parts\\\"]\"", LEAF ", " LIST(LEAF ", " LEAF)) "]",
-		  false, &b),
-	    0);
+	    paths("[1, " NODE("builtins.dict", "\"[\\\"sum\\\", \\\"parts\\\"]\"", LEAF ", " LIST(LEAF ", " LEAF)) "]", false, &b), 0);
 	assert_string_equal(buf_str(&b), "[\"sum\"]\n[\"parts\"][0]\n[\"parts\"][1]\n");
 	buf_release(&b);
 }

@@ -52,16 +52,16 @@ static void paths(void **state)
 		const char *path;
 		int64_t rank;
 	} row[] = {
-		{"dedicated_log_torch_trace_rank_0_x.log", 0},
-		{"/a/rank_9/dedicated_log_torch_trace_rank_12_ab_cd.log.gz", 12},
-		{"dedicated_log_torch_trace_rank_7.log", 7},
-		{"dedicated_log_torch_trace_rank_.log", -1},
-		{"dedicated_log_torch_trace_rank_1x.log", -1},
-		{"dedicated_log_torch_trace_rank_99999999999.log", -1},
-		{"dedicated_log_torch_trace_rank_3", -1},
-		{"dedicated_log_torch_trace_abc.log", -1},
-		{"rank_3.log", -1},
-		{"", -1},
+	    {"dedicated_log_torch_trace_rank_0_x.log", 0},
+	    {"/a/rank_9/dedicated_log_torch_trace_rank_12_ab_cd.log.gz", 12},
+	    {"dedicated_log_torch_trace_rank_7.log", 7},
+	    {"dedicated_log_torch_trace_rank_.log", -1},
+	    {"dedicated_log_torch_trace_rank_1x.log", -1},
+	    {"dedicated_log_torch_trace_rank_99999999999.log", -1},
+	    {"dedicated_log_torch_trace_rank_3", -1},
+	    {"dedicated_log_torch_trace_abc.log", -1},
+	    {"rank_3.log", -1},
+	    {"", -1},
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(row); i++)
 		assert_int_equal(rank_of_path(row[i].path), row[i].rank);
@@ -242,9 +242,10 @@ static void lists(void **state)
 	add_artifact(&b, 1, "inductor_runtime_and_tensor_meta", "[]");
 	add_artifact(&b, 0, "graph_execution", "{\"graph_execution_order\": [\"0/0\"]}");
 	add_artifact(&b, 0, "graph_execution", "{\"graph_execution_order\": [{\"compile_id\": \"1/0\"}, {}, 7, \"0/0\"]}");
-	add_record(&b, "", "\"inductor_output_code\": {\"filename\": \"x.py\"}, \"frame_id\": 0, \"frame_compile_id\": 0, \"attempt\": 0",
-		   "torch.ops._c10d_functional.all_reduce_.default(a)\n# torch.ops._c10d_functional.all_reduce_.default(a)\n"
-		   "torch . ops.c10d_functional\n.reduce_scatter_tensor.default (b)\n/* torch.ops._c10d_functional.wait_tensor.default( */");
+	add_record(
+	    &b, "", "\"inductor_output_code\": {\"filename\": \"x.py\"}, \"frame_id\": 0, \"frame_compile_id\": 0, \"attempt\": 0",
+	    "torch.ops._c10d_functional.all_reduce_.default(a)\n# torch.ops._c10d_functional.all_reduce_.default(a)\n"
+	    "torch . ops.c10d_functional\n.reduce_scatter_tensor.default (b)\n/* torch.ops._c10d_functional.wait_tensor.default( */");
 	facts_of(&f, "x.log", buf_slice(&b));
 	assert_int_equal(f.n_schedule, 1);
 	assert_int_equal(f.schedule[0].ops, 2);
@@ -345,8 +346,8 @@ static void hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(paths),  cmocka_unit_test(fingerprints), cmocka_unit_test(recorded), cmocka_unit_test(parting),
-		cmocka_unit_test(names),  cmocka_unit_test(lists),	  cmocka_unit_test(bounds),   cmocka_unit_test(hostile),
+	    cmocka_unit_test(paths), cmocka_unit_test(fingerprints), cmocka_unit_test(recorded), cmocka_unit_test(parting),
+	    cmocka_unit_test(names), cmocka_unit_test(lists),        cmocka_unit_test(bounds),   cmocka_unit_test(hostile),
 	};
 	return RUN(tests);
 }

@@ -2,9 +2,9 @@
  * same; every mistake is told with its line. */
 #include "../lib/repros.h"
 
-#define PROGRAM(forward, body, foot)                                                                                           \
-	"import torch\nclass Repro(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"                      \
-	"    def forward(self, " forward "):\n        return (a,)\ndef load_args(reader):\n" body "load_args._version = 0\n"        \
+#define PROGRAM(forward, body, foot) \
+	"import torch\nclass Repro(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n" \
+	"    def forward(self, " forward "):\n        return (a,)\ndef load_args(reader):\n" body "load_args._version = 0\n" \
 	"mod = Repro()\n" foot
 #define RUN_FOOT "if __name__ == '__main__':\n    run_repro(mod, load_args, accuracy=False, command='run', tracing_mode='real')\n"
 #define ONE(body) PROGRAM("a", "    b = reader.storage(None, 16)\n" body, RUN_FOOT)
@@ -33,33 +33,34 @@ static const struct {
 	const char *command, *tracing, *accuracy, *backend;
 	size_t config;
 } samples[] = {
-	{"minifier/aot_accuracy/minifier_launcher.py", REPRO_AFTER_AOT, 5, 5, "minify", "real", "True", "", 9},
-	{"minifier/aot_compile_error/minifier_launcher.py", REPRO_AFTER_AOT, 5, 5, "minify", "real", "False", "", 8},
-	{"minifier/aot_compile_error/repro.py", REPRO_AFTER_AOT, 1, 1, "run", "real", "False", "", 10},
-	{"minifier/aot_dynamic/minifier_launcher.py", REPRO_AFTER_AOT, 6, 5, "minify", "symbolic", "False", "", 8},
-	{"minifier/aot_nan/minifier_launcher.py", REPRO_AFTER_AOT, 5, 5, "minify", "real", "False", "", 8},
-	{"minifier/aot_runtime_error/minifier_launcher.py", REPRO_AFTER_AOT, 5, 5, "minify", "real", "False", "", 9},
-	{"minifier/dynamo_accuracy/minifier_launcher.py", REPRO_AFTER_DYNAMO, 5, 5, "minify", "", "True", "relu_accuracy_error_TESTING_ONLY", 1},
-	{"minifier/dynamo_compile_error/minifier_launcher.py", REPRO_AFTER_DYNAMO, 5, 5, "minify", "", "False", "inductor", 8},
-	{"minifier/dynamo_compile_error/repro.py", REPRO_AFTER_DYNAMO, 1, 1, "run", "", "False", "inductor", 8},
-	{"minifier/runnable/forward.py", REPRO_AFTER_AOT, 2, 2, "run", "real", "False", "", 7},
-	{"minifier/runnable/backward.py", REPRO_AFTER_AOT, 3, 3, "run", "real", "False", "", 11},
-	{"repro/aot_forward/minifier_launcher.py", REPRO_AFTER_AOT, 3, 3, "minify", "real", "False", "", 10},
-	{"repro/aot_backward/minifier_launcher.py", REPRO_AFTER_AOT, 3, 3, "minify", "real", "False", "", 8},
-	{"repro/aot_strides/minifier_launcher.py", REPRO_AFTER_AOT, 2, 1, "minify", "real", "False", "", 8},
-	{"repro/dynamo_dynamic/minifier_launcher.py", REPRO_AFTER_DYNAMO, 7, 2, "minify", "", "False", "failing", 9},
-	{"repro/kinds.py", REPRO_AFTER_AOT, 4, 1, "run", "real", "False", "", 8},
-	{"repro/repeats.py", REPRO_AFTER_AOT, 2, 1, "run", "real", "False", "", 8},
-	{"repro/distributed.py", REPRO_AFTER_AOT, 1, 1, "run", "real", "False", "", 8},
-	{"repro/cond_2_15.py", REPRO_AFTER_AOT, 2, 2, "minify", "real", "False", "", 6},
-	{"repro/flex_2_15.py", REPRO_AFTER_AOT, 3, 3, "minify", "real", "False", "", 6},
-	{"repro/while_2_15.py", REPRO_AFTER_AOT, 2, 2, "minify", "real", "False", "", 6},
-	{"repro/cond_2_13.txt", REPRO_AFTER_AOT, 2, 2, "minify", "real", "False", "", 10},
-	{"repro/triton.py", REPRO_AFTER_AOT, 1, 1, "run", "real", "False", "", 0},
-	{"repro/old_aot_1_13.py", REPRO_AFTER_AOT, 2, 2, "run", "real", "False", "", 0},
-	{"repro/old_aot_2_0_accuracy.py", REPRO_AFTER_AOT, 2, 1, "run", "symbolic", "True", "", 0},
-	{"repro/old_aot_2_0_minify.py", REPRO_AFTER_AOT, 1, 1, "minify", "real", "False", "", 0},
-	{"repro/old_dynamo_2_0.py", REPRO_AFTER_DYNAMO, 1, 1, "run", "", "False", "inductor", 0},
+    {"minifier/aot_accuracy/minifier_launcher.py", REPRO_AFTER_AOT, 5, 5, "minify", "real", "True", "", 9},
+    {"minifier/aot_compile_error/minifier_launcher.py", REPRO_AFTER_AOT, 5, 5, "minify", "real", "False", "", 8},
+    {"minifier/aot_compile_error/repro.py", REPRO_AFTER_AOT, 1, 1, "run", "real", "False", "", 10},
+    {"minifier/aot_dynamic/minifier_launcher.py", REPRO_AFTER_AOT, 6, 5, "minify", "symbolic", "False", "", 8},
+    {"minifier/aot_nan/minifier_launcher.py", REPRO_AFTER_AOT, 5, 5, "minify", "real", "False", "", 8},
+    {"minifier/aot_runtime_error/minifier_launcher.py", REPRO_AFTER_AOT, 5, 5, "minify", "real", "False", "", 9},
+    {"minifier/dynamo_accuracy/minifier_launcher.py", REPRO_AFTER_DYNAMO, 5, 5, "minify", "", "True", "relu_accuracy_error_TESTING_ONLY",
+     1},
+    {"minifier/dynamo_compile_error/minifier_launcher.py", REPRO_AFTER_DYNAMO, 5, 5, "minify", "", "False", "inductor", 8},
+    {"minifier/dynamo_compile_error/repro.py", REPRO_AFTER_DYNAMO, 1, 1, "run", "", "False", "inductor", 8},
+    {"minifier/runnable/forward.py", REPRO_AFTER_AOT, 2, 2, "run", "real", "False", "", 7},
+    {"minifier/runnable/backward.py", REPRO_AFTER_AOT, 3, 3, "run", "real", "False", "", 11},
+    {"repro/aot_forward/minifier_launcher.py", REPRO_AFTER_AOT, 3, 3, "minify", "real", "False", "", 10},
+    {"repro/aot_backward/minifier_launcher.py", REPRO_AFTER_AOT, 3, 3, "minify", "real", "False", "", 8},
+    {"repro/aot_strides/minifier_launcher.py", REPRO_AFTER_AOT, 2, 1, "minify", "real", "False", "", 8},
+    {"repro/dynamo_dynamic/minifier_launcher.py", REPRO_AFTER_DYNAMO, 7, 2, "minify", "", "False", "failing", 9},
+    {"repro/kinds.py", REPRO_AFTER_AOT, 4, 1, "run", "real", "False", "", 8},
+    {"repro/repeats.py", REPRO_AFTER_AOT, 2, 1, "run", "real", "False", "", 8},
+    {"repro/distributed.py", REPRO_AFTER_AOT, 1, 1, "run", "real", "False", "", 8},
+    {"repro/cond_2_15.py", REPRO_AFTER_AOT, 2, 2, "minify", "real", "False", "", 6},
+    {"repro/flex_2_15.py", REPRO_AFTER_AOT, 3, 3, "minify", "real", "False", "", 6},
+    {"repro/while_2_15.py", REPRO_AFTER_AOT, 2, 2, "minify", "real", "False", "", 6},
+    {"repro/cond_2_13.txt", REPRO_AFTER_AOT, 2, 2, "minify", "real", "False", "", 10},
+    {"repro/triton.py", REPRO_AFTER_AOT, 1, 1, "run", "real", "False", "", 0},
+    {"repro/old_aot_1_13.py", REPRO_AFTER_AOT, 2, 2, "run", "real", "False", "", 0},
+    {"repro/old_aot_2_0_accuracy.py", REPRO_AFTER_AOT, 2, 1, "run", "symbolic", "True", "", 0},
+    {"repro/old_aot_2_0_minify.py", REPRO_AFTER_AOT, 1, 1, "minify", "real", "False", "", 0},
+    {"repro/old_dynamo_2_0.py", REPRO_AFTER_DYNAMO, 1, 1, "run", "", "False", "inductor", 0},
 };
 
 static void test_samples(void **state)
@@ -119,7 +120,9 @@ static void test_subgraphs(void **state)
 	(void)state;
 	static const struct {
 		const char *name, *child;
-	} all[] = {{"repro/cond_2_15.py", "false_graph_0"}, {"repro/flex_2_15.py", "sdpa_mask0"}, {"repro/while_2_15.py", "while_loop_body_graph_0"}};
+	} all[] = {{"repro/cond_2_15.py", "false_graph_0"},
+		   {"repro/flex_2_15.py", "sdpa_mask0"},
+		   {"repro/while_2_15.py", "while_loop_body_graph_0"}};
 	struct repro r, again;
 	struct buf text = {0};
 	struct err err = {0};
@@ -164,8 +167,11 @@ static void test_views(void **state)
 		struct buf b = {0};
 		struct err err = {0};
 		const size_t n = i == 3 ? 3 : 1;
-		buf_addf(&b, "class Repro(torch.nn.Module):\n    def forward(self%s): return (x0,)\ndef load_args(reader):\n%sload_args._version = 0\n"
-			     "mod = Repro()\nif __name__ == '__main__':\n    from torch._dynamo.repro.after_aot import run_repro\n    run_repro(mod, load_args)\n",
+		buf_addf(&b,
+			 "class Repro(torch.nn.Module):\n    def forward(self%s): return (x0,)\ndef "
+			 "load_args(reader):\n%sload_args._version = 0\n"
+			 "mod = Repro()\nif __name__ == '__main__':\n    from torch._dynamo.repro.after_aot import run_repro\n    "
+			 "run_repro(mod, load_args)\n",
 			 n == 3 ? ", x0, x1, x2" : ", x0", all[i].inputs);
 		if (repro_read(&r, buf_slice(&b), "views.py", &err) < 0)
 			fail_msg("%s", err.text);
@@ -292,46 +298,50 @@ static void test_mistakes(void **state)
 	static const struct {
 		const char *text, *why;
 	} bad[] = {
-		{"", "has no class with a forward()"},
-		{"x = 1\n", "has no class with a forward()"},
-		{"class Repro:\n  def forward(self, a):\n    return (a,)\n" RUN_FOOT, "has no load_args"},
-		{PROGRAM("a, b, c", "    reader.symint(1)\n", RUN_FOOT), "load_args gives 1 input, forward takes 3"},
-		{PROGRAM("a", "    pass\n", "if __name__ == '__main__':\n    print(1)\n"), "line 11: run_repro is not called"},
-		{ONE("    reader.tensor(c, (4,))\n"), "line 9: 'c' is not defined"},
-		{ONE("    reader.tensor(b, (5,))\n"), "line 9: the tensor needs 20 bytes, and its storage has 16"},
-		{ONE("    reader.tensor(b, (4,), storage_offset=1)\n"), "line 9: the tensor needs 20 bytes"},
-		{ONE("    reader.tensor(b, (-4,))\n"), "line 9: a size is negative"},
-		{ONE("    reader.tensor(b, 4)\n"), "line 9: '4' is no shape"},
-		{ONE("    reader.tensor(b, (4,), (1, 1))\n"), "line 9: '(1, 1)' are no strides of 1 dimensions"},
-		{ONE("    reader.tensor(b, (4,), dtype=torch.float31)\n"), "line 9: 'torch.float31' is no dtype"},
-		{ONE("    reader.tensor(b, (4,), is_leaf=yes)\n"), "line 9: is_leaf is True or False"},
-		{ONE("    reader.tensor(b)\n"), "line 9: a tensor has a storage"},
-		{ONE("    reader.tensor(b, (4,),, x=1)\n"), "line 9: the arguments of tensor are malformed"},
-		{ONE("    reader.something(1)\n"), "line 9: the reader has no 'something'"},
-		{ONE("    x = 5\n"), "line 9: 'x = 5' is no statement of load_args"},
-		{ONE("    os.system('x')\n"), "line 9: 'os.system('x')' is no statement of load_args"},
-		{ONE("    b = reader.storage('../../etc/passwd', 16)\n"), "line 9: '../../etc/passwd' is no storage's hash"},
-		{ONE("    b = reader.storage(None, -1)\n"), "line 9: a storage cannot have -1 bytes"},
-		{ONE("    b = reader.storage(None, 'x')\n"), "line 9: ''x'' is no number of bytes"},
-		{ONE("    b = reader.storage(None)\n"), "line 9: a storage has a hash and a number of bytes"},
-		{ONE("    reader.storage(None, 4)\n"), "line 9: a storage needs a name"},
-		{ONE("    b = reader.storage(None, 4, device=torch)\n"), "line 9: 'torch' is no device"},
-		{ONE("    b = _repro_bytes(reader, 'AAA', 4)\n"), "line 9: the values of a storage are not base64"},
-		{ONE("    b = _repro_bytes(reader, 'AAAA', 4)\n"), "line 9: the storage's values are 3 bytes"},
-		{ONE("    reader.symint()\n"), "line 9: a symint has an integer"},
-		{ONE("    reader.symint(4, expr=s0)\n"), "line 9: 's0' is no expression in quotes"},
-		{ONE("    torch.manual_seed(x)\n"), "line 9: the seed is no number"},
-		{ONE("    reader.tensor(b, (4,\n"), "line 9: a bracket is"},
-		{ONE("    if hasattr(reader, 'args'):\n        _repeats = reader.args[7]\n"), "line 10: there is no input 7"},
-		{PROGRAM("a", "    reader.symint(1)\n", "load_args._version = 3\n" RUN_FOOT), "line 11: load_args has version 3"},
-		{"class R:\n  def forward(self, a):\n    return (a,)\nargs = [((2,), (1,), torch.float32)]\n", "line 4: a tensor has a shape, strides"},
-		{"class R:\n  def forward(self, a):\n    return (a,)\nargs = [((2,), (1,), torch.float31, 'cpu')]\n", "line 4: 'torch.float31' is no"},
-		{"class R:\n  def forward(self, a):\n    return (a,)\nargs = [((2,), (1,), torch.float32, 'gpu')]\n", "line 4: ''gpu'' is no device"},
-		{"class R:\n  def forward(self, a):\n    return (a,)\nargs = 5\n", "line 4: args is a list"},
-		{"class R:\n  def forward(self, a):\n    return (a,)\nargs = []\nargs.append(open('x'))\n", "line 5: 'open('x')' is no input"},
-		{"class R:\n  def forward(self, a):\n    return (a,)\n", "line 2: there is no load_args, and the placeholder 'a' has no annotation"},
-		{"args = [5]\nclass R:\n  def forward(self, a):\n    return (a,)", "args gives 0 inputs, forward takes 1"},
-		{"a\0b", "holds NUL bytes"},
+	    {"", "has no class with a forward()"},
+	    {"x = 1\n", "has no class with a forward()"},
+	    {"class Repro:\n  def forward(self, a):\n    return (a,)\n" RUN_FOOT, "has no load_args"},
+	    {PROGRAM("a, b, c", "    reader.symint(1)\n", RUN_FOOT), "load_args gives 1 input, forward takes 3"},
+	    {PROGRAM("a", "    pass\n", "if __name__ == '__main__':\n    print(1)\n"), "line 11: run_repro is not called"},
+	    {ONE("    reader.tensor(c, (4,))\n"), "line 9: 'c' is not defined"},
+	    {ONE("    reader.tensor(b, (5,))\n"), "line 9: the tensor needs 20 bytes, and its storage has 16"},
+	    {ONE("    reader.tensor(b, (4,), storage_offset=1)\n"), "line 9: the tensor needs 20 bytes"},
+	    {ONE("    reader.tensor(b, (-4,))\n"), "line 9: a size is negative"},
+	    {ONE("    reader.tensor(b, 4)\n"), "line 9: '4' is no shape"},
+	    {ONE("    reader.tensor(b, (4,), (1, 1))\n"), "line 9: '(1, 1)' are no strides of 1 dimensions"},
+	    {ONE("    reader.tensor(b, (4,), dtype=torch.float31)\n"), "line 9: 'torch.float31' is no dtype"},
+	    {ONE("    reader.tensor(b, (4,), is_leaf=yes)\n"), "line 9: is_leaf is True or False"},
+	    {ONE("    reader.tensor(b)\n"), "line 9: a tensor has a storage"},
+	    {ONE("    reader.tensor(b, (4,),, x=1)\n"), "line 9: the arguments of tensor are malformed"},
+	    {ONE("    reader.something(1)\n"), "line 9: the reader has no 'something'"},
+	    {ONE("    x = 5\n"), "line 9: 'x = 5' is no statement of load_args"},
+	    {ONE("    os.system('x')\n"), "line 9: 'os.system('x')' is no statement of load_args"},
+	    {ONE("    b = reader.storage('../../etc/passwd', 16)\n"), "line 9: '../../etc/passwd' is no storage's hash"},
+	    {ONE("    b = reader.storage(None, -1)\n"), "line 9: a storage cannot have -1 bytes"},
+	    {ONE("    b = reader.storage(None, 'x')\n"), "line 9: ''x'' is no number of bytes"},
+	    {ONE("    b = reader.storage(None)\n"), "line 9: a storage has a hash and a number of bytes"},
+	    {ONE("    reader.storage(None, 4)\n"), "line 9: a storage needs a name"},
+	    {ONE("    b = reader.storage(None, 4, device=torch)\n"), "line 9: 'torch' is no device"},
+	    {ONE("    b = _repro_bytes(reader, 'AAA', 4)\n"), "line 9: the values of a storage are not base64"},
+	    {ONE("    b = _repro_bytes(reader, 'AAAA', 4)\n"), "line 9: the storage's values are 3 bytes"},
+	    {ONE("    reader.symint()\n"), "line 9: a symint has an integer"},
+	    {ONE("    reader.symint(4, expr=s0)\n"), "line 9: 's0' is no expression in quotes"},
+	    {ONE("    torch.manual_seed(x)\n"), "line 9: the seed is no number"},
+	    {ONE("    reader.tensor(b, (4,\n"), "line 9: a bracket is"},
+	    {ONE("    if hasattr(reader, 'args'):\n        _repeats = reader.args[7]\n"), "line 10: there is no input 7"},
+	    {PROGRAM("a", "    reader.symint(1)\n", "load_args._version = 3\n" RUN_FOOT), "line 11: load_args has version 3"},
+	    {"class R:\n  def forward(self, a):\n    return (a,)\nargs = [((2,), (1,), torch.float32)]\n",
+	     "line 4: a tensor has a shape, strides"},
+	    {"class R:\n  def forward(self, a):\n    return (a,)\nargs = [((2,), (1,), torch.float31, 'cpu')]\n",
+	     "line 4: 'torch.float31' is no"},
+	    {"class R:\n  def forward(self, a):\n    return (a,)\nargs = [((2,), (1,), torch.float32, 'gpu')]\n",
+	     "line 4: ''gpu'' is no device"},
+	    {"class R:\n  def forward(self, a):\n    return (a,)\nargs = 5\n", "line 4: args is a list"},
+	    {"class R:\n  def forward(self, a):\n    return (a,)\nargs = []\nargs.append(open('x'))\n", "line 5: 'open('x')' is no input"},
+	    {"class R:\n  def forward(self, a):\n    return (a,)\n",
+	     "line 2: there is no load_args, and the placeholder 'a' has no annotation"},
+	    {"args = [5]\nclass R:\n  def forward(self, a):\n    return (a,)", "args gives 0 inputs, forward takes 1"},
+	    {"a\0b", "holds NUL bytes"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		struct repro r = {0};
@@ -407,15 +417,17 @@ static void test_backends(void **state)
 	static const struct {
 		const char *given, *want;
 		bool text;
-	} cases[] = {{"'inductor'", "inductor", false}, {"None", "", false},          {"toys.toy_compiler", "toys:toy_compiler", false},
+	} cases[] = {{"'inductor'", "inductor", false}, {"None", "", false},      {"toys.toy_compiler", "toys:toy_compiler", false},
 		     {"mine", "my.module:mine", false}, {"other", "other", true}, {"partial(f, 1)", "partial(f, 1)", true}};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct buf b = {0}, text = {0};
 		struct repro r, again = {0};
 		struct err err;
 		buf_addf(&b, "from my.module import mine\n%s", PROGRAM("a", "    reader.symint(1)\n", ""));
-		buf_addf(&b, "if __name__ == '__main__':\n    from torch._dynamo.repro.after_dynamo import run_repro\n"
-			     "    run_repro(mod, load_args, accuracy=False, command='run',\n        save_dir=None, backend=%s)\n", cases[i].given);
+		buf_addf(&b,
+			 "if __name__ == '__main__':\n    from torch._dynamo.repro.after_dynamo import run_repro\n"
+			 "    run_repro(mod, load_args, accuracy=False, command='run',\n        save_dir=None, backend=%s)\n",
+			 cases[i].given);
 		read_text(&r, buf_str(&b));
 		assert_text(r.backend, cases[i].want);
 		assert_int_equal(r.backend_text, cases[i].text);
@@ -489,11 +501,11 @@ static void test_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_samples),    cmocka_unit_test(test_head),      cmocka_unit_test(test_subgraphs),
-		cmocka_unit_test(test_views),      cmocka_unit_test(test_load_args),
-		cmocka_unit_test(test_old),        cmocka_unit_test(test_aoti),      cmocka_unit_test(test_mistakes),
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_same_text), cmocka_unit_test(test_backends),
-		cmocka_unit_test(test_bare), cmocka_unit_test(test_rare),       cmocka_unit_test(test_damaged),
+	    cmocka_unit_test(test_samples),   cmocka_unit_test(test_head),      cmocka_unit_test(test_subgraphs),
+	    cmocka_unit_test(test_views),     cmocka_unit_test(test_load_args), cmocka_unit_test(test_old),
+	    cmocka_unit_test(test_aoti),      cmocka_unit_test(test_mistakes),  cmocka_unit_test(test_round_trip),
+	    cmocka_unit_test(test_same_text), cmocka_unit_test(test_backends),  cmocka_unit_test(test_bare),
+	    cmocka_unit_test(test_rare),      cmocka_unit_test(test_damaged),
 	};
 	return RUN(tests);
 }

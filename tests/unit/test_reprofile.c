@@ -24,7 +24,8 @@ static void test_alone(void **state)
 	open_sample(&r, "repro/aot_strides/minifier_launcher.py");
 	assert_int_equal(repro_text(&r, &how, &text, &err), 0);
 	struct slice t = buf_slice(&text);
-	assert_true(slice_starts(t, "#: made by fxminify 1.0\n#: command: fxminify launcher.py\n#: failure: CppCompileError\n#:     second line \n"));
+	assert_true(slice_starts(
+	    t, "#: made by fxminify 1.0\n#: command: fxminify launcher.py\n#: failure: CppCompileError\n#:     second line \n"));
 	assert_non_null(slice_find(t, "torch.manual_seed(7)"));
 	assert_non_null(slice_find(t, "command='run', save_dir=None"));
 	assert_null(slice_find(t, "TORCHINDUCTOR_CACHE_DIR"));
@@ -80,7 +81,8 @@ static void test_save(void **state)
 	for (int i = 0; i < 256; i++)
 		big[i] = (char)i;
 	const struct repro_given given[2] = {{.how = REPRO_GIVE_DATA, .bytes = {big, 256}}, {.how = REPRO_GIVE_RANDOM}};
-	const struct repro_program data = {.style = REPRO_ALONE, .inline_max = 100, .given = given, .n_given = 2, .folder = SLICE("in puts")};
+	const struct repro_program data = {
+	    .style = REPRO_ALONE, .inline_max = 100, .given = given, .n_given = 2, .folder = SLICE("in puts")};
 	if (repro_save(&r, &data, path, &err) < 0 || repro_open(&again, path, &err) < 0)
 		fail_msg("%s", err.text);
 	buf_reset(&file);
@@ -256,11 +258,8 @@ static int write_files(const char *folder, char **name, int n)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_alone),
-		cmocka_unit_test(test_save),
-		cmocka_unit_test(test_candidate),
-		cmocka_unit_test(test_exported),
-		cmocka_unit_test(test_storage_files),
+	    cmocka_unit_test(test_alone),    cmocka_unit_test(test_save),          cmocka_unit_test(test_candidate),
+	    cmocka_unit_test(test_exported), cmocka_unit_test(test_storage_files),
 	};
 	return argc > 2 ? write_files(argv[1], argv + 2, argc - 2) : RUN(tests);
 }

@@ -30,10 +30,7 @@ static uint32_t ops_of(const struct graph *g)
 	return ops;
 }
 
-static unsigned fake_jobs(const struct oracle *o)
-{
-	return ((const struct fake *)o)->jobs;
-}
+static unsigned fake_jobs(const struct oracle *o) { return ((const struct fake *)o)->jobs; }
 
 static uint64_t fake_start(struct oracle *o, const struct test *t, struct err *err)
 {
@@ -66,8 +63,10 @@ static int fake_wait(struct oracle *o, int timeout_ms, struct outcome *out, stru
 		return 0;
 	size_t k = f->order == FIRST_FIRST ? 0 : f->order == LAST_FIRST ? f->n - 1 : pick(&f->seed, (uint32_t)f->n);
 	uint32_t ops = f->running[k].ops;
-	*out = (struct outcome){.id = f->running[k].id, .kind = f->answer(f, ops, f->asked[ops]++), .seconds = 0.5, .detail = SLICE("said so")};
-	out->signature = (struct signature){.kind = out->kind, .type = SLICE("Error"), .message = out->kind == OUTCOME_CRASHED ? SLICE("other") : SLICE("same")};
+	*out = (struct outcome){
+	    .id = f->running[k].id, .kind = f->answer(f, ops, f->asked[ops]++), .seconds = 0.5, .detail = SLICE("said so")};
+	out->signature = (struct signature){
+	    .kind = out->kind, .type = SLICE("Error"), .message = out->kind == OUTCOME_CRASHED ? SLICE("other") : SLICE("same")};
 	forget(f, k);
 	return 1;
 }
@@ -113,7 +112,8 @@ static void world_open(enum outcome_kind (*answer)(struct fake *, uint32_t, size
 	buf_reset(&text);
 	buf_adds(&text, "class G(torch.nn.Module):\n    def forward(self, x: \"f32[8, 8]\"):\n");
 	for (int i = 0; i < OPS; i++)
-		buf_addf(&text, "        n%d: \"f32[8, 8]\" = torch.ops.aten.relu.default(%c%.0d%s)\n", i, i ? 'n' : 'x', i > 1 ? i - 1 : 0, i == 1 ? "0" : "");
+		buf_addf(&text, "        n%d: \"f32[8, 8]\" = torch.ops.aten.relu.default(%c%.0d%s)\n", i, i ? 'n' : 'x', i > 1 ? i - 1 : 0,
+			 i == 1 ? "0" : "");
 	buf_addf(&text, "        return (n%d,)\n", OPS - 1);
 	original = (struct repro){0};
 	assert_int_equal(repro_read(&original, buf_slice(&text), "g.py", &err), 0);
@@ -162,7 +162,8 @@ static bool fewer(void *ctx, const struct candidate *c, const struct candidate *
 
 static int ask(const uint32_t *sets, size_t n, bool ordered, size_t *winner, struct err *err)
 {
-	struct proposals p = {.n = n, .make = make_set, .key = set_key, .better = fewer, .ctx = (void *)(uintptr_t)sets, .ordered = ordered};
+	struct proposals p = {
+	    .n = n, .make = make_set, .key = set_key, .better = fewer, .ctx = (void *)(uintptr_t)sets, .ordered = ordered};
 	*err = (struct err){0};
 	return runner_ask(&r, &p, winner, err);
 }
@@ -404,7 +405,9 @@ static void test_resumed(void **state)
 	struct err err;
 	size_t winner;
 	static const uint32_t sets[] = {0x0f, 0x8f};
-	struct journal_test known[3] = {{.phase = SLICE("Original"), .verdict = VERDICT_SAME, .outcome = OUTCOME_RAISED,
+	struct journal_test known[3] = {{.phase = SLICE("Original"),
+					 .verdict = VERDICT_SAME,
+					 .outcome = OUTCOME_RAISED,
 					 .signature = {.kind = OUTCOME_RAISED, .type = SLICE("Error"), .message = SLICE("same")}}};
 	struct candidate c;
 	world_open(pair, 2);
@@ -430,9 +433,9 @@ static void test_resumed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_answers), cmocka_unit_test(test_orders),	  cmocka_unit_test(test_cancel),
-		cmocka_unit_test(test_infrastructure), cmocka_unit_test(test_flaky), cmocka_unit_test(test_otherwise),
-		cmocka_unit_test(test_budgets), cmocka_unit_test(test_resumed),
+	    cmocka_unit_test(test_answers),        cmocka_unit_test(test_orders),  cmocka_unit_test(test_cancel),
+	    cmocka_unit_test(test_infrastructure), cmocka_unit_test(test_flaky),   cmocka_unit_test(test_otherwise),
+	    cmocka_unit_test(test_budgets),        cmocka_unit_test(test_resumed),
 	};
 	return RUN(tests);
 }

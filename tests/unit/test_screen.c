@@ -38,7 +38,8 @@ static void words_are_left_alone(void **state)
 	assert_string_equal(wrapped("", "verylongword b\n", 6, 2), "verylongword\n  b\n");
 	/* What gives colour takes no room; nor do the bytes behind the first of a character. */
 	assert_string_equal(wrapped("", "\033[31mred\033[m blue\n", 8, 2), "\033[31mred\033[m blue\n");
-	assert_string_equal(wrapped("", "\303\244\303\244\303\244 \303\266\303\266\303\266\n", 7, 2), "\303\244\303\244\303\244 \303\266\303\266\303\266\n");
+	assert_string_equal(wrapped("", "\303\244\303\244\303\244 \303\266\303\266\303\266\n", 7, 2),
+			    "\303\244\303\244\303\244 \303\266\303\266\303\266\n");
 }
 
 int main(void)

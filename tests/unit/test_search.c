@@ -88,8 +88,8 @@ static void test_counts(void **state)
 	(void)state;
 	static const size_t least[] = {1, 2, 3, 8, 7};
 	static const size_t most[][4] = {
-		/* 50, 200, 1000, 5000 elements; QuickXplain throughout */
-		{16, 16, 20, 26}, {25, 35, 45, 60}, {40, 45, 60, 75}, {50, 55, 65, 80}, {60, 70, 80, 100},
+	    /* 50, 200, 1000, 5000 elements; QuickXplain throughout */
+	    {16, 16, 20, 26}, {25, 35, 45, 60}, {40, 45, 60, 75}, {50, 55, 65, 80}, {60, 70, 80, 100},
 	};
 	static const size_t sizes[] = {50, 200, 1000, 5000};
 	for (enum shape shape = SINGLE; shape <= SIX_AND_ONE; shape++)
@@ -228,13 +228,15 @@ static void test_closed(void **state)
 		enum shape shape;
 		size_t n, left, most, limit;
 	} want[] = {
-		{close_tree, SINGLE, 500, 10, 60, 64},    {close_tree, FAR_PAIR, 500, 14, 90, 64}, {close_tree, TRIPLE, 5000, 30, 250, 64},
-		{close_chain, SINGLE, 500, 301, 40, 64}, {close_chain, FAR_PAIR, 500, 451, 60, 64}, {close_chain, SINGLE, 500, 301, 40, SIZE_MAX},
+	    {close_tree, SINGLE, 500, 10, 60, 64},     {close_tree, FAR_PAIR, 500, 14, 90, 64},
+	    {close_tree, TRIPLE, 5000, 30, 250, 64},   {close_chain, SINGLE, 500, 301, 40, 64},
+	    {close_chain, FAR_PAIR, 500, 451, 60, 64}, {close_chain, SINGLE, 500, 301, 40, SIZE_MAX},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(want); i++)
 		for (unsigned jobs = 1; jobs <= 4; jobs += 3) {
 			w = (struct world){.shape = want[i].shape, .n = want[i].n};
-			struct search s = {.n = w.n, .jobs = jobs, .qx_limit = want[i].limit, .close = want[i].close, .ask = ask_closed, .user = &w};
+			struct search s = {
+			    .n = w.n, .jobs = jobs, .qx_limit = want[i].limit, .close = want[i].close, .ask = ask_closed, .user = &w};
 			closing = want[i].close;
 			least_asked = SIZE_MAX;
 			search_start(&s);
@@ -283,9 +285,9 @@ static void test_suspects(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts), cmocka_unit_test(test_probdd), cmocka_unit_test(test_jobs),
-		cmocka_unit_test(test_not_monotone), cmocka_unit_test(test_stop), cmocka_unit_test(test_suspects),
-		cmocka_unit_test(test_closed),
+	    cmocka_unit_test(test_counts),       cmocka_unit_test(test_probdd), cmocka_unit_test(test_jobs),
+	    cmocka_unit_test(test_not_monotone), cmocka_unit_test(test_stop),   cmocka_unit_test(test_suspects),
+	    cmocka_unit_test(test_closed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

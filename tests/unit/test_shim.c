@@ -39,7 +39,8 @@ static void fixture_open(struct fixture *f, const char *name, const char *io)
 	struct buf b = {0};
 	struct err err;
 	const char *slash = strrchr(io, '/'), *base = slash ? slash + 1 : io; /* v215/mlp: v215/io/mlp.pt */
-	char *xz = xasprintf("aoti/%s.pt2.xz", name), *at = xasprintf("aoti/%.*sio/%s.pt", (int)(base - io), io, base), *io_path = data_path(at);
+	char *xz = xasprintf("aoti/%s.pt2.xz", name), *at = xasprintf("aoti/%.*sio/%s.pt", (int)(base - io), io, base),
+	     *io_path = data_path(at);
 	*f = (struct fixture){.path = xasprintf("%s/model.pt2", dir)};
 	if (!data_load(xz, &b))
 		fail_msg("cannot unpack %s", xz);
@@ -85,7 +86,12 @@ static float half(uint16_t h)
 
 static double complex number(int dtype, const char *p)
 {
-#define AS(type) (__extension__({ type v_; memcpy(&v_, p, sizeof(v_)); v_; }))
+#define AS(type) \
+	(__extension__({ \
+		type v_; \
+		memcpy(&v_, p, sizeof(v_)); \
+		v_; \
+	}))
 	switch (dtype) {
 	case DTYPE_F32: return (double)AS(float);
 	case DTYPE_F64: return AS(double);
@@ -101,10 +107,7 @@ static double complex number(int dtype, const char *p)
 	}
 }
 
-static bool is_exact(int dtype)
-{
-	return dtype <= DTYPE_I64 || dtype == DTYPE_BOOL;
-}
+static bool is_exact(int dtype) { return dtype <= DTYPE_I64 || dtype == DTYPE_BOOL; }
 
 static void same_element(const char *what, int dtype, const char *got, const char *want)
 {
@@ -127,8 +130,8 @@ static void same_tensor(const char *what, const struct tensor_view *got, const s
 		fail_msg("%s: %s of %d dims instead of %s of %d", what, dtype_name(g->dtype), g->n_dim, dtype_name(w->dtype), w->n_dim);
 	for (int i = 0; i < w->n_dim; i++)
 		if (g->size[i] != w->size[i] || g->stride[i] != w->stride[i])
-			fail_msg("%s: dim %d is %lld/%lld instead of %lld/%lld", what, i, (long long)g->size[i],
-				 (long long)g->stride[i], (long long)w->size[i], (long long)w->stride[i]);
+			fail_msg("%s: dim %d is %lld/%lld instead of %lld/%lld", what, i, (long long)g->size[i], (long long)g->stride[i],
+				 (long long)w->size[i], (long long)w->stride[i]);
 	assert_true(tensor_numel(w, &n));
 	for (; n; n--) {
 		int64_t offset = 0;
@@ -178,11 +181,11 @@ static void run_one(const char *package, const char *model, const char *io)
 	fixture_close(&f);
 }
 
-#define PACKAGE(name)                                                                                                  \
-	static void test_##name(void **state)                                                                          \
-	{                                                                                                              \
-		(void)state;                                                                                           \
-		run_one(#name, NULL, #name);                                                                     \
+#define PACKAGE(name) \
+	static void test_##name(void **state) \
+	{ \
+		(void)state; \
+		run_one(#name, NULL, #name); \
 	}
 PACKAGE(mlp)
 PACKAGE(mlp_provenance)
@@ -214,8 +217,8 @@ static void test_multi(void **state)
 static void test_v215(void **state)
 {
 	(void)state;
-	static const char *const name[] = {"v215/mlp", "v215/none", "v215/sdpa", "v215/complex", "v215/decomp", "v215/switch", "v215/cond",
-					   "v215/fourk", "v215/kprofile", "v215/div", "v215/frozen", "v215/proxied"};
+	static const char *const name[] = {"v215/mlp",  "v215/none",  "v215/sdpa",     "v215/complex", "v215/decomp", "v215/switch",
+					   "v215/cond", "v215/fourk", "v215/kprofile", "v215/div",     "v215/frozen", "v215/proxied"};
 	for (size_t i = 0; i < ARRAY_LEN(name); i++)
 		run_one(name[i], NULL, name[i]);
 }
@@ -446,9 +449,10 @@ static void test_runfile(void **state)
 	struct guard g = {0};
 	struct err err;
 	float data[12] = {1, 2, 3};
-	struct tensor_view v[3] = {{SLICE("a"), {.dtype = DTYPE_F32, .device_index = -1, .n_dim = 2, .size = {3, 2}, .stride = {1, 4}}, data},
-				   {SLICE("empty"), {.dtype = DTYPE_BF16, .n_dim = 1, .size = {0}, .stride = {1}}, NULL},
-				   {SLICE("none"), {.dtype = DTYPE_NONE}, NULL}};
+	struct tensor_view v[3] = {
+	    {SLICE("a"), {.dtype = DTYPE_F32, .device_index = -1, .n_dim = 2, .size = {3, 2}, .stride = {1, 4}}, data},
+	    {SLICE("empty"), {.dtype = DTYPE_BF16, .n_dim = 1, .size = {0}, .stride = {1}}, NULL},
+	    {SLICE("none"), {.dtype = DTYPE_NONE}, NULL}};
 	char *path = xasprintf("%s/file", dir);
 	FILE *f = fopen(path, "w");
 	assert_int_equal(runfile_write(fileno(f), v, 3, &(struct run_times){.runs = 7}, path, &err), 0);
@@ -496,17 +500,21 @@ static void test_runfile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_mlp),	      cmocka_unit_test(test_mlp_provenance),   cmocka_unit_test(test_conv),
-	    cmocka_unit_test(test_attn),      cmocka_unit_test(test_emb),	       cmocka_unit_test(test_misc),
-	    cmocka_unit_test(test_mixed),     cmocka_unit_test(test_derived),	       cmocka_unit_test(test_nested),
-	    cmocka_unit_test(test_weights_appended), cmocka_unit_test(test_weights_blob), cmocka_unit_test(test_kwargs),
-	    cmocka_unit_test(test_unbounded), cmocka_unit_test(test_strided),	       cmocka_unit_test(test_halves),
-	    cmocka_unit_test(test_cond),      cmocka_unit_test(test_folded),	       cmocka_unit_test(test_multi),
-	    cmocka_unit_test(test_proxied),   cmocka_unit_test(test_load),
-	    cmocka_unit_test(test_custom_ops), cmocka_unit_test(test_inputs),	       cmocka_unit_test(test_thrown),
-	    cmocka_unit_test(test_confined),  cmocka_unit_test(test_missing),	       cmocka_unit_test(test_no_torch),
-	    cmocka_unit_test(test_needed), cmocka_unit_test(test_v215), cmocka_unit_test(test_none),
-	    cmocka_unit_test(test_runfile),
+	    cmocka_unit_test(test_mlp),          cmocka_unit_test(test_mlp_provenance),
+	    cmocka_unit_test(test_conv),         cmocka_unit_test(test_attn),
+	    cmocka_unit_test(test_emb),          cmocka_unit_test(test_misc),
+	    cmocka_unit_test(test_mixed),        cmocka_unit_test(test_derived),
+	    cmocka_unit_test(test_nested),       cmocka_unit_test(test_weights_appended),
+	    cmocka_unit_test(test_weights_blob), cmocka_unit_test(test_kwargs),
+	    cmocka_unit_test(test_unbounded),    cmocka_unit_test(test_strided),
+	    cmocka_unit_test(test_halves),       cmocka_unit_test(test_cond),
+	    cmocka_unit_test(test_folded),       cmocka_unit_test(test_multi),
+	    cmocka_unit_test(test_proxied),      cmocka_unit_test(test_load),
+	    cmocka_unit_test(test_custom_ops),   cmocka_unit_test(test_inputs),
+	    cmocka_unit_test(test_thrown),       cmocka_unit_test(test_confined),
+	    cmocka_unit_test(test_missing),      cmocka_unit_test(test_no_torch),
+	    cmocka_unit_test(test_needed),       cmocka_unit_test(test_v215),
+	    cmocka_unit_test(test_none),         cmocka_unit_test(test_runfile),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name(__FILE__, tests, setup, teardown);

@@ -169,7 +169,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(sizes_and_strides_are_checked), cmocka_unit_test(views_do_not_overflow),
 	    cmocka_unit_test(copies_of_overlapping_views),   cmocka_unit_test(operands_have_to_fit),
-	    cmocka_unit_test(integers_are_cut_first),	     cmocka_unit_test(random_numbers_of_no_dtype),
+	    cmocka_unit_test(integers_are_cut_first),        cmocka_unit_test(random_numbers_of_no_dtype),
 	    cmocka_unit_test(printing_what_has_no_numbers),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -10,40 +10,37 @@
 #define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
 #endif
 
-#define OPS(X)                                                                                                         \
-	X(aoti_torch_create_tensor_from_blob,                                                                          \
-	  (void *, int64_t, const int64_t *, const int64_t *, int64_t, int32_t, int32_t, int32_t, handle *))           \
-	X(aoti_torch_delete_tensor_object, (handle))                                                                   \
-	X(aoti_torch_get_dim, (handle, int64_t *))                                                                     \
-	X(aoti_torch_get_dtype, (handle, int32_t *))                                                                   \
-	X(aoti_torch_get_sizes, (handle, int64_t **))                                                                  \
-	X(aoti_torch_get_strides, (handle, int64_t **))                                                                \
-	X(aoti_torch_get_data_ptr, (handle, void **))                                                                  \
-	X(aoti_torch_cpu_sort_stable, (handle, int32_t *, int64_t, int32_t, handle *, handle *))                       \
-	X(aoti_torch_cpu_topk, (handle, int64_t, int64_t, int32_t, int32_t, handle *, handle *))                       \
-	X(aoti_torch_cpu_median, (handle, handle *))                                                                   \
-	X(aoti_torch_cpu_cumsum, (handle, int64_t, int32_t *, handle *))                                               \
-	X(aoti_torch_cpu_cummax, (handle, int64_t, handle *, handle *))                                                \
-	X(aoti_torch_cpu_nonzero, (handle, handle *))                                                                  \
-	X(aoti_torch_cpu_searchsorted_Tensor, (handle, handle, int32_t, int32_t, const char **, handle *, handle *))   \
-	X(aoti_torch_cpu_index_Tensor, (handle, const handle **, int64_t, handle *))                                   \
-	X(aoti_torch_cpu_index_put, (handle, const handle **, int64_t, handle, int32_t, handle *))                     \
-	X(aoti_torch_cpu_scatter_reduce_two_out, (handle, handle, int64_t, handle, handle, const char *, int32_t))     \
-	X(aoti_torch_cpu_masked_select, (handle, handle, handle *))                                                    \
-	X(aoti_torch_cpu_max_pool2d_with_indices,                                                                      \
-	  (handle, const int64_t *, int64_t, const int64_t *, int64_t, const int64_t *, int64_t, const int64_t *,      \
-	   int64_t, int32_t, handle *, handle *))                                                                      \
-	X(aoti_torch_cpu__adaptive_avg_pool2d, (handle, const int64_t *, int64_t, handle *))                           \
-	X(aoti_torch_cpu__embedding_bag_forward_only, (handle, handle, handle, int32_t, int64_t, int32_t, handle *,    \
-						       int32_t, int64_t, handle *, handle *, handle *, handle *))      \
-	X(aoti_torch_cpu__cdist_forward, (handle, handle, double, int64_t *, handle *))                                \
-	X(aoti_torch_cpu__fft_c2c, (handle, const int64_t *, int64_t, int64_t, int32_t, handle *))                     \
-	X(aoti_torch_cpu__fft_r2c, (handle, const int64_t *, int64_t, int64_t, int32_t, handle *))                     \
-	X(aoti_torch_cpu_rand,                                                                                         \
-	  (const int64_t *, int64_t, int32_t *, int32_t *, int32_t *, int32_t, int32_t *, handle *))                   \
-	X(aoti_torch_cpu_randn,                                                                                        \
-	  (const int64_t *, int64_t, int32_t *, int32_t *, int32_t *, int32_t, int32_t *, handle *))                   \
-	X(aoti_torch_cpu_randperm, (int64_t, int32_t *, int32_t *, int32_t *, int32_t, int32_t *, handle *))           \
+#define OPS(X) \
+	X(aoti_torch_create_tensor_from_blob, \
+	  (void *, int64_t, const int64_t *, const int64_t *, int64_t, int32_t, int32_t, int32_t, handle *)) \
+	X(aoti_torch_delete_tensor_object, (handle)) \
+	X(aoti_torch_get_dim, (handle, int64_t *)) \
+	X(aoti_torch_get_dtype, (handle, int32_t *)) \
+	X(aoti_torch_get_sizes, (handle, int64_t **)) \
+	X(aoti_torch_get_strides, (handle, int64_t **)) \
+	X(aoti_torch_get_data_ptr, (handle, void **)) \
+	X(aoti_torch_cpu_sort_stable, (handle, int32_t *, int64_t, int32_t, handle *, handle *)) \
+	X(aoti_torch_cpu_topk, (handle, int64_t, int64_t, int32_t, int32_t, handle *, handle *)) \
+	X(aoti_torch_cpu_median, (handle, handle *)) \
+	X(aoti_torch_cpu_cumsum, (handle, int64_t, int32_t *, handle *)) \
+	X(aoti_torch_cpu_cummax, (handle, int64_t, handle *, handle *)) \
+	X(aoti_torch_cpu_nonzero, (handle, handle *)) \
+	X(aoti_torch_cpu_searchsorted_Tensor, (handle, handle, int32_t, int32_t, const char **, handle *, handle *)) \
+	X(aoti_torch_cpu_index_Tensor, (handle, const handle **, int64_t, handle *)) \
+	X(aoti_torch_cpu_index_put, (handle, const handle **, int64_t, handle, int32_t, handle *)) \
+	X(aoti_torch_cpu_scatter_reduce_two_out, (handle, handle, int64_t, handle, handle, const char *, int32_t)) \
+	X(aoti_torch_cpu_masked_select, (handle, handle, handle *)) \
+	X(aoti_torch_cpu_max_pool2d_with_indices, (handle, const int64_t *, int64_t, const int64_t *, int64_t, const int64_t *, int64_t, \
+						   const int64_t *, int64_t, int32_t, handle *, handle *)) \
+	X(aoti_torch_cpu__adaptive_avg_pool2d, (handle, const int64_t *, int64_t, handle *)) \
+	X(aoti_torch_cpu__embedding_bag_forward_only, \
+	  (handle, handle, handle, int32_t, int64_t, int32_t, handle *, int32_t, int64_t, handle *, handle *, handle *, handle *)) \
+	X(aoti_torch_cpu__cdist_forward, (handle, handle, double, int64_t *, handle *)) \
+	X(aoti_torch_cpu__fft_c2c, (handle, const int64_t *, int64_t, int64_t, int32_t, handle *)) \
+	X(aoti_torch_cpu__fft_r2c, (handle, const int64_t *, int64_t, int64_t, int32_t, handle *)) \
+	X(aoti_torch_cpu_rand, (const int64_t *, int64_t, int32_t *, int32_t *, int32_t *, int32_t, int32_t *, handle *)) \
+	X(aoti_torch_cpu_randn, (const int64_t *, int64_t, int32_t *, int32_t *, int32_t *, int32_t, int32_t *, handle *)) \
+	X(aoti_torch_cpu_randperm, (int64_t, int32_t *, int32_t *, int32_t *, int32_t, int32_t *, handle *)) \
 	X(aoti_torch_cpu_randint_low_out, (handle, int64_t, int64_t, const int64_t *, int64_t))
 
 OPS(SHIM_POINTER)
@@ -62,7 +59,7 @@ static int load(void **state)
 
 /* ---- tensors ---- */
 
-#define SIZE(...)                                                                                                      \
+#define SIZE(...) \
 	(const int64_t[]) { __VA_ARGS__, -1 }
 
 static int count(const int64_t *size)
@@ -233,8 +230,7 @@ static void indices_apart_come_first(void **state)
 {
 	int64_t a[] = {0, -1}, b[] = {1, 0}, beyond[] = {0, 2};
 	float v[12];
-	handle x = tensor(v, DTYPE_F32, SIZE(2, 3, 2)), i = tensor(a, DTYPE_I64, SIZE(2)),
-	       k = tensor(b, DTYPE_I64, SIZE(2)), r;
+	handle x = tensor(v, DTYPE_F32, SIZE(2, 3, 2)), i = tensor(a, DTYPE_I64, SIZE(2)), k = tensor(b, DTYPE_I64, SIZE(2)), r;
 	handle bad = tensor(beyond, DTYPE_I64, SIZE(2));
 	const handle *apart[] = {&i, NULL, &k}, *wrong[] = {&bad};
 
@@ -254,8 +250,7 @@ static void index_put_accumulates(void **state)
 	float v[] = {1, 2, 3}, one[] = {10};
 	int64_t at[] = {0, -1, 0};
 	uint8_t m[] = {0, 1, 1};
-	handle x = tensor(v, DTYPE_F32, SIZE(3)), i = tensor(at, DTYPE_I64, SIZE(3)),
-	       mask = tensor(m, DTYPE_BOOL, SIZE(3)), r;
+	handle x = tensor(v, DTYPE_F32, SIZE(3)), i = tensor(at, DTYPE_I64, SIZE(3)), mask = tensor(m, DTYPE_BOOL, SIZE(3)), r;
 	handle ten = tensor(one, DTYPE_F32, SIZE(1));
 	const handle *by_index[] = {&i}, *by_mask[] = {&mask};
 
@@ -272,8 +267,7 @@ static void index_put_accumulates(void **state)
 static void scatter_reduce_means(void **state)
 {
 	int64_t v[] = {1, 5, -7}, src[] = {2, 4, -2, 9}, at[] = {0, 0, 2, 1}, out[3];
-	handle x = tensor(v, DTYPE_I64, SIZE(3)), s = tensor(src, DTYPE_I64, SIZE(4)),
-	       i = tensor(at, DTYPE_I64, SIZE(4));
+	handle x = tensor(v, DTYPE_I64, SIZE(3)), s = tensor(src, DTYPE_I64, SIZE(4)), i = tensor(at, DTYPE_I64, SIZE(4));
 	handle o = tensor(out, DTYPE_I64, SIZE(3));
 
 	(void)state;
@@ -297,17 +291,14 @@ static void pooling_keeps_channels_last(void **state)
 	handle x = strided(v, DTYPE_F32, SIZE(1, 2, 2, 2), SIZE(8, 1, 4, 2)), r, at;
 
 	(void)state;
-	assert_int_equal(
-	    aoti_torch_cpu_max_pool2d_with_indices(x, SIZE(1, 2), 2, SIZE(1), 1, SIZE(0), 1, SIZE(1), 1, 0, &r, &at),
-	    0);
+	assert_int_equal(aoti_torch_cpu_max_pool2d_with_indices(x, SIZE(1, 2), 2, SIZE(1), 1, SIZE(0), 1, SIZE(1), 1, 0, &r, &at), 0);
 	assert_layout(r, DTYPE_F32, SIZE(1, 2, 2, 1), SIZE(4, 1, 2, 2));
 	FLOATS(r, 2, nan_f, 4, 8);
 	LONGS(at, 1, 1, 3, 3);
 	assert_int_equal(aoti_torch_cpu__adaptive_avg_pool2d(x, SIZE(2, 1), 2, &r), 0);
 	assert_layout(r, DTYPE_F32, SIZE(1, 2, 2, 1), SIZE(4, 1, 2, 2));
 	FLOATS(r, 1.5f, nan_f, 3.5f, 7.5f);
-	assert_int_equal(
-	    aoti_torch_cpu_max_pool2d_with_indices(x, SIZE(3), 1, SIZE(1), 1, SIZE(0), 1, SIZE(1), 1, 0, &r, &at), 1);
+	assert_int_equal(aoti_torch_cpu_max_pool2d_with_indices(x, SIZE(3), 1, SIZE(1), 1, SIZE(0), 1, SIZE(1), 1, 0, &r, &at), 1);
 	drop(x);
 }
 
@@ -315,19 +306,16 @@ static void bags_leave_padding_out(void **state)
 {
 	float v[] = {1, 2, 3, 4, 50, 60};
 	int64_t at[] = {0, 2, 1, 2}, begin[] = {0, 3, 3};
-	handle w = tensor(v, DTYPE_F32, SIZE(3, 2)), i = tensor(at, DTYPE_I64, SIZE(4)),
-	       o = tensor(begin, DTYPE_I64, SIZE(3)), r[4];
+	handle w = tensor(v, DTYPE_F32, SIZE(3, 2)), i = tensor(at, DTYPE_I64, SIZE(4)), o = tensor(begin, DTYPE_I64, SIZE(3)), r[4];
 
 	(void)state;
-	assert_int_equal(
-	    aoti_torch_cpu__embedding_bag_forward_only(w, i, o, 0, 1, 0, NULL, 0, 2, &r[0], &r[1], &r[2], &r[3]), 0);
+	assert_int_equal(aoti_torch_cpu__embedding_bag_forward_only(w, i, o, 0, 1, 0, NULL, 0, 2, &r[0], &r[1], &r[2], &r[3]), 0);
 	FLOATS(r[0], 2, 3, 0, 0, 0, 0);
 	LONGS(r[1], 0, 0, 0, 2);
 	LONGS(r[2], 2, 0, 0);
 	LONGS(r[3], 2, 0, 0);
 	at[3] = 3;
-	assert_int_equal(
-	    aoti_torch_cpu__embedding_bag_forward_only(w, i, o, 0, 0, 0, NULL, 0, -1, &r[0], &r[1], &r[2], &r[3]), 1);
+	assert_int_equal(aoti_torch_cpu__embedding_bag_forward_only(w, i, o, 0, 0, 0, NULL, 0, -1, &r[0], &r[1], &r[2], &r[3]), 1);
 	drop(w), drop(i), drop(o);
 }
 

@@ -78,10 +78,10 @@ static void want_doubles(const double *got, const double *want, size_t n)
 		if (!(fabs(got[i] - want[i]) <= 1e-12 * (1 + fabs(want[i]))))
 			fail_msg("element %zu is %g instead of %g", i, got[i], want[i]);
 }
-#define WANT(h, ...)                                                                                                   \
-	do {                                                                                                           \
-		const double want_[] = {__VA_ARGS__};                                                                  \
-		want_doubles(doubles(h), want_, sizeof(want_) / sizeof(want_[0]));                                     \
+#define WANT(h, ...) \
+	do { \
+		const double want_[] = {__VA_ARGS__}; \
+		want_doubles(doubles(h), want_, sizeof(want_) / sizeof(want_[0])); \
 	} while (0)
 
 #define T(name) "{\"name\":\"" name "\",\"arg\":{\"as_tensor\":{\"name\":\"a\"}}}"
@@ -97,8 +97,8 @@ static int call(const char *op, const char *inputs, int n_in, handle *in, int n_
 		free(outputs);
 		outputs = longer;
 	}
-	char *json = xasprintf("{\"nodes\":[{\"name\":\"o\",\"node\":{\"target\":\"%s\",\"inputs\":[%s],\"outputs\":[%s]}}]}", op,
-		inputs, outputs);
+	char *json =
+	    xasprintf("{\"nodes\":[{\"name\":\"o\",\"node\":{\"target\":\"%s\",\"inputs\":[%s],\"outputs\":[%s]}}]}", op, inputs, outputs);
 	void *executor = shim_proxy_open(json, strlen(json), why, sizeof(why));
 	if (!executor)
 		fail_msg("%s: %s", op, why);
@@ -157,7 +157,7 @@ static void test_svd(void **state)
 static void test_nothing(void **state)
 {
 	handle empty = tensor(DTYPE_F64, NULL, 3, INTS(0, 2, 2)), none = tensor(DTYPE_F64, NULL, 2, INTS(0, 0)),
-		wide = tensor(DTYPE_F64, NULL, 2, INTS(2, 0));
+	       wide = tensor(DTYPE_F64, NULL, 2, INTS(2, 0));
 	handle out[4];
 
 	(void)state;
@@ -168,7 +168,7 @@ static void test_nothing(void **state)
 	WANT(out[0], 1);
 	drop_all(out, 3);
 	assert_int_equal(call("aten::linalg_qr", T("A") ",{\"name\":\"mode\",\"arg\":{\"as_string\":\"complete\"}}", 1, &wide, 2, out),
-		without_lapack());
+			 without_lapack());
 	if (!without_lapack())
 		WANT(out[0], 1, 0, 0, 1);
 	drop_all(out, 2);
@@ -240,8 +240,9 @@ static void test_complex(void **state)
 	assert_int_equal(call("aten::div.Tensor", T("self") "," T("other"), 2, in, 1, out), 0);
 	WANT(out[0], 2, -1, 1.5, -2);
 	drop(out[0]);
-	assert_int_equal(call("aten::add.Scalar", T("self") ",{\"name\":\"other\",\"arg\":{\"as_complex\":{\"real\":1,\"imag\":-1}}}",
-		1, in, 1, out), 0);
+	assert_int_equal(
+	    call("aten::add.Scalar", T("self") ",{\"name\":\"other\",\"arg\":{\"as_complex\":{\"real\":1,\"imag\":-1}}}", 1, in, 1, out),
+	    0);
 	WANT(out[0], 2, 1, 4, -5);
 	drop(out[0]);
 	assert_int_equal(call("aten::sum", T("self"), 1, in, 1, out), 0);
@@ -264,7 +265,7 @@ static void test_conv_channels_last(void **state)
 {
 	static float x[N * H * W * G * IN], w[G * OUT * IN * K * K], bias[G * OUT];
 	const int64_t size[] = {N, G * IN, H, W}, stride[] = {H * W * G * IN, 1, W * G * IN, G * IN}, two[] = {2, 1}, pad[] = {1, 2},
-		none[] = {0, 0};
+		      none[] = {0, 0};
 	const int64_t ones[] = {1, 1};
 	const int oh = (H + 2 - K) / 2 + 1, ow = W + 4 - K + 1;
 	handle hx = NULL, hw = tensor(DTYPE_F32, w, 4, INTS(G * OUT, IN, K, K)), hb = tensor(DTYPE_F32, bias, 1, INTS(G * OUT)), y = NULL;
@@ -286,7 +287,8 @@ static void test_conv_channels_last(void **state)
 		for (int c = 0; c < IN * K * K; c++) {
 			int iy = py * 2 - 1 + c / K % K, ix = px - 2 + c % K, ch = c / K / K;
 			if (iy >= 0 && iy < H && ix >= 0 && ix < W)
-				want += (double)x[((n * H + iy) * W + ix) * G * IN + o / OUT * IN + ch] * w[(o * IN + ch) * K * K + c % (K * K)];
+				want += (double)x[((n * H + iy) * W + ix) * G * IN + o / OUT * IN + ch] *
+					w[(o * IN + ch) * K * K + c % (K * K)];
 		}
 		if (!(fabs(got[i] - want) < 1e-4))
 			fail_msg("element %d is %g instead of %g", i, (double)got[i], want);
@@ -314,9 +316,9 @@ static void test_without(void **state)
 
 int main(int argc, char **argv)
 {
-#define TESTS                                                                                                          \
-	cmocka_unit_test(test_svd), cmocka_unit_test(test_nothing), cmocka_unit_test(test_solve),                      \
-	    cmocka_unit_test(test_eigenvalues), cmocka_unit_test(test_complex), cmocka_unit_test(test_conv_channels_last)
+#define TESTS \
+	cmocka_unit_test(test_svd), cmocka_unit_test(test_nothing), cmocka_unit_test(test_solve), cmocka_unit_test(test_eigenvalues), \
+	    cmocka_unit_test(test_complex), cmocka_unit_test(test_conv_channels_last)
 	const struct CMUnitTest all[] = {TESTS, cmocka_unit_test(test_without)}, again[] = {TESTS};
 
 	(void)argv;

@@ -90,10 +90,10 @@ static void want_floats(const float *got, const float *want, size_t n)
 		if (!(fabsf(got[i] - want[i]) <= 1e-5f * (1 + fabsf(want[i]))))
 			fail_msg("element %zu is %g instead of %g", i, (double)got[i], (double)want[i]);
 }
-#define WANT(got, ...)                                                                                                 \
-	do {                                                                                                           \
-		const float want_[] = {__VA_ARGS__};                                                                   \
-		want_floats(got, want_, sizeof(want_) / sizeof(want_[0]));                                             \
+#define WANT(got, ...) \
+	do { \
+		const float want_[] = {__VA_ARGS__}; \
+		want_floats(got, want_, sizeof(want_) / sizeof(want_[0])); \
 	} while (0)
 
 /* ---- products ---- */
@@ -173,7 +173,8 @@ static void test_addmm(void **state)
 static void test_bmm(void **state)
 {
 	float a[] = {1, 2, 3, 4}, b[] = {1, 10, 100, 1000}, c[2];
-	handle x = tensor(DTYPE_F32, a, 3, INTS(2, 1, 2)), y = tensor(DTYPE_F32, b, 3, INTS(2, 2, 1)), out = tensor(DTYPE_F32, c, 3, INTS(2, 1, 1));
+	handle x = tensor(DTYPE_F32, a, 3, INTS(2, 1, 2)), y = tensor(DTYPE_F32, b, 3, INTS(2, 2, 1)),
+	       out = tensor(DTYPE_F32, c, 3, INTS(2, 1, 1));
 
 	(void)state;
 	assert_int_equal(aoti_torch_cpu_bmm_out(out, x, y), 0);
@@ -221,7 +222,8 @@ static handle conv(handle x, handle w, handle *bias, int dims, const int64_t *st
 static void test_conv(void **state)
 {
 	float in[] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, weight[] = {1, 0, 0, -1}, add[] = {0.5};
-	handle x = tensor(DTYPE_F32, in, 4, INTS(1, 1, 3, 3)), w = tensor(DTYPE_F32, weight, 4, INTS(1, 1, 2, 2)), b = tensor(DTYPE_F32, add, 1, INTS(1));
+	handle x = tensor(DTYPE_F32, in, 4, INTS(1, 1, 3, 3)), w = tensor(DTYPE_F32, weight, 4, INTS(1, 1, 2, 2)),
+	       b = tensor(DTYPE_F32, add, 1, INTS(1));
 
 	(void)state;
 	handle y = conv(x, w, &b, 2, INTS(1, 1), INTS(0, 0), 0, 1);
@@ -277,9 +279,11 @@ static void test_conv_depthwise(void **state)
 static void test_attention(void **state)
 {
 	/* Two queries, three keys, one head; softmax of ln(1), ln(2), ln(5) */
-	float q[] = {1, 0, 1, 0}, k[] = {0, 9, 0.69314718f, 9, 1.6094379f, 9}, v[] = {8, 0, 16, 0, 0, 80}, mask[] = {0, 0, -INFINITY, -INFINITY, -INFINITY, -INFINITY};
+	float q[] = {1, 0, 1, 0}, k[] = {0, 9, 0.69314718f, 9, 1.6094379f, 9}, v[] = {8, 0, 16, 0, 0, 80},
+	      mask[] = {0, 0, -INFINITY, -INFINITY, -INFINITY, -INFINITY};
 	double scale = 1;
-	handle hq = tensor(DTYPE_F32, q, 4, INTS(1, 1, 2, 2)), hk = tensor(DTYPE_F32, k, 4, INTS(1, 1, 3, 2)), hv = tensor(DTYPE_F32, v, 4, INTS(1, 1, 3, 2));
+	handle hq = tensor(DTYPE_F32, q, 4, INTS(1, 1, 2, 2)), hk = tensor(DTYPE_F32, k, 4, INTS(1, 1, 3, 2)),
+	       hv = tensor(DTYPE_F32, v, 4, INTS(1, 1, 3, 2));
 	handle m = tensor(DTYPE_F32, mask, 2, INTS(2, 3)), out, lse;
 
 	(void)state;
@@ -288,7 +292,8 @@ static void test_attention(void **state)
 	WANT(floats(out), 5, 50, 5, 50);
 	WANT(floats(lse), logf(8), logf(8));
 	drop(out), drop(lse);
-	assert_int_equal(aoti_torch_cpu__scaled_dot_product_flash_attention_for_cpu(hq, hk, hv, 0, 1, NULL, &scale, &out, &lse), 0); /* causal */
+	assert_int_equal(aoti_torch_cpu__scaled_dot_product_flash_attention_for_cpu(hq, hk, hv, 0, 1, NULL, &scale, &out, &lse),
+			 0); /* causal */
 	WANT(floats(out), 8, 0, 40.0f / 3, 0);
 	drop(out), drop(lse);
 	assert_int_equal(aoti_torch_cpu__scaled_dot_product_flash_attention_for_cpu(hq, hk, hv, 0, 0, &m, &scale, &out, &lse), 0);
@@ -310,8 +315,10 @@ static void test_packed(void **state)
 
 	(void)state;
 	put(d, 1, 4), put(d + 4, 2, 4), put(d + 8, 2, 8), put(d + 16, 3, 8), put(d + 104, 3, 4), put(d + 112, 2, 8), put(d + 120, 3, 8);
-	put(d + 312, 2, 4), put(d + 320, 6, 8), put(d + 328, 2, 8), put(d + 416, 1, 4), put(d + 424, 2, 8), put(d + 520, 0, 8), put(d + 768, 1, 4);
-	assert_int_equal(aoti_torch_create_tensor_from_blob_v2(packed, 2, INTS(2, 3), INTS(1, 0), 0, DTYPE_F32, 0, -1, &w, 3, d, sizeof(d)), 0);
+	put(d + 312, 2, 4), put(d + 320, 6, 8), put(d + 328, 2, 8), put(d + 416, 1, 4), put(d + 424, 2, 8), put(d + 520, 0, 8),
+	    put(d + 768, 1, 4);
+	assert_int_equal(aoti_torch_create_tensor_from_blob_v2(packed, 2, INTS(2, 3), INTS(1, 0), 0, DTYPE_F32, 0, -1, &w, 3, d, sizeof(d)),
+			 0);
 	want_layout(w, 2, INTS(2, 3), INTS(3, 1));
 	WANT(floats(w), 1, 2, 3, 4, 5, 6);
 	assert_int_equal(aoti_torch_cpu__linear_pointwise(x, w, &b, "relu", NULL, 0, NULL, &y), 0);
@@ -319,10 +326,12 @@ static void test_packed(void **state)
 	drop(y);
 	assert_int_equal(aoti_torch_cpu__linear_pointwise(x, w, &b, "cubed", NULL, 0, NULL, &y), 1);
 	assert_non_null(strstr(shim_last_error(), "'cubed'"));
-	assert_int_equal(aoti_torch_create_tensor_from_blob_v2(packed, 2, INTS(3, 2), INTS(1, 0), 0, DTYPE_F32, 0, -1, &y, 3, d, sizeof(d)), 1);
+	assert_int_equal(aoti_torch_create_tensor_from_blob_v2(packed, 2, INTS(3, 2), INTS(1, 0), 0, DTYPE_F32, 0, -1, &y, 3, d, sizeof(d)),
+			 1);
 	assert_int_equal(aoti_torch_create_tensor_from_blob_v2(packed, 2, INTS(2, 3), INTS(1, 0), 0, DTYPE_F32, 0, -1, &y, 3, d, 700), 1);
 	put(d + 520, 9, 8); /* blocks of a dim that is none */
-	assert_int_equal(aoti_torch_create_tensor_from_blob_v2(packed, 2, INTS(2, 3), INTS(1, 0), 0, DTYPE_F32, 0, -1, &y, 3, d, sizeof(d)), 1);
+	assert_int_equal(aoti_torch_create_tensor_from_blob_v2(packed, 2, INTS(2, 3), INTS(1, 0), 0, DTYPE_F32, 0, -1, &y, 3, d, sizeof(d)),
+			 1);
 	drop(w), drop(x), drop(b);
 }
 
@@ -345,7 +354,8 @@ static void test_quantized(void **state)
 	WANT(floats(y), 2, 63.5f, 113.5f, 8098.75f);
 	drop(y);
 	dtype = DTYPE_U8;
-	assert_int_equal(aoti_torch_cpu__qlinear_pointwise_tensor(in, s, z, weight, ws, wz, &b, 2, 100, &dtype, "none", NULL, 0, "", &y), 0);
+	assert_int_equal(aoti_torch_cpu__qlinear_pointwise_tensor(in, s, z, weight, ws, wz, &b, 2, 100, &dtype, "none", NULL, 0, "", &y),
+			 0);
 	got = (uint8_t *)floats(y);
 	assert_true(got[0] == 101 && got[1] == 132 && got[2] == 157 && got[3] == 255);
 	drop(y);
@@ -379,7 +389,8 @@ static void test_grouped(void **state)
 static void test_lstm(void **state)
 {
 	float in[] = {1, 2}, w[4] = {0}, zero[4] = {0}, h0[] = {5}, c0[] = {8};
-	handle x = tensor(DTYPE_F32, in, 3, INTS(2, 1, 1)), wi = tensor(DTYPE_F32, w, 2, INTS(4, 1)), b = tensor(DTYPE_F32, zero, 1, INTS(4));
+	handle x = tensor(DTYPE_F32, in, 3, INTS(2, 1, 1)), wi = tensor(DTYPE_F32, w, 2, INTS(4, 1)),
+	       b = tensor(DTYPE_F32, zero, 1, INTS(4));
 	handle h = tensor(DTYPE_F32, h0, 3, INTS(1, 1, 1)), c = tensor(DTYPE_F32, c0, 3, INTS(1, 1, 1)), y, hy, cy, ws;
 
 	(void)state;
@@ -389,7 +400,8 @@ static void test_lstm(void **state)
 	WANT(floats(hy), 0.5f * tanhf(2));
 	WANT(floats(cy), 2);
 	drop(y), drop(hy), drop(cy), drop(ws);
-	assert_int_equal(aoti_torch_cpu_mkldnn_rnn_layer(x, wi, wi, b, b, h, c, 0, NULL, 0, 3, 1, 1, 1, 0, 0, 0, &y, &hy, &cy, &ws), 1); /* a GRU */
+	assert_int_equal(aoti_torch_cpu_mkldnn_rnn_layer(x, wi, wi, b, b, h, c, 0, NULL, 0, 3, 1, 1, 1, 0, 0, 0, &y, &hy, &cy, &ws),
+			 1); /* a GRU */
 	drop(x), drop(wi), drop(b), drop(h), drop(c);
 }
 
@@ -413,12 +425,11 @@ static void test_plain_c(void **state)
 
 int main(int argc, char **argv)
 {
-#define TESTS                                                                                                          \
-	cmocka_unit_test(test_mm), cmocka_unit_test(test_mm_integers), cmocka_unit_test(test_mm_bfloat16),             \
-	    cmocka_unit_test(test_addmm), cmocka_unit_test(test_bmm), cmocka_unit_test(test_mm_large),                 \
-	    cmocka_unit_test(test_conv), cmocka_unit_test(test_conv_layout), cmocka_unit_test(test_conv_depthwise),    \
-	    cmocka_unit_test(test_attention), cmocka_unit_test(test_packed), cmocka_unit_test(test_quantized),         \
-	    cmocka_unit_test(test_grouped), cmocka_unit_test(test_lstm)
+#define TESTS \
+	cmocka_unit_test(test_mm), cmocka_unit_test(test_mm_integers), cmocka_unit_test(test_mm_bfloat16), cmocka_unit_test(test_addmm), \
+	    cmocka_unit_test(test_bmm), cmocka_unit_test(test_mm_large), cmocka_unit_test(test_conv), cmocka_unit_test(test_conv_layout), \
+	    cmocka_unit_test(test_conv_depthwise), cmocka_unit_test(test_attention), cmocka_unit_test(test_packed), \
+	    cmocka_unit_test(test_quantized), cmocka_unit_test(test_grouped), cmocka_unit_test(test_lstm)
 	const struct CMUnitTest again[] = {TESTS}, tests[] = {TESTS, cmocka_unit_test(test_plain_c)};
 	(void)argv;
 	return argc > 1 ? cmocka_run_group_tests(again, load, NULL) : cmocka_run_group_tests(tests, load, NULL);

@@ -10,7 +10,7 @@
 
 struct words {
 	struct oracle oracle;
-	const char *const *has, *const *not;
+	const char *const *has, *const * not ;
 	bool (*also)(const struct test *t);
 	bool fails, busy;
 	uint64_t id;
@@ -50,8 +50,8 @@ static bool judge(struct words *w, const struct test *t)
 	bool fails = true;
 	for (size_t i = 0; w->has && w->has[i]; i++)
 		fails &= holds(buf_slice(&b), w->has[i]);
-	for (size_t i = 0; w->not && w->not[i]; i++)
-		fails &= !holds(buf_slice(&b), w->not[i]);
+	for (size_t i = 0; w->not &&w->not [i]; i++)
+		fails &= !holds(buf_slice(&b), w->not [i]);
 	buf_release(&b);
 	return fails && (!w->also || w->also(t));
 }
@@ -100,7 +100,7 @@ static bool guess;
 #define PASS(p) (1u << SHRINK_##p)
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static void reduce(const char *text, const char *const *has, const char *const *not, unsigned passes)
+static void reduce(const char *text, const char *const *has, const char *const * not, unsigned passes)
 {
 	struct err err = {0};
 	struct outcome out;
@@ -112,7 +112,7 @@ static void reduce(const char *text, const char *const *has, const char *const *
 		fail_msg("%s", err.text);
 	oracle.oracle.ops = &ops;
 	oracle.has = has;
-	oracle.not = not;
+	oracle.not = not ;
 	r = (struct runner){.oracle = &oracle.oracle, .original = &original, .repeat = 1};
 	struct reduction red = {.runner = &r, .qx_limit = 64, .guess = guess};
 	candidate_whole(&whole, &original);
@@ -197,16 +197,12 @@ static bool connected(const struct test *t)
 static void test_bypass(void **state)
 {
 	(void)state;
-	static const char text[] = HEAD "x: \"f32[4, 4]\", y: \"f32[4, 4]\"):\n"
-		A "relu: \"f32[4, 4]\" = torch.ops.aten.relu.default(x)\n"
-		A "add: \"f32[4, 4]\" = torch.ops.aten.add.Tensor(y, relu)\n"
-		A "sum_1: \"f32[4]\" = torch.ops.aten.sum.dim_IntList(add, [1])\n"
-		A "neg: \"f32[4]\" = torch.ops.aten.neg.default(sum_1)\n"
-		A "mul: \"f32[4, 4]\" = torch.ops.aten.mul.Tensor(neg, y)\n"
-		A "sin: \"f32[4, 4]\" = torch.ops.aten.sin.default(mul)\n"
-		A "tanh: \"f32[4, 4]\" = torch.ops.aten.tanh.default(sin)\n"
-		A "cos: \"f32[4, 4]\" = torch.ops.aten.cos.default(tanh)\n"
-		A "return (cos,)\n";
+	static const char text[] = HEAD
+	    "x: \"f32[4, 4]\", y: \"f32[4, 4]\"):\n" A "relu: \"f32[4, 4]\" = torch.ops.aten.relu.default(x)\n" A
+	    "add: \"f32[4, 4]\" = torch.ops.aten.add.Tensor(y, relu)\n" A "sum_1: \"f32[4]\" = torch.ops.aten.sum.dim_IntList(add, [1])\n" A
+	    "neg: \"f32[4]\" = torch.ops.aten.neg.default(sum_1)\n" A "mul: \"f32[4, 4]\" = torch.ops.aten.mul.Tensor(neg, y)\n" A
+	    "sin: \"f32[4, 4]\" = torch.ops.aten.sin.default(mul)\n" A "tanh: \"f32[4, 4]\" = torch.ops.aten.tanh.default(sin)\n" A
+	    "cos: \"f32[4, 4]\" = torch.ops.aten.cos.default(tanh)\n" A "return (cos,)\n";
 	oracle.also = connected;
 	reduce(text, NULL, NULL, NODES);
 	/* Not the sum, which makes another type, nor the product, which makes that one again. */
@@ -221,10 +217,10 @@ static void test_bypass(void **state)
 static void test_unknown_shapes(void **state)
 {
 	(void)state;
-	static const char text[] = HEAD "x: \"f32[4, 4]\"):\n"
-		A "cos = torch.ops.aten.cos.default(x)\n" A "sin = torch.ops.aten.sin.default(cos)\n" A "exp = torch.ops.aten.exp.default(sin)\n"
-		A "relu = torch.ops.aten.relu.default(exp)\n" A "neg = torch.ops.aten.neg.default(relu)\n"
-		A "tanh = torch.ops.aten.tanh.default(neg)\n" A "return (tanh,)\n";
+	static const char text[] =
+	    HEAD "x: \"f32[4, 4]\"):\n" A "cos = torch.ops.aten.cos.default(x)\n" A "sin = torch.ops.aten.sin.default(cos)\n" A
+		 "exp = torch.ops.aten.exp.default(sin)\n" A "relu = torch.ops.aten.relu.default(exp)\n" A
+		 "neg = torch.ops.aten.neg.default(relu)\n" A "tanh = torch.ops.aten.tanh.default(neg)\n" A "return (tanh,)\n";
 	reduce(text, LIST("relu.default"), NULL, NODES);
 	assert_int_equal(r.best.ops, 4);
 	assert_line("relu = torch.ops.aten.relu.default(exp)");
@@ -264,10 +260,10 @@ static bool input_returned(const struct test *t)
 static void test_outputs(void **state)
 {
 	(void)state;
-	static const char text[] = HEAD "x: \"f32[4, 4]\", y: \"f32[4]\", z: \"f32[8]\"):\n"
-		A "cos: \"f32[4, 4]\" = torch.ops.aten.cos.default(x)\n" A "relu: \"f32[4, 4]\" = torch.ops.aten.relu.default(cos)\n"
-		A "tanh: \"f32[4, 4]\" = torch.ops.aten.tanh.default(relu)\n" A "neg: \"f32[4, 4]\" = torch.ops.aten.neg.default(tanh)\n"
-		A "return (y, tanh, None, relu, z, neg, tanh, cos)\n";
+	static const char text[] =
+	    HEAD "x: \"f32[4, 4]\", y: \"f32[4]\", z: \"f32[8]\"):\n" A "cos: \"f32[4, 4]\" = torch.ops.aten.cos.default(x)\n" A
+		 "relu: \"f32[4, 4]\" = torch.ops.aten.relu.default(cos)\n" A "tanh: \"f32[4, 4]\" = torch.ops.aten.tanh.default(relu)\n" A
+		 "neg: \"f32[4, 4]\" = torch.ops.aten.neg.default(tanh)\n" A "return (y, tanh, None, relu, z, neg, tanh, cos)\n";
 	oracle.also = used_and_returned;
 	reduce(text, NULL, NULL, NODES);
 	assert_int_equal(r.best.ops, 2);
@@ -291,13 +287,10 @@ static void test_outputs(void **state)
 static void test_tuples(void **state)
 {
 	(void)state;
-	static const char text[] = HEAD "x: \"f32[8]\"):\n"
-		A "split = torch.ops.aten.split.Tensor(x, 4)\n"
-		A "getitem: \"f32[4]\" = split[0]\n"
-		A "getitem_1: \"f32[4]\" = split[1];  split = None\n"
-		A "add: \"f32[4]\" = torch.ops.aten.add.Tensor(getitem, getitem_1)\n"
-		A "relu: \"f32[4]\" = torch.ops.aten.relu.default(add)\n"
-		A "return (relu,)\n";
+	static const char text[] =
+	    HEAD "x: \"f32[8]\"):\n" A "split = torch.ops.aten.split.Tensor(x, 4)\n" A "getitem: \"f32[4]\" = split[0]\n" A
+		 "getitem_1: \"f32[4]\" = split[1];  split = None\n" A "add: \"f32[4]\" = torch.ops.aten.add.Tensor(getitem, getitem_1)\n" A
+		 "relu: \"f32[4]\" = torch.ops.aten.relu.default(add)\n" A "return (relu,)\n";
 	reduce(text, LIST("split.Tensor"), NULL, NODES);
 	assert_int_equal(r.best.ops, 1);
 	assert_line("getitem_1 = split[1]");
@@ -311,11 +304,10 @@ static void test_tuples(void **state)
 static void test_values_and_inputs(void **state)
 {
 	(void)state;
-	static const char text[] = HEAD "x: \"f32[4, 4]\", y: \"f32[4, 4]\", z: \"f32[4]\", w: \"f64[4, 4]\"):\n"
-		A "add: \"f32[4, 4]\" = torch.ops.aten.add.Tensor(x, y)\n"
-		A "mul: \"f32[4, 4]\" = torch.ops.aten.mul.Tensor(add, z)\n"
-		A "mul_1: \"f64[4, 4]\" = torch.ops.aten.mul.Tensor(mul, w)\n"
-		A "return (mul_1,)\n";
+	static const char text[] =
+	    HEAD "x: \"f32[4, 4]\", y: \"f32[4, 4]\", z: \"f32[4]\", w: \"f64[4, 4]\"):\n" A
+		 "add: \"f32[4, 4]\" = torch.ops.aten.add.Tensor(x, y)\n" A "mul: \"f32[4, 4]\" = torch.ops.aten.mul.Tensor(add, z)\n" A
+		 "mul_1: \"f64[4, 4]\" = torch.ops.aten.mul.Tensor(mul, w)\n" A "return (mul_1,)\n";
 	reduce(text, LIST("add.Tensor", "mul.Tensor"), NULL, PASS(VALUES) | PASS(INPUTS));
 	assert_int_equal(r.best.n_feeds, 3);
 	for (size_t i = 0; i < 3; i++)
@@ -330,10 +322,9 @@ static void test_sizes(void **state)
 {
 	(void)state;
 	/* 6 is spelled in view, 12 is twice that; 5 has to stay. */
-	static const char text[] = HEAD "x: \"f32[6, 5][1, 6]cpu\", y: \"f32[12]\"):\n"
-		A "view: \"f32[2, 6]\" = torch.ops.aten.view.default(y, [2, 6])\n"
-		A "mm: \"f32[2, 5]\" = torch.ops.aten.mm.default(view, x)\n"
-		A "return (mm,)\n";
+	static const char text[] =
+	    HEAD "x: \"f32[6, 5][1, 6]cpu\", y: \"f32[12]\"):\n" A "view: \"f32[2, 6]\" = torch.ops.aten.view.default(y, [2, 6])\n" A
+		 "mm: \"f32[2, 5]\" = torch.ops.aten.mm.default(view, x)\n" A "return (mm,)\n";
 	reduce(text, LIST("mm.default", ", 5"), NULL, PASS(SIZES));
 	assert_sizes(0, "1 5 | 1 1");
 	assert_sizes(1, "1");
@@ -354,12 +345,11 @@ static void test_sizes(void **state)
 static void test_dtypes(void **state)
 {
 	(void)state;
-	static const char text[] = HEAD "x: \"f64[4]\", i: \"i32[4]\", h: \"bf16[4]\"):\n"
-		A "full: \"f64[4]\" = torch.ops.aten.full.default([4], 1, dtype = torch.float64)\n"
-		A "add: \"f64[4]\" = torch.ops.aten.add.Tensor(x, full)\n"
-		A "index: \"f64[4]\" = torch.ops.aten.index.Tensor(add, [i])\n"
-		A "mul: \"f64[4]\" = torch.ops.aten.mul.Tensor(index, h)\n"
-		A "return (mul,)\n";
+	static const char text[] =
+	    HEAD "x: \"f64[4]\", i: \"i32[4]\", h: \"bf16[4]\"):\n" A
+		 "full: \"f64[4]\" = torch.ops.aten.full.default([4], 1, dtype = torch.float64)\n" A
+		 "add: \"f64[4]\" = torch.ops.aten.add.Tensor(x, full)\n" A "index: \"f64[4]\" = torch.ops.aten.index.Tensor(add, [i])\n" A
+		 "mul: \"f64[4]\" = torch.ops.aten.mul.Tensor(index, h)\n" A "return (mul,)\n";
 	reduce(text, LIST("mul", "bf16"), NULL, PASS(DTYPES));
 	assert_int_equal(meta_of(0).dtype, DTYPE_F32);
 	assert_int_equal(meta_of(1).dtype, DTYPE_I64);
@@ -371,10 +361,9 @@ static void test_dtypes(void **state)
 static void test_symbols(void **state)
 {
 	(void)state;
-	static const char text[] = HEAD "s: \"Sym(s77)\", x: \"f32[s77, 8]\"):\n"
-		A "view: \"f32[8*s77]\" = torch.ops.aten.view.default(x, [-1])\n"
-		A "add: \"f32[8*s77]\" = torch.ops.aten.add.Tensor(view, s)\n"
-		A "return (add,)\n";
+	static const char text[] =
+	    HEAD "s: \"Sym(s77)\", x: \"f32[s77, 8]\"):\n" A "view: \"f32[8*s77]\" = torch.ops.aten.view.default(x, [-1])\n" A
+		 "add: \"f32[8*s77]\" = torch.ops.aten.add.Tensor(view, s)\n" A "return (add,)\n";
 	reduce(text, LIST("add"), NULL, PASS(SYMBOLS));
 	assert_sizes(1, "8 8");
 	done();
@@ -386,12 +375,10 @@ static void test_symbols(void **state)
 static void test_arguments_and_constants(void **state)
 {
 	(void)state;
-	static const char text[] = HEAD "x: \"f32[4, 4]\"):\n"
-		A "sum_1: \"f32[4, 1]\" = torch.ops.aten.sum.dim_IntList(x, [1], True, dtype = torch.float32)\n"
-		A "mul: \"f32[4, 1]\" = torch.ops.aten.mul.Tensor(sum_1, 37.5)\n"
-		A "topk = torch.ops.aten.topk.default(mul, 3)\n"
-		A "getitem: \"f32[4, 3]\" = topk[1];  topk = None\n"
-		A "return (getitem,)\n";
+	static const char text[] =
+	    HEAD "x: \"f32[4, 4]\"):\n" A "sum_1: \"f32[4, 1]\" = torch.ops.aten.sum.dim_IntList(x, [1], True, dtype = torch.float32)\n" A
+		 "mul: \"f32[4, 1]\" = torch.ops.aten.mul.Tensor(sum_1, 37.5)\n" A "topk = torch.ops.aten.topk.default(mul, 3)\n" A
+		 "getitem: \"f32[4, 3]\" = topk[1];  topk = None\n" A "return (getitem,)\n";
 	reduce(text, LIST("sum.dim_IntList(x, [1]", "topk.default(mul, 3)"), LIST("mul.Tensor(sum_1)"), PASS(ARGUMENTS) | PASS(CONSTANTS));
 	assert_line("sum.dim_IntList(x, [1])");
 	assert_line("mul.Tensor(sum_1, 0.0)");
@@ -402,22 +389,22 @@ static void test_arguments_and_constants(void **state)
 static void test_subgraphs(void **state)
 {
 	(void)state;
-	static const char text[] = "class G(torch.nn.Module):\n"
-		"    def forward(self, p: \"b8[]\", x: \"f32[4]\"):\n"
-		A "true_graph_0 = self.true_graph_0\n" A "false_graph_0 = self.false_graph_0\n"
-		A "cond = torch.ops.higher_order.cond(p, true_graph_0, false_graph_0, (x,));  p = true_graph_0 = false_graph_0 = x = None\n"
-		A "getitem: \"f32[4]\" = cond[0];  cond = None\n"
-		A "return (getitem,)\n\n"
-		"    class true_graph_0(torch.nn.Module):\n"
-		"        def forward(self, x: \"f32[4]\"):\n"
-		"            sin: \"f32[4]\" = torch.ops.aten.sin.default(x);  x = None\n"
-		"            relu: \"f32[4]\" = torch.ops.aten.relu.default(sin);  sin = None\n"
-		"            cos: \"f32[4]\" = torch.ops.aten.cos.default(relu);  relu = None\n"
-		"            return (cos,)\n\n"
-		"    class false_graph_0(torch.nn.Module):\n"
-		"        def forward(self, x: \"f32[4]\"):\n"
-		"            neg: \"f32[4]\" = torch.ops.aten.neg.default(x);  x = None\n"
-		"            return (neg,)\n";
+	static const char text[] =
+	    "class G(torch.nn.Module):\n"
+	    "    def forward(self, p: \"b8[]\", x: \"f32[4]\"):\n" A "true_graph_0 = self.true_graph_0\n" A
+	    "false_graph_0 = self.false_graph_0\n" A
+	    "cond = torch.ops.higher_order.cond(p, true_graph_0, false_graph_0, (x,));  p = true_graph_0 = false_graph_0 = x = None\n" A
+	    "getitem: \"f32[4]\" = cond[0];  cond = None\n" A "return (getitem,)\n\n"
+	    "    class true_graph_0(torch.nn.Module):\n"
+	    "        def forward(self, x: \"f32[4]\"):\n"
+	    "            sin: \"f32[4]\" = torch.ops.aten.sin.default(x);  x = None\n"
+	    "            relu: \"f32[4]\" = torch.ops.aten.relu.default(sin);  sin = None\n"
+	    "            cos: \"f32[4]\" = torch.ops.aten.cos.default(relu);  relu = None\n"
+	    "            return (cos,)\n\n"
+	    "    class false_graph_0(torch.nn.Module):\n"
+	    "        def forward(self, x: \"f32[4]\"):\n"
+	    "            neg: \"f32[4]\" = torch.ops.aten.neg.default(x);  x = None\n"
+	    "            return (neg,)\n";
 	reduce(text, LIST("cond", "relu.default"), NULL, PASS(SUBGRAPHS));
 	assert_line("torch.ops.aten.relu.default(x)");
 	assert_false(holds(buf_slice(&result), "sin") || holds(buf_slice(&result), "cos") || holds(buf_slice(&result), "neg"));
@@ -458,17 +445,17 @@ static void test_kinds_of_inputs(void **state)
 {
 	(void)state;
 	static const char text[] = "class Repro(torch.nn.Module):\n"
-		"    def forward(self, x, y):\n" A "add = torch.ops.aten.add.Tensor(x, y)\n" A "cos = torch.ops.aten.cos.default(add)\n"
-		A "return (cos,)\n"
-		"def load_args(reader):\n"
-		"    buf0 = reader.storage('00', 512)\n"
-		"    reader.tensor(buf0, (8, 4), (1, 8), storage_offset=8, requires_grad=True)  # x\n"
-		"    reader.tensor(buf0, (4,), requires_grad=True)  # y\n"
-		"load_args._version = 0\n"
-		"mod = Repro()\n"
-		"if __name__ == '__main__':\n"
-		"    from torch._dynamo.repro.after_aot import run_repro\n"
-		"    run_repro(mod, load_args)\n";
+				   "    def forward(self, x, y):\n" A "add = torch.ops.aten.add.Tensor(x, y)\n" A
+				   "cos = torch.ops.aten.cos.default(add)\n" A "return (cos,)\n"
+				   "def load_args(reader):\n"
+				   "    buf0 = reader.storage('00', 512)\n"
+				   "    reader.tensor(buf0, (8, 4), (1, 8), storage_offset=8, requires_grad=True)  # x\n"
+				   "    reader.tensor(buf0, (4,), requires_grad=True)  # y\n"
+				   "load_args._version = 0\n"
+				   "mod = Repro()\n"
+				   "if __name__ == '__main__':\n"
+				   "    from torch._dynamo.repro.after_aot import run_repro\n"
+				   "    run_repro(mod, load_args)\n";
 	static const struct {
 		bool (*also)(const struct test *t);
 		const char *storages;
@@ -521,7 +508,8 @@ static void test_hash(void **state)
 {
 	(void)state;
 	struct candidate a, b;
-	reduce(HEAD "x: \"f32[4]\", y: \"f32[4]\"):\n" A "add: \"f32[4]\" = torch.ops.aten.add.Tensor(x, y)\n" A "return (add,)\n", LIST("add"), NULL, 0);
+	reduce(HEAD "x: \"f32[4]\", y: \"f32[4]\"):\n" A "add: \"f32[4]\" = torch.ops.aten.add.Tensor(x, y)\n" A "return (add,)\n",
+	       LIST("add"), NULL, 0);
 	candidate_whole(&a, &original);
 	candidate_copy(&b, &a);
 	assert_true(candidate_hash(&a) == candidate_hash(&b));
@@ -570,10 +558,11 @@ static void test_document(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bypass), cmocka_unit_test(test_unknown_shapes), cmocka_unit_test(test_outputs), cmocka_unit_test(test_tuples),
-		cmocka_unit_test(test_values_and_inputs), cmocka_unit_test(test_sizes), cmocka_unit_test(test_dtypes),
-		cmocka_unit_test(test_symbols), cmocka_unit_test(test_arguments_and_constants), cmocka_unit_test(test_subgraphs),
-		cmocka_unit_test(test_kinds_of_inputs), cmocka_unit_test(test_head), cmocka_unit_test(test_hash), cmocka_unit_test(test_document),
+	    cmocka_unit_test(test_bypass),    cmocka_unit_test(test_unknown_shapes),    cmocka_unit_test(test_outputs),
+	    cmocka_unit_test(test_tuples),    cmocka_unit_test(test_values_and_inputs), cmocka_unit_test(test_sizes),
+	    cmocka_unit_test(test_dtypes),    cmocka_unit_test(test_symbols),           cmocka_unit_test(test_arguments_and_constants),
+	    cmocka_unit_test(test_subgraphs), cmocka_unit_test(test_kinds_of_inputs),   cmocka_unit_test(test_head),
+	    cmocka_unit_test(test_hash),      cmocka_unit_test(test_document),
 	};
 	return RUN(tests);
 }

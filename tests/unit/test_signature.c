@@ -47,12 +47,13 @@ static struct signature kernel_error(const char *text)
 static void kernel_errors_are_known_by_themselves(void **state)
 {
 	(void)state;
-	static const char *const same[] = {
-	    "CUDA error: an illegal memory access was encountered\nCUDA kernel errors might be asynchronously reported at some other API call",
-	    "CUDA driver error: an illegal memory access was encountered",
-	    "Triton Error [CUDA]: an illegal memory access was encountered",
-	    "CUDA error: invalid argument\nCUDA error: an illegal memory access was encountered",
-	    "terminate called after throwing an instance of 'c10::AcceleratorError'\n  what():  CUDA error: an illegal memory access was encountered\n"};
+	static const char *const same[] = {"CUDA error: an illegal memory access was encountered\nCUDA kernel errors might be "
+					   "asynchronously reported at some other API call",
+					   "CUDA driver error: an illegal memory access was encountered",
+					   "Triton Error [CUDA]: an illegal memory access was encountered",
+					   "CUDA error: invalid argument\nCUDA error: an illegal memory access was encountered",
+					   "terminate called after throwing an instance of 'c10::AcceleratorError'\n  what():  CUDA error: "
+					   "an illegal memory access was encountered\n"};
 	struct signature first = kernel_error(same[0]), s;
 	assert_true(slice_is(first.message, "an illegal memory access was encountered"));
 	for (size_t i = 1; i < ARRAY_LEN(same); i++) {
@@ -67,9 +68,14 @@ static void kernel_errors_are_known_by_themselves(void **state)
 		assert_true(slice_is(s.type, "kernel error"));
 		assert_false(signature_same(&first, &s, (struct slice){"", 0}));
 	}
-	static const char *const none[] = {"", "CUDA error: ", "CUDA error: an illegal memory acces", "CUDA error: invalid argument",
-					   "an illegal memory access was encountered", "CUDA out of memory. Tried to allocate 2 GiB",
-					   "CUDA error: out of memory", "CUDA error: uncorrectable ECC error encountered"};
+	static const char *const none[] = {"",
+					   "CUDA error: ",
+					   "CUDA error: an illegal memory acces",
+					   "CUDA error: invalid argument",
+					   "an illegal memory access was encountered",
+					   "CUDA out of memory. Tried to allocate 2 GiB",
+					   "CUDA error: out of memory",
+					   "CUDA error: uncorrectable ECC error encountered"};
 	for (size_t i = 0; i < ARRAY_LEN(none); i++)
 		assert_true(slice_is(kernel_error(none[i]).type, "RuntimeError"));
 }
@@ -77,7 +83,8 @@ static void kernel_errors_are_known_by_themselves(void **state)
 static void what_torch_adds_is_cut(void **state)
 {
 	(void)state;
-	check("NotImplementedError: no\n  target: aten.foo.default\n  args[0]: TensorBox(...)", "NotImplementedError: no target: aten.foo.default");
+	check("NotImplementedError: no\n  target: aten.foo.default\n  args[0]: TensorBox(...)",
+	      "NotImplementedError: no target: aten.foo.default");
 	check("bad\n\nWhile executing %relu_3 : [num_users=1]", "bad");
 	check("bad\n\nfrom user code:\n  File \"m.py\", line 3", "bad");
 }
@@ -154,24 +161,29 @@ static struct signature stuck(enum outcome_kind kind, const char *message, const
 static void which_end_alike(void **state)
 {
 	(void)state;
-	static const struct { enum outcome_kind kind; const char *message[2], *frames[2]; bool same; } cases[] = {
-		{OUTCOME_CRASHED, {"while in compile", "while in compile"}, {"a.py:f;b.py:g", "a.py:f;c.py:h"}, true},
-		{OUTCOME_CRASHED, {"while in compile", "while in run"}, {"a.py:f", "a.py:f"}, false},
-		{OUTCOME_CRASHED, {"while in compile", ""}, {"a.py:f", ""}, true}, /* it could not say */
-		{OUTCOME_CRASHED, {"while in compile", "while in compile"}, {"a.py:f", "b.py:g;a.py:f"}, false},
-		{OUTCOME_CRASHED, {"while in compile", ""}, {"a.py:f", "b.py:g"}, false},
-		{OUTCOME_TIMEOUT, {"while in run", "while in run"}, {"a.py:f;b.py:g", "c.py:h;a.py:f"}, true}, /* in what it calls */
-		{OUTCOME_TIMEOUT, {"while in run", "while in run"}, {"c.py:h;a.py:f", "a.py:f"}, true},
-		{OUTCOME_TIMEOUT, {"while in run", "while in run"}, {"a.py:f;b.py:g", "a.py:ff;b.py:g"}, false},
-		{OUTCOME_TIMEOUT, {"while in run", "while in compile"}, {"a.py:f", "a.py:f"}, false},
-		{OUTCOME_MEMORY, {"while in run", "while in run"}, {"a.py:f;b.py:g", "d.py:k;c.py:h;a.py:f"}, true},
-		{OUTCOME_MEMORY, {"while in run", "while in run"}, {"a.py:f", ""}, true},
-		{OUTCOME_MEMORY, {"while in run", "while in run"}, {"a.py:f", "d.py:k"}, false},
+	static const struct {
+		enum outcome_kind kind;
+		const char *message[2], *frames[2];
+		bool same;
+	} cases[] = {
+	    {OUTCOME_CRASHED, {"while in compile", "while in compile"}, {"a.py:f;b.py:g", "a.py:f;c.py:h"}, true},
+	    {OUTCOME_CRASHED, {"while in compile", "while in run"}, {"a.py:f", "a.py:f"}, false},
+	    {OUTCOME_CRASHED, {"while in compile", ""}, {"a.py:f", ""}, true}, /* it could not say */
+	    {OUTCOME_CRASHED, {"while in compile", "while in compile"}, {"a.py:f", "b.py:g;a.py:f"}, false},
+	    {OUTCOME_CRASHED, {"while in compile", ""}, {"a.py:f", "b.py:g"}, false},
+	    {OUTCOME_TIMEOUT, {"while in run", "while in run"}, {"a.py:f;b.py:g", "c.py:h;a.py:f"}, true}, /* in what it calls */
+	    {OUTCOME_TIMEOUT, {"while in run", "while in run"}, {"c.py:h;a.py:f", "a.py:f"}, true},
+	    {OUTCOME_TIMEOUT, {"while in run", "while in run"}, {"a.py:f;b.py:g", "a.py:ff;b.py:g"}, false},
+	    {OUTCOME_TIMEOUT, {"while in run", "while in compile"}, {"a.py:f", "a.py:f"}, false},
+	    {OUTCOME_MEMORY, {"while in run", "while in run"}, {"a.py:f;b.py:g", "d.py:k;c.py:h;a.py:f"}, true},
+	    {OUTCOME_MEMORY, {"while in run", "while in run"}, {"a.py:f", ""}, true},
+	    {OUTCOME_MEMORY, {"while in run", "while in run"}, {"a.py:f", "d.py:k"}, false},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct signature a = stuck(cases[i].kind, cases[i].message[0], cases[i].frames[0]);
 		struct signature b = stuck(cases[i].kind, cases[i].message[1], cases[i].frames[1]);
-		if (signature_same(&a, &b, (struct slice){"", 0}) != cases[i].same || signature_same(&b, &a, (struct slice){"", 0}) != cases[i].same)
+		if (signature_same(&a, &b, (struct slice){"", 0}) != cases[i].same ||
+		    signature_same(&b, &a, (struct slice){"", 0}) != cases[i].same)
 			fail_msg("case %zu", i);
 	}
 }
@@ -189,10 +201,13 @@ static void verdicts(void **state)
 	assert_int_equal(verdict_of(&o, NULL, SLICE("at buf4")), VERDICT_OTHERWISE);
 	o.signature.type = SLICE("KeyError");
 	assert_int_equal(verdict_of(&o, &want, none), VERDICT_OTHERWISE);
-	static const struct { enum outcome_kind kind; enum verdict verdict; } plain[] = {
-		{OUTCOME_PASSES, VERDICT_PASSES}, {OUTCOME_INVALID, VERDICT_INVALID}, {OUTCOME_FAILED, VERDICT_SAME},
-		{OUTCOME_TIMEOUT, VERDICT_TIMEOUT}, {OUTCOME_INFRA, VERDICT_INFRA}, {OUTCOME_CRASHED, VERDICT_OTHERWISE},
-		{OUTCOME_MEMORY, VERDICT_OTHERWISE},
+	static const struct {
+		enum outcome_kind kind;
+		enum verdict verdict;
+	} plain[] = {
+	    {OUTCOME_PASSES, VERDICT_PASSES},    {OUTCOME_INVALID, VERDICT_INVALID}, {OUTCOME_FAILED, VERDICT_SAME},
+	    {OUTCOME_TIMEOUT, VERDICT_TIMEOUT},  {OUTCOME_INFRA, VERDICT_INFRA},     {OUTCOME_CRASHED, VERDICT_OTHERWISE},
+	    {OUTCOME_MEMORY, VERDICT_OTHERWISE},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(plain); i++) {
 		struct outcome p = {.kind = plain[i].kind, .signature.kind = plain[i].kind};
@@ -217,11 +232,15 @@ static void copies_own_their_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_differs_is_taken_out), cmocka_unit_test(kernel_errors_are_known_by_themselves),
-		cmocka_unit_test(what_torch_adds_is_cut), cmocka_unit_test(it_is_bounded),
-		cmocka_unit_test(any_end), cmocka_unit_test(which_are_the_same), cmocka_unit_test(verdicts),
-		cmocka_unit_test(which_end_alike),
-		cmocka_unit_test(copies_own_their_text),
+	    cmocka_unit_test(what_differs_is_taken_out),
+	    cmocka_unit_test(kernel_errors_are_known_by_themselves),
+	    cmocka_unit_test(what_torch_adds_is_cut),
+	    cmocka_unit_test(it_is_bounded),
+	    cmocka_unit_test(any_end),
+	    cmocka_unit_test(which_are_the_same),
+	    cmocka_unit_test(verdicts),
+	    cmocka_unit_test(which_end_alike),
+	    cmocka_unit_test(copies_own_their_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

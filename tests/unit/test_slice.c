@@ -30,11 +30,12 @@ static uint32_t add(const char *line)
 		word[n++] = slice_of(rest.p, len);
 		rest = slice_of(rest.p + len + (end != NULL), rest.n - len - (end != NULL));
 	}
-	enum graph_op op = slice_is(word[1], "input") ? GRAPH_PLACEHOLDER
-			   : slice_is(word[1], "return") ? GRAPH_OUTPUT
-			   : slice_starts(word[1], "self.") ? GRAPH_GET_ATTR
+	enum graph_op op = slice_is(word[1], "input")         ? GRAPH_PLACEHOLDER
+			   : slice_is(word[1], "return")      ? GRAPH_OUTPUT
+			   : slice_starts(word[1], "self.")   ? GRAPH_GET_ATTR
 			   : slice_starts(word[1], "method.") ? GRAPH_CALL_METHOD
-			   : slice_starts(word[1], "module.") ? GRAPH_CALL_MODULE : GRAPH_CALL_FUNCTION;
+			   : slice_starts(word[1], "module.") ? GRAPH_CALL_MODULE
+							      : GRAPH_CALL_FUNCTION;
 	struct slice target = op == GRAPH_PLACEHOLDER ? word[0] : word[1];
 	size_t cut_off = op == GRAPH_GET_ATTR ? 5 : op == GRAPH_CALL_METHOD || op == GRAPH_CALL_MODULE ? 7 : 0;
 	uint32_t m = (uint32_t)g.n_modules - 1;
@@ -241,8 +242,8 @@ static void test_getitem_of_a_tensor(void **state)
 static void test_subgraphs_and_attributes_come_along(void **state)
 {
 	(void)state;
-	MAKE("x input", "t self.true_graph_0", "w self._tensor_constant0", "a " ADD " x w",
-	     "c torch.ops.higher_order.cond x t t", "l module.layers.0 c", "o return a l");
+	MAKE("x input", "t self.true_graph_0", "w self._tensor_constant0", "a " ADD " x w", "c torch.ops.higher_order.cond x t t",
+	     "l module.layers.0 c", "o return a l");
 	graph_add_attr(&g, 0, GATTR_BUFFER, SLICE("_tensor_constant0"), SLICE("tensor(1)"));
 	graph_add_attr(&g, 0, GATTR_MODULE, SLICE("layers"), SLICE("ModuleList()"));
 	uint32_t child = graph_add_module(&g, 0, SLICE("true_graph_0"), SLICE("true_graph_0"));
@@ -300,8 +301,8 @@ static void test_replace(void **state)
 static void test_outputs_stay(void **state)
 {
 	(void)state;
-	MAKE("x input", "y input", "a " ADD " x x", "b " MUL " a a", "c " ADD " b b", "s torch.ops.aten.split.Tensor c 2", "g0 " GETITEM " s 0",
-	     "g1 " GETITEM " s 1", "d " ADD " g0 g1", "o return b y a 7 g0 b");
+	MAKE("x input", "y input", "a " ADD " x x", "b " MUL " a a", "c " ADD " b b", "s torch.ops.aten.split.Tensor c 2",
+	     "g0 " GETITEM " s 0", "g1 " GETITEM " s 1", "d " ADD " g0 g1", "o return b y a 7 g0 b");
 	finish();
 	keep_node("a");
 	assert_built("x;y;a = x x;return y a 7");
@@ -356,8 +357,7 @@ static void test_effects(void **state)
 	finish();
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		uint32_t mutates;
-		if (node_has_effect(&g, (uint32_t)i + 1, &mutates) != want[i].effect ||
-		    (mutates == 0) != want[i].mutates)
+		if (node_has_effect(&g, (uint32_t)i + 1, &mutates) != want[i].effect || (mutates == 0) != want[i].mutates)
 			fail_msg("%s", want[i].target);
 		assert_int_equal((u.is[i + 1] & NODE_EFFECT) != 0, want[i].effect);
 	}
@@ -368,8 +368,7 @@ static void test_effects(void **state)
 static void test_effect_in_a_subgraph(void **state)
 {
 	(void)state;
-	MAKE("x input", "t self.t", "f self.f", "c torch.ops.higher_order.cond x t f", "d torch.ops.higher_order.cond x f f",
-	     "o return x");
+	MAKE("x input", "t self.t", "f self.f", "c torch.ops.higher_order.cond x t f", "d torch.ops.higher_order.cond x f f", "o return x");
 	graph_add_module(&g, 0, SLICE("t"), SLICE("t"));
 	add("x input");
 	add("y torch.ops.aten.add_.Tensor x x");
@@ -385,8 +384,8 @@ static void test_effect_in_a_subgraph(void **state)
 static void test_no_value_is_no_output(void **state)
 {
 	(void)state;
-	MAKE("x input", "e torch.amp.autocast_mode._enter_autocast 1", "a " ADD " x x",
-	     "q torch.amp.autocast_mode._exit_autocast e", "v torch._assert x 1", "m torch.ops.aten.copy_.default x a", "o return a");
+	MAKE("x input", "e torch.amp.autocast_mode._enter_autocast 1", "a " ADD " x x", "q torch.amp.autocast_mode._exit_autocast e",
+	     "v torch._assert x 1", "m torch.ops.aten.copy_.default x a", "o return a");
 	finish();
 	assert_int_equal(u.of[3], u.of[1]);
 	keep_node("e");
@@ -398,8 +397,8 @@ static void test_no_value_is_no_output(void **state)
 static void test_dead(void **state)
 {
 	(void)state;
-	MAKE("x input", "a " ADD " x x", "b " MUL " a a", "v torch.ops.aten.view.default a 4",
-	     "c " ADD " x 1", "w torch.ops.aten.add_.Tensor v c", "d " MUL " b b", "o return a");
+	MAKE("x input", "a " ADD " x x", "b " MUL " a a", "v torch.ops.aten.view.default a 4", "c " ADD " x 1",
+	     "w torch.ops.aten.add_.Tensor v c", "d " MUL " b b", "o return a");
 	finish();
 	uint64_t dead[1] = {0};
 	assert_int_equal(slice_dead(&g, &u, dead), 2);
@@ -454,8 +453,12 @@ static void test_symbolic_and_last_use(void **state)
 
 static void random_graph(uint64_t *seed, uint32_t n)
 {
-	static const char *const target[] = {ADD, MUL, "torch.ops.aten.split.Tensor", "torch.ops.aten.add_.Tensor",
-					     "torch.ops.aten._assert_async.default", "torch.ops.aten.view.default"};
+	static const char *const target[] = {ADD,
+					     MUL,
+					     "torch.ops.aten.split.Tensor",
+					     "torch.ops.aten.add_.Tensor",
+					     "torch.ops.aten._assert_async.default",
+					     "torch.ops.aten.view.default"};
 	char *line, tensors[256][16];
 	uint32_t n_tensors = 0, inputs = 1 + pick(seed, 4);
 	graph_add_module(&g, GRAPH_NONE, SLICE(""), SLICE("Repro"));
@@ -550,7 +553,8 @@ static void check_candidate(void)
 		n_kept += kept(i);
 		if (is_returned(i) && (kept(i) || g.node[i].op == GRAPH_PLACEHOLDER))
 			assert_true(is_output(i));
-		if (kept(i) && !unit_used(u.of[i]) && !unit_returned(u.of[i]) && !(u.is[i] & (NODE_TUPLE | NODE_NO_VALUE)) && !part_for_nobody)
+		if (kept(i) && !unit_used(u.of[i]) && !unit_returned(u.of[i]) && !(u.is[i] & (NODE_TUPLE | NODE_NO_VALUE)) &&
+		    !part_for_nobody)
 			assert_true(is_output(i)); /* every sink is an output */
 	}
 	assert_true(seen_kept <= n_kept);
@@ -608,10 +612,25 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, teardown)
 	const struct CMUnitTest tests[] = {
-	    T(test_any_subset), T(test_nothing_and_all), T(test_tuple_is_one_unit), T(test_tuple_cannot_be_given), T(test_closing_goes_all_the_way_back),
-	    T(test_closing_with_guesses), T(test_closing_goes_the_other_way), T(test_outputs_stay), T(test_getitem_of_a_tensor), T(test_subgraphs_and_attributes_come_along), T(test_replace), T(test_effects),
-	    T(test_effect_in_a_subgraph), T(test_no_value_is_no_output), T(test_dead), T(test_needs),
-	    T(test_symbolic_and_last_use), T(test_random), T(test_candidate_of_a_candidate),
+	    T(test_any_subset),
+	    T(test_nothing_and_all),
+	    T(test_tuple_is_one_unit),
+	    T(test_tuple_cannot_be_given),
+	    T(test_closing_goes_all_the_way_back),
+	    T(test_closing_with_guesses),
+	    T(test_closing_goes_the_other_way),
+	    T(test_outputs_stay),
+	    T(test_getitem_of_a_tensor),
+	    T(test_subgraphs_and_attributes_come_along),
+	    T(test_replace),
+	    T(test_effects),
+	    T(test_effect_in_a_subgraph),
+	    T(test_no_value_is_no_output),
+	    T(test_dead),
+	    T(test_needs),
+	    T(test_symbolic_and_last_use),
+	    T(test_random),
+	    T(test_candidate_of_a_candidate),
 	};
 	return RUN(tests);
 }

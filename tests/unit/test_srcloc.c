@@ -21,8 +21,8 @@ static void is(const char *text, enum srcloc_form form, const char *file, unsign
 	if (!srcloc_parse(slice_of(tight, n), &at))
 		fail_msg("not seen: %s", text);
 	if (at.form != form || !eq(at.file, file) || at.line != line || at.col != col || !eq(at.func, func))
-		fail_msg("%s: form %d file '%.*s' line %u col %u func '%.*s'", text, at.form, (int)at.file.n, at.file.p,
-			 at.line, at.col, (int)at.func.n, at.func.p);
+		fail_msg("%s: form %d file '%.*s' line %u col %u func '%.*s'", text, at.form, (int)at.file.n, at.file.p, at.line, at.col,
+			 (int)at.func.n, at.func.p);
 	/* Leave slices that outlive this function: into the caller's text. */
 	assert_true(srcloc_parse(slice_str(text), &at));
 	free(tight);
@@ -38,14 +38,13 @@ static void python(void **state)
 {
 	(void)state;
 	is("  File \"app/m.py\", line 5, in f", SRCLOC_PYTHON, "app/m.py", 5, 0, "f");
-	is("File \"/a b/it's, line 3.py\", line 12, in <module>\r\n", SRCLOC_PYTHON, "/a b/it's, line 3.py", 12, 0,
-	   "<module>");
+	is("File \"/a b/it's, line 3.py\", line 12, in <module>\r\n", SRCLOC_PYTHON, "/a b/it's, line 3.py", 12, 0, "<module>");
 	is("  File \"<frozen importlib._bootstrap>\", line 241, in _call_with_frames_removed", SRCLOC_PYTHON,
 	   "<frozen importlib._bootstrap>", 241, 0, "_call_with_frames_removed");
 	is("  File \"<eval_with_key>.7\", line 5, in forward", SRCLOC_PYTHON, "<eval_with_key>.7", 5, 0, "forward");
 	is("File \"m.py\", line 5", SRCLOC_PYTHON, "m.py", 5, 0, "");
-	is("File \"File \"m.py\", line x File \"n.py\", line 6, in Mod.__init__.<locals>.<lambda>", SRCLOC_PYTHON,
-	   "n.py", 6, 0, "Mod.__init__.<locals>.<lambda>");
+	is("File \"File \"m.py\", line x File \"n.py\", line 6, in Mod.__init__.<locals>.<lambda>", SRCLOC_PYTHON, "n.py", 6, 0,
+	   "Mod.__init__.<locals>.<lambda>");
 	no("File \"m.py\", line x");
 	no("File \"\", line 5");
 	no("File \"m.py\", line 99999999999");
@@ -55,8 +54,8 @@ static void python(void **state)
 static void fx(void **state)
 {
 	(void)state;
-	is("        # File: /home/user/app/dynamic.py:15 in automatic, code: return x + y", SRCLOC_FX,
-	   "/home/user/app/dynamic.py", 15, 0, "automatic");
+	is("        # File: /home/user/app/dynamic.py:15 in automatic, code: return x + y", SRCLOC_FX, "/home/user/app/dynamic.py", 15, 0,
+	   "automatic");
 	assert_true(eq(at.code, "return x + y"));
 	is(" # File: /a b/m.py:5, code: y = d[1:3 in x]", SRCLOC_FX, "/a b/m.py", 5, 0, "");
 	assert_true(eq(at.code, "y = d[1:3 in x]"));
@@ -64,8 +63,7 @@ static void fx(void **state)
 	is("# File: m.py:5", SRCLOC_FX, "m.py", 5, 0, "");
 	is("# File: C:\\a\\m.py:5 in f, code: ", SRCLOC_FX, "C:\\a\\m.py", 5, 0, "f");
 	assert_int_equal(at.code.n, 0);
-	is("# File: <eval_with_key>.3:11 in forward, code: add = x + 1;  x = None", SRCLOC_FX, "<eval_with_key>.3", 11,
-	   0, "forward");
+	is("# File: <eval_with_key>.3:11 in forward, code: add = x + 1;  x = None", SRCLOC_FX, "<eval_with_key>.3", 11, 0, "forward");
 	is("# File: a:1x:2 in f, code: , code: z", SRCLOC_FX, "a:1x", 2, 0, "f");
 	no("# File: ");
 	no("# File: :5 in f");
@@ -74,12 +72,11 @@ static void fx(void **state)
 static void compiler(void **state)
 {
 	(void)state;
-	is("/tmp/torchinductor_root/xg/cx.cpp:17:57: error: no matching function for call to \342\200\230f\342\200\231",
-	   SRCLOC_COMPILER, "/tmp/torchinductor_root/xg/cx.cpp", 17, 57, "");
+	is("/tmp/torchinductor_root/xg/cx.cpp:17:57: error: no matching function for call to \342\200\230f\342\200\231", SRCLOC_COMPILER,
+	   "/tmp/torchinductor_root/xg/cx.cpp", 17, 57, "");
 	assert_true(eq(at.severity, "error"));
 	assert_true(slice_starts(at.message, "no matching"));
-	is("/tmp/x.cpp:29:10: fatal error: Python.h: No such file or directory", SRCLOC_COMPILER, "/tmp/x.cpp", 29, 10,
-	   "");
+	is("/tmp/x.cpp:29:10: fatal error: Python.h: No such file or directory", SRCLOC_COMPILER, "/tmp/x.cpp", 29, 10, "");
 	assert_true(eq(at.severity, "fatal error"));
 	is("/tmp/my dir/x.cpp:4: warning: unused:5", SRCLOC_COMPILER, "/tmp/my dir/x.cpp", 4, 0, "");
 	is("x.py:3:4: note: see current operation", SRCLOC_COMPILER, "x.py", 3, 4, "");
@@ -97,8 +94,7 @@ static void plain(void **state)
 {
 	(void)state;
 	is("app/m.py:19 in g", SRCLOC_AT, "app/m.py", 19, 0, "g");
-	is("create_symbol s77 = 3 for L['x'].size()[0] [2, int_oo] return x (m.py:4 in f), for more info", SRCLOC_AT,
-	   "m.py", 4, 0, "f");
+	is("create_symbol s77 = 3 for L['x'].size()[0] [2, int_oo] return x (m.py:4 in f), for more info", SRCLOC_AT, "m.py", 4, 0, "f");
 	is("see app/m.py:19 in Mod.forward.", SRCLOC_AT, "app/m.py", 19, 0, "Mod.forward");
 	is("(app/m.py:19 in f.<locals>.g)", SRCLOC_AT, "app/m.py", 19, 0, "f.<locals>.g");
 	is("app/m.py:19 in the loop", SRCLOC_AT, "app/m.py", 19, 0, "the");
@@ -173,8 +169,7 @@ static void what_is_written_reads_back(void **state)
 			      .message = SLICE("bad"),
 			      .line = 5,
 			      .col = 9};
-	static const char *const text[] = {"app/m.py:5:9", "app/m.py:5 in A.f",
-					   "File \"app/m.py\", line 5, in A.f\n  return x",
+	static const char *const text[] = {"app/m.py:5:9", "app/m.py:5 in A.f", "File \"app/m.py\", line 5, in A.f\n  return x",
 					   "# File: app/m.py:5 in A.f, code: return x", "app/m.py:5:9: error: bad"};
 	struct buf b = {0};
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {

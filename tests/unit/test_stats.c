@@ -20,15 +20,21 @@ static double small(unsigned bits, int exp, int man, int bias)
 	return bits >> (exp + man) & 1 ? -v : v;
 }
 
-static double special(double v, bool inf, bool nan, bool negative)
-{
-	return nan ? NAN : inf ? negative ? -INFINITY : INFINITY : v;
-}
+static double special(double v, bool inf, bool nan, bool negative) { return nan ? NAN : inf ? negative ? -INFINITY : INFINITY : v; }
 
 static double ref_part(int dtype, const char *p)
 {
 	union {
-		uint8_t b; int8_t i8; uint16_t h; int16_t i16; uint32_t w; int32_t i32; uint64_t q; int64_t i64; float f; double d;
+		uint8_t b;
+		int8_t i8;
+		uint16_t h;
+		int16_t i16;
+		uint32_t w;
+		int32_t i32;
+		uint64_t q;
+		int64_t i64;
+		float f;
+		double d;
 	} u = {0};
 	memcpy(&u, p, (size_t)dtype_info(dtype)->bytes);
 	unsigned b = u.b;
@@ -45,8 +51,7 @@ static double ref_part(int dtype, const char *p)
 	case DTYPE_F32: return u.f;
 	case DTYPE_F64: return u.d;
 	case DTYPE_BF16: u.w = (uint32_t)u.h << 16; return u.f;
-	case DTYPE_F16:
-		return special(small(u.h, 5, 10, 15), (u.h & 0x7fff) == 0x7c00, (u.h & 0x7fff) > 0x7c00, u.h >> 15);
+	case DTYPE_F16: return special(small(u.h, 5, 10, 15), (u.h & 0x7fff) == 0x7c00, (u.h & 0x7fff) > 0x7c00, u.h >> 15);
 	case DTYPE_F8E5M2: return special(small(b, 5, 2, 15), (b & 127) == 0x7c, (b & 127) > 0x7c, b >> 7);
 	case DTYPE_F8E4M3FN: return special(small(b, 4, 3, 7), false, (b & 127) == 127, false);
 	case DTYPE_F8E5M2FNUZ: return special(small(b, 5, 2, 16), false, b == 128, false);
@@ -56,7 +61,10 @@ static double ref_part(int dtype, const char *p)
 	}
 }
 
-static int part_of(int dtype) { return dtype == DTYPE_C32 ? DTYPE_F16 : dtype == DTYPE_C64 ? DTYPE_F32 : dtype == DTYPE_C128 ? DTYPE_F64 : DTYPE_NONE; }
+static int part_of(int dtype)
+{
+	return dtype == DTYPE_C32 ? DTYPE_F16 : dtype == DTYPE_C64 ? DTYPE_F32 : dtype == DTYPE_C128 ? DTYPE_F64 : DTYPE_NONE;
+}
 
 static void ref_stats(const struct tensor_meta *m, const char *data, int64_t n, struct tensor_stats *o)
 {
@@ -119,7 +127,8 @@ static void compare(const struct tensor_meta *m, const char *data, int level)
 	    all.first_bad != want.first_bad || all.zero != want.zero || !all.known)
 		fail_msg("level %d %s: all: first %lld zero %llu instead of %lld %llu", level, buf_str(&b), (long long)all.first_bad,
 			 (unsigned long long)all.zero, (long long)want.first_bad, (unsigned long long)want.zero);
-	if (!(exact ? same(all.min, want.min) && same(all.max, want.max) : near(all.min, want.min, scale) && near(all.max, want.max, scale)) ||
+	if (!(exact ? same(all.min, want.min) && same(all.max, want.max)
+		    : near(all.min, want.min, scale) && near(all.max, want.max, scale)) ||
 	    !near(all.mean, want.mean, scale))
 		fail_msg("level %d %s: %.17g %.17g %.17g instead of %.17g %.17g %.17g", level, buf_str(&b), all.min, all.max, all.mean,
 			 want.min, want.max, want.mean);
@@ -130,13 +139,19 @@ static void compare(const struct tensor_meta *m, const char *data, int level)
 
 /* ---- random tensors ---- */
 
-static const int dtypes[] = {DTYPE_U8, DTYPE_I8, DTYPE_I16, DTYPE_I32, DTYPE_I64, DTYPE_F16, DTYPE_F32, DTYPE_F64, DTYPE_C32, DTYPE_C64,
-			     DTYPE_C128, DTYPE_BOOL, DTYPE_BF16, DTYPE_F8E5M2, DTYPE_F8E4M3FN, DTYPE_F8E5M2FNUZ, DTYPE_F8E4M3FNUZ,
-			     DTYPE_U16, DTYPE_U32, DTYPE_U64, DTYPE_F8E8M0FNU};
+static const int dtypes[] = {DTYPE_U8,       DTYPE_I8,         DTYPE_I16,        DTYPE_I32,  DTYPE_I64,  DTYPE_F16,  DTYPE_F32,
+			     DTYPE_F64,      DTYPE_C32,        DTYPE_C64,        DTYPE_C128, DTYPE_BOOL, DTYPE_BF16, DTYPE_F8E5M2,
+			     DTYPE_F8E4M3FN, DTYPE_F8E5M2FNUZ, DTYPE_F8E4M3FNUZ, DTYPE_U16,  DTYPE_U32,  DTYPE_U64,  DTYPE_F8E8M0FNU};
 
 static void put_number(int dtype, char *p, uint64_t *seed)
 {
-	union { uint16_t h; uint32_t w; uint64_t q; float f; double d; } u;
+	union {
+		uint16_t h;
+		uint32_t w;
+		uint64_t q;
+		float f;
+		double d;
+	} u;
 	u.q = (uint64_t)random_u32(seed) << 32 | random_u32(seed);
 	int bytes = dtype_info(dtype)->bytes;
 	if (pick(seed, 8) == 0) {
@@ -172,7 +187,8 @@ static void put_bad(int dtype, char *p, uint64_t *seed)
 	case DTYPE_F16: memcpy(p, &h, 2); break;
 	case DTYPE_F8E5M2: *p = (char)(0x7c + pick(seed, 4) + (pick(seed, 2) << 7)); break;
 	case DTYPE_F8E4M3FN: *p = pick(seed, 2) ? 0x7f : (char)0xff; break;
-	case DTYPE_F8E5M2FNUZ: case DTYPE_F8E4M3FNUZ: *p = (char)0x80; break;
+	case DTYPE_F8E5M2FNUZ:
+	case DTYPE_F8E4M3FNUZ: *p = (char)0x80; break;
 	case DTYPE_F8E8M0FNU: *p = (char)0xff; break;
 	default: break;
 	}
@@ -323,14 +339,15 @@ static void test_many(void **state)
 static void test_bytes(void **state)
 {
 	(void)state;
-	static const int types[] = {DTYPE_U8, DTYPE_I8, DTYPE_BOOL, DTYPE_F8E5M2, DTYPE_F8E4M3FN, DTYPE_F8E5M2FNUZ, DTYPE_F8E4M3FNUZ,
-				    DTYPE_F8E8M0FNU};
+	static const int types[] = {DTYPE_U8,       DTYPE_I8,         DTYPE_BOOL,       DTYPE_F8E5M2,
+				    DTYPE_F8E4M3FN, DTYPE_F8E5M2FNUZ, DTYPE_F8E4M3FNUZ, DTYPE_F8E8M0FNU};
 	for (size_t t = 0; t < ARRAY_LEN(types); t++)
 		for (unsigned b = 0; b < 256; b++) {
 			char c = (char)b;
 			struct tensor_meta m = {.dtype = types[t]};
 			if (!same(tensor_at(&m, &c, 0), ref_part(types[t], &c)))
-				fail_msg("%s %02x: %g instead of %g", dtype_name(types[t]), b, tensor_at(&m, &c, 0), ref_part(types[t], &c));
+				fail_msg("%s %02x: %g instead of %g", dtype_name(types[t]), b, tensor_at(&m, &c, 0),
+					 ref_part(types[t], &c));
 		}
 	for (unsigned h = 0; h < 0x10000; h++) {
 		uint16_t v = (uint16_t)h;
@@ -364,7 +381,8 @@ static void test_none(void **state)
 			   other = {.n_dim = 1, .size = {5}}, none = {.n_dim = 1}, one = {0};
 	assert_true(tensor_same_place(&m, &m, 23) == 23 && tensor_same_place(&row, &m, 22) == 2 && tensor_same_place(&column, &m, 23) == 2);
 	assert_true(tensor_same_place(&flat, &m, 22) == 22 && tensor_same_place(&one, &m, 22) == 0);
-	assert_true(tensor_same_place(&other, &m, 22) == -1 && tensor_same_place(&none, &m, 22) == -1 && tensor_same_place(&m, &m, 24) == -1);
+	assert_true(tensor_same_place(&other, &m, 22) == -1 && tensor_same_place(&none, &m, 22) == -1 &&
+		    tensor_same_place(&m, &m, 24) == -1);
 }
 
 /* What the host set for its own arithmetic changes nothing and is left as it was. */
@@ -430,9 +448,10 @@ static void bench(void)
 			memcpy(data + i, data, sizes[0]);
 		for (int level = 0; level <= 2; level++)
 			for (size_t k = 0; k < ARRAY_LEN(sizes) && stats_use(level); k++) {
-				struct tensor_meta m = {.dtype = dtypes[t], .n_dim = 1, .size = {(int64_t)(sizes[k] / bytes)}, .stride = {1}};
-				printf("# %-16s level %d %6zu KiB: bad %6.1f all %6.1f GB/s\n", dtype_name(dtypes[t]), level, sizes[k] >> 10,
-					      speed(&m, data, STATS_BAD, sizes[k]), speed(&m, data, STATS_ALL, sizes[k]));
+				struct tensor_meta m = {
+				    .dtype = dtypes[t], .n_dim = 1, .size = {(int64_t)(sizes[k] / bytes)}, .stride = {1}};
+				printf("# %-16s level %d %6zu KiB: bad %6.1f all %6.1f GB/s\n", dtype_name(dtypes[t]), level,
+				       sizes[k] >> 10, speed(&m, data, STATS_BAD, sizes[k]), speed(&m, data, STATS_ALL, sizes[k]));
 			}
 	}
 	stats_use(-1);
@@ -442,8 +461,8 @@ static void bench(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random), cmocka_unit_test(test_places), cmocka_unit_test(test_many),
-		cmocka_unit_test(test_bytes),  cmocka_unit_test(test_none),   cmocka_unit_test(test_host_mode),
+	    cmocka_unit_test(test_random), cmocka_unit_test(test_places), cmocka_unit_test(test_many),
+	    cmocka_unit_test(test_bytes),  cmocka_unit_test(test_none),   cmocka_unit_test(test_host_mode),
 	};
 	if (getenv("PT2_BENCH"))
 		bench();

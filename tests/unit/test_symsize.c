@@ -209,8 +209,7 @@ static void equal_forms(void **state)
 static void opaque(void **state)
 {
 	(void)state;
-	prints("2*Piecewise((s0//2, Eq(Mod(s0, 2), 0)), (1, True)) + 1",
-	       "2*Piecewise((s0//2, Eq(Mod(s0, 2), 0)), (1, True)) + 1");
+	prints("2*Piecewise((s0//2, Eq(Mod(s0, 2), 0)), (1, True)) + 1", "2*Piecewise((s0//2, Eq(Mod(s0, 2), 0)), (1, True)) + 1");
 	prints("TruncToInt(ToFloat(s0)*2.0)", "TruncToInt(2.0*ToFloat(s0))");
 	prints("2.5", "2.5");
 	prints("1e-5*s0", "s0*1e-5");
@@ -283,8 +282,7 @@ static void overflows(void **state)
 	is("PowByNatural(z, 9223372036854775807 - z)", 0);
 	same("9223372036854775807*s0 - 9223372036854775807*s0", "0");
 	/* The comparison's difference does not fit; it is kept as it is. */
-	prints("s0 - 9223372036854775807 < s0 + 9223372036854775807",
-	       "s0 - 9223372036854775807 < s0 + 9223372036854775807");
+	prints("s0 - 9223372036854775807 < s0 + 9223372036854775807", "s0 - 9223372036854775807 < s0 + 9223372036854775807");
 }
 
 static void values(void **state)
@@ -336,8 +334,7 @@ static void symbols_and_lines(void **state)
 	assert_true(slice_is(symtab_name(&tab, symbol), "s0") && mul == 2 && add == -3);
 	assert_true(symsize_linear(&tab, parse("s0"), &symbol, &mul, &add));
 	assert_true(mul == 1 && add == 0);
-	static const char *const not_linear[] = {"3",     "s0*s1",      "s0**2",         "s0 + s1",
-						 "s0//2", "s0**2 + s0", "Max(1, s0) + 1"};
+	static const char *const not_linear[] = {"3", "s0*s1", "s0**2", "s0 + s1", "s0//2", "s0**2 + s0", "Max(1, s0) + 1"};
 	for (size_t i = 0; i < ARRAY_LEN(not_linear); i++)
 		assert_false(symsize_linear(&tab, parse(not_linear[i]), &symbol, &mul, &add));
 	assert_int_equal(sym_kind(SLICE("s77")), SYM_BACKED);
@@ -463,8 +460,7 @@ static void bounds(void **state)
 	/* Made by calls, not by text. */
 	struct symsize s = parse("s0"), two;
 	int n = 0;
-	while (n < 1000 && symsize_add(&tab, s, symsize_int(1), &two, &err) == 0 &&
-	       symsize_max(&tab, two, parse("u0"), &s, &err) == 0)
+	while (n < 1000 && symsize_add(&tab, s, symsize_int(1), &two, &err) == 0 && symsize_max(&tab, two, parse("u0"), &s, &err) == 0)
 		n++;
 	assert_true(n > 10 && n < 1000);
 	assert_string_equal(err.text, large);
@@ -527,8 +523,7 @@ static void ranges(void **state)
 	struct symrange a, b, r = SYMRANGE_ALL;
 	symrange_parse(SLICE("[2, 64]"), &a, &err);
 	symrange_parse(SLICE("[32, int_oo]"), &b, &err);
-	assert_true(symrange_contains(a, 2) && symrange_contains(a, 64) && !symrange_contains(a, 65) &&
-		    !symrange_contains(a, 1));
+	assert_true(symrange_contains(a, 2) && symrange_contains(a, 64) && !symrange_contains(a, 65) && !symrange_contains(a, 1));
 	assert_true(symrange_contains(b, INT64_MAX) && !symrange_contains(b, INT64_MIN));
 	assert_true(symrange_contains(r, INT64_MIN));
 	assert_true(symrange_intersect(a, b, &r));

@@ -13,10 +13,7 @@ static struct err err;
 
 static bool there(const char *path) { return access(path, F_OK) == 0; }
 
-static int setup(void **state)
-{
-	return folder_make(state) || setenv("TMPDIR", folder_path, 1);
-}
+static int setup(void **state) { return folder_make(state) || setenv("TMPDIR", folder_path, 1); }
 
 /* A tool that makes a folder with a tree in it, and is killed; or lives on until fd is closed. Its path. */
 static char *another(int *fd, pid_t *pid)
@@ -98,8 +95,9 @@ static void test_others_are_left_alone(void **state)
 	assert_true(read(fd, boot, sizeof(boot) - 1) > 0);
 	close(fd);
 	char *gone[] = {left_by("pt2run.abcdef", boot), left_by(".pt2utils-new.abcdef", NULL), left_by(".pt2utils-new.bcdefg", "")};
-	char *kept[] = {left_by("fxminify.backup", NULL), left_by("pt2run.abcdefg", boot), left_by("elsewhere.abcdef", boot),
-			left_by("pt2live.abcdef", "another boot\n"), left_by(".pt2utils-new.backups", ""), left_by("real", boot)};
+	char *kept[] = {left_by("fxminify.backup", NULL),     left_by("pt2run.abcdefg", boot),
+			left_by("elsewhere.abcdef", boot),    left_by("pt2live.abcdef", "another boot\n"),
+			left_by(".pt2utils-new.backups", ""), left_by("real", boot)};
 	char *link = xasprintf("%s/pt2run.linked", folder_path);
 	assert_int_equal(symlink(kept[ARRAY_LEN(kept) - 1], link), 0);
 	temp_folder_remove(temp_folder(TEMP_RUN, &err));
@@ -180,8 +178,12 @@ static void test_none_can_be(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_made_and_removed), cmocka_unit_test(test_swept_by_the_lock), cmocka_unit_test(test_others_are_left_alone),
-	    cmocka_unit_test(test_a_fork_removes_nothing), cmocka_unit_test(test_relative), cmocka_unit_test(test_none_can_be),
+	    cmocka_unit_test(test_made_and_removed),
+	    cmocka_unit_test(test_swept_by_the_lock),
+	    cmocka_unit_test(test_others_are_left_alone),
+	    cmocka_unit_test(test_a_fork_removes_nothing),
+	    cmocka_unit_test(test_relative),
+	    cmocka_unit_test(test_none_can_be),
 	};
 	return cmocka_run_group_tests_name(__FILE__, tests, setup, folder_remove);
 }

@@ -52,13 +52,13 @@ static void is_tensor(struct tensor_file *f, size_t i, const char *name, const c
 static void test_dtypes(void **state)
 {
 	(void)state;
-#define SAME(num, id, bytes_, name_, s, aten_, safe, npy_, pt)                                                                            \
-	assert_int_equal(dtype_by_name(SLICE(name_)), num);                                                                        \
-	assert_int_equal(dtype_by_name(SLICE("torch." name_)), num);                                                               \
-	assert_int_equal(dtype_by_short(SLICE(s)), num);                                                                           \
-	assert_int_equal(dtype_by_safetensors(SLICE(safe)), *safe ? num : DTYPE_NONE);                                             \
-	assert_int_equal(dtype_by_storage(SLICE(pt)), *pt ? num : DTYPE_NONE);                                                     \
-	assert_string_equal(dtype_name(num), name_);                                                                               \
+#define SAME(num, id, bytes_, name_, s, aten_, safe, npy_, pt) \
+	assert_int_equal(dtype_by_name(SLICE(name_)), num); \
+	assert_int_equal(dtype_by_name(SLICE("torch." name_)), num); \
+	assert_int_equal(dtype_by_short(SLICE(s)), num); \
+	assert_int_equal(dtype_by_safetensors(SLICE(safe)), *safe ? num : DTYPE_NONE); \
+	assert_int_equal(dtype_by_storage(SLICE(pt)), *pt ? num : DTYPE_NONE); \
+	assert_string_equal(dtype_name(num), name_); \
 	assert_int_equal(dtype_info(num)->number, num);
 	DTYPES(SAME)
 #undef SAME
@@ -403,7 +403,8 @@ static void test_safetensors(void **state)
 	struct err err = {0};
 	safe(&b,
 	     "{\"__metadata__\":{\"format\":\"pt\"},\"w\\u0065ight\":{\"dtype\":\"BF16\",\"shape\":[2,3],\"data_offsets\":[4,16]},"
-	     "\"s\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]},\"e\":{\"dtype\":\"I64\",\"shape\":[0,7],\"data_offsets\":[4,4]}}   ",
+	     "\"s\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]},\"e\":{\"dtype\":\"I64\",\"shape\":[0,7],\"data_offsets\":[4,4]"
+	     "}}   ",
 	     16);
 	struct tensor_file *f = open_bytes(buf_slice(&b), &err);
 	if (!f)
@@ -425,10 +426,12 @@ static void test_safetensors(void **state)
 	safe_refused("{\"__metadata__\":{}}", 0, "holds no tensors");
 	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 8, "has 4 bytes behind its last tensor");
 	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}}", 8, "tensor 'x' has a hole before it");
-	safe_refused("{\"x\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"y\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[2,4]}}", 4,
-		     "tensor 'y' overlaps another");
-	safe_refused("{\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[2,4]}}", 4,
-		     "tensor 'x' stands twice");
+	safe_refused(
+	    "{\"x\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"y\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[2,4]}}",
+	    4, "tensor 'y' overlaps another");
+	safe_refused(
+	    "{\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[2,4]}}",
+	    4, "tensor 'x' stands twice");
 	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,4]}}", 4, "do not go with its shape");
 	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,0]}}", 4, "has no data_offsets");
 	safe_refused("{\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0]}}", 4, "has no data_offsets");
@@ -447,7 +450,9 @@ static void test_others(void **state)
 {
 	(void)state;
 	refused(SLICE(""), "is empty");
-	refused(SLICE("\x7f" "ELF and so on"), "is none of");
+	refused(SLICE("\x7f"
+		      "ELF and so on"),
+		"is none of");
 	refused(SLICE("PK\3\4 and then nothing"), "is a truncated zip archive");
 	refused(SLICE("\x80\2}q\0."), "is a bare Python pickle");
 	refused(SLICE("\x80\2\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.\x80\2M\xe9\3."), "is of torch.save before torch 1.6");
@@ -467,17 +472,17 @@ static void test_recorded(void **state)
 		size_t n, i, bytes;
 		const char *name, *spec;
 	} known[] = {
-		{"mlp.npz", 2, 0, 96, "in0", "f32[3,8]"},
-		{"emb.npz", 2, 0, 80, "in0", "i64[2,5]"},
-		{"misc.npz", 9, 1, 32, "in1", "i64[4]"},
-		{"nested.npz", 7, 3, 4, "in3", "f32[]"},
-		{"conv.npz", 2, 0, 1536, "in0", "f32[2,3,8,8]"},
-		{"mlp.pt", 2, 1, 48, "outputs[0]", "f32[3,4]"},
-		{"mixed.pt", 5, 1, 20, "inputs[1]", "b8[4,5]"},
-		{"mixed.pt", 5, 2, 4, "inputs[2]", "i32[]"},
-		{"mixed.pt", 5, 3, 480, "inputs[3]", "bf16[4,5,12]/(12,48,1)"},
-		{"nested.pt", 7, 2, 24, "inputs[2]", "f32[2,3]"},
-		{"misc.pt", 9, 2, 128, "inputs[2]", "f32[4,8]"},
+	    {"mlp.npz", 2, 0, 96, "in0", "f32[3,8]"},
+	    {"emb.npz", 2, 0, 80, "in0", "i64[2,5]"},
+	    {"misc.npz", 9, 1, 32, "in1", "i64[4]"},
+	    {"nested.npz", 7, 3, 4, "in3", "f32[]"},
+	    {"conv.npz", 2, 0, 1536, "in0", "f32[2,3,8,8]"},
+	    {"mlp.pt", 2, 1, 48, "outputs[0]", "f32[3,4]"},
+	    {"mixed.pt", 5, 1, 20, "inputs[1]", "b8[4,5]"},
+	    {"mixed.pt", 5, 2, 4, "inputs[2]", "i32[]"},
+	    {"mixed.pt", 5, 3, 480, "inputs[3]", "bf16[4,5,12]/(12,48,1)"},
+	    {"nested.pt", 7, 2, 24, "inputs[2]", "f32[2,3]"},
+	    {"misc.pt", 9, 2, 128, "inputs[2]", "f32[4,8]"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
 		struct err err = {0};
@@ -540,10 +545,10 @@ static void test_same_data(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dtypes),      cmocka_unit_test(test_devices),     cmocka_unit_test(test_specs),
-		cmocka_unit_test(test_sizes),       cmocka_unit_test(test_npy),         cmocka_unit_test(test_npz),
-		cmocka_unit_test(test_npz_broken),  cmocka_unit_test(test_safetensors), cmocka_unit_test(test_others),
-		cmocka_unit_test(test_recorded),    cmocka_unit_test(test_same_data),   cmocka_unit_test(test_large),
+	    cmocka_unit_test(test_dtypes),     cmocka_unit_test(test_devices),     cmocka_unit_test(test_specs),
+	    cmocka_unit_test(test_sizes),      cmocka_unit_test(test_npy),         cmocka_unit_test(test_npz),
+	    cmocka_unit_test(test_npz_broken), cmocka_unit_test(test_safetensors), cmocka_unit_test(test_others),
+	    cmocka_unit_test(test_recorded),   cmocka_unit_test(test_same_data),   cmocka_unit_test(test_large),
 	};
 	int r = RUN(tests);
 	guard_release(&g);

@@ -53,7 +53,8 @@ static void user_inserted(void **state)
 static void several_hints(void **state)
 {
 	(void)state;
-	break_of(SLICE("Reason: Unsupported x\n  Explanation: one\nline and another\n  Hint: first\n    goes on\n  Hint: second\n  Hint: third\n"));
+	break_of(SLICE(
+	    "Reason: Unsupported x\n  Explanation: one\nline and another\n  Hint: first\n    goes on\n  Hint: second\n  Hint: third\n"));
 	assert_text(gbreak.reason, "Unsupported x");
 	assert_text(gbreak.explanation, "one\nline and another");
 	assert_int_equal(gbreak.hints, 3);
@@ -73,8 +74,9 @@ static void several_hints(void **state)
 static void jump(void **state)
 {
 	(void)state;
-	break_of(SLICE("Graph break in user code at /home/my name/a:b.py:14\nGraph Break Reason: generic_jump TensorVariable()\nUser code traceback:\n"
-		       "  File \"/home/my name/a:b.py\", line 14, in g\n    if x.sum() > 0:\n"));
+	break_of(SLICE(
+	    "Graph break in user code at /home/my name/a:b.py:14\nGraph Break Reason: generic_jump TensorVariable()\nUser code traceback:\n"
+	    "  File \"/home/my name/a:b.py\", line 14, in g\n    if x.sum() > 0:\n"));
 	assert_text(gbreak.at.file, "/home/my name/a:b.py");
 	assert_int_equal(gbreak.at.line, 14);
 	assert_text(gbreak.at.func, "g");
@@ -95,10 +97,22 @@ static void restart_reason(void **state)
 static void breaks_with_little_in_them(void **state)
 {
 	(void)state;
-	static const char *const v[] = {"", "\n", " ", "Graph break in user code at ", "Graph break in user code at x", "Graph break in user code at :5",
-					"Graph break in user code at a.py:99999999999", "Reason: ", "Graph Break Reason:", "  Hint: ", "please visit: ",
-					"please visit: /gb/gb.html", "please visit: https://x/gb/gb99999999999999999999.html", "User code traceback:",
-					"User code traceback:\n  File \"", "User code traceback:\n  File \"a.py\", line"};
+	static const char *const v[] = {"",
+					"\n",
+					" ",
+					"Graph break in user code at ",
+					"Graph break in user code at x",
+					"Graph break in user code at :5",
+					"Graph break in user code at a.py:99999999999",
+					"Reason: ",
+					"Graph Break Reason:",
+					"  Hint: ",
+					"please visit: ",
+					"please visit: /gb/gb.html",
+					"please visit: https://x/gb/gb99999999999999999999.html",
+					"User code traceback:",
+					"User code traceback:\n  File \"",
+					"User code traceback:\n  File \"a.py\", line"};
 	for (size_t i = 0; i < ARRAY_LEN(v); i++) {
 		break_of(slice_str(v[i]));
 		assert_int_equal(gbreak.gb, -1);
@@ -166,7 +180,8 @@ static void the_stack_names_the_place(void **state)
 {
 	(void)state;
 	recompile_of(SLICE("0/1: n == 2    # y = x * n  # m.py:21 in step (HINT: type int)\nUser stack trace:\n"
-			   "  File \"/home/user/app/main.py\", line 3, in <module>\n    step(x)\n  File \"/home/user/app/m.py\", line 21, in step\n    y = x * n\n"));
+			   "  File \"/home/user/app/main.py\", line 3, in <module>\n    step(x)\n  File \"/home/user/app/m.py\", line 21, "
+			   "in step\n    y = x * n\n"));
 	assert_text(recomp.guard, "n == 2");
 	assert_text(recomp.at.file, "/home/user/app/m.py");
 	assert_int_equal(recomp.at.line, 21);
@@ -191,9 +206,14 @@ static void values_only(void **state)
 {
 	(void)state;
 	static const char *const v[][2] = {
-	    {"0/0: len(x) == 3", "3"},         {"0/0: s == 'a b'", "'a b'"},       {"0/0: f == True", "True"},
-	    {"0/0: x == y", ""},               {"0/0: a == b == 3", ""},           {"0/0: Eq(s0, 3)", ""},
-	    {"0/0: ___check_type_id(m, 1), type=<class 'm.Fast'>", "m.Fast"},      {"0/0: type=<class 'm.Fast", ""},
+	    {"0/0: len(x) == 3", "3"},
+	    {"0/0: s == 'a b'", "'a b'"},
+	    {"0/0: f == True", "True"},
+	    {"0/0: x == y", ""},
+	    {"0/0: a == b == 3", ""},
+	    {"0/0: Eq(s0, 3)", ""},
+	    {"0/0: ___check_type_id(m, 1), type=<class 'm.Fast'>", "m.Fast"},
+	    {"0/0: type=<class 'm.Fast", ""},
 	    {"0/0: x ==  ", ""},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(v); i++) {
@@ -205,7 +225,8 @@ static void values_only(void **state)
 static void recompiles_with_little_in_them(void **state)
 {
 	(void)state;
-	static const char *const v[] = {"", "\n", "0", "0/0", "0/0:", "0/0: ", ":", "/:", "  # ", "0/0:   # ", "  #   # ", "expected ", " == "};
+	static const char *const v[] = {"",   "\n",   "0",         "0/0",      "0/0:",      "0/0: ", ":",
+					"/:", "  # ", "0/0:   # ", "  #   # ", "expected ", " == "};
 	for (size_t i = 0; i < ARRAY_LEN(v); i++) {
 		recompile_of(slice_str(v[i]));
 		assert_int_equal(recomp.old.n + recomp.new.n, 0);
@@ -316,13 +337,20 @@ static int clean(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(user_inserted),   cmocka_unit_test(several_hints),
-	    cmocka_unit_test(jump),            cmocka_unit_test(restart_reason),
-	    cmocka_unit_test(breaks_with_little_in_them), cmocka_unit_test(breaks_cut_short),
-	    cmocka_unit_test(size_mismatch),   cmocka_unit_test(value_of_a_local),
-	    cmocka_unit_test(the_stack_names_the_place), cmocka_unit_test(ids_of_compiled_autograd),
-	    cmocka_unit_test(values_only),     cmocka_unit_test(recompiles_with_little_in_them),
-	    cmocka_unit_test(recorded_breaks), cmocka_unit_test_teardown(recorded_recompiles, clean),
+	    cmocka_unit_test(user_inserted),
+	    cmocka_unit_test(several_hints),
+	    cmocka_unit_test(jump),
+	    cmocka_unit_test(restart_reason),
+	    cmocka_unit_test(breaks_with_little_in_them),
+	    cmocka_unit_test(breaks_cut_short),
+	    cmocka_unit_test(size_mismatch),
+	    cmocka_unit_test(value_of_a_local),
+	    cmocka_unit_test(the_stack_names_the_place),
+	    cmocka_unit_test(ids_of_compiled_autograd),
+	    cmocka_unit_test(values_only),
+	    cmocka_unit_test(recompiles_with_little_in_them),
+	    cmocka_unit_test(recorded_breaks),
+	    cmocka_unit_test_teardown(recorded_recompiles, clean),
 	};
 	return RUN(tests);
 }

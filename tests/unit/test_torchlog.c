@@ -204,9 +204,9 @@ static void recorded_rest(void **state)
 static uint64_t digest(void)
 {
 	uint64_t h = t.lines * 31 + t.records;
-#define X(name, type)                                                                                                  \
-	h = h * 1000003 + t.name.n;                                                                                    \
-	for (uint32_t i = 0; i < t.name.n; i++)                                                                        \
+#define X(name, type) \
+	h = h * 1000003 + t.name.n; \
+	for (uint32_t i = 0; i < t.name.n; i++) \
 		h = h * 1000003 + t.name.row[i].at.line + t.name.row[i].at.compile;
 	TEXTLOG_TABLES(X)
 #undef X
@@ -220,8 +220,8 @@ static uint64_t digest(void)
 static void windows_of_any_size(void **state)
 {
 	(void)state;
-	static const char *const names[] = {"logs/logs.log.xz", "logs/ranks.log", "logs/quiet.log.xz", "logs/explain.log", "logs/debug.log",
-					    "logs/autotune.log", "logs/crash.log"};
+	static const char *const names[] = {"logs/logs.log.xz", "logs/ranks.log",    "logs/quiet.log.xz", "logs/explain.log",
+					    "logs/debug.log",   "logs/autotune.log", "logs/crash.log"};
 	static const size_t sizes[] = {1, 7, 100, 4096, 65536};
 	for (unsigned k = 0; k < ARRAY_LEN(names); k++) {
 		load(names[k]);
@@ -243,13 +243,21 @@ static void windows_of_any_size(void **state)
 static void labels(void **state)
 {
 	(void)state;
-	static const char *const label[] = {"[rank3]: ", "3: ", "[default3]:", "(Worker rank=3 pid=77) ", "2024-01-01T12:34:56.123456789Z ", "web-1  | ",
-					    "Nov 21 12:34:56 host prog[123]: ", "2024-01-01T12:34:56.1Z [rank3]: ", "<unknown> "};
+	static const char *const label[] = {"[rank3]: ",
+					    "3: ",
+					    "[default3]:",
+					    "(Worker rank=3 pid=77) ",
+					    "2024-01-01T12:34:56.123456789Z ",
+					    "web-1  | ",
+					    "Nov 21 12:34:56 host prog[123]: ",
+					    "2024-01-01T12:34:56.1Z [rank3]: ",
+					    "<unknown> "};
 	static const char *const files[] = {"logs/logs.log.xz", "logs/quiet.log.xz"};
 	for (unsigned f = 0; f < 2; f++)
 		for (unsigned k = 0; k < ARRAY_LEN(label) - f; k++) { /* what is unknown is found before records only */
 			load(files[f]);
-			uint32_t breaks = t.brk.n, tracebacks = t.traceback.n, phases = t.phase.n, symbols = t.symbol.n, recompiles = t.recompile.n;
+			uint32_t breaks = t.brk.n, tracebacks = t.traceback.n, phases = t.phase.n, symbols = t.symbol.n,
+				 recompiles = t.recompile.n;
 			struct buf b = {0};
 			struct slice rest = buf_slice(&data), line;
 			while (slice_line(&rest, &line)) {
@@ -308,10 +316,11 @@ static void utf16(void **state)
 static void old_prefixes(void **state)
 {
 	(void)state;
-	read_text("[2023-02-28 08:11:31,485] torch._dynamo.symbolic_convert: [INFO] Step 1: torchdynamo start tracing forward\n"
-		  "[2023-02-28 08:11:31,514] torch._dynamo.symbolic_convert: [INFO] Step 1: torchdynamo done tracing forward (RETURN_VALUE)\n"
-		  "[2023-02-28 08:11:31,515] torch._dynamo.output_graph: [INFO] Step 2: calling compiler function inductor\n"
-		  "[2023-02-28 08:11:31,710] torch._inductor.compile_fx: [INFO] Step 3: torchinductor compiling FORWARDS graph 8\n");
+	read_text(
+	    "[2023-02-28 08:11:31,485] torch._dynamo.symbolic_convert: [INFO] Step 1: torchdynamo start tracing forward\n"
+	    "[2023-02-28 08:11:31,514] torch._dynamo.symbolic_convert: [INFO] Step 1: torchdynamo done tracing forward (RETURN_VALUE)\n"
+	    "[2023-02-28 08:11:31,515] torch._dynamo.output_graph: [INFO] Step 2: calling compiler function inductor\n"
+	    "[2023-02-28 08:11:31,710] torch._inductor.compile_fx: [INFO] Step 3: torchinductor compiling FORWARDS graph 8\n");
 	assert_int_equal(t.phase.n, 4);
 	assert_int_equal(t.records, 4);
 	assert_int_equal(t.level[1], 4);
@@ -326,7 +335,8 @@ static void old_prefixes(void **state)
 	assert_text(TEXT(t.path.row[0].name), "model___20");
 	assert_int_equal(t.record.n, 1);
 	assert_text(TEXT(t.record.row[0].source), "torch._inductor.debug");
-	read_text("WARNING:torchdynamo.convert_frame:torchdynamo hit recompilation cache limit (64) for function 'forward' (/home/j/m.py:381), due to "
+	read_text("WARNING:torchdynamo.convert_frame:torchdynamo hit recompilation cache limit (64) for function 'forward' "
+		  "(/home/j/m.py:381), due to "
 		  "the following guard failures: [['len(a) == 0'], ['len(a) == 0']]\n");
 	assert_int_equal(t.limit.n, 1);
 	assert_int_equal(t.limit.row[0].limit, 64);
@@ -339,9 +349,11 @@ static void old_prefixes(void **state)
 	assert_int_equal(t.traceback.row[0].at.rank, 2);
 	assert_true(t.traceback.row[0].logged);
 	assert_text(TEXT(t.traceback.row[0].message), "x");
-	read_text("V0410 16:18:11.049000 139689102684672 torch/_dynamo/guards.py:2199] [__recompiles] Recompiling function fn in /home/u/r.py:3\n"
-		  "V0410 16:18:11.049000 139689102684672 torch/_dynamo/guards.py:2199] [__recompiles]     triggered by the following guard failure(s):\n"
-		  "V0410 16:18:11.049000 139689102684672 torch/_dynamo/guards.py:2199] [__recompiles]     - ___check_global_state()\n");
+	read_text(
+	    "V0410 16:18:11.049000 139689102684672 torch/_dynamo/guards.py:2199] [__recompiles] Recompiling function fn in /home/u/r.py:3\n"
+	    "V0410 16:18:11.049000 139689102684672 torch/_dynamo/guards.py:2199] [__recompiles]     triggered by the following guard "
+	    "failure(s):\n"
+	    "V0410 16:18:11.049000 139689102684672 torch/_dynamo/guards.py:2199] [__recompiles]     - ___check_global_state()\n");
 	assert_int_equal(t.recompile.n, 1);
 	assert_text(TEXT(t.recompile.row[0].guard), "___check_global_state()");
 	assert_int_equal(t.recompile.row[0].loc.line, 3);
@@ -377,20 +389,25 @@ static void wont_convert(void **state)
 static void old_recompiles(void **state)
 {
 	(void)state;
-	read_text("[2023-04-13 21:42:57,808] torch._dynamo.convert_frame.__recompiles: [DEBUG] ('Recompiling function step in /home/u/kf.py', "
-		  "\"triggered by the following guard failure: L['t'] == 0\")\n");
+	read_text(
+	    "[2023-04-13 21:42:57,808] torch._dynamo.convert_frame.__recompiles: [DEBUG] ('Recompiling function step in /home/u/kf.py', "
+	    "\"triggered by the following guard failure: L['t'] == 0\")\n");
 	assert_int_equal(t.recompile.n, 1);
 	assert_text(TEXT(t.recompile.row[0].function), "step");
 	assert_text(TEXT(t.recompile.row[0].loc.file), "/home/u/kf.py");
 	assert_text(TEXT(t.recompile.row[0].guard), "L['t'] == 0");
 	assert_text(TEXT(t.recompile.row[0].old), "0");
-	read_text("[2023-11-06 14:54:08,549] torch._dynamo.guards.__recompiles: [DEBUG] Recompiling function forward in /data/resnet.py:284\n"
-		  "[2023-11-06 14:54:08,549] torch._dynamo.guards.__recompiles: [DEBUG]     triggered by the following guard failure(s):\n"
-		  "[2023-11-06 14:54:08,549] torch._dynamo.guards.__recompiles: [DEBUG]     - tensor 'L['x']' size mismatch at index 0. expected 20, actual 21\n"
-		  "[2023-11-06 14:54:08,549] torch._dynamo.guards.__recompiles: [DEBUG]     - tensor 'L['x']' size mismatch at index 0. expected 19, actual 21\n"
-		  "[2023-11-06 14:54:17,795] torch._dynamo.guards.__recompiles: [DEBUG] Recompiling function <graph break in forward> in a.py:6\n"
-		  "[2023-11-06 14:54:17,795] torch._dynamo.guards.__recompiles: [DEBUG]     triggered by the following guard failure(s):\n"
-		  "[2023-11-06 14:54:17,795] torch._dynamo.guards.__recompiles: [DEBUG]     - L['end'] == 10            # for i in e:  # a.py:9 in accumulate\n");
+	read_text(
+	    "[2023-11-06 14:54:08,549] torch._dynamo.guards.__recompiles: [DEBUG] Recompiling function forward in /data/resnet.py:284\n"
+	    "[2023-11-06 14:54:08,549] torch._dynamo.guards.__recompiles: [DEBUG]     triggered by the following guard failure(s):\n"
+	    "[2023-11-06 14:54:08,549] torch._dynamo.guards.__recompiles: [DEBUG]     - tensor 'L['x']' size mismatch at index 0. expected "
+	    "20, actual 21\n"
+	    "[2023-11-06 14:54:08,549] torch._dynamo.guards.__recompiles: [DEBUG]     - tensor 'L['x']' size mismatch at index 0. expected "
+	    "19, actual 21\n"
+	    "[2023-11-06 14:54:17,795] torch._dynamo.guards.__recompiles: [DEBUG] Recompiling function <graph break in forward> in a.py:6\n"
+	    "[2023-11-06 14:54:17,795] torch._dynamo.guards.__recompiles: [DEBUG]     triggered by the following guard failure(s):\n"
+	    "[2023-11-06 14:54:17,795] torch._dynamo.guards.__recompiles: [DEBUG]     - L['end'] == 10            # for i in e:  # a.py:9 "
+	    "in accumulate\n");
 	assert_int_equal(t.recompile.n, 2);
 	assert_text(TEXT(t.recompile.row[0].old), "20");
 	assert_text(TEXT(t.recompile.row[0].new), "21");
@@ -416,7 +433,8 @@ static void old_limits(void **state)
 	assert_int_equal(t.limit.row[0].limit, 64);
 	assert_text(TEXT(t.limit.row[0].reason), "['___guarded_code.valid']");
 	assert_int_equal(t.limit.row[0].loc.line, 5);
-	read_text("W1121 07:59:23.043000 12 torch/_dynamo/convert_frame.py:906] [9/64] torch._dynamo hit config.accumulated_cache_size_limit (64)\n"
+	read_text("W1121 07:59:23.043000 12 torch/_dynamo/convert_frame.py:906] [9/64] torch._dynamo hit "
+		  "config.accumulated_cache_size_limit (64)\n"
 		  "W1121 07:59:23.043000 12 torch/_dynamo/convert_frame.py:906] [9/64]    function: 'f' (/home/u/a b.py:5)\n"
 		  "W1121 07:59:23.043000 12 torch/_dynamo/convert_frame.py:906] [9/64]    last reason: 9/0: L['n'] == 1\n");
 	assert_text(TEXT(t.limit.row[0].config), "accumulated_cache_size_limit");
@@ -454,23 +472,31 @@ static void old_breaks(void **state)
 {
 	(void)state;
 	/* 2.5, 2.6 */
-	read_text("V0130 10:00:00.000000 5 torch/_dynamo/symbolic_convert.py:444] [0/0] [__graph_breaks] Graph break in user code at /home/u/app.py:5\n"
-		  "V0130 10:00:00.000000 5 torch/_dynamo/symbolic_convert.py:444] [0/0] [__graph_breaks] Reason: Unsupported: builtin: print [<class 'x'>] False\n"
-		  "V0130 10:00:00.000000 5 torch/_dynamo/symbolic_convert.py:444] [0/0] [__graph_breaks] User code traceback:\n"
-		  "V0130 10:00:00.000000 5 torch/_dynamo/symbolic_convert.py:444] [0/0] [__graph_breaks]   File \"/home/u/app.py\", line 5, in f\n"
-		  "V0130 10:00:00.000000 5 torch/_dynamo/symbolic_convert.py:444] [0/0] [__graph_breaks]     print(1)\n"
-		  "V0130 10:00:00.000000 5 torch/_dynamo/symbolic_convert.py:444] [0/0] [__graph_breaks] \n"
-		  "V0130 10:00:00.000000 5 torch/_dynamo/symbolic_convert.py:444] [0/0] [__graph_breaks] Traceback (most recent call last):\n"
-		  "V0130 10:00:00.000000 5 torch/_dynamo/symbolic_convert.py:444] [0/0] [__graph_breaks]   File \"/p/torch/_dynamo/exc.py\", line 9, in g\n"
-		  "V0130 10:00:00.000000 5 torch/_dynamo/symbolic_convert.py:444] [0/0] [__graph_breaks] torch._dynamo.exc.Unsupported: builtin: print\n");
+	read_text(
+	    "V0130 10:00:00.000000 5 torch/_dynamo/symbolic_convert.py:444] [0/0] [__graph_breaks] Graph break in user code at "
+	    "/home/u/app.py:5\n"
+	    "V0130 10:00:00.000000 5 torch/_dynamo/symbolic_convert.py:444] [0/0] [__graph_breaks] Reason: Unsupported: builtin: print "
+	    "[<class 'x'>] False\n"
+	    "V0130 10:00:00.000000 5 torch/_dynamo/symbolic_convert.py:444] [0/0] [__graph_breaks] User code traceback:\n"
+	    "V0130 10:00:00.000000 5 torch/_dynamo/symbolic_convert.py:444] [0/0] [__graph_breaks]   File \"/home/u/app.py\", line 5, in "
+	    "f\n"
+	    "V0130 10:00:00.000000 5 torch/_dynamo/symbolic_convert.py:444] [0/0] [__graph_breaks]     print(1)\n"
+	    "V0130 10:00:00.000000 5 torch/_dynamo/symbolic_convert.py:444] [0/0] [__graph_breaks] \n"
+	    "V0130 10:00:00.000000 5 torch/_dynamo/symbolic_convert.py:444] [0/0] [__graph_breaks] Traceback (most recent call last):\n"
+	    "V0130 10:00:00.000000 5 torch/_dynamo/symbolic_convert.py:444] [0/0] [__graph_breaks]   File \"/p/torch/_dynamo/exc.py\", "
+	    "line 9, in g\n"
+	    "V0130 10:00:00.000000 5 torch/_dynamo/symbolic_convert.py:444] [0/0] [__graph_breaks] torch._dynamo.exc.Unsupported: builtin: "
+	    "print\n");
 	assert_int_equal(t.brk.n, 1);
 	assert_text(TEXT(t.brk.row[0].reason), "builtin: print [<class 'x'>] False");
 	assert_int_equal(t.brk.row[0].loc.line, 5);
 	assert_text(TEXT(t.brk.row[0].loc.function), "f");
 	/* 2.1 to 2.4 */
-	read_text("[rank0]:[2023-08-23 20:16:32,833] [12/21] torch._dynamo.symbolic_convert.__graph_breaks: [DEBUG] Graph break: call_function partial in "
+	read_text("[rank0]:[2023-08-23 20:16:32,833] [12/21] torch._dynamo.symbolic_convert.__graph_breaks: [DEBUG] Graph break: "
+		  "call_function partial in "
 		  "skip_files functools.py from user code at:\n"
-		  "[rank0]:[2023-08-23 20:16:32,833] [12/21] torch._dynamo.symbolic_convert.__graph_breaks: [DEBUG]   File \"/home/u/core.py\", line 77, in call\n"
+		  "[rank0]:[2023-08-23 20:16:32,833] [12/21] torch._dynamo.symbolic_convert.__graph_breaks: [DEBUG]   File "
+		  "\"/home/u/core.py\", line 77, in call\n"
 		  "[rank0]:[2023-08-23 20:16:32,833] [12/21] torch._dynamo.symbolic_convert.__graph_breaks: [DEBUG]     return f(x)\n");
 	assert_int_equal(t.brk.n, 1);
 	assert_text(TEXT(t.brk.row[0].reason), "call_function partial in skip_files functools.py");
@@ -478,22 +504,28 @@ static void old_breaks(void **state)
 	assert_int_equal(t.brk.row[0].at.rank, 0);
 	assert_text(TEXT(t.brk.row[0].at.compile), "12/21");
 	/* 2.4: the exception below it says why */
-	read_text("V0729 20:00:00.000000 5 torch/_dynamo/symbolic_convert.py:353] [0/0] [__graph_breaks] Graph break: from user code at:\n"
-		  "V0729 20:00:00.000000 5 torch/_dynamo/symbolic_convert.py:353] [0/0] [__graph_breaks]   File \"/home/u/app.py\", line 9, in f\n"
-		  "V0729 20:00:00.000000 5 torch/_dynamo/symbolic_convert.py:353] [0/0] [__graph_breaks]     torch._dynamo.graph_break()\n"
-		  "V0729 20:00:00.000000 5 torch/_dynamo/symbolic_convert.py:353] [0/0] [__graph_breaks] Traceback (most recent call last):\n"
-		  "V0729 20:00:00.000000 5 torch/_dynamo/symbolic_convert.py:353] [0/0] [__graph_breaks]   File \"/p/torch/_dynamo/exc.py\", line 9, in g\n"
-		  "V0729 20:00:00.000000 5 torch/_dynamo/symbolic_convert.py:353] [0/0] [__graph_breaks] torch._dynamo.exc.Unsupported: 'skip function "
-		  "graph_break in file x.py'\n");
+	read_text(
+	    "V0729 20:00:00.000000 5 torch/_dynamo/symbolic_convert.py:353] [0/0] [__graph_breaks] Graph break: from user code at:\n"
+	    "V0729 20:00:00.000000 5 torch/_dynamo/symbolic_convert.py:353] [0/0] [__graph_breaks]   File \"/home/u/app.py\", line 9, in "
+	    "f\n"
+	    "V0729 20:00:00.000000 5 torch/_dynamo/symbolic_convert.py:353] [0/0] [__graph_breaks]     torch._dynamo.graph_break()\n"
+	    "V0729 20:00:00.000000 5 torch/_dynamo/symbolic_convert.py:353] [0/0] [__graph_breaks] Traceback (most recent call last):\n"
+	    "V0729 20:00:00.000000 5 torch/_dynamo/symbolic_convert.py:353] [0/0] [__graph_breaks]   File \"/p/torch/_dynamo/exc.py\", "
+	    "line 9, in g\n"
+	    "V0729 20:00:00.000000 5 torch/_dynamo/symbolic_convert.py:353] [0/0] [__graph_breaks] torch._dynamo.exc.Unsupported: 'skip "
+	    "function "
+	    "graph_break in file x.py'\n");
 	assert_int_equal(t.brk.n, 1);
 	assert_true(slice_starts(TEXT(t.brk.row[0].reason), "'skip function graph_break"));
 	assert_int_equal(t.brk.row[0].loc.line, 9);
 	assert_text(TEXT(t.brk.row[0].loc.file), "/home/u/app.py");
 	/* 2.0: a jump is in one line only */
-	read_text("[2023-03-01 08:20:52,143] torch._dynamo.output_graph: [DEBUG] COMPILING GRAPH due to GraphCompileReason(reason='generic_jump "
-		  "TensorVariable()', user_stack=[<FrameSummary file t2.py, line 17 in toy_example>], graph_break=True)\n"
-		  "[2023-03-01 08:20:52,144] torch._dynamo.output_graph: [DEBUG] COMPILING GRAPH due to GraphCompileReason(reason='return_value', "
-		  "user_stack=[<FrameSummary file t2.py, line 19 in <resume in toy_example>>], graph_break=False)\n");
+	read_text(
+	    "[2023-03-01 08:20:52,143] torch._dynamo.output_graph: [DEBUG] COMPILING GRAPH due to GraphCompileReason(reason='generic_jump "
+	    "TensorVariable()', user_stack=[<FrameSummary file t2.py, line 17 in toy_example>], graph_break=True)\n"
+	    "[2023-03-01 08:20:52,144] torch._dynamo.output_graph: [DEBUG] COMPILING GRAPH due to "
+	    "GraphCompileReason(reason='return_value', "
+	    "user_stack=[<FrameSummary file t2.py, line 19 in <resume in toy_example>>], graph_break=False)\n");
 	assert_int_equal(t.brk.n, 1);
 	assert_int_equal(t.brk.row[0].kind, TEXTLOG_BREAK_JUMP);
 	assert_text(TEXT(t.brk.row[0].loc.function), "toy_example");
@@ -527,7 +559,8 @@ static void one_break(void **state)
 	assert_int_equal(t.explain.row[0].listed, 1);
 	assert_text(TEXT(t.brk.row[0].explanation), "y");
 	read_text("V0130 10:00:00.000000 5 torch/x.py:4] [0/0] [__graph_breaks] Graph break in user code at a.py:5\n"
-		  "V0130 10:00:00.000001 5 torch/x.py:4] [1/0] [__graph_breaks] Graph break (user stack suppressed due to duplicate graph break) in user code at a.py:5\n"
+		  "V0130 10:00:00.000001 5 torch/x.py:4] [1/0] [__graph_breaks] Graph break (user stack suppressed due to duplicate graph "
+		  "break) in user code at a.py:5\n"
 		  "V0130 10:00:00.000001 5 torch/x.py:4] [1/0] [__graph_breaks] Graph Break Reason: r\n");
 	assert_int_equal(t.brk.n, 2);
 	assert_false(t.brk.row[0].again);
@@ -537,9 +570,12 @@ static void one_break(void **state)
 static void skipped_frames(void **state)
 {
 	(void)state;
-	read_text("[2024-04-30 17:13:04,169] torch._dynamo.convert_frame: [DEBUG] skipping because no torch.* normcase             <frozen posixpath> 52\n"
-		  "V1121 07:59:23.043000 12 torch/_dynamo/eval_frame.py:1] skipping: __init__ (reason: in skipfiles, file: /usr/lib/python3.11/x.py)\n"
-		  "V1121 07:59:23.043000 12 torch/_dynamo/eval_frame.py:2] torch.compile intentionally decided to skip the frame f (/home/u/a.py line 5) and "
+	read_text("[2024-04-30 17:13:04,169] torch._dynamo.convert_frame: [DEBUG] skipping because no torch.* normcase             <frozen "
+		  "posixpath> 52\n"
+		  "V1121 07:59:23.043000 12 torch/_dynamo/eval_frame.py:1] skipping: __init__ (reason: in skipfiles, file: "
+		  "/usr/lib/python3.11/x.py)\n"
+		  "V1121 07:59:23.043000 12 torch/_dynamo/eval_frame.py:2] torch.compile intentionally decided to skip the frame f "
+		  "(/home/u/a.py line 5) and "
 		  "fall back to eager.\n"
 		  "V1121 07:59:23.043000 12 torch/_dynamo/eval_frame.py:2] Reason: because\n");
 	assert_int_equal(t.phase.n, 3);
@@ -557,13 +593,17 @@ static void skipped_frames(void **state)
 static void old_shapes(void **state)
 {
 	(void)state;
-	read_text("[2023-08-01 10:00:00,000] [0/0] torch.fx.experimental.symbolic_shapes: [INFO] create_symbol s0 = 3 for L['x'].size()[0]\n"
-		  "I0401 10:00:00.000000 12 torch/fx/experimental/symbolic_shapes.py:2] [0/0] create_symbol s0 = 4 for L['d']['k v'].size()[0] [2, "
-		  "9223372036854775806] at app.py:3 in f (_dynamo/variables/builder.py:2170 in <lambda>)\n"
-		  "I0401 10:00:00.000000 12 torch/fx/experimental/symbolic_shapes.py:3] [0/0] eval Eq(s0, 3) [guard added] at app.py:4 in g (_x.py:1 in h)\n"
-		  "I0401 10:00:00.000000 12 torch/fx/experimental/symbolic_shapes.py:4] [0/0] create_unbacked_symbol u0 [-9223372036854775808, 9223372036854775807]\n"
-		  "W0401 10:00:00.000000 12 torch/fx/experimental/symbolic_shapes.py:5] [0/0] Specializing L['x'].size()[0] to 3\n"
-		  "I0401 10:00:00.000000 12 torch/fx/experimental/symbolic_shapes.py:6] [0/0] constrain_symbol_range u0 [2, 63]\n");
+	read_text(
+	    "[2023-08-01 10:00:00,000] [0/0] torch.fx.experimental.symbolic_shapes: [INFO] create_symbol s0 = 3 for L['x'].size()[0]\n"
+	    "I0401 10:00:00.000000 12 torch/fx/experimental/symbolic_shapes.py:2] [0/0] create_symbol s0 = 4 for L['d']['k v'].size()[0] "
+	    "[2, "
+	    "9223372036854775806] at app.py:3 in f (_dynamo/variables/builder.py:2170 in <lambda>)\n"
+	    "I0401 10:00:00.000000 12 torch/fx/experimental/symbolic_shapes.py:3] [0/0] eval Eq(s0, 3) [guard added] at app.py:4 in g "
+	    "(_x.py:1 in h)\n"
+	    "I0401 10:00:00.000000 12 torch/fx/experimental/symbolic_shapes.py:4] [0/0] create_unbacked_symbol u0 [-9223372036854775808, "
+	    "9223372036854775807]\n"
+	    "W0401 10:00:00.000000 12 torch/fx/experimental/symbolic_shapes.py:5] [0/0] Specializing L['x'].size()[0] to 3\n"
+	    "I0401 10:00:00.000000 12 torch/fx/experimental/symbolic_shapes.py:6] [0/0] constrain_symbol_range u0 [2, 63]\n");
 	assert_int_equal(t.symbol.n, 3);
 	assert_text(TEXT(t.symbol.row[0].source), "L['x'].size()[0]");
 	assert_int_equal(t.symbol.row[0].range, INTERN_NONE);
@@ -582,11 +622,13 @@ static void old_shapes(void **state)
 static void old_violations(void **state)
 {
 	(void)state;
-	read_text("torch._dynamo.exc.UserError: Constraints violated (L['x'].size()[0])! For more information, run with TORCH_LOGS=\"+dynamic\".\n");
+	read_text("torch._dynamo.exc.UserError: Constraints violated (L['x'].size()[0])! For more information, run with "
+		  "TORCH_LOGS=\"+dynamic\".\n");
 	read_text("Traceback (most recent call last):\n"
 		  "  File \"a.py\", line 1, in f\n"
 		  "torch._dynamo.exc.UserError: Constraints violated (dx)! For more information, run with TORCH_LOGS=\"+dynamic\".\n"
-		  "  - Not all values of RelaxedUnspecConstraint(L['x'].size()[0]) are valid because L['x'].size()[0] was inferred to be a constant (2048).\n"
+		  "  - Not all values of RelaxedUnspecConstraint(L['x'].size()[0]) are valid because L['x'].size()[0] was inferred to be a "
+		  "constant (2048).\n"
 		  "  1. Not all values of dx = L['x'].size()[0] in the specified range dx <= 6 satisfy the generated guard.\n"
 		  "Specializations unexpectedly required (dx)! For more information, run with TORCH_LOGS=\"+dynamic\".\n"
 		  "  - solving the guards generated for dx = L['x'].size()[0] resulted in a specialized value of 4.\n"
@@ -637,21 +679,23 @@ static void tables(void **state)
 static void single_lines(void **state)
 {
 	(void)state;
-	read_text("W0419 11:12:04.474000 14 torch/_inductor/cudagraph_trees.py:360] [0/0] [__cudagraphs] skipping cudagraphs due to mutated inputs (1 "
-		  "instances). Found from : \n"
-		  "W0419 11:12:04.474000 14 torch/_inductor/cudagraph_trees.py:360] [0/0] [__cudagraphs]    File \"/home/u/a.py\", line 5, in f\n"
-		  "W0419 11:12:04.474000 14 torch/_inductor/cudagraph_trees.py:360] [0/0] [__cudagraphs]     x.add_(1)\n"
-		  "I0419 11:12:04.475000 14 torch/_inductor/codecache.py:1] [0/0] fx graph cache miss for key fabc\n"
-		  "V0419 11:12:04.476000 14 torch/_inductor/compile_fx.py:1] [0/0] FX cache bypass reason: cpp wrapper\n"
-		  "I0419 11:12:04.477000 14 torch/_functorch/x.py:1] [0/0] AOTAutograd cache hit for key aabc\n"
-		  "I0419 11:12:04.478000 14 torch/_functorch/x.py:1] [0/0] Bypassing autograd cache due to: Unsupported node op\n"
-		  "# torch version: 1.13.0a0+gitfddfc44\n"
-		  "# torch cuda version: 11.6\n"
-		  "run.sh: line 3:  4711 Killed                  python app.py\n"
-		  "Segmentation fault (core dumped)\n"
-		  "Aborted the mission\n"
-		  "Illegal instruction\n"
-		  "/tmp/x/k.cpp:17:57: error: no matching function\n");
+	read_text(
+	    "W0419 11:12:04.474000 14 torch/_inductor/cudagraph_trees.py:360] [0/0] [__cudagraphs] skipping cudagraphs due to mutated "
+	    "inputs (1 "
+	    "instances). Found from : \n"
+	    "W0419 11:12:04.474000 14 torch/_inductor/cudagraph_trees.py:360] [0/0] [__cudagraphs]    File \"/home/u/a.py\", line 5, in f\n"
+	    "W0419 11:12:04.474000 14 torch/_inductor/cudagraph_trees.py:360] [0/0] [__cudagraphs]     x.add_(1)\n"
+	    "I0419 11:12:04.475000 14 torch/_inductor/codecache.py:1] [0/0] fx graph cache miss for key fabc\n"
+	    "V0419 11:12:04.476000 14 torch/_inductor/compile_fx.py:1] [0/0] FX cache bypass reason: cpp wrapper\n"
+	    "I0419 11:12:04.477000 14 torch/_functorch/x.py:1] [0/0] AOTAutograd cache hit for key aabc\n"
+	    "I0419 11:12:04.478000 14 torch/_functorch/x.py:1] [0/0] Bypassing autograd cache due to: Unsupported node op\n"
+	    "# torch version: 1.13.0a0+gitfddfc44\n"
+	    "# torch cuda version: 11.6\n"
+	    "run.sh: line 3:  4711 Killed                  python app.py\n"
+	    "Segmentation fault (core dumped)\n"
+	    "Aborted the mission\n"
+	    "Illegal instruction\n"
+	    "/tmp/x/k.cpp:17:57: error: no matching function\n");
 	assert_int_equal(t.skip.n, 1);
 	assert_text(TEXT(t.skip.row[0].reason), "mutated inputs (1 instances)");
 	assert_int_equal(t.skip.row[0].loc.line, 5);
@@ -675,7 +719,8 @@ static void single_lines(void **state)
 static void nothing(void **state)
 {
 	(void)state;
-	static const char *const v[] = {"", "\n", "hello\nworld\n", "\r\n\r\n", "[", "V", "0: ", "Step 1: \n", "Graph break", "eval \n", "AUTOTUNE \n"};
+	static const char *const v[] = {"",    "\n",         "hello\nworld\n", "\r\n\r\n", "[",          "V",
+					"0: ", "Step 1: \n", "Graph break",    "eval \n",  "AUTOTUNE \n"};
 	for (unsigned i = 0; i < ARRAY_LEN(v); i++) {
 		read_text(v[i]);
 		assert_true(textlog_is_empty(&t));
@@ -731,7 +776,8 @@ static void many_rows(void **state)
 static void damaged(void **state)
 {
 	(void)state;
-	static const char *const names[] = {"logs/ranks.log", "logs/quiet.log.xz", "logs/explain.log", "logs/debug.log", "logs/logs.log.xz"};
+	static const char *const names[] = {"logs/ranks.log", "logs/quiet.log.xz", "logs/explain.log", "logs/debug.log",
+					    "logs/logs.log.xz"};
 	uint64_t seed = 7;
 	struct buf b = {0};
 	for (unsigned k = 0; k < ARRAY_LEN(names); k++) {
@@ -771,15 +817,33 @@ static void a_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(recorded_logs),	 cmocka_unit_test(recorded_rank),      cmocka_unit_test(recorded_failures),
-	    cmocka_unit_test(recorded_explain),	 cmocka_unit_test(recorded_debug),     cmocka_unit_test(recorded_rest),
-	    cmocka_unit_test(windows_of_any_size), cmocka_unit_test(labels),	       cmocka_unit_test(two_ranks_by_turns),
-	    cmocka_unit_test(utf16),		 cmocka_unit_test(old_prefixes),       cmocka_unit_test(wont_convert),
-	    cmocka_unit_test(old_recompiles),	 cmocka_unit_test(old_limits),	       cmocka_unit_test(old_explain),
-	    cmocka_unit_test(old_breaks),	 cmocka_unit_test(one_break),	       cmocka_unit_test(skipped_frames),
-	    cmocka_unit_test(old_shapes),	 cmocka_unit_test(old_violations),     cmocka_unit_test(tables),
-	    cmocka_unit_test(single_lines),	 cmocka_unit_test(nothing),	       cmocka_unit_test(long_lines),
-	    cmocka_unit_test(long_block),	 cmocka_unit_test(many_rows),	       cmocka_unit_test(damaged),
+	    cmocka_unit_test(recorded_logs),
+	    cmocka_unit_test(recorded_rank),
+	    cmocka_unit_test(recorded_failures),
+	    cmocka_unit_test(recorded_explain),
+	    cmocka_unit_test(recorded_debug),
+	    cmocka_unit_test(recorded_rest),
+	    cmocka_unit_test(windows_of_any_size),
+	    cmocka_unit_test(labels),
+	    cmocka_unit_test(two_ranks_by_turns),
+	    cmocka_unit_test(utf16),
+	    cmocka_unit_test(old_prefixes),
+	    cmocka_unit_test(wont_convert),
+	    cmocka_unit_test(old_recompiles),
+	    cmocka_unit_test(old_limits),
+	    cmocka_unit_test(old_explain),
+	    cmocka_unit_test(old_breaks),
+	    cmocka_unit_test(one_break),
+	    cmocka_unit_test(skipped_frames),
+	    cmocka_unit_test(old_shapes),
+	    cmocka_unit_test(old_violations),
+	    cmocka_unit_test(tables),
+	    cmocka_unit_test(single_lines),
+	    cmocka_unit_test(nothing),
+	    cmocka_unit_test(long_lines),
+	    cmocka_unit_test(long_block),
+	    cmocka_unit_test(many_rows),
+	    cmocka_unit_test(damaged),
 	    cmocka_unit_test(a_file),
 	};
 	int failed = RUN(tests);

@@ -73,10 +73,15 @@ static void prefixes(void **state)
 {
 	(void)state;
 	static const char *const good[] = {
-	    "V1121 07:59:23.043000 1234 torch/x.py:915] ", "I1121 07:59:23.043000 1 a:1] ", "C0101 00:00:00.000000 99999999 torch/x.py:1] ",
-	    "V20261121 07:59:23.043000 1234 torch/x.py:915] ", "[rank0]:V1121 07:59:23.043000 1234 torch/x.py:915] ",
-	    "0: W1121 07:59:23.043000 1234 torch/x.py:915] ", "2026-11-21T07:59:23Z pod-7 E1121 07:59:23.043000 1234 torch/x.py:915] ",
-	    "V1121 V1121 07:59:23.043000 1234 torch/x.py:915] ", "VVVVVV1121 07:59:23.043000 1234 /a b/x.py:915] ",
+	    "V1121 07:59:23.043000 1234 torch/x.py:915] ",
+	    "I1121 07:59:23.043000 1 a:1] ",
+	    "C0101 00:00:00.000000 99999999 torch/x.py:1] ",
+	    "V20261121 07:59:23.043000 1234 torch/x.py:915] ",
+	    "[rank0]:V1121 07:59:23.043000 1234 torch/x.py:915] ",
+	    "0: W1121 07:59:23.043000 1234 torch/x.py:915] ",
+	    "2026-11-21T07:59:23Z pod-7 E1121 07:59:23.043000 1234 torch/x.py:915] ",
+	    "V1121 V1121 07:59:23.043000 1234 torch/x.py:915] ",
+	    "VVVVVV1121 07:59:23.043000 1234 /a b/x.py:915] ",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
 		reader_release(&rd);
@@ -88,12 +93,18 @@ static void prefixes(void **state)
 		no_damage();
 	}
 	static const char *const bad[] = {
-	    "V1121 07:59:23.04300 1234 torch/x.py:915] ",  "V1121 07:59:23.0430000 1234 torch/x.py:915] ",
-	    "D1121 07:59:23.043000 1234 torch/x.py:915] ", "V112 07:59:23.043000 1234 torch/x.py:915] ",
-	    "V1121 7:59:23.043000 1234 torch/x.py:915] ",  "V1121 07:59:23.043000 torch/x.py:915] ",
-	    "V1121 07:59:23.043000 1234 torch/x.py] ",     "V1121 07:59:23.043000 1234 torch/x.py:915]",
-	    "V1121 07:59:23.043000 1234 torch/x.py:915 ",  "V1121  07:59:23.043000 1234 torch/x.py:915] ",
-	    "",                                            "V1121 07:59:23.043000 1234 torch/x.py:] ",
+	    "V1121 07:59:23.04300 1234 torch/x.py:915] ",
+	    "V1121 07:59:23.0430000 1234 torch/x.py:915] ",
+	    "D1121 07:59:23.043000 1234 torch/x.py:915] ",
+	    "V112 07:59:23.043000 1234 torch/x.py:915] ",
+	    "V1121 7:59:23.043000 1234 torch/x.py:915] ",
+	    "V1121 07:59:23.043000 torch/x.py:915] ",
+	    "V1121 07:59:23.043000 1234 torch/x.py] ",
+	    "V1121 07:59:23.043000 1234 torch/x.py:915]",
+	    "V1121 07:59:23.043000 1234 torch/x.py:915 ",
+	    "V1121  07:59:23.043000 1234 torch/x.py:915] ",
+	    "",
+	    "V1121 07:59:23.043000 1234 torch/x.py:] ",
 	    "V202611211 07:59:23.043000 1234 torch/x.py:915] ",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -236,7 +247,8 @@ static void bytes_that_are_no_text(void **state)
 {
 	(void)state;
 	add("\"artifact\": {\"name\": \"a\xff\", \"encoding\": \"string\"}" AT, "x");
-	buf_add(&in, PREFIX "{\"artifact\":{\"name\":\"b\",\"encoding\":\"string\"},\"has_payload\":\"\"}\n\ta\0b\n", sizeof(PREFIX "{\"artifact\":{\"name\":\"b\",\"encoding\":\"string\"},\"has_payload\":\"\"}\n\ta\0b\n") - 1);
+	buf_add(&in, PREFIX "{\"artifact\":{\"name\":\"b\",\"encoding\":\"string\"},\"has_payload\":\"\"}\n\ta\0b\n",
+		sizeof(PREFIX "{\"artifact\":{\"name\":\"b\",\"encoding\":\"string\"},\"has_payload\":\"\"}\n\ta\0b\n") - 1);
 	add(ARTIFACT("c") AT, "\xc3(");
 	read_it();
 	assert_int_equal(rd.t.n_artifact, 3);
@@ -299,22 +311,50 @@ static void malformed(void **state)
 {
 	(void)state;
 	static const char *const bad[] = {
-	    "\"artifact\": {\"name\": null, \"encoding\": \"string\"}", "\"artifact\": {\"name\": \"a\"}", "\"artifact\": \"a\"", "\"artifact\": []",
-	    "\"artifact\": {\"name\": \"a\", \"name\": \"a\", \"encoding\": \"string\"}", "\"graph_dump\": {}", "\"link\": {\"name\": \"a\", \"url\": 1}",
-	    "\"compilation_metrics\": {\"graph_op_count\": 3.0}", "\"compilation_metrics\": {\"graph_op_count\": -1}",
-	    "\"compilation_metrics\": {\"restart_reasons\": [1]}", "\"compilation_metrics\": {\"start_time\": \"x\"}",
-	    "\"compilation_metrics\": {\"co_firstlineno\": 2147483648}", "\"compilation_metrics\": {\"fail_user_frame_lineno\": -1}",
-	    "\"compilation_metrics\": 1", "\"dynamo_start\": {\"stack\": {}}", "\"dynamo_start\": {\"stack\": [{\"line\": 1, \"name\": \"f\"}]}",
-	    "\"dynamo_start\": {\"stack\": [{\"line\": \"1\", \"name\": \"f\", \"filename\": 0}]}", "\"aot_forward_graph\": 0", "\"aot_forward_graph\": [1]",
-	    "\"inductor_output_code\": {\"filename\": 1}", "\"dynamo_output_graph\": {\"_sizes\": {\"x\": [1.5]}}",
-	    "\"str\": [\"a\"]", "\"str\": [\"a\", 1, 2]", "\"str\": [1, \"a\"]", "\"str\": {\"a\": 1}", "\"stack\": 1", "\"stack\": [1]",
-	    "\"rank\": \"0\"", "\"rank\": -1", "\"rank\": 4294967296", "\"rank\": 0, \"rank\": 0", "\"stack\": null, \"stack\": []",
-	    ARTIFACT("a") ", " ARTIFACT("a"), ARTIFACT("a") ", \"artifact\": null", "\"artifact\": null, " ARTIFACT("a"),
+	    "\"artifact\": {\"name\": null, \"encoding\": \"string\"}",
+	    "\"artifact\": {\"name\": \"a\"}",
+	    "\"artifact\": \"a\"",
+	    "\"artifact\": []",
+	    "\"artifact\": {\"name\": \"a\", \"name\": \"a\", \"encoding\": \"string\"}",
+	    "\"graph_dump\": {}",
+	    "\"link\": {\"name\": \"a\", \"url\": 1}",
+	    "\"compilation_metrics\": {\"graph_op_count\": 3.0}",
+	    "\"compilation_metrics\": {\"graph_op_count\": -1}",
+	    "\"compilation_metrics\": {\"restart_reasons\": [1]}",
+	    "\"compilation_metrics\": {\"start_time\": \"x\"}",
+	    "\"compilation_metrics\": {\"co_firstlineno\": 2147483648}",
+	    "\"compilation_metrics\": {\"fail_user_frame_lineno\": -1}",
+	    "\"compilation_metrics\": 1",
+	    "\"dynamo_start\": {\"stack\": {}}",
+	    "\"dynamo_start\": {\"stack\": [{\"line\": 1, \"name\": \"f\"}]}",
+	    "\"dynamo_start\": {\"stack\": [{\"line\": \"1\", \"name\": \"f\", \"filename\": 0}]}",
+	    "\"aot_forward_graph\": 0",
+	    "\"aot_forward_graph\": [1]",
+	    "\"inductor_output_code\": {\"filename\": 1}",
+	    "\"dynamo_output_graph\": {\"_sizes\": {\"x\": [1.5]}}",
+	    "\"str\": [\"a\"]",
+	    "\"str\": [\"a\", 1, 2]",
+	    "\"str\": [1, \"a\"]",
+	    "\"str\": {\"a\": 1}",
+	    "\"stack\": 1",
+	    "\"stack\": [1]",
+	    "\"rank\": \"0\"",
+	    "\"rank\": -1",
+	    "\"rank\": 4294967296",
+	    "\"rank\": 0, \"rank\": 0",
+	    "\"stack\": null, \"stack\": []",
+	    ARTIFACT("a") ", " ARTIFACT("a"),
+	    ARTIFACT("a") ", \"artifact\": null",
+	    "\"artifact\": null, " ARTIFACT("a"),
 	    ARTIFACT("a") ", \"artifact\": null, \"link\": {\"name\": \"a\", \"url\": \"b\"}",
 	    "\"str\": [\"a\", 1], \"str\": null, \"link\": {\"name\": \"a\", \"url\": \"b\"}",
-	    "\"describe_tensor\": {\"id\": 1}", "\"describe_storage\": {\"id\": 1, \"describer_id\": 0, \"size\": null}",
-	    "\"expression_created\": {\"argument_ids\": [-1]}", "\"symbolic_shape_specialization\": {\"sources\": \"x\"}",
-	    "\"propagate_real_tensors_provenance\": {\"frame_locals\": {\"locals\": [1]}}", ARTIFACT("a") ", \"x\": NaN", ARTIFACT("a") ", \"x\": \"\\ud800\"",
+	    "\"describe_tensor\": {\"id\": 1}",
+	    "\"describe_storage\": {\"id\": 1, \"describer_id\": 0, \"size\": null}",
+	    "\"expression_created\": {\"argument_ids\": [-1]}",
+	    "\"symbolic_shape_specialization\": {\"sources\": \"x\"}",
+	    "\"propagate_real_tensors_provenance\": {\"frame_locals\": {\"locals\": [1]}}",
+	    ARTIFACT("a") ", \"x\": NaN",
+	    ARTIFACT("a") ", \"x\": \"\\ud800\"",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		reader_release(&rd);
@@ -331,13 +371,26 @@ static void well_formed(void **state)
 {
 	(void)state;
 	static const char *const good[] = {
-	    "\"compilation_metrics\": {\"graph_op_count\": null, \"new_in_some_version\": [{}], \"start_time\": 1, \"restart_reasons\": []}",
-	    "\"aot_forward_graph\": {}", "\"aot_forward_graph\": []", "\"aot_forward_graph\": {\"x\": 1}", "\"dynamo_start\": {}",
+	    "\"compilation_metrics\": {\"graph_op_count\": null, \"new_in_some_version\": [{}], \"start_time\": 1, \"restart_reasons\": "
+	    "[]}",
+	    "\"aot_forward_graph\": {}",
+	    "\"aot_forward_graph\": []",
+	    "\"aot_forward_graph\": {\"x\": 1}",
+	    "\"dynamo_start\": {}",
 	    "\"dynamo_start\": {\"stack\": [{\"line\": -1, \"name\": \"f\", \"filename\": 4294967295, \"loc\": null}]}",
-	    "\"inductor_output_code\": {}", "\"inductor_output_code\": {\"filename\": null, \"file_path\": 7}", "\"artifact\": null", "\"rank\": null",
-	    "\"stack\": null", "\"stack\": []", "\"subgraph_name\": \"x\"", "\"subgraph_name\": 1",
-	    "\"dynamo_output_graph\": {\"_sizes\": {\"x\": [1, \"s0\", -1]}}", "\"create_symbol\": 1", "\"create_symbol\": null",
-	    "\"describe_storage\": {\"id\": 1, \"describer_id\": 0, \"size\": 2}", "\"frame_id\": null",
+	    "\"inductor_output_code\": {}",
+	    "\"inductor_output_code\": {\"filename\": null, \"file_path\": 7}",
+	    "\"artifact\": null",
+	    "\"rank\": null",
+	    "\"stack\": null",
+	    "\"stack\": []",
+	    "\"subgraph_name\": \"x\"",
+	    "\"subgraph_name\": 1",
+	    "\"dynamo_output_graph\": {\"_sizes\": {\"x\": [1, \"s0\", -1]}}",
+	    "\"create_symbol\": 1",
+	    "\"create_symbol\": null",
+	    "\"describe_storage\": {\"id\": 1, \"describer_id\": 0, \"size\": 2}",
+	    "\"frame_id\": null",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
 		reader_release(&rd);
@@ -407,16 +460,22 @@ static void compile_ids(void **state)
 	id_is("\"frame_id\": 0, \"frame_compile_id\": 1", "-_0_1_-/a_0.txt", "0/1"); /* its folder has no attempt, its id has */
 	id_is("\"frame_id\": null, \"frame_compile_id\": null, \"attempt\": null", "-_-_-_-/a_0.txt", "-/-");
 	id_is("\"compiled_autograd_id\": 2", "2_-_-_-/a_0.txt", "!2/-/-");
-	id_is("\"frame_id\": 4294967295, \"frame_compile_id\": 4294967295, \"attempt\": 4294967295", "-_4294967295_4294967295_4294967295/a_0.txt",
-	      "4294967295/4294967295_4294967295");
+	id_is("\"frame_id\": 4294967295, \"frame_compile_id\": 4294967295, \"attempt\": 4294967295",
+	      "-_4294967295_4294967295_4294967295/a_0.txt", "4294967295/4294967295_4294967295");
 }
 
 static void ids_of_wrong_type(void **state)
 {
 	(void)state;
-	static const char *const bad[] = {"\"frame_id\": \"0\"", "\"frame_id\": -1", "\"frame_id\": 1.0", "\"frame_id\": 4294967296",
-					  "\"attempt\": []", "\"compiled_autograd_id\": true", "\"frame_id\": 0, \"frame_compile_id\": {}",
-					  "\"frame_id\": 0, \"frame_id\": 1", "\"frame_id\": 0, \"frame_id\": null"};
+	static const char *const bad[] = {"\"frame_id\": \"0\"",
+					  "\"frame_id\": -1",
+					  "\"frame_id\": 1.0",
+					  "\"frame_id\": 4294967296",
+					  "\"attempt\": []",
+					  "\"compiled_autograd_id\": true",
+					  "\"frame_id\": 0, \"frame_compile_id\": {}",
+					  "\"frame_id\": 0, \"frame_id\": 1",
+					  "\"frame_id\": 0, \"frame_id\": null"};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		id_is(bad[i], "unknown_1/a_0.txt", "unknown");
 	/* All of them are one id; each has a folder of its own. */
@@ -464,8 +523,8 @@ static void find_compile(void **state)
 	trace_init(&t, path);
 	assert_int_equal(trace_read(&t, NULL, NULL), 0);
 	static const char *const v[][2] = {
-	    {"0/1", "0/1_1"}, {"[0/1]", "0/1_1"}, {"0/1_2", "0/1_2"}, {"[0/1_1]", "0/1_1"}, {"-_0_1_0", "0/1"}, {"5/0", "5/0_1"},
-	    {"!1/2/0", "!1/2/0"}, {"1_2_0_0", "!1/2/0"}, {"-/-", "-/-"},
+	    {"0/1", "0/1_1"}, {"[0/1]", "0/1_1"},   {"0/1_2", "0/1_2"},    {"[0/1_1]", "0/1_1"}, {"-_0_1_0", "0/1"},
+	    {"5/0", "5/0_1"}, {"!1/2/0", "!1/2/0"}, {"1_2_0_0", "!1/2/0"}, {"-/-", "-/-"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(v); i++) {
 		const struct trace_compile *c = trace_find_compile(&t, v[i][0]);
@@ -506,7 +565,8 @@ static void several_kinds_in_one_envelope(void **state)
 static void kernel_stack_traces_take_two_numbers(void **state)
 {
 	(void)state;
-	static const char name[] = "\"artifact\": {\"name\": \"inductor_provenance_tracking_kernel_stack_traces\", \"encoding\": \"json\"}" AT;
+	static const char name[] =
+	    "\"artifact\": {\"name\": \"inductor_provenance_tracking_kernel_stack_traces\", \"encoding\": \"json\"}" AT;
 	add(name, "{\"k\": [\"a\"]}");
 	add(name, "not json"); /* no second page, no second number */
 	add(name, "[NaN]");
@@ -552,11 +612,16 @@ static void file_names(void **state)
 	add("\"bwd_compilation_metrics\": {}" AT, NULL);
 	add("\"artifact\": {\"name\": \"torch._functorch.config\", \"encoding\": \"json\"}" AT, "{}");
 	read_it();
-	static const char *const want[] = {
-	    "-_0_0_0/inductor_output_code_cab.c_0.html", "-_0_0_0/inductor_output_code_1.html", "-_0_0_0/inductor_output_code_2.html",
-	    "-_0_0_0/inductor_aot_wrapper_code_3.txt", "-_0_0_0/optimize_ddp_split_child_submod_0_4.txt", "dump_file/eval_with_key_12.html",
-	    "dump_file/other <name>.html", "-_0_0_0/compilation_metrics_7.html", "-_0_0_0/bwd_compilation_metrics_8.html",
-	    "-_0_0_0/torch._functorch.config_9.json"};
+	static const char *const want[] = {"-_0_0_0/inductor_output_code_cab.c_0.html",
+					   "-_0_0_0/inductor_output_code_1.html",
+					   "-_0_0_0/inductor_output_code_2.html",
+					   "-_0_0_0/inductor_aot_wrapper_code_3.txt",
+					   "-_0_0_0/optimize_ddp_split_child_submod_0_4.txt",
+					   "dump_file/eval_with_key_12.html",
+					   "dump_file/other <name>.html",
+					   "-_0_0_0/compilation_metrics_7.html",
+					   "-_0_0_0/bwd_compilation_metrics_8.html",
+					   "-_0_0_0/torch._functorch.config_9.json"};
 	for (uint32_t i = 0; i < ARRAY_LEN(want); i++)
 		path_is(i, want[i]);
 	no_damage();
@@ -706,12 +771,14 @@ static void strings(void **state)
 	(void)state;
 	add("\"str\": [\"zero.py\", 0]", NULL);
 	add("\"str\": [\"three.py\", 3]", NULL);
-	add("\"dynamo_start\": {\"stack\": [{\"line\": 7, \"name\": \"f\", \"filename\": 0}, {\"line\": 8, \"name\": \"g\", \"filename\": 1},"
+	add("\"dynamo_start\": {\"stack\": [{\"line\": 7, \"name\": \"f\", \"filename\": 0}, {\"line\": 8, \"name\": \"g\", \"filename\": "
+	    "1},"
 	    "{\"line\": 9, \"name\": \"h\", \"filename\": 3}, {\"line\": 10, \"name\": \"i\", \"filename\": 99}]}" AT,
 	    NULL);
 	add("\"str\": [\"three again.py\", 3]", NULL);
 	add("\"str\": [\"x\", 4294967295]", NULL);
-	add("\"dynamo_start\": {\"stack\": [{\"line\": 1, \"name\": \"k\", \"filename\": 3, \"uninterned_filename\": \"un.py\"}]}" AT, NULL);
+	add("\"dynamo_start\": {\"stack\": [{\"line\": 1, \"name\": \"k\", \"filename\": 3, \"uninterned_filename\": \"un.py\"}]}" AT,
+	    NULL);
 	read_it();
 	assert_int_equal(rd.t.n_string, 4);
 	assert_int_equal(rd.t.string[1], INTERN_NONE);
@@ -777,11 +844,11 @@ static void times(void **state)
 		const char *first, *then;
 		double seconds;
 	} v[] = {
-	    {"1121 07:00:00.000000", "1121 07:00:01.500000", 1.5},     {"1121 23:59:59.000000", "1122 00:00:01.000000", 2},
-	    {"1121 10:00:00.000000", "1122 09:00:00.000000", 82800},   {"1121 10:00:00.000000", "1123 11:00:00.000000", 176400},
-	    {"1130 23:00:00.000000", "1201 00:00:00.000000", 3600},    {"1231 23:59:59.000000", "0101 00:00:00.000000", 1},
-	    {"1121 07:00:01.000000", "1121 07:00:00.000000", 0},       {"1122 00:00:00.000000", "1121 23:59:59.000000", 0},
-	    {"1121 07:00:00.000000", "9999 07:00:02.000000", 2},       {"0000 07:00:00.000000", "0000 07:00:02.000000", 2},
+	    {"1121 07:00:00.000000", "1121 07:00:01.500000", 1.5},   {"1121 23:59:59.000000", "1122 00:00:01.000000", 2},
+	    {"1121 10:00:00.000000", "1122 09:00:00.000000", 82800}, {"1121 10:00:00.000000", "1123 11:00:00.000000", 176400},
+	    {"1130 23:00:00.000000", "1201 00:00:00.000000", 3600},  {"1231 23:59:59.000000", "0101 00:00:00.000000", 1},
+	    {"1121 07:00:01.000000", "1121 07:00:00.000000", 0},     {"1122 00:00:00.000000", "1121 23:59:59.000000", 0},
+	    {"1121 07:00:00.000000", "9999 07:00:02.000000", 2},     {"0000 07:00:00.000000", "0000 07:00:02.000000", 2},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(v); i++) {
 		reader_release(&rd);
@@ -812,15 +879,14 @@ static void own_times(void **state)
 static void graph_nodes(void **state)
 {
 	(void)state;
-	add("\"aot_forward_graph\": {}" AT,
-	    "class <lambda>(torch.nn.Module):\n"
-	    "    def forward(self, arg0_1: \"f32[4]\"):\n"
-	    "        l_x_ = L_x_\n"
-	    "        # File: a.py:1 in f, code: x = y\n"
-	    "        sin: \"f32[4]\" = torch.ops.aten.sin.default(arg0_1);  arg0_1 = None\n"
-	    "        add = sin + 1\n"
-	    "        getitem: \"f32[a = b]\" = x[0]\n"
-	    "        return (add,)");
+	add("\"aot_forward_graph\": {}" AT, "class <lambda>(torch.nn.Module):\n"
+					    "    def forward(self, arg0_1: \"f32[4]\"):\n"
+					    "        l_x_ = L_x_\n"
+					    "        # File: a.py:1 in f, code: x = y\n"
+					    "        sin: \"f32[4]\" = torch.ops.aten.sin.default(arg0_1);  arg0_1 = None\n"
+					    "        add = sin + 1\n"
+					    "        getitem: \"f32[a = b]\" = x[0]\n"
+					    "        return (add,)");
 	add("\"dynamo_cpp_guards_str\": {}" AT, "    x = 1");
 	read_it();
 	assert_int_equal(rd.t.artifact[0].nodes, 3);
@@ -830,15 +896,18 @@ static void graph_nodes(void **state)
 static void metrics(void **state)
 {
 	(void)state;
-	add("\"compilation_metrics\": {\"co_name\": \"f\", \"co_filename\": \"m.py\", \"co_firstlineno\": 3, \"graph_op_count\": 2, \"guard_count\": 9,"
-	    "\"entire_frame_compile_time_s\": 1.5, \"duration_us\": 7, \"inductor_cumulative_compile_time_us\": 500000, \"restart_reasons\": [],"
+	add("\"compilation_metrics\": {\"co_name\": \"f\", \"co_filename\": \"m.py\", \"co_firstlineno\": 3, \"graph_op_count\": 2, "
+	    "\"guard_count\": 9,"
+	    "\"entire_frame_compile_time_s\": 1.5, \"duration_us\": 7, \"inductor_cumulative_compile_time_us\": 500000, "
+	    "\"restart_reasons\": [],"
 	    "\"start_time_us\": 1, \"pytorch_version\": \"2.13.0\", \"cudagraph_skip_reason\": \"cpu\"}" AT,
 	    NULL);
 	add("\"compilation_metrics\": {\"graph_op_count\": 0}, \"frame_id\": 1, \"frame_compile_id\": 0, \"attempt\": 0", NULL);
 	add("\"compilation_metrics\": {\"fail_type\": \"E\", \"fail_reason\": \"why\", \"fail_user_frame_filename\": \"m.py\","
 	    "\"fail_user_frame_lineno\": 12}, \"frame_id\": 2, \"frame_compile_id\": 0, \"attempt\": 0",
 	    NULL);
-	add("\"compilation_metrics\": {\"graph_op_count\": 1, \"restart_reasons\": [\"one\", \"two\"]}, \"frame_id\": 3, \"frame_compile_id\": 0, \"attempt\": 1",
+	add("\"compilation_metrics\": {\"graph_op_count\": 1, \"restart_reasons\": [\"one\", \"two\"]}, \"frame_id\": 3, "
+	    "\"frame_compile_id\": 0, \"attempt\": 1",
 	    NULL);
 	read_it();
 	const struct trace_compile *c = rd.t.compile;
@@ -880,12 +949,16 @@ static void symbols(void **state)
 {
 	(void)state;
 	add("\"str\": [\"m.py\", 1]", NULL);
-	add("\"create_symbol\": {\"symbol\": \"s77\", \"val\": \"3\", \"vr\": \"[2, int_oo]\", \"source\": \"L['x'].size()[0]\", \"user_stack\":"
-	    "[{\"line\": 1, \"name\": \"main\", \"filename\": 1}, {\"line\": 4, \"name\": \"f\", \"filename\": 1, \"loc\": \"return x\"}], \"stack\": []}" AT,
+	add("\"create_symbol\": {\"symbol\": \"s77\", \"val\": \"3\", \"vr\": \"[2, int_oo]\", \"source\": \"L['x'].size()[0]\", "
+	    "\"user_stack\":"
+	    "[{\"line\": 1, \"name\": \"main\", \"filename\": 1}, {\"line\": 4, \"name\": \"f\", \"filename\": 1, \"loc\": \"return x\"}], "
+	    "\"stack\": []}" AT,
 	    NULL);
 	add("\"create_symbol\": {\"symbol\": \"zf1\", \"val\": 2.50, \"user_stack\": [1]}" AT, NULL);
 	add("\"create_unbacked_symbol\": {\"symbol\": \"u0\", \"node_id\": 1, \"vr\": null}" AT, NULL);
-	add("\"symbolic_shape_specialization\": {\"symbol\": \"s0\", \"sources\": [\"a\", \"b\"], \"value\": \"6\", \"reason\": \"why\"}" AT, NULL);
+	add("\"symbolic_shape_specialization\": {\"symbol\": \"s0\", \"sources\": [\"a\", \"b\"], \"value\": \"6\", \"reason\": "
+	    "\"why\"}" AT,
+	    NULL);
 	add("\"create_symbol\": [1]" AT, NULL);
 	read_it();
 	assert_int_equal(rd.t.n_symbol, 3);
@@ -902,11 +975,13 @@ static void symbols(void **state)
 static void breaks_and_recompiles(void **state)
 {
 	(void)state;
-	static const char text[] = "Graph break in user code at m.py:5\nGraph Break Reason: Call to x\n  Explanation: why\n  Hint: do this\n";
+	static const char text[] =
+	    "Graph break in user code at m.py:5\nGraph Break Reason: Call to x\n  Explanation: why\n  Hint: do this\n";
 	add(ARTIFACT("dynamo_graph_break_reason") AT, text);
 	add(ARTIFACT("recompile_reasons") AT, "[\"0/1: a == 2  # y  # m.py:3 in f\", \"0/0: b == 1\"]");
 	add("\"artifact\": {\"name\": \"recompile_reasons\", \"encoding\": \"json\"}" AT, "0/0: n == 7");
-	add("\"compilation_metrics\": {\"graph_op_count\": 1, \"restart_reasons\": [\"Call to x\\n  Explanation: why\", \"Call to y\\n  Explanation: z\","
+	add("\"compilation_metrics\": {\"graph_op_count\": 1, \"restart_reasons\": [\"Call to x\\n  Explanation: why\", \"Call to y\\n  "
+	    "Explanation: z\","
 	    "\"a size became dynamic\"]}, \"frame_id\": 0, \"frame_compile_id\": 0, \"attempt\": 1",
 	    NULL);
 	read_it();
@@ -997,7 +1072,8 @@ static void small_log(const char *before, const char *end)
 static void split_small(void **state)
 {
 	(void)state;
-	static const char *const before[] = {"", "[rank0]: "}, *const end[] = {"", "x\ny\nz", "\tmore\n", "\n\n", PREFIX "{\"a", "n\no\n", "\tt\n\tu"};
+	static const char *const before[] = {"", "[rank0]: "}, *const end[] = {"",       "x\ny\nz", "\tmore\n", "\n\n", PREFIX "{\"a",
+									       "n\no\n", "\tt\n\tu"};
 	for (size_t i = 0; i < ARRAY_LEN(before); i++)
 		for (size_t k = 0; k < ARRAY_LEN(end); k++) {
 			buf_reset(&in);
@@ -1036,9 +1112,10 @@ static void split_long_labelled(void **state)
 static void split_recorded(void **state)
 {
 	(void)state;
-	static const char *const logs[] = {"traces/draft_export.log", "traces/graph_breaks.log.xz", "broken/noise.log", "broken/scheduler_prefix.log",
-					   "broken/two_writers.log", "broken/out_of_order.log", "broken/mixed_ranks.log", "broken/truncated_line.log",
-					   "broken/truncated_payload.log", "broken/blank_lines.log", "broken/crlf.log"};
+	static const char *const logs[] = {
+	    "traces/draft_export.log",      "traces/graph_breaks.log.xz", "broken/noise.log",       "broken/scheduler_prefix.log",
+	    "broken/two_writers.log",       "broken/out_of_order.log",    "broken/mixed_ranks.log", "broken/truncated_line.log",
+	    "broken/truncated_payload.log", "broken/blank_lines.log",     "broken/crlf.log"};
 	unsigned seen = 0;
 	for (size_t i = 0; i < ARRAY_LEN(logs); i++)
 		if (data_load(logs[i], &in)) {
@@ -1073,7 +1150,8 @@ static void continued_line(void **state)
 	add_record(&log, "", ARTIFACT("b") AT, NULL);
 	size_t at = (size_t)((char *)memmem(log.p, log.len, "two", 3) - log.p) + 1;
 	reader_window(&rd, slice_of(log.p, at), false);
-	rd.s.window = (struct window){.data = guard_put(&rd.g, log.p + at, log.len - at), .len = log.len - at, .last = true, .continued = true};
+	rd.s.window =
+	    (struct window){.data = guard_put(&rd.g, log.p + at, log.len - at), .len = log.len - at, .last = true, .continued = true};
 	trace_scan_window(&rd.s);
 	trace_reduce_window(&rd.t, &rd.s, NULL);
 	assert_int_equal(rd.t.lines, 4);
@@ -1103,17 +1181,17 @@ static void reading_files(void **state)
 	assert_int_equal(trace_read(&t, NULL, &err), -1);
 	assert_non_null(strstr(err.text, "is empty"));
 	trace_release(&t);
-	assert_false(trace_probe(path));
+	assert_false(trace_is_log(path));
 	assert_int_equal(write(fd, "no log\n", 7), 7);
 	trace_init(&t, path);
 	assert_int_equal(trace_read(&t, NULL, &err), -1);
 	assert_int_equal(err.status, EXIT_INPUT);
 	assert_non_null(strstr(err.text, "1 lines"));
 	trace_release(&t);
-	assert_false(trace_probe(path));
+	assert_false(trace_is_log(path));
 	small_log("", "");
 	assert_int_equal(write(fd, in.p, in.len), in.len);
-	assert_true(trace_probe(path));
+	assert_true(trace_is_log(path));
 	trace_init(&t, path);
 	assert_int_equal(trace_read(&t, NULL, &err), 0);
 	assert_int_equal(t.n_artifact, 5);
@@ -1127,7 +1205,7 @@ static void reading_files(void **state)
 	unlink(path);
 	trace_init(&t, path);
 	assert_int_equal(trace_read(&t, NULL, &err), -1);
-	assert_false(trace_probe(path));
+	assert_false(trace_is_log(path));
 	trace_release(&t);
 }
 
@@ -1170,15 +1248,57 @@ static void threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TEST(prefixes), TEST(prefix_fields), TEST(truncated_anywhere), TEST(no_last_newline), TEST(line_ends), TEST(blank_lines), TEST(noise),
-	    TEST(noise_at_the_end), TEST(labels), TEST(bytes_that_are_no_text), TEST(md5), TEST(payload_lost_at_the_end),
-	    TEST(has_payload_of_another_type), TEST(malformed), TEST(well_formed), TEST(not_json), TEST(unknown_keys), TEST(reserved_keys),
-	    TEST(compile_ids), TEST(ids_of_wrong_type), TEST(missing_attempt_is_the_first), TEST(find_compile), TEST(several_kinds_in_one_envelope),
-	    TEST(kernel_stack_traces_take_two_numbers), TEST(what_takes_no_number), TEST(file_names), TEST(plain_text_code), TEST(safe_paths),
-	    TEST(long_names), TEST(deep_names), TEST(random_names), TEST(hostile_artifacts), TEST(strings), TEST(tries), TEST(ranks), TEST(times),
-	    TEST(own_times), TEST(graph_nodes), TEST(metrics), TEST(caches), TEST(symbols), TEST(breaks_and_recompiles), TEST(kinds),
-	    TEST(split_small), TEST(split_crlf), TEST(split_long_labelled), TEST(split_recorded), TEST(cut_of_no_log), TEST(continued_line),
-	    TEST(reading_files), TEST(threads),
+	    TEST(prefixes),
+	    TEST(prefix_fields),
+	    TEST(truncated_anywhere),
+	    TEST(no_last_newline),
+	    TEST(line_ends),
+	    TEST(blank_lines),
+	    TEST(noise),
+	    TEST(noise_at_the_end),
+	    TEST(labels),
+	    TEST(bytes_that_are_no_text),
+	    TEST(md5),
+	    TEST(payload_lost_at_the_end),
+	    TEST(has_payload_of_another_type),
+	    TEST(malformed),
+	    TEST(well_formed),
+	    TEST(not_json),
+	    TEST(unknown_keys),
+	    TEST(reserved_keys),
+	    TEST(compile_ids),
+	    TEST(ids_of_wrong_type),
+	    TEST(missing_attempt_is_the_first),
+	    TEST(find_compile),
+	    TEST(several_kinds_in_one_envelope),
+	    TEST(kernel_stack_traces_take_two_numbers),
+	    TEST(what_takes_no_number),
+	    TEST(file_names),
+	    TEST(plain_text_code),
+	    TEST(safe_paths),
+	    TEST(long_names),
+	    TEST(deep_names),
+	    TEST(random_names),
+	    TEST(hostile_artifacts),
+	    TEST(strings),
+	    TEST(tries),
+	    TEST(ranks),
+	    TEST(times),
+	    TEST(own_times),
+	    TEST(graph_nodes),
+	    TEST(metrics),
+	    TEST(caches),
+	    TEST(symbols),
+	    TEST(breaks_and_recompiles),
+	    TEST(kinds),
+	    TEST(split_small),
+	    TEST(split_crlf),
+	    TEST(split_long_labelled),
+	    TEST(split_recorded),
+	    TEST(cut_of_no_log),
+	    TEST(continued_line),
+	    TEST(reading_files),
+	    TEST(threads),
 	};
 	return RUN(tests);
 }

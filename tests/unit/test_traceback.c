@@ -58,7 +58,8 @@ static void without_a_message(void **state)
 static void syntax_error(void **state)
 {
 	(void)state;
-	parse("Traceback (most recent call last):\n  File \"a.py\", line 3\n    x = = 1\n        ^\nSyntaxError: invalid syntax\n", TRACEBACK_BARE);
+	parse("Traceback (most recent call last):\n  File \"a.py\", line 3\n    x = = 1\n        ^\nSyntaxError: invalid syntax\n",
+	      TRACEBACK_BARE);
 	assert_text(tb.type, "SyntaxError");
 	assert_int_equal(tb.inner.line, 3);
 	assert_text(tb.inner.code, "x = = 1");
@@ -188,7 +189,8 @@ static void groups(void **state)
 static void indented(void **state)
 {
 	(void)state;
-	parse("    Traceback (most recent call last):\n      File \"a.py\", line 1, in f\n        g()\n    ValueError: x\nnot it\n", TRACEBACK_BARE);
+	parse("    Traceback (most recent call last):\n      File \"a.py\", line 1, in f\n        g()\n    ValueError: x\nnot it\n",
+	      TRACEBACK_BARE);
 	assert_text(tb.type, "ValueError");
 	assert_text(tb.inner.code, "g()");
 	assert_text(tb.message, "x");
@@ -249,9 +251,20 @@ static void cut_short(void **state)
 static void any_bytes(void **state)
 {
 	(void)state;
-	static const char *const parts[] = {"Traceback (most recent call last):\n", "  File \"a\", line 1, in f\n", "  ", "| ", "+ ", "\n", "E: x", "\n\n",
-					    "The above exception was the direct cause of the following exception:\n", "+-+--- 1 ---\n", "from user code:\n",
-					    "Exception raised from a at b:1 (most", "\xff", "frame #0"};
+	static const char *const parts[] = {"Traceback (most recent call last):\n",
+					    "  File \"a\", line 1, in f\n",
+					    "  ",
+					    "| ",
+					    "+ ",
+					    "\n",
+					    "E: x",
+					    "\n\n",
+					    "The above exception was the direct cause of the following exception:\n",
+					    "+-+--- 1 ---\n",
+					    "from user code:\n",
+					    "Exception raised from a at b:1 (most",
+					    "\xff",
+					    "frame #0"};
 	uint64_t seed = 1;
 	struct buf b = {0};
 	for (int round = 0; round < 20000; round++) {
@@ -268,9 +281,10 @@ static void any_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(plain),	  cmocka_unit_test(without_a_message), cmocka_unit_test(syntax_error),	cmocka_unit_test(chained),
-	    cmocka_unit_test(from_user_code), cmocka_unit_test(cpp_stack),	   cmocka_unit_test(groups),	cmocka_unit_test(indented),
-	    cmocka_unit_test(compile_error),  cmocka_unit_test(cut_short),	   cmocka_unit_test(any_bytes),
+	    cmocka_unit_test(plain),     cmocka_unit_test(without_a_message), cmocka_unit_test(syntax_error),
+	    cmocka_unit_test(chained),   cmocka_unit_test(from_user_code),    cmocka_unit_test(cpp_stack),
+	    cmocka_unit_test(groups),    cmocka_unit_test(indented),          cmocka_unit_test(compile_error),
+	    cmocka_unit_test(cut_short), cmocka_unit_test(any_bytes),
 	};
 	int failed = RUN(tests);
 	guard_release(&guard);

@@ -13,28 +13,35 @@ static const struct {
 	enum component component;
 	int sure;
 } failures[] = {
-	{"torch._inductor.exc.InductorError", "CppCompileError: C++ compile error\n\nCommand:\ng++ x.cpp",
-	 "/usr/lib/python3/site-packages/torch/_inductor/graph.py:2669 in compile_to_module: x\n"
-	 "/usr/lib/python3/site-packages/torch/_inductor/cpp_builder.py:713 in _run_compile_cmd: raise", COMPONENT_COMPILER, SURE_PROVEN},
-	{"torch._inductor.exc.InductorError", "AssertionError: ", "/p/torch/_inductor/graph.py:1 in run: x\n/p/torch/_inductor/codegen/cpp.py:7 in codegen: assert a",
-	 COMPONENT_CODEGEN, SURE_PROVEN},
-	{"torch._dynamo.exc.BackendCompilerFailed", "backend='inductor' raised:\nLoweringException: AssertionError: \n  target: aten._foobar.default",
-	 "/p/torch/_inductor/graph.py:246 in call_function: return lowerings[target]\n/p/torch/_inductor/lowering.py:810 in _foobar: assert False",
-	 COMPONENT_INDUCTOR, SURE_PROVEN},
-	{"torch._dynamo.exc.BackendCompilerFailed", "backend='toy_compiler' raised:\nAssertionError: ",
-	 "/p/torch/_dynamo/output_graph.py:1 in call_user_compiler: x\nt.py:9 in toy_compiler: assert False", COMPONENT_BACKEND, SURE_LIKELY},
-	{"torch._dynamo.exc.InternalTorchDynamoError", "AttributeError: 'NoneType' object", "/p/torch/_dynamo/variables/builder.py:9 in f: x", COMPONENT_DYNAMO,
-	 SURE_PROVEN},
-	{"torch._dynamo.exc.TorchRuntimeError", "Failed running call_function mm: a and b must have same reduction dim", "/p/torch/_dynamo/utils.py:1 in f: x",
-	 COMPONENT_EAGER, SURE_LIKELY},
-	{"RuntimeError", "something", "/p/torch/_functorch/aot_autograd.py:903 in aot_module_simplified: x", COMPONENT_AOTAUTOGRAD, SURE_LIKELY},
-	/* torch 1.13, as the guide prints it */
-	{"AssertionError", "", "/scratch/me/torchdynamo/torchinductor/graph.py:246 in call_function: x\n"
-	 "/scratch/me/torchdynamo/torchinductor/lowering.py:810 in _foobar: assert False", COMPONENT_INDUCTOR, SURE_LIKELY},
-	{"ValueError", "bad", "/home/user/app/m.py:3 in f: raise ValueError", COMPONENT_EAGER, SURE_LIKELY},
-	{"torch.fx.experimental.symbolic_shapes.ConstraintViolationError", "Constraints violated (batch)!", "/p/torch/_export/x.py:1 in f: x", COMPONENT_EXPORT,
-	 SURE_PROVEN},
-	{"RuntimeError", "CUDA error", "/tmp/torchinductor_user/ab/cab.py:33 in call: triton_poi_fused_add_0.run(arg0_1)", COMPONENT_RUNTIME, SURE_LIKELY},
+    {"torch._inductor.exc.InductorError", "CppCompileError: C++ compile error\n\nCommand:\ng++ x.cpp",
+     "/usr/lib/python3/site-packages/torch/_inductor/graph.py:2669 in compile_to_module: x\n"
+     "/usr/lib/python3/site-packages/torch/_inductor/cpp_builder.py:713 in _run_compile_cmd: raise",
+     COMPONENT_COMPILER, SURE_PROVEN},
+    {"torch._inductor.exc.InductorError", "AssertionError: ",
+     "/p/torch/_inductor/graph.py:1 in run: x\n/p/torch/_inductor/codegen/cpp.py:7 in codegen: assert a", COMPONENT_CODEGEN, SURE_PROVEN},
+    {"torch._dynamo.exc.BackendCompilerFailed",
+     "backend='inductor' raised:\nLoweringException: AssertionError: \n  target: aten._foobar.default",
+     "/p/torch/_inductor/graph.py:246 in call_function: return lowerings[target]\n/p/torch/_inductor/lowering.py:810 in _foobar: assert "
+     "False",
+     COMPONENT_INDUCTOR, SURE_PROVEN},
+    {"torch._dynamo.exc.BackendCompilerFailed", "backend='toy_compiler' raised:\nAssertionError: ",
+     "/p/torch/_dynamo/output_graph.py:1 in call_user_compiler: x\nt.py:9 in toy_compiler: assert False", COMPONENT_BACKEND, SURE_LIKELY},
+    {"torch._dynamo.exc.InternalTorchDynamoError", "AttributeError: 'NoneType' object", "/p/torch/_dynamo/variables/builder.py:9 in f: x",
+     COMPONENT_DYNAMO, SURE_PROVEN},
+    {"torch._dynamo.exc.TorchRuntimeError", "Failed running call_function mm: a and b must have same reduction dim",
+     "/p/torch/_dynamo/utils.py:1 in f: x", COMPONENT_EAGER, SURE_LIKELY},
+    {"RuntimeError", "something", "/p/torch/_functorch/aot_autograd.py:903 in aot_module_simplified: x", COMPONENT_AOTAUTOGRAD,
+     SURE_LIKELY},
+    /* torch 1.13, as the guide prints it */
+    {"AssertionError", "",
+     "/scratch/me/torchdynamo/torchinductor/graph.py:246 in call_function: x\n"
+     "/scratch/me/torchdynamo/torchinductor/lowering.py:810 in _foobar: assert False",
+     COMPONENT_INDUCTOR, SURE_LIKELY},
+    {"ValueError", "bad", "/home/user/app/m.py:3 in f: raise ValueError", COMPONENT_EAGER, SURE_LIKELY},
+    {"torch.fx.experimental.symbolic_shapes.ConstraintViolationError", "Constraints violated (batch)!", "/p/torch/_export/x.py:1 in f: x",
+     COMPONENT_EXPORT, SURE_PROVEN},
+    {"RuntimeError", "CUDA error", "/tmp/torchinductor_user/ab/cab.py:33 in call: triton_poi_fused_add_0.run(arg0_1)", COMPONENT_RUNTIME,
+     SURE_LIKELY},
 };
 
 static void test_component(void **state)
@@ -71,10 +78,10 @@ static void test_markers(void **state)
 	static const struct {
 		enum component c;
 		bool end;
-	} steps[] = {{COMPONENT_DYNAMO, false}, {COMPONENT_DYNAMO, true}, {COMPONENT_BACKEND, false}, {COMPONENT_INDUCTOR, false},
-		     {COMPONENT_INDUCTOR, true}, {COMPONENT_INDUCTOR, false}};
-	static const enum component expect[] = {COMPONENT_NONE, COMPONENT_DYNAMO, COMPONENT_NONE, COMPONENT_BACKEND, COMPONENT_INDUCTOR,
-						COMPONENT_BACKEND, COMPONENT_INDUCTOR};
+	} steps[] = {{COMPONENT_DYNAMO, false},   {COMPONENT_DYNAMO, true},   {COMPONENT_BACKEND, false},
+		     {COMPONENT_INDUCTOR, false}, {COMPONENT_INDUCTOR, true}, {COMPONENT_INDUCTOR, false}};
+	static const enum component expect[] = {COMPONENT_NONE,     COMPONENT_DYNAMO,  COMPONENT_NONE,    COMPONENT_BACKEND,
+						COMPONENT_INDUCTOR, COMPONENT_BACKEND, COMPONENT_INDUCTOR};
 	(void)state;
 	for (size_t n = 0; n <= ARRAY_LEN(steps); n++) {
 		struct facts f;
@@ -100,23 +107,24 @@ static const struct {
 	const char *guard, *old, *new, *change, *fix;
 	enum guard_kind kind;
 } guards[] = {
-	{"tensor 'x' size mismatch at index 0. expected 3, actual 5", "3", "5", "size of x at dim 0: 3 -> 5", "mark_dynamic(x, 0)", GUARD_SIZE},
-	{"tensor 'L['x']' size mismatch at index 1. expected 3, actual 5", "3", "5", "size of x at dim 1: 3 -> 5", "mark_dynamic(x, 1)", GUARD_SIZE},
-	{"tensor 'x' stride mismatch at index 0. expected 4, actual 1", "", "", "stride of x at dim 0: 4 -> 1", "contiguous()", GUARD_STRIDE},
-	{"tensor 'x' dtype mismatch. expected Float, actual Double", "", "", "dtype of x: Float -> Double", ".to(dtype)", GUARD_DTYPE},
-	{"tensor 'x' rank mismatch. expected 1, actual 2", "", "", "rank of x: 1 -> 2", "reshape", GUARD_RANK},
-	{"tensor 'x' requires_grad mismatch. expected requires_grad=0", "", "", "x needs a gradient now", "detach", GUARD_GRAD},
-	{"n == 2", "2", "", "n is no longer 2", "torch.tensor(2)", GUARD_VALUE},
-	{"n == 2", "2", "3", "n: 2 -> 3", "dynamic=True", GUARD_VALUE},
-	{"L['scale'] == 0.5", "", "", "scale is no longer 0.5", "torch.tensor(0.5)", GUARD_VALUE},
-	{"self.step == 3", "", "", "self.step is no longer 3", "allow_unspec_int_on_nn_module", GUARD_VALUE},
-	{"GLOBAL_STATE changed: grad_mode ", "", "", "global state: grad_mode", "no_grad", GUARD_STATE},
-	{"not extra", "", "", "no longer true: not extra", "same length", GUARD_CONTAINER},
-	{"len(xs) == 2", "", "", "no longer true: len(xs) == 2", "same length", GUARD_CONTAINER},
-	{"2 <= x.size()[0] <= 64", "", "", "no longer true: 2 <= x.size()[0] <= 64", "0 and 1", GUARD_SHAPE},
-	{"x.size()[0] != 6", "", "", "no longer true: x.size()[0] != 6", "--show shapes", GUARD_SHAPE},
-	{"___check_obj_id(f, 140522)", "", "", "f is another object", "once", GUARD_OBJECT},
-	{"", "", "", "the log does not say which guard failed", "", GUARD_OTHER},
+    {"tensor 'x' size mismatch at index 0. expected 3, actual 5", "3", "5", "size of x at dim 0: 3 -> 5", "mark_dynamic(x, 0)", GUARD_SIZE},
+    {"tensor 'L['x']' size mismatch at index 1. expected 3, actual 5", "3", "5", "size of x at dim 1: 3 -> 5", "mark_dynamic(x, 1)",
+     GUARD_SIZE},
+    {"tensor 'x' stride mismatch at index 0. expected 4, actual 1", "", "", "stride of x at dim 0: 4 -> 1", "contiguous()", GUARD_STRIDE},
+    {"tensor 'x' dtype mismatch. expected Float, actual Double", "", "", "dtype of x: Float -> Double", ".to(dtype)", GUARD_DTYPE},
+    {"tensor 'x' rank mismatch. expected 1, actual 2", "", "", "rank of x: 1 -> 2", "reshape", GUARD_RANK},
+    {"tensor 'x' requires_grad mismatch. expected requires_grad=0", "", "", "x needs a gradient now", "detach", GUARD_GRAD},
+    {"n == 2", "2", "", "n is no longer 2", "torch.tensor(2)", GUARD_VALUE},
+    {"n == 2", "2", "3", "n: 2 -> 3", "dynamic=True", GUARD_VALUE},
+    {"L['scale'] == 0.5", "", "", "scale is no longer 0.5", "torch.tensor(0.5)", GUARD_VALUE},
+    {"self.step == 3", "", "", "self.step is no longer 3", "allow_unspec_int_on_nn_module", GUARD_VALUE},
+    {"GLOBAL_STATE changed: grad_mode ", "", "", "global state: grad_mode", "no_grad", GUARD_STATE},
+    {"not extra", "", "", "no longer true: not extra", "same length", GUARD_CONTAINER},
+    {"len(xs) == 2", "", "", "no longer true: len(xs) == 2", "same length", GUARD_CONTAINER},
+    {"2 <= x.size()[0] <= 64", "", "", "no longer true: 2 <= x.size()[0] <= 64", "0 and 1", GUARD_SHAPE},
+    {"x.size()[0] != 6", "", "", "no longer true: x.size()[0] != 6", "--show shapes", GUARD_SHAPE},
+    {"___check_obj_id(f, 140522)", "", "", "f is another object", "once", GUARD_OBJECT},
+    {"", "", "", "the log does not say which guard failed", "", GUARD_OTHER},
 };
 
 static void test_guards(void **state)
@@ -219,8 +227,8 @@ static void test_resume(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_component), cmocka_unit_test(test_markers), cmocka_unit_test(test_guards), cmocka_unit_test(test_type),
-		cmocka_unit_test(test_frames), cmocka_unit_test(test_resume),
+	    cmocka_unit_test(test_component), cmocka_unit_test(test_markers), cmocka_unit_test(test_guards),
+	    cmocka_unit_test(test_type),      cmocka_unit_test(test_frames),  cmocka_unit_test(test_resume),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,8 +49,8 @@ static void end_log(void)
 
 static struct call_record put(uint32_t what, uint32_t tid, uint64_t seq, const char *name)
 {
-	struct call_record r = {.what = what, .seq = seq, .pid = (uint32_t)getpid(), .tid = tid, .time = ++next_time,
-				.contract_call = CALLS_NO_CALL};
+	struct call_record r = {
+	    .what = what, .seq = seq, .pid = (uint32_t)getpid(), .tid = tid, .time = ++next_time, .contract_call = CALLS_NO_CALL};
 	r.name = calls_intern((struct calls_names *)(uintptr_t)w.calls.names, name, strlen(name));
 	return r;
 }
@@ -78,7 +78,8 @@ static const char *joined(void)
 	while (watch_next(&w, &c)) {
 		buf_addf(&b, "%s%s(", b.len ? " " : "", c.begin.what == CALL_RUN_BEGIN ? "run" : c.name);
 		for (uint32_t i = 0; i < c.n_values; i++)
-			buf_addf(&b, "%s%s", i ? c.value[i].rec.v.before == c.value[i - 1].rec.v.before ? " " : " > " : "", c.value[i].name);
+			buf_addf(&b, "%s%s", i ? c.value[i].rec.v.before == c.value[i - 1].rec.v.before ? " " : " > " : "",
+				 c.value[i].name);
 		buf_addf(&b, ")%s%s", c.end.what == CALL_NONE ? "!" : "", c.cut ? "~" : "");
 	}
 	return buf_str(&b);
@@ -462,7 +463,10 @@ static void test_model(void **state)
 	put_npy(x_file, "(3, 8)", x, 24);
 	const char *const operand[] = {x_file};
 	options = (struct watch_options){.calls = {.want = CALLS_NAMES | CALLS_STATS, .last_run = UINT32_MAX},
-					 .model = mlp, .operand = operand, .n_operand = 1, .runs = 2};
+					 .model = mlp,
+					 .operand = operand,
+					 .n_operand = 1,
+					 .runs = 2};
 	struct err err = {0};
 	struct watch_call c;
 	struct buf b = {0};
@@ -482,7 +486,8 @@ static void test_model(void **state)
 			const struct watch_value *v = &c.value[i];
 			assert_non_null(v->value);
 			assert_true(v->rec.v.stats.known && !v->rec.v.stats.nan);
-			buf_addf(&b, "%s%s%s", i ? " " : "", v->rec.v.before ? "" : ">", v->value->kind == VALUE_CONSTANT ? "const" : v->name);
+			buf_addf(&b, "%s%s%s", i ? " " : "", v->rec.v.before ? "" : ">",
+				 v->value->kind == VALUE_CONSTANT ? "const" : v->name);
 		}
 		buf_adds(&b, ") ");
 	}
@@ -500,8 +505,8 @@ static void test_model(void **state)
 static void refused(const char *const *operand, int n, bool no_exec, enum exit_status status, const char *text)
 {
 	struct err err = {0};
-	options = (struct watch_options){.calls = {.want = CALLS_NAMES, .last_run = UINT32_MAX}, .model = mlp, .operand = operand,
-					 .n_operand = n, .no_exec = no_exec};
+	options = (struct watch_options){
+	    .calls = {.want = CALLS_NAMES, .last_run = UINT32_MAX}, .model = mlp, .operand = operand, .n_operand = n, .no_exec = no_exec};
 	assert_int_equal(watch_run(&w, &options, &err), -1);
 	if (err.status != status || !strstr(err.text, text))
 		fail_msg("%d: %s", (int)err.status, err.text);
@@ -528,8 +533,8 @@ static void test_specs(void **state)
 	for (int round = 0; round < 2; round++) {
 		struct err err = {0};
 		struct watch_call c;
-		options = (struct watch_options){.calls = {.want = CALLS_STATS, .last_run = UINT32_MAX}, .model = mlp, .operand = operand,
-						 .n_operand = 1};
+		options = (struct watch_options){
+		    .calls = {.want = CALLS_STATS, .last_run = UINT32_MAX}, .model = mlp, .operand = operand, .n_operand = 1};
 		if (watch_run(&w, &options, &err) < 0)
 			fail_msg("%s", err.text);
 		assert_true(watch_next(&w, &c) && c.n_values >= 3);
@@ -610,11 +615,11 @@ static void test_bundle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_launches),   cmocka_unit_test(test_graphs),
-	    cmocka_unit_test(test_join),       cmocka_unit_test(test_threads), cmocka_unit_test(test_crash),
-	    cmocka_unit_test(test_nested),     cmocka_unit_test(test_overwritten), cmocka_unit_test(test_garbage),
-	    cmocka_unit_test(test_model),      cmocka_unit_test(test_refused), cmocka_unit_test(test_specs),
-	    cmocka_unit_test(test_bundle),     cmocka_unit_test(test_fates),
+	    cmocka_unit_test(test_launches),    cmocka_unit_test(test_graphs),  cmocka_unit_test(test_join),
+	    cmocka_unit_test(test_threads),     cmocka_unit_test(test_crash),   cmocka_unit_test(test_nested),
+	    cmocka_unit_test(test_overwritten), cmocka_unit_test(test_garbage), cmocka_unit_test(test_model),
+	    cmocka_unit_test(test_refused),     cmocka_unit_test(test_specs),   cmocka_unit_test(test_bundle),
+	    cmocka_unit_test(test_fates),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name(__FILE__, tests, group_setup, group_teardown);

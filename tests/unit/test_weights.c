@@ -14,8 +14,8 @@ static const float numbers[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
 /* ---- exported programs ---- */
 
-#define RAW(file, sizes, strides, offset)                                                                                                  \
-	"{\"path_name\": \"" file "\", \"is_param\": true, \"use_pickle\": false, \"tensor_meta\": {\"dtype\": 7, \"sizes\": [" sizes           \
+#define RAW(file, sizes, strides, offset) \
+	"{\"path_name\": \"" file "\", \"is_param\": true, \"use_pickle\": false, \"tensor_meta\": {\"dtype\": 7, \"sizes\": [" sizes \
 	"], \"strides\": [" strides "], \"storage_offset\": {\"as_int\": " offset "}, \"layout\": 7}}"
 #define INT(n) "{\"as_int\": " n "}"
 
@@ -27,7 +27,8 @@ static int open_exported(struct weights *w, const char *config, struct err *err)
 	mkzip_add(&z, "net/data/weights/weight_0", BYTES(numbers), 0);
 	mkzip_add(&z, "net/data/constants/model_constants_config.json",
 		  SLICE("{\"config\": {\"k\": " RAW("tensor_0", INT("2"), INT("1"), "0") ", \"object\": {\"path_name\": \"custom_obj_0\", "
-			"\"use_pickle\": true, \"tensor_meta\": null}}}"), 0);
+											 "\"use_pickle\": true, \"tensor_meta\": null}}}"),
+		  0);
 	mkzip_add(&z, "net/data/constants/tensor_0", BYTES(numbers), 0);
 	mkzip_end(&z);
 	folder_put("net.pt2", buf_slice(&z.b));
@@ -60,8 +61,10 @@ static void exported(void **state)
 	(void)state;
 	struct weights w;
 	struct err err = {0};
-	if (open_exported(&w, "{\"config\": {\"fc.weight\": " RAW("weight_0", INT("2") ", " INT("3"), INT("3") ", " INT("1"), "0")
-			  ", \"a\\\"b\": " RAW("weight_0", INT("3"), INT("2"), "3") "}}", &err) < 0)
+	if (open_exported(&w,
+			  "{\"config\": {\"fc.weight\": " RAW("weight_0", INT("2") ", " INT("3"), INT("3") ", " INT("1"),
+							      "0") ", \"a\\\"b\": " RAW("weight_0", INT("3"), INT("2"), "3") "}}",
+			  &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(w.n, 3);
 	const struct tensor_view *v = weight(&w, "fc.weight");
@@ -79,17 +82,18 @@ static void damaged(void **state)
 	static const struct {
 		const char *config, *why;
 	} bad[] = {
-		{"{\"config\": {\"a\": " RAW("weight_0", INT("9"), INT("1"), "0") "}}", "weight 'a' does not lie in its file"},
-		{"{\"config\": {\"a\": " RAW("weight_0", INT("2"), INT("1"), "7") "}}", "weight 'a' does not lie in its file"},
-		{"{\"config\": {\"a\": " RAW("weight_0", INT("2"), INT("1"), "9223372036854775807") "}}", "does not lie in its file"},
-		{"{\"config\": {\"a\": " RAW("weight_0", INT("2"), INT("-1"), "0") "}}", "does not lie in its file"},
-		{"{\"config\": {\"a\": " RAW("weight_0", INT("2"), "", "0") "}}", "does not lie in its file"},
-		{"{\"config\": {\"a\": " RAW("weight_0", INT("4611686018427387904") "," INT("4"), INT("4") "," INT("1"), "0") "}}", "does not lie"},
-		{"{\"config\": {\"a\": " RAW("weight_7", INT("2"), INT("1"), "0") "}}", "the file of weight 'a' is not there"},
-		{"{\"config\": {\"a\": " RAW("../weight_0", INT("2"), INT("1"), "0") "}}", "the file of weight 'a' is not there"},
-		{"{\"config\": {", "its list of weights is no JSON"},
-		{"{\"config\": []}", "of a form that is not known here"},
-		{"[]", "of a form that is not known here"},
+	    {"{\"config\": {\"a\": " RAW("weight_0", INT("9"), INT("1"), "0") "}}", "weight 'a' does not lie in its file"},
+	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), INT("1"), "7") "}}", "weight 'a' does not lie in its file"},
+	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), INT("1"), "9223372036854775807") "}}", "does not lie in its file"},
+	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), INT("-1"), "0") "}}", "does not lie in its file"},
+	    {"{\"config\": {\"a\": " RAW("weight_0", INT("2"), "", "0") "}}", "does not lie in its file"},
+	    {"{\"config\": {\"a\": " RAW("weight_0", INT("4611686018427387904") "," INT("4"), INT("4") "," INT("1"), "0") "}}",
+	     "does not lie"},
+	    {"{\"config\": {\"a\": " RAW("weight_7", INT("2"), INT("1"), "0") "}}", "the file of weight 'a' is not there"},
+	    {"{\"config\": {\"a\": " RAW("../weight_0", INT("2"), INT("1"), "0") "}}", "the file of weight 'a' is not there"},
+	    {"{\"config\": {", "its list of weights is no JSON"},
+	    {"{\"config\": []}", "of a form that is not known here"},
+	    {"[]", "of a form that is not known here"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		struct weights w;
@@ -150,8 +154,8 @@ static void carried(void **state)
 	package_close(&pkg);
 	assert_int_equal(open_carried(&w, &pkg, NULL, &err), 0);
 	package_close(&pkg);
-	static const char *const bad[] = {"{\"a\": [\"weight_0\", [2, 2], [1, 2], 5]}", "{\"a\": [\"weight_0\", [2, 2], [1, 2]]}", "{\"a\": \"weight_0\"}",
-					  "{\"a\": [\"weight_1\", [1], [1], 0]}"};
+	static const char *const bad[] = {"{\"a\": [\"weight_0\", [2, 2], [1, 2], 5]}", "{\"a\": [\"weight_0\", [2, 2], [1, 2]]}",
+					  "{\"a\": \"weight_0\"}", "{\"a\": [\"weight_1\", [1], [1], 0]}"};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		assert_int_equal(open_carried(&w, &pkg, bad[i], &err), -1);
 		assert_true(err.status == EXIT_INPUT && strstr(err.text, "'a'"));
@@ -166,13 +170,21 @@ static struct contract_dim dims[] = {{.size = {ROWS, 0, 0}, .stride = {1, 0, 0}}
 
 static struct contract_constant constant(const char *name, const char *fqn, enum constant_type type)
 {
-	return (struct contract_constant){.name = slice_str(name), .fqn = slice_str(fqn), .dtype = DTYPE_F32, .device = DEVICE_CPU, .n_dim = 2,
-					  .dim = dims, .bytes = 24, .type = type, .from_folded = type == CONSTANT_FOLDED};
+	return (struct contract_constant){.name = slice_str(name),
+					  .fqn = slice_str(fqn),
+					  .dtype = DTYPE_F32,
+					  .device = DEVICE_CPU,
+					  .n_dim = 2,
+					  .dim = dims,
+					  .bytes = 24,
+					  .type = type,
+					  .from_folded = type == CONSTANT_FOLDED};
 }
 
 static struct tensor_view given(const char *name, int dtype, int64_t rows)
 {
-	return (struct tensor_view){slice_str(name), {.dtype = dtype, .n_dim = 2, .size = {rows, COLUMNS}, .stride = {COLUMNS, 1}}, numbers};
+	return (struct tensor_view){
+	    slice_str(name), {.dtype = dtype, .n_dim = 2, .size = {rows, COLUMNS}, .stride = {COLUMNS, 1}}, numbers};
 }
 
 static void fitting(void **state)
@@ -241,7 +253,8 @@ static void behind(void **state)
 static void renamed(void **state)
 {
 	(void)state;
-	struct contract_constant c[] = {constant("a", "a", CONSTANT_PARAMETER), constant("_tensor_constant0", "_tensor_constant0", CONSTANT_TENSOR),
+	struct contract_constant c[] = {constant("a", "a", CONSTANT_PARAMETER),
+					constant("_tensor_constant0", "_tensor_constant0", CONSTANT_TENSOR),
 					constant("_tensor_constant1", "", CONSTANT_TENSOR)};
 	struct contract contract = {.constant = c, .n_constants = 2};
 	struct tensor_view v[] = {given("k", DTYPE_F32, ROWS), given("a", DTYPE_F32, ROWS), given("l", DTYPE_F32, ROWS)};
@@ -253,7 +266,8 @@ static void renamed(void **state)
 	weights_fit_release(&f);
 	w.n = 3; /* k or l? */
 	assert_int_equal(weights_fit(&w, &contract, true, &f, &err), -1);
-	assert_non_null(strstr(err.text, "lacks weights that the model needs: _tensor_constant0 (it has, and the model does not take: k, l)"));
+	assert_non_null(
+	    strstr(err.text, "lacks weights that the model needs: _tensor_constant0 (it has, and the model does not take: k, l)"));
 	contract.n_constants = 3; /* or is it the other one? */
 	w.n = 2;
 	assert_int_equal(weights_fit(&w, &contract, true, &f, &err), -1);
@@ -282,8 +296,8 @@ static void without_shapes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exported), cmocka_unit_test(damaged), cmocka_unit_test(carried),
-		cmocka_unit_test(fitting),  cmocka_unit_test(renamed), cmocka_unit_test(behind), cmocka_unit_test(without_shapes),
+	    cmocka_unit_test(exported), cmocka_unit_test(damaged), cmocka_unit_test(carried),        cmocka_unit_test(fitting),
+	    cmocka_unit_test(renamed),  cmocka_unit_test(behind),  cmocka_unit_test(without_shapes),
 	};
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -418,9 +418,9 @@ static void endless_record(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TEST(plain), TEST(windows_are_bounded), TEST(large_record), TEST(small_files),
-	    TEST(no_file), TEST(directory), TEST(files_are_closed), TEST(gzip),
-	    TEST(gzip_members), TEST(gzip_empty), TEST(gzip_truncated), TEST(gzip_corrupt), TEST(pipes), TEST(endless_record),
+	    TEST(plain),          TEST(windows_are_bounded), TEST(large_record), TEST(small_files),    TEST(no_file),
+	    TEST(directory),      TEST(files_are_closed),    TEST(gzip),         TEST(gzip_members),   TEST(gzip_empty),
+	    TEST(gzip_truncated), TEST(gzip_corrupt),        TEST(pipes),        TEST(endless_record),
 	};
 	return RUN(tests);
 }

@@ -100,11 +100,7 @@ static const char *calls(void)
 			if (a->role == ARG_SCALAR)
 				put("%.*s", S(a->text));
 			else
-				put("%s%.*s",
-				    a->role == ARG_IN    ? "<"
-				    : a->role == ARG_OUT ? ">"
-							 : "=",
-				    S(c.value[a->value].name));
+				put("%s%.*s", a->role == ARG_IN ? "<" : a->role == ARG_OUT ? ">" : "=", S(c.value[a->value].name));
 		}
 		put(")\n");
 	}
@@ -192,12 +188,10 @@ static const struct {
 } packages[] = {
     {"mlp", "model", "arg4_1 f32@cpu[s77:2..64,8!]/(8!,1!) #1\n", "output0 = buf5 f32@cpu[s77,4]/(4,1)\n"},
     {"mlp_provenance", "model", "arg4_1 f32@cpu[3!,8!]/(8!,1!) #1\n", "output0 = buf5 f32@cpu[3,4]/(4,1)\n"},
-    {"conv", "model", "arg7_1 f32@cpu[s77:2..15,3!,8!,8!]/(192!,64!,8!,1!) #1\n",
-     "output0 = buf4 f32@cpu[s77,4,4,4]/(64,16,4,1)\n"},
+    {"conv", "model", "arg7_1 f32@cpu[s77:2..15,3!,8!,8!]/(192!,64!,8!,1!) #1\n", "output0 = buf4 f32@cpu[s77,4,4,4]/(64,16,4,1)\n"},
     {"attn", "model", "arg4_1 f32@cpu[2!,6!,16!]/(96!,16!,1!) #1\n", "output0 = buf5 f32@cpu[2,6,16]/(96,16,1)\n"},
     {"emb", "model", "arg3_1 i64@cpu[2!,5!]/(5!,1!) #1\n", "output0 = buf3 f32@cpu[2,5,8]/(40,8,1)\n"},
-    {"misc", "model",
-     "arg0_1 f32@cpu[6!,8!]/(8!,1!) #1\narg1_1 i64@cpu[4!]/(1!) #2\narg2_1 f32@cpu[4!,8!]/(8!,1!) #3\n",
+    {"misc", "model", "arg0_1 f32@cpu[6!,8!]/(8!,1!) #1\narg1_1 i64@cpu[4!]/(1!) #2\narg2_1 f32@cpu[4!,8!]/(8!,1!) #3\n",
      "output0 = buf1 f32@cpu[6,8]/(8,1)\noutput1 = buf2 i64@cpu[6,8]/(8,1)\noutput2 = buf4 f32@cpu[6,3]/(3,1)\n"
      "output3 = buf14 f32@cpu[6,8]/(8,1)\noutput4 = buf8 i64@cpu[u0,2]/(1,u0)\noutput5 = buf15 f32@cpu[6,8]/(8,1)\n"},
     {"mixed", "model",
@@ -291,16 +285,14 @@ static void test_calls(void **state)
 		    "cpp_fused_index_put_1(<arg1_1, <arg2_1, >buf15)\n");
 	is(symbols(), "u0 [0, 48] data\n");
 	/* Unused, and of no known shape in the text but that of the values beside it. */
-	is(storages(),
-	   "buf1 192 0-6\nbuf2 384 0-6\nbuf4 72 1-6\nbuf5 144 1-6\nbuf6 48 2-3\nbuf15 192 2-6\nbuf8 16*u0 3-6\n"
-	   "buf14 192 4-6\n");
+	is(storages(), "buf1 192 0-6\nbuf2 384 0-6\nbuf4 72 1-6\nbuf5 144 1-6\nbuf6 48 2-3\nbuf15 192 2-6\nbuf8 16*u0 3-6\n"
+		       "buf14 192 4-6\n");
 	read_package("conv", "model");
-	is(calls(),
-	   "cpp_fused_convolution_0(<arg7_1, <conv_weight, >buf0, >buf1, >buf2, s77)\n"
-	   "aoti_torch_cpu_convolution(<buf0, <buf1, <buf2, std::array<int64_t, 2>{1L, 1L}.cbegin(), 2, "
-	   "std::array<int64_t, 2>{1L, 1L}.cbegin(), 2, std::array<int64_t, 2>{1L, 1L}.cbegin(), 2, 0, "
-	   "std::array<int64_t, 2>{0L, 0L}.cbegin(), 2, 1L, >buf3)\n"
-	   "cpp_fused__native_batch_norm_legit_no_training_max_pool2d_with_indices_relu_1(<buf3, >buf4, s77)\n");
+	is(calls(), "cpp_fused_convolution_0(<arg7_1, <conv_weight, >buf0, >buf1, >buf2, s77)\n"
+		    "aoti_torch_cpu_convolution(<buf0, <buf1, <buf2, std::array<int64_t, 2>{1L, 1L}.cbegin(), 2, "
+		    "std::array<int64_t, 2>{1L, 1L}.cbegin(), 2, std::array<int64_t, 2>{1L, 1L}.cbegin(), 2, 0, "
+		    "std::array<int64_t, 2>{0L, 0L}.cbegin(), 2, 1L, >buf3)\n"
+		    "cpp_fused__native_batch_norm_legit_no_training_max_pool2d_with_indices_relu_1(<buf3, >buf4, s77)\n");
 	contract_release(&c);
 }
 
@@ -321,8 +313,7 @@ static void test_proxy(void **state)
 	is(notes(), "");
 	assert_non_null(strstr(calls(), "proxy pt2fix::add_(=buf2, <arg2_1)\n"));
 	read_package("custom_op", "model");
-	assert_int_equal(
-	    wrapper_name_proxies(&c, SLICE("{\"nodes\": [{\"node\": {\"target\": \"a::b_.Tensor\"}}]}"), &err), 0);
+	assert_int_equal(wrapper_name_proxies(&c, SLICE("{\"nodes\": [{\"node\": {\"target\": \"a::b_.Tensor\"}}]}"), &err), 0);
 	assert_text(c.call[1].name, "a::b_.Tensor");
 	assert_int_equal(c.arg[c.call[1].arg + 2].role, ARG_INOUT);
 	assert_text(c.call[2].name, "proxy_executor[1]");
@@ -415,10 +406,9 @@ static void read_text(int n_in, int n_out, const char *before, const char *body)
 	buf_release(&b);
 }
 
-#define EMPTY(buf, dims, size, stride)                                                                                 \
-	"    AtenTensorHandle " buf "_handle;\n    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(" dims         \
-	", " size ", " stride ", cached_torch_dtype_float32, cached_torch_device_type_cpu, this->device_idx_, &" buf   \
-	"_handle));\n"                                                                                                 \
+#define EMPTY(buf, dims, size, stride) \
+	"    AtenTensorHandle " buf "_handle;\n    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(" dims ", " size ", " stride \
+	", cached_torch_dtype_float32, cached_torch_device_type_cpu, this->device_idx_, &" buf "_handle));\n" \
 	"    RAIIAtenTensorHandle " buf "(" buf "_handle);\n"
 #define KERNEL(name) "extern \"C\"  void  " name "(const float* in_ptr0,\n                       float* out_ptr0);\n"
 #define ENV "    if (_check_aoti_runtime_check_inputs_env()) { "
@@ -427,43 +417,42 @@ static void read_text(int n_in, int n_out, const char *before, const char *body)
 static void test_gpu(void **state)
 {
 	(void)state;
-	read_text(
-	    2, 1,
-	    "#include <torch/csrc/inductor/aoti_include/cuda.h>\n"
-	    "template <typename in_ptr0_type_, typename in_out_ptr0_type_, typename kernels_type_>\n"
-	    "static __attribute__((noinline)) void call_triton_poi_fused_add_0(\n"
-	    "    const in_out_ptr0_type_& in_out_ptr0,\n    const in_ptr0_type_& in_ptr0,\n    int64_t xnumel,\n"
-	    "    int32_t device_idx_,\n    cudaStream_t stream_,\n    kernels_type_& kernels_,\n"
-	    "    const std::optional<std::string>& cubin_dir_ = std::nullopt\n){\n    /*\n"
-	    "    async_compile.triton('triton_poi_fused_add_0', '''\n    void AOTInductorModel::run_impl(\n    */\n"
-	    "    CUdeviceptr var_0 = reinterpret_cast<CUdeviceptr>(in_ptr0.data_ptr());\n}\n"
-	    "static __attribute__((noinline)) void call_scale_kernel_1(\n    const x_ptr_type_& x_ptr,\n"
-	    "    const y_ptr_type_& y_ptr,\n    int32_t device_idx_,\n    cudaStream_t stream_\n){\n}\n"
-	    "extern \"C\" int cuda_fused_mm_2(const half* X, const half* W, half* Y, const int M, cudaStream_t "
-	    "stream);\n",
-	    "    if ((reinterpret_cast<std::uintptr_t>(arg0_1.data_ptr()) & (16 -1)) != 0) {\n"
-	    "        AOTI_TORCH_WARN(\"Input 0 was compiled as 16-bytes aligned, but it is not aligned at run "
-	    "time.\");\n"
-	    "        AtenTensorHandle arg0_1_aligned;\n"
-	    "        aoti_torch_clone_preserve_strides(arg0_1, &arg0_1_aligned);\n"
-	    "        arg0_1 = std::move(RAIIAtenTensorHandle(arg0_1_aligned));\n    }\n"
-	    "    auto arg0_1_size = arg0_1.sizes();\n    int64_t s0 = arg0_1_size[0];\n"
-	    "    AOTICudaStreamGuard stream_guard(stream, this->device_idx_);\n"
-	    "    const int64_t int_array_0[] = {s0, 4L};\n    static constexpr int64_t int_array_1[] = {4L, 1L};\n"
-	    "    AtenTensorHandle buf0_handle;\n"
-	    "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(2, int_array_0, int_array_1, "
-	    "cached_torch_dtype_float16, "
-	    "cached_torch_device_type_cuda, this->device_idx_, &buf0_handle));\n"
-	    "    RAIIAtenTensorHandle buf0(buf0_handle);\n"
-	    "    // Topologically Sorted Source Nodes: [add], Original ATen: [aten.add]\n"
-	    "    int64_t triton_poi_fused_add_0_xnumel = 4L*s0;\n"
-	    "    call_triton_poi_fused_add_0(buf0, arg0_1, triton_poi_fused_add_0_xnumel, this->device_idx_, stream, "
-	    "kernels, "
-	    "this->cubin_dir_);\n"
-	    "    call_scale_kernel_1(arg1_1, buf0, this->device_idx_, stream, kernels, this->cubin_dir_);\n"
-	    "    kernels.cuda_fused_mm_2((const half*)(arg0_1.data_ptr()), (const half*)(arg1_1.data_ptr()), "
-	    "(half*)(buf0.data_ptr()), 4L, stream);\n"
-	    "    output_handles[0] = buf0.release();\n");
+	read_text(2, 1,
+		  "#include <torch/csrc/inductor/aoti_include/cuda.h>\n"
+		  "template <typename in_ptr0_type_, typename in_out_ptr0_type_, typename kernels_type_>\n"
+		  "static __attribute__((noinline)) void call_triton_poi_fused_add_0(\n"
+		  "    const in_out_ptr0_type_& in_out_ptr0,\n    const in_ptr0_type_& in_ptr0,\n    int64_t xnumel,\n"
+		  "    int32_t device_idx_,\n    cudaStream_t stream_,\n    kernels_type_& kernels_,\n"
+		  "    const std::optional<std::string>& cubin_dir_ = std::nullopt\n){\n    /*\n"
+		  "    async_compile.triton('triton_poi_fused_add_0', '''\n    void AOTInductorModel::run_impl(\n    */\n"
+		  "    CUdeviceptr var_0 = reinterpret_cast<CUdeviceptr>(in_ptr0.data_ptr());\n}\n"
+		  "static __attribute__((noinline)) void call_scale_kernel_1(\n    const x_ptr_type_& x_ptr,\n"
+		  "    const y_ptr_type_& y_ptr,\n    int32_t device_idx_,\n    cudaStream_t stream_\n){\n}\n"
+		  "extern \"C\" int cuda_fused_mm_2(const half* X, const half* W, half* Y, const int M, cudaStream_t "
+		  "stream);\n",
+		  "    if ((reinterpret_cast<std::uintptr_t>(arg0_1.data_ptr()) & (16 -1)) != 0) {\n"
+		  "        AOTI_TORCH_WARN(\"Input 0 was compiled as 16-bytes aligned, but it is not aligned at run "
+		  "time.\");\n"
+		  "        AtenTensorHandle arg0_1_aligned;\n"
+		  "        aoti_torch_clone_preserve_strides(arg0_1, &arg0_1_aligned);\n"
+		  "        arg0_1 = std::move(RAIIAtenTensorHandle(arg0_1_aligned));\n    }\n"
+		  "    auto arg0_1_size = arg0_1.sizes();\n    int64_t s0 = arg0_1_size[0];\n"
+		  "    AOTICudaStreamGuard stream_guard(stream, this->device_idx_);\n"
+		  "    const int64_t int_array_0[] = {s0, 4L};\n    static constexpr int64_t int_array_1[] = {4L, 1L};\n"
+		  "    AtenTensorHandle buf0_handle;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(2, int_array_0, int_array_1, "
+		  "cached_torch_dtype_float16, "
+		  "cached_torch_device_type_cuda, this->device_idx_, &buf0_handle));\n"
+		  "    RAIIAtenTensorHandle buf0(buf0_handle);\n"
+		  "    // Topologically Sorted Source Nodes: [add], Original ATen: [aten.add]\n"
+		  "    int64_t triton_poi_fused_add_0_xnumel = 4L*s0;\n"
+		  "    call_triton_poi_fused_add_0(buf0, arg0_1, triton_poi_fused_add_0_xnumel, this->device_idx_, stream, "
+		  "kernels, "
+		  "this->cubin_dir_);\n"
+		  "    call_scale_kernel_1(arg1_1, buf0, this->device_idx_, stream, kernels, this->cubin_dir_);\n"
+		  "    kernels.cuda_fused_mm_2((const half*)(arg0_1.data_ptr()), (const half*)(arg1_1.data_ptr()), "
+		  "(half*)(buf0.data_ptr()), 4L, stream);\n"
+		  "    output_handles[0] = buf0.release();\n");
 	assert_int_equal(c.device, DEVICE_CUDA);
 	is(inputs(), "arg0_1 f32@?[s0:2..,4!]/(?,?) rank? #0 align 16\narg1_1 f32@?[?:2..,4!]/(?,?) rank? #0\n");
 	is(calls(), "triton_poi_fused_add_0(=buf0, <arg0_1, triton_poi_fused_add_0_xnumel)\n"
@@ -479,29 +468,28 @@ static void test_gpu(void **state)
 static void test_gpu_before_2_7(void **state)
 {
 	(void)state;
-	read_text(
-	    1, 1, "",
-	    EMPTY("buf0", "1", "int_array_0",
-		  "int_array_0") "    if (kernels.triton_poi_fused_0 == nullptr) {\n"
-				 "        kernels.triton_poi_fused_0 = loadKernel(\"/tmp/x.cubin\", \"triton_\", 0, "
-				 "this->cubin_dir_);\n    }\n"
-				 "    CUdeviceptr var_0 = reinterpret_cast<CUdeviceptr>(arg0_1.data_ptr());\n"
-				 "    CUdeviceptr var_1 = reinterpret_cast<CUdeviceptr>(buf0.data_ptr());\n    int "
-				 "var_2 = 12;\n"
-				 "    void* kernel_args_var_0[] = {&var_0, &var_1, &var_2};\n"
-				 "    Grid triton_poi_fused_0_grid_0 = Grid(1L, 1L, 1L);\n"
-				 "    if (triton_poi_fused_0_grid_0.is_non_zero()) {\n"
-				 "    launchKernel(kernels.triton_poi_fused_0, triton_poi_fused_0_grid_0.grid_x, 1, 1, "
-				 "4, 0, kernel_args_var_0, "
-				 "stream);\n    }\n"
-				 "    AtenTensorHandle tmp_tensor_handle_0;\n"
-				 "    static constexpr int64_t int_array_1[] = {2L, };\n    static constexpr int64_t "
-				 "int_array_2[] = {1L, };\n"
-				 "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch__reinterpret_tensor(buf0, 1, int_array_1, "
-				 "int_array_2, 0L, "
-				 "&tmp_tensor_handle_0));\n"
-				 "    auto buf1 = RAIIAtenTensorHandle(tmp_tensor_handle_0); buf0.reset();  // reuse\n"
-				 "    output_handles[0] = buf1.release();\n");
+	read_text(1, 1, "",
+		  EMPTY("buf0", "1", "int_array_0",
+			"int_array_0") "    if (kernels.triton_poi_fused_0 == nullptr) {\n"
+				       "        kernels.triton_poi_fused_0 = loadKernel(\"/tmp/x.cubin\", \"triton_\", 0, "
+				       "this->cubin_dir_);\n    }\n"
+				       "    CUdeviceptr var_0 = reinterpret_cast<CUdeviceptr>(arg0_1.data_ptr());\n"
+				       "    CUdeviceptr var_1 = reinterpret_cast<CUdeviceptr>(buf0.data_ptr());\n    int "
+				       "var_2 = 12;\n"
+				       "    void* kernel_args_var_0[] = {&var_0, &var_1, &var_2};\n"
+				       "    Grid triton_poi_fused_0_grid_0 = Grid(1L, 1L, 1L);\n"
+				       "    if (triton_poi_fused_0_grid_0.is_non_zero()) {\n"
+				       "    launchKernel(kernels.triton_poi_fused_0, triton_poi_fused_0_grid_0.grid_x, 1, 1, "
+				       "4, 0, kernel_args_var_0, "
+				       "stream);\n    }\n"
+				       "    AtenTensorHandle tmp_tensor_handle_0;\n"
+				       "    static constexpr int64_t int_array_1[] = {2L, };\n    static constexpr int64_t "
+				       "int_array_2[] = {1L, };\n"
+				       "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch__reinterpret_tensor(buf0, 1, int_array_1, "
+				       "int_array_2, 0L, "
+				       "&tmp_tensor_handle_0));\n"
+				       "    auto buf1 = RAIIAtenTensorHandle(tmp_tensor_handle_0); buf0.reset();  // reuse\n"
+				       "    output_handles[0] = buf1.release();\n");
 	is(calls(), "triton_poi_fused_0(=arg0_1, =buf0, &var_2)\n");
 	is(outputs(), "output0 = buf1 f32@cpu[2]/(1)\n");
 	assert_int_equal(c.n_notes, 1);
@@ -512,22 +500,21 @@ static void test_gpu_before_2_7(void **state)
 static void test_pool(void **state)
 {
 	(void)state;
-	read_text(
-	    1, 1, "",
-	    "    auto arg0_1_size = arg0_1.sizes();\n    int64_t s0 = arg0_1_size[0];\n"
-	    "    const int64_t int_array_0[] = {std::max(static_cast<int64_t>(64L*s0), static_cast<int64_t>(16L + "
-	    "align(16L*s0))), };\n    static constexpr int64_t int_array_1[] = {1L, };\n"
-	    "    AtenTensorHandle pool0_handle;\n"
-	    "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(1, int_array_0, int_array_1, "
-	    "cached_torch_dtype_uint8, "
-	    "cached_torch_device_type_cpu, this->device_idx_, &pool0_handle));\n"
-	    "    RAIIAtenTensorHandle pool0(pool0_handle);\n    AtenTensorHandle tmp_tensor_handle_0;\n"
-	    "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch__alloc_from_pool(pool0, align(16L*s0), "
-	    "cached_torch_dtype_float32, 1, "
-	    "int_array_1, int_array_1, &tmp_tensor_handle_0));\n    auto buf0 = "
-	    "RAIIAtenTensorHandle(tmp_tensor_handle_0);\n"
-	    "    cpp_fused_0((const float*)(arg0_1.data_ptr()), (float*)(buf0.data_ptr()));\n"
-	    "    pool0.reset(); buf0.reset();\n    cpp_fused_0((const float*)(arg0_1.data_ptr()));\n");
+	read_text(1, 1, "",
+		  "    auto arg0_1_size = arg0_1.sizes();\n    int64_t s0 = arg0_1_size[0];\n"
+		  "    const int64_t int_array_0[] = {std::max(static_cast<int64_t>(64L*s0), static_cast<int64_t>(16L + "
+		  "align(16L*s0))), };\n    static constexpr int64_t int_array_1[] = {1L, };\n"
+		  "    AtenTensorHandle pool0_handle;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(1, int_array_0, int_array_1, "
+		  "cached_torch_dtype_uint8, "
+		  "cached_torch_device_type_cpu, this->device_idx_, &pool0_handle));\n"
+		  "    RAIIAtenTensorHandle pool0(pool0_handle);\n    AtenTensorHandle tmp_tensor_handle_0;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch__alloc_from_pool(pool0, align(16L*s0), "
+		  "cached_torch_dtype_float32, 1, "
+		  "int_array_1, int_array_1, &tmp_tensor_handle_0));\n    auto buf0 = "
+		  "RAIIAtenTensorHandle(tmp_tensor_handle_0);\n"
+		  "    cpp_fused_0((const float*)(arg0_1.data_ptr()), (float*)(buf0.data_ptr()));\n"
+		  "    pool0.reset(); buf0.reset();\n    cpp_fused_0((const float*)(arg0_1.data_ptr()));\n");
 	is(storages(), "pool0 buf0 Max(64*s0, 64*((16*s0 + 63)//64) + 16) 0-0\n");
 	is(outputs(), "output0 = None\n");
 	assert_int_equal(c.value[c.arg[1].value].dtype, DTYPE_F32);
@@ -537,21 +524,20 @@ static void test_pool(void **state)
 static void test_stack(void **state)
 {
 	(void)state;
-	read_text(
-	    1, 2, "extern \"C\"  void  cpp_fused_0(const float* in_ptr0,\n                       float* out_ptr0);\n",
-	    "    static constexpr int64_t int_array_0[] = {3L, 4L};\n    static constexpr int64_t int_array_1[] = {4L, "
-	    "1L};\n"
-	    "    float buf0_storage[12];\n"
-	    "    ArrayRefTensor<float> buf0(buf0_storage, int_array_0, int_array_1, cached_torch_device_type_cpu, "
-	    "this->device_idx_);\n"
-	    "    auto* var_0 = get_data_ptr_wrapper(arg0_1);\n    auto* var_1 = get_data_ptr_wrapper(buf0);\n"
-	    "    cpp_fused_0((const float*)(var_0), (float*)(var_1));\n"
-	    "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_mm_out(borrow_arrayref_tensor_as_tensor(buf0), "
-	    "copy_arrayref_tensor_to_tensor(arg0_1), w));\n"
-	    "    if constexpr (std::is_same_v<std::decay_t<decltype(buf0)>,RAIIAtenTensorHandle>) {\n"
-	    "    output_handles[0] = buf0.release();\n    } else {\n"
-	    "    thread_local ThreadLocalCachedOutputArray<std::decay_t<decltype(buf0)>> cached_output_0{buf0};\n"
-	    "    cached_output_0.copy_data_from(buf0);\n    }\n");
+	read_text(1, 2, "extern \"C\"  void  cpp_fused_0(const float* in_ptr0,\n                       float* out_ptr0);\n",
+		  "    static constexpr int64_t int_array_0[] = {3L, 4L};\n    static constexpr int64_t int_array_1[] = {4L, "
+		  "1L};\n"
+		  "    float buf0_storage[12];\n"
+		  "    ArrayRefTensor<float> buf0(buf0_storage, int_array_0, int_array_1, cached_torch_device_type_cpu, "
+		  "this->device_idx_);\n"
+		  "    auto* var_0 = get_data_ptr_wrapper(arg0_1);\n    auto* var_1 = get_data_ptr_wrapper(buf0);\n"
+		  "    cpp_fused_0((const float*)(var_0), (float*)(var_1));\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_mm_out(borrow_arrayref_tensor_as_tensor(buf0), "
+		  "copy_arrayref_tensor_to_tensor(arg0_1), w));\n"
+		  "    if constexpr (std::is_same_v<std::decay_t<decltype(buf0)>,RAIIAtenTensorHandle>) {\n"
+		  "    output_handles[0] = buf0.release();\n    } else {\n"
+		  "    thread_local ThreadLocalCachedOutputArray<std::decay_t<decltype(buf0)>> cached_output_0{buf0};\n"
+		  "    cached_output_0.copy_data_from(buf0);\n    }\n");
 	is(calls(), "cpp_fused_0(<var_0, >var_1)\naoti_torch_cpu_mm_out(>buf0, <arg0_1, <w)\n");
 	is(outputs(), "output0 = buf0 f32@cpu[3,4]/(4,1)\noutput1 = None\n");
 	is(storages(), "buf0 var_1 48 0-2\n");
@@ -611,36 +597,34 @@ static void test_outputs(void **state)
 	assert_int_equal(c.value[c.output[2].value].kind, VALUE_INPUT);
 	assert_int_equal(c.value[c.output[1].value].kind, VALUE_BUFFER);
 	assert_true(c.input[0].used && c.input[1].used);
-	is(calls(),
-	   "aoti_torch_clone(<w, >output1)\naoti_torch_clone(<var_1, >output3)\naoti_torch_clone(<arg1_1, >output7)\n");
+	is(calls(), "aoti_torch_clone(<w, >output1)\naoti_torch_clone(<var_1, >output3)\naoti_torch_clone(<arg1_1, >output7)\n");
 	is(notes(), "");
 }
 
 static void test_symbols(void **state)
 {
 	(void)state;
-	read_text(
-	    3, 1, "",
-	    "    auto arg0_1_size = arg0_1.sizes();\n    int64_t arg0_1_size_0 = arg0_1_size[0];\n"
-	    "    int64_t s17 = (1.0/2.0)*arg0_1_size_0;\n    int64_t s18 = s17;\n"
-	    "    auto arg1_1_stride = arg1_1.strides();\n    int64_t s5 = arg1_1_stride[0];\n" ENV
-	    "assert_size_stride(arg0_1, {2L*s18, c10::div_floor_integer(static_cast<int64_t>(8L*s17), "
-	    "static_cast<int64_t>(2L))}, {std::max<int64_t>({1L, s17, 3L}), c10::div_mod(s17, 4L)}, \"input\"); }\n" ENV
-	    "assert_size_stride(arg2_1, {s99, 4L}, {4L, 1L}, \"input\"); }\n"
-	    "    int64_t ps0 = 3L*s17 + 1L;\n    int64_t u1_raw;\n"
-	    "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_item_int64(arg1_1, &u1_raw));\n    auto u1 = u1_raw;\n"
-	    "    if (!(u1 >= 1L)) { throw std::runtime_error(\"Expected u1 >= 1 but received \" + std::to_string(u1)); "
-	    "}\n"
-	    "    if (!(u1 < 4L)) { throw std::runtime_error(\"Expected u1 < 4 but received \" + std::to_string(u1)); "
-	    "}\n"
-	    "    if (!(0L <= u1)) { throw std::runtime_error(\"Expected 0 <= u1\"); }\n"
-	    "    if (!(2L*s17 <= 25L)) { throw std::runtime_error(\"Expected\"); }\n"
-	    "    if (!((-2L)*s17 <= (-5L))) { throw std::runtime_error(\"Expected\"); }\n"
-	    "    if (!(u1 == u1 || u1 < 0L)) { throw std::runtime_error(\"Expected\"); }\n"
-	    "    AOTI_TORCH_CHECK(s17 != 0, \"Integer modulo by zero\");\n"
-	    "    auto u2_index = u1 < 0 ? u1 + 5L: u1;\n    int64_t u2 = u2_index < 0 ? 0 : u2_index;\n"
-	    "    const int64_t int_array_0[] = {ps0, u2};\n    static constexpr int64_t int_array_1[] = {4L, "
-	    "1L};\n" EMPTY("buf0", "2", "int_array_0", "int_array_1") "    output_handles[0] = buf0.release();\n");
+	read_text(3, 1, "",
+		  "    auto arg0_1_size = arg0_1.sizes();\n    int64_t arg0_1_size_0 = arg0_1_size[0];\n"
+		  "    int64_t s17 = (1.0/2.0)*arg0_1_size_0;\n    int64_t s18 = s17;\n"
+		  "    auto arg1_1_stride = arg1_1.strides();\n    int64_t s5 = arg1_1_stride[0];\n" ENV
+		  "assert_size_stride(arg0_1, {2L*s18, c10::div_floor_integer(static_cast<int64_t>(8L*s17), "
+		  "static_cast<int64_t>(2L))}, {std::max<int64_t>({1L, s17, 3L}), c10::div_mod(s17, 4L)}, \"input\"); }\n" ENV
+		  "assert_size_stride(arg2_1, {s99, 4L}, {4L, 1L}, \"input\"); }\n"
+		  "    int64_t ps0 = 3L*s17 + 1L;\n    int64_t u1_raw;\n"
+		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_item_int64(arg1_1, &u1_raw));\n    auto u1 = u1_raw;\n"
+		  "    if (!(u1 >= 1L)) { throw std::runtime_error(\"Expected u1 >= 1 but received \" + std::to_string(u1)); "
+		  "}\n"
+		  "    if (!(u1 < 4L)) { throw std::runtime_error(\"Expected u1 < 4 but received \" + std::to_string(u1)); "
+		  "}\n"
+		  "    if (!(0L <= u1)) { throw std::runtime_error(\"Expected 0 <= u1\"); }\n"
+		  "    if (!(2L*s17 <= 25L)) { throw std::runtime_error(\"Expected\"); }\n"
+		  "    if (!((-2L)*s17 <= (-5L))) { throw std::runtime_error(\"Expected\"); }\n"
+		  "    if (!(u1 == u1 || u1 < 0L)) { throw std::runtime_error(\"Expected\"); }\n"
+		  "    AOTI_TORCH_CHECK(s17 != 0, \"Integer modulo by zero\");\n"
+		  "    auto u2_index = u1 < 0 ? u1 + 5L: u1;\n    int64_t u2 = u2_index < 0 ? 0 : u2_index;\n"
+		  "    const int64_t int_array_0[] = {ps0, u2};\n    static constexpr int64_t int_array_1[] = {4L, "
+		  "1L};\n" EMPTY("buf0", "2", "int_array_0", "int_array_1") "    output_handles[0] = buf0.release();\n");
 	is(inputs(), "arg0_1 f32@?[2*s17:2..,4!]/(Max(3, s17),Mod(s17, 4)) #1\narg1_1 f32@?[?:2..,4!]/(s5,?) rank? #0\n"
 		     "arg2_1 f32@?[?:2..,4!]/(4,1) #2\n");
 	is(outputs(), "output0 = buf0 f32@cpu[3*s17 + 1,u2]/(4,1)\n");
@@ -650,8 +634,9 @@ static void test_symbols(void **state)
 	assert_non_null(strstr(notes(), "input 0, dim 1: check_input and assert_size_stride disagree about its size"));
 	assert_int_equal(c.n_notes, 2);
 	/* 2.15, bind_input_symbol: no name for the array. */
-	read_text(1, 1, "",
-		  "    int64_t s7 = arg0_1.sizes()[0];\n    int64_t s8 = arg0_1.strides()[0];\n    output_handles[0] = arg0_1.release();\n");
+	read_text(
+	    1, 1, "",
+	    "    int64_t s7 = arg0_1.sizes()[0];\n    int64_t s8 = arg0_1.strides()[0];\n    output_handles[0] = arg0_1.release();\n");
 	is(inputs(), "arg0_1 f32@?[s7:2..,4!]/(s8,?) rank? #0\n");
 	is(symbols(), "s7 [2, int_oo] 0.0\n");
 	is(notes(), "");
@@ -667,12 +652,12 @@ static void test_branches(void **state)
 		  "    static constexpr int64_t int_array_2[] = {3L, };\n"
 		  "    RAIIAtenTensorHandle buf1;\n    RAIIAtenTensorHandle buf2;\n    bool arg1_1_scalar;\n"
 		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_item_bool(arg1_1, &arg1_1_scalar));\n    if "
-		  "(arg1_1_scalar) {\n" EMPTY("t0", "1", "int_array_0", "int_array_1") EMPTY(
-		      "t1", "1", "int_array_0",
-		      "int_array_1") "    cpp_a_0((const float*)(arg0_1.data_ptr()), (float*)(t0.data_ptr()));\n"
-				     "    buf1.reset();\n    buf1 = std::move(t0);\n    buf2.reset();\n    buf2 = "
-				     "std::move(t1);\n    } else {\n" EMPTY("f0", "1", "int_array_0", "int_array_1")
-					 EMPTY("f1", "1", "int_array_2", "int_array_1") ENV
+		  "(arg1_1_scalar) {\n" EMPTY("t0", "1", "int_array_0", "int_array_1")
+		      EMPTY("t1", "1", "int_array_0",
+			    "int_array_1") "    cpp_a_0((const float*)(arg0_1.data_ptr()), (float*)(t0.data_ptr()));\n"
+					   "    buf1.reset();\n    buf1 = std::move(t0);\n    buf2.reset();\n    buf2 = "
+					   "std::move(t1);\n    } else {\n" EMPTY("f0", "1", "int_array_0", "int_array_1")
+					       EMPTY("f1", "1", "int_array_2", "int_array_1") ENV
 		  "assert_size_stride(arg0_1, {9L, 9L}, {9L, 9L}, \"input\"); }\n"
 		  "    cpp_b_0((const float*)(arg0_1.data_ptr()), (float*)(f0.data_ptr()));\n"
 		  "    buf1.reset();\n    buf1 = std::move(f0);\n    buf2.reset();\n    buf2 = std::move(f1);\n    }\n"
@@ -683,30 +668,28 @@ static void test_branches(void **state)
 	assert_int_equal(c.input[0].asserted, 0);
 	assert_int_equal(c.n_notes, 1);
 
-	read_text(
-	    1, 1, KERNEL("cpp_b_0") KERNEL("cpp_c_0") KERNEL("cpp_d_0"),
-	    "    static constexpr int64_t int_array_0[] = {2L, };\n    static constexpr int64_t int_array_1[] = {1L, "
-	    "};\n" EMPTY(
-		"buf0", "1", "int_array_0",
-		"int_array_1") "    RAIIAtenTensorHandle buf1_cond_result;\n    AtenTensorHandle buf2_handle;\n"
-			       "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_assign_tensors_out(buf0, &buf2_handle));\n"
-			       "    RAIIAtenTensorHandle buf2(buf2_handle);\n    while (1) {\n" EMPTY(
-				   "c0", "1", "int_array_0",
-				   "int_array_1") "    cpp_c_0((const float*)(buf2.data_ptr()), "
-						  "(float*)(c0.data_ptr()));\n"
-						  "    buf1_cond_result.reset();\n    buf1_cond_result = "
-						  "std::move(c0);\n    bool buf1_cond_result_scalar;\n"
-						  "    "
-						  "AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_item_bool(buf1_cond_result, "
-						  "&buf1_cond_result_scalar));\n"
-						  "    if (!buf1_cond_result_scalar) break;\n" EMPTY(
-						      "b0", "1", "int_array_0",
-						      "int_array_1") "    cpp_b_0((const float*)(buf2.data_ptr()), "
-								     "(float*)(b0.data_ptr()));\n"
-								     "    buf2.reset();\n    buf2 = std::move(b0);\n   "
-								     " }\n    buf0.reset();\n"
-								     "    cpp_d_0((const float*)(buf2.data_ptr()));\n  "
-								     "  output_handles[0] = buf2.release();\n");
+	read_text(1, 1, KERNEL("cpp_b_0") KERNEL("cpp_c_0") KERNEL("cpp_d_0"),
+		  "    static constexpr int64_t int_array_0[] = {2L, };\n    static constexpr int64_t int_array_1[] = {1L, "
+		  "};\n" EMPTY("buf0", "1", "int_array_0",
+			       "int_array_1") "    RAIIAtenTensorHandle buf1_cond_result;\n    AtenTensorHandle buf2_handle;\n"
+					      "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_assign_tensors_out(buf0, &buf2_handle));\n"
+					      "    RAIIAtenTensorHandle buf2(buf2_handle);\n    while (1) {\n" EMPTY(
+						  "c0", "1", "int_array_0",
+						  "int_array_1") "    cpp_c_0((const float*)(buf2.data_ptr()), "
+								 "(float*)(c0.data_ptr()));\n"
+								 "    buf1_cond_result.reset();\n    buf1_cond_result = "
+								 "std::move(c0);\n    bool buf1_cond_result_scalar;\n"
+								 "    "
+								 "AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_item_bool(buf1_cond_result, "
+								 "&buf1_cond_result_scalar));\n"
+								 "    if (!buf1_cond_result_scalar) break;\n" EMPTY(
+								     "b0", "1", "int_array_0",
+								     "int_array_1") "    cpp_b_0((const float*)(buf2.data_ptr()), "
+										    "(float*)(b0.data_ptr()));\n"
+										    "    buf2.reset();\n    buf2 = std::move(b0);\n   "
+										    " }\n    buf0.reset();\n"
+										    "    cpp_d_0((const float*)(buf2.data_ptr()));\n  "
+										    "  output_handles[0] = buf2.release();\n");
 	is(outputs(), "output0 = buf2 f32@cpu[2]/(1)\n");
 	is(storages(), "buf0 buf2 8 0-2\nc0 buf1_cond_result 8 0-4\nb0 buf2 8 2-4\n");
 	assert_int_equal(c.n_notes, 1);
@@ -715,49 +698,45 @@ static void test_branches(void **state)
 static void test_operators(void **state)
 {
 	(void)state;
-	read_text(
-	    2, 2, "",
-	    "    static constexpr int64_t int_array_0[] = {2L, };\n    static constexpr int64_t int_array_1[] = {1L, "
-	    "};\n" EMPTY(
-		"buf0", "1", "int_array_0",
-		"int_array_1") "    aoti_torch_cpu_scatter_reduce_two_out(buf0, "
-			       "buf0,0,wrap_with_raii_handle_if_needed(reinterpret_tensor_wrapper("
-			       "arg0_1, 1, int_array_0, int_array_1, 0L)),arg1_1, \"a,(max\",1);\n"
-			       "    aoti_torch_index_put_out(buf0, buf0, std::array<AtenTensorHandle, 2>{arg0_1, "
-			       "RAIIAtenTensorHandle(arg1_1)}"
-			       ".cbegin(), 2, w, false);\n"
-			       "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_copy_(buf0, arg0_1, 0));\n"
-			       "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_fill__Scalar(buf0, 0.0));\n"
-			       "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_zero_(buf0.get()));\n"
-			       "    AtenTensorHandle buf3_handle;\n    int64_t buf2_1 = 3;\n"
-			       "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_view_as_real(buf0, &buf3_handle, "
-			       "&buf2_1));\n"
-			       "    RAIIAtenTensorHandle buf3(buf3_handle);\n    buf0.reset();\n"
-			       "    AtenTensorHandle buf4_handle;\n"
-			       "    AOTI_TORCH_ERROR_CODE_CHECK(my_shim(arg0_1, &temporary_reference(arg1_1.get()), "
-			       "nullptr, &buf4_handle));\n"
-			       "    RAIIAtenTensorHandle buf4(buf4_handle);\n" ENV
-			       "assert_size_stride(buf4, {2L, }, {1L, }, \"torch.ops.my.op\"); }\n"
-			       "    cpp_fused_0((int64_t*)(buf4.data_ptr()));\n"
-			       "    auto buf5 = wrap_with_raii_handle_if_needed(reinterpret_tensor_wrapper(buf4, 1, "
-			       "int_array_1, int_array_1, 0L)); "
-			       "buf4.reset();  // reuse\n"
-			       "    AtenTensorHandle buf6_handle;\n"
-			       "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_cumsum(buf5, 0L, &var_0, "
-			       "&buf6_handle));\n"
-			       "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_delete_tensor_object(buf6_handle));\n"
-			       "    output_handles[0] = buf3.release();\n    output_handles[1] = buf5.release();\n");
-	is(calls(),
-	   "aoti_torch_cpu_scatter_reduce_two_out(>buf0, <buf0, 0, <arg0_1, <arg1_1, \"a,(max\", 1)\n"
-	   "aoti_torch_index_put_out(>buf0, <buf0, <arg0_1, <arg1_1, 2, <w, false)\n"
-	   "aoti_torch_copy_(=buf0, <arg0_1, 0)\naoti_torch_cpu_fill__Scalar(=buf0, 0.0)\naoti_torch_zero_(=buf0)\n"
-	   "aoti_torch_cpu_view_as_real(<buf0, >buf3, &buf2_1)\nmy_shim(<arg0_1, <arg1_1, nullptr, >buf4)\n"
-	   "cpp_fused_0(=buf4)\naoti_torch_cpu_cumsum(<buf5, 0L, &var_0, >buf6)\n");
+	read_text(2, 2, "",
+		  "    static constexpr int64_t int_array_0[] = {2L, };\n    static constexpr int64_t int_array_1[] = {1L, "
+		  "};\n" EMPTY("buf0", "1", "int_array_0",
+			       "int_array_1") "    aoti_torch_cpu_scatter_reduce_two_out(buf0, "
+					      "buf0,0,wrap_with_raii_handle_if_needed(reinterpret_tensor_wrapper("
+					      "arg0_1, 1, int_array_0, int_array_1, 0L)),arg1_1, \"a,(max\",1);\n"
+					      "    aoti_torch_index_put_out(buf0, buf0, std::array<AtenTensorHandle, 2>{arg0_1, "
+					      "RAIIAtenTensorHandle(arg1_1)}"
+					      ".cbegin(), 2, w, false);\n"
+					      "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_copy_(buf0, arg0_1, 0));\n"
+					      "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_fill__Scalar(buf0, 0.0));\n"
+					      "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_zero_(buf0.get()));\n"
+					      "    AtenTensorHandle buf3_handle;\n    int64_t buf2_1 = 3;\n"
+					      "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_view_as_real(buf0, &buf3_handle, "
+					      "&buf2_1));\n"
+					      "    RAIIAtenTensorHandle buf3(buf3_handle);\n    buf0.reset();\n"
+					      "    AtenTensorHandle buf4_handle;\n"
+					      "    AOTI_TORCH_ERROR_CODE_CHECK(my_shim(arg0_1, &temporary_reference(arg1_1.get()), "
+					      "nullptr, &buf4_handle));\n"
+					      "    RAIIAtenTensorHandle buf4(buf4_handle);\n" ENV
+					      "assert_size_stride(buf4, {2L, }, {1L, }, \"torch.ops.my.op\"); }\n"
+					      "    cpp_fused_0((int64_t*)(buf4.data_ptr()));\n"
+					      "    auto buf5 = wrap_with_raii_handle_if_needed(reinterpret_tensor_wrapper(buf4, 1, "
+					      "int_array_1, int_array_1, 0L)); "
+					      "buf4.reset();  // reuse\n"
+					      "    AtenTensorHandle buf6_handle;\n"
+					      "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_cumsum(buf5, 0L, &var_0, "
+					      "&buf6_handle));\n"
+					      "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_delete_tensor_object(buf6_handle));\n"
+					      "    output_handles[0] = buf3.release();\n    output_handles[1] = buf5.release();\n");
+	is(calls(), "aoti_torch_cpu_scatter_reduce_two_out(>buf0, <buf0, 0, <arg0_1, <arg1_1, \"a,(max\", 1)\n"
+		    "aoti_torch_index_put_out(>buf0, <buf0, <arg0_1, <arg1_1, 2, <w, false)\n"
+		    "aoti_torch_copy_(=buf0, <arg0_1, 0)\naoti_torch_cpu_fill__Scalar(=buf0, 0.0)\naoti_torch_zero_(=buf0)\n"
+		    "aoti_torch_cpu_view_as_real(<buf0, >buf3, &buf2_1)\nmy_shim(<arg0_1, <arg1_1, nullptr, >buf4)\n"
+		    "cpp_fused_0(=buf4)\naoti_torch_cpu_cumsum(<buf5, 0L, &var_0, >buf6)\n");
 	/* A view keeps the memory of what it is a view of. */
 	is(storages(), "buf0 buf3 8 0-9\nbuf4 buf5 16 6-9\nbuf6 ? 8-8\n");
 	is(outputs(), "output0 = buf3 f32@cpu[?]\noutput1 = buf5 i64@cpu[1]/(1)\n");
-	is(notes(),
-	   "line 72: cpp_fused_0: which arguments it writes is not in the text; they are shown as in and out\n");
+	is(notes(), "line 72: cpp_fused_0: which arguments it writes is not in the text; they are shown as in and out\n");
 }
 
 /* What torch 2.15 writes (cpp_wrapper_cpu.py) of sort, median through the proxy executor, and a None among the results. */
@@ -816,25 +795,37 @@ static void test_asserted(void **state)
 static void test_switch(void **state)
 {
 	(void)state;
-	read_text(2, 1, KERNEL("cpp_a_0") KERNEL("cpp_b_0"),
-		  "    static constexpr int64_t int_array_0[] = {2L, };\n    static constexpr int64_t int_array_1[] = {1L, };\n"
-		  "    RAIIAtenTensorHandle buf1;\n    int64_t arg1_1_scalar;\n"
-		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_item_int64(arg1_1, &arg1_1_scalar));\n"
-		  "    if (arg1_1_scalar == 0) {\n        // subgraph: branch0\n" EMPTY("t0", "1", "int_array_0", "int_array_1")
-		  "    cpp_a_0((const float*)(arg0_1.data_ptr()), (float*)(t0.data_ptr()));\n    buf1.reset();\n    buf1 = std::move(t0);\n"
-		  "    } else if (arg1_1_scalar == 1) {\n" EMPTY("t1", "1", "int_array_0", "int_array_1") "    {\n"
-		  "    RAIIAtenRecordFunctionHandle record_aoti_torch_cpu_mm_out_(\"aoti_torch_cpu_mm_out\", nullptr);\n"
-		  "    C10IValueHandle tmp_aoti_torch_cpu_mm_out_input_0 = nullptr;\n"
-		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_tensor_to_ivalue(arg0_1, &tmp_aoti_torch_cpu_mm_out_input_0));\n"
-		  "    RAIIC10IValueHandle RAII_tmp_aoti_torch_cpu_mm_out_input_0(tmp_aoti_torch_cpu_mm_out_input_0);\n"
-		  "    C10IValueHandle tmp_aoti_torch_cpu_mm_out_scalar_0 = nullptr;\n"
-		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_int64_to_ivalue(0, &tmp_aoti_torch_cpu_mm_out_scalar_0));\n"
-		  "    std::vector<C10IValueHandle> aoti_torch_cpu_mm_out_inputs_({tmp_aoti_torch_cpu_mm_out_input_0});\n"
-		  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_mm_out(t1, arg0_1, w));\n    }\n"
-		  "    buf1.reset();\n    buf1 = std::move(t1);\n"
-		  "    } else {\n" EMPTY("t2", "1", "int_array_0", "int_array_1")
-		  "    cpp_b_0((const float*)(arg0_1.data_ptr()), (float*)(t2.data_ptr()));\n    buf1.reset();\n    buf1 = std::move(t2);\n"
-		  "    }\n    output_handles[0] = buf1.release();\n");
+	read_text(
+	    2, 1, KERNEL("cpp_a_0") KERNEL("cpp_b_0"),
+	    "    static constexpr int64_t int_array_0[] = {2L, };\n    static constexpr int64_t int_array_1[] = {1L, };\n"
+	    "    RAIIAtenTensorHandle buf1;\n    int64_t arg1_1_scalar;\n"
+	    "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_item_int64(arg1_1, &arg1_1_scalar));\n"
+	    "    if (arg1_1_scalar == 0) {\n        // subgraph: branch0\n" EMPTY(
+		"t0", "1", "int_array_0",
+		"int_array_1") "    cpp_a_0((const float*)(arg0_1.data_ptr()), (float*)(t0.data_ptr()));\n    buf1.reset();\n    buf1 = "
+			       "std::move(t0);\n"
+			       "    } else if (arg1_1_scalar == 1) {\n" EMPTY(
+				   "t1", "1", "int_array_0",
+				   "int_array_1") "    {\n"
+						  "    RAIIAtenRecordFunctionHandle "
+						  "record_aoti_torch_cpu_mm_out_(\"aoti_torch_cpu_mm_out\", nullptr);\n"
+						  "    C10IValueHandle tmp_aoti_torch_cpu_mm_out_input_0 = nullptr;\n"
+						  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_tensor_to_ivalue(arg0_1, "
+						  "&tmp_aoti_torch_cpu_mm_out_input_0));\n"
+						  "    RAIIC10IValueHandle "
+						  "RAII_tmp_aoti_torch_cpu_mm_out_input_0(tmp_aoti_torch_cpu_mm_out_input_0);\n"
+						  "    C10IValueHandle tmp_aoti_torch_cpu_mm_out_scalar_0 = nullptr;\n"
+						  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_int64_to_ivalue(0, "
+						  "&tmp_aoti_torch_cpu_mm_out_scalar_0));\n"
+						  "    std::vector<C10IValueHandle> "
+						  "aoti_torch_cpu_mm_out_inputs_({tmp_aoti_torch_cpu_mm_out_input_0});\n"
+						  "    AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_mm_out(t1, arg0_1, w));\n    }\n"
+						  "    buf1.reset();\n    buf1 = std::move(t1);\n"
+						  "    } else {\n" EMPTY("t2", "1", "int_array_0",
+									 "int_array_1") "    cpp_b_0((const float*)(arg0_1.data_ptr()), "
+											"(float*)(t2.data_ptr()));\n    buf1.reset();\n    "
+											"buf1 = std::move(t2);\n"
+											"    }\n    output_handles[0] = buf1.release();\n");
 	is(calls(), "aoti_torch_item_int64(<arg1_1, &arg1_1_scalar)\ncpp_a_0(<arg0_1, >t0)\naoti_torch_cpu_mm_out(>t1, <arg0_1, <w)\n"
 		    "cpp_b_0(<arg0_1, >t2)\n");
 	is(outputs(), "output0 = buf1 f32@cpu[2]/(1)\n");
@@ -903,16 +894,14 @@ static void test_specs(void **state)
 {
 	(void)state;
 	/* For MSVC long strings are cut; until 2.6 they were quoted. */
-	assert_int_equal(
-	    read_raw(
-		"    : AOTInductorModelBase(1, 1, 0, device_str) {\n    in_spec_ =\n"
-		"R\"([1, {\"type\": \"builtins.tuple\", \"context\": \"null\", \"children_spec\": [{\"type\": "
-		"\"builtins.tuple\", \"context\": \"null\", \"children_sp)\"\n"
-		"R\"(ec\": [{\"type\": null, \"context\": null, \"children_spec\": []}]}, {\"type\": "
-		"\"builtins.dict\", "
-		"\"context\": \"[]\", \"children_spec\": []}]}])\"\n;\n"
-		"    out_spec_ = \"[1, {\\\"type\\\": null, \\\"context\\\": null, \\\"children_spec\\\": []}]\";\n"),
-	    0);
+	assert_int_equal(read_raw("    : AOTInductorModelBase(1, 1, 0, device_str) {\n    in_spec_ =\n"
+				  "R\"([1, {\"type\": \"builtins.tuple\", \"context\": \"null\", \"children_spec\": [{\"type\": "
+				  "\"builtins.tuple\", \"context\": \"null\", \"children_sp)\"\n"
+				  "R\"(ec\": [{\"type\": null, \"context\": null, \"children_spec\": []}]}, {\"type\": "
+				  "\"builtins.dict\", "
+				  "\"context\": \"[]\", \"children_spec\": []}]}])\"\n;\n"
+				  "    out_spec_ = \"[1, {\\\"type\\\": null, \\\"context\\\": null, \\\"children_spec\\\": []}]\";\n"),
+			 0);
 	assert_text(c.input[0].path, "args[0]");
 	assert_text(c.out_spec, "[1, {\"type\": null, \"context\": null, \"children_spec\": []}]");
 	assert_int_equal(c.n_outputs, 1);
@@ -922,8 +911,7 @@ static void test_specs(void **state)
 	assert_int_equal(err.status, EXIT_INPUT);
 	assert_int_equal(read_raw("int main(void)\n{\n}\n"), -1);
 	/* An index without its bracket. */
-	assert_int_equal(
-	    read_raw("    : AOTInductorModelBase(1, 1, 0) {\n    inputs_info_].name = \"x\";\n    in_spec_ =\n"), 0);
+	assert_int_equal(read_raw("    : AOTInductorModelBase(1, 1, 0) {\n    inputs_info_].name = \"x\";\n    in_spec_ =\n"), 0);
 	assert_non_null(strstr(notes(), "line 2: not understood: inputs_info_]"));
 }
 
@@ -931,25 +919,23 @@ static void test_specs(void **state)
 static void test_old_checks(void **state)
 {
 	(void)state;
-	assert_int_equal(
-	    read_raw(
-		"    : AOTInductorModelBase(2, 1, 0, device_str, cubin_dir, true) {\n    inputs_info_[0].name = "
-		"\"arg0_1\";\n"
-		"    inputs_info_[1].name = \"arg1_1\";\n}\nAOTI_NOINLINE static void __check_inputs_outputs(\n) {\n"
-		"    ConstantHandle arg0_1 = ConstantHandle(input_handles[0]);\n"
-		"    int32_t arg0_1_expected_dtype = aoti_torch_dtype_bfloat16();\n"
-		"    if (arg0_1_expected_dtype != arg0_1_dtype) {\n    }\n"
-		"    if (arg0_1_size[0] > 9223372036854775807) {\n    }\n    if (7 != arg0_1_stride[1]) {\n    }\n"
-		"    ConstantHandle arg1_1 = ConstantHandle(input_handles[1]);\n"
-		"    int32_t arg1_1_expected_device_type = 1;\n    if (8 != arg1_1_size[0]) {\n    }\n"
-		"    ConstantHandle output0 = ConstantHandle(output_handles[0]);\n    if (9 != output0_size[0]) {\n    "
-		"}\n}\n"
-		"void AOTInductorModel::run_impl(\n) {\n    auto inputs = steal_from_raw_handles_to_raii_handles(i, "
-		"2);\n"
-		"    auto arg0_1 = std::move(inputs[0]);\n    auto arg1_1 = std::move(inputs[1]);\n"
-		"    auto arg0_1_size = arg0_1.sizes();\n    auto s0 = arg0_1_size[0];\n"
-		"    cpp_fused_0((const float*)(arg0_1.data_ptr()), s0);\n}\n"),
-	    0);
+	assert_int_equal(read_raw("    : AOTInductorModelBase(2, 1, 0, device_str, cubin_dir, true) {\n    inputs_info_[0].name = "
+				  "\"arg0_1\";\n"
+				  "    inputs_info_[1].name = \"arg1_1\";\n}\nAOTI_NOINLINE static void __check_inputs_outputs(\n) {\n"
+				  "    ConstantHandle arg0_1 = ConstantHandle(input_handles[0]);\n"
+				  "    int32_t arg0_1_expected_dtype = aoti_torch_dtype_bfloat16();\n"
+				  "    if (arg0_1_expected_dtype != arg0_1_dtype) {\n    }\n"
+				  "    if (arg0_1_size[0] > 9223372036854775807) {\n    }\n    if (7 != arg0_1_stride[1]) {\n    }\n"
+				  "    ConstantHandle arg1_1 = ConstantHandle(input_handles[1]);\n"
+				  "    int32_t arg1_1_expected_device_type = 1;\n    if (8 != arg1_1_size[0]) {\n    }\n"
+				  "    ConstantHandle output0 = ConstantHandle(output_handles[0]);\n    if (9 != output0_size[0]) {\n    "
+				  "}\n}\n"
+				  "void AOTInductorModel::run_impl(\n) {\n    auto inputs = steal_from_raw_handles_to_raii_handles(i, "
+				  "2);\n"
+				  "    auto arg0_1 = std::move(inputs[0]);\n    auto arg1_1 = std::move(inputs[1]);\n"
+				  "    auto arg0_1_size = arg0_1.sizes();\n    auto s0 = arg0_1_size[0];\n"
+				  "    cpp_fused_0((const float*)(arg0_1.data_ptr()), s0);\n}\n"),
+			 0);
 	is(inputs(), "arg0_1 bf16@?[s0,?]/(?,7!) rank? #0\narg1_1 ?@cuda[8!]/(?) rank? #0 unused\n");
 	is(symbols(), "s0 [-int_oo, int_oo] 0.0\n");
 	is(notes(), "");
@@ -959,11 +945,13 @@ static void test_old_checks(void **state)
 static void test_new_checks(void **state)
 {
 	(void)state;
-	static const char head[] = "    : AOTInductorModelBase(2, 0, 0, device_str, cubin_dir, true) {\n}\nAOTI_NOINLINE static void check_input_0(\n"
-				   "    AtenTensorHandle* input_handles\n) {\n    ConstantHandle arg0_1 = ConstantHandle(input_handles[0]);\n"
-				   "    int32_t arg0_1_dtype;\n    int32_t arg0_1_expected_dtype = aoti_torch_dtype_float32();\n";
-	static const char tail[] = "}\nAOTI_NOINLINE static void check_input_1(\n) {\n    ConstantHandle arg1_1 = ConstantHandle(input_handles[1]);\n"
-				   "    int32_t arg1_1_expected_device_type = 0;\n}\nvoid AOTInductorModel::run_impl(\n) {\n}\n";
+	static const char head[] =
+	    "    : AOTInductorModelBase(2, 0, 0, device_str, cubin_dir, true) {\n}\nAOTI_NOINLINE static void check_input_0(\n"
+	    "    AtenTensorHandle* input_handles\n) {\n    ConstantHandle arg0_1 = ConstantHandle(input_handles[0]);\n"
+	    "    int32_t arg0_1_dtype;\n    int32_t arg0_1_expected_dtype = aoti_torch_dtype_float32();\n";
+	static const char tail[] =
+	    "}\nAOTI_NOINLINE static void check_input_1(\n) {\n    ConstantHandle arg1_1 = ConstantHandle(input_handles[1]);\n"
+	    "    int32_t arg1_1_expected_device_type = 0;\n}\nvoid AOTInductorModel::run_impl(\n) {\n}\n";
 	static const struct {
 		const char *lines;
 		uint32_t unread;
@@ -984,7 +972,8 @@ static void test_new_checks(void **state)
 	}
 	/* Of an input that is checked in a way that leaves nothing to see. */
 	char *made = xasprintf("%s}\nAOTI_NOINLINE static void check_input_1(\n) {\n    ConstantHandle arg1_1(input_handles, 1);\n    "
-			       "arg1_1.check();\n}\nvoid AOTInductorModel::run_impl(\n) {\n}\n", head);
+			       "arg1_1.check();\n}\nvoid AOTInductorModel::run_impl(\n) {\n}\n",
+			       head);
 	assert_int_equal(read_raw(made), 0);
 	assert_int_equal(c.n_unread_checks, 3);
 	free(made);
@@ -995,18 +984,15 @@ static void test_kernel_text(void **state)
 {
 	(void)state;
 	struct buf b = {0};
-	compose(
-	    &b, 1, 1, "",
-	    EMPTY(
-		"buf0", "1", "int_array_0",
-		"int_array_0") "    cpp_fused_0((const float*)(arg0_1.data_ptr()), (float*)(buf0.data_ptr()), 3L);\n");
+	compose(&b, 1, 1, "",
+		EMPTY("buf0", "1", "int_array_0",
+		      "int_array_0") "    cpp_fused_0((const float*)(arg0_1.data_ptr()), (float*)(buf0.data_ptr()), 3L);\n");
 	contract_release(&c);
-	assert_int_equal(
-	    wrapper_read(&c, buf_slice(&b),
-			 SLICE("#include <x>\nextern \"C\"  void  cpp_fused_0(const float* in_ptr0,\n     float* "
-			       "in_out_ptr0,\n    const int64_t ks0)\n{\n}\n"),
-			 &err),
-	    0);
+	assert_int_equal(wrapper_read(&c, buf_slice(&b),
+				      SLICE("#include <x>\nextern \"C\"  void  cpp_fused_0(const float* in_ptr0,\n     float* "
+					    "in_out_ptr0,\n    const int64_t ks0)\n{\n}\n"),
+				      &err),
+			 0);
 	is(calls(), "cpp_fused_0(<arg0_1, =buf0, 3L)\n");
 	is(notes(), "");
 	/* As a template writes it (cpp_gemm_template.py): the declaration stands in the next line. */

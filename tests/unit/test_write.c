@@ -77,7 +77,7 @@ static const struct tensor_view *named(const struct tensor_view *v, size_t n, st
 
 static const int dtypes[] = {
 #define NUMBER(num, id, bytes, name, s, aten, safe, npy, pt) num,
-	DTYPES(NUMBER)
+    DTYPES(NUMBER)
 #undef NUMBER
 };
 
@@ -127,7 +127,8 @@ static void test_npy(void **state)
 		assert_int_equal(ok, tensor_writable(TENSOR_NPY, v.meta.dtype));
 		assert_int_equal(ok, *dtype_info(v.meta.dtype)->npy != 0);
 		if (!ok) {
-			assert_true(err.status == EXIT_INPUT && strstr(err.text, dtype_name(v.meta.dtype)) && strstr(err.text, ".safetensors"));
+			assert_true(err.status == EXIT_INPUT && strstr(err.text, dtype_name(v.meta.dtype)) &&
+				    strstr(err.text, ".safetensors"));
 			unlink(path);
 			continue;
 		}
@@ -254,7 +255,8 @@ static void test_zip(void **state)
 	const size_t size = 300001; /* larger than all buffers */
 	for (size_t i = 0; i < size; i++)
 		buf_addc(&data, (char)random_u32(&seed));
-	struct tensor_view v = {.name = SLICE("x"), .meta = {.dtype = DTYPE_U8, .n_dim = 1, .size = {(int64_t)size}, .stride = {1}}, .data = data.p};
+	struct tensor_view v = {
+	    .name = SLICE("x"), .meta = {.dtype = DTYPE_U8, .n_dim = 1, .size = {(int64_t)size}, .stride = {1}}, .data = data.p};
 	assert_true(write_file(TENSOR_PT, &v, 1, &err));
 	int fd = open(path, O_RDONLY);
 	for (ssize_t k; (k = read(fd, buf_room(&b, 1 << 16), 1 << 16)) > 0;)
@@ -455,8 +457,9 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		return make_files(argv[1]);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_npy), cmocka_unit_test(test_npy_head), cmocka_unit_test(test_safetensors), cmocka_unit_test(test_npz), cmocka_unit_test(test_pt), cmocka_unit_test(test_none),
-		cmocka_unit_test(test_zip), cmocka_unit_test(test_refused),  cmocka_unit_test(test_full_disk),
+	    cmocka_unit_test(test_npy), cmocka_unit_test(test_npy_head), cmocka_unit_test(test_safetensors),
+	    cmocka_unit_test(test_npz), cmocka_unit_test(test_pt),       cmocka_unit_test(test_none),
+	    cmocka_unit_test(test_zip), cmocka_unit_test(test_refused),  cmocka_unit_test(test_full_disk),
 	};
 	int rc = RUN(tests);
 	free(path);

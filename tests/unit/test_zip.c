@@ -98,10 +98,10 @@ static void test_real_archives(void **state)
 		const char *file, *member;
 		size_t members, size;
 	} real[] = {
-		{"aoti/io/mlp.npz", "in0.npy", 2, 128 + 96},
-		{"aoti/io/mlp.pt", "mlp/data/0", 8, 96},
-		{"aoti/io/mixed.pt", "mixed/data/3", 11, 480},
-		{"aoti/mlp.pt2.xz", NULL, 10, 0},
+	    {"aoti/io/mlp.npz", "in0.npy", 2, 128 + 96},
+	    {"aoti/io/mlp.pt", "mlp/data/0", 8, 96},
+	    {"aoti/io/mixed.pt", "mixed/data/3", 11, 480},
+	    {"aoti/mlp.pt2.xz", NULL, 10, 0},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(real); i++) {
 		struct buf b = {0};
@@ -313,8 +313,10 @@ static void test_large_lies(void **state)
 	static const struct {
 		void (*change)(struct mkzip *z);
 		const char *why;
-	} lies[] = {{lie_large_size, "its compressed data is damaged"}, {lie_large_more, "its compressed data is damaged"},
-		    {lie_large_packed, "its compressed data is damaged"}, {lie_large_crc, "its checksum is wrong"}};
+	} lies[] = {{lie_large_size, "its compressed data is damaged"},
+		    {lie_large_more, "its compressed data is damaged"},
+		    {lie_large_packed, "its compressed data is damaged"},
+		    {lie_large_crc, "its checksum is wrong"}};
 	for (size_t i = 0; i < ARRAY_LEN(lies); i++) {
 		struct mkzip z;
 		large(&z);
@@ -514,12 +516,11 @@ static void test_stdin(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_members),     cmocka_unit_test(test_real_archives), cmocka_unit_test(test_prefix),
-		cmocka_unit_test(test_twice),       cmocka_unit_test(test_truncated),     cmocka_unit_test(test_flipped),
-		cmocka_unit_test(test_lies),        cmocka_unit_test(test_large),         cmocka_unit_test(test_large_lies),
-		cmocka_unit_test(test_bombs),         cmocka_unit_test(test_no_checksum),
-		cmocka_unit_test(test_end_record),  cmocka_unit_test(test_many),          cmocka_unit_test(test_mapfile),
-		cmocka_unit_test(test_stdin),
+	    cmocka_unit_test(test_members), cmocka_unit_test(test_real_archives), cmocka_unit_test(test_prefix),
+	    cmocka_unit_test(test_twice),   cmocka_unit_test(test_truncated),     cmocka_unit_test(test_flipped),
+	    cmocka_unit_test(test_lies),    cmocka_unit_test(test_large),         cmocka_unit_test(test_large_lies),
+	    cmocka_unit_test(test_bombs),   cmocka_unit_test(test_no_checksum),   cmocka_unit_test(test_end_record),
+	    cmocka_unit_test(test_many),    cmocka_unit_test(test_mapfile),       cmocka_unit_test(test_stdin),
 	};
 	int r = RUN(tests);
 	guard_release(&g);

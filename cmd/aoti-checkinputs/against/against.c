@@ -1,10 +1,9 @@
 #include "against/against_part.h"
 
 static const char *const names[] = {
-    [AGAINST_MODEL] = "model",   [AGAINST_COUNT] = "count",       [AGAINST_DTYPE] = "dtype",
-    [AGAINST_DEVICE] = "device", [AGAINST_RANK] = "rank",         [AGAINST_STATIC] = "static",
-    [AGAINST_SIZE] = "size",     [AGAINST_NARROWER] = "narrower", [AGAINST_EQUAL] = "equal",
-    [AGAINST_STRIDE] = "stride", [AGAINST_CONSTANT] = "constant", [AGAINST_UNCHECKED] = "unchecked",
+    [AGAINST_MODEL] = "model", [AGAINST_COUNT] = "count",   [AGAINST_DTYPE] = "dtype",       [AGAINST_DEVICE] = "device",
+    [AGAINST_RANK] = "rank",   [AGAINST_STATIC] = "static", [AGAINST_SIZE] = "size",         [AGAINST_NARROWER] = "narrower",
+    [AGAINST_EQUAL] = "equal", [AGAINST_STRIDE] = "stride", [AGAINST_CONSTANT] = "constant", [AGAINST_UNCHECKED] = "unchecked",
     [AGAINST_WIDER] = "wider",
 };
 
@@ -38,8 +37,7 @@ struct slice against_size(struct compare *k, const struct contract *c, struct sy
 	return out;
 }
 
-struct slice against_sizes(struct compare *k, const struct contract *c, const struct contract_dim *d, int n,
-			   bool stride)
+struct slice against_sizes(struct compare *k, const struct contract *c, const struct contract_dim *d, int n, bool stride)
 {
 	struct buf b = {0};
 	buf_addc(&b, '(');
@@ -75,23 +73,21 @@ static struct slice subject(struct compare *k, enum against_part part, uint32_t 
 	else if (part == AGAINST_OUTPUT && index < k->e->n_outputs)
 		name = shortened(k->e->output[index].path.n ? k->e->output[index].path : k->e->output[index].name);
 	else if (part == AGAINST_WEIGHT)
-		return against_text(k, "weight '%.*s'", (int)shortened(k->c->constant[index].fqn).n,
-				    k->c->constant[index].fqn.p);
+		return against_text(k, "weight '%.*s'", (int)shortened(k->c->constant[index].fqn).n, k->c->constant[index].fqn.p);
 	struct slice of = name.n ? against_text(k, " (%.*s)", (int)name.n, name.p) : SLICE("");
 	if (dim < 0)
 		return against_text(k, "%s %u%.*s", what, index, (int)of.n, of.p);
 	return against_text(k, "%s %u%.*s, dim %d", what, index, (int)of.n, of.p, dim);
 }
 
-struct against_finding *against_found(struct compare *k, enum against_what what, enum against_part part, uint32_t index,
-				      int dim, bool advice)
+struct against_finding *against_found(struct compare *k, enum against_what what, enum against_part part, uint32_t index, int dim,
+				      bool advice)
 {
 	struct against *a = k->out;
 	struct slice of = subject(k, part, index, dim);
 	GROW(a->v, a->n, a->cap, 1);
 	struct against_finding *f = &a->v[a->n++];
-	*f = (struct against_finding){
-	    .what = what, .part = part, .index = index, .dim = dim, .advice = advice, .subject = of};
+	*f = (struct against_finding){.what = what, .part = part, .index = index, .dim = dim, .advice = advice, .subject = of};
 	a->n_bad += !advice;
 	return f;
 }
@@ -113,8 +109,7 @@ static struct slice range_text(struct compare *k, struct symrange r) { return sp
 static struct slice bounded(struct compare *k, const struct contract *c, const struct contract_dim *d)
 {
 	struct slice size = against_size(k, c, d->size), range = range_text(k, d->range);
-	return contract_known(c, d->size) ? against_text(k, "%.*s: %.*s", (int)size.n, size.p, (int)range.n, range.p)
-					  : range;
+	return contract_known(c, d->size) ? against_text(k, "%.*s: %.*s", (int)size.n, size.p, (int)range.n, range.p) : range;
 }
 
 /* "2*s22, s22 being dim 0 of x" */
@@ -126,12 +121,11 @@ static struct slice relation(struct compare *k, const struct contract *c, uint32
 	size_t n = symsize_symbols(&c->tab, s, ids, ARRAY_LEN(ids));
 	for (size_t i = 0; i < n && i < ARRAY_LEN(ids); i++) {
 		int64_t at;
-		if (!symbind_get(c == k->e ? &k->source : &k->compiled_source, ids[i], &at) ||
-		    at == (int64_t)input * 256 + dim)
+		if (!symbind_get(c == k->e ? &k->source : &k->compiled_source, ids[i], &at) || at == (int64_t)input * 256 + dim)
 			continue;
 		struct slice name = symtab_name(&c->tab, ids[i]), of = against_label(k, (uint32_t)(at / 256));
-		text = against_text(k, "%.*s, %.*s being dim %d of %.*s", (int)text.n, text.p, (int)name.n, name.p,
-				    (int)(at % 256), (int)of.n, of.p);
+		text = against_text(k, "%.*s, %.*s being dim %d of %.*s", (int)text.n, text.p, (int)name.n, name.p, (int)(at % 256),
+				    (int)of.n, of.p);
 	}
 	return text;
 }
@@ -167,15 +161,13 @@ static void narrower(struct compare *k, uint32_t i, int dim, const struct contra
 	struct against_finding *f = against_found(k, AGAINST_NARROWER, AGAINST_INPUT, i, dim, false);
 	f->exported = bounded(k, k->e, e);
 	f->compiled = range_text(k, c->range);
-	f->why = against_text(k, "%.*s%s%.*s are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise",
-			      (int)first.n, first.p, below && above ? " and " : "", (int)last.n, last.p);
+	f->why = against_text(k, "%.*s%s%.*s are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise", (int)first.n, first.p,
+			      below && above ? " and " : "", (int)last.n, last.p);
 	if (below && !above && lo == 2)
-		f->fix =
-		    SLICE("sizes 0 and 1 are compiled apart: export with min=2, or compile another model for them");
+		f->fix = SLICE("sizes 0 and 1 are compiled apart: export with min=2, or compile another model for them");
 	else
-		f->fix = SLICE(
-		    "the compiler narrowed them by the example input: export from an example inside the bounds that "
-		    "are needed, or compile under torch.fx.experimental._config.patch(backed_size_oblivious=True)");
+		f->fix = SLICE("the compiler narrowed them by the example input: export from an example inside the bounds that "
+			       "are needed, or compile under torch.fx.experimental._config.patch(backed_size_oblivious=True)");
 }
 
 static void wider(struct compare *k, uint32_t i, int dim, const struct contract_dim *e, const struct contract_dim *c)
@@ -203,9 +195,8 @@ static void bounds(struct compare *k, uint32_t i, int dim, const struct contract
 
 /* ---- sizes ---- */
 
-static const char refused[] =
-    "calls that fit the export are refused under AOTI_RUNTIME_CHECK_INPUTS=1, and run with wrong "
-    "sizes otherwise";
+static const char refused[] = "calls that fit the export are refused under AOTI_RUNTIME_CHECK_INPUTS=1, and run with wrong "
+			      "sizes otherwise";
 
 static void demands(struct compare *k, uint32_t i, int dim, enum against_what what)
 {
@@ -216,8 +207,7 @@ static void demands(struct compare *k, uint32_t i, int dim, enum against_what wh
 	f->fix = slice_str(recompile);
 }
 
-static void fixed_in_compiled(struct compare *k, uint32_t i, int dim, const struct contract_dim *e,
-			      const struct contract_dim *c)
+static void fixed_in_compiled(struct compare *k, uint32_t i, int dim, const struct contract_dim *e, const struct contract_dim *c)
 {
 	if (symsize_is_int(e->size)) {
 		if (e->size.k != c->size.k)
@@ -229,18 +219,14 @@ static void fixed_in_compiled(struct compare *k, uint32_t i, int dim, const stru
 	struct against_finding *f = against_found(k, AGAINST_STATIC, AGAINST_INPUT, i, dim, false);
 	f->exported = bounded(k, k->e, e);
 	f->compiled = against_size(k, k->c, c->size);
-	f->why =
-	    against_text(k,
-			 "every size but %" PRId64
-			 " is refused under AOTI_RUNTIME_CHECK_INPUTS=1, and runs as if it were %" PRId64 " otherwise",
-			 c->size.k, c->size.k);
-	f->fix =
-	    SLICE("compile this exported program again, and look with TORCH_LOGS=+dynamic for what makes the size one "
-		  "number");
+	f->why = against_text(
+	    k, "every size but %" PRId64 " is refused under AOTI_RUNTIME_CHECK_INPUTS=1, and runs as if it were %" PRId64 " otherwise",
+	    c->size.k, c->size.k);
+	f->fix = SLICE("compile this exported program again, and look with TORCH_LOGS=+dynamic for what makes the size one "
+		       "number");
 }
 
-static void fixed_in_export(struct compare *k, uint32_t i, int dim, const struct contract_dim *e,
-			    const struct contract_dim *c, bool known)
+static void fixed_in_export(struct compare *k, uint32_t i, int dim, const struct contract_dim *e, const struct contract_dim *c, bool known)
 {
 	if (!symrange_contains(c->range, e->size.k)) {
 		struct against_finding *f = against_found(k, AGAINST_SIZE, AGAINST_INPUT, i, dim, false);
@@ -311,18 +297,15 @@ static void compare_strides(struct compare *k, uint32_t i)
 	struct slice of = against_label(k, i);
 	struct against_finding *f = against_found(k, AGAINST_STRIDE, AGAINST_INPUT, i, -1, !other);
 	struct slice strides = against_sizes(k, k->e, e->dim, e->n_dim, true);
-	f->exported =
-	    against_text(k, "%.*s in the example, which the export does not check", (int)strides.n, strides.p);
+	f->exported = against_text(k, "%.*s in the example, which the export does not check", (int)strides.n, strides.p);
 	f->compiled = against_sizes(k, k->c, c->dim, c->n_dim, true);
-	f->why = SLICE(
-	    "other strides are refused under AOTI_RUNTIME_CHECK_INPUTS=1, and read as if they were these otherwise");
+	f->why = SLICE("other strides are refused under AOTI_RUNTIME_CHECK_INPUTS=1, and read as if they were these otherwise");
 	if (other)
 		f->fix = slice_str(recompile);
 	else if (against_contiguous(k, c->dim, c->n_dim))
 		f->fix = against_text(k, "give %.*s.contiguous()", (int)of.n, of.p);
 	else
-		f->fix = against_text(k, "give %.*s in this layout, or export from an example that is contiguous",
-				      (int)of.n, of.p);
+		f->fix = against_text(k, "give %.*s in this layout, or export from an example that is contiguous", (int)of.n, of.p);
 }
 
 /* ---- inputs ---- */
@@ -344,9 +327,8 @@ static void compare_input(struct compare *k, uint32_t i)
 		struct against_finding *f = against_found(k, AGAINST_DTYPE, AGAINST_INPUT, i, -1, false);
 		f->exported = against_text(k, "%s", dtype_name(e->dtype));
 		f->compiled = against_text(k, "%s", dtype_name(c->dtype));
-		f->why = SLICE(
-		    "inputs of the exported dtype are refused under AOTI_RUNTIME_CHECK_INPUTS=1, and their bytes are "
-		    "read as the other dtype otherwise");
+		f->why = SLICE("inputs of the exported dtype are refused under AOTI_RUNTIME_CHECK_INPUTS=1, and their bytes are "
+			       "read as the other dtype otherwise");
 		f->fix = against_text(k, "give .to(torch.%.*s), or %s", (int)f->compiled.n, f->compiled.p, recompile);
 	}
 	if (e->device != DEVICE_NONE && c->device != DEVICE_NONE && e->device != c->device) {

@@ -30,8 +30,8 @@
 #include "contract/contract.h"
 
 enum against_what {
-	AGAINST_MODEL,     /* these are two different models; says so before everything else; or (advice) what says that they are one */
-	AGAINST_COUNT,     /* inputs or outputs */
+	AGAINST_MODEL, /* these are two different models; says so before everything else; or (advice) what says that they are one */
+	AGAINST_COUNT, /* inputs or outputs */
 	AGAINST_DTYPE,
 	AGAINST_DEVICE,
 	AGAINST_RANK,

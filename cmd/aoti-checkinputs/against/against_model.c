@@ -7,8 +7,7 @@ enum { NAMES = 8 }; /* of weights in one finding */
 
 /* ---- outputs ---- */
 
-static void output_shape(struct compare *k, uint32_t i, const struct contract_output *e,
-			 const struct contract_output *c)
+static void output_shape(struct compare *k, uint32_t i, const struct contract_output *e, const struct contract_output *c)
 {
 	bool other = false, strides = false;
 	for (int d = 0; d < e->n_dim; d++) {
@@ -20,22 +19,17 @@ static void output_shape(struct compare *k, uint32_t i, const struct contract_ou
 	}
 	if (!other && !strides)
 		return;
-	struct against_finding *f =
-	    against_found(k, other ? AGAINST_SIZE : AGAINST_STRIDE, AGAINST_OUTPUT, i, -1, !other);
+	struct against_finding *f = against_found(k, other ? AGAINST_SIZE : AGAINST_STRIDE, AGAINST_OUTPUT, i, -1, !other);
 	f->exported = against_sizes(k, k->e, e->dim, e->n_dim, !other);
 	f->compiled = against_sizes(k, k->c, c->dim, c->n_dim, !other);
-	f->why =
-	    other
-		? SLICE("what takes the result gets another size")
-		: SLICE(
-		      "the values are the same in another order in memory: .view() on the result may fail where it did "
-		      "not in eager mode");
+	f->why = other ? SLICE("what takes the result gets another size")
+		       : SLICE("the values are the same in another order in memory: .view() on the result may fail where it did "
+			       "not in eager mode");
 	if (!other)
 		f->fix = SLICE("use .reshape(), or .contiguous() first, where the layout matters");
 }
 
-static void compare_output(struct compare *k, uint32_t i, const struct contract_output *e,
-			   const struct contract_output *c)
+static void compare_output(struct compare *k, uint32_t i, const struct contract_output *e, const struct contract_output *c)
 {
 	if (e->dtype != DTYPE_NONE && c->dtype != DTYPE_NONE && e->dtype != c->dtype) {
 		struct against_finding *f = against_found(k, AGAINST_DTYPE, AGAINST_OUTPUT, i, -1, false);
@@ -113,8 +107,7 @@ static bool same_shape(const struct contract_constant *e, const struct contract_
 	if (e->n_dim != c->n_dim)
 		return false;
 	for (int d = 0; d < e->n_dim; d++)
-		if (symsize_is_int(e->dim[d].size) && symsize_is_int(c->dim[d].size) &&
-		    e->dim[d].size.k != c->dim[d].size.k)
+		if (symsize_is_int(e->dim[d].size) && symsize_is_int(c->dim[d].size) && e->dim[d].size.k != c->dim[d].size.k)
 			return false;
 	return true;
 }
@@ -125,8 +118,7 @@ static void compare_constant(struct compare *k, const struct contract_constant *
 	bool dtypes = e->dtype != DTYPE_NONE && c->dtype != DTYPE_NONE && e->dtype != c->dtype;
 	if (!dtypes && same_shape(e, c))
 		return;
-	struct slice es = against_sizes(k, k->e, e->dim, e->n_dim, false),
-		     cs = against_sizes(k, k->c, c->dim, c->n_dim, false);
+	struct slice es = against_sizes(k, k->e, e->dim, e->n_dim, false), cs = against_sizes(k, k->c, c->dim, c->n_dim, false);
 	struct against_finding *f = against_found(k, AGAINST_CONSTANT, AGAINST_WEIGHT, index, -1, false);
 	f->exported = against_text(k, "%s %.*s", dtype_name(e->dtype), (int)es.n, es.p);
 	f->compiled = against_text(k, "%s %.*s", dtype_name(c->dtype), (int)cs.n, cs.p);
@@ -140,8 +132,9 @@ static void compare_constant(struct compare *k, const struct contract_constant *
  * number), compile_fx.py (_resolve_name_collision: torch.tensor([...]) in forward; split_const_gm), mkldnn_lowerings.py. */
 static bool made_by_compiler(struct slice fqn)
 {
-	static const char *const whole[] = {"x_scale", "x_zp", "w_zp"}, *const numbered[] = {"_frozen_param", "constant", "_tensor_constant"},
-			  *const last[] = {"_x_w_compens", "_BMatrixCompens"};
+	static const char *const whole[] = {"x_scale", "x_zp", "w_zp"},
+				 *const numbered[] = {"_frozen_param", "constant", "_tensor_constant"},
+				 *const last[] = {"_x_w_compens", "_BMatrixCompens"};
 	for (size_t i = 0; i < ARRAY_LEN(whole); i++)
 		if (slice_is(fqn, whole[i]))
 			return true;
@@ -256,7 +249,8 @@ void against_constants(struct compare *k)
 	struct slice extra_text = names_text(k, &extra), made_text = names_text(k, &made), lost_text = names_text(k, &lost);
 	if (n_extra)
 		weights_found(k, SLICE("not there"), extra_text, false,
-			      "the binary has weights that this export does not: they cannot be updated from it", "compile this exported program again");
+			      "the binary has weights that this export does not: they cannot be updated from it",
+			      "compile this exported program again");
 	if (k->made)
 		weights_found(k, SLICE("not there"), made_text, true,
 			      "made by the compiler: weights that freezing folded or packed for an operator, and tensors that the program "
@@ -294,8 +288,8 @@ static struct slice outline(struct compare *k, const struct contract *c)
 			add_name(&l, c->constant[i].fqn);
 		}
 	struct slice names = names_text(k, &l);
-	return against_text(k, "%u inputs, %u outputs, %u weights%s%.*s", c->n_inputs, c->n_outputs, n, n ? ": " : "",
-			    (int)names.n, names.p);
+	return against_text(k, "%u inputs, %u outputs, %u weights%s%.*s", c->n_inputs, c->n_outputs, n, n ? ": " : "", (int)names.n,
+			    names.p);
 }
 
 /* As many numbers as become instructions: torch 2.13, torch/_inductor/graph.py, can_inline_constant. */
@@ -316,9 +310,10 @@ static void unnamed(struct compare *k)
 	k->out->unproved = !k->made_alike;
 	struct slice sizes = SLICE("");
 	if (k->made)
-		sizes = against_text(k, " and sizes (%u of %u weights have as many numbers as one of this export's)", k->made_alike, k->made);
-	f->why = against_text(k, "no weight has kept its name: that they are the same model rests on inputs, outputs%.*s%s", (int)sizes.n, sizes.p,
-			      k->made_alike ? "" : ", which is not enough");
+		sizes =
+		    against_text(k, " and sizes (%u of %u weights have as many numbers as one of this export's)", k->made_alike, k->made);
+	f->why = against_text(k, "no weight has kept its name: that they are the same model rests on inputs, outputs%.*s%s", (int)sizes.n,
+			      sizes.p, k->made_alike ? "" : ", which is not enough");
 }
 
 /* Weights in common: at most another export of the same model. Else those that there are, or the inputs, tell. */

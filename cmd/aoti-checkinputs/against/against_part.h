@@ -20,19 +20,18 @@ struct compare {
 	size_t *first;
 	uint32_t shared_weights, compiled_weights; /* by module path */
 	uint32_t made, made_alike; /* without one, by the compiler; and those with as many numbers as a weight of the export's */
-	struct intern said;                     /* bounds that were found before: one finding for all dims of a size */
+	struct intern said;        /* bounds that were found before: one finding for all dims of a size */
 	struct symbind source, compiled_source; /* symbol -> the dim it was taken from, input * 256 + dim */
 };
 
 struct slice against_text(struct compare *k, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* The finding is valid until the next one is made. */
-struct against_finding *against_found(struct compare *k, enum against_what what, enum against_part part, uint32_t index,
-				      int dim, bool advice);
+struct against_finding *against_found(struct compare *k, enum against_what what, enum against_part part, uint32_t index, int dim,
+				      bool advice);
 /* "s77", "2*s77"; "?" */
 struct slice against_size(struct compare *k, const struct contract *c, struct symsize s);
 /* "(s77, 8)", of sizes or strides */
-struct slice against_sizes(struct compare *k, const struct contract *c, const struct contract_dim *d, int n,
-			   bool stride);
+struct slice against_sizes(struct compare *k, const struct contract *c, const struct contract_dim *d, int n, bool stride);
 /* Has the compiled size another value than the exported one, in any trial where both have one? */
 bool against_differs(const struct compare *k, struct symsize exported, struct symsize compiled);
 

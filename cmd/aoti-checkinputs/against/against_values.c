@@ -117,8 +117,7 @@ void against_bind(struct compare *k)
 		k->size[t] = xcalloc(n + 1, sizeof(*k->size[t]));
 		for (uint32_t i = 0; i < k->e->n_inputs; i++)
 			for (int d = 0; d < k->e->input[i].n_dim; d++)
-				k->size[t][k->first[i] + (size_t)d] =
-				    i < k->c->n_inputs ? compiled_size(k, &env, t, i, d) : -1;
+				k->size[t][k->first[i] + (size_t)d] = i < k->c->n_inputs ? compiled_size(k, &env, t, i, d) : -1;
 		symbind_release(&env);
 	}
 	free(in);
@@ -130,10 +129,7 @@ void against_bind(struct compare *k)
 	}
 }
 
-int64_t against_size_at(const struct compare *k, int t, uint32_t input, int dim)
-{
-	return k->size[t][k->first[input] + (size_t)dim];
-}
+int64_t against_size_at(const struct compare *k, int t, uint32_t input, int dim) { return k->size[t][k->first[input] + (size_t)dim]; }
 
 void against_unbind(struct compare *k)
 {

@@ -248,7 +248,8 @@ static void say(struct check *k, struct cut *cut, uint32_t input, uint32_t value
 	}
 	struct check_finding *f = check_found(k, CHECK_CUT, input, dim);
 	struct slice is = value_text(k, cut, value), name = symtab_name(&c->tab, p->symbol);
-	f->expected = check_keep(k, "%.*s = %" PRId64 " or %" PRId64 ", so that no element is left out", (int)name.n, name.p, p->below, p->above);
+	f->expected =
+	    check_keep(k, "%.*s = %" PRId64 " or %" PRId64 ", so that no element is left out", (int)name.n, name.p, p->below, p->above);
 	f->given = dim < 0 ? check_keep(k, "%.*s = %" PRId64, (int)name.n, name.p, p->now) : check_keep(k, "%" PRId64, m->size[dim]);
 	f->fix = check_keep(k,
 			    "%.*s: %" PRId64 " of %" PRId64

@@ -7,14 +7,14 @@
 /* What the lines before have said. */
 struct reading {
 	struct crash *c;
-	struct slice line;      /* the one at hand, whole */
-	struct slice name;      /* of the thread that the next stack is of */
+	struct slice line; /* the one at hand, whole */
+	struct slice name; /* of the thread that the next stack is of */
 	bool crashed, named, journal;
 	uint32_t last_number;
 	enum crash_form last_form;
-	bool open;              /* frames may go on in the last stack */
-	bool innermost_last;    /* "most recent call last" */
-	uint32_t last_frame;    /* whose line may be continued: gdb; CRASH_NONE */
+	bool open;           /* frames may go on in the last stack */
+	bool innermost_last; /* "most recent call last" */
+	uint32_t last_frame; /* whose line may be continued: gdb; CRASH_NONE */
 };
 
 /* ---- small parts ---- */
@@ -90,10 +90,7 @@ static bool nameless(struct slice s)
 }
 
 /* What looks like a file of machine code. */
-static bool module_like(struct slice s)
-{
-	return s.n && (memchr(s.p, '/', s.n) || slice_find(s, ".so") || !memchr(s.p, ' ', s.n));
-}
+static bool module_like(struct slice s) { return s.n && (memchr(s.p, '/', s.n) || slice_find(s, ".so") || !memchr(s.p, ' ', s.n)); }
 
 static void set_symbol(struct crash_frame *f, struct slice s)
 {
@@ -578,8 +575,10 @@ static void reverse(struct crash *c, struct crash_stack *s)
 
 static bool handler_symbol(const struct crash_frame *f)
 {
-	static const char *const name[] = {"FatalSignalHandler", "__restore_rt", "killpg", "sigaction", "ucs_handle_error", "ucs_debug",
-					   "_sigtramp", "caffe2::(anonymous namespace)::fatalSignalHandler", "faulthandler"};
+	static const char *const name[] = {
+	    "FatalSignalHandler", "__restore_rt", "killpg",    "sigaction",
+	    "ucs_handle_error",   "ucs_debug",    "_sigtramp", "caffe2::(anonymous namespace)::fatalSignalHandler",
+	    "faulthandler"};
 	for (size_t i = 0; i < ARRAY_LEN(name); i++)
 		if (slice_find(f->symbol, name[i]))
 			return true;
@@ -598,15 +597,17 @@ static void mark_handler(struct crash *c, const struct crash_stack *s)
 			last = i;
 		else if (last != CRASH_NONE && i == last + 1 && slice_starts(crash_base(f->module), "libc.so") && !f->symbol.n)
 			last = i; /* the frame that the kernel made; it has a name only in libraries with symbols */
-		else if (last == CRASH_NONE && (slice_starts(crash_base(f->module), "libasan") || slice_starts(crash_base(f->module), "libucs")))
+		else if (last == CRASH_NONE &&
+			 (slice_starts(crash_base(f->module), "libasan") || slice_starts(crash_base(f->module), "libucs")))
 			last = i;
 	}
 	for (uint32_t i = 0; last != CRASH_NONE && i <= last; i++)
 		c->frame[s->first + i].handler = true;
 	/* What was interrupted was not called: its address is exact. So is that of a debugger's first frame. */
 	uint32_t first = last == CRASH_NONE ? 0 : last + 1;
-	if (first < s->n && !s->python && (last != CRASH_NONE || c->frame[s->first].form == FORM_GDB ||
-					   c->frame[s->first].form == FORM_LLDB || c->frame[s->first].form == FORM_JOURNAL))
+	if (first < s->n && !s->python &&
+	    (last != CRASH_NONE || c->frame[s->first].form == FORM_GDB || c->frame[s->first].form == FORM_LLDB ||
+	     c->frame[s->first].form == FORM_JOURNAL))
 		c->frame[s->first + first].exact = true;
 }
 

@@ -49,9 +49,9 @@ static void read_signal(struct crash *c, struct slice s)
 	static const struct {
 		const char *word;
 		bool number; /* a number follows, else a name */
-	} before[] = {{"Program received signal ", false}, {"received signal ", false}, {"Program terminated with signal ", false},
-		      {"stop reason = signal ", false},  {"Caught signal ", true},   {"Signal: ", true},
-		      {"killed by signal ", true},       {"died with <Signals.", false}, {"AddressSanitizer: ", false}};
+	} before[] = {{"Program received signal ", false}, {"received signal ", false},    {"Program terminated with signal ", false},
+		      {"stop reason = signal ", false},    {"Caught signal ", true},       {"Signal: ", true},
+		      {"killed by signal ", true},         {"died with <Signals.", false}, {"AddressSanitizer: ", false}};
 	uint64_t number;
 	for (size_t i = 0; i < ARRAY_LEN(before) && !c->signal; i++) {
 		struct slice rest = after_word(s, before[i].word);
@@ -70,8 +70,8 @@ static void read_signal(struct crash *c, struct slice s)
 	const char *dumped = slice_find(s, " (core dumped)");
 	if (dumped || slice_is(s, "Segmentation fault") || slice_is(s, "Illegal instruction") || slice_is(s, "Bus error") ||
 	    slice_is(s, "Aborted") || slice_is(s, "Floating point exception") || slice_is(s, "Killed")) {
-		static const char *const text[] = {"Segmentation fault", "Aborted", "Illegal instruction", "Floating point exception",
-						   "Bus error", "Killed"};
+		static const char *const text[] = {"Segmentation fault",       "Aborted",   "Illegal instruction",
+						   "Floating point exception", "Bus error", "Killed"};
 		for (size_t i = 0; i < ARRAY_LEN(text); i++)
 			if (slice_find(s, text[i]))
 				set_signal(c, crash_signal(slice_str(text[i])), s);
@@ -90,12 +90,12 @@ static void read_signal(struct crash *c, struct slice s)
 
 static void read_address(struct crash *c, struct slice s)
 {
-	set_fault(c, s, "fault address: ");             /* lldb */
+	set_fault(c, s, "fault address: ");                  /* lldb */
 	set_fault(c, s, "not mapped to object at address "); /* libucs */
 	set_fault(c, s, "EXC_BAD_ACCESS (code=1, address=");
-	set_fault(c, s, "SEGV on unknown address ");    /* sanitizers */
+	set_fault(c, s, "SEGV on unknown address "); /* sanitizers */
 	set_fault(c, s, "-overflow on address ");
-	if (slice_find(s, "Accessing address 0x"))      /* gdb: si_addr printed by hand */
+	if (slice_find(s, "Accessing address 0x")) /* gdb: si_addr printed by hand */
 		set_fault(c, s, "Accessing address ");
 	if (!c->has_access && slice_find(s, "caused by a WRITE memory access"))
 		c->has_access = c->fault_write = true;
@@ -172,11 +172,19 @@ static void read_api(struct crash *c, struct slice s)
 
 void crash_read_sign(struct crash *c, struct slice s)
 {
-	static const char *const heap[] = {"double free or corruption", "malloc(): ", "free(): invalid", "corrupted size vs. prev_size",
-					   "munmap_chunk(): invalid", "corrupted double-linked list", "malloc_consolidate(): ",
-					   "realloc(): invalid", "free(): double free", "free(): corrupted", NULL};
+	static const char *const heap[] = {"double free or corruption",
+					   "malloc(): ",
+					   "free(): invalid",
+					   "corrupted size vs. prev_size",
+					   "munmap_chunk(): invalid",
+					   "corrupted double-linked list",
+					   "malloc_consolidate(): ",
+					   "realloc(): invalid",
+					   "free(): double free",
+					   "free(): corrupted",
+					   NULL};
 	static const char *const oom[] = {"Out of memory: Kill", "oom-kill:", "oom_reaper: ", "Memory cgroup out of memory", "OOM-killed",
-					  "OOMKilled", NULL};
+					  "OOMKilled",           NULL};
 	static const char *const ima[] = {"an illegal memory access was encountered", "CUDA_ERROR_ILLEGAL_ADDRESS", NULL};
 	if (read_terminate(c, s))
 		return;

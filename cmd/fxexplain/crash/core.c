@@ -6,12 +6,11 @@
 enum { NOTE_SIGINFO = 0x53494749, NOTE_FILE = 0x46494c45 };
 enum { MAX_NOTES = 1 << 20, MAX_SEGMENTS = 2 * CRASH_MAX_MAPS, MAX_IDS = 1024, FIRST_PAGE = 4096 };
 
-static const char *const x86_64_registers[] = {"r15", "r14", "r13", "r12", "rbp", "rbx", "r11",	   "r10", "r9",
-					       "r8",  "rax", "rcx", "rdx", "rsi", "rdi", "orig_rax", "rip", "cs",
-					       "eflags", "rsp", "ss"};
-static const char *const aarch64_registers[] = {"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",	 "x7",	"x8",  "x9",  "x10", "x11",
-						"x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23",
-						"x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp",	"pc",  "pstate"};
+static const char *const x86_64_registers[] = {"r15", "r14", "r13", "r12", "rbp",      "rbx", "r11", "r10",    "r9",  "r8", "rax",
+					       "rcx", "rdx", "rsi", "rdi", "orig_rax", "rip", "cs",  "eflags", "rsp", "ss"};
+static const char *const aarch64_registers[] = {"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",  "x8",  "x9",    "x10", "x11",
+						"x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",   "x22", "x23",
+						"x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp",  "pc",  "pstate"};
 
 struct view {
 	struct slice bytes;
@@ -25,8 +24,8 @@ static bool view_open(struct view *v, struct slice bytes)
 	if (bytes.n < sizeof(v->eh))
 		return false;
 	memcpy(&v->eh, bytes.p, sizeof(v->eh));
-	if (memcmp(v->eh.e_ident, ELFMAG, SELFMAG) || v->eh.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    v->eh.e_ident[EI_DATA] != ELFDATA2LSB || v->eh.e_type != ET_CORE || v->eh.e_phentsize != sizeof(Elf64_Phdr))
+	if (memcmp(v->eh.e_ident, ELFMAG, SELFMAG) || v->eh.e_ident[EI_CLASS] != ELFCLASS64 || v->eh.e_ident[EI_DATA] != ELFDATA2LSB ||
+	    v->eh.e_type != ET_CORE || v->eh.e_phentsize != sizeof(Elf64_Phdr))
 		return false;
 	v->n = v->eh.e_phnum;
 	if (v->n == PN_XNUM) {
@@ -350,7 +349,8 @@ int core_read(struct crash *c, struct slice bytes, const char *name, struct err 
 	if (!core_like(bytes))
 		return err_set(err, EXIT_INPUT, "'%s' is no core file", name);
 	if (!view_open(&v, bytes))
-		return err_set(err, EXIT_INPUT, "'%s': a core file of 32 bits, big-endian or damaged: only those of 64-bit Linux can be read", name);
+		return err_set(err, EXIT_INPUT,
+			       "'%s': a core file of 32 bits, big-endian or damaged: only those of 64-bit Linux can be read", name);
 	bool text_maps = c->n_maps > 0;
 	uint32_t threads = c->n_threads;
 	c->machine = v.eh.e_machine;

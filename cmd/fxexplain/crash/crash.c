@@ -50,7 +50,8 @@ static bool of_model(const struct crash *c, const struct crash_stack *s)
 {
 	for (uint32_t i = s->first; i < s->first + s->n; i++) {
 		const struct crash_frame *f = &c->frame[i];
-		if (slice_find(f->module, ".wrapper.so") || slice_find(f->symbol, "AOTInductorModel") || slice_starts(f->symbol, "cpp_fused"))
+		if (slice_find(f->module, ".wrapper.so") || slice_find(f->symbol, "AOTInductorModel") ||
+		    slice_starts(f->symbol, "cpp_fused"))
 			return true;
 	}
 	return false;
@@ -116,12 +117,18 @@ static const struct {
 	int number;
 	const char *name, *text;
 } signals[] = {
-    {SIGSEGV, "SIGSEGV", "Segmentation fault"},  {SIGABRT, "SIGABRT", "Aborted"},
-    {SIGILL, "SIGILL", "Illegal instruction"},   {SIGFPE, "SIGFPE", "Floating point exception"},
-    {SIGBUS, "SIGBUS", "Bus error"},             {SIGTRAP, "SIGTRAP", "Trace/breakpoint trap"},
-    {SIGKILL, "SIGKILL", "Killed"},              {SIGSYS, "SIGSYS", "Bad system call"},
-    {SIGTERM, "SIGTERM", "Terminated"},          {SIGINT, "SIGINT", "Interrupt"},
-    {SIGXCPU, "SIGXCPU", "CPU time limit exceeded"}, {SIGFPE, "SIGFPE", "Floating-point exception"},
+    {SIGSEGV, "SIGSEGV", "Segmentation fault"},
+    {SIGABRT, "SIGABRT", "Aborted"},
+    {SIGILL, "SIGILL", "Illegal instruction"},
+    {SIGFPE, "SIGFPE", "Floating point exception"},
+    {SIGBUS, "SIGBUS", "Bus error"},
+    {SIGTRAP, "SIGTRAP", "Trace/breakpoint trap"},
+    {SIGKILL, "SIGKILL", "Killed"},
+    {SIGSYS, "SIGSYS", "Bad system call"},
+    {SIGTERM, "SIGTERM", "Terminated"},
+    {SIGINT, "SIGINT", "Interrupt"},
+    {SIGXCPU, "SIGXCPU", "CPU time limit exceeded"},
+    {SIGFPE, "SIGFPE", "Floating-point exception"},
     {SIGSEGV, "EXC_BAD_ACCESS", "segfault"},
 };
 

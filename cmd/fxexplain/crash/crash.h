@@ -41,23 +41,23 @@ enum crash_form {
 
 enum crash_has {
 	HAS_ADDRESS = 1,
-	HAS_OFFSET = 2,        /* in the module, as the ELF file counts */
-	HAS_IN_SYMBOL = 4,     /* .in_symbol */
-	HAS_FILE_OFFSET = 8,   /* .offset counts in the file */
-	HAS_MAP_OFFSET = 16,   /* .offset counts from the start of a mapping of .map_size bytes, the one with the code */
+	HAS_OFFSET = 2,      /* in the module, as the ELF file counts */
+	HAS_IN_SYMBOL = 4,   /* .in_symbol */
+	HAS_FILE_OFFSET = 8, /* .offset counts in the file */
+	HAS_MAP_OFFSET = 16, /* .offset counts from the start of a mapping of .map_size bytes, the one with the code */
 };
 
 struct crash_frame {
 	enum crash_form form;
 	uint32_t number; /* as written; CRASH_NONE */
 	unsigned has;
-	bool exact;      /* the address is that of the instruction itself, not what a call returns to */
-	bool guessed;    /* a core: found by the frame pointer, for the library of the frame inside of it is not there */
-	bool handler;    /* what a signal handler runs, not the program: <signal handler called> is the last of these */
+	bool exact;   /* the address is that of the instruction itself, not what a call returns to */
+	bool guessed; /* a core: found by the frame pointer, for the library of the frame inside of it is not there */
+	bool handler; /* what a signal handler runs, not the program: <signal handler called> is the last of these */
 	uint64_t address, offset, in_symbol, map_size;
-	struct slice module;   /* its path or name; empty: not known */
-	struct slice symbol;   /* mangled or not, without arguments' values; empty: not known */
-	struct slice file;     /* of source */
+	struct slice module; /* its path or name; empty: not known */
+	struct slice symbol; /* mangled or not, without arguments' values; empty: not known */
+	struct slice file;   /* of source */
 	uint32_t line;
 	struct slice build_id; /* hexadecimal */
 	struct slice text;     /* the line it was read from; empty for FORM_CORE */
@@ -66,9 +66,9 @@ struct crash_frame {
 struct crash_stack {
 	struct slice name; /* "Thread 0x00007fa03bde5b80", "1234"; empty */
 	uint32_t first, n;
-	bool crashed;      /* the text or the core says that it was this one */
+	bool crashed; /* the text or the core says that it was this one */
 	bool python;
-	uint64_t tid;      /* core */
+	uint64_t tid; /* core */
 };
 
 /* A mapping: of /proc/PID/maps, or of a core's NT_FILE and segments. */
@@ -81,16 +81,16 @@ struct crash_map {
 
 /* Signs in a text that tell the kind of crash more exactly than the signal. */
 enum crash_sign {
-	SIGN_OOM = 1,         /* the kernel's out-of-memory killer */
-	SIGN_HEAP = 2,        /* malloc found its own data damaged */
-	SIGN_ASSERT = 4,      /* assert() */
-	SIGN_EXCEPTION = 8,   /* an exception that nobody caught: terminate called ... */
-	SIGN_CUDA = 16,       /* an error of the CUDA runtime */
-	SIGN_CUDA_IMA = 32,   /* illegal memory access */
-	SIGN_STACK = 64,      /* stack overflow, as its finder calls it */
-	SIGN_SMASHED = 128,   /* stack smashing detected */
-	SIGN_ASAN = 256,      /* AddressSanitizer's report */
-	SIGN_API = 1024,      /* an operator called by a model has failed (AOTI_TORCH_ERROR_CODE_CHECK) */
+	SIGN_OOM = 1,            /* the kernel's out-of-memory killer */
+	SIGN_HEAP = 2,           /* malloc found its own data damaged */
+	SIGN_ASSERT = 4,         /* assert() */
+	SIGN_EXCEPTION = 8,      /* an exception that nobody caught: terminate called ... */
+	SIGN_CUDA = 16,          /* an error of the CUDA runtime */
+	SIGN_CUDA_IMA = 32,      /* illegal memory access */
+	SIGN_STACK = 64,         /* stack overflow, as its finder calls it */
+	SIGN_SMASHED = 128,      /* stack smashing detected */
+	SIGN_ASAN = 256,         /* AddressSanitizer's report */
+	SIGN_API = 1024,         /* an operator called by a model has failed (AOTI_TORCH_ERROR_CODE_CHECK) */
 	SIGN_PYTHON_ERROR = 512, /* an exception of Python's: no crash, but its text may be of one inside of the model */
 };
 
@@ -107,16 +107,16 @@ struct crash_thread {
 };
 
 struct crash {
-	int signal;          /* 0: not told */
-	int code;            /* si_code, when has_code */
+	int signal; /* 0: not told */
+	int code;   /* si_code, when has_code */
 	bool has_code, has_fault, has_ip;
 	bool fault_write, has_access; /* the access that failed was a write (kernel log) */
-	uint64_t fault;      /* the address that could not be reached */
+	uint64_t fault;               /* the address that could not be reached */
 	uint64_t ip;
 	uint64_t pid;
-	uint16_t machine;    /* of a core, EM_X86_64; 0 */
-	unsigned signs;      /* enum crash_sign */
-	struct slice said;   /* the line that tells the signal or the error first */
+	uint16_t machine;       /* of a core, EM_X86_64; 0 */
+	unsigned signs;         /* enum crash_sign */
+	struct slice said;      /* the line that tells the signal or the error first */
 	struct slice exception; /* "std::runtime_error" */
 	struct slice what;      /* its text, an assertion, an error of CUDA or of malloc */
 	struct slice command;   /* core: the command line */

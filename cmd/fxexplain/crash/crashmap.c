@@ -132,11 +132,13 @@ static bool starts_any(struct slice s, const char *const *prefix)
 enum crash_owner crash_owner_of(struct slice module)
 {
 	static const char *const torch[] = {"libpt2shim", "_C.", NULL};
-	static const char *const cuda[] = {"libcuda", "libcudart", "libcublas", "libcudnn", "libnv", "libnccl", "libamdhip", "libhsa", NULL};
+	static const char *const cuda[] = {"libcuda", "libcudart", "libcublas", "libcudnn", "libnv",
+					   "libnccl", "libamdhip", "libhsa",    NULL};
 	static const char *const python[] = {"python", "libpython", NULL};
-	static const char *const system[] = {"libc.so", "libc-", "libm.so", "libm-", "libstdc++", "libgcc_s", "ld-linux", "ld-", "libpthread",
-					     "libgomp", "libomp", "libiomp", "libdl", "librt", "linux-vdso", "[vdso]", "libopenblas", "libmkl",
-					     "libsleef", "libasan", "libubsan", "libc++", "libucs", NULL};
+	static const char *const system[] = {"libc.so",  "libc-",   "libm.so",    "libm-",   "libstdc++",   "libgcc_s",
+					     "ld-linux", "ld-",     "libpthread", "libgomp", "libomp",      "libiomp",
+					     "libdl",    "librt",   "linux-vdso", "[vdso]",  "libopenblas", "libmkl",
+					     "libsleef", "libasan", "libubsan",   "libc++",  "libucs",      NULL};
 	struct slice base = crash_base(module);
 	if (!base.n)
 		return OWNER_UNKNOWN;
@@ -288,9 +290,9 @@ static void place_frame(const struct crashmap *map, const struct crash_frame *f,
 	if (p->kernel.n && p->owner != OWNER_JIT)
 		p->owner = OWNER_KERNEL;
 	if (!p->library) {
-		if (p->owner == OWNER_UNKNOWN && (slice_find(f->symbol, "aot_inductor::AOTInductorModel") ||
-						  slice_find(f->symbol, "12aot_inductor16AOTInductorModel") ||
-						  slice_starts(f->symbol, "AOTInductorModelContainer")))
+		if (p->owner == OWNER_UNKNOWN &&
+		    (slice_find(f->symbol, "aot_inductor::AOTInductorModel") || slice_find(f->symbol, "12aot_inductor16AOTInductorModel") ||
+		     slice_starts(f->symbol, "AOTInductorModelContainer")))
 			p->owner = OWNER_MODEL;
 		p->file = crash_base(f->file);
 		p->line = f->line;
@@ -366,8 +368,8 @@ static void by_name(struct crash_place *p, struct slice name)
 		p->call = first;
 		p->known = BY_NAME;
 	} else if (count && p->has_address && p->library->so.run_impl && slice_eq(p->called, name) &&
-		   modelso_call_order(&p->library->so, p->library->so.run_impl,
-				      p->library->so.run_impl + p->library->so.run_impl_size, p->address, &nth, &calls) &&
+		   modelso_call_order(&p->library->so, p->library->so.run_impl, p->library->so.run_impl + p->library->so.run_impl_size,
+				      p->address, &nth, &calls) &&
 		   calls == count) {
 		p->call = nth_call(c, name, nth, &count);
 		p->known = BY_ORDER;

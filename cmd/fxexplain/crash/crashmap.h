@@ -35,7 +35,7 @@ struct crash_library {
 	bool has_so;
 	struct slice so_name, so_bytes; /* "cabc.wrapper.so" */
 	char build_id[129];
-	struct slice wrapper, kernels;  /* texts; empty */
+	struct slice wrapper, kernels; /* texts; empty */
 	struct slice wrapper_name, kernels_name;
 	struct nan_sources sources;
 	bool has_lines;
@@ -67,11 +67,11 @@ struct crash_place {
 	uint32_t line;        /* 0: not known */
 	struct slice inlined; /* the header whose line it is by itself, when .file is where that was inlined into; empty */
 	uint32_t inlined_line;
-	struct slice text;    /* that line of the generated text, trimmed; empty when the package does not have it */
+	struct slice text; /* that line of the generated text, trimmed; empty when the package does not have it */
 	const struct contract_call *call;
 	enum crash_known known;
-	uint32_t candidates;  /* not known: how many calls it may be */
-	struct slice called;  /* the function that the frame calls, by its machine code or the frame inside of it */
+	uint32_t candidates;       /* not known: how many calls it may be */
+	struct slice called;       /* the function that the frame calls, by its machine code or the frame inside of it */
 	struct nan_finding source; /* .node, .pre, .line of the call; n_... 0 */
 };
 

@@ -62,11 +62,12 @@ static int open_given(const struct module *m)
 
 static int give_up_rights(struct err *err)
 {
-	static const int calls[] = {SCMP_SYS(read),   SCMP_SYS(pread64), SCMP_SYS(mmap),       SCMP_SYS(munmap),   SCMP_SYS(mprotect),
-				    SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(brk),	       SCMP_SYS(close),	   SCMP_SYS(fstat),
-				    SCMP_SYS(lseek),  SCMP_SYS(futex),	 SCMP_SYS(exit_group), SCMP_SYS(exit),	   SCMP_SYS(getrandom),
-				    SCMP_SYS(clock_gettime), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(gettid),
-				    SCMP_SYS(getpid), SCMP_SYS(newfstatat)};
+	static const int calls[] = {SCMP_SYS(read),           SCMP_SYS(pread64),      SCMP_SYS(mmap),      SCMP_SYS(munmap),
+				    SCMP_SYS(mprotect),       SCMP_SYS(mremap),       SCMP_SYS(madvise),   SCMP_SYS(brk),
+				    SCMP_SYS(close),          SCMP_SYS(fstat),        SCMP_SYS(lseek),     SCMP_SYS(futex),
+				    SCMP_SYS(exit_group),     SCMP_SYS(exit),         SCMP_SYS(getrandom), SCMP_SYS(clock_gettime),
+				    SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(gettid),    SCMP_SYS(getpid),
+				    SCMP_SYS(newfstatat)};
 	static const int for_asan[] = {SCMP_SYS(sigaltstack)};
 	struct confine_filter f;
 	if (confine_no_new_privs(err) < 0)

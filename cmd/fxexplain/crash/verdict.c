@@ -10,10 +10,31 @@ enum { PAGE = 4096, SMALL = 65536, STACK_REACH = 1 << 20, DEEP = 300 };
 
 const char *crash_kind_name(enum crash_kind k)
 {
-	static const char *const name[] = {"none",   "null",	  "null-offset", "behind-memory", "unmapped", "denied",	 "no-address", "segv",
-					   "stack-overflow", "illegal-instruction", "arithmetic", "bus", "heap", "asan", "assertion",
-					   "exception", "abort", "out-of-memory", "killed", "cuda", "cuda-illegal-access", "refused",
-					   "operator-failed", "python-error", "other"};
+	static const char *const name[] = {"none",
+					   "null",
+					   "null-offset",
+					   "behind-memory",
+					   "unmapped",
+					   "denied",
+					   "no-address",
+					   "segv",
+					   "stack-overflow",
+					   "illegal-instruction",
+					   "arithmetic",
+					   "bus",
+					   "heap",
+					   "asan",
+					   "assertion",
+					   "exception",
+					   "abort",
+					   "out-of-memory",
+					   "killed",
+					   "cuda",
+					   "cuda-illegal-access",
+					   "refused",
+					   "operator-failed",
+					   "python-error",
+					   "other"};
 	return (size_t)k < ARRAY_LEN(name) ? name[k] : "?";
 }
 
@@ -144,8 +165,8 @@ static enum crash_kind kind_of(const struct crash *c)
 
 static bool raises(const struct crash_frame *f)
 {
-	static const char *const name[] = {"c10::Error::Error", "c10::detail::torchCheckFail", "__cxa_throw", "std::terminate", "abort",
-					   "raise", "__assert_fail"};
+	static const char *const name[] = {
+	    "c10::Error::Error", "c10::detail::torchCheckFail", "__cxa_throw", "std::terminate", "abort", "raise", "__assert_fail"};
 	for (size_t i = 0; i < ARRAY_LEN(name); i++)
 		if (slice_starts(f->symbol, name[i]))
 			return true;
@@ -261,8 +282,8 @@ static void why_address(struct crash_verdict *v, const struct crash *c)
 	const struct crash_map *below = map_below(c, c->fault), *m = crash_map_of(c, c->fault);
 	unsigned long long at = c->fault;
 	if (v->kind == KIND_BEHIND && below)
-		why(v, "0x%llx lies %llu bytes behind the end of the mapping %llx-%llx%s%.*s: where code ends up that runs over its data", at,
-		    (unsigned long long)(c->fault - below->end), (unsigned long long)below->start, (unsigned long long)below->end,
+		why(v, "0x%llx lies %llu bytes behind the end of the mapping %llx-%llx%s%.*s: where code ends up that runs over its data",
+		    at, (unsigned long long)(c->fault - below->end), (unsigned long long)below->start, (unsigned long long)below->end,
 		    below->path.n ? " of " : "", S(crash_base(below->path)));
 	else if (v->kind == KIND_DENIED && m)
 		why(v, "0x%llx lies in %llx-%llx %c%c%c%s%.*s", at, (unsigned long long)m->start, (unsigned long long)m->end,
@@ -295,7 +316,8 @@ static void why_ill(struct crash_verdict *v, const struct crashmap *map)
 	struct doctor_options o = {.no_torch = true};
 	struct err err;
 	struct crash_library *l = v->frame != CRASH_NONE && map->place[v->frame].library ? map->place[v->frame].library
-			   : map->n ? map->library[0] : NULL;
+				  : map->n                                               ? map->library[0]
+											 : NULL;
 	if (!l || doctor_examine(&d, &l->loaded.pkg, l->loaded.model, &o, &err) < 0)
 		return;
 	for (size_t i = 0; i < d.n; i++)
@@ -346,7 +368,8 @@ static void steps_model(struct crash_verdict *v, const struct crash *c, const ch
 	else
 		step(v, "aoti-checkinputs %s INPUT...    # devices, shapes, strides against what was compiled; or: -- COMMAND", pkg);
 	if (v->kind != KIND_REFUSED && v->kind != KIND_OPERATOR)
-		step(v, "AOTI_RUNTIME_CHECK_INPUTS=1 COMMAND    # the model itself refuses what does not fit (older torch: set it when compiling)");
+		step(v, "AOTI_RUNTIME_CHECK_INPUTS=1 COMMAND    # the model itself refuses what does not fit (older torch: set it when "
+			"compiling)");
 	if (v->owner == OWNER_KERNEL || v->owner == OWNER_MODEL)
 		step(v, "aoti-printer %s INPUT...    # what each kernel read and wrote, up to the crash", pkg);
 }
@@ -355,7 +378,9 @@ static void steps_model(struct crash_verdict *v, const struct crash *c, const ch
 static void steps_jit(struct crash_verdict *v)
 {
 	step(v, "TORCH_COMPILE_DEBUG=1 COMMAND; fxexplain kernel NAME torch_compile_debug/    # the kernel's text, nodes, lines of Python");
-	step(v, "TORCHDYNAMO_REPRO_AFTER=aot TORCHDYNAMO_REPRO_LEVEL=3 COMMAND    # writes a launcher for each graph; then: fxminify LAUNCHER");
+	step(
+	    v,
+	    "TORCHDYNAMO_REPRO_AFTER=aot TORCHDYNAMO_REPRO_LEVEL=3 COMMAND    # writes a launcher for each graph; then: fxminify LAUNCHER");
 }
 
 static void steps_lines(struct crash_verdict *v, const struct crashmap *map)
@@ -364,7 +389,8 @@ static void steps_lines(struct crash_verdict *v, const struct crashmap *map)
 	for (size_t i = 0; i < map->n; i++)
 		without |= map->library[i]->has_so && !map->library[i]->has_lines;
 	if (without && v->frame != CRASH_NONE)
-		step(v, "AOT_INDUCTOR_DEBUG_SYMBOLS=1 when compiling brings the lines (AOT_INDUCTOR_DEBUG_COMPILE=1: also without optimization)");
+		step(v, "AOT_INDUCTOR_DEBUG_SYMBOLS=1 when compiling brings the lines (AOT_INDUCTOR_DEBUG_COMPILE=1: also without "
+			"optimization)");
 }
 
 static void steps_stack(struct crash_verdict *v, const struct crash *c)
@@ -380,9 +406,11 @@ static void steps_stack(struct crash_verdict *v, const struct crash *c)
 
 static void steps_cuda(struct crash_verdict *v, const char *pkg)
 {
-	step(v, "AOTI_RUNTIME_CHECK_INPUTS=1 TORCHINDUCTOR_NAN_ASSERTS=1    # sanity first: devices and shapes (the second when compiling)");
+	step(v,
+	     "AOTI_RUNTIME_CHECK_INPUTS=1 TORCHINDUCTOR_NAN_ASSERTS=1    # sanity first: devices and shapes (the second when compiling)");
 	step(v, "PYTORCH_NO_CUDA_MEMORY_CACHING=1 CUDA_LAUNCH_BLOCKING=1 COMMAND    # the same place each time, at the launch that fails");
-	step(v, "aoti-printer -l 3 %s -- COMMAND    # the last kernel launched; older: AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER=3", pkg);
+	step(v, "aoti-printer -l 3 %s -- COMMAND    # the last kernel launched; older: AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER=3",
+	     pkg);
 	step(v, "usual causes: dynamic shapes; custom ops whose meta function takes int where it needs SymInt");
 }
 

@@ -18,35 +18,41 @@
 #include "crash/crashmap.h"
 
 enum crash_kind {
-	KIND_NONE,      /* nothing about a crash */
-	KIND_NULL,      /* an address in the first page */
-	KIND_SMALL,     /* in the first 64 KiB: an offset from a null pointer */
-	KIND_BEHIND,    /* within a page behind mapped memory */
-	KIND_WILD,      /* mapped nowhere */
-	KIND_DENIED,    /* mapped, but not for this */
+	KIND_NONE,         /* nothing about a crash */
+	KIND_NULL,         /* an address in the first page */
+	KIND_SMALL,        /* in the first 64 KiB: an offset from a null pointer */
+	KIND_BEHIND,       /* within a page behind mapped memory */
+	KIND_WILD,         /* mapped nowhere */
+	KIND_DENIED,       /* mapped, but not for this */
 	KIND_NONCANONICAL, /* no address at all (x86-64 tells no fault address then) */
-	KIND_SEGV,      /* SIGSEGV, the address was not told */
-	KIND_STACK,     /* stack overflow */
-	KIND_ILL, KIND_FPE, KIND_BUS,
-	KIND_HEAP,      /* malloc found its data damaged */
+	KIND_SEGV,         /* SIGSEGV, the address was not told */
+	KIND_STACK,        /* stack overflow */
+	KIND_ILL,
+	KIND_FPE,
+	KIND_BUS,
+	KIND_HEAP, /* malloc found its data damaged */
 	KIND_ASAN,
-	KIND_ASSERT, KIND_EXCEPTION, KIND_ABORT,
-	KIND_OOM, KIND_KILLED,
-	KIND_CUDA, KIND_CUDA_IMA,
-	KIND_REFUSED,   /* an exception of Python's with the model's own words: it ran into a check, not a crash */
-	KIND_OPERATOR,  /* an operator that the model called has failed */
-	KIND_ERROR,     /* another exception of Python's */
-	KIND_OTHER,     /* another signal, or frames without a word why */
+	KIND_ASSERT,
+	KIND_EXCEPTION,
+	KIND_ABORT,
+	KIND_OOM,
+	KIND_KILLED,
+	KIND_CUDA,
+	KIND_CUDA_IMA,
+	KIND_REFUSED,  /* an exception of Python's with the model's own words: it ran into a check, not a crash */
+	KIND_OPERATOR, /* an operator that the model called has failed */
+	KIND_ERROR,    /* another exception of Python's */
+	KIND_OTHER,    /* another signal, or frames without a word why */
 };
 const char *crash_kind_name(enum crash_kind k); /* "null", ...: for JSON */
 
 #define VERDICT_LINES 8
 struct crash_verdict {
 	enum crash_kind kind;
-	enum crash_owner owner;  /* whose code */
-	uint32_t frame;          /* the culprit's, CRASH_NONE */
-	uint32_t call_frame;     /* innermost frame with a place in the program of a model, CRASH_NONE */
-	bool loading;            /* the model was being loaded, not run */
+	enum crash_owner owner; /* whose code */
+	uint32_t frame;         /* the culprit's, CRASH_NONE */
+	uint32_t call_frame;    /* innermost frame with a place in the program of a model, CRASH_NONE */
+	bool loading;           /* the model was being loaded, not run */
 	struct slice title;
 	struct slice why[VERDICT_LINES], step[VERDICT_LINES];
 	unsigned n_why, n_steps;

@@ -84,12 +84,12 @@ static uint32_t function_of(const struct fact_compile *c) { return c->resume_of 
 struct joining {
 	struct explanation *x;
 	struct chain line;
-	bool *claimed;             /* by row of compile: a break has it already */
-	struct intern functions;   /* keys of rest[] */
+	bool *claimed;           /* by row of compile: a break has it already */
+	struct intern functions; /* keys of rest[] */
 	struct rest {
 		uint32_t function, compile;
-		uint32_t free;     /* from here on, the next that may not be claimed */
-	} *rest;                   /* by function, then in the log's order */
+		uint32_t free; /* from here on, the next that may not be claimed */
+	} * rest;              /* by function, then in the log's order */
 	uint32_t n_rest;
 };
 
@@ -241,8 +241,8 @@ static uint32_t new_group(struct explanation *x, uint32_t first)
 {
 	const struct fact_break *b = &x->facts->brk[first];
 	GROW(x->group, x->n_group, x->cap_group, 1);
-	x->group[x->n_group] = (struct break_group){.first = first, .loc = b->loc, .kind = b->kind, .gb = b->gb, .seconds = -1,
-						    .finding = FACT_NONE};
+	x->group[x->n_group] =
+	    (struct break_group){.first = first, .loc = b->loc, .kind = b->kind, .gb = b->gb, .seconds = -1, .finding = FACT_NONE};
 	return x->n_group++;
 }
 

@@ -17,41 +17,41 @@ struct advice {
 };
 
 static const struct advice bypass_advice[] = {
-	{"autograd_function_apply", "torch._functorch.config.autograd_cache_allow_custom_autograd_functions = True    # when it "
+    {"autograd_function_apply", "torch._functorch.config.autograd_cache_allow_custom_autograd_functions = True    # when it "
 				"reads nothing but its arguments\n"
-				    "or make it a torch.library.custom_op with register_autograd"},
-	{"HigherOrderOperator", "no setting makes this operator cacheable: compile the part that holds it as a function of its own, "
-				"so that the rest is cached"},
-	{"higher_order", "no setting makes this operator cacheable: compile the part that holds it as a function of its own, so that "
-				"the rest is cached"},
-	{"reezing", "torch._inductor.config.freezing = False, or accept it: frozen weights are part of the code"},
-	{"custom pass", "make it a torch._inductor.custom_graph_pass.CustomGraphPass whose uuid() names its version"},
-	{"uuid()", "give it a uuid() that names its version, as the text says"},
-	{"raw callable", "wrap it in the class that the text names, with a uuid()"},
-	{"cache_hash", "give context_fn a cache_hash attribute that names its version"},
-	{"mkldnn", "torch._inductor.config.freezing = False: opaque mkldnn tensors cannot be stored"},
-	{"pickle", "a value in the graph cannot be pickled: make it a tensor, a number or a module attribute of a plain type"},
-	{"FX graph cache is not enabled", "TORCHINDUCTOR_FX_GRAPH_CACHE=1: the AOTAutograd cache needs it"},
-	{"Unsupported call_function target", "only torch's own functions are known to be safe: make it a torch.library.custom_op"},
-	{"Unsupported call_method", "call the torch function instead of the method"},
-	{"requires triton", "update Triton"},
+				"or make it a torch.library.custom_op with register_autograd"},
+    {"HigherOrderOperator", "no setting makes this operator cacheable: compile the part that holds it as a function of its own, "
+			    "so that the rest is cached"},
+    {"higher_order", "no setting makes this operator cacheable: compile the part that holds it as a function of its own, so that "
+		     "the rest is cached"},
+    {"reezing", "torch._inductor.config.freezing = False, or accept it: frozen weights are part of the code"},
+    {"custom pass", "make it a torch._inductor.custom_graph_pass.CustomGraphPass whose uuid() names its version"},
+    {"uuid()", "give it a uuid() that names its version, as the text says"},
+    {"raw callable", "wrap it in the class that the text names, with a uuid()"},
+    {"cache_hash", "give context_fn a cache_hash attribute that names its version"},
+    {"mkldnn", "torch._inductor.config.freezing = False: opaque mkldnn tensors cannot be stored"},
+    {"pickle", "a value in the graph cannot be pickled: make it a tensor, a number or a module attribute of a plain type"},
+    {"FX graph cache is not enabled", "TORCHINDUCTOR_FX_GRAPH_CACHE=1: the AOTAutograd cache needs it"},
+    {"Unsupported call_function target", "only torch's own functions are known to be safe: make it a torch.library.custom_op"},
+    {"Unsupported call_method", "call the torch function instead of the method"},
+    {"requires triton", "update Triton"},
 };
 
 static const struct advice skip_advice[] = {
-	{"mutated inputs", "return the new value instead of changing the argument in place\n"
-			   "torch._dynamo.mark_static_address(x)    # for a buffer that is always the same tensor (a KV cache)\n"
-			   "torch._inductor.config.triton.cudagraph_support_input_mutation = True"},
-	{"cpu device", "move the tensor to the GPU: x = x.to(\"cuda\"); make scalars there, too: torch.full((), v, device=\"cuda\")\n"
-		       "torch._inductor.config.graph_partition = True    # only the part on the CPU is left out"},
-	{"multiple devices", "keep one compiled function on one GPU; move inputs before the call"},
-	{"dynamic shapes", "pad or bucket the input to a few sizes, or mark the dim static\n"
-			   "torch._inductor.config.triton.cudagraph_skip_dynamic_graphs = False    # record each size"},
-	{"incompatible op", "torch._inductor.config.graph_partition = True    # only this operator is left out\nreplace the "
-				"operator, or move it out of the compiled function"},
-	{"complex memory overlap", "pass x.contiguous(): an input that overlaps itself (expand, as_strided) cannot be copied back"},
-	{"deterministic", "torch.use_deterministic_algorithms(False) where it may be"},
-	{"caching allocator", "unset PYTORCH_NO_CUDA_MEMORY_CACHING"},
-	{"partition", "cpp_wrapper has no graph partition: torch._inductor.config.cpp_wrapper = False"},
+    {"mutated inputs", "return the new value instead of changing the argument in place\n"
+		       "torch._dynamo.mark_static_address(x)    # for a buffer that is always the same tensor (a KV cache)\n"
+		       "torch._inductor.config.triton.cudagraph_support_input_mutation = True"},
+    {"cpu device", "move the tensor to the GPU: x = x.to(\"cuda\"); make scalars there, too: torch.full((), v, device=\"cuda\")\n"
+		   "torch._inductor.config.graph_partition = True    # only the part on the CPU is left out"},
+    {"multiple devices", "keep one compiled function on one GPU; move inputs before the call"},
+    {"dynamic shapes", "pad or bucket the input to a few sizes, or mark the dim static\n"
+		       "torch._inductor.config.triton.cudagraph_skip_dynamic_graphs = False    # record each size"},
+    {"incompatible op", "torch._inductor.config.graph_partition = True    # only this operator is left out\nreplace the "
+			"operator, or move it out of the compiled function"},
+    {"complex memory overlap", "pass x.contiguous(): an input that overlaps itself (expand, as_strided) cannot be copied back"},
+    {"deterministic", "torch.use_deterministic_algorithms(False) where it may be"},
+    {"caching allocator", "unset PYTORCH_NO_CUDA_MEMORY_CACHING"},
+    {"partition", "cpp_wrapper has no graph partition: torch._inductor.config.cpp_wrapper = False"},
 };
 
 static struct slice advice_of(const struct advice *a, unsigned n, struct slice reason)
@@ -152,9 +152,10 @@ static void cold(struct explanation *x)
 	g->cost = explain_textf(x, "%.1f s, which a warm cache saves", seconds);
 	g->compiles = list;
 	g->why = SLICE("no lookup found anything: the first run on this machine, another torch or other settings, or a cache folder "
-				"that does not last");
-	g->fix = SLICE("export TORCHINDUCTOR_CACHE_DIR=/a/disk/that/lasts    # default: /tmp/torchinductor_USER, lost with a container\n"
-		       "torch.compiler.save_cache_artifacts() at the end, torch.compiler.load_cache_artifacts(bytes) at the start of the next job");
+		       "that does not last");
+	g->fix = SLICE(
+	    "export TORCHINDUCTOR_CACHE_DIR=/a/disk/that/lasts    # default: /tmp/torchinductor_USER, lost with a container\n"
+	    "torch.compiler.save_cache_artifacts() at the end, torch.compiler.load_cache_artifacts(bytes) at the start of the next job");
 }
 
 static void off(struct explanation *x)
@@ -175,7 +176,8 @@ static void off(struct explanation *x)
 		return;
 	struct finding *g = explain_finding(x, FINDING_CACHE, FINDING_NOTE);
 	g->id = SLICE("cache-off");
-	g->title = explain_textf(x, "the FX graph cache is off: %llu graph%s compiled without it", (unsigned long long)n, n == 1 ? "" : "s");
+	g->title =
+	    explain_textf(x, "the FX graph cache is off: %llu graph%s compiled without it", (unsigned long long)n, n == 1 ? "" : "s");
 	g->src = src;
 	g->count = n;
 	g->seconds = seconds;

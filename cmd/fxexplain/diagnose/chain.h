@@ -20,7 +20,7 @@ struct chain {
 	struct intern keys;
 	uint32_t *first, *last; /* by key */
 	size_t cap_first, cap_last;
-	uint32_t *next;         /* by row */
+	uint32_t *next; /* by row */
 	size_t cap_next;
 };
 

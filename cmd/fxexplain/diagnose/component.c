@@ -15,30 +15,30 @@ static const struct {
 	const char *part;
 	enum component component;
 } by_path[] = {
-	{"torch/_inductor/codegen/", COMPONENT_CODEGEN},
-	{"torch/_inductor/codecache.py", COMPONENT_COMPILER},
-	{"torch/_inductor/cpp_builder.py", COMPONENT_COMPILER},
-	{"torch/_inductor/cpu_vec_isa.py", COMPONENT_COMPILER},
-	{"torch/_inductor/async_compile.py", COMPONENT_COMPILER},
-	{"torch/_inductor/compile_worker/", COMPONENT_COMPILER},
-	{"torch/_inductor/runtime/compile_tasks.py", COMPONENT_COMPILER},
-	{"torch/_inductor/runtime/triton_heuristics.py", COMPONENT_COMPILER},
-	{"triton/compiler/", COMPONENT_COMPILER},
-	{"triton/backends/", COMPONENT_COMPILER},
-	{"torch/_inductor/package/", COMPONENT_LOAD},
-	{"torch/_inductor/runtime/", COMPONENT_RUNTIME},
-	{"torch/_inductor/", COMPONENT_INDUCTOR},
-	{"torchinductor/", COMPONENT_INDUCTOR},
-	{"torch/_functorch/", COMPONENT_AOTAUTOGRAD},
-	{"functorch/", COMPONENT_AOTAUTOGRAD},
-	{"torch/export/", COMPONENT_EXPORT},
-	{"torch/_export/", COMPONENT_EXPORT},
-	{"torch/_dynamo/repro/", COMPONENT_NONE},
-	{"torch/_dynamo/backends/", COMPONENT_NONE},
-	{"torch/_dynamo/eval_frame.py", COMPONENT_NONE}, /* every call goes through it */
-	{"torch/_dynamo/utils.py", COMPONENT_NONE},
-	{"torch/_dynamo/", COMPONENT_DYNAMO},
-	{"torchdynamo/", COMPONENT_DYNAMO},
+    {"torch/_inductor/codegen/", COMPONENT_CODEGEN},
+    {"torch/_inductor/codecache.py", COMPONENT_COMPILER},
+    {"torch/_inductor/cpp_builder.py", COMPONENT_COMPILER},
+    {"torch/_inductor/cpu_vec_isa.py", COMPONENT_COMPILER},
+    {"torch/_inductor/async_compile.py", COMPONENT_COMPILER},
+    {"torch/_inductor/compile_worker/", COMPONENT_COMPILER},
+    {"torch/_inductor/runtime/compile_tasks.py", COMPONENT_COMPILER},
+    {"torch/_inductor/runtime/triton_heuristics.py", COMPONENT_COMPILER},
+    {"triton/compiler/", COMPONENT_COMPILER},
+    {"triton/backends/", COMPONENT_COMPILER},
+    {"torch/_inductor/package/", COMPONENT_LOAD},
+    {"torch/_inductor/runtime/", COMPONENT_RUNTIME},
+    {"torch/_inductor/", COMPONENT_INDUCTOR},
+    {"torchinductor/", COMPONENT_INDUCTOR},
+    {"torch/_functorch/", COMPONENT_AOTAUTOGRAD},
+    {"functorch/", COMPONENT_AOTAUTOGRAD},
+    {"torch/export/", COMPONENT_EXPORT},
+    {"torch/_export/", COMPONENT_EXPORT},
+    {"torch/_dynamo/repro/", COMPONENT_NONE},
+    {"torch/_dynamo/backends/", COMPONENT_NONE},
+    {"torch/_dynamo/eval_frame.py", COMPONENT_NONE}, /* every call goes through it */
+    {"torch/_dynamo/utils.py", COMPONENT_NONE},
+    {"torch/_dynamo/", COMPONENT_DYNAMO},
+    {"torchdynamo/", COMPONENT_DYNAMO},
 };
 
 static enum component path_component(struct slice path)
@@ -78,26 +78,26 @@ static const struct {
 	enum component component;
 	bool proof; /* raised by no other part */
 } by_type[] = {
-	{"CppCompileError", COMPONENT_COMPILER, true},
-	{"CUDACompileError", COMPONENT_COMPILER, true},
-	{"InvalidCxxCompiler", COMPONENT_ENVIRONMENT, true},
-	{"CompilationError", COMPONENT_COMPILER, true},
-	{"OutOfResources", COMPONENT_COMPILER, true},
-	{"CppWrapperCodegenError", COMPONENT_CODEGEN, true},
-	{"SubgraphLoweringException", COMPONENT_INDUCTOR, true},
-	{"LoweringException", COMPONENT_INDUCTOR, false},
-	{"MissingOperatorWithDecomp", COMPONENT_INDUCTOR, true},
-	{"MissingOperatorWithoutDecomp", COMPONENT_INDUCTOR, true},
-	{"InductorError", COMPONENT_INDUCTOR, false},
-	{"ConstraintViolationError", COMPONENT_EXPORT, true},
-	{"InternalTorchDynamoError", COMPONENT_DYNAMO, true},
-	{"Unsupported", COMPONENT_DYNAMO, true},
-	{"UserError", COMPONENT_DYNAMO, false},
-	{"RecompileError", COMPONENT_DYNAMO, true},
-	{"FailOnRecompileLimitHit", COMPONENT_DYNAMO, true},
-	{"ResetRequired", COMPONENT_DYNAMO, true},
-	{"InvalidBackend", COMPONENT_BACKEND, true},
-	{"TorchRuntimeError", COMPONENT_EAGER, false}, /* an operation failed on fake tensors: mostly it does on real ones, too */
+    {"CppCompileError", COMPONENT_COMPILER, true},
+    {"CUDACompileError", COMPONENT_COMPILER, true},
+    {"InvalidCxxCompiler", COMPONENT_ENVIRONMENT, true},
+    {"CompilationError", COMPONENT_COMPILER, true},
+    {"OutOfResources", COMPONENT_COMPILER, true},
+    {"CppWrapperCodegenError", COMPONENT_CODEGEN, true},
+    {"SubgraphLoweringException", COMPONENT_INDUCTOR, true},
+    {"LoweringException", COMPONENT_INDUCTOR, false},
+    {"MissingOperatorWithDecomp", COMPONENT_INDUCTOR, true},
+    {"MissingOperatorWithoutDecomp", COMPONENT_INDUCTOR, true},
+    {"InductorError", COMPONENT_INDUCTOR, false},
+    {"ConstraintViolationError", COMPONENT_EXPORT, true},
+    {"InternalTorchDynamoError", COMPONENT_DYNAMO, true},
+    {"Unsupported", COMPONENT_DYNAMO, true},
+    {"UserError", COMPONENT_DYNAMO, false},
+    {"RecompileError", COMPONENT_DYNAMO, true},
+    {"FailOnRecompileLimitHit", COMPONENT_DYNAMO, true},
+    {"ResetRequired", COMPONENT_DYNAMO, true},
+    {"InvalidBackend", COMPONENT_BACKEND, true},
+    {"TorchRuntimeError", COMPONENT_EAGER, false}, /* an operation failed on fake tensors: mostly it does on real ones, too */
 };
 
 /* "torch._inductor.exc.InductorError" is InductorError; an inner type may lead the message: "CppCompileError: C++ compile error". */
@@ -167,7 +167,8 @@ static void call_witnesses(struct explanation *x, struct witnesses *w)
 		if (f->graph[i].compile != FACT_NONE)
 			chain_add(&w->graph, i, CHAIN_KEY(f->graph[i].compile));
 	for (uint32_t i = 0; i < f->n_known; i++) {
-		chain_add(&w->known_at, i, CHAIN_KEY(f->known[i].src.input, (uint32_t)f->known[i].src.line, (uint32_t)(f->known[i].src.line >> 32)));
+		chain_add(&w->known_at, i,
+			  CHAIN_KEY(f->known[i].src.input, (uint32_t)f->known[i].src.line, (uint32_t)(f->known[i].src.line >> 32)));
 		if (f->known[i].compile != FACT_NONE)
 			chain_add(&w->known, i, CHAIN_KEY(f->known[i].compile));
 	}
@@ -209,13 +210,13 @@ static const struct {
 	const char *graph;
 	const char *says;
 } stages[] = {
-	{"dynamo_output_graph", "the graph of Dynamo"},
-	{"aot_joint_graph", "the joint graph"},
-	{"aot_forward_graph", "the forward graph of AOTAutograd"},
-	{"aot_inference_graph", "the graph of AOTAutograd"},
-	{"aot_backward_graph", "the backward graph"},
-	{"inductor_post_grad_graph", "the graph after Inductor's passes"},
-	{"inductor_output_code", "the generated code"},
+    {"dynamo_output_graph", "the graph of Dynamo"},
+    {"aot_joint_graph", "the joint graph"},
+    {"aot_forward_graph", "the forward graph of AOTAutograd"},
+    {"aot_inference_graph", "the graph of AOTAutograd"},
+    {"aot_backward_graph", "the backward graph"},
+    {"inductor_post_grad_graph", "the graph after Inductor's passes"},
+    {"inductor_output_code", "the generated code"},
 };
 
 /* What there is of a compile id, in words; the last stage reached in *last (-1: none). */
@@ -290,7 +291,8 @@ static void witness(const struct witnesses *w, const struct fact_failure *r, str
 		add_line(&b, reason);
 	const struct fact_compiler_error *e = compiler_error_of(w, r);
 	if (e) {
-		struct slice file = srcloc_short_file(facts_text(f, e->at.file)), message = facts_text(f, e->message), code = facts_text(f, e->at.code);
+		struct slice file = srcloc_short_file(facts_text(f, e->at.file)), message = facts_text(f, e->message),
+			     code = facts_text(f, e->at.code);
 		buf_addf(&b, "%.*s:%u: %.*s\n", TEXT(file), e->at.line, TEXT(message));
 		if (code.n)
 			buf_addf(&b, "    %.*s\n", TEXT(slice_trim(code)));
@@ -303,7 +305,8 @@ static void witness(const struct witnesses *w, const struct fact_failure *r, str
 		struct slice id = facts_text(f, f->compile[r->compile].id);
 		records_of(w, r->compile, &records, &stage);
 		if (records.len)
-			buf_addf(&b, "compile id %.*s has %.*s: the parts that made them have worked\n", TEXT(id), TEXT(buf_slice(&records)));
+			buf_addf(&b, "compile id %.*s has %.*s: the parts that made them have worked\n", TEXT(id),
+				 TEXT(buf_slice(&records)));
 	}
 	v->evidence = explain_keep(x, slice_of(b.p, b.len ? b.len - 1 : 0));
 	buf_release(&b);
@@ -316,19 +319,14 @@ static const char *experiment(enum component c)
 	case COMPONENT_DYNAMO:
 		return "torch.compile(f, backend=\"eager\")    # fails as well: the capture is at fault\n"
 		       "TORCH_LOGS=\"+dynamo\" TORCHDYNAMO_VERBOSE=1 python app.py    # the instruction that it stopped at";
-	case COMPONENT_AOTAUTOGRAD:
-		return "torch.compile(f, backend=\"aot_eager\")    # fails as well, backend=\"eager\" does not";
+	case COMPONENT_AOTAUTOGRAD: return "torch.compile(f, backend=\"aot_eager\")    # fails as well, backend=\"eager\" does not";
 	case COMPONENT_INDUCTOR:
 	case COMPONENT_CODEGEN:
 	case COMPONENT_COMPILER:
-	case COMPONENT_RUNTIME:
-		return "torch.compile(f, backend=\"aot_eager\")    # does not fail, backend=\"inductor\" does";
-	case COMPONENT_BACKEND:
-		return "torch.compile(f, backend=\"eager\")    # does not fail: the backend is at fault";
-	case COMPONENT_EAGER:
-		return "TORCH_COMPILE_DISABLE=1 python app.py    # fails as well: the program is at fault";
-	default:
-		return "";
+	case COMPONENT_RUNTIME: return "torch.compile(f, backend=\"aot_eager\")    # does not fail, backend=\"inductor\" does";
+	case COMPONENT_BACKEND: return "torch.compile(f, backend=\"eager\")    # does not fail: the backend is at fault";
+	case COMPONENT_EAGER: return "TORCH_COMPILE_DISABLE=1 python app.py    # fails as well: the program is at fault";
+	default: return "";
 	}
 }
 
@@ -350,8 +348,10 @@ static struct slice minify(const struct witnesses *w, const struct component_vie
 				return explain_textf(x, "fxminify --graph %.*s %.*s", TEXT(facts_text(f, f->compile[v->compile].id)),
 						     TEXT(facts_text(f, f->input[f->compile[v->compile].src.input].path)));
 		}
-	return explain_textf(x, "TORCHDYNAMO_REPRO_AFTER=%s TORCHDYNAMO_REPRO_LEVEL=%d python app.py && "
-			     "fxminify torch_compile_debug/run_*/minifier/minifier_launcher.py", aot ? "aot" : "dynamo", r && r->signal ? 3 : 2);
+	return explain_textf(x,
+			     "TORCHDYNAMO_REPRO_AFTER=%s TORCHDYNAMO_REPRO_LEVEL=%d python app.py && "
+			     "fxminify torch_compile_debug/run_*/minifier/minifier_launcher.py",
+			     aot ? "aot" : "dynamo", r && r->signal ? 3 : 2);
 }
 
 static struct component_view judge(const struct witnesses *w, uint32_t row)
@@ -541,8 +541,8 @@ static void tell_unfinished(const struct witnesses *w, uint32_t input)
 		return;
 	struct slice what = facts_text(f, m->what);
 	struct component_view v = {.component = m->component, .sure = SURE_LIKELY, .failure = FACT_NONE, .compile = m->compile};
-	v.evidence = m->src.line ? explain_textf(x, "'%.*s' has begun in line %llu and has not ended: the log ends inside of it", TEXT(what),
-						 (unsigned long long)m->src.line)
+	v.evidence = m->src.line ? explain_textf(x, "'%.*s' has begun in line %llu and has not ended: the log ends inside of it",
+						 TEXT(what), (unsigned long long)m->src.line)
 				 : explain_textf(x, "'%.*s' has begun and left nothing of what comes behind it", TEXT(what));
 	v.experiment = slice_str(experiment(v.component));
 	v.minify = minify(w, &v, NULL);

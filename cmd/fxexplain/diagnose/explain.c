@@ -3,15 +3,17 @@
 
 const char *const finding_level_name[3] = {"note", "warning", "error"};
 const char *const finding_kind_name[FINDING_KINDS] = {
-	[FINDING_FAILURE] = "failure", [FINDING_KNOWN] = "known", [FINDING_LIMIT] = "recompile-limit", [FINDING_RECOMPILE] = "recompile",
-	[FINDING_BREAK] = "graph-break", [FINDING_SHAPE] = "dynamic-shape", [FINDING_TIME] = "compile-time", [FINDING_CACHE] = "cache",
-	[FINDING_CUDAGRAPH] = "cudagraph", [FINDING_DAMAGE] = "damage",
+    [FINDING_FAILURE] = "failure",     [FINDING_KNOWN] = "known",       [FINDING_LIMIT] = "recompile-limit",
+    [FINDING_RECOMPILE] = "recompile", [FINDING_BREAK] = "graph-break", [FINDING_SHAPE] = "dynamic-shape",
+    [FINDING_TIME] = "compile-time",   [FINDING_CACHE] = "cache",       [FINDING_CUDAGRAPH] = "cudagraph",
+    [FINDING_DAMAGE] = "damage",
 };
 
 struct finding *explain_finding(struct explanation *x, enum finding_kind kind, enum finding_level level)
 {
 	GROW(x->finding, x->n_finding, x->cap_finding, 1);
-	x->finding[x->n_finding] = (struct finding){.kind = kind, .level = level, .loc = facts_no_loc(), .seconds = -1, .rank = x->n_finding};
+	x->finding[x->n_finding] =
+	    (struct finding){.kind = kind, .level = level, .loc = facts_no_loc(), .seconds = -1, .rank = x->n_finding};
 	return &x->finding[x->n_finding++];
 }
 

@@ -4,24 +4,24 @@
 #include "diagnose/chain.h"
 
 const char *const component_name[COMPONENTS] = {
-	[COMPONENT_NONE] = "none", [COMPONENT_DYNAMO] = "dynamo", [COMPONENT_AOTAUTOGRAD] = "aotautograd",
-	[COMPONENT_INDUCTOR] = "inductor", [COMPONENT_CODEGEN] = "codegen", [COMPONENT_COMPILER] = "compiler",
-	[COMPONENT_RUNTIME] = "runtime", [COMPONENT_BACKEND] = "backend", [COMPONENT_EXPORT] = "export",
-	[COMPONENT_LOAD] = "load", [COMPONENT_EAGER] = "eager", [COMPONENT_ENVIRONMENT] = "environment",
+    [COMPONENT_NONE] = "none",         [COMPONENT_DYNAMO] = "dynamo",   [COMPONENT_AOTAUTOGRAD] = "aotautograd",
+    [COMPONENT_INDUCTOR] = "inductor", [COMPONENT_CODEGEN] = "codegen", [COMPONENT_COMPILER] = "compiler",
+    [COMPONENT_RUNTIME] = "runtime",   [COMPONENT_BACKEND] = "backend", [COMPONENT_EXPORT] = "export",
+    [COMPONENT_LOAD] = "load",         [COMPONENT_EAGER] = "eager",     [COMPONENT_ENVIRONMENT] = "environment",
 };
 const char *const component_title[COMPONENTS] = {
-	[COMPONENT_NONE] = "no component",
-	[COMPONENT_DYNAMO] = "TorchDynamo (capturing the graph)",
-	[COMPONENT_AOTAUTOGRAD] = "AOTAutograd (tracing forward and backward)",
-	[COMPONENT_INDUCTOR] = "Inductor (passes, lowering, scheduling)",
-	[COMPONENT_CODEGEN] = "Inductor's code generation",
-	[COMPONENT_COMPILER] = "the C++ or Triton compiler",
-	[COMPONENT_RUNTIME] = "run time (compiled code and its guards)",
-	[COMPONENT_BACKEND] = "the backend",
-	[COMPONENT_EXPORT] = "torch.export",
-	[COMPONENT_LOAD] = "loading the package",
-	[COMPONENT_EAGER] = "the program itself (eager fails too)",
-	[COMPONENT_ENVIRONMENT] = "the environment",
+    [COMPONENT_NONE] = "no component",
+    [COMPONENT_DYNAMO] = "TorchDynamo (capturing the graph)",
+    [COMPONENT_AOTAUTOGRAD] = "AOTAutograd (tracing forward and backward)",
+    [COMPONENT_INDUCTOR] = "Inductor (passes, lowering, scheduling)",
+    [COMPONENT_CODEGEN] = "Inductor's code generation",
+    [COMPONENT_COMPILER] = "the C++ or Triton compiler",
+    [COMPONENT_RUNTIME] = "run time (compiled code and its guards)",
+    [COMPONENT_BACKEND] = "the backend",
+    [COMPONENT_EXPORT] = "torch.export",
+    [COMPONENT_LOAD] = "loading the package",
+    [COMPONENT_EAGER] = "the program itself (eager fails too)",
+    [COMPONENT_ENVIRONMENT] = "the environment",
 };
 
 void facts_init(struct facts *f) { *f = (struct facts){0}; }
@@ -53,8 +53,14 @@ uint32_t facts_input(struct facts *f, enum fact_input_kind kind, const char *pat
 {
 	GROW(f->input, f->n_input, f->cap_input, 1);
 	f->input[f->n_input] = (struct fact_input){
-		.kind = kind, .path = facts_intern(f, slice_str(path)), .torch_version = INTERN_NONE, .python_version = INTERN_NONE,
-		.cuda_version = INTERN_NONE, .command = INTERN_NONE, .rank = -1, .seconds = -1,
+	    .kind = kind,
+	    .path = facts_intern(f, slice_str(path)),
+	    .torch_version = INTERN_NONE,
+	    .python_version = INTERN_NONE,
+	    .cuda_version = INTERN_NONE,
+	    .command = INTERN_NONE,
+	    .rank = -1,
+	    .seconds = -1,
 	};
 	memset(&f->input[f->n_input].config, 255, sizeof(struct fact_config)); /* -1: not known */
 	return f->n_input++;
@@ -94,10 +100,28 @@ static void parse_id(struct slice *id, struct fact_compile *c)
 uint32_t facts_compile(struct facts *f, uint32_t input, struct slice id, uint64_t line)
 {
 	struct fact_compile c = {
-		.src = {input, line}, .attempts = 1, .loc = facts_no_loc(), .resume_of = INTERN_NONE, .start = -1, .seconds = -1,
-		.dynamo = -1, .aot = -1, .inductor = -1, .codegen = -1, .backward = -1, .restarts = -1, .ops = -1, .nodes = -1, .inputs = -1,
-		.guards = -1, .cache_size = -1, .graphs = -1, .fail_type = INTERN_NONE, .fail_reason = INTERN_NONE, .backend = INTERN_NONE,
-		.stack = INTERN_NONE,
+	    .src = {input, line},
+	    .attempts = 1,
+	    .loc = facts_no_loc(),
+	    .resume_of = INTERN_NONE,
+	    .start = -1,
+	    .seconds = -1,
+	    .dynamo = -1,
+	    .aot = -1,
+	    .inductor = -1,
+	    .codegen = -1,
+	    .backward = -1,
+	    .restarts = -1,
+	    .ops = -1,
+	    .nodes = -1,
+	    .inputs = -1,
+	    .guards = -1,
+	    .cache_size = -1,
+	    .graphs = -1,
+	    .fail_type = INTERN_NONE,
+	    .fail_reason = INTERN_NONE,
+	    .backend = INTERN_NONE,
+	    .stack = INTERN_NONE,
 	};
 	parse_id(&id, &c);
 	c.id = facts_intern(f, id);
@@ -132,12 +156,12 @@ bool facts_resume_name(struct slice name, struct slice *function, uint32_t *line
 /* ---- new rows: zero but for ids ---- */
 
 #define NONE facts_no_loc()
-#define NEW(table, type, ...)                                                                                          \
-	struct type *facts_new_##table(struct facts *f, struct fact_src src)                                           \
-	{                                                                                                              \
-		GROW(f->table, f->n_##table, f->cap_##table, 1);                                                       \
-		f->table[f->n_##table] = (struct type){.src = src, __VA_ARGS__};                                       \
-		return &f->table[f->n_##table++];                                                                      \
+#define NEW(table, type, ...) \
+	struct type *facts_new_##table(struct facts *f, struct fact_src src) \
+	{ \
+		GROW(f->table, f->n_##table, f->cap_##table, 1); \
+		f->table[f->n_##table] = (struct type){.src = src, __VA_ARGS__}; \
+		return &f->table[f->n_##table++]; \
 	}
 NEW(brk, fact_break, .compile = FACT_NONE, .loc = NONE, .reason = INTERN_NONE, .explanation = INTERN_NONE, .hints = INTERN_NONE,
     .context = INTERN_NONE, .url = INTERN_NONE, .gb = -1)
@@ -149,8 +173,8 @@ NEW(failure, fact_failure, .compile = FACT_NONE, .type = INTERN_NONE, .reason = 
 NEW(marker, fact_marker, .compile = FACT_NONE, .what = INTERN_NONE)
 NEW(symbol, fact_symbol, .compile = FACT_NONE, .loc = NONE, .symbol = INTERN_NONE, .value = INTERN_NONE, .range = INTERN_NONE,
     .source = INTERN_NONE)
-NEW(bound, fact_bound, .compile = FACT_NONE, .loc = NONE, .torch = NONE, .expr = INTERN_NONE, .symbol = INTERN_NONE,
-    .value = INTERN_NONE, .sources = INTERN_NONE, .reason = INTERN_NONE)
+NEW(bound, fact_bound, .compile = FACT_NONE, .loc = NONE, .torch = NONE, .expr = INTERN_NONE, .symbol = INTERN_NONE, .value = INTERN_NONE,
+    .sources = INTERN_NONE, .reason = INTERN_NONE)
 NEW(fake_kernel, fact_fake_kernel, .compile = FACT_NONE, .loc = NONE, .op = INTERN_NONE, .reason = INTERN_NONE)
 NEW(cache, fact_cache, .compile = FACT_NONE, .name = INTERN_NONE, .reason = INTERN_NONE)
 NEW(cudagraph, fact_cudagraph, .compile = FACT_NONE, .loc = NONE, .reason = INTERN_NONE)
@@ -170,17 +194,17 @@ static void keep_rows(struct facts *f, const uint32_t *moved)
 	uint32_t *failure = xreallocarray(NULL, f->n_failure + 1, sizeof(*failure)), kept = 0;
 	for (uint32_t i = 0; i < f->n_failure; i++)
 		failure[i] = f->failure[i].compile != FACT_NONE && moved[f->failure[i].compile] != FACT_NONE ? kept++ : FACT_NONE;
-#define X(table, type)                                                                                                 \
-	{                                                                                                              \
-		uint32_t n = 0;                                                                                        \
-		for (uint32_t i = 0; i < f->n_##table; i++) {                                                          \
-			uint32_t c = f->table[i].compile;                                                              \
-			if (c == FACT_NONE || moved[c] == FACT_NONE)                                                   \
-				continue;                                                                              \
-			f->table[n] = f->table[i];                                                                     \
-			f->table[n++].compile = moved[c];                                                              \
-		}                                                                                                      \
-		f->n_##table = n;                                                                                      \
+#define X(table, type) \
+	{ \
+		uint32_t n = 0; \
+		for (uint32_t i = 0; i < f->n_##table; i++) { \
+			uint32_t c = f->table[i].compile; \
+			if (c == FACT_NONE || moved[c] == FACT_NONE) \
+				continue; \
+			f->table[n] = f->table[i]; \
+			f->table[n++].compile = moved[c]; \
+		} \
+		f->n_##table = n; \
 	}
 	FACT_TABLES(X)
 #undef X
@@ -219,7 +243,8 @@ static void infer_breaks(struct facts *f)
 		const struct fact_break *b = &f->brk[i];
 		chain_add(&place, i, CHAIN_KEY(b->src.input, b->loc.file, b->loc.line));
 		if (b->compile != FACT_NONE)
-			chain_add(&function, i, CHAIN_KEY(b->src.input, f->compile[b->compile].loc.file, f->compile[b->compile].loc.function));
+			chain_add(&function, i,
+				  CHAIN_KEY(b->src.input, f->compile[b->compile].loc.file, f->compile[b->compile].loc.function));
 	}
 	for (uint32_t i = 0, n = f->n_compile; i < n; i++) {
 		const struct fact_compile *c = &f->compile[i];
@@ -250,7 +275,8 @@ static void join_constraints(struct facts *f)
 			cause[f->failure[i].cause] = true;
 	for (uint32_t i = 0; i < f->n_failure; i++)
 		if (!f->failure[i].restart && !cause[i])
-			facts_add_constraints(f, f->failure[i].src, f->failure[i].compile, &f->failure[i].user, facts_text(f, f->failure[i].reason));
+			facts_add_constraints(f, f->failure[i].src, f->failure[i].compile, &f->failure[i].user,
+					      facts_text(f, f->failure[i].reason));
 	for (uint32_t i = before; i < f->n_bound; i++)
 		intern_add(&said, CHAIN_KEY(f->bound[i].src.input, f->bound[i].expr));
 	for (uint32_t i = 0; i < f->n_bound; i++) {

@@ -41,7 +41,7 @@ enum fact_config_text { CONFIG_DYNAMO, CONFIG_INDUCTOR, CONFIG_FUNCTORCH, CONFIG
 /* Settings that matter for advice, from the first compilation_metrics; -1: not known, else 0 or 1 or the number. */
 struct fact_config {
 	int64_t recompile_limit, accumulated_recompile_limit, suppress_errors, fail_on_recompile_limit_hit, automatic_dynamic_shapes,
-		assume_static_by_default, capture_scalar_outputs, specialize_float;                     /* torch._dynamo.config */
+	    assume_static_by_default, capture_scalar_outputs, specialize_float; /* torch._dynamo.config */
 	int64_t fx_graph_cache, force_disable_caches, compile_threads, max_autotune, cudagraphs, cpp_precompile_headers; /* _inductor */
 	uint32_t text[CONFIG_TEXTS]; /* all settings as JSON objects; INTERN_NONE */
 };
@@ -49,11 +49,11 @@ enum fact_input_kind { FACT_TRACE, FACT_TEXTLOG, FACT_DEBUGDIR };
 struct fact_input {
 	enum fact_input_kind kind;
 	uint32_t path, torch_version, python_version, cuda_version; /* versions: INTERN_NONE where it does not say */
-	uint32_t command;        /* argv, where known */
+	uint32_t command;                                           /* argv, where known */
 	uint64_t bytes, lines, records;
-	int64_t rank;            /* -1: none */
-	double seconds;          /* all compilation, < 0: not known */
-	const char *unread;      /* a read error: why; what came before it is here. NULL */
+	int64_t rank;       /* -1: none */
+	double seconds;     /* all compilation, < 0: not known */
+	const char *unread; /* a read error: why; what came before it is here. NULL */
 	struct fact_config config;
 };
 
@@ -79,31 +79,31 @@ extern const char *const component_title[COMPONENTS]; /* "TorchDynamo (capturing
 enum fact_status { COMPILE_UNKNOWN, COMPILE_OK, COMPILE_EMPTY, COMPILE_BREAK, COMPILE_FAILED, COMPILE_SKIPPED };
 struct fact_compile {
 	struct fact_src src;
-	uint32_t id;             /* "0/1" without the attempt; "!2/0/1" under compiled autograd */
+	uint32_t id;                      /* "0/1" without the attempt; "!2/0/1" under compiled autograd */
 	int64_t frame, compile, autograd; /* -1: none */
-	uint32_t attempts;       /* attempts seen, at least 1 */
-	bool started;            /* a dynamo_start tells when; false: refused, or known from elsewhere */
-	struct fact_loc loc;     /* the frame: file, first line, function */
-	uint32_t resume_of;      /* the function whose rest this is ("f" of torch_dynamo_resume_in_f_at_5), INTERN_NONE */
-	uint32_t resume_line;    /* 5 */
+	uint32_t attempts;                /* attempts seen, at least 1 */
+	bool started;                     /* a dynamo_start tells when; false: refused, or known from elsewhere */
+	struct fact_loc loc;              /* the frame: file, first line, function */
+	uint32_t resume_of;               /* the function whose rest this is ("f" of torch_dynamo_resume_in_f_at_5), INTERN_NONE */
+	uint32_t resume_line;             /* 5 */
 	enum fact_status status;
-	double start;            /* seconds since the input's first record, < 0 */
-	double seconds;          /* the whole of it, restarts included; < 0: not known */
+	double start;   /* seconds since the input's first record, < 0 */
+	double seconds; /* the whole of it, restarts included; < 0: not known */
 	/* parts, in seconds, < 0; each without the next, which is nested in it: dynamo + aot + inductor + codegen + backward = seconds */
 	double dynamo, aot, inductor, codegen, backward;
-	double restarts;         /* of it, attempts that were given up */
-	int64_t ops, nodes, inputs, guards, cache_size, graphs;    /* -1: not known */
+	double restarts;                                        /* of it, attempts that were given up */
+	int64_t ops, nodes, inputs, guards, cache_size, graphs; /* -1: not known */
 	uint32_t breaks, restarted;
 	uint32_t fail_type, fail_reason;
-	uint32_t backend;        /* what was asked for, INTERN_NONE */
-	uint32_t stack;          /* the user's frames that led here, outermost first, one a line: "app/m.py:7 in f: code" */
+	uint32_t backend;                /* what was asked for, INTERN_NONE */
+	uint32_t stack;                  /* the user's frames that led here, outermost first, one a line: "app/m.py:7 in f: code" */
 	uint32_t first_metric, n_metric; /* of metric[]; several metrics records of one id follow one another */
 };
 
 /* A value of compilation_metrics (metrics.h has all names that torch 2.13 writes). */
 struct fact_metric {
-	uint32_t name, value;    /* as the log has it: JSON; null is left out */
-	uint16_t known;          /* row of the table in metrics.h, METRIC_UNKNOWN */
+	uint32_t name, value; /* as the log has it: JSON; null is left out */
+	uint16_t known;       /* row of the table in metrics.h, METRIC_UNKNOWN */
 	bool backward, runtime;
 };
 
@@ -116,47 +116,47 @@ enum fact_break_kind {
 };
 struct fact_break {
 	struct fact_src src;
-	uint32_t compile;        /* FACT_NONE */
+	uint32_t compile; /* FACT_NONE */
 	struct fact_loc loc;
 	enum fact_break_kind kind;
-	bool inferred;           /* not counted as a break by tlparse */
-	bool explained;          /* said by torch._dynamo.explain, not by a compilation */
+	bool inferred;                                     /* not counted as a break by tlparse */
+	bool explained;                                    /* said by torch._dynamo.explain, not by a compilation */
 	uint32_t reason, explanation, hints, context, url; /* hints: one a line */
-	int32_t gb;              /* 25 of gb0025, -1 */
+	int32_t gb;                                        /* 25 of gb0025, -1 */
 };
 
 struct fact_recompile {
 	struct fact_src src;
-	uint32_t compile;        /* the new one; FACT_NONE */
-	uint32_t against;        /* "0/0": whose guard failed */
-	struct fact_loc loc;     /* the user's line that the guard stands for; else the frame's */
-	uint32_t guard, old, new; /* guard: without the source comment */
+	uint32_t compile;            /* the new one; FACT_NONE */
+	uint32_t against;            /* "0/0": whose guard failed */
+	struct fact_loc loc;         /* the user's line that the guard stands for; else the frame's */
+	uint32_t guard, old, new;    /* guard: without the source comment */
 	uint32_t type_old, type_new; /* names of types where the log has them instead of ids */
-	uint32_t all;            /* every reason, one a line */
+	uint32_t all;                /* every reason, one a line */
 };
 
 struct fact_limit {
 	struct fact_src src;
-	uint32_t compile;        /* FACT_NONE */
-	struct fact_loc loc;     /* the function */
+	uint32_t compile;    /* FACT_NONE */
+	struct fact_loc loc; /* the function */
 	uint64_t limit;
 	bool accumulated;
-	uint32_t reason;         /* the last recompile's */
+	uint32_t reason; /* the last recompile's */
 };
 
 /* An exception, or an end by a signal. Also restarts (type INTERN_NONE), which are no failures. */
 struct fact_failure {
 	struct fact_src src;
-	uint32_t compile;        /* FACT_NONE */
-	uint32_t type, reason;   /* "torch._inductor.exc.InductorError"; the whole message */
-	struct fact_loc user;    /* the user's innermost line */
-	struct fact_loc torch;   /* the innermost line of torch */
-	uint32_t frames;         /* innermost 16, outermost first, one a line: "FILE:LINE in f: code" */
-	uint32_t cause;          /* row that it was raised from, FACT_NONE */
-	uint32_t stack;          /* the traceback as it stands, bounded; INTERN_NONE */
-	bool restart, caught;    /* caught: an attempt that was given up (suppress_errors, a restart's cause) */
-	bool inferred;           /* not counted by tlparse: no compilation_metrics tell of it (the job ended, a backward) */
-	int signal;              /* 0: an exception */
+	uint32_t compile;      /* FACT_NONE */
+	uint32_t type, reason; /* "torch._inductor.exc.InductorError"; the whole message */
+	struct fact_loc user;  /* the user's innermost line */
+	struct fact_loc torch; /* the innermost line of torch */
+	uint32_t frames;       /* innermost 16, outermost first, one a line: "FILE:LINE in f: code" */
+	uint32_t cause;        /* row that it was raised from, FACT_NONE */
+	uint32_t stack;        /* the traceback as it stands, bounded; INTERN_NONE */
+	bool restart, caught;  /* caught: an attempt that was given up (suppress_errors, a restart's cause) */
+	bool inferred;         /* not counted by tlparse: no compilation_metrics tell of it (the job ended, a backward) */
+	int signal;            /* 0: an exception */
 };
 
 /* "Step 2: calling compiler function inductor", chromium events of phases: what had begun and not ended. */
@@ -180,13 +180,13 @@ enum fact_bound_kind {
 	BOUND_REPLACED,    /* s17 is s77 from here on */
 	BOUND_ASSERT,      /* deferred to run time */
 	BOUND_DATA,        /* guard on data that is not there when compiling (fails, or went on with a real value) */
-	BOUND_CONSTRAINT,  /* torch.export: the user's Dim does not hold; expr: the sentence, symbol: its names, reason: fixes, one a line */
+	BOUND_CONSTRAINT, /* torch.export: the user's Dim does not hold; expr: the sentence, symbol: its names, reason: fixes, one a line */
 };
 struct fact_bound {
 	struct fact_src src;
 	uint32_t compile;
-	struct fact_loc loc;     /* the user's line */
-	struct fact_loc torch;   /* torch's line that asked */
+	struct fact_loc loc;   /* the user's line */
+	struct fact_loc torch; /* torch's line that asked */
 	enum fact_bound_kind kind;
 	uint32_t expr, symbol, value, sources, reason; /* sources: one a line; reason: range_refined_to_singleton, a suggested fix */
 };
@@ -196,8 +196,8 @@ struct fact_fake_kernel {
 	struct fact_src src;
 	uint32_t compile;
 	struct fact_loc loc;
-	uint32_t op, reason;     /* "pt2fix.badfake.default", "mismatch between fake value 4 and real value 2" */
-	bool missing;            /* false: its result is another */
+	uint32_t op, reason; /* "pt2fix.badfake.default", "mismatch between fake value 4 and real value 2" */
+	bool missing;        /* false: its result is another */
 };
 
 enum fact_cache_kind { FACT_CACHE_FX, FACT_CACHE_AOT, FACT_CACHE_BUNDLED, FACT_CACHE_OTHER };
@@ -207,7 +207,7 @@ struct fact_cache {
 	uint32_t compile;
 	enum fact_cache_kind kind;
 	enum fact_cache_what what;
-	uint32_t name, reason;   /* the artifact's name; why bypassed or missed */
+	uint32_t name, reason; /* the artifact's name; why bypassed or missed */
 };
 
 struct fact_cudagraph { /* a skip */
@@ -228,23 +228,23 @@ struct fact_phase {
 /* A graph: what Dynamo or AOTAutograd made. Ops and guards in full only with .keep_graphs, .keep_guards. */
 struct fact_graph {
 	struct fact_src src;
-	uint32_t compile, name;  /* dynamo_output_graph, aot_forward_graph, ... */
+	uint32_t compile, name; /* dynamo_output_graph, aot_forward_graph, ... */
 	int64_t ops;
 	uint64_t bytes;
-	uint32_t text;           /* INTERN_NONE unless kept */
+	uint32_t text; /* INTERN_NONE unless kept */
 };
 
 /* A known message (patterns.h): which, where, with what. */
 struct fact_known {
 	struct fact_src src;
 	uint32_t compile;
-	uint32_t pattern;        /* its id, as text */
-	uint32_t quote;          /* the line */
+	uint32_t pattern;                       /* its id, as text */
+	uint32_t quote;                         /* the line */
 	uint32_t title, cause, check, fix, see; /* captures filled in; fix, see: one a line */
 	enum component component;
-	int level;               /* enum finding_level */
-	uint64_t count;          /* how often in this input */
-	bool told;               /* a failure's finding has it already (component.c) */
+	int level;      /* enum finding_level */
+	uint64_t count; /* how often in this input */
+	bool told;      /* a failure's finding has it already (component.c) */
 };
 
 /* A path that a log names: "debug trace", "minifier launcher", "output code", "repro". */
@@ -258,17 +258,17 @@ struct fact_path {
 struct fact_compiler_error {
 	struct fact_src src;
 	uint32_t compile;
-	struct fact_loc at;      /* in the generated file; code: the line as the compiler quotes it */
+	struct fact_loc at; /* in the generated file; code: the line as the compiler quotes it */
 	uint32_t column, severity, message, command;
 };
 
 struct fact_damage {
-	uint32_t input, what;    /* a sentence */
+	uint32_t input, what; /* a sentence */
 	uint64_t count, line;
 };
 
-#define FACT_ROWS(type, name)                                                                                          \
-	type *name;                                                                                                    \
+#define FACT_ROWS(type, name) \
+	type *name; \
 	uint32_t n_##name, cap_##name
 
 struct facts {
@@ -298,8 +298,8 @@ struct facts {
 };
 
 struct facts_options {
-	bool keep_graphs, keep_guards;            /* their texts, for --show */
-	const struct patterns *patterns;          /* what is looked for in texts; NULL: nothing */
+	bool keep_graphs, keep_guards;   /* their texts, for --show */
+	const struct patterns *patterns; /* what is looked for in texts; NULL: nothing */
 };
 
 void facts_init(struct facts *f);
@@ -336,11 +336,21 @@ uint32_t facts_input(struct facts *f, enum fact_input_kind kind, const char *pat
 uint32_t facts_compile(struct facts *f, uint32_t input, struct slice id, uint64_t line);
 /* A new row, all bytes zero but ids and locations none: facts_new_brk(f, src) ... The pointer is good until the next one. Each has
  * src and compile. */
-#define FACT_TABLES(X)                                                                                                 \
-	X(brk, fact_break) X(recompile, fact_recompile) X(limit, fact_limit) X(failure, fact_failure)                  \
-	X(marker, fact_marker) X(symbol, fact_symbol) X(bound, fact_bound) X(fake_kernel, fact_fake_kernel)            \
-	X(cache, fact_cache)                                                                                           \
-	X(cudagraph, fact_cudagraph) X(phase, fact_phase) X(graph, fact_graph) X(known, fact_known) X(path, fact_path) \
+#define FACT_TABLES(X) \
+	X(brk, fact_break) \
+	X(recompile, fact_recompile) \
+	X(limit, fact_limit) \
+	X(failure, fact_failure) \
+	X(marker, fact_marker) \
+	X(symbol, fact_symbol) \
+	X(bound, fact_bound) \
+	X(fake_kernel, fact_fake_kernel) \
+	X(cache, fact_cache) \
+	X(cudagraph, fact_cudagraph) \
+	X(phase, fact_phase) \
+	X(graph, fact_graph) \
+	X(known, fact_known) \
+	X(path, fact_path) \
 	X(compiler_error, fact_compiler_error)
 #define X(name, type) struct type *facts_new_##name(struct facts *f, struct fact_src src);
 FACT_TABLES(X)

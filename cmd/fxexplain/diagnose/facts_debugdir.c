@@ -80,10 +80,7 @@ static void take_graph(struct facts *f, const struct debugdir *d, uint32_t comp,
 	mapfile_close(&map);
 }
 
-static enum component phase_of(enum debug_phase p)
-{
-	return p == DEBUG_IN_CODEGEN ? COMPONENT_CODEGEN : COMPONENT_INDUCTOR;
-}
+static enum component phase_of(enum debug_phase p) { return p == DEBUG_IN_CODEGEN ? COMPONENT_CODEGEN : COMPONENT_INDUCTOR; }
 
 /* The last compilation of a run that has no code: it failed, or the process ended, there. Earlier ones were survived. */
 static bool stopped(const struct debugdir *d, uint32_t i)

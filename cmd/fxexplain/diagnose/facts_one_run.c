@@ -4,10 +4,10 @@
 
 struct joining {
 	struct facts *f;
-	struct intern said;  /* what the traces have: places of breaks and failures, exceptions */
-	uint32_t *moved;     /* row of compile -> where it is in the end */
-	bool *twin;          /* row of compile: a text's, and a trace has it */
-	bool *gone;          /* row of failure */
+	struct intern said; /* what the traces have: places of breaks and failures, exceptions */
+	uint32_t *moved;    /* row of compile -> where it is in the end */
+	bool *twin;         /* row of compile: a text's, and a trace has it */
+	bool *gone;         /* row of failure */
 };
 
 static bool is_text(const struct facts *f, uint32_t input) { return f->input[input].kind == FACT_TEXTLOG; }
@@ -110,18 +110,17 @@ static void drop_failures(struct joining *j)
 	free(moved);
 }
 
-#define DROP(table, condition)                                                                                         \
-	{                                                                                                              \
-		uint32_t n = 0;                                                                                        \
-		for (uint32_t i = 0; i < f->n_##table; i++) {                                                          \
-			bool text = is_text(f, f->table[i].src.input);                                                 \
-			bool twin __attribute__((unused)) = text && f->table[i].compile != FACT_NONE &&          \
-				    j->twin[f->table[i].compile];                                                  \
-			if (text && (condition))                                                                       \
-				continue;                                                                              \
-			f->table[n++] = f->table[i];                                                                   \
-		}                                                                                                      \
-		f->n_##table = n;                                                                                      \
+#define DROP(table, condition) \
+	{ \
+		uint32_t n = 0; \
+		for (uint32_t i = 0; i < f->n_##table; i++) { \
+			bool text = is_text(f, f->table[i].src.input); \
+			bool twin __attribute__((unused)) = text && f->table[i].compile != FACT_NONE && j->twin[f->table[i].compile]; \
+			if (text && (condition)) \
+				continue; \
+			f->table[n++] = f->table[i]; \
+		} \
+		f->n_##table = n; \
 	}
 
 static void drop_rows(struct joining *j)
@@ -182,9 +181,9 @@ void facts_one_run(struct facts *f)
 	mark_failures(&j);
 	drop_failures(&j);
 	drop_rows(&j);
-#define X(table, type)                                                                                                 \
-	for (uint32_t i = 0; i < f->n_##table; i++)                                                                    \
-		if (f->table[i].compile != FACT_NONE)                                                                  \
+#define X(table, type) \
+	for (uint32_t i = 0; i < f->n_##table; i++) \
+		if (f->table[i].compile != FACT_NONE) \
 			f->table[i].compile = j.moved[f->table[i].compile];
 	FACT_TABLES(X)
 #undef X

@@ -12,18 +12,18 @@
 
 /* A dynamo_error artifact, or the exception of metrics, until the failure that it belongs to is known. */
 struct trace_error {
-	uint32_t compile;        /* row of facts.compile */
+	uint32_t compile; /* row of facts.compile */
 	uint64_t line;
 	uint32_t type, message, frames, stack;
 	struct fact_loc user, torch;
-	uint32_t before;         /* the one before it of the same compile id, FACT_NONE */
+	uint32_t before; /* the one before it of the same compile id, FACT_NONE */
 	bool used;
 };
 /* What is known of a row of facts.compile while a trace is taken over, so that nothing is searched for. */
 struct compile_notes {
-	uint32_t error;          /* its last error, FACT_NONE */
-	uint32_t recompile;      /* its last recompile, FACT_NONE */
-	bool skipped;            /* a break of it left the frame to Python */
+	uint32_t error;     /* its last error, FACT_NONE */
+	uint32_t recompile; /* its last recompile, FACT_NONE */
+	bool skipped;       /* a break of it left the frame to Python */
 };
 
 /* A value of metrics, until all of its compile id are together. */
@@ -42,7 +42,7 @@ struct phase_sum {
 struct open_phase {
 	uint32_t name, compile;
 	uint64_t line, thread;
-	double ts, nested;       /* nested: microseconds of what was within it and has ended */
+	double ts, nested; /* nested: microseconds of what was within it and has ended */
 };
 struct trace_phases {
 	struct intern names, keys; /* keys: {compile, name} -> sum, the same index */
@@ -57,7 +57,7 @@ struct trace_reading {
 	const struct facts_options *o;
 	struct trace t;
 	uint32_t input, first_compile, first_bound; /* rows from there on are this input's */
-	uint32_t *row;           /* row of t.compile -> row of facts.compile, FACT_NONE: it names no frame */
+	uint32_t *row;                              /* row of t.compile -> row of facts.compile, FACT_NONE: it names no frame */
 	uint32_t n_row, cap_row;
 	struct trace_error *error;
 	uint32_t n_error, cap_error;
@@ -65,7 +65,7 @@ struct trace_reading {
 	struct trace_metric *metric;
 	uint32_t n_metric, cap_metric;
 	bool have_config;
-	uint32_t *new_type;      /* by row of t.recompile: the type that a type guard stands for now, INTERN_NONE */
+	uint32_t *new_type; /* by row of t.recompile: the type that a type guard stands for now, INTERN_NONE */
 	uint32_t n_new_type, cap_new_type;
 	struct trace_phases phases;
 	struct json_tape tape;
@@ -77,10 +77,7 @@ uint32_t reading_compile(struct trace_reading *r, uint32_t compile, uint64_t lin
 /* A text, a place of the trace in the facts' names. */
 uint32_t reading_text(struct trace_reading *r, uint32_t name);
 struct fact_loc reading_loc(struct trace_reading *r, const struct trace_loc *loc);
-static inline struct fact_src reading_src(const struct trace_reading *r, uint64_t line)
-{
-	return (struct fact_src){r->input, line};
-}
+static inline struct fact_src reading_src(const struct trace_reading *r, uint64_t line) { return (struct fact_src){r->input, line}; }
 
 /* facts_trace_metrics.c: the value of a metrics record; after the last record. */
 void reading_metrics(struct trace_reading *r, uint32_t compile, const struct json_tape *tape, uint32_t v, bool backward, bool runtime);
@@ -94,7 +91,7 @@ void phases_end(struct trace_reading *r);
 
 /* facts_trace_shapes.c: a record that names a bound; symbols and what struct trace has of bounds. */
 void reading_bound(struct trace_reading *r, uint32_t compile, uint64_t line, const struct json_tape *tape, uint32_t v,
-			enum trace_kind kind);
+		   enum trace_kind kind);
 void reading_shapes(struct trace_reading *r);
 
 static inline struct compile_notes *reading_note(struct trace_reading *r, uint32_t compile)

@@ -114,11 +114,15 @@ static void take_open(struct text_reading *r)
 	bool aot = slice_is(name, "inductor") || slice_starts(name, "aot_");
 	uint32_t compile = compile_of(r, &p->at);
 	struct fact_marker *m = facts_new_marker(r->f, src_of(r, &p->at));
-	m->component = p->component == TEXTLOG_DYNAMO ? COMPONENT_DYNAMO : p->component == TEXTLOG_INDUCTOR ? COMPONENT_INDUCTOR
-		       : aot ? COMPONENT_AOTAUTOGRAD : COMPONENT_BACKEND;
+	m->component = p->component == TEXTLOG_DYNAMO     ? COMPONENT_DYNAMO
+		       : p->component == TEXTLOG_INDUCTOR ? COMPONENT_INDUCTOR
+		       : aot                              ? COMPONENT_AOTAUTOGRAD
+							  : COMPONENT_BACKEND;
 	m->compile = compile;
 	static const char *const words[] = {
-		[TEXTLOG_DYNAMO] = "torchdynamo tracing ", [TEXTLOG_BACKEND] = "compiler function ", [TEXTLOG_INDUCTOR] = "torchinductor compiling ",
+	    [TEXTLOG_DYNAMO] = "torchdynamo tracing ",
+	    [TEXTLOG_BACKEND] = "compiler function ",
+	    [TEXTLOG_INDUCTOR] = "torchinductor compiling ",
 	};
 	buf_reset(&r->tmp);
 	buf_adds(&r->tmp, words[p->component]);
@@ -129,8 +133,8 @@ static void take_open(struct text_reading *r)
 static void take_breaks(struct text_reading *r)
 {
 	static const enum fact_break_kind kind[] = {
-		[TEXTLOG_BREAK_CALL] = BREAK_CALL, [TEXTLOG_BREAK_JUMP] = BREAK_JUMP, [TEXTLOG_BREAK_GRAPH_BREAK] = BREAK_ASKED,
-		[TEXTLOG_BREAK_STORE] = BREAK_CALL, [TEXTLOG_BREAK_SKIP] = BREAK_SKIPPED, [TEXTLOG_BREAK_OTHER] = BREAK_CALL,
+	    [TEXTLOG_BREAK_CALL] = BREAK_CALL,  [TEXTLOG_BREAK_JUMP] = BREAK_JUMP,    [TEXTLOG_BREAK_GRAPH_BREAK] = BREAK_ASKED,
+	    [TEXTLOG_BREAK_STORE] = BREAK_CALL, [TEXTLOG_BREAK_SKIP] = BREAK_SKIPPED, [TEXTLOG_BREAK_OTHER] = BREAK_CALL,
 	};
 	for (uint32_t i = 0; i < r->t.brk.n; i++) {
 		const struct textlog_break *b = &r->t.brk.row[i];
@@ -275,7 +279,8 @@ static void take_signals(struct text_reading *r)
 		to->user = loc_of(r, &x->user);
 		to->signal = x->number;
 		if (x->inner.line) {
-			struct srcloc at = {.file = textlog_text(&r->t, x->inner.file), .line = x->inner.line,
+			struct srcloc at = {.file = textlog_text(&r->t, x->inner.file),
+					    .line = x->inner.line,
 					    .func = textlog_text(&r->t, x->inner.function)};
 			buf_reset(&r->tmp);
 			buf_adds(&r->tmp, "in ");
@@ -329,13 +334,16 @@ static void take_guard(struct text_reading *r, uint32_t i)
 	if (prev)
 		to->sources = text_of(r, prev->symbol);
 	for (uint32_t k = r->t.symbol.n; replaced && !prev && k-- > 0 && r->t.symbol.n - k < 4096;)
-		if (r->t.symbol.row[k].symbol == x->symbol && r->t.symbol.row[k].at.compile == x->at.compile && r->t.symbol.row[k].at.line < x->at.line) {
+		if (r->t.symbol.row[k].symbol == x->symbol && r->t.symbol.row[k].at.compile == x->at.compile &&
+		    r->t.symbol.row[k].at.line < x->at.line) {
 			to->sources = text_of(r, r->t.symbol.row[k].source);
 			break;
 		}
 	bool constant = replaced && is_number(textlog_text(&r->t, x->value));
-	to->kind = x->kind == GUARD_EVAL ? BOUND_GUARD : x->kind == GUARD_RUNTIME_ASSERT ? BOUND_ASSERT
-		   : replaced && !constant ? BOUND_REPLACED : BOUND_SPECIALIZED;
+	to->kind = x->kind == GUARD_EVAL             ? BOUND_GUARD
+		   : x->kind == GUARD_RUNTIME_ASSERT ? BOUND_ASSERT
+		   : replaced && !constant           ? BOUND_REPLACED
+						     : BOUND_SPECIALIZED;
 }
 
 static void take_shapes(struct text_reading *r)
@@ -373,29 +381,29 @@ static void take_shapes(struct text_reading *r)
 static const struct {
 	const char *name, *in;
 } nested[] = {
-	{"_compile.compile_inner", NULL},
-	{"bytecode_tracing", "_compile.compile_inner"},
-	{"build_guards", "_compile.compile_inner"},
-	{"gc", "_compile.compile_inner"},
-	{"OutputGraph.call_user_compiler", "_compile.compile_inner"},
-	{"_recursive_pre_grad_passes", "OutputGraph.call_user_compiler"},
-	{"create_aot_dispatcher_function", "OutputGraph.call_user_compiler"},
-	{"aot_collect_metadata", "create_aot_dispatcher_function"},
-	{"compile_fx.<locals>.fw_compiler_base", "create_aot_dispatcher_function"},
-	{"compile_fx.<locals>.bw_compiler", "create_aot_dispatcher_function"},
-	{"_recursive_joint_graph_passes", "compile_fx.<locals>.fw_compiler_base"},
-	{"compile_fx_inner", "compile_fx.<locals>.fw_compiler_base"},
-	{"fx_codegen_and_compile", "compile_fx_inner"},
-	{"additional_fake_tensor_prop", "fx_codegen_and_compile"},
-	{"_recursive_post_grad_passes", "fx_codegen_and_compile"},
-	{"GraphLowering.run", "fx_codegen_and_compile"},
-	{"GraphLowering.compile_to_fn", "fx_codegen_and_compile"},
-	{"GraphLowering.compile_to_module", "GraphLowering.compile_to_fn"},
-	{"GraphLowering.codegen", "GraphLowering.compile_to_module"},
-	{"Scheduler.__init__", "GraphLowering.codegen"},
-	{"Scheduler.codegen", "GraphLowering.codegen"},
-	{"PythonWrapperCodegen.generate", "GraphLowering.codegen"},
-	{"PyCodeCache.load_by_key_path", "GraphLowering.compile_to_module"},
+    {"_compile.compile_inner", NULL},
+    {"bytecode_tracing", "_compile.compile_inner"},
+    {"build_guards", "_compile.compile_inner"},
+    {"gc", "_compile.compile_inner"},
+    {"OutputGraph.call_user_compiler", "_compile.compile_inner"},
+    {"_recursive_pre_grad_passes", "OutputGraph.call_user_compiler"},
+    {"create_aot_dispatcher_function", "OutputGraph.call_user_compiler"},
+    {"aot_collect_metadata", "create_aot_dispatcher_function"},
+    {"compile_fx.<locals>.fw_compiler_base", "create_aot_dispatcher_function"},
+    {"compile_fx.<locals>.bw_compiler", "create_aot_dispatcher_function"},
+    {"_recursive_joint_graph_passes", "compile_fx.<locals>.fw_compiler_base"},
+    {"compile_fx_inner", "compile_fx.<locals>.fw_compiler_base"},
+    {"fx_codegen_and_compile", "compile_fx_inner"},
+    {"additional_fake_tensor_prop", "fx_codegen_and_compile"},
+    {"_recursive_post_grad_passes", "fx_codegen_and_compile"},
+    {"GraphLowering.run", "fx_codegen_and_compile"},
+    {"GraphLowering.compile_to_fn", "fx_codegen_and_compile"},
+    {"GraphLowering.compile_to_module", "GraphLowering.compile_to_fn"},
+    {"GraphLowering.codegen", "GraphLowering.compile_to_module"},
+    {"Scheduler.__init__", "GraphLowering.codegen"},
+    {"Scheduler.codegen", "GraphLowering.codegen"},
+    {"PythonWrapperCodegen.generate", "GraphLowering.codegen"},
+    {"PyCodeCache.load_by_key_path", "GraphLowering.compile_to_module"},
 };
 
 static int32_t place_of(struct slice name)
@@ -484,8 +492,8 @@ static void take_caches(struct text_reading *r)
 static void take_paths(struct text_reading *r)
 {
 	static const char *const what[] = {
-		[PATH_DEBUG_TRACE] = "debug trace", [PATH_OUTPUT_CODE] = "output code", [PATH_REPRO] = "minifier launcher",
-		[PATH_CHECKPOINT] = "checkpoint", [PATH_TRACE_LOG] = "trace log", [PATH_OTHER] = "file",
+	    [PATH_DEBUG_TRACE] = "debug trace", [PATH_OUTPUT_CODE] = "output code", [PATH_REPRO] = "minifier launcher",
+	    [PATH_CHECKPOINT] = "checkpoint",   [PATH_TRACE_LOG] = "trace log",     [PATH_OTHER] = "file",
 	};
 	for (uint32_t i = 0; i < r->t.path.n; i++) {
 		const struct textlog_path *x = &r->t.path.row[i];
@@ -518,8 +526,10 @@ static void take_input(struct text_reading *r)
 	in->records = t->records;
 	for (uint32_t i = 0; i < t->version.n; i++) {
 		struct slice what = textlog_text(t, t->version.row[i].what);
-		uint32_t *to = slice_is(what, "torch") ? &in->torch_version : slice_is(what, "python") ? &in->python_version
-			       : slice_is(what, "cuda") ? &in->cuda_version : NULL;
+		uint32_t *to = slice_is(what, "torch")    ? &in->torch_version
+			       : slice_is(what, "python") ? &in->python_version
+			       : slice_is(what, "cuda")   ? &in->cuda_version
+							  : NULL;
 		if (to && *to == INTERN_NONE)
 			*to = text_of(r, t->version.row[i].version);
 	}
@@ -541,8 +551,8 @@ static void take_input(struct text_reading *r)
 static void take_rank(struct text_reading *r)
 {
 	int64_t rank = -2;
-#define X(name, type)                                                                                                  \
-	for (uint32_t i = 0; i < r->t.name.n; i++)                                                                     \
+#define X(name, type) \
+	for (uint32_t i = 0; i < r->t.name.n; i++) \
 		rank = rank == -2 || rank == r->t.name.row[i].at.rank ? r->t.name.row[i].at.rank : -1;
 	TEXTLOG_TABLES(X)
 #undef X

@@ -49,8 +49,10 @@ static uint32_t stack_text(struct trace_reading *r, uint32_t node)
 	while (n--) {
 		const struct trace_frame *f = &t->frame[t->starts.node[path[n]].frame];
 		struct srcloc at = {
-			.file = intern_get(&t->names, f->file), .func = intern_get(&t->names, f->name),
-			.code = intern_get(&t->names, f->code), .line = f->line > 0 ? (uint32_t)f->line : 0,
+		    .file = intern_get(&t->names, f->file),
+		    .func = intern_get(&t->names, f->name),
+		    .code = intern_get(&t->names, f->code),
+		    .line = f->line > 0 ? (uint32_t)f->line : 0,
 		};
 		enum srcloc_origin origin = srcloc_origin(at.file);
 		if (origin == SRCLOC_TORCH || origin == SRCLOC_STDLIB)
@@ -164,7 +166,8 @@ static void take_compiles(struct trace_reading *r)
 /* The registry's names of torch 2.13 (torch/_dynamo/graph_break_registry.json) and the reasons of 2.0 to 2.6. */
 static enum fact_break_kind break_kind(struct slice reason)
 {
-	static const char *const jump[] = {"Data-dependent branching", "Data-dependent jump", "generic_jump", "data-dependent control flow"};
+	static const char *const jump[] = {"Data-dependent branching", "Data-dependent jump", "generic_jump",
+					   "data-dependent control flow"};
 	static const char *const asked[] = {"graph_break()`", "torch.compiler.disable()`", "call torch._dynamo.disable", "`skip_frame`"};
 	for (unsigned i = 0; i < ARRAY_LEN(jump); i++)
 		if (slice_find(reason, jump[i]))
@@ -227,7 +230,8 @@ static void find_new_type(struct trace_reading *r, uint32_t compile, struct slic
 		return;
 	struct slice guard = intern_get(&r->t.names, r->t.recompile[last].guard);
 	const char *from = slice_find(guard, "___check_type_id("), *comma;
-	if (r->t.recompile[last].guard == INTERN_NONE || !from || !(comma = slice_find(slice_of(from, (size_t)(guard.p + guard.n - from)), ", ")))
+	if (r->t.recompile[last].guard == INTERN_NONE || !from ||
+	    !(comma = slice_find(slice_of(from, (size_t)(guard.p + guard.n - from)), ", ")))
 		return;
 	struct slice name = slice_of(from + 17, (size_t)(comma - from - 17)), line;
 	size_t word = 0;
@@ -292,7 +296,10 @@ static void take_input(struct trace_reading *r)
 			continue;
 		GROW(r->f->damage, r->f->n_damage, r->f->cap_damage, 1);
 		r->f->damage[r->f->n_damage++] = (struct fact_damage){
-			r->input, facts_intern(r->f, slice_str(trace_damage_text[i])), r->t.damage[i].count, r->t.damage[i].line,
+		    r->input,
+		    facts_intern(r->f, slice_str(trace_damage_text[i])),
+		    r->t.damage[i].count,
+		    r->t.damage[i].line,
 		};
 	}
 }
@@ -444,8 +451,12 @@ int facts_add_trace(struct facts *f, const char *path, const struct facts_option
 {
 	struct trace_reading r = {.f = f, .o = o, .first_compile = f->n_compile, .first_bound = f->n_bound};
 	const struct trace_hooks hooks = {
-		.ctx = &r, .record = on_record, .emit = phases_emit, .commit = phases_commit, .free_slot = phases_free_slot,
-		.in_part = true,
+	    .ctx = &r,
+	    .record = on_record,
+	    .emit = phases_emit,
+	    .commit = phases_commit,
+	    .free_slot = phases_free_slot,
+	    .in_part = true,
 	};
 	r.input = facts_input(f, FACT_TRACE, path);
 	trace_init(&r.t, path);

@@ -66,8 +66,8 @@ static void take_compiler_errors(struct trace_reading *r, uint32_t compile, uint
 void reading_error(struct trace_reading *r, uint32_t compile, uint64_t line, struct slice text)
 {
 	struct traceback tb;
-	struct trace_error e = {compile, line, INTERN_NONE, INTERN_NONE, INTERN_NONE, INTERN_NONE, facts_no_loc(), facts_no_loc(),
-				FACT_NONE, false};
+	struct trace_error e = {compile,     line,           INTERN_NONE,    INTERN_NONE, INTERN_NONE,
+				INTERN_NONE, facts_no_loc(), facts_no_loc(), FACT_NONE,   false};
 	e.stack = facts_intern(r->f, slice_of(text.p, text.n < STACK_MAX ? text.n : STACK_MAX));
 	if (traceback_last(text, &tb)) {
 		e.type = facts_intern(r->f, tb.type);

@@ -16,8 +16,8 @@ static int64_t setting(struct slice value)
 }
 
 /* The text of a configuration is JSON, as a string in the record's JSON. */
-static void take_settings(struct trace_reading *r, const struct json_tape *tape, uint32_t k, const char *const *keys,
-			  int64_t *const *to, unsigned n)
+static void take_settings(struct trace_reading *r, const struct json_tape *tape, uint32_t k, const char *const *keys, int64_t *const *to,
+			  unsigned n)
 {
 	struct slice value[16];
 	struct json_skim skim;
@@ -35,16 +35,16 @@ static void take_settings(struct trace_reading *r, const struct json_tape *tape,
 static void take_config(struct trace_reading *r, const struct json_tape *tape, uint32_t v)
 {
 	struct fact_config *c = &r->f->input[r->input].config;
-	static const char *const dynamo[] = {"recompile_limit", "accumulated_recompile_limit", "suppress_errors", "fail_on_recompile_limit_hit",
-					     "automatic_dynamic_shapes", "assume_static_by_default", "capture_scalar_outputs",
-					     "specialize_float"};
-	int64_t *const of_dynamo[] = {&c->recompile_limit, &c->accumulated_recompile_limit, &c->suppress_errors,
-				      &c->fail_on_recompile_limit_hit, &c->automatic_dynamic_shapes, &c->assume_static_by_default,
-				      &c->capture_scalar_outputs, &c->specialize_float};
-	static const char *const inductor[] = {"fx_graph_cache", "force_disable_caches", "compile_threads", "max_autotune",
-					       "triton.cudagraphs", "cpp_cache_precompile_headers"};
-	int64_t *const of_inductor[] = {&c->fx_graph_cache, &c->force_disable_caches, &c->compile_threads, &c->max_autotune,
-					&c->cudagraphs, &c->cpp_precompile_headers};
+	static const char *const dynamo[] = {
+	    "recompile_limit",          "accumulated_recompile_limit", "suppress_errors",        "fail_on_recompile_limit_hit",
+	    "automatic_dynamic_shapes", "assume_static_by_default",    "capture_scalar_outputs", "specialize_float"};
+	int64_t *const of_dynamo[] = {
+	    &c->recompile_limit,          &c->accumulated_recompile_limit, &c->suppress_errors,        &c->fail_on_recompile_limit_hit,
+	    &c->automatic_dynamic_shapes, &c->assume_static_by_default,    &c->capture_scalar_outputs, &c->specialize_float};
+	static const char *const inductor[] = {"fx_graph_cache", "force_disable_caches", "compile_threads",
+					       "max_autotune",   "triton.cudagraphs",    "cpp_cache_precompile_headers"};
+	int64_t *const of_inductor[] = {&c->fx_graph_cache, &c->force_disable_caches, &c->compile_threads,
+					&c->max_autotune,   &c->cudagraphs,           &c->cpp_precompile_headers};
 	static const char *const compiler[] = {"force_disable_caches"};
 	static const char *const text[CONFIG_TEXTS] = {"dynamo_config", "inductor_config", "functorch_config", "compiler_config"};
 	for (unsigned i = 0; i < CONFIG_TEXTS; i++) {
@@ -62,20 +62,21 @@ static void take_config(struct trace_reading *r, const struct json_tape *tape, u
 
 /* ---- values ---- */
 
-static void add_metric(struct trace_reading *r, uint32_t compile, struct slice name, struct slice value,
-			enum metric_id known, bool backward,
-		       bool runtime)
+static void add_metric(struct trace_reading *r, uint32_t compile, struct slice name, struct slice value, enum metric_id known,
+		       bool backward, bool runtime)
 {
 	GROW(r->metric, r->n_metric, r->cap_metric, 1);
-	r->metric[r->n_metric++] = (struct trace_metric){compile, {
-		facts_intern(r->f, name), facts_intern(r->f, value), (uint16_t)known, backward, runtime,
-	}};
+	r->metric[r->n_metric++] = (struct trace_metric){compile,
+							 {
+							     facts_intern(r->f, name),
+							     facts_intern(r->f, value),
+							     (uint16_t)known,
+							     backward,
+							     runtime,
+							 }};
 }
 
-static double part(const double *v, enum metric_id us, enum metric_id s)
-{
-	return v[us] >= 0 ? v[us] / 1e6 : v[s];
-}
+static double part(const double *v, enum metric_id us, enum metric_id s) { return v[us] >= 0 ? v[us] / 1e6 : v[s]; }
 
 static void add(double *to, double seconds)
 {

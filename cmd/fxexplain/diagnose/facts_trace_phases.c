@@ -15,12 +15,12 @@
 enum { OPEN_MAX = 1024, NAME_MAX_BYTES = 200 };
 
 struct chromium_event {
-	struct slice name;       /* in the window */
-	double ts, dur;          /* microseconds */
-	uint64_t thread;         /* hash of pid and tid */
+	struct slice name; /* in the window */
+	double ts, dur;    /* microseconds */
+	uint64_t thread;   /* hash of pid and tid */
 	uint64_t line;
-	uint32_t compile;        /* of trace.compile */
-	char phase;              /* B E X i */
+	uint32_t compile; /* of trace.compile */
+	char phase;       /* B E X i */
 };
 struct event_slot {
 	struct chromium_event *event;
@@ -40,10 +40,7 @@ static bool read_number(struct slice s, double *out)
 	return *end == 0 && *out > -1e18 && *out < 1e18;
 }
 
-static struct slice unquoted(struct slice s)
-{
-	return s.n >= 2 && s.p[0] == '"' ? slice_of(s.p + 1, s.n - 2) : slice_of(NULL, 0);
-}
+static struct slice unquoted(struct slice s) { return s.n >= 2 && s.p[0] == '"' ? slice_of(s.p + 1, s.n - 2) : slice_of(NULL, 0); }
 
 static bool read_event(struct slice payload, struct chromium_event *e)
 {

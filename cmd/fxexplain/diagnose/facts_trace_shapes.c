@@ -47,8 +47,11 @@ static struct fact_loc loc_of(struct trace_reading *r, const struct json_tape *t
 /* The shape environment answers; who asked is above it. */
 static bool is_shape_env(struct slice file)
 {
-	static const char *const files[] = {"torch/fx/experimental/symbolic_shapes.py", "torch/fx/experimental/sym_node.py",
-					    "torch/fx/experimental/recording.py", "torch/_logging/_internal.py", "torch/__init__.py",
+	static const char *const files[] = {"torch/fx/experimental/symbolic_shapes.py",
+					    "torch/fx/experimental/sym_node.py",
+					    "torch/fx/experimental/recording.py",
+					    "torch/_logging/_internal.py",
+					    "torch/__init__.py",
 					    "torch/_logging/structured.py"};
 	for (unsigned i = 0; i < ARRAY_LEN(files); i++)
 		if (slice_ends(file, files[i]))

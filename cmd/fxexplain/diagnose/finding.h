@@ -25,16 +25,16 @@ enum finding_level { FINDING_NOTE, FINDING_WARNING, FINDING_ERROR };
 extern const char *const finding_level_name[3]; /* "note", "warning", "error": SARIF's words */
 
 enum finding_kind {
-	FINDING_FAILURE,   /* compilation or the program failed */
-	FINDING_KNOWN,     /* a message of the knowledge base */
-	FINDING_LIMIT,     /* recompile limit reached: the frame runs in eager from then on */
+	FINDING_FAILURE, /* compilation or the program failed */
+	FINDING_KNOWN,   /* a message of the knowledge base */
+	FINDING_LIMIT,   /* recompile limit reached: the frame runs in eager from then on */
 	FINDING_RECOMPILE,
 	FINDING_BREAK,
 	FINDING_SHAPE,
 	FINDING_TIME,
 	FINDING_CACHE,
 	FINDING_CUDAGRAPH,
-	FINDING_DAMAGE,    /* the input could not be read whole */
+	FINDING_DAMAGE, /* the input could not be read whole */
 	FINDING_KINDS,
 };
 extern const char *const finding_kind_name[FINDING_KINDS]; /* "failure", "known", "limit", "recompile", "graph-break", ... */
@@ -42,33 +42,33 @@ extern const char *const finding_kind_name[FINDING_KINDS]; /* "failure", "known"
 struct finding {
 	enum finding_kind kind;
 	enum finding_level level;
-	struct slice id;         /* stable: "GB0025", "recompile", a pattern's id: what SARIF calls a rule */
-	struct slice title;      /* one line: "graph break at app/m.py:5: Tensor.item()" without the place */
-	struct fact_loc loc;     /* the user's line */
-	struct fact_src src;     /* where it is first said */
-	uint64_t count;          /* how often: breaks, recompiles, messages */
-	double seconds;          /* of compile time that it costs; < 0: not known */
-	struct slice cost;       /* "2 more graphs, 1 call in eager, 0.31 s of compiling" */
-	struct slice why;        /* cause, as the log or the knowledge base says */
-	struct slice evidence;   /* lines quoted from the input, one a line; at most 6 */
-	struct slice fix;        /* what to change; one a line, best first; code where it can be code */
-	struct slice next;       /* commands to run next, one a line */
+	struct slice id;       /* stable: "GB0025", "recompile", a pattern's id: what SARIF calls a rule */
+	struct slice title;    /* one line: "graph break at app/m.py:5: Tensor.item()" without the place */
+	struct fact_loc loc;   /* the user's line */
+	struct fact_src src;   /* where it is first said */
+	uint64_t count;        /* how often: breaks, recompiles, messages */
+	double seconds;        /* of compile time that it costs; < 0: not known */
+	struct slice cost;     /* "2 more graphs, 1 call in eager, 0.31 s of compiling" */
+	struct slice why;      /* cause, as the log or the knowledge base says */
+	struct slice evidence; /* lines quoted from the input, one a line; at most 6 */
+	struct slice fix;      /* what to change; one a line, best first; code where it can be code */
+	struct slice next;     /* commands to run next, one a line */
 	struct slice url;
-	struct slice compiles;   /* "0/0 0/1", bounded */
-	uint32_t rank;           /* place in the order */
+	struct slice compiles; /* "0/0 0/1", bounded */
+	uint32_t rank;         /* place in the order */
 };
 
 /* breaks.c: all breaks of one user line with one reason. */
 struct break_group {
-	uint32_t first;          /* row of facts.brk; the others by next */
+	uint32_t first; /* row of facts.brk; the others by next */
 	struct fact_loc loc;
 	enum fact_break_kind kind;
 	int32_t gb;
 	uint32_t count, inferred;
-	uint32_t graphs;         /* resume functions that were compiled because of it */
-	uint32_t eager;          /* frames left to Python whole */
-	int64_t ops_after;       /* ops in those resume functions */
-	double seconds;          /* compiling them, and restarts; < 0 */
+	uint32_t graphs;   /* resume functions that were compiled because of it */
+	uint32_t eager;    /* frames left to Python whole */
+	int64_t ops_after; /* ops in those resume functions */
+	double seconds;    /* compiling them, and restarts; < 0 */
 	uint32_t finding;
 };
 /* recompiles.c: one frame (code object) and its compilations in order. */
@@ -76,37 +76,37 @@ struct frame_view {
 	struct fact_loc loc;
 	uint32_t input;
 	int64_t frame;
-	uint32_t compiles;       /* how many */
+	uint32_t compiles; /* how many */
 	uint32_t recompiles;
-	uint32_t first;          /* row of x.step: its steps side by side */
+	uint32_t first; /* row of x.step: its steps side by side */
 	uint32_t n;
-	bool limited;            /* a limit was reached */
+	bool limited; /* a limit was reached */
 	double seconds;
-	uint32_t finding;        /* FACT_NONE */
+	uint32_t finding; /* FACT_NONE */
 };
 struct frame_step {
-	uint32_t compile;        /* row of facts.compile, FACT_NONE */
-	uint32_t recompile;      /* row of facts.recompile that led to it, FACT_NONE for the first */
-	struct slice change;     /* "size of x at dim 0: 3 -> 5"; empty for the first */
+	uint32_t compile;    /* row of facts.compile, FACT_NONE */
+	uint32_t recompile;  /* row of facts.recompile that led to it, FACT_NONE for the first */
+	struct slice change; /* "size of x at dim 0: 3 -> 5"; empty for the first */
 	struct slice fix;
 };
 /* shapes.c */
 struct symbol_view {
-	uint32_t row;            /* of facts.symbol; FACT_NONE: only bounds name it */
+	uint32_t row; /* of facts.symbol; FACT_NONE: only bounds name it */
 	struct slice name;
-	struct slice range;      /* after all that was learned, where the log tells */
+	struct slice range;            /* after all that was learned, where the log tells */
 	uint32_t first_bound, n_bound; /* of x.bound_row: rows of facts.bound */
 	bool specialized;
 	uint32_t finding;
 };
 /* times.c: parts of the compile time, the run's or one compile id's. */
 struct time_view {
-	uint32_t compile;        /* FACT_NONE: the run */
+	uint32_t compile; /* FACT_NONE: the run */
 	double seconds;
-	uint32_t first, n;       /* of x.part */
+	uint32_t first, n; /* of x.part */
 };
 struct time_part {
-	struct slice name;       /* "dynamo tracing", "AOTAutograd", "lowering", "C++ compile", ... */
+	struct slice name; /* "dynamo tracing", "AOTAutograd", "lowering", "C++ compile", ... */
 	double seconds;
 	uint64_t calls;
 };
@@ -114,15 +114,15 @@ struct time_part {
 struct component_view {
 	enum component component; /* COMPONENT_NONE: nothing failed */
 	enum { SURE_NOT, SURE_LIKELY, SURE_PROVEN } sure;
-	uint32_t failure;        /* row of facts.failure, FACT_NONE */
+	uint32_t failure; /* row of facts.failure, FACT_NONE */
 	uint32_t compile;
 	struct slice evidence;   /* one a line */
 	struct slice experiment; /* what would prove it, one a line: commands and settings */
 	struct slice minify;     /* the fxminify command to run next; empty */
 };
 
-#define VIEW_ROWS(type, name)                                                                                          \
-	type *name;                                                                                                    \
+#define VIEW_ROWS(type, name) \
+	type *name; \
 	uint32_t n_##name, cap_##name
 
 struct explanation {
@@ -140,7 +140,7 @@ struct explanation {
 	/* the run in numbers */
 	uint64_t breaks, inferred_breaks, recompiles, limits, failures, restarts, graphs, ops, guards, skips;
 	uint64_t hits, misses, bypasses;
-	double seconds;          /* < 0: not known */
+	double seconds; /* < 0: not known */
 	struct buf tmp;
 };
 

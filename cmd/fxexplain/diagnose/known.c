@@ -41,7 +41,8 @@ void facts_take_known(struct facts *f, struct fact_src src, uint32_t compile, co
 	k->component = p->component;
 	k->level = p->level;
 	k->count = 1;
-	uint32_t quote = facts_intern(f, slice_trim(m->quote)), cause = expanded(&t, &p->cause, 1, m), check = expanded(&t, &p->check, 1, m);
+	uint32_t quote = facts_intern(f, slice_trim(m->quote)), cause = expanded(&t, &p->cause, 1, m),
+		 check = expanded(&t, &p->check, 1, m);
 	uint32_t fix = expanded(&t, p->fix.item, p->fix.n, m), see = expanded(&t, p->see.item, p->see.n, m);
 	k = &f->known[f->n_known - 1];
 	k->quote = quote;

@@ -1,13 +1,21 @@
 #include "diagnose/metrics.h"
 
 const char *const metric_unit_name[METRIC_UNITS] = {
-	[METRIC_TEXT] = "text", [METRIC_COUNT_OF] = "count", [METRIC_S] = "s", [METRIC_MS] = "ms", [METRIC_US] = "us",
-	[METRIC_POINT_S] = "seconds since 1970", [METRIC_POINT_US] = "microseconds since 1970", [METRIC_BOOL] = "bool",
-	[METRIC_BYTES] = "bytes", [METRIC_LIST] = "list", [METRIC_JSON] = "json",
+    [METRIC_TEXT] = "text",
+    [METRIC_COUNT_OF] = "count",
+    [METRIC_S] = "s",
+    [METRIC_MS] = "ms",
+    [METRIC_US] = "us",
+    [METRIC_POINT_S] = "seconds since 1970",
+    [METRIC_POINT_US] = "microseconds since 1970",
+    [METRIC_BOOL] = "bool",
+    [METRIC_BYTES] = "bytes",
+    [METRIC_LIST] = "list",
+    [METRIC_JSON] = "json",
 };
 const char *const metric_group_name[METRIC_GROUP_COUNT] = {
 #define X(id, name) name,
-	METRIC_GROUPS(X)
+    METRIC_GROUPS(X)
 #undef X
 };
 
@@ -25,7 +33,7 @@ const char *const metric_group_name[METRIC_GROUP_COUNT] = {
 
 const struct metric_info metric_info[METRIC_COUNT] = {
 #define X(id, what, in, sentence) {{#id, sizeof(#id) - 1}, UNIT_##what, METRIC_GROUP_##in, sentence},
-	METRICS(X)
+    METRICS(X)
 #undef X
 };
 

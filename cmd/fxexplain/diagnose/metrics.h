@@ -120,23 +120,41 @@ enum metric_id {
 #define X(name, unit, group, text) METRIC_##name,
 	METRICS(X)
 #undef X
-	METRIC_COUNT,
+	    METRIC_COUNT,
 	METRIC_UNKNOWN = METRIC_COUNT,
 };
 
 /* POINT_S, POINT_US: a point in time. */
-enum metric_unit { METRIC_TEXT, METRIC_COUNT_OF, METRIC_S, METRIC_MS, METRIC_US, METRIC_POINT_S, METRIC_POINT_US, METRIC_BOOL,
-		   METRIC_BYTES, METRIC_LIST, METRIC_JSON, METRIC_UNITS };
+enum metric_unit {
+	METRIC_TEXT,
+	METRIC_COUNT_OF,
+	METRIC_S,
+	METRIC_MS,
+	METRIC_US,
+	METRIC_POINT_S,
+	METRIC_POINT_US,
+	METRIC_BOOL,
+	METRIC_BYTES,
+	METRIC_LIST,
+	METRIC_JSON,
+	METRIC_UNITS
+};
 extern const char *const metric_unit_name[METRIC_UNITS]; /* "text", "count", "s", "ms", "us", ... */
 
-#define METRIC_GROUPS(X)                                                                                               \
-	X(IDENTITY, "identity") X(GRAPH, "graph") X(GUARD, "guards") X(TIME, "time") X(CACHE, "cache") \
-	X(FAILURE, "failure") X(CONFIG, "config") X(ENVIRONMENT, "environment")
+#define METRIC_GROUPS(X) \
+	X(IDENTITY, "identity") \
+	X(GRAPH, "graph") \
+	X(GUARD, "guards") \
+	X(TIME, "time") \
+	X(CACHE, "cache") \
+	X(FAILURE, "failure") \
+	X(CONFIG, "config") \
+	X(ENVIRONMENT, "environment")
 enum metric_group {
 #define X(id, name) METRIC_GROUP_##id,
 	METRIC_GROUPS(X)
 #undef X
-	METRIC_GROUP_COUNT,
+	    METRIC_GROUP_COUNT,
 };
 extern const char *const metric_group_name[METRIC_GROUP_COUNT];
 

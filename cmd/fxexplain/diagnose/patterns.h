@@ -120,13 +120,13 @@ struct pattern_scan {
 	const struct patterns *patterns;
 	pattern_fn *fn;
 	void *ctx;
-	struct pattern_seen *seen;     /* of each match, and, not line: where it was seen last */
-	struct pattern_pending *ring;  /* matches that wait */
+	struct pattern_seen *seen;    /* of each match, and, not line: where it was seen last */
+	struct pattern_pending *ring; /* matches that wait */
 	uint32_t head, n, cap, undecided;
-	struct buf carry;              /* the end of what was fed: a line that is not whole, and what a match may reach back to */
-	size_t done;                   /* bytes of carry that were looked at */
-	uint64_t offset;               /* of the first byte that was not looked at, in the text */
-	uint64_t line, counted;        /* the line of the byte at offset `counted` */
+	struct buf carry;       /* the end of what was fed: a line that is not whole, and what a match may reach back to */
+	size_t done;            /* bytes of carry that were looked at */
+	uint64_t offset;        /* of the first byte that was not looked at, in the text */
+	uint64_t line, counted; /* the line of the byte at offset `counted` */
 };
 
 void pattern_scan_init(struct pattern_scan *s, const struct patterns *k, pattern_fn *fn, void *ctx);

@@ -5,8 +5,8 @@
 #include "base/hash.h"
 #include "diagnose/patterns.h"
 
-#define ATOM_KEY 8      /* bytes that are looked for first */
-#define ATOM_WILDS 6    /* wildcards of a line; ATOM_WILDS * PATTERN_WILD + ATOM_TEXT < PATTERN_REACH */
+#define ATOM_KEY 8   /* bytes that are looked for first */
+#define ATOM_WILDS 6 /* wildcards of a line; ATOM_WILDS * PATTERN_WILD + ATOM_TEXT < PATTERN_REACH */
 #define ATOM_TEXT 1000
 #define PATTERN_ANDS 8
 
@@ -18,7 +18,7 @@ struct atom {
 	uint32_t pattern, next; /* rows; next: of the same bucket, UINT32_MAX */
 	uint32_t weight;        /* bytes of text: how much it says */
 	uint16_t at;
-	uint8_t role, bit;      /* bit: which of the pattern's `and` lines */
+	uint8_t role, bit; /* bit: which of the pattern's `and` lines */
 	uint8_t anchor, texts;
 	struct slice text[ATOM_WILDS + 1];
 	uint32_t name[ATOM_WILDS]; /* of patterns.names; INTERN_NONE for * */
@@ -28,9 +28,9 @@ struct pattern_private {
 	char *file;
 	struct atom *atom;
 	uint32_t n, cap;
-	uint32_t ands;          /* how many `and` lines */
-	uint32_t weight;        /* of the `and` lines */
-	uint32_t *over;         /* rows of the patterns that it is over; pattern->over.n of them */
+	uint32_t ands;   /* how many `and` lines */
+	uint32_t weight; /* of the `and` lines */
+	uint32_t *over;  /* rows of the patterns that it is over; pattern->over.n of them */
 };
 
 /* A hash of 3 bytes: how far the window of 8 bytes that ends with them may move on before a key can begin. */
@@ -41,7 +41,7 @@ struct patterns {
 	struct intern names;
 	struct pattern *item;
 	uint32_t n, cap;
-	struct atom *atom;      /* all of them, after patterns_compile */
+	struct atom *atom; /* all of them, after patterns_compile */
 	uint32_t atoms;
 	uint8_t shift[1 << SHIFT_BITS];
 	uint32_t bucket[1 << SHIFT_BITS]; /* by the key's last 3 bytes: first row of atom[], UINT32_MAX */

@@ -90,11 +90,11 @@ struct reader {
 	struct patterns *k;
 	struct pattern *p;
 	const char *file;
-	struct slice key;       /* empty before the first */
+	struct slice key; /* empty before the first */
 	uint64_t line, key_line;
 	struct buf value;
-	size_t indent;          /* of an example's first line; SIZE_MAX before it */
-	uint32_t blank;         /* blank lines of an example that may be its end */
+	size_t indent;  /* of an example's first line; SIZE_MAX before it */
+	uint32_t blank; /* blank lines of an example that may be its end */
 	struct err *err;
 };
 
@@ -142,7 +142,8 @@ static int take_component(struct reader *r, struct slice value)
 			r->p->component = (enum component)i;
 			return 0;
 		}
-	return bad_key(r, "is none of dynamo, aotautograd, inductor, codegen, compiler, runtime, backend, export, load, eager, environment");
+	return bad_key(r,
+		       "is none of dynamo, aotautograd, inductor, codegen, compiler, runtime, backend, export, load, eager, environment");
 }
 
 static int take_level(struct reader *r, struct slice value)
@@ -198,10 +199,10 @@ static const struct single {
 	const char *key;
 	size_t at;
 } single[] = {
-	{"title", offsetof(struct pattern, title)},
-	{"cause", offsetof(struct pattern, cause)},
-	{"check", offsetof(struct pattern, check)},
-	{"versions", offsetof(struct pattern, versions)},
+    {"title", offsetof(struct pattern, title)},
+    {"cause", offsetof(struct pattern, cause)},
+    {"check", offsetof(struct pattern, check)},
+    {"versions", offsetof(struct pattern, versions)},
 };
 
 /* The key's value is whole. */
@@ -331,8 +332,8 @@ static int check_names(struct reader *r, const char *key, struct slice text)
 	for (size_t i = 0; i < text.n; i++) {
 		struct slice name = pattern_placeholder(slice_of(text.p + i, text.n - i));
 		if (name.n && !is_captured(r, name))
-			return err_set(r->err, EXIT_INPUT, "%s: %s: {%.*s} is not in every match line, nor in an 'and' line", r->file,
-				       key, (int)name.n, name.p);
+			return err_set(r->err, EXIT_INPUT, "%s: %s: {%.*s} is not in every match line, nor in an 'and' line", r->file, key,
+				       (int)name.n, name.p);
 	}
 	return 0;
 }
@@ -361,9 +362,17 @@ static int check_whole(struct reader *r)
 	bool match = false;
 	for (uint32_t i = 0; i < p->own->n; i++)
 		match |= p->own->atom[i].role == ATOM_MATCH;
-	const char *lacks = !p->id.n ? "id" : !p->title.n ? "title" : !p->component ? "component" : (int)p->level < 0 ? "level"
-			    : !match ? "match" : !p->cause.n ? "cause" : !p->check.n ? "check" : !p->fix.n ? "fix"
-			    : !p->see.n ? "see" : !p->example.n ? "example" : NULL;
+	const char *lacks = !p->id.n            ? "id"
+			    : !p->title.n       ? "title"
+			    : !p->component     ? "component"
+			    : (int)p->level < 0 ? "level"
+			    : !match            ? "match"
+			    : !p->cause.n       ? "cause"
+			    : !p->check.n       ? "check"
+			    : !p->fix.n         ? "fix"
+			    : !p->see.n         ? "see"
+			    : !p->example.n     ? "example"
+						: NULL;
 	if (lacks)
 		return err_set(r->err, EXIT_INPUT, "%s: has no '%s:'", r->file, lacks);
 	if (check_captures(r) < 0 || check_names(r, "title", p->title) < 0 || check_names(r, "cause", p->cause) < 0 ||
@@ -390,7 +399,7 @@ static int read_pattern(struct reader *r, struct slice text)
 
 int patterns_add_text(struct patterns *k, const char *name, struct slice text, struct err *err)
 {
-	struct pattern p = {.level = (enum finding_level)-1, .own = xcalloc(1, sizeof(*p.own))};
+	struct pattern p = {.level = (enum finding_level) - 1, .own = xcalloc(1, sizeof(*p.own))};
 	struct reader r = {.k = k, .p = &p, .file = name, .err = err};
 	p.own->file = xstrdup(name);
 	int e = read_pattern(&r, text);

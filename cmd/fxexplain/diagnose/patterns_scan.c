@@ -10,13 +10,13 @@ struct caught {
 };
 
 struct pattern_seen {
-	uint64_t line;          /* of the atom's last occurrence; 0: none */
-	struct caught *caught;  /* of an `and` line with captures */
+	uint64_t line;         /* of the atom's last occurrence; 0: none */
+	struct caught *caught; /* of an `and` line with captures */
 };
 
 struct pattern_pending {
 	uint32_t pattern, weight, have; /* have: bits of the `and` lines that were seen */
-	bool refused;           /* a `not` line was seen */
+	bool refused;                   /* a `not` line was seen */
 	uint16_t quoted;
 	uint64_t line, offset;
 	struct caught caught;

@@ -72,11 +72,14 @@ static bool tensor_guard(struct explanation *x, struct slice g, struct guard_wor
 		bool size = slice_is(what, "size");
 		struct slice dim = between(g, "at index ", ".");
 		w->kind = size ? GUARD_SIZE : GUARD_STRIDE;
-		w->change = explain_textf(x, "%s of %.*s at dim %.*s: %.*s -> %.*s", size ? "size" : "stride", TEXT(name), TEXT(dim), TEXT(old),
-					  TEXT(new));
+		w->change = explain_textf(x, "%s of %.*s at dim %.*s: %.*s -> %.*s", size ? "size" : "stride", TEXT(name), TEXT(dim),
+					  TEXT(old), TEXT(new));
 		if (size)
-			w->fix = explain_textf(x, "torch._dynamo.mark_dynamic(%.*s, %.*s)    # before the first call; or torch.compile(f, dynamic=True)\n"
-					       "pad or bucket dim %.*s to a few sizes where it must stay static", TEXT(name), TEXT(dim), TEXT(dim));
+			w->fix = explain_textf(
+			    x,
+			    "torch._dynamo.mark_dynamic(%.*s, %.*s)    # before the first call; or torch.compile(f, dynamic=True)\n"
+			    "pad or bucket dim %.*s to a few sizes where it must stay static",
+			    TEXT(name), TEXT(dim), TEXT(dim));
 		else
 			w->fix = explain_textf(x, "%.*s = %.*s.contiguous()    # before the call, so that its strides are always the same",
 					       TEXT(name), TEXT(name));
@@ -93,8 +96,8 @@ static bool tensor_guard(struct explanation *x, struct slice g, struct guard_wor
 	if (w->kind == GUARD_DTYPE)
 		w->fix = explain_textf(x, "%.*s = %.*s.to(dtype)    # one dtype at this border", TEXT(name), TEXT(name));
 	else if (w->kind == GUARD_RANK)
-		w->fix = explain_textf(x, "the number of dims is always a constant: %.*s.reshape(...) to one rank, or two compiled functions",
-				       TEXT(name));
+		w->fix = explain_textf(
+		    x, "the number of dims is always a constant: %.*s.reshape(...) to one rank, or two compiled functions", TEXT(name));
 	return true;
 }
 
@@ -123,15 +126,17 @@ static bool identity_guard(struct explanation *x, const struct fact_recompile *r
 	struct slice old = explain_text(x, r->type_old), new = explain_text(x, r->type_new);
 	w->kind = type ? GUARD_TYPE : GUARD_OBJECT;
 	if (type) {
-		w->change = new.n && old.n ? explain_textf(x, "type of %.*s: %.*s -> %.*s", TEXT(name), TEXT(old), TEXT(new))
-			    : new.n	   ? explain_textf(x, "type of %.*s is %.*s now", TEXT(name), TEXT(new))
-					   : explain_textf(x, "type of %.*s", TEXT(name));
+		w->change = new.n &&old.n ? explain_textf(x, "type of %.*s: %.*s -> %.*s", TEXT(name), TEXT(old), TEXT(new))
+			    : new.n       ? explain_textf(x, "type of %.*s is %.*s now", TEXT(name), TEXT(new))
+					  : explain_textf(x, "type of %.*s", TEXT(name));
 		w->fix = explain_textf(x, "one compiled function per type, or decide on %.*s outside of the compiled one", TEXT(name));
 		return true;
 	}
 	w->change = explain_textf(x, "%.*s is another object%s%.*s", TEXT(name), new.n ? " now, of type " : "", TEXT(new));
-	w->fix = explain_textf(x, "make %.*s once, outside of the loop, and pass the same object: a lambda, partial or instance made anew is "
-			       "a new variant", TEXT(name));
+	w->fix = explain_textf(x,
+			       "make %.*s once, outside of the loop, and pass the same object: a lambda, partial or instance made anew is "
+			       "a new variant",
+			       TEXT(name));
 	return true;
 }
 
@@ -144,10 +149,11 @@ static void value_guard(struct explanation *x, const struct fact_recompile *r, s
 	if (slice_find(g, ".size()[") || slice_find(g, ".stride()[") || slice_find(g, ".storage_offset()")) {
 		w->kind = GUARD_SHAPE;
 		w->change = explain_textf(x, "no longer true: %.*s", TEXT(g));
-		w->fix = is || slice_find(g, " != ") || slice_find(g, "Eq(") || slice_find(g, "Ne(")
-				 ? SLICE("a branch or an operation on this size has split the range: see `--show shapes` for the line that did")
-				 : SLICE("sizes 0 and 1 are always variants of their own: torch._dynamo.mark_unbacked(x, dim) avoids that, or keep "
-					 "the size out of it");
+		w->fix =
+		    is || slice_find(g, " != ") || slice_find(g, "Eq(") || slice_find(g, "Ne(")
+			? SLICE("a branch or an operation on this size has split the range: see `--show shapes` for the line that did")
+			: SLICE("sizes 0 and 1 are always variants of their own: torch._dynamo.mark_unbacked(x, dim) avoids that, or keep "
+				"the size out of it");
 		return;
 	}
 	if (slice_starts(g, "not ") || slice_starts(g, "len(") || slice_find(g, " in ") || slice_find(g, "dict_keys") ||
@@ -168,18 +174,22 @@ static void value_guard(struct explanation *x, const struct fact_recompile *r, s
 			  : explain_textf(x, "%.*s is no longer %.*s", TEXT(left), TEXT(right));
 	bool attribute = memchr(left.p, '.', left.n) != NULL;
 	if (is_float(right)) {
-		w->fix = explain_textf(x, "%.*s = torch.tensor(%.*s)    # a float is a constant of the graph at first; as a tensor it is an input",
-				       TEXT(left), TEXT(right));
+		w->fix = explain_textf(
+		    x, "%.*s = torch.tensor(%.*s)    # a float is a constant of the graph at first; as a tensor it is an input", TEXT(left),
+		    TEXT(right));
 	} else if (is_int(right) && attribute) {
-		w->fix = explain_textf(x, "%.*s counts or changes in the module: keep it in a tensor (register_buffer), or out of forward\n"
-				       "torch._dynamo.config.allow_unspec_int_on_nn_module = True    # an int of a module is no constant then",
-				       TEXT(left));
+		w->fix =
+		    explain_textf(x,
+				  "%.*s counts or changes in the module: keep it in a tensor (register_buffer), or out of forward\n"
+				  "torch._dynamo.config.allow_unspec_int_on_nn_module = True    # an int of a module is no constant then",
+				  TEXT(left));
 	} else if (is_int(right)) {
-		w->fix = explain_textf(x, "%.*s = torch.tensor(%.*s), or torch.compile(f, dynamic=True): an int is a constant of the graph at first",
-				       TEXT(left), TEXT(right));
+		w->fix = explain_textf(
+		    x, "%.*s = torch.tensor(%.*s), or torch.compile(f, dynamic=True): an int is a constant of the graph at first",
+		    TEXT(left), TEXT(right));
 	} else {
-		w->fix = explain_textf(x, "%.*s is a constant of the graph: few values are fine, else decide outside of the compiled function",
-				       TEXT(left));
+		w->fix = explain_textf(
+		    x, "%.*s is a constant of the graph: few values are fine, else decide outside of the compiled function", TEXT(left));
 	}
 }
 
@@ -338,7 +348,12 @@ static void add_frame(struct explanation *x, const struct limits *l, const uint3
 {
 	const struct facts *f = x->facts;
 	const struct fact_compile *c = &f->compile[row[0]];
-	struct frame_view v = {.loc = c->loc, .input = c->src.input, .frame = c->frame, .compiles = n, .first = x->n_step, .seconds = -1,
+	struct frame_view v = {.loc = c->loc,
+			       .input = c->src.input,
+			       .frame = c->frame,
+			       .compiles = n,
+			       .first = x->n_step,
+			       .seconds = -1,
 			       .finding = FACT_NONE};
 	for (uint32_t i = 0; i < n; i++) {
 		const struct fact_compile *r = &f->compile[row[i]];
@@ -365,7 +380,8 @@ static void add_loose(struct explanation *x, const struct limits *l)
 			chain_add(&place, i, CHAIN_KEY(f->recompile[i].src.input, f->recompile[i].loc.file, f->recompile[i].loc.function));
 	for (uint32_t k = 0; k < place.keys.n; k++) {
 		const struct fact_recompile *r = &f->recompile[place.first[k]];
-		struct frame_view v = {.loc = r->loc, .input = r->src.input, .frame = -1, .first = x->n_step, .seconds = -1, .finding = FACT_NONE};
+		struct frame_view v = {
+		    .loc = r->loc, .input = r->src.input, .frame = -1, .first = x->n_step, .seconds = -1, .finding = FACT_NONE};
 		for (uint32_t i = place.first[k]; i != CHAIN_END; i = place.next[i])
 			add_step(x, &v, FACT_NONE, i);
 		v.compiles = v.recompiles + 1;
@@ -383,7 +399,8 @@ void explain_recompiles(struct explanation *x)
 	const struct facts *f = x->facts;
 	struct limits l = {0};
 	limits_find(f, &l);
-	uint32_t *row = xreallocarray(NULL, f->n_compile + 1, sizeof(*row)), *of = xreallocarray(NULL, f->n_compile + 1, sizeof(*of)), n = 0;
+	uint32_t *row = xreallocarray(NULL, f->n_compile + 1, sizeof(*row)), *of = xreallocarray(NULL, f->n_compile + 1, sizeof(*of)),
+		 n = 0;
 	for (uint32_t i = 0; i < f->n_compile; i++) {
 		of[i] = FACT_NONE;
 		if (f->compile[i].frame >= 0)
@@ -395,7 +412,8 @@ void explain_recompiles(struct explanation *x)
 	qsort_r(row, n, sizeof(*row), by_frame, x->facts);
 	for (uint32_t i = 0, k; i < n; i = k) {
 		for (k = i + 1; k < n && f->compile[row[k]].src.input == f->compile[row[i]].src.input &&
-				f->compile[row[k]].frame == f->compile[row[i]].frame; k++)
+				f->compile[row[k]].frame == f->compile[row[i]].frame;
+		     k++)
 			;
 		add_frame(x, &l, row + i, k - i, of);
 	}

@@ -10,7 +10,7 @@
 
 enum guard_kind {
 	GUARD_OTHER,
-	GUARD_SIZE,      /* a tensor's size */
+	GUARD_SIZE, /* a tensor's size */
 	GUARD_STRIDE,
 	GUARD_DTYPE,
 	GUARD_RANK,

@@ -221,8 +221,7 @@ static void add_compile(struct explanation *x, struct finding *g, uint32_t compi
 }
 
 static struct finding *shape_finding(struct explanation *x, uint32_t from, const char *id, enum finding_level level,
-				     const struct fact_loc *loc,
-				     struct fact_src src, uint32_t compile, struct slice title)
+				     const struct fact_loc *loc, struct fact_src src, uint32_t compile, struct slice title)
 {
 	struct finding *g = same_finding(x, from, id, loc, title);
 	if (!g && x->n_finding - from >= FINDINGS_MAX)
@@ -245,8 +244,8 @@ static const struct fact_bound *guard_of(const struct facts *f, const struct fac
 {
 	for (uint32_t i = 0; i < f->n_bound; i++) {
 		const struct fact_bound *b = &f->bound[i];
-		if (b->kind == BOUND_GUARD && b->src.input == special->src.input && b->compile == special->compile && b->symbol == special->symbol &&
-		    slice_starts(facts_text(f, b->expr), "Eq("))
+		if (b->kind == BOUND_GUARD && b->src.input == special->src.input && b->compile == special->compile &&
+		    b->symbol == special->symbol && slice_starts(facts_text(f, b->expr), "Eq("))
 			return b;
 	}
 	return NULL;
@@ -255,20 +254,25 @@ static const struct fact_bound *guard_of(const struct facts *f, const struct fac
 static struct slice special_fix(struct explanation *x, struct slice source, struct slice code)
 {
 	struct slice name, dim;
-	bool branch = slice_starts(code, "if ") || slice_starts(code, "elif ") || slice_starts(code, "while ") || slice_starts(code, "assert ");
+	bool branch =
+	    slice_starts(code, "if ") || slice_starts(code, "elif ") || slice_starts(code, "while ") || slice_starts(code, "assert ");
 	if (!size_source(source, &name, &dim)) {
 		if (slice_starts(source, "L['") && slice_ends(source, "']"))
 			source = slice_of(source.p + 3, source.n - 5);
-		return explain_textf(x, "where %.*s has few values: nothing, each is a graph of its own\n"
-				     "pass it as a tensor (torch.tensor(%.*s)) where it is only computed with: an int that decides a shape, a loop or a "
-							"branch is a constant",
-				     TEXT(source), TEXT(source));
+		return explain_textf(
+		    x,
+		    "where %.*s has few values: nothing, each is a graph of its own\n"
+		    "pass it as a tensor (torch.tensor(%.*s)) where it is only computed with: an int that decides a shape, a loop or a "
+		    "branch is a constant",
+		    TEXT(source), TEXT(source));
 	}
-	return explain_textf(x, "%s\ntorch._dynamo.mark_static(%.*s, %.*s)    # if it may be a constant: no symbol is made then\n"
-			     "torch._dynamo.mark_dynamic(%.*s, %.*s)    # if it may not: a line that fixes it is an error then, not a silent recompile",
-			     branch ? "take the branch on the size out of the compiled function, or write it without a comparison for equality"
-				    : "write the line without a constant size (-1 in reshape, sizes from x.shape, no int() of it)",
-			     TEXT(name), TEXT(dim), TEXT(name), TEXT(dim));
+	return explain_textf(
+	    x,
+	    "%s\ntorch._dynamo.mark_static(%.*s, %.*s)    # if it may be a constant: no symbol is made then\n"
+	    "torch._dynamo.mark_dynamic(%.*s, %.*s)    # if it may not: a line that fixes it is an error then, not a silent recompile",
+	    branch ? "take the branch on the size out of the compiled function, or write it without a comparison for equality"
+		   : "write the line without a constant size (-1 in reshape, sizes from x.shape, no int() of it)",
+	    TEXT(name), TEXT(dim), TEXT(name), TEXT(dim));
 }
 
 static void specialized(struct explanation *x, uint32_t from, uint32_t row)
@@ -277,9 +281,10 @@ static void specialized(struct explanation *x, uint32_t from, uint32_t row)
 	const struct fact_bound *b = &f->bound[row];
 	struct slice source = slice_first_line(explain_text(x, b->sources)), value = explain_text(x, b->value), name, dim;
 	struct slice code = explain_text(x, b->loc.code);
-	struct slice title = size_source(source, &name, &dim)
-				     ? explain_textf(x, "size of %.*s at dim %.*s was dynamic and became the constant %.*s", TEXT(name), TEXT(dim), TEXT(value))
-				     : explain_textf(x, "%.*s was dynamic and became the constant %.*s", TEXT(source), TEXT(value));
+	struct slice title =
+	    size_source(source, &name, &dim)
+		? explain_textf(x, "size of %.*s at dim %.*s was dynamic and became the constant %.*s", TEXT(name), TEXT(dim), TEXT(value))
+		: explain_textf(x, "%.*s was dynamic and became the constant %.*s", TEXT(source), TEXT(value));
 	struct finding *g = shape_finding(x, from, "shape-specialized", FINDING_WARNING, &b->loc, b->src, b->compile, title);
 	if (!g || g->count > 1)
 		return;
@@ -298,7 +303,8 @@ static bool zero_one(struct explanation *x, const struct fact_recompile *r, stru
 {
 	struct slice guard = explain_text(x, r->guard), old = explain_text(x, r->old), new = explain_text(x, r->new);
 	const char *at = slice_find(guard, "' size mismatch at index ");
-	if (!slice_starts(guard, "tensor '") || !at || !(slice_is(old, "0") || slice_is(old, "1") || slice_is(new, "0") || slice_is(new, "1")))
+	if (!slice_starts(guard, "tensor '") || !at ||
+	    !(slice_is(old, "0") || slice_is(old, "1") || slice_is(new, "0") || slice_is(new, "1")))
 		return false;
 	*name = slice_of(guard.p + 8, (size_t)(at - guard.p - 8));
 	*dim = slice_of(at + 25, 0);
@@ -315,14 +321,18 @@ static void zero_ones(struct explanation *x, uint32_t from)
 		if (!zero_one(x, r, &name, &dim))
 			continue;
 		struct fact_loc at = r->compile != FACT_NONE ? x->facts->compile[r->compile].loc : r->loc;
-		struct finding *g = shape_finding(x, from, "shape-zero-one", FINDING_NOTE, &at, r->src, r->compile,
-						  explain_textf(x, "size of %.*s at dim %.*s is 0 or 1 in some calls", TEXT(name), TEXT(dim)));
+		struct finding *g =
+		    shape_finding(x, from, "shape-zero-one", FINDING_NOTE, &at, r->src, r->compile,
+				  explain_textf(x, "size of %.*s at dim %.*s is 0 or 1 in some calls", TEXT(name), TEXT(dim)));
 		if (!g || g->count > 1)
 			continue;
 		g->why = SLICE("a symbol is never 0 or 1: these sizes broadcast, so each is compiled apart, also where the dim is dynamic");
 		g->evidence = explain_text(x, r->guard);
-		g->fix = explain_textf(x, "nothing, where it is one graph more\npad to 2, or leave calls with 0 or 1 rows out\n"
-				       "torch._dynamo.decorators.mark_unbacked(%.*s, %.*s)    # before the first call: no such specialization", TEXT(name), TEXT(dim));
+		g->fix =
+		    explain_textf(x,
+				  "nothing, where it is one graph more\npad to 2, or leave calls with 0 or 1 rows out\n"
+				  "torch._dynamo.decorators.mark_unbacked(%.*s, %.*s)    # before the first call: no such specialization",
+				  TEXT(name), TEXT(dim));
 	}
 }
 
@@ -339,11 +349,11 @@ static const struct fact_symbol *symbol_row(const struct facts *f, const struct 
 static void data_dependent(struct explanation *x, uint32_t from, const struct fact_bound *b)
 {
 	struct slice expr = explain_text(x, b->expr), value = explain_text(x, b->value), code = explain_text(x, b->loc.code);
-	struct slice title = value.n ? explain_textf(x, "a decision on data (%.*s) was taken as in the example: %.*s", TEXT(expr), TEXT(value))
-				     : explain_textf(x, "a decision on data that is not there when compiling: %.*s", TEXT(expr));
+	struct slice title = value.n
+				 ? explain_textf(x, "a decision on data (%.*s) was taken as in the example: %.*s", TEXT(expr), TEXT(value))
+				 : explain_textf(x, "a decision on data that is not there when compiling: %.*s", TEXT(expr));
 	struct finding *g = shape_finding(x, from, value.n ? "shape-real-tensors" : "shape-data-dependent",
-				value.n ? FINDING_WARNING : FINDING_ERROR,
-					  &b->loc, b->src, b->compile, title);
+					  value.n ? FINDING_WARNING : FINDING_ERROR, &b->loc, b->src, b->compile, title);
 	if (!g || g->count > 1)
 		return;
 	const struct fact_symbol *s = symbol_row(x->facts, b);
@@ -352,13 +362,16 @@ static void data_dependent(struct explanation *x, uint32_t from, const struct fa
 	struct slice made = in_program ? explain_place(x, &s->loc) : slice_of(NULL, 0);
 	g->why = value.n ? SLICE("the compiled program always goes this way, whatever the data is")
 			 : SLICE("an unbacked symbol (from .item(), nonzero, a mask) has no value while tracing");
-	g->evidence = explain_textf(x, "%.*s%s%s%.*s", TEXT(code), code.n && made.n ? "\n" : "", made.n ? "the symbol is made at " : "",
-				    TEXT(made));
-	struct slice check = explain_textf(x, "torch._check(%.*s)    # in the program's own names, before this line: where it always holds\n"
-					   "guard_or_false(%.*s)    # of torch.fx.experimental.symbolic_shapes: where the general path is right for both",
-					   TEXT(expr), TEXT(expr));
+	g->evidence =
+	    explain_textf(x, "%.*s%s%s%.*s", TEXT(code), code.n && made.n ? "\n" : "", made.n ? "the symbol is made at " : "", TEXT(made));
+	struct slice check =
+	    explain_textf(x,
+			  "torch._check(%.*s)    # in the program's own names, before this line: where it always holds\n"
+			  "guard_or_false(%.*s)    # of torch.fx.experimental.symbolic_shapes: where the general path is right for both",
+			  TEXT(expr), TEXT(expr));
 	static const char cond[] = "torch.cond(pred, if_true, if_false, (x,))    # both ways become part of the graph";
-	g->fix = yes_no ? explain_textf(x, "%s\n%.*s", cond, (int)check.n, check.p) : explain_textf(x, "%.*s\n%s", (int)check.n, check.p, cond);
+	g->fix =
+	    yes_no ? explain_textf(x, "%s\n%.*s", cond, (int)check.n, check.p) : explain_textf(x, "%.*s\n%s", (int)check.n, check.p, cond);
 }
 
 /* ---- constraints, fake kernels ---- */
@@ -374,7 +387,8 @@ static void constraint(struct explanation *x, uint32_t row)
 	struct finding *g = explain_finding(x, FINDING_SHAPE, FINDING_ERROR);
 	struct buf all = {0};
 	for (uint32_t i = row; i < f->n_bound && f->bound[i].kind == BOUND_CONSTRAINT && f->bound[i].src.input == b->src.input &&
-			       f->bound[i].src.line == b->src.line && i - row < 6; i++) {
+			       f->bound[i].src.line == b->src.line && i - row < 6;
+	     i++) {
 		if (all.len)
 			buf_addc(&all, '\n');
 		buf_add_slice(&all, explain_text(x, f->bound[i].expr));
@@ -387,8 +401,9 @@ static void constraint(struct explanation *x, uint32_t row)
 	g->compiles = compile_name(x, b->compile);
 	g->why = SLICE("what was declared dynamic is a constant, or bounded, in the program");
 	g->evidence = explain_keep(x, buf_slice(&all));
-	g->fix = fix.n ? fix : SLICE("Dim.AUTO instead of Dim(...), or torch._dynamo.maybe_mark_dynamic instead of mark_dynamic: "
-				"both may be specialized");
+	g->fix = fix.n ? fix
+		       : SLICE("Dim.AUTO instead of Dim(...), or torch._dynamo.maybe_mark_dynamic instead of mark_dynamic: "
+			       "both may be specialized");
 	buf_release(&all);
 }
 
@@ -418,9 +433,10 @@ static void fake_kernel(struct explanation *x, const struct fact_fake_kernel *k)
 	g->compiles = compile_name(x, k->compile);
 	g->why = SLICE("tracing runs on sizes and dtypes alone: the fake kernel says what the operator would return");
 	g->evidence = explain_text(x, k->reason);
-	g->fix = explain_textf(x, "@torch.library.register_fake(\"%.*s\")\ntorch.library.opcheck(torch.ops.%.*s, args)    # finds "
-				"what is wrong with it", TEXT(op),
-			       TEXT(explain_text(x, k->op)));
+	g->fix = explain_textf(x,
+			       "@torch.library.register_fake(\"%.*s\")\ntorch.library.opcheck(torch.ops.%.*s, args)    # finds "
+			       "what is wrong with it",
+			       TEXT(op), TEXT(explain_text(x, k->op)));
 }
 
 static uint32_t finding_of(const struct explanation *x, uint32_t from, const struct fact_bound *b)

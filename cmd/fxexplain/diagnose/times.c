@@ -8,21 +8,21 @@
 #include "diagnose/phases.h"
 #include "diagnose/times_part.h"
 
-#define DOMINATES 0.5          /* a part of the run's compile time ... */
-#define DOMINATES_SECONDS 5.0  /* ... and at least this long */
-#define OVERHEAD 0.1           /* garbage collection, logging, attempts given up */
+#define DOMINATES 0.5         /* a part of the run's compile time ... */
+#define DOMINATES_SECONDS 5.0 /* ... and at least this long */
+#define OVERHEAD 0.1          /* garbage collection, logging, attempts given up */
 #define OVERHEAD_SECONDS 1.0
-#define RECOMPILES 0.3         /* of the run's compile time */
-#define GUARDS_SLOW_US 1000.0  /* one evaluation of the guards of a compiled function */
+#define RECOMPILES 0.3        /* of the run's compile time */
+#define GUARDS_SLOW_US 1000.0 /* one evaluation of the guards of a compiled function */
 enum { IDS_SHOWN = 20 };
 
 /* ---- sums ---- */
 
 struct sums {
-	double (*part)[TIME_PART_COUNT];        /* by row of facts.compile; the last is the run */
+	double (*part)[TIME_PART_COUNT]; /* by row of facts.compile; the last is the run */
 	uint64_t (*calls)[TIME_PART_COUNT];
 	uint32_t n;
-	double seconds;                         /* the run's */
+	double seconds; /* the run's */
 };
 
 static double whole(const double part[TIME_PART_COUNT])
@@ -253,23 +253,29 @@ static void compiler_time(struct explanation *x, const struct run_time *t)
 		return;
 	bool triton = triton_used(x->facts) > 0, alone = CONFIG(x->facts, compile_threads) == 1;
 	struct finding *g = about_time(x, "time-compiler", t->part[PART_COMPILER_TIME]);
-	g->title = explain_textf(x, "%s takes %.1f s of %.1f s of compile time (%.0f %%)", triton ? "compiling Triton and C++ "
-				"kernels" : "the C++ compiler",
+	g->title = explain_textf(x, "%s takes %.1f s of %.1f s of compile time (%.0f %%)",
+				 triton ? "compiling Triton and C++ "
+					  "kernels"
+					: "the C++ compiler",
 				 t->part[PART_COMPILER_TIME], t->seconds, percent(t, t->part[PART_COMPILER_TIME]));
 	g->why = SLICE("each graph's kernels are compiled by another program the first time; the first C++ kernel also builds the "
-				"precompiled header");
+		       "precompiled header");
 	g->evidence = blocks_of(x, PART_COMPILER_TIME);
 	if (!x->facts->n_compile && explain_aot_compiled(x->facts)) { /* no graph breaks, and one program's text */
-		g->why = SLICE("AOTInductor compiles and links a model's wrapper and kernels as a library; the first C++ kernel also builds the "
-			       "precompiled header");
-		g->fix = SLICE("keep TORCHINDUCTOR_CACHE_DIR (default /tmp/torchinductor_USER) on a disk that lasts: what was compiled once is not "
-			       "compiled again");
+		g->why =
+		    SLICE("AOTInductor compiles and links a model's wrapper and kernels as a library; the first C++ kernel also builds the "
+			  "precompiled header");
+		g->fix = SLICE(
+		    "keep TORCHINDUCTOR_CACHE_DIR (default /tmp/torchinductor_USER) on a disk that lasts: what was compiled once is not "
+		    "compiled again");
 		return;
 	}
-	g->fix = explain_textf(x, "%skeep TORCHINDUCTOR_CACHE_DIR (default /tmp/torchinductor_USER) on a disk that lasts: what was "
-				"compiled once is not "
-			       "compiled again\nfewer and larger graphs: each graph break and each recompile is another call of the compiler",
-			       alone ? "unset TORCHINDUCTOR_COMPILE_THREADS=1: kernels are then compiled side by side\n" : "");
+	g->fix =
+	    explain_textf(x,
+			  "%skeep TORCHINDUCTOR_CACHE_DIR (default /tmp/torchinductor_USER) on a disk that lasts: what was "
+			  "compiled once is not "
+			  "compiled again\nfewer and larger graphs: each graph break and each recompile is another call of the compiler",
+			  alone ? "unset TORCHINDUCTOR_COMPILE_THREADS=1: kernels are then compiled side by side\n" : "");
 }
 
 static void part_time(struct explanation *x, const struct run_time *t)
@@ -278,33 +284,35 @@ static void part_time(struct explanation *x, const struct run_time *t)
 		enum time_part_kind part;
 		const char *id, *what, *why, *fix;
 	} about[] = {
-		{PART_DYNAMO_TIME, "time-dynamo", "tracing the Python code", "Dynamo runs every line of what is compiled, loops and modules unrolled",
-		 "compile the repeated block instead of the whole model: model.layers[i].compile()\n"
-		 "@torch.compiler.nested_compile_region on a block that is repeated: it is traced once\n"
-		 "@torch.compiler.disable on functions that need no compiling (logging, data loading)"},
-		{PART_GUARDS_TIME, "time-guards", "building guards", "each attribute and global that was read is guarded",
-		 "torch.compile(f, options={\"guard_filter_fn\": torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe})    # when modules "
-					"do not change"},
-		{PART_AOT_TIME, "time-aotautograd", "AOTAutograd", "the graph is traced again, operator by operator, with its backward",
-		 "compile the repeated block instead of the whole model\n"
-		 "torch.no_grad() around what needs no gradient: then no backward is traced"},
-		{PART_PASSES_TIME, "time-passes", "Inductor's passes", "every pass looks at the whole graph",
-		 "compile the repeated block instead of the whole model\nTORCH_LOGS=+inductor tells which pass is slow"},
-		{PART_LOWERING_TIME, "time-lowering", "lowering", "every operator becomes Inductor's IR",
-		 "compile the repeated block instead of the whole model"},
-		{PART_SCHEDULING_TIME, "time-scheduling", "scheduling and fusing", "fusing looks at pairs of IR nodes: it grows faster than the graph",
-		 "compile the repeated block instead of the whole model\n"
-		 "torch._inductor.config.max_fusion_size = 16    # fewer pairs are tried (default 64)"},
-		{PART_CODEGEN_TIME, "time-codegen", "writing kernels", "Inductor writes every kernel as text",
-		 "compile the repeated block instead of the whole model"},
-		{PART_AUTOTUNE_TIME, "time-autotune", "autotuning", "candidates of kernels are compiled and measured",
-		 "keep TORCHINDUCTOR_CACHE_DIR on a disk that lasts: choices are kept there\n"
-		 "mode=\"default\" instead of \"max-autotune\"\n"
-		 "TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS=ATEN,TRITON    # fewer candidates"},
-		{PART_CACHE_TIME, "time-cache", "looking into caches", "keys are hashes of the graph and of torch's own files",
-		 "put TORCHINDUCTOR_CACHE_DIR on a local disk"},
-		{PART_CUDAGRAPH_TIME, "time-cudagraph", "recording CUDA graphs", "every input shape is recorded once more",
-		 "mode=\"max-autotune-no-cudagraphs\", or fewer input shapes"},
+	    {PART_DYNAMO_TIME, "time-dynamo", "tracing the Python code",
+	     "Dynamo runs every line of what is compiled, loops and modules unrolled",
+	     "compile the repeated block instead of the whole model: model.layers[i].compile()\n"
+	     "@torch.compiler.nested_compile_region on a block that is repeated: it is traced once\n"
+	     "@torch.compiler.disable on functions that need no compiling (logging, data loading)"},
+	    {PART_GUARDS_TIME, "time-guards", "building guards", "each attribute and global that was read is guarded",
+	     "torch.compile(f, options={\"guard_filter_fn\": torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe})    # when modules "
+	     "do not change"},
+	    {PART_AOT_TIME, "time-aotautograd", "AOTAutograd", "the graph is traced again, operator by operator, with its backward",
+	     "compile the repeated block instead of the whole model\n"
+	     "torch.no_grad() around what needs no gradient: then no backward is traced"},
+	    {PART_PASSES_TIME, "time-passes", "Inductor's passes", "every pass looks at the whole graph",
+	     "compile the repeated block instead of the whole model\nTORCH_LOGS=+inductor tells which pass is slow"},
+	    {PART_LOWERING_TIME, "time-lowering", "lowering", "every operator becomes Inductor's IR",
+	     "compile the repeated block instead of the whole model"},
+	    {PART_SCHEDULING_TIME, "time-scheduling", "scheduling and fusing",
+	     "fusing looks at pairs of IR nodes: it grows faster than the graph",
+	     "compile the repeated block instead of the whole model\n"
+	     "torch._inductor.config.max_fusion_size = 16    # fewer pairs are tried (default 64)"},
+	    {PART_CODEGEN_TIME, "time-codegen", "writing kernels", "Inductor writes every kernel as text",
+	     "compile the repeated block instead of the whole model"},
+	    {PART_AUTOTUNE_TIME, "time-autotune", "autotuning", "candidates of kernels are compiled and measured",
+	     "keep TORCHINDUCTOR_CACHE_DIR on a disk that lasts: choices are kept there\n"
+	     "mode=\"default\" instead of \"max-autotune\"\n"
+	     "TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS=ATEN,TRITON    # fewer candidates"},
+	    {PART_CACHE_TIME, "time-cache", "looking into caches", "keys are hashes of the graph and of torch's own files",
+	     "put TORCHINDUCTOR_CACHE_DIR on a local disk"},
+	    {PART_CUDAGRAPH_TIME, "time-cudagraph", "recording CUDA graphs", "every input shape is recorded once more",
+	     "mode=\"max-autotune-no-cudagraphs\", or fewer input shapes"},
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(about); i++) {
 		double seconds = t->part[about[i].part];
@@ -312,7 +320,7 @@ static void part_time(struct explanation *x, const struct run_time *t)
 			continue;
 		struct finding *g = about_time(x, about[i].id, seconds);
 		g->title = explain_textf(x, "%s takes %.1f s of %.1f s of compile time (%.0f %%)", about[i].what, seconds, t->seconds,
-					percent(t, seconds));
+					 percent(t, seconds));
 		g->why = slice_str(about[i].why);
 		g->fix = slice_str(about[i].fix);
 		g->evidence = blocks_of(x, about[i].part);
@@ -336,8 +344,8 @@ static double metric_sum(const struct facts *f, enum metric_id id)
 	return sum;
 }
 
-static void overhead(struct explanation *x, const struct run_time *t, const char *id, const char *what, double seconds,
-			const char *why, const char *fix)
+static void overhead(struct explanation *x, const struct run_time *t, const char *id, const char *what, double seconds, const char *why,
+		     const char *fix)
 {
 	if (seconds < OVERHEAD_SECONDS || seconds < OVERHEAD * t->seconds)
 		return;
@@ -352,8 +360,8 @@ static void overheads(struct explanation *x, const struct run_time *t)
 	double restarts = 0;
 	for (uint32_t i = 0; i < x->facts->n_compile; i++)
 		restarts += x->facts->compile[i].restarts > 0 ? x->facts->compile[i].restarts : 0;
-	overhead(x, t, "time-gc", "garbage collection", t->part[PART_GC_TIME], "Python's collector runs after every compilation, over all objects",
-		 "torch._dynamo.config.run_gc_after_compile = False");
+	overhead(x, t, "time-gc", "garbage collection", t->part[PART_GC_TIME],
+		 "Python's collector runs after every compilation, over all objects", "torch._dynamo.config.run_gc_after_compile = False");
 	overhead(x, t, "time-logging", "writing this log", metric_sum(x->facts, METRIC_structured_logging_overhead_us) / 1e6,
 		 "TORCH_TRACE writes every graph and event; without it compiling is that much faster", "");
 	overhead(x, t, "time-restarts", "work that was thrown away", restarts,
@@ -379,8 +387,8 @@ static void recompile_time(struct explanation *x, const struct run_time *t)
 	struct finding *g = about_time(x, "time-recompiles", seconds);
 	g->count = n;
 	g->compiles = list;
-	g->title = explain_textf(x, "%llu recompile%s take%s %.1f s of %.1f s of compile time (%.0f %%)", (unsigned long long)n, n == 1 ? "" : "s",
-				 n == 1 ? "s" : "", seconds, t->seconds, percent(t, seconds));
+	g->title = explain_textf(x, "%llu recompile%s take%s %.1f s of %.1f s of compile time (%.0f %%)", (unsigned long long)n,
+				 n == 1 ? "" : "s", n == 1 ? "s" : "", seconds, t->seconds, percent(t, seconds));
 	g->why = SLICE("the same function was compiled again because a guard failed");
 	g->fix = SLICE("see the recompiles: what changed, and how it becomes dynamic or constant");
 }
@@ -425,10 +433,11 @@ static void guard_latency(struct explanation *x)
 	g->compiles = list;
 	g->cost = explain_textf(x, "%.1f ms a call, %lld guards", most / 1000, (long long)(c->guards > 0 ? c->guards : 0));
 	g->why = SLICE("guard_latency_us of the metrics: measured once, right after compiling");
-	g->fix = SLICE("torch.compile(f, options={\"guard_filter_fn\": torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe})    # "
-				"modules that do not change\n"
-		       "torch.compile(f, options={\"guard_filter_fn\": torch.compiler.skip_guard_on_globals_unsafe})    # globals that do not change\n"
-		       "read fewer attributes and globals in what is compiled: each is a guard");
+	g->fix = SLICE(
+	    "torch.compile(f, options={\"guard_filter_fn\": torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe})    # "
+	    "modules that do not change\n"
+	    "torch.compile(f, options={\"guard_filter_fn\": torch.compiler.skip_guard_on_globals_unsafe})    # globals that do not change\n"
+	    "read fewer attributes and globals in what is compiled: each is a guard");
 }
 
 void explain_times(struct explanation *x)

@@ -8,7 +8,7 @@
 
 const char *const debug_file_name[DEBUG_FILE_COUNT] = {
 #define X(id, name) name,
-	DEBUG_FILES(X)
+    DEBUG_FILES(X)
 #undef X
 };
 
@@ -93,7 +93,10 @@ static bool name_run(struct debugdir *d, struct debug_run *r, struct slice name)
 
 struct walk {
 	struct debugdir *d;
-	struct { struct slice path; uint32_t depth, run; } *todo;
+	struct {
+		struct slice path;
+		uint32_t depth, run;
+	} * todo;
 	uint32_t n, cap, entries;
 };
 

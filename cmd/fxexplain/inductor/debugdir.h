@@ -27,16 +27,22 @@
 #define DEBUGDIR_DEPTH 6
 #define DEBUGDIR_MAX 100000
 
-#define DEBUG_FILES(X)                                                                                                 \
-	X(RUNNABLE, "fx_graph_runnable.py") X(READABLE, "fx_graph_readable.py") X(TRANSFORMED, "fx_graph_transformed.py") \
-	X(IR_PRE, "ir_pre_fusion.txt") X(IR_POST, "ir_post_fusion.txt") X(OUTPUT_CODE, "output_code.py")                  \
-	X(OUTPUT_CPP, "output_code.cpp") X(MAPPINGS, "inductor_provenance_tracking_node_mappings.json")                   \
-	X(STACKS, "inductor_provenance_tracking_kernel_stack_traces.json") X(LOG, "debug.log")
+#define DEBUG_FILES(X) \
+	X(RUNNABLE, "fx_graph_runnable.py") \
+	X(READABLE, "fx_graph_readable.py") \
+	X(TRANSFORMED, "fx_graph_transformed.py") \
+	X(IR_PRE, "ir_pre_fusion.txt") \
+	X(IR_POST, "ir_post_fusion.txt") \
+	X(OUTPUT_CODE, "output_code.py") \
+	X(OUTPUT_CPP, "output_code.cpp") \
+	X(MAPPINGS, "inductor_provenance_tracking_node_mappings.json") \
+	X(STACKS, "inductor_provenance_tracking_kernel_stack_traces.json") \
+	X(LOG, "debug.log")
 enum debug_file {
 #define X(id, name) DEBUG_##id,
 	DEBUG_FILES(X)
 #undef X
-	DEBUG_FILE_COUNT,
+	    DEBUG_FILE_COUNT,
 };
 extern const char *const debug_file_name[DEBUG_FILE_COUNT];
 
@@ -60,10 +66,10 @@ struct debug_run {
 struct debug_comp {
 	struct slice name; /* of its folder: "model__0_forward_1.0" */
 	struct slice path;
-	uint32_t run;      /* UINT32_MAX: in none */
+	uint32_t run; /* UINT32_MAX: in none */
 	enum debug_kind kind;
-	uint64_t graph;    /* 0 of model__0_; UINT64_MAX: not said */
-	uint64_t nth;      /* 0 of _1.0: it is the run's nth compilation; UINT64_MAX */
+	uint64_t graph; /* 0 of model__0_; UINT64_MAX: not said */
+	uint64_t nth;   /* 0 of _1.0: it is the run's nth compilation; UINT64_MAX */
 	uint64_t size[DEBUG_FILE_COUNT];
 	bool has[DEBUG_FILE_COUNT];
 };
@@ -71,7 +77,7 @@ struct debug_comp {
 struct debugdir {
 	const char *path;
 	struct debug_run *run;
-	struct debug_comp *comp; /* by run, then nth */
+	struct debug_comp *comp;   /* by run, then nth */
 	struct slice *log, *trace; /* paths: aot_*_debug.log and torchdynamo/debug.log; tlparse/... */
 	uint32_t n_run, n_comp, n_log, n_trace, cap_run, cap_comp, cap_log, cap_trace;
 	struct arena arena;

@@ -5,9 +5,9 @@
 struct reader {
 	struct irtext *t;
 	struct slice rest;
-	uint32_t line;      /* of what next_line gave last */
-	uint32_t node;      /* that is being read */
-	uint32_t parent;    /* of the next header: "X.snodes[0] =" was read */
+	uint32_t line;   /* of what next_line gave last */
+	uint32_t node;   /* that is being read */
+	uint32_t parent; /* of the next header: "X.snodes[0] =" was read */
 	bool has_parent;
 	bool in_body, in_outputs;
 	uint8_t block;
@@ -81,7 +81,7 @@ static bool add_name(struct irtext *t, struct slice name)
 static uint32_t take_deps(struct irtext *t, struct slice value, uint32_t *n)
 {
 	uint32_t first = t->n_name;
-	for (const char *dep; (dep = slice_find(value, "Dep(")); ) {
+	for (const char *dep; (dep = slice_find(value, "Dep("));) {
 		value = after(value, (size_t)(dep + 4 - value.p));
 		struct slice s = slice_starts(value, "name=") ? after(value, 5) : value;
 		if (!s.n || (*s.p != '\'' && *s.p != '"'))
@@ -98,7 +98,7 @@ static uint32_t take_deps(struct irtext *t, struct slice value, uint32_t *n)
 static uint32_t take_users(struct irtext *t, struct slice value, uint32_t *n)
 {
 	uint32_t first = t->n_name;
-	for (const char *user; (user = slice_find(value, "node=")); ) {
+	for (const char *user; (user = slice_find(value, "node="));) {
 		value = after(value, (size_t)(user + 5 - value.p));
 		struct slice s = value, name = take_name(&s);
 		if (slice_starts(s, "(name='")) {
@@ -141,8 +141,8 @@ static void add_node(struct reader *r, struct slice name, struct slice kind, str
 	uint32_t row = intern_add(&t->names, name);
 	GROW(t->by_name, row, t->cap_by_name, 1);
 	t->by_name[row] = r->node = t->n_node;
-	t->node[t->n_node++] = (struct irnode){.name = name, .kind = kind, .ir = ir, .line = r->line, .last = r->line,
-					       .parent = r->has_parent ? r->parent : IR_NONE};
+	t->node[t->n_node++] = (struct irnode){
+	    .name = name, .kind = kind, .ir = ir, .line = r->line, .last = r->line, .parent = r->has_parent ? r->parent : IR_NONE};
 	if (r->has_parent)
 		t->node[r->parent].members++;
 	r->has_parent = false;
@@ -237,8 +237,8 @@ static bool operation(struct reader *r, struct slice line)
 		if (!n->n_ops)
 			n->op = t->n_op;
 		GROW(t->op, t->n_op, t->cap_op, 1);
-		t->op[t->n_op++] = (struct irop){.result = result, .name = SLICE("getitem"), .args = of, .line = r->line,
-						 .block = r->block, .self = true};
+		t->op[t->n_op++] =
+		    (struct irop){.result = result, .name = SLICE("getitem"), .args = of, .line = r->line, .block = r->block, .self = true};
 		n->n_ops++;
 		return true;
 	}
@@ -249,8 +249,8 @@ static bool operation(struct reader *r, struct slice line)
 	if (!n->n_ops)
 		n->op = t->n_op;
 	GROW(t->op, t->n_op, t->cap_op, 1);
-	t->op[t->n_op++] = (struct irop){.result = result, .name = name, .args = slice_of(s.p + 1, s.n - 2), .line = r->line,
-					 .block = r->block, .self = self};
+	t->op[t->n_op++] = (struct irop){
+	    .result = result, .name = name, .args = slice_of(s.p + 1, s.n - 2), .line = r->line, .block = r->block, .self = self};
 	n->n_ops++;
 	return true;
 }

@@ -50,8 +50,8 @@ struct irop {
 	struct slice name;   /* "mul" of ops.mul, "get_index", "set_indirect0", "masked_subblock1" of self.NAME */
 	struct slice args;   /* what stands between the brackets */
 	uint32_t line;
-	uint8_t block;       /* 0: the body; k: the k-th of its masked subblocks */
-	bool self;           /* self.NAME(...), not ops.NAME(...) */
+	uint8_t block; /* 0: the body; k: the k-th of its masked subblocks */
+	bool self;     /* self.NAME(...), not ops.NAME(...) */
 };
 
 struct irindex { /* index0 = 8*p0 + p1 */
@@ -64,16 +64,16 @@ struct irout {
 };
 
 struct irnode {
-	struct slice name;   /* "op0"; "buf0" of old torch; "op0_op2" of a fused node */
-	struct slice kind;   /* "SchedulerNode", "ExternKernelSchedulerNode", "FusedSchedulerNode", ... */
-	struct slice ir;     /* "ComputedBuffer"; kinds of the members of a fused one */
+	struct slice name;                         /* "op0"; "buf0" of old torch; "op0_op2" of a fused node */
+	struct slice kind;                         /* "SchedulerNode", "ExternKernelSchedulerNode", "FusedSchedulerNode", ... */
+	struct slice ir;                           /* "ComputedBuffer"; kinds of the members of a fused one */
 	struct slice device, group, sizes, ranges; /* empty: not said */
-	struct slice kernel; /* of an extern one: "extern_kernels.addmm" */
-	uint32_t line, last; /* of its text, members included */
-	uint32_t body, body_last; /* lines of the loop body; 0: none */
-	uint32_t parent;     /* the fused node that it is a member of, IR_NONE */
-	uint32_t members;    /* how many it has itself */
-	uint32_t write, n_writes; /* texts in irtext.name */
+	struct slice kernel;                       /* of an extern one: "extern_kernels.addmm" */
+	uint32_t line, last;                       /* of its text, members included */
+	uint32_t body, body_last;                  /* lines of the loop body; 0: none */
+	uint32_t parent;                           /* the fused node that it is a member of, IR_NONE */
+	uint32_t members;                          /* how many it has itself */
+	uint32_t write, n_writes;                  /* texts in irtext.name */
 	uint32_t unmet, n_unmet;
 	uint32_t met, n_met;
 	uint32_t out, n_outs;

@@ -28,7 +28,8 @@ uint32_t km_add_node(struct kernelmap *m, struct slice name)
 	if (row < m->n_node)
 		return row;
 	GROW(m->node, m->n_node, m->cap_node, 1);
-	m->node[m->n_node++] = (struct kmnode){.name = intern_get(&m->node_names, row), .fx = GRAPH_NONE, .source = KM_NONE, .compute = true};
+	m->node[m->n_node++] =
+	    (struct kmnode){.name = intern_get(&m->node_names, row), .fx = GRAPH_NONE, .source = KM_NONE, .compute = true};
 	return row;
 }
 
@@ -265,8 +266,8 @@ static struct slice take_types(struct kernelmap *m, const struct json_tape *t, u
 	uint32_t shape = json_get(t, about, "output_shape"), dtype = json_get(t, about, "output_dtype"), n = 0;
 	struct buf b = {0};
 	if (a_list(t, shapes) && a_list(t, dtypes))
-		for (uint32_t s = json_first(t, shapes), d = json_first(t, dtypes); s < json_end(t, shapes) && d < json_end(t, dtypes) && n < MAX_TYPES;
-		     s = json_next(t, s), d = json_next(t, d)) {
+		for (uint32_t s = json_first(t, shapes), d = json_first(t, dtypes);
+		     s < json_end(t, shapes) && d < json_end(t, dtypes) && n < MAX_TYPES; s = json_next(t, s), d = json_next(t, d)) {
 			buf_adds(&b, n++ ? ", " : "");
 			add_type(&b, t, s, d);
 		}
@@ -395,7 +396,7 @@ static void take_lines(struct kernelmap *m, struct kmuse *u, const struct opseq 
 			continue;
 		struct kmline *l = &m->line[u->line + o->line - 1];
 		if (o->kind == OP_CONST && !o->result.n)
-			continue; /* a number within the line */
+			continue;                                              /* a number within the line */
 		l->kind = o->kind == OP_LOAD && o->n_args ? OP_CALC : o->kind; /* a gather computes */
 		l->value = o->result;
 		l->node = km_row(m, match[i].fx);
@@ -546,7 +547,8 @@ static void flow(struct kernelmap *m, struct kmuse *u, struct fxindex *x)
 	if (m->has_graph) {
 		take_ir(m, u, &ir, im);
 		for (uint32_t i = 0; i < body.n_op && !u->from; i++)
-			if (bm[i].how != MATCH_NONE && body.op[i].kind != OP_LOAD && body.op[i].kind != OP_ALIAS && body.op[i].kind != OP_NOTE) {
+			if (bm[i].how != MATCH_NONE && body.op[i].kind != OP_LOAD && body.op[i].kind != OP_ALIAS &&
+			    body.op[i].kind != OP_NOTE) {
 				uint32_t row = km_row(m, bm[i].fx);
 				if (m->node[row].compute)
 					km_list_add(m, &u->fx, row);

@@ -33,16 +33,16 @@
 #define KERNELMAP_LINES (1u << 21) /* of kernels, per call; uses beyond have no lines */
 
 struct kernelmap_input {
-	struct slice name;     /* of the compilation: its folder, its compile id, its model */
-	struct slice code;     /* output_code.py */
+	struct slice name;             /* of the compilation: its folder, its compile id, its model */
+	struct slice code;             /* output_code.py */
 	struct slice wrapper, kernels; /* or AOTInductor's wrapper.cpp and kernel.cpp; the same text: output_code.cpp, which is both */
 	struct slice ir_pre, ir_post;
 	struct slice graph;    /* the graph that Inductor compiled, as FX code */
 	struct slice mappings; /* inductor_provenance_tracking_node_mappings */
 	struct slice stacks;   /* ..._kernel_stack_traces, or a package's kernel_information.json */
 	const struct fusionlog *fusion;
-	struct slice folder;   /* its name in the fusion log: a folder, or a compile id ("0/0"); empty: all rows count */
-	struct slice log;      /* the part of the log that it is from: forward and backward have one compile id */
+	struct slice folder; /* its name in the fusion log: a folder, or a compile id ("0/0"); empty: all rows count */
+	struct slice log;    /* the part of the log that it is from: forward and backward have one compile id */
 };
 
 struct kmlist { /* item[first .. first + n) of struct kernelmap */
@@ -62,10 +62,10 @@ enum km_from { KM_FROM_MAP = 1, KM_FROM_COMMENT = 2, KM_FROM_LOG = 4, KM_FROM_FL
 
 /* A line of a kernel's text. */
 struct kmline {
-	uint32_t node;     /* row of node, KM_NONE */
-	uint8_t how;       /* enum match_how */
-	uint8_t kind;      /* enum op_kind */
-	struct slice value; /* "tmp2"; empty: none */
+	uint32_t node;             /* row of node, KM_NONE */
+	uint8_t how;               /* enum match_how */
+	uint8_t kind;              /* enum op_kind */
+	struct slice value;        /* "tmp2"; empty: none */
 	uint32_t ir_node, ir_line; /* IR_NONE; line of the IR text */
 };
 
@@ -74,9 +74,10 @@ struct kmuse {
 	uint32_t call, kernel; /* of code; kernel OUT_NONE: an operator of torch */
 	uint32_t nth;          /* how many calls of the name come before */
 	unsigned from;         /* enum km_from */
-	struct slice types;    /* "float32[16], float32[s77, 8] -> float32[s77, 16]", of an operator: kernel_information.json since torch 2.15 */
+	struct slice
+	    types; /* "float32[16], float32[s77, 8] -> float32[s77, 16]", of an operator: kernel_information.json since torch 2.15 */
 	struct kmlist fx, ir, source; /* rows of node, of ir->node, of source */
-	uint32_t line, n_lines; /* line[line + k] is the kernel's line k + 1 */
+	uint32_t line, n_lines;       /* line[line + k] is the kernel's line k + 1 */
 };
 
 struct kernelmap {
@@ -92,13 +93,13 @@ struct kernelmap {
 	struct intern source_names;
 	struct kmuse *use;
 	struct kmline *line;
-	struct kmlist *ir_fx;    /* per node of ir: rows of node */
-	bool *taken;             /* per node of ir: it belongs to a use */
+	struct kmlist *ir_fx; /* per node of ir: rows of node */
+	bool *taken;          /* per node of ir: it belongs to a use */
 	uint32_t *item;
 	uint32_t n_node, n_source, n_use, n_line, n_item;
 	uint32_t cap_node, cap_source, cap_use, cap_line, cap_item;
-	struct km_index *index;  /* while it is built */
-	char note[256];          /* what could not be read; empty */
+	struct km_index *index; /* while it is built */
+	char note[256];         /* what could not be read; empty */
 	struct arena arena;
 };
 
@@ -131,10 +132,10 @@ uint32_t kernelmap_fusion(struct kernelmap *m, uint32_t use, struct kmfusion *ro
 /* ---- kernelmap_locate.c: a compiler's message ---- */
 
 struct kmlocation {
-	struct srcloc error;   /* file, line, column, severity, message of the compiler's line */
-	struct slice quoted;   /* the line of source that it shows */
+	struct srcloc error;     /* file, line, column, severity, message of the compiler's line */
+	struct slice quoted;     /* the line of source that it shows */
 	uint32_t map, use, line; /* the kernel's line, from 1; KM_NONE when none is like it */
-	bool several;          /* more than one line is like it: this is the nearest */
+	bool several;            /* more than one line is like it: this is the nearest */
 };
 /* The first error in a text (a CppCompileError, a compiler's output) that shows a line of one of these kernels; without one the first
  * error at all. False: no compiler's error. */

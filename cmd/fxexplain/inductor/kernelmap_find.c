@@ -112,8 +112,8 @@ static void derive(struct fusing *f, uint32_t a, uint32_t b)
 	const struct irnode *x = &m->ir->node[a], *y = &m->ir->node[b];
 	struct buf text = {0};
 	if (slice_starts(x->kind, "Extern") || slice_starts(y->kind, "Extern"))
-		buf_addf(&text, "%.*s is an operator of torch, not generated code",
-			 (int)(slice_starts(x->kind, "Extern") ? x : y)->name.n, (slice_starts(x->kind, "Extern") ? x : y)->name.p);
+		buf_addf(&text, "%.*s is an operator of torch, not generated code", (int)(slice_starts(x->kind, "Extern") ? x : y)->name.n,
+			 (slice_starts(x->kind, "Extern") ? x : y)->name.p);
 	else if (x->device.n && y->device.n && !slice_eq(x->device, y->device))
 		buf_addf(&text, "other devices: %.*s and %.*s", (int)x->device.n, x->device.p, (int)y->device.n, y->device.p);
 	else if (x->group.n && y->group.n && !slice_eq(x->group, y->group))

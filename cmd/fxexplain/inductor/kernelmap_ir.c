@@ -96,10 +96,7 @@ void km_index_ir(struct kernelmap *m)
 
 /* ---- which nodes a use is of ---- */
 
-static bool writes(struct slice param)
-{
-	return slice_starts(param, "out_ptr") || slice_starts(param, "in_out_ptr");
-}
+static bool writes(struct slice param) { return slice_starts(param, "out_ptr") || slice_starts(param, "in_out_ptr"); }
 
 static void mark(struct km_index *x, uint32_t node)
 {
@@ -128,7 +125,8 @@ static void mark_call(struct kernelmap *m, const struct outcall *c, const struct
 		mark_writer(m->index, name);
 		if (!slice_starts(param, "in_out_ptr"))
 			continue;
-		for (uint32_t a = m->code.n_alias; (a = outcode_alias(&m->code, name, a)) != OUT_NONE;) { /* written several times in place */
+		for (uint32_t a = m->code.n_alias;
+		     (a = outcode_alias(&m->code, name, a)) != OUT_NONE;) { /* written several times in place */
 			name = m->code.alias[a].of;
 			mark_writer(m->index, name);
 		}

@@ -46,10 +46,7 @@ static void look(struct search *f, const struct kernelmap *m, uint32_t map)
 	}
 }
 
-static bool is_error(const struct srcloc *at)
-{
-	return at->form == SRCLOC_COMPILER && slice_ends(at->severity, "error");
-}
+static bool is_error(const struct srcloc *at) { return at->form == SRCLOC_COMPILER && slice_ends(at->severity, "error"); }
 
 bool kernelmap_locate(struct kernelmap *const *map, uint32_t n, struct slice text, struct kmlocation *out)
 {

@@ -8,7 +8,7 @@ struct km_rows {
 	struct intern name;
 	struct {
 		uint32_t row, next;
-	} *entry;
+	} * entry;
 	uint32_t *first, *last; /* of each name */
 	uint32_t n, cap, n_name, cap_first, cap_last;
 };
@@ -22,11 +22,11 @@ struct km_index {
 	struct km_rows origins;    /* IR node: rows of the fusion log with origins */
 	struct km_rows operations; /* "relu": nodes of the graph; once has_operations */
 	bool has_operations;
-	struct km_rows items;      /* buffer: aliases that are items of it */
+	struct km_rows items;       /* buffer: aliases that are items of it */
 	uint32_t *leaf, *leaf_next; /* of an outermost IR node, of a leaf: the next one in the order of the text */
-	uint32_t *mark;            /* IR nodes of this use */
+	uint32_t *mark;             /* IR nodes of this use */
 	uint32_t n_mark, cap_mark;
-	uint8_t *allowed;          /* km_allowed */
+	uint8_t *allowed; /* km_allowed */
 };
 void km_index_ir(struct kernelmap *m);
 void km_index_release(struct km_index *x);

@@ -101,7 +101,7 @@ struct reading {
 		uint32_t compile;
 		struct slice graph, kernels;
 		uint32_t last; /* input of this compile id that waits for its mappings; KM_NONE */
-	} *pending;
+	} * pending;
 	uint32_t n, cap;
 	struct intern ids; /* compile -> row of pending, the same index */
 };
@@ -180,8 +180,10 @@ int kernelmaps_add_trace(struct kernelmaps *k, const char *path, struct err *err
 	free(r.pending);
 	intern_release(&r.ids);
 	if (!rc && k->n_input == had)
-		rc = err_set(err, EXIT_INPUT, "'%s': no generated code in this trace: no compilation by Inductor came as far, or all came from "
-			     "caches (TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 compiles anew)", path);
+		rc = err_set(err, EXIT_INPUT,
+			     "'%s': no generated code in this trace: no compilation by Inductor came as far, or all came from "
+			     "caches (TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 compiles anew)",
+			     path);
 	return rc;
 }
 

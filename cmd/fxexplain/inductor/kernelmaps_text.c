@@ -9,7 +9,7 @@ enum part { PART_CODE, PART_PRE, PART_POST, PART_GRAPH, PARTS_OF_LOG };
 struct compilation {
 	struct slice id;
 	struct buf text[PARTS_OF_LOG];
-	bool code; /* between "Output code:" and "Output code written to:" */
+	bool code;        /* between "Output code:" and "Output code written to:" */
 	const char *from; /* where in the log it begins */
 };
 

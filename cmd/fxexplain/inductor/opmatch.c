@@ -2,7 +2,7 @@
 
 #define CANDIDATES 8
 #define ROUNDS 4
-#define USES_MAX 256       /* of one value that are looked at */
+#define USES_MAX 256      /* of one value that are looked at */
 #define BUDGET (1u << 23) /* comparisons of an operation with a node, per kernel: no recorded one needs a hundredth */
 
 /* ---- the graph ---- */
@@ -33,9 +33,34 @@ static bool one_of(struct slice name, const char *const *list, size_t n)
 bool fx_is_view(const struct graph *g, uint32_t node)
 {
 	static const char *const views[] = {
-		"view", "_unsafe_view", "reshape", "permute", "t", "transpose", "expand", "unsqueeze", "squeeze", "clone", "alias",
-		"contiguous", "detach", "slice", "select", "as_strided", "lift_fresh_copy", "convert_element_type", "_to_copy", "diagonal",
-		"unfold", "view_as", "movedim", "flatten", "numpy_T", "inductor_force_stride_order", "_reshape_alias", "expand_as",
+	    "view",
+	    "_unsafe_view",
+	    "reshape",
+	    "permute",
+	    "t",
+	    "transpose",
+	    "expand",
+	    "unsqueeze",
+	    "squeeze",
+	    "clone",
+	    "alias",
+	    "contiguous",
+	    "detach",
+	    "slice",
+	    "select",
+	    "as_strided",
+	    "lift_fresh_copy",
+	    "convert_element_type",
+	    "_to_copy",
+	    "diagonal",
+	    "unfold",
+	    "view_as",
+	    "movedim",
+	    "flatten",
+	    "numpy_T",
+	    "inductor_force_stride_order",
+	    "_reshape_alias",
+	    "expand_as",
 	};
 	return g->node[node].op == GRAPH_CALL_FUNCTION && one_of(fx_op_name(g, node), views, ARRAY_LEN(views));
 }
@@ -173,7 +198,7 @@ struct matcher {
 	uint32_t (*cand)[CANDIDATES];
 	uint8_t *n_cand;
 	uint32_t *used, round; /* per node: in this round of opmatch_fx */
-	bool *fixed; /* per operation: it is a step, whatever else has its value */
+	bool *fixed;           /* per operation: it is a step, whatever else has its value */
 	bool changed;
 	uint32_t budget;
 };
@@ -185,7 +210,11 @@ static bool is_allowed(const struct matcher *w, uint32_t node)
 
 /* The operands of a node as operations see them: tensors by what they stand for, and numbers. */
 struct inputs {
-	struct { bool tensor; uint32_t fx; double number; } at[OPSEQ_ARGS];
+	struct {
+		bool tensor;
+		uint32_t fx;
+		double number;
+	} at[OPSEQ_ARGS];
 	uint32_t n;
 	const struct matcher *w;
 };
@@ -228,8 +257,8 @@ static bool same_number(double a, double b)
 
 static bool ordered(struct slice name)
 {
-	static const char *const names[] = {"sub", "truediv", "pow", "lt", "gt", "le", "ge", "where", "fmod", "remainder", "floordiv",
-					    "atan2", "copysign", "gather"};
+	static const char *const names[] = {"sub",   "truediv", "pow",       "lt",       "gt",    "le",       "ge",
+					    "where", "fmod",    "remainder", "floordiv", "atan2", "copysign", "gather"};
 	return one_of(name, names, ARRAY_LEN(names));
 }
 
@@ -485,8 +514,9 @@ static bool match_users(struct matcher *w, uint32_t op, uint32_t f)
 static bool is_simple(struct slice name)
 {
 	static const char *const names[] = {
-		"add", "sub", "mul", "truediv", "neg", "abs", "exp", "log", "sin", "cos", "tanh", "sqrt", "rsqrt", "relu", "maximum",
-		"minimum", "where", "eq", "ne", "lt", "gt", "le", "ge", "and", "or", "not", "sum", "max", "min", "erf", "sigmoid", "pow",
+	    "add",  "sub",   "mul",  "truediv", "neg",     "abs",   "exp", "log", "sin",     "cos", "tanh",
+	    "sqrt", "rsqrt", "relu", "maximum", "minimum", "where", "eq",  "ne",  "lt",      "gt",  "le",
+	    "ge",   "and",   "or",   "not",     "sum",     "max",   "min", "erf", "sigmoid", "pow",
 	};
 	return one_of(name, names, ARRAY_LEN(names));
 }
@@ -520,8 +550,7 @@ static uint32_t users(const struct matcher *w, uint32_t op, uint32_t f, uint32_t
 		if ((n && out[n - 1] == u) || !is_allowed(w, u) || graph_is_getitem(x->g, u))
 			continue;
 		struct slice name = op_canonical(fx_op_name(x->g, u));
-		if (is_simple(name) != simple ||
-		    (simple && slice_eq(name, w->s->op[op].name))) /* it would have fitted */
+		if (is_simple(name) != simple || (simple && slice_eq(name, w->s->op[op].name))) /* it would have fitted */
 			continue;
 		out[n++] = u;
 	}

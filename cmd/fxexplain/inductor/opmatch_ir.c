@@ -12,7 +12,7 @@ struct numbering {
 struct gap {
 	const struct opseq *ir;
 	const uint32_t *number;
-	const uint32_t *first; /* per number: operation of the IR + 1 */
+	const uint32_t *first;  /* per number: operation of the IR + 1 */
 	uint32_t n_numbers, at; /* operations of the IR up to here were met */
 };
 
@@ -56,7 +56,8 @@ static void number_ops(struct numbering *v, const struct opseq *s, const struct 
 		} else if (o->kind != OP_NOTE) {
 			v->number[i] = number_of(v, s, i, storage);
 		}
-		if (gap && v->number[i] < gap->n_numbers && (o->kind == OP_CALC || o->kind == OP_REDUCE) && gap->first[v->number[i]] > gap->at)
+		if (gap && v->number[i] < gap->n_numbers && (o->kind == OP_CALC || o->kind == OP_REDUCE) &&
+		    gap->first[v->number[i]] > gap->at)
 			gap->at = gap->first[v->number[i]];
 	}
 	/* A line that was taken for the missing operation, and nothing that uses it fits: it is not. */

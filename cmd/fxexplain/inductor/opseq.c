@@ -114,14 +114,40 @@ void opseq_release(struct opseq *s)
 struct slice op_canonical(struct slice name)
 {
 	static const char *const same[][2] = {
-		{"max_propagate_nan", "maximum"}, {"min_propagate_nan", "minimum"}, {"div", "truediv"}, {"true_divide", "truediv"},
-		{"clamp_max", "minimum"}, {"clamp_min", "maximum"}, {"logical_and", "and"}, {"bitwise_and", "and"}, {"and_", "and"},
-		{"logical_or", "or"}, {"bitwise_or", "or"}, {"or_", "or"}, {"logical_not", "not"}, {"bitwise_not", "not"},
-		{"logical_xor", "xor"}, {"bitwise_xor", "xor"}, {"blendv", "where"}, {"nearbyint", "round"}, {"fabs", "abs"},
-		{"amax", "max"}, {"amin", "min"}, {"index_select", "gather"}, {"index", "gather"}, {"_unsafe_index", "gather"},
-		{"embedding", "gather"}, {"libdevice_abs", "abs"}, {"tensor", "constant"}, {"Sleef_expf_u10", "exp"},
-		{"calc_erfinv", "erfinv"}, {"special_erf", "erf"}, {"floor_divide_integral", "floordiv"}, {"div_floor_integer", "floordiv"},
-		{"prod", "prod"}, {"inline_asm_elementwise", "?"},
+	    {"max_propagate_nan", "maximum"},
+	    {"min_propagate_nan", "minimum"},
+	    {"div", "truediv"},
+	    {"true_divide", "truediv"},
+	    {"clamp_max", "minimum"},
+	    {"clamp_min", "maximum"},
+	    {"logical_and", "and"},
+	    {"bitwise_and", "and"},
+	    {"and_", "and"},
+	    {"logical_or", "or"},
+	    {"bitwise_or", "or"},
+	    {"or_", "or"},
+	    {"logical_not", "not"},
+	    {"bitwise_not", "not"},
+	    {"logical_xor", "xor"},
+	    {"bitwise_xor", "xor"},
+	    {"blendv", "where"},
+	    {"nearbyint", "round"},
+	    {"fabs", "abs"},
+	    {"amax", "max"},
+	    {"amin", "min"},
+	    {"index_select", "gather"},
+	    {"index", "gather"},
+	    {"_unsafe_index", "gather"},
+	    {"embedding", "gather"},
+	    {"libdevice_abs", "abs"},
+	    {"tensor", "constant"},
+	    {"Sleef_expf_u10", "exp"},
+	    {"calc_erfinv", "erfinv"},
+	    {"special_erf", "erf"},
+	    {"floor_divide_integral", "floordiv"},
+	    {"div_floor_integer", "floordiv"},
+	    {"prod", "prod"},
+	    {"inline_asm_elementwise", "?"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)
 		if (slice_is(name, same[i][0]))
@@ -209,8 +235,14 @@ static uint32_t operands(struct ir_part *p, const struct irop *op, uint32_t *arg
 			*is_number = true;
 			if (op->self || slice_is(op->name, "constant"))
 				continue;
-			at = opseq_add(p->s, (struct seqop){.kind = OP_CONST, .name = SLICE("constant"), .number = v, .has_number = true,
-							    .line = op->line, .node = p->node}, NULL, 0);
+			at = opseq_add(p->s,
+				       (struct seqop){.kind = OP_CONST,
+						      .name = SLICE("constant"),
+						      .number = v,
+						      .has_number = true,
+						      .line = op->line,
+						      .node = p->node},
+				       NULL, 0);
 			if (at != OP_NONE)
 				args[n++] = at;
 		}

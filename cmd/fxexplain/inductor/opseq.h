@@ -64,11 +64,20 @@ struct opseq {
 	uint32_t *arg;
 	uint32_t n_op, n_arg, cap_op, cap_arg;
 	/* while it is made */
-	struct { struct slice name; uint32_t op, depth; } *scope;
+	struct {
+		struct slice name;
+		uint32_t op, depth;
+	} * scope;
 	uint32_t n_scope, cap_scope;
 	/* What a buffer or pointer holds; of: the pointer it is another name of; read: since the last store. */
-	struct { struct slice name, of; uint32_t op; bool read; } *memory;
-	struct { uint32_t row, op; } *undo; /* what a row held before */
+	struct {
+		struct slice name, of;
+		uint32_t op;
+		bool read;
+	} * memory;
+	struct {
+		uint32_t row, op;
+	} * undo; /* what a row held before */
 	uint32_t n_memory, cap_memory, n_undo, cap_undo;
 };
 

@@ -8,7 +8,7 @@ struct body {
 	const struct opseq_param *param;
 	uint32_t n_params;
 	uint32_t line, depth;
-	uint32_t undo; /* where the stores of the loop's main part begin */
+	uint32_t undo;        /* where the stores of the loop's main part begin */
 	struct slice pending; /* "auto tmp0 = [&] {": what the block returns */
 	uint32_t pending_depth;
 };
@@ -183,9 +183,27 @@ static bool whole_call(struct slice e, struct call *c)
 
 static bool converts(struct slice name)
 {
-	static const char *const names[] = {"static_cast", "convert", "Vectorized", "VectorizedN", "VecMask", "decltype", "cast", "to",
-					    "bool", "int64_t", "int32_t", "float", "double", "from", "broadcast_to", "int", "long",
-					    "loadu_one_fourth", "convert_float_to_half", "float2half", "promote_to_tensor"};
+	static const char *const names[] = {"static_cast",
+					    "convert",
+					    "Vectorized",
+					    "VectorizedN",
+					    "VecMask",
+					    "decltype",
+					    "cast",
+					    "to",
+					    "bool",
+					    "int64_t",
+					    "int32_t",
+					    "float",
+					    "double",
+					    "from",
+					    "broadcast_to",
+					    "int",
+					    "long",
+					    "loadu_one_fourth",
+					    "convert_float_to_half",
+					    "float2half",
+					    "promote_to_tensor"};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (slice_is(name, names[i]))
 			return true;
@@ -286,7 +304,8 @@ static uint32_t load_of(struct body *b, struct slice pointer, struct slice index
 	if (held != OP_NONE)
 		return add(b, (struct seqop){.kind = OP_ALIAS, .name = SLICE("load"), .buffer = name, .result = result}, &held, 1);
 	n = values_in(b, index, args, OPSEQ_ARGS);
-	return add(b, (struct seqop){.kind = OP_LOAD, .name = SLICE("load"), .buffer = p && p->loaded.n ? p->loaded : name, .result = result},
+	return add(b,
+		   (struct seqop){.kind = OP_LOAD, .name = SLICE("load"), .buffer = p && p->loaded.n ? p->loaded : name, .result = result},
 		   args, n);
 }
 
@@ -318,10 +337,28 @@ static bool is_load(const struct body *b, struct slice e, struct slice *pointer,
 /* " OP " outside of brackets, if there is exactly one; of comparisons that is in brackets of its own. */
 static bool infix(struct slice e, struct slice *left, struct slice *right, const char **name)
 {
-	static const struct { const char *text, *name; } table[] = {
-		{" + ", "add"}, {" - ", "sub"}, {" * ", "mul"}, {" / ", "truediv"}, {" < ", "lt"}, {" > ", "gt"}, {" <= ", "le"},
-		{" >= ", "ge"}, {" == ", "eq"}, {" != ", "ne"}, {" & ", "and"}, {" | ", "or"}, {" ^ ", "xor"}, {" && ", "and"},
-		{" || ", "or"}, {" % ", "remainder"}, {" << ", "bitwise_left_shift"}, {" >> ", "bitwise_right_shift"}, {" // ", "floordiv"},
+	static const struct {
+		const char *text, *name;
+	} table[] = {
+	    {" + ", "add"},
+	    {" - ", "sub"},
+	    {" * ", "mul"},
+	    {" / ", "truediv"},
+	    {" < ", "lt"},
+	    {" > ", "gt"},
+	    {" <= ", "le"},
+	    {" >= ", "ge"},
+	    {" == ", "eq"},
+	    {" != ", "ne"},
+	    {" & ", "and"},
+	    {" | ", "or"},
+	    {" ^ ", "xor"},
+	    {" && ", "and"},
+	    {" || ", "or"},
+	    {" % ", "remainder"},
+	    {" << ", "bitwise_left_shift"},
+	    {" >> ", "bitwise_right_shift"},
+	    {" // ", "floordiv"},
 	};
 	int depth = 0, found = 0;
 	for (size_t i = 0; i < e.n; i++) {
@@ -376,10 +413,7 @@ static const char *idiom(struct slice e)
 	return NULL;
 }
 
-static struct slice strip_helper(struct slice name)
-{
-	return slice_ends(name, "_") && name.n > 1 ? slice_of(name.p, name.n - 1) : name;
-}
+static struct slice strip_helper(struct slice name) { return slice_ends(name, "_") && name.n > 1 ? slice_of(name.p, name.n - 1) : name; }
 
 static uint32_t called(struct body *b, struct slice e, const struct call *c, struct slice result)
 {
@@ -429,10 +463,12 @@ static uint32_t expression(struct body *b, struct slice e, struct slice result)
 	name = take_name(&s);
 	if (name.n && !s.n) {
 		args[0] = value_named(b, name);
-		return args[0] == OP_NONE ? OP_NONE : add(b, (struct seqop){.kind = OP_ALIAS, .name = SLICE("cast"), .result = result}, args, 1);
+		return args[0] == OP_NONE ? OP_NONE
+					  : add(b, (struct seqop){.kind = OP_ALIAS, .name = SLICE("cast"), .result = result}, args, 1);
 	}
 	if (op_number(e, &v))
-		return add(b, (struct seqop){.kind = OP_CONST, .name = SLICE("constant"), .number = v, .has_number = true, .result = result},
+		return add(b,
+			   (struct seqop){.kind = OP_CONST, .name = SLICE("constant"), .number = v, .has_number = true, .result = result},
 			   NULL, 0);
 	if (ternary(e, part)) {
 		for (int i = 0; i < 3; i++)
@@ -446,7 +482,8 @@ static uint32_t expression(struct body *b, struct slice e, struct slice result)
 	}
 	if (e.n > 1 && (*e.p == '-' || *e.p == '!' || *e.p == '~') && (name_start(e.p[1]) || e.p[1] == '(')) {
 		args[0] = operand(b, after(e, 1));
-		return add(b, (struct seqop){.kind = OP_CALC, .name = *e.p == '-' ? SLICE("neg") : SLICE("not"), .result = result}, args, 1);
+		return add(b, (struct seqop){.kind = OP_CALC, .name = *e.p == '-' ? SLICE("neg") : SLICE("not"), .result = result}, args,
+			   1);
 	}
 	if (whole_call(e, &c))
 		return called(b, e, &c, result);
@@ -477,11 +514,12 @@ static void store(struct body *b, struct slice pointer, struct slice value)
 static void accumulate(struct body *b, struct slice acc, struct slice e)
 {
 	uint32_t args[OPSEQ_ARGS], n = values_in(b, e, args, OPSEQ_ARGS), held = opseq_get(b->s, acc), kept = 0;
-	static const struct { const char *mark, *name; } table[] = {
-		{"welford", "welford"}, {"argmax", "argmax"}, {"argmin", "argmin"}, {"max", "max"}, {"min", "min"}, {"sum_masked", "sum"},
-		{"prod", "prod"}, {"any_masked", "any"}, {" || ", "any"}, {" | ", "any"}, {" + ", "sum"}, {" * ", "prod"},
-		{"xor", "xor_sum"}, {" ^ ", "xor_sum"},
-		{"cascade_sum", "sum"},
+	static const struct {
+		const char *mark, *name;
+	} table[] = {
+	    {"welford", "welford"}, {"argmax", "argmax"}, {"argmin", "argmin"},  {"max", "max"},     {"min", "min"},
+	    {"sum_masked", "sum"},  {"prod", "prod"},     {"any_masked", "any"}, {" || ", "any"},    {" | ", "any"},
+	    {" + ", "sum"},         {" * ", "prod"},      {"xor", "xor_sum"},    {" ^ ", "xor_sum"}, {"cascade_sum", "sum"},
 	};
 	struct seqop op = {.kind = OP_REDUCE, .name = SLICE("?"), .result = acc};
 	for (uint32_t i = 0; i < n; i++)
@@ -631,7 +669,7 @@ static bool is_rest(struct slice line)
 	const char *semi = eq ? memchr(eq, ';', (size_t)(line.p + line.n - eq)) : NULL;
 	const char *open = semi ? memchr(eq, '(', (size_t)(semi - eq)) : NULL;
 	const char *p = open ? open + 1 : eq ? eq + 1 : NULL;
-	return p && semi && p < semi && *p > '0' && *p <= '9';
+	return p && semi && p<semi && * p> '0' && *p <= '9';
 }
 
 static void undo(struct body *b)

@@ -170,10 +170,7 @@ uint32_t outcode_add_kernel(struct outcode *o, struct slice name, enum outlang l
 	return o->n_kernel++;
 }
 
-uint32_t outcode_kernel(const struct outcode *o, struct slice name)
-{
-	return index_find(&o->kernel_index, name);
-}
+uint32_t outcode_kernel(const struct outcode *o, struct slice name) { return index_find(&o->kernel_index, name); }
 
 struct lines {
 	struct slice rest;

@@ -53,8 +53,8 @@ struct outlist { /* name[first .. first + n) of struct outcode */
 
 /* The comments above a kernel or a call. */
 struct outnotes {
-	struct slice handle;  /* "cpp_fused_relu_sin_0:1" */
-	struct slice path;    /* kernel path */
+	struct slice handle;   /* "cpp_fused_relu_sin_0:1" */
+	struct slice path;     /* kernel path */
 	struct outlist source; /* "y", "z": nodes before AOTAutograd */
 	struct outlist aten;   /* "aten.sin" */
 	struct outlist node;   /* "sin": nodes of the graph that Inductor compiled */
@@ -63,8 +63,8 @@ struct outnotes {
 struct outkernel {
 	struct slice name; /* as it is called */
 	enum outlang lang;
-	struct slice text; /* whole lines */
-	uint32_t line;     /* of its first line */
+	struct slice text;   /* whole lines */
+	uint32_t line;       /* of its first line */
 	bool in_kernel_file; /* of kernel.cpp, not of the wrapper */
 	struct outnotes notes;
 	struct outlist param; /* "in_ptr0", "out_ptr0", "xnumel" */
@@ -81,8 +81,8 @@ struct outcall {
 
 struct outalias { /* buf1 = buf0  # reuse; buf8 = buf7[0] */
 	struct slice name, of;
-	bool item;      /* of a tuple: the same storage as nothing else */
-	uint32_t index; /* which */
+	bool item;       /* of a tuple: the same storage as nothing else */
+	uint32_t index;  /* which */
 	uint32_t before; /* the alias of the same name before it, no item; OUT_NONE */
 };
 
@@ -94,7 +94,7 @@ struct outindex {
 
 struct outcode {
 	struct outkernel *kernel;
-	struct outcall *call; /* in order */
+	struct outcall *call;             /* in order */
 	struct outalias *alias, *wrapped; /* wrapped: functions that do nothing but call another */
 	struct slice *name;
 	uint32_t n_kernel, n_call, n_alias, n_wrapped, n_name;

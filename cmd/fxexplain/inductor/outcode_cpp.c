@@ -33,7 +33,8 @@ static void find_kernels(struct outcode *o, struct slice text, bool kernel_file)
 			word--;
 		if (word == open)
 			continue;
-		uint32_t k = outcode_add_kernel(o, slice_of(word, (size_t)(open - word)), OUT_CPP, slice_of(from, (size_t)(end - from)), first);
+		uint32_t k =
+		    outcode_add_kernel(o, slice_of(word, (size_t)(open - word)), OUT_CPP, slice_of(from, (size_t)(end - from)), first);
 		if (k != OUT_NONE)
 			o->kernel[k].in_kernel_file = kernel_file;
 	}
@@ -169,9 +170,9 @@ static void add_aliases(struct outcode *o, const struct contract *c)
 			continue;
 		if (last[v->storage]) {
 			outcode_add_alias(o, (struct outalias){
-				.name = arena_slice(&o->arena, v->name),
-				.of = arena_slice(&o->arena, c->value[last[v->storage] - 1].name),
-			});
+						 .name = arena_slice(&o->arena, v->name),
+						 .of = arena_slice(&o->arena, c->value[last[v->storage] - 1].name),
+					     });
 		}
 		last[v->storage] = i + 1;
 	}

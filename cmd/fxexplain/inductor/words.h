@@ -26,9 +26,6 @@ static inline struct slice take_word(struct slice *s)
 }
 
 /* The same for what begins with no digit. */
-static inline struct slice take_name(struct slice *s)
-{
-	return s->n && name_start(*s->p) ? take_word(s) : slice_of(s->p, 0);
-}
+static inline struct slice take_name(struct slice *s) { return s->n && name_start(*s->p) ? take_word(s) : slice_of(s->p, 0); }
 
 #endif

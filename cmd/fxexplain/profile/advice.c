@@ -67,18 +67,14 @@ static void compiling(struct advise *a, bool again)
 	}
 	if (n && !(p->n_step && !in_steps)) {
 		struct profile_advice *v = add(a, again ? ADVICE_RECOMPILES : ADVICE_COLD, ns);
-		v->title =
-		    again ? textf(a, "%u recompilation%s while measuring", n, n == 1 ? "" : "s")
-			  : textf(a, "%u compilation%s while measuring: the warm-up is missing", n, n == 1 ? "" : "s");
-		v->evidence = textf(a, "%.3f s of %.3f s are compiling:%s%s", ns / 1e9, a->wall / 1e9, buf_str(&ids),
-				    n > 6 ? " ..." : "");
-		v->next =
-		    again
-			? "TORCH_LOGS=recompiles says which guard failed; fxexplain on the trace of TORCH_TRACE=dir "
-			  "has the values and the fix\n"
-			  "sizes that change: torch.compile(model, dynamic=True), or torch._dynamo.mark_dynamic(x, dim)"
-			: "call the compiled model twice before the profiler starts, or give it a schedule:\n"
-			  "torch.profiler.schedule(wait=1, warmup=2, active=3), and prof.step() after each step";
+		v->title = again ? textf(a, "%u recompilation%s while measuring", n, n == 1 ? "" : "s")
+				 : textf(a, "%u compilation%s while measuring: the warm-up is missing", n, n == 1 ? "" : "s");
+		v->evidence = textf(a, "%.3f s of %.3f s are compiling:%s%s", ns / 1e9, a->wall / 1e9, buf_str(&ids), n > 6 ? " ..." : "");
+		v->next = again ? "TORCH_LOGS=recompiles says which guard failed; fxexplain on the trace of TORCH_TRACE=dir "
+				  "has the values and the fix\n"
+				  "sizes that change: torch.compile(model, dynamic=True), or torch._dynamo.mark_dynamic(x, dim)"
+				: "call the compiled model twice before the profiler starts, or give it a schedule:\n"
+				  "torch.profiler.schedule(wait=1, warmup=2, active=3), and prof.step() after each step";
 	}
 	buf_release(&ids);
 }
@@ -96,8 +92,7 @@ static void breaks(struct advise *a)
 		if (!r->nested || r->wait < worst)
 			continue;
 		worst = r->wait;
-		const struct slice from = intern_get(&p->names, p->region[r->after].id),
-				   to = intern_get(&p->names, r->id);
+		const struct slice from = intern_get(&p->names, p->region[r->after].id), to = intern_get(&p->names, r->id);
 		buf_reset(&where);
 		buf_addf(&where, "; most between %.*s and %.*s, %.1f us each", NAME(from), NAME(to),
 			 us((double)r->wait / (double)r->nested));
@@ -122,12 +117,11 @@ static void guards(struct advise *a)
 		if (!most || p->region[i].lookup > most->lookup)
 			most = &p->region[i];
 	v->title = "guards are checked for long";
-	v->evidence = textf(a, "TorchDynamo Cache Lookup: %.1f us %s, %.1f %% of the time", us(ns / a->unit), per(a),
-			    100 * share(a, ns));
+	v->evidence = textf(a, "TorchDynamo Cache Lookup: %.1f us %s, %.1f %% of the time", us(ns / a->unit), per(a), 100 * share(a, ns));
 	if (most && most->lookup && most->calls) {
 		const struct slice id = intern_get(&p->names, most->id);
-		v->evidence = textf(a, "%s; most before %.*s, %.1f us a call", v->evidence, NAME(id),
-				    us((double)most->lookup / (double)most->calls));
+		v->evidence =
+		    textf(a, "%s; most before %.*s, %.1f us a call", v->evidence, NAME(id), us((double)most->lookup / (double)most->calls));
 	}
 	v->next = "fewer graphs (graph breaks) and fewer compilations of one frame (recompiles) mean fewer lookups\n"
 		  "TORCH_LOGS=guards lists what is checked; torch.compiler.set_stance(skip_guard_eval_unsafe=True) "
@@ -139,8 +133,7 @@ static uint32_t top(const struct profile *p, bool (*pass)(const struct profile_r
 {
 	uint32_t best = PROFILE_NONE;
 	for (uint32_t i = 0; i < p->n_row; i++)
-		if (pass(&p->row[i]) && p->row[i].step_self &&
-		    (best == PROFILE_NONE || p->row[i].step_self > p->row[best].step_self))
+		if (pass(&p->row[i]) && p->row[i].step_self && (best == PROFILE_NONE || p->row[i].step_self > p->row[best].step_self))
 			best = i;
 	*ns = best == PROFILE_NONE ? 0 : (double)p->row[best].step_self;
 	return best;
@@ -159,9 +152,8 @@ static void hidden(struct advise *a)
 		return;
 	struct profile_advice *v = add(a, ADVICE_HIDDEN, ns);
 	v->title = "the C++ kernels have no times of their own";
-	v->evidence =
-	    textf(a, "%.1f us %s (%.0f %%) are inside of graphs but in no op: kernels and the code that calls them",
-		  us(ns / a->unit), per(a), 100 * share(a, ns));
+	v->evidence = textf(a, "%.1f us %s (%.0f %%) are inside of graphs but in no op: kernels and the code that calls them",
+			    us(ns / a->unit), per(a), 100 * share(a, ns));
 	v->next = "torch._inductor.config.cpp.enable_kernel_profile = True before compiling (or "
 		  "TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE=1),\n"
 		  "then profile again: each kernel is an event graph_N_cpp_fused_...";
@@ -178,8 +170,8 @@ static void small_ops(struct advise *a)
 	const uint32_t row = top(p, cpu_eager, &most);
 	const struct slice name = profile_name(p, row);
 	v->title = textf(a, "many small ops %s", p->compiled ? "are left in eager" : "run one by one");
-	v->evidence = textf(a, "%.0f ops of less than 5 us %s, %.1f us together; most eager time in %.*s", n, per(a),
-			    us(ns / a->unit), NAME(name));
+	v->evidence =
+	    textf(a, "%.0f ops of less than 5 us %s, %.1f us together; most eager time in %.*s", n, per(a), us(ns / a->unit), NAME(name));
 	v->next = p->compiled ? "compile what calls them, too: the optimizer (torch.compile of a function that calls "
 				"optimizer.step()), the loss, the whole step"
 			      : "torch.compile fuses them into a few kernels";
@@ -194,8 +186,8 @@ static void device_idle(struct advise *a)
 		return;
 	struct profile_advice *v = add(a, ADVICE_DEVICE_IDLE, idle / p->devices);
 	v->title = "the device waits for the CPU";
-	v->evidence = textf(a, "it runs something %.0f %% of the time between its first and last kernel",
-			    100 * (double)p->device_busy / span);
+	v->evidence =
+	    textf(a, "it runs something %.0f %% of the time between its first and last kernel", 100 * (double)p->device_busy / span);
 	v->next = "torch.compile(model, mode=\"reduce-overhead\") launches a graph at once (CUDA graphs); larger "
 		  "batches; no .item(), .cpu() or print in the step";
 }
@@ -210,13 +202,11 @@ static void extern_op(struct advise *a)
 	struct profile_advice *v = add(a, ADVICE_EXTERN, ns);
 	const struct slice name = profile_name(p, row);
 	v->title = textf(a, "%.*s has most of the time: compiled code calls it, it is not fused", NAME(name));
-	v->evidence =
-	    textf(a, "%.1f us %s, %.0f %% of the time, %.1f calls, slowest %.1f us%s%s", us(ns / a->unit), per(a),
-		  100 * share(a, ns), (double)p->row[row].step_count / a->unit, us((double)p->row[row].max),
-		  p->row[row].shape ? " of " : "", p->row[row].shape ? p->row[row].shape : "");
-	v->next =
-	    "it is the library's time: lower precision (torch.autocast), more threads, larger batches; for inference\n"
-	    "torch._inductor.config.freezing = True packs weights; mode=\"max-autotune\" tries Inductor's own kernels";
+	v->evidence = textf(a, "%.1f us %s, %.0f %% of the time, %.1f calls, slowest %.1f us%s%s", us(ns / a->unit), per(a),
+			    100 * share(a, ns), (double)p->row[row].step_count / a->unit, us((double)p->row[row].max),
+			    p->row[row].shape ? " of " : "", p->row[row].shape ? p->row[row].shape : "");
+	v->next = "it is the library's time: lower precision (torch.autocast), more threads, larger batches; for inference\n"
+		  "torch._inductor.config.freezing = True packs weights; mode=\"max-autotune\" tries Inductor's own kernels";
 	v->row = row;
 }
 
@@ -246,19 +236,17 @@ static void python(struct advise *a)
 		return;
 	struct profile_advice *v = add(a, ADVICE_PYTHON, ns);
 	const struct profile_gap *g = &p->gap[0];
-	const struct slice before = profile_name(p, g->before), after = profile_name(p, g->after),
-			   in = profile_name(p, g->python);
+	const struct slice before = profile_name(p, g->before), after = profile_name(p, g->after), in = profile_name(p, g->python);
 	v->title = textf(a,
 			 a->device ? "no op is on the CPU for %.0f %% of the time: Python, or waiting"
 				   : "nothing runs for %.0f %% of the time: Python, or waiting",
 			 100 * share(a, ns));
-	v->evidence = textf(a, "%" PRIu64 " gaps; the longest %.1f us, after %.*s, before %.*s%s%.*s", p->n_gaps,
-			    us((double)g->dur), NAME(before.n ? before : SLICE("the step's begin")),
-			    NAME(after.n ? after : SLICE("the step's end")), in.n ? ", in " : "", NAME(in));
-	v->next = p->has_stacks
-		      ? "that function is where to look: data loading, optimizer.step() in Python, .item(), printing"
-		      : "profile(with_stack=True) says in which function; often it is data loading, optimizer.step() "
-			"in Python, .item(), printing";
+	v->evidence = textf(a, "%" PRIu64 " gaps; the longest %.1f us, after %.*s, before %.*s%s%.*s", p->n_gaps, us((double)g->dur),
+			    NAME(before.n ? before : SLICE("the step's begin")), NAME(after.n ? after : SLICE("the step's end")),
+			    in.n ? ", in " : "", NAME(in));
+	v->next = p->has_stacks ? "that function is where to look: data loading, optimizer.step() in Python, .item(), printing"
+				: "profile(with_stack=True) says in which function; often it is data loading, optimizer.step() "
+				  "in Python, .item(), printing";
 }
 
 static void dynamo(struct advise *a)
@@ -268,9 +256,8 @@ static void dynamo(struct advise *a)
 		return;
 	struct profile_advice *v = add(a, ADVICE_DYNAMO, ns);
 	v->title = "the way into the graphs costs more than it should";
-	v->evidence =
-	    textf(a, "%.1f us %s (%.0f %%) in compiled regions, but in no graph: prologues, bytecode between graphs",
-		  us(ns / a->unit), per(a), 100 * share(a, ns));
+	v->evidence = textf(a, "%.1f us %s (%.0f %%) in compiled regions, but in no graph: prologues, bytecode between graphs",
+			    us(ns / a->unit), per(a), 100 * share(a, ns));
 	v->next = "larger graphs (fewer breaks, a larger function compiled), more work a call (batch size)";
 }
 
@@ -287,10 +274,8 @@ static void wrapper(struct advise *a)
 			    "%.1f us %s (%.0f %%) are inside of graphs, between kernels and ops: the generated Python "
 			    "wrapper, AOTAutograd's runtime",
 			    us(ns / a->unit), per(a), 100 * share(a, ns));
-	v->next =
-	    a->device
-		? "torch.compile(model, mode=\"reduce-overhead\") replays it without Python (CUDA graphs)"
-		: "torch._inductor.config.cpp_wrapper = True writes it in C++; larger batches make it matter less";
+	v->next = a->device ? "torch.compile(model, mode=\"reduce-overhead\") replays it without Python (CUDA graphs)"
+			    : "torch._inductor.config.cpp_wrapper = True writes it in C++; larger batches make it matter less";
 }
 
 static void copies(struct advise *a)
@@ -315,8 +300,8 @@ static void copies(struct advise *a)
 	struct profile_advice *v = add(a, ADVICE_COPIES, ns);
 	const struct slice name = profile_name(p, row);
 	v->title = "copies";
-	v->evidence = textf(a, "%.1f us %s (%.0f %%), most in %.*s%s%s", us(ns / a->unit), per(a), 100 * share(a, ns),
-			    NAME(name), p->row[row].shape ? " of " : "", p->row[row].shape ? p->row[row].shape : "");
+	v->evidence = textf(a, "%.1f us %s (%.0f %%), most in %.*s%s%s", us(ns / a->unit), per(a), 100 * share(a, ns), NAME(name),
+			    p->row[row].shape ? " of " : "", p->row[row].shape ? p->row[row].shape : "");
 	v->next = a->device ? "pin_memory() and non_blocking=True for what must be copied; keep the rest on the device"
 			    : "changes of dtype or layout (.to, .contiguous, channels_last) that come and go; "
 			      "record_shapes=True says of what";
@@ -332,11 +317,10 @@ static void eager_op(struct advise *a)
 		return;
 	struct profile_advice *v = add(a, ADVICE_EAGER, ns);
 	const struct slice name = profile_name(p, row);
-	v->title =
-	    textf(a, "%.*s %s", NAME(name), p->compiled ? "runs outside of compiled code" : "has most of the time");
-	v->evidence = textf(a, "%.1f us %s, %.0f %% of the time, %.1f calls%s%s", us(ns / a->unit), per(a),
-			    100 * share(a, ns), (double)p->row[row].step_count / a->unit,
-			    p->row[row].shape ? ", slowest of " : "", p->row[row].shape ? p->row[row].shape : "");
+	v->title = textf(a, "%.*s %s", NAME(name), p->compiled ? "runs outside of compiled code" : "has most of the time");
+	v->evidence = textf(a, "%.1f us %s, %.0f %% of the time, %.1f calls%s%s", us(ns / a->unit), per(a), 100 * share(a, ns),
+			    (double)p->row[row].step_count / a->unit, p->row[row].shape ? ", slowest of " : "",
+			    p->row[row].shape ? p->row[row].shape : "");
 	v->next = p->compiled ? "a graph break leaves it out, or its caller is not compiled" : "";
 	v->row = row;
 }
@@ -350,11 +334,7 @@ static int by_gain(const void *a, const void *b)
 void profile_advise(struct profile_advices *x, const struct profile *p)
 {
 	*x = (struct profile_advices){0};
-	struct advise a = {.x = x,
-			   .p = p,
-			   .unit = p->n_step ? (double)p->n_step : 1,
-			   .wall = (double)p->wall,
-			   .device = p->devices > 0};
+	struct advise a = {.x = x, .p = p, .unit = p->n_step ? (double)p->n_step : 1, .wall = (double)p->wall, .device = p->devices > 0};
 	compiling(&a, false);
 	compiling(&a, true);
 	breaks(&a);

@@ -11,28 +11,28 @@
 #define PT2_PROFILE_ADVICE_H
 #include "profile/profile.h"
 
-#define PROFILE_ADVICE(X)                                                                                              \
-	X(COLD, "warm-up")                                                                                             \
-	X(RECOMPILES, "recompiles")                                                                                    \
-	X(BREAKS, "graph-breaks")                                                                                      \
-	X(GUARDS, "guards")                                                                                            \
-	X(HIDDEN, "kernel-times")                                                                                      \
-	X(SMALL, "small-ops")                                                                                          \
-	X(DEVICE_IDLE, "device-idle")                                                                                  \
-	X(EXTERN, "extern")                                                                                            \
-	X(KERNEL, "kernel")                                                                                            \
-	X(PYTHON, "python")                                                                                            \
-	X(DYNAMO, "around-graphs")                                                                                     \
-	X(WRAPPER, "wrapper")                                                                                          \
-	X(COPIES, "copies")                                                                                            \
-	X(EAGER, "eager-ops")                                                                                          \
-	X(NOT_COMPILED, "not-compiled")                                                                                \
+#define PROFILE_ADVICE(X) \
+	X(COLD, "warm-up") \
+	X(RECOMPILES, "recompiles") \
+	X(BREAKS, "graph-breaks") \
+	X(GUARDS, "guards") \
+	X(HIDDEN, "kernel-times") \
+	X(SMALL, "small-ops") \
+	X(DEVICE_IDLE, "device-idle") \
+	X(EXTERN, "extern") \
+	X(KERNEL, "kernel") \
+	X(PYTHON, "python") \
+	X(DYNAMO, "around-graphs") \
+	X(WRAPPER, "wrapper") \
+	X(COPIES, "copies") \
+	X(EAGER, "eager-ops") \
+	X(NOT_COMPILED, "not-compiled") \
 	X(NO_STEPS, "no-steps")
 enum profile_advice_kind {
 #define X(id, name) ADVICE_##id,
 	PROFILE_ADVICE(X)
 #undef X
-	PROFILE_ADVICES,
+	    PROFILE_ADVICES,
 };
 extern const char *const profile_advice_name[PROFILE_ADVICES];
 

@@ -150,14 +150,11 @@ static void add_row(struct joined *j, const struct profile_compare *c, unsigned 
 
 static bool is_op(const struct profile_row *r)
 {
-	return r->step_count && (r->class == CLASS_RUNTIME ||
-				 (r->class <= CLASS_ANNOTATION && (r->kind == KIND_OP || r->kind == KIND_KERNEL)));
+	return r->step_count &&
+	       (r->class == CLASS_RUNTIME || (r->class <= CLASS_ANNOTATION && (r->kind == KIND_OP || r->kind == KIND_KERNEL)));
 }
 
-static bool on_device(const struct profile_row *r)
-{
-	return r->step_count && (r->class == CLASS_KERNEL || r->class == CLASS_COPY);
-}
+static bool on_device(const struct profile_row *r) { return r->step_count && (r->class == CLASS_KERNEL || r->class == CLASS_COPY); }
 
 static void add_families(struct profile_compare *c, unsigned side)
 {
@@ -166,8 +163,7 @@ static void add_families(struct profile_compare *c, unsigned side)
 	for (uint32_t i = 0; i < p->n_row; i++) {
 		const struct profile_row *r = &p->row[i];
 		if (r->class <= CLASS_RUNTIME && r->kind != KIND_STEP && r->kind != KIND_USER)
-			f[profile_family_of(profile_name(p, i), r->class, r->kind)] +=
-			    (double)r->step_self / c->unit[side];
+			f[profile_family_of(profile_name(p, i), r->class, r->kind)] += (double)r->step_self / c->unit[side];
 	}
 	f[FAMILY_COMPILE] = (double)p->spent[SPENT_COMPILE] / c->unit[side];
 	f[FAMILY_PYTHON] = (double)(p->spent[SPENT_PYTHON] + p->spent[SPENT_WAIT]) / c->unit[side];

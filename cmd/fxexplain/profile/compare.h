@@ -16,18 +16,31 @@
 #define PT2_PROFILE_COMPARE_H
 #include "profile/profile.h"
 
-#define PROFILE_FAMILIES(X)                                                                                            \
-	X(KERNEL, "fused kernels") X(MATMUL, "matrix products") X(CONV, "convolutions") X(ATTENTION, "attention")      \
-	X(NORM, "normalisation, softmax") X(REDUCE, "reductions") X(COPY, "copies, layout") X(INDEX, "indexing, embedding") \
-	X(CREATE, "allocation, fill") X(VIEW, "views") X(POINTWISE, "pointwise and other ops") X(COMM, "communication")         \
-	X(AUTOGRAD, "autograd engine") X(DEVICE, "device calls (launch, copy, wait)") X(GENERATED, "inside graphs, in no event")     \
-	X(GUARDS, "guards (cache lookup)") X(DYNAMO, "around graphs (Dynamo, AOTAutograd)") X(COMPILE, "compiling")            \
+#define PROFILE_FAMILIES(X) \
+	X(KERNEL, "fused kernels") \
+	X(MATMUL, "matrix products") \
+	X(CONV, "convolutions") \
+	X(ATTENTION, "attention") \
+	X(NORM, "normalisation, softmax") \
+	X(REDUCE, "reductions") \
+	X(COPY, "copies, layout") \
+	X(INDEX, "indexing, embedding") \
+	X(CREATE, "allocation, fill") \
+	X(VIEW, "views") \
+	X(POINTWISE, "pointwise and other ops") \
+	X(COMM, "communication") \
+	X(AUTOGRAD, "autograd engine") \
+	X(DEVICE, "device calls (launch, copy, wait)") \
+	X(GENERATED, "inside graphs, in no event") \
+	X(GUARDS, "guards (cache lookup)") \
+	X(DYNAMO, "around graphs (Dynamo, AOTAutograd)") \
+	X(COMPILE, "compiling") \
 	X(PYTHON, "Python, waiting")
 enum profile_family {
 #define X(id, name) FAMILY_##id,
 	PROFILE_FAMILIES(X)
 #undef X
-	FAMILIES,
+	    FAMILIES,
 };
 extern const char *const profile_family_name[FAMILIES];
 enum profile_family profile_family_of(struct slice name, enum profile_class class, enum profile_kind kind);
@@ -51,12 +64,12 @@ struct profile_op {
 struct profile_compare {
 	const struct profile *side[2]; /* eager, compiled; with one alone, the same twice */
 	bool swapped, one;
-	bool same_kind;      /* neither is compiled, or both are: they are compared in the order given */
-	bool per_step;       /* both have steps (one alone: it has) */
-	double unit[2];      /* steps, or 1 */
-	double wall[2];      /* ns per step */
+	bool same_kind; /* neither is compiled, or both are: they are compared in the order given */
+	bool per_step;  /* both have steps (one alone: it has) */
+	double unit[2]; /* steps, or 1 */
+	double wall[2]; /* ns per step */
 	double family[2][FAMILIES];
-	double beside[2];    /* ns that other threads ran while the main thread did something, too: in family, not in wall */
+	double beside[2]; /* ns that other threads ran while the main thread did something, too: in family, not in wall */
 	double device_busy[2];
 	struct profile_op *op, *device;
 	uint32_t n_op, cap_op, n_device, cap_device;

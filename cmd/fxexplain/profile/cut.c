@@ -96,8 +96,7 @@ struct masks {
 
 static struct masks masks_of(const char *p)
 {
-	const __m128i quote = _mm_set1_epi8('"'), back = _mm_set1_epi8('\\'), open = _mm_set1_epi8('{'),
-		      close = _mm_set1_epi8('}');
+	const __m128i quote = _mm_set1_epi8('"'), back = _mm_set1_epi8('\\'), open = _mm_set1_epi8('{'), close = _mm_set1_epi8('}');
 	const __m128i bit = _mm_set1_epi8(0x20); /* makes [ and ] the same as { and } */
 	struct masks m = {0};
 	for (unsigned i = 0; i < 64; i += 16) {

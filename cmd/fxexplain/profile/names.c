@@ -36,9 +36,8 @@ struct slice profile_kernel_name(struct slice s)
 
 static bool is_compile(struct slice s)
 {
-	static const char *const names[] = {
-	    "dynamo",          "entire_frame_compile", "entire_backward_compile", "_compile.compile_inner",
-	    "backend_compile", "inductor_compile",     "async_compile.wait"};
+	static const char *const names[] = {"dynamo",          "entire_frame_compile", "entire_backward_compile", "_compile.compile_inner",
+					    "backend_compile", "inductor_compile",     "async_compile.wait"};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (slice_is(s, names[i]))
 			return true;
@@ -50,15 +49,13 @@ static enum profile_kind op_kind(struct slice s)
 	const struct slice kernel = profile_kernel_name(s);
 	if (slice_starts(s, "aten::"))
 		return KIND_OP;
-	if (kernel.n < s.n || slice_starts(s, "cpp_fused") || slice_starts(s, "triton_") ||
-	    slice_starts(s, "kernel_cpp_"))
+	if (kernel.n < s.n || slice_starts(s, "cpp_fused") || slice_starts(s, "triton_") || slice_starts(s, "kernel_cpp_"))
 		return KIND_KERNEL;
 	if (slice_starts(s, region))
 		return KIND_REGION;
 	if (slice_is(s, "TorchDynamo Cache Lookup"))
 		return KIND_LOOKUP;
-	if (slice_is(s, "CompiledFunction") || slice_is(s, "CompiledFunctionBackward") ||
-	    slice_find(s, "Call CompiledFxGraph"))
+	if (slice_is(s, "CompiledFunction") || slice_is(s, "CompiledFunctionBackward") || slice_find(s, "Call CompiledFxGraph"))
 		return KIND_GRAPH;
 	if (slice_is(s, "Pregraph bytecode") || slice_starts(s, "AOTDispatcher Runtime Wrapper"))
 		return KIND_WRAPPER;

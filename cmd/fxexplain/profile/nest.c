@@ -106,8 +106,8 @@ static void enter_compile(struct nest *s, const struct frame *f)
 	}
 	s->compile = p->n_compile;
 	GROW(p->compile, p->n_compile, p->cap_compile, 1);
-	p->compile[p->n_compile++] = (struct profile_compile){
-	    .ts = f->ts, .dur = f->row_dur, .id = INTERN_NONE, .step = f->step, .what = p->row[f->row].name};
+	p->compile[p->n_compile++] =
+	    (struct profile_compile){.ts = f->ts, .dur = f->row_dur, .id = INTERN_NONE, .step = f->step, .what = p->row[f->row].name};
 	if (f->step != PROFILE_NONE)
 		p->step[f->step].compile += f->row_dur;
 	if (f->region != PROFILE_NONE)
@@ -384,8 +384,7 @@ static void is_compiled(struct profile *p)
 	p->compiled = p->n_region || p->n_compile;
 	for (uint32_t i = 0; i < p->n_row; i++) {
 		const struct profile_row *r = &p->row[i];
-		p->compiled |= r->class <= CLASS_ANNOTATION &&
-			       (r->kind == KIND_KERNEL || r->kind == KIND_GRAPH || r->kind == KIND_LOOKUP);
+		p->compiled |= r->class <= CLASS_ANNOTATION && (r->kind == KIND_KERNEL || r->kind == KIND_GRAPH || r->kind == KIND_LOOKUP);
 		p->compiled |= r->class == CLASS_KERNEL && slice_starts(profile_name(p, i), "triton_");
 		if (r->min == UINT64_MAX)
 			p->row[i].min = 0;

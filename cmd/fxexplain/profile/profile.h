@@ -63,52 +63,52 @@ enum profile_class {
 	CLASS_KERNEL,     /* kernel: on a device */
 	CLASS_COPY,       /* gpu_memcpy, gpu_memset: on a device */
 	CLASS_DEVICE_ANNOTATION,
-	CLASS_OTHER,      /* Trace, overhead: nothing that ran */
+	CLASS_OTHER, /* Trace, overhead: nothing that ran */
 	PROFILE_CLASSES,
 };
 /* What a name says, among ops and annotations. */
 enum profile_kind {
 	KIND_OP,
-	KIND_KERNEL,      /* fused by Inductor: cpp_fused, triton_ */
-	KIND_REGION,      /* Torch-Compiled Region */
+	KIND_KERNEL, /* fused by Inductor: cpp_fused, triton_ */
+	KIND_REGION, /* Torch-Compiled Region */
 	KIND_LOOKUP,
-	KIND_GRAPH,       /* CompiledFunction, CompiledFunctionBackward, ## Call CompiledFxGraph: a graph runs */
-	KIND_WRAPPER,     /* around a graph: prologue, pregraph bytecode */
+	KIND_GRAPH,   /* CompiledFunction, CompiledFunctionBackward, ## Call CompiledFxGraph: a graph runs */
+	KIND_WRAPPER, /* around a graph: prologue, pregraph bytecode */
 	KIND_COMPILE,
 	KIND_COMPILE_DATA,
-	KIND_STEP,        /* ProfilerStep#N */
-	KIND_USER,        /* other annotations */
-	KIND_AUTOGRAD,    /* autograd::engine::evaluate_function: ... */
+	KIND_STEP,     /* ProfilerStep#N */
+	KIND_USER,     /* other annotations */
+	KIND_AUTOGRAD, /* autograd::engine::evaluate_function: ... */
 	PROFILE_KINDS,
 };
 
 /* Where the time of the steps went, in the threads' own words; sums to the steps' time. */
 enum profile_spent {
-	SPENT_KERNEL,   /* fused kernels, as CPU events */
-	SPENT_EXTERN,   /* ops that compiled code calls: aten::addmm */
-	SPENT_GENERATED,/* inside of a graph, but in no op: the generated wrapper, and C++ kernels that have no events */
-	SPENT_EAGER,    /* ops outside of compiled code */
-	SPENT_AUTOGRAD, /* the autograd engine between ops */
-	SPENT_DEVICE,   /* cudaLaunchKernel, cudaStreamSynchronize, ... */
-	SPENT_GUARDS,   /* cache lookups */
-	SPENT_DYNAMO,   /* compiled regions outside of graphs: prologues, bytecode between graphs */
+	SPENT_KERNEL,    /* fused kernels, as CPU events */
+	SPENT_EXTERN,    /* ops that compiled code calls: aten::addmm */
+	SPENT_GENERATED, /* inside of a graph, but in no op: the generated wrapper, and C++ kernels that have no events */
+	SPENT_EAGER,     /* ops outside of compiled code */
+	SPENT_AUTOGRAD,  /* the autograd engine between ops */
+	SPENT_DEVICE,    /* cudaLaunchKernel, cudaStreamSynchronize, ... */
+	SPENT_GUARDS,    /* cache lookups */
+	SPENT_DYNAMO,    /* compiled regions outside of graphs: prologues, bytecode between graphs */
 	SPENT_COMPILE,
-	SPENT_PYTHON,   /* in no event, on no thread: Python, input, output */
-	SPENT_WAIT,     /* the main thread is in no event, another one is: backward on a device */
+	SPENT_PYTHON, /* in no event, on no thread: Python, input, output */
+	SPENT_WAIT,   /* the main thread is in no event, another one is: backward on a device */
 	SPENT_PARTS,
 };
 extern const char *const profile_spent_name[SPENT_PARTS];
 
 struct profile_row {
-	uint32_t name;       /* of p.names */
-	uint8_t class, kind; /* enum profile_class, profile_kind */
+	uint32_t name;                         /* of p.names */
+	uint8_t class, kind;                   /* enum profile_class, profile_kind */
 	uint64_t count, total, self, min, max; /* ns, as torch counts */
-	uint64_t folded;     /* calls that pass on to their own name, not in count and total */
-	uint64_t overlap;    /* ns that callees took more than their caller, for they overlap: self is 0 there, torch's is negative */
-	uint64_t step_count, step_self; /* inside of steps (all, where there are none), without what runs while compiling */
+	uint64_t folded;                       /* calls that pass on to their own name, not in count and total */
+	uint64_t overlap; /* ns that callees took more than their caller, for they overlap: self is 0 there, torch's is negative */
+	uint64_t step_count, step_self;       /* inside of steps (all, where there are none), without what runs while compiling */
 	uint64_t compile_count, compile_self; /* while compiling: fake tensors */
-	uint64_t graph_self; /* of step_self: inside of compiled graphs */
-	char *shape;         /* Input Dims of the slowest; NULL */
+	uint64_t graph_self;                  /* of step_self: inside of compiled graphs */
+	char *shape;                          /* Input Dims of the slowest; NULL */
 };
 struct profile_step {
 	uint64_t ts, dur;
@@ -117,17 +117,17 @@ struct profile_step {
 };
 /* A compiled frame by compile id. */
 struct profile_region {
-	uint32_t id;         /* of p.names: "0/1" */
+	uint32_t id;                   /* of p.names: "0/1" */
 	uint64_t calls, total, nested; /* nested: calls out of another region, after a graph break */
-	uint64_t lookup;     /* ns of the lookups before */
-	uint64_t wait;       /* nested calls: ns since the graph before ended, without compiling */
-	uint32_t after;      /* the region they come out of; PROFILE_NONE */
+	uint64_t lookup;               /* ns of the lookups before */
+	uint64_t wait;                 /* nested calls: ns since the graph before ended, without compiling */
+	uint32_t after;                /* the region they come out of; PROFILE_NONE */
 };
 struct profile_compile {
 	uint64_t ts, dur;
-	uint32_t id;         /* INTERN_NONE where the profile does not say */
-	uint32_t what;       /* name of the outermost event */
-	uint32_t step;       /* PROFILE_NONE: outside */
+	uint32_t id;          /* INTERN_NONE where the profile does not say */
+	uint32_t what;        /* name of the outermost event */
+	uint32_t step;        /* PROFILE_NONE: outside */
 	bool backward, again; /* again: not the frame's first compilation */
 };
 /* Nothing ran on any thread. */
@@ -139,7 +139,7 @@ struct profile_gap {
 struct profile_thread {
 	uint32_t pid, tid, name; /* of p.names; name INTERN_NONE */
 	bool device;
-	uint64_t events, busy;   /* of ops or kernels; busy: ns in which at least one ran */
+	uint64_t events, busy; /* of ops or kernels; busy: ns in which at least one ran */
 };
 
 struct profile {
@@ -156,24 +156,24 @@ struct profile {
 	uint32_t n_gap;
 	struct profile_thread *thread;
 	uint32_t n_thread, cap_thread, n_busy_thread; /* busy: with ops, on the CPU */
-	uint32_t main_thread;    /* the steps', or the one with most ops; PROFILE_NONE */
+	uint32_t main_thread;                         /* the steps', or the one with most ops; PROFILE_NONE */
 
-	uint64_t events;         /* X, or B with E */
+	uint64_t events; /* X, or B with E */
 	uint64_t class_events[PROFILE_CLASSES], memory_events, flows;
-	uint64_t first, last;    /* ns, of what ran */
-	uint64_t wall;           /* the steps' time, or last - first where there are none */
-	uint64_t spent[SPENT_PARTS]; /* of wall, by the main thread's events */
-	uint64_t gaps, n_gaps;   /* ns and number */
-	uint64_t breaks, break_wait; /* graph breaks that were run through inside of steps, ns between the graphs */
+	uint64_t first, last;              /* ns, of what ran */
+	uint64_t wall;                     /* the steps' time, or last - first where there are none */
+	uint64_t spent[SPENT_PARTS];       /* of wall, by the main thread's events */
+	uint64_t gaps, n_gaps;             /* ns and number */
+	uint64_t breaks, break_wait;       /* graph breaks that were run through inside of steps, ns between the graphs */
 	uint64_t device_busy, device_span; /* ns in which a device ran something, and from first to last */
 	uint32_t devices;
 	uint64_t small_eager, small_eager_ns; /* eager ops of less than 5 us in steps */
-	bool compiled;           /* something in it comes from compiled code */
+	bool compiled;                        /* something in it comes from compiled code */
 	bool has_shapes, has_stacks;
-	uint64_t bytes;          /* read, uncompressed */
+	uint64_t bytes; /* read, uncompressed */
 
 	uint64_t bad_events, other_names, left_out; /* without usable time; folded; beyond PROFILE_EVENTS_MAX */
-	struct buf damage;       /* one a line; empty: none */
+	struct buf damage;                          /* one a line; empty: none */
 };
 
 int profile_read(struct profile *p, const char *path, struct err *err);

@@ -92,8 +92,8 @@ static int stage_read(void *ctx, void *slot)
 		} else if (c->where == CUT_EVENTS && !c->n && c->from == PROFILE_NONE) {
 			buf_reset(&s->text); /* nothing is open: blanks, or what is no event */
 		} else if (!c->n && s->text.len > PROFILE_EVENT_BYTES) {
-			damage(r->p, "no event ends in %zu MB from byte %" PRIu64 " on: what follows is not read",
-			       s->text.len >> 20, r->p->bytes - s->text.len);
+			damage(r->p, "no event ends in %zu MB from byte %" PRIu64 " on: what follows is not read", s->text.len >> 20,
+			       r->p->bytes - s->text.len);
 			r->ended = true;
 		}
 	}
@@ -281,8 +281,7 @@ static void take_mark(struct reader *r, uint32_t track, uint32_t row, uint64_t t
 	lane_add(&r->track[track].lane[lane], mark_of(ts, dur, row));
 }
 
-static void take_span(struct reader *r, const struct event *e, uint64_t ts, uint64_t dur, uint32_t row,
-		      struct slice name)
+static void take_span(struct reader *r, const struct event *e, uint64_t ts, uint64_t dur, uint32_t row, struct slice name)
 {
 	const uint32_t track = track_of(r, e);
 	keep_shape(r, row, e, dur);
@@ -382,8 +381,7 @@ static void say_damage(struct reader *r)
 	if (open || r->begun_full)
 		damage(p, "%" PRIu64 " events begin and do not end", open);
 	if (p->other_names)
-		damage(p, "more than %d names: %" PRIu64 " events are in \"(other names)\"", PROFILE_ROWS_MAX,
-		       p->other_names);
+		damage(p, "more than %d names: %" PRIu64 " events are in \"(other names)\"", PROFILE_ROWS_MAX, p->other_names);
 	if (p->left_out)
 		damage(p, "%" PRIu64 " events beyond %d are left out", p->left_out, PROFILE_EVENTS_MAX);
 	if (r->lists_full)
@@ -399,17 +397,13 @@ static int failure(const struct reader *r, struct err *err)
 	if (r->in.lost)
 		return err_set(err, EXIT_INPUT, "cannot read '%s': %s", r->in.path, r->in.lost);
 	if (r->cut.where == CUT_NOT_JSON || r->cut.where == CUT_START)
-		return err_set(
-		    err, EXIT_INPUT,
-		    "'%s' is no profile: it does not begin as JSON does; give what prof.export_chrome_trace() wrote",
-		    r->in.path);
+		return err_set(err, EXIT_INPUT,
+			       "'%s' is no profile: it does not begin as JSON does; give what prof.export_chrome_trace() wrote",
+			       r->in.path);
 	if (r->cut.where == CUT_HEAD || (r->cut.where == CUT_END && !r->cut.base))
-		return err_set(
-		    err, EXIT_INPUT,
-		    "'%s' is no profile: it has no \"traceEvents\"; give what prof.export_chrome_trace() wrote",
-		    r->in.path);
-	return err_set(err, EXIT_INPUT,
-		       "'%s' has no events: nothing ran while the profiler was on, or its schedule had no active step",
+		return err_set(err, EXIT_INPUT, "'%s' is no profile: it has no \"traceEvents\"; give what prof.export_chrome_trace() wrote",
+			       r->in.path);
+	return err_set(err, EXIT_INPUT, "'%s' has no events: nothing ran while the profiler was on, or its schedule had no active step",
 		       r->in.path);
 }
 

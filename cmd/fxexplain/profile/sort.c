@@ -1,10 +1,7 @@
 /* Lanes of marks in order of time: a natural merge sort, since most files are sorted, or in a few runs. */
 #include "profile/profile_part.h"
 
-static bool goes_before(const struct mark *a, const struct mark *b)
-{
-	return a->ts != b->ts ? a->ts < b->ts : mark_dur(a) > mark_dur(b);
-}
+static bool goes_before(const struct mark *a, const struct mark *b) { return a->ts != b->ts ? a->ts < b->ts : mark_dur(a) > mark_dur(b); }
 
 void lane_add(struct lane *l, struct mark m)
 {

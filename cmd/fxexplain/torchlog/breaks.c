@@ -13,8 +13,9 @@ static enum textlog_break_kind kind_of(const struct break_text *b)
 		return TEXTLOG_BREAK_GRAPH_BREAK;
 	if (slice_starts(r, "store_attr") || slice_starts(r, "STORE_ATTR"))
 		return TEXTLOG_BREAK_STORE;
-	static const char *const calls[] = {"call_function", "call_method", "Unsupported: call", "Attempted to call", "Unsupported method call",
-					    "Unsupported function call"};
+	static const char *const calls[] = {"call_function",           "call_method",
+					    "Unsupported: call",       "Attempted to call",
+					    "Unsupported method call", "Unsupported function call"};
 	for (unsigned i = 0; i < ARRAY_LEN(calls); i++)
 		if (slice_starts(r, calls[i]))
 			return TEXTLOG_BREAK_CALL;
@@ -41,7 +42,8 @@ static struct textlog_break *find_break(struct textlog *t, const struct textlog_
 		struct textlog_break *b = &t->brk.row[i - 1];
 		if (b->said & said || b->at.rank != at->rank || !same_place(t, &b->loc, loc))
 			continue;
-		bool same = b->at.compile == at->compile || slice_eq(frame_of(textlog_text(t, b->at.compile)), frame_of(textlog_text(t, at->compile)));
+		bool same = b->at.compile == at->compile ||
+			    slice_eq(frame_of(textlog_text(t, b->at.compile)), frame_of(textlog_text(t, at->compile)));
 		/* explain and exceptions do not say which compilation it was */
 		if (same || at->compile == INTERN_NONE || b->at.compile == INTERN_NONE)
 			return b;
@@ -110,9 +112,18 @@ void log_break(struct textlog *t, struct textlog_at at, const struct break_text 
 /* Ends of a break's text where no record ends it: a line that is neither empty, indented nor one of its labels. */
 static bool goes_on(struct slice line, bool traceback)
 {
-	static const char *const labels[] = {"Graph Break Reason:", "Reason:", "User code traceback:", "Explanation:", "Hint:",
-					     "Developer debug context:", "For more details", "Stack variable source", "Most recent bytecode",
-					     "NOTE: the most recent", "==========", "TRACE "};
+	static const char *const labels[] = {"Graph Break Reason:",
+					     "Reason:",
+					     "User code traceback:",
+					     "Explanation:",
+					     "Hint:",
+					     "Developer debug context:",
+					     "For more details",
+					     "Stack variable source",
+					     "Most recent bytecode",
+					     "NOTE: the most recent",
+					     "==========",
+					     "TRACE "};
 	if (slice_blank(line) || line.p[0] == ' ')
 		return true;
 	for (unsigned i = 0; i < ARRAY_LEN(labels); i++)
@@ -365,7 +376,8 @@ static uint32_t old_list(struct block *b, uint32_t i, uint32_t explain)
 		if (!d || d > 6 || !slice_starts(slice_skip(line, d), ". "))
 			return i;
 		uint32_t end = k + 1;
-		while (end < b->n && !slice_blank(block_line(b, end)) && (block_line(b, end).p[0] == ' ' || block_line(b, end).p[0] == '\t'))
+		while (end < b->n && !slice_blank(block_line(b, end)) &&
+		       (block_line(b, end).p[0] == ' ' || block_line(b, end).p[0] == '\t'))
 			end++;
 		struct break_text text = {.gb = -1, .reason = slice_trim(slice_skip(line, d + 2))};
 		innermost(b, k + 1, end, &text.at);
@@ -443,7 +455,7 @@ uint32_t parse_dynamo_produced(struct block *b, uint32_t i)
 	if (row) {
 		row->graphs = graphs > line.p + head ? slice_int(slice_of(line.p + head, (size_t)(graphs - line.p) - head)) : -1;
 		row->breaks = slice_int(slice_of(with + 5, (size_t)(breaks - with - 5)));
-		row->ops = slice_int(slice_of(and + 5, (size_t)(ops - and - 5 > 0 ? ops - and - 5 : 0)));
+		row->ops = slice_int(slice_of(and+5, (size_t)(ops - and-5 > 0 ? ops - and-5 : 0)));
 	}
 	while (k < b->n && k < i + 3 && slice_blank(block_line(b, k)))
 		k++;

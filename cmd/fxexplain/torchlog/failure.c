@@ -248,8 +248,13 @@ uint32_t parse_traceback(struct block *b, uint32_t i)
 static const struct {
 	const char *name;
 	int number;
-} signals[] = {{"Segmentation fault", SIGSEGV}, {"Illegal instruction", SIGILL}, {"Floating point exception", SIGFPE},
-	       {"Trace/breakpoint trap", SIGTRAP}, {"Bus error", SIGBUS}, {"Aborted", SIGABRT}, {"Killed", SIGKILL}};
+} signals[] = {{"Segmentation fault", SIGSEGV},
+	       {"Illegal instruction", SIGILL},
+	       {"Floating point exception", SIGFPE},
+	       {"Trace/breakpoint trap", SIGTRAP},
+	       {"Bus error", SIGBUS},
+	       {"Aborted", SIGABRT},
+	       {"Killed", SIGKILL}};
 
 static struct textlog_signal *signal_row(struct block *b, uint32_t i, struct slice name)
 {

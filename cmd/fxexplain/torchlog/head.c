@@ -184,22 +184,15 @@ bool log_head_parse(struct slice line, struct log_head *h)
 	if (line.n < 12)
 		return false;
 	switch (line.p[0]) {
-	case 'V':
-		return is_digit(line.p[1]) && glog(line, h);
+	case 'V': return is_digit(line.p[1]) && glog(line, h);
 	case 'I':
 	case 'W':
 	case 'E':
-	case 'C':
-		return is_digit(line.p[1]) ? glog(line, h) : level_first(line, h);
-	case 'D':
-		return level_first(line, h);
-	case '[':
-		return is_digit(line.p[1]) && dated(line, h);
-	case 't':
-		h->len = slice_starts(line, "torch") ? logger(line, 0, h) : 0;
-		return h->len > 0;
-	default:
-		return false;
+	case 'C': return is_digit(line.p[1]) ? glog(line, h) : level_first(line, h);
+	case 'D': return level_first(line, h);
+	case '[': return is_digit(line.p[1]) && dated(line, h);
+	case 't': h->len = slice_starts(line, "torch") ? logger(line, 0, h) : 0; return h->len > 0;
+	default: return false;
 	}
 }
 

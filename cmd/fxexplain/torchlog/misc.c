@@ -103,11 +103,11 @@ uint32_t parse_path(struct block *b, uint32_t i)
 		const char *words;
 		enum textlog_path_kind kind;
 	} forms[] = {
-	    {"Output code written to: ", PATH_OUTPUT_CODE},        {"Output code: /", PATH_OUTPUT_CODE},
-	    {"Saved standalone repro to ", PATH_REPRO},            {"Writing repro file to ", PATH_REPRO},
-	    {"LazyTraceHandler: logging to ", PATH_TRACE_LOG},     {"Writing minified repro to ", PATH_REPRO},
-	    {"Writing minified repro to:", PATH_REPRO},            {"Writing minified repro launcher to ", PATH_REPRO},
-	    {"Writing FX code to file: ", PATH_OTHER},             {"Writing checkpoint with ", PATH_CHECKPOINT},
+	    {"Output code written to: ", PATH_OUTPUT_CODE},    {"Output code: /", PATH_OUTPUT_CODE},
+	    {"Saved standalone repro to ", PATH_REPRO},        {"Writing repro file to ", PATH_REPRO},
+	    {"LazyTraceHandler: logging to ", PATH_TRACE_LOG}, {"Writing minified repro to ", PATH_REPRO},
+	    {"Writing minified repro to:", PATH_REPRO},        {"Writing minified repro launcher to ", PATH_REPRO},
+	    {"Writing FX code to file: ", PATH_OTHER},         {"Writing checkpoint with ", PATH_CHECKPOINT},
 	};
 	struct slice line = slice_trim(block_line(b, i)), none = slice_of("", 0);
 	for (unsigned k = 0; k < ARRAY_LEN(forms); k++) {

@@ -41,10 +41,7 @@ static bool reason_line(struct slice line, struct slice *text)
 	return true;
 }
 
-static bool continues(struct slice reason)
-{
-	return !reason.n || reason.p[0] == ' ' || slice_starts(reason, "User stack trace:");
-}
+static bool continues(struct slice reason) { return !reason.n || reason.p[0] == ' ' || slice_starts(reason, "User stack trace:"); }
 
 /* Where the record about one recompilation ends. */
 static uint32_t recompile_end(const struct block *b, uint32_t i)
@@ -161,7 +158,8 @@ static void quoted_function(struct slice s, struct slice *name, struct srcloc *a
 uint32_t parse_limit(struct block *b, uint32_t i)
 {
 	struct textlog *t = b->t;
-	struct slice line = slice_unindent(block_line(b, i)), config = SLICE("cache_size_limit"), name = slice_of("", 0), reason = slice_of("", 0);
+	struct slice line = slice_unindent(block_line(b, i)), config = SLICE("cache_size_limit"), name = slice_of("", 0),
+		     reason = slice_of("", 0);
 	struct srcloc at = {0};
 	uint32_t k = i + 1;
 	if (!b->final && i + 3 > b->n)
@@ -345,7 +343,8 @@ static bool ended_in_break(const struct textlog *t, uint32_t row)
 	const struct textlog_phase *p = &t->phase.row[row];
 	uint64_t from = 0;
 	for (uint32_t i = row; i-- > 0 && !from;)
-		if (t->phase.row[i].step == STEP_BEGIN && t->phase.row[i].component == TEXTLOG_DYNAMO && t->phase.row[i].at.pid == p->at.pid)
+		if (t->phase.row[i].step == STEP_BEGIN && t->phase.row[i].component == TEXTLOG_DYNAMO &&
+		    t->phase.row[i].at.pid == p->at.pid)
 			from = t->phase.row[i].at.line;
 	struct slice id = textlog_text(t, p->at.compile);
 	const char *attempt = id.n ? memchr(id.p, '_', id.n) : NULL;

@@ -196,7 +196,8 @@ uint32_t parse_specializing(struct block *b, uint32_t i)
 static void dim_of(struct slice what, struct slice *dim, struct slice *source)
 {
 	static const char *const words[] = {"Not all values of ", "The values of ", "guards generated for ", "You marked "};
-	static const char *const ends[] = {" in the specified", " are valid", " and ", " must always", " satisf", " resulted in", " as dynamic"};
+	static const char *const ends[] = {" in the specified", " are valid",   " and ",      " must always",
+					   " satisf",           " resulted in", " as dynamic"};
 	struct slice s = slice_of("", 0);
 	for (unsigned i = 0; i < ARRAY_LEN(words) && !s.n; i++) {
 		const char *at = slice_find(what, words[i]);
@@ -299,9 +300,11 @@ uint32_t parse_violations(struct block *b, uint32_t i)
 	bool special = false;
 	for (uint32_t k = i; k < end; k++) {
 		struct slice line = block_line(b, k);
-		const char *head = slice_find(line, "Constraints violated ("), *spec = slice_find(line, "Specializations unexpectedly required ");
+		const char *head = slice_find(line, "Constraints violated ("),
+			   *spec = slice_find(line, "Specializations unexpectedly required ");
 		if (head || spec) {
-			const char *open = slice_find(slice_from(line, head ? head : spec), "("), *close = open ? slice_find(slice_from(line, open), ")") : NULL;
+			const char *open = slice_find(slice_from(line, head ? head : spec), "("),
+				   *close = open ? slice_find(slice_from(line, open), ")") : NULL;
 			special = spec != NULL;
 			dims = close ? slice_of(open + 1, (size_t)(close - open - 1)) : slice_of("", 0);
 		} else if (slice_starts(slice_trim(line), "Suggested fixes:")) {

@@ -57,10 +57,10 @@ enum {
 
 /* Where in the log, and whose. */
 struct textlog_at {
-	uint64_t line;       /* from 1 */
-	uint32_t compile;    /* "0/0_1", as the log has it; INTERN_NONE */
-	int32_t rank;        /* -1: not said */
-	uint32_t pid;        /* 0: not said */
+	uint64_t line;    /* from 1 */
+	uint32_t compile; /* "0/0_1", as the log has it; INTERN_NONE */
+	int32_t rank;     /* -1: not said */
+	uint32_t pid;     /* 0: not said */
 };
 
 /* Warnings, errors and worse; their first line. Lower ones are counted only (t.level). */
@@ -76,22 +76,22 @@ enum textlog_step { STEP_BEGIN, STEP_END, STEP_SKIP, STEP_FAIL };
 struct textlog_phase {
 	struct textlog_at at;
 	enum textlog_component component;
-	enum textlog_step step;    /* STEP_FAIL: WON'T CONVERT; STEP_SKIP: not compiled, name is the function */
-	uint32_t name;             /* of the function, the backend, "FORWARDS graph 0" */
+	enum textlog_step step; /* STEP_FAIL: WON'T CONVERT; STEP_SKIP: not compiled, name is the function */
+	uint32_t name;          /* of the function, the backend, "FORWARDS graph 0" */
 	struct trace_loc loc;
-	uint32_t reason;           /* STEP_SKIP: why */
+	uint32_t reason; /* STEP_SKIP: why */
 };
 
 struct textlog_traceback {
 	struct textlog_at at;
-	uint32_t type, message, stack; /* stack: the whole text, as it stands */
+	uint32_t type, message, stack;            /* stack: the whole text, as it stands */
 	struct trace_loc user, torch, inner, cpp; /* user: below "from user code:" where that is, else in the stack */
 	uint32_t frames;
-	uint32_t cause;            /* the row of the exception before it in its chain, UINT32_MAX */
-	bool direct;               /* "the direct cause"; else "during handling" */
-	bool last;                 /* nothing comes after it in its chain: what the program saw */
+	uint32_t cause;             /* the row of the exception before it in its chain, UINT32_MAX */
+	bool direct;                /* "the direct cause"; else "during handling" */
+	bool last;                  /* nothing comes after it in its chain: what the program saw */
 	bool group, member, logged; /* logged: in a log record, so it may have been caught */
-	uint32_t parent;           /* member: the row of its group, UINT32_MAX */
+	uint32_t parent;            /* member: the row of its group, UINT32_MAX */
 };
 
 enum textlog_break_kind {
@@ -99,7 +99,7 @@ enum textlog_break_kind {
 	TEXTLOG_BREAK_JUMP,        /* a branch on data */
 	TEXTLOG_BREAK_GRAPH_BREAK, /* asked for */
 	TEXTLOG_BREAK_STORE,
-	TEXTLOG_BREAK_SKIP,        /* the whole frame stays in eager */
+	TEXTLOG_BREAK_SKIP, /* the whole frame stays in eager */
 	TEXTLOG_BREAK_OTHER,
 };
 enum textlog_said { SAID_LOG = 1, SAID_EXPLAIN = 2, SAID_ERROR = 4 /* an exception: fullgraph */, SAID_COMPILING = 8 };
@@ -107,30 +107,30 @@ struct textlog_break {
 	struct textlog_at at;
 	struct trace_loc loc;
 	uint32_t reason, explanation, hints, context, url; /* hints: one a line */
-	int32_t gb;                /* 25 of gb0025.html, -1 */
+	int32_t gb;                                        /* 25 of gb0025.html, -1 */
 	enum textlog_break_kind kind;
-	unsigned said;             /* enum textlog_said, or-ed: all that said it, in one row */
-	bool again;                /* "user stack suppressed due to duplicate": the place broke before, in another frame */
-	uint32_t explain;          /* the row of textlog.explain it is listed in, UINT32_MAX */
+	unsigned said;    /* enum textlog_said, or-ed: all that said it, in one row */
+	bool again;       /* "user stack suppressed due to duplicate": the place broke before, in another frame */
+	uint32_t explain; /* the row of textlog.explain it is listed in, UINT32_MAX */
 };
-struct textlog_explain {       /* -1: not said */
+struct textlog_explain { /* -1: not said */
 	struct textlog_at at;
 	int64_t graphs, breaks, ops; /* its own counts: it calls graphs - 1 the number of breaks */
-	uint32_t listed;           /* breaks in its list */
+	uint32_t listed;             /* breaks in its list */
 };
 
 struct textlog_recompile {
 	struct textlog_at at;
 	uint32_t function;
-	struct trace_loc loc;      /* of the function */
+	struct trace_loc loc;                       /* of the function */
 	uint32_t rejected_by, guard, old, new, all; /* of the first reason; all: every reason, one a line */
 	struct trace_loc guard_loc;
 	uint32_t reasons;
 };
 struct textlog_limit {
 	struct textlog_at at;
-	uint32_t config;           /* "cache_size_limit", "recompile_limit", "accumulated_cache_size_limit", ... */
-	int64_t limit;             /* -1 */
+	uint32_t config; /* "cache_size_limit", "recompile_limit", "accumulated_cache_size_limit", ... */
+	int64_t limit;   /* -1 */
 	uint32_t function, reason;
 	struct trace_loc loc;
 };
@@ -145,39 +145,39 @@ enum textlog_guard_kind { GUARD_EVAL, GUARD_RUNTIME_ASSERT, GUARD_RANGE, GUARD_R
 struct textlog_guard {
 	struct textlog_at at;
 	enum textlog_guard_kind kind;
-	uint32_t expr;             /* "s77 > 4" */
-	uint32_t symbol, value;    /* GUARD_RANGE: s77, "VR[5, int_oo]"; GUARD_REPLACEMENT: s77, 6; GUARD_SPECIALIZED: source, 6 */
-	uint32_t reason;           /* "range_refined_to_singleton" */
+	uint32_t expr;          /* "s77 > 4" */
+	uint32_t symbol, value; /* GUARD_RANGE: s77, "VR[5, int_oo]"; GUARD_REPLACEMENT: s77, 6; GUARD_SPECIALIZED: source, 6 */
+	uint32_t reason;        /* "range_refined_to_singleton" */
 	struct trace_loc loc;
 };
-struct textlog_violation {     /* one line of a "Constraints violated (batch)!" */
+struct textlog_violation { /* one line of a "Constraints violated (batch)!" */
 	struct textlog_at at;
-	uint32_t dims;             /* "batch, other" */
-	uint32_t dim, source;      /* batch, L['x'].size()[0]; INTERN_NONE */
-	uint32_t what;             /* the line */
-	uint32_t fixes;            /* "other = batch", one a line: of the whole block */
-	bool specialized;          /* "Specializations unexpectedly required", or a constant was found */
+	uint32_t dims;        /* "batch, other" */
+	uint32_t dim, source; /* batch, L['x'].size()[0]; INTERN_NONE */
+	uint32_t what;        /* the line */
+	uint32_t fixes;       /* "other = batch", one a line: of the whole block */
+	bool specialized;     /* "Specializations unexpectedly required", or a constant was found */
 };
 
 enum textlog_time_kind { TIME_COMPILE, TIME_COUNTER, TIME_AUTOTUNE, TIME_CODEGEN };
 struct textlog_time {
 	struct textlog_at at;
 	enum textlog_time_kind kind;
-	uint32_t group;            /* TIME_COUNTER: "frames"; TIME_AUTOTUNE: "mm(32x64, 64x96)" */
-	uint32_t name;             /* "compile_fx_inner"; "ok"; the choice */
-	double seconds;            /* total; TIME_AUTOTUNE: of one call; < 0: failed. TIME_COUNTER: the count */
-	uint64_t calls;            /* compilations */
-	bool best;                 /* TIME_AUTOTUNE: the fastest */
+	uint32_t group; /* TIME_COUNTER: "frames"; TIME_AUTOTUNE: "mm(32x64, 64x96)" */
+	uint32_t name;  /* "compile_fx_inner"; "ok"; the choice */
+	double seconds; /* total; TIME_AUTOTUNE: of one call; < 0: failed. TIME_COUNTER: the count */
+	uint64_t calls; /* compilations */
+	bool best;      /* TIME_AUTOTUNE: the fastest */
 };
 
 enum textlog_cache_kind { TEXTLOG_CACHE_HIT, TEXTLOG_CACHE_MISS, TEXTLOG_CACHE_BYPASS };
 struct textlog_cache {
 	struct textlog_at at;
 	enum textlog_cache_kind kind;
-	uint32_t cache;            /* "FX graph", "AOTAutograd" */
-	uint32_t reason;           /* the bypass reason or the key */
+	uint32_t cache;  /* "FX graph", "AOTAutograd" */
+	uint32_t reason; /* the bypass reason or the key */
 };
-struct textlog_skip {          /* cudagraphs */
+struct textlog_skip { /* cudagraphs */
 	struct textlog_at at;
 	uint32_t reason;
 	struct trace_loc loc;
@@ -186,67 +186,67 @@ enum textlog_path_kind { PATH_DEBUG_TRACE, PATH_OUTPUT_CODE, PATH_REPRO, PATH_CH
 struct textlog_path {
 	struct textlog_at at;
 	enum textlog_path_kind kind;
-	uint32_t path, name;       /* name: "model__0_forward_1" of a debug trace */
+	uint32_t path, name; /* name: "model__0_forward_1" of a debug trace */
 };
 
-struct textlog_compiler {      /* an error line of the C++ (or Triton, CUDA) compiler */
+struct textlog_compiler { /* an error line of the C++ (or Triton, CUDA) compiler */
 	struct textlog_at at;
 	struct trace_loc loc;
 	uint32_t col, severity, message;
-	uint32_t quoted;           /* the source line that it quotes below */
-	uint32_t command, source;  /* of the CppCompileError around it; source: its .cpp */
+	uint32_t quoted;          /* the source line that it quotes below */
+	uint32_t command, source; /* of the CppCompileError around it; source: its .cpp */
 };
 struct textlog_signal {
 	struct textlog_at at;
-	uint32_t name;             /* "Segmentation fault" */
-	int number;                /* SIGSEGV; 0: not known */
+	uint32_t name; /* "Segmentation fault" */
+	int number;    /* SIGSEGV; 0: not known */
 	bool core_dumped, faulthandler;
 	struct trace_loc inner, user;
-	uint32_t frames;           /* faulthandler: the innermost 16, outermost first, one a line: "x.py:5 in f" */
+	uint32_t frames; /* faulthandler: the innermost 16, outermost first, one a line: "x.py:5 in f" */
 };
 struct textlog_version {
 	struct textlog_at at;
-	uint32_t what, version;    /* "torch", "python", "cuda", "os", "gcc", "clang", "triton", "torch git", ... */
+	uint32_t what, version; /* "torch", "python", "cuda", "os", "gcc", "clang", "triton", "torch git", ... */
 };
 
-#define TEXTLOG_TABLES(X)                                                                                              \
-	X(record, record)                                                                                              \
-	X(phase, phase)                                                                                                \
-	X(traceback, traceback)                                                                                        \
-	X(brk, break)                                                                                                  \
-	X(explain, explain)                                                                                            \
-	X(recompile, recompile)                                                                                        \
-	X(limit, limit)                                                                                                \
-	X(symbol, symbol)                                                                                              \
-	X(guard, guard)                                                                                                \
-	X(violation, violation)                                                                                        \
-	X(time, time)                                                                                                  \
-	X(cache, cache)                                                                                                \
-	X(skip, skip)                                                                                                  \
-	X(path, path)                                                                                                  \
-	X(compiler, compiler)                                                                                          \
-	X(signal, signal)                                                                                              \
+#define TEXTLOG_TABLES(X) \
+	X(record, record) \
+	X(phase, phase) \
+	X(traceback, traceback) \
+	X(brk, break) \
+	X(explain, explain) \
+	X(recompile, recompile) \
+	X(limit, limit) \
+	X(symbol, symbol) \
+	X(guard, guard) \
+	X(violation, violation) \
+	X(time, time) \
+	X(cache, cache) \
+	X(skip, skip) \
+	X(path, path) \
+	X(compiler, compiler) \
+	X(signal, signal) \
 	X(version, version)
 
 struct textlog_reader;
 struct textlog {
 	struct intern names;
 	/* t.brk.row[0 .. t.brk.n); t.brk.left: rows that did not fit */
-#define X(name, type)                                                                                                  \
-	struct {                                                                                                       \
-		struct textlog_##type *row;                                                                            \
-		uint32_t n, cap;                                                                                       \
-		uint64_t left;                                                                                         \
+#define X(name, type) \
+	struct { \
+		struct textlog_##type *row; \
+		uint32_t n, cap; \
+		uint64_t left; \
 	} name;
 	TEXTLOG_TABLES(X)
 #undef X
 	uint64_t lines, bytes;
-	uint64_t records;         /* log records of all levels, by the prefixes above */
-	uint64_t level[5];        /* of these: V I W E C */
-	uint64_t long_lines;      /* lines that were cut */
-	uint64_t long_blocks;     /* records and messages that were cut */
+	uint64_t records;     /* log records of all levels, by the prefixes above */
+	uint64_t level[5];    /* of these: V I W E C */
+	uint64_t long_lines;  /* lines that were cut */
+	uint64_t long_blocks; /* records and messages that were cut */
 	uint64_t texts_left, texts_cut;
-	const char *lost;         /* the input broke off: why; NULL */
+	const char *lost; /* the input broke off: why; NULL */
 	struct textlog_reader *reader;
 };
 

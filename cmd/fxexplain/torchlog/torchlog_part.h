@@ -23,11 +23,11 @@ struct log_line {
 /* What the prefix of a record says. Slices point into the prefix. */
 struct log_head {
 	char level;
-	bool strict;        /* every line of the record has the prefix */
+	bool strict; /* every line of the record has the prefix */
 	int32_t rank;
 	uint32_t pid;
 	struct slice source, compile, artifact;
-	size_t len;         /* bytes of the prefix, without the blank behind it */
+	size_t len; /* bytes of the prefix, without the blank behind it */
 };
 /* Does a record's prefix start at the line's first byte? */
 bool log_head_parse(struct slice line, struct log_head *out);
@@ -39,8 +39,8 @@ struct block {
 	const char *text;
 	const struct log_line *line;
 	uint32_t n;
-	bool record, final; /* record: the block ends where the record ends */
-	struct textlog_at at; /* of every row made of it, but for the line */
+	bool record, final;          /* record: the block ends where the record ends */
+	struct textlog_at at;        /* of every row made of it, but for the line */
 	const struct log_head *head; /* NULL: bare text */
 };
 static inline struct slice block_line(const struct block *b, uint32_t i)
@@ -68,8 +68,8 @@ typedef uint32_t block_parser(struct block *b, uint32_t i);
 block_parser parse_traceback, parse_break, parse_break_old, parse_compiling, parse_explain, parse_dynamo_produced, parse_recompile,
     parse_recompile_tuple, parse_limit, parse_step, parse_wont_convert, parse_skip_frame, parse_symbol, parse_unbacked, parse_guard,
     parse_range, parse_replacement, parse_specializing, parse_violations, parse_metrics, parse_metrics_csv, parse_stats, parse_counters,
-    parse_autotune, parse_took, parse_cache, parse_cudagraph, parse_debug_trace, parse_path, parse_cpp_error,
-    parse_compiler_line, parse_signal, parse_faulthandler, parse_version, parse_env;
+    parse_autotune, parse_took, parse_cache, parse_cudagraph, parse_debug_trace, parse_path, parse_cpp_error, parse_compiler_line,
+    parse_signal, parse_faulthandler, parse_version, parse_env;
 
 /* Lines from i of the channel's text; returns how many are done with. */
 uint32_t log_scan(struct block *b);
@@ -77,10 +77,10 @@ void log_index_init(uint16_t first[257]);
 
 /* Rows and texts. */
 void *log_grow(void *row, uint32_t n, uint32_t *cap, size_t size);
-#define LOG_ADD(t, table)                                                                                              \
-	((t)->table.n >= TEXTLOG_ROWS_MAX                                                                              \
-	     ? ((t)->table.left++, NULL)                                                                               \
-	     : ((t)->table.row = log_grow((t)->table.row, (t)->table.n, &(t)->table.cap, sizeof(*(t)->table.row)),     \
+#define LOG_ADD(t, table) \
+	((t)->table.n >= TEXTLOG_ROWS_MAX \
+	     ? ((t)->table.left++, NULL) \
+	     : ((t)->table.row = log_grow((t)->table.row, (t)->table.n, &(t)->table.cap, sizeof(*(t)->table.row)), \
 		&(t)->table.row[(t)->table.n++]))
 uint32_t log_text(struct textlog *t, struct slice s);
 struct trace_loc log_loc(struct textlog *t, const struct srcloc *at);
@@ -113,12 +113,12 @@ void log_break(struct textlog *t, struct textlog_at at, const struct break_text 
 void log_message(struct block *b, uint32_t i, uint32_t n);
 
 struct textlog_reader {
-	struct buf part;             /* a line that a window cut */
+	struct buf part; /* a line that a window cut */
 	bool cut, utf16;
 	struct buf clean;
 	struct channel *channel;
 	uint32_t n, last;
 	uint64_t clock;
-	uint16_t first[257];         /* scan.c: the starts by their first byte */
+	uint16_t first[257]; /* scan.c: the starts by their first byte */
 };
 #endif

@@ -85,9 +85,9 @@ static void take_frame(struct slice line, struct slice next, struct traceback *t
 static bool take_type(struct slice line, struct traceback *tb)
 {
 	size_t n = 0;
-	while (n < line.n && ((line.p[n] >= 'a' && line.p[n] <= 'z') || (line.p[n] >= 'A' && line.p[n] <= 'Z') || line.p[n] == '_' ||
-			      line.p[n] == '.' || line.p[n] == '<' || line.p[n] == '>' || (n && line.p[n] >= '0' && line.p[n] <= '9') ||
-			      (unsigned char)line.p[n] >= 0x80))
+	while (n < line.n &&
+	       ((line.p[n] >= 'a' && line.p[n] <= 'z') || (line.p[n] >= 'A' && line.p[n] <= 'Z') || line.p[n] == '_' || line.p[n] == '.' ||
+		line.p[n] == '<' || line.p[n] == '>' || (n && line.p[n] >= '0' && line.p[n] <= '9') || (unsigned char)line.p[n] >= 0x80))
 		n++;
 	if (!n || (n < line.n && line.p[n] != ':' && !blank(behind(line, n))))
 		return false;
@@ -101,14 +101,49 @@ static bool take_type(struct slice line, struct traceback *tb)
 /* Paragraphs that torch adds to a message behind a blank line. */
 static bool belongs(struct slice line)
 {
-	static const char *const known[] = {
-	    "from user code", "Set TORCH", "You can suppress", "Suggested fixes", "Specializations ", "Command:", "Output:",
-	    "Exception raised from", "frame #", "C++ CapturedTraceback", "To fix the error", "The error above", "Caused by", "User Stack",
-	    "User stack", "Potential framework",
-	    "Stack variable source", "For C++ stack trace", "For more", "Minifier script", "While executing", "Original traceback", "Hint:",
-	    "NOTE", "Note:", "target:", "args", "kwargs", "CUDA kernel errors", "For debugging consider", "Compile with", "Device-side assert",
-	    "Please ", "Developer debug context", "Explanation:", "This may mean", "The following call", "(Size-like symbols", "Consider ",
-	    "========== The above exception", "Supported ", "It appears", "If you "};
+	static const char *const known[] = {"from user code",
+					    "Set TORCH",
+					    "You can suppress",
+					    "Suggested fixes",
+					    "Specializations ",
+					    "Command:",
+					    "Output:",
+					    "Exception raised from",
+					    "frame #",
+					    "C++ CapturedTraceback",
+					    "To fix the error",
+					    "The error above",
+					    "Caused by",
+					    "User Stack",
+					    "User stack",
+					    "Potential framework",
+					    "Stack variable source",
+					    "For C++ stack trace",
+					    "For more",
+					    "Minifier script",
+					    "While executing",
+					    "Original traceback",
+					    "Hint:",
+					    "NOTE",
+					    "Note:",
+					    "target:",
+					    "args",
+					    "kwargs",
+					    "CUDA kernel errors",
+					    "For debugging consider",
+					    "Compile with",
+					    "Device-side assert",
+					    "Please ",
+					    "Developer debug context",
+					    "Explanation:",
+					    "This may mean",
+					    "The following call",
+					    "(Size-like symbols",
+					    "Consider ",
+					    "========== The above exception",
+					    "Supported ",
+					    "It appears",
+					    "If you "};
 	if (!line.n || line.p[0] == ' ' || line.p[0] == '\t')
 		return true;
 	for (unsigned i = 0; i < ARRAY_LEN(known); i++)

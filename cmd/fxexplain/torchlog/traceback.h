@@ -39,18 +39,18 @@ enum traceback_end { TRACEBACK_ALL, TRACEBACK_BARE };
 enum traceback_next { TRACEBACK_LAST, TRACEBACK_CAUSE, TRACEBACK_CONTEXT, TRACEBACK_MEMBER };
 
 struct traceback {
-	struct slice whole;           /* from its first line to the end of the message */
-	struct slice type;            /* "KeyError", "torch._dynamo.exc.Unsupported"; empty: the text ends before it */
-	struct slice message;         /* behind "type: ", whole; may be empty */
+	struct slice whole;               /* from its first line to the end of the message */
+	struct slice type;                /* "KeyError", "torch._dynamo.exc.Unsupported"; empty: the text ends before it */
+	struct slice message;             /* behind "type: ", whole; may be empty */
 	struct srcloc user, torch, inner; /* innermost frame of the user's code, of torch, of all; line 0: none */
-	struct srcloc from_user;      /* innermost frame below "from user code:" (or "from user code at:") */
-	struct slice cpp;             /* from "Exception raised from" on; empty: none */
-	struct srcloc cpp_at;         /* the C++ file and line it names */
+	struct srcloc from_user;          /* innermost frame below "from user code:" (or "from user code at:") */
+	struct slice cpp;                 /* from "Exception raised from" on; empty: none */
+	struct srcloc cpp_at;             /* the C++ file and line it names */
 	uint32_t frames;
-	uint32_t depth;               /* bars before it: of an exception group's member */
-	bool group;                   /* an exception group: members follow */
-	bool ended;                   /* something that cannot belong to it follows: more text would change nothing */
-	enum traceback_next next;     /* what the next traceback is to this one */
+	uint32_t depth;           /* bars before it: of an exception group's member */
+	bool group;               /* an exception group: members follow */
+	bool ended;               /* something that cannot belong to it follows: more text would change nothing */
+	enum traceback_next next; /* what the next traceback is to this one */
 };
 
 /* Is this line the start of one, bars or not? */

@@ -18,7 +18,8 @@ static void feeds_by_name(struct candidate *c)
 	c->feed = xcalloc(root->n ? root->n : 1, sizeof(*c->feed));
 	for (uint32_t i = root->first; i < root->first + root->n; i++)
 		if (c->graph.node[i].op == GRAPH_PLACEHOLDER)
-			c->feed[c->n_feeds++] = (struct feed){.kind = FEED_RECORDED, .name = graph_name(&c->graph, i), .meta = c->graph.node[i].meta};
+			c->feed[c->n_feeds++] =
+			    (struct feed){.kind = FEED_RECORDED, .name = graph_name(&c->graph, i), .meta = c->graph.node[i].meta};
 }
 
 /* An input of the original stays what it is: where it lies, and whether it is a leaf. */
@@ -40,7 +41,8 @@ static void feeds_of_cut(struct candidate *c, const struct repro *original, cons
 	c->feed = xcalloc(cut->n_inputs ? cut->n_inputs : 1, sizeof(*c->feed));
 	c->n_feeds = cut->n_inputs;
 	for (size_t i = 0; i < cut->n_inputs; i++)
-		c->feed[i] = (struct feed){.kind = FEED_RECORDED, .name = graph_name(&original->graph, cut->input[i]),
+		c->feed[i] = (struct feed){.kind = FEED_RECORDED,
+					   .name = graph_name(&original->graph, cut->input[i]),
 					   .meta = original->graph.node[cut->input[i]].meta};
 }
 
@@ -210,12 +212,15 @@ struct repro_given *candidate_given(const struct candidate *c, const struct repr
 		const struct feed *f = &c->feed[i];
 		uint32_t input = original_input(original, f);
 		if (input != GRAPH_NONE)
-			given[i] = (struct repro_given){.how = REPRO_GIVE_INPUT, .input = input,
-							.own_memory = !f->memory && repro_is_view(original, input), .leaf = !f->non_leaf};
+			given[i] = (struct repro_given){.how = REPRO_GIVE_INPUT,
+							.input = input,
+							.own_memory = !f->memory && repro_is_view(original, input),
+							.leaf = !f->non_leaf};
 		else if (given_int(c, f, &env, &given[i].value))
 			given[i].how = REPRO_GIVE_INT;
 		else
-			given[i] = (struct repro_given){.how = f->meta == GRAPH_NONE ? REPRO_GIVE_GUESS : REPRO_GIVE_RANDOM, .memory = f->memory,
+			given[i] = (struct repro_given){.how = f->meta == GRAPH_NONE ? REPRO_GIVE_GUESS : REPRO_GIVE_RANDOM,
+							.memory = f->memory,
 							.non_leaf = f->non_leaf};
 	}
 	symbind_release(&env);
@@ -242,7 +247,8 @@ static struct repro_input made_input(const struct candidate *c, size_t i, const 
 				     struct repro *out)
 {
 	const struct feed *f = &c->feed[i];
-	struct repro_input in = {.kind = REPRO_TENSOR, .name = f->name, .meta = f->meta, .storage = REPRO_NO_STORAGE, .is_leaf = !g->non_leaf};
+	struct repro_input in = {
+	    .kind = REPRO_TENSOR, .name = f->name, .meta = f->meta, .storage = REPRO_NO_STORAGE, .is_leaf = !g->non_leaf};
 	if (g->how == REPRO_GIVE_INT) {
 		in.kind = REPRO_SYMINT;
 		in.value = symsize_int(g->value);

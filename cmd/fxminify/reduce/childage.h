@@ -17,8 +17,8 @@
 #include <sys/types.h>
 
 struct child_age {
-	double age; /* seconds */
-	double cpu; /* of the group, as of the last look; with what ended in it and was waited for */
+	double age;  /* seconds */
+	double cpu;  /* of the group, as of the last look; with what ended in it and was waited for */
 	double last; /* clock of the last look; 0: none was */
 };
 /* Its age now. The leader is child_pid of a child that has a group of its own. */

@@ -276,15 +276,20 @@ static bool read_test(struct reading *d, uint32_t o)
 	uint64_t key = hex_of(d, o, "key");
 	if (verdict < 0 || !key)
 		return false;
-	struct journal_test t = {.key = key, .verdict = (enum verdict)verdict, .test = u64_of(d, o, "test"), .ops = u64_of(d, o, "ops"),
-				 .seconds = double_of(d, o, "seconds"), .at = double_of(d, o, "at"), .phase = text_of(d, o, "phase"),
+	struct journal_test t = {.key = key,
+				 .verdict = (enum verdict)verdict,
+				 .test = u64_of(d, o, "test"),
+				 .ops = u64_of(d, o, "ops"),
+				 .seconds = double_of(d, o, "seconds"),
+				 .at = double_of(d, o, "at"),
+				 .phase = text_of(d, o, "phase"),
 				 .printed = text_of(d, o, "printed")};
 	struct slice outcome = text_of(d, o, "outcome");
 	for (int k = OUTCOME_PASSES; k <= OUTCOME_INFRA; k++)
 		if (slice_is(outcome, outcome_name((enum outcome_kind)k)))
 			t.outcome = (enum outcome_kind)k;
-	t.signature = (struct signature){.kind = t.outcome, .type = text_of(d, o, "type"), .message = text_of(d, o, "message"),
-					 .frames = text_of(d, o, "frames")};
+	t.signature = (struct signature){
+	    .kind = t.outcome, .type = text_of(d, o, "type"), .message = text_of(d, o, "message"), .frames = text_of(d, o, "frames")};
 	GROW(r->test, r->n_tests, r->cap_tests, 1);
 	r->test[r->n_tests++] = t;
 	return true;
@@ -337,8 +342,8 @@ int journal_read_text(struct journal_record *r, struct slice rest, const char *p
 	if (is_ours(&d, &rest, &o))
 		read_head(&d, o);
 	else
-		status = err_set(err, EXIT_INPUT, "'%s' is no journal of fxminify (its first line is not {\"journal\":\"" JOURNAL_SCHEMA "\",...})",
-				 path);
+		status = err_set(err, EXIT_INPUT,
+				 "'%s' is no journal of fxminify (its first line is not {\"journal\":\"" JOURNAL_SCHEMA "\",...})", path);
 	while (status == 0 && slice_line(&rest, &line))
 		if (line.n && (line.n > UINT32_MAX || !read_line(&d, line)))
 			r->bad_lines++;

@@ -26,9 +26,9 @@
 
 struct journal_head {
 	struct slice input, torch;
-	uint64_t hash;            /* of the input's bytes */
-	const char *const *argv;  /* the command line without the program's name; NULL-terminated */
-	const char *const *env;   /* NAME=VALUE, NULL-terminated: what the oracle runs with; may be NULL */
+	uint64_t hash;           /* of the input's bytes */
+	const char *const *argv; /* the command line without the program's name; NULL-terminated */
+	const char *const *env;  /* NAME=VALUE, NULL-terminated: what the oracle runs with; may be NULL */
 };
 struct journal_test {
 	uint64_t key;
@@ -66,7 +66,7 @@ struct journal_record {
 		size_t ops;
 		double at;
 		struct slice file;
-	} *best;
+	} * best;
 	size_t n_best, cap_best;
 	size_t bad_lines; /* cut or foreign */
 	size_t resumed;

@@ -166,10 +166,10 @@ struct bypass {
 	struct nodes *n;
 	struct way {
 		uint32_t node, by, unit;
-	} *way;
+	} * way;
 	size_t n_ways, cap_ways;
-	uint32_t node;  /* while looking at its operands */
-	size_t start;   /* the way that is tried first */
+	uint32_t node; /* while looking at its operands */
+	size_t start;  /* the way that is tried first */
 };
 
 static uint32_t resolved(const uint32_t *replace, uint32_t node)
@@ -417,8 +417,14 @@ int reduce_nodes(struct reduction *red, const struct suspects *suspects, struct 
 	memset(n.replace, 0xff, n.original->graph.n_nodes * sizeof(*n.replace));
 	n.way = xreallocarray(NULL, n.original->graph.n_nodes, sizeof(*n.way));
 	n.replace_now = xreallocarray(NULL, n.original->graph.n_nodes, sizeof(*n.replace_now));
-	n.search = (struct search){.n = n.units.n, .jobs = oracle_jobs(red->runner->oracle), .qx_limit = red->qx_limit,
-				   .max_block = red->max_block, .close = close_set, .ask = ask, .phase = phase, .user = &n};
+	n.search = (struct search){.n = n.units.n,
+				   .jobs = oracle_jobs(red->runner->oracle),
+				   .qx_limit = red->qx_limit,
+				   .max_block = red->max_block,
+				   .close = close_set,
+				   .ask = ask,
+				   .phase = phase,
+				   .user = &n};
 	search_start(&n.search);
 	size_t before = red->runner->best.ops;
 	struct pass_note note = {.name = "nodes", .did = "dropped"};

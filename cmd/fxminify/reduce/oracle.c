@@ -4,9 +4,9 @@
 const char *outcome_name(enum outcome_kind k)
 {
 	static const char *const name[] = {
-		[OUTCOME_PASSES] = "passes", [OUTCOME_INVALID] = "invalid", [OUTCOME_RAISED] = "raised",
-		[OUTCOME_ACCURACY] = "accuracy", [OUTCOME_CRASHED] = "crashed", [OUTCOME_TIMEOUT] = "timeout",
-		[OUTCOME_MEMORY] = "memory", [OUTCOME_FAILED] = "failed", [OUTCOME_INFRA] = "infrastructure",
+	    [OUTCOME_PASSES] = "passes",     [OUTCOME_INVALID] = "invalid", [OUTCOME_RAISED] = "raised",
+	    [OUTCOME_ACCURACY] = "accuracy", [OUTCOME_CRASHED] = "crashed", [OUTCOME_TIMEOUT] = "timeout",
+	    [OUTCOME_MEMORY] = "memory",     [OUTCOME_FAILED] = "failed",   [OUTCOME_INFRA] = "infrastructure",
 	};
 	return (size_t)k < ARRAY_LEN(name) ? name[k] : "unknown";
 }
@@ -14,9 +14,9 @@ const char *outcome_name(enum outcome_kind k)
 const char *verdict_name(enum verdict v)
 {
 	static const char *const name[] = {
-		[VERDICT_SAME] = "fails-same", [VERDICT_OTHERWISE] = "fails-otherwise", [VERDICT_INVALID] = "invalid",
-		[VERDICT_PASSES] = "passes", [VERDICT_TIMEOUT] = "timeout", [VERDICT_INFRA] = "infrastructure",
-		[VERDICT_FLAKY] = "flaky",
+	    [VERDICT_SAME] = "fails-same", [VERDICT_OTHERWISE] = "fails-otherwise", [VERDICT_INVALID] = "invalid",
+	    [VERDICT_PASSES] = "passes",   [VERDICT_TIMEOUT] = "timeout",           [VERDICT_INFRA] = "infrastructure",
+	    [VERDICT_FLAKY] = "flaky",
 	};
 	return (size_t)v < ARRAY_LEN(name) ? name[v] : "unknown";
 }
@@ -24,12 +24,9 @@ const char *verdict_name(enum verdict v)
 enum verdict verdict_of(const struct outcome *o, const struct signature *want, struct slice check)
 {
 	switch (o->kind) {
-	case OUTCOME_PASSES:
-		return VERDICT_PASSES;
-	case OUTCOME_INVALID:
-		return VERDICT_INVALID;
-	case OUTCOME_FAILED:
-		return VERDICT_SAME;
+	case OUTCOME_PASSES: return VERDICT_PASSES;
+	case OUTCOME_INVALID: return VERDICT_INVALID;
+	case OUTCOME_FAILED: return VERDICT_SAME;
 	case OUTCOME_TIMEOUT:
 		if (!want || want->kind != OUTCOME_TIMEOUT)
 			return VERDICT_TIMEOUT;
@@ -37,10 +34,8 @@ enum verdict verdict_of(const struct outcome *o, const struct signature *want, s
 	case OUTCOME_RAISED:
 	case OUTCOME_ACCURACY:
 	case OUTCOME_CRASHED:
-	case OUTCOME_MEMORY:
-		break;
-	default:
-		return VERDICT_INFRA;
+	case OUTCOME_MEMORY: break;
+	default: return VERDICT_INFRA;
 	}
 	struct signature s = o->signature;
 	s.kind = o->kind;
@@ -56,10 +51,7 @@ enum verdict verdict_of(const struct outcome *o, const struct signature *want, s
 
 unsigned oracle_jobs(const struct oracle *o) { return o->ops->jobs(o); }
 uint64_t oracle_start(struct oracle *o, const struct test *t, struct err *err) { return o->ops->start(o, t, err); }
-int oracle_wait(struct oracle *o, int timeout_ms, struct outcome *out, struct err *err)
-{
-	return o->ops->wait(o, timeout_ms, out, err);
-}
+int oracle_wait(struct oracle *o, int timeout_ms, struct outcome *out, struct err *err) { return o->ops->wait(o, timeout_ms, out, err); }
 void oracle_cancel(struct oracle *o, uint64_t id) { o->ops->cancel(o, id); }
 void oracle_close(struct oracle *o)
 {

@@ -34,9 +34,11 @@ const char *outcome_name(enum outcome_kind k);
 /* What a failure is known by. Empty fields were not to be had. */
 struct signature {
 	enum outcome_kind kind;
-	struct slice type;    /* "torch._inductor.exc.CppCompileError", "SIGSEGV", "accuracy", "timeout", "memory" */
-	struct slice message; /* normalised: paths, addresses, numbers and names of buffers, kernels and nodes taken out; at most 500 bytes */
-	struct slice frames;  /* up to three innermost frames of torch: "codegen/cpp.py:codegen_relu;..."; C++: none. Of a crash, a hang, or one
+	struct slice type; /* "torch._inductor.exc.CppCompileError", "SIGSEGV", "accuracy", "timeout", "memory" */
+	struct slice
+	    message; /* normalised: paths, addresses, numbers and names of buffers, kernels and nodes taken out; at most 500 bytes */
+	struct slice
+	    frames; /* up to three innermost frames of torch: "codegen/cpp.py:codegen_relu;..."; C++: none. Of a crash, a hang, or one
 			       * that wanted too much memory: of any module but Python's own ("mine.py:my_pass"); "generated:call" is code
 			       * of Inductor's; of a hang, the innermost that it does not leave. */
 };
@@ -78,14 +80,14 @@ enum feed_kind {
 };
 struct feed {
 	enum feed_kind kind;
-	struct slice name;   /* FEED_RECORDED: the node of the original. FEED_RANDOM: the same, "" when none: a recorded value of
+	struct slice name; /* FEED_RECORDED: the node of the original. FEED_RANDOM: the same, "" when none: a recorded value of
 	                      * another shape or dtype gives its corner, converted */
-	uint32_t meta;       /* in the candidate's graph */
-	int64_t value;       /* FEED_INT */
+	uint32_t meta;     /* in the candidate's graph */
+	int64_t value;     /* FEED_INT */
 	/* The input of the original in whose storage it lies, at its offset, as every other feed of that storage does: where inputs share
 	 * memory, or are a part of it. NULL: memory of its own. */
 	const struct repro_input *memory;
-	bool non_leaf;       /* it requires gradients and has a history */
+	bool non_leaf; /* it requires gradients and has a history */
 };
 
 /* A candidate, whole. */
@@ -93,9 +95,9 @@ struct test {
 	const struct graph *graph;
 	const struct feed *feed; /* one for each placeholder */
 	size_t n_feeds;
-	const struct repro *repro;  /* head lines, form, foot: of the original or an edited copy; its graph and inputs do not count */
-	bool want_where;            /* gather what locating needs (extra) */
-	bool users;                 /* instead of it what the user of the original does, where that is known (oracle_torch.h) */
+	const struct repro *repro; /* head lines, form, foot: of the original or an edited copy; its graph and inputs do not count */
+	bool want_where;           /* gather what locating needs (extra) */
+	bool users;                /* instead of it what the user of the original does, where that is known (oracle_torch.h) */
 };
 
 struct oracle;

@@ -30,15 +30,12 @@ struct command_oracle {
 	size_t n, cap;
 	char *scratch; /* holds the folders */
 	uint64_t last_id;
-	double oldest; /* age of those that ended by themselves, in seconds; 0: none did */
+	double oldest;  /* age of those that ended by themselves, in seconds; 0: none did */
 	bool timed_out; /* one took all its time */
 	struct buf text, detail;
 };
 
-static unsigned command_jobs(const struct oracle *o)
-{
-	return ((const struct command_oracle *)o)->spec.jobs;
-}
+static unsigned command_jobs(const struct oracle *o) { return ((const struct command_oracle *)o)->spec.jobs; }
 
 static int write_candidate(struct command_oracle *o, const char *folder, const struct test *t, struct err *err)
 {
@@ -71,8 +68,16 @@ static struct child *start_child(struct command_oracle *o, const char *folder, s
 	char *path = xasprintf("%s/%s", folder, o->spec.file_name);
 	argv[n] = path;
 	struct child_spec spec = {
-		.argv = argv, .cwd = folder, .in.how = CHILD_NULL, .out.how = CHILD_MERGE, .err.how = CHILD_PIPE, .keep_head = 512, .keep_tail = 1536,
-		.max_memory = o->spec.max_memory, .max_file = MAX_FILE, .die_with_parent = true,
+	    .argv = argv,
+	    .cwd = folder,
+	    .in.how = CHILD_NULL,
+	    .out.how = CHILD_MERGE,
+	    .err.how = CHILD_PIPE,
+	    .keep_head = 512,
+	    .keep_tail = 1536,
+	    .max_memory = o->spec.max_memory,
+	    .max_file = MAX_FILE,
+	    .die_with_parent = true,
 	};
 	spec.out.how = CHILD_PIPE;
 	struct child *c = child_start(&o->set, &spec, err);
@@ -132,8 +137,8 @@ static void end_late_ones(struct command_oracle *o)
 /* Libraries, interpreters and compilers have their words for it; a shell's is its program's. */
 static bool says_no_memory(struct slice text)
 {
-	static const char *const words[] = {"MemoryError", "bad_alloc", "annot allocate memory", "can't allocate memory", "ut of memory",
-					    "emory exhausted"};
+	static const char *const words[] = {"MemoryError",           "bad_alloc",    "annot allocate memory",
+					    "can't allocate memory", "ut of memory", "emory exhausted"};
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		if (memmem(text.p, text.n, words[i], strlen(words[i])))
 			return true;
@@ -228,7 +233,11 @@ static void command_close(struct oracle *oracle)
 }
 
 static const struct oracle_ops command_ops = {
-	.jobs = command_jobs, .start = command_start, .wait = command_wait, .cancel = command_cancel, .close = command_close,
+    .jobs = command_jobs,
+    .start = command_start,
+    .wait = command_wait,
+    .cancel = command_cancel,
+    .close = command_close,
 };
 
 struct oracle *oracle_command(const struct oracle_command_spec *spec, struct err *err)

@@ -23,11 +23,11 @@ struct answer {
 struct worker {
 	struct peer peer;
 	struct torch_oracle *o;
-	bool recorded;       /* it answered `record`: tests may come */
+	bool recorded; /* it answered `record`: tests may come */
 	unsigned in_flight, deaths, starts;
-	unsigned verified;   /* programs that its fresh processes were asked to run */
-	int64_t heard;       /* when it last said something */
-	struct buf wanted;   /* environment lines it is to be started with */
+	unsigned verified; /* programs that its fresh processes were asked to run */
+	int64_t heard;     /* when it last said something */
+	struct buf wanted; /* environment lines it is to be started with */
 };
 struct torch_oracle {
 	struct oracle oracle;
@@ -39,15 +39,15 @@ struct torch_oracle {
 	size_t n_flights, cap_flights;
 	struct answer **ready; /* in the order they came */
 	size_t n_ready, cap_ready;
-	struct answer *current;  /* what the caller looks at */
+	struct answer *current; /* what the caller looks at */
 	uint64_t last_id;
-	struct buf head;         /* of the original (talk_head) */
-	struct buf record;       /* JSON of the first answer to `record` */
+	struct buf head;   /* of the original (talk_head) */
+	struct buf record; /* JSON of the first answer to `record` */
 	bool has_record;
 	struct answer recorded;
-	struct buf values;       /* JSON of the last answer to `inputs` */
+	struct buf values;        /* JSON of the last answer to `inputs` */
 	struct buf warning, said; /* to be told; what was told last */
-	struct err fatal;        /* status 0: none */
+	struct err fatal;         /* status 0: none */
 };
 
 static struct torch_oracle *torch_of(const struct oracle *o) { return (struct torch_oracle *)o; }
@@ -87,8 +87,12 @@ static void flight_fails(struct torch_oracle *o, size_t i, enum outcome_kind kin
 {
 	struct answer *a = add_answer(o);
 	a->outcome = (struct outcome){
-		.id = o->flight[i].id, .kind = kind, .signature.kind = kind, .detail = arena_slice(&a->arena, detail), .extra = {"", 0},
-		.seconds = (double)(peer_clock() - o->flight[i].began) / 1000,
+	    .id = o->flight[i].id,
+	    .kind = kind,
+	    .signature.kind = kind,
+	    .detail = arena_slice(&a->arena, detail),
+	    .extra = {"", 0},
+	    .seconds = (double)(peer_clock() - o->flight[i].began) / 1000,
 	};
 	flight_drop(o, i);
 }
@@ -236,10 +240,7 @@ gone:
 
 /* ---- who gets which test ---- */
 
-static bool takes(const struct worker *w, struct slice env)
-{
-	return w->peer.state != PEER_DEAD && slice_eq(buf_slice(&w->peer.env), env);
-}
+static bool takes(const struct worker *w, struct slice env) { return w->peer.state != PEER_DEAD && slice_eq(buf_slice(&w->peer.env), env); }
 
 static struct worker *worker_for(struct torch_oracle *o, struct slice env, bool *comes)
 {
@@ -405,7 +406,11 @@ static void torch_close(struct oracle *oracle)
 }
 
 static const struct oracle_ops torch_ops = {
-	.jobs = torch_jobs, .start = torch_start, .wait = torch_wait, .cancel = torch_cancel, .close = torch_close,
+    .jobs = torch_jobs,
+    .start = torch_start,
+    .wait = torch_wait,
+    .cancel = torch_cancel,
+    .close = torch_close,
 };
 
 static struct torch_oracle *torch_new(const struct oracle_torch_spec *spec)
@@ -559,7 +564,8 @@ int oracle_torch_verify(struct oracle *oracle, const char *path, const struct re
 	for (size_t i = 0; i < o->n_workers && !w; i++)
 		if (takes(&o->worker[i], buf_slice(&f.env)) && has_fresh(&o->worker[i]))
 			w = &o->worker[i];
-	int status = !w ? 0 : talk_verify(path, f.id, o->spec.timeout_ms, hang ? o->spec.stall_ms : 0, o->spec.launcher != NULL, &f.line, err);
+	int status =
+	    !w ? 0 : talk_verify(path, f.id, o->spec.timeout_ms, hang ? o->spec.stall_ms : 0, o->spec.launcher != NULL, &f.line, err);
 	if (!w || status < 0) {
 		buf_release(&f.env);
 		buf_release(&f.line);

@@ -54,22 +54,22 @@
 #include "reduce/oracle.h"
 
 struct oracle_torch_spec {
-	const char *python;                  /* NULL: $PT2_PYTHON, python3 */
-	const char *const *const *launcher;  /* a process each: {{"srun", "-n1", NULL}, ..., NULL}; NULL: one process here */
-	const struct repro *repro;           /* the original; outlives the oracle */
-	const char *const *path;             /* folders in which modules of the launcher's are looked for, NULL-terminated; NULL: none */
-	unsigned jobs;                       /* tests at once in each process; 0: 1 */
-	unsigned timeout_ms;                 /* of a test, by its age (reduce/childage.h); 0: none */
-	unsigned stall_ms;                   /* a test hangs that does not get on for so long, by its age; 0: only timeout_ms. A test that waits
+	const char *python;                 /* NULL: $PT2_PYTHON, python3 */
+	const char *const *const *launcher; /* a process each: {{"srun", "-n1", NULL}, ..., NULL}; NULL: one process here */
+	const struct repro *repro;          /* the original; outlives the oracle */
+	const char *const *path;            /* folders in which modules of the launcher's are looked for, NULL-terminated; NULL: none */
+	unsigned jobs;                      /* tests at once in each process; 0: 1 */
+	unsigned timeout_ms;                /* of a test, by its age (reduce/childage.h); 0: none */
+	unsigned stall_ms;         /* a test hangs that does not get on for so long, by its age; 0: only timeout_ms. A test that waits
 					      * for a compiler has four times as much; at a place that is known to hang, where others do not
 					      * stay, two seconds are enough (watch.py) */
-	unsigned start_timeout_ms;           /* of starting and recording; 0: 10 minutes */
-	uint64_t max_memory;                 /* a test's private memory beyond the process it is forked from; 0: four fifths of what is there */
-	uint64_t record_limit;               /* bytes of recorded values that are kept; 0: 16 GiB. Others are random */
+	unsigned start_timeout_ms; /* of starting and recording; 0: 10 minutes */
+	uint64_t max_memory;       /* a test's private memory beyond the process it is forked from; 0: four fifths of what is there */
+	uint64_t record_limit;     /* bytes of recorded values that are kept; 0: 16 GiB. Others are random */
 	uint64_t seed;
-	struct oracle *begun;                /* of the same spec; NULL: started now */
-	bool fresh;                          /* keep processes for oracle_torch_verify */
-	bool record_only;                    /* no tests will come: only what recording needs is imported, and nothing is warmed up */
+	struct oracle *begun; /* of the same spec; NULL: started now */
+	bool fresh;           /* keep processes for oracle_torch_verify */
+	bool record_only;     /* no tests will come: only what recording needs is imported, and nothing is warmed up */
 };
 /* Starts the processes while the original is not read yet (spec->repro is NULL): they import torch meanwhile. It is an oracle when
  * oracle_torch was given it; those whose environment lines turn out to be others are started again. */

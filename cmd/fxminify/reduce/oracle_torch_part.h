@@ -37,14 +37,14 @@ struct peer {
 	struct childset *set;
 	struct child *child;
 	const char *const *launcher; /* NULL: here */
-	struct buf in;       /* what came and is not read yet */
-	struct buf first;    /* sent when it listens: the program, start and what follows */
-	struct buf env;      /* its environment lines (talk_env) */
-	struct buf session;  /* its folder, for clearing up after one that was killed */
+	struct buf in;               /* what came and is not read yet */
+	struct buf first;            /* sent when it listens: the program, start and what follows */
+	struct buf env;              /* its environment lines (talk_env) */
+	struct buf session;          /* its folder, for clearing up after one that was killed */
 	struct buf hello;
-	struct buf why;      /* PEER_DEAD: one line */
-	bool refused;        /* it ended because it said why: starting it again is of no use */
-	int64_t deadline;    /* clock in ms until which it must be UP, or has to have answered; 0: none */
+	struct buf why;   /* PEER_DEAD: one line */
+	bool refused;     /* it ended because it said why: starting it again is of no use */
+	int64_t deadline; /* clock in ms until which it must be UP, or has to have answered; 0: none */
 };
 /* Starts it; `then` is what is sent behind the start message. */
 int peer_start(struct peer *p, struct childset *set, const struct oracle_torch_spec *spec, const char *const *launcher, enum talk_mode mode,

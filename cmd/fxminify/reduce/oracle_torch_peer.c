@@ -68,7 +68,8 @@ int peer_start(struct peer *p, struct childset *set, const struct oracle_torch_s
 	if (!launcher) {
 		char *found = child_which(python_of(spec));
 		if (!found)
-			return err_set(err, EXIT_ENVIRON, "no Python is found ('%s'): say --python, or set PT2_PYTHON, to one with torch", python_of(spec));
+			return err_set(err, EXIT_ENVIRON, "no Python is found ('%s'): say --python, or set PT2_PYTHON, to one with torch",
+				       python_of(spec));
 		free(found);
 	}
 	add_program(&p->first);
@@ -78,10 +79,17 @@ int peer_start(struct peer *p, struct childset *set, const struct oracle_torch_s
 	buf_add_slice(&p->first, then);
 	const char **argv = command_line(spec, launcher);
 	struct child_spec cs = {
-		.argv = argv, .cwd = "/", /* no code.py or torch.py there */
-		.in.how = CHILD_PIPE, .input = buf_slice(&boot), .keep_stdin = true, .out.how = CHILD_RAW, .err.how = CHILD_PIPE,
-		.keep_head = 1024, .keep_tail = 2048, .env_set = (const char *[]){"PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1", NULL},
-		.env_unset = (const char *[]){"PYTHONINSPECT", "PYTHONSTARTUP", NULL},
+	    .argv = argv,
+	    .cwd = "/", /* no code.py or torch.py there */
+	    .in.how = CHILD_PIPE,
+	    .input = buf_slice(&boot),
+	    .keep_stdin = true,
+	    .out.how = CHILD_RAW,
+	    .err.how = CHILD_PIPE,
+	    .keep_head = 1024,
+	    .keep_tail = 2048,
+	    .env_set = (const char *[]){"PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1", NULL},
+	    .env_unset = (const char *[]){"PYTHONINSPECT", "PYTHONSTARTUP", NULL},
 	};
 	p->child = child_start(set, &cs, err);
 	free(argv);

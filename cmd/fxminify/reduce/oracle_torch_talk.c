@@ -75,9 +75,17 @@ static void out_meta(struct json_out *o, const struct graph *g, uint32_t meta)
  * a line goes. */
 static bool env_has_no_say(struct slice name)
 {
-	static const char *const names[] = {"TORCHINDUCTOR_COMPILE_THREADS", "TORCHINDUCTOR_WORKER_START", "OMP_NUM_THREADS", "PATH", "HOME"};
-	static const char *const starts[] = {"TORCHINDUCTOR_FX_GRAPH", "TORCHINDUCTOR_AUTOGRAD", "TORCHINDUCTOR_FORCE_DISABLE_CACHES",
-					     "TORCHDYNAMO_REPRO_", "AOTINDUCTOR_REPRO_", "TORCH_COMPILE_DEBUG", "TORCH_LOGS", "LD_", "PYTHON"};
+	static const char *const names[] = {"TORCHINDUCTOR_COMPILE_THREADS", "TORCHINDUCTOR_WORKER_START", "OMP_NUM_THREADS", "PATH",
+					    "HOME"};
+	static const char *const starts[] = {"TORCHINDUCTOR_FX_GRAPH",
+					     "TORCHINDUCTOR_AUTOGRAD",
+					     "TORCHINDUCTOR_FORCE_DISABLE_CACHES",
+					     "TORCHDYNAMO_REPRO_",
+					     "AOTINDUCTOR_REPRO_",
+					     "TORCH_COMPILE_DEBUG",
+					     "TORCH_LOGS",
+					     "LD_",
+					     "PYTHON"};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (slice_is(name, names[i]))
 			return true;
@@ -162,8 +170,8 @@ static void out_symbols(struct json_out *o, const struct repro *r)
 static void out_input(struct json_out *o, const struct repro *r, const struct repro_input *in)
 {
 	static const char *const kind[] = {
-		[REPRO_TENSOR] = "tensor", [REPRO_SYMINT] = "symint", [REPRO_CONST] = "const", [REPRO_UNSUPPORTED] = "unsupported",
-		[REPRO_GENERATOR] = "generator", [REPRO_OPAQUE] = "opaque",
+	    [REPRO_TENSOR] = "tensor",           [REPRO_SYMINT] = "symint",       [REPRO_CONST] = "const",
+	    [REPRO_UNSUPPORTED] = "unsupported", [REPRO_GENERATOR] = "generator", [REPRO_OPAQUE] = "opaque",
 	};
 	json_obj(o);
 	member_str(o, "kind", slice_str(kind[in->kind]));
@@ -262,8 +270,9 @@ static struct slice accuracy_mode(struct slice text)
 {
 	if (memmem(text.p, text.n, "strict", 6))
 		return SLICE("strict_accuracy");
-	return !text.n || slice_is(text, "False") || slice_is(text, "''") || slice_is(text, "\"\"") || slice_is(text, "None") ? SLICE("")
-														     : SLICE("accuracy");
+	return !text.n || slice_is(text, "False") || slice_is(text, "''") || slice_is(text, "\"\"") || slice_is(text, "None")
+		   ? SLICE("")
+		   : SLICE("accuracy");
 }
 
 /* Statements that stood in a block, 4 columns in. */
@@ -504,9 +513,12 @@ static struct slice text_of(const struct json_tape *t, uint32_t k, const char *k
 
 static enum outcome_kind kind_of(struct slice name)
 {
-	static const struct { const char *name; enum outcome_kind kind; } kinds[] = {
-		{"passes", OUTCOME_PASSES}, {"invalid", OUTCOME_INVALID}, {"raised", OUTCOME_RAISED}, {"accuracy", OUTCOME_ACCURACY},
-		{"crashed", OUTCOME_CRASHED}, {"timeout", OUTCOME_TIMEOUT}, {"memory", OUTCOME_MEMORY},
+	static const struct {
+		const char *name;
+		enum outcome_kind kind;
+	} kinds[] = {
+	    {"passes", OUTCOME_PASSES},   {"invalid", OUTCOME_INVALID}, {"raised", OUTCOME_RAISED}, {"accuracy", OUTCOME_ACCURACY},
+	    {"crashed", OUTCOME_CRASHED}, {"timeout", OUTCOME_TIMEOUT}, {"memory", OUTCOME_MEMORY},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (slice_is(name, kinds[i].name))

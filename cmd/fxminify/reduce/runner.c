@@ -2,7 +2,7 @@
 #include "reduce/runner.h"
 #include "base/clock.h"
 
-#define INFRA_MAX 5  /* tests in a row that could not be made: the oracle is no good */
+#define INFRA_MAX 5 /* tests in a row that could not be made: the oracle is no good */
 #define OTHERS_MAX 8
 #define TICK_MS 100
 #define PHASE_ORIGINAL "Original"
@@ -22,10 +22,7 @@ struct flight {
 
 static double now(void) { return 1e-9 * (double)clock_ns(); }
 
-double runner_clock(const struct runner *r)
-{
-	return r->start > 0 ? now() - r->start : 0;
-}
+double runner_clock(const struct runner *r) { return r->start > 0 ? now() - r->start : 0; }
 
 /* ---- memory ---- */
 
@@ -62,10 +59,7 @@ void runner_remember(struct runner *r, const struct journal_record *record)
 	}
 }
 
-static bool still_fails(enum verdict v)
-{
-	return v == VERDICT_SAME || v == VERDICT_FLAKY;
-}
+static bool still_fails(enum verdict v) { return v == VERDICT_SAME || v == VERDICT_FLAKY; }
 
 /* ---- flights ---- */
 
@@ -136,10 +130,7 @@ static void note_other(struct runner *r, const struct signature *s)
 }
 
 /* What may say why only by what it printed. */
-static bool died(enum outcome_kind k)
-{
-	return k == OUTCOME_CRASHED || k == OUTCOME_TIMEOUT || k == OUTCOME_MEMORY || k == OUTCOME_INFRA;
-}
+static bool died(enum outcome_kind k) { return k == OUTCOME_CRASHED || k == OUTCOME_TIMEOUT || k == OUTCOME_MEMORY || k == OUTCOME_INFRA; }
 
 static void write_down(struct runner *r, const struct flight *f, const struct outcome *out, enum verdict v)
 {
@@ -151,8 +142,14 @@ static void write_down(struct runner *r, const struct flight *f, const struct ou
 	if (v == VERDICT_OTHERWISE)
 		note_other(r, &s);
 	if (r->journal)
-		journal_test(r->journal, &(struct journal_test){.key = f->key, .verdict = v, .outcome = out->kind, .signature = s, .test = r->count.tests,
-								.ops = f->c.ops, .seconds = out->seconds, .at = runner_clock(r),
+		journal_test(r->journal, &(struct journal_test){.key = f->key,
+								.verdict = v,
+								.outcome = out->kind,
+								.signature = s,
+								.test = r->count.tests,
+								.ops = f->c.ops,
+								.seconds = out->seconds,
+								.at = runner_clock(r),
 								.phase = slice_str(r->phase ? r->phase : ""),
 								.printed = died(out->kind) ? out->output : SLICE("")});
 }
@@ -195,7 +192,7 @@ static int adopt(struct runner *r, const struct proposals *p, struct candidate *
 struct asking {
 	struct runner *r;
 	const struct proposals *p;
-	size_t next;   /* proposals before it are under way or answered */
+	size_t next; /* proposals before it are under way or answered */
 	size_t winner;
 	uint8_t *passed; /* only what `ordered` needs: answered with no */
 };
@@ -371,8 +368,8 @@ int runner_baseline(struct runner *r, struct candidate *c, struct outcome *out, 
 		r->original_seconds = out->seconds;
 		if (v == VERDICT_INFRA) {
 			drop(r, 0);
-			return err_set(err, EXIT_ENVIRON, "the original could not be tested: %.*s", (int)(out->detail.n > 800 ? 800 : out->detail.n),
-				       out->detail.p);
+			return err_set(err, EXIT_ENVIRON, "the original could not be tested: %.*s",
+				       (int)(out->detail.n > 800 ? 800 : out->detail.n), out->detail.p);
 		}
 		if (v == VERDICT_SAME) {
 			remember(r, f.key, v);

@@ -42,36 +42,36 @@ struct runner {
 	/* The caller's, before the first question. */
 	struct oracle *oracle;
 	const struct repro *original;
-	struct journal *journal;       /* may be NULL */
-	struct slice check;            /* --check-str */
-	unsigned repeat;               /* a candidate that passes is asked up to so many times in all */
-	bool want_where;               /* of the original: gather what locating needs */
-	uint64_t max_tests;            /* 0: no limit */
-	double max_seconds;            /* 0: no limit */
-	int (*stop)(void *user);       /* not 0: end now (a signal came) */
+	struct journal *journal; /* may be NULL */
+	struct slice check;      /* --check-str */
+	unsigned repeat;         /* a candidate that passes is asked up to so many times in all */
+	bool want_where;         /* of the original: gather what locating needs */
+	uint64_t max_tests;      /* 0: no limit */
+	double max_seconds;      /* 0: no limit */
+	int (*stop)(void *user); /* not 0: end now (a signal came) */
 	int (*improved)(void *user, const struct candidate *c, struct err *err);
-	void (*progress)(void *user);  /* after every outcome, and at least every 100 ms */
+	void (*progress)(void *user); /* after every outcome, and at least every 100 ms */
 	void *user;
 	/* The runner's. */
 	struct candidate best;
 	bool has_best;
 	struct signature want;
-	struct arena arena;            /* of want */
-	struct signature known;        /* of the original, by the journal that is resumed, and its key; 0: not known */
+	struct arena arena;     /* of want */
+	struct signature known; /* of the original, by the journal that is resumed, and its key; 0: not known */
 	uint64_t known_key;
 	struct runner_counts count;
 	size_t in_flight;
-	const char *phase;             /* for the journal: what is being tried */
-	double start;                  /* clock, seconds */
-	double original_seconds;       /* how long the test of the original took */
-	const char *stopped;           /* why runner_ask gave -1: "interrupted", "out of tests", "out of time"; NULL: an error */
+	const char *phase;       /* for the journal: what is being tried */
+	double start;            /* clock, seconds */
+	double original_seconds; /* how long the test of the original took */
+	const char *stopped;     /* why runner_ask gave -1: "interrupted", "out of tests", "out of time"; NULL: an error */
 	struct flight *flight;
 	size_t n_flights, cap_flights;
-	struct intern keys;            /* 8 bytes each -> answer[] */
+	struct intern keys; /* 8 bytes each -> answer[] */
 	struct answer *answer;
 	size_t cap_answers;
 	unsigned infra_in_a_row;
-	struct signature *other;       /* distinct failures that are not the one looked for: the first few, for the report */
+	struct signature *other; /* distinct failures that are not the one looked for: the first few, for the report */
 	size_t n_others;
 };
 

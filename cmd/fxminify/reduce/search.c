@@ -3,10 +3,7 @@
 
 static uint64_t *new_set(const struct search *s) { return xcalloc(bits_words(s->n), sizeof(uint64_t)); }
 
-static void copy_set(const struct search *s, uint64_t *to, const uint64_t *from)
-{
-	memcpy(to, from, bits_words(s->n) * sizeof(uint64_t));
-}
+static void copy_set(const struct search *s, uint64_t *to, const uint64_t *from) { memcpy(to, from, bits_words(s->n) * sizeof(uint64_t)); }
 
 void search_start(struct search *s)
 {
@@ -278,7 +275,7 @@ int search_probdd(struct search *s, size_t until)
 struct qx {
 	struct search *s;
 	const uint32_t *e;
-	uint64_t *ground;  /* what is taken as given */
+	uint64_t *ground; /* what is taken as given */
 };
 
 /* Does the set close to all that is left? That is known to fail. */
@@ -420,10 +417,7 @@ int search_one_minimal(struct search *s)
 	return 0;
 }
 
-size_t search_until(const struct search *s)
-{
-	return s->max_block && s->max_block < s->qx_limit ? s->max_block : s->qx_limit;
-}
+size_t search_until(const struct search *s) { return s->max_block && s->max_block < s->qx_limit ? s->max_block : s->qx_limit; }
 
 int search_minimise(struct search *s)
 {

@@ -33,8 +33,8 @@ typedef void search_set_fn(void *ctx, size_t i, uint64_t *set);
 
 struct search {
 	size_t n;
-	unsigned jobs;   /* how far it may look ahead */
-	size_t qx_limit; /* above so many elements ProbDD, which asks about smaller sets, comes before QuickXplain */
+	unsigned jobs;    /* how far it may look ahead */
+	size_t qx_limit;  /* above so many elements ProbDD, which asks about smaller sets, comes before QuickXplain */
 	size_t max_block; /* drop at most so many at once (--max-granularity); 0: no limit */
 	/* Adds to a set what it cannot be without; NULL: any set can stand. What it gives is closed, and a subset of a closed set stays in it. */
 	void (*close)(void *user, uint64_t *set);

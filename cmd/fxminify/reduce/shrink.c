@@ -4,17 +4,14 @@
 #define ROUNDS_MAX 20
 
 static const struct shrinker *const passes[SHRINK_N] = {
-	[SHRINK_OUTPUTS] = &shrink_outputs,     [SHRINK_MEMORY] = &shrink_memory,       [SHRINK_LEAVES] = &shrink_leaves,
-	[SHRINK_STRIDES] = &shrink_strides,     [SHRINK_VALUES] = &shrink_values,       [SHRINK_INPUTS] = &shrink_inputs,
-	[SHRINK_SUBGRAPHS] = &shrink_subgraphs, [SHRINK_SYMBOLS] = &shrink_symbols,     [SHRINK_SIZES] = &shrink_sizes,
-	[SHRINK_DTYPES] = &shrink_dtypes,       [SHRINK_ARGUMENTS] = &shrink_arguments, [SHRINK_CONSTANTS] = &shrink_constants,
-	[SHRINK_HEAD] = &shrink_head,
+    [SHRINK_OUTPUTS] = &shrink_outputs,     [SHRINK_MEMORY] = &shrink_memory,       [SHRINK_LEAVES] = &shrink_leaves,
+    [SHRINK_STRIDES] = &shrink_strides,     [SHRINK_VALUES] = &shrink_values,       [SHRINK_INPUTS] = &shrink_inputs,
+    [SHRINK_SUBGRAPHS] = &shrink_subgraphs, [SHRINK_SYMBOLS] = &shrink_symbols,     [SHRINK_SIZES] = &shrink_sizes,
+    [SHRINK_DTYPES] = &shrink_dtypes,       [SHRINK_ARGUMENTS] = &shrink_arguments, [SHRINK_CONSTANTS] = &shrink_constants,
+    [SHRINK_HEAD] = &shrink_head,
 };
 
-const char *shrink_name(enum shrink_pass p)
-{
-	return (unsigned)p < SHRINK_N ? passes[p]->name : "";
-}
+const char *shrink_name(enum shrink_pass p) { return (unsigned)p < SHRINK_N ? passes[p]->name : ""; }
 
 void edits_add(struct edits *e, struct edit edit)
 {
@@ -66,7 +63,8 @@ static int run_edits(struct reduction *red, struct shrinking *s, size_t *winner,
 static void tell(struct reduction *red, const struct shrinker *pass, bool ended, size_t done)
 {
 	if (red->pass)
-		red->pass(red->user, &(struct pass_note){.name = pass->name, .did = pass->did ? pass->did : "changed", .ended = ended, .done = done});
+		red->pass(red->user,
+			  &(struct pass_note){.name = pass->name, .did = pass->did ? pass->did : "changed", .ended = ended, .done = done});
 }
 
 /* One pass, until it brings nothing more. */
@@ -128,8 +126,8 @@ static void drop_feed(struct candidate *c, size_t at)
 }
 
 /* One module into `to`, its nodes through replace; map: node of from -> node of to. */
-static void copy_rewired(struct graph *to, const struct graph *from, uint32_t module, uint32_t parent,
-			 const uint32_t *replace, uint32_t *map)
+static void copy_rewired(struct graph *to, const struct graph *from, uint32_t module, uint32_t parent, const uint32_t *replace,
+			 uint32_t *map)
 {
 	const struct gmodule *m = &from->module[module];
 	uint32_t t = graph_add_module(to, parent, graph_text(from, m->name), graph_text(from, m->class_name));

@@ -42,8 +42,9 @@ enum shrink_pass {
 #define SHRINK_ALL ((1u << SHRINK_N) - 1)
 /* Those whose edits run whenever the best does: the others may make a call that cannot (permute.default(x)), which only an oracle that
  * runs eager first tells from a failure. */
-#define SHRINK_SAFE (1u << SHRINK_OUTPUTS | 1u << SHRINK_MEMORY | 1u << SHRINK_LEAVES | 1u << SHRINK_STRIDES | 1u << SHRINK_VALUES | \
-		     1u << SHRINK_INPUTS | 1u << SHRINK_SYMBOLS | 1u << SHRINK_HEAD)
+#define SHRINK_SAFE \
+	(1u << SHRINK_OUTPUTS | 1u << SHRINK_MEMORY | 1u << SHRINK_LEAVES | 1u << SHRINK_STRIDES | 1u << SHRINK_VALUES | \
+	 1u << SHRINK_INPUTS | 1u << SHRINK_SYMBOLS | 1u << SHRINK_HEAD)
 const char *shrink_name(enum shrink_pass p); /* "values" */
 
 int reduce_rest(struct reduction *red, unsigned passes, struct err *err);
@@ -74,7 +75,7 @@ struct shrinker {
 	size_t (*count)(const struct candidate *c);
 };
 extern const struct shrinker shrink_outputs, shrink_memory, shrink_leaves, shrink_strides, shrink_values, shrink_inputs, shrink_subgraphs,
-	shrink_symbols, shrink_sizes, shrink_dtypes, shrink_arguments, shrink_constants, shrink_head;
+    shrink_symbols, shrink_sizes, shrink_dtypes, shrink_arguments, shrink_constants, shrink_head;
 
 /* A copy without the nodes that have a replacement (replace[node], GRAPH_NONE: it stays); users take that instead, chains are followed.
  * Only operands that come before the node may replace it; one that nobody uses may go without (REWIRE_DROP). Feeds of placeholders

@@ -161,8 +161,8 @@ static void list_dtypes(const struct candidate *best, const struct repro *origin
 	(void)original;
 	static const struct {
 		enum dtype from, to;
-	} simpler[] = {{DTYPE_F64, DTYPE_F32}, {DTYPE_F16, DTYPE_F32}, {DTYPE_BF16, DTYPE_F32}, {DTYPE_I32, DTYPE_I64}, {DTYPE_I16, DTYPE_I64},
-		       {DTYPE_C128, DTYPE_C64}};
+	} simpler[] = {{DTYPE_F64, DTYPE_F32}, {DTYPE_F16, DTYPE_F32}, {DTYPE_BF16, DTYPE_F32},
+		       {DTYPE_I32, DTYPE_I64}, {DTYPE_I16, DTYPE_I64}, {DTYPE_C128, DTYPE_C64}};
 	for (size_t k = 0; k < ARRAY_LEN(simpler); k++)
 		for (size_t i = 0; i < best->n_feeds; i++)
 			if (is_tensor_feed(best, i) && best->graph.meta[best->feed[i].meta].dtype == simpler[k].from) {

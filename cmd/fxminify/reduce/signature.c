@@ -18,21 +18,22 @@ struct signature signature_copy(struct arena *arena, const struct signature *s)
 /* Errors of kernels that a later call reports: the texts of cudaGetErrorString (CUDA 12, cudaError_t 700, 702, 710, 714 to 719). Where they
  * show depends on what waited for the kernel. HIP's are the same. */
 static const char *const kernel_errors[] = {
-	"an illegal memory access was encountered",
-	"the launch timed out and was terminated",
-	"device-side assert triggered",
-	"hardware stack error",
-	"an illegal instruction was encountered",
-	"misaligned address",
-	"operation not supported on global/shared address space",
-	"invalid program counter",
-	"unspecified launch failure",
+    "an illegal memory access was encountered",
+    "the launch timed out and was terminated",
+    "device-side assert triggered",
+    "hardware stack error",
+    "an illegal instruction was encountered",
+    "misaligned address",
+    "operation not supported on global/shared address space",
+    "invalid program counter",
+    "unspecified launch failure",
 };
 
 bool signature_of_kernel_error(struct slice text, struct signature *s)
 {
 	/* torch, its driver calls (AOTInductor's, too), Triton's launcher */
-	static const char *const who[] = {"CUDA error: ", "CUDA driver error: ", "Triton Error [CUDA]: ", "HIP error: ", "Triton Error [HIP]: "};
+	static const char *const who[] = {
+	    "CUDA error: ", "CUDA driver error: ", "Triton Error [CUDA]: ", "HIP error: ", "Triton Error [HIP]: "};
 	for (size_t i = 0; i < ARRAY_LEN(who); i++) {
 		struct slice rest = text;
 		const char *p;
@@ -113,8 +114,9 @@ static bool is_name_of(struct slice w, const char *const *list, size_t n)
 /* Names that Inductor and dynamo count up: buf12, arg0_1, in_ptr0, tmp7, s77, x3. Not dtypes (f32, u8) nor float32, conv2d. */
 static bool is_counted(struct slice stem, struct slice digits)
 {
-	static const char *const stems[] = {"buf", "arg", "tmp", "op", "ks", "ps", "in_ptr", "out_ptr", "in_out_ptr", "arg_",
-					    "s", "u", "x", "y", "z", "r", "d", "p", "q", "k", "c", "zuf", "xnumel", "rnumel"};
+	static const char *const stems[] = {"buf",        "arg",  "tmp", "op", "ks", "ps",  "in_ptr", "out_ptr",
+					    "in_out_ptr", "arg_", "s",   "u",  "x",  "y",   "z",      "r",
+					    "d",          "p",    "q",   "k",  "c",  "zuf", "xnumel", "rnumel"};
 	static const char *const widths[] = {"8", "16", "32", "64"};
 	if (slice_is(stem, "u") && is_name_of(digits, widths, ARRAY_LEN(widths)))
 		return false;
@@ -217,9 +219,11 @@ static size_t path_length(struct slice s, char before)
 /* What torch adds behind a message and differs with the graph: operands of a lowering, tracebacks, hints. */
 static struct slice without_tail(struct slice m)
 {
-	static const char *const tail[] = {"\n  args[0]:", "\nWhile executing", "\nOriginal traceback", "\nSet TORCHDYNAMO_VERBOSE",
-					   "\nSet TORCH_LOGS", "\nYou can suppress this exception", "\n\nfrom user code",
-					   "\nGraphModule:", "\nFound from :", "\nUse tlparse"};
+	static const char *const tail[] = {"\n  args[0]:",         "\nWhile executing",
+					   "\nOriginal traceback", "\nSet TORCHDYNAMO_VERBOSE",
+					   "\nSet TORCH_LOGS",     "\nYou can suppress this exception",
+					   "\n\nfrom user code",   "\nGraphModule:",
+					   "\nFound from :",       "\nUse tlparse"};
 	for (size_t i = 0; i < ARRAY_LEN(tail); i++) {
 		const char *p = memmem(m.p, m.n, tail[i], strlen(tail[i]));
 		if (p)

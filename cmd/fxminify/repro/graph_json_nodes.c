@@ -21,8 +21,8 @@ static int read_reference(struct gjson *rd, uint32_t k, struct gvalue *v)
 		return -1;
 	uint32_t node = find_node(rd, s);
 	if (node == GRAPH_NONE)
-		return gj_bad(rd, k, "there is no node '%.*s' before it (a string as such is {\"str\": ...})",
-			   (int)(s.n < 100 ? s.n : 100), s.p);
+		return gj_bad(rd, k, "there is no node '%.*s' before it (a string as such is {\"str\": ...})", (int)(s.n < 100 ? s.n : 100),
+			      s.p);
 	*v = graph_node_value(node);
 	return 0;
 }
@@ -102,9 +102,9 @@ static int read_tagged(struct gjson *rd, uint32_t k, unsigned depth, struct gval
 		const char *key;
 		enum gvalue_kind kind;
 	} form[] = {
-	    {"tuple", GV_TUPLE}, {"str", GV_STR},	{"name", GV_NAME},	 {"device", GV_DEVICE},	    {"slice", GV_SLICE},
-	    {"dict", GV_DICT},	 {"float", GV_FLOAT},	{"complex", GV_COMPLEX}, {"ellipsis", GV_ELLIPSIS}, {"text", GV_TEXT},
-	    {"list", GV_LIST},
+	    {"tuple", GV_TUPLE},       {"str", GV_STR},   {"name", GV_NAME},   {"device", GV_DEVICE},
+	    {"slice", GV_SLICE},       {"dict", GV_DICT}, {"float", GV_FLOAT}, {"complex", GV_COMPLEX},
+	    {"ellipsis", GV_ELLIPSIS}, {"text", GV_TEXT}, {"list", GV_LIST},
 	};
 	const struct json_tape *t = &rd->t;
 	uint32_t key = json_first(t, k);
@@ -116,7 +116,7 @@ static int read_tagged(struct gjson *rd, uint32_t k, unsigned depth, struct gval
 		i++;
 	if (i == ARRAY_LEN(form))
 		return gj_bad(rd, key, "an operand is no \"%.*s\"", (int)(json_slice(t, key).n < 80 ? json_slice(t, key).n : 80),
-			   json_slice(t, key).p);
+			      json_slice(t, key).p);
 	*v = (struct gvalue){.kind = (uint8_t)form[i].kind};
 	if (gvalue_has_children(*v))
 		return read_children(rd, key + 1, form[i].kind, depth, v);

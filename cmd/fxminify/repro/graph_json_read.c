@@ -21,8 +21,7 @@ int gj_bad(struct gjson *rd, uint32_t tok, const char *fmt, ...)
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
 	if (rd->in)
-		snprintf(where, sizeof(where), "%s '%.*s': ", rd->in, (int)(rd->in_name.n < 150 ? rd->in_name.n : 150),
-			 rd->in_name.p);
+		snprintf(where, sizeof(where), "%s '%.*s': ", rd->in, (int)(rd->in_name.n < 150 ? rd->in_name.n : 150), rd->in_name.p);
 	return err_set(rd->err, EXIT_INPUT, "'%s', line %zu: %s%s", rd->name, line, where, what);
 }
 
@@ -40,7 +39,7 @@ int gj_members(struct gjson *rd, uint32_t obj, const char *what, const char *con
 			i++;
 		if (i == n)
 			return gj_bad(rd, k, "%s has no member '%.*s'", what, (int)(json_slice(t, k).n < 80 ? json_slice(t, k).n : 80),
-				   json_slice(t, k).p);
+				      json_slice(t, k).p);
 		value[i] = k + 1;
 	}
 	return 0;
@@ -142,9 +141,7 @@ static void make_line(struct gjson *rd, struct repro_line *l)
 		pytext_quote(&b, l->name);
 		buf_adds(&b, ", None)");
 		break;
-	case REPRO_COMMENT:
-		buf_addf(&b, "# %.*s", (int)l->value.n, l->value.p);
-		break;
+	case REPRO_COMMENT: buf_addf(&b, "# %.*s", (int)l->value.n, l->value.p); break;
 	default: buf_addf(&b, "%.*s = %.*s", (int)l->name.n, l->name.p, (int)l->value.n, l->value.p);
 	}
 	l->text = repro_keep(rd->r, buf_slice(&b));
@@ -220,14 +217,25 @@ static int read_settings(struct gjson *rd, uint32_t obj, enum repro_line_kind ki
 }
 
 enum {
-	INPUT_KIND, INPUT_NAME, INPUT_META, INPUT_STORAGE, INPUT_OFFSET, INPUT_LEAF, INPUT_GRAD, INPUT_VALUE, INPUT_EXPR,
-	INPUT_EXTRA, INPUT_BLOCK, INPUT_LINE, INPUT_MEMBERS,
+	INPUT_KIND,
+	INPUT_NAME,
+	INPUT_META,
+	INPUT_STORAGE,
+	INPUT_OFFSET,
+	INPUT_LEAF,
+	INPUT_GRAD,
+	INPUT_VALUE,
+	INPUT_EXPR,
+	INPUT_EXTRA,
+	INPUT_BLOCK,
+	INPUT_LINE,
+	INPUT_MEMBERS,
 };
 
 static int read_input(struct gjson *rd, uint32_t obj)
 {
-	static const char *const key[] = {"kind",	   "name",  "meta", "storage", "offset", "is_leaf",
-					  "requires_grad", "value", "expr", "extra",   "block",	 "line"};
+	static const char *const key[] = {"kind",          "name",  "meta", "storage", "offset", "is_leaf",
+					  "requires_grad", "value", "expr", "extra",   "block",  "line"};
 	uint32_t at[INPUT_MEMBERS];
 	unsigned kind = REPRO_TENSOR;
 	if (gj_members(rd, obj, "an input", key, at, INPUT_MEMBERS) < 0 ||
@@ -236,8 +244,7 @@ static int read_input(struct gjson *rd, uint32_t obj)
 	struct repro_input *in = repro_add_input(rd->r, kind);
 	if (gj_keep(rd, at[INPUT_NAME], "\"name\"", &in->name) < 0 || gj_meta(rd, at[INPUT_META], &in->meta) < 0 ||
 	    gj_u32(rd, at[INPUT_STORAGE], "\"storage\"", REPRO_NO_STORAGE, &in->storage) < 0 ||
-	    gj_size(rd, at[INPUT_OFFSET], "\"offset\"", &in->offset) < 0 ||
-	    gj_bool(rd, at[INPUT_LEAF], "\"is_leaf\"", &in->is_leaf) < 0 ||
+	    gj_size(rd, at[INPUT_OFFSET], "\"offset\"", &in->offset) < 0 || gj_bool(rd, at[INPUT_LEAF], "\"is_leaf\"", &in->is_leaf) < 0 ||
 	    gj_bool(rd, at[INPUT_GRAD], "\"requires_grad\"", &in->requires_grad) < 0 ||
 	    gj_size(rd, at[INPUT_VALUE], "\"value\"", &in->value) < 0 || gj_keep(rd, at[INPUT_EXPR], "\"expr\"", &in->expr) < 0 ||
 	    gj_keep(rd, at[INPUT_EXTRA], "\"extra\"", &in->extra) < 0 || gj_keep(rd, at[INPUT_BLOCK], "\"block\"", &in->block) < 0 ||
@@ -335,8 +342,24 @@ static int read_run(struct gjson *rd, uint32_t obj)
 }
 
 enum {
-	TOP_VERSION, TOP_FORM, TOP_OLD, TOP_TORCH, TOP_SEED, TOP_ENV, TOP_HEAD, TOP_CONFIG, TOP_SYMBOLS, TOP_INPUTS, TOP_STORAGES,
-	TOP_FIXUPS, TOP_RUN, TOP_CLASS, TOP_ATTRIBUTES, TOP_NODES, TOP_MODULES, TOP_MEMBERS,
+	TOP_VERSION,
+	TOP_FORM,
+	TOP_OLD,
+	TOP_TORCH,
+	TOP_SEED,
+	TOP_ENV,
+	TOP_HEAD,
+	TOP_CONFIG,
+	TOP_SYMBOLS,
+	TOP_INPUTS,
+	TOP_STORAGES,
+	TOP_FIXUPS,
+	TOP_RUN,
+	TOP_CLASS,
+	TOP_ATTRIBUTES,
+	TOP_NODES,
+	TOP_MODULES,
+	TOP_MEMBERS,
 };
 
 static int read_top(struct gjson *rd, uint32_t root, uint32_t *at)
@@ -375,19 +398,17 @@ static int finish(struct gjson *rd, bool inputs)
 
 static int read_document(struct gjson *rd, uint32_t root)
 {
-	static const char *const key[] = {"graph_json", "form",	  "old",	"torch_version", "seed",   "env",
-					  "head",	"config", "symbols",	"inputs",	 "storages", "fixups",
-					  "run",	"class",  "attributes", "nodes",	 "modules"};
+	static const char *const key[] = {"graph_json", "form",   "old",        "torch_version", "seed",     "env",
+					  "head",       "config", "symbols",    "inputs",        "storages", "fixups",
+					  "run",        "class",  "attributes", "nodes",         "modules"};
 	uint32_t at[TOP_MEMBERS];
 	if (gj_members(rd, root, "the document", key, at, TOP_MEMBERS) < 0 || read_top(rd, root, at) < 0 ||
-	    read_settings(rd, at[TOP_ENV], REPRO_ENV_SET, "\"env\"") < 0 ||
-	    read_list(rd, at[TOP_HEAD], "\"head\"", read_line) < 0 ||
+	    read_settings(rd, at[TOP_ENV], REPRO_ENV_SET, "\"env\"") < 0 || read_list(rd, at[TOP_HEAD], "\"head\"", read_line) < 0 ||
 	    read_settings(rd, at[TOP_CONFIG], REPRO_CONFIG, "\"config\"") < 0 ||
 	    read_settings(rd, at[TOP_SYMBOLS], REPRO_SYMBOL, "\"symbols\"") < 0 || read_run(rd, at[TOP_RUN]) < 0)
 		return -1;
-	if (at[TOP_NODES] != JSON_NONE &&
-	    (gj_module(rd, GRAPH_NONE, JSON_NONE, at[TOP_CLASS]) < 0 || gj_body(rd, at[TOP_ATTRIBUTES], at[TOP_NODES]) < 0 ||
-	     gj_modules(rd, at[TOP_MODULES]) < 0))
+	if (at[TOP_NODES] != JSON_NONE && (gj_module(rd, GRAPH_NONE, JSON_NONE, at[TOP_CLASS]) < 0 ||
+					   gj_body(rd, at[TOP_ATTRIBUTES], at[TOP_NODES]) < 0 || gj_modules(rd, at[TOP_MODULES]) < 0))
 		return -1;
 	if (read_list(rd, at[TOP_STORAGES], "\"storages\"", read_storage) < 0 ||
 	    read_list(rd, at[TOP_INPUTS], "\"inputs\"", read_input) < 0 || read_fixups(rd, at[TOP_FIXUPS]) < 0)

@@ -91,7 +91,7 @@ static void put_children(struct writer *w, struct gvalue v)
 static void put_value(struct writer *w, struct gvalue v)
 {
 	static const char *const key[] = {
-	    [GV_COMPLEX] = "complex", [GV_STR] = "str",	  [GV_TUPLE] = "tuple",	  [GV_DICT] = "dict",
+	    [GV_COMPLEX] = "complex", [GV_STR] = "str",   [GV_TUPLE] = "tuple",   [GV_DICT] = "dict",
 	    [GV_SLICE] = "slice",     [GV_NAME] = "name", [GV_DEVICE] = "device", [GV_TEXT] = "text",
 	};
 	if (v.kind == GV_NONE)
@@ -326,18 +326,18 @@ static void put_storage(struct writer *w, const struct repro_storage *s)
 	}
 }
 
-#define LIST(w, key, n, put, item)                                                                                     \
-	do {                                                                                                           \
-		if (!(n))                                                                                              \
-			break;                                                                                         \
-		buf_addf((w)->b, ",\n \"%s\": [", key);                                                                \
-		for (size_t i = 0; i < (n); i++) {                                                                     \
-			buf_addf((w)->b, "%s\n  {", i ? "," : "");                                                     \
-			(w)->more = false;                                                                             \
-			put(w, &(item)[i]);                                                                            \
-			buf_addc((w)->b, '}');                                                                         \
-		}                                                                                                      \
-		buf_addc((w)->b, ']');                                                                                 \
+#define LIST(w, key, n, put, item) \
+	do { \
+		if (!(n)) \
+			break; \
+		buf_addf((w)->b, ",\n \"%s\": [", key); \
+		for (size_t i = 0; i < (n); i++) { \
+			buf_addf((w)->b, "%s\n  {", i ? "," : ""); \
+			(w)->more = false; \
+			put(w, &(item)[i]); \
+			buf_addc((w)->b, '}'); \
+		} \
+		buf_addc((w)->b, ']'); \
 	} while (0)
 
 static void put_fixup(struct writer *w, const struct repro_fixup *f)
@@ -365,11 +365,13 @@ static void put_run(struct writer *w)
 void graph_json_run(struct repro *r, struct graph_json_text text[GRAPH_JSON_RUN])
 {
 	const struct graph_json_text all[GRAPH_JSON_RUN] = {
-	    {"accuracy", &r->accuracy},		{"command", &r->command},     {"save_dir", &r->save_dir},
-	    {"tracing_mode", &r->tracing_mode}, {"check_str", &r->check_str}, {"autocast", &r->autocast},
-	    {"only_fwd", &r->only_fwd},		{"backend", &r->backend},     {"exported", &r->exported},
-	    {"config_patches", &r->config_patches}, {"setup", &r->setup},     {"teardown", &r->teardown},
-	    {"foot", &r->foot},			{"is_inference", &r->is_inference},
+	    {"accuracy", &r->accuracy},   {"command", &r->command},
+	    {"save_dir", &r->save_dir},   {"tracing_mode", &r->tracing_mode},
+	    {"check_str", &r->check_str}, {"autocast", &r->autocast},
+	    {"only_fwd", &r->only_fwd},   {"backend", &r->backend},
+	    {"exported", &r->exported},   {"config_patches", &r->config_patches},
+	    {"setup", &r->setup},         {"teardown", &r->teardown},
+	    {"foot", &r->foot},           {"is_inference", &r->is_inference},
 	};
 	memcpy(text, all, sizeof(all));
 }

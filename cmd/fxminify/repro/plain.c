@@ -104,7 +104,8 @@ static void splice_sizes(struct respelling *w, uint32_t node)
 	bool is = false;
 	for (size_t i = 0; i < ARRAY_LEN(methods); i++)
 		is |= slice_is(name, methods[i]);
-	if (!is || n->n_args != 2 || n->n_kwargs || arg(w->g, n, 1)->kind != GV_LIST || !arg(w->g, n, 1)->n || arg(w->g, n, 1)->n > GRAPH_MAX_DIMS)
+	if (!is || n->n_args != 2 || n->n_kwargs || arg(w->g, n, 1)->kind != GV_LIST || !arg(w->g, n, 1)->n ||
+	    arg(w->g, n, 1)->n > GRAPH_MAX_DIMS)
 		return;
 	struct gvalue v[GRAPH_MAX_DIMS + 1] = {*arg(w->g, n, 0)};
 	const struct gvalue list = *arg(w->g, n, 1);
@@ -203,7 +204,8 @@ static bool as_index(struct respelling *w, uint32_t node)
 {
 	struct graph *g = w->g;
 	const struct gnode *n = &g->node[node];
-	if (n->n_kwargs || n->n_args != 2 || arg(g, n, 0)->kind != GV_NODE || arg(g, n, 1)->kind != GV_LIST || arg(g, n, 1)->n > GRAPH_MAX_DIMS)
+	if (n->n_kwargs || n->n_args != 2 || arg(g, n, 0)->kind != GV_NODE || arg(g, n, 1)->kind != GV_LIST ||
+	    arg(g, n, 1)->n > GRAPH_MAX_DIMS)
 		return false;
 	const struct gvalue x = *arg(g, n, 0), list = *arg(g, n, 1);
 	struct gvalue part[GRAPH_MAX_DIMS];
@@ -354,7 +356,8 @@ static void name_all(struct respelling *w)
 static void copy_root(const struct graph *g, const struct plain_how *how, struct graph *out)
 {
 	const struct gmodule *root = &g->module[0];
-	uint32_t *map = xreallocarray(NULL, g->n_nodes + 1, sizeof(*map)), *place = xreallocarray(NULL, (size_t)root->n + 1, sizeof(*place));
+	uint32_t *map = xreallocarray(NULL, g->n_nodes + 1, sizeof(*map)),
+		 *place = xreallocarray(NULL, (size_t)root->n + 1, sizeof(*place));
 	uint32_t n = 0;
 	graph_add_module(out, GRAPH_NONE, SLICE(""), graph_text(g, root->class_name));
 	for (uint32_t i = root->first; i < root->first + root->n; i++)

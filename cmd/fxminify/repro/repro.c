@@ -217,7 +217,8 @@ void repro_bind(const struct repro *r, struct symbind *env)
 		uint32_t symbol;
 		int64_t mul, add, v;
 		if (in->kind == REPRO_SYMINT && symsize_is_int(in->value) && in->meta != GRAPH_NONE &&
-		    symsize_linear(tab, r->graph.meta[in->meta].expr, &symbol, &mul, &add) && mul == 1 && add == 0 && !symbind_get(env, symbol, &v))
+		    symsize_linear(tab, r->graph.meta[in->meta].expr, &symbol, &mul, &add) && mul == 1 && add == 0 &&
+		    !symbind_get(env, symbol, &v))
 			symbind_set(env, symbol, in->value.k);
 	}
 }
@@ -330,8 +331,8 @@ static int input_of(struct repro *r, uint32_t node, struct symbind *env, int64_t
 		return 0;
 	const struct slice name = graph_name(&r->graph, node);
 	return err_set(err, EXIT_INPUT, "'%.*s' line %u: there is no load_args, and the placeholder '%.*s' %s%s", (int)r->path.n, r->path.p,
-		       n->line, (int)name.n, name.p, why.text[0] ? "cannot be made: " : "has no annotation to make its value of (\"f32[8, 16]\")",
-		       why.text);
+		       n->line, (int)name.n, name.p,
+		       why.text[0] ? "cannot be made: " : "has no annotation to make its value of (\"f32[8, 16]\")", why.text);
 }
 
 int repro_inputs_from_graph(struct repro *r, struct err *err)

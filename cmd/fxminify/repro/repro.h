@@ -59,13 +59,13 @@ const char *repro_form_name(enum repro_form f); /* "aot", "dynamo", "aot_inducto
 /* A statement of the head, and comments. */
 enum repro_line_kind {
 	REPRO_IMPORT,
-	REPRO_ENV_SET,  /* os.environ['NAME'] = 'VALUE': name, value (the characters, without quotes) */
-	REPRO_ENV_POP,  /* os.environ.pop('NAME', None): name */
-	REPRO_CONFIG,   /* torch._inductor.config.cpp.x = VALUE: name is the dotted path, value the Python text */
-	REPRO_SYMBOL,   /* s77 = 6: name, value */
-	REPRO_COMMENT,  /* value: without "# " */
-	REPRO_TRITON,   /* a user's Triton kernel, decorators and all: name is the function's */
-	REPRO_OTHER,    /* name: of what is assigned or called, if it is that; "" */
+	REPRO_ENV_SET, /* os.environ['NAME'] = 'VALUE': name, value (the characters, without quotes) */
+	REPRO_ENV_POP, /* os.environ.pop('NAME', None): name */
+	REPRO_CONFIG,  /* torch._inductor.config.cpp.x = VALUE: name is the dotted path, value the Python text */
+	REPRO_SYMBOL,  /* s77 = 6: name, value */
+	REPRO_COMMENT, /* value: without "# " */
+	REPRO_TRITON,  /* a user's Triton kernel, decorators and all: name is the function's */
+	REPRO_OTHER,   /* name: of what is assigned or called, if it is that; "" */
 };
 struct repro_line {
 	enum repro_line_kind kind;
@@ -80,24 +80,24 @@ enum repro_input_kind { REPRO_TENSOR, REPRO_SYMINT, REPRO_CONST, REPRO_UNSUPPORT
 /* One statement of load_args, in order: a placeholder each. */
 struct repro_input {
 	enum repro_input_kind kind;
-	struct slice name;      /* the placeholder node's, by position; what the comment says is not believed */
-	uint32_t meta;          /* in graph.meta: dtype, sizes, strides, device, requires_grad; REPRO_SYMINT: the expression, or the integer.
+	struct slice name;     /* the placeholder node's, by position; what the comment says is not believed */
+	uint32_t meta;         /* in graph.meta: dtype, sizes, strides, device, requires_grad; REPRO_SYMINT: the expression, or the integer.
 	                         * GRAPH_NONE for the others */
-	uint32_t storage;       /* REPRO_TENSOR: index in storage[] */
-	struct symsize offset;  /* in elements */
+	uint32_t storage;      /* REPRO_TENSOR: index in storage[] */
+	struct symsize offset; /* in elements */
 	bool is_leaf, requires_grad;
-	struct symsize value;   /* REPRO_SYMINT: the integer */
-	struct slice expr;      /* REPRO_SYMINT: "s77", "" when none. REPRO_CONST and others: what was in the brackets */
-	struct slice extra;     /* REPRO_TENSOR: further arguments as they were ("conj=True"); "" */
-	struct slice block;     /* REPRO_UNSUPPORTED: the docstring that follows it, as it was; "" */
+	struct symsize value; /* REPRO_SYMINT: the integer */
+	struct slice expr;    /* REPRO_SYMINT: "s77", "" when none. REPRO_CONST and others: what was in the brackets */
+	struct slice extra;   /* REPRO_TENSOR: further arguments as they were ("conj=True"); "" */
+	struct slice block;   /* REPRO_UNSUPPORTED: the docstring that follows it, as it was; "" */
 	uint32_t line;
 };
 struct repro_storage {
-	struct slice hash;      /* "": no values were kept (random) */
+	struct slice hash; /* "": no values were kept (random) */
 	struct symsize nbytes;
 	struct slice device, dtype_hint; /* "cuda:0", "float32"; "" when not written */
-	struct slice bytes;     /* its values when they are in the program itself (REPRO_ALONE); p NULL when not */
-	uint32_t users;         /* inputs that lie in it, counted by repro_join */
+	struct slice bytes;              /* its values when they are in the program itself (REPRO_ALONE); p NULL when not */
+	uint32_t users;                  /* inputs that lie in it, counted by repro_join */
 };
 /* "# Fixup: ensure sum(repeats) == output_size for repeat_interleave": both by their place in input[]. */
 struct repro_fixup {
@@ -121,15 +121,15 @@ struct repro {
 	/* The foot; "" where not given. Python text for accuracy (True, False, 'strict_accuracy', '') and autocast, only_fwd, is_inference
 	 * (torch 2.15: whether Inductor was told that there is no backward). */
 	struct slice accuracy, command, save_dir, tracing_mode, check_str, autocast, only_fwd, is_inference;
-	struct slice backend;   /* "inductor"; "toys:toy_compiler" for what is imported; or any other Python text, with backend_text */
+	struct slice backend; /* "inductor"; "toys:toy_compiler" for what is imported; or any other Python text, with backend_text */
 	bool backend_text;
-	bool has_seed;          /* REPRO_ALONE sets it before load_args makes random values */
+	bool has_seed; /* REPRO_ALONE sets it before load_args makes random values */
 	uint64_t seed;
-	struct slice exported;  /* REPRO_AOTI: the .pt2 */
-	struct slice config_patches; /* Python text */
+	struct slice exported;        /* REPRO_AOTI: the .pt2 */
+	struct slice config_patches;  /* Python text */
 	struct slice setup, teardown; /* statements of the foot before and after run_repro (process groups), as they were, 4 columns in */
-	struct slice torch_version; /* of the comment: "2.13.0+cpu" */
-	struct slice foot;      /* what stands after the class (and load_args), as it was */
+	struct slice torch_version;   /* of the comment: "2.13.0+cpu" */
+	struct slice foot;            /* what stands after the class (and load_args), as it was */
 };
 
 /* By content: a file, or "-" for standard input. In memory: repro_read; the text must live as long as r, and of an AOTI launcher the
@@ -193,14 +193,14 @@ enum repro_give {
 };
 struct repro_given {
 	enum repro_give how;
-	uint32_t input;       /* GIVE_INPUT: index in r->input, with all it says (of GIVE_RANDOM and GIVE_DATA metadata is the placeholder's) */
-	int64_t value;        /* GIVE_INT */
-	struct slice bytes;   /* GIVE_DATA: of its storage, from the first byte on; with the same p it is the same storage */
-	int64_t offset;       /* GIVE_DATA: of the first element, in elements */
-	bool requires_grad;   /* GIVE_RANDOM, GIVE_DATA: besides the meta's */
-	bool non_leaf;        /* the same: and it has a history */
+	uint32_t input; /* GIVE_INPUT: index in r->input, with all it says (of GIVE_RANDOM and GIVE_DATA metadata is the placeholder's) */
+	int64_t value;  /* GIVE_INT */
+	struct slice bytes;               /* GIVE_DATA: of its storage, from the first byte on; with the same p it is the same storage */
+	int64_t offset;                   /* GIVE_DATA: of the first element, in elements */
+	bool requires_grad;               /* GIVE_RANDOM, GIVE_DATA: besides the meta's */
+	bool non_leaf;                    /* the same: and it has a history */
 	const struct repro_input *memory; /* GIVE_RANDOM: the input of r in whose storage it lies, at its offset; NULL: in its own */
-	bool own_memory, leaf; /* GIVE_INPUT, unlike what it says: its storage is no other's; it is a leaf */
+	bool own_memory, leaf;            /* GIVE_INPUT, unlike what it says: its storage is no other's; it is a leaf */
 };
 
 /* What a result says of itself, as comments at its top. Each may be empty. */
@@ -218,9 +218,9 @@ struct repro_note {
 
 /* REPRO_PLAIN: what is asked about the values. */
 enum repro_check {
-	REPRO_CHECK_RUNS,   /* nothing: it is called */
-	REPRO_CHECK_SAME,   /* torch._dynamo.utils.same(), with double precision as the reference where that can be had */
-	REPRO_CHECK_EQUAL,  /* integers and flags, all of them */
+	REPRO_CHECK_RUNS,  /* nothing: it is called */
+	REPRO_CHECK_SAME,  /* torch._dynamo.utils.same(), with double precision as the reference where that can be had */
+	REPRO_CHECK_EQUAL, /* integers and flags, all of them */
 	REPRO_CHECK_SHAPE,
 };
 
@@ -230,14 +230,14 @@ struct repro_program {
 	const struct graph *graph;       /* NULL: r's own */
 	const struct repro_given *given; /* one for each placeholder of graph; NULL: r's inputs as they are */
 	size_t n_given;
-	const struct repro_note *note;   /* REPRO_ALONE */
-	bool no_seed;                    /* else the seed is set before random values are made */
+	const struct repro_note *note; /* REPRO_ALONE */
+	bool no_seed;                  /* else the seed is set before random values are made */
 	uint64_t seed;
-	uint32_t inline_max;             /* REPRO_ALONE: bytes of a storage that go into the text; 0: REPRO_INLINE */
-	enum repro_check check;          /* REPRO_PLAIN */
-	bool dynamic;                    /* REPRO_PLAIN, of a graph that was traced with symbols: dynamic=True */
-	struct slice spellings;          /* REPRO_PLAIN: plain.h's table */
-	struct slice folder;             /* REPRO_ALONE: of larger ones, beside the program; "": its name with .data for .py */
+	uint32_t inline_max;    /* REPRO_ALONE: bytes of a storage that go into the text; 0: REPRO_INLINE */
+	enum repro_check check; /* REPRO_PLAIN */
+	bool dynamic;           /* REPRO_PLAIN, of a graph that was traced with symbols: dynamic=True */
+	struct slice spellings; /* REPRO_PLAIN: plain.h's table */
+	struct slice folder;    /* REPRO_ALONE: of larger ones, beside the program; "": its name with .data for .py */
 };
 /* In the style REPRO_LAUNCHER, r as it is. Never fails: what load_args cannot hold was refused when it was read. */
 void repro_write(const struct repro *r, struct buf *b);

@@ -87,8 +87,8 @@ static int add_list(struct reading *s, uint32_t line, struct slice list)
 	struct slice inside;
 	int r;
 	while ((r = pytext_arg(&list, &a)) == 1) {
-		const int rc = pytext_inside(a.value, '(', &inside) ? add_tensor(s, line, arg, pytext_args(inside, arg, ITEMS_MAX), false) :
-								      add_call(s, line, a.value, SLICE(""));
+		const int rc = pytext_inside(a.value, '(', &inside) ? add_tensor(s, line, arg, pytext_args(inside, arg, ITEMS_MAX), false)
+								    : add_call(s, line, a.value, SLICE(""));
 		if (rc < 0)
 			return -1;
 	}

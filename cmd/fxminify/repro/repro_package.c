@@ -39,7 +39,8 @@ static int find_model(struct packaged *p)
 		at = (size_t)(models - n.p);
 	}
 	if (!found)
-		return err_set(p->err, EXIT_INPUT, "'%s': holds no exported program (models/NAME.json): an AOTInductor package has no graph", p->path);
+		return err_set(p->err, EXIT_INPUT,
+			       "'%s': holds no exported program (models/NAME.json): an AOTInductor package has no graph", p->path);
 	p->root = slice_of(found->name.p, at);
 	p->name = slice_of(found->name.p + at + 7, found->name.n - at - 7 - 5);
 	return zip_text(&p->r->zip, found, &p->model, p->err);
@@ -82,7 +83,8 @@ static struct slice stored_value(struct packaged *p, struct slice key)
 	for (size_t i = 0; i < 2 && !data.p; i++) {
 		const uint32_t entry = in[i].root == JSON_NONE ? JSON_NONE : json_get(in[i].t, in[i].root, name);
 		const uint32_t file = json_get(in[i].t, entry, "path_name"), pickled = json_get(in[i].t, entry, "use_pickle");
-		if (file == JSON_NONE || !json_is(in[i].t, file, JSON_STRING) || (pickled != JSON_NONE && json_is(in[i].t, pickled, JSON_TRUE)))
+		if (file == JSON_NONE || !json_is(in[i].t, file, JSON_STRING) ||
+		    (pickled != JSON_NONE && json_is(in[i].t, pickled, JSON_TRUE)))
 			continue;
 		if (!get_member(p, in[i].folder, json_slice(in[i].t, file), "", &data))
 			data = (struct slice){0};
@@ -94,15 +96,15 @@ static struct slice stored_value(struct packaged *p, struct slice key)
 /* ---- what each placeholder is ---- */
 
 struct given {
-	bool user;          /* an argument; else a weight */
+	bool user; /* an argument; else a weight */
 	bool tensor;
 	struct slice value; /* of a weight; p NULL: not known */
 };
 
 static struct given read_spec(struct packaged *p, uint32_t spec)
 {
-	static const char *const kinds[][2] = {{"parameter", "parameter_name"}, {"buffer", "buffer_name"},
-					       {"tensor_constant", "tensor_constant_name"}};
+	static const char *const kinds[][2] = {
+	    {"parameter", "parameter_name"}, {"buffer", "buffer_name"}, {"tensor_constant", "tensor_constant_name"}};
 	const struct json_tape *t = &p->t;
 	struct given g = {0};
 	const uint32_t user = json_get(t, spec, "user_input");
@@ -136,8 +138,8 @@ static uint32_t next_placeholder(const struct graph *g, uint32_t i)
 }
 
 /* Calls fn for each placeholder with its spec, and the sample that was exported with it. */
-static void each_placeholder(struct packaged *p, void (*fn)(struct packaged *p, uint32_t k, uint32_t node, struct slice value,
-							     const struct tensor *sample))
+static void each_placeholder(struct packaged *p,
+			     void (*fn)(struct packaged *p, uint32_t k, uint32_t node, struct slice value, const struct tensor *sample))
 {
 	const struct graph *g = &p->r->graph;
 	const uint32_t specs = find_specs(p);
@@ -265,8 +267,8 @@ int repro_open_exported(struct repro *r, struct err *err)
 	struct mapfile f;
 	int rc = -1;
 	if (!r->exported.n || !find_package(r, &path)) {
-		err_set(err, EXIT_INPUT, "'%.*s': its graph is in '%.*s', which is not there: keep that file beside it", (int)r->path.n, r->path.p,
-			(int)(r->exported.n > 300 ? 300 : r->exported.n), r->exported.p);
+		err_set(err, EXIT_INPUT, "'%.*s': its graph is in '%.*s', which is not there: keep that file beside it", (int)r->path.n,
+			r->path.p, (int)(r->exported.n > 300 ? 300 : r->exported.n), r->exported.p);
 	} else if (mapfile_open(&f, buf_str(&path), err) == 0) {
 		r->package = f;
 		rc = repro_read_package(r, buf_str(&path), err);

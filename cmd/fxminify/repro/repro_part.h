@@ -20,7 +20,7 @@ struct reading {
 	struct pytext at;
 	struct item class_item, args_item; /* whole.p NULL: there is none */
 	bool has_main, has_repro;
-	uint32_t first_args;               /* old forms: line of the first "args = ", 0 for none */
+	uint32_t first_args; /* old forms: line of the first "args = ", 0 for none */
 };
 
 /* A text that is parsed on its own, with the line numbers of the file. */

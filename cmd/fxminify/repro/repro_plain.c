@@ -44,7 +44,8 @@ static void find_size(const struct plain_writer *w, const struct graph *g, struc
 		const struct plan_input *in = &w->p->input[k];
 		const struct graph *from = in->original == GRAPH_NONE ? g : &w->r->graph;
 		const uint32_t meta = in->original == GRAPH_NONE ? g->node[i].meta : w->r->input[in->original].meta;
-		for (unsigned d = 0; in->kind == REPRO_TENSOR && meta != GRAPH_NONE && d < from->meta[meta].n_dim && to->of == GRAPH_NONE; d++) {
+		for (unsigned d = 0; in->kind == REPRO_TENSOR && meta != GRAPH_NONE && d < from->meta[meta].n_dim && to->of == GRAPH_NONE;
+		     d++) {
 			buf_reset(&b);
 			symsize_print(&from->tab, from->dim[from->meta[meta].dim + d], &b);
 			if (slice_eq(buf_slice(&b), symbol))
@@ -231,11 +232,13 @@ static void add_run(struct plain_writer *w, struct buf *b)
 static int add_comparison(struct plain_writer *w, struct buf *b)
 {
 	const bool plain = !has_backward(w) && !mutates(w) && !is_autocast(w), many = n_outputs(w) > 1;
-	const bool wide = plain && !names_dtype(&w->g) && w->how->check == REPRO_CHECK_SAME && !slice_is(w->r->accuracy, "'strict_accuracy'");
+	const bool wide =
+	    plain && !names_dtype(&w->g) && w->how->check == REPRO_CHECK_SAME && !slice_is(w->r->accuracy, "'strict_accuracy'");
 	struct buf args = {0}, way = {0};
 	const char *compile = compiled(w, &way);
 	if (!wide && has_half(w) && w->how->check == REPRO_CHECK_SAME)
-		return buf_release(&way), err_set(w->err, EXIT_INPUT, "half precision has to be compared with a run in double "
+		return buf_release(&way), err_set(w->err, EXIT_INPUT,
+						  "half precision has to be compared with a run in double "
 						  "precision, which this graph has only as torch.fx changes it");
 	if (many && w->how->check == REPRO_CHECK_SHAPE)
 		return buf_release(&way), err_set(w->err, EXIT_INPUT, "several outputs, of which one has another shape");
@@ -254,8 +257,10 @@ static int add_comparison(struct plain_writer *w, struct buf *b)
 	} else {
 		buf_reset(&args);
 		add_arguments(w, ".double()", &args);
-		buf_addf(b, wide ? "assert same(expected, actual, f(%s), tol=1e-3, equal_nan=True)\n"
-				   : "assert same(expected, actual, tol=1e-3, equal_nan=True)\n", buf_str(&args));
+		buf_addf(b,
+			 wide ? "assert same(expected, actual, f(%s), tol=1e-3, equal_nan=True)\n"
+			      : "assert same(expected, actual, tol=1e-3, equal_nan=True)\n",
+			 buf_str(&args));
 	}
 	buf_release(&args);
 	buf_release(&way);
@@ -299,12 +304,14 @@ static void add_package(struct plain_writer *w, struct buf *b)
 	if (w->how->check == REPRO_CHECK_RUNS)
 		buf_addf(b, "torch._inductor.aoti_load_package(package)(%s)\n", buf_str(&args));
 	else
-		buf_addf(b, "expected, actual = %s(%s), torch._inductor.aoti_load_package(package)(%s)\nprint(expected, actual, sep='\\n')\n", module,
-			 buf_str(&args), buf_str(&args));
+		buf_addf(b,
+			 "expected, actual = %s(%s), torch._inductor.aoti_load_package(package)(%s)\nprint(expected, actual, sep='\\n')\n",
+			 module, buf_str(&args), buf_str(&args));
 	if (w->how->check == REPRO_CHECK_SAME)
 		buf_adds(b, "assert same(expected, actual, tol=1e-3, equal_nan=True)\n");
 	else if (w->how->check == REPRO_CHECK_EQUAL)
-		buf_adds(b, n_outputs(w) > 1 ? "assert all(map(torch.equal, actual, expected))\n" : "assert torch.equal(actual, expected)\n");
+		buf_adds(b,
+			 n_outputs(w) > 1 ? "assert all(map(torch.equal, actual, expected))\n" : "assert torch.equal(actual, expected)\n");
 	else if (w->how->check == REPRO_CHECK_SHAPE)
 		buf_adds(b, "assert actual.shape == expected.shape\n");
 	buf_release(&args);
@@ -326,8 +333,9 @@ static void add_dynamic(struct plain_writer *w, struct buf *b)
 /* "import torch, os", "from torch.nn import *": what the program says itself where it needs it. */
 static bool is_torchs(struct slice t)
 {
-	static const char *const words[] = {"import torch", "from torch", "import os", "import base64", "from math", "import math",
-					    "import functools", "from functools", "import _operator", "from functorch", "import functorch"};
+	static const char *const words[] = {"import torch",     "from torch",     "import os",        "import base64",
+					    "from math",        "import math",    "import functools", "from functools",
+					    "import _operator", "from functorch", "import functorch"};
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
 		const size_t n = strlen(words[i]);
 		if (slice_starts(t, words[i]) && (t.n == n || strchr(". ,", t.p[n])))

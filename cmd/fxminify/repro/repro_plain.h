@@ -7,11 +7,11 @@ struct plain_writer {
 	const struct plan *p;
 	const struct repro *r;
 	const struct repro_program *how;
-	struct graph g;          /* as a person has it (plain.h) */
-	struct plain_size *size; /* by input */
-	struct slice *name;      /* by input: in the program; "": it is none there */
-	enum repro_form form;    /* never REPRO_GRAPH */
-	bool dynamic;            /* sizes that were symbols are marked */
+	struct graph g;             /* as a person has it (plain.h) */
+	struct plain_size *size;    /* by input */
+	struct slice *name;         /* by input: in the program; "": it is none there */
+	enum repro_form form;       /* never REPRO_GRAPH */
+	bool dynamic;               /* sizes that were symbols are marked */
 	bool random, base64, files; /* what the inputs' text uses */
 	struct err *err;
 };

@@ -19,7 +19,12 @@ struct making {
 static bool is_float(int dtype)
 {
 	switch (dtype) {
-	case DTYPE_F16: case DTYPE_BF16: case DTYPE_F32: case DTYPE_F64: case DTYPE_C64: case DTYPE_C128: return true;
+	case DTYPE_F16:
+	case DTYPE_BF16:
+	case DTYPE_F32:
+	case DTYPE_F64:
+	case DTYPE_C64:
+	case DTYPE_C128: return true;
 	default: return false;
 	}
 }
@@ -28,7 +33,11 @@ static bool is_float(int dtype)
 static bool is_converted(int dtype)
 {
 	switch (dtype) {
-	case DTYPE_F8E5M2: case DTYPE_F8E4M3FN: case DTYPE_F8E5M2FNUZ: case DTYPE_F8E4M3FNUZ: case DTYPE_C32: return true;
+	case DTYPE_F8E5M2:
+	case DTYPE_F8E4M3FN:
+	case DTYPE_F8E5M2FNUZ:
+	case DTYPE_F8E4M3FNUZ:
+	case DTYPE_C32: return true;
 	default: return false;
 	}
 }
@@ -36,7 +45,14 @@ static bool is_converted(int dtype)
 static bool is_integer(int dtype)
 {
 	switch (dtype) {
-	case DTYPE_U8: case DTYPE_I8: case DTYPE_I16: case DTYPE_I32: case DTYPE_I64: case DTYPE_U16: case DTYPE_U32: case DTYPE_U64: return true;
+	case DTYPE_U8:
+	case DTYPE_I8:
+	case DTYPE_I16:
+	case DTYPE_I32:
+	case DTYPE_I64:
+	case DTYPE_U16:
+	case DTYPE_U32:
+	case DTYPE_U64: return true;
 	default: return dtype == DTYPE_BOOL;
 	}
 }
@@ -149,10 +165,7 @@ static void add_nested(struct buf *b, int dtype, const char *p, const int64_t *s
 	}
 }
 
-static bool all_equal(struct slice bytes, size_t one)
-{
-	return bytes.n <= one || !memcmp(bytes.p, bytes.p + one, bytes.n - one);
-}
+static bool all_equal(struct slice bytes, size_t one) { return bytes.n <= one || !memcmp(bytes.p, bytes.p + one, bytes.n - one); }
 
 /* torch.tensor's own dtype for such a literal. */
 static int literal_dtype(int dtype)

@@ -79,7 +79,8 @@ static int add_size(struct planning *w, const struct graph *g, struct symsize s,
 	else if (w->lenient)
 		buf_add_slice(b, buf_slice(&text));
 	else
-		rc = err_set(w->err, EXIT_INPUT, "input '%.*s': its size %s has no value: %s", (int)name.n, name.p, buf_str(&text), why.text);
+		rc = err_set(w->err, EXIT_INPUT, "input '%.*s': its size %s has no value: %s", (int)name.n, name.p, buf_str(&text),
+			     why.text);
 	buf_release(&text);
 	return rc;
 }
@@ -293,7 +294,8 @@ static int in_memory(struct planning *w, const struct repro_input *memory, const
 	    symsize_eval(&w->r->graph.tab, w->r->storage[memory->storage].nbytes, &w->env, &nbytes, &why) < 0)
 		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: %s", (int)name.n, name.p, why.text);
 	int64_t before;
-	if (*offset < 0 || __builtin_mul_overflow(*offset, dtype_info(m->dtype)->bytes, &before) || __builtin_add_overflow(*bytes, before, bytes))
+	if (*offset < 0 || __builtin_mul_overflow(*offset, dtype_info(m->dtype)->bytes, &before) ||
+	    __builtin_add_overflow(*bytes, before, bytes))
 		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: its offset makes no tensor", (int)name.n, name.p);
 	*bytes = nbytes > *bytes ? nbytes : *bytes;
 	return 0;
@@ -304,8 +306,8 @@ static bool is_kept(const struct planning *w, uint32_t storage)
 {
 	for (size_t i = 0; w->how->given && i < w->how->n_given; i++) {
 		const struct repro_given *v = &w->how->given[i];
-		if (v->how == REPRO_GIVE_INPUT && !v->own_memory && v->input < w->r->n_inputs && w->r->input[v->input].kind == REPRO_TENSOR &&
-		    w->r->input[v->input].storage == storage)
+		if (v->how == REPRO_GIVE_INPUT && !v->own_memory && v->input < w->r->n_inputs &&
+		    w->r->input[v->input].kind == REPRO_TENSOR && w->r->input[v->input].storage == storage)
 			return true;
 	}
 	return false;

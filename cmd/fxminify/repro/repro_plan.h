@@ -13,33 +13,33 @@ enum plan_how {
 };
 struct plan_storage {
 	enum plan_how how;
-	uint32_t original;         /* in r->storage; GRAPH_NONE: made of metadata, or of bytes */
-	struct slice nbytes;       /* Python text */
+	uint32_t original;   /* in r->storage; GRAPH_NONE: made of metadata, or of bytes */
+	struct slice nbytes; /* Python text */
 	struct slice device, dtype_hint;
 	struct slice hash;
-	struct slice bytes;        /* PLAN_INLINE, and PLAN_FILE when it is not a file yet */
-	struct slice path;         /* PLAN_FILE: the file it is now; "" */
-	const void *key;           /* bytes that were given: the same p is the same storage; or that of r in whose place it is */
-	int64_t n;                 /* with a key: nbytes as a number */
+	struct slice bytes; /* PLAN_INLINE, and PLAN_FILE when it is not a file yet */
+	struct slice path;  /* PLAN_FILE: the file it is now; "" */
+	const void *key;    /* bytes that were given: the same p is the same storage; or that of r in whose place it is */
+	int64_t n;          /* with a key: nbytes as a number */
 };
 struct plan_input {
 	enum repro_input_kind kind;
 	struct slice name;
-	uint32_t storage;          /* in plan.storage */
-	struct slice value;        /* the text in the brackets: of a symint "6, expr='s77'", of others what was there; of a tensor what
+	uint32_t storage;   /* in plan.storage */
+	struct slice value; /* the text in the brackets: of a symint "6, expr='s77'", of others what was there; of a tensor what
 	                            * follows the storage: "(8, 8), dtype=torch.bool, is_leaf=True" */
 	struct slice block;
-	uint32_t original;         /* in r->input; GRAPH_NONE */
-	bool random, guess;        /* guess: its shape, too */
+	uint32_t original;  /* in r->input; GRAPH_NONE */
+	bool random, guess; /* guess: its shape, too */
 	/* REPRO_PLAIN, of a tensor: in numbers. */
 	struct tensor_meta *layout;
-	int64_t offset;            /* of its first element in the storage, in elements */
-	uint64_t dynamic;          /* bit d: the size of dimension d was a symbol */
+	int64_t offset;   /* of its first element in the storage, in elements */
+	uint64_t dynamic; /* bit d: the size of dimension d was a symbol */
 	bool requires_grad, is_leaf;
 	struct slice extra;
 	/* REPRO_PLAIN, of a symint. */
 	int64_t number;
-	struct slice expr;         /* "s77"; "" */
+	struct slice expr; /* "s77"; "" */
 };
 struct plan_symbol {
 	struct slice name;
@@ -49,11 +49,11 @@ struct plan {
 	struct arena arena;
 	struct plan_storage *storage;
 	struct plan_input *input;
-	struct plan_symbol *symbol;    /* those that the texts use and no line of the head sets */
+	struct plan_symbol *symbol; /* those that the texts use and no line of the head sets */
 	size_t n_storages, n_inputs, n_symbols;
-	bool symbolic;                 /* some input has a symbol */
-	struct slice folder;           /* of PLAN_FILE */
-	struct slice save_dir;         /* of PLAN_STORED; "" */
+	bool symbolic;         /* some input has a symbol */
+	struct slice folder;   /* of PLAN_FILE */
+	struct slice save_dir; /* of PLAN_STORED; "" */
 };
 
 /* lenient: what has no value is written as it is, and nothing fails (repro_write). base: the program's file name, for the folder. */
@@ -65,11 +65,11 @@ int plan_text(const struct plan *p, const struct repro *r, const struct repro_pr
 /* repro_plain.c: plan_text of REPRO_PLAIN. */
 int plain_text(const struct plan *p, const struct repro *r, const struct repro_program *how, struct buf *b, struct err *err);
 /* What both write of the head. */
-struct slice plan_backend_module(const struct repro *r);                   /* "toys:toy_compiler": its module; "" */
-void plan_add_backend(const struct repro *r, struct buf *b);               /* 'inductor', toys.toy_compiler, any text */
-void plan_add_base64(struct buf *b, struct slice bytes);                   /* 'c29tZQ==', over several lines */
+struct slice plan_backend_module(const struct repro *r);     /* "toys:toy_compiler": its module; "" */
+void plan_add_backend(const struct repro *r, struct buf *b); /* 'inductor', toys.toy_compiler, any text */
+void plan_add_base64(struct buf *b, struct slice bytes);     /* 'c29tZQ==', over several lines */
 bool plan_is_torch_import(struct slice text);
-bool plan_is_frame(const struct repro_line *l);                            /* torch 2.13's own, which say nothing about the graph */
-void plan_add_clean(struct buf *b, struct slice text);                     /* of a comment: what would end its line is a space */
+bool plan_is_frame(const struct repro_line *l);        /* torch 2.13's own, which say nothing about the graph */
+void plan_add_clean(struct buf *b, struct slice text); /* of a comment: what would end its line is a space */
 
 #endif

@@ -135,8 +135,9 @@ static bool take_assign(struct repro *r, const struct item *it)
 	uint64_t v;
 	if (!pytext_assign(it->first.code, &name, &value))
 		return false;
-	enum repro_line_kind kind = is_config(name) ? REPRO_CONFIG :
-				    sym_kind(name) != SYM_OTHER && slice_u64(value, &v) ? REPRO_SYMBOL : REPRO_OTHER;
+	enum repro_line_kind kind = is_config(name)                                       ? REPRO_CONFIG
+				    : sym_kind(name) != SYM_OTHER && slice_u64(value, &v) ? REPRO_SYMBOL
+											  : REPRO_OTHER;
 	struct repro_line *l = repro_add_line(r, kind, it->whole);
 	l->name = name;
 	l->value = value;
@@ -247,9 +248,8 @@ static void take_run(struct repro *r, struct slice inside)
 		const char *name;
 		struct slice *to;
 		bool string;
-	} fields[] = {{"accuracy", &r->accuracy, false},         {"command", &r->command, true},
-		      {"tracing_mode", &r->tracing_mode, true},   {"check_str", &r->check_str, true},
-		      {"autocast", &r->autocast, false},          {"only_fwd", &r->only_fwd, false},
+	} fields[] = {{"accuracy", &r->accuracy, false},        {"command", &r->command, true},    {"tracing_mode", &r->tracing_mode, true},
+		      {"check_str", &r->check_str, true},       {"autocast", &r->autocast, false}, {"only_fwd", &r->only_fwd, false},
 		      {"is_inference", &r->is_inference, false}};
 	struct pyarg a;
 	while (pytext_arg(&inside, &a) == 1) {
@@ -290,8 +290,8 @@ static bool is_run(struct slice code, struct slice *inside)
 /* Lines of ours in the foot that repro_text writes anew. */
 static bool is_frame(const struct pyline *l)
 {
-	static const char *const starts[] = {"with torch.no_grad()", "if __name__", "print(", "import os", "import sys", "if not os.path.isdir(",
-					     "_repro", "exported_program = "};
+	static const char *const starts[] = {"with torch.no_grad()", "if __name__",           "print(", "import os",
+					     "import sys",           "if not os.path.isdir(", "_repro", "exported_program = "};
 	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
 		if (slice_starts(l->code, starts[i]))
 			return true;
@@ -324,7 +324,8 @@ static int take_version(struct reading *s, const struct item *it, struct slice v
 {
 	if (slice_is(value, "0"))
 		return 0;
-	return bad_line(s, it->line, "load_args has version %.*s, and only version 0 is known here", (int)(value.n > 40 ? 40 : value.n), value.p);
+	return bad_line(s, it->line, "load_args has version %.*s, and only version 0 is known here", (int)(value.n > 40 ? 40 : value.n),
+			value.p);
 }
 
 static int take_exported(struct reading *s, struct slice value)

@@ -107,9 +107,19 @@ static void write_note(struct writer *w)
 
 bool repro_env_is_private(struct slice name)
 {
-	static const char *const names[] = {"TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TRITON_HOME", "TRITON_DUMP_DIR", "TRITON_OVERRIDE_DIR",
-					    "TORCH_COMPILE_DEBUG_DIR", "TORCH_TRACE", "TORCH_DTRACE", "TORCH_LOGS_OUT", "TORCH_HOME",
-					    "TORCH_EXTENSIONS_DIR", "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR", "DUMP_AOTI_MINIFIER",
+	static const char *const names[] = {"TORCHINDUCTOR_CACHE_DIR",
+					    "TRITON_CACHE_DIR",
+					    "TRITON_HOME",
+					    "TRITON_DUMP_DIR",
+					    "TRITON_OVERRIDE_DIR",
+					    "TORCH_COMPILE_DEBUG_DIR",
+					    "TORCH_TRACE",
+					    "TORCH_DTRACE",
+					    "TORCH_LOGS_OUT",
+					    "TORCH_HOME",
+					    "TORCH_EXTENSIONS_DIR",
+					    "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR",
+					    "DUMP_AOTI_MINIFIER",
 					    "AOTINDUCTOR_REPRO_LEVEL"};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (slice_is(name, names[i]))
@@ -119,7 +129,7 @@ bool repro_env_is_private(struct slice name)
 
 bool plan_is_torch_import(struct slice t)
 {
-	static const char *const starts[] = {"import torch",	"from torch",	    "from functorch", "import functorch",
+	static const char *const starts[] = {"import torch",   "from torch",       "from functorch", "import functorch",
 					     "from functools", "import functools", "from math "};
 	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
 		if (slice_starts(t, starts[i]))
@@ -288,23 +298,22 @@ static void write_head(struct writer *w)
 	if (!imports)
 		write_imports(w);
 	if (left_out)
-		buf_addf(w->b, "#: left out: %zu statement%s of the original's head that torch 2.13 cannot use (pickled config)\n", left_out,
-			 left_out == 1 ? "" : "s");
+		buf_addf(w->b, "#: left out: %zu statement%s of the original's head that torch 2.13 cannot use (pickled config)\n",
+			 left_out, left_out == 1 ? "" : "s");
 }
 
 /* ---- load_args ---- */
 
-static const char bytes_helper[] =
-	"def _repro_bytes(reader, data, nbytes, device=None, dtype_hint=None):\n"
-	"    if not hasattr(reader, 'args'):  # it only counts\n"
-	"        return reader.storage(None, nbytes)\n"
-	"    if getattr(reader, 'pbar', None) is not None:\n"
-	"        reader.pbar.update(1)\n"
-	"    data = bytearray(base64.b64decode(data))\n"
-	"    if not data:\n"
-	"        return torch.UntypedStorage(0, device=device or 'cpu')\n"
-	"    storage = torch.frombuffer(data, dtype=torch.uint8).clone().untyped_storage()\n"
-	"    return storage if device is None else storage.to(device=device)\n";
+static const char bytes_helper[] = "def _repro_bytes(reader, data, nbytes, device=None, dtype_hint=None):\n"
+				   "    if not hasattr(reader, 'args'):  # it only counts\n"
+				   "        return reader.storage(None, nbytes)\n"
+				   "    if getattr(reader, 'pbar', None) is not None:\n"
+				   "        reader.pbar.update(1)\n"
+				   "    data = bytearray(base64.b64decode(data))\n"
+				   "    if not data:\n"
+				   "        return torch.UntypedStorage(0, device=device or 'cpu')\n"
+				   "    storage = torch.frombuffer(data, dtype=torch.uint8).clone().untyped_storage()\n"
+				   "    return storage if device is None else storage.to(device=device)\n";
 
 enum { BASE64_LINE = 96 };
 
@@ -374,14 +383,15 @@ static void write_fixup(struct writer *w, const struct repro_fixup *f)
 	const uint32_t repeats = place_of(w->p, f->repeats), size = place_of(w->p, f->output_size);
 	if (repeats == GRAPH_NONE || size == GRAPH_NONE)
 		return;
-	buf_addf(w->b, "    # Fixup: ensure sum(repeats) == output_size for repeat_interleave\n"
-		       "    if hasattr(reader, 'args'):\n"
-		       "        _repeats = reader.args[%u]\n"
-		       "        _output_size = reader.args[%u]\n"
-		       "        if isinstance(_repeats, torch.Tensor) and _repeats.dtype == torch.int64:\n"
-		       "            _n = _repeats.numel()\n"
-		       "            _repeats.fill_(_output_size // _n)\n"
-		       "            _repeats[:_output_size %% _n] += 1\n",
+	buf_addf(w->b,
+		 "    # Fixup: ensure sum(repeats) == output_size for repeat_interleave\n"
+		 "    if hasattr(reader, 'args'):\n"
+		 "        _repeats = reader.args[%u]\n"
+		 "        _output_size = reader.args[%u]\n"
+		 "        if isinstance(_repeats, torch.Tensor) and _repeats.dtype == torch.int64:\n"
+		 "            _n = _repeats.numel()\n"
+		 "            _repeats.fill_(_output_size // _n)\n"
+		 "            _repeats[:_output_size %% _n] += 1\n",
 		 repeats, size);
 }
 
@@ -490,19 +500,18 @@ static void write_statements(struct writer *w, struct slice text)
 
 /* torch's run_repro traces the graph again, and make_fx takes all results of flex_attention out of its tuple: Inductor's lowering for the
  * CPU has fewer (torch 2.15: IndexError, where the failure was another). */
-static const char make_fx_helper[] =
-	"\n\ndef _repro_make_fx(mod, **how):\n"
-	"    \"\"\"Without results of flex_attention that nobody takes: Inductor may not have them.\"\"\"\n"
-	"    import operator\n"
-	"    from torch.fx.experimental.proxy_tensor import make_fx\n"
-	"    def traced(*args):\n"
-	"        gm = make_fx(mod, **how)(*args)\n"
-	"        for node in reversed(gm.graph.nodes):\n"
-	"            if node.target is operator.getitem and not node.users:\n"
-	"                gm.graph.erase_node(node)\n"
-	"        gm.recompile()\n"
-	"        return gm\n"
-	"    return traced\n\n\n";
+static const char make_fx_helper[] = "\n\ndef _repro_make_fx(mod, **how):\n"
+				     "    \"\"\"Without results of flex_attention that nobody takes: Inductor may not have them.\"\"\"\n"
+				     "    import operator\n"
+				     "    from torch.fx.experimental.proxy_tensor import make_fx\n"
+				     "    def traced(*args):\n"
+				     "        gm = make_fx(mod, **how)(*args)\n"
+				     "        for node in reversed(gm.graph.nodes):\n"
+				     "            if node.target is operator.getitem and not node.users:\n"
+				     "                gm.graph.erase_node(node)\n"
+				     "        gm.recompile()\n"
+				     "        return gm\n"
+				     "    return traced\n\n\n";
 
 static void write_aot_foot(struct writer *w)
 {
@@ -541,7 +550,8 @@ static void write_dynamo_foot(struct writer *w)
 	write_warnings(w);
 	buf_adds(w->b, "    run_repro(mod, load_args, ");
 	write_common(w, NULL, "\n        ");
-	buf_addf(w->b, ", autocast=%.*s, backend=", w->r->autocast.n ? (int)w->r->autocast.n : 5, w->r->autocast.n ? w->r->autocast.p : "False");
+	buf_addf(w->b, ", autocast=%.*s, backend=", w->r->autocast.n ? (int)w->r->autocast.n : 5,
+		 w->r->autocast.n ? w->r->autocast.p : "False");
 	plan_add_backend(w->r, w->b);
 	buf_adds(w->b, ")\n");
 	write_statements(w, w->r->teardown);
@@ -554,7 +564,8 @@ static void write_aoti_foot(struct writer *w)
 	buf_adds(w->b, "if __name__ == '__main__':\n    from torch._dynamo.repro.aoti import run_repro\n");
 	write_statements(w, w->r->setup);
 	write_warnings(w);
-	buf_adds(w->b, "    from torch._dynamo.debug_utils import InputReader as _repro_reader\n    _repro_inputs = _repro_reader(save_dir=");
+	buf_adds(w->b,
+		 "    from torch._dynamo.debug_utils import InputReader as _repro_reader\n    _repro_inputs = _repro_reader(save_dir=");
 	write_save_dir(w);
 	buf_adds(w->b, ")\n    _repro_load = load_args(_repro_inputs)\n"
 		       "    exported_program = torch.export.export(mod, tuple(_repro_inputs.args), strict=False)\n"

@@ -13,12 +13,12 @@
 
 const char *const compare_kind_name[COMPARE_KIND_COUNT] = {
 #define X(id, name, title) name,
-	COMPARE_KINDS(X)
+    COMPARE_KINDS(X)
 #undef X
 };
 const char *const compare_kind_title[COMPARE_KIND_COUNT] = {
 #define X(id, name, title) title,
-	COMPARE_KINDS(X)
+    COMPARE_KINDS(X)
 #undef X
 };
 const char *const compare_how_name[5] = {"new", "gone", "changed", "slower", "faster"};
@@ -30,11 +30,26 @@ static const char *const config_short[COMPARE_CONFIGS] = {"dynamo", "inductor", 
 enum { CONFIG_FUNCTORCH = 2, CONFIG_ARTIFACT = 4 };
 
 /* Metrics that are the same each time, unless something else is done. */
-static const char *const metric_name[COMPARE_METRICS] = {
-	"graph_op_count", "graph_node_count", "graph_input_count", "guard_count", "shape_env_guard_count", "ir_count", "num_graph_breaks",
-	"param_count", "param_numel", "param_bytes", "non_compliant_ops", "compliant_custom_ops", "has_guarded_code", "specialize_float",
-	"config_suppress_errors", "config_inline_inbuilt_nn_modules", "tensorify_float_success", "tensorify_float_failure",
-	"graph_node_shapes", "is_forward"};
+static const char *const metric_name[COMPARE_METRICS] = {"graph_op_count",
+							 "graph_node_count",
+							 "graph_input_count",
+							 "guard_count",
+							 "shape_env_guard_count",
+							 "ir_count",
+							 "num_graph_breaks",
+							 "param_count",
+							 "param_numel",
+							 "param_bytes",
+							 "non_compliant_ops",
+							 "compliant_custom_ops",
+							 "has_guarded_code",
+							 "specialize_float",
+							 "config_suppress_errors",
+							 "config_inline_inbuilt_nn_modules",
+							 "tensorify_float_success",
+							 "tensorify_float_failure",
+							 "graph_node_shapes",
+							 "is_forward"};
 
 static const char *const version_name[] = {"pytorch_version", "python_version", "triton_version", "cuda_version", "commit", "hip_version"};
 
@@ -284,8 +299,14 @@ int compare_read(struct compare_log *l, const char *path, int (*spool)(struct er
 			return -1;
 		r.spool = true;
 	}
-	struct trace_hooks h = {.ctx = &r, .record = take_record, .emit = hash_window, .commit = keep_hashes, .free_slot = free_slot,
-				.progress = progress, .raw = r.spool ? keep_raw : NULL, .threads = hooks ? hooks->threads : 0};
+	struct trace_hooks h = {.ctx = &r,
+				.record = take_record,
+				.emit = hash_window,
+				.commit = keep_hashes,
+				.free_slot = free_slot,
+				.progress = progress,
+				.raw = r.spool ? keep_raw : NULL,
+				.threads = hooks ? hooks->threads : 0};
 	int status = trace_read(&l->t, &h, err);
 	if (status < 0) {
 		compare_log_release(l);
@@ -431,7 +452,8 @@ static void build_units(struct compare_log *l)
 		bool same_frame = last && last->autograd == id->autograd && last->frame == id->frame;
 		if (!same_frame) {
 			GROW(l->frame, l->n_frame, l->cap_frame, 1);
-			l->frame[l->n_frame++] = (struct compare_frame){{INTERN_NONE, 0, INTERN_NONE, INTERN_NONE}, l->n_unit, l->n_unit, NIL, 0, id->frame < 0};
+			l->frame[l->n_frame++] =
+			    (struct compare_frame){{INTERN_NONE, 0, INTERN_NONE, INTERN_NONE}, l->n_unit, l->n_unit, NIL, 0, id->frame < 0};
 		}
 		struct compare_frame *f = &l->frame[l->n_frame - 1];
 		if (!same_frame || last->compile != id->compile) {
@@ -768,8 +790,11 @@ static void config_row(struct compare *c, unsigned kind, struct slice key, struc
 			return;
 		}
 	}
-	struct compare_change *x = add_change(c, COMPARE_CONFIG, !before.n ? HOW_NEW : !after.n ? HOW_GONE : HOW_CHANGED, NIL,
-					      arena_slice(&c->arena, buf_slice(&b)));
+	struct compare_change *x = add_change(c, COMPARE_CONFIG,
+					      !before.n  ? HOW_NEW
+					      : !after.n ? HOW_GONE
+							 : HOW_CHANGED,
+					      NIL, arena_slice(&c->arena, buf_slice(&b)));
 	x->before = arena_slice(&c->arena, cut(before));
 	x->after = arena_slice(&c->arena, cut(after));
 	x->count = count;
@@ -795,7 +820,8 @@ static void compare_config(struct compare *c, unsigned kind, struct slice a, str
 		}
 		for (uint32_t k = json_first(&tape[0], root[0]); k < json_end(&tape[0], root[0]); k = json_next_pair(&tape[0], k)) {
 			uint32_t i = intern_find(&keys, json_slice(&tape[0], k));
-			struct slice before = json_raw(&tape[0], k + 1), after = i == INTERN_NONE || at[i] == NIL ? slice_of("", 0) : json_raw(&tape[1], at[i]);
+			struct slice before = json_raw(&tape[0], k + 1),
+				     after = i == INTERN_NONE || at[i] == NIL ? slice_of("", 0) : json_raw(&tape[1], at[i]);
 			if (!slice_eq(before, after) && normal_plain(before) != normal_plain(after))
 				config_row(c, kind, json_slice(&tape[0], k), before, after, count);
 			if (i != INTERN_NONE)
@@ -831,7 +857,8 @@ static void compare_configs(struct compare *c)
 		for (unsigned kind = 0; kind < COMPARE_CONFIGS; kind++) {
 			if (a->config[kind] == INTERN_NONE || b->config[kind] == INTERN_NONE)
 				continue;
-			if (kind == CONFIG_ARTIFACT && a->config[CONFIG_FUNCTORCH] != INTERN_NONE && b->config[CONFIG_FUNCTORCH] != INTERN_NONE)
+			if (kind == CONFIG_ARTIFACT && a->config[CONFIG_FUNCTORCH] != INTERN_NONE &&
+			    b->config[CONFIG_FUNCTORCH] != INTERN_NONE)
 				continue;
 			unsigned k = 0;
 			while (k < n && (seen[k].kind != kind || seen[k].a != a->config[kind] || seen[k].b != b->config[kind]))
@@ -871,7 +898,8 @@ static void compare_breaks(struct compare *c)
 			uint64_t reason = normal_plain(text_of(l, x->reason));
 			struct slice code = text_of(l, x->loc.code);
 			/* Moved to another line, but the same code for the same reason: no difference. */
-			bag_add(&bag[s], join(loc_key(l, &x->loc, true), reason), join(join(loc_key(l, &x->loc, false), reason), hash_slice(code)), i);
+			bag_add(&bag[s], join(loc_key(l, &x->loc, true), reason),
+				join(join(loc_key(l, &x->loc, false), reason), hash_slice(code)), i);
 		}
 	}
 	bag_match(c, &bag[0], &bag[1], NULL, NULL);
@@ -1006,7 +1034,8 @@ static void compare_symbols(struct compare *c)
 			uint32_t pair = pair_of(l, x->compile);
 			if (!matched(c, pair)) /* a compilation of its own tells that already */
 				continue;
-			uint64_t source = x->source != INTERN_NONE ? hash_slice(text_of(l, x->source)) : join(loc_key(l, &x->loc, false), x->unbacked);
+			uint64_t source =
+			    x->source != INTERN_NONE ? hash_slice(text_of(l, x->source)) : join(loc_key(l, &x->loc, false), x->unbacked);
 			uint64_t alt = join(join(pair, source), 1);
 			bag_add(&sym[s], join(alt, join(normal_plain(text_of(l, x->value)), hash_slice(text_of(l, x->range)))), alt, i);
 		}
@@ -1035,7 +1064,8 @@ static void compare_symbols(struct compare *c)
 		for (uint32_t i = 0; i < spec[s].n; i++) {
 			const struct compare_log *l = side_of(c, s);
 			const struct trace_special *x = &l->t.special[spec[s].v[i].row];
-			struct compare_change *y = add_change(c, COMPARE_SPECIAL, how_of(s), pair_of(l, x->compile), cut(text_of(l, x->sources)));
+			struct compare_change *y =
+			    add_change(c, COMPARE_SPECIAL, how_of(s), pair_of(l, x->compile), cut(text_of(l, x->sources)));
 			*(s ? &y->after : &y->before) = text_of(l, x->value);
 			if (x->loc.file != INTERN_NONE)
 				y->at = loc_text(l, &x->loc);
@@ -1190,7 +1220,7 @@ static void compare_metrics(struct compare *c)
 /* ---- artifacts ---- */
 
 struct item {
-	uint64_t key;  /* attempt from the last back, name without its numbers */
+	uint64_t key; /* attempt from the last back, name without its numbers */
 	uint64_t hash;
 	uint32_t artifact;
 };
@@ -1230,7 +1260,8 @@ static uint32_t list_items(const struct compare_log *l, uint32_t unit, bool guar
 		for (uint32_t k = l->t.compile[l->attempt[i]].first_artifact; k != NIL; k = l->t.artifact[k].next) {
 			const struct trace_artifact *a = &l->t.artifact[k];
 			struct slice name = text_of(l, a->name);
-			if (a->flags & (ART_LINK | ART_NO_PAYLOAD) || !l->artifact[k].lines || is_guards(a->kind) != guards || told_elsewhere(name))
+			if (a->flags & (ART_LINK | ART_NO_PAYLOAD) || !l->artifact[k].lines || is_guards(a->kind) != guards ||
+			    told_elsewhere(name))
 				continue;
 			GROW(*item, n, *cap, 1);
 			(*item)[n++] = (struct item){join(u->last - i, name_key(name)), l->artifact[k].hash, k};
@@ -1340,12 +1371,14 @@ static void guard_row(struct compare *c, const struct guards *g, enum compare_ho
 	struct srcloc at;
 	struct slice note = b ? b->note : a->note;
 	const char *last = note.n ? slice_find(note, "# ") : NULL;
-	for (const char *next = last; next; last = next, next = slice_find(slice_of(last + 2, (size_t)(note.p + note.n - last - 2)), "  # "))
+	for (const char *next = last; next;
+	     last = next, next = slice_find(slice_of(last + 2, (size_t)(note.p + note.n - last - 2)), "  # "))
 		if (next == last && next != note.p)
 			break;
 	if (last && srcloc_parse(slice_of(last, (size_t)(note.p + note.n - last)), &at) && at.file.n) {
 		struct slice code = slice_trim(slice_of(note.p + 1, note.n > 1 ? (size_t)(last - note.p > 1 ? last - note.p - 1 : 0) : 0));
-		x->at = (struct compare_loc){arena_slice(&c->arena, at.file), arena_slice(&c->arena, at.func), arena_slice(&c->arena, code), at.line};
+		x->at = (struct compare_loc){arena_slice(&c->arena, at.file), arena_slice(&c->arena, at.func), arena_slice(&c->arena, code),
+					     at.line};
 	}
 }
 

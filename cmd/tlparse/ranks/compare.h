@@ -30,60 +30,60 @@ struct compare_artifact {
 	uint64_t hash, offset; /* offset: of the payload in the file, where no record changed it yet */
 	uint32_t lines;        /* of payload; 0: it has no text */
 };
-struct compare_facts {     /* of one attempt */
+struct compare_facts {                                             /* of one attempt */
 	uint32_t config[COMPARE_CONFIGS], metric[COMPARE_METRICS]; /* texts of compare_log.texts */
-	double backward;       /* seconds of its backward compilation */
+	double backward;                                           /* seconds of its backward compilation */
 };
-struct compare_unit {      /* a compile id, all attempts together */
+struct compare_unit { /* a compile id, all attempts together */
 	uint32_t frame, order;
-	uint32_t first, last;  /* attempts: rows of unit_attempt, sorted by attempt */
+	uint32_t first, last; /* attempts: rows of unit_attempt, sorted by attempt */
 	int64_t compile;
-	uint32_t recompile;    /* row of trace.recompile, UINT32_MAX */
+	uint32_t recompile; /* row of trace.recompile, UINT32_MAX */
 	uint32_t pair;
-	double seconds;        /* < 0: not known */
+	double seconds; /* < 0: not known */
 };
 struct compare_frame {
 	struct trace_loc loc;
-	uint32_t first, last;  /* units */
-	uint32_t match;        /* of the other log, UINT32_MAX */
+	uint32_t first, last; /* units */
+	uint32_t match;       /* of the other log, UINT32_MAX */
 	uint64_t signature;
-	bool none;             /* what happened outside of any frame */
+	bool none; /* what happened outside of any frame */
 };
 
 struct compare_log {
 	struct trace t;
-	int fd;                /* to read payloads again, -1 */
+	int fd; /* to read payloads again, -1 */
 	struct intern texts;
 	struct intern versions; /* "name\0value" */
 	ROWS(struct compare_artifact, artifact);
 	ROWS(struct compare_facts, facts);
 	ROWS(struct compare_unit, unit);
 	ROWS(struct compare_frame, frame);
-	uint32_t *attempt;     /* compile rows, by unit */
-	uint32_t *unit_of;     /* of each compile row */
+	uint32_t *attempt; /* compile rows, by unit */
+	uint32_t *unit_of; /* of each compile row */
 };
 
-#define COMPARE_KINDS(X)                                                                                               \
-	X(VERSION, "versions", "Versions")                                                                             \
-	X(CONFIG, "config", "Configuration")                                                                           \
-	X(FAILURE, "failures", "Failures")                                                                             \
-	X(BREAK, "graph_breaks", "Graph breaks")                                                                       \
-	X(RECOMPILE, "recompiles", "Recompiles")                                                                       \
-	X(COMPILE, "compiles", "Compilations")                                                                         \
-	X(TIME, "times", "Compile time")                                                                               \
-	X(CACHE, "cache", "Caches")                                                                                    \
-	X(GUARD, "guards", "Guards")                                                                                   \
-	X(SYMBOL, "symbols", "Symbols")                                                                                \
-	X(SPECIAL, "specializations", "Specializations")                                                               \
-	X(SKIP, "cudagraph_skips", "CUDA graph skips")                                                                 \
-	X(METRIC, "metrics", "Metrics")                                                                                \
+#define COMPARE_KINDS(X) \
+	X(VERSION, "versions", "Versions") \
+	X(CONFIG, "config", "Configuration") \
+	X(FAILURE, "failures", "Failures") \
+	X(BREAK, "graph_breaks", "Graph breaks") \
+	X(RECOMPILE, "recompiles", "Recompiles") \
+	X(COMPILE, "compiles", "Compilations") \
+	X(TIME, "times", "Compile time") \
+	X(CACHE, "cache", "Caches") \
+	X(GUARD, "guards", "Guards") \
+	X(SYMBOL, "symbols", "Symbols") \
+	X(SPECIAL, "specializations", "Specializations") \
+	X(SKIP, "cudagraph_skips", "CUDA graph skips") \
+	X(METRIC, "metrics", "Metrics") \
 	X(ARTIFACT, "artifacts", "Artifacts")
 
 enum compare_kind {
 #define X(id, name, title) COMPARE_##id,
 	COMPARE_KINDS(X)
 #undef X
-	COMPARE_KIND_COUNT
+	    COMPARE_KIND_COUNT
 };
 extern const char *const compare_kind_name[COMPARE_KIND_COUNT], *const compare_kind_title[COMPARE_KIND_COUNT];
 
@@ -101,26 +101,26 @@ struct compare_loc {
 struct compare_change {
 	enum compare_kind kind;
 	enum compare_how how;
-	uint32_t pair, count;                 /* pair: UINT32_MAX when it concerns no compilation or several */
-	struct slice subject, before, after;  /* n == 0: nothing to say */
+	uint32_t pair, count;                /* pair: UINT32_MAX when it concerns no compilation or several */
+	struct slice subject, before, after; /* n == 0: nothing to say */
 	struct compare_loc at;
-	double seconds;                       /* what it costs (or saves, < 0); 0: not known */
+	double seconds; /* what it costs (or saves, < 0); 0: not known */
 };
 struct compare_pair {
-	uint32_t a, b;                        /* units, UINT32_MAX: not there */
+	uint32_t a, b; /* units, UINT32_MAX: not there */
 	struct compare_loc at;
 	double seconds[2];
 	uint32_t changes, texts;
-	bool timed;                           /* slower or faster than chance */
+	bool timed; /* slower or faster than chance */
 };
 struct compare_text {
-	uint32_t pair, a, b;                  /* a, b: artifacts of the two traces */
-	uint32_t same_as;                     /* an earlier row with the same two texts, UINT32_MAX */
+	uint32_t pair, a, b; /* a, b: artifacts of the two traces */
+	uint32_t same_as;    /* an earlier row with the same two texts, UINT32_MAX */
 	uint32_t added, removed;
-	bool shown;                           /* diff holds it; else it is only known to differ */
-	bool coarse;                          /* too different for the shortest diff */
-	uint32_t left_out;                    /* lines of the diff beyond COMPARE_TEXT_BYTES */
-	struct slice diff;                    /* "@@ -a,n +b,m @@", lines with ' ', '-', '+', or '~': the same but for names */
+	bool shown;        /* diff holds it; else it is only known to differ */
+	bool coarse;       /* too different for the shortest diff */
+	uint32_t left_out; /* lines of the diff beyond COMPARE_TEXT_BYTES */
+	struct slice diff; /* "@@ -a,n +b,m @@", lines with ' ', '-', '+', or '~': the same but for names */
 };
 
 struct compare {
@@ -129,15 +129,15 @@ struct compare {
 	ROWS(struct compare_pair, pair);
 	ROWS(struct compare_change, change);
 	ROWS(struct compare_text, text);
-	uint32_t rows[COMPARE_KIND_COUNT];    /* of change */
-	uint32_t more[COMPARE_KIND_COUNT];    /* rows beyond COMPARE_ROWS */
-	uint32_t texts_left;                  /* texts that differ and are not shown */
-	uint32_t unread;                      /* texts that could not be read again: the file changed */
-	uint64_t shown, read;                 /* bytes */
-	uint32_t frames[3];                   /* matched, gone, new */
+	uint32_t rows[COMPARE_KIND_COUNT]; /* of change */
+	uint32_t more[COMPARE_KIND_COUNT]; /* rows beyond COMPARE_ROWS */
+	uint32_t texts_left;               /* texts that differ and are not shown */
+	uint32_t unread;                   /* texts that could not be read again: the file changed */
+	uint64_t shown, read;              /* bytes */
+	uint32_t frames[3];                /* matched, gone, new */
 	struct normal normal;
-	struct compare_log none;              /* the log that is not there */
-	struct compare_change beyond;         /* where rows go that are too many */
+	struct compare_log none;      /* the log that is not there */
+	struct compare_change beyond; /* where rows go that are too many */
 };
 
 /* spool makes an unlinked temporary file (tool/output.h); hooks: progress and threads are taken from it, may be NULL. */

@@ -10,11 +10,7 @@ static inline uint64_t mix(uint64_t a, uint64_t b)
 
 enum { W = 1, D = 2, L = 4, H = 8 }; /* of a word, digit, lower-case letter, hex digit */
 static const uint8_t class_of[256] = {
-	['0' ... '9'] = W | D | H,
-	['a' ... 'f'] = W | L | H,
-	['g' ... 'z'] = W | L,
-	['A' ... 'Z'] = W,
-	['_'] = W,
+    ['0' ... '9'] = W | D | H, ['a' ... 'f'] = W | L | H, ['g' ... 'z'] = W | L, ['A' ... 'Z'] = W, ['_'] = W,
 };
 #define IS(c, what) (class_of[(unsigned char)(c)] & (what))
 
@@ -72,8 +68,9 @@ static uint32_t number_of(struct normal *n, uint64_t hash, bool add)
 /* Stems of names that end in a number without an underscore before it. */
 static bool numbered(struct slice stem)
 {
-	static const char *const family[] = {"buf", "tmp", "s", "u", "zf", "zuf", "ps", "ks", "arg", "in_ptr", "out_ptr", "in_out_ptr",
-					     "fw_graph", "joint_graph", "subgraph", "true_graph", "false_graph", "cond_graph", "body_graph"};
+	static const char *const family[] = {"buf",      "tmp",        "s",           "u",          "zf",         "zuf",      "ps",
+					     "ks",       "arg",        "in_ptr",      "out_ptr",    "in_out_ptr", "fw_graph", "joint_graph",
+					     "subgraph", "true_graph", "false_graph", "cond_graph", "body_graph"};
 	for (unsigned i = 0; i < ARRAY_LEN(family); i++)
 		if (slice_is(stem, family[i]))
 			return true;
@@ -155,7 +152,7 @@ static bool timed(const char *start, const char *p)
 /* ---- one pass over a text ---- */
 
 struct pass {
-	struct normal *n;        /* NULL: names are words */
+	struct normal *n; /* NULL: names are words */
 	uint64_t hash;
 	struct normal_side *side; /* NULL: only the hash */
 	uint64_t settings;        /* of lines whose order means nothing */
@@ -239,7 +236,8 @@ static bool take_word(struct pass *s, const char *start, const char *end, const 
 			}
 			return false;
 		}
-		if (p[digits] == '_' && before == '\'' && (slice_ends(w, "_forward") || slice_ends(w, "_backward") || slice_ends(w, "_inference"))) {
+		if (p[digits] == '_' && before == '\'' &&
+		    (slice_ends(w, "_forward") || slice_ends(w, "_backward") || slice_ends(w, "_inference"))) {
 			take_noise(s, NOISE_COUNTER); /* AOT ID: ['3_inference'] */
 			take_bytes(s, p + digits, q);
 			return true;
@@ -312,8 +310,9 @@ static const char *take_path(struct pass *s, const char *p, const char *end)
 /* "torch._inductor.config.deterministic = False" of fx_graph_runnable: torch writes them in the order of a set. */
 static bool is_setting(struct slice line)
 {
-	return slice_starts(line, "torch._") && (slice_starts(line, "torch._inductor.config.") || slice_starts(line, "torch._functorch.config.") ||
-						  slice_starts(line, "torch._dynamo.config."));
+	return slice_starts(line, "torch._") &&
+	       (slice_starts(line, "torch._inductor.config.") || slice_starts(line, "torch._functorch.config.") ||
+		slice_starts(line, "torch._dynamo.config."));
 }
 
 static void run(struct pass *s, struct slice text)
@@ -335,7 +334,8 @@ static void run(struct pass *s, struct slice text)
 			else
 				s->hash = before;
 			p = q;
-		} else if (c == '/' && (p == start || (!IS(p[-1], W) && p[-1] != '.' && p[-1] != '/' && p[-1] != '<')) && p + 1 < end && IS(p[1], W)) {
+		} else if (c == '/' && (p == start || (!IS(p[-1], W) && p[-1] != '.' && p[-1] != '/' && p[-1] != '<')) && p + 1 < end &&
+			   IS(p[1], W)) {
 			take_bytes(s, from, p);
 			from = p = take_path(s, p, end);
 		} else if (c == '\n') {

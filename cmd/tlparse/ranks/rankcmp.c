@@ -193,7 +193,9 @@ void rank_items_of(const struct ranks *all, const struct rank_facts *f, enum ran
 	case RANK_CHECK_MADE:
 		for (uint32_t i = 0; i < f->n_event; i++) {
 			const struct rank_event *e = &f->event[i];
-			enum rank_check c = e->kind == RANK_CACHE ? RANK_CHECK_CACHE : e->kind == RANK_MADE ? RANK_CHECK_MADE : RANK_CHECK_CAPTURE;
+			enum rank_check c = e->kind == RANK_CACHE  ? RANK_CHECK_CACHE
+					    : e->kind == RANK_MADE ? RANK_CHECK_MADE
+								   : RANK_CHECK_CAPTURE;
 			if (c != check)
 				continue;
 			uint64_t fp = mix2(e->fp, e->kind * 8u + e->cache);
@@ -376,9 +378,15 @@ static void split(struct ranks *all, enum rank_check check)
 			const struct rank_item none = {0, 0, NIL, INTERN_NONE, RANK_EVENT_COUNT};
 			GROW(all->split, all->n_split, all->cap_split, 1);
 			all->split[all->n_split++] = (struct rank_split){
-				.check = check, .ref = v->ref, .at = at, .ref_items = ref.n_item, .items = own.n_item,
-				.ref_ends = ref_ends, .ends = ends,
-				.theirs = ref_ends ? none : ref.item[at], .own = ends ? none : own.item[at],
+			    .check = check,
+			    .ref = v->ref,
+			    .at = at,
+			    .ref_items = ref.n_item,
+			    .items = own.n_item,
+			    .ref_ends = ref_ends,
+			    .ends = ends,
+			    .theirs = ref_ends ? none : ref.item[at],
+			    .own = ends ? none : own.item[at],
 			};
 		}
 		struct rank_split *s = &all->split[k];

@@ -6,12 +6,12 @@
 
 const char *const rank_event_name[RANK_EVENT_COUNT] = {
 #define X(id, name, text) name,
-	RANK_EVENT_KINDS(X)
+    RANK_EVENT_KINDS(X)
 #undef X
 };
 const char *const rank_event_text[RANK_EVENT_COUNT] = {
 #define X(id, name, text) text,
-	RANK_EVENT_KINDS(X)
+    RANK_EVENT_KINDS(X)
 #undef X
 };
 
@@ -117,7 +117,8 @@ static void without_devices(struct buf *b, struct slice s)
 static uint64_t fingerprint(struct slice s, struct buf *tmp)
 {
 	/* Most graphs name no numbered device: two or three quick searches instead of a copy. */
-	if (s.n && (memmem(s.p, s.n, "pu:", 3) || memmem(s.p, s.n, "da:", 3) || memmem(s.p, s.n, "one:", 4) || memmem(s.p, s.n, "index=", 6))) {
+	if (s.n &&
+	    (memmem(s.p, s.n, "pu:", 3) || memmem(s.p, s.n, "da:", 3) || memmem(s.p, s.n, "one:", 4) || memmem(s.p, s.n, "index=", 6))) {
 		buf_reset(tmp);
 		without_devices(tmp, s);
 		s = buf_slice(tmp);
@@ -328,8 +329,7 @@ static void take_schedule(struct rank_facts *f, const struct trace *t, uint32_t 
 		buf_add(&f->work->tmp2, &op, sizeof(op));
 	}
 	GROW(f->schedule, f->n_schedule, f->cap_schedule, 1);
-	f->schedule[f->n_schedule++] =
-		(struct rank_list){t->artifact[artifact].number, compile, name_of(f, buf_slice(&f->work->tmp2)), n};
+	f->schedule[f->n_schedule++] = (struct rank_list){t->artifact[artifact].number, compile, name_of(f, buf_slice(&f->work->tmp2)), n};
 }
 
 /* A JSON value without the white space between its tokens. */
@@ -354,7 +354,8 @@ static void add_tensors(struct buf *b, const struct json_tape *tape, uint32_t op
 	uint32_t out = json_get(tape, op, "outputs");
 	if (out != JSON_NONE && json_is(tape, out, JSON_ARRAY))
 		for (uint32_t k = json_first(tape, out); k < json_end(tape, out); k = json_next(tape, k)) {
-			uint32_t type = json_get(tape, k, "dtype"), shape = json_get(tape, k, "shape"), stride = json_get(tape, k, "stride");
+			uint32_t type = json_get(tape, k, "dtype"), shape = json_get(tape, k, "shape"),
+				 stride = json_get(tape, k, "stride");
 			buf_addc(b, ' ');
 			add_dense(b, type != JSON_NONE ? json_slice(tape, type) : SLICE("?"));
 			add_dense(b, shape != JSON_NONE ? json_raw(tape, shape) : SLICE("[?]"));
@@ -542,9 +543,9 @@ static void take_artifact(struct rank_facts *f, const struct trace *t, const str
 		buf_reset(b);
 		add_flat(b, name, 200);
 		add_event(f, RANK_CACHE, r->compile, line, hash_bytes(name.p, name.n), name_of(f, buf_slice(b)),
-			  a->flags & ART_MISS	? RANK_CACHE_MISS
-			  : a->flags & ART_HIT	? RANK_CACHE_HIT
-						: RANK_CACHE_BYPASS);
+			  a->flags & ART_MISS  ? RANK_CACHE_MISS
+			  : a->flags & ART_HIT ? RANK_CACHE_HIT
+					       : RANK_CACHE_BYPASS);
 	}
 	if (a->kind == KIND_inductor_output_code)
 		take_code(f, payload, r->compile);
@@ -723,13 +724,13 @@ void rank_facts_finish(struct rank_facts *f, const struct trace *t)
 		f->event[n++] = f->event[i];
 	}
 	f->n_event = n;
-#define KEEP(rows)                                                                                                     \
-	do {                                                                                                           \
-		n = 0;                                                                                                 \
-		for (uint32_t i = 0; i < f->n_##rows; i++)                                                             \
-			if (f->rows[i].compile < f->n_compile)                                                         \
-				f->rows[n++] = f->rows[i];                                                             \
-		f->n_##rows = n;                                                                                       \
+#define KEEP(rows) \
+	do { \
+		n = 0; \
+		for (uint32_t i = 0; i < f->n_##rows; i++) \
+			if (f->rows[i].compile < f->n_compile) \
+				f->rows[n++] = f->rows[i]; \
+		f->n_##rows = n; \
 	} while (0)
 	KEEP(span);
 	KEEP(mark);
@@ -1054,7 +1055,7 @@ static void read_ops(struct reader *r, uint32_t obj, const char *key, bool ns, s
 		}
 		GROW(*rows, *n, *cap, 1);
 		(*rows)[(*n)++] =
-			(struct rank_list){number, compile, name_of(r->f, buf_slice(&b)), (uint32_t)(b.len / sizeof(struct rank_op))};
+		    (struct rank_list){number, compile, name_of(r->f, buf_slice(&b)), (uint32_t)(b.len / sizeof(struct rank_op))};
 	}
 	buf_release(&b);
 }
@@ -1065,8 +1066,10 @@ static void read_rows(struct reader *r, uint32_t obj)
 	uint32_t end, at, cell[8];
 	uint64_t v, w, ops = 0;
 	for (at = list_of(r, obj, "compiles", &end); next_row(r, &at, end, cell, 7);) {
-		struct rank_compile c = {.id = take_name(r, cell[0], false), .dir = take_name(r, cell[1], false),
-					 .loc = take_name(r, cell[2], true), .us = take_time(r, cell[3])};
+		struct rank_compile c = {.id = take_name(r, cell[0], false),
+					 .dir = take_name(r, cell[1], false),
+					 .loc = take_name(r, cell[2], true),
+					 .us = take_time(r, cell[3])};
 		take_u64(r, cell[4], UINT32_MAX, &v);
 		c.breaks = (uint32_t)v;
 		take_u64(r, cell[5], STATUS_ERROR, &v);
@@ -1078,7 +1081,9 @@ static void read_rows(struct reader *r, uint32_t obj)
 		f->compile[f->n_compile++] = c;
 	}
 	for (at = list_of(r, obj, "events", &end); next_row(r, &at, end, cell, 6);) {
-		struct rank_event e = {.kind = (uint8_t)take_kind(r, cell[0]), .compile = take_compile(r, cell[1]), .fp = take_fp(r, cell[2]),
+		struct rank_event e = {.kind = (uint8_t)take_kind(r, cell[0]),
+				       .compile = take_compile(r, cell[1]),
+				       .fp = take_fp(r, cell[2]),
 				       .text = take_name(r, cell[3], true)};
 		take_u64(r, cell[4], UINT64_MAX >> 1, &e.line);
 		take_u64(r, cell[5], RANK_CACHE_MISS, &v);
@@ -1100,8 +1105,10 @@ static void read_rows(struct reader *r, uint32_t obj)
 		f->span[f->n_span++] = s;
 	}
 	for (at = list_of(r, obj, "marks", &end); next_row(r, &at, end, cell, 4);) {
-		struct rank_mark m = {.kind = (uint8_t)take_kind(r, cell[0]), .compile = take_compile(r, cell[1]),
-				      .at = take_time(r, cell[2]), .text = take_name(r, cell[3], true)};
+		struct rank_mark m = {.kind = (uint8_t)take_kind(r, cell[0]),
+				      .compile = take_compile(r, cell[1]),
+				      .at = take_time(r, cell[2]),
+				      .text = take_name(r, cell[3], true)};
 		r->bad |= f->n_mark >= RANK_EVENTS || m.at < 0;
 		GROW(f->mark, f->n_mark, f->cap_mark, 1);
 		f->mark[f->n_mark++] = m;

@@ -49,19 +49,19 @@ enum {
 };
 
 /* What happened, in the order of the log. The first ones are what was captured, the last what was made of it. */
-#define RANK_EVENT_KINDS(X)                                                                                            \
-	X(START, "start", "compiles")                                                                                  \
-	X(GRAPH, "graph", "captures a graph")                                                                          \
-	X(BREAK, "break", "breaks the graph")                                                                          \
-	X(RECOMPILE, "recompile", "recompiles")                                                                        \
-	X(FAILURE, "failure", "fails")                                                                                 \
-	X(CACHE, "cache", "asks the cache")                                                                            \
+#define RANK_EVENT_KINDS(X) \
+	X(START, "start", "compiles") \
+	X(GRAPH, "graph", "captures a graph") \
+	X(BREAK, "break", "breaks the graph") \
+	X(RECOMPILE, "recompile", "recompiles") \
+	X(FAILURE, "failure", "fails") \
+	X(CACHE, "cache", "asks the cache") \
 	X(MADE, "made", "makes a graph")
 enum rank_event_kind {
 #define X(id, name, text) RANK_##id,
 	RANK_EVENT_KINDS(X)
 #undef X
-	RANK_EVENT_COUNT
+	    RANK_EVENT_COUNT
 };
 extern const char *const rank_event_name[RANK_EVENT_COUNT], *const rank_event_text[RANK_EVENT_COUNT];
 
@@ -127,7 +127,7 @@ struct rank_facts {
 	ROWS(struct rank_list, estimate);
 	ROWS(struct rank_graph, graph);
 	ROWS(struct rank_parity, parity);
-	ROWS(uint32_t, order);         /* compile ids ("0/1") in the order in which graphs ran */
+	ROWS(uint32_t, order); /* compile ids ("0/1") in the order in which graphs ran */
 	struct trace_damage damage[DAMAGE_COUNT];
 	uint64_t cut_events, cut_graphs, cut_ops; /* what did not fit, and lists that could not be read */
 	bool has_order;
@@ -138,10 +138,10 @@ struct rank_facts {
 	struct rank_work *work;
 
 	/* after ranks_finish */
-	char *name;            /* rank_0, rank_0_2, proc_1234 */
-	uint32_t nth;          /* 1, or the how manieth log of this rank */
-	uint64_t process;      /* pid for timelines: the rank; a number of its own for what is no rank, or a rank again */
-	int64_t us;            /* sum of its compilations */
+	char *name;       /* rank_0, rank_0_2, proc_1234 */
+	uint32_t nth;     /* 1, or the how manieth log of this rank */
+	uint64_t process; /* pid for timelines: the rank; a number of its own for what is no rank, or a rank again */
+	int64_t us;       /* sum of its compilations */
 };
 
 void rank_facts_init(struct rank_facts *f, const char *path);
@@ -156,14 +156,14 @@ int64_t rank_of_path(const char *path);
 /* ---- together ---- */
 
 enum rank_check {
-	RANK_CHECK_IDS,      /* the set of compile ids */
-	RANK_CHECK_CAPTURE,  /* what Dynamo did: starts, graphs, breaks, recompiles, failures */
-	RANK_CHECK_CACHE,    /* hits, misses and bypasses */
-	RANK_CHECK_COLLECT,  /* collective operators, in the order of the schedules */
-	RANK_CHECK_TENSORS,  /* outputs of operators: type, shape, stride */
-	RANK_CHECK_ORDER,    /* in which order graphs ran */
-	RANK_CHECK_MADE,     /* graphs that AOTAutograd and Inductor made */
-	RANK_CHECK_VERSION,  /* of torch */
+	RANK_CHECK_IDS,     /* the set of compile ids */
+	RANK_CHECK_CAPTURE, /* what Dynamo did: starts, graphs, breaks, recompiles, failures */
+	RANK_CHECK_CACHE,   /* hits, misses and bypasses */
+	RANK_CHECK_COLLECT, /* collective operators, in the order of the schedules */
+	RANK_CHECK_TENSORS, /* outputs of operators: type, shape, stride */
+	RANK_CHECK_ORDER,   /* in which order graphs ran */
+	RANK_CHECK_MADE,    /* graphs that AOTAutograd and Inductor made */
+	RANK_CHECK_VERSION, /* of torch */
 	RANK_CHECK_COUNT
 };
 
@@ -176,10 +176,10 @@ struct rank_item {
 /* Processes that leave the reference at the same place in the same way. */
 struct rank_split {
 	enum rank_check check;
-	uint32_t ref;                /* process */
+	uint32_t ref;                  /* process */
 	uint32_t at, ref_items, items; /* the item that differs; how many either has (of the first of the group) */
-	bool ref_ends, ends;         /* this side has no more items */
-	struct rank_item theirs, own; /* the reference's item, and the group's */
+	bool ref_ends, ends;           /* this side has no more items */
+	struct rank_item theirs, own;  /* the reference's item, and the group's */
 	ROWS(uint32_t, member);
 };
 struct rank_group { /* processes whose whole sequence is the same */
@@ -189,7 +189,7 @@ struct rank_group { /* processes whose whole sequence is the same */
 struct rank_verdict {
 	bool recorded, agree;
 	uint32_t ref;
-	ROWS(struct rank_group, group);       /* the largest first */
+	ROWS(struct rank_group, group); /* the largest first */
 	uint32_t first_split, splits;
 };
 struct rank_missing {
@@ -202,11 +202,11 @@ struct ranks {
 	ROWS(struct rank_missing, lost);
 	ROWS(struct rank_split, split);
 	struct rank_verdict check[RANK_CHECK_COUNT];
-	ROWS(struct rank_graph, graph);       /* texts by fingerprint */
+	ROWS(struct rank_graph, graph); /* texts by fingerprint */
 	struct intern graphs;
 	size_t text_bytes;
-	int64_t start, end;                   /* of all */
-	ROWS(int64_t, absent);                /* ranks below the highest of which there is no log, the first 1000 */
+	int64_t start, end;    /* of all */
+	ROWS(int64_t, absent); /* ranks below the highest of which there is no log, the first 1000 */
 	uint64_t absents;
 };
 

@@ -6,7 +6,7 @@
  *     l.contract ...
  *     loaded_release(&l);
  *
- * The text is read if there is one. A library without text, or with one that is not understood, is probed (probe.h) unless
+ * The text is read if there is one. A library without text, or with one that is not understood, is probed (ask.h) unless
  * no_exec. A package that is damaged is never run: -1. With .probe both are done and compared.
  */
 #ifndef PT2_LOAD_H

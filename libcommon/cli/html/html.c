@@ -7,9 +7,19 @@
 
 #define LOST "\xef\xbf\xbd"
 /* What a byte becomes; "": look closer. */
-static const char *const entity[256] = {
-    [0 ... '\t' - 1] = LOST, ['\n' + 1 ... '\r' - 1] = LOST, ['\r'] = "&#13;", ['\r' + 1 ... ' ' - 1] = LOST, [0x7f] = LOST,
-    ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;", ['\''] = "&#39;", [0xc2] = "", [0xd8] = "", [0xe2] = ""};
+static const char *const entity[256] = {[0 ... '\t' - 1] = LOST,
+					['\n' + 1 ... '\r' - 1] = LOST,
+					['\r'] = "&#13;",
+					['\r' + 1 ... ' ' - 1] = LOST,
+					[0x7f] = LOST,
+					['<'] = "&lt;",
+					['>'] = "&gt;",
+					['&'] = "&amp;",
+					['"'] = "&quot;",
+					['\''] = "&#39;",
+					[0xc2] = "",
+					[0xd8] = "",
+					[0xe2] = ""};
 
 static void escape(struct buf *b, struct slice s)
 {

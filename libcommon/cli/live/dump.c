@@ -265,7 +265,8 @@ void dump_close(struct dump *d)
 static bool bits_of(int file, int process)
 {
 	const struct dtype_info *a = dtype_info(file), *b = dtype_info(process);
-	return a && b && a->bytes == b->bytes && !*b->npy && (file == DTYPE_U16 || file == DTYPE_U8 || file == DTYPE_I16 || file == DTYPE_I8);
+	return a && b && a->bytes == b->bytes && !*b->npy &&
+	       (file == DTYPE_U16 || file == DTYPE_U8 || file == DTYPE_I16 || file == DTYPE_I8);
 }
 
 int dump_tensor_open(struct dump_tensor *t, const struct dump *d, const struct dump_value *v, struct err *err)

@@ -69,7 +69,7 @@ struct dump {
 	struct dump_call *call;
 	size_t n, cap;
 	uint64_t lost;
-	bool cut; /* its writer did not come to an end */
+	bool cut;            /* its writer did not come to an end */
 	struct slice failed; /* why the run came to no good end; empty */
 	struct arena arena;
 };

@@ -6,8 +6,8 @@
 
 void dump_meta(const struct call_record *r, struct tensor_meta *m)
 {
-	*m = (struct tensor_meta){.dtype = r->v.dtype, .device = r->v.device, .device_index = r->v.device_index, .has_address = true,
-				  .address = r->v.address};
+	*m = (struct tensor_meta){
+	    .dtype = r->v.dtype, .device = r->v.device, .device_index = r->v.device_index, .has_address = true, .address = r->v.address};
 	m->n_dim = r->v.n_dim < CALL_DIMS ? r->v.n_dim : CALL_DIMS;
 	for (int d = 0; d < m->n_dim; d++) {
 		m->size[d] = r->v.size[d];

@@ -55,8 +55,7 @@ static bool true_of(const struct live_event *ev, uint32_t k, const char *key)
 	return v != JSON_NONE && json_is(ev->tape, v, JSON_TRUE);
 }
 
-static void add_part(const struct live_event *ev, uint32_t k, const char *key, const char *before, struct buf *hold,
-		     struct buf *b)
+static void add_part(const struct live_event *ev, uint32_t k, const char *key, const char *before, struct buf *hold, struct buf *b)
 {
 	struct slice s = text_of(ev, k, key, hold);
 	if (s.n)
@@ -138,8 +137,8 @@ void live_event_text(const struct live_event *ev, struct buf *b)
 		add_part(ev, ev->root, "what", ": ", &hold, b);
 		break;
 	case LIVE_GRAPH:
-		buf_addf(b, "process %d: CUDA graph %llu: %llu calls captured", (int)ev->pid, (unsigned long long)live_event_number(ev, "graph"),
-			 (unsigned long long)live_event_number(ev, "captured"));
+		buf_addf(b, "process %d: CUDA graph %llu: %llu calls captured", (int)ev->pid,
+			 (unsigned long long)live_event_number(ev, "graph"), (unsigned long long)live_event_number(ev, "captured"));
 		break;
 	case LIVE_STEPPED_ASIDE:
 		buf_addf(b, "process %d", (int)ev->pid);

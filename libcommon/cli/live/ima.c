@@ -146,7 +146,8 @@ static void read_event(struct ima *to, struct reader *r, const struct live_event
 	GROW(to->v, to->n, to->cap, 1);
 	struct ima_event *e = &to->v[to->n++];
 	const uint32_t root = ev->root;
-	*e = (struct ima_event){.fault = ev->kind == LIVE_DEVICE_FAULT, .model = ev->model, .pid = (uint32_t)ev->pid, .tid = (uint32_t)ev->tid};
+	*e = (struct ima_event){
+	    .fault = ev->kind == LIVE_DEVICE_FAULT, .model = ev->model, .pid = (uint32_t)ev->pid, .tid = (uint32_t)ev->tid};
 	e->when = text_of(r, root, "when");
 	e->error = text_of(r, root, "error");
 	e->text = text_of(r, root, "text");
@@ -335,7 +336,8 @@ static enum ima_why judge_tensor(const struct ima_event *e, uint32_t i, uint64_t
 		return IMA_BEYOND_STORAGE;
 	}
 	if (p->extent != IMA_NONE && room != IMA_NONE && p->extent > room) {
-		buf_addf(b, " reaches %" PRIu64 " bytes beyond its allocation: sizes and strides take %" PRIu64 " bytes, there are %" PRIu64,
+		buf_addf(b,
+			 " reaches %" PRIu64 " bytes beyond its allocation: sizes and strides take %" PRIu64 " bytes, there are %" PRIu64,
 			 p->extent - room, p->extent, room);
 		return IMA_BEYOND_ALLOCATION;
 	}
@@ -403,8 +405,9 @@ static void add_fault(struct buf *b, const struct ima_event *e)
 	if (e->call != CONTRACT_NONE)
 		buf_addf(b, " (call %u)", e->call);
 	buf_adds(b, refused ? " was launched" : "; that kernel or one before it made it");
-	buf_adds(b, "; nothing was looked at from there on. Which kernel, and why: aoti-printer --ima -- COMMAND (or --ima --torch MODEL.pt2 "
-		    "INPUT...)");
+	buf_adds(b,
+		 "; nothing was looked at from there on. Which kernel, and why: aoti-printer --ima -- COMMAND (or --ima --torch MODEL.pt2 "
+		 "INPUT...)");
 }
 
 static void add_finding(struct buf *b, const struct ima_event *e)

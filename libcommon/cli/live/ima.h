@@ -50,8 +50,8 @@ struct ima_param {
 	X(BEYOND_STORAGE, "beyond-storage") \
 	X(BEYOND_ALLOCATION, "beyond-allocation") \
 	X(NO_ALLOCATION, "no-allocation") /* that the driver knows: freed? */ \
-	X(TOO_MANY, "too-many") /* elements, that the kernel is told to write */ \
-	X(INDEX, "index")       /* integers that it reads may be indices: only where nothing else is known */
+	X(TOO_MANY, "too-many")           /* elements, that the kernel is told to write */ \
+	X(INDEX, "index")                 /* integers that it reads may be indices: only where nothing else is known */
 
 /* clang-format off */
 #define IMA_ENUM(id, name) IMA_##id,
@@ -69,12 +69,13 @@ struct ima_event {
 	struct slice when, error, text, kernel, what;
 	uint64_t code, seq, stream, grid[3], block[3], shared;
 	struct slice function; /* that the call launched; empty: the kernel itself */
-	uint64_t graph, replay, captured; /* of the replay of a CUDA graph: which, how many with this one, calls in it; graph 0: it is none */
+	uint64_t graph, replay,
+	    captured;           /* of the replay of a CUDA graph: which, how many with this one, calls in it; graph 0: it is none */
 	struct slice *in_graph; /* names of the first of them */
 	uint32_t n_in_graph;
 	uint32_t model, run, call, contract_call, pid, tid, param; /* CONTRACT_NONE: not known */
 	int device;
-	bool launch; /* grid, block and shared are known */
+	bool launch;         /* grid, block and shared are known */
 	struct ima_param *p; /* of a finding one */
 	uint32_t n;
 	struct ima_suspect *suspect; /* ima_judge(): one for a parameter */

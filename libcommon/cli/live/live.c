@@ -55,10 +55,7 @@ static void close_fd(int *fd)
 
 /* ---- the folder ---- */
 
-static void in_dir(const struct live *l, const char *name, char *path, size_t room)
-{
-	snprintf(path, room, "%s/%s", l->dir, name);
-}
+static void in_dir(const struct live *l, const char *name, char *path, size_t room) { snprintf(path, room, "%s/%s", l->dir, name); }
 
 static int make_counters(struct live *l, struct err *err)
 {
@@ -100,8 +97,8 @@ static int make_socket(struct live *l, struct err *err)
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	int n = snprintf(at.sun_path, sizeof(at.sun_path), "%.90s/" LIVE_FILE_SOCKET, l->dir);
 	l->listen = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (n < 0 || (size_t)n >= sizeof(at.sun_path) || l->listen < 0 ||
-	    bind(l->listen, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(l->listen, 64) < 0)
+	if (n < 0 || (size_t)n >= sizeof(at.sun_path) || l->listen < 0 || bind(l->listen, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+	    listen(l->listen, 64) < 0)
 		return err_errno(err, EXIT_ENVIRON, "cannot listen on '%s'", at.sun_path);
 	return 0;
 }
@@ -144,8 +141,7 @@ static int set_up(struct live *l, struct err *err)
 	    (l->o->calls && calls_create(l->dir, l->o->calls, err) < 0))
 		return temp_failed(err);
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (l->epoll < 0 || watch(l, l->listen, EPOLLIN, ID_LISTEN) < 0 ||
-	    (l->notify >= 0 && watch(l, l->notify, EPOLLIN, ID_NOTIFY) < 0))
+	if (l->epoll < 0 || watch(l, l->listen, EPOLLIN, ID_LISTEN) < 0 || (l->notify >= 0 && watch(l, l->notify, EPOLLIN, ID_NOTIFY) < 0))
 		return err_errno(err, EXIT_ENVIRON, "cannot watch '%s'", l->dir);
 	return 0;
 }
@@ -235,8 +231,7 @@ static void read_log(struct live *l)
 			break;
 		l->tail.len += (size_t)n;
 		size_t used = 0;
-		for (char *nl; (nl = memchr(l->tail.p + used, '\n', l->tail.len - used));
-		     used = (size_t)(nl - l->tail.p) + 1)
+		for (char *nl; (nl = memchr(l->tail.p + used, '\n', l->tail.len - used)); used = (size_t)(nl - l->tail.p) + 1)
 			take_line(l, slice_of(l->tail.p + used, (size_t)(nl - l->tail.p) - used));
 		memmove(l->tail.p, l->tail.p + used, l->tail.len - used);
 		l->tail.len -= used;
@@ -296,8 +291,7 @@ static int answer_for(struct live *l, struct client *c, struct buf *json, struct
 	struct stat st;
 	int r = -1;
 	json_tape_text(&t, c->question.p, c->question.len);
-	if (!c->question.len || json_parse(&t, 0, c->question.len, &root) < 0 ||
-	    (k = json_get(&t, root, "path")) == JSON_NONE) {
+	if (!c->question.len || json_parse(&t, 0, c->question.len, &root) < 0 || (k = json_get(&t, root, "path")) == JSON_NONE) {
 		err_set(err, EXIT_INPUT, "a question that is none");
 		goto out;
 	}
@@ -432,10 +426,8 @@ static int find_library(struct live *l, char path[PATH_MAX], struct err *err)
 	if (strpbrk(path, ": \t\n")) {
 		in_dir(l, "libpt2probe.so", link, sizeof(link));
 		if (symlink(path, link) < 0 || strpbrk(link, ": \t\n"))
-			return err_set(
-			    err, EXIT_ENVIRON,
-			    "cannot preload '%s': its path holds a colon or a space; set TMPDIR to a folder without",
-			    path);
+			return err_set(err, EXIT_ENVIRON,
+				       "cannot preload '%s': its path holds a colon or a space; set TMPDIR to a folder without", path);
 		memcpy(path, link, strlen(link) + 1);
 	}
 	return 0;
@@ -452,8 +444,7 @@ static char *preload_variable(const char *library)
 	const char *old = getenv("LD_PRELOAD");
 	if (!old || !*old)
 		return xasprintf("LD_PRELOAD=%s", library);
-	return wants_to_be_first(old) ? xasprintf("LD_PRELOAD=%s:%s", old, library)
-				      : xasprintf("LD_PRELOAD=%s:%s", library, old);
+	return wants_to_be_first(old) ? xasprintf("LD_PRELOAD=%s:%s", old, library) : xasprintf("LD_PRELOAD=%s:%s", library, old);
 }
 
 static void move_result(struct child_result *to, const struct child_result *from)

@@ -75,7 +75,7 @@ struct live_result {
 	pid_t pid; /* it had */
 	uint32_t models;
 	uint64_t calls, mismatched, unchecked, failed;
-	uint64_t past; /* Runs that were entered unseen (event.h), not in calls */
+	uint64_t past;             /* Runs that were entered unseen (event.h), not in calls */
 	uint32_t without_contract; /* models */
 	uint64_t bad_lines;        /* of the event log, that are no events */
 	char unseen[512];          /* why no model may have been seen; "" when nothing is known against it */

@@ -110,10 +110,7 @@ static void copy_call(struct nan *n, struct nan_call *to, const struct nan_call 
 	}
 }
 
-static struct slice name_of(const struct nan_finding *f, uint32_t i)
-{
-	return i == CONTRACT_NONE ? SLICE("") : f->call.value[i].v.buffer;
-}
+static struct slice name_of(const struct nan_finding *f, uint32_t i) { return i == CONTRACT_NONE ? SLICE("") : f->call.value[i].v.buffer; }
 
 static bool alike(const struct nan_finding *a, const struct nan_finding *b)
 {
@@ -122,7 +119,8 @@ static bool alike(const struct nan_finding *a, const struct nan_finding *b)
 	/* What was there before is one finding, whoever reads it. */
 	if ((a->kind == NAN_INPUT || a->kind == NAN_CONSTANT) && a->cause != CONTRACT_NONE && b->cause != CONTRACT_NONE)
 		return slice_eq(name_of(a, a->cause), name_of(b, b->cause));
-	return a->call.c.call == b->call.c.call && slice_eq(a->call.c.name, b->call.c.name) && slice_eq(name_of(a, a->bad), name_of(b, b->bad));
+	return a->call.c.call == b->call.c.call && slice_eq(a->call.c.name, b->call.c.name) &&
+	       slice_eq(name_of(a, a->bad), name_of(b, b->bad));
 }
 
 /* Its index; CONTRACT_NONE when there are too many. */

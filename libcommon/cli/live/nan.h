@@ -46,12 +46,12 @@ struct nan_options {
 /* A tensor of a call. */
 struct nan_value {
 	struct dump_value v;
-	double bad_value;     /* the first bad element */
+	double bad_value; /* the first bad element */
 	bool has_bad_value;
-	bool is_input;        /* of the model */
-	bool unwritten;       /* no call before this one writes it */
-	bool unread;          /* written for the kernel's own use: no other call reads it, and it is no output of the model */
-	uint32_t storage;     /* buffers of one storage share memory; CONTRACT_NONE: only its name is known */
+	bool is_input;    /* of the model */
+	bool unwritten;   /* no call before this one writes it */
+	bool unread;      /* written for the kernel's own use: no other call reads it, and it is no output of the model */
+	uint32_t storage; /* buffers of one storage share memory; CONTRACT_NONE: only its name is known */
 	/* The element where the output is first bad; of inputs the one at the same place. */
 	double element;
 	bool has_element;
@@ -64,7 +64,7 @@ struct nan_call {
 	uint32_t n_values;
 	bool crashed;
 	struct slice ended; /* of a crash: "killed by SIGILL (Illegal instruction)"; empty: not known */
-	uint32_t nth; /* of the program's calls of this kernel, which? From 0; CONTRACT_NONE: not known */
+	uint32_t nth;       /* of the program's calls of this kernel, which? From 0; CONTRACT_NONE: not known */
 };
 
 struct nan_finding {

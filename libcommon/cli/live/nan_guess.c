@@ -6,24 +6,26 @@
 /* ---- what was seen ---- */
 
 enum fact {
-	NEGATIVE = 1,   /* a number below zero was read */
+	NEGATIVE = 1, /* a number below zero was read */
 	ZERO = 2,
 	INFINITE = 4,
 	MINUS_INF = 8,
-	LARGE = 16,     /* above 11: its exp is beyond float16; with more than that, see exp_limit */
-	OUTSIDE = 32,   /* of -1..1 */
-	EMPTY = 64,     /* a tensor without elements */
-	MASK = 128,     /* a bool tensor was read */
-	TO_HALF = 256,  /* float16 is written */
-	HUGE_IN = 512,  /* a number whose square is beyond the type that is written */
-	BEYOND = 1024,  /* one that is beyond it itself */
-	SINGLE = 2048,  /* one element where more are needed for a variance */
+	LARGE = 16,    /* above 11: its exp is beyond float16; with more than that, see exp_limit */
+	OUTSIDE = 32,  /* of -1..1 */
+	EMPTY = 64,    /* a tensor without elements */
+	MASK = 128,    /* a bool tensor was read */
+	TO_HALF = 256, /* float16 is written */
+	HUGE_IN = 512, /* a number whose square is beyond the type that is written */
+	BEYOND = 1024, /* one that is beyond it itself */
+	SINGLE = 2048, /* one element where more are needed for a variance */
 };
 
 static double largest(int dtype)
 {
-	return dtype == DTYPE_F16 ? 65504 : dtype == DTYPE_BF16 ? 3.3895313892515355e38 : dtype == DTYPE_F64 ? 1.7976931348623157e308
-														  : 3.4028234663852886e38;
+	return dtype == DTYPE_F16    ? 65504
+	       : dtype == DTYPE_BF16 ? 3.3895313892515355e38
+	       : dtype == DTYPE_F64  ? 1.7976931348623157e308
+				     : 3.4028234663852886e38;
 }
 
 static unsigned facts_of_number(double v, int written)
@@ -79,16 +81,73 @@ static unsigned facts_of(const struct nan_finding *f, unsigned *at)
 
 /* ATen names of more than one word; others are found by their underscores. */
 static const char *const long_ops[] = {
-    "_adaptive_avg_pool2d", "_log_softmax", "_low_memory_max_pool_with_offsets", "_native_batch_norm_legit",
-    "_native_batch_norm_legit_no_training", "_safe_softmax", "_scaled_dot_product_flash_attention_for_cpu",
-    "_scaled_dot_product_math", "_softmax", "_to_copy", "_unsafe_index", "_unsafe_masked_index", "_unsafe_view",
-    "adaptive_avg_pool2d", "as_strided", "avg_pool2d", "batch_norm", "bitwise_and", "bitwise_not", "bitwise_or", "constant_pad_nd",
-    "embedding_bag", "floor_divide", "full_like", "group_norm", "huber_loss", "index_add", "index_put", "index_select", "layer_norm",
-    "leaky_relu", "lift_fresh_copy", "linalg_vector_norm", "log_sigmoid", "log_softmax", "logical_and", "logical_not", "logical_or",
-    "masked_fill", "masked_scatter", "masked_select", "max_pool2d_with_indices", "mse_loss", "native_batch_norm", "native_dropout",
-    "native_group_norm", "native_layer_norm", "new_full", "new_ones", "new_zeros", "nll_loss_forward", "ones_like", "pixel_shuffle",
-    "rms_norm", "scalar_tensor", "scaled_dot_product_attention", "scatter_add", "scatter_reduce", "select_scatter", "slice_scatter",
-    "smooth_l1_loss", "std_mean", "true_divide", "upsample_bilinear2d", "upsample_nearest2d", "var_mean", "zeros_like",
+    "_adaptive_avg_pool2d",
+    "_log_softmax",
+    "_low_memory_max_pool_with_offsets",
+    "_native_batch_norm_legit",
+    "_native_batch_norm_legit_no_training",
+    "_safe_softmax",
+    "_scaled_dot_product_flash_attention_for_cpu",
+    "_scaled_dot_product_math",
+    "_softmax",
+    "_to_copy",
+    "_unsafe_index",
+    "_unsafe_masked_index",
+    "_unsafe_view",
+    "adaptive_avg_pool2d",
+    "as_strided",
+    "avg_pool2d",
+    "batch_norm",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "constant_pad_nd",
+    "embedding_bag",
+    "floor_divide",
+    "full_like",
+    "group_norm",
+    "huber_loss",
+    "index_add",
+    "index_put",
+    "index_select",
+    "layer_norm",
+    "leaky_relu",
+    "lift_fresh_copy",
+    "linalg_vector_norm",
+    "log_sigmoid",
+    "log_softmax",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "masked_fill",
+    "masked_scatter",
+    "masked_select",
+    "max_pool2d_with_indices",
+    "mse_loss",
+    "native_batch_norm",
+    "native_dropout",
+    "native_group_norm",
+    "native_layer_norm",
+    "new_full",
+    "new_ones",
+    "new_zeros",
+    "nll_loss_forward",
+    "ones_like",
+    "pixel_shuffle",
+    "rms_norm",
+    "scalar_tensor",
+    "scaled_dot_product_attention",
+    "scatter_add",
+    "scatter_reduce",
+    "select_scatter",
+    "slice_scatter",
+    "smooth_l1_loss",
+    "std_mean",
+    "true_divide",
+    "upsample_bilinear2d",
+    "upsample_nearest2d",
+    "var_mean",
+    "zeros_like",
 };
 
 static size_t long_op(struct slice s)
@@ -120,8 +179,8 @@ static bool cut(struct slice *s, const char *head)
 
 size_t nan_ops_of_name(struct slice kernel, struct slice *op, size_t max)
 {
-	static const char *const heads[] = {"cpp_fused_", "triton_poi_fused_", "triton_red_fused_", "triton_per_fused_", "triton_tem_fused_",
-					    "triton_for_fused_", "mps_fused_"};
+	static const char *const heads[] = {"cpp_fused_",        "triton_poi_fused_", "triton_red_fused_", "triton_per_fused_",
+					    "triton_tem_fused_", "triton_for_fused_", "mps_fused_"};
 	static const char *const ops[] = {"aoti_torch_cpu_", "aoti_torch_cuda_", "aoti_torch_xpu_", "aoti_torch_mps_", "aoti_torch_"};
 	struct slice s = kernel;
 	size_t n = 0;
@@ -323,11 +382,12 @@ size_t nan_guess(const struct nan_finding *f, struct nan_guess *guess, size_t ma
 		snprintf(guess[0].text, sizeof(guess[0].text), "the weight %.*s is %s as it was saved", (int)name.n, name.p, what);
 		return 1;
 	case NAN_UNWRITTEN:
-		snprintf(guess[0].text, sizeof(guess[0].text), "%.*s is read, but nothing has written it: memory as it was found (torch.empty?)",
-			 (int)name.n, name.p);
+		snprintf(guess[0].text, sizeof(guess[0].text),
+			 "%.*s is read, but nothing has written it: memory as it was found (torch.empty?)", (int)name.n, name.p);
 		return 1;
 	case NAN_PASSED:
-		snprintf(guess[0].text, sizeof(guess[0].text), "%.*s was %s already; the call that wrote it was not seen", (int)name.n, name.p, what);
+		snprintf(guess[0].text, sizeof(guess[0].text), "%.*s was %s already; the call that wrote it was not seen", (int)name.n,
+			 name.p, what);
 		return 1;
 	case NAN_CRASHED: return 0;
 	case NAN_PRODUCED: break;

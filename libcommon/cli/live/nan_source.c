@@ -5,7 +5,7 @@
 #include "trace/trace.h"
 
 #define MAX_KERNELS 16384 /* they are searched one by one */
-#define MAX_LINES 64 /* of one kernel */
+#define MAX_LINES 64      /* of one kernel */
 #define MAX_NODES 4096
 
 /* "cpp_fused_relu_0:2". False without a number. */
@@ -209,15 +209,16 @@ static int read_trace(struct nan_sources *s, const char *path, struct err *err)
 	trace_release(&t);
 	json_tape_release(&r.tape);
 	if (!rc && !s->n)
-		rc = err_set(err, EXIT_INPUT,
-			     "'%s': the trace does not say where kernels come from: compile with INDUCTOR_PROVENANCE=1 (torch 2.8 or later)", path);
+		rc = err_set(
+		    err, EXIT_INPUT,
+		    "'%s': the trace does not say where kernels come from: compile with INDUCTOR_PROVENANCE=1 (torch 2.8 or later)", path);
 	return rc;
 }
 
 int nan_sources_file(struct nan_sources *s, const char *path, struct err *err)
 {
 	struct mapfile f;
-	if (trace_probe(path))
+	if (trace_is_log(path))
 		return read_trace(s, path, err);
 	if (mapfile_open(&f, path, err) < 0)
 		return -1;

@@ -59,8 +59,7 @@ static char *in_folder(struct run_job *j, struct slice name)
 /* A name that stays in the folder. */
 static bool plain_name(struct slice name)
 {
-	return name.n && name.n <= 240 && name.p[0] != '.' && !memchr(name.p, '/', name.n) &&
-	       !memchr(name.p, 0, name.n);
+	return name.n && name.n <= 240 && name.p[0] != '.' && !memchr(name.p, '/', name.n) && !memchr(name.p, 0, name.n);
 }
 
 static int put_file(struct package *pkg, uint32_t file, const char *path, struct err *err)
@@ -74,8 +73,7 @@ static int put_file(struct package *pkg, uint32_t file, const char *path, struct
 }
 
 /* All that belongs to the model. *size: together. */
-static int unpack(struct run_job *j, struct package *pkg, const struct package_model *m, uint64_t *size,
-		  struct err *err)
+static int unpack(struct run_job *j, struct package *pkg, const struct package_model *m, uint64_t *size, struct err *err)
 {
 	*size = 0;
 	for (uint32_t i = 0; i < m->n_file; i++) {
@@ -172,8 +170,8 @@ static int put_weights(struct run_job *j, struct package *pkg, const struct pack
 
 /* ---- what can be told before ---- */
 
-static int check_device(struct package *pkg, const struct package_model *m, const struct package_metadata *md,
-			const struct run_options *o, bool *gpu, struct err *err)
+static int check_device(struct package *pkg, const struct package_model *m, const struct package_metadata *md, const struct run_options *o,
+			bool *gpu, struct err *err)
 {
 	struct modelso so;
 	struct slice bytes;
@@ -188,7 +186,8 @@ static int check_device(struct package *pkg, const struct package_model *m, cons
 			       (int)(md->device.n < 40 ? md->device.n : 40), md->device.p);
 	if (*gpu && !o->torch)
 		return err_set(err, EXIT_INPUT,
-			       "'%s' is made for cuda: it runs with an installed libtorch for CUDA (--torch), or watch a program that runs it (-- COMMAND)",
+			       "'%s' is made for cuda: it runs with an installed libtorch for CUDA (--torch), or watch a program that runs "
+			       "it (-- COMMAND)",
 			       pkg->path);
 	return 0;
 }
@@ -205,8 +204,8 @@ static int check_processor(struct package *pkg, const struct package_model *m, c
 		return err_set(err, EXIT_INPUT, "'%s' is made for %.*s; this machine is %s", pkg->path,
 			       (int)(md.machine.n < 40 ? md.machine.n : 40), md.machine.p, host.machine);
 	if (doctor_isa_of_metadata(md.cpu_isa, &unknown) & ~host.isa)
-		return err_set(err, EXIT_INPUT, "'%s' is made for processors with %.*s, which this one is not",
-			       pkg->path, (int)(md.cpu_isa.n < 80 ? md.cpu_isa.n : 80), md.cpu_isa.p);
+		return err_set(err, EXIT_INPUT, "'%s' is made for processors with %.*s, which this one is not", pkg->path,
+			       (int)(md.cpu_isa.n < 80 ? md.cpu_isa.n : 80), md.cpu_isa.p);
 	return 0;
 }
 
@@ -218,10 +217,7 @@ struct words {
 	int n;
 };
 
-static void word(struct words *w, const char *text)
-{
-	w->v[w->n++] = arena_strndup(&w->job->arena, text, strlen(text));
-}
+static void word(struct words *w, const char *text) { w->v[w->n++] = arena_strndup(&w->job->arena, text, strlen(text)); }
 
 static void option(struct words *w, const char *name, const char *value)
 {
@@ -277,8 +273,7 @@ static void command_line(struct run_job *j, const char *name, const char *runner
 static const char *shown_name(struct run_job *j, struct package *pkg, const struct package_model *m)
 {
 	char text[PATH_MAX];
-	int n = snprintf(text, sizeof(text), "%s%s%.*s", pkg->path, pkg->n > 1 ? ":" : "",
-			 pkg->n > 1 ? (int)m->name.n : 0, m->name.p);
+	int n = snprintf(text, sizeof(text), "%s%s%.*s", pkg->path, pkg->n > 1 ? ":" : "", pkg->n > 1 ? (int)m->name.n : 0, m->name.p);
 	return arena_strndup(&j->arena, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
@@ -287,8 +282,7 @@ static int find_libraries(struct run_job *j, const struct run_options *o, char *
 {
 	char path[PATH_MAX];
 	if (o->n_load > RUN_MAX_LOAD || (o->n_load && !o->torch))
-		return err_set(err, EXIT_USAGE,
-			       "libraries of operators (--load) are for an installed libtorch (--torch), at most %d",
+		return err_set(err, EXIT_USAGE, "libraries of operators (--load) are for an installed libtorch (--torch), at most %d",
 			       RUN_MAX_LOAD);
 	for (size_t i = 0; i < o->n_load; i++) {
 		if (!realpath(o->load[i], path))
@@ -298,8 +292,8 @@ static int find_libraries(struct run_job *j, const struct run_options *o, char *
 	return 0;
 }
 
-static int prepare(struct run_job *j, struct package *pkg, const struct tensor_view *in, size_t n_in,
-		   const struct run_options *o, struct err *err)
+static int prepare(struct run_job *j, struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
+		   struct err *err)
 {
 	uint64_t size;
 	char *load[RUN_MAX_LOAD];
@@ -308,8 +302,7 @@ static int prepare(struct run_job *j, struct package *pkg, const struct tensor_v
 		return -1;
 	if (!m->so)
 		return err_set(err, EXIT_INPUT, "'%s' has no library to run, only texts", pkg->path);
-	const char *runner = own_file(&j->arena, "PT2_RUNNER", RUNNER, err),
-		   *torch = runner ? runtime(&j->arena, o, err) : NULL;
+	const char *runner = own_file(&j->arena, "PT2_RUNNER", RUNNER, err), *torch = runner ? runtime(&j->arena, o, err) : NULL;
 	if (find_libraries(j, o, load, err) < 0)
 		return -1;
 	if (!torch || check_processor(pkg, m, o, &j->gpu, err) < 0 || !(j->folder = temp_folder(TEMP_RUN, err)) ||
@@ -330,8 +323,8 @@ static int prepare(struct run_job *j, struct package *pkg, const struct tensor_v
 	return 0;
 }
 
-int run_prepare(struct run_job *j, struct package *pkg, const struct tensor_view *in, size_t n_in,
-		const struct run_options *o, struct err *err)
+int run_prepare(struct run_job *j, struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
+		struct err *err)
 {
 	*j = (struct run_job){0};
 	if (prepare(j, pkg, in, n_in, o, err) == 0)
@@ -366,13 +359,13 @@ int run_outputs(const struct run_job *j, const struct child_result *child, struc
 	if (wrote)
 		runfile_close(&r->out);
 	if (child->how == CHILD_EXITED && child->status == EXIT_ENVIRON) { /* why stands in that file, if it could be written */
-		err_set(err, EXIT_ENVIRON, "the model's process ended with status 4 and could leave no word in '%s': is there room?", j->outputs);
+		err_set(err, EXIT_ENVIRON, "the model's process ended with status 4 and could leave no word in '%s': is there room?",
+			j->outputs);
 		return temp_failed(err);
 	}
 	struct buf b = {0};
 	child_describe(child, &b);
-	err_set(err, child->how == CHILD_NOT_STARTED ? EXIT_ENVIRON : EXIT_INPUT, "the model's process: %s",
-		buf_str(&b));
+	err_set(err, child->how == CHILD_NOT_STARTED ? EXIT_ENVIRON : EXIT_INPUT, "the model's process: %s", buf_str(&b));
 	buf_release(&b);
 	return -1;
 }
@@ -403,8 +396,8 @@ static int run_shown(const struct child_spec *spec, const struct run_options *o,
 	return ev.what == CHILD_ENDED ? 0 : -1;
 }
 
-int run_model(struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
-	      struct run_result *r, struct err *err)
+int run_model(struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o, struct run_result *r,
+	      struct err *err)
 {
 	struct run_job j;
 	*r = (struct run_result){0};

@@ -43,22 +43,25 @@
 enum { RUN_MAX_LOAD = 16 };
 
 struct run_options {
-	const char *model;   /* of several in a package */
-	const char *torch;   /* NULL: libpt2shim.so ($PT2_SHIM, else beside pt2-runner); else as for run_find_torch */
-	const char *const *load; /* .torch: libraries that define operators (TORCH_LIBRARY); loaded in the confined child, before the model */
-	size_t n_load;           /* at most RUN_MAX_LOAD */
-	const char *weights; /* a file (weights/weights.h) that the model's weights are taken from; NULL: its own, or what its package carries */
+	const char *model; /* of several in a package */
+	const char *torch; /* NULL: libpt2shim.so ($PT2_SHIM, else beside pt2-runner); else as for run_find_torch */
+	const char *const
+	    *load;     /* .torch: libraries that define operators (TORCH_LIBRARY); loaded in the confined child, before the model */
+	size_t n_load; /* at most RUN_MAX_LOAD */
+	const char
+	    *weights; /* a file (weights/weights.h) that the model's weights are taken from; NULL: its own, or what its package carries */
 	const struct contract *contract; /* of the model: names, shapes and layout of the weights; NULL: only its own functions are asked */
-	unsigned runs;       /* 0: 1; each with the inputs as given; the last one's outputs are returned */
-	unsigned threads;    /* OpenMP; 0: OMP_NUM_THREADS, else one for each processor */
-	uint64_t max_memory; /* bytes of address space; 0: 16 GiB and four times the model's files */
-	unsigned timeout_s;  /* 0: 600 */
-	bool check_inputs;   /* AOTI_RUNTIME_CHECK_INPUTS=1 */
-	bool watched;        /* it runs under libpt2probe.so */
-	const char *save_dir; /* .watched: the folder that the probe saves tensors to; NULL */
-	void (*printed)(void *user, struct slice text); /* what the model prints, as it comes: not fit for a terminal; NULL: it is dropped */
+	unsigned runs;                   /* 0: 1; each with the inputs as given; the last one's outputs are returned */
+	unsigned threads;                /* OpenMP; 0: OMP_NUM_THREADS, else one for each processor */
+	uint64_t max_memory;             /* bytes of address space; 0: 16 GiB and four times the model's files */
+	unsigned timeout_s;              /* 0: 600 */
+	bool check_inputs;               /* AOTI_RUNTIME_CHECK_INPUTS=1 */
+	bool watched;                    /* it runs under libpt2probe.so */
+	const char *save_dir;            /* .watched: the folder that the probe saves tensors to; NULL */
+	void (*printed)(void *user,
+			struct slice text); /* what the model prints, as it comes: not fit for a terminal; NULL: it is dropped */
 	void *user;
-	bool unconfined;     /* no filter of system calls */
+	bool unconfined; /* no filter of system calls */
 };
 
 struct run_job {
@@ -66,7 +69,7 @@ struct run_job {
 	char *folder, *so, *outputs;
 	uint64_t max_memory;
 	unsigned timeout_s;
-	bool gpu; /* it runs on one, unconfined */
+	bool gpu;         /* it runs on one, unconfined */
 	struct buf notes; /* what its user may want to know, a line each: weights that were not used */
 	struct arena arena;
 };
@@ -86,8 +89,8 @@ int run_prepare(struct run_job *job, struct package *pkg, const struct tensor_vi
 int run_outputs(const struct run_job *job, const struct child_result *child, struct run_result *r, struct err *err);
 void run_job_release(struct run_job *job);
 
-int run_model(struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o,
-	      struct run_result *r, struct err *err);
+int run_model(struct package *pkg, const struct tensor_view *in, size_t n_in, const struct run_options *o, struct run_result *r,
+	      struct err *err);
 void run_result_release(struct run_result *r);
 
 #endif

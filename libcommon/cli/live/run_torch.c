@@ -75,7 +75,8 @@ const char *run_find_torch(struct arena *a, const char *given, struct err *err)
 		path = arena_strndup(a, text, strlen(text));
 		free(text);
 	} else {
-		err_set(err, EXIT_ENVIRON, "no libtorch is found (%s): install torch, set PT2_PYTHON to a Python that has it, or name its folder",
+		err_set(err, EXIT_ENVIRON,
+			"no libtorch is found (%s): install torch, set PT2_PYTHON to a Python that has it, or name its folder",
 			buf_str(&why));
 	}
 	buf_release(&why);

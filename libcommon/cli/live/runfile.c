@@ -5,8 +5,7 @@
 
 static uint64_t aligned(uint64_t at) { return (at + 63) & ~63ull; }
 
-int runfile_write(int fd, const struct tensor_view *v, size_t n, const struct run_times *times, const char *what,
-		  struct err *err)
+int runfile_write(int fd, const struct tensor_view *v, size_t n, const struct run_times *times, const char *what, struct err *err)
 {
 	struct runfile_head head = {.magic = RUNFILE_MAGIC, .n = (uint32_t)n};
 	static const char zeros[64];
@@ -19,10 +18,8 @@ int runfile_write(int fd, const struct tensor_view *v, size_t n, const struct ru
 	int r = 0;
 	for (size_t i = 0; i < n && !r; i++) {
 		int64_t bytes = 0;
-		e[i] = (struct runfile_entry){.dtype = v[i].meta.dtype,
-					      .device = v[i].meta.device,
-					      .device_index = v[i].meta.device_index,
-					      .n_dim = v[i].meta.n_dim};
+		e[i] = (struct runfile_entry){
+		    .dtype = v[i].meta.dtype, .device = v[i].meta.device, .device_index = v[i].meta.device_index, .n_dim = v[i].meta.n_dim};
 		memcpy(e[i].size, v[i].meta.size, (size_t)v[i].meta.n_dim * sizeof(*e[i].size));
 		memcpy(e[i].stride, v[i].meta.stride, (size_t)v[i].meta.n_dim * sizeof(*e[i].stride));
 		if (!tensor_is_none(&v[i]) && !tensor_extent(&v[i].meta, &bytes))
@@ -51,13 +48,9 @@ int runfile_write(int fd, const struct tensor_view *v, size_t n, const struct ru
 
 int runfile_write_error(int fd, const struct err *error, struct err *err)
 {
-	struct runfile_head head = {.magic = RUNFILE_MAGIC,
-				    .status = error->status,
-				    .error_at = sizeof(head),
-				    .error_len = strlen(error->text)};
-	return write_all(fd, &head, sizeof(head), "outputs", err) < 0
-		   ? -1
-		   : write_all(fd, error->text, head.error_len, "outputs", err);
+	struct runfile_head head = {
+	    .magic = RUNFILE_MAGIC, .status = error->status, .error_at = sizeof(head), .error_len = strlen(error->text)};
+	return write_all(fd, &head, sizeof(head), "outputs", err) < 0 ? -1 : write_all(fd, error->text, head.error_len, "outputs", err);
 }
 
 static bool inside(struct slice bytes, uint64_t at, uint64_t n) { return at <= bytes.n && n <= bytes.n - at; }
@@ -71,8 +64,7 @@ static bool read_entry(struct tensor_view *v, struct slice bytes, const struct r
 		return false;
 	v->name = slice_of(bytes.p + e->name_at, e->name_len);
 	v->data = none ? NULL : bytes.p + e->data_at;
-	v->meta = (struct tensor_meta){
-	    .dtype = e->dtype, .device = e->device, .device_index = e->device_index, .n_dim = e->n_dim};
+	v->meta = (struct tensor_meta){.dtype = e->dtype, .device = e->device, .device_index = e->device_index, .n_dim = e->n_dim};
 	memcpy(v->meta.size, e->size, sizeof(e->size));
 	memcpy(v->meta.stride, e->stride, sizeof(e->stride));
 	for (int i = 0; i < e->n_dim; i++)

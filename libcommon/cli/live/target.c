@@ -49,8 +49,7 @@ static bool elf_unseen(int fd, const char *program, const char *head, size_t n, 
 	}
 	for (unsigned i = 0; i < eh.e_phnum && eh.e_phentsize == sizeof(Elf64_Phdr); i++) {
 		Elf64_Phdr ph;
-		if (eh.e_phoff > INT64_MAX / 2 ||
-		    read_at(fd, (off_t)(eh.e_phoff + i * sizeof(ph)), &ph, sizeof(ph)) != sizeof(ph))
+		if (eh.e_phoff > INT64_MAX / 2 || read_at(fd, (off_t)(eh.e_phoff + i * sizeof(ph)), &ph, sizeof(ph)) != sizeof(ph))
 			return false;
 		if (ph.p_type == PT_INTERP)
 			return false;

@@ -30,12 +30,12 @@ struct watch_options {
 	const char *name;  /* one of several models */
 	const char *const *operand;
 	int n_operand;
-	const char *torch; /* NULL: libshim; "": find an installed libtorch; else its folder */
+	const char *torch;       /* NULL: libshim; "": find an installed libtorch; else its folder */
 	const char *const *load; /* with torch: libraries that define operators (run.h) */
 	size_t n_load;
 	const char *weights; /* a file of weights for the model (run.h); NULL */
-	unsigned runs;     /* 0: 1 */
-	bool no_exec;      /* refused with the reason: the question cannot be answered without running it */
+	unsigned runs;       /* 0: 1 */
+	bool no_exec;        /* refused with the reason: the question cannot be answered without running it */
 	/* ... or a command */
 	char **command;
 	/* Called about every 50 ms while it runs (calls that have ended can be read); may be NULL. */
@@ -45,8 +45,8 @@ struct watch_options {
 };
 
 struct watch_model {
-	uint32_t id; /* as in event.h */
-	char *path;  /* the package that was given, or the library as the process knows it */
+	uint32_t id;              /* as in event.h */
+	char *path;               /* the package that was given, or the library as the process knows it */
 	struct contract contract; /* n_inputs, n_calls 0 when there is none */
 	bool has_contract;
 	char *why;            /* there is none, or calls could not be watched: the last reason; NULL */
@@ -57,9 +57,9 @@ struct watch_model {
 };
 
 struct watch_value {
-	struct call_record rec; /* CALL_VALUE */
-	const char *name;       /* the buffer's, "" */
-	const char *saved;      /* the file it was saved to, "" */
+	struct call_record rec;             /* CALL_VALUE */
+	const char *name;                   /* the buffer's, "" */
+	const char *saved;                  /* the file it was saved to, "" */
 	const struct contract_value *value; /* NULL when it could not be matched */
 };
 
@@ -76,7 +76,7 @@ struct watch_call {
 	uint32_t n_launches;
 	const char *function;             /* the kernel that was launched, where the call is another name; "" */
 	const struct call_replay *replay; /* it is no call of a model, but a replay of a CUDA graph; NULL */
-	bool cut; /* a part of it was overwritten in the log */
+	bool cut;                         /* a part of it was overwritten in the log */
 };
 
 /* A CUDA graph of a process that calls of models were captured into. */
@@ -105,7 +105,7 @@ struct watch {
 	struct buf asides;         /* what was not understood in the process, a line each */
 	struct watch_graph *graph; /* as they were first heard of */
 	size_t n_graphs, cap_graphs;
-	struct buf device;         /* device-fault and device-finding events (event.h), a line each; ima.h reads them */
+	struct buf device; /* device-fault and device-finding events (event.h), a line each; ima.h reads them */
 	bool ended, opened;
 
 	/* private */

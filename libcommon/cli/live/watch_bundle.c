@@ -100,8 +100,8 @@ static int take_index(struct watch_bundle *b, struct index *x, struct slice text
 	struct slice library = text_of(x, root, "library");
 	const size_t head = sizeof(BUNDLE_MODEL "/") - 1;
 	if (!library.n)
-		return err_set(err, EXIT_INPUT, "'%s': the model's library was gone when the bundle was made: run its package on the inputs",
-			       x->path);
+		return err_set(err, EXIT_INPUT,
+			       "'%s': the model's library was gone when the bundle was made: run its package on the inputs", x->path);
 	if (!slice_starts(library, BUNDLE_MODEL "/") || !plain(slice_of(library.p + head, library.n - head)))
 		return bad(x, "\"library\" lies outside of it");
 	b->library = xasprintf("%s/%.*s", b->folder, (int)library.n, library.p);

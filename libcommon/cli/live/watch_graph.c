@@ -2,8 +2,8 @@
 #include "base/json.h"
 #include "live/watch_part.h"
 
-#define MAX_GRAPHS 4096  /* of all processes; more are not told */
-#define MAX_NAMES 4096   /* of a graph */
+#define MAX_GRAPHS 4096 /* of all processes; more are not told */
+#define MAX_NAMES 4096  /* of a graph */
 #define SHOWN 8
 
 static struct watch_graph *graph_of(struct watch *w, uint32_t pid, uint64_t number, uint32_t model)

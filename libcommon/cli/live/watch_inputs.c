@@ -88,8 +88,8 @@ int watch_inputs_check(const struct contract *c, const struct tensor_meta *meta,
 			buf_adds(&b, ": ");
 		}
 		r = err_set(err, EXIT_INPUT, "%s%s: expected %.*s, given %.*s (aoti-checkinputs tells all that does not fit)", buf_str(&b),
-			    f->what == CHECK_COUNT ? "inputs" : check_what_name(f->what), (int)f->expected.n, f->expected.p, (int)f->given.n,
-			    f->given.p);
+			    f->what == CHECK_COUNT ? "inputs" : check_what_name(f->what), (int)f->expected.n, f->expected.p,
+			    (int)f->given.n, f->given.p);
 		buf_release(&b);
 	}
 	check_release(&k);
@@ -109,7 +109,8 @@ static int one(struct given *g, const struct contract *c, size_t i, struct arena
 	if (v->meta.n_dim < 0) {
 		struct buf b = {0};
 		add_input_name(&b, c, (uint32_t)i);
-		err_set(err, EXIT_USAGE, "no input is given for %s: the model takes %u (aoti-checkinputs lists them)", buf_str(&b), c->n_inputs);
+		err_set(err, EXIT_USAGE, "no input is given for %s: the model takes %u (aoti-checkinputs lists them)", buf_str(&b),
+			c->n_inputs);
 		buf_release(&b);
 		return -1;
 	}
@@ -141,8 +142,7 @@ bad:
 	return -1;
 }
 
-int inputs_load(struct loaded *l, struct inputs *in, const char *path, const char *name, const char *const *operand, int n,
-		struct err *err)
+int inputs_load(struct loaded *l, struct inputs *in, const char *path, const char *name, const char *const *operand, int n, struct err *err)
 {
 	struct watch_bundle b;
 	const bool bundle = watch_bundle_like(path);

@@ -12,8 +12,8 @@ int watch_inputs_check(const struct contract *c, const struct tensor_meta *meta,
 
 /* ---- watch_fate.c, watch_calls.c: processes ---- */
 
-void watch_meet(struct watch *w, uint32_t pid); /* something of this process was read */
-void watch_look_around(struct watch *w);        /* now and then: who has ended? */
+void watch_meet(struct watch *w, uint32_t pid);           /* something of this process was read */
+void watch_look_around(struct watch *w);                  /* now and then: who has ended? */
 void watch_finish_process(struct watch *w, uint32_t pid); /* its calls that have not returned never will */
 void watch_forget_processes(struct watch *w);
 
@@ -31,7 +31,7 @@ struct watch_bundle {
 	struct watch_bundle_input {
 		char *file;
 		struct tensor_meta meta;
-	} *input;
+	} * input;
 	size_t n;
 };
 /* A bundle, or a folder that bundles were kept in: then the first of them counts. */

@@ -196,8 +196,7 @@ static char **candidates(const char *name)
 		for (const char *p = path;; p++) {
 			size_t len = strcspn(p, ":");
 			GROW(list, n, cap, 1);
-			list[n++] = len ? xasprintf("%.*s/%s", (int)(len > INT_MAX ? INT_MAX : len), p, name)
-					: xasprintf("./%s", name);
+			list[n++] = len ? xasprintf("%.*s/%s", (int)(len > INT_MAX ? INT_MAX : len), p, name) : xasprintf("./%s", name);
 			p += len;
 			if (!*p)
 				break;
@@ -284,8 +283,7 @@ static bool close_gaps(unsigned first, const struct plan *p, int keep)
 
 static void each_fd_from(int first, bool close_it, const struct plan *p, int keep)
 {
-	if (close_it ? close_gaps((unsigned)first, p, keep)
-		     : !syscall(SYS_close_range, (unsigned)first, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */))
+	if (close_it ? close_gaps((unsigned)first, p, keep) : !syscall(SYS_close_range, (unsigned)first, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */))
 		return;
 	struct rlimit lim;
 	int max = 65536;
@@ -331,8 +329,7 @@ static _Noreturn void child_side(struct plan *p)
 	 * but a SIGPIPE the tool ignores for itself is not the command's business. */
 	for (int s = 1; s < NSIG; s++) {
 		struct sigaction sa;
-		if (!sigaction(s, NULL, &sa) &&
-		    (s == SIGPIPE || (sa.sa_handler != SIG_DFL && sa.sa_handler != SIG_IGN))) {
+		if (!sigaction(s, NULL, &sa) && (s == SIGPIPE || (sa.sa_handler != SIG_DFL && sa.sa_handler != SIG_IGN))) {
 			sa.sa_handler = SIG_DFL;
 			sa.sa_flags = 0;
 			sigaction(s, &sa, NULL);
@@ -675,10 +672,7 @@ void child_send_end(struct child *c)
 	feed(c);
 }
 
-int child_fd(const struct child *c, int stream)
-{
-	return stream >= 1 && stream <= 2 && c->how[stream] == CHILD_RAW ? c->fd[stream] : -1;
-}
+int child_fd(const struct child *c, int stream) { return stream >= 1 && stream <= 2 && c->how[stream] == CHILD_RAW ? c->fd[stream] : -1; }
 
 void child_close_stream(struct child *c, int stream)
 {
@@ -696,8 +690,7 @@ static bool finish(struct child *c, bool block)
 	siginfo_t info = {0};
 	int w;
 	/* Left unreaped until its group is dead: its id cannot be anyone else's before that. */
-	while ((w = waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOWAIT | (block ? 0 : WNOHANG))) < 0 &&
-	       errno == EINTR)
+	while ((w = waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOWAIT | (block ? 0 : WNOHANG))) < 0 && errno == EINTR)
 		;
 	if (!w && !info.si_pid)
 		return false;
@@ -714,8 +707,7 @@ static bool finish(struct child *c, bool block)
 	close_fd(&c->fd[0]);
 	for (int i = 1; i < 3; i++)
 		if (c->how[i] == CHILD_PIPE) {
-			collect(c, i,
-				1u << 20); /* a pipe holds less; somebody else's endless output must not hold us */
+			collect(c, i, 1u << 20); /* a pipe holds less; somebody else's endless output must not hold us */
 			close_fd(&c->fd[i]);
 		}
 	if (got == c->pid && WIFSIGNALED(status)) {
@@ -797,10 +789,7 @@ int childset_wait(struct childset *set, int watch_fd, int timeout_ms, struct chi
 		if (!waiting)
 			break;
 		int64_t left = wake == NEVER ? -1 : wake - clock_ns();
-		int ms = wake == NEVER          ? -1
-			 : left <= 0            ? 0
-			 : left / MS >= INT_MAX ? INT_MAX
-						: (int)((left + MS - 1) / MS);
+		int ms = wake == NEVER ? -1 : left <= 0 ? 0 : left / MS >= INT_MAX ? INT_MAX : (int)((left + MS - 1) / MS);
 		if (blind && (ms < 0 || ms > 5))
 			ms = 5;
 		int ready = poll(pf, n, ms);
@@ -894,11 +883,9 @@ void childset_release(struct childset *set)
 int child_run(const struct child_spec *spec, struct child_result *r, struct err *err)
 {
 	*r = (struct child_result){.how = CHILD_NOT_STARTED};
-	if (spec->out.how == CHILD_RAW || spec->err.how == CHILD_RAW ||
-	    (spec->in.how == CHILD_PIPE && spec->keep_stdin)) {
+	if (spec->out.how == CHILD_RAW || spec->err.how == CHILD_RAW || (spec->in.how == CHILD_PIPE && spec->keep_stdin)) {
 		r->start_errno = EINVAL; /* nobody would read or close it */
-		return err_set(err, EXIT_ENVIRON,
-			       "cannot run a child to its end with a stream only its caller can serve");
+		return err_set(err, EXIT_ENVIRON, "cannot run a child to its end with a stream only its caller can serve");
 	}
 	struct childset set = {0};
 	struct child *c = child_start(&set, spec, err);

@@ -97,17 +97,30 @@ void confine_allow_if(struct confine_filter *f, int call, struct scmp_arg_cmp ar
 }
 
 static const int calculating[] = {
-    SCMP_SYS(munmap),	SCMP_SYS(mprotect),	 SCMP_SYS(mremap),	 SCMP_SYS(brk),		 SCMP_SYS(rt_sigprocmask),
-    SCMP_SYS(futex),	SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres), SCMP_SYS(gettimeofday), SCMP_SYS(restart_syscall),
-    SCMP_SYS(exit),	SCMP_SYS(exit_group),	 SCMP_SYS(rt_sigreturn), SCMP_SYS(sched_yield),  SCMP_SYS(getrandom),
-    SCMP_SYS(getpid),	SCMP_SYS(gettid),
+    SCMP_SYS(munmap), SCMP_SYS(mprotect),      SCMP_SYS(mremap),       SCMP_SYS(brk),          SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(futex),  SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres), SCMP_SYS(gettimeofday), SCMP_SYS(restart_syscall),
+    SCMP_SYS(exit),   SCMP_SYS(exit_group),    SCMP_SYS(rt_sigreturn), SCMP_SYS(sched_yield),  SCMP_SYS(getrandom),
+    SCMP_SYS(getpid), SCMP_SYS(gettid),
 };
 
 /* Of madvise(): not MADV_REMOVE, which takes the blocks of a file away that is mapped, the call log's too. */
 static const int advice[] = {
-    MADV_NORMAL, MADV_RANDOM,	 MADV_SEQUENTIAL, MADV_WILLNEED,   MADV_DONTNEED,   MADV_FREE,	      MADV_DONTFORK,
-    MADV_DOFORK, MADV_MERGEABLE, MADV_HUGEPAGE,	  MADV_NOHUGEPAGE, MADV_DONTDUMP,   MADV_UNMERGEABLE, MADV_DODUMP,
-    22 /* MADV_POPULATE_READ */, 23 /* MADV_POPULATE_WRITE */,
+    MADV_NORMAL,
+    MADV_RANDOM,
+    MADV_SEQUENTIAL,
+    MADV_WILLNEED,
+    MADV_DONTNEED,
+    MADV_FREE,
+    MADV_DONTFORK,
+    MADV_DOFORK,
+    MADV_MERGEABLE,
+    MADV_HUGEPAGE,
+    MADV_NOHUGEPAGE,
+    MADV_DONTDUMP,
+    MADV_UNMERGEABLE,
+    MADV_DODUMP,
+    22 /* MADV_POPULATE_READ */,
+    23 /* MADV_POPULATE_WRITE */,
 };
 
 void confine_calculate(struct confine_filter *f)
@@ -118,9 +131,10 @@ void confine_calculate(struct confine_filter *f)
 }
 
 static const int reading[] = {
-    SCMP_SYS(read),   SCMP_SYS(pread64), SCMP_SYS(close), SCMP_SYS(fstat),  SCMP_SYS(newfstatat), SCMP_SYS(stat),	 SCMP_SYS(lstat),
-    SCMP_SYS(statx),  SCMP_SYS(lseek),	 SCMP_SYS(mmap),  SCMP_SYS(access), SCMP_SYS(faccessat),  SCMP_SYS(readlink), SCMP_SYS(uname),
-    SCMP_SYS(rt_sigaction), SCMP_SYS(set_robust_list),
+    SCMP_SYS(read),       SCMP_SYS(pread64), SCMP_SYS(close),        SCMP_SYS(fstat),
+    SCMP_SYS(newfstatat), SCMP_SYS(stat),    SCMP_SYS(lstat),        SCMP_SYS(statx),
+    SCMP_SYS(lseek),      SCMP_SYS(mmap),    SCMP_SYS(access),       SCMP_SYS(faccessat),
+    SCMP_SYS(readlink),   SCMP_SYS(uname),   SCMP_SYS(rt_sigaction), SCMP_SYS(set_robust_list),
 };
 
 void confine_read_only(struct confine_filter *f)

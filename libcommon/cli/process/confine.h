@@ -13,7 +13,7 @@
  * Steps between begin and load may fail without a word: load tells, and releases the filter in any case. All failures are
  * EXIT_ENVIRON. Calls of other architectures kill the process at once. The filter holds for all threads that there are.
  *
- * Two run foreign code: the prober's child (ask/probe_sandbox.c) and pt2-runner (libshim/run/confine.c). What both permit is written
+ * Two run foreign code: the prober's child (ask/ask_sandbox.c) and pt2-runner (libshim/run/confine.c). What both permit is written
  * here and nowhere else. An argument is compared as 64 bits, of which the kernel may take 32: a rule says what is permitted, never
  * what is not.
  */
@@ -31,9 +31,8 @@ struct confine_filter {
 
 /* (libseccomp's SCMP_A0() and its kin leave a member out, which compilers warn of.) */
 #define CONFINE_EQUAL(n, value) ((struct scmp_arg_cmp){.arg = (n), .op = SCMP_CMP_EQ, .datum_a = (scmp_datum_t)(value)})
-#define CONFINE_BITS(n, mask, are)                                                                                     \
-	((struct scmp_arg_cmp){                                                                                        \
-	    .arg = (n), .op = SCMP_CMP_MASKED_EQ, .datum_a = (scmp_datum_t)(mask), .datum_b = (scmp_datum_t)(are)})
+#define CONFINE_BITS(n, mask, are) \
+	((struct scmp_arg_cmp){.arg = (n), .op = SCMP_CMP_MASKED_EQ, .datum_a = (scmp_datum_t)(mask), .datum_b = (scmp_datum_t)(are)})
 
 /* Soft and hard limit, or the hard one there is if that is lower. name: "core files". */
 int confine_limit(__rlimit_resource_t what, uint64_t value, const char *name, struct err *err);

@@ -9,19 +9,15 @@
 #include <unistd.h>
 
 enum { RESERVED_H, RESERVED_V, RESERVED_OPTIONS, RESERVED_SYNOPSIS, RESERVED_COMPLETION };
-#define RESERVED(s_, l_, a_, h_, id_)                                                                                  \
-	{                                                                                                              \
-		.type = (a_) ? OPT_T_STRING : OPT_T_FLAG, .s = (s_), .l = (l_), .arg = (a_), .help = (h_),             \
-		.imin = (id_)                                                                                          \
+#define RESERVED(s_, l_, a_, h_, id_) \
+	{ \
+		.type = (a_) ? OPT_T_STRING : OPT_T_FLAG, .s = (s_), .l = (l_), .arg = (a_), .help = (h_), .imin = (id_) \
 	}
 /* What every tool has. Their id stands in imin. */
 static const struct opt reserved[] = {
-    RESERVED('h', "help", NULL, "print this help", RESERVED_H),
-    RESERVED('V', "version", NULL, "print the version", RESERVED_V),
-    RESERVED(0, "help-options", NULL, NULL, RESERVED_OPTIONS),
-    RESERVED(0, "help-synopsis", NULL, NULL, RESERVED_SYNOPSIS),
-    RESERVED(0, "completion", "SHELL", NULL, RESERVED_COMPLETION),
-    OPT_END,
+    RESERVED('h', "help", NULL, "print this help", RESERVED_H),    RESERVED('V', "version", NULL, "print the version", RESERVED_V),
+    RESERVED(0, "help-options", NULL, NULL, RESERVED_OPTIONS),     RESERVED(0, "help-synopsis", NULL, NULL, RESERVED_SYNOPSIS),
+    RESERVED(0, "completion", "SHELL", NULL, RESERVED_COMPLETION), OPT_END,
 };
 static const struct opt none[] = {OPT_END};
 
@@ -34,8 +30,7 @@ struct walk {
 
 static struct walk walk_start(const struct opt_spec *spec, const struct opt_command *sub)
 {
-	return (struct walk){
-	    .table = {sub && sub->options ? sub->options : none, spec->options ? spec->options : none, reserved}};
+	return (struct walk){.table = {sub && sub->options ? sub->options : none, spec->options ? spec->options : none, reserved}};
 }
 
 static const struct opt *walk_next(struct walk *w)
@@ -154,8 +149,8 @@ static int set_int(const struct opt *o, const char *value, const char *name, str
 		hi = o->imax;
 	}
 	if (v < lo || v > hi)
-		return err_set(err, EXIT_USAGE, "option '%s' needs a number from %lld to %lld, not '%s'", name,
-			       (long long)lo, (long long)hi, value);
+		return err_set(err, EXIT_USAGE, "option '%s' needs a number from %lld to %lld, not '%s'", name, (long long)lo,
+			       (long long)hi, value);
 	*(int *)o->target = (int)v;
 	return 0;
 }
@@ -168,8 +163,8 @@ static int set_u64(const struct opt *o, const char *value, const char *name, str
 		return err_set(err, EXIT_USAGE, "option '%s' needs a whole number%s, not '%s'", name,
 			       unit ? " that K, M, G or T may follow" : "", value);
 	if ((o->umin || o->umax) && (v < o->umin || v > o->umax))
-		return err_set(err, EXIT_USAGE, "option '%s' needs a number from %llu to %llu, not '%s'", name,
-			       (unsigned long long)o->umin, (unsigned long long)o->umax, value);
+		return err_set(err, EXIT_USAGE, "option '%s' needs a number from %llu to %llu, not '%s'", name, (unsigned long long)o->umin,
+			       (unsigned long long)o->umax, value);
 	*(uint64_t *)o->target = v;
 	return 0;
 }
@@ -181,8 +176,7 @@ static int set_double(const struct opt *o, const char *value, const char *name, 
 	if (end == value || *end || isspace((unsigned char)*value) || !isfinite(v))
 		return err_set(err, EXIT_USAGE, "option '%s' needs a number, not '%s'", name, value);
 	if ((o->dmin != 0 || o->dmax != 0) && (v < o->dmin || v > o->dmax))
-		return err_set(err, EXIT_USAGE, "option '%s' needs a number from %g to %g, not '%s'", name, o->dmin,
-			       o->dmax, value);
+		return err_set(err, EXIT_USAGE, "option '%s' needs a number from %g to %g, not '%s'", name, o->dmin, o->dmax, value);
 	*(double *)o->target = v;
 	return 0;
 }
@@ -273,8 +267,8 @@ void operands_release(struct operands *in)
 
 /* The command line */
 
-static int show_reserved(const struct opt_spec *spec, const struct opt_command *sub, const struct opt *o,
-			 const char *value, int width, struct buf *text, struct err *err)
+static int show_reserved(const struct opt_spec *spec, const struct opt_command *sub, const struct opt *o, const char *value, int width,
+			 struct buf *text, struct err *err)
 {
 	switch (o->imin) {
 	case RESERVED_H: opt_help(spec, sub, width, text); break;
@@ -343,8 +337,7 @@ static enum opt_result long_option(struct parser *p, const char *word)
 	if (!o) {
 		const struct opt *like = nearest(p->spec, p->in->sub, name);
 		if (like)
-			err_set(p->err, EXIT_USAGE, "unknown option '--%.*s' (did you mean '--%s'?)", shown_len, name.p,
-				like->l);
+			err_set(p->err, EXIT_USAGE, "unknown option '--%.*s' (did you mean '--%s'?)", shown_len, name.p, like->l);
 		else
 			err_set(p->err, EXIT_USAGE, "unknown option '--%.*s'", shown_len, name.p);
 		return OPT_BAD;
@@ -372,8 +365,8 @@ static enum opt_result short_options(struct parser *p, const char *word)
 		char name[3] = {'-', *c, 0};
 		const char *value = NULL;
 		if (!o) {
-			err_set(p->err, EXIT_USAGE, "unknown option '%s'%s%s%s", name, word[2] ? " in '" : "",
-				word[2] ? word : "", word[2] ? "'" : "");
+			err_set(p->err, EXIT_USAGE, "unknown option '%s'%s%s%s", name, word[2] ? " in '" : "", word[2] ? word : "",
+				word[2] ? "'" : "");
 			return OPT_BAD;
 		}
 		bool wants = o->arg && !is_optional(o);
@@ -395,8 +388,8 @@ static void add_operand(struct operands *in, size_t *cap, const char *word)
 	in->v[in->n] = NULL;
 }
 
-enum opt_result opt_parse(const struct opt_spec *spec, int argc, char **argv, int width, struct operands *in,
-			  struct buf *text, struct err *err)
+enum opt_result opt_parse(const struct opt_spec *spec, int argc, char **argv, int width, struct operands *in, struct buf *text,
+			  struct err *err)
 {
 	struct parser p = {spec, argc, 1, argv, width, in, text, err};
 	size_t cap = 0;
@@ -886,12 +879,9 @@ static int check_one(const struct opt_spec *spec, const struct opt *o, struct er
 	if (is_optional(o)) {
 		size_t n = strlen(o->arg);
 		if (o->s || !o->l || n < 4 || o->arg[1] != '=' || o->arg[n - 1] != ']')
-			return err_set(err, EXIT_USAGE,
-				       "%s: %s: an optional argument is written \"[=NAME]\", long only", spec->tool,
-				       name);
+			return err_set(err, EXIT_USAGE, "%s: %s: an optional argument is written \"[=NAME]\", long only", spec->tool, name);
 		if (o->type != OPT_T_STRING && o->type != OPT_T_CALL)
-			return err_set(err, EXIT_USAGE, "%s: %s: this type's argument cannot be optional", spec->tool,
-				       name);
+			return err_set(err, EXIT_USAGE, "%s: %s: this type's argument cannot be optional", spec->tool, name);
 	}
 	if (o->type == OPT_T_CHOICE && (!o->choices || !o->choices[0]))
 		return err_set(err, EXIT_USAGE, "%s: %s: no choices", spec->tool, name);
@@ -908,11 +898,9 @@ static int check_tables(const struct opt_spec *spec, const struct opt_command *s
 			return -1;
 		struct walk v = w; /* what comes after o */
 		for (const struct opt *q; (q = walk_next(&v));)
-			if (is_option(o) && is_option(q) &&
-			    ((o->s && o->s == q->s) || (o->l && q->l && !strcmp(o->l, q->l))))
-				return err_set(err, EXIT_USAGE, "%s%s%s: two options are called %s%s", spec->tool,
-					       sub ? " " : "", sub ? sub->name : "",
-					       o->l && q->l && !strcmp(o->l, q->l) ? "--" : "-",
+			if (is_option(o) && is_option(q) && ((o->s && o->s == q->s) || (o->l && q->l && !strcmp(o->l, q->l))))
+				return err_set(err, EXIT_USAGE, "%s%s%s: two options are called %s%s", spec->tool, sub ? " " : "",
+					       sub ? sub->name : "", o->l && q->l && !strcmp(o->l, q->l) ? "--" : "-",
 					       o->l && q->l && !strcmp(o->l, q->l) ? o->l : (char[]){o->s, 0});
 	}
 	return 0;
@@ -922,8 +910,8 @@ static int check_operands(const struct opt_spec *spec, const char *operands, int
 {
 	bool any = operands && *operands;
 	if (any != (max != 0) || min < 0 || (max >= 0 && min > max))
-		return err_set(err, EXIT_USAGE, "%s: the operands \"%s\" do not fit %d to %d", spec->tool,
-			       operands ? operands : "", min, max);
+		return err_set(err, EXIT_USAGE, "%s: the operands \"%s\" do not fit %d to %d", spec->tool, operands ? operands : "", min,
+			       max);
 	return 0;
 }
 

@@ -172,8 +172,8 @@ enum opt_result {
 /* The whole of it for a main: sets diag_tool, then returns, or prints and exits. */
 void opt_parse_or_exit(const struct opt_spec *spec, int argc, char **argv, struct operands *in);
 /* The same without printing or exiting. width: columns for -h, 0 for COLUMNS or the terminal or 80. */
-enum opt_result opt_parse(const struct opt_spec *spec, int argc, char **argv, int width, struct operands *in,
-			  struct buf *text, struct err *err);
+enum opt_result opt_parse(const struct opt_spec *spec, int argc, char **argv, int width, struct operands *in, struct buf *text,
+			  struct err *err);
 void operands_release(struct operands *in);
 void opt_list_release(struct opt_list *l);
 void opt_pairs_release(struct opt_pairs *p);

@@ -1,6 +1,5 @@
 #include "base/arena.h"
 
-
 struct arena_block {
 	struct arena_block *next;
 	_Alignas(16) char data[];

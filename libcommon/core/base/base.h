@@ -57,12 +57,12 @@ char *xstrndup(const char *s, size_t n);
 char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
 /* Grow array `a` (with its count n and capacity cap) so that it holds at least n + more elements. */
-#define GROW(a, n, cap, more)                                                                                          \
-	do {                                                                                                           \
-		if ((size_t)(cap) < (size_t)(n) + (size_t)(more)) {                                                    \
-			(cap) = grow_cap((cap), (size_t)(n) + (size_t)(more));                                         \
-			(a) = xreallocarray((a), (cap), sizeof(*(a)));                                                 \
-		}                                                                                                      \
+#define GROW(a, n, cap, more) \
+	do { \
+		if ((size_t)(cap) < (size_t)(n) + (size_t)(more)) { \
+			(cap) = grow_cap((cap), (size_t)(n) + (size_t)(more)); \
+			(a) = xreallocarray((a), (cap), sizeof(*(a))); \
+		} \
 	} while (0)
 size_t grow_cap(size_t cap, size_t need);
 

@@ -1,6 +1,5 @@
 #include "base/buf.h"
 
-
 void buf_grow(struct buf *b, size_t more)
 {
 	size_t need;

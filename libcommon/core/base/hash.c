@@ -1,6 +1,5 @@
 #include "base/hash.h"
 
-
 /* wyhash-like mixing of 8-byte words: quality is ample for tables, and names are short. */
 static inline uint64_t mix(uint64_t a, uint64_t b)
 {
@@ -40,10 +39,7 @@ static void rehash(struct intern *t)
 		t->slot[find_slot(t, t->item[k])] = k + 1;
 }
 
-uint32_t intern_find(const struct intern *t, struct slice s)
-{
-	return t->slot ? t->slot[find_slot(t, s)] - 1 : INTERN_NONE;
-}
+uint32_t intern_find(const struct intern *t, struct slice s) { return t->slot ? t->slot[find_slot(t, s)] - 1 : INTERN_NONE; }
 
 uint32_t intern_add(struct intern *t, struct slice s)
 {

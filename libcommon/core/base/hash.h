@@ -29,9 +29,6 @@ void intern_release(struct intern *t);
  * those texts stay from's, so it must outlive t, unless intern_own copies them. Costs two memcpy and no hashing. */
 void intern_copy(struct intern *t, const struct intern *from);
 void intern_own(struct intern *t);
-static inline struct slice intern_get(const struct intern *t, uint32_t i)
-{
-	return i < t->n ? t->item[i] : (struct slice){"", 0};
-}
+static inline struct slice intern_get(const struct intern *t, uint32_t i) { return i < t->n ? t->item[i] : (struct slice){"", 0}; }
 
 #endif

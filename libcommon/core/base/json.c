@@ -27,8 +27,8 @@ static inline const char *string_run(const char *p, const char *end)
 	const __m128i quote = _mm_set1_epi8('"'), back = _mm_set1_epi8('\\'), ctl = _mm_set1_epi8(0x1f);
 	for (; end - p >= 16; p += 16) {
 		__m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-		__m128i hit = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, back)),
-					   _mm_cmpeq_epi8(_mm_min_epu8(v, ctl), v));
+		__m128i hit =
+		    _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, back)), _mm_cmpeq_epi8(_mm_min_epu8(v, ctl), v));
 		int mask = _mm_movemask_epi8(hit);
 		if (mask)
 			return p + __builtin_ctz((unsigned)mask);
@@ -55,8 +55,7 @@ static int hex4(const char *p, const char *end)
 }
 
 /* p: after the opening quote. Returns the closing quote, or NULL with *why set and *at where. */
-static const char *scan_string(const char *p, const char *end, struct json_tok *tok, unsigned *loose, const char **why,
-			       const char **at)
+static const char *scan_string(const char *p, const char *end, struct json_tok *tok, unsigned *loose, const char **why, const char **at)
 {
 	for (;;) {
 		p = string_run(p, end);
@@ -78,9 +77,14 @@ static const char *scan_string(const char *p, const char *end, struct json_tok *
 			return NULL;
 		}
 		switch (p[1]) {
-		case '"': case '\\': case '/': case 'b': case 'f': case 'n': case 'r': case 't':
-			p += 2;
-			break;
+		case '"':
+		case '\\':
+		case '/':
+		case 'b':
+		case 'f':
+		case 'n':
+		case 'r':
+		case 't': p += 2; break;
 		case 'u': {
 			int v = hex4(p + 2, end);
 			if (v < 0) {
@@ -99,9 +103,7 @@ static const char *scan_string(const char *p, const char *end, struct json_tok *
 			}
 			break;
 		}
-		default:
-			*why = "bad escape";
-			return NULL;
+		default: *why = "bad escape"; return NULL;
 		}
 	}
 }
@@ -152,8 +154,8 @@ static const struct literal {
 	uint8_t len, type;
 	bool loose;
 } literals[] = {
-	{"null", 4, JSON_NULL, false},    {"true", 4, JSON_TRUE, false},      {"false", 5, JSON_FALSE, false},
-	{"NaN", 3, JSON_NUMBER, true},    {"Infinity", 8, JSON_NUMBER, true}, {"-Infinity", 9, JSON_NUMBER, true},
+    {"null", 4, JSON_NULL, false}, {"true", 4, JSON_TRUE, false},      {"false", 5, JSON_FALSE, false},
+    {"NaN", 3, JSON_NUMBER, true}, {"Infinity", 8, JSON_NUMBER, true}, {"-Infinity", 9, JSON_NUMBER, true},
 };
 
 static inline bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }

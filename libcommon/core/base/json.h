@@ -57,17 +57,18 @@ void json_tape_release(struct json_tape *t);
  * else is an error: -1, and the tape is as before. t->loose is set afresh. */
 int json_parse(struct json_tape *t, size_t off, size_t len, uint32_t *root);
 
-static inline struct slice json_slice(const struct json_tape *t, uint32_t k)
-{
-	return slice_of(t->text + t->tok[k].off, t->tok[k].len);
-}
+static inline struct slice json_slice(const struct json_tape *t, uint32_t k) { return slice_of(t->text + t->tok[k].off, t->tok[k].len); }
 /* The value's whole text, a string with its quotes. */
 static inline struct slice json_raw(const struct json_tape *t, uint32_t k)
 {
 	bool s = t->tok[k].type == JSON_STRING;
 	return slice_of(t->text + t->tok[k].off - s, t->tok[k].len + 2u * s);
 }
-static inline uint32_t json_first(const struct json_tape *t, uint32_t k) { (void)t; return k + 1; }
+static inline uint32_t json_first(const struct json_tape *t, uint32_t k)
+{
+	(void)t;
+	return k + 1;
+}
 static inline uint32_t json_end(const struct json_tape *t, uint32_t k) { return t->tok[k].next; }
 static inline uint32_t json_next(const struct json_tape *t, uint32_t k) { return t->tok[k].next; }
 static inline uint32_t json_next_pair(const struct json_tape *t, uint32_t key) { return t->tok[key + 1].next; }

@@ -8,8 +8,8 @@ static int damaged(struct json_skim *s, const char *what)
 
 static void skip_space(struct json_skim *s)
 {
-	while (s->at < s->text.n && (s->text.p[s->at] == ' ' || s->text.p[s->at] == '\n' || s->text.p[s->at] == '\t' ||
-				     s->text.p[s->at] == '\r'))
+	while (s->at < s->text.n &&
+	       (s->text.p[s->at] == ' ' || s->text.p[s->at] == '\n' || s->text.p[s->at] == '\t' || s->text.p[s->at] == '\r'))
 		s->at++;
 }
 
@@ -37,8 +37,7 @@ enum { PLAIN, QUOTE, OPEN, CLOSE };
 
 static int skip_brackets(struct json_skim *s)
 {
-	static const unsigned char class[256] = {
-	    ['"'] = QUOTE, ['{'] = OPEN, ['['] = OPEN, ['}'] = CLOSE, [']'] = CLOSE};
+	static const unsigned char class[256] = {['"'] = QUOTE, ['{'] = OPEN, ['['] = OPEN, ['}'] = CLOSE, [']'] = CLOSE};
 	size_t depth = 0;
 	while (s->at < s->text.n) {
 		unsigned char k = class[(unsigned char)s->text.p[s->at]];

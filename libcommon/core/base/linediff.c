@@ -37,7 +37,7 @@ struct box {
 /* x and y: numbers of the keys that both sequences have, in order; at[s][i]: where they stood. */
 struct walk {
 	const uint32_t *x, *y;
-	int64_t *down, *up;  /* how far each diagonal (x - y) reaches from the start, from the end */
+	int64_t *down, *up; /* how far each diagonal (x - y) reaches from the start, from the end */
 	int64_t steps;
 	bool coarse;
 };

@@ -20,19 +20,19 @@ struct state {
 };
 
 #define ROTATE(x, s) ((x) << (s) | (x) >> (32 - (s)))
-#define STEP(f, a, b, c, d, k, t, s)                                                                                   \
-	do {                                                                                                           \
-		(a) += (f) + w[k] + (uint32_t)(t);                                                                     \
-		(a) = (b) + ROTATE(a, s);                                                                              \
+#define STEP(f, a, b, c, d, k, t, s) \
+	do { \
+		(a) += (f) + w[k] + (uint32_t)(t); \
+		(a) = (b) + ROTATE(a, s); \
 	} while (0)
 #define F(b, c, d) ((d) ^ ((b) & ((c) ^ (d))))
 #define G(b, c, d) ((c) ^ ((d) & ((b) ^ (c))))
 #define H(b, c, d) ((b) ^ (c) ^ (d))
 #define I(b, c, d) ((c) ^ ((b) | ~(d)))
-#define ROUND(f, k0, k1, k2, k3, t0, t1, t2, t3, s0, s1, s2, s3)                                                       \
-	STEP(f(b, c, d), a, b, c, d, k0, t0, s0);                                                                      \
-	STEP(f(a, b, c), d, a, b, c, k1, t1, s1);                                                                      \
-	STEP(f(d, a, b), c, d, a, b, k2, t2, s2);                                                                      \
+#define ROUND(f, k0, k1, k2, k3, t0, t1, t2, t3, s0, s1, s2, s3) \
+	STEP(f(b, c, d), a, b, c, d, k0, t0, s0); \
+	STEP(f(a, b, c), d, a, b, c, k1, t1, s1); \
+	STEP(f(d, a, b), c, d, a, b, k2, t2, s2); \
 	STEP(f(c, d, a), b, c, d, a, k3, t3, s3)
 
 /* `count` blocks of every lane. Inlined into a function for each kind of vector unit. */
@@ -74,10 +74,7 @@ static inline __attribute__((always_inline)) void blocks(struct state *st, const
 
 static void blocks_plain(struct state *st, const uint8_t *at[LANES], size_t count) { blocks(st, at, count); }
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static void blocks_avx2(struct state *st, const uint8_t *at[LANES], size_t count)
-{
-	blocks(st, at, count);
-}
+__attribute__((target("avx2"))) static void blocks_avx2(struct state *st, const uint8_t *at[LANES], size_t count) { blocks(st, at, count); }
 __attribute__((target("avx512f"))) static void blocks_avx512(struct state *st, const uint8_t *at[LANES], size_t count)
 {
 	blocks(st, at, count);

@@ -9,7 +9,7 @@ struct run {
 	pthread_cond_t turn;
 	pthread_mutex_t read_lock;
 	uint64_t read, reduced, committed; /* items so far: item k may be reduced when reduced == k */
-	bool ended;          /* under read_lock */
+	bool ended;                        /* under read_lock */
 	_Atomic bool failed;
 };
 

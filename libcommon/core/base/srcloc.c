@@ -95,8 +95,8 @@ static bool severity_at(struct slice s, size_t i, struct srcloc *out)
 
 static bool ends_name(char c)
 {
-	return is_space(c) || c == '(' || c == '[' || c == '{' || c == '\'' || c == '"' || c == '`' || c == ',' ||
-	       c == ';' || c == '=' || c == '|';
+	return is_space(c) || c == '(' || c == '[' || c == '{' || c == '\'' || c == '"' || c == '`' || c == ',' || c == ';' || c == '=' ||
+	       c == '|';
 }
 
 static bool has_letter(struct slice s)
@@ -209,8 +209,7 @@ static bool parse_colon(struct slice s, struct srcloc *out)
 		if (says) {
 			/* The whole beginning of the line is the name when it is a path: it may hold spaces. */
 			struct slice all = i > lead ? slice_of(s.p + lead, i - lead) : slice_of(s.p, 0);
-			if (all.n && (all.p[0] == '/' ||
-				      (all.n > 2 && all.p[1] == ':' && (all.p[2] == '\\' || all.p[2] == '/'))))
+			if (all.n && (all.p[0] == '/' || (all.n > 2 && all.p[1] == ':' && (all.p[2] == '\\' || all.p[2] == '/'))))
 				at.file = all;
 			at.form = SRCLOC_COMPILER;
 		}
@@ -272,8 +271,8 @@ bool srcloc_next(struct slice *rest, struct srcloc *out)
 		/* The code is the next line, if it is indented deeper than this one and is no frame itself. */
 		struct slice after = *rest, code;
 		struct srcloc other;
-		if (slice_line(&after, &code) && indent_of(code) > indent_of(line) && slice_trim(code).n &&
-		    !is_marker(code) && !parse_python(code, &other)) {
+		if (slice_line(&after, &code) && indent_of(code) > indent_of(line) && slice_trim(code).n && !is_marker(code) &&
+		    !parse_python(code, &other)) {
 			out->code = slice_trim(code);
 			*rest = after;
 			struct slice mark;
@@ -459,8 +458,7 @@ static bool is_stdlib(struct slice file)
 		size_t j = i + strlen("/python");
 		while (j < file.n && (is_digit(file.p[j]) || file.p[j] == '.' || file.p[j] == 't'))
 			j++;
-		bool lib =
-		    i >= 4 && (!memcmp(file.p + i - 4, "/lib", 4) || (i >= 6 && !memcmp(file.p + i - 6, "/lib64", 6)));
+		bool lib = i >= 4 && (!memcmp(file.p + i - 4, "/lib", 4) || (i >= 6 && !memcmp(file.p + i - 6, "/lib64", 6)));
 		if (lib && j > i + strlen("/python") && j < file.n && file.p[j] == '/')
 			return true;
 	}
@@ -471,8 +469,8 @@ enum srcloc_origin srcloc_origin(struct slice file)
 {
 	static const char *const ours[] = {"torch/", "torchgen/", "functorch/", "triton/"};
 	/* Folders that Inductor, Triton and torch.compile's debug mode write. */
-	static const char *const written[] = {"/torchinductor_", "/torch_compile_debug/", "/.triton/cache/",
-					      "/torchinductor/", "/aotinductor/"};
+	static const char *const written[] = {"/torchinductor_", "/torch_compile_debug/", "/.triton/cache/", "/torchinductor/",
+					      "/aotinductor/"};
 	if (file.n && file.p[0] == '<')
 		return SRCLOC_GENERATED;
 	size_t i = packed(file), k = installed(file);

@@ -52,26 +52,26 @@
 #define CALLS_MAGIC "PT2CALL2"
 #define CALLS_NAMES_MAGIC "PT2NAME1"
 /* Room unless told. A tool looks every 50 ms, in which a small model may call 200000 kernels. */
-#define CALLS_RECORDS (1u << 18)       /* 16 MB */
-#define CALLS_VALUES (1u << 16)        /* 20 MB; with CALLS_STATS and CALLS_SAVE nearly all are values, and so many records are enough */
-#define CALLS_LAUNCHES (1u << 14)      /* 5 MB; with CALLS_NAMES alone, for launches on a GPU */
+#define CALLS_RECORDS (1u << 18)  /* 16 MB */
+#define CALLS_VALUES (1u << 16)   /* 20 MB; with CALLS_STATS and CALLS_SAVE nearly all are values, and so many records are enough */
+#define CALLS_LAUNCHES (1u << 14) /* 5 MB; with CALLS_NAMES alone, for launches on a GPU */
 #define CALLS_MAX_RECORDS (1u << 26)
 #define CALLS_NAMES_BYTES (8u << 20)
-#define CALLS_MAX_NAME 1023            /* bytes of a text; longer ones are cut */
+#define CALLS_MAX_NAME 1023 /* bytes of a text; longer ones are cut */
 #define CALLS_PATIENCE_MS 1000
 
 /* What the library is to do for each call, in the head of the log. Numbers as PyTorch's debug printer levels where they
  * have one (torch/_inductor/config.py, aot_inductor.debug_intermediate_value_printer). */
 enum calls_want {
-	CALLS_NAMES = 1,    /* begin and end of every call */
-	CALLS_BAD = 2,      /* NaN and infinities of what a call wrote (and of its inputs when it wrote any) */
-	CALLS_STATS = 4,    /* all statistics of inputs (before) and outputs (after) */
-	CALLS_SAVE = 8,     /* outputs (and inputs before) as .npy files into the folder */
-	CALLS_INPUTS = 16,  /* the model's inputs and outputs too, and constants once */
-	CALLS_FAIL = 32,    /* a call that made a NaN, or a number out of lo..hi, makes the model's Run return an error */
-	CALLS_RECORD = 64,  /* keep the inputs of a Run that was found bad, as a bundle */
-	CALLS_INF = 128,    /* with CALLS_FAIL: infinities do, too */
-	CALLS_SYNC = 256,   /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
+	CALLS_NAMES = 1,   /* begin and end of every call */
+	CALLS_BAD = 2,     /* NaN and infinities of what a call wrote (and of its inputs when it wrote any) */
+	CALLS_STATS = 4,   /* all statistics of inputs (before) and outputs (after) */
+	CALLS_SAVE = 8,    /* outputs (and inputs before) as .npy files into the folder */
+	CALLS_INPUTS = 16, /* the model's inputs and outputs too, and constants once */
+	CALLS_FAIL = 32,   /* a call that made a NaN, or a number out of lo..hi, makes the model's Run return an error */
+	CALLS_RECORD = 64, /* keep the inputs of a Run that was found bad, as a bundle */
+	CALLS_INF = 128,   /* with CALLS_FAIL: infinities do, too */
+	CALLS_SYNC = 256,  /* on a GPU: wait for each launch and op; which of them failed is an event (event.h) */
 };
 
 #define CALLS_FILTERS 64
@@ -79,8 +79,8 @@ struct calls_config {
 	char magic[8]; /* CALLS_MAGIC; this to `tick_ns` are filled in by calls_create, `records` if it is 0 */
 	uint32_t size; /* of struct calls_log up to its slots */
 	uint32_t slot_size, room_size;
-	uint64_t records; /* room */
-	uint64_t values;  /* room for what values have besides: set by calls_create */
+	uint64_t records;       /* room */
+	uint64_t values;        /* room for what values have besides: set by calls_create */
 	uint64_t tick, tick_ns; /* what calls_ticks() and CLOCK_MONOTONIC were at the same time; 0: no ticks are to be used */
 	uint32_t want;
 	uint32_t first_run, last_run; /* of a model, counting from 0; 0..UINT32_MAX for all */
@@ -98,15 +98,15 @@ struct calls_config {
 #define CALLS_NOT_RETURNED INT32_MIN /* `result` of a call or Run that was left by a C++ exception */
 
 enum call_what {
-	CALL_NONE,       /* not written yet */
-	CALL_RUN_BEGIN,  /* the model's Run was entered */
-	CALL_RUN_END,    /* result: what it returned */
-	CALL_BEGIN,      /* a kernel or op is about to run */
-	CALL_END,        /* it returned; result of an op; took: nanoseconds */
-	CALL_VALUE,      /* one of its tensors; follows CALL_BEGIN (before) or CALL_END (after) of the same `seq` */
-	CALL_LAUNCH,     /* how a kernel is launched on a GPU; follows CALL_BEGIN. Its CALL_END has the driver's result. `name`: the
+	CALL_NONE,      /* not written yet */
+	CALL_RUN_BEGIN, /* the model's Run was entered */
+	CALL_RUN_END,   /* result: what it returned */
+	CALL_BEGIN,     /* a kernel or op is about to run */
+	CALL_END,       /* it returned; result of an op; took: nanoseconds */
+	CALL_VALUE,     /* one of its tensors; follows CALL_BEGIN (before) or CALL_END (after) of the same `seq` */
+	CALL_LAUNCH,    /* how a kernel is launched on a GPU; follows CALL_BEGIN. Its CALL_END has the driver's result. `name`: the
 			  * kernel's, which is another one where a function of the model launches it, maybe several */
-	CALL_REPLAY,     /* this call is a replay of a CUDA graph by whoever did it; follows CALL_BEGIN, outside of any Run */
+	CALL_REPLAY,    /* this call is a replay of a CUDA graph by whoever did it; follows CALL_BEGIN, outside of any Run */
 };
 enum call_role { CALL_ROLE_IN, CALL_ROLE_OUT, CALL_ROLE_INOUT, CALL_ROLE_CONSTANT, CALL_ROLE_MODEL_INPUT, CALL_ROLE_MODEL_OUTPUT };
 
@@ -118,9 +118,9 @@ struct call_value {
 	int16_t dtype;
 	uint64_t address;
 	int64_t size[CALL_DIMS], stride[CALL_DIMS]; /* of more dims the first */
-	struct tensor_stats stats;  /* known false: not computed */
-	uint32_t saved;             /* name of the file, 0 */
-	double bad_value;           /* the first bad element */
+	struct tensor_stats stats;                  /* known false: not computed */
+	uint32_t saved;                             /* name of the file, 0 */
+	double bad_value;                           /* the first bad element */
 	/* Where a call has made NaN or the like: the output's first such element, and of inputs that were not written
 	 * over the one at the same place (tensor_same_place). */
 	double element;
@@ -131,10 +131,10 @@ struct call_value {
 /* A launch. */
 struct call_launch {
 	uint32_t grid[3], block[3], shared; /* blocks, threads, bytes of dynamic shared memory */
-	uint8_t captured; /* into a graph: nothing has run yet */
-	uint8_t n_args;   /* parameters of the kernel; of more the first CALL_LAUNCH_ARGS follow */
+	uint8_t captured;                   /* into a graph: nothing has run yet */
+	uint8_t n_args;                     /* parameters of the kernel; of more the first CALL_LAUNCH_ARGS follow */
 	uint8_t zero[2];
-	uint32_t graph;   /* which, of this process, from 1; 0: not known */
+	uint32_t graph; /* which, of this process, from 1; 0: not known */
 	uint64_t stream;
 	uint64_t arg[CALL_LAUNCH_ARGS]; /* the first eight bytes of each */
 	uint8_t size[CALL_LAUNCH_ARGS]; /* how many it has; 0: not known */
@@ -158,9 +158,9 @@ struct call_record {
 	uint32_t call;          /* which call of that Run, from 0 */
 	uint32_t contract_call; /* index into the contract's calls, UINT32_MAX when it could not be matched */
 	uint32_t pid, tid;
-	uint32_t name;          /* of the kernel or op; of VALUE: the buffer's ("buf3"), from the contract or 0 */
+	uint32_t name; /* of the kernel or op; of VALUE: the buffer's ("buf3"), from the contract or 0 */
 	int32_t result;
-	bool ticks;             /* time and took are; never in what is read */
+	bool ticks; /* time and took are; never in what is read */
 	union {
 		uint64_t took;
 		struct call_value v;
@@ -174,7 +174,7 @@ struct call_record {
 struct calls_slot {
 	_Atomic uint64_t state; /* 2 * ticket + 1 while it is written, 2 * ticket + 2 when it is done */
 	uint32_t pid;
-	uint32_t what; /* enum call_what, with CALLS_TICKS; model + 1 from bit 8 on, so that LIVE_NO_MODEL is 0 */
+	uint32_t what;            /* enum call_what, with CALLS_TICKS; model + 1 from bit 8 on, so that LIVE_NO_MODEL is 0 */
 	uint64_t seq, time, more; /* more: .took; of a CALL_VALUE or CALL_LAUNCH the ticket of its room */
 	uint32_t run, call, contract_call, tid, name;
 	int32_t result;
@@ -198,9 +198,9 @@ struct calls_log {
 	_Alignas(64) _Atomic uint64_t ticket; /* the next record's */
 	_Alignas(64) _Atomic uint64_t value_ticket;
 	_Alignas(64) _Atomic uint64_t unlogged; /* calls that the filters left out, of Runs that have ended */
-	_Atomic uint64_t dropped;             /* records that found no slot */
-	_Atomic uint64_t saved;               /* bytes of saved tensors so far, against save_max */
-	_Atomic uint64_t unsaved;             /* a tensor's file could not be written: errno of the first. 0 */
+	_Atomic uint64_t dropped;               /* records that found no slot */
+	_Atomic uint64_t saved;                 /* bytes of saved tensors so far, against save_max */
+	_Atomic uint64_t unsaved;               /* a tensor's file could not be written: errno of the first. 0 */
 	_Alignas(64) struct calls_slot slot[];
 };
 
@@ -391,13 +391,13 @@ struct calls_reader {
 	struct calls_log *log;
 	const struct calls_config *config; /* the log's */
 	const struct calls_names *names;   /* NULL: none */
-	uint64_t at;      /* the next ticket to be read */
-	uint64_t records, values; /* checked; the file's own may be harmed later */
-	double tick;      /* nanoseconds; 0: not known yet */
-	uint64_t lost;    /* records that were overwritten before they were read */
-	uint64_t torn;    /* records that were never completed */
-	uint64_t waiting; /* nanoseconds since when `at` is waited for, 0: not */
-	bool final;       /* set it when the command has ended */
+	uint64_t at;                       /* the next ticket to be read */
+	uint64_t records, values;          /* checked; the file's own may be harmed later */
+	double tick;                       /* nanoseconds; 0: not known yet */
+	uint64_t lost;                     /* records that were overwritten before they were read */
+	uint64_t torn;                     /* records that were never completed */
+	uint64_t waiting;                  /* nanoseconds since when `at` is waited for, 0: not */
+	bool final;                        /* set it when the command has ended */
 	size_t size, names_size;
 	bool mapped;
 };

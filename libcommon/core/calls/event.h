@@ -50,8 +50,8 @@
 
 /* Environment variables that the tool sets for the command. */
 #define LIVE_ENV(X) \
-	X(DIR, "PT2_PROBE_DIR")   /* the folder above; without it the library does nothing */ \
-	X(FAIL, "PT2_PROBE_FAIL") /* 1: a call whose inputs do not fit returns an error and does not run */ \
+	X(DIR, "PT2_PROBE_DIR")           /* the folder above; without it the library does nothing */ \
+	X(FAIL, "PT2_PROBE_FAIL")         /* 1: a call whose inputs do not fit returns an error and does not run */ \
 	X(NO_CHECK, "PT2_PROBE_NO_CHECK") /* 1: inputs are not checked */
 
 #define LIVE_EVENTS(X) \
@@ -80,11 +80,11 @@ enum live_env { LIVE_ENV(LIVE_ENUM) LIVE_ENVS };
 #define LIVE_FILE_COUNTERS "counters"
 #define LIVE_FILE_CONTRACT "contract.%llx.%llx"
 
-#define LIVE_MAX_LINE (256u << 10)     /* bytes of one event; longer ones lose their findings */
-#define LIVE_MAX_CONTRACT (64u << 20)  /* bytes of an answer */
-#define LIVE_ASK_MS 5000               /* how long a process waits for a contract */
-#define LIVE_FULL_REPEATS 3            /* the same mismatch is told so often, then only counted */
-#define LIVE_MODELS 1023               /* in one run of a command, over all its processes */
+#define LIVE_MAX_LINE (256u << 10)    /* bytes of one event; longer ones lose their findings */
+#define LIVE_MAX_CONTRACT (64u << 20) /* bytes of an answer */
+#define LIVE_ASK_MS 5000              /* how long a process waits for a contract */
+#define LIVE_FULL_REPEATS 3           /* the same mismatch is told so often, then only counted */
+#define LIVE_MODELS 1023              /* in one run of a command, over all its processes */
 #define LIVE_NO_MODEL UINT32_MAX
 
 /* One loaded model; only ever added to. */

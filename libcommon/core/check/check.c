@@ -3,9 +3,9 @@
 #include <inttypes.h>
 
 static const char *const names[] = {
-	[CHECK_COUNT] = "count", [CHECK_DTYPE] = "dtype", [CHECK_RANK] = "rank",     [CHECK_SIZE] = "size",     [CHECK_SMALL] = "too-small",
-	[CHECK_LARGE] = "too-large", [CHECK_EQUAL] = "equal", [CHECK_STRIDE] = "stride", [CHECK_DEVICE] = "device", [CHECK_ALIGN] = "alignment",
-	[CHECK_CUT] = "cut",
+    [CHECK_COUNT] = "count",     [CHECK_DTYPE] = "dtype",     [CHECK_RANK] = "rank",   [CHECK_SIZE] = "size",
+    [CHECK_SMALL] = "too-small", [CHECK_LARGE] = "too-large", [CHECK_EQUAL] = "equal", [CHECK_STRIDE] = "stride",
+    [CHECK_DEVICE] = "device",   [CHECK_ALIGN] = "alignment", [CHECK_CUT] = "cut",
 };
 
 const char *check_what_name(enum check_what w) { return names[w]; }
@@ -17,7 +17,7 @@ struct look {
 	const struct contract_input *want;
 	const struct tensor_meta *got;
 	uint32_t i;
-	bool rank_bad, rank_told;      /* the rank is wrong; a finding says so */
+	bool rank_bad, rank_told; /* the rank is wrong; a finding says so */
 	bool size_bad;
 	bool dim_bad[TENSOR_MAX_DIMS]; /* and for this dim */
 };
@@ -167,8 +167,8 @@ static struct slice rank_fix(struct look *l)
 			return check_keep(l->k, ".squeeze(%d)", skip);
 	if (m->n_dim == n - 1 && !(symsize_is_int(l->want->dim[0].size) && l->want->dim[0].size.k != 1))
 		return l->want->dim[0].range.lo_inf || l->want->dim[0].range.lo <= 1
-			       ? SLICE(".unsqueeze(0)")
-			       : check_keep(l->k, ".unsqueeze(0), and dim 0 must be at least %" PRId64, l->want->dim[0].range.lo);
+			   ? SLICE(".unsqueeze(0)")
+			   : check_keep(l->k, ".unsqueeze(0), and dim 0 must be at least %" PRId64, l->want->dim[0].range.lo);
 	return SLICE(".reshape(...) to the sizes that are expected");
 }
 
@@ -181,20 +181,22 @@ static struct slice first_dim_message(struct look *l)
 	for (int d = 0; d < l->want->n_dim && d < m->n_dim; d++) {
 		const struct contract_dim *w = &l->want->dim[d];
 		if (w->size_checked && w->size.k != m->size[d])
-			return check_keep(l->k, "input_handles[%u]: unmatched dim value at %d, expected: %" PRId64 ", but got: %" PRId64, l->i, d,
-				    w->size.k, m->size[d]);
+			return check_keep(l->k, "input_handles[%u]: unmatched dim value at %d, expected: %" PRId64 ", but got: %" PRId64,
+					  l->i, d, w->size.k, m->size[d]);
 		if (!w->range.lo_inf && m->size[d] < w->range.lo)
-			return check_keep(l->k, "input_handles[%u]: dim value is too small at %d, expected it to be >= %" PRId64 ", but got: %" PRId64,
-				    l->i, d, w->range.lo, m->size[d]);
+			return check_keep(
+			    l->k, "input_handles[%u]: dim value is too small at %d, expected it to be >= %" PRId64 ", but got: %" PRId64,
+			    l->i, d, w->range.lo, m->size[d]);
 		if (!w->range.hi_inf && m->size[d] > w->range.hi)
-			return check_keep(l->k, "input_handles[%u]: dim value is too large at %d, expected to be <= %" PRId64 ", but got: %" PRId64,
-				    l->i, d, w->range.hi, m->size[d]);
+			return check_keep(
+			    l->k, "input_handles[%u]: dim value is too large at %d, expected to be <= %" PRId64 ", but got: %" PRId64, l->i,
+			    d, w->range.hi, m->size[d]);
 	}
 	for (int d = 0; m->n_dim >= l->want->n_dim && d < l->want->n_dim; d++) {
 		const struct contract_dim *w = &l->want->dim[d];
 		if (w->stride_checked && w->stride.k != m->stride[d])
-			return check_keep(l->k, "input_handles[%u]: unmatched stride value at %d, expected: %" PRId64 ", but got: %" PRId64, l->i, d,
-				    w->stride.k, m->stride[d]);
+			return check_keep(l->k, "input_handles[%u]: unmatched stride value at %d, expected: %" PRId64 ", but got: %" PRId64,
+					  l->i, d, w->stride.k, m->stride[d]);
 	}
 	return (struct slice){0};
 }
@@ -223,7 +225,8 @@ static void look_rank(struct look *l, bool in_assert)
 	int got = l->got->n_dim;
 	if (rank_fits(w, l->got))
 		return;
-	struct slice aoti = in_assert ? check_keep(l->k, "expected ndim %d but got %d\nError in op: input", w->n_dim, got) : first_dim_message(l);
+	struct slice aoti =
+	    in_assert ? check_keep(l->k, "expected ndim %d but got %d\nError in op: input", w->n_dim, got) : first_dim_message(l);
 	/* Where dims are missing, check_input reads sizes and strides behind the tensor's own: its words cannot be known. */
 	bool loose = got < w->n_dim;
 	l->rank_bad = true;
@@ -245,27 +248,29 @@ static void look_size(struct look *l, int d)
 	struct check_finding *f;
 	if (w->size_checked && w->size.k != got) {
 		f = check_found(l->k, CHECK_SIZE, l->i, d);
-		f->aoti = check_keep(l->k, "input_handles[%u]: unmatched dim value at %d, expected: %" PRId64 ", but got: %" PRId64, l->i, d,
-			       w->size.k, got);
+		f->aoti = check_keep(l->k, "input_handles[%u]: unmatched dim value at %d, expected: %" PRId64 ", but got: %" PRId64, l->i,
+				     d, w->size.k, got);
 		f->expected = check_keep(l->k, "%" PRId64, w->size.k);
 		f->fix = check_keep(l->k,
-			      "dim %d is %" PRId64 ", compiled for exactly %" PRId64
-			      ": pass that size, or export with dynamic_shapes that make dim %d dynamic",
-			      d, got, w->size.k, d);
+				    "dim %d is %" PRId64 ", compiled for exactly %" PRId64
+				    ": pass that size, or export with dynamic_shapes that make dim %d dynamic",
+				    d, got, w->size.k, d);
 	} else if (!w->range.lo_inf && got < w->range.lo) {
 		f = check_found(l->k, CHECK_SMALL, l->i, d);
-		f->aoti = check_keep(l->k, "input_handles[%u]: dim value is too small at %d, expected it to be >= %" PRId64 ", but got: %" PRId64,
+		f->aoti =
+		    check_keep(l->k, "input_handles[%u]: dim value is too small at %d, expected it to be >= %" PRId64 ", but got: %" PRId64,
 			       l->i, d, w->range.lo, got);
 		f->expected = range_text(l->k, w->range);
-		f->fix = check_keep(l->k, "dim %d is %" PRId64 ", compiled for %.*s: pad it, or export with dynamic_shapes min=%" PRId64, d, got,
-			      (int)f->expected.n, f->expected.p, got);
+		f->fix = check_keep(l->k, "dim %d is %" PRId64 ", compiled for %.*s: pad it, or export with dynamic_shapes min=%" PRId64, d,
+				    got, (int)f->expected.n, f->expected.p, got);
 	} else if (!w->range.hi_inf && got > w->range.hi) {
 		f = check_found(l->k, CHECK_LARGE, l->i, d);
-		f->aoti = check_keep(l->k, "input_handles[%u]: dim value is too large at %d, expected to be <= %" PRId64 ", but got: %" PRId64, l->i,
-			       d, w->range.hi, got);
+		f->aoti =
+		    check_keep(l->k, "input_handles[%u]: dim value is too large at %d, expected to be <= %" PRId64 ", but got: %" PRId64,
+			       l->i, d, w->range.hi, got);
 		f->expected = range_text(l->k, w->range);
-		f->fix = check_keep(l->k, "dim %d is %" PRId64 ", compiled for %.*s: split it, or export with dynamic_shapes max=%" PRId64, d, got,
-			      (int)f->expected.n, f->expected.p, got);
+		f->fix = check_keep(l->k, "dim %d is %" PRId64 ", compiled for %.*s: split it, or export with dynamic_shapes max=%" PRId64,
+				    d, got, (int)f->expected.n, f->expected.p, got);
 	} else {
 		return;
 	}
@@ -297,8 +302,8 @@ static void look_strides(struct look *l, const struct symbind *env)
 		if (!w->stride_checked || w->stride.k == l->got->stride[d])
 			continue;
 		f = check_found(l->k, CHECK_STRIDE, l->i, d);
-		f->aoti = check_keep(l->k, "input_handles[%u]: unmatched stride value at %d, expected: %" PRId64 ", but got: %" PRId64, l->i, d,
-			       w->stride.k, l->got->stride[d]);
+		f->aoti = check_keep(l->k, "input_handles[%u]: unmatched stride value at %d, expected: %" PRId64 ", but got: %" PRId64,
+				     l->i, d, w->stride.k, l->got->stride[d]);
 		f->expected = check_keep(l->k, "%" PRId64, w->stride.k);
 		f->given = check_keep(l->k, "%" PRId64, l->got->stride[d]);
 		f->fix = stride_fix(l, env);
@@ -314,7 +319,7 @@ static void look_device(struct look *l)
 	struct check_finding *f = check_found(l->k, CHECK_DEVICE, l->i, -1);
 	/* "expected: 00(cpu)": torch prints the number twice (cpp_wrapper_cpu.py, gen_check). */
 	f->aoti = check_keep(l->k, "input_handles[%u]: unmatched device type, expected: %d%d(%s), but got: %d", l->i, want, want,
-		       device_name(want), got);
+			     device_name(want), got);
 	f->expected = check_keep(l->k, "%s", device_name(want));
 	f->given = check_keep(l->k, "%s", device_name(got));
 	f->fix = check_keep(l->k, ".to(\"%s\")", device_name(want));
@@ -328,7 +333,8 @@ static void look_device_index(struct look *l, const struct look *first)
 		return;
 	struct slice name = first->want->path.n ? first->want->path : first->want->name;
 	struct check_finding *f = check_found(l->k, CHECK_DEVICE, l->i, -1);
-	f->expected = check_keep(l->k, "%s:%d (device of %.*s)", device_name(first->got->device), first->got->device_index, (int)name.n, name.p);
+	f->expected =
+	    check_keep(l->k, "%s:%d (device of %.*s)", device_name(first->got->device), first->got->device_index, (int)name.n, name.p);
 	f->given = check_keep(l->k, "%s:%d", device_name(l->got->device), l->got->device_index);
 	f->fix = check_keep(l->k, ".to(\"%s:%d\")", device_name(first->got->device), first->got->device_index);
 }
@@ -381,8 +387,8 @@ static struct slice assert_message(struct look *l, const struct symbind *env, bo
 		known = symsize_eval(&l->c->tab, l->want->dim[d].stride, env, &stride, NULL) == 0;
 		bad_stride[d] = known && stride != m->stride[d] && m->size[d] > 1;
 		if (bad_size[d] || bad_stride[d])
-			buf_addf(&b, "%sexpected size %" PRId64 "==%" PRId64 ", stride %" PRId64 "==%" PRId64 " at dim=%d", b.len ? "; " : "",
-				 m->size[d], size, m->stride[d], stride, d);
+			buf_addf(&b, "%sexpected size %" PRId64 "==%" PRId64 ", stride %" PRId64 "==%" PRId64 " at dim=%d",
+				 b.len ? "; " : "", m->size[d], size, m->stride[d], stride, d);
 	}
 	if (b.len)
 		buf_adds(&b, "\nError in op: input");
@@ -411,10 +417,12 @@ static void look_assert(struct look *l, const struct symbind *env)
 		struct check_finding *f = check_found(l->k, CHECK_EQUAL, l->i, d);
 		f->aoti = aoti;
 		aoti.n = 0;
-		f->expected = because.n ? check_keep(l->k, "%.*s = %" PRId64 " (%.*s)", (int)text.n, text.p, want, (int)because.n, because.p)
-					: check_keep(l->k, "%" PRId64, want);
+		f->expected = because.n
+				  ? check_keep(l->k, "%.*s = %" PRId64 " (%.*s)", (int)text.n, text.p, want, (int)because.n, because.p)
+				  : check_keep(l->k, "%" PRId64, want);
 		f->given = check_keep(l->k, "%" PRId64, m->size[d]);
-		f->fix = check_keep(l->k, "sizes that belong together differ: make dim %d %" PRId64 ", or change what it is computed from", d, want);
+		f->fix = check_keep(l->k, "sizes that belong together differ: make dim %d %" PRId64 ", or change what it is computed from",
+				    d, want);
 		l->size_bad = l->dim_bad[d] = true;
 	}
 	if (strides_follow(l, env))

@@ -20,17 +20,17 @@
 #include "contract/contract.h"
 
 enum check_what {
-	CHECK_COUNT,  /* too few or too many inputs */
+	CHECK_COUNT, /* too few or too many inputs */
 	CHECK_DTYPE,
 	CHECK_RANK,
-	CHECK_SIZE,   /* another exact size */
-	CHECK_SMALL,  /* below the lower bound */
-	CHECK_LARGE,  /* above the upper bound */
-	CHECK_EQUAL,  /* sizes that must agree, or a derived size (2*s0), across inputs */
+	CHECK_SIZE,  /* another exact size */
+	CHECK_SMALL, /* below the lower bound */
+	CHECK_LARGE, /* above the upper bound */
+	CHECK_EQUAL, /* sizes that must agree, or a derived size (2*s0), across inputs */
 	CHECK_STRIDE,
 	CHECK_DEVICE,
 	CHECK_ALIGN,
-	CHECK_CUT,    /* a floor division leaves elements out */
+	CHECK_CUT, /* a floor division leaves elements out */
 };
 const char *check_what_name(enum check_what w); /* "dtype", ...: for JSON */
 

@@ -22,8 +22,7 @@ struct symrange bounds_symbol(const struct bounds *b, uint32_t symbol)
 }
 
 /* Is s = add + the sum of mul[i]*ids[i]? Told by taking away what each symbol adds when it is 1 instead of 0. */
-static bool affine(struct bounds *b, struct symtab *tab, struct symsize s, const uint32_t *ids, size_t n, int64_t *mul,
-		   int64_t *plus)
+static bool affine(struct bounds *b, struct symtab *tab, struct symsize s, const uint32_t *ids, size_t n, int64_t *mul, int64_t *plus)
 {
 	struct symbind *env = &b->env;
 	struct symsize part, rest = s;
@@ -34,8 +33,7 @@ static bool affine(struct bounds *b, struct symtab *tab, struct symsize s, const
 		int64_t v;
 		symbind_set(env, ids[i], 1);
 		ok = symsize_eval(tab, s, env, &v, NULL) == 0 && !__builtin_sub_overflow(v, *plus, &mul[i]) &&
-		     symsize_mul(tab, symsize_int(mul[i]), symsize_symbol(tab, symtab_name(tab, ids[i])), &part,
-				 NULL) == 0 &&
+		     symsize_mul(tab, symsize_int(mul[i]), symsize_symbol(tab, symtab_name(tab, ids[i])), &part, NULL) == 0 &&
 		     symsize_sub(tab, rest, part, &rest, NULL) == 0;
 		symbind_set(env, ids[i], 0);
 	}
@@ -56,8 +54,7 @@ struct symrange bounds_size(struct bounds *b, struct symtab *tab, struct symsize
 	uint32_t ids[BOUNDS_MAX_SYMBOLS];
 	int64_t mul[BOUNDS_MAX_SYMBOLS], plus;
 	size_t n = symsize_symbols(tab, s, ids, BOUNDS_MAX_SYMBOLS);
-	if (symsize_is_int(s) || !n || n > BOUNDS_MAX_SYMBOLS || symsize_has_opaque(tab, s) ||
-	    !affine(b, tab, s, ids, n, mul, &plus))
+	if (symsize_is_int(s) || !n || n > BOUNDS_MAX_SYMBOLS || symsize_has_opaque(tab, s) || !affine(b, tab, s, ids, n, mul, &plus))
 		return SYMRANGE_ALL;
 	struct symrange out = {plus, plus, false, false};
 	for (size_t i = 0; i < n; i++) {

@@ -113,8 +113,8 @@ static void take_paths(struct contract *c)
 		if (pytree_paths(&c->arena, c->in_spec, true, &paths, &n, &err) < 0)
 			contract_note(c, "in_spec_: %s", err.text);
 		else if (n != c->n_inputs && !paths_by_number(c, paths, n))
-			contract_note(c, "the call has %u values, the model %u inputs: some are no tensors, so inputs have no paths",
-				      n, c->n_inputs);
+			contract_note(c, "the call has %u values, the model %u inputs: some are no tensors, so inputs have no paths", n,
+				      c->n_inputs);
 		else
 			for (uint32_t i = 0; n == c->n_inputs && i < n; i++)
 				c->input[i].path = paths[i];
@@ -224,26 +224,21 @@ int contract_finish(struct contract *c, struct err *err)
 	return 0;
 }
 
-static bool rank_fine(int n_dim, const struct contract_dim *dim)
-{
-	return n_dim >= -1 && n_dim <= TENSOR_MAX_DIMS && (n_dim <= 0 || dim);
-}
+static bool rank_fine(int n_dim, const struct contract_dim *dim) { return n_dim >= -1 && n_dim <= TENSOR_MAX_DIMS && (n_dim <= 0 || dim); }
 
 int contract_validate(const struct contract *c, struct err *err)
 {
-#define MUST(cond, ...)                                                                                                \
-	do {                                                                                                           \
-		if (!(cond))                                                                                           \
-			return err_set(err, EXIT_INPUT, __VA_ARGS__);                                                  \
+#define MUST(cond, ...) \
+	do { \
+		if (!(cond)) \
+			return err_set(err, EXIT_INPUT, __VA_ARGS__); \
 	} while (0)
 	for (uint32_t i = 0; i < c->n_inputs; i++)
-		MUST(c->input[i].n_dim >= 0 && rank_fine(c->input[i].n_dim, c->input[i].dim), "input %u has %d dims", i,
-		     c->input[i].n_dim);
+		MUST(c->input[i].n_dim >= 0 && rank_fine(c->input[i].n_dim, c->input[i].dim), "input %u has %d dims", i, c->input[i].n_dim);
 	for (uint32_t i = 0; i < c->n_outputs; i++) {
 		const struct contract_output *o = &c->output[i];
 		MUST(rank_fine(o->n_dim, o->dim), "output %u has %d dims", i, o->n_dim);
-		MUST(o->value == CONTRACT_NONE || o->value < c->n_values, "output %u names value %u of %u", i, o->value,
-		     c->n_values);
+		MUST(o->value == CONTRACT_NONE || o->value < c->n_values, "output %u names value %u of %u", i, o->value, c->n_values);
 	}
 	for (uint32_t i = 0; i < c->n_constants; i++)
 		MUST(rank_fine(c->constant[i].n_dim, c->constant[i].dim), "constant %u has %d dims", i, c->constant[i].n_dim);
@@ -255,15 +250,16 @@ int contract_validate(const struct contract *c, struct err *err)
 	for (uint32_t i = 0; i < c->n_values; i++) {
 		const struct contract_value *v = &c->value[i];
 		MUST(rank_fine(v->n_dim, v->dim), "value %u has %d dims", i, v->n_dim);
-		MUST(v->kind == VALUE_INPUT ? v->index < c->n_inputs
-					    : v->kind == VALUE_CONSTANT ? v->index < c->n_constants : v->kind == VALUE_BUFFER,
+		MUST(v->kind == VALUE_INPUT      ? v->index < c->n_inputs
+		     : v->kind == VALUE_CONSTANT ? v->index < c->n_constants
+						 : v->kind == VALUE_BUFFER,
 		     "value %u names no input and no constant", i);
 		MUST(v->storage == CONTRACT_NONE || v->storage < c->n_storages, "value %u names storage %u of %u", i, v->storage,
 		     c->n_storages);
 	}
 	for (uint32_t i = 0; i < c->n_storages; i++)
-		MUST(c->storage[i].born <= c->n_calls && c->storage[i].dies <= c->n_calls, "storage %u lives at call %u of %u",
-		     i, c->storage[i].dies, c->n_calls);
+		MUST(c->storage[i].born <= c->n_calls && c->storage[i].dies <= c->n_calls, "storage %u lives at call %u of %u", i,
+		     c->storage[i].dies, c->n_calls);
 	for (uint32_t i = 0; i < c->n_calls; i++)
 		MUST(c->call[i].arg <= c->n_args && c->call[i].n_args <= c->n_args - c->call[i].arg,
 		     "call %u names arguments that are not there", i);
@@ -286,9 +282,8 @@ bool contract_bind(const struct contract *c, const struct tensor_meta *in, size_
 		uint32_t id;
 		int64_t mul, add, rest;
 		const struct contract_dim *dim = &c->input[s->input].dim[s->dim];
-		if (s->input >= n || (int64_t)s->dim >= in[s->input].n_dim ||
-		    !symsize_linear(&c->tab, dim->size, &id, &mul, &add) || mul <= 0 ||
-		    __builtin_sub_overflow(in[s->input].size[s->dim], add, &rest)) {
+		if (s->input >= n || (int64_t)s->dim >= in[s->input].n_dim || !symsize_linear(&c->tab, dim->size, &id, &mul, &add) ||
+		    mul <= 0 || __builtin_sub_overflow(in[s->input].size[s->dim], add, &rest)) {
 			all = false;
 			continue;
 		}

@@ -1,6 +1,6 @@
 /* contract.h - what a compiled model expects and gives, and what it does in between: the model of all AOTI tools.
  *
- * Two readers fill it: wrapper_read() from the generated C++ text (wrapper.h), probe_contract() from the binary alone
+ * Two readers fill it: wrapper_read() from the generated C++ text (wrapper.h), ask_contract() from the binary alone
  * (probe.h). Everything after them works on this and does not know which it was:
  *
  *     struct contract c = {0};
@@ -37,7 +37,7 @@
 enum contract_source { CONTRACT_FROM_TEXT, CONTRACT_FROM_PROBE, CONTRACT_FROM_EXPORT };
 
 struct contract_dim {
-	struct symsize size;   /* an integer, an expression, or "?" */
+	struct symsize size; /* an integer, an expression, or "?" */
 	struct symsize stride;
 	struct symrange range; /* what check_input lets pass; SYMRANGE_ALL when it does not look */
 	bool size_checked;     /* check_input compares the size with an integer */
@@ -122,8 +122,8 @@ struct contract_call {
 	/* A kernel of a GPU: what it is called in its own module, where that is not `name` (a user's kernel far_copy is far_copy_0 in the
 	 * text, and far_copy for the driver); else empty. */
 	struct slice function;
-	uint32_t line;      /* of wrapper.cpp, 0 when not known */
-	uint32_t stream;    /* of a GPU: 0 is the caller's; else which of the model's own (torch 2.15: streams of the program) */
+	uint32_t line;   /* of wrapper.cpp, 0 when not known */
+	uint32_t stream; /* of a GPU: 0 is the caller's; else which of the model's own (torch 2.15: streams of the program) */
 	/* An earlier call + 1, on another stream, that this one waits for in no way, though both use the memory of a value and one
 	 * writes it. Of the text only. 0: none. */
 	uint32_t race, race_value;
@@ -157,9 +157,10 @@ struct contract {
 	struct slice in_spec, out_spec; /* pytree JSON, empty when the model has none */
 	uint64_t weight_bytes;          /* sum of the constants */
 	/* Of a program that the probe ran: how far it could be followed. */
-	struct slice stopped; /* why not to its end: what it said there. Then `call` holds what it did until then, and no size of a buffer is
+	struct slice
+	    stopped; /* why not to its end: what it said there. Then `call` holds what it did until then, and no size of a buffer is
 				 known; empty: to its end */
-	bool rigid;           /* a size that may vary could be run with one value only: what follows from it looks fixed */
+	bool rigid;  /* a size that may vary could be run with one value only: what follows from it looks fixed */
 	struct contract_way *way;
 	uint32_t n_ways, n_lost_ways; /* lost: other ways that could not be followed to their end, or were too many */
 	/* What a reader could not make out, a line each; a contract with notes is not complete. */
@@ -209,8 +210,8 @@ int contract_from_json(struct contract *c, struct slice text, struct err *err);
 struct comparison {
 	struct buf differs, open; /* a line each */
 	size_t n_differs, n_open;
-	uint32_t n_calls;         /* of the text's, those that the binary was seen to make */
-	bool branches;            /* on data: then names and order of calls were compared on each way, not their tensors */
+	uint32_t n_calls; /* of the text's, those that the binary was seen to make */
+	bool branches;    /* on data: then names and order of calls were compared on each way, not their tensors */
 };
 void contract_compare(const struct contract *text, const struct contract *binary, struct comparison *c);
 void comparison_release(struct comparison *c);

@@ -48,16 +48,15 @@ static bool differs(const struct diff *d, struct symsize a, struct symsize b)
 		return false;
 	for (int t = 0; t < TRIALS; t++) {
 		int64_t x, y;
-		if (d->text.bound[t] && d->binary.bound[t] &&
-		    symsize_eval(&d->text.c->tab, a, &d->text.env[t], &x, NULL) == 0 &&
+		if (d->text.bound[t] && d->binary.bound[t] && symsize_eval(&d->text.c->tab, a, &d->text.env[t], &x, NULL) == 0 &&
 		    symsize_eval(&d->binary.c->tab, b, &d->binary.env[t], &y, NULL) == 0 && x != y)
 			return true;
 	}
 	return false;
 }
 
-static void sizes_line(struct diff *d, const char *what, uint32_t i, struct slice name, int dim, const char *which,
-		       struct symsize a, struct symsize b)
+static void sizes_line(struct diff *d, const char *what, uint32_t i, struct slice name, int dim, const char *which, struct symsize a,
+		       struct symsize b)
 {
 	if (contract_known(d->text.c, a) && !contract_known(d->binary.c, b))
 		d->n_vague++;
@@ -97,8 +96,7 @@ static void types(struct diff *d, const char *what, uint32_t i, struct slice nam
 	if (da != DEVICE_NONE && db != DEVICE_NONE && da != db) {
 		char first[32];
 		snprintf(first, sizeof first, "%s", device_name(da));
-		line(d, "%s %u (%.*s): on %s in the text, on %s in the binary", what, i, (int)name.n, name.p, first,
-		     device_name(db));
+		line(d, "%s %u (%.*s): on %s in the text, on %s in the binary", what, i, (int)name.n, name.p, first, device_name(db));
 	}
 }
 
@@ -106,14 +104,13 @@ static void ranges(struct diff *d, uint32_t i)
 {
 	const struct contract_input *a = &d->text.c->input[i], *b = &d->binary.c->input[i];
 	for (int k = 0; k < a->n_dim && k < b->n_dim; k++) {
-		if (symrange_eq(a->dim[k].range, b->dim[k].range) || symsize_is_int(a->dim[k].size) ||
-		    symsize_is_int(b->dim[k].size))
+		if (symrange_eq(a->dim[k].range, b->dim[k].range) || symsize_is_int(a->dim[k].size) || symsize_is_int(b->dim[k].size))
 			continue;
 		struct buf x = {0}, y = {0};
 		symrange_print(a->dim[k].range, &x);
 		symrange_print(b->dim[k].range, &y);
-		line(d, "input %u (%.*s), dim %d: bounds %s in the text, %s in the binary", i, (int)a->name.n, a->name.p, k,
-		     buf_str(&x), buf_str(&y));
+		line(d, "input %u (%.*s), dim %d: bounds %s in the text, %s in the binary", i, (int)a->name.n, a->name.p, k, buf_str(&x),
+		     buf_str(&y));
 		buf_release(&x);
 		buf_release(&y);
 	}
@@ -245,7 +242,8 @@ static void tensors(struct diff *d, uint32_t i, struct memory *text, const struc
 		const struct contract_value *u = &a->value[a->arg[j].value], *v = &b->value[b->arg[k].value];
 		bool other = u->kind != v->kind || (u->kind != VALUE_BUFFER && u->index != v->index), again = true;
 		/* What an operator made may be a view of what it was given: one side may know that, and the other not. */
-		bool foreign = (u->storage < a->n_storages && text[u->storage].foreign) || (v->storage < b->n_storages && binary[v->storage].foreign);
+		bool foreign =
+		    (u->storage < a->n_storages && text[u->storage].foreign) || (v->storage < b->n_storages && binary[v->storage].foreign);
 		bool made = is_made(a, x, j) && is_made(b, y, k);
 		if (foreign && other && !made)
 			continue;
@@ -258,8 +256,8 @@ static void tensors(struct diff *d, uint32_t i, struct memory *text, const struc
 			m->is = v->storage;
 		}
 		if (other) {
-			line(d, "call %u (%.*s), tensor %u: %.*s in the text, %s%.*s in the binary", i, (int)x->name.n, x->name.p, n, (int)u->name.n,
-			     u->name.p, v->kind == VALUE_BUFFER ? "another: " : "", (int)v->name.n, v->name.p);
+			line(d, "call %u (%.*s), tensor %u: %.*s in the text, %s%.*s in the binary", i, (int)x->name.n, x->name.p, n,
+			     (int)u->name.n, u->name.p, v->kind == VALUE_BUFFER ? "another: " : "", (int)v->name.n, v->name.p);
 		} else if (!again || made) {
 			types(d, "tensor", n, u->name, u->dtype, v->dtype, DEVICE_NONE, DEVICE_NONE);
 			shapes(d, "tensor", n, u->name, u->n_dim, u->dim, v->n_dim, v->dim);
@@ -283,8 +281,8 @@ static void straight_calls(struct diff *d)
 	free(binary);
 	bool end = i == a->n_calls || i == b->n_calls;
 	if (!end) /* what follows is likely shifted */
-		line(d, "call %u: %.*s in the text, %.*s in the binary", i, (int)a->call[i].name.n, a->call[i].name.p, (int)b->call[i].name.n,
-		     b->call[i].name.p);
+		line(d, "call %u: %.*s in the text, %.*s in the binary", i, (int)a->call[i].name.n, a->call[i].name.p,
+		     (int)b->call[i].name.n, b->call[i].name.p);
 	if (a->n_calls < b->n_calls || (a->n_calls > b->n_calls && !b->stopped.n))
 		line(d, "%u kernel and op calls in the text, %u in the binary", a->n_calls, b->n_calls);
 }
@@ -314,7 +312,8 @@ static void one_way(struct diff *d, struct slice (*name)(const void *of, uint32_
 		loops += is_question(call);
 		if (k == a->n_calls) {
 			bool there = find_call(a, 0, call) < a->n_calls;
-			line(d, "call %u: %.*s in the binary, %s in the text", i, (int)call.n, call.p, there ? "not in this order" : "nowhere");
+			line(d, "call %u: %.*s in the binary, %s in the text", i, (int)call.n, call.p,
+			     there ? "not in this order" : "nowhere");
 			return; /* what follows is likely shifted */
 		}
 		seen[k] = true;
@@ -336,8 +335,8 @@ static void branching_calls(struct diff *d)
 		d->out->n_calls += seen[i];
 	for (uint32_t i = 0; i < a->n_calls; i++)
 		if (!seen[i] && !b->stopped.n) {
-			open_line(d, "%u calls of the text, %.*s (call %u) the first: the binary was not seen to make them", a->n_calls - d->out->n_calls,
-				  (int)a->call[i].name.n, a->call[i].name.p, i);
+			open_line(d, "%u calls of the text, %.*s (call %u) the first: the binary was not seen to make them",
+				  a->n_calls - d->out->n_calls, (int)a->call[i].name.n, a->call[i].name.p, i);
 			break;
 		}
 	free(seen);
@@ -416,8 +415,8 @@ static void outputs(struct diff *d)
 	for (uint32_t i = 0; i < text->n_outputs && i < binary->n_outputs; i++) {
 		const struct contract_output *a = &text->output[i], *b = &binary->output[i];
 		if (a->none != b->none && !binary->stopped.n)
-			line(d, "output %u (%.*s): %s in the text, %s in the binary", i, (int)a->name.n, a->name.p, a->none ? "None" : "a tensor",
-			     b->none ? "None" : "a tensor");
+			line(d, "output %u (%.*s): %s in the text, %s in the binary", i, (int)a->name.n, a->name.p,
+			     a->none ? "None" : "a tensor", b->none ? "None" : "a tensor");
 		types(d, "output", i, a->name, a->dtype, b->dtype, a->device, b->device);
 		shapes(d, "output", i, a->name, a->n_dim, a->dim, b->n_dim, b->dim);
 	}

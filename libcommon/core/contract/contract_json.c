@@ -584,33 +584,33 @@ static void in_call(struct reader *r, uint32_t k, struct contract_call *call)
 	GROW(c->arg, c->n_args, c->cap_args, n);
 	for (uint32_t i = 0; i < n; i++)
 		c->arg[c->n_args++] = (struct contract_arg){
-			.role = in_role(r, args[i]),
-			.value = in_index(r, args[i], "value"),
-			.text = in_text(r, args[i], "text"),
+		    .role = in_role(r, args[i]),
+		    .value = in_index(r, args[i], "value"),
+		    .text = in_text(r, args[i], "text"),
 		};
 	free(args);
 }
 
-#define IN_ALL(key, max, array, count, read)                                                                           \
-	do {                                                                                                           \
-		uint32_t n_, *items_ = in_array(r, root, key, max, &n_);                                               \
-		c->array = arena_alloc(&c->arena, ((size_t)n_ + 1) * sizeof(*c->array));                               \
-		memset(c->array, 0, ((size_t)n_ + 1) * sizeof(*c->array));                                             \
-		c->count = n_;                                                                                         \
-		for (uint32_t i_ = 0; i_ < n_ && !r->bad; i_++)                                                        \
-			read(r, items_[i_], &c->array[i_]);                                                            \
-		free(items_);                                                                                          \
+#define IN_ALL(key, max, array, count, read) \
+	do { \
+		uint32_t n_, *items_ = in_array(r, root, key, max, &n_); \
+		c->array = arena_alloc(&c->arena, ((size_t)n_ + 1) * sizeof(*c->array)); \
+		memset(c->array, 0, ((size_t)n_ + 1) * sizeof(*c->array)); \
+		c->count = n_; \
+		for (uint32_t i_ = 0; i_ < n_ && !r->bad; i_++) \
+			read(r, items_[i_], &c->array[i_]); \
+		free(items_); \
 	} while (0)
 /* The same for the arrays that are on the heap, because readers grow them. */
-#define IN_HEAP(key, max, array, count, cap, read)                                                                     \
-	do {                                                                                                           \
-		uint32_t n_, *items_ = in_array(r, root, key, max, &n_);                                               \
-		c->array = xcalloc((size_t)n_ + 1, sizeof(*c->array));                                                 \
-		c->cap = n_ + 1;                                                                                       \
-		for (uint32_t i_ = 0; i_ < n_ && !r->bad; i_++)                                                        \
-			read(r, items_[i_], &c->array[i_]);                                                            \
-		c->count = n_;                                                                                         \
-		free(items_);                                                                                          \
+#define IN_HEAP(key, max, array, count, cap, read) \
+	do { \
+		uint32_t n_, *items_ = in_array(r, root, key, max, &n_); \
+		c->array = xcalloc((size_t)n_ + 1, sizeof(*c->array)); \
+		c->cap = n_ + 1; \
+		for (uint32_t i_ = 0; i_ < n_ && !r->bad; i_++) \
+			read(r, items_[i_], &c->array[i_]); \
+		c->count = n_; \
+		free(items_); \
 	} while (0)
 
 static void in_symbol(struct reader *r, uint32_t k, struct contract_symbol *s)

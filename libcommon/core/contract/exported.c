@@ -96,8 +96,7 @@ static enum arg_kind argument(const struct reader *r, uint32_t arg, struct slice
 	}
 	static const char *const constants[] = {"as_none", "as_int", "as_float", "as_bool", "as_string"};
 	for (size_t i = 0; i < ARRAY_LEN(constants); i++)
-		if (arg != JSON_NONE && json_is(&r->t, arg, JSON_OBJECT) &&
-		    json_get(&r->t, arg, constants[i]) != JSON_NONE)
+		if (arg != JSON_NONE && json_is(&r->t, arg, JSON_OBJECT) && json_get(&r->t, arg, constants[i]) != JSON_NONE)
 			return ARG_CONSTANT;
 	return sym != JSON_NONE ? ARG_CONSTANT : ARG_OTHER;
 }
@@ -216,8 +215,7 @@ static struct symsize expression(struct reader *r, uint32_t k)
 		rc = symsize_parse(&r->c->tab, s, &out, &err);
 	buf_release(&infix);
 	if (rc < 0) {
-		contract_unread(r->c, "the size at byte %zu is not understood: %s",
-			      (size_t)(json_slice(&r->t, k).p - r->text.p), err.text);
+		contract_unread(r->c, "the size at byte %zu is not understood: %s", (size_t)(json_slice(&r->t, k).p - r->text.p), err.text);
 		return contract_unknown(r->c);
 	}
 	return out;
@@ -233,8 +231,7 @@ static struct symsize sym_int(struct reader *r, uint32_t k)
 		return symsize_int(v);
 	if (expr != JSON_NONE)
 		return expression(r, expr);
-	contract_unread(r->c, "the size at byte %zu is no integer and no expression",
-		      (size_t)(json_slice(&r->t, k).p - r->text.p));
+	contract_unread(r->c, "the size at byte %zu is no integer and no expression", (size_t)(json_slice(&r->t, k).p - r->text.p));
 	return contract_unknown(r->c);
 }
 
@@ -248,9 +245,8 @@ static uint32_t count(const struct reader *r, uint32_t array)
 
 enum dtype exported_dtype(int64_t n)
 {
-	static const signed char torch[] = {DTYPE_NONE, DTYPE_U8,   DTYPE_I8,   DTYPE_I16, DTYPE_I32,
-					    DTYPE_I64,  DTYPE_F16,  DTYPE_F32,  DTYPE_F64, DTYPE_C32,
-					    DTYPE_C64,  DTYPE_C128, DTYPE_BOOL, DTYPE_BF16};
+	static const signed char torch[] = {DTYPE_NONE, DTYPE_U8,  DTYPE_I8,  DTYPE_I16, DTYPE_I32,  DTYPE_I64,  DTYPE_F16,
+					    DTYPE_F32,  DTYPE_F64, DTYPE_C32, DTYPE_C64, DTYPE_C128, DTYPE_BOOL, DTYPE_BF16};
 	static const signed char later[] = {DTYPE_U16,        DTYPE_F8E4M3FN,  DTYPE_F8E5M2, DTYPE_F8E4M3FNUZ,
 					    DTYPE_F8E5M2FNUZ, DTYPE_F8E8M0FNU, DTYPE_U32,    DTYPE_U64};
 	if (n >= 0 && n < (int64_t)ARRAY_LEN(torch))
@@ -299,8 +295,7 @@ static int tensor_meta(struct reader *r, struct slice part, struct meta *m)
 		number = 0;
 	m->dtype = exported_dtype(number);
 	if (m->dtype == DTYPE_NONE)
-		contract_unread(r->c, "dtype %lld at byte %zu is not known here", (long long)number,
-			      (size_t)(part.p - r->text.p));
+		contract_unread(r->c, "dtype %lld at byte %zu is not known here", (long long)number, (size_t)(part.p - r->text.p));
 	m->device = device_by_name(text_of(r, get(r, device, "type", JSON_STRING)));
 	return 0;
 }
@@ -376,8 +371,7 @@ static uint64_t bytes_of(const struct meta *m)
 	const struct dtype_info *info = dtype_info(m->dtype);
 	uint64_t n = info ? (uint64_t)info->bytes : 0;
 	for (int i = 0; i < m->n_dim; i++)
-		if (!symsize_is_int(m->dim[i].size) || m->dim[i].size.k < 0 ||
-		    __builtin_mul_overflow(n, (uint64_t)m->dim[i].size.k, &n))
+		if (!symsize_is_int(m->dim[i].size) || m->dim[i].size.k < 0 || __builtin_mul_overflow(n, (uint64_t)m->dim[i].size.k, &n))
 			return 0;
 	return m->n_dim < 0 ? 0 : n;
 }
@@ -419,8 +413,7 @@ static struct symrange range_of(struct reader *r, uint32_t k)
 	if (hi != JSON_NONE && json_i64(&r->t, hi, &v) && !no_bound(v))
 		range.hi = v, range.hi_inf = false;
 	if (!range.lo_inf && !range.hi_inf && range.lo > range.hi) {
-		contract_unread(r->c, "the bounds at byte %zu contradict each other",
-			      (size_t)(json_slice(&r->t, k).p - r->text.p));
+		contract_unread(r->c, "the bounds at byte %zu contradict each other", (size_t)(json_slice(&r->t, k).p - r->text.p));
 		range = SYMRANGE_ALL;
 	}
 	return range;
@@ -440,8 +433,8 @@ static int take_ranges(struct reader *r, struct slice part)
 		uint32_t id;
 		int64_t mul, plus;
 		/* The range of a sum (2*s0) follows from its symbol's. */
-		if (symsize_parse(&r->c->tab, text_of(r, k), &s, NULL) < 0 ||
-		    !symsize_linear(&r->c->tab, s, &id, &mul, &plus) || mul != 1 || plus)
+		if (symsize_parse(&r->c->tab, text_of(r, k), &s, NULL) < 0 || !symsize_linear(&r->c->tab, s, &id, &mul, &plus) ||
+		    mul != 1 || plus)
 			continue;
 		bounds_set(&r->bounds, id, range_of(r, k + 1));
 	}
@@ -464,8 +457,7 @@ static void take_symbols_of(const struct reader *r, struct symsize s, struct sym
 			continue;
 		symbind_set(&all->seen, ids[i], 1);
 		GROW(all->v, all->n, all->cap, 1);
-		all->v[all->n++] =
-		    (struct contract_symbol){ids[i], bounds_symbol(&r->bounds, ids[i]), CONTRACT_NONE, CONTRACT_NONE};
+		all->v[all->n++] = (struct contract_symbol){ids[i], bounds_symbol(&r->bounds, ids[i]), CONTRACT_NONE, CONTRACT_NONE};
 	}
 }
 
@@ -509,8 +501,7 @@ static bool plain_name(struct slice s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		char ch = s.p[i];
-		if (!((ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_' ||
-		      (i && ch >= '0' && ch <= '9')))
+		if (!((ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_' || (i && ch >= '0' && ch <= '9')))
 			return false;
 	}
 	return s.n > 0;
@@ -590,8 +581,8 @@ static int take_call(struct reader *r, struct slice graph)
 	struct slice *names = NULL;
 	r->c->in_spec = kept_text(r, get(r, signature, "in_spec", JSON_STRING));
 	r->c->out_spec = kept_text(r, get(r, signature, "out_spec", JSON_STRING));
-	for (uint32_t k = list == JSON_NONE ? 0 : json_first(&r->t, list);
-	     list != JSON_NONE && k < json_end(&r->t, list); k = json_next(&r->t, k)) {
+	for (uint32_t k = list == JSON_NONE ? 0 : json_first(&r->t, list); list != JSON_NONE && k < json_end(&r->t, list);
+	     k = json_next(&r->t, k)) {
 		GROW(names, n, cap, 1);
 		names[n++] = json_is(&r->t, k, JSON_STRING) ? json_slice(&r->t, k) : (struct slice){0};
 	}
@@ -619,11 +610,10 @@ static int check_version(struct reader *r, struct slice part)
 	if (m != JSON_NONE)
 		(void)json_u64(&r->t, m, &minor);
 	if (major < MIN_MAJOR || major > MAX_MAJOR)
-		return err_set(
-		    r->err, EXIT_INPUT,
-		    "the exported program has schema version %llu.%llu, and %d to %d are read here: export it "
-		    "again with PyTorch 2.3 to 2.13",
-		    (unsigned long long)major, (unsigned long long)minor, MIN_MAJOR, MAX_MAJOR);
+		return err_set(r->err, EXIT_INPUT,
+			       "the exported program has schema version %llu.%llu, and %d to %d are read here: export it "
+			       "again with PyTorch 2.3 to 2.13",
+			       (unsigned long long)major, (unsigned long long)minor, MIN_MAJOR, MAX_MAJOR);
 	return 0;
 }
 
@@ -647,9 +637,8 @@ static int read_all(struct reader *r)
 	if (members(r, in[GRAPH], graph, of, IN_GRAPH) < 0 || take_signature(r, in[SIGNATURE]) < 0)
 		return -1;
 	r->facts = xcalloc((size_t)r->names.n + 1, sizeof(*r->facts));
-	if (find_facts(r, of[TENSORS], true) < 0 || find_facts(r, of[INTS], false) < 0 ||
-	    take_ranges(r, at[RANGES]) < 0 || fill_inputs(r) < 0 || fill_outputs(r) < 0 || fill_constants(r) < 0 ||
-	    fill_ranges(r) < 0 || contract_finish(r->c, r->err) < 0)
+	if (find_facts(r, of[TENSORS], true) < 0 || find_facts(r, of[INTS], false) < 0 || take_ranges(r, at[RANGES]) < 0 ||
+	    fill_inputs(r) < 0 || fill_outputs(r) < 0 || fill_constants(r) < 0 || fill_ranges(r) < 0 || contract_finish(r->c, r->err) < 0)
 		return -1;
 	for (uint32_t i = 0; i < r->c->n_inputs; i++)
 		r->c->input[i].used = true;
@@ -660,8 +649,7 @@ int exported_read(struct contract *c, struct slice model_json, struct err *err)
 {
 	*c = (struct contract){.source = CONTRACT_FROM_EXPORT, .device = DEVICE_NONE};
 	struct reader r = {.c = c, .err = err, .text = model_json};
-	int rc = model_json.n >= UINT32_MAX ? err_set(err, EXIT_INPUT, "the exported program is larger than 4 GiB")
-					    : read_all(&r);
+	int rc = model_json.n >= UINT32_MAX ? err_set(err, EXIT_INPUT, "the exported program is larger than 4 GiB") : read_all(&r);
 	json_tape_release(&r.t);
 	buf_release(&r.b);
 	intern_release(&r.names);

@@ -1,4 +1,4 @@
-/* probe_opsigs.h - made by scripts/gen-opsigs from the headers of torch 2.15.0. Do not edit.
+/* opsigs.h - made by scripts/gen-opsigs from the headers of torch 2.15.0. Do not edit.
  *
  * A letter per parameter, in order:
  *     T tensor   O tensor that is written (out)   M tensor that is changed in place

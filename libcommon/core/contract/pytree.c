@@ -84,10 +84,9 @@ static uint32_t context_root(struct walk *w, uint32_t context, const struct json
  * torch.fx's immutable_dict; register_dataclass has [[names of fields], [fields that are None]]. */
 static bool child_names(struct walk *w, uint32_t obj, uint32_t n)
 {
-	static const char *const dicts[] = {"builtins.dict", "collections.OrderedDict",
-					    "torch.fx.immutable_collections.immutable_dict"};
-	static const char *const lists[] = {"builtins.tuple", "builtins.list", "collections.deque",
-					    "collections.namedtuple", "torch.fx.immutable_collections.immutable_list"};
+	static const char *const dicts[] = {"builtins.dict", "collections.OrderedDict", "torch.fx.immutable_collections.immutable_dict"};
+	static const char *const lists[] = {"builtins.tuple", "builtins.list", "collections.deque", "collections.namedtuple",
+					    "torch.fx.immutable_collections.immutable_list"};
 	const struct json_tape *t = NULL;
 	uint32_t type = json_get(&w->tape, obj, "type");
 	struct slice name = json_slice(&w->tape, type);
@@ -157,8 +156,8 @@ static int visit(struct walk *w, uint32_t obj)
 	if (w->call && w->depth == 0 && n != 2)
 		return bad(w, "it is not that of a call, a tuple of args and kwargs");
 	GROW(w->stack, w->depth, w->cap_depth, 1);
-	w->stack[w->depth++] = (struct node){
-	    .child = json_first(&w->tape, children), .end = json_end(&w->tape, children), .n = n, .path = w->path.len};
+	w->stack[w->depth++] =
+	    (struct node){.child = json_first(&w->tape, children), .end = json_end(&w->tape, children), .n = n, .path = w->path.len};
 	if (n && !(w->call && w->depth == 1))
 		child_names(w, obj, n);
 	return 0;

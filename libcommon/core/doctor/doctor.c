@@ -13,8 +13,7 @@ const char *doctor_level_name(enum doctor_level level)
 	return (size_t)level < ARRAY_LEN(name) ? name[level] : "?";
 }
 
-void doctor_add(struct exam *x, enum doctor_level level, const char *id, struct slice what, struct slice why,
-		struct slice fix)
+void doctor_add(struct exam *x, enum doctor_level level, const char *id, struct slice what, struct slice why, struct slice fix)
 {
 	struct doctor *d = x->d;
 	GROW(d->v, d->n, d->cap, 1);
@@ -48,15 +47,12 @@ static bool other_machine(struct exam *x)
 {
 	const char *machine = modelso_machine_name(x->so.machine, x->so.big_endian);
 	if (strcmp(machine, x->host.machine)) {
-		doctor_add(
-		    x, DOCTOR_FATAL, "machine",
-		    doctor_text(x, "compiled for %s, but this machine is %s", machine, x->host.machine),
-		    SLICE("it will not load: \"cannot open shared object file\" or \"wrong ELF class\""),
-		    doctor_text(x, "compile it on a machine of the kind that it shall run on (%s)", x->host.machine));
+		doctor_add(x, DOCTOR_FATAL, "machine", doctor_text(x, "compiled for %s, but this machine is %s", machine, x->host.machine),
+			   SLICE("it will not load: \"cannot open shared object file\" or \"wrong ELF class\""),
+			   doctor_text(x, "compile it on a machine of the kind that it shall run on (%s)", x->host.machine));
 		return x->so.header_only;
 	}
-	doctor_add(x, DOCTOR_OK, "machine", doctor_text(x, "compiled for %s, as this machine is", machine), NOTHING,
-		   NOTHING);
+	doctor_add(x, DOCTOR_OK, "machine", doctor_text(x, "compiled for %s, as this machine is", machine), NOTHING, NOTHING);
 	if (x->md.platform.n && !slice_is(x->md.platform, "linux"))
 		doctor_add(x, DOCTOR_WARNING, "platform",
 			   doctor_text(x, "its metadata say that it was compiled on %.*s", S(x->md.platform)),
@@ -65,8 +61,7 @@ static bool other_machine(struct exam *x)
 	if (x->md.machine.n && !slice_is(x->md.machine, machine))
 		doctor_add(x, DOCTOR_WARNING, "metadata",
 			   doctor_text(x, "the library is for %s, its metadata say %.*s", machine, S(x->md.machine)),
-			   SLICE("metadata and library are not of one compilation"),
-			   SLICE("compile the package again"));
+			   SLICE("metadata and library are not of one compilation"), SLICE("compile the package again"));
 	return false;
 }
 
@@ -84,10 +79,8 @@ static void interface(struct exam *x)
 {
 	const char *lacking = NULL;
 	if (x->so.api == API_NONE) {
-		doctor_add(x, DOCTOR_FATAL, "not-aoti",
-			   SLICE("exports no AOTInductor functions: it is some other library"),
-			   SLICE("there is nothing in it that could be called"),
-			   SLICE("name the library that AOTInductor compiled"));
+		doctor_add(x, DOCTOR_FATAL, "not-aoti", SLICE("exports no AOTInductor functions: it is some other library"),
+			   SLICE("there is nothing in it that could be called"), SLICE("name the library that AOTInductor compiled"));
 		return;
 	}
 	if (x->so.api == API_MODEL) {
@@ -105,13 +98,10 @@ static void interface(struct exam *x)
 			   SLICE("later versions ask for it while loading"),
 			   SLICE("compile it again with the torch that it will run with"));
 	else
-		doctor_add(x, DOCTOR_OK, "old-api", doctor_text(x, "entry points: %s", modelso_api_name(x->so.api)),
-			   NOTHING, NOTHING);
+		doctor_add(x, DOCTOR_OK, "old-api", doctor_text(x, "entry points: %s", modelso_api_name(x->so.api)), NOTHING, NOTHING);
 	if (!lacking && x->so.api < API_LAST_ERROR)
-		doctor_add(x, DOCTOR_NOTE, "no-error-texts",
-			   SLICE("has no AOTInductorGetLastError: compiled by a torch before 2.13"),
-			   SLICE("when a call fails, torch can only say that it failed; why stands on stderr"),
-			   NOTHING);
+		doctor_add(x, DOCTOR_NOTE, "no-error-texts", SLICE("has no AOTInductorGetLastError: compiled by a torch before 2.13"),
+			   SLICE("when a call fails, torch can only say that it failed; why stands on stderr"), NOTHING);
 }
 
 static void runtime(struct exam *x)
@@ -129,13 +119,13 @@ static void runtime(struct exam *x)
 		return;
 	case RUNTIME_EXECUTORCH:
 	case RUNTIME_STANDALONE:
-		doctor_add(x, DOCTOR_WARNING, "runtime", doctor_text(x, "made for another runtime: %s", name),
-			   slice_str(not_torch), SLICE("compile it with torch's defaults to load it with torch"));
+		doctor_add(x, DOCTOR_WARNING, "runtime", doctor_text(x, "made for another runtime: %s", name), slice_str(not_torch),
+			   SLICE("compile it with torch's defaults to load it with torch"));
 		return;
 	case RUNTIME_PREFIXED:
 		doctor_add(x, DOCTOR_WARNING, "runtime",
-			   doctor_text(x, "made for a runtime whose functions begin with %.*s", S(x->so.shim_prefix)),
-			   slice_str(not_torch), SLICE("compile it with torch's defaults to load it with torch"));
+			   doctor_text(x, "made for a runtime whose functions begin with %.*s", S(x->so.shim_prefix)), slice_str(not_torch),
+			   SLICE("compile it with torch's defaults to load it with torch"));
 	}
 }
 
@@ -144,12 +134,11 @@ static void device_key(struct exam *x)
 {
 	const char *code = modelso_device_key(x->so.device_code);
 	if (x->md.device.n && !slice_is(x->md.device, code) && x->so.api != API_NONE)
-		doctor_add(
-		    x, DOCTOR_WARNING, "device-key",
-		    doctor_text(x, "its metadata say it is for %.*s, but the code is for %s", S(x->md.device), code),
-		    SLICE("torch chooses by the metadata what it loads the library with; they are not of one "
-			  "compilation"),
-		    SLICE("compile the package again"));
+		doctor_add(x, DOCTOR_WARNING, "device-key",
+			   doctor_text(x, "its metadata say it is for %.*s, but the code is for %s", S(x->md.device), code),
+			   SLICE("torch chooses by the metadata what it loads the library with; they are not of one "
+				 "compilation"),
+			   SLICE("compile the package again"));
 }
 
 /* ---- constants ---- */
@@ -159,24 +148,21 @@ static void blob(struct exam *x)
 	uint64_t want = x->so.constants.size;
 	static const char why[] = "the weights are in no other place: the first call fails or ends the process";
 	if (!x->m->weights_blob)
-		doctor_add(
-		    x, DOCTOR_FATAL, "weights-blob",
-		    SLICE("its weights are in a file of their own (*_weights.blob), which is not here"), slice_str(why),
-		    x->pkg->kind == PACKAGE_SO ? SLICE("put the .blob beside the library, under its own name")
-					       : SLICE("package it again with all files that aot_compile returned"));
+		doctor_add(x, DOCTOR_FATAL, "weights-blob",
+			   SLICE("its weights are in a file of their own (*_weights.blob), which is not here"), slice_str(why),
+			   x->pkg->kind == PACKAGE_SO ? SLICE("put the .blob beside the library, under its own name")
+						      : SLICE("package it again with all files that aot_compile returned"));
 	else if (x->pkg->file[x->m->weights_blob].size != want)
-		doctor_add(
-		    x, DOCTOR_FATAL, "weights-blob",
-		    doctor_text(x, "%.*s has %llu bytes, but the library expects %llu",
-				S(x->pkg->file[x->m->weights_blob].name),
-				(unsigned long long)x->pkg->file[x->m->weights_blob].size, (unsigned long long)want),
-		    SLICE("it was cut off, or belongs to another model: wrong weights, or a crash behind its end"),
-		    SLICE("use the blob that was made together with the library"));
+		doctor_add(x, DOCTOR_FATAL, "weights-blob",
+			   doctor_text(x, "%.*s has %llu bytes, but the library expects %llu", S(x->pkg->file[x->m->weights_blob].name),
+				       (unsigned long long)x->pkg->file[x->m->weights_blob].size, (unsigned long long)want),
+			   SLICE("it was cut off, or belongs to another model: wrong weights, or a crash behind its end"),
+			   SLICE("use the blob that was made together with the library"));
 	else
-		doctor_add(x, DOCTOR_OK, "weights-blob",
-			   doctor_text(x, "weights: %llu bytes in %.*s", (unsigned long long)want,
-				       S(x->pkg->file[x->m->weights_blob].name)),
-			   NOTHING, NOTHING);
+		doctor_add(
+		    x, DOCTOR_OK, "weights-blob",
+		    doctor_text(x, "weights: %llu bytes in %.*s", (unsigned long long)want, S(x->pkg->file[x->m->weights_blob].name)),
+		    NOTHING, NOTHING);
 }
 
 static void constants(struct exam *x)
@@ -187,24 +173,21 @@ static void constants(struct exam *x)
 		return;
 	if (c->damage[0]) {
 		doctor_add(x, DOCTOR_FATAL, "weights-damaged", slice_str(c->damage),
-			   c->form == CONSTANTS_APPENDED
-			       ? SLICE("creating the model fails: \"Weights data seems corrupt\"")
-			       : SLICE("weights would be read from other memory"),
+			   c->form == CONSTANTS_APPENDED ? SLICE("creating the model fails: \"Weights data seems corrupt\"")
+							 : SLICE("weights would be read from other memory"),
 			   SLICE("use the library as it was compiled: it must not be stripped, signed, or cut"));
 	} else if (c->form == CONSTANTS_BLOB) {
 		blob(x);
 	} else if (c->form == CONSTANTS_NONE && k && k->weight_bytes > 0) {
-		doctor_add(
-		    x, DOCTOR_WARNING, "weights-elsewhere",
-		    doctor_text(x, "needs %llu bytes of weights, and has none", (unsigned long long)k->weight_bytes),
-		    SLICE("compiled with aot_inductor.package_constants_in_so = False: without them the first call "
-			  "fails or crashes"),
-		    SLICE("load them before the first call (AOTIModelPackageLoader.load_constants)"));
+		doctor_add(x, DOCTOR_WARNING, "weights-elsewhere",
+			   doctor_text(x, "needs %llu bytes of weights, and has none", (unsigned long long)k->weight_bytes),
+			   SLICE("compiled with aot_inductor.package_constants_in_so = False: without them the first call "
+				 "fails or crashes"),
+			   SLICE("load them before the first call (AOTIModelPackageLoader.load_constants)"));
 	} else {
-		doctor_add(
-		    x, DOCTOR_OK, "weights-damaged",
-		    doctor_text(x, "weights: %s, %llu bytes", modelso_form_name(c->form), (unsigned long long)c->size),
-		    NOTHING, NOTHING);
+		doctor_add(x, DOCTOR_OK, "weights-damaged",
+			   doctor_text(x, "weights: %s, %llu bytes", modelso_form_name(c->form), (unsigned long long)c->size), NOTHING,
+			   NOTHING);
 	}
 }
 
@@ -229,16 +212,14 @@ static void constant_devices(struct exam *x)
 	bool mixed = modelso_section(&x->so, ".rodata", &ro, NULL) && slice_find(ro, "Mixed-device constants");
 	if (other || (cpu && !mixed))
 		doctor_add(x, DOCTOR_FATAL, "constant-device",
-			   doctor_text(x, "constant %.*s is for %s, the code for %s (%u such)",
-				       S(k->constant[first].name), device_name(k->constant[first].device),
-				       device_name(k->device), cpu + other),
+			   doctor_text(x, "constant %.*s is for %s, the code for %s (%u such)", S(k->constant[first].name),
+				       device_name(k->constant[first].device), device_name(k->device), cpu + other),
 			   SLICE("loading copies all constants to the code's own device: a crash, or wrong memory"),
 			   SLICE("move the whole module to one device before torch.export"));
 	else if (cpu)
-		doctor_add(
-		    x, DOCTOR_NOTE, "constant-device", doctor_text(x, "%u constants stay on the cpu", cpu),
-		    SLICE("torch before 2.11 could not load such a model; kernels on the GPU cannot use them in place"),
-		    SLICE("move the whole module to one device before torch.export, unless it is meant"));
+		doctor_add(x, DOCTOR_NOTE, "constant-device", doctor_text(x, "%u constants stay on the cpu", cpu),
+			   SLICE("torch before 2.11 could not load such a model; kernels on the GPU cannot use them in place"),
+			   SLICE("move the whole module to one device before torch.export, unless it is meant"));
 }
 
 /* ---- operators from elsewhere ---- */
@@ -248,8 +229,7 @@ static void list_ops(struct exam *x, struct slice text)
 	struct extern_nodes nodes;
 	struct err err;
 	if (extern_nodes_read(&nodes, text, &err) < 0) {
-		doctor_add(x, DOCTOR_FATAL, "extern-nodes",
-			   doctor_text(x, "%.*s: %s", S(x->pkg->file[x->m->extern_nodes].name), err.text),
+		doctor_add(x, DOCTOR_FATAL, "extern-nodes", doctor_text(x, "%.*s: %s", S(x->pkg->file[x->m->extern_nodes].name), err.text),
 			   SLICE("operators without a C function are called through it: loading or the first such call fails"),
 			   SLICE("package it again"));
 		return;
@@ -294,14 +274,11 @@ static void files(struct exam *x)
 {
 	if (!x->m->metadata)
 		doctor_add(x, DOCTOR_NOTE, "no-metadata", SLICE("there is no *_metadata.json"),
-			   SLICE("torch reads from it which device the model is for, and warns of another CPU"),
-			   NOTHING);
+			   SLICE("torch reads from it which device the model is for, and warns of another CPU"), NOTHING);
 	if (!x->m->wrapper_cpp)
-		doctor_add(
-		    x, DOCTOR_NOTE, "no-text", SLICE("the C++ text (*.wrapper.cpp) is not here"),
-		    SLICE("names, lines and buffers can only be guessed from the library"),
-		    SLICE(
-			"keep it: packages have it unless aot_inductor.package_cpp_only or a build step took it out"));
+		doctor_add(x, DOCTOR_NOTE, "no-text", SLICE("the C++ text (*.wrapper.cpp) is not here"),
+			   SLICE("names, lines and buffers can only be guessed from the library"),
+			   SLICE("keep it: packages have it unless aot_inductor.package_cpp_only or a build step took it out"));
 }
 
 /* ---- all of it ---- */
@@ -337,8 +314,7 @@ static void examine(struct exam *x)
 	extern_nodes(x);
 }
 
-int doctor_examine(struct doctor *d, struct package *pkg, struct package_model *m, const struct doctor_options *o,
-		   struct err *err)
+int doctor_examine(struct doctor *d, struct package *pkg, struct package_model *m, const struct doctor_options *o, struct err *err)
 {
 	static const struct doctor_options none;
 	struct exam x = {.d = d, .pkg = pkg, .m = m, .o = o ? o : &none};
@@ -348,8 +324,7 @@ int doctor_examine(struct doctor *d, struct package *pkg, struct package_model *
 	else
 		doctor_host_here(&x.host);
 	if (x.o->torch && !x.o->no_torch && !doctor_find_torch(&d->arena, x.o->torch, &found, &version))
-		return err_set(err, EXIT_INPUT, "'%s' has no libtorch_cpu.so, in it, in lib/ or in torch/lib/",
-			       x.o->torch);
+		return err_set(err, EXIT_INPUT, "'%s' has no libtorch_cpu.so, in it, in lib/ or in torch/lib/", x.o->torch);
 	if (package_metadata(pkg, m, &x.md, err) < 0)
 		return -1;
 	files(&x);

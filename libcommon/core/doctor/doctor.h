@@ -56,7 +56,7 @@ enum isa_bit {
 #define ISA_BIT(id, ...) ISA_BIT_##id,
 	ISAS(ISA_BIT)
 #undef ISA_BIT
-	N_ISAS,
+	    N_ISAS,
 };
 #define ISA(id) (1ull << ISA_BIT_##id)
 
@@ -97,8 +97,7 @@ struct doctor {
 	struct arena arena;
 };
 
-int doctor_examine(struct doctor *d, struct package *pkg, struct package_model *m, const struct doctor_options *o,
-		   struct err *err);
+int doctor_examine(struct doctor *d, struct package *pkg, struct package_model *m, const struct doctor_options *o, struct err *err);
 void doctor_release(struct doctor *d);
 const char *doctor_level_name(enum doctor_level level);
 

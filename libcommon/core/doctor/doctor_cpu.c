@@ -32,12 +32,12 @@ static bool state_saved(unsigned state)
 static uint64_t cpu_isa(void)
 {
 	uint64_t isa = 0;
-#define ISA_PROBE(id, name, leaf, sub, reg, bit, state)                                                                \
-	{                                                                                                              \
-		unsigned a = 0, b = 0, c = 0, d = 0;                                                                   \
-		if (__get_cpuid_count(leaf, sub, &a, &b, &c, &d) && (reg >> bit & 1) && state_saved(state))            \
-			isa |= ISA(id);                                                                                \
-		(void)a, (void)b, (void)c, (void)d;                                                                    \
+#define ISA_PROBE(id, name, leaf, sub, reg, bit, state) \
+	{ \
+		unsigned a = 0, b = 0, c = 0, d = 0; \
+		if (__get_cpuid_count(leaf, sub, &a, &b, &c, &d) && (reg >> bit & 1) && state_saved(state)) \
+			isa |= ISA(id); \
+		(void)a, (void)b, (void)c, (void)d; \
 	}
 	ISAS(ISA_PROBE)
 #undef ISA_PROBE
@@ -105,10 +105,7 @@ static bool isa_of_march(struct slice name, uint64_t *isa)
 	return false;
 }
 
-static struct slice cut(struct slice s, const char *prefix)
-{
-	return slice_of(s.p + strlen(prefix), s.n - strlen(prefix));
-}
+static struct slice cut(struct slice s, const char *prefix) { return slice_of(s.p + strlen(prefix), s.n - strlen(prefix)); }
 
 /* -m options count after any -march, wherever they stand, as in gcc. */
 uint64_t doctor_isa_of_flags(struct slice flags, bool *native, struct slice *unknown)
@@ -233,35 +230,29 @@ void doctor_cpu(struct exam *x)
 	const char *cpu = x->host.cpu ? x->host.cpu : "this CPU";
 	if (missing) {
 		struct slice list = isa_list(x, missing);
-		doctor_add(
-		    x, DOCTOR_FATAL, "cpu-isa",
-		    doctor_text(x, "compiled for a CPU with %.*s, which %s lacks", S(list), cpu),
-		    SLICE("the first kernel that uses it ends the process with SIGILL (illegal instruction)"),
-		    SLICE("compile on this machine, or for any x86-64-v3 machine: torch._inductor.config.cpp.march = "
-			  "\"x86-64-v3\" and cpp.simdlen = 256"));
+		doctor_add(x, DOCTOR_FATAL, "cpu-isa", doctor_text(x, "compiled for a CPU with %.*s, which %s lacks", S(list), cpu),
+			   SLICE("the first kernel that uses it ends the process with SIGILL (illegal instruction)"),
+			   SLICE("compile on this machine, or for any x86-64-v3 machine: torch._inductor.config.cpp.march = "
+				 "\"x86-64-v3\" and cpp.simdlen = 256"));
 	} else if (need.told || x->md.cpu_isa.n) {
 		doctor_add(x, DOCTOR_OK, "cpu-isa",
 			   doctor_text(x, "instruction sets: %.*s; %s has them",
 				       S(need.isa ? isa_list(x, need.isa) : SLICE("baseline x86-64")), cpu),
 			   SLICE(""), SLICE(""));
 	} else {
-		doctor_add(
-		    x, DOCTOR_NOTE, "cpu-isa", SLICE("nothing says which instruction sets it was compiled for"),
-		    SLICE("torch compiles for the machine it runs on (-march=native); elsewhere the code may end with "
-			  "SIGILL"),
-		    SLICE("keep *_metadata.json and the C++ text beside the library"));
+		doctor_add(x, DOCTOR_NOTE, "cpu-isa", SLICE("nothing says which instruction sets it was compiled for"),
+			   SLICE("torch compiles for the machine it runs on (-march=native); elsewhere the code may end with "
+				 "SIGILL"),
+			   SLICE("keep *_metadata.json and the C++ text beside the library"));
 	}
 	if (need.native)
-		doctor_add(
-		    x, DOCTOR_NOTE, "march-native",
-		    SLICE("compiled with -march=native: it may use anything that the machine had "
-			  "which compiled it"),
-		    SLICE("AOTI_CPU_ISA names only the vector extension, so that a SIGILL is possible on an older CPU"),
-		    SLICE("compile with torch._inductor.config.cpp.march = \"x86-64-v3\" to ship to other machines"));
+		doctor_add(x, DOCTOR_NOTE, "march-native",
+			   SLICE("compiled with -march=native: it may use anything that the machine had "
+				 "which compiled it"),
+			   SLICE("AOTI_CPU_ISA names only the vector extension, so that a SIGILL is possible on an older CPU"),
+			   SLICE("compile with torch._inductor.config.cpp.march = \"x86-64-v3\" to ship to other machines"));
 	if (need.unknown.n || odd.n)
 		doctor_add(x, DOCTOR_NOTE, "march-unknown",
-			   doctor_text(x, "compiled for '%.*s', which is not known here",
-				       S(need.unknown.n ? need.unknown : odd)),
-			   SLICE("whether this CPU can run it was not checked"),
-			   SLICE("compare the two machines' CPUs"));
+			   doctor_text(x, "compiled for '%.*s', which is not known here", S(need.unknown.n ? need.unknown : odd)),
+			   SLICE("whether this CPU can run it was not checked"), SLICE("compare the two machines' CPUs"));
 }

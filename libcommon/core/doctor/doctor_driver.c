@@ -5,10 +5,7 @@
 #define S(s) (int)((s).n > 200 ? 200 : (s).n), (s).p
 
 /* "CUDA 12.8", of cuDriverGetVersion()'s number. */
-static struct slice cuda(struct exam *x, unsigned version)
-{
-	return doctor_text(x, "CUDA %u.%u", version / 1000, version % 1000 / 10);
-}
+static struct slice cuda(struct exam *x, unsigned version) { return doctor_text(x, "CUDA %u.%u", version / 1000, version % 1000 / 10); }
 
 /* 12 of libcudart.so.12; older wheels have it as libcudart-9335f6a2.so.11.0. 0 for another library. */
 static unsigned runtime_major(struct slice soname)
@@ -59,8 +56,9 @@ static void check_runtime(struct exam *x, unsigned major, const char *who)
 			   SLICE("creating the model fails: \"CUDA driver version is insufficient for CUDA runtime version\""),
 			   SLICE("update the driver (nvidia-smi names its version), or use a torch for an older CUDA"));
 	else
-		doctor_add(x, DOCTOR_OK, "gpu-driver", doctor_text(x, "%s CUDA %u; the driver is for %.*s and older", who, major, S(cuda(x, have))),
-			   SLICE(""), SLICE(""));
+		doctor_add(x, DOCTOR_OK, "gpu-driver",
+			   doctor_text(x, "%s CUDA %u; the driver is for %.*s and older", who, major, S(cuda(x, have))), SLICE(""),
+			   SLICE(""));
 }
 
 /* The newest toolkit whose ptxas made a cubin. */
@@ -74,10 +72,12 @@ static void check_cubins(struct exam *x, const struct sm_need *v, size_t n)
 				newest = v[i].code[k].cuda, from = v[i].from;
 	if (newest / 1000 > have / 1000)
 		doctor_add(x, DOCTOR_WARNING, "gpu-cubin",
-			   doctor_text(x, "its kernels (%.*s) are compiled by %.*s, but the driver is for %.*s and older", S(from), S(cuda(x, newest)),
-				       S(cuda(x, have))),
-			   SLICE("a driver is made for the cubins of its own major version and older ones: it may refuse them when the model is created"),
-			   SLICE("update the driver (nvidia-smi names its version), or compile with a Triton whose ptxas is older (TRITON_PTXAS_PATH)"));
+			   doctor_text(x, "its kernels (%.*s) are compiled by %.*s, but the driver is for %.*s and older", S(from),
+				       S(cuda(x, newest)), S(cuda(x, have))),
+			   SLICE("a driver is made for the cubins of its own major version and older ones: it may refuse them when the "
+				 "model is created"),
+			   SLICE("update the driver (nvidia-smi names its version), or compile with a Triton whose ptxas is older "
+				 "(TRITON_PTXAS_PATH)"));
 }
 
 /* PTX counts where it is all that fits a GPU. The driver compiles none that is newer than itself, also of its own major version. */
@@ -95,8 +95,9 @@ static void check_ptx(struct exam *x, const struct sm_need *need, unsigned sm)
 	}
 	if (ptx)
 		doctor_add(x, DOCTOR_FATAL, "gpu-ptx",
-			   doctor_text(x, "sm_%u runs its kernels (%.*s) by their PTX only, which is of %.*s, but the driver is for %.*s and older", sm,
-				       S(need->from), S(cuda(x, ptx->cuda)), S(cuda(x, have))),
+			   doctor_text(
+			       x, "sm_%u runs its kernels (%.*s) by their PTX only, which is of %.*s, but the driver is for %.*s and older",
+			       sm, S(need->from), S(cuda(x, ptx->cuda)), S(cuda(x, have))),
 			   SLICE("creating the model fails: \"the provided PTX was compiled with an unsupported toolchain\""),
 			   SLICE("update the driver (nvidia-smi names its version), or compile on this GPU"));
 }

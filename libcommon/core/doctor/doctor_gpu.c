@@ -27,8 +27,7 @@ static void ask_driver(struct doctor_host *h)
 	h->gpu_error = init ? init(0) : 0;
 	if (init && count && get && attribute && h->gpu_error == 0 && count(&n) == 0)
 		for (int i = 0; i < n && h->n_gpu < ARRAY_LEN(h->sm); i++)
-			if (get(&device, i) == 0 && attribute(&major, CU_MAJOR, device) == 0 &&
-			    attribute(&minor, CU_MINOR, device) == 0)
+			if (get(&device, i) == 0 && attribute(&major, CU_MAJOR, device) == 0 && attribute(&minor, CU_MINOR, device) == 0)
 				h->sm[h->n_gpu++] = (unsigned)(major * 10 + minor);
 	/* Never closed: drivers leave threads behind. */
 }
@@ -150,8 +149,9 @@ static void check_each(struct exam *x, const struct sm_need *v, size_t n)
 			worst = g;
 	}
 	if (worst == ARRAY_LEN(x->host.sm) || fits == ARRAY_LEN(x->host.sm)) {
-		doctor_add(x, DOCTOR_OK, "gpu-sm", doctor_text(x, "GPU code for %.*s runs on the GPU here (%.*s)", S(codes(x, &v[0])), S(gpus(x))),
-			   SLICE(""), SLICE(""));
+		doctor_add(x, DOCTOR_OK, "gpu-sm",
+			   doctor_text(x, "GPU code for %.*s runs on the GPU here (%.*s)", S(codes(x, &v[0])), S(gpus(x))), SLICE(""),
+			   SLICE(""));
 		return;
 	}
 	doctor_add(x, DOCTOR_WARNING, "gpu-sm",
@@ -182,11 +182,12 @@ static void check_code(struct exam *x, const struct sm_need *v, size_t n, unsign
 		if (some)
 			continue;
 		bad++;
-		doctor_add(x, DOCTOR_FATAL, "gpu-sm",
-			   doctor_text(x, "has code for %.*s (%.*s), but the GPU here is %.*s", S(codes(x, &v[i])), S(v[i].from), S(gpus(x))),
-			   SLICE("kernels are compiled for one generation: \"no kernel image is available for "
-				 "execution on the device\""),
-			   remedy(x, &v[i]));
+		doctor_add(
+		    x, DOCTOR_FATAL, "gpu-sm",
+		    doctor_text(x, "has code for %.*s (%.*s), but the GPU here is %.*s", S(codes(x, &v[i])), S(v[i].from), S(gpus(x))),
+		    SLICE("kernels are compiled for one generation: \"no kernel image is available for "
+			  "execution on the device\""),
+		    remedy(x, &v[i]));
 	}
 	if (!bad && n)
 		check_each(x, v, n);
@@ -210,7 +211,8 @@ static void no_gpu(struct exam *x)
 	};
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (x->host.gpu_error == known[i].error) {
-			doctor_add(x, DOCTOR_FATAL, "gpu-missing", slice_str(known[i].what), slice_str(known[i].why), slice_str(known[i].fix));
+			doctor_add(x, DOCTOR_FATAL, "gpu-missing", slice_str(known[i].what), slice_str(known[i].why),
+				   slice_str(known[i].fix));
 			return;
 		}
 	if (x->host.gpu_error && x->host.gpu_error != CU_NO_DEVICE)
@@ -236,8 +238,7 @@ void doctor_gpu(struct exam *x)
 	size_t n = collect(x, need, ARRAY_LEN(need), &unknown);
 	doctor_ask_driver(x);
 	if (!x->host.gpu_driver)
-		doctor_add(x, DOCTOR_FATAL, "gpu-missing",
-			   SLICE("compiled for CUDA, but there is no NVIDIA driver (libcuda.so.1)"),
+		doctor_add(x, DOCTOR_FATAL, "gpu-missing", SLICE("compiled for CUDA, but there is no NVIDIA driver (libcuda.so.1)"),
 			   SLICE("it will not load: \"libcuda.so.1: cannot open shared object file\""),
 			   SLICE("run on a machine with a GPU, in a container with access to it, or compile for the cpu"));
 	else if (!x->host.n_gpu)

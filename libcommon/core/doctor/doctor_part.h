@@ -23,8 +23,7 @@ struct sm_need {
 };
 
 /* Texts are formatted into the doctor's arena; what: one line without a full stop. */
-void doctor_add(struct exam *x, enum doctor_level level, const char *id, struct slice what, struct slice why,
-		struct slice fix);
+void doctor_add(struct exam *x, enum doctor_level level, const char *id, struct slice what, struct slice why, struct slice fix);
 struct slice doctor_text(struct exam *x, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 void doctor_cpu(struct exam *x);
@@ -40,7 +39,6 @@ bool doctor_code_runs(const struct modelso_code *c, unsigned sm);
 bool doctor_torch_without_cuda(const struct exam *x);
 
 /* Path of a library by its soname, as ld.so would find it; also in the torch folder. False when it is nowhere. */
-bool doctor_library_path(struct arena *a, const struct modelso *so, struct slice torch, struct slice soname,
-			 struct slice *path);
+bool doctor_library_path(struct arena *a, const struct modelso *so, struct slice torch, struct slice soname, struct slice *path);
 
 #endif

@@ -106,8 +106,7 @@ static bool in_wheels(struct arena *a, struct slice torch, struct slice soname, 
 	return true;
 }
 
-bool doctor_library_path(struct arena *a, const struct modelso *so, struct slice torch, struct slice soname,
-			 struct slice *path)
+bool doctor_library_path(struct arena *a, const struct modelso *so, struct slice torch, struct slice soname, struct slice *path)
 {
 	static const char standard[] =
 #if defined(__x86_64__)
@@ -127,8 +126,7 @@ bool doctor_library_path(struct arena *a, const struct modelso *so, struct slice
 	}
 	/* What the process has loaded already counts first: importing torch loads its own. */
 	return in_folder(a, torch, soname, path) || in_wheels(a, torch, soname, path) ||
-	       in_folders(a, getenv("LD_LIBRARY_PATH"), soname, path) || in_cache(a, soname, path) ||
-	       in_folders(a, standard, soname, path);
+	       in_folders(a, getenv("LD_LIBRARY_PATH"), soname, path) || in_cache(a, soname, path) || in_folders(a, standard, soname, path);
 }
 
 /* ---- versions ---- */
@@ -148,9 +146,8 @@ static bool described_has(const struct doctor_library *l, struct slice version)
 {
 	for (const char *const *v = l->version; v && *v; v++) {
 		struct slice have = slice_str(*v);
-		if (slice_eq(have, version) ||
-		    (slice_eq(prefix_of(have), prefix_of(version)) && prefix_of(version).n < version.n &&
-		     modelso_version_cmp(have, version) >= 0))
+		if (slice_eq(have, version) || (slice_eq(prefix_of(have), prefix_of(version)) && prefix_of(version).n < version.n &&
+						modelso_version_cmp(have, version) >= 0))
 			return true;
 	}
 	return false;
@@ -172,8 +169,7 @@ static void open_library(struct exam *x, struct library *l)
 	if (l->found)
 		return;
 	if (x->host.described) { /* a described machine has a torch as given, nothing else of this one */
-		l->found = in_folder(&x->d->arena, x->torch, l->soname, &l->path) ||
-			   in_wheels(&x->d->arena, x->torch, l->soname, &l->path);
+		l->found = in_folder(&x->d->arena, x->torch, l->soname, &l->path) || in_wheels(&x->d->arena, x->torch, l->soname, &l->path);
 		return;
 	}
 	struct mapfile f;
@@ -203,8 +199,7 @@ static struct slice newest(const struct library *l, struct slice prefix)
 		return best;
 	}
 	for (uint32_t i = 0; i < l->versions.n; i++)
-		if (slice_eq(prefix_of(intern_get(&l->versions, i)), prefix) &&
-		    modelso_version_cmp(intern_get(&l->versions, i), best) > 0)
+		if (slice_eq(prefix_of(intern_get(&l->versions, i)), prefix) && modelso_version_cmp(intern_get(&l->versions, i), best) > 0)
 			best = intern_get(&l->versions, i);
 	return best;
 }
@@ -234,24 +229,22 @@ static void check_versions(struct exam *x, const struct library *l)
 	}
 	if (!worst.n) {
 		if (top.n)
-			doctor_add(
-			    x, DOCTOR_OK, version_id(l->soname),
-			    doctor_text(x, "%.*s has %.*s, the newest version that is needed", S(l->soname), S(top)),
-			    SLICE(""), SLICE(""));
+			doctor_add(x, DOCTOR_OK, version_id(l->soname),
+				   doctor_text(x, "%.*s has %.*s, the newest version that is needed", S(l->soname), S(top)), SLICE(""),
+				   SLICE(""));
 		return;
 	}
 	struct slice have = newest(l, prefix_of(worst));
-	doctor_add(
-	    x, weak ? DOCTOR_NOTE : DOCTOR_FATAL, version_id(l->soname),
-	    doctor_text(x, "needs %.*s of %.*s, which here ends with %.*s", S(worst), S(l->soname),
-			S(have.n ? have : SLICE("an older one"))),
-	    weak ? SLICE("the need is weak: it loads, and a function that is missing is not called")
-		 : doctor_text(x, "it will not load: \"version `%.*s' not found\"", S(worst)),
-	    slice_is(l->soname, "libstdc++.so.6")
-		? SLICE("compile with a gcc no newer than this system's, or put a newer libstdc++ first (conda install "
-			"libstdcxx-ng, or LD_LIBRARY_PATH)")
-		: SLICE("compile on a system as old as the oldest it shall run on, or run it in a container of a newer "
-			"one"));
+	doctor_add(x, weak ? DOCTOR_NOTE : DOCTOR_FATAL, version_id(l->soname),
+		   doctor_text(x, "needs %.*s of %.*s, which here ends with %.*s", S(worst), S(l->soname),
+			       S(have.n ? have : SLICE("an older one"))),
+		   weak ? SLICE("the need is weak: it loads, and a function that is missing is not called")
+			: doctor_text(x, "it will not load: \"version `%.*s' not found\"", S(worst)),
+		   slice_is(l->soname, "libstdc++.so.6")
+		       ? SLICE("compile with a gcc no newer than this system's, or put a newer libstdc++ first (conda install "
+			       "libstdcxx-ng, or LD_LIBRARY_PATH)")
+		       : SLICE("compile on a system as old as the oldest it shall run on, or run it in a container of a newer "
+			       "one"));
 }
 
 /* ---- the check ---- */
@@ -275,14 +268,13 @@ static void missing_library(struct exam *x, struct slice soname)
 		return;
 	if (modelso_of_torch(soname)) {
 		if (x->torch.n)
-			doctor_add(
-			    x, DOCTOR_FATAL, "library-missing",
-			    doctor_text(x, "needs %.*s, which this torch (%.*s) does not have", S(soname), S(x->torch)),
-			    SLICE("it will not load: \"cannot open shared object file\""),
-			    slice_find(soname, "cuda") && x->so.device_code == DEVICE_CODE_CPU
-				? doctor_text(x, "patchelf --remove-needed %.*s: a model for the CPU has no use for it", S(soname))
-			    : slice_find(soname, "cuda") ? SLICE("install a torch with CUDA; this one is for the CPU")
-						       : SLICE("use a torch of the kind that it was compiled with"));
+			doctor_add(x, DOCTOR_FATAL, "library-missing",
+				   doctor_text(x, "needs %.*s, which this torch (%.*s) does not have", S(soname), S(x->torch)),
+				   SLICE("it will not load: \"cannot open shared object file\""),
+				   slice_find(soname, "cuda") && x->so.device_code == DEVICE_CODE_CPU
+				       ? doctor_text(x, "patchelf --remove-needed %.*s: a model for the CPU has no use for it", S(soname))
+				   : slice_find(soname, "cuda") ? SLICE("install a torch with CUDA; this one is for the CPU")
+								: SLICE("use a torch of the kind that it was compiled with"));
 		return; /* doctor_torch says so where there is no torch */
 	}
 	bool driver = slice_is(soname, "libcuda.so.1");
@@ -309,9 +301,12 @@ static void check_stack(struct exam *x)
 	doctor_add(x, fatal ? DOCTOR_FATAL : DOCTOR_NOTE, "exec-stack",
 		   doctor_text(x, "wants an executable stack, which glibc refuses from 2.41 on%s%.*s", here ? "; here it is " : "",
 			       here ? (int)have.n : 0, have.p),
-		   doctor_text(x, "%s will not load it: \"cannot enable executable stack as shared object requires\"; "
-				  "what these tools run is a copy that wants none", here ? "torch" : "on a newer system (Debian 13) torch"),
-		   SLICE("run with GLIBC_TUNABLES=glibc.rtld.execstack=2, or patchelf --clear-execstack (0.18) the library, or compile with CXX set to a "
+		   doctor_text(x,
+			       "%s will not load it: \"cannot enable executable stack as shared object requires\"; "
+			       "what these tools run is a copy that wants none",
+			       here ? "torch" : "on a newer system (Debian 13) torch"),
+		   SLICE("run with GLIBC_TUNABLES=glibc.rtld.execstack=2, or patchelf --clear-execstack (0.18) the library, or compile "
+			 "with CXX set to a "
 			 "script with exec g++ -z noexecstack \"$@\""));
 	intern_release(&c.versions);
 }
@@ -332,13 +327,10 @@ void doctor_system(struct exam *x)
 		intern_release(&l.versions);
 	}
 	if (!missing && here)
-		doctor_add(x, DOCTOR_OK, "library-missing",
-			   doctor_text(x, "the %u libraries that it needs beside torch are here", here), SLICE(""),
-			   SLICE(""));
+		doctor_add(x, DOCTOR_OK, "library-missing", doctor_text(x, "the %u libraries that it needs beside torch are here", here),
+			   SLICE(""), SLICE(""));
 	check_stack(x);
 	if (x->so.n_rpath)
-		doctor_add(x, DOCTOR_NOTE, "rpath",
-			   doctor_text(x, "looks for libraries in %.*s first", S(x->so.rpath[0])),
-			   SLICE("a torch found there is another one than the process has loaded"),
-			   SLICE("patchelf --remove-rpath"));
+		doctor_add(x, DOCTOR_NOTE, "rpath", doctor_text(x, "looks for libraries in %.*s first", S(x->so.rpath[0])),
+			   SLICE("a torch found there is another one than the process has loaded"), SLICE("patchelf --remove-rpath"));
 }

@@ -170,7 +170,7 @@ struct found {
 	struct intern want;
 	bool *have;
 	bool cxx11, old_abi;
-	bool no_cuda; /* it is for the cpu, the model is not: functions of CUDA's are not asked for */
+	bool no_cuda;   /* it is for the cpu, the model is not: functions of CUDA's are not asked for */
 	unsigned minor; /* newest torch 2.N whose functions it has */
 };
 
@@ -243,25 +243,22 @@ static void report_missing(struct exam *x, const struct found *f, struct slice v
 		if (v && v->minor > newest)
 			newest = v->minor;
 		if (n++ < 5)
-			buf_addf(&b, v && v->minor ? "%s%.*s (since torch 2.%u)" : "%s%.*s", n > 1 ? ", " : "", S(name),
-				 v ? v->minor : 0);
+			buf_addf(&b, v && v->minor ? "%s%.*s (since torch 2.%u)" : "%s%.*s", n > 1 ? ", " : "", S(name), v ? v->minor : 0);
 	}
 	if (n > 5)
 		buf_addf(&b, " and %u more", n - 5);
 	struct slice have = version.n ? version : SLICE("of an unknown version");
 	if (!n)
 		doctor_add(x, DOCTOR_OK, "torch-symbols",
-			   doctor_text(x, "torch %.*s has all %u functions that it calls%s", S(have), f->want.n, f->no_cuda ? ", CUDA's aside" : ""),
+			   doctor_text(x, "torch %.*s has all %u functions that it calls%s", S(have), f->want.n,
+				       f->no_cuda ? ", CUDA's aside" : ""),
 			   SLICE(""), SLICE(""));
 	else
 		doctor_add(
 		    x, DOCTOR_FATAL, "torch-symbols",
 		    doctor_text(x, "needs %s, which torch %.*s (%.*s) lacks", buf_str(&b), S(have), S(x->torch)),
 		    SLICE("it will not load, or ends at the first call: \"undefined symbol\""),
-		    newest
-			? doctor_text(
-			      x, "run it with torch 2.%u or newer, or compile it with the torch that it will run with",
-			      newest)
+		    newest ? doctor_text(x, "run it with torch 2.%u or newer, or compile it with the torch that it will run with", newest)
 		    : unknown == n ? SLICE("load the library that defines them first (a custom operator's?), or "
 					   "compile it with the torch "
 					   "that it will run with")
@@ -277,13 +274,12 @@ static void report_abi(struct exam *x, const struct found *f)
 		return;
 	bool model_old = x->so.old_abi && !x->so.cxx11_abi, torch_old = f->old_abi && !f->cxx11;
 	if (model_old == torch_old)
-		doctor_add(x, DOCTOR_OK, "cxx-abi",
-			   doctor_text(x, "C++ ABI: both %s std::__cxx11::string", model_old ? "without" : "with"),
+		doctor_add(x, DOCTOR_OK, "cxx-abi", doctor_text(x, "C++ ABI: both %s std::__cxx11::string", model_old ? "without" : "with"),
 			   SLICE(""), SLICE(""));
 	else
 		doctor_add(x, DOCTOR_WARNING, "cxx-abi",
-			   doctor_text(x, "compiled %s std::__cxx11::string, but this torch is %s it",
-				       model_old ? "without" : "with", torch_old ? "without" : "with"),
+			   doctor_text(x, "compiled %s std::__cxx11::string, but this torch is %s it", model_old ? "without" : "with",
+				       torch_old ? "without" : "with"),
 			   SLICE("loading works, for the interface is C; exchanging or extracting constants by name "
 				 "passes C++ maps and crashes"),
 			   SLICE("compile it with the torch that it will run with"));
@@ -302,8 +298,7 @@ static void needed_version(struct exam *x)
 			   SLICE(""));
 	}
 	if (why.n)
-		doctor_add(x, DOCTOR_OK, "torch-needed",
-			   doctor_text(x, "calls functions of torch 2.%u (%.*s)", oldest, S(why)), SLICE(""),
+		doctor_add(x, DOCTOR_OK, "torch-needed", doctor_text(x, "calls functions of torch 2.%u (%.*s)", oldest, S(why)), SLICE(""),
 			   SLICE(""));
 }
 
@@ -316,8 +311,7 @@ void doctor_torch(struct exam *x)
 	needed_version(x);
 	if (!x->torch.n) {
 		doctor_add(x, DOCTOR_NOTE, "torch-found",
-			   x->o->no_torch ? SLICE("not held against any torch")
-					  : SLICE("no libtorch was found to hold it against"),
+			   x->o->no_torch ? SLICE("not held against any torch") : SLICE("no libtorch was found to hold it against"),
 			   SLICE("functions that are missing would be noticed only when it is loaded"),
 			   x->o->no_torch ? SLICE("") : SLICE("name one: its folder or libtorch_cpu.so, or set PT2_TORCH"));
 		return;
@@ -325,10 +319,11 @@ void doctor_torch(struct exam *x)
 	doctor_find_torch(&x->d->arena, x->o->torch, &folder, &version);
 	f.no_cuda = x->so.device_code == DEVICE_CODE_CUDA && doctor_torch_without_cuda(x);
 	if (f.no_cuda)
-		doctor_add(x, DOCTOR_FATAL, "torch-cpu",
-			   doctor_text(x, "compiled for CUDA, but this torch (%.*s) is for the cpu: it has no libtorch_cuda.so", S(x->torch)),
-			   SLICE("it will not load: \"libtorch_cuda.so: cannot open shared object file\", or \"undefined symbol\""),
-			   SLICE("install a torch with CUDA"));
+		doctor_add(
+		    x, DOCTOR_FATAL, "torch-cpu",
+		    doctor_text(x, "compiled for CUDA, but this torch (%.*s) is for the cpu: it has no libtorch_cuda.so", S(x->torch)),
+		    SLICE("it will not load: \"libtorch_cuda.so: cannot open shared object file\", or \"undefined symbol\""),
+		    SLICE("install a torch with CUDA"));
 	for (uint32_t i = 0; i < x->so.n_import; i++)
 		if (from_torch(&x->so.import[i]) && !(f.no_cuda && slice_find(x->so.import[i].name, "_cuda_")))
 			intern_add(&f.want, x->so.import[i].name);

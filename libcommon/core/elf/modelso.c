@@ -71,8 +71,7 @@ static void add_version(void *arg, struct slice library, struct slice version, c
 	if (m->n_version >= MAX_VERSIONS)
 		return;
 	GROW(m->version, m->n_version, m->cap_version, 1);
-	m->version[m->n_version++] =
-	    (struct modelso_version){library, version, aux->vna_hash, (aux->vna_flags & VER_FLG_WEAK) != 0};
+	m->version[m->n_version++] = (struct modelso_version){library, version, aux->vna_hash, (aux->vna_flags & VER_FLG_WEAK) != 0};
 	map->of[aux->vna_other & 0x7fff] = (uint16_t)m->n_version;
 	highest(version, "GLIBC_", &m->glibc);
 	highest(version, "GLIBCXX_", &m->glibcxx);
@@ -192,8 +191,7 @@ static struct slice triton_in(struct slice s)
 	while (start > s.p && isdigit((unsigned char)start[-1]))
 		start--;
 	/* A digit of the name before may stand in front of the length: _GLOBAL__N_1 28call_triton_... */
-	while (start < digits &&
-	       (!slice_u64(slice_of(start, (size_t)(digits - start)), &n) || n <= skip || n - skip > name.n))
+	while (start < digits && (!slice_u64(slice_of(start, (size_t)(digits - start)), &n) || n <= skip || n - skip > name.n))
 		start++;
 	if (start < digits)
 		name.n = (size_t)n - skip;
@@ -239,8 +237,7 @@ static int read_symbols(struct modelso *m, const struct elf_view *v, struct err 
 		map->versym = elf_data(v, &sh);
 	if (!elf_symbols(v, SHT_DYNSYM, &s)) {
 		free(map);
-		return err_set(err, EXIT_INPUT, "'%s' has no dynamic symbols: it is no shared library, or damaged",
-			       m->name);
+		return err_set(err, EXIT_INPUT, "'%s' has no dynamic symbols: it is no shared library, or damaged", m->name);
 	}
 	for (size_t i = 1; i < s.n; i++) {
 		Elf64_Sym sym = elf_symbol(&s, i);
@@ -365,10 +362,7 @@ static enum modelso_device find_device(const struct modelso *m)
 	return cuda ? DEVICE_CODE_CUDA : DEVICE_CODE_CPU;
 }
 
-const char *modelso_api_name(enum modelso_api api)
-{
-	return (size_t)api < ARRAY_LEN(apis) ? apis[api].name : "?";
-}
+const char *modelso_api_name(enum modelso_api api) { return (size_t)api < ARRAY_LEN(apis) ? apis[api].name : "?"; }
 
 const char *modelso_runtime_name(enum modelso_runtime runtime)
 {
@@ -448,8 +442,8 @@ int modelso_open(struct modelso *m, struct slice bytes, const char *name, struct
 		goto fail;
 	kernels_in_strings(m);
 	if (m->names.arena.total > MODELSO_MAX_NAMES) {
-		err_set(err, EXIT_INPUT, "'%s': the names of its kernels take more than %u MiB: it is damaged, or made to exhaust memory", name,
-			MODELSO_MAX_NAMES >> 20);
+		err_set(err, EXIT_INPUT, "'%s': the names of its kernels take more than %u MiB: it is damaged, or made to exhaust memory",
+			name, MODELSO_MAX_NAMES >> 20);
 		goto fail;
 	}
 	m->api = find_api(m);

@@ -60,21 +60,21 @@ struct modelso_kernel {
 
 /* How the entry points have grown (interface.h of torch 2.3 to 2.15, see shimversions.h): each has all before it. */
 enum modelso_api {
-	API_NONE,        /* exports no AOTInductor functions: no AOTI model */
-	API_MODEL,       /* AOTInductorModelCreate only: a model to be linked in, no container */
-	API_CONTAINER,   /* AOTInductorModelContainerCreate, Run (2.2) */
-	API_WITH_DEVICE, /* AOTInductorModelContainerCreateWithDevice (2.3): what packages are opened with */
-	API_BLOB,        /* AOTInductorModelUpdateConstantsFromBlob (2.10) */
-	API_LAST_ERROR,  /* AOTInductorGetLastError (2.13) */
+	API_NONE,               /* exports no AOTInductor functions: no AOTI model */
+	API_MODEL,              /* AOTInductorModelCreate only: a model to be linked in, no container */
+	API_CONTAINER,          /* AOTInductorModelContainerCreate, Run (2.2) */
+	API_WITH_DEVICE,        /* AOTInductorModelContainerCreateWithDevice (2.3): what packages are opened with */
+	API_BLOB,               /* AOTInductorModelUpdateConstantsFromBlob (2.10) */
+	API_LAST_ERROR,         /* AOTInductorGetLastError (2.13) */
 	API_EXTERNAL_CONSTANTS, /* AOTInductorModelContainerCreateWithExternalConstants (2.14) */
 	API_STREAM_AFFINITY,    /* AOTInductorModelContainerSetUseStreamAffinity (2.15) */
 };
 
 /* Which runtime it was made for, by its imports. */
 enum modelso_runtime {
-	RUNTIME_NONE,  /* no AOTI model */
-	RUNTIME_TORCH, /* links libtorch */
-	RUNTIME_SHIM,  /* imports aoti_torch_*, links no libtorch (aot_inductor.link_libtorch = False, ExecuTorch) */
+	RUNTIME_NONE,       /* no AOTI model */
+	RUNTIME_TORCH,      /* links libtorch */
+	RUNTIME_SHIM,       /* imports aoti_torch_*, links no libtorch (aot_inductor.link_libtorch = False, ExecuTorch) */
 	RUNTIME_EXECUTORCH, /* names ExecuTorch itself */
 	RUNTIME_PREFIXED,   /* imports PREFIXaoti_torch_* (aot_inductor.shim_symbol_prefix) */
 	RUNTIME_STANDALONE, /* imports none of them: carries its own tensors (use_libtorch = False) */
@@ -141,7 +141,7 @@ struct modelso {
 	struct modelso_constants constants;
 	uint64_t run_impl, run_impl_size; /* address of AOTInductorModel::run_impl, 0 when not exported */
 
-	void *elf; /* libelf's */
+	void *elf;                   /* libelf's */
 	struct modelso_dwarf *dwarf; /* once asked for */
 	struct intern names;         /* versions by index, while opening */
 	struct arena arena;
@@ -196,8 +196,7 @@ bool modelso_image_read(struct slice bytes, struct modelso_image *image);
 int modelso_line(struct modelso *m, uint64_t address, struct modelso_row *row, struct err *err);
 /* All rows of [from, to), sorted by address (run_impl: m->run_impl, + m->run_impl_size). The array lives until close.
  * 0 and *n 0 when the library was compiled without line information. */
-int modelso_rows(struct modelso *m, uint64_t from, uint64_t to, const struct modelso_row **rows, size_t *n,
-		 struct err *err);
+int modelso_rows(struct modelso *m, uint64_t from, uint64_t to, const struct modelso_row **rows, size_t *n, struct err *err);
 bool modelso_has_lines(const struct modelso *m);
 /* The compilers' own words, with their flags when gcc recorded them ("GNU C++20 12.2.0 -march=x86-64-v3 ..."). */
 int modelso_producers(struct modelso *m, const struct slice **v, size_t *n, struct err *err);
@@ -213,8 +212,8 @@ struct modelso_lib {
 typedef void modelso_each(void *arg, struct slice name);
 /* Calls `version` with each version that it defines (GLIBC_2.36) and `exported` with each symbol; either may be NULL.
  */
-int modelso_lib_read(struct modelso_lib *l, struct slice bytes, const char *name, modelso_each *version,
-		     modelso_each *exported, void *arg, struct err *err);
+int modelso_lib_read(struct modelso_lib *l, struct slice bytes, const char *name, modelso_each *version, modelso_each *exported, void *arg,
+		     struct err *err);
 /* Calls `each` with each library that it needs (DT_NEEDED). */
 int modelso_lib_needed(struct slice bytes, const char *name, modelso_each *each, void *arg, struct err *err);
 

@@ -4,16 +4,22 @@
 
 /* ---- which executable format ---- */
 
-#define MACHINES(X)                                                                                                    \
-	X(EM_386, "i686")                                                                                              \
-	X(EM_ARM, "armv7l") X(EM_X86_64, "x86_64") X(EM_AARCH64, "aarch64") X(EM_S390, "s390x") X(EM_RISCV, "riscv64") \
-	    X(258, "loongarch64") X(EM_AMDGPU, "amdgpu") X(EM_CUDA, "cuda")
+#define MACHINES(X) \
+	X(EM_386, "i686") \
+	X(EM_ARM, "armv7l") \
+	X(EM_X86_64, "x86_64") \
+	X(EM_AARCH64, "aarch64") \
+	X(EM_S390, "s390x") \
+	X(EM_RISCV, "riscv64") \
+	X(258, "loongarch64") \
+	X(EM_AMDGPU, "amdgpu") \
+	X(EM_CUDA, "cuda")
 
 const char *modelso_machine_name(uint16_t machine, bool big_endian)
 {
 	static _Thread_local char other[32];
 	switch (machine) {
-#define CASE(num, text)                                                                                                \
+#define CASE(num, text) \
 	case num: return text;
 		MACHINES(CASE)
 #undef CASE
@@ -34,15 +40,15 @@ static const char *elf_what(struct slice b)
 	unsigned type = big ? p[17] | p[16] << 8 : p[16] | p[17] << 8;
 	unsigned machine = big ? p[19] | p[18] << 8 : p[18] | p[19] << 8;
 	const char *name = modelso_machine_name((uint16_t)machine, big);
-	snprintf(text, sizeof(text), "%s %s%s ELF %s", strchr("aei", name[0]) ? "an" : "a",
-		 p[EI_CLASS] == ELFCLASS32 ? "32-bit " : "", name, kind[type < ARRAY_LEN(kind) ? type : 0]);
+	snprintf(text, sizeof(text), "%s %s%s ELF %s", strchr("aei", name[0]) ? "an" : "a", p[EI_CLASS] == ELFCLASS32 ? "32-bit " : "",
+		 name, kind[type < ARRAY_LEN(kind) ? type : 0]);
 	return text;
 }
 
 const char *modelso_what(struct slice b, bool *elf)
 {
-	static const char *const mach[] = {"\xfe\xed\xfa\xce", "\xce\xfa\xed\xfe", "\xfe\xed\xfa\xcf",
-					   "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"};
+	static const char *const mach[] = {"\xfe\xed\xfa\xce", "\xce\xfa\xed\xfe", "\xfe\xed\xfa\xcf", "\xcf\xfa\xed\xfe",
+					   "\xca\xfe\xba\xbe"};
 	if (elf)
 		*elf = false;
 	if (b.n >= 4 && !memcmp(b.p, ELFMAG, SELFMAG)) {
@@ -78,17 +84,15 @@ static void check_appended(struct modelso *m, const struct elf_view *v, uint64_t
 	uint64_t size = m->bytes.n, last, table = v->eh.e_shoff + (uint64_t)v->n * sizeof(Elf64_Shdr);
 	c->size = total >= 8 ? total - 8 : 0;
 	if (total < 8 || total > size) {
-		c->damage =
-		    "the file is smaller than the weights that should follow the library in it: it was cut off, "
-		    "or linked again";
+		c->damage = "the file is smaller than the weights that should follow the library in it: it was cut off, "
+			    "or linked again";
 		return;
 	}
 	c->offset = size - total;
 	memcpy(&last, m->bytes.p + size - 8, 8);
 	if (last != magic)
-		c->damage =
-		    "the mark at the end of the weights is not the one in the library: the file was cut off, bytes "
-		    "were added (by a signing or stripping tool), or the weights are another model's";
+		c->damage = "the mark at the end of the weights is not the one in the library: the file was cut off, bytes "
+			    "were added (by a signing or stripping tool), or the weights are another model's";
 	else if (c->offset & 0x3fff)
 		c->damage = "the weights do not begin at a multiple of 16 KiB of the file";
 	else if (c->offset < table)
@@ -156,8 +160,7 @@ enum { SPIRV_MAGIC = 0x07230203 };
 static bool cubin(struct slice b, struct modelso_image *image)
 {
 	Elf64_Ehdr eh;
-	if (b.n < sizeof(eh) || memcmp(b.p, ELFMAG, SELFMAG) || b.p[EI_CLASS] != ELFCLASS64 ||
-	    b.p[EI_DATA] != ELFDATA2LSB)
+	if (b.n < sizeof(eh) || memcmp(b.p, ELFMAG, SELFMAG) || b.p[EI_CLASS] != ELFCLASS64 || b.p[EI_DATA] != ELFDATA2LSB)
 		return false;
 	memcpy(&eh, b.p, sizeof(eh));
 	if (eh.e_machine == EM_AMDGPU) {
@@ -310,8 +313,8 @@ size_t modelso_images(const struct modelso *m, struct modelso_image *v, size_t m
 		return 0;
 	for (uint32_t i = 1; elf_section(&elf, i, &sh); i++) {
 		struct slice name = elf_name(&elf, &sh);
-		if (sh.sh_type != SHT_PROGBITS || !(sh.sh_flags & SHF_ALLOC) || sh.sh_flags & SHF_EXECINSTR ||
-		    slice_is(name, ".lrodata") || slice_is(name, ".ldata"))
+		if (sh.sh_type != SHT_PROGBITS || !(sh.sh_flags & SHF_ALLOC) || sh.sh_flags & SHF_EXECINSTR || slice_is(name, ".lrodata") ||
+		    slice_is(name, ".ldata"))
 			continue;
 		images_in(&elf, &sh, ELFMAG, &to);
 		images_in(&elf, &sh, "\x50\xed\x55\xba", &to);

@@ -157,8 +157,7 @@ static struct modelso_dwarf *read_rows(struct modelso *m)
 
 static int damaged(const struct modelso *m, struct err *err)
 {
-	return err_set(err, EXIT_INPUT, "'%s': its line information (.debug_line) is damaged: %s", m->name,
-		       dwarf_errmsg(-1));
+	return err_set(err, EXIT_INPUT, "'%s': its line information (.debug_line) is damaged: %s", m->name, dwarf_errmsg(-1));
 }
 
 /* First row above the address. */
@@ -187,8 +186,7 @@ int modelso_line(struct modelso *m, uint64_t address, struct modelso_row *row, s
 	return 1;
 }
 
-int modelso_rows(struct modelso *m, uint64_t from, uint64_t to, const struct modelso_row **rows, size_t *n,
-		 struct err *err)
+int modelso_rows(struct modelso *m, uint64_t from, uint64_t to, const struct modelso_row **rows, size_t *n, struct err *err)
 {
 	struct modelso_dwarf *d = read_rows(m);
 	if (!d->n && d->rows_bad)

@@ -56,10 +56,7 @@ static void clear_stack(const struct elf_view *v)
 		}
 }
 
-static void set_dynamic(const struct parts *p, size_t i, Elf64_Dyn e)
-{
-	put(p->dynamic.entries.p + i * sizeof(e), &e, sizeof(e));
-}
+static void set_dynamic(const struct parts *p, size_t i, Elf64_Dyn e) { put(p->dynamic.entries.p + i * sizeof(e), &e, sizeof(e)); }
 
 static void drop_needed(const struct parts *p)
 {

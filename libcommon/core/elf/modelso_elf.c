@@ -4,8 +4,7 @@ static int check_header(struct elf_view *v, const char *name, struct err *err)
 {
 	size_t size = v->bytes.n;
 	if (size < sizeof(v->eh))
-		return err_set(err, EXIT_INPUT, "'%s' ends within its ELF header (%zu bytes): it was cut off", name,
-			       size);
+		return err_set(err, EXIT_INPUT, "'%s' ends within its ELF header (%zu bytes): it was cut off", name, size);
 	memcpy(&v->eh, v->bytes.p, sizeof(v->eh));
 	const Elf64_Ehdr *e = &v->eh;
 	if (!e->e_shoff)
@@ -69,11 +68,10 @@ static int check_sections(struct elf_view *v, const char *name, struct err *err)
 		elf_section(v, i, &sh);
 		if (sh.sh_type != SHT_NOBITS && sh.sh_type != SHT_NULL &&
 		    (sh.sh_offset > v->bytes.n || sh.sh_size > v->bytes.n - sh.sh_offset))
-			return err_set(
-			    err, EXIT_INPUT,
-			    "'%s': section %u lies at 0x%llx with 0x%llx bytes, but the file has 0x%zx: it was "
-			    "cut off, or its section table is damaged",
-			    name, i, (unsigned long long)sh.sh_offset, (unsigned long long)sh.sh_size, v->bytes.n);
+			return err_set(err, EXIT_INPUT,
+				       "'%s': section %u lies at 0x%llx with 0x%llx bytes, but the file has 0x%zx: it was "
+				       "cut off, or its section table is damaged",
+				       name, i, (unsigned long long)sh.sh_offset, (unsigned long long)sh.sh_size, v->bytes.n);
 		if (sh.sh_size > largest(sh.sh_type))
 			return err_set(err, EXIT_INPUT,
 				       "'%s': section %u is a table of %llu MiB, of which at most %llu are read: it is damaged, or made to "
@@ -157,10 +155,7 @@ Elf64_Sym elf_symbol(const struct elf_symbols *s, size_t i)
 	return sym;
 }
 
-struct slice elf_symbol_name(const struct elf_symbols *s, const Elf64_Sym *sym)
-{
-	return elf_str(s->strings, sym->st_name);
-}
+struct slice elf_symbol_name(const struct elf_symbols *s, const Elf64_Sym *sym) { return elf_str(s->strings, sym->st_name); }
 
 /* A record of a chain of versions; false when it would lie outside. */
 static bool record(struct slice data, uint64_t at, void *to, size_t n)

@@ -27,13 +27,12 @@ static int open_lib(struct elf_view *v, struct slice bytes, const char *name, st
 	bool elf;
 	const char *what = modelso_what(bytes, &elf);
 	if (!elf || bytes.n < EI_NIDENT || bytes.p[EI_CLASS] != ELFCLASS64 || bytes.p[EI_DATA] != ELFDATA2LSB)
-		return err_set(err, EXIT_INPUT, "'%s' is %s, not a 64-bit ELF library", name,
-			       what ? what : "something else");
+		return err_set(err, EXIT_INPUT, "'%s' is %s, not a 64-bit ELF library", name, what ? what : "something else");
 	return elf_view_open(v, bytes, name, err);
 }
 
-int modelso_lib_read(struct modelso_lib *l, struct slice bytes, const char *name, modelso_each *version,
-		     modelso_each *exported, void *arg, struct err *err)
+int modelso_lib_read(struct modelso_lib *l, struct slice bytes, const char *name, modelso_each *version, modelso_each *exported, void *arg,
+		     struct err *err)
 {
 	struct elf_view v;
 	struct elf_symbols s;

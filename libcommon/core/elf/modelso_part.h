@@ -8,7 +8,7 @@
 #define MODELSO_DT_DROPPED 0x60707432
 
 #define MODELSO_MAX_NAMES (16u << 20) /* bytes of the names of kernels */
-#define MODELSO_MAX_SCAN (64u << 20) /* bytes of a section that are searched for strings or images */
+#define MODELSO_MAX_SCAN (64u << 20)  /* bytes of a section that are searched for strings or images */
 
 void modelso_find_constants(struct modelso *m, const struct elf_view *v);
 void modelso_dwarf_free(struct modelso *m);

@@ -25,8 +25,8 @@ static int parse_all(struct fxparse *p, struct fxscan *s)
 		const bool root = i == 0;
 		if (!c->fwd || (!root && (c->parent == GRAPH_NONE || s->cls[c->parent].module == GRAPH_NONE)))
 			continue;
-		c->module = p->module = graph_add_module(p->g, root ? GRAPH_NONE : s->cls[c->parent].module,
-							 root ? SLICE("") : c->attr, c->name);
+		c->module = p->module =
+		    graph_add_module(p->g, root ? GRAPH_NONE : s->cls[c->parent].module, root ? SLICE("") : c->attr, c->name);
 		fxscan_attrs(s, &next, i, p->g, p->module);
 		if (fx_parse_forward(p, i) < 0)
 			return -1;
@@ -47,13 +47,10 @@ static int read_plain(struct graph *g, struct slice text, const char *name, stru
 	GROW(p.val, 0, p.cap_val, 1);
 	if (!fxscan_find(&scan, text)) {
 		if (scan.open)
-			rc = fx_error(&p.lex, scan.open, err,
-				      "a bracket or string begins here that never ends, and there is no forward()");
+			rc = fx_error(&p.lex, scan.open, err, "a bracket or string begins here that never ends, and there is no forward()");
 		else
-			rc = err_set(
-			    err, EXIT_INPUT,
-			    "%.200s: there is no graph in it: no class with a forward(), and no def forward() alone",
-			    name);
+			rc = err_set(err, EXIT_INPUT,
+				     "%.200s: there is no graph in it: no class with a forward(), and no def forward() alone", name);
 	} else if (!fxscan_bind(&scan)) {
 		rc = err_set(err, EXIT_INPUT, "%.200s: its classes make each other too often", name);
 	} else {

@@ -13,8 +13,7 @@ static void add_base(struct fxwriter *w, struct slice prefix)
 }
 
 /* BASE.leaf = , or setattr(BASE, 'leaf', ; *close is what ends it. */
-static void begin_assign(struct fxwriter *w, struct slice prefix, struct slice leaf, unsigned columns,
-			 const char **close)
+static void begin_assign(struct fxwriter *w, struct slice prefix, struct slice leaf, unsigned columns, const char **close)
 {
 	fx_indent(w, columns);
 	*close = "\n";

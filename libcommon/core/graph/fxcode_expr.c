@@ -6,18 +6,7 @@
  * (Dijkstra's shunting yard).
  */
 
-enum {
-	PREC_NOT = 3,
-	PREC_COMPARE,
-	PREC_OR,
-	PREC_XOR,
-	PREC_AND,
-	PREC_SHIFT,
-	PREC_SUM,
-	PREC_PRODUCT,
-	PREC_UNARY,
-	PREC_POWER
-};
+enum { PREC_NOT = 3, PREC_COMPARE, PREC_OR, PREC_XOR, PREC_AND, PREC_SHIFT, PREC_SUM, PREC_PRODUCT, PREC_UNARY, PREC_POWER };
 /* What comes next. */
 enum state { OPERAND, TRAILER, OPERATOR, DONE, FAILED };
 
@@ -81,10 +70,7 @@ static enum state atom(struct fxparse *p, struct fxitem *i, struct gvalue v)
 	return TRAILER;
 }
 
-static int digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : 99;
-}
+static int digit(char c) { return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : 99; }
 
 /* An int; beyond int64 it stays text. */
 static struct gvalue integer(struct fxparse *p, struct slice s)
@@ -96,8 +82,7 @@ static struct gvalue integer(struct fxparse *p, struct slice s)
 		if (s.p[k] == '_')
 			continue;
 		const uint64_t d = (uint64_t)digit(s.p[k]);
-		if (d >= base || __builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, d, &v) ||
-		    v > INT64_MAX)
+		if (d >= base || __builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, d, &v) || v > INT64_MAX)
 			return graph_text_value(p->g, GV_TEXT, s);
 	}
 	return graph_int_value((int64_t)v);
@@ -128,8 +113,7 @@ static enum state string(struct fxparse *p, struct fxitem *i)
 			buf_add_slice(&p->tmp, s);
 		} else {
 			const size_t skip = prefix && (s.p[prefix - 1] | 32) == 'r' ? prefix - 1 : prefix;
-			if ((skip && memrchr(s.p, 'r', skip)) ||
-			    !pytext_string(slice_of(s.p + skip, s.n - skip), &p->tmp))
+			if ((skip && memrchr(s.p, 'r', skip)) || !pytext_string(slice_of(s.p + skip, s.n - skip), &p->tmp))
 				return fail(p, s.p, "an escape in this string cannot be read");
 		}
 		fxlex_next(&p->lex);
@@ -144,8 +128,7 @@ static struct slice dotted(struct fxparse *p)
 {
 	const char *from = p->lex.text.p, *q = from + p->lex.text.n, *end = p->lex.end;
 	const bool self = slice_is(p->lex.text, "self");
-	while (end - q >= 2 && *q == '.' &&
-	       (fx_name_start((unsigned char)q[1]) || (self && q[1] >= '0' && q[1] <= '9')))
+	while (end - q >= 2 && *q == '.' && (fx_name_start((unsigned char)q[1]) || (self && q[1] >= '0' && q[1] <= '9')))
 		for (q++; q < end && fx_name_part((unsigned char)*q); q++)
 			;
 	p->lex.p = q;
@@ -181,8 +164,7 @@ static enum state name_operand(struct fxparse *p, struct fxitem *i)
 			return atom(p, i, graph_bool_value(*s.p == 'T'));
 		if (slice_is(s, "not"))
 			return prefix_operator(p, FXOP3('n', 'o', 't'), PREC_NOT);
-		fx_error_at(p, s.p, "%s %.*s is no part of a graph", slice_is(s, "lambda") ? "a" : "the keyword",
-			    shown(s), s.p);
+		fx_error_at(p, s.p, "%s %.*s is no part of a graph", slice_is(s, "lambda") ? "a" : "the keyword", shown(s), s.p);
 		return FAILED;
 	}
 	s = dotted(p);
@@ -206,9 +188,7 @@ static enum state object_repr(struct fxparse *p, struct fxitem *i)
 	}
 	if (q == end || *q == '\n')
 		return unexpected(p, "a value");
-	*i = (struct fxitem){.kind = FXI_VALUE,
-			     .at = from,
-			     .v = graph_text_value(p->g, GV_TEXT, slice_of(from, (size_t)(q + 1 - from)))};
+	*i = (struct fxitem){.kind = FXI_VALUE, .at = from, .v = graph_text_value(p->g, GV_TEXT, slice_of(from, (size_t)(q + 1 - from)))};
 	p->lex.p = q + 1;
 	fxlex_next(&p->lex);
 	return TRAILER;
@@ -223,8 +203,7 @@ static enum state operand(struct fxparse *p, struct fxitem *i)
 	switch (x->kind) {
 	case FXT_NAME: return name_operand(p, i);
 	case FXT_INT: return atom(p, i, integer(p, x->text));
-	case FXT_FLOAT:
-		return fx_parse_float(x->text, &d) ? atom(p, i, graph_float_value(d)) : unexpected(p, "a number");
+	case FXT_FLOAT: return fx_parse_float(x->text, &d) ? atom(p, i, graph_float_value(d)) : unexpected(p, "a number");
 	case FXT_IMAG:
 		if (!fx_parse_float(slice_of(x->text.p, x->text.n - 1), &d))
 			return unexpected(p, "a number");
@@ -345,8 +324,8 @@ static bool reduce(struct fxparse *p, uint8_t prec, bool alone)
 static bool settle(struct fxparse *p, struct fxitem *i)
 {
 	struct fxframe *f = top(p);
-	if (f->kind == FXF_CALL && f->callee.kind == FXI_PATH && p->n_val == f->vals && p->n_ops == f->ops &&
-	    fx_op_is(p, ',') && i->kind != FXI_VALUE && slice_is(graph_text(p->g, f->callee.path), "getattr")) {
+	if (f->kind == FXF_CALL && f->callee.kind == FXI_PATH && p->n_val == f->vals && p->n_ops == f->ops && fx_op_is(p, ',') &&
+	    i->kind != FXI_VALUE && slice_is(graph_text(p->g, f->callee.path), "getattr")) {
 		f->first = *i;
 		push_value(p, graph_none_value(), false);
 		return true;
@@ -560,8 +539,8 @@ static enum state finish_frame(struct fxparse *p, struct fxframe *f, struct fxit
 		}
 		return fx_index(p, i, one, f->node) < 0 ? FAILED : TRAILER;
 	case FXF_CALL: {
-		const bool alone = p->n_frame == 1 && p->n_ops == 0 &&
-				   (p->lex.kind == FXT_NEWLINE || p->lex.kind == FXT_END || fx_op_is(p, ';'));
+		const bool alone =
+		    p->n_frame == 1 && p->n_ops == 0 && (p->lex.kind == FXT_NEWLINE || p->lex.kind == FXT_END || fx_op_is(p, ';'));
 		if (fx_call(p, f, alone, i) < 0)
 			return FAILED;
 		i->at = f->callee.at;

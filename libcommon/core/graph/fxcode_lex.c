@@ -1,18 +1,16 @@
 #include "graph/fxcode_part.h"
 
 const uint8_t fx_class[256] = {
-    [' '] = FXC_SPACE,        ['\t'] = FXC_SPACE,        ['\r'] = FXC_SPACE,
-    ['\f'] = FXC_SPACE,       ['0' ... '9'] = FXC_DIGIT, ['a' ... 'z'] = FXC_NAME,
-    ['A' ... 'Z'] = FXC_NAME, ['_'] = FXC_NAME,          [0x80 ... 0xff] = FXC_NAME,
+    [' '] = FXC_SPACE,        ['\t'] = FXC_SPACE,       ['\r'] = FXC_SPACE, ['\f'] = FXC_SPACE,         ['0' ... '9'] = FXC_DIGIT,
+    ['a' ... 'z'] = FXC_NAME, ['A' ... 'Z'] = FXC_NAME, ['_'] = FXC_NAME,   [0x80 ... 0xff] = FXC_NAME,
 };
 
 bool fx_keyword(struct slice s)
 {
-	static const char *const words[] = {"and",      "as",       "assert", "async", "await",  "break",  "class",
-					    "continue", "def",      "del",    "elif",  "else",   "except", "finally",
-					    "for",      "from",     "global", "if",    "import", "in",     "is",
-					    "lambda",   "nonlocal", "not",    "or",    "pass",   "raise",  "return",
-					    "try",      "while",    "with",   "yield", "False",  "None",   "True"};
+	static const char *const words[] = {"and",    "as",   "assert", "async",  "await",    "break", "class", "continue", "def",
+					    "del",    "elif", "else",   "except", "finally",  "for",   "from",  "global",   "if",
+					    "import", "in",   "is",     "lambda", "nonlocal", "not",   "or",    "pass",     "raise",
+					    "return", "try",  "while",  "with",   "yield",    "False", "None",  "True"};
 	/* Lengths of the keywords with this first letter, a to z: nearly every name is none by that alone. */
 	static const uint16_t lengths[26] = {
 	    ['a' - 'a'] = 1 << 2 | 1 << 3 | 1 << 5 | 1 << 6,
@@ -100,8 +98,8 @@ char fxlex_peek(struct fxlex *x)
 
 static const char *digits(const char *p, const char *end)
 {
-	while (p < end && ((fx_class[(unsigned char)*p] & FXC_DIGIT) ||
-			   (*p == '_' && end - p >= 2 && (fx_class[(unsigned char)p[1]] & FXC_DIGIT))))
+	while (p < end &&
+	       ((fx_class[(unsigned char)*p] & FXC_DIGIT) || (*p == '_' && end - p >= 2 && (fx_class[(unsigned char)p[1]] & FXC_DIGIT))))
 		p++;
 	return p;
 }
@@ -178,8 +176,7 @@ static const char *operator_end(struct fxlex *x, const char *p)
 		n = 3;
 	else if ((a == b && strchr("*/<>", a)) || (b == '=' && strchr("=!<>+-*/%&|^@:", a)) || (a == '-' && b == '>'))
 		n = 2;
-	x->op = (unsigned char)a | (n > 1 ? (unsigned)(unsigned char)b << 8 : 0) |
-		(n > 2 ? (unsigned)(unsigned char)c << 16 : 0);
+	x->op = (unsigned char)a | (n > 1 ? (unsigned)(unsigned char)b << 8 : 0) | (n > 2 ? (unsigned)(unsigned char)c << 16 : 0);
 	x->kind = FXT_OP;
 	if (a == '(' || a == '[' || a == '{')
 		x->depth++;

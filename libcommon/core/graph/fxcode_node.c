@@ -82,14 +82,12 @@ static int text_item(struct fxparse *p, struct buf *b, struct fxitem *out)
 	if (b->len > MAX_CONSTANT)
 		rc = fx_error_at(p, p->lex.text.p, "a constant of more than %d characters", MAX_CONSTANT);
 	else
-		*out = (struct fxitem){
-		    .kind = FXI_VALUE, .v = graph_text_value(p->g, GV_TEXT, buf_slice(b)), .at = out->at};
+		*out = (struct fxitem){.kind = FXI_VALUE, .v = graph_text_value(p->g, GV_TEXT, buf_slice(b)), .at = out->at};
 	buf_release(b);
 	return rc;
 }
 
-static void add_call(struct fxparse *p, struct buf *b, const struct gvalue *v, size_t n, const struct gvalue *kw,
-		     size_t n_kw)
+static void add_call(struct fxparse *p, struct buf *b, const struct gvalue *v, size_t n, const struct gvalue *kw, size_t n_kw)
 {
 	buf_addc(b, '(');
 	for (size_t i = 0; i < n; i++) {
@@ -111,9 +109,7 @@ static void add_call(struct fxparse *p, struct buf *b, const struct gvalue *v, s
 
 static bool number_name(struct slice s, struct gvalue *v)
 {
-	static const char *const inf[] = {"inf", "math.inf", "torch.inf", "float.inf"}, *const nan_[] = {"nan",
-													 "math.nan",
-													 "torch.nan"};
+	static const char *const inf[] = {"inf", "math.inf", "torch.inf", "float.inf"}, *const nan_[] = {"nan", "math.nan", "torch.nan"};
 	for (unsigned i = 0; i < ARRAY_LEN(inf); i++)
 		if (slice_is(s, inf[i]))
 			return *v = graph_float_value(__builtin_inf()), true;
@@ -126,9 +122,8 @@ static bool number_name(struct slice s, struct gvalue *v)
 /* Names that need no module and mean the same everywhere: types, mostly. */
 static bool known_name(struct slice s)
 {
-	static const char *const words[] = {"int",   "float", "bool",    "str",    "list",  "tuple",
-					    "dict",  "set",   "complex", "bytes",  "type",  "object",
-					    "slice", "range", "device",  "tensor", "torch", "math"};
+	static const char *const words[] = {"int",   "float", "bool",   "str",   "list",  "tuple",  "dict",   "set",   "complex",
+					    "bytes", "type",  "object", "slice", "range", "device", "tensor", "torch", "math"};
 	for (unsigned i = 0; i < ARRAY_LEN(words); i++)
 		if (slice_is(s, words[i]))
 			return true;
@@ -143,8 +138,7 @@ static uint32_t made_later(const struct fxparse *p, struct slice name)
 		line = slice_trim(line);
 		if (line.n > name.n && slice_starts(line, "class "))
 			return 0;
-		if (line.n > name.n && !memcmp(line.p, name.p, name.n) &&
-		    (line.p[name.n] == ' ' || line.p[name.n] == ':'))
+		if (line.n > name.n && !memcmp(line.p, name.p, name.n) && (line.p[name.n] == ' ' || line.p[name.n] == ':'))
 			return n;
 	}
 	return 0;
@@ -154,8 +148,7 @@ static int undefined(struct fxparse *p, struct slice name)
 {
 	uint32_t later = made_later(p, name);
 	if (later)
-		return fx_error_at(p, name.p, "'%.*s' is used before it is made, in line %u", shown(name), name.p,
-				   later);
+		return fx_error_at(p, name.p, "'%.*s' is used before it is made, in line %u", shown(name), name.p, later);
 	return fx_error_at(p, name.p, "'%.*s' is not defined", shown(name), name.p);
 }
 
@@ -246,12 +239,10 @@ int fx_name(struct fxparse *p, struct slice s, bool called, struct fxitem *out)
 	const uint32_t id = intern_find(&p->g->text, root);
 	struct fxenv *e = id == INTERN_NONE ? NULL : fx_env(p, id);
 	if (e && e->state == FXENV_FREED)
-		return fx_error_at(p, s.p, "'%.*s' was freed in line %u (%.*s = None)", shown(root), root.p, e->line,
-				   shown(root), root.p);
+		return fx_error_at(p, s.p, "'%.*s' was freed in line %u (%.*s = None)", shown(root), root.p, e->line, shown(root), root.p);
 	if (!e || e->state != FXENV_VALUE) {
 		if (slice_is(root, "self"))
-			return self_name(p, dot ? slice_of(dot + 1, s.n - root.n - 1) : slice_of(s.p, 0), called, out,
-					 s.p);
+			return self_name(p, dot ? slice_of(dot + 1, s.n - root.n - 1) : slice_of(s.p, 0), called, out, s.p);
 		return outside(p, s, root, called, out);
 	}
 	p->spent += e->weight;
@@ -281,8 +272,7 @@ int fx_resolve(struct fxparse *p, struct fxitem *i)
 	} else if (i->kind == FXI_METHOD) {
 		args[0] = i->v;
 		args[1] = (struct gvalue){.kind = GV_STR, .text = i->path};
-		i->v = graph_node_value(
-		    fx_new_node(p, GRAPH_CALL_FUNCTION, graph_intern(p->g, SLICE("getattr")), args, 2));
+		i->v = graph_node_value(fx_new_node(p, GRAPH_CALL_FUNCTION, graph_intern(p->g, SLICE("getattr")), args, 2));
 		i->node = true;
 	}
 	i->kind = FXI_VALUE;
@@ -346,8 +336,7 @@ static const struct gvalue *keyword(const struct fxparse *p, const struct args *
 /* device(type='cuda', index=0), torch.device('cuda:0'), device('cuda', 0). */
 static bool device_value(struct fxparse *p, const struct args *a, struct gvalue *v)
 {
-	const struct gvalue *type = a->n ? &a->v[0] : keyword(p, a, "type"),
-			    *index = a->n > 1 ? &a->v[1] : keyword(p, a, "index");
+	const struct gvalue *type = a->n ? &a->v[0] : keyword(p, a, "type"), *index = a->n > 1 ? &a->v[1] : keyword(p, a, "index");
 	if (!type)
 		type = keyword(p, a, "device");
 	if (!type || type->kind != GV_STR || (index && (index->kind != GV_INT || index->i < 0)))
@@ -381,8 +370,7 @@ static bool number_value(struct fxparse *p, struct slice fn, const struct args *
 	double re, im = 0;
 	if (a->n_kw || !a->n || a->n > 2)
 		return false;
-	if (slice_is(fn, "float") && a->n == 1 && a->v->kind == GV_STR &&
-	    fx_parse_float(graph_text(p->g, a->v->text), &re))
+	if (slice_is(fn, "float") && a->n == 1 && a->v->kind == GV_STR && fx_parse_float(graph_text(p->g, a->v->text), &re))
 		return *v = graph_float_value(re), true;
 	if (slice_is(fn, "complex") && real_value(a->v, &re) && (a->n < 2 || real_value(a->v + 1, &im)))
 		return *v = complex_value(p, re, im), true;
@@ -511,11 +499,8 @@ static int method_call(struct fxparse *p, const struct fxframe *f, struct args *
 
 int fx_call(struct fxparse *p, const struct fxframe *f, bool alone, struct fxitem *out)
 {
-	struct args a = {.v = p->val + f->vals,
-			 .kw = p->kw + f->kws,
-			 .n = p->n_val - f->vals,
-			 .n_kw = (p->n_kw - f->kws) / 2,
-			 .node = f->node};
+	struct args a = {
+	    .v = p->val + f->vals, .kw = p->kw + f->kws, .n = p->n_val - f->vals, .n_kw = (p->n_kw - f->kws) / 2, .node = f->node};
 	switch ((enum fxitem_kind)f->callee.kind) {
 	case FXI_PATH: return path_call(p, f, &a, alone, out);
 	case FXI_SELF: return module_call(p, f, &a, out);
@@ -619,8 +604,7 @@ static bool fold_unary(struct fxparse *p, unsigned op, struct gvalue *v)
 	case GV_COMPLEX:
 		if (!fx_parse_complex(graph_text(p->g, v->text), &re, &im))
 			return false;
-		*v = minus ? complex_value(p, re == 0 ? re : -re, -im)
-			   : *v; /* "-1j" is what repr() says of complex(0, -1) */
+		*v = minus ? complex_value(p, re == 0 ? re : -re, -im) : *v; /* "-1j" is what repr() says of complex(0, -1) */
 		return true;
 	case GV_TEXT: {
 		struct slice s = graph_text(p->g, v->text);

@@ -1,9 +1,9 @@
 #include "graph/fxcode_part.h"
 
 /* torch/fx/graph.py, magic_methods and inplace_methods; "not" is Python's. */
-#define OP(name, text, kind)                                                                                           \
-	{                                                                                                              \
-		name, text, sizeof(name) - 1, kind                                                                     \
+#define OP(name, text, kind) \
+	{ \
+		name, text, sizeof(name) - 1, kind \
 	}
 static const struct fxop ops[] = {
     OP("add", "+", FXOP_BINARY),          OP("sub", "-", FXOP_BINARY),        OP("mul", "*", FXOP_BINARY),
@@ -59,12 +59,12 @@ bool fx_reserved(struct slice s)
 {
 	/* torch gives no node the name of one of Python's functions (torch/fx/graph.py, _illegal_names): it may be
 	 * called. */
-	static const char *const words[] = {
-	    "Ellipsis", "abs",     "all",    "any",  "bin",    "bool",   "bytes",     "callable", "chr",      "dict",
-	    "dir",      "divmod",  "eval",   "exec", "filter", "format", "frozenset", "hasattr",  "hash",     "hex",
-	    "id",       "input",   "int",    "iter", "len",    "list",   "map",       "max",      "min",      "next",
-	    "object",   "oct",     "open",   "ord",  "pow",    "print",  "range",     "repr",     "reversed", "round",
-	    "set",      "setattr", "sorted", "str",  "sum",    "super",  "tuple",     "type",     "vars",     "zip"};
+	static const char *const words[] = {"Ellipsis", "abs",   "all",      "any",    "bin",  "bool",    "bytes",  "callable",  "chr",
+					    "dict",     "dir",   "divmod",   "eval",   "exec", "filter",  "format", "frozenset", "hasattr",
+					    "hash",     "hex",   "id",       "input",  "int",  "iter",    "len",    "list",      "map",
+					    "max",      "min",   "next",     "object", "oct",  "open",    "ord",    "pow",       "print",
+					    "range",    "repr",  "reversed", "round",  "set",  "setattr", "sorted", "str",       "sum",
+					    "super",    "tuple", "type",     "vars",   "zip"};
 	if (s.n < 2 || s.n > 12)
 		return false;
 	for (unsigned i = 0; i < ARRAY_LEN(words); i++)

@@ -11,8 +11,7 @@ struct slice fx_raw_until(struct fxparse *p, const char *ends)
 	const uint32_t depth = x->depth - opened;
 	const char *from = x->text.p, *to = from;
 	while (x->kind != FXT_END && x->kind != FXT_BAD && !(x->kind == FXT_NEWLINE && depth == 0)) {
-		if (x->kind == FXT_OP && x->text.n == 1 && strchr(ends, *x->text.p) &&
-		    x->depth == depth - (depth && (*x->text.p == ')')))
+		if (x->kind == FXT_OP && x->text.n == 1 && strchr(ends, *x->text.p) && x->depth == depth - (depth && (*x->text.p == ')')))
 			break;
 		to = x->text.p + x->text.n;
 		fxlex_next(x);
@@ -23,8 +22,8 @@ struct slice fx_raw_until(struct fxparse *p, const char *ends)
 void fx_add_param(struct fxparse *p, struct slice name, struct slice target, const char *at)
 {
 	GROW(p->param, p->n_param, p->cap_param, 1);
-	p->param[p->n_param++] = (struct fxparam){
-	    .name = graph_intern(p->g, name), .target = graph_intern(p->g, target), .at = at, .line = p->lex.tok_line};
+	p->param[p->n_param++] =
+	    (struct fxparam){.name = graph_intern(p->g, name), .target = graph_intern(p->g, target), .at = at, .line = p->lex.tok_line};
 }
 
 /* One parameter: "*args", "x: "f32[2]" = 1", "self". The current token is its first. */
@@ -98,8 +97,7 @@ int fx_signature(struct fxparse *p, uint32_t *returns)
 static int placeholder(struct fxparse *p, const struct fxparam *q)
 {
 	struct graph *g = p->g;
-	uint32_t name = fx_unique(p, q->name),
-		 node = graph_add_node_ids(g, p->module, GRAPH_PLACEHOLDER, name, q->target);
+	uint32_t name = fx_unique(p, q->name), node = graph_add_node_ids(g, p->module, GRAPH_PLACEHOLDER, name, q->target);
 	struct fxenv *e = fx_env(p, q->name);
 	if (e->state == FXENV_VALUE)
 		return fx_error_at(p, q->at, "the parameter '%.*s' is there twice", shown(graph_text(g, q->name)),

@@ -58,10 +58,7 @@ static void push_name(struct fxparse *p, uint32_t id)
 	p->names[p->n_names++] = id;
 }
 
-static bool at_end(const struct fxparse *p)
-{
-	return p->lex.kind == FXT_NEWLINE || p->lex.kind == FXT_END || fx_op_is(p, ';');
-}
+static bool at_end(const struct fxparse *p) { return p->lex.kind == FXT_NEWLINE || p->lex.kind == FXT_END || fx_op_is(p, ';'); }
 
 struct weigh {
 	uint32_t values;
@@ -77,8 +74,7 @@ static struct weigh weigh(struct fxparse *p, struct gvalue v)
 	for (unsigned depth = 0; w.values < UINT32_MAX;) {
 		w.values++;
 		w.node |= v.kind == GV_NODE;
-		if ((v.kind == GV_LIST || v.kind == GV_TUPLE || v.kind == GV_DICT || v.kind == GV_SLICE) &&
-		    depth < GRAPH_MAX_DEPTH) {
+		if ((v.kind == GV_LIST || v.kind == GV_TUPLE || v.kind == GV_DICT || v.kind == GV_SLICE) && depth < GRAPH_MAX_DEPTH) {
 			at[depth] = v.first;
 			end[depth++] = v.first + v.n;
 		}
@@ -99,8 +95,8 @@ static int assign(struct fxparse *p, uint32_t name, struct gvalue v)
 	struct graph *g = p->g;
 	struct fxenv *e = fx_env(p, name);
 	if (v.kind == GV_NODE && v.node < p->first_node && g->node[v.node].op == GRAPH_PLACEHOLDER &&
-	    g->node[v.node].name == g->node[v.node].target && name != g->node[v.node].target &&
-	    e->used_stamp != p->module + 1 && g->n_nodes && g->node[g->n_nodes - 1].op == GRAPH_PLACEHOLDER) {
+	    g->node[v.node].name == g->node[v.node].target && name != g->node[v.node].target && e->used_stamp != p->module + 1 &&
+	    g->n_nodes && g->node[g->n_nodes - 1].op == GRAPH_PLACEHOLDER) {
 		g->node[v.node].name = name;
 		e->used_stamp = p->module + 1;
 	}
@@ -196,9 +192,8 @@ static void skip_statement(struct fxparse *p)
 static int prologue_value(struct fxparse *p, bool many)
 {
 	p->boxed |= !many && next_is(p, "iter(");
-	const bool flatten = next_is(p, "fx_pytree.tree_flatten_spec("),
-		   shuffle = next_is(p, "self._in_shuffle_graph("), leaves = next_is(p, "pytree.tree_leaves("),
-		   iter = next_is(p, "iter("), next = next_is(p, "next(");
+	const bool flatten = next_is(p, "fx_pytree.tree_flatten_spec("), shuffle = next_is(p, "self._in_shuffle_graph("),
+		   leaves = next_is(p, "pytree.tree_leaves("), iter = next_is(p, "iter("), next = next_is(p, "next(");
 	if (!(many ? flatten || shuffle || leaves : iter || next))
 		return 0;
 	if (leaves)
@@ -311,8 +306,7 @@ static int setitem(struct fxparse *p, struct slice target)
 	p->n_val -= 2;
 	p->target.kind = FXI_VALUE;
 	if (!fx_op_is(p, '='))
-		return fx_error_at(p, p->lex.text.p, "'%.*s' on an element is no part of a graph", shown(p->lex.text),
-				   p->lex.text.p);
+		return fx_error_at(p, p->lex.text.p, "'%.*s' on an element is no part of a graph", shown(p->lex.text), p->lex.text.p);
 	fxlex_next(&p->lex);
 	if (fx_expr(p, true, false, &args[2]) < 0)
 		return -1;
@@ -438,8 +432,7 @@ static int named(struct fxparse *p)
 		push_name(p, id);
 		return assignment(p, false, slice_of(NULL, 0), name.p);
 	}
-	if (p->prologue && p->boxed && c == '.' &&
-	    slice_starts(slice_of(p->lex.p, (size_t)(p->lex.end - p->lex.p)), ".clear()")) {
+	if (p->prologue && p->boxed && c == '.' && slice_starts(slice_of(p->lex.p, (size_t)(p->lex.end - p->lex.p)), ".clear()")) {
 		skip_statement(p); /* args_list.clear() of the boxed convention */
 		return 0;
 	}
@@ -485,8 +478,7 @@ static int statement(struct fxparse *p)
 	int r = 1;
 	p->statement = p->lex.text.p;
 	if (p->g->n_nodes >= GRAPH_MAX_NODES - GRAPH_MAX_DEPTH)
-		return fx_error_at(p, p->lex.text.p, "the graph has more than %u nodes",
-				   GRAPH_MAX_NODES - GRAPH_MAX_DEPTH);
+		return fx_error_at(p, p->lex.text.p, "the graph has more than %u nodes", GRAPH_MAX_NODES - GRAPH_MAX_DEPTH);
 	p->n_names = 0;
 	p->n_val = p->n_kw = p->n_ops = p->n_frame = 0;
 	p->target.kind = FXI_VALUE;

@@ -56,21 +56,19 @@ enum { MAX_CONTEXTS = 2 * GRAPH_MAX_DEPTH };
 static uint32_t add_class(struct fxscan *s, struct slice name, uint32_t parent, uint32_t line)
 {
 	GROW(s->cls, s->n_cls, s->cap_cls, 1);
-	s->cls[s->n_cls] =
-	    (struct fxclass){.name = name, .attr = name, .parent = parent, .line = line, .module = GRAPH_NONE};
+	s->cls[s->n_cls] = (struct fxclass){.name = name, .attr = name, .parent = parent, .line = line, .module = GRAPH_NONE};
 	return (uint32_t)s->n_cls++;
 }
 
 static void add_init(struct fxscan *s, uint32_t cls, const char *p, const char *stop, uint32_t line)
 {
 	GROW(s->init, s->n_init, s->cap_init, 1);
-	s->init[s->n_init++] =
-	    (struct fxinit){.cls = cls, .line = line, .text = slice_trim(slice_of(p, (size_t)(stop - p)))};
+	s->init[s->n_init++] = (struct fxinit){.cls = cls, .line = line, .text = slice_trim(slice_of(p, (size_t)(stop - p)))};
 }
 
 /* One logical line inside of a class. False when nothing more can be nested. */
-static bool class_line(struct fxscan *s, struct context *stack, size_t *depth, const char *p, const char *end,
-		       const char *stop, int column, uint32_t line)
+static bool class_line(struct fxscan *s, struct context *stack, size_t *depth, const char *p, const char *end, const char *stop, int column,
+		       uint32_t line)
 {
 	const struct context top = stack[*depth - 1];
 	struct slice name = top.kind == CONTEXT_FUNCTION ? slice_of(p, 0) : class_name(p, end);
@@ -143,8 +141,8 @@ static bool settle(struct fxscan *s, size_t first, size_t init, size_t bytes)
 	}
 	/* What is below it keeps its order; all else loses its parent and is dropped. */
 	for (size_t i = first; i < s->n_cls; i++)
-		s->cls[i].parent = s->cls[i].parent == GRAPH_NONE || s->cls[i].parent < root || i <= root ? GRAPH_NONE
-												       : s->cls[i].parent - gone;
+		s->cls[i].parent =
+		    s->cls[i].parent == GRAPH_NONE || s->cls[i].parent < root || i <= root ? GRAPH_NONE : s->cls[i].parent - gone;
 	memmove(s->cls + first, s->cls + root, (s->n_cls - root) * sizeof(*s->cls));
 	s->n_cls -= gone;
 	for (size_t i = init; i < s->n_init; i++)
@@ -288,8 +286,7 @@ static void classify(struct init_line *l)
 		last = memrchr(callee.p, '.', callee.n);
 		last = last ? last + 1 : callee.p;
 		if (last < open &&
-		    ((*last >= 'A' && *last <= 'Z' && !slice_is(slice_of(last, (size_t)(open - last)), "Tensor")) ||
-		     *last == '<'))
+		    ((*last >= 'A' && *last <= 'Z' && !slice_is(slice_of(last, (size_t)(open - last)), "Tensor")) || *last == '<'))
 			l->kind = GATTR_MODULE;
 	}
 }
@@ -314,8 +311,7 @@ static bool init_base(struct slice *s, struct slice *prefix, struct arena *arena
 /* "BASE.register_buffer('x', EXPR)" and its like: s begins behind the base. */
 static bool init_register(struct slice s, struct init_line *l, struct arena *arena)
 {
-	static const char *const methods[] = {".register_buffer", ".register_parameter", ".add_module",
-					      ".register_module"};
+	static const char *const methods[] = {".register_buffer", ".register_parameter", ".add_module", ".register_module"};
 	for (unsigned i = 0; i < ARRAY_LEN(methods); i++) {
 		struct slice inside;
 		if (!call_of(s, methods[i], &inside))
@@ -356,8 +352,7 @@ static bool init_line(struct slice s, struct init_line *l, struct arena *arena)
 	if (q == end || *q != '=' || (q + 1 < end && q[1] == '='))
 		return false;
 	l->expr = slice_trim(slice_of(q + 1, (size_t)(end - q - 1)));
-	if (!l->expr.n || !l->name.n ||
-	    slice_is(l->expr, "torch.nn.Module()")) /* what fxcode_write puts dotted names under */
+	if (!l->expr.n || !l->name.n || slice_is(l->expr, "torch.nn.Module()")) /* what fxcode_write puts dotted names under */
 		return false;
 	classify(l);
 	return true;

@@ -195,8 +195,7 @@ static void add_device(struct buf *b, struct slice s)
 static void add_complex(struct buf *b, struct slice s)
 {
 	double re, im;
-	if (fx_parse_complex(s, &re, &im) &&
-	    (!isfinite(re) || !isfinite(im) || (re == 0 && (signbit(re) || signbit(im))))) {
+	if (fx_parse_complex(s, &re, &im) && (!isfinite(re) || !isfinite(im) || (re == 0 && (signbit(re) || signbit(im))))) {
 		buf_adds(b, "complex(");
 		fx_add_float(b, re);
 		buf_adds(b, ", ");
@@ -238,10 +237,7 @@ static void close_sequence(struct buf *b, const struct gvalue *s)
 	buf_addc(b, s->kind == GV_LIST ? ']' : s->kind == GV_DICT ? '}' : ')');
 }
 
-static bool is_sequence(uint8_t kind)
-{
-	return kind == GV_LIST || kind == GV_TUPLE || kind == GV_DICT || kind == GV_SLICE;
-}
+static bool is_sequence(uint8_t kind) { return kind == GV_LIST || kind == GV_TUPLE || kind == GV_DICT || kind == GV_SLICE; }
 
 void fx_add_value(const struct graph *g, const struct slice *names, struct gvalue v, struct buf *b)
 {

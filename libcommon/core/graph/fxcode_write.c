@@ -3,15 +3,9 @@
 
 #include <math.h>
 
-static struct slice name_of(const struct fxwriter *w, uint32_t node)
-{
-	return w->names ? w->names[node] : graph_name(w->g, node);
-}
+static struct slice name_of(const struct fxwriter *w, uint32_t node) { return w->names ? w->names[node] : graph_name(w->g, node); }
 
-static const struct gvalue *values(const struct fxwriter *w, uint32_t first)
-{
-	return w->g->n_values ? w->g->value + first : NULL;
-}
+static const struct gvalue *values(const struct fxwriter *w, uint32_t first) { return w->g->n_values ? w->g->value + first : NULL; }
 
 static void add_node(struct fxwriter *w, uint32_t node) { buf_add_slice(w->b, name_of(w, node)); }
 
@@ -224,8 +218,8 @@ static void add_args(struct fxwriter *w, const struct gnode *n, uint32_t skip)
 /* What stands before "[", "." or "**": brackets around what is not a name, list or string. */
 static void receiver(struct fxwriter *w, struct gvalue v)
 {
-	const bool simple = v.kind == GV_NODE || v.kind == GV_LIST || v.kind == GV_TUPLE || v.kind == GV_DICT ||
-			    v.kind == GV_STR || v.kind == GV_NAME || v.kind == GV_DEVICE || v.kind == GV_SLICE;
+	const bool simple = v.kind == GV_NODE || v.kind == GV_LIST || v.kind == GV_TUPLE || v.kind == GV_DICT || v.kind == GV_STR ||
+			    v.kind == GV_NAME || v.kind == GV_DEVICE || v.kind == GV_SLICE;
 	if (!simple)
 		buf_addc(w->b, '(');
 	value(w, v);
@@ -378,8 +372,7 @@ static bool by_operator(struct fxwriter *w, const struct gnode *n)
 static bool attribute(const struct fxwriter *w, const struct gnode *n)
 {
 	const struct gvalue *v = values(w, n->args);
-	return n->n_args == 2 && !n->n_kwargs && v[0].kind == GV_NODE && v[1].kind == GV_STR &&
-	       fx_identifier(graph_text(w->g, v[1].text));
+	return n->n_args == 2 && !n->n_kwargs && v[0].kind == GV_NODE && v[1].kind == GV_STR && fx_identifier(graph_text(w->g, v[1].text));
 }
 
 static void call_function(struct fxwriter *w, const struct gnode *n)
@@ -512,13 +505,16 @@ static uint32_t returned_at_once(const struct fxwriter *w, const struct gmodule 
 	const struct fxop *op = g->node[last].op == GRAPH_CALL_FUNCTION ? operator_of(w, &g->node[last]) : NULL;
 	const bool statement = op && (op->kind == FXOP_SETITEM || op->kind == FXOP_INPLACE);
 	return one->kind == GV_NODE && one->node == last && graph_computes(&g->node[last]) && !statement &&
-			       g->user_of[last + 1] - g->user_of[last] == 1 ? last : GRAPH_NONE;
+		       g->user_of[last + 1] - g->user_of[last] == 1
+		   ? last
+		   : GRAPH_NONE;
 }
 
 /* What is returned; a person returns one value alone, several without brackets. */
 static void add_return(struct fxwriter *w, const struct gnode *n)
 {
-	const struct gvalue v = n->n_args ? w->g->value[n->args] : graph_none_value(), *part = gvalue_has_children(v) ? values(w, v.first) : NULL;
+	const struct gvalue v = n->n_args ? w->g->value[n->args] : graph_none_value(),
+			    *part = gvalue_has_children(v) ? values(w, v.first) : NULL;
 	const uint32_t inlined = returned_at_once(w, &w->g->module[n->module]);
 	buf_adds(w->b, "return ");
 	if (inlined != GRAPH_NONE)

@@ -2,8 +2,7 @@
 
 const char *graph_op_name(enum graph_op op)
 {
-	static const char *const name[] = {"placeholder", "call_function", "call_method",
-					   "call_module", "get_attr",      "output"};
+	static const char *const name[] = {"placeholder", "call_function", "call_method", "call_module", "get_attr", "output"};
 	return (size_t)op < ARRAY_LEN(name) ? name[op] : "?";
 }
 
@@ -207,11 +206,8 @@ uint32_t graph_add_tensor(struct graph *g, int dtype, size_t n_dim, const struct
 
 uint32_t graph_add_sym(struct graph *g, struct symsize expr)
 {
-	return put_meta(g, (struct gmeta){.kind = GMETA_SYM,
-					  .dtype = DTYPE_NONE,
-					  .device = GRAPH_NONE,
-					  .subclass = GRAPH_NONE,
-					  .expr = expr});
+	return put_meta(g,
+			(struct gmeta){.kind = GMETA_SYM, .dtype = DTYPE_NONE, .device = GRAPH_NONE, .subclass = GRAPH_NONE, .expr = expr});
 }
 
 uint32_t graph_add_tuple_meta(struct graph *g, const struct gmeta *part, size_t n)
@@ -288,15 +284,9 @@ static uint32_t look_up(const struct graph *g, enum index_kind kind, uint32_t mo
 	return GRAPH_NONE;
 }
 
-uint32_t graph_find(const struct graph *g, uint32_t module, struct slice name)
-{
-	return look_up(g, INDEX_NODE, module, name);
-}
+uint32_t graph_find(const struct graph *g, uint32_t module, struct slice name) { return look_up(g, INDEX_NODE, module, name); }
 
-uint32_t graph_child(const struct graph *g, uint32_t module, struct slice name)
-{
-	return look_up(g, INDEX_MODULE, module, name);
-}
+uint32_t graph_child(const struct graph *g, uint32_t module, struct slice name) { return look_up(g, INDEX_MODULE, module, name); }
 
 const struct gattr *graph_attr(const struct graph *g, uint32_t module, struct slice name)
 {
@@ -601,8 +591,7 @@ static int make_index(struct graph *g, struct err *err)
 		if (g->by_name[slot] && kind == INDEX_NODE)
 			return bad_node(g, i, err, "has the name of an earlier node");
 		if (g->by_name[slot] && kind == INDEX_MODULE)
-			return err_set(err, EXIT_INPUT, "two modules are named '%.*s'", shown(graph_text(g, name)),
-				       graph_text(g, name).p);
+			return err_set(err, EXIT_INPUT, "two modules are named '%.*s'", shown(graph_text(g, name)), graph_text(g, name).p);
 		g->by_name[slot] = i + 1; /* of attributes set twice the last one counts, as in Python */
 	}
 	return 0;
@@ -612,8 +601,8 @@ int graph_finish(struct graph *g, struct err *err)
 {
 	int rc = 0;
 	drop_index(g);
-	if (g->n_nodes > GRAPH_MAX_NODES || g->n_modules > GRAPH_MAX_NODES || g->n_attrs > GRAPH_MAX_NODES ||
-	    g->n_values >= GRAPH_NONE || g->n_meta >= GRAPH_NONE || g->n_dims >= GRAPH_NONE)
+	if (g->n_nodes > GRAPH_MAX_NODES || g->n_modules > GRAPH_MAX_NODES || g->n_attrs > GRAPH_MAX_NODES || g->n_values >= GRAPH_NONE ||
+	    g->n_meta >= GRAPH_NONE || g->n_dims >= GRAPH_NONE)
 		return err_set(err, EXIT_INPUT, "the graph has more than %u nodes", GRAPH_MAX_NODES);
 	if (check_modules(g, err) < 0)
 		return -1;

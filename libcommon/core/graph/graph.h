@@ -103,15 +103,15 @@ enum gmeta_kind {
 	GMETA_TUPLE,  /* several values: first .. first + n_parts in meta[], in order (split, topk, a HOP); parts may be NONE */
 };
 struct gmeta {
-	uint8_t kind;          /* enum gmeta_kind */
-	bool has_stride;       /* stride was written */
+	uint8_t kind;                 /* enum gmeta_kind */
+	bool has_stride;              /* stride was written */
 	bool requires_grad, is_param; /* torch.nn.parameter.Parameter */
-	int8_t dtype;          /* enum dtype */
+	int8_t dtype;                 /* enum dtype */
 	uint8_t n_dim;
-	uint32_t dim;          /* first of n_dim sizes, then n_dim strides if has_stride, in graph.dim */
-	uint32_t device;       /* text: "cpu", "cuda:0"; GRAPH_NONE when not written (then it is the cpu for most readers' purposes) */
-	uint32_t subclass;     /* text: "Parameter", "DTensor(...)" as written around the tensor, else GRAPH_NONE */
-	struct symsize expr;   /* GMETA_SYM */
+	uint32_t dim;        /* first of n_dim sizes, then n_dim strides if has_stride, in graph.dim */
+	uint32_t device;     /* text: "cpu", "cuda:0"; GRAPH_NONE when not written (then it is the cpu for most readers' purposes) */
+	uint32_t subclass;   /* text: "Parameter", "DTensor(...)" as written around the tensor, else GRAPH_NONE */
+	struct symsize expr; /* GMETA_SYM */
 	uint32_t first, n_parts;
 };
 
@@ -122,10 +122,10 @@ struct gnode {
 	uint32_t module;
 	uint32_t args, n_args;     /* value[args ..] */
 	uint32_t kwargs, n_kwargs; /* value[kwargs ..]: name (GV_STR), value, name, value; n_kwargs counts pairs */
-	uint32_t meta;   /* GRAPH_NONE: nothing is known */
-	uint32_t type;   /* text of its annotation when it is no tensor or Sym: torch.SymInt, torch.nn.parameter.Parameter; else GRAPH_NONE */
-	uint32_t stack;  /* text of where it comes from: "model.py:12 in forward, code: x = self.a(x)"; GRAPH_NONE */
-	uint32_t line;   /* of the file it was read from, 1 is the first; 0: none */
+	uint32_t meta;             /* GRAPH_NONE: nothing is known */
+	uint32_t type; /* text of its annotation when it is no tensor or Sym: torch.SymInt, torch.nn.parameter.Parameter; else GRAPH_NONE */
+	uint32_t stack; /* text of where it comes from: "model.py:12 in forward, code: x = self.a(x)"; GRAPH_NONE */
+	uint32_t line;  /* of the file it was read from, 1 is the first; 0: none */
 };
 
 /* What a module holds besides nodes. */
@@ -144,17 +144,17 @@ struct gattr {
 };
 
 struct gmodule {
-	uint32_t name;        /* text: the attribute in its parent; "" for the root */
-	uint32_t class_name;  /* text: "Repro", "GraphModule", "<lambda>" */
-	uint32_t parent;      /* GRAPH_NONE for the root */
-	uint32_t first, n;    /* nodes */
-	uint32_t output;      /* node; GRAPH_NONE until there is one */
+	uint32_t name;       /* text: the attribute in its parent; "" for the root */
+	uint32_t class_name; /* text: "Repro", "GraphModule", "<lambda>" */
+	uint32_t parent;     /* GRAPH_NONE for the root */
+	uint32_t first, n;   /* nodes */
+	uint32_t output;     /* node; GRAPH_NONE until there is one */
 	uint32_t first_attr, n_attr;
 };
 
 struct graph {
 	struct intern text;
-	struct symtab tab;    /* of sizes and expressions */
+	struct symtab tab; /* of sizes and expressions */
 	struct gmodule *module;
 	struct gnode *node;
 	struct gvalue *value;
@@ -227,7 +227,7 @@ static inline struct slice graph_text(const struct graph *g, uint32_t id) { retu
 static inline struct slice graph_name(const struct graph *g, uint32_t node) { return graph_text(g, g->node[node].name); }
 /* A node of a module by name; GRAPH_NONE. After graph_finish. */
 uint32_t graph_find(const struct graph *g, uint32_t module, struct slice name);
-uint32_t graph_child(const struct graph *g, uint32_t module, struct slice name); /* a child module, by name */
+uint32_t graph_child(const struct graph *g, uint32_t module, struct slice name);           /* a child module, by name */
 const struct gattr *graph_attr(const struct graph *g, uint32_t module, struct slice name); /* NULL */
 /* The value of a keyword argument; NULL when it is not given. */
 const struct gvalue *graph_kwarg(const struct graph *g, uint32_t node, const char *name);

@@ -136,8 +136,8 @@ void graph_copy_attrs(struct graph *g, uint32_t m, const struct graph *from, uin
 	for (uint32_t i = o->first_attr; i < o->first_attr + o->n_attr; i++) {
 		const struct gattr *a = &from->attr[i];
 		struct slice none = {0};
-		uint32_t id = graph_add_attr(g, m, a->kind, graph_text(from, a->name),
-					     a->expr == GRAPH_NONE ? none : graph_text(from, a->expr));
+		uint32_t id =
+		    graph_add_attr(g, m, a->kind, graph_text(from, a->name), a->expr == GRAPH_NONE ? none : graph_text(from, a->expr));
 		g->attr[id].meta = graph_copy_meta(g, from, a->meta);
 	}
 }
@@ -145,8 +145,8 @@ void graph_copy_attrs(struct graph *g, uint32_t m, const struct graph *from, uin
 static uint32_t copy_one_module(struct graph *g, uint32_t parent, const struct graph *from, uint32_t module, uint32_t *map)
 {
 	const struct gmodule *o = &from->module[module];
-	uint32_t m = graph_add_module(g, parent, parent == GRAPH_NONE ? SLICE("") : graph_text(from, o->name),
-				      graph_text(from, o->class_name));
+	uint32_t m =
+	    graph_add_module(g, parent, parent == GRAPH_NONE ? SLICE("") : graph_text(from, o->name), graph_text(from, o->class_name));
 	graph_copy_attrs(g, m, from, module);
 	for (uint32_t i = o->first; i < o->first + o->n; i++)
 		map[i] = graph_copy_node(g, m, from, i, map);

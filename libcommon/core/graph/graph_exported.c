@@ -29,7 +29,8 @@ struct operands {
 
 static int read_inputs(struct exported *x, uint32_t inputs, bool nameless, struct operands *o)
 {
-	EACH(x, k, inputs) {
+	EACH(x, k, inputs)
+	{
 		struct gvalue v;
 		uint32_t arg = gx_get(x, k, "arg", JSON_OBJECT), name = gx_get(x, k, "name", JSON_STRING);
 		if (arg == JSON_NONE)
@@ -77,7 +78,8 @@ static int add_parts(struct exported *x, uint32_t source, uint32_t array, unsign
 	size_t self = x->n_parts;
 	GROW(x->parts, x->n_parts, x->cap_parts, 1);
 	x->parts[x->n_parts++].node = source;
-	EACH(x, k, array) {
+	EACH(x, k, array)
+	{
 		uint32_t key = gx_union(x, k), value = key == JSON_NONE ? k : key + 1;
 		bool none = key != JSON_NONE && slice_is(json_slice(&x->t, key), "as_none");
 		/* In "as_tensors" an item is {"name": ...}, among outputs {"as_tensor": {"name": ...}}. */
@@ -105,7 +107,7 @@ static uint32_t count(const struct exported *x, uint32_t array)
 {
 	uint32_t n = 0;
 	EACH(x, k, array)
-		n++;
+	n++;
 	return n;
 }
 
@@ -238,7 +240,8 @@ static int read_outputs(struct exported *x, uint32_t graph, uint32_t outputs)
 {
 	size_t base = x->n_stack;
 	struct gvalue v;
-	EACH(x, k, outputs) {
+	EACH(x, k, outputs)
+	{
 		if (gx_argument(x, k, 0, &v) < 0)
 			return -1;
 		gx_push(x, v);
@@ -286,7 +289,8 @@ static struct symsize read_size(struct exported *x, uint32_t obj)
 static int read_sizes(struct exported *x, uint32_t array, struct symsize *dim, size_t *n)
 {
 	*n = 0;
-	EACH(x, k, array) {
+	EACH(x, k, array)
+	{
 		if (*n == GRAPH_MAX_DIMS)
 			return gx_bad(x, array, "a tensor has at most %d dims", GRAPH_MAX_DIMS);
 		dim[(*n)++] = read_size(x, k);
@@ -365,15 +369,16 @@ static int read_graph(struct exported *x, uint32_t graph, uint32_t specs)
 	uint32_t spec = specs == JSON_NONE ? JSON_NONE : json_first(&x->t, specs);
 	if (inputs == JSON_NONE || nodes == JSON_NONE || outputs == JSON_NONE)
 		return gx_bad(x, graph, "a graph without inputs, nodes or outputs");
-	EACH(x, k, inputs) {
+	EACH(x, k, inputs)
+	{
 		bool more = spec != JSON_NONE && spec < json_end(&x->t, specs);
 		if (read_input(x, k, more ? spec : JSON_NONE) < 0)
 			return -1;
 		spec = more ? json_next(&x->t, spec) : spec;
 	}
 	EACH(x, k, nodes)
-		if (read_node(x, k) < 0)
-			return -1;
+	if (read_node(x, k) < 0)
+		return -1;
 	if (read_outputs(x, graph, outputs) < 0 || give_metas(x, graph) < 0)
 		return -1;
 	give_tuples(x);
@@ -383,7 +388,8 @@ static int read_graph(struct exported *x, uint32_t graph, uint32_t specs)
 /* Which inputs are parameters. */
 static void mark_parameters(struct exported *x, uint32_t specs)
 {
-	EACH(x, k, specs) {
+	EACH(x, k, specs)
+	{
 		uint32_t parameter = json_get(&x->t, k, "parameter");
 		uint32_t name = gx_get(x, json_get(&x->t, parameter, "arg"), "name", JSON_STRING);
 		uint32_t node = name == JSON_NONE ? GRAPH_NONE : gx_value_named(x, gx_text(x, name));
@@ -399,8 +405,8 @@ static int check_version(struct exported *x, uint32_t root)
 	if (!json_u64(&x->t, gx_get(x, version, "major", JSON_NUMBER), &major))
 		return gx_bad(x, root, "'schema_version' is missing: this is no exported program");
 	if (major < MIN_MAJOR || major > MAX_MAJOR)
-		return gx_bad(x, version, "schema %llu: only %d to %d are known (PyTorch 2.3 to 2.13)", (unsigned long long)major, MIN_MAJOR,
-			      MAX_MAJOR);
+		return gx_bad(x, version, "schema %llu: only %d to %d are known (PyTorch 2.3 to 2.13)", (unsigned long long)major,
+			      MIN_MAJOR, MAX_MAJOR);
 	return 0;
 }
 

@@ -98,7 +98,8 @@ static int named_node(struct exported *x, uint32_t tok, struct gvalue *v)
 	struct slice name = gx_text(x, tok);
 	uint32_t node = tok == JSON_NONE ? GRAPH_NONE : gx_value_named(x, name);
 	if (node == GRAPH_NONE)
-		return gx_bad(x, tok == JSON_NONE ? 0 : tok, "there is no value '%.*s' before it", (int)(name.n < 100 ? name.n : 100), name.p);
+		return gx_bad(x, tok == JSON_NONE ? 0 : tok, "there is no value '%.*s' before it", (int)(name.n < 100 ? name.n : 100),
+			      name.p);
 	*v = graph_node_value(node);
 	return 0;
 }
@@ -179,10 +180,7 @@ static int read_sym(struct exported *x, uint32_t obj, struct gvalue *v)
 	return 0;
 }
 
-static int read_tensor(struct exported *x, uint32_t obj, struct gvalue *v)
-{
-	return named_node(x, gx_get(x, obj, "name", JSON_STRING), v);
-}
+static int read_tensor(struct exported *x, uint32_t obj, struct gvalue *v) { return named_node(x, gx_get(x, obj, "name", JSON_STRING), v); }
 
 /* {"as_tensor": {"name": "x"}} or {"as_none": true} */
 static int read_optional(struct exported *x, uint32_t obj, struct gvalue *v)
@@ -225,8 +223,14 @@ static int read_device_value(struct exported *x, uint32_t k, struct gvalue *v)
 
 static int read_layout(struct exported *x, uint32_t k, struct gvalue *v)
 {
-	static const char *const name[] = {NULL,	       "torch.sparse_coo", "torch.sparse_csr", "torch.sparse_csc",
-					   "torch.sparse_bsr", "torch.sparse_bsc", "torch._mkldnn",    "torch.strided"};
+	static const char *const name[] = {NULL,
+					   "torch.sparse_coo",
+					   "torch.sparse_csr",
+					   "torch.sparse_csc",
+					   "torch.sparse_bsr",
+					   "torch.sparse_bsc",
+					   "torch._mkldnn",
+					   "torch.strided"};
 	return read_enum(x, k, name, ARRAY_LEN(name), v);
 }
 
@@ -315,7 +319,8 @@ static int read_list(struct exported *x, uint32_t k, reader *one, reader *inner,
 	size_t base = x->n_stack;
 	if (!json_is(&x->t, k, JSON_ARRAY))
 		return gx_bad(x, k, "a list is expected");
-	EACH(x, i, k) {
+	EACH(x, i, k)
+	{
 		struct gvalue item;
 		if (inner ? read_list(x, i, inner, NULL, GV_LIST, &item) < 0 : one(x, i, &item) < 0)
 			return -1;

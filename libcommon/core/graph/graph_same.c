@@ -37,8 +37,8 @@ static bool differ(struct same *s, const char *fmt, ...)
 static void say(const struct graph *g, struct gvalue v, struct buf *b)
 {
 	static const char *const kind[] = {
-	    [GV_NONE] = "None",     [GV_LIST] = "a list", [GV_TUPLE] = "a tuple",	[GV_DICT] = "a dict",
-	    [GV_SLICE] = "a slice", [GV_ELLIPSIS] = "...",
+	    [GV_NONE] = "None",   [GV_LIST] = "a list",   [GV_TUPLE] = "a tuple",
+	    [GV_DICT] = "a dict", [GV_SLICE] = "a slice", [GV_ELLIPSIS] = "...",
 	};
 	struct slice text = v.kind == GV_NODE ? graph_name(g, v.node) : gvalue_has_text(v) ? graph_text(g, v.text) : SLICE("");
 	if (v.kind == GV_NODE)
@@ -65,8 +65,7 @@ static bool same_value(const struct same *s, struct gvalue a, struct gvalue b)
 	if (a.kind != b.kind)
 		return false;
 	if (a.kind == GV_NODE)
-		return a.node - s->a->module[s->a->node[a.node].module].first ==
-		       b.node - s->b->module[s->b->node[b.node].module].first;
+		return a.node - s->a->module[s->a->node[a.node].module].first == b.node - s->b->module[s->b->node[b.node].module].first;
 	if (gvalue_has_text(a))
 		return slice_eq(graph_text(s->a, a.text), graph_text(s->b, b.text));
 	if (a.kind == GV_FLOAT)
@@ -174,9 +173,8 @@ static bool same_module(struct same *s, uint32_t module)
 			return false;
 	}
 	s->node_a = GRAPH_NONE;
-	return x->n == y->n ||
-	       differ(s, "'%.*s' has %u nodes, not %u", shown(graph_text(s->a, x->class_name)),
-		      graph_text(s->a, x->class_name).p, x->n, y->n);
+	return x->n == y->n || differ(s, "'%.*s' has %u nodes, not %u", shown(graph_text(s->a, x->class_name)),
+				      graph_text(s->a, x->class_name).p, x->n, y->n);
 }
 
 bool graph_same(const struct graph *a, const struct graph *b, struct buf *why)

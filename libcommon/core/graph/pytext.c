@@ -49,8 +49,8 @@ static char closing(char c) { return c == '(' ? ')' : c == '[' ? ']' : '}'; }
 
 static int bad(const struct pytext *t, const char *at, const char *what, struct err *err)
 {
-	return err_set(err, EXIT_INPUT, "'%s' line %u: %s", t->name ? t->name : "program",
-		       t->line + 1 + count_lines(t->text.p + t->at, at), what);
+	return err_set(err, EXIT_INPUT, "'%s' line %u: %s", t->name ? t->name : "program", t->line + 1 + count_lines(t->text.p + t->at, at),
+		       what);
 }
 
 /* ---- lines ---- */

@@ -76,7 +76,7 @@ static int no_input(const struct build *b)
 		       (int)(node.n < 200 ? node.n : 200), node.p,
 		       b->bad >= b->user                  ? "which does not come before it"
 		       : b->u->is[b->bad] & NODE_NO_VALUE ? "whose value cannot be given"
-							   : "whose value is a tuple");
+							  : "whose value is a tuple");
 }
 
 static int mark(struct build *b, const uint64_t *keep)
@@ -139,8 +139,7 @@ static bool map_operand(void *user, uint32_t operand)
 static void add_nodes(struct build *b, const struct gmodule *root)
 {
 	for (uint32_t i = root->first; i < root->first + root->n; i++) {
-		if (!(b->is[i] & (KEPT | ATTR)) ||
-		    (b->u->is[i] & NODE_GETITEM && !(b->is[i] & USED) && b->used[b->u->of[i]]))
+		if (!(b->is[i] & (KEPT | ATTR)) || (b->u->is[i] & NODE_GETITEM && !(b->is[i] & USED) && b->used[b->u->of[i]]))
 			continue;
 		if (b->replace)
 			graph_operands(b->g, i, map_operand, b);
@@ -192,8 +191,8 @@ static void add_output(struct build *b, const struct gmodule *root)
 	}
 	b->cut->n_outputs = r.n;
 	bool list = old->n_args && g->value[old->args].kind == GV_LIST;
-	uint32_t id = graph_add_node_ids(b->out, 0, GRAPH_OUTPUT, graph_copy_text(b->out, g, old->name),
-					 graph_copy_text(b->out, g, old->target));
+	uint32_t id =
+	    graph_add_node_ids(b->out, 0, GRAPH_OUTPUT, graph_copy_text(b->out, g, old->name), graph_copy_text(b->out, g, old->target));
 	struct gvalue all = graph_sequence(b->out, list ? GV_LIST : GV_TUPLE, r.v, r.n);
 	graph_set_args(b->out, id, &all, 1);
 	b->cut->from[b->cut->n_nodes++] = GRAPH_NONE;
@@ -211,8 +210,7 @@ static void add_attr(struct build *b, struct slice target)
 	}
 	if (!a || graph_attr(b->out, 0, target))
 		return;
-	uint32_t id = graph_add_attr(b->out, 0, a->kind, target,
-				     a->expr == GRAPH_NONE ? (struct slice){0} : graph_text(b->g, a->expr));
+	uint32_t id = graph_add_attr(b->out, 0, a->kind, target, a->expr == GRAPH_NONE ? (struct slice){0} : graph_text(b->g, a->expr));
 	b->out->attr[id].meta = graph_copy_meta(b->out, b->g, a->meta);
 }
 

@@ -41,10 +41,10 @@ size_t bits_count(const uint64_t *set, size_t n);
 
 /* What was found out about a node of the root, once for all candidates. */
 enum {
-	NODE_TUPLE = 1,    /* its value is several values: known from its metadata, its name, or from getitems with an int on it */
-	NODE_EFFECT = 2,   /* node_has_effect */
-	NODE_NO_VALUE = 4, /* it returns nothing that could be an output: None, or a context (asserts, setitem, _enter_autocast) */
-	NODE_GETITEM = 8,  /* takes a part of a NODE_TUPLE of its unit */
+	NODE_TUPLE = 1,      /* its value is several values: known from its metadata, its name, or from getitems with an int on it */
+	NODE_EFFECT = 2,     /* node_has_effect */
+	NODE_NO_VALUE = 4,   /* it returns nothing that could be an output: None, or a context (asserts, setitem, _enter_autocast) */
+	NODE_GETITEM = 8,    /* takes a part of a NODE_TUPLE of its unit */
 	NODE_NO_TENSOR = 16, /* nothing is known of its value but, by its name, that it is a number or a shape */
 };
 

@@ -16,9 +16,9 @@
 
 struct mapfile {
 	struct slice bytes;
-	int fd;         /* kept open, -1 for what was read from a pipe */
+	int fd; /* kept open, -1 for what was read from a pipe */
 	bool mapped;
-	char *path;     /* for messages; "-" is shown as (standard input) */
+	char *path; /* for messages; "-" is shown as (standard input) */
 };
 
 int mapfile_open(struct mapfile *f, const char *path, struct err *err);

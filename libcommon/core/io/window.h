@@ -29,11 +29,11 @@ struct input {
 	uint64_t offset;   /* of the next window, in uncompressed bytes */
 	struct buf tail;   /* read, but belongs to the next window */
 	bool eof, continued;
-	void *gz;          /* z_stream, NULL when plain */
+	void *gz; /* z_stream, NULL when plain */
 	char *gzbuf;
-	bool gz_ended;     /* a gzip member ended whole; the file may end here */
-	const char *lost;  /* the input broke off: why (a truncated or corrupt .gz, a read error); what came before is good */
-	bool unread;       /* ... and it was the system that refused: then no answer may pass for one about all of it */
+	bool gz_ended;    /* a gzip member ended whole; the file may end here */
+	const char *lost; /* the input broke off: why (a truncated or corrupt .gz, a read error); what came before is good */
+	bool unread;      /* ... and it was the system that refused: then no answer may pass for one about all of it */
 };
 
 struct window {

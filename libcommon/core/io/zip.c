@@ -29,8 +29,8 @@ enum {
 	FLAG_MASKED = 1 << 13,
 	STORED = 0,
 	DEFLATED = 8,
-	DEFLATE_RATIO = 1032, /* the most that deflate can do: 258 bytes from 2 bits */
-	PIECE = 256 << 10,    /* inflated at a time into a file */
+	DEFLATE_RATIO = 1032,   /* the most that deflate can do: 258 bytes from 2 bits */
+	PIECE = 256 << 10,      /* inflated at a time into a file */
 	PACKED_PIECE = 1 << 30, /* and read: zlib counts in 32 bits */
 };
 
@@ -42,10 +42,7 @@ static uint16_t get16(const char *p)
 static uint32_t get32(const char *p) { return get16(p) | (uint32_t)get16(p + 2) << 16; }
 static uint64_t get64(const char *p) { return get32(p) | (uint64_t)get32(p + 4) << 32; }
 
-static int bad(const struct zip *z, struct err *err, const char *what)
-{
-	return err_set(err, EXIT_INPUT, "'%s': %s", z->path, what);
-}
+static int bad(const struct zip *z, struct err *err, const char *what) { return err_set(err, EXIT_INPUT, "'%s': %s", z->path, what); }
 
 /* Names are shown only so far. */
 static int bad_member(const struct zip *z, const struct zip_member *m, struct err *err, const char *what)
@@ -114,11 +111,14 @@ static int read_end(const struct zip *z, struct directory *d, struct err *err)
 	if (!find_end(b, &at))
 		return bad(z, err,
 			   b.n >= 4 && get32(b.p) == SIG_LOCAL
-				   ? "is a truncated zip archive (the directory at its end is missing): copy or save it again"
-				   : "is not a zip archive");
+			       ? "is a truncated zip archive (the directory at its end is missing): copy or save it again"
+			       : "is not a zip archive");
 	const char *p = b.p + at;
-	*d = (struct directory){.disk = get16(p + 4), .disk_of_directory = get16(p + 6), .entries = get16(p + 10),
-				.size = get32(p + 12), .offset = get32(p + 16)};
+	*d = (struct directory){.disk = get16(p + 4),
+				.disk_of_directory = get16(p + 6),
+				.entries = get16(p + 10),
+				.size = get32(p + 12),
+				.offset = get32(p + 16)};
 	uint64_t end = at;
 	if (at >= LOCATOR64_SIZE && get32(p - LOCATOR64_SIZE) == SIG_LOCATOR64 && read_end64(z, at - LOCATOR64_SIZE, d, &end, err) < 0)
 		return -1;
@@ -167,8 +167,7 @@ static void want64(struct extra64 *x, uint64_t *field)
 }
 
 /* One entry at p, of n bytes up to the directory's end. Its length, or 0. */
-static size_t read_entry(const struct zip *z, const char *p, size_t n, const struct directory *d, struct zip_member *m,
-			 struct err *err)
+static size_t read_entry(const struct zip *z, const char *p, size_t n, const struct directory *d, struct zip_member *m, struct err *err)
 {
 	if (n < ENTRY_SIZE || get32(p) != SIG_ENTRY) {
 		bad(z, err, "is a damaged zip archive: its directory breaks off");
@@ -179,8 +178,13 @@ static size_t read_entry(const struct zip *z, const char *p, size_t n, const str
 		bad(z, err, "is a damaged zip archive: a name in its directory is longer than the directory");
 		return 0;
 	}
-	*m = (struct zip_member){.name = slice_of(p + ENTRY_SIZE, n_name), .flags = get16(p + 8), .method = get16(p + 10),
-				 .crc = get32(p + 16), .packed = get32(p + 20), .size = get32(p + 24), .header = get32(p + 42)};
+	*m = (struct zip_member){.name = slice_of(p + ENTRY_SIZE, n_name),
+				 .flags = get16(p + 8),
+				 .method = get16(p + 10),
+				 .crc = get32(p + 16),
+				 .packed = get32(p + 20),
+				 .size = get32(p + 24),
+				 .header = get32(p + 42)};
 	struct extra64 x = {0};
 	want64(&x, &m->size);
 	want64(&x, &m->packed);
@@ -389,8 +393,7 @@ static int inflate_member(struct zip *z, struct zip_member *m, struct err *err)
 		return err_set(err, EXIT_ENVIRON, "cannot start libdeflate");
 	char *out = xmalloc(m->size);
 	size_t in_n, out_n;
-	enum libdeflate_result r =
-		libdeflate_deflate_decompress_ex(d, z->bytes.p + m->offset, m->packed, out, m->size, &in_n, &out_n);
+	enum libdeflate_result r = libdeflate_deflate_decompress_ex(d, z->bytes.p + m->offset, m->packed, out, m->size, &in_n, &out_n);
 	libdeflate_free_decompressor(d);
 	if (r != LIBDEFLATE_SUCCESS || in_n != m->packed || out_n != m->size) {
 		free(out);
@@ -548,7 +551,8 @@ int zip_head(struct zip *z, struct zip_member *m, size_t want, struct buf *head,
 		return 0;
 	z_stream s = {.next_in = (Bytef *)(uintptr_t)(z->bytes.p + m->offset),
 		      .avail_in = (uInt)(m->packed < UINT32_MAX / 2 ? m->packed : UINT32_MAX / 2),
-		      .next_out = (Bytef *)buf_room(head, want + 1), .avail_out = (uInt)want};
+		      .next_out = (Bytef *)buf_room(head, want + 1),
+		      .avail_out = (uInt)want};
 	if (inflateInit2(&s, -15) != Z_OK)
 		return err_set(err, EXIT_ENVIRON, "cannot start zlib");
 	int r = inflate(&s, Z_SYNC_FLUSH);

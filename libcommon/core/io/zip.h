@@ -42,9 +42,9 @@ struct zip_member {
 	uint32_t crc;
 	uint16_t method; /* 0 stored, 8 deflated */
 	uint16_t flags;
-	bool checked;    /* the checksum is right */
-	bool mapped;     /* inflated is a temporary file */
-	char *inflated;  /* once zip_data has done it */
+	bool checked;   /* the checksum is right */
+	bool mapped;    /* inflated is a temporary file */
+	char *inflated; /* once zip_data has done it */
 };
 
 struct zip {
@@ -52,7 +52,7 @@ struct zip {
 	const char *path;
 	struct zip_member *v; /* in the directory's order */
 	size_t n;
-	uint64_t heap;        /* bytes that are inflated in memory */
+	uint64_t heap;     /* bytes that are inflated in memory */
 	uint32_t *by_name; /* made by the first zip_find */
 };
 

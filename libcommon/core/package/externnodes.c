@@ -11,10 +11,7 @@ struct reader {
 	struct buf text;
 };
 
-static bool is(const struct json_tape *t, uint32_t k, enum json_type type)
-{
-	return k != JSON_NONE && json_is(t, k, type);
-}
+static bool is(const struct json_tape *t, uint32_t k, enum json_type type) { return k != JSON_NONE && json_is(t, k, type); }
 
 static char *text_of(struct extern_nodes *x, struct slice s) { return arena_strndup(&x->arena, s.p ? s.p : "", s.n); }
 
@@ -29,10 +26,26 @@ static struct slice string(struct reader *r, uint32_t k)
 
 /* Numbers of torch/_export/serde/schema.py (2.13), to torch's own. 0: not known; -1: it is 0 there (uint8, strided, contiguous). */
 static const int16_t dtypes[] = {
-    [1] = -1,           [2] = DTYPE_I8,     [3] = DTYPE_I16,         [4] = DTYPE_I32,         [5] = DTYPE_I64,
-    [6] = DTYPE_F16,    [7] = DTYPE_F32,    [8] = DTYPE_F64,         [9] = DTYPE_C32,         [10] = DTYPE_C64,
-    [11] = DTYPE_C128,  [12] = DTYPE_BOOL,  [13] = DTYPE_BF16,       [28] = DTYPE_U16,        [29] = DTYPE_F8E4M3FN,
-    [30] = DTYPE_F8E5M2, [31] = DTYPE_F8E4M3FNUZ, [32] = DTYPE_F8E5M2FNUZ, [33] = DTYPE_F8E8M0FNU, [34] = DTYPE_U32,
+    [1] = -1,
+    [2] = DTYPE_I8,
+    [3] = DTYPE_I16,
+    [4] = DTYPE_I32,
+    [5] = DTYPE_I64,
+    [6] = DTYPE_F16,
+    [7] = DTYPE_F32,
+    [8] = DTYPE_F64,
+    [9] = DTYPE_C32,
+    [10] = DTYPE_C64,
+    [11] = DTYPE_C128,
+    [12] = DTYPE_BOOL,
+    [13] = DTYPE_BF16,
+    [28] = DTYPE_U16,
+    [29] = DTYPE_F8E4M3FN,
+    [30] = DTYPE_F8E5M2,
+    [31] = DTYPE_F8E4M3FNUZ,
+    [32] = DTYPE_F8E5M2FNUZ,
+    [33] = DTYPE_F8E8M0FNU,
+    [34] = DTYPE_U32,
     [35] = DTYPE_U64,
 };
 static const int16_t layouts[] = {[1] = 1, [2] = 2, [3] = 4, [4] = 5, [5] = 6, [6] = 3, [7] = -1};
@@ -96,16 +109,25 @@ static const struct known {
 	bool list;
 	enum form form;
 } known[] = {
-    {"as_tensor", EXTERN_TENSOR, false, PLAIN},    {"as_tensors", EXTERN_TENSOR, true, PLAIN},
-    {"as_int", EXTERN_INT, false, PLAIN},          {"as_ints", EXTERN_INT, true, PLAIN},
-    {"as_sym_int", EXTERN_INT, false, SYMBOL},     {"as_sym_ints", EXTERN_INT, true, SYMBOL},
-    {"as_float", EXTERN_FLOAT, false, PLAIN},      {"as_floats", EXTERN_FLOAT, true, PLAIN},
+    {"as_tensor", EXTERN_TENSOR, false, PLAIN},
+    {"as_tensors", EXTERN_TENSOR, true, PLAIN},
+    {"as_int", EXTERN_INT, false, PLAIN},
+    {"as_ints", EXTERN_INT, true, PLAIN},
+    {"as_sym_int", EXTERN_INT, false, SYMBOL},
+    {"as_sym_ints", EXTERN_INT, true, SYMBOL},
+    {"as_float", EXTERN_FLOAT, false, PLAIN},
+    {"as_floats", EXTERN_FLOAT, true, PLAIN},
     {"as_complex", EXTERN_COMPLEX, false, PLAIN},
-    {"as_bool", EXTERN_BOOL, false, PLAIN},        {"as_bools", EXTERN_BOOL, true, PLAIN},
-    {"as_string", EXTERN_STRING, false, PLAIN},    {"as_strings", EXTERN_STRING, true, PLAIN},
-    {"as_scalar_type", EXTERN_DTYPE, false, PLAIN}, {"as_layout", EXTERN_LAYOUT, false, PLAIN},
-    {"as_memory_format", EXTERN_FORMAT, false, PLAIN}, {"as_device", EXTERN_DEVICE, false, PLAIN},
-    {"as_optional_tensors", EXTERN_TENSOR, true, MAYBE}, {"as_optional_tensor", EXTERN_TENSOR, false, MAYBE},
+    {"as_bool", EXTERN_BOOL, false, PLAIN},
+    {"as_bools", EXTERN_BOOL, true, PLAIN},
+    {"as_string", EXTERN_STRING, false, PLAIN},
+    {"as_strings", EXTERN_STRING, true, PLAIN},
+    {"as_scalar_type", EXTERN_DTYPE, false, PLAIN},
+    {"as_layout", EXTERN_LAYOUT, false, PLAIN},
+    {"as_memory_format", EXTERN_FORMAT, false, PLAIN},
+    {"as_device", EXTERN_DEVICE, false, PLAIN},
+    {"as_optional_tensors", EXTERN_TENSOR, true, MAYBE},
+    {"as_optional_tensor", EXTERN_TENSOR, false, MAYBE},
 };
 
 static bool read_item(struct reader *r, uint32_t k, const struct known *how, struct extern_item *i)
@@ -120,7 +142,8 @@ static bool read_item(struct reader *r, uint32_t k, const struct known *how, str
 	case EXTERN_INT: return json_i64(r->t, k, &i->i);
 	case EXTERN_FLOAT: return real(r, k, &i->f);
 	case EXTERN_COMPLEX:
-		return is(r->t, k, JSON_OBJECT) && real(r, json_get(r->t, k, "real"), &i->f) && real(r, json_get(r->t, k, "imag"), &i->imag);
+		return is(r->t, k, JSON_OBJECT) && real(r, json_get(r->t, k, "real"), &i->f) &&
+		       real(r, json_get(r->t, k, "imag"), &i->imag);
 	case EXTERN_BOOL: return boolean(r->t, k, &i->i);
 	case EXTERN_STRING: i->text = string(r, k); return is(r->t, k, JSON_STRING);
 	case EXTERN_DTYPE: return number_of(r, k, dtypes, ARRAY_LEN(dtypes), &i->i);

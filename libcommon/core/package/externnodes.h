@@ -57,9 +57,9 @@ struct extern_value {
 };
 
 struct extern_node {
-	const char *target;        /* "aten::median.dim"; "" when there is none */
-	const char *op, *overload; /* "aten::median", "dim" or "" */
-	bool python;               /* defined by torch.library.custom_op: needs its Python program */
+	const char *target;            /* "aten::median.dim"; "" when there is none */
+	const char *op, *overload;     /* "aten::median", "dim" or "" */
+	bool python;                   /* defined by torch.library.custom_op: needs its Python program */
 	uint32_t in, n_in, out, n_out; /* x->value[in] ... */
 };
 

@@ -19,14 +19,12 @@ static struct slice last_part(struct slice path)
 
 bool package_is_library(struct slice name)
 {
-	return slice_ends(name, ".so") || slice_ends(name, ".pyd") || slice_ends(name, ".dll") ||
-	       slice_ends(name, ".dylib");
+	return slice_ends(name, ".so") || slice_ends(name, ".pyd") || slice_ends(name, ".dll") || slice_ends(name, ".dylib");
 }
 
 struct slice package_stem(struct slice name)
 {
-	static const char *const ends[] = {".wrapper.so", ".wrapper.pyd", ".wrapper.dll", ".so",
-					   ".pyd",        ".dll",         ".dylib"};
+	static const char *const ends[] = {".wrapper.so", ".wrapper.pyd", ".wrapper.dll", ".so", ".pyd", ".dll", ".dylib"};
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
 		if (slice_ends(name, ends[i]) && name.n > strlen(ends[i]))
 			return slice_of(name.p, name.n - strlen(ends[i]));
@@ -48,9 +46,9 @@ struct role {
 	const char *end;
 	size_t member;
 };
-#define ROLE(end, member)                                                                                              \
-	{                                                                                                              \
-		end, offsetof(struct package_model, member)                                                            \
+#define ROLE(end, member) \
+	{ \
+		end, offsetof(struct package_model, member) \
 	}
 static const struct role roles[] = {
     ROLE(".wrapper.so", so),
@@ -82,8 +80,7 @@ static size_t role_of(struct slice name)
 
 static bool gpu_code(struct slice name)
 {
-	return slice_ends(name, ".cubin") || slice_ends(name, ".spv") || slice_ends(name, ".hsaco") ||
-	       slice_ends(name, ".fatbin");
+	return slice_ends(name, ".cubin") || slice_ends(name, ".spv") || slice_ends(name, ".hsaco") || slice_ends(name, ".fatbin");
 }
 
 static void push(uint32_t **v, uint32_t *n, uint32_t value)
@@ -148,8 +145,7 @@ static bool exported_program(struct slice path)
 {
 	const char *p = slice_find(path, "models/");
 	return slice_is(last_part(path), "serialized_exported_program.json") ||
-	       (p && (p == path.p || p[-1] == '/') && slice_ends(path, ".json") &&
-		!memchr(p + 7, '/', (size_t)(path.p + path.n - p) - 7));
+	       (p && (p == path.p || p[-1] == '/') && slice_ends(path, ".json") && !memchr(p + 7, '/', (size_t)(path.p + path.n - p) - 7));
 }
 
 /* Of several packages unpacked below one folder, each has its "model": then they are called a/model, b/model. */
@@ -213,20 +209,18 @@ static void find_models(struct package *pkg)
 /* Part of the model whose library has this stem: HASH.wrapper.cpp, HASH_metadata.json, but not HASH2.so. */
 static bool same_stem(struct slice name, struct slice stem)
 {
-	return name.n > stem.n && slice_eq(slice_of(name.p, stem.n), stem) &&
-	       (name.p[stem.n] == '.' || name.p[stem.n] == '_');
+	return name.n > stem.n && slice_eq(slice_of(name.p, stem.n), stem) && (name.p[stem.n] == '.' || name.p[stem.n] == '_');
 }
 
 /* Names that only Inductor gives. A lone a.cpp beside a library need not be its text. */
 static bool inductor_name(struct slice name)
 {
-	static const char *const ends[] = {".wrapper.cpp", ".kernel.cpp", "_metadata.json", "_weights.blob",
-					   ".wrapper.json"};
+	static const char *const ends[] = {".wrapper.cpp", ".kernel.cpp", "_metadata.json", "_weights.blob", ".wrapper.json"};
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
 		if (slice_ends(name, ends[i]))
 			return true;
-	return gpu_code(name) || slice_is(name, "kernel_information.json") ||
-	       slice_is(name, "custom_objs_config.json") || slice_is(name, "extern_nodes.json");
+	return gpu_code(name) || slice_is(name, "kernel_information.json") || slice_is(name, "custom_objs_config.json") ||
+	       slice_is(name, "extern_nodes.json");
 }
 
 static void count_flat(const struct package *pkg, unsigned *libraries, unsigned *wrappers)
@@ -390,8 +384,7 @@ void package_close(struct package *pkg)
 static void list_names(const struct package *pkg, struct buf *b)
 {
 	for (size_t i = 0; i < pkg->n && b->len < 600; i++)
-		buf_addf(b, "%s%.*s", i ? ", " : "", (int)(pkg->model[i].name.n > 100 ? 100 : pkg->model[i].name.n),
-			 pkg->model[i].name.p);
+		buf_addf(b, "%s%.*s", i ? ", " : "", (int)(pkg->model[i].name.n > 100 ? 100 : pkg->model[i].name.n), pkg->model[i].name.p);
 }
 
 struct package_model *package_model(struct package *pkg, const char *name, struct err *err)
@@ -406,8 +399,7 @@ struct package_model *package_model(struct package *pkg, const char *name, struc
 	if (name)
 		err_set(err, EXIT_USAGE, "'%s' has no model '%.100s', but: %s", pkg->path, name, buf_str(&b));
 	else
-		err_set(err, EXIT_USAGE, "'%s' holds %zu models, choose one with --model: %s", pkg->path, pkg->n,
-			buf_str(&b));
+		err_set(err, EXIT_USAGE, "'%s' holds %zu models, choose one with --model: %s", pkg->path, pkg->n, buf_str(&b));
 	buf_release(&b);
 	return NULL;
 }
@@ -482,8 +474,8 @@ int package_metadata(struct package *pkg, const struct package_model *m, struct 
 	json_tape_text(&t, data.p, data.n < UINT32_MAX ? data.n : 0);
 	int r = json_parse(&t, 0, data.n < UINT32_MAX ? data.n : 0, &root);
 	if (r < 0) {
-		err_set(err, EXIT_INPUT, "'%s': %.*s is no JSON: %s at byte %zu", pkg->path,
-			(int)(name.n > 200 ? 200 : name.n), name.p, t.error, t.error_at);
+		err_set(err, EXIT_INPUT, "'%s': %.*s is no JSON: %s at byte %zu", pkg->path, (int)(name.n > 200 ? 200 : name.n), name.p,
+			t.error, t.error_at);
 	} else {
 		md->device = text_of(pkg, &t, root, "AOTI_DEVICE_KEY");
 		md->platform = text_of(pkg, &t, root, "AOTI_PLATFORM");

@@ -33,8 +33,7 @@ static int list_one(struct package *pkg, struct folder_stack *todo, struct folde
 			continue;
 		todo->entries++;
 		size_t n = strlen(f.path), has = n && f.path[n - 1] == '/';
-		char *joined =
-		    !strcmp(f.path, ".") ? xstrdup(e->d_name) : xasprintf("%s%s%s", f.path, has ? "" : "/", e->d_name);
+		char *joined = !strcmp(f.path, ".") ? xstrdup(e->d_name) : xasprintf("%s%s%s", f.path, has ? "" : "/", e->d_name);
 		char *path = arena_strndup(&pkg->arena, joined, strlen(joined));
 		free(joined);
 		/* Links to files count, links to folders could go round. */
@@ -42,8 +41,8 @@ static int list_one(struct package *pkg, struct folder_stack *todo, struct folde
 			continue;
 		if (S_ISREG(st.st_mode)) {
 			package_add_file(pkg, slice_str(path), (uint64_t)st.st_size, NULL);
-		} else if (S_ISDIR(st.st_mode) && f.depth + 1 < depth &&
-			   fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode)) {
+		} else if (S_ISDIR(st.st_mode) && f.depth + 1 < depth && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			   S_ISDIR(st.st_mode)) {
 			GROW(todo->v, todo->n, todo->cap, 1);
 			todo->v[todo->n++] = (struct folder){path, f.depth + 1};
 		}
@@ -109,10 +108,7 @@ static const char *zip_not(const struct package *pkg)
 
 static bool begins(struct slice b, const char *magic, size_t n) { return b.n >= n && !memcmp(b.p, magic, n); }
 
-static bool has(struct slice b, const char *text)
-{
-	return memmem(b.p, b.n < 65536 ? b.n : 65536, text, strlen(text)) != NULL;
-}
+static bool has(struct slice b, const char *text) { return memmem(b.p, b.n < 65536 ? b.n : 65536, text, strlen(text)) != NULL; }
 
 /* A safetensors file: the length of its header, then JSON. */
 static bool safetensors(struct slice b)
@@ -177,8 +173,7 @@ void package_not(const struct package *pkg, struct slice bytes, struct err *err)
 	if (pkg->kind == PACKAGE_PT2 && pkg->n_file > 1)
 		err_set(err, EXIT_INPUT, "'%s' %s", pkg->path, zip_not(pkg));
 	else if (what)
-		err_set(err, EXIT_INPUT, "'%s' is %s: only Linux libraries (ELF) and packages (.pt2) can be read",
-			pkg->path, what);
+		err_set(err, EXIT_INPUT, "'%s' is %s: only Linux libraries (ELF) and packages (.pt2) can be read", pkg->path, what);
 	else
 		err_set(err, EXIT_INPUT, "'%s' %s", pkg->path, bytes_not(bytes));
 }

@@ -20,10 +20,7 @@ struct convert {
 	size_t n;
 };
 
-static int fail(struct convert *c, const char *what)
-{
-	return err_set(c->err, EXIT_INPUT, "byte %zu of the expression: %s", c->i, what);
-}
+static int fail(struct convert *c, const char *what) { return err_set(c->err, EXIT_INPUT, "byte %zu of the expression: %s", c->i, what); }
 
 static int peek(const struct convert *c) { return c->i < c->s.n ? (unsigned char)c->s.p[c->i] : -1; }
 static bool digit(int ch) { return ch >= '0' && ch <= '9'; }
@@ -167,9 +164,8 @@ static int leaf(struct convert *c, struct slice name)
 
 static int open_call(struct convert *c, struct slice name)
 {
-	static const char *const relation[][2] = {{"Equality", "Eq"},       {"Unequality", "Ne"},
-						  {"StrictLessThan", "Lt"}, {"LessThan", "Le"},
-						  {"GreaterThan", "Ge"},    {"StrictGreaterThan", "Gt"}};
+	static const char *const relation[][2] = {{"Equality", "Eq"}, {"Unequality", "Ne"},  {"StrictLessThan", "Lt"},
+						  {"LessThan", "Le"}, {"GreaterThan", "Ge"}, {"StrictGreaterThan", "Gt"}};
 	if (c->n == SYMSIZE_MAX_DEPTH)
 		return fail(c, "nested too deeply");
 	struct frame *f = &c->frame[c->n++];

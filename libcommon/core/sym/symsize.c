@@ -43,16 +43,11 @@ static const struct {
 	const char *name; /* how a call is written; NULL: with an operator */
 	const char *infix;
 } op_text[] = {
-    [OP_FLOORDIV] = {NULL, "//"},   [OP_MOD] = {"Mod", NULL},
-    [OP_TRUEDIV] = {NULL, "/"},     [OP_POW] = {"PowByNatural", NULL},
-    [OP_LSHIFT] = {"LShift", NULL}, [OP_RSHIFT] = {"RShift", NULL},
-    [OP_MAX] = {"Max", NULL},       [OP_MIN] = {"Min", NULL},
-    [OP_ABS] = {"Abs", NULL},       [OP_FLOOR] = {"floor", NULL},
-    [OP_CEIL] = {"ceiling", NULL},  [OP_TRUNC] = {"TruncToInt", NULL},
-    [OP_EQ] = {"Eq", NULL},         [OP_NE] = {"Ne", NULL},
-    [OP_LT] = {NULL, " < "},        [OP_LE] = {NULL, " <= "},
-    [OP_GT] = {NULL, " > "},        [OP_GE] = {NULL, " >= "},
-    [OP_AND] = {NULL, " & "},       [OP_OR] = {NULL, " | "},
+    [OP_FLOORDIV] = {NULL, "//"},   [OP_MOD] = {"Mod", NULL},       [OP_TRUEDIV] = {NULL, "/"},    [OP_POW] = {"PowByNatural", NULL},
+    [OP_LSHIFT] = {"LShift", NULL}, [OP_RSHIFT] = {"RShift", NULL}, [OP_MAX] = {"Max", NULL},      [OP_MIN] = {"Min", NULL},
+    [OP_ABS] = {"Abs", NULL},       [OP_FLOOR] = {"floor", NULL},   [OP_CEIL] = {"ceiling", NULL}, [OP_TRUNC] = {"TruncToInt", NULL},
+    [OP_EQ] = {"Eq", NULL},         [OP_NE] = {"Ne", NULL},         [OP_LT] = {NULL, " < "},       [OP_LE] = {NULL, " <= "},
+    [OP_GT] = {NULL, " > "},        [OP_GE] = {NULL, " >= "},       [OP_AND] = {NULL, " & "},      [OP_OR] = {NULL, " | "},
     [OP_NOT] = {"Not", NULL},
 };
 
@@ -113,18 +108,12 @@ static const struct {
     {"static_cast", OP_IDENTITY, 1, 1},
 };
 
-static int overflow(struct err *err)
-{
-	return err_set(err, EXIT_INPUT, "symbolic size: a number does not fit 64 bits");
-}
+static int overflow(struct err *err) { return err_set(err, EXIT_INPUT, "symbolic size: a number does not fit 64 bits"); }
 static int too_large(struct err *err) { return err_set(err, EXIT_INPUT, "symbolic size: the expression is too large"); }
 
 /* Nodes */
 
-static const uint32_t *node(const struct symtab *t, uint32_t expr)
-{
-	return (const void *)intern_get(&t->nodes, expr - 1).p;
-}
+static const uint32_t *node(const struct symtab *t, uint32_t expr) { return (const void *)intern_get(&t->nodes, expr - 1).p; }
 
 static uint32_t node_add(struct symtab *t, const uint32_t *w, size_t n)
 {
@@ -345,8 +334,7 @@ static int poly_add(const struct symtab *t, struct poly *a, const struct poly *b
 		if (d > 0 && minus)
 			bad = __builtin_sub_overflow((int64_t)0, m.c, &m.c);
 		else if (!d)
-			bad = minus ? __builtin_sub_overflow(m.c, b->t[k].c, &m.c)
-				    : __builtin_add_overflow(m.c, b->t[k].c, &m.c);
+			bad = minus ? __builtin_sub_overflow(m.c, b->t[k].c, &m.c) : __builtin_add_overflow(m.c, b->t[k].c, &m.c);
 		i += d <= 0;
 		k += d >= 0;
 		if (bad || r.n == SYMSIZE_MAX_TERMS) {
@@ -492,8 +480,7 @@ static void split(struct poly *p, int64_t d, struct poly *whole)
 
 /* Calls */
 
-static int call_node(struct symtab *t, enum op op, const struct symsize *args, uint32_t n, struct symsize *out,
-		     struct err *err)
+static int call_node(struct symtab *t, enum op op, const struct symsize *args, uint32_t n, struct symsize *out, struct err *err)
 {
 	uint32_t w[W_BODY + 2 + 3 * SYMSIZE_MAX_ARGS], depth = 0;
 	uint64_t weight = 1;
@@ -520,8 +507,7 @@ static int call_node(struct symtab *t, enum op op, const struct symsize *args, u
 static int call2(struct symtab *t, enum op op, struct poly *a, const struct poly *b, struct err *err)
 {
 	struct symsize args[2], r;
-	if (poly_store(t, a, &args[0], err) < 0 || poly_store(t, b, &args[1], err) < 0 ||
-	    call_node(t, op, args, 2, &r, err) < 0)
+	if (poly_store(t, a, &args[0], err) < 0 || poly_store(t, b, &args[1], err) < 0 || call_node(t, op, args, 2, &r, err) < 0)
 		return -1;
 	poly_load(t, r, a);
 	return 0;
@@ -729,14 +715,10 @@ static int power(struct symtab *t, struct poly *a, const struct poly *b, struct 
 	return 0;
 }
 
-static int by_size(const void *a, const void *b, void *t)
-{
-	return symsize_cmp(t, *(const struct symsize *)a, *(const struct symsize *)b);
-}
+static int by_size(const void *a, const void *b, void *t) { return symsize_cmp(t, *(const struct symsize *)a, *(const struct symsize *)b); }
 
 /* Max, Min, And, Or: nested ones flattened, numbers folded, the rest sorted and each once. */
-static int lattice(struct symtab *t, enum op op, const struct symsize *args, uint32_t n, struct symsize *out,
-		   struct err *err)
+static int lattice(struct symtab *t, enum op op, const struct symsize *args, uint32_t n, struct symsize *out, struct err *err)
 {
 	struct symsize v[SYMSIZE_MAX_ARGS + 1];
 	uint32_t count = 0;
@@ -797,8 +779,7 @@ static bool holds(enum op op, int d)
 	}
 }
 
-static int relation(struct symtab *t, enum op op, struct symsize a, struct symsize b, struct symsize *out,
-		    struct err *err)
+static int relation(struct symtab *t, enum op op, struct symsize a, struct symsize b, struct symsize *out, struct err *err)
 {
 	struct poly p = {0}, q = {0};
 	int64_t d;
@@ -875,8 +856,7 @@ static int binary(struct symtab *t, enum op op, struct poly *a, struct poly *b, 
 	return 0;
 }
 
-static int binary_size(struct symtab *t, enum op op, struct symsize a, struct symsize b, struct symsize *out,
-		       struct err *err)
+static int binary_size(struct symtab *t, enum op op, struct symsize a, struct symsize b, struct symsize *out, struct err *err)
 {
 	struct poly p = {0}, q = {0};
 	poly_load(t, a, &p);
@@ -996,8 +976,8 @@ enum { PREC_COMPARE = 1, PREC_NEGATE = 7, PREC_POWER = 8 };
 
 static int bad(struct parser *p, const char *what)
 {
-	return err_set(p->err, EXIT_INPUT, "symbolic size: %s at offset %zu of '%.*s'", what, p->i,
-		       (int)(p->s.n > 200 ? 200 : p->s.n), p->s.p);
+	return err_set(p->err, EXIT_INPUT, "symbolic size: %s at offset %zu of '%.*s'", what, p->i, (int)(p->s.n > 200 ? 200 : p->s.n),
+		       p->s.p);
 }
 
 static void push_value(struct parser *p, struct symsize s)
@@ -1048,8 +1028,7 @@ static char peek(const struct parser *p, size_t ahead) { return p->s.n - p->i > 
 
 static void skip_space(struct parser *p)
 {
-	while (p->i < p->s.n &&
-	       (p->s.p[p->i] == ' ' || p->s.p[p->i] == '\t' || p->s.p[p->i] == '\n' || p->s.p[p->i] == '\r'))
+	while (p->i < p->s.n && (p->s.p[p->i] == ' ' || p->s.p[p->i] == '\t' || p->s.p[p->i] == '\n' || p->s.p[p->i] == '\r'))
 		p->i++;
 }
 
@@ -1060,8 +1039,7 @@ static int parse_number(struct parser *p)
 		p->i++;
 	struct slice whole = slice_of(p->s.p + start, p->i - start);
 	bool real = peek(p, 0) == '.' ||
-		    ((peek(p, 0) | 32) == 'e' &&
-		     (digit(peek(p, 1)) || ((peek(p, 1) == '-' || peek(p, 1) == '+') && digit(peek(p, 2)))));
+		    ((peek(p, 0) | 32) == 'e' && (digit(peek(p, 1)) || ((peek(p, 1) == '-' || peek(p, 1) == '+') && digit(peek(p, 2)))));
 	if (real) {
 		while (digit(peek(p, 0)) || peek(p, 0) == '.' || (peek(p, 0) | 32) == 'e' ||
 		       ((peek(p, 0) == '-' || peek(p, 0) == '+') && (p->s.p[p->i - 1] | 32) == 'e'))
@@ -1149,8 +1127,7 @@ static int parse_name(struct parser *p, bool *opened)
 		if (slice_is(name, functions[k].name)) {
 			p->i++;
 			*opened = true;
-			return push_op(p, (struct pending){W_CALL, functions[k].op, 0, functions[k].min,
-							   functions[k].max, p->n_v});
+			return push_op(p, (struct pending){W_CALL, functions[k].op, 0, functions[k].min, functions[k].max, p->n_v});
 		}
 	if (skip_brackets(p) < 0)
 		return -1;
@@ -1500,8 +1477,7 @@ static int eval_power(int64_t base, int64_t n, int64_t *out, struct err *err)
 	return 0;
 }
 
-static int eval_call(const struct symtab *t, const uint32_t *w, const struct symbind *env, int64_t *out,
-		     struct err *err)
+static int eval_call(const struct symtab *t, const uint32_t *w, const struct symbind *env, int64_t *out, struct err *err)
 {
 	int64_t a = 0, b = 0, r;
 	uint32_t op = fn_op(w), n = fn_n(w);
@@ -1535,8 +1511,7 @@ static int eval_call(const struct symtab *t, const uint32_t *w, const struct sym
 			return op != OP_MOD && __builtin_sub_overflow((int64_t)0, a, out) ? overflow(err) : 0;
 		}
 		if (op == OP_TRUEDIV && a % b)
-			return err_set(err, EXIT_INPUT, "symbolic size: %lld/%lld is no integer", (long long)a,
-				       (long long)b);
+			return err_set(err, EXIT_INPUT, "symbolic size: %lld/%lld is no integer", (long long)a, (long long)b);
 		r = a % b;
 		*out = op == OP_MOD ? (r && (r < 0) != (b < 0) ? r + b : r) : floor_div(a, b);
 		return 0;
@@ -1577,8 +1552,7 @@ int symsize_eval(const struct symtab *t, struct symsize s, const struct symbind 
 		struct slice name = intern_get(&t->names, w[W_BODY]);
 		if (w[W_KIND] == SYM && symbind_get(env, w[W_BODY], out))
 			return 0;
-		return err_set(err, EXIT_INPUT, "symbolic size: '%.*s' has no value",
-			       (int)(name.n > 200 ? 200 : name.n), name.p);
+		return err_set(err, EXIT_INPUT, "symbolic size: '%.*s' has no value", (int)(name.n > 200 ? 200 : name.n), name.p);
 	}
 	if (w[W_KIND] == FN)
 		return eval_call(t, w, env, out, err);
@@ -1590,8 +1564,7 @@ int symsize_eval(const struct symtab *t, struct symsize s, const struct symbind 
 		at += 3;
 		for (uint32_t k = 0; k < factors; k++, at += 2) {
 			int64_t v, power;
-			if (symsize_eval(t, (struct symsize){0, at[0], 0}, env, &v, err) < 0 ||
-			    eval_power(v, at[1], &power, err) < 0)
+			if (symsize_eval(t, (struct symsize){0, at[0], 0}, env, &v, err) < 0 || eval_power(v, at[1], &power, err) < 0)
 				return -1;
 			if (__builtin_mul_overflow(product, power, &product))
 				return overflow(err);
@@ -1655,8 +1628,7 @@ int symrange_parse(struct slice text, struct symrange *out, struct err *err)
 		if (slice_starts(s, "VR"))
 			s = slice_of(s.p + 2, s.n - 2);
 		if (s.n < 2 || s.p[0] != '[' || s.p[s.n - 1] != ']')
-			return err_set(err, EXIT_INPUT, "no range: '%.*s'", shown,
-				       slice_trim(text).n ? slice_trim(text).p : "");
+			return err_set(err, EXIT_INPUT, "no range: '%.*s'", shown, slice_trim(text).n ? slice_trim(text).p : "");
 		s = slice_of(s.p + 1, s.n - 2);
 	}
 	const char *comma = s.n ? memchr(s.p, ',', s.n) : NULL;

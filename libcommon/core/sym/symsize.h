@@ -121,10 +121,7 @@ struct symrange {
  * that are no integers (VR[0.5, 1.0]) and an empty range are failures. */
 int symrange_parse(struct slice text, struct symrange *out, struct err *err);
 void symrange_print(struct symrange r, struct buf *b); /* "[2, int_oo]" */
-static inline bool symrange_contains(struct symrange r, int64_t v)
-{
-	return (r.lo_inf || v >= r.lo) && (r.hi_inf || v <= r.hi);
-}
+static inline bool symrange_contains(struct symrange r, int64_t v) { return (r.lo_inf || v >= r.lo) && (r.hi_inf || v <= r.hi); }
 bool symrange_eq(struct symrange a, struct symrange b);
 /* False when nothing is in both; *out is then untouched. */
 bool symrange_intersect(struct symrange a, struct symrange b, struct symrange *out);

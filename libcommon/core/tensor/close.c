@@ -10,9 +10,9 @@ void close_tolerance(int dtype_a, int dtype_b, double *rtol, double *atol)
 		int dtype;
 		double rtol, atol;
 	} table[] = {
-		{DTYPE_F16, 1e-3, 1e-5}, {DTYPE_BF16, 1.6e-2, 1e-5}, {DTYPE_F32, 1.3e-6, 1e-5}, {DTYPE_F64, 1e-7, 1e-7},
-		{DTYPE_C32, 1e-3, 1e-5}, {DTYPE_C64, 1.3e-6, 1e-5}, {DTYPE_C128, 1e-7, 1e-7},
-		{DTYPE_QU8, 1.3e-6, 1e-5}, {DTYPE_QI8, 1.3e-6, 1e-5}, {DTYPE_QI32, 1.3e-6, 1e-5},
+	    {DTYPE_F16, 1e-3, 1e-5},   {DTYPE_BF16, 1.6e-2, 1e-5}, {DTYPE_F32, 1.3e-6, 1e-5}, {DTYPE_F64, 1e-7, 1e-7},
+	    {DTYPE_C32, 1e-3, 1e-5},   {DTYPE_C64, 1.3e-6, 1e-5},  {DTYPE_C128, 1e-7, 1e-7},  {DTYPE_QU8, 1.3e-6, 1e-5},
+	    {DTYPE_QI8, 1.3e-6, 1e-5}, {DTYPE_QI32, 1.3e-6, 1e-5},
 	};
 	*rtol = *atol = 0;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
@@ -58,7 +58,10 @@ struct tensor_number tensor_load(int dtype, const char *p)
 static bool has_numbers(int dtype)
 {
 	switch (dtype) {
-	case DTYPE_QI8: case DTYPE_QU8: case DTYPE_QI32: case DTYPE_F4E2M1FN_X2: return false;
+	case DTYPE_QI8:
+	case DTYPE_QU8:
+	case DTYPE_QI32:
+	case DTYPE_F4E2M1FN_X2: return false;
 	default: return dtype_info(dtype) != NULL;
 	}
 }

@@ -17,7 +17,7 @@
 #include "tensor/tensor.h"
 
 struct close_options {
-	bool given;        /* rtol and atol count instead of the table */
+	bool given; /* rtol and atol count instead of the table */
 	double rtol, atol;
 	bool nan_differs;
 	bool any_dtype; /* another dtype is no difference */
@@ -25,16 +25,16 @@ struct close_options {
 
 struct tensor_close {
 	bool same, sizes_differ, dtype_differs;
-	bool known;          /* false: a dtype without numbers; then only the bytes were compared */
+	bool known; /* false: a dtype without numbers; then only the bytes were compared */
 	double rtol, atol;
-	uint64_t n, bad;     /* elements, and those that are not close */
-	uint64_t not_finite; /* of those: infinite or NaN on one side, and not the same on the other */
+	uint64_t n, bad;         /* elements, and those that are not close */
+	uint64_t not_finite;     /* of those: infinite or NaN on one side, and not the same on the other */
 	double max_abs, max_rel; /* over elements that are finite on both sides; relative to the expected one */
-	double rms;          /* root of the sum of squares of the differences, over that of the expected values; those of finite ones */
-	double scale, spread; /* of the expected ones, where both are finite: root mean square, standard deviation */
-	double worst;        /* greatest |a - b| / (atol + rtol * |a|): 1 is the limit; infinity where no tolerance would do */
+	double rms;              /* root of the sum of squares of the differences, over that of the expected values; those of finite ones */
+	double scale, spread;    /* of the expected ones, where both are finite: root mean square, standard deviation */
+	double worst;            /* greatest |a - b| / (atol + rtol * |a|): 1 is the limit; infinity where no tolerance would do */
 	int64_t worst_at, first_bad; /* linear index, -1 for none */
-	double a, b;         /* at worst_at; of a complex number the magnitude */
+	double a, b;                 /* at worst_at; of a complex number the magnitude */
 };
 
 void close_tolerance(int dtype_a, int dtype_b, double *rtol, double *atol);

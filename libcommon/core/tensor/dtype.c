@@ -4,7 +4,7 @@ enum { DTYPE_SLOTS = 64 };
 
 static const struct dtype_info info[DTYPE_SLOTS] = {
 #define DTYPE_ROW(num, id, bytes, name, s, aten, safe, npy, pt) [num] = {num, bytes, name, s, aten, safe, npy, pt},
-	DTYPES(DTYPE_ROW)
+    DTYPES(DTYPE_ROW)
 #undef DTYPE_ROW
 };
 
@@ -12,18 +12,19 @@ static const struct dtype_info info[DTYPE_SLOTS] = {
 static const struct {
 	const char *text;
 	enum dtype t;
-} alias[] = {
-	{"float", DTYPE_F32},   {"double", DTYPE_F64},  {"half", DTYPE_F16},        {"short", DTYPE_I16},
-	{"int", DTYPE_I32},     {"long", DTYPE_I64},    {"chalf", DTYPE_C32},       {"cfloat", DTYPE_C64},
-	{"cdouble", DTYPE_C128},
-}, brief_alias[] = {
-	{"b1", DTYPE_BOOL},     {"f8e4m3", DTYPE_F8E4M3FN}, {"f8e8m0", DTYPE_F8E8M0FNU}, {"f4e2m1", DTYPE_F4E2M1FN_X2},
+} alias[] =
+    {
+	{"float", DTYPE_F32}, {"double", DTYPE_F64}, {"half", DTYPE_F16},   {"short", DTYPE_I16},    {"int", DTYPE_I32},
+	{"long", DTYPE_I64},  {"chalf", DTYPE_C32},  {"cfloat", DTYPE_C64}, {"cdouble", DTYPE_C128},
+},
+  brief_alias[] = {
+      {"b1", DTYPE_BOOL},
+      {"f8e4m3", DTYPE_F8E4M3FN},
+      {"f8e8m0", DTYPE_F8E8M0FNU},
+      {"f4e2m1", DTYPE_F4E2M1FN_X2},
 };
 
-const struct dtype_info *dtype_info(int number)
-{
-	return number >= 0 && number < DTYPE_SLOTS && info[number].name ? &info[number] : NULL;
-}
+const struct dtype_info *dtype_info(int number) { return number >= 0 && number < DTYPE_SLOTS && info[number].name ? &info[number] : NULL; }
 
 const char *dtype_name(int number)
 {
@@ -79,7 +80,7 @@ static const struct {
 	const char *name;
 } device[] = {
 #define DEVICE_ROW(type, name) {type, name},
-	DEVICES(DEVICE_ROW)
+    DEVICES(DEVICE_ROW)
 #undef DEVICE_ROW
 };
 

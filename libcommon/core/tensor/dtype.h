@@ -46,7 +46,7 @@ enum dtype {
 #define DTYPE_ENUM(num, id, bytes, name, s, aten, safe, npy, pt) DTYPE_##id = num,
 	DTYPES(DTYPE_ENUM)
 #undef DTYPE_ENUM
-	DTYPE_NONE = -1, /* not known */
+	    DTYPE_NONE = -1, /* not known */
 };
 
 struct dtype_info {

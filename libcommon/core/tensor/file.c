@@ -27,14 +27,14 @@ static bool has_npy(struct tensor_file *f)
 static const struct {
 	enum tensor_format format;
 	bool zip;
-	bool (*like)(struct slice bytes);       /* of a plain file */
+	bool (*like)(struct slice bytes);        /* of a plain file */
 	bool (*like_zip)(struct tensor_file *f); /* of a zip archive */
 	int (*read)(struct tensor_file *f, struct err *err);
 } formats[] = {
-	{TENSOR_NPY, false, npy_like, NULL, npy_read},
-	{TENSOR_SAFETENSORS, false, safetensors_like, NULL, safetensors_read},
-	{TENSOR_PT, true, NULL, has_pickle, pt_read},
-	{TENSOR_NPZ, true, NULL, has_npy, npz_read},
+    {TENSOR_NPY, false, npy_like, NULL, npy_read},
+    {TENSOR_SAFETENSORS, false, safetensors_like, NULL, safetensors_read},
+    {TENSOR_PT, true, NULL, has_pickle, pt_read},
+    {TENSOR_NPZ, true, NULL, has_npy, npz_read},
 };
 
 static int read_any(struct tensor_file *f, struct err *err)

@@ -139,8 +139,8 @@ bool tensor_spec_like(struct slice text)
 	/* "f31[2]" is a spec with a fault, "x[1].npy" the name of a file. */
 	const char *close = memchr(text.p + n, ']', text.n - n);
 	size_t after = close ? (size_t)(close + 1 - text.p) : text.n + 1;
-	return after == text.n || (after < text.n && (text.p[after] == '@' || (text.p[after] == '/' && after + 1 < text.n &&
-									      text.p[after + 1] == '(')));
+	return after == text.n ||
+	       (after < text.n && (text.p[after] == '@' || (text.p[after] == '/' && after + 1 < text.n && text.p[after + 1] == '(')));
 }
 
 int tensor_spec_parse(struct slice text, struct tensor_meta *m, struct err *err)

@@ -108,8 +108,10 @@ static int refuse(const struct cursor *c, struct slice d)
 	if (slice_is(d, "O") || kind == 'O')
 		return fail(c, "holds Python objects, which only unpickling could read: save an array of numbers (arr.astype('float32'))");
 	if (kind == 'V' && d.n == 3 && (d.p[2] == '1' || d.p[2] == '2'))
-		return fail(c, "has dtype '%.*s', %c raw bytes: .npy does not keep the name of ml_dtypes' %s; save the tensor with "
-			       "torch.save or as .safetensors", n, d.p, d.p[2], d.p[2] == '2' ? "bfloat16" : "float8");
+		return fail(c,
+			    "has dtype '%.*s', %c raw bytes: .npy does not keep the name of ml_dtypes' %s; save the tensor with "
+			    "torch.save or as .safetensors",
+			    n, d.p, d.p[2], d.p[2] == '2' ? "bfloat16" : "float8");
 	if (kind == 'V')
 		return fail(c, "has raw bytes as its dtype ('%.*s'): save an array of numbers", n, d.p);
 	if (kind == 'U' || kind == 'S' || kind == 'a')
@@ -199,8 +201,7 @@ size_t npy_header_size(struct slice b)
 	return 12 + (u[8] | (size_t)u[9] << 8 | (size_t)u[10] << 16 | (size_t)u[11] << 24);
 }
 
-int npy_header(struct slice b, uint64_t size, const char *path, struct slice member, struct tensor_meta *m, size_t *at,
-	       struct err *err)
+int npy_header(struct slice b, uint64_t size, const char *path, struct slice member, struct tensor_meta *m, size_t *at, struct err *err)
 {
 	struct cursor c = {.path = path, .member = member, .err = err};
 	size_t n = npy_header_size(b);

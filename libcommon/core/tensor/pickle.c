@@ -66,10 +66,7 @@ int pickle_fail(struct pickle *p, const char *fmt, ...)
 	return err_set(p->err, EXIT_INPUT, "'%s': at byte %zu of its pickle: %s", p->path, p->op, what);
 }
 
-static int damaged(struct pickle *p, const char *what)
-{
-	return pickle_fail(p, "%s: the file is damaged", what);
-}
+static int damaged(struct pickle *p, const char *what) { return pickle_fail(p, "%s: the file is damaged", what); }
 
 /* ---- nodes, stack and memo ---- */
 
@@ -260,10 +257,7 @@ static int push_marked(struct pickle *p, enum pickle_kind kind)
 	return pop_mark(p, &from) < 0 ? -1 : push_container(p, kind, from);
 }
 
-static int push_tuple(struct pickle *p, uint32_t n)
-{
-	return need(p, n) < 0 ? -1 : push_container(p, PICKLE_TUPLE, p->n_stack - n);
-}
+static int push_tuple(struct pickle *p, uint32_t n) { return need(p, n) < 0 ? -1 : push_container(p, PICKLE_TUPLE, p->n_stack - n); }
 
 /* The values from `from` on go into the container below them. */
 static int extend(struct pickle *p, enum pickle_kind kind, uint32_t from)
@@ -274,8 +268,9 @@ static int extend(struct pickle *p, enum pickle_kind kind, uint32_t from)
 		return damaged(p, "items for a container that is not there");
 	uint32_t c = p->stack[from - 1];
 	if (p->node[c].kind != kind)
-		return damaged(p, kind == PICKLE_LIST ? "items for what is no list" :
-				  kind == PICKLE_DICT ? "items for what is no dict" : "items for what is no set");
+		return damaged(p, kind == PICKLE_LIST   ? "items for what is no list"
+				  : kind == PICKLE_DICT ? "items for what is no dict"
+							: "items for what is no set");
 	if (kind == PICKLE_DICT && n % 2)
 		return damaged(p, "a dict has a key without a value");
 	if (pickle_add(p, c, p->stack + from, n) < 0)
@@ -350,8 +345,10 @@ static int op_build(struct pickle *p)
 
 static int unknown(struct pickle *p, unsigned op)
 {
-	return pickle_fail(p, "refuses opcode 0x%02x: only those that torch.save writes for tensors and plain containers are read; "
-			      "the file is damaged, or holds objects: save their state_dict()", op);
+	return pickle_fail(p,
+			   "refuses opcode 0x%02x: only those that torch.save writes for tensors and plain containers are read; "
+			   "the file is damaged, or holds objects: save their state_dict()",
+			   op);
 }
 
 static int simple(struct pickle *p, unsigned op)

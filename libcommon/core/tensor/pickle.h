@@ -30,23 +30,23 @@
 
 enum pickle_kind {
 	PICKLE_NONE,
-	PICKLE_BOOL,    /* i */
-	PICKLE_INT,     /* i */
-	PICKLE_FLOAT,   /* f */
-	PICKLE_STR,     /* s, n */
-	PICKLE_BYTES,   /* s, n: of one that is made by _codecs.encode, the text */
-	PICKLE_TUPLE,   /* item, n; torch.Size too */
+	PICKLE_BOOL,  /* i */
+	PICKLE_INT,   /* i */
+	PICKLE_FLOAT, /* f */
+	PICKLE_STR,   /* s, n */
+	PICKLE_BYTES, /* s, n: of one that is made by _codecs.encode, the text */
+	PICKLE_TUPLE, /* item, n; torch.Size too */
 	PICKLE_LIST,
 	PICKLE_SET,
-	PICKLE_DICT,    /* item, n: key, value, key, value, ...; OrderedDict too */
+	PICKLE_DICT, /* item, n: key, value, key, value, ...; OrderedDict too */
 	PICKLE_STORAGE,
-	PICKLE_TENSOR,  /* Parameter too */
-	PICKLE_GLOBAL,  /* i: pickle.c's own */
-	PICKLE_OTHER,   /* a value that holds no tensor: complex, device, an int of more than 64 bits */
+	PICKLE_TENSOR, /* Parameter too */
+	PICKLE_GLOBAL, /* i: pickle.c's own */
+	PICKLE_OTHER,  /* a value that holds no tensor: complex, device, an int of more than 64 bits */
 };
 
 struct pickle_storage {
-	int dtype;                   /* DTYPE_NONE: UntypedStorage */
+	int dtype;                  /* DTYPE_NONE: UntypedStorage */
 	struct slice key, location; /* "0" (the member ROOT/data/0), "cuda:0" */
 	int64_t numel;              /* of an UntypedStorage: bytes */
 };
@@ -75,13 +75,13 @@ struct pickle_node {
 struct pickle {
 	const char *path; /* for messages */
 	struct slice bytes;
-	size_t at, op;    /* the next byte, the current opcode's */
+	size_t at, op; /* the next byte, the current opcode's */
 	struct pickle_node *node;
 	uint32_t *stack, *mark, *memo;
 	uint32_t n_node, cap_node, n_stack, cap_stack, n_mark, cap_mark, n_memo;
 	uint32_t memo_next; /* for MEMOIZE */
 	uint32_t top;
-	uint64_t room;      /* items of all containers together */
+	uint64_t room; /* items of all containers together */
 	struct arena arena;
 	struct err *err;
 };

@@ -22,25 +22,25 @@ static const struct {
 	const char *module, *name;
 	enum call call;
 } globals[] = {
-	{"torch._utils", "_rebuild_tensor_v2", CALL_TENSOR_V2},
-	{"torch._utils", "_rebuild_tensor_v3", CALL_TENSOR_V3},
-	{"torch._utils", "_rebuild_meta_tensor_no_storage", CALL_META_TENSOR},
-	{"torch._utils", "_rebuild_parameter", CALL_PARAMETER},
-	{"torch._utils", "_rebuild_parameter_with_state", CALL_PARAMETER},
-	{"torch._tensor", "_rebuild_from_type_v2", CALL_FROM_TYPE},
-	{"torch", "Tensor", CALL_TENSOR_TYPE},
-	{"torch.nn.parameter", "Parameter", CALL_TENSOR_TYPE},
-	{"torch", "Size", CALL_SIZE},
-	{"torch", "device", CALL_OTHER},
-	{"collections", "OrderedDict", CALL_ORDERED_DICT},
-	{"_codecs", "encode", CALL_ENCODE},
+    {"torch._utils", "_rebuild_tensor_v2", CALL_TENSOR_V2},
+    {"torch._utils", "_rebuild_tensor_v3", CALL_TENSOR_V3},
+    {"torch._utils", "_rebuild_meta_tensor_no_storage", CALL_META_TENSOR},
+    {"torch._utils", "_rebuild_parameter", CALL_PARAMETER},
+    {"torch._utils", "_rebuild_parameter_with_state", CALL_PARAMETER},
+    {"torch._tensor", "_rebuild_from_type_v2", CALL_FROM_TYPE},
+    {"torch", "Tensor", CALL_TENSOR_TYPE},
+    {"torch.nn.parameter", "Parameter", CALL_TENSOR_TYPE},
+    {"torch", "Size", CALL_SIZE},
+    {"torch", "device", CALL_OTHER},
+    {"collections", "OrderedDict", CALL_ORDERED_DICT},
+    {"_codecs", "encode", CALL_ENCODE},
 };
 
 static const struct {
 	const char *name;
 	enum call call;
 } builtins[] = {
-	{"set", CALL_SET}, {"frozenset", CALL_SET}, {"bytes", CALL_BYTES}, {"bytearray", CALL_BYTES}, {"complex", CALL_OTHER},
+    {"set", CALL_SET}, {"frozenset", CALL_SET}, {"bytes", CALL_BYTES}, {"bytearray", CALL_BYTES}, {"complex", CALL_OTHER},
 };
 
 static int refuse(struct pickle *p, struct slice module, struct slice name)
@@ -314,8 +314,10 @@ int pickle_persistent(struct pickle *p, uint32_t id, uint32_t *out)
 	    p->node[t->item[4]].i < 0)
 		return pickle_fail(p, "a storage is not named as torch names them: the file is damaged, or from a newer torch");
 	struct pickle_storage *s = arena_alloc(&p->arena, sizeof(*s));
-	*s = (struct pickle_storage){.dtype = (int)p->node[t->item[1]].n, .key = pickle_text(&p->node[t->item[2]]),
-				     .location = pickle_text(&p->node[t->item[3]]), .numel = p->node[t->item[4]].i};
+	*s = (struct pickle_storage){.dtype = (int)p->node[t->item[1]].n,
+				     .key = pickle_text(&p->node[t->item[2]]),
+				     .location = pickle_text(&p->node[t->item[3]]),
+				     .numel = p->node[t->item[4]].i};
 	*out = pickle_new(p, PICKLE_STORAGE);
 	p->node[*out].storage = s;
 	return 0;

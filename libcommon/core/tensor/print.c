@@ -187,8 +187,17 @@ static struct formatter make_formatter(int dtype, size_t offset, int precision)
 	struct formatter f = {.dtype = dtype, .bytes = dtype_info(dtype)->bytes, .offset = offset, .precision = precision, .width = 1};
 	switch (dtype) {
 	case DTYPE_BOOL: f.form = FORM_BOOL; break;
-	case DTYPE_I8: case DTYPE_I16: case DTYPE_I32: case DTYPE_I64: case DTYPE_QI8: case DTYPE_QI32: f.form = FORM_SIGNED; break;
-	case DTYPE_U8: case DTYPE_U16: case DTYPE_U32: case DTYPE_U64: case DTYPE_QU8: f.form = FORM_UNSIGNED; break;
+	case DTYPE_I8:
+	case DTYPE_I16:
+	case DTYPE_I32:
+	case DTYPE_I64:
+	case DTYPE_QI8:
+	case DTYPE_QI32: f.form = FORM_SIGNED; break;
+	case DTYPE_U8:
+	case DTYPE_U16:
+	case DTYPE_U32:
+	case DTYPE_U64:
+	case DTYPE_QU8: f.form = FORM_UNSIGNED; break;
 	default: f.form = FORM_FLOAT;
 	}
 	return f;
@@ -330,7 +339,8 @@ static void add_suffixes(struct printer *q, size_t start, enum shown shown)
 		add_size(&s, m);
 		add_suffix(q, &s, &last);
 	}
-	bool usual = m->dtype == DTYPE_F32 || (shown == SHOWN_ALL && (m->dtype == DTYPE_C64 || m->dtype == DTYPE_I64 || m->dtype == DTYPE_BOOL));
+	bool usual =
+	    m->dtype == DTYPE_F32 || (shown == SHOWN_ALL && (m->dtype == DTYPE_C64 || m->dtype == DTYPE_I64 || m->dtype == DTYPE_BOOL));
 	if (!usual) {
 		buf_addf(&s, "dtype=%s%s", dtype_info(m->dtype) ? "torch." : "", dtype_name(m->dtype));
 		add_suffix(q, &s, &last);

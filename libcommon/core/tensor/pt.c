@@ -65,7 +65,8 @@ static int make_name(struct walk *w)
 		else
 			buf_addf(&w->name, "[%u]", f->at);
 		if (w->names + w->name.len + i > NAMES_MAX)
-			return err_set(w->err, EXIT_INPUT, "'%s': the names of its tensors take more than 64 MiB: the file is damaged", w->f->path);
+			return err_set(w->err, EXIT_INPUT, "'%s': the names of its tensors take more than 64 MiB: the file is damaged",
+				       w->f->path);
 	}
 	w->names += w->name.len + w->n_frame;
 	return 0;
@@ -150,8 +151,8 @@ static int visit(struct walk *w, uint32_t node)
 {
 	const struct pickle_node *n = pickle_node(&w->p, node);
 	if (++w->visits > VISITS_MAX)
-		return err_set(w->err, EXIT_INPUT, "'%s': has more than %d values, most of them again and again: it is not read", w->f->path,
-			       VISITS_MAX);
+		return err_set(w->err, EXIT_INPUT, "'%s': has more than %d values, most of them again and again: it is not read",
+			       w->f->path, VISITS_MAX);
 	if (n->kind == PICKLE_TENSOR)
 		return add_tensor(w, n->tensor);
 	/* A container that is in itself: what it holds was named already. */
@@ -262,13 +263,15 @@ static int check_archive(struct walk *w)
 	struct zip_member *m = member(w, "byteorder");
 	struct slice order;
 	if (member(w, "constants.pkl"))
-		return err_set(w->err, EXIT_INPUT, "'%s': is a TorchScript archive (torch.jit.save), which holds a program: save its tensors with "
-			       "torch.save(module.state_dict(), path)", w->f->path);
+		return err_set(w->err, EXIT_INPUT,
+			       "'%s': is a TorchScript archive (torch.jit.save), which holds a program: save its tensors with "
+			       "torch.save(module.state_dict(), path)",
+			       w->f->path);
 	if (m && zip_text(z, m, &order, w->err) < 0)
 		return -1;
 	if (m && !slice_is(order, "little"))
-		return err_set(w->err, EXIT_INPUT, "'%s': was saved on a big-endian machine: load it with torch and save it again on this one",
-			       w->f->path);
+		return err_set(w->err, EXIT_INPUT,
+			       "'%s': was saved on a big-endian machine: load it with torch and save it again on this one", w->f->path);
 	return 0;
 }
 

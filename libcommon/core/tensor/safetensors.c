@@ -178,8 +178,9 @@ int safetensors_read(struct tensor_file *f, struct err *err)
 	for (unsigned i = 8; i-- > 0;)
 		n = n << 8 | (uint8_t)b.p[i];
 	if (n > b.n - 8)
-		return err_set(err, EXIT_INPUT, "'%s': its safetensors header is said to be of %llu bytes, %zu follow: the file is truncated",
-			       f->path, (unsigned long long)n, b.n - 8);
+		return err_set(err, EXIT_INPUT,
+			       "'%s': its safetensors header is said to be of %llu bytes, %zu follow: the file is truncated", f->path,
+			       (unsigned long long)n, b.n - 8);
 	if (n > HEADER_MAX)
 		return err_set(err, EXIT_INPUT, "'%s': its safetensors header is larger than 100 MB, which the format forbids", f->path);
 	f->top = TENSOR_TOP_MAPPING;

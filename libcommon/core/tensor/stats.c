@@ -18,7 +18,9 @@ static int find_best(void)
 	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_F16C) || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
 		return 0;
 	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-	       __builtin_cpu_supports("avx512vl") ? 2 : 1;
+		       __builtin_cpu_supports("avx512vl")
+		   ? 2
+		   : 1;
 #else
 	return 0;
 #endif
@@ -101,9 +103,14 @@ static enum stats_kind kind_of(int dtype, enum stats_kind *part)
 	case DTYPE_U32: return STATS_U32;
 	case DTYPE_I64: return STATS_I64;
 	case DTYPE_U64: return STATS_U64;
-	case DTYPE_U8: case DTYPE_I8: case DTYPE_BOOL:
-	case DTYPE_F8E5M2: case DTYPE_F8E4M3FN: case DTYPE_F8E5M2FNUZ: case DTYPE_F8E4M3FNUZ: case DTYPE_F8E8M0FNU:
-		return STATS_BYTE;
+	case DTYPE_U8:
+	case DTYPE_I8:
+	case DTYPE_BOOL:
+	case DTYPE_F8E5M2:
+	case DTYPE_F8E4M3FN:
+	case DTYPE_F8E5M2FNUZ:
+	case DTYPE_F8E4M3FNUZ:
+	case DTYPE_F8E8M0FNU: return STATS_BYTE;
 	case DTYPE_C32: *part = STATS_F16; return STATS_COMPLEX;
 	case DTYPE_BC32: *part = STATS_BF16; return STATS_COMPLEX;
 	case DTYPE_C64: *part = STATS_F32; return STATS_COMPLEX;
@@ -311,11 +318,11 @@ static bool advance(const struct dims *d, int inner, int64_t *index, int64_t *at
 	return false;
 }
 
-#define GATHER(type)                                                                                                   \
-	for (size_t i = 0; i < n; i++) {                                                                               \
-		type v;                                                                                                \
-		memcpy(&v, p + (int64_t)i * step, sizeof(v));                                                          \
-		memcpy(to + i * sizeof(v), &v, sizeof(v));                                                             \
+#define GATHER(type) \
+	for (size_t i = 0; i < n; i++) { \
+		type v; \
+		memcpy(&v, p + (int64_t)i * step, sizeof(v)); \
+		memcpy(to + i * sizeof(v), &v, sizeof(v)); \
 	}
 static void gather(char *to, const char *p, size_t n, int64_t step, int bytes)
 {
@@ -408,7 +415,8 @@ static void finish(struct scan *s, uint64_t times)
 /* False: there is nothing to be looked at. */
 static bool start(struct scan *s, int dtype, uint64_t n, int want, struct tensor_stats *out)
 {
-	*out = (struct tensor_stats){.n = n, .first_bad = -1, .min = __builtin_nan(""), .max = __builtin_nan(""), .mean = __builtin_nan("")};
+	*out =
+	    (struct tensor_stats){.n = n, .first_bad = -1, .min = __builtin_nan(""), .max = __builtin_nan(""), .mean = __builtin_nan("")};
 	*s = (struct scan){.k = kernels(), .dtype = dtype, .all = want & STATS_ALL, .out = out, .first = -1};
 	s->kind = kind_of(dtype, &s->part);
 	out->known = s->kind != STATS_NOTHING;
@@ -440,8 +448,8 @@ void tensor_stats_dense(int dtype, uint64_t n, const void *data, int want, struc
 {
 	struct scan s;
 	if (!(want & STATS_ALL) && all_well(dtype, n, data)) {
-		*out = (struct tensor_stats){.n = n, .first_bad = -1, .known = true,
-					     .min = __builtin_nan(""), .max = __builtin_nan(""), .mean = __builtin_nan("")};
+		*out = (struct tensor_stats){
+		    .n = n, .first_bad = -1, .known = true, .min = __builtin_nan(""), .max = __builtin_nan(""), .mean = __builtin_nan("")};
 		return;
 	}
 	if (!start(&s, dtype, n, want, out))

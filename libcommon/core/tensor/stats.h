@@ -20,12 +20,12 @@
 enum { STATS_BAD = 1, STATS_ALL = 2 };
 
 struct tensor_stats {
-	uint64_t n;                       /* elements looked at */
-	uint64_t nan, pos_inf, neg_inf;   /* 0 for integers */
-	uint64_t zero;                    /* STATS_ALL, as the following */
+	uint64_t n;                     /* elements looked at */
+	uint64_t nan, pos_inf, neg_inf; /* 0 for integers */
+	uint64_t zero;                  /* STATS_ALL, as the following */
 	double min, max, mean;
-	int64_t first_bad;                /* -1: none */
-	bool known;                       /* false: a dtype that has no numbers (quantized, packed) */
+	int64_t first_bad; /* -1: none */
+	bool known;        /* false: a dtype that has no numbers (quantized, packed) */
 };
 
 /* data: address of the first element. The caller vouches that the strides stay inside memory (tensor_extent). */

@@ -17,8 +17,7 @@
 #define LOADF(p) _mm256_loadu_ps((const float *)(const void *)(p))
 #define LOADD(p) _mm256_loadu_pd((const double *)(const void *)(p))
 #define LOADF_F16(p) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(p)))
-#define LOADF_BF16(p)                                                                                                  \
-	_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p))), 16))
+#define LOADF_BF16(p) _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p))), 16))
 #define STOREF(p, v) _mm256_storeu_ps(p, v)
 #define STORED(p, v) _mm256_storeu_pd(p, v)
 #define SET16(v) _mm256_set1_epi16(v)

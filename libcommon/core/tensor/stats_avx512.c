@@ -17,7 +17,7 @@
 #define LOADF(p) _mm512_loadu_ps((const void *)(p))
 #define LOADD(p) _mm512_loadu_pd((const void *)(p))
 #define LOADF_F16(p) _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
-#define LOADF_BF16(p)                                                                                                  \
+#define LOADF_BF16(p) \
 	_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(p))), 16))
 #define STOREF(p, v) _mm512_storeu_ps(p, v)
 #define STORED(p, v) _mm512_storeu_pd(p, v)

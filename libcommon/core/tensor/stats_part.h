@@ -11,8 +11,16 @@
 #define STATS_BLOCK 4096
 
 enum stats_kind {
-	STATS_F16, STATS_BF16, STATS_F32, STATS_F64,
-	STATS_I16, STATS_U16, STATS_I32, STATS_U32, STATS_I64, STATS_U64,
+	STATS_F16,
+	STATS_BF16,
+	STATS_F32,
+	STATS_F64,
+	STATS_I16,
+	STATS_U16,
+	STATS_I32,
+	STATS_U32,
+	STATS_I64,
+	STATS_U64,
 	STATS_BYTE,    /* of one byte: counted by value, see stats_byte */
 	STATS_COMPLEX, /* pairs */
 	STATS_NOTHING, /* no numbers */

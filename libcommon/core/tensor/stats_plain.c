@@ -54,11 +54,11 @@ double stats_byte(int dtype, uint8_t b)
 	}
 }
 
-#define LOAD_AS(type)                                                                                                  \
-	do {                                                                                                           \
-		type v;                                                                                                \
-		memcpy(&v, p, sizeof(v));                                                                              \
-		return (double)v;                                                                                      \
+#define LOAD_AS(type) \
+	do { \
+		type v; \
+		memcpy(&v, p, sizeof(v)); \
+		return (double)v; \
 	} while (0)
 
 double stats_load(enum stats_kind kind, const void *p)
@@ -80,47 +80,47 @@ double stats_load(enum stats_kind kind, const void *p)
 }
 
 /* Bits of a kind: NaN and infinities are what is at or above `inf` without its sign. */
-#define PLAIN_BAD(name, type, inf)                                                                                     \
-	static bool bad_##name(const void *p, size_t n)                                                                \
-	{                                                                                                              \
-		const type abs = (type)~((type)1 << (sizeof(type) * 8 - 1));                                           \
-		type v;                                                                                                \
-		bool any = false;                                                                                      \
-		for (size_t i = 0; i < n; i++) {                                                                       \
-			memcpy(&v, (const char *)p + i * sizeof(type), sizeof(type));                                  \
-			any |= (v & abs) >= (inf);                                                                     \
-		}                                                                                                      \
-		return any;                                                                                            \
-	}                                                                                                              \
-	static void count_##name(const void *p, size_t n, struct stats_bad *b)                                         \
-	{                                                                                                              \
-		const type abs = (type)~((type)1 << (sizeof(type) * 8 - 1));                                           \
-		type v;                                                                                                \
-		for (size_t i = 0; i < n; i++) {                                                                       \
-			memcpy(&v, (const char *)p + i * sizeof(type), sizeof(type));                                  \
-			b->nan += (v & abs) > (inf);                                                                   \
-			b->pos += v == (inf);                                                                          \
-			b->neg += v == (type)((inf) | ~abs);                                                           \
-		}                                                                                                      \
+#define PLAIN_BAD(name, type, inf) \
+	static bool bad_##name(const void *p, size_t n) \
+	{ \
+		const type abs = (type) ~((type)1 << (sizeof(type) * 8 - 1)); \
+		type v; \
+		bool any = false; \
+		for (size_t i = 0; i < n; i++) { \
+			memcpy(&v, (const char *)p + i * sizeof(type), sizeof(type)); \
+			any |= (v & abs) >= (inf); \
+		} \
+		return any; \
+	} \
+	static void count_##name(const void *p, size_t n, struct stats_bad *b) \
+	{ \
+		const type abs = (type) ~((type)1 << (sizeof(type) * 8 - 1)); \
+		type v; \
+		for (size_t i = 0; i < n; i++) { \
+			memcpy(&v, (const char *)p + i * sizeof(type), sizeof(type)); \
+			b->nan += (v & abs) > (inf); \
+			b->pos += v == (inf); \
+			b->neg += v == (type)((inf) | ~abs); \
+		} \
 	}
 PLAIN_BAD(f16, uint16_t, 0x7c00)
 PLAIN_BAD(bf16, uint16_t, 0x7f80)
 PLAIN_BAD(f32, uint32_t, 0x7f800000u)
 PLAIN_BAD(f64, uint64_t, 0x7ffull << 52)
 
-#define PLAIN_ALL(name, kind, size)                                                                                    \
-	static bool all_##name(const void *p, size_t n, bool nan, struct stats_sums *s)                                \
-	{                                                                                                              \
-		bool bad = false;                                                                                      \
-		for (size_t i = 0; i < n; i++) {                                                                       \
-			double v = stats_load(kind, (const char *)p + i * (size));                                     \
-			bad |= !(v - v == 0); /* infinity minus itself is NaN */                                       \
-			s->zero += v == 0;                                                                             \
-			s->min = v < s->min ? v : s->min;                                                              \
-			s->max = v > s->max ? v : s->max;                                                              \
-			s->sum += nan && v != v ? 0 : v;                                                               \
-		}                                                                                                      \
-		return bad;                                                                                            \
+#define PLAIN_ALL(name, kind, size) \
+	static bool all_##name(const void *p, size_t n, bool nan, struct stats_sums *s) \
+	{ \
+		bool bad = false; \
+		for (size_t i = 0; i < n; i++) { \
+			double v = stats_load(kind, (const char *)p + i * (size)); \
+			bad |= !(v - v == 0); /* infinity minus itself is NaN */ \
+			s->zero += v == 0; \
+			s->min = v < s->min ? v : s->min; \
+			s->max = v > s->max ? v : s->max; \
+			s->sum += nan && v != v ? 0 : v; \
+		} \
+		return bad; \
 	}
 PLAIN_ALL(f16, STATS_F16, 2)
 PLAIN_ALL(bf16, STATS_BF16, 2)
@@ -134,7 +134,7 @@ PLAIN_ALL(i64, STATS_I64, 8)
 PLAIN_ALL(u64, STATS_U64, 8)
 
 const struct stats_kernels stats_plain = {
-	.bad = {bad_f16, bad_bf16, bad_f32, bad_f64},
-	.count = {count_f16, count_bf16, count_f32, count_f64},
-	.all = {all_f16, all_bf16, all_f32, all_f64, all_i16, all_u16, all_i32, all_u32, all_i64, all_u64},
+    .bad = {bad_f16, bad_bf16, bad_f32, bad_f64},
+    .count = {count_f16, count_bf16, count_f32, count_f64},
+    .all = {all_f16, all_bf16, all_f32, all_f64, all_i16, all_u16, all_i32, all_u32, all_i64, all_u64},
 };

@@ -18,45 +18,45 @@
 /* ---- NaN and infinities: by their bits as integers; no arithmetic, no flags ---- */
 
 /* Bits without the sign are at or above infinity's. Of doubles the upper half tells. */
-#define VECTOR_BAD(name, size, w, mask, inf)                                                                           \
-	FN bool bad_##name(const void *p, size_t n)                                                                    \
-	{                                                                                                              \
-		const char *at = p;                                                                                    \
-		const size_t step = VBYTES / (size);                                                                   \
-		const VI m = mask;                                                                                     \
-		VI a = ZEROI, b = a, c = a, d = a;                                                                     \
-		size_t i = 0;                                                                                          \
-		for (; i + 4 * step <= n; i += 4 * step, at += 4 * VBYTES) {                                           \
-			a = MAX##w(a, AND(LOADI(at), m));                                                              \
-			b = MAX##w(b, AND(LOADI(at + VBYTES), m));                                                     \
-			c = MAX##w(c, AND(LOADI(at + 2 * VBYTES), m));                                                 \
-			d = MAX##w(d, AND(LOADI(at + 3 * VBYTES), m));                                                 \
-		}                                                                                                      \
-		for (; i + step <= n; i += step, at += VBYTES)                                                         \
-			a = MAX##w(a, AND(LOADI(at), m));                                                              \
-		a = MAX##w(MAX##w(a, b), MAX##w(c, d));                                                                \
-		return HIGHEST##w(a) >= (inf) || (i < n && stats_plain.bad[KIND_##name](at, n - i));                   \
+#define VECTOR_BAD(name, size, w, mask, inf) \
+	FN bool bad_##name(const void *p, size_t n) \
+	{ \
+		const char *at = p; \
+		const size_t step = VBYTES / (size); \
+		const VI m = mask; \
+		VI a = ZEROI, b = a, c = a, d = a; \
+		size_t i = 0; \
+		for (; i + 4 * step <= n; i += 4 * step, at += 4 * VBYTES) { \
+			a = MAX##w(a, AND(LOADI(at), m)); \
+			b = MAX##w(b, AND(LOADI(at + VBYTES), m)); \
+			c = MAX##w(c, AND(LOADI(at + 2 * VBYTES), m)); \
+			d = MAX##w(d, AND(LOADI(at + 3 * VBYTES), m)); \
+		} \
+		for (; i + step <= n; i += step, at += VBYTES) \
+			a = MAX##w(a, AND(LOADI(at), m)); \
+		a = MAX##w(MAX##w(a, b), MAX##w(c, d)); \
+		return HIGHEST##w(a) >= (inf) || (i < n && stats_plain.bad[KIND_##name](at, n - i)); \
 	}
 VECTOR_BAD(f16, 2, 16, SET16(0x7fff), 0x7c00)
 VECTOR_BAD(bf16, 2, 16, SET16(0x7fff), 0x7f80)
 VECTOR_BAD(f32, 4, 32, SET32(0x7fffffff), 0x7f800000)
 VECTOR_BAD(f64, 8, 32, SET64(0x7fffffffll << 32), 0x7ff00000)
 
-#define VECTOR_COUNT(name, size, w, abs, inf, neg_inf)                                                                 \
-	FN void count_##name(const void *p, size_t n, struct stats_bad *b)                                             \
-	{                                                                                                              \
-		const char *at = p;                                                                                    \
-		const size_t step = VBYTES / (size);                                                                   \
-		const VI m = SET##w(abs), pos = SET##w(inf), neg = SET##w(neg_inf);                                    \
-		size_t i = 0;                                                                                          \
-		for (; i + step <= n; i += step, at += VBYTES) {                                                       \
-			VI v = LOADI(at);                                                                              \
-			b->nan += COUNT_GT(w, AND(v, m), pos);                                                         \
-			b->pos += COUNT_EQ(w, v, pos);                                                                 \
-			b->neg += COUNT_EQ(w, v, neg);                                                                 \
-		}                                                                                                      \
-		if (i < n)                                                                                             \
-			stats_plain.count[KIND_##name](at, n - i, b);                                                  \
+#define VECTOR_COUNT(name, size, w, abs, inf, neg_inf) \
+	FN void count_##name(const void *p, size_t n, struct stats_bad *b) \
+	{ \
+		const char *at = p; \
+		const size_t step = VBYTES / (size); \
+		const VI m = SET##w(abs), pos = SET##w(inf), neg = SET##w(neg_inf); \
+		size_t i = 0; \
+		for (; i + step <= n; i += step, at += VBYTES) { \
+			VI v = LOADI(at); \
+			b->nan += COUNT_GT(w, AND(v, m), pos); \
+			b->pos += COUNT_EQ(w, v, pos); \
+			b->neg += COUNT_EQ(w, v, neg); \
+		} \
+		if (i < n) \
+			stats_plain.count[KIND_##name](at, n - i, b); \
 	}
 VECTOR_COUNT(f16, 2, 16, 0x7fff, 0x7c00, (short)0xfc00)
 VECTOR_COUNT(bf16, 2, 16, 0x7fff, 0x7f80, (short)0xff80)
@@ -104,23 +104,23 @@ INLINE bool end_float(struct vector_sums *s, struct stats_sums *o)
 	return HIGHEST32(MAX32(s->bits[0], s->bits[1])) >= 0x7f800000;
 }
 
-#define VECTOR_ALL_FLOAT(name, size, load)                                                                             \
-	INLINE bool loop_##name(const void *p, size_t n, bool nan, struct stats_sums *o)                               \
-	{                                                                                                              \
-		const char *at = p;                                                                                    \
-		const VF inf = SETF(__builtin_inff()), neg = SETF(-__builtin_inff());                                  \
-		struct vector_sums s = {{inf, inf}, {neg, neg}, {ZEROI, ZEROI}, {ZEROD, ZEROD, ZEROD, ZEROD}, 0};      \
-		size_t i = 0;                                                                                          \
-		for (; i + 2 * VN32 <= n; i += 2 * VN32, at += 2 * VN32 * (size)) {                                    \
-			step_float(&s, load(at), 0, nan);                                                              \
-			step_float(&s, load(at + VN32 * (size)), 1, nan);                                              \
-		}                                                                                                      \
-		bool bad = i && end_float(&s, o);                                                                      \
-		return i < n ? stats_plain.all[KIND_##name](at, n - i, nan, o) || bad : bad;                           \
-	}                                                                                                              \
-	FN bool all_##name(const void *p, size_t n, bool nan, struct stats_sums *o)                                    \
-	{                                                                                                              \
-		return nan ? loop_##name(p, n, true, o) : loop_##name(p, n, false, o);                                 \
+#define VECTOR_ALL_FLOAT(name, size, load) \
+	INLINE bool loop_##name(const void *p, size_t n, bool nan, struct stats_sums *o) \
+	{ \
+		const char *at = p; \
+		const VF inf = SETF(__builtin_inff()), neg = SETF(-__builtin_inff()); \
+		struct vector_sums s = {{inf, inf}, {neg, neg}, {ZEROI, ZEROI}, {ZEROD, ZEROD, ZEROD, ZEROD}, 0}; \
+		size_t i = 0; \
+		for (; i + 2 * VN32 <= n; i += 2 * VN32, at += 2 * VN32 * (size)) { \
+			step_float(&s, load(at), 0, nan); \
+			step_float(&s, load(at + VN32 * (size)), 1, nan); \
+		} \
+		bool bad = i && end_float(&s, o); \
+		return i < n ? stats_plain.all[KIND_##name](at, n - i, nan, o) || bad : bad; \
+	} \
+	FN bool all_##name(const void *p, size_t n, bool nan, struct stats_sums *o) \
+	{ \
+		return nan ? loop_##name(p, n, true, o) : loop_##name(p, n, false, o); \
 	}
 VECTOR_ALL_FLOAT(f16, 2, LOADF_F16)
 VECTOR_ALL_FLOAT(bf16, 2, LOADF_BF16)
@@ -169,26 +169,26 @@ FN bool all_f64(const void *p, size_t n, bool nan, struct stats_sums *o)
 }
 
 /* Integers: simple loops, of which the compiler makes vectors. A block's sum fits 64 bits but for 64-bit integers. */
-#define VECTOR_ALL_INT(name, type, wide, lowest, highest)                                                              \
-	FN_LOOPS bool all_##name(const void *p, size_t n, bool nan, struct stats_sums *o)                              \
-	{                                                                                                              \
-		typedef type unaligned __attribute__((aligned(1), may_alias));                                         \
-		const unaligned *v = p;                                                                                \
-		(void)nan;                                                                                             \
-		type lo = highest, hi = lowest;                                                                        \
-		wide sum = 0;                                                                                          \
-		type zero = 0; /* as wide as an element, for speed; STATS_BLOCK fits */                                \
-		for (size_t i = 0; i < n; i++) {                                                                       \
-			lo = v[i] < lo ? v[i] : lo;                                                                    \
-			hi = v[i] > hi ? v[i] : hi;                                                                    \
-			zero = (type)(zero + (v[i] == 0));                                                             \
-			sum += (wide)v[i];                                                                             \
-		}                                                                                                      \
-		o->min = n && (double)lo < o->min ? (double)lo : o->min;                                               \
-		o->max = n && (double)hi > o->max ? (double)hi : o->max;                                               \
-		o->sum += (double)sum;                                                                                 \
-		o->zero += (uint64_t)zero;                                                                             \
-		return false;                                                                                          \
+#define VECTOR_ALL_INT(name, type, wide, lowest, highest) \
+	FN_LOOPS bool all_##name(const void *p, size_t n, bool nan, struct stats_sums *o) \
+	{ \
+		typedef type unaligned __attribute__((aligned(1), may_alias)); \
+		const unaligned *v = p; \
+		(void)nan; \
+		type lo = highest, hi = lowest; \
+		wide sum = 0; \
+		type zero = 0; /* as wide as an element, for speed; STATS_BLOCK fits */ \
+		for (size_t i = 0; i < n; i++) { \
+			lo = v[i] < lo ? v[i] : lo; \
+			hi = v[i] > hi ? v[i] : hi; \
+			zero = (type)(zero + (v[i] == 0)); \
+			sum += (wide)v[i]; \
+		} \
+		o->min = n && (double)lo < o->min ? (double)lo : o->min; \
+		o->max = n && (double)hi > o->max ? (double)hi : o->max; \
+		o->sum += (double)sum; \
+		o->zero += (uint64_t)zero; \
+		return false; \
 	}
 VECTOR_ALL_INT(i16, int16_t, int32_t, INT16_MIN, INT16_MAX)
 VECTOR_ALL_INT(u16, uint16_t, uint32_t, 0, UINT16_MAX)
@@ -196,32 +196,32 @@ VECTOR_ALL_INT(i32, int32_t, int64_t, INT32_MIN, INT32_MAX)
 VECTOR_ALL_INT(u32, uint32_t, uint64_t, 0, UINT32_MAX)
 
 /* Sums of 64-bit integers: of their upper and lower halves, each of which fits. */
-#define VECTOR_ALL_INT64(name, type, lowest, highest)                                                                  \
-	FN_LOOPS bool all_##name(const void *p, size_t n, bool nan, struct stats_sums *o)                              \
-	{                                                                                                              \
-		typedef type unaligned __attribute__((aligned(1), may_alias));                                         \
-		const unaligned *v = p;                                                                                \
-		(void)nan;                                                                                             \
-		type lo = highest, hi = lowest, upper = 0;                                                             \
-		uint64_t lower = 0, zero = 0;                                                                          \
-		for (size_t i = 0; i < n; i++) {                                                                       \
-			lo = v[i] < lo ? v[i] : lo;                                                                    \
-			hi = v[i] > hi ? v[i] : hi;                                                                    \
-			zero += v[i] == 0;                                                                             \
-			upper += v[i] >> 32;                                                                           \
-			lower += (uint64_t)v[i] & 0xffffffff;                                                          \
-		}                                                                                                      \
-		o->min = n && (double)lo < o->min ? (double)lo : o->min;                                               \
-		o->max = n && (double)hi > o->max ? (double)hi : o->max;                                               \
-		o->sum += (double)upper * 0x1p32 + (double)lower;                                                      \
-		o->zero += zero;                                                                                       \
-		return false;                                                                                          \
+#define VECTOR_ALL_INT64(name, type, lowest, highest) \
+	FN_LOOPS bool all_##name(const void *p, size_t n, bool nan, struct stats_sums *o) \
+	{ \
+		typedef type unaligned __attribute__((aligned(1), may_alias)); \
+		const unaligned *v = p; \
+		(void)nan; \
+		type lo = highest, hi = lowest, upper = 0; \
+		uint64_t lower = 0, zero = 0; \
+		for (size_t i = 0; i < n; i++) { \
+			lo = v[i] < lo ? v[i] : lo; \
+			hi = v[i] > hi ? v[i] : hi; \
+			zero += v[i] == 0; \
+			upper += v[i] >> 32; \
+			lower += (uint64_t)v[i] & 0xffffffff; \
+		} \
+		o->min = n && (double)lo < o->min ? (double)lo : o->min; \
+		o->max = n && (double)hi > o->max ? (double)hi : o->max; \
+		o->sum += (double)upper * 0x1p32 + (double)lower; \
+		o->zero += zero; \
+		return false; \
 	}
 VECTOR_ALL_INT64(i64, int64_t, INT64_MIN, INT64_MAX)
 VECTOR_ALL_INT64(u64, uint64_t, 0, UINT64_MAX)
 
 const struct stats_kernels KERNELS = {
-	.bad = {bad_f16, bad_bf16, bad_f32, bad_f64},
-	.count = {count_f16, count_bf16, count_f32, count_f64},
-	.all = {all_f16, all_bf16, all_f32, all_f64, all_i16, all_u16, all_i32, all_u32, all_i64, all_u64},
+    .bad = {bad_f16, bad_bf16, bad_f32, bad_f64},
+    .count = {count_f16, count_bf16, count_f32, count_f64},
+    .all = {all_f16, all_bf16, all_f32, all_f64, all_i16, all_u16, all_i32, all_u32, all_i64, all_u64},
 };

@@ -25,8 +25,8 @@
 #define TENSOR_MAX_DIMS 64 /* torch's own limit for most of its operators */
 
 struct tensor_meta {
-	int dtype;       /* enum dtype; kept as a number, for a process may pass one that is not known here */
-	int device;      /* torch's DeviceType */
+	int dtype;        /* enum dtype; kept as a number, for a process may pass one that is not known here */
+	int device;       /* torch's DeviceType */
 	int device_index; /* -1: none, as for cpu */
 	int n_dim;
 	int64_t size[TENSOR_MAX_DIMS];
@@ -62,8 +62,8 @@ struct tensor {
 	 * .pt may have one name: {"a.b": t, "a": {"b": u}}. */
 	struct slice name;
 	struct tensor_meta meta;
-	struct slice data;  /* from the first element on, little-endian, tensor_extent() bytes; p NULL: see tensor_data() */
-	uint32_t member;    /* reader's own */
+	struct slice data; /* from the first element on, little-endian, tensor_extent() bytes; p NULL: see tensor_data() */
+	uint32_t member;   /* reader's own */
 };
 
 enum tensor_format { TENSOR_NPY, TENSOR_NPZ, TENSOR_SAFETENSORS, TENSOR_PT };

@@ -39,9 +39,9 @@ int tensor_write_storage(int fd, struct slice bytes, const char *what, struct er
 bool tensor_writable(enum tensor_format format, int dtype);
 
 struct tensor_print {
-	int width;      /* columns; 0: 80 */
-	bool full;      /* every element; else as torch.set_printoptions(threshold=1000, edgeitems=3) */
-	int precision;  /* 0: 4 */
+	int width;     /* columns; 0: 80 */
+	bool full;     /* every element; else as torch.set_printoptions(threshold=1000, edgeitems=3) */
+	int precision; /* 0: 4 */
 };
 /* As Python's print(tensor) of torch 2.13 (torch/_tensor_str.py), without device and dtype unless they are not the defaults.
  * A dtype without numbers prints its bytes as unsigned integers. data is in memory, whatever m->device says. */

@@ -9,9 +9,9 @@ struct sink {
 	int fd;
 	const char *what;
 	struct err *err;
-	uint64_t at;    /* bytes so far, those in room too */
-	bool sum;       /* keep crc */
-	uint32_t crc;   /* of the bytes since it was set to 0 */
+	uint64_t at;  /* bytes so far, those in room too */
+	bool sum;     /* keep crc */
+	uint32_t crc; /* of the bytes since it was set to 0 */
 	uint32_t table[4][256];
 	size_t n;
 	_Alignas(64) char room[SINK_ROOM];

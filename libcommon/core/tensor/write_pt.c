@@ -76,7 +76,8 @@ static void pickle_tensor(struct buf *b, const struct tensor_view *v, size_t i)
 	buf_addc(b, 0); /* where the first element is */
 	pickle_ints(b, m->size, m->n_dim);
 	pickle_ints(b, m->stride, m->n_dim);
-	buf_adds(b, "\x89" "ccollections\nOrderedDict\n)R"); /* needs no gradient, no hooks */
+	buf_adds(b, "\x89"
+		    "ccollections\nOrderedDict\n)R"); /* needs no gradient, no hooks */
 	if (!typed)
 		buf_addf(b, "ctorch\n%s\n", t->name);
 	buf_adds(b, "tR");
@@ -117,7 +118,9 @@ static int put_id(struct archive *a, const struct buf *pickle)
 static int begin_file(struct archive *a, const struct buf *pickle)
 {
 	return archive_put(a, ROOT "data.pkl", pickle->p, pickle->len) < 0 || archive_put(a, ROOT ".format_version", "1", 1) < 0 ||
-	       archive_put(a, ROOT ".storage_alignment", "64", 2) < 0 || archive_put(a, ROOT "byteorder", "little", 6) < 0 ? -1 : 0;
+		       archive_put(a, ROOT ".storage_alignment", "64", 2) < 0 || archive_put(a, ROOT "byteorder", "little", 6) < 0
+		   ? -1
+		   : 0;
 }
 
 static int end_file(struct archive *a, const struct buf *pickle)

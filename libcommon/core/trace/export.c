@@ -77,7 +77,9 @@ uint32_t trace_expr_history(const struct trace *t, uint32_t row, struct trace_ex
 {
 	struct intern seen = {0};
 	uint32_t n = 0, depth = 0, cap = 0;
-	struct { uint32_t row, next; } *up = NULL; /* the way down to where we are */
+	struct {
+		uint32_t row, next;
+	} *up = NULL; /* the way down to where we are */
 	while (row != NIL && n < max) {
 		uint32_t before = seen.n;
 		intern_add(&seen, slice_of((const char *)&row, sizeof(row)));
@@ -155,10 +157,19 @@ static struct trace_export *add_failure(struct trace *t, uint32_t compile, uint6
 	GROW(t->export, t->n_export, t->cap_export, 1);
 	struct trace_export *x = &t->export[t->n_export++];
 	*x = (struct trace_export){
-		.compile = compile, .artifact = NIL, .line = line, .kind = kind,
-		.loc = {INTERN_NONE, 0, INTERN_NONE, INTERN_NONE},
-		.expr = INTERN_NONE, .result = INTERN_NONE, .reason = INTERN_NONE, .sources = INTERN_NONE, .locals = INTERN_NONE,
-		.node = NIL, .user_stack = NIL, .stack = NIL,
+	    .compile = compile,
+	    .artifact = NIL,
+	    .line = line,
+	    .kind = kind,
+	    .loc = {INTERN_NONE, 0, INTERN_NONE, INTERN_NONE},
+	    .expr = INTERN_NONE,
+	    .result = INTERN_NONE,
+	    .reason = INTERN_NONE,
+	    .sources = INTERN_NONE,
+	    .locals = INTERN_NONE,
+	    .node = NIL,
+	    .user_stack = NIL,
+	    .stack = NIL,
 	};
 	return x;
 }
@@ -170,9 +181,9 @@ static void add_guard(struct trace *t, struct trace_scan *s, struct trace_record
 	bool failed = kind == KIND_guard_on_data_dependent_error;
 	uint32_t locals = json_get(tape, v, "frame_locals");
 	struct trace_export *x = add_failure(t, r->compile, line,
-					     failed			  ? EXPORT_DATA_DEPENDENT
+					     failed                     ? EXPORT_DATA_DEPENDENT
 					     : kind == KIND_guard_added ? EXPORT_GUARD
-									  : EXPORT_SPECIALIZED);
+									: EXPORT_SPECIALIZED);
 	x->expr = reduce_scalar(t, tape, json_get(tape, v, "expr"));
 	x->result = reduce_scalar(t, tape, json_get(tape, v, "result"));
 	x->sources = add_pairs(t, tape, json_get(tape, v, "symbol_to_sources"), " = ");

@@ -7,12 +7,12 @@
 
 const char *const trace_damage_name[DAMAGE_COUNT] = {
 #define X(id, name, text) name,
-	TRACE_DAMAGE(X)
+    TRACE_DAMAGE(X)
 #undef X
 };
 const char *const trace_damage_text[DAMAGE_COUNT] = {
 #define X(id, name, text) text,
-	TRACE_DAMAGE(X)
+    TRACE_DAMAGE(X)
 #undef X
 };
 const char *const trace_cache_name[CACHE_COUNT] = {"fx_graph", "aotautograd", "fx_graph_bundled", "other"};
@@ -121,16 +121,23 @@ static uint32_t compile_of(struct trace *t, const struct trace_record *r, uint64
 		return k;
 	GROW(t->compile, t->n_compile, t->cap_compile, 1);
 	t->compile[t->n_compile++] = (struct trace_compile){
-		.id = r->id,
-		.line = line,
-		.first_artifact = NIL,
-		.last_artifact = NIL,
-		.loc = {INTERN_NONE, 0, INTERN_NONE, INTERN_NONE},
-		.seconds = -1, .backend_seconds = -1, .inductor_seconds = -1, .code_gen_seconds = -1,
-		.ops = -1, .nodes = -1, .inputs = -1, .guards = -1, .cache_size = -1,
-		.stack = NIL,
-		.fail_type = INTERN_NONE,
-		.fail_reason = INTERN_NONE,
+	    .id = r->id,
+	    .line = line,
+	    .first_artifact = NIL,
+	    .last_artifact = NIL,
+	    .loc = {INTERN_NONE, 0, INTERN_NONE, INTERN_NONE},
+	    .seconds = -1,
+	    .backend_seconds = -1,
+	    .inductor_seconds = -1,
+	    .code_gen_seconds = -1,
+	    .ops = -1,
+	    .nodes = -1,
+	    .inputs = -1,
+	    .guards = -1,
+	    .cache_size = -1,
+	    .stack = NIL,
+	    .fail_type = INTERN_NONE,
+	    .fail_reason = INTERN_NONE,
 	};
 	return k;
 }
@@ -141,10 +148,7 @@ static bool same_compile(const struct compile_id *a, const struct compile_id *b)
 }
 
 /* A break without a count of ops is one that only a later attempt tells (finish_status in read.c). */
-static bool has_metrics(const struct trace_compile *c)
-{
-	return c->status != STATUS_MISSING && !(c->status == STATUS_BREAK && c->ops < 0);
-}
+static bool has_metrics(const struct trace_compile *c) { return c->status != STATUS_MISSING && !(c->status == STATUS_BREAK && c->ops < 0); }
 
 const struct trace_compile *trace_find_compile(const struct trace *t, const char *text)
 {
@@ -270,8 +274,7 @@ static uint32_t without_convert_frame(const struct trace *t, const uint32_t *fra
 }
 
 /* Put a stack into a trie; the node of its last frame, or NIL. */
-static uint32_t trie_add(struct trace *t, struct trace_trie *trie, const struct json_tape *tape, uint32_t k, bool dynamo,
-			 uint32_t compile)
+static uint32_t trie_add(struct trace *t, struct trace_trie *trie, const struct json_tape *tape, uint32_t k, bool dynamo, uint32_t compile)
 {
 	uint32_t n = 0, parent = NIL;
 	buf_reset(&t->tmp2);
@@ -325,7 +328,8 @@ static struct trace_loc user_loc(struct trace *t, const struct json_tape *tape, 
 			continue;
 		uint32_t k = frame_of(t, tape, i); /* may move t->frame */
 		const struct trace_frame *f = &t->frame[k];
-		bool made_up = f->file == INTERN_NONE || slice_starts(intern_get(&t->names, f->file), "<"); /* <string>, <eval_with_key>.0 */
+		bool made_up =
+		    f->file == INTERN_NONE || slice_starts(intern_get(&t->names, f->file), "<"); /* <string>, <eval_with_key>.0 */
 		if (made_up && in_file)
 			continue;
 		in_file |= !made_up;
@@ -339,10 +343,7 @@ static struct trace_loc user_loc(struct trace *t, const struct json_tape *tape, 
 enum { COMPONENT_MAX = 200, PATH_LIMIT = 1000 };
 
 /* A folder of such a name could be another record's file. */
-static bool like_a_file(struct slice part)
-{
-	return slice_ends(part, ".txt") || slice_ends(part, ".html") || slice_ends(part, ".json");
-}
+static bool like_a_file(struct slice part) { return slice_ends(part, ".txt") || slice_ends(part, ".html") || slice_ends(part, ".json"); }
 
 bool trace_safe_path(struct slice name, struct buf *out)
 {
@@ -482,18 +483,18 @@ static struct trace_artifact *add_artifact(struct trace *t, struct trace_scan *s
 		flags |= ART_NO_ATTEMPT;
 	struct trace_artifact *a = &t->artifact[k];
 	*a = (struct trace_artifact){
-		.compile = r->compile,
-		.name = name_of(t, name),
-		.number = flags & ART_UNLISTED ? NIL : t->number++,
-		.size = flags & ART_NO_PAYLOAD ? 0 : r->payload_len,
-		.line = line,
-		.kind = kind,
-		.lang = lang,
-		.nodes = r->nodes,
-		.seconds = (float)((double)since_start(t, r) / 1e6),
-		.next = NIL,
-		.block = NIL,
-		.extra = NIL,
+	    .compile = r->compile,
+	    .name = name_of(t, name),
+	    .number = flags & ART_UNLISTED ? NIL : t->number++,
+	    .size = flags & ART_NO_PAYLOAD ? 0 : r->payload_len,
+	    .line = line,
+	    .kind = kind,
+	    .lang = lang,
+	    .nodes = r->nodes,
+	    .seconds = (float)((double)since_start(t, r) / 1e6),
+	    .next = NIL,
+	    .block = NIL,
+	    .extra = NIL,
 	};
 	if (!(flags & ART_LINK)) {
 		if (slice_find(name, "cache_miss"))
@@ -539,16 +540,16 @@ static void add_break(struct trace *t, const struct break_text *b, uint32_t comp
 	}
 	GROW(t->brk, t->n_brk, t->cap_brk, 1);
 	t->brk[t->n_brk++] = (struct trace_break){
-		.compile = compile,
-		.artifact = artifact,
-		.line = line,
-		.loc = loc_of(t, &b->at),
-		.reason = name_of(t, b->reason),
-		.explanation = name_or_none(t, b->explanation),
-		.hints = name_or_none(t, buf_slice(&t->tmp2)),
-		.context = name_or_none(t, b->context),
-		.url = name_or_none(t, b->url),
-		.gb = b->gb,
+	    .compile = compile,
+	    .artifact = artifact,
+	    .line = line,
+	    .loc = loc_of(t, &b->at),
+	    .reason = name_of(t, b->reason),
+	    .explanation = name_or_none(t, b->explanation),
+	    .hints = name_or_none(t, buf_slice(&t->tmp2)),
+	    .context = name_or_none(t, b->context),
+	    .url = name_or_none(t, b->url),
+	    .gb = b->gb,
 	};
 	t->compile[compile].breaks++;
 }
@@ -574,15 +575,15 @@ static void add_recompile(struct trace *t, struct slice payload, uint32_t compil
 	recompile_text_parse(first, &x);
 	GROW(t->recompile, t->n_recompile, t->cap_recompile, 1);
 	t->recompile[t->n_recompile++] = (struct trace_recompile){
-		.compile = compile,
-		.artifact = artifact,
-		.line = line,
-		.loc = loc_of(t, &x.at),
-		.reason = name_of(t, first),
-		.guard = name_or_none(t, x.guard),
-		.old = name_or_none(t, x.old),
-		.new = name_or_none(t, x.new),
-		.all = all_name,
+	    .compile = compile,
+	    .artifact = artifact,
+	    .line = line,
+	    .loc = loc_of(t, &x.at),
+	    .reason = name_of(t, first),
+	    .guard = name_or_none(t, x.guard),
+	    .old = name_or_none(t, x.old),
+	    .new = name_or_none(t, x.new),
+	    .all = all_name,
 	};
 	buf_release(&copy);
 }
@@ -615,9 +616,7 @@ static void take_artifact(struct trace *t, struct trace_scan *s, struct trace_re
 		if (!json_parse(&t->tape, 0, payload.n, &root) && !t->tape.loose)
 			flags |= ART_READABLE;
 	}
-	enum trace_lang lang = json				       ? LANG_JSON
-			       : slice_is(name, "fx_graph_runnable") ? LANG_PY
-								     : LANG_TEXT;
+	enum trace_lang lang = json ? LANG_JSON : slice_is(name, "fx_graph_runnable") ? LANG_PY : LANG_TEXT;
 	struct trace_artifact *a = add_artifact(t, s, r, KIND_artifact, name, lang, flags);
 	uint32_t index = (uint32_t)(a - t->artifact);
 	count_cache(t, a);
@@ -740,16 +739,16 @@ static void take_metrics(struct trace *t, struct trace_scan *s, struct trace_rec
 	if (restarts != JSON_NONE && json_is(tape, restarts, JSON_ARRAY))
 		for (k = json_first(tape, restarts); k < json_end(tape, restarts); k = json_next(tape, k)) {
 			uint32_t reason = token_name(t, tape, k);
-			add_failure(t, r->compile, number, line, (struct trace_loc){INTERN_NONE, 0, INTERN_NONE, INTERN_NONE},
-				    INTERN_NONE, reason);
+			add_failure(t, r->compile, number, line, (struct trace_loc){INTERN_NONE, 0, INTERN_NONE, INTERN_NONE}, INTERN_NONE,
+				    reason);
 			restart_break(t, intern_get(&t->names, reason), r->compile, line);
 		}
 	c = &t->compile[r->compile];
 	uint32_t type = token_name(t, tape, json_get(tape, v, "fail_type"));
 	if (type != INTERN_NONE) {
 		int64_t at = count_of(tape, v, "fail_user_frame_lineno");
-		struct trace_loc loc = {token_name(t, tape, json_get(tape, v, "fail_user_frame_filename")),
-					at > 0 ? (uint32_t)at : 0, INTERN_NONE, INTERN_NONE};
+		struct trace_loc loc = {token_name(t, tape, json_get(tape, v, "fail_user_frame_filename")), at > 0 ? (uint32_t)at : 0,
+					INTERN_NONE, INTERN_NONE};
 		c->fail_type = type;
 		c->fail_reason = token_name(t, tape, json_get(tape, v, "fail_reason"));
 		add_failure(t, r->compile, number, line, loc, type, c->fail_reason);
@@ -787,14 +786,14 @@ static void take_symbol(struct trace *t, struct trace_scan *s, struct trace_reco
 		return;
 	GROW(t->symbol, t->n_symbol, t->cap_symbol, 1);
 	t->symbol[t->n_symbol++] = (struct trace_symbol){
-		.compile = r->compile,
-		.line = s->first_line + r->line,
-		.loc = user_loc(t, tape, v),
-		.symbol = scalar_name(t, tape, json_get(tape, v, "symbol")),
-		.value = scalar_name(t, tape, json_get(tape, v, "val")),
-		.range = scalar_name(t, tape, json_get(tape, v, "vr")),
-		.source = scalar_name(t, tape, json_get(tape, v, "source")),
-		.unbacked = kind == KIND_create_unbacked_symbol,
+	    .compile = r->compile,
+	    .line = s->first_line + r->line,
+	    .loc = user_loc(t, tape, v),
+	    .symbol = scalar_name(t, tape, json_get(tape, v, "symbol")),
+	    .value = scalar_name(t, tape, json_get(tape, v, "val")),
+	    .range = scalar_name(t, tape, json_get(tape, v, "vr")),
+	    .source = scalar_name(t, tape, json_get(tape, v, "source")),
+	    .unbacked = kind == KIND_create_unbacked_symbol,
 	};
 }
 
@@ -805,13 +804,13 @@ static void take_specialization(struct trace *t, struct trace_scan *s, struct tr
 	uint32_t sources = name_or_none(t, join_list(t, tape, json_get(tape, v, "sources")));
 	GROW(t->special, t->n_special, t->cap_special, 1);
 	t->special[t->n_special++] = (struct trace_special){
-		.compile = r->compile,
-		.line = s->first_line + r->line,
-		.loc = user_loc(t, tape, v),
-		.symbol = scalar_name(t, tape, json_get(tape, v, "symbol")),
-		.value = scalar_name(t, tape, json_get(tape, v, "value")),
-		.sources = sources,
-		.reason = scalar_name(t, tape, json_get(tape, v, "reason")),
+	    .compile = r->compile,
+	    .line = s->first_line + r->line,
+	    .loc = user_loc(t, tape, v),
+	    .symbol = scalar_name(t, tape, json_get(tape, v, "symbol")),
+	    .value = scalar_name(t, tape, json_get(tape, v, "value")),
+	    .sources = sources,
+	    .reason = scalar_name(t, tape, json_get(tape, v, "reason")),
 	};
 }
 
@@ -884,9 +883,7 @@ static void take_kind(struct trace *t, struct trace_scan *s, struct trace_record
 		add_artifact(t, s, r, kind, buf_slice(&t->tmp), LANG_PY, t->plain_text ? 0 : ART_HTML);
 		return;
 	}
-	case FORM_BWD_PAGE:
-		take_bwd_metrics(t, s, r, kind);
-		return;
+	case FORM_BWD_PAGE: take_bwd_metrics(t, s, r, kind); return;
 	case FORM_LINK: {
 		buf_reset(&t->tmp);
 		json_unescape(tape, json_get(tape, v, "name"), &t->tmp);
@@ -896,9 +893,7 @@ static void take_kind(struct trace *t, struct trace_scan *s, struct trace_record
 		t->artifact[index].extra = url;
 		return;
 	}
-	case FORM_ARTIFACT:
-		take_artifact(t, s, r);
-		return;
+	case FORM_ARTIFACT: take_artifact(t, s, r); return;
 	case FORM_DUMP_FILE: {
 		uint64_t id;
 		buf_reset(&t->tmp2);
@@ -912,11 +907,8 @@ static void take_kind(struct trace *t, struct trace_scan *s, struct trace_record
 		add_artifact(t, s, r, kind, buf_slice(&t->tmp), LANG_PY, ART_HTML | ART_GLOBAL);
 		return;
 	}
-	case FORM_METRICS:
-		take_metrics(t, s, r);
-		return;
-	case FORM_NONE:
-		break;
+	case FORM_METRICS: take_metrics(t, s, r); return;
+	case FORM_NONE: break;
 	}
 	switch (kind) {
 	case KIND_dynamo_start: {

@@ -159,11 +159,11 @@ struct kernels {
 	struct intern pure; /* without */
 	uint32_t *pure_of;  /* per kernel */
 	uint32_t cap_pure_of;
-	uint32_t *first;    /* per pure name: a kernel of it; next: the next one of the same */
+	uint32_t *first; /* per pure name: a kernel of it; next: the next one of the same */
 	uint32_t n_first, cap_first;
 	uint32_t *next;
 	uint32_t cap_next;
-	bool *found;        /* per kernel: its handle was met */
+	bool *found; /* per kernel: its handle was met */
 	uint32_t cap_found;
 };
 
@@ -292,10 +292,12 @@ struct code {
 	struct provenance *p;
 	struct kernels *x;
 	unsigned which; /* 0: PROV_CODE, 1: PROV_AOT */
-	struct { uint32_t kernel, line; } pending[PENDING_MAX]; /* handles met, and the first code line after them */
+	struct {
+		uint32_t kernel, line;
+	} pending[PENDING_MAX]; /* handles met, and the first code line after them */
 	unsigned n_pending;
-	int depth;            /* of the call that is open */
-	uint32_t open_from;   /* the calls whose end is not yet seen: p->call[which][open_from...] */
+	int depth;          /* of the call that is open */
+	uint32_t open_from; /* the calls whose end is not yet seen: p->call[which][open_from...] */
 };
 
 static void add_call(struct code *c, uint32_t kernel, uint32_t line)

@@ -13,13 +13,16 @@ struct prov_set {
 
 enum prov_text trace_provenance_part(const struct trace *t, const struct trace_artifact *a)
 {
-	static const struct { const char *name; enum prov_text part; } parts[] = {
-		{"before_pre_grad_graph", PROV_PRE},
-		{"inductor_pre_grad_graph", PROV_PRE},
-		{"inductor_post_grad_graph", PROV_POST},
-		{"after_post_grad_graph", PROV_POST},
-		{"inductor_provenance_tracking_node_mappings", PROV_MAP},
-		{"inductor_provenance_tracking_kernel_stack_traces", PROV_STACKS},
+	static const struct {
+		const char *name;
+		enum prov_text part;
+	} parts[] = {
+	    {"before_pre_grad_graph", PROV_PRE},
+	    {"inductor_pre_grad_graph", PROV_PRE},
+	    {"inductor_post_grad_graph", PROV_POST},
+	    {"after_post_grad_graph", PROV_POST},
+	    {"inductor_provenance_tracking_node_mappings", PROV_MAP},
+	    {"inductor_provenance_tracking_kernel_stack_traces", PROV_STACKS},
 	};
 	struct slice name = intern_get(&t->names, a->name);
 	switch ((enum trace_kind)a->kind) {
@@ -103,8 +106,7 @@ static void bound(struct trace *t, const struct prov_set *keep)
 	while (t->prov_bytes > TRACE_TEXTS_MAX && t->n_prov_set > 1) {
 		uint32_t oldest = NIL;
 		for (uint32_t i = 0; i < t->n_prov_set; i++)
-			if (t->prov_set[i].compile != compile &&
-			    (oldest == NIL || t->prov_set[i].touched < t->prov_set[oldest].touched))
+			if (t->prov_set[i].compile != compile && (oldest == NIL || t->prov_set[i].touched < t->prov_set[oldest].touched))
 				oldest = i;
 		forget(t, oldest);
 	}
@@ -138,7 +140,8 @@ void provset_record(struct trace *t, const struct trace_scan *s, const struct tr
 		const struct trace_artifact *a = &t->artifact[r->first_artifact + i];
 		enum prov_text part = trace_provenance_part(t, a);
 		if (part != PROV_TEXTS)
-			take_part(t, set_of(t, r->compile, true), part, r->first_artifact + i, trace_payload(s, r), s->first_line + r->line);
+			take_part(t, set_of(t, r->compile, true), part, r->first_artifact + i, trace_payload(s, r),
+				  s->first_line + r->line);
 	}
 	bool forward = r->kinds >> KIND_compilation_metrics & 1, backward = r->kinds >> KIND_bwd_compilation_metrics & 1;
 	struct prov_set *x = forward || backward ? set_of(t, r->compile, false) : NULL;

@@ -1,10 +1,9 @@
 /* scan.c - phase 1: a window of the log into records. Needs nothing but the window, so windows are scanned side by side. */
 #include "trace/trace.h"
 
-
 const struct trace_kind_info trace_kind[KIND_COUNT] = {
 #define X(name, form, fields, flags) {#name, sizeof(#name) - 1, form, flags},
-	TRACE_KINDS(X)
+    TRACE_KINDS(X)
 #undef X
 };
 
@@ -18,8 +17,8 @@ enum trace_kind trace_kind_of(struct slice key)
 
 bool trace_is_context(struct slice key)
 {
-	static const char *const context[] = {"frame_id",    "frame_compile_id", "attempt", "compiled_autograd_id",
-					      "has_payload", "rank",             "stack",   "subgraph_name"};
+	static const char *const context[] = {"frame_id", "frame_compile_id", "attempt", "compiled_autograd_id", "has_payload", "rank",
+					      "stack",    "subgraph_name"};
 	for (unsigned i = 0; i < ARRAY_LEN(context); i++)
 		if (slice_is(key, context[i]))
 			return true;
@@ -354,17 +353,17 @@ static struct trace_record *new_record(struct trace_scan *s, uint32_t line, uint
 	GROW(s->rec, s->n, s->cap, 1);
 	struct trace_record *r = &s->rec[s->n++];
 	*r = (struct trace_record){
-		.line = line,
-		.flags = flags,
-		.envelope = (uint32_t)(p - s->window.data),
-		.envelope_len = (uint32_t)n,
-		.root = JSON_NONE,
-		.value = JSON_NONE,
-		.has_payload = JSON_NONE,
-		.stack = JSON_NONE,
-		.nodes = -1,
-		.rank = -1,
-		.id = {-1, -1, -1, -1, 0},
+	    .line = line,
+	    .flags = flags,
+	    .envelope = (uint32_t)(p - s->window.data),
+	    .envelope_len = (uint32_t)n,
+	    .root = JSON_NONE,
+	    .value = JSON_NONE,
+	    .has_payload = JSON_NONE,
+	    .stack = JSON_NONE,
+	    .nodes = -1,
+	    .rank = -1,
+	    .id = {-1, -1, -1, -1, 0},
 	};
 	return r;
 }
@@ -405,8 +404,7 @@ void trace_scan_window(struct trace_scan *s)
 		char *text = NULL; /* of a payload line */
 		if (*p == '\t')
 			text = p + 1;
-		else if (before && cur && (size_t)(stop - p) > before && p[before] == '\t' &&
-			 !memcmp(p, label, before))
+		else if (before && cur && (size_t)(stop - p) > before && p[before] == '\t' && !memcmp(p, label, before))
 			text = p + before + 1;
 		if (text) {
 			if (!cur || !(cur->flags & REC_PAYLOAD)) {
@@ -477,7 +475,7 @@ static size_t first_window(const char *data, size_t len)
 	return len;
 }
 
-bool trace_probe(const char *path)
+bool trace_is_log(const char *path)
 {
 	struct input in;
 	struct window w = {0};

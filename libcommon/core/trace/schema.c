@@ -6,8 +6,21 @@
 #include "trace/trace.h"
 
 enum ftype {
-	T_STR, T_U32, T_I32, T_U64, T_F64, T_BOOL, T_STRS, T_U64S, T_STACK, T_MAP_STR, T_MAP_U64, T_MAP_SYMINTS, T_LOCALS,
-	T_SYMINT, T_SYMINTS,
+	T_STR,
+	T_U32,
+	T_I32,
+	T_U64,
+	T_F64,
+	T_BOOL,
+	T_STRS,
+	T_U64S,
+	T_STACK,
+	T_MAP_STR,
+	T_MAP_U64,
+	T_MAP_SYMINTS,
+	T_LOCALS,
+	T_SYMINT,
+	T_SYMINTS,
 };
 
 struct field {
@@ -17,10 +30,22 @@ struct field {
 	bool plain;    /* optional, but null will not do */
 };
 
-#define REQ(n, t) {#n, sizeof(#n) - 1, t, true, false}
-#define OPT(n, t) {#n, sizeof(#n) - 1, t, false, false}
-#define DEF(n, t) {#n, sizeof(#n) - 1, t, false, true}
-#define END {NULL, 0, 0, false, false}
+#define REQ(n, t) \
+	{ \
+#n, sizeof(#n) - 1, t, true, false \
+	}
+#define OPT(n, t) \
+	{ \
+#n, sizeof(#n) - 1, t, false, false \
+	}
+#define DEF(n, t) \
+	{ \
+#n, sizeof(#n) - 1, t, false, true \
+	}
+#define END \
+	{ \
+		NULL, 0, 0, false, false \
+	}
 
 static const struct field f_empty[] = {END};
 static const struct field f_named[] = {REQ(name, T_STR), END};
@@ -30,60 +55,115 @@ static const struct field f_output_graph[] = {OPT(_sizes, T_MAP_SYMINTS), END};
 static const struct field f_output_code[] = {OPT(filename, T_STR), END};
 static const struct field f_dynamo_start[] = {OPT(stack, T_STACK), END};
 static const struct field f_bwd_metrics[] = {
-	OPT(inductor_compile_time_s, T_F64), OPT(code_gen_time_s, T_F64), OPT(fail_type, T_STR), OPT(fail_reason, T_STR), END,
+    OPT(inductor_compile_time_s, T_F64), OPT(code_gen_time_s, T_F64), OPT(fail_type, T_STR), OPT(fail_reason, T_STR), END,
 };
 static const struct field f_aot_bwd_metrics[] = {
-	OPT(start_time, T_F64), OPT(elapsed_time, T_F64), OPT(fail_type, T_STR), OPT(fail_reason, T_STR), END,
+    OPT(start_time, T_F64), OPT(elapsed_time, T_F64), OPT(fail_type, T_STR), OPT(fail_reason, T_STR), END,
 };
 static const struct field f_metrics[] = {
-	OPT(co_name, T_STR), OPT(co_filename, T_STR), OPT(co_firstlineno, T_I32), OPT(cache_size, T_U64),
-	OPT(accumulated_cache_size, T_U64), OPT(guard_count, T_U64), OPT(shape_env_guard_count, T_U64),
-	OPT(graph_op_count, T_U64), OPT(graph_node_count, T_U64), OPT(graph_input_count, T_U64), OPT(start_time, T_F64),
-	OPT(entire_frame_compile_time_s, T_F64), OPT(backend_compile_time_s, T_F64), OPT(inductor_compile_time_s, T_F64),
-	OPT(code_gen_time_s, T_F64), OPT(fail_type, T_STR), OPT(fail_reason, T_STR), OPT(fail_user_frame_filename, T_STR),
-	OPT(fail_user_frame_lineno, T_U32), OPT(non_compliant_ops, T_STRS), OPT(compliant_custom_ops, T_STRS),
-	OPT(restart_reasons, T_STRS), OPT(dynamo_time_before_restart_s, T_F64), END,
+    OPT(co_name, T_STR),
+    OPT(co_filename, T_STR),
+    OPT(co_firstlineno, T_I32),
+    OPT(cache_size, T_U64),
+    OPT(accumulated_cache_size, T_U64),
+    OPT(guard_count, T_U64),
+    OPT(shape_env_guard_count, T_U64),
+    OPT(graph_op_count, T_U64),
+    OPT(graph_node_count, T_U64),
+    OPT(graph_input_count, T_U64),
+    OPT(start_time, T_F64),
+    OPT(entire_frame_compile_time_s, T_F64),
+    OPT(backend_compile_time_s, T_F64),
+    OPT(inductor_compile_time_s, T_F64),
+    OPT(code_gen_time_s, T_F64),
+    OPT(fail_type, T_STR),
+    OPT(fail_reason, T_STR),
+    OPT(fail_user_frame_filename, T_STR),
+    OPT(fail_user_frame_lineno, T_U32),
+    OPT(non_compliant_ops, T_STRS),
+    OPT(compliant_custom_ops, T_STRS),
+    OPT(restart_reasons, T_STRS),
+    OPT(dynamo_time_before_restart_s, T_F64),
+    END,
 };
 static const struct field f_specialization[] = {
-	OPT(symbol, T_STR), OPT(sources, T_STRS), OPT(value, T_STR), OPT(reason, T_STR), OPT(stack, T_STACK),
-	OPT(user_stack, T_STACK), END,
+    OPT(symbol, T_STR), OPT(sources, T_STRS), OPT(value, T_STR), OPT(reason, T_STR), OPT(stack, T_STACK), OPT(user_stack, T_STACK), END,
 };
 static const struct field f_guard_fast[] = {OPT(expr, T_STR), OPT(stack, T_STACK), OPT(user_stack, T_STACK), END};
 static const struct field f_real_tensors[] = {
-	OPT(expr, T_STR), OPT(result, T_STR), OPT(user_stack, T_STACK), OPT(stack, T_STACK), OPT(expr_node_id, T_U64),
-	OPT(symbol_to_sources, T_MAP_STR), OPT(frame_locals, T_LOCALS), OPT(prefix, T_STR), END,
+    OPT(expr, T_STR),
+    OPT(result, T_STR),
+    OPT(user_stack, T_STACK),
+    OPT(stack, T_STACK),
+    OPT(expr_node_id, T_U64),
+    OPT(symbol_to_sources, T_MAP_STR),
+    OPT(frame_locals, T_LOCALS),
+    OPT(prefix, T_STR),
+    END,
 };
 static const struct field f_unbacked[] = {
-	OPT(symbol, T_STR), OPT(node_id, T_U64), OPT(user_stack, T_STACK), OPT(stack, T_STACK), OPT(vr, T_STR), END,
+    OPT(symbol, T_STR), OPT(node_id, T_U64), OPT(user_stack, T_STACK), OPT(stack, T_STACK), OPT(vr, T_STR), END,
 };
 static const struct field f_sym_expr[] = {
-	OPT(method, T_STR), OPT(result, T_STR), OPT(result_id, T_U64), OPT(arguments, T_STRS), OPT(argument_ids, T_U64S),
-	OPT(user_stack, T_STACK), OPT(stack, T_STACK), END,
+    OPT(method, T_STR),        OPT(result, T_STR),       OPT(result_id, T_U64), OPT(arguments, T_STRS),
+    OPT(argument_ids, T_U64S), OPT(user_stack, T_STACK), OPT(stack, T_STACK),   END,
 };
 static const struct field f_fake_kernel[] = {OPT(op, T_STR), OPT(reason, T_STR), END};
 static const struct field f_storage[] = {REQ(id, T_U64), REQ(describer_id, T_U64), REQ(size, T_U64), END};
 static const struct field f_source[] = {REQ(describer_id, T_U64), REQ(id, T_U64), REQ(source, T_STR), END};
 static const struct field f_tensor[] = {
-	REQ(id, T_U64), REQ(describer_id, T_U64), REQ(ndim, T_U64), REQ(dtype, T_STR), REQ(device, T_STR),
-	REQ(size, T_SYMINTS), OPT(dynamo_dynamic_indices, T_U64S), DEF(layout, T_STR), DEF(is_inference, T_BOOL),
-	DEF(is_leaf, T_BOOL), DEF(requires_grad, T_BOOL), DEF(is_sparse, T_BOOL), DEF(is_mkldnn, T_BOOL),
-	DEF(is_functorch_wrapped, T_BOOL), DEF(is_batchedtensor, T_BOOL), DEF(is_legacy_batchedtensor, T_BOOL),
-	DEF(is_gradtrackingtensor, T_BOOL), DEF(is_view, T_BOOL), DEF(is_nested, T_BOOL),
-	DEF(is_traceable_wrapper_subclass, T_BOOL), DEF(is_functional, T_BOOL), DEF(is_conj, T_BOOL), DEF(is_neg, T_BOOL),
-	DEF(is_parameter, T_BOOL), OPT(stride, T_SYMINTS), DEF(storage_offset, T_SYMINT), OPT(storage, T_U64),
-	OPT(sparse_dim, T_U64), OPT(dense_dim, T_U64), OPT(is_coalesced, T_BOOL), OPT(crow_indices, T_U64),
-	OPT(col_indices, T_U64), OPT(ccol_indices, T_U64), OPT(row_indices, T_U64), OPT(values, T_U64), OPT(unwrapped, T_U64),
-	OPT(bdim, T_U64), OPT(base, T_U64), OPT(attrs, T_MAP_U64), OPT(creation_meta, T_STR), OPT(grad, T_U64), END,
+    REQ(id, T_U64),
+    REQ(describer_id, T_U64),
+    REQ(ndim, T_U64),
+    REQ(dtype, T_STR),
+    REQ(device, T_STR),
+    REQ(size, T_SYMINTS),
+    OPT(dynamo_dynamic_indices, T_U64S),
+    DEF(layout, T_STR),
+    DEF(is_inference, T_BOOL),
+    DEF(is_leaf, T_BOOL),
+    DEF(requires_grad, T_BOOL),
+    DEF(is_sparse, T_BOOL),
+    DEF(is_mkldnn, T_BOOL),
+    DEF(is_functorch_wrapped, T_BOOL),
+    DEF(is_batchedtensor, T_BOOL),
+    DEF(is_legacy_batchedtensor, T_BOOL),
+    DEF(is_gradtrackingtensor, T_BOOL),
+    DEF(is_view, T_BOOL),
+    DEF(is_nested, T_BOOL),
+    DEF(is_traceable_wrapper_subclass, T_BOOL),
+    DEF(is_functional, T_BOOL),
+    DEF(is_conj, T_BOOL),
+    DEF(is_neg, T_BOOL),
+    DEF(is_parameter, T_BOOL),
+    OPT(stride, T_SYMINTS),
+    DEF(storage_offset, T_SYMINT),
+    OPT(storage, T_U64),
+    OPT(sparse_dim, T_U64),
+    OPT(dense_dim, T_U64),
+    OPT(is_coalesced, T_BOOL),
+    OPT(crow_indices, T_U64),
+    OPT(col_indices, T_U64),
+    OPT(ccol_indices, T_U64),
+    OPT(row_indices, T_U64),
+    OPT(values, T_U64),
+    OPT(unwrapped, T_U64),
+    OPT(bdim, T_U64),
+    OPT(base, T_U64),
+    OPT(attrs, T_MAP_U64),
+    OPT(creation_meta, T_STR),
+    OPT(grad, T_U64),
+    END,
 };
 static const struct field f_frame[] = {
-	REQ(filename, T_U32), REQ(line, T_I32), REQ(name, T_STR), OPT(loc, T_STR), OPT(uninterned_filename, T_STR), END,
+    REQ(filename, T_U32), REQ(line, T_I32), REQ(name, T_STR), OPT(loc, T_STR), OPT(uninterned_filename, T_STR), END,
 };
 static const struct field f_guard[] = {REQ(code, T_STR), OPT(stack, T_STACK), OPT(user_stack, T_STACK), END};
 #define f_any NULL
 
 static const struct field *const kind_fields[KIND_COUNT] = {
 #define X(name, form, fields, flags) f_##fields,
-	TRACE_KINDS(X)
+    TRACE_KINDS(X)
 #undef X
 };
 
@@ -107,10 +187,10 @@ static bool fits_list(const struct json_tape *t, uint32_t k, enum ftype item)
 	if (t->tok[k].type != JSON_ARRAY)
 		return false;
 	for (uint32_t i = json_first(t, k); i < json_end(t, k); i = json_next(t, i)) {
-		bool ok = item == T_STR ? json_is(t, i, JSON_STRING)
-			: item == T_U64 ? fits_u(t, i, UINT64_MAX)
-			: item == T_SYMINT ? json_is(t, i, JSON_STRING) || fits_i(t, i, INT64_MIN, INT64_MAX)
-					   : fits_fields(t, f_frame, i);
+		bool ok = item == T_STR      ? json_is(t, i, JSON_STRING)
+			  : item == T_U64    ? fits_u(t, i, UINT64_MAX)
+			  : item == T_SYMINT ? json_is(t, i, JSON_STRING) || fits_i(t, i, INT64_MIN, INT64_MAX)
+					     : fits_fields(t, f_frame, i);
 		if (!ok)
 			return false;
 	}
@@ -122,9 +202,9 @@ static bool fits_map(const struct json_tape *t, uint32_t k, enum ftype item)
 	if (t->tok[k].type != JSON_OBJECT)
 		return false;
 	for (uint32_t i = json_first(t, k); i < json_end(t, k); i = json_next_pair(t, i)) {
-		bool ok = item == T_STR ? json_is(t, i + 1, JSON_STRING)
-			: item == T_U64 ? fits_u(t, i + 1, UINT64_MAX)
-					: fits_list(t, i + 1, T_SYMINT);
+		bool ok = item == T_STR   ? json_is(t, i + 1, JSON_STRING)
+			  : item == T_U64 ? fits_u(t, i + 1, UINT64_MAX)
+					  : fits_list(t, i + 1, T_SYMINT);
 		if (!ok)
 			return false;
 	}
@@ -210,8 +290,7 @@ bool schema_fits(const struct json_tape *t, enum trace_kind kind, uint32_t k)
 {
 	if (kind == KIND_str) {
 		uint32_t s = k + 1, n = k + 2;
-		return json_is(t, k, JSON_ARRAY) && json_end(t, k) == k + 3 && json_is(t, s, JSON_STRING) &&
-		       fits_u(t, n, UINT32_MAX);
+		return json_is(t, k, JSON_ARRAY) && json_end(t, k) == k + 3 && json_is(t, s, JSON_STRING) && fits_u(t, n, UINT32_MAX);
 	}
 	return !kind_fields[kind] || fits_fields(t, kind_fields[kind], k);
 }

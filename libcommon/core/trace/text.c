@@ -1,15 +1,17 @@
 #include "trace/text.h"
 
-static struct slice upto(const char *from, const char *to)
-{
-	return slice_trim(slice_of(from, to > from ? (size_t)(to - from) : 0));
-}
+static struct slice upto(const char *from, const char *to) { return slice_trim(slice_of(from, to > from ? (size_t)(to - from) : 0)); }
 
 /* Text after a label at a line's start, to where the next label starts. */
 static const char *next_label(const char *p, const char *end)
 {
-	static const char *const labels[] = {"  Hint: ", "  Explanation: ", "  Developer debug context: ", " For more details about",
-					     "User code traceback:", "Traceback (most recent", "Stack variable source"};
+	static const char *const labels[] = {"  Hint: ",
+					     "  Explanation: ",
+					     "  Developer debug context: ",
+					     " For more details about",
+					     "User code traceback:",
+					     "Traceback (most recent",
+					     "Stack variable source"};
 	while (p < end) {
 		const char *nl = memchr(p, '\n', (size_t)(end - p));
 		if (!nl)

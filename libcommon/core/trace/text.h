@@ -37,9 +37,9 @@ bool break_text_is_break(const struct break_text *b);
 
 /* One recompile reason: "0/1: n == 2    # y = x * n  # app/m.py:21 in step (HINT: type int)\nUser stack trace:\n  File ..." */
 struct recompile_text {
-	struct slice rejected_by;          /* "0/1": the compiled code whose guard failed */
-	struct slice guard;                /* "n == 2" */
-	struct slice old, new;             /* n == 0: the text does not say */
+	struct slice rejected_by; /* "0/1": the compiled code whose guard failed */
+	struct slice guard;       /* "n == 2" */
+	struct slice old, new;    /* n == 0: the text does not say */
 	struct srcloc at;
 };
 void recompile_text_parse(struct slice text, struct recompile_text *out);

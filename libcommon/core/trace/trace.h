@@ -61,48 +61,48 @@ const char *compile_id_dir(const struct compile_id *id, char out[COMPILE_ID_TEXT
 /* ---- phase 1: records of a window ----------------------------------------------------------------------------- */
 
 enum record_flags {
-	REC_PAYLOAD = 1,      /* the envelope has has_payload */
-	REC_MD5_BAD = 2,      /* ... and it is not the payload's */
-	REC_NO_PREFIX = 4,    /* no glog prefix: not a record at all; text is the line */
-	REC_NO_JSON = 8,      /* the envelope is no JSON object */
-	REC_MALFORMED = 16,   /* a field has a type that it cannot have, or a key stands twice */
-	REC_LOOSE = 32,       /* JSON that strict readers refuse (NaN, lone surrogates, nesting of 128 and more) */
-	REC_NOT_UTF8 = 64,    /* envelope or payload holds bytes that are no UTF-8 */
-	REC_YEAR = 128,       /* the date carries its year */
-	REC_OTHER_RANK = 256, /* belongs to another rank than the log (set by reduce) */
-	REC_RESERVED = 512,   /* the envelope has a key that raw.jsonl adds (timestamp, thread, pathname, lineno) */
-	REC_GUARDS_BAD = 1024,/* dynamo_guards: the payload is no list of guards */
-	REC_ORPHAN = 2048,    /* a payload line without an envelope (with REC_NO_PREFIX) */
+	REC_PAYLOAD = 1,       /* the envelope has has_payload */
+	REC_MD5_BAD = 2,       /* ... and it is not the payload's */
+	REC_NO_PREFIX = 4,     /* no glog prefix: not a record at all; text is the line */
+	REC_NO_JSON = 8,       /* the envelope is no JSON object */
+	REC_MALFORMED = 16,    /* a field has a type that it cannot have, or a key stands twice */
+	REC_LOOSE = 32,        /* JSON that strict readers refuse (NaN, lone surrogates, nesting of 128 and more) */
+	REC_NOT_UTF8 = 64,     /* envelope or payload holds bytes that are no UTF-8 */
+	REC_YEAR = 128,        /* the date carries its year */
+	REC_OTHER_RANK = 256,  /* belongs to another rank than the log (set by reduce) */
+	REC_RESERVED = 512,    /* the envelope has a key that raw.jsonl adds (timestamp, thread, pathname, lineno) */
+	REC_GUARDS_BAD = 1024, /* dynamo_guards: the payload is no list of guards */
+	REC_ORPHAN = 2048,     /* a payload line without an envelope (with REC_NO_PREFIX) */
 	REC_NO_ATTEMPT = 4096,
-	REC_UNKNOWN = 8192,   /* has a key that this version does not know */
-	REC_LAST = 16384,     /* the last record of a log that ends without a newline, or in a payload that is not whole */
+	REC_UNKNOWN = 8192, /* has a key that this version does not know */
+	REC_LAST = 16384,   /* the last record of a log that ends without a newline, or in a payload that is not whole */
 };
 
 /* Offsets are bytes in window.data; tokens are in scan.tape. */
 struct trace_record {
-	uint32_t line;              /* in the window, from 0; scan.first_line + line is the log's, from 1 */
+	uint32_t line; /* in the window, from 0; scan.first_line + line is the log's, from 1 */
 	uint32_t flags;
-	uint64_t kinds;             /* bit per enum trace_kind */
+	uint64_t kinds; /* bit per enum trace_kind */
 	uint32_t envelope, envelope_len;
-	uint32_t root;              /* token of the envelope, JSON_NONE when it is no JSON */
+	uint32_t root;                 /* token of the envelope, JSON_NONE when it is no JSON */
 	uint32_t payload, payload_len; /* tabs removed, contiguous */
 	uint32_t payload_lines;
-	uint32_t value;             /* token of the value of the one kind named; see trace_value */
-	uint32_t has_payload;       /* token of the MD5 text, or JSON_NONE */
-	uint32_t stack;             /* token of the envelope's own stack, or JSON_NONE */
-	int32_t nodes;              /* FX nodes of a graph payload, -1 when it is none */
-	uint32_t first_artifact;    /* set by reduce: artifacts [first, first + n) */
+	uint32_t value;          /* token of the value of the one kind named; see trace_value */
+	uint32_t has_payload;    /* token of the MD5 text, or JSON_NONE */
+	uint32_t stack;          /* token of the envelope's own stack, or JSON_NONE */
+	int32_t nodes;           /* FX nodes of a graph payload, -1 when it is none */
+	uint32_t first_artifact; /* set by reduce: artifacts [first, first + n) */
 	uint16_t artifacts;
-	uint16_t month_day;         /* month * 100 + day */
-	uint16_t year;              /* 0 when the prefix has none */
-	int64_t rank;               /* -1: none */
+	uint16_t month_day; /* month * 100 + day */
+	uint16_t year;      /* 0 when the prefix has none */
+	int64_t rank;       /* -1: none */
 	uint64_t thread;
-	uint64_t usec;              /* of the day */
+	uint64_t usec;               /* of the day */
 	uint32_t source, source_len; /* the path in the prefix, with the blank before it */
 	uint32_t source_line;
-	uint32_t compile;           /* set by reduce: index into trace.compile */
+	uint32_t compile; /* set by reduce: index into trace.compile */
 	struct compile_id id;
-	uint8_t md5[16], want[16];  /* of the payload as read, and as has_payload has it */
+	uint8_t md5[16], want[16]; /* of the payload as read, and as has_payload has it */
 };
 
 struct trace_scan {
@@ -115,7 +115,7 @@ struct trace_scan {
 	uint32_t n_md5, cap_md5;
 	uint64_t first_line; /* set before reduce */
 	struct json_tape payload_tape;
-	void *emit;          /* the emitter's own, per slot */
+	void *emit; /* the emitter's own, per slot */
 };
 
 /* The value token of kind k in record r, or JSON_NONE. */
@@ -146,7 +146,9 @@ enum artifact_flags {
 	ART_LINK = 8,      /* no file; name is the text, extra the URL */
 	ART_READABLE = 16, /* a second page beside it: STEM_readable.html, counted too */
 	ART_NO_ATTEMPT = 32,
-	ART_HIT = 64, ART_MISS = 128, ART_BYPASS = 256, /* cache artifacts */
+	ART_HIT = 64,
+	ART_MISS = 128,
+	ART_BYPASS = 256,     /* cache artifacts */
 	ART_NO_PAYLOAD = 512, /* made from the envelope: metrics pages */
 	ART_UNLISTED = 1024,  /* not numbered: the Rust tlparse has no such file */
 };
@@ -174,7 +176,7 @@ struct trace_compile {
 	double seconds, backend_seconds, inductor_seconds, code_gen_seconds; /* < 0: not known */
 	int64_t ops, nodes, inputs, guards, cache_size;                      /* -1: not known */
 	uint32_t breaks;
-	uint32_t stack;              /* node of trace.stack, UINT32_MAX */
+	uint32_t stack; /* node of trace.stack, UINT32_MAX */
 	uint32_t fail_type, fail_reason;
 };
 
@@ -192,7 +194,7 @@ struct trace_recompile {
 	uint32_t reason, guard, old, new; /* reason: the first; all: one a line */
 	uint32_t all;
 };
-struct trace_failure { /* also restarts */
+struct trace_failure {             /* also restarts */
 	uint32_t compile, metrics; /* metrics: number of the compilation_metrics page */
 	uint64_t line;
 	struct trace_loc loc;
@@ -228,7 +230,7 @@ struct trace_export {
 	uint64_t line;
 	struct trace_loc loc;
 	enum trace_export_kind kind;
-	uint32_t expr;              /* the expression, or the operator that has no good fake kernel */
+	uint32_t expr; /* the expression, or the operator that has no good fake kernel */
 	uint32_t result, reason;
 	uint32_t sources, locals;   /* "s77 = L['x'].size()[0]", one a line */
 	uint32_t node;              /* row of trace.expr: how the expression came about, UINT32_MAX */
@@ -242,8 +244,8 @@ struct trace_expr {
 	uint64_t id, line;
 	struct trace_loc loc;
 	uint32_t compile;
-	uint32_t method, result, args;  /* args: texts, one a line; method INTERN_NONE: an unbacked symbol */
-	uint32_t first_arg, n_arg;      /* of trace.expr_arg: rows of trace.expr */
+	uint32_t method, result, args; /* args: texts, one a line; method INTERN_NONE: an unbacked symbol */
+	uint32_t first_arg, n_arg;     /* of trace.expr_arg: rows of trace.expr */
 	uint32_t user_stack, stack;
 };
 /* An expression and what it was made of: depth first, each once, at most max steps. How many were written. */
@@ -266,27 +268,27 @@ struct trace_provenance {
 enum prov_text trace_provenance_part(const struct trace *t, const struct trace_artifact *a);
 
 /* What is wrong with a log. One row per kind: how often, where first. */
-#define TRACE_DAMAGE(X)                                                                                                \
-	X(INPUT, "input", "the file could be read only up to here")                                                    \
-	X(TRUNCATED, "truncated", "the log ends inside a record; what is there of it is shown")                        \
-	X(PREFIX, "not_a_record", "lines that are no record (no prefix like 'V1121 07:59:23.043000 PID path:LINE]')")  \
-	X(ORPHAN, "orphan_payload", "payload lines whose record is missing (two writers in one file, or lines lost)")  \
-	X(JSON, "bad_json", "records whose envelope is not JSON; shown under other records")                           \
-	X(MALFORMED, "malformed", "records with a field of a wrong type, or JSON that strict readers refuse; shown under other records")          \
-	X(MD5, "bad_md5", "payloads that are not what was written (MD5 differs); shown as found")                      \
-	X(UTF8, "not_utf8", "records with bytes that are not UTF-8; shown with replacement characters")                \
-	X(RANK, "other_rank", "records of another rank than the log's first; shown under other records")               \
-	X(GUARDS, "bad_guards", "dynamo_guards payloads that are no list of guards; shown as text")                    \
-	X(ENCODING, "bad_encoding", "artifacts of an encoding other than string or json; shown as text")               \
-	X(STRINGS, "bad_string_table", "str records that cannot be understood")                                        \
-	X(RESERVED, "reserved_key", "records left out of raw.jsonl: they use a key that it adds")                      \
+#define TRACE_DAMAGE(X) \
+	X(INPUT, "input", "the file could be read only up to here") \
+	X(TRUNCATED, "truncated", "the log ends inside a record; what is there of it is shown") \
+	X(PREFIX, "not_a_record", "lines that are no record (no prefix like 'V1121 07:59:23.043000 PID path:LINE]')") \
+	X(ORPHAN, "orphan_payload", "payload lines whose record is missing (two writers in one file, or lines lost)") \
+	X(JSON, "bad_json", "records whose envelope is not JSON; shown under other records") \
+	X(MALFORMED, "malformed", "records with a field of a wrong type, or JSON that strict readers refuse; shown under other records") \
+	X(MD5, "bad_md5", "payloads that are not what was written (MD5 differs); shown as found") \
+	X(UTF8, "not_utf8", "records with bytes that are not UTF-8; shown with replacement characters") \
+	X(RANK, "other_rank", "records of another rank than the log's first; shown under other records") \
+	X(GUARDS, "bad_guards", "dynamo_guards payloads that are no list of guards; shown as text") \
+	X(ENCODING, "bad_encoding", "artifacts of an encoding other than string or json; shown as text") \
+	X(STRINGS, "bad_string_table", "str records that cannot be understood") \
+	X(RESERVED, "reserved_key", "records left out of raw.jsonl: they use a key that it adds") \
 	X(NAME, "unsafe_name", "names that would leave the output folder or that no file can have; made safe")
 
 enum trace_damage_kind {
 #define X(id, name, text) DAMAGE_##id,
 	TRACE_DAMAGE(X)
 #undef X
-	DAMAGE_COUNT
+	    DAMAGE_COUNT
 };
 extern const char *const trace_damage_name[DAMAGE_COUNT], *const trace_damage_text[DAMAGE_COUNT];
 struct trace_damage {
@@ -314,10 +316,10 @@ struct trace_frame {
 	int32_t line;
 };
 struct trace_stack {
-	uint32_t parent, frame;      /* UINT32_MAX: top */
-	uint32_t child, sibling;     /* first child, next child of the same parent, in order of appearance */
+	uint32_t parent, frame;  /* UINT32_MAX: top */
+	uint32_t child, sibling; /* first child, next child of the same parent, in order of appearance */
 	uint32_t last_child;
-	uint32_t first_start;        /* of the compile ids that started here: index into starts, UINT32_MAX */
+	uint32_t first_start; /* of the compile ids that started here: index into starts, UINT32_MAX */
 	uint32_t last_start;
 };
 struct trace_start {
@@ -331,15 +333,15 @@ struct trace_trie {
 	struct intern edges; /* {parent, frame} -> node */
 };
 
-#define ROWS(type, name)                                                                                               \
-	type *name;                                                                                                    \
+#define ROWS(type, name) \
+	type *name; \
 	uint32_t n_##name, cap_##name
 
 struct trace {
 	const char *path;
-	struct intern names;        /* every text that rows refer to */
-	struct intern ids;          /* struct compile_id -> compile, the same index */
-	uint32_t *string;           /* the `str` table: number -> names, INTERN_NONE for a hole */
+	struct intern names; /* every text that rows refer to */
+	struct intern ids;   /* struct compile_id -> compile, the same index */
+	uint32_t *string;    /* the `str` table: number -> names, INTERN_NONE for a hole */
 	uint32_t n_string, cap_string;
 	bool any_string;
 	ROWS(struct trace_compile, compile);
@@ -353,36 +355,36 @@ struct trace {
 	ROWS(struct trace_unknown, unknown);
 	ROWS(struct trace_phase, phase);
 	ROWS(struct trace_frame, frame);
-	struct intern frames;       /* struct trace_frame -> frame, the same index */
-	struct trace_trie starts;   /* stacks of dynamo_start */
-	struct trace_trie stacks;   /* stacks of records that carry one of their own (unknown where it led) */
+	struct intern frames;     /* struct trace_frame -> frame, the same index */
+	struct trace_trie starts; /* stacks of dynamo_start */
+	struct trace_trie stacks; /* stacks of records that carry one of their own (unknown where it led) */
 	ROWS(struct trace_export, export);
 	ROWS(struct trace_expr, expr);
 	ROWS(uint32_t, expr_arg);
-	struct intern expr_ids;     /* ids of expressions; expr_row: the newest row of each */
+	struct intern expr_ids; /* ids of expressions; expr_row: the newest row of each */
 	ROWS(uint32_t, expr_row);
 	struct trace_trie export_stacks;
-	uint64_t expr_lost;         /* expressions beyond TRACE_EXPR_MAX */
-	uint32_t exported;          /* artifact of the first exported_program, UINT32_MAX */
-	uint64_t exported_line;     /* and its line, 0 */
+	uint64_t expr_lost;     /* expressions beyond TRACE_EXPR_MAX */
+	uint32_t exported;      /* artifact of the first exported_program, UINT32_MAX */
+	uint64_t exported_line; /* and its line, 0 */
 	ROWS(struct trace_provenance, provenance);
 	struct arena links;
-	struct prov_set *prov_set;  /* sets not yet complete (provset.c) */
+	struct prov_set *prov_set; /* sets not yet complete (provset.c) */
 	uint32_t n_prov_set, cap_prov_set;
 	size_t prov_bytes;
 	struct trace_damage damage[DAMAGE_COUNT];
-	const char *unread;         /* a read error: why; what came before it is here. NULL */
-	uint32_t number;            /* next artifact number */
-	int64_t rank;               /* -1: no record names one */
+	const char *unread; /* a read error: why; what came before it is here. NULL */
+	uint32_t number;    /* next artifact number */
+	int64_t rank;       /* -1: no record names one */
 	uint64_t bytes, lines, records, graphs, events, payload_bytes;
 	uint64_t cache[CACHE_COUNT][3]; /* hit, miss, bypass */
 	uint64_t first_usec, last_usec;
 	uint16_t first_day;
 	uint64_t pid;
-	uint32_t torch_version;     /* names, INTERN_NONE */
+	uint32_t torch_version; /* names, INTERN_NONE */
 	double compile_seconds;
 	struct buf tmp, tmp2;
-	struct json_tape tape;      /* for payloads that reduce looks into */
+	struct json_tape tape; /* for payloads that reduce looks into */
 	/* Set before reading: */
 	bool plain_text;  /* inductor_output_code becomes a text file (-p), not a page */
 	bool export_only; /* only what export makes is an artifact (-e): exported programs, and a page per guard */
@@ -394,14 +396,14 @@ struct trace {
 /* What an emitter adds. Any may be NULL. All return 0, or -1 to stop (with *err of trace_read filled by the emitter). */
 struct trace_hooks {
 	void *ctx;
-	int (*raw)(void *ctx, struct trace_scan *s);                    /* side by side, before scan changes the bytes */
+	int (*raw)(void *ctx, struct trace_scan *s);                            /* side by side, before scan changes the bytes */
 	int (*record)(void *ctx, struct trace_scan *s, struct trace_record *r); /* in order, after reduce took it */
-	int (*window)(void *ctx, struct trace_scan *s);                 /* in order, after its last record */
-	int (*emit)(void *ctx, struct trace_scan *s);                   /* side by side */
-	int (*commit)(void *ctx, struct trace_scan *s);                 /* in order */
+	int (*window)(void *ctx, struct trace_scan *s);                         /* in order, after its last record */
+	int (*emit)(void *ctx, struct trace_scan *s);                           /* side by side */
+	int (*commit)(void *ctx, struct trace_scan *s);                         /* in order */
 	void (*free_slot)(void *ctx, struct trace_scan *s);
-	void (*progress)(void *ctx, uint64_t consumed, uint64_t size);  /* in order */
-	unsigned threads;                                               /* 0: as many as there are CPUs */
+	void (*progress)(void *ctx, uint64_t consumed, uint64_t size); /* in order */
+	unsigned threads;                                              /* 0: as many as there are CPUs */
 	unsigned share; /* this many logs are read side by side: windows are that much smaller */
 	bool in_part;   /* what came before a read error is wanted, too: t->unread tells, and with it the exit status must (EXIT_INPUT) */
 };
@@ -410,7 +412,7 @@ void trace_init(struct trace *t, const char *path);
 void trace_release(struct trace *t);
 int trace_read(struct trace *t, const struct trace_hooks *hooks, struct err *err);
 /* Does this file look like a structured trace? (A record in its first 64 KiB; a .gz is looked into.) */
-bool trace_probe(const char *path);
+bool trace_is_log(const char *path);
 /* "0/1", "[0/1_2]", "!1/0/0", "-_0_1_0"; without an attempt: the attempt with metrics, else the last. NULL: no such id. */
 const struct trace_compile *trace_find_compile(const struct trace *t, const char *text);
 bool trace_damaged(const struct trace *t);

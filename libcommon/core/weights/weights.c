@@ -146,7 +146,8 @@ static int add_exported(struct shelf *s, const char *folder, uint32_t key)
 	if (number != JSON_NONE)
 		json_i64(t, number, &dtype);
 	return add_placed(s, name, exported_dtype(dtype),
-			  (struct place){json_get(t, meta, "sizes"), json_get(t, meta, "strides"), json_get(t, meta, "storage_offset")}, data);
+			  (struct place){json_get(t, meta, "sizes"), json_get(t, meta, "strides"), json_get(t, meta, "storage_offset")},
+			  data);
 }
 
 /* ["weight_0", [16, 8], [8, 1], 0] */
@@ -173,7 +174,8 @@ static int read_config(struct shelf *s, struct slice text, const char *member, c
 	uint32_t root;
 	json_tape_text(&s->t, text.p, text.n);
 	if (json_parse(&s->t, 0, text.n, &root) < 0)
-		return err_set(s->err, EXIT_INPUT, "'%s': its list of weights is no JSON: %s at byte %zu", s->w->path, s->t.error, s->t.error_at);
+		return err_set(s->err, EXIT_INPUT, "'%s': its list of weights is no JSON: %s at byte %zu", s->w->path, s->t.error,
+			       s->t.error_at);
 	if (member)
 		root = json_get(&s->t, root, member);
 	if (root == JSON_NONE || !json_is(&s->t, root, JSON_OBJECT))

@@ -37,7 +37,7 @@ struct weights {
 	const char *path; /* for messages */
 	struct tensor_view *v;
 	size_t n, cap;
-	size_t n_behind; /* the last of them stand behind: for what the others lack, and no word of those that are not taken */
+	size_t n_behind;    /* the last of them stand behind: for what the others lack, and no word of those that are not taken */
 	struct package own; /* the exported program */
 	struct tensor_file **file;
 	size_t n_file, cap_file;

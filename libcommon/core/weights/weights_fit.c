@@ -19,10 +19,7 @@ static void end_names(struct buf *b, size_t n)
 }
 
 /* What is asked for: not what is computed from others when the model is first called. */
-static bool is_asked(const struct contract_constant *c)
-{
-	return !c->from_folded && c->type != CONSTANT_FOLDED && dtype_info(c->dtype);
-}
+static bool is_asked(const struct contract_constant *c) { return !c->from_folded && c->type != CONSTANT_FOLDED && dtype_info(c->dtype); }
 
 static struct slice shown_name(const struct contract_constant *c) { return c->fqn.n ? c->fqn : c->name; }
 
@@ -55,7 +52,8 @@ static int lay_out(struct arena *a, const struct tensor_view *from, struct tenso
 	const int64_t bytes = dtype_info(m->dtype)->bytes;
 	int64_t index[TENSOR_MAX_DIMS] = {0}, n, all, at = 0, where = 0;
 	if (!tensor_numel(m, &n) || !tensor_extent(m, &all))
-		return err_set(err, EXIT_INPUT, "the model's constant '%.*s' has strides that no tensor can have", (int)to->name.n, to->name.p);
+		return err_set(err, EXIT_INPUT, "the model's constant '%.*s' has strides that no tensor can have", (int)to->name.n,
+			       to->name.p);
 	char *p = arena_alloc(a, (size_t)all + 1);
 	memset(p, 0, (size_t)all);
 	for (int64_t i = 0; i < n; i++) {
@@ -103,7 +101,7 @@ static bool is_renamed(const struct contract_constant *c) { return c->type == CO
 struct matching {
 	const struct weights *w;
 	struct intern names;
-	size_t *which; /* of each name its weight */
+	size_t *which;       /* of each name its weight */
 	bool *taken, *meant; /* meant: a constant has its name */
 	struct buf missing, misfit;
 	size_t n_missing, n_misfit;
@@ -218,7 +216,9 @@ static int verdict(struct matching *m, bool all, struct weights_fit *f, struct e
 
 int weights_fit(const struct weights *w, const struct contract *c, bool all, struct weights_fit *f, struct err *err)
 {
-	struct matching m = {.w = w, .which = xcalloc(w->n + 1, sizeof(*m.which)), .taken = xcalloc(w->n + 1, sizeof(*m.taken)),
+	struct matching m = {.w = w,
+			     .which = xcalloc(w->n + 1, sizeof(*m.which)),
+			     .taken = xcalloc(w->n + 1, sizeof(*m.taken)),
 			     .meant = xcalloc(w->n + 1, sizeof(*m.meant))};
 	int r = 0;
 	*f = (struct weights_fit){0};

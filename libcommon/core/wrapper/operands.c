@@ -101,7 +101,8 @@ static int put_named(struct reading *r, struct slice name, const struct origin *
 	if (i < 0)
 		return no_input(r, name, i == -2, "");
 	if (!is_free(r->g, (size_t)i))
-		return err_set(r->err, EXIT_USAGE, "'%.*s' is given twice: as '%s' and as '%s'", (int)name.n, name.p, r->g->from[i], o->from);
+		return err_set(r->err, EXIT_USAGE, "'%.*s' is given twice: as '%s' and as '%s'", (int)name.n, name.p, r->g->from[i],
+			       o->from);
 	place(r, (size_t)i, o);
 	return 0;
 }

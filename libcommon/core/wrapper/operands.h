@@ -17,11 +17,11 @@
 struct given {
 	struct tensor_meta *meta; /* one per input; n_dim -1 where none was given */
 	size_t n;
-	char **from;              /* what was given: "batch.npz:x", "f32[8,10]"; NULL */
+	char **from; /* what was given: "batch.npz:x", "f32[8,10]"; NULL */
 	struct given_source {
 		struct tensor_file *file; /* NULL for a spec */
 		size_t index;
-	} *source;
+	} * source;
 	struct tensor_file **file;
 	size_t n_file, cap_file;
 };

@@ -15,8 +15,8 @@
 #include "base/base.h"
 
 struct op_param {
-	struct slice type; /* "Tensor", "SymInt", "Scalar", "__torch__.torch.classes.a.B" */
-	struct slice name; /* may be empty of results */
+	struct slice type;  /* "Tensor", "SymInt", "Scalar", "__torch__.torch.classes.a.B" */
+	struct slice name;  /* may be empty of results */
 	struct slice value; /* the default's text */
 	bool list, optional, items_optional, has_default;
 };

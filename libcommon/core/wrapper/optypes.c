@@ -164,7 +164,10 @@ static int real_of(int t)
 	case DTYPE_BC32: return DTYPE_BF16;
 	case DTYPE_C64: return DTYPE_F32;
 	case DTYPE_C128: return DTYPE_F64;
-	case DTYPE_F16: case DTYPE_BF16: case DTYPE_F32: case DTYPE_F64: return t;
+	case DTYPE_F16:
+	case DTYPE_BF16:
+	case DTYPE_F32:
+	case DTYPE_F64: return t;
 	default: return DTYPE_NONE;
 	}
 }
@@ -175,7 +178,9 @@ static int complex_of(int t)
 	case DTYPE_F16: return DTYPE_C32;
 	case DTYPE_F32: return DTYPE_C64;
 	case DTYPE_F64: return DTYPE_C128;
-	case DTYPE_C32: case DTYPE_C64: case DTYPE_C128: return t;
+	case DTYPE_C32:
+	case DTYPE_C64:
+	case DTYPE_C128: return t;
 	default: return DTYPE_NONE;
 	}
 }

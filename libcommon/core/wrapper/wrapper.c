@@ -8,8 +8,8 @@ void wrapper_unclear(struct wrapper *w, struct slice text)
 	w->c->n_unread++;
 	w->c->n_unread_checks += w->in_check;
 	if (w->n_unclear++ < MAX_UNCLEAR)
-		contract_note(w->c, "line %u: not understood: %.*s%s", w->line, (int)(text.n > 120 ? 120 : text.n),
-			      text.p, text.n > 120 ? " ..." : "");
+		contract_note(w->c, "line %u: not understood: %.*s%s", w->line, (int)(text.n > 120 ? 120 : text.n), text.p,
+			      text.n > 120 ? " ..." : "");
 }
 
 /* ---- constructor ---- */
@@ -389,8 +389,7 @@ static void take_line(struct wrapper *w, struct scan *t, struct slice raw)
 		break;
 	case 'A':
 		if (!t->arrayref && (t->arrayref = slice_starts(line, "AOTInductorModelOutputs ")))
-			contract_unread(w->c, "line %u: the model has a minimal ArrayRef interface, which is not read",
-				      t->line);
+			contract_unread(w->c, "line %u: the model has a minimal ArrayRef interface, which is not read", t->line);
 		break;
 	default: break;
 	}
@@ -452,8 +451,7 @@ static void finish_input(struct wrapper *w, uint32_t i)
 		finish_dim(w, i, d);
 	out->rank_known = out->asserted > 0 && in->n_dim == in->asserted_rank;
 	if (out->asserted && !out->rank_known)
-		contract_unread(w->c, "input %u: check_input knows %d dims, assert_size_stride %d", i, mentioned,
-			      in->asserted_rank);
+		contract_unread(w->c, "input %u: check_input knows %d dims, assert_size_stride %d", i, mentioned, in->asserted_rank);
 	if (w->checks && out->dtype == DTYPE_NONE && out->device == DEVICE_NONE && !mentioned) {
 		contract_unread(w->c, "input %u: nothing that checks it is understood", i);
 		w->c->n_unread_checks++;
@@ -524,8 +522,7 @@ static void finish(struct wrapper *w, const struct scan *t)
 	if (w->n_sym)
 		memcpy(c->symbol, w->sym, w->n_sym * sizeof(*c->symbol));
 	if (!t->run_impl)
-		contract_unread(c,
-			      "the text has no run_impl: it is cut off, or of a model that this reader does not know");
+		contract_unread(c, "the text has no run_impl: it is cut off, or of a model that this reader does not know");
 	if (!t->base)
 		contract_unread(c, "the text has no constructor: names of inputs and constants are missing");
 	if (w->n_unclear > MAX_UNCLEAR)
@@ -563,8 +560,7 @@ int wrapper_read(struct contract *c, struct slice text, struct slice kernel_text
 	scan(&w, &t);
 	int r = 0;
 	if (!t.base && !t.run_impl)
-		r = err_set(err, EXIT_INPUT,
-			    "this is no wrapper.cpp of AOTInductor: it has no AOTInductorModel and no run_impl");
+		r = err_set(err, EXIT_INPUT, "this is no wrapper.cpp of AOTInductor: it has no AOTInductorModel and no run_impl");
 	else
 		finish(&w, &t);
 	release(&w);

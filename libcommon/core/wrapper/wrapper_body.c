@@ -19,8 +19,8 @@ static bool take_alignment(struct wrapper *w, struct slice head)
 	struct slice name = text_name(&rest);
 	int64_t n;
 	const struct wvar *v = wrapper_var(w, name);
-	if (v && v->kind == VAR_TENSOR && v->value != CONTRACT_NONE && w->wv[v->value].whole &&
-	    text_take(&rest, ".data_ptr())") && text_take(&rest, "&") && text_take(&rest, "(")) {
+	if (v && v->kind == VAR_TENSOR && v->value != CONTRACT_NONE && w->wv[v->value].whole && text_take(&rest, ".data_ptr())") &&
+	    text_take(&rest, "&") && text_take(&rest, "(")) {
 		bytes = text_name(&rest);
 		if (text_i64(bytes, &n) && n > 0 && n <= 1 << 20)
 			w->c->input[w->c->value[v->value].index].alignment = (int)n;
@@ -55,8 +55,7 @@ static enum block_kind block_kind(struct wrapper *w, struct slice head)
 	if (slice_starts(head, "if constexpr (")) /* output of a tensor, or of one on the stack: the former is read */
 		return BLOCK_SCOPE;
 	name = text_name(&cond);
-	if (slice_starts(head, "while (") || is_else(head) || (slice_starts(head, "if (") && name.n) ||
-	    slice_starts(head, "if (!")) {
+	if (slice_starts(head, "while (") || is_else(head) || (slice_starts(head, "if (") && name.n) || slice_starts(head, "if (!")) {
 		note_branch(w);
 		return BLOCK_BRANCH;
 	}
@@ -105,8 +104,8 @@ static int dims_of(struct wrapper *w, uint32_t value, struct contract_dim **dim)
 	const struct winput *in = w->wv[value].whole && v->kind == VALUE_INPUT ? &w->in[v->index] : NULL;
 	*dim = v->dim;
 	return in && in->asserted_rank >= 0
-		       ? wrapper_dims(w, (struct wints){in->asserted_rank, in->size}, (struct wints){in->asserted_rank, in->stride}, dim)
-		       : v->n_dim;
+		   ? wrapper_dims(w, (struct wints){in->asserted_rank, in->size}, (struct wints){in->asserted_rank, in->stride}, dim)
+		   : v->n_dim;
 }
 
 static bool same_dims(struct wrapper *w, uint32_t a, uint32_t b)
@@ -248,9 +247,8 @@ static bool declare_auto(struct wrapper *w, struct slice name, struct slice init
 		wrapper_declare(w, name, !input ? VAR_OTHER : size ? VAR_SIZES : VAR_STRIDES)->value = index;
 	} else if (wrapper_tensor(w, init, &t) && t.value != CONTRACT_NONE) {
 		bind_tensor(w, name, &t, !slice_starts(init, "get_data_ptr_wrapper("));
-	} else if (slice_starts(init, "steal_from_raw_handles") ||
-		   slice_starts(init, "static_cast<AOTInductorModelKernels") || slice_starts(init, "at::") ||
-		   slice_starts(init, "cached_torch_")) {
+	} else if (slice_starts(init, "steal_from_raw_handles") || slice_starts(init, "static_cast<AOTInductorModelKernels") ||
+		   slice_starts(init, "at::") || slice_starts(init, "cached_torch_")) {
 		wrapper_declare(w, name, VAR_OTHER);
 	} else {
 		wrapper_declare_size(w, name, init);
@@ -296,8 +294,7 @@ static bool declare_on_stack(struct wrapper *w, struct slice type, struct slice 
 	value->device = wrapper_device(device);
 	if (text_take(&element, "ArrayRefTensor<") && slice_ends(element, ">")) {
 		char pointer[64];
-		int n =
-		    snprintf(pointer, sizeof(pointer), "%.*s*", (int)(element.n > 60 ? 60 : element.n - 1), element.p);
+		int n = snprintf(pointer, sizeof(pointer), "%.*s*", (int)(element.n > 60 ? 60 : element.n - 1), element.p);
 		value->dtype = wrapper_cpp_dtype(slice_of(pointer, (size_t)n));
 	}
 	wrapper_storage(w, v, w->c->n_calls);
@@ -334,8 +331,7 @@ static bool assign(struct wrapper *w, struct slice name, struct slice init)
 		value->dtype = DTYPE_NONE;
 		w->wv[now].from = 0;
 	}
-	if (w->branches &&
-	    value->kind != VALUE_BUFFER) { /* that branch gives an input or a constant, the other may not */
+	if (w->branches && value->kind != VALUE_BUFFER) { /* that branch gives an input or a constant, the other may not */
 		w->wv[now].whole = false;
 		*value = (struct contract_value){.name = value->name,
 						 .kind = VALUE_BUFFER,
@@ -364,8 +360,8 @@ static bool take_assert(struct wrapper *w, struct slice args)
 {
 	struct slice name, size, stride, op, dtype = {0};
 	struct wtensor t;
-	if (!text_arg(&args, &name) || !text_arg(&args, &size) || !text_arg(&args, &stride) ||
-	    !wrapper_tensor(w, name, &t) || t.value == CONTRACT_NONE)
+	if (!text_arg(&args, &name) || !text_arg(&args, &size) || !text_arg(&args, &stride) || !wrapper_tensor(w, name, &t) ||
+	    t.value == CONTRACT_NONE)
 		return false;
 	struct wints sizes = wrapper_ints(w, size), strides = wrapper_ints(w, stride);
 	if (sizes.n < 0 || sizes.n != strides.n)
@@ -409,11 +405,10 @@ static bool take_assert_alignment(struct wrapper *w, struct slice args)
 
 static bool ignored_type(struct slice type)
 {
-	return slice_is(type, "KernelContextGuard") || slice_ends(type, "RecordFunctionHandle") ||
-	       slice_starts(type, "AOTICuda") || slice_starts(type, "AOTIXpu") || slice_starts(type, "AOTIMps") ||
-	       slice_ends(type, "TMADescriptor") || slice_is(type, "CUtensorMap") || slice_starts(type, "std::") ||
-	       slice_starts(type, "ThreadLocalCachedOutput") || slice_starts(type, "C10IValue") ||
-	       slice_starts(type, "RAIIC10IValue") || slice_starts(type, "AOTInductorModelKernels");
+	return slice_is(type, "KernelContextGuard") || slice_ends(type, "RecordFunctionHandle") || slice_starts(type, "AOTICuda") ||
+	       slice_starts(type, "AOTIXpu") || slice_starts(type, "AOTIMps") || slice_ends(type, "TMADescriptor") ||
+	       slice_is(type, "CUtensorMap") || slice_starts(type, "std::") || slice_starts(type, "ThreadLocalCachedOutput") ||
+	       slice_starts(type, "C10IValue") || slice_starts(type, "RAIIC10IValue") || slice_starts(type, "AOTInductorModelKernels");
 }
 
 /* TYPE NAME, then one of nothing, = INIT, (INIT), {INIT}, [N], [] = {INIT}. */
@@ -527,8 +522,7 @@ static bool named(struct wrapper *w, struct slice whole, struct slice name, stru
 
 static void statement(struct wrapper *w, struct slice s)
 {
-	static const char *const before[] = {"[[maybe_unused]] ", "static ",     "constexpr ", "const ",
-					     "thread_local ",     "alignas(64) "};
+	static const char *const before[] = {"[[maybe_unused]] ", "static ", "constexpr ", "const ", "thread_local ", "alignas(64) "};
 	struct slice whole = s;
 	for (size_t i = 0; i < ARRAY_LEN(before); i++)
 		text_take(&s, before[i]);
@@ -582,9 +576,8 @@ void wrapper_body(struct wrapper *w, struct stmts *s)
 		}
 		if (t.kind == STMT_OPEN) {
 			if (!enter(w, t.text, constexpr_before)) {
-				contract_unread(w->c,
-					      "line %u: blocks are nested more than %d deep; the rest is not read",
-					      t.line, WRAPPER_MAX_DEPTH);
+				contract_unread(w->c, "line %u: blocks are nested more than %d deep; the rest is not read", t.line,
+						WRAPPER_MAX_DEPTH);
 				all_none(w, false);
 				break;
 			}

@@ -29,16 +29,14 @@ static void add_arg(struct wrapper *w, enum arg_role role, uint32_t value, struc
 {
 	struct contract *c = w->c;
 	GROW(c->arg, c->n_args, c->cap_args, 1);
-	c->arg[c->n_args++] =
-	    (struct contract_arg){value == CONTRACT_NONE ? ARG_SCALAR : role, value, arena_slice(&c->arena, text)};
+	c->arg[c->n_args++] = (struct contract_arg){value == CONTRACT_NONE ? ARG_SCALAR : role, value, arena_slice(&c->arena, text)};
 }
 
 static void add_scalar(struct wrapper *w, struct slice text)
 {
 	struct slice rest = text, name = text_name(&rest);
 	if (!rest.n && (slice_starts(name, "buf") || slice_starts(name, "arg")) && !wrapper_var(w, name))
-		contract_unread(w->c, "line %u: the text does not say where %.*s comes from", w->line, (int)name.n,
-			      name.p);
+		contract_unread(w->c, "line %u: the text does not say where %.*s comes from", w->line, (int)name.n, name.p);
 	add_arg(w, ARG_SCALAR, CONTRACT_NONE, text);
 }
 
@@ -321,8 +319,8 @@ static bool call_clone(struct wrapper *w, struct slice name, struct slice args)
 	if (split(args, a) != 2 || !wrapper_tensor(w, a[0], &t))
 		return false;
 	out = a[1];
-	if (!text_take(&out, "&output_handles[") || !slice_ends(out, "]") ||
-	    !text_i64(slice_of(out.p, out.n - 1), &k) || k < 0 || k >= w->c->n_outputs)
+	if (!text_take(&out, "&output_handles[") || !slice_ends(out, "]") || !text_i64(slice_of(out.p, out.n - 1), &k) || k < 0 ||
+	    k >= w->c->n_outputs)
 		return false;
 	begin_call(w, CALL_OP, name);
 	uint32_t v = wrapper_same(w, w->c->output[k].name, t.value);
@@ -456,9 +454,8 @@ static void kernel_arg(struct wrapper *w, struct wkernel *k, uint32_t index, str
 	} else if (param & PARAM_NAMED) {
 		role = (enum arg_role)(param & PARAM_ROLE);
 	} else if ((!k || k->triton) && !(k && k->noted)) {
-		contract_note(
-		    w->c, "line %u: %.*s: which arguments it writes is not in the text; they are shown as in and out",
-		    w->line, (int)(name.n > 80 ? 80 : name.n), name.p);
+		contract_note(w->c, "line %u: %.*s: which arguments it writes is not in the text; they are shown as in and out", w->line,
+			      (int)(name.n > 80 ? 80 : name.n), name.p);
 		if (k)
 			k->noted = true;
 	}

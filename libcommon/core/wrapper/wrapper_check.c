@@ -23,8 +23,8 @@ static struct contract_dim *named_dim(struct wrapper *w, struct slice text, bool
 	struct slice rest = slice_trim(text), name = text_name(&rest);
 	int64_t d;
 	*stride = slice_ends(name, "_stride");
-	if ((!*stride && !slice_ends(name, "_size")) || rest.n < 3 || *rest.p != '[' ||
-	    !text_i64(slice_of(rest.p + 1, rest.n - 2), &d) || !wrapper_input_dim(in, d))
+	if ((!*stride && !slice_ends(name, "_size")) || rest.n < 3 || *rest.p != '[' || !text_i64(slice_of(rest.p + 1, rest.n - 2), &d) ||
+	    !wrapper_input_dim(in, d))
 		return NULL;
 	return &in->dim[d];
 }
@@ -84,9 +84,18 @@ void wrapper_check_margin(struct wrapper *w, struct slice line)
  * that a newer torch writes: then it is not understood, and the contract not whole. */
 static bool asks_nothing(struct slice line)
 {
-	static const char *const starts[] = {
-	    "AtenTensorHandle* ", ") {", "}", "//", "check_input_", "if (!_check_aoti_runtime_check_inputs_env())", "return;",
-	    "AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_get_", "std::stringstream ss;", "ss << ", "<< ", "throw std::runtime_error("};
+	static const char *const starts[] = {"AtenTensorHandle* ",
+					     ") {",
+					     "}",
+					     "//",
+					     "check_input_",
+					     "if (!_check_aoti_runtime_check_inputs_env())",
+					     "return;",
+					     "AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_get_",
+					     "std::stringstream ss;",
+					     "ss << ",
+					     "<< ",
+					     "throw std::runtime_error("};
 	if (slice_starts(line, "auto ") && (slice_ends(line, ".sizes();") || slice_ends(line, ".strides();")))
 		return true;
 	for (size_t i = 0; i < ARRAY_LEN(starts); i++)

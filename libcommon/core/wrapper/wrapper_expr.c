@@ -4,11 +4,7 @@
 static const struct {
 	const char *cpp, *name;
 } spelling[] = {
-    {"std::max", "max"},
-    {"std::min", "min"},
-    {"std::abs", "abs"},
-    {"c10::div_mod", "PythonMod"},
-    {"c10::div_floor_integer", "FloorDiv"},
+    {"std::max", "max"}, {"std::min", "min"}, {"std::abs", "abs"}, {"c10::div_mod", "PythonMod"}, {"c10::div_floor_integer", "FloorDiv"},
     {"static_cast", ""},
 };
 
@@ -84,8 +80,7 @@ struct symsize wrapper_size(struct wrapper *w, struct slice text)
 		return w->unknown;
 	buf_reset(&w->tmp);
 	struct symsize s;
-	if (!rewrite(w, text, &w->tmp) || symsize_parse(&w->c->tab, buf_slice(&w->tmp), &s, NULL) < 0 ||
-	    !contract_known(w->c, s))
+	if (!rewrite(w, text, &w->tmp) || symsize_parse(&w->c->tab, buf_slice(&w->tmp), &s, NULL) < 0 || !contract_known(w->c, s))
 		return w->unknown;
 	return s;
 }
@@ -154,8 +149,8 @@ struct symsize wrapper_extent(struct wrapper *w, int n, const struct contract_di
 			return w->unknown;
 		if (symsize_eq(dim[i].size, symsize_int(0)))
 			return symsize_int(0);
-		if (symsize_sub(t, dim[i].size, symsize_int(1), &x, NULL) < 0 ||
-		    symsize_mul(t, x, dim[i].stride, &x, NULL) < 0 || symsize_add(t, sum, x, &sum, NULL) < 0)
+		if (symsize_sub(t, dim[i].size, symsize_int(1), &x, NULL) < 0 || symsize_mul(t, x, dim[i].stride, &x, NULL) < 0 ||
+		    symsize_add(t, sum, x, &sum, NULL) < 0)
 			return w->unknown;
 	}
 	return symsize_mul(t, sum, symsize_int(d->bytes), &x, NULL) < 0 ? w->unknown : x;
@@ -163,10 +158,7 @@ struct symsize wrapper_extent(struct wrapper *w, int n, const struct contract_di
 
 /* ---- symbols ---- */
 
-static void declare_symbol(struct wrapper *w, struct slice name, struct symsize size)
-{
-	wrapper_declare(w, name, VAR_SYMBOL)->size = size;
-}
+static void declare_symbol(struct wrapper *w, struct slice name, struct symsize size) { wrapper_declare(w, name, VAR_SYMBOL)->size = size; }
 
 static struct contract_symbol *bounded(struct wrapper *w, uint32_t id)
 {
@@ -254,8 +246,7 @@ static void not_positive(struct wrapper *w, struct symsize d)
 {
 	uint32_t id;
 	int64_t mul, add;
-	if (symsize_is_int(d) || !symsize_linear(&w->c->tab, d, &id, &mul, &add) || add == INT64_MIN ||
-	    mul == INT64_MIN)
+	if (symsize_is_int(d) || !symsize_linear(&w->c->tab, d, &id, &mul, &add) || add == INT64_MIN || mul == INT64_MIN)
 		return;
 	struct symrange r = SYMRANGE_ALL;
 	if (mul > 0) {
@@ -289,11 +280,9 @@ void wrapper_bound(struct wrapper *w, struct slice cond)
 		if (!contract_known(w->c, a) || !contract_known(w->c, b))
 			return;
 		bool less = *ops[k] == '<', equal = *ops[k] == '=';
-		if ((less || equal) && symsize_sub(t, a, b, &d, NULL) == 0 &&
-		    (n == 2 || symsize_add(t, d, symsize_int(1), &d, NULL) == 0))
+		if ((less || equal) && symsize_sub(t, a, b, &d, NULL) == 0 && (n == 2 || symsize_add(t, d, symsize_int(1), &d, NULL) == 0))
 			not_positive(w, d);
-		if (!less && symsize_sub(t, b, a, &d, NULL) == 0 &&
-		    (n == 2 || symsize_add(t, d, symsize_int(1), &d, NULL) == 0))
+		if (!less && symsize_sub(t, b, a, &d, NULL) == 0 && (n == 2 || symsize_add(t, d, symsize_int(1), &d, NULL) == 0))
 			not_positive(w, d);
 		return;
 	}

@@ -29,7 +29,7 @@ struct stmts {
 struct stmt stmt_next(struct stmts *s);
 
 bool text_take(struct slice *s, const char *prefix); /* cut it off, with the space behind it */
-struct slice text_name(struct slice *s); /* cut a name off (letters, digits, _ and ::); empty if there is none */
+struct slice text_name(struct slice *s);             /* cut a name off (letters, digits, _ and ::); empty if there is none */
 /* s.p[i] opens a bracket (or is a template's <): the index behind its end; 0 when it has none, or s.p[i] opens none. */
 size_t text_group(struct slice s, size_t i);
 /* Cut the next argument off; false when nothing is left (a last comma, as in {4L, }, adds none). */
@@ -137,11 +137,11 @@ struct wrapper {
 	uint32_t depth, branches;
 	bool noted_branch;
 	uint32_t line, n_unclear, stream; /* stream: torch's current one, which is the operators' */
-	uint32_t checked; /* the input whose check_input is being read */
-	bool in_check;    /* within a function that checks inputs: there every line is to be understood */
-	bool checks;      /* there is such a function */
-	bool of_output;   /* of an output: not looked at */
-	bool goes_on;     /* what was not understood goes on in the next line */
+	uint32_t checked;                 /* the input whose check_input is being read */
+	bool in_check;                    /* within a function that checks inputs: there every line is to be understood */
+	bool checks;                      /* there is such a function */
+	bool of_output;                   /* of an output: not looked at */
+	bool goes_on;                     /* what was not understood goes on in the next line */
 	struct symsize unknown;
 	struct buf tmp;
 };

@@ -25,7 +25,7 @@ struct wsync {
 	uint32_t done[STREAMS][STREAMS], event[EVENTS][STREAMS];
 	struct use { /* of a storage: the last call + 1 of each stream */
 		uint32_t read[STREAMS], written[STREAMS];
-	} *use;
+	} * use;
 	uint32_t cap_use;
 	bool lost;
 };
@@ -100,7 +100,8 @@ static bool event_call(struct wrapper *w, struct slice text)
 		memcpy(y->event[event], y->done[stream], sizeof(y->event[event]));
 		y->event[event][stream] = w->c->n_calls;
 	}
-	for (uint32_t s = wait ? stream : 0; !record && s < (wait ? stream + 1 : STREAMS); s++) /* the host waits: all that comes later does */
+	for (uint32_t s = wait ? stream : 0; !record && s < (wait ? stream + 1 : STREAMS);
+	     s++) /* the host waits: all that comes later does */
 		wait_for(y, s, event);
 	return true;
 }

@@ -1,9 +1,6 @@
 #include "wrapper/wrapper_read.h"
 
-static bool name_char(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
+static bool name_char(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
 /* What ends a run of characters that mean nothing to a statement, a group, an argument. */
 enum { END_STMT = 1, END_GROUP = 2, END_ARG = 4 };

@@ -9,7 +9,8 @@
 
 extern "C" const uint8_t _binary_constants_bin_start[], _binary_constants_bin_end[];
 
-namespace torch::aot_inductor {
+namespace torch::aot_inductor
+{
 
 inline AOTInductorModelBase::AOTInductorModelBase(size_t inputs, size_t outputs, size_t constants, const std::string &device,
 						  std::optional<std::string> cubin_dir, bool)
@@ -43,9 +44,9 @@ inline void AOTInductorModel::load_constants()
 	AOTI_RUNTIME_CUDA_CHECK(cudaMemcpy(blob_, _binary_constants_bin_start, bytes, cudaMemcpyHostToDevice));
 	for (auto &k : constants_info_) {
 		AtenTensorHandle h;
-		AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_create_tensor_from_blob_v2(
-		    (uint8_t *)blob_ + k.offset, (int64_t)k.shape.size(), k.shape.data(), k.stride.data(), 0, k.dtype, k.device_type, device_idx_, &h,
-		    k.layout, nullptr, 0));
+		AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_create_tensor_from_blob_v2((uint8_t *)blob_ + k.offset, (int64_t)k.shape.size(),
+										  k.shape.data(), k.stride.data(), 0, k.dtype,
+										  k.device_type, device_idx_, &h, k.layout, nullptr, 0));
 		constants_->emplace_back(h);
 		constants_map_->emplace(k.name, RAIIAtenTensorHandle(h));
 	}
@@ -56,7 +57,8 @@ inline void AOTInductorModel::update_constants(const std::unordered_map<std::str
 	for (auto &k : constants_info_) {
 		auto v = values.find(k.name);
 		if (v != values.end())
-			AOTI_RUNTIME_CUDA_CHECK(cudaMemcpy((uint8_t *)blob_ + k.offset, Handle(v->second).data_ptr(), k.data_size, cudaMemcpyDefault));
+			AOTI_RUNTIME_CUDA_CHECK(
+			    cudaMemcpy((uint8_t *)blob_ + k.offset, Handle(v->second).data_ptr(), k.data_size, cudaMemcpyDefault));
 	}
 }
 
@@ -71,7 +73,8 @@ inline void AOTInductorModel::run(AtenTensorHandle *in, AtenTensorHandle *out, D
 inline void AOTInductorModel::wait() { AOTI_RUNTIME_CUDA_CHECK(cudaEventSynchronize(run_finished_)); }
 
 /* A model that was used goes back at once: work of a device is done in the order of its issue, events are only kept for others. */
-class AOTInductorModelContainer {
+class AOTInductorModelContainer
+{
       public:
 	AOTInductorModelContainer(size_t n, const std::string &device, const std::optional<std::string> &dir)
 	{
@@ -124,15 +127,15 @@ class AOTInductorModelContainer {
 } // namespace torch::aot_inductor
 
 static thread_local std::string g_aoti_last_error;
-#define CONVERT_EXCEPTION_TO_ERROR_CODE(...)                                                                           \
-	try {                                                                                                          \
-		g_aoti_last_error.clear();                                                                             \
-		__VA_ARGS__                                                                                            \
-	} catch (const std::exception &e) {                                                                            \
-		g_aoti_last_error = e.what();                                                                          \
-		std::cerr << "Error: " << e.what() << '\n';                                                            \
-		return 1;                                                                                              \
-	}                                                                                                              \
+#define CONVERT_EXCEPTION_TO_ERROR_CODE(...) \
+	try { \
+		g_aoti_last_error.clear(); \
+		__VA_ARGS__ \
+	} catch (const std::exception &e) { \
+		g_aoti_last_error = e.what(); \
+		std::cerr << "Error: " << e.what() << '\n'; \
+		return 1; \
+	} \
 	return 0;
 
 extern "C" {
@@ -146,32 +149,27 @@ int32_t AOTInductorModelContainerCreate(Container **c, size_t n, bool cpu, const
 {
 	return AOTInductorModelContainerCreateWithDevice(c, n, cpu ? "cpu" : "cuda", dir);
 }
-int32_t AOTInductorModelContainerDelete(Container *c)
-{
-	CONVERT_EXCEPTION_TO_ERROR_CODE(delete c;)
-}
+int32_t AOTInductorModelContainerDelete(Container *c) { CONVERT_EXCEPTION_TO_ERROR_CODE(delete c;) }
 
-static int32_t run(Container *c, AtenTensorHandle *in, size_t n_in, AtenTensorHandle *out, size_t n_out, void *stream, bool alone)
-{
-	CONVERT_EXCEPTION_TO_ERROR_CODE({
-		if (n_in != c->first()->inputs_info_.size())
-			throw std::runtime_error("expected inputs vector size to be " + std::to_string(c->first()->inputs_info_.size()) + ", but got " +
-						 std::to_string(n_in));
-		if (n_out != c->first()->outputs_info_.size())
-			throw std::runtime_error("expected outputs vector size to be " + std::to_string(c->first()->outputs_info_.size()) +
-						 ", but got " + std::to_string(n_out));
-		bool grad = aoti_torch_grad_mode_is_enabled();
-		aoti_torch_grad_mode_set_enabled(false);
-		try {
-			c->run(in, out, (cudaStream_t)stream, alone);
-		} catch (...) {
-			aoti_torch_grad_mode_set_enabled(grad);
-			throw;
-		}
+static int32_t run(Container *c, AtenTensorHandle *in, size_t n_in, AtenTensorHandle *out, size_t n_out, void *stream,
+		   bool alone){CONVERT_EXCEPTION_TO_ERROR_CODE({
+	if (n_in != c->first()->inputs_info_.size())
+		throw std::runtime_error("expected inputs vector size to be " + std::to_string(c->first()->inputs_info_.size()) +
+					 ", but got " + std::to_string(n_in));
+	if (n_out != c->first()->outputs_info_.size())
+		throw std::runtime_error("expected outputs vector size to be " + std::to_string(c->first()->outputs_info_.size()) +
+					 ", but got " + std::to_string(n_out));
+	bool grad = aoti_torch_grad_mode_is_enabled();
+	aoti_torch_grad_mode_set_enabled(false);
+	try {
+		c->run(in, out, (cudaStream_t)stream, alone);
+	} catch (...) {
 		aoti_torch_grad_mode_set_enabled(grad);
-	})
-}
-int32_t AOTInductorModelContainerRun(Container *c, AtenTensorHandle *in, size_t n_in, AtenTensorHandle *out, size_t n_out, void *stream, void *)
+		throw;
+	}
+	aoti_torch_grad_mode_set_enabled(grad);
+})} int32_t
+    AOTInductorModelContainerRun(Container *c, AtenTensorHandle *in, size_t n_in, AtenTensorHandle *out, size_t n_out, void *stream, void *)
 {
 	return run(c, in, n_in, out, n_out, stream, false);
 }
@@ -181,9 +179,9 @@ int32_t AOTInductorModelContainerRunSingleThreaded(Container *c, AtenTensorHandl
 	return run(c, in, n_in, out, n_out, stream, true);
 }
 
-#define GETTER(name, type, value)                                                                                      \
+#define GETTER(name, type, value) \
 	int32_t AOTInductorModelContainerGet##name(Container *c, type *out) { return *out = (value), 0; }
-#define GETTER_OF(name, type, value)                                                                                   \
+#define GETTER_OF(name, type, value) \
 	int32_t AOTInductorModelContainerGet##name(Container *c, size_t i, type *out) { return *out = (value), 0; }
 GETTER(NumInputs, size_t, c->first()->inputs_info_.size())
 GETTER(NumOutputs, size_t, c->first()->outputs_info_.size())
@@ -198,7 +196,8 @@ GETTER_OF(ConstantDtype, int32_t, c->first()->constants_info_.at(i).dtype)
 GETTER_OF(ConstantDataSize, size_t, c->first()->constants_info_.at(i).data_size)
 
 /* All values are used by all calls at once: what validate_full_update and the inactive buffer are for is left out. */
-int32_t AOTInductorModelContainerUpdateConstantBuffer(Container *c, const std::unordered_map<std::string, AtenTensorHandle> *values, bool, bool)
+int32_t AOTInductorModelContainerUpdateConstantBuffer(Container *c, const std::unordered_map<std::string, AtenTensorHandle> *values, bool,
+						      bool)
 {
 	CONVERT_EXCEPTION_TO_ERROR_CODE(c->update(*values);)
 }

@@ -49,7 +49,8 @@ CUresult cuLibraryGetKernel(void **, void *, const char *);
 CUresult cuKernelGetFunction(CUfunction *, void *);
 CUresult cuLaunchKernelEx(const forms_config *, CUfunction, void **, void **);
 CUresult cuLaunchCooperativeKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, cudaStream_t, void **);
-CUresult cuLaunchKernel_ptsz(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, cudaStream_t, void **, void **);
+CUresult cuLaunchKernel_ptsz(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, cudaStream_t, void **,
+			     void **);
 void **__cudaRegisterFatBinary(void *);
 void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *);
 void __cudaRegisterFatBinaryEnd(void **);
@@ -69,7 +70,7 @@ struct forms_inside {
 int triton_launches_inside(CUdeviceptr, CUdeviceptr, CUdeviceptr, const forms_inside *);
 
 /* What nvcc writes for a kernel: the function on the host that stands for it. */
-#define STANDS_FOR(name)                                                                                               \
+#define STANDS_FOR(name) \
 	__attribute__((visibility("hidden"), noinline, used)) void name(void) { __asm__ volatile("# " #name); }
 STANDS_FOR(triton_poi_fused_add_0)
 STANDS_FOR(triton_per_fused_relu_sum_1)
@@ -82,7 +83,8 @@ __attribute__((visibility("default"), noinline)) int triton_launches_inside(CUde
 }
 }
 
-namespace forms {
+namespace forms
+{
 
 inline bool is(const char *name)
 {
@@ -145,7 +147,8 @@ inline CUresult get_function(CUfunction *f, CUmodule m, const char *name)
 							      {"triton_per_fused_relu_sum_1", ::triton_per_fused_relu_sum_1},
 							      {"triton_poi_fused_mul_2", ::triton_poi_fused_mul_2}};
 	auto *symbol = reinterpret_cast<const char *>(stands.at(name));
-	__cudaRegisterFunction(reinterpret_cast<void **>(m), symbol, nullptr, strdup(name), -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+	__cudaRegisterFunction(reinterpret_cast<void **>(m), symbol, nullptr, strdup(name), -1, nullptr, nullptr, nullptr, nullptr,
+			       nullptr);
 	__cudaRegisterFatBinaryEnd(reinterpret_cast<void **>(m));
 	if (!is("kernel")) {
 		*f = reinterpret_cast<CUfunction>(const_cast<char *>(symbol));

@@ -82,14 +82,14 @@ AOTITorchError aoti_torch_cuda_addmm_out(AtenTensorHandle, AtenTensorHandle, Ate
 #include "forms.h"
 
 #define AOTI_NOINLINE __attribute__((noinline))
-#define AOTI_TORCH_ERROR_CODE_CHECK(call)                                                                              \
-	if ((call) != 0)                                                                                               \
+#define AOTI_TORCH_ERROR_CODE_CHECK(call) \
+	if ((call) != 0) \
 	throw std::runtime_error(std::string(#call " API call failed at ") + __FILE__ + ", line " + std::to_string(__LINE__))
-#define AOTI_RUNTIME_CUDA_CHECK(EXPR)                                                                                  \
-	do {                                                                                                           \
-		const cudaError_t code = EXPR;                                                                         \
-		if (code != cudaSuccess)                                                                               \
-			throw std::runtime_error(std::string("CUDA error: ") + cudaGetErrorString(code));              \
+#define AOTI_RUNTIME_CUDA_CHECK(EXPR) \
+	do { \
+		const cudaError_t code = EXPR; \
+		if (code != cudaSuccess) \
+			throw std::runtime_error(std::string("CUDA error: ") + cudaGetErrorString(code)); \
 	} while (0)
 #define AOTI_TORCH_WARN(text) (std::cerr << "Warning: " << (text) << '\n')
 
@@ -97,13 +97,15 @@ AOTITorchError aoti_torch_cuda_addmm_out(AtenTensorHandle, AtenTensorHandle, Ate
 #define CACHE_TORCH_DEVICE(device) static auto cached_torch_device_type_##device = aoti_torch_device_type_##device()
 #define CACHE_TORCH_LAYOUT(layout) static auto cached_torch_layout_##layout = aoti_torch_layout_##layout()
 
-namespace torch::aot_inductor {
+namespace torch::aot_inductor
+{
 
 using DeviceStreamType = cudaStream_t;
 
 /* ---- handles ---- */
 
-class Handle {
+class Handle
+{
       public:
 	explicit Handle(AtenTensorHandle h = nullptr) : h_(h) {}
 	operator AtenTensorHandle() const { return h_; }
@@ -133,7 +135,8 @@ class Handle {
 
 using ConstantHandle = Handle;
 
-class RAIIAtenTensorHandle : public Handle {
+class RAIIAtenTensorHandle : public Handle
+{
       public:
 	explicit RAIIAtenTensorHandle(AtenTensorHandle h = nullptr) : Handle(h) {}
 	RAIIAtenTensorHandle(RAIIAtenTensorHandle &&other) noexcept : Handle(other.release()) {}
@@ -168,7 +171,8 @@ inline std::vector<RAIIAtenTensorHandle> steal_from_raw_handles_to_raii_handles(
 	return v;
 }
 
-inline AtenTensorHandle reinterpret_tensor_wrapper(AtenTensorHandle self, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset)
+inline AtenTensorHandle reinterpret_tensor_wrapper(AtenTensorHandle self, int64_t n_dim, const int64_t *size, const int64_t *stride,
+						   int64_t offset)
 {
 	AtenTensorHandle h;
 	AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch__reinterpret_tensor(self, n_dim, size, stride, offset, &h));
@@ -183,7 +187,8 @@ inline void assert_size_stride(AtenTensorHandle t, std::vector<int64_t> size, st
 	std::stringstream text;
 	AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_get_dim(t, &n));
 	if (n != (int64_t)size.size())
-		throw std::runtime_error("expected ndim " + std::to_string(size.size()) + " but got " + std::to_string(n) + "\nError in op: " + op);
+		throw std::runtime_error("expected ndim " + std::to_string(size.size()) + " but got " + std::to_string(n) +
+					 "\nError in op: " + op);
 	AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_get_numel(t, &numel));
 	if (!numel)
 		return;
@@ -191,13 +196,14 @@ inline void assert_size_stride(AtenTensorHandle t, std::vector<int64_t> size, st
 	AOTI_TORCH_ERROR_CODE_CHECK(aoti_torch_get_strides(t, &z));
 	for (int64_t i = 0; i < n; i++)
 		if (s[i] != size[(size_t)i] || (s[i] > 1 && z[i] != stride[(size_t)i]))
-			text << (text.str().empty() ? "" : "; ") << "expected size " << s[i] << "==" << size[(size_t)i] << ", stride " << z[i]
-			     << "==" << stride[(size_t)i] << " at dim=" << i;
+			text << (text.str().empty() ? "" : "; ") << "expected size " << s[i] << "==" << size[(size_t)i] << ", stride "
+			     << z[i] << "==" << stride[(size_t)i] << " at dim=" << i;
 	if (!text.str().empty())
 		throw std::runtime_error(text.str() + "\nError in op: " + op);
 }
 
-class AOTICudaStreamGuard {
+class AOTICudaStreamGuard
+{
       public:
 	AOTICudaStreamGuard(cudaStream_t stream, int32_t device)
 	{
@@ -227,7 +233,8 @@ struct ConstInfo {
 	bool from_folded{};
 };
 
-class AOTInductorModelKernelsBase {
+class AOTInductorModelKernelsBase
+{
       public:
 	virtual ~AOTInductorModelKernelsBase()
 	{
@@ -238,9 +245,11 @@ class AOTInductorModelKernelsBase {
 	std::vector<CUmodule> loaded_modules_;
 };
 
-class AOTInductorModelBase {
+class AOTInductorModelBase
+{
       public:
-	AOTInductorModelBase(size_t inputs, size_t outputs, size_t constants, const std::string &device, std::optional<std::string> cubin_dir, bool);
+	AOTInductorModelBase(size_t inputs, size_t outputs, size_t constants, const std::string &device,
+			     std::optional<std::string> cubin_dir, bool);
 	virtual ~AOTInductorModelBase();
 	std::vector<ParamInfo> inputs_info_, outputs_info_;
 	std::vector<ConstInfo> constants_info_;
@@ -256,12 +265,14 @@ class AOTInductorModelBase {
 	void update_constants_array(std::shared_ptr<std::vector<ConstantHandle>> v) { constants_ = std::move(v); }
 };
 
-class AOTInductorModel : public AOTInductorModelBase {
+class AOTInductorModel : public AOTInductorModelBase
+{
       public:
 	AOTInductorModel(std::shared_ptr<ConstantMap>, std::shared_ptr<std::vector<ConstantHandle>>, const std::string &device_str,
 			 std::optional<std::string> cubin_dir);
 	~AOTInductorModel() override;
-	std::unordered_map<std::string, AtenTensorHandle> const_run_impl(DeviceStreamType, AOTIProxyExecutorHandle, bool initialization = false);
+	std::unordered_map<std::string, AtenTensorHandle> const_run_impl(DeviceStreamType, AOTIProxyExecutorHandle,
+									 bool initialization = false);
 	void _const_run_impl(std::vector<AtenTensorHandle> &, DeviceStreamType, AOTIProxyExecutorHandle);
 	void run_impl(AtenTensorHandle *, AtenTensorHandle *, DeviceStreamType, AOTIProxyExecutorHandle);
 	void load_constants();

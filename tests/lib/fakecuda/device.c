@@ -194,15 +194,15 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
 	enum { MAX_THREADS = 1, MAX_SHARED = 8, WARP = 10, SMS = 16, UNIFIED = 41, MAJOR = 75, MINOR = 76, SHARED_OPTIN = 97 };
 	int rc = device_call(device);
 	if (!rc)
-		*value = attribute == MAX_THREADS	 ? 1024
-			 : attribute == MAX_SHARED	 ? 49152
-			 : attribute == WARP		 ? 32
-			 : attribute == SMS		 ? 4
-			 : attribute == UNIFIED		 ? 1
-			 : attribute == MAJOR		 ? devices[device].sm / 10
-			 : attribute == MINOR		 ? devices[device].sm % 10
+		*value = attribute == MAX_THREADS    ? 1024
+			 : attribute == MAX_SHARED   ? 49152
+			 : attribute == WARP         ? 32
+			 : attribute == SMS          ? 4
+			 : attribute == UNIFIED      ? 1
+			 : attribute == MAJOR        ? devices[device].sm / 10
+			 : attribute == MINOR        ? devices[device].sm % 10
 			 : attribute == SHARED_OPTIN ? 232448
-							 : 0;
+						     : 0;
 	return fake_leave(rc, "cuDeviceGetAttribute %d %d", attribute, device);
 }
 
@@ -306,9 +306,8 @@ int cuCtxSynchronize(void)
 static const char *text_of(int error, bool name)
 {
 	switch (error) {
-#define X(number, what, text)                                                                                          \
-	case number:                                                                                                   \
-		return name ? "CUDA_" #what : text;
+#define X(number, what, text) \
+	case number: return name ? "CUDA_" #what : text;
 		CUDA_RESULTS(X)
 #undef X
 	}
@@ -357,4 +356,7 @@ int cuGetProcAddress_v2(const char *name, void **fn, int version, uint64_t flags
 	return *fn ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-int cuGetProcAddress(const char *name, void **fn, int version, uint64_t flags) { return cuGetProcAddress_v2(name, fn, version, flags, NULL); }
+int cuGetProcAddress(const char *name, void **fn, int version, uint64_t flags)
+{
+	return cuGetProcAddress_v2(name, fn, version, flags, NULL);
+}

@@ -8,29 +8,29 @@
 #include "../ptx.h"
 
 /* CUresult, cuda.h of CUDA 12; the runtime's numbers are the same */
-#define CUDA_RESULTS(X)                                                                                                \
-	X(0, SUCCESS, "no error")                                                                                      \
-	X(1, ERROR_INVALID_VALUE, "invalid argument")                                                                  \
-	X(2, ERROR_OUT_OF_MEMORY, "out of memory")                                                                     \
-	X(3, ERROR_NOT_INITIALIZED, "initialization error")                                                            \
-	X(100, ERROR_NO_DEVICE, "no CUDA-capable device is detected")                                                  \
-	X(101, ERROR_INVALID_DEVICE, "invalid device ordinal")                                                         \
-	X(200, ERROR_INVALID_IMAGE, "device kernel image is invalid")                                                  \
-	X(201, ERROR_INVALID_CONTEXT, "invalid device context")                                                        \
-	X(209, ERROR_NO_BINARY_FOR_GPU, "no kernel image is available for execution on the device")                    \
-	X(218, ERROR_INVALID_PTX, "a PTX JIT compilation failed")                                                      \
-	X(301, ERROR_FILE_NOT_FOUND, "file not found")                                                                 \
-	X(400, ERROR_INVALID_HANDLE, "invalid resource handle")                                                        \
-	X(500, ERROR_NOT_FOUND, "named symbol not found")                                                              \
-	X(600, ERROR_NOT_READY, "device not ready")                                                                    \
-	X(700, ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered")                                      \
-	X(702, ERROR_LAUNCH_TIMEOUT, "the launch timed out and was terminated")                                        \
-	X(710, ERROR_ASSERT, "device-side assert triggered")                                                           \
-	X(716, ERROR_MISALIGNED_ADDRESS, "misaligned address")                                                         \
-	X(719, ERROR_LAUNCH_FAILED, "unspecified launch failure")                                                      \
-	X(801, ERROR_NOT_SUPPORTED, "operation not supported")                                                         \
-	X(900, ERROR_STREAM_CAPTURE_UNSUPPORTED, "operation not permitted when stream is capturing")                   \
-	X(901, ERROR_STREAM_CAPTURE_INVALIDATED, "operation failed due to a previous error during capture")            \
+#define CUDA_RESULTS(X) \
+	X(0, SUCCESS, "no error") \
+	X(1, ERROR_INVALID_VALUE, "invalid argument") \
+	X(2, ERROR_OUT_OF_MEMORY, "out of memory") \
+	X(3, ERROR_NOT_INITIALIZED, "initialization error") \
+	X(100, ERROR_NO_DEVICE, "no CUDA-capable device is detected") \
+	X(101, ERROR_INVALID_DEVICE, "invalid device ordinal") \
+	X(200, ERROR_INVALID_IMAGE, "device kernel image is invalid") \
+	X(201, ERROR_INVALID_CONTEXT, "invalid device context") \
+	X(209, ERROR_NO_BINARY_FOR_GPU, "no kernel image is available for execution on the device") \
+	X(218, ERROR_INVALID_PTX, "a PTX JIT compilation failed") \
+	X(301, ERROR_FILE_NOT_FOUND, "file not found") \
+	X(400, ERROR_INVALID_HANDLE, "invalid resource handle") \
+	X(500, ERROR_NOT_FOUND, "named symbol not found") \
+	X(600, ERROR_NOT_READY, "device not ready") \
+	X(700, ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered") \
+	X(702, ERROR_LAUNCH_TIMEOUT, "the launch timed out and was terminated") \
+	X(710, ERROR_ASSERT, "device-side assert triggered") \
+	X(716, ERROR_MISALIGNED_ADDRESS, "misaligned address") \
+	X(719, ERROR_LAUNCH_FAILED, "unspecified launch failure") \
+	X(801, ERROR_NOT_SUPPORTED, "operation not supported") \
+	X(900, ERROR_STREAM_CAPTURE_UNSUPPORTED, "operation not permitted when stream is capturing") \
+	X(901, ERROR_STREAM_CAPTURE_INVALIDATED, "operation failed due to a previous error during capture") \
 	X(906, ERROR_STREAM_CAPTURE_IMPLICIT, "operation would make the legacy stream depend on a capturing blocking stream")
 #define X(number, name, text) CUDA_##name = number,
 enum { CUDA_RESULTS(X) };
@@ -54,7 +54,7 @@ struct work {
 	char *name;
 	fakecuda_fn *fn;
 	const struct ptx_kernel *text; /* in place of .fn */
-	uint64_t data_at;	       /* of its module's variables */
+	uint64_t data_at;              /* of its module's variables */
 	uint32_t grid[3], block[3], shared;
 	uint64_t to, from, bytes; /* copies; to: address on either side */
 	int value;
@@ -119,8 +119,8 @@ extern bool blocking;
 
 /* device.c. Every call begins with one of the first two, which take the lock, and ends with fake_leave, which gives it back, writes
  * the line of the log and returns rc. */
-int fake_begin(void);                /* cuInit was called */
-int fake_enter(struct device **d);   /* and there is a context, which is in order */
+int fake_begin(void);              /* cuInit was called */
+int fake_enter(struct device **d); /* and there is a context, which is in order */
 int fake_leave(int rc, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void fake_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool fake_fails(const char *what, uint64_t *at); /* FAKECUDA_FAIL has WHAT or WHAT@N */
@@ -141,8 +141,8 @@ struct text;
 struct text *fake_text(struct device *d, const char *image);
 void fake_text_free(struct text *t);
 unsigned fake_text_sm(const struct text *t);
-int fake_text_function(struct text *t, struct function *f);    /* f->text, by f->name */
-int fake_text_named(struct device *d, struct function *f);     /* the same from FAKECUDA_PTX */
+int fake_text_function(struct text *t, struct function *f); /* f->text, by f->name */
+int fake_text_named(struct device *d, struct function *f);  /* the same from FAKECUDA_PTX */
 int fake_text_run(struct device *d, struct work *w);
 
 /* module.c */
@@ -157,8 +157,8 @@ struct function *fake_function_of(struct device *d, void *handle); /* a CUfuncti
 /* stream.c */
 int fake_issue(struct device *d, void *stream, struct work *w); /* takes it; into the queue, or the graph that is captured */
 #define EVERY UINT64_MAX
-int fake_wait(struct device *d, uint64_t order, uint64_t seq);  /* what was issued up to seq in that order is done; EVERY: in all */
-int fake_unsafe(struct device *d);                              /* calls that may not be made while a stream is being captured */
-int fake_captured(struct device *d);                            /* nor these, in whatever mode (of the whole context) */
+int fake_wait(struct device *d, uint64_t order, uint64_t seq); /* what was issued up to seq in that order is done; EVERY: in all */
+int fake_unsafe(struct device *d);                             /* calls that may not be made while a stream is being captured */
+int fake_captured(struct device *d);                           /* nor these, in whatever mode (of the whole context) */
 
 #endif

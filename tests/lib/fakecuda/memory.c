@@ -147,9 +147,9 @@ int cuMemGetInfo_v2(size_t *left, size_t *total)
 static int copy_now(struct device *d, struct work *w)
 {
 	char *to = fake_device_of(w->to) ? fake_data(fake_device_of(w->to), w->to, w->bytes) : (char *)(uintptr_t)w->to;
-	char *from = w->data			 ? w->data
+	char *from = w->data                   ? w->data
 		     : fake_device_of(w->from) ? fake_data(fake_device_of(w->from), w->from, w->bytes)
-						 : (char *)(uintptr_t)w->from;
+					       : (char *)(uintptr_t)w->from;
 	(void)d;
 	if (!to || !from) /* freed since it was issued */
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -250,40 +250,34 @@ int cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t address)
 }
 
 /* CUpointer_attribute */
-enum { CONTEXT = 1, MEMORY_TYPE, DEVICE_POINTER, HOST_POINTER, BUFFER_ID = 7, IS_MANAGED, DEVICE_ORDINAL, RANGE_START = 11, RANGE_SIZE, MAPPED };
+enum {
+	CONTEXT = 1,
+	MEMORY_TYPE,
+	DEVICE_POINTER,
+	HOST_POINTER,
+	BUFFER_ID = 7,
+	IS_MANAGED,
+	DEVICE_ORDINAL,
+	RANGE_START = 11,
+	RANGE_SIZE,
+	MAPPED
+};
 
 static int attribute_of(void *value, int attribute, uint64_t address)
 {
 	struct device *d = fake_device_of(address);
 	struct range *r = d ? fake_range(d, address, 1) : NULL;
 	switch (attribute) {
-	case CONTEXT:
-		*(void **)value = r ? d : NULL;
-		break;
-	case MEMORY_TYPE:
-		*(unsigned *)value = CU_MEMORYTYPE_DEVICE;
-		break;
-	case DEVICE_POINTER:
-		*(uint64_t *)value = address;
-		break;
-	case BUFFER_ID:
-		*(uint64_t *)value = r ? r->id : 0;
-		break;
+	case CONTEXT: *(void **)value = r ? d : NULL; break;
+	case MEMORY_TYPE: *(unsigned *)value = CU_MEMORYTYPE_DEVICE; break;
+	case DEVICE_POINTER: *(uint64_t *)value = address; break;
+	case BUFFER_ID: *(uint64_t *)value = r ? r->id : 0; break;
 	case IS_MANAGED:
-	case MAPPED:
-		*(unsigned char *)value = attribute == MAPPED && r;
-		break;
-	case DEVICE_ORDINAL:
-		*(int *)value = r ? d->index : -2;
-		break;
-	case RANGE_START:
-		*(uint64_t *)value = r ? r->at : 0;
-		break;
-	case RANGE_SIZE:
-		*(size_t *)value = r ? r->bytes : 0;
-		break;
-	default:
-		return CUDA_ERROR_INVALID_VALUE;
+	case MAPPED: *(unsigned char *)value = attribute == MAPPED && r; break;
+	case DEVICE_ORDINAL: *(int *)value = r ? d->index : -2; break;
+	case RANGE_START: *(uint64_t *)value = r ? r->at : 0; break;
+	case RANGE_SIZE: *(size_t *)value = r ? r->bytes : 0; break;
+	default: return CUDA_ERROR_INVALID_VALUE;
 	}
 	return r ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -295,8 +289,9 @@ int cuPointerGetAttribute(void *value, int attribute, uint64_t address)
 		uint64_t number;
 		void *pointer;
 	} room = {0};
-	static const unsigned char bytes[] = {[CONTEXT] = 8,  [MEMORY_TYPE] = 4,    [DEVICE_POINTER] = 8, [BUFFER_ID] = 8, [IS_MANAGED] = 1,
-					      [DEVICE_ORDINAL] = 4, [RANGE_START] = 8, [RANGE_SIZE] = 8,	  [MAPPED] = 1};
+	static const unsigned char bytes[] = {
+	    [CONTEXT] = 8,        [MEMORY_TYPE] = 4, [DEVICE_POINTER] = 8, [BUFFER_ID] = 8, [IS_MANAGED] = 1,
+	    [DEVICE_ORDINAL] = 4, [RANGE_START] = 8, [RANGE_SIZE] = 8,     [MAPPED] = 1};
 	int rc = fake_enter(&d);
 	rc = rc ? rc : attribute_of(&room, attribute, address);
 	if (!rc)

@@ -19,7 +19,7 @@ struct module {
 	struct device *d;
 	char *image;
 	size_t bytes;
-	unsigned sm; /* of a cubin */
+	unsigned sm;       /* of a cubin */
 	struct text *text; /* NULL: a cubin */
 	struct function *functions;
 };
@@ -163,7 +163,9 @@ static void params_of_text(struct function *f)
 	memcpy(f->offset, k->offset, sizeof(f->offset));
 	memcpy(f->size, k->size, sizeof(f->size));
 	f->attribute[SHARED_BYTES] = (int)k->shared;
-	f->attribute[MAX_THREADS] = k->reqntid[0] ? (int)(k->reqntid[0] * k->reqntid[1] * k->reqntid[2]) : k->maxntid ? (int)k->maxntid : 1024;
+	f->attribute[MAX_THREADS] = k->reqntid[0] ? (int)(k->reqntid[0] * k->reqntid[1] * k->reqntid[2])
+				    : k->maxntid  ? (int)k->maxntid
+						  : 1024;
 }
 
 /* A cubin and its text are of the same kernel: parameters, threads, shared memory. */
@@ -171,11 +173,12 @@ static int hold_against(const struct function *f)
 {
 	const struct ptx_kernel *k = f->text;
 	const char *what = f->n_params != k->n_params || memcmp(f->offset, k->offset, k->n_params * sizeof(*k->offset)) ||
-					     memcmp(f->size, k->size, k->n_params * sizeof(*k->size))
-				     ? "parameters"
-			     : f->reqntid[0] != k->reqntid[0] || f->reqntid[1] != k->reqntid[1] || f->reqntid[2] != k->reqntid[2] ? "threads of a block"
-			     : f->shared != k->shared									  ? "shared memory"
-																  : NULL;
+				   memcmp(f->size, k->size, k->n_params * sizeof(*k->size))
+			       ? "parameters"
+			   : f->reqntid[0] != k->reqntid[0] || f->reqntid[1] != k->reqntid[1] || f->reqntid[2] != k->reqntid[2]
+			       ? "threads of a block"
+			   : f->shared != k->shared ? "shared memory"
+						    : NULL;
 	if (what)
 		fprintf(stderr, "fakecuda: %s: cubin and PTX have different %s\n", f->name, what);
 	return what ? CUDA_ERROR_INVALID_IMAGE : CUDA_SUCCESS;
@@ -214,7 +217,8 @@ static const char *in_fatbin(struct module *m, const char *image, size_t bytes, 
 		if (entry < 16 || entry > size - at || part > size - at - entry)
 			return NULL;
 		*n = part;
-		if (kind == 2 && part >= sizeof(Elf64_Ehdr) && !memcmp(p + entry, ELFMAG, SELFMAG) && check_cubin(m, p + entry, part) == CUDA_SUCCESS)
+		if (kind == 2 && part >= sizeof(Elf64_Ehdr) && !memcmp(p + entry, ELFMAG, SELFMAG) &&
+		    check_cubin(m, p + entry, part) == CUDA_SUCCESS)
 			return p + entry;
 	}
 	return NULL;
@@ -237,7 +241,9 @@ int fake_load(struct device *d, const char *image, size_t bytes, struct module *
 			return CUDA_ERROR_NO_BINARY_FOR_GPU;
 	}
 	bool elf = (!bytes || bytes >= sizeof(Elf64_Ehdr)) && !memcmp(image, ELFMAG, SELFMAG);
-	int rc = elf ? check_cubin(&m, image, bytes) : strchr("./ \t\r\n", *image) && *image ? check_ptx(&m, image) : CUDA_ERROR_INVALID_IMAGE;
+	int rc = elf                                     ? check_cubin(&m, image, bytes)
+		 : strchr("./ \t\r\n", *image) && *image ? check_ptx(&m, image)
+							 : CUDA_ERROR_INVALID_IMAGE;
 	if (rc)
 		return rc;
 	m.image = memcpy(fake_alloc(m.bytes), image, m.bytes);

@@ -120,7 +120,8 @@ static uint64_t thread_id(void) { return (uint64_t)pthread_self(); }
 static struct graph *forbids(struct device *d)
 {
 	for (struct stream *s = capture_mode == CAPTURE_RELAXED ? NULL : d->streams; s; s = s->next)
-		if (s->capture && (s->capture->mode == CAPTURE_GLOBAL || (s->capture->mode == CAPTURE_THREAD_LOCAL && s->thread == thread_id())))
+		if (s->capture &&
+		    (s->capture->mode == CAPTURE_GLOBAL || (s->capture->mode == CAPTURE_THREAD_LOCAL && s->thread == thread_id())))
 			return s->capture;
 	return NULL;
 }
@@ -226,7 +227,13 @@ static int launch(struct device *d, struct function *f, const uint32_t size[7], 
 	if (fake_fails("launch", &at) && at == launches + 1)
 		return d->sticky = CUDA_ERROR_LAUNCH_FAILED;
 	struct work *w = fake_alloc(sizeof(*w));
-	*w = (struct work){.run = run_kernel, .name = strdup(f->name), .fn = f->fn, .text = f->text, .data_at = f->data_at, .shared = size[6], .is_kernel = true};
+	*w = (struct work){.run = run_kernel,
+			   .name = strdup(f->name),
+			   .fn = f->fn,
+			   .text = f->text,
+			   .data_at = f->data_at,
+			   .shared = size[6],
+			   .is_kernel = true};
 	memcpy(w->grid, size, sizeof(w->grid));
 	memcpy(w->block, size + 3, sizeof(w->block));
 	int rc = take_params(f, w, params, extra);
@@ -244,12 +251,12 @@ static int launch_call(const char *name, void *handle, const uint32_t size[7], v
 	struct function *f = rc ? NULL : fake_function_of(d, handle);
 	const char *kernel = f ? f->name : "?";
 	rc = rc ? rc : launch(d, f, size, stream, params, extra);
-	return fake_leave(rc, "%s %s grid %u,%u,%u block %u,%u,%u shared %u stream %p", name, kernel, size[0], size[1], size[2], size[3], size[4],
-			  size[5], size[6], stream);
+	return fake_leave(rc, "%s %s grid %u,%u,%u block %u,%u,%u shared %u stream %p", name, kernel, size[0], size[1], size[2], size[3],
+			  size[4], size[5], size[6], stream);
 }
 
-int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-		   void *stream, void **params, void **extra)
+int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
+		   void **params, void **extra)
 {
 	return launch_call("cuLaunchKernel", f, (uint32_t[]){gx, gy, gz, bx, by, bz, shared}, stream, params, extra);
 }
@@ -274,8 +281,8 @@ int cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigned gz, un
 /* Without a stream they are the thread's own. */
 static void *own(void *stream) { return stream ? stream : (void *)2; }
 
-int cuLaunchKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
-			void **params, void **extra)
+int cuLaunchKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+			void *stream, void **params, void **extra)
 {
 	return launch_call("cuLaunchKernel_ptsz", f, (uint32_t[]){gx, gy, gz, bx, by, bz, shared}, own(stream), params, extra);
 }
@@ -666,7 +673,10 @@ int cuGraphInstantiate_v2(struct graph **out, struct graph *g, void *node, char 
 	return cuGraphInstantiateWithFlags(out, g, 0);
 }
 
-int cuGraphInstantiate(struct graph **out, struct graph *g, void *node, char *log, size_t n) { return cuGraphInstantiate_v2(out, g, node, log, n); }
+int cuGraphInstantiate(struct graph **out, struct graph *g, void *node, char *log, size_t n)
+{
+	return cuGraphInstantiate_v2(out, g, node, log, n);
+}
 
 int cuGraphLaunch(struct graph *g, void *handle)
 {

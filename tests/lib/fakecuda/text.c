@@ -161,9 +161,9 @@ int fake_text_run(struct device *d, struct work *w)
 	if (*l.said)
 		fprintf(stderr, "%s\n", l.said);
 	if (rc)
-		fake_log("run %s: %s at 0x%llx, block %u,%u,%u, thread %u,%u,%u, line %u of the PTX: %d", w->name,
-			 f->text, (unsigned long long)f->address, f->block[0], f->block[1], f->block[2], f->thread[0],
-			 f->thread[1], f->thread[2], f->line, rc);
+		fake_log("run %s: %s at 0x%llx, block %u,%u,%u, thread %u,%u,%u, line %u of the PTX: %d", w->name, f->text,
+			 (unsigned long long)f->address, f->block[0], f->block[1], f->block[2], f->thread[0], f->thread[1], f->thread[2],
+			 f->line, rc);
 	else
 		fake_log("run %s", w->name);
 	return rc;

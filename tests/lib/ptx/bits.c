@@ -1,42 +1,41 @@
 /* Logic, bits, comparisons of integers, moves (PTX ISA 8.x, 9.7.1, 9.7.6, 9.7.8, 9.7.9). */
 #include "in.h"
 
-#define ONE(name, expr)                                                                                                \
-	static void name(struct ptx_warp *w, const struct ptx_op *op)                                                  \
-	{                                                                                                              \
-		uint64_t *d = COL(0);                                                                                  \
-		const uint64_t *ra = COL(1);                                                                           \
-		EACH(l)                                                                                                \
-		{                                                                                                      \
-			uint64_t a = ra[l];                                                                            \
-			d[l] = (expr);                                                                                 \
-		}                                                                                                      \
+#define ONE(name, expr) \
+	static void name(struct ptx_warp *w, const struct ptx_op *op) \
+	{ \
+		uint64_t *d = COL(0); \
+		const uint64_t *ra = COL(1); \
+		EACH(l) \
+		{ \
+			uint64_t a = ra[l]; \
+			d[l] = (expr); \
+		} \
 	}
-#define TWO(name, expr)                                                                                                \
-	static void name(struct ptx_warp *w, const struct ptx_op *op)                                                  \
-	{                                                                                                              \
-		uint64_t *d = COL(0);                                                                                  \
-		const uint64_t *ra = COL(1), *rb = COL(2);                                                             \
-		EACH(l)                                                                                                \
-		{                                                                                                      \
-			uint64_t a = ra[l], b = rb[l];                                                                 \
-			d[l] = (expr);                                                                                 \
-		}                                                                                                      \
+#define TWO(name, expr) \
+	static void name(struct ptx_warp *w, const struct ptx_op *op) \
+	{ \
+		uint64_t *d = COL(0); \
+		const uint64_t *ra = COL(1), *rb = COL(2); \
+		EACH(l) \
+		{ \
+			uint64_t a = ra[l], b = rb[l]; \
+			d[l] = (expr); \
+		} \
 	}
-#define THREE(name, expr)                                                                                              \
-	static void name(struct ptx_warp *w, const struct ptx_op *op)                                                  \
-	{                                                                                                              \
-		uint64_t *d = COL(0);                                                                                  \
-		const uint64_t *ra = COL(1), *rb = COL(2), *rc = COL(3);                                               \
-		EACH(l)                                                                                                \
-		{                                                                                                      \
-			uint64_t a = ra[l], b = rb[l], c = rc[l];                                                      \
-			d[l] = (expr);                                                                                 \
-		}                                                                                                      \
+#define THREE(name, expr) \
+	static void name(struct ptx_warp *w, const struct ptx_op *op) \
+	{ \
+		uint64_t *d = COL(0); \
+		const uint64_t *ra = COL(1), *rb = COL(2), *rc = COL(3); \
+		EACH(l) \
+		{ \
+			uint64_t a = ra[l], b = rb[l], c = rc[l]; \
+			d[l] = (expr); \
+		} \
 	}
 #define FN_BITS(name) [B16] = name##_16, [B32] = name##_32, [B64] = name##_64
-#define WIDTHS(F, name, expr)                                                                                          \
-	F(name##_p, (expr)&1) F(name##_16, (uint16_t)(expr)) F(name##_32, (uint32_t)(expr)) F(name##_64, (expr))
+#define WIDTHS(F, name, expr) F(name##_p, (expr)&1) F(name##_16, (uint16_t)(expr)) F(name##_32, (uint32_t)(expr)) F(name##_64, (expr))
 WIDTHS(TWO, and, a &b)
 WIDTHS(TWO, or, a | b)
 WIDTHS(TWO, xor, a ^ b)
@@ -112,8 +111,7 @@ static void lop3(struct ptx_warp *w, const struct ptx_op *op)
 {
 	EACH(l)
 	{
-		uint32_t a = (uint32_t)COL(1)[l], b = (uint32_t)COL(2)[l], c = (uint32_t)COL(3)[l],
-			 table = (uint32_t)COL(4)[l], out = 0;
+		uint32_t a = (uint32_t)COL(1)[l], b = (uint32_t)COL(2)[l], c = (uint32_t)COL(3)[l], table = (uint32_t)COL(4)[l], out = 0;
 		for (unsigned i = 0; i < 8; i++)
 			if (table >> i & 1)
 				out |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
@@ -122,10 +120,7 @@ static void lop3(struct ptx_warp *w, const struct ptx_op *op)
 }
 
 /* shf d, a, b, c: a are the lower 32 bits, b the upper ones */
-static uint64_t funnel_left(uint64_t a, uint64_t b, uint32_t n)
-{
-	return (uint32_t)(((b << 32 | (uint32_t)a) << n) >> 32);
-}
+static uint64_t funnel_left(uint64_t a, uint64_t b, uint32_t n) { return (uint32_t)(((b << 32 | (uint32_t)a) << n) >> 32); }
 static uint64_t funnel_right(uint64_t a, uint64_t b, uint32_t n) { return (uint32_t)((b << 32 | (uint32_t)a) >> n); }
 #define CLAMP(c) ((uint32_t)(c) > 32 ? 32 : (uint32_t)(c))
 THREE(shf_l_wrap, funnel_left(a, b, (uint32_t)c & 31))
@@ -197,8 +192,8 @@ const struct ptx_form ptx_bits_forms[] = {
     {"selp",
      4,
      0,
-     {FN_BITS(selp), [U16] = selp_16, [U32] = selp_32, [U64] = selp_64, [S16] = selp_16, [S32] = selp_32,
-      [S64] = selp_64, [F32] = selp_32, [F64] = selp_64}},
+     {FN_BITS(selp), [U16] = selp_16, [U32] = selp_32, [U64] = selp_64, [S16] = selp_16, [S32] = selp_32, [S64] = selp_64, [F32] = selp_32,
+      [F64] = selp_64}},
     {"slct", 4, M_TWO_TYPES, {[S32] = slct_s32}},
     {"slct", 4, M_TWO_TYPES | M_FTZ, {[F32] = slct_f32}},
     {0},
@@ -261,8 +256,7 @@ void ptx_set(struct ptx_warp *w, const struct ptx_op *op)
 	const uint64_t *a = COL(1), *b = COL(2);
 	EACH(l)
 	{
-		result(w, op, l,
-		       ptx_is_float(op->type2) ? related_floats(op, a[l], b[l]) : related_ints(op, a[l], b[l]));
+		result(w, op, l, ptx_is_float(op->type2) ? related_floats(op, a[l], b[l]) : related_ints(op, a[l], b[l]));
 		COL(0)[l] = !COL(0)[l] ? 0 : op->type == F32 ? ptx_f32_bits(1) : UINT32_MAX;
 	}
 }

@@ -8,16 +8,15 @@
 static const struct {
 	const char *name;
 	uint8_t reg;
-} special[] = {{"%tid.x", SR_TID},           {"%tid.y", SR_TID + 1},       {"%tid.z", SR_TID + 2},
-	       {"%ntid.x", SR_NTID},         {"%ntid.y", SR_NTID + 1},     {"%ntid.z", SR_NTID + 2},
-	       {"%ctaid.x", SR_CTAID},       {"%ctaid.y", SR_CTAID + 1},   {"%ctaid.z", SR_CTAID + 2},
-	       {"%nctaid.x", SR_NCTAID},     {"%nctaid.y", SR_NCTAID + 1}, {"%nctaid.z", SR_NCTAID + 2},
-	       {"%laneid", SR_LANEID},       {"%warpid", SR_WARPID},       {"%nwarpid", SR_NWARPID},
-	       {"%smid", SR_SMID},           {"%nsmid", SR_NSMID},         {"%gridid", SR_GRIDID},
-	       {"%lanemask_eq", SR_MASK_EQ}, {"%lanemask_lt", SR_MASK_LT}, {"%lanemask_le", SR_MASK_LE},
-	       {"%lanemask_gt", SR_MASK_GT}, {"%lanemask_ge", SR_MASK_GE}, {"%dynamic_smem_size", SR_DYNAMIC_SMEM},
-	       {"%clock", SR_CLOCK},         {"%clock_hi", SR_CLOCK},      {"%clock64", SR_CLOCK},
-	       {"%globaltimer", SR_CLOCK},   {"%globaltimer_lo", SR_CLOCK}};
+} special[] = {
+    {"%tid.x", SR_TID},           {"%tid.y", SR_TID + 1},       {"%tid.z", SR_TID + 2},       {"%ntid.x", SR_NTID},
+    {"%ntid.y", SR_NTID + 1},     {"%ntid.z", SR_NTID + 2},     {"%ctaid.x", SR_CTAID},       {"%ctaid.y", SR_CTAID + 1},
+    {"%ctaid.z", SR_CTAID + 2},   {"%nctaid.x", SR_NCTAID},     {"%nctaid.y", SR_NCTAID + 1}, {"%nctaid.z", SR_NCTAID + 2},
+    {"%laneid", SR_LANEID},       {"%warpid", SR_WARPID},       {"%nwarpid", SR_NWARPID},     {"%smid", SR_SMID},
+    {"%nsmid", SR_NSMID},         {"%gridid", SR_GRIDID},       {"%lanemask_eq", SR_MASK_EQ}, {"%lanemask_lt", SR_MASK_LT},
+    {"%lanemask_le", SR_MASK_LE}, {"%lanemask_gt", SR_MASK_GT}, {"%lanemask_ge", SR_MASK_GE}, {"%dynamic_smem_size", SR_DYNAMIC_SMEM},
+    {"%clock", SR_CLOCK},         {"%clock_hi", SR_CLOCK},      {"%clock64", SR_CLOCK},       {"%globaltimer", SR_CLOCK},
+    {"%globaltimer_lo", SR_CLOCK}};
 
 /* Shared variables get their place in a kernel that uses them. */
 static bool place_shared(struct ptx_reader *r, struct symbol *s)
@@ -37,11 +36,8 @@ static bool place_shared(struct ptx_reader *r, struct symbol *s)
 
 static bool variable(struct ptx_reader *r, struct symbol *s, struct ptx_operands *o, uint32_t *reg)
 {
-	static const uint8_t space[] = {[SYMBOL_DATA] = GLOBAL,
-					[SYMBOL_SHARED] = SHARED,
-					[SYMBOL_DYNAMIC] = SHARED,
-					[SYMBOL_LOCAL] = LOCAL,
-					[SYMBOL_PARAM] = PARAM};
+	static const uint8_t space[] = {
+	    [SYMBOL_DATA] = GLOBAL, [SYMBOL_SHARED] = SHARED, [SYMBOL_DYNAMIC] = SHARED, [SYMBOL_LOCAL] = LOCAL, [SYMBOL_PARAM] = PARAM};
 	if (s->kind == SYMBOL_SHARED && !place_shared(r, s))
 		return false;
 	o->address_symbol = true;
@@ -158,8 +154,7 @@ static bool operand(struct ptx_reader *r, struct ptx_operands *o, int type)
 		return vector(r, o, type);
 	if (ptx_take(r, '!')) {
 		o->not_last = true;
-		return simple(r, o, type) &&
-		       (ptx_peek(r) == ';' || ptx_fail(r, "'!' before an operand that is not the last"));
+		return simple(r, o, type) && (ptx_peek(r) == ';' || ptx_fail(r, "'!' before an operand that is not the last"));
 	}
 	if (!simple(r, o, type))
 		return false;

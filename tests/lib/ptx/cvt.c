@@ -23,8 +23,7 @@ static double rounded(double v, int rounding)
 uint16_t ptx_to_small(double v, int e_bits, int f_bits, int rounding, bool saturate)
 {
 	int bias = (1 << (e_bits - 1)) - 1, e;
-	uint16_t sign = (uint16_t)(signbit(v) ? 1u << (e_bits + f_bits) : 0),
-		 inf = (uint16_t)(((1u << e_bits) - 1) << f_bits);
+	uint16_t sign = (uint16_t)(signbit(v) ? 1u << (e_bits + f_bits) : 0), inf = (uint16_t)(((1u << e_bits) - 1) << f_bits);
 	if (v != v)
 		return 0x7fff;
 	if (isinf(v))
@@ -108,8 +107,7 @@ static struct range range_of(int type)
 {
 	unsigned bits = 8 * ptx_type_bytes(type);
 	__int128 one = 1;
-	return ptx_is_signed(type) ? (struct range){-(one << (bits - 1)), (one << (bits - 1)) - 1}
-				   : (struct range){0, (one << bits) - 1};
+	return ptx_is_signed(type) ? (struct range){-(one << (bits - 1)), (one << (bits - 1)) - 1} : (struct range){0, (one << bits) - 1};
 }
 
 static __int128 clamped(__int128 v, int type)
@@ -146,8 +144,7 @@ static uint64_t small_of(const struct ptx_op *op, double v)
 		v = v > 0 ? (v < 1 ? v : 1) : 0;
 	if (op->relu && v < 0)
 		v = 0;
-	return op->type == F16 ? ptx_to_small(v, 5, 10, op->rounding, false)
-			       : ptx_to_small(v, 8, 7, op->rounding, false);
+	return op->type == F16 ? ptx_to_small(v, 5, 10, op->rounding, false) : ptx_to_small(v, 8, 7, op->rounding, false);
 }
 
 static uint64_t int_to_float(const struct ptx_op *op, uint64_t a)
@@ -189,10 +186,10 @@ void ptx_cvt(struct ptx_warp *w, const struct ptx_op *op)
 		uint64_t a = COL(1)[l];
 		COL(0)
 		[l] = from_float && to_float ? float_to_float(op, a)
-		      : from_float ? float_to_int(op, op->ftz && op->type2 == F32 ? (double)ptx_flush(ptx_f32(a))
-										  : ptx_number(a, op->type2))
+		      : from_float
+			  ? float_to_int(op, op->ftz && op->type2 == F32 ? (double)ptx_flush(ptx_f32(a)) : ptx_number(a, op->type2))
 		      : to_float ? int_to_float(op, a)
-				   : int_to_int(op, a);
+				 : int_to_int(op, a);
 		COL(0)[l] &= op->mask;
 	}
 }
@@ -204,8 +201,7 @@ void ptx_cvt_pair(struct ptx_warp *w, const struct ptx_op *op)
 	one.type = op->type == F16X2 ? F16 : BF16;
 	EACH(l)
 	{
-		uint64_t high = small_of(&one, (double)ptx_f32(COL(1)[l])),
-			 low = small_of(&one, (double)ptx_f32(COL(2)[l]));
+		uint64_t high = small_of(&one, (double)ptx_f32(COL(1)[l])), low = small_of(&one, (double)ptx_f32(COL(2)[l]));
 		COL(0)[l] = high << 16 | low;
 	}
 }

@@ -8,11 +8,10 @@ static const struct {
 	const char *name;
 	uint8_t bytes;
 } types[N_TYPES] = {
-    [NONE] = {"", 0},    [U8] = {"u8", 1},   [U16] = {"u16", 2},     [U32] = {"u32", 4},       [U64] = {"u64", 8},
-    [S8] = {"s8", 1},    [S16] = {"s16", 2}, [S32] = {"s32", 4},     [S64] = {"s64", 8},       [B8] = {"b8", 1},
-    [B16] = {"b16", 2},  [B32] = {"b32", 4}, [B64] = {"b64", 8},     [F16] = {"f16", 2},       [BF16] = {"bf16", 2},
-    [F32] = {"f32", 4},  [F64] = {"f64", 8}, [F16X2] = {"f16x2", 4}, [BF16X2] = {"bf16x2", 4}, [F32X2] = {"f32x2", 8},
-    [PRED] = {"pred", 1}};
+    [NONE] = {"", 0},         [U8] = {"u8", 1},       [U16] = {"u16", 2},   [U32] = {"u32", 4}, [U64] = {"u64", 8}, [S8] = {"s8", 1},
+    [S16] = {"s16", 2},       [S32] = {"s32", 4},     [S64] = {"s64", 8},   [B8] = {"b8", 1},   [B16] = {"b16", 2}, [B32] = {"b32", 4},
+    [B64] = {"b64", 8},       [F16] = {"f16", 2},     [BF16] = {"bf16", 2}, [F32] = {"f32", 4}, [F64] = {"f64", 8}, [F16X2] = {"f16x2", 4},
+    [BF16X2] = {"bf16x2", 4}, [F32X2] = {"f32x2", 8}, [PRED] = {"pred", 1}};
 
 int ptx_type_of(const char *word)
 {
@@ -129,15 +128,13 @@ static bool sort_words(struct ptx_op *op, struct opcode *c, char *const *word, s
 
 static const char *compute(struct ptx_op *op, const struct opcode *c, const struct ptx_operands *o)
 {
-	static const struct ptx_form *const tables[] = {ptx_int_forms, ptx_bits_forms, ptx_float_forms, ptx_half_forms,
-							ptx_approx_forms};
+	static const struct ptx_form *const tables[] = {ptx_int_forms, ptx_bits_forms, ptx_float_forms, ptx_half_forms, ptx_approx_forms};
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
 		for (const struct ptx_form *f = tables[i]; f->name; f++) {
 			bool two = f->allowed & M_TWO_TYPES;
 			int type = c->n_types ? c->type[two ? c->n_types - 1 : 0] : NONE;
-			if (!is(f->name, c->rest) || f->operands != o->n || !f->fn[type] ||
-			    c->modifiers & ~f->allowed || c->n_types > 1u + two || op->integral ||
-			    (op->rounding != RN && type != F32 && type != F64 && type != F32X2))
+			if (!is(f->name, c->rest) || f->operands != o->n || !f->fn[type] || c->modifiers & ~f->allowed ||
+			    c->n_types > 1u + two || op->integral || (op->rounding != RN && type != F32 && type != F64 && type != F32X2))
 				continue;
 			op->fn = f->fn[type];
 			op->type = (uint8_t)type;
@@ -183,8 +180,7 @@ static const char *compare(struct ptx_op *op, char *const *word, size_t n, const
 	bool setp = is(word[0], "setp");
 	int type = ptx_type_of(word[n - 1]);
 	const char *why = n < 3 ? unknown : relation(op, word[1], type);
-	if (why || (!ptx_is_float(type) && !(type >= U16 && type <= U64) && !(type >= S16 && type <= S64) &&
-		    !(type >= B16 && type <= B64)))
+	if (why || (!ptx_is_float(type) && !(type >= U16 && type <= U64) && !(type >= S16 && type <= S64) && !(type >= B16 && type <= B64)))
 		return unknown;
 	op->type2 = (uint8_t)type;
 	for (size_t i = 2; i + 1 < n; i++) {
@@ -198,8 +194,7 @@ static const char *compare(struct ptx_op *op, char *const *word, size_t n, const
 		else
 			return unknown;
 	}
-	if ((!setp && op->type == NONE) || (o->not_last && !op->boolean) || o->n_vector || o->at_address ||
-	    (o->second && !setp))
+	if ((!setp && op->type == NONE) || (o->not_last && !op->boolean) || o->n_vector || o->at_address || (o->second && !setp))
 		return operands;
 	op->fn = !setp ? ptx_set : ptx_is_float(type) ? ptx_setp_float : ptx_setp_int;
 	unsigned want = 3u + (op->boolean != 0) + o->second;
@@ -219,8 +214,7 @@ static const char *move(struct ptx_op *op, char *const *word, size_t n, const st
 		return operands;
 	op->type = (uint8_t)type;
 	op->n_dst = o->n_vector && !o->vector_at ? o->n_vector : 1;
-	const char *why =
-	    take(op, o, o->n_vector ? 1u + o->n_vector : 2, o->n_vector ? 1u + o->n_vector : 2, op->n_dst);
+	const char *why = take(op, o, o->n_vector ? 1u + o->n_vector : 2, o->n_vector ? 1u + o->n_vector : 2, op->n_dst);
 	unsigned parts = o->n_vector, bytes = ptx_type_bytes(type);
 	if (why || (parts && parts != 2 && parts != 4) || (parts && (bytes / parts * parts != bytes || type == PRED)))
 		return why ? why : operands;
@@ -255,12 +249,10 @@ static const char *cvt(struct ptx_op *op, const struct opcode *c, const struct p
 		op->fn = ptx_cvt_pair;
 		return take(op, o, 3, 3, 1);
 	}
-	if (to == PRED || from == PRED || to >= F16X2 || from >= F16X2 || (to >= B8 && to <= B64) ||
-	    (from >= B8 && from <= B64))
+	if (to == PRED || from == PRED || to >= F16X2 || from >= F16X2 || (to >= B8 && to <= B64) || (from >= B8 && from <= B64))
 		return unknown;
 	bool whole = !ptx_is_float(to), was_whole = !ptx_is_float(from);
-	if ((whole && !was_whole && (!op->integral || op->relu)) || (was_whole && op->integral) ||
-	    (op->relu && to != F16 && to != BF16))
+	if ((whole && !was_whole && (!op->integral || op->relu)) || (was_whole && op->integral) || (op->relu && to != F16 && to != BF16))
 		return unknown;
 	if (!whole && !was_whole && op->integral && to != from)
 		return unknown;
@@ -290,8 +282,7 @@ static bool access_words(struct access *a, char *const *word, size_t n)
 {
 	static const uint8_t spaces[] = {GLOBAL, SHARED, SHARED, LOCAL, PARAM, PARAM, GLOBAL};
 	for (size_t i = 1; i < n; i++) {
-		int space = which("global shared shared::cta local param param::entry const", word[i]),
-		    v = which("v2 v4 v8", word[i]);
+		int space = which("global shared shared::cta local param param::entry const", word[i]), v = which("v2 v4 v8", word[i]);
 		int what = which("add min max and or xor exch cas inc dec", word[i]), type = ptx_type_of(word[i]);
 		if (space >= 0 && a->space == GENERIC)
 			a->space = spaces[space];
@@ -318,8 +309,7 @@ static const char *load_store(struct ptx_op *op, char *const *word, size_t n, co
 	unsigned values = a.vector ? (unsigned)a.vector : 1, want = values + 1 + a.hint;
 	if (o->n_vector ? o->n_vector != values : values != 1)
 		return operands;
-	if (o->second || o->not_last || o->at_address != (load ? values + 1 : 1) ||
-	    values * ptx_type_bytes(a.type) > 32)
+	if (o->second || o->not_last || o->at_address != (load ? values + 1 : 1) || values * ptx_type_bytes(a.type) > 32)
 		return operands;
 	/* .param is the kernel's when it is loaded from, and this thread's in calls (body.c) */
 	op->space = a.space == PARAM && o->address_symbol && o->symbol_space == LOCAL ? LOCAL : (uint8_t)a.space;
@@ -338,8 +328,7 @@ static bool can_combine(int what, int type)
 	bool bits = type == B32 || type == B64, u = type == U32 || type == U64, s = type == S32 || type == S64;
 	switch (what) {
 	case DO_ADD:
-		return u || type == S32 || type == F32 || type == F64 || type == F16 || type == BF16 || type == F16X2 ||
-		       type == BF16X2;
+		return u || type == S32 || type == F32 || type == F64 || type == F16 || type == BF16 || type == F16X2 || type == BF16X2;
 	case DO_MIN:
 	case DO_MAX: return u || s;
 	case DO_AND:
@@ -387,8 +376,7 @@ static const char *copy_async(struct ptx_op *op, char *const *word, size_t n, co
 			hint = true;
 		else if (which("L2::64B L2::128B L2::256B", word[i]) < 0)
 			return unknown;
-	if (o->at_address != 2 || o->n < 3 || !(o->literal >> 2 & 1) ||
-	    (o->value[2] != 4 && o->value[2] != 8 && o->value[2] != 16))
+	if (o->at_address != 2 || o->n < 3 || !(o->literal >> 2 & 1) || (o->value[2] != 4 && o->value[2] != 8 && o->value[2] != 16))
 		return operands;
 	op->fn = ptx_copy_async;
 	const char *why = take(op, o, 3u + hint, 4u + hint, 0);
@@ -404,8 +392,8 @@ static const char *matrix(struct ptx_op *op, char *const *word, size_t n, const 
 {
 	bool load = *word[0] == 'l', trans = n == 8;
 	int x = n < 7 ? -1 : which("x1 x2 x4", word[4]);
-	if (x < 0 || n > 8 || !is(word[1], "sync") || !is(word[2], "aligned") || !is(word[3], "m8n8") ||
-	    (trans && !is(word[5], "trans")) || which("shared shared::cta", word[n - 2]) < 0 || !is(word[n - 1], "b16"))
+	if (x < 0 || n > 8 || !is(word[1], "sync") || !is(word[2], "aligned") || !is(word[3], "m8n8") || (trans && !is(word[5], "trans")) ||
+	    which("shared shared::cta", word[n - 2]) < 0 || !is(word[n - 1], "b16"))
 		return unknown;
 	op->n_dst = (uint8_t)(1 << x);
 	if (o->n_vector != op->n_dst || o->at_address != (load ? op->n_dst + 1 : 1) || o->second || o->not_last)
@@ -421,9 +409,7 @@ static const char *barrier(struct ptx_op *op, char *const *word, size_t n, const
 {
 	size_t i = 1;
 	if (n > 1 && is(word[1], "warp"))
-		return n == 3 && is(word[2], "sync")
-			   ? (op->flow = FLOW_WARP, op->fn = ptx_nothing, take(op, o, 1, 1, 0))
-			   : unknown;
+		return n == 3 && is(word[2], "sync") ? (op->flow = FLOW_WARP, op->fn = ptx_nothing, take(op, o, 1, 1, 0)) : unknown;
 	i += i < n && is(word[i], "cta");
 	bool arrive = i < n && is(word[i], "arrive");
 	if (i == n || (!arrive && !is(word[i], "sync")) || n > i + 2 || (n == i + 2 && !is(word[i + 1], "aligned")))
@@ -531,8 +517,8 @@ const char *ptx_decode(struct ptx_op *op, char *const *word, size_t n, const str
 		return unknown;
 	if (is(name, "cvt"))
 		return cvt(op, &c, o);
-	if (begins(c.rest, "shfl.") || begins(c.rest, "vote.") || begins(c.rest, "match.") ||
-	    begins(c.rest, "redux.") || begins(c.rest, "elect."))
+	if (begins(c.rest, "shfl.") || begins(c.rest, "vote.") || begins(c.rest, "match.") || begins(c.rest, "redux.") ||
+	    begins(c.rest, "elect."))
 		return exchange(op, c.rest, &c, o);
 	return compute(op, &c, o);
 }

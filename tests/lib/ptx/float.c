@@ -69,35 +69,35 @@ static void leave(const struct ptx_op *op)
 		fesetround(FE_TONEAREST);
 }
 
-#define F32_OP(name, n, expr)                                                                                          \
-	static void name(struct ptx_warp *w, const struct ptx_op *op)                                                  \
-	{                                                                                                              \
-		uint64_t *d = COL(0);                                                                                  \
-		const uint64_t *ra = COL(1), *rb = (n) > 1 ? COL(2) : ra, *rc = (n) > 2 ? COL(3) : ra;                 \
-		enter(op);                                                                                             \
-		EACH(l)                                                                                                \
-		{                                                                                                      \
-			volatile float a = in(op, ra[l]), b = in(op, rb[l]), c = in(op, rc[l]);                        \
-			volatile float v = (expr);                                                                     \
-			(void)b, (void)c;                                                                              \
-			d[l] = done(op, v);                                                                            \
-		}                                                                                                      \
-		leave(op);                                                                                             \
+#define F32_OP(name, n, expr) \
+	static void name(struct ptx_warp *w, const struct ptx_op *op) \
+	{ \
+		uint64_t *d = COL(0); \
+		const uint64_t *ra = COL(1), *rb = (n) > 1 ? COL(2) : ra, *rc = (n) > 2 ? COL(3) : ra; \
+		enter(op); \
+		EACH(l) \
+		{ \
+			volatile float a = in(op, ra[l]), b = in(op, rb[l]), c = in(op, rc[l]); \
+			volatile float v = (expr); \
+			(void)b, (void)c; \
+			d[l] = done(op, v); \
+		} \
+		leave(op); \
 	}
-#define F64_OP(name, n, expr)                                                                                          \
-	static void name(struct ptx_warp *w, const struct ptx_op *op)                                                  \
-	{                                                                                                              \
-		uint64_t *d = COL(0);                                                                                  \
-		const uint64_t *ra = COL(1), *rb = (n) > 1 ? COL(2) : ra, *rc = (n) > 2 ? COL(3) : ra;                 \
-		enter(op);                                                                                             \
-		EACH(l)                                                                                                \
-		{                                                                                                      \
-			volatile double a = ptx_f64(ra[l]), b = ptx_f64(rb[l]), c = ptx_f64(rc[l]);                    \
-			volatile double v = (expr);                                                                    \
-			(void)b, (void)c;                                                                              \
-			d[l] = ptx_f64_bits(v);                                                                        \
-		}                                                                                                      \
-		leave(op);                                                                                             \
+#define F64_OP(name, n, expr) \
+	static void name(struct ptx_warp *w, const struct ptx_op *op) \
+	{ \
+		uint64_t *d = COL(0); \
+		const uint64_t *ra = COL(1), *rb = (n) > 1 ? COL(2) : ra, *rc = (n) > 2 ? COL(3) : ra; \
+		enter(op); \
+		EACH(l) \
+		{ \
+			volatile double a = ptx_f64(ra[l]), b = ptx_f64(rb[l]), c = ptx_f64(rc[l]); \
+			volatile double v = (expr); \
+			(void)b, (void)c; \
+			d[l] = ptx_f64_bits(v); \
+		} \
+		leave(op); \
 	}
 
 F32_OP(add_f32, 2, a + b)
@@ -131,16 +131,16 @@ F64_OP(min_f64, 2, lower(a, b))
 F64_OP(max_f64, 2, upper(a, b))
 
 /* Only the sign changes; .ftz as everywhere. */
-#define F32_SIGN(name, expr)                                                                                           \
-	static void name(struct ptx_warp *w, const struct ptx_op *op)                                                  \
-	{                                                                                                              \
-		EACH(l)                                                                                                \
-		{                                                                                                      \
-			uint32_t a = (uint32_t)COL(1)[l];                                                              \
-			if (op->ftz && !(a & 0x7f800000))                                                              \
-				a &= 0x80000000;                                                                       \
-			COL(0)[l] = (uint32_t)(expr);                                                                  \
-		}                                                                                                      \
+#define F32_SIGN(name, expr) \
+	static void name(struct ptx_warp *w, const struct ptx_op *op) \
+	{ \
+		EACH(l) \
+		{ \
+			uint32_t a = (uint32_t)COL(1)[l]; \
+			if (op->ftz && !(a & 0x7f800000)) \
+				a &= 0x80000000; \
+			COL(0)[l] = (uint32_t)(expr); \
+		} \
 	}
 F32_SIGN(neg_f32, a ^ 0x80000000)
 F32_SIGN(abs_f32, a & 0x7fffffff)
@@ -184,16 +184,16 @@ static bool tested(int class, int what)
 	       : what == NORMAL     ? class == FP_NORMAL
 				    : class == FP_SUBNORMAL;
 }
-#define TESTP(name, what)                                                                                              \
-	static void name##_f32(struct ptx_warp *w, const struct ptx_op *op)                                            \
-	{                                                                                                              \
-		EACH(l)                                                                                                \
-		COL(0)[l] = tested(fpclassify(ptx_f32(COL(1)[l])), what);                                              \
-	}                                                                                                              \
-	static void name##_f64(struct ptx_warp *w, const struct ptx_op *op)                                            \
-	{                                                                                                              \
-		EACH(l)                                                                                                \
-		COL(0)[l] = tested(fpclassify(ptx_f64(COL(1)[l])), what);                                              \
+#define TESTP(name, what) \
+	static void name##_f32(struct ptx_warp *w, const struct ptx_op *op) \
+	{ \
+		EACH(l) \
+		COL(0)[l] = tested(fpclassify(ptx_f32(COL(1)[l])), what); \
+	} \
+	static void name##_f64(struct ptx_warp *w, const struct ptx_op *op) \
+	{ \
+		EACH(l) \
+		COL(0)[l] = tested(fpclassify(ptx_f64(COL(1)[l])), what); \
 	}
 TESTP(finite, FINITE)
 TESTP(infinite, INFINITE)
@@ -204,22 +204,22 @@ TESTP(subnormal, SUBNORMAL)
 
 /* ---- two of them ---- */
 
-#define F32X2_OP(name, n, expr)                                                                                        \
-	static void name(struct ptx_warp *w, const struct ptx_op *op)                                                  \
-	{                                                                                                              \
-		enter(op);                                                                                             \
-		EACH(l)                                                                                                \
-		{                                                                                                      \
-			uint64_t ra = COL(1)[l], rb = COL(2)[l], rc = (n) > 2 ? COL(3)[l] : 0, out = 0;                \
-			for (unsigned i = 0; i < 64; i += 32) {                                                        \
-				volatile float a = in(op, ra >> i), b = in(op, rb >> i), c = in(op, rc >> i);          \
-				volatile float v = (expr);                                                             \
-				(void)c;                                                                               \
-				out |= done(op, v) << i;                                                               \
-			}                                                                                              \
-			COL(0)[l] = out;                                                                               \
-		}                                                                                                      \
-		leave(op);                                                                                             \
+#define F32X2_OP(name, n, expr) \
+	static void name(struct ptx_warp *w, const struct ptx_op *op) \
+	{ \
+		enter(op); \
+		EACH(l) \
+		{ \
+			uint64_t ra = COL(1)[l], rb = COL(2)[l], rc = (n) > 2 ? COL(3)[l] : 0, out = 0; \
+			for (unsigned i = 0; i < 64; i += 32) { \
+				volatile float a = in(op, ra >> i), b = in(op, rb >> i), c = in(op, rc >> i); \
+				volatile float v = (expr); \
+				(void)c; \
+				out |= done(op, v) << i; \
+			} \
+			COL(0)[l] = out; \
+		} \
+		leave(op); \
 	}
 F32X2_OP(add_f32x2, 2, a + b)
 F32X2_OP(sub_f32x2, 2, a - b)
@@ -293,18 +293,18 @@ static uint64_t small_approx(const struct ptx_op *op, double (*fn)(double), uint
 	return op->ftz && !(out & 0x7f80) ? out & 0x8000 : out;
 }
 
-#define SMALL_APPROX(name, fn)                                                                                         \
-	static void name(struct ptx_warp *w, const struct ptx_op *op)                                                  \
-	{                                                                                                              \
-		bool pair = op->type == F16X2 || op->type == BF16X2;                                                   \
-		int type = op->type == F16 || op->type == F16X2 ? F16 : BF16;                                          \
-		EACH(l)                                                                                                \
-		{                                                                                                      \
-			uint64_t a = COL(1)[l], out = small_approx(op, fn, a, type);                                   \
-			if (pair)                                                                                      \
-				out |= small_approx(op, fn, a >> 16, type) << 16;                                      \
-			COL(0)[l] = out;                                                                               \
-		}                                                                                                      \
+#define SMALL_APPROX(name, fn) \
+	static void name(struct ptx_warp *w, const struct ptx_op *op) \
+	{ \
+		bool pair = op->type == F16X2 || op->type == BF16X2; \
+		int type = op->type == F16 || op->type == F16X2 ? F16 : BF16; \
+		EACH(l) \
+		{ \
+			uint64_t a = COL(1)[l], out = small_approx(op, fn, a, type); \
+			if (pair) \
+				out |= small_approx(op, fn, a >> 16, type) << 16; \
+			COL(0)[l] = out; \
+		} \
 	}
 SMALL_APPROX(ex2_small, exp2)
 SMALL_APPROX(tanh_small, tanh)
@@ -320,9 +320,6 @@ const struct ptx_form ptx_approx_forms[] = {
     {"lg2.approx", 2, M_FTZ, {[F32] = lg2_approx}},
     {"ex2.approx", 2, M_FTZ, {[F32] = ex2_approx, [BF16] = ex2_small, [BF16X2] = ex2_small}},
     {"ex2.approx", 2, 0, {[F16] = ex2_small, [F16X2] = ex2_small}},
-    {"tanh.approx",
-     2,
-     0,
-     {[F32] = tanh_approx, [F16] = tanh_small, [F16X2] = tanh_small, [BF16] = tanh_small, [BF16X2] = tanh_small}},
+    {"tanh.approx", 2, 0, {[F32] = tanh_approx, [F16] = tanh_small, [F16X2] = tanh_small, [BF16] = tanh_small, [BF16X2] = tanh_small}},
     {0},
 };

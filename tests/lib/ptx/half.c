@@ -17,10 +17,7 @@ static double sum_to_odd(double a, double b)
 	return ptx_f64((lost > 0) == (s > 0) ? bits + 1 : bits - 1);
 }
 
-static double flushed(const struct ptx_op *op, double v)
-{
-	return op->ftz && of(op) == F16 && fabs(v) < 0x1p-14 ? copysign(0, v) : v;
-}
+static double flushed(const struct ptx_op *op, double v) { return op->ftz && of(op) == F16 && fabs(v) < 0x1p-14 ? copysign(0, v) : v; }
 
 static double in(const struct ptx_op *op, uint64_t bits) { return flushed(op, ptx_number(bits & 0xffff, of(op))); }
 
@@ -35,20 +32,20 @@ static uint64_t done(const struct ptx_op *op, double v)
 	return op->ftz && of(op) == F16 && !(bits & 0x7c00) ? bits & 0x8000 : bits;
 }
 
-#define SMALL(name, n, expr)                                                                                           \
-	static void name(struct ptx_warp *w, const struct ptx_op *op)                                                  \
-	{                                                                                                              \
-		EACH(l)                                                                                                \
-		{                                                                                                      \
-			uint64_t out = 0;                                                                              \
-			for (unsigned i = 0; i < (pair(op) ? 32 : 16); i += 16) {                                      \
-				double a = in(op, COL(1)[l] >> i), b = (n) > 1 ? in(op, COL(2)[l] >> i) : 0;           \
-				double c = (n) > 2 ? in(op, COL(3)[l] >> i) : 0;                                       \
-				(void)b, (void)c;                                                                      \
-				out |= done(op, expr) << i;                                                            \
-			}                                                                                              \
-			COL(0)[l] = out;                                                                               \
-		}                                                                                                      \
+#define SMALL(name, n, expr) \
+	static void name(struct ptx_warp *w, const struct ptx_op *op) \
+	{ \
+		EACH(l) \
+		{ \
+			uint64_t out = 0; \
+			for (unsigned i = 0; i < (pair(op) ? 32 : 16); i += 16) { \
+				double a = in(op, COL(1)[l] >> i), b = (n) > 1 ? in(op, COL(2)[l] >> i) : 0; \
+				double c = (n) > 2 ? in(op, COL(3)[l] >> i) : 0; \
+				(void)b, (void)c; \
+				out |= done(op, expr) << i; \
+			} \
+			COL(0)[l] = out; \
+		} \
 	}
 static double lower(double a, double b) { return a != a ? b : b != b ? a : a < b || (a == b && signbit(a)) ? a : b; }
 static double upper(double a, double b) { return a != a ? b : b != b ? a : a > b || (a == b && !signbit(a)) ? a : b; }
@@ -74,14 +71,14 @@ static void abs_(struct ptx_warp *w, const struct ptx_op *op)
 }
 
 /* add.rn.f32.f16 d, a, c: one of another kind and an f32 */
-#define MIXED(name, type, expr)                                                                                        \
-	static void name(struct ptx_warp *w, const struct ptx_op *op)                                                  \
-	{                                                                                                              \
-		EACH(l)                                                                                                \
-		{                                                                                                      \
-			float a = (float)ptx_number(COL(1)[l] & 0xffff, type), b = ptx_f32(COL(2)[l]);                 \
-			COL(0)[l] = ptx_f32_bits(expr);                                                                \
-		}                                                                                                      \
+#define MIXED(name, type, expr) \
+	static void name(struct ptx_warp *w, const struct ptx_op *op) \
+	{ \
+		EACH(l) \
+		{ \
+			float a = (float)ptx_number(COL(1)[l] & 0xffff, type), b = ptx_f32(COL(2)[l]); \
+			COL(0)[l] = ptx_f32_bits(expr); \
+		} \
 	}
 MIXED(add_f32_f16, F16, a + b)
 MIXED(sub_f32_f16, F16, a - b)

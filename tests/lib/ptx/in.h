@@ -13,9 +13,7 @@
 
 enum { LANES = 32, MAX_OPERANDS = 12, NO_REG = UINT32_MAX };
 
-enum ptx_type {
-	NONE, U8, U16, U32, U64, S8, S16, S32, S64, B8, B16, B32, B64, F16, BF16, F32, F64, F16X2, BF16X2, F32X2, PRED, N_TYPES
-};
+enum ptx_type { NONE, U8, U16, U32, U64, S8, S16, S32, S64, B8, B16, B32, B64, F16, BF16, F32, F64, F16X2, BF16X2, F32X2, PRED, N_TYPES };
 
 enum ptx_space { GENERIC, GLOBAL, SHARED, LOCAL, PARAM };
 
@@ -43,12 +41,12 @@ typedef void ptx_fn(struct ptx_warp *w, const struct ptx_op *op);
 struct ptx_op {
 	ptx_fn *fn;
 	uint32_t r[MAX_OPERANDS]; /* as written, vectors flattened; NO_REG: not given */
-	uint32_t guard;		  /* NO_REG: none */
+	uint32_t guard;           /* NO_REG: none */
 	uint32_t target, line;
-	uint64_t mask;		  /* of the register that is written: signs go as far */
-	int64_t offset, offset2;  /* of the address; cp.async: of where it comes from */
-	uint8_t n, n_dst;	  /* operands; those of a vector that is loaded, stored, packed */
-	uint8_t type, type2;	  /* d and a; type2: NONE when there is but one */
+	uint64_t mask;           /* of the register that is written: signs go as far */
+	int64_t offset, offset2; /* of the address; cp.async: of where it comes from */
+	uint8_t n, n_dst;        /* operands; those of a vector that is loaded, stored, packed */
+	uint8_t type, type2;     /* d and a; type2: NONE when there is but one */
 	uint8_t flow, space, rounding, what, relation, boolean;
 	bool guard_not, not_last; /* @!p, and !c of setp */
 	bool ftz, sat, integral, nan, carry_in, carry_out, hi, wide, clamp, relu;
@@ -63,8 +61,25 @@ struct ptx_reloc { /* a constant that the launch knows: base + offset */
 
 /* Special registers are the first ones. */
 enum ptx_special {
-	SR_TID, SR_NTID = SR_TID + 3, SR_CTAID = SR_NTID + 3, SR_NCTAID = SR_CTAID + 3, SR_LANEID = SR_NCTAID + 3, SR_WARPID, SR_NWARPID, SR_SMID,
-	SR_NSMID, SR_GRIDID, SR_MASK_EQ, SR_MASK_LT, SR_MASK_LE, SR_MASK_GT, SR_MASK_GE, SR_DYNAMIC_SMEM, SR_CLOCK, SR_SINK, N_SPECIAL
+	SR_TID,
+	SR_NTID = SR_TID + 3,
+	SR_CTAID = SR_NTID + 3,
+	SR_NCTAID = SR_CTAID + 3,
+	SR_LANEID = SR_NCTAID + 3,
+	SR_WARPID,
+	SR_NWARPID,
+	SR_SMID,
+	SR_NSMID,
+	SR_GRIDID,
+	SR_MASK_EQ,
+	SR_MASK_LT,
+	SR_MASK_LE,
+	SR_MASK_GT,
+	SR_MASK_GE,
+	SR_DYNAMIC_SMEM,
+	SR_CLOCK,
+	SR_SINK,
+	N_SPECIAL
 };
 
 struct ptx_const {
@@ -89,11 +104,11 @@ struct ptx_code {
 
 struct ptx_cta;
 struct ptx_warp {
-	uint64_t *reg;	 /* reg[LANES * r + lane] */
+	uint64_t *reg;   /* reg[LANES * r + lane] */
 	uint32_t active; /* threads that do the instruction now */
 	uint32_t live, waiting, carry;
 	uint32_t pc[LANES];
-	uint8_t barrier[LANES]; /* + 1; 0: waits for its warp */
+	uint8_t barrier[LANES];   /* + 1; 0: waits for its warp */
 	uint32_t expected[LANES]; /* threads at the barrier; 0: all */
 	uint64_t clock;
 	char *local;
@@ -118,7 +133,7 @@ struct ptx_cta {
 #define EACH(l) for (uint32_t m_ = w->active, l; m_ && ((l = (uint32_t)__builtin_ctz(m_)), true); m_ &= m_ - 1)
 
 void ptx_stop(struct ptx_warp *w, const struct ptx_op *op, uint32_t lane, int rc, uint64_t address, const char *fmt, ...)
-	__attribute__((format(printf, 6, 7)));
+    __attribute__((format(printf, 6, 7)));
 
 /* ---- decode.c, forms.c ---- */
 
@@ -127,14 +142,14 @@ struct ptx_reader;
 struct ptx_operands {
 	uint32_t r[MAX_OPERANDS];
 	uint8_t n, n_vector, vector_at; /* a vector's length, and where it is; 0: none */
-	uint8_t at_address;		/* which one is [an address] + 1; 0: none */
-	uint8_t second;			/* 1: r[1] is p of d|p */
+	uint8_t at_address;             /* which one is [an address] + 1; 0: none */
+	uint8_t second;                 /* 1: r[1] is p of d|p */
 	bool not_last, address_symbol;
-	int64_t offset, first_offset;	/* of the address; of the first of two */
-	uint8_t symbol_space;		/* .address_symbol: where the variable is */
-	uint32_t literal;		/* bit i: operand i is a constant */
+	int64_t offset, first_offset; /* of the address; of the first of two */
+	uint8_t symbol_space;         /* .address_symbol: where the variable is */
+	uint32_t literal;             /* bit i: operand i is a constant */
 	uint64_t value[MAX_OPERANDS];
-	uint8_t bytes[MAX_OPERANDS];	/* of the register; constants: 8 */
+	uint8_t bytes[MAX_OPERANDS]; /* of the register; constants: 8 */
 };
 
 /* op.r etc. from the words of the opcode and the operands; NULL or what is wrong. */
@@ -167,8 +182,8 @@ double ptx_from_small(uint16_t bits, int exponent_bits, int fraction_bits);
 uint16_t ptx_to_small(double v, int exponent_bits, int fraction_bits, int rounding, bool saturate);
 float ptx_flush(float v);
 double ptx_number(uint64_t bits, int type); /* of F16, BF16, F32, F64 */
-uint64_t ptx_bits(double v, int type);	    /* to the nearest; NaN canonical, but F64's */
-uint32_t ptx_f32_bits(float v);		    /* NaN canonical */
+uint64_t ptx_bits(double v, int type);      /* to the nearest; NaN canonical, but F64's */
+uint32_t ptx_f32_bits(float v);             /* NaN canonical */
 float ptx_f32(uint64_t bits);
 double ptx_f64(uint64_t bits);
 uint64_t ptx_f64_bits(double v);

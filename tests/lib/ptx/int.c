@@ -5,46 +5,46 @@ typedef unsigned __int128 u128;
 typedef __int128 s128;
 
 /* d = expr of a and b as T; U is T without a sign: what is stored has no bits above its type. */
-#define ONE(name, T, U, expr)                                                                                          \
-	static void name(struct ptx_warp *w, const struct ptx_op *op)                                                  \
-	{                                                                                                              \
-		uint64_t *d = COL(0);                                                                                  \
-		const uint64_t *ra = COL(1);                                                                           \
-		EACH(l)                                                                                                \
-		{                                                                                                      \
-			T a = (T)ra[l];                                                                                \
-			d[l] = (U)(expr);                                                                              \
-		}                                                                                                      \
+#define ONE(name, T, U, expr) \
+	static void name(struct ptx_warp *w, const struct ptx_op *op) \
+	{ \
+		uint64_t *d = COL(0); \
+		const uint64_t *ra = COL(1); \
+		EACH(l) \
+		{ \
+			T a = (T)ra[l]; \
+			d[l] = (U)(expr); \
+		} \
 	}
-#define TWO(name, T, U, expr)                                                                                          \
-	static void name(struct ptx_warp *w, const struct ptx_op *op)                                                  \
-	{                                                                                                              \
-		uint64_t *d = COL(0);                                                                                  \
-		const uint64_t *ra = COL(1), *rb = COL(2);                                                             \
-		EACH(l)                                                                                                \
-		{                                                                                                      \
-			T a = (T)ra[l], b = (T)rb[l];                                                                  \
-			d[l] = (U)(expr);                                                                              \
-		}                                                                                                      \
+#define TWO(name, T, U, expr) \
+	static void name(struct ptx_warp *w, const struct ptx_op *op) \
+	{ \
+		uint64_t *d = COL(0); \
+		const uint64_t *ra = COL(1), *rb = COL(2); \
+		EACH(l) \
+		{ \
+			T a = (T)ra[l], b = (T)rb[l]; \
+			d[l] = (U)(expr); \
+		} \
 	}
 /* c as it is in its register */
-#define THREE(name, T, U, expr)                                                                                        \
-	static void name(struct ptx_warp *w, const struct ptx_op *op)                                                  \
-	{                                                                                                              \
-		uint64_t *d = COL(0);                                                                                  \
-		const uint64_t *ra = COL(1), *rb = COL(2), *rc = COL(3);                                               \
-		EACH(l)                                                                                                \
-		{                                                                                                      \
-			T a = (T)ra[l], b = (T)rb[l];                                                                  \
-			uint64_t c = rc[l];                                                                            \
-			d[l] = (U)(expr);                                                                              \
-		}                                                                                                      \
+#define THREE(name, T, U, expr) \
+	static void name(struct ptx_warp *w, const struct ptx_op *op) \
+	{ \
+		uint64_t *d = COL(0); \
+		const uint64_t *ra = COL(1), *rb = COL(2), *rc = COL(3); \
+		EACH(l) \
+		{ \
+			T a = (T)ra[l], b = (T)rb[l]; \
+			uint64_t c = rc[l]; \
+			d[l] = (U)(expr); \
+		} \
 	}
-#define UNSIGNED(F, name, expr)                                                                                        \
-	F(name##_u16, uint16_t, uint16_t, expr)                                                                        \
+#define UNSIGNED(F, name, expr) \
+	F(name##_u16, uint16_t, uint16_t, expr) \
 	F(name##_u32, uint32_t, uint32_t, expr) F(name##_u64, uint64_t, uint64_t, expr)
-#define SIGNED(F, name, expr)                                                                                          \
-	F(name##_s16, int16_t, uint16_t, expr)                                                                         \
+#define SIGNED(F, name, expr) \
+	F(name##_s16, int16_t, uint16_t, expr) \
 	F(name##_s32, int32_t, uint32_t, expr) F(name##_s64, int64_t, uint64_t, expr)
 #define BOTH(F, name, expr) UNSIGNED(F, name, expr) SIGNED(F, name, expr)
 
@@ -92,10 +92,7 @@ SIGNED(TWO, div, !b ? ~(uint64_t)0 : b == -1 ? -(uint64_t)a : (uint64_t)(a / b))
 SIGNED(TWO, rem, !b ? (uint64_t)a : b == -1 ? 0 : (uint64_t)(a % b))
 
 /* add.sat.s32, sub.sat.s32, mad.hi.sat.s32 */
-static uint32_t clamp32(int64_t v)
-{
-	return (uint32_t)(int32_t)(v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v);
-}
+static uint32_t clamp32(int64_t v) { return (uint32_t)(int32_t)(v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v); }
 TWO(add_s32, int32_t, uint32_t, op->sat ? clamp32((int64_t)a + b) : (uint32_t)a + (uint32_t)b)
 TWO(sub_s32, int32_t, uint32_t, op->sat ? clamp32((int64_t)a - b) : (uint32_t)a - (uint32_t)b)
 
@@ -106,17 +103,17 @@ THREE(sad_s32, int32_t, uint32_t, (uint64_t)(a < b ? (int64_t)b - a : (int64_t)a
 
 /* ---- shifts: amounts are unsigned 32 bits, what is too far is clamped ---- */
 
-#define SHIFT(name, T, U, bits, expr, far)                                                                             \
-	static void name(struct ptx_warp *w, const struct ptx_op *op)                                                  \
-	{                                                                                                              \
-		uint64_t *d = COL(0);                                                                                  \
-		const uint64_t *ra = COL(1), *rb = COL(2);                                                             \
-		EACH(l)                                                                                                \
-		{                                                                                                      \
-			T a = (T)ra[l];                                                                                \
-			uint32_t b = (uint32_t)rb[l];                                                                  \
-			d[l] = b >= (bits) ? (U)(far) : (U)(expr);                                                     \
-		}                                                                                                      \
+#define SHIFT(name, T, U, bits, expr, far) \
+	static void name(struct ptx_warp *w, const struct ptx_op *op) \
+	{ \
+		uint64_t *d = COL(0); \
+		const uint64_t *ra = COL(1), *rb = COL(2); \
+		EACH(l) \
+		{ \
+			T a = (T)ra[l]; \
+			uint32_t b = (uint32_t)rb[l]; \
+			d[l] = b >= (bits) ? (U)(far) : (U)(expr); \
+		} \
 	}
 SHIFT(shl_16, uint16_t, uint16_t, 16, (uint32_t)a << b, 0)
 SHIFT(shl_32, uint32_t, uint32_t, 32, a << b, 0)
@@ -138,40 +135,39 @@ static void carried(struct ptx_warp *w, const struct ptx_op *op, uint32_t l, u12
 		w->carry = (w->carry & ~(1u << l)) | (uint32_t)(sum >> bits & 1) << l;
 }
 
-#define CARRY(name, U, bits, in, out, expr)                                                                            \
-	static void name(struct ptx_warp *w, const struct ptx_op *op)                                                  \
-	{                                                                                                              \
-		EACH(l)                                                                                                \
-		{                                                                                                      \
-			u128 a = (U)COL(1)[l], b = (U)COL(2)[l], cin = in ? w->carry >> l & 1 : 0;                     \
-			(void)a, (void)b, (void)cin;                                                                   \
-			carried(w, op, l, expr, bits, out);                                                            \
-		}                                                                                                      \
+#define CARRY(name, U, bits, in, out, expr) \
+	static void name(struct ptx_warp *w, const struct ptx_op *op) \
+	{ \
+		EACH(l) \
+		{ \
+			u128 a = (U)COL(1)[l], b = (U)COL(2)[l], cin = in ? w->carry >> l & 1 : 0; \
+			(void)a, (void)b, (void)cin; \
+			carried(w, op, l, expr, bits, out); \
+		} \
 	}
-#define CARRIES(name, expr)                                                                                            \
-	CARRY(name##_cc_32, uint32_t, 32, 0, true, expr)                                                               \
-	CARRY(name##_cc_64, uint64_t, 64, 0, true, expr)                                                               \
-	CARRY(name##c_32, uint32_t, 32, 1, false, expr)                                                                \
-	CARRY(name##c_64, uint64_t, 64, 1, false, expr)                                                                \
-	CARRY(name##c_cc_32, uint32_t, 32, 1, true, expr)                                                              \
+#define CARRIES(name, expr) \
+	CARRY(name##_cc_32, uint32_t, 32, 0, true, expr) \
+	CARRY(name##_cc_64, uint64_t, 64, 0, true, expr) \
+	CARRY(name##c_32, uint32_t, 32, 1, false, expr) \
+	CARRY(name##c_64, uint64_t, 64, 1, false, expr) \
+	CARRY(name##c_cc_32, uint32_t, 32, 1, true, expr) \
 	CARRY(name##c_cc_64, uint64_t, 64, 1, true, expr)
 CARRIES(add, a + b + cin)
 CARRIES(sub, a - b - cin)
 
 #define PRODUCT(U, T, shift) (u128)(U)(((s128)(T)COL(1)[l] * (s128)(T)COL(2)[l]) >> (shift))
 #define PRODUCT64(hi) (u128)((hi) ? (uint64_t)(((u128)COL(1)[l] * COL(2)[l]) >> 64) : COL(1)[l] * COL(2)[l])
-#define MAD_CARRIES(name, product32, product64)                                                                        \
-	CARRY(name##_cc_32, uint32_t, 32, 0, true, product32 + (uint32_t)COL(3)[l])                                    \
-	CARRY(name##_cc_64, uint64_t, 64, 0, true, product64 + COL(3)[l])                                              \
-	CARRY(name##c_32, uint32_t, 32, 1, false, product32 + (uint32_t)COL(3)[l] + cin)                               \
-	CARRY(name##c_64, uint64_t, 64, 1, false, product64 + COL(3)[l] + cin)                                         \
-	CARRY(name##c_cc_32, uint32_t, 32, 1, true, product32 + (uint32_t)COL(3)[l] + cin)                             \
+#define MAD_CARRIES(name, product32, product64) \
+	CARRY(name##_cc_32, uint32_t, 32, 0, true, product32 + (uint32_t)COL(3)[l]) \
+	CARRY(name##_cc_64, uint64_t, 64, 0, true, product64 + COL(3)[l]) \
+	CARRY(name##c_32, uint32_t, 32, 1, false, product32 + (uint32_t)COL(3)[l] + cin) \
+	CARRY(name##c_64, uint64_t, 64, 1, false, product64 + COL(3)[l] + cin) \
+	CARRY(name##c_cc_32, uint32_t, 32, 1, true, product32 + (uint32_t)COL(3)[l] + cin) \
 	CARRY(name##c_cc_64, uint64_t, 64, 1, true, product64 + COL(3)[l] + cin)
 MAD_CARRIES(madlo, PRODUCT(uint32_t, uint32_t, 0), PRODUCT64(false))
 MAD_CARRIES(madhi, PRODUCT(uint32_t, uint32_t, 32), PRODUCT64(true))
 
-#define FN_CARRY(name)                                                                                                 \
-	[U32] = name##_32, [S32] = name##_32, [B32] = name##_32, [U64] = name##_64, [S64] = name##_64, [B64] = name##_64
+#define FN_CARRY(name) [U32] = name##_32, [S32] = name##_32, [B32] = name##_32, [U64] = name##_64, [S64] = name##_64, [B64] = name##_64
 #define FN_CARRY_U(name) [U32] = name##_32, [U64] = name##_64
 
 const struct ptx_form ptx_int_forms[] = {

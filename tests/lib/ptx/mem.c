@@ -31,21 +31,18 @@ static const char *name_of(int space)
 }
 
 /* NULL: the launch is over. */
-static char *memory(struct ptx_warp *w, const struct ptx_op *op, uint32_t lane, int space, uint64_t address,
-		    uint32_t bytes, const char *what)
+static char *memory(struct ptx_warp *w, const struct ptx_op *op, uint32_t lane, int space, uint64_t address, uint32_t bytes,
+		    const char *what)
 {
 	struct ptx_cta *c = w->cta;
 	uint64_t at = address, room = 0;
 	char *data = NULL;
 	if (space == GENERIC) {
-		space = address - SHARED_WINDOW < WINDOW_BYTES  ? SHARED
-			: address - LOCAL_WINDOW < WINDOW_BYTES ? LOCAL
-								: GLOBAL;
+		space = address - SHARED_WINDOW < WINDOW_BYTES ? SHARED : address - LOCAL_WINDOW < WINDOW_BYTES ? LOCAL : GLOBAL;
 		at = space == SHARED ? address - SHARED_WINDOW : space == LOCAL ? address - LOCAL_WINDOW : address;
 	}
 	if (at & (bytes - 1)) {
-		ptx_stop(w, op, lane, 716, address, "%s of %u bytes at an address that is no multiple of them", what,
-			 bytes);
+		ptx_stop(w, op, lane, 716, address, "%s of %u bytes at an address that is no multiple of them", what, bytes);
 		return NULL;
 	}
 	if (space == SHARED) {
@@ -119,8 +116,7 @@ static uint64_t sum(int type, uint64_t a, uint64_t b)
 	case BF16: /* a sum of two is exact in double for f16; of bf16 what is lost is far below the last bit */
 		return ptx_bits(ptx_number(a & 0xffff, type) + ptx_number(b & 0xffff, type), type);
 	case F16X2:
-	case BF16X2:
-		return sum(type == F16X2 ? F16 : BF16, a, b) | sum(type == F16X2 ? F16 : BF16, a >> 16, b >> 16) << 16;
+	case BF16X2: return sum(type == F16X2 ? F16 : BF16, a, b) | sum(type == F16X2 ? F16 : BF16, a >> 16, b >> 16) << 16;
 	default: return a + b;
 	}
 }
@@ -156,8 +152,7 @@ void ptx_atom(struct ptx_warp *w, const struct ptx_op *op)
 	uint64_t mask = bytes == 8 ? ~0ull : (1ull << 8 * bytes) - 1;
 	EACH(l)
 	{
-		char *p = memory(w, op, l, op->space, address_in(op, COL(at)[l], op->offset), bytes,
-				 op->n_dst ? "atom" : "red");
+		char *p = memory(w, op, l, op->space, address_in(op, COL(at)[l], op->offset), bytes, op->n_dst ? "atom" : "red");
 		if (!p)
 			return;
 		uint64_t old = 0, b = COL(at + 1)[l] & mask, c = op->what == DO_CAS ? COL(at + 2)[l] & mask : 0;
@@ -182,8 +177,7 @@ void ptx_copy_async(struct ptx_warp *w, const struct ptx_op *op)
 		if (n > bytes)
 			n = bytes;
 		if (n && from & (bytes - 1)) {
-			ptx_stop(w, op, l, 716, from, "copy of %u bytes at an address that is no multiple of them",
-				 bytes);
+			ptx_stop(w, op, l, 716, from, "copy of %u bytes at an address that is no multiple of them", bytes);
 			return;
 		}
 		const char *p = n ? global(w, from, (uint32_t)n) : NULL;
@@ -203,8 +197,7 @@ void ptx_copy_async(struct ptx_warp *w, const struct ptx_op *op)
 static bool matrices(struct ptx_warp *w, const struct ptx_op *op, unsigned at, char *row[LANES], const char *what)
 {
 	if (w->active != UINT32_MAX) {
-		ptx_stop(w, op, (uint32_t)__builtin_ctz(w->active), 719, 0,
-			 "a matrix, and not all threads of the warp are here");
+		ptx_stop(w, op, (uint32_t)__builtin_ctz(w->active), 719, 0, "a matrix, and not all threads of the warp are here");
 		return false;
 	}
 	for (uint32_t l = 0; l < 8u * op->n_dst; l++) {

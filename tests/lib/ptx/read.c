@@ -155,8 +155,7 @@ static bool param(struct ptx_reader *r)
 	if (!head(r, &h))
 		return false;
 	/* In .param .u64 .ptr .global .align 16 NAME the alignment is that of what it points to. */
-	uint64_t bytes = h.count * ptx_type_bytes(h.type),
-		 align = h.array && h.align ? h.align : ptx_type_bytes(h.type);
+	uint64_t bytes = h.count * ptx_type_bytes(h.type), align = h.array && h.align ? h.align : ptx_type_bytes(h.type);
 	uint64_t at = round_up(k->param_bytes, align);
 	if (k->n_params == PTX_PARAMS || !bytes || at + bytes > 32764)
 		return ptx_fail(r, "too many parameters");
@@ -366,10 +365,7 @@ void ptx_free(struct ptx_module *m)
 	free(m);
 }
 
-const struct ptx_kernel *ptx_kernel_at(const struct ptx_module *m, size_t i)
-{
-	return i < m->n_kernels ? m->kernel[i] : NULL;
-}
+const struct ptx_kernel *ptx_kernel_at(const struct ptx_module *m, size_t i) { return i < m->n_kernels ? m->kernel[i] : NULL; }
 
 const struct ptx_kernel *ptx_kernel(const struct ptx_module *m, const char *name)
 {

@@ -16,8 +16,7 @@ static void thread_id(const struct ptx_cta *c, uint32_t index, uint32_t id[3])
 	id[2] = index / n[0] / n[1];
 }
 
-void ptx_stop(struct ptx_warp *w, const struct ptx_op *op, uint32_t lane, int rc, uint64_t address, const char *fmt,
-	      ...)
+void ptx_stop(struct ptx_warp *w, const struct ptx_op *op, uint32_t lane, int rc, uint64_t address, const char *fmt, ...)
 {
 	struct ptx_cta *c = w->cta;
 	struct ptx_fault *f = &c->l->fault;
@@ -62,9 +61,8 @@ static void assertion(struct ptx_warp *w, const struct ptx_op *op)
 	if (COL(2)[lane] + 4 <= w->cta->k->code->local)
 		memcpy(&line, local + COL(2)[lane], 4);
 	thread_id(w->cta, LANES * w->index + lane, id);
-	snprintf(w->cta->l->said, sizeof(w->cta->l->said),
-		 "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.", text[1], line, text[2],
-		 w->cta->id[0], w->cta->id[1], w->cta->id[2], id[0], id[1], id[2], text[0]);
+	snprintf(w->cta->l->said, sizeof(w->cta->l->said), "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.",
+		 text[1], line, text[2], w->cta->id[0], w->cta->id[1], w->cta->id[2], id[0], id[1], id[2], text[0]);
 	ptx_stop(w, op, lane, 710, 0, "assertion: %.80s", text[0]);
 }
 
@@ -93,10 +91,7 @@ static void set_pc(struct ptx_warp *w, uint32_t lanes, uint32_t pc)
 }
 
 /* Which threads an exchange wants: all operands of these forms end with the mask. */
-static uint32_t members(const struct ptx_warp *w, const struct ptx_op *op, uint32_t lane)
-{
-	return (uint32_t)COL(op->n - 1)[lane];
-}
+static uint32_t members(const struct ptx_warp *w, const struct ptx_op *op, uint32_t lane) { return (uint32_t)COL(op->n - 1)[lane]; }
 
 /* Those of lanes whose partners are all here, at the same instruction with the same mask, or have ended. */
 static uint32_t complete(const struct ptx_warp *w, const struct ptx_op *op, uint32_t lanes)
@@ -276,8 +271,7 @@ static void stuck(struct ptx_cta *c)
 		if (c->warp[i].live) {
 			struct ptx_warp *w = &c->warp[i];
 			uint32_t lane = (uint32_t)__builtin_ctz(w->live), pc = w->pc[lane];
-			ptx_stop(w, &c->k->code->op[pc && w->barrier[lane] ? pc - 1 : pc], lane, 702, 0,
-				 "threads wait for each other");
+			ptx_stop(w, &c->k->code->op[pc && w->barrier[lane] ? pc - 1 : pc], lane, 702, 0, "threads wait for each other");
 			return;
 		}
 }
@@ -341,8 +335,7 @@ static void prepare_warp(struct ptx_warp *w)
 	for (size_t i = 0; i < code->n_constants; i++)
 		fill(w, code->constant[i].reg, code->constant[i].value);
 	for (size_t i = 0; i < code->n_relocs; i++)
-		fill(w, code->reloc[i].reg,
-		     code->reloc[i].offset + (code->reloc[i].what == RELOC_DATA ? c->l->data_at : code->dynamic_at));
+		fill(w, code->reloc[i].reg, code->reloc[i].offset + (code->reloc[i].what == RELOC_DATA ? c->l->data_at : code->dynamic_at));
 }
 
 static void begin_cta(struct ptx_cta *c)
@@ -400,8 +393,7 @@ static bool fits(const struct ptx_kernel *k, const struct ptx_launch *l)
 {
 	uint64_t threads = 1;
 	for (int i = 0; i < 3; i++) {
-		if (!l->grid[i] || !l->block[i] || l->block[i] > 1024 ||
-		    (k->reqntid[0] && l->block[i] != k->reqntid[i]))
+		if (!l->grid[i] || !l->block[i] || l->block[i] > 1024 || (k->reqntid[0] && l->block[i] != k->reqntid[i]))
 			return false;
 		threads *= l->block[i];
 	}

@@ -92,14 +92,10 @@ bool ptx_want(struct ptx_reader *r, char c)
 	if (ptx_take(r, c))
 		return true;
 	char got = ptx_peek(r);
-	return got ? ptx_fail(r, "'%c' instead of '%c'", got, c)
-		   : ptx_fail(r, "the text ends where a '%c' should be", c);
+	return got ? ptx_fail(r, "'%c' instead of '%c'", got, c) : ptx_fail(r, "the text ends where a '%c' should be", c);
 }
 
-static bool letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%' || c == '.';
-}
+static bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%' || c == '.'; }
 static bool digit(char c) { return c >= '0' && c <= '9'; }
 
 /* "::" is part of an opcode (.L1::evict_first), ":" behind a label is not. */
@@ -108,9 +104,8 @@ bool ptx_word(struct ptx_reader *r, struct ptx_word *w)
 	ptx_space(r);
 	w->p = r->p;
 	if (r->p < r->end && letter(*r->p))
-		while (r->p < r->end &&
-		       (letter(*r->p) || digit(*r->p) ||
-			(r->end - r->p > 2 && r->p[0] == ':' && r->p[1] == ':' && (letter(r->p[2]) || digit(r->p[2])))))
+		while (r->p < r->end && (letter(*r->p) || digit(*r->p) ||
+					 (r->end - r->p > 2 && r->p[0] == ':' && r->p[1] == ':' && (letter(r->p[2]) || digit(r->p[2])))))
 			r->p += *r->p == ':' ? 2 : 1;
 	w->n = (size_t)(r->p - w->p);
 	return w->n > 0;
@@ -118,10 +113,7 @@ bool ptx_word(struct ptx_reader *r, struct ptx_word *w)
 
 bool ptx_is(struct ptx_word w, const char *s) { return w.n == strlen(s) && !memcmp(w.p, s, w.n); }
 
-static int hex(char c)
-{
-	return digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
+static int hex(char c) { return digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; }
 
 static bool radix(struct ptx_reader *r, unsigned base, uint64_t *v)
 {
@@ -260,8 +252,7 @@ static struct symbol *of_range(struct ptx_reader *r, struct ptx_word name, uint3
 		return NULL;
 	unsigned bytes = range->bytes;
 	uint32_t reg = ptx_new_reg(r, bytes);
-	return reg == NO_REG ? NULL
-			     : add(r, (struct symbol){.name = name, .scope = scope, .kind = SYMBOL_REG, .reg = reg});
+	return reg == NO_REG ? NULL : add(r, (struct symbol){.name = name, .scope = scope, .kind = SYMBOL_REG, .reg = reg});
 }
 
 struct symbol *ptx_find_in(struct ptx_reader *r, struct ptx_word name, uint32_t scope)

@@ -3,7 +3,15 @@
 #define PT2_PTX_TEXT_H
 #include "in.h"
 
-enum { MAX_TEXT = 64 << 20, MAX_SCOPES = 32, MAX_REGS = 32768, MAX_WORDS = 16, MAX_SHARED = 1 << 20, MAX_LOCAL = 1 << 16, MAX_DATA = 64 << 20 };
+enum {
+	MAX_TEXT = 64 << 20,
+	MAX_SCOPES = 32,
+	MAX_REGS = 32768,
+	MAX_WORDS = 16,
+	MAX_SHARED = 1 << 20,
+	MAX_LOCAL = 1 << 16,
+	MAX_DATA = 64 << 20
+};
 
 struct ptx_word { /* a slice of the text */
 	const char *p;
@@ -15,7 +23,7 @@ enum symbol_kind { SYMBOL_REG = 1, SYMBOL_REGS, SYMBOL_LABEL, SYMBOL_DATA, SYMBO
 struct symbol {
 	struct ptx_word name;
 	uint32_t scope, reg, owner; /* owner: shared variables of the module: the kernel that .offset is for */
-	uint64_t count, offset;	    /* SYMBOL_REGS: %r<count>; bytes of variables; labels: the instruction */
+	uint64_t count, offset;     /* SYMBOL_REGS: %r<count>; bytes of variables; labels: the instruction */
 	uint32_t align;
 	uint8_t kind, bytes; /* bytes: of a register */
 };

@@ -76,8 +76,7 @@ static uint64_t reduced_f32(const struct ptx_op *op, float a, float b)
 {
 	if (a != a || b != b)
 		return ptx_f32_bits(op->nan || (a != a && b != b) ? __builtin_nanf("") : a != a ? b : a);
-	bool a_first =
-	    op->what == DO_MIN ? a < b || (a == b && __builtin_signbit(a)) : a > b || (a == b && !__builtin_signbit(a));
+	bool a_first = op->what == DO_MIN ? a < b || (a == b && __builtin_signbit(a)) : a > b || (a == b && !__builtin_signbit(a));
 	return ptx_f32_bits(a_first ? a : b);
 }
 

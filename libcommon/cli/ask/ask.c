@@ -1,5 +1,5 @@
 /* The parent: starts the child, bounds and reads what it answers, and says how it ended. */
-#include "ask/probe_child.h"
+#include "ask/ask_child.h"
 #include "process/child.h"
 #include "tool/output.h"
 
@@ -32,7 +32,7 @@ static int answer(int fd, char tag, struct slice text)
 	return write_all(fd, &tag, 1, "the answer", NULL) < 0 || write_all(fd, text.p, text.n, "the answer", NULL) < 0 ? EXIT_ENVIRON : 0;
 }
 
-static int set_up(struct probe_job *j, struct err *err)
+static int set_up(struct ask_job *j, struct err *err)
 {
 	/* What the tool has not written yet is not the child's to write (a C++ stream flushes stdio's). */
 	__fpurge(stdout);
@@ -49,7 +49,7 @@ static int set_up(struct probe_job *j, struct err *err)
 	return 0;
 }
 
-static int probe_here(struct probe_job *j, struct contract *c, struct err *err)
+static int ask_here(struct ask_job *j, struct contract *c, struct err *err)
 {
 	if (set_up(j, err) < 0)
 		return -1;
@@ -71,7 +71,7 @@ static int probe_here(struct probe_job *j, struct contract *c, struct err *err)
 		return -1;
 	j->shared->phase = PHASE_RUN;
 	struct walks w = {0};
-	if (walk_model(&w, err) < 0 || probe_fill(c, &w, err) < 0)
+	if (walk_model(&w, err) < 0 || ask_fill(c, &w, err) < 0)
 		return -1;
 	j->shared->phase = PHASE_ANSWER;
 	return 0;
@@ -79,12 +79,11 @@ static int probe_here(struct probe_job *j, struct contract *c, struct err *err)
 
 static int child_main(void *arg)
 {
-	struct probe_job *j = arg;
+	struct ask_job *j = arg;
 	struct contract c = {0};
 	struct err err = {0};
-	if (probe_here(j, &c, &err) < 0)
-		return j->answer_fd < 0 ? EXIT_ENVIRON
-					: answer(j->answer_fd, err.status == EXIT_ENVIRON ? '4' : '3', slice_str(err.text));
+	if (ask_here(j, &c, &err) < 0)
+		return j->answer_fd < 0 ? EXIT_ENVIRON : answer(j->answer_fd, err.status == EXIT_ENVIRON ? '4' : '3', slice_str(err.text));
 	struct buf b = {0};
 	struct json_out out = {.b = &b};
 	contract_to_json(&c, &out);
@@ -108,7 +107,7 @@ static uint64_t address_space(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static int how_it_ended(const struct child_result *r, const struct probe_shared *shared, int timeout_ms, struct err *err)
+static int how_it_ended(const struct child_result *r, const struct ask_shared *shared, int timeout_ms, struct err *err)
 {
 	uint32_t phase = shared->phase < N_PHASES ? shared->phase : PHASE_SANDBOX;
 	const char *doing = phase_doing[phase];
@@ -120,7 +119,8 @@ static int how_it_ended(const struct child_result *r, const struct probe_shared 
 		err_set(err, status, "cannot probe: it tried %s, which the sandbox forbids, %s", buf_str(&b), doing);
 	} else if (r->how == CHILD_TIMED_OUT) {
 		err_set(err, status, "cannot probe: not done after %d ms, %s", timeout_ms, doing);
-	} else if (r->how == CHILD_SIGNALED && r->sig == SIGSYS) { /* where the handler cannot run; fork() of glibc 2.41 blocks all signals */
+	} else if (r->how == CHILD_SIGNALED &&
+		   r->sig == SIGSYS) { /* where the handler cannot run; fork() of glibc 2.41 blocks all signals */
 		err_set(err, status, "cannot probe: it tried a system call (SIGSYS), which the sandbox forbids, %s", doing);
 	} else {
 		child_describe(r, &b);
@@ -152,21 +152,21 @@ static int read_answer(struct contract *c, struct slice text, struct err *err)
 	return 0;
 }
 
-int probe_contract(struct contract *c, struct slice so, const struct probe_options *options, struct err *err)
+int ask_contract(struct contract *c, struct slice so, const struct ask_options *options, struct err *err)
 {
 #if !defined(__x86_64__)
 	(void)c, (void)so, (void)options;
 	return err_set(err, EXIT_ENVIRON, "cannot probe: only x86-64 machines can");
 #endif
-	struct probe_options o = *options;
+	struct ask_options o = *options;
 	if (o.timeout_ms <= 0)
 		o.timeout_ms = DEFAULT_TIMEOUT_MS;
 	if (!o.max_memory)
 		o.max_memory = DEFAULT_MEMORY;
-	struct probe_shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct ask_shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		return err_errno(err, EXIT_ENVIRON, "cannot probe: no memory");
-	struct probe_job job = {.so = so, .o = &o, .shared = shared, .answer_fd = -1, .address_space = address_space()};
+	struct ask_job job = {.so = so, .o = &o, .shared = shared, .answer_fd = -1, .address_space = address_space()};
 	struct child_spec spec = {
 	    .argv = (const char *[]){"probe", NULL},
 	    .function = child_main,

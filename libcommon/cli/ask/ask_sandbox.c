@@ -2,7 +2,7 @@
  *
  * A refused system call raises SIGSYS instead of killing at once, so that its number can be told; the handler ends the
  * process, and where it cannot run (SIGSYS blocked, no stack) the kernel does. Calls of other architectures kill at once. */
-#include "ask/probe_child.h"
+#include "ask/ask_child.h"
 #include "process/confine.h"
 
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-static struct probe_shared *shared;
+static struct ask_shared *shared;
 
 static void refused(int sig, siginfo_t *info, void *context)
 {
@@ -32,7 +32,7 @@ static int catch_refusals(struct err *err)
 	return 0;
 }
 
-int sandbox_limits(const struct probe_job *j, struct err *err)
+int sandbox_limits(const struct ask_job *j, struct err *err)
 {
 	uint64_t seconds = (uint64_t)j->o->timeout_ms / 1000 + 2;
 	/* When it may speak, standard error may be a file; the filters let nothing else be written. */
@@ -56,7 +56,7 @@ static const int while_loading[] = {SCMP_SYS(seccomp), SCMP_SYS(prctl)};
 static const int for_asan[] = {SCMP_SYS(sigaltstack)};
 
 /* Common to both. */
-static void begin(struct confine_filter *f, const struct probe_job *j)
+static void begin(struct confine_filter *f, const struct ask_job *j)
 {
 	confine_begin(f, SCMP_ACT_TRAP);
 	confine_calculate(f);
@@ -64,8 +64,8 @@ static void begin(struct confine_filter *f, const struct probe_job *j)
 		confine_allow(f, for_asan, ARRAY_LEN(for_asan));
 	/* abort(): so that it is seen as what it is. */
 	if (!f->rc)
-		f->rc = seccomp_rule_add(f->ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 2, CONFINE_EQUAL(0, getpid()),
-					 CONFINE_EQUAL(2, SIGABRT));
+		f->rc =
+		    seccomp_rule_add(f->ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 2, CONFINE_EQUAL(0, getpid()), CONFINE_EQUAL(2, SIGABRT));
 	confine_allow_if(f, SCMP_SYS(write), CONFINE_EQUAL(0, j->answer_fd));
 	/* Standard output is /dev/null, and so is standard error unless the user wants to see it. */
 	for (int fd = 1; fd <= 2; fd++) {
@@ -74,7 +74,7 @@ static void begin(struct confine_filter *f, const struct probe_job *j)
 	}
 }
 
-int sandbox_loading(const struct probe_job *j, struct err *err)
+int sandbox_loading(const struct ask_job *j, struct err *err)
 {
 	struct confine_filter f;
 	shared = j->shared;
@@ -89,7 +89,7 @@ int sandbox_loading(const struct probe_job *j, struct err *err)
 	return confine_load(&f, "the first filter of system calls", err);
 }
 
-int sandbox_running(const struct probe_job *j, struct err *err)
+int sandbox_running(const struct ask_job *j, struct err *err)
 {
 	struct confine_filter f;
 	begin(&f, j);

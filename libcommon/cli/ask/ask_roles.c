@@ -10,7 +10,7 @@
  *	- a kernel with a new buffer changes an older one as in_out_ptr only, unless its name has an operator that writes into what is there
  *
  * Of a kernel that somebody wrote (its parameters stand as they please) an old buffer's role is not known. */
-#include "ask/probe_child.h"
+#include "ask/ask_child.h"
 
 enum { IO = 1, IN = 2, OUT = 4, ALL = 7 }; /* in_out_ptr, in_ptr, out_ptr: what a parameter can be */
 
@@ -173,8 +173,11 @@ static void start(struct roles *r, const struct contract_call *k)
 		/* It writes something: an input, then, and which of them is not known. */
 		if (k->kind == CALL_KERNEL && (generated(k) ? !buffer : !fresh))
 			c->arg[a].role = ARG_UNKNOWN;
-		r->mask[a] = !old(r, a) ? (c->arg[a].role == ARG_OUT ? IO | OUT : c->arg[a].role == ARG_INOUT ? IO : IN)
-			     : fresh && !writes_into(k) ? IO | IN : ALL;
+		r->mask[a] = !old(r, a)                 ? (c->arg[a].role == ARG_OUT     ? IO | OUT
+							   : c->arg[a].role == ARG_INOUT ? IO
+											 : IN)
+			     : fresh && !writes_into(k) ? IO | IN
+							: ALL;
 	}
 }
 
@@ -195,6 +198,9 @@ void roles_settle(struct contract *c, bool sure)
 	for (uint32_t i = 0; i < c->n_calls; i++)
 		for (uint32_t a = c->call[i].arg; generated(&c->call[i]) && a < c->call[i].arg + c->call[i].n_args; a++)
 			if (old(&r, a))
-				c->arg[a].role = r.mask[a] == IO ? ARG_INOUT : r.mask[a] == IN ? ARG_IN : r.mask[a] == OUT ? ARG_OUT : ARG_UNKNOWN;
+				c->arg[a].role = r.mask[a] == IO    ? ARG_INOUT
+						 : r.mask[a] == IN  ? ARG_IN
+						 : r.mask[a] == OUT ? ARG_OUT
+								    : ARG_UNKNOWN;
 	free(r.mask);
 }

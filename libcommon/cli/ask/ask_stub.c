@@ -1,10 +1,10 @@
 /* What imports and kernels of the model become. A stub is a few bytes of code that carry its number to one handler:
  *
- *	mov $number, %r11d; movabs $probe_stub_entry, %r10; jmp *%r10
+ *	mov $number, %r11d; movabs $ask_stub_entry, %r10; jmp *%r10
  *
  * The entry saves the argument registers, so that the handler can read arguments by the operator's signature, or look for
  * tensors among them. Stubs lie right before the image: a kernel's first five bytes become a jump to one. */
-#include "ask/probe_child.h"
+#include "ask/ask_child.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,10 +31,10 @@ void world_note(const char *fmt, ...)
 
 /* clang-format off */
 __asm__(".pushsection .text\n"
-	".globl probe_stub_entry\n"
-	".hidden probe_stub_entry\n"
-	".type probe_stub_entry, @function\n"
-	"probe_stub_entry:\n"
+	".globl ask_stub_entry\n"
+	".hidden ask_stub_entry\n"
+	".type ask_stub_entry, @function\n"
+	"ask_stub_entry:\n"
 	"	.cfi_startproc\n"
 	"	pushq %rbp\n"
 	"	.cfi_def_cfa_offset 16\n"
@@ -59,18 +59,18 @@ __asm__(".pushsection .text\n"
 	"	movl %r11d, %edi\n"
 	"	movq %rsp, %rsi\n"
 	"	leaq 16(%rbp), %rdx\n"
-	"	call probe_stub_called\n"
+	"	call ask_stub_called\n"
 	"	leave\n"
 	"	.cfi_def_cfa 7, 8\n"
 	"	ret\n"
 	"	.cfi_endproc\n"
-	".size probe_stub_entry, . - probe_stub_entry\n"
+	".size ask_stub_entry, . - ask_stub_entry\n"
 	".popsection\n");
 /* clang-format on */
-void probe_stub_entry(void);
-uint64_t probe_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack);
+void ask_stub_entry(void);
+uint64_t ask_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack);
 
-__attribute__((used)) uint64_t probe_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack)
+__attribute__((used)) uint64_t ask_stub_called(uint32_t number, const uint64_t *saved, const uint64_t *stack)
 {
 	if (number >= world->n_stubs)
 		return 1;
@@ -96,7 +96,7 @@ void *stub_new(struct image *im, struct stub s)
 	uint8_t *p = s.code = im->map + im->stub_used;
 	im->stub_used += STUB_BYTES;
 	uint32_t number = world->n_stubs;
-	uint64_t entry = (uint64_t)(uintptr_t)probe_stub_entry;
+	uint64_t entry = (uint64_t)(uintptr_t)ask_stub_entry;
 	GROW(world->stub, world->n_stubs, world->cap_stubs, 1);
 	world->stub[world->n_stubs++] = s;
 	memcpy(p, "\x41\xbb", 2);
@@ -133,19 +133,13 @@ static char *fake_getenv(const char *name)
 /* Constants are zeros, so copying gigabytes of them is left out. */
 static bool is_constant_data(const void *from)
 {
-	return image_in_weights(&world->im, from) || (world->zeros && (const uint8_t *)from >= world->zeros &&
-						       (const uint8_t *)from < world->zeros + world->zeros_size);
+	return image_in_weights(&world->im, from) ||
+	       (world->zeros && (const uint8_t *)from >= world->zeros && (const uint8_t *)from < world->zeros + world->zeros_size);
 }
 
-static void *fake_memcpy(void *to, const void *from, size_t n)
-{
-	return n > 64 && is_constant_data(from) ? to : memcpy(to, from, n);
-}
+static void *fake_memcpy(void *to, const void *from, size_t n) { return n > 64 && is_constant_data(from) ? to : memcpy(to, from, n); }
 
-static void *fake_memmove(void *to, const void *from, size_t n)
-{
-	return n > 64 && is_constant_data(from) ? to : memmove(to, from, n);
-}
+static void *fake_memmove(void *to, const void *from, size_t n) { return n > 64 && is_constant_data(from) ? to : memmove(to, from, n); }
 
 /* Weights behind the ELF: the model opens its own file (_get_constants_start in aoti_runtime/model_base.h). There is one
  * file that can be opened, ours; it can be mapped, and holds zeros but for its last bytes, which are a mark. */
@@ -191,8 +185,7 @@ static void *fake_mmap(void *address, size_t size, int prot, int flags, int fd, 
 		return mmap(address, size, prot, flags, fd, offset);
 	struct slice so = world->job->so;
 	uint8_t *p;
-	if (fd != FAKE_FD || offset < 0 || (uint64_t)offset > so.n || size > so.n - (uint64_t)offset ||
-	    !(p = world_zeros(size))) {
+	if (fd != FAKE_FD || offset < 0 || (uint64_t)offset > so.n || size > so.n - (uint64_t)offset || !(p = world_zeros(size))) {
 		errno = EBADF;
 		return MAP_FAILED;
 	}
@@ -237,12 +230,24 @@ static const struct {
 	const char *name;
 	void *function;
 } replaced[] = {
-    {"getenv", fake_getenv},	  {"secure_getenv", fake_getenv},     {"memcpy", fake_memcpy},
-    {"memmove", fake_memmove},	  {"dladdr", fake_dladdr},	      {"open", fake_open},
-    {"open64", fake_open},	  {"close", fake_close},	      {"lseek", fake_lseek},
-    {"lseek64", fake_lseek},	  {"mmap", fake_mmap},		      {"mmap64", fake_mmap},
-    {"__cxa_atexit", fake_at_exit}, {"__cxa_thread_atexit", fake_at_exit}, {"__cxa_thread_atexit_impl", fake_at_exit},
-    {"exit", fake_exit},	  {"_exit", fake_exit},		      {"quick_exit", fake_exit},
+    {"getenv", fake_getenv},
+    {"secure_getenv", fake_getenv},
+    {"memcpy", fake_memcpy},
+    {"memmove", fake_memmove},
+    {"dladdr", fake_dladdr},
+    {"open", fake_open},
+    {"open64", fake_open},
+    {"close", fake_close},
+    {"lseek", fake_lseek},
+    {"lseek64", fake_lseek},
+    {"mmap", fake_mmap},
+    {"mmap64", fake_mmap},
+    {"__cxa_atexit", fake_at_exit},
+    {"__cxa_thread_atexit", fake_at_exit},
+    {"__cxa_thread_atexit_impl", fake_at_exit},
+    {"exit", fake_exit},
+    {"_exit", fake_exit},
+    {"quick_exit", fake_exit},
     {"__cxa_throw", fake_throw},
 };
 
@@ -253,7 +258,8 @@ static void *bind_torch(struct image *im, const char *name)
 	static const struct {
 		const char *prefix;
 		int (*number)(struct slice name);
-	} tables[] = {{"aoti_torch_device_type_", device_by_name}, {"aoti_torch_layout_", layout_number},
+	} tables[] = {{"aoti_torch_device_type_", device_by_name},
+		      {"aoti_torch_layout_", layout_number},
 		      {"aoti_torch_memory_format_", memory_format_number}};
 	void *p = fake_function(name);
 	if (!p)

@@ -1,7 +1,7 @@
 /* One run of the model, and what it complains of. Entry points: torch 2.13, torch/csrc/inductor/aoti_runtime/interface.h;
  * texts: torch/_inductor/codegen/cpp_wrapper_cpu.py (check_input_N, bounds of unbacked symbols) and aoti_runtime/utils.h
  * (assert_size_stride). */
-#include "ask/probe_child.h"
+#include "ask/ask_child.h"
 
 #define MAX_TENSORS 65536
 
@@ -116,8 +116,7 @@ static int make_container(const char *device, struct err *err)
 	create_plain *plain = ENTRY(create_plain, CONTAINER "Create");
 	if (!with && !plain)
 		return err_set(err, EXIT_INPUT, "it is no compiled model: it exports no " CONTAINER "Create");
-	int rc = with ? with(&world->container, 1, device, NULL)
-		      : plain(&world->container, 1, !strcmp(device, "cpu"), NULL);
+	int rc = with ? with(&world->container, 1, device, NULL) : plain(&world->container, 1, !strcmp(device, "cpu"), NULL);
 	if (rc || !world->container)
 		return err_set(err, EXIT_INPUT, "the model could not be created: %.500s", last_error());
 	return 0;

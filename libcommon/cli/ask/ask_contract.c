@@ -1,5 +1,5 @@
 /* What was learnt -> a contract. */
-#include "ask/probe_child.h"
+#include "ask/ask_child.h"
 
 struct filler {
 	struct contract *c;
@@ -12,10 +12,7 @@ struct filler {
 	uint32_t n_unknown; /* formulas that were not found */
 };
 
-static struct slice text(struct contract *c, const char *s)
-{
-	return arena_slice(&c->arena, slice_str(s));
-}
+static struct slice text(struct contract *c, const char *s) { return arena_slice(&c->arena, slice_str(s)); }
 
 /* ---- symbols ---- */
 
@@ -170,7 +167,8 @@ static struct symsize source_size(struct filler *f, uint32_t j)
 	struct symsize s = f->symbol[j];
 	if (b->step <= 1)
 		return s;
-	bool ok = !symsize_mul(&f->c->tab, s, symsize_int(b->step), &s, NULL) && !symsize_add(&f->c->tab, s, symsize_int(b->rest), &s, NULL);
+	bool ok =
+	    !symsize_mul(&f->c->tab, s, symsize_int(b->step), &s, NULL) && !symsize_add(&f->c->tab, s, symsize_int(b->rest), &s, NULL);
 	return ok ? s : contract_unknown(f->c);
 }
 
@@ -381,8 +379,7 @@ static struct symsize bytes_of(struct contract *c, const struct contract_value *
 			return symsize_int(0);
 		ok = one || (contract_known(c, v->dim[d].size) && contract_known(c, v->dim[d].stride) &&
 			     !symsize_sub(&c->tab, v->dim[d].size, symsize_int(1), &part, NULL) &&
-			     !symsize_mul(&c->tab, part, v->dim[d].stride, &part, NULL) &&
-			     !symsize_add(&c->tab, sum, part, &sum, NULL));
+			     !symsize_mul(&c->tab, part, v->dim[d].stride, &part, NULL) && !symsize_add(&c->tab, sum, part, &sum, NULL));
 	}
 	return ok && !symsize_mul(&c->tab, sum, symsize_int(item), &sum, NULL) ? sum : contract_unknown(c);
 }
@@ -398,8 +395,7 @@ static void fill_storages(struct filler *f)
 		const struct run_value *v = &r->value[owner];
 		const struct dtype_info *type = v->dtype_sure ? dtype_info(v->fake->dtype) : NULL;
 		c->storage[i] = (struct contract_storage){bytes_of(c, &c->value[f->value_of[owner]], type ? type->bytes : 0),
-							  born < r->n_calls ? born : r->n_calls,
-							  dies < r->n_calls ? dies : r->n_calls};
+							  born < r->n_calls ? born : r->n_calls, dies < r->n_calls ? dies : r->n_calls};
 	}
 	c->n_storages = c->cap_storages = r->n_storages;
 }
@@ -439,7 +435,7 @@ static void fill_notes(struct filler *f)
 				      model_input_name(i));
 }
 
-int probe_fill(struct contract *c, struct walks *w, struct err *err)
+int ask_fill(struct contract *c, struct walks *w, struct err *err)
 {
 	struct filler f = {.c = c, .w = w};
 	const char *in, *out;

@@ -1,14 +1,14 @@
 /* aoti/probe: its arithmetic and its reading of complaints, by themselves. */
 #include "../lib/test.h"
 
-#include "ask/probe_child.h"
+#include "ask/ask_child.h"
 
 /* ---- formulas ---- */
 
 #define POINTS 14
 static int64_t row[POINTS][3] = {
-    {7, 11, 13}, {17, 11, 13}, {20, 11, 13}, {23, 11, 13}, {7, 19, 13}, {7, 22, 13},   {7, 29, 13},
-    {7, 11, 31}, {7, 11, 34},  {7, 11, 37},	{17, 19, 13}, {7, 19, 31}, {17, 11, 31}, {20, 22, 34},
+    {7, 11, 13}, {17, 11, 13}, {20, 11, 13}, {23, 11, 13}, {7, 19, 13}, {7, 22, 13},  {7, 29, 13},
+    {7, 11, 31}, {7, 11, 34},  {7, 11, 37},  {17, 19, 13}, {7, 19, 31}, {17, 11, 31}, {20, 22, 34},
 };
 
 static void formula_is(int64_t (*f)(int64_t, int64_t, int64_t), const char *want)
@@ -38,16 +38,36 @@ static void formula_is(int64_t (*f)(int64_t, int64_t, int64_t), const char *want
 	symtab_release(&tab);
 }
 
-static int64_t f_const(int64_t a, int64_t b, int64_t c) { (void)a, (void)b, (void)c; return 12; }
+static int64_t f_const(int64_t a, int64_t b, int64_t c)
+{
+	(void)a, (void)b, (void)c;
+	return 12;
+}
 static int64_t f_product(int64_t a, int64_t b, int64_t c) { return 4 * a * b * c; }
-static int64_t f_square(int64_t a, int64_t b, int64_t c) { (void)c; return 3 * a * a * b; }
-static int64_t f_linear(int64_t a, int64_t b, int64_t c) { (void)a, (void)c; return 2 * b - 3; }
+static int64_t f_square(int64_t a, int64_t b, int64_t c)
+{
+	(void)c;
+	return 3 * a * a * b;
+}
+static int64_t f_linear(int64_t a, int64_t b, int64_t c)
+{
+	(void)a, (void)c;
+	return 2 * b - 3;
+}
 static int64_t f_sum(int64_t a, int64_t b, int64_t c) { return a + b + 2 * c + 1; }
 static int64_t f_mixed(int64_t a, int64_t b, int64_t c) { return b * (a + c); }
-static int64_t f_shifted(int64_t a, int64_t b, int64_t c) { (void)b; return (a + 1) * c * 12; }
+static int64_t f_shifted(int64_t a, int64_t b, int64_t c)
+{
+	(void)b;
+	return (a + 1) * c * 12;
+}
 static int64_t f_extent(int64_t a, int64_t b, int64_t c) { return 4 * (1 + (a - 1) * b * c + (b - 1) * c + (c - 1)); }
 static int64_t f_noise(int64_t a, int64_t b, int64_t c) { return (a * 7919) % 13 + b * b * b * 5 + c; }
-static int64_t f_max(int64_t a, int64_t b, int64_t c) { (void)c; return a > b ? a : b; }
+static int64_t f_max(int64_t a, int64_t b, int64_t c)
+{
+	(void)c;
+	return a > b ? a : b;
+}
 
 static void test_formulas(void **state)
 {
@@ -146,7 +166,8 @@ static void test_complaints(void **state)
 	said("input_handles[0]: unmatched dtype, expected: 6(at::kFloat), but got: 7\n", SAID_DTYPE, 0, 0, 6);
 	said("input_handles[0]: unmatched device type, expected: 00(cpu), but got: 1\n", SAID_DEVICE, 0, 0, 0);
 	said("input_handles[0]: unmatched device type, expected: 11(cuda), but got: 0\n", SAID_DEVICE, 0, 0, 1);
-	said("expected dtype torch.complex64 but got dtype code 6\nError in op: torch.ops.aten._fft_r2c.default", SAID_TYPE, 0, 0, DTYPE_C64);
+	said("expected dtype torch.complex64 but got dtype code 6\nError in op: torch.ops.aten._fft_r2c.default", SAID_TYPE, 0, 0,
+	     DTYPE_C64);
 	said("expected dtype 4 but got dtype code 6", SAID_TYPE, 0, 0, 4);
 	said("expected dtype torch.nothing but got dtype code 6", SAID_OTHER, 0, 0, 0);
 	said("expected dtype torch.int64", SAID_OTHER, 0, 0, 0);
@@ -187,11 +208,8 @@ static void test_signatures(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_formulas),
-	    cmocka_unit_test(test_floors),
-	    cmocka_unit_test(test_small_ranges),
-	    cmocka_unit_test(test_complaints),
-	    cmocka_unit_test(test_signatures),
+	    cmocka_unit_test(test_formulas),   cmocka_unit_test(test_floors),     cmocka_unit_test(test_small_ranges),
+	    cmocka_unit_test(test_complaints), cmocka_unit_test(test_signatures),
 	};
 	return RUN(tests);
 }

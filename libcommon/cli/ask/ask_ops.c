@@ -6,7 +6,7 @@
  * for a kernel always writes something. Which are written follows from Inductor's order (in_out_ptrs, in_ptrs, out_ptrs). */
 #include "contract/opsig.h"
 #include "wrapper/optypes.h"
-#include "ask/probe_child.h"
+#include "ask/ask_child.h"
 
 #define PREFIX OPSIG_PREFIX
 
@@ -236,7 +236,7 @@ static uint32_t value_at(uint64_t word, bool *fetched)
 	return CONTRACT_NONE;
 }
 
-/* A new buffer is written, inputs and constants are read; what is done with a buffer that was written before, probe_roles.c tells. */
+/* A new buffer is written, inputs and constants are read; what is done with a buffer that was written before, ask_roles.c tells. */
 static void kernel_args(const uint32_t *v, uint32_t n)
 {
 	const struct run *r = &world->run;
@@ -364,8 +364,8 @@ static const char *cuda_name(const void *function)
 	return f && f->magic == FAKE_MAGIC ? f->name : "unknown kernel";
 }
 
-static int cuda_launch(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-		       unsigned shared, void *stream, void **arguments, void **extra)
+static int cuda_launch(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+		       void *stream, void **arguments, void **extra)
 {
 	(void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)extra;
 	kernel_launched(cuda_name(function), arguments, stream);

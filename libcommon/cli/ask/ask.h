@@ -1,8 +1,8 @@
-/* probe.h - the contract of a compiled model from its binary alone, by running it on nothing.
+/* ask.h - the contract of a compiled model from its binary alone, by running it on nothing.
  *
- *     struct probe_options po = {.timeout_ms = 5000};
+ *     struct ask_options po = {.timeout_ms = 5000};
  *     struct contract c = {0};
- *     if (probe_contract(&c, so_bytes, weights_blob_size, &po, &err) < 0) ...   // err says why; nothing ran unconfined
+ *     if (ask_contract(&c, so_bytes, weights_blob_size, &po, &err) < 0) ...   // err says why; nothing ran unconfined
  *
  * How (docs/PROBE.md): in a child process of its own a loader of ours maps and relocates the library. Its imports from
  * torch, CUDA and OpenMP are bound to fakes, its kernels become stubs that do nothing; then its initialisers run, a
@@ -18,18 +18,18 @@
  * another machine's, crashed, hung or made no sense ("cannot probe: killed by SIGSEGV ... in the model's initialisers").
  * x86-64 Linux only; elsewhere always EXIT_ENVIRON.
  */
-#ifndef PT2_PROBE_H
-#define PT2_PROBE_H
+#ifndef PT2_ASK_H
+#define PT2_ASK_H
 #include "contract/contract.h"
 
-struct probe_options {
-	int timeout_ms;          /* 0: 10000 */
-	uint64_t max_memory;     /* 0: 4 GiB of address space beyond the library's own size */
-	uint64_t blob_size;      /* of a weights blob outside the library; zeros of this size stand for it */
-	bool verbose;            /* the child's own messages go to stderr */
-	const char *device;      /* what the model is made for: "cpu", "cuda" (a package's metadata says); NULL: cpu */
+struct ask_options {
+	int timeout_ms;      /* 0: 10000 */
+	uint64_t max_memory; /* 0: 4 GiB of address space beyond the library's own size */
+	uint64_t blob_size;  /* of a weights blob outside the library; zeros of this size stand for it */
+	bool verbose;        /* the child's own messages go to stderr */
+	const char *device;  /* what the model is made for: "cpu", "cuda" (a package's metadata says); NULL: cpu */
 };
 
-int probe_contract(struct contract *c, struct slice so, const struct probe_options *o, struct err *err);
+int ask_contract(struct contract *c, struct slice so, const struct ask_options *o, struct err *err);
 
 #endif

@@ -5,7 +5,7 @@
  * what we choose, and all of it happens behind the second filter. The system's own libraries are loaded before, by dlopen.
  *
  * Constants (_binary_constants_bin_start to _end) are not copied: their pages read as zeros and cost nothing. */
-#include "ask/probe_child.h"
+#include "ask/ask_child.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -35,10 +35,7 @@ struct loader {
 	struct err *err;
 };
 
-static int bad(struct loader *l, const char *what)
-{
-	return err_set(l->err, EXIT_INPUT, "the model's ELF file is damaged: %s", what);
-}
+static int bad(struct loader *l, const char *what) { return err_set(l->err, EXIT_INPUT, "the model's ELF file is damaged: %s", what); }
 
 static void *at(const struct image *im, uint64_t vaddr, uint64_t size)
 {
@@ -101,8 +98,7 @@ static int measure(struct loader *l)
 static void find_weights(struct loader *l)
 {
 	const Elf64_Ehdr *eh = l->eh;
-	if (eh->e_shentsize != sizeof(Elf64_Shdr) || eh->e_shoff > l->so.n ||
-	    eh->e_shnum > (l->so.n - eh->e_shoff) / sizeof(Elf64_Shdr))
+	if (eh->e_shentsize != sizeof(Elf64_Shdr) || eh->e_shoff > l->so.n || eh->e_shnum > (l->so.n - eh->e_shoff) / sizeof(Elf64_Shdr))
 		return;
 	Elf64_Shdr *sh = arena_alloc(&world->arena, (eh->e_shnum + 1) * sizeof(*sh));
 	memcpy(sh, l->so.p + eh->e_shoff, eh->e_shnum * sizeof(*sh));
@@ -112,8 +108,8 @@ static void find_weights(struct loader *l)
 	for (unsigned i = 0; i < eh->e_shnum; i++) {
 		static const char name[] = ".lrodata";
 		if (sh[i].sh_name < names->sh_size && names->sh_size - sh[i].sh_name >= sizeof(name) &&
-		    !memcmp(l->so.p + names->sh_offset + sh[i].sh_name, name, sizeof(name)) &&
-		    sh[i].sh_size > SMALL_CONSTANTS && at(l->im, sh[i].sh_addr, sh[i].sh_size)) {
+		    !memcmp(l->so.p + names->sh_offset + sh[i].sh_name, name, sizeof(name)) && sh[i].sh_size > SMALL_CONSTANTS &&
+		    at(l->im, sh[i].sh_addr, sh[i].sh_size)) {
 			l->im->weights_lo = sh[i].sh_addr;
 			l->im->weights_hi = sh[i].sh_addr + sh[i].sh_size;
 		}
@@ -133,8 +129,7 @@ static int map_segments(struct loader *l)
 	im->map_size = STUB_ROOM + (im->hi - im->lo);
 	im->map = mmap(NULL, im->map_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (im->map == MAP_FAILED)
-		return err_errno(l->err, EXIT_ENVIRON, "no memory for the model's %llu bytes",
-				 (unsigned long long)(im->hi - im->lo));
+		return err_errno(l->err, EXIT_ENVIRON, "no memory for the model's %llu bytes", (unsigned long long)(im->hi - im->lo));
 	im->bias = im->map + STUB_ROOM - im->lo;
 	find_weights(l);
 	for (unsigned i = 0; i < l->eh->e_phnum; i++) {
@@ -174,8 +169,7 @@ static int read_dynamic(struct loader *l)
 	const Elf64_Dyn *d = NULL;
 	size_t n = 0;
 	for (unsigned i = 0; i < l->eh->e_phnum; i++)
-		if (l->ph[i].p_type == PT_DYNAMIC && l->ph[i].p_vaddr % 8 == 0 &&
-		    (d = at(l->im, l->ph[i].p_vaddr, l->ph[i].p_memsz)))
+		if (l->ph[i].p_type == PT_DYNAMIC && l->ph[i].p_vaddr % 8 == 0 && (d = at(l->im, l->ph[i].p_vaddr, l->ph[i].p_memsz)))
 			n = l->ph[i].p_memsz / sizeof(*d);
 	if (!n)
 		return bad(l, "it has no dynamic section");
@@ -226,10 +220,7 @@ static int read_symbols(struct loader *l)
 	return 0;
 }
 
-static const char *symbol_name(const struct image *im, const Elf64_Sym *s)
-{
-	return s->st_name < im->str_size ? im->str + s->st_name : "";
-}
+static const char *symbol_name(const struct image *im, const Elf64_Sym *s) { return s->st_name < im->str_size ? im->str + s->st_name : ""; }
 
 void *image_symbol(const struct image *im, const char *name)
 {
@@ -245,8 +236,9 @@ void *image_symbol(const struct image *im, const char *name)
 static void *system_symbol(const struct image *im, const char *name)
 {
 	bool memory = !strncmp(name, "_Zn", 3) || !strncmp(name, "_Zd", 3);
-	bool cxx = !memory && name[0] == '_' && (name[1] == 'Z' || !strncmp(name, "__cxa_", 6) || !strncmp(name, "__gxx_", 6) ||
-				      !strncmp(name, "_Unwind_", 8) || !strncmp(name, "__dynamic_cast", 14));
+	bool cxx = !memory && name[0] == '_' &&
+		   (name[1] == 'Z' || !strncmp(name, "__cxa_", 6) || !strncmp(name, "__gxx_", 6) || !strncmp(name, "_Unwind_", 8) ||
+		    !strncmp(name, "__dynamic_cast", 14));
 	void *p = cxx ? dlsym(im->cxx, name) : dlsym(RTLD_DEFAULT, name);
 	return p ? p : dlsym(cxx ? RTLD_DEFAULT : im->cxx, name);
 }
@@ -278,15 +270,15 @@ static void *bind_symbol(struct loader *l, uint32_t k)
 
 /* What a TLS descriptor's function does: %rax points to the descriptor, whose second word is the offset. */
 __asm__(".pushsection .text\n"
-	".globl probe_tls_descriptor\n"
-	".hidden probe_tls_descriptor\n"
-	".type probe_tls_descriptor, @function\n"
-	"probe_tls_descriptor:\n"
+	".globl ask_tls_descriptor\n"
+	".hidden ask_tls_descriptor\n"
+	".type ask_tls_descriptor, @function\n"
+	"ask_tls_descriptor:\n"
 	"	movq 8(%rax), %rax\n"
 	"	ret\n"
-	".size probe_tls_descriptor, . - probe_tls_descriptor\n"
+	".size ask_tls_descriptor, . - ask_tls_descriptor\n"
 	".popsection\n");
-void probe_tls_descriptor(void);
+void ask_tls_descriptor(void);
 
 /* Module numbers that our __tls_get_addr understands: the model's own block, and an address as it is. */
 enum { TLS_OWN = 1, TLS_ADDRESS = 2 };
@@ -319,7 +311,7 @@ static int relocate_tls(struct loader *l, const Elf64_Rela *r, uint64_t *where)
 	}
 	if (!at(im, r->r_offset, 16))
 		return bad(l, "a relocation lies outside");
-	where[0] = (uint64_t)(uintptr_t)probe_tls_descriptor;
+	where[0] = (uint64_t)(uintptr_t)ask_tls_descriptor;
 	where[1] = address - thread_pointer();
 	return 0;
 }
@@ -477,9 +469,8 @@ int image_load(struct image *im, struct slice so, void *cxx, struct err *err)
 {
 	struct loader l = {.im = im, .so = so, .err = err};
 	im->cxx = cxx;
-	int rc = read_headers(&l) < 0 || measure(&l) < 0 || map_segments(&l) < 0 || read_dynamic(&l) < 0 ||
-			 read_symbols(&l) < 0 || make_tls(&l) < 0 || relocate_packed(&l) < 0 ||
-			 relocate_table(&l, l.dynamic[DT_RELA], l.dynamic[DT_RELASZ]) < 0 ||
+	int rc = read_headers(&l) < 0 || measure(&l) < 0 || map_segments(&l) < 0 || read_dynamic(&l) < 0 || read_symbols(&l) < 0 ||
+			 make_tls(&l) < 0 || relocate_packed(&l) < 0 || relocate_table(&l, l.dynamic[DT_RELA], l.dynamic[DT_RELASZ]) < 0 ||
 			 relocate_table(&l, l.dynamic[DT_JMPREL], l.dynamic[DT_PLTRELSZ]) < 0 || fill_tls(&l) < 0
 		     ? -1
 		     : 0;

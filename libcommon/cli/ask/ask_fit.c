@@ -1,5 +1,5 @@
 /* Numbers seen at a few values of the symbols -> a formula. No process, no model: plain arithmetic, tested by itself. */
-#include "ask/probe_child.h"
+#include "ask/ask_child.h"
 
 #define MAX_DEPENDS 6
 #define MAX_BASIS 40
@@ -126,8 +126,7 @@ static i128 term_value(const struct fit_points *p, const uint32_t *dep, const st
 }
 
 /* Solve for one coefficient per term. False when the points do not determine them. */
-static bool solve(const struct fit_points *p, const int64_t *v, const uint32_t *dep, const struct term *t, uint32_t n,
-		  int64_t *coefficient)
+static bool solve(const struct fit_points *p, const int64_t *v, const uint32_t *dep, const struct term *t, uint32_t n, int64_t *coefficient)
 {
 	uint64_t m[MAX_BASIS][MAX_BASIS + 1];
 	uint32_t rows = 0, pivot[MAX_BASIS];
@@ -276,11 +275,9 @@ static bool fit_floor(struct symtab *tab, const struct fit_points *p, const int6
 			struct symsize s = p->symbol[j];
 			if (!a || gcd((uint64_t)llabs(a), (uint64_t)d) != 1 || !offset_of(p, w, j, a, d, &b))
 				continue;
-			return !(symsize_mul(tab, s, symsize_int(a), &s, NULL) < 0 ||
-				 symsize_add(tab, s, symsize_int(b), &s, NULL) < 0 ||
+			return !(symsize_mul(tab, s, symsize_int(a), &s, NULL) < 0 || symsize_add(tab, s, symsize_int(b), &s, NULL) < 0 ||
 				 symsize_floordiv(tab, s, symsize_int(d), &s, NULL) < 0 ||
-				 symsize_mul(tab, s, symsize_int(k), &s, NULL) < 0 ||
-				 symsize_add(tab, s, symsize_int(c), out, NULL) < 0);
+				 symsize_mul(tab, s, symsize_int(k), &s, NULL) < 0 || symsize_add(tab, s, symsize_int(c), out, NULL) < 0);
 		}
 	return false;
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "package/package.h"
-#include "ask/probe.h"
+#include "ask/ask.h"
 #include "wrapper/wrapper.h"
 #include "process/child.h"
 
@@ -66,14 +66,14 @@ static void fixture_close(struct fixture *f)
 	free(f->path);
 }
 
-static void probe_model(struct fixture *f, size_t i, struct contract *c)
+static void ask_model(struct fixture *f, size_t i, struct contract *c)
 {
 	struct package_model *m = &f->pkg.model[i];
 	struct slice so;
 	struct err err;
-	struct probe_options o = {.blob_size = f->pkg.file[m->weights_blob].size};
+	struct ask_options o = {.blob_size = f->pkg.file[m->weights_blob].size};
 	*c = (struct contract){0};
-	if (package_data(&f->pkg, m->so, &so, &err) < 0 || probe_contract(c, so, &o, &err) < 0)
+	if (package_data(&f->pkg, m->so, &so, &err) < 0 || ask_contract(c, so, &o, &err) < 0)
 		fail_msg("%s: %s", f->path, err.text);
 }
 
@@ -154,7 +154,7 @@ static void test_contracts(void **state)
 		struct contract c;
 		struct buf b = {0};
 		fixture_open(&f, cases[i].name);
-		probe_model(&f, 0, &c);
+		ask_model(&f, 0, &c);
 		describe(&c, &b);
 		if (strcmp(buf_str(&b), cases[i].want))
 			fail_msg("%s:\n%s", cases[i].name, buf_str(&b));
@@ -185,9 +185,8 @@ static void same_checks(const char *name, const struct contract *a, const struct
 		if (!symrange_eq(a->symbol[i].range, b->symbol[i].range) || a->symbol[i].input != b->symbol[i].input ||
 		    (a->symbol[i].input != CONTRACT_NONE && a->symbol[i].dim != b->symbol[i].dim))
 			fail_msg("%s: symbol %u: from input %u, dim %u, %lld to %lld in the text; %u, %u, %lld to %lld", name, i,
-				 a->symbol[i].input, a->symbol[i].dim, (long long)a->symbol[i].range.lo,
-				 (long long)a->symbol[i].range.hi, b->symbol[i].input, b->symbol[i].dim,
-				 (long long)b->symbol[i].range.lo, (long long)b->symbol[i].range.hi);
+				 a->symbol[i].input, a->symbol[i].dim, (long long)a->symbol[i].range.lo, (long long)a->symbol[i].range.hi,
+				 b->symbol[i].input, b->symbol[i].dim, (long long)b->symbol[i].range.lo, (long long)b->symbol[i].range.hi);
 }
 
 static bool is_pointer_arg(const struct contract_arg *a) { return a->value != CONTRACT_NONE; }
@@ -217,11 +216,13 @@ static void same_calls(const char *name, const struct contract *a, const struct 
 static void test_text_and_binary_agree(void **state)
 {
 	(void)state;
-	static const char *const names[] = {"mlp",	"mlp_provenance", "conv",    "attn",	  "emb",      "misc",	 "mixed",
-					    "derived",	"nested",	  "multi",   "custom_op", "kwargs",   "strided", "halves",
-					    "unbounded", "cond",	  "folded",  "weights_appended", "weights_blob",
-					    "v215/mlp", "v215/none", "v215/sdpa", "v215/decomp", "v215/switch", "v215/cond",
-					    "v215/noweights", "v215/fourk", "v215/kprofile", "v215/div", "v215/frozen", "v215/proxied"};
+	static const char *const names[] = {
+	    "mlp",          "mlp_provenance", "conv",       "attn",          "emb",         "misc",
+	    "mixed",        "derived",        "nested",     "multi",         "custom_op",   "kwargs",
+	    "strided",      "halves",         "unbounded",  "cond",          "folded",      "weights_appended",
+	    "weights_blob", "v215/mlp",       "v215/none",  "v215/sdpa",     "v215/decomp", "v215/switch",
+	    "v215/cond",    "v215/noweights", "v215/fourk", "v215/kprofile", "v215/div",    "v215/frozen",
+	    "v215/proxied"};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		struct fixture f;
 		fixture_open(&f, names[i]);
@@ -229,11 +230,11 @@ static void test_text_and_binary_agree(void **state)
 			struct contract text, binary;
 			struct comparison compared;
 			read_text(&f, k, &text);
-			probe_model(&f, k, &binary);
+			ask_model(&f, k, &binary);
 			contract_compare(&text, &binary, &compared);
 			if (compared.n_differs || compared.n_open || compared.n_calls != text.n_calls)
-				fail_msg("%s: %s%s%u of %u calls", names[i], buf_str(&compared.differs), buf_str(&compared.open), compared.n_calls,
-					 text.n_calls);
+				fail_msg("%s: %s%s%u of %u calls", names[i], buf_str(&compared.differs), buf_str(&compared.open),
+					 compared.n_calls, text.n_calls);
 			comparison_release(&compared);
 			assert_int_equal(text.weight_bytes, binary.weight_bytes);
 			same_checks(names[i], &text, &binary);
@@ -244,8 +245,8 @@ static void test_text_and_binary_agree(void **state)
 			contract_bind_max(&binary, &eb);
 			bool known = contract_peak(&text, &ea, &a, NULL), also = contract_peak(&binary, &eb, &b, NULL);
 			if (known && also && a != b)
-				fail_msg("%s: %llu bytes of buffers in the text, %llu in the binary", names[i],
-					 (unsigned long long)a, (unsigned long long)b);
+				fail_msg("%s: %llu bytes of buffers in the text, %llu in the binary", names[i], (unsigned long long)a,
+					 (unsigned long long)b);
 			symbind_release(&ea);
 			symbind_release(&eb);
 			contract_release(&text);
@@ -262,7 +263,8 @@ static void test_ways(void **state)
 	static const struct {
 		const char *name, *main, *other;
 	} cases[] = {
-	    {"cond", "cpp_fused_gt_sum_0 aoti_torch_item_bool cpp_fused_add_gt_sin_1 ", "cpp_fused_gt_sum_0 aoti_torch_item_bool cpp_fused_gt_mul_sub_2 "},
+	    {"cond", "cpp_fused_gt_sum_0 aoti_torch_item_bool cpp_fused_add_gt_sin_1 ",
+	     "cpp_fused_gt_sum_0 aoti_torch_item_bool cpp_fused_gt_mul_sub_2 "},
 	    {"v215/switch", "cpp_fused_gt_sum_0 aoti_torch_item_int64 cpp_fused_gt_mul_sin_2 ",
 	     "cpp_fused_gt_sum_0 aoti_torch_item_int64 aoti_torch_cpu_mm_out cpp_fused_cos_gt_1 "},
 	};
@@ -271,7 +273,7 @@ static void test_ways(void **state)
 		struct contract c;
 		struct buf way = {0}, other = {0};
 		fixture_open(&f, cases[i].name);
-		probe_model(&f, 0, &c);
+		ask_model(&f, 0, &c);
 		for (uint32_t k = 0; k < c.n_calls; k++)
 			buf_addf(&way, "%.*s ", (int)c.call[k].name.n, c.call[k].name.p);
 		assert_string_equal(buf_str(&way), cases[i].main);
@@ -297,7 +299,7 @@ static void test_text_of_another(void **state)
 		struct fixture f;
 		fixture_open(&f, names[i]);
 		read_text(&f, 0, &text[i]);
-		probe_model(&f, 0, &binary[i]);
+		ask_model(&f, 0, &binary[i]);
 		fixture_close(&f);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -305,7 +307,8 @@ static void test_text_of_another(void **state)
 			struct comparison compared;
 			contract_compare(&text[i], &binary[k], &compared);
 			if ((i == k) != (compared.n_differs == 0) || (i == k && compared.n_open))
-				fail_msg("text of %s, binary of %s: %s%s", names[i], names[k], buf_str(&compared.differs), buf_str(&compared.open));
+				fail_msg("text of %s, binary of %s: %s%s", names[i], names[k], buf_str(&compared.differs),
+					 buf_str(&compared.open));
 			comparison_release(&compared);
 		}
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
@@ -323,8 +326,9 @@ static void changed(const char *name, const char *from, const char *to, const ch
 	struct buf other = {0};
 	struct err err;
 	fixture_open(&f, name);
-	probe_model(&f, 0, &binary);
-	if (package_data(&f.pkg, f.pkg.model[0].wrapper_cpp, &source, &err) < 0 || package_data(&f.pkg, f.pkg.model[0].kernel_cpp, &kernels, &err) < 0)
+	ask_model(&f, 0, &binary);
+	if (package_data(&f.pkg, f.pkg.model[0].wrapper_cpp, &source, &err) < 0 ||
+	    package_data(&f.pkg, f.pkg.model[0].kernel_cpp, &kernels, &err) < 0)
 		fail_msg("%s", err.text);
 	const char *at = slice_find(source, from);
 	if (!at)
@@ -350,9 +354,12 @@ static void test_changed_text(void **state)
 	(void)state;
 	changed("v215/kprofile", "assert_size_stride(buf1, {4L, 8L}", "assert_size_stride(buf1, {4L, 9L}",
 		"(buf1), dim 1: size 9 in the text, 8 in the binary");
-	changed("v215/kprofile", "\"torch.ops.aten.sort.default\", cached_torch_dtype_float32", "\"torch.ops.aten.sort.default\", "
-		"cached_torch_dtype_float64", "(buf1): float64 in the text, float32 in the binary");
-	changed("v215/mlp", "    cpp_fused_relu_0(", "    // cpp_fused_relu_0(", "call 1: aoti_torch_cpu_addmm_out in the text, cpp_fused_relu_0 in the binary");
+	changed("v215/kprofile", "\"torch.ops.aten.sort.default\", cached_torch_dtype_float32",
+		"\"torch.ops.aten.sort.default\", "
+		"cached_torch_dtype_float64",
+		"(buf1): float64 in the text, float32 in the binary");
+	changed("v215/mlp", "    cpp_fused_relu_0(", "    // cpp_fused_relu_0(",
+		"call 1: aoti_torch_cpu_addmm_out in the text, cpp_fused_relu_0 in the binary");
 	changed("v215/mlp", "aoti_torch_cpu_addmm_out(buf0, up_bias", "aoti_torch_cpu_addmm_out(buf0, up_weight",
 		"call 0 (aoti_torch_cpu_addmm_out), tensor 1: up_weight in the text, up_bias in the binary");
 	changed("v215/mlp", "{8L, 1L}, \"input\"", "{16L, 1L}, \"input\"", "check_input and assert_size_stride disagree");
@@ -413,13 +420,14 @@ static void test_written_model(void **state)
 {
 	(void)state;
 	/* However it is linked. */
-	static const char *const flags[] = {"", "-Wl,-z,now,-z,relro", "-Wl,-z,pack-relative-relocs", "-Wl,--hash-style=sysv -mtls-dialect=gnu2"};
+	static const char *const flags[] = {"", "-Wl,-z,now,-z,relro", "-Wl,-z,pack-relative-relocs",
+					    "-Wl,--hash-style=sysv -mtls-dialect=gnu2"};
 	for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
 		struct buf so = compile(gpu_model, flags[i]), b = {0};
-		struct probe_options o = {.device = "cuda"};
+		struct ask_options o = {.device = "cuda"};
 		struct contract c = {0};
 		struct err err;
-		if (probe_contract(&c, buf_slice(&so), &o, &err) < 0)
+		if (ask_contract(&c, buf_slice(&so), &o, &err) < 0)
 			fail_msg("%s: %s", flags[i], err.text);
 		describe(&c, &b);
 		assert_string_equal(buf_str(&b), "x float32 cuda s0[4, 900]/1\n"
@@ -461,7 +469,8 @@ static const char steps_model[] =
     "static int sized(H t, int64_t want) { int64_t *s, *z, dim;\n"
     "  aoti_torch_get_dim(t, &dim); if (dim != 1) return fail(\"expected ndim 1 but got %ld\\nError in op: input\", dim);\n"
     "  aoti_torch_get_sizes(t, &s); aoti_torch_get_strides(t, &z);\n"
-    "  return s[0] != want || z[0] != 1 ? fail(\"expected size %ld==%ld, stride %ld==1 at dim=0\\nError in op: input\", s[0], want, z[0]) : 0; }\n"
+    "  return s[0] != want || z[0] != 1 ? fail(\"expected size %ld==%ld, stride %ld==1 at dim=0\\nError in op: input\", s[0], want, z[0]) "
+    ": 0; }\n"
     "int AOTInductorModelContainerRun(void *c, H *in, size_t n, H *out, size_t m, void *stream, void *proxy)\n"
     "{ int64_t *s, *r;\n"
     "  aoti_torch_get_sizes(in[0], &s); aoti_torch_get_sizes(in[1], &r);\n"
@@ -481,10 +490,11 @@ static void test_steps(void **state)
 		struct buf so = compile(steps_model, flags[i]), b = {0};
 		struct contract c = {0};
 		struct err err;
-		if (probe_contract(&c, buf_slice(&so), &(struct probe_options){0}, &err) < 0)
+		if (ask_contract(&c, buf_slice(&so), &(struct ask_options){0}, &err) < 0)
 			fail_msg("%s: %s", flags[i], err.text);
 		describe(&c, &b);
-		assert_string_equal(buf_str(&b), " dtype -1 device -1 4*s0 + 1[9, 401]/1\n dtype -1 device -1 3*s0[6, 300]/1\n-> float32 7*s0 + 2/1\n");
+		assert_string_equal(buf_str(&b),
+				    " dtype -1 device -1 4*s0 + 1[9, 401]/1\n dtype -1 device -1 3*s0[6, 300]/1\n-> float32 7*s0 + 2/1\n");
 		assert_int_equal(c.n_symbols, 1);
 		assert_int_equal(c.symbol[0].range.lo, 2);
 		assert_int_equal(c.symbol[0].range.hi, 100);
@@ -515,7 +525,7 @@ static void test_older_models(void **state)
 		*at = 'X';
 		struct contract c = {0};
 		struct buf b = {0};
-		if (probe_contract(&c, slice_of(copy, so.n), &(struct probe_options){0}, &err) < 0)
+		if (ask_contract(&c, slice_of(copy, so.n), &(struct ask_options){0}, &err) < 0)
 			fail_msg("without %s: %s", gone[i], err.text);
 		describe(&c, &b);
 		assert_string_equal(buf_str(&b), "arg4_1 float32 cpu s0[2, 64]/8 8/1\n-> float32 s0/4 4/1\n");
@@ -528,18 +538,18 @@ static void test_older_models(void **state)
 
 /* ---- libraries that mean harm ---- */
 
-#define ENTRIES                                                                                                        \
-	"#include <stddef.h>\n#include <stdlib.h>\n#include <unistd.h>\n#include <fcntl.h>\n#include <signal.h>\n"            \
-	"#include <string.h>\n#include <sys/socket.h>\n#include <sys/mman.h>\n#include <sys/prctl.h>\n"                       \
-	"#include <sys/syscall.h>\n"                                                                                     \
-	"static int here;\n"                                                                                             \
-	"int AOTInductorModelContainerCreateWithDevice(void **c, size_t n, const char *d, const char *e)"                \
-	"{ *c = &here; return 0; }\n"                                                                                    \
-	"int AOTInductorModelContainerGetNumInputs(void *c, size_t *n) { *n = 0; return 0; }\n"                          \
+#define ENTRIES \
+	"#include <stddef.h>\n#include <stdlib.h>\n#include <unistd.h>\n#include <fcntl.h>\n#include <signal.h>\n" \
+	"#include <string.h>\n#include <sys/socket.h>\n#include <sys/mman.h>\n#include <sys/prctl.h>\n" \
+	"#include <sys/syscall.h>\n" \
+	"static int here;\n" \
+	"int AOTInductorModelContainerCreateWithDevice(void **c, size_t n, const char *d, const char *e)" \
+	"{ *c = &here; return 0; }\n" \
+	"int AOTInductorModelContainerGetNumInputs(void *c, size_t *n) { *n = 0; return 0; }\n" \
 	"int AOTInductorModelContainerGetNumOutputs(void *c, size_t *n) { *n = 0; return 0; }\n"
 
-#define RUN_NOTHING                                                                                                    \
-	"int AOTInductorModelContainerRun(void *c, void **i, size_t n, void **o, size_t m, void *s, void *p)"            \
+#define RUN_NOTHING \
+	"int AOTInductorModelContainerRun(void *c, void **i, size_t n, void **o, size_t m, void *s, void *p)" \
 	"{ return 0; }\n"
 
 /* Compile a library; its bytes. */
@@ -559,12 +569,12 @@ static struct buf compile(const char *code, const char *flags)
 	return b;
 }
 
-static int probe_code(const char *code, int timeout_ms, uint64_t memory, struct contract *c, struct err *err)
+static int ask_code(const char *code, int timeout_ms, uint64_t memory, struct contract *c, struct err *err)
 {
 	struct buf b = compile(code, "");
-	struct probe_options o = {.timeout_ms = timeout_ms, .max_memory = memory};
+	struct ask_options o = {.timeout_ms = timeout_ms, .max_memory = memory};
 	*c = (struct contract){0};
-	int rc = probe_contract(c, buf_slice(&b), &o, err);
+	int rc = ask_contract(c, buf_slice(&b), &o, err);
 	buf_release(&b);
 	return rc;
 }
@@ -573,7 +583,7 @@ static void harmless(const char *code)
 {
 	struct contract c;
 	struct err err;
-	if (probe_code(code, 0, 0, &c, &err) < 0)
+	if (ask_code(code, 0, 0, &c, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(c.n_inputs, 0);
 	contract_release(&c);
@@ -584,7 +594,7 @@ static void harmful(const char *code, const char *text)
 {
 	struct contract c;
 	struct err err;
-	if (!probe_code(code, 1500, 256u << 20, &c, &err))
+	if (!ask_code(code, 1500, 256u << 20, &c, &err))
 		fail_msg("it was probed:\n%s", code);
 	if (!strstr(err.text, text) || err.status != EXIT_INPUT)
 		fail_msg("'%s' (%d) does not say '%s'", err.text, err.status, text);
@@ -611,7 +621,7 @@ static void test_small_libraries(void **state)
 				     "__attribute__((constructor)) static void start(void) { if (pick() != 6) abort(); }\n");
 	struct contract c;
 	struct err err;
-	assert_int_equal(probe_code("int x;\n", 0, 0, &c, &err), -1);
+	assert_int_equal(ask_code("int x;\n", 0, 0, &c, &err), -1);
 	assert_int_equal(err.status, EXIT_INPUT);
 	assert_non_null(strstr(err.text, "it is no compiled model"));
 }
@@ -620,64 +630,37 @@ static void test_small_libraries(void **state)
 static const struct {
 	const char *code, *text;
 } harm[] = {
-	{"*(volatile int *)8 = 1;",
-	 "SIGSEGV"},
-	{"abort();",
-	 "SIGABRT"},
-	{"for (;;) ;",
-	 "not done after 1500 ms, in the model's initialisers"},
-	/* From glibc 2.41 on with all signals blocked: which call it was cannot be told. */
-	{"fork(); for (;;) ;",
-	 ", which the sandbox forbids, in the model's initialisers"},
-	{"syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0); for (;;) ;",
-	 "(clone), which the sandbox forbids, in the model's initialisers"},
-	{"socket(AF_INET, SOCK_STREAM, 0);",
-	 "(socket), which the sandbox forbids"},
-	{"execl(\"/bin/true\", \"true\", NULL);",
-	 "(execve), which the sandbox forbids"},
-	{"syscall(SYS_openat, AT_FDCWD, \"/tmp/x\", O_RDWR | O_CREAT, 0600);",
-	 "(openat), which the sandbox forbids"},
-	{"syscall(SYS_openat, AT_FDCWD, \"/etc/passwd\", O_RDONLY);",
-	 "(openat), which the sandbox forbids"},
-	{"unlink(\"/tmp/x\");",
-	 "(unlink), which the sandbox forbids"},
-	{"kill(getppid(), SIGTERM);",
-	 "(getppid), which the sandbox forbids"},
-	{"syscall(SYS_kill, 1, 0);",
-	 "(kill), which the sandbox forbids"},
-	{"syscall(SYS_tgkill, getpid(), getpid(), SIGSTOP);",
-	 "(tgkill), which the sandbox forbids"},
-	{"syscall(SYS_ptrace, 0, 0, 0, 0);",
-	 "(ptrace), which the sandbox forbids"},
-	{"prctl(PR_SET_DUMPABLE, 1);",
-	 "(prctl), which the sandbox forbids"},
-	{"syscall(SYS_rt_sigaction, SIGSYS, 0, 0, 8);",
-	 "(rt_sigaction), which the sandbox forbids"},
-	{"syscall(SYS_read, 0, &here, 1);",
-	 "(read), which the sandbox forbids"},
-	{"syscall(SYS_write, 0, \"x\", 1);",
-	 "(write), which the sandbox forbids"},
-	/* A system call of another architecture (int 0x80: 20 is getpid there). */
-	{"__asm__ volatile(\"int $0x80\" : : \"a\"(20) : \"memory\");",
-	 "SIGSYS"},
-	/* Refused with the signal blocked: the kernel ends it. */
-	{"sigset_t s; sigfillset(&s); sigprocmask(SIG_BLOCK, &s, NULL); socket(1, 1, 0);",
-	 "SIGSYS"},
-	{"exit(0);",
-	 "exited with status 3 in the model's initialisers"},
-	{"syscall(SYS_exit_group, 0);",
-	 "exited with status 0 in the model's initialisers"},
-	/* Garbage and lies in the answer's pipe, whatever its number. */
-	{"syscall(SYS_write, 3, \"C{]\", 3); syscall(SYS_exit_group, 0);",
-	 "its answer makes no sense"},
-	{"syscall(SYS_write, 3, \"C{}\", 3); syscall(SYS_exit_group, 0);",
-	 "its answer makes no sense"},
-	{"syscall(SYS_write, 3, \"\", 1);",
-	 "its answer makes no sense"},
-	{"syscall(SYS_write, 3, \"3\\033[2Joops\", 9); syscall(SYS_exit_group, 0);",
-	 "cannot probe:  [2Joops"},
-	{"char *p = calloc(1, 1 << 20); for (;;) syscall(SYS_write, 3, p, 1 << 20);",
-	 "not done after 1500 ms"},
+    {"*(volatile int *)8 = 1;", "SIGSEGV"},
+    {"abort();", "SIGABRT"},
+    {"for (;;) ;", "not done after 1500 ms, in the model's initialisers"},
+    /* From glibc 2.41 on with all signals blocked: which call it was cannot be told. */
+    {"fork(); for (;;) ;", ", which the sandbox forbids, in the model's initialisers"},
+    {"syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0); for (;;) ;", "(clone), which the sandbox forbids, in the model's initialisers"},
+    {"socket(AF_INET, SOCK_STREAM, 0);", "(socket), which the sandbox forbids"},
+    {"execl(\"/bin/true\", \"true\", NULL);", "(execve), which the sandbox forbids"},
+    {"syscall(SYS_openat, AT_FDCWD, \"/tmp/x\", O_RDWR | O_CREAT, 0600);", "(openat), which the sandbox forbids"},
+    {"syscall(SYS_openat, AT_FDCWD, \"/etc/passwd\", O_RDONLY);", "(openat), which the sandbox forbids"},
+    {"unlink(\"/tmp/x\");", "(unlink), which the sandbox forbids"},
+    {"kill(getppid(), SIGTERM);", "(getppid), which the sandbox forbids"},
+    {"syscall(SYS_kill, 1, 0);", "(kill), which the sandbox forbids"},
+    {"syscall(SYS_tgkill, getpid(), getpid(), SIGSTOP);", "(tgkill), which the sandbox forbids"},
+    {"syscall(SYS_ptrace, 0, 0, 0, 0);", "(ptrace), which the sandbox forbids"},
+    {"prctl(PR_SET_DUMPABLE, 1);", "(prctl), which the sandbox forbids"},
+    {"syscall(SYS_rt_sigaction, SIGSYS, 0, 0, 8);", "(rt_sigaction), which the sandbox forbids"},
+    {"syscall(SYS_read, 0, &here, 1);", "(read), which the sandbox forbids"},
+    {"syscall(SYS_write, 0, \"x\", 1);", "(write), which the sandbox forbids"},
+    /* A system call of another architecture (int 0x80: 20 is getpid there). */
+    {"__asm__ volatile(\"int $0x80\" : : \"a\"(20) : \"memory\");", "SIGSYS"},
+    /* Refused with the signal blocked: the kernel ends it. */
+    {"sigset_t s; sigfillset(&s); sigprocmask(SIG_BLOCK, &s, NULL); socket(1, 1, 0);", "SIGSYS"},
+    {"exit(0);", "exited with status 3 in the model's initialisers"},
+    {"syscall(SYS_exit_group, 0);", "exited with status 0 in the model's initialisers"},
+    /* Garbage and lies in the answer's pipe, whatever its number. */
+    {"syscall(SYS_write, 3, \"C{]\", 3); syscall(SYS_exit_group, 0);", "its answer makes no sense"},
+    {"syscall(SYS_write, 3, \"C{}\", 3); syscall(SYS_exit_group, 0);", "its answer makes no sense"},
+    {"syscall(SYS_write, 3, \"\", 1);", "its answer makes no sense"},
+    {"syscall(SYS_write, 3, \"3\\033[2Joops\", 9); syscall(SYS_exit_group, 0);", "cannot probe:  [2Joops"},
+    {"char *p = calloc(1, 1 << 20); for (;;) syscall(SYS_write, 3, p, 1 << 20);", "not done after 1500 ms"},
 };
 
 /* All in one library, compiled once: which of them is a number in its data. */
@@ -697,9 +680,9 @@ static void test_harm(void **state)
 	for (uint32_t i = 0; i < ARRAY_LEN(harm); i++) {
 		struct contract c = {0};
 		struct err err;
-		struct probe_options o = {.timeout_ms = 1500, .max_memory = 256u << 20};
+		struct ask_options o = {.timeout_ms = 1500, .max_memory = 256u << 20};
 		memcpy(which, &i, sizeof(i));
-		if (!probe_contract(&c, buf_slice(&so), &o, &err))
+		if (!ask_contract(&c, buf_slice(&so), &o, &err))
 			fail_msg("it was probed: %s", harm[i].code);
 		if (!strstr(err.text, harm[i].text) || err.status != EXIT_INPUT)
 			fail_msg("'%s' (%d) does not say '%s'", err.text, err.status, harm[i].text);
@@ -723,18 +706,18 @@ static void test_unknown_operator(void **state)
 	struct contract c;
 	struct err err;
 	bool named = false, stopped = false;
-	if (probe_code("#include <stddef.h>\n"
-		       "extern int aoti_torch_cpu_not_yet(void *, void **), aoti_torch_get_dtype(void *, int *);\n"
-		       "static const char *text = \"\"; static int here;\n"
-		       "int AOTInductorGetLastError(const char **t) { *t = text; return 0; }\n"
-		       "int AOTInductorModelContainerCreateWithDevice(void **c) { *c = &here; return 0; }\n"
-		       "int AOTInductorModelContainerGetNumInputs(void *c, size_t *n) { *n = 1; return 0; }\n"
-		       "int AOTInductorModelContainerGetNumOutputs(void *c, size_t *n) { *n = 1; return 0; }\n"
-		       "int AOTInductorModelContainerRun(void *c, void **in, size_t n, void **out) { int t;\n"
-		       "  aoti_torch_get_dtype(in[0], &t); text = \"input_handles[0]: unmatched dtype, expected: 4(at::kLong)\";\n"
-		       "  if (t != 4) return 1;\n"
-		       "  text = \"aoti_torch_cpu_not_yet(x, &y) API call failed\"; return aoti_torch_cpu_not_yet(in[0], out); }\n",
-		       0, 0, &c, &err) < 0)
+	if (ask_code("#include <stddef.h>\n"
+		     "extern int aoti_torch_cpu_not_yet(void *, void **), aoti_torch_get_dtype(void *, int *);\n"
+		     "static const char *text = \"\"; static int here;\n"
+		     "int AOTInductorGetLastError(const char **t) { *t = text; return 0; }\n"
+		     "int AOTInductorModelContainerCreateWithDevice(void **c) { *c = &here; return 0; }\n"
+		     "int AOTInductorModelContainerGetNumInputs(void *c, size_t *n) { *n = 1; return 0; }\n"
+		     "int AOTInductorModelContainerGetNumOutputs(void *c, size_t *n) { *n = 1; return 0; }\n"
+		     "int AOTInductorModelContainerRun(void *c, void **in, size_t n, void **out) { int t;\n"
+		     "  aoti_torch_get_dtype(in[0], &t); text = \"input_handles[0]: unmatched dtype, expected: 4(at::kLong)\";\n"
+		     "  if (t != 4) return 1;\n"
+		     "  text = \"aoti_torch_cpu_not_yet(x, &y) API call failed\"; return aoti_torch_cpu_not_yet(in[0], out); }\n",
+		     0, 0, &c, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(c.n_inputs, 1);
 	assert_int_equal(c.input[0].dtype, DTYPE_I64);
@@ -755,7 +738,8 @@ static void test_unknown_operator(void **state)
 	text.call = &(struct contract_call){.kind = CALL_OP, .name = SLICE("aoti_torch_cpu_not_yet")};
 	contract_compare(&text, &c, &compared);
 	assert_string_equal(buf_str(&compared.differs), "");
-	assert_string_equal(buf_str(&compared.open), "the binary was followed for 0 of 1 calls: aoti_torch_cpu_not_yet(x, &y) API call failed\n");
+	assert_string_equal(buf_str(&compared.open),
+			    "the binary was followed for 0 of 1 calls: aoti_torch_cpu_not_yet(x, &y) API call failed\n");
 	assert_int_equal(compared.n_open, 1);
 	comparison_release(&compared);
 	text.input->dtype = DTYPE_F32;
@@ -780,13 +764,13 @@ static void test_damaged(void **state)
 {
 	(void)state;
 	struct buf good = compile(ENTRIES RUN_NOTHING, "");
-	struct probe_options o = {.timeout_ms = 2000};
+	struct ask_options o = {.timeout_ms = 2000};
 	struct contract c;
 	struct err err;
 	uint64_t seed = 5;
-	assert_int_equal(probe_contract(&(struct contract){0}, slice_of("", 0), &o, &err), -1);
+	assert_int_equal(ask_contract(&(struct contract){0}, slice_of("", 0), &o, &err), -1);
 	assert_int_equal(err.status, EXIT_INPUT);
-	assert_int_equal(probe_contract(&(struct contract){0}, slice_of(good.p, 100), &o, &err), -1);
+	assert_int_equal(ask_contract(&(struct contract){0}, slice_of(good.p, 100), &o, &err), -1);
 	assert_int_equal(err.status, EXIT_INPUT);
 	unsigned refused = 0;
 	struct guard guard = {0};
@@ -795,14 +779,14 @@ static void test_damaged(void **state)
 		for (int k = 0; k < 4; k++)
 			p[i < 20 ? pick(&seed, 512) : pick(&seed, (uint32_t)good.len)] ^= (char)(1 + pick(&seed, 255));
 		c = (struct contract){0};
-		refused += probe_contract(&c, slice_of(p, good.len), &o, &err) < 0;
+		refused += ask_contract(&c, slice_of(p, good.len), &o, &err) < 0;
 		contract_release(&c);
 	}
 	guard_release(&guard);
 	assert_true(refused > 5);
 	/* Another machine's. */
 	good.p[18] = (char)183; /* EM_AARCH64 */
-	assert_int_equal(probe_contract(&c, buf_slice(&good), &o, &err), -1);
+	assert_int_equal(ask_contract(&c, buf_slice(&good), &o, &err), -1);
 	if (err.status != EXIT_INPUT || !strstr(err.text, "not for x86-64"))
 		fail_msg("%s", err.text);
 	buf_release(&good);
@@ -817,22 +801,22 @@ static int without(bool no_seccomp, int no_prctl, struct slice so)
 	    seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1, what) || seccomp_load(f))
 		return 10;
 	seccomp_release(f);
-	struct probe_options o = {.timeout_ms = 2000};
+	struct ask_options o = {.timeout_ms = 2000};
 	struct contract c = {0};
 	struct err err;
-	if (!probe_contract(&c, so, &o, &err))
+	if (!ask_contract(&c, so, &o, &err))
 		return 11;
 	dprintf(1, "%s\n", err.text);
 	return err.status;
 }
 
 /* Output that the tool has buffered is written once, by the tool. */
-static int probe_with_output(void *so)
+static int ask_with_output(void *so)
 {
 	struct contract c = {0};
 	struct err err;
 	printf("once,");
-	int rc = probe_contract(&c, *(struct slice *)so, &(struct probe_options){0}, &err);
+	int rc = ask_contract(&c, *(struct slice *)so, &(struct ask_options){0}, &err);
 	contract_release(&c);
 	printf("%s", rc < 0 ? err.text : "probed");
 	fflush(stdout);
@@ -849,7 +833,7 @@ static void test_pending_output(void **state)
 	struct buf out = {0};
 	fixture_open(&f, "mlp");
 	assert_int_equal(package_data(&f.pkg, f.pkg.model[0].so, &so, &err), 0);
-	struct child_spec spec = {.argv = (const char *[]){"test", NULL}, .function = probe_with_output, .arg = &so, .out.how = CHILD_PIPE};
+	struct child_spec spec = {.argv = (const char *[]){"test", NULL}, .function = ask_with_output, .arg = &so, .out.how = CHILD_PIPE};
 	fflush(stdout);
 	assert_int_equal(child_run(&spec, &r, &err), 0);
 	child_output_text(&r.out, &out);
@@ -859,8 +843,8 @@ static void test_pending_output(void **state)
 	fixture_close(&f);
 }
 
-static int probe_without_seccomp(void *so) { return without(true, PR_SET_SECCOMP, *(struct slice *)so); }
-static int probe_without_no_new_privs(void *so) { return without(false, PR_GET_NO_NEW_PRIVS, *(struct slice *)so); }
+static int ask_without_seccomp(void *so) { return without(true, PR_SET_SECCOMP, *(struct slice *)so); }
+static int ask_without_no_new_privs(void *so) { return without(false, PR_GET_NO_NEW_PRIVS, *(struct slice *)so); }
 
 static void refused_here(int (*function)(void *), const char *text)
 {
@@ -883,8 +867,8 @@ static void refused_here(int (*function)(void *), const char *text)
 static void test_no_sandbox_no_probe(void **state)
 {
 	(void)state;
-	refused_here(probe_without_seccomp, "cannot install the first filter");
-	refused_here(probe_without_no_new_privs, "cannot give up new privileges");
+	refused_here(ask_without_seccomp, "cannot install the first filter");
+	refused_here(ask_without_no_new_privs, "cannot give up new privileges");
 }
 
 int main(void)

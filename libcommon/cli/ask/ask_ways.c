@@ -5,7 +5,7 @@
  * made the program ask at all: a bool that is false at once, and for an integer that no size follows from but other calls do
  * (torch.switch: if (x == 0) {} else if (x == 1) {} else {}; torch 2.15, cpp_wrapper_cpu.py, codegen_switch) each of its cases. One way is
  * then told in full, the others are known by their calls. */
-#include "ask/probe_child.h"
+#include "ask/ask_child.h"
 
 enum { MANY = 1 << 20, MAIN_CASE = 1, SAME_AGAIN = 3 };
 
@@ -29,10 +29,7 @@ static void follow(const struct plan *p)
 	world->n_decisions = p->n;
 }
 
-static bool same_numbers(const int64_t *a, uint32_t n, const int64_t *b, uint32_t m)
-{
-	return n == m && !memcmp(a, b, n * sizeof(*a));
-}
+static bool same_numbers(const int64_t *a, uint32_t n, const int64_t *b, uint32_t m) { return n == m && !memcmp(a, b, n * sizeof(*a)); }
 
 static void plan_answer(struct explorer *e, const struct plan *so_far, uint64_t place, int64_t answer)
 {

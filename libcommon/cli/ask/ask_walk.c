@@ -2,8 +2,8 @@
  *
  * First what check_input says: every size starts out impossible, so that every one is complained of. Then sizes that are
  * free get different primes, and assert_size_stride tells what follows from them: those are derived. What remains free are
- * the sources. Runs that change one source, pairs, and all of them give the numbers that probe_fit.c explains. */
-#include "ask/probe_child.h"
+ * the sources. Runs that change one source, pairs, and all of them give the numbers that ask_fit.c explains. */
+#include "ask/ask_child.h"
 
 #define BAD_SIZE (-7)
 #define BAD_STRIDE (-9)
@@ -213,16 +213,13 @@ static bool find_data(int64_t value, struct source *s)
 	return false;
 }
 
-static bool is_symbol(const char *s)
-{
-	return s[0] == 'u' && s[1] && strspn(s + 1, "0123456789") == strlen(s + 1);
-}
+static bool is_symbol(const char *s) { return s[0] == 'u' && s[1] && strspn(s + 1, "0123456789") == strlen(s + 1); }
 
 /* Write down a bound of data and its name; false if it is not news. */
 static bool take_bound(const struct complaint *c, const struct source *s)
 {
 	struct bounds *b = source_bounds(s);
-	char *name = s->kind == SOURCE_ITEM ? world->item[s->index].symbol
+	char *name = s->kind == SOURCE_ITEM                            ? world->item[s->index].symbol
 		     : s->dim < (int)ARRAY_LEN(world->made[0]->symbol) ? world->made[s->index]->symbol[s->dim]
 								       : NULL;
 	if (name && is_symbol(c->symbol))
@@ -377,7 +374,7 @@ int input_dims(uint32_t i)
 	return in->shape.n_dim >= 0 ? in->shape.n_dim : in->n_mentioned;
 }
 
-/* In the order in which probe_contract.c takes them: inputs, then values. */
+/* In the order in which ask_contract.c takes them: inputs, then values. */
 int64_t *walk_numbers(uint32_t *n)
 {
 	const struct run *r = &world->run;
@@ -481,7 +478,8 @@ static void find_steps(struct walks *w)
 			struct model_input *in = &world->input[i];
 			struct bounds *b = &in->bounds[d];
 			int64_t at = in->shape.size[d];
-			if (in->shape.size_state[d] != DIM_DERIVED || (!b->has_lo && !b->has_hi) || (b->has_lo && b->has_hi && b->lo == b->hi))
+			if (in->shape.size_state[d] != DIM_DERIVED || (!b->has_lo && !b->has_hi) ||
+			    (b->has_lo && b->has_hi && b->lo == b->hi))
 				continue;
 			int64_t step = step_between(i, d, at);
 			in->shape.size[d] = at;
@@ -592,7 +590,8 @@ static void vary_one(struct walks *w, uint32_t j, int64_t *other)
 	*other = s->base;
 	for (int tries = 0; tries < 12 && done < MAX_VALUES - 1; tries++) {
 		int64_t v = n_range <= MAX_VALUES ? at_index(&b, bounds_index(&b, b.lo + step_of(&b) - 1) + tries)
-			    : done < 2 ? pick(b, done == 1 ? WANT_EVEN : WANT_PRIME) : pick_far(b, s->base, done == 3);
+			    : done < 2            ? pick(b, done == 1 ? WANT_EVEN : WANT_PRIME)
+						  : pick_far(b, s->base, done == 3);
 		if (n_range <= MAX_VALUES && v > b.hi)
 			break;
 		if (v < 2 || v == s->base)
@@ -658,8 +657,7 @@ static void fold(void)
 	world->folding = true;
 	do
 		model_run(&c);
-	while (n++ < 4096 && c.kind > SAID_DEVICE && world->asked && world->asked->value >= world->n_inputs &&
-	       adapt(&c) == SETTLED);
+	while (n++ < 4096 && c.kind > SAID_DEVICE && world->asked && world->asked->value >= world->n_inputs && adapt(&c) == SETTLED);
 	world->folding = false;
 	fake_settle_kept();
 }

@@ -1,21 +1,21 @@
-/* probe_child.h - between the parts of the prober that run in its child (probe*.c only). docs/PROBE.md tells the whole.
+/* ask_child.h - between the parts of the prober that run in its child (probe*.c only). docs/PROBE.md tells the whole.
  *
- *     probe.c          the parent: starts the child, reads its answer
- *     probe_sandbox.c  limits and filters
- *     probe_load.c     an ELF loader that runs nothing, probe_stub.c what imports and kernels become
- *     probe_fake.c     torch's C functions on tensors without memory, probe_ops.c its operators, kernels, CUDA
- *     probe_run.c      one run of the model and what it complains of, probe_walk.c runs until it does not, probe_ways.c branches
- *     probe_fit.c      numbers seen -> formulas, probe_contract.c all of it -> a contract
+ *     ask.c          the parent: starts the child, reads its answer
+ *     ask_sandbox.c  limits and filters
+ *     ask_load.c     an ELF loader that runs nothing, ask_stub.c what imports and kernels become
+ *     ask_fake.c     torch's C functions on tensors without memory, ask_ops.c its operators, kernels, CUDA
+ *     ask_run.c      one run of the model and what it complains of, ask_walk.c runs until it does not, ask_ways.c branches
+ *     ask_fit.c      numbers seen -> formulas, ask_contract.c all of it -> a contract
  *
  * One model per process: what the fakes need is in one `struct world`, for the model passes them nothing of ours.
  */
-#ifndef PT2_PROBE_CHILD_H
-#define PT2_PROBE_CHILD_H
+#ifndef PT2_ASK_CHILD_H
+#define PT2_ASK_CHILD_H
 #include "contract/contract.h"
-#include "ask/probe.h"
+#include "ask/ask.h"
 
 /* How far the child came, in memory that both see. The child's part is written by untrusted code: clamp it. */
-enum probe_phase {
+enum ask_phase {
 	PHASE_SANDBOX,
 	PHASE_LIBRARIES, /* libstdc++ is loaded */
 	PHASE_MAP,
@@ -25,29 +25,29 @@ enum probe_phase {
 	PHASE_ANSWER,
 	N_PHASES
 };
-struct probe_shared {
+struct ask_shared {
 	volatile uint32_t phase;
 	volatile uint32_t refused; /* system call that was refused, + 1 */
 };
 
-struct probe_job {
+struct ask_job {
 	struct slice so;
-	const struct probe_options *o;
-	struct probe_shared *shared;
+	const struct ask_options *o;
+	struct ask_shared *shared;
 	int answer_fd;
 	uint64_t address_space; /* of the parent before the fork, bytes */
 };
 
-/* ---- probe_sandbox.c ---- */
+/* ---- ask_sandbox.c ---- */
 
-int sandbox_limits(const struct probe_job *j, struct err *err);
+int sandbox_limits(const struct ask_job *j, struct err *err);
 /* First filter: what dlopen of a system library needs; files for reading only. */
-int sandbox_loading(const struct probe_job *j, struct err *err);
+int sandbox_loading(const struct ask_job *j, struct err *err);
 /* Second: memory, futexes, clocks, writing to the answer's pipe and to stderr, and the end. Before the file is touched. */
-int sandbox_running(const struct probe_job *j, struct err *err);
+int sandbox_running(const struct ask_job *j, struct err *err);
 void sandbox_syscall_name(uint32_t number, struct buf *b);
 
-/* ---- probe_load.c ---- */
+/* ---- ask_load.c ---- */
 
 struct image {
 	uint8_t *map; /* stubs, then the segments */
@@ -74,14 +74,14 @@ void *image_tls_function(void);
 /* Is p in constants that were not copied? */
 bool image_in_weights(const struct image *im, const void *p);
 
-/* ---- probe_stub.c ---- */
+/* ---- ask_stub.c ---- */
 
 enum stub_kind { STUB_VALUE, STUB_KERNEL, STUB_OP, STUB_UNKNOWN };
 struct stub {
 	enum stub_kind kind;
 	const char *name;
 	int64_t value;   /* STUB_VALUE: what it returns */
-	const char *sig; /* STUB_OP: probe_opsigs.h */
+	const char *sig; /* STUB_OP: ask_opsigs.h */
 	uint8_t *code;
 };
 /* Registers and stack of a call that a stub got. */
@@ -112,8 +112,8 @@ struct shape {
 	int64_t size[TENSOR_MAX_DIMS], stride[TENSOR_MAX_DIMS];
 	uint8_t size_state[TENSOR_MAX_DIMS], stride_state[TENSOR_MAX_DIMS];
 	bool read[TENSOR_MAX_DIMS]; /* the program asks for this size: it comes from data */
-	bool judged;		    /* some assertion was about it */
-	int dtype; /* of what an op made: the type that an assertion wants of it; DTYPE_NONE: none has said */
+	bool judged;                /* some assertion was about it */
+	int dtype;                  /* of what an op made: the type that an assertion wants of it; DTYPE_NONE: none has said */
 };
 
 /* What a size may be: from lo to hi, and step*k + rest only (4*k). A step of 0 is one of 1. */
@@ -220,7 +220,7 @@ struct constant {
 };
 
 struct world {
-	const struct probe_job *job;
+	const struct ask_job *job;
 	struct image im;
 	struct arena arena; /* lives as long as the process */
 	struct stub *stub;
@@ -241,11 +241,11 @@ struct world {
 	uint32_t n_kept, cap_kept;
 	uint64_t next_address, kept_address;
 	uint32_t n_streams, stream; /* that the model has made; the current one of torch: 0 is the caller's */
-	char thrown[1024]; /* text of the last exception that the file itself threw */
+	char thrown[1024];          /* text of the last exception that the file itself threw */
 	void *container;
 	bool creating, folding;
 	struct buf notes; /* a line each */
-	uint8_t *zeros; /* stands for weights that are not in the image */
+	uint8_t *zeros;   /* stands for weights that are not in the image */
 	uint64_t zeros_size;
 };
 extern struct world *world;
@@ -253,7 +253,7 @@ extern struct world *world;
 void world_note(const char *fmt, ...) PRINTF_LIKE(1, 2);
 uint8_t *world_zeros(uint64_t size);
 
-/* ---- probe_fake.c ---- */
+/* ---- ask_fake.c ---- */
 
 /* The function that stands for torch's `name`, or NULL. */
 void *fake_function(const char *name);
@@ -281,9 +281,9 @@ int64_t item_next(uint64_t place);
 /* What is answered at a place. */
 const struct asked *decided(uint64_t place);
 
-/* ---- probe_ops.c ---- */
+/* ---- ask_ops.c ---- */
 
-/* The signature of an operator (probe_opsigs.h), or NULL. */
+/* The signature of an operator (ask_opsigs.h), or NULL. */
 const char *op_signature(const char *name);
 uint64_t op_called(const struct stub *s, const struct stub_call *c);
 void kernel_called(const char *name, const struct stub_call *c);
@@ -293,7 +293,7 @@ void call_begin(enum call_kind kind, const char *name);
 void call_arg(enum arg_role role, struct fake *f);
 void call_end(void);
 
-/* ---- probe_run.c ---- */
+/* ---- ask_run.c ---- */
 
 enum complaint_kind {
 	SAID_NOTHING, /* the run came to its end */
@@ -303,10 +303,10 @@ enum complaint_kind {
 	SAID_LARGE,
 	SAID_STRIDE,
 	SAID_DEVICE,
-	SAID_TYPE,   /* assert_size_stride, from torch 2.15 on */
+	SAID_TYPE, /* assert_size_stride, from torch 2.15 on */
 	SAID_RANK,
-	SAID_SHAPE,  /* assert_size_stride: `text` from the first "expected size" on */
-	SAID_BOUND,  /* Expected u0 <= 48 but received 97 */
+	SAID_SHAPE, /* assert_size_stride: `text` from the first "expected size" on */
+	SAID_BOUND, /* Expected u0 <= 48 but received 97 */
 	SAID_OTHER
 };
 struct complaint {
@@ -327,7 +327,7 @@ void complaint_parse(struct slice text, struct complaint *c);
 /* The next "expected size A==B, stride C==D at dim=i" of a SAID_SHAPE. */
 bool complaint_next_dim(struct slice *rest, int *dim, int64_t *size, int64_t *stride);
 
-/* ---- probe_walk.c ---- */
+/* ---- ask_walk.c ---- */
 
 /* A number that we choose: the size of an input's dim, or what comes from data. */
 enum source_kind { SOURCE_INPUT, SOURCE_MADE, SOURCE_ITEM };
@@ -336,12 +336,12 @@ struct source {
 	uint32_t index;
 	int dim;
 	int64_t base;
-	struct symsize symbol; /* probe_contract.c */
+	struct symsize symbol; /* ask_contract.c */
 	bool named;
 };
 struct walk {
-	int64_t *chosen;  /* n_sources: of a size that is step*k + rest, k */
-	int64_t *number;  /* n_numbers: see walk_numbers */
+	int64_t *chosen; /* n_sources: of a size that is step*k + rest, k */
+	int64_t *number; /* n_numbers: see walk_numbers */
 };
 struct walk_way {
 	uint64_t hash;
@@ -354,7 +354,7 @@ struct walks {
 	struct walk *v;
 	uint32_t n, cap;
 	uint32_t n_numbers;
-	uint64_t shape; /* hash of what does not depend on sizes */
+	uint64_t shape;       /* hash of what does not depend on sizes */
 	struct walk_way *way; /* others than the one that is walked */
 	uint32_t n_ways, cap_ways, n_lost_ways;
 	bool complete;
@@ -363,7 +363,7 @@ struct walks {
 /* Learn all that can be learnt. The last run is one with the base values. */
 int walk_model(struct walks *w, struct err *err);
 void walks_release(struct walks *w);
-/* For probe_ways.c: run until nothing is complained of; what the last run's calls were, as a number; its sizes and strides (free them). */
+/* For ask_ways.c: run until nothing is complained of; what the last run's calls were, as a number; its sizes and strides (free them). */
 bool walk_settles(struct walks *w);
 uint64_t walk_hash_calls(void);
 int64_t *walk_numbers(uint32_t *n);
@@ -376,12 +376,12 @@ int64_t bounds_index(const struct bounds *b, int64_t value);
 /* The rank, or how many dims check_input mentions. */
 int input_dims(uint32_t i);
 
-/* ---- probe_ways.c ---- */
+/* ---- ask_ways.c ---- */
 
 /* Find the ways through a program that branches on data; the main one is taken from then on. */
 void walk_ways(struct walks *w);
 
-/* ---- probe_fit.c ---- */
+/* ---- ask_fit.c ---- */
 
 #define FIT_MAX_SYMBOLS 256
 /* Where the symbols were when numbers were seen. Point 0 is the base. */
@@ -389,18 +389,18 @@ struct fit_points {
 	uint32_t n, n_symbols;
 	const int64_t *const *at;     /* [point][symbol] */
 	const struct symsize *symbol; /* what each is called */
-	const bool *whole;	      /* per symbol: all values it can have occur, with the others at their base */
+	const bool *whole;            /* per symbol: all values it can have occur, with the others at their base */
 };
 /* A formula for numbers v[0..n-1]: a constant, k*s0^a*s1^b..., a polynomial of low degree with integer coefficients, or
  * k*((a*s0 + b)//d) + c. Only what the points bear out: each family has fewer unknowns than there are points, or all values
  * were seen. False when none fits. */
 bool fit_formula(struct symtab *tab, const struct fit_points *p, const int64_t *v, struct symsize *out);
 
-/* ---- probe_contract.c ---- */
+/* ---- ask_contract.c ---- */
 
-int probe_fill(struct contract *c, struct walks *w, struct err *err);
+int ask_fill(struct contract *c, struct walks *w, struct err *err);
 
-/* ---- probe_roles.c ---- */
+/* ---- ask_roles.c ---- */
 
 /* The roles that kernels' arguments have (ARG_UNKNOWN before), as far as they can be known. sure: every use of a buffer is among the
  * calls. */

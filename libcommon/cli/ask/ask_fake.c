@@ -2,7 +2,7 @@
  * torch/csrc/inductor/aoti_torch/c/shim.h). Addresses are not canonical: whoever follows one gets SIGSEGV.
  *
  * A tensor of the program is a value of this run; a handle to it is a struct fake. Several handles may name one value. */
-#include "ask/probe_child.h"
+#include "ask/ask_child.h"
 
 #define FIRST_ADDRESS 0x4000000000000000ull
 #define KEPT_ADDRESS 0x5000000000000000ull
@@ -21,8 +21,7 @@ static struct arena *arena(void) { return keeping() ? &world->arena : &world->ru
 
 static uint64_t new_address(void)
 {
-	return keeping() ? KEPT_ADDRESS + world->kept_address++ * ADDRESS_STEP
-			 : FIRST_ADDRESS + world->next_address++ * ADDRESS_STEP;
+	return keeping() ? KEPT_ADDRESS + world->kept_address++ * ADDRESS_STEP : FIRST_ADDRESS + world->next_address++ * ADDRESS_STEP;
 }
 
 static struct fake *alloc_fake(void)
@@ -58,8 +57,7 @@ static uint32_t new_value(enum value_kind kind, uint32_t index, uint32_t storage
 {
 	struct run *r = &world->run;
 	GROW(r->value, r->n_values, r->cap_values, 1);
-	r->value[r->n_values] =
-	    (struct run_value){.kind = kind, .index = index, .storage = storage, .base = base, .dtype_sure = true};
+	r->value[r->n_values] = (struct run_value){.kind = kind, .index = index, .storage = storage, .base = base, .dtype_sure = true};
 	return r->n_values++;
 }
 
@@ -68,10 +66,8 @@ static uint32_t new_storage(void)
 {
 	struct run *r = &world->run;
 	GROW(r->storage, r->n_storages, r->cap_storages, 1);
-	r->storage[r->n_storages] = (struct run_storage){.owner = r->n_values,
-							 .born = r->in_call ? r->n_calls - 1 : r->n_calls,
-							 .dies = CONTRACT_NONE,
-							 .refs = 1};
+	r->storage[r->n_storages] =
+	    (struct run_storage){.owner = r->n_values, .born = r->in_call ? r->n_calls - 1 : r->n_calls, .dies = CONTRACT_NONE, .refs = 1};
 	return r->n_storages++;
 }
 
@@ -125,8 +121,8 @@ int64_t fake_extent(const struct fake *f)
 			return UNKNOWN;
 		if (size[i] <= 0)
 			return 0;
-		if (size[i] > 1 && (__builtin_mul_overflow(size[i] - 1, stride[i], &part) || part < 0 ||
-				    __builtin_add_overflow(last, part, &last)))
+		if (size[i] > 1 &&
+		    (__builtin_mul_overflow(size[i] - 1, stride[i], &part) || part < 0 || __builtin_add_overflow(last, part, &last)))
 			return UNKNOWN;
 	}
 	int64_t bytes;
@@ -265,7 +261,7 @@ int64_t item_next(uint64_t place)
 
 int layout_number(struct slice name)
 {
-	static const char *const names[] = {"strided",	  "sparse_coo", "sparse_csr", "_mkldnn",
+	static const char *const names[] = {"strided",    "sparse_coo", "sparse_csr", "_mkldnn",
 					    "sparse_csc", "sparse_bsr", "sparse_bsc", "jagged"};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (slice_is(name, names[i]))
@@ -286,9 +282,9 @@ int memory_format_number(struct slice name)
 
 enum { OK = 0, FAILED = 1 };
 typedef void handle;
-#define FAKE(f, h)                                                                                                     \
-	struct fake *f = fake_of(h);                                                                                   \
-	if (!f)                                                                                                        \
+#define FAKE(f, h) \
+	struct fake *f = fake_of(h); \
+	if (!f) \
 	return FAILED
 
 static int32_t get_data_ptr(handle *h, void **out)
@@ -389,12 +385,12 @@ static int32_t get_dtype(handle *h, int32_t *out)
 	return OK;
 }
 
-#define GETTER(name, type, expression)                                                                                 \
-	static int32_t name(handle *h, type *out)                                                                      \
-	{                                                                                                              \
-		FAKE(f, h);                                                                                            \
-		*out = (expression);                                                                                   \
-		return OK;                                                                                             \
+#define GETTER(name, type, expression) \
+	static int32_t name(handle *h, type *out) \
+	{ \
+		FAKE(f, h); \
+		*out = (expression); \
+		return OK; \
 	}
 GETTER(get_device_type, int32_t, f->device)
 GETTER(get_device_index, int32_t, f->device_index)
@@ -409,8 +405,8 @@ GETTER(is_defined, bool, f->defined)
 
 static bool sizes_fine(int64_t n_dim) { return n_dim >= 0 && n_dim <= TENSOR_MAX_DIMS; }
 
-static int32_t empty_strided(int64_t n_dim, const int64_t *size, const int64_t *stride, int32_t dtype, int32_t device,
-			     int32_t device_index, handle **out)
+static int32_t empty_strided(int64_t n_dim, const int64_t *size, const int64_t *stride, int32_t dtype, int32_t device, int32_t device_index,
+			     handle **out)
 {
 	if (!sizes_fine(n_dim))
 		return FAILED;
@@ -436,8 +432,7 @@ static struct fake *new_view(struct fake *of, int64_t n_dim, const int64_t *size
 	return f;
 }
 
-static int32_t reinterpret_tensor(handle *h, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
-				  handle **out)
+static int32_t reinterpret_tensor(handle *h, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset, handle **out)
 {
 	FAKE(f, h);
 	if (!sizes_fine(n_dim))
@@ -448,8 +443,8 @@ static int32_t reinterpret_tensor(handle *h, int64_t n_dim, const int64_t *size,
 	return OK;
 }
 
-static int32_t alloc_from_pool(handle *h, int64_t offset, int32_t dtype, int64_t n_dim, const int64_t *size,
-			       const int64_t *stride, handle **out)
+static int32_t alloc_from_pool(handle *h, int64_t offset, int32_t dtype, int64_t n_dim, const int64_t *size, const int64_t *stride,
+			       handle **out)
 {
 	FAKE(f, h);
 	if (!sizes_fine(n_dim))
@@ -466,8 +461,8 @@ static int32_t alloc_from_pool(handle *h, int64_t offset, int32_t dtype, int64_t
 	return OK;
 }
 
-static int32_t create_from_blob(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
-				int32_t dtype, int32_t device, int32_t device_index, handle **out)
+static int32_t create_from_blob(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset, int32_t dtype,
+				int32_t device, int32_t device_index, handle **out)
 {
 	if (!sizes_fine(n_dim))
 		return FAILED;
@@ -485,9 +480,9 @@ static int32_t create_from_blob(void *data, int64_t n_dim, const int64_t *size, 
 	return OK;
 }
 
-static int32_t create_from_blob_v2(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset,
-				   int32_t dtype, int32_t device, int32_t device_index, handle **out, int32_t layout,
-				   const uint8_t *metadata, int64_t metadata_size)
+static int32_t create_from_blob_v2(void *data, int64_t n_dim, const int64_t *size, const int64_t *stride, int64_t offset, int32_t dtype,
+				   int32_t device, int32_t device_index, handle **out, int32_t layout, const uint8_t *metadata,
+				   int64_t metadata_size)
 {
 	(void)metadata, (void)metadata_size;
 	int rc = create_from_blob(data, n_dim, size, stride, offset, dtype, device, device_index, out);
