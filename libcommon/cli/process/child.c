@@ -86,128 +86,160 @@ struct seat {
 	struct child *c;
 	int stream; /* 0 to 2, or -1 for its pidfd */
 };
+/* One round of waiting. */
+struct round {
+	struct pollfd *pf;
+	struct seat *seat; /* of each pf but watch_fd's, the last */
+	size_t n, cap, cap_seat;
+	int64_t now, wake;
+	bool waiting; /* is there anything to wait for? */
+	bool blind;   /* somebody's end is polled for */
+};
+
+static void add_seat(struct round *w, struct child *c, int stream, int fd, short events)
+{
+	w->pf[w->n] = (struct pollfd){.fd = fd, .events = events};
+	w->seat[w->n++] = (struct seat){c, stream};
+}
+
+/* What is due is done: SIGTERM, SIGKILL; when the next is, the round wakes. */
+static void keep_time(struct round *w, struct child *c)
+{
+	if (w->now >= c->deadline)
+		terminate(c, CHILD_TIMED_OUT);
+	if (w->now >= c->kill_at) {
+		c->killed = true;
+		c->kill_at = NEVER;
+		signal_child(c, SIGKILL);
+	}
+	if (c->deadline < w->wake)
+		w->wake = c->deadline;
+	if (c->kill_at < w->wake)
+		w->wake = c->kill_at;
+}
+
+static void seat_child(struct round *w, struct child *c)
+{
+	if (!c->reaped) {
+		keep_time(w, c);
+		w->blind |= c->pidfd < 0;
+		w->waiting = true;
+		if (c->pidfd >= 0)
+			add_seat(w, c, -1, c->pidfd, POLLIN);
+	}
+	/* It was reaped while a stream had something left, and who reads that has come to its end. */
+	if (c->reaped && !c->reported && c->fd[1] < 0 && c->fd[2] < 0) {
+		w->waiting = true;
+		w->wake = w->now;
+	}
+	if (c->fd[0] >= 0 && c->input_end && c->input_at == c->input.len)
+		child_close_fd(&c->fd[0]);
+	if (c->fd[0] >= 0) /* with nothing to write, poll only tells that the reader went away */
+		add_seat(w, c, 0, c->fd[0], c->input_at < c->input.len ? POLLOUT : 0);
+	for (int i = 1; i < 3; i++)
+		if (c->fd[i] >= 0) {
+			add_seat(w, c, i, c->fd[i], POLLIN);
+			w->waiting = true;
+		}
+}
+
+static void seat_all(struct round *w, const struct childset *set, int watch_fd, int64_t end)
+{
+	w->n = 0;
+	w->now = clock_ns();
+	w->wake = end;
+	w->waiting = watch_fd >= 0;
+	w->blind = false;
+	GROW(w->pf, 0, w->cap, set->n * 4 + 1);
+	GROW(w->seat, 0, w->cap_seat, set->n * 4 + 1);
+	for (size_t k = 0; k < set->n; k++)
+		seat_child(w, set->v[(k + set->turn) % set->n]);
+	if (watch_fd >= 0)
+		w->pf[w->n] = (struct pollfd){.fd = watch_fd, .events = POLLIN};
+}
+
+static int poll_ms(const struct round *w)
+{
+	int64_t left = w->wake == NEVER ? -1 : w->wake - clock_ns();
+	int ms = w->wake == NEVER ? -1 : left <= 0 ? 0 : left / MS >= INT_MAX ? INT_MAX : (int)((left + MS - 1) / MS);
+	return w->blind && (ms < 0 || ms > 5) ? 5 : ms;
+}
+
+/* Writes and collects what can be; the first child with a stream that its owner reads, or NULL. */
+static struct child *serve_streams(struct round *w, int *stream)
+{
+	struct child *readable = NULL;
+	for (size_t i = 0; i < w->n; i++) {
+		struct child *c = w->seat[i].c;
+		if (!w->pf[i].revents || w->seat[i].stream < 0)
+			continue;
+		if (w->seat[i].stream == 0) {
+			if (w->pf[i].events)
+				child_feed(c);
+			else
+				child_close_fd(&c->fd[0]);
+		} else if (c->how[w->seat[i].stream] == CHILD_PIPE) {
+			child_collect(c, w->seat[i].stream, 1u << 18);
+		} else if (!readable) {
+			readable = c;
+			*stream = w->seat[i].stream;
+		}
+	}
+	return readable;
+}
+
+static bool has_unread(const struct child *c)
+{
+	bool left = false;
+	for (int i = 1; i < 3; i++) {
+		struct pollfd one = {.fd = c->fd[i], .events = POLLIN};
+		left |= c->fd[i] >= 0 && poll(&one, 1, 0) > 0;
+	}
+	return left;
+}
+
+/* The first child whose end is to be told, or NULL. */
+static struct child *next_ended(struct childset *set)
+{
+	for (size_t k = 0; k < set->n; k++) {
+		struct child *c = set->v[(k + set->turn) % set->n];
+		if (!c->reaped)
+			finish(c, false);
+		if (c->reaped && !c->reported && !has_unread(c)) {
+			c->reported = true;
+			return c;
+		}
+	}
+	return NULL;
+}
 
 int childset_wait(struct childset *set, int watch_fd, int timeout_ms, struct child_event *ev)
 {
 	int64_t end = timeout_ms < 0 ? NEVER : clock_ns() + (int64_t)timeout_ms * MS;
-	struct pollfd *pf = NULL;
-	struct seat *seat = NULL;
-	size_t cap = 0, cap_seat = 0;
+	struct round w = {0};
 	int rc = 0;
 	*ev = (struct child_event){0};
-	for (;;) {
-		int64_t now = clock_ns(), wake = end;
-		size_t n = 0;
-		bool waiting = watch_fd >= 0, blind = false;
-		GROW(pf, 0, cap, set->n * 4 + 1);
-		GROW(seat, 0, cap_seat, set->n * 4 + 1);
-		for (size_t k = 0; k < set->n; k++) {
-			struct child *c = set->v[(k + set->turn) % set->n];
-			if (!c->reaped) {
-				if (now >= c->deadline)
-					terminate(c, CHILD_TIMED_OUT);
-				if (now >= c->kill_at) {
-					c->killed = true;
-					c->kill_at = NEVER;
-					signal_child(c, SIGKILL);
-				}
-				if (c->deadline < wake)
-					wake = c->deadline;
-				if (c->kill_at < wake)
-					wake = c->kill_at;
-				blind |= c->pidfd < 0;
-				waiting = true;
-				if (c->pidfd >= 0) {
-					pf[n] = (struct pollfd){.fd = c->pidfd, .events = POLLIN};
-					seat[n++] = (struct seat){c, -1};
-				}
-			}
-			/* It was reaped while a stream had something left, and who reads that has come to its end. */
-			if (c->reaped && !c->reported && c->fd[1] < 0 && c->fd[2] < 0) {
-				waiting = true;
-				wake = now;
-			}
-			if (c->fd[0] >= 0 && c->input_end && c->input_at == c->input.len)
-				child_close_fd(&c->fd[0]);
-			if (c->fd[0] >= 0) {
-				/* With nothing to write, poll only tells that the reader went away. */
-				short want = c->input_at < c->input.len ? POLLOUT : 0;
-				pf[n] = (struct pollfd){.fd = c->fd[0], .events = want};
-				seat[n++] = (struct seat){c, 0};
-			}
-			for (int i = 1; i < 3; i++)
-				if (c->fd[i] >= 0) {
-					pf[n] = (struct pollfd){.fd = c->fd[i], .events = POLLIN};
-					seat[n++] = (struct seat){c, i};
-					waiting = true;
-				}
-		}
-		size_t n_child = n;
-		if (watch_fd >= 0)
-			pf[n++] = (struct pollfd){.fd = watch_fd, .events = POLLIN};
-		if (!waiting)
+	do {
+		seat_all(&w, set, watch_fd, end);
+		if (!w.waiting)
 			break;
-		int64_t left = wake == NEVER ? -1 : wake - clock_ns();
-		int ms = wake == NEVER ? -1 : left <= 0 ? 0 : left / MS >= INT_MAX ? INT_MAX : (int)((left + MS - 1) / MS);
-		if (blind && (ms < 0 || ms > 5))
-			ms = 5;
-		int ready = poll(pf, n, ms);
-		if (ready < 0 && errno == EINTR) {
-			ev->what = CHILD_INTERRUPTED;
-			break;
-		}
+		int ready = poll(w.pf, w.n + (watch_fd >= 0), poll_ms(&w));
 		if (ready < 0) {
-			rc = -1;
+			rc = errno == EINTR ? 0 : -1;
+			ev->what = rc ? CHILD_NOTHING : CHILD_INTERRUPTED;
 			break;
-		}
-		struct child *readable = NULL;
-		for (size_t i = 0; i < n_child; i++) {
-			struct child *c = seat[i].c;
-			if (!pf[i].revents || seat[i].stream < 0)
-				continue;
-			if (seat[i].stream == 0) {
-				if (pf[i].events)
-					child_feed(c);
-				else
-					child_close_fd(&c->fd[0]);
-			} else if (c->how[seat[i].stream] == CHILD_PIPE) {
-				child_collect(c, seat[i].stream, 1u << 18);
-			} else if (!readable) {
-				readable = c;
-				ev->stream = seat[i].stream;
-			}
 		}
 		/* Output before the end: who reads a stream himself has read it when he hears of the end. */
-		if (readable) {
+		if ((ev->child = serve_streams(&w, &ev->stream)))
 			ev->what = CHILD_READABLE;
-			ev->child = readable;
-			break;
-		}
-		for (size_t k = 0; k < set->n && !ev->what; k++) {
-			struct child *c = set->v[(k + set->turn) % set->n];
-			if (!c->reaped)
-				finish(c, false);
-			if (c->reaped && !c->reported) {
-				bool raw_left = false;
-				for (int i = 1; i < 3; i++) {
-					struct pollfd one = {.fd = c->fd[i], .events = POLLIN};
-					raw_left |= c->fd[i] >= 0 && poll(&one, 1, 0) > 0;
-				}
-				if (raw_left)
-					continue;
-				c->reported = true;
-				ev->what = CHILD_ENDED;
-				ev->child = c;
-			}
-		}
-		if (!ev->what && watch_fd >= 0 && pf[n - 1].revents)
+		else if ((ev->child = next_ended(set)))
+			ev->what = CHILD_ENDED;
+		else if (watch_fd >= 0 && w.pf[w.n].revents)
 			ev->what = CHILD_WATCHED;
-		if (ev->what || clock_ns() >= end)
-			break;
-	}
+	} while (!ev->what && clock_ns() < end);
 	set->turn++;
-	free(pf);
-	free(seat);
+	free(w.pf);
+	free(w.seat);
 	return rc;
 }
 
