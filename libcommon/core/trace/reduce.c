@@ -242,81 +242,63 @@ static void take_unknown(struct trace *t, struct trace_scan *s, struct trace_rec
 	}
 }
 
-static void take_kind(struct trace *t, struct trace_scan *s, struct trace_record *r, enum trace_kind kind)
+/* The name of the graph that a member of the record gives it. */
+static void take_named(struct trace *t, struct trace_scan *s, struct trace_record *r, enum trace_kind kind, uint32_t v, bool ddp_child)
 {
 	const struct json_tape *tape = &s->tape;
-	const struct trace_kind_info *info = &trace_kind[kind];
-	struct slice name = slice_of(info->name, info->name_len);
-	uint32_t v = trace_value(s, r, kind);
+	buf_reset(&t->tmp);
+	if (ddp_child)
+		buf_adds(&t->tmp, "optimize_ddp_split_child_");
+	json_unescape(tape, json_get(tape, v, "name"), &t->tmp);
+	struct slice type = ddp_child ? slice_of("", 0) : json_slice(tape, json_get(tape, v, "name"));
+	bool cpp = slice_ends(type, "_wrapper_code") || slice_ends(type, "_kernel_code") || slice_ends(type, "_header_code");
+	reduce_artifact(t, s, r, kind, buf_slice(&t->tmp), cpp ? LANG_CPP : LANG_TEXT, 0);
+}
 
-	if (t->export_only && info->form != FORM_NONE)
-		return;
-	switch ((enum trace_form)info->form) {
-	case FORM_PAYLOAD:
-		reduce_artifact(t, s, r, kind, name, LANG_TEXT, 0);
-		if (kind == KIND_dynamo_output_graph)
-			t->graphs++;
-		return;
-	case FORM_GRAPH_DUMP:
-	case FORM_DDP_CHILD: {
-		buf_reset(&t->tmp);
-		if (info->form == FORM_DDP_CHILD)
-			buf_adds(&t->tmp, "optimize_ddp_split_child_");
-		json_unescape(tape, json_get(tape, v, "name"), &t->tmp);
-		struct slice type = info->form == FORM_GRAPH_DUMP ? json_slice(tape, json_get(tape, v, "name")) : slice_of("", 0);
-		bool cpp = slice_ends(type, "_wrapper_code") || slice_ends(type, "_kernel_code") || slice_ends(type, "_header_code");
-		reduce_artifact(t, s, r, kind, buf_slice(&t->tmp), cpp ? LANG_CPP : LANG_TEXT, 0);
-		return;
-	}
-	case FORM_GUARDS:
-		if (r->flags & REC_GUARDS_BAD)
-			trace_damage_add(t->damage, DAMAGE_GUARDS, s->first_line + r->line);
-		else
-			reduce_artifact(t, s, r, kind, name, LANG_JSON, ART_HTML);
-		return;
-	case FORM_CODE: {
-		uint32_t file = json_get(tape, v, "filename");
-		buf_reset(&t->tmp2);
-		if (file != JSON_NONE && json_is(tape, file, JSON_STRING)) {
-			struct slice stem = file_stem(reduce_token_text(t, tape, file));
-			if (stem.n) {
-				buf_addc(&t->tmp2, '_');
-				buf_add_slice(&t->tmp2, stem);
-			}
+static void take_code(struct trace *t, struct trace_scan *s, struct trace_record *r, enum trace_kind kind, uint32_t v)
+{
+	uint32_t file = json_get(&s->tape, v, "filename");
+	buf_reset(&t->tmp2);
+	if (file != JSON_NONE && json_is(&s->tape, file, JSON_STRING)) {
+		struct slice stem = file_stem(reduce_token_text(t, &s->tape, file));
+		if (stem.n) {
+			buf_addc(&t->tmp2, '_');
+			buf_add_slice(&t->tmp2, stem);
 		}
-		buf_reset(&t->tmp);
-		buf_adds(&t->tmp, "inductor_output_code");
-		buf_add_slice(&t->tmp, buf_slice(&t->tmp2));
-		reduce_artifact(t, s, r, kind, buf_slice(&t->tmp), LANG_PY, t->plain_text ? 0 : ART_HTML);
-		return;
 	}
-	case FORM_BWD_PAGE: reduce_bwd_metrics(t, s, r, kind); return;
-	case FORM_LINK: {
-		buf_reset(&t->tmp);
-		json_unescape(tape, json_get(tape, v, "name"), &t->tmp);
-		struct trace_artifact *a = reduce_artifact(t, s, r, kind, buf_slice(&t->tmp), LANG_TEXT, ART_LINK | ART_NO_PAYLOAD);
-		uint32_t index = (uint32_t)(a - t->artifact);
-		uint32_t url = reduce_token(t, tape, json_get(tape, v, "url"));
-		t->artifact[index].extra = url;
-		return;
-	}
-	case FORM_ARTIFACT: take_artifact(t, s, r); return;
-	case FORM_DUMP_FILE: {
-		uint64_t id;
-		buf_reset(&t->tmp2);
-		json_unescape(tape, json_get(tape, v, "name"), &t->tmp2);
-		struct slice raw = buf_slice(&t->tmp2);
-		buf_reset(&t->tmp);
-		if (eval_with_key(raw, &id))
-			buf_addf(&t->tmp, "eval_with_key_%llu", (unsigned long long)id);
-		else
-			buf_add_slice(&t->tmp, raw);
-		reduce_artifact(t, s, r, kind, buf_slice(&t->tmp), LANG_PY, ART_HTML | ART_GLOBAL);
-		return;
-	}
-	case FORM_METRICS: reduce_metrics(t, s, r); return;
-	case FORM_NONE: break;
-	}
+	buf_reset(&t->tmp);
+	buf_adds(&t->tmp, "inductor_output_code");
+	buf_add_slice(&t->tmp, buf_slice(&t->tmp2));
+	reduce_artifact(t, s, r, kind, buf_slice(&t->tmp), LANG_PY, t->plain_text ? 0 : ART_HTML);
+}
+
+static void take_link(struct trace *t, struct trace_scan *s, struct trace_record *r, enum trace_kind kind, uint32_t v)
+{
+	buf_reset(&t->tmp);
+	json_unescape(&s->tape, json_get(&s->tape, v, "name"), &t->tmp);
+	reduce_artifact(t, s, r, kind, buf_slice(&t->tmp), LANG_TEXT, ART_LINK | ART_NO_PAYLOAD);
+	uint32_t index = t->n_artifact - 1;
+	t->artifact[index].extra = reduce_token(t, &s->tape, json_get(&s->tape, v, "url"));
+}
+
+static void take_dump_file(struct trace *t, struct trace_scan *s, struct trace_record *r, enum trace_kind kind, uint32_t v)
+{
+	uint64_t id;
+	buf_reset(&t->tmp2);
+	json_unescape(&s->tape, json_get(&s->tape, v, "name"), &t->tmp2);
+	struct slice raw = buf_slice(&t->tmp2);
+	buf_reset(&t->tmp);
+	if (eval_with_key(raw, &id))
+		buf_addf(&t->tmp, "eval_with_key_%llu", (unsigned long long)id);
+	else
+		buf_add_slice(&t->tmp, raw);
+	reduce_artifact(t, s, r, kind, buf_slice(&t->tmp), LANG_PY, ART_HTML | ART_GLOBAL);
+}
+
+/* Records that are no artifact. */
+static void take_event(struct trace *t, struct trace_scan *s, struct trace_record *r, enum trace_kind kind, uint32_t v)
+{
+	const struct json_tape *tape = &s->tape;
 	switch (kind) {
 	case KIND_dynamo_start: {
 		uint32_t stack = json_get(tape, v, "stack");
@@ -341,6 +323,38 @@ static void take_kind(struct trace *t, struct trace_scan *s, struct trace_record
 			reduce_phases(t, tape, v);
 		return;
 	default: return;
+	}
+}
+
+static void take_kind(struct trace *t, struct trace_scan *s, struct trace_record *r, enum trace_kind kind)
+{
+	const struct trace_kind_info *info = &trace_kind[kind];
+	struct slice name = slice_of(info->name, info->name_len);
+	uint32_t v = trace_value(s, r, kind);
+
+	if (t->export_only && info->form != FORM_NONE)
+		return;
+	switch ((enum trace_form)info->form) {
+	case FORM_PAYLOAD:
+		reduce_artifact(t, s, r, kind, name, LANG_TEXT, 0);
+		if (kind == KIND_dynamo_output_graph)
+			t->graphs++;
+		return;
+	case FORM_GRAPH_DUMP:
+	case FORM_DDP_CHILD: take_named(t, s, r, kind, v, info->form == FORM_DDP_CHILD); return;
+	case FORM_GUARDS:
+		if (r->flags & REC_GUARDS_BAD)
+			trace_damage_add(t->damage, DAMAGE_GUARDS, s->first_line + r->line);
+		else
+			reduce_artifact(t, s, r, kind, name, LANG_JSON, ART_HTML);
+		return;
+	case FORM_CODE: take_code(t, s, r, kind, v); return;
+	case FORM_BWD_PAGE: reduce_bwd_metrics(t, s, r, kind); return;
+	case FORM_LINK: take_link(t, s, r, kind, v); return;
+	case FORM_ARTIFACT: take_artifact(t, s, r); return;
+	case FORM_DUMP_FILE: take_dump_file(t, s, r, kind, v); return;
+	case FORM_METRICS: reduce_metrics(t, s, r); return;
+	case FORM_NONE: take_event(t, s, r, kind, v); return;
 	}
 }
 
