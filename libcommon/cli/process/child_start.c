@@ -203,11 +203,10 @@ static int dup_high(int fd, int base, int report)
 	return high;
 }
 
-static _Noreturn void child_side(struct plan *p)
+/* The tool's handlers must not run here: they would kill the siblings. Ignored signals stay ignored (nohup),
+ * but a SIGPIPE the tool ignores for itself is not the command's business. */
+static void drop_handlers(void)
 {
-	const struct child_spec *spec = p->spec;
-	/* The tool's handlers must not run here: they would kill the siblings. Ignored signals stay ignored (nohup),
-	 * but a SIGPIPE the tool ignores for itself is not the command's business. */
 	for (int s = 1; s < NSIG; s++) {
 		struct sigaction sa;
 		if (!sigaction(s, NULL, &sa) && (s == SIGPIPE || (sa.sa_handler != SIG_DFL && sa.sa_handler != SIG_IGN))) {
@@ -216,15 +215,11 @@ static _Noreturn void child_side(struct plan *p)
 			sigaction(s, &sa, NULL);
 		}
 	}
-	if (!spec->same_group && setpgid(0, 0) < 0)
-		give_up(p->report, STEP_GROUP);
-	if (spec->die_with_parent) {
-		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
-			give_up(p->report, STEP_PARENT);
-		if (getppid() != p->parent) /* it died before prctl */
-			_exit(127);
-	}
+}
 
+static void pass_fds(struct plan *p)
+{
+	const struct child_spec *spec = p->spec;
 	/* Everything that is to be passed moves above every target first, so that no dup2 overwrites a source. */
 	int base = 3;
 	for (size_t i = 0; i < spec->n_fds; i++)
@@ -245,19 +240,52 @@ static _Noreturn void child_side(struct plan *p)
 	for (size_t i = 0; i < spec->n_fds; i++)
 		if (dup2(p->high[i], spec->fds[i].to) < 0)
 			give_up(p->report, STEP_FDS);
+}
 
+static void set_limits(const struct child_spec *spec, int report)
+{
+	if (!spec->allow_core)
+		limit(RLIMIT_CORE, 0, 0, report);
+	if (spec->max_cpu_s)
+		limit(RLIMIT_CPU, spec->max_cpu_s, 1, report);
+	if (spec->max_file)
+		limit(RLIMIT_FSIZE, spec->max_file, 0, report);
+	if (spec->max_procs)
+		limit(RLIMIT_NPROC, spec->max_procs, 0, report);
+	if (spec->max_memory)
+		limit(RLIMIT_AS, spec->max_memory, 0, report);
+}
+
+static _Noreturn void run_program(const struct plan *p)
+{
+	int worst = ENOENT;
+	for (char **f = p->files; *f; f++) {
+		execve(*f, (char *const *)p->spec->argv, (char *const *)p->env);
+		if (errno == EACCES)
+			worst = EACCES; /* remembered, as the shell does; a later directory may hold a good one */
+		else if (errno != ENOENT && errno != ENOTDIR)
+			give_up(p->report, STEP_EXEC);
+	}
+	errno = worst;
+	give_up(p->report, STEP_EXEC);
+}
+
+static _Noreturn void child_side(struct plan *p)
+{
+	const struct child_spec *spec = p->spec;
+	drop_handlers();
+	if (!spec->same_group && setpgid(0, 0) < 0)
+		give_up(p->report, STEP_GROUP);
+	if (spec->die_with_parent) {
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+			give_up(p->report, STEP_PARENT);
+		if (getppid() != p->parent) /* it died before prctl */
+			_exit(127);
+	}
+	pass_fds(p);
 	if (spec->cwd && chdir(spec->cwd) < 0)
 		give_up(p->report, STEP_CWD);
-	if (!spec->allow_core)
-		limit(RLIMIT_CORE, 0, 0, p->report);
-	if (spec->max_cpu_s)
-		limit(RLIMIT_CPU, spec->max_cpu_s, 1, p->report);
-	if (spec->max_file)
-		limit(RLIMIT_FSIZE, spec->max_file, 0, p->report);
-	if (spec->max_procs)
-		limit(RLIMIT_NPROC, spec->max_procs, 0, p->report);
-	if (spec->max_memory)
-		limit(RLIMIT_AS, spec->max_memory, 0, p->report);
+	set_limits(spec, p->report);
 	if (spec->before_exec && (errno = spec->before_exec(spec->arg)))
 		give_up(p->report, STEP_HOOK);
 	if (spec->function) {
@@ -267,17 +295,10 @@ static _Noreturn void child_side(struct plan *p)
 		_exit(spec->function(spec->arg));
 	}
 	sigprocmask(SIG_SETMASK, &p->mask, NULL);
-	int worst = ENOENT;
-	for (char **f = p->files; *f; f++) {
-		execve(*f, (char *const *)spec->argv, (char *const *)p->env);
-		if (errno == EACCES)
-			worst = EACCES; /* remembered, as the shell does; a later directory may hold a good one */
-		else if (errno != ENOENT && errno != ENOTDIR)
-			give_up(p->report, STEP_EXEC);
-	}
-	errno = worst;
-	give_up(p->report, STEP_EXEC);
+	run_program(p);
 }
+
+/* ---- in the parent ---- */
 
 static int make_pipe(int ours_is_write, int *ours, int *theirs)
 {
@@ -337,17 +358,9 @@ void child_dispose(struct child *c)
 	free(c);
 }
 
-struct child *child_start(struct childset *set, const struct child_spec *spec, struct err *err)
+static struct child *new_child(const struct child_spec *spec)
 {
-	const char *what = spec->argv && spec->argv[0] ? spec->argv[0] : "";
-	if (!spec->function && !*what) {
-		errno = ENOENT;
-		err_set(err, EXIT_ENVIRON, "cannot run '': no program given");
-		return NULL;
-	}
 	struct child *c = xcalloc(1, sizeof(*c));
-	struct plan plan = {.spec = spec, .stream = {-1, -1, -1}, .report = -1, .parent = getpid()};
-	int theirs[3] = {-1, -1, -1}, report[2] = {-1, -1};
 	*c = (struct child){.pid = -1, .pidfd = -1, .fd = {-1, -1, -1}, .guard = -1, .user = spec->user};
 	c->own_group = !spec->same_group;
 	c->leave_running = spec->leave_running;
@@ -357,33 +370,71 @@ struct child *child_start(struct childset *set, const struct child_spec *spec, s
 	c->r.out.keep_tail = c->r.err.keep_tail = defaults ? DEFAULT_KEEP : spec->keep_tail;
 	buf_add_slice(&c->input, spec->input);
 	c->input_end = !spec->keep_stdin;
+	return c;
+}
+
+/* errno says why not. */
+static bool fork_child(struct child *c, struct plan *p)
+{
+	sigset_t all;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &p->mask);
+	c->started = clock_ns();
+	c->pid = fork();
+	if (!c->pid)
+		child_side(p);
+	int saved = errno;
+	/* The child does this too; whoever is later finds it done. In the handler's list before any signal can
+	 * arrive: a child never escapes it. */
+	if (c->pid > 0 && c->own_group)
+		setpgid(c->pid, c->pid);
+	if (c->pid > 0 && !c->leave_running)
+		child_guard_add(c);
+	pthread_sigmask(SIG_SETMASK, &p->mask, NULL);
+	errno = saved;
+	return c->pid > 0;
+}
+
+/* Waits until the child runs its program, or has said why it cannot: false, with err and errno. */
+static bool await_program(struct child *c, int fd, const struct child_spec *spec, const char *what, struct err *err)
+{
+	struct report said = {STEP_EXEC, 0};
+	ssize_t n;
+	while ((n = read(fd, &said, sizeof(said))) < 0 && errno == EINTR)
+		;
+	if (n != (ssize_t)sizeof(said))
+		return true;
+	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	errno = said.errnum;
+	if (said.step == STEP_CWD)
+		err_errno(err, EXIT_ENVIRON, "cannot run '%s': cannot enter '%s'", what, spec->cwd);
+	else if (said.step == STEP_EXEC)
+		err_errno(err, EXIT_ENVIRON, "cannot run '%s'", what);
+	else
+		err_errno(err, EXIT_ENVIRON, "cannot run '%s': cannot %s", what, step_name[said.step]);
+	errno = said.errnum;
+	return false;
+}
+
+struct child *child_start(struct childset *set, const struct child_spec *spec, struct err *err)
+{
+	const char *what = spec->argv && spec->argv[0] ? spec->argv[0] : "";
+	if (!spec->function && !*what) {
+		errno = ENOENT;
+		err_set(err, EXIT_ENVIRON, "cannot run '': no program given");
+		return NULL;
+	}
+	struct child *c = new_child(spec);
+	struct plan plan = {.spec = spec, .stream = {-1, -1, -1}, .report = -1, .parent = getpid()};
+	int theirs[3] = {-1, -1, -1}, report[2] = {-1, -1};
 	plan.files = spec->function ? NULL : candidates(what);
 	plan.env = make_env(spec);
 	plan.high = xcalloc(spec->n_fds, sizeof(int));
-
 	bool ok = !open_streams(spec, c, &plan, theirs) && !pipe2(report, O_CLOEXEC);
-	if (ok) {
-		sigset_t all;
-		sigfillset(&all);
-		plan.report = report[1];
-		pthread_sigmask(SIG_SETMASK, &all, &plan.mask);
-		c->started = clock_ns();
-		c->pid = fork();
-		if (!c->pid)
-			child_side(&plan);
-		int saved = errno;
-		/* The child does this too; whoever is later finds it done. In the handler's list before any signal can
-		 * arrive: a child never escapes it. */
-		if (c->pid > 0 && !spec->same_group)
-			setpgid(c->pid, c->pid);
-		if (c->pid > 0 && !spec->leave_running)
-			child_guard_add(c);
-		pthread_sigmask(SIG_SETMASK, &plan.mask, NULL);
-		errno = saved;
-		ok = c->pid > 0;
-	}
+	plan.report = report[1];
+	ok = ok && fork_child(c, &plan);
 	int why = errno;
-	struct report said = {STEP_EXEC, 0};
 	for (int i = 0; i < 3; i++)
 		child_close_fd(&theirs[i]);
 	child_close_fd(&report[1]);
@@ -391,21 +442,8 @@ struct child *child_start(struct childset *set, const struct child_spec *spec, s
 		errno = why;
 		err_errno(err, EXIT_ENVIRON, "cannot start a process for '%s'", what);
 	} else {
-		ssize_t n;
-		while ((n = read(report[0], &said, sizeof(said))) < 0 && errno == EINTR)
-			;
-		if (n == (ssize_t)sizeof(said)) {
-			ok = false;
-			while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
-				;
-			errno = why = said.errnum;
-			if (said.step == STEP_CWD)
-				err_errno(err, EXIT_ENVIRON, "cannot run '%s': cannot enter '%s'", what, spec->cwd);
-			else if (said.step == STEP_EXEC)
-				err_errno(err, EXIT_ENVIRON, "cannot run '%s'", what);
-			else
-				err_errno(err, EXIT_ENVIRON, "cannot run '%s': cannot %s", what, step_name[said.step]);
-		}
+		ok = await_program(c, report[0], spec, what, err);
+		why = errno;
 	}
 	child_close_fd(&report[0]);
 	free_list(plan.files);
