@@ -2,7 +2,7 @@
  *
  *     ranks.c        the facts of one log out of its records: events, graphs, spans, marks
  *     ranks_lists.c  what artifacts list: schedules, tensors, execution order; the collectives of generated code
- *     ranks_json.c   facts -> JSON -> facts
+ *     ranks_json.c   facts -> JSON; ranks_json_read.c: and back
  *     rankcmp.c      the facts of all logs together, compared
  *
  * While a log is read, f->work holds what facts are made with; rank_facts_finish() and rank_facts_in() take it away. Names are those
