@@ -63,28 +63,15 @@ static void add_value_cases(const struct opt *table, const char *cmd, struct buf
 	}
 }
 
-void opt_completion_bash(const struct opt_spec *spec, struct buf *b)
+/* What the words before the cursor come to: $cmd and $operands; after "--" they are files or a command, and that is all. */
+static void add_loop(const struct opt_spec *spec, struct buf *b)
 {
-	struct buf fn = {0}, valued = {0};
+	struct buf valued = {0};
 	size_t n = 0;
-	for (const char *c = spec->tool; *c; c++)
-		buf_addc(&fn, isalnum((unsigned char)*c) ? *c : '_');
 	add_valued(spec->options, &valued, &n);
 	for (const struct opt_command *c = spec->commands; c && c->name; c++)
 		add_valued(c->options, &valued, &n);
-
-	buf_addf(b, "# bash completion for %s, written by: %s --completion=bash\n", spec->tool, spec->tool);
-	buf_addf(b, "_%s()\n{\n", buf_str(&fn));
-	buf_adds(b, "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-		    "\tlocal cmd='' eq='' operands=0 i word\n"
-		    "\tCOMPREPLY=()\n"
-		    "\t# bash makes three words of --name=value\n"
-		    "\tif [[ $cur == = ]]; then\n"
-		    "\t\tcur='' eq='='\n"
-		    "\telif [[ $prev == = ]] && ((COMP_CWORD > 1)); then\n"
-		    "\t\tprev=${COMP_WORDS[COMP_CWORD-2]} eq='='\n"
-		    "\tfi\n"
-		    "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+	buf_adds(b, "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 		    "\t\tword=${COMP_WORDS[i]}\n"
 		    "\t\tcase $word in\n"
 		    "\t\t--)\n");
@@ -113,13 +100,12 @@ void opt_completion_bash(const struct opt_spec *spec, struct buf *b)
 		buf_adds(b, ")\n\t\t\t((operands++ == 0)) && cmd=$word\n\t\t\t;;\n");
 	}
 	buf_adds(b, "\t\t*)\n\t\t\t((operands++))\n\t\t\t;;\n\t\tesac\n\tdone\n");
+	buf_release(&valued);
+}
 
-	buf_adds(b, "\tcase $cmd:$eq:$prev in\n");
-	for (const struct opt_command *c = spec->commands; c && c->name; c++)
-		add_value_cases(c->options, c->name, b);
-	add_value_cases(spec->options, NULL, b);
-	buf_adds(b, "\tesac\n");
-
+/* A word with a dash: all names. */
+static void add_all_names(const struct opt_spec *spec, struct buf *b)
+{
 	buf_adds(b, "\tif [[ $cur == -* ]]; then\n\t\tlocal names='");
 	buf_adds(b, "--help --version");
 	add_names(spec->options, b);
@@ -135,8 +121,13 @@ void opt_completion_bash(const struct opt_spec *spec, struct buf *b)
 	}
 	buf_adds(b, "\t\tmapfile -t COMPREPLY < <(compgen -W \"$names\" -- \"$cur\")\n"
 		    "\t\t[[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n"
-		    "\t\treturn\n\tfi\n"
-		    "\tcompopt -o filenames\n"
+		    "\t\treturn\n\tfi\n");
+}
+
+/* Any other: files, and commands where one may stand. */
+static void add_operands(const struct opt_spec *spec, struct buf *b)
+{
+	buf_adds(b, "\tcompopt -o filenames\n"
 		    "\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n");
 	if (spec->commands) {
 		buf_adds(b, "\tif ((operands == 0)); then\n"
@@ -145,7 +136,32 @@ void opt_completion_bash(const struct opt_spec *spec, struct buf *b)
 			buf_addf(b, "%s%s", c == spec->commands ? "" : " ", c->name);
 		buf_adds(b, "' -- \"$cur\")\n\tfi\n");
 	}
+}
+
+void opt_completion_bash(const struct opt_spec *spec, struct buf *b)
+{
+	struct buf fn = {0};
+	for (const char *c = spec->tool; *c; c++)
+		buf_addc(&fn, isalnum((unsigned char)*c) ? *c : '_');
+	buf_addf(b, "# bash completion for %s, written by: %s --completion=bash\n", spec->tool, spec->tool);
+	buf_addf(b, "_%s()\n{\n", buf_str(&fn));
+	buf_adds(b, "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+		    "\tlocal cmd='' eq='' operands=0 i word\n"
+		    "\tCOMPREPLY=()\n"
+		    "\t# bash makes three words of --name=value\n"
+		    "\tif [[ $cur == = ]]; then\n"
+		    "\t\tcur='' eq='='\n"
+		    "\telif [[ $prev == = ]] && ((COMP_CWORD > 1)); then\n"
+		    "\t\tprev=${COMP_WORDS[COMP_CWORD-2]} eq='='\n"
+		    "\tfi\n");
+	add_loop(spec, b);
+	buf_adds(b, "\tcase $cmd:$eq:$prev in\n");
+	for (const struct opt_command *c = spec->commands; c && c->name; c++)
+		add_value_cases(c->options, c->name, b);
+	add_value_cases(spec->options, NULL, b);
+	buf_adds(b, "\tesac\n");
+	add_all_names(spec, b);
+	add_operands(spec, b);
 	buf_addf(b, "}\ncomplete -F _%s %s\n", buf_str(&fn), spec->tool);
 	buf_release(&fn);
-	buf_release(&valued);
 }
