@@ -37,7 +37,7 @@ struct compare_loc compare_loc_text(const struct compare_log *l, const struct tr
 	return (struct compare_loc){compare_name(l, loc->file), compare_name(l, loc->function), compare_name(l, loc->code), loc->line};
 }
 
-/* ---- two bags of things ---- */
+/* ---- two bags of things, two lists ---- */
 
 void bag_add(struct bag *b, uint64_t key, uint64_t alt, uint32_t row)
 {
@@ -118,6 +118,14 @@ struct slice compare_cut(struct slice s)
 		for (s.n = VALUE_MAX; s.n > 1 && ((unsigned char)s.p[s.n] & 0xc0) == 0x80; s.n--)
 			;
 	return s;
+}
+
+const struct linediff *compare_align(struct compare *c, uint64_t *key[2], uint32_t na, uint32_t nb)
+{
+	linediff_keys(&c->normal.diff, key[0], na, key[1], nb);
+	free(key[0]);
+	free(key[1]);
+	return &c->normal.diff;
 }
 
 /* ---- all of it ---- */

@@ -70,14 +70,15 @@ static void match_items(struct compare *c, uint32_t pair, const struct item *a, 
 {
 	if (na == 1 && nb == 1 && a->hash == b->hash)
 		return;
-	uint64_t *key[2] = {xcalloc(na + 1u, sizeof(uint64_t)), xcalloc(nb + 1u, sizeof(uint64_t))};
+	uint64_t *key[2];
+	compare_keys(key, na, nb);
 	for (uint32_t i = 0; i < na; i++)
 		key[0][i] = a[i].hash;
 	for (uint32_t i = 0; i < nb; i++)
 		key[1][i] = b[i].hash;
-	linediff_keys(&c->normal.diff, key[0], na, key[1], nb);
-	for (uint32_t i = 0; i < c->normal.diff.n; i++) {
-		const struct linediff_row *r = &c->normal.diff.row[i];
+	const struct linediff *d = compare_align(c, key, na, nb);
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct linediff_row *r = &d->row[i];
 		if (r->same)
 			continue;
 		if (r->a == LINEDIFF_NONE || r->b == LINEDIFF_NONE) {
@@ -87,8 +88,6 @@ static void match_items(struct compare *c, uint32_t pair, const struct item *a, 
 		GROW(c->text, c->n_text, c->cap_text, 1);
 		c->text[c->n_text++] = (struct compare_text){.pair = pair, .a = a[r->a].artifact, .b = b[r->b].artifact, .same_as = NIL};
 	}
-	free(key[0]);
-	free(key[1]);
 }
 
 static int by_artifact(const void *a, const void *b)
@@ -199,6 +198,41 @@ static bool read_guards(struct compare *c, struct compare_log *l, uint32_t artif
 	return ok;
 }
 
+/* The two lists of guards in text, one by one. */
+static void guards_differ(struct compare *c, struct guards *g, const struct buf text[2])
+{
+	struct bag bag[2] = {{0}};
+	for (unsigned s = 0; s < 2; s++) {
+		list_of_guards(buf_slice(&text[s]), &g->v[s], &g->n[s], &g->cap[s]);
+		for (uint32_t q = 0; q < g->n[s]; q++)
+			bag_add(&bag[s], normal_guard_hash(g->v[s][q].text), guard_about(g->v[s][q].text), q);
+	}
+	bag_match(c, &bag[0], &bag[1], guard_changed, g);
+	for (unsigned s = 0; s < 2; s++)
+		for (uint32_t q = 0; q < bag[s].n; q++) {
+			const struct guard *x = &g->v[s][bag[s].v[q].row];
+			guard_row(c, g, compare_side_how(s), s ? NULL : x, s ? x : NULL);
+		}
+	bag_free(bag);
+}
+
+/* Guards of a pair of compilations whose hashes differ; text: room for both lists. */
+static void compare_guard_lists(struct compare *c, struct guards *g, struct intern *seen, const struct item *a, const struct item *b,
+				struct buf text[2])
+{
+	bool again;
+	compare_seen(seen, a->hash, b->hash, &again);
+	if (again || c->read > COMPARE_READ) {
+		struct slice what = again ? SLICE("the same guards as in a compilation above") : SLICE("guards differ; not listed");
+		compare_add(c, COMPARE_GUARD, HOW_CHANGED, g->pair, what)->count = 0;
+	} else if (!read_guards(c, c->a, a->artifact, &text[0]) || !read_guards(c, c->b, b->artifact, &text[1])) {
+		c->unread++;
+		compare_add(c, COMPARE_GUARD, HOW_CHANGED, g->pair, SLICE("guards differ; they could not be read again"));
+	} else {
+		guards_differ(c, g, text);
+	}
+}
+
 void compare_guards(struct compare *c)
 {
 	uint32_t cap[2] = {64, 64}, n[2];
@@ -206,47 +240,19 @@ void compare_guards(struct compare *c)
 	struct intern seen = {0};
 	struct guards g = {0};
 	struct buf text[2] = {{0}};
-	for (uint32_t p = 0; p < c->n_pair; p++) {
-		if (!compare_is_matched(c, p))
+	for (g.pair = 0; g.pair < c->n_pair; g.pair++) {
+		if (!compare_is_matched(c, g.pair))
 			continue;
-		n[0] = list_items(c->a, c->pair[p].a, true, &item[0], &cap[0]);
-		n[1] = list_items(c->b, c->pair[p].b, true, &item[1], &cap[1]);
+		n[0] = list_items(c->a, c->pair[g.pair].a, true, &item[0], &cap[0]);
+		n[1] = list_items(c->b, c->pair[g.pair].b, true, &item[1], &cap[1]);
 		for (uint32_t i = 0, j = 0; i < n[0] && j < n[1];) {
 			if (item[0][i].key != item[1][j].key) {
 				*(item[0][i].key < item[1][j].key ? &i : &j) += 1;
 				continue;
 			}
 			const struct item *a = &item[0][i++], *b = &item[1][j++];
-			if (a->hash == b->hash)
-				continue;
-			bool again;
-			compare_seen(&seen, a->hash, b->hash, &again);
-			if (again || c->read > COMPARE_READ) {
-				struct compare_change *x = compare_add(c, COMPARE_GUARD, HOW_CHANGED, p,
-								       again ? SLICE("the same guards as in a compilation above")
-									     : SLICE("guards differ; not listed"));
-				x->count = 0;
-				continue;
-			}
-			if (!read_guards(c, c->a, a->artifact, &text[0]) || !read_guards(c, c->b, b->artifact, &text[1])) {
-				c->unread++;
-				compare_add(c, COMPARE_GUARD, HOW_CHANGED, p, SLICE("guards differ; they could not be read again"));
-				continue;
-			}
-			struct bag bag[2] = {{0}};
-			for (unsigned s = 0; s < 2; s++) {
-				list_of_guards(buf_slice(&text[s]), &g.v[s], &g.n[s], &g.cap[s]);
-				for (uint32_t q = 0; q < g.n[s]; q++)
-					bag_add(&bag[s], normal_guard_hash(g.v[s][q].text), guard_about(g.v[s][q].text), q);
-			}
-			g.pair = p;
-			bag_match(c, &bag[0], &bag[1], guard_changed, &g);
-			for (unsigned s = 0; s < 2; s++)
-				for (uint32_t q = 0; q < bag[s].n; q++) {
-					const struct guard *x = &g.v[s][bag[s].v[q].row];
-					guard_row(c, &g, compare_side_how(s), s ? NULL : x, s ? x : NULL);
-				}
-			bag_free(bag);
+			if (a->hash != b->hash)
+				compare_guard_lists(c, &g, &seen, a, b, text);
 		}
 	}
 	for (unsigned s = 0; s < 2; s++) {

@@ -30,21 +30,20 @@ static uint64_t frame_key(const struct compare_log *l, const struct compare_fram
 /* Frames of one code, in order: those that captured the same graph stand for each other, between them by order. */
 static void align_frames(struct compare *c, const struct thing *a, uint32_t na, const struct thing *b, uint32_t nb)
 {
-	uint64_t *key[2] = {xcalloc(na + 1u, sizeof(uint64_t)), xcalloc(nb + 1u, sizeof(uint64_t))};
+	uint64_t *key[2];
+	compare_keys(key, na, nb);
 	for (uint32_t i = 0; i < na; i++)
 		key[0][i] = c->a->frame[a[i].row].signature;
 	for (uint32_t i = 0; i < nb; i++)
 		key[1][i] = c->b->frame[b[i].row].signature;
-	linediff_keys(&c->normal.diff, key[0], na, key[1], nb);
-	for (uint32_t i = 0; i < c->normal.diff.n; i++) {
-		const struct linediff_row *r = &c->normal.diff.row[i];
+	const struct linediff *d = compare_align(c, key, na, nb);
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct linediff_row *r = &d->row[i];
 		if (r->a == LINEDIFF_NONE || r->b == LINEDIFF_NONE)
 			continue;
 		c->a->frame[a[r->a].row].match = b[r->b].row;
 		c->b->frame[b[r->b].row].match = a[r->a].row;
 	}
-	free(key[0]);
-	free(key[1]);
 }
 
 void compare_match_frames(struct compare *c)
@@ -112,18 +111,17 @@ void compare_match_units(struct compare *c)
 		const struct compare_frame *b = &c->b->frame[fb], *a = b->match == NIL ? NULL : &c->a->frame[b->match];
 		c->frames[a ? 0 : 2] += !b->none;
 		uint32_t na = a ? a->last - a->first : 0, nb = b->last - b->first;
-		uint64_t *key[2] = {xcalloc(na + 1u, sizeof(uint64_t)), xcalloc(nb + 1u, sizeof(uint64_t))};
+		uint64_t *key[2];
+		compare_keys(key, na, nb);
 		for (uint32_t i = 0; i < na; i++)
 			key[0][i] = compare_unit_key(c->a, &c->a->unit[a->first + i]);
 		for (uint32_t i = 0; i < nb; i++)
 			key[1][i] = compare_unit_key(c->b, &c->b->unit[b->first + i]);
-		linediff_keys(&c->normal.diff, key[0], na, key[1], nb);
-		for (uint32_t i = 0; i < c->normal.diff.n; i++) {
-			const struct linediff_row *r = &c->normal.diff.row[i];
+		const struct linediff *d = compare_align(c, key, na, nb);
+		for (uint32_t i = 0; i < d->n; i++) {
+			const struct linediff_row *r = &d->row[i];
 			add_pair(c, r->a == LINEDIFF_NONE ? NIL : a->first + r->a, r->b == LINEDIFF_NONE ? NIL : b->first + r->b);
 		}
-		free(key[0]);
-		free(key[1]);
 	}
 	for (uint32_t fa = 0; fa < c->a->n_frame; fa++) {
 		if (c->a->frame[fa].match != NIL)

@@ -86,6 +86,20 @@ void bag_sort(struct bag *b);
 void bag_match(struct compare *c, struct bag *a, struct bag *b, bag_changed *changed, void *ctx);
 void bag_free(struct bag b[2]);
 
+/* Two lists in order, each thing a key: what stands for what. The rows hold until the next call.
+ *
+ *     uint64_t *key[2];
+ *     compare_keys(key, na, nb);
+ *     ... key[0][i] = ..., key[1][k] = ...;
+ *     const struct linediff *d = compare_align(c, key, na, nb);     // frees the keys
+ */
+static inline void compare_keys(uint64_t *key[2], uint32_t na, uint32_t nb)
+{
+	key[0] = xcalloc(na + 1u, sizeof(*key[0]));
+	key[1] = xcalloc(nb + 1u, sizeof(*key[1]));
+}
+const struct linediff *compare_align(struct compare *c, uint64_t *key[2], uint32_t na, uint32_t nb);
+
 /* ---- compare_read.c ---- */
 /* dynamo_guards (before torch 2.6 the only list of guards) in the form of dynamo_cpp_guards_str. False: it is no such list. */
 bool compare_list_guards(struct slice payload, struct json_tape *tape, struct buf *out);

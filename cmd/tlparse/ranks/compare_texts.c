@@ -26,11 +26,49 @@ static int diff_next(void *ctx, void *slot)
 	return 1;
 }
 
+/* Lines [k, e) of the diff, which all differ: what is gone, then what is new. */
+static void put_changed(const struct normal *n, struct buf *out, struct compare_text *t, uint32_t k, uint32_t e)
+{
+	for (unsigned s = 0; s < 2; s++)
+		for (uint32_t q = k; q < e; q++) {
+			uint32_t l = s ? n->diff.row[q].b : n->diff.row[q].a;
+			if (l == LINEDIFF_NONE)
+				continue;
+			if (out->len > 2 * COMPARE_TEXT_BYTES) {
+				t->left_out++;
+				continue;
+			}
+			struct slice text = n->side[s].line[l];
+			if (text.n > 20000)
+				text.n = 20000;
+			buf_addc(out, s ? '+' : '-');
+			buf_add_slice(out, text);
+			buf_addc(out, '\n');
+		}
+}
+
+static void put_hunk(const struct normal *n, struct buf *out, struct compare_text *t, uint32_t first, uint32_t stop)
+{
+	const struct linediff *d = &n->diff;
+	for (uint32_t k = first, e; k < stop; k = e) {
+		e = k + 1;
+		if (d->row[k].same) {
+			struct slice x = n->side[0].line[d->row[k].a], y = n->side[1].line[d->row[k].b];
+			buf_addc(out, slice_eq(x, y) ? ' ' : '~');
+			buf_add_slice(out, y);
+			buf_addc(out, '\n');
+			continue;
+		}
+		while (e < stop && !d->row[e].same)
+			e++;
+		put_changed(n, out, t, k, e);
+	}
+}
+
 static void put_hunks(const struct normal *n, struct buf *out, struct compare_text *t)
 {
 	enum { CONTEXT = 3 };
 	const struct linediff *d = &n->diff;
-	const struct slice *line[2] = {n->side[0].line, n->side[1].line};
 	uint32_t at[2] = {0, 0}; /* lines before row i */
 	for (uint32_t i = 0; i < d->n;) {
 		uint32_t from = i;
@@ -53,41 +91,11 @@ static void put_hunks(const struct normal *n, struct buf *out, struct compare_te
 			na += d->row[k].a != LINEDIFF_NONE;
 			nb += d->row[k].b != LINEDIFF_NONE;
 		}
-		bool room = out->len < COMPARE_TEXT_BYTES;
-		if (room)
+		if (out->len < COMPARE_TEXT_BYTES) {
 			buf_addf(out, "@@ -%u,%u +%u,%u @@\n", at[0] + 1, na, at[1] + 1, nb);
-		else
+			put_hunk(n, out, t, first, stop);
+		} else {
 			t->left_out += na + nb;
-		for (uint32_t k = first; k < stop && room;) {
-			const struct linediff_row *r = &d->row[k];
-			if (r->same) {
-				struct slice x = line[0][r->a], y = line[1][r->b];
-				buf_addc(out, slice_eq(x, y) ? ' ' : '~');
-				buf_add_slice(out, y);
-				buf_addc(out, '\n');
-				k++;
-				continue;
-			}
-			uint32_t e = k;
-			while (e < stop && !d->row[e].same)
-				e++;
-			for (unsigned s = 0; s < 2; s++)
-				for (uint32_t q = k; q < e; q++) {
-					uint32_t l = s ? d->row[q].b : d->row[q].a;
-					if (l == LINEDIFF_NONE)
-						continue;
-					if (out->len > 2 * COMPARE_TEXT_BYTES) {
-						t->left_out++;
-						continue;
-					}
-					struct slice text = line[s][l];
-					if (text.n > 20000)
-						text.n = 20000;
-					buf_addc(out, s ? '+' : '-');
-					buf_add_slice(out, text);
-					buf_addc(out, '\n');
-				}
-			k = e;
 		}
 		at[0] += na;
 		at[1] += nb;
