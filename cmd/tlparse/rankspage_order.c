@@ -55,6 +55,57 @@ void ranks_put_schedules(struct page *g)
 	raw(g, "</section>\n");
 }
 
+enum place { PLACE_COLLECTIVES, PLACE_CACHE, PLACES_OF };
+
+/* What each process runs at place i of its order, as a number; 0: not known. Do they differ? */
+static bool place_values(const struct ranks *all, const struct rank_items *it, uint32_t i, enum place what, uint64_t *value)
+{
+	uint64_t first = 0;
+	bool differ = false;
+	for (uint32_t p = 0; p < all->n_process; p++) {
+		const struct rank_facts *f = &all->process[p];
+		value[p] = 0;
+		if (i >= it[p].n_item || it[p].item[i].compile == NIL)
+			continue;
+		uint32_t c = it[p].item[i].compile;
+		if (what == PLACE_CACHE)
+			value[p] = f->compile[c].cache;
+		else
+			for (uint32_t k = 0; k < f->n_schedule; k++)
+				if (f->schedule[k].compile == c)
+					value[p] = value[p] * 31 + f->schedule[k].text + 1;
+		if (!value[p])
+			continue; /* nothing known: nothing to compare */
+		differ |= first && value[p] != first;
+		first = first ? first : value[p];
+	}
+	return differ;
+}
+
+/* Processes of one value are a group; m: room for them. The values are used up. */
+static void put_groups(struct page *g, uint64_t *value, uint32_t *m)
+{
+	uint32_t all = g->all->n_process;
+	unsigned groups = 0;
+	for (uint32_t p = 0; p < all; p++) {
+		if (groups == SPLITS_SHOWN) {
+			raw(g, " …");
+			break;
+		}
+		uint64_t v = value[p];
+		uint32_t n = 0;
+		for (uint32_t q = p; v && q < all; q++)
+			if (value[q] == v) {
+				m[n++] = q;
+				value[q] = 0;
+			}
+		if (!n)
+			continue;
+		raw(g, groups++ ? " <span class=\"sep\">|</span> " : "");
+		ranks_put_members(g, m, n);
+	}
+}
+
 /* What the ranks run at one place of the order: where the collectives or the cache of it differ, they may wait for each other. */
 static void put_places(struct page *g)
 {
@@ -68,53 +119,16 @@ static void put_places(struct page *g)
 		longest = it[p].n_item > longest ? it[p].n_item : longest;
 	}
 	for (uint32_t i = 0; i < longest && i < PLACES; i++)
-		for (unsigned what = 0; what < 2 && shown < ROWS_SHOWN; what++) {
-			uint64_t first = 0;
-			bool differ = false;
-			for (uint32_t p = 0; p < all->n_process; p++) {
-				const struct rank_facts *f = &all->process[p];
-				value[p] = 0;
-				if (i >= it[p].n_item || it[p].item[i].compile == NIL)
-					continue;
-				uint32_t c = it[p].item[i].compile;
-				for (uint32_t k = 0; !what && k < f->n_schedule; k++)
-					if (f->schedule[k].compile == c)
-						value[p] = value[p] * 31 + f->schedule[k].text + 1;
-				if (what)
-					value[p] = f->compile[c].cache;
-				if (!value[p])
-					continue; /* nothing known: nothing to compare */
-				differ |= first && value[p] != first;
-				first = first ? first : value[p];
-			}
-			if (!differ)
+		for (enum place what = 0; what < PLACES_OF && shown < ROWS_SHOWN; what++) {
+			if (!place_values(all, it, i, what, value))
 				continue;
 			if (!shown++)
 				raw(g, "<h3>Places of the order at which ranks do different things</h3>\n<table class=\"list\"><tr><th "
 				       "class=\"r\">place</th>"
 				       "<th>what differs</th><th>groups</th></tr>\n");
-			buf_addf(g->b, "<tr><td class=\"r\">%u</td><td>%s</td><td>", i + 1, what ? "cache" : "collectives of the graph");
-			bool any = false;
-			unsigned groups = 0;
-			for (uint32_t p = 0; p < all->n_process; p++) {
-				if (groups == SPLITS_SHOWN) {
-					raw(g, " …");
-					break;
-				}
-				uint64_t v = value[p];
-				uint32_t n = 0;
-				for (uint32_t q = p; v && q < all->n_process; q++)
-					if (value[q] == v) {
-						m[n++] = q;
-						value[q] = 0;
-					}
-				if (!n)
-					continue;
-				raw(g, any ? " <span class=\"sep\">|</span> " : "");
-				ranks_put_members(g, m, n);
-				any = true;
-				groups++;
-			}
+			buf_addf(g->b, "<tr><td class=\"r\">%u</td><td>%s</td><td>", i + 1,
+				 what == PLACE_CACHE ? "cache" : "collectives of the graph");
+			put_groups(g, value, m);
 			raw(g, "</td></tr>\n");
 		}
 	if (shown)

@@ -154,12 +154,11 @@ static int by_place(const void *a, const void *b)
 	return x->start != y->start ? (x->start > y->start) - (x->start < y->start) : (x->end < y->end) - (x->end > y->end);
 }
 
-void ranks_put_timeline(struct page *g)
+/* The longest of all spans, in the order of processes and times; *lost: how many were left out. */
+static struct drawn *drawn_spans(const struct ranks *all, size_t *count, size_t *lost)
 {
-	const struct ranks *all = g->all;
 	struct drawn *d = NULL;
-	size_t n = 0, cap = 0, lost = 0;
-	struct intern labels = {0};
+	size_t n = 0, cap = 0;
 	for (uint32_t p = 0; p < all->n_process; p++) {
 		const struct rank_facts *f = &all->process[p];
 		for (uint32_t i = 0; i < f->n_span; i++) {
@@ -168,13 +167,80 @@ void ranks_put_timeline(struct page *g)
 						f->span[i].compile, f->span[i].kind};
 		}
 	}
+	*lost = 0;
 	if (n > TIMELINE_SPANS) {
 		qsort(d, n, sizeof(*d), by_length);
-		lost = n - TIMELINE_SPANS;
+		*lost = n - TIMELINE_SPANS;
 		n = TIMELINE_SPANS;
 	}
 	if (n)
 		qsort(d, n, sizeof(*d), by_place);
+	*count = n;
+	return d;
+}
+
+/* "0/1 step (app.py:12)" as a number: each text is in the page once. */
+static void put_label(struct page *g, struct json_out *o, struct intern *labels, struct buf *b, uint32_t id, uint32_t what)
+{
+	buf_reset(b);
+	buf_add_slice(b, name(g, id));
+	buf_addc(b, ' ');
+	buf_add_slice(b, name(g, what));
+	json_out_u64(o, intern_add(labels, buf_slice(b)));
+}
+
+/* What ranks.js draws: numbers of processes and labels, one after the other. */
+static void put_drawing(struct page *g, const struct drawn *d, size_t n)
+{
+	const struct ranks *all = g->all;
+	struct json_out o = {.b = g->b, .html = true};
+	struct intern labels = {0};
+	struct buf b = {0};
+	json_obj(&o);
+	json_key(&o, "end");
+	json_out_i64(&o, all->end - all->start);
+	json_key(&o, "p");
+	json_arr(&o);
+	for (uint32_t p = 0; p < all->n_process; p++)
+		json_out_str(&o, slice_str(all->process[p].name));
+	json_close(&o);
+	json_key(&o, "s");
+	json_arr(&o);
+	for (size_t i = 0; i < n; i++) {
+		const struct rank_compile *c = &all->process[d[i].process].compile[d[i].compile];
+		json_out_u64(&o, d[i].process);
+		json_out_i64(&o, d[i].start);
+		json_out_i64(&o, d[i].end - d[i].start);
+		put_label(g, &o, &labels, &b, c->id, c->loc);
+		json_out_u64(&o, d[i].kind);
+	}
+	json_close(&o);
+	json_key(&o, "m");
+	json_arr(&o);
+	size_t put = 0;
+	for (uint32_t p = 0; p < all->n_process && put < TIMELINE_SPANS; p++)
+		for (uint32_t i = 0; i < all->process[p].n_mark && put < TIMELINE_SPANS; i++, put++) {
+			const struct rank_mark *m = &all->process[p].mark[i];
+			json_out_u64(&o, p);
+			json_out_i64(&o, all->process[p].start - all->start + m->at);
+			json_out_u64(&o, m->kind == RANK_BREAK ? 0 : m->kind == RANK_RECOMPILE ? 1 : 2);
+			put_label(g, &o, &labels, &b, all->process[p].compile[m->compile].id, m->text);
+		}
+	json_close(&o);
+	json_key(&o, "l");
+	json_arr(&o);
+	for (uint32_t i = 0; i < labels.n; i++)
+		json_out_str(&o, intern_get(&labels, i));
+	json_close(&o);
+	json_close(&o);
+	buf_release(&b);
+	intern_release(&labels);
+}
+
+void ranks_put_timeline(struct page *g)
+{
+	size_t n, lost;
+	struct drawn *d = drawn_spans(g->all, &n, &lost);
 	raw(g, "<section id=\"timeline\"><h2>Timeline</h2>\n<p class=\"dim\">One row a process, aligned by the clock of the logs; "
 	       "the same colour is the same function. ▼ graph break, ◆ recompile, ✕ failure. Wheel to zoom, drag to move, double click for "
 	       "all.");
@@ -188,56 +254,8 @@ void ranks_put_timeline(struct page *g)
 		buf_addf(g->b, "<p class=\"dim\">Drawn are the %u longest of %zu compilations.</p>\n", TIMELINE_SPANS, n + lost);
 	raw(g,
 	    "<div id=\"draw\"><noscript>The drawing needs JavaScript.</noscript></div>\n<script type=\"application/json\" id=\"spans\">");
-	struct json_out o = {.b = g->b, .html = true};
-	json_obj(&o);
-	json_key(&o, "end");
-	json_out_i64(&o, all->end - all->start);
-	json_key(&o, "p");
-	json_arr(&o);
-	for (uint32_t p = 0; p < all->n_process; p++)
-		json_out_str(&o, slice_str(all->process[p].name));
-	json_close(&o);
-	json_key(&o, "s");
-	json_arr(&o);
-	struct buf b = {0};
-	for (size_t i = 0; i < n; i++) {
-		const struct rank_compile *c = &all->process[d[i].process].compile[d[i].compile];
-		buf_reset(&b);
-		buf_add_slice(&b, name(g, c->id));
-		buf_addc(&b, ' ');
-		buf_add_slice(&b, name(g, c->loc));
-		json_out_u64(&o, d[i].process);
-		json_out_i64(&o, d[i].start);
-		json_out_i64(&o, d[i].end - d[i].start);
-		json_out_u64(&o, intern_add(&labels, buf_slice(&b)));
-		json_out_u64(&o, d[i].kind);
-	}
-	json_close(&o);
-	json_key(&o, "m");
-	json_arr(&o);
-	size_t put = 0;
-	for (uint32_t p = 0; p < all->n_process && put < TIMELINE_SPANS; p++)
-		for (uint32_t i = 0; i < all->process[p].n_mark && put < TIMELINE_SPANS; i++, put++) {
-			const struct rank_mark *m = &all->process[p].mark[i];
-			buf_reset(&b);
-			buf_add_slice(&b, name(g, all->process[p].compile[m->compile].id));
-			buf_addc(&b, ' ');
-			buf_add_slice(&b, name(g, m->text));
-			json_out_u64(&o, p);
-			json_out_i64(&o, all->process[p].start - all->start + m->at);
-			json_out_u64(&o, m->kind == RANK_BREAK ? 0 : m->kind == RANK_RECOMPILE ? 1 : 2);
-			json_out_u64(&o, intern_add(&labels, buf_slice(&b)));
-		}
-	json_close(&o);
-	json_key(&o, "l");
-	json_arr(&o);
-	for (uint32_t i = 0; i < labels.n; i++)
-		json_out_str(&o, intern_get(&labels, i));
-	json_close(&o);
-	json_close(&o);
+	put_drawing(g, d, n);
 	raw(g, "</script>\n</section>\n");
-	buf_release(&b);
-	intern_release(&labels);
 	free(d);
 }
 
