@@ -30,12 +30,11 @@ static void show_text(struct screen *s, const struct against *a, const struct co
 		clean_text(subject, f->subject.n);
 		f->advice ? buf_adds(&s->b, subject) : put_red(s, subject);
 		free(subject);
-		buf_addf_clean(&s->b, ": exported %.*s, compiled %.*s\n", (int)f->exported.n, f->exported.p, (int)f->compiled.n,
-			       f->compiled.p);
+		buf_addf_clean(&s->b, ": exported %.*s, compiled %.*s\n", SL(f->exported), SL(f->compiled));
 		if (f->why.n)
-			buf_addf_clean(&s->b, "    %s%.*s\n", f->advice ? "note: " : "", (int)f->why.n, f->why.p);
+			buf_addf_clean(&s->b, "    %s%.*s\n", f->advice ? "note: " : "", SL(f->why));
 		if (f->fix.n)
-			buf_addf_clean(&s->b, "    fix: %.*s\n", (int)f->fix.n, f->fix.p);
+			buf_addf_clean(&s->b, "    fix: %.*s\n", SL(f->fix));
 	}
 	if (!a->n_bad && a->unproved)
 		buf_addf_clean(&s->b, "nothing in %s is refused that %s promises, but nothing shows that it was compiled from it\n", path,

@@ -123,7 +123,7 @@ static void say_lost(struct session *s, const struct watch *w)
 	struct slice rest, line;
 	ima_sentences(buf_slice(&w->device), &device);
 	for (rest = buf_slice(&device); slice_line(&rest, &line) && !s->o->quiet;)
-		warn("%.*s", (int)line.n, line.p);
+		warn("%.*s", SL(line));
 	buf_release(&device);
 	if (!s->failure.len)
 		ima_failure(buf_slice(&w->device), &s->failure);
@@ -157,7 +157,7 @@ static void say_failure(struct session *s, const struct watch *w)
 		return;
 	buf_adds(&s->failure, w->failed.text);
 	if (s->failed_in.n)
-		buf_addf(&s->failure, " (in %.*s, call %u)", (int)s->failed_in.n, s->failed_in.p, s->failed_call);
+		buf_addf(&s->failure, " (in %.*s, call %u)", SL(s->failed_in), s->failed_call);
 	/* With --fail that is what was asked for. */
 	if (!s->o->quiet && !(s->o->fail && s->nan.n))
 		warn("%s", buf_str(&s->failure));
@@ -167,7 +167,7 @@ static void say_asides(const struct session *s, const struct watch *w)
 {
 	struct slice rest = buf_slice(&w->asides), line;
 	while (!s->o->quiet && slice_line(&rest, &line))
-		note("%s: %.*s", diag_tool, (int)line.n, line.p);
+		note("%s: %.*s", diag_tool, SL(line));
 }
 
 /* Meanwhile, so that the log does not run over. */
@@ -270,7 +270,7 @@ static void live_summary(struct session *s, const struct watch *w)
 		add_counts(s, w, b);
 	struct slice rest = buf_slice(&w->asides), aside;
 	while (slice_line(&rest, &aside))
-		buf_addf(b, "%s: %.*s\n", diag_tool, (int)aside.n, aside.p);
+		buf_addf(b, "%s: %.*s\n", diag_tool, SL(aside));
 }
 
 int run_command(const struct nanassert_options *o, char **command)

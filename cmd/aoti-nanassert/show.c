@@ -23,7 +23,7 @@ static void add_number(struct buf *b, double v)
 static void add_name(struct buf *b, const struct nan_value *v)
 {
 	if (v->v.path.n && v->v.buffer.n)
-		buf_addf(b, "%.*s (%.*s)", (int)v->v.path.n, v->v.path.p, (int)v->v.buffer.n, v->v.buffer.p);
+		buf_addf(b, "%.*s (%.*s)", SL(v->v.path), SL(v->v.buffer));
 	else if (v->v.path.n || v->v.buffer.n)
 		buf_add_slice(b, v->v.path.n ? v->v.path : v->v.buffer);
 	else
@@ -119,10 +119,9 @@ static void show_guesses(struct screen *s, const struct nan_finding *f)
 	size_t n = nan_guess(f, g, NAN_GUESSES);
 	if (f->kind == NAN_PRODUCED && f->inf_kernel.n) {
 		row(s, "likely");
-		buf_addf(&s->b, "the infinities that it read, which %.*s (call %u) made", (int)f->inf_kernel.n, f->inf_kernel.p,
-			 f->inf_call);
+		buf_addf(&s->b, "the infinities that it read, which %.*s (call %u) made", SL(f->inf_kernel), f->inf_call);
 		if (f->inf_buffer.n)
-			buf_addf(&s->b, " in %.*s", (int)f->inf_buffer.n, f->inf_buffer.p);
+			buf_addf(&s->b, " in %.*s", SL(f->inf_buffer));
 		buf_addc(&s->b, '\n');
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -138,7 +137,7 @@ static void show_list(struct screen *s, const char *label, const struct slice *v
 		return;
 	row(s, label);
 	for (uint32_t i = 0; i < n && i < SOME_NODES; i++)
-		buf_addf(&s->b, "%s%.*s", i ? ", " : "", (int)v[i].n, v[i].p);
+		buf_addf(&s->b, "%s%.*s", i ? ", " : "", SL(v[i]));
 	buf_adds(&s->b, n > SOME_NODES ? ", ...\n" : "\n");
 }
 
@@ -159,7 +158,7 @@ static void show_sources(struct screen *s, const struct nan_finding *f)
 	uint32_t from = f->n_lines > SOME_LINES ? f->n_lines - SOME_LINES : 0;
 	for (uint32_t i = from; i < f->n_lines; i++) {
 		row(s, i == from ? "Python" : "");
-		buf_addf(&s->b, "%.*s\n", (int)f->line[i].n, f->line[i].p);
+		buf_addf(&s->b, "%.*s\n", SL(f->line[i]));
 	}
 }
 
@@ -183,11 +182,11 @@ static void add_title(struct screen *s, const struct session *x, const struct na
 	struct buf b = {0};
 	const struct nan_value *cause = f->cause != CONTRACT_NONE ? &f->call.value[f->cause] : NULL;
 	switch (f->kind) {
-	case NAN_PRODUCED: buf_addf(&b, "%s made by %.*s", what_text(f->what), (int)c->name.n, c->name.p); break;
+	case NAN_PRODUCED: buf_addf(&b, "%s made by %.*s", what_text(f->what), SL(c->name)); break;
 	case NAN_CRASHED:
-		buf_addf(&b, "%.*s did not return", (int)c->name.n, c->name.p);
+		buf_addf(&b, "%.*s did not return", SL(c->name));
 		if (f->call.ended.n)
-			buf_addf(&b, ": the process was %.*s", (int)f->call.ended.n, f->call.ended.p);
+			buf_addf(&b, ": the process was %.*s", SL(f->call.ended));
 		else if (x->live)
 			buf_adds(&b, ": the process ended in it (how, only its parent knows)");
 		break;
@@ -203,10 +202,10 @@ static void add_title(struct screen *s, const struct session *x, const struct na
 	case NAN_PASSED:
 		buf_addf(&b, "%s in ", what_text(f->what));
 		add_name(&b, cause);
-		buf_addf(&b, ", read by %.*s", (int)c->name.n, c->name.p);
+		buf_addf(&b, ", read by %.*s", SL(c->name));
 	}
 	if ((f->kind == NAN_INPUT || f->kind == NAN_CONSTANT) && c->name.n)
-		buf_addf(&b, ", read by %.*s", (int)c->name.n, c->name.p);
+		buf_addf(&b, ", read by %.*s", SL(c->name));
 	put_red(s, buf_str(&b));
 	buf_release(&b);
 }
@@ -220,7 +219,7 @@ void show_finding(struct screen *s, const struct session *x, const struct nan_fi
 	buf_adds(&s->b, ")\n");
 	if (x->live) {
 		row(s, "in");
-		buf_addf(&s->b, "process %u, %.*s\n", f->call.c.pid, (int)f->call.c.model.n, f->call.c.model.p);
+		buf_addf(&s->b, "process %u, %.*s\n", f->call.c.pid, SL(f->call.c.model));
 	}
 	show_guesses(s, f);
 	if (f->call.c.kind != DUMP_RUN)

@@ -369,7 +369,7 @@ static void end(struct session *s, struct watch *w)
 	else
 		hunt_show(&s->screen, &r);
 	if (r.note.n && !s->o->quiet)
-		note("%s: %.*s", diag_tool, (int)r.note.n, r.note.p);
+		note("%s: %.*s", diag_tool, SL(r.note));
 	if (h->file)
 		write_file(h);
 }

@@ -191,7 +191,7 @@ void bisect_show(struct screen *s, const struct bisect *b)
 	if (text.len)
 		buf_adds(&s->b, "\nNext:\n");
 	for (rest = buf_slice(&text); slice_line(&rest, &line);)
-		buf_addf(&s->b, "  %.*s\n", (int)line.n, line.p);
+		buf_addf(&s->b, "  %.*s\n", SL(line));
 	buf_release(&cells);
 	buf_release(&text);
 }

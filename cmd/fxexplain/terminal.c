@@ -10,8 +10,6 @@ enum {
 	SMALL = 32, /* rows of a terminal that has room for little */
 };
 
-#define TEXT(s) (int)(s).n, (s).p
-
 struct page {
 	struct screen *s;
 	const struct explanation *x;
@@ -274,7 +272,7 @@ static void time_bars(struct page *p, const struct time_view *v, uint32_t max)
 	uint32_t n = v->n < max ? v->n : max;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct time_part *t = &p->x->part[v->first + i];
-		buf_addf(b, "  %-24.*s ", TEXT(t->name));
+		buf_addf(b, "  %-24.*s ", SL(t->name));
 		put_bar(p->s, v->seconds > 0 ? t->seconds / v->seconds : 0, p->bar);
 		buf_addf(b, " %3.0f %%  ", v->seconds > 0 ? t->seconds / v->seconds * 100 : 0);
 		seconds(b, t->seconds);
@@ -305,11 +303,11 @@ static void times(struct page *p, bool whole)
 		const struct time_view *v = &x->time[i];
 		const struct fact_compile *c = &x->facts->compile[v->compile];
 		struct slice id = facts_text(x->facts, c->id), at = place(p, &c->loc);
-		buf_addf_clean(&t, "%.*s\t", TEXT(id));
+		buf_addf_clean(&t, "%.*s\t", SL(id));
 		buf_addf(&t, "%.3f\t", v->seconds);
-		buf_addf_clean(&t, "%.*s\t", TEXT(at));
+		buf_addf_clean(&t, "%.*s\t", SL(at));
 		for (uint32_t k = 0; k < v->n && k < 4; k++)
-			buf_addf_clean(&t, "%s%.*s %.3f", k ? ", " : "", TEXT(x->part[v->first + k].name), x->part[v->first + k].seconds);
+			buf_addf_clean(&t, "%s%.*s %.3f", k ? ", " : "", SL(x->part[v->first + k].name), x->part[v->first + k].seconds);
 		buf_addc(&t, '\n');
 	}
 	if (x->n_time > 1) {
@@ -380,7 +378,7 @@ static void show_recompiles(struct page *p)
 		for (uint32_t k = v->first; k < v->first + v->n; k++) {
 			const struct frame_step *s = &x->step[k];
 			size_t from = p->s->b.len;
-			buf_addf(&p->s->b, "  %-*.*s", LABEL - 2, TEXT(compile_text(p, s->compile)));
+			buf_addf(&p->s->b, "  %-*.*s", LABEL - 2, SL(compile_text(p, s->compile)));
 			if (s->compile != FACT_NONE && x->facts->compile[s->compile].seconds >= 0) {
 				seconds(&p->s->b, x->facts->compile[s->compile].seconds);
 				buf_adds(&p->s->b, "  ");
@@ -412,9 +410,9 @@ static void show_shapes(struct page *p)
 		for (uint32_t k = 0; k < v->n_bound; k++) {
 			const struct fact_bound *q = &f->bound[x->bound_row[v->first_bound + k]];
 			struct slice expr = facts_text(f, q->expr), at = place(p, &q->loc);
-			buf_addf(&b, "%s%.*s", k ? "; " : "", TEXT(expr));
+			buf_addf(&b, "%s%.*s", k ? "; " : "", SL(expr));
 			if (at.n)
-				buf_addf(&b, " at %.*s", TEXT(at));
+				buf_addf(&b, " at %.*s", SL(at));
 		}
 		cell(&t, buf_slice(&b), true);
 		buf_release(&b);
@@ -518,7 +516,7 @@ static void show_metrics(struct page *p)
 		char title[128];
 		if (!c->n_metric)
 			continue;
-		snprintf(title, sizeof(title), "Metrics of %.*s", TEXT(facts_text(f, c->id)));
+		snprintf(title, sizeof(title), "Metrics of %.*s", SL(facts_text(f, c->id)));
 		buf_adds(&t, "metric\tvalue\twhat it is\n");
 		for (uint32_t k = c->first_metric; k < c->first_metric + c->n_metric; k++) {
 			const struct fact_metric *m = &f->metric[k];

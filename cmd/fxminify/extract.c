@@ -23,7 +23,7 @@ static void die_unknown(const struct extract *x, const char *name)
 	for (int any = 0; any < 2 && !n; any++)
 		for (uint32_t i = 0; i < g->module[0].n && n < 8; i++)
 			if (g->node[i].op != GRAPH_OUTPUT && (any || slice_find(graph_name(g, i), name)))
-				buf_addf(&near, "%s%.*s", n++ ? ", " : "", (int)graph_name(g, i).n, graph_name(g, i).p);
+				buf_addf(&near, "%s%.*s", n++ ? ", " : "", SL(graph_name(g, i)));
 	die(EXIT_USAGE, "'%s' has no node '%s'; it has %s%s", x->s.in.path, name, buf_str(&near), n == 8 ? ", ..." : "");
 }
 
@@ -140,7 +140,7 @@ static void record(struct extract *x)
 		x->with_values = true;
 	else if (status == 0)
 		warn("the values of inputs are not recorded, they are random: the graph %s: %.*s", outcome_name(out.kind),
-		     (int)slice_first_line(out.detail).n, slice_first_line(out.detail).p);
+		     SL(slice_first_line(out.detail)));
 	else
 		warn("the values of inputs are not recorded, they are random: %s", err.text);
 }

@@ -12,7 +12,7 @@ static void show_output(struct screen *s, const struct tensor_view *v, bool full
 	struct tensor_stats stats;
 	struct buf head = {0};
 	const bool none = tensor_is_none(v);
-	buf_addf(&head, "[  %.*s  ]:", (int)v->name.n, v->name.p);
+	buf_addf(&head, "[  %.*s  ]:", SL(v->name));
 	put_bold(s, buf_str(&head));
 	buf_adds(&s->b, none ? " None\n\n" : "\n");
 	buf_release(&head);

@@ -153,7 +153,7 @@ static void same_outputs(const struct fixture *f, const struct run_result *r, co
 		struct err err;
 		if (!slice_starts(t->name, "out"))
 			continue;
-		snprintf(what, sizeof(what), "%s %.*s", name, (int)t->name.n, t->name.p);
+		snprintf(what, sizeof(what), "%s %.*s", name, SL(t->name));
 		k += k < r->out.n && tensor_is_none(&r->out.v[k]); /* the file has a gap there: out[0], out[2] */
 		if (k >= r->out.n)
 			fail_msg("%s is missing", what);
@@ -316,7 +316,7 @@ static char *renamed_library(const struct fixture *f, const char *old, const cha
 		const struct package_file *file = &pkg->file[pkg->model[0].file[i]];
 		struct slice bytes;
 		assert_int_equal(package_data(pkg, pkg->model[0].file[i], &bytes, &err), 0);
-		char *copy = xmalloc(bytes.n + 1), *path = xasprintf("%s/%.*s", folder, (int)file->name.n, file->name.p);
+		char *copy = xmalloc(bytes.n + 1), *path = xasprintf("%s/%.*s", folder, SL(file->name));
 		memcpy(copy, bytes.p, bytes.n);
 		for (char *at = copy; (at = memmem(at, bytes.n - (size_t)(at - copy), old, strlen(old) + 1));)
 			memcpy(at, new, strlen(new));

@@ -100,7 +100,7 @@ static void bypass(struct explanation *x, uint32_t first, const bool *fx, bool *
 	struct finding *g = explain_finding(x, FINDING_CACHE, seconds >= BYPASS_WARNS ? FINDING_WARNING : FINDING_NOTE);
 	g->id = c->kind == FACT_CACHE_AOT ? SLICE("cache-bypass-aotautograd") : SLICE("cache-bypass");
 	struct slice why = reason.n ? reason : SLICE("it does not say why");
-	g->title = explain_textf(x, "%s bypassed: %.*s", cache_title[c->kind], (int)(why.n > 160 ? 160 : why.n), why.p);
+	g->title = explain_textf(x, "%s bypassed: %.*s", cache_title[c->kind], SLN(why, 160));
 	g->src = c->src;
 	if (c->compile != FACT_NONE)
 		g->loc = f->compile[c->compile].loc;
@@ -228,7 +228,7 @@ static void skip(struct explanation *x, uint32_t first, bool *done)
 	what.n = found ? (size_t)(found - what.p) : what.n;
 	struct finding *g = explain_finding(x, FINDING_CUDAGRAPH, FINDING_WARNING);
 	g->id = SLICE("cudagraph-skip");
-	g->title = explain_textf(x, "no CUDA graph: %.*s", (int)(what.n > 160 ? 160 : what.n), what.n ? what.p : "");
+	g->title = explain_textf(x, "no CUDA graph: %.*s", SLN(what, 160));
 	g->src = c->src;
 	g->loc = c->loc;
 	g->count = n;

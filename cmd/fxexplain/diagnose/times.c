@@ -212,7 +212,7 @@ static struct slice blocks_of(struct explanation *x, enum time_part_kind part)
 			break;
 		used[n++] = best;
 		struct slice name = facts_text(f, f->phase[best].name);
-		buf_addf(&b, "%s%.*s: %.3f s in %llu call%s", b.len ? "\n" : "", (int)name.n, name.p, f->phase[best].self,
+		buf_addf(&b, "%s%.*s: %.3f s in %llu call%s", b.len ? "\n" : "", SL(name), f->phase[best].self,
 			 (unsigned long long)f->phase[best].calls, f->phase[best].calls == 1 ? "" : "s");
 	}
 	struct slice s = explain_keep(x, buf_slice(&b));
@@ -426,7 +426,7 @@ static void guard_latency(struct explanation *x)
 	struct slice name = c->loc.function != INTERN_NONE ? facts_text(f, c->loc.function) : SLICE("a compiled frame");
 	struct finding *g = explain_finding(x, FINDING_TIME, FINDING_WARNING);
 	g->id = SLICE("guard-latency");
-	g->title = explain_textf(x, "the guards of %.*s take %.1f ms on every call", (int)name.n, name.p, most / 1000);
+	g->title = explain_textf(x, "the guards of %.*s take %.1f ms on every call", SL(name), most / 1000);
 	g->loc = c->loc;
 	g->src = c->src;
 	g->count = n;

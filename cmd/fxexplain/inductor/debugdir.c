@@ -110,7 +110,7 @@ static void push(struct walk *w, struct slice path, uint32_t depth, uint32_t run
 
 static struct slice joined(struct debugdir *d, struct slice path, const char *name)
 {
-	char *s = xasprintf("%.*s%s%s", (int)path.n, path.p, slice_ends(path, "/") ? "" : "/", name);
+	char *s = xasprintf("%.*s%s%s", SL(path), slice_ends(path, "/") ? "" : "/", name);
 	struct slice r = arena_slice(&d->arena, slice_of(s, strlen(s) + 1));
 	free(s);
 	r.n--; /* the NUL stays behind it */
@@ -250,7 +250,7 @@ int debugdir_file(const struct debugdir *d, uint32_t comp, enum debug_file which
 {
 	const struct debug_comp *c = &d->comp[comp];
 	struct stat st;
-	char *path = xasprintf("%.*s/%s", (int)c->path.n, c->path.p, debug_file_name[which]);
+	char *path = xasprintf("%.*s/%s", SL(c->path), debug_file_name[which]);
 	int r = -1;
 	if (!c->has[which] || lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		err_set(err, EXIT_INPUT, "'%s' is not there", path);

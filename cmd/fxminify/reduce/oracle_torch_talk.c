@@ -242,8 +242,7 @@ static int out_storage(struct json_out *o, const struct repro *r, uint32_t i, bo
 static int out_exported(struct json_out *o, const struct repro *r, bool remote, struct err *err)
 {
 	bool beside = r->dir.n && r->exported.n && r->exported.p[0] != '/';
-	char *path = beside ? xasprintf("%.*s/%.*s", (int)r->dir.n, r->dir.p, (int)r->exported.n, r->exported.p)
-			    : xstrndup(r->exported.p, r->exported.n);
+	char *path = beside ? xasprintf("%.*s/%.*s", SL(r->dir), SL(r->exported)) : xstrndup(r->exported.p, r->exported.n);
 	char *absolute = realpath(path, NULL);
 	struct mapfile file = {0};
 	int status = 0;
@@ -534,7 +533,7 @@ static void add_last_words(struct slice output, struct buf *b)
 		if (slice_trim(line).n)
 			last = slice_trim(line);
 	if (last.n)
-		buf_addf(b, ": %.*s", (int)(last.n < 300 ? last.n : 300), last.p);
+		buf_addf(b, ": %.*s", SLN(last, 300));
 }
 
 void talk_outcome(const struct json_tape *t, uint32_t k, struct arena *arena, struct outcome *out)

@@ -324,8 +324,7 @@ static int take_version(struct reading *s, const struct item *it, struct slice v
 {
 	if (slice_is(value, "0"))
 		return 0;
-	return bad_line(s, it->line, "load_args has version %.*s, and only version 0 is known here", (int)(value.n > 40 ? 40 : value.n),
-			value.p);
+	return bad_line(s, it->line, "load_args has version %.*s, and only version 0 is known here", SLN(value, 40));
 }
 
 static int take_exported(struct reading *s, struct slice value)

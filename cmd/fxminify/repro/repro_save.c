@@ -30,7 +30,7 @@ static int put_bytes(int fd, const struct plan_storage *s, const char *path, str
 
 static int put_storage(const struct plan_storage *s, const char *folder, struct err *err)
 {
-	char *path = xasprintf("%s/%.*s", folder, (int)s->hash.n, s->hash.p);
+	char *path = xasprintf("%s/%.*s", folder, SL(s->hash));
 	struct output *o = output_file(path, err);
 	int rc = o ? put_bytes(output_fd(o), s, path, err) : -1;
 	if (o && rc < 0)
@@ -44,7 +44,7 @@ static int put_storage(const struct plan_storage *s, const char *folder, struct 
 static int put_folder(const struct plan *p, const char *path, struct err *err)
 {
 	const char *slash = strrchr(path, '/');
-	char *folder = xasprintf("%.*s%.*s", slash ? (int)(slash + 1 - path) : 0, path, (int)p->folder.n, p->folder.p);
+	char *folder = xasprintf("%.*s%.*s", slash ? (int)(slash + 1 - path) : 0, path, SL(p->folder));
 	char *inner = xasprintf("%s/storages", folder);
 	bool made = false;
 	int rc = 0;

@@ -155,7 +155,7 @@ static struct slice stride_fix(struct look *l, const struct symbind *env)
 	if (s.n)
 		return s;
 	s = list_text(l->k, want, m.n_dim);
-	return check_keep(l->k, "torch.empty_strided(x.size(), %.*s, dtype=x.dtype).copy_(x)", (int)s.n, s.p);
+	return check_keep(l->k, "torch.empty_strided(x.size(), %.*s, dtype=x.dtype).copy_(x)", SL(s));
 }
 
 static struct slice rank_fix(struct look *l)
@@ -262,7 +262,7 @@ static void look_size(struct look *l, int d)
 			       l->i, d, w->range.lo, got);
 		f->expected = range_text(l->k, w->range);
 		f->fix = check_keep(l->k, "dim %d is %" PRId64 ", compiled for %.*s: pad it, or export with dynamic_shapes min=%" PRId64, d,
-				    got, (int)f->expected.n, f->expected.p, got);
+				    got, SL(f->expected), got);
 	} else if (!w->range.hi_inf && got > w->range.hi) {
 		f = check_found(l->k, CHECK_LARGE, l->i, d);
 		f->aoti =
@@ -270,7 +270,7 @@ static void look_size(struct look *l, int d)
 			       l->i, d, w->range.hi, got);
 		f->expected = range_text(l->k, w->range);
 		f->fix = check_keep(l->k, "dim %d is %" PRId64 ", compiled for %.*s: split it, or export with dynamic_shapes max=%" PRId64,
-				    d, got, (int)f->expected.n, f->expected.p, got);
+				    d, got, SL(f->expected), got);
 	} else {
 		return;
 	}
@@ -333,8 +333,7 @@ static void look_device_index(struct look *l, const struct look *first)
 		return;
 	struct slice name = first->want->path.n ? first->want->path : first->want->name;
 	struct check_finding *f = check_found(l->k, CHECK_DEVICE, l->i, -1);
-	f->expected =
-	    check_keep(l->k, "%s:%d (device of %.*s)", device_name(first->got->device), first->got->device_index, (int)name.n, name.p);
+	f->expected = check_keep(l->k, "%s:%d (device of %.*s)", device_name(first->got->device), first->got->device_index, SL(name));
 	f->given = check_keep(l->k, "%s:%d", device_name(l->got->device), l->got->device_index);
 	f->fix = check_keep(l->k, ".to(\"%s:%d\")", device_name(first->got->device), first->got->device_index);
 }
@@ -362,12 +361,12 @@ static struct slice why(struct look *l, struct symsize s, const struct symbind *
 		struct slice name = symtab_name(&l->c->tab, ids[i]);
 		if (!symbind_get(env, ids[i], &v))
 			continue;
-		buf_addf(&b, "%s%.*s = %" PRId64, b.len ? ", " : "", (int)name.n, name.p, v);
+		buf_addf(&b, "%s%.*s = %" PRId64, b.len ? ", " : "", SL(name), v);
 		for (uint32_t k = 0; k < l->c->n_symbols; k++)
 			if (l->c->symbol[k].symbol == ids[i] && l->c->symbol[k].input != CONTRACT_NONE) {
 				const struct contract_input *src = &l->c->input[l->c->symbol[k].input];
 				struct slice shown = src->path.n ? src->path : src->name;
-				buf_addf(&b, ", from dim %u of %.*s", l->c->symbol[k].dim, (int)shown.n, shown.p);
+				buf_addf(&b, ", from dim %u of %.*s", l->c->symbol[k].dim, SL(shown));
 			}
 	}
 	struct slice out = arena_slice(&l->k->arena, buf_slice(&b));
@@ -417,9 +416,8 @@ static void look_assert(struct look *l, const struct symbind *env)
 		struct check_finding *f = check_found(l->k, CHECK_EQUAL, l->i, d);
 		f->aoti = aoti;
 		aoti.n = 0;
-		f->expected = because.n
-				  ? check_keep(l->k, "%.*s = %" PRId64 " (%.*s)", (int)text.n, text.p, want, (int)because.n, because.p)
-				  : check_keep(l->k, "%" PRId64, want);
+		f->expected = because.n ? check_keep(l->k, "%.*s = %" PRId64 " (%.*s)", SL(text), want, SL(because))
+					: check_keep(l->k, "%" PRId64, want);
 		f->given = check_keep(l->k, "%" PRId64, m->size[d]);
 		f->fix = check_keep(l->k, "sizes that belong together differ: make dim %d %" PRId64 ", or change what it is computed from",
 				    d, want);
@@ -460,7 +458,7 @@ static void look_count(struct check *k, const struct contract *c, const struct t
 	for (uint32_t i = 0; i < c->n_inputs; i++)
 		if (i >= n || !is_given(&in[i])) {
 			struct slice name = c->input[i].path.n ? c->input[i].path : c->input[i].name;
-			buf_addf(&b, "%s%.*s", b.len ? ", " : "pass ", (int)name.n, name.p);
+			buf_addf(&b, "%s%.*s", b.len ? ", " : "pass ", SL(name));
 		}
 	if (!b.len)
 		buf_adds(&b, "leave out those that are too many");

@@ -166,7 +166,7 @@ static void name_apart(struct package *pkg, const struct slice *folder)
 			root = slice_of(root.p + top, root.n - top);
 		while (root.n && root.p[0] == '/')
 			root.p++, root.n--;
-		char *apart = xasprintf("%.*s%.*s", (int)root.n, root.p, (int)name.n, name.p);
+		char *apart = xasprintf("%.*s%.*s", SL(root), SL(name));
 		pkg->model[i].name = arena_slice(&pkg->arena, slice_str(apart));
 		free(apart);
 	}
@@ -384,7 +384,7 @@ void package_close(struct package *pkg)
 static void list_names(const struct package *pkg, struct buf *b)
 {
 	for (size_t i = 0; i < pkg->n && b->len < 600; i++)
-		buf_addf(b, "%s%.*s", i ? ", " : "", (int)(pkg->model[i].name.n > 100 ? 100 : pkg->model[i].name.n), pkg->model[i].name.p);
+		buf_addf(b, "%s%.*s", i ? ", " : "", SLN(pkg->model[i].name, 100));
 }
 
 struct package_model *package_model(struct package *pkg, const char *name, struct err *err)
@@ -474,8 +474,7 @@ int package_metadata(struct package *pkg, const struct package_model *m, struct 
 	json_tape_text(&t, data.p, data.n < UINT32_MAX ? data.n : 0);
 	int r = json_parse(&t, 0, data.n < UINT32_MAX ? data.n : 0, &root);
 	if (r < 0) {
-		err_set(err, EXIT_INPUT, "'%s': %.*s is no JSON: %s at byte %zu", pkg->path, (int)(name.n > 200 ? 200 : name.n), name.p,
-			t.error, t.error_at);
+		err_set(err, EXIT_INPUT, "'%s': %.*s is no JSON: %s at byte %zu", pkg->path, SLN(name, 200), t.error, t.error_at);
 	} else {
 		md->device = text_of(pkg, &t, root, "AOTI_DEVICE_KEY");
 		md->platform = text_of(pkg, &t, root, "AOTI_PLATFORM");
