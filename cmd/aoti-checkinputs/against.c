@@ -3,6 +3,7 @@
 #include "contract/exported.h"
 #include "tool/diag.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "checkinputs.h"
 #include "tool/output.h"
 
@@ -44,7 +45,7 @@ static void show_text(struct screen *s, const struct against *a, const struct co
 			       of[0]->n_unread || of[1]->n_unread ? ", as far as they are understood" : "");
 	else
 		buf_addf_clean(&s->b, "%s does not take all that %s promises: %zu difference%s\n", path, exported, a->n_bad,
-			       a->n_bad == 1 ? "" : "s");
+			       plural(a->n_bad));
 	for (int i = 0; i < 2; i++)
 		if (of[i]->n_unread) {
 			buf_addf_clean(&s->b, "    note: of %s ", whose[i]);

@@ -1,5 +1,6 @@
 /* The contract as tables. */
 #include "checkinputs.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 
@@ -214,12 +215,12 @@ static void show_memory(struct screen *s, const struct contract *c, const struct
 	bool known = contract_peak(c, at, &peak, &lost);
 	heading(s, "Memory");
 	buf_adds(&s->b, "  weights            ");
-	add_bytes(&s->b, c->weight_bytes);
+	put_bytes(&s->b, c->weight_bytes);
 	buf_adds(&s->b, "\n  intermediate peak  ");
 	if (!known)
 		buf_adds(&s->b, lost < c->n_storages ? "at least " : "not known");
 	if (known || lost < c->n_storages)
-		add_bytes(&s->b, peak);
+		put_bytes(&s->b, peak);
 	bool first = true;
 	for (uint32_t i = 0; i < c->n_symbols; i++) {
 		int64_t v;

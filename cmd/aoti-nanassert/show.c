@@ -1,5 +1,6 @@
 /* Findings as a person reads them. */
 #include "nanassert.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -49,7 +50,7 @@ static void add_counts(struct buf *b, const struct tensor_stats *t)
 	if (inf)
 		buf_addf(b, "%s%" PRIu64 " %s", t->nan ? " and " : "", inf, t->neg_inf == inf ? "-inf" : "inf");
 	if (t->nan || inf)
-		buf_addf(b, " of %" PRIu64 " element%s", t->n, t->n == 1 ? "" : "s");
+		buf_addf(b, " of %" PRIu64 " element%s", t->n, plural(t->n));
 }
 
 static void add_range(struct buf *b, const struct tensor_stats *t, const char *before)
@@ -232,7 +233,7 @@ void show_finding(struct screen *s, const struct session *x, const struct nan_fi
 	if (!x->live && f->times > 1)
 		row(s, "times"), buf_addf(&s->b, "%" PRIu64 "\n", f->times);
 	if (!x->live && f->passed_on)
-		row(s, "later"), buf_addf(&s->b, "%" PRIu64 " call%s only handed it on\n", f->passed_on, f->passed_on == 1 ? "" : "s");
+		row(s, "later"), buf_addf(&s->b, "%" PRIu64 " call%s only handed it on\n", f->passed_on, plural(f->passed_on));
 	put_wraps(s, from, INDENT);
 }
 
@@ -240,8 +241,7 @@ void add_unread(struct buf *b, const struct session *s)
 {
 	uint32_t n = session_unread(s);
 	if (n)
-		buf_addf(b, " as far as understood: %u statement%s of the generated text %s not", n, n == 1 ? "" : "s",
-			 n == 1 ? "was" : "were");
+		buf_addf(b, " as far as understood: %u statement%s of the generated text %s not", n, plural(n), n == 1 ? "was" : "were");
 }
 
 void show_summary(struct screen *s, const struct session *x)
@@ -253,11 +253,11 @@ void show_summary(struct screen *s, const struct session *x)
 			   : o->range         ? "NaN or number out of range"
 					      : "NaN";
 	if (!x->nan.n) {
-		buf_addf(&s->b, "no %s in %" PRIu64 " call%s of kernels and operators", what, n, n == 1 ? "" : "s");
+		buf_addf(&s->b, "no %s in %" PRIu64 " call%s of kernels and operators", what, n, plural(n));
 		add_unread(&s->b, x);
 		buf_addc(&s->b, '\n');
 	} else if (!o->all && x->nan.n > 1)
-		buf_addf(&s->b, "%zu more place%s (--all shows them)\n", x->nan.n - 1, x->nan.n == 2 ? "" : "s");
+		buf_addf(&s->b, "%zu more place%s (--all shows them)\n", x->nan.n - 1, plural(x->nan.n - 1));
 	if (x->nan.more)
 		buf_addf(&s->b, "and %" PRIu64 " that are not told one by one\n", x->nan.more);
 }

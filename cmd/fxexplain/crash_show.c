@@ -4,6 +4,7 @@
 #include <ctype.h>
 
 #include "base/srcloc.h"
+#include "base/text.h"
 #include "tensor/dtype.h"
 
 enum { FRAMES_SHOWN = 10, LINES_SHOWN = 4, TEXT_SHOWN = 300 };
@@ -70,7 +71,7 @@ static void cell(struct buf *b, struct slice s)
 /* "wrapper.so" for one with a hash before it, which tells nobody anything; of several models as "ciw25x..wrapper.so". */
 static void add_file(struct buf *b, struct slice name, const struct crash_answer *a, bool all)
 {
-	name = crash_base(name);
+	name = slice_base(name);
 	size_t stem = 0;
 	while (stem < name.n && isalnum((unsigned char)name.p[stem]))
 		stem++;
@@ -299,7 +300,7 @@ static void show_others(struct screen *s, const struct crash_answer *a, bool all
 		show_stack(s, a, st, all);
 	}
 	if (n && !all)
-		buf_addf(&s->b, "  %u other stack%s (--all)\n", n, n == 1 ? "" : "s");
+		buf_addf(&s->b, "  %u other stack%s (--all)\n", n, plural(n));
 }
 
 static void lines(struct screen *s, const struct slice *v, unsigned n)

@@ -2,6 +2,7 @@
 #include "fxexplain.h"
 
 #include "diagnose/metrics.h"
+#include "base/text.h"
 
 enum {
 	LINES = 46, /* without a terminal: a long page */
@@ -18,8 +19,6 @@ struct page {
 	bool small; /* the terminal has few rows */
 	int bar;    /* columns of a bar */
 };
-
-static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
 
 static void heading(struct page *p, const char *text)
 {
@@ -49,16 +48,6 @@ static void labelled(struct page *p, const char *label, struct slice text, unsig
 	}
 	if (left)
 		buf_addf(&p->s->b, "  %-*s(%u more line%s)\n", LABEL - 2, "", left, plural(left));
-}
-
-static void seconds(struct buf *b, double v)
-{
-	if (v < 0.001)
-		buf_addf(b, "%.0f us", v * 1e6);
-	else if (v < 1)
-		buf_addf(b, "%.0f ms", v * 1e3);
-	else
-		buf_addf(b, "%.2f s", v);
 }
 
 static struct slice place(struct page *p, const struct fact_loc *loc)
@@ -111,7 +100,7 @@ static void head(struct page *p)
 	buf_addf(b, "%u compilation%s", f->n_compile, plural(f->n_compile));
 	if (x->seconds >= 0) {
 		buf_adds(b, " in ");
-		seconds(b, x->seconds);
+		put_seconds(b, x->seconds);
 	}
 	buf_adds(b, ": ");
 	if (knows_graphs(f))
@@ -188,7 +177,7 @@ static void finding_head(struct page *p, const struct finding *g, double worst)
 		buf_addf(b, "  %-*s", LABEL - 2, "time");
 		put_bar(p->s, g->seconds / worst, p->bar);
 		buf_addc(b, ' ');
-		seconds(b, g->seconds);
+		put_seconds(b, g->seconds);
 		if (p->x->n_time)
 			buf_addf(b, ", %.0f %% of the compile time", g->seconds / worst * 100);
 		buf_addc(b, '\n');
@@ -275,7 +264,7 @@ static void time_bars(struct page *p, const struct time_view *v, uint32_t max)
 		buf_addf(b, "  %-24.*s ", SL(t->name));
 		put_bar(p->s, v->seconds > 0 ? t->seconds / v->seconds : 0, p->bar);
 		buf_addf(b, " %3.0f %%  ", v->seconds > 0 ? t->seconds / v->seconds * 100 : 0);
-		seconds(b, t->seconds);
+		put_seconds(b, t->seconds);
 		if (t->calls)
 			buf_addf(b, "  %llu call%s", (unsigned long long)t->calls, plural(t->calls));
 		buf_addc(b, '\n');
@@ -291,7 +280,7 @@ static void times(struct page *p, bool whole)
 	buf_addc(b, '\n');
 	put_bold(p->s, "Compile time");
 	buf_adds(b, "  ");
-	seconds(b, x->time[0].seconds);
+	put_seconds(b, x->time[0].seconds);
 	/* Metrics count the frames alone; torch's events have the caches, the collector and the backward around them, too. */
 	buf_adds(b, x->seconds >= 0 && x->time[0].seconds > x->seconds * 1.01 ? ", what is around the frames included\n" : "\n");
 	time_bars(p, &x->time[0], whole ? UINT32_MAX : p->small ? 2 : 5);
@@ -380,7 +369,7 @@ static void show_recompiles(struct page *p)
 			size_t from = p->s->b.len;
 			buf_addf(&p->s->b, "  %-*.*s", LABEL - 2, SL(compile_text(p, s->compile)));
 			if (s->compile != FACT_NONE && x->facts->compile[s->compile].seconds >= 0) {
-				seconds(&p->s->b, x->facts->compile[s->compile].seconds);
+				put_seconds(&p->s->b, x->facts->compile[s->compile].seconds);
 				buf_adds(&p->s->b, "  ");
 			}
 			put_text(p->s, s->change.n ? s->change : SLICE("first"));

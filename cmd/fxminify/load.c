@@ -3,6 +3,7 @@
 
 #include "tool/diag.h"
 #include "trace/trace.h"
+#include "base/text.h"
 
 #include <unistd.h>
 
@@ -112,8 +113,8 @@ static int load_trace(struct subject *in, const char *path, const char *graph, s
 	int status = trace_read(&t, &(struct trace_hooks){.ctx = &p, .record = pick_record, .threads = 1}, err);
 	if (status == 0 && (!p.rank || (!graph && p.several))) {
 		show_graphs(&p);
-		status = err_set(err, EXIT_USAGE, "'%s' is a trace with %zu graph%s; choose one: --graph ID:NAME%s", path, p.n,
-				 p.n == 1 ? "" : "s", graph ? " (there is none of this name)" : "");
+		status = err_set(err, EXIT_USAGE, "'%s' is a trace with %zu graph%s; choose one: --graph ID:NAME%s", path, p.n, plural(p.n),
+				 graph ? " (there is none of this name)" : "");
 	}
 	if (status == 0) {
 		char *shown = xasprintf("%s (%s)", path, graph ? graph : "its graph");
@@ -146,9 +147,8 @@ static enum subject_kind kind_of(const struct repro *r, struct slice bytes)
 
 static char *name_for(const struct subject *in, const char *path)
 {
-	const char *slash = strrchr(path, '/');
 	if (strcmp(path, "-"))
-		return xstrdup(slash ? slash + 1 : path);
+		return xstrdup(path_base(path));
 	return xstrdup(in->kind == SUBJECT_JSON ? "graph.json" : "graph.py");
 }
 

@@ -4,6 +4,7 @@
 #include "process/child.h"
 #include "tool/diag.h"
 #include "reduce/journal.h"
+#include "base/text.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -222,8 +223,8 @@ static int baseline(struct session *s, struct outcome *out, struct err *err)
 	struct candidate whole;
 	candidate_whole(&whole, &s->in.repro);
 	s->original_ops = whole.ops;
-	report_row(&s->report, "original", "%zu operation%s, %zu input%s", whole.ops, whole.ops == 1 ? "" : "s", whole.n_feeds,
-		   whole.n_feeds == 1 ? "" : "s");
+	report_row(&s->report, "original", "%zu operation%s, %zu input%s", whole.ops, plural(whole.ops), whole.n_feeds,
+		   plural(whole.n_feeds));
 	report_step(&s->report, "failure");
 	int status = runner_baseline(&s->runner, &whole, out, err);
 	candidate_release(&whole);

@@ -4,6 +4,7 @@
 #include "tool/diag.h"
 #include "tool/screen.h"
 #include "reduce/journal.h"
+#include "base/text.h"
 
 struct phase_row {
 	struct slice name;
@@ -88,7 +89,7 @@ int stats_run(const char *path)
 	show_best(&s, &r);
 	if (r.bad_lines)
 		buf_addf(&s.b, "\n%zu line%s of the journal could not be read (a process that was killed leaves one)\n", r.bad_lines,
-			 r.bad_lines > 1 ? "s" : "");
+			 plural(r.bad_lines));
 	int status = screen_flush(&s, &err);
 	buf_release(&s.b);
 	journal_record_release(&r);

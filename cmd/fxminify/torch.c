@@ -4,6 +4,7 @@
 #include "process/child.h"
 #include "tool/diag.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "reduce/oracle_torch.h"
 
 #include <unistd.h>
@@ -171,8 +172,8 @@ static void read_hello(struct session *s, struct with_torch *t)
 /* The folder of a file, absolute; NULL when it has none. free() it. */
 static char *folder_of(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	char *folder = slash ? xstrndup(path, slash == path ? 1 : (size_t)(slash - path)) : xstrdup(".");
+	const struct slice in = path_folder(path);
+	char *folder = xstrndup(in.p, in.n);
 	char *absolute = realpath(folder, NULL);
 	free(folder);
 	return absolute;

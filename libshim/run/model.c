@@ -5,6 +5,7 @@
 
 #include "elf/modelso.h"
 #include "tool/output.h"
+#include "base/text.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -115,11 +116,9 @@ static size_t find_missing(const struct modelso *m, const struct torch *t, struc
 /* One of torch's libraries that lies beside libtorch_cpu.so. */
 static void load_beside(const struct job *j, struct slice soname)
 {
-	const char *slash = strrchr(j->torch, '/');
-	int folder = slash ? (int)(slash - j->torch) : 1;
+	const struct slice folder = path_folder(j->torch);
 	char path[4096];
-	if (modelso_of_torch(soname) &&
-	    snprintf(path, sizeof(path), "%.*s/%.*s", folder, slash ? j->torch : ".", SL(soname)) < (int)sizeof(path))
+	if (modelso_of_torch(soname) && snprintf(path, sizeof(path), "%.*s/%.*s", SL(folder), SL(soname)) < (int)sizeof(path))
 		dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
 }
 
@@ -242,8 +241,8 @@ static int load_torch(struct torch *t, const char *path, struct err *err)
 static int load_torch_cuda(struct torch *t, const char *torch, struct err *err)
 {
 	char path[4096];
-	const char *slash = strrchr(torch, '/');
-	snprintf(path, sizeof(path), "%.*s/libtorch_cuda.so", slash ? (int)(slash - torch) : 1, slash ? torch : ".");
+	const struct slice folder = path_folder(torch);
+	snprintf(path, sizeof(path), "%.*s/libtorch_cuda.so", SL(folder));
 	if (access(path, F_OK) < 0)
 		return err_set(err, EXIT_ENVIRON, "'%s' is a libtorch without CUDA: no libtorch_cuda.so is beside it", torch);
 	if (!dlopen(path, RTLD_LAZY | RTLD_GLOBAL))
@@ -364,8 +363,8 @@ static int model_error(const struct job *j, const struct model *m, const struct 
 static int create(const struct job *j, struct model *m, const struct torch *t, struct mapfile *blob, struct err *err)
 {
 	char dir[4096];
-	const char *slash = strrchr(j->model, '/');
-	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - j->model) : 1, slash ? j->model : ".");
+	const struct slice folder = path_folder(j->model);
+	snprintf(dir, sizeof(dir), "%.*s", SL(folder));
 	if (m->create_with_device ? m->create_with_device(&m->c, 1, j->gpu ? "cuda" : "cpu", dir)
 	    : m->create           ? m->create(&m->c, 1, !j->gpu, dir)
 				  : 1)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "live/run.h"
+#include "base/text.h"
 
 static char dir[64];
 
@@ -38,7 +39,7 @@ static void fixture_open(struct fixture *f, const char *name, const char *io)
 {
 	struct buf b = {0};
 	struct err err;
-	const char *slash = strrchr(io, '/'), *base = slash ? slash + 1 : io; /* v215/mlp: v215/io/mlp.pt */
+	const char *base = path_base(io); /* v215/mlp: v215/io/mlp.pt */
 	char *xz = xasprintf("aoti/%s.pt2.xz", name), *at = xasprintf("aoti/%.*sio/%s.pt", (int)(base - io), io, base),
 	     *io_path = data_path(at);
 	*f = (struct fixture){.path = xasprintf("%s/model.pt2", dir)};

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include "doctor/doctor.h"
+#include "base/text.h"
 
 enum { PAGE = 4096, SMALL = 65536, STACK_REACH = 1 << 20, DEEP = 300 };
 
@@ -247,7 +248,7 @@ static void add_where(const struct crash_verdict *v, const struct crash *c, cons
 	bool model = v->call_frame != CRASH_NONE || model_involved(v, c, map);
 	if (!f || v->kind == KIND_OPERATOR)
 		return;
-	struct slice base = crash_base(f->module);
+	struct slice base = slice_base(f->module);
 	switch (v->owner) {
 	case OWNER_KERNEL: buf_addf(b, ", in the kernel %.*s", SL(p->kernel)); return;
 	case OWNER_JIT: buf_addf(b, ", in code that torch.compile has generated (%.*s)", SL(base)); return;
@@ -283,10 +284,10 @@ static void why_address(struct crash_verdict *v, const struct crash *c)
 	if (v->kind == KIND_BEHIND && below)
 		why(v, "0x%llx lies %llu bytes behind the end of the mapping %llx-%llx%s%.*s: where code ends up that runs over its data",
 		    at, (unsigned long long)(c->fault - below->end), (unsigned long long)below->start, (unsigned long long)below->end,
-		    below->path.n ? " of " : "", SL(crash_base(below->path)));
+		    below->path.n ? " of " : "", SL(slice_base(below->path)));
 	else if (v->kind == KIND_DENIED && m)
 		why(v, "0x%llx lies in %llx-%llx %c%c%c%s%.*s", at, (unsigned long long)m->start, (unsigned long long)m->end,
-		    m->read ? 'r' : '-', m->write ? 'w' : '-', m->exec ? 'x' : '-', m->path.n ? " of " : "", SL(crash_base(m->path)));
+		    m->read ? 'r' : '-', m->write ? 'w' : '-', m->exec ? 'x' : '-', m->path.n ? " of " : "", SL(slice_base(m->path)));
 	else if (v->kind == KIND_NULL || v->kind == KIND_SMALL)
 		why(v, "the address is 0x%llx: a tensor or an object that is not there", at);
 	else if (c->has_fault)

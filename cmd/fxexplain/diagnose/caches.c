@@ -4,6 +4,7 @@
  * (BypassAOTAutogradCache), torch/_inductor/cudagraph_utils.py. A part of a text is matched, so that other versions' fit, too.
  */
 #include "diagnose/times_part.h"
+#include "base/text.h"
 
 #define BYPASS_WARNS 5.0  /* seconds: below it a bypass is a note */
 #define COLD_SECONDS 10.0 /* seconds of compiling that a warm cache would have saved */
@@ -145,7 +146,7 @@ static void cold(struct explanation *x)
 		return;
 	struct finding *g = explain_finding(x, FINDING_CACHE, FINDING_NOTE);
 	g->id = SLICE("cache-cold");
-	g->title = explain_textf(x, "the FX graph cache was cold: %llu graph%s compiled anew", (unsigned long long)n, n == 1 ? "" : "s");
+	g->title = explain_textf(x, "the FX graph cache was cold: %llu graph%s compiled anew", (unsigned long long)n, plural(n));
 	g->src = f->cache[first].src;
 	g->count = n;
 	g->seconds = seconds;
@@ -176,8 +177,7 @@ static void off(struct explanation *x)
 		return;
 	struct finding *g = explain_finding(x, FINDING_CACHE, FINDING_NOTE);
 	g->id = SLICE("cache-off");
-	g->title =
-	    explain_textf(x, "the FX graph cache is off: %llu graph%s compiled without it", (unsigned long long)n, n == 1 ? "" : "s");
+	g->title = explain_textf(x, "the FX graph cache is off: %llu graph%s compiled without it", (unsigned long long)n, plural(n));
 	g->src = src;
 	g->count = n;
 	g->seconds = seconds;

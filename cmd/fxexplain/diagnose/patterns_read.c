@@ -1,5 +1,6 @@
 /* patterns_read.c - reads a file ID.pattern. */
 #include "diagnose/patterns_part.h"
+#include "base/text.h"
 
 /* ---- match lines ---- */
 
@@ -184,8 +185,7 @@ static bool kebab(struct slice s)
 
 static int take_id(struct reader *r, struct slice value)
 {
-	const char *slash = strrchr(r->file, '/');
-	struct slice name = slice_str(slash ? slash + 1 : r->file);
+	struct slice name = slice_str(path_base(r->file));
 	if (!kebab(value))
 		return bad_key(r, "is not of lower-case letters, digits and single hyphens");
 	if (name.n != value.n + strlen(".pattern") || !slice_starts(name, value.p) || !slice_ends(name, ".pattern"))

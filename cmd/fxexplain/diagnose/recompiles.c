@@ -8,6 +8,7 @@
 #include "diagnose/recompiles.h"
 
 #include "diagnose/chain.h"
+#include "base/text.h"
 
 enum { CLIP = 200 }; /* bytes of a text of the input in a line of ours */
 
@@ -314,9 +315,9 @@ static void describe(struct explanation *x, struct frame_view *v, const struct f
 		r->title = explain_textf(x, "%.*s was compiled %u times", SLN(name, CLIP), v->compiles);
 	}
 	if (!limit && v->seconds >= 0)
-		r->cost = explain_textf(x, "%u recompile%s, %.2f s", v->recompiles, v->recompiles == 1 ? "" : "s", v->seconds);
+		r->cost = explain_textf(x, "%u recompile%s, %.2f s", v->recompiles, plural(v->recompiles), v->seconds);
 	else if (!limit)
-		r->cost = explain_textf(x, "%u recompile%s", v->recompiles, v->recompiles == 1 ? "" : "s");
+		r->cost = explain_textf(x, "%u recompile%s", v->recompiles, plural(v->recompiles));
 }
 
 /* Limits by compile id, and those without one (texts) by the function that they name. */

@@ -1,5 +1,6 @@
 #include "profile/advice.h"
 #include "profile/compare.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 
@@ -68,8 +69,8 @@ static void compiling(struct advise *a, bool again)
 	}
 	if (n && !(p->n_step && !in_steps)) {
 		struct profile_advice *v = add(a, again ? ADVICE_RECOMPILES : ADVICE_COLD, ns);
-		v->title = again ? textf(a, "%u recompilation%s while measuring", n, n == 1 ? "" : "s")
-				 : textf(a, "%u compilation%s while measuring: the warm-up is missing", n, n == 1 ? "" : "s");
+		v->title = again ? textf(a, "%u recompilation%s while measuring", n, plural(n))
+				 : textf(a, "%u compilation%s while measuring: the warm-up is missing", n, plural(n));
 		v->evidence = textf(a, "%.3f s of %.3f s are compiling:%s%s", ns / 1e9, a->wall / 1e9, buf_str(&ids), n > 6 ? " ..." : "");
 		v->next = again ? "TORCH_LOGS=recompiles says which guard failed; fxexplain on the trace of TORCH_TRACE=dir "
 				  "has the values and the fix\n"

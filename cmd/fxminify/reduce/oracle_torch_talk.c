@@ -1,5 +1,6 @@
 /* What is said to the torch process, and what its answers mean. oracle_torch.h has the messages. */
 #include "base/base64.h"
+#include "base/text.h"
 #include "graph/fxcode.h"
 #include "reduce/oracle_torch_part.h"
 
@@ -452,7 +453,7 @@ static int out_file(struct json_out *o, const char *path, const char *shown, str
 /* The program, and the folder of its larger inputs (repro_save): BASE.data/storages. */
 static int out_program(struct json_out *o, const char *path, struct err *err)
 {
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	const char *base = path_base(path);
 	size_t n = strlen(base);
 	char *inner = xasprintf("%.*s.data/storages", (int)(slice_ends(slice_str(base), ".py") ? n - 3 : n), base);
 	char *folder = xasprintf("%.*s%s", (int)(base - path), path, inner);

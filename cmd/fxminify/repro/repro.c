@@ -1,6 +1,7 @@
 /* What is read is kept here: arrays that grow, inputs joined with placeholders, metadata. */
 #include "repro/repro_part.h"
 #include "tensor/tensor.h"
+#include "base/text.h"
 
 void repro_release(struct repro *r)
 {
@@ -187,7 +188,7 @@ int repro_join(struct repro *r, struct err *err)
 	const size_t takes = count_placeholders(g);
 	if (takes != r->n_inputs)
 		return err_set(err, EXIT_INPUT, "'%.*s': %s gives %zu input%s, forward takes %zu", SL(r->path),
-			       r->old ? "args" : "load_args", r->n_inputs, r->n_inputs == 1 ? "" : "s", takes);
+			       r->old ? "args" : "load_args", r->n_inputs, plural(r->n_inputs), takes);
 	for (size_t i = 0; i < r->n_inputs; i++)
 		if (r->input[i].kind == REPRO_TENSOR && r->input[i].storage < r->n_storages)
 			r->storage[r->input[i].storage].users++;

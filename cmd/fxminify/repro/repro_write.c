@@ -1,5 +1,6 @@
 /* The text of a program that runs one graph: head, class, load_args, foot. */
 #include "base/base64.h"
+#include "base/text.h"
 #include "graph/fxcode.h"
 #include "repro/repro_plan.h"
 
@@ -299,7 +300,7 @@ static void write_head(struct writer *w)
 		write_imports(w);
 	if (left_out)
 		buf_addf(w->b, "#: left out: %zu statement%s of the original's head that torch 2.13 cannot use (pickled config)\n",
-			 left_out, left_out == 1 ? "" : "s");
+			 left_out, plural(left_out));
 }
 
 /* ---- load_args ---- */
@@ -619,18 +620,12 @@ int plan_text(const struct plan *p, const struct repro *r, const struct repro_pr
 	return 0;
 }
 
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 int repro_text(const struct repro *r, const struct repro_program *how, struct buf *b, struct err *err)
 {
 	struct plan p;
 	struct buf path = {0};
 	buf_add_slice(&path, r->path);
-	const int rc = plan_make(&p, r, how, base_of(buf_str(&path)), false, err);
+	const int rc = plan_make(&p, r, how, path_base(buf_str(&path)), false, err);
 	buf_release(&path);
 	if (rc < 0)
 		return -1;

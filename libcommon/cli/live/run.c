@@ -7,6 +7,7 @@
 #include "process/confine.h"
 #include "tool/output.h"
 #include "tool/tempfolder.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -123,7 +124,7 @@ static int put_fitted(struct run_job *j, const struct weights *w, const struct c
 	if (f.n_surplus)
 		buf_addf(&j->notes,
 			 "'%s': %zu weight%s that the model does not take (it does not use them, or has their values in its code): %s\n",
-			 w->path, f.n_surplus, f.n_surplus == 1 ? "" : "s", buf_str(&f.surplus));
+			 w->path, f.n_surplus, plural(f.n_surplus), buf_str(&f.surplus));
 	if (f.n_kept)
 		buf_addf(&j->notes, "'%s' lacks %zu of the model's weights, which stay as they were compiled: %s\n", w->path, f.n_kept,
 			 buf_str(&f.kept));

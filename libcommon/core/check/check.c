@@ -1,4 +1,5 @@
 #include "check/check_part.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 
@@ -237,7 +238,7 @@ static void look_rank(struct look *l, bool in_assert)
 	f->aoti = aoti;
 	f->aoti_loose = loose;
 	f->expected = w->rank_known ? check_keep(l->k, "%d dims", w->n_dim) : check_keep(l->k, "at least %d dims", w->n_dim);
-	f->given = check_keep(l->k, "%d dim%s", got, got == 1 ? "" : "s");
+	f->given = check_keep(l->k, "%d dim%s", got, plural(got));
 	f->fix = rank_fix(l);
 }
 
@@ -452,7 +453,7 @@ static void look_count(struct check *k, const struct contract *c, const struct t
 		return;
 	struct check_finding *f = check_found(k, CHECK_COUNT, CONTRACT_NONE, -1);
 	f->aoti = check_keep(k, "expected inputs vector size to be %u, but got %zu", c->n_inputs, given);
-	f->expected = check_keep(k, "%u input%s", c->n_inputs, c->n_inputs == 1 ? "" : "s");
+	f->expected = check_keep(k, "%u input%s", c->n_inputs, plural(c->n_inputs));
 	f->given = check_keep(k, "%zu", given);
 	struct buf b = {0};
 	for (uint32_t i = 0; i < c->n_inputs; i++)

@@ -7,15 +7,10 @@
 #include "package/package_part.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "io/write.h"
 
 /* ---- names ---- */
-
-static struct slice last_part(struct slice path)
-{
-	const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
-	return slash ? slice_of(slash + 1, (size_t)(path.p + path.n - slash - 1)) : path;
-}
 
 bool package_is_library(struct slice name)
 {
@@ -36,7 +31,7 @@ struct slice package_stem(struct slice name)
 uint32_t package_add_file(struct package *pkg, struct slice path, uint64_t size, struct zip_member *member)
 {
 	GROW(pkg->file, pkg->n_file, pkg->cap_file, 1);
-	pkg->file[pkg->n_file] = (struct package_file){last_part(path), path, size, member, NULL};
+	pkg->file[pkg->n_file] = (struct package_file){slice_base(path), path, size, member, NULL};
 	return pkg->n_file++;
 }
 
@@ -129,7 +124,7 @@ static struct package_model *new_model(struct package *pkg, struct slice name)
 static bool model_of(struct slice path, struct slice *model, struct slice *folder)
 {
 	static const char dir[] = "data/aotinductor/";
-	struct slice rest = path, base = last_part(path);
+	struct slice rest = path, base = slice_base(path);
 	const char *at = NULL;
 	for (const char *p; (p = slice_find(rest, dir)); rest = slice_of(p + 1, (size_t)(path.p + path.n - p - 1)))
 		if (p == path.p || p[-1] == '/')
@@ -144,7 +139,7 @@ static bool model_of(struct slice path, struct slice *model, struct slice *folde
 static bool exported_program(struct slice path)
 {
 	const char *p = slice_find(path, "models/");
-	return slice_is(last_part(path), "serialized_exported_program.json") ||
+	return slice_is(slice_base(path), "serialized_exported_program.json") ||
 	       (p && (p == path.p || p[-1] == '/') && slice_ends(path, ".json") && !memchr(p + 7, '/', (size_t)(path.p + path.n - p) - 7));
 }
 
@@ -285,7 +280,7 @@ static int open_dir(struct package *pkg, bool exported, struct err *err)
 
 static int open_so(struct package *pkg, struct err *err)
 {
-	struct slice path = slice_str(pkg->path), base = last_part(path), dir = {path.p, path.n - base.n};
+	struct slice path = slice_str(pkg->path), base = slice_base(path), dir = {path.p, path.n - base.n};
 	pkg->kind = PACKAGE_SO;
 	const char *folder = dir.n ? arena_strndup(&pkg->arena, dir.p, dir.n) : ".";
 	uint32_t so = 0;
