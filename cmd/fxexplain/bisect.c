@@ -115,7 +115,7 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 		t->key = keep(b, buf_slice(&key));
 		buf_reset(&line);
 		if (e->user.line)
-			buf_addf(&line, "%.*s:%u", (int)facts_text(&f, e->user.file).n, facts_text(&f, e->user.file).p, e->user.line);
+			buf_addf(&line, "%.*s:%u", SL(facts_text(&f, e->user.file)), e->user.line);
 		t->where = keep(b, buf_slice(&line));
 		break;
 	}

@@ -540,8 +540,8 @@ static bool cross_check(struct slice text)
 		return true;
 	}
 	if (ours != (j != NULL))
-		fail_msg("%.*s: ours %s, jansson %s: %s", (int)(text.n > 300 ? 300 : text.n), text.p, r ? tape.error : "accepts",
-			 j ? "accepts" : "refuses", j ? "" : e.text);
+		fail_msg("%.*s: ours %s, jansson %s: %s", SLN(text, 300), r ? tape.error : "accepts", j ? "accepts" : "refuses",
+			 j ? "" : e.text);
 	if (j)
 		same(root, j);
 	json_decref(j);

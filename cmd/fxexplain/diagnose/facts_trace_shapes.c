@@ -184,7 +184,7 @@ static void take_specials(struct trace_reading *r)
 		to->value = reading_text(r, x->value);
 		struct slice symbol = facts_text(r->f, to->symbol), value = facts_text(r->f, to->value);
 		buf_reset(&r->tmp);
-		buf_addf(&r->tmp, "%.*s = %.*s", (int)symbol.n, symbol.p, (int)value.n, value.p);
+		buf_addf(&r->tmp, "%.*s = %.*s", SL(symbol), SL(value));
 		to->expr = facts_intern(r->f, buf_slice(&r->tmp));
 		to->sources = reading_text(r, x->sources);
 		to->reason = reading_text(r, x->reason);

@@ -12,7 +12,7 @@ enum { MAX_TYPES = 64 }; /* of one call */
 uint32_t km_add_source(struct kernelmap *m, const struct srcloc *at)
 {
 	struct buf key = {0};
-	buf_addf(&key, "%.*s:%u:%.*s", (int)at->file.n, at->file.p, at->line, (int)at->func.n, at->func.p);
+	buf_addf(&key, "%.*s:%u:%.*s", SL(at->file), at->line, SL(at->func));
 	uint32_t row = intern_add(&m->source_names, buf_slice(&key));
 	buf_release(&key);
 	if (row < m->n_source)
@@ -76,8 +76,7 @@ static void node_text(struct kernelmap *m, uint32_t fx, struct kmnode *to)
 			fxcode_value(g, g->value[n->args + i], &b);
 		}
 		for (uint32_t i = 0; i < n->n_kwargs; i++) {
-			buf_addf(&b, "%s%.*s = ", n->n_args || i ? ", " : "", (int)graph_text(g, g->value[n->kwargs + 2 * i].text).n,
-				 graph_text(g, g->value[n->kwargs + 2 * i].text).p);
+			buf_addf(&b, "%s%.*s = ", n->n_args || i ? ", " : "", SL(graph_text(g, g->value[n->kwargs + 2 * i].text)));
 			fxcode_value(g, g->value[n->kwargs + 2 * i + 1], &b);
 		}
 		buf_addc(&b, ')');
@@ -126,7 +125,7 @@ static void read_graph(struct kernelmap *m)
 		const char *file = slice_find(stack, "File: "), *line = slice_find(stack, ", code:");
 		if (file && (!line || file < line)) /* "Annotation: {...} File: m.py:5 in f, code: ..." */
 			stack = slice_of(file + 6, (size_t)(stack.p + stack.n - file) - 6);
-		buf_addf(&b, "# File: %.*s", (int)stack.n, stack.p);
+		buf_addf(&b, "# File: %.*s", SL(stack));
 		if (srcloc_parse(buf_slice(&b), &at))
 			to->source = km_add_source(m, &at);
 	}

@@ -273,8 +273,8 @@ int dump_tensor_open(struct dump_tensor *t, const struct dump *d, const struct d
 {
 	*t = (struct dump_tensor){0};
 	if (!v->file.n)
-		return err_set(err, EXIT_INPUT, "'%s': %.*s was not saved", d->path, (int)v->buffer.n, v->buffer.p);
-	char *path = xasprintf("%s/%.*s", d->path, (int)v->file.n, v->file.p);
+		return err_set(err, EXIT_INPUT, "'%s': %.*s was not saved", d->path, SL(v->buffer));
+	char *path = xasprintf("%s/%.*s", d->path, SL(v->file));
 	struct slice data;
 	int r = -1;
 	t->file = tensor_file_open(path, err);

@@ -80,7 +80,7 @@ static int take_input(struct watch_bundle *b, struct index *x, uint32_t k, struc
 		return err_set(err, EXIT_INPUT, "'%s': input %zu could not be kept when the model ran", x->path, b->n);
 	if (!plain(file))
 		return bad(x, "the name of an input is a path");
-	in->file = xasprintf("%s/%.*s", b->folder, (int)file.n, file.p);
+	in->file = xasprintf("%s/%.*s", b->folder, SL(file));
 	b->n++;
 	return tensor_spec_parse(text_of(x, k, "spec"), &in->meta, NULL) < 0 ? bad(x, "an input has no \"spec\"") : 0;
 }
@@ -104,7 +104,7 @@ static int take_index(struct watch_bundle *b, struct index *x, struct slice text
 			       "'%s': the model's library was gone when the bundle was made: run its package on the inputs", x->path);
 	if (!slice_starts(library, BUNDLE_MODEL "/") || !plain(slice_of(library.p + head, library.n - head)))
 		return bad(x, "\"library\" lies outside of it");
-	b->library = xasprintf("%s/%.*s", b->folder, (int)library.n, library.p);
+	b->library = xasprintf("%s/%.*s", b->folder, SL(library));
 	list = json_get(&x->t, root, "inputs");
 	if (list == JSON_NONE || !json_is(&x->t, list, JSON_ARRAY))
 		return bad(x, "no \"inputs\"");

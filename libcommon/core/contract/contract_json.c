@@ -691,7 +691,7 @@ static void in_contract(struct reader *r, uint32_t root)
 		struct buf b = {0};
 		if (json_is(&r->tape, notes[i], JSON_STRING))
 			json_unescape(&r->tape, notes[i], &b);
-		contract_note(c, "%.*s", (int)b.len, b.len ? b.p : "");
+		contract_note(c, "%.*s", SL(buf_slice(&b)));
 		buf_release(&b);
 	}
 	free(notes);

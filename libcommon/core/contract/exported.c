@@ -336,8 +336,7 @@ static int fill_inputs(struct reader *r)
 		struct contract_input *in = &c->input[i];
 		in->name = name_of(r, e);
 		if (m.n_dim < 0)
-			return err_set(r->err, EXIT_INPUT, "no exported program: nothing is said of input '%.*s'",
-				       (int)(in->name.n < 200 ? in->name.n : 200), in->name.p);
+			return err_set(r->err, EXIT_INPUT, "no exported program: nothing is said of input '%.*s'", SLN(in->name, 200));
 		in->dtype = m.dtype;
 		in->device = m.device;
 		in->n_dim = m.n_dim;

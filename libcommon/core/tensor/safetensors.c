@@ -25,8 +25,7 @@ struct header {
 
 static int fail(const struct header *h, const char *what)
 {
-	return err_set(h->err, EXIT_INPUT, "'%s': tensor '%.*s' %s", h->f->path, (int)(h->name.len > 200 ? 200 : h->name.len),
-		       h->name.len ? h->name.p : "", what);
+	return err_set(h->err, EXIT_INPUT, "'%s': tensor '%.*s' %s", h->f->path, SLN(buf_slice(&h->name), 200), what);
 }
 
 static int read_shape(const struct header *h, uint32_t k, struct tensor_meta *m)
@@ -54,7 +53,7 @@ static int read_dtype(const struct header *h, uint32_t k, struct tensor_meta *m)
 	if (m->dtype != DTYPE_NONE)
 		return 0;
 	char what[128];
-	snprintf(what, sizeof(what), "has dtype '%.*s', which is not known here: save it as another", (int)(s.n > 40 ? 40 : s.n), s.p);
+	snprintf(what, sizeof(what), "has dtype '%.*s', which is not known here: save it as another", SLN(s, 40));
 	return fail(h, what);
 }
 
