@@ -25,11 +25,11 @@ static struct slice graph_of_record(const struct trace_scan *s, const struct tra
 		if (!(r->kinds >> k & 1))
 			continue;
 		uint32_t value = trace_value(s, r, (enum trace_kind)k);
-		uint32_t own = value == JSON_NONE ? JSON_NONE : json_get(&s->tape, value, "name");
+		struct slice own = json_word(&s->tape, value, "name");
 		if (r->nodes >= 0)
 			*name = slice_of(trace_kind[k].name, trace_kind[k].name_len);
-		if (own != JSON_NONE && (r->nodes >= 0 || slice_is(json_slice(&s->tape, own), "fx_graph_runnable")))
-			*name = json_slice(&s->tape, own);
+		if (own.p && (r->nodes >= 0 || slice_is(own, "fx_graph_runnable")))
+			*name = own;
 	}
 	return name->n ? trace_payload(s, r) : SLICE("");
 }

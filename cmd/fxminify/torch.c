@@ -109,12 +109,8 @@ static void tell_gone_inputs(struct session *s)
 
 static void add_version(struct session *s, struct with_torch *t, uint32_t hello, const char *key, const char *label)
 {
-	uint32_t k = json_get(&t->tape, hello, key);
-	if (k == JSON_NONE || !json_is(&t->tape, k, JSON_STRING) || !t->tape.tok[k].len)
-		return;
 	struct buf b = {0};
-	json_unescape(&t->tape, k, &b);
-	struct slice rest = buf_slice(&b), line;
+	struct slice rest = json_text(&t->tape, hello, key, &b), line;
 	if (slice_line(&rest, &line) && line.n)
 		buf_addf(&s->result.versions, "%s%s%.*s", s->result.versions.len ? ", " : "", label, SL(line));
 	buf_release(&b);
@@ -122,10 +118,8 @@ static void add_version(struct session *s, struct with_torch *t, uint32_t hello,
 
 static void add_environment(struct with_torch *t, uint32_t object)
 {
-	if (object == JSON_NONE || !json_is(&t->tape, object, JSON_OBJECT))
-		return;
 	struct buf b = {0};
-	for (uint32_t k = json_first(&t->tape, object); k < json_end(&t->tape, object); k = json_next_pair(&t->tape, k)) {
+	json_each_pair(&t->tape, object, k) {
 		if (!json_is(&t->tape, k + 1, JSON_STRING))
 			continue;
 		buf_reset(&b);
@@ -142,13 +136,10 @@ static void add_environment(struct with_torch *t, uint32_t object)
 /* What it has to say of itself that is no reason to stop. */
 static void tell_warning(struct session *s, struct with_torch *t, uint32_t hello)
 {
-	uint32_t k = json_get(&t->tape, hello, "warning");
-	struct buf b = {0};
-	if (k == JSON_NONE || !json_is(&t->tape, k, JSON_STRING))
-		return;
-	json_unescape(&t->tape, k, &b);
-	report_row(&s->report, "note", "%s", buf_str(&b));
-	buf_release(&b);
+	char *warning = json_strdup(&t->tape, hello, "warning");
+	if (*warning)
+		report_row(&s->report, "note", "%s", warning);
+	free(warning);
 }
 
 static void read_hello(struct session *s, struct with_torch *t)
@@ -359,23 +350,11 @@ static void add_suspect(struct session *s, struct slice name)
 	s->suspects.name[s->suspects.n++] = arena_slice(&s->arena, name);
 }
 
-static struct slice text_of(struct session *s, struct json_tape *tape, uint32_t k)
-{
-	struct buf b = {0};
-	if (k != JSON_NONE && json_is(tape, k, JSON_STRING))
-		json_unescape(tape, k, &b);
-	struct slice kept = arena_slice(&s->arena, buf_slice(&b));
-	buf_release(&b);
-	return kept;
-}
-
 static void take_through(struct session *s, struct json_tape *tape, uint32_t list)
 {
 	buf_reset(&s->through);
-	if (list == JSON_NONE || !json_is(tape, list, JSON_ARRAY))
-		return;
-	for (uint32_t k = json_first(tape, list); k < json_end(tape, list); k = json_next(tape, k)) {
-		struct slice name = text_of(s, tape, k);
+	json_each(tape, list, k) {
+		struct slice name = json_dup_at(tape, k, &s->arena);
 		buf_addf(&s->through, "%s%.*s", s->through.len ? ", " : "", SL(name));
 	}
 }
@@ -388,14 +367,11 @@ void torch_locate(struct session *s, const struct outcome *original, struct slic
 	uint32_t root, nan[NAN_MAKERS];
 	json_tape_text(&t->tape, original->extra.p, original->extra.n);
 	if (original->extra.n && json_parse(&t->tape, 0, original->extra.n, &root) == 0) {
-		uint32_t list = json_get(&t->tape, root, "suspects");
-		*how = text_of(s, &t->tape, json_get(&t->tape, root, "how"));
-		if (list != JSON_NONE && json_is(&t->tape, list, JSON_ARRAY))
-			for (uint32_t k = json_first(&t->tape, list); k < json_end(&t->tape, list); k = json_next(&t->tape, k))
-				add_suspect(s, text_of(s, &t->tape, k));
-		uint64_t likely;
-		uint32_t k = json_get(&t->tape, root, "likely");
-		if (k != JSON_NONE && json_u64(&t->tape, k, &likely) && likely <= s->suspects.n)
+		*how = json_dup(&t->tape, root, "how", &s->arena);
+		json_each(&t->tape, json_get(&t->tape, root, "suspects"), k)
+			add_suspect(s, json_dup_at(&t->tape, k, &s->arena));
+		uint64_t likely = json_count(&t->tape, root, "likely", UINT64_MAX);
+		if (likely <= s->suspects.n)
 			s->n_likely = (size_t)likely;
 		take_through(s, &t->tape, json_get(&t->tape, root, "through"));
 	}

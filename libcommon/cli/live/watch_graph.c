@@ -24,28 +24,12 @@ static struct watch_graph *graph_of(struct watch *w, uint32_t pid, uint64_t numb
 /* What comes later says more. */
 void watch_graph_event(struct watch *w, const struct live_event *ev)
 {
-	const struct json_tape *t = ev->tape;
 	struct watch_graph *g = graph_of(w, (uint32_t)ev->pid, live_event_number(ev, "graph"), ev->model);
-	uint32_t list = json_get(t, ev->root, "kernels"), n = 0;
-	struct buf hold = {0};
 	if (!g)
 		return;
 	arena_release(&g->arena);
-	g->kernel = NULL;
-	g->n = 0;
 	g->captured = live_event_number(ev, "captured");
-	if (list == JSON_NONE || !json_is(t, list, JSON_ARRAY))
-		return;
-	for (uint32_t k = json_first(t, list); k < json_end(t, list) && n < MAX_NAMES; k = json_next(t, k))
-		n++;
-	g->kernel = arena_alloc(&g->arena, (n + 1) * sizeof(*g->kernel));
-	for (uint32_t k = json_first(t, list); g->n < n; k = json_next(t, k)) {
-		buf_reset(&hold);
-		if (json_is(t, k, JSON_STRING))
-			json_unescape(t, k, &hold);
-		g->kernel[g->n++] = arena_slice(&g->arena, buf_slice(&hold));
-	}
-	buf_release(&hold);
+	g->kernel = json_dup_list(ev->tape, json_get(ev->tape, ev->root, "kernels"), MAX_NAMES, &g->n, &g->arena);
 }
 
 void watch_graph_launch(struct watch *w, uint32_t pid, uint32_t model, const struct call_launch *l)

@@ -441,20 +441,6 @@ int package_copy(struct package *pkg, uint32_t file, int fd, const char *what, s
 
 /* ---- metadata ---- */
 
-static struct slice text_of(struct package *pkg, const struct json_tape *t, uint32_t root, const char *key)
-{
-	uint32_t k = json_get(t, root, key);
-	if (k == JSON_NONE || !json_is(t, k, JSON_STRING))
-		return (struct slice){"", 0};
-	if (!t->tok[k].escaped)
-		return json_slice(t, k);
-	struct buf b = {0};
-	json_unescape(t, k, &b);
-	struct slice s = arena_slice(&pkg->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
-}
-
 int package_metadata(struct package *pkg, const struct package_model *m, struct package_metadata *md, struct err *err)
 {
 	struct slice data;
@@ -471,11 +457,11 @@ int package_metadata(struct package *pkg, const struct package_model *m, struct 
 	if (r < 0) {
 		err_set(err, EXIT_INPUT, "'%s': %.*s is no JSON: %s at byte %zu", pkg->path, SLN(name, 200), t.error, t.error_at);
 	} else {
-		md->device = text_of(pkg, &t, root, "AOTI_DEVICE_KEY");
-		md->platform = text_of(pkg, &t, root, "AOTI_PLATFORM");
-		md->machine = text_of(pkg, &t, root, "AOTI_MACHINE");
-		md->cpu_isa = text_of(pkg, &t, root, "AOTI_CPU_ISA");
-		md->compute_capability = text_of(pkg, &t, root, "AOTI_COMPUTE_CAPABILITY");
+		md->device = json_dup(&t, root, "AOTI_DEVICE_KEY", &pkg->arena);
+		md->platform = json_dup(&t, root, "AOTI_PLATFORM", &pkg->arena);
+		md->machine = json_dup(&t, root, "AOTI_MACHINE", &pkg->arena);
+		md->cpu_isa = json_dup(&t, root, "AOTI_CPU_ISA", &pkg->arena);
+		md->compute_capability = json_dup(&t, root, "AOTI_COMPUTE_CAPABILITY", &pkg->arena);
 	}
 	json_tape_release(&t);
 	return r;

@@ -223,15 +223,12 @@ static void safetensors_header(struct buf *b, const struct tensor_view *v, size_
 			json_key(&o, name);
 			free(name);
 			json_obj(&o);
-			json_key(&o, "dtype");
-			json_out_str(&o, slice_str(dtype_info(m->dtype)->safetensors));
-			json_key(&o, "shape");
-			json_arr(&o);
+			json_member_str(&o, "dtype", slice_str(dtype_info(m->dtype)->safetensors));
+			json_member_arr(&o, "shape");
 			for (int k = 0; k < m->n_dim; k++)
 				json_out_i64(&o, m->size[k]);
 			json_close(&o);
-			json_key(&o, "data_offsets");
-			json_arr(&o);
+			json_member_arr(&o, "data_offsets");
 			json_out_u64(&o, at);
 			json_out_u64(&o, at += (uint64_t)bytes_of(&v[i]));
 			json_close(&o);
