@@ -29,9 +29,8 @@ for tool in "${tools[@]}"; do
 	ok "$tool: the completion is valid bash" bash -n out
 done
 
-# Examples run in a folder that holds what they name.
-setup() {
-	rm -rf work
+# Examples run in a folder that holds what they name: made once, a copy for each.
+fill() {
 	mkdir -p work/traces
 	cp "$DATA/graph_breaks.log" work/trace.log
 	cp "$DATA/simple.log" "$DATA/dynamic.log" work/traces/
@@ -91,9 +90,12 @@ echo 'no torch here' >&2
 exit 1
 EOF
 chmod +x no-torch
+fill
+mv work whole
 asks_torch() { [[ $1 =~ ^fxminify && ! $1 =~ --(test|stats|resume|no-values) ]]; }
 example() { # example SOURCE COMMAND
-	setup
+	rm -rf work
+	cp -a whole work
 	if asks_torch "$2"; then
 		cp "$DATA/simple.log" work/trace.log # one with a graph 0/0
 		(cd work && PT2_PYTHON=$TMP/no-torch bash -euo pipefail -c "$2") >out 2>err
