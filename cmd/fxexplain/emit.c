@@ -140,11 +140,3 @@ uint32_t emit_torch_version(const struct explanation *x)
 			return x->facts->input[i].torch_version;
 	return INTERN_NONE;
 }
-
-void emit_seconds(struct buf *b, double s)
-{
-	if (s >= 120)
-		buf_addf(b, "%.0f min %.0f s", (double)(long)(s / 60), s - 60 * (double)(long)(s / 60));
-	else
-		buf_addf(b, "%.*f s", s >= 10 ? 1 : 2, s);
-}

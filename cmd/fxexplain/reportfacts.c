@@ -225,7 +225,7 @@ static void put_settings_of(struct report_text *t, struct settings *s, const cha
 	uint32_t root;
 	json_tape_text(&tape, text.p, text.n);
 	if (text.n && json_parse(&tape, 0, text.n, &root) == 0 && json_is(&tape, root, JSON_OBJECT))
-		for (uint32_t k = json_first(&tape, root); k < json_end(&tape, root); k = json_next_pair(&tape, k)) {
+		json_each_pair(&tape, root, k) {
 			buf_reset(&name);
 			buf_addf(&name, "%s.", module);
 			buf_add_slice(&name, json_slice(&tape, k));

@@ -10,6 +10,7 @@
  */
 #include "tool/diag.h"
 #include "base/pool.h"
+#include "base/text.h"
 #include "tool/output.h"
 #include "tlparse.h"
 
@@ -199,7 +200,7 @@ static int take_item(void *ctx, void *slot)
 			bad |= f->compile[k].unknown;
 		if (damaged && !t->unread)
 			warn("%s: line %llu: damaged (%llu kind%s, listed in the report)", f->path, (unsigned long long)line,
-			     (unsigned long long)damaged, damaged == 1 ? "" : "s");
+			     (unsigned long long)damaged, plural(damaged));
 		j->res->damaged += damaged != 0;
 		j->res->bad_ids += bad;
 		it->facts[i].tag = it->document ? UINT32_MAX : it->index;

@@ -44,7 +44,7 @@ static void test_recorded(void **state)
 		tensor_print(&got, &m, guard_put(&g, data.p, data.len), (struct tensor_print){0});
 		cases++;
 		if (!slice_eq(buf_slice(&got), buf_slice(&want)) && wrong++ < 4)
-			print_error("%.*s\n%s\ninstead of\n%s\n", (int)spec.n, spec.p, buf_str(&got), buf_str(&want));
+			print_error("%.*s\n%s\ninstead of\n%s\n", SL(spec), buf_str(&got), buf_str(&want));
 	}
 	assert_int_equal(wrong, 0);
 	assert_true(cases > 300);

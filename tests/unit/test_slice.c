@@ -86,7 +86,7 @@ static char *drawn(const struct graph *of)
 		for (uint32_t k = 0; k < (ret ? list.n : n->n_args); k++) {
 			struct gvalue v = of->value[(ret ? list.first : n->args) + k];
 			if (v.kind == GV_NODE)
-				buf_addf(&b, " %.*s", (int)graph_name(of, v.node).n, graph_name(of, v.node).p);
+				buf_addf(&b, " %.*s", SL(graph_name(of, v.node)));
 			else
 				buf_addf(&b, " %d", (int)v.i);
 		}

@@ -3,6 +3,7 @@
 #include <ctype.h>
 
 #include "base/srcloc.h"
+#include "base/text.h"
 
 /* What the lines before have said. */
 struct reading {
@@ -593,12 +594,12 @@ static void mark_handler(struct crash *c, const struct crash_stack *s)
 		const struct crash_frame *f = &c->frame[s->first + i];
 		if (f->handler || handler_symbol(f))
 			last = i;
-		else if (last != CRASH_NONE && i == last + 1 && slice_starts(crash_base(f->module), "libucs"))
+		else if (last != CRASH_NONE && i == last + 1 && slice_starts(slice_base(f->module), "libucs"))
 			last = i;
-		else if (last != CRASH_NONE && i == last + 1 && slice_starts(crash_base(f->module), "libc.so") && !f->symbol.n)
+		else if (last != CRASH_NONE && i == last + 1 && slice_starts(slice_base(f->module), "libc.so") && !f->symbol.n)
 			last = i; /* the frame that the kernel made; it has a name only in libraries with symbols */
 		else if (last == CRASH_NONE &&
-			 (slice_starts(crash_base(f->module), "libasan") || slice_starts(crash_base(f->module), "libucs")))
+			 (slice_starts(slice_base(f->module), "libasan") || slice_starts(slice_base(f->module), "libucs")))
 			last = i;
 	}
 	for (uint32_t i = 0; last != CRASH_NONE && i <= last; i++)

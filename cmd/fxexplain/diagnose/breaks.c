@@ -3,6 +3,7 @@
 
 #include "diagnose/chain.h"
 #include "html/html.h"
+#include "base/text.h"
 
 /* ---- fixes ---- */
 
@@ -182,8 +183,7 @@ static struct slice group_cost(struct explanation *x, const struct break_group *
 {
 	struct buf b = {0};
 	if (g->graphs)
-		buf_addf(&b, "%u more graph%s (%lld op%s)", g->graphs, g->graphs == 1 ? "" : "s", (long long)g->ops_after,
-			 g->ops_after == 1 ? "" : "s");
+		buf_addf(&b, "%u more graph%s (%lld op%s)", g->graphs, plural(g->graphs), (long long)g->ops_after, plural(g->ops_after));
 	if (g->eager)
 		buf_addf(&b, "%sthe whole function runs in Python", b.len ? ", " : "");
 	else

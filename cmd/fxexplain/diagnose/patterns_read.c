@@ -1,5 +1,6 @@
 /* patterns_read.c - reads a file ID.pattern. */
 #include "diagnose/patterns_part.h"
+#include "base/text.h"
 
 /* ---- match lines ---- */
 
@@ -105,8 +106,7 @@ static int bad(struct reader *r, const char *what)
 
 static int bad_key(struct reader *r, const char *what)
 {
-	return err_set(r->err, EXIT_INPUT, "%s:%llu: '%.*s' %s", r->file, (unsigned long long)r->key_line,
-		       r->key.n > 40 ? 40 : (int)r->key.n, r->key.p, what);
+	return err_set(r->err, EXIT_INPUT, "%s:%llu: '%.*s' %s", r->file, (unsigned long long)r->key_line, SLN(r->key, 40), what);
 }
 
 static bool is_example(struct slice key) { return slice_is(key, "example") || slice_is(key, "no-example"); }
@@ -185,8 +185,7 @@ static bool kebab(struct slice s)
 
 static int take_id(struct reader *r, struct slice value)
 {
-	const char *slash = strrchr(r->file, '/');
-	struct slice name = slice_str(slash ? slash + 1 : r->file);
+	struct slice name = slice_str(path_base(r->file));
 	if (!kebab(value))
 		return bad_key(r, "is not of lower-case letters, digits and single hyphens");
 	if (name.n != value.n + strlen(".pattern") || !slice_starts(name, value.p) || !slice_ends(name, ".pattern"))
@@ -333,7 +332,7 @@ static int check_names(struct reader *r, const char *key, struct slice text)
 		struct slice name = pattern_placeholder(slice_of(text.p + i, text.n - i));
 		if (name.n && !is_captured(r, name))
 			return err_set(r->err, EXIT_INPUT, "%s: %s: {%.*s} is not in every match line, nor in an 'and' line", r->file, key,
-				       (int)name.n, name.p);
+				       SL(name));
 	}
 	return 0;
 }

@@ -112,12 +112,11 @@ static void derive(struct fusing *f, uint32_t a, uint32_t b)
 	const struct irnode *x = &m->ir->node[a], *y = &m->ir->node[b];
 	struct buf text = {0};
 	if (slice_starts(x->kind, "Extern") || slice_starts(y->kind, "Extern"))
-		buf_addf(&text, "%.*s is an operator of torch, not generated code", (int)(slice_starts(x->kind, "Extern") ? x : y)->name.n,
-			 (slice_starts(x->kind, "Extern") ? x : y)->name.p);
+		buf_addf(&text, "%.*s is an operator of torch, not generated code", SL((slice_starts(x->kind, "Extern") ? x : y)->name));
 	else if (x->device.n && y->device.n && !slice_eq(x->device, y->device))
-		buf_addf(&text, "other devices: %.*s and %.*s", (int)x->device.n, x->device.p, (int)y->device.n, y->device.p);
+		buf_addf(&text, "other devices: %.*s and %.*s", SL(x->device), SL(y->device));
 	else if (x->group.n && y->group.n && !slice_eq(x->group, y->group))
-		buf_addf(&text, "their loops differ: %.*s and %.*s", (int)x->group.n, x->group.p, (int)y->group.n, y->group.p);
+		buf_addf(&text, "their loops differ: %.*s and %.*s", SL(x->group), SL(y->group));
 	if (text.len)
 		put(f, (struct kmfusion){.a = x->name, .b = y->name, .reason = arena_slice(&m->arena, buf_slice(&text)), .derived = true});
 	buf_release(&text);

@@ -375,19 +375,16 @@ size_t nan_guess(const struct nan_finding *f, struct nan_guess *guess, size_t ma
 		return 0;
 	guess[0] = (struct nan_guess){.seen = true};
 	switch (f->kind) {
-	case NAN_INPUT:
-		snprintf(guess[0].text, sizeof(guess[0].text), "the input %.*s was %s already", (int)name.n, name.p, what);
-		return 1;
+	case NAN_INPUT: snprintf(guess[0].text, sizeof(guess[0].text), "the input %.*s was %s already", SL(name), what); return 1;
 	case NAN_CONSTANT:
-		snprintf(guess[0].text, sizeof(guess[0].text), "the weight %.*s is %s as it was saved", (int)name.n, name.p, what);
+		snprintf(guess[0].text, sizeof(guess[0].text), "the weight %.*s is %s as it was saved", SL(name), what);
 		return 1;
 	case NAN_UNWRITTEN:
 		snprintf(guess[0].text, sizeof(guess[0].text),
-			 "%.*s is read, but nothing has written it: memory as it was found (torch.empty?)", (int)name.n, name.p);
+			 "%.*s is read, but nothing has written it: memory as it was found (torch.empty?)", SL(name));
 		return 1;
 	case NAN_PASSED:
-		snprintf(guess[0].text, sizeof(guess[0].text), "%.*s was %s already; the call that wrote it was not seen", (int)name.n,
-			 name.p, what);
+		snprintf(guess[0].text, sizeof(guess[0].text), "%.*s was %s already; the call that wrote it was not seen", SL(name), what);
 		return 1;
 	case NAN_CRASHED: return 0;
 	case NAN_PRODUCED: break;

@@ -260,18 +260,3 @@ void put_wraps(struct screen *s, size_t from, int indent)
 	}
 	buf_release(&all);
 }
-
-void add_bytes(struct buf *b, uint64_t bytes)
-{
-	static const char *const unit[] = {"KB", "MB", "GB", "TB", "PB", "EB"};
-	double v = (double)bytes;
-	int u = -1;
-	while (v >= 1000 && u < 5) {
-		v /= 1000;
-		u++;
-	}
-	if (u < 0)
-		buf_addf(b, "%llu bytes", (unsigned long long)bytes);
-	else
-		buf_addf(b, "%.*f %s", v < 10 ? 2 : v < 100 ? 1 : 0, v, unit[u]);
-}

@@ -2,8 +2,6 @@
 
 enum { MAX_CONSTANT = 1 << 16 }; /* bytes of a constant expression that is kept as text */
 
-static int shown(struct slice s) { return (int)(s.n < 100 ? s.n : 100); }
-
 static struct slice path_text(const struct fxparse *p, uint32_t id) { return graph_text(p->g, id); }
 
 /* ---- nodes ---- */
@@ -148,8 +146,8 @@ static int undefined(struct fxparse *p, struct slice name)
 {
 	uint32_t later = made_later(p, name);
 	if (later)
-		return fx_error_at(p, name.p, "'%.*s' is used before it is made, in line %u", shown(name), name.p, later);
-	return fx_error_at(p, name.p, "'%.*s' is not defined", shown(name), name.p);
+		return fx_error_at(p, name.p, "'%.*s' is used before it is made, in line %u", SLN(name, 100), later);
+	return fx_error_at(p, name.p, "'%.*s' is not defined", SLN(name, 100));
 }
 
 /* "operator.add", "_operator_add" (torch's text where it cannot import it) -> "_operator.add". */
@@ -239,7 +237,7 @@ int fx_name(struct fxparse *p, struct slice s, bool called, struct fxitem *out)
 	const uint32_t id = intern_find(&p->g->text, root);
 	struct fxenv *e = id == INTERN_NONE ? NULL : fx_env(p, id);
 	if (e && e->state == FXENV_FREED)
-		return fx_error_at(p, s.p, "'%.*s' was freed in line %u (%.*s = None)", shown(root), root.p, e->line, shown(root), root.p);
+		return fx_error_at(p, s.p, "'%.*s' was freed in line %u (%.*s = None)", SLN(root, 100), e->line, SLN(root, 100));
 	if (!e || e->state != FXENV_VALUE) {
 		if (slice_is(root, "self"))
 			return self_name(p, dot ? slice_of(dot + 1, s.n - root.n - 1) : slice_of(s.p, 0), called, out, s.p);
