@@ -85,75 +85,85 @@ static bool poly_is_whole(const struct symtab *t, const struct poly *p)
 	return true;
 }
 
-static int floordiv(struct symtab *t, struct poly *a, struct poly *b, struct err *err)
+/* The terms of a that y divides go to whole, divided. */
+static int move_whole(struct symtab *t, struct poly *a, int64_t y, struct poly *whole, struct err *err)
+{
+	struct poly part = {0};
+	poly_split_off(a, y, &part);
+	for (size_t i = 0; i < part.n; i++)
+		part.t[i].c /= y;
+	int rc = poly_add(t, whole, &part, false, err);
+	poly_release(&part);
+	return rc;
+}
+
+static int add_int(struct symtab *t, struct poly *p, int64_t k, struct err *err)
+{
+	struct poly x = {0};
+	poly_load(t, symsize_int(k), &x);
+	int rc = poly_add(t, p, &x, false, err);
+	poly_release(&x);
+	return rc;
+}
+
+/* Is a = x//den, den an integer above 0, and den*y one too? Then a = x and b = den*y: (x//den)//y. */
+static bool unnest(struct symtab *t, struct poly *a, struct poly *b, int64_t y)
+{
+	const uint32_t *inner = lone_call(t, a, OP_FLOORDIV);
+	struct symsize den;
+	int64_t both;
+	if (!inner || (den = fn_arg(inner, 1)).expr || den.k <= 0 || __builtin_mul_overflow(den.k, y, &both))
+		return false;
+	poly_load(t, fn_arg(inner, 0), a);
+	poly_load(t, symsize_int(both), b);
+	return true;
+}
+
+/* Of a//b what is whole goes to whole; the rest stays in a and b, and a is empty when there is none. */
+static int floordiv_whole(struct symtab *t, struct poly *a, struct poly *b, struct poly *whole, struct err *err)
 {
 	int64_t x, y;
-	struct poly whole = {0};
-	if (!poly_is_whole(t, a) || !poly_is_whole(t, b))
-		return call2(t, OP_FLOORDIV, a, b, err);
 	/* Each round takes one level of a nested division away. */
 	for (;;) {
-		bool y_int = poly_is_int(b, &y);
-		if (y_int && !y)
-			goto keep; /* an error when it is evaluated */
+		if (poly_is_int(b, &y) && !y)
+			return 0; /* an error when it is evaluated */
 		poly_cancel(a, b);
 		if (poly_is_int(b, &y) && y < 0) {
 			if (poly_negate(a, err) < 0 || poly_negate(b, err) < 0)
-				goto fail;
+				return -1;
 			y = -y;
 		}
 		if (!poly_is_int(b, &y))
-			goto keep;
-		struct poly part = {0};
-		poly_split_off(a, y, &part);
-		for (size_t i = 0; i < part.n; i++)
-			part.t[i].c /= y;
-		int rc = poly_add(t, &whole, &part, false, err);
-		poly_release(&part);
-		if (rc < 0)
-			goto fail;
+			return 0;
+		if (move_whole(t, a, y, whole, err) < 0)
+			return -1;
 		if (poly_is_int(a, &x)) {
-			struct poly k = {0};
-			poly_load(t, symsize_int(sym_floor_div(x, y)), &k);
-			rc = poly_add(t, &whole, &k, false, err);
-			poly_release(&k);
-			if (rc < 0)
-				goto fail;
 			a->n = 0;
-			break;
+			return add_int(t, whole, sym_floor_div(x, y), err);
 		}
-		const uint32_t *inner = lone_call(t, a, OP_FLOORDIV);
-		struct symsize num, den;
-		int64_t both;
-		if (!inner || (den = fn_arg(inner, 1)).expr || den.k <= 0 || __builtin_mul_overflow(den.k, y, &both)) {
-			/* What was split off may have left a common factor: (4*s0 + 2*s1)//4. */
-			struct poly before = {0};
-			*poly_push(&before) = b->t[0];
-			poly_cancel(a, b);
-			bool same = before.t[0].c == b->t[0].c;
-			poly_release(&before);
-			if (!same)
-				continue;
-			goto keep;
-		}
-		num = fn_arg(inner, 0);
-		poly_load(t, num, a);
-		poly_load(t, symsize_int(both), b);
+		if (unnest(t, a, b, y))
+			continue;
+		/* What was split off may have left a common factor: (4*s0 + 2*s1)//4. */
+		int64_t before = b->t[0].c;
+		poly_cancel(a, b);
+		if (before == b->t[0].c)
+			return 0;
 	}
-	goto done;
-keep:
-	if (poly_is_int(b, &y) && y == 1)
-		; /* a itself */
-	else if ((a->n || !b->n) && call2(t, OP_FLOORDIV, a, b, err) < 0)
-		goto fail;
-done:
-	if (poly_add(t, a, &whole, false, err) < 0)
-		goto fail;
+}
+
+static int floordiv(struct symtab *t, struct poly *a, struct poly *b, struct err *err)
+{
+	int64_t y;
+	struct poly whole = {0};
+	if (!poly_is_whole(t, a) || !poly_is_whole(t, b))
+		return call2(t, OP_FLOORDIV, a, b, err);
+	int rc = floordiv_whole(t, a, b, &whole, err);
+	bool by_one = poly_is_int(b, &y) && y == 1; /* a itself */
+	if (!rc && !by_one && (a->n || !b->n))
+		rc = call2(t, OP_FLOORDIV, a, b, err);
+	rc = rc < 0 ? rc : poly_add(t, a, &whole, false, err);
 	poly_release(&whole);
-	return 0;
-fail:
-	poly_release(&whole);
-	return -1;
+	return rc;
 }
 
 static int mod(struct symtab *t, struct poly *a, struct poly *b, struct err *err)

@@ -249,48 +249,52 @@ int poly_negate(struct poly *p, struct err *err)
 
 static bool divides(int64_t d, int64_t c) { return d == -1 || c % d == 0; }
 
+/* Keep of g what m has too. */
+static void term_common(struct term *g, const struct term *m)
+{
+	uint32_t kept = 0;
+	for (uint32_t k = 0; k < g->n; k++)
+		for (uint32_t f = 0; f < m->n; f++)
+			if (m->f[f].atom == g->f[k].atom) {
+				struct factor both = {g->f[k].atom, m->f[f].power < g->f[k].power ? m->f[f].power : g->f[k].power};
+				g->f[kept++] = both;
+				break;
+			}
+	g->n = kept;
+}
+
+/* m by c and the factors of g, which it has. */
+static void term_divide(struct term *m, uint64_t c, const struct term *g)
+{
+	uint32_t kept = 0;
+	if (c > 1 && c <= INT64_MAX)
+		m->c /= (int64_t)c;
+	for (uint32_t f = 0; f < m->n; f++) {
+		for (uint32_t k = 0; k < g->n; k++)
+			if (g->f[k].atom == m->f[f].atom)
+				m->f[f].power -= g->f[k].power;
+		if (m->f[f].power)
+			m->f[kept++] = m->f[f];
+	}
+	m->n = kept;
+}
+
 void poly_cancel(struct poly *a, struct poly *b)
 {
 	if (!a->n || !b->n)
 		return;
+	struct poly *side[2] = {b, a};
 	struct term g = b->t[0];
 	uint64_t c = sym_magnitude(g.c);
-	for (int side = 0; side < 2; side++) {
-		const struct poly *p = side ? a : b;
-		for (size_t i = 0; i < p->n; i++) {
-			c = gcd(c, sym_magnitude(p->t[i].c));
-			uint32_t kept = 0;
-			for (uint32_t k = 0; k < g.n; k++)
-				for (uint32_t f = 0; f < p->t[i].n; f++)
-					if (p->t[i].f[f].atom == g.f[k].atom) {
-						uint32_t low = p->t[i].f[f].power;
-						g.f[kept] = g.f[k];
-						if (low < g.f[kept].power)
-							g.f[kept].power = low;
-						kept++;
-						break;
-					}
-			g.n = kept;
+	for (int s = 0; s < 2; s++)
+		for (size_t i = 0; i < side[s]->n; i++) {
+			c = gcd(c, sym_magnitude(side[s]->t[i].c));
+			term_common(&g, &side[s]->t[i]);
 		}
-	}
-	for (int side = 0; side < 2; side++) {
-		struct poly *p = side ? a : b;
-		for (size_t i = 0; i < p->n; i++) {
-			struct term *m = &p->t[i];
-			if (c > 1 && c <= INT64_MAX)
-				m->c /= (int64_t)c;
-			uint32_t kept = 0;
-			for (uint32_t f = 0; f < m->n; f++) {
-				for (uint32_t k = 0; k < g.n; k++)
-					if (g.f[k].atom == m->f[f].atom)
-						m->f[f].power -= g.f[k].power;
-				if (m->f[f].power)
-					m->f[kept++] = m->f[f];
-			}
-			m->n = kept;
-		}
-	}
-	/* The same was taken from every term, so their order stays what it was but for ties that cannot arise. */
+	/* The same is taken from every term, so their order stays what it was but for ties that cannot arise. */
+	for (int s = 0; s < 2; s++)
+		for (size_t i = 0; i < side[s]->n; i++)
+			term_divide(&side[s]->t[i], c, &g);
 }
 
 void poly_split_off(struct poly *p, int64_t d, struct poly *whole)
