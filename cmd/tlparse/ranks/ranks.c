@@ -399,48 +399,36 @@ static int by_start(const void *a, const void *b)
 	return x->start != y->start ? (x->start > y->start) - (x->start < y->start) : (x->compile > y->compile) - (x->compile < y->compile);
 }
 
-void rank_facts_finish(struct rank_facts *f, const struct trace *t)
+static struct rank_compile compile_row(struct rank_facts *f, const struct trace *t, const struct trace_compile *c, bool no_attempt)
 {
 	struct rank_work *w = f->work;
 	char text[COMPILE_ID_TEXT];
-	f->record_rank = t->rank;
-	if (f->rank < 0)
-		f->rank = t->rank;
-	f->pid = t->pid;
-	if (t->torch_version != INTERN_NONE)
-		f->torch_version = rank_name(f, intern_get(&t->names, t->torch_version));
-	memcpy(f->damage, t->damage, sizeof(f->damage));
-	for (uint32_t i = 0; i < t->n_compile && i < RANK_EVENTS; i++) {
-		const struct trace_compile *c = &t->compile[i];
-		struct compile_id id = c->id;
-		struct work_compile *x = rank_work_of(f, i);
-		struct rank_compile row = {.loc = INTERN_NONE, .us = -1, .breaks = c->breaks, .status = (uint8_t)c->status};
-		row.unknown = id.bad_line != 0;
-		row.id = rank_name(f, slice_str(compile_id_text(&id, text)));
-		if (id.bad_line)
-			snprintf(text, sizeof(text), "unknown_%lld", (long long)id.bad_line);
-		else if (x->no_attempt)
-			id.attempt = -1;
-		row.dir = rank_name(f, slice_str(id.bad_line ? text : compile_id_dir(&id, text)));
-		if (c->seconds >= 0 && c->seconds < 1e9)
-			row.us = (int64_t)(c->seconds * 1e6 + 0.5);
-		buf_reset(&w->tmp);
-		if (c->loc.file != INTERN_NONE) {
-			add_loc(&w->tmp, text_of(t, c->loc.file), c->loc.line, text_of(t, c->loc.function));
-			row.loc = rank_name(f, buf_slice(&w->tmp));
-		} else if (c->stack != NIL) {
-			const struct trace_frame *fr = &t->frame[t->starts.node[c->stack].frame];
-			add_loc(&w->tmp, text_of(t, fr->file), fr->line, text_of(t, fr->name));
-			row.loc = rank_name(f, buf_slice(&w->tmp));
-		}
-		GROW(f->compile, f->n_compile, f->cap_compile, 1);
-		f->compile[f->n_compile++] = row;
-		if (x->seen && !x->closed && c->id.frame >= 0 && !row.unknown && f->n_span < RANK_EVENTS) {
-			GROW(f->span, f->n_span, f->cap_span, 1);
-			f->span[f->n_span++] = (struct rank_span){x->first, x->last, i, RANK_SPAN_OPEN};
-		}
+	struct compile_id id = c->id;
+	struct rank_compile row = {.loc = INTERN_NONE, .us = -1, .breaks = c->breaks, .status = (uint8_t)c->status};
+	row.unknown = id.bad_line != 0;
+	row.id = rank_name(f, slice_str(compile_id_text(&id, text)));
+	if (id.bad_line)
+		snprintf(text, sizeof(text), "unknown_%lld", (long long)id.bad_line);
+	else if (no_attempt)
+		id.attempt = -1;
+	row.dir = rank_name(f, slice_str(id.bad_line ? text : compile_id_dir(&id, text)));
+	if (c->seconds >= 0 && c->seconds < 1e9)
+		row.us = (int64_t)(c->seconds * 1e6 + 0.5);
+	buf_reset(&w->tmp);
+	if (c->loc.file != INTERN_NONE) {
+		add_loc(&w->tmp, text_of(t, c->loc.file), c->loc.line, text_of(t, c->loc.function));
+		row.loc = rank_name(f, buf_slice(&w->tmp));
+	} else if (c->stack != NIL) {
+		const struct trace_frame *fr = &t->frame[t->starts.node[c->stack].frame];
+		add_loc(&w->tmp, text_of(t, fr->file), fr->line, text_of(t, fr->name));
+		row.loc = rank_name(f, buf_slice(&w->tmp));
 	}
-	/* Compile ids beyond the limit: what refers to them goes. */
+	return row;
+}
+
+/* Compile ids beyond the limit: what refers to them goes. The others get the worst of their cache events. */
+static void drop_beyond(struct rank_facts *f)
+{
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < f->n_event; i++) {
 		if (f->event[i].compile >= f->n_compile) {
@@ -465,6 +453,29 @@ void rank_facts_finish(struct rank_facts *f, const struct trace *t)
 	KEEP(schedule);
 	KEEP(tensors);
 	KEEP(estimate);
+#undef KEEP
+}
+
+void rank_facts_finish(struct rank_facts *f, const struct trace *t)
+{
+	f->record_rank = t->rank;
+	if (f->rank < 0)
+		f->rank = t->rank;
+	f->pid = t->pid;
+	if (t->torch_version != INTERN_NONE)
+		f->torch_version = rank_name(f, intern_get(&t->names, t->torch_version));
+	memcpy(f->damage, t->damage, sizeof(f->damage));
+	for (uint32_t i = 0; i < t->n_compile && i < RANK_EVENTS; i++) {
+		const struct work_compile *x = rank_work_of(f, i);
+		GROW(f->compile, f->n_compile, f->cap_compile, 1);
+		struct rank_compile *row = &f->compile[f->n_compile++];
+		*row = compile_row(f, t, &t->compile[i], x->no_attempt);
+		if (x->seen && !x->closed && t->compile[i].id.frame >= 0 && !row->unknown && f->n_span < RANK_EVENTS) {
+			GROW(f->span, f->n_span, f->cap_span, 1);
+			f->span[f->n_span++] = (struct rank_span){x->first, x->last, i, RANK_SPAN_OPEN};
+		}
+	}
+	drop_beyond(f);
 	if (f->n_span)
 		qsort(f->span, f->n_span, sizeof(*f->span), by_start);
 	rank_take_parity(f);
