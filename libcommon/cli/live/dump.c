@@ -125,7 +125,7 @@ static int take_value(struct reading *r, uint32_t v, struct dump_value *out)
 	out->buffer = text_of(r, v, "buffer");
 	out->path = text_of(r, v, "path");
 	out->file = text_of(r, v, "file");
-	if (memchr(out->file.p, '/', out->file.n) || memchr(out->file.p, 0, out->file.n) || (out->file.n && out->file.p[0] == '.'))
+	if (slice_chr(out->file, '/') || slice_chr(out->file, 0) || (out->file.n && out->file.p[0] == '.'))
 		return bad(r, "\"file\" is a path, not a name in this folder");
 	out->arg = (uint32_t)number_of(r, v, "arg", UINT32_MAX);
 	int role = index_of(text_of(r, v, "role"), roles, ARRAY_LEN(roles));

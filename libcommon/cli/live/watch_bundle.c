@@ -70,7 +70,7 @@ static struct slice text_of(struct index *x, uint32_t object, const char *key)
 	return buf_slice(&x->text);
 }
 
-static bool plain(struct slice name) { return name.n && name.p[0] != '.' && !memchr(name.p, '/', name.n) && !memchr(name.p, 0, name.n); }
+static bool plain(struct slice name) { return name.n && name.p[0] != '.' && !slice_chr(name, '/') && !slice_chr(name, 0); }
 
 static int take_input(struct watch_bundle *b, struct index *x, uint32_t k, struct err *err)
 {
