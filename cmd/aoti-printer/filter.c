@@ -17,7 +17,7 @@ static void add_globs(struct filter *f, struct opt_list *to, const char *text)
 {
 	struct slice rest = slice_str(text);
 	while (rest.n) {
-		const char *comma = memchr(rest.p, ',', rest.n);
+		const char *comma = slice_chr(rest, ',');
 		size_t n = comma ? (size_t)(comma - rest.p) : rest.n;
 		struct slice one = slice_trim(slice_of(rest.p, n));
 		if (one.n)
@@ -32,10 +32,10 @@ static int add_ranges(struct filter_range **v, size_t *n, size_t *cap, const cha
 {
 	struct slice rest = slice_str(text ? text : "");
 	while (rest.n) {
-		const char *comma = memchr(rest.p, ',', rest.n);
+		const char *comma = slice_chr(rest, ',');
 		size_t len = comma ? (size_t)(comma - rest.p) : rest.n;
 		struct slice one = slice_trim(slice_of(rest.p, len));
-		const char *dash = one.n ? memchr(one.p, '-', one.n) : NULL;
+		const char *dash = slice_chr(one, '-');
 		struct slice lo = dash ? slice_of(one.p, (size_t)(dash - one.p)) : one;
 		struct slice hi = dash ? slice_of(dash + 1, one.n - lo.n - 1) : one;
 		uint64_t first = 0, last = UINT32_MAX;

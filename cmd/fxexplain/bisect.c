@@ -65,7 +65,7 @@ static struct slice inner_line(struct slice type, struct slice reason, struct bu
 		type.n = 0;
 	buf_reset(out);
 	if (type.n) {
-		const char *dot = memrchr(type.p, '.', type.n);
+		const char *dot = slice_rchr(type, '.');
 		size_t from = dot ? (size_t)(dot + 1 - type.p) : 0;
 		buf_add(out, type.p + from, type.n - from);
 		buf_adds(out, line.n ? ": " : "");

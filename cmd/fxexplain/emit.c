@@ -90,7 +90,7 @@ static const char *relative(const char *path)
 bool emit_source(const struct explanation *x, uint32_t file, struct buf *b)
 {
 	struct slice name = explain_text(x, file);
-	if (!name.n || name.p[0] == '<' || memchr(name.p, '\0', name.n))
+	if (!name.n || name.p[0] == '<' || slice_chr(name, '\0'))
 		return false;
 	while (slice_starts(name, "./"))
 		name = slice_of(name.p + 2, name.n - 2);

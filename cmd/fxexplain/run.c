@@ -252,7 +252,7 @@ static size_t orphans(pid_t *pid, size_t room)
 		close(fd);
 	struct slice rest = slice_of(text, got > 0 ? (size_t)got : 0);
 	while (rest.n && n < room) {
-		const char *blank = memchr(rest.p, ' ', rest.n);
+		const char *blank = slice_chr(rest, ' ');
 		uint64_t id;
 		size_t len = blank ? (size_t)(blank - rest.p) : rest.n;
 		if (slice_u64(slice_of(rest.p, len), &id) && id > 1 && id < INT_MAX && getsid((pid_t)id) == getsid(0))

@@ -155,7 +155,7 @@ static void describe_signature(const struct signature *g, struct buf *b)
 		buf_addf(b, ": %.*s", SL(g->type));
 	if (g->message.n)
 		buf_addf(b, ": %.*s", SL(g->message));
-	const char *end = memchr(g->frames.p, ';', g->frames.n);
+	const char *end = slice_chr(g->frames, ';');
 	if (g->frames.n && (g->kind == OUTCOME_CRASHED || g->kind == OUTCOME_TIMEOUT || g->kind == OUTCOME_MEMORY))
 		buf_addf(b, ", in %.*s", SLN(g->frames, end ? (size_t)(end - g->frames.p) : g->frames.n));
 }

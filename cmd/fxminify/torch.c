@@ -453,7 +453,7 @@ enum { ERROR_LINES = 8, ERROR_COLUMNS = 300 };
 /* "/tmp/.../x.cpp:12:29: error": the file's name alone, for the folder is gone. */
 static struct slice without_folder(struct slice line)
 {
-	const char *colon = line.n && *line.p == '/' ? memchr(line.p, ':', line.n) : NULL;
+	const char *colon = line.n && *line.p == '/' ? slice_chr(line, ':') : NULL;
 	const char *slash = colon ? memrchr(line.p, '/', (size_t)(colon - line.p)) : NULL;
 	return slash ? slice_of(slash + 1, (size_t)(line.p + line.n - slash - 1)) : line;
 }

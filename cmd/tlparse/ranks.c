@@ -352,10 +352,7 @@ struct sorted {
 static int by_graph(const void *a, const void *b)
 {
 	const struct sorted *x = a, *y = b;
-	size_t n = x->dir.n < y->dir.n ? x->dir.n : y->dir.n;
-	int r = n ? memcmp(x->dir.p, y->dir.p, n) : 0;
-	if (!r)
-		r = (x->dir.n > y->dir.n) - (x->dir.n < y->dir.n);
+	const int r = slice_cmp(x->dir, y->dir);
 	return r ? r : (x->row->number > y->row->number) - (x->row->number < y->row->number);
 }
 
@@ -637,7 +634,7 @@ static void gz_put(struct gz *g, struct slice s, bool end)
 /* The track of a compile id: attempts share one. */
 static struct slice track_of(struct slice id)
 {
-	const char *p = id.n ? memchr(id.p, '_', id.n) : NULL;
+	const char *p = slice_chr(id, '_');
 	return p ? slice_of(id.p, (size_t)(p - id.p)) : id;
 }
 

@@ -411,7 +411,7 @@ static bool list_default(const struct call *c, const struct source *s, value *ou
 		return false;
 	rest = slice_of(rest.p + 1, rest.n - 2);
 	while (slice_trim(rest).n) {
-		const char *comma = memchr(rest.p, ',', rest.n);
+		const char *comma = slice_chr(rest, ',');
 		size_t n = comma ? (size_t)(comma - rest.p) : rest.n;
 		value v;
 		if (!scalar_default(c, s->type, slice_trim(slice_of(rest.p, n)), &v) || t->list_add(list, v))

@@ -210,6 +210,22 @@ static void buf_word(void **state)
 	buf_release(&b);
 }
 
+static void slice_searched(void **state)
+{
+	(void)state;
+	struct guard g = {0};
+	const char *p = guard_put(&g, "a/b/c", 5);
+	const struct slice s = slice_of(p, 5), none = slice_of(NULL, 0);
+	assert_ptr_equal(slice_chr(s, '/'), p + 1);
+	assert_ptr_equal(slice_rchr(s, '/'), p + 3);
+	assert_null(slice_chr(s, 'x'));
+	assert_null(slice_chr(none, 0));
+	assert_null(slice_rchr(none, 0));
+	assert_true(slice_cmp(s, SLICE("a/b")) > 0 && slice_cmp(SLICE("a/b"), s) < 0 && slice_cmp(s, SLICE("b")) < 0);
+	assert_true(!slice_cmp(none, SLICE("")) && slice_cmp(none, s) < 0 && slice_cmp(SLICE("\xff"), s) > 0);
+	guard_release(&g);
+}
+
 static void slice_printed(void **state)
 {
 	(void)state;
@@ -416,14 +432,31 @@ static void base64_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(slice_u64_limits), cmocka_unit_test(slice_u64_is_bounded), cmocka_unit_test(text_for_a_terminal),
-	    cmocka_unit_test(slice_lines),      cmocka_unit_test(slice_questions),      cmocka_unit_test(slice_find_with_nul),
-	    cmocka_unit_test(err_text),         cmocka_unit_test(err_text_is_cut),      cmocka_unit_test(grow_cap_holds),
-	    cmocka_unit_test(buf_grows),        cmocka_unit_test(buf_nothing),          cmocka_unit_test(buf_format),
-	    cmocka_unit_test(buf_word),         cmocka_unit_test(arena_keeps),          cmocka_unit_test(arena_large),
-	    cmocka_unit_test(intern_indices),   cmocka_unit_test(intern_many),          cmocka_unit_test(intern_copies),
-	    cmocka_unit_test(hash_tail),        cmocka_unit_test(base64_rfc),           cmocka_unit_test(base64_bytes),
-	    cmocka_unit_test(slice_printed),    cmocka_unit_test(numbers_for_people),   cmocka_unit_test(paths),
+	    cmocka_unit_test(slice_u64_limits),
+	    cmocka_unit_test(slice_u64_is_bounded),
+	    cmocka_unit_test(text_for_a_terminal),
+	    cmocka_unit_test(slice_lines),
+	    cmocka_unit_test(slice_questions),
+	    cmocka_unit_test(slice_find_with_nul),
+	    cmocka_unit_test(err_text),
+	    cmocka_unit_test(err_text_is_cut),
+	    cmocka_unit_test(grow_cap_holds),
+	    cmocka_unit_test(buf_grows),
+	    cmocka_unit_test(buf_nothing),
+	    cmocka_unit_test(buf_format),
+	    cmocka_unit_test(buf_word),
+	    cmocka_unit_test(arena_keeps),
+	    cmocka_unit_test(arena_large),
+	    cmocka_unit_test(intern_indices),
+	    cmocka_unit_test(intern_many),
+	    cmocka_unit_test(intern_copies),
+	    cmocka_unit_test(hash_tail),
+	    cmocka_unit_test(base64_rfc),
+	    cmocka_unit_test(base64_bytes),
+	    cmocka_unit_test(slice_printed),
+	    cmocka_unit_test(slice_searched),
+	    cmocka_unit_test(numbers_for_people),
+	    cmocka_unit_test(paths),
 	};
 	return RUN(tests);
 }

@@ -27,7 +27,7 @@ static void test_recorded(void **state)
 		struct err err = {0};
 		assert_true(slice_starts(line, "== "));
 		struct slice spec = slice_of(line.p + 3, line.n - 3), hex;
-		const char *space = memchr(spec.p, ' ', spec.n);
+		const char *space = slice_chr(spec, ' ');
 		assert_non_null(space);
 		hex = slice_of(space + 1, (size_t)(spec.p + spec.n - space - 1));
 		spec.n = (size_t)(space - spec.p);

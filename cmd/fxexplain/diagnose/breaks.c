@@ -10,7 +10,7 @@
 static bool has_number(struct slice list, int gb)
 {
 	while (list.n) {
-		const char *blank = memchr(list.p, ' ', list.n);
+		const char *blank = slice_chr(list, ' ');
 		struct slice one = slice_of(list.p, blank ? (size_t)(blank - list.p) : list.n);
 		uint64_t number;
 		if (gb >= 0 && slice_u64(one, &number) && number == (uint64_t)gb)
@@ -45,7 +45,7 @@ struct slice break_fix_find(struct slice table, int gb, struct slice text, struc
 			e = (struct entry){0};
 			continue;
 		}
-		const char *colon = memchr(line.p, ':', line.n);
+		const char *colon = slice_chr(line, ':');
 		struct slice key = slice_of(line.p, colon ? (size_t)(colon - line.p) : 0);
 		struct slice value = colon ? slice_trim(slice_of(colon + 1, line.n - key.n - 1)) : line;
 		if (slice_is(key, "gb")) {

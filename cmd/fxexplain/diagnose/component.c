@@ -60,7 +60,7 @@ static enum component frames_component(struct slice frames, struct slice *at, bo
 	struct slice line;
 	*user = false;
 	while (slice_line(&frames, &line)) {
-		const char *colon = memchr(line.p, ':', line.n);
+		const char *colon = slice_chr(line, ':');
 		struct slice path = colon ? slice_of(line.p, (size_t)(colon - line.p)) : line;
 		enum component c = path_component(path);
 		*user = c == COMPONENT_NONE && srcloc_is_user(path);
@@ -116,7 +116,7 @@ static enum component type_component(struct slice type, struct slice reason, boo
 	*proof = false;
 	/* backend='inductor' raised:\nCppCompileError: ... */
 	for (unsigned i = 0; i < 3 && slice_line(&first, &line); i++) {
-		const char *colon = memchr(line.p, ':', line.n);
+		const char *colon = slice_chr(line, ':');
 		word = slice_trim(slice_of(line.p, colon ? (size_t)(colon - line.p) : 0));
 		for (size_t k = 0; word.n && k < ARRAY_LEN(by_type); k++)
 			if (type_is(word, by_type[k].type)) {
@@ -486,7 +486,7 @@ static void tell_failure(const struct witnesses *w, const struct component_view 
 	const struct fact_failure *r = &f->failure[v->failure];
 	struct finding *g = explain_finding(x, FINDING_FAILURE, r->caught ? FINDING_WARNING : FINDING_ERROR);
 	struct slice type = explain_text(x, r->type), reason = first_line(explain_text(x, r->reason));
-	const char *dot = type.n ? memrchr(type.p, '.', type.n) : NULL;
+	const char *dot = slice_rchr(type, '.');
 	struct slice word = dot ? slice_of(dot + 1, type.n - (size_t)(dot + 1 - type.p)) : type;
 	g->id = v->component == COMPONENT_NONE ? SLICE("failure") : explain_textf(x, "failure-%s", component_name[v->component]);
 	g->loc = r->user.file != INTERN_NONE || r->compile == FACT_NONE ? r->user : f->compile[r->compile].loc;

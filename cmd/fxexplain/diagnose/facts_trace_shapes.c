@@ -265,7 +265,7 @@ void facts_add_constraints(struct facts *f, struct fact_src src, uint32_t compil
 	}
 	slice_line(&rest, &line);
 	struct slice names = slice_of(line.p + 22, line.n - 22);
-	const char *close = memchr(names.p, ')', names.n);
+	const char *close = slice_chr(names, ')');
 	names.n = close ? (size_t)(close - names.p) : 0;
 	unsigned n = 0;
 	while (slice_line(&rest, &line) && n < 64) {

@@ -154,7 +154,7 @@ static int take_level(struct reader *r, struct slice value)
 
 static int take_see(struct reader *r, struct slice value)
 {
-	if (!slice_starts(value, "https://") || memchr(value.p, ' ', value.n))
+	if (!slice_starts(value, "https://") || slice_chr(value, ' '))
 		return bad_key(r, "is not an https:// address");
 	add_slice(&r->p->see, value);
 	return 0;
@@ -249,7 +249,7 @@ static int take(struct reader *r)
 
 static int begin_key(struct reader *r, struct slice line)
 {
-	const char *colon = memchr(line.p, ':', line.n);
+	const char *colon = slice_chr(line, ':');
 	if (take(r) < 0)
 		return -1;
 	r->key_line = r->line;

@@ -176,7 +176,7 @@ static void value_guard(struct explanation *x, const struct fact_recompile *r, s
 	right = slice_trim(slice_of(is + 4, g.n - (size_t)(is - g.p) - 4));
 	w->change = new.n ? explain_textf(x, "%.*s: %.*s -> %.*s", SLN(left, CLIP), SLN(right, CLIP), SLN(new, CLIP))
 			  : explain_textf(x, "%.*s is no longer %.*s", SLN(left, CLIP), SLN(right, CLIP));
-	bool attribute = memchr(left.p, '.', left.n) != NULL;
+	bool attribute = slice_chr(left, '.') != NULL;
 	if (is_float(right)) {
 		w->fix = explain_textf(
 		    x, "%.*s = torch.tensor(%.*s)    # a float is a constant of the graph at first; as a tensor it is an input",

@@ -191,7 +191,7 @@ static bool size_source(struct slice source, struct slice *name, struct slice *d
 	if (slice_starts(base, "L['") && slice_ends(base, "']") && !memchr(base.p + 3, '\'', base.n - 5))
 		base = slice_of(base.p + 3, base.n - 5);
 	*name = base;
-	return memchr(dim->p, ']', dim->n) == NULL;
+	return slice_chr(*dim, ']') == NULL;
 }
 
 static struct slice compile_name(struct explanation *x, uint32_t compile)
@@ -410,11 +410,11 @@ static void constraint(struct explanation *x, uint32_t row)
 /* "pt2fix.nofake.default" is pt2fix::nofake to the program. */
 static struct slice op_name(struct explanation *x, struct slice op)
 {
-	const char *dot = op.n ? memchr(op.p, '.', op.n) : NULL;
+	const char *dot = slice_chr(op, '.');
 	if (!dot)
 		return op;
 	struct slice ns = slice_of(op.p, (size_t)(dot - op.p)), rest = slice_of(dot + 1, op.n - ns.n - 1);
-	const char *overload = rest.n ? memchr(rest.p, '.', rest.n) : NULL;
+	const char *overload = slice_chr(rest, '.');
 	if (overload && slice_is(slice_of(overload, (size_t)(rest.p + rest.n - overload)), ".default"))
 		rest.n = (size_t)(overload - rest.p);
 	return explain_textf(x, "%.*s::%.*s", SLN(ns, CLIP), SLN(rest, CLIP));

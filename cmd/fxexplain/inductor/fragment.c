@@ -82,7 +82,7 @@ static void node(struct fragment *f, struct slice s)
 	name = take_word(&s);
 	if (!name.n || !rest.p || f->made.n >= FRAGMENT_MAX || intern_find(&f->made, name) != INTERN_NONE)
 		return;
-	const char *close = memchr(rest.p, ']', rest.n);
+	const char *close = slice_chr(rest, ']');
 	struct slice args = behind(rest, "](args = "), kwargs = behind(rest, "kwargs = ");
 	if (!close || !args.n || *args.p != '(' || !kwargs.n || *kwargs.p != '{')
 		return;

@@ -191,7 +191,7 @@ static void index_keys(struct km_rows *keys, const struct json_tape *t, uint32_t
 		return;
 	json_each_pair(t, root, k) {
 		const struct slice key = json_slice(t, k);
-		const char *colon = key.n ? memrchr(key.p, ':', key.n) : NULL;
+		const char *colon = slice_rchr(key, ':');
 		const struct slice name = slice_of(key.p, colon ? (size_t)(colon - key.p) : 0);
 		km_rows_add(keys, key, k + 1);
 		if (colon)
@@ -436,12 +436,12 @@ static struct slice op_of(const struct kernelmap *m, uint32_t fx)
 {
 	struct slice target = graph_text(&m->graph, m->graph.node[fx].target);
 	for (int parts = 0; parts < 3; parts++) { /* torch.ops.aten. */
-		const char *dot = target.n ? memchr(target.p, '.', target.n) : NULL;
+		const char *dot = slice_chr(target, '.');
 		if (!dot)
 			return slice_of(NULL, 0);
 		target = after(target, (size_t)(dot + 1 - target.p));
 	}
-	const char *dot = memchr(target.p, '.', target.n);
+	const char *dot = slice_chr(target, '.');
 	return dot ? slice_of(target.p, (size_t)(dot - target.p)) : target;
 }
 

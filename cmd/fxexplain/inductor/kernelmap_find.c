@@ -37,7 +37,7 @@ static bool same_place(const struct srcloc *at, struct slice file, uint64_t line
 uint32_t kernelmap_find(const struct kernelmap *m, struct slice name, struct kmhit *hit, uint32_t max)
 {
 	uint32_t n = 0;
-	const char *colon = name.n ? memrchr(name.p, ':', name.n) : NULL;
+	const char *colon = slice_rchr(name, ':');
 	struct slice before = colon ? slice_of(name.p, (size_t)(colon - name.p)) : SLICE("");
 	uint64_t number = 0;
 	bool place = colon && before.n && slice_u64(slice_of(colon + 1, (size_t)(name.p + name.n - colon - 1)), &number);

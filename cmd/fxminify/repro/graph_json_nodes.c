@@ -35,7 +35,7 @@ static int read_number(struct gjson *rd, uint32_t k, struct gvalue *v)
 		*v = graph_int_value(i);
 	} else if (slice_ends(s, "NaN") || slice_ends(s, "Infinity")) {
 		*v = graph_float_value(slice_ends(s, "NaN") ? __builtin_nan("") : s.p[0] == '-' ? -__builtin_inf() : __builtin_inf());
-	} else if (memchr(s.p, '.', s.n) || memchr(s.p, 'e', s.n) || memchr(s.p, 'E', s.n)) {
+	} else if (slice_chr(s, '.') || slice_chr(s, 'e') || slice_chr(s, 'E')) {
 		json_double(&rd->t, k, &f);
 		*v = graph_float_value(f);
 	} else {

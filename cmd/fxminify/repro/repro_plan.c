@@ -32,7 +32,7 @@ static bool is_python(struct slice s)
 	for (size_t i = 1; i < s.n; i++)
 		if (s.p[i] == '(' && ((s.p[i - 1] | 32) >= 'a' && (s.p[i - 1] | 32) <= 'z'))
 			return false;
-	return !memchr(s.p, '[', s.n);
+	return !slice_chr(s, '[');
 }
 
 static void note_symbol(struct planning *w, struct slice name, int64_t value)

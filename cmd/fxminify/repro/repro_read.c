@@ -126,7 +126,7 @@ static bool take_env(struct repro *r, const struct item *it)
 
 static bool is_config(struct slice name)
 {
-	return slice_starts(name, "torch.") && memchr(name.p, '[', name.n) == NULL &&
+	return slice_starts(name, "torch.") && slice_chr(name, '[') == NULL &&
 	       (slice_find(name, ".config.") || slice_find(name, "._config."));
 }
 
@@ -229,7 +229,7 @@ static void take_backend(struct repro *r, struct slice value)
 		r->backend = arena_slice(&r->arena, value);
 		((char *)r->backend.p)[dot - value.p] = ':';
 	}
-	r->backend_text = !memchr(r->backend.p, ':', r->backend.n);
+	r->backend_text = !slice_chr(r->backend, ':');
 }
 
 /* A string; or what repro_text writes for a folder beside the program: os.path.join(os.path.dirname(...), 'repro.data'). */
@@ -447,7 +447,7 @@ int repro_read(struct repro *r, struct slice text, const char *path, struct err 
 		rc = read_package_file(r, path, err);
 	} else if (start.n && start.p[0] == '{') {
 		rc = graph_json_read(r, text, path, err);
-	} else if (text.n && memchr(text.p, '\0', text.n)) {
+	} else if (text.n && slice_chr(text, '\0')) {
 		rc = err_set(err, EXIT_INPUT, "'%s': is no Python program: it holds NUL bytes", path);
 	} else {
 		rc = read_program(&s);

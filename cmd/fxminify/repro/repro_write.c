@@ -214,7 +214,7 @@ static void need(struct writer *w, const char *text)
 /* "toys:toy_compiler": its module. */
 struct slice plan_backend_module(const struct repro *r)
 {
-	const char *colon = r->backend.n && !r->backend_text ? memchr(r->backend.p, ':', r->backend.n) : NULL;
+	const char *colon = r->backend.n && !r->backend_text ? slice_chr(r->backend, ':') : NULL;
 	return colon ? slice_of(r->backend.p, (size_t)(colon - r->backend.p)) : SLICE("");
 }
 
@@ -345,7 +345,7 @@ static void write_storage(struct writer *w, size_t i)
 		pytext_quote(w->b, s->hash);
 	}
 	buf_addf(w->b, ", %.*s", SL(s->nbytes));
-	const char *colon = s->device.n ? memchr(s->device.p, ':', s->device.n) : NULL;
+	const char *colon = slice_chr(s->device, ':');
 	if (colon)
 		buf_addf(w->b, ", device=device(type='%.*s', index=%.*s)", (int)(colon - s->device.p), s->device.p,
 			 (int)(s->device.p + s->device.n - colon - 1), colon + 1);

@@ -165,10 +165,7 @@ struct keyed {
 static int by_dir(const void *a, const void *b)
 {
 	const struct keyed *x = a, *y = b;
-	size_t n = x->dir.n < y->dir.n ? x->dir.n : y->dir.n;
-	int r = n ? memcmp(x->dir.p, y->dir.p, n) : 0;
-	if (!r)
-		r = (x->dir.n > y->dir.n) - (x->dir.n < y->dir.n);
+	const int r = slice_cmp(x->dir, y->dir);
 	return r ? r : (x->row->number > y->row->number) - (x->row->number < y->row->number);
 }
 

@@ -60,7 +60,7 @@ static char *in_folder(struct run_job *j, struct slice name)
 /* A name that stays in the folder. */
 static bool plain_name(struct slice name)
 {
-	return name.n && name.n <= 240 && name.p[0] != '.' && !memchr(name.p, '/', name.n) && !memchr(name.p, 0, name.n);
+	return name.n && name.n <= 240 && name.p[0] != '.' && !slice_chr(name, '/') && !slice_chr(name, 0);
 }
 
 static int put_file(struct package *pkg, uint32_t file, const char *path, struct err *err)

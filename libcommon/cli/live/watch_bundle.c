@@ -60,7 +60,7 @@ static int bad(const struct index *x, const char *why)
 	return err_set(x->err, EXIT_INPUT, "'%s': %s: is it a bundle that was kept whole?", x->path, why);
 }
 
-static bool plain(struct slice name) { return name.n && name.p[0] != '.' && !memchr(name.p, '/', name.n) && !memchr(name.p, 0, name.n); }
+static bool plain(struct slice name) { return name.n && name.p[0] != '.' && !slice_chr(name, '/') && !slice_chr(name, 0); }
 
 static int take_input(struct watch_bundle *b, struct index *x, uint32_t k, struct err *err)
 {

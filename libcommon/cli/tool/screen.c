@@ -120,7 +120,7 @@ static size_t columns_of(struct slice t)
 
 static struct slice cut(struct slice *rest, char end)
 {
-	const char *e = rest->n ? memchr(rest->p, end, rest->n) : NULL;
+	const char *e = slice_chr(*rest, end);
 	size_t n = e ? (size_t)(e - rest->p) : rest->n;
 	struct slice cell = slice_of(rest->p, n);
 	rest->p += n + !!e;

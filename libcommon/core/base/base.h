@@ -97,6 +97,16 @@ static inline bool slice_ends(struct slice a, const char *s)
 	size_t n = strlen(s);
 	return a.n >= n && (!n || !memcmp(a.p + a.n - n, s, n));
 }
+/* As memcmp() over both, then the shorter first. */
+static inline int slice_cmp(struct slice a, struct slice b)
+{
+	const size_t n = a.n < b.n ? a.n : b.n;
+	const int r = n ? memcmp(a.p, b.p, n) : 0;
+	return r ? r : (a.n > b.n) - (a.n < b.n);
+}
+/* The first and the last c, or NULL. */
+static inline const char *slice_chr(struct slice s, char c) { return s.n ? memchr(s.p, c, s.n) : NULL; }
+static inline const char *slice_rchr(struct slice s, char c) { return s.n ? memrchr(s.p, c, s.n) : NULL; }
 /* First occurrence of s in a, or NULL. */
 const char *slice_find(struct slice a, const char *s);
 /* Cut the next line (without its newline) off *rest; false when nothing is left. */

@@ -35,7 +35,7 @@ static inline const char *path_base(const char *path)
 }
 static inline struct slice slice_base(struct slice path)
 {
-	const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
+	const char *slash = slice_rchr(path, '/');
 	return slash ? slice_of(slash + 1, (size_t)(path.p + path.n - slash - 1)) : path;
 }
 /* The folder that a file lies in, as opendir() takes it: what is before the last slash; "/" of "/x", "." of "x". */

@@ -492,7 +492,7 @@ static bool plain_name(struct slice s)
 static struct slice users_path(struct reader *r, struct slice path, const struct slice *names, uint32_t n)
 {
 	struct slice first = {0}, rest = {0};
-	const char *close = memchr(path.p, ']', path.n);
+	const char *close = slice_chr(path, ']');
 	uint64_t k;
 	if (close) {
 		rest = slice_of(close + 1, path.n - (size_t)(close + 1 - path.p));

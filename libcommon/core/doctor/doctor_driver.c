@@ -15,7 +15,7 @@ static unsigned runtime_major(struct slice soname)
 	if (!so)
 		return 0;
 	struct slice number = slice_of(so + 4, (size_t)(soname.p + soname.n - so) - 4);
-	const char *dot = memchr(number.p, '.', number.n);
+	const char *dot = slice_chr(number, '.');
 	if (dot)
 		number.n = (size_t)(dot - number.p);
 	return slice_u64(number, &major) && major < 1000 ? (unsigned)major : 0;

@@ -115,7 +115,7 @@ bool doctor_library_path(struct arena *a, const struct modelso *so, struct slice
 	    "/lib/aarch64-linux-gnu:/usr/lib/aarch64-linux-gnu:"
 #endif
 	    "/lib64:/usr/lib64:/lib:/usr/lib";
-	if (!soname.n || memchr(soname.p, '/', soname.n))
+	if (!soname.n || slice_chr(soname, '/'))
 		return false;
 	for (uint32_t i = 0; i < so->n_rpath; i++) {
 		char *rpath = xstrndup(so->rpath[i].p, so->rpath[i].n);

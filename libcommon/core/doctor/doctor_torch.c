@@ -84,7 +84,7 @@ static struct slice read_version(struct arena *a, struct slice folder)
 	if (is_file(py) && mapfile_open(&f, py, NULL) == 0) {
 		struct slice rest = f.bytes;
 		while (!version.n && slice_line(&rest, &line)) {
-			const char *q = slice_starts(line, "__version__") ? memchr(line.p, '\'', line.n) : NULL;
+			const char *q = slice_starts(line, "__version__") ? slice_chr(line, '\'') : NULL;
 			const char *end = q ? memchr(q + 1, '\'', (size_t)(line.p + line.n - q - 1)) : NULL;
 			if (end)
 				version = arena_slice(a, slice_of(q + 1, (size_t)(end - q - 1)));

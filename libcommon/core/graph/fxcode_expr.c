@@ -103,7 +103,7 @@ static enum state string(struct fxparse *p, struct fxitem *i)
 		if (!first && b != bytes)
 			return fail(p, s.p, "bytes and text side by side");
 		bytes = b;
-		if (f && (memchr(s.p, '{', s.n) || memchr(s.p, '}', s.n)))
+		if (f && (slice_chr(s, '{') || slice_chr(s, '}')))
 			return fail(p, s.p, "an f-string with values in it is no part of a graph");
 		if (bytes) {
 			if (!first)

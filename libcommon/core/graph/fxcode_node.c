@@ -46,10 +46,10 @@ uint32_t fx_unique(struct fxparse *p, uint32_t name)
 static uint32_t base_name(struct fxparse *p, const struct gnode *n)
 {
 	struct slice s = graph_text(p->g, n->target), last;
-	const char *dot = memrchr(s.p, '.', s.n);
+	const char *dot = slice_rchr(s, '.');
 	if (slice_starts(s, "torch.ops.") && dot) {
 		struct slice op = slice_of(s.p, (size_t)(dot - s.p));
-		const char *before = memrchr(op.p, '.', op.n);
+		const char *before = slice_rchr(op, '.');
 		s = before && before > s.p + 9 ? slice_of(before + 1, (size_t)(dot - before - 1))
 					       : slice_of(dot + 1, (size_t)(s.p + s.n - dot - 1));
 	} else if (n->op == GRAPH_CALL_FUNCTION && dot) {
@@ -230,7 +230,7 @@ static int self_name(struct fxparse *p, struct slice path, bool called, struct f
 
 int fx_name(struct fxparse *p, struct slice s, bool called, struct fxitem *out)
 {
-	const char *dot = memchr(s.p, '.', s.n);
+	const char *dot = slice_chr(s, '.');
 	struct slice root = dot ? slice_of(s.p, (size_t)(dot - s.p)) : s;
 	if (slice_is(root, "torch"))
 		return outside(p, s, root, called, out);
@@ -391,7 +391,7 @@ static bool constructor(struct slice fn)
 	static const char *const words[] = {"float",     "int",    "bool",         "complex",     "range",      "set",
 					    "frozenset", "tuple",  "list",         "dict",        "type",       "bytes",
 					    "str",       "device", "torch.device", "torch.finfo", "torch.iinfo"};
-	const char *dot = memrchr(fn.p, '.', fn.n), *last = dot ? dot + 1 : fn.p;
+	const char *dot = slice_rchr(fn, '.'), *last = dot ? dot + 1 : fn.p;
 	for (unsigned i = 0; i < ARRAY_LEN(words); i++)
 		if (slice_is(fn, words[i]))
 			return true;

@@ -203,7 +203,7 @@ static void add_attr(struct build *b, struct slice target)
 {
 	const struct gattr *a = graph_attr(b->g, 0, target);
 	while (!a && target.n) {
-		const char *dot = memrchr(target.p, '.', target.n);
+		const char *dot = slice_rchr(target, '.');
 		target.n = dot ? (size_t)(dot - target.p) : 0;
 		a = target.n ? graph_attr(b->g, 0, target) : NULL;
 	}

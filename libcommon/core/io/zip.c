@@ -279,18 +279,11 @@ void zip_close(struct zip *z)
 
 /* ---- by name ---- */
 
-static int name_cmp(struct slice a, struct slice b)
-{
-	size_t n = a.n < b.n ? a.n : b.n;
-	int r = n ? memcmp(a.p, b.p, n) : 0;
-	return r ? r : (a.n > b.n) - (a.n < b.n);
-}
-
 static int by_name(const void *a, const void *b, void *v)
 {
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
 	const struct zip_member *m = v;
-	int r = name_cmp(m[i].name, m[k].name);
+	int r = slice_cmp(m[i].name, m[k].name);
 	return r ? r : (i > k) - (i < k);
 }
 
@@ -306,7 +299,7 @@ struct zip_member *zip_find(struct zip *z, struct slice name)
 	size_t lo = 0, hi = z->n;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		if (name_cmp(z->v[z->by_name[mid]].name, name) <= 0)
+		if (slice_cmp(z->v[z->by_name[mid]].name, name) <= 0)
 			lo = mid + 1;
 		else
 			hi = mid;

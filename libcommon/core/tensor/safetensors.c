@@ -128,10 +128,7 @@ static int check_cover(struct header *h)
 static int by_name(const void *a, const void *b, void *v)
 {
 	const struct tensor *t = v;
-	struct slice x = t[*(const uint32_t *)a].name, y = t[*(const uint32_t *)b].name;
-	size_t n = x.n < y.n ? x.n : y.n;
-	int r = n ? memcmp(x.p, y.p, n) : 0;
-	return r ? r : (x.n > y.n) - (x.n < y.n);
+	return slice_cmp(t[*(const uint32_t *)a].name, t[*(const uint32_t *)b].name);
 }
 
 /* Other readers would take the one or the other. */

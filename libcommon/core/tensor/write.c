@@ -176,8 +176,7 @@ static int npy_write(struct sink *s, const struct tensor_view *v)
 static int by_name(const void *a, const void *b)
 {
 	const struct slice *x = a, *y = b;
-	int c = memcmp(x->p ? x->p : "", y->p ? y->p : "", x->n < y->n ? x->n : y->n);
-	return c ? c : x->n < y->n ? -1 : x->n > y->n;
+	return slice_cmp(*x, *y);
 }
 
 /* Keys of a file: Unicode texts, each once. */
@@ -189,7 +188,7 @@ static int check_names(struct sink *s, const struct tensor_view *v, size_t n, bo
 	qsort(name, n, sizeof(*name), by_name);
 	int rc = 0;
 	for (size_t i = 0; i < n && !rc; i++) {
-		if (name[i].n && (!utf8_valid(name[i]) || memchr(name[i].p, 0, name[i].n)))
+		if (name[i].n && (!utf8_valid(name[i]) || slice_chr(name[i], 0)))
 			rc = err_set(s->err, EXIT_INPUT, "'%s': the name '%.*s' of a tensor is no UTF-8 text: give it another", s->what,
 				     SLN(name[i], 200));
 		else if (i && slice_eq(name[i], name[i - 1]))

@@ -63,7 +63,7 @@ static bool named(struct ptx_reader *r, struct ptx_word w, struct ptx_operands *
 	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)
 		if (ptx_is(w, special[i].name))
 			return *reg = special[i].reg, true;
-	return ptx_fail(r, "'%.*s' is not declared", SL(w));
+	return ptx_fail(r, "'%.*s' is not declared", (int)w.n, w.p);
 }
 
 static bool value(struct ptx_reader *r, struct ptx_operands *o, int type, uint32_t *reg)
@@ -221,7 +221,7 @@ static bool call(struct ptx_reader *r, struct ptx_op *op)
 	struct ptx_word name = {0};
 	struct ptx_operands o = {0};
 	if (ptx_peek(r) == '(' || !ptx_word(r, &name) || !ptx_is(name, "__assertfail"))
-		return ptx_fail(r, "a call of '%.*s': only __assertfail is known", SL(name));
+		return ptx_fail(r, "a call of '%.*s': only __assertfail is known", (int)name.n, name.p ? name.p : "");
 	if (!ptx_want(r, ',') || !ptx_want(r, '('))
 		return false;
 	do
@@ -251,7 +251,7 @@ static bool about(struct ptx_reader *r, struct ptx_word opcode)
 {
 	char *text = strdup(r->e->text), *why = text ? strstr(text, ": ") : NULL;
 	if (why)
-		snprintf(r->e->text, sizeof(r->e->text), "line %u: '%.*s'%s", r->line, SL(opcode), why);
+		snprintf(r->e->text, sizeof(r->e->text), "line %u: '%.*s'%s", r->line, (int)opcode.n, opcode.p, why);
 	free(text);
 	return false;
 }
@@ -274,7 +274,7 @@ static bool instruction(struct ptx_reader *r, struct ptx_word opcode, struct ptx
 			return about(r, opcode);
 	const char *why = ptx_decode(&op, word, n, &o);
 	if (why)
-		return ptx_fail(r, "'%.*s': %s", SL(opcode), why);
+		return ptx_fail(r, "'%.*s': %s", (int)opcode.n, opcode.p, why);
 	return append(r, op) && ptx_want(r, ';');
 }
 
@@ -291,7 +291,7 @@ static bool registers(struct ptx_reader *r)
 		memcpy(name, w.p + 1, w.n - 1);
 	int type = ptx_type_of(name);
 	if (type == NONE)
-		return ptx_fail(r, "registers of type '%.*s'", SL(w));
+		return ptx_fail(r, "registers of type '%.*s'", (int)w.n, w.p);
 	do {
 		if (!ptx_word(r, &w))
 			return ptx_fail(r, "a register without a name");
@@ -321,7 +321,7 @@ static bool declaration(struct ptx_reader *r, struct ptx_word w)
 		return ptx_variable(r, SYMBOL_LOCAL, false);
 	if (ptx_is(w, ".pragma"))
 		return ptx_skip_to(r, ';');
-	return ptx_fail(r, "'%.*s' is not known", SL(w));
+	return ptx_fail(r, "'%.*s' is not known", (int)w.n, w.p);
 }
 
 static bool statement(struct ptx_reader *r)
@@ -349,7 +349,7 @@ static bool resolve(struct ptx_reader *r)
 		struct fixup *f = &r->fixup[i];
 		struct symbol *s = ptx_find_in(r, f->label, f->scope);
 		if (!s || s->kind != SYMBOL_LABEL)
-			return ptx_fail(r, "there is no label '%.*s'", SL(f->label));
+			return ptx_fail(r, "there is no label '%.*s'", (int)f->label.n, f->label.p);
 		r->k->code->op[f->op].target = (uint32_t)s->offset;
 	}
 	return true;

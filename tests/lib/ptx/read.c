@@ -58,11 +58,11 @@ static bool head(struct ptx_reader *r, struct head *h)
 			break;
 		} else if (!ptx_is(h->name, ".ptr") && !ptx_is(h->name, ".global") && !ptx_is(h->name, ".const") &&
 			   !ptx_is(h->name, ".shared") && !ptx_is(h->name, ".local")) {
-			return ptx_fail(r, "'%.*s' in a declaration", SL(h->name));
+			return ptx_fail(r, "'%.*s' in a declaration", (int)h->name.n, h->name.p);
 		}
 	}
 	if (h->type == NONE || h->type == PRED)
-		return ptx_fail(r, "'%.*s' is declared without a type", SL(h->name));
+		return ptx_fail(r, "'%.*s' is declared without a type", (int)h->name.n, h->name.p);
 	return dimensions(r, h);
 }
 
@@ -82,7 +82,7 @@ static bool values(struct ptx_reader *r, const struct head *h, uint64_t at)
 		if (real && h->type == F32)
 			v = ptx_bits(ptx_f64(v), F32);
 		if (i >= h->count)
-			return ptx_fail(r, "'%.*s' has more values than elements", SL(h->name));
+			return ptx_fail(r, "'%.*s' has more values than elements", (int)h->name.n, h->name.p);
 		memcpy(r->m->data + at + i++ * each, &v, each);
 	} while (list && ptx_take(r, ','));
 	return !list || ptx_want(r, '}');
@@ -112,7 +112,7 @@ static bool one_variable(struct ptx_reader *r, enum symbol_kind kind, bool is_ex
 		kind = SYMBOL_DYNAMIC;
 		h->count = 0;
 	} else if (!h->count || is_extern) {
-		return ptx_fail(r, "'%.*s' is of another module, or has no size", SL(h->name));
+		return ptx_fail(r, "'%.*s' is of another module, or has no size", (int)h->name.n, h->name.p);
 	}
 	struct symbol *s = ptx_declare(r, h->name, kind);
 	if (!s)
@@ -183,7 +183,7 @@ static bool limits(struct ptx_reader *r, struct ptx_kernel *k)
 		bool three = ptx_is(w, ".reqntid") || ptx_is(w, ".maxntid");
 		if (!three && !ptx_is(w, ".minnctapersm") && !ptx_is(w, ".maxnctapersm") && !ptx_is(w, ".maxnreg") &&
 		    !ptx_is(w, ".noreturn"))
-			return ptx_fail(r, "'%.*s' is not known", SL(w));
+			return ptx_fail(r, "'%.*s' is not known", (int)w.n, w.p);
 		if (ptx_is(w, ".noreturn"))
 			continue;
 		for (int i = 0; i < 3 && (i == 0 || ptx_take(r, ',')); i++)
@@ -310,7 +310,7 @@ static bool directive(struct ptx_reader *r, struct ptx_word w, struct seen *s)
 		return function(r);
 	if (ptx_is(w, ".pragma"))
 		return ptx_skip_to(r, ';');
-	return ptx_fail(r, "'%.*s' is not known", SL(w));
+	return ptx_fail(r, "'%.*s' is not known", (int)w.n, w.p);
 }
 
 static bool module(struct ptx_reader *r)

@@ -218,7 +218,7 @@ static struct symbol *add(struct ptx_reader *r, struct symbol s)
 		more_buckets(r);
 	size_t i = place(r, s.name, s.scope);
 	if (r->bucket[i])
-		return ptx_fail(r, "'%.*s' is declared twice", SL(s.name)), NULL;
+		return ptx_fail(r, "'%.*s' is declared twice", (int)s.name.n, s.name.p), NULL;
 	r->symbol = ptx_grow(r->symbol, r->n_symbols, &r->cap_symbols, sizeof(*r->symbol));
 	r->symbol[r->n_symbols++] = s;
 	r->bucket[i] = (uint32_t)r->n_symbols;
