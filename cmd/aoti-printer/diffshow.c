@@ -10,7 +10,7 @@ enum {
 	SOME = 40,    /* rows of the table unless all are asked for */
 };
 
-const char *diff_what_name(enum diff_what w)
+static const char *diff_what_name(enum diff_what w)
 {
 	static const char *const names[] = {"same", "values", "sizes", "dtype", "only-a", "only-b", "not-saved"};
 	return names[w];

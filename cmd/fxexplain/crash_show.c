@@ -9,7 +9,8 @@
 
 enum { FRAMES_SHOWN = 10, LINES_SHOWN = 4, TEXT_SHOWN = 300 };
 
-void crash_function(struct buf *b, struct slice s)
+/* "torch::aot_inductor::AOTInductorModel::run_impl" of a mangled name or one with arguments. */
+static void crash_function(struct buf *b, struct slice s)
 {
 	size_t at = slice_starts(s, "_ZNK") ? 4 : slice_starts(s, "_ZN") ? 3 : 0, n, start = b->len;
 	/* _ZN 5torch 12aot_inductor ... E: the parts of a nested name; anything else in it is left to the mangled form */

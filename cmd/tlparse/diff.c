@@ -11,7 +11,7 @@
 
 #define NIL UINT32_MAX
 
-bool diff_differs(const struct diff_set *d)
+static bool diff_differs(const struct diff_set *d)
 {
 	for (unsigned i = 0; i < d->n; i++)
 		if (!d->pair[i].a || !d->pair[i].b || compare_differs(&d->pair[i].c))

@@ -25,7 +25,8 @@ struct slice against_text(struct compare *k, const char *fmt, ...)
 	return s;
 }
 
-struct slice against_size(struct compare *k, const struct contract *c, struct symsize s)
+/* "s77", "2*s77"; "?" */
+static struct slice against_size(struct compare *k, const struct contract *c, struct symsize s)
 {
 	struct buf b = {0};
 	if (contract_known(c, s))
@@ -53,7 +54,8 @@ struct slice against_sizes(struct compare *k, const struct contract *c, const st
 
 static struct slice shortened(struct slice s) { return slice_of(s.p, s.n < 200 ? s.n : 200); }
 
-struct slice against_label(const struct compare *k, uint32_t i)
+/* "x", or the path, for messages; at most 200 bytes. */
+static struct slice against_label(const struct compare *k, uint32_t i)
 {
 	if (i < k->e->n_inputs && k->e->input[i].path.n)
 		return shortened(k->e->input[i].path);

@@ -67,7 +67,7 @@ static const char *parse_pieces(struct patterns *k, struct atom *a, struct slice
 	return NULL;
 }
 
-int atom_parse(struct patterns *k, struct atom *a, struct slice line, const char **why)
+static int atom_parse(struct patterns *k, struct atom *a, struct slice line, const char **why)
 {
 	struct buf b = {0};
 	if (line.n > ATOM_TEXT) {

@@ -13,12 +13,6 @@ const char *const debug_file_name[DEBUG_FILE_COUNT] = {
 #undef X
 };
 
-const char *debug_kind_name(enum debug_kind k)
-{
-	static const char *const names[] = {"graph", "forward", "backward", "inference"};
-	return names[k];
-}
-
 const char *debug_phase_name(enum debug_phase p)
 {
 	static const char *const names[] = {"lowering", "scheduler", "code generation", "compiler or run time"};

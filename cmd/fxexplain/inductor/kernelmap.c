@@ -9,7 +9,7 @@ enum { MAX_TYPES = 64 }; /* of one call */
 
 /* ---- rows ---- */
 
-uint32_t km_add_source(struct kernelmap *m, const struct srcloc *at)
+static uint32_t km_add_source(struct kernelmap *m, const struct srcloc *at)
 {
 	struct buf key = {0};
 	buf_addf(&key, "%.*s:%u:%.*s", SL(at->file), at->line, SL(at->func));
@@ -308,7 +308,7 @@ static void add_use(struct kernelmap *m, const struct said *said, struct uses *u
 
 /* ---- the flow of data ---- */
 
-const uint8_t *km_allowed(struct kernelmap *m, const struct kmuse *u)
+static const uint8_t *km_allowed(struct kernelmap *m, const struct kmuse *u)
 {
 	if (!u->from)
 		return NULL;
@@ -320,7 +320,8 @@ const uint8_t *km_allowed(struct kernelmap *m, const struct kmuse *u)
 	return m->index->allowed;
 }
 
-void km_allowed_end(struct kernelmap *m, const struct kmuse *u)
+/* A bit for each node of the graph that the use is known to come from, until km_allowed_end; NULL: nobody said. */
+static void km_allowed_end(struct kernelmap *m, const struct kmuse *u)
 {
 	for (uint32_t i = 0; i < u->fx.n; i++) {
 		uint32_t fx = m->node[m->item[u->fx.first + i]].fx;

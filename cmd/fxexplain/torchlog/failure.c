@@ -116,7 +116,7 @@ uint32_t parse_cpp_error(struct block *b, uint32_t i)
 /* ---- exceptions ---- */
 
 /* What an exception's message holds that has tables of its own. */
-void log_message(struct block *b, uint32_t i, uint32_t n)
+static void log_message(struct block *b, uint32_t i, uint32_t n)
 {
 	uint32_t end = i + n < b->n ? i + n : b->n;
 	struct slice text = block_lines(b, i, end);

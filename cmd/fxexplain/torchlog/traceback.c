@@ -30,7 +30,8 @@ static bool starts(struct slice line, struct margin *m, bool *group)
 	return slice_starts(rest, title);
 }
 
-bool traceback_starts(struct slice line)
+/* Is this line the start of one, bars or not? */
+static bool traceback_starts(struct slice line)
 {
 	struct margin m;
 	bool group;

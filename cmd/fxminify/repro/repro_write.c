@@ -128,7 +128,7 @@ bool repro_env_is_private(struct slice name)
 	return false;
 }
 
-bool plan_is_torch_import(struct slice t)
+static bool plan_is_torch_import(struct slice t)
 {
 	static const char *const starts[] = {"import torch",   "from torch",       "from functorch", "import functorch",
 					     "from functools", "import functools", "from math "};

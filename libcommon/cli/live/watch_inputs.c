@@ -123,7 +123,7 @@ static int one(struct given *g, const struct contract *c, size_t i, struct arena
 	return 0;
 }
 
-int inputs_read(struct inputs *in, const struct contract *c, const char *const *operand, int n, struct err *err)
+static int inputs_read(struct inputs *in, const struct contract *c, const char *const *operand, int n, struct err *err)
 {
 	uint64_t state = 0;
 	*in = (struct inputs){0};

@@ -106,7 +106,8 @@ static bool in_wheels(struct arena *a, struct slice torch, struct slice soname, 
 	return true;
 }
 
-bool doctor_library_path(struct arena *a, const struct modelso *so, struct slice torch, struct slice soname, struct slice *path)
+/* Path of a library by its soname, as ld.so would find it; also in the torch folder. False when it is nowhere. */
+static bool doctor_library_path(struct arena *a, const struct modelso *so, struct slice torch, struct slice soname, struct slice *path)
 {
 	static const char standard[] =
 #if defined(__x86_64__)

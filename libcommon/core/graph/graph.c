@@ -33,7 +33,8 @@ void graph_release(struct graph *g)
 	*g = (struct graph){0};
 }
 
-void graph_reset(struct graph *g)
+/* Empty it, keeping the memory for the next one. */
+static void graph_reset(struct graph *g)
 {
 	drop_index(g);
 	intern_release(&g->text);

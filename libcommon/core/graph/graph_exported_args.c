@@ -86,7 +86,7 @@ static int named_node(struct exported *x, uint32_t tok, struct gvalue *v)
 }
 
 /* Python's json has no infinities: torch writes them as strings (_dataclass_to_dict). */
-int gx_float(struct exported *x, uint32_t k, double *v)
+static int gx_float(struct exported *x, uint32_t k, double *v)
 {
 	struct slice s = json_is(&x->t, k, JSON_STRING) ? json_slice(&x->t, k) : json_raw(&x->t, k);
 	if (slice_is(s, "Infinity") || slice_is(s, "-Infinity"))

@@ -42,7 +42,6 @@ struct exported {
 int gx_bad(struct exported *x, uint32_t tok, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* The key of the one member that says what an object is; JSON_NONE. */
 uint32_t gx_union(const struct exported *x, uint32_t obj);
-int gx_float(struct exported *x, uint32_t k, double *v);
 void gx_device(struct exported *x, uint32_t obj, struct buf *b); /* "cuda:0" */
 void gx_push(struct exported *x, struct gvalue v);
 /* The node whose value has this name in the file; GRAPH_NONE. */

@@ -330,7 +330,7 @@ static bool local_agrees(const struct zip_member *m, const char *p, size_t n_nam
 	return crc == m->crc && packed == m->packed && size == m->size;
 }
 
-int zip_locate(struct zip *z, struct zip_member *m, struct err *err)
+static int zip_locate(struct zip *z, struct zip_member *m, struct err *err)
 {
 	if (m->offset)
 		return 0;

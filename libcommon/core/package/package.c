@@ -12,12 +12,13 @@
 
 /* ---- names ---- */
 
-bool package_is_library(struct slice name)
+static bool package_is_library(struct slice name)
 {
 	return slice_ends(name, ".so") || slice_ends(name, ".pyd") || slice_ends(name, ".dll") || slice_ends(name, ".dylib");
 }
 
-struct slice package_stem(struct slice name)
+/* The file's name without what says its kind: HASH of HASH.wrapper.so, HASH.so, HASH.wrapper_metadata.json. */
+static struct slice package_stem(struct slice name)
 {
 	static const char *const ends[] = {".wrapper.so", ".wrapper.pyd", ".wrapper.dll", ".so", ".pyd", ".dll", ".dylib"};
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)

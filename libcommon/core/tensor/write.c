@@ -48,7 +48,7 @@ static int write_out(struct sink *s, const char *p, size_t n)
 	return 0;
 }
 
-int sink_flush(struct sink *s)
+static int sink_flush(struct sink *s)
 {
 	size_t n = s->n;
 	s->n = 0;
@@ -92,7 +92,8 @@ static int put_strided(struct sink *s, const char *p, int64_t n, int64_t step, s
 	return 0;
 }
 
-int sink_elements(struct sink *s, const struct tensor_view *v)
+/* The elements of v in the order of the sizes, one behind the other. */
+static int sink_elements(struct sink *s, const struct tensor_view *v)
 {
 	const struct tensor_meta *m = &v->meta;
 	const int64_t bytes = dtype_info(m->dtype)->bytes;
