@@ -1,13 +1,14 @@
 #!/bin/bash
-# Reports in a browser: the single file (tests/browser/report_test.py looks at all of it; of the artifacts at a sample, PT2_LONG=1, make check-long:
-# at all), and pages of the directory.
+# Reports in a browser: the single file (tests/browser/report_test.py looks at all of it) of ten logs, of the artifacts
+# at a sample; PT2_LONG=1 (make check-long): of fourteen, at all artifacts. And pages of the directory.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 browser=$ROOT/tests/browser
 broken=$ROOT/tests/data/broken
 
-names=()
-for log in "$DATA"/{graph_breaks,dynamic,recompiles,training,models,provenance_jit,aoti,export,draft_export}.log "$DATA/ranks4" "$broken"/{hostile_names,hostile_text,two_writers,utf8_payload}.log; do
+names=() long=()
+[ -z "${PT2_LONG-}" ] || long=("$DATA"/{recompiles,models,export}.log "$broken/utf8_payload.log")
+for log in "$DATA"/{graph_breaks,dynamic,training,provenance_jit,aoti,draft_export}.log "$DATA/ranks4" "$broken"/{hostile_names,hostile_text,two_writers}.log "${long[@]}"; do
 	names+=("$(basename "$log" .log)")
 	tlparse "$log" >"${names[-1]}.html" 2>/dev/null
 done

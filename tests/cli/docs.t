@@ -131,5 +131,13 @@ while read -r line; do
 	case $line in "aoti-printer --diff"*) line="aoti-printer -o dump.good model.pt2 batch.npy && $line" ;; esac
 	if asks_torch "$line"; then example README "$line"; else example README "{ $line; } || test \$? = 1"; fi
 done < <(table)
+# The places that the documents for developers name are there.
+git -C "$ROOT" ls-files -co --exclude-standard >files 2>/dev/null || (cd "$ROOT" && find . -type f) >files
+gone=''
+for place in $(grep -ohE '`[a-zA-Z_/.]+\.(h|c|py|t)`' "$ROOT"/docs/[A-EG-Z]*.md "$ROOT/CONTRIBUTING.md" | tr -d '\140' | sort -u); do # FACTS names torch's
+	case $place in torch/* | generated/* | cpp_wrapper_gpu.py | *NAME*) continue ;; esac # torch's own, and those to be written
+	grep -qE "(^|/)$place\$" files || gone+=" $place"
+done
+is "files that documents name" "$gone" ""
 ok "README is short" test "$(wc -l <"$ROOT/README.md")" -lt 150
 done_testing

@@ -305,12 +305,9 @@ static int read_list(struct gjson *rd, uint32_t array, const char *what, int (*r
 
 static int read_fixups(struct gjson *rd, uint32_t array)
 {
-	size_t n = 0;
 	if (array == JSON_NONE || gj_array(rd, array, "\"fixups\"") < 0)
 		return array == JSON_NONE ? 0 : -1;
-	json_each(&rd->t, array, k)
-		n++;
-	rd->r->fixup = arena_alloc(&rd->r->arena, (n + 1) * sizeof(*rd->r->fixup));
+	rd->r->fixup = arena_alloc(&rd->r->arena, ((size_t)json_length(&rd->t, array) + 1) * sizeof(*rd->r->fixup));
 	return read_list(rd, array, "\"fixups\"", read_fixup);
 }
 

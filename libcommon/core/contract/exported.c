@@ -218,14 +218,6 @@ static struct symsize sym_int(struct reader *r, uint32_t k)
 	return contract_unknown(r->c);
 }
 
-static uint32_t count(const struct reader *r, uint32_t array)
-{
-	uint32_t n = 0;
-	json_each(&r->t, array, k)
-		n++;
-	return n;
-}
-
 enum dtype exported_dtype(int64_t n)
 {
 	static const signed char torch[] = {DTYPE_NONE, DTYPE_U8,  DTYPE_I8,  DTYPE_I16, DTYPE_I32,  DTYPE_I64,  DTYPE_F16,
@@ -266,13 +258,13 @@ static int tensor_meta(struct reader *r, struct slice part, struct meta *m)
 	uint32_t dtype = json_get_as(&r->t, root, "dtype", JSON_NUMBER), device = json_get_as(&r->t, root, "device", JSON_OBJECT);
 	if (sizes == JSON_NONE)
 		return no_program(r, part.p, "a tensor without sizes");
-	uint32_t n = count(r, sizes);
+	uint32_t n = json_length(&r->t, sizes);
 	if (n > TENSOR_MAX_DIMS)
 		return no_program(r, part.p, "a tensor of more than 64 dims");
 	m->n_dim = (int)n;
 	m->dim = contract_dims(r->c, (int)n);
 	take_dims(r, sizes, m->dim, n, false);
-	if (strides != JSON_NONE && count(r, strides) == n)
+	if (strides != JSON_NONE && json_length(&r->t, strides) == n)
 		take_dims(r, strides, m->dim, n, true);
 	if (!json_i64(&r->t, dtype, &number))
 		number = 0;

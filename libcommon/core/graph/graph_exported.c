@@ -101,19 +101,11 @@ static int add_parts(struct exported *x, uint32_t source, uint32_t array, unsign
 	return 0;
 }
 
-static uint32_t count(const struct exported *x, uint32_t array)
-{
-	uint32_t n = 0;
-	json_each(&x->t, array, k)
-		n++;
-	return n;
-}
-
 /* The value that the node itself is, when it is one: its key in the file; JSON_NONE for none or several. */
 static uint32_t single_result(struct exported *x, uint32_t obj, uint32_t outputs)
 {
 	uint32_t target = json_get_as(&x->t, obj, "target", JSON_STRING);
-	if (outputs == JSON_NONE || count(x, outputs) != 1)
+	if (outputs == JSON_NONE || json_length(&x->t, outputs) != 1)
 		return JSON_NONE;
 	uint32_t key = gx_union(x, json_first(&x->t, outputs));
 	if (key == JSON_NONE || !json_is(&x->t, key + 1, JSON_OBJECT) ||
@@ -126,7 +118,7 @@ static uint32_t single_result(struct exported *x, uint32_t obj, uint32_t outputs
 static int take_results(struct exported *x, uint32_t node, uint32_t obj)
 {
 	uint32_t outputs = json_get_as(&x->t, obj, "outputs", JSON_ARRAY), key = single_result(x, obj, outputs);
-	if (outputs == JSON_NONE || !count(x, outputs))
+	if (outputs == JSON_NONE || !json_length(&x->t, outputs))
 		return 0;
 	if (key != JSON_NONE) {
 		struct slice name = result_name(x, key + 1);
@@ -134,7 +126,7 @@ static int take_results(struct exported *x, uint32_t node, uint32_t obj)
 			gx_name_value(x, graph_intern(x->g, name), node);
 		return 0;
 	}
-	uint32_t only = count(x, outputs) == 1 ? gx_union(x, json_first(&x->t, outputs)) : JSON_NONE;
+	uint32_t only = json_length(&x->t, outputs) == 1 ? gx_union(x, json_first(&x->t, outputs)) : JSON_NONE;
 	if (only != JSON_NONE && json_is(&x->t, only + 1, JSON_ARRAY))
 		return add_parts(x, node, only + 1, 1);
 	return add_parts(x, node, outputs, 0);

@@ -70,7 +70,7 @@ static int64_t one_number(const struct json_tape *t, uint32_t k)
 {
 	int64_t n;
 	const uint32_t wrapped = json_get(t, k, "as_int");
-	return k != JSON_NONE && json_i64(t, wrapped == JSON_NONE ? k : wrapped, &n) && n >= 0 ? n : -1;
+	return json_i64(t, wrapped == JSON_NONE ? k : wrapped, &n) && n >= 0 ? n : -1;
 }
 
 static int numbers(const struct json_tape *t, uint32_t list, int64_t *v)
