@@ -66,9 +66,8 @@ void ranks_put_members(struct page *g, const uint32_t *m, uint32_t n)
 
 void ranks_put_file(struct page *g, const char *path)
 {
-	const char *slash = strrchr(path, '/');
 	raw(g, "<code>");
-	str(g, slash ? slash + 1 : path);
+	str(g, path_base(path));
 	raw(g, "</code>");
 }
 
@@ -284,13 +283,13 @@ void ranks_page(struct buf *b, const struct ranks_page *p)
 	if (!p->opt || !p->opt->header) /* what the user puts there may be anything */
 		put_policy(b);
 	raw(&g, "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
-	buf_addf(b, "%" PRIu64 " rank%s - tlparse</title>\n<style>\n", ranks, many(ranks));
+	buf_addf(b, "%" PRIu64 " rank%s - tlparse</title>\n<style>\n", ranks, plural(ranks));
 	buf_add_slice(b, share_file("ranks/ranks.css"));
 	raw(&g, "</style>\n</head>\n<body>\n");
 	if (p->opt && p->opt->header)
 		raw(&g, p->opt->header); /* as it is: that is what the option is for */
-	buf_addf(b, "<header><h1>%" PRIu64 " rank%s</h1><p class=\"dim\">%u log%s", ranks, many(ranks), all->n_process,
-		 many(all->n_process));
+	buf_addf(b, "<header><h1>%" PRIu64 " rank%s</h1><p class=\"dim\">%u log%s", ranks, plural(ranks), all->n_process,
+		 plural(all->n_process));
 	const struct rank_verdict *v = &all->check[RANK_CHECK_VERSION];
 	if (v->recorded && v->agree) {
 		raw(&g, " · torch ");

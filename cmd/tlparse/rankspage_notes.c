@@ -25,7 +25,7 @@ static void note_absent(struct page *g)
 {
 	const struct ranks *all = g->all;
 	note(g, "bad");
-	buf_addf(g->b, "<b>No readable log of %" PRIu64 " rank%s</b> below the highest: ", all->absents, many(all->absents));
+	buf_addf(g->b, "<b>No readable log of %" PRIu64 " rank%s</b> below the highest: ", all->absents, plural(all->absents));
 	uint32_t shown = 0;
 	for (uint32_t i = 0; i < all->n_absent; shown++) {
 		uint32_t k = i + 1;
@@ -147,7 +147,7 @@ void ranks_put_notes(struct page *g)
 		unranked += all->process[i].rank < 0;
 	if (unranked) {
 		note(g, "info");
-		buf_addf(g->b, "%u log%s without a rank: processes, named by their pid (proc_PID).</li>\n", unranked, many(unranked));
+		buf_addf(g->b, "%u log%s without a rank: processes, named by their pid (proc_PID).</li>\n", unranked, plural(unranked));
 	}
 	if (g->b->len == head)
 		g->b->len = start;

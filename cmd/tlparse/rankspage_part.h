@@ -14,6 +14,7 @@
  */
 #ifndef RANKSPAGE_PART_H
 #define RANKSPAGE_PART_H
+#include "base/text.h"
 #include "html/html.h"
 #include "tlparse.h"
 
@@ -39,7 +40,6 @@ static inline void raw(struct page *g, const char *s) { buf_adds(g->b, s); }
 static inline void text(struct page *g, struct slice s) { html_text(g->b, s); }
 static inline void str(struct page *g, const char *s) { html_text(g->b, slice_str(s)); }
 static inline struct slice name(const struct page *g, uint32_t n) { return n == INTERN_NONE ? SLICE("") : intern_get(&g->all->names, n); }
-static inline const char *many(uint64_t n) { return n == 1 ? "" : "s"; }
 
 /* Is "rank 3" enough to name it? */
 static inline bool ranks_is_plain(const struct rank_facts *f) { return f->rank >= 0 && f->nth == 1; }

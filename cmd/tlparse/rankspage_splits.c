@@ -33,7 +33,7 @@ static void put_diff(struct page *g, struct slice left, struct slice right, bool
 	struct linediff d = {0};
 	linediff_run(&d, left, right, line_key, NULL);
 	buf_addf(g->b, "<p class=\"count\">%u line%s differ%s</p><div class=\"scroll\"><table class=\"diff\">\n",
-		 d.changed + d.added + d.removed, many(d.changed + d.added + d.removed), d.changed + d.added + d.removed == 1 ? "s" : "");
+		 d.changed + d.added + d.removed, plural(d.changed + d.added + d.removed), verb_s(d.changed + d.added + d.removed));
 	uint32_t shown = 0;
 	for (uint32_t i = 0; i < d.n;) {
 		if (shown >= DIFF_ROWS || g->rows >= PAGE_ROWS) {
@@ -208,7 +208,7 @@ static void put_split(struct page *g, const struct rank_split *s)
 	const struct rank_facts *f = &g->all->process[s->member[0]];
 	raw(g, "<article><h3>");
 	ranks_put_members(g, s->member, s->n_member);
-	buf_addf(g->b, " part%s from ", s->n_member == 1 ? "s" : "");
+	buf_addf(g->b, " part%s from ", verb_s(s->n_member));
 	ranks_put_who(g, s->ref);
 	if (v->group[0].n_member > 1)
 		buf_addf(g->b, " <small>(and %u alike)</small>", v->group[0].n_member - 1);

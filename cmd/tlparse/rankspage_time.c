@@ -330,7 +330,7 @@ void ranks_put_estimates(struct page *g)
 		if (most <= 0) {
 			buf_addf(g->b,
 				 "<p>All estimates of %zu graph%s are zero: Inductor has none for these operators on this device.</p>\n", n,
-				 many(n));
+				 plural(n));
 		} else {
 			raw(g, "<table class=\"list\"><tr><th>graph</th><th class=\"r\">ranks</th><th class=\"r\">least</th><th "
 			       "class=\"r\">most</th>"

@@ -175,7 +175,7 @@ static void guard_changed(struct compare *c, void *ctx, uint32_t a, uint32_t b)
 /* "TENSOR_MATCH: check_tensor(L['x']": what the guard is about. */
 static uint64_t guard_about(struct slice guard)
 {
-	const char *comma = memchr(guard.p, ',', guard.n), *eq = slice_find(guard, " == ");
+	const char *comma = slice_chr(guard, ','), *eq = slice_find(guard, " == ");
 	const char *end = guard.p + guard.n;
 	if (comma)
 		end = comma;

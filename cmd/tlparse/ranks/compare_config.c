@@ -82,13 +82,13 @@ static void compare_config(struct compare *c, unsigned kind, struct slice a, str
 	for (unsigned s = 0; s < 2; s++)
 		ok = ok && parse_config(kind, text[s], &buf[s], &tape[s], &root[s]);
 	if (ok) {
-		for (uint32_t k = json_first(&tape[1], root[1]); k < json_end(&tape[1], root[1]); k = json_next_pair(&tape[1], k)) {
+		json_each_pair(&tape[1], root[1], k) {
 			uint32_t i = intern_add(&keys, json_slice(&tape[1], k));
 			GROW(at, n_at, cap, i >= n_at ? 1 : 0);
 			n_at = i >= n_at ? i + 1 : n_at;
 			at[i] = k + 1;
 		}
-		for (uint32_t k = json_first(&tape[0], root[0]); k < json_end(&tape[0], root[0]); k = json_next_pair(&tape[0], k)) {
+		json_each_pair(&tape[0], root[0], k) {
 			uint32_t i = intern_find(&keys, json_slice(&tape[0], k));
 			struct slice before = json_raw(&tape[0], k + 1),
 				     after = i == INTERN_NONE || at[i] == NIL ? slice_of("", 0) : json_raw(&tape[1], at[i]);

@@ -110,9 +110,9 @@ static struct slice symbol_text(struct compare *c, const struct compare_log *l, 
 	struct buf b = {0};
 	buf_add_slice(&b, compare_name(l, x->symbol));
 	if (x->value != INTERN_NONE)
-		buf_addf(&b, " = %.*s", (int)compare_cut(compare_name(l, x->value)).n, compare_name(l, x->value).p);
+		buf_addf(&b, " = %.*s", SL(compare_cut(compare_name(l, x->value))));
 	if (x->range != INTERN_NONE)
-		buf_addf(&b, " in %.*s", (int)compare_cut(compare_name(l, x->range)).n, compare_name(l, x->range).p);
+		buf_addf(&b, " in %.*s", SL(compare_cut(compare_name(l, x->range))));
 	struct slice s = arena_slice(&c->arena, buf_slice(&b));
 	buf_release(&b);
 	return s;

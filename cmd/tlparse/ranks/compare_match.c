@@ -1,11 +1,6 @@
 /* compare_match.c - frames and compilations of two logs that stand for each other. */
 #include "ranks/compare_part.h"
-
-static struct slice basename_of(struct slice file)
-{
-	const char *slash = file.n ? memrchr(file.p, '/', file.n) : NULL;
-	return slash ? slice_of(slash + 1, (size_t)(file.p + file.n - slash - 1)) : file;
-}
+#include "base/text.h"
 
 /* torch_dynamo_resume_in_f_at_9: the line moves when the program is edited. */
 static struct slice without_line(struct slice function)
@@ -24,7 +19,7 @@ static uint64_t frame_key(const struct compare_log *l, const struct compare_fram
 		return key + (tier ? 0 : 2);
 	if (tier == 0)
 		return hash_join(hash_join(key, hash_slice(file)), hash_join(hash_slice(function), f->loc.line));
-	return hash_join(hash_join(key, hash_slice(tier == 1 ? file : basename_of(file))), hash_slice(without_line(function)));
+	return hash_join(hash_join(key, hash_slice(tier == 1 ? file : slice_base(file))), hash_slice(without_line(function)));
 }
 
 /* Frames of one code, in order: those that captured the same graph stand for each other, between them by order. */
@@ -134,6 +129,6 @@ void compare_match_units(struct compare *c)
 
 uint64_t compare_loc_key(const struct compare_log *l, const struct trace_loc *loc, bool line)
 {
-	uint64_t key = hash_slice(basename_of(compare_name(l, loc->file)));
+	uint64_t key = hash_slice(slice_base(compare_name(l, loc->file)));
 	return line ? hash_join(key, loc->line) : hash_join(key, hash_slice(without_line(compare_name(l, loc->function))));
 }

@@ -1,6 +1,7 @@
 /* ranks.c - the facts of one log, out of its records. See ranks_part.h. */
 #include "ranks/ranks_part.h"
 #include "base/srcloc.h"
+#include "base/text.h"
 
 #define NIL UINT32_MAX
 
@@ -18,8 +19,7 @@ const char *const rank_event_text[RANK_EVENT_COUNT] = {
 int64_t rank_of_path(const char *path)
 {
 	static const char prefix[] = "dedicated_log_torch_trace_rank_";
-	const char *slash = strrchr(path, '/');
-	struct slice base = slice_str(slash ? slash + 1 : path);
+	struct slice base = slice_str(path_base(path));
 	uint64_t rank;
 	if (!slice_starts(base, prefix))
 		return -1;
@@ -229,7 +229,7 @@ static void take_graph(struct rank_facts *f, const struct trace_scan *s, const s
 		buf_adds(&w->tmp, r->nodes >= 0 ? ", " : "");
 	}
 	if (r->nodes >= 0)
-		buf_addf(&w->tmp, "%d node%s", r->nodes, r->nodes == 1 ? "" : "s");
+		put_count(&w->tmp, (uint64_t)r->nodes, "node");
 	add_event(f, captured ? RANK_GRAPH : RANK_MADE, r->compile, line, fp, rank_name(f, buf_slice(&w->tmp)), RANK_CACHE_NONE);
 	uint32_t before = w->graphs.n;
 	if (intern_add(&w->graphs, slice_of((const char *)&fp, sizeof(fp))) < before)
@@ -279,7 +279,7 @@ static void take_artifact(struct rank_facts *f, const struct trace *t, const str
 		rank_take_code(f, payload, r->compile);
 	if (a->kind != KIND_artifact)
 		return;
-	if (a->flags & ART_JSON && !memchr(name.p, '/', name.n)) {
+	if (a->flags & ART_JSON && !slice_chr(name, '/')) {
 		if (slice_starts(name, "inductor_collective_schedule"))
 			rank_take_schedule(f, t, index, payload, r->compile);
 		else if (slice_starts(name, "inductor_runtime_and_tensor_meta"))

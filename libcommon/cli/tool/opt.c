@@ -158,13 +158,12 @@ static enum opt_result long_option(struct parser *p, const char *word)
 	const char *eq = strchr(word, '='), *value = NULL;
 	struct slice name = eq ? slice_of(word + 2, (size_t)(eq - word - 2)) : slice_str(word + 2);
 	const struct opt *o = find_long(p->spec, p->in->sub, name);
-	int shown_len = (int)(name.n > 200 ? 200 : name.n);
 	if (!o) {
 		const struct opt *like = nearest(p->spec, p->in->sub, name);
 		if (like)
-			err_set(p->err, EXIT_USAGE, "unknown option '--%.*s' (did you mean '--%s'?)", shown_len, name.p, like->l);
+			err_set(p->err, EXIT_USAGE, "unknown option '--%.*s' (did you mean '--%s'?)", SLN(name, 200), like->l);
 		else
-			err_set(p->err, EXIT_USAGE, "unknown option '--%.*s'", shown_len, name.p);
+			err_set(p->err, EXIT_USAGE, "unknown option '--%.*s'", SLN(name, 200));
 		return OPT_BAD;
 	}
 	if (eq && !o->arg) {

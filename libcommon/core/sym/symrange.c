@@ -25,8 +25,8 @@ static bool parse_end(struct slice s, bool low, int64_t *v, bool *inf)
 
 int symrange_parse(struct slice text, struct symrange *out, struct err *err)
 {
-	struct slice s = slice_trim(text);
-	int shown = (int)(s.n > 200 ? 200 : s.n);
+	const struct slice whole = slice_trim(text);
+	struct slice s = whole;
 	struct slice lo = {0}, hi = {0};
 	static const char head[] = "ValueRanges(lower=", middle[] = "upper=";
 	bool named_form = slice_starts(s, head) && slice_ends(s, ")");
@@ -36,17 +36,17 @@ int symrange_parse(struct slice text, struct symrange *out, struct err *err)
 		if (slice_starts(s, "VR"))
 			s = slice_of(s.p + 2, s.n - 2);
 		if (s.n < 2 || s.p[0] != '[' || s.p[s.n - 1] != ']')
-			return err_set(err, EXIT_INPUT, "no range: '%.*s'", shown, slice_trim(text).n ? slice_trim(text).p : "");
+			return err_set(err, EXIT_INPUT, "no range: '%.*s'", SLN(whole, 200));
 		s = slice_of(s.p + 1, s.n - 2);
 	}
-	const char *comma = s.n ? memchr(s.p, ',', s.n) : NULL;
+	const char *comma = slice_chr(s, ',');
 	if (comma) {
 		lo = slice_of(s.p, (size_t)(comma - s.p));
 		hi = slice_trim(slice_of(comma + 1, s.n - lo.n - 1));
 	}
 	if (named_form && slice_starts(hi, middle)) {
 		hi = slice_of(hi.p + sizeof(middle) - 1, hi.n - (sizeof(middle) - 1));
-		const char *more = hi.n ? memchr(hi.p, ',', hi.n) : NULL;
+		const char *more = slice_chr(hi, ',');
 		if (more)
 			hi.n = (size_t)(more - hi.p);
 	} else if (named_form) {
@@ -54,9 +54,9 @@ int symrange_parse(struct slice text, struct symrange *out, struct err *err)
 	}
 	struct symrange r;
 	if (!comma || !parse_end(lo, true, &r.lo, &r.lo_inf) || !parse_end(hi, false, &r.hi, &r.hi_inf))
-		return err_set(err, EXIT_INPUT, "no range of integers: '%.*s'", shown, slice_trim(text).p);
+		return err_set(err, EXIT_INPUT, "no range of integers: '%.*s'", SLN(whole, 200));
 	if (!r.lo_inf && !r.hi_inf && r.lo > r.hi)
-		return err_set(err, EXIT_INPUT, "an empty range: '%.*s'", shown, slice_trim(text).p);
+		return err_set(err, EXIT_INPUT, "an empty range: '%.*s'", SLN(whole, 200));
 	*out = r;
 	return 0;
 }

@@ -146,7 +146,7 @@ static void walk(const struct symtab *t, uint32_t expr, struct found *out)
 static int by_name(const void *a, const void *b, void *t)
 {
 	const struct symtab *tab = t;
-	return sym_name_cmp(symtab_name(tab, *(const uint32_t *)a), symtab_name(tab, *(const uint32_t *)b));
+	return slice_cmp(symtab_name(tab, *(const uint32_t *)a), symtab_name(tab, *(const uint32_t *)b));
 }
 
 size_t symsize_symbols(const struct symtab *t, struct symsize s, uint32_t *ids, size_t cap)

@@ -120,7 +120,7 @@ int symsize_eval(const struct symtab *t, struct symsize s, const struct symbind 
 		struct slice name = intern_get(&t->names, w[W_BODY]);
 		if (w[W_KIND] == SYM && symbind_get(env, w[W_BODY], out))
 			return 0;
-		return err_set(err, EXIT_INPUT, "symbolic size: '%.*s' has no value", (int)(name.n > 200 ? 200 : name.n), name.p);
+		return err_set(err, EXIT_INPUT, "symbolic size: '%.*s' has no value", SLN(name, 200));
 	}
 	if (w[W_KIND] == FN)
 		return eval_call(t, w, env, out, err);

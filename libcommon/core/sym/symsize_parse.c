@@ -92,8 +92,7 @@ enum { PREC_COMPARE = 1, PREC_NEGATE = 7, PREC_POWER = 8 };
 
 static int bad(struct parser *p, const char *what)
 {
-	return err_set(p->err, EXIT_INPUT, "symbolic size: %s at offset %zu of '%.*s'", what, p->i, (int)(p->s.n > 200 ? 200 : p->s.n),
-		       p->s.p);
+	return err_set(p->err, EXIT_INPUT, "symbolic size: %s at offset %zu of '%.*s'", what, p->i, SLN(p->s, 200));
 }
 
 static void push_value(struct parser *p, struct symsize s)

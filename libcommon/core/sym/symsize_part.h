@@ -105,8 +105,6 @@ int poly_negate(struct poly *p, struct err *err);
 void poly_cancel(struct poly *a, struct poly *b);
 /* Split off the terms that d divides: *whole gets them, p keeps the others. */
 void poly_split_off(struct poly *p, int64_t d, struct poly *whole);
-/* By bytes; where one begins the other, the shorter first. */
-int sym_name_cmp(struct slice a, struct slice b);
 
 /* ---- symsize_calls.c ---- */
 

@@ -95,13 +95,6 @@ int poly_store(struct symtab *t, const struct poly *p, struct symsize *out, stru
 
 static int cmp_u64(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
-int sym_name_cmp(struct slice a, struct slice b)
-{
-	size_t n = a.n < b.n ? a.n : b.n;
-	int d = n ? memcmp(a.p, b.p, n) : 0;
-	return d ? d : cmp_u64(a.n, b.n);
-}
-
 static int atom_cmp(const struct symtab *t, uint32_t a, uint32_t b)
 {
 	if (a == b)
@@ -111,7 +104,7 @@ static int atom_cmp(const struct symtab *t, uint32_t a, uint32_t b)
 	if (d)
 		return d;
 	if (x[W_KIND] != FN)
-		return sym_name_cmp(intern_get(&t->names, x[W_BODY]), intern_get(&t->names, y[W_BODY]));
+		return slice_cmp(intern_get(&t->names, x[W_BODY]), intern_get(&t->names, y[W_BODY]));
 	d = cmp_u64(fn_op(x), fn_op(y));
 	for (uint32_t i = 0; !d && i < fn_n(x) && i < fn_n(y); i++)
 		d = symsize_cmp(t, fn_arg(x, i), fn_arg(y, i));

@@ -56,11 +56,11 @@ void reduce_recompile(struct trace *t, struct slice payload, uint32_t compile, u
 	struct buf copy = {0};
 	json_tape_text(tape, payload.p, payload.n);
 	if (payload.n && payload.p[0] == '[' && !json_parse(tape, 0, payload.n, &root) && json_end(tape, root) > root + 1) {
-		buf_add_slice(&copy, reduce_token_text(t, tape, root + 1));
+		buf_add_slice(&copy, json_text_at(tape, root + 1, &t->tmp));
 		first = buf_slice(&copy);
 		all = reduce_list_text(t, tape, root);
 	} else if (payload.n && payload.p[0] == '"' && !json_parse(tape, 0, payload.n, &root)) {
-		buf_add_slice(&copy, reduce_token_text(t, tape, root));
+		buf_add_slice(&copy, json_text_at(tape, root, &t->tmp));
 		first = all = buf_slice(&copy);
 	}
 	struct recompile_text x;
@@ -109,7 +109,7 @@ static void add_phase(struct trace *t, struct slice name, double seconds)
 void reduce_phases(struct trace *t, const struct json_tape *tape, uint32_t v)
 {
 	bool us = json_get(tape, v, "duration_us") != JSON_NONE;
-	for (uint32_t k = json_first(tape, v); k < json_end(tape, v); k = json_next_pair(tape, k)) {
+	json_each_pair(tape, v, k) {
 		struct slice key = json_slice(tape, k);
 		double d;
 		if (!(us ? slice_ends(key, "_us") : slice_ends(key, "_time_s")) || slice_is(key, "duration_us") ||
@@ -181,8 +181,8 @@ void reduce_metrics(struct trace *t, struct trace_scan *s, struct trace_record *
 	c->loc.function = reduce_token(t, tape, json_get(tape, v, "co_name"));
 	c->loc.line = first > 0 ? (uint32_t)first : 0;
 	uint32_t restarts = json_get(tape, v, "restart_reasons");
-	bool restarted = restarts == JSON_NONE || !json_is(tape, restarts, JSON_ARRAY) || json_end(tape, restarts) > restarts + 1;
-	if (restarts != JSON_NONE && json_is(tape, restarts, JSON_ARRAY))
+	bool restarted = !json_is(tape, restarts, JSON_ARRAY) || json_end(tape, restarts) > restarts + 1;
+	if (json_is(tape, restarts, JSON_ARRAY))
 		for (k = json_first(tape, restarts); k < json_end(tape, restarts); k = json_next(tape, k)) {
 			uint32_t reason = reduce_token(t, tape, k);
 			add_failure(t, r->compile, number, line, (struct trace_loc){INTERN_NONE, 0, INTERN_NONE, INTERN_NONE}, INTERN_NONE,
