@@ -1,6 +1,7 @@
 /* The inputs of a Run are copied when it begins; if it was bad, they and the model become a folder (calls/bundle.h). */
 #include "calls/bundle.h"
 #include "ops.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -103,16 +104,17 @@ static bool belongs(const char *name)
 static void take_model(const char *path, const char *folder, char *library, size_t room)
 {
 	char to[PATH_MAX], dir[PATH_MAX], from[PATH_MAX], sub[PATH_MAX];
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = path_base(path);
+	const struct slice in = path_folder(path);
 	snprintf(library, room, strchr(name, '.') ? "%s" : "%s.so", name);
 	if (!join(sub, folder, BUNDLE_MODEL) || mkdir(sub, 0700) < 0 || !join(to, sub, library) || !take_file(path, to)) {
 		*library = 0;
 		return;
 	}
-	if (!slash || !strncmp(path, "/proc/", 6) || !strncmp(path, "/dev/", 5))
+	if (name == path || !strncmp(path, "/proc/", 6) || !strncmp(path, "/dev/", 5))
 		return;
-	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
-	DIR *d = opendir(*dir ? dir : "/");
+	snprintf(dir, sizeof(dir), "%.*s", SL(in));
+	DIR *d = opendir(dir);
 	int n = 0;
 	for (struct dirent *e; d && n < MAX_FILES && (e = readdir(d));)
 		if (belongs(e->d_name) && join(from, dir, e->d_name) && join(to, sub, e->d_name))

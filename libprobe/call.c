@@ -154,11 +154,10 @@ static void refuse(struct model *m, const struct check *k, void **inputs, size_t
 	char where[256] = "";
 	if (f->input != CONTRACT_NONE) {
 		struct slice name = m->contract.input[f->input].name;
-		snprintf(where, sizeof(where), "input %u (%.*s): ", f->input, (int)(name.n < 200 ? name.n : 200), name.p);
+		snprintf(where, sizeof(where), "input %u (%.*s): ", f->input, SLN(name, 200));
 	}
-	model_refuse(m, "%.*s%sthe inputs do not fit: %sexpected %.*s, given %.*s", (int)(f->aoti.n < 400 ? f->aoti.n : 400),
-		     f->aoti.p ? f->aoti.p : "", f->aoti.n ? "\n" : "", where, (int)(f->expected.n < 100 ? f->expected.n : 100),
-		     f->expected.p ? f->expected.p : "", (int)(f->given.n < 100 ? f->given.n : 100), f->given.p ? f->given.p : "");
+	model_refuse(m, "%.*s%sthe inputs do not fit: %sexpected %.*s, given %.*s", SLN(f->aoti, 400), f->aoti.n ? "\n" : "", where,
+		     SLN(f->expected, 100), SLN(f->given, 100));
 	atomic_fetch_add_explicit(&m->count->failed, 1, memory_order_relaxed);
 	/* The handles are the callee's ("handles are stolen", torch/csrc/inductor/aoti_runtime/interface.h). */
 	for (size_t i = 0; i < n; i++) {

@@ -298,7 +298,7 @@ int talk_contract(const char *path, uint64_t dev, uint64_t ino, struct buf *json
 	if (!read_answer(dev, ino, json) && ask_tool(path, dev, ino, json, err) < 0)
 		return -1;
 	if (json->len && json->p[0] == '-')
-		return err_set(err, EXIT_INPUT, "%.*s", (int)(json->len > 1000 ? 999 : json->len - 1), json->p + 1);
+		return err_set(err, EXIT_INPUT, "%.*s", SLN(slice_of(json->p + 1, json->len - 1), 999));
 	if (!json->len || json->p[0] != '+')
 		return err_set(err, EXIT_ENVIRON, "the tool gave no contract");
 	return 0;

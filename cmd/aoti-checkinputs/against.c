@@ -3,6 +3,7 @@
 #include "contract/exported.h"
 #include "tool/diag.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "checkinputs.h"
 #include "tool/output.h"
 
@@ -30,12 +31,11 @@ static void show_text(struct screen *s, const struct against *a, const struct co
 		clean_text(subject, f->subject.n);
 		f->advice ? buf_adds(&s->b, subject) : put_red(s, subject);
 		free(subject);
-		buf_addf_clean(&s->b, ": exported %.*s, compiled %.*s\n", (int)f->exported.n, f->exported.p, (int)f->compiled.n,
-			       f->compiled.p);
+		buf_addf_clean(&s->b, ": exported %.*s, compiled %.*s\n", SL(f->exported), SL(f->compiled));
 		if (f->why.n)
-			buf_addf_clean(&s->b, "    %s%.*s\n", f->advice ? "note: " : "", (int)f->why.n, f->why.p);
+			buf_addf_clean(&s->b, "    %s%.*s\n", f->advice ? "note: " : "", SL(f->why));
 		if (f->fix.n)
-			buf_addf_clean(&s->b, "    fix: %.*s\n", (int)f->fix.n, f->fix.p);
+			buf_addf_clean(&s->b, "    fix: %.*s\n", SL(f->fix));
 	}
 	if (!a->n_bad && a->unproved)
 		buf_addf_clean(&s->b, "nothing in %s is refused that %s promises, but nothing shows that it was compiled from it\n", path,
@@ -45,7 +45,7 @@ static void show_text(struct screen *s, const struct against *a, const struct co
 			       of[0]->n_unread || of[1]->n_unread ? ", as far as they are understood" : "");
 	else
 		buf_addf_clean(&s->b, "%s does not take all that %s promises: %zu difference%s\n", path, exported, a->n_bad,
-			       a->n_bad == 1 ? "" : "s");
+			       plural(a->n_bad));
 	for (int i = 0; i < 2; i++)
 		if (of[i]->n_unread) {
 			buf_addf_clean(&s->b, "    note: of %s ", whose[i]);

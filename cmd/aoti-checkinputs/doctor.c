@@ -22,11 +22,11 @@ static void show_text(struct screen *s, const struct doctor *d, const struct loa
 		else
 			put_dim(s, label);
 		free(label);
-		buf_addf_clean(&s->b, "%.*s\n", (int)f->what.n, f->what.p);
+		buf_addf_clean(&s->b, "%.*s\n", SL(f->what));
 		if (f->why.n)
-			buf_addf_clean(&s->b, "          %.*s\n", (int)f->why.n, f->why.p);
+			buf_addf_clean(&s->b, "          %.*s\n", SL(f->why));
 		if (f->fix.n)
-			buf_addf_clean(&s->b, "          fix: %.*s\n", (int)f->fix.n, f->fix.p);
+			buf_addf_clean(&s->b, "          fix: %.*s\n", SL(f->fix));
 	}
 	size_t fatal = 0;
 	for (size_t i = 0; i < d->n; i++)

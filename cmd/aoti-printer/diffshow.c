@@ -1,5 +1,6 @@
 /* A comparison as text and as JSON (docs/DUMP.md). */
 #include "diff.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -248,13 +249,12 @@ void diff_show(struct screen *s, const struct diff *d, bool all)
 	put_bold(s, d->name[0]);
 	buf_adds(&s->b, " against ");
 	put_bold(s, d->name[1]);
-	buf_addf(&s->b, ": %zu call%s in both", d->both, d->both == 1 ? "" : "s");
+	buf_addf(&s->b, ": %zu call%s in both", d->both, plural(d->both));
 	if (d->only[0])
 		buf_addf(&s->b, ", %zu only in the first", d->only[0]);
 	if (d->only[1])
 		buf_addf(&s->b, ", %zu only in the second", d->only[1]);
-	buf_addf(&s->b, "; %zu tensor%s compared, %zu differ%s", d->compared, d->compared == 1 ? "" : "s", d->differing,
-		 d->differing == 1 ? "s" : "");
+	buf_addf(&s->b, "; %zu tensor%s compared, %zu differ%s", d->compared, plural(d->compared), d->differing, verb_s(d->differing));
 	if (d->unsaved)
 		buf_addf(&s->b, ", %zu were not saved", d->unsaved);
 	if (d->how.given)

@@ -2,6 +2,7 @@
 #include "tool/diag.h"
 #include "tool/output.h"
 #include "printer.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <unistd.h>
@@ -154,7 +155,11 @@ static void sum_up(struct times *t)
 		t->outliers++;
 }
 
-static void add_us(struct buf *b, uint64_t ns) { buf_addf(b, "%.*f\t", ns < 10000 ? 2 : 1, (double)ns / 1e3); }
+static void add_us(struct buf *b, uint64_t ns)
+{
+	put_us(b, ns);
+	buf_addc(b, '\t');
+}
 
 static void show_outliers(struct profile *p)
 {

@@ -126,7 +126,7 @@ static unsigned compare_findings(const struct baseline *old, const struct explan
 			     (unsigned long long)(kinds ? s->old_n : s->old_count));
 			worse++;
 		} else if (!quiet && !s->new_n) {
-			warn("gone: %.*s", (int)s->old_title.n, s->old_title.p);
+			warn("gone: %.*s", SL(s->old_title));
 		}
 	}
 	buf_release(&b);

@@ -65,7 +65,7 @@ static struct slice inner_line(struct slice type, struct slice reason, struct bu
 		type.n = 0;
 	buf_reset(out);
 	if (type.n) {
-		const char *dot = memrchr(type.p, '.', type.n);
+		const char *dot = slice_rchr(type, '.');
 		size_t from = dot ? (size_t)(dot + 1 - type.p) : 0;
 		buf_add(out, type.p + from, type.n - from);
 		buf_adds(out, line.n ? ": " : "");
@@ -115,7 +115,7 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 		t->key = keep(b, buf_slice(&key));
 		buf_reset(&line);
 		if (e->user.line)
-			buf_addf(&line, "%.*s:%u", (int)facts_text(&f, e->user.file).n, facts_text(&f, e->user.file).p, e->user.line);
+			buf_addf(&line, "%.*s:%u", SL(facts_text(&f, e->user.file)), e->user.line);
 		t->where = keep(b, buf_slice(&line));
 		break;
 	}

@@ -163,7 +163,7 @@ static void put_words(struct json_out *o, const char *key, struct slice text)
 {
 	json_member_arr(o, key);
 	while ((text = slice_trim(text)).n) {
-		const char *end = memchr(text.p, ' ', text.n);
+		const char *end = slice_chr(text, ' ');
 		size_t n = end ? (size_t)(end - text.p) : text.n;
 		json_out_str(o, slice_of(text.p, n));
 		text = slice_of(text.p + n, text.n - n);

@@ -159,7 +159,7 @@ static unsigned minor_of(struct slice version)
 
 static struct slice take_word(struct slice *line)
 {
-	const char *end = memchr(line->p, ' ', line->n);
+	const char *end = slice_chr(*line, ' ');
 	size_t n = end ? (size_t)(end - line->p) : line->n, skip = n + (n < line->n);
 	struct slice w = slice_of(line->p, n);
 	*line = slice_of(line->p + skip, line->n - skip);

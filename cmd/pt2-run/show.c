@@ -1,5 +1,6 @@
 /* Outputs as aoti-printer shows tensors, or as JSON; and where the time went. */
 #include "base/json.h"
+#include "base/text.h"
 #include "tool/screen.h"
 #include "live/show.h"
 #include "ptrun.h"
@@ -12,7 +13,7 @@ static void show_output(struct screen *s, const struct tensor_view *v, bool full
 	struct tensor_stats stats;
 	struct buf head = {0};
 	const bool none = tensor_is_none(v);
-	buf_addf(&head, "[  %.*s  ]:", (int)v->name.n, v->name.p);
+	buf_addf(&head, "[  %.*s  ]:", SL(v->name));
 	put_bold(s, buf_str(&head));
 	buf_adds(&s->b, none ? " None\n\n" : "\n");
 	buf_release(&head);
@@ -56,10 +57,12 @@ static void show_times(struct screen *s, const struct ptrun_options *o, const st
 	struct buf b = {0};
 	const size_t n = time_rows(o, t, row);
 	buf_adds(&b, "us\twhat\n");
-	for (size_t i = 0; i < n; i++)
-		buf_addf(&b, "%.*f\t%s\n", row[i].ns < 10000 ? 2 : 1, (double)row[i].ns / 1e3, row[i].what);
+	for (size_t i = 0; i < n; i++) {
+		put_us(&b, row[i].ns);
+		buf_addf(&b, "\t%s\n", row[i].what);
+	}
 	put_table(s, buf_slice(&b));
-	buf_addf(&s->b, "\n%" PRIu64 " call%s. Which kernel takes the time: aoti-printer --profile.\n", t->runs, t->runs == 1 ? "" : "s");
+	buf_addf(&s->b, "\n%" PRIu64 " call%s. Which kernel takes the time: aoti-printer --profile.\n", t->runs, plural(t->runs));
 	buf_release(&b);
 }
 

@@ -8,6 +8,7 @@
 
 #include "tool/diag.h"
 #include "base/pool.h"
+#include "base/text.h"
 #include "tool/output.h"
 #include "tool/tempfolder.h"
 
@@ -442,9 +443,7 @@ static void compile_directory(struct buf *b, const struct trace *t)
 				trace_artifact_path(t, a, false, &path);
 				name = url = buf_slice(&path);
 			}
-			const char *slash = name.n ? memrchr(name.p, '/', name.n) : NULL;
-			if (slash)
-				name = slice_of(slash + 1, (size_t)(name.p + name.n - slash - 1));
+			name = slice_base(name);
 			json_obj(&o);
 			json_member_str(&o, "url", url);
 			json_member_str(&o, "name", name);
@@ -692,8 +691,7 @@ static char **folder_names(const struct report *r)
 {
 	char **name = xcalloc(r->n, sizeof(*name));
 	for (unsigned i = 0; i < r->n; i++) {
-		const char *slash = strrchr(r->log[i].path, '/');
-		struct slice base = slice_str(slash ? slash + 1 : r->log[i].path);
+		struct slice base = slice_str(path_base(r->log[i].path));
 		static const char *const ext[] = {".gz", ".log"};
 		for (unsigned k = 0; k < 2; k++)
 			if (base.n > strlen(ext[k]) && slice_ends(base, ext[k]))

@@ -10,6 +10,7 @@
  */
 #include "tool/diag.h"
 #include "base/pool.h"
+#include "base/text.h"
 #include "tool/output.h"
 #include "tlparse.h"
 
@@ -199,7 +200,7 @@ static int take_item(void *ctx, void *slot)
 			bad |= f->compile[k].unknown;
 		if (damaged && !t->unread)
 			warn("%s: line %llu: damaged (%llu kind%s, listed in the report)", f->path, (unsigned long long)line,
-			     (unsigned long long)damaged, damaged == 1 ? "" : "s");
+			     (unsigned long long)damaged, plural(damaged));
 		j->res->damaged += damaged != 0;
 		j->res->bad_ids += bad;
 		it->facts[i].tag = it->document ? UINT32_MAX : it->index;
@@ -351,10 +352,7 @@ struct sorted {
 static int by_graph(const void *a, const void *b)
 {
 	const struct sorted *x = a, *y = b;
-	size_t n = x->dir.n < y->dir.n ? x->dir.n : y->dir.n;
-	int r = n ? memcmp(x->dir.p, y->dir.p, n) : 0;
-	if (!r)
-		r = (x->dir.n > y->dir.n) - (x->dir.n < y->dir.n);
+	const int r = slice_cmp(x->dir, y->dir);
 	return r ? r : (x->row->number > y->row->number) - (x->row->number < y->row->number);
 }
 
@@ -636,7 +634,7 @@ static void gz_put(struct gz *g, struct slice s, bool end)
 /* The track of a compile id: attempts share one. */
 static struct slice track_of(struct slice id)
 {
-	const char *p = id.n ? memchr(id.p, '_', id.n) : NULL;
+	const char *p = slice_chr(id, '_');
 	return p ? slice_of(id.p, (size_t)(p - id.p)) : id;
 }
 

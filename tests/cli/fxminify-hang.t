@@ -15,7 +15,7 @@ said "where it is said to be" True
 said "how long it was silent" True
 said "the same loop, when no other test has ended" "hangs in mine.py:loops"
 said "a quarter is enough" True
-said "and when others stay there for a second" "hangs in mine.py:loops"
+said "and when others stay there for half a second" "hangs in mine.py:loops"
 said "four times that" True
 said "one that sleeps" "hangs in mine.py:sleeps"
 said "one that keeps the interpreter" "hangs in mine.py:keeps"

@@ -36,19 +36,20 @@ rm again.txt
 head -n 6 again.txt.journal >half && mv half again.txt.journal
 cd ..
 
-# once SETTING... -- COMMAND... : in box/, which is removed afterwards; status, out and the results (all), what is left (left)
+# once SETTING... -- COMMAND... : in box/, which is empty again afterwards; status, out, what is left (left), the sum of out and the results (all)
+mapfile -t given < <(ls start)
 once() {
-	local set=()
+	local set=() made
 	while [ "$1" != -- ]; do set+=("$1"); shift; done
 	shift
-	cp start/* box
+	[ "$1" != fxminify ] || cp start/* box
 	(cd box && exec timeout 600 env LD_PRELOAD="$so" "${set[@]}" "$@") >out 2>err </dev/null
 	status=$?
-	(cd start && ls) | (cd box && xargs rm -f)
+	[ "$1" != fxminify ] || (cd box && rm -f "${given[@]}")
 	left=$(find box tmp -mindepth 1)
-	all=$(cat out; cd box && find . -type f | sort | xargs -r cat | sed -E 's/"(at|seconds|pid|tid|time_ns|took_ns)":[0-9.]*//g; s/_time":[0-9.]*//g' | tr -d '\0')
-	rm -rf box tmp
-	mkdir box tmp
+	mapfile -t made < <([ -z "$left" ] || find box -type f | sort)
+	all=$(sed -E 's/"(at|seconds|pid|tid|time_ns|took_ns)":[0-9.]*//g; s/_time":[0-9.]*//g' out "${made[@]}" | md5sum)
+	[ -z "$left" ] || { rm -rf box tmp && mkdir box tmp; }
 }
 is_same() { [ "$status $all" = "$was $want" ]; }
 # Of an outcome that is not the same: what is wrong with it.

@@ -4,6 +4,7 @@
 The same files in the same folders (what is ours alone must be outside the sequence: assets/, payloads/unlisted_*,
 symbolic_guard_information_line_*), the
 same bytes in text files, the same values in JSON files, and links of every HTML page lead somewhere. Prints what differs.
+Without arguments: of the pairs of folders that are asked for on standard input, a line each; an empty line ends each answer.
 """
 import html.parser
 import json
@@ -66,8 +67,7 @@ def dead_links(top, files):
                 yield f, link
 
 
-def main():
-    ours, rust = sys.argv[1:3]
+def differences(ours, rust):
     a, b = tree(ours), tree(rust)
     problems = [f"missing: {f}" for f in sorted(b - a)]
     problems += [f"extra: {f}" for f in sorted(a - b) if not f.startswith(("assets/", "payloads/unlisted_")) and "/symbolic_guard_information_line_" not in f]
@@ -93,8 +93,12 @@ def main():
         else:
             problems.append(f"differs: {f}: {len(x)} and {len(y)} bytes")
     problems += [f"dead link: {f}: {link}" for f, link in dead_links(ours, a)]
-    print("\n".join(problems))
-    sys.exit(bool(problems))
+    return problems
 
 
-main()
+if len(sys.argv) > 1:
+    found = differences(*sys.argv[1:])
+    print("\n".join(found))
+    sys.exit(bool(found))
+for pair in sys.stdin:
+    print(*differences(*pair.split()), "", sep="\n", flush=True)

@@ -91,17 +91,17 @@ def watched(what, work, patience=1.0, learned=None, until=lambda w: False):
 w, learned = watched("a loop", loops)
 answer("where it is said to be", stack_words(w.stack).startswith("loops (mine.py") or stack_words(w.stack))
 answer("how long it was silent", w.quiet >= 1)
-w, _ = watched("the same loop, when no other test has ended", loops, 8.0, learned)
-answer("a quarter is enough", 2 <= w.quiet < 8)
+w, _ = watched("the same loop, when no other test has ended", loops, 4.0, learned)
+answer("a quarter is enough", 1 <= w.quiet < 4)
 learned.add(Watch(os.getpid(), time.monotonic(), 0, learned, ""))
-learned.quiet["mine.py:loops"] = 1.0
-w, _ = watched("and when others stay there for a second", loops, 60.0, learned)
-answer("four times that", 4 <= w.quiet < 60)
+learned.quiet["mine.py:loops"] = 0.5
+w, _ = watched("and when others stay there for half a second", loops, 60.0, learned)
+answer("four times that", 2 <= w.quiet < 60)
 watched("one that sleeps", sleeps)
 w, _ = watched("one that keeps the interpreter", keeps)
-w, _ = watched("one that waits for a program", waits)
-answer("has four times as long", w.quiet >= 4)
-watched("one that gets on", gets_on, 1.5, until=lambda w: w.age > 4)
+w, _ = watched("one that waits for a program", waits, 0.5)
+answer("has four times as long", w.quiet >= 2)
+watched("one that gets on", gets_on, 1.0, until=lambda w: w.age > 3)
 
 # It is stopped, as on a machine that is too busy for it: however long that takes, it is not older.
 pid, folder = child(loops)

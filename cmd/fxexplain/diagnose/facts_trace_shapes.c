@@ -172,7 +172,7 @@ static void take_specials(struct trace_reading *r)
 		to->value = reading_text(r, x->value);
 		struct slice symbol = facts_text(r->f, to->symbol), value = facts_text(r->f, to->value);
 		buf_reset(&r->tmp);
-		buf_addf(&r->tmp, "%.*s = %.*s", (int)symbol.n, symbol.p, (int)value.n, value.p);
+		buf_addf(&r->tmp, "%.*s = %.*s", SL(symbol), SL(value));
 		to->expr = facts_intern(r->f, buf_slice(&r->tmp));
 		to->sources = reading_text(r, x->sources);
 		to->reason = reading_text(r, x->reason);
@@ -265,7 +265,7 @@ void facts_add_constraints(struct facts *f, struct fact_src src, uint32_t compil
 	}
 	slice_line(&rest, &line);
 	struct slice names = slice_of(line.p + 22, line.n - 22);
-	const char *close = memchr(names.p, ')', names.n);
+	const char *close = slice_chr(names, ')');
 	names.n = close ? (size_t)(close - names.p) : 0;
 	unsigned n = 0;
 	while (slice_line(&rest, &line) && n < 64) {

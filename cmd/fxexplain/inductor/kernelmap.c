@@ -12,7 +12,7 @@ enum { MAX_TYPES = 64 }; /* of one call */
 uint32_t km_add_source(struct kernelmap *m, const struct srcloc *at)
 {
 	struct buf key = {0};
-	buf_addf(&key, "%.*s:%u:%.*s", (int)at->file.n, at->file.p, at->line, (int)at->func.n, at->func.p);
+	buf_addf(&key, "%.*s:%u:%.*s", SL(at->file), at->line, SL(at->func));
 	uint32_t row = intern_add(&m->source_names, buf_slice(&key));
 	buf_release(&key);
 	if (row < m->n_source)
@@ -76,8 +76,7 @@ static void node_text(struct kernelmap *m, uint32_t fx, struct kmnode *to)
 			fxcode_value(g, g->value[n->args + i], &b);
 		}
 		for (uint32_t i = 0; i < n->n_kwargs; i++) {
-			buf_addf(&b, "%s%.*s = ", n->n_args || i ? ", " : "", (int)graph_text(g, g->value[n->kwargs + 2 * i].text).n,
-				 graph_text(g, g->value[n->kwargs + 2 * i].text).p);
+			buf_addf(&b, "%s%.*s = ", n->n_args || i ? ", " : "", SL(graph_text(g, g->value[n->kwargs + 2 * i].text)));
 			fxcode_value(g, g->value[n->kwargs + 2 * i + 1], &b);
 		}
 		buf_addc(&b, ')');
@@ -126,7 +125,7 @@ static void read_graph(struct kernelmap *m)
 		const char *file = slice_find(stack, "File: "), *line = slice_find(stack, ", code:");
 		if (file && (!line || file < line)) /* "Annotation: {...} File: m.py:5 in f, code: ..." */
 			stack = slice_of(file + 6, (size_t)(stack.p + stack.n - file) - 6);
-		buf_addf(&b, "# File: %.*s", (int)stack.n, stack.p);
+		buf_addf(&b, "# File: %.*s", SL(stack));
 		if (srcloc_parse(buf_slice(&b), &at))
 			to->source = km_add_source(m, &at);
 	}
@@ -192,7 +191,7 @@ static void index_keys(struct km_rows *keys, const struct json_tape *t, uint32_t
 		return;
 	json_each_pair(t, root, k) {
 		const struct slice key = json_slice(t, k);
-		const char *colon = key.n ? memrchr(key.p, ':', key.n) : NULL;
+		const char *colon = slice_rchr(key, ':');
 		const struct slice name = slice_of(key.p, colon ? (size_t)(colon - key.p) : 0);
 		km_rows_add(keys, key, k + 1);
 		if (colon)
@@ -437,12 +436,12 @@ static struct slice op_of(const struct kernelmap *m, uint32_t fx)
 {
 	struct slice target = graph_text(&m->graph, m->graph.node[fx].target);
 	for (int parts = 0; parts < 3; parts++) { /* torch.ops.aten. */
-		const char *dot = target.n ? memchr(target.p, '.', target.n) : NULL;
+		const char *dot = slice_chr(target, '.');
 		if (!dot)
 			return slice_of(NULL, 0);
 		target = after(target, (size_t)(dot + 1 - target.p));
 	}
-	const char *dot = memchr(target.p, '.', target.n);
+	const char *dot = slice_chr(target, '.');
 	return dot ? slice_of(target.p, (size_t)(dot - target.p)) : target;
 }
 

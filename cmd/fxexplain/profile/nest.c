@@ -89,7 +89,7 @@ static void graph_done(struct nest *s, const struct frame *f)
 
 static bool is_again(struct slice id)
 {
-	const char *slash = memrchr(id.p, '/', id.n);
+	const char *slash = slice_rchr(id, '/');
 	uint64_t n = 0;
 	size_t i = slash ? (size_t)(slash + 1 - id.p) : id.n;
 	for (; i < id.n && id.p[i] >= '0' && id.p[i] <= '9' && n < 1000000; i++)

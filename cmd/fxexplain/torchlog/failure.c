@@ -66,7 +66,7 @@ static struct slice source_of(struct slice command)
 	static const char *const ends[] = {".cpp", ".cu", ".cc", ".c"};
 	while (command.n) {
 		command = slice_trim(command);
-		const char *blank = command.n ? memchr(command.p, ' ', command.n) : NULL;
+		const char *blank = slice_chr(command, ' ');
 		struct slice word = slice_upto(command, blank);
 		for (unsigned i = 0; i < ARRAY_LEN(ends); i++)
 			if (slice_ends(word, ends[i]) && word.p[0] != '-')

@@ -216,7 +216,7 @@ void peer_died(struct peer *p, const char *reason)
 		else
 			child_describe(r, &p->why);
 		if (last.n && p->why.len + last.n < 600)
-			buf_addf(&p->why, ": %.*s", (int)last.n, last.p);
+			buf_addf(&p->why, ": %.*s", SL(last));
 		buf_release(&text);
 	}
 	child_free(p->set, p->child);

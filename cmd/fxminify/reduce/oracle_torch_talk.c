@@ -1,5 +1,6 @@
 /* What is said to the torch process, and what its answers mean. oracle_torch.h has the messages. */
 #include "base/base64.h"
+#include "base/text.h"
 #include "graph/fxcode.h"
 #include "reduce/oracle_torch_part.h"
 
@@ -221,8 +222,7 @@ static int out_storage(struct json_out *o, const struct repro *r, uint32_t i, bo
 static int out_exported(struct json_out *o, const struct repro *r, bool remote, struct err *err)
 {
 	bool beside = r->dir.n && r->exported.n && r->exported.p[0] != '/';
-	char *path = beside ? xasprintf("%.*s/%.*s", (int)r->dir.n, r->dir.p, (int)r->exported.n, r->exported.p)
-			    : xstrndup(r->exported.p, r->exported.n);
+	char *path = beside ? xasprintf("%.*s/%.*s", SL(r->dir), SL(r->exported)) : xstrndup(r->exported.p, r->exported.n);
 	char *absolute = realpath(path, NULL);
 	struct mapfile file = {0};
 	int status = 0;
@@ -416,7 +416,7 @@ static int out_file(struct json_out *o, const char *path, const char *shown, str
 /* The program, and the folder of its larger inputs (repro_save): BASE.data/storages. */
 static int out_program(struct json_out *o, const char *path, struct err *err)
 {
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	const char *base = path_base(path);
 	size_t n = strlen(base);
 	char *inner = xasprintf("%.*s.data/storages", (int)(slice_ends(slice_str(base), ".py") ? n - 3 : n), base);
 	char *folder = xasprintf("%.*s%s", (int)(base - path), path, inner);
@@ -482,7 +482,7 @@ static void add_last_words(struct slice output, struct buf *b)
 		if (slice_trim(line).n)
 			last = slice_trim(line);
 	if (last.n)
-		buf_addf(b, ": %.*s", (int)(last.n < 300 ? last.n : 300), last.p);
+		buf_addf(b, ": %.*s", SLN(last, 300));
 }
 
 void talk_outcome(const struct json_tape *t, uint32_t k, struct arena *arena, struct outcome *out)

@@ -21,8 +21,7 @@ static int read_reference(struct gjson *rd, uint32_t k, struct gvalue *v)
 		return -1;
 	uint32_t node = find_node(rd, s);
 	if (node == GRAPH_NONE)
-		return gj_bad(rd, k, "there is no node '%.*s' before it (a string as such is {\"str\": ...})", (int)(s.n < 100 ? s.n : 100),
-			      s.p);
+		return gj_bad(rd, k, "there is no node '%.*s' before it (a string as such is {\"str\": ...})", SLN(s, 100));
 	*v = graph_node_value(node);
 	return 0;
 }
@@ -36,7 +35,7 @@ static int read_number(struct gjson *rd, uint32_t k, struct gvalue *v)
 		*v = graph_int_value(i);
 	} else if (slice_ends(s, "NaN") || slice_ends(s, "Infinity")) {
 		*v = graph_float_value(slice_ends(s, "NaN") ? __builtin_nan("") : s.p[0] == '-' ? -__builtin_inf() : __builtin_inf());
-	} else if (memchr(s.p, '.', s.n) || memchr(s.p, 'e', s.n) || memchr(s.p, 'E', s.n)) {
+	} else if (slice_chr(s, '.') || slice_chr(s, 'e') || slice_chr(s, 'E')) {
 		json_double(&rd->t, k, &f);
 		*v = graph_float_value(f);
 	} else {
@@ -115,8 +114,7 @@ static int read_tagged(struct gjson *rd, uint32_t k, unsigned depth, struct gval
 	while (i < ARRAY_LEN(form) && !slice_is(json_slice(t, key), form[i].key))
 		i++;
 	if (i == ARRAY_LEN(form))
-		return gj_bad(rd, key, "an operand is no \"%.*s\"", (int)(json_slice(t, key).n < 80 ? json_slice(t, key).n : 80),
-			      json_slice(t, key).p);
+		return gj_bad(rd, key, "an operand is no \"%.*s\"", SLN(json_slice(t, key), 80));
 	*v = (struct gvalue){.kind = (uint8_t)form[i].kind};
 	if (gvalue_has_children(*v))
 		return read_children(rd, key + 1, form[i].kind, depth, v);
@@ -169,7 +167,7 @@ static int read_dtype(struct gjson *rd, uint32_t k, enum dtype *dtype)
 	if (gj_text(rd, k, "dtype", &s) < 0)
 		return -1;
 	if ((*dtype = dtype_by_name(s)) == DTYPE_NONE && (*dtype = dtype_by_short(s)) == DTYPE_NONE)
-		return gj_bad(rd, k, "dtype '%.*s' is not known", (int)(s.n < 80 ? s.n : 80), s.p);
+		return gj_bad(rd, k, "dtype '%.*s' is not known", SLN(s, 80));
 	return 0;
 }
 

@@ -21,7 +21,7 @@ int gj_bad(struct gjson *rd, uint32_t tok, const char *fmt, ...)
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
 	if (rd->in)
-		snprintf(where, sizeof(where), "%s '%.*s': ", rd->in, (int)(rd->in_name.n < 150 ? rd->in_name.n : 150), rd->in_name.p);
+		snprintf(where, sizeof(where), "%s '%.*s': ", rd->in, SLN(rd->in_name, 150));
 	return err_set(rd->err, EXIT_INPUT, "'%s', line %zu: %s%s", rd->name, line, where, what);
 }
 
@@ -38,8 +38,7 @@ int gj_members(struct gjson *rd, uint32_t obj, const char *what, const char *con
 		while (i < n && !slice_is(json_slice(t, k), key[i]))
 			i++;
 		if (i == n)
-			return gj_bad(rd, k, "%s has no member '%.*s'", what, (int)(json_slice(t, k).n < 80 ? json_slice(t, k).n : 80),
-				      json_slice(t, k).p);
+			return gj_bad(rd, k, "%s has no member '%.*s'", what, SLN(json_slice(t, k), 80));
 		value[i] = k + 1;
 	}
 	return 0;
@@ -93,7 +92,7 @@ int gj_word(struct gjson *rd, uint32_t k, const char *what, const char *const *w
 			*v = (unsigned)i;
 			return 0;
 		}
-	return gj_bad(rd, k, "%s '%.*s' is not known", what, (int)(s.n < 80 ? s.n : 80), s.p);
+	return gj_bad(rd, k, "%s '%.*s' is not known", what, SLN(s, 80));
 }
 
 int gj_array(struct gjson *rd, uint32_t k, const char *what)
@@ -136,8 +135,8 @@ static void make_line(struct gjson *rd, struct repro_line *l)
 		pytext_quote(&b, l->name);
 		buf_adds(&b, ", None)");
 		break;
-	case REPRO_COMMENT: buf_addf(&b, "# %.*s", (int)l->value.n, l->value.p); break;
-	default: buf_addf(&b, "%.*s = %.*s", (int)l->name.n, l->name.p, (int)l->value.n, l->value.p);
+	case REPRO_COMMENT: buf_addf(&b, "# %.*s", SL(l->value)); break;
+	default: buf_addf(&b, "%.*s = %.*s", SL(l->name), SL(l->value));
 	}
 	l->text = repro_keep(rd->r, buf_slice(&b));
 	buf_release(&b);

@@ -172,7 +172,7 @@ static void take_symbols(struct packaged *p, uint32_t k, uint32_t node, struct s
 			known |= r->line[j].kind == REPRO_SYMBOL && slice_eq(r->line[j].name, name);
 		if (known)
 			continue;
-		buf_addf(&b, "%.*s = %lld", (int)name.n, name.p, (long long)((size - add) / mul));
+		buf_addf(&b, "%.*s = %lld", SL(name), (long long)((size - add) / mul));
 		const struct slice text = repro_keep(r, buf_slice(&b));
 		struct repro_line *l = repro_add_line(r, REPRO_SYMBOL, text);
 		l->name = name;
@@ -261,8 +261,8 @@ int repro_open_exported(struct repro *r, struct err *err)
 	struct mapfile f;
 	int rc = -1;
 	if (!r->exported.n || !find_package(r, &path)) {
-		err_set(err, EXIT_INPUT, "'%.*s': its graph is in '%.*s', which is not there: keep that file beside it", (int)r->path.n,
-			r->path.p, (int)(r->exported.n > 300 ? 300 : r->exported.n), r->exported.p);
+		err_set(err, EXIT_INPUT, "'%.*s': its graph is in '%.*s', which is not there: keep that file beside it", SL(r->path),
+			SLN(r->exported, 300));
 	} else if (mapfile_open(&f, buf_str(&path), err) == 0) {
 		r->package = f;
 		rc = repro_read_package(r, buf_str(&path), err);

@@ -80,7 +80,7 @@ static int take_value(struct reading *r, uint32_t v, struct dump_value *out)
 	out->buffer = json_dup(t, v, "buffer", &r->d->arena);
 	out->path = json_dup(t, v, "path", &r->d->arena);
 	out->file = json_dup(t, v, "file", &r->d->arena);
-	if (memchr(out->file.p, '/', out->file.n) || memchr(out->file.p, 0, out->file.n) || (out->file.n && out->file.p[0] == '.'))
+	if (slice_chr(out->file, '/') || slice_chr(out->file, 0) || (out->file.n && out->file.p[0] == '.'))
 		return bad(r, "\"file\" is a path, not a name in this folder");
 	out->arg = json_index(t, v, "arg", 0);
 	int role = index_of(json_word(t, v, "role"), roles, ARRAY_LEN(roles));
@@ -222,8 +222,8 @@ int dump_tensor_open(struct dump_tensor *t, const struct dump *d, const struct d
 {
 	*t = (struct dump_tensor){0};
 	if (!v->file.n)
-		return err_set(err, EXIT_INPUT, "'%s': %.*s was not saved", d->path, (int)v->buffer.n, v->buffer.p);
-	char *path = xasprintf("%s/%.*s", d->path, (int)v->file.n, v->file.p);
+		return err_set(err, EXIT_INPUT, "'%s': %.*s was not saved", d->path, SL(v->buffer));
+	char *path = xasprintf("%s/%.*s", d->path, SL(v->file));
 	struct slice data;
 	int r = -1;
 	t->file = tensor_file_open(path, err);

@@ -32,7 +32,7 @@ static void add_part(const struct live_event *ev, uint32_t k, const char *key, c
 {
 	struct slice s = json_text(ev->tape, k, key, hold);
 	if (s.n)
-		buf_addf(b, "%s%.*s", before, (int)s.n, s.p);
+		buf_addf(b, "%s%.*s", before, SL(s));
 }
 
 static void finding_text(const struct live_event *ev, uint32_t k, struct buf *b)
@@ -71,7 +71,7 @@ void live_event_text(const struct live_event *ev, struct buf *b)
 {
 	struct buf hold = {0};
 	if (ev->model != LIVE_NO_MODEL && ev->path.n)
-		buf_addf(b, "model %u (%.*s): ", ev->model, (int)ev->path.n, ev->path.p);
+		buf_addf(b, "model %u (%.*s): ", ev->model, SL(ev->path));
 	else if (ev->model != LIVE_NO_MODEL)
 		buf_addf(b, "model %u: ", ev->model);
 	switch (ev->kind) {

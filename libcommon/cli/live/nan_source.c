@@ -45,7 +45,7 @@ static void add_frames(struct nan_sources *s, struct nan_kernel *k, struct slice
 		buf_reset(b);
 		srcloc_format(b, &at, SRCLOC_AT, true);
 		if (at.code.n)
-			buf_addf(b, ": %.*s", (int)(at.code.n < 400 ? at.code.n : 400), at.code.p);
+			buf_addf(b, ": %.*s", SLN(at.code, 400));
 		bool had = false;
 		for (uint32_t i = 0; i < k->n_lines; i++)
 			had |= slice_eq(k->line[i], buf_slice(b));

@@ -60,7 +60,7 @@ static int bad(const struct index *x, const char *why)
 	return err_set(x->err, EXIT_INPUT, "'%s': %s: is it a bundle that was kept whole?", x->path, why);
 }
 
-static bool plain(struct slice name) { return name.n && name.p[0] != '.' && !memchr(name.p, '/', name.n) && !memchr(name.p, 0, name.n); }
+static bool plain(struct slice name) { return name.n && name.p[0] != '.' && !slice_chr(name, '/') && !slice_chr(name, 0); }
 
 static int take_input(struct watch_bundle *b, struct index *x, uint32_t k, struct err *err)
 {
@@ -70,7 +70,7 @@ static int take_input(struct watch_bundle *b, struct index *x, uint32_t k, struc
 		return err_set(err, EXIT_INPUT, "'%s': input %zu could not be kept when the model ran", x->path, b->n);
 	if (!plain(file))
 		return bad(x, "the name of an input is a path");
-	in->file = xasprintf("%s/%.*s", b->folder, (int)file.n, file.p);
+	in->file = xasprintf("%s/%.*s", b->folder, SL(file));
 	b->n++;
 	return tensor_spec_parse(json_text(&x->t, k, "spec", &x->text), &in->meta, NULL) < 0 ? bad(x, "an input has no \"spec\"") : 0;
 }
@@ -92,7 +92,7 @@ static int take_index(struct watch_bundle *b, struct index *x, struct slice text
 			       "'%s': the model's library was gone when the bundle was made: run its package on the inputs", x->path);
 	if (!slice_starts(library, BUNDLE_MODEL "/") || !plain(slice_of(library.p + head, library.n - head)))
 		return bad(x, "\"library\" lies outside of it");
-	b->library = xasprintf("%s/%.*s", b->folder, (int)library.n, library.p);
+	b->library = xasprintf("%s/%.*s", b->folder, SL(library));
 	uint32_t list = json_get_as(&x->t, root, "inputs", JSON_ARRAY), n = json_length(&x->t, list);
 	if (list == JSON_NONE)
 		return bad(x, "no \"inputs\"");

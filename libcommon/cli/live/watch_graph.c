@@ -1,5 +1,6 @@
 /* CUDA graphs: what was captured, and how often it was replayed. */
 #include "base/json.h"
+#include "base/text.h"
 #include "live/watch_part.h"
 
 #define MAX_GRAPHS 4096 /* of all processes; more are not told */
@@ -54,11 +55,6 @@ void watch_forget_graphs(struct watch *w)
 	w->n_graphs = w->cap_graphs = 0;
 }
 
-static void add_count(struct buf *b, uint64_t n, const char *what)
-{
-	buf_addf(b, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
-}
-
 void watch_graph_text(const struct watch *w, const struct watch_graph *g, struct buf *b)
 {
 	size_t from, several = 0;
@@ -70,11 +66,11 @@ void watch_graph_text(const struct watch *w, const struct watch_graph *g, struct
 	buf_adds(b, ": ");
 	from = b->len;
 	if (!g->captured) {
-		add_count(b, g->launches, "kernel");
+		put_count(b, g->launches, "kernel");
 		buf_adds(b, " captured; what became of it was not seen (ON A GPU in aoti-printer(1))");
 		return;
 	}
-	add_count(b, g->captured, "call");
+	put_count(b, g->captured, "call");
 	buf_adds(b, " captured");
 	for (uint32_t i = 0; i < g->n && i < SHOWN; i++) {
 		buf_adds(b, i ? ", " : " (");

@@ -88,8 +88,7 @@ int watch_inputs_check(const struct contract *c, const struct tensor_meta *meta,
 			buf_adds(&b, ": ");
 		}
 		r = err_set(err, EXIT_INPUT, "%s%s: expected %.*s, given %.*s (aoti-checkinputs tells all that does not fit)", buf_str(&b),
-			    f->what == CHECK_COUNT ? "inputs" : check_what_name(f->what), (int)f->expected.n, f->expected.p,
-			    (int)f->given.n, f->given.p);
+			    f->what == CHECK_COUNT ? "inputs" : check_what_name(f->what), SL(f->expected), SL(f->given));
 		buf_release(&b);
 	}
 	check_release(&k);

@@ -311,8 +311,7 @@ static int fill_inputs(struct reader *r)
 		struct contract_input *in = &c->input[i];
 		in->name = name_of(r, e);
 		if (m.n_dim < 0)
-			return err_set(r->err, EXIT_INPUT, "no exported program: nothing is said of input '%.*s'",
-				       (int)(in->name.n < 200 ? in->name.n : 200), in->name.p);
+			return err_set(r->err, EXIT_INPUT, "no exported program: nothing is said of input '%.*s'", SLN(in->name, 200));
 		in->dtype = m.dtype;
 		in->device = m.device;
 		in->n_dim = m.n_dim;
@@ -485,7 +484,7 @@ static bool plain_name(struct slice s)
 static struct slice users_path(struct reader *r, struct slice path, const struct slice *names, uint32_t n)
 {
 	struct slice first = {0}, rest = {0};
-	const char *close = memchr(path.p, ']', path.n);
+	const char *close = slice_chr(path, ']');
 	uint64_t k;
 	if (close) {
 		rest = slice_of(close + 1, path.n - (size_t)(close + 1 - path.p));

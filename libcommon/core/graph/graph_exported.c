@@ -155,11 +155,11 @@ static uint32_t read_stack(struct exported *x, uint32_t metadata)
 	struct slice rest = slice_of(end + 8, (size_t)(frame.p + frame.n - end - 8));
 	const char *in = slice_find(rest, ", in ");
 	struct buf b = {0};
-	buf_addf(&b, "%.*s:%.*s", (int)file.n, file.p, (int)(in ? in - rest.p : (ptrdiff_t)rest.n), rest.p);
+	buf_addf(&b, "%.*s:%.*s", SL(file), (int)(in ? in - rest.p : (ptrdiff_t)rest.n), rest.p);
 	if (in)
 		buf_addf(&b, " in %.*s", (int)(rest.p + rest.n - in - 5), in + 5);
 	if (code.n)
-		buf_addf(&b, ", code: %.*s", (int)code.n, code.p);
+		buf_addf(&b, ", code: %.*s", SL(code));
 	uint32_t id = graph_intern(x->g, buf_slice(&b));
 	buf_release(&b);
 	return id;

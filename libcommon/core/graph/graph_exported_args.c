@@ -10,7 +10,7 @@ int gx_bad(struct exported *x, uint32_t tok, const char *fmt, ...)
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
 	if (name.n)
-		snprintf(where, sizeof(where), "node '%.*s': ", (int)(name.n < 200 ? name.n : 200), name.p);
+		snprintf(where, sizeof(where), "node '%.*s': ", SLN(name, 200));
 	return err_set(x->err, EXIT_INPUT, "'%s': exported program, byte %u: %s%s", x->name, x->t.tok[tok].off, where, what);
 }
 
@@ -50,7 +50,7 @@ static uint32_t free_name(struct exported *x, struct slice wanted)
 	uint32_t id = graph_intern(x->g, wanted);
 	wanted = graph_text(x->g, id);
 	for (unsigned n = 1; node_named(x, id) != GRAPH_NONE; n++) {
-		char *name = xasprintf("%.*s_%u", (int)wanted.n, wanted.p, n);
+		char *name = xasprintf("%.*s_%u", SL(wanted), n);
 		id = graph_intern(x->g, slice_str(name));
 		free(name);
 	}
@@ -80,8 +80,7 @@ static int named_node(struct exported *x, uint32_t tok, struct gvalue *v)
 	struct slice name = json_text_at(&x->t, tok, &x->b);
 	uint32_t node = tok == JSON_NONE ? GRAPH_NONE : gx_value_named(x, name);
 	if (node == GRAPH_NONE)
-		return gx_bad(x, tok == JSON_NONE ? 0 : tok, "there is no value '%.*s' before it", (int)(name.n < 100 ? name.n : 100),
-			      name.p);
+		return gx_bad(x, tok == JSON_NONE ? 0 : tok, "there is no value '%.*s' before it", SLN(name, 100));
 	*v = graph_node_value(node);
 	return 0;
 }
@@ -382,5 +381,5 @@ int gx_argument(struct exported *x, uint32_t arg, unsigned depth, struct gvalue 
 		if (slice_is(key, f->key))
 			return f->list ? read_list(x, k + 1, f->one, f->inner, f->inner_kind, v) : f->one(x, k + 1, v);
 	}
-	return gx_bad(x, k, "an argument of the kind '%.*s' is not known here", (int)(key.n < 80 ? key.n : 80), key.p);
+	return gx_bad(x, k, "an argument of the kind '%.*s' is not known here", SLN(key, 80));
 }

@@ -197,9 +197,9 @@ static void add_value(struct reader *r, struct slice name, uint32_t arg)
 
 static void split_target(struct extern_nodes *x, struct extern_node *n, struct slice target)
 {
-	const char *dot = target.n ? memchr(target.p, '.', target.n) : NULL;
+	const char *dot = slice_chr(target, '.');
 	size_t op = dot ? (size_t)(dot - target.p) : target.n;
-	if (target.n && memchr(target.p, 0, target.n))
+	if (target.n && slice_chr(target, 0))
 		target.n = op = 0;
 	n->target = text_of(x, target);
 	n->op = text_of(x, slice_of(target.p, op));

@@ -25,8 +25,7 @@ struct header {
 
 static int fail(const struct header *h, const char *what)
 {
-	return err_set(h->err, EXIT_INPUT, "'%s': tensor '%.*s' %s", h->f->path, (int)(h->name.len > 200 ? 200 : h->name.len),
-		       h->name.len ? h->name.p : "", what);
+	return err_set(h->err, EXIT_INPUT, "'%s': tensor '%.*s' %s", h->f->path, SLN(buf_slice(&h->name), 200), what);
 }
 
 static int read_shape(const struct header *h, uint32_t k, struct tensor_meta *m)
@@ -54,7 +53,7 @@ static int read_dtype(const struct header *h, uint32_t k, struct tensor_meta *m)
 	if (m->dtype != DTYPE_NONE)
 		return 0;
 	char what[128];
-	snprintf(what, sizeof(what), "has dtype '%.*s', which is not known here: save it as another", (int)(s.n > 40 ? 40 : s.n), s.p);
+	snprintf(what, sizeof(what), "has dtype '%.*s', which is not known here: save it as another", SLN(s, 40));
 	return fail(h, what);
 }
 
@@ -129,10 +128,7 @@ static int check_cover(struct header *h)
 static int by_name(const void *a, const void *b, void *v)
 {
 	const struct tensor *t = v;
-	struct slice x = t[*(const uint32_t *)a].name, y = t[*(const uint32_t *)b].name;
-	size_t n = x.n < y.n ? x.n : y.n;
-	int r = n ? memcmp(x.p, y.p, n) : 0;
-	return r ? r : (x.n > y.n) - (x.n < y.n);
+	return slice_cmp(t[*(const uint32_t *)a].name, t[*(const uint32_t *)b].name);
 }
 
 /* Other readers would take the one or the other. */

@@ -60,7 +60,7 @@ static void nodes_release(struct nodes *x)
 /* def forward(self, x: "f32[3]", y): annotations are quoted. */
 static void add_arguments(struct nodes *x, struct slice s, uint32_t line)
 {
-	const char *open = s.n ? memchr(s.p, '(', s.n) : NULL;
+	const char *open = slice_chr(s, '(');
 	bool name = true;
 	char quote = 0;
 	if (!open)
@@ -170,7 +170,7 @@ struct kernels {
 /* "extern_kernels.addmm:2" -> "extern_kernels.addmm"; names may have colons of their own. */
 static struct slice pure_name(struct slice name)
 {
-	const char *colon = name.n ? memrchr(name.p, ':', name.n) : NULL;
+	const char *colon = slice_rchr(name, ':');
 	uint64_t handle;
 	if (!colon || !slice_u64(slice_of(colon + 1, (size_t)(name.p + name.n - colon - 1)), &handle))
 		return name;

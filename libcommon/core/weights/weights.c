@@ -59,7 +59,7 @@ static int shelf_file(struct shelf *s, const char *folder, struct slice name, co
 
 static struct tensor_file *shelf_tensors(struct shelf *s, struct slice bytes, struct slice name, bool alone)
 {
-	char *shown = xasprintf("%.*s", (int)(name.n < 200 ? name.n : 200), name.p);
+	char *shown = xasprintf("%.*s", SLN(name, 200));
 	struct tensor_file *f = add_file(s->w, tensor_file_bytes(bytes, shown, s->err), alone, s->err);
 	free(shown);
 	return f;
@@ -96,7 +96,7 @@ static int add_placed(struct shelf *s, struct slice name, int dtype, struct plac
 	if (!d || m.n_dim < 0 || numbers(&s->t, p.strides, m.stride) != m.n_dim || from < 0 || !tensor_extent(&m, &bytes) ||
 	    __builtin_mul_overflow(from, d->bytes, &from) || (uint64_t)from > storage.n || (uint64_t)bytes > storage.n - (uint64_t)from)
 		return err_set(s->err, EXIT_INPUT, "'%s': weight '%.*s' does not lie in its file: the package is damaged", s->w->path,
-			       (int)(name.n < 200 ? name.n : 200), name.p);
+			       SLN(name, 200));
 	add_view(s->w, name, &m, storage.p + from);
 	return 0;
 }
@@ -109,7 +109,7 @@ static int named_file(struct shelf *s, const char *folder, uint32_t file, struct
 		r = shelf_file(s, folder, json_slice(&s->t, file), "", data);
 	if (!r)
 		return err_set(s->err, EXIT_INPUT, "'%s': the file of weight '%.*s' is not there: the package is damaged", s->w->path,
-			       (int)(name.n < 200 ? name.n : 200), name.p);
+			       SLN(name, 200));
 	return r < 0 ? -1 : 0;
 }
 
