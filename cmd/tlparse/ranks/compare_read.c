@@ -99,7 +99,7 @@ static void take_versions(struct compare_log *l, const struct json_tape *tape, u
 {
 	for (unsigned i = 0; i < ARRAY_LEN(compare_version_name); i++) {
 		uint32_t k = json_get(tape, v, compare_version_name[i]);
-		if (k != JSON_NONE && json_is(tape, k, JSON_STRING))
+		if (json_is(tape, k, JSON_STRING))
 			take_version(l, compare_version_name[i], json_slice(tape, k));
 	}
 }
@@ -119,7 +119,7 @@ static int take_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 		struct compare_facts *f = facts_of(l, r->compile);
 		for (unsigned i = 0; i < CONFIG_ARTIFACT; i++) {
 			uint32_t k = json_get(tape, v, compare_config_name[i]);
-			if (k != JSON_NONE && json_is(tape, k, JSON_STRING) && l->texts.n < CONFIG_TEXTS)
+			if (json_is(tape, k, JSON_STRING) && l->texts.n < CONFIG_TEXTS)
 				f->config[i] = intern_add(&l->texts, json_raw(tape, k));
 		}
 		for (unsigned i = 0; i < COMPARE_METRICS; i++) {
@@ -157,9 +157,9 @@ bool compare_list_guards(struct slice payload, struct json_tape *tape, struct bu
 	json_tape_text(tape, payload.p, payload.n);
 	if (json_parse(tape, 0, payload.n, &root) < 0 || !json_is(tape, root, JSON_ARRAY))
 		return false;
-	for (uint32_t k = json_first(tape, root); k < json_end(tape, root); k = json_next(tape, k)) {
+	json_each(tape, root, k) {
 		uint32_t code = json_get(tape, k, "code");
-		if (code == JSON_NONE || !json_is(tape, code, JSON_STRING))
+		if (!json_is(tape, code, JSON_STRING))
 			continue;
 		buf_adds(out, "+- GUARD: ");
 		size_t at = out->len;

@@ -81,7 +81,7 @@ static bool next_row(struct reader *r, uint32_t *at, uint32_t end, uint32_t *cel
 static uint32_t list_of(struct reader *r, uint32_t obj, const char *key, uint32_t *end)
 {
 	uint32_t k = json_get(r->tape, obj, key);
-	if (k == JSON_NONE || !json_is(r->tape, k, JSON_ARRAY)) {
+	if (!json_is(r->tape, k, JSON_ARRAY)) {
 		r->bad = true;
 		*end = 0;
 		return JSON_NONE;
@@ -247,7 +247,7 @@ static void read_order(struct reader *r, uint32_t obj)
 {
 	struct rank_facts *f = r->f;
 	uint32_t at, order = json_get(r->tape, obj, "order");
-	if (order != JSON_NONE && json_is(r->tape, order, JSON_ARRAY)) {
+	if (json_is(r->tape, order, JSON_ARRAY)) {
 		f->has_order = true;
 		for (at = json_first(r->tape, order); at < json_end(r->tape, order) && !r->bad; at = json_next(r->tape, at)) {
 			r->bad |= f->n_order >= RANK_EVENTS;
@@ -321,11 +321,11 @@ static void read_rows(struct reader *r, uint32_t obj)
 static void read_damage(struct reader *r, uint32_t log)
 {
 	uint32_t list = json_get(r->tape, log, "damage");
-	if (list == JSON_NONE || !json_is(r->tape, list, JSON_ARRAY))
+	if (!json_is(r->tape, list, JSON_ARRAY))
 		return;
-	for (uint32_t k = json_first(r->tape, list); k < json_end(r->tape, list); k = json_next(r->tape, k)) {
+	json_each(r->tape, list, k) {
 		uint32_t kind = json_get(r->tape, k, "kind");
-		if (kind == JSON_NONE || !json_is(r->tape, kind, JSON_STRING))
+		if (!json_is(r->tape, kind, JSON_STRING))
 			continue;
 		for (unsigned i = 0; i < DAMAGE_COUNT; i++)
 			if (slice_is(json_slice(r->tape, kind), trace_damage_name[i])) {
@@ -340,14 +340,14 @@ int rank_facts_in(struct rank_facts *f, const struct json_tape *tape, uint32_t l
 	struct buf b = {0};
 	uint32_t path = json_get(tape, log, "path"), obj = json_get(tape, log, "ranks"), k;
 	uint64_t version = 0;
-	if (path != JSON_NONE && json_is(tape, path, JSON_STRING))
+	if (json_is(tape, path, JSON_STRING))
 		json_unescape(tape, path, &b);
 	rank_facts_init(f, buf_str(&b));
 	rank_work_free(f);
 	buf_release(&b);
 	f->rank = -1;
 	struct reader r = {.f = f, .tape = tape, .err = err};
-	if (obj == JSON_NONE || !json_is(tape, obj, JSON_OBJECT)) {
+	if (!json_is(tape, obj, JSON_OBJECT)) {
 		rank_facts_release(f);
 		return err_set(err, EXIT_INPUT, "no facts for a comparison of ranks: not written by tlparse --json, or by another version");
 	}

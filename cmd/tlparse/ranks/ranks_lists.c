@@ -45,7 +45,7 @@ void rank_take_schedule(struct rank_facts *f, const struct trace *t, uint32_t ar
 	uint32_t root = parse_payload(f, payload), n = 0, k;
 	struct work_compile *w = rank_work_of(f, compile);
 	w->schedule = true; /* a file is there, whatever it holds */
-	if (root == JSON_NONE || !json_is(tape, root, JSON_ARRAY))
+	if (!json_is(tape, root, JSON_ARRAY))
 		return;
 	for (k = json_first(tape, root); k < json_end(tape, root); k = json_next(tape, k), n++)
 		if (!json_is(tape, k, JSON_STRING))
@@ -80,21 +80,19 @@ static void add_tensors(struct buf *b, const struct json_tape *tape, uint32_t op
 		uint32_t k = json_get(tape, op, head[i]);
 		if (i)
 			buf_addc(b, ' ');
-		if (k != JSON_NONE && json_is(tape, k, JSON_STRING))
+		if (json_is(tape, k, JSON_STRING))
 			rank_add_flat(b, json_slice(tape, k), 300);
 	}
 	buf_addc(b, ':');
 	uint32_t out = json_get(tape, op, "outputs");
-	if (out != JSON_NONE && json_is(tape, out, JSON_ARRAY))
-		for (uint32_t k = json_first(tape, out); k < json_end(tape, out); k = json_next(tape, k)) {
-			uint32_t type = json_get(tape, k, "dtype"), shape = json_get(tape, k, "shape"),
-				 stride = json_get(tape, k, "stride");
-			buf_addc(b, ' ');
-			add_dense(b, type != JSON_NONE ? json_slice(tape, type) : SLICE("?"));
-			add_dense(b, shape != JSON_NONE ? json_raw(tape, shape) : SLICE("[?]"));
-			buf_addc(b, '/');
-			add_dense(b, stride != JSON_NONE ? json_raw(tape, stride) : SLICE("[?]"));
-		}
+	json_each(tape, out, k) {
+		uint32_t type = json_get(tape, k, "dtype"), shape = json_get(tape, k, "shape"), stride = json_get(tape, k, "stride");
+		buf_addc(b, ' ');
+		add_dense(b, type != JSON_NONE ? json_slice(tape, type) : SLICE("?"));
+		add_dense(b, shape != JSON_NONE ? json_raw(tape, shape) : SLICE("[?]"));
+		buf_addc(b, '/');
+		add_dense(b, stride != JSON_NONE ? json_raw(tape, stride) : SLICE("[?]"));
+	}
 	buf_addc(b, '\n');
 }
 
@@ -103,7 +101,7 @@ void rank_take_tensors(struct rank_facts *f, const struct trace *t, uint32_t art
 	const struct json_tape *tape = &f->work->tape;
 	uint32_t root = parse_payload(f, payload), n = 0, k;
 	uint32_t ops = root == JSON_NONE ? JSON_NONE : json_get(tape, root, "ops");
-	if (ops == JSON_NONE || !json_is(tape, ops, JSON_ARRAY)) {
+	if (!json_is(tape, ops, JSON_ARRAY)) {
 		f->cut_ops++;
 		return;
 	}
@@ -111,8 +109,8 @@ void rank_take_tensors(struct rank_facts *f, const struct trace *t, uint32_t art
 	double d;
 	for (k = json_first(tape, ops); k < json_end(tape, ops); k = json_next(tape, k), n++) {
 		uint32_t name = json_get(tape, k, "name");
-		estimates = estimates && name != JSON_NONE && json_is(tape, name, JSON_STRING) &&
-			    json_double(tape, json_get(tape, k, "estimated_runtime_ns"), &d);
+		estimates =
+		    estimates && json_is(tape, name, JSON_STRING) && json_double(tape, json_get(tape, k, "estimated_runtime_ns"), &d);
 	}
 	if (!ops_room(f, n))
 		return;
@@ -140,13 +138,13 @@ void rank_take_order(struct rank_facts *f, struct slice payload)
 	const struct json_tape *tape = &f->work->tape;
 	uint32_t root = parse_payload(f, payload);
 	uint32_t list = root == JSON_NONE ? JSON_NONE : json_get(tape, root, "graph_execution_order");
-	if (list == JSON_NONE || !json_is(tape, list, JSON_ARRAY))
+	if (!json_is(tape, list, JSON_ARRAY))
 		return;
 	f->has_order = true;
 	f->n_order = 0;
 	for (uint32_t k = json_first(tape, list); k < json_end(tape, list) && f->n_order < RANK_EVENTS; k = json_next(tape, k)) {
 		uint32_t id = json_is(tape, k, JSON_OBJECT) ? json_get(tape, k, "compile_id") : k;
-		if (id == JSON_NONE || !json_is(tape, id, JSON_STRING))
+		if (!json_is(tape, id, JSON_STRING))
 			continue;
 		GROW(f->order, f->n_order, f->cap_order, 1);
 		f->order[f->n_order++] = token_name(f, tape, id);

@@ -34,12 +34,11 @@ static uint32_t compile_of(struct trace *t, const struct trace_record *r, uint64
 struct slice reduce_list_text(struct trace *t, const struct json_tape *tape, uint32_t k)
 {
 	buf_reset(&t->tmp2);
-	if (k != JSON_NONE && json_is(tape, k, JSON_ARRAY))
-		for (uint32_t i = json_first(tape, k); i < json_end(tape, k); i = json_next(tape, i)) {
-			if (t->tmp2.len)
-				buf_addc(&t->tmp2, '\n');
-			buf_add_slice(&t->tmp2, reduce_token_text(t, tape, i));
-		}
+	json_each(tape, k, i) {
+		if (t->tmp2.len)
+			buf_addc(&t->tmp2, '\n');
+		buf_add_slice(&t->tmp2, json_text_at(tape, i, &t->tmp));
+	}
 	return buf_slice(&t->tmp2);
 }
 
@@ -225,7 +224,7 @@ static void take_specialization(struct trace *t, struct trace_scan *s, struct tr
 
 static void take_unknown(struct trace *t, struct trace_scan *s, struct trace_record *r, uint64_t line)
 {
-	for (uint32_t k = json_first(&s->tape, r->root); k < json_end(&s->tape, r->root); k = json_next_pair(&s->tape, k)) {
+	json_each_pair(&s->tape, r->root, k) {
 		struct slice key = json_slice(&s->tape, k);
 		if (trace_kind_of(key) != KIND_COUNT || trace_is_context(key))
 			continue;
@@ -259,8 +258,8 @@ static void take_code(struct trace *t, struct trace_scan *s, struct trace_record
 {
 	uint32_t file = json_get(&s->tape, v, "filename");
 	buf_reset(&t->tmp2);
-	if (file != JSON_NONE && json_is(&s->tape, file, JSON_STRING)) {
-		struct slice stem = file_stem(reduce_token_text(t, &s->tape, file));
+	if (json_is(&s->tape, file, JSON_STRING)) {
+		struct slice stem = file_stem(json_text_at(&s->tape, file, &t->tmp));
 		if (stem.n) {
 			buf_addc(&t->tmp2, '_');
 			buf_add_slice(&t->tmp2, stem);
@@ -302,7 +301,7 @@ static void take_event(struct trace *t, struct trace_scan *s, struct trace_recor
 	switch (kind) {
 	case KIND_dynamo_start: {
 		uint32_t stack = json_get(tape, v, "stack");
-		if (stack != JSON_NONE && json_is(tape, stack, JSON_ARRAY))
+		if (json_is(tape, stack, JSON_ARRAY))
 			t->compile[r->compile].stack = reduce_start(t, tape, stack, r->compile);
 		return;
 	}

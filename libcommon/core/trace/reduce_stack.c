@@ -26,7 +26,7 @@ static uint32_t frame_of(struct trace *t, const struct json_tape *tape, uint32_t
 	uint32_t file = json_get(tape, k, "uninterned_filename");
 	uint64_t i;
 	int64_t line;
-	if (file != JSON_NONE && json_is(tape, file, JSON_STRING))
+	if (json_is(tape, file, JSON_STRING))
 		f.file = reduce_token(t, tape, file);
 	else if (json_u64(tape, json_get(tape, k, "filename"), &i) && i < t->n_string)
 		f.file = t->string[i];
@@ -108,9 +108,9 @@ struct trace_loc reduce_user_loc(struct trace *t, const struct json_tape *tape, 
 	struct trace_loc loc = {INTERN_NONE, 0, INTERN_NONE, INTERN_NONE};
 	uint32_t stack = json_get(tape, value, "user_stack");
 	bool in_file = false;
-	if (stack == JSON_NONE || !json_is(tape, stack, JSON_ARRAY))
+	if (!json_is(tape, stack, JSON_ARRAY))
 		return loc;
-	for (uint32_t i = json_first(tape, stack); i < json_end(tape, stack); i = json_next(tape, i)) {
+	json_each(tape, stack, i) {
 		if (!json_is(tape, i, JSON_OBJECT))
 			continue;
 		uint32_t k = frame_of(t, tape, i); /* may move t->frame */
@@ -127,7 +127,7 @@ struct trace_loc reduce_user_loc(struct trace *t, const struct json_tape *tape, 
 
 uint32_t reduce_stack(struct trace *t, struct trace_trie *trie, const struct json_tape *tape, uint32_t k)
 {
-	return k == JSON_NONE || !json_is(tape, k, JSON_ARRAY) ? NIL : trie_add(t, trie, tape, k, false, NIL);
+	return !json_is(tape, k, JSON_ARRAY) ? NIL : trie_add(t, trie, tape, k, false, NIL);
 }
 
 uint32_t reduce_start(struct trace *t, const struct json_tape *tape, uint32_t k, uint32_t compile)
