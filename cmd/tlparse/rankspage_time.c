@@ -197,15 +197,12 @@ static void put_drawing(struct page *g, const struct drawn *d, size_t n)
 	struct intern labels = {0};
 	struct buf b = {0};
 	json_obj(&o);
-	json_key(&o, "end");
-	json_out_i64(&o, all->end - all->start);
-	json_key(&o, "p");
-	json_arr(&o);
+	json_member_i64(&o, "end", all->end - all->start);
+	json_member_arr(&o, "p");
 	for (uint32_t p = 0; p < all->n_process; p++)
 		json_out_str(&o, slice_str(all->process[p].name));
 	json_close(&o);
-	json_key(&o, "s");
-	json_arr(&o);
+	json_member_arr(&o, "s");
 	for (size_t i = 0; i < n; i++) {
 		const struct rank_compile *c = &all->process[d[i].process].compile[d[i].compile];
 		json_out_u64(&o, d[i].process);
@@ -215,8 +212,7 @@ static void put_drawing(struct page *g, const struct drawn *d, size_t n)
 		json_out_u64(&o, d[i].kind);
 	}
 	json_close(&o);
-	json_key(&o, "m");
-	json_arr(&o);
+	json_member_arr(&o, "m");
 	size_t put = 0;
 	for (uint32_t p = 0; p < all->n_process && put < TIMELINE_SPANS; p++)
 		for (uint32_t i = 0; i < all->process[p].n_mark && put < TIMELINE_SPANS; i++, put++) {
@@ -227,8 +223,7 @@ static void put_drawing(struct page *g, const struct drawn *d, size_t n)
 			put_label(g, &o, &labels, &b, all->process[p].compile[m->compile].id, m->text);
 		}
 	json_close(&o);
-	json_key(&o, "l");
-	json_arr(&o);
+	json_member_arr(&o, "l");
 	for (uint32_t i = 0; i < labels.n; i++)
 		json_out_str(&o, intern_get(&labels, i));
 	json_close(&o);

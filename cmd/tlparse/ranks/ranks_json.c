@@ -16,15 +16,9 @@ static void put_fp(struct json_out *o, uint64_t fp)
 	json_out_str(o, slice_of(text, 16));
 }
 
-static void put_list(struct json_out *o, const char *key)
-{
-	json_key(o, key);
-	json_arr(o);
-}
-
 static void put_ops(struct json_out *o, const struct rank_facts *f, const char *key, const struct rank_list *row, uint32_t n)
 {
-	put_list(o, key);
+	json_member_arr(o, key);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct rank_op *op = rank_ops(&f->names, &row[i]);
 		json_arr(o);
@@ -44,7 +38,7 @@ static void put_ops(struct json_out *o, const struct rank_facts *f, const char *
 
 static void put_compiles(struct json_out *o, const struct rank_facts *f)
 {
-	put_list(o, "compiles");
+	json_member_arr(o, "compiles");
 	for (uint32_t i = 0; i < f->n_compile; i++) {
 		const struct rank_compile *c = &f->compile[i];
 		json_arr(o);
@@ -62,7 +56,7 @@ static void put_compiles(struct json_out *o, const struct rank_facts *f)
 
 static void put_events(struct json_out *o, const struct rank_facts *f)
 {
-	put_list(o, "events");
+	json_member_arr(o, "events");
 	for (uint32_t i = 0; i < f->n_event; i++) {
 		const struct rank_event *e = &f->event[i];
 		json_arr(o);
@@ -79,7 +73,7 @@ static void put_events(struct json_out *o, const struct rank_facts *f)
 
 static void put_spans(struct json_out *o, const struct rank_facts *f)
 {
-	put_list(o, "spans");
+	json_member_arr(o, "spans");
 	for (uint32_t i = 0; i < f->n_span; i++) {
 		json_arr(o);
 		json_out_u64(o, f->span[i].compile);
@@ -93,7 +87,7 @@ static void put_spans(struct json_out *o, const struct rank_facts *f)
 
 static void put_marks(struct json_out *o, const struct rank_facts *f)
 {
-	put_list(o, "marks");
+	json_member_arr(o, "marks");
 	for (uint32_t i = 0; i < f->n_mark; i++) {
 		json_arr(o);
 		json_out_str(o, slice_str(rank_event_name[f->mark[i].kind]));
@@ -107,7 +101,7 @@ static void put_marks(struct json_out *o, const struct rank_facts *f)
 
 static void put_tensors(struct json_out *o, const struct rank_facts *f)
 {
-	put_list(o, "tensors");
+	json_member_arr(o, "tensors");
 	for (uint32_t i = 0; i < f->n_tensors; i++) {
 		json_arr(o);
 		json_out_u64(o, f->tensors[i].compile);
@@ -134,7 +128,7 @@ static void put_order(struct json_out *o, const struct rank_facts *f)
 
 static void put_parity(struct json_out *o, const struct rank_facts *f)
 {
-	put_list(o, "parity");
+	json_member_arr(o, "parity");
 	for (uint32_t i = 0; i < f->n_parity; i++) {
 		json_arr(o);
 		json_out_u64(o, f->parity[i].compile);
@@ -147,7 +141,7 @@ static void put_parity(struct json_out *o, const struct rank_facts *f)
 
 static void put_graphs(struct json_out *o, const struct rank_facts *f)
 {
-	put_list(o, "graphs");
+	json_member_arr(o, "graphs");
 	for (uint32_t i = 0; i < f->n_graph; i++) {
 		json_arr(o);
 		put_fp(o, f->graph[i].fp);
@@ -166,7 +160,7 @@ static void put_names(struct json_out *o, const struct rank_facts *f)
 		bytes[f->schedule[i].text] = 1;
 	for (uint32_t i = 0; i < f->n_estimate; i++)
 		bytes[f->estimate[i].text] = 1;
-	put_list(o, "names");
+	json_member_arr(o, "names");
 	for (uint32_t i = 0; i < f->names.n; i++)
 		json_out_str(o, bytes[i] ? SLICE("") : f->names.item[i]);
 	json_close(o);
@@ -176,19 +170,15 @@ static void put_names(struct json_out *o, const struct rank_facts *f)
 void rank_facts_out(const struct rank_facts *f, struct json_out *o)
 {
 	json_obj(o);
-	json_key(o, "version");
-	json_out_u64(o, 1);
+	json_member_u64(o, "version", 1);
 	json_key(o, "rank");
 	if (f->rank < 0)
 		json_out_null(o);
 	else
 		json_out_i64(o, f->rank);
-	json_key(o, "records");
-	json_out_u64(o, f->records);
-	json_key(o, "start");
-	json_out_i64(o, f->start);
-	json_key(o, "end");
-	json_out_i64(o, f->end);
+	json_member_u64(o, "records", f->records);
+	json_member_i64(o, "start", f->start);
+	json_member_i64(o, "end", f->end);
 	json_key(o, "torch_version");
 	put_name(o, f->torch_version);
 	put_compiles(o, f);
@@ -201,7 +191,7 @@ void rank_facts_out(const struct rank_facts *f, struct json_out *o)
 	put_order(o, f);
 	put_parity(o, f);
 	put_graphs(o, f);
-	put_list(o, "cut");
+	json_member_arr(o, "cut");
 	json_out_u64(o, f->cut_events);
 	json_out_u64(o, f->cut_graphs);
 	json_out_u64(o, f->cut_ops);

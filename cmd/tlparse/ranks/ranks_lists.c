@@ -81,16 +81,14 @@ static void add_tensors(struct buf *b, const struct json_tape *tape, uint32_t op
 	}
 	buf_addc(b, ':');
 	uint32_t out = json_get(tape, op, "outputs");
-	if (json_is(tape, out, JSON_ARRAY))
-		json_each(tape, out, k) {
-			uint32_t type = json_get(tape, k, "dtype"), shape = json_get(tape, k, "shape"),
-				 stride = json_get(tape, k, "stride");
-			buf_addc(b, ' ');
-			add_dense(b, type != JSON_NONE ? json_slice(tape, type) : SLICE("?"));
-			add_dense(b, shape != JSON_NONE ? json_raw(tape, shape) : SLICE("[?]"));
-			buf_addc(b, '/');
-			add_dense(b, stride != JSON_NONE ? json_raw(tape, stride) : SLICE("[?]"));
-		}
+	json_each(tape, out, k) {
+		uint32_t type = json_get(tape, k, "dtype"), shape = json_get(tape, k, "shape"), stride = json_get(tape, k, "stride");
+		buf_addc(b, ' ');
+		add_dense(b, type != JSON_NONE ? json_slice(tape, type) : SLICE("?"));
+		add_dense(b, shape != JSON_NONE ? json_raw(tape, shape) : SLICE("[?]"));
+		buf_addc(b, '/');
+		add_dense(b, stride != JSON_NONE ? json_raw(tape, stride) : SLICE("[?]"));
+	}
 	buf_addc(b, '\n');
 }
 

@@ -34,12 +34,11 @@ static uint32_t compile_of(struct trace *t, const struct trace_record *r, uint64
 struct slice reduce_list_text(struct trace *t, const struct json_tape *tape, uint32_t k)
 {
 	buf_reset(&t->tmp2);
-	if (json_is(tape, k, JSON_ARRAY))
-		json_each(tape, k, i) {
-			if (t->tmp2.len)
-				buf_addc(&t->tmp2, '\n');
-			buf_add_slice(&t->tmp2, json_text_at(tape, i, &t->tmp));
-		}
+	json_each(tape, k, i) {
+		if (t->tmp2.len)
+			buf_addc(&t->tmp2, '\n');
+		buf_add_slice(&t->tmp2, json_text_at(tape, i, &t->tmp));
+	}
 	return buf_slice(&t->tmp2);
 }
 

@@ -20,12 +20,9 @@
 static inline uint32_t reduce_name(struct trace *t, struct slice s) { return intern_add(&t->names, s); }
 static inline uint32_t reduce_name_or_none(struct trace *t, struct slice s) { return s.n ? reduce_name(t, s) : INTERN_NONE; }
 
-/* A string. */
 static inline uint32_t reduce_token(struct trace *t, const struct json_tape *tape, uint32_t k)
 {
-	if (!json_is(tape, k, JSON_STRING))
-		return INTERN_NONE;
-	return reduce_name(t, json_text_at(tape, k, &t->tmp));
+	return json_is(tape, k, JSON_STRING) ? reduce_name(t, json_text_at(tape, k, &t->tmp)) : INTERN_NONE;
 }
 /* A string, or the text of a number: values of symbols may be ints, floats or strings. */
 static inline uint32_t reduce_scalar(struct trace *t, const struct json_tape *tape, uint32_t k)

@@ -81,18 +81,6 @@ void reduce_recompile(struct trace *t, struct slice payload, uint32_t compile, u
 	buf_release(&copy);
 }
 
-static double number_of(const struct json_tape *tape, uint32_t v, const char *key, double scale)
-{
-	double d;
-	return json_double(tape, json_get(tape, v, key), &d) ? d * scale : -1;
-}
-
-static int64_t count_of(const struct json_tape *tape, uint32_t v, const char *key)
-{
-	int64_t n;
-	return json_i64(tape, json_get(tape, v, key), &n) ? n : -1;
-}
-
 static void add_phase(struct trace *t, struct slice name, double seconds)
 {
 	uint32_t n = reduce_name(t, name), i = 0;
@@ -163,20 +151,20 @@ void reduce_metrics(struct trace *t, struct trace_scan *s, struct trace_record *
 	reduce_version(t, tape, v);
 	reduce_phases(t, tape, v);
 	struct trace_compile *c = &t->compile[r->compile];
-	c->seconds = number_of(tape, v, "entire_frame_compile_time_s", 1);
+	c->seconds = json_number(tape, v, "entire_frame_compile_time_s", -1);
 	if (c->seconds < 0)
-		c->seconds = number_of(tape, v, "duration_us", 1e-6);
+		c->seconds = json_number(tape, v, "duration_us", -1e6) * 1e-6;
 	if (c->seconds > 0)
 		t->compile_seconds += c->seconds;
-	c->backend_seconds = number_of(tape, v, "backend_compile_time_s", 1);
-	c->inductor_seconds = number_of(tape, v, "inductor_compile_time_s", 1);
-	c->code_gen_seconds = number_of(tape, v, "code_gen_time_s", 1);
-	c->ops = count_of(tape, v, "graph_op_count");
-	c->nodes = count_of(tape, v, "graph_node_count");
-	c->inputs = count_of(tape, v, "graph_input_count");
-	c->guards = count_of(tape, v, "guard_count");
-	c->cache_size = count_of(tape, v, "cache_size");
-	int64_t first = count_of(tape, v, "co_firstlineno");
+	c->backend_seconds = json_number(tape, v, "backend_compile_time_s", -1);
+	c->inductor_seconds = json_number(tape, v, "inductor_compile_time_s", -1);
+	c->code_gen_seconds = json_number(tape, v, "code_gen_time_s", -1);
+	c->ops = json_int(tape, v, "graph_op_count", -1);
+	c->nodes = json_int(tape, v, "graph_node_count", -1);
+	c->inputs = json_int(tape, v, "graph_input_count", -1);
+	c->guards = json_int(tape, v, "guard_count", -1);
+	c->cache_size = json_int(tape, v, "cache_size", -1);
+	int64_t first = json_int(tape, v, "co_firstlineno", -1);
 	c->loc.file = reduce_token(t, tape, json_get(tape, v, "co_filename"));
 	c->loc.function = reduce_token(t, tape, json_get(tape, v, "co_name"));
 	c->loc.line = first > 0 ? (uint32_t)first : 0;
@@ -192,7 +180,7 @@ void reduce_metrics(struct trace *t, struct trace_scan *s, struct trace_record *
 	c = &t->compile[r->compile];
 	uint32_t type = reduce_token(t, tape, json_get(tape, v, "fail_type"));
 	if (type != INTERN_NONE) {
-		int64_t at = count_of(tape, v, "fail_user_frame_lineno");
+		int64_t at = json_int(tape, v, "fail_user_frame_lineno", -1);
 		struct trace_loc loc = {reduce_token(t, tape, json_get(tape, v, "fail_user_frame_filename")), at > 0 ? (uint32_t)at : 0,
 					INTERN_NONE, INTERN_NONE};
 		c->fail_type = type;
@@ -217,7 +205,7 @@ void reduce_bwd_metrics(struct trace *t, struct trace_scan *s, struct trace_reco
 	reduce_artifact(t, s, r, kind, slice_of(trace_kind[kind].name, trace_kind[kind].name_len), LANG_TEXT, ART_HTML | ART_NO_PAYLOAD);
 	reduce_version(t, &s->tape, v);
 	reduce_phases(t, &s->tape, v);
-	double d = number_of(&s->tape, v, "inductor_compile_time_s", 1);
+	double d = json_number(&s->tape, v, "inductor_compile_time_s", -1);
 	if (d > 0)
 		t->compile_seconds += d;
 }
