@@ -177,14 +177,14 @@ void lapack_check(int64_t info, struct slice api, int64_t batch_at, bool is_matr
 	if (!is_matrix)
 		snprintf(which, sizeof(which), "(Batch element %lld): ", (long long)batch_at);
 	if (info < 0)
-		shim_fail("%.*s: %s%s", (int)api.n, api.p, which,
+		shim_fail("%.*s: %s%s", SL(api), which,
 			  slice_find(api, "svd") || slice_find(api, "eig")
 			      ? "The algorithm failed to converge because the input matrix contained non-finite values."
 			      : "LAPACK does not take its arguments.");
 	for (size_t i = 0; i < ARRAY_LEN(errors); i++)
 		if (slice_find(api, errors[i].in)) {
 			snprintf(text, sizeof(text), errors[i].text, (long long)info, (long long)info);
-			shim_fail("%.*s: %s%s", (int)api.n, api.p, which, text);
+			shim_fail("%.*s: %s%s", SL(api), which, text);
 		}
 }
 

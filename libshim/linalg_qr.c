@@ -99,7 +99,7 @@ void proxy_linalg_qr(struct proxy_call *c)
 	bool complete = slice_is(mode, "complete"), only_r = slice_is(mode, "r");
 	int64_t m = rows(a), n = cols(a), k = min_of(m, n), wide = complete ? m : k;
 	if (!complete && !only_r && !slice_is(mode, "reduced"))
-		shim_fail("qr received unrecognized mode '%.*s'", (int)min_of((int64_t)mode.n, 40), mode.p);
+		shim_fail("qr received unrecognized mode '%.*s'", SLN(mode, 40));
 	struct shim_tensor *qr = matrices_copied(a, &b, true), *tau = vectors_new(a->dtype, &b, k), *q = numbers_none(a->dtype);
 	struct shim_tensor *r = matrices_new(a->dtype, &b, wide, n, true);
 	int64_t bytes = elem_bytes(a->dtype), column = m * bytes;

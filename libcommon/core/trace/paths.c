@@ -14,7 +14,7 @@ bool trace_safe_path(struct slice name, struct buf *out)
 	bool changed = false;
 	size_t start = out->len;
 	while (name.n) {
-		const char *slash = memchr(name.p, '/', name.n);
+		const char *slash = slice_chr(name, '/');
 		struct slice part = slice_of(name.p, slash ? (size_t)(slash - name.p) : name.n);
 		name = slice_of(name.p + part.n + (slash != NULL), name.n - part.n - (slash != NULL));
 		if (!part.n || slice_is(part, ".")) {

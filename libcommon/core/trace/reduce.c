@@ -1,5 +1,6 @@
 /* reduce.c - phase 2: records, in order, into struct trace. See reduce.h. */
 #include "trace/reduce.h"
+#include "base/text.h"
 
 #define NIL UINT32_MAX
 
@@ -48,12 +49,10 @@ static struct slice file_stem(struct slice path)
 {
 	while (path.n && path.p[path.n - 1] == '/')
 		path.n--;
-	const char *slash = path.p && path.n ? memrchr(path.p, '/', path.n) : NULL;
-	if (slash)
-		path = slice_of(slash + 1, (size_t)(path.p + path.n - slash - 1));
+	path = slice_base(path);
 	if (slice_is(path, ".."))
 		return slice_of("", 0);
-	const char *dot = path.p && path.n ? memrchr(path.p, '.', path.n) : NULL;
+	const char *dot = slice_rchr(path, '.');
 	return dot && dot > path.p ? slice_of(path.p, (size_t)(dot - path.p)) : path;
 }
 
