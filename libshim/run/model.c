@@ -94,8 +94,7 @@ static bool defined_somewhere(const struct modelso *m, const struct torch *t, co
 static int by_name(const void *a, const void *b)
 {
 	const struct slice *x = a, *y = b;
-	int c = memcmp(x->p, y->p, x->n < y->n ? x->n : y->n);
-	return c ? c : x->n < y->n ? -1 : x->n > y->n;
+	return slice_cmp(*x, *y);
 }
 
 static size_t find_missing(const struct modelso *m, const struct torch *t, struct slice *missing)

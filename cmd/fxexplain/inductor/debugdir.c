@@ -184,8 +184,7 @@ static int by_order(const void *a, const void *b, void *user)
 		return x->run < y->run ? -1 : 1;
 	if (x->nth != y->nth)
 		return x->nth < y->nth ? -1 : 1;
-	int r = memcmp(x->path.p, y->path.p, x->path.n < y->path.n ? x->path.n : y->path.n);
-	return r ? r : (x->path.n > y->path.n) - (x->path.n < y->path.n);
+	return slice_cmp(x->path, y->path);
 }
 
 int debugdir_open(struct debugdir *d, const char *path, struct err *err)

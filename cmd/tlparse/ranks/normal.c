@@ -484,8 +484,7 @@ static bool agree(const struct normal *n, const struct linediff_row *r)
 static int by_text(const void *a, const void *b)
 {
 	const struct slice *x = a, *y = b;
-	int r = memcmp(x->p, y->p, x->n < y->n ? x->n : y->n);
-	return r ? r : x->n < y->n ? -1 : x->n > y->n;
+	return slice_cmp(*x, *y);
 }
 
 /* Settings side by side in one order on both sides. They hold no names, so that their lines can move. */

@@ -125,10 +125,7 @@ bool doctor_find_torch(struct arena *a, const char *given, struct slice *folder,
 static int by_name(const void *key, const void *entry)
 {
 	const struct slice *s = key;
-	const char *name = ((const struct shim_version *)entry)->name;
-	size_t n = strlen(name);
-	int c = memcmp(s->p, name, s->n < n ? s->n : n);
-	return c ? c : (s->n > n) - (s->n < n);
+	return slice_cmp(*s, slice_str(((const struct shim_version *)entry)->name));
 }
 
 static const struct shim_version *lookup(const struct shim_version *table, size_t n, struct slice name)

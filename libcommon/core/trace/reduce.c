@@ -1,5 +1,6 @@
 /* reduce.c - phase 2: records, in order, into struct trace. See reduce.h. */
 #include "trace/reduce.h"
+#include "base/text.h"
 
 #define NIL UINT32_MAX
 
@@ -47,9 +48,7 @@ static struct slice file_stem(struct slice path)
 {
 	while (path.n && path.p[path.n - 1] == '/')
 		path.n--;
-	const char *slash = slice_rchr(path, '/');
-	if (slash)
-		path = slice_of(slash + 1, (size_t)(path.p + path.n - slash - 1));
+	path = slice_base(path);
 	if (slice_is(path, ".."))
 		return slice_of("", 0);
 	const char *dot = slice_rchr(path, '.');
