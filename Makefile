@@ -55,7 +55,7 @@ runner   := $(O)/lib/pt2utils/pt2-runner
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(bins) $(comps) $(probe) $(shim) $(runner)  ## build the tools
+all: $(bins) $(comps) $(probe) $(shim) $(runner) $(O)/patterns.checked  ## build the tools
 
 help:                           ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 16
@@ -109,6 +109,11 @@ $(O)/bin/%: $(O)/sources
 $(O)/completions/%: $(O)/bin/%
 	@mkdir -p $(@D)
 	$(Q)$< --completion=bash > $@
+
+# A pattern that is malformed is found when it is built, not in every run of fxexplain.
+$(O)/patterns.checked: $(O)/bin/fxexplain $(O)/share.c
+	$(Q)echo 'Segmentation fault' | $< - >/dev/null
+	$(Q)touch $@
 
 # What lives in other people's processes is never sanitized: their runtimes want to be first. tests/tests.mk adds its own.
 # PLAIN=dir: it is in this build, which is made so by the same compiler.

@@ -1,6 +1,7 @@
 /* The inputs of a Run are copied when it begins; if it was bad, they and the model become a folder (calls/bundle.h). */
 #include "calls/bundle.h"
 #include "ops.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -103,16 +104,17 @@ static bool belongs(const char *name)
 static void take_model(const char *path, const char *folder, char *library, size_t room)
 {
 	char to[PATH_MAX], dir[PATH_MAX], from[PATH_MAX], sub[PATH_MAX];
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = path_base(path);
+	const struct slice in = path_folder(path);
 	snprintf(library, room, strchr(name, '.') ? "%s" : "%s.so", name);
 	if (!join(sub, folder, BUNDLE_MODEL) || mkdir(sub, 0700) < 0 || !join(to, sub, library) || !take_file(path, to)) {
 		*library = 0;
 		return;
 	}
-	if (!slash || !strncmp(path, "/proc/", 6) || !strncmp(path, "/dev/", 5))
+	if (name == path || !strncmp(path, "/proc/", 6) || !strncmp(path, "/dev/", 5))
 		return;
-	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
-	DIR *d = opendir(*dir ? dir : "/");
+	snprintf(dir, sizeof(dir), "%.*s", SL(in));
+	DIR *d = opendir(dir);
 	int n = 0;
 	for (struct dirent *e; d && n < MAX_FILES && (e = readdir(d));)
 		if (belongs(e->d_name) && join(from, dir, e->d_name) && join(to, sub, e->d_name))
@@ -126,29 +128,25 @@ static void out_inputs(struct ops_thread *t, const struct ops_run *run, const ch
 	const struct contract *c = &run->model->contract;
 	char path[PATH_MAX], name[32];
 	struct buf spec = {0};
-	json_key(o, "inputs");
-	json_arr(o);
+	json_member_arr(o, "inputs");
 	for (size_t i = 0; i < run->kept->n; i++) {
 		const struct kept_input *x = &run->kept->input[i];
 		snprintf(name, sizeof(name), "input%zu", i);
 		bool saved = x->data && strlen(folder) < PATH_MAX / 2 && join(path, folder, name) &&
 			     ops_save(path, TENSOR_NPY, &x->meta, x->data, t->scratch);
 		json_obj(o);
-		json_key(o, "file");
 		if (saved)
-			json_out_str(o, slice_str(strrchr(path, '/') + 1));
+			json_member_str(o, "file", slice_str(strrchr(path, '/') + 1));
 		else
-			json_out_null(o);
+			json_member_null(o, "file");
 		buf_reset(&spec);
 		if (x->data)
 			tensor_spec_print(&x->meta, &spec);
-		json_key(o, "spec");
-		json_out_str(o, buf_slice(&spec));
-		json_key(o, "name");
+		json_member_str(o, "spec", buf_slice(&spec));
 		if (run->model->has_contract && i < c->n_inputs)
-			json_out_str(o, c->input[i].name);
+			json_member_str(o, "name", c->input[i].name);
 		else
-			json_out_null(o);
+			json_member_null(o, "name");
 		json_close(o);
 	}
 	json_close(o);
@@ -161,22 +159,17 @@ static bool write_index(struct ops_thread *t, const struct ops_run *run, const c
 	struct buf b = {0}, file = {0};
 	struct json_out o = {.b = &b};
 	json_obj(&o);
-	json_key(&o, "bundle");
-	json_out_u64(&o, BUNDLE_VERSION);
-	json_key(&o, "path");
-	json_out_str(&o, slice_str(run->model->path));
+	json_member_u64(&o, "bundle", BUNDLE_VERSION);
+	json_member_str(&o, "path", slice_str(run->model->path));
 	json_key(&o, "library");
 	buf_addf(&file, BUNDLE_MODEL "/%s", library);
 	if (*library)
 		json_out_str(&o, buf_slice(&file));
 	else
 		json_out_null(&o);
-	json_key(&o, "pid");
-	json_out_u64(&o, t->pid);
-	json_key(&o, "model");
-	json_out_u64(&o, run->model->id);
-	json_key(&o, "run");
-	json_out_u64(&o, run->run);
+	json_member_u64(&o, "pid", t->pid);
+	json_member_u64(&o, "model", run->model->id);
+	json_member_u64(&o, "run", run->run);
 	out_inputs(t, run, folder, &o);
 	json_close(&o);
 	buf_addc(&b, '\n');

@@ -100,37 +100,23 @@ static uint32_t times_seen(struct model *m, const struct check *k)
 	return times;
 }
 
-static void out_slice(struct json_out *o, const char *key, struct slice s)
-{
-	if (!s.n)
-		return;
-	json_key(o, key);
-	json_out_str(o, s);
-}
-
 static void out_finding(struct json_out *o, const struct contract *c, const struct check_finding *f)
 {
 	json_obj(o);
-	json_key(o, "what");
-	json_out_str(o, slice_str(check_what_name(f->what)));
+	json_member_str(o, "what", slice_str(check_what_name(f->what)));
 	if (f->input != CONTRACT_NONE) {
-		json_key(o, "input");
-		json_out_u64(o, f->input);
-		out_slice(o, "name", c->input[f->input].name);
-		out_slice(o, "path", c->input[f->input].path);
+		json_member_u64(o, "input", f->input);
+		json_member_some(o, "name", c->input[f->input].name);
+		json_member_some(o, "path", c->input[f->input].path);
 	}
-	if (f->dim >= 0) {
-		json_key(o, "dim");
-		json_out_i64(o, f->dim);
-	}
-	out_slice(o, "expected", f->expected);
-	out_slice(o, "given", f->given);
-	out_slice(o, "fix", f->fix);
-	out_slice(o, "aoti", f->aoti);
-	if (f->advice) {
-		json_key(o, "advice");
-		json_out_bool(o, true);
-	}
+	if (f->dim >= 0)
+		json_member_i64(o, "dim", f->dim);
+	json_member_some(o, "expected", f->expected);
+	json_member_some(o, "given", f->given);
+	json_member_some(o, "fix", f->fix);
+	json_member_some(o, "aoti", f->aoti);
+	if (f->advice)
+		json_member_bool(o, "advice", true);
 	json_close(o);
 }
 
@@ -139,26 +125,19 @@ static void tell(struct model *m, enum entry entry, const struct check *k, const
 	struct buf b = {0}, spec = {0};
 	struct json_out o;
 	event_begin(&o, &b, LIVE_CALL_MISMATCH, m->id);
-	json_key(&o, "call");
-	json_out_u64(&o, m->count->calls);
-	json_key(&o, "entry");
-	json_out_str(&o, slice_str(entry_name[entry]));
-	json_key(&o, "failed");
-	json_out_bool(&o, talk_fail() && k->n_bad);
-	json_key(&o, "repeat");
-	json_out_u64(&o, repeat);
-	json_key(&o, "last");
-	json_out_bool(&o, repeat >= LIVE_FULL_REPEATS);
-	json_key(&o, "inputs");
-	json_arr(&o);
+	json_member_u64(&o, "call", m->count->calls);
+	json_member_str(&o, "entry", slice_str(entry_name[entry]));
+	json_member_bool(&o, "failed", talk_fail() && k->n_bad);
+	json_member_u64(&o, "repeat", repeat);
+	json_member_bool(&o, "last", repeat >= LIVE_FULL_REPEATS);
+	json_member_arr(&o, "inputs");
 	for (size_t i = 0; i < n && b.len < LIVE_MAX_LINE / 2; i++) {
 		buf_reset(&spec);
 		tensor_spec_print(&meta[i], &spec);
 		json_out_str(&o, buf_slice(&spec));
 	}
 	json_close(&o);
-	json_key(&o, "findings");
-	json_arr(&o);
+	json_member_arr(&o, "findings");
 	for (size_t i = 0; i < k->n && b.len < LIVE_MAX_LINE * 3 / 4; i++)
 		out_finding(&o, &m->contract, &k->v[i]);
 	json_close(&o);
@@ -175,11 +154,10 @@ static void refuse(struct model *m, const struct check *k, void **inputs, size_t
 	char where[256] = "";
 	if (f->input != CONTRACT_NONE) {
 		struct slice name = m->contract.input[f->input].name;
-		snprintf(where, sizeof(where), "input %u (%.*s): ", f->input, (int)(name.n < 200 ? name.n : 200), name.p);
+		snprintf(where, sizeof(where), "input %u (%.*s): ", f->input, SLN(name, 200));
 	}
-	model_refuse(m, "%.*s%sthe inputs do not fit: %sexpected %.*s, given %.*s", (int)(f->aoti.n < 400 ? f->aoti.n : 400),
-		     f->aoti.p ? f->aoti.p : "", f->aoti.n ? "\n" : "", where, (int)(f->expected.n < 100 ? f->expected.n : 100),
-		     f->expected.p ? f->expected.p : "", (int)(f->given.n < 100 ? f->given.n : 100), f->given.p ? f->given.p : "");
+	model_refuse(m, "%.*s%sthe inputs do not fit: %sexpected %.*s, given %.*s", SLN(f->aoti, 400), f->aoti.n ? "\n" : "", where,
+		     SLN(f->expected, 100), SLN(f->given, 100));
 	atomic_fetch_add_explicit(&m->count->failed, 1, memory_order_relaxed);
 	/* The handles are the callee's ("handles are stolen", torch/csrc/inductor/aoti_runtime/interface.h). */
 	for (size_t i = 0; i < n; i++) {

@@ -13,63 +13,40 @@ static void out_hex(struct json_out *o, const char *key, uint64_t v)
 {
 	char text[32];
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)v);
-	json_key(o, key);
-	json_out_str(o, slice_str(text));
-}
-
-static void out_u64(struct json_out *o, const char *key, uint64_t v)
-{
-	json_key(o, key);
-	json_out_u64(o, v);
-}
-
-static void out_i64s(struct json_out *o, const char *key, const int64_t *v, int64_t n)
-{
-	json_key(o, key);
-	json_arr(o);
-	for (int64_t i = 0; i < n; i++)
-		json_out_i64(o, v[i]);
-	json_close(o);
+	json_member_str(o, key, slice_str(text));
 }
 
 static void out_u32s(struct json_out *o, const char *key, const uint32_t v[3])
 {
 	const int64_t three[3] = {v[0], v[1], v[2]};
-	out_i64s(o, key, three, 3);
+	json_member_i64s(o, key, three, 3);
 }
 
 static void out_error(struct json_out *o, int error)
 {
 	const char *text = NULL;
-	out_u64(o, "code", (uint64_t)error);
-	if (cuda.error_name && !cuda.error_name(error, &text) && text) {
-		json_key(o, "error");
-		json_out_str(o, slice_str(text));
-	}
-	if (cuda.error_string && !cuda.error_string(error, &text) && text) {
-		json_key(o, "text");
-		json_out_str(o, slice_str(text));
-	}
+	json_member_u64(o, "code", (uint64_t)error);
+	if (cuda.error_name && !cuda.error_name(error, &text) && text)
+		json_member_str(o, "error", slice_str(text));
+	if (cuda.error_string && !cuda.error_string(error, &text) && text)
+		json_member_str(o, "text", slice_str(text));
 }
 
 static void out_call(struct json_out *o, const struct ops_thread *t, const struct ops_run *run, const struct ops_open *c)
 {
 	if (run->run != CALLS_NO_RUN)
-		out_u64(o, "run", run->run);
-	out_u64(o, "call", c->call);
-	out_u64(o, "seq", c->seq);
+		json_member_u64(o, "run", run->run);
+	json_member_u64(o, "call", c->call);
+	json_member_u64(o, "seq", c->seq);
 	if (c->contract_call != CALLS_NO_CALL)
-		out_u64(o, "contract_call", c->contract_call);
-	json_key(o, "kernel");
-	json_out_str(o, slice_str(c->name ? ops_text(c->name) : c->site->name));
-	if (c->launch.inside && c->launch.function) {
-		json_key(o, "function");
-		json_out_str(o, slice_str(c->launch.function->name));
-	}
+		json_member_u64(o, "contract_call", c->contract_call);
+	json_member_str(o, "kernel", slice_str(c->name ? ops_text(c->name) : c->site->name));
+	if (c->launch.inside && c->launch.function)
+		json_member_str(o, "function", slice_str(c->launch.function->name));
 	out_hex(o, "stream", (uintptr_t)c->launch.stream);
 	int device = t->device;
 	if (t->known_of == c->seq ? device >= 0 : cuda.ctx_get_device && !cuda.ctx_get_device(&device))
-		out_u64(o, "device", (uint64_t)device);
+		json_member_u64(o, "device", (uint64_t)device);
 }
 
 /* ---- what a tensor takes up ---- */
@@ -116,7 +93,7 @@ static void out_allocation(struct json_out *o, const struct ops_thread *t, const
 	if (t->known_of != c->seq || param >= CUDA_PARAMS || !k->size)
 		return;
 	out_hex(o, "base", k->base);
-	out_u64(o, "allocation", k->size);
+	json_member_u64(o, "allocation", k->size);
 }
 
 static void out_tensor(struct json_out *o, const struct model *m, const struct ops_value *x)
@@ -124,29 +101,24 @@ static void out_tensor(struct json_out *o, const struct model *m, const struct o
 	static const char *const roles[] = {"in", "out", "inout", "constant", "model-input", "model-output"};
 	struct extent e;
 	const struct ops_view *v = &x->view;
-	if (x->name) {
-		json_key(o, "buffer");
-		json_out_str(o, slice_str(ops_text(x->name)));
-	}
-	json_key(o, "role");
-	json_out_str(o, slice_str(x->role < ARRAY_LEN(roles) ? roles[x->role] : ""));
-	out_u64(o, "arg", x->arg);
+	if (x->name)
+		json_member_str(o, "buffer", slice_str(ops_text(x->name)));
+	json_member_str(o, "role", slice_str(x->role < ARRAY_LEN(roles) ? roles[x->role] : ""));
+	json_member_u64(o, "arg", x->arg);
 	if (!x->seen)
 		return;
-	json_key(o, "dtype");
-	json_out_str(o, slice_str(dtype_name(v->dtype)));
-	json_key(o, "on");
-	json_out_str(o, slice_str(device_name(v->device)));
+	json_member_str(o, "dtype", slice_str(dtype_name(v->dtype)));
+	json_member_str(o, "on", slice_str(device_name(v->device)));
 	if (v->device_index >= 0)
-		out_u64(o, "on_index", (uint64_t)v->device_index);
-	out_i64s(o, "sizes", v->size, v->n_dim);
-	out_i64s(o, "strides", v->stride, v->n_dim);
+		json_member_u64(o, "on_index", (uint64_t)v->device_index);
+	json_member_i64s(o, "sizes", v->size, v->n_dim);
+	json_member_i64s(o, "strides", v->stride, v->n_dim);
 	out_hex(o, "address", (uintptr_t)v->data);
 	if (!extent_of(m, v, &e))
 		return;
-	out_u64(o, "extent", e.bytes);
+	json_member_u64(o, "extent", e.bytes);
 	if (e.storage != UINT64_MAX)
-		out_u64(o, "storage", e.storage);
+		json_member_u64(o, "storage", e.storage);
 }
 
 /* A parameter that is no tensor: a number, scratch memory, or a pointer that we know nothing else of. */
@@ -159,12 +131,11 @@ static void out_params(struct json_out *o, struct ops_thread *t, const struct op
 {
 	struct cuda_words w;
 	cuda_words(t, c, &w);
-	json_key(o, "params");
-	json_arr(o);
+	json_member_arr(o, "params");
 	for (uint32_t i = 0; i < w.n; i++) {
 		const struct ops_value *x = value_of(t, c, i);
 		json_obj(o);
-		out_u64(o, "size", w.size[i]);
+		json_member_u64(o, "size", w.size[i]);
 		if (x)
 			out_tensor(o, run->model, x);
 		else
@@ -177,8 +148,7 @@ static void out_params(struct json_out *o, struct ops_thread *t, const struct op
 
 static void out_tensors(struct json_out *o, const struct ops_thread *t, const struct ops_run *run, const struct ops_open *c)
 {
-	json_key(o, "params");
-	json_arr(o);
+	json_member_arr(o, "params");
 	for (uint32_t i = 0; t->values_of == c->seq && i < t->n_values; i++) {
 		json_obj(o);
 		out_tensor(o, run->model, &t->value[i]);
@@ -198,14 +168,13 @@ static void tell(struct ops_thread *t, struct ops_run *run, const struct ops_ope
 		return;
 	t->readable = false;
 	event_begin(&o, &b, LIVE_DEVICE_FAULT, run->model->id);
-	json_key(&o, "when");
-	json_out_str(&o, slice_str(when));
+	json_member_str(&o, "when", slice_str(when));
 	out_error(&o, error);
 	out_call(&o, t, run, c);
 	if (c->launch.kernel || c->launch.inside) {
 		out_u32s(&o, "grid", c->launch.grid);
 		out_u32s(&o, "block", c->launch.block);
-		out_u64(&o, "shared", c->launch.shared);
+		json_member_u64(&o, "shared", c->launch.shared);
 	}
 	if (c->launch.kernel)
 		out_params(&o, t, run, c);
@@ -222,24 +191,21 @@ void cuda_tell_replay(const struct cuda_replay *r, const uint32_t *name, uint32_
 	if (!atomic_compare_exchange_strong(&cuda_broken, &none, error))
 		return;
 	event_begin(&o, &b, LIVE_DEVICE_FAULT, r->model);
-	json_key(&o, "when");
-	json_out_str(&o, slice_str(when));
+	json_member_str(&o, "when", slice_str(when));
 	out_error(&o, error);
-	out_u64(&o, "call", r->call);
-	out_u64(&o, "seq", r->seq);
-	json_key(&o, "kernel");
-	json_out_str(&o, slice_str(ops_text(r->name)));
-	out_u64(&o, "graph", r->graph);
-	out_u64(&o, "replay", r->times);
-	out_u64(&o, "captured", r->captured);
-	json_key(&o, "kernels");
-	json_arr(&o);
+	json_member_u64(&o, "call", r->call);
+	json_member_u64(&o, "seq", r->seq);
+	json_member_str(&o, "kernel", slice_str(ops_text(r->name)));
+	json_member_u64(&o, "graph", r->graph);
+	json_member_u64(&o, "replay", r->times);
+	json_member_u64(&o, "captured", r->captured);
+	json_member_arr(&o, "kernels");
 	for (uint32_t i = 0; i < n; i++)
 		json_out_str(&o, slice_str(name[i] ? ops_text(name[i]) : ""));
 	json_close(&o);
 	out_hex(&o, "stream", (uintptr_t)r->stream);
 	if (cuda.ctx_get_device && !cuda.ctx_get_device(&device))
-		out_u64(&o, "device", (uint64_t)device);
+		json_member_u64(&o, "device", (uint64_t)device);
 	event_end(&o, &b);
 }
 
@@ -352,10 +318,9 @@ static void find(struct ops_thread *t, const struct ops_run *run, const struct o
 	if (!first_time(c, x->param, what))
 		return;
 	event_begin(&o, &b, LIVE_DEVICE_FINDING, run->model->id);
-	json_key(&o, "what");
-	json_out_str(&o, slice_str(what));
+	json_member_str(&o, "what", slice_str(what));
 	out_call(&o, t, run, c);
-	out_u64(&o, "param", x->param);
+	json_member_u64(&o, "param", x->param);
 	out_tensor(&o, run->model, x);
 	event_end(&o, &b);
 }

@@ -127,12 +127,9 @@ static void tell(struct graph *g)
 		return;
 	g->told = g->n;
 	event_begin(&o, &b, LIVE_GRAPH, g->model);
-	json_key(&o, "graph");
-	json_out_u64(&o, g->number);
-	json_key(&o, "captured");
-	json_out_u64(&o, g->n);
-	json_key(&o, "kernels");
-	json_arr(&o);
+	json_member_u64(&o, "graph", g->number);
+	json_member_u64(&o, "captured", g->n);
+	json_member_arr(&o, "kernels");
 	for (uint32_t i = 0; i < g->n && i < TOLD_CALLS && b.len < LIVE_MAX_LINE / 2; i++)
 		json_out_str(&o, slice_str(g->name[i] ? ops_text(g->name[i]) : ""));
 	json_close(&o);

@@ -77,7 +77,7 @@ bool ops_filtered(struct slice name)
 {
 	const struct calls_config *c = ops_config();
 	char text[512];
-	snprintf(text, sizeof(text), "%.*s", (int)(name.n < sizeof(text) ? name.n : sizeof(text) - 1), name.p);
+	snprintf(text, sizeof(text), "%.*s", SLN(name, sizeof(text) - 1));
 	bool passes = !c->n_filters;
 	for (uint32_t i = 0; i < c->n_filters && !passes; i++)
 		passes = memchr(c->filter[i], 0, sizeof(c->filter[i])) && !fnmatch(c->filter[i], text, 0);

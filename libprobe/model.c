@@ -158,14 +158,10 @@ static void tell_seen(const struct model *m, uint64_t dev, uint64_t ino)
 	struct buf b = {0};
 	struct json_out o;
 	event_begin(&o, &b, LIVE_MODEL_SEEN, m->id);
-	json_key(&o, "path");
-	json_out_str(&o, slice_str(m->path));
-	json_key(&o, "dev");
-	json_out_u64(&o, dev);
-	json_key(&o, "ino");
-	json_out_u64(&o, ino);
-	json_key(&o, "entries");
-	json_arr(&o);
+	json_member_str(&o, "path", slice_str(m->path));
+	json_member_u64(&o, "dev", dev);
+	json_member_u64(&o, "ino", ino);
+	json_member_arr(&o, "entries");
 	for (int e = 0; e < ENTRIES; e++)
 		if (m->real[e])
 			json_out_str(&o, slice_str(entry_name[e]));
@@ -200,14 +196,11 @@ static void take_contract(struct model *m, uint64_t dev, uint64_t ino)
 	buf_release(&json);
 	event_begin(&o, &b, m->has_contract ? LIVE_CONTRACT : LIVE_NO_CONTRACT, m->id);
 	if (m->has_contract) {
-		json_key(&o, "inputs");
-		json_out_u64(&o, m->contract.n_inputs);
-		json_key(&o, "unknown");
-		json_out_u64(&o, incomplete(&m->contract));
+		json_member_u64(&o, "inputs", m->contract.n_inputs);
+		json_member_u64(&o, "unknown", incomplete(&m->contract));
 	} else {
 		contract_release(&m->contract);
-		json_key(&o, "text");
-		json_out_str(&o, slice_str(err.text));
+		json_member_str(&o, "text", slice_str(err.text));
 	}
 	event_end(&o, &b);
 }

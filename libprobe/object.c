@@ -1,4 +1,5 @@
 #include "probe.h"
+#include "base/text.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -324,8 +325,7 @@ void object_rebind(const struct object *o, const char *symbol, const void *from,
 			r.needed = o->str + d->d_un.d_val;
 	if (!r.needed) {
 		/* Without a SONAME the linker writes down the file as it was given: with a slash that is a path. */
-		const char *slash = strrchr(o->name, '/');
-		r.needed = slash ? slash + 1 : o->name;
+		r.needed = path_base(o->name);
 		dl_iterate_phdr(rebind_object, &r);
 		r.needed = o->name;
 	}

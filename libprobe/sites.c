@@ -419,8 +419,7 @@ static void find_sites(struct model *m)
 		if (site < OPS_SITES || c->call[i].kind != CALL_KERNEL || c->device > DEVICE_CPU)
 			continue;
 		if (missing++ < MAX_TOLD)
-			buf_addf(&b, "%s%.*s", missing > 1 ? ", " : "", (int)(c->call[i].name.n < 200 ? c->call[i].name.n : 200),
-				 c->call[i].name.p);
+			buf_addf(&b, "%s%.*s", missing > 1 ? ", " : "", SLN(c->call[i].name, 200));
 	}
 	if (missing) {
 		buf_addf(&b, "%s: bound without a slot; calls of %s are not seen", missing > MAX_TOLD ? ", ..." : "",

@@ -107,18 +107,12 @@ void event_begin(struct json_out *o, struct buf *b, enum live_kind kind, uint32_
 	buf_reset(b);
 	*o = (struct json_out){.b = b};
 	json_obj(o);
-	json_key(o, "ev");
-	json_out_str(o, slice_str(kind_name[kind]));
-	json_key(o, "t");
-	json_out_double(o, (double)now.tv_sec + (double)now.tv_nsec * 1e-9, 6);
-	json_key(o, "pid");
-	json_out_i64(o, getpid());
-	json_key(o, "tid");
-	json_out_i64(o, syscall(SYS_gettid));
-	if (model != LIVE_NO_MODEL) {
-		json_key(o, "model");
-		json_out_u64(o, model);
-	}
+	json_member_str(o, "ev", slice_str(kind_name[kind]));
+	json_member_double(o, "t", (double)now.tv_sec + (double)now.tv_nsec * 1e-9, 6);
+	json_member_i64(o, "pid", getpid());
+	json_member_i64(o, "tid", syscall(SYS_gettid));
+	if (model != LIVE_NO_MODEL)
+		json_member_u64(o, "model", model);
 }
 
 /* A process may live under a limit of file sizes (ulimit -f), at which a write ends it unless the signal is blocked. */
@@ -162,8 +156,7 @@ void event_aside(uint32_t model, const char *text)
 	struct buf b = {0};
 	struct json_out o;
 	event_begin(&o, &b, LIVE_STEPPED_ASIDE, model);
-	json_key(&o, "text");
-	json_out_str(&o, slice_str(text));
+	json_member_str(&o, "text", slice_str(text));
 	event_end(&o, &b);
 }
 
@@ -259,12 +252,9 @@ static int ask(int fd, const char *path, uint64_t dev, uint64_t ino, struct buf 
 	struct buf q = {0};
 	struct json_out o = {.b = &q};
 	json_obj(&o);
-	json_key(&o, "path");
-	json_out_str(&o, slice_str(path));
-	json_key(&o, "dev");
-	json_out_u64(&o, dev);
-	json_key(&o, "ino");
-	json_out_u64(&o, ino);
+	json_member_str(&o, "path", slice_str(path));
+	json_member_u64(&o, "dev", dev);
+	json_member_u64(&o, "ino", ino);
 	json_close(&o);
 	int r = send_all(fd, q.p, q.len, end);
 	buf_release(&q);
@@ -308,7 +298,7 @@ int talk_contract(const char *path, uint64_t dev, uint64_t ino, struct buf *json
 	if (!read_answer(dev, ino, json) && ask_tool(path, dev, ino, json, err) < 0)
 		return -1;
 	if (json->len && json->p[0] == '-')
-		return err_set(err, EXIT_INPUT, "%.*s", (int)(json->len > 1000 ? 999 : json->len - 1), json->p + 1);
+		return err_set(err, EXIT_INPUT, "%.*s", SLN(slice_of(json->p + 1, json->len - 1), 999));
 	if (!json->len || json->p[0] != '+')
 		return err_set(err, EXIT_ENVIRON, "the tool gave no contract");
 	return 0;

@@ -424,9 +424,9 @@ static void fail_run(struct ops_run *run, const struct ops_open *o, const struct
 	if (matched && c->call[o->contract_call].line)
 		snprintf(line, sizeof(line), ", wrapper.cpp:%u", c->call[o->contract_call].line);
 	run->failed = true;
-	model_refuse(run->model, "%.*s (call %u%s) wrote %llu NaN and %llu infinities into %.*s: min %g, max %g", (int)name.n, name.p,
-		     o->call, line, (unsigned long long)x->after.nan, (unsigned long long)(x->after.pos_inf + x->after.neg_inf),
-		     (int)buffer.n, buffer.p, x->after.min, x->after.max);
+	model_refuse(run->model, "%.*s (call %u%s) wrote %llu NaN and %llu infinities into %.*s: min %g, max %g", SL(name), o->call, line,
+		     (unsigned long long)x->after.nan, (unsigned long long)(x->after.pos_inf + x->after.neg_inf), SL(buffer), x->after.min,
+		     x->after.max);
 }
 
 /* Of a constant that the model changes nothing is known any more. */

@@ -66,7 +66,7 @@ void proxy_fft_c2r(struct proxy_call *c);              /* fft.c */
 void proxy_multinomial(struct proxy_call *c);          /* random.c */
 void proxy_upsample_bilinear_aa(struct proxy_call *c); /* resample.c */
 void proxy_upsample_bicubic_aa(struct proxy_call *c);
-/* linalg.c */
+/* linalg_*.c */
 void proxy_cholesky(struct proxy_call *c);
 void proxy_linalg_check_errors(struct proxy_call *c);
 void proxy_linalg_cholesky_ex(struct proxy_call *c);

@@ -3,6 +3,7 @@
 #include "contract/exported.h"
 #include "tool/diag.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "checkinputs.h"
 #include "tool/output.h"
 
@@ -30,12 +31,11 @@ static void show_text(struct screen *s, const struct against *a, const struct co
 		clean_text(subject, f->subject.n);
 		f->advice ? buf_adds(&s->b, subject) : put_red(s, subject);
 		free(subject);
-		buf_addf_clean(&s->b, ": exported %.*s, compiled %.*s\n", (int)f->exported.n, f->exported.p, (int)f->compiled.n,
-			       f->compiled.p);
+		buf_addf_clean(&s->b, ": exported %.*s, compiled %.*s\n", SL(f->exported), SL(f->compiled));
 		if (f->why.n)
-			buf_addf_clean(&s->b, "    %s%.*s\n", f->advice ? "note: " : "", (int)f->why.n, f->why.p);
+			buf_addf_clean(&s->b, "    %s%.*s\n", f->advice ? "note: " : "", SL(f->why));
 		if (f->fix.n)
-			buf_addf_clean(&s->b, "    fix: %.*s\n", (int)f->fix.n, f->fix.p);
+			buf_addf_clean(&s->b, "    fix: %.*s\n", SL(f->fix));
 	}
 	if (!a->n_bad && a->unproved)
 		buf_addf_clean(&s->b, "nothing in %s is refused that %s promises, but nothing shows that it was compiled from it\n", path,
@@ -45,7 +45,7 @@ static void show_text(struct screen *s, const struct against *a, const struct co
 			       of[0]->n_unread || of[1]->n_unread ? ", as far as they are understood" : "");
 	else
 		buf_addf_clean(&s->b, "%s does not take all that %s promises: %zu difference%s\n", path, exported, a->n_bad,
-			       a->n_bad == 1 ? "" : "s");
+			       plural(a->n_bad));
 	for (int i = 0; i < 2; i++)
 		if (of[i]->n_unread) {
 			buf_addf_clean(&s->b, "    note: of %s ", whose[i]);
@@ -62,25 +62,18 @@ static void show_json(struct buf *b, const struct against *a, bool unread, const
 	json_member(&o, "schema", SLICE("pt2utils.against/1"));
 	json_member(&o, "exported", slice_str(exported));
 	json_member(&o, "compiled", slice_str(path));
-	json_key(&o, "same_model");
-	json_out_bool(&o, a->same_model);
-	json_key(&o, "unproved");
-	json_out_bool(&o, a->unproved);
-	json_key(&o, "fits");
-	unread && !a->n_bad ? json_out_null(&o) : json_out_bool(&o, !a->n_bad);
-	json_key(&o, "findings");
-	json_arr(&o);
+	json_member_bool(&o, "same_model", a->same_model);
+	json_member_bool(&o, "unproved", a->unproved);
+	unread && !a->n_bad ? json_member_null(&o, "fits") : json_member_bool(&o, "fits", !a->n_bad);
+	json_member_arr(&o, "findings");
 	for (size_t i = 0; i < a->n; i++) {
 		const struct against_finding *f = &a->v[i];
 		json_obj(&o);
 		json_member(&o, "what", slice_str(against_what_name(f->what)));
 		json_member(&o, "part", slice_str(parts[f->part]));
-		json_key(&o, "index");
-		f->index == CONTRACT_NONE ? json_out_null(&o) : json_out_u64(&o, f->index);
-		json_key(&o, "dim");
-		f->dim < 0 ? json_out_null(&o) : json_out_i64(&o, f->dim);
-		json_key(&o, "advice");
-		json_out_bool(&o, f->advice);
+		json_member_index(&o, "index", f->index);
+		json_member_count(&o, "dim", f->dim);
+		json_member_bool(&o, "advice", f->advice);
 		json_member(&o, "subject", f->subject);
 		json_member(&o, "exported", f->exported);
 		json_member(&o, "compiled", f->compiled);

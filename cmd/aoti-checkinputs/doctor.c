@@ -22,11 +22,11 @@ static void show_text(struct screen *s, const struct doctor *d, const struct loa
 		else
 			put_dim(s, label);
 		free(label);
-		buf_addf_clean(&s->b, "%.*s\n", (int)f->what.n, f->what.p);
+		buf_addf_clean(&s->b, "%.*s\n", SL(f->what));
 		if (f->why.n)
-			buf_addf_clean(&s->b, "          %.*s\n", (int)f->why.n, f->why.p);
+			buf_addf_clean(&s->b, "          %.*s\n", SL(f->why));
 		if (f->fix.n)
-			buf_addf_clean(&s->b, "          fix: %.*s\n", (int)f->fix.n, f->fix.p);
+			buf_addf_clean(&s->b, "          fix: %.*s\n", SL(f->fix));
 	}
 	size_t fatal = 0;
 	for (size_t i = 0; i < d->n; i++)
@@ -46,25 +46,17 @@ static void show_json(struct buf *b, const struct doctor *d, const struct loaded
 {
 	struct json_out o = {.b = b};
 	json_obj(&o);
-	json_key(&o, "schema");
-	json_out_str(&o, SLICE("pt2utils.doctor/1"));
-	json_key(&o, "file");
-	json_out_str(&o, slice_str(l->pkg.path));
-	json_key(&o, "model");
-	json_out_str(&o, l->model->name);
-	json_key(&o, "healthy");
-	partial(l) && !d->n_bad ? json_out_null(&o) : json_out_bool(&o, !d->n_bad);
-	json_key(&o, "findings");
-	json_arr(&o);
+	json_member_str(&o, "schema", SLICE("pt2utils.doctor/1"));
+	json_member_str(&o, "file", slice_str(l->pkg.path));
+	json_member_str(&o, "model", l->model->name);
+	partial(l) && !d->n_bad ? json_member_null(&o, "healthy") : json_member_bool(&o, "healthy", !d->n_bad);
+	json_member_arr(&o, "findings");
 	for (size_t i = 0; i < d->n; i++) {
 		const struct doctor_finding *f = &d->v[i];
 		json_obj(&o);
-		json_key(&o, "level");
-		json_out_str(&o, slice_str(doctor_level_name(f->level)));
-		json_key(&o, "id");
-		json_out_str(&o, slice_str(f->id));
-		json_key(&o, "what");
-		json_out_str(&o, f->what);
+		json_member_str(&o, "level", slice_str(doctor_level_name(f->level)));
+		json_member_str(&o, "id", slice_str(f->id));
+		json_member_str(&o, "what", f->what);
 		json_member(&o, "why", f->why);
 		json_member(&o, "fix", f->fix);
 		json_close(&o);

@@ -4,8 +4,7 @@
 
 static void out_given(struct json_out *o, const struct given *g)
 {
-	json_key(o, "given");
-	json_arr(o);
+	json_member_arr(o, "given");
 	for (size_t i = 0; i < g->n; i++) {
 		const struct tensor_meta *m = &g->meta[i];
 		if (m->n_dim < 0) {
@@ -14,17 +13,13 @@ static void out_given(struct json_out *o, const struct given *g)
 		}
 		json_obj(o);
 		json_member(o, "from", slice_str(g->from[i]));
-		json_key(o, "dtype");
-		json_out_str(o, slice_str(dtype_name(m->dtype)));
-		json_key(o, "device");
-		json_out_str(o, slice_str(device_name(m->device)));
-		json_key(o, "sizes");
-		json_arr(o);
+		json_member_str(o, "dtype", slice_str(dtype_name(m->dtype)));
+		json_member_str(o, "device", slice_str(device_name(m->device)));
+		json_member_arr(o, "sizes");
 		for (int d = 0; d < m->n_dim; d++)
 			json_out_i64(o, m->size[d]);
 		json_close(o);
-		json_key(o, "strides");
-		json_arr(o);
+		json_member_arr(o, "strides");
 		for (int d = 0; d < m->n_dim; d++)
 			json_out_i64(o, m->stride[d]);
 		json_close(o);
@@ -35,24 +30,17 @@ static void out_given(struct json_out *o, const struct given *g)
 
 static void out_findings(struct json_out *o, const struct check *k, bool unread)
 {
-	json_key(o, "fits");
-	unread && !k->n_bad ? json_out_null(o) : json_out_bool(o, !k->n_bad);
-	json_key(o, "findings");
-	json_arr(o);
+	unread && !k->n_bad ? json_member_null(o, "fits") : json_member_bool(o, "fits", !k->n_bad);
+	json_member_arr(o, "findings");
 	for (size_t i = 0; i < k->n; i++) {
 		const struct check_finding *f = &k->v[i];
 		json_obj(o);
-		json_key(o, "what");
-		json_out_str(o, slice_str(check_what_name(f->what)));
-		json_key(o, "input");
-		f->input == CONTRACT_NONE ? json_out_null(o) : json_out_u64(o, f->input);
-		json_key(o, "dim");
-		f->dim < 0 ? json_out_null(o) : json_out_i64(o, f->dim);
-		json_key(o, "advice");
-		json_out_bool(o, f->advice);
+		json_member_str(o, "what", slice_str(check_what_name(f->what)));
+		json_member_index(o, "input", f->input);
+		json_member_count(o, "dim", f->dim);
+		json_member_bool(o, "advice", f->advice);
 		json_member(o, "aoti", f->aoti);
-		json_key(o, "aoti_exact");
-		json_out_bool(o, f->aoti.n && !f->aoti_loose);
+		json_member_bool(o, "aoti_exact", f->aoti.n && !f->aoti_loose);
 		json_member(o, "expected", f->expected);
 		json_member(o, "given", f->given);
 		json_member(o, "fix", f->fix);
@@ -67,30 +55,25 @@ void document_write(struct buf *b, const struct loaded *l, const struct given *g
 	struct json_out o = {.b = b};
 	uint64_t peak;
 	json_obj(&o);
-	json_key(&o, "file");
-	json_out_str(&o, slice_str(l->pkg.path));
+	json_member_str(&o, "file", slice_str(l->pkg.path));
 	contract_members(c, &o);
 	bool known = contract_peak(c, at, &peak, NULL);
-	json_key(&o, "peak_bytes");
-	known ? json_out_u64(&o, peak) : json_out_null(&o);
-	json_key(&o, "peak_at");
-	json_obj(&o);
+	known ? json_member_u64(&o, "peak_bytes", peak) : json_member_null(&o, "peak_bytes");
+	json_member_obj(&o, "peak_at");
 	for (uint32_t i = 0; i < c->n_symbols; i++) {
 		int64_t v;
 		if (!symbind_get(at, c->symbol[i].symbol, &v))
 			continue;
 		struct slice name = symtab_name(&c->tab, c->symbol[i].symbol);
 		char *key = xstrndup(name.p, name.n);
-		json_key(&o, key);
-		json_out_i64(&o, v);
+		json_member_i64(&o, key, v);
 		free(key);
 	}
 	json_close(&o);
 	if (l->probed && c->source == CONTRACT_FROM_TEXT) {
 		json_member_lines(&o, "differences", buf_slice(&l->compared.differs));
 		json_member_lines(&o, "open", buf_slice(&l->compared.open));
-		json_key(&o, "calls_compared");
-		json_out_u64(&o, l->compared.n_calls);
+		json_member_u64(&o, "calls_compared", l->compared.n_calls);
 	}
 	if (g)
 		out_given(&o, g);

@@ -4,6 +4,7 @@
 #include "checkinputs.h"
 #include "tool/output.h"
 #include "live/live.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,8 +69,8 @@ static void summary(struct watch *w, const struct live_result *r)
 	if (!r->models || (!r->calls && !r->past)) {
 		live_watched(r, &s.b);
 	} else {
-		buf_addf(&s.b, "%u model%s, %llu call%s, %llu did not fit", r->models, r->models == 1 ? "" : "s",
-			 (unsigned long long)r->calls, r->calls == 1 ? "" : "s", (unsigned long long)r->mismatched);
+		buf_addf(&s.b, "%u model%s, %llu call%s, %llu did not fit", r->models, plural(r->models), (unsigned long long)r->calls,
+			 plural(r->calls), (unsigned long long)r->mismatched);
 		if (r->failed)
 			buf_addf(&s.b, ", %llu were stopped", (unsigned long long)r->failed);
 		if (r->unchecked)

@@ -63,7 +63,7 @@ static int take_shape(const struct contract *c, const struct given *g, struct sy
 		while (k < c->n_symbols && !slice_eq(symtab_name(&c->tab, c->symbol[k].symbol), p->name))
 			k++;
 		if (k == c->n_symbols)
-			return err_set(err, EXIT_USAGE, "--shape: '%.*s' is no symbol of this model", (int)p->name.n, p->name.p);
+			return err_set(err, EXIT_USAGE, "--shape: '%.*s' is no symbol of this model", SL(p->name));
 		if (!slice_u64(slice_str(p->value), &v) || v > INT64_MAX)
 			return err_set(err, EXIT_USAGE, "--shape: '%s' is no size", p->value);
 		symbind_set(at, c->symbol[k].symbol, (int64_t)v);

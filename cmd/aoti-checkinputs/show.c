@@ -1,5 +1,6 @@
 /* The contract as tables. */
 #include "checkinputs.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 
@@ -71,15 +72,14 @@ static void show_head(struct screen *s, const struct loaded *l)
 	put_bold(s, path);
 	free(path);
 	if (l->pkg.kind != PACKAGE_SO)
-		buf_addf_clean(&s->b, ": model '%.*s'", (int)l->model->name.n, l->model->name.p);
+		buf_addf_clean(&s->b, ": model '%.*s'", SL(l->model->name));
 	if (package_metadata((struct package *)&l->pkg, l->model, &md, NULL) < 0)
 		md = (struct package_metadata){0};
 	if (c->device != DEVICE_NONE)
 		buf_addf(&s->b, ", compiled for %s", device_name(c->device));
 	if (md.cpu_isa.n || md.compute_capability.n)
-		buf_addf_clean(&s->b, " (%.*s%s%.*s)", (int)md.cpu_isa.n, md.cpu_isa.p ? md.cpu_isa.p : "",
-			       md.cpu_isa.n && md.compute_capability.n ? ", sm " : "", (int)md.compute_capability.n,
-			       md.compute_capability.p ? md.compute_capability.p : "");
+		buf_addf_clean(&s->b, " (%.*s%s%.*s)", SL(md.cpu_isa), md.cpu_isa.n && md.compute_capability.n ? ", sm " : "",
+			       SL(md.compute_capability));
 	buf_adds(&s->b, c->source == CONTRACT_FROM_PROBE ? "; found out by probing the binary\n" : "; read from its generated text\n");
 }
 
@@ -169,7 +169,7 @@ static void show_outputs(struct screen *s, const struct contract *c)
 		const struct contract_output *o = &c->output[i];
 		struct slice name = o->path.n ? o->path : o->name;
 		buf_addf(&b, "%u\t", i);
-		buf_addf_clean(&b, "%.*s\t", (int)name.n, name.n ? name.p : "");
+		buf_addf_clean(&b, "%.*s\t", SL(name));
 		if (o->none) {
 			buf_adds(&b, "None\n");
 			continue;
@@ -196,7 +196,7 @@ static void show_constants(struct screen *s, const struct contract *c, bool all)
 		const struct contract_constant *k = &c->constant[i];
 		struct slice name = k->fqn.n ? k->fqn : k->name;
 		buf_addf(&b, "%u\t", i);
-		buf_addf_clean(&b, "%.*s\t", (int)name.n, name.n ? name.p : "");
+		buf_addf_clean(&b, "%.*s\t", SL(name));
 		buf_addf(&b, "%s\t", type[k->type]);
 		add_type(&b, k->dtype, k->device);
 		add_list(&b, c, k->n_dim, k->dim, false);
@@ -215,19 +215,19 @@ static void show_memory(struct screen *s, const struct contract *c, const struct
 	bool known = contract_peak(c, at, &peak, &lost);
 	heading(s, "Memory");
 	buf_adds(&s->b, "  weights            ");
-	add_bytes(&s->b, c->weight_bytes);
+	put_bytes(&s->b, c->weight_bytes);
 	buf_adds(&s->b, "\n  intermediate peak  ");
 	if (!known)
 		buf_adds(&s->b, lost < c->n_storages ? "at least " : "not known");
 	if (known || lost < c->n_storages)
-		add_bytes(&s->b, peak);
+		put_bytes(&s->b, peak);
 	bool first = true;
 	for (uint32_t i = 0; i < c->n_symbols; i++) {
 		int64_t v;
 		if (!symbind_get(at, c->symbol[i].symbol, &v))
 			continue;
 		struct slice name = symtab_name(&c->tab, c->symbol[i].symbol);
-		buf_addf_clean(&s->b, "%s%.*s = %" PRId64, first ? " at " : ", ", (int)name.n, name.p, v);
+		buf_addf_clean(&s->b, "%s%.*s = %" PRId64, first ? " at " : ", ", SL(name), v);
 		first = false;
 	}
 	uint32_t silent = 0;
@@ -251,7 +251,7 @@ static void show_calls(struct screen *s, const struct contract *c, bool all)
 		const struct contract_call *k = &c->call[i];
 		const char *how = k->kind != CALL_PROXY ? "" : slice_starts(k->name, "aten::") ? " (proxy)" : " (custom op)";
 		buf_addf(&b, "%u\t", i);
-		buf_addf_clean(&b, "%.*s%s\t", (int)k->name.n, k->name.p, how);
+		buf_addf_clean(&b, "%.*s%s\t", SL(k->name), how);
 		if (streams && k->stream)
 			buf_addf(&b, "%u\t", k->stream);
 		else if (streams)
@@ -284,7 +284,7 @@ static void show_calls(struct screen *s, const struct contract *c, bool all)
 static void add_rows(struct buf *b, const char *before, struct slice rows)
 {
 	for (struct slice row; slice_line(&rows, &row); before = "                ")
-		buf_addf(b, "%s%.*s\n", before, (int)row.n, row.p);
+		buf_addf(b, "%s%.*s\n", before, SL(row));
 }
 
 /* Text against binary: what was found, and what it rests on. */
@@ -324,7 +324,7 @@ static void show_races(struct screen *s, const struct contract *c)
 		struct slice value = c->value[k->race_value].name;
 		buf_addf_clean(&s->b,
 			       "  call %u (%.*s) and call %u (%.*s) use %.*s on different streams, and no event makes the later one wait\n",
-			       k->race - 1, (int)other->name.n, other->name.p, i, (int)k->name.n, k->name.p, (int)value.n, value.p);
+			       k->race - 1, SL(other->name), i, SL(k->name), SL(value));
 	}
 }
 
@@ -334,7 +334,7 @@ static void show_doubts(struct screen *s, const struct loaded *l)
 	if (c->n_notes) {
 		heading(s, "Not understood");
 		for (uint32_t i = 0; i < c->n_notes; i++)
-			buf_addf(&s->b, "  %.*s\n", (int)c->note[i].n, c->note[i].p);
+			buf_addf(&s->b, "  %.*s\n", SL(c->note[i]));
 	}
 	if (l->probed && c->source == CONTRACT_FROM_TEXT)
 		show_compared(s, l);
@@ -361,13 +361,13 @@ static void show_finding(struct screen *s, const struct contract *c, const struc
 {
 	struct slice rest = f->aoti, row;
 	while (slice_line(&rest, &row))
-		buf_addf(&s->b, "  %.*s\n", (int)row.n, row.p);
+		buf_addf(&s->b, "  %.*s\n", SL(row));
 	buf_adds(&s->b, "    ");
 	if (f->dim >= 0)
 		buf_addf(&s->b, "%s of dim %d", f->what == CHECK_STRIDE ? "stride" : "size", f->dim);
 	else
 		buf_adds(&s->b, f->what == CHECK_COUNT ? "inputs" : check_what_name(f->what));
-	buf_addf_clean(&s->b, ": expected %.*s, given ", (int)f->expected.n, f->expected.p);
+	buf_addf_clean(&s->b, ": expected %.*s, given ", SL(f->expected));
 	char *given = xstrndup(f->given.p, f->given.n);
 	f->advice ? buf_adds(&s->b, given) : put_red(s, given);
 	free(given);
@@ -379,7 +379,7 @@ static void show_finding(struct screen *s, const struct contract *c, const struc
 		const struct contract_input *in = &c->input[f->input];
 		buf_add_slice(&s->b, in->path.n ? in->path : in->name);
 	}
-	buf_addf_clean(&s->b, "%.*s\n", (int)f->fix.n, f->fix.p);
+	buf_addf_clean(&s->b, "%.*s\n", SL(f->fix));
 }
 
 void add_unread(struct buf *b, const struct contract *c)

@@ -114,7 +114,7 @@ void closer_by_running(struct session *s, const struct watch_options *as_before,
 	o.calls.save_max = MAX_SAVED;
 	o.calls.first_run = o.calls.last_run = f->call.c.run;
 	o.calls.n_filters = 1;
-	snprintf(o.calls.filter[0], room, "%.*s", (int)f->call.c.name.n, f->call.c.name.p);
+	snprintf(o.calls.filter[0], room, "%.*s", SL(f->call.c.name));
 	snprintf(o.calls.save_dir, sizeof(o.calls.save_dir), "%s", folder);
 	o.runs = f->call.c.run + 1;
 	if (watch_run(&w, &o, NULL) == 0) {

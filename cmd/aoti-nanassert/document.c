@@ -3,15 +3,6 @@
 
 #include <math.h>
 
-static void out_list(struct json_out *o, const char *key, const struct slice *v, uint32_t n)
-{
-	json_key(o, key);
-	json_arr(o);
-	for (uint32_t i = 0; i < n; i++)
-		json_out_str(o, v[i]);
-	json_close(o);
-}
-
 /* JSON has no NaN: such numbers are the texts "nan", "inf", "-inf". */
 static void out_number(struct json_out *o, const char *key, double v)
 {
@@ -73,13 +64,11 @@ static void out_guesses(struct json_out *o, const struct nan_finding *f)
 {
 	struct nan_guess g[NAN_GUESSES];
 	size_t n = nan_guess(f, g, NAN_GUESSES);
-	json_key(o, "guesses");
-	json_arr(o);
+	json_member_arr(o, "guesses");
 	for (size_t i = 0; i < n; i++) {
 		json_obj(o);
 		json_member(o, "text", slice_str(g[i].text));
-		json_key(o, "seen");
-		json_out_bool(o, g[i].seen);
+		json_member_bool(o, "seen", g[i].seen);
 		json_close(o);
 	}
 	json_close(o);
@@ -103,24 +92,21 @@ static void out_finding(struct json_out *o, const struct nan_finding *f)
 	json_member(o, "ended", f->call.ended);
 	json_member(o, "kernel", c->name);
 	json_member(o, "kernel_kind", slice_str(dump_kind_name(c->kind)));
-	json_key(o, "line");
-	c->line ? json_out_u64(o, c->line) : json_out_null(o);
+	c->line ? json_member_u64(o, "line", c->line) : json_member_null(o, "line");
 	json_member(o, "source_nodes", c->nodes);
 	json_member(o, "original_aten", c->aten);
-	out_list(o, "ops", op, (uint32_t)(n < ARRAY_LEN(op) ? n : ARRAY_LEN(op)));
-	out_list(o, "pre_grad_nodes", f->pre, f->n_pre);
-	out_list(o, "post_grad_nodes", f->node, f->n_nodes);
-	out_list(o, "python", f->line, f->n_lines);
+	json_member_texts(o, "ops", op, (uint32_t)(n < ARRAY_LEN(op) ? n : ARRAY_LEN(op)));
+	json_member_texts(o, "pre_grad_nodes", f->pre, f->n_pre);
+	json_member_texts(o, "post_grad_nodes", f->node, f->n_nodes);
+	json_member_texts(o, "python", f->line, f->n_lines);
 	json_member_index(o, "bad", f->bad);
 	json_member_index(o, "cause", f->cause);
-	json_key(o, "values");
-	json_arr(o);
+	json_member_arr(o, "values");
 	for (uint32_t i = 0; i < f->call.n_values; i++)
 		out_value(o, &f->call.value[i]);
 	json_close(o);
 	if (f->inf_kernel.n) {
-		json_key(o, "infinities_of");
-		json_obj(o);
+		json_member_obj(o, "infinities_of");
 		json_member(o, "kernel", f->inf_kernel);
 		json_member_u64(o, "call", f->inf_call);
 		json_member(o, "buffer", f->inf_buffer);
@@ -134,15 +120,13 @@ static void out_finding(struct json_out *o, const struct nan_finding *f)
 
 static void out_models(struct json_out *o, const struct watch *w)
 {
-	json_key(o, "models");
-	json_arr(o);
+	json_member_arr(o, "models");
 	for (size_t i = 0; w && i < w->n_models; i++) {
 		const struct watch_model *m = &w->model[i];
 		json_obj(o);
 		json_member_u64(o, "model_id", m->id);
 		json_member(o, "path", slice_str(m->path));
-		json_key(o, "contract");
-		json_out_bool(o, m->has_contract);
+		json_member_bool(o, "contract", m->has_contract);
 		json_member(o, "why", slice_str(m->why ? m->why : ""));
 		json_close(o);
 	}
@@ -157,24 +141,20 @@ void document_write(struct buf *b, const struct session *s)
 	json_member(&o, "subject", slice_str(s->subject));
 	json_member_u64(&o, "calls", s->nan.calls);
 	json_member_u64(&o, "lost", s->watch ? s->watch->calls.lost : s->dump ? s->dump->lost : 0);
-	json_key(&o, "found");
-	json_out_bool(&o, s->nan.n > 0);
-	json_key(&o, "findings");
-	json_arr(&o);
+	json_member_bool(&o, "found", s->nan.n > 0);
+	json_member_arr(&o, "findings");
 	for (size_t i = 0; i < s->nan.n && (i == 0 || s->o->all); i++)
 		out_finding(&o, &s->nan.finding[i]);
 	json_close(&o);
 	json_member_u64(&o, "more", s->o->all || !s->nan.n ? s->nan.more : s->nan.n - 1 + s->nan.more);
 	out_models(&o, s->watch);
 	struct slice asides = s->watch ? buf_slice(&s->watch->asides) : SLICE(""), aside;
-	json_key(&o, "asides");
-	json_arr(&o);
+	json_member_arr(&o, "asides");
 	while (slice_line(&asides, &aside))
 		json_out_str(&o, aside);
 	json_close(&o);
 	json_member(&o, "failure", buf_slice(&s->failure));
-	json_key(&o, "unread");
-	json_out_u64(&o, session_unread(s));
+	json_member_u64(&o, "unread", session_unread(s));
 	json_close(&o);
 	buf_addc(b, '\n');
 }

@@ -2,6 +2,7 @@
 #include "tool/diag.h"
 #include "live/ima.h"
 #include "nanassert.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <signal.h>
@@ -123,7 +124,7 @@ static void say_lost(struct session *s, const struct watch *w)
 	struct slice rest, line;
 	ima_sentences(buf_slice(&w->device), &device);
 	for (rest = buf_slice(&device); slice_line(&rest, &line) && !s->o->quiet;)
-		warn("%.*s", (int)line.n, line.p);
+		warn("%.*s", SL(line));
 	buf_release(&device);
 	if (!s->failure.len)
 		ima_failure(buf_slice(&w->device), &s->failure);
@@ -157,7 +158,7 @@ static void say_failure(struct session *s, const struct watch *w)
 		return;
 	buf_adds(&s->failure, w->failed.text);
 	if (s->failed_in.n)
-		buf_addf(&s->failure, " (in %.*s, call %u)", (int)s->failed_in.n, s->failed_in.p, s->failed_call);
+		buf_addf(&s->failure, " (in %.*s, call %u)", SL(s->failed_in), s->failed_call);
 	/* With --fail that is what was asked for. */
 	if (!s->o->quiet && !(s->o->fail && s->nan.n))
 		warn("%s", buf_str(&s->failure));
@@ -167,7 +168,7 @@ static void say_asides(const struct session *s, const struct watch *w)
 {
 	struct slice rest = buf_slice(&w->asides), line;
 	while (!s->o->quiet && slice_line(&rest, &line))
-		note("%s: %.*s", diag_tool, (int)line.n, line.p);
+		note("%s: %.*s", diag_tool, SL(line));
 }
 
 /* Meanwhile, so that the log does not run over. */
@@ -223,15 +224,15 @@ static void say_replays(const struct watch *w, struct buf *b)
 	for (size_t i = 0; i < w->n_graphs; i++)
 		n += w->graph[i].replays;
 	if (n)
-		buf_addf(b, ", nor what was written by %llu replay%s of %s", (unsigned long long)n, n == 1 ? "" : "s",
+		buf_addf(b, ", nor what was written by %llu replay%s of %s", (unsigned long long)n, plural(n),
 			 w->n_graphs == 1 ? "it" : "such graphs");
 }
 
 static void add_counts(struct session *s, const struct watch *w, struct buf *b)
 {
 	const struct live_result *r = &w->live;
-	buf_addf(b, "%u model%s, %llu call%s of kernels and operators", r->models, r->models == 1 ? "" : "s",
-		 (unsigned long long)s->nan.calls, s->nan.calls == 1 ? "" : "s");
+	buf_addf(b, "%u model%s, %llu call%s of kernels and operators", r->models, plural(r->models), (unsigned long long)s->nan.calls,
+		 plural(s->nan.calls));
 	uint64_t times = 0, passed = 0;
 	for (size_t i = 0; i < s->nan.n; i++) {
 		times += s->nan.finding[i].times;
@@ -241,10 +242,9 @@ static void add_counts(struct session *s, const struct watch *w, struct buf *b)
 		buf_adds(b, s->failure.len ? ", nothing found up to there" : ", nothing found");
 		add_unread(b, s);
 	} else
-		buf_addf(b, ", found %llu time%s in %zu place%s", (unsigned long long)times, times == 1 ? "" : "s", s->nan.n,
-			 s->nan.n == 1 ? "" : "s");
+		buf_addf(b, ", found %llu time%s in %zu place%s", (unsigned long long)times, plural(times), s->nan.n, plural(s->nan.n));
 	if (passed)
-		buf_addf(b, ", handed on by %llu call%s", (unsigned long long)passed, passed == 1 ? "" : "s");
+		buf_addf(b, ", handed on by %llu call%s", (unsigned long long)passed, plural(passed));
 	if (s->nan.n > 1 && !s->o->all)
 		buf_adds(b, " (--all tells all)");
 	if (s->captured)
@@ -270,7 +270,7 @@ static void live_summary(struct session *s, const struct watch *w)
 		add_counts(s, w, b);
 	struct slice rest = buf_slice(&w->asides), aside;
 	while (slice_line(&rest, &aside))
-		buf_addf(b, "%s: %.*s\n", diag_tool, (int)aside.n, aside.p);
+		buf_addf(b, "%s: %.*s\n", diag_tool, SL(aside));
 }
 
 int run_command(const struct nanassert_options *o, char **command)

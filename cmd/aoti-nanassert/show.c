@@ -1,5 +1,6 @@
 /* Findings as a person reads them. */
 #include "nanassert.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,7 +24,7 @@ static void add_number(struct buf *b, double v)
 static void add_name(struct buf *b, const struct nan_value *v)
 {
 	if (v->v.path.n && v->v.buffer.n)
-		buf_addf(b, "%.*s (%.*s)", (int)v->v.path.n, v->v.path.p, (int)v->v.buffer.n, v->v.buffer.p);
+		buf_addf(b, "%.*s (%.*s)", SL(v->v.path), SL(v->v.buffer));
 	else if (v->v.path.n || v->v.buffer.n)
 		buf_add_slice(b, v->v.path.n ? v->v.path : v->v.buffer);
 	else
@@ -49,7 +50,7 @@ static void add_counts(struct buf *b, const struct tensor_stats *t)
 	if (inf)
 		buf_addf(b, "%s%" PRIu64 " %s", t->nan ? " and " : "", inf, t->neg_inf == inf ? "-inf" : "inf");
 	if (t->nan || inf)
-		buf_addf(b, " of %" PRIu64 " element%s", t->n, t->n == 1 ? "" : "s");
+		buf_addf(b, " of %" PRIu64 " element%s", t->n, plural(t->n));
 }
 
 static void add_range(struct buf *b, const struct tensor_stats *t, const char *before)
@@ -119,10 +120,9 @@ static void show_guesses(struct screen *s, const struct nan_finding *f)
 	size_t n = nan_guess(f, g, NAN_GUESSES);
 	if (f->kind == NAN_PRODUCED && f->inf_kernel.n) {
 		row(s, "likely");
-		buf_addf(&s->b, "the infinities that it read, which %.*s (call %u) made", (int)f->inf_kernel.n, f->inf_kernel.p,
-			 f->inf_call);
+		buf_addf(&s->b, "the infinities that it read, which %.*s (call %u) made", SL(f->inf_kernel), f->inf_call);
 		if (f->inf_buffer.n)
-			buf_addf(&s->b, " in %.*s", (int)f->inf_buffer.n, f->inf_buffer.p);
+			buf_addf(&s->b, " in %.*s", SL(f->inf_buffer));
 		buf_addc(&s->b, '\n');
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -138,7 +138,7 @@ static void show_list(struct screen *s, const char *label, const struct slice *v
 		return;
 	row(s, label);
 	for (uint32_t i = 0; i < n && i < SOME_NODES; i++)
-		buf_addf(&s->b, "%s%.*s", i ? ", " : "", (int)v[i].n, v[i].p);
+		buf_addf(&s->b, "%s%.*s", i ? ", " : "", SL(v[i]));
 	buf_adds(&s->b, n > SOME_NODES ? ", ...\n" : "\n");
 }
 
@@ -159,7 +159,7 @@ static void show_sources(struct screen *s, const struct nan_finding *f)
 	uint32_t from = f->n_lines > SOME_LINES ? f->n_lines - SOME_LINES : 0;
 	for (uint32_t i = from; i < f->n_lines; i++) {
 		row(s, i == from ? "Python" : "");
-		buf_addf(&s->b, "%.*s\n", (int)f->line[i].n, f->line[i].p);
+		buf_addf(&s->b, "%.*s\n", SL(f->line[i]));
 	}
 }
 
@@ -183,11 +183,11 @@ static void add_title(struct screen *s, const struct session *x, const struct na
 	struct buf b = {0};
 	const struct nan_value *cause = f->cause != CONTRACT_NONE ? &f->call.value[f->cause] : NULL;
 	switch (f->kind) {
-	case NAN_PRODUCED: buf_addf(&b, "%s made by %.*s", what_text(f->what), (int)c->name.n, c->name.p); break;
+	case NAN_PRODUCED: buf_addf(&b, "%s made by %.*s", what_text(f->what), SL(c->name)); break;
 	case NAN_CRASHED:
-		buf_addf(&b, "%.*s did not return", (int)c->name.n, c->name.p);
+		buf_addf(&b, "%.*s did not return", SL(c->name));
 		if (f->call.ended.n)
-			buf_addf(&b, ": the process was %.*s", (int)f->call.ended.n, f->call.ended.p);
+			buf_addf(&b, ": the process was %.*s", SL(f->call.ended));
 		else if (x->live)
 			buf_adds(&b, ": the process ended in it (how, only its parent knows)");
 		break;
@@ -203,10 +203,10 @@ static void add_title(struct screen *s, const struct session *x, const struct na
 	case NAN_PASSED:
 		buf_addf(&b, "%s in ", what_text(f->what));
 		add_name(&b, cause);
-		buf_addf(&b, ", read by %.*s", (int)c->name.n, c->name.p);
+		buf_addf(&b, ", read by %.*s", SL(c->name));
 	}
 	if ((f->kind == NAN_INPUT || f->kind == NAN_CONSTANT) && c->name.n)
-		buf_addf(&b, ", read by %.*s", (int)c->name.n, c->name.p);
+		buf_addf(&b, ", read by %.*s", SL(c->name));
 	put_red(s, buf_str(&b));
 	buf_release(&b);
 }
@@ -220,7 +220,7 @@ void show_finding(struct screen *s, const struct session *x, const struct nan_fi
 	buf_adds(&s->b, ")\n");
 	if (x->live) {
 		row(s, "in");
-		buf_addf(&s->b, "process %u, %.*s\n", f->call.c.pid, (int)f->call.c.model.n, f->call.c.model.p);
+		buf_addf(&s->b, "process %u, %.*s\n", f->call.c.pid, SL(f->call.c.model));
 	}
 	show_guesses(s, f);
 	if (f->call.c.kind != DUMP_RUN)
@@ -233,7 +233,7 @@ void show_finding(struct screen *s, const struct session *x, const struct nan_fi
 	if (!x->live && f->times > 1)
 		row(s, "times"), buf_addf(&s->b, "%" PRIu64 "\n", f->times);
 	if (!x->live && f->passed_on)
-		row(s, "later"), buf_addf(&s->b, "%" PRIu64 " call%s only handed it on\n", f->passed_on, f->passed_on == 1 ? "" : "s");
+		row(s, "later"), buf_addf(&s->b, "%" PRIu64 " call%s only handed it on\n", f->passed_on, plural(f->passed_on));
 	put_wraps(s, from, INDENT);
 }
 
@@ -241,8 +241,7 @@ void add_unread(struct buf *b, const struct session *s)
 {
 	uint32_t n = session_unread(s);
 	if (n)
-		buf_addf(b, " as far as understood: %u statement%s of the generated text %s not", n, n == 1 ? "" : "s",
-			 n == 1 ? "was" : "were");
+		buf_addf(b, " as far as understood: %u statement%s of the generated text %s not", n, plural(n), n == 1 ? "was" : "were");
 }
 
 void show_summary(struct screen *s, const struct session *x)
@@ -254,11 +253,11 @@ void show_summary(struct screen *s, const struct session *x)
 			   : o->range         ? "NaN or number out of range"
 					      : "NaN";
 	if (!x->nan.n) {
-		buf_addf(&s->b, "no %s in %" PRIu64 " call%s of kernels and operators", what, n, n == 1 ? "" : "s");
+		buf_addf(&s->b, "no %s in %" PRIu64 " call%s of kernels and operators", what, n, plural(n));
 		add_unread(&s->b, x);
 		buf_addc(&s->b, '\n');
 	} else if (!o->all && x->nan.n > 1)
-		buf_addf(&s->b, "%zu more place%s (--all shows them)\n", x->nan.n - 1, x->nan.n == 2 ? "" : "s");
+		buf_addf(&s->b, "%zu more place%s (--all shows them)\n", x->nan.n - 1, plural(x->nan.n - 1));
 	if (x->nan.more)
 		buf_addf(&s->b, "and %" PRIu64 " that are not told one by one\n", x->nan.more);
 }

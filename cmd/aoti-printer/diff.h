@@ -52,7 +52,6 @@ struct diff {
 /* d->a, d->b are read; filter: which calls and buffers. */
 int diff_run(struct diff *d, const struct filter *f, struct err *err);
 void diff_release(struct diff *d);
-const char *diff_what_name(enum diff_what w);
 /* What a call computes, by its name: cpp_fused_relu_12 and triton_poi_fused_relu_0 are "fused_relu", aoti_torch_cpu_mm_out and
  * aoti_torch_cuda_mm_out "mm_out". Other compilations count otherwise, and for another device. *device: its length in front. */
 struct slice diff_computes(struct slice name, size_t *device);

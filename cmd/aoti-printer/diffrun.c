@@ -14,7 +14,7 @@ static int read_both(struct diff *d, const char *first, const char *second, stru
 			warn("'%s' was not finished: the calls up to there are compared", d->name[side]);
 		d->cut |= x->failed.n != 0;
 		if (x->failed.n && !(side && d->live)) /* of what was run now it has been said */
-			warn("'%s': %.*s", d->name[side], (int)x->failed.n, x->failed.p);
+			warn("'%s': %.*s", d->name[side], SL(x->failed));
 		if (x->lost)
 			warn("'%s' lost %llu records of its log", d->name[side], (unsigned long long)x->lost);
 	}

@@ -1,5 +1,6 @@
 /* A comparison as text and as JSON (docs/DUMP.md). */
 #include "diff.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,7 +10,7 @@ enum {
 	SOME = 40,    /* rows of the table unless all are asked for */
 };
 
-const char *diff_what_name(enum diff_what w)
+static const char *diff_what_name(enum diff_what w)
 {
 	static const char *const names[] = {"same", "values", "sizes", "dtype", "only-a", "only-b", "not-saved"};
 	return names[w];
@@ -248,13 +249,12 @@ void diff_show(struct screen *s, const struct diff *d, bool all)
 	put_bold(s, d->name[0]);
 	buf_adds(&s->b, " against ");
 	put_bold(s, d->name[1]);
-	buf_addf(&s->b, ": %zu call%s in both", d->both, d->both == 1 ? "" : "s");
+	buf_addf(&s->b, ": %zu call%s in both", d->both, plural(d->both));
 	if (d->only[0])
 		buf_addf(&s->b, ", %zu only in the first", d->only[0]);
 	if (d->only[1])
 		buf_addf(&s->b, ", %zu only in the second", d->only[1]);
-	buf_addf(&s->b, "; %zu tensor%s compared, %zu differ%s", d->compared, d->compared == 1 ? "" : "s", d->differing,
-		 d->differing == 1 ? "s" : "");
+	buf_addf(&s->b, "; %zu tensor%s compared, %zu differ%s", d->compared, plural(d->compared), d->differing, verb_s(d->differing));
 	if (d->unsaved)
 		buf_addf(&s->b, ", %zu were not saved", d->unsaved);
 	if (d->how.given)
@@ -280,12 +280,6 @@ void diff_show(struct screen *s, const struct diff *d, bool all)
 }
 
 /* ---- JSON ---- */
-
-static void out_number(struct json_out *o, const char *key, double v)
-{
-	json_key(o, key);
-	dump_number(o, v);
-}
 
 static void out_text_number(struct json_out *o, const char *key, double v)
 {
@@ -318,19 +312,17 @@ static void out_value(struct json_out *o, const struct diff_value *v)
 	if (v->what == DIFF_SAME || v->what == DIFF_VALUES || v->what == DIFF_DTYPE) {
 		json_member_u64(o, "elements", c->n);
 		json_member_u64(o, "differ", c->bad);
-		out_number(o, "max_abs", c->max_abs);
+		dump_member(o, "max_abs", c->max_abs);
 		out_text_number(o, "max_rel", c->max_rel);
 		out_text_number(o, "rms", c->rms);
 		out_text_number(o, "times_allowed", c->worst);
 		if (v->allowed > 0)
 			out_text_number(o, "rms_allowed", v->allowed);
-		out_number(o, "rtol", c->rtol);
-		out_number(o, "atol", c->atol);
+		dump_member(o, "rtol", c->rtol);
+		dump_member(o, "atol", c->atol);
 		if (c->worst_at >= 0 && c->known) {
-			json_key(o, "worst");
-			json_obj(o);
-			json_key(o, "index");
-			json_arr(o);
+			json_member_obj(o, "worst");
+			json_member_arr(o, "index");
 			for (int d = 0; d < v->n_index; d++)
 				json_out_i64(o, v->index[d]);
 			json_close(o);
@@ -347,10 +339,8 @@ void diff_document(struct json_out *o, const struct diff *d)
 	json_obj(o);
 	json_member(o, "a", slice_str(d->name[0]));
 	json_member(o, "b", slice_str(d->name[1]));
-	json_key(o, "different");
-	json_out_bool(o, d->different);
-	json_key(o, "first"); /* index into calls */
-	d->first == SIZE_MAX ? json_out_null(o) : json_out_u64(o, d->first);
+	json_member_bool(o, "different", d->different);
+	d->first == SIZE_MAX ? json_member_null(o, "first") : json_member_u64(o, "first", d->first); /* index into calls */
 	json_member_u64(o, "both", d->both);
 	json_member_u64(o, "only_a", d->only[0]);
 	json_member_u64(o, "only_b", d->only[1]);
@@ -364,8 +354,7 @@ void diff_document(struct json_out *o, const struct diff *d)
 	json_member_u64(o, "not_saved", d->unsaved);
 	json_member(o, "failed_a", d->a.failed);
 	json_member(o, "failed_b", d->b.failed);
-	json_key(o, "calls");
-	json_arr(o);
+	json_member_arr(o, "calls");
 	for (size_t i = 0; i < d->n_rows; i++) {
 		const struct diff_row *r = &d->row[i];
 		const struct dump_call *c = diff_call(r);
@@ -380,14 +369,10 @@ void diff_document(struct json_out *o, const struct diff *d)
 		json_member_u64(o, "line", c->line);
 		json_member(o, "nodes", c->nodes);
 		json_member(o, "in", r->a && r->b ? SLICE("both") : r->a ? SLICE("a") : SLICE("b"));
-		if (r->elsewhere) {
-			json_key(o, "elsewhere");
-			json_out_bool(o, true);
-		}
-		json_key(o, "origin");
-		json_out_bool(o, r->origin);
-		json_key(o, "values");
-		json_arr(o);
+		if (r->elsewhere)
+			json_member_bool(o, "elsewhere", true);
+		json_member_bool(o, "origin", r->origin);
+		json_member_arr(o, "values");
 		for (size_t k = r->value; k < r->value + r->n_values; k++)
 			out_value(o, &d->value[k]);
 		json_close(o);

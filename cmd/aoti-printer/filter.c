@@ -17,7 +17,7 @@ static void add_globs(struct filter *f, struct opt_list *to, const char *text)
 {
 	struct slice rest = slice_str(text);
 	while (rest.n) {
-		const char *comma = memchr(rest.p, ',', rest.n);
+		const char *comma = slice_chr(rest, ',');
 		size_t n = comma ? (size_t)(comma - rest.p) : rest.n;
 		struct slice one = slice_trim(slice_of(rest.p, n));
 		if (one.n)
@@ -32,17 +32,16 @@ static int add_ranges(struct filter_range **v, size_t *n, size_t *cap, const cha
 {
 	struct slice rest = slice_str(text ? text : "");
 	while (rest.n) {
-		const char *comma = memchr(rest.p, ',', rest.n);
+		const char *comma = slice_chr(rest, ',');
 		size_t len = comma ? (size_t)(comma - rest.p) : rest.n;
 		struct slice one = slice_trim(slice_of(rest.p, len));
-		const char *dash = one.n ? memchr(one.p, '-', one.n) : NULL;
+		const char *dash = slice_chr(one, '-');
 		struct slice lo = dash ? slice_of(one.p, (size_t)(dash - one.p)) : one;
 		struct slice hi = dash ? slice_of(dash + 1, one.n - lo.n - 1) : one;
 		uint64_t first = 0, last = UINT32_MAX;
 		if (!one.n || (!lo.n && !hi.n) || (lo.n && !slice_u64(lo, &first)) || (hi.n && !slice_u64(hi, &last)) || first > last ||
 		    last > UINT32_MAX)
-			return err_set(err, EXIT_USAGE, "%s: '%.*s' is no range of numbers such as 3, 3-5, 3- or -5", option, (int)one.n,
-				       one.p);
+			return err_set(err, EXIT_USAGE, "%s: '%.*s' is no range of numbers such as 3, 3-5, 3- or -5", option, SL(one));
 		GROW(*v, *n, *cap, 1);
 		(*v)[(*n)++] = (struct filter_range){(uint32_t)first, (uint32_t)last};
 		rest.p += len + !!comma;
@@ -120,7 +119,7 @@ bool filter_value(const struct filter *f, const struct watch_call *c, uint32_t i
 	char path[256] = "";
 	if (v->value && c->model && v->value->kind == VALUE_CONSTANT && v->value->index < c->model->contract.n_constants) {
 		struct slice fqn = c->model->contract.constant[v->value->index].fqn;
-		snprintf(path, sizeof(path), "%.*s", (int)fqn.n, fqn.n ? fqn.p : "");
+		snprintf(path, sizeof(path), "%.*s", SL(fqn));
 	}
 	return filter_buffer(f, (enum call_role)v->rec.v.role, v->name, path);
 }

@@ -2,6 +2,7 @@
  * probe then writes is put together with what the contract knows, and the calls before it (hunt.h). */
 #include "tool/diag.h"
 #include "hunt.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 
@@ -327,7 +328,7 @@ static void add_note(struct hunt *h, struct hunt_report *r)
 			 r->calls);
 	if (r->captured && replays)
 		buf_addf(&b, "; %" PRIu64 " launches of them went into a CUDA graph, and were waited for together in %" PRIu64 " replay%s",
-			 r->captured, replays, replays == 1 ? "" : "s");
+			 r->captured, replays, plural(replays));
 	else if (r->captured)
 		buf_addf(&b, "; %" PRIu64 " launches of them went into a CUDA graph, of which no replay was seen", r->captured);
 	r->note = arena_slice(&h->arena, buf_slice(&b));
@@ -369,7 +370,7 @@ static void end(struct session *s, struct watch *w)
 	else
 		hunt_show(&s->screen, &r);
 	if (r.note.n && !s->o->quiet)
-		note("%s: %.*s", diag_tool, (int)r.note.n, r.note.p);
+		note("%s: %.*s", diag_tool, SL(r.note));
 	if (h->file)
 		write_file(h);
 }

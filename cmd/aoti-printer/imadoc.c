@@ -3,14 +3,12 @@
 
 static void out_u64(struct json_out *o, const char *key, uint64_t v, bool known)
 {
-	json_key(o, key);
-	known ? json_out_u64(o, v) : json_out_null(o);
+	known ? json_member_u64(o, key, v) : json_member_null(o, key);
 }
 
 static void out_three(struct json_out *o, const char *key, uint64_t x, uint64_t y, uint64_t z)
 {
-	json_key(o, key);
-	json_arr(o);
+	json_member_arr(o, key);
 	json_out_u64(o, x);
 	json_out_u64(o, y);
 	json_out_u64(o, z);
@@ -19,12 +17,10 @@ static void out_three(struct json_out *o, const char *key, uint64_t x, uint64_t 
 
 static void out_dims(struct json_out *o, const char *key, const int64_t *v, int n)
 {
-	if (n >= 0) {
+	if (n >= 0)
 		json_member_i64s(o, key, v, n);
-		return;
-	}
-	json_key(o, key);
-	json_out_null(o);
+	else
+		json_member_null(o, key);
 }
 
 static void out_device(struct json_out *o, const struct ima_param *p)
@@ -48,8 +44,7 @@ static void out_argument(struct json_out *o, const struct hunt_case *c, uint32_t
 	json_member(o, "kind", p->tensor ? SLICE("tensor") : pointer ? SLICE("pointer") : known ? SLICE("number") : SLICE(""));
 	json_member(o, "role", p->role);
 	out_u64(o, "bytes", p->size, p->size);
-	json_key(o, "value");
-	!p->tensor &&known && !pointer ? json_out_i64(o, hunt_number(p)) : json_out_null(o);
+	!p->tensor &&known && !pointer ? json_member_i64(o, "value", hunt_number(p)) : json_member_null(o, "value");
 	json_member(o, "dtype", p->dtype);
 	out_device(o, p);
 	out_dims(o, "sizes", p->dim, p->n_dim);
@@ -67,21 +62,18 @@ static void out_argument(struct json_out *o, const struct hunt_case *c, uint32_t
 	} else {
 		json_out_null(o);
 	}
-	json_key(o, "could_leave");
-	json_out_bool(o, why && ima_certain(why));
+	json_member_bool(o, "could_leave", why && ima_certain(why));
 	json_close(o);
 }
 
 static void out_suspects(struct json_out *o, const struct ima_event *e)
 {
-	json_key(o, "suspects");
-	json_arr(o);
+	json_member_arr(o, "suspects");
 	for (uint32_t i = 0; i < e->n_suspects; i++) {
 		json_obj(o);
 		json_member_index(o, "argument", e->fault ? e->suspect[i].param : e->param);
 		json_member(o, "why", slice_str(ima_why_name(e->suspect[i].why)));
-		json_key(o, "certain");
-		json_out_bool(o, ima_certain(&e->suspect[i]));
+		json_member_bool(o, "certain", ima_certain(&e->suspect[i]));
 		json_member(o, "text", e->suspect[i].text);
 		json_close(o);
 	}
@@ -91,13 +83,11 @@ static void out_suspects(struct json_out *o, const struct ima_event *e)
 static void out_symbols(struct json_out *o, const struct hunt_case *c)
 {
 	struct buf name = {0};
-	json_key(o, "sizes");
-	json_obj(o);
+	json_member_obj(o, "sizes");
 	for (uint32_t i = 0; i < c->n_symbols; i++) {
 		buf_reset(&name);
 		buf_add_slice(&name, c->symbol[i].name);
-		json_key(o, buf_str(&name));
-		json_out_i64(o, c->symbol[i].value);
+		json_member_i64(o, buf_str(&name), c->symbol[i].value);
 	}
 	json_close(o);
 	buf_release(&name);
@@ -124,8 +114,7 @@ static void out_past(struct json_out *o, const struct hunt_call *p)
 	json_member_u64(o, "tid", p->tid);
 	json_member(o, "kernel", slice_str(p->name));
 	out_u64(o, "line", p->line, p->line);
-	json_key(o, "returned");
-	json_out_bool(o, p->returned);
+	json_member_bool(o, "returned", p->returned);
 	json_key(o, "launch");
 	if (p->launched) {
 		json_obj(o);
@@ -133,8 +122,7 @@ static void out_past(struct json_out *o, const struct hunt_call *p)
 		out_three(o, "block", l->block[0], l->block[1], l->block[2]);
 		json_member_u64(o, "shared", l->shared);
 		json_member_u64(o, "stream", l->stream);
-		json_key(o, "captured");
-		json_out_bool(o, l->captured != 0);
+		json_member_bool(o, "captured", l->captured != 0);
 		json_close(o);
 	} else {
 		json_out_null(o);
@@ -198,8 +186,7 @@ static void out_case(struct json_out *o, const struct hunt_case *c)
 	json_member_u64(o, "tid", e->tid);
 	json_member_index(o, "run", e->run);
 	json_member_index(o, "call", e->call);
-	json_key(o, "device");
-	e->device >= 0 ? json_out_i64(o, e->device) : json_out_null(o);
+	json_member_count(o, "device", e->device);
 	out_u64(o, "stream", e->stream, e->stream != IMA_NONE);
 	out_source(o, c);
 	if (e->fault) {
@@ -208,15 +195,13 @@ static void out_case(struct json_out *o, const struct hunt_case *c)
 		out_graph(o, e);
 	}
 	out_symbols(o, c);
-	json_key(o, "arguments");
-	json_arr(o);
+	json_member_arr(o, "arguments");
 	for (uint32_t i = 0; i < e->n; i++)
 		out_argument(o, c, i);
 	json_close(o);
 	out_suspects(o, e);
 	if (e->fault) {
-		json_key(o, "last_calls");
-		json_arr(o);
+		json_member_arr(o, "last_calls");
 		for (size_t i = 0; i < c->n_last; i++)
 			out_past(o, c->last[i]);
 		json_close(o);
@@ -229,13 +214,11 @@ static void out_command(struct json_out *o, const struct hunt_report *r)
 	const struct child_result *c = &r->w->live.command;
 	struct buf b = {0};
 	child_describe(c, &b);
-	json_key(o, "command");
-	json_arr(o);
+	json_member_arr(o, "command");
 	for (char *const *word = r->command; *word; word++)
 		json_out_str(o, slice_str(*word));
 	json_close(o);
-	json_key(o, "ended");
-	json_obj(o);
+	json_member_obj(o, "ended");
 	out_u64(o, "status", (uint64_t)c->status, !c->sig);
 	json_member(o, "signal", slice_str(c->sig && sigabbrev_np(c->sig) ? sigabbrev_np(c->sig) : ""));
 	json_member(o, "text", buf_slice(&b));
@@ -245,8 +228,7 @@ static void out_command(struct json_out *o, const struct hunt_report *r)
 
 static void out_steps(struct json_out *o, const struct hunt_report *r)
 {
-	json_key(o, "next");
-	json_arr(o);
+	json_member_arr(o, "next");
 	for (size_t i = 0; i < r->n_steps; i++) {
 		json_obj(o);
 		json_member(o, "text", slice_str(r->step[i].text));
@@ -258,8 +240,7 @@ static void out_steps(struct json_out *o, const struct hunt_report *r)
 
 static void out_models(struct json_out *o, const struct watch *w)
 {
-	json_key(o, "models");
-	json_arr(o);
+	json_member_arr(o, "models");
 	for (size_t i = 0; i < w->n_models; i++) {
 		const struct watch_model *m = &w->model[i];
 		json_obj(o);
@@ -277,18 +258,15 @@ void hunt_document(struct buf *b, const struct hunt_report *r)
 	struct json_out o = {.b = b};
 	json_obj(&o);
 	out_command(&o, r);
-	json_key(&o, "alloc");
-	json_out_bool(&o, r->alloc);
+	json_member_bool(&o, "alloc", r->alloc);
 	json_member_u64(&o, "calls", r->calls);
 	json_member_u64(&o, "captured", r->captured);
 	json_member_u64(&o, "lost", r->w->calls.lost);
-	json_key(&o, "faults");
-	json_arr(&o);
+	json_member_arr(&o, "faults");
 	for (size_t i = 0; i < r->n_faults; i++)
 		out_case(&o, &r->v[i]);
 	json_close(&o);
-	json_key(&o, "findings");
-	json_arr(&o);
+	json_member_arr(&o, "findings");
 	for (size_t i = r->n_faults; i < r->n; i++)
 		out_case(&o, &r->v[i]);
 	json_close(&o);

@@ -1,5 +1,6 @@
 /* What --ima has found, as text: faults first, then what was found before a launch, then what to try next. */
 #include "hunt.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 
@@ -274,7 +275,7 @@ static void show_case(struct screen *s, const struct hunt_case *c)
 static void show_more(struct screen *s, size_t n, const char *what)
 {
 	if (n)
-		buf_addf(&s->b, "%zu more %s%s (--json has all)\n\n", n, what, n == 1 ? "" : "s");
+		buf_addf(&s->b, "%zu more %s%s (--json has all)\n\n", n, what, plural(n));
 }
 
 static void show_steps(struct screen *s, const struct hunt_report *r)

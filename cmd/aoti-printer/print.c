@@ -4,6 +4,7 @@
 #include "printer.h"
 #include "tensor/tensor.h"
 #include "tensor/write.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 
@@ -24,22 +25,12 @@ void add_call_name(struct buf *b, const char *name, uint32_t line, struct slice 
 	buf_addc(b, ')');
 }
 
-static void add_time(struct buf *b, uint64_t ns)
-{
-	if (ns < 10000)
-		buf_addf(b, "%.2f us", (double)ns / 1e3);
-	else if (ns < 1000000)
-		buf_addf(b, "%.1f us", (double)ns / 1e3);
-	else
-		buf_addf(b, "%.2f ms", (double)ns / 1e6);
-}
-
 static void add_launch(struct buf *b, const struct watch_call *c)
 {
 	const struct call_launch *l = c->launch;
 	if (c->replay) {
-		buf_addf(b, "%u captured call%s, replay %" PRIu64 ", stream 0x%" PRIx64, c->replay->captured,
-			 c->replay->captured == 1 ? "" : "s", c->replay->times, c->replay->stream);
+		buf_addf(b, "%u captured call%s, replay %" PRIu64 ", stream 0x%" PRIx64, c->replay->captured, plural(c->replay->captured),
+			 c->replay->times, c->replay->stream);
 		return;
 	}
 	if (*c->function) {
@@ -75,7 +66,7 @@ static void heading(struct session *s, const struct watch_call *c)
 		add_call_name(&b, c->name, c->contract ? c->contract->line : 0, c->contract ? c->contract->nodes : SLICE(""));
 		if (c->end.what != CALL_NONE) {
 			buf_adds(&b, ", ");
-			add_time(&b, c->end.took);
+			put_duration(&b, c->end.took);
 		}
 		if (c->launch || c->replay) {
 			buf_adds(&b, ", ");

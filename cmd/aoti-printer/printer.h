@@ -85,7 +85,6 @@ void add_call_name(struct buf *b, const char *name, uint32_t line, struct slice 
 
 /* ---- save.c: a folder of what is run ---- */
 
-enum tensor_format format_of(int choice);
 /* A dump into a folder that exists; also shown when `shows`. The exit status. */
 int save_into(const struct printer_options *o, const struct operands *in, int first, const char *folder, bool shows, struct err *err);
 

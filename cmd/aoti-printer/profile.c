@@ -2,6 +2,7 @@
 #include "tool/diag.h"
 #include "tool/output.h"
 #include "printer.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <unistd.h>
@@ -84,12 +85,6 @@ static void trace_flush(struct profile *p, size_t above)
 	buf_reset(&p->out);
 }
 
-static void trace_text(struct json_out *o, const char *key, const char *text)
-{
-	json_key(o, key);
-	json_out_str(o, slice_str(text));
-}
-
 static void trace_call(struct profile *p, const struct watch_call *c)
 {
 	struct json_out o = {.b = &p->out};
@@ -98,35 +93,23 @@ static void trace_call(struct profile *p, const struct watch_call *c)
 	buf_adds(&p->out, p->any ? ",\n" : "");
 	p->any = true;
 	json_obj(&o);
-	trace_text(&o, "name", c->name);
-	trace_text(&o, "cat", c->contract && c->contract->kind == CALL_KERNEL ? "kernel" : "op");
-	trace_text(&o, "ph", "X");
+	json_member_str(&o, "name", slice_str(c->name));
+	json_member_str(&o, "cat", slice_str(c->contract && c->contract->kind == CALL_KERNEL ? "kernel" : "op"));
+	json_member_str(&o, "ph", slice_str("X"));
 	json_key(&o, "ts"); /* microseconds */
 	json_out_double(&o, (double)(int64_t)(c->begin.time - p->start) / 1e3, 3);
-	json_key(&o, "dur");
-	json_out_double(&o, (double)c->end.took / 1e3, 3);
-	json_key(&o, "pid");
-	json_out_u64(&o, c->begin.pid);
-	json_key(&o, "tid");
-	json_out_u64(&o, c->begin.tid);
-	json_key(&o, "args");
-	json_obj(&o);
-	json_key(&o, "run");
-	json_out_u64(&o, c->begin.run);
-	json_key(&o, "call");
-	json_out_u64(&o, c->begin.call);
-	if (c->model && c->model->contract.model.n) {
-		json_key(&o, "model");
-		json_out_str(&o, c->model->contract.model);
-	}
-	if (c->contract && c->contract->line) {
-		json_key(&o, "line");
-		json_out_u64(&o, c->contract->line);
-	}
-	if (c->contract && c->contract->nodes.n) {
-		json_key(&o, "nodes");
-		json_out_str(&o, c->contract->nodes);
-	}
+	json_member_double(&o, "dur", (double)c->end.took / 1e3, 3);
+	json_member_u64(&o, "pid", c->begin.pid);
+	json_member_u64(&o, "tid", c->begin.tid);
+	json_member_obj(&o, "args");
+	json_member_u64(&o, "run", c->begin.run);
+	json_member_u64(&o, "call", c->begin.call);
+	if (c->model && c->model->contract.model.n)
+		json_member_str(&o, "model", c->model->contract.model);
+	if (c->contract && c->contract->line)
+		json_member_u64(&o, "line", c->contract->line);
+	if (c->contract && c->contract->nodes.n)
+		json_member_str(&o, "nodes", c->contract->nodes);
 	json_close(&o);
 	json_close(&o);
 	trace_flush(p, 1u << 16);
@@ -172,7 +155,11 @@ static void sum_up(struct times *t)
 		t->outliers++;
 }
 
-static void add_us(struct buf *b, uint64_t ns) { buf_addf(b, "%.*f\t", ns < 10000 ? 2 : 1, (double)ns / 1e3); }
+static void add_us(struct buf *b, uint64_t ns)
+{
+	put_us(b, ns);
+	buf_addc(b, '\t');
+}
 
 static void show_outliers(struct profile *p)
 {
@@ -222,14 +209,10 @@ static void show_json(struct profile *p, uint64_t all)
 	for (size_t i = 0; i < p->n; i++)
 		total += times_of(&p->row[i])->total;
 	json_obj(&o);
-	json_key(&o, "total_ns");
-	json_out_u64(&o, total);
-	json_key(&o, "typical_ns");
-	json_out_u64(&o, all);
-	json_key(&o, "first_run_left_out");
-	json_out_bool(&o, !p->first_counts);
-	json_key(&o, "kernels");
-	json_arr(&o);
+	json_member_u64(&o, "total_ns", total);
+	json_member_u64(&o, "typical_ns", all);
+	json_member_bool(&o, "first_run_left_out", !p->first_counts);
+	json_member_arr(&o, "kernels");
 	for (size_t i = 0; i < p->n; i++) {
 		struct profile_row *r = &p->row[i];
 		struct times *t = times_of(r);
@@ -238,12 +221,10 @@ static void show_json(struct profile *p, uint64_t all)
 		static const char *const key[] = {"model_id", "call",      "line",   "calls",  "typical_ns",
 						  "total_ns", "median_ns", "min_ns", "max_ns", "outliers"};
 		json_obj(&o);
-		trace_text(&o, "kernel", r->name);
-		trace_text(&o, "nodes", r->nodes);
-		for (size_t k = 0; k < ARRAY_LEN(key); k++) {
-			json_key(&o, key[k]);
-			json_out_u64(&o, number[k]);
-		}
+		json_member_str(&o, "kernel", slice_str(r->name));
+		json_member_str(&o, "nodes", slice_str(r->nodes));
+		for (size_t k = 0; k < ARRAY_LEN(key); k++)
+			json_member_u64(&o, key[k], number[k]);
 		json_close(&o);
 	}
 	json_close(&o);

@@ -2,6 +2,7 @@
 #include "tool/diag.h"
 #include "calls/bundle.h"
 #include "printer.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -61,8 +62,8 @@ static void end(struct session *s, struct watch *w)
 		return;
 	if (k->what.len)
 		note("%s: %s", diag_tool, buf_str(&k->what));
-	note("%s: the inputs of %" PRIu64 " run%s that went wrong are in %s: aoti-nanassert %s", diag_tool, n, n == 1 ? "" : "s",
-	     s->o->record, s->o->record);
+	note("%s: the inputs of %" PRIu64 " run%s that went wrong are in %s: aoti-nanassert %s", diag_tool, n, plural(n), s->o->record,
+	     s->o->record);
 }
 
 static bool is_record(int fd) { return count_bundles(fd) > 0; }

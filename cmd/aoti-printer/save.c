@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum tensor_format format_of(int choice)
+static enum tensor_format format_of(int choice)
 {
 	static const enum tensor_format formats[] = {TENSOR_NPY, TENSOR_PT, TENSOR_SAFETENSORS};
 	return formats[choice < 0 || choice > 2 ? 0 : choice];

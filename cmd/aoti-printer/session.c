@@ -100,7 +100,7 @@ static void say_models(const struct session *s, const struct watch *w)
 {
 	struct slice rest = buf_slice(&w->asides), line;
 	while (slice_line(&rest, &line))
-		warn("%.*s", (int)line.n, line.p);
+		warn("%.*s", SL(line));
 	for (size_t i = 0; i < w->n_models; i++)
 		if (w->model[i].why)
 			warn("model %u ('%s'): %s", w->model[i].id, w->model[i].path, w->model[i].why);
@@ -120,7 +120,7 @@ static void say_device(const struct watch *w)
 	struct slice rest, line;
 	ima_sentences(buf_slice(&w->device), &b);
 	for (rest = buf_slice(&b); slice_line(&rest, &line);)
-		warn("%.*s", (int)line.n, line.p);
+		warn("%.*s", SL(line));
 	buf_release(&b);
 }
 

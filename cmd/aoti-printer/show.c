@@ -38,8 +38,7 @@ static void out_graph(struct json_out *o, const struct watch_graph *g)
 	json_member_u64(o, "launches", g->launches);
 	if (g->captured) { /* else its end was not seen */
 		json_member_u64(o, "captured", g->captured);
-		json_key(o, "kernels");
-		json_arr(o);
+		json_member_arr(o, "kernels");
 		for (uint32_t i = 0; i < g->n; i++)
 			json_out_str(o, g->kernel[i]);
 		json_close(o);
@@ -52,22 +51,17 @@ static void document_end(struct session *s, struct watch *w)
 {
 	struct showing *h = s->user;
 	json_close(&h->json);
-	json_key(&h->json, "lost");
-	json_out_u64(&h->json, w->calls.lost);
-	json_key(&h->json, "models");
-	json_arr(&h->json);
+	json_member_u64(&h->json, "lost", w->calls.lost);
+	json_member_arr(&h->json, "models");
 	for (size_t i = 0; i < w->n_models; i++) {
 		json_obj(&h->json);
-		json_key(&h->json, "id");
-		json_out_u64(&h->json, w->model[i].id);
-		json_key(&h->json, "path");
-		json_out_str(&h->json, slice_str(w->model[i].path ? w->model[i].path : ""));
+		json_member_u64(&h->json, "id", w->model[i].id);
+		json_member_str(&h->json, "path", slice_str(w->model[i].path ? w->model[i].path : ""));
 		json_close(&h->json);
 	}
 	json_close(&h->json);
 	if (w->n_graphs) {
-		json_key(&h->json, "graphs");
-		json_arr(&h->json);
+		json_member_arr(&h->json, "graphs");
 		for (size_t i = 0; i < w->n_graphs; i++)
 			out_graph(&h->json, &w->graph[i]);
 		json_close(&h->json);
@@ -100,8 +94,7 @@ int run_print(const struct printer_options *o, const struct operands *in)
 	if (o->json) {
 		h.s.end = document_end;
 		json_obj(&h.json);
-		json_key(&h.json, "calls");
-		json_arr(&h.json);
+		json_member_arr(&h.json, "calls");
 	}
 	h.s.cleanup = folder;
 	int status = session_run(&h.s, in, 0, want);

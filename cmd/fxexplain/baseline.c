@@ -49,40 +49,21 @@ static bool is_timing(struct slice kind)
 	return slice_is(kind, finding_kind_name[FINDING_TIME]) || slice_is(kind, finding_kind_name[FINDING_CACHE]);
 }
 
-static struct slice text_of(const struct json_tape *t, uint32_t object, const char *key)
-{
-	uint32_t k = json_get(t, object, key);
-	return k == JSON_NONE || !json_is(t, k, JSON_STRING) ? slice_of(NULL, 0) : json_slice(t, k);
-}
-
-static uint64_t number_of(const struct json_tape *t, uint32_t object, const char *key)
-{
-	uint32_t k = json_get(t, object, key);
-	uint64_t v = 0;
-	return k != JSON_NONE && json_is(t, k, JSON_NUMBER) && json_u64(t, k, &v) ? v : 0;
-}
-
 static void add_old_findings(struct baseline *old)
 {
 	const struct json_tape *t = &old->tape;
-	uint32_t list = json_get(t, old->root, "findings");
-	struct buf b = {0};
-	if (list == JSON_NONE || !json_is(t, list, JSON_ARRAY))
-		return;
-	for (uint32_t k = json_first(t, list); k < json_end(t, list); k = json_next(t, k)) {
-		struct slice id = text_of(t, k, "fingerprint");
-		uint32_t title = json_get(t, k, "title");
-		if (!id.n || is_timing(text_of(t, k, "kind")))
+	struct buf kind = {0}, id = {0};
+	json_each(t, json_get(t, old->root, "findings"), k) {
+		struct slice fingerprint = json_text(t, k, "fingerprint", &id);
+		if (!fingerprint.n || is_timing(json_text(t, k, "kind", &kind)))
 			continue;
-		struct sort_of_finding *s = sort_of(old, id);
-		if (!s->old_n++ && title != JSON_NONE && json_is(t, title, JSON_STRING)) {
-			buf_reset(&b);
-			json_unescape(t, title, &b);
-			s->old_title = arena_slice(&old->arena, buf_slice(&b));
-		}
-		s->old_count += number_of(t, k, "count");
+		struct sort_of_finding *s = sort_of(old, fingerprint);
+		if (!s->old_n++)
+			s->old_title = json_dup(t, k, "title", &old->arena);
+		s->old_count += json_count(t, k, "count", 0);
 	}
-	buf_release(&b);
+	buf_release(&kind);
+	buf_release(&id);
 }
 
 static int load(struct baseline *old, const struct mapfile *m, const char *path, struct err *err)
@@ -93,9 +74,9 @@ static int load(struct baseline *old, const struct mapfile *m, const char *path,
 	json_tape_text(t, m->bytes.p, m->bytes.n);
 	if (json_parse(t, 0, m->bytes.n, &old->root) < 0)
 		return err_set(err, EXIT_INPUT, "'%s' is no document of fxexplain --json: %s at byte %zu", path, t->error, t->error_at);
-	if (!slice_is(text_of(t, old->root, "tool"), "fxexplain"))
+	if (!slice_is(json_dup(t, old->root, "tool", &old->arena), "fxexplain"))
 		return err_set(err, EXIT_INPUT, "'%s' is no document of fxexplain --json", path);
-	if (number_of(t, old->root, "schema") != 1)
+	if (json_count(t, old->root, "schema", 0) != 1)
 		return err_set(err, EXIT_INPUT, "'%s' is of another version: write it anew with this fxexplain --json", path);
 	add_old_findings(old);
 	return 0;
@@ -145,7 +126,7 @@ static unsigned compare_findings(const struct baseline *old, const struct explan
 			     (unsigned long long)(kinds ? s->old_n : s->old_count));
 			worse++;
 		} else if (!quiet && !s->new_n) {
-			warn("gone: %.*s", (int)s->old_title.n, s->old_title.p);
+			warn("gone: %.*s", SL(s->old_title));
 		}
 	}
 	buf_release(&b);
@@ -167,7 +148,7 @@ static unsigned compare_counts(const struct baseline *old, const struct explanat
 	};
 	unsigned worse = 0;
 	for (size_t i = 0; i < ARRAY_LEN(count); i++) {
-		uint64_t was = number_of(&old->tape, summary, count[i].name);
+		uint64_t was = json_count(&old->tape, summary, count[i].name, 0);
 		if (count[i].now > was || (!quiet && count[i].now < was))
 			warn("%s: %s: %llu, %llu before", count[i].now > was ? "more" : "fewer", count[i].words,
 			     (unsigned long long)count[i].now, (unsigned long long)was);

@@ -65,7 +65,7 @@ static struct slice inner_line(struct slice type, struct slice reason, struct bu
 		type.n = 0;
 	buf_reset(out);
 	if (type.n) {
-		const char *dot = memrchr(type.p, '.', type.n);
+		const char *dot = slice_rchr(type, '.');
 		size_t from = dot ? (size_t)(dot + 1 - type.p) : 0;
 		buf_add(out, type.p + from, type.n - from);
 		buf_adds(out, line.n ? ": " : "");
@@ -115,7 +115,7 @@ static void read_failure(struct bisect *b, struct trial *t, const char *text, co
 		t->key = keep(b, buf_slice(&key));
 		buf_reset(&line);
 		if (e->user.line)
-			buf_addf(&line, "%.*s:%u", (int)facts_text(&f, e->user.file).n, facts_text(&f, e->user.file).p, e->user.line);
+			buf_addf(&line, "%.*s:%u", SL(facts_text(&f, e->user.file)), e->user.line);
 		t->where = keep(b, buf_slice(&line));
 		break;
 	}
@@ -151,21 +151,19 @@ static void read_report(struct bisect *b, struct trial *t, const char *path)
 		close(fd);
 	struct slice rest = slice_of(text, n > 0 ? (size_t)n : 0), line;
 	while (slice_line(&rest, &line)) {
-		uint32_t root, k;
+		uint32_t root;
 		json_tape_text(&tape, line.p, line.n);
 		if (json_parse(&tape, 0, line.n, &root) < 0)
 			continue;
-		buf_reset(&word);
-		if ((k = json_get(&tape, root, "torch")) != JSON_NONE) {
-			json_unescape(&tape, k, &word);
-			t->torch = keep(b, buf_slice(&word));
-		} else if ((k = json_get(&tape, root, "replaced")) != JSON_NONE) {
-			json_unescape(&tape, k, &word);
-			if (!asked.len || !strstr(buf_str(&asked), buf_str(&word)))
-				add_name(&asked, buf_str(&word));
-		} else if (json_get(&tape, root, "unknown") != JSON_NONE) {
+		struct slice torch = json_text(&tape, root, "torch", &word);
+		char *replaced = json_strdup(&tape, root, "replaced");
+		if (torch.p)
+			t->torch = keep(b, torch);
+		else if (*replaced && (!asked.len || !strstr(buf_str(&asked), replaced)))
+			add_name(&asked, replaced);
+		else if (json_get(&tape, root, "unknown") != JSON_NONE)
 			t->no_setting = true;
-		}
+		free(replaced);
 	}
 	t->asked = keep(b, buf_slice(&asked));
 	json_tape_release(&tape);

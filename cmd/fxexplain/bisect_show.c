@@ -2,6 +2,7 @@
 #include "bisect.h"
 
 #include "base/json.h"
+#include "base/text.h"
 
 #include <signal.h>
 
@@ -118,9 +119,8 @@ static bool has_bisector(const struct bisect *b) { return strverscmp(bisect_torc
 
 static void add_bisector(struct buf *out, const struct bisect *b)
 {
-	const char *slash = strrchr(b->command[0], '/'), *name = slash ? slash + 1 : b->command[0];
 	struct buf before = {0};
-	buf_add_word(&before, strncmp(name, "python", 6) ? "python" : b->command[0]); /* the one that has torch */
+	buf_add_word(&before, strncmp(path_base(b->command[0]), "python", 6) ? "python" : b->command[0]); /* the one that has torch */
 	buf_adds(&before, " -m torch._inductor.compiler_bisector run");
 	add_command(out, b, buf_str(&before));
 	buf_release(&before);
@@ -191,7 +191,7 @@ void bisect_show(struct screen *s, const struct bisect *b)
 	if (text.len)
 		buf_adds(&s->b, "\nNext:\n");
 	for (rest = buf_slice(&text); slice_line(&rest, &line);)
-		buf_addf(&s->b, "  %.*s\n", (int)line.n, line.p);
+		buf_addf(&s->b, "  %.*s\n", SL(line));
 	buf_release(&cells);
 	buf_release(&text);
 }

@@ -20,17 +20,10 @@ static void hex_member(struct json_out *o, const char *key, bool known, uint64_t
 	json_member(o, key, known ? slice_str(text) : (struct slice){0});
 }
 
-static void bool_member(struct json_out *o, const char *key, bool v)
-{
-	json_key(o, key);
-	json_out_bool(o, v);
-}
-
 static void arguments(struct json_out *o, const struct contract *c, const struct contract_call *call)
 {
 	struct buf b = {0};
-	json_key(o, "arguments");
-	json_arr(o);
+	json_member_arr(o, "arguments");
 	for (uint32_t i = 0; i < call->n_args; i++) {
 		const struct contract_arg *a = &c->arg[call->arg + i];
 		if (a->value == CONTRACT_NONE || a->value >= c->n_values)
@@ -79,8 +72,8 @@ static void frame(struct json_out *o, const struct crash_frame *f, const struct 
 	json_member_index(o, "number", f->number);
 	json_member(o, "form", slice_str(crash_form_name(f->form)));
 	json_member(o, "owner", slice_str(crash_owner_name(p->owner)));
-	bool_member(o, "handler", f->handler);
-	bool_member(o, "guessed", f->guessed);
+	json_member_bool(o, "handler", f->handler);
+	json_member_bool(o, "guessed", f->guessed);
 	hex_member(o, "address", f->has & HAS_ADDRESS, f->address);
 	json_member(o, "module", f->module);
 	hex_member(o, "offset", p->has_address || f->has & HAS_OFFSET, p->has_address ? p->address : f->offset);
@@ -98,17 +91,15 @@ static void frame(struct json_out *o, const struct crash_frame *f, const struct 
 static void stacks(struct json_out *o, const struct crash_answer *a)
 {
 	const struct crash_stack *main = crash_main_stack(&a->crash);
-	json_key(o, "stacks");
-	json_arr(o);
+	json_member_arr(o, "stacks");
 	for (uint32_t i = 0; i < a->crash.n_stacks; i++) {
 		const struct crash_stack *s = &a->crash.stack[i];
 		json_obj(o);
 		json_member(o, "name", s->name);
-		bool_member(o, "main", s == main);
-		bool_member(o, "crashed", s->crashed);
-		bool_member(o, "python", s->python);
-		json_key(o, "frames");
-		json_arr(o);
+		json_member_bool(o, "main", s == main);
+		json_member_bool(o, "crashed", s->crashed);
+		json_member_bool(o, "python", s->python);
+		json_member_arr(o, "frames");
 		for (uint32_t k = s->first; k < s->first + s->n; k++)
 			frame(o, &a->crash.frame[k], &a->map.place[k]);
 		json_close(o);
@@ -119,8 +110,7 @@ static void stacks(struct json_out *o, const struct crash_answer *a)
 
 static void registers(struct json_out *o, const struct crash_registers *r)
 {
-	json_key(o, "registers");
-	json_obj(o);
+	json_member_obj(o, "registers");
 	for (unsigned i = 0; i < r->n; i++)
 		hex_member(o, r->name[i], true, r->value[i]);
 	json_close(o);
@@ -138,17 +128,15 @@ void crash_json(struct buf *b, const struct crash_answer *a)
 	json_member_texts(&o, "why", v->why, v->n_why);
 	json_member_texts(&o, "next", v->step, v->n_steps);
 	json_member(&o, "signal", c->signal ? slice_str(crash_signal_name((struct crash *)(uintptr_t)c, c->signal)) : (struct slice){0});
-	json_key(&o, "code");
 	if (c->has_code)
-		json_out_i64(&o, c->code);
+		json_member_i64(&o, "code", c->code);
 	else
-		json_out_null(&o);
+		json_member_null(&o, "code");
 	hex_member(&o, "address", c->has_fault, c->fault);
-	json_key(&o, "write");
 	if (c->has_access)
-		json_out_bool(&o, c->fault_write);
+		json_member_bool(&o, "write", c->fault_write);
 	else
-		json_out_null(&o);
+		json_member_null(&o, "write");
 	hex_member(&o, "ip", c->has_ip, c->ip);
 	json_member_u64(&o, "pid", c->pid);
 	json_member(&o, "command", c->command);

@@ -18,8 +18,6 @@ void crash_show(struct screen *s, const struct crash_answer *a, bool all);
 void crash_json(struct buf *b, const struct crash_answer *a);
 
 /* ---- words of both ---- */
-/* "torch::aot_inductor::AOTInductorModel::run_impl" of a mangled name or one with arguments. */
-void crash_function(struct buf *b, struct slice symbol);
 /* What a call does with an argument: "reads", "writes", "reads and writes", "". */
 const char *crash_role(enum arg_role role);
 /* "input args[1]", "constant up.weight", "buffer" */

@@ -4,12 +4,13 @@
 #include <ctype.h>
 
 #include "base/srcloc.h"
+#include "base/text.h"
 #include "tensor/dtype.h"
 
-#define S(s) (int)(s).n, (s).p
 enum { FRAMES_SHOWN = 10, LINES_SHOWN = 4, TEXT_SHOWN = 300 };
 
-void crash_function(struct buf *b, struct slice s)
+/* "torch::aot_inductor::AOTInductorModel::run_impl" of a mangled name or one with arguments. */
+static void crash_function(struct buf *b, struct slice s)
 {
 	size_t at = slice_starts(s, "_ZNK") ? 4 : slice_starts(s, "_ZN") ? 3 : 0, n, start = b->len;
 	/* _ZN 5torch 12aot_inductor ... E: the parts of a nested name; anything else in it is left to the mangled form */
@@ -46,7 +47,7 @@ void crash_value_kind(struct buf *b, const struct contract *c, const struct cont
 		buf_add_slice(b, path.n ? path : SLICE("?"));
 	} else if (v->kind == VALUE_CONSTANT && v->index < c->n_constants) {
 		struct slice fqn = c->constant[v->index].fqn;
-		buf_addf(b, "constant %.*s", S(fqn));
+		buf_addf(b, "constant %.*s", SL(fqn));
 	} else {
 		buf_adds(b, "buffer");
 	}
@@ -71,7 +72,7 @@ static void cell(struct buf *b, struct slice s)
 /* "wrapper.so" for one with a hash before it, which tells nobody anything; of several models as "ciw25x..wrapper.so". */
 static void add_file(struct buf *b, struct slice name, const struct crash_answer *a, bool all)
 {
-	name = crash_base(name);
+	name = slice_base(name);
 	size_t stem = 0;
 	while (stem < name.n && isalnum((unsigned char)name.p[stem]))
 		stem++;
@@ -125,7 +126,7 @@ static void names_row(struct screen *s, const char *what, const struct slice *v,
 {
 	struct buf b = {0};
 	for (uint32_t i = 0; i < n; i++)
-		buf_addf(&b, "%s%.*s", i ? ", " : "", S(v[i]));
+		buf_addf(&b, "%s%.*s", i ? ", " : "", SL(v[i]));
 	if (n)
 		row(s, what, buf_slice(&b));
 	buf_release(&b);
@@ -151,7 +152,7 @@ static void show_arguments(struct screen *s, const struct contract *c, const str
 		if (a->value == CONTRACT_NONE || a->value >= c->n_values)
 			continue;
 		const struct contract_value *v = &c->value[a->value];
-		buf_addf(&b, "%u\t%.*s\t", i, S(v->name));
+		buf_addf(&b, "%u\t%.*s\t", i, SL(v->name));
 		crash_value_kind(&b, c, v);
 		buf_addf(&b, "\t%s\t%s\t", crash_role(a->role), v->dtype == DTYPE_NONE ? "?" : dtype_name(v->dtype));
 		crash_sizes(&b, c, v, false);
@@ -189,12 +190,12 @@ static void show_place(struct screen *s, const struct crash_answer *a)
 	heading(s, "Where in the model");
 	if (p && p->call) {
 		struct buf b = {0};
-		buf_addf(&b, "%.*s (%s)", S(p->call->name), known_words(p));
+		buf_addf(&b, "%.*s (%s)", SL(p->call->name), known_words(p));
 		row(s, "call", buf_slice(&b));
 		buf_release(&b);
 	} else if (p && p->candidates) {
 		struct buf b = {0};
-		buf_addf(&b, "one of the %u calls of %.*s", p->candidates, S(p->kernel.n ? p->kernel : p->called));
+		buf_addf(&b, "one of the %u calls of %.*s", p->candidates, SL(p->kernel.n ? p->kernel : p->called));
 		row(s, "call", buf_slice(&b));
 		buf_release(&b);
 	}
@@ -300,7 +301,7 @@ static void show_others(struct screen *s, const struct crash_answer *a, bool all
 		show_stack(s, a, st, all);
 	}
 	if (n && !all)
-		buf_addf(&s->b, "  %u other stack%s (--all)\n", n, n == 1 ? "" : "s");
+		buf_addf(&s->b, "  %u other stack%s (--all)\n", n, plural(n));
 }
 
 static void lines(struct screen *s, const struct slice *v, unsigned n)

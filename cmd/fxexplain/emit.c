@@ -90,7 +90,7 @@ static const char *relative(const char *path)
 bool emit_source(const struct explanation *x, uint32_t file, struct buf *b)
 {
 	struct slice name = explain_text(x, file);
-	if (!name.n || name.p[0] == '<' || memchr(name.p, '\0', name.n))
+	if (!name.n || name.p[0] == '<' || slice_chr(name, '\0'))
 		return false;
 	while (slice_starts(name, "./"))
 		name = slice_of(name.p + 2, name.n - 2);
@@ -139,12 +139,4 @@ uint32_t emit_torch_version(const struct explanation *x)
 		if (x->facts->input[i].torch_version != INTERN_NONE)
 			return x->facts->input[i].torch_version;
 	return INTERN_NONE;
-}
-
-void emit_seconds(struct buf *b, double s)
-{
-	if (s >= 120)
-		buf_addf(b, "%.0f min %.0f s", (double)(long)(s / 60), s - 60 * (double)(long)(s / 60));
-	else
-		buf_addf(b, "%.*f s", s >= 10 ? 1 : 2, s);
 }

@@ -35,8 +35,6 @@ struct slice emit_compile_id(const struct explanation *x, uint32_t compile);
 void emit_details(const struct finding *g, struct buf *b);
 /* The torch that the inputs name first, INTERN_NONE. */
 uint32_t emit_torch_version(const struct explanation *x);
-/* "0.31 s", "2 min 5 s". */
-void emit_seconds(struct buf *b, double seconds);
 /* The document of --json. html: to stand in a page. */
 void explain_document(struct buf *b, const struct explanation *x, const struct explain_options *opt, bool html);
 

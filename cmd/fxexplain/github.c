@@ -6,6 +6,7 @@
 
 #include "tool/diag.h"
 #include "tool/output.h"
+#include "base/text.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -89,7 +90,7 @@ static void summary(struct buf *b, const struct explanation *x)
 		 (unsigned long long)x->recompiles, (unsigned long long)x->failures, (unsigned long long)x->graphs);
 	if (x->seconds >= 0) {
 		buf_adds(b, ", ");
-		emit_seconds(b, x->seconds);
+		put_seconds(b, x->seconds);
 		buf_adds(b, " compiling");
 	}
 	buf_adds(b, ".\n\n");

@@ -29,14 +29,6 @@ static void put_src(struct json_out *o, const struct fact_src *src, uint32_t com
 	json_member_index(o, "compile", compile);
 }
 
-static void put_bool(struct json_out *o, const char *key, bool v)
-{
-	json_key(o, key);
-	json_out_bool(o, v);
-}
-
-static void put_name(struct json_out *o, const char *key, const char *name) { json_member(o, key, slice_str(name)); }
-
 static void put_gb(struct json_out *o, int32_t gb)
 {
 	char text[16];
@@ -44,24 +36,17 @@ static void put_gb(struct json_out *o, int32_t gb)
 	json_member(o, "gb", gb < 0 ? slice_of(NULL, 0) : slice_str(text));
 }
 
-/* "key": [ of which each closes its own objects. */
-static void list(struct json_out *o, const char *key)
-{
-	json_key(o, key);
-	json_arr(o);
-}
-
 /* ---- inputs, summary, verdict ---- */
 
 static void put_inputs(struct json_out *o, const struct explanation *x)
 {
 	static const char *const kind[] = {"trace", "text", "debug-folder"};
-	list(o, "inputs");
+	json_member_arr(o, "inputs");
 	for (uint32_t i = 0; i < x->facts->n_input; i++) {
 		const struct fact_input *in = &x->facts->input[i];
 		json_obj(o);
 		put_id(o, x, "path", in->path);
-		put_name(o, "kind", kind[in->kind]);
+		json_member(o, "kind", slice_str(kind[in->kind]));
 		json_member_u64(o, "bytes", in->bytes);
 		json_member_u64(o, "lines", in->lines);
 		json_member_u64(o, "records", in->records);
@@ -89,7 +74,7 @@ static void put_ranks(struct json_out *o, const struct explanation *x)
 	for (uint32_t i = 0; i < n; i++)
 		rank[i] = x->facts->input[i].rank;
 	qsort(rank, n, sizeof(*rank), by_value);
-	list(o, "ranks");
+	json_member_arr(o, "ranks");
 	for (uint32_t i = 0; i < n; i++)
 		if (rank[i] >= 0 && (!i || rank[i] != rank[i - 1]))
 			json_out_i64(o, rank[i]);
@@ -99,11 +84,9 @@ static void put_ranks(struct json_out *o, const struct explanation *x)
 
 static void put_cache_counts(struct json_out *o, const struct explain_sums *s)
 {
-	json_key(o, "cache");
-	json_obj(o);
+	json_member_obj(o, "cache");
 	for (unsigned i = 0; i < ARRAY_LEN(cache_kind_name); i++) {
-		json_key(o, cache_kind_name[i]);
-		json_obj(o);
+		json_member_obj(o, cache_kind_name[i]);
 		for (unsigned k = 0; k < ARRAY_LEN(cache_what_name); k++)
 			json_member_u64(o, cache_what_name[k], s->cache[i][k]);
 		json_close(o);
@@ -115,8 +98,7 @@ static void put_summary(struct json_out *o, const struct explanation *x)
 {
 	struct explain_sums s;
 	explain_add_up(x, &s);
-	json_key(o, "summary");
-	json_obj(o);
+	json_member_obj(o, "summary");
 	put_id(o, x, "torch_version", emit_torch_version(x));
 	json_member_u64(o, "logs", x->facts->n_input);
 	put_ranks(o, x);
@@ -150,9 +132,9 @@ static void put_component(struct json_out *o, const struct component_view *c)
 {
 	static const char *const sure[] = {"no", "likely", "proven"};
 	json_obj(o);
-	put_name(o, "component", c->component == COMPONENT_NONE ? "" : component_name[c->component]);
-	put_name(o, "title", c->component == COMPONENT_NONE ? "" : component_title[c->component]);
-	put_name(o, "sure", sure[c->sure]);
+	json_member(o, "component", slice_str(c->component == COMPONENT_NONE ? "" : component_name[c->component]));
+	json_member(o, "title", slice_str(c->component == COMPONENT_NONE ? "" : component_title[c->component]));
+	json_member(o, "sure", slice_str(sure[c->sure]));
 	json_member_index(o, "failure", c->failure);
 	json_member_index(o, "compile", c->compile);
 	json_member_lines(o, "evidence", c->evidence);
@@ -168,7 +150,7 @@ static void put_verdict(struct json_out *o, const struct explanation *x)
 		put_component(o, &x->component[0]);
 	else
 		json_out_null(o);
-	list(o, "other_verdicts");
+	json_member_arr(o, "other_verdicts");
 	for (uint32_t i = 1; i < x->n_component; i++)
 		put_component(o, &x->component[i]);
 	json_close(o);
@@ -179,9 +161,9 @@ static void put_verdict(struct json_out *o, const struct explanation *x)
 /* "0/0 0/1" */
 static void put_words(struct json_out *o, const char *key, struct slice text)
 {
-	list(o, key);
+	json_member_arr(o, key);
 	while ((text = slice_trim(text)).n) {
-		const char *end = memchr(text.p, ' ', text.n);
+		const char *end = slice_chr(text, ' ');
 		size_t n = end ? (size_t)(end - text.p) : text.n;
 		json_out_str(o, slice_of(text.p, n));
 		text = slice_of(text.p + n, text.n - n);
@@ -192,13 +174,13 @@ static void put_words(struct json_out *o, const char *key, struct slice text)
 static void put_findings(struct json_out *o, const struct explanation *x)
 {
 	char fingerprint[FINGERPRINT_TEXT];
-	list(o, "findings");
+	json_member_arr(o, "findings");
 	for (uint32_t i = 0; i < x->n_finding; i++) {
 		const struct finding *g = &x->finding[i];
 		finding_fingerprint(x, g, fingerprint);
 		json_obj(o);
-		put_name(o, "kind", finding_kind_name[g->kind]);
-		put_name(o, "level", finding_level_name[g->level]);
+		json_member(o, "kind", slice_str(finding_kind_name[g->kind]));
+		json_member(o, "level", slice_str(finding_level_name[g->level]));
 		json_member(o, "id", g->id);
 		json_member(o, "title", g->title);
 		put_loc(o, x, "location", &g->loc);
@@ -213,7 +195,7 @@ static void put_findings(struct json_out *o, const struct explanation *x)
 		json_member_lines(o, "next", g->next);
 		json_member(o, "url", g->url);
 		put_words(o, "compile_ids", g->compiles);
-		put_name(o, "fingerprint", fingerprint);
+		json_member(o, "fingerprint", slice_str(fingerprint));
 		json_close(o);
 	}
 	json_close(o);
@@ -235,11 +217,11 @@ static void put_break_text(struct json_out *o, const struct explanation *x, cons
 
 static void put_groups(struct json_out *o, const struct explanation *x)
 {
-	list(o, "breaks");
+	json_member_arr(o, "breaks");
 	for (uint32_t i = 0; i < x->n_group; i++) {
 		const struct break_group *g = &x->group[i];
 		json_obj(o);
-		put_name(o, "kind", break_kind[g->kind]);
+		json_member(o, "kind", slice_str(break_kind[g->kind]));
 		put_loc(o, x, "location", &g->loc);
 		put_break_text(o, x, &x->facts->brk[g->first]);
 		json_member_u64(o, "count", g->count);
@@ -253,16 +235,16 @@ static void put_groups(struct json_out *o, const struct explanation *x)
 		json_close(o);
 	}
 	json_close(o);
-	list(o, "graph_breaks");
+	json_member_arr(o, "graph_breaks");
 	for (uint32_t i = 0; i < x->facts->n_brk; i++) {
 		const struct fact_break *b = &x->facts->brk[i];
 		json_obj(o);
 		put_src(o, &b->src, b->compile);
-		put_name(o, "kind", break_kind[b->kind]);
+		json_member(o, "kind", slice_str(break_kind[b->kind]));
 		put_loc(o, x, "location", &b->loc);
 		put_break_text(o, x, b);
-		put_bool(o, "inferred", b->inferred);
-		put_bool(o, "explained", b->explained);
+		json_member_bool(o, "inferred", b->inferred);
+		json_member_bool(o, "explained", b->explained);
 		json_close(o);
 	}
 	json_close(o);
@@ -286,7 +268,7 @@ static void put_step(struct json_out *o, const struct explanation *x, const stru
 
 static void put_frames(struct json_out *o, const struct explanation *x)
 {
-	list(o, "frames");
+	json_member_arr(o, "frames");
 	for (uint32_t i = 0; i < x->n_frame; i++) {
 		const struct frame_view *v = &x->frame[i];
 		json_obj(o);
@@ -295,10 +277,10 @@ static void put_frames(struct json_out *o, const struct explanation *x)
 		json_member_count(o, "frame_id", v->frame);
 		json_member_u64(o, "compiles", v->compiles);
 		json_member_u64(o, "recompiles", v->recompiles);
-		put_bool(o, "limited", v->limited);
+		json_member_bool(o, "limited", v->limited);
 		json_member_seconds(o, "seconds", v->seconds);
 		json_member_index(o, "finding", v->finding);
-		list(o, "steps");
+		json_member_arr(o, "steps");
 		for (uint32_t k = 0; k < v->n; k++)
 			put_step(o, x, &x->step[v->first + k]);
 		json_close(o);
@@ -309,7 +291,7 @@ static void put_frames(struct json_out *o, const struct explanation *x)
 
 static void put_recompiles(struct json_out *o, const struct explanation *x)
 {
-	list(o, "recompiles");
+	json_member_arr(o, "recompiles");
 	for (uint32_t i = 0; i < x->facts->n_recompile; i++) {
 		const struct fact_recompile *r = &x->facts->recompile[i];
 		json_obj(o);
@@ -325,14 +307,14 @@ static void put_recompiles(struct json_out *o, const struct explanation *x)
 		json_close(o);
 	}
 	json_close(o);
-	list(o, "recompile_limits");
+	json_member_arr(o, "recompile_limits");
 	for (uint32_t i = 0; i < x->facts->n_limit; i++) {
 		const struct fact_limit *l = &x->facts->limit[i];
 		json_obj(o);
 		put_src(o, &l->src, l->compile);
 		put_loc(o, x, "location", &l->loc);
 		json_member_u64(o, "limit", l->limit);
-		put_bool(o, "accumulated", l->accumulated);
+		json_member_bool(o, "accumulated", l->accumulated);
 		put_id(o, x, "reason", l->reason);
 		json_close(o);
 	}
@@ -343,13 +325,13 @@ static void put_recompiles(struct json_out *o, const struct explanation *x)
 
 static void put_failures(struct json_out *o, const struct explanation *x)
 {
-	list(o, "failures");
+	json_member_arr(o, "failures");
 	for (uint32_t i = 0; i < x->facts->n_failure; i++) {
 		const struct fact_failure *e = &x->facts->failure[i];
 		json_obj(o);
 		put_src(o, &e->src, e->compile);
-		put_bool(o, "restart", e->restart);
-		put_bool(o, "caught", e->caught);
+		json_member_bool(o, "restart", e->restart);
+		json_member_bool(o, "caught", e->caught);
 		json_member_count(o, "signal", e->signal ? e->signal : -1);
 		put_id(o, x, "type", e->type);
 		put_id(o, x, "reason", e->reason);
@@ -364,7 +346,7 @@ static void put_failures(struct json_out *o, const struct explanation *x)
 
 static void put_compiler_errors(struct json_out *o, const struct explanation *x)
 {
-	list(o, "compiler_errors");
+	json_member_arr(o, "compiler_errors");
 	for (uint32_t i = 0; i < x->facts->n_compiler_error; i++) {
 		const struct fact_compiler_error *e = &x->facts->compiler_error[i];
 		json_obj(o);
@@ -381,7 +363,7 @@ static void put_compiler_errors(struct json_out *o, const struct explanation *x)
 
 static void put_paths(struct json_out *o, const struct explanation *x)
 {
-	list(o, "paths");
+	json_member_arr(o, "paths");
 	for (uint32_t i = 0; i < x->facts->n_path; i++) {
 		const struct fact_path *p = &x->facts->path[i];
 		json_obj(o);
@@ -400,7 +382,7 @@ static void put_bound(struct json_out *o, const struct explanation *x, const str
 	static const char *const kind[] = {"guard", "specialized", "replaced", "assert", "data-dependent", "constraint"};
 	json_obj(o);
 	put_src(o, &b->src, b->compile);
-	put_name(o, "kind", kind[b->kind]);
+	json_member(o, "kind", slice_str(kind[b->kind]));
 	put_id(o, x, "expr", b->expr);
 	put_id(o, x, "symbol", b->symbol);
 	put_id(o, x, "value", b->value);
@@ -413,7 +395,7 @@ static void put_bound(struct json_out *o, const struct explanation *x, const str
 
 static void put_symbols(struct json_out *o, const struct explanation *x)
 {
-	list(o, "symbols");
+	json_member_arr(o, "symbols");
 	for (uint32_t i = 0; i < x->n_symbol; i++) {
 		const struct symbol_view *v = &x->symbol[i];
 		const struct fact_symbol *s = v->row == FACT_NONE ? NULL : &x->facts->symbol[v->row];
@@ -426,10 +408,10 @@ static void put_symbols(struct json_out *o, const struct explanation *x)
 		put_id(o, x, "range_at_first", s ? s->range : INTERN_NONE);
 		put_id(o, x, "source", s ? s->source : INTERN_NONE);
 		put_loc(o, x, "location", s ? &s->loc : &none);
-		put_bool(o, "unbacked", s && s->unbacked);
-		put_bool(o, "specialized", v->specialized);
+		json_member_bool(o, "unbacked", s && s->unbacked);
+		json_member_bool(o, "specialized", v->specialized);
 		json_member_index(o, "finding", v->finding);
-		list(o, "bounds");
+		json_member_arr(o, "bounds");
 		for (uint32_t k = 0; k < v->n_bound; k++)
 			put_bound(o, x, &x->facts->bound[x->bound_row[v->first_bound + k]]);
 		json_close(o);
@@ -440,14 +422,14 @@ static void put_symbols(struct json_out *o, const struct explanation *x)
 
 static void put_times(struct json_out *o, const struct explanation *x)
 {
-	list(o, "times");
+	json_member_arr(o, "times");
 	for (uint32_t i = 0; i < x->n_time; i++) {
 		const struct time_view *t = &x->time[i];
 		json_obj(o);
 		json_member_index(o, "compile", t->compile);
 		json_member(o, "id", emit_compile_id(x, t->compile));
 		json_member_seconds(o, "seconds", t->seconds);
-		list(o, "parts");
+		json_member_arr(o, "parts");
 		for (uint32_t k = 0; k < t->n; k++) {
 			const struct time_part *p = &x->part[t->first + k];
 			json_obj(o);
@@ -464,19 +446,19 @@ static void put_times(struct json_out *o, const struct explanation *x)
 
 static void put_caches(struct json_out *o, const struct explanation *x)
 {
-	list(o, "caches");
+	json_member_arr(o, "caches");
 	for (uint32_t i = 0; i < x->facts->n_cache; i++) {
 		const struct fact_cache *c = &x->facts->cache[i];
 		json_obj(o);
 		put_src(o, &c->src, c->compile);
-		put_name(o, "cache", cache_kind_name[c->kind]);
-		put_name(o, "what", cache_what_name[c->what]);
+		json_member(o, "cache", slice_str(cache_kind_name[c->kind]));
+		json_member(o, "what", slice_str(cache_what_name[c->what]));
 		put_id(o, x, "name", c->name);
 		put_id(o, x, "reason", c->reason);
 		json_close(o);
 	}
 	json_close(o);
-	list(o, "cudagraphs");
+	json_member_arr(o, "cudagraphs");
 	for (uint32_t i = 0; i < x->facts->n_cudagraph; i++) {
 		const struct fact_cudagraph *c = &x->facts->cudagraph[i];
 		json_obj(o);
@@ -501,7 +483,7 @@ static void put_compile(struct json_out *o, const struct explanation *x, const s
 	json_member_count(o, "frame_id", c->frame);
 	json_member_count(o, "frame_compile_id", c->compile);
 	json_member_u64(o, "attempts", c->attempts);
-	put_name(o, "status", status[c->status]);
+	json_member(o, "status", slice_str(status[c->status]));
 	put_loc(o, x, "location", &c->loc);
 	put_id(o, x, "resume_of", c->resume_of);
 	json_member_count(o, "resume_line", c->resume_of == INTERN_NONE ? -1 : (int64_t)c->resume_line);
@@ -543,7 +525,7 @@ static void put_metrics(struct json_out *o, const struct explanation *x)
 {
 	const struct facts *f = x->facts;
 	struct json_tape tape = {0};
-	list(o, "metrics");
+	json_member_arr(o, "metrics");
 	for (uint32_t i = 0; i < f->n_compile; i++)
 		for (uint32_t k = 0; k < f->compile[i].n_metric; k++) {
 			const struct fact_metric *m = &f->metric[f->compile[i].first_metric + k];
@@ -552,8 +534,8 @@ static void put_metrics(struct json_out *o, const struct explanation *x)
 			put_id(o, x, "name", m->name);
 			json_key(o, "value");
 			put_raw(o, &tape, explain_text(x, m->value));
-			put_bool(o, "backward", m->backward);
-			put_bool(o, "runtime", m->runtime);
+			json_member_bool(o, "backward", m->backward);
+			json_member_bool(o, "runtime", m->runtime);
 			json_close(o);
 		}
 	json_close(o);
@@ -562,7 +544,7 @@ static void put_metrics(struct json_out *o, const struct explanation *x)
 
 static void put_graphs(struct json_out *o, const struct explanation *x, const char *key, bool guards)
 {
-	list(o, key);
+	json_member_arr(o, key);
 	for (uint32_t i = 0; i < x->facts->n_graph; i++) {
 		const struct fact_graph *g = &x->facts->graph[i];
 		if ((slice_find(explain_text(x, g->name), "guards") != NULL) != guards)
@@ -580,7 +562,7 @@ static void put_graphs(struct json_out *o, const struct explanation *x, const ch
 
 static void put_damage(struct json_out *o, const struct explanation *x)
 {
-	list(o, "damage");
+	json_member_arr(o, "damage");
 	for (uint32_t i = 0; i < x->facts->n_damage; i++) {
 		const struct fact_damage *d = &x->facts->damage[i];
 		json_obj(o);
@@ -597,8 +579,8 @@ void explain_document(struct buf *b, const struct explanation *x, const struct e
 {
 	struct json_out o = {.b = b, .html = html};
 	json_obj(&o);
-	put_name(&o, "tool", "fxexplain");
-	put_name(&o, "version", PT2_VERSION);
+	json_member(&o, "tool", slice_str("fxexplain"));
+	json_member(&o, "version", slice_str(PT2_VERSION));
 	json_member_u64(&o, "schema", 1);
 	put_inputs(&o, x);
 	put_summary(&o, x);
@@ -613,7 +595,7 @@ void explain_document(struct buf *b, const struct explanation *x, const struct e
 	put_symbols(&o, x);
 	put_times(&o, x);
 	put_caches(&o, x);
-	list(&o, "compiles");
+	json_member_arr(&o, "compiles");
 	for (uint32_t i = 0; i < x->facts->n_compile; i++)
 		put_compile(&o, x, &x->facts->compile[i]);
 	json_close(&o);

@@ -138,7 +138,7 @@ _Noreturn static void unknown(const struct kernelmaps *k, const char *name)
 	if (x.n)
 		qsort_r(x.v, x.n, sizeof(*x.v), by_rank, &x.want);
 	for (uint32_t i = 0; i < x.n && i < 12; i++)
-		buf_addf(&b, "%s%.*s", i ? ", " : "", (int)(x.v[i].n < 80 ? x.v[i].n : 80), x.v[i].p);
+		buf_addf(&b, "%s%.*s", i ? ", " : "", SLN(x.v[i], 80));
 	if (x.n > 12)
 		buf_addf(&b, " and %u more: without a name all kernels are listed", x.n - 12);
 	die(EXIT_USAGE, "no kernel, FX node, IR node or FILE:LINE is called '%s'; there are %s", name, x.n ? buf_str(&b) : "none");

@@ -32,8 +32,7 @@ static void write_lines(struct json_out *o, const struct kernelmap *m, const str
 	for (uint32_t n = 0; slice_line(&rest, &line); n++) {
 		const struct kmline *l = n < u->n_lines ? &m->line[u->line + n] : NULL;
 		json_obj(o);
-		json_key(o, "text");
-		json_out_str(o, line);
+		json_member_str(o, "text", line);
 		if (l && l->value.n)
 			json_member(o, "value", l->value);
 		if (l && l->node != KM_NONE && l->how != MATCH_NONE) {
@@ -58,11 +57,9 @@ static void write_fusion(struct json_out *o, struct kernelmap *m, uint32_t use)
 		json_obj(o);
 		json_member(o, "a", row[i].a);
 		json_member(o, "b", row[i].b);
-		json_key(o, "fused");
-		json_out_bool(o, row[i].done);
+		json_member_bool(o, "fused", row[i].done);
 		json_member(o, "reason", row[i].reason);
-		json_key(o, "derived");
-		json_out_bool(o, row[i].derived);
+		json_member_bool(o, "derived", row[i].derived);
 		json_close(o);
 	}
 	json_close(o);
@@ -78,27 +75,23 @@ static void write_use(struct json_out *o, struct kernelmap *m, uint32_t use)
 	json_member(o, "language", slice_str(language_of(m, u)));
 	json_member(o, "handle", c->notes.handle);
 	json_member_u64(o, "call_line", c->line);
-	json_key(o, "defined_line");
 	if (u->kernel == OUT_NONE)
-		json_out_null(o);
+		json_member_null(o, "defined_line");
 	else
-		json_out_u64(o, m->code.kernel[u->kernel].line);
+		json_member_u64(o, "defined_line", m->code.kernel[u->kernel].line);
 	json_member(o, "types", u->types);
 	json_key(o, "fx");
 	write_nodes(o, m, u->fx);
-	json_key(o, "from");
-	json_arr(o);
+	json_member_arr(o, "from");
 	for (unsigned i = 0; i < ARRAY_LEN(from); i++)
 		if (u->from >> i & 1)
 			json_out_str(o, slice_str(from[i]));
 	json_close(o);
-	json_key(o, "ir");
-	json_arr(o);
+	json_member_arr(o, "ir");
 	for (uint32_t i = 0; i < u->ir.n; i++)
 		json_out_str(o, m->ir->node[m->item[u->ir.first + i]].name);
 	json_close(o);
-	json_key(o, "python");
-	json_arr(o);
+	json_member_arr(o, "python");
 	for (uint32_t i = 0; i < u->source.n; i++)
 		write_place(o, m, m->item[u->source.first + i]);
 	json_close(o);
@@ -113,8 +106,7 @@ static void write_map(struct json_out *o, struct kernelmap *m, uint32_t map, con
 {
 	json_obj(o);
 	json_member(o, "name", m->in.name);
-	json_key(o, "kernels");
-	json_arr(o);
+	json_member_arr(o, "kernels");
 	for (uint32_t u = 0; u < m->n_use; u++) {
 		bool wanted = !hit;
 		for (uint32_t i = 0; i < n; i++)
@@ -123,8 +115,7 @@ static void write_map(struct json_out *o, struct kernelmap *m, uint32_t map, con
 			write_use(o, m, u);
 	}
 	json_close(o);
-	json_key(o, "nodes");
-	json_arr(o);
+	json_member_arr(o, "nodes");
 	for (uint32_t i = 0; i < m->n_node; i++) {
 		const struct kmnode *x = &m->node[i];
 		json_obj(o);
@@ -136,8 +127,7 @@ static void write_map(struct json_out *o, struct kernelmap *m, uint32_t map, con
 		json_close(o);
 	}
 	json_close(o);
-	json_key(o, "ir");
-	json_arr(o);
+	json_member_arr(o, "ir");
 	for (uint32_t i = 0; m->ir && i < m->ir->n_node; i++) {
 		const struct irnode *x = &m->ir->node[i];
 		json_obj(o);
@@ -182,8 +172,7 @@ void kernel_json(struct buf *b, const struct kernelmaps *k, const struct kernel_
 {
 	struct json_out o = {.b = b};
 	json_obj(&o);
-	json_key(&o, "compilations");
-	json_arr(&o);
+	json_member_arr(&o, "compilations");
 	for (uint32_t i = 0; i < k->n; i++) {
 		bool wanted = !hit;
 		for (uint32_t j = 0; j < n; j++)
@@ -192,8 +181,7 @@ void kernel_json(struct buf *b, const struct kernelmaps *k, const struct kernel_
 			write_map(&o, k->map[i], i, hit, n);
 	}
 	json_close(&o);
-	json_key(&o, "errors");
-	json_arr(&o);
+	json_member_arr(&o, "errors");
 	for (uint32_t i = 0; i < n_errors; i++)
 		write_error(&o, k, &error[i]);
 	json_close(&o);

@@ -16,8 +16,6 @@ struct kernel_hit {
 void show_table(struct screen *s, const struct kernelmaps *k);
 void show_hit(struct screen *s, const struct kernelmaps *k, struct kernel_hit hit);
 void show_error(struct screen *s, const struct kernelmaps *k, const struct kmlocation *at);
-/* A kernel's text with the nodes above the lines that they belong to. */
-void annotate(struct buf *b, const struct kernelmap *m, const struct kmuse *u);
 /* "neg = torch.ops.aten.neg.default(arg0_1)" */
 void node_line(struct buf *b, const struct kmnode *n);
 /* "app/m.py:5 in f" */

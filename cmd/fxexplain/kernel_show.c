@@ -122,7 +122,8 @@ static void comment(struct buf *b, const struct kernelmap *m, const struct kmuse
 	buf_addc(b, '\n');
 }
 
-void annotate(struct buf *b, const struct kernelmap *m, const struct kmuse *u)
+/* A kernel's text with the nodes above the lines that they belong to. */
+static void annotate(struct buf *b, const struct kernelmap *m, const struct kmuse *u)
 {
 	struct slice rest = kernelmap_text(m, u), line;
 	uint32_t last = KM_NONE;

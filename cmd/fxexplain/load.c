@@ -255,7 +255,7 @@ int load_operands(struct facts *f, const struct explain_options *opt, const char
 	for (uint32_t i = 0; status == 0 && i < f->n_input; i++)
 		if (f->input[i].unread) {
 			struct slice name = facts_text(f, f->input[i].path);
-			warn("cannot read '%.*s' to its end: %s: explained is what came before", (int)name.n, name.p, f->input[i].unread);
+			warn("cannot read '%.*s' to its end: %s: explained is what came before", SL(name), f->input[i].unread);
 			++*lost;
 		}
 	patterns_free(known);

@@ -27,10 +27,10 @@ static void add_location(struct buf *b, const struct kernelmaps *k, const struct
 	const struct kernelmap *m = k->map[at->map];
 	const struct kmuse *u = &m->use[at->use];
 	const struct kmline *l = &m->line[u->line + at->line - 1];
-	buf_addf(b, "\nkernel %.*s of %.*s, line %u%s", (int)u->name.n, u->name.p, (int)m->in.name.n, m->in.name.p,
-		 m->code.kernel[u->kernel].line + at->line - 1, at->several ? " (the nearest of several that are alike)" : "");
+	buf_addf(b, "\nkernel %.*s of %.*s, line %u%s", SL(u->name), SL(m->in.name), m->code.kernel[u->kernel].line + at->line - 1,
+		 at->several ? " (the nearest of several that are alike)" : "");
 	if (l->ir_node != IR_NONE)
-		buf_addf(b, "\nIR node %.*s", (int)m->ir->node[l->ir_node].name.n, m->ir->node[l->ir_node].name.p);
+		buf_addf(b, "\nIR node %.*s", SL(m->ir->node[l->ir_node].name));
 	if (l->node == KM_NONE)
 		return;
 	buf_addf(b, "\nFX node %s", l->how == MATCH_GUESS ? "perhaps " : "");
@@ -40,7 +40,7 @@ static void add_location(struct buf *b, const struct kernelmaps *k, const struct
 		place_of(b, m, m->node[l->node].source);
 		struct slice code = m->source[m->node[l->node].source].code;
 		if (code.n)
-			buf_addf(b, ": %.*s", (int)code.n, code.p);
+			buf_addf(b, ": %.*s", SL(code));
 	}
 }
 
@@ -49,7 +49,8 @@ static struct slice with_location(struct explanation *x, struct slice evidence, 
 {
 	const char *frames = slice_find(evidence, "\nraised below ");
 	size_t n = frames ? (size_t)(frames - evidence.p) : evidence.n;
-	return explain_textf(x, "%.*s%.*s%.*s", (int)n, evidence.p, (int)location->len, location->p, (int)(evidence.n - n), evidence.p + n);
+	const struct slice rest = slice_of(evidence.p + n, evidence.n - n);
+	return explain_textf(x, "%.*s%.*s%.*s", SLN(evidence, n), SL(buf_slice(location)), SL(rest));
 }
 
 enum { LOCATED = 256 }; /* each is looked for in all code: the worst first */

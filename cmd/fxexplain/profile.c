@@ -60,7 +60,7 @@ static bool read_profiles(struct profile_view *v, bool quiet)
 		struct slice rest = buf_slice(&v->profile[i].damage), line;
 		for (; slice_line(&rest, &line); whole = false)
 			if (!quiet)
-				warn("'%s': %.*s", v->path[i], (int)line.n, line.p);
+				warn("'%s': %.*s", v->path[i], SL(line));
 	}
 	return whole;
 }
@@ -84,11 +84,11 @@ struct slice view_function(struct profile_view *v, struct slice id, struct buf *
 		const struct slice file = facts_text(&v->facts, c->loc.file), function = facts_text(&v->facts, c->loc.function);
 		const struct slice of = facts_text(&v->facts, c->resume_of);
 		if (file.n)
-			buf_addf(tmp, "%.*s:%u", (int)file.n, file.p, c->loc.line);
+			buf_addf(tmp, "%.*s:%u", SL(file), c->loc.line);
 		if (of.n)
-			buf_addf(tmp, "%sthe rest of %.*s from line %u", file.n ? " " : "", (int)of.n, of.p, c->resume_line);
+			buf_addf(tmp, "%sthe rest of %.*s from line %u", file.n ? " " : "", SL(of), c->resume_line);
 		else if (function.n)
-			buf_addf(tmp, "%sin %.*s", file.n ? " " : "", (int)function.n, function.p);
+			buf_addf(tmp, "%sin %.*s", file.n ? " " : "", SL(function));
 		break;
 	}
 	return buf_slice(tmp);

@@ -12,17 +12,7 @@
 #include "base/json.h"
 #include "profile_view.h"
 
-static void member_ns(struct json_out *o, const char *key, double v)
-{
-	json_key(o, key);
-	json_out_double(o, v, 1);
-}
-
-static void member_bool(struct json_out *o, const char *key, bool v)
-{
-	json_key(o, key);
-	json_out_bool(o, v);
-}
+static void member_ns(struct json_out *o, const char *key, double v) { json_member_double(o, key, v, 1); }
 
 static const char *const class_name[PROFILE_CLASSES] = {[CLASS_OP] = "op",
 							[CLASS_ANNOTATION] = "annotation",
@@ -35,8 +25,7 @@ static const char *const class_name[PROFILE_CLASSES] = {[CLASS_OP] = "op",
 
 static void rows(struct json_out *o, const struct profile *p)
 {
-	json_key(o, "rows");
-	json_arr(o);
+	json_member_arr(o, "rows");
 	for (uint32_t i = 0; i < p->n_row; i++) {
 		const struct profile_row *r = &p->row[i];
 		if (!r->count && !r->folded)
@@ -65,8 +54,7 @@ static void rows(struct json_out *o, const struct profile *p)
 static void regions(struct json_out *o, struct profile_view *v, const struct profile *p)
 {
 	struct buf tmp = {0};
-	json_key(o, "regions");
-	json_arr(o);
+	json_member_arr(o, "regions");
 	for (uint32_t i = 0; i < p->n_region; i++) {
 		const struct profile_region *r = &p->region[i];
 		json_obj(o);
@@ -86,8 +74,7 @@ static void regions(struct json_out *o, struct profile_view *v, const struct pro
 
 static void compiles(struct json_out *o, const struct profile *p)
 {
-	json_key(o, "compilations");
-	json_arr(o);
+	json_member_arr(o, "compilations");
 	for (uint32_t i = 0; i < p->n_compile; i++) {
 		const struct profile_compile *c = &p->compile[i];
 		json_obj(o);
@@ -96,8 +83,8 @@ static void compiles(struct json_out *o, const struct profile *p)
 		json_member_u64(o, "ts", c->ts);
 		json_member_u64(o, "dur", c->dur);
 		json_member_index(o, "step", c->step);
-		member_bool(o, "backward", c->backward);
-		member_bool(o, "again", c->again);
+		json_member_bool(o, "backward", c->backward);
+		json_member_bool(o, "again", c->again);
 		json_close(o);
 	}
 	json_close(o);
@@ -105,8 +92,7 @@ static void compiles(struct json_out *o, const struct profile *p)
 
 static void steps_and_gaps(struct json_out *o, const struct profile *p)
 {
-	json_key(o, "steps");
-	json_arr(o);
+	json_member_arr(o, "steps");
 	for (uint32_t i = 0; i < p->n_step; i++) {
 		json_obj(o);
 		json_member_u64(o, "number", p->step[i].number);
@@ -116,8 +102,7 @@ static void steps_and_gaps(struct json_out *o, const struct profile *p)
 		json_close(o);
 	}
 	json_close(o);
-	json_key(o, "longest_gaps");
-	json_arr(o);
+	json_member_arr(o, "longest_gaps");
 	for (uint32_t i = 0; i < p->n_gap; i++) {
 		json_obj(o);
 		json_member_u64(o, "ts", p->gap[i].ts);
@@ -136,7 +121,7 @@ static void one_profile(struct json_out *o, struct profile_view *v, unsigned i)
 	const struct profile *p = &v->profile[i];
 	json_obj(o);
 	json_member(o, "path", slice_str(v->path[i]));
-	member_bool(o, "compiled", p->compiled);
+	json_member_bool(o, "compiled", p->compiled);
 	json_member_u64(o, "events", p->events);
 	json_member_u64(o, "bytes", p->bytes);
 	json_member_u64(o, "threads", p->n_busy_thread);
@@ -147,8 +132,7 @@ static void one_profile(struct json_out *o, struct profile_view *v, unsigned i)
 	json_member_u64(o, "devices", p->devices);
 	json_member_u64(o, "device_busy", p->device_busy);
 	json_member_u64(o, "device_span", p->device_span);
-	json_key(o, "parts");
-	json_obj(o);
+	json_member_obj(o, "parts");
 	for (unsigned k = 0; k < SPENT_PARTS; k++)
 		json_member_u64(o, profile_spent_name[k], p->spent[k]);
 	json_close(o);
@@ -156,8 +140,7 @@ static void one_profile(struct json_out *o, struct profile_view *v, unsigned i)
 	regions(o, v, p);
 	compiles(o, p);
 	rows(o, p);
-	json_key(o, "damage");
-	json_arr(o);
+	json_member_arr(o, "damage");
 	struct slice rest = buf_slice(&p->damage), line;
 	while (slice_line(&rest, &line))
 		json_out_str(o, line);
@@ -167,8 +150,7 @@ static void one_profile(struct json_out *o, struct profile_view *v, unsigned i)
 
 static void pair(struct json_out *o, const char *key, double a, double b)
 {
-	json_key(o, key);
-	json_arr(o);
+	json_member_arr(o, key);
 	json_out_double(o, a, 1);
 	json_out_double(o, b, 1);
 	json_close(o);
@@ -187,8 +169,7 @@ static void origin(struct json_out *o, const struct profile_view *v, const struc
 
 static void ops(struct json_out *o, const struct profile_view *v, const char *key, const struct profile_op *op, uint32_t n)
 {
-	json_key(o, key);
-	json_arr(o);
+	json_member_arr(o, key);
 	for (uint32_t i = 0; i < n; i++) {
 		json_obj(o);
 		json_member(o, "name", op[i].name);
@@ -214,14 +195,12 @@ static void comparison(struct json_out *o, const struct profile_view *v)
 	json_obj(o);
 	json_member(o, "eager", slice_str(v->side_path[0]));
 	json_member(o, "compiled", slice_str(v->side_path[1]));
-	member_bool(o, "swapped", c->swapped);
-	member_bool(o, "same_kind", c->same_kind);
-	member_bool(o, "per_step", c->per_step);
+	json_member_bool(o, "swapped", c->swapped);
+	json_member_bool(o, "same_kind", c->same_kind);
+	json_member_bool(o, "per_step", c->per_step);
 	pair(o, "wall", c->wall[0], c->wall[1]);
-	json_key(o, "speedup");
-	json_out_double(o, c->wall[1] > 0 ? c->wall[0] / c->wall[1] : 0, 4);
-	json_key(o, "families");
-	json_obj(o);
+	json_member_double(o, "speedup", c->wall[1] > 0 ? c->wall[0] / c->wall[1] : 0, 4);
+	json_member_obj(o, "families");
 	for (unsigned f = 0; f < FAMILIES; f++)
 		pair(o, profile_family_name[f], c->family[0][f], c->family[1][f]);
 	json_close(o);
@@ -235,14 +214,12 @@ void profile_json(struct buf *b, struct profile_view *v)
 {
 	struct json_out o = {.b = b};
 	json_obj(&o);
-	json_key(&o, "profiles");
-	json_arr(&o);
+	json_member_arr(&o, "profiles");
 	for (unsigned i = 0; i < v->n; i++)
 		one_profile(&o, v, i);
 	json_close(&o);
 	comparison(&o, v);
-	json_key(&o, "advice");
-	json_arr(&o);
+	json_member_arr(&o, "advice");
 	for (uint32_t i = 0; i < v->advice.n; i++) {
 		const struct profile_advice *a = &v->advice.v[i];
 		json_obj(&o);
@@ -251,8 +228,7 @@ void profile_json(struct buf *b, struct profile_view *v)
 		json_member(&o, "evidence", slice_str(a->evidence));
 		json_member(&o, "next", slice_str(a->next));
 		member_ns(&o, "ns", a->ns);
-		json_key(&o, "share");
-		json_out_double(&o, a->share, 4);
+		json_member_double(&o, "share", a->share, 4);
 		json_close(&o);
 	}
 	json_close(&o);

@@ -1,5 +1,6 @@
 /* profile_show.c - `fxexplain profile` for a person: what to look at first, then where the time went. */
 #include "profile_view.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 
@@ -349,7 +350,7 @@ static void put_recompiles(struct show *w)
 static void add_unit(struct buf *b, const struct profile *p)
 {
 	if (p->n_step)
-		buf_addf(b, "%u step%s", p->n_step, p->n_step == 1 ? "" : "s");
+		buf_addf(b, "%u step%s", p->n_step, plural(p->n_step));
 	else
 		buf_addf(b, "no steps");
 }
@@ -363,9 +364,9 @@ static void head_of_one(struct show *w)
 	add_unit(b, p);
 	buf_addf(b, ", %.1f us%s", w->v->c.wall[1] / 1e3, p->n_step ? " each" : " in all");
 	put_bold(w->s, buf_str(b));
-	buf_addf(&w->s->b, "\n%" PRIu64 " events, %u thread%s with ops", p->events, p->n_busy_thread, p->n_busy_thread == 1 ? "" : "s");
+	buf_addf(&w->s->b, "\n%" PRIu64 " events, %u thread%s with ops", p->events, p->n_busy_thread, plural(p->n_busy_thread));
 	if (p->devices)
-		buf_addf(&w->s->b, ", %u device%s busy %.0f %% of its time", p->devices, p->devices == 1 ? "" : "s",
+		buf_addf(&w->s->b, ", %u device%s busy %.0f %% of its time", p->devices, plural(p->devices),
 			 p->device_span ? 100 * (double)p->device_busy / ((double)p->device_span * p->devices) : 0.0);
 	buf_addc(&w->s->b, '\n');
 }

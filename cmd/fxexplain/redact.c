@@ -87,7 +87,7 @@ static void put_path(struct redact *r, struct buf *b, struct slice path, char sl
 /* An absolute path at the start of s; its length, 0: none. quote: it ends at this character, blanks and all. */
 static size_t path_length(struct slice s, char quote)
 {
-	const char *end = quote ? memchr(s.p, quote, s.n) : NULL;
+	const char *end = quote ? slice_chr(s, quote) : NULL;
 	size_t n = span(s, is_file);
 	if (end && !memchr(s.p, '\n', (size_t)(end - s.p)) && (size_t)(end - s.p) < 1024)
 		n = (size_t)(end - s.p);

@@ -7,6 +7,7 @@
 
 #include "tool/diag.h"
 #include "io/mapfile.h"
+#include "base/text.h"
 
 #include <unistd.h>
 
@@ -129,7 +130,7 @@ static void put_numbers(struct report_text *t)
 		buf_addf(t->b, ", %llu restarts", (unsigned long long)x->restarts);
 	if (x->seconds >= 0) {
 		buf_adds(t->b, ", ");
-		emit_seconds(t->b, x->seconds);
+		put_seconds(t->b, x->seconds);
 		buf_adds(t->b, " of compiling");
 	}
 	buf_adds(t->b, ".\n\n");

@@ -159,7 +159,7 @@ static unsigned minor_of(struct slice version)
 
 static struct slice take_word(struct slice *line)
 {
-	const char *end = memchr(line->p, ' ', line->n);
+	const char *end = slice_chr(*line, ' ');
 	size_t n = end ? (size_t)(end - line->p) : line->n, skip = n + (n < line->n);
 	struct slice w = slice_of(line->p, n);
 	*line = slice_of(line->p + skip, line->n - skip);
@@ -225,7 +225,7 @@ static void put_settings_of(struct report_text *t, struct settings *s, const cha
 	uint32_t root;
 	json_tape_text(&tape, text.p, text.n);
 	if (text.n && json_parse(&tape, 0, text.n, &root) == 0 && json_is(&tape, root, JSON_OBJECT))
-		for (uint32_t k = json_first(&tape, root); k < json_end(&tape, root); k = json_next_pair(&tape, k)) {
+		json_each_pair(&tape, root, k) {
 			buf_reset(&name);
 			buf_addf(&name, "%s.", module);
 			buf_add_slice(&name, json_slice(&tape, k));

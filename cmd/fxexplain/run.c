@@ -11,6 +11,7 @@
 #include "tool/output.h"
 #include "tool/tempfolder.h"
 #include "run_part.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -251,7 +252,7 @@ static size_t orphans(pid_t *pid, size_t room)
 		close(fd);
 	struct slice rest = slice_of(text, got > 0 ? (size_t)got : 0);
 	while (rest.n && n < room) {
-		const char *blank = memchr(rest.p, ' ', rest.n);
+		const char *blank = slice_chr(rest, ' ');
 		uint64_t id;
 		size_t len = blank ? (size_t)(blank - rest.p) : rest.n;
 		if (slice_u64(slice_of(rest.p, len), &id) && id > 1 && id < INT_MAX && getsid((pid_t)id) == getsid(0))
@@ -404,7 +405,7 @@ static void say_end(const struct session *s)
 		return;
 	child_describe(&s->r, &b);
 	note("%s: '%s' %s after %.1f s; %zu trace%s%s%s", diag_tool, s->command[0], buf_str(&b), (double)s->r.wall_ns / 1e9, s->traces.n,
-	     s->traces.n == 1 ? "" : "s", s->kept ? ", kept in " : "", s->kept ? s->folder : "");
+	     plural(s->traces.n), s->kept ? ", kept in " : "", s->kept ? s->folder : "");
 	if (!s->traces.n)
 		note("%s: no trace was written: the command did not import torch, its torch is older than 2.2 (no TORCH_TRACE), or nothing "
 		     "was "

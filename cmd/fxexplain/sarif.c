@@ -33,8 +33,7 @@ static struct slice rule_id(const struct finding *g) { return g->id.n ? g->id : 
 
 static void text_member(struct json_out *o, const char *key, struct slice text)
 {
-	json_key(o, key);
-	json_obj(o);
+	json_member_obj(o, key);
 	json_member(o, "text", text);
 	json_close(o);
 }
@@ -50,8 +49,7 @@ static bool is_address(struct slice url)
 /* An id is a rule; "name" is the kind's, help the first finding's. */
 static void put_rules(struct json_out *o, const struct explanation *x, struct intern *rules)
 {
-	json_key(o, "rules");
-	json_arr(o);
+	json_member_arr(o, "rules");
 	for (uint32_t i = 0; i < x->n_finding; i++) {
 		const struct finding *g = &x->finding[i];
 		uint32_t before = rules->n;
@@ -73,8 +71,7 @@ static void put_rules(struct json_out *o, const struct explanation *x, struct in
 		buf_add_slice(&help, url);
 		text_member(o, "help", buf_slice(&help));
 		json_member(o, "helpUri", url);
-		json_key(o, "defaultConfiguration");
-		json_obj(o);
+		json_member_obj(o, "defaultConfiguration");
 		json_member(o, "level", slice_str(finding_level_name[g->level]));
 		json_close(o);
 		json_close(o);
@@ -91,24 +88,20 @@ static void put_locations(struct json_out *o, const struct explanation *x, const
 	uint32_t file = user ? g->loc.file : g->src.input < x->facts->n_input ? x->facts->input[g->src.input].path : INTERN_NONE;
 	uint64_t line = user ? g->loc.line : g->src.line;
 	bool here = emit_source(x, file, &path);
-	json_key(o, "locations");
-	json_arr(o);
+	json_member_arr(o, "locations");
 	if (path.len && path.p[0] != '(') { /* not (standard input) */
 		if (!here)
 			buf_adds(&uri, "file://");
 		html_href(&uri, buf_slice(&path));
 		json_obj(o);
-		json_key(o, "physicalLocation");
-		json_obj(o);
-		json_key(o, "artifactLocation");
-		json_obj(o);
+		json_member_obj(o, "physicalLocation");
+		json_member_obj(o, "artifactLocation");
 		json_member(o, "uri", buf_slice(&uri));
 		if (here)
 			json_member(o, "uriBaseId", SLICE("%SRCROOT%"));
 		json_close(o);
 		if (line && line < INT32_MAX) {
-			json_key(o, "region");
-			json_obj(o);
+			json_member_obj(o, "region");
 			json_member_u64(o, "startLine", line);
 			if (user && explain_text(x, g->loc.code).n)
 				text_member(o, "snippet", explain_text(x, g->loc.code));
@@ -116,8 +109,7 @@ static void put_locations(struct json_out *o, const struct explanation *x, const
 		}
 		json_close(o);
 		if (user && g->loc.function != INTERN_NONE) {
-			json_key(o, "logicalLocations");
-			json_arr(o);
+			json_member_arr(o, "logicalLocations");
 			json_obj(o);
 			json_member(o, "name", explain_text(x, g->loc.function));
 			json_member(o, "kind", SLICE("function"));
@@ -151,12 +143,10 @@ static void put_result(struct json_out *o, const struct explanation *x, const st
 	emit_details(g, &text);
 	text_member(o, "message", text.len ? buf_slice(&text) : rule_id(g));
 	put_locations(o, x, g);
-	json_key(o, "partialFingerprints");
-	json_obj(o);
+	json_member_obj(o, "partialFingerprints");
 	json_member(o, "fxexplain/v1", slice_str(mark));
 	json_close(o);
-	json_key(o, "properties");
-	json_obj(o);
+	json_member_obj(o, "properties");
 	json_member_u64(o, "count", g->count);
 	json_member_seconds(o, "seconds", g->seconds);
 	json_member(o, "compileIds", g->compiles);
@@ -174,28 +164,22 @@ void emit_sarif(struct buf *b, const struct explanation *x, const struct explain
 	json_obj(&o);
 	json_member(&o, "$schema", SLICE("https://json.schemastore.org/sarif-2.1.0.json"));
 	json_member(&o, "version", SLICE("2.1.0"));
-	json_key(&o, "runs");
-	json_arr(&o);
+	json_member_arr(&o, "runs");
 	json_obj(&o);
-	json_key(&o, "tool");
-	json_obj(&o);
-	json_key(&o, "driver");
-	json_obj(&o);
+	json_member_obj(&o, "tool");
+	json_member_obj(&o, "driver");
 	json_member(&o, "name", SLICE("fxexplain"));
 	json_member(&o, "version", SLICE(PT2_VERSION));
 	put_rules(&o, x, &rules);
 	json_close(&o);
 	json_close(&o);
-	json_key(&o, "originalUriBaseIds");
-	json_obj(&o);
-	json_key(&o, "%SRCROOT%");
-	json_obj(&o);
+	json_member_obj(&o, "originalUriBaseIds");
+	json_member_obj(&o, "%SRCROOT%");
 	text_member(&o, "description", SLICE("the folder in which fxexplain ran: the root of the checkout"));
 	json_close(&o);
 	json_close(&o);
 	json_member(&o, "columnKind", SLICE("utf16CodeUnits"));
-	json_key(&o, "results");
-	json_arr(&o);
+	json_member_arr(&o, "results");
 	for (uint32_t i = 0; i < x->n_finding; i++)
 		put_result(&o, x, &x->finding[i], &rules, &seen, &times);
 	json_close(&o);

@@ -2,6 +2,7 @@
 #include "fxexplain.h"
 
 #include "diagnose/metrics.h"
+#include "base/text.h"
 
 enum {
 	LINES = 46, /* without a terminal: a long page */
@@ -9,8 +10,6 @@ enum {
 	BAR = 20,
 	SMALL = 32, /* rows of a terminal that has room for little */
 };
-
-#define TEXT(s) (int)(s).n, (s).p
 
 struct page {
 	struct screen *s;
@@ -20,8 +19,6 @@ struct page {
 	bool small; /* the terminal has few rows */
 	int bar;    /* columns of a bar */
 };
-
-static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
 
 static void heading(struct page *p, const char *text)
 {
@@ -51,16 +48,6 @@ static void labelled(struct page *p, const char *label, struct slice text, unsig
 	}
 	if (left)
 		buf_addf(&p->s->b, "  %-*s(%u more line%s)\n", LABEL - 2, "", left, plural(left));
-}
-
-static void seconds(struct buf *b, double v)
-{
-	if (v < 0.001)
-		buf_addf(b, "%.0f us", v * 1e6);
-	else if (v < 1)
-		buf_addf(b, "%.0f ms", v * 1e3);
-	else
-		buf_addf(b, "%.2f s", v);
 }
 
 static struct slice place(struct page *p, const struct fact_loc *loc)
@@ -113,7 +100,7 @@ static void head(struct page *p)
 	buf_addf(b, "%u compilation%s", f->n_compile, plural(f->n_compile));
 	if (x->seconds >= 0) {
 		buf_adds(b, " in ");
-		seconds(b, x->seconds);
+		put_seconds(b, x->seconds);
 	}
 	buf_adds(b, ": ");
 	if (knows_graphs(f))
@@ -190,7 +177,7 @@ static void finding_head(struct page *p, const struct finding *g, double worst)
 		buf_addf(b, "  %-*s", LABEL - 2, "time");
 		put_bar(p->s, g->seconds / worst, p->bar);
 		buf_addc(b, ' ');
-		seconds(b, g->seconds);
+		put_seconds(b, g->seconds);
 		if (p->x->n_time)
 			buf_addf(b, ", %.0f %% of the compile time", g->seconds / worst * 100);
 		buf_addc(b, '\n');
@@ -274,10 +261,10 @@ static void time_bars(struct page *p, const struct time_view *v, uint32_t max)
 	uint32_t n = v->n < max ? v->n : max;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct time_part *t = &p->x->part[v->first + i];
-		buf_addf(b, "  %-24.*s ", TEXT(t->name));
+		buf_addf(b, "  %-24.*s ", SL(t->name));
 		put_bar(p->s, v->seconds > 0 ? t->seconds / v->seconds : 0, p->bar);
 		buf_addf(b, " %3.0f %%  ", v->seconds > 0 ? t->seconds / v->seconds * 100 : 0);
-		seconds(b, t->seconds);
+		put_seconds(b, t->seconds);
 		if (t->calls)
 			buf_addf(b, "  %llu call%s", (unsigned long long)t->calls, plural(t->calls));
 		buf_addc(b, '\n');
@@ -293,7 +280,7 @@ static void times(struct page *p, bool whole)
 	buf_addc(b, '\n');
 	put_bold(p->s, "Compile time");
 	buf_adds(b, "  ");
-	seconds(b, x->time[0].seconds);
+	put_seconds(b, x->time[0].seconds);
 	/* Metrics count the frames alone; torch's events have the caches, the collector and the backward around them, too. */
 	buf_adds(b, x->seconds >= 0 && x->time[0].seconds > x->seconds * 1.01 ? ", what is around the frames included\n" : "\n");
 	time_bars(p, &x->time[0], whole ? UINT32_MAX : p->small ? 2 : 5);
@@ -305,11 +292,11 @@ static void times(struct page *p, bool whole)
 		const struct time_view *v = &x->time[i];
 		const struct fact_compile *c = &x->facts->compile[v->compile];
 		struct slice id = facts_text(x->facts, c->id), at = place(p, &c->loc);
-		buf_addf_clean(&t, "%.*s\t", TEXT(id));
+		buf_addf_clean(&t, "%.*s\t", SL(id));
 		buf_addf(&t, "%.3f\t", v->seconds);
-		buf_addf_clean(&t, "%.*s\t", TEXT(at));
+		buf_addf_clean(&t, "%.*s\t", SL(at));
 		for (uint32_t k = 0; k < v->n && k < 4; k++)
-			buf_addf_clean(&t, "%s%.*s %.3f", k ? ", " : "", TEXT(x->part[v->first + k].name), x->part[v->first + k].seconds);
+			buf_addf_clean(&t, "%s%.*s %.3f", k ? ", " : "", SL(x->part[v->first + k].name), x->part[v->first + k].seconds);
 		buf_addc(&t, '\n');
 	}
 	if (x->n_time > 1) {
@@ -380,9 +367,9 @@ static void show_recompiles(struct page *p)
 		for (uint32_t k = v->first; k < v->first + v->n; k++) {
 			const struct frame_step *s = &x->step[k];
 			size_t from = p->s->b.len;
-			buf_addf(&p->s->b, "  %-*.*s", LABEL - 2, TEXT(compile_text(p, s->compile)));
+			buf_addf(&p->s->b, "  %-*.*s", LABEL - 2, SL(compile_text(p, s->compile)));
 			if (s->compile != FACT_NONE && x->facts->compile[s->compile].seconds >= 0) {
-				seconds(&p->s->b, x->facts->compile[s->compile].seconds);
+				put_seconds(&p->s->b, x->facts->compile[s->compile].seconds);
 				buf_adds(&p->s->b, "  ");
 			}
 			put_text(p->s, s->change.n ? s->change : SLICE("first"));
@@ -412,9 +399,9 @@ static void show_shapes(struct page *p)
 		for (uint32_t k = 0; k < v->n_bound; k++) {
 			const struct fact_bound *q = &f->bound[x->bound_row[v->first_bound + k]];
 			struct slice expr = facts_text(f, q->expr), at = place(p, &q->loc);
-			buf_addf(&b, "%s%.*s", k ? "; " : "", TEXT(expr));
+			buf_addf(&b, "%s%.*s", k ? "; " : "", SL(expr));
 			if (at.n)
-				buf_addf(&b, " at %.*s", TEXT(at));
+				buf_addf(&b, " at %.*s", SL(at));
 		}
 		cell(&t, buf_slice(&b), true);
 		buf_release(&b);
@@ -518,7 +505,7 @@ static void show_metrics(struct page *p)
 		char title[128];
 		if (!c->n_metric)
 			continue;
-		snprintf(title, sizeof(title), "Metrics of %.*s", TEXT(facts_text(f, c->id)));
+		snprintf(title, sizeof(title), "Metrics of %.*s", SL(facts_text(f, c->id)));
 		buf_adds(&t, "metric\tvalue\twhat it is\n");
 		for (uint32_t k = c->first_metric; k < c->first_metric + c->n_metric; k++) {
 			const struct fact_metric *m = &f->metric[k];

@@ -3,6 +3,7 @@
 
 #include "process/child.h"
 #include "tool/diag.h"
+#include "base/text.h"
 
 struct extract {
 	struct session s;
@@ -23,7 +24,7 @@ static void die_unknown(const struct extract *x, const char *name)
 	for (int any = 0; any < 2 && !n; any++)
 		for (uint32_t i = 0; i < g->module[0].n && n < 8; i++)
 			if (g->node[i].op != GRAPH_OUTPUT && (any || slice_find(graph_name(g, i), name)))
-				buf_addf(&near, "%s%.*s", n++ ? ", " : "", (int)graph_name(g, i).n, graph_name(g, i).p);
+				buf_addf(&near, "%s%.*s", n++ ? ", " : "", SL(graph_name(g, i)));
 	die(EXIT_USAGE, "'%s' has no node '%s'; it has %s%s", x->s.in.path, name, buf_str(&near), n == 8 ? ", ..." : "");
 }
 
@@ -140,7 +141,7 @@ static void record(struct extract *x)
 		x->with_values = true;
 	else if (status == 0)
 		warn("the values of inputs are not recorded, they are random: the graph %s: %.*s", outcome_name(out.kind),
-		     (int)slice_first_line(out.detail).n, slice_first_line(out.detail).p);
+		     SL(slice_first_line(out.detail)));
 	else
 		warn("the values of inputs are not recorded, they are random: %s", err.text);
 }
@@ -219,8 +220,8 @@ static int extract(struct extract *x, struct err *err)
 	slice_close(&s->in.repro.graph, &x->units, NULL, false, x->keep);
 	const size_t more = bits_count(x->keep, x->units.n) - asked;
 	if (more)
-		report_row(&s->report, "note", "%zu operation%s more than asked for, whose values cannot be given%s", more,
-			   more == 1 ? "" : "s", x->with_values ? "" : " (of shapes that nothing is known of)");
+		report_row(&s->report, "note", "%zu operation%s more than asked for, whose values cannot be given%s", more, plural(more),
+			   x->with_values ? "" : " (of shapes that nothing is known of)");
 	if (candidate_cut(&c, &s->in.repro, &x->units, x->keep, NULL, err) < 0)
 		return -1;
 	if (drop_inputs(&c, err) < 0) {
@@ -236,7 +237,7 @@ static int extract(struct extract *x, struct err *err)
 		status = try_it(x, &c, given, err);
 	if (status == 0)
 		report_row(&s->report, "result", "%s: %zu of %zu operations, %zu input%s", s->result.path, c.ops,
-			   graph_n_ops(&s->in.repro.graph), c.n_feeds, c.n_feeds == 1 ? "" : "s");
+			   graph_n_ops(&s->in.repro.graph), c.n_feeds, plural(c.n_feeds));
 	free(given);
 	candidate_release(&c);
 	return status;

@@ -3,6 +3,7 @@
 
 #include "tool/diag.h"
 #include "trace/trace.h"
+#include "base/text.h"
 
 #include <unistd.h>
 
@@ -24,11 +25,11 @@ static struct slice graph_of_record(const struct trace_scan *s, const struct tra
 		if (!(r->kinds >> k & 1))
 			continue;
 		uint32_t value = trace_value(s, r, (enum trace_kind)k);
-		uint32_t own = value == JSON_NONE ? JSON_NONE : json_get(&s->tape, value, "name");
+		struct slice own = json_word(&s->tape, value, "name");
 		if (r->nodes >= 0)
 			*name = slice_of(trace_kind[k].name, trace_kind[k].name_len);
-		if (own != JSON_NONE && (r->nodes >= 0 || slice_is(json_slice(&s->tape, own), "fx_graph_runnable")))
-			*name = json_slice(&s->tape, own);
+		if (own.p && (r->nodes >= 0 || slice_is(own, "fx_graph_runnable")))
+			*name = own;
 	}
 	return name->n ? trace_payload(s, r) : SLICE("");
 }
@@ -61,7 +62,7 @@ static int pick_record(void *ctx, struct trace_scan *s, struct trace_record *r)
 	if (!payload.n)
 		return 0;
 	const char *id = compile_id_text(&r->id, text);
-	buf_addf(&p->list, "%s:%.*s", id, (int)name.n, name.p);
+	buf_addf(&p->list, "%s:%.*s", id, SL(name));
 	if (r->nodes >= 0)
 		buf_addf(&p->list, "  (%d nodes)", (int)r->nodes);
 	buf_addc(&p->list, '\n');
@@ -82,7 +83,7 @@ static void show_graphs(const struct pick *p)
 {
 	struct slice list = buf_slice(&p->list), line;
 	while (slice_line(&list, &line))
-		note("%.*s", (int)line.n, line.p);
+		note("%.*s", SL(line));
 }
 
 /* What cannot be reduced, since a part of it is not there. */
@@ -91,13 +92,12 @@ static int check_whole(const struct subject *in, const char *path, struct err *e
 	const struct gattr *lost = repro_lost_module(&in->repro);
 	if (!lost)
 		return 0;
-	const struct slice name = graph_text(&in->repro.graph, lost->name);
+	const struct slice name = graph_text(&in->repro.graph, lost->name), by = in->repro.torch_version;
 	return err_set(err, EXIT_INPUT,
 		       "'%s': the subgraph '%.*s' is not in it: torch %.*s writes \"<lambda>()\" in its place (2.15 writes it). "
 		       "A trace has it: run the failing program with TORCH_TRACE=DIR, then "
 		       "fxminify --graph 0/0:aot_inference_graph DIR/FILE.log",
-		       path, (int)name.n, name.p, in->repro.torch_version.n ? (int)in->repro.torch_version.n : 4,
-		       in->repro.torch_version.n ? in->repro.torch_version.p : "2.13");
+		       path, SL(name), SL(by.n ? by : SLICE("2.13")));
 }
 
 static int load_trace(struct subject *in, const char *path, const char *graph, struct err *err)
@@ -113,8 +113,8 @@ static int load_trace(struct subject *in, const char *path, const char *graph, s
 	int status = trace_read(&t, &(struct trace_hooks){.ctx = &p, .record = pick_record, .threads = 1}, err);
 	if (status == 0 && (!p.rank || (!graph && p.several))) {
 		show_graphs(&p);
-		status = err_set(err, EXIT_USAGE, "'%s' is a trace with %zu graph%s; choose one: --graph ID:NAME%s", path, p.n,
-				 p.n == 1 ? "" : "s", graph ? " (there is none of this name)" : "");
+		status = err_set(err, EXIT_USAGE, "'%s' is a trace with %zu graph%s; choose one: --graph ID:NAME%s", path, p.n, plural(p.n),
+				 graph ? " (there is none of this name)" : "");
 	}
 	if (status == 0) {
 		char *shown = xasprintf("%s (%s)", path, graph ? graph : "its graph");
@@ -147,9 +147,8 @@ static enum subject_kind kind_of(const struct repro *r, struct slice bytes)
 
 static char *name_for(const struct subject *in, const char *path)
 {
-	const char *slash = strrchr(path, '/');
 	if (strcmp(path, "-"))
-		return xstrdup(slash ? slash + 1 : path);
+		return xstrdup(path_base(path));
 	return xstrdup(in->kind == SUBJECT_JSON ? "graph.json" : "graph.py");
 }
 

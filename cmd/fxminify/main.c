@@ -116,7 +116,7 @@ static void take_passes(void)
 					known = true;
 				}
 			if (!known)
-				die(EXIT_USAGE, "--passes: '%.*s' is no pass (see fxminify -h)", (int)n, at);
+				die(EXIT_USAGE, "--passes: '%.*s' is no pass (see fxminify -h)", SL(name));
 			at += n + (at[n] == ',');
 		}
 	}

@@ -1,5 +1,6 @@
 /* What people see on standard error: a row for each step and pass with its counts; on a terminal the one that is being made moves. */
 #include "fxminify.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <sys/ioctl.h>
@@ -54,7 +55,7 @@ static char *cost_of(const struct report *r)
 {
 	unsigned long long tests = r->runner->count.tests - r->tests;
 	double seconds = runner_clock(r->runner) - r->since;
-	return tests ? xasprintf("; %llu test%s, %.1f s", tests, tests == 1 ? "" : "s", seconds) : xasprintf("%s", "");
+	return tests ? xasprintf("; %llu test%s, %.1f s", tests, plural(tests), seconds) : xasprintf("%s", "");
 }
 
 void report_row(struct report *r, const char *label, const char *fmt, ...)
@@ -83,7 +84,7 @@ static void draw(struct report *r)
 	struct buf b = {0};
 	buf_addf(&b, "%-*s", LABEL_WIDTH, r->label ? r->label : "");
 	if (run->has_best)
-		buf_addf(&b, "%zu operation%s left, ", run->best.ops, run->best.ops == 1 ? "" : "s");
+		buf_addf(&b, "%zu operation%s left, ", run->best.ops, plural(run->best.ops));
 	if (run->count.tests) {
 		double now = runner_clock(run);
 		buf_addf(&b, "%llu tests, %zu running, %d:%02d", (unsigned long long)run->count.tests, run->in_flight, (int)now / 60,
@@ -196,12 +197,12 @@ void report_summary(struct report *r, const struct candidate *best, size_t origi
 	struct buf b = {0};
 	if (r->quiet)
 		return;
-	buf_addf(&b, "%zu of %zu operation%s, %zu input%s", best->ops, original_ops, original_ops == 1 ? "" : "s", best->n_feeds,
-		 best->n_feeds == 1 ? "" : "s");
+	buf_addf(&b, "%zu of %zu operation%s, %zu input%s", best->ops, original_ops, plural(original_ops), best->n_feeds,
+		 plural(best->n_feeds));
 	if (r->file)
 		buf_addf(&b, ", in %s", r->file);
 	struct buf tail = {0};
-	buf_addf(&tail, "; %llu test%s, %.1f s", (unsigned long long)c->tests, c->tests == 1 ? "" : "s", runner_clock(r->runner));
+	buf_addf(&tail, "; %llu test%s, %.1f s", (unsigned long long)c->tests, plural(c->tests), runner_clock(r->runner));
 	if (r->verbose || !c->tests)
 		add_verdicts(r, &tail);
 	put_line(r, "result", &b, buf_str(&tail));

@@ -4,6 +4,7 @@
 #include "process/child.h"
 #include "tool/diag.h"
 #include "reduce/journal.h"
+#include "base/text.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -151,12 +152,12 @@ static void describe_signature(const struct signature *g, struct buf *b)
 	}
 	buf_adds(b, outcome_name(g->kind));
 	if (g->type.n && !slice_is(g->type, outcome_name(g->kind)))
-		buf_addf(b, ": %.*s", (int)g->type.n, g->type.p);
+		buf_addf(b, ": %.*s", SL(g->type));
 	if (g->message.n)
-		buf_addf(b, ": %.*s", (int)g->message.n, g->message.p);
-	const char *end = memchr(g->frames.p, ';', g->frames.n);
+		buf_addf(b, ": %.*s", SL(g->message));
+	const char *end = slice_chr(g->frames, ';');
 	if (g->frames.n && (g->kind == OUTCOME_CRASHED || g->kind == OUTCOME_TIMEOUT || g->kind == OUTCOME_MEMORY))
-		buf_addf(b, ", in %.*s", end ? (int)(end - g->frames.p) : (int)g->frames.n, g->frames.p);
+		buf_addf(b, ", in %.*s", SLN(g->frames, end ? (size_t)(end - g->frames.p) : g->frames.n));
 }
 
 #define LAST_WORDS 6 /* lines */
@@ -169,14 +170,14 @@ static void tell_last_words(struct session *s, const struct outcome *out)
 	if (out->kind != OUTCOME_CRASHED && out->kind != OUTCOME_TIMEOUT && out->kind != OUTCOME_MEMORY)
 		return;
 	if (!s->o->test && slice_line(&detail, &line) && line.n)
-		report_row(&s->report, "", "%.*s", (int)(line.n > 400 ? 400 : line.n), line.p);
+		report_row(&s->report, "", "%.*s", SLN(line, 400));
 	while (at && (n += text.p[at - 1] == '\n') < LAST_WORDS)
 		at--;
 	text = slice_of(text.p + at, text.n - at);
 	if (text.n)
 		report_row(&s->report, "printed", "last, before it ended:");
 	while (slice_line(&text, &line))
-		report_line(&s->report, "  %.*s", (int)(line.n > 200 ? 200 : line.n), line.p);
+		report_line(&s->report, "  %.*s", SLN(line, 200));
 }
 
 /* What it did instead of failing. 1 is "not found" for a tool that looks for a failure. */
@@ -185,7 +186,7 @@ static int does_not_fail(struct session *s, const struct outcome *out)
 	struct slice detail = out->detail, line;
 	struct buf b = {0};
 	if (slice_line(&detail, &line) && line.n)
-		buf_addf(&b, ": %.*s", (int)line.n, line.p);
+		buf_addf(&b, ": %.*s", SL(line));
 	report_clear(&s->report);
 	switch (out->kind) {
 	case OUTCOME_PASSES:
@@ -212,7 +213,7 @@ static int fails_elsewhere(struct session *s, const struct outcome *users, const
 	describe_signature(&users->signature, &s->result.signature);
 	report_clear(&s->report);
 	warn("the original fails (%s), but its graph alone %s%s%.*s: nothing can be left out of it", buf_str(&s->result.signature),
-	     ours->kind == OUTCOME_PASSES ? "does not" : "otherwise", line.n ? ": " : "", (int)line.n, line.p);
+	     ours->kind == OUTCOME_PASSES ? "does not" : "otherwise", line.n ? ": " : "", SL(line));
 	journal_end(s->journal, "original fails otherwise", s->runner.count.tests, runner_clock(&s->runner));
 	return EXIT_PARTIAL;
 }
@@ -222,8 +223,8 @@ static int baseline(struct session *s, struct outcome *out, struct err *err)
 	struct candidate whole;
 	candidate_whole(&whole, &s->in.repro);
 	s->original_ops = whole.ops;
-	report_row(&s->report, "original", "%zu operation%s, %zu input%s", whole.ops, whole.ops == 1 ? "" : "s", whole.n_feeds,
-		   whole.n_feeds == 1 ? "" : "s");
+	report_row(&s->report, "original", "%zu operation%s, %zu input%s", whole.ops, plural(whole.ops), whole.n_feeds,
+		   plural(whole.n_feeds));
 	report_step(&s->report, "failure");
 	int status = runner_baseline(&s->runner, &whole, out, err);
 	candidate_release(&whole);
@@ -249,12 +250,12 @@ static void locate(struct session *s, const struct outcome *original)
 	struct buf b = {0};
 	size_t n = s->n_likely ? s->n_likely : s->suspects.n, shown = n < 8 ? n : 8;
 	for (size_t i = 0; i < shown; i++)
-		buf_addf(&b, "%s%.*s", i ? ", " : "", (int)s->suspects.name[i].n, s->suspects.name[i].p);
+		buf_addf(&b, "%s%.*s", i ? ", " : "", SL(s->suspects.name[i]));
 	if (s->through.len)
 		buf_addf(&s->result.origin, "difference begins at %s and leaves through %s", buf_str(&b), buf_str(&s->through));
 	if (shown < s->suspects.n)
 		buf_addf(&b, ", and %zu near %s", s->suspects.n - shown, shown == 1 ? "it" : "them");
-	report_row(&s->report, "suspects", "%s (%.*s)", buf_str(&b), (int)how.n, how.p);
+	report_row(&s->report, "suspects", "%s (%.*s)", buf_str(&b), SL(how));
 	if (s->result.origin.len)
 		report_row(&s->report, "in it", "the %s", buf_str(&s->result.origin));
 	buf_release(&b);
@@ -308,7 +309,7 @@ static void tell_unreduced(struct session *s, const struct runner_counts *before
 	if (n[VERDICT_OTHERWISE] && r->n_others) {
 		struct buf first = {0};
 		describe_signature(&r->other[0], &first);
-		buf_addf(&b, ": %.*s", first.len > 300 ? 300 : (int)first.len, buf_str(&first));
+		buf_addf(&b, ": %.*s", SLN(buf_slice(&first), 300));
 		buf_release(&first);
 	}
 	if (tests)

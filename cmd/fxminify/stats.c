@@ -4,6 +4,7 @@
 #include "tool/diag.h"
 #include "tool/screen.h"
 #include "reduce/journal.h"
+#include "base/text.h"
 
 struct phase_row {
 	struct slice name;
@@ -33,7 +34,7 @@ static void show_phases(struct screen *s, const struct journal_record *r)
 	struct buf t = {0};
 	buf_adds(&t, "strategy\ttests\tsuccesses\tseconds\n");
 	for (size_t i = 0; i < n; i++)
-		buf_addf(&t, "%.*s\t%llu\t%llu\t%.1f\n", (int)rows[i].name.n, rows[i].name.p, (unsigned long long)rows[i].tests,
+		buf_addf(&t, "%.*s\t%llu\t%llu\t%.1f\n", SL(rows[i].name), (unsigned long long)rows[i].tests,
 			 (unsigned long long)rows[i].same, rows[i].seconds);
 	put_table(s, buf_slice(&t));
 	buf_release(&t);
@@ -60,7 +61,7 @@ static void show_best(struct screen *s, const struct journal_record *r)
 	struct buf t = {0};
 	buf_adds(&t, "seconds\tnodes\tfile\n");
 	for (size_t i = 0; i < r->n_best; i++)
-		buf_addf(&t, "%.1f\t%zu\t%.*s\n", r->best[i].at, r->best[i].ops, (int)r->best[i].file.n, r->best[i].file.p);
+		buf_addf(&t, "%.1f\t%zu\t%.*s\n", r->best[i].at, r->best[i].ops, SL(r->best[i].file));
 	if (r->n_best) {
 		buf_addc(&s->b, '\n');
 		put_table(s, buf_slice(&t));
@@ -78,17 +79,17 @@ int stats_run(const char *path)
 	double last = 0;
 	for (size_t i = 0; i < r.n_tests; i++)
 		last = r.test[i].at > last ? r.test[i].at : last;
-	buf_addf_clean(&s.b, "%.*s: %zu tests in %.1f s", (int)r.head.input.n, r.head.input.p, r.n_tests, last);
+	buf_addf_clean(&s.b, "%.*s: %zu tests in %.1f s", SL(r.head.input), r.n_tests, last);
 	if (r.head.torch.n)
-		buf_addf_clean(&s.b, ", torch %.*s", (int)r.head.torch.n, r.head.torch.p);
-	buf_addf_clean(&s.b, ", %.*s\n", r.end.n ? (int)r.end.n : 18, r.end.n ? r.end.p : "not at its end yet");
+		buf_addf_clean(&s.b, ", torch %.*s", SL(r.head.torch));
+	buf_addf_clean(&s.b, ", %.*s\n", SL(r.end.n ? r.end : SLICE("not at its end yet")));
 	buf_addc(&s.b, '\n');
 	show_phases(&s, &r);
 	show_verdicts(&s, &r);
 	show_best(&s, &r);
 	if (r.bad_lines)
 		buf_addf(&s.b, "\n%zu line%s of the journal could not be read (a process that was killed leaves one)\n", r.bad_lines,
-			 r.bad_lines > 1 ? "s" : "");
+			 plural(r.bad_lines));
 	int status = screen_flush(&s, &err);
 	buf_release(&s.b);
 	journal_record_release(&r);

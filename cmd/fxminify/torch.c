@@ -4,6 +4,7 @@
 #include "process/child.h"
 #include "tool/diag.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "reduce/oracle_torch.h"
 
 #include <unistd.h>
@@ -100,7 +101,7 @@ static void tell_gone_inputs(struct session *s)
 	}
 	if (gone)
 		report_row(&s->report, "note", "%zu of %zu stored inputs are gone from '%.*s' (--save-dir): random values take their place",
-			   gone, kept, (int)r->save_dir.n, r->save_dir.p);
+			   gone, kept, SL(r->save_dir));
 	buf_release(&b);
 }
 
@@ -108,23 +109,17 @@ static void tell_gone_inputs(struct session *s)
 
 static void add_version(struct session *s, struct with_torch *t, uint32_t hello, const char *key, const char *label)
 {
-	uint32_t k = json_get(&t->tape, hello, key);
-	if (k == JSON_NONE || !json_is(&t->tape, k, JSON_STRING) || !t->tape.tok[k].len)
-		return;
 	struct buf b = {0};
-	json_unescape(&t->tape, k, &b);
-	struct slice rest = buf_slice(&b), line;
+	struct slice rest = json_text(&t->tape, hello, key, &b), line;
 	if (slice_line(&rest, &line) && line.n)
-		buf_addf(&s->result.versions, "%s%s%.*s", s->result.versions.len ? ", " : "", label, (int)line.n, line.p);
+		buf_addf(&s->result.versions, "%s%s%.*s", s->result.versions.len ? ", " : "", label, SL(line));
 	buf_release(&b);
 }
 
 static void add_environment(struct with_torch *t, uint32_t object)
 {
-	if (object == JSON_NONE || !json_is(&t->tape, object, JSON_OBJECT))
-		return;
 	struct buf b = {0};
-	for (uint32_t k = json_first(&t->tape, object); k < json_end(&t->tape, object); k = json_next_pair(&t->tape, k)) {
+	json_each_pair(&t->tape, object, k) {
 		if (!json_is(&t->tape, k + 1, JSON_STRING))
 			continue;
 		buf_reset(&b);
@@ -141,13 +136,10 @@ static void add_environment(struct with_torch *t, uint32_t object)
 /* What it has to say of itself that is no reason to stop. */
 static void tell_warning(struct session *s, struct with_torch *t, uint32_t hello)
 {
-	uint32_t k = json_get(&t->tape, hello, "warning");
-	struct buf b = {0};
-	if (k == JSON_NONE || !json_is(&t->tape, k, JSON_STRING))
-		return;
-	json_unescape(&t->tape, k, &b);
-	report_row(&s->report, "note", "%s", buf_str(&b));
-	buf_release(&b);
+	char *warning = json_strdup(&t->tape, hello, "warning");
+	if (*warning)
+		report_row(&s->report, "note", "%s", warning);
+	free(warning);
 }
 
 static void read_hello(struct session *s, struct with_torch *t)
@@ -171,8 +163,8 @@ static void read_hello(struct session *s, struct with_torch *t)
 /* The folder of a file, absolute; NULL when it has none. free() it. */
 static char *folder_of(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	char *folder = slash ? xstrndup(path, slash == path ? 1 : (size_t)(slash - path)) : xstrdup(".");
+	const struct slice in = path_folder(path);
+	char *folder = xstrndup(in.p, in.n);
 	char *absolute = realpath(folder, NULL);
 	free(folder);
 	return absolute;
@@ -261,7 +253,7 @@ void torch_tell_gone(struct session *s)
 	const char *why;
 	struct slice warning = oracle_torch_warning(s->runner.oracle);
 	if (warning.n)
-		report_row(&s->report, "note", "%.*s", (int)warning.n, warning.p);
+		report_row(&s->report, "note", "%.*s", SL(warning));
 	for (size_t i = 0; i < t->n_launchers; i++) {
 		if (t->told[i] || !(why = oracle_torch_gone(s->runner.oracle, i)))
 			continue;
@@ -297,8 +289,7 @@ static int take_record(const struct oracle *o, struct repro *r, struct outcome *
 {
 	*out = *oracle_torch_recorded(o);
 	if (out->kind == OUTCOME_INFRA)
-		return err_set(err, EXIT_ENVIRON, "the original could not be run: %.*s", (int)(out->detail.n > 800 ? 800 : out->detail.n),
-			       out->detail.p);
+		return err_set(err, EXIT_ENVIRON, "the original could not be run: %.*s", SLN(out->detail, 800));
 	if (out->kind != OUTCOME_PASSES)
 		return 0;
 	oracle_torch_mark_idle(o, r);
@@ -322,7 +313,7 @@ int torch_shapes(struct session *s, struct err *err)
 	struct outcome out;
 	int status = o ? take_record(o, &s->in.repro, &out, err) : -1;
 	if (status == 0)
-		err_set(err, EXIT_ENVIRON, "the original does not run: %.*s", (int)(out.detail.n > 300 ? 300 : out.detail.n), out.detail.p);
+		err_set(err, EXIT_ENVIRON, "the original does not run: %.*s", SLN(out.detail, 300));
 	if (o)
 		oracle_close(o);
 	free(cwd);
@@ -344,8 +335,7 @@ int torch_users_call(struct session *s, struct outcome *out, struct err *err)
 	out->signature = signature_copy(&s->arena, &out->signature);
 	out->detail = arena_slice(&s->arena, out->detail);
 	if (out->kind == OUTCOME_INFRA)
-		return err_set(err, EXIT_ENVIRON, "the original could not be compiled as it is: %.*s",
-			       (int)(out->detail.n > 800 ? 800 : out->detail.n), out->detail.p);
+		return err_set(err, EXIT_ENVIRON, "the original could not be compiled as it is: %.*s", SLN(out->detail, 800));
 	return 1;
 }
 
@@ -360,24 +350,12 @@ static void add_suspect(struct session *s, struct slice name)
 	s->suspects.name[s->suspects.n++] = arena_slice(&s->arena, name);
 }
 
-static struct slice text_of(struct session *s, struct json_tape *tape, uint32_t k)
-{
-	struct buf b = {0};
-	if (k != JSON_NONE && json_is(tape, k, JSON_STRING))
-		json_unescape(tape, k, &b);
-	struct slice kept = arena_slice(&s->arena, buf_slice(&b));
-	buf_release(&b);
-	return kept;
-}
-
 static void take_through(struct session *s, struct json_tape *tape, uint32_t list)
 {
 	buf_reset(&s->through);
-	if (list == JSON_NONE || !json_is(tape, list, JSON_ARRAY))
-		return;
-	for (uint32_t k = json_first(tape, list); k < json_end(tape, list); k = json_next(tape, k)) {
-		struct slice name = text_of(s, tape, k);
-		buf_addf(&s->through, "%s%.*s", s->through.len ? ", " : "", (int)name.n, name.p);
+	json_each(tape, list, k) {
+		struct slice name = json_dup_at(tape, k, &s->arena);
+		buf_addf(&s->through, "%s%.*s", s->through.len ? ", " : "", SL(name));
 	}
 }
 
@@ -389,14 +367,11 @@ void torch_locate(struct session *s, const struct outcome *original, struct slic
 	uint32_t root, nan[NAN_MAKERS];
 	json_tape_text(&t->tape, original->extra.p, original->extra.n);
 	if (original->extra.n && json_parse(&t->tape, 0, original->extra.n, &root) == 0) {
-		uint32_t list = json_get(&t->tape, root, "suspects");
-		*how = text_of(s, &t->tape, json_get(&t->tape, root, "how"));
-		if (list != JSON_NONE && json_is(&t->tape, list, JSON_ARRAY))
-			for (uint32_t k = json_first(&t->tape, list); k < json_end(&t->tape, list); k = json_next(&t->tape, k))
-				add_suspect(s, text_of(s, &t->tape, k));
-		uint64_t likely;
-		uint32_t k = json_get(&t->tape, root, "likely");
-		if (k != JSON_NONE && json_u64(&t->tape, k, &likely) && likely <= s->suspects.n)
+		*how = json_dup(&t->tape, root, "how", &s->arena);
+		json_each(&t->tape, json_get(&t->tape, root, "suspects"), k)
+			add_suspect(s, json_dup_at(&t->tape, k, &s->arena));
+		uint64_t likely = json_count(&t->tape, root, "likely", UINT64_MAX);
+		if (likely <= s->suspects.n)
 			s->n_likely = (size_t)likely;
 		take_through(s, &t->tape, json_get(&t->tape, root, "through"));
 	}
@@ -478,7 +453,7 @@ enum { ERROR_LINES = 8, ERROR_COLUMNS = 300 };
 /* "/tmp/.../x.cpp:12:29: error": the file's name alone, for the folder is gone. */
 static struct slice without_folder(struct slice line)
 {
-	const char *colon = line.n && *line.p == '/' ? memchr(line.p, ':', line.n) : NULL;
+	const char *colon = line.n && *line.p == '/' ? slice_chr(line, ':') : NULL;
 	const char *slash = colon ? memrchr(line.p, '/', (size_t)(colon - line.p)) : NULL;
 	return slash ? slice_of(slash + 1, (size_t)(line.p + line.n - slash - 1)) : line;
 }
@@ -490,14 +465,14 @@ static void note_error(struct session *s, const struct outcome *out)
 	struct buf *b = &s->result.error;
 	buf_reset(b);
 	if (out->kind == OUTCOME_RAISED)
-		buf_addf(b, "%.*s: ", (int)out->signature.type.n, out->signature.type.p);
+		buf_addf(b, "%.*s: ", SL(out->signature.type));
 	for (int n = 0; n < ERROR_LINES && slice_line(&rest, &line);) {
 		if (slice_starts(line, "In file included"))
 			break;
 		if (!slice_trim(line).n)
 			continue;
 		line = without_folder(line);
-		buf_addf(b, "%s%.*s", n++ ? "\n" : "", (int)(line.n < ERROR_COLUMNS ? line.n : ERROR_COLUMNS), line.p);
+		buf_addf(b, "%s%.*s", n++ ? "\n" : "", SLN(line, ERROR_COLUMNS));
 	}
 }
 
@@ -543,6 +518,6 @@ int torch_verify(struct session *s, struct err *err)
 	while (slice_line(&detail, &line) && !line.n)
 		;
 	buf_addf(&s->result.verified, "does NOT fail the same way in a fresh process with all caches off: it %s%s%.*s",
-		 outcome_name(out.kind), line.n ? ": " : "", (int)(line.n > 200 ? 200 : line.n), line.p);
+		 outcome_name(out.kind), line.n ? ": " : "", SLN(line, 200));
 	return 0;
 }

@@ -65,7 +65,7 @@ static void say_notes(const struct run_result *r)
 {
 	struct slice rest = buf_slice(&r->notes), line;
 	while (!opt.quiet && slice_line(&rest, &line))
-		warn("%.*s", (int)line.n, line.p);
+		warn("%.*s", SL(line));
 }
 
 /* What the model prints, to standard error: control bytes do not drive the terminal. */

@@ -1,5 +1,6 @@
 /* Outputs as aoti-printer shows tensors, or as JSON; and where the time went. */
 #include "base/json.h"
+#include "base/text.h"
 #include "tool/screen.h"
 #include "live/show.h"
 #include "ptrun.h"
@@ -12,7 +13,7 @@ static void show_output(struct screen *s, const struct tensor_view *v, bool full
 	struct tensor_stats stats;
 	struct buf head = {0};
 	const bool none = tensor_is_none(v);
-	buf_addf(&head, "[  %.*s  ]:", (int)v->name.n, v->name.p);
+	buf_addf(&head, "[  %.*s  ]:", SL(v->name));
 	put_bold(s, buf_str(&head));
 	buf_adds(&s->b, none ? " None\n\n" : "\n");
 	buf_release(&head);
@@ -56,10 +57,12 @@ static void show_times(struct screen *s, const struct ptrun_options *o, const st
 	struct buf b = {0};
 	const size_t n = time_rows(o, t, row);
 	buf_adds(&b, "us\twhat\n");
-	for (size_t i = 0; i < n; i++)
-		buf_addf(&b, "%.*f\t%s\n", row[i].ns < 10000 ? 2 : 1, (double)row[i].ns / 1e3, row[i].what);
+	for (size_t i = 0; i < n; i++) {
+		put_us(&b, row[i].ns);
+		buf_addf(&b, "\t%s\n", row[i].what);
+	}
 	put_table(s, buf_slice(&b));
-	buf_addf(&s->b, "\n%" PRIu64 " call%s. Which kernel takes the time: aoti-printer --profile.\n", t->runs, t->runs == 1 ? "" : "s");
+	buf_addf(&s->b, "\n%" PRIu64 " call%s. Which kernel takes the time: aoti-printer --profile.\n", t->runs, plural(t->runs));
 	buf_release(&b);
 }
 
@@ -69,23 +72,20 @@ static void show_times(struct screen *s, const struct ptrun_options *o, const st
 static void json_real(struct json_out *o, const char *key, double v)
 {
 	char text[40];
-	json_key(o, key);
 	if (isfinite(v))
-		json_out_raw(o, slice_of(text, (size_t)snprintf(text, sizeof(text), "%.9g", v)));
+		json_member_raw(o, key, slice_of(text, (size_t)snprintf(text, sizeof(text), "%.9g", v)));
 	else
-		json_out_null(o);
+		json_member_null(o, key);
 }
 
 static void json_output(struct json_out *o, const struct tensor_view *v)
 {
 	struct tensor_stats t;
 	json_obj(o);
-	json_key(o, "name");
-	json_out_str(o, v->name);
+	json_member_str(o, "name", v->name);
 	if (!tensor_is_none(v)) {
 		tensor_stats(&v->meta, v->data, STATS_ALL, &t);
-		json_key(o, "dtype");
-		json_out_str(o, slice_str(dtype_name(v->meta.dtype)));
+		json_member_str(o, "dtype", slice_str(dtype_name(v->meta.dtype)));
 		json_member_i64s(o, "size", v->meta.size, v->meta.n_dim);
 		json_member_i64s(o, "stride", v->meta.stride, v->meta.n_dim);
 		json_member_u64(o, "elements", t.n);
@@ -106,15 +106,12 @@ static void show_json(struct buf *b, const struct ptrun_options *opt, const char
 	struct time_row row[ROWS];
 	const size_t n = time_rows(opt, &out->times, row);
 	json_obj(&o);
-	json_key(&o, "model");
-	json_out_str(&o, slice_str(model));
-	json_key(&o, "outputs");
-	json_arr(&o);
+	json_member_str(&o, "model", slice_str(model));
+	json_member_arr(&o, "outputs");
 	for (size_t i = 0; i < out->n; i++)
 		json_output(&o, &out->v[i]);
 	json_close(&o);
-	json_key(&o, "times");
-	json_obj(&o);
+	json_member_obj(&o, "times");
 	json_member_u64(&o, "calls", out->times.runs);
 	for (size_t i = 0; i < n; i++)
 		json_member_u64(&o, row[i].key, row[i].ns);

@@ -11,7 +11,7 @@
 
 #define NIL UINT32_MAX
 
-bool diff_differs(const struct diff_set *d)
+static bool diff_differs(const struct diff_set *d)
 {
 	for (unsigned i = 0; i < d->n; i++)
 		if (!d->pair[i].a || !d->pair[i].b || compare_differs(&d->pair[i].c))
@@ -110,25 +110,12 @@ static void release(struct diff_set *d)
 
 /* ---- JSON ---- */
 
-static void put_u64(struct json_out *o, const char *key, uint64_t v)
-{
-	json_key(o, key);
-	json_out_u64(o, v);
-}
-
-static void put_bool(struct json_out *o, const char *key, bool v)
-{
-	json_key(o, key);
-	json_out_bool(o, v);
-}
-
 static void put_seconds(struct json_out *o, const char *key, double v, bool known)
 {
-	json_key(o, key);
 	if (known)
-		json_out_double(o, v, 6);
+		json_member_double(o, key, v, 6);
 	else
-		json_out_null(o);
+		json_member_null(o, key);
 }
 
 static void put_place(struct json_out *o, const struct compare_loc *at)
@@ -139,9 +126,8 @@ static void put_place(struct json_out *o, const struct compare_loc *at)
 		return;
 	}
 	json_obj(o);
-	json_key(o, "file");
-	json_out_str(o, at->file);
-	put_u64(o, "line", at->line);
+	json_member_str(o, "file", at->file);
+	json_member_u64(o, "line", at->line);
 	json_member(o, "function", at->function);
 	json_member(o, "code", at->code);
 	json_close(o);
@@ -162,23 +148,17 @@ static void put_log_name(struct json_out *o, const char *key, const struct compa
 		return;
 	}
 	json_obj(o);
-	json_key(o, "path");
-	json_out_str(o, slice_str(l->t.path));
-	json_key(o, "rank");
-	if (l->t.rank < 0)
-		json_out_null(o);
-	else
-		json_out_i64(o, l->t.rank);
-	put_u64(o, "pid", l->t.pid);
-	put_bool(o, "damaged", trace_damaged(&l->t));
+	json_member_str(o, "path", slice_str(l->t.path));
+	json_member_count(o, "rank", l->t.rank);
+	json_member_u64(o, "pid", l->t.pid);
+	json_member_bool(o, "damaged", trace_damaged(&l->t));
 	json_close(o);
 }
 
 static void put_compiles(struct json_out *o, const struct compare *c)
 {
 	char text[COMPILE_ID_TEXT];
-	json_key(o, "compile_ids");
-	json_arr(o);
+	json_member_arr(o, "compile_ids");
 	for (uint32_t i = 0; i < c->n_pair; i++) {
 		const struct compare_pair *p = &c->pair[i];
 		json_obj(o);
@@ -187,9 +167,9 @@ static void put_compiles(struct json_out *o, const struct compare *c)
 		put_place(o, &p->at);
 		put_seconds(o, "before_seconds", p->seconds[0], p->seconds[0] >= 0);
 		put_seconds(o, "after_seconds", p->seconds[1], p->seconds[1] >= 0);
-		put_bool(o, "timed", p->timed);
-		put_u64(o, "changes", p->changes);
-		put_u64(o, "texts", p->texts);
+		json_member_bool(o, "timed", p->timed);
+		json_member_u64(o, "changes", p->changes);
+		json_member_u64(o, "texts", p->texts);
 		json_close(o);
 	}
 	json_close(o);
@@ -197,25 +177,19 @@ static void put_compiles(struct json_out *o, const struct compare *c)
 
 static void put_changes(struct json_out *o, const struct compare *c, enum compare_kind kind)
 {
-	json_key(o, compare_kind_name[kind]);
-	json_arr(o);
+	json_member_arr(o, compare_kind_name[kind]);
 	for (uint32_t i = 0; i < c->n_change; i++) {
 		const struct compare_change *x = &c->change[i];
 		if (x->kind != kind)
 			continue;
 		json_obj(o);
-		json_key(o, "how");
-		json_out_str(o, slice_str(compare_how_name[x->how]));
-		json_key(o, "compile_id");
-		if (x->pair == NIL)
-			json_out_null(o);
-		else
-			json_out_u64(o, x->pair);
+		json_member_str(o, "how", slice_str(compare_how_name[x->how]));
+		json_member_index(o, "compile_id", x->pair);
 		json_member(o, "subject", x->subject);
 		json_member(o, "before", x->before);
 		json_member(o, "after", x->after);
 		put_place(o, &x->at);
-		put_u64(o, "count", x->count);
+		json_member_u64(o, "count", x->count);
 		put_seconds(o, "seconds", x->seconds, x->seconds < 0 || x->seconds > 0);
 		json_close(o);
 	}
@@ -224,33 +198,27 @@ static void put_changes(struct json_out *o, const struct compare *c, enum compar
 
 static void put_texts(struct json_out *o, const struct compare *c, const struct diff_place *place)
 {
-	json_key(o, "texts");
-	json_arr(o);
+	json_member_arr(o, "texts");
 	for (uint32_t i = 0; i < c->n_text; i++) {
 		const struct compare_text *t = &c->text[i];
 		const struct trace_artifact *a = &c->a->t.artifact[t->a], *b = &c->b->t.artifact[t->b];
 		json_obj(o);
-		put_u64(o, "compile_id", t->pair);
-		json_key(o, "name");
-		json_out_str(o, intern_get(&c->b->t.names, b->name));
-		put_u64(o, "before_line", a->line);
-		put_u64(o, "after_line", b->line);
-		put_u64(o, "removed", t->removed);
-		put_u64(o, "added", t->added);
-		put_bool(o, "shown", t->shown);
-		json_key(o, "same_as");
-		if (t->same_as == NIL)
-			json_out_null(o);
-		else
-			json_out_u64(o, t->same_as);
-		put_bool(o, "coarse", t->coarse);
-		put_u64(o, "left_out", t->left_out);
+		json_member_u64(o, "compile_id", t->pair);
+		json_member_str(o, "name", intern_get(&c->b->t.names, b->name));
+		json_member_u64(o, "before_line", a->line);
+		json_member_u64(o, "after_line", b->line);
+		json_member_u64(o, "removed", t->removed);
+		json_member_u64(o, "added", t->added);
+		json_member_bool(o, "shown", t->shown);
+		json_member_index(o, "same_as", t->same_as);
+		json_member_bool(o, "coarse", t->coarse);
+		json_member_u64(o, "left_out", t->left_out);
 		if (!place) {
 			json_member(o, "diff", t->diff);
 		} else if (t->diff.n) {
-			put_u64(o, "block", place[i].block);
-			put_u64(o, "offset", place[i].offset);
-			put_u64(o, "size", t->diff.n);
+			json_member_u64(o, "block", place[i].block);
+			json_member_u64(o, "offset", place[i].offset);
+			json_member_u64(o, "size", t->diff.n);
 		}
 		json_close(o);
 	}
@@ -263,59 +231,51 @@ static void put_pair(struct json_out *o, const struct diff_pair *p, const struct
 	json_obj(o);
 	put_log_name(o, "before", p->a);
 	put_log_name(o, "after", p->b);
-	put_bool(o, "differs", !p->a || !p->b || compare_differs(c));
-	json_key(o, "frames");
-	json_obj(o);
-	put_u64(o, "matched", c->frames[0]);
-	put_u64(o, "gone", c->frames[1]);
-	put_u64(o, "new", c->frames[2]);
+	json_member_bool(o, "differs", !p->a || !p->b || compare_differs(c));
+	json_member_obj(o, "frames");
+	json_member_u64(o, "matched", c->frames[0]);
+	json_member_u64(o, "gone", c->frames[1]);
+	json_member_u64(o, "new", c->frames[2]);
 	json_close(o);
 	put_compiles(o, c);
 	for (unsigned k = 0; k < COMPARE_KIND_COUNT; k++)
 		put_changes(o, c, k);
 	put_texts(o, c, place);
-	json_key(o, "more");
-	json_obj(o);
+	json_member_obj(o, "more");
 	for (unsigned k = 0; k < COMPARE_KIND_COUNT; k++)
 		if (c->more[k])
-			put_u64(o, compare_kind_name[k], c->more[k]);
+			json_member_u64(o, compare_kind_name[k], c->more[k]);
 	json_close(o);
-	put_u64(o, "texts_left", c->texts_left);
-	put_u64(o, "unread", c->unread);
+	json_member_u64(o, "texts_left", c->texts_left);
+	json_member_u64(o, "unread", c->unread);
 	json_close(o);
 }
 
 void diff_document(struct json_out *o, const struct diff_set *d, const struct diff_place *place, uint32_t blocks)
 {
 	json_obj(o);
-	json_key(o, "schema");
-	json_out_str(o, SLICE("pt2utils.tlparse.diff/1"));
-	json_key(o, "generator");
-	json_out_str(o, SLICE("tlparse (pt2utils) " PT2_VERSION));
-	put_bool(o, "differs", diff_differs(d));
+	json_member_str(o, "schema", SLICE("pt2utils.tlparse.diff/1"));
+	json_member_str(o, "generator", SLICE("tlparse (pt2utils) " PT2_VERSION));
+	json_member_bool(o, "differs", diff_differs(d));
 	for (unsigned s = 0; s < 2; s++) {
-		json_key(o, s ? "after" : "before");
-		json_obj(o);
-		json_key(o, "name");
-		json_out_str(o, slice_str(d->side[s].name));
+		json_member_obj(o, s ? "after" : "before");
+		json_member_str(o, "name", slice_str(d->side[s].name));
 		report_summary(o, d->side[s].trace, d->side[s].n);
 		json_close(o);
 	}
-	json_key(o, "counts");
-	json_obj(o);
+	json_member_obj(o, "counts");
 	uint64_t texts = 0;
 	for (unsigned k = 0; k < COMPARE_KIND_COUNT; k++) {
 		uint64_t n = 0;
 		for (unsigned i = 0; i < d->n; i++)
 			n += (uint64_t)d->pair[i].c.rows[k] + d->pair[i].c.more[k];
-		put_u64(o, compare_kind_name[k], n);
+		json_member_u64(o, compare_kind_name[k], n);
 	}
 	for (unsigned i = 0; i < d->n; i++)
 		texts += d->pair[i].c.n_text;
-	put_u64(o, "texts", texts);
+	json_member_u64(o, "texts", texts);
 	json_close(o);
-	json_key(o, "logs");
-	json_arr(o);
+	json_member_arr(o, "logs");
 	const struct diff_place *at = place;
 	for (unsigned i = 0; i < d->n; i++) {
 		put_pair(o, &d->pair[i], at);
@@ -323,7 +283,7 @@ void diff_document(struct json_out *o, const struct diff_set *d, const struct di
 	}
 	json_close(o);
 	if (place)
-		put_u64(o, "blocks", blocks);
+		json_member_u64(o, "blocks", blocks);
 	json_close(o);
 }
 

@@ -29,7 +29,6 @@ struct diff_place {
 };
 /* place: NULL for --json, which holds the texts themselves. */
 void diff_document(struct json_out *o, const struct diff_set *d, const struct diff_place *place, uint32_t blocks);
-bool diff_differs(const struct diff_set *d);
 
 /* diffpage.c */
 /* what: the name that an error calls fd. */

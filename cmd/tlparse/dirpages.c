@@ -90,30 +90,26 @@ static void stack_html(struct buf *b, const struct trace *t, const struct json_t
 	html_raw(b, open ? "<details open><summary>" : "<details><summary>");
 	html_raw(b, caption);
 	html_raw(b, "</summary><ul class=\"stack\">");
-	if (stack != JSON_NONE && json_is(tape, stack, JSON_ARRAY))
-		for (uint32_t i = json_first(tape, stack); i < json_end(tape, stack); i = json_next(tape, i)) {
-			uint64_t file;
-			int64_t line = 0;
-			uint32_t k;
-			struct slice text[3] = {{"", 0}, {"", 0}, {"", 0}};
-			buf_reset(&tmp);
-			static const char *const keys[3] = {"uninterned_filename", "name", "loc"};
-			size_t end[3];
-			for (unsigned j = 0; j < 3; j++) {
-				k = json_get(tape, i, keys[j]);
-				if (k != JSON_NONE && json_is(tape, k, JSON_STRING))
-					json_unescape(tape, k, &tmp);
-				end[j] = tmp.len;
-			}
-			for (unsigned j = 0; j < 3; j++)
-				text[j] = slice_of(tmp.p + (j ? end[j - 1] : 0), end[j] - (j ? end[j - 1] : 0));
-			if (!text[0].n && json_u64(tape, json_get(tape, i, "filename"), &file) && file < t->n_string)
-				text[0] = name(t, t->string[file]);
-			json_i64(tape, json_get(tape, i, "line"), &line);
-			html_raw(b, "<li>");
-			frame_html(b, text[0], line, text[1], text[2], 1);
-			html_raw(b, "</li>");
+	json_each(tape, stack, i) {
+		uint64_t file;
+		int64_t line = 0;
+		struct slice text[3] = {{"", 0}, {"", 0}, {"", 0}};
+		buf_reset(&tmp);
+		static const char *const keys[3] = {"uninterned_filename", "name", "loc"};
+		size_t end[3];
+		for (unsigned j = 0; j < 3; j++) {
+			json_add_text(tape, i, keys[j], &tmp);
+			end[j] = tmp.len;
 		}
+		for (unsigned j = 0; j < 3; j++)
+			text[j] = slice_of(tmp.p + (j ? end[j - 1] : 0), end[j] - (j ? end[j - 1] : 0));
+		if (!text[0].n && json_u64(tape, json_get(tape, i, "filename"), &file) && file < t->n_string)
+			text[0] = name(t, t->string[file]);
+		json_i64(tape, json_get(tape, i, "line"), &line);
+		html_raw(b, "<li>");
+		frame_html(b, text[0], line, text[1], text[2], 1);
+		html_raw(b, "</li>");
+	}
 	html_raw(b, "</ul></details>");
 	buf_release(&tmp);
 }
@@ -220,7 +216,7 @@ void page_guards(struct buf *b, const char *id, struct slice payload, struct jso
 	html_raw(b, "<ul class=\"guards\">\n");
 	json_tape_text(tape, payload.p, payload.n);
 	if (json_parse(tape, 0, payload.n, &root) == 0)
-		for (uint32_t i = json_first(tape, root); i < json_end(tape, root); i = json_next(tape, i)) {
+		json_each(tape, root, i) {
 			uint32_t code = json_get(tape, i, "code");
 			if (code == JSON_NONE)
 				continue;
@@ -241,23 +237,17 @@ void page_stack_traces(struct buf *b, struct slice payload, struct json_tape *ta
 	struct buf tmp = {0};
 	head(b, SLICE("Stack traces of kernels"), 1);
 	json_tape_text(tape, payload.p, payload.n);
-	if (json_parse(tape, 0, payload.n, &root) == 0 && json_is(tape, root, JSON_OBJECT))
-		for (uint32_t k = json_first(tape, root); k < json_end(tape, root); k = json_next_pair(tape, k)) {
-			buf_reset(&tmp);
-			json_unescape(tape, k, &tmp);
+	if (json_parse(tape, 0, payload.n, &root) == 0)
+		json_each_pair(tape, root, k) {
 			html_raw(b, "<h3>");
-			html_text(b, buf_slice(&tmp));
+			html_text(b, json_text_at(tape, k, &tmp));
 			html_raw(b, "</h3>\n");
-			if (!json_is(tape, k + 1, JSON_ARRAY))
-				continue;
-			for (uint32_t i = json_first(tape, k + 1); i < json_end(tape, k + 1); i = json_next(tape, i)) {
-				if (!json_is(tape, i, JSON_STRING))
-					continue;
-				buf_reset(&tmp);
-				json_unescape(tape, i, &tmp);
-				html_raw(b, "<pre>");
+			json_each(tape, k + 1, i) {
 				/* Newlines were escaped twice by the writer. */
-				struct slice s = buf_slice(&tmp);
+				struct slice s = json_text_at(tape, i, &tmp);
+				if (!s.p)
+					continue;
+				html_raw(b, "<pre>");
 				while (s.n) {
 					const char *nl = slice_find(s, "\\n");
 					size_t n = nl ? (size_t)(nl - s.p) : s.n;
@@ -285,17 +275,15 @@ void page_pending_row(struct buf *b, const struct trace *t, const struct trace_s
 	for (unsigned i = 0; i < (guard ? 1 : 4); i++) {
 		uint32_t k = json_get(tape, v, guard ? fast[i] : spec[i]);
 		html_raw(b, "<td>");
-		if (k != JSON_NONE && json_is(tape, k, JSON_ARRAY)) {
-			for (uint32_t j = json_first(tape, k); j < json_end(tape, k); j = json_next(tape, j)) {
+		if (json_is(tape, k, JSON_ARRAY)) {
+			json_each(tape, k, j) {
 				buf_reset(&tmp);
 				json_unescape(tape, j, &tmp);
 				html_text(b, buf_slice(&tmp));
 				html_raw(b, "<br>");
 			}
-		} else if (k != JSON_NONE && json_is(tape, k, JSON_STRING)) {
-			buf_reset(&tmp);
-			json_unescape(tape, k, &tmp);
-			html_text(b, buf_slice(&tmp));
+		} else {
+			html_text(b, json_text_at(tape, k, &tmp));
 		}
 		html_raw(b, "</td>");
 	}
@@ -312,28 +300,22 @@ static void metrics_table(struct buf *b, const struct json_tape *tape, uint32_t 
 {
 	struct buf tmp = {0};
 	html_raw(b, "<table class=\"metrics sortable\"><thead><tr><th>Metric</th><th>Value</th></tr></thead><tbody>\n");
-	for (uint32_t k = json_first(tape, v); k < json_end(tape, v); k = json_next_pair(tape, k)) {
+	json_each_pair(tape, v, k) {
 		struct slice key = json_slice(tape, k);
 		html_raw(b, json_is(tape, k + 1, JSON_NULL) ? "<tr class=\"null\"><td>" : "<tr><td>");
 		html_text(b, key);
 		html_raw(b, "</td><td>");
 		if (json_is(tape, k + 1, JSON_ARRAY)) {
-			for (uint32_t i = json_first(tape, k + 1); i < json_end(tape, k + 1); i = json_next(tape, i)) {
+			json_each(tape, k + 1, i) {
 				buf_reset(&tmp);
-				if (json_is(tape, i, JSON_STRING))
-					json_unescape(tape, i, &tmp);
-				else
-					buf_add_slice(&tmp, json_raw(tape, i));
+				json_unescape(tape, i, &tmp);
 				html_raw(b, "<pre>");
 				html_text(b, buf_slice(&tmp));
 				html_raw(b, "</pre>");
 			}
 		} else {
 			buf_reset(&tmp);
-			if (json_is(tape, k + 1, JSON_STRING))
-				json_unescape(tape, k + 1, &tmp);
-			else
-				buf_add_slice(&tmp, json_raw(tape, k + 1));
+			json_unescape(tape, k + 1, &tmp);
 			bool large = tmp.len > 300 || memchr(buf_str(&tmp), '\n', tmp.len);
 			html_raw(b, large ? "<details><summary>" : "");
 			if (large)

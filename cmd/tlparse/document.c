@@ -1,15 +1,6 @@
 /* document.c - struct trace into the JSON document of docs/REPORT.md. */
 #include "tlparse.h"
 
-static void put_name(struct json_out *o, const struct trace *t, const char *key, uint32_t name)
-{
-	json_key(o, key);
-	if (name == INTERN_NONE)
-		json_out_null(o);
-	else
-		json_out_str(o, intern_get(&t->names, name));
-}
-
 static void put_loc(struct json_out *o, const struct trace *t, const struct trace_loc *loc)
 {
 	json_key(o, "location");
@@ -18,10 +9,10 @@ static void put_loc(struct json_out *o, const struct trace *t, const struct trac
 		return;
 	}
 	json_obj(o);
-	put_name(o, t, "file", loc->file);
+	json_member_name(o, "file", &t->names, loc->file);
 	json_member_u64(o, "line", loc->line);
-	put_name(o, t, "function", loc->function);
-	put_name(o, t, "code", loc->code);
+	json_member_name(o, "function", &t->names, loc->function);
+	json_member_name(o, "code", &t->names, loc->code);
 	json_close(o);
 }
 
@@ -32,11 +23,10 @@ static void put_lines(struct json_out *o, const struct trace *t, const char *key
 
 static void put_artifact(struct json_out *o, const struct trace *t, const char *key, uint32_t index, bool page)
 {
-	json_key(o, key);
 	if (index == UINT32_MAX)
-		json_out_null(o);
+		json_member_null(o, key);
 	else
-		json_out_u64(o, page ? index : t->artifact[index].number);
+		json_member_u64(o, key, page ? index : t->artifact[index].number);
 }
 
 /* ---- summary ---- */
@@ -117,12 +107,10 @@ static void put_phases(struct json_out *o, const struct trace *log, unsigned n)
 		}
 	if (count)
 		qsort(all, count, sizeof(*all), by_seconds);
-	json_key(o, "phases");
-	json_arr(o);
+	json_member_arr(o, "phases");
 	for (size_t k = 0; k < count; k++) {
 		json_obj(o);
-		json_key(o, "name");
-		json_out_str(o, all[k].name);
+		json_member_str(o, "name", all[k].name);
 		json_member_seconds(o, "seconds", all[k].seconds);
 		json_close(o);
 	}
@@ -148,17 +136,13 @@ static void put_summary(struct json_out *o, const struct trace *log, unsigned n)
 			version = &log[i];
 	}
 	qsort(rank, n, sizeof(*rank), by_value);
-	json_key(o, "summary");
-	json_obj(o);
-	if (version) {
-		put_name(o, version, "torch_version", version->torch_version);
-	} else {
-		json_key(o, "torch_version");
-		json_out_null(o);
-	}
+	json_member_obj(o, "summary");
+	if (version)
+		json_member_name(o, "torch_version", &version->names, version->torch_version);
+	else
+		json_member_null(o, "torch_version");
 	json_member_u64(o, "logs", n);
-	json_key(o, "ranks");
-	json_arr(o);
+	json_member_arr(o, "ranks");
 	for (unsigned i = 0; i < n; i++)
 		if (rank[i] >= 0 && (!i || rank[i] != rank[i - 1]))
 			json_out_i64(o, rank[i]);
@@ -176,11 +160,9 @@ static void put_summary(struct json_out *o, const struct trace *log, unsigned n)
 	json_member_u64(o, "graphs", s.graphs);
 	json_member_u64(o, "artifacts", s.artifacts);
 	json_member_u64(o, "chromium_events", s.events);
-	json_key(o, "cache");
-	json_obj(o);
+	json_member_obj(o, "cache");
 	for (unsigned i = 0; i < CACHE_COUNT; i++) {
-		json_key(o, trace_cache_name[i]);
-		json_obj(o);
+		json_member_obj(o, trace_cache_name[i]);
 		json_member_u64(o, "hit", s.cache[i][0]);
 		json_member_u64(o, "miss", s.cache[i][1]);
 		json_member_u64(o, "bypass", s.cache[i][2]);
@@ -221,23 +203,19 @@ static void put_compiles(struct json_out *o, const struct trace *t)
 	struct restart_lists l = restart_lists(t);
 	static const char *const status[] = {"missing", "ok", "empty", "break", "error"};
 	char text[COMPILE_ID_TEXT];
-	json_key(o, "compile_ids");
-	json_arr(o);
+	json_member_arr(o, "compile_ids");
 	for (uint32_t i = 0; i < t->n_compile; i++) {
 		const struct trace_compile *c = &t->compile[i];
 		json_obj(o);
 		struct compile_id id = c->id;
 		id.attempt = 0;
-		json_key(o, "id");
-		json_out_str(o, slice_str(compile_id_text(&id, text)));
-		json_key(o, "dir");
-		json_out_str(o, slice_str(c->id.bad_line ? "unknown" : compile_id_dir(&c->id, text)));
+		json_member_str(o, "id", slice_str(compile_id_text(&id, text)));
+		json_member_str(o, "dir", slice_str(c->id.bad_line ? "unknown" : compile_id_dir(&c->id, text)));
 		json_member_count(o, "compiled_autograd_id", c->id.autograd);
 		json_member_count(o, "frame_id", c->id.frame);
 		json_member_count(o, "frame_compile_id", c->id.compile);
 		json_member_count(o, "attempt", c->id.attempt);
-		json_key(o, "status");
-		json_out_str(o, slice_str(status[c->status]));
+		json_member_str(o, "status", slice_str(status[c->status]));
 		put_loc(o, t, &c->loc);
 		json_member_u64(o, "line", c->line);
 		json_member_seconds(o, "seconds", c->seconds);
@@ -251,13 +229,12 @@ static void put_compiles(struct json_out *o, const struct trace *t)
 		json_member_u64(o, "graph_breaks", c->breaks);
 		json_member_count(o, "cache_size", c->cache_size);
 		json_member_u64(o, "artifacts", c->artifacts);
-		json_key(o, "restarts");
-		json_arr(o);
+		json_member_arr(o, "restarts");
 		for (uint32_t k = l.first[i]; k != UINT32_MAX; k = l.next[k])
 			json_out_str(o, intern_get(&t->names, t->failure[k].reason));
 		json_close(o);
-		put_name(o, t, "fail_type", c->fail_type);
-		put_name(o, t, "fail_reason", c->fail_reason);
+		json_member_name(o, "fail_type", &t->names, c->fail_type);
+		json_member_name(o, "fail_reason", &t->names, c->fail_reason);
 		json_close(o);
 	}
 	json_close(o);
@@ -267,8 +244,7 @@ static void put_compiles(struct json_out *o, const struct trace *t)
 
 static void put_breaks(struct json_out *o, const struct trace *t, bool page)
 {
-	json_key(o, "graph_breaks");
-	json_arr(o);
+	json_member_arr(o, "graph_breaks");
 	for (uint32_t i = 0; i < t->n_brk; i++) {
 		const struct trace_break *b = &t->brk[i];
 		char gb[16];
@@ -276,10 +252,10 @@ static void put_breaks(struct json_out *o, const struct trace *t, bool page)
 		json_member_u64(o, "compile_id", b->compile);
 		json_member_u64(o, "line", b->line);
 		put_loc(o, t, &b->loc);
-		put_name(o, t, "reason", b->reason);
-		put_name(o, t, "explanation", b->explanation);
+		json_member_name(o, "reason", &t->names, b->reason);
+		json_member_name(o, "explanation", &t->names, b->explanation);
 		put_lines(o, t, "hints", b->hints);
-		put_name(o, t, "context", b->context);
+		json_member_name(o, "context", &t->names, b->context);
 		json_key(o, "gb");
 		if (b->gb < 0) {
 			json_out_null(o);
@@ -287,9 +263,8 @@ static void put_breaks(struct json_out *o, const struct trace *t, bool page)
 			snprintf(gb, sizeof(gb), "GB%04d", b->gb);
 			json_out_str(o, slice_str(gb));
 		}
-		put_name(o, t, "url", b->url);
-		json_key(o, "source");
-		json_out_str(o, slice_str(b->artifact == UINT32_MAX ? "restart" : "artifact"));
+		json_member_name(o, "url", &t->names, b->url);
+		json_member_str(o, "source", slice_str(b->artifact == UINT32_MAX ? "restart" : "artifact"));
 		put_artifact(o, t, "artifact", b->artifact, page);
 		json_close(o);
 	}
@@ -298,18 +273,17 @@ static void put_breaks(struct json_out *o, const struct trace *t, bool page)
 
 static void put_recompiles(struct json_out *o, const struct trace *t, bool page)
 {
-	json_key(o, "recompiles");
-	json_arr(o);
+	json_member_arr(o, "recompiles");
 	for (uint32_t i = 0; i < t->n_recompile; i++) {
 		const struct trace_recompile *r = &t->recompile[i];
 		json_obj(o);
 		json_member_u64(o, "compile_id", r->compile);
 		json_member_u64(o, "line", r->line);
-		put_name(o, t, "reason", r->reason);
-		put_name(o, t, "guard", r->guard);
-		put_name(o, t, "old", r->old);
-		put_name(o, t, "new", r->new);
-		put_name(o, t, "all", r->all);
+		json_member_name(o, "reason", &t->names, r->reason);
+		json_member_name(o, "guard", &t->names, r->guard);
+		json_member_name(o, "old", &t->names, r->old);
+		json_member_name(o, "new", &t->names, r->new);
+		json_member_name(o, "all", &t->names, r->all);
 		put_loc(o, t, &r->loc);
 		put_artifact(o, t, "artifact", r->artifact, page);
 		json_close(o);
@@ -319,8 +293,7 @@ static void put_recompiles(struct json_out *o, const struct trace *t, bool page)
 
 static void put_failures(struct json_out *o, const struct trace *t, const char *key, bool restarts)
 {
-	json_key(o, key);
-	json_arr(o);
+	json_member_arr(o, key);
 	for (uint32_t i = 0; i < t->n_failure; i++) {
 		const struct trace_failure *f = &t->failure[i];
 		if ((f->type == INTERN_NONE) != restarts)
@@ -329,8 +302,8 @@ static void put_failures(struct json_out *o, const struct trace *t, const char *
 		json_member_u64(o, "compile_id", f->compile);
 		json_member_u64(o, "line", f->line);
 		if (!restarts)
-			put_name(o, t, "type", f->type);
-		put_name(o, t, "reason", f->reason);
+			json_member_name(o, "type", &t->names, f->type);
+		json_member_name(o, "reason", &t->names, f->reason);
 		if (!restarts)
 			put_loc(o, t, &f->loc);
 		json_close(o);
@@ -340,34 +313,31 @@ static void put_failures(struct json_out *o, const struct trace *t, const char *
 
 static void put_symbols(struct json_out *o, const struct trace *t)
 {
-	json_key(o, "symbols");
-	json_arr(o);
+	json_member_arr(o, "symbols");
 	for (uint32_t i = 0; i < t->n_symbol; i++) {
 		const struct trace_symbol *s = &t->symbol[i];
 		json_obj(o);
 		json_member_u64(o, "compile_id", s->compile);
 		json_member_u64(o, "line", s->line);
-		put_name(o, t, "symbol", s->symbol);
-		put_name(o, t, "value", s->value);
-		put_name(o, t, "range", s->range);
-		put_name(o, t, "source", s->source);
+		json_member_name(o, "symbol", &t->names, s->symbol);
+		json_member_name(o, "value", &t->names, s->value);
+		json_member_name(o, "range", &t->names, s->range);
+		json_member_name(o, "source", &t->names, s->source);
 		put_loc(o, t, &s->loc);
-		json_key(o, "unbacked");
-		json_out_bool(o, s->unbacked);
+		json_member_bool(o, "unbacked", s->unbacked);
 		json_close(o);
 	}
 	json_close(o);
-	json_key(o, "specializations");
-	json_arr(o);
+	json_member_arr(o, "specializations");
 	for (uint32_t i = 0; i < t->n_special; i++) {
 		const struct trace_special *s = &t->special[i];
 		json_obj(o);
 		json_member_u64(o, "compile_id", s->compile);
 		json_member_u64(o, "line", s->line);
-		put_name(o, t, "symbol", s->symbol);
-		put_name(o, t, "value", s->value);
+		json_member_name(o, "symbol", &t->names, s->symbol);
+		json_member_name(o, "value", &t->names, s->value);
 		put_lines(o, t, "sources", s->sources);
-		put_name(o, t, "reason", s->reason);
+		json_member_name(o, "reason", &t->names, s->reason);
 		put_loc(o, t, &s->loc);
 		json_close(o);
 	}
@@ -394,8 +364,7 @@ static uint32_t *expressions_told(const struct trace *t)
 
 static void put_expressions(struct json_out *o, const struct trace *t, const uint32_t *number)
 {
-	json_key(o, "expressions");
-	json_arr(o);
+	json_member_arr(o, "expressions");
 	for (uint32_t i = 0; i < t->n_expr; i++) {
 		const struct trace_expr *e = &t->expr[i];
 		if (number[i] == UINT32_MAX)
@@ -403,11 +372,10 @@ static void put_expressions(struct json_out *o, const struct trace *t, const uin
 		json_obj(o);
 		json_member_u64(o, "compile_id", e->compile);
 		json_member_u64(o, "line", e->line);
-		put_name(o, t, "result", e->result);
-		put_name(o, t, "method", e->method);
+		json_member_name(o, "result", &t->names, e->result);
+		json_member_name(o, "method", &t->names, e->method);
 		put_lines(o, t, "arguments", e->args);
-		json_key(o, "made_of");
-		json_arr(o);
+		json_member_arr(o, "made_of");
 		for (uint32_t k = 0; k < e->n_arg; k++)
 			json_out_u64(o, number[t->expr_arg[e->first_arg + k]]);
 		json_close(o);
@@ -427,20 +395,18 @@ static void put_export(struct json_out *o, const struct trace *t, bool page)
 	}
 	uint32_t *number = expressions_told(t);
 	json_obj(o);
-	json_key(o, "failures");
-	json_arr(o);
+	json_member_arr(o, "failures");
 	for (uint32_t i = 0; i < t->n_export; i++) {
 		const struct trace_export *x = &t->export[i];
 		bool kernel = x->kind == EXPORT_MISSING || x->kind == EXPORT_MISMATCHED;
 		json_obj(o);
 		json_member_u64(o, "compile_id", x->compile);
 		json_member_u64(o, "line", x->line);
-		json_key(o, "kind");
-		json_out_str(o, slice_str(kind[x->kind]));
-		put_name(o, t, "expr", kernel ? INTERN_NONE : x->expr);
-		put_name(o, t, "op", kernel ? x->expr : INTERN_NONE);
-		put_name(o, t, "result", x->result);
-		put_name(o, t, "reason", x->reason);
+		json_member_str(o, "kind", slice_str(kind[x->kind]));
+		json_member_name(o, "expr", &t->names, kernel ? INTERN_NONE : x->expr);
+		json_member_name(o, "op", &t->names, kernel ? x->expr : INTERN_NONE);
+		json_member_name(o, "result", &t->names, x->result);
+		json_member_name(o, "reason", &t->names, x->reason);
 		put_loc(o, t, &x->loc);
 		put_lines(o, t, "locals", x->locals);
 		put_lines(o, t, "symbols", x->sources);
@@ -459,16 +425,14 @@ static void put_export(struct json_out *o, const struct trace *t, bool page)
 static void put_provenance(struct json_out *o, const struct trace *t, bool page)
 {
 	static const char *const part[PROV_TEXTS] = {"pre", "post", "code", "aot", "map", "stacks"};
-	json_key(o, "provenance");
-	json_arr(o);
+	json_member_arr(o, "provenance");
 	for (uint32_t i = 0; i < t->n_provenance; i++) {
 		const struct trace_provenance *p = &t->provenance[i];
 		json_obj(o);
 		json_member_u64(o, "compile_id", p->compile);
 		for (unsigned k = 0; k < PROV_TEXTS; k++)
 			put_artifact(o, t, part[k], p->artifact[k], page);
-		json_key(o, "links");
-		json_out_raw(o, p->links);
+		json_member_raw(o, "links", p->links);
 		json_close(o);
 	}
 	json_close(o);
@@ -476,28 +440,24 @@ static void put_provenance(struct json_out *o, const struct trace *t, bool page)
 
 static void put_losses(struct json_out *o, const struct trace *t)
 {
-	json_key(o, "unknown_keys");
-	json_arr(o);
+	json_member_arr(o, "unknown_keys");
 	for (uint32_t i = 0; i < t->n_unknown; i++) {
 		json_obj(o);
-		put_name(o, t, "key", t->unknown[i].key);
+		json_member_name(o, "key", &t->names, t->unknown[i].key);
 		json_member_u64(o, "count", t->unknown[i].count);
 		json_member_u64(o, "line", t->unknown[i].line);
 		json_close(o);
 	}
 	json_close(o);
-	json_key(o, "damage");
-	json_arr(o);
+	json_member_arr(o, "damage");
 	for (unsigned i = 0; i < DAMAGE_COUNT; i++) {
 		if (!t->damage[i].count)
 			continue;
 		json_obj(o);
-		json_key(o, "kind");
-		json_out_str(o, slice_str(trace_damage_name[i]));
+		json_member_str(o, "kind", slice_str(trace_damage_name[i]));
 		json_member_u64(o, "count", t->damage[i].count);
 		json_member_u64(o, "line", t->damage[i].line);
-		json_key(o, "text");
-		json_out_str(o, slice_str(trace_damage_text[i]));
+		json_member_str(o, "text", slice_str(trace_damage_text[i]));
 		json_close(o);
 	}
 	json_close(o);
@@ -505,15 +465,9 @@ static void put_losses(struct json_out *o, const struct trace *t)
 
 /* ---- the page's own arrays ---- */
 
-static void put_column_start(struct json_out *o, const char *key)
-{
-	json_key(o, key);
-	json_arr(o);
-}
-
 #define COLUMN(o, t, key, expr) \
 	do { \
-		put_column_start(o, key); \
+		json_member_arr(o, key); \
 		for (uint32_t i_ = 0; i_ < (t)->n_artifact; i_++) { \
 			const struct trace_artifact *a = &(t)->artifact[i_]; \
 			expr; \
@@ -523,8 +477,7 @@ static void put_column_start(struct json_out *o, const char *key)
 
 static void put_artifacts(struct json_out *o, const struct trace *t)
 {
-	json_key(o, "artifacts");
-	json_obj(o);
+	json_member_obj(o, "artifacts");
 	COLUMN(o, t, "compile_id", json_out_u64(o, a->compile));
 	COLUMN(o, t, "key", json_out_u64(o, a->kind));
 	COLUMN(o, t, "name", json_out_u64(o, a->name));
@@ -537,13 +490,11 @@ static void put_artifacts(struct json_out *o, const struct trace *t)
 	COLUMN(o, t, "number", json_out_i64(o, a->flags & ART_UNLISTED ? -1 : (int64_t)a->number));
 	COLUMN(o, t, "lang", json_out_u64(o, a->lang));
 	json_close(o);
-	json_key(o, "keys");
-	json_arr(o);
+	json_member_arr(o, "keys");
 	for (unsigned i = 0; i < KIND_COUNT; i++)
 		json_out_str(o, slice_of(trace_kind[i].name, trace_kind[i].name_len));
 	json_close(o);
-	json_key(o, "langs");
-	json_out_raw(o, SLICE("[\"text\",\"json\",\"py\",\"cpp\"]"));
+	json_member_raw(o, "langs", SLICE("[\"text\",\"json\",\"py\",\"cpp\"]"));
 	/* Every text once; rows of the document hold their texts themselves, so only those that arrays refer to matter,
 	 * but indices must stay, so the others are empty. */
 	uint8_t *used = xcalloc(t->names.n + 1u, 1);
@@ -555,8 +506,7 @@ static void put_artifacts(struct json_out *o, const struct trace *t)
 			if (n[j] != INTERN_NONE)
 				used[n[j]] = 1;
 	}
-	json_key(o, "names");
-	json_arr(o);
+	json_member_arr(o, "names");
 	for (uint32_t i = 0; i < t->names.n; i++)
 		json_out_str(o, used[i] ? t->names.item[i] : slice_of("", 0));
 	json_close(o);
@@ -565,8 +515,7 @@ static void put_artifacts(struct json_out *o, const struct trace *t)
 
 static void put_stacks(struct json_out *o, const struct trace *t)
 {
-	json_key(o, "frames");
-	json_arr(o);
+	json_member_arr(o, "frames");
 	for (uint32_t i = 0; i < t->n_frame; i++) {
 		const struct trace_frame *f = &t->frame[i];
 		json_arr(o);
@@ -577,8 +526,7 @@ static void put_stacks(struct json_out *o, const struct trace *t)
 		json_close(o);
 	}
 	json_close(o);
-	json_key(o, "stacks");
-	json_arr(o);
+	json_member_arr(o, "stacks");
 	for (uint32_t i = 0; i < t->starts.n; i++) {
 		const struct trace_stack *s = &t->starts.node[i];
 		json_arr(o);
@@ -591,8 +539,7 @@ static void put_stacks(struct json_out *o, const struct trace *t)
 		json_close(o);
 	}
 	json_close(o);
-	json_key(o, "compile_stacks");
-	json_arr(o);
+	json_member_arr(o, "compile_stacks");
 	for (uint32_t i = 0; i < t->n_compile; i++)
 		json_out_i64(o, t->compile[i].stack == UINT32_MAX ? -1 : (int64_t)t->compile[i].stack);
 	json_close(o);
@@ -605,12 +552,10 @@ static void put_log(struct json_out *o, const struct trace *t, const struct rank
 	snprintf(start, sizeof(start), "%02u-%02uT%02u:%02u:%02u.%06u", t->first_day / 100u, t->first_day % 100u, s / 3600, s / 60 % 60,
 		 s % 60, us);
 	json_obj(o);
-	json_key(o, "path");
-	json_out_str(o, slice_str(t->path));
+	json_member_str(o, "path", slice_str(t->path));
 	json_member_count(o, "rank", t->rank);
 	json_member_u64(o, "pid", t->pid);
-	json_key(o, "start");
-	json_out_str(o, slice_str(start));
+	json_member_str(o, "start", slice_str(start));
 	json_member_seconds(o, "seconds", (double)(t->last_usec - t->first_usec) / 1e6);
 	put_summary(o, t, 1);
 	put_compiles(o, t);
@@ -619,12 +564,11 @@ static void put_log(struct json_out *o, const struct trace *t, const struct rank
 	put_failures(o, t, "failures", false);
 	put_failures(o, t, "restarts", true);
 	put_symbols(o, t);
-	json_key(o, "cudagraph_skips");
-	json_arr(o);
+	json_member_arr(o, "cudagraph_skips");
 	for (uint32_t i = 0; i < t->n_skip; i++) {
 		json_obj(o);
 		json_member_u64(o, "compile_id", t->skip[i].compile);
-		put_name(o, t, "reason", t->skip[i].reason);
+		json_member_name(o, "reason", &t->names, t->skip[i].reason);
 		json_close(o);
 	}
 	json_close(o);
@@ -636,8 +580,7 @@ static void put_log(struct json_out *o, const struct trace *t, const struct rank
 		rank_facts_out(facts, o);
 	}
 	if (page) {
-		json_key(o, "strings");
-		json_arr(o);
+		json_member_arr(o, "strings");
 		for (uint32_t i = 0; i < t->n_string; i++) {
 			if (t->string[i] == INTERN_NONE)
 				json_out_null(o);
@@ -654,19 +597,15 @@ static void put_log(struct json_out *o, const struct trace *t, const struct rank
 void report_document(struct json_out *o, const struct report *r, bool page)
 {
 	json_obj(o);
-	json_key(o, "schema");
-	json_out_str(o, SLICE("pt2utils.tlparse/1"));
-	json_key(o, "generator");
-	json_out_str(o, SLICE("tlparse (pt2utils) " PT2_VERSION));
+	json_member_str(o, "schema", SLICE("pt2utils.tlparse/1"));
+	json_member_str(o, "generator", SLICE("tlparse (pt2utils) " PT2_VERSION));
 	put_summary(o, r->log, r->n);
-	json_key(o, "logs");
-	json_arr(o);
+	json_member_arr(o, "logs");
 	for (unsigned i = 0; i < r->n; i++)
 		put_log(o, &r->log[i], r->facts ? &r->facts[i] : NULL, page);
 	json_close(o);
 	if (page) {
-		json_key(o, "blocks");
-		json_obj(o);
+		json_member_obj(o, "blocks");
 		json_member_u64(o, "p", r->blocks.p);
 		json_member_u64(o, "m", r->blocks.m);
 		json_member_u64(o, "e", r->blocks.e);

@@ -1,5 +1,6 @@
 /* export.c - the pages of -e, the report of an export log: the list of what was found, and a page per symbolic guard. */
 #include "outdir.h"
+#include "base/text.h"
 
 #define NIL UINT32_MAX
 
@@ -185,7 +186,7 @@ void page_export(struct buf *b, const struct trace *t, const struct tlparse_opti
 		buf_addf(b,
 			 "<p><b>%u finding%s.</b> Until they are dealt with, the exported program may be wrong for inputs other than the "
 			 "example's.</p>\n",
-			 t->n_export, t->n_export == 1 ? "" : "s");
+			 t->n_export, plural(t->n_export));
 		html_raw(b, "<table class=\"sortable\"><thead><tr><th>Kind</th><th>What happened</th><th>User code</th><th>More</th>"
 			    "</tr></thead><tbody>\n");
 	}

@@ -272,11 +272,11 @@ static void print_summary(const struct report *r, const char *where)
 		report_add(t, &c);
 		struct slice version = t->torch_version == INTERN_NONE ? SLICE("unknown") : intern_get(&t->names, t->torch_version);
 		note("%s: torch %.*s, %u compiles, %u graph breaks, %u recompiles, %u failures, %u artifacts, %.1f s compiling", t->path,
-		     version.n > 100 ? 100 : (int)version.n, version.p, (unsigned)c.compiles, t->n_brk, (unsigned)c.recompiles,
-		     (unsigned)c.failures, t->n_artifact, t->compile_seconds);
+		     SLN(version, 100), (unsigned)c.compiles, t->n_brk, (unsigned)c.recompiles, (unsigned)c.failures, t->n_artifact,
+		     t->compile_seconds);
 		for (uint32_t k = 0; opt.verbose && k < t->n_unknown; k++) {
 			struct slice key = intern_get(&t->names, t->unknown[k].key);
-			warn("%s: key '%.*s' is not known (%llu records, first in line %llu)", t->path, (int)key.n, key.p,
+			warn("%s: key '%.*s' is not known (%llu records, first in line %llu)", t->path, SL(key),
 			     (unsigned long long)t->unknown[k].count, (unsigned long long)t->unknown[k].line);
 		}
 	}

@@ -8,6 +8,7 @@
 
 #include "tool/diag.h"
 #include "base/pool.h"
+#include "base/text.h"
 #include "tool/output.h"
 #include "tool/tempfolder.h"
 
@@ -303,7 +304,7 @@ static void share_event(struct slot *x, uint32_t root)
 	bool any = false;
 	buf_add(&x->shared, ",\n", 2);
 	if (json_is(t, root, JSON_OBJECT)) {
-		for (uint32_t k = json_first(t, root); k < json_end(t, root); k = json_next_pair(t, k)) {
+		json_each_pair(t, root, k) {
 			if (!slice_is(json_slice(t, k), "pid"))
 				continue;
 			struct slice v = json_raw(t, k + 1);
@@ -428,10 +429,8 @@ static void compile_directory(struct buf *b, const struct trace *t)
 		const struct trace_compile *c = &t->compile[i];
 		compile_id_text(&c->id, id);
 		snprintf(key, sizeof(key), c->id.bad_line ? "%s" : "[%s]", id);
-		json_key(&o, key);
-		json_obj(&o);
-		json_key(&o, "artifacts");
-		json_arr(&o);
+		json_member_obj(&o, key);
+		json_member_arr(&o, "artifacts");
 		for (uint32_t k = c->first_artifact; k != UINT32_MAX; k = t->artifact[k].next) {
 			const struct trace_artifact *a = &t->artifact[k];
 			unsigned m = a->flags & ART_HIT ? 1 : a->flags & ART_MISS ? 2 : a->flags & ART_BYPASS ? 3 : 0;
@@ -444,18 +443,12 @@ static void compile_directory(struct buf *b, const struct trace *t)
 				trace_artifact_path(t, a, false, &path);
 				name = url = buf_slice(&path);
 			}
-			const char *slash = name.n ? memrchr(name.p, '/', name.n) : NULL;
-			if (slash)
-				name = slice_of(slash + 1, (size_t)(name.p + name.n - slash - 1));
+			name = slice_base(name);
 			json_obj(&o);
-			json_key(&o, "url");
-			json_out_str(&o, url);
-			json_key(&o, "name");
-			json_out_str(&o, name);
-			json_key(&o, "number");
-			json_out_u64(&o, a->number + (a->flags & ART_READABLE ? 1 : 0));
-			json_key(&o, "suffix");
-			json_out_str(&o, slice_str(mark[m]));
+			json_member_str(&o, "url", url);
+			json_member_str(&o, "name", name);
+			json_member_u64(&o, "number", a->number + (a->flags & ART_READABLE ? 1 : 0));
+			json_member_str(&o, "suffix", slice_str(mark[m]));
 			json_key(&o, "readable_url");
 			if (a->flags & ART_READABLE) {
 				buf_reset(&path);
@@ -482,8 +475,7 @@ static int finish_jsonl(struct outdir *d, struct err *err)
 	struct buf b = {0};
 	struct json_out o = {.b = &b};
 	json_obj(&o);
-	json_key(&o, "string_table");
-	json_arr(&o);
+	json_member_arr(&o, "string_table");
 	if (!t->n_string)
 		json_out_null(&o);
 	for (uint32_t i = 0; i < t->n_string; i++) {
@@ -699,8 +691,7 @@ static char **folder_names(const struct report *r)
 {
 	char **name = xcalloc(r->n, sizeof(*name));
 	for (unsigned i = 0; i < r->n; i++) {
-		const char *slash = strrchr(r->log[i].path, '/');
-		struct slice base = slice_str(slash ? slash + 1 : r->log[i].path);
+		struct slice base = slice_str(path_base(r->log[i].path));
 		static const char *const ext[] = {".gz", ".log"};
 		for (unsigned k = 0; k < 2; k++)
 			if (base.n > strlen(ext[k]) && slice_ends(base, ext[k]))

@@ -191,14 +191,13 @@ static const char *main_key(const struct trace_scan *s, const struct trace_recor
 		return k->name;
 	}
 	/* A key that is not known: the first that is no context. */
-	if (r->root != JSON_NONE && json_is(&s->tape, r->root, JSON_OBJECT))
-		for (uint32_t k = json_first(&s->tape, r->root); k < json_end(&s->tape, r->root); k = json_next_pair(&s->tape, k)) {
-			struct slice key = json_slice(&s->tape, k);
-			if (!trace_is_context(key)) {
-				*n = key.n;
-				return key.p;
-			}
+	json_each_pair(&s->tape, r->root, k) {
+		struct slice key = json_slice(&s->tape, k);
+		if (!trace_is_context(key)) {
+			*n = key.n;
+			return key.p;
 		}
+	}
 	*n = 1;
 	return "?";
 }

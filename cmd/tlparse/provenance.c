@@ -94,11 +94,10 @@ static int load(struct prov_pages *p, uint32_t artifact, struct buf *b, struct e
 /* The key of one part of a set: an index into texts. */
 static void put_part(struct prov_pages *p, struct json_out *o, const char *key, uint32_t artifact)
 {
-	json_key(o, key);
 	if (artifact == NIL || !find(p, artifact))
-		json_out_null(o);
+		json_member_null(o, key);
 	else
-		json_out_u64(o, intern_add(&p->used, slice_of((const char *)&artifact, sizeof(artifact))));
+		json_member_u64(o, key, intern_add(&p->used, slice_of((const char *)&artifact, sizeof(artifact))));
 }
 
 static void put_set(struct prov_pages *p, struct json_out *o, const uint32_t artifact[PROV_TEXTS], struct slice links, bool mapped)
@@ -109,10 +108,8 @@ static void put_set(struct prov_pages *p, struct json_out *o, const uint32_t art
 	put_part(p, o, "code", artifact[PROV_CODE]);
 	put_part(p, o, "aot", artifact[PROV_AOT]);
 	put_part(p, o, "stacks", artifact[PROV_STACKS]);
-	json_key(o, "mapped");
-	json_out_bool(o, mapped);
-	json_key(o, "links");
-	json_out_raw(o, links);
+	json_member_bool(o, "mapped", mapped);
+	json_member_raw(o, "links", links);
 	json_close(o);
 }
 
@@ -169,8 +166,7 @@ static int put_texts(struct prov_pages *p, struct json_out *o, const struct trac
 	static const char *const lang[] = {"text", "json", "py", "cpp"};
 	struct buf path = {0};
 	int r = 0;
-	json_key(o, "texts");
-	json_arr(o);
+	json_member_arr(o, "texts");
 	for (uint32_t i = 0; !r && i < p->used.n; i++) {
 		uint32_t k;
 		memcpy(&k, intern_get(&p->used, i).p, sizeof(k));
@@ -180,12 +176,12 @@ static int put_texts(struct prov_pages *p, struct json_out *o, const struct trac
 		trace_artifact_path(t, a, false, &path);
 		r = load(p, k, &p->tmp, err);
 		json_obj(o);
-		json_key(o, "path");
-		json_out_str(o, buf_slice(&path));
-		json_key(o, "lang");
-		json_out_str(o, slice_str(part == PROV_PRE || part == PROV_POST ? "py" : part == PROV_AOT ? "cpp" : lang[a->lang]));
-		json_key(o, "text");
-		json_out_str(o, buf_slice(&p->tmp));
+		json_member_str(o, "path", buf_slice(&path));
+		json_member_str(o, "lang",
+				slice_str(part == PROV_PRE || part == PROV_POST ? "py"
+					  : part == PROV_AOT                    ? "cpp"
+										: lang[a->lang]));
+		json_member_str(o, "text", buf_slice(&p->tmp));
 		json_close(o);
 	}
 	json_close(o);
@@ -201,10 +197,8 @@ static int put_model(struct prov_pages *p, struct json_out *o, const struct trac
 	intern_release(&p->used);
 	p->used = (struct intern){0};
 	json_obj(o);
-	json_key(o, "compile_id");
-	json_out_str(o, slice_str(compile_id_text(&t->compile[compile].id, id)));
-	json_key(o, "sets");
-	json_arr(o);
+	json_member_str(o, "compile_id", slice_str(compile_id_text(&t->compile[compile].id, id)));
+	json_member_arr(o, "sets");
 	for (uint32_t i = 0; i < t->n_provenance; i++)
 		if (t->provenance[i].compile == compile) {
 			put_set(p, o, t->provenance[i].artifact, t->provenance[i].links, true);

@@ -10,6 +10,7 @@
  */
 #include "tool/diag.h"
 #include "base/pool.h"
+#include "base/text.h"
 #include "tool/output.h"
 #include "tlparse.h"
 
@@ -102,12 +103,11 @@ static int read_document(struct item *it, const char *path)
 		goto out;
 	}
 	logs = json_get(&tape, root, "logs");
-	if (tape.loose || !utf8_valid(buf_slice(&text)) || logs == JSON_NONE || !json_is(&tape, logs, JSON_ARRAY) ||
-	    json_end(&tape, logs) == logs + 1) {
+	if (tape.loose || !utf8_valid(buf_slice(&text)) || !json_is(&tape, logs, JSON_ARRAY) || json_end(&tape, logs) == logs + 1) {
 		err_set(&it->err, EXIT_INPUT, "cannot read '%s': not a document of tlparse --json", path);
 		goto out;
 	}
-	for (uint32_t k = json_first(&tape, logs); k < json_end(&tape, logs); k = json_next(&tape, k)) {
+	json_each(&tape, logs, k) {
 		struct err e;
 		GROW(it->facts, it->n, it->cap, 1);
 		if (rank_facts_in(&it->facts[it->n], &tape, k, &e) < 0) {
@@ -199,7 +199,7 @@ static int take_item(void *ctx, void *slot)
 			bad |= f->compile[k].unknown;
 		if (damaged && !t->unread)
 			warn("%s: line %llu: damaged (%llu kind%s, listed in the report)", f->path, (unsigned long long)line,
-			     (unsigned long long)damaged, damaged == 1 ? "" : "s");
+			     (unsigned long long)damaged, plural(damaged));
 		j->res->damaged += damaged != 0;
 		j->res->bad_ids += bad;
 		it->facts[i].tag = it->document ? UINT32_MAX : it->index;
@@ -275,11 +275,9 @@ static bool plain(const struct rank_facts *f) { return f->rank >= 0 && f->nth ==
 /* The rank; what is none, or a rank again, has a number of its own, and says who it is. */
 static void put_who(struct json_out *o, const struct rank_facts *f)
 {
-	json_key(o, "rank");
-	json_out_u64(o, f->process);
+	json_member_u64(o, "rank", f->process);
 	if (!plain(f)) {
-		json_key(o, "process");
-		json_out_str(o, slice_str(f->name));
+		json_member_str(o, "process", slice_str(f->name));
 	}
 }
 
@@ -351,10 +349,7 @@ struct sorted {
 static int by_graph(const void *a, const void *b)
 {
 	const struct sorted *x = a, *y = b;
-	size_t n = x->dir.n < y->dir.n ? x->dir.n : y->dir.n;
-	int r = n ? memcmp(x->dir.p, y->dir.p, n) : 0;
-	if (!r)
-		r = (x->dir.n > y->dir.n) - (x->dir.n < y->dir.n);
+	const int r = slice_cmp(x->dir, y->dir);
 	return r ? r : (x->row->number > y->row->number) - (x->row->number < y->row->number);
 }
 
@@ -365,18 +360,6 @@ static struct sorted *sort_lists(const struct ranks *all, const struct rank_fact
 		s[i] = (struct sorted){intern_get(&all->names, f->compile[row[i].compile].dir), &row[i]};
 	qsort(s, n, sizeof(*s), by_graph);
 	return s;
-}
-
-static void key_str(struct json_out *o, const char *key, struct slice s)
-{
-	json_key(o, key);
-	json_out_str(o, s);
-}
-
-static void key_u64(struct json_out *o, const char *key, uint64_t v)
-{
-	json_key(o, key);
-	json_out_u64(o, v);
 }
 
 static int put_schedules(struct job *j, bool *any)
@@ -394,9 +377,8 @@ static int put_schedules(struct job *j, bool *any)
 			*any = true;
 			json_obj(&o);
 			put_who(&o, f);
-			key_str(&o, "graph", s[k].dir);
-			json_key(&o, "ops");
-			json_arr(&o);
+			json_member_str(&o, "graph", s[k].dir);
+			json_member_arr(&o, "ops");
 			for (uint32_t n = 0; n < s[k].row->ops; n++)
 				json_out_str(&o, intern_get(&all->names, op[n].name));
 			json_close(&o);
@@ -451,13 +433,12 @@ static uint64_t as_u64(double d) { return d >= 1 ? d < 1.8e19 ? (uint64_t)d : UI
 static void meta_start(struct json_out *o, const char *name, uint64_t pid, int64_t tid)
 {
 	json_obj(o);
-	key_str(o, "name", slice_str(name));
-	key_str(o, "ph", SLICE("M"));
-	key_u64(o, "pid", pid);
+	json_member_str(o, "name", slice_str(name));
+	json_member_str(o, "ph", SLICE("M"));
+	json_member_u64(o, "pid", pid);
 	if (tid >= 0)
-		key_u64(o, "tid", (uint64_t)tid);
-	json_key(o, "args");
-	json_obj(o);
+		json_member_u64(o, "tid", (uint64_t)tid);
+	json_member_obj(o, "args");
 }
 
 static void meta_end(struct json_out *o)
@@ -476,18 +457,17 @@ static void put_runtime_op(struct json_out *o, const struct ranks *all, const st
 	if (us > UINT64_MAX / 4)
 		us = UINT64_MAX / 4;
 	json_obj(o);
-	key_str(o, "name", intern_get(&all->names, op->name));
-	key_str(o, "ph", SLICE("X"));
-	key_u64(o, "ts", *at);
-	key_u64(o, "dur", us);
-	key_u64(o, "pid", f->process);
-	key_u64(o, "tid", tid);
-	key_str(o, "cat", SLICE("runtime"));
-	json_key(o, "args");
-	json_obj(o);
-	key_str(o, "graph", graph);
+	json_member_str(o, "name", intern_get(&all->names, op->name));
+	json_member_str(o, "ph", SLICE("X"));
+	json_member_u64(o, "ts", *at);
+	json_member_u64(o, "dur", us);
+	json_member_u64(o, "pid", f->process);
+	json_member_u64(o, "tid", tid);
+	json_member_str(o, "cat", SLICE("runtime"));
+	json_member_obj(o, "args");
+	json_member_str(o, "graph", graph);
 	put_who(o, f);
-	key_u64(o, "runtime_ns", as_u64(ns));
+	json_member_u64(o, "runtime_ns", as_u64(ns));
 	json_close(o);
 	json_close(o);
 	*at = *at > UINT64_MAX / 2 ? *at : *at + us;
@@ -514,14 +494,12 @@ static int put_estimates(struct job *j, bool *any)
 			*any = true;
 			json_obj(&o);
 			put_who(&o, f);
-			key_str(&o, "graph", s[k].dir);
-			json_key(&o, "ops");
-			json_arr(&o);
+			json_member_str(&o, "graph", s[k].dir);
+			json_member_arr(&o, "ops");
 			for (uint32_t n = 0; n < s[k].row->ops; n++) {
 				json_obj(&o);
-				key_str(&o, "name", intern_get(&all->names, op[n].name));
-				json_key(&o, "estimated_runtime_ns");
-				json_out_raw(&o, intern_get(&all->names, op[n].ns));
+				json_member_str(&o, "name", intern_get(&all->names, op[n].name));
+				json_member_raw(&o, "estimated_runtime_ns", intern_get(&all->names, op[n].ns));
 				json_close(&o);
 				put_runtime_op(&t, all, f, s[k].dir, tid, &op[n], &at);
 			}
@@ -531,10 +509,10 @@ static int put_estimates(struct job *j, bool *any)
 		if (f->n_estimate) {
 			char *name = plain(f) ? xasprintf("Rank %lld", (long long)f->rank) : xstrdup(f->name);
 			meta_start(&t, "process_name", f->process, -1);
-			key_str(&t, "name", slice_str(name));
+			json_member_str(&t, "name", slice_str(name));
 			meta_end(&t);
 			meta_start(&t, "process_sort_index", f->process, -1);
-			key_u64(&t, "sort_index", f->process);
+			json_member_u64(&t, "sort_index", f->process);
 			meta_end(&t);
 			free(name);
 		}
@@ -547,10 +525,10 @@ static int put_estimates(struct job *j, bool *any)
 			buf_adds(&name, "graph ");
 			buf_add_slice(&name, s[k].dir);
 			meta_start(&m, "thread_name", f->process, tid);
-			key_str(&m, "name", buf_slice(&name));
+			json_member_str(&m, "name", buf_slice(&name));
 			meta_end(&m);
 			meta_start(&m, "thread_sort_index", f->process, tid);
-			key_u64(&m, "sort_index", index++);
+			json_member_u64(&m, "sort_index", index++);
 			meta_end(&m);
 			buf_release(&name);
 		}
@@ -580,10 +558,9 @@ static int put_parity(struct job *j, const struct rank_facts *f)
 	struct buf b = {0};
 	struct json_out o = {.b = &b};
 	json_obj(&o);
-	key_str(&o, "description",
-		SLICE("Difference of # of collectives in scheduler and inductor output code and missing wait collectives"));
-	json_key(&o, "graphs");
-	json_arr(&o);
+	json_member_str(&o, "description",
+			SLICE("Difference of # of collectives in scheduler and inductor output code and missing wait collectives"));
+	json_member_arr(&o, "graphs");
 	for (uint32_t i = 0; i < f->n_parity; i++) {
 		const struct rank_compile *c = &f->compile[f->parity[i].compile];
 		struct buf id = {0};
@@ -594,10 +571,10 @@ static int put_parity(struct job *j, const struct rank_facts *f)
 		if (!c->unknown)
 			buf_addc(&id, ']');
 		json_obj(&o);
-		key_str(&o, "graph", intern_get(&all->names, c->dir));
-		key_str(&o, "compile_id", buf_slice(&id));
-		key_u64(&o, "offset", f->parity[i].offset);
-		key_u64(&o, "missing_waits", f->parity[i].missing_waits);
+		json_member_str(&o, "graph", intern_get(&all->names, c->dir));
+		json_member_str(&o, "compile_id", buf_slice(&id));
+		json_member_u64(&o, "offset", f->parity[i].offset);
+		json_member_u64(&o, "missing_waits", f->parity[i].missing_waits);
 		json_close(&o);
 		buf_release(&id);
 	}
@@ -636,7 +613,7 @@ static void gz_put(struct gz *g, struct slice s, bool end)
 /* The track of a compile id: attempts share one. */
 static struct slice track_of(struct slice id)
 {
-	const char *p = id.n ? memchr(id.p, '_', id.n) : NULL;
+	const char *p = slice_chr(id, '_');
 	return p ? slice_of(id.p, (size_t)(p - id.p)) : id;
 }
 
@@ -647,10 +624,10 @@ static void put_process(struct json_out *o, const struct ranks *all, const struc
 	if (f->rank < 0 || f->nth > 1)
 		buf_addf(&b, " (pid %llu)", (unsigned long long)f->pid);
 	meta_start(o, "process_name", f->process, -1);
-	key_str(o, "name", buf_slice(&b));
+	json_member_str(o, "name", buf_slice(&b));
 	meta_end(o);
 	meta_start(o, "process_sort_index", f->process, -1);
-	key_u64(o, "sort_index", sort);
+	json_member_u64(o, "sort_index", sort);
 	meta_end(o);
 	for (uint32_t i = 0; i < f->n_compile; i++) {
 		struct slice id = track_of(intern_get(&all->names, f->compile[i].id));
@@ -666,10 +643,10 @@ static void put_process(struct json_out *o, const struct ranks *all, const struc
 			buf_add_slice(&b, intern_get(&all->names, f->compile[i].loc));
 		}
 		meta_start(o, "thread_name", f->process, k + 1);
-		key_str(o, "name", buf_slice(&b));
+		json_member_str(o, "name", buf_slice(&b));
 		meta_end(o);
 		meta_start(o, "thread_sort_index", f->process, k + 1);
-		key_u64(o, "sort_index", k);
+		json_member_u64(o, "sort_index", k);
 		meta_end(o);
 	}
 	buf_release(&b);
@@ -693,21 +670,18 @@ static void put_spans(struct json_out *o, const struct ranks *all, const struct 
 			buf_add_slice(&b, intern_get(&all->names, c->loc));
 		}
 		json_obj(o);
-		key_str(o, "name", buf_slice(&b));
-		key_str(o, "ph", SLICE("X"));
-		json_key(o, "ts");
-		json_out_i64(o, base + s->start);
-		json_key(o, "dur");
-		json_out_i64(o, s->end - s->start);
-		key_u64(o, "pid", f->process);
-		key_u64(o, "tid", intern_add(tracks, track_of(id)) + 1u);
-		key_str(o, "cat", s->kind == RANK_SPAN_BACKWARD ? SLICE("backward") : SLICE("compile"));
-		json_key(o, "args");
-		json_obj(o);
-		key_str(o, "compile_id", id);
-		key_str(o, "status", slice_str(status[c->status]));
+		json_member_str(o, "name", buf_slice(&b));
+		json_member_str(o, "ph", SLICE("X"));
+		json_member_i64(o, "ts", base + s->start);
+		json_member_i64(o, "dur", s->end - s->start);
+		json_member_u64(o, "pid", f->process);
+		json_member_u64(o, "tid", intern_add(tracks, track_of(id)) + 1u);
+		json_member_str(o, "cat", s->kind == RANK_SPAN_BACKWARD ? SLICE("backward") : SLICE("compile"));
+		json_member_obj(o, "args");
+		json_member_str(o, "compile_id", id);
+		json_member_str(o, "status", slice_str(status[c->status]));
 		if (c->cache)
-			key_str(o, "cache", slice_str(cache[c->cache]));
+			json_member_str(o, "cache", slice_str(cache[c->cache]));
 		json_close(o);
 		json_close(o);
 		buf_release(&b);
@@ -716,17 +690,15 @@ static void put_spans(struct json_out *o, const struct ranks *all, const struct 
 		const struct rank_mark *m = &f->mark[i];
 		static const char *const what[] = {"", "", "graph break", "recompile", "failure", "", ""};
 		json_obj(o);
-		key_str(o, "name", slice_str(what[m->kind]));
-		key_str(o, "ph", SLICE("i"));
-		key_str(o, "s", SLICE("t"));
-		json_key(o, "ts");
-		json_out_i64(o, base + m->at);
-		key_u64(o, "pid", f->process);
-		key_u64(o, "tid", intern_add(tracks, track_of(intern_get(&all->names, f->compile[m->compile].id))) + 1u);
-		key_str(o, "cat", slice_str(what[m->kind]));
-		json_key(o, "args");
-		json_obj(o);
-		key_str(o, "reason", m->text == INTERN_NONE ? SLICE("") : intern_get(&all->names, m->text));
+		json_member_str(o, "name", slice_str(what[m->kind]));
+		json_member_str(o, "ph", SLICE("i"));
+		json_member_str(o, "s", SLICE("t"));
+		json_member_i64(o, "ts", base + m->at);
+		json_member_u64(o, "pid", f->process);
+		json_member_u64(o, "tid", intern_add(tracks, track_of(intern_get(&all->names, f->compile[m->compile].id))) + 1u);
+		json_member_str(o, "cat", slice_str(what[m->kind]));
+		json_member_obj(o, "args");
+		json_member_str(o, "reason", m->text == INTERN_NONE ? SLICE("") : intern_get(&all->names, m->text));
 		json_close(o);
 		json_close(o);
 	}
@@ -748,9 +720,8 @@ static int put_timeline(struct job *j)
 	if (deflateInit2(&g->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
 		g->r = err_set(j->err, EXIT_ENVIRON, "cannot start the compressor");
 	json_obj(&o);
-	key_str(&o, "displayTimeUnit", SLICE("ms"));
-	json_key(&o, "traceEvents");
-	json_arr(&o);
+	json_member_str(&o, "displayTimeUnit", SLICE("ms"));
+	json_member_arr(&o, "traceEvents");
 	for (uint32_t i = 0; i < all->n_process; i++) {
 		struct intern tracks = {0};
 		put_process(&o, all, &all->process[i], i, &tracks);

@@ -10,7 +10,7 @@
  *     export.c     the pages of -e
  *     provenance.c the pages of -i
  *     ranks.c      many ranks: all logs into directories, what is compared into files of its own
- *     rankspage.c  the landing page over them
+ *     rankspage*.c the landing page over them (rankspage_part.h)
  */
 #ifndef TLPARSE_H
 #define TLPARSE_H

@@ -83,7 +83,7 @@ const char *dispatcher_schema(void *so, struct arena *a, const char *op, const c
 	struct slice rest = slice_of(text.p, text.n), line;
 	char *schema = NULL;
 	while (!schema && slice_line(&rest, &line))
-		if (slice_starts(line, "schema: ") && memchr(line.p, '(', line.n) && !slice_is(line, "schema: (none)"))
+		if (slice_starts(line, "schema: ") && slice_chr(line, '(') && !slice_is(line, "schema: (none)"))
 			schema = arena_strndup(a, line.p + 8, line.n - 8);
 	free(text.p);
 	*untold = !schema;

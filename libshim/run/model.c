@@ -5,6 +5,7 @@
 
 #include "elf/modelso.h"
 #include "tool/output.h"
+#include "base/text.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -66,7 +67,7 @@ static int load_needed(const struct modelso *m, struct err *err)
 		char name[256];
 		if (modelso_of_torch(m->needed[i]) || slice_starts(m->needed[i], "ld-linux"))
 			continue;
-		snprintf(name, sizeof(name), "%.*s", (int)m->needed[i].n, m->needed[i].p);
+		snprintf(name, sizeof(name), "%.*s", SL(m->needed[i]));
 		if (!dlopen(name, RTLD_LAZY | RTLD_LOCAL))
 			return err_set(err, EXIT_ENVIRON, "'%s' needs %s, which is not installed", m->name, name);
 	}
@@ -79,7 +80,7 @@ static bool defined_somewhere(const struct modelso *m, const struct torch *t, co
 		return true;
 	for (uint32_t i = 0; i < m->n_needed; i++) {
 		char library[256];
-		snprintf(library, sizeof(library), "%.*s", (int)m->needed[i].n, m->needed[i].p);
+		snprintf(library, sizeof(library), "%.*s", SL(m->needed[i]));
 		void *so = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
 		bool found = so && dlsym(so, name);
 		if (so)
@@ -93,8 +94,7 @@ static bool defined_somewhere(const struct modelso *m, const struct torch *t, co
 static int by_name(const void *a, const void *b)
 {
 	const struct slice *x = a, *y = b;
-	int c = memcmp(x->p, y->p, x->n < y->n ? x->n : y->n);
-	return c ? c : x->n < y->n ? -1 : x->n > y->n;
+	return slice_cmp(*x, *y);
 }
 
 static size_t find_missing(const struct modelso *m, const struct torch *t, struct slice *missing)
@@ -105,7 +105,7 @@ static size_t find_missing(const struct modelso *m, const struct torch *t, struc
 		char name[512];
 		if (s->weak || s->version.n)
 			continue;
-		snprintf(name, sizeof(name), "%.*s", (int)s->name.n, s->name.p);
+		snprintf(name, sizeof(name), "%.*s", SL(s->name));
 		if (!defined_somewhere(m, t, name))
 			missing[n++] = s->name;
 	}
@@ -115,11 +115,9 @@ static size_t find_missing(const struct modelso *m, const struct torch *t, struc
 /* One of torch's libraries that lies beside libtorch_cpu.so. */
 static void load_beside(const struct job *j, struct slice soname)
 {
-	const char *slash = strrchr(j->torch, '/');
-	int folder = slash ? (int)(slash - j->torch) : 1;
+	const struct slice folder = path_folder(j->torch);
 	char path[4096];
-	if (modelso_of_torch(soname) &&
-	    snprintf(path, sizeof(path), "%.*s/%.*s", folder, slash ? j->torch : ".", (int)soname.n, soname.p) < (int)sizeof(path))
+	if (modelso_of_torch(soname) && snprintf(path, sizeof(path), "%.*s/%.*s", SL(folder), SL(soname)) < (int)sizeof(path))
 		dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
 }
 
@@ -136,7 +134,7 @@ static int name_missing(const struct modelso *m, const struct job *j, const stru
 	qsort(missing, n, sizeof(*missing), by_name);
 	struct buf b = {0};
 	for (size_t i = 0; i < n && b.len < 700; i++)
-		buf_addf(&b, "%s%.*s", i ? ", " : "", (int)(missing[i].n < 200 ? missing[i].n : 200), missing[i].p);
+		buf_addf(&b, "%s%.*s", i ? ", " : "", SLN(missing[i], 200));
 	bool own = t->last_error != NULL;
 	if (n)
 		err_set(err, EXIT_INPUT, "'%s' needs what %s does not have: %s%s", m->name, own ? "libpt2shim.so" : "this libtorch",
@@ -153,7 +151,7 @@ static int load_sleef(const struct modelso *m, const struct torch *t, struct err
 		char name[128];
 		if (m->import[i].origin != FROM_SLEEF)
 			continue;
-		snprintf(name, sizeof(name), "%.*s", (int)m->import[i].name.n, m->import[i].name.p);
+		snprintf(name, sizeof(name), "%.*s", SL(m->import[i].name));
 		if (dlsym(t->so, name))
 			return 0;
 		if (!dlopen("libsleef.so.3", RTLD_LAZY | RTLD_GLOBAL))
@@ -170,7 +168,7 @@ static int refuse(const struct modelso *m, const struct job *j, struct err *err)
 {
 	if (m->runtime != RUNTIME_TORCH && m->runtime != RUNTIME_SHIM)
 		return err_set(err, EXIT_INPUT, "'%s' is not made for libtorch: %s%s%.*s", m->name, modelso_runtime_name(m->runtime),
-			       m->shim_prefix.n ? ", prefix " : "", (int)m->shim_prefix.n, m->shim_prefix.p);
+			       m->shim_prefix.n ? ", prefix " : "", SL(m->shim_prefix));
 	if (m->api < API_CONTAINER)
 		return err_set(err, EXIT_INPUT, "'%s' has no container to be run with: %s", m->name, modelso_api_name(m->api));
 	if (m->device_code != (j->gpu ? DEVICE_CODE_CUDA : DEVICE_CODE_CPU))
@@ -242,8 +240,8 @@ static int load_torch(struct torch *t, const char *path, struct err *err)
 static int load_torch_cuda(struct torch *t, const char *torch, struct err *err)
 {
 	char path[4096];
-	const char *slash = strrchr(torch, '/');
-	snprintf(path, sizeof(path), "%.*s/libtorch_cuda.so", slash ? (int)(slash - torch) : 1, slash ? torch : ".");
+	const struct slice folder = path_folder(torch);
+	snprintf(path, sizeof(path), "%.*s/libtorch_cuda.so", SL(folder));
 	if (access(path, F_OK) < 0)
 		return err_set(err, EXIT_ENVIRON, "'%s' is a libtorch without CUDA: no libtorch_cuda.so is beside it", torch);
 	if (!dlopen(path, RTLD_LAZY | RTLD_GLOBAL))
@@ -364,8 +362,8 @@ static int model_error(const struct job *j, const struct model *m, const struct 
 static int create(const struct job *j, struct model *m, const struct torch *t, struct mapfile *blob, struct err *err)
 {
 	char dir[4096];
-	const char *slash = strrchr(j->model, '/');
-	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - j->model) : 1, slash ? j->model : ".");
+	const struct slice folder = path_folder(j->model);
+	snprintf(dir, sizeof(dir), "%.*s", SL(folder));
 	if (m->create_with_device ? m->create_with_device(&m->c, 1, j->gpu ? "cuda" : "cpu", dir)
 	    : m->create           ? m->create(&m->c, 1, !j->gpu, dir)
 				  : 1)

@@ -99,8 +99,7 @@ struct opening {
 
 static int refuse(const struct opening *o, const char *what, struct slice name)
 {
-	return err_set(o->err, EXIT_INPUT, "'%s' calls %s, %s%.*s", o->model, o->node->target, what, (int)(name.n < 100 ? name.n : 100),
-		       name.p ? name.p : "");
+	return err_set(o->err, EXIT_INPUT, "'%s' calls %s, %s%.*s", o->model, o->node->target, what, SLN(name, 100));
 }
 
 static bool has_default(const struct op_param *p) { return p->has_default || p->optional; }
@@ -155,7 +154,7 @@ static int plan_results(struct opening *o)
 {
 	struct plan *plan = o->plan;
 	if (plan->schema.n_result != o->node->n_out)
-		return refuse(o, "of which the package knows another number of results", (struct slice){0});
+		return refuse(o, "of which the package knows another number of results", SLICE(""));
 	for (uint32_t i = 0; i < plan->schema.n_result; i++) {
 		const struct op_param *r = &plan->schema.result[i];
 		const struct extern_value *v = &o->p->nodes.value[o->node->out + i];
@@ -176,7 +175,7 @@ static int make_plan(struct opening *o)
 	bool untold;
 	const char *text = dispatcher_schema(o->so, &o->p->arena, o->node->op, o->node->overload, &untold);
 	if (!text && untold)
-		return refuse(o, "but this libtorch does not tell how it is called", (struct slice){0});
+		return refuse(o, "but this libtorch does not tell how it is called", SLICE(""));
 	if (!text) {
 		struct buf *b = o->node->python ? &o->python : &o->missing;
 		if (b->len < 400 && !slice_find(buf_slice(b), o->node->target))
@@ -412,7 +411,7 @@ static bool list_default(const struct call *c, const struct source *s, value *ou
 		return false;
 	rest = slice_of(rest.p + 1, rest.n - 2);
 	while (slice_trim(rest).n) {
-		const char *comma = memchr(rest.p, ',', rest.n);
+		const char *comma = slice_chr(rest, ',');
 		size_t n = comma ? (size_t)(comma - rest.p) : rest.n;
 		value v;
 		if (!scalar_default(c, s->type, slice_trim(slice_of(rest.p, n)), &v) || t->list_add(list, v))

@@ -606,7 +606,7 @@ class Job:
         return phase_of(stack, self.phase) if self.request["op"] == "verify" and stack else self.phase
 
     def overdue(self):
-        watch, stack = self.watch, self.watch.stack or []
+        watch, stack = self.watch, self.watch.lately()
         phase = self.phase_by(stack)
         r = {"kind": "timeout", "type": "timeout", "message": f"while in {phase}", "phase": phase, "frames": ";".join(watch.place()),
              "detail": f"it did not get on for {watch.quiet:.1f} s in phase {phase}" if watch.convicted is not None

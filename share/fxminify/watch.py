@@ -80,8 +80,10 @@ def short(file):
 
 
 def named(stack):
-    """Frames that say who it was, innermost first: "post_grad.py:post_grad_passes"; neither Python's library nor the oracle."""
-    return [f"{short(f)}:{name}" for f, _, name in reversed(stack) if f not in HARNESS and not of_library(f)]
+    """Frames that say who it was, innermost first: "post_grad.py:post_grad_passes"; neither Python's library nor the oracle, nor a
+    comprehension: whether it is there or its function is chance."""
+    return [f"{short(f)}:{name}" for f, _, name in reversed(stack)
+            if f not in HARNESS and not of_library(f) and name not in ("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>")]
 
 
 def stack_words(stack, n=3):
@@ -156,12 +158,14 @@ class Learned:
 
 class Watch:
     """One test that runs. It gets on when it says something, or when a function calls one that it did not call before: a loop that
-    never ends soon has no new ones. A place is the innermost function that all stacks since then have in common."""
+    never ends soon has no new ones. A place is the innermost function that all stacks of late have in common: of the last half of the
+    time since then, or more. (Of all that time is too much: four kernels are compiled before the fifth hangs, from one function.)"""
     def __init__(self, pid, began, patience, learned, file):
         self.pid, self.patience, self.learned, self.file = pid, patience, learned, file
         self.last = began
         self.age = self.quiet = self.cpu = self.own = self.eager = self.entered = 0.0
         self.stack, self.seen, self.longest, self.convicted = None, set(), {}, None
+        self.late, self.mark = None, 0.0  # what the stacks of late have in common, and those since mark
         self.state, self.others, self.size, self.heard = "runs", False, 0, 0.0
         self.since = 0.0, 0.0  # CPU time, its own: when it last got on
 
@@ -184,15 +188,22 @@ class Watch:
         if not stack:
             return
         if self.stack is None:
-            self.stack = stack
+            self.stack, self.late, self.mark = stack, [stack, stack], 0.0
             return
         both = common(self.stack, stack)
+        self.late = [common(window, stack) for window in self.late]
         edge = both and (both[-1][0], both[-1][2], stack[len(both)][2] if len(stack) > len(both) else None)
         if edge and edge not in self.seen:
             self.seen.add(edge)
             self.gets_on()
-            both = stack
+            both, self.late, self.mark = stack, [stack, stack], 0.0
+        elif self.quiet >= max(4 * KEPT, 2 * self.mark):
+            self.late, self.mark = [self.late[1], stack], self.quiet
         self.stack = both
+
+    def lately(self):
+        """The stack of the place."""
+        return self.late[0] if self.stack and self.late else self.stack or []
 
     def says(self, before, phase, now, waits=False):
         """A message came, which may begin a phase. waits: until now for another process of ours, which makes it no older."""
@@ -222,7 +233,7 @@ class Watch:
         """True: it hangs."""
         self.spend(now)
         self.compare()
-        places = named(self.stack or [])
+        places = named(self.lately())
         for place in set(places):
             self.longest[place] = max(self.longest.get(place, 0), self.quiet)
         if not self.patience or phase not in ("compile", "run", "accuracy"):
@@ -237,7 +248,7 @@ class Watch:
 
     def place(self):
         """Frames of the hang, the place first."""
-        places = named(self.stack or [])
+        places = named(self.lately())
         return places[places.index(self.convicted):][:3] if self.convicted in places else places[:3]
 
 

@@ -117,9 +117,27 @@ for tool in "${tools[@]}"; do
 	done <examples
 done
 
-# Shell blocks of README, but for what needs PyTorch, builds or installs.
-awk '/^```sh/ {on = 1; next} /^```/ {on = 0} on' "$ROOT/README.md" | grep -vE '^(make|TORCH_TRACE)' | sed 's/  *#.*//' >examples
+# Shell blocks of README and the tour of the tools, but for what needs PyTorch, builds or installs; and the commands in README's tables, where
+# 1 is an answer, too.
+for page in README.md docs/USING.md; do
+	awk '/^```sh/ {on = 1; next} /^```/ {on = 0} on' "$ROOT/$page" | grep -vE '^(make|TORCH_TRACE)' | sed 's/  *#.*//' >examples
+	while read -r line; do
+		example "$page" "$line"
+	done <examples
+done
+table() { grep '^|' "$ROOT/README.md" | grep -oE "\`($(IFS='|'; echo "${tools[*]}")) ([^\`])*\`" | tr -d '\`' | sed 's/\\|/|/g'; }
+ok "README names each tool in a table" test "$(table | cut -d' ' -f1 | sort -u | wc -l)" = ${#tools[@]}
 while read -r line; do
-	example README "$line"
-done <examples
+	case $line in "aoti-printer --diff"*) line="aoti-printer -o dump.good model.pt2 batch.npy && $line" ;; esac
+	if asks_torch "$line"; then example README "$line"; else example README "{ $line; } || test \$? = 1"; fi
+done < <(table)
+# The places that the documents for developers name are there.
+git -C "$ROOT" ls-files -co --exclude-standard >files 2>/dev/null || (cd "$ROOT" && find . -type f) >files
+gone=''
+for place in $(grep -ohE "\`[a-zA-Z_/.]+\\.(h|c|py|t)\`" "$ROOT"/docs/[A-EG-Z]*.md "$ROOT/CONTRIBUTING.md" | tr -d '\140' | sort -u); do # FACTS names torch's
+	case $place in torch/* | generated/* | cpp_wrapper_gpu.py | *NAME*) continue ;; esac # torch's own, and those to be written
+	grep -qE "(^|/)$place\$" files || gone+=" $place"
+done
+is "files that documents name" "$gone" ""
+ok "README is short" test "$(wc -l <"$ROOT/README.md")" -lt 150
 done_testing

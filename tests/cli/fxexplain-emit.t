@@ -127,6 +127,11 @@ like "is said" "$(cat err)" "fxexplain: fewer: graph breaks: 0, 8 before"
 like "what is gone, too" "$(cat err)" "fxexplain: gone: Unsupported Tensor.item"
 exits "baseline: better, quietly" 0 fxexplain -q --json --baseline graph_breaks.json "$DATA/simple.log"
 is "-q: nothing is said" "$(cat err)" ""
+# Another program wrote it again: the same texts, each first letter as its number.
+sed -E 's/("(tool|kind|fingerprint|title)":")f/\1\\u0066/g; s/("(fingerprint|kind)":")([0-9])/\1\\u003\3/g; s/("(kind|fingerprint)":")b/\1\\u0062/g' graph_breaks.json >escaped.json
+ok "it has such texts" grep -q '"fingerprint":"\\u' escaped.json
+exits "baseline: with escapes" 0 fxexplain --json --baseline escaped.json "$DATA/graph_breaks.log"
+is "it is the same" "$(cat err)" ""
 cp graph_breaks.json old.json
 exits "the baseline may be replaced" 0 fxexplain -q --json --baseline old.json -o old.json "$DATA/simple.log"
 ok "it is the new one" cmp -s old.json simple.json

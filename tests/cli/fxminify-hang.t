@@ -30,6 +30,7 @@ like "who, how much" "$(grep '^who, how much' out)" 'memory ran out in phase com
 said "one that dies" "SIGSEGV mine.py:reads_zero"
 said "how much a compiler wanted" "memory ran out in phase compile: cc1plus asked for 64.0 KiB"
 said "how much torch wanted" "memory ran out in phase run: it asked for 8.0 GiB"
+said "the place of late" "k.py:step5 m.py:make x:<module>, of all: m.py:make x:<module>"
 said "a stack that is not whole" True
 said "names" "<eval_with_key>:forward generated:call _inductor/x.py:f"
 said "in one line or another" "[('a', 1, 'f'), ('b', 0, 'g')]"

@@ -15,9 +15,9 @@ static void require(bool ok)
 
 static void safe(struct slice path)
 {
-	require(path.n > 0 && path.p[0] != '/' && !memchr(path.p, 0, path.n) && path.n < 2000);
+	require(path.n > 0 && path.p[0] != '/' && !slice_chr(path, 0) && path.n < 2000);
 	while (path.n) {
-		const char *slash = memchr(path.p, '/', path.n);
+		const char *slash = slice_chr(path, '/');
 		struct slice part = slice_of(path.p, slash ? (size_t)(slash - path.p) : path.n);
 		require(part.n > 0 && part.n <= 255 && !slice_is(part, ".") && !slice_is(part, ".."));
 		path = slice_of(path.p + part.n + (slash != NULL), path.n - part.n - (slash != NULL));

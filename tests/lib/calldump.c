@@ -24,7 +24,7 @@ static int contract(void *user, const char *so_path, pid_t pid, struct buf *json
 static void event(void *user, const struct live_event *ev)
 {
 	(void)user;
-	fprintf(events, "%.*s\n", (int)ev->line.n, ev->line.p);
+	fprintf(events, "%.*s\n", SL(ev->line));
 }
 
 static void print(FILE *f, const struct calls_reader *r, const struct call_record *c)

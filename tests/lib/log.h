@@ -31,7 +31,7 @@ static inline void add_record(struct buf *b, const char *before, const char *mem
 	buf_adds(b, "}\n");
 	struct slice rest = slice_str(payload ? payload : ""), line;
 	while (slice_line(&rest, &line))
-		buf_addf(b, "%s\t%.*s\n", before, (int)line.n, line.p);
+		buf_addf(b, "%s\t%.*s\n", before, SL(line));
 }
 
 /* Scan and reduce one window, its end against memory that cannot be read. The records live until the next call. */

@@ -9,7 +9,7 @@ static inline void model_name(struct buf *b, const struct trace *t, uint32_t nam
 	if (name == INTERN_NONE)
 		buf_adds(b, " -");
 	else
-		buf_addf(b, " '%.*s'", (int)s.n, s.p);
+		buf_addf(b, " '%.*s'", SL(s));
 }
 static inline void model_loc(struct buf *b, const struct trace *t, const struct trace_loc *l)
 {

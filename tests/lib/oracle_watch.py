@@ -137,6 +137,16 @@ answer("one that dies", signal.Signals(os.WTERMSIG(status)).name + " " + named(f
 answer("how much a compiler wanted", no_memory("compile", "cc1plus", [], "cc1plus: out of memory allocating 65536 bytes after a total of 7 bytes")["detail"])
 answer("how much torch wanted", no_memory("run", "", [], "can't allocate memory: you tried to allocate 8589934592 bytes. Error code 12")["detail"])
 old = TITLE + '  File "/a/torch/b.py", line 3 in f\n  File "x", line 1 in <module>\n\n'
+# Four kernels that one function has compiled before the fifth hangs: the place is the fifth, not the function.
+w = Watch(os.getpid(), 0, 1, Learned(), "")
+texts = iter([(i, TITLE + f'  File "/me/k.py", line {min(i, 5)} in step{min(i, 5)}\n  File "/me/m.py", line {min(i, 5)} in make\n  File "x", line 1 in <module>\n\n')
+              for i in range(1, 60)])
+w.text = lambda: next(texts)
+w.seen.update(("/me/m.py", "make", f"step{i}") for i in range(6))
+for _ in range(59):
+    w.quiet += 0.5
+    w.compare()
+answer("the place of late", " ".join(named(w.lately())) + ", of all: " + " ".join(named(w.stack)))
 answer("a stack that is not whole", last_stack(old + "=\n" + TITLE + '  File "/a/torch/b.py", line 9 in g\n') == last_stack(old))
 answer("names", " ".join(named([("/p/site-packages/torch/_inductor/x.py", 1, "f"), ("/t/ab/c" + "a2" * 25 + "b.py", 2, "call"),
                                 ("<eval_with_key>.12", 3, "forward"), (os.__file__, 4, "fork"), ("fxminify-oracle", 5, "test")])))

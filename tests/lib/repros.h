@@ -26,7 +26,7 @@ static inline size_t count_lines(const struct repro *r, enum repro_line_kind kin
 static inline void assert_slices(struct slice a, struct slice b)
 {
 	if (!slice_eq(a, b))
-		fail_msg("'%.*s' became '%.*s'", (int)a.n, a.p, (int)b.n, b.p);
+		fail_msg("'%.*s' became '%.*s'", SL(a), SL(b));
 }
 
 static inline void size_text(const struct repro *r, struct symsize s, struct buf *b)
@@ -39,8 +39,7 @@ static inline void size_text(const struct repro *r, struct symsize s, struct buf
 static inline void input_text(const struct repro *r, size_t i, struct buf *b)
 {
 	const struct repro_input *in = &r->input[i];
-	buf_addf(b, "%d %.*s %d %d '%.*s' '%.*s' ", in->kind, (int)in->name.n, in->name.p, in->is_leaf, in->requires_grad, (int)in->expr.n,
-		 in->expr.p, (int)in->extra.n, in->extra.p);
+	buf_addf(b, "%d %.*s %d %d '%.*s' '%.*s' ", in->kind, SL(in->name), in->is_leaf, in->requires_grad, SL(in->expr), SL(in->extra));
 	size_text(r, in->offset, b);
 	size_text(r, in->value, b);
 	if (in->kind != REPRO_TENSOR)
@@ -50,7 +49,7 @@ static inline void input_text(const struct repro *r, size_t i, struct buf *b)
 	for (int k = 0; k < 2 * m->n_dim; k++)
 		size_text(r, r->graph.dim[m->dim + (uint32_t)k], b);
 	const struct repro_storage *s = &r->storage[in->storage];
-	buf_addf(b, "%u '%.*s' '%.*s' ", in->storage, (int)s->device.n, s->device.p, (int)s->dtype_hint.n, s->dtype_hint.p);
+	buf_addf(b, "%u '%.*s' '%.*s' ", in->storage, SL(s->device), SL(s->dtype_hint));
 	size_text(r, s->nbytes, b);
 }
 

@@ -62,7 +62,7 @@ static inline uint32_t pick(uint64_t *seed, uint32_t n) { return random_u32(seed
 static inline void assert_text(struct slice got, const char *want)
 {
 	if (!slice_is(got, want))
-		fail_msg("'%.*s' instead of '%s'", (int)got.n, got.p, want);
+		fail_msg("'%.*s' instead of '%s'", SL(got), want);
 }
 
 #define RUN(tests) (cmocka_set_message_output(CM_OUTPUT_TAP), cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL))

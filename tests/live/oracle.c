@@ -27,14 +27,14 @@ static void ok(bool good, const char *name, const char *detail)
 
 static void is(struct slice have, const char *want, const char *name)
 {
-	char *detail = xasprintf("have '%.*s', want '%s'", (int)have.n, have.p ? have.p : "", want);
+	char *detail = xasprintf("have '%.*s', want '%s'", SL(have), want);
 	ok(slice_is(have, want), name, detail);
 	free(detail);
 }
 
 static void has(struct slice have, const char *want, const char *name)
 {
-	char *detail = xasprintf("'%.*s' has no '%s'", (int)(have.n > 1500 ? 1500 : have.n), have.p ? have.p : "", want);
+	char *detail = xasprintf("'%.*s' has no '%s'", SLN(have, 1500), want);
 	ok(memmem(have.p, have.n, want, strlen(want)), name, detail);
 	free(detail);
 }
@@ -116,7 +116,7 @@ static struct outcome one(struct oracle *o, const struct candidate *c, const str
 	struct outcome out;
 	begin(o, c, head, where);
 	finish(o, &out);
-	char *detail = xasprintf("%s: %.*s", outcome_name(out.kind), (int)out.detail.n, out.detail.p ? out.detail.p : "");
+	char *detail = xasprintf("%s: %.*s", outcome_name(out.kind), SL(out.detail));
 	ok(out.kind == want, name, detail);
 	free(detail);
 	took(name, out.seconds);
@@ -241,7 +241,7 @@ static void after_aot(void)
 	if (!o)
 		return;
 	took("start, import, warm-up compile, recording", now() - t);
-	printf("# %.*s\n", (int)oracle_torch_hello(o).n, oracle_torch_hello(o).p);
+	printf("# %.*s\n", SL(oracle_torch_hello(o)));
 	ok(oracle_torch_recorded(o)->kind == OUTCOME_PASSES, "the original runs in eager", oracle_torch_recorded(o)->detail.p);
 	struct verifier *v = verifier_start(&(struct oracle_torch_spec){.python = python, .repro = &r, .timeout_ms = 60000}, &err);
 	ok(v, "a verifier starts", err.text);

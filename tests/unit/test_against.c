@@ -136,7 +136,7 @@ static void assert_found(const char *want)
 	for (size_t i = 0; i < a.n; i++) {
 		const struct against_finding *f = &a.v[i];
 		buf_addf(&b, "%s%s%s %.*s: %.*s | %.*s", i ? "\n" : "", f->advice ? "advice " : "", against_what_name(f->what),
-			 (int)f->subject.n, f->subject.p, (int)f->exported.n, f->exported.p, (int)f->compiled.n, f->compiled.p);
+			 SL(f->subject), SL(f->exported), SL(f->compiled));
 	}
 	assert_string_equal(buf_str(&b), want);
 	buf_release(&b);

@@ -93,8 +93,7 @@ static void describe(const struct contract *c, struct buf *b)
 {
 	for (uint32_t i = 0; i < c->n_inputs; i++) {
 		const struct contract_input *in = &c->input[i];
-		buf_addf(b, "%.*s %s %s%s", (int)in->name.n, in->name.p, dtype_name(in->dtype), device_name(in->device),
-			 in->rank_known ? "" : " rank?");
+		buf_addf(b, "%.*s %s %s%s", SL(in->name), dtype_name(in->dtype), device_name(in->device), in->rank_known ? "" : " rank?");
 		for (int d = 0; d < in->n_dim; d++) {
 			buf_addc(b, ' ');
 			symsize_print(&c->tab, in->dim[d].size, b);
@@ -173,7 +172,7 @@ static void same_checks(const char *name, const struct contract *a, const struct
 		if (x->asserted != y->asserted || x->rank_known != y->rank_known || x->used != y->used || x->n_dim != y->n_dim ||
 		    !slice_eq(x->path, y->path) || !slice_eq(x->name, y->name))
 			fail_msg("%s: input %u: asserted %u %u, used %d %d, %d %d dims, path %.*s", name, i, x->asserted, y->asserted,
-				 x->used, y->used, x->n_dim, y->n_dim, (int)y->path.n, y->path.p);
+				 x->used, y->used, x->n_dim, y->n_dim, SL(y->path));
 		for (int d = 0; d < x->n_dim; d++)
 			if (x->dim[d].size_checked != y->dim[d].size_checked || x->dim[d].stride_checked != y->dim[d].stride_checked ||
 			    !symrange_eq(x->dim[d].range, y->dim[d].range))
@@ -204,8 +203,8 @@ static void same_calls(const char *name, const struct contract *a, const struct 
 				fail_msg("%s: call %u has fewer tensors in the binary", name, i);
 			const struct contract_value *u = &a->value[a->arg[j].value], *v = &b->value[b->arg[k].value];
 			if (u->kind != v->kind || (u->kind != VALUE_BUFFER && u->index != v->index))
-				fail_msg("%s: call %u (%.*s), tensor %u: %.*s in the text, %.*s in the binary", name, i, (int)x->name.n,
-					 x->name.p, j - x->arg, (int)u->name.n, u->name.p, (int)v->name.n, v->name.p);
+				fail_msg("%s: call %u (%.*s), tensor %u: %.*s in the text, %.*s in the binary", name, i, SL(x->name),
+					 j - x->arg, SL(u->name), SL(v->name));
 			k++;
 		}
 		if (k != y->arg + y->n_args)
@@ -275,12 +274,12 @@ static void test_ways(void **state)
 		fixture_open(&f, cases[i].name);
 		ask_model(&f, 0, &c);
 		for (uint32_t k = 0; k < c.n_calls; k++)
-			buf_addf(&way, "%.*s ", (int)c.call[k].name.n, c.call[k].name.p);
+			buf_addf(&way, "%.*s ", SL(c.call[k].name));
 		assert_string_equal(buf_str(&way), cases[i].main);
 		assert_int_equal(c.n_ways, 1);
 		assert_int_equal(c.n_lost_ways, 0);
 		for (uint32_t k = 0; k < c.way[0].n; k++)
-			buf_addf(&other, "%.*s ", (int)c.way[0].call[k].n, c.way[0].call[k].p);
+			buf_addf(&other, "%.*s ", SL(c.way[0].call[k]));
 		assert_string_equal(buf_str(&other), cases[i].other);
 		buf_release(&way);
 		buf_release(&other);
@@ -445,7 +444,7 @@ static void test_written_model(void **state)
 		assert_true(c.symbol[1].range.lo_inf);
 		for (uint32_t k = 0; k < c.n_notes; k++)
 			if (!slice_starts(c.note[k], "the program branches on data"))
-				fail_msg("%.*s", (int)c.note[k].n, c.note[k].p);
+				fail_msg("%.*s", SL(c.note[k]));
 		contract_release(&c);
 		buf_release(&so);
 		buf_release(&b);

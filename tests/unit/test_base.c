@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/base64.h"
 #include "base/hash.h"
+#include "base/text.h"
 
 static void slice_u64_limits(void **state)
 {
@@ -209,6 +210,95 @@ static void buf_word(void **state)
 	buf_release(&b);
 }
 
+static void slice_searched(void **state)
+{
+	(void)state;
+	struct guard g = {0};
+	const char *p = guard_put(&g, "a/b/c", 5);
+	const struct slice s = slice_of(p, 5), none = slice_of(NULL, 0);
+	assert_ptr_equal(slice_chr(s, '/'), p + 1);
+	assert_ptr_equal(slice_rchr(s, '/'), p + 3);
+	assert_null(slice_chr(s, 'x'));
+	assert_null(slice_chr(none, 0));
+	assert_null(slice_rchr(none, 0));
+	assert_true(slice_cmp(s, SLICE("a/b")) > 0 && slice_cmp(SLICE("a/b"), s) < 0 && slice_cmp(s, SLICE("b")) < 0);
+	assert_true(!slice_cmp(none, SLICE("")) && slice_cmp(none, s) < 0 && slice_cmp(SLICE("\xff"), s) > 0);
+	guard_release(&g);
+}
+
+static void slice_printed(void **state)
+{
+	(void)state;
+	struct buf b = {0};
+	struct guard g = {0};
+	struct slice s = slice_of(guard_put(&g, "abcd", 4), 4);
+	buf_addf(&b, "%.*s|%.*s|%.*s|%.*s|%.*s|", SL(s), SLN(s, 3), SLN(s, 9), SLN(s, 0), SL(slice_of(NULL, 0)));
+	assert_string_equal(buf_str(&b), "abcd|abc|abcd|||");
+	assert_int_equal(slice_prec(SIZE_MAX, INT_MAX), INT_MAX); /* a precision that is negative is none */
+	guard_release(&g);
+	buf_release(&b);
+}
+
+static void text_seconds(double s, struct buf *b) { put_seconds(b, s); }
+static void text_duration(double ns, struct buf *b) { put_duration(b, (uint64_t)ns); }
+static void text_us(double ns, struct buf *b) { put_us(b, (uint64_t)ns); }
+static void text_bytes(double n, struct buf *b) { put_bytes(b, (uint64_t)n); }
+static void text_count(double n, struct buf *b) { put_count(b, (uint64_t)n, "call"); }
+
+static void numbers_for_people(void **state)
+{
+	(void)state;
+	static const struct {
+		void (*put)(double, struct buf *);
+		double v;
+		const char *want;
+	} row[] = {
+	    {text_seconds, 0.000085, "85 us"},
+	    {text_seconds, 0.203, "203 ms"},
+	    {text_seconds, 5.2, "5.20 s"},
+	    {text_seconds, 119.99, "119.99 s"},
+	    {text_seconds, 125, "2 min 5 s"},
+	    {text_seconds, 0, "0 us"},
+	    {text_seconds, 179.7, "3 min 0 s"},
+	    {text_seconds, 2e12, "2000000000000.00 s"},
+	    {text_duration, 9870, "9.87 us"},
+	    {text_duration, 12340, "12.3 us"},
+	    {text_duration, 999999, "1000.0 us"},
+	    {text_duration, 4560000, "4.56 ms"},
+	    {text_us, 9870, "9.87"},
+	    {text_us, 4560000, "4560.0"},
+	    {text_bytes, 512, "512 bytes"},
+	    {text_bytes, 1000, "1.00 KB"},
+	    {text_bytes, 66300, "66.3 KB"},
+	    {text_bytes, 123000000, "123 MB"},
+	    {text_bytes, 1.8e19, "18.0 EB"},
+	    {text_count, 1, "1 call"},
+	    {text_count, 0, "0 calls"},
+	    {text_count, 1e15, "1000000000000000 calls"},
+	};
+	struct buf b = {0};
+	for (size_t i = 0; i < ARRAY_LEN(row); i++) {
+		buf_reset(&b);
+		row[i].put(row[i].v, &b);
+		assert_string_equal(buf_str(&b), row[i].want);
+	}
+	buf_release(&b);
+}
+
+static void paths(void **state)
+{
+	(void)state;
+	static const char *const row[][3] = {
+	    {"a/b/c.so", "c.so", "a/b"}, {"c.so", "c.so", "."}, {"/c.so", "c.so", "/"}, {"a/", "", "a"}, {"", "", "."}, {"//x", "x", "/"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(row); i++) {
+		assert_string_equal(path_base(row[i][0]), row[i][1]);
+		assert_text(slice_base(slice_str(row[i][0])), row[i][1]);
+		assert_text(path_folder(row[i][0]), row[i][2]);
+	}
+	assert_int_equal(slice_base(slice_of(NULL, 0)).n, 0);
+}
+
 static void arena_keeps(void **state)
 {
 	(void)state;
@@ -342,13 +432,31 @@ static void base64_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(slice_u64_limits), cmocka_unit_test(slice_u64_is_bounded), cmocka_unit_test(text_for_a_terminal),
-	    cmocka_unit_test(slice_lines),      cmocka_unit_test(slice_questions),      cmocka_unit_test(slice_find_with_nul),
-	    cmocka_unit_test(err_text),         cmocka_unit_test(err_text_is_cut),      cmocka_unit_test(grow_cap_holds),
-	    cmocka_unit_test(buf_grows),        cmocka_unit_test(buf_nothing),          cmocka_unit_test(buf_format),
-	    cmocka_unit_test(buf_word),         cmocka_unit_test(arena_keeps),          cmocka_unit_test(arena_large),
-	    cmocka_unit_test(intern_indices),   cmocka_unit_test(intern_many),          cmocka_unit_test(intern_copies),
-	    cmocka_unit_test(hash_tail),        cmocka_unit_test(base64_rfc),           cmocka_unit_test(base64_bytes),
+	    cmocka_unit_test(slice_u64_limits),
+	    cmocka_unit_test(slice_u64_is_bounded),
+	    cmocka_unit_test(text_for_a_terminal),
+	    cmocka_unit_test(slice_lines),
+	    cmocka_unit_test(slice_questions),
+	    cmocka_unit_test(slice_find_with_nul),
+	    cmocka_unit_test(err_text),
+	    cmocka_unit_test(err_text_is_cut),
+	    cmocka_unit_test(grow_cap_holds),
+	    cmocka_unit_test(buf_grows),
+	    cmocka_unit_test(buf_nothing),
+	    cmocka_unit_test(buf_format),
+	    cmocka_unit_test(buf_word),
+	    cmocka_unit_test(arena_keeps),
+	    cmocka_unit_test(arena_large),
+	    cmocka_unit_test(intern_indices),
+	    cmocka_unit_test(intern_many),
+	    cmocka_unit_test(intern_copies),
+	    cmocka_unit_test(hash_tail),
+	    cmocka_unit_test(base64_rfc),
+	    cmocka_unit_test(base64_bytes),
+	    cmocka_unit_test(slice_printed),
+	    cmocka_unit_test(slice_searched),
+	    cmocka_unit_test(numbers_for_people),
+	    cmocka_unit_test(paths),
 	};
 	return RUN(tests);
 }

@@ -70,7 +70,7 @@ static void check(const char *x, const char *y, const char *mask)
 	for (size_t i = 0; i < k.n; i++) {
 		buf_addf(&b, "%s%s %d %d", i ? "; " : "", check_what_name(k.v[i].what), (int)k.v[i].input, k.v[i].dim);
 		if (k.v[i].aoti.n && !first_aoti[0])
-			snprintf(first_aoti, sizeof first_aoti, "%.*s", (int)k.v[i].aoti.n, k.v[i].aoti.p);
+			snprintf(first_aoti, sizeof first_aoti, "%.*s", SL(k.v[i].aoti));
 		assert_true(k.v[i].fix.n && k.v[i].expected.n && k.v[i].given.n);
 	}
 	snprintf(summary, sizeof summary, "%s", buf_str(&b));
@@ -402,8 +402,8 @@ static const char *cuts(const char *kind, const char *name, const char *in_sizes
 	for (size_t i = 0; i < k.n; i++) {
 		const struct check_finding *f = &k.v[i];
 		assert_true(f->advice && !f->aoti.n);
-		buf_addf(&b, "%s %u %d: %.*s; %.*s; %.*s", check_what_name(f->what), f->input, f->dim, (int)f->expected.n, f->expected.p,
-			 (int)f->given.n, f->given.p, (int)f->fix.n, f->fix.p);
+		buf_addf(&b, "%s %u %d: %.*s; %.*s; %.*s", check_what_name(f->what), f->input, f->dim, SL(f->expected), SL(f->given),
+			 SL(f->fix));
 	}
 	check_release(&k);
 	contract_release(&m);

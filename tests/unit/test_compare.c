@@ -28,7 +28,7 @@ static char *make_log(const char *frames)
 	int frame = -1, compile = 0;
 	struct slice rest = slice_str(frames);
 	while (rest.n) {
-		const char *space = memchr(rest.p, ' ', rest.n);
+		const char *space = slice_chr(rest, ' ');
 		struct slice item = slice_of(rest.p, space ? (size_t)(space - rest.p) : rest.n);
 		rest = slice_of(rest.p + item.n + (space != NULL), rest.n - item.n - (space != NULL));
 		static char name[64], line[16];
@@ -40,7 +40,7 @@ static char *make_log(const char *frames)
 			reason = item.p + 1;
 			reason_n = item.n - 1;
 		} else {
-			const char *colon = memchr(item.p, ':', item.n), *eq = memchr(item.p, '=', item.n), *end = item.p + item.n;
+			const char *colon = slice_chr(item, ':'), *eq = slice_chr(item, '='), *end = item.p + item.n;
 			frame++;
 			compile = 0;
 			snprintf(name, sizeof(name), "%.*s", (int)(colon - item.p), item.p);

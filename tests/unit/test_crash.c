@@ -523,7 +523,7 @@ static void failed_operator(void **state)
 			line = l->loaded.contract.call[i].line; /* the second */
 	char *text = xasprintf("Exception in aoti_torch: mat1 must have 2 dimensions\n"
 			       "RuntimeError: aoti_torch_cpu_addmm_out(buf3, x) API call failed at /cache/ab/%.*s, line %u\n",
-			       (int)l->wrapper_name.n, l->wrapper_name.p, line);
+			       SL(l->wrapper_name), line);
 	crash_read_text(&c, slice_str(text));
 	crashmap_join(&map, &c);
 	crash_judge(&v, &c, &map);

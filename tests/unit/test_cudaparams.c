@@ -19,7 +19,7 @@ static unsigned size_of(struct slice type)
 	for (size_t i = 0; i < ARRAY_LEN(types); i++)
 		if (slice_is(type, types[i].name))
 			return types[i].bytes;
-	fail_msg("the type %.*s is not known", (int)type.n, type.p);
+	fail_msg("the type %.*s is not known", SL(type));
 	return 0;
 }
 
@@ -52,7 +52,7 @@ static void one(const char *cubin, unsigned sm)
 	assert_int_equal(json_parse(&t, 0, meta.len, &root), 0);
 	at = json_get(&t, root, "name");
 	struct slice name = json_slice(&t, at);
-	char *kernel = xasprintf("%.*s", (int)name.n, name.p);
+	char *kernel = xasprintf("%.*s", SL(name));
 	json_tape_release(&t);
 
 	t = (struct json_tape){0};

@@ -83,7 +83,7 @@ static const struct doctor_finding *expect(const struct visit *v, const char *id
 	if (!f)
 		fail_msg("no finding '%s'", id);
 	if (f->level != level || !slice_find(f->what, text))
-		fail_msg("%s: %s: %.*s", id, doctor_level_name(f->level), (int)f->what.n, f->what.p);
+		fail_msg("%s: %s: %.*s", id, doctor_level_name(f->level), SL(f->what));
 	return f;
 }
 
@@ -91,7 +91,7 @@ static void none(const struct visit *v, const char *id)
 {
 	for (size_t i = 0; i < v->d.n; i++)
 		if (!strcmp(v->d.v[i].id, id))
-			fail_msg("%s: %.*s", id, (int)v->d.v[i].what.n, v->d.v[i].what.p);
+			fail_msg("%s: %.*s", id, SL(v->d.v[i].what));
 }
 
 static void put_fixture(const char *fixture, const char *name)
@@ -134,7 +134,7 @@ static void healthy(void **state)
 	for (size_t i = 0; i < v.d.n; i++)
 		if (v.d.v[i].level == DOCTOR_FATAL && strcmp(v.d.v[i].id, "cpu-isa") && strcmp(v.d.v[i].id, "machine") &&
 		    !strstr(v.d.v[i].id, "-version"))
-			fail_msg("%s: %.*s", v.d.v[i].id, (int)v.d.v[i].what.n, v.d.v[i].what.p);
+			fail_msg("%s: %.*s", v.d.v[i].id, SL(v.d.v[i].what));
 	leave(&v);
 	folder_wipe();
 }
@@ -205,7 +205,7 @@ static void blobs(void **state)
 		struct slice data;
 		struct err err;
 		struct package_file *f = &v.pkg.file[v.pkg.model[0].file[i]];
-		char *name = xasprintf("flat/%.*s", (int)f->name.n, f->name.p);
+		char *name = xasprintf("flat/%.*s", SL(f->name));
 		assert_int_equal(package_data(&v.pkg, v.pkg.model[0].file[i], &data, &err), 0);
 		folder_put(name, slice_ends(f->name, ".blob") ? slice_of(data.p, data.n - 8) : data);
 		free(name);

@@ -64,7 +64,7 @@ static const struct finding *need(const char *id)
 static void holds(struct slice s, const char *what)
 {
 	if (!slice_find(s, what))
-		fail_msg("'%.*s' without '%s'", (int)s.n, s.p, what);
+		fail_msg("'%.*s' without '%s'", SL(s), what);
 }
 
 static bool near(double a, double b) { return a - b < 1e-9 && b - a < 1e-9; }

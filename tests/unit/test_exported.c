@@ -61,7 +61,7 @@ static void assert_inputs(const char *want)
 	struct buf b = {0};
 	for (uint32_t i = 0; i < c.n_inputs; i++) {
 		const struct contract_input *in = &c.input[i];
-		buf_addf(&b, "%s%.*s %s %s ", i ? "; " : "", (int)in->name.n, in->name.p, dtype_name(in->dtype),
+		buf_addf(&b, "%s%.*s %s %s ", i ? "; " : "", SL(in->name), dtype_name(in->dtype),
 			 in->device < 0 ? "-" : device_name(in->device));
 		shape(&b, in->n_dim, in->dim, true);
 		assert_true(in->rank_known && in->used && !in->asserted);
@@ -74,7 +74,7 @@ static void assert_paths(const char *want)
 {
 	struct buf b = {0};
 	for (uint32_t i = 0; i < c.n_inputs; i++)
-		buf_addf(&b, "%s%.*s", i ? " " : "", (int)c.input[i].path.n, c.input[i].path.p);
+		buf_addf(&b, "%s%.*s", i ? " " : "", SL(c.input[i].path));
 	assert_string_equal(buf_str(&b), want);
 	buf_release(&b);
 }
@@ -84,7 +84,7 @@ static void assert_outputs(const char *want)
 	struct buf b = {0};
 	for (uint32_t i = 0; i < c.n_outputs; i++) {
 		const struct contract_output *o = &c.output[i];
-		buf_addf(&b, "%s%.*s %s ", i ? "; " : "", (int)o->name.n, o->name.p, o->dtype < 0 ? "-" : dtype_name(o->dtype));
+		buf_addf(&b, "%s%.*s %s ", i ? "; " : "", SL(o->name), o->dtype < 0 ? "-" : dtype_name(o->dtype));
 		if (o->n_dim < 0)
 			buf_adds(&b, "-");
 		else

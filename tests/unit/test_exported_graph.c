@@ -40,7 +40,7 @@ static void names_differ(const struct graph *a, const struct graph *b, struct bu
 		for (uint32_t i = 0; i < a->module[m].n && !why->len; i++) {
 			struct slice name = graph_name(a, a->module[m].first + i);
 			if (!slice_eq(name, graph_name(b, b->module[to[m]].first + i)))
-				buf_addf(why, "node %u of module %u is called '%.*s'", i, m, (int)name.n, name.p);
+				buf_addf(why, "node %u of module %u is called '%.*s'", i, m, SL(name));
 		}
 	}
 	free(to);

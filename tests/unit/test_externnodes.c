@@ -178,12 +178,12 @@ static void test_recorded(void **state)
 static void describe(struct buf *b, const struct op_param *p, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		buf_addf(b, "%s%.*s%s%s%s", i ? ", " : "", (int)p[i].type.n, p[i].type.p, p[i].items_optional ? "?" : "",
-			 p[i].list ? "[]" : "", p[i].optional ? "?" : "");
+		buf_addf(b, "%s%.*s%s%s%s", i ? ", " : "", SL(p[i].type), p[i].items_optional ? "?" : "", p[i].list ? "[]" : "",
+			 p[i].optional ? "?" : "");
 		if (p[i].name.n)
-			buf_addf(b, " %.*s", (int)p[i].name.n, p[i].name.p);
+			buf_addf(b, " %.*s", SL(p[i].name));
 		if (p[i].has_default)
-			buf_addf(b, "=%.*s", (int)p[i].value.n, p[i].value.p);
+			buf_addf(b, "=%.*s", SL(p[i].value));
 	}
 }
 

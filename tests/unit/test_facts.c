@@ -71,7 +71,7 @@ static void is(uint32_t id, const char *want)
 {
 	struct slice s = facts_text(&f, id);
 	if (id == INTERN_NONE ? want != NULL : !want || !slice_is(s, want))
-		fail_msg("'%.*s', not '%s'", (int)s.n, s.p ? s.p : "", want ? want : "(none)");
+		fail_msg("'%.*s', not '%s'", SL(s), want ? want : "(none)");
 }
 
 static bool near(double a, double b) { return a - b < 1e-9 && b - a < 1e-9; }

@@ -168,7 +168,7 @@ static void def(struct buf *b, const char *body)
 	buf_reset(b);
 	buf_adds(b, "def forward(self, x, y):\n");
 	while (slice_line(&rest, &line))
-		buf_addf(b, "    %.*s\n", (int)line.n, line.p);
+		buf_addf(b, "    %.*s\n", SL(line));
 }
 
 static void test_bodies(void **state)

@@ -48,8 +48,7 @@ static const char *judged(struct ima *r, struct ima_event *e, struct buf *b)
 	buf_reset(b);
 	ima_judge(r, e);
 	for (uint32_t i = 0; i < e->n_suspects; i++)
-		buf_addf(b, "%u %s: %.*s\n", e->suspect[i].param, ima_why_name(e->suspect[i].why), (int)e->suspect[i].text.n,
-			 e->suspect[i].text.p);
+		buf_addf(b, "%u %s: %.*s\n", e->suspect[i].param, ima_why_name(e->suspect[i].why), SL(e->suspect[i].text));
 	return buf_str(b);
 }
 

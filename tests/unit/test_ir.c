@@ -17,7 +17,7 @@ static void assert_names(const struct irtext *t, uint32_t first, uint32_t n, con
 {
 	struct buf b = {0};
 	for (uint32_t i = 0; i < n; i++)
-		buf_addf(&b, "%s%.*s", i ? " " : "", (int)t->name[first + i].n, t->name[first + i].p);
+		buf_addf(&b, "%s%.*s", i ? " " : "", SL(t->name[first + i]));
 	assert_string_equal(buf_str(&b), want);
 	buf_release(&b);
 }

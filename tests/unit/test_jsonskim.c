@@ -10,7 +10,7 @@ static void skimmed(struct slice text, struct buf *b)
 	buf_reset(b);
 	int rc = json_skim_open(&s, text);
 	while (rc >= 0 && (rc = json_skim_next(&s, &key, &value)) > 0)
-		buf_addf(b, "%.*s=%.*s;", (int)key.n, key.p, (int)value.n, value.p);
+		buf_addf(b, "%.*s=%.*s;", SL(key), SL(value));
 	if (rc < 0)
 		buf_addf(b, "%s@%zu", s.error, s.at);
 }

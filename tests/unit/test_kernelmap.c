@@ -30,7 +30,7 @@ static void nodes_of(struct kernelmap *m, struct kmlist l, struct buf *b)
 	buf_reset(b);
 	for (uint32_t i = 0; i < l.n; i++) {
 		struct slice s = m->node[m->item[l.first + i]].name;
-		buf_addf(b, "%s%.*s", i ? " " : "", (int)s.n, s.p);
+		buf_addf(b, "%s%.*s", i ? " " : "", SL(s));
 	}
 }
 
@@ -45,7 +45,7 @@ static void lines_of(struct kernelmap *m, uint32_t use, const char *begin, struc
 		if (!slice_starts(slice_trim(line), begin))
 			continue;
 		struct slice s = l->node == KM_NONE ? SLICE("") : m->node[l->node].name;
-		buf_addf(b, "%s%s%.*s", b->len ? " " : "", l->node == KM_NONE ? "-" : mark[l->how], (int)s.n, s.p);
+		buf_addf(b, "%s%s%.*s", b->len ? " " : "", l->node == KM_NONE ? "-" : mark[l->how], SL(s));
 	}
 }
 
@@ -135,7 +135,7 @@ static void test_by_hand(void **state)
 		buf_reset(&b);
 		for (uint32_t j = 0; j < u->ir.n; j++) {
 			struct slice s = m->ir->node[m->item[u->ir.first + j]].name;
-			buf_addf(&b, "%s%.*s", j ? " " : "", (int)s.n, s.p);
+			buf_addf(&b, "%s%.*s", j ? " " : "", SL(s));
 		}
 		assert_string_equal(buf_str(&b), kernels[i].ir);
 		buf_reset(&b);
@@ -362,7 +362,7 @@ static void check_all(struct kernelmaps *k, const char *what, uint32_t *uses, ui
 			(*uses)++;
 			*joined += x->fx.n || x->ir.n;
 			if (generated && (m->in.mappings.n > 64 || m->in.stacks.n > 64) && m->has_graph && !x->fx.n && !x->ir.n)
-				fail_msg("%s: %.*s has no node", what, (int)x->name.n, x->name.p);
+				fail_msg("%s: %.*s has no node", what, SL(x->name));
 			for (uint32_t j = 0; j < x->fx.n; j++)
 				assert_true(m->item[x->fx.first + j] < m->n_node);
 			for (uint32_t n = 0; n < x->n_lines; n++) {

@@ -48,8 +48,8 @@ static void found(const char *want)
 	struct buf b = {0};
 	for (size_t i = 0; i < n.n; i++) {
 		const struct nan_finding *f = &n.finding[i];
-		buf_addf(&b, "%s%.*s %s %s x%d+%d", i ? "; " : "", (int)f->call.c.name.n, f->call.c.name.p, nan_kind_name(f->kind),
-			 nan_what_name(f->what), (int)f->times, (int)f->passed_on);
+		buf_addf(&b, "%s%.*s %s %s x%d+%d", i ? "; " : "", SL(f->call.c.name), nan_kind_name(f->kind), nan_what_name(f->what),
+			 (int)f->times, (int)f->passed_on);
 	}
 	assert_string_equal(buf_str(&b), want);
 	buf_release(&b);
@@ -194,7 +194,7 @@ static void ops_are(const char *kernel, const char *want)
 	struct buf b = {0};
 	size_t k = nan_ops_of_name(slice_str(kernel), op, ARRAY_LEN(op));
 	for (size_t i = 0; i < k && i < ARRAY_LEN(op); i++)
-		buf_addf(&b, "%s%.*s", i ? " " : "", (int)op[i].n, op[i].p);
+		buf_addf(&b, "%s%.*s", i ? " " : "", SL(op[i]));
 	assert_string_equal(buf_str(&b), want);
 	buf_release(&b);
 }

@@ -341,7 +341,7 @@ static void help(void **state)
 		opt_help(&with_commands, &commands[1], width, &text);
 		struct slice rest = buf_slice(&text), line;
 		while (slice_line(&rest, &line))
-			assert_true(line.n <= (size_t)(width < 40 ? 40 : width) || !memchr(line.p, ' ', line.n));
+			assert_true(line.n <= (size_t)(width < 40 ? 40 : width) || !slice_chr(line, ' '));
 	}
 	assert_int_equal(PARSE(&with_commands, "kernel", "-h"), OPT_SHOW);
 	starts("Usage: demo kernel [-h] [-d DIR] NAME [DIR]\nshow a kernel\n");

@@ -226,7 +226,7 @@ static void another_environment_is_another_process(void **state)
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(oracle_wait(o, 5000, &out, &err), 1);
 		assert_int_equal(out.kind, OUTCOME_PASSES);
-		snprintf(i ? second : first, sizeof(first), "%.*s", (int)out.detail.n, out.detail.p);
+		snprintf(i ? second : first, sizeof(first), "%.*s", SL(out.detail));
 	}
 	assert_string_not_equal(first, second);
 	oracle_close(o);

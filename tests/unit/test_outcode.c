@@ -20,7 +20,7 @@ static void assert_list(const struct outcode *o, struct outlist l, const char *w
 {
 	struct buf b = {0};
 	for (uint32_t i = 0; i < l.n; i++)
-		buf_addf(&b, "%s%.*s", i ? "|" : "", (int)o->name[l.first + i].n, o->name[l.first + i].p);
+		buf_addf(&b, "%s%.*s", i ? "|" : "", SL(o->name[l.first + i]));
 	assert_string_equal(buf_str(&b), want);
 	buf_release(&b);
 }
@@ -250,15 +250,15 @@ static void test_statements(void **state)
 		else if (o->kind == OP_ALIAS)
 			buf_adds(&b, "=");
 		else
-			buf_addf(&b, "%s%.*s", o->kind == OP_REDUCE ? "reduce " : "", (int)o->name.n, o->name.p);
+			buf_addf(&b, "%s%.*s", o->kind == OP_REDUCE ? "reduce " : "", SL(o->name));
 		if (o && (o->kind == OP_LOAD || o->kind == OP_STORE))
-			buf_addf(&b, " %.*s", (int)o->buffer.n, o->buffer.p);
+			buf_addf(&b, " %.*s", SL(o->buffer));
 		for (uint32_t k = 0; o && k < o->n_args; k++) {
 			const struct seqop *a = &s.op[s.arg[o->arg + k]];
 			if (a->kind == OP_CONST)
 				buf_addf(&b, " %g", a->number);
 			else
-				buf_addf(&b, " %.*s", (int)a->result.n, a->result.p);
+				buf_addf(&b, " %.*s", SL(a->result));
 		}
 		if (strcmp(buf_str(&b), table[i].want))
 			fail_msg("%s\nis read as '%s' instead of '%s'", table[i].line, buf_str(&b), table[i].want);

@@ -42,7 +42,7 @@ static void assert_file(struct package *pkg, uint32_t file, const char *end)
 {
 	assert_int_not_equal(file, 0);
 	if (!slice_ends(pkg->file[file].name, end))
-		fail_msg("'%.*s' does not end in '%s'", (int)pkg->file[file].name.n, pkg->file[file].name.p, end);
+		fail_msg("'%.*s' does not end in '%s'", SL(pkg->file[file].name), end);
 }
 
 static void assert_mlp(struct package *pkg, struct package_model *m)
@@ -119,7 +119,7 @@ static void unpack(const char *fixture, const char *to)
 	open_ok(&pkg, "packed.pt2");
 	for (uint32_t i = 1; i < pkg.n_file; i++) {
 		struct slice data;
-		char *name = xasprintf("%s/%.*s", to, (int)pkg.file[i].path.n, pkg.file[i].path.p);
+		char *name = xasprintf("%s/%.*s", to, SL(pkg.file[i].path));
 		assert_int_equal(package_data(&pkg, i, &data, &err), 0);
 		folder_put(name, data);
 		free(name);

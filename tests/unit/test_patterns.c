@@ -19,11 +19,9 @@ static struct patterns *builtin(void)
 static void write_down(void *ctx, const struct pattern_match *m)
 {
 	struct buf *b = ctx;
-	buf_addf(b, "%.*s %llu %llu '%.*s'", (int)m->pattern->id.n, m->pattern->id.p, (unsigned long long)m->line,
-		 (unsigned long long)m->offset, (int)m->quote.n, m->quote.p);
+	buf_addf(b, "%.*s %llu %llu '%.*s'", SL(m->pattern->id), (unsigned long long)m->line, (unsigned long long)m->offset, SL(m->quote));
 	for (uint32_t i = 0; i < m->captures; i++)
-		buf_addf(b, " %.*s=%.*s", (int)m->capture[i].name.n, m->capture[i].name.p, (int)m->capture[i].value.n,
-			 m->capture[i].value.p);
+		buf_addf(b, " %.*s=%.*s", SL(m->capture[i].name), SL(m->capture[i].value));
 	buf_addc(b, '\n');
 }
 
@@ -65,7 +63,7 @@ static void take_answer(void *ctx, const struct pattern_match *m)
 {
 	struct answer *a = ctx;
 	if (m->pattern != a->want) {
-		buf_addf(&a->others, " %.*s", (int)m->pattern->id.n, m->pattern->id.p);
+		buf_addf(&a->others, " %.*s", SL(m->pattern->id));
 		return;
 	}
 	a->got = true;
@@ -105,7 +103,7 @@ static void test_every_example(void **state)
 					   : a.others.len ? "is not the only answer to its example"
 							  : NULL;
 			if (what) {
-				print_message("# %.*s %s %u; others:%s\n", (int)p->id.n, p->id.p, what, j, buf_str(&a.others));
+				print_message("# %.*s %s %u; others:%s\n", SL(p->id), what, j, buf_str(&a.others));
 				bad++;
 			}
 			buf_release(&a.others);
@@ -139,7 +137,7 @@ static void test_every_file(void **state)
 		for (uint32_t j = 0; j < i && !what; j++)
 			what = slice_eq(p->title, patterns_get(k, j)->title) ? "has another one's title" : NULL;
 		if (what) {
-			print_message("# %.*s %s\n", (int)p->id.n, p->id.p, what);
+			print_message("# %.*s %s\n", SL(p->id), what);
 			bad++;
 		}
 	}
@@ -157,8 +155,7 @@ static void count_errors(void *ctx, const struct pattern_match *m)
 	struct loud *l = ctx;
 	if (m->pattern->level != FINDING_ERROR)
 		return;
-	print_message("# %s:%llu: %.*s: %.*s\n", l->file, (unsigned long long)m->line, (int)m->pattern->id.n, m->pattern->id.p,
-		      (int)m->quote.n, m->quote.p);
+	print_message("# %s:%llu: %.*s: %.*s\n", l->file, (unsigned long long)m->line, SL(m->pattern->id), SL(m->quote));
 	l->errors++;
 }
 
@@ -213,7 +210,7 @@ static void write_id(void *ctx, const struct pattern_match *m)
 {
 	struct buf *b = ctx;
 	if (!b->len || !memmem(b->p, b->len, m->pattern->id.p, m->pattern->id.n))
-		buf_addf(b, "%.*s ", (int)m->pattern->id.n, m->pattern->id.p);
+		buf_addf(b, "%.*s ", SL(m->pattern->id));
 }
 
 /* Recorded logs of failures: what is known in them, each once, in order. */

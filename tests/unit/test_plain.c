@@ -115,7 +115,7 @@ static void test_table(void **state)
 	slice_line(&rest, &line);
 	assert_true(slice_starts(line, "# "));
 	while (slice_line(&rest, &line)) {
-		const char *space = memchr(line.p, ' ', line.n);
+		const char *space = slice_chr(line, ' ');
 		assert_non_null(space);
 		struct slice op = slice_of(line.p, (size_t)(space - line.p));
 		const size_t n = op.n < before.n ? op.n : before.n;

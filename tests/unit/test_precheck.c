@@ -130,7 +130,7 @@ static void what_passes_fits(void **state)
 		bool pass = passes(m, 5);
 		if (pass && k.n)
 			fail_msg("run %d: passed, but %s of input %u: expected %.*s, given %.*s", i, check_what_name(k.v[0].what),
-				 k.v[0].input, (int)k.v[0].expected.n, k.v[0].expected.p, (int)k.v[0].given.n, k.v[0].given.p);
+				 k.v[0].input, SL(k.v[0].expected), SL(k.v[0].given));
 		passed += pass;
 		fits += !k.n;
 		check_release(&k);

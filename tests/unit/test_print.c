@@ -27,7 +27,7 @@ static void test_recorded(void **state)
 		struct err err = {0};
 		assert_true(slice_starts(line, "== "));
 		struct slice spec = slice_of(line.p + 3, line.n - 3), hex;
-		const char *space = memchr(spec.p, ' ', spec.n);
+		const char *space = slice_chr(spec, ' ');
 		assert_non_null(space);
 		hex = slice_of(space + 1, (size_t)(spec.p + spec.n - space - 1));
 		spec.n = (size_t)(space - spec.p);
@@ -44,7 +44,7 @@ static void test_recorded(void **state)
 		tensor_print(&got, &m, guard_put(&g, data.p, data.len), (struct tensor_print){0});
 		cases++;
 		if (!slice_eq(buf_slice(&got), buf_slice(&want)) && wrong++ < 4)
-			print_error("%.*s\n%s\ninstead of\n%s\n", (int)spec.n, spec.p, buf_str(&got), buf_str(&want));
+			print_error("%.*s\n%s\ninstead of\n%s\n", SL(spec), buf_str(&got), buf_str(&want));
 	}
 	assert_int_equal(wrong, 0);
 	assert_true(cases > 300);

@@ -95,7 +95,7 @@ static struct totals ours(const struct profile *p, struct slice name)
 static void near(const char *what, struct slice name, double got, double want, double room)
 {
 	if (fabs(got - want) > room)
-		fail_msg("%.*s: %s %.3f, torch has %.3f", (int)name.n, name.p, what, got, want);
+		fail_msg("%.*s: %s %.3f, torch has %.3f", SL(name), what, got, want);
 }
 
 /* with_stacks: torch nests ops and Python functions in one another, so that what an annotation calls in Python is not

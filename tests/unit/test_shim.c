@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "live/run.h"
+#include "base/text.h"
 
 static char dir[64];
 
@@ -38,7 +39,7 @@ static void fixture_open(struct fixture *f, const char *name, const char *io)
 {
 	struct buf b = {0};
 	struct err err;
-	const char *slash = strrchr(io, '/'), *base = slash ? slash + 1 : io; /* v215/mlp: v215/io/mlp.pt */
+	const char *base = path_base(io); /* v215/mlp: v215/io/mlp.pt */
 	char *xz = xasprintf("aoti/%s.pt2.xz", name), *at = xasprintf("aoti/%.*sio/%s.pt", (int)(base - io), io, base),
 	     *io_path = data_path(at);
 	*f = (struct fixture){.path = xasprintf("%s/model.pt2", dir)};
@@ -153,7 +154,7 @@ static void same_outputs(const struct fixture *f, const struct run_result *r, co
 		struct err err;
 		if (!slice_starts(t->name, "out"))
 			continue;
-		snprintf(what, sizeof(what), "%s %.*s", name, (int)t->name.n, t->name.p);
+		snprintf(what, sizeof(what), "%s %.*s", name, SL(t->name));
 		k += k < r->out.n && tensor_is_none(&r->out.v[k]); /* the file has a gap there: out[0], out[2] */
 		if (k >= r->out.n)
 			fail_msg("%s is missing", what);
@@ -316,7 +317,7 @@ static char *renamed_library(const struct fixture *f, const char *old, const cha
 		const struct package_file *file = &pkg->file[pkg->model[0].file[i]];
 		struct slice bytes;
 		assert_int_equal(package_data(pkg, pkg->model[0].file[i], &bytes, &err), 0);
-		char *copy = xmalloc(bytes.n + 1), *path = xasprintf("%s/%.*s", folder, (int)file->name.n, file->name.p);
+		char *copy = xmalloc(bytes.n + 1), *path = xasprintf("%s/%.*s", folder, SL(file->name));
 		memcpy(copy, bytes.p, bytes.n);
 		for (char *at = copy; (at = memmem(at, bytes.n - (size_t)(at - copy), old, strlen(old) + 1));)
 			memcpy(at, new, strlen(new));

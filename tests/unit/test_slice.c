@@ -25,7 +25,7 @@ static uint32_t add(const char *line)
 	struct slice word[16], rest = slice_str(line);
 	size_t n = 0;
 	while (rest.n && n < ARRAY_LEN(word)) {
-		const char *end = memchr(rest.p, ' ', rest.n);
+		const char *end = slice_chr(rest, ' ');
 		size_t len = end ? (size_t)(end - rest.p) : rest.n;
 		word[n++] = slice_of(rest.p, len);
 		rest = slice_of(rest.p + len + (end != NULL), rest.n - len - (end != NULL));
@@ -86,7 +86,7 @@ static char *drawn(const struct graph *of)
 		for (uint32_t k = 0; k < (ret ? list.n : n->n_args); k++) {
 			struct gvalue v = of->value[(ret ? list.first : n->args) + k];
 			if (v.kind == GV_NODE)
-				buf_addf(&b, " %.*s", (int)graph_name(of, v.node).n, graph_name(of, v.node).p);
+				buf_addf(&b, " %.*s", SL(graph_name(of, v.node)));
 			else
 				buf_addf(&b, " %d", (int)v.i);
 		}

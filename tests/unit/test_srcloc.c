@@ -21,8 +21,7 @@ static void is(const char *text, enum srcloc_form form, const char *file, unsign
 	if (!srcloc_parse(slice_of(tight, n), &at))
 		fail_msg("not seen: %s", text);
 	if (at.form != form || !eq(at.file, file) || at.line != line || at.col != col || !eq(at.func, func))
-		fail_msg("%s: form %d file '%.*s' line %u col %u func '%.*s'", text, at.form, (int)at.file.n, at.file.p, at.line, at.col,
-			 (int)at.func.n, at.func.p);
+		fail_msg("%s: form %d file '%.*s' line %u col %u func '%.*s'", text, at.form, SL(at.file), at.line, at.col, SL(at.func));
 	/* Leave slices that outlive this function: into the caller's text. */
 	assert_true(srcloc_parse(slice_str(text), &at));
 	free(tight);
@@ -31,7 +30,7 @@ static void is(const char *text, enum srcloc_form form, const char *file, unsign
 static void no(const char *text)
 {
 	if (srcloc_parse(slice_str(text), &at))
-		fail_msg("seen in '%s': '%.*s' %u", text, (int)at.file.n, at.file.p, at.line);
+		fail_msg("seen in '%s': '%.*s' %u", text, SL(at.file), at.line);
 }
 
 static void python(void **state)
@@ -212,7 +211,7 @@ static void short_is(const char *file, const char *want, enum srcloc_origin orig
 {
 	struct slice s = srcloc_short_file(slice_str(file));
 	if (!eq(s, want))
-		fail_msg("%s: %.*s", file, (int)s.n, s.p);
+		fail_msg("%s: %.*s", file, SL(s));
 	if (srcloc_origin(slice_str(file)) != origin)
 		fail_msg("%s: origin %d", file, srcloc_origin(slice_str(file)));
 }

@@ -675,7 +675,7 @@ static void usable(struct slice path)
 	assert_true(path.n > 0 && path.n < 2000);
 	assert_true(path.p[0] != '/');
 	while (path.n) {
-		const char *slash = memchr(path.p, '/', path.n);
+		const char *slash = slice_chr(path, '/');
 		size_t n = slash ? (size_t)(slash - path.p) : path.n;
 		assert_true(n > 0 && n <= 255);
 		assert_false(slice_is(slice_of(path.p, n), "..") || slice_is(slice_of(path.p, n), "."));

@@ -20,8 +20,6 @@ static void put(const char *fmt, ...)
 	va_end(ap);
 }
 
-#define S(s) (int)(s).n, (s).p
-
 static void put_type(int dtype, int device)
 {
 	const struct dtype_info *d = dtype_info(dtype);
@@ -60,7 +58,7 @@ static const char *inputs(void)
 	buf_reset(&text);
 	for (uint32_t i = 0; i < c.n_inputs; i++) {
 		const struct contract_input *in = &c.input[i];
-		put("%.*s ", S(in->name));
+		put("%.*s ", SL(in->name));
 		put_type(in->dtype, in->device);
 		put_dims(in->n_dim, in->dim);
 		put(" %s%u%s", in->rank_known ? "#" : "rank? #", in->asserted, in->used ? "" : " unused");
@@ -76,10 +74,10 @@ static const char *outputs(void)
 		const struct contract_output *o = &c.output[i];
 		struct slice v = o->value == CONTRACT_NONE ? SLICE("nothing") : c.value[o->value].name;
 		if (o->none) {
-			put("%.*s = None\n", S(o->name));
+			put("%.*s = None\n", SL(o->name));
 			continue;
 		}
-		put("%.*s = %.*s ", S(o->name), S(v));
+		put("%.*s = %.*s ", SL(o->name), SL(v));
 		put_type(o->dtype, o->device);
 		put_dims(o->n_dim, o->dim);
 		put("\n");
@@ -93,14 +91,14 @@ static const char *calls(void)
 	buf_reset(&text);
 	for (uint32_t i = 0; i < c.n_calls; i++) {
 		const struct contract_call *k = &c.call[i];
-		put("%s%.*s(", k->kind == CALL_PROXY ? "proxy " : "", S(k->name));
+		put("%s%.*s(", k->kind == CALL_PROXY ? "proxy " : "", SL(k->name));
 		for (uint32_t j = 0; j < k->n_args; j++) {
 			const struct contract_arg *a = &c.arg[k->arg + j];
 			put(j ? ", " : "");
 			if (a->role == ARG_SCALAR)
-				put("%.*s", S(a->text));
+				put("%.*s", SL(a->text));
 			else
-				put("%s%.*s", a->role == ARG_IN ? "<" : a->role == ARG_OUT ? ">" : "=", S(c.value[a->value].name));
+				put("%s%.*s", a->role == ARG_IN ? "<" : a->role == ARG_OUT ? ">" : "=", SL(c.value[a->value].name));
 		}
 		put(")\n");
 	}
@@ -114,7 +112,7 @@ static const char *storages(void)
 	for (uint32_t i = 0; i < c.n_storages; i++) {
 		for (uint32_t v = 0; v < c.n_values; v++)
 			if (c.value[v].storage == i)
-				put("%.*s ", S(c.value[v].name));
+				put("%.*s ", SL(c.value[v].name));
 		symsize_print(&c.tab, c.storage[i].bytes, &text);
 		put(" %u-%u\n", c.storage[i].born, c.storage[i].dies);
 	}
@@ -127,7 +125,7 @@ static const char *symbols(void)
 	for (uint32_t i = 0; i < c.n_symbols; i++) {
 		const struct contract_symbol *s = &c.symbol[i];
 		struct slice name = symtab_name(&c.tab, s->symbol);
-		put("%.*s ", S(name));
+		put("%.*s ", SL(name));
 		symrange_print(s->range, &text);
 		put(s->input == CONTRACT_NONE ? " data\n" : " %u.%u\n", s->input, s->dim);
 	}
@@ -138,7 +136,7 @@ static const char *notes(void)
 {
 	buf_reset(&text);
 	for (uint32_t i = 0; i < c.n_notes; i++)
-		put("%.*s\n", S(c.note[i]));
+		put("%.*s\n", SL(c.note[i]));
 	return buf_str(&text);
 }
 

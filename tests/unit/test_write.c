@@ -71,7 +71,7 @@ static const struct tensor_view *named(const struct tensor_view *v, size_t n, st
 	for (size_t i = 0; i < n; i++)
 		if (slice_eq(v[i].name, name))
 			return &v[i];
-	fail_msg("'%.*s' was not written", (int)name.n, name.p);
+	fail_msg("'%.*s' was not written", SL(name));
 	return NULL;
 }
 

@@ -25,7 +25,8 @@ struct slice against_text(struct compare *k, const char *fmt, ...)
 	return s;
 }
 
-struct slice against_size(struct compare *k, const struct contract *c, struct symsize s)
+/* "s77", "2*s77"; "?" */
+static struct slice against_size(struct compare *k, const struct contract *c, struct symsize s)
 {
 	struct buf b = {0};
 	if (contract_known(c, s))
@@ -53,7 +54,8 @@ struct slice against_sizes(struct compare *k, const struct contract *c, const st
 
 static struct slice shortened(struct slice s) { return slice_of(s.p, s.n < 200 ? s.n : 200); }
 
-struct slice against_label(const struct compare *k, uint32_t i)
+/* "x", or the path, for messages; at most 200 bytes. */
+static struct slice against_label(const struct compare *k, uint32_t i)
 {
 	if (i < k->e->n_inputs && k->e->input[i].path.n)
 		return shortened(k->e->input[i].path);
@@ -73,11 +75,11 @@ static struct slice subject(struct compare *k, enum against_part part, uint32_t 
 	else if (part == AGAINST_OUTPUT && index < k->e->n_outputs)
 		name = shortened(k->e->output[index].path.n ? k->e->output[index].path : k->e->output[index].name);
 	else if (part == AGAINST_WEIGHT)
-		return against_text(k, "weight '%.*s'", (int)shortened(k->c->constant[index].fqn).n, k->c->constant[index].fqn.p);
-	struct slice of = name.n ? against_text(k, " (%.*s)", (int)name.n, name.p) : SLICE("");
+		return against_text(k, "weight '%.*s'", SL(shortened(k->c->constant[index].fqn)));
+	struct slice of = name.n ? against_text(k, " (%.*s)", SL(name)) : SLICE("");
 	if (dim < 0)
-		return against_text(k, "%s %u%.*s", what, index, (int)of.n, of.p);
-	return against_text(k, "%s %u%.*s, dim %d", what, index, (int)of.n, of.p, dim);
+		return against_text(k, "%s %u%.*s", what, index, SL(of));
+	return against_text(k, "%s %u%.*s, dim %d", what, index, SL(of), dim);
 }
 
 struct against_finding *against_found(struct compare *k, enum against_what what, enum against_part part, uint32_t index, int dim,
@@ -109,7 +111,7 @@ static struct slice range_text(struct compare *k, struct symrange r) { return sp
 static struct slice bounded(struct compare *k, const struct contract *c, const struct contract_dim *d)
 {
 	struct slice size = against_size(k, c, d->size), range = range_text(k, d->range);
-	return contract_known(c, d->size) ? against_text(k, "%.*s: %.*s", (int)size.n, size.p, (int)range.n, range.p) : range;
+	return contract_known(c, d->size) ? against_text(k, "%.*s: %.*s", SL(size), SL(range)) : range;
 }
 
 /* "2*s22, s22 being dim 0 of x" */
@@ -124,8 +126,7 @@ static struct slice relation(struct compare *k, const struct contract *c, uint32
 		if (!symbind_get(c == k->e ? &k->source : &k->compiled_source, ids[i], &at) || at == (int64_t)input * 256 + dim)
 			continue;
 		struct slice name = symtab_name(&c->tab, ids[i]), of = against_label(k, (uint32_t)(at / 256));
-		text = against_text(k, "%.*s, %.*s being dim %d of %.*s", (int)text.n, text.p, (int)name.n, name.p, (int)(at % 256),
-				    (int)of.n, of.p);
+		text = against_text(k, "%.*s, %.*s being dim %d of %.*s", SL(text), SL(name), (int)(at % 256), SL(of));
 	}
 	return text;
 }
@@ -161,8 +162,8 @@ static void narrower(struct compare *k, uint32_t i, int dim, const struct contra
 	struct against_finding *f = against_found(k, AGAINST_NARROWER, AGAINST_INPUT, i, dim, false);
 	f->exported = bounded(k, k->e, e);
 	f->compiled = range_text(k, c->range);
-	f->why = against_text(k, "%.*s%s%.*s are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise", (int)first.n, first.p,
-			      below && above ? " and " : "", (int)last.n, last.p);
+	f->why = against_text(k, "%.*s%s%.*s are refused under AOTI_RUNTIME_CHECK_INPUTS=1 and unchecked otherwise", SL(first),
+			      below && above ? " and " : "", SL(last));
 	if (below && !above && lo == 2)
 		f->fix = SLICE("sizes 0 and 1 are compiled apart: export with min=2, or compile another model for them");
 	else
@@ -297,15 +298,15 @@ static void compare_strides(struct compare *k, uint32_t i)
 	struct slice of = against_label(k, i);
 	struct against_finding *f = against_found(k, AGAINST_STRIDE, AGAINST_INPUT, i, -1, !other);
 	struct slice strides = against_sizes(k, k->e, e->dim, e->n_dim, true);
-	f->exported = against_text(k, "%.*s in the example, which the export does not check", (int)strides.n, strides.p);
+	f->exported = against_text(k, "%.*s in the example, which the export does not check", SL(strides));
 	f->compiled = against_sizes(k, k->c, c->dim, c->n_dim, true);
 	f->why = SLICE("other strides are refused under AOTI_RUNTIME_CHECK_INPUTS=1, and read as if they were these otherwise");
 	if (other)
 		f->fix = slice_str(recompile);
 	else if (against_contiguous(k, c->dim, c->n_dim))
-		f->fix = against_text(k, "give %.*s.contiguous()", (int)of.n, of.p);
+		f->fix = against_text(k, "give %.*s.contiguous()", SL(of));
 	else
-		f->fix = against_text(k, "give %.*s in this layout, or export from an example that is contiguous", (int)of.n, of.p);
+		f->fix = against_text(k, "give %.*s in this layout, or export from an example that is contiguous", SL(of));
 }
 
 /* ---- inputs ---- */
@@ -329,14 +330,14 @@ static void compare_input(struct compare *k, uint32_t i)
 		f->compiled = against_text(k, "%s", dtype_name(c->dtype));
 		f->why = SLICE("inputs of the exported dtype are refused under AOTI_RUNTIME_CHECK_INPUTS=1, and their bytes are "
 			       "read as the other dtype otherwise");
-		f->fix = against_text(k, "give .to(torch.%.*s), or %s", (int)f->compiled.n, f->compiled.p, recompile);
+		f->fix = against_text(k, "give .to(torch.%.*s), or %s", SL(f->compiled), recompile);
 	}
 	if (e->device != DEVICE_NONE && c->device != DEVICE_NONE && e->device != c->device) {
 		struct against_finding *f = against_found(k, AGAINST_DEVICE, AGAINST_INPUT, i, -1, false);
 		f->exported = against_text(k, "%s", device_name(e->device));
 		f->compiled = against_text(k, "%s", device_name(c->device));
 		f->why = SLICE("the compiled code follows addresses of the other device");
-		f->fix = against_text(k, "give .to(\"%.*s\")", (int)f->compiled.n, f->compiled.p);
+		f->fix = against_text(k, "give .to(\"%.*s\")", SL(f->compiled));
 	}
 	if (c->rank_known ? c->n_dim != e->n_dim : c->n_dim > e->n_dim) {
 		compare_rank(k, i);

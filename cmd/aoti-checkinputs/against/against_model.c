@@ -87,7 +87,7 @@ struct names {
 static void add_name(struct names *l, struct slice name)
 {
 	if (l->n < NAMES)
-		buf_addf(&l->b, "%s%.*s", l->n ? ", " : "", (int)(name.n < 200 ? name.n : 200), name.p);
+		buf_addf(&l->b, "%s%.*s", l->n ? ", " : "", SLN(name, 200));
 	l->n++;
 }
 
@@ -120,8 +120,8 @@ static void compare_constant(struct compare *k, const struct contract_constant *
 		return;
 	struct slice es = against_sizes(k, k->e, e->dim, e->n_dim, false), cs = against_sizes(k, k->c, c->dim, c->n_dim, false);
 	struct against_finding *f = against_found(k, AGAINST_CONSTANT, AGAINST_WEIGHT, index, -1, false);
-	f->exported = against_text(k, "%s %.*s", dtype_name(e->dtype), (int)es.n, es.p);
-	f->compiled = against_text(k, "%s %.*s", dtype_name(c->dtype), (int)cs.n, cs.p);
+	f->exported = against_text(k, "%s %.*s", dtype_name(e->dtype), SL(es));
+	f->compiled = against_text(k, "%s %.*s", dtype_name(c->dtype), SL(cs));
 	f->why = SLICE("the weights of this export cannot be loaded into this binary: it computes with others");
 	f->fix = SLICE("compile this exported program again");
 }
@@ -288,8 +288,7 @@ static struct slice outline(struct compare *k, const struct contract *c)
 			add_name(&l, c->constant[i].fqn);
 		}
 	struct slice names = names_text(k, &l);
-	return against_text(k, "%u inputs, %u outputs, %u weights%s%.*s", c->n_inputs, c->n_outputs, n, n ? ": " : "", (int)names.n,
-			    names.p);
+	return against_text(k, "%u inputs, %u outputs, %u weights%s%.*s", c->n_inputs, c->n_outputs, n, n ? ": " : "", SL(names));
 }
 
 /* As many numbers as become instructions: torch 2.13, torch/_inductor/graph.py, can_inline_constant. */
@@ -312,8 +311,8 @@ static void unnamed(struct compare *k)
 	if (k->made)
 		sizes =
 		    against_text(k, " and sizes (%u of %u weights have as many numbers as one of this export's)", k->made_alike, k->made);
-	f->why = against_text(k, "no weight has kept its name: that they are the same model rests on inputs, outputs%.*s%s", (int)sizes.n,
-			      sizes.p, k->made_alike ? "" : ", which is not enough");
+	f->why = against_text(k, "no weight has kept its name: that they are the same model rests on inputs, outputs%.*s%s", SL(sizes),
+			      k->made_alike ? "" : ", which is not enough");
 }
 
 /* Weights in common: at most another export of the same model. Else those that there are, or the inputs, tell. */

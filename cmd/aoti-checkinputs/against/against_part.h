@@ -28,21 +28,14 @@ struct slice against_text(struct compare *k, const char *fmt, ...) PRINTF_LIKE(2
 /* The finding is valid until the next one is made. */
 struct against_finding *against_found(struct compare *k, enum against_what what, enum against_part part, uint32_t index, int dim,
 				      bool advice);
-/* "s77", "2*s77"; "?" */
-struct slice against_size(struct compare *k, const struct contract *c, struct symsize s);
 /* "(s77, 8)", of sizes or strides */
 struct slice against_sizes(struct compare *k, const struct contract *c, const struct contract_dim *d, int n, bool stride);
 /* Has the compiled size another value than the exported one, in any trial where both have one? */
 bool against_differs(const struct compare *k, struct symsize exported, struct symsize compiled);
 
-/* "x", or the path, for messages; at most 200 bytes. */
-struct slice against_label(const struct compare *k, uint32_t input);
-
 /* against_values.c */
 void against_bind(struct compare *k);
 void against_unbind(struct compare *k);
-/* The size that the compiled input has in trial t, -1 when it has none. */
-int64_t against_size_at(const struct compare *k, int t, uint32_t input, int dim);
 
 /* Do compiled sizes exist that the export's expression for this dim does not allow? */
 bool against_unchecked(const struct compare *k, uint32_t input, int dim);

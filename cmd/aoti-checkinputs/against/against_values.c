@@ -68,6 +68,12 @@ static int64_t compiled_size(struct compare *k, const struct symbind *env, int t
 	return value_in(r, (uint64_t)t << 32 | 1ull << 63 | (uint64_t)i << 6 | (uint64_t)d);
 }
 
+/* The size that the compiled input has in trial t, -1 when it has none. */
+static int64_t against_size_at(const struct compare *k, int t, uint32_t input, int dim)
+{
+	return k->size[t][k->first[input] + (size_t)dim];
+}
+
 static void take_source(struct compare *k, uint32_t i, int d, uint32_t id, int64_t mul, int64_t add)
 {
 	symbind_set(&k->source, id, (int64_t)i * 256 + d);
@@ -128,8 +134,6 @@ void against_bind(struct compare *k)
 			symbind_set(&k->compiled_source, s->symbol, (int64_t)s->input * 256 + s->dim);
 	}
 }
-
-int64_t against_size_at(const struct compare *k, int t, uint32_t input, int dim) { return k->size[t][k->first[input] + (size_t)dim]; }
 
 void against_unbind(struct compare *k)
 {

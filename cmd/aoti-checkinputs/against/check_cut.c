@@ -216,7 +216,7 @@ static struct slice value_text(struct check *k, const struct cut *cut, uint32_t 
 	if (o < c->n_outputs)
 		buf_addf(&b, "output %u is [", o);
 	else
-		buf_addf(&b, "%.*s, which is made of it, is [", (int)v->name.n, v->name.p);
+		buf_addf(&b, "%.*s, which is made of it, is [", SL(v->name));
 	for (int d = 0; d < v->n_dim; d++) {
 		int64_t size = 0;
 		buf_adds(&b, d ? ", " : "");
@@ -248,13 +248,12 @@ static void say(struct check *k, struct cut *cut, uint32_t input, uint32_t value
 	}
 	struct check_finding *f = check_found(k, CHECK_CUT, input, dim);
 	struct slice is = value_text(k, cut, value), name = symtab_name(&c->tab, p->symbol);
-	f->expected =
-	    check_keep(k, "%.*s = %" PRId64 " or %" PRId64 ", so that no element is left out", (int)name.n, name.p, p->below, p->above);
-	f->given = dim < 0 ? check_keep(k, "%.*s = %" PRId64, (int)name.n, name.p, p->now) : check_keep(k, "%" PRId64, m->size[dim]);
+	f->expected = check_keep(k, "%.*s = %" PRId64 " or %" PRId64 ", so that no element is left out", SL(name), p->below, p->above);
+	f->given = dim < 0 ? check_keep(k, "%.*s = %" PRId64, SL(name), p->now) : check_keep(k, "%" PRId64, m->size[dim]);
 	f->fix = check_keep(k,
 			    "%.*s: %" PRId64 " of %" PRId64
 			    " elements are not in it, and nothing says so when it runs; right only where the model drops a rest on purpose",
-			    (int)is.n, is.p, p->elements - p->kept, p->elements);
+			    SL(is), p->elements - p->kept, p->elements);
 }
 
 void check_cuts(struct check *k, const struct contract *c, const struct tensor_meta *in, size_t n)

@@ -3,6 +3,7 @@
 #include <ctype.h>
 
 #include "base/srcloc.h"
+#include "base/text.h"
 
 /* What the lines before have said. */
 struct reading {
@@ -90,7 +91,7 @@ static bool nameless(struct slice s)
 }
 
 /* What looks like a file of machine code. */
-static bool module_like(struct slice s) { return s.n && (memchr(s.p, '/', s.n) || slice_find(s, ".so") || !memchr(s.p, ' ', s.n)); }
+static bool module_like(struct slice s) { return s.n && (slice_chr(s, '/') || slice_find(s, ".so") || !slice_chr(s, ' ')); }
 
 static void set_symbol(struct crash_frame *f, struct slice s)
 {
@@ -208,7 +209,7 @@ static bool read_frame_word(struct reading *r, struct slice s)
 	f.form = FORM_LLDB;
 	f.has |= HAS_ADDRESS;
 	s = slice_trim(after(s, at));
-	const char *tick = s.n ? memchr(s.p, '`', s.n) : NULL, *place = find_last(s, " at ");
+	const char *tick = slice_chr(s, '`'), *place = find_last(s, " at ");
 	if (tick) {
 		f.module = before(s, tick);
 		s = after(s, (size_t)(tick + 1 - s.p));
@@ -353,7 +354,7 @@ static bool read_glibc(struct reading *r, struct slice s)
 	}
 	const char *open = s.n && s.p[s.n - 1] == ')' ? find_last(s, "(") : NULL;
 	f.module = open ? slice_trim(before(s, open)) : s;
-	if (!f.module.n || (!open && !memchr(s.p, '/', s.n)) || memchr(f.module.p, ' ', f.module.n))
+	if (!f.module.n || (!open && !slice_chr(s, '/')) || slice_chr(f.module, ' '))
 		return false;
 	if (open) {
 		struct slice symbol, in = slice_of(open + 1, (size_t)(s.p + s.n - 1 - (open + 1)));
@@ -428,7 +429,7 @@ static bool read_map(struct reading *r, struct slice s)
 		return false;
 	s = slice_trim(after(s, at));
 	for (int i = 0; i < 2; i++) { /* device, inode */
-		const char *blank = s.n ? memchr(s.p, ' ', s.n) : NULL;
+		const char *blank = slice_chr(s, ' ');
 		s = blank ? slice_trim(after(s, (size_t)(blank - s.p))) : slice_of("", 0);
 	}
 	(void)number;
@@ -457,7 +458,7 @@ static bool kernel_place(struct slice s, struct crash_frame *f)
 	if (!in)
 		return false;
 	s = after(s, (size_t)(in + 4 - s.p));
-	open = s.n ? memchr(s.p, '[', s.n) : NULL;
+	open = slice_chr(s, '[');
 	if (!open || open == s.p)
 		return false;
 	struct slice in_bracket = after(s, (size_t)(open + 1 - s.p));
@@ -593,12 +594,12 @@ static void mark_handler(struct crash *c, const struct crash_stack *s)
 		const struct crash_frame *f = &c->frame[s->first + i];
 		if (f->handler || handler_symbol(f))
 			last = i;
-		else if (last != CRASH_NONE && i == last + 1 && slice_starts(crash_base(f->module), "libucs"))
+		else if (last != CRASH_NONE && i == last + 1 && slice_starts(slice_base(f->module), "libucs"))
 			last = i;
-		else if (last != CRASH_NONE && i == last + 1 && slice_starts(crash_base(f->module), "libc.so") && !f->symbol.n)
+		else if (last != CRASH_NONE && i == last + 1 && slice_starts(slice_base(f->module), "libc.so") && !f->symbol.n)
 			last = i; /* the frame that the kernel made; it has a name only in libraries with symbols */
 		else if (last == CRASH_NONE &&
-			 (slice_starts(crash_base(f->module), "libasan") || slice_starts(crash_base(f->module), "libucs")))
+			 (slice_starts(slice_base(f->module), "libasan") || slice_starts(slice_base(f->module), "libucs")))
 			last = i;
 	}
 	for (uint32_t i = 0; last != CRASH_NONE && i <= last; i++)

@@ -123,7 +123,7 @@ static bool any(struct slice s, const char *const *word)
 static bool read_terminate(struct crash *c, struct slice s)
 {
 	struct slice type = after_word(s, "throwing an instance of '");
-	const char *quote = type.n ? memchr(type.p, '\'', type.n) : NULL;
+	const char *quote = slice_chr(type, '\'');
 	if (quote) {
 		c->signs |= SIGN_EXCEPTION;
 		c->exception = slice_of(type.p, (size_t)(quote - type.p));

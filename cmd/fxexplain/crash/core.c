@@ -228,7 +228,7 @@ static void add_files(struct crash *c, const struct files *f)
 {
 	struct slice names = f->names;
 	for (uint64_t i = 0; i < f->n; i++) {
-		const char *end = names.n ? memchr(names.p, 0, names.n) : NULL;
+		const char *end = slice_chr(names, 0);
 		struct crash_map m = {.start = u64_at(f->entries, (size_t)i * 24), .end = u64_at(f->entries, (size_t)i * 24 + 8)};
 		uint64_t page = u64_at(f->entries, (size_t)i * 24 + 16);
 		if (!end)

@@ -1,4 +1,5 @@
 #include "crash/crash.h"
+#include "base/text.h"
 
 #include <signal.h>
 
@@ -97,7 +98,7 @@ void crash_place_frames(struct crash *c)
 		if (!(f->has & HAS_ADDRESS) || f->has & (HAS_OFFSET | HAS_FILE_OFFSET))
 			continue;
 		const struct crash_map *m = crash_map_of(c, f->exact || !f->address ? f->address : f->address - 1);
-		if (!m || !m->path.n || (f->module.n && !slice_eq(crash_base(f->module), crash_base(m->path))))
+		if (!m || !m->path.n || (f->module.n && !slice_eq(slice_base(f->module), slice_base(m->path))))
 			continue;
 		f->module = m->path;
 		if (!f->build_id.n)
@@ -148,14 +149,4 @@ const char *crash_signal_name(struct crash *c, int signal)
 	char *text = arena_alloc(&c->arena, 24);
 	snprintf(text, 24, "signal %d", signal);
 	return text;
-}
-
-struct slice crash_base(struct slice path)
-{
-	size_t i = path.n;
-	if (!i)
-		return path;
-	while (i && path.p[i - 1] != '/')
-		i--;
-	return slice_of(path.p + i, path.n - i);
 }

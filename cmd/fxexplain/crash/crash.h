@@ -153,7 +153,5 @@ const char *crash_form_name(enum crash_form form); /* "glibc", ...: for JSON */
 int crash_signal(struct slice name);
 /* "SIGSEGV"; "signal 77". Static or in the arena. */
 const char *crash_signal_name(struct crash *c, int signal);
-/* The last component of a path. */
-struct slice crash_base(struct slice path);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "tool/diag.h"
 #include "crash/inlined.h"
+#include "base/text.h"
 
 enum { MAX_LIBRARIES = 256, MAX_STATEMENT = 64 /* lines */ };
 
@@ -106,7 +107,7 @@ void crashmap_release(struct crashmap *map)
 
 struct crash_library *crashmap_library(const struct crashmap *map, struct slice module, struct slice build_id)
 {
-	struct slice base = crash_base(module);
+	struct slice base = slice_base(module);
 	for (size_t i = 0; i < map->n && build_id.n; i++)
 		if (slice_is(build_id, map->library[i]->build_id))
 			return map->library[i];
@@ -139,7 +140,7 @@ enum crash_owner crash_owner_of(struct slice module)
 					     "ld-linux", "ld-",     "libpthread", "libgomp", "libomp",      "libiomp",
 					     "libdl",    "librt",   "linux-vdso", "[vdso]",  "libopenblas", "libmkl",
 					     "libsleef", "libasan", "libubsan",   "libc++",  "libucs",      NULL};
-	struct slice base = crash_base(module);
+	struct slice base = slice_base(module);
 	if (!base.n)
 		return OWNER_UNKNOWN;
 	if (slice_find(base, ".wrapper.so") || slice_is(base, "model.so"))
@@ -211,7 +212,7 @@ static bool find_address(const struct crash_library *l, const struct crash_frame
 static void set_line(struct crash_place *p, struct slice file, uint32_t line)
 {
 	const struct crash_library *l = p->library;
-	p->file = crash_base(file);
+	p->file = slice_base(file);
 	p->line = line;
 	if (slice_eq(p->file, l->wrapper_name))
 		p->text = slice_trim(crash_text_line(l->wrapper, line));
@@ -247,7 +248,7 @@ static void find_line(struct crash_place *p, uint64_t at, struct arena *a)
 
 static struct crash_library *by_source(const struct crashmap *map, struct slice file)
 {
-	struct slice base = crash_base(file);
+	struct slice base = slice_base(file);
 	for (size_t i = 0; i < map->n && base.n; i++)
 		if (slice_eq(map->library[i]->wrapper_name, base) || slice_eq(map->library[i]->kernels_name, base))
 			return map->library[i];
@@ -294,7 +295,7 @@ static void place_frame(const struct crashmap *map, const struct crash_frame *f,
 		    (slice_find(f->symbol, "aot_inductor::AOTInductorModel") || slice_find(f->symbol, "12aot_inductor16AOTInductorModel") ||
 		     slice_starts(f->symbol, "AOTInductorModelContainer")))
 			p->owner = OWNER_MODEL;
-		p->file = crash_base(f->file);
+		p->file = slice_base(f->file);
 		p->line = f->line;
 		return;
 	}

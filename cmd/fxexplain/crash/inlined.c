@@ -4,6 +4,7 @@
 #include <elfutils/libdw.h>
 
 #include "crash/crash.h"
+#include "base/text.h"
 
 enum { MAX_UNITS = 65536 };
 
@@ -36,7 +37,7 @@ static void take_call(struct walk *w, Dwarf_Die *die)
 	const char *name = dwarf_filesrc(files, (size_t)file, NULL, NULL);
 	if (!name || line > UINT32_MAX)
 		return;
-	w->place[w->n_places++] = (struct inlined_place){arena_slice(w->arena, crash_base(slice_str(name))), (uint32_t)line};
+	w->place[w->n_places++] = (struct inlined_place){arena_slice(w->arena, slice_str(path_base(name))), (uint32_t)line};
 }
 
 /* Functions and blocks hold code; names and types only hold what is declared in them. */

@@ -206,7 +206,7 @@ static bool cut(struct slice *rest, struct slice *field)
 {
 	if (!rest->p)
 		return false;
-	const char *tab = rest->n ? memchr(rest->p, '\t', rest->n) : NULL;
+	const char *tab = slice_chr(*rest, '\t');
 	*field = tab ? slice_of(rest->p, (size_t)(tab - rest->p)) : *rest;
 	*rest = tab ? slice_of(tab + 1, rest->n - field->n - 1) : (struct slice){0};
 	return true;

@@ -4,8 +4,8 @@
 #include <signal.h>
 
 #include "doctor/doctor.h"
+#include "base/text.h"
 
-#define S(s) (int)(s).n, (s).p
 enum { PAGE = 4096, SMALL = 65536, STACK_REACH = 1 << 20, DEEP = 300 };
 
 const char *crash_kind_name(enum crash_kind k)
@@ -248,18 +248,18 @@ static void add_where(const struct crash_verdict *v, const struct crash *c, cons
 	bool model = v->call_frame != CRASH_NONE || model_involved(v, c, map);
 	if (!f || v->kind == KIND_OPERATOR)
 		return;
-	struct slice base = crash_base(f->module);
+	struct slice base = slice_base(f->module);
 	switch (v->owner) {
-	case OWNER_KERNEL: buf_addf(b, ", in the kernel %.*s", S(p->kernel)); return;
-	case OWNER_JIT: buf_addf(b, ", in code that torch.compile has generated (%.*s)", S(base)); return;
+	case OWNER_KERNEL: buf_addf(b, ", in the kernel %.*s", SL(p->kernel)); return;
+	case OWNER_JIT: buf_addf(b, ", in code that torch.compile has generated (%.*s)", SL(base)); return;
 	case OWNER_MODEL: buf_adds(b, v->loading ? ", while the model was loaded" : ", in the model's own code"); return;
-	case OWNER_CUSTOM: buf_addf(b, ", in %.*s%s", S(base), model ? ", a custom op that the model has called" : ""); return;
+	case OWNER_CUSTOM: buf_addf(b, ", in %.*s%s", SL(base), model ? ", a custom op that the model has called" : ""); return;
 	case OWNER_TORCH:
-		buf_addf(b, ", in %.*s%s", S(base), !model ? "" : v->loading ? ", while the model was loaded" : ", called by the model");
+		buf_addf(b, ", in %.*s%s", SL(base), !model ? "" : v->loading ? ", while the model was loaded" : ", called by the model");
 		return;
-	case OWNER_CUDA: buf_addf(b, ", in the CUDA library %.*s", S(base)); return;
+	case OWNER_CUDA: buf_addf(b, ", in the CUDA library %.*s", SL(base)); return;
 	case OWNER_PYTHON: buf_addf(b, ", in Python%s", model ? "" : ", not in a model"); return;
-	case OWNER_PROGRAM: buf_addf(b, ", in %.*s%s", S(base.n ? base : f->symbol), model ? "" : ", not in a model"); return;
+	case OWNER_PROGRAM: buf_addf(b, ", in %.*s%s", SL(base.n ? base : f->symbol), model ? "" : ", not in a model"); return;
 	default: return;
 	}
 }
@@ -284,10 +284,10 @@ static void why_address(struct crash_verdict *v, const struct crash *c)
 	if (v->kind == KIND_BEHIND && below)
 		why(v, "0x%llx lies %llu bytes behind the end of the mapping %llx-%llx%s%.*s: where code ends up that runs over its data",
 		    at, (unsigned long long)(c->fault - below->end), (unsigned long long)below->start, (unsigned long long)below->end,
-		    below->path.n ? " of " : "", S(crash_base(below->path)));
+		    below->path.n ? " of " : "", SL(slice_base(below->path)));
 	else if (v->kind == KIND_DENIED && m)
 		why(v, "0x%llx lies in %llx-%llx %c%c%c%s%.*s", at, (unsigned long long)m->start, (unsigned long long)m->end,
-		    m->read ? 'r' : '-', m->write ? 'w' : '-', m->exec ? 'x' : '-', m->path.n ? " of " : "", S(crash_base(m->path)));
+		    m->read ? 'r' : '-', m->write ? 'w' : '-', m->exec ? 'x' : '-', m->path.n ? " of " : "", SL(slice_base(m->path)));
 	else if (v->kind == KIND_NULL || v->kind == KIND_SMALL)
 		why(v, "the address is 0x%llx: a tensor or an object that is not there", at);
 	else if (c->has_fault)
@@ -322,7 +322,7 @@ static void why_ill(struct crash_verdict *v, const struct crashmap *map)
 		return;
 	for (size_t i = 0; i < d.n; i++)
 		if (!strcmp(d.v[i].id, "cpu-isa") || !strcmp(d.v[i].id, "march-native"))
-			why(v, "%.*s%s%.*s", S(d.v[i].what), d.v[i].why.n ? ": " : "", S(d.v[i].why));
+			why(v, "%.*s%s%.*s", SL(d.v[i].what), d.v[i].why.n ? ": " : "", SL(d.v[i].why));
 	doctor_release(&d);
 }
 
@@ -331,9 +331,9 @@ static void add_why(struct crash_verdict *v, struct crash *c, const struct crash
 	if (v->kind >= KIND_NULL && v->kind <= KIND_DENIED)
 		why_address(v, c);
 	if (c->exception.n)
-		why(v, "%.*s%s%.*s", S(c->exception), c->what.n ? ": " : "", S(c->what));
+		why(v, "%.*s%s%.*s", SL(c->exception), c->what.n ? ": " : "", SL(c->what));
 	else if (c->what.n)
-		why(v, "%.*s", S(c->what));
+		why(v, "%.*s", SL(c->what));
 	if (v->kind == KIND_ILL)
 		why_ill(v, map);
 	if (v->kind == KIND_HEAP)
@@ -364,7 +364,7 @@ static void steps_model(struct crash_verdict *v, const struct crash *c, const ch
 	}
 	if (c->command.n)
 		step(v, "aoti-checkinputs %s -- %.*s%s    # every call's devices, shapes, strides against what was compiled", pkg,
-		     S(c->command), c->command.n >= 79 ? "..." : "");
+		     SL(c->command), c->command.n >= 79 ? "..." : "");
 	else
 		step(v, "aoti-checkinputs %s INPUT...    # devices, shapes, strides against what was compiled; or: -- COMMAND", pkg);
 	if (v->kind != KIND_REFUSED && v->kind != KIND_OPERATOR)

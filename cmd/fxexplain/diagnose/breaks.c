@@ -3,13 +3,14 @@
 
 #include "diagnose/chain.h"
 #include "html/html.h"
+#include "base/text.h"
 
 /* ---- fixes ---- */
 
 static bool has_number(struct slice list, int gb)
 {
 	while (list.n) {
-		const char *blank = memchr(list.p, ' ', list.n);
+		const char *blank = slice_chr(list, ' ');
 		struct slice one = slice_of(list.p, blank ? (size_t)(blank - list.p) : list.n);
 		uint64_t number;
 		if (gb >= 0 && slice_u64(one, &number) && number == (uint64_t)gb)
@@ -44,7 +45,7 @@ struct slice break_fix_find(struct slice table, int gb, struct slice text, struc
 			e = (struct entry){0};
 			continue;
 		}
-		const char *colon = memchr(line.p, ':', line.n);
+		const char *colon = slice_chr(line, ':');
 		struct slice key = slice_of(line.p, colon ? (size_t)(colon - line.p) : 0);
 		struct slice value = colon ? slice_trim(slice_of(colon + 1, line.n - key.n - 1)) : line;
 		if (slice_is(key, "gb")) {
@@ -182,8 +183,7 @@ static struct slice group_cost(struct explanation *x, const struct break_group *
 {
 	struct buf b = {0};
 	if (g->graphs)
-		buf_addf(&b, "%u more graph%s (%lld op%s)", g->graphs, g->graphs == 1 ? "" : "s", (long long)g->ops_after,
-			 g->ops_after == 1 ? "" : "s");
+		buf_addf(&b, "%u more graph%s (%lld op%s)", g->graphs, plural(g->graphs), (long long)g->ops_after, plural(g->ops_after));
 	if (g->eager)
 		buf_addf(&b, "%sthe whole function runs in Python", b.len ? ", " : "");
 	else

@@ -4,6 +4,7 @@
  * (BypassAOTAutogradCache), torch/_inductor/cudagraph_utils.py. A part of a text is matched, so that other versions' fit, too.
  */
 #include "diagnose/times_part.h"
+#include "base/text.h"
 
 #define BYPASS_WARNS 5.0  /* seconds: below it a bypass is a note */
 #define COLD_SECONDS 10.0 /* seconds of compiling that a warm cache would have saved */
@@ -100,7 +101,7 @@ static void bypass(struct explanation *x, uint32_t first, const bool *fx, bool *
 	struct finding *g = explain_finding(x, FINDING_CACHE, seconds >= BYPASS_WARNS ? FINDING_WARNING : FINDING_NOTE);
 	g->id = c->kind == FACT_CACHE_AOT ? SLICE("cache-bypass-aotautograd") : SLICE("cache-bypass");
 	struct slice why = reason.n ? reason : SLICE("it does not say why");
-	g->title = explain_textf(x, "%s bypassed: %.*s", cache_title[c->kind], (int)(why.n > 160 ? 160 : why.n), why.p);
+	g->title = explain_textf(x, "%s bypassed: %.*s", cache_title[c->kind], SLN(why, 160));
 	g->src = c->src;
 	if (c->compile != FACT_NONE)
 		g->loc = f->compile[c->compile].loc;
@@ -145,7 +146,7 @@ static void cold(struct explanation *x)
 		return;
 	struct finding *g = explain_finding(x, FINDING_CACHE, FINDING_NOTE);
 	g->id = SLICE("cache-cold");
-	g->title = explain_textf(x, "the FX graph cache was cold: %llu graph%s compiled anew", (unsigned long long)n, n == 1 ? "" : "s");
+	g->title = explain_textf(x, "the FX graph cache was cold: %llu graph%s compiled anew", (unsigned long long)n, plural(n));
 	g->src = f->cache[first].src;
 	g->count = n;
 	g->seconds = seconds;
@@ -176,8 +177,7 @@ static void off(struct explanation *x)
 		return;
 	struct finding *g = explain_finding(x, FINDING_CACHE, FINDING_NOTE);
 	g->id = SLICE("cache-off");
-	g->title =
-	    explain_textf(x, "the FX graph cache is off: %llu graph%s compiled without it", (unsigned long long)n, n == 1 ? "" : "s");
+	g->title = explain_textf(x, "the FX graph cache is off: %llu graph%s compiled without it", (unsigned long long)n, plural(n));
 	g->src = src;
 	g->count = n;
 	g->seconds = seconds;
@@ -228,7 +228,7 @@ static void skip(struct explanation *x, uint32_t first, bool *done)
 	what.n = found ? (size_t)(found - what.p) : what.n;
 	struct finding *g = explain_finding(x, FINDING_CUDAGRAPH, FINDING_WARNING);
 	g->id = SLICE("cudagraph-skip");
-	g->title = explain_textf(x, "no CUDA graph: %.*s", (int)(what.n > 160 ? 160 : what.n), what.n ? what.p : "");
+	g->title = explain_textf(x, "no CUDA graph: %.*s", SLN(what, 160));
 	g->src = c->src;
 	g->loc = c->loc;
 	g->count = n;

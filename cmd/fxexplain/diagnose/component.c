@@ -8,6 +8,8 @@
 #include "diagnose/chain.h"
 #include "trace/text.h"
 
+enum { CLIP = 300 }; /* bytes of a text of the input in a line of ours */
+
 /* ---- by file ---- */
 
 /* The first that stands in the path decides (torch 2.0 to 2.13). */
@@ -58,7 +60,7 @@ static enum component frames_component(struct slice frames, struct slice *at, bo
 	struct slice line;
 	*user = false;
 	while (slice_line(&frames, &line)) {
-		const char *colon = memchr(line.p, ':', line.n);
+		const char *colon = slice_chr(line, ':');
 		struct slice path = colon ? slice_of(line.p, (size_t)(colon - line.p)) : line;
 		enum component c = path_component(path);
 		*user = c == COMPONENT_NONE && srcloc_is_user(path);
@@ -114,7 +116,7 @@ static enum component type_component(struct slice type, struct slice reason, boo
 	*proof = false;
 	/* backend='inductor' raised:\nCppCompileError: ... */
 	for (unsigned i = 0; i < 3 && slice_line(&first, &line); i++) {
-		const char *colon = memchr(line.p, ':', line.n);
+		const char *colon = slice_chr(line, ':');
 		word = slice_trim(slice_of(line.p, colon ? (size_t)(colon - line.p) : 0));
 		for (size_t k = 0; word.n && k < ARRAY_LEN(by_type); k++)
 			if (type_is(word, by_type[k].type)) {
@@ -251,8 +253,6 @@ static struct slice first_line(struct slice s)
 	return slice_starts(line, "from user code") ? slice_of(NULL, 0) : line;
 }
 
-#define TEXT(s) (int)((s).n > 300 ? 300 : (s).n), (s).p
-
 static void add_line(struct buf *b, struct slice s)
 {
 	if (s.n) {
@@ -286,27 +286,27 @@ static void witness(const struct witnesses *w, const struct fact_failure *r, str
 	struct slice type = explain_text(x, r->type), reason = first_line(explain_text(x, r->reason));
 	int stage = -1;
 	if (type.n)
-		buf_addf(&b, "%.*s%s%.*s\n", TEXT(type), reason.n ? ": " : "", TEXT(reason));
+		buf_addf(&b, "%.*s%s%.*s\n", SLN(type, CLIP), reason.n ? ": " : "", SLN(reason, CLIP));
 	else
 		add_line(&b, reason);
 	const struct fact_compiler_error *e = compiler_error_of(w, r);
 	if (e) {
 		struct slice file = srcloc_short_file(facts_text(f, e->at.file)), message = facts_text(f, e->message),
 			     code = facts_text(f, e->at.code);
-		buf_addf(&b, "%.*s:%u: %.*s\n", TEXT(file), e->at.line, TEXT(message));
+		buf_addf(&b, "%.*s:%u: %.*s\n", SLN(file, CLIP), e->at.line, SLN(message, CLIP));
 		if (code.n)
-			buf_addf(&b, "    %.*s\n", TEXT(slice_trim(code)));
+			buf_addf(&b, "    %.*s\n", SLN(slice_trim(code), CLIP));
 	}
 	if (at.n) {
 		struct slice path = srcloc_short_file(at);
-		buf_addf(&b, "raised below %.*s\n", TEXT(path));
+		buf_addf(&b, "raised below %.*s\n", SLN(path, CLIP));
 	}
 	if (r->compile != FACT_NONE) {
 		struct slice id = facts_text(f, f->compile[r->compile].id);
 		records_of(w, r->compile, &records, &stage);
 		if (records.len)
-			buf_addf(&b, "compile id %.*s has %.*s: the parts that made them have worked\n", TEXT(id),
-				 TEXT(buf_slice(&records)));
+			buf_addf(&b, "compile id %.*s has %.*s: the parts that made them have worked\n", SLN(id, CLIP),
+				 SLN(buf_slice(&records), CLIP));
 	}
 	v->evidence = explain_keep(x, slice_of(b.p, b.len ? b.len - 1 : 0));
 	buf_release(&b);
@@ -340,13 +340,13 @@ static struct slice minify(const struct witnesses *w, const struct component_vie
 	if (!aot && v->component != COMPONENT_AOTAUTOGRAD && v->component != COMPONENT_BACKEND)
 		return slice_of(NULL, 0);
 	if (w->launcher != FACT_NONE)
-		return explain_textf(x, "fxminify %.*s", TEXT(facts_text(f, f->path[w->launcher].path)));
+		return explain_textf(x, "fxminify %.*s", SLN(facts_text(f, f->path[w->launcher].path), CLIP));
 	if (aot && v->compile != FACT_NONE && f->input[f->compile[v->compile].src.input].kind == FACT_TRACE)
 		for (uint32_t i = chain_first(&w->graph, CHAIN_KEY(v->compile)); i != CHAIN_END; i = w->graph.next[i]) {
 			struct slice name = facts_text(f, f->graph[i].name);
 			if (slice_starts(name, "aot_") || slice_is(name, "fx_graph_runnable"))
-				return explain_textf(x, "fxminify --graph %.*s %.*s", TEXT(facts_text(f, f->compile[v->compile].id)),
-						     TEXT(facts_text(f, f->input[f->compile[v->compile].src.input].path)));
+				return explain_textf(x, "fxminify --graph %.*s %.*s", SLN(facts_text(f, f->compile[v->compile].id), CLIP),
+						     SLN(facts_text(f, f->input[f->compile[v->compile].src.input].path), CLIP));
 		}
 	return explain_textf(x,
 			     "TORCHDYNAMO_REPRO_AFTER=%s TORCHDYNAMO_REPRO_LEVEL=%d python app.py && "
@@ -486,7 +486,7 @@ static void tell_failure(const struct witnesses *w, const struct component_view 
 	const struct fact_failure *r = &f->failure[v->failure];
 	struct finding *g = explain_finding(x, FINDING_FAILURE, r->caught ? FINDING_WARNING : FINDING_ERROR);
 	struct slice type = explain_text(x, r->type), reason = first_line(explain_text(x, r->reason));
-	const char *dot = type.n ? memrchr(type.p, '.', type.n) : NULL;
+	const char *dot = slice_rchr(type, '.');
 	struct slice word = dot ? slice_of(dot + 1, type.n - (size_t)(dot + 1 - type.p)) : type;
 	g->id = v->component == COMPONENT_NONE ? SLICE("failure") : explain_textf(x, "failure-%s", component_name[v->component]);
 	g->loc = r->user.file != INTERN_NONE || r->compile == FACT_NONE ? r->user : f->compile[r->compile].loc;
@@ -494,7 +494,8 @@ static void tell_failure(const struct witnesses *w, const struct component_view 
 	g->count = count;
 	if (r->compile != FACT_NONE)
 		g->compiles = facts_text(f, f->compile[r->compile].id);
-	g->title = word.n ? explain_textf(x, "%.*s%s%.*s", TEXT(word), reason.n ? ": " : "", TEXT(reason)) : explain_keep(x, reason);
+	g->title =
+	    word.n ? explain_textf(x, "%.*s%s%.*s", SLN(word, CLIP), reason.n ? ": " : "", SLN(reason, CLIP)) : explain_keep(x, reason);
 	g->evidence = v->evidence;
 	g->next = v->minify;
 	struct break_text text;
@@ -542,8 +543,8 @@ static void tell_unfinished(const struct witnesses *w, uint32_t input)
 	struct slice what = facts_text(f, m->what);
 	struct component_view v = {.component = m->component, .sure = SURE_LIKELY, .failure = FACT_NONE, .compile = m->compile};
 	v.evidence = m->src.line ? explain_textf(x, "'%.*s' has begun in line %llu and has not ended: the log ends inside of it",
-						 TEXT(what), (unsigned long long)m->src.line)
-				 : explain_textf(x, "'%.*s' has begun and left nothing of what comes behind it", TEXT(what));
+						 SLN(what, CLIP), (unsigned long long)m->src.line)
+				 : explain_textf(x, "'%.*s' has begun and left nothing of what comes behind it", SLN(what, CLIP));
 	v.experiment = slice_str(experiment(v.component));
 	v.minify = minify(w, &v, NULL);
 	struct finding *g = explain_finding(x, FINDING_FAILURE, FINDING_WARNING);

@@ -40,9 +40,9 @@ void explain_add_place(struct buf *b, const struct explanation *x, const struct 
 	struct slice of;
 	uint32_t behind;
 	if (facts_resume_name(function, &of, &behind))
-		buf_addf(b, " in %.*s behind line %u", (int)of.n, of.p, behind);
+		buf_addf(b, " in %.*s behind line %u", SL(of), behind);
 	else if (function.n)
-		buf_addf(b, " in %.*s", (int)function.n, function.p);
+		buf_addf(b, " in %.*s", SL(function));
 }
 
 struct slice explain_place(struct explanation *x, const struct fact_loc *loc)

@@ -75,13 +75,13 @@ static void parse_id(struct slice *id, struct fact_compile *c)
 	c->autograd = c->frame = c->compile = -1;
 	if (!s.n || !strchr("0123456789!-", s.p[0]))
 		return; /* a debug folder's own name */
-	const char *attempt = memchr(s.p, '_', s.n);
+	const char *attempt = slice_chr(s, '_');
 	if (attempt)
 		s.n = id->n = (size_t)(attempt - s.p);
 	if (slice_starts(s, "!"))
 		s = slice_of(s.p + 1, s.n - 1);
 	while (n < 3 && s.n) {
-		const char *slash = memchr(s.p, '/', s.n);
+		const char *slash = slice_chr(s, '/');
 		struct slice part = slice_of(s.p, slash ? (size_t)(slash - s.p) : s.n);
 		uint64_t number;
 		v[n++] = slice_u64(part, &number) && number < INT64_MAX ? (int64_t)number : -1;

@@ -98,7 +98,7 @@ static struct slice id_of(struct facts *f, const struct debugdir *d, const struc
 	if (d->n_run < 2 || c->run == UINT32_MAX)
 		return c->name;
 	buf_reset(&f->tmp);
-	buf_addf(&f->tmp, "pid %llu %.*s", (unsigned long long)d->run[c->run].pid, (int)c->name.n, c->name.p);
+	buf_addf(&f->tmp, "pid %llu %.*s", (unsigned long long)d->run[c->run].pid, SL(c->name));
 	return buf_slice(&f->tmp);
 }
 
@@ -117,7 +117,7 @@ static void take_compilations(struct facts *f, const struct debugdir *d, uint32_
 		m->component = phase_of(debugdir_phase(c));
 		m->compile = row;
 		buf_reset(&f->tmp);
-		buf_addf(&f->tmp, "%s of %.*s", debug_phase_name(debugdir_phase(c)), (int)c->name.n, c->name.p);
+		buf_addf(&f->tmp, "%s of %.*s", debug_phase_name(debugdir_phase(c)), SL(c->name));
 		f->marker[at].what = facts_intern(f, buf_slice(&f->tmp));
 	}
 }

@@ -24,7 +24,7 @@ static struct slice key(uint32_t k[4], uint32_t kind, uint32_t a, uint32_t b, ui
 static struct slice failure_key(struct facts *f, uint32_t k[4], const struct fact_failure *e)
 {
 	struct slice type = facts_text(f, e->type), rest = facts_text(f, e->reason), line = {0};
-	const char *dot = type.n ? memrchr(type.p, '.', type.n) : NULL;
+	const char *dot = slice_rchr(type, '.');
 	slice_line(&rest, &line);
 	line = slice_trim(line);
 	if (dot)

@@ -40,7 +40,7 @@ static uint32_t compile_of(struct text_reading *r, const struct textlog_at *at)
 		return FACT_NONE;
 	uint32_t row = facts_compile(r->f, r->input, id, at->line);
 	struct fact_compile *c = &r->f->compile[row];
-	const char *attempt = memchr(id.p, '_', id.n);
+	const char *attempt = slice_chr(id, '_');
 	uint64_t n;
 	if (attempt && slice_u64(slice_of(attempt + 1, (size_t)(id.p + id.n - attempt - 1)), &n) && n < 1000 && n + 1 > c->attempts) {
 		c->attempts = (uint32_t)n + 1;

@@ -57,7 +57,7 @@ static void take_compiler_errors(struct trace_reading *r, uint32_t compile, uint
 		to->severity = facts_intern(r->f, at.severity);
 		to->message = facts_intern(r->f, at.message);
 		to->command = ran;
-		const char *bar = slice_line(&next, &quoted) && quoted.n ? memchr(quoted.p, '|', quoted.n) : NULL;
+		const char *bar = slice_line(&next, &quoted) ? slice_chr(quoted, '|') : NULL;
 		if (bar)
 			to->at.code = facts_intern(r->f, slice_trim(slice_of(bar + 1, (size_t)(quoted.p + quoted.n - bar - 1))));
 	}
@@ -194,7 +194,7 @@ static void take_failure(struct trace_reading *r, const struct trace_failure *x)
 		}
 		if (slice_starts(reason, "backend='")) {
 			struct slice name = slice_of(reason.p + 9, reason.n - 9);
-			const char *q = memchr(name.p, '\'', name.n);
+			const char *q = slice_chr(name, '\'');
 			c->backend = facts_intern(f, slice_of(name.p, q ? (size_t)(q - name.p) : 0));
 		}
 	}

@@ -16,16 +16,11 @@ static int64_t setting(struct slice value)
 }
 
 /* The text of a configuration is JSON, as a string in the record's JSON. */
-static void take_settings(struct trace_reading *r, const struct json_tape *tape, uint32_t k, const char *const *keys, int64_t *const *to,
-			  unsigned n)
+static void take_settings(struct slice text, const char *const *keys, int64_t *const *to, unsigned n)
 {
 	struct slice value[16];
 	struct json_skim skim;
-	if (k == JSON_NONE || !json_is(tape, k, JSON_STRING))
-		return;
-	buf_reset(&r->tmp);
-	json_unescape(tape, k, &r->tmp);
-	if (json_skim_members(&skim, buf_slice(&r->tmp), keys, value, n) < 0)
+	if (!text.n || json_skim_members(&skim, text, keys, value, n) < 0)
 		return;
 	for (unsigned i = 0; i < n; i++)
 		if (value[i].p)
@@ -47,17 +42,12 @@ static void take_config(struct trace_reading *r, const struct json_tape *tape, u
 					&c->max_autotune,   &c->cudagraphs,           &c->cpp_precompile_headers};
 	static const char *const compiler[] = {"force_disable_caches"};
 	static const char *const text[CONFIG_TEXTS] = {"dynamo_config", "inductor_config", "functorch_config", "compiler_config"};
-	for (unsigned i = 0; i < CONFIG_TEXTS; i++) {
-		uint32_t k = json_get(tape, v, text[i]);
-		if (k == JSON_NONE || !json_is(tape, k, JSON_STRING))
-			continue;
-		buf_reset(&r->tmp);
-		json_unescape(tape, k, &r->tmp);
-		c->text[i] = facts_intern(r->f, buf_slice(&r->tmp));
-	}
-	take_settings(r, tape, json_get(tape, v, "dynamo_config"), dynamo, of_dynamo, ARRAY_LEN(dynamo));
-	take_settings(r, tape, json_get(tape, v, "inductor_config"), inductor, of_inductor, ARRAY_LEN(inductor));
-	take_settings(r, tape, json_get(tape, v, "compiler_config"), compiler, &of_inductor[1], ARRAY_LEN(compiler));
+	for (unsigned i = 0; i < CONFIG_TEXTS; i++)
+		if (json_get_as(tape, v, text[i], JSON_STRING) != JSON_NONE)
+			c->text[i] = facts_intern(r->f, json_text(tape, v, text[i], &r->tmp));
+	take_settings(json_text(tape, v, "dynamo_config", &r->tmp), dynamo, of_dynamo, ARRAY_LEN(dynamo));
+	take_settings(json_text(tape, v, "inductor_config", &r->tmp), inductor, of_inductor, ARRAY_LEN(inductor));
+	take_settings(json_text(tape, v, "compiler_config", &r->tmp), compiler, &of_inductor[1], ARRAY_LEN(compiler));
 }
 
 /* ---- values ---- */
@@ -121,12 +111,8 @@ static uint32_t stack_of(struct trace_reading *r, const struct json_tape *tape, 
 {
 	struct buf line = {0};
 	buf_reset(&r->tmp);
-	for (uint32_t k = json_first(tape, list); k < json_end(tape, list); k = json_next(tape, k)) {
-		if (!json_is(tape, k, JSON_STRING))
-			continue;
-		buf_reset(&line);
-		json_unescape(tape, k, &line);
-		struct slice s = buf_slice(&line);
+	json_each(tape, list, k) {
+		struct slice s = json_text_at(tape, k, &line);
 		const char *name = slice_find(s, ", Name: "), *file = slice_find(s, ", Filename: ");
 		if (!slice_starts(s, "Line: ") || !name || !file || file < name)
 			continue;
@@ -144,24 +130,14 @@ static uint32_t stack_of(struct trace_reading *r, const struct json_tape *tape, 
 	return facts_intern(r->f, buf_slice(&r->tmp));
 }
 
-static uint32_t text_of(struct trace_reading *r, const struct json_tape *tape, uint32_t v, const char *key)
-{
-	uint32_t k = json_get(tape, v, key);
-	if (k == JSON_NONE || !json_is(tape, k, JSON_STRING))
-		return INTERN_NONE;
-	buf_reset(&r->tmp);
-	json_unescape(tape, k, &r->tmp);
-	return facts_intern(r->f, buf_slice(&r->tmp));
-}
-
 /* The first record of an input says what it was made with. */
 static void take_versions(struct trace_reading *r, const struct json_tape *tape, uint32_t v)
 {
 	struct fact_input *in = &r->f->input[r->input];
 	if (in->python_version == INTERN_NONE)
-		in->python_version = text_of(r, tape, v, "python_version");
+		in->python_version = facts_intern(r->f, json_text(tape, v, "python_version", &r->tmp));
 	if (in->cuda_version == INTERN_NONE)
-		in->cuda_version = text_of(r, tape, v, "cuda_version");
+		in->cuda_version = facts_intern(r->f, json_text(tape, v, "cuda_version", &r->tmp));
 	if (!r->have_config && json_get(tape, v, "dynamo_config") != JSON_NONE) {
 		take_config(r, tape, v);
 		r->have_config = true;
@@ -172,17 +148,17 @@ void reading_metrics(struct trace_reading *r, uint32_t compile, const struct jso
 {
 	double number[METRIC_COUNT];
 	unsigned guess = 0;
-	if (v == JSON_NONE || !json_is(tape, v, JSON_OBJECT))
+	if (!json_is(tape, v, JSON_OBJECT))
 		return;
 	for (unsigned i = 0; i < METRIC_COUNT; i++)
 		number[i] = -1;
-	for (uint32_t k = json_first(tape, v); k < json_end(tape, v); k = json_next_pair(tape, k)) {
+	json_each_pair(tape, v, k) {
 		struct slice name = json_slice(tape, k), value = json_raw(tape, k + 1);
 		enum metric_id known = metric_find_from(name, (enum metric_id)(guess % METRIC_COUNT));
 		guess = known == METRIC_UNKNOWN ? guess : known + 1u;
 		if (json_is(tape, k + 1, JSON_NULL))
 			continue;
-		if (known != METRIC_UNKNOWN && json_is(tape, k + 1, JSON_NUMBER))
+		if (known != METRIC_UNKNOWN)
 			json_double(tape, k + 1, &number[known]);
 		if (value.n <= VALUE_MAX)
 			add_metric(r, compile, name, value, known, backward, runtime);
@@ -194,7 +170,7 @@ void reading_metrics(struct trace_reading *r, uint32_t compile, const struct jso
 	if (!runtime)
 		take_parts(c, number, backward);
 	uint32_t stack = json_get(tape, v, "stack_trace");
-	if (c->stack == INTERN_NONE && stack != JSON_NONE && json_is(tape, stack, JSON_ARRAY))
+	if (c->stack == INTERN_NONE && json_is(tape, stack, JSON_ARRAY))
 		r->f->compile[compile].stack = stack_of(r, tape, stack);
 }
 

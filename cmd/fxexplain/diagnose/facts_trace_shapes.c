@@ -18,29 +18,19 @@ struct frame {
 static struct frame frame_of(const struct trace *t, const struct json_tape *tape, uint32_t k)
 {
 	struct frame f = {.code_token = JSON_NONE};
-	uint32_t file = json_get(tape, k, "uninterned_filename"), name = json_get(tape, k, "name");
 	uint64_t i;
-	int64_t line;
-	if (file != JSON_NONE && json_is(tape, file, JSON_STRING))
-		f.file = json_slice(tape, file);
-	else if (json_u64(tape, json_get(tape, k, "filename"), &i) && i < t->n_string)
+	f.file = json_word(tape, k, "uninterned_filename");
+	if (!f.file.p && json_u64(tape, json_get(tape, k, "filename"), &i) && i < t->n_string)
 		f.file = intern_get(&t->names, t->string[i]);
-	if (name != JSON_NONE && json_is(tape, name, JSON_STRING))
-		f.function = json_slice(tape, name);
+	f.function = json_word(tape, k, "name");
 	f.code_token = json_get(tape, k, "loc");
-	if (json_i64(tape, json_get(tape, k, "line"), &line) && line > 0 && line <= UINT32_MAX)
-		f.line = (uint32_t)line;
+	f.line = json_index(tape, k, "line", 0);
 	return f;
 }
 
 static struct fact_loc loc_of(struct trace_reading *r, const struct json_tape *tape, const struct frame *f)
 {
-	uint32_t code = INTERN_NONE;
-	if (f->code_token != JSON_NONE && json_is(tape, f->code_token, JSON_STRING)) {
-		buf_reset(&r->tmp);
-		json_unescape(tape, f->code_token, &r->tmp);
-		code = facts_intern(r->f, slice_trim(buf_slice(&r->tmp)));
-	}
+	uint32_t code = facts_intern(r->f, slice_trim(json_text_at(tape, f->code_token, &r->tmp)));
 	return (struct fact_loc){facts_intern(r->f, f->file), f->line, facts_intern(r->f, f->function), code};
 }
 
@@ -63,9 +53,9 @@ static bool is_shape_env(struct slice file)
 static void places(struct trace_reading *r, const struct json_tape *tape, uint32_t stack, struct fact_loc *user, struct fact_loc *torch)
 {
 	struct frame inner = {0}, of_torch = {0};
-	if (stack == JSON_NONE || !json_is(tape, stack, JSON_ARRAY))
+	if (!json_is(tape, stack, JSON_ARRAY))
 		return;
-	for (uint32_t k = json_first(tape, stack); k < json_end(tape, stack); k = json_next(tape, k)) {
+	json_each(tape, stack, k) {
 		if (!json_is(tape, k, JSON_OBJECT))
 			continue;
 		struct frame f = frame_of(&r->t, tape, k);
@@ -137,8 +127,8 @@ static void set_expr(struct facts *f, struct fact_bound *b, struct slice expr)
 
 void reading_bound(struct trace_reading *r, uint32_t compile, uint64_t line, const struct json_tape *tape, uint32_t v, enum trace_kind kind)
 {
-	uint32_t expr = json_get(tape, v, "expr"), result = json_get(tape, v, "result");
-	if (expr == JSON_NONE || !json_is(tape, expr, JSON_STRING))
+	uint32_t expr = json_get_as(tape, v, "expr", JSON_STRING), result = json_get(tape, v, "result");
+	if (expr == JSON_NONE)
 		return;
 	struct fact_loc user = facts_no_loc(), torch = facts_no_loc();
 	places(r, tape, json_get(tape, v, "stack"), &user, &torch);
@@ -148,10 +138,8 @@ void reading_bound(struct trace_reading *r, uint32_t compile, uint64_t line, con
 	b->loc = user;
 	b->torch = torch;
 	b->kind = kind == KIND_propagate_real_tensors ? BOUND_DATA : BOUND_GUARD;
-	buf_reset(&r->tmp);
-	json_unescape(tape, expr, &r->tmp);
-	set_expr(r->f, b, buf_slice(&r->tmp));
-	if (result != JSON_NONE && json_is(tape, result, JSON_STRING))
+	set_expr(r->f, b, json_text_at(tape, expr, &r->tmp));
+	if (json_is(tape, result, JSON_STRING))
 		b->value = facts_intern(r->f, json_slice(tape, result));
 }
 
@@ -184,7 +172,7 @@ static void take_specials(struct trace_reading *r)
 		to->value = reading_text(r, x->value);
 		struct slice symbol = facts_text(r->f, to->symbol), value = facts_text(r->f, to->value);
 		buf_reset(&r->tmp);
-		buf_addf(&r->tmp, "%.*s = %.*s", (int)symbol.n, symbol.p, (int)value.n, value.p);
+		buf_addf(&r->tmp, "%.*s = %.*s", SL(symbol), SL(value));
 		to->expr = facts_intern(r->f, buf_slice(&r->tmp));
 		to->sources = reading_text(r, x->sources);
 		to->reason = reading_text(r, x->reason);
@@ -277,7 +265,7 @@ void facts_add_constraints(struct facts *f, struct fact_src src, uint32_t compil
 	}
 	slice_line(&rest, &line);
 	struct slice names = slice_of(line.p + 22, line.n - 22);
-	const char *close = memchr(names.p, ')', names.n);
+	const char *close = slice_chr(names, ')');
 	names.n = close ? (size_t)(close - names.p) : 0;
 	unsigned n = 0;
 	while (slice_line(&rest, &line) && n < 64) {

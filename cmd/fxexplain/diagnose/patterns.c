@@ -109,7 +109,7 @@ static int find_over(struct patterns *k, struct pattern *p, struct err *err)
 		const struct pattern *q = patterns_find(k, p->over.item[i]);
 		if (!q || q == p)
 			return err_set(err, EXIT_INPUT, "%s: over: '%.*s' is not the id of another pattern", p->own->file,
-				       (int)p->over.item[i].n, p->over.item[i].p);
+				       SL(p->over.item[i]));
 		p->own->over[i] = (uint32_t)(q - k->item);
 	}
 	return 0;

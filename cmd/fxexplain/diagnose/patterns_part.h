@@ -68,7 +68,6 @@ static inline uint32_t shift_hash(const char *end)
 }
 
 /* A match, and or not line as an atom (texts in k->arena); -1 and *why when it cannot be one. */
-int atom_parse(struct patterns *k, struct atom *a, struct slice line, const char **why);
 void pattern_release(struct pattern *p);
 /* Nothing is found until patterns_compile: what was indexed is no longer what is known. */
 void patterns_forget_index(struct patterns *k);

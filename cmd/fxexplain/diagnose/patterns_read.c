@@ -1,5 +1,6 @@
 /* patterns_read.c - reads a file ID.pattern. */
 #include "diagnose/patterns_part.h"
+#include "base/text.h"
 
 /* ---- match lines ---- */
 
@@ -66,7 +67,7 @@ static const char *parse_pieces(struct patterns *k, struct atom *a, struct slice
 	return NULL;
 }
 
-int atom_parse(struct patterns *k, struct atom *a, struct slice line, const char **why)
+static int atom_parse(struct patterns *k, struct atom *a, struct slice line, const char **why)
 {
 	struct buf b = {0};
 	if (line.n > ATOM_TEXT) {
@@ -105,8 +106,7 @@ static int bad(struct reader *r, const char *what)
 
 static int bad_key(struct reader *r, const char *what)
 {
-	return err_set(r->err, EXIT_INPUT, "%s:%llu: '%.*s' %s", r->file, (unsigned long long)r->key_line,
-		       r->key.n > 40 ? 40 : (int)r->key.n, r->key.p, what);
+	return err_set(r->err, EXIT_INPUT, "%s:%llu: '%.*s' %s", r->file, (unsigned long long)r->key_line, SLN(r->key, 40), what);
 }
 
 static bool is_example(struct slice key) { return slice_is(key, "example") || slice_is(key, "no-example"); }
@@ -154,7 +154,7 @@ static int take_level(struct reader *r, struct slice value)
 
 static int take_see(struct reader *r, struct slice value)
 {
-	if (!slice_starts(value, "https://") || memchr(value.p, ' ', value.n))
+	if (!slice_starts(value, "https://") || slice_chr(value, ' '))
 		return bad_key(r, "is not an https:// address");
 	add_slice(&r->p->see, value);
 	return 0;
@@ -185,8 +185,7 @@ static bool kebab(struct slice s)
 
 static int take_id(struct reader *r, struct slice value)
 {
-	const char *slash = strrchr(r->file, '/');
-	struct slice name = slice_str(slash ? slash + 1 : r->file);
+	struct slice name = slice_str(path_base(r->file));
 	if (!kebab(value))
 		return bad_key(r, "is not of lower-case letters, digits and single hyphens");
 	if (name.n != value.n + strlen(".pattern") || !slice_starts(name, value.p) || !slice_ends(name, ".pattern"))
@@ -250,7 +249,7 @@ static int take(struct reader *r)
 
 static int begin_key(struct reader *r, struct slice line)
 {
-	const char *colon = memchr(line.p, ':', line.n);
+	const char *colon = slice_chr(line, ':');
 	if (take(r) < 0)
 		return -1;
 	r->key_line = r->line;
@@ -333,7 +332,7 @@ static int check_names(struct reader *r, const char *key, struct slice text)
 		struct slice name = pattern_placeholder(slice_of(text.p + i, text.n - i));
 		if (name.n && !is_captured(r, name))
 			return err_set(r->err, EXIT_INPUT, "%s: %s: {%.*s} is not in every match line, nor in an 'and' line", r->file, key,
-				       (int)name.n, name.p);
+				       SL(name));
 	}
 	return 0;
 }

@@ -410,7 +410,7 @@ void pattern_scan_feed(struct pattern_scan *s, struct slice piece, bool last)
 			buf_add(&s->carry, piece.p, n);
 			look_in_carry(s, false);
 		} else {
-			const char *nl = last ? NULL : memrchr(piece.p, '\n', piece.n);
+			const char *nl = last ? NULL : slice_rchr(piece, '\n');
 			n = last ? piece.n : nl ? (size_t)(nl + 1 - piece.p) : 0;
 			look_in(s, slice_of(piece.p, n), s->offset, 0, n);
 			if (n < piece.n) {

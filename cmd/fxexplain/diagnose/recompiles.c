@@ -8,6 +8,9 @@
 #include "diagnose/recompiles.h"
 
 #include "diagnose/chain.h"
+#include "base/text.h"
+
+enum { CLIP = 200 }; /* bytes of a text of the input in a line of ours */
 
 /* ---- one guard in words ---- */
 
@@ -59,8 +62,6 @@ static bool is_float(struct slice s)
 	return digit && point;
 }
 
-#define TEXT(s) (int)((s).n > 200 ? 200 : (s).n), (s).p
-
 /* "tensor 'x' size mismatch at index 0. expected 3, actual 5" and its like. */
 static bool tensor_guard(struct explanation *x, struct slice g, struct guard_words *w)
 {
@@ -72,32 +73,35 @@ static bool tensor_guard(struct explanation *x, struct slice g, struct guard_wor
 		bool size = slice_is(what, "size");
 		struct slice dim = between(g, "at index ", ".");
 		w->kind = size ? GUARD_SIZE : GUARD_STRIDE;
-		w->change = explain_textf(x, "%s of %.*s at dim %.*s: %.*s -> %.*s", size ? "size" : "stride", TEXT(name), TEXT(dim),
-					  TEXT(old), TEXT(new));
+		w->change = explain_textf(x, "%s of %.*s at dim %.*s: %.*s -> %.*s", size ? "size" : "stride", SLN(name, CLIP),
+					  SLN(dim, CLIP), SLN(old, CLIP), SLN(new, CLIP));
 		if (size)
 			w->fix = explain_textf(
 			    x,
 			    "torch._dynamo.mark_dynamic(%.*s, %.*s)    # before the first call; or torch.compile(f, dynamic=True)\n"
 			    "pad or bucket dim %.*s to a few sizes where it must stay static",
-			    TEXT(name), TEXT(dim), TEXT(dim));
+			    SLN(name, CLIP), SLN(dim, CLIP), SLN(dim, CLIP));
 		else
 			w->fix = explain_textf(x, "%.*s = %.*s.contiguous()    # before the call, so that its strides are always the same",
-					       TEXT(name), TEXT(name));
+					       SLN(name, CLIP), SLN(name, CLIP));
 		return true;
 	}
 	if (slice_is(what, "requires_grad")) {
 		w->kind = GUARD_GRAD;
-		w->change = explain_textf(x, "%.*s %s a gradient now", TEXT(name), slice_find(g, "requires_grad=0") ? "needs" : "needs no");
-		w->fix = explain_textf(x, "pass %.*s.detach() where no gradient is wanted, or call it with one setting always", TEXT(name));
+		w->change =
+		    explain_textf(x, "%.*s %s a gradient now", SLN(name, CLIP), slice_find(g, "requires_grad=0") ? "needs" : "needs no");
+		w->fix =
+		    explain_textf(x, "pass %.*s.detach() where no gradient is wanted, or call it with one setting always", SLN(name, CLIP));
 		return true;
 	}
 	w->kind = slice_is(what, "dtype") ? GUARD_DTYPE : slice_is(what, "rank") ? GUARD_RANK : GUARD_TENSOR;
-	w->change = explain_textf(x, "%.*s of %.*s: %.*s -> %.*s", TEXT(what), TEXT(name), TEXT(old), TEXT(new));
+	w->change = explain_textf(x, "%.*s of %.*s: %.*s -> %.*s", SLN(what, CLIP), SLN(name, CLIP), SLN(old, CLIP), SLN(new, CLIP));
 	if (w->kind == GUARD_DTYPE)
-		w->fix = explain_textf(x, "%.*s = %.*s.to(dtype)    # one dtype at this border", TEXT(name), TEXT(name));
+		w->fix = explain_textf(x, "%.*s = %.*s.to(dtype)    # one dtype at this border", SLN(name, CLIP), SLN(name, CLIP));
 	else if (w->kind == GUARD_RANK)
-		w->fix = explain_textf(
-		    x, "the number of dims is always a constant: %.*s.reshape(...) to one rank, or two compiled functions", TEXT(name));
+		w->fix =
+		    explain_textf(x, "the number of dims is always a constant: %.*s.reshape(...) to one rank, or two compiled functions",
+				  SLN(name, CLIP));
 	return true;
 }
 
@@ -107,12 +111,12 @@ static bool state_guard(struct explanation *x, struct slice g, struct guard_word
 	if (!what.n)
 		return false;
 	w->kind = GUARD_STATE;
-	w->change = explain_textf(x, "global state: %.*s", TEXT(what));
+	w->change = explain_textf(x, "global state: %.*s", SLN(what, CLIP));
 	if (slice_starts(what, "grad_mode"))
 		w->fix = SLICE("call it under the same grad mode always (one torch.no_grad() or torch.inference_mode() around evaluation): "
 			       "two variants are the price of using both");
 	else
-		w->fix = explain_textf(x, "set %.*s once, before the first call", TEXT(what));
+		w->fix = explain_textf(x, "set %.*s once, before the first call", SLN(what, CLIP));
 	return true;
 }
 
@@ -126,17 +130,17 @@ static bool identity_guard(struct explanation *x, const struct fact_recompile *r
 	struct slice old = explain_text(x, r->type_old), new = explain_text(x, r->type_new);
 	w->kind = type ? GUARD_TYPE : GUARD_OBJECT;
 	if (type) {
-		w->change = new.n &&old.n ? explain_textf(x, "type of %.*s: %.*s -> %.*s", TEXT(name), TEXT(old), TEXT(new))
-			    : new.n       ? explain_textf(x, "type of %.*s is %.*s now", TEXT(name), TEXT(new))
-					  : explain_textf(x, "type of %.*s", TEXT(name));
-		w->fix = explain_textf(x, "one compiled function per type, or decide on %.*s outside of the compiled one", TEXT(name));
+		w->change = new.n &&old.n ? explain_textf(x, "type of %.*s: %.*s -> %.*s", SLN(name, CLIP), SLN(old, CLIP), SLN(new, CLIP))
+			    : new.n       ? explain_textf(x, "type of %.*s is %.*s now", SLN(name, CLIP), SLN(new, CLIP))
+					  : explain_textf(x, "type of %.*s", SLN(name, CLIP));
+		w->fix = explain_textf(x, "one compiled function per type, or decide on %.*s outside of the compiled one", SLN(name, CLIP));
 		return true;
 	}
-	w->change = explain_textf(x, "%.*s is another object%s%.*s", TEXT(name), new.n ? " now, of type " : "", TEXT(new));
+	w->change = explain_textf(x, "%.*s is another object%s%.*s", SLN(name, CLIP), new.n ? " now, of type " : "", SLN(new, CLIP));
 	w->fix = explain_textf(x,
 			       "make %.*s once, outside of the loop, and pass the same object: a lambda, partial or instance made anew is "
 			       "a new variant",
-			       TEXT(name));
+			       SLN(name, CLIP));
 	return true;
 }
 
@@ -148,7 +152,7 @@ static void value_guard(struct explanation *x, const struct fact_recompile *r, s
 	w->kind = GUARD_VALUE;
 	if (slice_find(g, ".size()[") || slice_find(g, ".stride()[") || slice_find(g, ".storage_offset()")) {
 		w->kind = GUARD_SHAPE;
-		w->change = explain_textf(x, "no longer true: %.*s", TEXT(g));
+		w->change = explain_textf(x, "no longer true: %.*s", SLN(g, CLIP));
 		w->fix =
 		    is || slice_find(g, " != ") || slice_find(g, "Eq(") || slice_find(g, "Ne(")
 			? SLICE("a branch or an operation on this size has split the range: see `--show shapes` for the line that did")
@@ -159,37 +163,38 @@ static void value_guard(struct explanation *x, const struct fact_recompile *r, s
 	if (slice_starts(g, "not ") || slice_starts(g, "len(") || slice_find(g, " in ") || slice_find(g, "dict_keys") ||
 	    slice_find(g, "dict.keys")) {
 		w->kind = GUARD_CONTAINER;
-		w->change = explain_textf(x, "no longer true: %.*s", TEXT(g));
+		w->change = explain_textf(x, "no longer true: %.*s", SLN(g, CLIP));
 		w->fix = SLICE("pass a container of the same length and keys always, or a tensor instead of a list of them");
 		return;
 	}
 	if (!is) {
 		w->kind = GUARD_OTHER;
-		w->change = explain_textf(x, "no longer true: %.*s", TEXT(g));
+		w->change = explain_textf(x, "no longer true: %.*s", SLN(g, CLIP));
 		return;
 	}
 	left = plain_name(slice_of(g.p, (size_t)(is - g.p)));
 	right = slice_trim(slice_of(is + 4, g.n - (size_t)(is - g.p) - 4));
-	w->change = new.n ? explain_textf(x, "%.*s: %.*s -> %.*s", TEXT(left), TEXT(right), TEXT(new))
-			  : explain_textf(x, "%.*s is no longer %.*s", TEXT(left), TEXT(right));
-	bool attribute = memchr(left.p, '.', left.n) != NULL;
+	w->change = new.n ? explain_textf(x, "%.*s: %.*s -> %.*s", SLN(left, CLIP), SLN(right, CLIP), SLN(new, CLIP))
+			  : explain_textf(x, "%.*s is no longer %.*s", SLN(left, CLIP), SLN(right, CLIP));
+	bool attribute = slice_chr(left, '.') != NULL;
 	if (is_float(right)) {
 		w->fix = explain_textf(
-		    x, "%.*s = torch.tensor(%.*s)    # a float is a constant of the graph at first; as a tensor it is an input", TEXT(left),
-		    TEXT(right));
+		    x, "%.*s = torch.tensor(%.*s)    # a float is a constant of the graph at first; as a tensor it is an input",
+		    SLN(left, CLIP), SLN(right, CLIP));
 	} else if (is_int(right) && attribute) {
 		w->fix =
 		    explain_textf(x,
 				  "%.*s counts or changes in the module: keep it in a tensor (register_buffer), or out of forward\n"
 				  "torch._dynamo.config.allow_unspec_int_on_nn_module = True    # an int of a module is no constant then",
-				  TEXT(left));
+				  SLN(left, CLIP));
 	} else if (is_int(right)) {
 		w->fix = explain_textf(
 		    x, "%.*s = torch.tensor(%.*s), or torch.compile(f, dynamic=True): an int is a constant of the graph at first",
-		    TEXT(left), TEXT(right));
+		    SLN(left, CLIP), SLN(right, CLIP));
 	} else {
-		w->fix = explain_textf(
-		    x, "%.*s is a constant of the graph: few values are fine, else decide outside of the compiled function", TEXT(left));
+		w->fix =
+		    explain_textf(x, "%.*s is a constant of the graph: few values are fine, else decide outside of the compiled function",
+				  SLN(left, CLIP));
 	}
 }
 
@@ -278,7 +283,7 @@ static struct slice function_name(struct explanation *x, const struct fact_loc *
 	struct slice s = explain_text(x, loc->function), of;
 	uint32_t line;
 	if (facts_resume_name(s, &of, &line))
-		return explain_textf(x, "the rest of %.*s behind line %u", TEXT(of), line);
+		return explain_textf(x, "the rest of %.*s behind line %u", SLN(of, CLIP), line);
 	return s.n ? s : SLICE("a function");
 }
 
@@ -302,17 +307,17 @@ static void describe(struct explanation *x, struct frame_view *v, const struct f
 	if (limit) {
 		r->level = FINDING_ERROR;
 		r->src = limit->src;
-		r->title = explain_textf(x, "%.*s has reached the %srecompile limit of %llu: it runs in eager from then on", TEXT(name),
-					 limit->accumulated ? "accumulated " : "", (unsigned long long)limit->limit);
+		r->title = explain_textf(x, "%.*s has reached the %srecompile limit of %llu: it runs in eager from then on",
+					 SLN(name, CLIP), limit->accumulated ? "accumulated " : "", (unsigned long long)limit->limit);
 		r->cost = explain_textf(x, "%u recompiles, then no compiled code for new cases", v->recompiles);
 		r->why = explain_text(x, limit->reason);
 	} else {
-		r->title = explain_textf(x, "%.*s was compiled %u times", TEXT(name), v->compiles);
+		r->title = explain_textf(x, "%.*s was compiled %u times", SLN(name, CLIP), v->compiles);
 	}
 	if (!limit && v->seconds >= 0)
-		r->cost = explain_textf(x, "%u recompile%s, %.2f s", v->recompiles, v->recompiles == 1 ? "" : "s", v->seconds);
+		r->cost = explain_textf(x, "%u recompile%s, %.2f s", v->recompiles, plural(v->recompiles), v->seconds);
 	else if (!limit)
-		r->cost = explain_textf(x, "%u recompile%s", v->recompiles, v->recompiles == 1 ? "" : "s");
+		r->cost = explain_textf(x, "%u recompile%s", v->recompiles, plural(v->recompiles));
 }
 
 /* Limits by compile id, and those without one (texts) by the function that they name. */

@@ -7,7 +7,7 @@
 #include "diagnose/finding.h"
 #include "diagnose/symbols.h"
 
-#define TEXT(s) (int)((s).n > 200 ? 200 : (s).n), (s).p ? (s).p : ""
+enum { CLIP = 200 }; /* bytes of a text of the input in a line of ours */
 
 /* ---- views ---- */
 
@@ -143,7 +143,7 @@ static void learn(struct explanation *x, struct symbol_view *v)
 		}
 	}
 	if (other.n) {
-		v->range = explain_textf(x, "= %.*s", TEXT(other));
+		v->range = explain_textf(x, "= %.*s", SLN(other, CLIP));
 	} else if (changed) {
 		struct buf b = {0};
 		symrange_print(r, &b);
@@ -191,7 +191,7 @@ static bool size_source(struct slice source, struct slice *name, struct slice *d
 	if (slice_starts(base, "L['") && slice_ends(base, "']") && !memchr(base.p + 3, '\'', base.n - 5))
 		base = slice_of(base.p + 3, base.n - 5);
 	*name = base;
-	return memchr(dim->p, ']', dim->n) == NULL;
+	return slice_chr(*dim, ']') == NULL;
 }
 
 static struct slice compile_name(struct explanation *x, uint32_t compile)
@@ -217,7 +217,7 @@ static void add_compile(struct explanation *x, struct finding *g, uint32_t compi
 	struct slice id = compile_name(x, compile);
 	g->count++;
 	if (id.n && g->compiles.n < 200 && !slice_find(g->compiles, (const char *)arena_strndup(&x->arena, id.p, id.n)))
-		g->compiles = explain_textf(x, "%.*s%s%.*s", TEXT(g->compiles), g->compiles.n ? " " : "", TEXT(id));
+		g->compiles = explain_textf(x, "%.*s%s%.*s", SLN(g->compiles, CLIP), g->compiles.n ? " " : "", SLN(id, CLIP));
 }
 
 static struct finding *shape_finding(struct explanation *x, uint32_t from, const char *id, enum finding_level level,
@@ -264,7 +264,7 @@ static struct slice special_fix(struct explanation *x, struct slice source, stru
 		    "where %.*s has few values: nothing, each is a graph of its own\n"
 		    "pass it as a tensor (torch.tensor(%.*s)) where it is only computed with: an int that decides a shape, a loop or a "
 		    "branch is a constant",
-		    TEXT(source), TEXT(source));
+		    SLN(source, CLIP), SLN(source, CLIP));
 	}
 	return explain_textf(
 	    x,
@@ -272,7 +272,7 @@ static struct slice special_fix(struct explanation *x, struct slice source, stru
 	    "torch._dynamo.mark_dynamic(%.*s, %.*s)    # if it may not: a line that fixes it is an error then, not a silent recompile",
 	    branch ? "take the branch on the size out of the compiled function, or write it without a comparison for equality"
 		   : "write the line without a constant size (-1 in reshape, sizes from x.shape, no int() of it)",
-	    TEXT(name), TEXT(dim), TEXT(name), TEXT(dim));
+	    SLN(name, CLIP), SLN(dim, CLIP), SLN(name, CLIP), SLN(dim, CLIP));
 }
 
 static void specialized(struct explanation *x, uint32_t from, uint32_t row)
@@ -281,17 +281,18 @@ static void specialized(struct explanation *x, uint32_t from, uint32_t row)
 	const struct fact_bound *b = &f->bound[row];
 	struct slice source = slice_first_line(explain_text(x, b->sources)), value = explain_text(x, b->value), name, dim;
 	struct slice code = explain_text(x, b->loc.code);
-	struct slice title =
-	    size_source(source, &name, &dim)
-		? explain_textf(x, "size of %.*s at dim %.*s was dynamic and became the constant %.*s", TEXT(name), TEXT(dim), TEXT(value))
-		: explain_textf(x, "%.*s was dynamic and became the constant %.*s", TEXT(source), TEXT(value));
+	struct slice title = size_source(source, &name, &dim)
+				 ? explain_textf(x, "size of %.*s at dim %.*s was dynamic and became the constant %.*s", SLN(name, CLIP),
+						 SLN(dim, CLIP), SLN(value, CLIP))
+				 : explain_textf(x, "%.*s was dynamic and became the constant %.*s", SLN(source, CLIP), SLN(value, CLIP));
 	struct finding *g = shape_finding(x, from, "shape-specialized", FINDING_WARNING, &b->loc, b->src, b->compile, title);
 	if (!g || g->count > 1)
 		return;
 	const struct fact_bound *guard = guard_of(f, b);
 	struct slice expr = guard ? explain_text(x, guard->expr) : slice_of(NULL, 0);
 	g->why = SLICE("this line needs the value itself: another value is another compilation");
-	g->evidence = explain_textf(x, "%.*s%s%.*s%s%.*s", TEXT(code), code.n ? "\n" : "", TEXT(expr), expr.n ? "\n" : "", TEXT(source));
+	g->evidence = explain_textf(x, "%.*s%s%.*s%s%.*s", SLN(code, CLIP), code.n ? "\n" : "", SLN(expr, CLIP), expr.n ? "\n" : "",
+				    SLN(source, CLIP));
 	g->fix = special_fix(x, source, code);
 }
 
@@ -323,7 +324,7 @@ static void zero_ones(struct explanation *x, uint32_t from)
 		struct fact_loc at = r->compile != FACT_NONE ? x->facts->compile[r->compile].loc : r->loc;
 		struct finding *g =
 		    shape_finding(x, from, "shape-zero-one", FINDING_NOTE, &at, r->src, r->compile,
-				  explain_textf(x, "size of %.*s at dim %.*s is 0 or 1 in some calls", TEXT(name), TEXT(dim)));
+				  explain_textf(x, "size of %.*s at dim %.*s is 0 or 1 in some calls", SLN(name, CLIP), SLN(dim, CLIP)));
 		if (!g || g->count > 1)
 			continue;
 		g->why = SLICE("a symbol is never 0 or 1: these sizes broadcast, so each is compiled apart, also where the dim is dynamic");
@@ -332,7 +333,7 @@ static void zero_ones(struct explanation *x, uint32_t from)
 		    explain_textf(x,
 				  "nothing, where it is one graph more\npad to 2, or leave calls with 0 or 1 rows out\n"
 				  "torch._dynamo.decorators.mark_unbacked(%.*s, %.*s)    # before the first call: no such specialization",
-				  TEXT(name), TEXT(dim));
+				  SLN(name, CLIP), SLN(dim, CLIP));
 	}
 }
 
@@ -349,9 +350,9 @@ static const struct fact_symbol *symbol_row(const struct facts *f, const struct 
 static void data_dependent(struct explanation *x, uint32_t from, const struct fact_bound *b)
 {
 	struct slice expr = explain_text(x, b->expr), value = explain_text(x, b->value), code = explain_text(x, b->loc.code);
-	struct slice title = value.n
-				 ? explain_textf(x, "a decision on data (%.*s) was taken as in the example: %.*s", TEXT(expr), TEXT(value))
-				 : explain_textf(x, "a decision on data that is not there when compiling: %.*s", TEXT(expr));
+	struct slice title =
+	    value.n ? explain_textf(x, "a decision on data (%.*s) was taken as in the example: %.*s", SLN(expr, CLIP), SLN(value, CLIP))
+		    : explain_textf(x, "a decision on data that is not there when compiling: %.*s", SLN(expr, CLIP));
 	struct finding *g = shape_finding(x, from, value.n ? "shape-real-tensors" : "shape-data-dependent",
 					  value.n ? FINDING_WARNING : FINDING_ERROR, &b->loc, b->src, b->compile, title);
 	if (!g || g->count > 1)
@@ -362,16 +363,15 @@ static void data_dependent(struct explanation *x, uint32_t from, const struct fa
 	struct slice made = in_program ? explain_place(x, &s->loc) : slice_of(NULL, 0);
 	g->why = value.n ? SLICE("the compiled program always goes this way, whatever the data is")
 			 : SLICE("an unbacked symbol (from .item(), nonzero, a mask) has no value while tracing");
-	g->evidence =
-	    explain_textf(x, "%.*s%s%s%.*s", TEXT(code), code.n && made.n ? "\n" : "", made.n ? "the symbol is made at " : "", TEXT(made));
+	g->evidence = explain_textf(x, "%.*s%s%s%.*s", SLN(code, CLIP), code.n && made.n ? "\n" : "",
+				    made.n ? "the symbol is made at " : "", SLN(made, CLIP));
 	struct slice check =
 	    explain_textf(x,
 			  "torch._check(%.*s)    # in the program's own names, before this line: where it always holds\n"
 			  "guard_or_false(%.*s)    # of torch.fx.experimental.symbolic_shapes: where the general path is right for both",
-			  TEXT(expr), TEXT(expr));
+			  SLN(expr, CLIP), SLN(expr, CLIP));
 	static const char cond[] = "torch.cond(pred, if_true, if_false, (x,))    # both ways become part of the graph";
-	g->fix =
-	    yes_no ? explain_textf(x, "%s\n%.*s", cond, (int)check.n, check.p) : explain_textf(x, "%.*s\n%s", (int)check.n, check.p, cond);
+	g->fix = yes_no ? explain_textf(x, "%s\n%.*s", cond, SL(check)) : explain_textf(x, "%.*s\n%s", SL(check), cond);
 }
 
 /* ---- constraints, fake kernels ---- */
@@ -394,7 +394,7 @@ static void constraint(struct explanation *x, uint32_t row)
 		buf_add_slice(&all, explain_text(x, f->bound[i].expr));
 	}
 	g->id = SLICE("shape-constraint");
-	g->title = explain_textf(x, "constraints on dynamic sizes do not hold: %.*s", TEXT(explain_text(x, b->symbol)));
+	g->title = explain_textf(x, "constraints on dynamic sizes do not hold: %.*s", SLN(explain_text(x, b->symbol), CLIP));
 	g->loc = b->loc;
 	g->src = b->src;
 	g->count = 1;
@@ -410,14 +410,14 @@ static void constraint(struct explanation *x, uint32_t row)
 /* "pt2fix.nofake.default" is pt2fix::nofake to the program. */
 static struct slice op_name(struct explanation *x, struct slice op)
 {
-	const char *dot = op.n ? memchr(op.p, '.', op.n) : NULL;
+	const char *dot = slice_chr(op, '.');
 	if (!dot)
 		return op;
 	struct slice ns = slice_of(op.p, (size_t)(dot - op.p)), rest = slice_of(dot + 1, op.n - ns.n - 1);
-	const char *overload = rest.n ? memchr(rest.p, '.', rest.n) : NULL;
+	const char *overload = slice_chr(rest, '.');
 	if (overload && slice_is(slice_of(overload, (size_t)(rest.p + rest.n - overload)), ".default"))
 		rest.n = (size_t)(overload - rest.p);
-	return explain_textf(x, "%.*s::%.*s", TEXT(ns), TEXT(rest));
+	return explain_textf(x, "%.*s::%.*s", SLN(ns, CLIP), SLN(rest, CLIP));
 }
 
 static void fake_kernel(struct explanation *x, const struct fact_fake_kernel *k)
@@ -425,8 +425,8 @@ static void fake_kernel(struct explanation *x, const struct fact_fake_kernel *k)
 	struct slice op = op_name(x, explain_text(x, k->op));
 	struct finding *g = explain_finding(x, FINDING_SHAPE, FINDING_ERROR);
 	g->id = k->missing ? SLICE("fake-kernel-missing") : SLICE("fake-kernel-mismatched");
-	g->title = k->missing ? explain_textf(x, "%.*s has no fake kernel", TEXT(op))
-			      : explain_textf(x, "the fake kernel of %.*s gives another result than the operator", TEXT(op));
+	g->title = k->missing ? explain_textf(x, "%.*s has no fake kernel", SLN(op, CLIP))
+			      : explain_textf(x, "the fake kernel of %.*s gives another result than the operator", SLN(op, CLIP));
 	g->loc = k->loc;
 	g->src = k->src;
 	g->count = 1;
@@ -436,7 +436,7 @@ static void fake_kernel(struct explanation *x, const struct fact_fake_kernel *k)
 	g->fix = explain_textf(x,
 			       "@torch.library.register_fake(\"%.*s\")\ntorch.library.opcheck(torch.ops.%.*s, args)    # finds "
 			       "what is wrong with it",
-			       TEXT(op), TEXT(explain_text(x, k->op)));
+			       SLN(op, CLIP), SLN(explain_text(x, k->op), CLIP));
 }
 
 static uint32_t finding_of(const struct explanation *x, uint32_t from, const struct fact_bound *b)

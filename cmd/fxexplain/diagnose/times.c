@@ -7,6 +7,7 @@
 #include "diagnose/metrics.h"
 #include "diagnose/phases.h"
 #include "diagnose/times_part.h"
+#include "base/text.h"
 
 #define DOMINATES 0.5         /* a part of the run's compile time ... */
 #define DOMINATES_SECONDS 5.0 /* ... and at least this long */
@@ -212,8 +213,8 @@ static struct slice blocks_of(struct explanation *x, enum time_part_kind part)
 			break;
 		used[n++] = best;
 		struct slice name = facts_text(f, f->phase[best].name);
-		buf_addf(&b, "%s%.*s: %.3f s in %llu call%s", b.len ? "\n" : "", (int)name.n, name.p, f->phase[best].self,
-			 (unsigned long long)f->phase[best].calls, f->phase[best].calls == 1 ? "" : "s");
+		buf_addf(&b, "%s%.*s: %.3f s in %llu call%s", b.len ? "\n" : "", SL(name), f->phase[best].self,
+			 (unsigned long long)f->phase[best].calls, plural(f->phase[best].calls));
 	}
 	struct slice s = explain_keep(x, buf_slice(&b));
 	buf_release(&b);
@@ -387,8 +388,8 @@ static void recompile_time(struct explanation *x, const struct run_time *t)
 	struct finding *g = about_time(x, "time-recompiles", seconds);
 	g->count = n;
 	g->compiles = list;
-	g->title = explain_textf(x, "%llu recompile%s take%s %.1f s of %.1f s of compile time (%.0f %%)", (unsigned long long)n,
-				 n == 1 ? "" : "s", n == 1 ? "s" : "", seconds, t->seconds, percent(t, seconds));
+	g->title = explain_textf(x, "%llu recompile%s take%s %.1f s of %.1f s of compile time (%.0f %%)", (unsigned long long)n, plural(n),
+				 verb_s(n), seconds, t->seconds, percent(t, seconds));
 	g->why = SLICE("the same function was compiled again because a guard failed");
 	g->fix = SLICE("see the recompiles: what changed, and how it becomes dynamic or constant");
 }
@@ -426,7 +427,7 @@ static void guard_latency(struct explanation *x)
 	struct slice name = c->loc.function != INTERN_NONE ? facts_text(f, c->loc.function) : SLICE("a compiled frame");
 	struct finding *g = explain_finding(x, FINDING_TIME, FINDING_WARNING);
 	g->id = SLICE("guard-latency");
-	g->title = explain_textf(x, "the guards of %.*s take %.1f ms on every call", (int)name.n, name.p, most / 1000);
+	g->title = explain_textf(x, "the guards of %.*s take %.1f ms on every call", SL(name), most / 1000);
 	g->loc = c->loc;
 	g->src = c->src;
 	g->count = n;

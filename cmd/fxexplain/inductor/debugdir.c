@@ -1,4 +1,5 @@
 #include "inductor/debugdir.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,12 +12,6 @@ const char *const debug_file_name[DEBUG_FILE_COUNT] = {
     DEBUG_FILES(X)
 #undef X
 };
-
-const char *debug_kind_name(enum debug_kind k)
-{
-	static const char *const names[] = {"graph", "forward", "backward", "inference"};
-	return names[k];
-}
 
 const char *debug_phase_name(enum debug_phase p)
 {
@@ -34,12 +29,6 @@ enum debug_phase debugdir_phase(const struct debug_comp *c)
 }
 
 /* ---- names ---- */
-
-static struct slice last_part(struct slice path)
-{
-	const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
-	return slash ? slice_of(slash + 1, (size_t)(path.p + path.n - slash - 1)) : path;
-}
 
 /* The number that ends in front of end, or -1. */
 static uint64_t number_before(struct slice s, const char *end)
@@ -110,7 +99,7 @@ static void push(struct walk *w, struct slice path, uint32_t depth, uint32_t run
 
 static struct slice joined(struct debugdir *d, struct slice path, const char *name)
 {
-	char *s = xasprintf("%.*s%s%s", (int)path.n, path.p, slice_ends(path, "/") ? "" : "/", name);
+	char *s = xasprintf("%.*s%s%s", SL(path), slice_ends(path, "/") ? "" : "/", name);
 	struct slice r = arena_slice(&d->arena, slice_of(s, strlen(s) + 1));
 	free(s);
 	r.n--; /* the NUL stays behind it */
@@ -120,7 +109,7 @@ static struct slice joined(struct debugdir *d, struct slice path, const char *na
 static uint32_t run_of(struct debugdir *d, struct slice path, uint32_t run)
 {
 	struct debug_run r;
-	if (run != UINT32_MAX || !name_run(d, &r, last_part(path)))
+	if (run != UINT32_MAX || !name_run(d, &r, slice_base(path)))
 		return run;
 	GROW(d->run, d->n_run, d->cap_run, 1);
 	d->run[d->n_run] = r;
@@ -141,7 +130,7 @@ static void file(struct debugdir *d, struct debug_comp *c, struct slice folder, 
 			c->has[i] = true;
 			c->size[i] = size;
 		}
-	bool dynamo = slice_is(last_part(folder), "torchdynamo") && slice_is(s, "debug.log");
+	bool dynamo = slice_is(slice_base(folder), "torchdynamo") && slice_is(s, "debug.log");
 	if (dynamo || (slice_starts(s, "aot_") && slice_ends(s, "_debug.log")))
 		keep(d, &d->log, &d->n_log, &d->cap_log, joined(d, folder, name));
 	else if (slice_starts(s, "dedicated_log_torch_trace"))
@@ -151,7 +140,7 @@ static void file(struct debugdir *d, struct debug_comp *c, struct slice folder, 
 static void folder(struct walk *w, struct slice path, uint32_t depth, uint32_t run)
 {
 	struct debugdir *d = w->d;
-	struct debug_comp c = {.path = path, .name = last_part(path)};
+	struct debug_comp c = {.path = path, .name = slice_base(path)};
 	int fd = open(path.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (depth ? O_NOFOLLOW : 0));
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
@@ -195,8 +184,7 @@ static int by_order(const void *a, const void *b, void *user)
 		return x->run < y->run ? -1 : 1;
 	if (x->nth != y->nth)
 		return x->nth < y->nth ? -1 : 1;
-	int r = memcmp(x->path.p, y->path.p, x->path.n < y->path.n ? x->path.n : y->path.n);
-	return r ? r : (x->path.n > y->path.n) - (x->path.n < y->path.n);
+	return slice_cmp(x->path, y->path);
 }
 
 int debugdir_open(struct debugdir *d, const char *path, struct err *err)
@@ -250,7 +238,7 @@ int debugdir_file(const struct debugdir *d, uint32_t comp, enum debug_file which
 {
 	const struct debug_comp *c = &d->comp[comp];
 	struct stat st;
-	char *path = xasprintf("%.*s/%s", (int)c->path.n, c->path.p, debug_file_name[which]);
+	char *path = xasprintf("%.*s/%s", SL(c->path), debug_file_name[which]);
 	int r = -1;
 	if (!c->has[which] || lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		err_set(err, EXIT_INPUT, "'%s' is not there", path);

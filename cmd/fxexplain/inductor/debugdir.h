@@ -47,7 +47,6 @@ enum debug_file {
 extern const char *const debug_file_name[DEBUG_FILE_COUNT];
 
 enum debug_kind { DEBUG_UNKNOWN, DEBUG_FORWARD, DEBUG_BACKWARD, DEBUG_INFERENCE };
-const char *debug_kind_name(enum debug_kind k); /* "forward"; "graph" when it is not known */
 
 /* What the last file that is there shows: where it stopped, if it failed. */
 enum debug_phase {

@@ -82,7 +82,7 @@ static void node(struct fragment *f, struct slice s)
 	name = take_word(&s);
 	if (!name.n || !rest.p || f->made.n >= FRAGMENT_MAX || intern_find(&f->made, name) != INTERN_NONE)
 		return;
-	const char *close = memchr(rest.p, ']', rest.n);
+	const char *close = slice_chr(rest, ']');
 	struct slice args = behind(rest, "](args = "), kwargs = behind(rest, "kwargs = ");
 	if (!close || !args.n || *args.p != '(' || !kwargs.n || *kwargs.p != '{')
 		return;
@@ -91,7 +91,7 @@ static void node(struct fragment *f, struct slice s)
 	if (!n || !k)
 		return;
 	bool item = slice_is(target, "operator.getitem");
-	buf_addf(&f->body, "        %.*s = ", (int)name.n, name.p);
+	buf_addf(&f->body, "        %.*s = ", SL(name));
 	if (item) {
 		buf_adds(&f->body, "_operator.getitem(");
 	} else {
@@ -138,12 +138,12 @@ bool fragment_graph(struct slice code, struct buf *b)
 		buf_adds(b, "class GraphModule(torch.nn.Module):\n    def forward(self");
 		for (uint32_t i = 0; i < f.used.n; i++)
 			if (intern_find(&f.made, intern_get(&f.used, i)) == INTERN_NONE)
-				buf_addf(b, ", %.*s", (int)intern_get(&f.used, i).n, intern_get(&f.used, i).p);
+				buf_addf(b, ", %.*s", SL(intern_get(&f.used, i)));
 		buf_adds(b, "):\n");
 		buf_add(b, f.body.p, f.body.len);
 		buf_adds(b, "        return (");
 		for (uint32_t i = 0; i < f.made.n; i++, first = false)
-			buf_addf(b, "%s%.*s", first ? "" : ", ", (int)intern_get(&f.made, i).n, intern_get(&f.made, i).p);
+			buf_addf(b, "%s%.*s", first ? "" : ", ", SL(intern_get(&f.made, i)));
 		buf_adds(b, ",)\n");
 	}
 	buf_release(&f.body);

@@ -1,5 +1,6 @@
 #include "inductor/fusionlog.h"
 #include "inductor/words.h"
+#include "base/text.h"
 
 /* "[8/0] [__fusion] ..." -> 8/0 */
 static struct slice compile_of(struct slice line)
@@ -69,10 +70,7 @@ void fusionlog_read(struct fusionlog *f, struct slice text)
 		struct fusion row = {.line = n, .times = 1};
 		struct slice folder = behind(line, " debug trace: ");
 		if (folder.p) {
-			folder = slice_trim(folder);
-			const char *slash = folder.n ? memrchr(folder.p, '/', folder.n) : NULL;
-			if (slash)
-				folder = slice_of(slash + 1, (size_t)(folder.p + folder.n - slash - 1));
+			folder = slice_base(slice_trim(folder));
 			for (; f->open < f->n; f->open++)
 				f->row[f->open].folder = folder;
 			f->part = f->n;

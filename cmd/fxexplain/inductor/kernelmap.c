@@ -9,10 +9,10 @@ enum { MAX_TYPES = 64 }; /* of one call */
 
 /* ---- rows ---- */
 
-uint32_t km_add_source(struct kernelmap *m, const struct srcloc *at)
+static uint32_t km_add_source(struct kernelmap *m, const struct srcloc *at)
 {
 	struct buf key = {0};
-	buf_addf(&key, "%.*s:%u:%.*s", (int)at->file.n, at->file.p, at->line, (int)at->func.n, at->func.p);
+	buf_addf(&key, "%.*s:%u:%.*s", SL(at->file), at->line, SL(at->func));
 	uint32_t row = intern_add(&m->source_names, buf_slice(&key));
 	buf_release(&key);
 	if (row < m->n_source)
@@ -76,8 +76,7 @@ static void node_text(struct kernelmap *m, uint32_t fx, struct kmnode *to)
 			fxcode_value(g, g->value[n->args + i], &b);
 		}
 		for (uint32_t i = 0; i < n->n_kwargs; i++) {
-			buf_addf(&b, "%s%.*s = ", n->n_args || i ? ", " : "", (int)graph_text(g, g->value[n->kwargs + 2 * i].text).n,
-				 graph_text(g, g->value[n->kwargs + 2 * i].text).p);
+			buf_addf(&b, "%s%.*s = ", n->n_args || i ? ", " : "", SL(graph_text(g, g->value[n->kwargs + 2 * i].text)));
 			fxcode_value(g, g->value[n->kwargs + 2 * i + 1], &b);
 		}
 		buf_addc(&b, ')');
@@ -126,7 +125,7 @@ static void read_graph(struct kernelmap *m)
 		const char *file = slice_find(stack, "File: "), *line = slice_find(stack, ", code:");
 		if (file && (!line || file < line)) /* "Annotation: {...} File: m.py:5 in f, code: ..." */
 			stack = slice_of(file + 6, (size_t)(stack.p + stack.n - file) - 6);
-		buf_addf(&b, "# File: %.*s", (int)stack.n, stack.p);
+		buf_addf(&b, "# File: %.*s", SL(stack));
 		if (srcloc_parse(buf_slice(&b), &at))
 			to->source = km_add_source(m, &at);
 	}
@@ -190,9 +189,9 @@ static void index_keys(struct km_rows *keys, const struct json_tape *t, uint32_t
 	struct buf b = {0};
 	if (root == JSON_NONE)
 		return;
-	for (uint32_t k = json_first(t, root); k < json_end(t, root); k = json_next_pair(t, k)) {
+	json_each_pair(t, root, k) {
 		const struct slice key = json_slice(t, k);
-		const char *colon = key.n ? memrchr(key.p, ':', key.n) : NULL;
+		const char *colon = slice_rchr(key, ':');
 		const struct slice name = slice_of(key.p, colon ? (size_t)(colon - key.p) : 0);
 		km_rows_add(keys, key, k + 1);
 		if (colon)
@@ -215,9 +214,7 @@ static uint32_t member(const struct km_rows *keys, struct slice key, struct slic
 
 static void take_names(struct kernelmap *m, struct kmlist *l, const struct json_tape *t, uint32_t list)
 {
-	if (list == JSON_NONE || !json_is(t, list, JSON_ARRAY))
-		return;
-	for (uint32_t k = json_first(t, list); k < json_end(t, list); k = json_next(t, k))
+	json_each(t, list, k)
 		if (json_is(t, k, JSON_STRING))
 			km_list_add(m, l, km_add_node(m, json_slice(t, k)));
 }
@@ -225,15 +222,9 @@ static void take_names(struct kernelmap *m, struct kmlist *l, const struct json_
 static void take_stacks(struct kernelmap *m, struct kmlist *l, const struct json_tape *t, uint32_t list)
 {
 	struct buf text = {0};
-	if (list == JSON_NONE || !json_is(t, list, JSON_ARRAY))
-		return;
-	for (uint32_t k = json_first(t, list); k < json_end(t, list); k = json_next(t, k)) {
+	json_each(t, list, k) {
 		struct srcloc at, last = {0};
-		if (!json_is(t, k, JSON_STRING))
-			continue;
-		buf_reset(&text);
-		json_unescape(t, k, &text);
-		struct slice rest = buf_slice(&text);
+		struct slice rest = json_text_at(t, k, &text);
 		while (srcloc_next(&rest, &at)) /* the innermost of the user's */
 			if (srcloc_is_user(at.file))
 				last = at;
@@ -243,8 +234,6 @@ static void take_stacks(struct kernelmap *m, struct kmlist *l, const struct json
 	buf_release(&text);
 }
 
-static bool a_list(const struct json_tape *t, uint32_t k) { return k != JSON_NONE && json_is(t, k, JSON_ARRAY); }
-
 /* "float32[s77, 8]" of [["s77", 8], ...] and ["torch.float32", ...]. */
 static void add_type(struct buf *b, const struct json_tape *t, uint32_t shape, uint32_t dtype)
 {
@@ -252,8 +241,9 @@ static void add_type(struct buf *b, const struct json_tape *t, uint32_t shape, u
 	size_t cut = slice_starts(type, "torch.") ? strlen("torch.") : 0;
 	bool first = true;
 	buf_add_slice(b, slice_of(type.p + cut, type.n - cut));
-	for (uint32_t d = json_first(t, shape); a_list(t, shape) && d < json_end(t, shape); d = json_next(t, d), first = false) {
+	json_each(t, shape, d) {
 		buf_adds(b, first ? "[" : ", ");
+		first = false;
 		buf_add_slice(b, json_is(t, d, JSON_STRING) ? json_slice(t, d) : json_raw(t, d));
 	}
 	buf_adds(b, first ? "[]" : "]");
@@ -265,13 +255,13 @@ static struct slice take_types(struct kernelmap *m, const struct json_tape *t, u
 	uint32_t shapes = json_get(t, about, "input_shapes"), dtypes = json_get(t, about, "input_dtypes");
 	uint32_t shape = json_get(t, about, "output_shape"), dtype = json_get(t, about, "output_dtype"), n = 0;
 	struct buf b = {0};
-	if (a_list(t, shapes) && a_list(t, dtypes))
+	if (json_is(t, shapes, JSON_ARRAY) && json_is(t, dtypes, JSON_ARRAY))
 		for (uint32_t s = json_first(t, shapes), d = json_first(t, dtypes);
 		     s < json_end(t, shapes) && d < json_end(t, dtypes) && n < MAX_TYPES; s = json_next(t, s), d = json_next(t, d)) {
 			buf_adds(&b, n++ ? ", " : "");
 			add_type(&b, t, s, d);
 		}
-	if (a_list(t, shape) && dtype != JSON_NONE) {
+	if (json_is(t, shape, JSON_ARRAY) && dtype != JSON_NONE) {
 		buf_adds(&b, n ? " -> " : "-> ");
 		add_type(&b, t, shape, dtype);
 	}
@@ -297,7 +287,7 @@ static void add_use(struct kernelmap *m, const struct said *said, struct uses *u
 	km_list_begin(m, &u->fx);
 	take_names(m, &u->fx, &said->map, member(&said->codes, c->notes.handle, c->name, u->nth));
 	uint32_t stacks = member(&said->stack, c->notes.handle, c->name, u->nth);
-	if (stacks != JSON_NONE && json_is(&said->stacks, stacks, JSON_OBJECT)) { /* kernel_information.json */
+	if (json_is(&said->stacks, stacks, JSON_OBJECT)) { /* kernel_information.json */
 		take_names(m, &u->fx, &said->stacks, json_get(&said->stacks, stacks, "post_grad_nodes"));
 		u->types = take_types(m, &said->stacks, stacks);
 		stacks = json_get(&said->stacks, stacks, "stack_traces");
@@ -318,7 +308,7 @@ static void add_use(struct kernelmap *m, const struct said *said, struct uses *u
 
 /* ---- the flow of data ---- */
 
-const uint8_t *km_allowed(struct kernelmap *m, const struct kmuse *u)
+static const uint8_t *km_allowed(struct kernelmap *m, const struct kmuse *u)
 {
 	if (!u->from)
 		return NULL;
@@ -330,7 +320,8 @@ const uint8_t *km_allowed(struct kernelmap *m, const struct kmuse *u)
 	return m->index->allowed;
 }
 
-void km_allowed_end(struct kernelmap *m, const struct kmuse *u)
+/* A bit for each node of the graph that the use is known to come from, until km_allowed_end; NULL: nobody said. */
+static void km_allowed_end(struct kernelmap *m, const struct kmuse *u)
 {
 	for (uint32_t i = 0; i < u->fx.n; i++) {
 		uint32_t fx = m->node[m->item[u->fx.first + i]].fx;
@@ -446,12 +437,12 @@ static struct slice op_of(const struct kernelmap *m, uint32_t fx)
 {
 	struct slice target = graph_text(&m->graph, m->graph.node[fx].target);
 	for (int parts = 0; parts < 3; parts++) { /* torch.ops.aten. */
-		const char *dot = target.n ? memchr(target.p, '.', target.n) : NULL;
+		const char *dot = slice_chr(target, '.');
 		if (!dot)
 			return slice_of(NULL, 0);
 		target = after(target, (size_t)(dot + 1 - target.p));
 	}
-	const char *dot = memchr(target.p, '.', target.n);
+	const char *dot = slice_chr(target, '.');
 	return dot ? slice_of(target.p, (size_t)(dot - target.p)) : target;
 }
 
@@ -631,10 +622,8 @@ void kernelmap_build(struct kernelmap *m, const struct kernelmap_input *in)
 	m->ir = m->post.n_node ? &m->post : m->pre.n_node ? &m->pre : NULL;
 	m->ir_fx = xcalloc((m->ir ? m->ir->n_node : 0) + 1, sizeof(*m->ir_fx));
 	m->taken = xcalloc((m->ir ? m->ir->n_node : 0) + 1, sizeof(*m->taken));
-	uint32_t root = parse(&said.map, in->mappings), codes = JSON_NONE;
-	if (root != JSON_NONE)
-		codes = json_get(&said.map, root, "cppCodeToPost");
-	if (codes != JSON_NONE && json_is(&said.map, codes, JSON_OBJECT))
+	uint32_t codes = json_get_as(&said.map, parse(&said.map, in->mappings), "cppCodeToPost", JSON_OBJECT);
+	if (codes != JSON_NONE)
 		index_keys(&said.codes, &said.map, codes);
 	index_keys(&said.stack, &said.stacks, parse(&said.stacks, in->stacks));
 	index.allowed = xcalloc((m->has_graph ? m->graph.n_nodes : 0) / 8 + 1, 1);

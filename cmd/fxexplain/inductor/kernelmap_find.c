@@ -37,7 +37,7 @@ static bool same_place(const struct srcloc *at, struct slice file, uint64_t line
 uint32_t kernelmap_find(const struct kernelmap *m, struct slice name, struct kmhit *hit, uint32_t max)
 {
 	uint32_t n = 0;
-	const char *colon = name.n ? memrchr(name.p, ':', name.n) : NULL;
+	const char *colon = slice_rchr(name, ':');
 	struct slice before = colon ? slice_of(name.p, (size_t)(colon - name.p)) : SLICE("");
 	uint64_t number = 0;
 	bool place = colon && before.n && slice_u64(slice_of(colon + 1, (size_t)(name.p + name.n - colon - 1)), &number);
@@ -112,12 +112,11 @@ static void derive(struct fusing *f, uint32_t a, uint32_t b)
 	const struct irnode *x = &m->ir->node[a], *y = &m->ir->node[b];
 	struct buf text = {0};
 	if (slice_starts(x->kind, "Extern") || slice_starts(y->kind, "Extern"))
-		buf_addf(&text, "%.*s is an operator of torch, not generated code", (int)(slice_starts(x->kind, "Extern") ? x : y)->name.n,
-			 (slice_starts(x->kind, "Extern") ? x : y)->name.p);
+		buf_addf(&text, "%.*s is an operator of torch, not generated code", SL((slice_starts(x->kind, "Extern") ? x : y)->name));
 	else if (x->device.n && y->device.n && !slice_eq(x->device, y->device))
-		buf_addf(&text, "other devices: %.*s and %.*s", (int)x->device.n, x->device.p, (int)y->device.n, y->device.p);
+		buf_addf(&text, "other devices: %.*s and %.*s", SL(x->device), SL(y->device));
 	else if (x->group.n && y->group.n && !slice_eq(x->group, y->group))
-		buf_addf(&text, "their loops differ: %.*s and %.*s", (int)x->group.n, x->group.p, (int)y->group.n, y->group.p);
+		buf_addf(&text, "their loops differ: %.*s and %.*s", SL(x->group), SL(y->group));
 	if (text.len)
 		put(f, (struct kmfusion){.a = x->name, .b = y->name, .reason = arena_slice(&m->arena, buf_slice(&text)), .derived = true});
 	buf_release(&text);

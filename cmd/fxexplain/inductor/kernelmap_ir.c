@@ -76,7 +76,7 @@ bool km_row_is_mine(const struct kernelmap *m, const struct fusion *row)
 		return false;
 	if (!m->in.folder.n)
 		return true;
-	if (memchr(m->in.folder.p, '/', m->in.folder.n)) /* a compile id: of a log, a trace */
+	if (slice_chr(m->in.folder, '/')) /* a compile id: of a log, a trace */
 		return !row->compile.n || slice_eq(row->compile, m->in.folder);
 	return !row->folder.n || slice_eq(row->folder, m->in.folder);
 }

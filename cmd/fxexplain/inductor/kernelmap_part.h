@@ -35,15 +35,11 @@ void km_join_ir(struct kernelmap *m, struct kmuse *u);
 void km_from_log(struct kernelmap *m, struct kmuse *u);
 
 /* Rows, each once. */
-uint32_t km_add_source(struct kernelmap *m, const struct srcloc *at);
 uint32_t km_add_node(struct kernelmap *m, struct slice name);
 uint32_t km_row(struct kernelmap *m, uint32_t fx); /* of node, for one of the graph; KM_NONE for GRAPH_NONE */
 /* A list grows at the end of item[], where it is moved to when another one is there. No row twice. */
 void km_list_begin(struct kernelmap *m, struct kmlist *l);
 void km_list_add(struct kernelmap *m, struct kmlist *l, uint32_t row);
-/* A bit for each node of the graph that the use is known to come from, until km_allowed_end; NULL: nobody said. */
-const uint8_t *km_allowed(struct kernelmap *m, const struct kmuse *u);
-void km_allowed_end(struct kernelmap *m, const struct kmuse *u);
 
 /* Is a row of the fusion log about this compilation, as far as it says? */
 bool km_row_is_mine(const struct kernelmap *m, const struct fusion *row);

@@ -10,15 +10,15 @@
 struct slice fx_op_name(const struct graph *g, uint32_t node)
 {
 	struct slice t = graph_op_text(g, node);
-	const char *dot = t.n ? memchr(t.p, '.', t.n) : NULL;
+	const char *dot = slice_chr(t, '.');
 	if (!dot)
 		return t;
 	struct slice rest = slice_of(dot + 1, (size_t)(t.p + t.n - dot - 1));
 	if (slice_starts(t, "torch.")) { /* torch.nn.functional.relu */
-		const char *last = memrchr(rest.p, '.', rest.n);
+		const char *last = slice_rchr(rest, '.');
 		return last ? slice_of(last + 1, (size_t)(rest.p + rest.n - last - 1)) : rest;
 	}
-	dot = memchr(rest.p, '.', rest.n);
+	dot = slice_chr(rest, '.');
 	return dot ? slice_of(rest.p, (size_t)(dot - rest.p)) : rest;
 }
 

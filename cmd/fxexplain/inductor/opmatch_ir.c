@@ -30,7 +30,7 @@ static uint32_t number_of(struct numbering *v, const struct opseq *s, uint32_t i
 	bool memory = o->kind == OP_LOAD || o->kind == OP_STORE;
 	struct slice buffer = memory && storage ? outcode_storage(storage, o->buffer) : o->buffer;
 	buf_reset(&v->key);
-	buf_addf(&v->key, "%u %.*s %.*s", o->kind, (int)o->name.n, o->name.p, memory ? (int)buffer.n : 0, memory ? buffer.p : "");
+	buf_addf(&v->key, "%u %.*s %.*s", o->kind, SL(o->name), SL(memory ? buffer : SLICE("")));
 	if (o->kind == OP_CONST)
 		buf_addf(&v->key, " %.9g", o->number);
 	for (uint32_t k = 0; k < o->n_args && o->kind != OP_LOAD; k++) {

@@ -251,12 +251,12 @@ static struct slice bare(const struct body *b, struct slice e)
 			continue;
 		}
 		/* before it only a scope: no operator */
-		if (memchr(c.before.p, ' ', c.before.n))
+		if (slice_chr(c.before, ' '))
 			return e;
 		rest = c.args;
 		if (!next_arg(&rest, &arg))
 			return e;
-		if (memchr(arg.p, '+', arg.n) && slice_is(c.name, "from"))
+		if (slice_chr(arg, '+') && slice_is(c.name, "from"))
 			return e; /* a load */
 		e = arg;
 	}
@@ -329,7 +329,7 @@ static bool is_load(const struct body *b, struct slice e, struct slice *pointer,
 		s = after(s, 1);
 	*pointer = take_name(&s);
 	*index = s;
-	return pointer->n && (slice_is(c.name, "loadu") || slice_is(c.name, "load") || memchr(s.p, '+', s.n));
+	return pointer->n && (slice_is(c.name, "loadu") || slice_is(c.name, "load") || slice_chr(s, '+'));
 }
 
 /* ---- operations ---- */
@@ -421,12 +421,12 @@ static uint32_t called(struct body *b, struct slice e, const struct call *c, str
 	struct slice rest = c->args, arg, value;
 	struct seqop op = {.kind = OP_CALC, .name = op_canonical(strip_helper(c->name)), .result = result};
 	bool method = of_value(b, c->before, &value);
-	if (!method && memchr(c->before.p, ' ', c->before.n))
+	if (!method && slice_chr(c->before, ' '))
 		return unknown(b, e);
 	if (method)
 		args[n++] = operand(b, value);
 	while (n < OPSEQ_ARGS && next_arg(&rest, &arg))
-		if (!memchr(arg.p, '=', arg.n) || slice_find(arg, "=="))
+		if (!slice_chr(arg, '=') || slice_find(arg, "=="))
 			args[n++] = operand(b, arg);
 	if (n == 2 && !method && (slice_is(c->name, "max") || slice_is(c->name, "min"))) /* std::max(x, y) */
 		op.name = slice_is(c->name, "max") ? SLICE("maximum") : SLICE("minimum");
@@ -665,7 +665,7 @@ static bool is_rest(struct slice line)
 {
 	if (slice_starts(line, "if(C10_UNLIKELY("))
 		return true;
-	const char *eq = slice_starts(line, "for") ? memchr(line.p, '=', line.n) : NULL; /* for(long x0=static_cast<long>(96L); ... */
+	const char *eq = slice_starts(line, "for") ? slice_chr(line, '=') : NULL; /* for(long x0=static_cast<long>(96L); ... */
 	const char *semi = eq ? memchr(eq, ';', (size_t)(line.p + line.n - eq)) : NULL;
 	const char *open = semi ? memchr(eq, '(', (size_t)(semi - eq)) : NULL;
 	const char *p = open ? open + 1 : eq ? eq + 1 : NULL;

@@ -62,10 +62,10 @@ static void index_release(struct outindex *x)
 static struct outlist take_list(struct outcode *o, struct slice s)
 {
 	struct outlist l = {o->n_name, 0};
-	const char *end = s.n && *s.p == '[' ? memchr(s.p, ']', s.n) : NULL;
+	const char *end = s.n && *s.p == '[' ? slice_chr(s, ']') : NULL;
 	s = end ? slice_of(s.p + 1, (size_t)(end - s.p - 1)) : SLICE("");
 	while (s.n) {
-		const char *comma = memchr(s.p, ',', s.n);
+		const char *comma = slice_chr(s, ',');
 		struct slice one = slice_trim(slice_of(s.p, comma ? (size_t)(comma - s.p) : s.n));
 		if (one.n && outcode_add_name(o, one))
 			l.n++;
@@ -118,7 +118,7 @@ static void comment(struct outcode *o, struct comments *c, struct slice line)
 		c->mapping = false;
 	} else if (c->mapping && (rest = behind(s, " => ")).p) {
 		while (rest.n) {
-			const char *comma = memchr(rest.p, ',', rest.n);
+			const char *comma = slice_chr(rest, ',');
 			struct slice one = slice_trim(slice_of(rest.p, comma ? (size_t)(comma - rest.p) : rest.n));
 			if (one.n)
 				append(o, &c->notes.node, one);
@@ -144,7 +144,7 @@ uint32_t outcode_add_kernel(struct outcode *o, struct slice name, enum outlang l
 	/* Its parameters: the brackets behind the function's name. */
 	const char *at = lang == OUT_TRITON ? slice_find(text, "\ndef ") : slice_find(text, "extern \"C\"");
 	struct slice s = at ? slice_of(at, (size_t)(text.p + text.n - at)) : SLICE("");
-	const char *open = s.n ? memchr(s.p, '(', s.n) : NULL;
+	const char *open = slice_chr(s, '(');
 	for (const char *p = open ? open + 1 : NULL, *end = text.p + text.n; p && p < end;) {
 		const char *from = p, *word = NULL, *word_end = NULL;
 		bool typed = false;
@@ -226,7 +226,7 @@ static struct slice base_name(struct slice s)
 			continue;
 		}
 		struct slice chain = take_chain(&s);
-		const char *dot = memchr(chain.p, '.', chain.n);
+		const char *dot = slice_chr(chain, '.');
 		struct slice word = dot ? slice_of(chain.p, (size_t)(dot - chain.p)) : chain;
 		bool called = s.n && *s.p == '(';
 		if ((!called || (dot && !slice_is(word, "torch") && !slice_is(word, "aten"))) && !slice_is(word, "None") &&
@@ -345,13 +345,13 @@ static void statement(struct outcode *o, struct lines *l, struct slice line, str
 		chain = take_chain(&s);
 	}
 	if (made.n && chain.n && s.n > 2 && *s.p == '[') { /* buf8 = buf7[0] */
-		const char *close = memchr(s.p, ']', s.n);
+		const char *close = slice_chr(s, ']');
 		uint64_t index;
 		if (close && slice_u64(slice_of(s.p + 1, (size_t)(close - s.p - 1)), &index) && index < 4096)
 			outcode_add_alias(o, (struct outalias){made, chain, true, (uint32_t)index, OUT_NONE});
 		return;
 	}
-	bool plain = made.n && chain.n && !memchr(chain.p, '.', chain.n) && (!s.n || *s.p == ';' || *s.p == ' ');
+	bool plain = made.n && chain.n && !slice_chr(chain, '.') && (!s.n || *s.p == ';' || *s.p == ' ');
 	if (plain || slice_is(chain, "reinterpret_tensor")) {
 		struct slice of = plain ? chain : base_name(s);
 		if (made.n && of.n)
@@ -383,7 +383,7 @@ static void statement(struct outcode *o, struct lines *l, struct slice line, str
 static void results(struct outcode *o, struct lines *l, struct slice line)
 {
 	struct slice s = after(line, strlen("return"));
-	const char *open = memchr(s.p, '(', s.n), *end = s.p + s.n;
+	const char *open = slice_chr(s, '('), *end = s.p + s.n;
 	uint32_t first = l->n;
 	if (!open)
 		return;

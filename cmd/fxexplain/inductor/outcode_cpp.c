@@ -107,7 +107,7 @@ static struct outlist words(struct outcode *o, struct slice s)
 	struct outlist l = {o->n_name, 0};
 	s = arena_slice(&o->arena, s);
 	while (s.n) {
-		const char *comma = memchr(s.p, ',', s.n);
+		const char *comma = slice_chr(s, ',');
 		struct slice one = slice_trim(slice_of(s.p, comma ? (size_t)(comma - s.p) : s.n));
 		if (one.n && outcode_add_name(o, one))
 			l.n++;

@@ -1,7 +1,10 @@
 #include "profile/advice.h"
 #include "profile/compare.h"
+#include "base/text.h"
 
 #include <inttypes.h>
+
+enum { CLIP = 100 }; /* bytes of a text of the input in a line of ours */
 
 const char *const profile_advice_name[PROFILE_ADVICES] = {
 #define X(id, name) [ADVICE_##id] = name,
@@ -45,7 +48,6 @@ static struct profile_advice *add(struct advise *a, enum profile_advice_kind kin
 static double share(const struct advise *a, double ns) { return a->wall > 0 ? ns / a->wall : 0; }
 static double us(double ns) { return ns / 1e3; }
 static const char *per(const struct advise *a) { return a->p->n_step ? "a step" : "in all"; }
-#define NAME(s) (int)((s).n < 100 ? (s).n : 100), (s).p
 
 static void compiling(struct advise *a, bool again)
 {
@@ -63,12 +65,12 @@ static void compiling(struct advise *a, bool again)
 			ns += (double)c->dur;
 		const struct slice id = intern_get(&p->names, c->id);
 		if (id.n && n <= 6)
-			buf_addf(&ids, " %.*s%s", NAME(id), c->backward ? " (backward)" : "");
+			buf_addf(&ids, " %.*s%s", SLN(id, CLIP), c->backward ? " (backward)" : "");
 	}
 	if (n && !(p->n_step && !in_steps)) {
 		struct profile_advice *v = add(a, again ? ADVICE_RECOMPILES : ADVICE_COLD, ns);
-		v->title = again ? textf(a, "%u recompilation%s while measuring", n, n == 1 ? "" : "s")
-				 : textf(a, "%u compilation%s while measuring: the warm-up is missing", n, n == 1 ? "" : "s");
+		v->title = again ? textf(a, "%u recompilation%s while measuring", n, plural(n))
+				 : textf(a, "%u compilation%s while measuring: the warm-up is missing", n, plural(n));
 		v->evidence = textf(a, "%.3f s of %.3f s are compiling:%s%s", ns / 1e9, a->wall / 1e9, buf_str(&ids), n > 6 ? " ..." : "");
 		v->next = again ? "TORCH_LOGS=recompiles says which guard failed; fxexplain on the trace of TORCH_TRACE=dir "
 				  "has the values and the fix\n"
@@ -94,7 +96,7 @@ static void breaks(struct advise *a)
 		worst = r->wait;
 		const struct slice from = intern_get(&p->names, p->region[r->after].id), to = intern_get(&p->names, r->id);
 		buf_reset(&where);
-		buf_addf(&where, "; most between %.*s and %.*s, %.1f us each", NAME(from), NAME(to),
+		buf_addf(&where, "; most between %.*s and %.*s, %.1f us each", SLN(from, CLIP), SLN(to, CLIP),
 			 us((double)r->wait / (double)r->nested));
 	}
 	v->title = textf(a, "graph breaks: %.1f %s", (double)p->breaks / a->unit, per(a));
@@ -120,8 +122,8 @@ static void guards(struct advise *a)
 	v->evidence = textf(a, "TorchDynamo Cache Lookup: %.1f us %s, %.1f %% of the time", us(ns / a->unit), per(a), 100 * share(a, ns));
 	if (most && most->lookup && most->calls) {
 		const struct slice id = intern_get(&p->names, most->id);
-		v->evidence =
-		    textf(a, "%s; most before %.*s, %.1f us a call", v->evidence, NAME(id), us((double)most->lookup / (double)most->calls));
+		v->evidence = textf(a, "%s; most before %.*s, %.1f us a call", v->evidence, SLN(id, CLIP),
+				    us((double)most->lookup / (double)most->calls));
 	}
 	v->next = "fewer graphs (graph breaks) and fewer compilations of one frame (recompiles) mean fewer lookups\n"
 		  "TORCH_LOGS=guards lists what is checked; torch.compiler.set_stance(skip_guard_eval_unsafe=True) "
@@ -170,8 +172,8 @@ static void small_ops(struct advise *a)
 	const uint32_t row = top(p, cpu_eager, &most);
 	const struct slice name = profile_name(p, row);
 	v->title = textf(a, "many small ops %s", p->compiled ? "are left in eager" : "run one by one");
-	v->evidence =
-	    textf(a, "%.0f ops of less than 5 us %s, %.1f us together; most eager time in %.*s", n, per(a), us(ns / a->unit), NAME(name));
+	v->evidence = textf(a, "%.0f ops of less than 5 us %s, %.1f us together; most eager time in %.*s", n, per(a), us(ns / a->unit),
+			    SLN(name, CLIP));
 	v->next = p->compiled ? "compile what calls them, too: the optimizer (torch.compile of a function that calls "
 				"optimizer.step()), the loss, the whole step"
 			      : "torch.compile fuses them into a few kernels";
@@ -201,7 +203,7 @@ static void extern_op(struct advise *a)
 		return;
 	struct profile_advice *v = add(a, ADVICE_EXTERN, ns);
 	const struct slice name = profile_name(p, row);
-	v->title = textf(a, "%.*s has most of the time: compiled code calls it, it is not fused", NAME(name));
+	v->title = textf(a, "%.*s has most of the time: compiled code calls it, it is not fused", SLN(name, CLIP));
 	v->evidence = textf(a, "%.1f us %s, %.0f %% of the time, %.1f calls, slowest %.1f us%s%s", us(ns / a->unit), per(a),
 			    100 * share(a, ns), (double)p->row[row].step_count / a->unit, us((double)p->row[row].max),
 			    p->row[row].shape ? " of " : "", p->row[row].shape ? p->row[row].shape : "");
@@ -219,12 +221,12 @@ static void kernel(struct advise *a)
 		return;
 	struct profile_advice *v = add(a, ADVICE_KERNEL, ns);
 	const struct slice name = profile_kernel_name(profile_name(p, row));
-	v->title = textf(a, "%.*s is the dearest kernel", NAME(name));
+	v->title = textf(a, "%.*s is the dearest kernel", SLN(name, CLIP));
 	v->evidence = textf(a, "%.1f us %s, %.0f %% of the time", us(ns / a->unit), per(a), 100 * share(a, ns));
 	v->next = textf(a,
 			"fxexplain kernel %.*s DIR shows its code with the lines of Python it comes from (DIR: of "
 			"TORCH_COMPILE_DEBUG=1 or TORCH_TRACE)",
-			NAME(name));
+			SLN(name, CLIP));
 	v->row = row;
 }
 
@@ -242,8 +244,8 @@ static void python(struct advise *a)
 				   : "nothing runs for %.0f %% of the time: Python, or waiting",
 			 100 * share(a, ns));
 	v->evidence = textf(a, "%" PRIu64 " gaps; the longest %.1f us, after %.*s, before %.*s%s%.*s", p->n_gaps, us((double)g->dur),
-			    NAME(before.n ? before : SLICE("the step's begin")), NAME(after.n ? after : SLICE("the step's end")),
-			    in.n ? ", in " : "", NAME(in));
+			    SLN(before.n ? before : SLICE("the step's begin"), CLIP), SLN(after.n ? after : SLICE("the step's end"), CLIP),
+			    in.n ? ", in " : "", SLN(in, CLIP));
 	v->next = p->has_stacks ? "that function is where to look: data loading, optimizer.step() in Python, .item(), printing"
 				: "profile(with_stack=True) says in which function; often it is data loading, optimizer.step() "
 				  "in Python, .item(), printing";
@@ -300,7 +302,7 @@ static void copies(struct advise *a)
 	struct profile_advice *v = add(a, ADVICE_COPIES, ns);
 	const struct slice name = profile_name(p, row);
 	v->title = "copies";
-	v->evidence = textf(a, "%.1f us %s (%.0f %%), most in %.*s%s%s", us(ns / a->unit), per(a), 100 * share(a, ns), NAME(name),
+	v->evidence = textf(a, "%.1f us %s (%.0f %%), most in %.*s%s%s", us(ns / a->unit), per(a), 100 * share(a, ns), SLN(name, CLIP),
 			    p->row[row].shape ? " of " : "", p->row[row].shape ? p->row[row].shape : "");
 	v->next = a->device ? "pin_memory() and non_blocking=True for what must be copied; keep the rest on the device"
 			    : "changes of dtype or layout (.to, .contiguous, channels_last) that come and go; "
@@ -317,7 +319,7 @@ static void eager_op(struct advise *a)
 		return;
 	struct profile_advice *v = add(a, ADVICE_EAGER, ns);
 	const struct slice name = profile_name(p, row);
-	v->title = textf(a, "%.*s %s", NAME(name), p->compiled ? "runs outside of compiled code" : "has most of the time");
+	v->title = textf(a, "%.*s %s", SLN(name, CLIP), p->compiled ? "runs outside of compiled code" : "has most of the time");
 	v->evidence = textf(a, "%.1f us %s, %.0f %% of the time, %.1f calls%s%s", us(ns / a->unit), per(a), 100 * share(a, ns),
 			    (double)p->row[row].step_count / a->unit, p->row[row].shape ? ", slowest of " : "",
 			    p->row[row].shape ? p->row[row].shape : "");

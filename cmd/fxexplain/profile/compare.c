@@ -180,9 +180,7 @@ static int by_change(const void *a, const void *b)
 	const double dx = change(x), dy = change(y);
 	if (dx != dy)
 		return dx > dy ? -1 : 1;
-	const size_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
-	const int order = n ? memcmp(x->name.p, y->name.p, n) : 0;
-	return order ? order : (x->name.n > y->name.n) - (x->name.n < y->name.n);
+	return slice_cmp(x->name, y->name);
 }
 
 static int by_self(const void *a, const void *b)

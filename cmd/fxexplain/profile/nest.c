@@ -31,7 +31,8 @@ struct nest {
 
 static uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
-uint32_t profile_step_at(const struct profile *p, uint64_t ts, uint32_t *at)
+/* The step at this time, from *at on; PROFILE_NONE between steps. Times of one lane come in order. */
+static uint32_t profile_step_at(const struct profile *p, uint64_t ts, uint32_t *at)
 {
 	while (*at < p->n_step && p->step[*at].ts + p->step[*at].dur <= ts)
 		++*at;
@@ -89,7 +90,7 @@ static void graph_done(struct nest *s, const struct frame *f)
 
 static bool is_again(struct slice id)
 {
-	const char *slash = memrchr(id.p, '/', id.n);
+	const char *slash = slice_rchr(id, '/');
 	uint64_t n = 0;
 	size_t i = slash ? (size_t)(slash + 1 - id.p) : id.n;
 	for (; i < id.n && id.p[i] >= '0' && id.p[i] <= '9' && n < 1000000; i++)
@@ -272,7 +273,8 @@ static void device(struct profile *p, const struct lane *l)
 	}
 }
 
-uint64_t lane_union(const struct lane *l)
+/* Time in which at least one of them ran; they are sorted. */
+static uint64_t lane_union(const struct lane *l)
 {
 	uint64_t sum = 0, end = 0;
 	for (size_t i = 0; i < l->n; i++) {

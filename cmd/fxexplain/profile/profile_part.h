@@ -78,10 +78,6 @@ void profile_nest(struct profile *p, struct track *track);
 /* busy: what ran at the top of each thread. */
 void profile_gaps(struct profile *p, struct lane *busy);
 void profile_gap_python(struct profile *p, const struct lane *python);
-/* Time in which at least one of them ran; they are sorted. */
-uint64_t lane_union(const struct lane *l);
-/* The step at this time, from *at on; PROFILE_NONE between steps. Times of one lane come in order. */
-uint32_t profile_step_at(const struct profile *p, uint64_t ts, uint32_t *at);
 
 /* ---- names.c ---- */
 enum profile_kind profile_kind_of(struct slice name, enum profile_class class);

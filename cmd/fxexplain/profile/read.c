@@ -242,7 +242,7 @@ static void take_step(struct reader *r, struct slice name, uint64_t ts, uint64_t
 {
 	struct profile *p = r->p;
 	uint64_t number = UINT64_MAX;
-	const char *hash = memchr(name.p, '#', name.n);
+	const char *hash = slice_chr(name, '#');
 	if (dur > MARK_DUR_MAX)
 		return;
 	if (p->n_step >= PROFILE_LIST_MAX) {

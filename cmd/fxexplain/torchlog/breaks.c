@@ -25,7 +25,7 @@ static enum textlog_break_kind kind_of(const struct break_text *b)
 /* "0/0_1" and "0/0" are one compilation, begun twice. */
 static struct slice frame_of(struct slice id)
 {
-	const char *attempt = id.n ? memchr(id.p, '_', id.n) : NULL;
+	const char *attempt = slice_chr(id, '_');
 	return slice_upto(id, attempt);
 }
 

@@ -66,7 +66,7 @@ static struct slice source_of(struct slice command)
 	static const char *const ends[] = {".cpp", ".cu", ".cc", ".c"};
 	while (command.n) {
 		command = slice_trim(command);
-		const char *blank = command.n ? memchr(command.p, ' ', command.n) : NULL;
+		const char *blank = slice_chr(command, ' ');
 		struct slice word = slice_upto(command, blank);
 		for (unsigned i = 0; i < ARRAY_LEN(ends); i++)
 			if (slice_ends(word, ends[i]) && word.p[0] != '-')
@@ -116,7 +116,7 @@ uint32_t parse_cpp_error(struct block *b, uint32_t i)
 /* ---- exceptions ---- */
 
 /* What an exception's message holds that has tables of its own. */
-void log_message(struct block *b, uint32_t i, uint32_t n)
+static void log_message(struct block *b, uint32_t i, uint32_t n)
 {
 	uint32_t end = i + n < b->n ? i + n : b->n;
 	struct slice text = block_lines(b, i, end);

@@ -126,13 +126,13 @@ static size_t logger(struct slice line, size_t i, struct log_head *h)
 	while (i < line.n && (is_alpha(line.p[i]) || is_digit(line.p[i]) || line.p[i] == '.'))
 		i++;
 	struct slice name = slice_of(line.p + from, i - from);
-	if (!memchr(name.p, '.', name.n) && !slice_is(name, "torch"))
+	if (!slice_chr(name, '.') && !slice_is(name, "torch"))
 		return 0;
 	size_t n = slice_starts(slice_skip(line, i), ": [") ? level_word(slice_skip(line, i + 3), &h->level) : 0;
 	if (!n || i + 3 + n >= line.n || line.p[i + 3 + n] != ']')
 		return 0;
 	h->source = name;
-	const char *last = memrchr(name.p, '.', name.n);
+	const char *last = slice_rchr(name, '.');
 	if (last && slice_starts(slice_from(name, last + 1), "__")) {
 		h->artifact = slice_from(name, last + 3);
 		h->source = slice_upto(name, last);

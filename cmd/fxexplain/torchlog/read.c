@@ -237,7 +237,7 @@ static void take_line(struct textlog *t, struct slice line)
 		r->utf16 = !memcmp(line.p, "\xff\xfe", 2) || !memcmp(line.p, "\xfe\xff", 2);
 		line = slice_skip(line, r->utf16 ? 2 : slice_starts(line, "\xef\xbb\xbf") ? 3 : 0);
 	}
-	if (UNLIKELY(r->utf16) || UNLIKELY(line.n && memchr(line.p, '\x1b', line.n)))
+	if (UNLIKELY(r->utf16) || UNLIKELY(line.n && slice_chr(line, '\x1b')))
 		line = clean(r, line);
 	while (line.n && line.p[line.n - 1] == '\r')
 		line.n--;
@@ -288,7 +288,7 @@ void textlog_feed(struct textlog *t, const char *data, size_t n)
 	struct slice rest = slice_of(data, n);
 	t->bytes += n;
 	while (rest.n) {
-		const char *nl = memchr(rest.p, '\n', rest.n);
+		const char *nl = slice_chr(rest, '\n');
 		size_t len = nl ? (size_t)(nl - rest.p) : rest.n;
 		if (nl && !r->part.len) {
 			cut_line(t, slice_of(rest.p, len));

@@ -145,7 +145,7 @@ static void quoted_function(struct slice s, struct slice *name, struct srcloc *a
 		return;
 	*name = slice_of(s.p + 1, (size_t)(open - s.p) - 1);
 	struct slice place = slice_from(s, open + 3);
-	const char *close = place.n ? memrchr(place.p, ')', place.n) : NULL;
+	const char *close = slice_rchr(place, ')');
 	if (place_parse(slice_upto(place, close), at))
 		at->func = *name;
 }
@@ -302,7 +302,7 @@ uint32_t parse_skip_frame(struct block *b, uint32_t i)
 		reason = SLICE("no torch.*");
 		name = function_name(line);
 		struct slice rest = slice_trim(slice_skip(line, name.n));
-		const char *blank = rest.n ? memrchr(rest.p, ' ', rest.n) : NULL;
+		const char *blank = slice_rchr(rest, ' ');
 		uint64_t no;
 		if (blank && slice_u64(slice_from(rest, blank + 1), &no) && no <= UINT32_MAX)
 			at = (struct srcloc){.file = slice_trim(slice_upto(rest, blank)), .func = name, .line = (uint32_t)no};
@@ -347,7 +347,7 @@ static bool ended_in_break(const struct textlog *t, uint32_t row)
 		    t->phase.row[i].at.pid == p->at.pid)
 			from = t->phase.row[i].at.line;
 	struct slice id = textlog_text(t, p->at.compile);
-	const char *attempt = id.n ? memchr(id.p, '_', id.n) : NULL;
+	const char *attempt = slice_chr(id, '_');
 	id = slice_upto(id, attempt);
 	for (uint32_t i = t->brk.n; i-- > 0 && t->brk.row[i].at.line > from;) {
 		struct slice of = textlog_text(t, t->brk.row[i].at.compile);

@@ -134,7 +134,7 @@ bool place_parse(struct slice s, struct srcloc *out)
 	uint64_t line;
 	if (!s.p || !s.n)
 		return false;
-	const char *colon = memrchr(s.p, ':', s.n);
+	const char *colon = slice_rchr(s, ':');
 	if (!colon || colon == s.p || !slice_u64(slice_from(s, colon + 1), &line) || line > UINT32_MAX)
 		return false;
 	*out = (struct srcloc){.file = slice_upto(s, colon), .line = (uint32_t)line};

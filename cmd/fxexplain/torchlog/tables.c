@@ -23,7 +23,7 @@ static bool numbers(struct slice s, double *sum, uint64_t *n)
 	*n = 0;
 	s = slice_trim(s);
 	while (s.n) {
-		const char *comma = memchr(s.p, ',', s.n);
+		const char *comma = slice_chr(s, ',');
 		double v;
 		if (!slice_double(slice_trim(slice_upto(s, comma)), &v))
 			return false;

@@ -109,8 +109,6 @@ int64_t slice_int(struct slice s); /* -1 when it is none */
 /* breaks.c: a row for a break that an exception tells, or what is joined with one that is there. */
 struct break_text;
 void log_break(struct textlog *t, struct textlog_at at, const struct break_text *text, unsigned said, bool again);
-/* shapes.c: "Constraints violated" inside a message. failure.c: compiler errors inside a message. */
-void log_message(struct block *b, uint32_t i, uint32_t n);
 
 struct textlog_reader {
 	struct buf part; /* a line that a window cut */

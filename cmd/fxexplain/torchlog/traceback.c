@@ -30,7 +30,8 @@ static bool starts(struct slice line, struct margin *m, bool *group)
 	return slice_starts(rest, title);
 }
 
-bool traceback_starts(struct slice line)
+/* Is this line the start of one, bars or not? */
+static bool traceback_starts(struct slice line)
 {
 	struct margin m;
 	bool group;
@@ -169,7 +170,7 @@ static void take_cpp(struct slice line, struct traceback *tb)
 	const char *end = slice_find(place, " (most recent");
 	if (end)
 		place.n = (size_t)(end - place.p);
-	const char *colon = place.n ? memrchr(place.p, ':', place.n) : NULL;
+	const char *colon = slice_rchr(place, ':');
 	uint64_t n;
 	if (colon && slice_u64(slice_of(colon + 1, (size_t)(place.p + place.n - colon - 1)), &n) && n <= UINT32_MAX)
 		tb->cpp_at = (struct srcloc){.file = slice_of(place.p, (size_t)(colon - place.p)), .line = (uint32_t)n};

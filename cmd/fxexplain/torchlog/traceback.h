@@ -53,8 +53,6 @@ struct traceback {
 	enum traceback_next next; /* what the next traceback is to this one */
 };
 
-/* Is this line the start of one, bars or not? */
-bool traceback_starts(struct slice line);
 /* The bytes it takes, chain line and blanks behind it included; 0: no traceback starts at the text's first line. */
 size_t traceback_parse(struct slice text, enum traceback_end end, struct traceback *out);
 /* The first traceback in the text, wherever it starts; false: none. For payloads of dynamo_error and the like, whose last

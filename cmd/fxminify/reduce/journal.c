@@ -32,11 +32,7 @@ static void out_hex(struct json_out *o, const char *key, uint64_t v)
 	json_member(o, key, slice_str(text));
 }
 
-static void out_seconds(struct json_out *o, const char *key, double v)
-{
-	json_key(o, key);
-	json_out_double(o, v, 3);
-}
+static void out_seconds(struct json_out *o, const char *key, double v) { json_member_double(o, key, v, 3); }
 
 static void write_head(struct journal *j, const struct journal_head *h)
 {
@@ -46,13 +42,11 @@ static void write_head(struct journal *j, const struct journal_head *h)
 	json_member(&o, "version", SLICE(PT2_VERSION));
 	json_member(&o, "input", h->input);
 	out_hex(&o, "hash", h->hash);
-	json_key(&o, "argv");
-	json_arr(&o);
+	json_member_arr(&o, "argv");
 	for (size_t i = 0; h->argv && h->argv[i]; i++)
 		json_out_str(&o, slice_str(h->argv[i]));
 	json_close(&o);
-	json_key(&o, "environment");
-	json_obj(&o);
+	json_member_obj(&o, "environment");
 	for (size_t i = 0; h->env && h->env[i]; i++) {
 		const char *eq = strchr(h->env[i], '=');
 		if (!eq)
@@ -207,56 +201,25 @@ void journal_close(struct journal *j)
 struct reading {
 	struct journal_record *r;
 	struct json_tape tape;
-	struct buf text;
 };
-
-static struct slice text_of(struct reading *d, uint32_t object, const char *key)
-{
-	uint32_t k = json_get(&d->tape, object, key);
-	if (k == JSON_NONE || !json_is(&d->tape, k, JSON_STRING))
-		return SLICE("");
-	buf_reset(&d->text);
-	json_unescape(&d->tape, k, &d->text);
-	return arena_slice(&d->r->arena, buf_slice(&d->text));
-}
 
 static uint64_t hex_of(struct reading *d, uint32_t object, const char *key)
 {
-	struct slice s = text_of(d, object, key);
+	struct slice s = json_word(&d->tape, object, key);
 	char text[17] = "";
-	memcpy(text, s.p, s.n < 16 ? s.n : 16);
+	memcpy(text, s.n ? s.p : "", s.n < 16 ? s.n : 16);
 	return strtoull(text, NULL, 16);
-}
-
-static double double_of(const struct reading *d, uint32_t object, const char *key)
-{
-	double v = 0;
-	uint32_t k = json_get(&d->tape, object, key);
-	return k != JSON_NONE && json_double(&d->tape, k, &v) ? v : 0;
-}
-
-static uint64_t u64_of(const struct reading *d, uint32_t object, const char *key)
-{
-	uint64_t v = 0;
-	uint32_t k = json_get(&d->tape, object, key);
-	return k != JSON_NONE && json_u64(&d->tape, k, &v) ? v : 0;
 }
 
 static void read_head(struct reading *d, uint32_t o)
 {
 	struct journal_record *r = d->r;
-	r->head.input = text_of(d, o, "input");
-	r->head.torch = text_of(d, o, "torch");
+	r->head.input = json_dup(&d->tape, o, "input", &d->r->arena);
+	r->head.torch = json_dup(&d->tape, o, "torch", &d->r->arena);
 	r->head.hash = hex_of(d, o, "hash");
-	uint32_t list = json_get(&d->tape, o, "argv");
-	if (list == JSON_NONE || !json_is(&d->tape, list, JSON_ARRAY))
-		return;
-	for (uint32_t k = json_first(&d->tape, list); k < json_end(&d->tape, list); k = json_next(&d->tape, k)) {
-		buf_reset(&d->text);
-		if (json_is(&d->tape, k, JSON_STRING))
-			json_unescape(&d->tape, k, &d->text);
+	json_each(&d->tape, json_get(&d->tape, o, "argv"), k) {
 		r->argv = xreallocarray(r->argv, r->n_argv + 2, sizeof(*r->argv));
-		r->argv[r->n_argv++] = arena_strndup(&r->arena, d->text.p ? d->text.p : "", d->text.len);
+		r->argv[r->n_argv++] = (char *)(uintptr_t)json_dup_at(&d->tape, k, &r->arena).p;
 		r->argv[r->n_argv] = NULL;
 	}
 }
@@ -272,24 +235,26 @@ static int verdict_named(struct slice name)
 static bool read_test(struct reading *d, uint32_t o)
 {
 	struct journal_record *r = d->r;
-	int verdict = verdict_named(text_of(d, o, "verdict"));
+	int verdict = verdict_named(json_word(&d->tape, o, "verdict"));
 	uint64_t key = hex_of(d, o, "key");
 	if (verdict < 0 || !key)
 		return false;
 	struct journal_test t = {.key = key,
 				 .verdict = (enum verdict)verdict,
-				 .test = u64_of(d, o, "test"),
-				 .ops = u64_of(d, o, "ops"),
-				 .seconds = double_of(d, o, "seconds"),
-				 .at = double_of(d, o, "at"),
-				 .phase = text_of(d, o, "phase"),
-				 .printed = text_of(d, o, "printed")};
-	struct slice outcome = text_of(d, o, "outcome");
+				 .test = json_count(&d->tape, o, "test", 0),
+				 .ops = json_count(&d->tape, o, "ops", 0),
+				 .seconds = json_number(&d->tape, o, "seconds", 0),
+				 .at = json_number(&d->tape, o, "at", 0),
+				 .phase = json_dup(&d->tape, o, "phase", &d->r->arena),
+				 .printed = json_dup(&d->tape, o, "printed", &d->r->arena)};
+	struct slice outcome = json_word(&d->tape, o, "outcome");
 	for (int k = OUTCOME_PASSES; k <= OUTCOME_INFRA; k++)
 		if (slice_is(outcome, outcome_name((enum outcome_kind)k)))
 			t.outcome = (enum outcome_kind)k;
-	t.signature = (struct signature){
-	    .kind = t.outcome, .type = text_of(d, o, "type"), .message = text_of(d, o, "message"), .frames = text_of(d, o, "frames")};
+	t.signature = (struct signature){.kind = t.outcome,
+					 .type = json_dup(&d->tape, o, "type", &d->r->arena),
+					 .message = json_dup(&d->tape, o, "message", &d->r->arena),
+					 .frames = json_dup(&d->tape, o, "frames", &d->r->arena)};
 	GROW(r->test, r->n_tests, r->cap_tests, 1);
 	r->test[r->n_tests++] = t;
 	return true;
@@ -306,11 +271,12 @@ static bool read_line(struct reading *d, struct slice line)
 		return read_test(d, o);
 	if (json_get(&d->tape, o, "best") != JSON_NONE) {
 		GROW(r->best, r->n_best, r->cap_best, 1);
-		r->best[r->n_best++] = (struct journal_best){u64_of(d, o, "best"), double_of(d, o, "at"), text_of(d, o, "file")};
+		r->best[r->n_best++] = (struct journal_best){json_count(&d->tape, o, "best", 0), json_number(&d->tape, o, "at", 0),
+							     json_dup(&d->tape, o, "file", &d->r->arena)};
 		return true;
 	}
 	if (json_get(&d->tape, o, "end") != JSON_NONE) {
-		r->end = text_of(d, o, "end");
+		r->end = json_dup(&d->tape, o, "end", &d->r->arena);
 		return true;
 	}
 	if (json_get(&d->tape, o, "resume") != JSON_NONE) {
@@ -329,7 +295,7 @@ static bool is_ours(struct reading *d, struct slice *rest, uint32_t *o)
 		return false;
 	json_tape_text(&d->tape, line.p, line.n);
 	return json_parse(&d->tape, 0, line.n, o) == 0 && json_is(&d->tape, *o, JSON_OBJECT) &&
-	       slice_is(text_of(d, *o, "journal"), JOURNAL_SCHEMA);
+	       slice_is(json_word(&d->tape, *o, "journal"), JOURNAL_SCHEMA);
 }
 
 int journal_read_text(struct journal_record *r, struct slice rest, const char *path, struct err *err)
@@ -348,7 +314,6 @@ int journal_read_text(struct journal_record *r, struct slice rest, const char *p
 		if (line.n && (line.n > UINT32_MAX || !read_line(&d, line)))
 			r->bad_lines++;
 	json_tape_release(&d.tape);
-	buf_release(&d.text);
 	if (status < 0)
 		journal_record_release(r);
 	return status;

@@ -166,25 +166,21 @@ static void take_message(void *user, struct peer *p, const struct json_tape *t, 
 {
 	struct worker *w = user;
 	struct torch_oracle *o = w->o;
-	struct slice re = json_slice(t, json_get(t, root, "re"));
-	uint64_t id = 0;
-	uint32_t k = json_get(t, root, "id");
+	struct slice re = json_word(t, root, "re");
 	(void)p;
 	w->heard = peer_clock();
-	if (k != JSON_NONE)
-		json_u64(t, k, &id);
-	size_t i = flight_find(o, id);
+	size_t i = flight_find(o, json_count(t, root, "id", 0));
 	if (slice_is(re, "warning")) {
 		buf_reset(&o->warning);
-		json_unescape(t, json_get(t, root, "text"), &o->warning);
+		json_add_text(t, root, "text", &o->warning);
 	} else if (slice_is(re, "record")) {
 		said_record(o, w, t, root);
 	} else if (slice_is(re, "inputs")) {
 		buf_reset(&o->values);
 		buf_add_slice(&o->values, json_raw(t, root));
 	} else if (slice_is(re, "started") && i != SIZE_MAX) {
-		uint64_t pid;
-		if (json_u64(t, json_get(t, root, "pid"), &pid) && pid < INT32_MAX)
+		uint64_t pid = json_count(t, root, "pid", UINT64_MAX);
+		if (pid < INT32_MAX)
 			o->flight[i].pid = (int)pid;
 	} else if ((slice_is(re, "test") || slice_is(re, "users") || slice_is(re, "verify")) && i != SIZE_MAX &&
 		   o->flight[i].peer == (int)(w - o->worker)) {
@@ -546,11 +542,11 @@ struct slice oracle_torch_warning(struct oracle *oracle)
 static bool has_fresh(const struct worker *w)
 {
 	struct json_tape t = {0};
-	uint32_t root, k;
+	uint32_t root;
 	uint64_t n = 0;
 	json_tape_text(&t, w->peer.hello.p, w->peer.hello.len);
-	if (w->peer.hello.len && json_parse(&t, 0, w->peer.hello.len, &root) == 0 && (k = json_get(&t, root, "fresh")) != JSON_NONE)
-		json_u64(&t, k, &n);
+	if (w->peer.hello.len && json_parse(&t, 0, w->peer.hello.len, &root) == 0)
+		n = json_count(&t, root, "fresh", 0);
 	json_tape_release(&t);
 	return w->recorded && w->verified < n;
 }

@@ -109,22 +109,16 @@ void peer_send(struct peer *p, struct slice line)
 		child_send(p->child, line);
 }
 
-static void keep_text(const struct json_tape *t, uint32_t root, const char *key, struct buf *b)
-{
-	uint32_t k = json_get(t, root, key);
-	buf_reset(b);
-	if (k != JSON_NONE && json_is(t, k, JSON_STRING))
-		json_unescape(t, k, b);
-}
-
 static void said_hello(struct peer *p, struct json_tape *t, uint32_t root)
 {
-	keep_text(t, root, "error", &p->why);
+	buf_reset(&p->why);
+	json_add_text(t, root, "error", &p->why);
 	if (p->why.len) {
 		p->refused = true;
 		return;
 	}
-	keep_text(t, root, "session", &p->session);
+	buf_reset(&p->session);
+	json_add_text(t, root, "session", &p->session);
 	buf_reset(&p->hello);
 	buf_add_slice(&p->hello, json_raw(t, root));
 	p->state = PEER_UP;
@@ -145,10 +139,10 @@ static void take_line(struct peer *p, struct slice line, void (*fn)(void *, stru
 	uint32_t root;
 	json_tape_text(&t, line.p, line.n);
 	if (line.n && line.p[0] == '{' && json_parse(&t, 0, line.n, &root) == 0) {
-		uint32_t re = json_get(&t, root, "re");
-		if (re != JSON_NONE && slice_is(json_slice(&t, re), "hello"))
+		struct slice re = json_word(&t, root, "re");
+		if (slice_is(re, "hello"))
 			said_hello(p, &t, root);
-		else if (re != JSON_NONE)
+		else if (re.p)
 			fn(user, p, &t, root);
 	}
 	json_tape_release(&t);
@@ -222,7 +216,7 @@ void peer_died(struct peer *p, const char *reason)
 		else
 			child_describe(r, &p->why);
 		if (last.n && p->why.len + last.n < 600)
-			buf_addf(&p->why, ": %.*s", (int)last.n, last.p);
+			buf_addf(&p->why, ": %.*s", SL(last));
 		buf_release(&text);
 	}
 	child_free(p->set, p->child);

@@ -10,40 +10,25 @@ static int parse(struct json_tape *t, struct slice text, uint32_t *root, struct 
 	return 0;
 }
 
-static struct slice member(const struct json_tape *t, uint32_t k, const char *key)
-{
-	uint32_t v = json_get(t, k, key);
-	return v == JSON_NONE || !json_is(t, v, JSON_STRING) ? (struct slice){"", 0} : json_slice(t, v);
-}
-
-/* Of what is not there, nothing. */
-static uint32_t first_of(const struct json_tape *t, uint32_t k) { return k == JSON_NONE ? 0 : json_first(t, k); }
-static uint32_t end_of(const struct json_tape *t, uint32_t k) { return k == JSON_NONE ? 0 : json_end(t, k); }
-
 #define MAX_DIMS 64
 /* An array of integers; -1 when it is none. */
-static int sizes_of(const struct json_tape *t, uint32_t k, struct symsize *out)
+static int sizes_of(const struct json_tape *t, uint32_t k, const char *key, struct symsize *out)
 {
-	int n = 0;
-	if (k == JSON_NONE || !json_is(t, k, JSON_ARRAY))
-		return -1;
-	for (uint32_t i = json_first(t, k); i < json_end(t, k); i = json_next(t, i)) {
-		int64_t v;
-		if (n == MAX_DIMS || !json_i64(t, i, &v))
-			return -1;
-		out[n++] = symsize_int(v);
-	}
+	int64_t v[MAX_DIMS];
+	int n = json_ints(t, k, key, v, MAX_DIMS);
+	for (int i = 0; i < n; i++)
+		out[i] = symsize_int(v[i]);
 	return n;
 }
 
 static uint32_t tensor_meta(const struct json_tape *t, uint32_t k, struct graph *g)
 {
 	struct symsize size[MAX_DIMS], stride[MAX_DIMS];
-	int n = sizes_of(t, json_get(t, k, "size"), size), m = sizes_of(t, json_get(t, k, "stride"), stride);
-	enum dtype d = dtype_by_name(member(t, k, "dtype"));
+	int n = sizes_of(t, k, "size", size), m = sizes_of(t, k, "stride", stride);
+	enum dtype d = dtype_by_name(json_word(t, k, "dtype"));
 	if (n < 0 || d == DTYPE_NONE)
 		return GRAPH_NONE;
-	uint32_t meta = graph_add_tensor(g, d, (size_t)n, size, m == n ? stride : NULL, member(t, k, "device"));
+	uint32_t meta = graph_add_tensor(g, d, (size_t)n, size, m == n ? stride : NULL, json_word(t, k, "device"));
 	g->meta[meta].requires_grad = json_get(t, k, "requires_grad") != JSON_NONE;
 	return meta;
 }
@@ -56,8 +41,8 @@ static uint32_t tuple_meta(const struct json_tape *t, uint32_t k, struct graph *
 	uint32_t parts = json_get(t, k, "parts");
 	struct gmeta *part = NULL;
 	size_t n = 0, cap = 0;
-	for (uint32_t i = first_of(t, parts); i < end_of(t, parts); i = json_next(t, i)) {
-		uint32_t m = slice_is(member(t, i, "kind"), "tuple") ? GRAPH_NONE : meta_of(t, i, g);
+	json_each(t, parts, i) {
+		uint32_t m = slice_is(json_word(t, i, "kind"), "tuple") ? GRAPH_NONE : meta_of(t, i, g);
 		GROW(part, n, cap, 1);
 		part[n++] = m == GRAPH_NONE ? (struct gmeta){.kind = GMETA_NONE} : g->meta[m];
 	}
@@ -68,7 +53,7 @@ static uint32_t tuple_meta(const struct json_tape *t, uint32_t k, struct graph *
 
 static uint32_t meta_of(const struct json_tape *t, uint32_t k, struct graph *g)
 {
-	struct slice kind = member(t, k, "kind");
+	struct slice kind = json_word(t, k, "kind");
 	int64_t v;
 	if (slice_is(kind, "tensor"))
 		return tensor_meta(t, k, g);
@@ -81,11 +66,9 @@ static uint32_t meta_of(const struct json_tape *t, uint32_t k, struct graph *g)
 
 static uint32_t nodes_of(const struct json_tape *t, uint32_t root, struct err *err)
 {
-	uint32_t nodes = json_get(t, root, "nodes");
-	if (nodes == JSON_NONE || !json_is(t, nodes, JSON_OBJECT)) {
+	uint32_t nodes = json_get_as(t, root, "nodes", JSON_OBJECT);
+	if (nodes == JSON_NONE)
 		err_set(err, EXIT_ENVIRON, "nothing was recorded of the original: it does not run in eager");
-		return JSON_NONE;
-	}
 	return nodes;
 }
 
@@ -95,7 +78,7 @@ int oracle_torch_annotate(const struct oracle *o, struct graph *g, struct err *e
 	uint32_t root, nodes = JSON_NONE;
 	if (parse(&t, oracle_torch_record(o), &root, err) == 0)
 		nodes = nodes_of(&t, root, err);
-	for (uint32_t k = first_of(&t, nodes); k < end_of(&t, nodes); k = json_next_pair(&t, k)) {
+	json_each_pair(&t, nodes, k) {
 		uint32_t node = graph_find(g, 0, json_slice(&t, k));
 		if (node != GRAPH_NONE && g->node[node].meta == GRAPH_NONE) {
 			uint32_t meta = meta_of(&t, k + 1, g);
@@ -113,10 +96,9 @@ void oracle_torch_mark_idle(const struct oracle *o, struct repro *r)
 	struct err err;
 	if (parse(&t, oracle_torch_record(o), &root, &err) == 0)
 		idle = json_get(&t, root, "idle");
-	if (idle != JSON_NONE && json_is(&t, idle, JSON_ARRAY))
-		for (uint32_t k = json_first(&t, idle); k < json_end(&t, idle); k = json_next(&t, k))
-			for (size_t i = 0; i < r->n_lines && json_is(&t, k, JSON_STRING); i++)
-				r->line[i].idle |= r->line[i].kind == REPRO_CONFIG && slice_eq(r->line[i].name, json_slice(&t, k));
+	json_each(&t, idle, k)
+		for (size_t i = 0; i < r->n_lines && json_is(&t, k, JSON_STRING); i++)
+			r->line[i].idle |= r->line[i].kind == REPRO_CONFIG && slice_eq(r->line[i].name, json_slice(&t, k));
 	json_tape_release(&t);
 }
 
@@ -128,9 +110,9 @@ size_t oracle_torch_nan_makers(const struct oracle *o, const struct graph *g, ui
 	struct err err;
 	if (parse(&t, oracle_torch_record(o), &root, &err) == 0)
 		nodes = nodes_of(&t, root, &err);
-	for (uint32_t k = first_of(&t, nodes); k < end_of(&t, nodes); k = json_next_pair(&t, k)) {
-		uint32_t makes = json_get(&t, k + 1, "makes"), at = graph_find(g, 0, json_slice(&t, k));
-		if (makes == JSON_NONE || !json_is(&t, makes, JSON_TRUE) || at == GRAPH_NONE || g->node[at].op == GRAPH_PLACEHOLDER)
+	json_each_pair(&t, nodes, k) {
+		uint32_t at = graph_find(g, 0, json_slice(&t, k));
+		if (!json_flag(&t, k + 1, "makes") || at == GRAPH_NONE || g->node[at].op == GRAPH_PLACEHOLDER)
 			continue;
 		if (found < n)
 			node[found] = at;
@@ -146,7 +128,7 @@ size_t oracle_torch_nan_makers(const struct oracle *o, const struct graph *g, ui
 static int value_of(const struct json_tape *t, uint32_t k, struct arena *arena, const struct oracle_value *done, size_t n,
 		    struct oracle_value *v, struct err *err)
 {
-	struct slice kind = member(t, k, "kind"), data = member(t, k, "data");
+	struct slice kind = json_word(t, k, "kind"), data = json_word(t, k, "data");
 	struct buf b = {0};
 	*v = (struct oracle_value){.kind = ORACLE_OTHER};
 	if (slice_is(kind, "int")) {
@@ -156,11 +138,11 @@ static int value_of(const struct json_tape *t, uint32_t k, struct arena *arena, 
 	} else if (slice_is(kind, "tensor")) {
 		v->kind = ORACLE_TENSOR;
 		v->requires_grad = json_get(t, k, "requires_grad") != JSON_NONE;
-		uint64_t same;
-		const uint32_t offset = json_get(t, k, "offset"), other = json_get(t, k, "same");
+		const uint64_t same = json_count(t, k, "same", UINT64_MAX);
+		const uint32_t offset = json_get(t, k, "offset");
 		if (offset != JSON_NONE && !json_i64(t, offset, &v->offset))
 			return err_set(err, EXIT_ENVIRON, "an input's offset is no 64-bit integer");
-		if (other != JSON_NONE && json_u64(t, other, &same) && same < n) {
+		if (same < n) {
 			v->bytes = done[same].bytes;
 			return 0;
 		}
@@ -190,7 +172,7 @@ int oracle_torch_values(struct oracle *o, const struct test *t, struct arena *ar
 		struct outcome out;
 		struct arena a = {0};
 		talk_outcome(&tape, root, &a, &out);
-		status = err_set(err, EXIT_ENVIRON, "the values of the inputs cannot be had: %.*s", (int)out.detail.n, out.detail.p);
+		status = err_set(err, EXIT_ENVIRON, "the values of the inputs cannot be had: %.*s", SL(out.detail));
 		arena_release(&a);
 	} else {
 		for (uint32_t k = json_first(&tape, values); k < json_end(&tape, values) && n < t->n_feeds && status == 0;

@@ -1,5 +1,6 @@
 /* What is said to the torch process, and what its answers mean. oracle_torch.h has the messages. */
 #include "base/base64.h"
+#include "base/text.h"
 #include "graph/fxcode.h"
 #include "reduce/oracle_torch_part.h"
 
@@ -7,17 +8,11 @@
 
 #define RECORD_LIMIT (16ull << 30)
 
-static void member_str(struct json_out *o, const char *key, struct slice s)
-{
-	json_key(o, key);
-	json_out_str(o, s);
-}
-
 static void begin(struct json_out *o, struct buf *b, const char *op)
 {
 	*o = (struct json_out){.b = b};
 	json_obj(o);
-	member_str(o, "op", slice_str(op));
+	json_member_str(o, "op", slice_str(op));
 }
 
 static void end(struct json_out *o)
@@ -47,25 +42,21 @@ static void out_meta(struct json_out *o, const struct graph *g, uint32_t meta)
 		return;
 	}
 	json_obj(o);
-	member_str(o, "dtype", slice_str(dtype_name(m->dtype)));
-	json_key(o, "size");
-	json_arr(o);
+	json_member_str(o, "dtype", slice_str(dtype_name(m->dtype)));
+	json_member_arr(o, "size");
 	for (uint32_t i = 0; i < m->n_dim; i++)
 		out_size(o, &g->tab, g->dim[m->dim + i]);
 	json_close(o);
 	if (m->has_stride) {
-		json_key(o, "stride");
-		json_arr(o);
+		json_member_arr(o, "stride");
 		for (uint32_t i = 0; i < m->n_dim; i++)
 			out_size(o, &g->tab, g->dim[m->dim + m->n_dim + i]);
 		json_close(o);
 	}
 	if (m->device != GRAPH_NONE)
-		member_str(o, "device", graph_text(g, m->device));
-	if (m->requires_grad) {
-		json_key(o, "requires_grad");
-		json_out_bool(o, true);
-	}
+		json_member_str(o, "device", graph_text(g, m->device));
+	if (m->requires_grad)
+		json_member_bool(o, "requires_grad", true);
 	json_close(o);
 }
 
@@ -117,17 +108,13 @@ void talk_start(const struct oracle_torch_spec *spec, enum talk_mode mode, struc
 {
 	struct json_out o;
 	begin(&o, b, "start");
-	member_str(&o, "mode", mode == TALK_VERIFY ? SLICE("verify") : spec->record_only ? SLICE("record") : SLICE("oracle"));
-	json_key(&o, "env");
-	json_out_raw(&o, env);
+	json_member_str(&o, "mode", mode == TALK_VERIFY ? SLICE("verify") : spec->record_only ? SLICE("record") : SLICE("oracle"));
+	json_member_raw(&o, "env", env);
 	json_member_u64(&o, "jobs", spec->jobs ? spec->jobs : 1);
-	json_key(&o, "timeout");
-	json_out_double(&o, spec->timeout_ms / 1000.0, 3);
-	json_key(&o, "fresh");
-	json_out_bool(&o, spec->fresh);
+	json_member_double(&o, "timeout", spec->timeout_ms / 1000.0, 3);
+	json_member_bool(&o, "fresh", spec->fresh);
 	json_member_u64(&o, "memory", spec->max_memory);
-	json_key(&o, "path");
-	json_arr(&o);
+	json_member_arr(&o, "path");
 	for (size_t i = 0; spec->path && spec->path[i]; i++)
 		json_out_str(&o, slice_str(spec->path[i]));
 	json_close(&o);
@@ -151,16 +138,14 @@ static void out_symbols(struct json_out *o, const struct repro *r)
 {
 	struct symbind env = {0};
 	repro_bind(r, &env);
-	json_key(o, "symbols");
-	json_obj(o);
+	json_member_obj(o, "symbols");
 	for (uint32_t i = 0; i < env.n; i++) {
 		int64_t v;
 		if (!symbind_get(&env, i, &v))
 			continue;
 		struct slice name = symtab_name(&r->graph.tab, i);
 		char *key = xstrndup(name.p, name.n);
-		json_key(o, key);
-		json_out_i64(o, v);
+		json_member_i64(o, key, v);
 		free(key);
 	}
 	json_close(o);
@@ -174,19 +159,17 @@ static void out_input(struct json_out *o, const struct repro *r, const struct re
 	    [REPRO_UNSUPPORTED] = "unsupported", [REPRO_GENERATOR] = "generator", [REPRO_OPAQUE] = "opaque",
 	};
 	json_obj(o);
-	member_str(o, "kind", slice_str(kind[in->kind]));
-	member_str(o, "name", in->name);
+	json_member_str(o, "kind", slice_str(kind[in->kind]));
+	json_member_str(o, "name", in->name);
 	if (in->kind == REPRO_TENSOR) {
 		json_key(o, "meta");
 		out_meta(o, &r->graph, in->meta);
 		json_member_index(o, "storage", in->storage);
 		json_key(o, "offset");
 		out_size(o, &r->graph.tab, in->offset);
-		json_key(o, "is_leaf");
-		json_out_bool(o, in->is_leaf);
-		json_key(o, "requires_grad");
-		json_out_bool(o, in->requires_grad);
-		member_str(o, "extra", in->extra);
+		json_member_bool(o, "is_leaf", in->is_leaf);
+		json_member_bool(o, "requires_grad", in->requires_grad);
+		json_member_str(o, "extra", in->extra);
 	} else if (in->kind == REPRO_SYMINT) {
 		json_key(o, "value");
 		out_size(o, &r->graph.tab, in->value);
@@ -200,8 +183,7 @@ static void out_base64(struct json_out *o, const char *key, struct slice bytes)
 	buf_addc(&b, '"');
 	base64_add(&b, bytes.p, bytes.n);
 	buf_addc(&b, '"');
-	json_key(o, key);
-	json_out_raw(o, buf_slice(&b));
+	json_member_raw(o, key, buf_slice(&b));
 	buf_release(&b);
 }
 
@@ -212,20 +194,18 @@ static int out_storage(struct json_out *o, const struct repro *r, uint32_t i, bo
 	struct buf path = {0};
 	int status = 0;
 	json_obj(o);
-	member_str(o, "hash", s->hash);
+	json_member_str(o, "hash", s->hash);
 	json_key(o, "nbytes");
 	out_size(o, &r->graph.tab, s->nbytes);
-	if (s->device.n)
-		member_str(o, "device", s->device);
-	if (s->dtype_hint.n)
-		member_str(o, "dtype_hint", s->dtype_hint);
+	json_member_some(o, "device", s->device);
+	json_member_some(o, "dtype_hint", s->dtype_hint);
 	if (s->bytes.p) {
 		out_base64(o, "data", s->bytes);
 	} else if (s->hash.n && repro_storage_path(r, i, &path) == 0) {
 		char *absolute = realpath(buf_str(&path), NULL);
 		struct repro_bytes bytes = {0};
 		if (!remote && absolute) {
-			member_str(o, "path", slice_str(absolute));
+			json_member_str(o, "path", slice_str(absolute));
 		} else if (repro_bytes_open(&bytes, buf_str(&path), err) < 0) {
 			status = -1;
 		} else {
@@ -242,17 +222,15 @@ static int out_storage(struct json_out *o, const struct repro *r, uint32_t i, bo
 static int out_exported(struct json_out *o, const struct repro *r, bool remote, struct err *err)
 {
 	bool beside = r->dir.n && r->exported.n && r->exported.p[0] != '/';
-	char *path = beside ? xasprintf("%.*s/%.*s", (int)r->dir.n, r->dir.p, (int)r->exported.n, r->exported.p)
-			    : xstrndup(r->exported.p, r->exported.n);
+	char *path = beside ? xasprintf("%.*s/%.*s", SL(r->dir), SL(r->exported)) : xstrndup(r->exported.p, r->exported.n);
 	char *absolute = realpath(path, NULL);
 	struct mapfile file = {0};
 	int status = 0;
-	json_key(o, "exported");
-	json_obj(o);
+	json_member_obj(o, "exported");
 	if (!absolute) {
 		status = err_errno(err, EXIT_INPUT, "cannot read '%s', the exported program", path);
 	} else if (!remote) {
-		member_str(o, "path", slice_str(absolute));
+		json_member_str(o, "path", slice_str(absolute));
 	} else if (mapfile_open(&file, absolute, err) < 0) {
 		status = -1;
 	} else {
@@ -285,43 +263,36 @@ static void out_statements(struct json_out *o, const char *key, struct slice blo
 		buf_add(&b, line.p + cut, line.n - cut);
 		buf_addc(&b, '\n');
 	}
-	member_str(o, key, buf_slice(&b));
+	json_member_str(o, key, buf_slice(&b));
 	buf_release(&b);
 }
 
 static void out_foot(struct json_out *o, const struct repro *r)
 {
-	member_str(o, "form", slice_str(repro_form_name(r->form)));
-	member_str(o, "accuracy", accuracy_mode(r->accuracy));
-	member_str(o, "tracing_mode", r->tracing_mode);
-	member_str(o, "backend", r->backend);
-	json_key(o, "backend_text");
-	json_out_bool(o, r->backend_text);
-	json_key(o, "autocast");
-	json_out_bool(o, slice_is(r->autocast, "True"));
-	json_key(o, "only_fwd");
-	json_out_bool(o, slice_is(r->only_fwd, "True"));
-	json_key(o, "is_inference");
-	json_out_bool(o, slice_is(r->is_inference, "True"));
-	member_str(o, "config_patches", r->config_patches);
+	json_member_str(o, "form", slice_str(repro_form_name(r->form)));
+	json_member_str(o, "accuracy", accuracy_mode(r->accuracy));
+	json_member_str(o, "tracing_mode", r->tracing_mode);
+	json_member_str(o, "backend", r->backend);
+	json_member_bool(o, "backend_text", r->backend_text);
+	json_member_bool(o, "autocast", slice_is(r->autocast, "True"));
+	json_member_bool(o, "only_fwd", slice_is(r->only_fwd, "True"));
+	json_member_bool(o, "is_inference", slice_is(r->is_inference, "True"));
+	json_member_str(o, "config_patches", r->config_patches);
 	out_statements(o, "before", r->setup);
 }
 
 static int out_inputs(struct json_out *o, const struct repro *r, bool remote, struct err *err)
 {
 	int status = 0;
-	json_key(o, "inputs");
-	json_arr(o);
+	json_member_arr(o, "inputs");
 	for (size_t i = 0; i < r->n_inputs; i++)
 		out_input(o, r, &r->input[i]);
 	json_close(o);
-	json_key(o, "storages");
-	json_arr(o);
+	json_member_arr(o, "storages");
 	for (uint32_t i = 0; i < r->n_storages && status == 0; i++)
 		status = out_storage(o, r, i, remote, err);
 	json_close(o);
-	json_key(o, "fixups");
-	json_arr(o);
+	json_member_arr(o, "fixups");
 	for (size_t i = 0; i < r->n_fixups; i++) {
 		json_arr(o);
 		json_out_u64(o, r->fixup[i].repeats);
@@ -341,13 +312,12 @@ int talk_setup(const struct oracle_torch_spec *spec, bool remote, struct buf *b,
 	struct buf text = {0};
 	begin(&o, b, "setup");
 	fxcode_write(&r->graph, FXCODE_RUNNABLE, &text);
-	member_str(&o, "code", buf_slice(&text));
+	json_member_str(&o, "code", buf_slice(&text));
 	buf_reset(&text);
 	talk_head(r, &text);
-	member_str(&o, "head", buf_slice(&text));
+	json_member_str(&o, "head", buf_slice(&text));
 	buf_release(&text);
-	json_key(&o, "imports");
-	json_arr(&o);
+	json_member_arr(&o, "imports");
 	for (size_t i = 0; i < r->n_lines; i++)
 		if (r->line[i].kind == REPRO_IMPORT)
 			json_out_str(&o, r->line[i].text);
@@ -355,8 +325,7 @@ int talk_setup(const struct oracle_torch_spec *spec, bool remote, struct buf *b,
 	out_symbols(&o, r);
 	out_foot(&o, r);
 	json_member_u64(&o, "seed", spec->seed);
-	json_key(&o, "stall");
-	json_out_double(&o, spec->stall_ms / 1000.0, 3);
+	json_member_double(&o, "stall", spec->stall_ms / 1000.0, 3);
 	json_member_u64(&o, "record_limit", spec->record_limit ? spec->record_limit : RECORD_LIMIT);
 	int status = out_inputs(&o, r, remote, err);
 	end(&o);
@@ -371,28 +340,23 @@ int talk_setup(const struct oracle_torch_spec *spec, bool remote, struct buf *b,
 static void out_feeds(struct json_out *o, const struct repro *original, const struct test *t)
 {
 	static const char *const kind[] = {[FEED_RECORDED] = "recorded", [FEED_RANDOM] = "random", [FEED_INT] = "int"};
-	json_key(o, "feeds");
-	json_arr(o);
+	json_member_arr(o, "feeds");
 	for (size_t i = 0; i < t->n_feeds; i++) {
 		const struct feed *f = &t->feed[i];
 		json_obj(o);
-		member_str(o, "kind", slice_str(kind[f->kind]));
-		if (f->kind == FEED_INT) {
-			json_key(o, "value");
-			json_out_i64(o, f->value);
-		} else {
-			member_str(o, "name", f->name);
-		}
+		json_member_str(o, "kind", slice_str(kind[f->kind]));
+		if (f->kind == FEED_INT)
+			json_member_i64(o, "value", f->value);
+		else
+			json_member_str(o, "name", f->name);
 		if (f->kind == FEED_RANDOM) {
 			json_key(o, "meta");
 			out_meta(o, t->graph, f->meta);
 		}
 		if (f->memory)
 			json_member_index(o, "memory", (uint32_t)(f->memory - original->input));
-		if (f->non_leaf) {
-			json_key(o, "leaf");
-			json_out_bool(o, false);
-		}
+		if (f->non_leaf)
+			json_member_bool(o, "leaf", false);
 		json_close(o);
 	}
 	json_close(o);
@@ -405,17 +369,16 @@ void talk_test(const struct repro *original, const struct test *t, uint64_t id, 
 	begin(&o, b, "test");
 	json_member_u64(&o, "id", id);
 	fxcode_write(t->graph, FXCODE_RUNNABLE, &text);
-	member_str(&o, "code", buf_slice(&text));
+	json_member_str(&o, "code", buf_slice(&text));
 	if (t->repro) {
 		buf_reset(&text);
 		talk_head(t->repro, &text);
 		if (!slice_eq(buf_slice(&text), head))
-			member_str(&o, "head", buf_slice(&text));
+			json_member_str(&o, "head", buf_slice(&text));
 	}
 	buf_release(&text);
 	out_feeds(&o, original, t);
-	json_key(&o, "where");
-	json_out_bool(&o, t->want_where);
+	json_member_bool(&o, "where", t->want_where);
 	end(&o);
 }
 
@@ -443,7 +406,7 @@ static int out_file(struct json_out *o, const char *path, const char *shown, str
 	if (mapfile_open(&file, path, err) < 0)
 		return -1;
 	json_obj(o);
-	member_str(o, "name", slice_str(shown));
+	json_member_str(o, "name", slice_str(shown));
 	out_base64(o, "data", file.bytes);
 	json_close(o);
 	mapfile_close(&file);
@@ -453,14 +416,13 @@ static int out_file(struct json_out *o, const char *path, const char *shown, str
 /* The program, and the folder of its larger inputs (repro_save): BASE.data/storages. */
 static int out_program(struct json_out *o, const char *path, struct err *err)
 {
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	const char *base = path_base(path);
 	size_t n = strlen(base);
 	char *inner = xasprintf("%.*s.data/storages", (int)(slice_ends(slice_str(base), ".py") ? n - 3 : n), base);
 	char *folder = xasprintf("%.*s%s", (int)(base - path), path, inner);
 	DIR *d = opendir(folder);
 	struct dirent *e;
-	json_key(o, "files");
-	json_arr(o);
+	json_member_arr(o, "files");
 	int status = out_file(o, path, base, err);
 	while (status == 0 && d && (e = readdir(d))) {
 		if (e->d_name[0] == '.')
@@ -485,11 +447,9 @@ int talk_verify(const char *path, uint64_t id, unsigned timeout_ms, unsigned sta
 	int status = 0;
 	begin(&o, b, "verify");
 	json_member_u64(&o, "id", id);
-	member_str(&o, "path", slice_str(absolute ? absolute : path));
-	json_key(&o, "timeout");
-	json_out_double(&o, timeout_ms / 1000.0, 3);
-	json_key(&o, "stall");
-	json_out_double(&o, stall_ms / 1000.0, 3);
+	json_member_str(&o, "path", slice_str(absolute ? absolute : path));
+	json_member_double(&o, "timeout", timeout_ms / 1000.0, 3);
+	json_member_double(&o, "stall", stall_ms / 1000.0, 3);
 	if (remote)
 		status = out_program(&o, path, err);
 	end(&o);
@@ -498,18 +458,6 @@ int talk_verify(const char *path, uint64_t id, unsigned timeout_ms, unsigned sta
 }
 
 /* ---- answers ---- */
-
-static struct slice text_of(const struct json_tape *t, uint32_t k, const char *key, struct arena *a)
-{
-	uint32_t v = json_get(t, k, key);
-	if (v == JSON_NONE || !json_is(t, v, JSON_STRING))
-		return (struct slice){"", 0};
-	struct buf b = {0};
-	json_unescape(t, v, &b);
-	struct slice s = arena_slice(a, buf_slice(&b));
-	buf_release(&b);
-	return s;
-}
 
 static enum outcome_kind kind_of(struct slice name)
 {
@@ -534,34 +482,32 @@ static void add_last_words(struct slice output, struct buf *b)
 		if (slice_trim(line).n)
 			last = slice_trim(line);
 	if (last.n)
-		buf_addf(b, ": %.*s", (int)(last.n < 300 ? last.n : 300), last.p);
+		buf_addf(b, ": %.*s", SLN(last, 300));
 }
 
 void talk_outcome(const struct json_tape *t, uint32_t k, struct arena *arena, struct outcome *out)
 {
-	*out = (struct outcome){.extra = {"", 0}, .output = text_of(t, k, "output", arena)};
-	uint32_t id = json_get(t, k, "id"), seconds = json_get(t, k, "seconds"), extra = json_get(t, k, "extra");
-	if (id != JSON_NONE)
-		json_u64(t, id, &out->id);
-	if (seconds != JSON_NONE)
-		json_double(t, seconds, &out->seconds);
-	if (extra != JSON_NONE && json_is(t, extra, JSON_OBJECT) && json_first(t, extra) != json_end(t, extra))
+	*out = (struct outcome){.extra = {"", 0}, .output = json_dup(t, k, "output", arena)};
+	uint32_t extra = json_get_as(t, k, "extra", JSON_OBJECT);
+	out->id = json_count(t, k, "id", 0);
+	out->seconds = json_number(t, k, "seconds", 0);
+	if (extra != JSON_NONE && json_first(t, extra) != json_end(t, extra))
 		out->extra = arena_slice(arena, json_raw(t, extra));
-	out->kind = out->signature.kind = kind_of(text_of(t, k, "kind", arena));
-	out->signature.type = text_of(t, k, "type", arena);
-	out->signature.frames = text_of(t, k, "frames", arena);
+	out->kind = out->signature.kind = kind_of(json_word(t, k, "kind"));
+	out->signature.type = json_dup(t, k, "type", arena);
+	out->signature.frames = json_dup(t, k, "frames", arena);
 	struct buf b = {0};
-	signature_normalise(text_of(t, k, "message", arena), &b);
+	signature_normalise(json_dup(t, k, "message", arena), &b);
 	out->signature.message = arena_slice(arena, buf_slice(&b));
 	buf_reset(&b);
-	buf_add_slice(&b, text_of(t, k, "detail", arena));
+	buf_add_slice(&b, json_dup(t, k, "detail", arena));
 	if (out->kind == OUTCOME_CRASHED)
 		add_last_words(out->output, &b);
 	out->detail = arena_slice(arena, buf_slice(&b));
 	buf_release(&b);
 	/* A process may also abort of it: destructors throw. */
 	bool died = out->kind == OUTCOME_CRASHED;
-	struct slice said = died ? out->output : text_of(t, k, "message", arena);
+	struct slice said = died ? out->output : json_dup(t, k, "message", arena);
 	if ((died || out->kind == OUTCOME_RAISED) && signature_of_kernel_error(said, &out->signature))
 		out->kind = out->signature.kind = OUTCOME_RAISED;
 }

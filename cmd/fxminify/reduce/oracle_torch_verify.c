@@ -20,7 +20,7 @@ static void take_message(void *user, struct peer *p, const struct json_tape *t, 
 	struct verifier *v = user;
 	(void)p;
 	v->heard = peer_clock();
-	if (!slice_is(json_slice(t, json_get(t, root, "re")), "verify"))
+	if (!slice_is(json_word(t, root, "re"), "verify"))
 		return;
 	talk_outcome(t, root, &v->arena, &v->outcome);
 	v->answered = true;

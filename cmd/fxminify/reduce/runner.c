@@ -164,8 +164,7 @@ static int judge(struct runner *r, size_t at, const struct outcome *out, enum ve
 		*v = VERDICT_FLAKY;
 	r->infra_in_a_row = *v == VERDICT_INFRA ? r->infra_in_a_row + 1 : 0;
 	if (r->infra_in_a_row >= INFRA_MAX)
-		return err_set(err, EXIT_ENVIRON, "%d tests in a row could not be made: %.*s", INFRA_MAX,
-			       (int)(out->detail.n > 600 ? 600 : out->detail.n), out->detail.p);
+		return err_set(err, EXIT_ENVIRON, "%d tests in a row could not be made: %.*s", INFRA_MAX, SLN(out->detail, 600));
 	write_down(r, f, out, *v);
 	bool again = *v == VERDICT_INFRA ? f->tries < 3 : *v == VERDICT_PASSES && f->passed < r->repeat;
 	if (again)
@@ -368,8 +367,7 @@ int runner_baseline(struct runner *r, struct candidate *c, struct outcome *out, 
 		r->original_seconds = out->seconds;
 		if (v == VERDICT_INFRA) {
 			drop(r, 0);
-			return err_set(err, EXIT_ENVIRON, "the original could not be tested: %.*s",
-				       (int)(out->detail.n > 800 ? 800 : out->detail.n), out->detail.p);
+			return err_set(err, EXIT_ENVIRON, "the original could not be tested: %.*s", SLN(out->detail, 800));
 		}
 		if (v == VERDICT_SAME) {
 			remember(r, f.key, v);

@@ -60,10 +60,10 @@ static bool frames_meet(struct slice a, struct slice b)
 	struct slice all = b, first = a, one;
 	if (!a.n || !b.n)
 		return true;
-	const char *end = memchr(a.p, ';', a.n);
+	const char *end = slice_chr(a, ';');
 	first.n = end ? (size_t)(end - a.p) : a.n;
 	while (all.n) {
-		end = memchr(all.p, ';', all.n);
+		end = slice_chr(all, ';');
 		one = slice_of(all.p, end ? (size_t)(end - all.p) : all.n);
 		if (slice_eq(one, first))
 			return true;
@@ -77,7 +77,7 @@ static bool frames_agree(struct slice a, struct slice b)
 {
 	if (!a.n || !b.n)
 		return true;
-	const char *ae = memchr(a.p, ';', a.n), *be = memchr(b.p, ';', b.n);
+	const char *ae = slice_chr(a, ';'), *be = slice_chr(b, ';');
 	a.n = ae ? (size_t)(ae - a.p) : a.n;
 	b.n = be ? (size_t)(be - b.p) : b.n;
 	return slice_eq(a, b);
@@ -140,7 +140,7 @@ static void add_word(struct slice w, struct buf *out)
 		buf_adds(out, "KERNEL"); /* named after all the ops in it */
 		return;
 	}
-	if (w.n >= 24 && has_digit(w) && !memchr(w.p, '_', w.n)) {
+	if (w.n >= 24 && has_digit(w) && !slice_chr(w, '_')) {
 		buf_adds(out, "HASH");
 		return;
 	}

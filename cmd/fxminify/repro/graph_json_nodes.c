@@ -21,8 +21,7 @@ static int read_reference(struct gjson *rd, uint32_t k, struct gvalue *v)
 		return -1;
 	uint32_t node = find_node(rd, s);
 	if (node == GRAPH_NONE)
-		return gj_bad(rd, k, "there is no node '%.*s' before it (a string as such is {\"str\": ...})", (int)(s.n < 100 ? s.n : 100),
-			      s.p);
+		return gj_bad(rd, k, "there is no node '%.*s' before it (a string as such is {\"str\": ...})", SLN(s, 100));
 	*v = graph_node_value(node);
 	return 0;
 }
@@ -36,7 +35,7 @@ static int read_number(struct gjson *rd, uint32_t k, struct gvalue *v)
 		*v = graph_int_value(i);
 	} else if (slice_ends(s, "NaN") || slice_ends(s, "Infinity")) {
 		*v = graph_float_value(slice_ends(s, "NaN") ? __builtin_nan("") : s.p[0] == '-' ? -__builtin_inf() : __builtin_inf());
-	} else if (memchr(s.p, '.', s.n) || memchr(s.p, 'e', s.n) || memchr(s.p, 'E', s.n)) {
+	} else if (slice_chr(s, '.') || slice_chr(s, 'e') || slice_chr(s, 'E')) {
 		json_double(&rd->t, k, &f);
 		*v = graph_float_value(f);
 	} else {
@@ -71,7 +70,7 @@ static int read_children(struct gjson *rd, uint32_t array, enum gvalue_kind kind
 		return gj_bad(rd, array, "the parts of an operand are to be an array");
 	if (depth == GRAPH_MAX_DEPTH)
 		return gj_bad(rd, array, "operands are nested deeper than %d", GRAPH_MAX_DEPTH);
-	for (uint32_t k = json_first(t, array); k < json_end(t, array); k = json_next(t, k)) {
+	json_each(t, array, k) {
 		struct gvalue part;
 		uint32_t first = k;
 		if (kind == GV_DICT) { /* [key, value] */
@@ -115,8 +114,7 @@ static int read_tagged(struct gjson *rd, uint32_t k, unsigned depth, struct gval
 	while (i < ARRAY_LEN(form) && !slice_is(json_slice(t, key), form[i].key))
 		i++;
 	if (i == ARRAY_LEN(form))
-		return gj_bad(rd, key, "an operand is no \"%.*s\"", (int)(json_slice(t, key).n < 80 ? json_slice(t, key).n : 80),
-			      json_slice(t, key).p);
+		return gj_bad(rd, key, "an operand is no \"%.*s\"", SLN(json_slice(t, key), 80));
 	*v = (struct gvalue){.kind = (uint8_t)form[i].kind};
 	if (gvalue_has_children(*v))
 		return read_children(rd, key + 1, form[i].kind, depth, v);
@@ -151,7 +149,7 @@ static int read_dims(struct gjson *rd, uint32_t array, const char *what, struct 
 	*n = 0;
 	if (gj_array(rd, array, what) < 0)
 		return -1;
-	for (uint32_t k = json_first(&rd->t, array); k < json_end(&rd->t, array); k = json_next(&rd->t, k)) {
+	json_each(&rd->t, array, k) {
 		if (*n == GRAPH_MAX_DIMS)
 			return gj_bad(rd, array, "a tensor has at most %d dims", GRAPH_MAX_DIMS);
 		if (gj_size(rd, k, what, &dim[(*n)++]) < 0)
@@ -169,7 +167,7 @@ static int read_dtype(struct gjson *rd, uint32_t k, enum dtype *dtype)
 	if (gj_text(rd, k, "dtype", &s) < 0)
 		return -1;
 	if ((*dtype = dtype_by_name(s)) == DTYPE_NONE && (*dtype = dtype_by_short(s)) == DTYPE_NONE)
-		return gj_bad(rd, k, "dtype '%.*s' is not known", (int)(s.n < 80 ? s.n : 80), s.p);
+		return gj_bad(rd, k, "dtype '%.*s' is not known", SLN(s, 80));
 	return 0;
 }
 
@@ -251,7 +249,7 @@ static int read_args(struct gjson *rd, uint32_t node, uint32_t args, uint32_t kw
 	size_t base = rd->n_stack;
 	if (gj_array(rd, args, "\"args\"") < 0)
 		return -1;
-	for (uint32_t k = json_first(t, args); args != JSON_NONE && k < json_end(t, args); k = json_next(t, k)) {
+	json_each(t, args, k) {
 		if (read_value(rd, k, 0, &v) < 0)
 			return -1;
 		push(rd, v);
@@ -262,7 +260,7 @@ static int read_args(struct gjson *rd, uint32_t node, uint32_t args, uint32_t kw
 		return 0;
 	if (!json_is(t, kwargs, JSON_OBJECT))
 		return gj_bad(rd, kwargs, "\"kwargs\" is to be an object");
-	for (uint32_t k = json_first(t, kwargs); k < json_end(t, kwargs); k = json_next_pair(t, k)) {
+	json_each_pair(t, kwargs, k) {
 		struct slice s;
 		if (gj_text(rd, k, "a keyword", &s) < 0)
 			return -1;
@@ -358,10 +356,10 @@ int gj_body(struct gjson *rd, uint32_t attributes, uint32_t nodes)
 	const struct json_tape *t = &rd->t;
 	if (gj_array(rd, attributes, "\"attributes\"") < 0 || gj_array(rd, nodes, "\"nodes\"") < 0)
 		return -1;
-	for (uint32_t k = json_first(t, attributes); attributes != JSON_NONE && k < json_end(t, attributes); k = json_next(t, k))
+	json_each(t, attributes, k)
 		if (read_attr(rd, k) < 0)
 			return -1;
-	for (uint32_t k = json_first(t, nodes); nodes != JSON_NONE && k < json_end(t, nodes); k = json_next(t, k))
+	json_each(t, nodes, k)
 		if (read_node(rd, k) < 0)
 			return -1;
 	rd->in = NULL;
@@ -386,7 +384,7 @@ int gj_modules(struct gjson *rd, uint32_t array)
 	const struct json_tape *t = &rd->t;
 	if (gj_array(rd, array, "\"modules\"") < 0)
 		return -1;
-	for (uint32_t k = json_first(t, array); array != JSON_NONE && k < json_end(t, array); k = json_next(t, k)) {
+	json_each(t, array, k) {
 		uint32_t at[ARRAY_LEN(key)], parent;
 		if (gj_members(rd, k, "a module", key, at, ARRAY_LEN(key)) < 0 || gj_u32(rd, at[1], "\"parent\"", 0, &parent) < 0)
 			return -1;

@@ -21,7 +21,7 @@ int gj_bad(struct gjson *rd, uint32_t tok, const char *fmt, ...)
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
 	if (rd->in)
-		snprintf(where, sizeof(where), "%s '%.*s': ", rd->in, (int)(rd->in_name.n < 150 ? rd->in_name.n : 150), rd->in_name.p);
+		snprintf(where, sizeof(where), "%s '%.*s': ", rd->in, SLN(rd->in_name, 150));
 	return err_set(rd->err, EXIT_INPUT, "'%s', line %zu: %s%s", rd->name, line, where, what);
 }
 
@@ -33,13 +33,12 @@ int gj_members(struct gjson *rd, uint32_t obj, const char *what, const char *con
 		return gj_bad(rd, obj, "%s is to be an object", what);
 	for (size_t i = 0; i < n; i++)
 		value[i] = JSON_NONE;
-	for (uint32_t k = json_first(t, obj); k < json_end(t, obj); k = json_next_pair(t, k)) {
+	json_each_pair(t, obj, k) {
 		size_t i = 0;
 		while (i < n && !slice_is(json_slice(t, k), key[i]))
 			i++;
 		if (i == n)
-			return gj_bad(rd, k, "%s has no member '%.*s'", what, (int)(json_slice(t, k).n < 80 ? json_slice(t, k).n : 80),
-				      json_slice(t, k).p);
+			return gj_bad(rd, k, "%s has no member '%.*s'", what, SLN(json_slice(t, k), 80));
 		value[i] = k + 1;
 	}
 	return 0;
@@ -53,12 +52,7 @@ int gj_text(struct gjson *rd, uint32_t k, const char *what, struct slice *s)
 		return 0;
 	if (!json_is(&rd->t, k, JSON_STRING))
 		return gj_bad(rd, k, "%s is to be a string", what);
-	*s = json_slice(&rd->t, k);
-	if (rd->t.tok[k].escaped) {
-		buf_reset(&rd->b);
-		json_unescape(&rd->t, k, &rd->b);
-		*s = buf_slice(&rd->b);
-	}
+	*s = json_text_at(&rd->t, k, &rd->b);
 	return 0;
 }
 
@@ -73,7 +67,7 @@ int gj_keep(struct gjson *rd, uint32_t k, const char *what, struct slice *s)
 
 int gj_bool(struct gjson *rd, uint32_t k, const char *what, bool *v)
 {
-	*v = k != JSON_NONE && json_is(&rd->t, k, JSON_TRUE);
+	*v = json_is(&rd->t, k, JSON_TRUE);
 	return k == JSON_NONE || *v || json_is(&rd->t, k, JSON_FALSE) ? 0 : gj_bad(rd, k, "%s is to be true or false", what);
 }
 
@@ -98,7 +92,7 @@ int gj_word(struct gjson *rd, uint32_t k, const char *what, const char *const *w
 			*v = (unsigned)i;
 			return 0;
 		}
-	return gj_bad(rd, k, "%s '%.*s' is not known", what, (int)(s.n < 80 ? s.n : 80), s.p);
+	return gj_bad(rd, k, "%s '%.*s' is not known", what, SLN(s, 80));
 }
 
 int gj_array(struct gjson *rd, uint32_t k, const char *what)
@@ -141,8 +135,8 @@ static void make_line(struct gjson *rd, struct repro_line *l)
 		pytext_quote(&b, l->name);
 		buf_adds(&b, ", None)");
 		break;
-	case REPRO_COMMENT: buf_addf(&b, "# %.*s", (int)l->value.n, l->value.p); break;
-	default: buf_addf(&b, "%.*s = %.*s", (int)l->name.n, l->name.p, (int)l->value.n, l->value.p);
+	case REPRO_COMMENT: buf_addf(&b, "# %.*s", SL(l->value)); break;
+	default: buf_addf(&b, "%.*s = %.*s", SL(l->name), SL(l->value));
 	}
 	l->text = repro_keep(rd->r, buf_slice(&b));
 	buf_release(&b);
@@ -199,7 +193,7 @@ static int read_settings(struct gjson *rd, uint32_t obj, enum repro_line_kind ki
 		return 0;
 	if (!json_is(t, obj, JSON_OBJECT))
 		return gj_bad(rd, obj, "%s is to be an object", what);
-	for (uint32_t k = json_first(t, obj); k < json_end(t, obj); k = json_next_pair(t, k)) {
+	json_each_pair(t, obj, k) {
 		int64_t v;
 		bool pop = kind == REPRO_ENV_SET && json_is(t, k + 1, JSON_NULL);
 		struct repro_line *l = repro_add_line(rd->r, pop ? REPRO_ENV_POP : kind, SLICE(""));
@@ -303,7 +297,7 @@ static int read_list(struct gjson *rd, uint32_t array, const char *what, int (*r
 		return 0;
 	if (gj_array(rd, array, what) < 0)
 		return -1;
-	for (uint32_t k = json_first(t, array); k < json_end(t, array); k = json_next(t, k))
+	json_each(t, array, k)
 		if (read(rd, k) < 0)
 			return -1;
 	return 0;
@@ -311,12 +305,9 @@ static int read_list(struct gjson *rd, uint32_t array, const char *what, int (*r
 
 static int read_fixups(struct gjson *rd, uint32_t array)
 {
-	size_t n = 0;
 	if (array == JSON_NONE || gj_array(rd, array, "\"fixups\"") < 0)
 		return array == JSON_NONE ? 0 : -1;
-	for (uint32_t k = json_first(&rd->t, array); k < json_end(&rd->t, array); k = json_next(&rd->t, k))
-		n++;
-	rd->r->fixup = arena_alloc(&rd->r->arena, (n + 1) * sizeof(*rd->r->fixup));
+	rd->r->fixup = arena_alloc(&rd->r->arena, ((size_t)json_length(&rd->t, array) + 1) * sizeof(*rd->r->fixup));
 	return read_list(rd, array, "\"fixups\"", read_fixup);
 }
 

@@ -25,15 +25,8 @@ static struct slice line_at(struct slice text, size_t at)
 
 static struct slice first_word(struct slice line)
 {
-	const char *space = line.n ? memchr(line.p, ' ', line.n) : NULL;
+	const char *space = slice_chr(line, ' ');
 	return space ? slice_of(line.p, (size_t)(space - line.p)) : line;
-}
-
-static int compare(struct slice a, struct slice b)
-{
-	const size_t n = a.n < b.n ? a.n : b.n;
-	const int c = n ? memcmp(a.p, b.p, n) : 0;
-	return c ? c : a.n < b.n ? -1 : a.n > b.n;
 }
 
 /* Where the rows of op begin, or would. */
@@ -43,7 +36,7 @@ static size_t lower_bound(struct slice table, struct slice op)
 	while (lo < hi) {
 		const size_t mid = lo + (hi - lo) / 2;
 		const struct slice line = line_at(table, mid);
-		if (*line.p == '#' || compare(first_word(line), op) < 0)
+		if (*line.p == '#' || slice_cmp(first_word(line), op) < 0)
 			lo = (size_t)(line.p - table.p) + line.n + 1;
 		else
 			hi = (size_t)(line.p - table.p);

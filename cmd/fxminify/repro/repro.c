@@ -1,6 +1,7 @@
 /* What is read is kept here: arrays that grow, inputs joined with placeholders, metadata. */
 #include "repro/repro_part.h"
 #include "tensor/tensor.h"
+#include "base/text.h"
 
 void repro_release(struct repro *r)
 {
@@ -186,8 +187,8 @@ int repro_join(struct repro *r, struct err *err)
 	struct graph *g = &r->graph;
 	const size_t takes = count_placeholders(g);
 	if (takes != r->n_inputs)
-		return err_set(err, EXIT_INPUT, "'%.*s': %s gives %zu input%s, forward takes %zu", (int)r->path.n, r->path.p,
-			       r->old ? "args" : "load_args", r->n_inputs, r->n_inputs == 1 ? "" : "s", takes);
+		return err_set(err, EXIT_INPUT, "'%.*s': %s gives %zu input%s, forward takes %zu", SL(r->path),
+			       r->old ? "args" : "load_args", r->n_inputs, plural(r->n_inputs), takes);
 	for (size_t i = 0; i < r->n_inputs; i++)
 		if (r->input[i].kind == REPRO_TENSOR && r->input[i].storage < r->n_storages)
 			r->storage[r->input[i].storage].users++;
@@ -237,7 +238,7 @@ static void give_values(struct repro *r, struct symsize s, struct symbind *env, 
 			continue;
 		struct slice name = repro_keep(r, symtab_name(&r->graph.tab, id[i]));
 		symbind_set(env, id[i], *next);
-		buf_addf(&b, "%.*s = %lld", (int)name.n, name.p, (long long)*next);
+		buf_addf(&b, "%.*s = %lld", SL(name), (long long)*next);
 		struct slice text = repro_keep(r, buf_slice(&b));
 		struct repro_line *l = repro_add_line(r, REPRO_SYMBOL, text);
 		l->name = name;
@@ -330,9 +331,8 @@ static int input_of(struct repro *r, uint32_t node, struct symbind *env, int64_t
 	if (rc == 0)
 		return 0;
 	const struct slice name = graph_name(&r->graph, node);
-	return err_set(err, EXIT_INPUT, "'%.*s' line %u: there is no load_args, and the placeholder '%.*s' %s%s", (int)r->path.n, r->path.p,
-		       n->line, (int)name.n, name.p,
-		       why.text[0] ? "cannot be made: " : "has no annotation to make its value of (\"f32[8, 16]\")", why.text);
+	return err_set(err, EXIT_INPUT, "'%.*s' line %u: there is no load_args, and the placeholder '%.*s' %s%s", SL(r->path), n->line,
+		       SL(name), why.text[0] ? "cannot be made: " : "has no annotation to make its value of (\"f32[8, 16]\")", why.text);
 }
 
 int repro_inputs_from_graph(struct repro *r, struct err *err)

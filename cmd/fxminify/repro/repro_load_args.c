@@ -2,7 +2,7 @@
 #include "repro/repro_part.h"
 #include "base/base64.h"
 
-enum { ARGS_MAX = 16 };
+enum { ARGS_MAX = 16, CLIP = 100 /* bytes of a text of the input in a line of ours */ };
 
 struct loading {
 	struct reading *s;
@@ -18,7 +18,6 @@ struct loading {
 };
 
 #define FAIL(d, ...) bad_line((d)->s, (d)->l->line, __VA_ARGS__)
-#define SHOW(t) (int)((t).n > 100 ? 100 : (t).n), (t).p
 
 static const struct pyarg *named(const struct loading *d, const char *name)
 {
@@ -46,9 +45,9 @@ static int take_hash(struct loading *d, struct slice text, struct repro_storage 
 	for (size_t i = 0; i < st->hash.n; i++) {
 		const char c = st->hash.p[i];
 		if (!(c >= '0' && c <= '9') && !((c | 32) >= 'a' && (c | 32) <= 'z') && c != '_' && c != '-')
-			return FAIL(d, "'%.*s' is no storage's hash: letters and digits are expected", SHOW(st->hash));
+			return FAIL(d, "'%.*s' is no storage's hash: letters and digits are expected", SLN(st->hash, CLIP));
 	}
-	return st->hash.n ? 0 : FAIL(d, "a storage's first argument is a hash in quotes or None, not '%.*s'", SHOW(text));
+	return st->hash.n ? 0 : FAIL(d, "a storage's first argument is a hash in quotes or None, not '%.*s'", SLN(text, CLIP));
 }
 
 static int take_options(struct loading *d, struct repro_storage *st)
@@ -57,12 +56,12 @@ static int take_options(struct loading *d, struct repro_storage *st)
 	if (a && !slice_is(a->value, "None")) {
 		st->device = take_device(d->r, a->value);
 		if (!st->device.n)
-			return FAIL(d, "'%.*s' is no device", SHOW(a->value));
+			return FAIL(d, "'%.*s' is no device", SLN(a->value, CLIP));
 	}
 	if ((a = named(d, "dtype_hint")) && !slice_is(a->value, "None")) {
 		const int dtype = dtype_by_name(a->value);
 		if (dtype == DTYPE_NONE)
-			return FAIL(d, "'%.*s' is no dtype that is known here", SHOW(a->value));
+			return FAIL(d, "'%.*s' is no dtype that is known here", SLN(a->value, CLIP));
 		st->dtype_hint = slice_str(dtype_info(dtype)->name);
 	}
 	return 0;
@@ -108,11 +107,11 @@ static int read_storage(struct loading *d, struct slice var, bool given)
 	if ((given ? take_bytes(d, d->arg[0].value, &st) : take_hash(d, d->arg[0].value, &st)) < 0)
 		return -1;
 	if (take_size(d->r, d->arg[1].value, &st.nbytes) < 0)
-		return FAIL(d, "'%.*s' is no number of bytes", SHOW(d->arg[1].value));
+		return FAIL(d, "'%.*s' is no number of bytes", SLN(d->arg[1].value, CLIP));
 	if (symsize_is_int(st.nbytes) && st.nbytes.k < 0)
 		return FAIL(d, "a storage cannot have %lld bytes", (long long)st.nbytes.k);
 	if (given && (!symsize_is_int(st.nbytes) || (uint64_t)st.nbytes.k != st.bytes.n))
-		return FAIL(d, "the storage's values are %zu bytes, and it is said to have %.*s", st.bytes.n, SHOW(d->arg[1].value));
+		return FAIL(d, "the storage's values are %zu bytes, and it is said to have %.*s", st.bytes.n, SLN(d->arg[1].value, CLIP));
 	if (take_options(d, &st) < 0)
 		return -1;
 	return name_storage(d, var, repro_add_storage(d->r, &st));
@@ -126,7 +125,7 @@ static int take_bool(struct loading *d, const char *name, bool *out)
 	if (!a || slice_is(a->value, "None"))
 		return 0;
 	if (!slice_is(a->value, "True") && !slice_is(a->value, "False"))
-		return FAIL(d, "%s is True or False, not '%.*s'", name, SHOW(a->value));
+		return FAIL(d, "%s is True or False, not '%.*s'", name, SLN(a->value, CLIP));
 	*out = a->value.p[0] == 'T';
 	return 0;
 }
@@ -154,7 +153,7 @@ static int find_storage(struct loading *d, struct slice var, uint32_t *storage)
 {
 	uint32_t id = intern_find(&d->var, var);
 	if (id == INTERN_NONE)
-		return FAIL(d, "'%.*s' is not defined: a tensor's storage is made before it", SHOW(var));
+		return FAIL(d, "'%.*s' is not defined: a tensor's storage is made before it", SLN(var, CLIP));
 	*storage = d->storage[id];
 	return 0;
 }
@@ -165,11 +164,11 @@ static int take_layout(struct loading *d, struct repro_input *in, int dtype)
 	struct repro *r = d->r;
 	const int n = take_sizes(r, d->arg[1].value, size);
 	if (n < 0)
-		return FAIL(d, "'%.*s' is no shape", SHOW(d->arg[1].value));
+		return FAIL(d, "'%.*s' is no shape", SLN(d->arg[1].value, CLIP));
 	const struct pyarg *a = positional(d) == 3 ? &d->arg[2] : named(d, "stride");
 	const bool strided = a && !slice_is(a->value, "None");
 	if (strided && take_sizes(r, a->value, stride) != n)
-		return FAIL(d, "'%.*s' are no strides of %d dimensions", SHOW(a->value), n);
+		return FAIL(d, "'%.*s' are no strides of %d dimensions", SLN(a->value, CLIP), n);
 	for (int i = 0; i < n; i++)
 		if (symsize_is_int(size[i]) && size[i].k < 0)
 			return FAIL(d, "a size is negative");
@@ -189,9 +188,9 @@ static int read_tensor(struct loading *d)
 	if (find_storage(d, d->arg[0].value, &in.storage) < 0)
 		return -1;
 	if ((a = named(d, "dtype")) && !slice_is(a->value, "None") && (dtype = dtype_by_name(a->value)) == DTYPE_NONE)
-		return FAIL(d, "'%.*s' is no dtype that is known here", SHOW(a->value));
+		return FAIL(d, "'%.*s' is no dtype that is known here", SLN(a->value, CLIP));
 	if ((a = named(d, "storage_offset")) && !slice_is(a->value, "None") && take_size(r, a->value, &in.offset) < 0)
-		return FAIL(d, "'%.*s' is no offset", SHOW(a->value));
+		return FAIL(d, "'%.*s' is no offset", SLN(a->value, CLIP));
 	if (take_bool(d, "requires_grad", &in.requires_grad) < 0 || take_bool(d, "is_leaf", &in.is_leaf) < 0 ||
 	    take_layout(d, &in, dtype) < 0)
 		return -1;
@@ -218,7 +217,7 @@ static int read_symint(struct loading *d)
 	if (a && !slice_is(a->value, "None")) {
 		in.expr = take_string(r, a->value);
 		if (!in.expr.n)
-			return FAIL(d, "'%.*s' is no expression in quotes", SHOW(a->value));
+			return FAIL(d, "'%.*s' is no expression in quotes", SLN(a->value, CLIP));
 		expr = symsize_parse_any(&r->graph.tab, in.expr);
 	}
 	in.meta = graph_add_sym(&r->graph, expr);
@@ -242,7 +241,7 @@ static int read_call(struct loading *d, struct slice var, struct slice verb, str
 	} others[] = {{"const", REPRO_CONST}, {"unsupported", REPRO_UNSUPPORTED}, {"generator", REPRO_GENERATOR}, {"opaque", REPRO_OPAQUE}};
 	d->n_args = pytext_args(inside, d->arg, ARGS_MAX);
 	if (d->n_args < 0 || d->n_args > ARGS_MAX)
-		return FAIL(d, "the arguments of %.*s are malformed", SHOW(verb));
+		return FAIL(d, "the arguments of %.*s are malformed", SLN(verb, CLIP));
 	if (slice_is(verb, "storage"))
 		return read_storage(d, var, false);
 	if (slice_is(verb, "tensor"))
@@ -252,7 +251,7 @@ static int read_call(struct loading *d, struct slice var, struct slice verb, str
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)
 		if (slice_is(verb, others[i].verb))
 			return read_named(d, others[i].kind, inside);
-	return FAIL(d, "the reader has no '%.*s' that is known here", SHOW(verb));
+	return FAIL(d, "the reader has no '%.*s' that is known here", SLN(verb, CLIP));
 }
 
 /* "reader.args[3]" */
@@ -303,7 +302,7 @@ static int read_ours(struct loading *d, struct slice var, struct slice callee, s
 	}
 	struct pyarg first;
 	if (!slice_is(callee, "_repro_bytes") || pytext_arg(&inside, &first) != 1)
-		return FAIL(d, "'%.*s' is no statement of load_args that is known here", SHOW(d->l->code));
+		return FAIL(d, "'%.*s' is no statement of load_args that is known here", SLN(d->l->code, CLIP));
 	d->n_args = pytext_args(inside, d->arg, ARGS_MAX);
 	if (d->n_args < 0 || d->n_args > ARGS_MAX)
 		return FAIL(d, "the arguments of _repro_bytes are malformed");
@@ -331,7 +330,7 @@ static int read_statement(struct loading *d, uint32_t indent)
 	}
 	pytext_assign(code, &var, &code);
 	if (!pytext_call(code, &callee, &inside))
-		return FAIL(d, "'%.*s' is no statement of load_args that is known here", SHOW(d->l->code));
+		return FAIL(d, "'%.*s' is no statement of load_args that is known here", SLN(d->l->code, CLIP));
 	if (callee.n > d->reader.n + 1 && callee.p[d->reader.n] == '.' && !memcmp(callee.p, d->reader.p, d->reader.n))
 		return read_call(d, var, slice_of(callee.p + d->reader.n + 1, callee.n - d->reader.n - 1), inside);
 	return read_ours(d, var, callee, inside);

@@ -8,16 +8,15 @@
  */
 #include "repro/repro_part.h"
 
-enum { ITEMS_MAX = 6 };
-
-#define SHOW(t) (int)((t).n > 100 ? 100 : (t).n), (t).p
+enum { ITEMS_MAX = 6, CLIP = 100 /* bytes of a text of the input in a line of ours */ };
 
 static int add_symint(struct reading *s, uint32_t line, struct slice value, struct slice comment)
 {
 	struct repro *r = s->r;
 	struct symsize v, expr;
 	if (take_size(r, value, &v) < 0)
-		return bad_line(s, line, "'%.*s' is no input that is known here: a tensor is (shape, stride, dtype, device)", SHOW(value));
+		return bad_line(s, line, "'%.*s' is no input that is known here: a tensor is (shape, stride, dtype, device)",
+				SLN(value, CLIP));
 	expr = v;
 	if (comment.n && take_size(r, comment, &expr) < 0)
 		expr = v;
@@ -42,15 +41,15 @@ static int add_tensor(struct reading *s, uint32_t line, const struct pyarg *arg,
 		return bad_line(s, line, "a tensor has a shape, strides, a dtype and a device (and perhaps requires_grad)");
 	const int dims = take_sizes(r, arg[0].value, size), dtype = dtype_by_name(arg[2].value);
 	if (dims < 0 || take_sizes(r, arg[1].value, stride) != dims)
-		return bad_line(s, line, "'%.*s' and '%.*s' are no shape with strides", SHOW(arg[0].value), SHOW(arg[1].value));
+		return bad_line(s, line, "'%.*s' and '%.*s' are no shape with strides", SLN(arg[0].value, CLIP), SLN(arg[1].value, CLIP));
 	if (dtype == DTYPE_NONE)
-		return bad_line(s, line, "'%.*s' is no dtype that is known here", SHOW(arg[2].value));
+		return bad_line(s, line, "'%.*s' is no dtype that is known here", SLN(arg[2].value, CLIP));
 	const struct slice device = take_device(r, arg[3].value);
 	if (!device.n)
-		return bad_line(s, line, "'%.*s' is no device", SHOW(arg[3].value));
+		return bad_line(s, line, "'%.*s' is no device", SLN(arg[3].value, CLIP));
 	const uint32_t meta = take_tensor(r, dtype, dims, size, stride, device);
 	if (!tensor_needs(r, meta, symsize_int(0), &bytes) || bytes == INT64_MAX || bytes < 0)
-		return bad_line(s, line, "'%.*s' are sizes of no tensor", SHOW(arg[0].value));
+		return bad_line(s, line, "'%.*s' are sizes of no tensor", SLN(arg[0].value, CLIP));
 	st.nbytes = symsize_int(bytes);
 	st.device = slice_is(device, "cpu") ? SLICE("") : device;
 	st.dtype_hint = dtype == DTYPE_F32 ? SLICE("") : slice_str(dtype_info(dtype)->name);
@@ -77,7 +76,8 @@ static int add_call(struct reading *s, uint32_t line, struct slice value, struct
 	if (!pytext_call(value, &callee, &inside))
 		return add_symint(s, line, value, comment);
 	if (!slice_is(callee, "rand_strided"))
-		return bad_line(s, line, "'%.*s' is no input that is known here: rand_strided(shape, stride, dtype, device)", SHOW(value));
+		return bad_line(s, line, "'%.*s' is no input that is known here: rand_strided(shape, stride, dtype, device)",
+				SLN(value, CLIP));
 	return add_tensor(s, line, arg, pytext_args(inside, arg, ITEMS_MAX), has_grad);
 }
 
@@ -103,7 +103,7 @@ static int read_args(struct reading *s, const struct pyline *l)
 	if (!pytext_assign(l->code, &name, &value) || !slice_is(name, "args"))
 		return 0;
 	if (!pytext_inside(value, '[', &inside))
-		return bad_line(s, l->line, "args is a list, not '%.*s'", SHOW(value));
+		return bad_line(s, l->line, "args is a list, not '%.*s'", SLN(value, CLIP));
 	/* The second statement, which makes tensors of them. */
 	if (slice_starts(inside, "rand_strided(") && slice_find(inside, " for "))
 		return 0;

@@ -78,18 +78,13 @@ static struct slice stored_value(struct packaged *p, struct slice key)
 		uint32_t root;
 		const char *folder;
 	} in[2] = {{&p->weights, p->weights_root, "data/weights/"}, {&p->constants, p->constants_root, "data/constants/"}};
-	char *name = xstrndup(key.p, key.n);
 	struct slice data = {0};
 	for (size_t i = 0; i < 2 && !data.p; i++) {
-		const uint32_t entry = in[i].root == JSON_NONE ? JSON_NONE : json_get(in[i].t, in[i].root, name);
-		const uint32_t file = json_get(in[i].t, entry, "path_name"), pickled = json_get(in[i].t, entry, "use_pickle");
-		if (file == JSON_NONE || !json_is(in[i].t, file, JSON_STRING) ||
-		    (pickled != JSON_NONE && json_is(in[i].t, pickled, JSON_TRUE)))
-			continue;
-		if (!get_member(p, in[i].folder, json_slice(in[i].t, file), "", &data))
+		const uint32_t entry = json_find(in[i].t, in[i].root, key);
+		const struct slice file = json_word(in[i].t, entry, "path_name");
+		if (!file.p || json_flag(in[i].t, entry, "use_pickle") || !get_member(p, in[i].folder, file, "", &data))
 			data = (struct slice){0};
 	}
-	free(name);
 	return data;
 }
 
@@ -113,9 +108,9 @@ static struct given read_spec(struct packaged *p, uint32_t spec)
 		g.tensor = json_get(t, json_get(t, user, "arg"), "as_tensor") != JSON_NONE;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(kinds) && !g.user; i++) {
-		const uint32_t name = json_get(t, json_get(t, spec, kinds[i][0]), kinds[i][1]);
-		if (name != JSON_NONE && json_is(t, name, JSON_STRING))
-			g.value = stored_value(p, json_slice(t, name));
+		const struct slice name = json_word(t, json_get(t, spec, kinds[i][0]), kinds[i][1]);
+		if (name.p)
+			g.value = stored_value(p, name);
 	}
 	return g;
 }
@@ -126,8 +121,7 @@ static uint32_t find_specs(struct packaged *p)
 	json_tape_text(&p->t, p->model.p, p->model.n);
 	if (json_parse(&p->t, 0, p->model.n, &root) < 0)
 		return JSON_NONE;
-	const uint32_t specs = json_get(&p->t, json_get(&p->t, json_get(&p->t, root, "graph_module"), "signature"), "input_specs");
-	return specs != JSON_NONE && json_is(&p->t, specs, JSON_ARRAY) ? specs : JSON_NONE;
+	return json_get_as(&p->t, json_get(&p->t, json_get(&p->t, root, "graph_module"), "signature"), "input_specs", JSON_ARRAY);
 }
 
 static uint32_t next_placeholder(const struct graph *g, uint32_t i)
@@ -178,7 +172,7 @@ static void take_symbols(struct packaged *p, uint32_t k, uint32_t node, struct s
 			known |= r->line[j].kind == REPRO_SYMBOL && slice_eq(r->line[j].name, name);
 		if (known)
 			continue;
-		buf_addf(&b, "%.*s = %lld", (int)name.n, name.p, (long long)((size - add) / mul));
+		buf_addf(&b, "%.*s = %lld", SL(name), (long long)((size - add) / mul));
 		const struct slice text = repro_keep(r, buf_slice(&b));
 		struct repro_line *l = repro_add_line(r, REPRO_SYMBOL, text);
 		l->name = name;
@@ -267,8 +261,8 @@ int repro_open_exported(struct repro *r, struct err *err)
 	struct mapfile f;
 	int rc = -1;
 	if (!r->exported.n || !find_package(r, &path)) {
-		err_set(err, EXIT_INPUT, "'%.*s': its graph is in '%.*s', which is not there: keep that file beside it", (int)r->path.n,
-			r->path.p, (int)(r->exported.n > 300 ? 300 : r->exported.n), r->exported.p);
+		err_set(err, EXIT_INPUT, "'%.*s': its graph is in '%.*s', which is not there: keep that file beside it", SL(r->path),
+			SLN(r->exported, 300));
 	} else if (mapfile_open(&f, buf_str(&path), err) == 0) {
 		r->package = f;
 		rc = repro_read_package(r, buf_str(&path), err);

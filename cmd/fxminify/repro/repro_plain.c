@@ -101,7 +101,7 @@ static void add_function(struct plain_writer *w, struct buf *b)
 		const bool any = slice_find(line, "()") == NULL;
 		buf_addf(b, "class M(torch.nn.Module):\n    def forward(self%s%.*s\n", any ? ", " : "", (int)(line.n - 6), line.p + 6);
 		while (slice_line(&rest, &line))
-			buf_addf(b, "    %.*s\n", (int)line.n, line.p);
+			buf_addf(b, "    %.*s\n", SL(line));
 	} else {
 		buf_add_slice(b, buf_slice(&code));
 	}
@@ -299,7 +299,7 @@ static void add_package(struct plain_writer *w, struct buf *b)
 	buf_addf(b, "program = torch.export.export(%s, (%s%s))\n", module, buf_str(&args), n == 1 ? "," : "");
 	buf_adds(b, "package = torch._inductor.aoti_compile_and_package(program");
 	if (has_configs(w))
-		buf_addf(b, ", inductor_configs=%.*s", (int)w->r->config_patches.n, w->r->config_patches.p);
+		buf_addf(b, ", inductor_configs=%.*s", SL(w->r->config_patches));
 	buf_addf(b, ")\n");
 	if (w->how->check == REPRO_CHECK_RUNS)
 		buf_addf(b, "torch._inductor.aoti_load_package(package)(%s)\n", buf_str(&args));
@@ -324,7 +324,7 @@ static void add_dynamic(struct plain_writer *w, struct buf *b)
 		const struct plan_input *in = &w->p->input[i];
 		for (int d = 0; in->kind == REPRO_TENSOR && d < in->layout->n_dim; d++)
 			if (in->dynamic >> d & 1 && in->layout->size[d] > 1)
-				buf_addf(b, "torch._dynamo.mark_dynamic(%.*s, %d)\n", (int)w->name[i].n, w->name[i].p, d);
+				buf_addf(b, "torch._dynamo.mark_dynamic(%.*s, %d)\n", SL(w->name[i]), d);
 	}
 }
 
@@ -365,7 +365,7 @@ static void need_line(struct buf *b, struct intern *seen, const char *before, st
 {
 	struct buf line = {0};
 	const uint32_t known = seen->n;
-	buf_addf(&line, "%s%.*s\n", before, (int)text.n, text.p);
+	buf_addf(&line, "%s%.*s\n", before, SL(text));
 	if (intern_add(seen, buf_slice(&line)) == known)
 		buf_add_slice(b, buf_slice(&line));
 	buf_release(&line);
@@ -465,7 +465,7 @@ static void add_note(struct plain_writer *w, struct buf *b)
 	add_comment(b, "in the original the ", n->origin);
 	add_comment(b, "versions: ", n->versions);
 	buf_add_slice(&made, n->tool);
-	buf_addf(&made, ": %.*s", (int)n->command.n, n->command.p);
+	buf_addf(&made, ": %.*s", SL(n->command));
 	add_comment(b, "made by ", buf_slice(&made));
 	add_comment(b, "verified: ", n->verified);
 	add_comment(b, "", n->more);

@@ -346,22 +346,22 @@ static int check_input(struct plain_writer *w, const struct plan_input *in)
 {
 	const struct plan_storage *s;
 	int64_t bytes;
-	const int n = in->name.n < 100 ? (int)in->name.n : 100;
 	if (in->kind != REPRO_TENSOR && in->kind != REPRO_SYMINT)
-		return err_set(w->err, EXIT_INPUT, "the input '%.*s' is no tensor and no integer", n, in->name.p);
+		return err_set(w->err, EXIT_INPUT, "the input '%.*s' is no tensor and no integer", SLN(in->name, 100));
 	if (in->kind == REPRO_SYMINT)
 		return 0;
 	const int dtype = in->layout->dtype;
 	if (in->extra.n || !(is_float(dtype) || is_converted(dtype) || is_integer(dtype)))
-		return err_set(w->err, EXIT_INPUT, "the input '%.*s' is of a kind that no call of a line makes (%s%.*s)", n, in->name.p,
-			       dtype_name(dtype), (int)in->extra.n, in->extra.n ? in->extra.p : "");
+		return err_set(w->err, EXIT_INPUT, "the input '%.*s' is of a kind that no call of a line makes (%s%.*s)",
+			       SLN(in->name, 100), dtype_name(dtype), SL(in->extra));
 	s = &w->p->storage[in->storage];
 	if (!tensor_extent(in->layout, &bytes) || in->offset < 0 ||
 	    (s->how == PLAN_INLINE && (uint64_t)reach(in) > s->bytes.n / (size_t)dtype_info(dtype)->bytes))
-		return err_set(w->err, EXIT_INPUT, "the input '%.*s' reaches behind its values", n, in->name.p);
+		return err_set(w->err, EXIT_INPUT, "the input '%.*s' reaches behind its values", SLN(in->name, 100));
 	for (size_t i = 0; i < w->p->n_inputs; i++)
 		if (w->p->input[i].kind == REPRO_TENSOR && w->p->input[i].storage == in->storage && w->p->input[i].layout->dtype != dtype)
-			return err_set(w->err, EXIT_INPUT, "the input '%.*s' shares its memory with one of another dtype", n, in->name.p);
+			return err_set(w->err, EXIT_INPUT, "the input '%.*s' shares its memory with one of another dtype",
+				       SLN(in->name, 100));
 	return 0;
 }
 
@@ -393,7 +393,7 @@ static void add_shared(struct plain_writer *w, size_t at, struct buf *b)
 		add_memory(&m, n);
 		buf_addc(b, '\n');
 	}
-	buf_addf(b, "%.*s = memory%u", (int)w->name[at].n, w->name[at].p, in->storage);
+	buf_addf(b, "%.*s = memory%u", SL(w->name[at]), in->storage);
 	add_strided(&m);
 	add_gradient(&m);
 	buf_addc(b, '\n');
@@ -418,7 +418,7 @@ int plain_add_inputs(struct plain_writer *w, struct buf *b)
 			continue;
 		}
 		struct making m = {w, in, &p->storage[in->storage], in->layout, b, false};
-		buf_addf(b, "%.*s = ", (int)w->name[i].n, w->name[i].p);
+		buf_addf(b, "%.*s = ", SL(w->name[i]));
 		add_alone(&m);
 		add_gradient(&m);
 		buf_adds(b, in->guess ? "  # its shape is not known: a guess\n" : "\n");

@@ -32,7 +32,7 @@ static bool is_python(struct slice s)
 	for (size_t i = 1; i < s.n; i++)
 		if (s.p[i] == '(' && ((s.p[i - 1] | 32) >= 'a' && (s.p[i - 1] | 32) <= 'z'))
 			return false;
-	return !memchr(s.p, '[', s.n);
+	return !slice_chr(s, '[');
 }
 
 static void note_symbol(struct planning *w, struct slice name, int64_t value)
@@ -79,8 +79,7 @@ static int add_size(struct planning *w, const struct graph *g, struct symsize s,
 	else if (w->lenient)
 		buf_add_slice(b, buf_slice(&text));
 	else
-		rc = err_set(w->err, EXIT_INPUT, "input '%.*s': its size %s has no value: %s", (int)name.n, name.p, buf_str(&text),
-			     why.text);
+		rc = err_set(w->err, EXIT_INPUT, "input '%.*s': its size %s has no value: %s", SL(name), buf_str(&text), why.text);
 	buf_release(&text);
 	return rc;
 }
@@ -140,15 +139,15 @@ static int note_layout(struct planning *w, const struct graph *g, const struct g
 	*t = (struct tensor_meta){.dtype = m->dtype, .n_dim = m->n_dim, .device_index = -1};
 	for (int i = 0; i < m->n_dim; i++) {
 		if (symsize_eval(&g->tab, dim[i], values(w, g), &t->size[i], &why) < 0)
-			return err_set(w->err, EXIT_INPUT, "input '%.*s': %s", (int)to->name.n, to->name.p, why.text);
+			return err_set(w->err, EXIT_INPUT, "input '%.*s': %s", SL(to->name), why.text);
 		to->dynamic |= (uint64_t)(symsize_is_int(dim[i]) ? 0 : 1) << i;
 	}
 	tensor_contiguous(t);
 	for (int i = 0; m->has_stride && i < m->n_dim; i++)
 		if (symsize_eval(&g->tab, dim[m->n_dim + i], values(w, g), &t->stride[i], &why) < 0)
-			return err_set(w->err, EXIT_INPUT, "input '%.*s': %s", (int)to->name.n, to->name.p, why.text);
+			return err_set(w->err, EXIT_INPUT, "input '%.*s': %s", SL(to->name), why.text);
 	if (symsize_eval(&g->tab, offset, values(w, g), &to->offset, &why) < 0)
-		return err_set(w->err, EXIT_INPUT, "input '%.*s': %s", (int)to->name.n, to->name.p, why.text);
+		return err_set(w->err, EXIT_INPUT, "input '%.*s': %s", SL(to->name), why.text);
 	return 0;
 }
 
@@ -256,7 +255,7 @@ static int given_input(struct planning *w, const struct repro_given *v, struct p
 			rc = add_size(w, g, in->offset, to->name, &b) < 0;
 		}
 		if (in->extra.n)
-			buf_addf(&b, ", %.*s", (int)in->extra.n, in->extra.p);
+			buf_addf(&b, ", %.*s", SL(in->extra));
 		buf_adds(&b, in->requires_grad ? ", requires_grad=True" : "");
 		buf_adds(&b, in->is_leaf || v->leaf ? ", is_leaf=True" : "");
 		to->random = !rc && w->p->storage[to->storage].how == PLAN_RANDOM;
@@ -268,7 +267,7 @@ static int given_input(struct planning *w, const struct repro_given *v, struct p
 		struct err why;
 		rc = add_size(w, g, in->value, to->name, &b) < 0;
 		if (symsize_eval(&g->tab, in->value, values(w, g), &to->number, &why) < 0 && w->how->style == REPRO_PLAIN)
-			rc = err_set(w->err, EXIT_INPUT, "input '%.*s' has no value", (int)to->name.n, to->name.p);
+			rc = err_set(w->err, EXIT_INPUT, "input '%.*s' has no value", SL(to->name));
 		to->expr = in->expr;
 		if (in->expr.n) {
 			buf_adds(&b, ", expr=");
@@ -292,11 +291,11 @@ static int in_memory(struct planning *w, const struct repro_input *memory, const
 	if (repro_tensor_bytes(w->g, m, values(w, w->g), bytes, &why) < 0 ||
 	    symsize_eval(&w->r->graph.tab, memory->offset, &w->env, offset, &why) < 0 ||
 	    symsize_eval(&w->r->graph.tab, w->r->storage[memory->storage].nbytes, &w->env, &nbytes, &why) < 0)
-		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: %s", (int)name.n, name.p, why.text);
+		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: %s", SL(name), why.text);
 	int64_t before;
 	if (*offset < 0 || __builtin_mul_overflow(*offset, dtype_info(m->dtype)->bytes, &before) ||
 	    __builtin_add_overflow(*bytes, before, bytes))
-		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: its offset makes no tensor", (int)name.n, name.p);
+		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: its offset makes no tensor", SL(name));
 	*bytes = nbytes > *bytes ? nbytes : *bytes;
 	return 0;
 }
@@ -349,7 +348,7 @@ static int make_tensor(struct planning *w, const struct repro_given *v, const st
 		if (in_memory(w, v->memory, m, to->name, &offset, &s.n, &s.key) < 0)
 			return -1;
 	} else if (repro_tensor_bytes(w->g, m, values(w, w->g), &s.n, &why) < 0) {
-		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: %s", (int)to->name.n, to->name.p, why.text);
+		return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: %s", SL(to->name), why.text);
 	}
 	if (data || !v->memory || !is_kept(w, v->memory->storage))
 		to->storage = made_storage(w, &s);
@@ -374,7 +373,7 @@ static int make_symint(struct planning *w, const struct repro_given *v, const st
 	to->kind = REPRO_SYMINT;
 	if (v->how != REPRO_GIVE_INT &&
 	    (!m || m->kind != GMETA_SYM || symsize_eval(&w->g->tab, m->expr, values(w, w->g), &value, &why) < 0))
-		return err_set(w->err, EXIT_INPUT, "input '%.*s' has no value: %s", (int)to->name.n, to->name.p, why.text);
+		return err_set(w->err, EXIT_INPUT, "input '%.*s' has no value: %s", SL(to->name), why.text);
 	buf_addf(&b, "%lld", (long long)value);
 	if (m && m->kind == GMETA_SYM && !symsize_is_int(m->expr)) {
 		struct buf text = {0};
@@ -405,7 +404,7 @@ static int plan_one(struct planning *w, uint32_t node, const struct repro_given 
 		to->guess = true;
 		return make_tensor(w, &(struct repro_given){.how = REPRO_GIVE_RANDOM}, &number, to);
 	}
-	return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: nothing is known of its shape", (int)to->name.n, to->name.p);
+	return err_set(w->err, EXIT_INPUT, "input '%.*s' cannot be made: nothing is known of its shape", SL(to->name));
 }
 
 static int plan_inputs(struct planning *w)
@@ -414,7 +413,7 @@ static int plan_inputs(struct planning *w)
 	struct plan *p = w->p;
 	size_t k = 0, n = w->how->given ? w->how->n_given : w->r->n_inputs;
 	if (!g->n_modules)
-		return err_set(w->err, EXIT_INPUT, "'%.*s': there is no graph to write", (int)w->r->path.n, w->r->path.p);
+		return err_set(w->err, EXIT_INPUT, "'%.*s': there is no graph to write", SL(w->r->path));
 	p->input = xcalloc(n ? n : 1, sizeof(*p->input));
 	for (uint32_t i = 0; g->n_modules && i < g->module[0].n; i++) {
 		const uint32_t node = g->module[0].first + i;

@@ -68,8 +68,7 @@ int plain_text(const struct plan *p, const struct repro *r, const struct repro_p
 struct slice plan_backend_module(const struct repro *r);     /* "toys:toy_compiler": its module; "" */
 void plan_add_backend(const struct repro *r, struct buf *b); /* 'inductor', toys.toy_compiler, any text */
 void plan_add_base64(struct buf *b, struct slice bytes);     /* 'c29tZQ==', over several lines */
-bool plan_is_torch_import(struct slice text);
-bool plan_is_frame(const struct repro_line *l);        /* torch 2.13's own, which say nothing about the graph */
-void plan_add_clean(struct buf *b, struct slice text); /* of a comment: what would end its line is a space */
+bool plan_is_frame(const struct repro_line *l);              /* torch 2.13's own, which say nothing about the graph */
+void plan_add_clean(struct buf *b, struct slice text);       /* of a comment: what would end its line is a space */
 
 #endif

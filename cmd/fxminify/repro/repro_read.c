@@ -2,6 +2,7 @@
 #include "repro/repro_part.h"
 #include "graph/fxcode.h"
 #include "repro/graph_json.h"
+#include "base/text.h"
 
 static const char *const form_names[] = {"aot", "dynamo", "aot_inductor", "graph"};
 const char *repro_form_name(enum repro_form f) { return (size_t)f < ARRAY_LEN(form_names) ? form_names[f] : "unknown"; }
@@ -125,7 +126,7 @@ static bool take_env(struct repro *r, const struct item *it)
 
 static bool is_config(struct slice name)
 {
-	return slice_starts(name, "torch.") && memchr(name.p, '[', name.n) == NULL &&
+	return slice_starts(name, "torch.") && slice_chr(name, '[') == NULL &&
 	       (slice_find(name, ".config.") || slice_find(name, "._config."));
 }
 
@@ -228,7 +229,7 @@ static void take_backend(struct repro *r, struct slice value)
 		r->backend = arena_slice(&r->arena, value);
 		((char *)r->backend.p)[dot - value.p] = ':';
 	}
-	r->backend_text = !memchr(r->backend.p, ':', r->backend.n);
+	r->backend_text = !slice_chr(r->backend, ':');
 }
 
 /* A string; or what repro_text writes for a folder beside the program: os.path.join(os.path.dirname(...), 'repro.data'). */
@@ -324,8 +325,7 @@ static int take_version(struct reading *s, const struct item *it, struct slice v
 {
 	if (slice_is(value, "0"))
 		return 0;
-	return bad_line(s, it->line, "load_args has version %.*s, and only version 0 is known here", (int)(value.n > 40 ? 40 : value.n),
-			value.p);
+	return bad_line(s, it->line, "load_args has version %.*s, and only version 0 is known here", SLN(value, 40));
 }
 
 static int take_exported(struct reading *s, struct slice value)
@@ -424,12 +424,6 @@ static int read_program(struct reading *s)
 	return r < 0 || read_graph(s) < 0 ? -1 : read_inputs(s);
 }
 
-static struct slice folder_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slice_of(path, slash ? (size_t)(slash - path) + (slash == path) : 0);
-}
-
 /* A package alone: what its launcher would say. */
 static int read_package_file(struct repro *r, const char *path, struct err *err)
 {
@@ -446,14 +440,14 @@ int repro_read(struct repro *r, struct slice text, const char *path, struct err 
 	struct reading s = {.r = r, .text = text, .path = path, .err = err};
 	struct slice start = slice_trim(text);
 	r->path = repro_keep(r, slice_str(path));
-	r->dir = repro_keep(r, folder_of(path));
+	r->dir = repro_keep(r, strchr(path, '/') ? path_folder(path) : SLICE(""));
 	int rc;
 	if (slice_starts(text, "PK\3\4")) {
 		r->package.bytes = text;
 		rc = read_package_file(r, path, err);
 	} else if (start.n && start.p[0] == '{') {
 		rc = graph_json_read(r, text, path, err);
-	} else if (text.n && memchr(text.p, '\0', text.n)) {
+	} else if (text.n && slice_chr(text, '\0')) {
 		rc = err_set(err, EXIT_INPUT, "'%s': is no Python program: it holds NUL bytes", path);
 	} else {
 		rc = read_program(&s);

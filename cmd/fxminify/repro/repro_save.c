@@ -7,6 +7,7 @@
 #include "repro/repro_plan.h"
 #include "tool/output.h"
 #include "tensor/write.h"
+#include "base/text.h"
 
 static int make_folder(const char *path, struct err *err)
 {
@@ -15,7 +16,7 @@ static int make_folder(const char *path, struct err *err)
 	return 0;
 }
 
-static int put_bytes(int fd, const struct plan_storage *s, const char *path, struct err *err)
+static int write_bytes(int fd, const struct plan_storage *s, const char *path, struct err *err)
 {
 	if (!s->path.n)
 		return tensor_write_storage(fd, s->bytes, path, err);
@@ -30,9 +31,9 @@ static int put_bytes(int fd, const struct plan_storage *s, const char *path, str
 
 static int put_storage(const struct plan_storage *s, const char *folder, struct err *err)
 {
-	char *path = xasprintf("%s/%.*s", folder, (int)s->hash.n, s->hash.p);
+	char *path = xasprintf("%s/%.*s", folder, SL(s->hash));
 	struct output *o = output_file(path, err);
-	int rc = o ? put_bytes(output_fd(o), s, path, err) : -1;
+	int rc = o ? write_bytes(output_fd(o), s, path, err) : -1;
 	if (o && rc < 0)
 		output_abort(o);
 	else if (o)
@@ -43,8 +44,7 @@ static int put_storage(const struct plan_storage *s, const char *folder, struct 
 
 static int put_folder(const struct plan *p, const char *path, struct err *err)
 {
-	const char *slash = strrchr(path, '/');
-	char *folder = xasprintf("%.*s%.*s", slash ? (int)(slash + 1 - path) : 0, path, (int)p->folder.n, p->folder.p);
+	char *folder = xasprintf("%.*s%.*s", (int)(path_base(path) - path), path, SL(p->folder));
 	char *inner = xasprintf("%s/storages", folder);
 	bool made = false;
 	int rc = 0;
@@ -64,10 +64,9 @@ static int put_folder(const struct plan *p, const char *path, struct err *err)
 
 int repro_save(const struct repro *r, const struct repro_program *how, const char *path, struct err *err)
 {
-	const char *slash = strrchr(path, '/');
 	struct screen text = {0};
 	struct plan p;
-	if (plan_make(&p, r, how, slash ? slash + 1 : path, false, err) < 0)
+	if (plan_make(&p, r, how, path_base(path), false, err) < 0)
 		return -1;
 	int rc = plan_text(&p, r, how, &text.b, err);
 	if (!rc)

@@ -24,7 +24,7 @@ int repro_storage_path(const struct repro *r, uint32_t storage, struct buf *b)
 	const struct slice hash = r->storage[storage].hash;
 	struct buf dir = {0};
 	bool found = false;
-	if (!hash.n || memchr(hash.p, '/', hash.n) || memchr(hash.p, '\0', hash.n) || hash.p[0] == '.')
+	if (!hash.n || slice_chr(hash, '/') || slice_chr(hash, '\0') || hash.p[0] == '.')
 		return -1; /* no name of a file: load_args is checked, other forms are not */
 	if (r->save_dir.n && r->save_dir.p[0] != '/' && r->dir.n) {
 		buf_add_slice(&dir, r->dir);

@@ -1,5 +1,6 @@
 /* The text of a program that runs one graph: head, class, load_args, foot. */
 #include "base/base64.h"
+#include "base/text.h"
 #include "graph/fxcode.h"
 #include "repro/repro_plan.h"
 
@@ -127,7 +128,7 @@ bool repro_env_is_private(struct slice name)
 	return false;
 }
 
-bool plan_is_torch_import(struct slice t)
+static bool plan_is_torch_import(struct slice t)
 {
 	static const char *const starts[] = {"import torch",   "from torch",       "from functorch", "import functorch",
 					     "from functools", "import functools", "from math "};
@@ -213,7 +214,7 @@ static void need(struct writer *w, const char *text)
 /* "toys:toy_compiler": its module. */
 struct slice plan_backend_module(const struct repro *r)
 {
-	const char *colon = r->backend.n && !r->backend_text ? memchr(r->backend.p, ':', r->backend.n) : NULL;
+	const char *colon = r->backend.n && !r->backend_text ? slice_chr(r->backend, ':') : NULL;
 	return colon ? slice_of(r->backend.p, (size_t)(colon - r->backend.p)) : SLICE("");
 }
 
@@ -250,7 +251,7 @@ static void write_imports(struct writer *w)
 	need(w, "import torch.fx.experimental._config");
 	if (module.n) {
 		struct buf b = {0};
-		buf_addf(&b, "import %.*s", (int)module.n, module.p);
+		buf_addf(&b, "import %.*s", SL(module));
 		need(w, buf_str(&b));
 		buf_release(&b);
 	}
@@ -278,7 +279,7 @@ static void write_head(struct writer *w)
 	size_t left_out = 0;
 	const struct repro_line *before = NULL;
 	for (size_t i = 0; i < w->p->n_symbols; i++)
-		buf_addf(w->b, "%.*s = %lld\n", (int)w->p->symbol[i].name.n, w->p->symbol[i].name.p, (long long)w->p->symbol[i].value);
+		buf_addf(w->b, "%.*s = %lld\n", SL(w->p->symbol[i].name), (long long)w->p->symbol[i].value);
 	if (needs_os(w))
 		need(w, "import os");
 	for (size_t i = 0; i < r->n_lines; i++) {
@@ -299,7 +300,7 @@ static void write_head(struct writer *w)
 		write_imports(w);
 	if (left_out)
 		buf_addf(w->b, "#: left out: %zu statement%s of the original's head that torch 2.13 cannot use (pickled config)\n",
-			 left_out, left_out == 1 ? "" : "s");
+			 left_out, plural(left_out));
 }
 
 /* ---- load_args ---- */
@@ -343,15 +344,15 @@ static void write_storage(struct writer *w, size_t i)
 		buf_adds(w->b, "reader.storage(");
 		pytext_quote(w->b, s->hash);
 	}
-	buf_addf(w->b, ", %.*s", (int)s->nbytes.n, s->nbytes.p);
-	const char *colon = s->device.n ? memchr(s->device.p, ':', s->device.n) : NULL;
+	buf_addf(w->b, ", %.*s", SL(s->nbytes));
+	const char *colon = slice_chr(s->device, ':');
 	if (colon)
 		buf_addf(w->b, ", device=device(type='%.*s', index=%.*s)", (int)(colon - s->device.p), s->device.p,
 			 (int)(s->device.p + s->device.n - colon - 1), colon + 1);
 	else if (s->device.n)
-		buf_addf(w->b, ", device=device(type='%.*s')", (int)s->device.n, s->device.p);
+		buf_addf(w->b, ", device=device(type='%.*s')", SL(s->device));
 	if (s->dtype_hint.n)
-		buf_addf(w->b, ", dtype_hint=torch.%.*s", (int)s->dtype_hint.n, s->dtype_hint.p);
+		buf_addf(w->b, ", dtype_hint=torch.%.*s", SL(s->dtype_hint));
 	buf_adds(w->b, ")\n");
 }
 
@@ -367,7 +368,7 @@ static void write_input(struct writer *w, const struct plan_input *in)
 	plan_add_clean(b, in->name);
 	buf_adds(b, in->guess ? " (its shape is not known: a guess)\n" : in->random && w->alone ? " (random values)\n" : "\n");
 	if (in->block.n)
-		buf_addf(b, "    %.*s\n", (int)in->block.n, in->block.p);
+		buf_addf(b, "    %.*s\n", SL(in->block));
 }
 
 static uint32_t place_of(const struct plan *p, uint32_t original)
@@ -447,7 +448,7 @@ static void quoted_or_none(struct buf *b, struct slice s)
 static void write_common(struct writer *w, const char *command, const char *between)
 {
 	const struct repro *r = w->r;
-	buf_addf(w->b, "accuracy=%.*s, command=", r->accuracy.n ? (int)r->accuracy.n : 5, r->accuracy.n ? r->accuracy.p : "False");
+	buf_addf(w->b, "accuracy=%.*s, command=", SL(r->accuracy.n ? r->accuracy : SLICE("False")));
 	pytext_quote(w->b, command ? slice_str(command) : w->alone || !r->command.n ? SLICE("run") : r->command);
 	buf_addf(w->b, ",%ssave_dir=", between);
 	write_save_dir(w);
@@ -486,7 +487,7 @@ static void write_tracing(struct writer *w, const char *command)
 	buf_adds(w->b, ", check_str=");
 	quoted_or_none(w->b, r->check_str);
 	if (r->is_inference.n)
-		buf_addf(w->b, ", is_inference=%.*s", (int)r->is_inference.n, r->is_inference.p);
+		buf_addf(w->b, ", is_inference=%.*s", SL(r->is_inference));
 	buf_adds(w->b, ")\n");
 }
 
@@ -536,7 +537,7 @@ void plan_add_backend(const struct repro *r, struct buf *b)
 	if (r->backend_text)
 		buf_add_slice(b, r->backend);
 	else if (module.n)
-		buf_addf(b, "%.*s.%.*s", (int)module.n, module.p, (int)(r->backend.n - module.n - 1), module.p + module.n + 1);
+		buf_addf(b, "%.*s.%.*s", SL(module), (int)(r->backend.n - module.n - 1), module.p + module.n + 1);
 	else if (r->backend.n || r->form == REPRO_AFTER_DYNAMO)
 		quoted_or_none(b, r->backend);
 	else
@@ -550,8 +551,7 @@ static void write_dynamo_foot(struct writer *w)
 	write_warnings(w);
 	buf_adds(w->b, "    run_repro(mod, load_args, ");
 	write_common(w, NULL, "\n        ");
-	buf_addf(w->b, ", autocast=%.*s, backend=", w->r->autocast.n ? (int)w->r->autocast.n : 5,
-		 w->r->autocast.n ? w->r->autocast.p : "False");
+	buf_addf(w->b, ", autocast=%.*s, backend=", SL(w->r->autocast.n ? w->r->autocast : SLICE("False")));
 	plan_add_backend(w->r, w->b);
 	buf_adds(w->b, ")\n");
 	write_statements(w, w->r->teardown);
@@ -559,8 +559,7 @@ static void write_dynamo_foot(struct writer *w)
 
 static void write_aoti_foot(struct writer *w)
 {
-	buf_addf(w->b, "config_patches=%.*s\n", w->r->config_patches.n ? (int)w->r->config_patches.n : 4,
-		 w->r->config_patches.n ? w->r->config_patches.p : "None");
+	buf_addf(w->b, "config_patches=%.*s\n", SL(w->r->config_patches.n ? w->r->config_patches : SLICE("None")));
 	buf_adds(w->b, "if __name__ == '__main__':\n    from torch._dynamo.repro.aoti import run_repro\n");
 	write_statements(w, w->r->setup);
 	write_warnings(w);
@@ -621,18 +620,12 @@ int plan_text(const struct plan *p, const struct repro *r, const struct repro_pr
 	return 0;
 }
 
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 int repro_text(const struct repro *r, const struct repro_program *how, struct buf *b, struct err *err)
 {
 	struct plan p;
 	struct buf path = {0};
 	buf_add_slice(&path, r->path);
-	const int rc = plan_make(&p, r, how, base_of(buf_str(&path)), false, err);
+	const int rc = plan_make(&p, r, how, path_base(buf_str(&path)), false, err);
 	buf_release(&path);
 	if (rc < 0)
 		return -1;

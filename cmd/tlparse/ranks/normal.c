@@ -484,8 +484,7 @@ static bool agree(const struct normal *n, const struct linediff_row *r)
 static int by_text(const void *a, const void *b)
 {
 	const struct slice *x = a, *y = b;
-	int r = memcmp(x->p, y->p, x->n < y->n ? x->n : y->n);
-	return r ? r : x->n < y->n ? -1 : x->n > y->n;
+	return slice_cmp(*x, *y);
 }
 
 /* Settings side by side in one order on both sides. They hold no names, so that their lines can move. */
@@ -617,7 +616,7 @@ bool normal_unfold(struct slice json, struct buf *out)
 	struct buf tmp = {0};
 	uint32_t root, *up = NULL, depth = 0, cap = 0;
 	json_tape_text(&t, json.p, json.n);
-	bool ok = json.n && (*json.p == '{' || *json.p == '[') && !memchr(json.p, '\n', json.n) && json_parse(&t, 0, json.n, &root) == 0;
+	bool ok = json.n && (*json.p == '{' || *json.p == '[') && !slice_chr(json, '\n') && json_parse(&t, 0, json.n, &root) == 0;
 	/* The tape in order; up: the objects and lists that are open. */
 	for (uint32_t k = 0; ok && k < t.n; k++) {
 		while (depth && k >= json_end(&t, up[depth - 1])) {

@@ -1,5 +1,6 @@
 /* rankcmp.c - the facts of many logs together: names, groups, and where they part. */
 #include "ranks/ranks.h"
+#include "base/text.h"
 
 #define NIL UINT32_MAX
 
@@ -164,10 +165,7 @@ struct keyed {
 static int by_dir(const void *a, const void *b)
 {
 	const struct keyed *x = a, *y = b;
-	size_t n = x->dir.n < y->dir.n ? x->dir.n : y->dir.n;
-	int r = n ? memcmp(x->dir.p, y->dir.p, n) : 0;
-	if (!r)
-		r = (x->dir.n > y->dir.n) - (x->dir.n < y->dir.n);
+	const int r = slice_cmp(x->dir, y->dir);
 	return r ? r : (x->row->number > y->row->number) - (x->row->number < y->row->number);
 }
 
@@ -260,8 +258,7 @@ static int by_rank(const void *a, const void *b)
 		return x->start < y->start ? -1 : 1;
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
-	const char *p = strrchr(x->path, '/'), *q = strrchr(y->path, '/');
-	int r = strcmp(p ? p + 1 : x->path, q ? q + 1 : y->path);
+	int r = strcmp(path_base(x->path), path_base(y->path));
 	return r ? r : strcmp(x->path, y->path);
 }
 

@@ -426,9 +426,9 @@ static void fill_notes(struct filler *f)
 {
 	struct slice rest = buf_slice(&world->notes), line;
 	while (slice_line(&rest, &line))
-		contract_note(f->c, "%.*s", (int)line.n, line.p);
+		contract_note(f->c, "%.*s", SL(line));
 	if (f->c->stopped.n)
-		contract_note(f->c, "the program could not be followed to its end: %.*s", (int)f->c->stopped.n, f->c->stopped.p);
+		contract_note(f->c, "the program could not be followed to its end: %.*s", SL(f->c->stopped));
 	for (uint32_t i = 0; i < f->c->n_inputs; i++)
 		if (!f->c->input[i].rank_known)
 			contract_note(f->c, "input %u (%s): the program never looks at its rank; dims are those that are checked", i,

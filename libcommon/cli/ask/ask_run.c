@@ -303,7 +303,7 @@ static bool parse_type(struct slice s, struct complaint *c)
 void complaint_parse(struct slice text, struct complaint *c)
 {
 	*c = (struct complaint){.kind = SAID_OTHER};
-	snprintf(c->text, sizeof(c->text), "%.*s", (int)(text.n < 4096 ? text.n : 4096), text.p ? text.p : "");
+	snprintf(c->text, sizeof(c->text), "%.*s", SLN(text, 4096));
 	struct complaint try = *c;
 	struct slice s = text;
 	if (parse_input(s, &try) || (try = *c, parse_bound(s, &try)) || (try = *c, parse_type(s, &try))) {

@@ -24,7 +24,7 @@ static int read_text(struct loaded *l, struct contract *c, struct err *err)
 	if (wrapper_read(c, text, kernel, &why) < 0) {
 		struct slice name = l->pkg.file[m->wrapper_cpp].name;
 		contract_release(c);
-		err_set(err, why.status, "'%s': %.*s: %s", l->pkg.path, (int)name.n, name.p, why.text);
+		err_set(err, why.status, "'%s': %.*s: %s", l->pkg.path, SL(name), why.text);
 		return 1;
 	}
 	c->model = m->name;
@@ -53,7 +53,7 @@ static int ask_binary(struct loaded *l, struct contract *c, struct err *err)
 	struct package_metadata md;
 	struct slice so, nodes;
 	if (!m->so)
-		return err_set(err, EXIT_INPUT, "model '%.*s' has no library to probe", (int)m->name.n, m->name.p);
+		return err_set(err, EXIT_INPUT, "model '%.*s' has no library to probe", SL(m->name));
 	if (package_data(&l->pkg, m->so, &so, err) < 0 || data_if_any(l, m->extern_nodes, &nodes, err) < 0 ||
 	    package_metadata(&l->pkg, m, &md, err) < 0)
 		return -1;

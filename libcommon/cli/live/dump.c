@@ -26,7 +26,6 @@ bool dump_like(const char *path)
 struct reading {
 	struct dump *d;
 	struct json_tape tape;
-	struct buf text;
 	uint64_t line;
 	struct err *err;
 };
@@ -37,29 +36,6 @@ static int bad(struct reading *r, const char *why)
 		       (unsigned long long)r->line, why);
 }
 
-static struct slice text_of(struct reading *r, uint32_t object, const char *key)
-{
-	uint32_t k = json_get(&r->tape, object, key);
-	if (k == JSON_NONE || !json_is(&r->tape, k, JSON_STRING))
-		return SLICE("");
-	buf_reset(&r->text);
-	json_unescape(&r->tape, k, &r->text);
-	return arena_slice(&r->d->arena, buf_slice(&r->text));
-}
-
-static uint64_t number_of(const struct reading *r, uint32_t object, const char *key, uint64_t most)
-{
-	uint64_t v = 0;
-	uint32_t k = json_get(&r->tape, object, key);
-	return k != JSON_NONE && json_u64(&r->tape, k, &v) && v <= most ? v : 0;
-}
-
-static bool true_of(const struct reading *r, uint32_t object, const char *key)
-{
-	uint32_t k = json_get(&r->tape, object, key);
-	return k != JSON_NONE && json_is(&r->tape, k, JSON_TRUE);
-}
-
 static int index_of(struct slice s, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -68,87 +44,62 @@ static int index_of(struct slice s, const char *const *names, size_t n)
 	return -1;
 }
 
-/* Into size or stride; how many there are, -1 when this is no list of them. */
-static int dims_of(const struct reading *r, uint32_t object, const char *key, int64_t *v)
-{
-	uint32_t list = json_get(&r->tape, object, key);
-	int n = 0;
-	if (list == JSON_NONE || !json_is(&r->tape, list, JSON_ARRAY))
-		return -1;
-	for (uint32_t k = json_first(&r->tape, list); k < json_end(&r->tape, list); k = json_next(&r->tape, k), n++)
-		if (n == TENSOR_MAX_DIMS || !json_i64(&r->tape, k, &v[n]))
-			return -1;
-	return n;
-}
-
 static void take_meta(struct reading *r, uint32_t v, struct tensor_meta *m)
 {
+	const struct json_tape *t = &r->tape;
 	*m = (struct tensor_meta){.device_index = -1};
-	m->dtype = dtype_by_name(text_of(r, v, "dtype"));
-	struct slice device = text_of(r, v, "device");
+	m->dtype = dtype_by_name(json_word(t, v, "dtype"));
+	struct slice device = json_word(t, v, "device");
 	if (!device.n || device_parse(device, &m->device, &m->device_index) < 0)
 		m->device = DEVICE_CPU;
-	m->n_dim = dims_of(r, v, "sizes", m->size);
+	m->n_dim = json_ints(t, v, "sizes", m->size, TENSOR_MAX_DIMS);
 	int64_t numel;
 	if (m->n_dim >= 0 && !tensor_numel(m, &numel))
 		m->n_dim = -1;
-	if (m->n_dim >= 0 && dims_of(r, v, "strides", m->stride) != m->n_dim)
+	if (m->n_dim >= 0 && json_ints(t, v, "strides", m->stride, TENSOR_MAX_DIMS) != m->n_dim)
 		tensor_contiguous(m);
 }
 
-static double double_of(const struct reading *r, uint32_t object, const char *key)
+static void take_stats(const struct json_tape *t, uint32_t v, struct tensor_stats *s)
 {
-	double v;
-	uint32_t k = json_get(&r->tape, object, key);
-	return k != JSON_NONE && json_double(&r->tape, k, &v) ? v : (double)NAN;
-}
-
-static void take_stats(const struct reading *r, uint32_t v, struct tensor_stats *s)
-{
-	*s = (struct tensor_stats){.first_bad = -1};
-	s->known = json_get(&r->tape, v, "elements") != JSON_NONE;
-	s->n = number_of(r, v, "elements", UINT64_MAX);
-	s->nan = number_of(r, v, "nan", UINT64_MAX);
-	s->pos_inf = number_of(r, v, "inf", UINT64_MAX);
-	s->neg_inf = number_of(r, v, "neg_inf", UINT64_MAX);
-	s->zero = number_of(r, v, "zeros", UINT64_MAX);
-	s->min = double_of(r, v, "min");
-	s->max = double_of(r, v, "max");
-	s->mean = double_of(r, v, "mean");
-	uint32_t k = json_get(&r->tape, v, "first_bad");
-	if (k == JSON_NONE || !json_i64(&r->tape, k, &s->first_bad))
-		s->first_bad = -1;
+	*s = (struct tensor_stats){.first_bad = json_int(t, v, "first_bad", -1)};
+	s->known = json_get(t, v, "elements") != JSON_NONE;
+	s->n = json_count(t, v, "elements", 0);
+	s->nan = json_count(t, v, "nan", 0);
+	s->pos_inf = json_count(t, v, "inf", 0);
+	s->neg_inf = json_count(t, v, "neg_inf", 0);
+	s->zero = json_count(t, v, "zeros", 0);
+	s->min = json_number(t, v, "min", (double)NAN);
+	s->max = json_number(t, v, "max", (double)NAN);
+	s->mean = json_number(t, v, "mean", (double)NAN);
 }
 
 static int take_value(struct reading *r, uint32_t v, struct dump_value *out)
 {
-	out->buffer = text_of(r, v, "buffer");
-	out->path = text_of(r, v, "path");
-	out->file = text_of(r, v, "file");
-	if (memchr(out->file.p, '/', out->file.n) || memchr(out->file.p, 0, out->file.n) || (out->file.n && out->file.p[0] == '.'))
+	const struct json_tape *t = &r->tape;
+	out->buffer = json_dup(t, v, "buffer", &r->d->arena);
+	out->path = json_dup(t, v, "path", &r->d->arena);
+	out->file = json_dup(t, v, "file", &r->d->arena);
+	if (slice_chr(out->file, '/') || slice_chr(out->file, 0) || (out->file.n && out->file.p[0] == '.'))
 		return bad(r, "\"file\" is a path, not a name in this folder");
-	out->arg = (uint32_t)number_of(r, v, "arg", UINT32_MAX);
-	int role = index_of(text_of(r, v, "role"), roles, ARRAY_LEN(roles));
+	out->arg = json_index(t, v, "arg", 0);
+	int role = index_of(json_word(t, v, "role"), roles, ARRAY_LEN(roles));
 	if (role < 0)
 		return bad(r, "a value's \"role\" is not known");
 	out->role = (enum call_role)role;
-	out->before = slice_is(text_of(r, v, "when"), "before");
+	out->before = slice_is(json_word(t, v, "when"), "before");
 	take_meta(r, v, &out->meta);
-	take_stats(r, v, &out->stats);
+	take_stats(t, v, &out->stats);
 	return 0;
 }
 
 static int take_values(struct reading *r, uint32_t root, struct dump_call *c)
 {
-	uint32_t list = json_get(&r->tape, root, "values"), n = 0;
-	if (list == JSON_NONE || !json_is(&r->tape, list, JSON_ARRAY))
-		return 0;
-	for (uint32_t k = json_first(&r->tape, list); k < json_end(&r->tape, list); k = json_next(&r->tape, k))
-		n++;
+	uint32_t list = json_get(&r->tape, root, "values"), n = json_length(&r->tape, list);
 	if (n > UINT16_MAX)
 		return bad(r, "more values than a call can have");
 	c->value = arena_alloc(&r->d->arena, n * sizeof(*c->value));
-	for (uint32_t k = json_first(&r->tape, list); k < json_end(&r->tape, list); k = json_next(&r->tape, k)) {
+	json_each(&r->tape, list, k) {
 		if (!json_is(&r->tape, k, JSON_OBJECT))
 			return bad(r, "a value is no object");
 		if (take_value(r, k, &c->value[c->n_values]) < 0)
@@ -160,28 +111,27 @@ static int take_values(struct reading *r, uint32_t root, struct dump_call *c)
 
 static int take_call(struct reading *r, uint32_t root)
 {
+	const struct json_tape *t = &r->tape;
 	struct dump *d = r->d;
-	struct dump_call c = {.model = text_of(r, root, "model"), .name = text_of(r, root, "kernel")};
-	int kind = index_of(text_of(r, root, "kind"), kinds, ARRAY_LEN(kinds));
+	struct dump_call c = {.model = json_dup(t, root, "model", &r->d->arena), .name = json_dup(t, root, "kernel", &r->d->arena)};
+	int kind = index_of(json_word(t, root, "kind"), kinds, ARRAY_LEN(kinds));
 	if (kind < 0 || (!c.name.n && kind != DUMP_RUN))
 		return bad(r, "a call has no \"kernel\" or no known \"kind\"");
 	c.kind = (enum dump_kind)kind;
-	c.nodes = text_of(r, root, "nodes");
-	c.aten = text_of(r, root, "aten");
-	c.model_id = (uint32_t)number_of(r, root, "model_id", UINT32_MAX);
-	c.run = (uint32_t)number_of(r, root, "run", UINT32_MAX);
-	c.call = (uint32_t)number_of(r, root, "call", UINT32_MAX);
-	c.line = (uint32_t)number_of(r, root, "line", UINT32_MAX);
-	c.pid = (uint32_t)number_of(r, root, "pid", UINT32_MAX);
-	c.tid = (uint32_t)number_of(r, root, "tid", UINT32_MAX);
-	c.seq = number_of(r, root, "seq", UINT64_MAX);
-	c.time = number_of(r, root, "time_ns", UINT64_MAX);
-	c.took = number_of(r, root, "took_ns", UINT64_MAX);
-	c.returned = true_of(r, root, "returned");
-	int64_t result = 0;
-	uint32_t k = json_get(&r->tape, root, "result");
-	if (k != JSON_NONE && json_i64(&r->tape, k, &result) && result >= INT32_MIN && result <= INT32_MAX)
-		c.result = (int32_t)result;
+	c.nodes = json_dup(t, root, "nodes", &r->d->arena);
+	c.aten = json_dup(t, root, "aten", &r->d->arena);
+	c.model_id = json_index(t, root, "model_id", 0);
+	c.run = json_index(t, root, "run", 0);
+	c.call = json_index(t, root, "call", 0);
+	c.line = json_index(t, root, "line", 0);
+	c.pid = json_index(t, root, "pid", 0);
+	c.tid = json_index(t, root, "tid", 0);
+	c.seq = json_count(t, root, "seq", 0);
+	c.time = json_count(t, root, "time_ns", 0);
+	c.took = json_count(t, root, "took_ns", 0);
+	c.returned = json_flag(t, root, "returned");
+	int64_t result = json_int(t, root, "result", 0);
+	c.result = result >= INT32_MIN && result <= INT32_MAX ? (int32_t)result : 0;
 	if (take_values(r, root, &c) < 0)
 		return -1;
 	GROW(d->call, d->n, d->cap, 1);
@@ -191,21 +141,21 @@ static int take_call(struct reading *r, uint32_t root)
 
 static int take_line(struct reading *r, struct slice line)
 {
+	const struct json_tape *t = &r->tape;
 	uint32_t root;
 	json_tape_text(&r->tape, line.p, line.n);
 	if (json_parse(&r->tape, 0, line.n, &root) < 0 || !json_is(&r->tape, root, JSON_OBJECT))
 		return bad(r, "is no JSON object");
 	if (r->line == 1) {
 		uint64_t version;
-		uint32_t k = json_get(&r->tape, root, "dump");
-		if (k == JSON_NONE || !json_u64(&r->tape, k, &version))
+		if (!json_u64(t, json_get(t, root, "dump"), &version))
 			return bad(r, "has no \"dump\"");
 		return version == DUMP_VERSION ? 0 : bad(r, "a version of the format that is not known");
 	}
-	if (true_of(r, root, "ended")) {
+	if (json_flag(t, root, "ended")) {
 		r->d->cut = false;
-		r->d->lost = number_of(r, root, "lost", UINT64_MAX);
-		r->d->failed = text_of(r, root, "failed");
+		r->d->lost = json_count(t, root, "lost", 0);
+		r->d->failed = json_dup(t, root, "failed", &r->d->arena);
 		return 0;
 	}
 	return take_call(r, root);
@@ -229,7 +179,6 @@ int dump_read(struct dump *d, struct slice index, const char *path, struct err *
 		status = bad(&r, "is empty");
 	}
 	json_tape_release(&r.tape);
-	buf_release(&r.text);
 	if (status < 0)
 		dump_close(d);
 	return status;
@@ -273,8 +222,8 @@ int dump_tensor_open(struct dump_tensor *t, const struct dump *d, const struct d
 {
 	*t = (struct dump_tensor){0};
 	if (!v->file.n)
-		return err_set(err, EXIT_INPUT, "'%s': %.*s was not saved", d->path, (int)v->buffer.n, v->buffer.p);
-	char *path = xasprintf("%s/%.*s", d->path, (int)v->file.n, v->file.p);
+		return err_set(err, EXIT_INPUT, "'%s': %.*s was not saved", d->path, SL(v->buffer));
+	char *path = xasprintf("%s/%.*s", d->path, SL(v->file));
 	struct slice data;
 	int r = -1;
 	t->file = tensor_file_open(path, err);

@@ -101,6 +101,7 @@ void dump_end(struct buf *b, uint64_t calls, uint64_t lost, struct slice failed)
 void dump_members(struct json_out *o, const struct watch_call *c, bool (*value)(void *user, uint32_t i, const char **file), void *user);
 /* A number that may have any size; null when it is not finite. */
 void dump_number(struct json_out *o, double v);
+void dump_member(struct json_out *o, const char *key, double v);
 const char *dump_role_name(enum call_role r);
 const char *dump_kind_name(enum dump_kind k);
 /* Of a record: what it says of the tensor. Dims beyond CALL_DIMS are left out. */

@@ -30,15 +30,7 @@ void dump_number(struct json_out *o, double v)
 	json_out_raw(o, slice_str(text));
 }
 
-static void out_text(struct json_out *o, const char *key, struct slice s)
-{
-	if (!s.n)
-		return;
-	json_key(o, key);
-	json_out_str(o, s);
-}
-
-static void out_number(struct json_out *o, const char *key, double v)
+void dump_member(struct json_out *o, const char *key, double v)
 {
 	json_key(o, key);
 	dump_number(o, v);
@@ -53,9 +45,9 @@ static void out_stats(struct json_out *o, const struct tensor_stats *s)
 	json_member_u64(o, "inf", s->pos_inf);
 	json_member_u64(o, "neg_inf", s->neg_inf);
 	json_member_u64(o, "zeros", s->zero);
-	out_number(o, "min", s->min);
-	out_number(o, "max", s->max);
-	out_number(o, "mean", s->mean);
+	dump_member(o, "min", s->min);
+	dump_member(o, "max", s->max);
+	dump_member(o, "mean", s->mean);
 	if (s->first_bad >= 0)
 		json_member_u64(o, "first_bad", (uint64_t)s->first_bad);
 }
@@ -65,25 +57,25 @@ static void out_value(struct json_out *o, const struct watch_call *c, const stru
 	struct tensor_meta m;
 	dump_meta(&v->rec, &m);
 	json_obj(o);
-	out_text(o, "buffer", slice_str(v->name));
+	json_member_some(o, "buffer", slice_str(v->name));
 	if (v->value && v->value->kind == VALUE_CONSTANT && v->value->index < c->model->contract.n_constants)
-		out_text(o, "path", c->model->contract.constant[v->value->index].fqn);
+		json_member_some(o, "path", c->model->contract.constant[v->value->index].fqn);
 	json_member_u64(o, "arg", v->rec.v.arg);
-	out_text(o, "role", slice_str(dump_role_name((enum call_role)v->rec.v.role)));
-	out_text(o, "when", v->rec.v.before ? SLICE("before") : SLICE("after"));
-	out_text(o, "dtype", slice_str(dtype_name(m.dtype)));
+	json_member_some(o, "role", slice_str(dump_role_name((enum call_role)v->rec.v.role)));
+	json_member_some(o, "when", v->rec.v.before ? SLICE("before") : SLICE("after"));
+	json_member_some(o, "dtype", slice_str(dtype_name(m.dtype)));
 	struct buf device = {0};
 	buf_adds(&device, device_name(m.device));
 	if (m.device_index >= 0 && m.device != DEVICE_CPU)
 		buf_addf(&device, ":%d", m.device_index);
-	out_text(o, "device", buf_slice(&device));
+	json_member_some(o, "device", buf_slice(&device));
 	buf_release(&device);
 	if (v->rec.v.n_dim <= CALL_DIMS) {
 		json_member_i64s(o, "sizes", m.size, m.n_dim);
 		json_member_i64s(o, "strides", m.stride, m.n_dim);
 	}
 	out_stats(o, &v->rec.v.stats);
-	out_text(o, "file", slice_str(file));
+	json_member_some(o, "file", slice_str(file));
 	json_close(o);
 }
 
@@ -102,17 +94,15 @@ static void out_launch(struct json_out *o, const struct watch_call *c)
 {
 	const struct call_launch *l = c->launch;
 	const int64_t grid[3] = {l->grid[0], l->grid[1], l->grid[2]}, block[3] = {l->block[0], l->block[1], l->block[2]};
-	json_key(o, "launch");
-	json_obj(o);
+	json_member_obj(o, "launch");
 	json_member_i64s(o, "grid", grid, 3);
 	json_member_i64s(o, "block", block, 3);
 	json_member_u64(o, "shared", l->shared);
 	json_member_u64(o, "stream", l->stream);
-	json_key(o, "captured");
-	json_out_bool(o, l->captured != 0);
+	json_member_bool(o, "captured", l->captured != 0);
 	if (l->captured && l->graph)
 		json_member_u64(o, "graph", l->graph);
-	out_text(o, "function", slice_str(c->function));
+	json_member_some(o, "function", slice_str(c->function));
 	if (c->n_launches > 1)
 		json_member_u64(o, "launches", c->n_launches);
 	json_close(o);
@@ -120,8 +110,7 @@ static void out_launch(struct json_out *o, const struct watch_call *c)
 
 static void out_replay(struct json_out *o, const struct call_replay *r)
 {
-	json_key(o, "replay");
-	json_obj(o);
+	json_member_obj(o, "replay");
 	json_member_u64(o, "graph", r->graph);
 	json_member_u64(o, "captured", r->captured);
 	json_member_u64(o, "times", r->times);
@@ -133,7 +122,7 @@ void dump_members(struct json_out *o, const struct watch_call *c, bool (*value)(
 {
 	bool returned = c->end.what != CALL_NONE;
 	if (c->model) {
-		out_text(o, "model", c->model->contract.model);
+		json_member_some(o, "model", c->model->contract.model);
 		json_member_u64(o, "model_id", c->model->id);
 	}
 	json_member_u64(o, "pid", c->begin.pid);
@@ -142,13 +131,13 @@ void dump_members(struct json_out *o, const struct watch_call *c, bool (*value)(
 	if (c->begin.run != CALLS_NO_RUN)
 		json_member_u64(o, "run", c->begin.run);
 	json_member_u64(o, "call", c->begin.call);
-	out_text(o, "kernel", slice_str(c->name));
-	out_text(o, "kind", slice_str(dump_kind_name(kind_of(c))));
+	json_member_some(o, "kernel", slice_str(c->name));
+	json_member_some(o, "kind", slice_str(dump_kind_name(kind_of(c))));
 	if (c->contract) {
 		if (c->contract->line)
 			json_member_u64(o, "line", c->contract->line);
-		out_text(o, "nodes", c->contract->nodes);
-		out_text(o, "aten", c->contract->aten);
+		json_member_some(o, "nodes", c->contract->nodes);
+		json_member_some(o, "aten", c->contract->aten);
 	}
 	if (c->launch)
 		out_launch(o, c);
@@ -157,14 +146,10 @@ void dump_members(struct json_out *o, const struct watch_call *c, bool (*value)(
 	json_member_u64(o, "time_ns", c->begin.time);
 	if (returned)
 		json_member_u64(o, "took_ns", c->begin.what == CALL_RUN_BEGIN ? c->end.time - c->begin.time : c->end.took);
-	json_key(o, "returned");
-	json_out_bool(o, returned && c->end.result != CALLS_NOT_RETURNED);
-	if (returned && c->end.result != CALLS_NOT_RETURNED) {
-		json_key(o, "result");
-		json_out_i64(o, c->end.result);
-	}
-	json_key(o, "values");
-	json_arr(o);
+	json_member_bool(o, "returned", returned && c->end.result != CALLS_NOT_RETURNED);
+	if (returned && c->end.result != CALLS_NOT_RETURNED)
+		json_member_i64(o, "result", c->end.result);
+	json_member_arr(o, "values");
 	for (uint32_t i = 0; i < c->n_values; i++) {
 		const char *file = c->value[i].saved;
 		if (!value || value(user, i, &file))
@@ -178,7 +163,7 @@ void dump_head(struct buf *b, const char *tool)
 	struct json_out o = {.b = b};
 	json_obj(&o);
 	json_member_u64(&o, "dump", DUMP_VERSION);
-	out_text(&o, "writer", slice_str(tool));
+	json_member_some(&o, "writer", slice_str(tool));
 	json_close(&o);
 	buf_addc(b, '\n');
 }
@@ -196,11 +181,10 @@ void dump_end(struct buf *b, uint64_t calls, uint64_t lost, struct slice failed)
 {
 	struct json_out o = {.b = b};
 	json_obj(&o);
-	json_key(&o, "ended");
-	json_out_bool(&o, true);
+	json_member_bool(&o, "ended", true);
 	json_member_u64(&o, "calls", calls);
 	json_member_u64(&o, "lost", lost);
-	out_text(&o, "failed", failed);
+	json_member_some(&o, "failed", failed);
 	json_close(&o);
 	buf_addc(b, '\n');
 }

@@ -10,56 +10,29 @@ const char *live_kind_name(enum live_kind k) { return k < LIVE_KINDS ? names[k] 
 
 bool live_event_parse(struct live_event *ev, struct json_tape *t, struct slice line)
 {
-	uint32_t k;
-	uint64_t n;
-	int64_t id;
 	*ev = (struct live_event){.kind = LIVE_KINDS, .model = LIVE_NO_MODEL, .path = {"", 0}, .line = line, .tape = t};
 	json_tape_text(t, line.p, line.n);
-	if (json_parse(t, 0, line.n, &ev->root) < 0 || (k = json_get(t, ev->root, "ev")) == JSON_NONE)
+	if (json_parse(t, 0, line.n, &ev->root) < 0)
 		return false;
+	struct slice kind = json_word(t, ev->root, "ev");
 	for (int i = 0; i < LIVE_KINDS; i++)
-		if (slice_is(json_slice(t, k), names[i]))
+		if (slice_is(kind, names[i]))
 			ev->kind = (enum live_kind)i;
-	if ((k = json_get(t, ev->root, "t")) != JSON_NONE)
-		json_double(t, k, &ev->time);
-	if ((k = json_get(t, ev->root, "pid")) != JSON_NONE && json_i64(t, k, &id))
-		ev->pid = (pid_t)id;
-	if ((k = json_get(t, ev->root, "tid")) != JSON_NONE && json_i64(t, k, &id))
-		ev->tid = (pid_t)id;
-	if ((k = json_get(t, ev->root, "model")) != JSON_NONE && json_u64(t, k, &n) && n < LIVE_MODELS)
-		ev->model = (uint32_t)n;
-	return true;
+	ev->time = json_number(t, ev->root, "t", 0);
+	ev->pid = (pid_t)json_int(t, ev->root, "pid", 0);
+	ev->tid = (pid_t)json_int(t, ev->root, "tid", 0);
+	uint32_t model = json_index(t, ev->root, "model", LIVE_NO_MODEL);
+	ev->model = model < LIVE_MODELS ? model : LIVE_NO_MODEL;
+	return json_get(t, ev->root, "ev") != JSON_NONE;
 }
 
-static struct slice text_of(const struct live_event *ev, uint32_t k, const char *key, struct buf *hold)
-{
-	uint32_t v = json_get(ev->tape, k, key);
-	buf_reset(hold);
-	if (v != JSON_NONE && json_is(ev->tape, v, JSON_STRING))
-		json_unescape(ev->tape, v, hold);
-	return buf_slice(hold);
-}
-
-uint64_t live_event_number(const struct live_event *ev, const char *key)
-{
-	uint64_t n = 0;
-	uint32_t v = json_get(ev->tape, ev->root, key);
-	if (v != JSON_NONE)
-		json_u64(ev->tape, v, &n);
-	return n;
-}
-
-static bool true_of(const struct live_event *ev, uint32_t k, const char *key)
-{
-	uint32_t v = json_get(ev->tape, k, key);
-	return v != JSON_NONE && json_is(ev->tape, v, JSON_TRUE);
-}
+uint64_t live_event_number(const struct live_event *ev, const char *key) { return json_count(ev->tape, ev->root, key, 0); }
 
 static void add_part(const struct live_event *ev, uint32_t k, const char *key, const char *before, struct buf *hold, struct buf *b)
 {
-	struct slice s = text_of(ev, k, key, hold);
+	struct slice s = json_text(ev->tape, k, key, hold);
 	if (s.n)
-		buf_addf(b, "%s%.*s", before, (int)s.n, s.p);
+		buf_addf(b, "%s%.*s", before, SL(s));
 }
 
 static void finding_text(const struct live_event *ev, uint32_t k, struct buf *b)
@@ -67,12 +40,11 @@ static void finding_text(const struct live_event *ev, uint32_t k, struct buf *b)
 	struct buf hold = {0};
 	uint64_t n;
 	buf_adds(b, "\n  ");
-	uint32_t input = json_get(ev->tape, k, "input"), dim = json_get(ev->tape, k, "dim");
-	if (input != JSON_NONE && json_u64(ev->tape, input, &n)) {
+	if (json_u64(ev->tape, json_get(ev->tape, k, "input"), &n)) {
 		buf_addf(b, "input %llu", (unsigned long long)n);
 		add_part(ev, k, "name", " ", &hold, b);
 		add_part(ev, k, "path", ", ", &hold, b);
-		if (dim != JSON_NONE && json_u64(ev->tape, dim, &n))
+		if (json_u64(ev->tape, json_get(ev->tape, k, "dim"), &n))
 			buf_addf(b, ", dim %llu", (unsigned long long)n);
 		buf_adds(b, ": ");
 	}
@@ -86,14 +58,12 @@ static void finding_text(const struct live_event *ev, uint32_t k, struct buf *b)
 
 static void mismatch_text(const struct live_event *ev, struct buf *b)
 {
-	uint32_t list = json_get(ev->tape, ev->root, "findings");
 	buf_addf(b, "call %llu: the inputs do not fit", (unsigned long long)live_event_number(ev, "call"));
-	if (true_of(ev, ev->root, "failed"))
+	if (json_flag(ev->tape, ev->root, "failed"))
 		buf_adds(b, ", the call was refused");
-	if (list != JSON_NONE && json_is(ev->tape, list, JSON_ARRAY))
-		for (uint32_t k = json_first(ev->tape, list); k < json_end(ev->tape, list); k = json_next(ev->tape, k))
-			finding_text(ev, k, b);
-	if (true_of(ev, ev->root, "last"))
+	json_each(ev->tape, json_get(ev->tape, ev->root, "findings"), k)
+		finding_text(ev, k, b);
+	if (json_flag(ev->tape, ev->root, "last"))
 		buf_adds(b, "\n  more calls of this kind are only counted");
 }
 
@@ -101,7 +71,7 @@ void live_event_text(const struct live_event *ev, struct buf *b)
 {
 	struct buf hold = {0};
 	if (ev->model != LIVE_NO_MODEL && ev->path.n)
-		buf_addf(b, "model %u (%.*s): ", ev->model, (int)ev->path.n, ev->path.p);
+		buf_addf(b, "model %u (%.*s): ", ev->model, SL(ev->path));
 	else if (ev->model != LIVE_NO_MODEL)
 		buf_addf(b, "model %u: ", ev->model);
 	switch (ev->kind) {

@@ -12,36 +12,12 @@
 
 struct reader {
 	struct json_tape t;
-	struct buf hold;
 	struct arena *a;
 };
 
-static struct slice text_of(struct reader *r, uint32_t k, const char *key)
-{
-	uint32_t v = json_get(&r->t, k, key);
-	buf_reset(&r->hold);
-	if (v == JSON_NONE || !json_is(&r->t, v, JSON_STRING))
-		return SLICE("");
-	json_unescape(&r->t, v, &r->hold);
-	return arena_slice(r->a, buf_slice(&r->hold));
-}
-
-static uint64_t number_of(const struct reader *r, uint32_t k, const char *key, uint64_t none)
-{
-	uint64_t n;
-	uint32_t v = json_get(&r->t, k, key);
-	return v != JSON_NONE && json_u64(&r->t, v, &n) ? n : none;
-}
-
-static uint32_t small_of(const struct reader *r, uint32_t k, const char *key)
-{
-	uint64_t n = number_of(r, k, key, CONTRACT_NONE);
-	return n < CONTRACT_NONE ? (uint32_t)n : CONTRACT_NONE;
-}
-
 static int index_of(const struct reader *r, uint32_t k, const char *key)
 {
-	uint64_t n = number_of(r, k, key, UINT64_MAX);
+	uint64_t n = json_count(&r->t, k, key, UINT64_MAX);
 	return n < 4096 ? (int)n : -1;
 }
 
@@ -49,10 +25,7 @@ static int index_of(const struct reader *r, uint32_t k, const char *key)
 static uint64_t hex_of(struct reader *r, uint32_t k, const char *key)
 {
 	uint64_t n = 0;
-	uint32_t v = json_get(&r->t, k, key);
-	if (v == JSON_NONE || !json_is(&r->t, v, JSON_STRING))
-		return IMA_NONE;
-	struct slice s = json_slice(&r->t, v);
+	struct slice s = json_word(&r->t, k, key);
 	if (s.n < 3 || s.n > 18 || s.p[0] != '0' || s.p[1] != 'x')
 		return IMA_NONE;
 	for (size_t i = 2; i < s.n; i++) {
@@ -65,22 +38,10 @@ static uint64_t hex_of(struct reader *r, uint32_t k, const char *key)
 	return n;
 }
 
-static int list_of(const struct reader *r, uint32_t k, const char *key, int64_t *to, int most)
-{
-	uint32_t list = json_get(&r->t, k, key);
-	int n = 0;
-	if (list == JSON_NONE || !json_is(&r->t, list, JSON_ARRAY))
-		return -1;
-	for (uint32_t i = json_first(&r->t, list); i < json_end(&r->t, list); i = json_next(&r->t, i), n++)
-		if (n >= most || !json_i64(&r->t, i, &to[n]))
-			return -1;
-	return n;
-}
-
 static void three_of(const struct reader *r, uint32_t k, const char *key, uint64_t to[3])
 {
 	int64_t v[3];
-	if (list_of(r, k, key, v, 3) == 3)
+	if (json_ints(&r->t, k, key, v, 3) == 3)
 		for (int i = 0; i < 3; i++)
 			to[i] = v[i] > 0 ? (uint64_t)v[i] : 0;
 }
@@ -89,56 +50,37 @@ static void read_param(struct reader *r, uint32_t k, struct ima_param *p)
 {
 	int64_t strides[IMA_DIMS];
 	*p = (struct ima_param){.arg = CONTRACT_NONE, .n_dim = -1};
-	uint64_t size = number_of(r, k, "size", 0);
+	uint64_t size = json_count(&r->t, k, "size", 0);
 	p->size = size < 4096 ? (uint32_t)size : 0;
 	p->value = hex_of(r, k, "value");
-	p->role = text_of(r, k, "role");
+	p->role = json_dup(&r->t, k, "role", r->a);
 	p->tensor = p->role.n != 0;
-	p->buffer = text_of(r, k, "buffer");
-	p->arg = small_of(r, k, "arg");
-	p->dtype = text_of(r, k, "dtype");
-	p->on = text_of(r, k, "on");
+	p->buffer = json_dup(&r->t, k, "buffer", r->a);
+	p->arg = json_index(&r->t, k, "arg", CONTRACT_NONE);
+	p->dtype = json_dup(&r->t, k, "dtype", r->a);
+	p->on = json_dup(&r->t, k, "on", r->a);
 	p->on_index = index_of(r, k, "on_index");
-	int n = list_of(r, k, "sizes", p->dim, IMA_DIMS);
-	if (n >= 0 && list_of(r, k, "strides", strides, IMA_DIMS) == n) {
+	int n = json_ints(&r->t, k, "sizes", p->dim, IMA_DIMS);
+	if (n >= 0 && json_ints(&r->t, k, "strides", strides, IMA_DIMS) == n) {
 		p->n_dim = n;
 		memcpy(p->stride, strides, sizeof(p->stride[0]) * (size_t)n);
 	}
 	p->address = hex_of(r, k, "address");
-	p->extent = number_of(r, k, "extent", IMA_NONE);
-	p->storage = number_of(r, k, "storage", IMA_NONE);
+	p->extent = json_count(&r->t, k, "extent", IMA_NONE);
+	p->storage = json_count(&r->t, k, "storage", IMA_NONE);
 	p->base = hex_of(r, k, "base");
-	p->allocation = p->base == IMA_NONE ? 0 : number_of(r, k, "allocation", 0);
+	p->allocation = p->base == IMA_NONE ? 0 : json_count(&r->t, k, "allocation", 0);
 	if (!p->tensor && p->address == IMA_NONE)
 		p->address = p->value;
 }
 
 static void read_params(struct reader *r, uint32_t root, struct ima_event *e)
 {
-	uint32_t list = json_get(&r->t, root, "params"), n = 0;
-	if (list == JSON_NONE || !json_is(&r->t, list, JSON_ARRAY))
-		return;
-	for (uint32_t k = json_first(&r->t, list); k < json_end(&r->t, list) && n < MAX_PARAMS; k = json_next(&r->t, k))
-		n++;
+	uint32_t list = json_get(&r->t, root, "params"), n = json_length(&r->t, list);
+	n = n < MAX_PARAMS ? n : MAX_PARAMS;
 	e->p = arena_alloc(r->a, (n + 1) * sizeof(*e->p));
 	for (uint32_t k = json_first(&r->t, list); e->n < n; k = json_next(&r->t, k))
 		read_param(r, k, &e->p[e->n++]);
-}
-
-static void read_names(struct reader *r, uint32_t root, struct ima_event *e)
-{
-	uint32_t list = json_get(&r->t, root, "kernels"), n = 0;
-	if (list == JSON_NONE || !json_is(&r->t, list, JSON_ARRAY))
-		return;
-	for (uint32_t k = json_first(&r->t, list); k < json_end(&r->t, list) && n < MAX_PARAMS; k = json_next(&r->t, k))
-		n++;
-	e->in_graph = arena_alloc(r->a, (n + 1) * sizeof(*e->in_graph));
-	for (uint32_t k = json_first(&r->t, list); e->n_in_graph < n; k = json_next(&r->t, k)) {
-		buf_reset(&r->hold);
-		if (json_is(&r->t, k, JSON_STRING))
-			json_unescape(&r->t, k, &r->hold);
-		e->in_graph[e->n_in_graph++] = arena_slice(r->a, buf_slice(&r->hold));
-	}
 }
 
 static void read_event(struct ima *to, struct reader *r, const struct live_event *ev)
@@ -148,29 +90,29 @@ static void read_event(struct ima *to, struct reader *r, const struct live_event
 	const uint32_t root = ev->root;
 	*e = (struct ima_event){
 	    .fault = ev->kind == LIVE_DEVICE_FAULT, .model = ev->model, .pid = (uint32_t)ev->pid, .tid = (uint32_t)ev->tid};
-	e->when = text_of(r, root, "when");
-	e->error = text_of(r, root, "error");
-	e->text = text_of(r, root, "text");
-	e->kernel = text_of(r, root, "kernel");
-	e->what = text_of(r, root, "what");
-	e->code = number_of(r, root, "code", 0);
-	e->seq = number_of(r, root, "seq", 0);
+	e->when = json_dup(&r->t, root, "when", r->a);
+	e->error = json_dup(&r->t, root, "error", r->a);
+	e->text = json_dup(&r->t, root, "text", r->a);
+	e->kernel = json_dup(&r->t, root, "kernel", r->a);
+	e->what = json_dup(&r->t, root, "what", r->a);
+	e->code = json_count(&r->t, root, "code", 0);
+	e->seq = json_count(&r->t, root, "seq", 0);
 	e->stream = hex_of(r, root, "stream");
-	e->run = small_of(r, root, "run");
-	e->call = small_of(r, root, "call");
-	e->contract_call = small_of(r, root, "contract_call");
-	e->param = small_of(r, root, "param");
+	e->run = json_index(&r->t, root, "run", CONTRACT_NONE);
+	e->call = json_index(&r->t, root, "call", CONTRACT_NONE);
+	e->contract_call = json_index(&r->t, root, "contract_call", CONTRACT_NONE);
+	e->param = json_index(&r->t, root, "param", CONTRACT_NONE);
 	e->device = index_of(r, root, "device");
 	e->launch = json_get(&r->t, root, "grid") != JSON_NONE;
 	three_of(r, root, "grid", e->grid);
 	three_of(r, root, "block", e->block);
-	e->shared = number_of(r, root, "shared", 0);
-	e->function = text_of(r, root, "function");
-	e->graph = number_of(r, root, "graph", 0);
-	e->replay = number_of(r, root, "replay", 0);
-	e->captured = number_of(r, root, "captured", 0);
+	e->shared = json_count(&r->t, root, "shared", 0);
+	e->function = json_dup(&r->t, root, "function", r->a);
+	e->graph = json_count(&r->t, root, "graph", 0);
+	e->replay = json_count(&r->t, root, "replay", 0);
+	e->captured = json_count(&r->t, root, "captured", 0);
 	if (e->graph)
-		read_names(r, root, e);
+		e->in_graph = json_dup_list(&r->t, json_get(&r->t, root, "kernels"), MAX_PARAMS, &e->n_in_graph, r->a);
 	if (e->fault) {
 		read_params(r, root, e);
 	} else {
@@ -189,7 +131,6 @@ void ima_read(struct ima *to, struct slice lines)
 		if (live_event_parse(&ev, &r.t, line) && (ev.kind == LIVE_DEVICE_FAULT || ev.kind == LIVE_DEVICE_FINDING))
 			read_event(to, &r, &ev);
 	json_tape_release(&r.t);
-	buf_release(&r.hold);
 }
 
 void ima_release(struct ima *r)

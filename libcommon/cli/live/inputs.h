@@ -27,7 +27,6 @@ struct inputs {
 int inputs_load(struct loaded *l, struct inputs *in, const char *path, const char *name, const char *const *operand, int n,
 		struct err *err);
 /* Of a contract alone. */
-int inputs_read(struct inputs *in, const struct contract *c, const char *const *operand, int n, struct err *err);
 void inputs_release(struct inputs *in);
 
 #endif

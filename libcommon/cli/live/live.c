@@ -187,18 +187,14 @@ static struct slice path_of(const struct live *l, uint32_t model)
 
 static void learn_path(struct live *l, const struct live_event *ev)
 {
-	uint32_t v = json_get(ev->tape, ev->root, "path");
-	if (ev->model >= LIVE_MODELS || v == JSON_NONE)
+	if (ev->model >= LIVE_MODELS || json_get_as(ev->tape, ev->root, "path", JSON_STRING) == JSON_NONE)
 		return;
-	struct buf b = {0};
-	json_unescape(ev->tape, v, &b);
 	while (l->n_path <= ev->model) {
 		GROW(l->path, l->n_path, l->cap_path, 1);
 		l->path[l->n_path++] = NULL;
 	}
 	free(l->path[ev->model]);
-	l->path[ev->model] = xstrdup(buf_str(&b));
-	buf_release(&b);
+	l->path[ev->model] = json_strdup(ev->tape, ev->root, "path");
 }
 
 static void take_line(struct live *l, struct slice line)
@@ -259,16 +255,11 @@ static void sum_up(struct live *l)
 			    {"failed", c->failed},
 			    {"past", c->past}};
 		json_obj(&o);
-		json_key(&o, "ev");
-		json_out_str(&o, slice_str(live_kind_name(LIVE_CALLS_SUMMARY)));
-		json_key(&o, "pid");
-		json_out_u64(&o, c->pid);
-		json_key(&o, "model");
-		json_out_u64(&o, i);
-		for (size_t k = 0; k < ARRAY_LEN(sums); k++) {
-			json_key(&o, sums[k].key);
-			json_out_u64(&o, sums[k].v);
-		}
+		json_member_str(&o, "ev", slice_str(live_kind_name(LIVE_CALLS_SUMMARY)));
+		json_member_u64(&o, "pid", c->pid);
+		json_member_u64(&o, "model", i);
+		for (size_t k = 0; k < ARRAY_LEN(sums); k++)
+			json_member_u64(&o, sums[k].key, sums[k].v);
 		json_close(&o);
 		take_line(l, buf_slice(&b));
 		buf_release(&b);
@@ -285,33 +276,28 @@ static void sum_up(struct live *l)
 static int answer_for(struct live *l, struct client *c, struct buf *json, struct err *err)
 {
 	struct json_tape t = {0};
-	struct buf path = {0}, real = {0};
-	uint32_t root, k;
-	uint64_t dev = 0, ino = 0;
+	struct buf tmp = {0}, real = {0};
+	struct slice path;
+	uint32_t root;
 	struct stat st;
 	int r = -1;
 	json_tape_text(&t, c->question.p, c->question.len);
-	if (!c->question.len || json_parse(&t, 0, c->question.len, &root) < 0 || (k = json_get(&t, root, "path")) == JSON_NONE) {
+	if (!c->question.len || json_parse(&t, 0, c->question.len, &root) < 0 || !(path = json_text(&t, root, "path", &tmp)).p) {
 		err_set(err, EXIT_INPUT, "a question that is none");
 		goto out;
 	}
-	json_unescape(&t, k, &path);
-	if ((k = json_get(&t, root, "dev")) != JSON_NONE)
-		json_u64(&t, k, &dev);
-	if ((k = json_get(&t, root, "ino")) != JSON_NONE)
-		json_u64(&t, k, &ino);
-	live_path_of(c->pid, buf_slice(&path), &real);
+	live_path_of(c->pid, path, &real);
 	if (memchr(real.p, 0, real.len))
 		err_set(err, EXIT_INPUT, "a path with a zero byte");
 	else if (stat(buf_str(&real), &st) < 0)
 		err_errno(err, EXIT_INPUT, "cannot open '%s'", buf_str(&real));
-	else if (st.st_dev != dev || st.st_ino != ino)
+	else if (st.st_dev != json_count(&t, root, "dev", 0) || st.st_ino != json_count(&t, root, "ino", 0))
 		err_set(err, EXIT_INPUT, "'%s' is another file here than in the process", buf_str(&real));
 	else
 		r = l->o->contract(l->o->user, buf_str(&real), c->pid, json, err);
 out:
 	json_tape_release(&t);
-	buf_release(&path);
+	buf_release(&tmp);
 	buf_release(&real);
 	return r;
 }

@@ -36,7 +36,7 @@ static bool is_real(int dtype)
 	return d && (strstr(d->name, "float") || strstr(d->name, "complex"));
 }
 
-enum nan_what nan_bad(const struct nan_options *o, const struct dump_value *v)
+static enum nan_what nan_bad(const struct nan_options *o, const struct dump_value *v)
 {
 	const struct tensor_stats *s = &v->stats;
 	if (!s->known)
@@ -48,7 +48,7 @@ enum nan_what nan_bad(const struct nan_options *o, const struct dump_value *v)
 	return o->range && is_real(v->meta.dtype) && (s->min < o->lo || s->max > o->hi) ? NAN_RANGE : NAN_NONE;
 }
 
-bool nan_ignored(const struct nan_options *o, struct slice name)
+static bool nan_ignored(const struct nan_options *o, struct slice name)
 {
 	bool yes = false;
 	char *text = name.n && o->n_ignore ? xstrndup(name.p, name.n) : NULL;

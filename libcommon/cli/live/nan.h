@@ -100,8 +100,6 @@ struct nan {
 /* Everything is copied. */
 void nan_take(struct nan *n, const struct nan_call *c);
 void nan_release(struct nan *n);
-enum nan_what nan_bad(const struct nan_options *o, const struct dump_value *v);
-bool nan_ignored(const struct nan_options *o, struct slice name);
 bool nan_writes(const struct dump_value *v);
 
 /* ---- nan_source.c: where a kernel comes from ---- */

@@ -223,7 +223,7 @@ static void add_op(struct ops *o, struct slice s)
 	s = without_number(slice_trim(s));
 	if (slice_starts(s, "aten."))
 		cut(&s, "aten.");
-	const char *dot = s.n ? memchr(s.p, '.', s.n) : NULL; /* overloads: div.Tensor */
+	const char *dot = slice_chr(s, '.'); /* overloads: div.Tensor */
 	if (dot)
 		s.n = (size_t)(dot - s.p);
 	if (s.n && o->n < MAX_OPS)
@@ -233,7 +233,7 @@ static void add_op(struct ops *o, struct slice s)
 static void add_list(struct ops *o, struct slice text)
 {
 	while (text.n) {
-		const char *comma = memchr(text.p, ',', text.n);
+		const char *comma = slice_chr(text, ',');
 		size_t n = comma ? (size_t)(comma - text.p) : text.n;
 		add_op(o, slice_of(text.p, n));
 		text = comma ? slice_of(comma + 1, text.n - n - 1) : SLICE("");
@@ -255,7 +255,7 @@ static bool has(const struct ops *o, const char *names)
 {
 	struct slice rest = slice_str(names);
 	while (rest.n) {
-		const char *space = memchr(rest.p, ' ', rest.n);
+		const char *space = slice_chr(rest, ' ');
 		struct slice one = slice_of(rest.p, space ? (size_t)(space - rest.p) : rest.n);
 		for (size_t i = 0; i < o->n; i++)
 			if (slice_eq(o->v[i], one))
@@ -375,19 +375,16 @@ size_t nan_guess(const struct nan_finding *f, struct nan_guess *guess, size_t ma
 		return 0;
 	guess[0] = (struct nan_guess){.seen = true};
 	switch (f->kind) {
-	case NAN_INPUT:
-		snprintf(guess[0].text, sizeof(guess[0].text), "the input %.*s was %s already", (int)name.n, name.p, what);
-		return 1;
+	case NAN_INPUT: snprintf(guess[0].text, sizeof(guess[0].text), "the input %.*s was %s already", SL(name), what); return 1;
 	case NAN_CONSTANT:
-		snprintf(guess[0].text, sizeof(guess[0].text), "the weight %.*s is %s as it was saved", (int)name.n, name.p, what);
+		snprintf(guess[0].text, sizeof(guess[0].text), "the weight %.*s is %s as it was saved", SL(name), what);
 		return 1;
 	case NAN_UNWRITTEN:
 		snprintf(guess[0].text, sizeof(guess[0].text),
-			 "%.*s is read, but nothing has written it: memory as it was found (torch.empty?)", (int)name.n, name.p);
+			 "%.*s is read, but nothing has written it: memory as it was found (torch.empty?)", SL(name));
 		return 1;
 	case NAN_PASSED:
-		snprintf(guess[0].text, sizeof(guess[0].text), "%.*s was %s already; the call that wrote it was not seen", (int)name.n,
-			 name.p, what);
+		snprintf(guess[0].text, sizeof(guess[0].text), "%.*s was %s already; the call that wrote it was not seen", SL(name), what);
 		return 1;
 	case NAN_CRASHED: return 0;
 	case NAN_PRODUCED: break;

@@ -35,23 +35,6 @@ static struct nan_kernel *kernel_of(struct nan_sources *s, struct slice key)
 	return &s->kernel[s->n++];
 }
 
-/* The strings of a list. */
-static struct slice *take_list(struct nan_sources *s, const struct json_tape *t, uint32_t list, uint32_t *n)
-{
-	uint32_t count = 0;
-	*n = 0;
-	if (list == JSON_NONE || !json_is(t, list, JSON_ARRAY))
-		return NULL;
-	for (uint32_t k = json_first(t, list); k < json_end(t, list); k = json_next(t, k))
-		count++;
-	count = count < MAX_NODES ? count : MAX_NODES;
-	struct slice *v = arena_alloc(&s->arena, (count + 1) * sizeof(*v));
-	for (uint32_t k = json_first(t, list); k < json_end(t, list) && *n < count; k = json_next(t, k))
-		if (json_is(t, k, JSON_STRING))
-			v[(*n)++] = arena_slice(&s->arena, json_slice(t, k));
-	return v;
-}
-
 static void add_frames(struct nan_sources *s, struct nan_kernel *k, struct slice stack, struct buf *b)
 {
 	struct slice rest = stack;
@@ -62,7 +45,7 @@ static void add_frames(struct nan_sources *s, struct nan_kernel *k, struct slice
 		buf_reset(b);
 		srcloc_format(b, &at, SRCLOC_AT, true);
 		if (at.code.n)
-			buf_addf(b, ": %.*s", (int)(at.code.n < 400 ? at.code.n : 400), at.code.p);
+			buf_addf(b, ": %.*s", SLN(at.code, 400));
 		bool had = false;
 		for (uint32_t i = 0; i < k->n_lines; i++)
 			had |= slice_eq(k->line[i], buf_slice(b));
@@ -74,16 +57,11 @@ static void add_frames(struct nan_sources *s, struct nan_kernel *k, struct slice
 static void take_stacks(struct nan_sources *s, struct nan_kernel *k, const struct json_tape *t, uint32_t list)
 {
 	struct buf text = {0}, b = {0};
-	if (list == JSON_NONE || !json_is(t, list, JSON_ARRAY) || k->line)
+	if (!json_is(t, list, JSON_ARRAY) || k->line)
 		return;
 	k->line = arena_alloc(&s->arena, MAX_LINES * sizeof(*k->line));
-	for (uint32_t i = json_first(t, list); i < json_end(t, list); i = json_next(t, i)) {
-		if (!json_is(t, i, JSON_STRING))
-			continue;
-		buf_reset(&text);
-		json_unescape(t, i, &text);
-		add_frames(s, k, buf_slice(&text), &b);
-	}
+	json_each(t, list, i)
+		add_frames(s, k, json_text_at(t, i, &text), &b);
 	buf_release(&text);
 	buf_release(&b);
 }
@@ -95,9 +73,9 @@ static void take_kernel(struct nan_sources *s, const struct json_tape *t, uint32
 		return;
 	take_stacks(s, k, t, json_get(t, value, "stack_traces"));
 	if (!k->node)
-		k->node = take_list(s, t, json_get(t, value, "post_grad_nodes"), &k->n_nodes);
+		k->node = json_dup_list(t, json_get(t, value, "post_grad_nodes"), MAX_NODES, &k->n_nodes, &s->arena);
 	if (!k->pre)
-		k->pre = take_list(s, t, json_get(t, value, "pre_grad_nodes"), &k->n_pre);
+		k->pre = json_dup_list(t, json_get(t, value, "pre_grad_nodes"), MAX_NODES, &k->n_pre, &s->arena);
 }
 
 int nan_sources_json(struct nan_sources *s, struct slice text, const char *what, struct err *err)
@@ -111,7 +89,7 @@ int nan_sources_json(struct nan_sources *s, struct slice text, const char *what,
 			    "'%s': no JSON object of kernels: it must be a package's kernel_information.json or a trace log (TORCH_TRACE)",
 			    what);
 	else
-		for (uint32_t k = json_first(&t, root); k < json_end(&t, root); k = json_next_pair(&t, k))
+		json_each_pair(&t, root, k)
 			if (json_is(&t, k + 1, JSON_OBJECT))
 				take_kernel(s, &t, k, k + 1);
 	json_tape_release(&t);
@@ -129,7 +107,7 @@ struct reading {
 static void take_stack_map(struct reading *r, uint32_t root)
 {
 	const struct json_tape *t = &r->tape;
-	for (uint32_t k = json_first(t, root); k < json_end(t, root); k = json_next_pair(t, k)) {
+	json_each_pair(t, root, k) {
 		struct nan_kernel *to = kernel_of(r->s, json_slice(t, k));
 		if (to)
 			take_stacks(r->s, to, t, k + 1);
@@ -142,10 +120,8 @@ static void take_pre(struct reading *r, struct nan_kernel *k, uint32_t post_to_p
 	struct slice list[MAX_LINES];
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < k->n_nodes && !k->pre; i++) {
-		char *name = xstrndup(k->node[i].p, k->node[i].n);
-		uint32_t count, from = json_get(&r->tape, post_to_pre, name);
-		free(name);
-		const struct slice *v = take_list(r->s, &r->tape, from, &count);
+		uint32_t count, from = json_find(&r->tape, post_to_pre, k->node[i]);
+		const struct slice *v = json_dup_list(&r->tape, from, MAX_NODES, &count, &r->s->arena);
 		for (uint32_t j = 0; j < count && n < MAX_LINES; j++) {
 			bool had = false;
 			for (uint32_t m = 0; m < n; m++)
@@ -165,15 +141,12 @@ static void take_node_map(struct reading *r, uint32_t root)
 {
 	const struct json_tape *t = &r->tape;
 	uint32_t kernels = json_get(t, root, "cppCodeToPost"), back = json_get(t, root, "postToPre");
-	if (kernels == JSON_NONE || !json_is(t, kernels, JSON_OBJECT))
-		return;
-	for (uint32_t k = json_first(t, kernels); k < json_end(t, kernels); k = json_next_pair(t, k)) {
+	json_each_pair(t, kernels, k) {
 		struct nan_kernel *to = kernel_of(r->s, json_slice(t, k));
 		if (!to || to->node)
 			continue;
-		to->node = take_list(r->s, t, k + 1, &to->n_nodes);
-		if (back != JSON_NONE)
-			take_pre(r, to, back);
+		to->node = json_dup_list(t, k + 1, MAX_NODES, &to->n_nodes, &r->s->arena);
+		take_pre(r, to, back);
 	}
 }
 
@@ -181,10 +154,7 @@ static int on_record(void *ctx, struct trace_scan *scan, struct trace_record *re
 {
 	struct reading *r = ctx;
 	uint32_t value = trace_value(scan, rec, KIND_artifact), root;
-	uint32_t name = value == JSON_NONE ? JSON_NONE : json_get(&scan->tape, value, "name");
-	if (name == JSON_NONE)
-		return 0;
-	struct slice text = trace_payload(scan, rec), called = json_slice(&scan->tape, name);
+	struct slice text = trace_payload(scan, rec), called = json_word(&scan->tape, value, "name");
 	bool nodes = slice_starts(called, "inductor_provenance_tracking_node_mappings");
 	bool stacks = slice_starts(called, "inductor_provenance_tracking_kernel_stack_traces");
 	if (!nodes && !stacks)

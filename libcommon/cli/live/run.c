@@ -7,6 +7,7 @@
 #include "process/confine.h"
 #include "tool/output.h"
 #include "tool/tempfolder.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,14 +53,14 @@ static const char *runtime(struct arena *a, const struct run_options *o, struct 
 static char *in_folder(struct run_job *j, struct slice name)
 {
 	char path[PATH_MAX + 256];
-	int n = snprintf(path, sizeof(path), "%s/%.*s", j->folder, (int)(name.n < 240 ? name.n : 240), name.p);
+	int n = snprintf(path, sizeof(path), "%s/%.*s", j->folder, SLN(name, 240));
 	return arena_strndup(&j->arena, path, (size_t)n);
 }
 
 /* A name that stays in the folder. */
 static bool plain_name(struct slice name)
 {
-	return name.n && name.n <= 240 && name.p[0] != '.' && !memchr(name.p, '/', name.n) && !memchr(name.p, 0, name.n);
+	return name.n && name.n <= 240 && name.p[0] != '.' && !slice_chr(name, '/') && !slice_chr(name, 0);
 }
 
 static int put_file(struct package *pkg, uint32_t file, const char *path, struct err *err)
@@ -79,8 +80,7 @@ static int unpack(struct run_job *j, struct package *pkg, const struct package_m
 	for (uint32_t i = 0; i < m->n_file; i++) {
 		const struct package_file *f = &pkg->file[m->file[i]];
 		if (!plain_name(f->name))
-			return err_set(err, EXIT_INPUT, "'%s' has a file of an odd name: '%.*s'", pkg->path,
-				       (int)(f->name.n < 80 ? f->name.n : 80), f->name.p);
+			return err_set(err, EXIT_INPUT, "'%s' has a file of an odd name: '%.*s'", pkg->path, SLN(f->name, 80));
 		if (put_file(pkg, m->file[i], in_folder(j, f->name), err) < 0)
 			return -1;
 		*size += f->size;
@@ -124,7 +124,7 @@ static int put_fitted(struct run_job *j, const struct weights *w, const struct c
 	if (f.n_surplus)
 		buf_addf(&j->notes,
 			 "'%s': %zu weight%s that the model does not take (it does not use them, or has their values in its code): %s\n",
-			 w->path, f.n_surplus, f.n_surplus == 1 ? "" : "s", buf_str(&f.surplus));
+			 w->path, f.n_surplus, plural(f.n_surplus), buf_str(&f.surplus));
 	if (f.n_kept)
 		buf_addf(&j->notes, "'%s' lacks %zu of the model's weights, which stay as they were compiled: %s\n", w->path, f.n_kept,
 			 buf_str(&f.kept));
@@ -183,7 +183,7 @@ static int check_device(struct package *pkg, const struct package_model *m, cons
 	}
 	if (md->device.n && !*gpu && !slice_is(md->device, "cpu"))
 		return err_set(err, EXIT_INPUT, "'%s' is made for %.*s; only models for cpu and cuda can be run", pkg->path,
-			       (int)(md->device.n < 40 ? md->device.n : 40), md->device.p);
+			       SLN(md->device, 40));
 	if (*gpu && !o->torch)
 		return err_set(err, EXIT_INPUT,
 			       "'%s' is made for cuda: it runs with an installed libtorch for CUDA (--torch), or watch a program that runs "
@@ -201,11 +201,10 @@ static int check_processor(struct package *pkg, const struct package_model *m, c
 		return -1;
 	doctor_host_here(&host);
 	if (md.machine.n && !slice_eq(md.machine, slice_str(host.machine)))
-		return err_set(err, EXIT_INPUT, "'%s' is made for %.*s; this machine is %s", pkg->path,
-			       (int)(md.machine.n < 40 ? md.machine.n : 40), md.machine.p, host.machine);
+		return err_set(err, EXIT_INPUT, "'%s' is made for %.*s; this machine is %s", pkg->path, SLN(md.machine, 40), host.machine);
 	if (doctor_isa_of_metadata(md.cpu_isa, &unknown) & ~host.isa)
 		return err_set(err, EXIT_INPUT, "'%s' is made for processors with %.*s, which this one is not", pkg->path,
-			       (int)(md.cpu_isa.n < 80 ? md.cpu_isa.n : 80), md.cpu_isa.p);
+			       SLN(md.cpu_isa, 80));
 	return 0;
 }
 
@@ -273,7 +272,7 @@ static void command_line(struct run_job *j, const char *name, const char *runner
 static const char *shown_name(struct run_job *j, struct package *pkg, const struct package_model *m)
 {
 	char text[PATH_MAX];
-	int n = snprintf(text, sizeof(text), "%s%s%.*s", pkg->path, pkg->n > 1 ? ":" : "", pkg->n > 1 ? (int)m->name.n : 0, m->name.p);
+	int n = snprintf(text, sizeof(text), "%s%s%.*s", pkg->path, pkg->n > 1 ? ":" : "", SL(pkg->n > 1 ? m->name : SLICE("")));
 	return arena_strndup(&j->arena, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 

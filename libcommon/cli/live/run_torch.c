@@ -71,7 +71,7 @@ const char *run_find_torch(struct arena *a, const char *given, struct err *err)
 		free(program);
 	}
 	if (found) {
-		char *text = xasprintf("%.*s/libtorch_cpu.so", (int)folder.n, folder.p);
+		char *text = xasprintf("%.*s/libtorch_cpu.so", SL(folder));
 		path = arena_strndup(a, text, strlen(text));
 		free(text);
 	} else {

@@ -126,7 +126,7 @@ void live_path_of(pid_t pid, struct slice path, struct buf *b)
 	if (slice_starts(path, "/dev/fd/"))
 		buf_addf(b, "/proc/%d/fd/%.*s", (int)pid, (int)(path.n - 8), path.p + 8);
 	else if (path.n && path.p[0] != '/')
-		buf_addf(b, "/proc/%d/cwd/%.*s", (int)pid, (int)path.n, path.p);
+		buf_addf(b, "/proc/%d/cwd/%.*s", (int)pid, SL(path));
 	else
 		buf_add_slice(b, path);
 }

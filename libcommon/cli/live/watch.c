@@ -70,17 +70,6 @@ static void take_contract(struct watch *w, struct watch_model *m)
 
 /* ---- events ---- */
 
-static char *text_of(const struct live_event *ev, const char *key)
-{
-	struct buf b = {0};
-	uint32_t v = json_get(ev->tape, ev->root, key);
-	if (v != JSON_NONE && json_is(ev->tape, v, JSON_STRING))
-		json_unescape(ev->tape, v, &b);
-	char *text = xstrdup(buf_str(&b));
-	buf_release(&b);
-	return text;
-}
-
 static void add_model(struct watch *w, const struct live_event *ev)
 {
 	if (ev->model == LIVE_NO_MODEL || model_of(w, ev->model))
@@ -96,7 +85,7 @@ static void add_model(struct watch *w, const struct live_event *ev)
 
 static void add_aside(struct watch *w, const struct live_event *ev)
 {
-	char *text = text_of(ev, "text");
+	char *text = json_strdup(ev->tape, ev->root, "text");
 	buf_addf(&w->asides, "%s\n", text);
 	free(text);
 }
@@ -128,7 +117,7 @@ static void on_event(void *user, const struct live_event *ev)
 		take_contract(w, m);
 	} else if (ev->kind == LIVE_NO_CONTRACT) {
 		free(m->why);
-		m->why = text_of(ev, "text");
+		m->why = json_strdup(ev->tape, ev->root, "text");
 	}
 }
 

@@ -60,60 +60,46 @@ static int bad(const struct index *x, const char *why)
 	return err_set(x->err, EXIT_INPUT, "'%s': %s: is it a bundle that was kept whole?", x->path, why);
 }
 
-/* A string's text, which lives until the next; "" when there is none. */
-static struct slice text_of(struct index *x, uint32_t object, const char *key)
-{
-	uint32_t k = json_get(&x->t, object, key);
-	buf_reset(&x->text);
-	if (k != JSON_NONE && json_is(&x->t, k, JSON_STRING))
-		json_unescape(&x->t, k, &x->text);
-	return buf_slice(&x->text);
-}
-
-static bool plain(struct slice name) { return name.n && name.p[0] != '.' && !memchr(name.p, '/', name.n) && !memchr(name.p, 0, name.n); }
+static bool plain(struct slice name) { return name.n && name.p[0] != '.' && !slice_chr(name, '/') && !slice_chr(name, 0); }
 
 static int take_input(struct watch_bundle *b, struct index *x, uint32_t k, struct err *err)
 {
 	struct watch_bundle_input *in = &b->input[b->n];
-	struct slice file = text_of(x, k, "file");
+	struct slice file = json_text(&x->t, k, "file", &x->text);
 	if (!file.n)
 		return err_set(err, EXIT_INPUT, "'%s': input %zu could not be kept when the model ran", x->path, b->n);
 	if (!plain(file))
 		return bad(x, "the name of an input is a path");
-	in->file = xasprintf("%s/%.*s", b->folder, (int)file.n, file.p);
+	in->file = xasprintf("%s/%.*s", b->folder, SL(file));
 	b->n++;
-	return tensor_spec_parse(text_of(x, k, "spec"), &in->meta, NULL) < 0 ? bad(x, "an input has no \"spec\"") : 0;
+	return tensor_spec_parse(json_text(&x->t, k, "spec", &x->text), &in->meta, NULL) < 0 ? bad(x, "an input has no \"spec\"") : 0;
 }
 
 static int take_index(struct watch_bundle *b, struct index *x, struct slice text, struct err *err)
 {
-	uint32_t root, list, n = 0;
-	uint64_t version;
+	uint32_t root;
 	if (text.n > MAX_INDEX)
 		return bad(x, "too long");
 	json_tape_text(&x->t, text.p, text.n);
 	if (json_parse(&x->t, 0, text.n, &root) < 0 || !json_is(&x->t, root, JSON_OBJECT))
 		return bad(x, "no JSON");
-	uint32_t v = json_get(&x->t, root, "bundle");
-	if (v == JSON_NONE || !json_u64(&x->t, v, &version) || version != BUNDLE_VERSION)
+	if (json_count(&x->t, root, "bundle", UINT64_MAX) != BUNDLE_VERSION)
 		return bad(x, "a version that is not known");
-	struct slice library = text_of(x, root, "library");
+	struct slice library = json_text(&x->t, root, "library", &x->text);
 	const size_t head = sizeof(BUNDLE_MODEL "/") - 1;
 	if (!library.n)
 		return err_set(err, EXIT_INPUT,
 			       "'%s': the model's library was gone when the bundle was made: run its package on the inputs", x->path);
 	if (!slice_starts(library, BUNDLE_MODEL "/") || !plain(slice_of(library.p + head, library.n - head)))
 		return bad(x, "\"library\" lies outside of it");
-	b->library = xasprintf("%s/%.*s", b->folder, (int)library.n, library.p);
-	list = json_get(&x->t, root, "inputs");
-	if (list == JSON_NONE || !json_is(&x->t, list, JSON_ARRAY))
+	b->library = xasprintf("%s/%.*s", b->folder, SL(library));
+	uint32_t list = json_get_as(&x->t, root, "inputs", JSON_ARRAY), n = json_length(&x->t, list);
+	if (list == JSON_NONE)
 		return bad(x, "no \"inputs\"");
-	for (uint32_t k = json_first(&x->t, list); k < json_end(&x->t, list); k = json_next(&x->t, k))
-		n++;
 	if (n > CONTRACT_MAX_INPUTS)
 		return bad(x, "too many inputs");
 	b->input = xcalloc(n + 1, sizeof(*b->input));
-	for (uint32_t k = json_first(&x->t, list); k < json_end(&x->t, list); k = json_next(&x->t, k))
+	json_each(&x->t, list, k)
 		if (take_input(b, x, k, err) < 0)
 			return -1;
 	return 0;

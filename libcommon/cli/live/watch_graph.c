@@ -1,5 +1,6 @@
 /* CUDA graphs: what was captured, and how often it was replayed. */
 #include "base/json.h"
+#include "base/text.h"
 #include "live/watch_part.h"
 
 #define MAX_GRAPHS 4096 /* of all processes; more are not told */
@@ -23,28 +24,12 @@ static struct watch_graph *graph_of(struct watch *w, uint32_t pid, uint64_t numb
 /* What comes later says more. */
 void watch_graph_event(struct watch *w, const struct live_event *ev)
 {
-	const struct json_tape *t = ev->tape;
 	struct watch_graph *g = graph_of(w, (uint32_t)ev->pid, live_event_number(ev, "graph"), ev->model);
-	uint32_t list = json_get(t, ev->root, "kernels"), n = 0;
-	struct buf hold = {0};
 	if (!g)
 		return;
 	arena_release(&g->arena);
-	g->kernel = NULL;
-	g->n = 0;
 	g->captured = live_event_number(ev, "captured");
-	if (list == JSON_NONE || !json_is(t, list, JSON_ARRAY))
-		return;
-	for (uint32_t k = json_first(t, list); k < json_end(t, list) && n < MAX_NAMES; k = json_next(t, k))
-		n++;
-	g->kernel = arena_alloc(&g->arena, (n + 1) * sizeof(*g->kernel));
-	for (uint32_t k = json_first(t, list); g->n < n; k = json_next(t, k)) {
-		buf_reset(&hold);
-		if (json_is(t, k, JSON_STRING))
-			json_unescape(t, k, &hold);
-		g->kernel[g->n++] = arena_slice(&g->arena, buf_slice(&hold));
-	}
-	buf_release(&hold);
+	g->kernel = json_dup_list(ev->tape, json_get(ev->tape, ev->root, "kernels"), MAX_NAMES, &g->n, &g->arena);
 }
 
 void watch_graph_launch(struct watch *w, uint32_t pid, uint32_t model, const struct call_launch *l)
@@ -70,11 +55,6 @@ void watch_forget_graphs(struct watch *w)
 	w->n_graphs = w->cap_graphs = 0;
 }
 
-static void add_count(struct buf *b, uint64_t n, const char *what)
-{
-	buf_addf(b, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
-}
-
 void watch_graph_text(const struct watch *w, const struct watch_graph *g, struct buf *b)
 {
 	size_t from, several = 0;
@@ -86,11 +66,11 @@ void watch_graph_text(const struct watch *w, const struct watch_graph *g, struct
 	buf_adds(b, ": ");
 	from = b->len;
 	if (!g->captured) {
-		add_count(b, g->launches, "kernel");
+		put_count(b, g->launches, "kernel");
 		buf_adds(b, " captured; what became of it was not seen (ON A GPU in aoti-printer(1))");
 		return;
 	}
-	add_count(b, g->captured, "call");
+	put_count(b, g->captured, "call");
 	buf_adds(b, " captured");
 	for (uint32_t i = 0; i < g->n && i < SHOWN; i++) {
 		buf_adds(b, i ? ", " : " (");

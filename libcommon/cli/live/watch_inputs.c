@@ -88,8 +88,7 @@ int watch_inputs_check(const struct contract *c, const struct tensor_meta *meta,
 			buf_adds(&b, ": ");
 		}
 		r = err_set(err, EXIT_INPUT, "%s%s: expected %.*s, given %.*s (aoti-checkinputs tells all that does not fit)", buf_str(&b),
-			    f->what == CHECK_COUNT ? "inputs" : check_what_name(f->what), (int)f->expected.n, f->expected.p,
-			    (int)f->given.n, f->given.p);
+			    f->what == CHECK_COUNT ? "inputs" : check_what_name(f->what), SL(f->expected), SL(f->given));
 		buf_release(&b);
 	}
 	check_release(&k);
@@ -124,7 +123,7 @@ static int one(struct given *g, const struct contract *c, size_t i, struct arena
 	return 0;
 }
 
-int inputs_read(struct inputs *in, const struct contract *c, const char *const *operand, int n, struct err *err)
+static int inputs_read(struct inputs *in, const struct contract *c, const char *const *operand, int n, struct err *err)
 {
 	uint64_t state = 0;
 	*in = (struct inputs){0};

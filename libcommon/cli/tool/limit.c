@@ -37,8 +37,7 @@ int limits_wrong(const struct limit *table, size_t n, const struct opt_pairs *ma
 			struct buf b = {0};
 			for (size_t j = 0; j < n; j++)
 				buf_addf(&b, "%s%s", j ? ", " : "", table[j].name);
-			err_set(err, EXIT_USAGE, "--max: unknown name '%.*s'; known are %s", (int)max->v[i].name.n, max->v[i].name.p,
-				buf_str(&b));
+			err_set(err, EXIT_USAGE, "--max: unknown name '%.*s'; known are %s", SL(max->v[i].name), buf_str(&b));
 			buf_release(&b);
 			return -1;
 		}

@@ -120,7 +120,7 @@ static size_t columns_of(struct slice t)
 
 static struct slice cut(struct slice *rest, char end)
 {
-	const char *e = rest->n ? memchr(rest->p, end, rest->n) : NULL;
+	const char *e = slice_chr(*rest, end);
 	size_t n = e ? (size_t)(e - rest->p) : rest->n;
 	struct slice cell = slice_of(rest->p, n);
 	rest->p += n + !!e;
@@ -259,19 +259,4 @@ void put_wraps(struct screen *s, size_t from, int indent)
 		buf_addc(&s->b, '\n');
 	}
 	buf_release(&all);
-}
-
-void add_bytes(struct buf *b, uint64_t bytes)
-{
-	static const char *const unit[] = {"KB", "MB", "GB", "TB", "PB", "EB"};
-	double v = (double)bytes;
-	int u = -1;
-	while (v >= 1000 && u < 5) {
-		v /= 1000;
-		u++;
-	}
-	if (u < 0)
-		buf_addf(b, "%llu bytes", (unsigned long long)bytes);
-	else
-		buf_addf(b, "%.*f %s", v < 10 ? 2 : v < 100 ? 1 : 0, v, unit[u]);
 }

@@ -38,6 +38,5 @@ void put_table(struct screen *s, struct slice cells);
 /* Lines of b from here on that are wider than the terminal are broken at blanks, and go on below behind this many columns. A line
  * that ends within b ends in a newline. */
 void put_wraps(struct screen *s, size_t from, int indent);
-void add_bytes(struct buf *b, uint64_t bytes); /* "66.3 KB" */
 
 #endif

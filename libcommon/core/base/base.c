@@ -142,7 +142,7 @@ bool slice_line(struct slice *rest, struct slice *line)
 {
 	if (!rest->n)
 		return false;
-	const char *nl = memchr(rest->p, '\n', rest->n);
+	const char *nl = slice_chr(*rest, '\n');
 	size_t n = nl ? (size_t)(nl - rest->p) : rest->n;
 	*line = slice_of(rest->p, n);
 	size_t used = nl ? n + 1 : n;

@@ -16,6 +16,7 @@
 #ifndef PT2_BASE_H
 #define PT2_BASE_H
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,6 +73,16 @@ struct slice {
 	size_t n;
 };
 #define SLICE(lit) ((struct slice){(lit), sizeof(lit) - 1})
+/* For "%.*s": the whole slice, and at most its first `max` bytes:
+ *
+ *     buf_addf(&b, "%.*s: %.*s", SL(name), SLN(line, 200));
+ *
+ * s is evaluated twice: a variable or a look-up (graph_text(g, id)), never a call that does or makes something. p of an empty slice may be
+ * NULL: it is printed as "" (glibc would do that by itself, but gcc warns where it sees the NULL). A precision is an int: SL has a bound. */
+#define SL(s) SLN(s, INT_MAX)
+#define SLN(s, max) slice_prec((s).n, (max)), slice_text((s).p)
+static inline const char *slice_text(const char *p) { return p ? p : ""; }
+static inline int slice_prec(size_t n, size_t max) { return (int)(n < max ? n : max); }
 static inline struct slice slice_of(const char *p, size_t n) { return (struct slice){p, n}; }
 static inline struct slice slice_str(const char *s) { return (struct slice){s, strlen(s)}; }
 static inline bool slice_eq(struct slice a, struct slice b) { return a.n == b.n && (!a.n || !memcmp(a.p, b.p, a.n)); }
@@ -86,6 +97,16 @@ static inline bool slice_ends(struct slice a, const char *s)
 	size_t n = strlen(s);
 	return a.n >= n && (!n || !memcmp(a.p + a.n - n, s, n));
 }
+/* As memcmp() over both, then the shorter first. */
+static inline int slice_cmp(struct slice a, struct slice b)
+{
+	const size_t n = a.n < b.n ? a.n : b.n;
+	const int r = n ? memcmp(a.p, b.p, n) : 0;
+	return r ? r : (a.n > b.n) - (a.n < b.n);
+}
+/* The first and the last c, or NULL. */
+static inline const char *slice_chr(struct slice s, char c) { return s.n ? memchr(s.p, c, s.n) : NULL; }
+static inline const char *slice_rchr(struct slice s, char c) { return s.n ? memrchr(s.p, c, s.n) : NULL; }
 /* First occurrence of s in a, or NULL. */
 const char *slice_find(struct slice a, const char *s);
 /* Cut the next line (without its newline) off *rest; false when nothing is left. */

@@ -1,4 +1,5 @@
-/* json.h - JSON for traces, graphs and profiles: a tokenizer onto a tape, and an emitter.
+/* json.h - JSON for traces, graphs and profiles: a tokenizer onto a tape (json.c), typed reads of it (jsonread.c), and an emitter
+ * (jsonout.c).
  *
  * The tokenizer turns a text into a flat array of tokens (the tape). Tokens are slices of the input: numbers keep their
  * text (9007199254740993 stays that, 0.1 stays 0.1), strings keep their escapes until asked for. No recursion, no
@@ -21,6 +22,7 @@
 #ifndef PT2_JSON_H
 #define PT2_JSON_H
 #include "base/buf.h"
+#include "base/hash.h"
 
 enum json_type { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
 
@@ -72,28 +74,85 @@ static inline uint32_t json_first(const struct json_tape *t, uint32_t k)
 static inline uint32_t json_end(const struct json_tape *t, uint32_t k) { return t->tok[k].next; }
 static inline uint32_t json_next(const struct json_tape *t, uint32_t k) { return t->tok[k].next; }
 static inline uint32_t json_next_pair(const struct json_tape *t, uint32_t key) { return t->tok[key + 1].next; }
-static inline bool json_is(const struct json_tape *t, uint32_t k, enum json_type type) { return t->tok[k].type == type; }
-
+/* No token: "there is none", in answer and as a question. */
 #define JSON_NONE UINT32_MAX
-/* Member `key` of object k (the last one where it stands twice), or JSON_NONE - also when k is JSON_NONE or no object. */
-uint32_t json_get(const struct json_tape *t, uint32_t k, const char *key);
-/* A string's text with escapes resolved, appended to b (lone surrogates become U+FFFD). */
+static inline bool json_is(const struct json_tape *t, uint32_t k, enum json_type type) { return k != JSON_NONE && t->tok[k].type == type; }
+
+/* ---- typed reads ----
+ *
+ *     struct slice name = json_dup(&t, root, "name", &arena);       // unescaped, lives with the arena
+ *     uint64_t calls = json_count(&t, root, "calls", 0);            // 0 where there is none
+ *     json_each(&t, json_get(&t, root, "kernels"), k)
+ *         use(json_text_at(&t, k, &tmp));                           // unescaped, good until tmp's next use
+ *
+ * None of them fails: a member that is absent, null or of another type reads as "none", and so does every member of JSON_NONE or of
+ * what is no object; so reads nest without a check in between. Who must tell these apart looks with json_get() and json_is().
+ */
+/* Member `key` of object k (the last one where it stands twice), or JSON_NONE. Keys are compared as they are written, escapes and all. */
+uint32_t json_find(const struct json_tape *t, uint32_t k, struct slice key);
+static inline uint32_t json_get(const struct json_tape *t, uint32_t k, const char *key) { return json_find(t, k, slice_str(key)); }
+/* The same, JSON_NONE unless it is of that type. */
+uint32_t json_get_as(const struct json_tape *t, uint32_t k, const char *key, enum json_type type);
+
+/* A string's text as it is written, escapes and all: for words of a closed set (kinds, dtypes) and what is parsed further. p is NULL
+ * where there is none. The text is the tape's. */
+struct slice json_word(const struct json_tape *t, uint32_t object, const char *key);
+/* A string's text with escapes resolved (lone surrogates become U+FFFD); p is NULL where there is none. It is the tape's text, or in
+ * *tmp where that holds escapes: good until tmp is used again. */
+struct slice json_text(const struct json_tape *t, uint32_t object, const char *key, struct buf *tmp);
+struct slice json_text_at(const struct json_tape *t, uint32_t k, struct buf *tmp);
+/* The same, copied: lives as long as the arena, p is a C string, "" where there is none. */
+struct slice json_dup(const struct json_tape *t, uint32_t object, const char *key, struct arena *a);
+struct slice json_dup_at(const struct json_tape *t, uint32_t k, struct arena *a);
+/* The same for free(). */
+char *json_strdup(const struct json_tape *t, uint32_t object, const char *key);
+/* A list of texts, the first `most` of them, copied; each that is no string is "". NULL and 0 where there is no list. */
+struct slice *json_dup_list(const struct json_tape *t, uint32_t list, uint32_t most, uint32_t *n, struct arena *a);
+/* Any value appended to b: a string's text (an object's key is one, too), all else as it is written. */
 void json_unescape(const struct json_tape *t, uint32_t k, struct buf *b);
-/* Integers without fraction or exponent only. */
+/* A member that is a string appended to b; nothing where there is none. */
+void json_add_text(const struct json_tape *t, uint32_t object, const char *key, struct buf *b);
+
+/* Integers without fraction or exponent, and any number; `none` where there is none or it does not fit. */
+uint64_t json_count(const struct json_tape *t, uint32_t object, const char *key, uint64_t none);
+/* The same below 2^32. */
+uint32_t json_index(const struct json_tape *t, uint32_t object, const char *key, uint32_t none);
+int64_t json_int(const struct json_tape *t, uint32_t object, const char *key, int64_t none);
+double json_number(const struct json_tape *t, uint32_t object, const char *key, double none);
+/* It is there and true. */
+bool json_flag(const struct json_tape *t, uint32_t object, const char *key);
+/* A list of up to `most` integers into v: how many, or -1 where there is none, it is longer or holds something else. */
+int json_ints(const struct json_tape *t, uint32_t object, const char *key, int64_t *v, int most);
+/* The number of token k (may be JSON_NONE): false, and *out as before, where there is none or it does not fit. */
 bool json_u64(const struct json_tape *t, uint32_t k, uint64_t *out);
 bool json_i64(const struct json_tape *t, uint32_t k, int64_t *out);
 bool json_double(const struct json_tape *t, uint32_t k, double *out);
 
+/* Walks: over the elements of an array, and over the pairs of an object (k is the key's token, k + 1 the value's). Over nothing where
+ * there is none. The tape may take further documents meanwhile. */
+#define json_each(t, list, k) for (uint32_t k = (list) + 1, k##_end = json_walk_end(t, k - 1, JSON_ARRAY); k < k##_end; k = json_next(t, k))
+#define json_each_pair(t, object, k) \
+	for (uint32_t k = (object) + 1, k##_end = json_walk_end(t, k - 1, JSON_OBJECT); k < k##_end; k = json_next_pair(t, k))
+static inline uint32_t json_walk_end(const struct json_tape *t, uint32_t k, enum json_type type)
+{
+	return json_is(t, k, type) ? json_end(t, k) : 0;
+}
+/* How many elements an array has; 0 where there is none. */
+uint32_t json_length(const struct json_tape *t, uint32_t list);
+
 bool utf8_valid(struct slice s);
 
-/* The emitter: commas and nesting are kept for you, text is escaped, invalid UTF-8 becomes U+FFFD.
+/* ---- the emitter: commas and nesting are kept for you, text is escaped, invalid UTF-8 becomes U+FFFD ----
  *
  *     struct json_out o = {.b = &buf};
  *     json_obj(&o);
- *     json_key(&o, "name"); json_out_str(&o, s);
- *     json_key(&o, "n");    json_out_u64(&o, 3);
+ *     json_member_str(&o, "name", s);
+ *     json_member_arr(&o, "dims");          // and json_member_obj(): closed as any other
+ *     json_out_u64(&o, 3);
+ *     json_close(&o);
  *     json_close(&o);
  *
+ * json_out_x() is a value (of an array, or after json_key()), json_member_x() a key with its value.
  * At most 63 levels. The buffer may be written out and emptied between any two calls.
  */
 struct json_out {
@@ -117,18 +176,27 @@ void json_out_null(struct json_out *o);
 /* JSON text from elsewhere, taken as it is, but for json_escape()'s last word. */
 void json_out_raw(struct json_out *o, struct slice json);
 void json_add_raw(struct buf *b, struct slice json);
-/* A member whose text may be missing: null when it is empty. */
-void json_member(struct json_out *o, const char *key, struct slice text);
+void json_member_obj(struct json_out *o, const char *key);
+void json_member_arr(struct json_out *o, const char *key);
+void json_member_str(struct json_out *o, const char *key, struct slice text);
 void json_member_u64(struct json_out *o, const char *key, uint64_t v);
-void json_member_i64s(struct json_out *o, const char *key, const int64_t *v, int n);
-/* Numbers that may not be known: null below 0. Seconds with 6 decimals. */
+void json_member_i64(struct json_out *o, const char *key, int64_t v);
+void json_member_double(struct json_out *o, const char *key, double v, int decimals);
+void json_member_bool(struct json_out *o, const char *key, bool v);
+void json_member_null(struct json_out *o, const char *key);
+void json_member_raw(struct json_out *o, const char *key, struct slice json);
+/* What may be missing. A text: null when it is empty, and as _some: no member at all. A name of a table: null for INTERN_NONE. A count,
+ * and seconds with 6 decimals: null below 0. An index: null for UINT32_MAX. */
+void json_member(struct json_out *o, const char *key, struct slice text);
+void json_member_some(struct json_out *o, const char *key, struct slice text);
+void json_member_name(struct json_out *o, const char *key, const struct intern *names, uint32_t name);
 void json_member_count(struct json_out *o, const char *key, int64_t v);
 void json_member_seconds(struct json_out *o, const char *key, double v);
-/* A text of several lines as a list; empty where there is none. */
-void json_member_lines(struct json_out *o, const char *key, struct slice text);
-void json_member_texts(struct json_out *o, const char *key, const struct slice *v, size_t n);
-/* An index, or null for UINT32_MAX: there is none. */
 void json_member_index(struct json_out *o, const char *key, uint32_t v);
+/* Lists: numbers, texts, the lines of a text (empty where there is none). */
+void json_member_i64s(struct json_out *o, const char *key, const int64_t *v, int64_t n);
+void json_member_texts(struct json_out *o, const char *key, const struct slice *v, size_t n);
+void json_member_lines(struct json_out *o, const char *key, struct slice text);
 /* A string's body without quotes. What drives a terminal or turns text around (text_drives()) is written as \uXXXX, so that a document
  * can be shown as it is. */
 void json_escape(struct buf *b, struct slice s, bool html);

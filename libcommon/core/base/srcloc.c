@@ -113,7 +113,7 @@ static bool file_like(struct slice f)
 	if (!f.n)
 		return false;
 	if (f.p[0] == '<')
-		return f.n > 2 && memchr(f.p, '>', f.n);
+		return f.n > 2 && slice_chr(f, '>');
 	bool slash = false;
 	for (size_t i = 0; i < f.n; i++) {
 		slash |= f.p[i] == '/' || f.p[i] == '\\';
@@ -334,13 +334,6 @@ struct srcloc srcloc_copy(struct arena *a, const struct srcloc *at)
 		else
 			*parts[i] = (struct slice){"", 0};
 	return c;
-}
-
-static int slice_cmp(struct slice a, struct slice b)
-{
-	size_t n = a.n < b.n ? a.n : b.n;
-	int d = n ? memcmp(a.p, b.p, n) : 0;
-	return d ? d : (a.n > b.n) - (a.n < b.n);
 }
 
 int srcloc_cmp(const struct srcloc *a, const struct srcloc *b)

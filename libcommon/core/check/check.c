@@ -1,4 +1,5 @@
 #include "check/check_part.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 
@@ -155,7 +156,7 @@ static struct slice stride_fix(struct look *l, const struct symbind *env)
 	if (s.n)
 		return s;
 	s = list_text(l->k, want, m.n_dim);
-	return check_keep(l->k, "torch.empty_strided(x.size(), %.*s, dtype=x.dtype).copy_(x)", (int)s.n, s.p);
+	return check_keep(l->k, "torch.empty_strided(x.size(), %.*s, dtype=x.dtype).copy_(x)", SL(s));
 }
 
 static struct slice rank_fix(struct look *l)
@@ -237,7 +238,7 @@ static void look_rank(struct look *l, bool in_assert)
 	f->aoti = aoti;
 	f->aoti_loose = loose;
 	f->expected = w->rank_known ? check_keep(l->k, "%d dims", w->n_dim) : check_keep(l->k, "at least %d dims", w->n_dim);
-	f->given = check_keep(l->k, "%d dim%s", got, got == 1 ? "" : "s");
+	f->given = check_keep(l->k, "%d dim%s", got, plural(got));
 	f->fix = rank_fix(l);
 }
 
@@ -262,7 +263,7 @@ static void look_size(struct look *l, int d)
 			       l->i, d, w->range.lo, got);
 		f->expected = range_text(l->k, w->range);
 		f->fix = check_keep(l->k, "dim %d is %" PRId64 ", compiled for %.*s: pad it, or export with dynamic_shapes min=%" PRId64, d,
-				    got, (int)f->expected.n, f->expected.p, got);
+				    got, SL(f->expected), got);
 	} else if (!w->range.hi_inf && got > w->range.hi) {
 		f = check_found(l->k, CHECK_LARGE, l->i, d);
 		f->aoti =
@@ -270,7 +271,7 @@ static void look_size(struct look *l, int d)
 			       l->i, d, w->range.hi, got);
 		f->expected = range_text(l->k, w->range);
 		f->fix = check_keep(l->k, "dim %d is %" PRId64 ", compiled for %.*s: split it, or export with dynamic_shapes max=%" PRId64,
-				    d, got, (int)f->expected.n, f->expected.p, got);
+				    d, got, SL(f->expected), got);
 	} else {
 		return;
 	}
@@ -333,8 +334,7 @@ static void look_device_index(struct look *l, const struct look *first)
 		return;
 	struct slice name = first->want->path.n ? first->want->path : first->want->name;
 	struct check_finding *f = check_found(l->k, CHECK_DEVICE, l->i, -1);
-	f->expected =
-	    check_keep(l->k, "%s:%d (device of %.*s)", device_name(first->got->device), first->got->device_index, (int)name.n, name.p);
+	f->expected = check_keep(l->k, "%s:%d (device of %.*s)", device_name(first->got->device), first->got->device_index, SL(name));
 	f->given = check_keep(l->k, "%s:%d", device_name(l->got->device), l->got->device_index);
 	f->fix = check_keep(l->k, ".to(\"%s:%d\")", device_name(first->got->device), first->got->device_index);
 }
@@ -362,12 +362,12 @@ static struct slice why(struct look *l, struct symsize s, const struct symbind *
 		struct slice name = symtab_name(&l->c->tab, ids[i]);
 		if (!symbind_get(env, ids[i], &v))
 			continue;
-		buf_addf(&b, "%s%.*s = %" PRId64, b.len ? ", " : "", (int)name.n, name.p, v);
+		buf_addf(&b, "%s%.*s = %" PRId64, b.len ? ", " : "", SL(name), v);
 		for (uint32_t k = 0; k < l->c->n_symbols; k++)
 			if (l->c->symbol[k].symbol == ids[i] && l->c->symbol[k].input != CONTRACT_NONE) {
 				const struct contract_input *src = &l->c->input[l->c->symbol[k].input];
 				struct slice shown = src->path.n ? src->path : src->name;
-				buf_addf(&b, ", from dim %u of %.*s", l->c->symbol[k].dim, (int)shown.n, shown.p);
+				buf_addf(&b, ", from dim %u of %.*s", l->c->symbol[k].dim, SL(shown));
 			}
 	}
 	struct slice out = arena_slice(&l->k->arena, buf_slice(&b));
@@ -417,9 +417,8 @@ static void look_assert(struct look *l, const struct symbind *env)
 		struct check_finding *f = check_found(l->k, CHECK_EQUAL, l->i, d);
 		f->aoti = aoti;
 		aoti.n = 0;
-		f->expected = because.n
-				  ? check_keep(l->k, "%.*s = %" PRId64 " (%.*s)", (int)text.n, text.p, want, (int)because.n, because.p)
-				  : check_keep(l->k, "%" PRId64, want);
+		f->expected = because.n ? check_keep(l->k, "%.*s = %" PRId64 " (%.*s)", SL(text), want, SL(because))
+					: check_keep(l->k, "%" PRId64, want);
 		f->given = check_keep(l->k, "%" PRId64, m->size[d]);
 		f->fix = check_keep(l->k, "sizes that belong together differ: make dim %d %" PRId64 ", or change what it is computed from",
 				    d, want);
@@ -454,13 +453,13 @@ static void look_count(struct check *k, const struct contract *c, const struct t
 		return;
 	struct check_finding *f = check_found(k, CHECK_COUNT, CONTRACT_NONE, -1);
 	f->aoti = check_keep(k, "expected inputs vector size to be %u, but got %zu", c->n_inputs, given);
-	f->expected = check_keep(k, "%u input%s", c->n_inputs, c->n_inputs == 1 ? "" : "s");
+	f->expected = check_keep(k, "%u input%s", c->n_inputs, plural(c->n_inputs));
 	f->given = check_keep(k, "%zu", given);
 	struct buf b = {0};
 	for (uint32_t i = 0; i < c->n_inputs; i++)
 		if (i >= n || !is_given(&in[i])) {
 			struct slice name = c->input[i].path.n ? c->input[i].path : c->input[i].name;
-			buf_addf(&b, "%s%.*s", b.len ? ", " : "pass ", (int)name.n, name.p);
+			buf_addf(&b, "%s%.*s", b.len ? ", " : "pass ", SL(name));
 		}
 	if (!b.len)
 		buf_adds(&b, "leave out those that are too many");

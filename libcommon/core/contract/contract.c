@@ -1,6 +1,7 @@
 #include "contract/contract.h"
 #include "contract/contract_check.h"
 #include "contract/pytree.h"
+#include "base/text.h"
 
 void contract_release(struct contract *c)
 {
@@ -42,17 +43,15 @@ void contract_unread(struct contract *c, const char *fmt, ...)
 	c->n_unread++;
 }
 
-static void add_count(struct buf *b, uint32_t n, const char *what) { buf_addf(b, "%u %s%s", n, what, n == 1 ? "" : "s"); }
-
 void contract_unread_text(const struct contract *c, struct buf *b)
 {
 	uint32_t checks = c->n_unread_checks, others = c->n_unread - checks;
 	if (checks)
-		add_count(b, checks, "check");
+		put_count(b, checks, "check");
 	if (checks && others)
 		buf_adds(b, " and ");
 	if (others)
-		add_count(b, others, "statement");
+		put_count(b, others, "statement");
 	buf_adds(b, c->n_unread == 1 ? " was not" : " were not");
 }
 

@@ -65,8 +65,7 @@ static void sizes_line(struct diff *d, const char *what, uint32_t i, struct slic
 	struct buf x = {0}, y = {0};
 	symsize_print(&d->text.c->tab, a, &x);
 	symsize_print(&d->binary.c->tab, b, &y);
-	line(d, "%s %u (%.*s), dim %d: %s %s in the text, %s in the binary", what, i, (int)name.n, name.p, dim, which, buf_str(&x),
-	     buf_str(&y));
+	line(d, "%s %u (%.*s), dim %d: %s %s in the text, %s in the binary", what, i, SL(name), dim, which, buf_str(&x), buf_str(&y));
 	buf_release(&x);
 	buf_release(&y);
 }
@@ -77,7 +76,7 @@ static void shapes(struct diff *d, const char *what, uint32_t i, struct slice na
 	if (n < 0 || m < 0)
 		return;
 	if (n != m)
-		line(d, "%s %u (%.*s): rank %d in the text, %d in the binary", what, i, (int)name.n, name.p, n, m);
+		line(d, "%s %u (%.*s): rank %d in the text, %d in the binary", what, i, SL(name), n, m);
 	for (int k = 0; k < n && k < m; k++) {
 		sizes_line(d, what, i, name, k, "size", a[k].size, b[k].size);
 		/* The probe cannot see strides of dims of one element. */
@@ -91,12 +90,12 @@ static void types(struct diff *d, const char *what, uint32_t i, struct slice nam
 	if (ta != DTYPE_NONE && tb != DTYPE_NONE && ta != tb) {
 		char first[32];
 		snprintf(first, sizeof first, "%s", dtype_name(ta));
-		line(d, "%s %u (%.*s): %s in the text, %s in the binary", what, i, (int)name.n, name.p, first, dtype_name(tb));
+		line(d, "%s %u (%.*s): %s in the text, %s in the binary", what, i, SL(name), first, dtype_name(tb));
 	}
 	if (da != DEVICE_NONE && db != DEVICE_NONE && da != db) {
 		char first[32];
 		snprintf(first, sizeof first, "%s", device_name(da));
-		line(d, "%s %u (%.*s): on %s in the text, on %s in the binary", what, i, (int)name.n, name.p, first, device_name(db));
+		line(d, "%s %u (%.*s): on %s in the text, on %s in the binary", what, i, SL(name), first, device_name(db));
 	}
 }
 
@@ -109,8 +108,7 @@ static void ranges(struct diff *d, uint32_t i)
 		struct buf x = {0}, y = {0};
 		symrange_print(a->dim[k].range, &x);
 		symrange_print(b->dim[k].range, &y);
-		line(d, "input %u (%.*s), dim %d: bounds %s in the text, %s in the binary", i, (int)a->name.n, a->name.p, k, buf_str(&x),
-		     buf_str(&y));
+		line(d, "input %u (%.*s), dim %d: bounds %s in the text, %s in the binary", i, SL(a->name), k, buf_str(&x), buf_str(&y));
 		buf_release(&x);
 		buf_release(&y);
 	}
@@ -153,12 +151,11 @@ static void constants(struct diff *d)
 	for (uint32_t i = 0; i < a->n_constants && i < b->n_constants; i++) {
 		const struct contract_constant *x = &a->constant[i], *y = &b->constant[i];
 		if (!slice_eq(x->name, y->name))
-			line(d, "constant %u: '%.*s' in the text, '%.*s' in the binary", i, (int)x->name.n, x->name.p, (int)y->name.n,
-			     y->name.p);
+			line(d, "constant %u: '%.*s' in the text, '%.*s' in the binary", i, SL(x->name), SL(y->name));
 		types(d, "constant", i, x->name, x->dtype, y->dtype, x->device, y->device);
 		shapes(d, "constant", i, x->name, x->n_dim, x->dim, y->n_dim, y->dim);
 		if (x->bytes != y->bytes)
-			line(d, "constant %u (%.*s): %llu bytes in the text, %llu in the binary", i, (int)x->name.n, x->name.p,
+			line(d, "constant %u (%.*s): %llu bytes in the text, %llu in the binary", i, SL(x->name),
 			     (unsigned long long)x->bytes, (unsigned long long)y->bytes);
 	}
 }
@@ -256,8 +253,8 @@ static void tensors(struct diff *d, uint32_t i, struct memory *text, const struc
 			m->is = v->storage;
 		}
 		if (other) {
-			line(d, "call %u (%.*s), tensor %u: %.*s in the text, %s%.*s in the binary", i, (int)x->name.n, x->name.p, n,
-			     (int)u->name.n, u->name.p, v->kind == VALUE_BUFFER ? "another: " : "", (int)v->name.n, v->name.p);
+			line(d, "call %u (%.*s), tensor %u: %.*s in the text, %s%.*s in the binary", i, SL(x->name), n, SL(u->name),
+			     v->kind == VALUE_BUFFER ? "another: " : "", SL(v->name));
 		} else if (!again || made) {
 			types(d, "tensor", n, u->name, u->dtype, v->dtype, DEVICE_NONE, DEVICE_NONE);
 			shapes(d, "tensor", n, u->name, u->n_dim, u->dim, v->n_dim, v->dim);
@@ -273,16 +270,15 @@ static void straight_calls(struct diff *d)
 	for (; i < a->n_calls && i < b->n_calls && calls_it(&a->call[i], b->call[i].name); i++) {
 		tensors(d, i, text, binary);
 		if (a->call[i].stream != b->call[i].stream)
-			line(d, "call %u (%.*s): stream %u in the text, %u in the binary", i, (int)a->call[i].name.n, a->call[i].name.p,
-			     a->call[i].stream, b->call[i].stream);
+			line(d, "call %u (%.*s): stream %u in the text, %u in the binary", i, SL(a->call[i].name), a->call[i].stream,
+			     b->call[i].stream);
 	}
 	d->out->n_calls = i;
 	free(text);
 	free(binary);
 	bool end = i == a->n_calls || i == b->n_calls;
 	if (!end) /* what follows is likely shifted */
-		line(d, "call %u: %.*s in the text, %.*s in the binary", i, (int)a->call[i].name.n, a->call[i].name.p,
-		     (int)b->call[i].name.n, b->call[i].name.p);
+		line(d, "call %u: %.*s in the text, %.*s in the binary", i, SL(a->call[i].name), SL(b->call[i].name));
 	if (a->n_calls < b->n_calls || (a->n_calls > b->n_calls && !b->stopped.n))
 		line(d, "%u kernel and op calls in the text, %u in the binary", a->n_calls, b->n_calls);
 }
@@ -312,8 +308,7 @@ static void one_way(struct diff *d, struct slice (*name)(const void *of, uint32_
 		loops += is_question(call);
 		if (k == a->n_calls) {
 			bool there = find_call(a, 0, call) < a->n_calls;
-			line(d, "call %u: %.*s in the binary, %s in the text", i, (int)call.n, call.p,
-			     there ? "not in this order" : "nowhere");
+			line(d, "call %u: %.*s in the binary, %s in the text", i, SL(call), there ? "not in this order" : "nowhere");
 			return; /* what follows is likely shifted */
 		}
 		seen[k] = true;
@@ -336,7 +331,7 @@ static void branching_calls(struct diff *d)
 	for (uint32_t i = 0; i < a->n_calls; i++)
 		if (!seen[i] && !b->stopped.n) {
 			open_line(d, "%u calls of the text, %.*s (call %u) the first: the binary was not seen to make them",
-				  a->n_calls - d->out->n_calls, (int)a->call[i].name.n, a->call[i].name.p, i);
+				  a->n_calls - d->out->n_calls, SL(a->call[i].name), i);
 			break;
 		}
 	free(seen);
@@ -404,7 +399,7 @@ static void inputs(struct diff *d)
 	/* The binary was run until neither complained. */
 	for (uint32_t i = 0; i < text->n_notes && !binary->stopped.n; i++)
 		if (slice_find(text->note[i], "check_input and assert_size_stride"))
-			line(d, "%.*s in the text, not in the binary", (int)text->note[i].n, text->note[i].p);
+			line(d, "%.*s in the text, not in the binary", SL(text->note[i]));
 }
 
 static void outputs(struct diff *d)
@@ -415,8 +410,8 @@ static void outputs(struct diff *d)
 	for (uint32_t i = 0; i < text->n_outputs && i < binary->n_outputs; i++) {
 		const struct contract_output *a = &text->output[i], *b = &binary->output[i];
 		if (a->none != b->none && !binary->stopped.n)
-			line(d, "output %u (%.*s): %s in the text, %s in the binary", i, (int)a->name.n, a->name.p,
-			     a->none ? "None" : "a tensor", b->none ? "None" : "a tensor");
+			line(d, "output %u (%.*s): %s in the text, %s in the binary", i, SL(a->name), a->none ? "None" : "a tensor",
+			     b->none ? "None" : "a tensor");
 		types(d, "output", i, a->name, a->dtype, b->dtype, a->device, b->device);
 		shapes(d, "output", i, a->name, a->n_dim, a->dim, b->n_dim, b->dim);
 	}
@@ -438,8 +433,7 @@ void contract_compare(const struct contract *text, const struct contract *binary
 	constants(&d);
 	calls(&d);
 	if (binary->stopped.n)
-		open_line(&d, "the binary was followed for %u of %u calls: %.*s", binary->n_calls, text->n_calls, (int)binary->stopped.n,
-			  binary->stopped.p);
+		open_line(&d, "the binary was followed for %u of %u calls: %.*s", binary->n_calls, text->n_calls, SL(binary->stopped));
 	if (binary->n_lost_ways)
 		open_line(&d, "%u ways through the program, which branches on data, could not be followed", binary->n_lost_ways);
 	if (binary->rigid)

@@ -36,11 +36,10 @@ static void out_type(struct json_out *o, int dtype, int device)
 		json_out_i64(o, dtype);
 	else
 		json_out_null(o);
-	json_key(o, "device");
 	if (device >= 0)
-		json_out_str(o, slice_str(device_name(device)));
+		json_member_str(o, "device", slice_str(device_name(device)));
 	else
-		json_out_null(o);
+		json_member_null(o, "device");
 }
 
 static void out_shape(const struct contract *c, struct json_out *o, int n, const struct contract_dim *d)
@@ -60,25 +59,20 @@ static void out_shape(const struct contract *c, struct json_out *o, int n, const
 
 static void out_range(struct json_out *o, struct symrange r)
 {
-	json_key(o, "min");
-	r.lo_inf ? json_out_null(o) : json_out_i64(o, r.lo);
-	json_key(o, "max");
-	r.hi_inf ? json_out_null(o) : json_out_i64(o, r.hi);
+	r.lo_inf ? json_member_null(o, "min") : json_member_i64(o, "min", r.lo);
+	r.hi_inf ? json_member_null(o, "max") : json_member_i64(o, "max", r.hi);
 }
 
 static void out_input(const struct contract *c, struct json_out *o, uint32_t i)
 {
 	const struct contract_input *in = &c->input[i];
 	json_obj(o);
-	json_key(o, "index");
-	json_out_u64(o, i);
+	json_member_u64(o, "index", i);
 	json_member(o, "name", in->name);
 	json_member(o, "path", in->path);
 	out_type(o, in->dtype, in->device);
-	json_key(o, "rank");
-	in->rank_known ? json_out_i64(o, in->n_dim) : json_out_null(o);
-	json_key(o, "dims");
-	json_arr(o);
+	in->rank_known ? json_member_i64(o, "rank", in->n_dim) : json_member_null(o, "rank");
+	json_member_arr(o, "dims");
 	for (int d = 0; d < in->n_dim; d++) {
 		const struct contract_dim *dim = &in->dim[d];
 		json_obj(o);
@@ -87,90 +81,67 @@ static void out_input(const struct contract *c, struct json_out *o, uint32_t i)
 		out_range(o, dim->range);
 		json_key(o, "stride");
 		out_size(c, o, dim->stride);
-		json_key(o, "size_checked");
-		json_out_bool(o, dim->size_checked);
-		json_key(o, "stride_checked");
-		json_out_bool(o, dim->stride_checked);
+		json_member_bool(o, "size_checked", dim->size_checked);
+		json_member_bool(o, "stride_checked", dim->stride_checked);
 		json_close(o);
 	}
 	json_close(o);
-	json_key(o, "asserted");
-	in->asserted ? json_out_u64(o, in->asserted) : json_out_null(o);
-	json_key(o, "alignment");
-	in->alignment ? json_out_i64(o, in->alignment) : json_out_null(o);
-	json_key(o, "used");
-	json_out_bool(o, in->used);
+	in->asserted ? json_member_u64(o, "asserted", in->asserted) : json_member_null(o, "asserted");
+	in->alignment ? json_member_i64(o, "alignment", in->alignment) : json_member_null(o, "alignment");
+	json_member_bool(o, "used", in->used);
 	json_close(o);
 }
 
 static void out_program(const struct contract *c, struct json_out *o)
 {
-	json_key(o, "values");
-	json_arr(o);
+	json_member_arr(o, "values");
 	for (uint32_t i = 0; i < c->n_values; i++) {
 		const struct contract_value *v = &c->value[i];
 		json_obj(o);
-		json_key(o, "name");
-		json_out_str(o, v->name);
-		json_key(o, "kind");
-		json_out_str(o, slice_str(value_kinds[v->kind]));
+		json_member_str(o, "name", v->name);
+		json_member_str(o, "kind", slice_str(value_kinds[v->kind]));
 		json_member_index(o, "index", v->kind == VALUE_BUFFER ? CONTRACT_NONE : v->index);
 		json_member_index(o, "storage", v->storage);
 		out_type(o, v->dtype, v->device);
 		out_shape(c, o, v->n_dim, v->dim);
-		if (v->alignment) {
-			json_key(o, "alignment");
-			json_out_i64(o, v->alignment);
-		}
+		if (v->alignment)
+			json_member_i64(o, "alignment", v->alignment);
 		json_close(o);
 	}
 	json_close(o);
-	json_key(o, "storages");
-	json_arr(o);
+	json_member_arr(o, "storages");
 	for (uint32_t i = 0; i < c->n_storages; i++) {
 		json_obj(o);
 		json_key(o, "bytes");
 		out_size(c, o, c->storage[i].bytes);
-		json_key(o, "born");
-		json_out_u64(o, c->storage[i].born);
-		json_key(o, "dies");
-		json_out_u64(o, c->storage[i].dies);
+		json_member_u64(o, "born", c->storage[i].born);
+		json_member_u64(o, "dies", c->storage[i].dies);
 		json_close(o);
 	}
 	json_close(o);
-	json_key(o, "calls");
-	json_arr(o);
+	json_member_arr(o, "calls");
 	for (uint32_t i = 0; i < c->n_calls; i++) {
 		const struct contract_call *k = &c->call[i];
 		json_obj(o);
-		json_key(o, "kind");
-		json_out_str(o, slice_str(call_kinds[k->kind]));
-		json_key(o, "name");
-		json_out_str(o, k->name);
-		if (k->function.n)
-			json_member(o, "function", k->function);
-		json_key(o, "line");
-		k->line ? json_out_u64(o, k->line) : json_out_null(o);
-		if (k->stream) {
-			json_key(o, "stream");
-			json_out_u64(o, k->stream);
-		}
+		json_member_str(o, "kind", slice_str(call_kinds[k->kind]));
+		json_member_str(o, "name", k->name);
+		json_member_some(o, "function", k->function);
+		k->line ? json_member_u64(o, "line", k->line) : json_member_null(o, "line");
+		if (k->stream)
+			json_member_u64(o, "stream", k->stream);
 		if (k->race) {
-			json_key(o, "race");
-			json_out_u64(o, k->race - 1);
+			json_member_u64(o, "race", k->race - 1);
 			json_member_index(o, "race_value", k->race_value);
 		}
 		json_member(o, "source_nodes", k->nodes);
 		json_member(o, "original_aten", k->aten);
-		json_key(o, "args");
-		json_arr(o);
+		json_member_arr(o, "args");
 		for (uint32_t a = k->arg; a < k->arg + k->n_args; a++) {
 			json_obj(o);
-			json_key(o, "role");
 			if (c->arg[a].role == ARG_UNKNOWN)
-				json_out_null(o);
+				json_member_null(o, "role");
 			else
-				json_out_str(o, slice_str(arg_roles[c->arg[a].role]));
+				json_member_str(o, "role", slice_str(arg_roles[c->arg[a].role]));
 			json_member_index(o, "value", c->arg[a].value);
 			json_member(o, "text", c->arg[a].text);
 			json_close(o);
@@ -183,15 +154,11 @@ static void out_program(const struct contract *c, struct json_out *o)
 
 static void out_followed(const struct contract *c, struct json_out *o)
 {
-	json_key(o, "followed");
-	json_obj(o);
+	json_member_obj(o, "followed");
 	json_member(o, "stopped", c->stopped);
-	json_key(o, "rigid");
-	json_out_bool(o, c->rigid);
-	json_key(o, "lost_ways");
-	json_out_u64(o, c->n_lost_ways);
-	json_key(o, "ways");
-	json_arr(o);
+	json_member_bool(o, "rigid", c->rigid);
+	json_member_u64(o, "lost_ways", c->n_lost_ways);
+	json_member_arr(o, "ways");
 	for (uint32_t i = 0; i < c->n_ways; i++) {
 		json_arr(o);
 		for (uint32_t k = 0; k < c->way[i].n; k++)
@@ -204,67 +171,51 @@ static void out_followed(const struct contract *c, struct json_out *o)
 
 void contract_members(const struct contract *c, struct json_out *o)
 {
-	json_key(o, "schema");
-	json_out_str(o, SLICE(SCHEMA));
-	json_key(o, "source");
-	json_out_str(o, slice_str(sources[c->source]));
+	json_member_str(o, "schema", SLICE(SCHEMA));
+	json_member_str(o, "source", slice_str(sources[c->source]));
 	json_member(o, "model", c->model);
-	json_key(o, "device");
-	c->device >= 0 ? json_out_str(o, slice_str(device_name(c->device))) : json_out_null(o);
-	json_key(o, "weight_bytes");
-	json_out_u64(o, c->weight_bytes);
-	json_key(o, "inputs");
-	json_arr(o);
+	c->device >= 0 ? json_member_str(o, "device", slice_str(device_name(c->device))) : json_member_null(o, "device");
+	json_member_u64(o, "weight_bytes", c->weight_bytes);
+	json_member_arr(o, "inputs");
 	for (uint32_t i = 0; i < c->n_inputs; i++)
 		out_input(c, o, i);
 	json_close(o);
-	json_key(o, "symbols");
-	json_arr(o);
+	json_member_arr(o, "symbols");
 	for (uint32_t i = 0; i < c->n_symbols; i++) {
 		json_obj(o);
-		json_key(o, "name");
-		json_out_str(o, symtab_name(&c->tab, c->symbol[i].symbol));
+		json_member_str(o, "name", symtab_name(&c->tab, c->symbol[i].symbol));
 		out_range(o, c->symbol[i].range);
 		json_member_index(o, "input", c->symbol[i].input);
 		json_member_index(o, "dim", c->symbol[i].input == CONTRACT_NONE ? CONTRACT_NONE : c->symbol[i].dim);
 		json_close(o);
 	}
 	json_close(o);
-	json_key(o, "outputs");
-	json_arr(o);
+	json_member_arr(o, "outputs");
 	for (uint32_t i = 0; i < c->n_outputs; i++) {
 		const struct contract_output *out = &c->output[i];
 		json_obj(o);
-		json_key(o, "index");
-		json_out_u64(o, i);
+		json_member_u64(o, "index", i);
 		json_member(o, "name", out->name);
 		json_member(o, "path", out->path);
 		out_type(o, out->dtype, out->device);
 		out_shape(c, o, out->n_dim, out->dim);
 		json_member_index(o, "value", out->value);
-		json_key(o, "none");
-		json_out_bool(o, out->none);
+		json_member_bool(o, "none", out->none);
 		json_close(o);
 	}
 	json_close(o);
-	json_key(o, "constants");
-	json_arr(o);
+	json_member_arr(o, "constants");
 	for (uint32_t i = 0; i < c->n_constants; i++) {
 		const struct contract_constant *k = &c->constant[i];
 		json_obj(o);
-		json_key(o, "name");
-		json_out_str(o, k->name);
+		json_member_str(o, "name", k->name);
 		json_member(o, "fqn", k->fqn);
 		out_type(o, k->dtype, k->device);
 		out_shape(c, o, k->n_dim, k->dim);
-		json_key(o, "bytes");
-		json_out_u64(o, k->bytes);
-		json_key(o, "offset");
-		json_out_u64(o, k->offset);
-		json_key(o, "type");
-		json_out_str(o, slice_str(constant_types[k->type]));
-		json_key(o, "folded");
-		json_out_bool(o, k->from_folded);
+		json_member_u64(o, "bytes", k->bytes);
+		json_member_u64(o, "offset", k->offset);
+		json_member_str(o, "type", slice_str(constant_types[k->type]));
+		json_member_bool(o, "folded", k->from_folded);
 		json_close(o);
 	}
 	json_close(o);
@@ -273,15 +224,12 @@ void contract_members(const struct contract *c, struct json_out *o)
 	json_member(o, "out_spec", c->out_spec);
 	if (c->source == CONTRACT_FROM_PROBE)
 		out_followed(c, o);
-	json_key(o, "notes");
-	json_arr(o);
+	json_member_arr(o, "notes");
 	for (uint32_t i = 0; i < c->n_notes; i++)
 		json_out_str(o, c->note[i]);
 	json_close(o);
-	json_key(o, "unread");
-	json_out_u64(o, c->n_unread);
-	json_key(o, "unread_checks");
-	json_out_u64(o, c->n_unread_checks);
+	json_member_u64(o, "unread", c->n_unread);
+	json_member_u64(o, "unread_checks", c->n_unread_checks);
 }
 
 void contract_to_json(const struct contract *c, struct json_out *o)
@@ -305,7 +253,7 @@ static uint32_t get(struct reader *r, uint32_t obj, const char *key, bool null_o
 	uint32_t k = json_get(&r->tape, obj, key);
 	if (k == JSON_NONE || (!null_ok && json_is(&r->tape, k, JSON_NULL)))
 		r->bad = r->bad ? r->bad : key;
-	return k != JSON_NONE && json_is(&r->tape, k, JSON_NULL) ? JSON_NONE : k;
+	return json_is(&r->tape, k, JSON_NULL) ? JSON_NONE : k;
 }
 
 static struct slice in_text_at(struct reader *r, uint32_t k, const char *key)
@@ -314,11 +262,7 @@ static struct slice in_text_at(struct reader *r, uint32_t k, const char *key)
 		r->bad = key;
 		return (struct slice){0};
 	}
-	struct buf b = {0};
-	json_unescape(&r->tape, k, &b);
-	struct slice s = arena_slice(&r->c->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
+	return json_dup_at(&r->tape, k, &r->c->arena);
 }
 
 static struct slice in_text(struct reader *r, uint32_t obj, const char *key)
@@ -331,7 +275,7 @@ static uint64_t in_u64(struct reader *r, uint32_t obj, const char *key)
 {
 	uint64_t v = 0;
 	uint32_t k = get(r, obj, key, false);
-	if (k == JSON_NONE || !json_u64(&r->tape, k, &v))
+	if (!json_u64(&r->tape, k, &v))
 		r->bad = key;
 	return v;
 }
@@ -359,7 +303,7 @@ static uint32_t in_count(struct reader *r, uint32_t obj, const char *key)
 static bool in_bool(struct reader *r, uint32_t obj, const char *key)
 {
 	uint32_t k = get(r, obj, key, false);
-	return k != JSON_NONE && json_is(&r->tape, k, JSON_TRUE);
+	return json_is(&r->tape, k, JSON_TRUE);
 }
 
 static int in_choice(struct reader *r, uint32_t obj, const char *key, const char *const *names, size_t n)
@@ -447,11 +391,11 @@ static uint32_t *in_items(struct reader *r, uint32_t k, const char *key, uint32_
 {
 	uint32_t *items = NULL, cap = 0;
 	*n = 0;
-	if (k == JSON_NONE || !json_is(&r->tape, k, JSON_ARRAY)) {
+	if (!json_is(&r->tape, k, JSON_ARRAY)) {
 		r->bad = key;
 		return NULL;
 	}
-	for (uint32_t i = json_first(&r->tape, k); i < json_end(&r->tape, k); i = json_next(&r->tape, i)) {
+	json_each(&r->tape, k, i) {
 		if (*n == max) {
 			r->bad = key;
 			break;
@@ -553,8 +497,7 @@ static void in_value(struct reader *r, uint32_t k, struct contract_value *v)
 
 static enum arg_role in_role(struct reader *r, uint32_t k)
 {
-	uint32_t role = json_get(&r->tape, k, "role");
-	if (role != JSON_NONE && json_is(&r->tape, role, JSON_NULL))
+	if (json_get_as(&r->tape, k, "role", JSON_NULL) != JSON_NONE)
 		return ARG_UNKNOWN;
 	return (enum arg_role)in_choice(r, k, "role", arg_roles, ARRAY_LEN(arg_roles));
 }
@@ -632,8 +575,7 @@ static void in_output(struct reader *r, uint32_t k, struct contract_output *o)
 	o->device = in_device(r, k);
 	o->dim = in_shape(r, k, &o->n_dim);
 	o->value = in_index(r, k, "value");
-	uint32_t none = json_get(&r->tape, k, "none");
-	o->none = none != JSON_NONE && json_is(&r->tape, none, JSON_TRUE);
+	o->none = json_flag(&r->tape, k, "none");
 }
 
 static void in_storage(struct reader *r, uint32_t k, struct contract_storage *s)
@@ -687,13 +629,8 @@ static void in_contract(struct reader *r, uint32_t root)
 	c->out_spec = in_text(r, root, "out_spec");
 	in_followed(r, json_get(&r->tape, root, "followed"));
 	uint32_t *notes = in_array(r, root, "notes", CONTRACT_MAX_NOTES, &n);
-	for (uint32_t i = 0; i < n; i++) {
-		struct buf b = {0};
-		if (json_is(&r->tape, notes[i], JSON_STRING))
-			json_unescape(&r->tape, notes[i], &b);
-		contract_note(c, "%.*s", (int)b.len, b.len ? b.p : "");
-		buf_release(&b);
-	}
+	for (uint32_t i = 0; i < n; i++)
+		contract_note(c, "%s", json_dup_at(&r->tape, notes[i], &c->arena).p);
 	free(notes);
 	c->n_unread = in_count(r, root, "unread");
 	c->n_unread_checks = in_count(r, root, "unread_checks");

@@ -66,37 +66,21 @@ static int parse(struct reader *r, struct slice part, uint32_t *root)
 	return json_parse(&r->t, 0, part.n, root) < 0 ? no_program(r, part.p + r->t.error_at, r->t.error) : 0;
 }
 
-static uint32_t get(const struct reader *r, uint32_t obj, const char *key, enum json_type type)
-{
-	uint32_t k = obj == JSON_NONE ? JSON_NONE : json_get(&r->t, obj, key);
-	return k != JSON_NONE && json_is(&r->t, k, type) ? k : JSON_NONE;
-}
-
-static struct slice text_of(struct reader *r, uint32_t k)
-{
-	if (k == JSON_NONE)
-		return (struct slice){0};
-	buf_reset(&r->b);
-	json_unescape(&r->t, k, &r->b);
-	return buf_slice(&r->b);
-}
-
-static struct slice kept_text(struct reader *r, uint32_t k) { return arena_slice(&r->c->arena, text_of(r, k)); }
-
 /* ---- the signature ---- */
 
 /* An argument is an object with one member, whose key says what it is: {"as_tensor": {"name": "x"}}. */
 static enum arg_kind argument(const struct reader *r, uint32_t arg, struct slice *name)
 {
-	uint32_t tensor = get(r, arg, "as_tensor", JSON_OBJECT), sym = get(r, arg, "as_sym_int", JSON_OBJECT);
-	uint32_t k = tensor != JSON_NONE ? get(r, tensor, "name", JSON_STRING) : get(r, sym, "as_name", JSON_STRING);
+	uint32_t tensor = json_get_as(&r->t, arg, "as_tensor", JSON_OBJECT), sym = json_get_as(&r->t, arg, "as_sym_int", JSON_OBJECT);
+	uint32_t k =
+	    tensor != JSON_NONE ? json_get_as(&r->t, tensor, "name", JSON_STRING) : json_get_as(&r->t, sym, "as_name", JSON_STRING);
 	if (k != JSON_NONE) {
 		*name = json_slice(&r->t, k);
 		return tensor != JSON_NONE ? ARG_TENSOR : ARG_SYM_INT;
 	}
 	static const char *const constants[] = {"as_none", "as_int", "as_float", "as_bool", "as_string"};
 	for (size_t i = 0; i < ARRAY_LEN(constants); i++)
-		if (arg != JSON_NONE && json_is(&r->t, arg, JSON_OBJECT) && json_get(&r->t, arg, constants[i]) != JSON_NONE)
+		if (json_is(&r->t, arg, JSON_OBJECT) && json_get(&r->t, arg, constants[i]) != JSON_NONE)
 			return ARG_CONSTANT;
 	return sym != JSON_NONE ? ARG_CONSTANT : ARG_OTHER;
 }
@@ -113,31 +97,31 @@ static int add(struct reader *r, struct list *l, uint32_t max, struct entry e, s
 
 static int take_weight(struct reader *r, uint32_t spec, const char *fqn_key, enum constant_type type)
 {
-	uint32_t name = get(r, get(r, spec, "arg", JSON_OBJECT), "name", JSON_STRING);
-	uint32_t fqn = get(r, spec, fqn_key, JSON_STRING);
+	uint32_t name = json_get_as(&r->t, json_get_as(&r->t, spec, "arg", JSON_OBJECT), "name", JSON_STRING);
+	uint32_t fqn = json_get_as(&r->t, spec, fqn_key, JSON_STRING);
 	if (name == JSON_NONE || fqn == JSON_NONE)
 		return missing(r, fqn_key);
-	struct entry e = {.kind = ARG_TENSOR, .type = type, .fqn = kept_text(r, fqn)};
+	struct entry e = {.kind = ARG_TENSOR, .type = type, .fqn = json_dup_at(&r->t, fqn, &r->c->arena)};
 	return add(r, &r->constant, MAX_CONSTANTS, e, json_slice(&r->t, name));
 }
 
 static int take_input(struct reader *r, uint32_t spec)
 {
 	uint32_t k;
-	if ((k = get(r, spec, "parameter", JSON_OBJECT)) != JSON_NONE)
+	if ((k = json_get_as(&r->t, spec, "parameter", JSON_OBJECT)) != JSON_NONE)
 		return take_weight(r, k, "parameter_name", CONSTANT_PARAMETER);
-	if ((k = get(r, spec, "buffer", JSON_OBJECT)) != JSON_NONE)
+	if ((k = json_get_as(&r->t, spec, "buffer", JSON_OBJECT)) != JSON_NONE)
 		return take_weight(r, k, "buffer_name", CONSTANT_BUFFER);
-	if ((k = get(r, spec, "tensor_constant", JSON_OBJECT)) != JSON_NONE)
+	if ((k = json_get_as(&r->t, spec, "tensor_constant", JSON_OBJECT)) != JSON_NONE)
 		return take_weight(r, k, "tensor_constant_name", CONSTANT_TENSOR);
-	if (get(r, spec, "constant_input", JSON_OBJECT) != JSON_NONE) {
+	if (json_get_as(&r->t, spec, "constant_input", JSON_OBJECT) != JSON_NONE) {
 		r->input.leaves++;
 		return 0;
 	}
-	if ((k = get(r, spec, "user_input", JSON_OBJECT)) == JSON_NONE)
+	if ((k = json_get_as(&r->t, spec, "user_input", JSON_OBJECT)) == JSON_NONE)
 		return 0; /* script objects and tokens are not for the caller to give */
 	struct slice name = {0};
-	struct entry e = {.kind = argument(r, get(r, k, "arg", JSON_OBJECT), &name), .leaf = r->input.leaves++};
+	struct entry e = {.kind = argument(r, json_get_as(&r->t, k, "arg", JSON_OBJECT), &name), .leaf = r->input.leaves++};
 	if (e.kind == ARG_OTHER)
 		contract_note(r->c, "value %u of the call is neither a tensor nor a number: it is left out", e.leaf);
 	return e.kind == ARG_TENSOR || e.kind == ARG_SYM_INT ? add(r, &r->input, CONTRACT_MAX_INPUTS, e, name) : 0;
@@ -147,11 +131,11 @@ static int take_output(struct reader *r, uint32_t spec)
 {
 	struct slice name = {0};
 	struct entry e = {.kind = ARG_TENSOR, .leaf = r->output.leaves};
-	uint32_t k = get(r, spec, "user_output", JSON_OBJECT), loss = get(r, spec, "loss_output", JSON_OBJECT);
+	uint32_t k = json_get_as(&r->t, spec, "user_output", JSON_OBJECT), loss = json_get_as(&r->t, spec, "loss_output", JSON_OBJECT);
 	if (k != JSON_NONE) {
-		e.kind = argument(r, get(r, k, "arg", JSON_OBJECT), &name);
+		e.kind = argument(r, json_get_as(&r->t, k, "arg", JSON_OBJECT), &name);
 	} else if (loss != JSON_NONE) {
-		uint32_t n = get(r, get(r, loss, "arg", JSON_OBJECT), "name", JSON_STRING);
+		uint32_t n = json_get_as(&r->t, json_get_as(&r->t, loss, "arg", JSON_OBJECT), "name", JSON_STRING);
 		if (n == JSON_NONE)
 			return missing(r, "loss_output");
 		name = json_slice(&r->t, n);
@@ -167,13 +151,13 @@ static int take_signature(struct reader *r, struct slice part)
 	uint32_t root;
 	if (parse(r, part, &root) < 0)
 		return -1;
-	uint32_t in = get(r, root, "input_specs", JSON_ARRAY), out = get(r, root, "output_specs", JSON_ARRAY);
+	uint32_t in = json_get_as(&r->t, root, "input_specs", JSON_ARRAY), out = json_get_as(&r->t, root, "output_specs", JSON_ARRAY);
 	if (in == JSON_NONE || out == JSON_NONE)
 		return missing(r, "input_specs");
-	for (uint32_t k = json_first(&r->t, in); k < json_end(&r->t, in); k = json_next(&r->t, k))
+	json_each(&r->t, in, k)
 		if (take_input(r, k) < 0)
 			return -1;
-	for (uint32_t k = json_first(&r->t, out); k < json_end(&r->t, out); k = json_next(&r->t, k))
+	json_each(&r->t, out, k)
 		if (take_output(r, k) < 0)
 			return -1;
 	return 0;
@@ -202,7 +186,7 @@ static int find_facts(struct reader *r, struct slice values, bool tensor)
 
 static struct symsize expression(struct reader *r, uint32_t k)
 {
-	struct slice s = text_of(r, k);
+	struct slice s = json_text_at(&r->t, k, &r->b);
 	struct buf infix = {0};
 	struct err err;
 	struct symsize out;
@@ -225,22 +209,13 @@ static struct symsize expression(struct reader *r, uint32_t k)
 static struct symsize sym_int(struct reader *r, uint32_t k)
 {
 	int64_t v;
-	uint32_t number = get(r, k, "as_int", JSON_NUMBER);
-	uint32_t expr = get(r, get(r, k, "as_expr", JSON_OBJECT), "expr_str", JSON_STRING);
-	if (number != JSON_NONE && json_i64(&r->t, number, &v))
+	uint32_t expr = json_get_as(&r->t, json_get_as(&r->t, k, "as_expr", JSON_OBJECT), "expr_str", JSON_STRING);
+	if (json_i64(&r->t, json_get(&r->t, k, "as_int"), &v))
 		return symsize_int(v);
 	if (expr != JSON_NONE)
 		return expression(r, expr);
 	contract_unread(r->c, "the size at byte %zu is no integer and no expression", (size_t)(json_slice(&r->t, k).p - r->text.p));
 	return contract_unknown(r->c);
-}
-
-static uint32_t count(const struct reader *r, uint32_t array)
-{
-	uint32_t n = 0;
-	for (uint32_t k = json_first(&r->t, array); k < json_end(&r->t, array); k = json_next(&r->t, k))
-		n++;
-	return n;
 }
 
 enum dtype exported_dtype(int64_t n)
@@ -279,24 +254,24 @@ static int tensor_meta(struct reader *r, struct slice part, struct meta *m)
 	int64_t number = 0;
 	if (parse(r, part, &root) < 0)
 		return -1;
-	uint32_t sizes = get(r, root, "sizes", JSON_ARRAY), strides = get(r, root, "strides", JSON_ARRAY);
-	uint32_t dtype = get(r, root, "dtype", JSON_NUMBER), device = get(r, root, "device", JSON_OBJECT);
+	uint32_t sizes = json_get_as(&r->t, root, "sizes", JSON_ARRAY), strides = json_get_as(&r->t, root, "strides", JSON_ARRAY);
+	uint32_t dtype = json_get_as(&r->t, root, "dtype", JSON_NUMBER), device = json_get_as(&r->t, root, "device", JSON_OBJECT);
 	if (sizes == JSON_NONE)
 		return no_program(r, part.p, "a tensor without sizes");
-	uint32_t n = count(r, sizes);
+	uint32_t n = json_length(&r->t, sizes);
 	if (n > TENSOR_MAX_DIMS)
 		return no_program(r, part.p, "a tensor of more than 64 dims");
 	m->n_dim = (int)n;
 	m->dim = contract_dims(r->c, (int)n);
 	take_dims(r, sizes, m->dim, n, false);
-	if (strides != JSON_NONE && count(r, strides) == n)
+	if (strides != JSON_NONE && json_length(&r->t, strides) == n)
 		take_dims(r, strides, m->dim, n, true);
-	if (dtype == JSON_NONE || !json_i64(&r->t, dtype, &number))
+	if (!json_i64(&r->t, dtype, &number))
 		number = 0;
 	m->dtype = exported_dtype(number);
 	if (m->dtype == DTYPE_NONE)
 		contract_unread(r->c, "dtype %lld at byte %zu is not known here", (long long)number, (size_t)(part.p - r->text.p));
-	m->device = device_by_name(text_of(r, get(r, device, "type", JSON_STRING)));
+	m->device = device_by_name(json_text(&r->t, device, "type", &r->b));
 	return 0;
 }
 
@@ -336,8 +311,7 @@ static int fill_inputs(struct reader *r)
 		struct contract_input *in = &c->input[i];
 		in->name = name_of(r, e);
 		if (m.n_dim < 0)
-			return err_set(r->err, EXIT_INPUT, "no exported program: nothing is said of input '%.*s'",
-				       (int)(in->name.n < 200 ? in->name.n : 200), in->name.p);
+			return err_set(r->err, EXIT_INPUT, "no exported program: nothing is said of input '%.*s'", SLN(in->name, 200));
 		in->dtype = m.dtype;
 		in->device = m.device;
 		in->n_dim = m.n_dim;
@@ -407,10 +381,9 @@ static struct symrange range_of(struct reader *r, uint32_t k)
 {
 	struct symrange range = SYMRANGE_ALL;
 	int64_t v;
-	uint32_t lo = get(r, k, "min_val", JSON_NUMBER), hi = get(r, k, "max_val", JSON_NUMBER);
-	if (lo != JSON_NONE && json_i64(&r->t, lo, &v) && !no_bound(v))
+	if (json_i64(&r->t, json_get(&r->t, k, "min_val"), &v) && !no_bound(v))
 		range.lo = v, range.lo_inf = false;
-	if (hi != JSON_NONE && json_i64(&r->t, hi, &v) && !no_bound(v))
+	if (json_i64(&r->t, json_get(&r->t, k, "max_val"), &v) && !no_bound(v))
 		range.hi = v, range.hi_inf = false;
 	if (!range.lo_inf && !range.hi_inf && range.lo > range.hi) {
 		contract_unread(r->c, "the bounds at byte %zu contradict each other", (size_t)(json_slice(&r->t, k).p - r->text.p));
@@ -428,13 +401,13 @@ static int take_ranges(struct reader *r, struct slice part)
 		return -1;
 	if (!json_is(&r->t, root, JSON_OBJECT))
 		return missing(r, "range_constraints");
-	for (uint32_t k = json_first(&r->t, root); k < json_end(&r->t, root); k = json_next_pair(&r->t, k)) {
+	json_each_pair(&r->t, root, k) {
 		struct symsize s;
 		uint32_t id;
 		int64_t mul, plus;
 		/* The range of a sum (2*s0) follows from its symbol's. */
-		if (symsize_parse(&r->c->tab, text_of(r, k), &s, NULL) < 0 || !symsize_linear(&r->c->tab, s, &id, &mul, &plus) ||
-		    mul != 1 || plus)
+		if (symsize_parse(&r->c->tab, json_text_at(&r->t, k, &r->b), &s, NULL) < 0 ||
+		    !symsize_linear(&r->c->tab, s, &id, &mul, &plus) || mul != 1 || plus)
 			continue;
 		bounds_set(&r->bounds, id, range_of(r, k + 1));
 	}
@@ -511,7 +484,7 @@ static bool plain_name(struct slice s)
 static struct slice users_path(struct reader *r, struct slice path, const struct slice *names, uint32_t n)
 {
 	struct slice first = {0}, rest = {0};
-	const char *close = memchr(path.p, ']', path.n);
+	const char *close = slice_chr(path, ']');
 	uint64_t k;
 	if (close) {
 		rest = slice_of(close + 1, path.n - (size_t)(close + 1 - path.p));
@@ -576,13 +549,12 @@ static int take_call(struct reader *r, struct slice graph)
 		return no_program(r, graph.p + s.at, s.error);
 	if (!rc || parse(r, entry, &root) < 0)
 		return rc ? -1 : missing(r, "module_call_graph");
-	uint32_t signature = get(r, root, "signature", JSON_OBJECT);
-	uint32_t list = get(r, signature, "forward_arg_names", JSON_ARRAY);
+	uint32_t signature = json_get_as(&r->t, root, "signature", JSON_OBJECT);
+	uint32_t list = json_get_as(&r->t, signature, "forward_arg_names", JSON_ARRAY);
 	struct slice *names = NULL;
-	r->c->in_spec = kept_text(r, get(r, signature, "in_spec", JSON_STRING));
-	r->c->out_spec = kept_text(r, get(r, signature, "out_spec", JSON_STRING));
-	for (uint32_t k = list == JSON_NONE ? 0 : json_first(&r->t, list); list != JSON_NONE && k < json_end(&r->t, list);
-	     k = json_next(&r->t, k)) {
+	r->c->in_spec = json_dup(&r->t, signature, "in_spec", &r->c->arena);
+	r->c->out_spec = json_dup(&r->t, signature, "out_spec", &r->c->arena);
+	json_each(&r->t, list, k) {
 		GROW(names, n, cap, 1);
 		names[n++] = json_is(&r->t, k, JSON_STRING) ? json_slice(&r->t, k) : (struct slice){0};
 	}
@@ -603,9 +575,9 @@ static int check_version(struct reader *r, struct slice part)
 	if (parse(r, part, &root) < 0)
 		return -1;
 	/* A plain number until 2.2, which is refused below by its value. */
-	uint32_t k = json_is(&r->t, root, JSON_NUMBER) ? root : get(r, root, "major", JSON_NUMBER);
-	uint32_t m = get(r, root, "minor", JSON_NUMBER);
-	if (k == JSON_NONE || !json_u64(&r->t, k, &major))
+	uint32_t k = json_is(&r->t, root, JSON_NUMBER) ? root : json_get_as(&r->t, root, "major", JSON_NUMBER);
+	uint32_t m = json_get_as(&r->t, root, "minor", JSON_NUMBER);
+	if (!json_u64(&r->t, k, &major))
 		return missing(r, "schema_version");
 	if (m != JSON_NONE)
 		(void)json_u64(&r->t, m, &minor);

@@ -45,19 +45,11 @@ static void add_key(struct buf *b, const struct json_tape *t, uint32_t k)
 	buf_addc(b, ']');
 }
 
-static uint32_t count(const struct json_tape *t, uint32_t list)
-{
-	uint32_t n = 0;
-	if (list == JSON_NONE || !json_is(t, list, JSON_ARRAY))
-		return UINT32_MAX;
-	for (uint32_t k = json_first(t, list); k < json_end(t, list); k = json_next(t, k))
-		n++;
-	return n;
-}
+static uint32_t count(const struct json_tape *t, uint32_t list) { return json_is(t, list, JSON_ARRAY) ? json_length(t, list) : UINT32_MAX; }
 
 static bool all_strings(const struct json_tape *t, uint32_t list)
 {
-	for (uint32_t k = json_first(t, list); k < json_end(t, list); k = json_next(t, k))
+	json_each(t, list, k)
 		if (!json_is(t, k, JSON_STRING))
 			return false;
 	return true;
@@ -73,11 +65,10 @@ static uint32_t context_root(struct walk *w, uint32_t context, const struct json
 		*t = &w->tape;
 		return context;
 	}
-	buf_reset(&w->text);
-	json_unescape(&w->tape, context, &w->text);
-	json_tape_text(&w->context, w->text.p ? w->text.p : "", w->text.len);
+	struct slice text = json_text_at(&w->tape, context, &w->text);
+	json_tape_text(&w->context, text.p, text.n);
 	*t = &w->context;
-	return json_parse(&w->context, 0, w->text.len, &root) < 0 ? JSON_NONE : root;
+	return json_parse(&w->context, 0, text.n, &root) < 0 ? JSON_NONE : root;
 }
 
 /* torch/utils/_pytree.py: keys of a dict, an OrderedDict, a defaultdict ({"dict_context": keys}) and of
@@ -113,7 +104,7 @@ static bool child_names(struct walk *w, uint32_t obj, uint32_t n)
 	buf_reset(&w->parts);
 	top->part = xreallocarray(NULL, (size_t)n + 1, sizeof(*top->part));
 	uint32_t i = 0;
-	for (uint32_t k = json_first(t, keys); k < json_end(t, keys); k = json_next(t, k)) {
+	json_each(t, keys, k) {
 		top->part[i++] = w->parts.len;
 		if (fields) {
 			buf_addc(&w->parts, '.');
@@ -144,7 +135,7 @@ static int add_leaf(struct walk *w)
 static int visit(struct walk *w, uint32_t obj)
 {
 	uint32_t type = json_get(&w->tape, obj, "type"), children = json_get(&w->tape, obj, "children_spec");
-	if (type == JSON_NONE || children == JSON_NONE || !json_is(&w->tape, children, JSON_ARRAY))
+	if (type == JSON_NONE || !json_is(&w->tape, children, JSON_ARRAY))
 		return bad(w, "a node lacks its type or its children_spec");
 	if (w->path.len > MAX_PATH_BYTES)
 		return bad(w, "its keys are too long");

@@ -4,7 +4,8 @@
 #include "package/externnodes.h"
 #include "doctor/shimversions.h"
 
-#define S(s) (int)((s).n > 200 ? 200 : (s).n), (s).p
+enum { CLIP = 200 }; /* bytes of a text of the input in a line of ours */
+
 #define NOTHING SLICE("")
 
 const char *doctor_level_name(enum doctor_level level)
@@ -55,12 +56,12 @@ static bool other_machine(struct exam *x)
 	doctor_add(x, DOCTOR_OK, "machine", doctor_text(x, "compiled for %s, as this machine is", machine), NOTHING, NOTHING);
 	if (x->md.platform.n && !slice_is(x->md.platform, "linux"))
 		doctor_add(x, DOCTOR_WARNING, "platform",
-			   doctor_text(x, "its metadata say that it was compiled on %.*s", S(x->md.platform)),
+			   doctor_text(x, "its metadata say that it was compiled on %.*s", SLN(x->md.platform, CLIP)),
 			   SLICE("torch warns of it while loading; metadata and library are not of one compilation"),
 			   SLICE("compile the package again"));
 	if (x->md.machine.n && !slice_is(x->md.machine, machine))
 		doctor_add(x, DOCTOR_WARNING, "metadata",
-			   doctor_text(x, "the library is for %s, its metadata say %.*s", machine, S(x->md.machine)),
+			   doctor_text(x, "the library is for %s, its metadata say %.*s", machine, SLN(x->md.machine, CLIP)),
 			   SLICE("metadata and library are not of one compilation"), SLICE("compile the package again"));
 	return false;
 }
@@ -124,8 +125,8 @@ static void runtime(struct exam *x)
 		return;
 	case RUNTIME_PREFIXED:
 		doctor_add(x, DOCTOR_WARNING, "runtime",
-			   doctor_text(x, "made for a runtime whose functions begin with %.*s", S(x->so.shim_prefix)), slice_str(not_torch),
-			   SLICE("compile it with torch's defaults to load it with torch"));
+			   doctor_text(x, "made for a runtime whose functions begin with %.*s", SLN(x->so.shim_prefix, CLIP)),
+			   slice_str(not_torch), SLICE("compile it with torch's defaults to load it with torch"));
 	}
 }
 
@@ -135,7 +136,7 @@ static void device_key(struct exam *x)
 	const char *code = modelso_device_key(x->so.device_code);
 	if (x->md.device.n && !slice_is(x->md.device, code) && x->so.api != API_NONE)
 		doctor_add(x, DOCTOR_WARNING, "device-key",
-			   doctor_text(x, "its metadata say it is for %.*s, but the code is for %s", S(x->md.device), code),
+			   doctor_text(x, "its metadata say it is for %.*s, but the code is for %s", SLN(x->md.device, CLIP), code),
 			   SLICE("torch chooses by the metadata what it loads the library with; they are not of one "
 				 "compilation"),
 			   SLICE("compile the package again"));
@@ -154,15 +155,16 @@ static void blob(struct exam *x)
 						      : SLICE("package it again with all files that aot_compile returned"));
 	else if (x->pkg->file[x->m->weights_blob].size != want)
 		doctor_add(x, DOCTOR_FATAL, "weights-blob",
-			   doctor_text(x, "%.*s has %llu bytes, but the library expects %llu", S(x->pkg->file[x->m->weights_blob].name),
+			   doctor_text(x, "%.*s has %llu bytes, but the library expects %llu",
+				       SLN(x->pkg->file[x->m->weights_blob].name, CLIP),
 				       (unsigned long long)x->pkg->file[x->m->weights_blob].size, (unsigned long long)want),
 			   SLICE("it was cut off, or belongs to another model: wrong weights, or a crash behind its end"),
 			   SLICE("use the blob that was made together with the library"));
 	else
-		doctor_add(
-		    x, DOCTOR_OK, "weights-blob",
-		    doctor_text(x, "weights: %llu bytes in %.*s", (unsigned long long)want, S(x->pkg->file[x->m->weights_blob].name)),
-		    NOTHING, NOTHING);
+		doctor_add(x, DOCTOR_OK, "weights-blob",
+			   doctor_text(x, "weights: %llu bytes in %.*s", (unsigned long long)want,
+				       SLN(x->pkg->file[x->m->weights_blob].name, CLIP)),
+			   NOTHING, NOTHING);
 }
 
 static void constants(struct exam *x)
@@ -212,7 +214,7 @@ static void constant_devices(struct exam *x)
 	bool mixed = modelso_section(&x->so, ".rodata", &ro, NULL) && slice_find(ro, "Mixed-device constants");
 	if (other || (cpu && !mixed))
 		doctor_add(x, DOCTOR_FATAL, "constant-device",
-			   doctor_text(x, "constant %.*s is for %s, the code for %s (%u such)", S(k->constant[first].name),
+			   doctor_text(x, "constant %.*s is for %s, the code for %s (%u such)", SLN(k->constant[first].name, CLIP),
 				       device_name(k->constant[first].device), device_name(k->device), cpu + other),
 			   SLICE("loading copies all constants to the code's own device: a crash, or wrong memory"),
 			   SLICE("move the whole module to one device before torch.export"));
@@ -229,7 +231,8 @@ static void list_ops(struct exam *x, struct slice text)
 	struct extern_nodes nodes;
 	struct err err;
 	if (extern_nodes_read(&nodes, text, &err) < 0) {
-		doctor_add(x, DOCTOR_FATAL, "extern-nodes", doctor_text(x, "%.*s: %s", S(x->pkg->file[x->m->extern_nodes].name), err.text),
+		doctor_add(x, DOCTOR_FATAL, "extern-nodes",
+			   doctor_text(x, "%.*s: %s", SLN(x->pkg->file[x->m->extern_nodes].name, CLIP), err.text),
 			   SLICE("operators without a C function are called through it: loading or the first such call fails"),
 			   SLICE("package it again"));
 		return;
@@ -290,7 +293,7 @@ static int foreign(struct exam *x, struct slice so, struct err *err)
 	const char *what = modelso_what(so, &elf);
 	if (!what || elf)
 		return modelso_open(&x->so, so, x->pkg->path, err);
-	doctor_add(x, DOCTOR_FATAL, "platform", doctor_text(x, "%.*s is %s", S(x->pkg->file[x->m->so].name), what),
+	doctor_add(x, DOCTOR_FATAL, "platform", doctor_text(x, "%.*s is %s", SLN(x->pkg->file[x->m->so].name, CLIP), what),
 		   SLICE("it was compiled for another system and will not load here"), SLICE("compile it on Linux"));
 	return 1;
 }

@@ -214,8 +214,6 @@ static struct slice isa_list(struct exam *x, uint64_t isa)
 	return s;
 }
 
-#define S(s) (int)((s).n > 300 ? 300 : (s).n), (s).p
-
 void doctor_cpu(struct exam *x)
 {
 	struct isa_need need = {0};
@@ -230,15 +228,14 @@ void doctor_cpu(struct exam *x)
 	const char *cpu = x->host.cpu ? x->host.cpu : "this CPU";
 	if (missing) {
 		struct slice list = isa_list(x, missing);
-		doctor_add(x, DOCTOR_FATAL, "cpu-isa", doctor_text(x, "compiled for a CPU with %.*s, which %s lacks", S(list), cpu),
+		doctor_add(x, DOCTOR_FATAL, "cpu-isa", doctor_text(x, "compiled for a CPU with %.*s, which %s lacks", SLN(list, 300), cpu),
 			   SLICE("the first kernel that uses it ends the process with SIGILL (illegal instruction)"),
 			   SLICE("compile on this machine, or for any x86-64-v3 machine: torch._inductor.config.cpp.march = "
 				 "\"x86-64-v3\" and cpp.simdlen = 256"));
 	} else if (need.told || x->md.cpu_isa.n) {
-		doctor_add(x, DOCTOR_OK, "cpu-isa",
-			   doctor_text(x, "instruction sets: %.*s; %s has them",
-				       S(need.isa ? isa_list(x, need.isa) : SLICE("baseline x86-64")), cpu),
-			   SLICE(""), SLICE(""));
+		struct slice list = need.isa ? isa_list(x, need.isa) : SLICE("baseline x86-64");
+		doctor_add(x, DOCTOR_OK, "cpu-isa", doctor_text(x, "instruction sets: %.*s; %s has them", SLN(list, 300), cpu), SLICE(""),
+			   SLICE(""));
 	} else {
 		doctor_add(x, DOCTOR_NOTE, "cpu-isa", SLICE("nothing says which instruction sets it was compiled for"),
 			   SLICE("torch compiles for the machine it runs on (-march=native); elsewhere the code may end with "
@@ -253,6 +250,6 @@ void doctor_cpu(struct exam *x)
 			   SLICE("compile with torch._inductor.config.cpp.march = \"x86-64-v3\" to ship to other machines"));
 	if (need.unknown.n || odd.n)
 		doctor_add(x, DOCTOR_NOTE, "march-unknown",
-			   doctor_text(x, "compiled for '%.*s', which is not known here", S(need.unknown.n ? need.unknown : odd)),
+			   doctor_text(x, "compiled for '%.*s', which is not known here", SLN(need.unknown.n ? need.unknown : odd, 300)),
 			   SLICE("whether this CPU can run it was not checked"), SLICE("compare the two machines' CPUs"));
 }

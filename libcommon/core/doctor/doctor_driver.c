@@ -2,7 +2,7 @@
 #include "doctor/doctor_part.h"
 #include "io/mapfile.h"
 
-#define S(s) (int)((s).n > 200 ? 200 : (s).n), (s).p
+enum { CLIP = 200 }; /* bytes of a text of the input in a line of ours */
 
 /* "CUDA 12.8", of cuDriverGetVersion()'s number. */
 static struct slice cuda(struct exam *x, unsigned version) { return doctor_text(x, "CUDA %u.%u", version / 1000, version % 1000 / 10); }
@@ -15,7 +15,7 @@ static unsigned runtime_major(struct slice soname)
 	if (!so)
 		return 0;
 	struct slice number = slice_of(so + 4, (size_t)(soname.p + soname.n - so) - 4);
-	const char *dot = memchr(number.p, '.', number.n);
+	const char *dot = slice_chr(number, '.');
 	if (dot)
 		number.n = (size_t)(dot - number.p);
 	return slice_u64(number, &major) && major < 1000 ? (unsigned)major : 0;
@@ -34,7 +34,7 @@ static unsigned torch_runtime(struct exam *x)
 	unsigned major = 0;
 	for (size_t i = 0; x->torch.n && i < ARRAY_LEN(library); i++) {
 		struct mapfile f;
-		char *path = xasprintf("%.*s/%s", (int)x->torch.n, x->torch.p, library[i]);
+		char *path = xasprintf("%.*s/%s", SL(x->torch), library[i]);
 		if (mapfile_open(&f, path, NULL) == 0) {
 			modelso_lib_needed(f.bytes, path, take_runtime, &major, NULL);
 			mapfile_close(&f);
@@ -47,17 +47,18 @@ static unsigned torch_runtime(struct exam *x)
 /* Within one major version a driver runs what a newer toolkit made; PTX aside (docs.nvidia.com/deploy/cuda-compatibility). */
 static void check_runtime(struct exam *x, unsigned major, const char *who)
 {
-	unsigned have = x->host.driver_version;
+	const unsigned have = x->host.driver_version;
 	if (!major)
 		return;
+	const struct slice driver = cuda(x, have);
 	if (have / 1000 < major)
 		doctor_add(x, DOCTOR_FATAL, "gpu-driver",
-			   doctor_text(x, "%s CUDA %u, but the driver is for %.*s and older", who, major, S(cuda(x, have))),
+			   doctor_text(x, "%s CUDA %u, but the driver is for %.*s and older", who, major, SLN(driver, CLIP)),
 			   SLICE("creating the model fails: \"CUDA driver version is insufficient for CUDA runtime version\""),
 			   SLICE("update the driver (nvidia-smi names its version), or use a torch for an older CUDA"));
 	else
 		doctor_add(x, DOCTOR_OK, "gpu-driver",
-			   doctor_text(x, "%s CUDA %u; the driver is for %.*s and older", who, major, S(cuda(x, have))), SLICE(""),
+			   doctor_text(x, "%s CUDA %u; the driver is for %.*s and older", who, major, SLN(driver, CLIP)), SLICE(""),
 			   SLICE(""));
 }
 
@@ -70,14 +71,16 @@ static void check_cubins(struct exam *x, const struct sm_need *v, size_t n)
 		for (size_t k = 0; k < v[i].n; k++)
 			if (!v[i].code[k].ptx && v[i].code[k].cuda > newest)
 				newest = v[i].code[k].cuda, from = v[i].from;
-	if (newest / 1000 > have / 1000)
-		doctor_add(x, DOCTOR_WARNING, "gpu-cubin",
-			   doctor_text(x, "its kernels (%.*s) are compiled by %.*s, but the driver is for %.*s and older", S(from),
-				       S(cuda(x, newest)), S(cuda(x, have))),
-			   SLICE("a driver is made for the cubins of its own major version and older ones: it may refuse them when the "
-				 "model is created"),
-			   SLICE("update the driver (nvidia-smi names its version), or compile with a Triton whose ptxas is older "
-				 "(TRITON_PTXAS_PATH)"));
+	if (newest / 1000 <= have / 1000)
+		return;
+	const struct slice made = cuda(x, newest), driver = cuda(x, have);
+	doctor_add(x, DOCTOR_WARNING, "gpu-cubin",
+		   doctor_text(x, "its kernels (%.*s) are compiled by %.*s, but the driver is for %.*s and older", SLN(from, CLIP),
+			       SLN(made, CLIP), SLN(driver, CLIP)),
+		   SLICE("a driver is made for the cubins of its own major version and older ones: it may refuse them when the "
+			 "model is created"),
+		   SLICE("update the driver (nvidia-smi names its version), or compile with a Triton whose ptxas is older "
+			 "(TRITON_PTXAS_PATH)"));
 }
 
 /* PTX counts where it is all that fits a GPU. The driver compiles none that is newer than itself, also of its own major version. */
@@ -93,13 +96,14 @@ static void check_ptx(struct exam *x, const struct sm_need *need, unsigned sm)
 			return;
 		ptx = c;
 	}
-	if (ptx)
-		doctor_add(x, DOCTOR_FATAL, "gpu-ptx",
-			   doctor_text(
-			       x, "sm_%u runs its kernels (%.*s) by their PTX only, which is of %.*s, but the driver is for %.*s and older",
-			       sm, S(need->from), S(cuda(x, ptx->cuda)), S(cuda(x, have))),
-			   SLICE("creating the model fails: \"the provided PTX was compiled with an unsupported toolchain\""),
-			   SLICE("update the driver (nvidia-smi names its version), or compile on this GPU"));
+	if (!ptx)
+		return;
+	const struct slice made = cuda(x, ptx->cuda), driver = cuda(x, have);
+	doctor_add(x, DOCTOR_FATAL, "gpu-ptx",
+		   doctor_text(x, "sm_%u runs its kernels (%.*s) by their PTX only, which is of %.*s, but the driver is for %.*s and older",
+			       sm, SLN(need->from, CLIP), SLN(made, CLIP), SLN(driver, CLIP)),
+		   SLICE("creating the model fails: \"the provided PTX was compiled with an unsupported toolchain\""),
+		   SLICE("update the driver (nvidia-smi names its version), or compile on this GPU"));
 }
 
 void doctor_driver(struct exam *x, const struct sm_need *v, size_t n)

@@ -3,9 +3,13 @@
 
 #include "doctor/doctor_part.h"
 
-enum { MAX_IMAGES = 4096, CU_MAJOR = 75, CU_MINOR = 76, CU_NO_DEVICE = 100 };
-
-#define S(s) (int)((s).n > 200 ? 200 : (s).n), (s).p
+enum {
+	MAX_IMAGES = 4096,
+	CU_MAJOR = 75,
+	CU_MINOR = 76,
+	CU_NO_DEVICE = 100,
+	CLIP = 200 /* bytes of a text of the input in a line of ours */
+};
 
 /* The driver's own library, by dlopen: it is not there on most machines, and this program must not need it. */
 static void ask_driver(struct doctor_host *h)
@@ -148,14 +152,15 @@ static void check_each(struct exam *x, const struct sm_need *v, size_t n)
 		else if (!all && worst == ARRAY_LEN(x->host.sm))
 			worst = g;
 	}
+	const struct slice code = codes(x, &v[0]), here = gpus(x);
 	if (worst == ARRAY_LEN(x->host.sm) || fits == ARRAY_LEN(x->host.sm)) {
 		doctor_add(x, DOCTOR_OK, "gpu-sm",
-			   doctor_text(x, "GPU code for %.*s runs on the GPU here (%.*s)", S(codes(x, &v[0])), S(gpus(x))), SLICE(""),
+			   doctor_text(x, "GPU code for %.*s runs on the GPU here (%.*s)", SLN(code, CLIP), SLN(here, CLIP)), SLICE(""),
 			   SLICE(""));
 		return;
 	}
 	doctor_add(x, DOCTOR_WARNING, "gpu-sm",
-		   doctor_text(x, "GPU %u here (sm_%u) cannot run its code for %.*s", worst, x->host.sm[worst], S(codes(x, &v[0]))),
+		   doctor_text(x, "GPU %u here (sm_%u) cannot run its code for %.*s", worst, x->host.sm[worst], SLN(code, CLIP)),
 		   SLICE("on that one: \"no kernel image is available for execution on the device\""),
 		   doctor_text(x, "use GPU %u: device_index=%u when it is loaded, or CUDA_VISIBLE_DEVICES=%u", fits, fits, fits));
 }
@@ -182,12 +187,13 @@ static void check_code(struct exam *x, const struct sm_need *v, size_t n, unsign
 		if (some)
 			continue;
 		bad++;
-		doctor_add(
-		    x, DOCTOR_FATAL, "gpu-sm",
-		    doctor_text(x, "has code for %.*s (%.*s), but the GPU here is %.*s", S(codes(x, &v[i])), S(v[i].from), S(gpus(x))),
-		    SLICE("kernels are compiled for one generation: \"no kernel image is available for "
-			  "execution on the device\""),
-		    remedy(x, &v[i]));
+		const struct slice code = codes(x, &v[i]), here = gpus(x);
+		doctor_add(x, DOCTOR_FATAL, "gpu-sm",
+			   doctor_text(x, "has code for %.*s (%.*s), but the GPU here is %.*s", SLN(code, CLIP), SLN(v[i].from, CLIP),
+				       SLN(here, CLIP)),
+			   SLICE("kernels are compiled for one generation: \"no kernel image is available for "
+				 "execution on the device\""),
+			   remedy(x, &v[i]));
 	}
 	if (!bad && n)
 		check_each(x, v, n);

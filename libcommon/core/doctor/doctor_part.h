@@ -38,7 +38,4 @@ bool doctor_code_runs(const struct modelso_code *c, unsigned sm);
 /* A torch was found, and it is not one with CUDA: it has no libtorch_cuda.so. */
 bool doctor_torch_without_cuda(const struct exam *x);
 
-/* Path of a library by its soname, as ld.so would find it; also in the torch folder. False when it is nowhere. */
-bool doctor_library_path(struct arena *a, const struct modelso *so, struct slice torch, struct slice soname, struct slice *path);
-
 #endif

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "io/mapfile.h"
 
-#define S(s) (int)((s).n > 200 ? 200 : (s).n), (s).p
+enum { CLIP = 200 }; /* bytes of a text of the input in a line of ours */
 
 /* ---- where ld.so would look ---- */
 
@@ -72,7 +72,7 @@ static bool in_cache(struct arena *a, struct slice soname, struct slice *path)
 
 static bool in_folder(struct arena *a, struct slice folder, struct slice soname, struct slice *path)
 {
-	char *p = xasprintf("%.*s/%.*s", (int)(folder.n > PATH_MAX ? PATH_MAX : folder.n), folder.p, S(soname));
+	char *p = xasprintf("%.*s/%.*s", SLN(folder, PATH_MAX), SLN(soname, CLIP));
 	struct stat st;
 	bool found = folder.n && stat(p, &st) == 0 && S_ISREG(st.st_mode);
 	if (found)
@@ -96,7 +96,7 @@ static bool in_folders(struct arena *a, const char *list, struct slice soname, s
 static bool in_wheels(struct arena *a, struct slice torch, struct slice soname, struct slice *path)
 {
 	glob_t g;
-	char *pattern = xasprintf("%.*s/../../nvidia/*/lib/%.*s", S(torch), S(soname));
+	char *pattern = xasprintf("%.*s/../../nvidia/*/lib/%.*s", SLN(torch, CLIP), SLN(soname, CLIP));
 	bool found = torch.n && glob(pattern, GLOB_NOSORT, NULL, &g) == 0;
 	free(pattern);
 	if (!found)
@@ -106,7 +106,8 @@ static bool in_wheels(struct arena *a, struct slice torch, struct slice soname, 
 	return true;
 }
 
-bool doctor_library_path(struct arena *a, const struct modelso *so, struct slice torch, struct slice soname, struct slice *path)
+/* Path of a library by its soname, as ld.so would find it; also in the torch folder. False when it is nowhere. */
+static bool doctor_library_path(struct arena *a, const struct modelso *so, struct slice torch, struct slice soname, struct slice *path)
 {
 	static const char standard[] =
 #if defined(__x86_64__)
@@ -115,7 +116,7 @@ bool doctor_library_path(struct arena *a, const struct modelso *so, struct slice
 	    "/lib/aarch64-linux-gnu:/usr/lib/aarch64-linux-gnu:"
 #endif
 	    "/lib64:/usr/lib64:/lib:/usr/lib";
-	if (!soname.n || memchr(soname.p, '/', soname.n))
+	if (!soname.n || slice_chr(soname, '/'))
 		return false;
 	for (uint32_t i = 0; i < so->n_rpath; i++) {
 		char *rpath = xstrndup(so->rpath[i].p, so->rpath[i].n);
@@ -230,16 +231,16 @@ static void check_versions(struct exam *x, const struct library *l)
 	if (!worst.n) {
 		if (top.n)
 			doctor_add(x, DOCTOR_OK, version_id(l->soname),
-				   doctor_text(x, "%.*s has %.*s, the newest version that is needed", S(l->soname), S(top)), SLICE(""),
-				   SLICE(""));
+				   doctor_text(x, "%.*s has %.*s, the newest version that is needed", SLN(l->soname, CLIP), SLN(top, CLIP)),
+				   SLICE(""), SLICE(""));
 		return;
 	}
 	struct slice have = newest(l, prefix_of(worst));
 	doctor_add(x, weak ? DOCTOR_NOTE : DOCTOR_FATAL, version_id(l->soname),
-		   doctor_text(x, "needs %.*s of %.*s, which here ends with %.*s", S(worst), S(l->soname),
-			       S(have.n ? have : SLICE("an older one"))),
+		   doctor_text(x, "needs %.*s of %.*s, which here ends with %.*s", SLN(worst, CLIP), SLN(l->soname, CLIP),
+			       SLN(have.n ? have : SLICE("an older one"), CLIP)),
 		   weak ? SLICE("the need is weak: it loads, and a function that is missing is not called")
-			: doctor_text(x, "it will not load: \"version `%.*s' not found\"", S(worst)),
+			: doctor_text(x, "it will not load: \"version `%.*s' not found\"", SLN(worst, CLIP)),
 		   slice_is(l->soname, "libstdc++.so.6")
 		       ? SLICE("compile with a gcc no newer than this system's, or put a newer libstdc++ first (conda install "
 			       "libstdcxx-ng, or LD_LIBRARY_PATH)")
@@ -268,17 +269,18 @@ static void missing_library(struct exam *x, struct slice soname)
 		return;
 	if (modelso_of_torch(soname)) {
 		if (x->torch.n)
-			doctor_add(x, DOCTOR_FATAL, "library-missing",
-				   doctor_text(x, "needs %.*s, which this torch (%.*s) does not have", S(soname), S(x->torch)),
-				   SLICE("it will not load: \"cannot open shared object file\""),
-				   slice_find(soname, "cuda") && x->so.device_code == DEVICE_CODE_CPU
-				       ? doctor_text(x, "patchelf --remove-needed %.*s: a model for the CPU has no use for it", S(soname))
-				   : slice_find(soname, "cuda") ? SLICE("install a torch with CUDA; this one is for the CPU")
-								: SLICE("use a torch of the kind that it was compiled with"));
+			doctor_add(
+			    x, DOCTOR_FATAL, "library-missing",
+			    doctor_text(x, "needs %.*s, which this torch (%.*s) does not have", SLN(soname, CLIP), SLN(x->torch, CLIP)),
+			    SLICE("it will not load: \"cannot open shared object file\""),
+			    slice_find(soname, "cuda") && x->so.device_code == DEVICE_CODE_CPU
+				? doctor_text(x, "patchelf --remove-needed %.*s: a model for the CPU has no use for it", SLN(soname, CLIP))
+			    : slice_find(soname, "cuda") ? SLICE("install a torch with CUDA; this one is for the CPU")
+							 : SLICE("use a torch of the kind that it was compiled with"));
 		return; /* doctor_torch says so where there is no torch */
 	}
 	bool driver = slice_is(soname, "libcuda.so.1");
-	doctor_add(x, DOCTOR_FATAL, "library-missing", doctor_text(x, "needs %.*s, which is not installed", S(soname)),
+	doctor_add(x, DOCTOR_FATAL, "library-missing", doctor_text(x, "needs %.*s, which is not installed", SLN(soname, CLIP)),
 		   SLICE("it will not load: \"cannot open shared object file\""),
 		   driver ? SLICE("it comes with the NVIDIA driver: run on a machine with a GPU, or in a container "
 				  "with access to it")
@@ -300,7 +302,7 @@ static void check_stack(struct exam *x)
 	const bool here = modelso_version_cmp(have, SLICE("GLIBC_2.41")) >= 0, fatal = here && !x->o->no_torch;
 	doctor_add(x, fatal ? DOCTOR_FATAL : DOCTOR_NOTE, "exec-stack",
 		   doctor_text(x, "wants an executable stack, which glibc refuses from 2.41 on%s%.*s", here ? "; here it is " : "",
-			       here ? (int)have.n : 0, have.p),
+			       SL(here ? have : SLICE(""))),
 		   doctor_text(x,
 			       "%s will not load it: \"cannot enable executable stack as shared object requires\"; "
 			       "what these tools run is a copy that wants none",
@@ -331,6 +333,6 @@ void doctor_system(struct exam *x)
 			   SLICE(""), SLICE(""));
 	check_stack(x);
 	if (x->so.n_rpath)
-		doctor_add(x, DOCTOR_NOTE, "rpath", doctor_text(x, "looks for libraries in %.*s first", S(x->so.rpath[0])),
+		doctor_add(x, DOCTOR_NOTE, "rpath", doctor_text(x, "looks for libraries in %.*s first", SLN(x->so.rpath[0], CLIP)),
 			   SLICE("a torch found there is another one than the process has loaded"), SLICE("patchelf --remove-rpath"));
 }

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "io/mapfile.h"
 
-#define S(s) (int)((s).n > 400 ? 400 : (s).n), (s).p
+enum { CLIP = 400 }; /* bytes of a text of the input in a line of ours */
 
 /* ---- finding it ---- */
 
@@ -80,11 +80,11 @@ static struct slice read_version(struct arena *a, struct slice folder)
 {
 	struct mapfile f;
 	struct slice line, version = {"", 0};
-	char *py = xasprintf("%.*s/../version.py", S(folder)), *plain = xasprintf("%.*s/../build-version", S(folder));
+	char *py = xasprintf("%.*s/../version.py", SLN(folder, CLIP)), *plain = xasprintf("%.*s/../build-version", SLN(folder, CLIP));
 	if (is_file(py) && mapfile_open(&f, py, NULL) == 0) {
 		struct slice rest = f.bytes;
 		while (!version.n && slice_line(&rest, &line)) {
-			const char *q = slice_starts(line, "__version__") ? memchr(line.p, '\'', line.n) : NULL;
+			const char *q = slice_starts(line, "__version__") ? slice_chr(line, '\'') : NULL;
 			const char *end = q ? memchr(q + 1, '\'', (size_t)(line.p + line.n - q - 1)) : NULL;
 			if (end)
 				version = arena_slice(a, slice_of(q + 1, (size_t)(end - q - 1)));
@@ -125,10 +125,7 @@ bool doctor_find_torch(struct arena *a, const char *given, struct slice *folder,
 static int by_name(const void *key, const void *entry)
 {
 	const struct slice *s = key;
-	const char *name = ((const struct shim_version *)entry)->name;
-	size_t n = strlen(name);
-	int c = memcmp(s->p, name, s->n < n ? s->n : n);
-	return c ? c : (s->n > n) - (s->n < n);
+	return slice_cmp(*s, slice_str(((const struct shim_version *)entry)->name));
 }
 
 static const struct shim_version *lookup(const struct shim_version *table, size_t n, struct slice name)
@@ -224,7 +221,7 @@ static bool from_torch(const struct modelso_import *im)
 
 bool doctor_torch_without_cuda(const struct exam *x)
 {
-	char *path = xasprintf("%.*s/libtorch_cuda.so", (int)x->torch.n, x->torch.p);
+	char *path = xasprintf("%.*s/libtorch_cuda.so", SL(x->torch));
 	bool without = x->torch.n && !is_file(path);
 	free(path);
 	return without;
@@ -243,20 +240,21 @@ static void report_missing(struct exam *x, const struct found *f, struct slice v
 		if (v && v->minor > newest)
 			newest = v->minor;
 		if (n++ < 5)
-			buf_addf(&b, v && v->minor ? "%s%.*s (since torch 2.%u)" : "%s%.*s", n > 1 ? ", " : "", S(name), v ? v->minor : 0);
+			buf_addf(&b, v && v->minor ? "%s%.*s (since torch 2.%u)" : "%s%.*s", n > 1 ? ", " : "", SLN(name, CLIP),
+				 v ? v->minor : 0);
 	}
 	if (n > 5)
 		buf_addf(&b, " and %u more", n - 5);
 	struct slice have = version.n ? version : SLICE("of an unknown version");
 	if (!n)
 		doctor_add(x, DOCTOR_OK, "torch-symbols",
-			   doctor_text(x, "torch %.*s has all %u functions that it calls%s", S(have), f->want.n,
+			   doctor_text(x, "torch %.*s has all %u functions that it calls%s", SLN(have, CLIP), f->want.n,
 				       f->no_cuda ? ", CUDA's aside" : ""),
 			   SLICE(""), SLICE(""));
 	else
 		doctor_add(
 		    x, DOCTOR_FATAL, "torch-symbols",
-		    doctor_text(x, "needs %s, which torch %.*s (%.*s) lacks", buf_str(&b), S(have), S(x->torch)),
+		    doctor_text(x, "needs %s, which torch %.*s (%.*s) lacks", buf_str(&b), SLN(have, CLIP), SLN(x->torch, CLIP)),
 		    SLICE("it will not load, or ends at the first call: \"undefined symbol\""),
 		    newest ? doctor_text(x, "run it with torch 2.%u or newer, or compile it with the torch that it will run with", newest)
 		    : unknown == n ? SLICE("load the library that defines them first (a custom operator's?), or "
@@ -294,12 +292,12 @@ static void needed_version(struct exam *x)
 		/* Some are lacking that a torch of before has: a model with parts of its own. */
 		const char *newer = to >= SHIM_NEWEST || to < from ? " or newer" : "";
 		struct slice by = *newer || to == from ? doctor_text(x, "2.%u%s", from, newer) : doctor_text(x, "2.%u to 2.%u", from, to);
-		doctor_add(x, DOCTOR_OK, "torch-compiled", doctor_text(x, "compiled by torch %.*s (by what it exports)", S(by)), SLICE(""),
-			   SLICE(""));
+		doctor_add(x, DOCTOR_OK, "torch-compiled", doctor_text(x, "compiled by torch %.*s (by what it exports)", SLN(by, CLIP)),
+			   SLICE(""), SLICE(""));
 	}
 	if (why.n)
-		doctor_add(x, DOCTOR_OK, "torch-needed", doctor_text(x, "calls functions of torch 2.%u (%.*s)", oldest, S(why)), SLICE(""),
-			   SLICE(""));
+		doctor_add(x, DOCTOR_OK, "torch-needed", doctor_text(x, "calls functions of torch 2.%u (%.*s)", oldest, SLN(why, CLIP)),
+			   SLICE(""), SLICE(""));
 }
 
 void doctor_torch(struct exam *x)
@@ -319,11 +317,11 @@ void doctor_torch(struct exam *x)
 	doctor_find_torch(&x->d->arena, x->o->torch, &folder, &version);
 	f.no_cuda = x->so.device_code == DEVICE_CODE_CUDA && doctor_torch_without_cuda(x);
 	if (f.no_cuda)
-		doctor_add(
-		    x, DOCTOR_FATAL, "torch-cpu",
-		    doctor_text(x, "compiled for CUDA, but this torch (%.*s) is for the cpu: it has no libtorch_cuda.so", S(x->torch)),
-		    SLICE("it will not load: \"libtorch_cuda.so: cannot open shared object file\", or \"undefined symbol\""),
-		    SLICE("install a torch with CUDA"));
+		doctor_add(x, DOCTOR_FATAL, "torch-cpu",
+			   doctor_text(x, "compiled for CUDA, but this torch (%.*s) is for the cpu: it has no libtorch_cuda.so",
+				       SLN(x->torch, CLIP)),
+			   SLICE("it will not load: \"libtorch_cuda.so: cannot open shared object file\", or \"undefined symbol\""),
+			   SLICE("install a torch with CUDA"));
 	for (uint32_t i = 0; i < x->so.n_import; i++)
 		if (from_torch(&x->so.import[i]) && !(f.no_cuda && slice_find(x->so.import[i].name, "_cuda_")))
 			intern_add(&f.want, x->so.import[i].name);

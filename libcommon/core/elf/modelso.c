@@ -10,9 +10,7 @@ enum { MAX_VERSIONS = 32768 }; /* a version index has 15 bits */
 static int by_text(const void *a, const void *b)
 {
 	const struct slice *x = a, *y = b;
-	size_t n = x->n < y->n ? x->n : y->n;
-	int c = n ? memcmp(x->p, y->p, n) : 0;
-	return c ? c : (x->n > y->n) - (x->n < y->n);
+	return slice_cmp(*x, *y);
 }
 
 /* ---- the dynamic section ---- */
@@ -205,7 +203,7 @@ static struct slice triton_in(struct slice s)
 static void take_kernel(struct modelso *m, struct slice name, const Elf64_Sym *sym)
 {
 	if (slice_starts(name, "cpp_")) {
-		if (ELF64_ST_TYPE(sym->st_info) == STT_FUNC && !memchr(name.p, '.', name.n))
+		if (ELF64_ST_TYPE(sym->st_info) == STT_FUNC && !slice_chr(name, '.'))
 			add_kernel(m, name, KERNEL_CPP, sym);
 		return;
 	}

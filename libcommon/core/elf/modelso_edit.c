@@ -1,5 +1,6 @@
 /* A library that can be loaded with whatever torch is there, or none. */
 #include "elf/modelso_part.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +13,7 @@ static const char *const torch_library[] = {"libtorch", "libc10", "libshm.", "li
 
 bool modelso_of_torch(struct slice soname)
 {
-	const char *slash = soname.n ? memrchr(soname.p, '/', soname.n) : NULL;
-	if (slash)
-		soname = slice_of(slash + 1, (size_t)(soname.p + soname.n - slash) - 1);
+	soname = slice_base(soname);
 	for (size_t i = 0; i < ARRAY_LEN(torch_library); i++)
 		if (slice_starts(soname, torch_library[i]))
 			return true;

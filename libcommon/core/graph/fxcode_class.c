@@ -80,7 +80,7 @@ static void add_stand_in(struct fxwriter *w, uint32_t meta)
 static void add_attr(struct fxwriter *w, const struct gattr *a, struct intern *held, unsigned columns)
 {
 	struct slice name = graph_text(w->g, a->name), prefix = slice_of(name.p, 0), leaf = name;
-	const char *dot = name.n ? memrchr(name.p, '.', name.n) : NULL, *close = ")\n";
+	const char *dot = slice_rchr(name, '.'), *close = ")\n";
 	if (dot) {
 		prefix = slice_of(name.p, (size_t)(dot - name.p));
 		leaf = slice_of(dot + 1, (size_t)(name.p + name.n - dot - 1));

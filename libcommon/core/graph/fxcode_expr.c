@@ -12,8 +12,6 @@ enum state { OPERAND, TRAILER, OPERATOR, DONE, FAILED };
 
 static struct fxframe *top(struct fxparse *p) { return &p->frame[p->n_frame - 1]; }
 
-static int shown(struct slice s) { return (int)(s.n < 60 ? s.n : 60); }
-
 static enum state fail(struct fxparse *p, const char *at, const char *what)
 {
 	fx_error_at(p, at, "%s", what);
@@ -105,7 +103,7 @@ static enum state string(struct fxparse *p, struct fxitem *i)
 		if (!first && b != bytes)
 			return fail(p, s.p, "bytes and text side by side");
 		bytes = b;
-		if (f && (memchr(s.p, '{', s.n) || memchr(s.p, '}', s.n)))
+		if (f && (slice_chr(s, '{') || slice_chr(s, '}')))
 			return fail(p, s.p, "an f-string with values in it is no part of a graph");
 		if (bytes) {
 			if (!first)
@@ -164,7 +162,7 @@ static enum state name_operand(struct fxparse *p, struct fxitem *i)
 			return atom(p, i, graph_bool_value(*s.p == 'T'));
 		if (slice_is(s, "not"))
 			return prefix_operator(p, FXOP3('n', 'o', 't'), PREC_NOT);
-		fx_error_at(p, s.p, "%s %.*s is no part of a graph", slice_is(s, "lambda") ? "a" : "the keyword", shown(s), s.p);
+		fx_error_at(p, s.p, "%s %.*s is no part of a graph", slice_is(s, "lambda") ? "a" : "the keyword", SLN(s, 60));
 		return FAILED;
 	}
 	s = dotted(p);
@@ -456,7 +454,7 @@ static enum state operator_state(struct fxparse *p, struct fxitem *i, bool tuple
 {
 	struct fxlex *x = &p->lex;
 	if (x->kind == FXT_NAME) {
-		fx_error_at(p, x->text.p, "'%.*s' is no part of a graph", shown(x->text), x->text.p);
+		fx_error_at(p, x->text.p, "'%.*s' is no part of a graph", SLN(x->text, 60));
 		return FAILED;
 	}
 	if (x->kind != FXT_OP || x->op == ';')

@@ -72,7 +72,7 @@ static bool is_device(struct slice s)
 static uint32_t tensor(struct fxparse *p, struct slice s)
 {
 	struct symsize size[GRAPH_MAX_DIMS], stride[GRAPH_MAX_DIMS];
-	const char *open = memchr(s.p, '[', s.n), *end = s.p + s.n, *close = open ? behind(open, end) : NULL;
+	const char *open = slice_chr(s, '['), *end = s.p + s.n, *close = open ? behind(open, end) : NULL;
 	enum dtype dtype = close ? dtype_by_short(slice_of(s.p, (size_t)(open - s.p))) : DTYPE_NONE;
 	if (dtype == DTYPE_NONE)
 		return GRAPH_NONE;
@@ -96,7 +96,7 @@ static uint32_t tensor(struct fxparse *p, struct slice s)
  * "DTensor(S(0))". */
 static uint32_t wrapped(struct fxparse *p, struct slice s)
 {
-	const char *open = memchr(s.p, '(', s.n);
+	const char *open = slice_chr(s, '(');
 	struct slice rest, core;
 	if (!open || open == s.p || s.p[s.n - 1] != ')' || behind(open, s.p + s.n) != s.p + s.n)
 		return GRAPH_NONE;
@@ -217,7 +217,7 @@ void fxcode_meta(const struct graph *g, uint32_t meta, struct buf *b)
 		return;
 	}
 	struct slice cls = graph_text(g, m->subclass);
-	const char *open = cls.n && cls.p[cls.n - 1] == ')' ? memchr(cls.p, '(', cls.n) : NULL;
+	const char *open = cls.n && cls.p[cls.n - 1] == ')' ? slice_chr(cls, '(') : NULL;
 	buf_add(b, cls.p, open ? (size_t)(open - cls.p) : cls.n);
 	buf_addc(b, '(');
 	add_tensor(g, m, b);

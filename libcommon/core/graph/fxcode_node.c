@@ -2,8 +2,6 @@
 
 enum { MAX_CONSTANT = 1 << 16 }; /* bytes of a constant expression that is kept as text */
 
-static int shown(struct slice s) { return (int)(s.n < 100 ? s.n : 100); }
-
 static struct slice path_text(const struct fxparse *p, uint32_t id) { return graph_text(p->g, id); }
 
 /* ---- nodes ---- */
@@ -48,10 +46,10 @@ uint32_t fx_unique(struct fxparse *p, uint32_t name)
 static uint32_t base_name(struct fxparse *p, const struct gnode *n)
 {
 	struct slice s = graph_text(p->g, n->target), last;
-	const char *dot = memrchr(s.p, '.', s.n);
+	const char *dot = slice_rchr(s, '.');
 	if (slice_starts(s, "torch.ops.") && dot) {
 		struct slice op = slice_of(s.p, (size_t)(dot - s.p));
-		const char *before = memrchr(op.p, '.', op.n);
+		const char *before = slice_rchr(op, '.');
 		s = before && before > s.p + 9 ? slice_of(before + 1, (size_t)(dot - before - 1))
 					       : slice_of(dot + 1, (size_t)(s.p + s.n - dot - 1));
 	} else if (n->op == GRAPH_CALL_FUNCTION && dot) {
@@ -148,8 +146,8 @@ static int undefined(struct fxparse *p, struct slice name)
 {
 	uint32_t later = made_later(p, name);
 	if (later)
-		return fx_error_at(p, name.p, "'%.*s' is used before it is made, in line %u", shown(name), name.p, later);
-	return fx_error_at(p, name.p, "'%.*s' is not defined", shown(name), name.p);
+		return fx_error_at(p, name.p, "'%.*s' is used before it is made, in line %u", SLN(name, 100), later);
+	return fx_error_at(p, name.p, "'%.*s' is not defined", SLN(name, 100));
 }
 
 /* "operator.add", "_operator_add" (torch's text where it cannot import it) -> "_operator.add". */
@@ -232,14 +230,14 @@ static int self_name(struct fxparse *p, struct slice path, bool called, struct f
 
 int fx_name(struct fxparse *p, struct slice s, bool called, struct fxitem *out)
 {
-	const char *dot = memchr(s.p, '.', s.n);
+	const char *dot = slice_chr(s, '.');
 	struct slice root = dot ? slice_of(s.p, (size_t)(dot - s.p)) : s;
 	if (slice_is(root, "torch"))
 		return outside(p, s, root, called, out);
 	const uint32_t id = intern_find(&p->g->text, root);
 	struct fxenv *e = id == INTERN_NONE ? NULL : fx_env(p, id);
 	if (e && e->state == FXENV_FREED)
-		return fx_error_at(p, s.p, "'%.*s' was freed in line %u (%.*s = None)", shown(root), root.p, e->line, shown(root), root.p);
+		return fx_error_at(p, s.p, "'%.*s' was freed in line %u (%.*s = None)", SLN(root, 100), e->line, SLN(root, 100));
 	if (!e || e->state != FXENV_VALUE) {
 		if (slice_is(root, "self"))
 			return self_name(p, dot ? slice_of(dot + 1, s.n - root.n - 1) : slice_of(s.p, 0), called, out, s.p);
@@ -393,7 +391,7 @@ static bool constructor(struct slice fn)
 	static const char *const words[] = {"float",     "int",    "bool",         "complex",     "range",      "set",
 					    "frozenset", "tuple",  "list",         "dict",        "type",       "bytes",
 					    "str",       "device", "torch.device", "torch.finfo", "torch.iinfo"};
-	const char *dot = memrchr(fn.p, '.', fn.n), *last = dot ? dot + 1 : fn.p;
+	const char *dot = slice_rchr(fn, '.'), *last = dot ? dot + 1 : fn.p;
 	for (unsigned i = 0; i < ARRAY_LEN(words); i++)
 		if (slice_is(fn, words[i]))
 			return true;

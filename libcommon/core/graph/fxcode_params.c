@@ -1,7 +1,5 @@
 #include "graph/fxcode_part.h"
 
-static int shown(struct slice s) { return (int)(s.n < 60 ? s.n : 60); }
-
 /* From the current token to a comma, bracket, "=" or colon outside of brackets (stops at it). */
 struct slice fx_raw_until(struct fxparse *p, const char *ends)
 {
@@ -100,8 +98,7 @@ static int placeholder(struct fxparse *p, const struct fxparam *q)
 	uint32_t name = fx_unique(p, q->name), node = graph_add_node_ids(g, p->module, GRAPH_PLACEHOLDER, name, q->target);
 	struct fxenv *e = fx_env(p, q->name);
 	if (e->state == FXENV_VALUE)
-		return fx_error_at(p, q->at, "the parameter '%.*s' is there twice", shown(graph_text(g, q->name)),
-				   graph_text(g, q->name).p);
+		return fx_error_at(p, q->at, "the parameter '%.*s' is there twice", SLN(graph_text(g, q->name), 60));
 	e->state = FXENV_VALUE;
 	e->v = graph_node_value(node);
 	e->node = true;

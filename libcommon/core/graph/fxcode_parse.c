@@ -23,8 +23,6 @@ struct fxenv *fx_env(struct fxparse *p, uint32_t id)
 	return e;
 }
 
-static int shown(struct slice s) { return (int)(s.n < 60 ? s.n : 60); }
-
 /* What is here instead of what was expected. */
 int fx_unexpected(struct fxparse *p, const char *wanted)
 {
@@ -35,7 +33,7 @@ int fx_unexpected(struct fxparse *p, const char *wanted)
 		return fx_error_at(p, x->text.p, "the line ends where %s is expected", wanted);
 	if (x->kind == FXT_BAD && x->text.n > 1)
 		return fx_error_at(p, x->text.p, "a string has no end");
-	return fx_error_at(p, x->text.p, "'%.*s' where %s is expected", shown(x->text), x->text.p, wanted);
+	return fx_error_at(p, x->text.p, "'%.*s' where %s is expected", SLN(x->text, 60), wanted);
 }
 
 /* "File: a.py:3 in f, code: x" without "File: "; what else torch writes in such a comment stays. */
@@ -102,7 +100,7 @@ static int assign(struct fxparse *p, uint32_t name, struct gvalue v)
 	}
 	if (e->state == FXENV_OUTSIDE) {
 		struct slice s = graph_text(g, name);
-		return fx_error_at(p, p->statement, "'%.*s' is made here, but line %u uses it", shown(s), s.p, e->line);
+		return fx_error_at(p, p->statement, "'%.*s' is made here, but line %u uses it", SLN(s, 60), e->line);
 	}
 	const struct weigh w = v.kind == GV_NODE ? (struct weigh){0, true} : weigh(p, v);
 	e->state = FXENV_VALUE;
@@ -306,7 +304,7 @@ static int setitem(struct fxparse *p, struct slice target)
 	p->n_val -= 2;
 	p->target.kind = FXI_VALUE;
 	if (!fx_op_is(p, '='))
-		return fx_error_at(p, p->lex.text.p, "'%.*s' on an element is no part of a graph", shown(p->lex.text), p->lex.text.p);
+		return fx_error_at(p, p->lex.text.p, "'%.*s' on an element is no part of a graph", SLN(p->lex.text, 60));
 	fxlex_next(&p->lex);
 	if (fx_expr(p, true, false, &args[2]) < 0)
 		return -1;
@@ -364,7 +362,7 @@ static int keyword(struct fxparse *p)
 	for (unsigned i = 0; i < ARRAY_LEN(values); i++)
 		if (slice_is(s, values[i]))
 			return 1;
-	return fx_error_at(p, s.p, "'%.*s' is no part of a graph", shown(s), s.p);
+	return fx_error_at(p, s.p, "'%.*s' is no part of a graph", SLN(s, 60));
 }
 
 /* Names with commas up to "=": "a, b, = ...". False, and nothing taken: it is something else. The current token is the

@@ -235,7 +235,7 @@ static bool literal(struct slice *rest, struct slice *out, struct arena *arena)
 		return false;
 	*out = slice_of(from + 1, (size_t)(p - from - 1));
 	*rest = slice_of(p + 1, (size_t)(end - p - 1));
-	if (!out->n || !memchr(out->p, '\\', out->n))
+	if (!out->n || !slice_chr(*out, '\\'))
 		return true;
 	struct buf b = {0};
 	const bool ok = pytext_string(slice_of(from, (size_t)(p + 1 - from)), &b);
@@ -276,14 +276,14 @@ static bool is_parameter(struct slice expr, struct slice *inside)
 static void classify(struct init_line *l)
 {
 	struct slice inside, callee = l->expr;
-	const char *open = memchr(callee.p, '(', callee.n), *last;
+	const char *open = slice_chr(callee, '('), *last;
 	l->kind = GATTR_OTHER;
 	if (is_parameter(l->expr, &inside)) {
 		l->kind = GATTR_PARAMETER;
 		l->expr = slice_trim(inside);
 	} else if (open) {
 		callee.n = (size_t)(open - callee.p);
-		last = memrchr(callee.p, '.', callee.n);
+		last = slice_rchr(callee, '.');
 		last = last ? last + 1 : callee.p;
 		if (last < open &&
 		    ((*last >= 'A' && *last <= 'Z' && !slice_is(slice_of(last, (size_t)(open - last)), "Tensor")) || *last == '<'))
@@ -576,7 +576,7 @@ static void add_plain(struct buf *b, const char *p, const char *stop)
 
 bool fxscan_plain(struct slice text, struct buf *b)
 {
-	if (!text.n || (!memchr(text.p, 27, text.n) && !memmem(text.p, text.n, "] [__", 5)))
+	if (!text.n || (!slice_chr(text, 27) && !memmem(text.p, text.n, "] [__", 5)))
 		return false;
 	struct slice line;
 	while (slice_line(&text, &line)) {

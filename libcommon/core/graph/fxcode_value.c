@@ -181,7 +181,7 @@ static void add_device(struct buf *b, struct slice s)
 		buf_adds(b, "device(type='cpu')");
 		return;
 	}
-	const char *colon = s.n ? memchr(s.p, ':', s.n) : NULL;
+	const char *colon = slice_chr(s, ':');
 	buf_adds(b, "device(type=");
 	pytext_quote(b, slice_of(s.p, colon ? (size_t)(colon - s.p) : s.n));
 	if (colon) {

@@ -68,7 +68,7 @@ static bool *foreign_names(const struct graph *g)
 		struct slice t = graph_text(g, n->target);
 		if (n->op != GRAPH_CALL_FUNCTION || slice_starts(t, "torch.") || slice_starts(t, "_operator."))
 			continue;
-		const char *dot = t.n ? memchr(t.p, '.', t.n) : NULL;
+		const char *dot = slice_chr(t, '.');
 		const uint32_t id = dot ? intern_find(&g->text, slice_of(t.p, (size_t)(dot - t.p))) : n->target;
 		if (id >= g->text.n)
 			continue;
@@ -163,7 +163,7 @@ static void add_function(struct fxwriter *w, uint32_t target)
 		buf_add_slice(w->b, s);
 		return;
 	}
-	const char *dot = s.n ? memchr(s.p, '.', s.n) : NULL;
+	const char *dot = slice_chr(s, '.');
 	if (!dot) {
 		buf_add_slice(w->b, s);
 		return;

@@ -33,7 +33,8 @@ void graph_release(struct graph *g)
 	*g = (struct graph){0};
 }
 
-void graph_reset(struct graph *g)
+/* Empty it, keeping the memory for the next one. */
+static void graph_reset(struct graph *g)
 {
 	drop_index(g);
 	intern_release(&g->text);
@@ -377,9 +378,6 @@ bool graph_operands(const struct graph *g, uint32_t node, bool (*fn)(void *user,
 
 /* ---- finish ---- */
 
-/* For "%.*s" in an error: not more than fits. */
-static int shown(struct slice s) { return (int)(s.n < 200 ? s.n : 200); }
-
 static int bad_node(const struct graph *g, uint32_t node, struct err *err, const char *fmt, ...) PRINTF_LIKE(4, 5);
 
 static int bad_node(const struct graph *g, uint32_t node, struct err *err, const char *fmt, ...)
@@ -392,7 +390,7 @@ static int bad_node(const struct graph *g, uint32_t node, struct err *err, const
 	va_end(ap);
 	if (g->node[node].line)
 		snprintf(where, sizeof(where), "line %u: ", g->node[node].line);
-	return err_set(err, EXIT_INPUT, "%snode '%.*s' %s", where, shown(name), name.p, what);
+	return err_set(err, EXIT_INPUT, "%snode '%.*s' %s", where, SLN(name, 200), what);
 }
 
 static bool text_ok(const struct graph *g, uint32_t id) { return id < g->text.n; }
@@ -469,21 +467,21 @@ static int check_module(const struct graph *g, uint32_t i, uint16_t *depth, stru
 	const struct gmodule *m = &g->module[i];
 	struct slice name = i ? graph_text(g, m->name) : SLICE("the root");
 	if (i ? m->parent >= i : m->parent != GRAPH_NONE)
-		return err_set(err, EXIT_INPUT, "module '%.*s' comes before its parent, or has none", shown(name), name.p);
+		return err_set(err, EXIT_INPUT, "module '%.*s' comes before its parent, or has none", SLN(name, 200));
 	depth[i] = i ? (uint16_t)(depth[m->parent] + 1) : 0;
 	if (depth[i] >= GRAPH_MAX_DEPTH)
 		return err_set(err, EXIT_INPUT, "modules are nested deeper than %d", GRAPH_MAX_DEPTH);
 	if (!m->n || m->output == GRAPH_NONE)
-		return err_set(err, EXIT_INPUT, "module '%.*s' returns nothing (it has no output)", shown(name), name.p);
+		return err_set(err, EXIT_INPUT, "module '%.*s' returns nothing (it has no output)", SLN(name, 200));
 	if (!text_ok(g, m->name) || !text_ok(g, m->class_name) || m->first > g->n_nodes || m->n > g->n_nodes - m->first ||
 	    m->first_attr > g->n_attrs || m->n_attr > g->n_attrs - m->first_attr)
-		return err_set(err, EXIT_INPUT, "module '%.*s' is not whole", shown(name), name.p);
+		return err_set(err, EXIT_INPUT, "module '%.*s' is not whole", SLN(name, 200));
 	for (uint32_t k = m->first; k < m->first + m->n; k++)
 		if (g->node[k].module != i)
 			return bad_node(g, k, err, "stands among those of another module");
 	if (m->output != m->first + m->n - 1) {
 		struct slice next = graph_name(g, m->output + 1);
-		return bad_node(g, m->output, err, "returns, but '%.*s' follows it", shown(next), next.p);
+		return bad_node(g, m->output, err, "returns, but '%.*s' follows it", SLN(next, 200));
 	}
 	return 0;
 }
@@ -538,14 +536,13 @@ static int bad_operand(const struct graph *g, uint32_t node, uint32_t operand, s
 	if (operand >= g->n_nodes)
 		return bad_node(g, node, err, "uses a node that is not there");
 	struct slice name = graph_name(g, operand);
-	int n = shown(name);
 	if (g->node[node].op == GRAPH_PLACEHOLDER || g->node[node].op == GRAPH_GET_ATTR)
-		return bad_node(g, node, err, "uses '%.*s', but is a %s", n, name.p, graph_op_name(g->node[node].op));
+		return bad_node(g, node, err, "uses '%.*s', but is a %s", SLN(name, 200), graph_op_name(g->node[node].op));
 	if (operand == node)
 		return bad_node(g, node, err, "uses itself");
 	if (g->node[operand].module != g->node[node].module)
-		return bad_node(g, node, err, "uses '%.*s', which is of another module", n, name.p);
-	return bad_node(g, node, err, "uses '%.*s', which comes after it", n, name.p);
+		return bad_node(g, node, err, "uses '%.*s', which is of another module", SLN(name, 200));
+	return bad_node(g, node, err, "uses '%.*s', which comes after it", SLN(name, 200));
 }
 
 static int find_users(struct graph *g, struct err *err)
@@ -591,7 +588,7 @@ static int make_index(struct graph *g, struct err *err)
 		if (g->by_name[slot] && kind == INDEX_NODE)
 			return bad_node(g, i, err, "has the name of an earlier node");
 		if (g->by_name[slot] && kind == INDEX_MODULE)
-			return err_set(err, EXIT_INPUT, "two modules are named '%.*s'", shown(graph_text(g, name)), graph_text(g, name).p);
+			return err_set(err, EXIT_INPUT, "two modules are named '%.*s'", SLN(graph_text(g, name), 200));
 		g->by_name[slot] = i + 1; /* of attributes set twice the last one counts, as in Python */
 	}
 	return 0;

@@ -173,9 +173,6 @@ struct graph {
 
 void graph_release(struct graph *g);
 
-/* Empty it, keeping the memory for the next one. */
-void graph_reset(struct graph *g);
-
 /* *g (empty, or one that is no longer wanted, whose memory is used again) becomes an empty graph that begins with from's texts and
  * symbols under from's ids, so that copying out of it needs no hashing. The bytes stay from's: it must outlive g (it may grow), or
  * graph_own is called before it goes. A chain of graphs that borrow is owned from its end: graph_own copies everybody's bytes. */
@@ -216,7 +213,6 @@ uint32_t graph_copy_node(struct graph *g, uint32_t m, const struct graph *from, 
 /* The same for one operand, a text, a size, a meta (returns its index; GRAPH_NONE stays), a module's attributes, and a child
  * module with all below it (under parent GRAPH_NONE: a module as the root of g). */
 uint32_t graph_copy_text(struct graph *g, const struct graph *from, uint32_t text);
-struct symsize graph_copy_size(struct graph *g, const struct graph *from, struct symsize size);
 void graph_copy_attrs(struct graph *g, uint32_t m, const struct graph *from, uint32_t module);
 struct gvalue graph_copy_value(struct graph *g, const struct graph *from, struct gvalue v, const uint32_t *map);
 uint32_t graph_copy_meta(struct graph *g, const struct graph *from, uint32_t meta);

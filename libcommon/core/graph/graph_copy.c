@@ -8,7 +8,7 @@ uint32_t graph_copy_text(struct graph *g, const struct graph *from, uint32_t tex
 	return graph_intern(g, graph_text(from, text));
 }
 
-struct symsize graph_copy_size(struct graph *g, const struct graph *from, struct symsize size)
+static struct symsize graph_copy_size(struct graph *g, const struct graph *from, struct symsize size)
 {
 	if (symsize_is_int(size) || (g->lender == from && size.expr <= g->lent_exprs))
 		return size;

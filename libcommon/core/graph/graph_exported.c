@@ -14,11 +14,11 @@ enum { KIND_NONE, KIND_POSITIONAL, KIND_KEYWORD }; /* ArgumentKind */
 static bool positional(struct exported *x, uint32_t input, bool first, bool nameless)
 {
 	int64_t kind = KIND_NONE;
-	uint32_t k = gx_get(x, input, "kind", JSON_NUMBER);
+	uint32_t k = json_get_as(&x->t, input, "kind", JSON_NUMBER);
 	if (k != JSON_NONE)
 		json_i64(&x->t, k, &kind);
 	if (kind == KIND_NONE)
-		return first || nameless || !gx_text(x, gx_get(x, input, "name", JSON_STRING)).n;
+		return first || nameless || !json_text(&x->t, input, "name", &x->b).n;
 	return kind == KIND_POSITIONAL;
 }
 
@@ -29,10 +29,9 @@ struct operands {
 
 static int read_inputs(struct exported *x, uint32_t inputs, bool nameless, struct operands *o)
 {
-	EACH(x, k, inputs)
-	{
+	json_each(&x->t, inputs, k) {
 		struct gvalue v;
-		uint32_t arg = gx_get(x, k, "arg", JSON_OBJECT), name = gx_get(x, k, "name", JSON_STRING);
+		uint32_t arg = json_get_as(&x->t, k, "arg", JSON_OBJECT), name = json_get_as(&x->t, k, "name", JSON_STRING);
 		if (arg == JSON_NONE)
 			return gx_bad(x, k, "an input without an argument");
 		if (gx_argument(x, arg, 0, &v) < 0)
@@ -42,7 +41,7 @@ static int read_inputs(struct exported *x, uint32_t inputs, bool nameless, struc
 			o->arg[o->n++] = v;
 		} else {
 			GROW(o->kwarg, o->n_kw, o->cap_kw, 2);
-			o->kwarg[o->n_kw++] = graph_text_value(x->g, GV_STR, gx_text(x, name));
+			o->kwarg[o->n_kw++] = graph_text_value(x->g, GV_STR, json_text_at(&x->t, name, &x->b));
 			o->kwarg[o->n_kw++] = v;
 		}
 	}
@@ -67,8 +66,8 @@ static uint32_t add_getitem(struct exported *x, uint32_t source, uint32_t index,
 /* {"name": "x"} of a tensor, {"as_name": "n"} of a symbol. */
 static struct slice result_name(struct exported *x, uint32_t k)
 {
-	uint32_t name = gx_get(x, k, "name", JSON_STRING);
-	return gx_text(x, name != JSON_NONE ? name : gx_get(x, k, "as_name", JSON_STRING));
+	uint32_t name = json_get_as(&x->t, k, "name", JSON_STRING);
+	return json_text_at(&x->t, name != JSON_NONE ? name : json_get_as(&x->t, k, "as_name", JSON_STRING), &x->b);
 }
 
 /* The parts of a result, as getitems on it: the file does not have them. */
@@ -78,8 +77,7 @@ static int add_parts(struct exported *x, uint32_t source, uint32_t array, unsign
 	size_t self = x->n_parts;
 	GROW(x->parts, x->n_parts, x->cap_parts, 1);
 	x->parts[x->n_parts++].node = source;
-	EACH(x, k, array)
-	{
+	json_each(&x->t, array, k) {
 		uint32_t key = gx_union(x, k), value = key == JSON_NONE ? k : key + 1;
 		bool none = key != JSON_NONE && slice_is(json_slice(&x->t, key), "as_none");
 		/* In "as_tensors" an item is {"name": ...}, among outputs {"as_tensor": {"name": ...}}. */
@@ -103,32 +101,24 @@ static int add_parts(struct exported *x, uint32_t source, uint32_t array, unsign
 	return 0;
 }
 
-static uint32_t count(const struct exported *x, uint32_t array)
-{
-	uint32_t n = 0;
-	EACH(x, k, array)
-	n++;
-	return n;
-}
-
 /* The value that the node itself is, when it is one: its key in the file; JSON_NONE for none or several. */
 static uint32_t single_result(struct exported *x, uint32_t obj, uint32_t outputs)
 {
-	uint32_t target = gx_get(x, obj, "target", JSON_STRING);
-	if (outputs == JSON_NONE || count(x, outputs) != 1)
+	uint32_t target = json_get_as(&x->t, obj, "target", JSON_STRING);
+	if (outputs == JSON_NONE || json_length(&x->t, outputs) != 1)
 		return JSON_NONE;
 	uint32_t key = gx_union(x, json_first(&x->t, outputs));
 	if (key == JSON_NONE || !json_is(&x->t, key + 1, JSON_OBJECT) ||
-	    (slice_starts(gx_text(x, target), "torch.ops.higher_order.") &&
-	     gx_get(x, obj, "is_hop_single_tensor_return", JSON_FALSE) != JSON_NONE))
+	    (slice_starts(json_text_at(&x->t, target, &x->b), "torch.ops.higher_order.") &&
+	     json_get_as(&x->t, obj, "is_hop_single_tensor_return", JSON_FALSE) != JSON_NONE))
 		return JSON_NONE;
 	return key;
 }
 
 static int take_results(struct exported *x, uint32_t node, uint32_t obj)
 {
-	uint32_t outputs = gx_get(x, obj, "outputs", JSON_ARRAY), key = single_result(x, obj, outputs);
-	if (outputs == JSON_NONE || !count(x, outputs))
+	uint32_t outputs = json_get_as(&x->t, obj, "outputs", JSON_ARRAY), key = single_result(x, obj, outputs);
+	if (outputs == JSON_NONE || !json_length(&x->t, outputs))
 		return 0;
 	if (key != JSON_NONE) {
 		struct slice name = result_name(x, key + 1);
@@ -136,7 +126,7 @@ static int take_results(struct exported *x, uint32_t node, uint32_t obj)
 			gx_name_value(x, graph_intern(x->g, name), node);
 		return 0;
 	}
-	uint32_t only = count(x, outputs) == 1 ? gx_union(x, json_first(&x->t, outputs)) : JSON_NONE;
+	uint32_t only = json_length(&x->t, outputs) == 1 ? gx_union(x, json_first(&x->t, outputs)) : JSON_NONE;
 	if (only != JSON_NONE && json_is(&x->t, only + 1, JSON_ARRAY))
 		return add_parts(x, node, only + 1, 1);
 	return add_parts(x, node, outputs, 0);
@@ -148,7 +138,7 @@ static int take_results(struct exported *x, uint32_t node, uint32_t obj)
  * "model.py:3 in forward, code: return x". */
 static uint32_t read_stack(struct exported *x, uint32_t metadata)
 {
-	struct slice text = gx_text(x, gx_get(x, metadata, "stack_trace", JSON_STRING)), line, code = {0}, frame = {0};
+	struct slice text = json_text(&x->t, metadata, "stack_trace", &x->b), line, code = {0}, frame = {0};
 	while (slice_line(&text, &line)) {
 		line = slice_trim(line);
 		if (slice_starts(line, "File \"")) {
@@ -165,11 +155,11 @@ static uint32_t read_stack(struct exported *x, uint32_t metadata)
 	struct slice rest = slice_of(end + 8, (size_t)(frame.p + frame.n - end - 8));
 	const char *in = slice_find(rest, ", in ");
 	struct buf b = {0};
-	buf_addf(&b, "%.*s:%.*s", (int)file.n, file.p, (int)(in ? in - rest.p : (ptrdiff_t)rest.n), rest.p);
+	buf_addf(&b, "%.*s:%.*s", SL(file), (int)(in ? in - rest.p : (ptrdiff_t)rest.n), rest.p);
 	if (in)
 		buf_addf(&b, " in %.*s", (int)(rest.p + rest.n - in - 5), in + 5);
 	if (code.n)
-		buf_addf(&b, ", code: %.*s", (int)code.n, code.p);
+		buf_addf(&b, ", code: %.*s", SL(code));
 	uint32_t id = graph_intern(x->g, buf_slice(&b));
 	buf_release(&b);
 	return id;
@@ -179,8 +169,8 @@ static uint32_t read_stack(struct exported *x, uint32_t metadata)
 
 static struct slice node_name(struct exported *x, uint32_t obj, struct slice target)
 {
-	uint32_t key = single_result(x, obj, gx_get(x, obj, "outputs", JSON_ARRAY));
-	struct slice name = gx_text(x, gx_get(x, obj, "name", JSON_STRING));
+	uint32_t key = single_result(x, obj, json_get_as(&x->t, obj, "outputs", JSON_ARRAY));
+	struct slice name = json_text(&x->t, obj, "name", &x->b);
 	if (name.n)
 		return name;
 	name = key == JSON_NONE ? SLICE("") : result_name(x, key + 1);
@@ -196,11 +186,11 @@ static struct slice node_name(struct exported *x, uint32_t obj, struct slice tar
 
 static int read_node(struct exported *x, uint32_t obj)
 {
-	uint32_t target_tok = gx_get(x, obj, "target", JSON_STRING), inputs = gx_get(x, obj, "inputs", JSON_ARRAY);
+	uint32_t target_tok = json_get_as(&x->t, obj, "target", JSON_STRING), inputs = json_get_as(&x->t, obj, "inputs", JSON_ARRAY);
 	struct operands o = {0};
 	if (target_tok == JSON_NONE || inputs == JSON_NONE)
 		return gx_bad(x, obj, "a node without target or inputs");
-	struct slice target = graph_text(x->g, graph_intern(x->g, gx_text(x, target_tok)));
+	struct slice target = graph_text(x->g, graph_intern(x->g, json_text_at(&x->t, target_tok, &x->b)));
 	bool nameless = slice_starts(target, "_operator.") || slice_starts(target, "math.") || slice_starts(target, "torch.sym_");
 	uint32_t name = graph_intern(x->g, node_name(x, obj, target));
 	x->node = name;
@@ -225,7 +215,7 @@ static int read_input(struct exported *x, uint32_t obj, uint32_t spec)
 	uint32_t key = gx_union(x, obj), constant = json_get(&x->t, spec, "constant_input");
 	struct slice name = key == JSON_NONE ? SLICE("") : result_name(x, key + 1);
 	if (!name.n && constant != JSON_NONE)
-		name = gx_text(x, gx_get(x, constant, "name", JSON_STRING));
+		name = json_text(&x->t, constant, "name", &x->b);
 	uint32_t id = graph_intern(x->g, name.n ? name : SLICE("arg"));
 	uint32_t node = gx_add_node(x, GRAPH_PLACEHOLDER, graph_text(x->g, id), graph_text(x->g, id));
 	x->g->node[node].target = x->g->node[node].name;
@@ -240,13 +230,12 @@ static int read_outputs(struct exported *x, uint32_t graph, uint32_t outputs)
 {
 	size_t base = x->n_stack;
 	struct gvalue v;
-	EACH(x, k, outputs)
-	{
+	json_each(&x->t, outputs, k) {
 		if (gx_argument(x, k, 0, &v) < 0)
 			return -1;
 		gx_push(x, v);
 	}
-	bool single = gx_get(x, graph, "is_single_tensor_return", JSON_TRUE) != JSON_NONE && x->n_stack - base == 1;
+	bool single = json_get_as(&x->t, graph, "is_single_tensor_return", JSON_TRUE) != JSON_NONE && x->n_stack - base == 1;
 	if (!single)
 		v = graph_sequence(x->g, GV_TUPLE, x->stack + base, x->n_stack - base);
 	x->n_stack = base;
@@ -260,7 +249,7 @@ static int read_outputs(struct exported *x, uint32_t graph, uint32_t outputs)
 /* What is not understood stays as text, equal to nothing else. */
 static struct symsize expression(struct exported *x, uint32_t k)
 {
-	struct slice s = gx_text(x, k);
+	struct slice s = json_text_at(&x->t, k, &x->b);
 	struct buf infix = {0};
 	struct err ignored;
 	if (srepr_like(s) && srepr_to_infix(s, &infix, &ignored) == 0)
@@ -273,7 +262,7 @@ static struct symsize expression(struct exported *x, uint32_t k)
 /* {"as_int": 8}, {"as_expr": {"expr_str": "Symbol('s77', ...)"}}, {"as_float": 0.5}, {"as_bool": true} */
 static struct symsize read_size(struct exported *x, uint32_t obj)
 {
-	uint32_t key = gx_union(x, obj), expr = key == JSON_NONE ? JSON_NONE : gx_get(x, key + 1, "expr_str", JSON_STRING);
+	uint32_t key = gx_union(x, obj), expr = key == JSON_NONE ? JSON_NONE : json_get_as(&x->t, key + 1, "expr_str", JSON_STRING);
 	int64_t v;
 	if (expr != JSON_NONE)
 		return expression(x, expr);
@@ -289,8 +278,7 @@ static struct symsize read_size(struct exported *x, uint32_t obj)
 static int read_sizes(struct exported *x, uint32_t array, struct symsize *dim, size_t *n)
 {
 	*n = 0;
-	EACH(x, k, array)
-	{
+	json_each(&x->t, array, k) {
 		if (*n == GRAPH_MAX_DIMS)
 			return gx_bad(x, array, "a tensor has at most %d dims", GRAPH_MAX_DIMS);
 		dim[(*n)++] = read_size(x, k);
@@ -303,8 +291,8 @@ static int tensor_meta(struct exported *x, uint32_t obj, uint32_t *meta)
 	struct symsize size[GRAPH_MAX_DIMS], stride[GRAPH_MAX_DIMS];
 	size_t n, n_stride = 0;
 	int64_t number = 0;
-	uint32_t sizes = gx_get(x, obj, "sizes", JSON_ARRAY), strides = gx_get(x, obj, "strides", JSON_ARRAY);
-	uint32_t dtype = gx_get(x, obj, "dtype", JSON_NUMBER);
+	uint32_t sizes = json_get_as(&x->t, obj, "sizes", JSON_ARRAY), strides = json_get_as(&x->t, obj, "strides", JSON_ARRAY);
+	uint32_t dtype = json_get_as(&x->t, obj, "dtype", JSON_NUMBER);
 	struct buf device = {0};
 	if (sizes == JSON_NONE)
 		return gx_bad(x, obj, "a tensor without sizes");
@@ -312,10 +300,10 @@ static int tensor_meta(struct exported *x, uint32_t obj, uint32_t *meta)
 		return -1;
 	if (dtype != JSON_NONE)
 		json_i64(&x->t, dtype, &number);
-	gx_device(x, gx_get(x, obj, "device", JSON_OBJECT), &device);
+	gx_device(x, json_get_as(&x->t, obj, "device", JSON_OBJECT), &device);
 	*meta = graph_add_tensor(x->g, exported_dtype(number), n, size, strides != JSON_NONE && n_stride == n ? stride : NULL,
 				 buf_slice(&device));
-	x->g->meta[*meta].requires_grad = gx_get(x, obj, "requires_grad", JSON_TRUE) != JSON_NONE;
+	x->g->meta[*meta].requires_grad = json_get_as(&x->t, obj, "requires_grad", JSON_TRUE) != JSON_NONE;
 	buf_release(&device);
 	return 0;
 }
@@ -324,11 +312,11 @@ static int give_metas(struct exported *x, uint32_t graph)
 {
 	static const char *const values[] = {"tensor_values", "sym_int_values", "sym_float_values", "sym_bool_values"};
 	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
-		uint32_t all = gx_get(x, graph, values[i], JSON_OBJECT);
+		uint32_t all = json_get_as(&x->t, graph, values[i], JSON_OBJECT);
 		if (all == JSON_NONE)
 			continue;
-		for (uint32_t k = json_first(&x->t, all); k < json_end(&x->t, all); k = json_next_pair(&x->t, k)) {
-			uint32_t meta, node = gx_value_named(x, gx_text(x, k));
+		json_each_pair(&x->t, all, k) {
+			uint32_t meta, node = gx_value_named(x, json_text_at(&x->t, k, &x->b));
 			if (node == GRAPH_NONE)
 				continue;
 			if (i == 0 && tensor_meta(x, k + 1, &meta) < 0)
@@ -364,21 +352,20 @@ static void give_tuples(struct exported *x)
 
 static int read_graph(struct exported *x, uint32_t graph, uint32_t specs)
 {
-	uint32_t inputs = gx_get(x, graph, "inputs", JSON_ARRAY), nodes = gx_get(x, graph, "nodes", JSON_ARRAY);
-	uint32_t outputs = gx_get(x, graph, "outputs", JSON_ARRAY);
+	uint32_t inputs = json_get_as(&x->t, graph, "inputs", JSON_ARRAY), nodes = json_get_as(&x->t, graph, "nodes", JSON_ARRAY);
+	uint32_t outputs = json_get_as(&x->t, graph, "outputs", JSON_ARRAY);
 	uint32_t spec = specs == JSON_NONE ? JSON_NONE : json_first(&x->t, specs);
 	if (inputs == JSON_NONE || nodes == JSON_NONE || outputs == JSON_NONE)
 		return gx_bad(x, graph, "a graph without inputs, nodes or outputs");
-	EACH(x, k, inputs)
-	{
+	json_each(&x->t, inputs, k) {
 		bool more = spec != JSON_NONE && spec < json_end(&x->t, specs);
 		if (read_input(x, k, more ? spec : JSON_NONE) < 0)
 			return -1;
 		spec = more ? json_next(&x->t, spec) : spec;
 	}
-	EACH(x, k, nodes)
-	if (read_node(x, k) < 0)
-		return -1;
+	json_each(&x->t, nodes, k)
+		if (read_node(x, k) < 0)
+			return -1;
 	if (read_outputs(x, graph, outputs) < 0 || give_metas(x, graph) < 0)
 		return -1;
 	give_tuples(x);
@@ -388,11 +375,10 @@ static int read_graph(struct exported *x, uint32_t graph, uint32_t specs)
 /* Which inputs are parameters. */
 static void mark_parameters(struct exported *x, uint32_t specs)
 {
-	EACH(x, k, specs)
-	{
+	json_each(&x->t, specs, k) {
 		uint32_t parameter = json_get(&x->t, k, "parameter");
-		uint32_t name = gx_get(x, json_get(&x->t, parameter, "arg"), "name", JSON_STRING);
-		uint32_t node = name == JSON_NONE ? GRAPH_NONE : gx_value_named(x, gx_text(x, name));
+		uint32_t name = json_get_as(&x->t, json_get(&x->t, parameter, "arg"), "name", JSON_STRING);
+		uint32_t node = name == JSON_NONE ? GRAPH_NONE : gx_value_named(x, json_text_at(&x->t, name, &x->b));
 		if (node != GRAPH_NONE && x->g->node[node].meta != GRAPH_NONE)
 			x->g->meta[x->g->node[node].meta].is_param = true;
 	}
@@ -402,7 +388,7 @@ static int check_version(struct exported *x, uint32_t root)
 {
 	uint64_t major;
 	uint32_t version = json_get(&x->t, root, "schema_version");
-	if (!json_u64(&x->t, gx_get(x, version, "major", JSON_NUMBER), &major))
+	if (!json_u64(&x->t, json_get_as(&x->t, version, "major", JSON_NUMBER), &major))
 		return gx_bad(x, root, "'schema_version' is missing: this is no exported program");
 	if (major < MIN_MAJOR || major > MAX_MAJOR)
 		return gx_bad(x, version, "schema %llu: only %d to %d are known (PyTorch 2.3 to 2.13)", (unsigned long long)major,
@@ -414,8 +400,8 @@ static int read_all(struct exported *x, uint32_t root)
 {
 	if (check_version(x, root) < 0)
 		return -1;
-	uint32_t module = gx_get(x, root, "graph_module", JSON_OBJECT), graph = gx_get(x, module, "graph", JSON_OBJECT);
-	uint32_t specs = gx_get(x, json_get(&x->t, module, "signature"), "input_specs", JSON_ARRAY);
+	uint32_t module = json_get_as(&x->t, root, "graph_module", JSON_OBJECT), graph = json_get_as(&x->t, module, "graph", JSON_OBJECT);
+	uint32_t specs = json_get_as(&x->t, json_get(&x->t, module, "signature"), "input_specs", JSON_ARRAY);
 	if (graph == JSON_NONE)
 		return gx_bad(x, root, "'graph_module' is missing");
 	x->module = graph_add_module(x->g, GRAPH_NONE, SLICE(""), SLICE("GraphModule"));

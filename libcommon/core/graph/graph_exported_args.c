@@ -10,26 +10,8 @@ int gx_bad(struct exported *x, uint32_t tok, const char *fmt, ...)
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
 	if (name.n)
-		snprintf(where, sizeof(where), "node '%.*s': ", (int)(name.n < 200 ? name.n : 200), name.p);
+		snprintf(where, sizeof(where), "node '%.*s': ", SLN(name, 200));
 	return err_set(x->err, EXIT_INPUT, "'%s': exported program, byte %u: %s%s", x->name, x->t.tok[tok].off, where, what);
-}
-
-uint32_t gx_get(const struct exported *x, uint32_t obj, const char *key, enum json_type type)
-{
-	uint32_t k = json_get(&x->t, obj, key);
-	return k != JSON_NONE && json_is(&x->t, k, type) ? k : JSON_NONE;
-}
-
-/* Valid until the next call; "" for none. */
-struct slice gx_text(struct exported *x, uint32_t k)
-{
-	if (k == JSON_NONE || !json_is(&x->t, k, JSON_STRING))
-		return SLICE("");
-	if (!x->t.tok[k].escaped)
-		return json_slice(&x->t, k);
-	buf_reset(&x->b);
-	json_unescape(&x->t, k, &x->b);
-	return buf_slice(&x->b);
 }
 
 /* ---- names ---- */
@@ -68,7 +50,7 @@ static uint32_t free_name(struct exported *x, struct slice wanted)
 	uint32_t id = graph_intern(x->g, wanted);
 	wanted = graph_text(x->g, id);
 	for (unsigned n = 1; node_named(x, id) != GRAPH_NONE; n++) {
-		char *name = xasprintf("%.*s_%u", (int)wanted.n, wanted.p, n);
+		char *name = xasprintf("%.*s_%u", SL(wanted), n);
 		id = graph_intern(x->g, slice_str(name));
 		free(name);
 	}
@@ -95,17 +77,16 @@ void gx_push(struct exported *x, struct gvalue v)
 
 static int named_node(struct exported *x, uint32_t tok, struct gvalue *v)
 {
-	struct slice name = gx_text(x, tok);
+	struct slice name = json_text_at(&x->t, tok, &x->b);
 	uint32_t node = tok == JSON_NONE ? GRAPH_NONE : gx_value_named(x, name);
 	if (node == GRAPH_NONE)
-		return gx_bad(x, tok == JSON_NONE ? 0 : tok, "there is no value '%.*s' before it", (int)(name.n < 100 ? name.n : 100),
-			      name.p);
+		return gx_bad(x, tok == JSON_NONE ? 0 : tok, "there is no value '%.*s' before it", SLN(name, 100));
 	*v = graph_node_value(node);
 	return 0;
 }
 
 /* Python's json has no infinities: torch writes them as strings (_dataclass_to_dict). */
-int gx_float(struct exported *x, uint32_t k, double *v)
+static int gx_float(struct exported *x, uint32_t k, double *v)
 {
 	struct slice s = json_is(&x->t, k, JSON_STRING) ? json_slice(&x->t, k) : json_raw(&x->t, k);
 	if (slice_is(s, "Infinity") || slice_is(s, "-Infinity"))
@@ -136,9 +117,9 @@ static int read_number(struct exported *x, uint32_t k, bool is_float, struct gva
 void gx_device(struct exported *x, uint32_t obj, struct buf *b)
 {
 	int64_t index;
-	uint32_t k = gx_get(x, obj, "index", JSON_NUMBER);
-	buf_add_slice(b, gx_text(x, gx_get(x, obj, "type", JSON_STRING)));
-	if (k != JSON_NONE && json_i64(&x->t, k, &index))
+	uint32_t k = json_get_as(&x->t, obj, "index", JSON_NUMBER);
+	buf_add_slice(b, json_text(&x->t, obj, "type", &x->b));
+	if (json_i64(&x->t, k, &index))
 		buf_addf(b, ":%lld", (long long)index);
 }
 
@@ -180,7 +161,10 @@ static int read_sym(struct exported *x, uint32_t obj, struct gvalue *v)
 	return 0;
 }
 
-static int read_tensor(struct exported *x, uint32_t obj, struct gvalue *v) { return named_node(x, gx_get(x, obj, "name", JSON_STRING), v); }
+static int read_tensor(struct exported *x, uint32_t obj, struct gvalue *v)
+{
+	return named_node(x, json_get_as(&x->t, obj, "name", JSON_STRING), v);
+}
 
 /* {"as_tensor": {"name": "x"}} or {"as_none": true} */
 static int read_optional(struct exported *x, uint32_t obj, struct gvalue *v)
@@ -201,7 +185,7 @@ static int read_bool(struct exported *x, uint32_t k, struct gvalue *v)
 
 static int read_string(struct exported *x, uint32_t k, struct gvalue *v)
 {
-	*v = graph_text_value(x->g, GV_STR, gx_text(x, k));
+	*v = graph_text_value(x->g, GV_STR, json_text_at(&x->t, k, &x->b));
 	return 0;
 }
 
@@ -243,7 +227,7 @@ static int read_memory_format(struct exported *x, uint32_t k, struct gvalue *v)
 
 static int read_operator(struct exported *x, uint32_t k, struct gvalue *v)
 {
-	*v = graph_text_value(x->g, GV_NAME, gx_text(x, k));
+	*v = graph_text_value(x->g, GV_NAME, json_text_at(&x->t, k, &x->b));
 	return 0;
 }
 
@@ -271,11 +255,11 @@ static struct gvalue attribute(struct exported *x, struct slice name, bool *made
 
 static int read_graph(struct exported *x, uint32_t k, struct gvalue *v)
 {
-	uint32_t graph = gx_get(x, k, "graph", JSON_OBJECT), name = gx_get(x, k, "name", JSON_STRING);
+	uint32_t graph = json_get_as(&x->t, k, "graph", JSON_OBJECT), name = json_get_as(&x->t, k, "name", JSON_STRING);
 	bool made;
 	if (graph == JSON_NONE || name == JSON_NONE)
 		return gx_bad(x, k, "a subgraph without name or graph");
-	*v = attribute(x, gx_text(x, name), &made);
+	*v = attribute(x, json_text_at(&x->t, name, &x->b), &made);
 	if (made) {
 		GROW(x->waiting, x->n_waiting, x->cap_waiting, 1);
 		x->waiting[x->n_waiting++] = (struct waiting){x->module, x->g->node[v->node].target, graph};
@@ -286,7 +270,7 @@ static int read_graph(struct exported *x, uint32_t k, struct gvalue *v)
 /* An object that is lifted is an input; else the module holds it. */
 static int read_custom_obj(struct exported *x, uint32_t k, struct gvalue *v)
 {
-	struct slice name = gx_text(x, gx_get(x, k, "name", JSON_STRING));
+	struct slice name = json_text(&x->t, k, "name", &x->b);
 	uint32_t node = gx_value_named(x, name);
 	bool made;
 	*v = node == GRAPH_NONE ? attribute(x, name, &made) : graph_node_value(node);
@@ -300,9 +284,9 @@ static int read_dict(struct exported *x, uint32_t k, unsigned depth, struct gval
 	size_t base = x->n_stack;
 	if (!json_is(&x->t, k, JSON_OBJECT) || depth == GRAPH_MAX_DEPTH)
 		return gx_bad(x, k, "a dict that is none, or is nested too deeply");
-	for (uint32_t i = json_first(&x->t, k); i < json_end(&x->t, k); i = json_next_pair(&x->t, i)) {
+	json_each_pair(&x->t, k, i) {
 		struct gvalue item;
-		gx_push(x, graph_text_value(x->g, GV_STR, gx_text(x, i)));
+		gx_push(x, graph_text_value(x->g, GV_STR, json_text_at(&x->t, i, &x->b)));
 		if (gx_argument(x, i + 1, depth + 1, &item) < 0)
 			return -1;
 		gx_push(x, item);
@@ -319,8 +303,7 @@ static int read_list(struct exported *x, uint32_t k, reader *one, reader *inner,
 	size_t base = x->n_stack;
 	if (!json_is(&x->t, k, JSON_ARRAY))
 		return gx_bad(x, k, "a list is expected");
-	EACH(x, i, k)
-	{
+	json_each(&x->t, k, i) {
 		struct gvalue item;
 		if (inner ? read_list(x, i, inner, NULL, GV_LIST, &item) < 0 : one(x, i, &item) < 0)
 			return -1;
@@ -379,7 +362,7 @@ uint32_t gx_union(const struct exported *x, uint32_t obj)
 	uint32_t found = JSON_NONE;
 	if (!json_is(&x->t, obj, JSON_OBJECT))
 		return JSON_NONE;
-	for (uint32_t k = json_first(&x->t, obj); k < json_end(&x->t, obj); k = json_next_pair(&x->t, k))
+	json_each_pair(&x->t, obj, k)
 		if (!json_is(&x->t, k + 1, JSON_NULL))
 			found = k;
 	return found;
@@ -398,5 +381,5 @@ int gx_argument(struct exported *x, uint32_t arg, unsigned depth, struct gvalue 
 		if (slice_is(key, f->key))
 			return f->list ? read_list(x, k + 1, f->one, f->inner, f->inner_kind, v) : f->one(x, k + 1, v);
 	}
-	return gx_bad(x, k, "an argument of the kind '%.*s' is not known here", (int)(key.n < 80 ? key.n : 80), key.p);
+	return gx_bad(x, k, "an argument of the kind '%.*s' is not known here", SLN(key, 80));
 }

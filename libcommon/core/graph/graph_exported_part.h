@@ -38,17 +38,10 @@ struct exported {
 	size_t n_stack, cap_stack;
 };
 
-#define EACH(x, k, array) for (uint32_t k = json_first(&(x)->t, array); k < json_end(&(x)->t, array); k = json_next(&(x)->t, k))
-
 /* Says which byte and node; -1. */
 int gx_bad(struct exported *x, uint32_t tok, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* A member of that type, or JSON_NONE. */
-uint32_t gx_get(const struct exported *x, uint32_t obj, const char *key, enum json_type type);
-/* A string's characters, valid until the next call; "" for none. */
-struct slice gx_text(struct exported *x, uint32_t k);
 /* The key of the one member that says what an object is; JSON_NONE. */
 uint32_t gx_union(const struct exported *x, uint32_t obj);
-int gx_float(struct exported *x, uint32_t k, double *v);
 void gx_device(struct exported *x, uint32_t obj, struct buf *b); /* "cuda:0" */
 void gx_push(struct exported *x, struct gvalue v);
 /* The node whose value has this name in the file; GRAPH_NONE. */

@@ -9,8 +9,6 @@ struct same {
 	struct buf *why;
 };
 
-static int shown(struct slice s) { return (int)(s.n < 200 ? s.n : 200); }
-
 static bool differ(struct same *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* "node 12 'add': ..."; always false. */
@@ -22,9 +20,9 @@ static bool differ(struct same *s, const char *fmt, ...)
 	if (s->node_a != GRAPH_NONE) {
 		struct slice name = graph_name(s->a, s->node_a);
 		const struct gmodule *m = &s->a->module[s->a->node[s->node_a].module];
-		buf_addf(s->why, "node %u '%.*s'", s->node_a - m->first, shown(name), name.p);
+		buf_addf(s->why, "node %u '%.*s'", s->node_a - m->first, SLN(name, 200));
 		if (m->parent != GRAPH_NONE)
-			buf_addf(s->why, " of '%.*s'", shown(graph_text(s->a, m->name)), graph_text(s->a, m->name).p);
+			buf_addf(s->why, " of '%.*s'", SLN(graph_text(s->a, m->name), 200));
 		buf_adds(s->why, ": ");
 	}
 	va_start(ap, fmt);
@@ -42,9 +40,9 @@ static void say(const struct graph *g, struct gvalue v, struct buf *b)
 	};
 	struct slice text = v.kind == GV_NODE ? graph_name(g, v.node) : gvalue_has_text(v) ? graph_text(g, v.text) : SLICE("");
 	if (v.kind == GV_NODE)
-		buf_addf(b, "'%.*s'", shown(text), text.p);
+		buf_addf(b, "'%.*s'", SLN(text, 200));
 	else if (gvalue_has_text(v))
-		buf_addf(b, v.kind == GV_STR ? "the string '%.*s'" : "%.*s", shown(text), text.p);
+		buf_addf(b, v.kind == GV_STR ? "the string '%.*s'" : "%.*s", SLN(text, 200));
 	else if (v.kind == GV_BOOL)
 		buf_adds(b, v.i ? "True" : "False");
 	else if (v.kind == GV_INT)
@@ -139,7 +137,7 @@ static bool same_node(struct same *s)
 	if (x->op != y->op)
 		return differ(s, "it is a %s, not a %s", graph_op_name(x->op), graph_op_name(y->op));
 	if (x->op != GRAPH_PLACEHOLDER && x->op != GRAPH_OUTPUT && !slice_eq(t, u))
-		return differ(s, "its target is '%.*s', not '%.*s'", shown(t), t.p, shown(u), u.p);
+		return differ(s, "its target is '%.*s', not '%.*s'", SLN(t, 200), SLN(u, 200));
 	return same_operands(s);
 }
 
@@ -153,10 +151,10 @@ static bool same_attrs(struct same *s, uint32_t module)
 		struct slice name = graph_text(s->a, x->name);
 		const struct gattr *y = graph_attr(s->b, s->to[module], name);
 		if (!y)
-			return differ(s, "attribute '%.*s' is missing", shown(name), name.p);
+			return differ(s, "attribute '%.*s' is missing", SLN(name, 200));
 		if (x->kind != y->kind || (x->expr == GRAPH_NONE) != (y->expr == GRAPH_NONE) ||
 		    (x->expr != GRAPH_NONE && !slice_eq(graph_text(s->a, x->expr), graph_text(s->b, y->expr))))
-			return differ(s, "attribute '%.*s' is another", shown(name), name.p);
+			return differ(s, "attribute '%.*s' is another", SLN(name, 200));
 	}
 	return true;
 }
@@ -173,8 +171,7 @@ static bool same_module(struct same *s, uint32_t module)
 			return false;
 	}
 	s->node_a = GRAPH_NONE;
-	return x->n == y->n || differ(s, "'%.*s' has %u nodes, not %u", shown(graph_text(s->a, x->class_name)),
-				      graph_text(s->a, x->class_name).p, x->n, y->n);
+	return x->n == y->n || differ(s, "'%.*s' has %u nodes, not %u", SLN(graph_text(s->a, x->class_name), 200), x->n, y->n);
 }
 
 bool graph_same(const struct graph *a, const struct graph *b, struct buf *why)
@@ -186,7 +183,7 @@ bool graph_same(const struct graph *a, const struct graph *b, struct buf *why)
 		struct slice name = graph_text(a, a->module[i].name);
 		to[i] = graph_child(b, to[a->module[i].parent], name);
 		if (to[i] == GRAPH_NONE)
-			ok = differ(&s, "module '%.*s' is missing", shown(name), name.p);
+			ok = differ(&s, "module '%.*s' is missing", SLN(name, 200));
 	}
 	for (uint32_t i = 0; i < a->n_modules && ok; i++)
 		ok = same_module(&s, i);

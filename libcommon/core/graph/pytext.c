@@ -163,7 +163,7 @@ bool pytext_inside(struct slice expr, char open, struct slice *inside)
 bool pytext_call(struct slice expr, struct slice *callee, struct slice *inside)
 {
 	expr = slice_trim(expr);
-	const char *open = expr.n ? memchr(expr.p, '(', expr.n) : NULL;
+	const char *open = slice_chr(expr, '(');
 	if (!open)
 		return false;
 	*callee = slice_trim(slice_of(expr.p, (size_t)(open - expr.p)));
@@ -196,7 +196,7 @@ bool pytext_assign(struct slice code, struct slice *name, struct slice *value)
 		return false;
 	*name = slice_trim(slice_of(code.p, (size_t)(eq - code.p)));
 	*value = slice_trim(slice_of(eq + 1, (size_t)(end - eq - 1)));
-	const char *sub = name->n ? memchr(name->p, '[', name->n) : NULL;
+	const char *sub = slice_chr(*name, '[');
 	struct slice left = sub ? slice_of(name->p, (size_t)(sub - name->p)) : *name;
 	return pytext_dotted(left) && value->n;
 }
@@ -330,7 +330,7 @@ bool pytext_string(struct slice s, struct buf *b)
 
 void pytext_quote(struct buf *b, struct slice s)
 {
-	const bool single = s.n && memchr(s.p, '\'', s.n), twice = s.n && memchr(s.p, '"', s.n);
+	const bool single = s.n && slice_chr(s, '\''), twice = s.n && slice_chr(s, '"');
 	const char q = single && !twice ? '"' : '\'';
 	buf_addc(b, q);
 	for (size_t i = 0, n; i < s.n; i += n) {

@@ -72,8 +72,7 @@ static bool mark_returned(void *user, uint32_t r)
 static int no_input(const struct build *b)
 {
 	struct slice user = graph_name(b->g, b->user), node = graph_name(b->g, b->bad);
-	return err_set(b->err, EXIT_INPUT, "node '%.*s' needs '%.*s', %s", (int)(user.n < 200 ? user.n : 200), user.p,
-		       (int)(node.n < 200 ? node.n : 200), node.p,
+	return err_set(b->err, EXIT_INPUT, "node '%.*s' needs '%.*s', %s", SLN(user, 200), SLN(node, 200),
 		       b->bad >= b->user                  ? "which does not come before it"
 		       : b->u->is[b->bad] & NODE_NO_VALUE ? "whose value cannot be given"
 							  : "whose value is a tuple");
@@ -204,7 +203,7 @@ static void add_attr(struct build *b, struct slice target)
 {
 	const struct gattr *a = graph_attr(b->g, 0, target);
 	while (!a && target.n) {
-		const char *dot = memrchr(target.p, '.', target.n);
+		const char *dot = slice_rchr(target, '.');
 		target.n = dot ? (size_t)(dot - target.p) : 0;
 		a = target.n ? graph_attr(b->g, 0, target) : NULL;
 	}

@@ -5,7 +5,7 @@ static struct slice base_name(const struct graph *g, uint32_t node)
 {
 	struct slice s = graph_text(g, g->node[node].target), last = s;
 	bool op = slice_starts(s, "torch.ops.") && !slice_starts(s, "torch.ops.higher_order.");
-	const char *dot = memrchr(s.p, '.', s.n);
+	const char *dot = slice_rchr(s, '.');
 	if (dot) {
 		last = slice_of(dot + 1, (size_t)(s.p + s.n - dot - 1));
 		s.n = (size_t)(dot - s.p);
@@ -14,7 +14,7 @@ static struct slice base_name(const struct graph *g, uint32_t node)
 	size_t dots = 0;
 	for (size_t i = 0; op && i < s.n; i++)
 		dots += s.p[i] == '.';
-	if (dots == 3 && (dot = memrchr(s.p, '.', s.n)))
+	if (dots == 3 && (dot = slice_rchr(s, '.')))
 		last = slice_of(dot + 1, (size_t)(s.p + s.n - dot - 1));
 	return last;
 }

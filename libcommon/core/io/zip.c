@@ -47,7 +47,7 @@ static int bad(const struct zip *z, struct err *err, const char *what) { return 
 /* Names are shown only so far. */
 static int bad_member(const struct zip *z, const struct zip_member *m, struct err *err, const char *what)
 {
-	return err_set(err, EXIT_INPUT, "'%s': member '%.*s': %s", z->path, (int)(m->name.n > 200 ? 200 : m->name.n), m->name.p, what);
+	return err_set(err, EXIT_INPUT, "'%s': member '%.*s': %s", z->path, SLN(m->name, 200), what);
 }
 
 /* ---- the end record ---- */
@@ -279,18 +279,11 @@ void zip_close(struct zip *z)
 
 /* ---- by name ---- */
 
-static int name_cmp(struct slice a, struct slice b)
-{
-	size_t n = a.n < b.n ? a.n : b.n;
-	int r = n ? memcmp(a.p, b.p, n) : 0;
-	return r ? r : (a.n > b.n) - (a.n < b.n);
-}
-
 static int by_name(const void *a, const void *b, void *v)
 {
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
 	const struct zip_member *m = v;
-	int r = name_cmp(m[i].name, m[k].name);
+	int r = slice_cmp(m[i].name, m[k].name);
 	return r ? r : (i > k) - (i < k);
 }
 
@@ -306,7 +299,7 @@ struct zip_member *zip_find(struct zip *z, struct slice name)
 	size_t lo = 0, hi = z->n;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		if (name_cmp(z->v[z->by_name[mid]].name, name) <= 0)
+		if (slice_cmp(z->v[z->by_name[mid]].name, name) <= 0)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -337,7 +330,7 @@ static bool local_agrees(const struct zip_member *m, const char *p, size_t n_nam
 	return crc == m->crc && packed == m->packed && size == m->size;
 }
 
-int zip_locate(struct zip *z, struct zip_member *m, struct err *err)
+static int zip_locate(struct zip *z, struct zip_member *m, struct err *err)
 {
 	if (m->offset)
 		return 0;
@@ -494,7 +487,7 @@ static int prepare(struct zip *z, struct zip_member *m, struct err *err)
 		return bad_member(z, m, err, "is encrypted: write the archive without a password");
 	if (m->method != STORED && m->method != DEFLATED)
 		return err_set(err, EXIT_INPUT, "'%s': member '%.*s': is compressed with %s (%u): only stored and deflated ones are read",
-			       z->path, (int)(m->name.n > 200 ? 200 : m->name.n), m->name.p, method_name(m->method), m->method);
+			       z->path, SLN(m->name, 200), method_name(m->method), m->method);
 	if (zip_locate(z, m, err) < 0)
 		return -1;
 	if (m->method == STORED && m->packed != m->size)
@@ -522,7 +515,7 @@ int zip_text(struct zip *z, struct zip_member *m, struct slice *data, struct err
 	if (m->method == STORED || m->size <= ZIP_MAX_TEXT)
 		return zip_data(z, m, data, err);
 	return err_set(err, EXIT_INPUT, "'%s': '%.*s' has %llu MiB when inflated: of a compressed text at most %u MiB are read", z->path,
-		       (int)(m->name.n < 200 ? m->name.n : 200), m->name.p, (unsigned long long)(m->size >> 20), ZIP_MAX_TEXT >> 20);
+		       SLN(m->name, 200), (unsigned long long)(m->size >> 20), ZIP_MAX_TEXT >> 20);
 }
 
 int zip_copy(struct zip *z, struct zip_member *m, int fd, const char *what, struct err *err)

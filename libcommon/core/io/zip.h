@@ -63,7 +63,6 @@ void zip_close(struct zip *z);
 /* NULL when there is none; of several with one name the last, as Python has it. */
 struct zip_member *zip_find(struct zip *z, struct slice name);
 /* Check the local header and set m->offset, without looking at the data. Whatever its method: m->packed bytes are there. */
-int zip_locate(struct zip *z, struct zip_member *m, struct err *err);
 int zip_data(struct zip *z, struct zip_member *m, struct slice *data, struct err *err);
 /* The same of a deflated one up to ZIP_MAX_TEXT; of what is larger the error says the name. Stored ones lie in the file that was given:
  * they cost what they are. */

@@ -8,21 +8,9 @@
 struct reader {
 	struct extern_nodes *x;
 	const struct json_tape *t;
-	struct buf text;
 };
 
-static bool is(const struct json_tape *t, uint32_t k, enum json_type type) { return k != JSON_NONE && json_is(t, k, type); }
-
 static char *text_of(struct extern_nodes *x, struct slice s) { return arena_strndup(&x->arena, s.p ? s.p : "", s.n); }
-
-static struct slice string(struct reader *r, uint32_t k)
-{
-	if (!is(r->t, k, JSON_STRING))
-		return (struct slice){0};
-	buf_reset(&r->text);
-	json_unescape(r->t, k, &r->text);
-	return slice_of(text_of(r->x, buf_slice(&r->text)), r->text.len);
-}
 
 /* Numbers of torch/_export/serde/schema.py (2.13), to torch's own. 0: not known; -1: it is 0 there (uint8, strided, contiguous). */
 static const int16_t dtypes[] = {
@@ -63,34 +51,34 @@ static bool number_of(const struct reader *r, uint32_t k, const int16_t *table, 
 /* torch writes infinities and NaN as strings. */
 static bool real(struct reader *r, uint32_t k, double *out)
 {
-	if (is(r->t, k, JSON_NUMBER))
+	if (json_is(r->t, k, JSON_NUMBER))
 		return json_double(r->t, k, out);
-	struct slice s = string(r, k);
+	struct slice s = json_dup_at(r->t, k, &r->x->arena);
 	*out = slice_is(s, "Infinity") ? HUGE_VAL : slice_is(s, "-Infinity") ? -HUGE_VAL : (double)NAN;
 	return !isnan(*out) || slice_is(s, "NaN");
 }
 
 static bool boolean(const struct json_tape *t, uint32_t k, int64_t *out)
 {
-	*out = is(t, k, JSON_TRUE);
-	return *out || is(t, k, JSON_FALSE);
+	*out = json_is(t, k, JSON_TRUE);
+	return *out || json_is(t, k, JSON_FALSE);
 }
 
 /* {"as_int": 3} or {"as_name": "s17"} of a symbol */
 static bool symbol(struct reader *r, uint32_t k, struct extern_item *i)
 {
-	if (!is(r->t, k, JSON_OBJECT))
+	if (!json_is(r->t, k, JSON_OBJECT))
 		return false;
 	uint32_t v = json_get(r->t, k, "as_int");
-	return v != JSON_NONE ? json_i64(r->t, v, &i->i) : is(r->t, json_get(r->t, k, "as_name"), JSON_STRING);
+	return v != JSON_NONE ? json_i64(r->t, v, &i->i) : json_is(r->t, json_get(r->t, k, "as_name"), JSON_STRING);
 }
 
 static bool device(struct reader *r, uint32_t k, struct extern_item *i)
 {
-	i->text = string(r, json_get(r->t, k, "type"));
+	i->text = json_dup(r->t, k, "type", &r->x->arena);
 	uint32_t index = json_get(r->t, k, "index");
 	i->i = -1;
-	if (is(r->t, index, JSON_NUMBER))
+	if (json_is(r->t, index, JSON_NUMBER))
 		return json_i64(r->t, index, &i->i) && i->text.n;
 	return i->text.n != 0;
 }
@@ -138,14 +126,14 @@ static bool read_item(struct reader *r, uint32_t k, const struct known *how, str
 	if (how->form == MAYBE)
 		return optional_tensor(r, k, i);
 	switch (how->kind) {
-	case EXTERN_TENSOR: return is(r->t, k, JSON_OBJECT);
+	case EXTERN_TENSOR: return json_is(r->t, k, JSON_OBJECT);
 	case EXTERN_INT: return json_i64(r->t, k, &i->i);
 	case EXTERN_FLOAT: return real(r, k, &i->f);
 	case EXTERN_COMPLEX:
-		return is(r->t, k, JSON_OBJECT) && real(r, json_get(r->t, k, "real"), &i->f) &&
+		return json_is(r->t, k, JSON_OBJECT) && real(r, json_get(r->t, k, "real"), &i->f) &&
 		       real(r, json_get(r->t, k, "imag"), &i->imag);
 	case EXTERN_BOOL: return boolean(r->t, k, &i->i);
-	case EXTERN_STRING: i->text = string(r, k); return is(r->t, k, JSON_STRING);
+	case EXTERN_STRING: i->text = json_dup_at(r->t, k, &r->x->arena); return json_is(r->t, k, JSON_STRING);
 	case EXTERN_DTYPE: return number_of(r, k, dtypes, ARRAY_LEN(dtypes), &i->i);
 	case EXTERN_LAYOUT: return number_of(r, k, layouts, ARRAY_LEN(layouts), &i->i);
 	case EXTERN_FORMAT: return number_of(r, k, formats, ARRAY_LEN(formats), &i->i);
@@ -178,9 +166,9 @@ static bool read_known(struct reader *r, struct extern_value *v, uint32_t k, con
 			v->kind = EXTERN_NONE;
 		return true;
 	}
-	if (!is(t, k, JSON_ARRAY))
+	if (!json_is(t, k, JSON_ARRAY))
 		return false;
-	for (uint32_t e = json_first(t, k); e < json_end(t, k); e = json_next(t, e))
+	json_each(t, k, e)
 		if (!add_item(r, v, e, how))
 			return false;
 	return true;
@@ -192,9 +180,9 @@ static void add_value(struct reader *r, struct slice name, uint32_t arg)
 	struct extern_nodes *x = r->x;
 	const struct json_tape *t = r->t;
 	struct extern_value v = {.name = name, .kind = EXTERN_OTHER, .item = x->n_item};
-	if (is(t, arg, JSON_OBJECT) && json_first(t, arg) < json_end(t, arg)) {
+	if (json_is(t, arg, JSON_OBJECT) && json_first(t, arg) < json_end(t, arg)) {
 		uint32_t key = json_first(t, arg);
-		v.as_name = string(r, key);
+		v.as_name = json_dup_at(r->t, key, &r->x->arena);
 		if (slice_is(v.as_name, "as_none"))
 			v.kind = EXTERN_NONE;
 		for (size_t i = 0; i < ARRAY_LEN(known); i++)
@@ -209,39 +197,29 @@ static void add_value(struct reader *r, struct slice name, uint32_t arg)
 
 static void split_target(struct extern_nodes *x, struct extern_node *n, struct slice target)
 {
-	const char *dot = target.n ? memchr(target.p, '.', target.n) : NULL;
+	const char *dot = slice_chr(target, '.');
 	size_t op = dot ? (size_t)(dot - target.p) : target.n;
-	if (target.n && memchr(target.p, 0, target.n))
+	if (target.n && slice_chr(target, 0))
 		target.n = op = 0;
 	n->target = text_of(x, target);
 	n->op = text_of(x, slice_of(target.p, op));
 	n->overload = dot && op < target.n ? text_of(x, slice_of(dot + 1, target.n - op - 1)) : "";
 }
 
-static uint32_t array_in(const struct json_tape *t, uint32_t k, const char *key)
-{
-	uint32_t v = json_get(t, k, key);
-	return is(t, v, JSON_ARRAY) ? v : JSON_NONE;
-}
-
-/* Of a list that may be missing. */
-static uint32_t first_of(const struct json_tape *t, uint32_t k) { return k == JSON_NONE ? 0 : json_first(t, k); }
-static uint32_t end_of(const struct json_tape *t, uint32_t k) { return k == JSON_NONE ? 0 : json_end(t, k); }
-
 static void add_node(struct reader *r, uint32_t k)
 {
 	struct extern_nodes *x = r->x;
 	const struct json_tape *t = r->t;
 	struct extern_node n = {.in = x->n_value};
-	uint32_t node = json_get(t, k, "node"), in = array_in(t, node, "inputs"), out = array_in(t, node, "outputs");
-	split_target(x, &n, string(r, json_get(t, node, "target")));
-	uint32_t python = json_get(t, json_get(t, node, "metadata"), "torch_library_custom_op");
-	n.python = is(t, python, JSON_STRING) && slice_is(json_slice(t, python), "1");
-	for (uint32_t e = first_of(t, in); e < end_of(t, in); e = json_next(t, e))
-		add_value(r, string(r, json_get(t, e, "name")), json_get(t, e, "arg"));
+	uint32_t node = json_get(t, k, "node"), in = json_get_as(t, node, "inputs", JSON_ARRAY),
+		 out = json_get_as(t, node, "outputs", JSON_ARRAY);
+	split_target(x, &n, json_dup(r->t, node, "target", &r->x->arena));
+	n.python = slice_is(json_word(t, json_get(t, node, "metadata"), "torch_library_custom_op"), "1");
+	json_each(t, in, e)
+		add_value(r, json_dup(r->t, e, "name", &r->x->arena), json_get(t, e, "arg"));
 	n.n_in = x->n_value - n.in;
 	n.out = x->n_value;
-	for (uint32_t e = first_of(t, out); e < end_of(t, out); e = json_next(t, e))
+	json_each(t, out, e)
 		add_value(r, (struct slice){0}, e);
 	n.n_out = x->n_value - n.out;
 	GROW(x->node, x->n, x->cap, 1);
@@ -259,13 +237,12 @@ int extern_nodes_read(struct extern_nodes *x, struct slice json, struct err *err
 	json_tape_text(&t, json.p, json.n);
 	if (json_parse(&t, 0, json.n, &root) < 0)
 		rc = err_set(err, EXIT_INPUT, "extern nodes: %s at offset %zu", t.error, t.error_at);
-	else if ((nodes = array_in(&t, root, "nodes")) == JSON_NONE)
+	else if ((nodes = json_get_as(&t, root, "nodes", JSON_ARRAY)) == JSON_NONE)
 		rc = err_set(err, EXIT_INPUT, "extern nodes: there is no list of nodes");
 	struct reader r = {.x = x, .t = &t};
 	if (!rc)
-		for (uint32_t k = json_first(&t, nodes); k < json_end(&t, nodes); k = json_next(&t, k))
+		json_each(&t, nodes, k)
 			add_node(&r, k);
-	buf_release(&r.text);
 	json_tape_release(&t);
 	return rc;
 }

@@ -7,22 +7,18 @@
 #include "package/package_part.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "io/write.h"
 
 /* ---- names ---- */
 
-static struct slice last_part(struct slice path)
-{
-	const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
-	return slash ? slice_of(slash + 1, (size_t)(path.p + path.n - slash - 1)) : path;
-}
-
-bool package_is_library(struct slice name)
+static bool package_is_library(struct slice name)
 {
 	return slice_ends(name, ".so") || slice_ends(name, ".pyd") || slice_ends(name, ".dll") || slice_ends(name, ".dylib");
 }
 
-struct slice package_stem(struct slice name)
+/* The file's name without what says its kind: HASH of HASH.wrapper.so, HASH.so, HASH.wrapper_metadata.json. */
+static struct slice package_stem(struct slice name)
 {
 	static const char *const ends[] = {".wrapper.so", ".wrapper.pyd", ".wrapper.dll", ".so", ".pyd", ".dll", ".dylib"};
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
@@ -36,7 +32,7 @@ struct slice package_stem(struct slice name)
 uint32_t package_add_file(struct package *pkg, struct slice path, uint64_t size, struct zip_member *member)
 {
 	GROW(pkg->file, pkg->n_file, pkg->cap_file, 1);
-	pkg->file[pkg->n_file] = (struct package_file){last_part(path), path, size, member, NULL};
+	pkg->file[pkg->n_file] = (struct package_file){slice_base(path), path, size, member, NULL};
 	return pkg->n_file++;
 }
 
@@ -129,7 +125,7 @@ static struct package_model *new_model(struct package *pkg, struct slice name)
 static bool model_of(struct slice path, struct slice *model, struct slice *folder)
 {
 	static const char dir[] = "data/aotinductor/";
-	struct slice rest = path, base = last_part(path);
+	struct slice rest = path, base = slice_base(path);
 	const char *at = NULL;
 	for (const char *p; (p = slice_find(rest, dir)); rest = slice_of(p + 1, (size_t)(path.p + path.n - p - 1)))
 		if (p == path.p || p[-1] == '/')
@@ -144,7 +140,7 @@ static bool model_of(struct slice path, struct slice *model, struct slice *folde
 static bool exported_program(struct slice path)
 {
 	const char *p = slice_find(path, "models/");
-	return slice_is(last_part(path), "serialized_exported_program.json") ||
+	return slice_is(slice_base(path), "serialized_exported_program.json") ||
 	       (p && (p == path.p || p[-1] == '/') && slice_ends(path, ".json") && !memchr(p + 7, '/', (size_t)(path.p + path.n - p) - 7));
 }
 
@@ -166,7 +162,7 @@ static void name_apart(struct package *pkg, const struct slice *folder)
 			root = slice_of(root.p + top, root.n - top);
 		while (root.n && root.p[0] == '/')
 			root.p++, root.n--;
-		char *apart = xasprintf("%.*s%.*s", (int)root.n, root.p, (int)name.n, name.p);
+		char *apart = xasprintf("%.*s%.*s", SL(root), SL(name));
 		pkg->model[i].name = arena_slice(&pkg->arena, slice_str(apart));
 		free(apart);
 	}
@@ -285,7 +281,7 @@ static int open_dir(struct package *pkg, bool exported, struct err *err)
 
 static int open_so(struct package *pkg, struct err *err)
 {
-	struct slice path = slice_str(pkg->path), base = last_part(path), dir = {path.p, path.n - base.n};
+	struct slice path = slice_str(pkg->path), base = slice_base(path), dir = {path.p, path.n - base.n};
 	pkg->kind = PACKAGE_SO;
 	const char *folder = dir.n ? arena_strndup(&pkg->arena, dir.p, dir.n) : ".";
 	uint32_t so = 0;
@@ -384,7 +380,7 @@ void package_close(struct package *pkg)
 static void list_names(const struct package *pkg, struct buf *b)
 {
 	for (size_t i = 0; i < pkg->n && b->len < 600; i++)
-		buf_addf(b, "%s%.*s", i ? ", " : "", (int)(pkg->model[i].name.n > 100 ? 100 : pkg->model[i].name.n), pkg->model[i].name.p);
+		buf_addf(b, "%s%.*s", i ? ", " : "", SLN(pkg->model[i].name, 100));
 }
 
 struct package_model *package_model(struct package *pkg, const char *name, struct err *err)
@@ -446,20 +442,6 @@ int package_copy(struct package *pkg, uint32_t file, int fd, const char *what, s
 
 /* ---- metadata ---- */
 
-static struct slice text_of(struct package *pkg, const struct json_tape *t, uint32_t root, const char *key)
-{
-	uint32_t k = json_get(t, root, key);
-	if (k == JSON_NONE || !json_is(t, k, JSON_STRING))
-		return (struct slice){"", 0};
-	if (!t->tok[k].escaped)
-		return json_slice(t, k);
-	struct buf b = {0};
-	json_unescape(t, k, &b);
-	struct slice s = arena_slice(&pkg->arena, buf_slice(&b));
-	buf_release(&b);
-	return s;
-}
-
 int package_metadata(struct package *pkg, const struct package_model *m, struct package_metadata *md, struct err *err)
 {
 	struct slice data;
@@ -474,14 +456,13 @@ int package_metadata(struct package *pkg, const struct package_model *m, struct 
 	json_tape_text(&t, data.p, data.n < UINT32_MAX ? data.n : 0);
 	int r = json_parse(&t, 0, data.n < UINT32_MAX ? data.n : 0, &root);
 	if (r < 0) {
-		err_set(err, EXIT_INPUT, "'%s': %.*s is no JSON: %s at byte %zu", pkg->path, (int)(name.n > 200 ? 200 : name.n), name.p,
-			t.error, t.error_at);
+		err_set(err, EXIT_INPUT, "'%s': %.*s is no JSON: %s at byte %zu", pkg->path, SLN(name, 200), t.error, t.error_at);
 	} else {
-		md->device = text_of(pkg, &t, root, "AOTI_DEVICE_KEY");
-		md->platform = text_of(pkg, &t, root, "AOTI_PLATFORM");
-		md->machine = text_of(pkg, &t, root, "AOTI_MACHINE");
-		md->cpu_isa = text_of(pkg, &t, root, "AOTI_CPU_ISA");
-		md->compute_capability = text_of(pkg, &t, root, "AOTI_COMPUTE_CAPABILITY");
+		md->device = json_dup(&t, root, "AOTI_DEVICE_KEY", &pkg->arena);
+		md->platform = json_dup(&t, root, "AOTI_PLATFORM", &pkg->arena);
+		md->machine = json_dup(&t, root, "AOTI_MACHINE", &pkg->arena);
+		md->cpu_isa = json_dup(&t, root, "AOTI_CPU_ISA", &pkg->arena);
+		md->compute_capability = json_dup(&t, root, "AOTI_COMPUTE_CAPABILITY", &pkg->arena);
 	}
 	json_tape_release(&t);
 	return r;

@@ -55,9 +55,7 @@ static int list_one(struct package *pkg, struct folder_stack *todo, struct folde
 static int by_path(const void *a, const void *b)
 {
 	const struct package_file *x = a, *y = b;
-	size_t n = x->path.n < y->path.n ? x->path.n : y->path.n;
-	int c = n ? memcmp(x->path.p, y->path.p, n) : 0;
-	return c ? c : (x->path.n > y->path.n) - (x->path.n < y->path.n);
+	return slice_cmp(x->path, y->path);
 }
 
 int package_list(struct package *pkg, const char *dir, unsigned depth, struct err *err)

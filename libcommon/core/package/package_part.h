@@ -13,8 +13,4 @@ void package_not(const struct package *pkg, struct slice bytes, struct err *err)
 int package_list(struct package *pkg, const char *dir, unsigned depth, struct err *err);
 uint32_t package_add_file(struct package *pkg, struct slice path, uint64_t size, struct zip_member *member);
 
-/* The file's name without what says its kind: HASH of HASH.wrapper.so, HASH.so, HASH.wrapper_metadata.json. */
-bool package_is_library(struct slice name);
-struct slice package_stem(struct slice name);
-
 #endif

@@ -131,7 +131,7 @@ static int rational(struct convert *c)
 	if (apart)
 		f->divisor = divisor;
 	else
-		buf_addf(c->out, "/%.*s", (int)divisor.n, divisor.p);
+		buf_addf(c->out, "/%.*s", SL(divisor));
 	buf_addc(c->out, ')');
 	return take(c, ')') ? 1 : fail(c, "a bracket is missing");
 }
@@ -203,7 +203,7 @@ static int after_value(struct convert *c)
 		if (f->pow && f->args != 2)
 			return fail(c, "a power without two parts");
 		if (f->divisor.n)
-			buf_addf(c->out, "/%.*s", (int)f->divisor.n, f->divisor.p);
+			buf_addf(c->out, "/%.*s", SL(f->divisor));
 		buf_addc(c->out, ')');
 		c->n--;
 	}

@@ -2,8 +2,8 @@
  *
  *     struct symtab tab = {0};
  *     struct symsize n, m;
- *     if (symsize_parse(&tab, SLICE("2*(s0 + 1)"), &n, &err) < 0 || symsize_parse(&tab, SLICE("s0*2 + 2"), &m, &err) <
- * 0)
+ *     if (symsize_parse(&tab, SLICE("2*(s0 + 1)"), &n, &err) < 0 ||
+ *         symsize_parse(&tab, SLICE("s0*2 + 2"), &m, &err) < 0)
  *         ...
  *     symsize_eq(n, m);                            // true: both are 2*s0 + 2
  *     symsize_print(&tab, n, &b);                  // "2*s0 + 2"
@@ -22,14 +22,13 @@
  *
  * Invariants
  *  - A symsize is 16 bytes by value; a plain integer needs no table. Expressions live in the symtab that made them and
- *    are freed with it; do not mix tables. Within one table equal normal forms are equal values, so symsize_eq is
- * cheap.
+ *    are freed with it; do not mix tables. Within one table equal normal forms are equal values, so symsize_eq is cheap.
  *  - Normal form: sums of products with int64 coefficients, multiplied out, over symbols and calls whose arguments are
  *    normal themselves. Division follows Python (floor). Used identities: (4*s0 + s1)//4 = s0 + s1//4,
  *    (a*c)//(b*c) = a//b (a divisor is never 0), (a//b)//c = a//(b*c), Mod(4*s0 + s1, 4) = Mod(s1, 4), nested Max and
- * Min, ModularIndexing(x, d, m) = Mod(x//d, m). PythonMod and Mod are one, as are CleanDiv and FloorDiv. They hold for
- * integers only and are left alone beside floats (zf0), quotients and opaque parts. Values that are always equal but
- * need more than that (Max(2, s0) where s0 >= 2) are different here.
+ *    Min, ModularIndexing(x, d, m) = Mod(x//d, m). PythonMod and Mod are one, as are CleanDiv and FloorDiv. They hold
+ *    for integers only and are left alone beside floats (zf0), quotients and opaque parts. Values that are always equal
+ *    but need more than that (Max(2, s0) where s0 >= 2) are different here.
  *  - Printing a symsize and parsing the text gives the same symsize (unless symsize_opaque was given text that does not
  *    parse); the order of terms is sympy's in the common cases and does not depend on what else the table holds.
  *  - No recursion on the input's depth in parsing; expressions are bounded (SYMSIZE_MAX_*), and so is all work on them.

@@ -104,7 +104,7 @@ int device_by_name(struct slice name)
 
 int device_parse(struct slice text, int *type, int *index)
 {
-	const char *colon = text.n ? memchr(text.p, ':', text.n) : NULL;
+	const char *colon = slice_chr(text, ':');
 	size_t n = colon ? (size_t)(colon - text.p) : text.n;
 	uint64_t i = 0;
 	int t = device_by_name(slice_of(text.p, n));

@@ -127,13 +127,13 @@ int tensor_data(struct tensor_file *f, size_t i, struct slice *data, struct err 
 	}
 	if (t->member == TENSOR_NO_MEMBER)
 		return err_set(err, EXIT_INPUT, "'%s': tensor '%.*s' is on the meta device, so that it has no data: save it from the cpu",
-			       f->path, (int)t->name.n, t->name.p);
+			       f->path, SL(t->name));
 	if (zip_data(&s->zip, &s->zip.v[t->member], data, err) < 0)
 		return -1;
 	/* What the readers saw of a deflated member was only what its directory says of it. */
 	if (!tensor_extent(&t->meta, &bytes) || s->at[i] > data->n || (uint64_t)bytes > data->n - s->at[i])
 		return err_set(err, EXIT_INPUT, "'%s': tensor '%.*s' has fewer bytes than its sizes need: the file is damaged", f->path,
-			       (int)t->name.n, t->name.p);
+			       SL(t->name));
 	*data = slice_of(data->p + s->at[i], (size_t)bytes);
 	return 0;
 }

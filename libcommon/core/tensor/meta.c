@@ -70,7 +70,7 @@ struct spec {
 
 static int wrong(const struct spec *s, const char *what)
 {
-	return err_set(s->err, EXIT_USAGE, "'%.*s': %s: " SPEC_FORM, (int)(s->text.n > 200 ? 200 : s->text.n), s->text.p, what);
+	return err_set(s->err, EXIT_USAGE, "'%.*s': %s: " SPEC_FORM, SLN(s->text, 200), what);
 }
 
 static bool take(struct spec *s, char c)

@@ -21,8 +21,7 @@ static int fail(const struct cursor *c, const char *fmt, ...)
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
 	if (c->member.n)
-		return err_set(c->err, EXIT_INPUT, "'%s': member '%.*s': %s", c->path, (int)(c->member.n > 200 ? 200 : c->member.n),
-			       c->member.p, what);
+		return err_set(c->err, EXIT_INPUT, "'%s': member '%.*s': %s", c->path, SLN(c->member, 200), what);
 	return err_set(c->err, EXIT_INPUT, "'%s': %s", c->path, what);
 }
 
@@ -103,7 +102,6 @@ static int take_shape(struct cursor *c, struct tensor_meta *m)
 /* Why this one is not read, and what to do. */
 static int refuse(const struct cursor *c, struct slice d)
 {
-	int n = (int)(d.n > 40 ? 40 : d.n);
 	char kind = d.n > 1 ? d.p[1] : 0;
 	if (slice_is(d, "O") || kind == 'O')
 		return fail(c, "holds Python objects, which only unpickling could read: save an array of numbers (arr.astype('float32'))");
@@ -111,14 +109,14 @@ static int refuse(const struct cursor *c, struct slice d)
 		return fail(c,
 			    "has dtype '%.*s', %c raw bytes: .npy does not keep the name of ml_dtypes' %s; save the tensor with "
 			    "torch.save or as .safetensors",
-			    n, d.p, d.p[2], d.p[2] == '2' ? "bfloat16" : "float8");
+			    SLN(d, 40), d.p[2], d.p[2] == '2' ? "bfloat16" : "float8");
 	if (kind == 'V')
-		return fail(c, "has raw bytes as its dtype ('%.*s'): save an array of numbers", n, d.p);
+		return fail(c, "has raw bytes as its dtype ('%.*s'): save an array of numbers", SLN(d, 40));
 	if (kind == 'U' || kind == 'S' || kind == 'a')
-		return fail(c, "holds text (dtype '%.*s'): a tensor holds numbers", n, d.p);
+		return fail(c, "holds text (dtype '%.*s'): a tensor holds numbers", SLN(d, 40));
 	if (kind == 'M' || kind == 'm')
-		return fail(c, "holds times (dtype '%.*s'): save them as numbers (arr.astype('int64'))", n, d.p);
-	return fail(c, "has dtype '%.*s', which no tensor has: save it as another (arr.astype('float32'))", n, d.p);
+		return fail(c, "holds times (dtype '%.*s'): save them as numbers (arr.astype('int64'))", SLN(d, 40));
+	return fail(c, "has dtype '%.*s', which no tensor has: save it as another (arr.astype('float32'))", SLN(d, 40));
 }
 
 static int set_dtype(const struct cursor *c, struct slice d, struct tensor_meta *m)
@@ -128,7 +126,7 @@ static int set_dtype(const struct cursor *c, struct slice d, struct tensor_meta 
 		if (!t || !*t->npy || !slice_is(slice_of(d.p + 1, d.n - 1), t->npy + 1))
 			continue;
 		if (d.p[0] == '>' && t->bytes > 1)
-			return fail(c, "is big-endian (dtype '%.*s'): save arr.astype(arr.dtype.newbyteorder('<'))", (int)d.n, d.p);
+			return fail(c, "is big-endian (dtype '%.*s'): save arr.astype(arr.dtype.newbyteorder('<'))", SL(d));
 		if (d.p[0] == '<' || t->bytes == 1) {
 			m->dtype = i;
 			return 0;

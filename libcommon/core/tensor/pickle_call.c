@@ -53,7 +53,7 @@ static int refuse(struct pickle *p, struct slice module, struct slice name)
 	else if (slice_starts(module, "numpy"))
 		hint = "save torch.from_numpy(array), or the array by np.save";
 	return err_set(p->err, EXIT_INPUT, "'%s': refuses global '%.*s.%.*s': only tensors and plain containers are read; %s", p->path,
-		       (int)(module.n > 100 ? 100 : module.n), module.p, (int)(name.n > 100 ? 100 : name.n), name.p, hint);
+		       SLN(module, 100), SLN(name, 100), hint);
 }
 
 static bool torch_value(struct slice name, enum call *call, int *dtype)
@@ -187,7 +187,7 @@ static int call_tensor(struct pickle *p, const struct pickle_node *args, bool v3
 	t->lazy = n > known && lazy(p, a[known]);
 	if (device_parse(t->storage->location, &t->device, &t->device_index) < 0)
 		return pickle_fail(p, "a tensor is on '%.*s', which is no device that is known here: save it from the cpu (x.cpu())",
-				   (int)(t->storage->location.n > 100 ? 100 : t->storage->location.n), t->storage->location.p);
+				   SLN(t->storage->location, 100));
 	t->size = a[2];
 	t->stride = a[3];
 	if (check_shape(p, t) < 0)

@@ -32,8 +32,7 @@ static int fail(struct walk *w, const char *what)
 {
 	if (!w->name.len)
 		return err_set(w->err, EXIT_INPUT, "'%s': its tensor %s", w->f->path, what);
-	return err_set(w->err, EXIT_INPUT, "'%s': tensor '%.*s' %s", w->f->path, (int)(w->name.len > 200 ? 200 : w->name.len), w->name.p,
-		       what);
+	return err_set(w->err, EXIT_INPUT, "'%s': tensor '%.*s' %s", w->f->path, SLN(buf_slice(&w->name), 200), what);
 }
 
 /* ---- names ---- */

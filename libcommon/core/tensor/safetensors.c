@@ -25,16 +25,15 @@ struct header {
 
 static int fail(const struct header *h, const char *what)
 {
-	return err_set(h->err, EXIT_INPUT, "'%s': tensor '%.*s' %s", h->f->path, (int)(h->name.len > 200 ? 200 : h->name.len),
-		       h->name.len ? h->name.p : "", what);
+	return err_set(h->err, EXIT_INPUT, "'%s': tensor '%.*s' %s", h->f->path, SLN(buf_slice(&h->name), 200), what);
 }
 
 static int read_shape(const struct header *h, uint32_t k, struct tensor_meta *m)
 {
 	const struct json_tape *t = &h->t;
-	if (k == JSON_NONE || !json_is(t, k, JSON_ARRAY))
+	if (!json_is(t, k, JSON_ARRAY))
 		return fail(h, "has no shape: the header is damaged");
-	for (uint32_t i = json_first(t, k); i < json_end(t, k); i = json_next(t, i)) {
+	json_each(t, k, i) {
 		if (m->n_dim == TENSOR_MAX_DIMS)
 			return fail(h, "has more than 64 dimensions");
 		if (!json_i64(t, i, &m->size[m->n_dim]) || m->size[m->n_dim] < 0)
@@ -47,14 +46,14 @@ static int read_shape(const struct header *h, uint32_t k, struct tensor_meta *m)
 
 static int read_dtype(const struct header *h, uint32_t k, struct tensor_meta *m)
 {
-	if (k == JSON_NONE || !json_is(&h->t, k, JSON_STRING))
+	if (!json_is(&h->t, k, JSON_STRING))
 		return fail(h, "has no dtype: the header is damaged");
 	struct slice s = json_slice(&h->t, k);
 	m->dtype = dtype_by_safetensors(s);
 	if (m->dtype != DTYPE_NONE)
 		return 0;
 	char what[128];
-	snprintf(what, sizeof(what), "has dtype '%.*s', which is not known here: save it as another", (int)(s.n > 40 ? 40 : s.n), s.p);
+	snprintf(what, sizeof(what), "has dtype '%.*s', which is not known here: save it as another", SLN(s, 40));
 	return fail(h, what);
 }
 
@@ -62,8 +61,8 @@ static int read_range(const struct header *h, uint32_t k, const struct tensor_me
 {
 	const struct json_tape *t = &h->t;
 	int64_t bytes;
-	if (k == JSON_NONE || !json_is(t, k, JSON_ARRAY) || json_end(t, k) != k + 3 || !json_u64(t, k + 1, &r->from) ||
-	    !json_u64(t, k + 2, &r->to) || r->from > r->to)
+	if (!json_is(t, k, JSON_ARRAY) || json_end(t, k) != k + 3 || !json_u64(t, k + 1, &r->from) || !json_u64(t, k + 2, &r->to) ||
+	    r->from > r->to)
 		return fail(h, "has no data_offsets [begin, end]: the header is damaged");
 	if (r->to > h->data.n)
 		return fail(h, "lies outside of the file: it is truncated, or its header is damaged");
@@ -129,10 +128,7 @@ static int check_cover(struct header *h)
 static int by_name(const void *a, const void *b, void *v)
 {
 	const struct tensor *t = v;
-	struct slice x = t[*(const uint32_t *)a].name, y = t[*(const uint32_t *)b].name;
-	size_t n = x.n < y.n ? x.n : y.n;
-	int r = n ? memcmp(x.p, y.p, n) : 0;
-	return r ? r : (x.n > y.n) - (x.n < y.n);
+	return slice_cmp(t[*(const uint32_t *)a].name, t[*(const uint32_t *)b].name);
 }
 
 /* Other readers would take the one or the other. */
@@ -165,7 +161,7 @@ static int read_header(struct header *h, struct slice text)
 			       8 + h->t.error_at);
 	if (!json_is(&h->t, root, JSON_OBJECT))
 		return err_set(h->err, EXIT_INPUT, "'%s': its safetensors header is no JSON object", f->path);
-	for (uint32_t k = json_first(&h->t, root); k < json_end(&h->t, root); k = json_next_pair(&h->t, k))
+	json_each_pair(&h->t, root, k)
 		if (read_tensor(h, k) < 0)
 			return -1;
 	return check_cover(h) < 0 ? -1 : check_names(h);

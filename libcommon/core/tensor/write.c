@@ -48,7 +48,7 @@ static int write_out(struct sink *s, const char *p, size_t n)
 	return 0;
 }
 
-int sink_flush(struct sink *s)
+static int sink_flush(struct sink *s)
 {
 	size_t n = s->n;
 	s->n = 0;
@@ -92,7 +92,8 @@ static int put_strided(struct sink *s, const char *p, int64_t n, int64_t step, s
 	return 0;
 }
 
-int sink_elements(struct sink *s, const struct tensor_view *v)
+/* The elements of v in the order of the sizes, one behind the other. */
+static int sink_elements(struct sink *s, const struct tensor_view *v)
 {
 	const struct tensor_meta *m = &v->meta;
 	const int64_t bytes = dtype_info(m->dtype)->bytes;
@@ -176,8 +177,7 @@ static int npy_write(struct sink *s, const struct tensor_view *v)
 static int by_name(const void *a, const void *b)
 {
 	const struct slice *x = a, *y = b;
-	int c = memcmp(x->p ? x->p : "", y->p ? y->p : "", x->n < y->n ? x->n : y->n);
-	return c ? c : x->n < y->n ? -1 : x->n > y->n;
+	return slice_cmp(*x, *y);
 }
 
 /* Keys of a file: Unicode texts, each once. */
@@ -189,13 +189,12 @@ static int check_names(struct sink *s, const struct tensor_view *v, size_t n, bo
 	qsort(name, n, sizeof(*name), by_name);
 	int rc = 0;
 	for (size_t i = 0; i < n && !rc; i++) {
-		int shown = (int)(name[i].n > 200 ? 200 : name[i].n);
-		if (name[i].n && (!utf8_valid(name[i]) || memchr(name[i].p, 0, name[i].n)))
+		if (name[i].n && (!utf8_valid(name[i]) || slice_chr(name[i], 0)))
 			rc = err_set(s->err, EXIT_INPUT, "'%s': the name '%.*s' of a tensor is no UTF-8 text: give it another", s->what,
-				     shown, name[i].p);
+				     SLN(name[i], 200));
 		else if (i && slice_eq(name[i], name[i - 1]))
-			rc = err_set(s->err, EXIT_INPUT, "'%s': two tensors are named '%.*s': give each a name of its own", s->what, shown,
-				     name[i].n ? name[i].p : "");
+			rc = err_set(s->err, EXIT_INPUT, "'%s': two tensors are named '%.*s': give each a name of its own", s->what,
+				     SLN(name[i], 200));
 		else if (safetensors && slice_is(name[i], "__metadata__"))
 			rc = err_set(s->err, EXIT_INPUT, "'%s': no tensor of a .safetensors file can be named '__metadata__'", s->what);
 	}
@@ -224,15 +223,12 @@ static void safetensors_header(struct buf *b, const struct tensor_view *v, size_
 			json_key(&o, name);
 			free(name);
 			json_obj(&o);
-			json_key(&o, "dtype");
-			json_out_str(&o, slice_str(dtype_info(m->dtype)->safetensors));
-			json_key(&o, "shape");
-			json_arr(&o);
+			json_member_str(&o, "dtype", slice_str(dtype_info(m->dtype)->safetensors));
+			json_member_arr(&o, "shape");
 			for (int k = 0; k < m->n_dim; k++)
 				json_out_i64(&o, m->size[k]);
 			json_close(&o);
-			json_key(&o, "data_offsets");
-			json_arr(&o);
+			json_member_arr(&o, "data_offsets");
 			json_out_u64(&o, at);
 			json_out_u64(&o, at += (uint64_t)bytes_of(&v[i]));
 			json_close(&o);
@@ -250,8 +246,7 @@ static int npz_write(struct sink *s, const struct tensor_view *v, size_t n, bool
 	struct archive a = {.s = s};
 	int rc = named ? check_names(s, v, n, false) : 0;
 	for (size_t i = 0; i < n && !rc; i++) {
-		char head[NPY_HEAD],
-		    *name = v[i].name.n ? xasprintf("%.*s.npy", (int)v[i].name.n, v[i].name.p) : xasprintf("arr_%zu.npy", i);
+		char head[NPY_HEAD], *name = v[i].name.n ? xasprintf("%.*s.npy", SL(v[i].name)) : xasprintf("arr_%zu.npy", i);
 		const uint64_t size = npy_head(head, &v[i].meta, is_fortran(&v[i].meta)) + (uint64_t)bytes_of(&v[i]);
 		if (strlen(name) > UINT16_MAX)
 			rc = err_set(s->err, EXIT_INPUT, "'%s': a tensor's name is too long", s->what);

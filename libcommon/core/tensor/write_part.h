@@ -19,9 +19,6 @@ struct sink {
 
 int sink_put(struct sink *s, const void *p, size_t n);
 int sink_put_run(struct sink *s, const char *p, uint64_t n); /* of any length */
-int sink_flush(struct sink *s);
-/* The elements of v in the order of the sizes, one behind the other. */
-int sink_elements(struct sink *s, const struct tensor_view *v);
 
 /* ---- write_zip.c: an archive of stored members, from the sink's present position on ---- */
 

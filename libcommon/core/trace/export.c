@@ -11,7 +11,7 @@
 static uint32_t row_of(const struct trace *t, const struct json_tape *tape, uint32_t k)
 {
 	uint64_t id;
-	if (k == JSON_NONE || !json_u64(tape, k, &id))
+	if (!json_u64(tape, k, &id))
 		return NIL;
 	uint32_t i = intern_find(&t->expr_ids, slice_of((const char *)&id, sizeof(id)));
 	return i == INTERN_NONE ? NIL : t->expr_row[i];
@@ -53,16 +53,14 @@ static void add_expr(struct trace *t, const struct trace_scan *s, const struct t
 	e.stack = reduce_stack(t, &t->export_stacks, tape, json_get(tape, v, "stack"));
 	e.loc = loc_of(t, e.user_stack, e.stack);
 	e.first_arg = t->n_expr_arg;
-	uint32_t ids = json_get(tape, v, "argument_ids");
-	if (ids != JSON_NONE && json_is(tape, ids, JSON_ARRAY))
-		for (uint32_t k = json_first(tape, ids); k < json_end(tape, ids) && e.n_arg < TRACE_ARGS_MAX; k = json_next(tape, k)) {
-			uint32_t arg = row_of(t, tape, k);
-			if (arg == NIL)
-				continue;
-			GROW(t->expr_arg, t->n_expr_arg, t->cap_expr_arg, 1);
-			t->expr_arg[t->n_expr_arg++] = arg;
-			e.n_arg++;
-		}
+	json_each(tape, json_get(tape, v, "argument_ids"), k) {
+		uint32_t arg = e.n_arg < TRACE_ARGS_MAX ? row_of(t, tape, k) : NIL;
+		if (arg == NIL)
+			continue;
+		GROW(t->expr_arg, t->n_expr_arg, t->cap_expr_arg, 1);
+		t->expr_arg[t->n_expr_arg++] = arg;
+		e.n_arg++;
+	}
 	GROW(t->expr, t->n_expr, t->cap_expr, 1);
 	uint32_t i = intern_add(&t->expr_ids, slice_of((const char *)&e.id, sizeof(e.id)));
 	if (i == t->n_expr_row) {
@@ -109,29 +107,26 @@ uint32_t trace_expr_history(const struct trace *t, uint32_t row, struct trace_ex
 static uint32_t add_pairs(struct trace *t, const struct json_tape *tape, uint32_t k, const char *equals)
 {
 	struct buf b = {0};
-	if (k != JSON_NONE && json_is(tape, k, JSON_OBJECT))
-		for (uint32_t i = json_first(tape, k); i < json_end(tape, k); i = json_next_pair(tape, i)) {
-			uint32_t v = i + 1;
-			if (json_is(tape, v, JSON_NULL))
-				continue;
-			if (b.len)
-				buf_addc(&b, '\n');
-			json_unescape(tape, i, &b);
-			buf_adds(&b, equals);
-			if (json_is(tape, v, JSON_STRING))
-				json_unescape(tape, v, &b);
-			else if (!json_is(tape, v, JSON_ARRAY))
-				buf_add_slice(&b, json_raw(tape, v));
-			else
-				for (uint32_t j = json_first(tape, v); j < json_end(tape, v); j = json_next(tape, j)) {
-					if (j > json_first(tape, v))
-						buf_adds(&b, ", ");
-					if (json_is(tape, j, JSON_STRING))
-						json_unescape(tape, j, &b);
-					else
-						buf_addc(&b, '?'); /* nothing symbolic, says null */
-				}
-		}
+	json_each_pair(tape, k, i) {
+		uint32_t v = i + 1;
+		if (json_is(tape, v, JSON_NULL))
+			continue;
+		if (b.len)
+			buf_addc(&b, '\n');
+		json_unescape(tape, i, &b);
+		buf_adds(&b, equals);
+		if (!json_is(tape, v, JSON_ARRAY))
+			json_unescape(tape, v, &b);
+		else
+			json_each(tape, v, j) {
+				if (j > json_first(tape, v))
+					buf_adds(&b, ", ");
+				if (json_is(tape, j, JSON_STRING))
+					json_unescape(tape, j, &b);
+				else
+					buf_addc(&b, '?'); /* nothing symbolic, says null */
+			}
+	}
 	uint32_t n = b.len ? intern_add(&t->names, buf_slice(&b)) : INTERN_NONE;
 	buf_release(&b);
 	return n;
@@ -141,14 +136,10 @@ static uint32_t add_pairs(struct trace *t, const struct json_tape *tape, uint32_
 static bool rust_reads(const struct json_tape *tape, uint32_t frame)
 {
 	static const char *const maps[] = {"locals", "symbols"};
-	for (unsigned m = 0; m < 2; m++) {
-		uint32_t k = json_get(tape, frame, maps[m]);
-		if (k == JSON_NONE || !json_is(tape, k, JSON_OBJECT))
-			continue;
-		for (uint32_t i = json_first(tape, k); i < json_end(tape, k); i = json_next_pair(tape, i))
+	for (unsigned m = 0; m < 2; m++)
+		json_each_pair(tape, json_get(tape, frame, maps[m]), i)
 			if (!json_is(tape, i + 1, JSON_STRING) && !json_is(tape, i + 1, JSON_NULL))
 				return false;
-	}
 	return true;
 }
 
@@ -238,12 +229,11 @@ void export_record(struct trace *t, struct trace_scan *s, struct trace_record *r
 	switch (kind) {
 	case KIND_create_unbacked_symbol:
 	case KIND_expression_created: add_expr(t, s, r, v, kind == KIND_create_unbacked_symbol); return;
-	case KIND_guard_added: {
+	case KIND_guard_added:
 		/* Others (prefixes "runtime_assert", "deferred") follow from what was evaluated. */
-		uint32_t prefix = json_get(&s->tape, v, "prefix");
-		if (prefix == JSON_NONE || !json_is(&s->tape, prefix, JSON_STRING) || !slice_is(json_slice(&s->tape, prefix), "eval"))
+		if (!slice_is(json_word(&s->tape, v, "prefix"), "eval"))
 			return;
-	} /* fall through */
+		/* fall through */
 	case KIND_propagate_real_tensors_provenance:
 	case KIND_guard_on_data_dependent_error: add_guard(t, s, r, kind, v); return;
 	default: add_kernel(t, s, r, v, kind == KIND_missing_fake_kernel); return;

@@ -60,7 +60,7 @@ static void nodes_release(struct nodes *x)
 /* def forward(self, x: "f32[3]", y): annotations are quoted. */
 static void add_arguments(struct nodes *x, struct slice s, uint32_t line)
 {
-	const char *open = s.n ? memchr(s.p, '(', s.n) : NULL;
+	const char *open = slice_chr(s, '(');
 	bool name = true;
 	char quote = 0;
 	if (!open)
@@ -170,7 +170,7 @@ struct kernels {
 /* "extern_kernels.addmm:2" -> "extern_kernels.addmm"; names may have colons of their own. */
 static struct slice pure_name(struct slice name)
 {
-	const char *colon = name.n ? memrchr(name.p, ':', name.n) : NULL;
+	const char *colon = slice_rchr(name, ':');
 	uint64_t handle;
 	if (!colon || !slice_u64(slice_of(colon + 1, (size_t)(name.p + name.n - colon - 1)), &handle))
 		return name;
@@ -482,32 +482,17 @@ static void add_link(struct provenance *p, enum prov_way way, uint32_t from, uin
 	p->link[way][p->n_link[way]++] = (struct prov_link){from, to};
 }
 
-static struct slice text_of(const struct json_tape *t, uint32_t k, struct buf *tmp)
-{
-	if (!t->tok[k].escaped)
-		return json_slice(t, k);
-	buf_reset(tmp);
-	json_unescape(t, k, tmp);
-	return buf_slice(tmp);
-}
-
-static uint32_t member(const struct json_tape *t, uint32_t root, const char *key)
-{
-	uint32_t k = json_get(t, root, key);
-	return k != JSON_NONE && json_is(t, k, JSON_OBJECT) ? k : JSON_NONE;
-}
-
 /* {node: [node...]}: ahead, and with back also the other way (where the log has no mapping of its own for that). */
 static void link_nodes(struct provenance *p, const struct json_tape *t, uint32_t map, enum prov_way ahead, int back,
 		       const struct nodes *from, const struct nodes *to)
 {
 	struct buf tmp = {0};
-	for (uint32_t k = json_first(t, map); k < json_end(t, map); k = json_next_pair(t, k)) {
-		uint32_t line = node_line(from, text_of(t, k, &tmp));
+	json_each_pair(t, map, k) {
+		uint32_t line = node_line(from, json_text_at(t, k, &tmp));
 		if (!line || !json_is(t, k + 1, JSON_ARRAY))
 			continue;
-		for (uint32_t i = json_first(t, k + 1); i < json_end(t, k + 1); i = json_next(t, i)) {
-			uint32_t other = json_is(t, i, JSON_STRING) ? node_line(to, text_of(t, i, &tmp)) : 0;
+		json_each(t, k + 1, i) {
+			uint32_t other = node_line(to, json_text_at(t, i, &tmp));
 			if (!other)
 				continue;
 			add_link(p, ahead, line, other);
@@ -539,15 +524,15 @@ static void link_kernels(struct provenance *p, const struct json_tape *t, uint32
 {
 	struct buf tmp = {0};
 	struct by_kernel calls[2] = {calls_by_kernel(p, 0), calls_by_kernel(p, 1)};
-	for (uint32_t k = json_first(t, map); k < json_end(t, map); k = json_next_pair(t, k)) {
+	json_each_pair(t, map, k) {
 		if (!json_is(t, k + 1, JSON_ARRAY))
 			continue;
-		struct slice key = text_of(t, k, &tmp);
+		struct slice key = json_text_at(t, k, &tmp);
 		uint32_t line = turned ? node_line(post, key) : 0, kernel = turned ? NIL : intern_find(&x->name, key);
-		for (uint32_t i = json_first(t, k + 1); i < json_end(t, k + 1); i = json_next(t, i)) {
+		json_each(t, k + 1, i) {
 			if (!json_is(t, i, JSON_STRING))
 				continue;
-			struct slice item = text_of(t, i, &tmp);
+			struct slice item = json_text_at(t, i, &tmp);
 			if (turned)
 				kernel = intern_find(&x->name, item);
 			else
@@ -605,45 +590,36 @@ bool provenance_build(struct provenance *p, const struct slice text[PROV_TEXTS])
 	struct kernels x = {0};
 	struct intern seen = {0};
 	struct buf tmp = {0};
-	uint32_t root, other, k;
-	bool mapped;
+	uint32_t root, other;
 
 	json_tape_text(&map, text[PROV_MAP].p, text[PROV_MAP].n);
-	mapped = !json_parse(&map, 0, text[PROV_MAP].n, &root) && json_is(&map, root, JSON_OBJECT);
+	if (json_parse(&map, 0, text[PROV_MAP].n, &root) < 0 || !json_is(&map, root, JSON_OBJECT))
+		root = JSON_NONE;
 	json_tape_text(&stacks, text[PROV_STACKS].p, text[PROV_STACKS].n);
-	if (json_parse(&stacks, 0, text[PROV_STACKS].n, &other) < 0 || !json_is(&stacks, other, JSON_OBJECT))
+	if (json_parse(&stacks, 0, text[PROV_STACKS].n, &other) < 0)
 		other = JSON_NONE;
-	uint32_t kernel_map = mapped ? member(&map, root, "cppCodeToPost") : JSON_NONE;
-	uint32_t node_map = mapped ? member(&map, root, "postToCppCode") : JSON_NONE;
+	uint32_t kernel_map = json_get_as(&map, root, "cppCodeToPost", JSON_OBJECT);
+	uint32_t node_map = json_get_as(&map, root, "postToCppCode", JSON_OBJECT);
+	uint32_t ahead = json_get_as(&map, root, "preToPost", JSON_OBJECT), back = json_get_as(&map, root, "postToPre", JSON_OBJECT);
 
 	read_graph(p, 0, text[PROV_PRE], &pre, &seen);
 	read_graph(p, 1, text[PROV_POST], &post, &seen);
-	if (kernel_map != JSON_NONE)
-		for (k = json_first(&map, kernel_map); k < json_end(&map, kernel_map); k = json_next_pair(&map, k))
-			add_kernel(p, &x, text_of(&map, k, &tmp));
-	if (kernel_map == JSON_NONE && node_map != JSON_NONE)
-		for (k = json_first(&map, node_map); k < json_end(&map, node_map); k = json_next_pair(&map, k))
-			if (json_is(&map, k + 1, JSON_ARRAY))
-				for (uint32_t i = json_first(&map, k + 1); i < json_end(&map, k + 1); i = json_next(&map, i))
-					if (json_is(&map, i, JSON_STRING))
-						add_kernel(p, &x, text_of(&map, i, &tmp));
-	if (other != JSON_NONE)
-		for (k = json_first(&stacks, other); k < json_end(&stacks, other); k = json_next_pair(&stacks, k))
-			add_kernel(p, &x, text_of(&stacks, k, &tmp));
+	json_each_pair(&map, kernel_map, k)
+		add_kernel(p, &x, json_text_at(&map, k, &tmp));
+	if (kernel_map == JSON_NONE)
+		json_each_pair(&map, node_map, k)
+			json_each(&map, k + 1, i)
+				if (json_is(&map, i, JSON_STRING))
+					add_kernel(p, &x, json_text_at(&map, i, &tmp));
+	json_each_pair(&stacks, other, k)
+		add_kernel(p, &x, json_text_at(&stacks, k, &tmp));
 	read_code(p, &x, 0, text[PROV_CODE]);
 	read_code(p, &x, 1, text[PROV_AOT]);
 
-	if (mapped) {
-		uint32_t ahead = member(&map, root, "preToPost"), back = member(&map, root, "postToPre");
-		if (ahead != JSON_NONE)
-			link_nodes(p, &map, ahead, PRE_TO_POST, back == JSON_NONE ? POST_TO_PRE : -1, &pre, &post);
-		if (back != JSON_NONE)
-			link_nodes(p, &map, back, POST_TO_PRE, ahead == JSON_NONE ? PRE_TO_POST : -1, &post, &pre);
-		if (kernel_map != JSON_NONE)
-			link_kernels(p, &map, kernel_map, false, true, node_map == JSON_NONE, &x, &post);
-		if (node_map != JSON_NONE)
-			link_kernels(p, &map, node_map, true, kernel_map == JSON_NONE, true, &x, &post);
-	}
+	link_nodes(p, &map, ahead, PRE_TO_POST, back == JSON_NONE ? POST_TO_PRE : -1, &pre, &post);
+	link_nodes(p, &map, back, POST_TO_PRE, ahead == JSON_NONE ? PRE_TO_POST : -1, &post, &pre);
+	link_kernels(p, &map, kernel_map, false, true, node_map == JSON_NONE, &x, &post);
+	link_kernels(p, &map, node_map, true, kernel_map == JSON_NONE, true, &x, &post);
 	for (unsigned i = 0; i < PROV_WAYS; i++)
 		sort_links(p, i);
 	for (unsigned i = 0; i < 2; i++)
@@ -656,7 +632,7 @@ bool provenance_build(struct provenance *p, const struct slice text[PROV_TEXTS])
 	kernels_release(&x);
 	intern_release(&seen);
 	buf_release(&tmp);
-	return mapped;
+	return root != JSON_NONE;
 }
 
 void provenance_release(struct provenance *p)
@@ -712,8 +688,7 @@ static void put_text(struct json_out *o, struct slice s)
 
 static void put_calls(struct json_out *o, const struct provenance *p, unsigned which)
 {
-	json_key(o, which ? "aotCalls" : "codeCalls");
-	json_arr(o);
+	json_member_arr(o, which ? "aotCalls" : "codeCalls");
 	for (uint32_t i = 0; i < p->n_call[which]; i++) {
 		json_arr(o);
 		json_out_u64(o, p->call[which][i].kernel);
@@ -729,21 +704,18 @@ void provenance_json(const struct provenance *p, struct json_out *o)
 	char line[16];
 	json_obj(o);
 	for (unsigned w = 0; w < PROV_WAYS; w++) {
-		json_key(o, prov_way_name[w]);
-		json_obj(o);
+		json_member_obj(o, prov_way_name[w]);
 		for (uint32_t i = 0; i < p->n_link[w];) {
 			uint32_t from = p->link[w][i].from;
 			snprintf(line, sizeof(line), "%u", from);
-			json_key(o, line);
-			json_arr(o);
+			json_member_arr(o, line);
 			for (; i < p->n_link[w] && p->link[w][i].from == from; i++)
 				json_out_u64(o, p->link[w][i].to);
 			json_close(o);
 		}
 		json_close(o);
 	}
-	json_key(o, "kernels");
-	json_arr(o);
+	json_member_arr(o, "kernels");
 	for (uint32_t k = 0; k < p->n_kernel; k++) {
 		json_arr(o);
 		json_out_str(o, p->kernel[k].name);
@@ -754,8 +726,7 @@ void provenance_json(const struct provenance *p, struct json_out *o)
 	json_close(o);
 	put_calls(o, p, 0);
 	put_calls(o, p, 1);
-	json_key(o, "sources");
-	json_arr(o);
+	json_member_arr(o, "sources");
 	for (uint32_t i = 0; i < p->n_source; i++) {
 		json_arr(o);
 		json_out_str(o, p->source[i].file);
@@ -766,8 +737,7 @@ void provenance_json(const struct provenance *p, struct json_out *o)
 	}
 	json_close(o);
 	for (unsigned g = 0; g < 2; g++) {
-		json_key(o, g ? "postSource" : "preSource");
-		json_arr(o);
+		json_member_arr(o, g ? "postSource" : "preSource");
 		for (uint32_t i = 0; i < p->n_origin[g]; i++) {
 			json_arr(o);
 			json_out_u64(o, p->origin[g][i].line);

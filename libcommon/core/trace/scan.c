@@ -261,7 +261,7 @@ static void read_envelope(struct trace_scan *s, struct trace_record *r)
 	bool bad_id = false;
 	unsigned context = 0; /* bit per context key, to see duplicates */
 	uint64_t seen = 0;    /* bit per kind, null or not */
-	for (uint32_t k = json_first(t, r->root); k < json_end(t, r->root); k = json_next_pair(t, k)) {
+	json_each_pair(t, r->root, k) {
 		struct slice key = json_slice(t, k);
 		uint32_t v = k + 1;
 		uint64_t n;

@@ -186,7 +186,7 @@ static bool fits_list(const struct json_tape *t, uint32_t k, enum ftype item)
 {
 	if (t->tok[k].type != JSON_ARRAY)
 		return false;
-	for (uint32_t i = json_first(t, k); i < json_end(t, k); i = json_next(t, i)) {
+	json_each(t, k, i) {
 		bool ok = item == T_STR      ? json_is(t, i, JSON_STRING)
 			  : item == T_U64    ? fits_u(t, i, UINT64_MAX)
 			  : item == T_SYMINT ? json_is(t, i, JSON_STRING) || fits_i(t, i, INT64_MIN, INT64_MAX)
@@ -201,7 +201,7 @@ static bool fits_map(const struct json_tape *t, uint32_t k, enum ftype item)
 {
 	if (t->tok[k].type != JSON_OBJECT)
 		return false;
-	for (uint32_t i = json_first(t, k); i < json_end(t, k); i = json_next_pair(t, i)) {
+	json_each_pair(t, k, i) {
 		bool ok = item == T_STR   ? json_is(t, i + 1, JSON_STRING)
 			  : item == T_U64 ? fits_u(t, i + 1, UINT64_MAX)
 					  : fits_list(t, i + 1, T_SYMINT);
@@ -216,7 +216,7 @@ static bool fits_local(const struct json_tape *t, uint32_t k)
 {
 	if (!json_is(t, k, JSON_ARRAY))
 		return json_is(t, k, JSON_STRING) || json_is(t, k, JSON_NULL);
-	for (uint32_t i = json_first(t, k); i < json_end(t, k); i = json_next(t, i))
+	json_each(t, k, i)
 		if (!json_is(t, i, JSON_STRING) && !json_is(t, i, JSON_NULL))
 			return false;
 	return true;
@@ -226,13 +226,13 @@ static bool fits_locals(const struct json_tape *t, uint32_t k)
 {
 	if (t->tok[k].type != JSON_OBJECT)
 		return false;
-	for (uint32_t i = json_first(t, k); i < json_end(t, k); i = json_next_pair(t, i)) {
+	json_each_pair(t, k, i) {
 		struct slice key = json_slice(t, i);
 		if (!(slice_is(key, "locals") || slice_is(key, "symbols")) || json_is(t, i + 1, JSON_NULL))
 			continue;
 		if (!json_is(t, i + 1, JSON_OBJECT))
 			return false;
-		for (uint32_t j = json_first(t, i + 1); j < json_end(t, i + 1); j = json_next_pair(t, j))
+		json_each_pair(t, i + 1, j)
 			if (!fits_local(t, j + 1))
 				return false;
 	}
@@ -266,7 +266,7 @@ static bool fits_fields(const struct json_tape *t, const struct field *f, uint32
 	uint64_t seen = 0;
 	if (t->tok[k].type != JSON_OBJECT)
 		return t->tok[k].type == JSON_ARRAY && json_end(t, k) == k + 1 && !f[0].name; /* [] will do where nothing is asked for */
-	for (uint32_t i = json_first(t, k); i < json_end(t, k); i = json_next_pair(t, i)) {
+	json_each_pair(t, k, i) {
 		struct slice key = json_slice(t, i);
 		for (unsigned j = 0; f[j].name; j++) {
 			if (f[j].len != key.n || memcmp(f[j].name, key.p, key.n))
@@ -301,7 +301,7 @@ bool trace_guards_valid(const struct json_tape *t, uint32_t root)
 {
 	if (t->tok[root].type != JSON_ARRAY)
 		return false;
-	for (uint32_t i = json_first(t, root); i < json_end(t, root); i = json_next(t, i))
+	json_each(t, root, i)
 		if (!fits_fields(t, f_guard, i))
 			return false;
 	return true;

@@ -27,7 +27,7 @@ static const char *next_label(const char *p, const char *end)
 /* "app/m.py:5": the file is all up to the last colon, blanks included. */
 static void top_place(struct slice s, struct srcloc *at)
 {
-	const char *colon = s.n ? memrchr(s.p, ':', s.n) : NULL;
+	const char *colon = slice_rchr(s, ':');
 	uint64_t line;
 	if (colon && slice_u64(slice_of(colon + 1, (size_t)(s.p + s.n - colon - 1)), &line) && line <= UINT32_MAX)
 		*at = (struct srcloc){.file = slice_of(s.p, (size_t)(colon - s.p)), .line = (uint32_t)line};

@@ -59,7 +59,7 @@ static int shelf_file(struct shelf *s, const char *folder, struct slice name, co
 
 static struct tensor_file *shelf_tensors(struct shelf *s, struct slice bytes, struct slice name, bool alone)
 {
-	char *shown = xasprintf("%.*s", (int)(name.n < 200 ? name.n : 200), name.p);
+	char *shown = xasprintf("%.*s", SLN(name, 200));
 	struct tensor_file *f = add_file(s->w, tensor_file_bytes(bytes, shown, s->err), alone, s->err);
 	free(shown);
 	return f;
@@ -70,18 +70,16 @@ static int64_t one_number(const struct json_tape *t, uint32_t k)
 {
 	int64_t n;
 	const uint32_t wrapped = json_get(t, k, "as_int");
-	return k != JSON_NONE && json_i64(t, wrapped == JSON_NONE ? k : wrapped, &n) && n >= 0 ? n : -1;
+	return json_i64(t, wrapped == JSON_NONE ? k : wrapped, &n) && n >= 0 ? n : -1;
 }
 
 static int numbers(const struct json_tape *t, uint32_t list, int64_t *v)
 {
 	int n = 0;
-	if (list == JSON_NONE || !json_is(t, list, JSON_ARRAY))
-		return -1;
-	for (uint32_t k = json_first(t, list); k < json_end(t, list); k = json_next(t, k), n++)
-		if (n == TENSOR_MAX_DIMS || (v[n] = one_number(t, k)) < 0)
+	json_each(t, list, k)
+		if (n == TENSOR_MAX_DIMS || (v[n++] = one_number(t, k)) < 0)
 			return -1;
-	return n;
+	return json_is(t, list, JSON_ARRAY) ? n : -1;
 }
 
 /* How a weight lies in its storage. */
@@ -98,29 +96,20 @@ static int add_placed(struct shelf *s, struct slice name, int dtype, struct plac
 	if (!d || m.n_dim < 0 || numbers(&s->t, p.strides, m.stride) != m.n_dim || from < 0 || !tensor_extent(&m, &bytes) ||
 	    __builtin_mul_overflow(from, d->bytes, &from) || (uint64_t)from > storage.n || (uint64_t)bytes > storage.n - (uint64_t)from)
 		return err_set(s->err, EXIT_INPUT, "'%s': weight '%.*s' does not lie in its file: the package is damaged", s->w->path,
-			       (int)(name.n < 200 ? name.n : 200), name.p);
+			       SLN(name, 200));
 	add_view(s->w, name, &m, storage.p + from);
 	return 0;
-}
-
-static struct slice member_text(struct shelf *s, uint32_t key)
-{
-	struct buf b = {0};
-	json_unescape(&s->t, key, &b);
-	struct slice text = arena_slice(&s->w->arena, buf_slice(&b));
-	buf_release(&b);
-	return text;
 }
 
 /* The file that a config names. */
 static int named_file(struct shelf *s, const char *folder, uint32_t file, struct slice name, struct slice *data)
 {
 	int r = 0;
-	if (file != JSON_NONE && json_is(&s->t, file, JSON_STRING))
+	if (json_is(&s->t, file, JSON_STRING))
 		r = shelf_file(s, folder, json_slice(&s->t, file), "", data);
 	if (!r)
 		return err_set(s->err, EXIT_INPUT, "'%s': the file of weight '%.*s' is not there: the package is damaged", s->w->path,
-			       (int)(name.n < 200 ? name.n : 200), name.p);
+			       SLN(name, 200));
 	return r < 0 ? -1 : 0;
 }
 
@@ -128,24 +117,20 @@ static int named_file(struct shelf *s, const char *folder, uint32_t file, struct
 static int add_exported(struct shelf *s, const char *folder, uint32_t key)
 {
 	const struct json_tape *t = &s->t;
-	const uint32_t meta = json_get(t, key + 1, "tensor_meta"), pickled = json_get(t, key + 1, "use_pickle");
-	struct slice name = member_text(s, key), data;
-	int64_t dtype = -1;
-	if (meta == JSON_NONE || !json_is(t, meta, JSON_OBJECT))
+	const uint32_t meta = json_get_as(t, key + 1, "tensor_meta", JSON_OBJECT);
+	struct slice name = json_dup_at(&s->t, key, &s->w->arena), data;
+	if (meta == JSON_NONE)
 		return 0; /* an object of a class: no weight */
 	if (named_file(s, folder, json_get(t, key + 1, "path_name"), name, &data) < 0)
 		return -1;
-	if (pickled != JSON_NONE && json_is(t, pickled, JSON_TRUE)) {
+	if (json_flag(t, key + 1, "use_pickle")) {
 		struct tensor_file *f = shelf_tensors(s, data, name, true);
 		if (!f || tensor_data(f, 0, &data, s->err) < 0)
 			return -1;
 		add_view(s->w, name, &f->v[0].meta, data.p);
 		return 0;
 	}
-	const uint32_t number = json_get(t, meta, "dtype");
-	if (number != JSON_NONE)
-		json_i64(t, number, &dtype);
-	return add_placed(s, name, exported_dtype(dtype),
+	return add_placed(s, name, exported_dtype(json_int(t, meta, "dtype", -1)),
 			  (struct place){json_get(t, meta, "sizes"), json_get(t, meta, "strides"), json_get(t, meta, "storage_offset")},
 			  data);
 }
@@ -155,7 +140,7 @@ static int add_packaged(struct shelf *s, const char *folder, uint32_t key)
 {
 	const struct json_tape *t = &s->t;
 	uint32_t part[4], n = 0;
-	struct slice name = member_text(s, key), data;
+	struct slice name = json_dup_at(&s->t, key, &s->w->arena), data;
 	if (json_is(t, key + 1, JSON_ARRAY))
 		for (uint32_t k = json_first(t, key + 1); k < json_end(t, key + 1) && n < 4; k = json_next(t, k))
 			part[n++] = k;
@@ -178,9 +163,9 @@ static int read_config(struct shelf *s, struct slice text, const char *member, c
 			       s->t.error_at);
 	if (member)
 		root = json_get(&s->t, root, member);
-	if (root == JSON_NONE || !json_is(&s->t, root, JSON_OBJECT))
+	if (!json_is(&s->t, root, JSON_OBJECT))
 		return err_set(s->err, EXIT_INPUT, "'%s': its list of weights is of a form that is not known here", s->w->path);
-	for (uint32_t k = json_first(&s->t, root); k < json_end(&s->t, root); k = json_next_pair(&s->t, k))
+	json_each_pair(&s->t, root, k)
 		if (add(s, folder, k) < 0)
 			return -1;
 	return 0;

@@ -8,7 +8,7 @@ enum { NAMES = 8 }; /* of weights in one message */
 static void add_name(struct buf *b, size_t *n, struct slice name)
 {
 	if (*n < NAMES)
-		buf_addf(b, "%s%.*s", *n ? ", " : "", (int)(name.n < 120 ? name.n : 120), name.p);
+		buf_addf(b, "%s%.*s", *n ? ", " : "", SLN(name, 120));
 	++*n;
 }
 
@@ -52,8 +52,7 @@ static int lay_out(struct arena *a, const struct tensor_view *from, struct tenso
 	const int64_t bytes = dtype_info(m->dtype)->bytes;
 	int64_t index[TENSOR_MAX_DIMS] = {0}, n, all, at = 0, where = 0;
 	if (!tensor_numel(m, &n) || !tensor_extent(m, &all))
-		return err_set(err, EXIT_INPUT, "the model's constant '%.*s' has strides that no tensor can have", (int)to->name.n,
-			       to->name.p);
+		return err_set(err, EXIT_INPUT, "the model's constant '%.*s' has strides that no tensor can have", SL(to->name));
 	char *p = arena_alloc(a, (size_t)all + 1);
 	memset(p, 0, (size_t)all);
 	for (int64_t i = 0; i < n; i++) {
@@ -89,7 +88,7 @@ static void add_misfit(struct buf *b, size_t *n, struct slice name, const struct
 {
 	if ((*n)++ >= NAMES)
 		return;
-	buf_addf(b, "%s%.*s is ", *n > 1 ? ", " : "", (int)(name.n < 120 ? name.n : 120), name.p);
+	buf_addf(b, "%s%.*s is ", *n > 1 ? ", " : "", SLN(name, 120));
 	add_meta(b, given);
 	buf_adds(b, " and must be ");
 	add_meta(b, want);

@@ -24,14 +24,14 @@ static void place(struct reading *r, size_t i, const struct origin *o)
 	r->g->meta[i] = o->meta;
 	r->g->source[i] = (struct given_source){o->file, o->index};
 	free(r->g->from[i]);
-	r->g->from[i] = o->key.n ? xasprintf("%s:%.*s", o->from, (int)o->key.n, o->key.p) : xstrdup(o->from);
+	r->g->from[i] = o->key.n ? xasprintf("%s:%.*s", o->from, SL(o->key)) : xstrdup(o->from);
 }
 
 void add_input_name(struct buf *b, const struct contract *c, uint32_t input)
 {
 	const struct contract_input *in = &c->input[input];
 	if (in->path.n && in->name.n)
-		buf_addf(b, "%.*s (%.*s)", (int)in->path.n, in->path.p, (int)in->name.n, in->name.p);
+		buf_addf(b, "%.*s (%.*s)", SL(in->path), SL(in->name));
 	else if (in->path.n || in->name.n)
 		buf_add_slice(b, in->path.n ? in->path : in->name);
 	else
@@ -73,7 +73,7 @@ static int no_input(struct reading *r, struct slice name, bool several, const ch
 {
 	struct buf b = {0};
 	add_names(&b, r->c);
-	err_set(r->err, EXIT_USAGE, "%s'%.*s' %s: the inputs are %s", where, (int)name.n, name.p,
+	err_set(r->err, EXIT_USAGE, "%s'%.*s' %s: the inputs are %s", where, SL(name),
 		several ? "means more than one input" : "is no input of this model", buf_str(&b));
 	buf_release(&b);
 	return -1;
@@ -101,8 +101,7 @@ static int put_named(struct reading *r, struct slice name, const struct origin *
 	if (i < 0)
 		return no_input(r, name, i == -2, "");
 	if (!is_free(r->g, (size_t)i))
-		return err_set(r->err, EXIT_USAGE, "'%.*s' is given twice: as '%s' and as '%s'", (int)name.n, name.p, r->g->from[i],
-			       o->from);
+		return err_set(r->err, EXIT_USAGE, "'%.*s' is given twice: as '%s' and as '%s'", SL(name), r->g->from[i], o->from);
 	place(r, (size_t)i, o);
 	return 0;
 }
@@ -167,10 +166,10 @@ static int no_key(struct reading *r, const struct tensor_file *f, struct slice k
 {
 	struct buf b = {0};
 	for (size_t i = 0; i < f->n && i < 20; i++)
-		buf_addf(&b, "%s%.*s", i ? ", " : "", (int)f->v[i].name.n, f->v[i].name.p);
+		buf_addf(&b, "%s%.*s", i ? ", " : "", SL(f->v[i].name));
 	if (f->n > 20)
 		buf_addf(&b, " and %zu more", f->n - 20);
-	err_set(r->err, EXIT_USAGE, "'%s' has no tensor '%.*s': write FILE:KEY with one of %s", f->path, (int)key.n, key.p, buf_str(&b));
+	err_set(r->err, EXIT_USAGE, "'%s' has no tensor '%.*s': write FILE:KEY with one of %s", f->path, SL(key), buf_str(&b));
 	buf_release(&b);
 	return -1;
 }

@@ -162,8 +162,7 @@ int op_schema_read(struct op_schema *x, struct slice text, struct err *err)
 	if (x->name.n && read_params(&s, &x->param, &x->n, &x->cap) && take(&s, "->") && read_result(&s, x))
 		return 0;
 	op_schema_release(x);
-	return err_set(err, EXIT_INPUT, "a schema that cannot be read, at byte %zu: %.*s", text.n - s.n, (int)(text.n < 200 ? text.n : 200),
-		       text.p);
+	return err_set(err, EXIT_INPUT, "a schema that cannot be read, at byte %zu: %.*s", text.n - s.n, SLN(text, 200));
 }
 
 void op_schema_release(struct op_schema *x)

@@ -8,8 +8,7 @@ void wrapper_unclear(struct wrapper *w, struct slice text)
 	w->c->n_unread++;
 	w->c->n_unread_checks += w->in_check;
 	if (w->n_unclear++ < MAX_UNCLEAR)
-		contract_note(w->c, "line %u: not understood: %.*s%s", w->line, (int)(text.n > 120 ? 120 : text.n), text.p,
-			      text.n > 120 ? " ..." : "");
+		contract_note(w->c, "line %u: not understood: %.*s%s", w->line, SLN(text, 120), text.n > 120 ? " ..." : "");
 }
 
 /* ---- constructor ---- */

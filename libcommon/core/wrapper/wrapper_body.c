@@ -4,7 +4,7 @@
 
 static struct slice inside(struct slice head)
 {
-	const char *open = memchr(head.p, '(', head.n);
+	const char *open = slice_chr(head, '(');
 	size_t at = open ? (size_t)(open - head.p) : 0, n = open ? text_group(head, at) : 0;
 	return n && n == head.n ? slice_trim(slice_of(open + 1, n - at - 2)) : (struct slice){0};
 }

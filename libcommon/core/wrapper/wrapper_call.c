@@ -36,7 +36,7 @@ static void add_scalar(struct wrapper *w, struct slice text)
 {
 	struct slice rest = text, name = text_name(&rest);
 	if (!rest.n && (slice_starts(name, "buf") || slice_starts(name, "arg")) && !wrapper_var(w, name))
-		contract_unread(w->c, "line %u: the text does not say where %.*s comes from", w->line, (int)name.n, name.p);
+		contract_unread(w->c, "line %u: the text does not say where %.*s comes from", w->line, SL(name));
 	add_arg(w, ARG_SCALAR, CONTRACT_NONE, text);
 }
 
@@ -455,7 +455,7 @@ static void kernel_arg(struct wrapper *w, struct wkernel *k, uint32_t index, str
 		role = (enum arg_role)(param & PARAM_ROLE);
 	} else if ((!k || k->triton) && !(k && k->noted)) {
 		contract_note(w->c, "line %u: %.*s: which arguments it writes is not in the text; they are shown as in and out", w->line,
-			      (int)(name.n > 80 ? 80 : name.n), name.p);
+			      SLN(name, 80));
 		if (k)
 			k->noted = true;
 	}

@@ -1,0 +1,143 @@
+/* compare_compiles.c - compilations: which there are, how long they take, what they count. */
+#include "ranks/compare_part.h"
+
+void compare_compiles(struct compare *c, bool recompiles)
+{
+	for (uint32_t i = 0; i < c->n_pair; i++) {
+		const struct compare_pair p = c->pair[i];
+		const struct compare_unit *a = p.a == NIL ? NULL : &c->a->unit[p.a], *b = p.b == NIL ? NULL : &c->b->unit[p.b];
+		struct slice ra = a ? compare_reason(c->a, a) : slice_of("", 0), rb = b ? compare_reason(c->b, b) : slice_of("", 0);
+		if (a && b) {
+			if (recompiles && compare_unit_key(c->a, a) != compare_unit_key(c->b, b)) {
+				struct compare_change *x = compare_add(c, COMPARE_RECOMPILE, HOW_CHANGED, i, slice_of("", 0));
+				x->before = compare_cut(ra);
+				x->after = compare_cut(rb);
+			}
+			continue;
+		}
+		const struct compare_log *l = b ? c->b : c->a;
+		const struct compare_unit *u = b ? b : a;
+		const struct trace_compile *last = compare_last(l, (uint32_t)(u - l->unit));
+		if (l->frame[u->frame].none && u->compile < 0 && !last->artifacts)
+			continue; /* a few events outside of any compilation */
+		if (recompiles != (u->compile > 0))
+			continue;
+		struct compare_change *x = compare_add(c, recompiles ? COMPARE_RECOMPILE : COMPARE_COMPILE, compare_side_how(b != NULL), i,
+						       recompiles ? slice_of("", 0) : compare_name(l, l->frame[u->frame].loc.function));
+		*(b ? &x->after : &x->before) = compare_cut(b ? rb : ra);
+		if (u->seconds > 0)
+			x->seconds = b ? u->seconds : -u->seconds;
+	}
+}
+
+void compare_times(struct compare *c)
+{
+	for (uint32_t i = 0; i < c->n_pair; i++) {
+		struct compare_pair *p = &c->pair[i];
+		double a = p->seconds[0], b = p->seconds[1], d = b - a;
+		if (p->a == NIL || p->b == NIL || a < 0 || b < 0 || (d < 0 ? -d : d) < COMPARE_SECONDS ||
+		    (b > a ? b < a * COMPARE_RATIO : a < b * COMPARE_RATIO))
+			continue;
+		p->timed = true;
+		struct buf t[2] = {{0}};
+		buf_addf(&t[0], "%.3f", a);
+		buf_addf(&t[1], "%.3f", b);
+		struct compare_change *x = compare_add(c, COMPARE_TIME, d > 0 ? HOW_SLOWER : HOW_FASTER, i, slice_of("", 0));
+		x->before = arena_slice(&c->arena, buf_slice(&t[0]));
+		x->after = arena_slice(&c->arena, buf_slice(&t[1]));
+		x->seconds = d;
+		buf_release(&t[0]);
+		buf_release(&t[1]);
+	}
+}
+
+/* "fx_graph miss, aotautograd hit": the results of a unit's caches, in order. */
+static void cache_results(const struct compare_log *l, uint32_t unit, struct buf *b)
+{
+	const struct compare_unit *u = &l->unit[unit];
+	for (uint32_t i = u->first; i < u->last; i++)
+		for (uint32_t k = l->t.compile[l->attempt[i]].first_artifact; k != NIL; k = l->t.artifact[k].next) {
+			const struct trace_artifact *a = &l->t.artifact[k];
+			struct slice name = compare_name(l, a->name);
+			const char *cache = slice_find(name, "_cache_");
+			if (!(a->flags & (ART_HIT | ART_MISS | ART_BYPASS)) || !cache || b->len > 400)
+				continue;
+			if (b->len)
+				buf_adds(b, ", ");
+			buf_add(b, name.p, (size_t)(cache - name.p));
+			buf_adds(b, a->flags & ART_HIT ? " hit" : a->flags & ART_MISS ? " miss" : " bypass");
+		}
+}
+
+void compare_caches(struct compare *c)
+{
+	for (uint32_t i = 0; i < c->n_pair; i++) {
+		struct buf t[2] = {{0}};
+		if (!compare_is_matched(c, i))
+			continue;
+		cache_results(c->a, c->pair[i].a, &t[0]);
+		cache_results(c->b, c->pair[i].b, &t[1]);
+		if (!slice_eq(buf_slice(&t[0]), buf_slice(&t[1]))) {
+			struct compare_change *x = compare_add(c, COMPARE_CACHE, HOW_CHANGED, i, slice_of("", 0));
+			x->before = arena_slice(&c->arena, buf_slice(&t[0]));
+			x->after = arena_slice(&c->arena, buf_slice(&t[1]));
+		}
+		buf_release(&t[0]);
+		buf_release(&t[1]);
+	}
+}
+
+static void metric_row(struct compare *c, uint32_t pair, struct slice name, struct slice before, struct slice after)
+{
+	struct compare_change *x = compare_add(c, COMPARE_METRIC, HOW_CHANGED, pair, name);
+	x->before = compare_cut(before);
+	x->after = compare_cut(after);
+}
+
+static struct slice attempts_text(struct compare *c, const struct compare_unit *u)
+{
+	char text[16];
+	int n = snprintf(text, sizeof(text), "%u", u->last - u->first);
+	return arena_slice(&c->arena, slice_of(text, (size_t)n));
+}
+
+/* The elements of a list, in any order: sets of Python. */
+static uint64_t list_hash(struct slice s)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0, from = 0; i <= s.n; i++)
+		if (i == s.n || s.p[i] == ',' || s.p[i] == '[' || s.p[i] == ']') {
+			struct slice item = slice_trim(slice_of(s.p + from, i - from));
+			sum += item.n ? hash_slice(item) | 1 : 0;
+			from = i + 1;
+		}
+	return sum;
+}
+
+static bool same_metric(struct compare *c, const char *name, struct slice a, struct slice b)
+{
+	if (slice_eq(a, b) || (slice_ends(slice_str(name), "_ops") && list_hash(a) == list_hash(b)))
+		return true;
+	return normal_hash(&c->normal, a) == normal_hash(&c->normal, b);
+}
+
+void compare_metrics(struct compare *c)
+{
+	static const char *const status[] = {"missing", "ok", "empty", "break", "error"};
+	for (uint32_t i = 0; i < c->n_pair; i++) {
+		if (!compare_is_matched(c, i))
+			continue;
+		const struct compare_unit *a = &c->a->unit[c->pair[i].a], *b = &c->b->unit[c->pair[i].b];
+		const struct trace_compile *x = compare_last(c->a, c->pair[i].a), *y = compare_last(c->b, c->pair[i].b);
+		const struct compare_facts *fa = &c->a->facts[x - c->a->t.compile], *fb = &c->b->facts[y - c->b->t.compile];
+		if (x->status != y->status)
+			metric_row(c, i, SLICE("status"), slice_str(status[x->status]), slice_str(status[y->status]));
+		if (a->last - a->first != b->last - b->first)
+			metric_row(c, i, SLICE("attempts"), attempts_text(c, a), attempts_text(c, b));
+		for (unsigned k = 0; k < COMPARE_METRICS; k++) {
+			struct slice before = intern_get(&c->a->texts, fa->metric[k]), after = intern_get(&c->b->texts, fb->metric[k]);
+			if (before.n && after.n && !same_metric(c, compare_metric_name[k], before, after))
+				metric_row(c, i, slice_str(compare_metric_name[k]), before, after);
+		}
+	}
+}

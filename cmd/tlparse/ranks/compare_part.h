@@ -1,0 +1,140 @@
+/* compare_part.h - what the files of compare.h share; nobody else includes it.
+ *
+ *     compare.c            all of it in order; rows of what differs; two bags of things
+ *     compare_read.c       a log -> struct compare_log: hashes of its texts, frames and their compilations; payloads read again
+ *     compare_match.c      frames and compilations that stand for each other
+ *     compare_config.c     versions, configuration
+ *     compare_events.c     failures, graph breaks, CUDA graph skips, symbols and specializations
+ *     compare_compiles.c   compilations that are new or gone, recompiles, times, caches, metrics
+ *     compare_artifacts.c  artifacts of matched compilations; their guards one by one
+ *     compare_texts.c      texts that differ, line by line
+ *
+ * compare_run() goes through them in this order, and each adds rows to the struct compare; c->pair is whole before any change is
+ * added. The logs stay as they were read but for what matching notes in their frames and units. "Side" is 0 for the log before and
+ * 1 for the one after. Texts of rows are the logs' own names, or copies in c->arena: what is made in a buf goes through
+ * arena_slice(), and what may be long through compare_cut().
+ */
+#ifndef PT2_COMPARE_PART_H
+#define PT2_COMPARE_PART_H
+#include "ranks/compare.h"
+
+#define NIL UINT32_MAX
+
+/* ---- what is read of records: members of compilation_metrics ---- */
+
+/* Configuration: JSON in a string; the last is an artifact. */
+enum { CONFIG_FUNCTORCH = 2, CONFIG_ARTIFACT = 4 };
+extern const char *const compare_config_name[COMPARE_CONFIGS];
+/* Metrics that are the same each time, unless something else is done. */
+extern const char *const compare_metric_name[COMPARE_METRICS];
+enum { COMPARE_VERSIONS = 6 };
+extern const char *const compare_version_name[COMPARE_VERSIONS];
+
+static inline uint64_t hash_join(uint64_t a, uint64_t b)
+{
+	uint64_t pair[2] = {a, b};
+	return hash_bytes(pair, sizeof(pair));
+}
+static inline uint64_t hash_slice(struct slice s) { return hash_bytes(s.p, s.n); }
+static inline struct slice compare_name(const struct compare_log *l, uint32_t name)
+{
+	return name == INTERN_NONE ? slice_of("", 0) : intern_get(&l->t.names, name);
+}
+
+/* ---- compare.c: rows, and bags ---- */
+
+/* A new row; of a kind that has too many already one that is not kept. */
+struct compare_change *compare_add(struct compare *c, enum compare_kind kind, enum compare_how how, uint32_t pair, struct slice subject);
+struct compare_loc compare_loc_text(const struct compare_log *l, const struct trace_loc *loc);
+/* At most 500 bytes, whole characters. */
+struct slice compare_cut(struct slice s);
+
+static inline struct compare_log *compare_side(struct compare *c, unsigned side) { return side ? c->b : c->a; }
+static inline enum compare_how compare_side_how(unsigned side) { return side ? HOW_NEW : HOW_GONE; }
+static inline uint32_t compare_pair_of(const struct compare_log *l, uint32_t compile)
+{
+	return compile < l->t.n_compile ? l->unit[l->unit_of[compile]].pair : NIL;
+}
+/* Is it in both logs? */
+static inline bool compare_is_matched(const struct compare *c, uint32_t pair)
+{
+	return pair != NIL && c->pair[pair].a != NIL && c->pair[pair].b != NIL;
+}
+
+/* Things of both logs with two keys: equal in key, they are the same; in alt, one became the other (0: in nothing).
+ *
+ *     struct bag bag[2] = {{0}};
+ *     ... bag_add(&bag[side], key, alt, row);
+ *     bag_match(c, &bag[0], &bag[1], changed, ctx);     // calls changed for each that became another
+ *     ... bag[0]: what is gone, bag[1]: what is new, in order of rows
+ *     bag_free(bag);
+ */
+struct thing {
+	uint64_t key, alt;
+	uint32_t row;
+	bool done;
+};
+struct bag {
+	struct thing *v;
+	uint32_t n, cap;
+};
+typedef void bag_changed(struct compare *c, void *ctx, uint32_t a, uint32_t b);
+void bag_add(struct bag *b, uint64_t key, uint64_t alt, uint32_t row);
+/* By key, then by row. */
+void bag_sort(struct bag *b);
+/* changed may be NULL. */
+void bag_match(struct compare *c, struct bag *a, struct bag *b, bag_changed *changed, void *ctx);
+void bag_free(struct bag b[2]);
+
+/* Two lists in order, each thing a key: what stands for what. The rows hold until the next call.
+ *
+ *     uint64_t *key[2];
+ *     compare_keys(key, na, nb);
+ *     ... key[0][i] = ..., key[1][k] = ...;
+ *     const struct linediff *d = compare_align(c, key, na, nb);     // frees the keys
+ */
+static inline void compare_keys(uint64_t *key[2], uint32_t na, uint32_t nb)
+{
+	key[0] = xcalloc(na + 1u, sizeof(*key[0]));
+	key[1] = xcalloc(nb + 1u, sizeof(*key[1]));
+}
+const struct linediff *compare_align(struct compare *c, uint64_t *key[2], uint32_t na, uint32_t nb);
+
+/* ---- compare_read.c ---- */
+/* dynamo_guards (before torch 2.6 the only list of guards) in the form of dynamo_cpp_guards_str. False: it is no such list. */
+bool compare_list_guards(struct slice payload, struct json_tape *tape, struct buf *out);
+
+/* ---- compare_match.c ---- */
+void compare_match_frames(struct compare *c);
+void compare_match_units(struct compare *c);
+/* A place in the program, wherever its folder lies: by its line, or by its function. */
+uint64_t compare_loc_key(const struct compare_log *l, const struct trace_loc *loc, bool line);
+/* "0/1: tensor 'x' size mismatch ...": the guard, without the number of the code that it guards. */
+struct slice compare_reason(const struct compare_log *l, const struct compare_unit *u);
+uint64_t compare_unit_key(const struct compare_log *l, const struct compare_unit *u);
+
+/* ---- the others ---- */
+void compare_versions(struct compare *c);
+void compare_configs(struct compare *c);
+void compare_failures(struct compare *c);
+void compare_breaks(struct compare *c);
+void compare_skips(struct compare *c);
+void compare_symbols(struct compare *c);
+void compare_compiles(struct compare *c, bool recompiles);
+void compare_times(struct compare *c);
+void compare_caches(struct compare *c);
+void compare_metrics(struct compare *c);
+void compare_guards(struct compare *c);
+void compare_artifacts(struct compare *c);
+void compare_texts(struct compare *c);
+
+/* Two texts that differ, by their hashes: the same two are shown once. The index of this pair; *again: there was one before. */
+static inline uint32_t compare_seen(struct intern *seen, uint64_t a, uint64_t b, bool *again)
+{
+	uint64_t pair[2] = {a, b};
+	uint32_t before = seen->n, k = intern_add(seen, slice_of((const char *)pair, sizeof(pair)));
+	*again = k < before;
+	return k;
+}
+
+#endif

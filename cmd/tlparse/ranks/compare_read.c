@@ -1,0 +1,434 @@
+/* compare_read.c - a log read for a comparison. */
+#include "ranks/compare_part.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *const compare_config_name[COMPARE_CONFIGS] = {"dynamo_config", "inductor_config", "functorch_config", "compiler_config",
+							  "torch._functorch.config"};
+
+const char *const compare_metric_name[COMPARE_METRICS] = {"graph_op_count",
+							  "graph_node_count",
+							  "graph_input_count",
+							  "guard_count",
+							  "shape_env_guard_count",
+							  "ir_count",
+							  "num_graph_breaks",
+							  "param_count",
+							  "param_numel",
+							  "param_bytes",
+							  "non_compliant_ops",
+							  "compliant_custom_ops",
+							  "has_guarded_code",
+							  "specialize_float",
+							  "config_suppress_errors",
+							  "config_inline_inbuilt_nn_modules",
+							  "tensorify_float_success",
+							  "tensorify_float_failure",
+							  "graph_node_shapes",
+							  "is_forward"};
+
+const char *const compare_version_name[COMPARE_VERSIONS] = {"pytorch_version", "python_version", "triton_version",
+							    "cuda_version",    "commit",         "hip_version"};
+
+struct reading {
+	struct compare_log *l;
+	bool spool;
+	const struct trace_hooks *outer;
+	struct err *err;
+};
+
+struct hashed {
+	uint32_t record;
+	uint64_t hash;
+};
+struct slot {
+	struct normal normal;
+	struct hashed *row;
+	uint32_t n, cap;
+	struct buf tmp;
+	struct json_tape tape;
+};
+
+static int keep_raw(void *ctx, struct trace_scan *s)
+{
+	struct reading *r = ctx;
+	const char *p = s->window.data;
+	size_t left = s->window.len;
+	uint64_t at = s->window.offset;
+	while (left) {
+		ssize_t n = pwrite(r->l->fd, p, left, (off_t)at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return err_errno(r->err, EXIT_ENVIRON, "cannot write to the temporary file");
+		p += n;
+		at += (uint64_t)n;
+		left -= (size_t)n;
+	}
+	return 0;
+}
+
+static void take_version(struct compare_log *l, const char *name, struct slice value)
+{
+	struct buf b = {0};
+	if (!value.n || slice_is(value, "null"))
+		return;
+	buf_adds(&b, name);
+	buf_addc(&b, 0);
+	buf_add_slice(&b, value);
+	if (l->versions.n < 64)
+		intern_add(&l->versions, buf_slice(&b));
+	buf_release(&b);
+}
+
+static struct compare_facts *facts_of(struct compare_log *l, uint32_t compile)
+{
+	GROW(l->facts, l->n_facts, l->cap_facts, compile >= l->n_facts ? compile - l->n_facts + 1 : 0);
+	while (l->n_facts <= compile) {
+		struct compare_facts *f = &l->facts[l->n_facts++];
+		memset(f, 0xff, sizeof(*f));
+		f->backward = 0;
+	}
+	return &l->facts[compile];
+}
+
+static void take_versions(struct compare_log *l, const struct json_tape *tape, uint32_t v)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(compare_version_name); i++) {
+		uint32_t k = json_get(tape, v, compare_version_name[i]);
+		if (json_is(tape, k, JSON_STRING))
+			take_version(l, compare_version_name[i], json_slice(tape, k));
+	}
+}
+
+/* At most this many different texts of configuration a log; a run has one or two. */
+enum { CONFIG_TEXTS = 4096 };
+
+static int take_record(void *ctx, struct trace_scan *s, struct trace_record *r)
+{
+	struct reading *x = ctx;
+	struct compare_log *l = x->l;
+	const struct json_tape *tape = &s->tape;
+	if (r->flags & (REC_NO_PREFIX | REC_NO_JSON | REC_MALFORMED | REC_LOOSE | REC_OTHER_RANK) || r->compile == NIL)
+		return 0;
+	uint32_t v = trace_value(s, r, KIND_compilation_metrics);
+	if (v != JSON_NONE) {
+		struct compare_facts *f = facts_of(l, r->compile);
+		for (unsigned i = 0; i < CONFIG_ARTIFACT; i++) {
+			uint32_t k = json_get(tape, v, compare_config_name[i]);
+			if (json_is(tape, k, JSON_STRING) && l->texts.n < CONFIG_TEXTS)
+				f->config[i] = intern_add(&l->texts, json_raw(tape, k));
+		}
+		for (unsigned i = 0; i < COMPARE_METRICS; i++) {
+			uint32_t k = json_get(tape, v, compare_metric_name[i]);
+			if (k != JSON_NONE && tape->tok[k].len < 4096)
+				f->metric[i] = intern_add(&l->texts, json_raw(tape, k));
+		}
+		take_versions(l, tape, v);
+	}
+	v = trace_value(s, r, KIND_bwd_compilation_metrics);
+	if (v != JSON_NONE) {
+		double d;
+		if (json_double(tape, json_get(tape, v, "inductor_compile_time_s"), &d) && d > 0)
+			facts_of(l, r->compile)->backward += d;
+	}
+	v = trace_value(s, r, KIND_artifact);
+	if (v != JSON_NONE && r->payload_len < 1 << 20) {
+		uint32_t name = json_get(tape, v, "name");
+		struct slice n = name == JSON_NONE ? slice_of("", 0) : json_slice(tape, name), payload = trace_payload(s, r);
+		if (slice_is(n, compare_config_name[CONFIG_ARTIFACT]) && l->texts.n < CONFIG_TEXTS) {
+			facts_of(l, r->compile)->config[CONFIG_ARTIFACT] = intern_add(&l->texts, payload);
+		} else if (slice_is(n, "torch_version")) {
+			uint32_t root;
+			json_tape_text(&l->t.tape, payload.p, payload.n);
+			if (json_parse(&l->t.tape, 0, payload.n, &root) == 0)
+				take_versions(l, &l->t.tape, root);
+		}
+	}
+	return 0;
+}
+
+bool compare_list_guards(struct slice payload, struct json_tape *tape, struct buf *out)
+{
+	uint32_t root;
+	json_tape_text(tape, payload.p, payload.n);
+	if (json_parse(tape, 0, payload.n, &root) < 0 || !json_is(tape, root, JSON_ARRAY))
+		return false;
+	json_each(tape, root, k) {
+		uint32_t code = json_get(tape, k, "code");
+		if (!json_is(tape, code, JSON_STRING))
+			continue;
+		buf_adds(out, "+- GUARD: ");
+		size_t at = out->len;
+		json_unescape(tape, code, out);
+		for (char *p = out->p + at; p < out->p + out->len; p++)
+			if (*p == '\n')
+				*p = ' ';
+		buf_addc(out, '\n');
+	}
+	return true;
+}
+
+static int hash_window(void *ctx, struct trace_scan *s)
+{
+	(void)ctx;
+	if (!s->emit)
+		s->emit = xcalloc(1, sizeof(struct slot));
+	struct slot *x = s->emit;
+	x->n = 0;
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct trace_record *r = &s->rec[i];
+		if (!r->artifacts || !r->payload_len)
+			continue;
+		struct slice text = trace_payload(s, r);
+		uint64_t hash;
+		if (r->kinds >> KIND_dynamo_cpp_guards_str & 1) {
+			hash = normal_guards(text);
+		} else if (r->kinds >> KIND_dynamo_guards & 1) {
+			buf_reset(&x->tmp);
+			hash = compare_list_guards(text, &x->tape, &x->tmp) ? normal_guards(buf_slice(&x->tmp))
+									    : normal_hash(&x->normal, text);
+		} else {
+			hash = normal_hash(&x->normal, text);
+		}
+		GROW(x->row, x->n, x->cap, 1);
+		x->row[x->n++] = (struct hashed){i, hash};
+	}
+	return 0;
+}
+
+static int keep_hashes(void *ctx, struct trace_scan *s)
+{
+	struct reading *rd = ctx;
+	struct compare_log *l = rd->l;
+	struct slot *x = s->emit;
+	for (uint32_t i = 0; x && i < x->n; i++) {
+		const struct trace_record *r = &s->rec[x->row[i].record];
+		uint32_t end = r->first_artifact + r->artifacts;
+		GROW(l->artifact, l->n_artifact, l->cap_artifact, end > l->n_artifact ? end - l->n_artifact : 0);
+		while (l->n_artifact < end)
+			l->artifact[l->n_artifact++] = (struct compare_artifact){0, 0, 0};
+		for (uint32_t k = r->first_artifact; k < end; k++)
+			l->artifact[k] = (struct compare_artifact){x->row[i].hash, s->window.offset + r->payload, r->payload_lines};
+	}
+	return 0;
+}
+
+static void free_slot(void *ctx, struct trace_scan *s)
+{
+	struct slot *x = s->emit;
+	(void)ctx;
+	if (!x)
+		return;
+	normal_release(&x->normal);
+	free(x->row);
+	buf_release(&x->tmp);
+	json_tape_release(&x->tape);
+	free(x);
+	s->emit = NULL;
+}
+
+static void progress(void *ctx, uint64_t consumed, uint64_t size)
+{
+	struct reading *r = ctx;
+	if (r->outer && r->outer->progress)
+		r->outer->progress(r->outer->ctx, consumed, size);
+}
+
+/* Can payloads be read again from the file itself? */
+static int open_plain(const char *path)
+{
+	char head[2];
+	if (!strcmp(path, "-") || input_head(path, head, 2) < 2 || !memcmp(head, "\x1f\x8b", 2))
+		return -1;
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+static void build_units(struct compare_log *l);
+
+int compare_read(struct compare_log *l, const char *path, int (*spool)(struct err *err), const struct trace_hooks *hooks, struct err *err)
+{
+	*l = (struct compare_log){.fd = -1};
+	trace_init(&l->t, path);
+	struct reading r = {.l = l, .outer = hooks, .err = err};
+	l->fd = open_plain(path);
+	if (l->fd < 0) {
+		struct stat st;
+		if (strcmp(path, "-") && stat(path, &st) < 0)
+			return err_errno(err, EXIT_INPUT, "cannot open '%s'", path);
+		l->fd = spool(err);
+		if (l->fd < 0)
+			return -1;
+		r.spool = true;
+	}
+	struct trace_hooks h = {.ctx = &r,
+				.record = take_record,
+				.emit = hash_window,
+				.commit = keep_hashes,
+				.free_slot = free_slot,
+				.progress = progress,
+				.raw = r.spool ? keep_raw : NULL,
+				.threads = hooks ? hooks->threads : 0};
+	int status = trace_read(&l->t, &h, err);
+	if (status < 0) {
+		compare_log_release(l);
+		return -1;
+	}
+	while (l->n_artifact < l->t.n_artifact) {
+		GROW(l->artifact, l->n_artifact, l->cap_artifact, 1);
+		l->artifact[l->n_artifact++] = (struct compare_artifact){0, 0, 0};
+	}
+	if (l->t.n_compile)
+		facts_of(l, l->t.n_compile - 1);
+	build_units(l);
+	return 0;
+}
+
+void compare_log_release(struct compare_log *l)
+{
+	if (l->fd >= 0)
+		close(l->fd);
+	trace_release(&l->t);
+	intern_release(&l->texts);
+	intern_release(&l->versions);
+	free(l->artifact);
+	free(l->facts);
+	free(l->unit);
+	free(l->frame);
+	free(l->attempt);
+	free(l->unit_of);
+	*l = (struct compare_log){.fd = -1};
+}
+
+/* The lines of a payload lie behind a tab each, which may have a scheduler's label before it; blank lines are none. */
+bool compare_payload(struct compare_log *l, uint32_t artifact, struct buf *out)
+{
+	const struct compare_artifact *a = &l->artifact[artifact];
+	uint64_t at = a->offset;
+	uint32_t size = l->t.artifact[artifact].size, lines = 0;
+	struct buf raw = {0};
+	size_t want = size + 2ull * a->lines + 4096, label = SIZE_MAX;
+	bool ok = a->lines && l->fd >= 0;
+	buf_reset(out);
+	while (ok && lines < a->lines) {
+		char *room = buf_room(&raw, want);
+		ssize_t n = pread(l->fd, room, want, (off_t)at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		ok = n >= 0;
+		bool end = n <= 0;
+		if (n > 0) {
+			raw.len += (size_t)n;
+			at += (uint64_t)n;
+		}
+		const char *p = raw.p, *stop = raw.p + raw.len;
+		while (lines < a->lines && p < stop) {
+			const char *nl = memchr(p, '\n', (size_t)(stop - p)), *e = nl ? nl : stop;
+			if (!nl && !end)
+				break;
+			if (nl && e > p && e[-1] == '\r')
+				e--;
+			if (e > p) {
+				if (label == SIZE_MAX) {
+					const char *tab = memchr(p, '\t', (size_t)(e - p));
+					label = tab ? (size_t)(tab - p) : 0;
+				}
+				const char *text = *p == '\t' ? p + 1 : (size_t)(e - p) > label ? p + label + 1 : e;
+				if (lines++)
+					buf_addc(out, '\n');
+				buf_add(out, text, (size_t)(e - text));
+			}
+			p = nl ? nl + 1 : stop;
+		}
+		size_t rest = (size_t)(stop - p);
+		if (rest && p > raw.p)
+			memmove(raw.p, p, rest);
+		raw.len = rest;
+		if (end || out->len > size)
+			break;
+	}
+	buf_release(&raw);
+	return ok && lines == a->lines && out->len == size;
+}
+
+/* ---- units and frames ---- */
+
+const struct trace_compile *compare_last(const struct compare_log *l, uint32_t unit)
+{
+	return &l->t.compile[l->attempt[l->unit[unit].last - 1]];
+}
+
+static struct trace_loc place_of(const struct compare_log *l, const struct trace_compile *c)
+{
+	if (c->loc.file != INTERN_NONE || c->stack == NIL)
+		return c->loc;
+	const struct trace_frame *f = &l->t.frame[l->t.starts.node[c->stack].frame];
+	return (struct trace_loc){f->file, f->line > 0 ? (uint32_t)f->line : 0, f->name, f->code};
+}
+
+struct sort_row {
+	const struct compile_id *id;
+	uint32_t row;
+};
+
+static int by_id(const void *a, const void *b)
+{
+	const struct sort_row *x = a, *y = b;
+	int64_t p[4] = {x->id->autograd, x->id->frame, x->id->compile, x->id->attempt};
+	int64_t q[4] = {y->id->autograd, y->id->frame, y->id->compile, y->id->attempt};
+	for (unsigned i = 0; i < 4; i++)
+		if (p[i] != q[i])
+			return p[i] < q[i] ? -1 : 1;
+	return x->row < y->row ? -1 : 1;
+}
+
+static void build_units(struct compare_log *l)
+{
+	const struct trace *t = &l->t;
+	struct sort_row *row = xcalloc(t->n_compile + 1u, sizeof(*row));
+	l->attempt = xcalloc(t->n_compile + 1u, sizeof(*l->attempt));
+	l->unit_of = xcalloc(t->n_compile + 1u, sizeof(*l->unit_of));
+	for (uint32_t i = 0; i < t->n_compile; i++)
+		row[i] = (struct sort_row){&t->compile[i].id, i};
+	if (t->n_compile)
+		qsort(row, t->n_compile, sizeof(*row), by_id);
+	const struct compile_id *last = NULL;
+	for (uint32_t i = 0; i < t->n_compile; i++) {
+		const struct trace_compile *c = &t->compile[row[i].row];
+		const struct compile_id *id = &c->id;
+		bool same_frame = last && last->autograd == id->autograd && last->frame == id->frame;
+		if (!same_frame) {
+			GROW(l->frame, l->n_frame, l->cap_frame, 1);
+			l->frame[l->n_frame++] =
+			    (struct compare_frame){{INTERN_NONE, 0, INTERN_NONE, INTERN_NONE}, l->n_unit, l->n_unit, NIL, 0, id->frame < 0};
+		}
+		struct compare_frame *f = &l->frame[l->n_frame - 1];
+		if (!same_frame || last->compile != id->compile) {
+			GROW(l->unit, l->n_unit, l->cap_unit, 1);
+			l->unit[l->n_unit++] = (struct compare_unit){l->n_frame - 1, l->n_unit, i, i, id->compile, NIL, NIL, -1};
+			f->last = l->n_unit;
+		}
+		struct compare_unit *u = &l->unit[l->n_unit - 1];
+		l->attempt[i] = row[i].row;
+		l->unit_of[row[i].row] = l->n_unit - 1;
+		u->last = i + 1;
+		if (c->seconds >= 0 || l->facts[row[i].row].backward > 0)
+			u->seconds = (u->seconds < 0 ? 0 : u->seconds) + (c->seconds > 0 ? c->seconds : 0) + l->facts[row[i].row].backward;
+		if (f->loc.file == INTERN_NONE)
+			f->loc = place_of(l, c);
+		for (uint32_t a = c->first_artifact; a != NIL && !f->signature; a = t->artifact[a].next)
+			if (t->artifact[a].kind == KIND_dynamo_output_graph)
+				f->signature = l->artifact[a].hash;
+		last = id;
+	}
+	free(row);
+	for (uint32_t i = 0; i < t->n_recompile; i++)
+		if (t->recompile[i].compile < t->n_compile) {
+			struct compare_unit *u = &l->unit[l->unit_of[t->recompile[i].compile]];
+			if (u->recompile == NIL)
+				u->recompile = i;
+		}
+}

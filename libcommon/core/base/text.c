@@ -1,0 +1,48 @@
+#include "base/text.h"
+
+void put_count(struct buf *b, uint64_t n, const char *what) { buf_addf(b, "%llu %s%s", (unsigned long long)n, what, plural(n)); }
+
+void put_seconds(struct buf *b, double s)
+{
+	if (s < 0.001)
+		buf_addf(b, "%.0f us", s * 1e6);
+	else if (s < 1)
+		buf_addf(b, "%.0f ms", s * 1e3);
+	else if (s < 120 || s > 1e12) /* the latter is damage */
+		buf_addf(b, "%.2f s", s);
+	else
+		buf_addf(b, "%llu min %llu s", (unsigned long long)(s + 0.5) / 60, (unsigned long long)(s + 0.5) % 60);
+}
+
+void put_us(struct buf *b, uint64_t ns) { buf_addf(b, "%.*f", ns < 10000 ? 2 : 1, (double)ns / 1e3); }
+
+void put_duration(struct buf *b, uint64_t ns)
+{
+	if (ns >= 1000000) {
+		buf_addf(b, "%.2f ms", (double)ns / 1e6);
+		return;
+	}
+	put_us(b, ns);
+	buf_adds(b, " us");
+}
+
+void put_bytes(struct buf *b, uint64_t bytes)
+{
+	static const char *const unit[] = {"KB", "MB", "GB", "TB", "PB", "EB"};
+	double v = (double)bytes;
+	int u = -1;
+	while (v >= 1000 && u < 5) {
+		v /= 1000;
+		u++;
+	}
+	if (u < 0)
+		buf_addf(b, "%llu bytes", (unsigned long long)bytes);
+	else
+		buf_addf(b, "%.*f %s", v < 10 ? 2 : v < 100 ? 1 : 0, v, unit[u]);
+}
+
+struct slice path_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return !slash ? SLICE(".") : slice_of(path, slash == path ? 1 : (size_t)(slash - path));
+}

@@ -1,0 +1,44 @@
+/* text.h - what people read, each in one form: counts, durations, sizes, parts of paths.
+ *
+ *     buf_addf(&b, "%u graph%s", n, plural(n));          "1 graph", "3 graphs"
+ *     put_count(&b, n, "graph");                         the same
+ *     put_seconds(&b, 0.203);                            "203 ms"
+ *     fopen(xasprintf("%.*s/other", SL(folder)), "r")    struct slice folder = path_folder(path)
+ *
+ * put_*: to the end of b, without a blank or line end.
+ */
+#ifndef PT2_BASE_TEXT_H
+#define PT2_BASE_TEXT_H
+#include "base/buf.h"
+
+/* Behind a noun that n counts. */
+static inline const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
+/* Behind a verb of n things: "1 differs", "2 differ". */
+static inline const char *verb_s(uint64_t n) { return n == 1 ? "s" : ""; }
+/* "1 call", "3 calls" */
+void put_count(struct buf *b, uint64_t n, const char *what);
+
+/* What a compilation or a test takes: "85 us", "203 ms", "5.20 s", "2 min 5 s". */
+void put_seconds(struct buf *b, double seconds);
+/* What a call takes: "9.87 us", "12.3 us", "4.56 ms". */
+void put_duration(struct buf *b, uint64_t ns);
+/* The same for a column of microseconds, which must not change its unit: "9.87", "12.3", "4560.0". */
+void put_us(struct buf *b, uint64_t ns);
+/* Three digits, a KB being 1000 bytes: "512 bytes", "66.3 KB". */
+void put_bytes(struct buf *b, uint64_t bytes);
+
+/* What is behind the last slash; all where there is none. */
+static inline const char *path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+static inline struct slice slice_base(struct slice path)
+{
+	const char *slash = slice_rchr(path, '/');
+	return slash ? slice_of(slash + 1, (size_t)(path.p + path.n - slash - 1)) : path;
+}
+/* The folder that a file lies in, as opendir() takes it: what is before the last slash; "/" of "/x", "." of "x". */
+struct slice path_folder(const char *path);
+
+#endif

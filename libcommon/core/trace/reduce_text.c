@@ -1,0 +1,211 @@
+/* reduce_text.c - what texts and metrics of a compilation say: breaks, recompiles, restarts, failures, times. */
+#include "trace/reduce.h"
+#include "trace/text.h"
+
+#define NIL UINT32_MAX
+
+static bool same_compile(const struct compile_id *a, const struct compile_id *b)
+{
+	return a->autograd == b->autograd && a->frame == b->frame && a->compile == b->compile && a->bad_line == b->bad_line;
+}
+
+static struct trace_loc loc_of(struct trace *t, const struct srcloc *at)
+{
+	return (struct trace_loc){reduce_name_or_none(t, at->file), at->line, reduce_name_or_none(t, at->func),
+				  reduce_name_or_none(t, at->code)};
+}
+
+static void add_break(struct trace *t, const struct break_text *b, uint32_t compile, uint32_t artifact, uint64_t line)
+{
+	buf_reset(&t->tmp2);
+	for (unsigned i = 0; i < b->hints; i++) {
+		if (i)
+			buf_addc(&t->tmp2, '\n');
+		for (size_t j = 0; j < b->hint[i].n; j++)
+			buf_addc(&t->tmp2, b->hint[i].p[j] == '\n' ? ' ' : b->hint[i].p[j]);
+	}
+	GROW(t->brk, t->n_brk, t->cap_brk, 1);
+	t->brk[t->n_brk++] = (struct trace_break){
+	    .compile = compile,
+	    .artifact = artifact,
+	    .line = line,
+	    .loc = loc_of(t, &b->at),
+	    .reason = reduce_name(t, b->reason),
+	    .explanation = reduce_name_or_none(t, b->explanation),
+	    .hints = reduce_name_or_none(t, buf_slice(&t->tmp2)),
+	    .context = reduce_name_or_none(t, b->context),
+	    .url = reduce_name_or_none(t, b->url),
+	    .gb = b->gb,
+	};
+	t->compile[compile].breaks++;
+}
+
+void reduce_break(struct trace *t, struct slice payload, uint32_t compile, uint32_t artifact, uint64_t line)
+{
+	struct break_text b;
+	break_text_parse(payload, &b);
+	add_break(t, &b, compile, artifact, line);
+}
+
+/* One text, or a JSON list of texts when several compiled versions rejected the call. */
+void reduce_recompile(struct trace *t, struct slice payload, uint32_t compile, uint32_t artifact, uint64_t line)
+{
+	struct slice first = payload, all = payload;
+	struct json_tape *tape = &t->tape;
+	uint32_t root;
+	struct buf copy = {0};
+	json_tape_text(tape, payload.p, payload.n);
+	if (payload.n && payload.p[0] == '[' && !json_parse(tape, 0, payload.n, &root) && json_end(tape, root) > root + 1) {
+		buf_add_slice(&copy, json_text_at(tape, root + 1, &t->tmp));
+		first = buf_slice(&copy);
+		all = reduce_list_text(t, tape, root);
+	} else if (payload.n && payload.p[0] == '"' && !json_parse(tape, 0, payload.n, &root)) {
+		buf_add_slice(&copy, json_text_at(tape, root, &t->tmp));
+		first = all = buf_slice(&copy);
+	}
+	struct recompile_text x;
+	uint32_t all_name = reduce_name(t, all);
+	recompile_text_parse(first, &x);
+	GROW(t->recompile, t->n_recompile, t->cap_recompile, 1);
+	t->recompile[t->n_recompile++] = (struct trace_recompile){
+	    .compile = compile,
+	    .artifact = artifact,
+	    .line = line,
+	    .loc = loc_of(t, &x.at),
+	    .reason = reduce_name(t, first),
+	    .guard = reduce_name_or_none(t, x.guard),
+	    .old = reduce_name_or_none(t, x.old),
+	    .new = reduce_name_or_none(t, x.new),
+	    .all = all_name,
+	};
+	buf_release(&copy);
+}
+
+static void add_phase(struct trace *t, struct slice name, double seconds)
+{
+	uint32_t n = reduce_name(t, name), i = 0;
+	while (i < t->n_phase && t->phase[i].name != n)
+		i++;
+	if (i == t->n_phase) {
+		GROW(t->phase, t->n_phase, t->cap_phase, 1);
+		t->phase[t->n_phase++] = (struct trace_phase){n, 0};
+	}
+	t->phase[i].seconds += seconds;
+}
+
+/* Durations: every *_us but the points in time; logs before torch 2.6 have only the *_time_s. */
+void reduce_phases(struct trace *t, const struct json_tape *tape, uint32_t v)
+{
+	bool us = json_get(tape, v, "duration_us") != JSON_NONE;
+	json_each_pair(tape, v, k) {
+		struct slice key = json_slice(tape, k);
+		double d;
+		if (!(us ? slice_ends(key, "_us") : slice_ends(key, "_time_s")) || slice_is(key, "duration_us") ||
+		    slice_starts(key, "start_time") || slice_starts(key, "end_time") || !json_double(tape, k + 1, &d) || d <= 0)
+			continue;
+		add_phase(t, key, us ? d / 1e6 : d);
+	}
+}
+
+void reduce_version(struct trace *t, const struct json_tape *tape, uint32_t v)
+{
+	if (t->torch_version == INTERN_NONE)
+		t->torch_version = reduce_token(t, tape, json_get(tape, v, "pytorch_version"));
+}
+
+static void add_failure(struct trace *t, uint32_t compile, uint32_t metrics, uint64_t line, struct trace_loc loc, uint32_t type,
+			uint32_t reason)
+{
+	GROW(t->failure, t->n_failure, t->cap_failure, 1);
+	t->failure[t->n_failure++] = (struct trace_failure){compile, metrics, line, loc, type, reason};
+}
+
+/* A restart reason is a graph break that an artifact of the same compile id has told already, one that nothing else
+ * tells, or no graph break at all. */
+static void restart_break(struct trace *t, struct slice reason, uint32_t compile, uint64_t line)
+{
+	struct break_text b;
+	break_text_parse(reason, &b);
+	if (!break_text_is_break(&b))
+		return;
+	for (uint32_t i = t->n_brk; i-- > 0;) {
+		const struct trace_break *x = &t->brk[i];
+		if (!same_compile(&t->compile[x->compile].id, &t->compile[compile].id)) {
+			if (t->n_brk - i > 256)
+				break;
+			continue;
+		}
+		if (slice_eq(intern_get(&t->names, x->reason), b.reason))
+			return;
+	}
+	add_break(t, &b, compile, NIL, line);
+}
+
+void reduce_metrics(struct trace *t, struct trace_scan *s, struct trace_record *r)
+{
+	const struct json_tape *tape = &s->tape;
+	uint32_t v = trace_value(s, r, KIND_compilation_metrics), k;
+	uint64_t line = s->first_line + r->line;
+	reduce_artifact(t, s, r, KIND_compilation_metrics, SLICE("compilation_metrics"), LANG_TEXT, ART_HTML | ART_NO_PAYLOAD);
+	uint32_t number = t->number - 1;
+	reduce_version(t, tape, v);
+	reduce_phases(t, tape, v);
+	struct trace_compile *c = &t->compile[r->compile];
+	c->seconds = json_number(tape, v, "entire_frame_compile_time_s", -1);
+	if (c->seconds < 0)
+		c->seconds = json_number(tape, v, "duration_us", -1e6) * 1e-6;
+	if (c->seconds > 0)
+		t->compile_seconds += c->seconds;
+	c->backend_seconds = json_number(tape, v, "backend_compile_time_s", -1);
+	c->inductor_seconds = json_number(tape, v, "inductor_compile_time_s", -1);
+	c->code_gen_seconds = json_number(tape, v, "code_gen_time_s", -1);
+	c->ops = json_int(tape, v, "graph_op_count", -1);
+	c->nodes = json_int(tape, v, "graph_node_count", -1);
+	c->inputs = json_int(tape, v, "graph_input_count", -1);
+	c->guards = json_int(tape, v, "guard_count", -1);
+	c->cache_size = json_int(tape, v, "cache_size", -1);
+	int64_t first = json_int(tape, v, "co_firstlineno", -1);
+	c->loc.file = reduce_token(t, tape, json_get(tape, v, "co_filename"));
+	c->loc.function = reduce_token(t, tape, json_get(tape, v, "co_name"));
+	c->loc.line = first > 0 ? (uint32_t)first : 0;
+	uint32_t restarts = json_get(tape, v, "restart_reasons");
+	bool restarted = !json_is(tape, restarts, JSON_ARRAY) || json_end(tape, restarts) > restarts + 1;
+	if (json_is(tape, restarts, JSON_ARRAY))
+		for (k = json_first(tape, restarts); k < json_end(tape, restarts); k = json_next(tape, k)) {
+			uint32_t reason = reduce_token(t, tape, k);
+			add_failure(t, r->compile, number, line, (struct trace_loc){INTERN_NONE, 0, INTERN_NONE, INTERN_NONE}, INTERN_NONE,
+				    reason);
+			restart_break(t, intern_get(&t->names, reason), r->compile, line);
+		}
+	c = &t->compile[r->compile];
+	uint32_t type = reduce_token(t, tape, json_get(tape, v, "fail_type"));
+	if (type != INTERN_NONE) {
+		int64_t at = json_int(tape, v, "fail_user_frame_lineno", -1);
+		struct trace_loc loc = {reduce_token(t, tape, json_get(tape, v, "fail_user_frame_filename")), at > 0 ? (uint32_t)at : 0,
+					INTERN_NONE, INTERN_NONE};
+		c->fail_type = type;
+		c->fail_reason = reduce_token(t, tape, json_get(tape, v, "fail_reason"));
+		add_failure(t, r->compile, number, line, loc, type, c->fail_reason);
+		c->status = STATUS_ERROR;
+	} else if (c->ops <= 0) {
+		c->status = STATUS_EMPTY;
+	} else {
+		c->status = restarted || c->breaks ? STATUS_BREAK : STATUS_OK;
+	}
+	uint32_t skip = reduce_token(t, tape, json_get(tape, v, "cudagraph_skip_reason"));
+	if (skip != INTERN_NONE) {
+		GROW(t->skip, t->n_skip, t->cap_skip, 1);
+		t->skip[t->n_skip++] = (struct trace_skip){r->compile, skip};
+	}
+}
+
+void reduce_bwd_metrics(struct trace *t, struct trace_scan *s, struct trace_record *r, enum trace_kind kind)
+{
+	uint32_t v = trace_value(s, r, kind);
+	reduce_artifact(t, s, r, kind, slice_of(trace_kind[kind].name, trace_kind[kind].name_len), LANG_TEXT, ART_HTML | ART_NO_PAYLOAD);
+	reduce_version(t, &s->tape, v);
+	reduce_phases(t, &s->tape, v);
+	double d = json_number(&s->tape, v, "inductor_compile_time_s", -1);
+	if (d > 0)
+		t->compile_seconds += d;
+}
