@@ -228,8 +228,8 @@ EOS
 # shellcheck disable=SC2046
 for how in SIGINT:-2 SIGINT-all:-2 SIGTERM:-15; do
 	is "$how to a model that runs here" "$(python3 end.py "${how%:*}" $nan -N 1000000 log.pt2 $(given log_good))" "${how#*:}"
-	like "$how: no kernel is blamed" "$(cat out)" '^no NaN in [0-9]+ calls'
-	like "$how: it is said" "$(cat err)" "stopped by ${how%%[-:]*}( in .*)?, after [0-9]+ calls"
+	like "$how: no kernel is blamed" "$(cat out)" '^no NaN in [0-9]+ calls?'
+	like "$how: it is said" "$(cat err)" "stopped by ${how%%[-:]*}( in .*)?, after [0-9]+ calls?"
 	is "$how to a command" "$(python3 end.py "${how%:*}" $nan -- $(runs good.npy --runs 100000000))" "${how#*:}"
 	unlike "$how to a command: no kernel is blamed" "$(cat err)" 'did not return'
 	like "$how to a command: what was found so far" "$(tail -n 1 err)" 'nothing found'
