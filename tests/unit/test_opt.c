@@ -153,12 +153,20 @@ static void long_options(void **state)
 	assert_string_equal(o.out, "");
 	OK(&plain, "--output=--", "x");
 	assert_string_equal(o.out, "--");
+	OK(&plain, "--quiet", "--no-quiet", "--json", "x");
+	assert_false(o.quiet);
+	assert_true(o.json);
+	OK(&plain, "--no-quiet", "-q", "x");
+	assert_true(o.quiet);
 	OK(&plain, "--secret=1", "x");
 	assert_string_equal(o.secret, "1");
 	BAD(&plain, "unknown option '--outpu' (did you mean '--output'?)", "--outpu=x", "x");
 	BAD(&plain, "unknown option '--verb' (did you mean '--verbose'?)", "--verb", "x");
 	BAD(&plain, "unknown option '--zzz'", "--zzz", "x");
 	BAD(&plain, "option '--quiet' takes no value", "--quiet=1", "x");
+	BAD(&plain, "option '--no-quiet' takes no value", "--no-quiet=1", "x");
+	BAD(&plain, "unknown option '--no-output'", "--no-output", "x");
+	BAD(&plain, "unknown option '--no-help'", "--no-help", "x");
 	BAD(&plain, "option '--quiet' takes no value", "--quiet=", "x");
 	BAD(&plain, "option '--output' needs DIR", "x", "--output");
 }

@@ -51,6 +51,15 @@ static const struct opt *find_long(const struct opt_spec *spec, const struct opt
 	return NULL;
 }
 
+/* The flag that the name takes back: "no-quiet" of "quiet", "exec" of "no-exec". NULL. */
+static const struct opt *find_taken_back(const struct opt_spec *spec, const struct opt_command *sub, struct slice name)
+{
+	char other[64];
+	snprintf(other, sizeof(other), "%s%.*s", slice_starts(name, "no-") ? "" : "no-", SLN(name, 50));
+	const struct opt *o = find_long(spec, sub, slice_str(other + (slice_starts(name, "no-") ? 3 : 0)));
+	return o && o->type == OPT_T_FLAG && !opt_is_reserved(o) ? o : NULL;
+}
+
 /* Levenshtein; names longer than the row are never near. */
 static size_t distance(struct slice a, const char *b)
 {
@@ -157,7 +166,15 @@ static enum opt_result long_option(struct parser *p, const char *word)
 {
 	const char *eq = strchr(word, '='), *value = NULL;
 	struct slice name = eq ? slice_of(word + 2, (size_t)(eq - word - 2)) : slice_str(word + 2);
-	const struct opt *o = find_long(p->spec, p->in->sub, name);
+	const struct opt *o = find_long(p->spec, p->in->sub, name), *back = o ? NULL : find_taken_back(p->spec, p->in->sub, name);
+	if (back && !eq) {
+		*(bool *)back->target = false;
+		return OPT_OK;
+	}
+	if (back) {
+		err_set(p->err, EXIT_USAGE, "option '--%.*s' takes no value", SL(name));
+		return OPT_BAD;
+	}
 	if (!o) {
 		const struct opt *like = nearest(p->spec, p->in->sub, name);
 		if (like)

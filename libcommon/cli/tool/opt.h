@@ -28,6 +28,7 @@
  *
  * The command line
  *  - -a, -abc (flags together), -oVALUE, -o VALUE, --long, --long=VALUE, --long VALUE. A long name is never abbreviated.
+ *  - --no-quiet takes back the flag --quiet, --exec the flag --no-exec: an alias, or what a script has put before, may have given it.
  *  - Options and operands may be mixed; `--` ends options; `-` is an operand.
  *  - With .command, everything after `--` is a command to run (in.command, NULL-terminated) and no operand.
  *  - A separate value may start with a dash, but is never `--`: "--log -- python x.py" lacks a value.

@@ -78,7 +78,7 @@ struct slice {
  *     buf_addf(&b, "%.*s: %.*s", SL(name), SLN(line, 200));
  *
  * s is evaluated twice: a variable or a look-up (graph_text(g, id)), never a call that does or makes something. p of an empty slice may be
- * NULL: it is printed as "" (glibc would do that by itself, but gcc warns where it sees the NULL). A precision is an int: SL has a bound. */
+ * NULL: it is printed as "" (glibc would do so, but gcc warns where it sees the NULL). SL has a bound, as a precision is an int. */
 #define SL(s) SLN(s, INT_MAX)
 #define SLN(s, max) slice_prec((s).n, (max)), slice_text((s).p)
 static inline const char *slice_text(const char *p) { return p ? p : ""; }
